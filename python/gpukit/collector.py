@@ -10,6 +10,7 @@ from gpukit._device_values import (
 from gpukit._forked import is_orphaned, mend_when_forked
 from gpukit._metrics import Buffer
 from gpukit.device import CudaDevice, Device, MigDevice, PhysicalDevice
+from gpukit.process import NUMBERS as NUMBERS_OF
 from gpukit.process import GpuProcess, from_core, numbers_of
 from gpukit.utils import GiB, MiB
 
@@ -295,15 +296,17 @@ class ResourceMetricCollector:
                 yield _NAN if value is None else float(value) / divisor
 
     def _process_numbers(self, rows, total):
-        plan = [(name, divisor)
-                for name, _, _, divisor in self.PROCESS_METRICS]
+        known = [NUMBERS_OF.index(name) if name in NUMBERS_OF else None
+                 for name, *_ in self.PROCESS_METRICS]
+        plan = [(at, metric[0], metric[3])
+                for at, metric in zip(known, self.PROCESS_METRICS)]
+        values = []
         for row, device in rows:
-            numbers = numbers_of(row, device, total)
-            for name, divisor in plan:
-                value = numbers.get(name)
-                if value is None:
-                    value = from_core(row, device, 0.0, total, {})[name]
-                yield float(value) / divisor
+            numbers = numbers_of(row, device.memory_total(), total)
+            values += [
+                (from_core(row, device, 0.0, total, {})[name] if at is None
+                 else numbers[at]) / divisor for at, name, divisor in plan]
+        return values
 
     def _keys_of(self, devices, rows):
         """The same tuple as long as devices and processes are the same."""

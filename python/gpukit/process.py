@@ -1,6 +1,8 @@
 """Processes of the host, and what they have of a GPU."""
 
 import os
+import time
+from _operator import itemgetter
 from _thread import RLock, _local
 from weakref import WeakValueDictionary
 
@@ -132,7 +134,7 @@ class GpuProcess:
     def __init__(self, pid, device, *, gpu_memory=None, gpu_instance_id=None,
                  compute_instance_id=None, type=None):
         if gpu_memory is not None:
-            self._memory = gpu_memory
+            self.set_gpu_memory(gpu_memory)
         if gpu_instance_id is not None:
             self._gi = gpu_instance_id
         if compute_instance_id is not None:
@@ -159,6 +161,7 @@ class GpuProcess:
     # Until somebody tells.
     _memory = _gi = _ci = _type = NA
     _rates = (NA, NA, NA, NA)
+    _told_at = 0.0  # when somebody did, in seconds since 1970
     _host = None
 
     def _clear(self, pid, device, start):
@@ -253,7 +256,7 @@ class GpuProcess:
 
     def set_gpu_memory(self, value):
         """Sets the device memory, in bytes."""
-        self._memory = value
+        self._memory, self._told_at = value, time.time()
 
     def set_gpu_utilization(self, gpu_sm_utilization=None,
                             gpu_memory_utilization=None,
@@ -264,6 +267,7 @@ class GpuProcess:
                  gpu_encoder_utilization, gpu_decoder_utilization)
         self._rates = tuple(old if new is None else new
                             for old, new in zip(self._rates, given))
+        self._told_at = time.time()
 
     def update_gpu_status(self):
         """Asks the device again; the device memory in bytes."""
@@ -276,6 +280,7 @@ class GpuProcess:
         self._memory = NA if memory is None else memory
         self._type = _TYPES.get(types, NA)
         self._rates = tuple(NA if rate is None else rate for rate in rates)
+        self._told_at = time.time()
 
     @property
     def type(self):
@@ -458,21 +463,70 @@ def processes_of(device):
 
 def from_core(row, device, timestamp, total, told):
     """The snapshot of a process of a snapshot of the core. total: memory of
-    the host; told: pid -> what the host tells, to be shared."""
-    kind = type(device).GPU_PROCESS_CLASS or GpuProcess
-    process = kind._of_core(row, device)
-    memory, *rates = values = [NA if row.values[at] is None else row.values[at]
-                               for at in _SHARES]
-    process._memory, process._type = memory, _TYPES.get(row.types, NA)
-    process._rates = tuple(rates)
-    seen = told.get(row.pid)
-    if seen is None:
-        words = _Words(row, total)
-        shot = Snapshot._of(process._host or _Later(row.pid, process),
-                            timestamp, words.told)
-        seen = told[row.pid] = shot, words
-    return Snapshot._of(process, timestamp, _core_items, process, values,
-                        process._type, *seen, device.memory_total())
+    the host; told: pid -> what the host tells, to be shared.
+
+    Its GpuProcess, which costs more than the snapshot does, is made when
+    somebody asks for it; one that somebody has learns the values now.
+    """
+    seen = _Row(row, device, timestamp, total, told)
+    if GpuProcess.INSTANCES.data:
+        return Snapshot._of(seen.process(), timestamp, seen.items)
+    return Snapshot._later(seen.process, timestamp, seen.items)
+
+
+class _Row:
+    """A process on a device in a snapshot of the core."""
+
+    __slots__ = ("_row", "_device", "_timestamp", "_total", "_told",
+                 "_device_total")
+
+    def __init__(self, row, device, timestamp, total, told):
+        self._row, self._device, self._timestamp = row, device, timestamp
+        self._total, self._told = total, told
+        self._device_total = device._memory_total or device.memory_total()
+
+    def _shares(self):
+        values = self._row.values
+        return [NA if values[at] is None else values[at] for at in _SHARES]
+
+    def process(self):
+        """The GpuProcess, which has these values unless it has later ones."""
+        kind = type(self._device).GPU_PROCESS_CLASS or GpuProcess
+        process = kind._of_core(self._row, self._device)
+        if process._told_at <= self._timestamp:
+            process._told_at = self._timestamp
+            process._memory, *rates = self._shares()
+            process._rates = tuple(rates)
+            process._type = _TYPES.get(self._row.types, NA)
+        return process
+
+    def _host_told(self, process):
+        """Snapshot of the host's process, and its words; one for all of its
+        rows."""
+        seen = self._told.get(self._row.pid)
+        if seen is None:
+            words = _Words(self._row, self._total)
+            shot = Snapshot._of(process._host or _Later(self._row.pid, process),
+                                self._timestamp, words.told)
+            seen = self._told.setdefault(self._row.pid, (shot, words))
+        return seen
+
+    def items(self):
+        """The values of the snapshot."""
+        process = self.process()
+        seen, words = self._host_told(process)
+        values, items = self._shares(), words.told()
+        items["pid"], items["device"] = process._pid, process._device
+        items["type"] = _TYPES.get(self._row.types, NA)
+        items["host"] = seen
+        (items["gpu_memory"], items["gpu_sm_utilization"],
+         items["gpu_memory_utilization"], items["gpu_encoder_utilization"],
+         items["gpu_decoder_utilization"]) = values
+        items["gpu_memory_human"] = bytes2human(values[0])
+        items["gpu_memory_percent"] = percent(values[0], self._device_total)
+        items["gpu_instance_id"] = process._gi
+        items["compute_instance_id"] = process._ci
+        return items
 
 
 _SHARES = (_core.PM_GPU_MEM, _core.PM_SM_UTIL, _core.PM_MEM_UTIL,
@@ -497,35 +551,24 @@ class _Words:
         return self._items.copy()
 
 
-def _core_items(process, values, kind, seen, words, total):
-    items = words.told()
-    items["pid"], items["device"] = process._pid, process._device
-    items["type"], items["host"] = kind, seen
-    (items["gpu_memory"], items["gpu_sm_utilization"],
-     items["gpu_memory_utilization"], items["gpu_encoder_utilization"],
-     items["gpu_decoder_utilization"]) = values
-    items["gpu_memory_human"] = bytes2human(values[0])
-    items["gpu_memory_percent"] = percent(values[0], total)
-    items["gpu_instance_id"] = process._gi
-    items["compute_instance_id"] = process._ci
-    return items
+# What numbers_of() tells, in its order.
+NUMBERS = (
+    "cpu_percent", "host_memory", "memory_percent", "host_memory_percent",
+    "running_time_in_seconds", "gpu_memory", "gpu_memory_percent",
+    "gpu_sm_utilization", "gpu_memory_utilization", "gpu_encoder_utilization",
+    "gpu_decoder_utilization")
 
 
-def numbers_of(row, device, total):
-    """The values of a process that are numbers, nan where absent."""
-    values = row.values
-    memory, sm, traffic, encoder, decoder = [
-        _NAN if values[at] is None else values[at] for at in _SHARES]
-    cpu, rss, run = (values[_core.PM_CPU], values[_core.PM_RSS],
-                     values[_core.PM_RUN_TIME])
-    share = _NAN if rss is None or not total else 100.0 * rss / total
-    return {
-        "cpu_percent": _NAN if cpu is None else cpu / 100,
-        "host_memory": _NAN if rss is None else rss,
-        "memory_percent": share, "host_memory_percent": share,
-        "running_time_in_seconds": _NAN if run is None else run / 1e9,
-        "gpu_memory": memory, "gpu_memory_percent": _NAN if memory != memory
-        else float(percent(memory, device.memory_total())),
-        "gpu_sm_utilization": sm, "gpu_memory_utilization": traffic,
-        "gpu_encoder_utilization": encoder,
-        "gpu_decoder_utilization": decoder}
+def numbers_of(row, device_total, total):
+    """The values of a process that are numbers, nan where absent. total:
+    memory of the host."""
+    memory, *rates, cpu, rss, run = [
+        _NAN if value is None else value for value in _numbers_in(row.values)]
+    share = 100.0 * rss / total if total else _NAN
+    return (cpu / 100, rss, share, share, run / 1e9, memory,
+            _NAN if memory != memory
+            else float(percent(memory, device_total)), *rates)
+
+
+_numbers_in = itemgetter(*_SHARES, _core.PM_CPU, _core.PM_RSS,
+                         _core.PM_RUN_TIME)

@@ -32,8 +32,28 @@ class Snapshot:
         own["_fill"] = fill, facts
         return self
 
+    @classmethod
+    def _later(cls, make, timestamp, fill):
+        """One whose real is made, too, when it is asked for: make()."""
+        self = cls.__new__(cls)
+        own = self.__dict__
+        own["_make"], own["timestamp"] = make, timestamp
+        own["_fill"] = fill, ()
+        return self
+
+    def _made(self):
+        own = self.__dict__
+        make = own.get("_make")
+        if make is None or "real" in own:
+            return own["real"]
+        real = own.setdefault("real", make())
+        own.pop("_make", None)
+        return real
+
     def _filled(self):
         own = self.__dict__
+        if "_make" in own:
+            self._made()
         fill = own.get("_fill")
         if fill is not None:
             items = fill[0](*fill[1])
@@ -46,8 +66,10 @@ class Snapshot:
         return self._filled()
 
     def __getattr__(self, name):
-        if name.startswith("__") or "real" not in self.__dict__:
+        if name.startswith("__") or "timestamp" not in self.__dict__:
             raise AttributeError(name)
+        if name == "real":
+            return self._made()
         if "_fill" in self.__dict__ and name in self._filled():
             return self.__dict__[name]
         value = getattr(self.real, name)

@@ -128,3 +128,30 @@ print(told(None, (0, 0, 0), 3 * GiB, 2 * GiB, 0, 0))
         ["12.3", "75.0", "25.0", "6.0", "1.5", "0.25", "0.07"],
         # The share of the CPU is the one known last; no swap is none in use.
         ["12.3", "33.3", "0.0", "1.0", "0.0", "0.0", "0.0"]]
+
+
+def test_a_process_has_the_newest_values_whoever_is_asked_first(program):
+    out = program("""
+import copy, gpukit, pickle
+def take():
+    return gpukit.take_snapshots().gpu_processes[0]
+first, last = take(), take()
+assert first.real is last.real
+held = last.real
+held.set_gpu_memory(5)
+assert copy.copy(first).real is held and first.real.gpu_memory() == 5
+take()
+print(held.gpu_memory(), first.gpu_memory)
+del first, last
+older = take()
+held.update_gpu_status()
+held.set_gpu_memory(7)
+print(older.real is held, held.gpu_memory(), older.gpu_memory)
+shot = take()
+again = pickle.loads(pickle.dumps(shot))
+print(again.real == shot.real, again.gpu_memory == shot.gpu_memory)
+""", "--gpus", "a100:1", "--load", "infer:0,mem=2GiB")
+    held, first = out.split("\n")[0].split()
+    assert held == first and int(held) == 2 << 30
+    assert out.splitlines()[1].split()[:2] == ["True", "7"]
+    assert out.splitlines()[2] == "True True"
