@@ -11,14 +11,47 @@ static PyObject *address_object(const struct gk_device *d)
 	return Py_BuildValue("(Ii)", d->index, d->mig_index);
 }
 
-/* Takes a snapshot of these metrics; NULL with an exception. */
+/* How often a snapshot waits for a GPU that is late, a second each time. */
+#define TRIES 4
+
+static const struct gk_device *find_late(const struct gk_snapshot *snap)
+{
+	for (size_t i = 0; i < snap->device_count; i++)
+		if (snap->devices[i].health == GK_HEALTH_STALE)
+			return &snap->devices[i];
+	return NULL;
+}
+
+/*
+ * Takes a snapshot of these metrics; NULL with an exception. On a busy host a
+ * GPU may be late: a choice is not made without it, unless it hangs.
+ */
 static struct gk_snapshot *
 take_some(unsigned with, const enum gk_metric *metrics, size_t count)
 {
 	struct gk_metric_set only = {0};
+	struct gk_snapshot *snap;
 
 	gk_metric_set_add_all(&only, metrics, count);
-	return take_snapshot(with, &only);
+	snap = take_snapshot(with, &only);
+	for (int i = 1; snap && find_late(snap) && i < TRIES; i++) {
+		gk_snapshot_free(snap);
+		snap = take_snapshot(with, &only);
+	}
+	return snap;
+}
+
+/* Warns of those that are left out since they do not answer; an exception
+ * where warnings are errors. */
+static int warn_late(const struct gk_snapshot *snap)
+{
+	const struct gk_device *late = find_late(snap);
+
+	return late ? PyErr_WarnFormat(PyExc_RuntimeWarning, 2,
+				       "GPU %u does not answer: it is not "
+				       "chosen",
+				       late->index)
+		    : 0;
 }
 
 /* ---- CUDA_VISIBLE_DEVICES ---- */
@@ -27,15 +60,16 @@ take_some(unsigned with, const enum gk_metric *metrics, size_t count)
 static PyObject *visible_object(const struct gk_snapshot *snap,
 				const char *value, const char *order)
 {
-	size_t count = snap->device_count, chosen_count = 0;
-	struct gk_candidate *candidates = calloc(count + 1, sizeof *candidates);
-	unsigned *chosen = calloc(count + 1, sizeof *chosen);
+	size_t room = snap->device_count + 1, count, chosen_count = 0;
+	struct gk_candidate *candidates = calloc(room, sizeof *candidates);
+	unsigned *chosen = calloc(room, sizeof *chosen);
+	unsigned *positions = calloc(room, sizeof *positions);
 	PyObject *list = NULL;
 	long bad = -1;
 	int r = GK_ERR_NOMEM;
 
-	if (candidates && chosen) {
-		gk_pick_candidates(snap, candidates);
+	if (candidates && chosen && positions) {
+		count = gk_pick_candidates(snap, false, candidates, positions);
 		r = gk_cuda_visible(value, gk_cuda_order(order), candidates,
 				    count, chosen, &chosen_count, &bad);
 	}
@@ -44,9 +78,11 @@ static PyObject *visible_object(const struct gk_snapshot *snap,
 	else
 		list = PyList_New((Py_ssize_t)chosen_count);
 	for (size_t i = 0; list && i < chosen_count; i++)
-		set_item(&list, i, address_object(&snap->devices[chosen[i]]));
+		set_item(&list, i,
+			 address_object(&snap->devices[positions[chosen[i]]]));
 	free(candidates);
 	free(chosen);
+	free(positions);
 	return list ? Py_BuildValue("(Nl)", list, bad) : NULL;
 }
 
@@ -214,7 +250,8 @@ static PyObject *choose(struct choice *c)
 		}
 		c->wanted.pool = pool;
 	}
-	o = selection_object(snap, &c->wanted);
+	if (!warn_late(snap))
+		o = selection_object(snap, &c->wanted);
 out:
 	free(pool);
 	gk_snapshot_free(snap);

@@ -71,13 +71,19 @@ static uint64_t speed_of(const struct gk_device *d)
 	    clock.why == GK_PRESENT ? (uint64_t)clock.v / 1000000 : 0);
 }
 
-void gk_pick_candidates(const struct gk_snapshot *snap,
-			struct gk_candidate *ret_candidates)
+size_t gk_pick_candidates(const struct gk_snapshot *snap, bool with_lost,
+			  struct gk_candidate *ret_candidates,
+			  unsigned *ret_positions)
 {
+	size_t count = 0;
+
 	for (size_t i = 0; i < snap->device_count; i++) {
 		const struct gk_device *d = &snap->devices[i];
-		struct gk_candidate *c = &ret_candidates[i];
+		struct gk_candidate *c = &ret_candidates[count];
 
+		if (d->health == GK_HEALTH_LOST && !with_lost)
+			continue;
+		ret_positions[count++] = (unsigned)i;
 		c->index = d->index;
 		c->mig_index = d->mig_index;
 		c->uuid = d->uuid;
@@ -87,6 +93,7 @@ void gk_pick_candidates(const struct gk_snapshot *snap,
 		sscanf(d->bus_id, "%x:%x:%x", &c->pci_domain, &c->pci_bus,
 		       &c->pci_device);
 	}
+	return count;
 }
 
 /* Marks what is visible; a MIG device shows the GPU that it is part of. */
@@ -96,22 +103,25 @@ static int mark_visible(const struct gk_snapshot *snap,
 	size_t room = snap->device_count + 1, count = 0;
 	struct gk_candidate *candidates = calloc(room, sizeof *candidates);
 	unsigned *chosen = calloc(room, sizeof *chosen);
-	int err = candidates && chosen ? 0 : GK_ERR_NOMEM;
+	unsigned *positions = calloc(room, sizeof *positions);
+	int err = candidates && chosen && positions ? 0 : GK_ERR_NOMEM;
 
 	if (!err) {
-		gk_pick_candidates(snap, candidates);
+		count = gk_pick_candidates(snap, true, candidates, positions);
 		err = gk_cuda_visible(pick->visible, pick->order, candidates,
-				      snap->device_count, chosen, &count, NULL);
+				      count, chosen, &count, NULL);
 	}
 	for (size_t i = 0; !err && i < count; i++) {
-		int parent = snap->devices[chosen[i]].parent;
+		unsigned at = positions[chosen[i]];
+		int parent = snap->devices[at].parent;
 
-		wanted[chosen[i]] = true;
+		wanted[at] = true;
 		if (parent >= 0)
 			wanted[parent] = true;
 	}
 	free(candidates);
 	free(chosen);
+	free(positions);
 	return err;
 }
 

@@ -35,11 +35,14 @@ int gk_pick(const struct gk_snapshot *snap, const struct gk_pick *pick,
 void gk_pick_free(struct gk_snapshot *part);
 
 /*
- * Fills the devices that gk_cuda_visible() chooses from: device_count of them,
- * whose UUIDs are the snapshot's.
+ * Fills the devices that gk_cuda_visible() chooses from, whose UUIDs are the
+ * snapshot's, and the position of each in it. Room for device_count each;
+ * answers how many there are. CUDA does not find those that are lost when a
+ * process starts, and counts on without them; to one that runs they stay.
  */
-void gk_pick_candidates(const struct gk_snapshot *snap,
-			struct gk_candidate *ret_candidates);
+size_t gk_pick_candidates(const struct gk_snapshot *snap, bool with_lost,
+			  struct gk_candidate *ret_candidates,
+			  unsigned *ret_positions);
 
 /* Whether list is numbers with commas between them. */
 bool gk_pick_valid(const char *list);

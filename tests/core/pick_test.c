@@ -244,9 +244,12 @@ static void more_devices_than_cuda_can_count_are_an_error(void **state)
 static void candidates_have_what_cuda_orders_by(void **state)
 {
 	struct gk_candidate c[COUNT(devices)] = {0};
+	unsigned at[COUNT(devices)];
 
 	(void)state;
-	gk_pick_candidates(&given, c);
+	assert_int_equal(gk_pick_candidates(&given, true, c, at),
+			 COUNT(devices));
+	assert_int_equal(at[COUNT(devices) - 1], COUNT(devices) - 1);
 	assert_int_equal(c[0].index, 0);
 	assert_int_equal(c[0].mig_index, -1);
 	assert_ptr_equal(c[0].uuid, given.devices[0].uuid);
@@ -266,6 +269,23 @@ static void candidates_have_what_cuda_orders_by(void **state)
 	assert_false(c[0].mig_enabled);
 	assert_true(c[1].mig_enabled);
 	assert_false(c[4].mig_enabled);
+}
+
+static void a_lost_gpu_is_none_of_those_that_cuda_counts(void **state)
+{
+	struct gk_candidate c[COUNT(devices)] = {0};
+	unsigned at[COUNT(devices)];
+
+	(void)state;
+	given.devices[1].health = GK_HEALTH_LOST;
+	assert_int_equal(gk_pick_candidates(&given, false, c, at),
+			 COUNT(devices) - 1);
+	assert_int_equal(at[0], 0);
+	assert_int_equal(at[1], 2);
+	assert_ptr_equal(c[1].uuid, given.devices[2].uuid);
+	assert_int_equal(gk_pick_candidates(&given, true, c, at),
+			 COUNT(devices));
+	given.devices[1].health = GK_HEALTH_OK;
 }
 
 /* Who is shown, of one that computes (10), draws (20), computes by MPS (30),
@@ -333,6 +353,7 @@ int main(void)
 	    TEST(named_gpus_win_over_what_cuda_sees),
 	    TEST(more_devices_than_cuda_can_count_are_an_error),
 	    TEST(candidates_have_what_cuda_orders_by),
+	    TEST(a_lost_gpu_is_none_of_those_that_cuda_counts),
 	    TEST(processes_by_what_they_do),
 	    TEST(processes_by_user_and_pid),
 	};

@@ -314,3 +314,52 @@ while os.times().elapsed < began + 0.3:
 print(type(cpu()).__name__)
 """, "--gpus", "h100:1", "--load", "idle:0")
     assert out.split() == ["N/A", "float"]
+
+
+def test_a_lost_gpu_is_not_visible_to_cuda(program):
+    """CUDA itself, loaded afterwards, is the witness."""
+    out = program("""
+import gpukit, os, subprocess, sys
+uuids = [device.uuid() for device in gpukit.Device.all()]
+subprocess.run(["COMMAND", "fake", "ctl", "fail", "1", "lost"], check=True)
+for value in "0,1,2,3", "2,0", "1", "3", uuids[1] + "," + uuids[2]:
+    parsed = gpukit.parse_cuda_visible_devices(value)
+    witness = subprocess.run(
+        [sys.executable, "-c", WITNESS], text=True, capture_output=True,
+        env=dict(os.environ, CUDA_VISIBLE_DEVICES=value))
+    assert witness.stdout.split() == [uuids[i][4:] for i in parsed], (
+        value, parsed, witness)
+    print(parsed)
+""".replace("COMMAND", GPUKIT).replace("WITNESS", repr("""
+import ctypes
+cuda = ctypes.CDLL("libcuda.so.1")
+count, uuid = ctypes.c_int(), (ctypes.c_uint8 * 16)()
+cuda.cuInit(0)
+cuda.cuDeviceGetCount(ctypes.byref(count))
+for i in range(count.value):
+    cuda.cuDeviceGetUuid_v2(uuid, i)
+    text = bytes(uuid).hex()
+    print("-".join([text[:8], text[8:12], text[12:16], text[16:20],
+                    text[20:]]))
+""")), "--gpus", "h100:4", "--frozen")
+    assert out.splitlines() == ["[0, 2, 3]", "[3, 0]", "[2]", "[]", "[]"]
+
+
+def test_a_late_gpu_is_waited_for_and_one_that_hangs_is_told(program):
+    out = program("""
+import gpukit, subprocess, warnings
+def ctl(*words):
+    subprocess.run(["COMMAND", "fake", "ctl", *words], check=True)
+warnings.simplefilter("error")
+ctl("set", "latency.nvmlDeviceGetMemoryInfo=1200ms")
+print(gpukit.select_devices(sort=False))
+ctl("set", "latency.nvmlDeviceGetMemoryInfo=0ms")
+ctl("fail", "1", "hang")
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    print(gpukit.select_devices())
+print(*{str(one.message) for one in told}, [one.filename for one in told])
+ctl("clear", "1")
+""".replace("COMMAND", GPUKIT), "--gpus", "h100:2")
+    assert out.splitlines() == [
+        "[0, 1]", "[0]", "GPU 1 does not answer: it is not chosen ['<string>']"]

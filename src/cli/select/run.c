@@ -112,19 +112,22 @@ static int inherit_visible(struct state *s)
 				? s->run->inherited
 				: getenv("CUDA_VISIBLE_DEVICES");
 	enum gk_cuda_order order = gk_cuda_order(getenv("CUDA_DEVICE_ORDER"));
-	struct gk_candidate *candidates =
-	    calloc(s->snap->device_count + 1, sizeof *candidates);
-	size_t count = 0;
+	size_t room = s->snap->device_count + 1, count = 0;
+	struct gk_candidate *candidates = calloc(room, sizeof *candidates);
+	unsigned *positions = calloc(room, sizeof *positions);
 	long bad = -1;
 	int err = GK_ERR_NOMEM;
 
-	if (candidates) {
-		gk_pick_candidates(s->snap, candidates);
-		err = gk_cuda_visible(value, order, candidates,
-				      s->snap->device_count, s->pool, &count,
-				      &bad);
+	if (candidates && positions) {
+		count =
+		    gk_pick_candidates(s->snap, false, candidates, positions);
+		err = gk_cuda_visible(value, order, candidates, count, s->pool,
+				      &count, &bad);
 	}
+	for (size_t i = 0; !err && i < count; i++)
+		s->pool[i] = positions[s->pool[i]];
 	free(candidates);
+	free(positions);
 	if (err)
 		return cannot_read(err);
 	if (bad >= 0 && !ends_list(value + bad))
