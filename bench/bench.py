@@ -33,6 +33,7 @@ import plot
 import python
 import record
 import top
+import torch_cost
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.abspath(os.environ.get("GPUKIT_BUILD",
@@ -311,6 +312,7 @@ def main():
     cuda.fft(table, GPUKIT, FFT)
     blas.rows(table, GPUKIT, BLAS)
     nccl.rows(table, GPUKIT, NCCL)
+    torch_cost.rows(table, ROOT, GPUKIT)
     limit.rows(table, BUILD)
     limit_share.rows(table, BUILD)
     least = statistics.median(raw["none"]["runs"]["true"]["wall"])

@@ -255,7 +255,7 @@ class Watch:
         return True
 
     def _explain(self, risen):
-        snapshot = self._torch._C._cuda_memorySnapshot(None)
+        snapshot = self._torch.cuda.memory._snapshot()
         named = owners(self._torch) if risen else {}
         for device in self._devices.values():
             events = events_of(snapshot["device_traces"][device.index])
