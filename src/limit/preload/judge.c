@@ -83,6 +83,15 @@ bool judge_take_doubt(void)
 	return left != 0;
 }
 
+/* As of when the work began: what has accrued since is not more than may be
+ * saved. */
+static void pay_rest(const struct place *p, int64_t ns, uint64_t begin_ns)
+{
+	gkl_share_take(p->share, p->percent,
+		       ns > 0 && begin_ns < p->now_ns ? begin_ns : p->now_ns,
+		       ns);
+}
+
 static void take_measure(const struct measured *what, uint64_t begin_ns,
 			 uint64_t end_ns)
 {
@@ -102,8 +111,8 @@ static void take_measure(const struct measured *what, uint64_t begin_ns,
 	place_count_busy(&p, covered);
 	gkl_share_show(p.share, end_ns - covered, end_ns);
 	if (p.percent)
-		gkl_share_take(p.share, p.percent, p.now_ns,
-			       (int64_t)(paid - what->taken_ns));
+		pay_rest(&p, (int64_t)(paid - what->taken_ns),
+			 end_ns - covered);
 }
 
 void throttle_poll(void)

@@ -77,7 +77,7 @@ static struct {
 	struct gkl_share share[SIM_GPUS];
 	uint32_t version;
 	sem_t back;
-	bool ending;
+	bool ending, others_want;
 	char dir[64];
 } sim;
 
@@ -354,7 +354,7 @@ bool others_want(const struct gkl_group *group, unsigned int device,
 		 uint64_t now_ns)
 {
 	(void)group, (void)device, (void)now_ns;
-	return false;
+	return sim.others_want;
 }
 
 uint32_t gkl_policy_version(const struct gkl_policy_page *page)
@@ -508,6 +508,13 @@ void sim_begin(uint64_t seed)
 void sim_limit(unsigned gpu, unsigned percent)
 {
 	sim.policy.compute[gpu] = percent;
+	sim.version++;
+}
+
+void sim_elastic(bool others_want)
+{
+	sim.policy.rule = GKL_ELASTIC;
+	sim.others_want = others_want;
 	sim.version++;
 }
 

@@ -33,6 +33,7 @@ uint64_t sim_random(uint64_t below);
 /* Before the run. */
 void sim_begin(uint64_t seed);
 void sim_limit(unsigned gpu, unsigned percent);
+void sim_elastic(bool others_want); /* at any moment */
 void sim_process(unsigned gpu, void (*program)(const void *arg),
 		 const void *arg);
 
