@@ -185,6 +185,17 @@ def test_the_monitor_says_when_time_is_limited(machine, shell, monitor,
     assert mine("waited(8)") > max(0.5, 3 * free)
 
 
+def test_force_limits_time_whatever_the_monitor_says(machine, shell, monitor,
+                                                     tmp_path):
+    one = machine("--gpus", "h100")
+    mine = shell(hami(one, tmp_path / "x.cache", CUDA_DEVICE_SM_LIMIT="10",
+                      GPU_CORE_UTILIZATION_POLICY="force")).start()
+    seen = monitor(tmp_path / "x.cache")
+    assert mine("load()") == 0
+    seen.write("utilization_switch", 0)
+    assert mine("waited(8)") > 0.4
+
+
 def test_a_launch_tells_its_time(machine, shell, monitor, tmp_path):
     one = machine("--gpus", "h100")
     mine = shell(hami(one, tmp_path / "x.cache")).start()

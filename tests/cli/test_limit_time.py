@@ -1,0 +1,116 @@
+"""Shares of a GPU's time: policies, several GPUs, work in flight, faults. Figures
+are of real programs on a machine that others use: what is shown is that there is
+a limit, or none. How exact it is: tests/limit/throttle, in made-up time."""
+
+import os
+import select
+
+import pytest
+
+from conftest import preload
+from limit_shells import VGPU, shell  # noqa: F401
+from limit_tools import directory, group, make  # noqa: F401
+
+# pylint: disable=redefined-outer-name
+LAUNCH_FAILED = 719
+STREAMS = """
+streams = [ctypes.c_void_p() for _ in range(3)]
+assert not any(cuda.cuStreamCreate(ctypes.byref(s), 1) for s in streams)
+def on_each():
+    return [cuda.cuLaunchKernel(spin, 1, 1, 1, 1, 1, 1, 0, s, None, None)
+            for s in streams]
+def results():
+    return [cuda.cuStreamSynchronize(s) for s in streams]
+"""
+
+
+def in_group(machine, name):
+    return {**machine.env, "LD_PRELOAD": preload(VGPU),
+            "GPUKIT_LIMIT_GROUP": os.path.join(directory(), name)}
+
+
+def throttled_ns(gpukit, name, device=0):
+    one = gpukit.json("limit", "show", name, "--json")["groups"][0]
+    return {each["index"]: each["throttled_ns"]
+            for each in one["devices"]}[device]
+
+
+@pytest.fixture
+def beside(gpukit, group):
+    """Another group of the same user."""
+    make(gpukit, group + ".2", "--compute", "50")
+    yield group + ".2"
+    gpukit("limit", "rm", group + ".2")
+
+
+def test_an_elastic_share_is_kept_while_others_want_the_gpu(
+        gpukit, beside, group, machine, shell):
+    make(gpukit, group, "--compute", "10", "--policy", "elastic")
+    one = machine("--gpus", "h100")
+    mine, other = [shell(in_group(one, name)).start()
+                   for name in (group, beside)]
+    assert mine("load()") == other("load()") == 0
+    mine("waited(10)")
+    assert throttled_ns(gpukit, group) == 0
+    other.ask("work(3)")
+    mine("waited(10)")
+    assert throttled_ns(gpukit, group) > 0
+    assert other.answer() == 0
+
+
+def test_gpus_of_one_program_have_shares_of_their_own(
+        gpukit, group, machine, shell):
+    make(gpukit, group, "--compute", "10,1=none")
+    one = machine("--gpus", "h100:2")
+    mine = shell(in_group(one, group)).start()
+    for device in (0, 1):
+        assert mine(f"use({device})") == mine("load()") == 0
+        mine("waited(10)")
+    assert throttled_ns(gpukit, group, 0) > 0
+    assert throttled_ns(gpukit, group, 1) == 0
+
+
+def test_work_in_flight_ends_while_the_group_is_suspended(
+        gpukit, group, machine, shell):
+    make(gpukit, group, "--compute", "90")
+    mine = shell(in_group(machine("--gpus", "h100"), group)).start()
+    assert mine("load()") == 0
+    mine(f"exec({STREAMS!r}, globals())")
+    assert mine("on_each()") == [0, 0, 0]
+    gpukit.ok("limit", "suspend", group)
+    assert mine("results()") == [0, 0, 0]
+    mine.ask("on_each()")
+    assert not select.select([mine.process.stdout], [], [], 0.3)[0]
+    gpukit.ok("limit", "resume", group)
+    assert mine.answer() == [0, 0, 0]
+    assert mine("results()") == [0, 0, 0]
+
+
+FAULTED = ("launch(spin)", "launch(spin)", "alloc(1 << 20)", "info()",
+           "cuda.cuCtxSynchronize()")
+
+
+@pytest.mark.parametrize("fault, error", [
+    ("sticky", LAUNCH_FAILED), ("launch=illegal-address", 700),
+    ("launch=assert", 710)])
+def test_an_error_that_stays_is_the_native_one(gpukit, group, machine, shell,
+                                               fault, error):
+    make(gpukit, group, "--memory", "2GiB", "--compute", "20")
+    one = machine("--gpus", "h100")
+    native = shell(one.env).start()
+    mine = shell(in_group(one, group)).start()
+    for each in (native, mine):
+        assert each("load()") == each("alloc(64 << 20)") == 0
+        assert each("launch(spin)") == 0
+    assert one.ctl("fail", "0", fault).returncode == 0
+    told = [[each(line) for line in FAULTED] for each in (native, mine)]
+    assert told[0] == told[1]
+    assert told[0][0] == told[0][-1] == error
+    mine.end()
+    device = gpukit.json("limit", "show", group,
+                         "--json")["groups"][0]["devices"][0]
+    assert device["memory_used_bytes"] == 0
+    assert one.ctl("clear", "0").returncode == 0
+    # Others of the group go on.
+    other = shell(in_group(one, group)).start()
+    assert other("load()") == other("launch(spin)") == 0
