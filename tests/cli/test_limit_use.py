@@ -244,8 +244,14 @@ def test_narrow_tables_leave_columns_out(gpukit, group):
     narrow = gpukit.ok("limit", "top", group, env={"COLUMNS": "60"})
     assert "PEAK" in wide and "PEAK" not in narrow
     assert "USED" in narrow
+    gpukit.ok("limit", "set", group, "--memory", "2GiB,3=1GiB")
+    # A name is cut, a figure never is.
     least = gpukit.ok("limit", "top", group, env={"COLUMNS": "20"})
-    assert {len(line) for line in least.splitlines()} == {20}
+    title, row = least.splitlines()
+    assert title.split() == ["GROUP", "GPU", "USED"]
+    name, *figures = row.split()
+    assert len(row) == 20 and group.startswith(name)
+    assert figures == ["3", "0B"]
     assert max(map(len, narrow.splitlines())) <= 60
     assert max(map(len, wide.splitlines())) <= 200
 

@@ -67,6 +67,18 @@ static bool leave_one_out(const struct limit_table *table,
 	return true;
 }
 
+/* The first column gives what is missing: half a figure would be a wrong one.
+ */
+static void cut_first(const struct limit_table *table, struct layout *layout,
+		      size_t most)
+{
+	size_t all = total(table, layout);
+	size_t missing = all > most ? all - most : 0;
+
+	if (!table->columns[0].right && missing < layout->width[0])
+		layout->width[0] -= missing;
+}
+
 static bool is_last(const struct limit_table *table,
 		    const struct layout *layout, size_t column)
 {
@@ -79,7 +91,8 @@ static bool is_last(const struct limit_table *table,
 static void put(const struct limit_table *table, const struct layout *layout,
 		struct gk_buf *out, size_t column, const char *text)
 {
-	size_t width = gk_columns(text, strlen(text));
+	size_t len = gk_fit(text, strlen(text), layout->width[column]);
+	size_t width = gk_columns(text, len);
 	size_t blanks = layout->width[column] - width;
 	bool right = table->columns[column].right;
 	bool last = is_last(table, layout, column);
@@ -87,7 +100,7 @@ static void put(const struct limit_table *table, const struct layout *layout,
 	if (layout->left_out[column])
 		return;
 	gk_buf_pad(out, ' ', right ? blanks : 0);
-	gk_buf_puts(out, text);
+	gk_buf_add(out, text, len);
 	gk_buf_pad(out, ' ', last ? 0 : GAP + (right ? 0 : blanks));
 }
 
@@ -108,6 +121,7 @@ void limit_table_end(struct limit_table *table, struct gk_buf *out, size_t most)
 	measure(table, &layout);
 	while (total(table, &layout) > most && leave_one_out(table, &layout))
 		;
+	cut_first(table, &layout, most);
 	for (size_t c = 0; c < table->count; c++)
 		put(table, &layout, &line, c, table->columns[c].title);
 	end_line(out, &line, most);

@@ -64,10 +64,10 @@ static const char *state_text(const struct limit_view *view)
 /* ---- a row for each device of each group ---- */
 
 static const struct limit_column list_columns[] = {
-    {"GROUP", false, 0},  {"PROCESSES", true, 1}, {"GPU", true, 0},
-    {"USED", true, 0},    {"LIMIT", true, 0},     {"PEAK", true, 5},
-    {"REFUSED", true, 3}, {"TIME", true, 2},      {"SHARE", true, 2},
-    {"WAITED", true, 4},  {"STATE", false, 6},
+    {"GROUP", false, 0},  {"PROCESSES", true, 2}, {"GPU", true, 0},
+    {"USED", true, 0},    {"LIMIT", true, 1},     {"PEAK", true, 6},
+    {"REFUSED", true, 4}, {"TIME", true, 3},      {"SHARE", true, 3},
+    {"WAITED", true, 5},  {"STATE", false, 7},
 };
 
 static void list_usage(struct limit_table *table, const struct limit_view *view,
@@ -188,9 +188,9 @@ static void put_policy(struct gk_buf *out, const struct limit_view *view)
 }
 
 static const struct limit_column device_columns[] = {
-    {"GPU", true, 0},    {"USED", true, 0},     {"LIMIT", true, 0},
-    {"PEAK", true, 3},   {"REFUSED", true, 2},  {"TIME", true, 1},
-    {"WAITED", true, 4}, {"LAUNCHES", true, 5}, {"UUID", false, 6},
+    {"GPU", true, 0},    {"USED", true, 0},     {"LIMIT", true, 1},
+    {"PEAK", true, 4},   {"REFUSED", true, 3},  {"TIME", true, 2},
+    {"WAITED", true, 5}, {"LAUNCHES", true, 6}, {"UUID", false, 7},
 };
 
 static void put_devices(struct gk_buf *out, const struct limit_view *view,
