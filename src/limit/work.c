@@ -18,12 +18,12 @@
 
 /*
  * Work has grown that takes so much longer than on average; not if it is short
- * even so. It swings if it grows again within a second, and for ten seconds
- * more.
+ * even so. It swings if it grows so often within this time, and for ten seconds
+ * more: one measure alone may be long by chance.
  */
-enum { GROWN = 4 };
+enum { GROWN = 4, OFTEN = 3 };
 #define GROWN_NS  100000ULL
-#define AGAIN_NS  1000000000ULL
+#define OFTEN_NS  200000000ULL
 #define SWINGS_NS 10000000000ULL
 
 static unsigned int find_place(uint64_t key)
@@ -65,17 +65,29 @@ static uint64_t go_to(uint64_t from, uint64_t to, uint64_t parts)
 	return from + (to - from + parts - 1) / parts;
 }
 
+/* Times since the first, which is forgotten after a while; both in a word. */
+static uint64_t count_grown(struct gkl_work_entry *entry, uint64_t now_ns)
+{
+	uint64_t grew = load(&entry->grew_ns), count = (grew & 3) + 1;
+
+	if (now_ns > (grew & ~3ULL) + OFTEN_NS) {
+		store(&entry->grew_ns, (now_ns & ~3ULL) | 1);
+		return 1;
+	}
+	count = count < OFTEN ? count : OFTEN;
+	store(&entry->grew_ns, (grew & ~3ULL) | count);
+	return count;
+}
+
 /* Whether work swings that took usual_ns until it was measured. */
 static bool learn_swing(struct gkl_work_entry *entry, uint64_t usual_ns,
 			uint64_t ns, uint64_t now_ns)
 {
-	if (ns > GROWN * usual_ns && ns >= GROWN_NS) {
-		if (now_ns < load(&entry->grew_ns) + AGAIN_NS) {
-			if (load(&entry->swings_ns) < now_ns)
-				store(&entry->most_ns, ns);
-			store(&entry->swings_ns, now_ns + SWINGS_NS);
-		}
-		store(&entry->grew_ns, now_ns);
+	if (ns > GROWN * usual_ns && ns >= GROWN_NS &&
+	    count_grown(entry, now_ns) >= OFTEN) {
+		if (load(&entry->swings_ns) < now_ns)
+			store(&entry->most_ns, ns);
+		store(&entry->swings_ns, now_ns + SWINGS_NS);
 	}
 	if (ns > load(&entry->most_ns))
 		store(&entry->most_ns, ns);

@@ -42,15 +42,16 @@ static void work_that_stays_as_long_does_not_swing(void **state)
 	assert_int_equal(find().most_ns, 0);
 }
 
-static void work_that_grows_twice_within_a_second_swings(void **state)
+static void work_that_grows_often_swings(void **state)
 {
 	(void)state;
 	learn(64, 10 * US, S);
-	learn(1, MS, S);
+	learn(2, MS, S);
+	assert_int_equal(find().most_ns, 0);
 	learn(64, 10 * US, S);
-	learn(1, MS, S + 900 * MS);
+	learn(1, MS, S + 190 * MS);
 	assert_int_equal(find().most_ns, MS);
-	learn(64, 10 * US, S + 900 * MS);
+	learn(64, 10 * US, S + 190 * MS);
 	assert_int_equal(find().most_ns, MS);
 	assert_in_range(find().usual_ns, 9 * US, 11 * US);
 }
@@ -58,10 +59,10 @@ static void work_that_grows_twice_within_a_second_swings(void **state)
 static void it_swings_for_ten_seconds_more(void **state)
 {
 	(void)state;
-	work_that_grows_twice_within_a_second_swings(state);
-	learn(1, 10 * US, 11 * S + 899 * MS);
+	work_that_grows_often_swings(state);
+	learn(1, 10 * US, 11 * S + 189 * MS);
 	assert_int_equal(find().most_ns, MS);
-	learn(1, 10 * US, 11 * S + 901 * MS);
+	learn(1, 10 * US, 11 * S + 191 * MS);
 	assert_int_equal(find().most_ns, 0);
 }
 
@@ -80,7 +81,7 @@ static void other_work_at_its_place_begins_anew(void **state)
 	struct gkl_work_time time;
 
 	(void)state;
-	work_that_grows_twice_within_a_second_swings(state);
+	work_that_grows_often_swings(state);
 	gkl_work_learn(&table, KEY + 2, 3 * US, 2 * S); /* the same place */
 	assert_false(gkl_work_find(&table, KEY, &time));
 	learn(2, MS, 2 * S);
@@ -92,7 +93,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup(name, begin)
 	    TEST(work_that_stays_as_long_does_not_swing),
-	    TEST(work_that_grows_twice_within_a_second_swings),
+	    TEST(work_that_grows_often_swings),
 	    TEST(it_swings_for_ten_seconds_more),
 	    TEST(short_work_does_not_swing),
 	    TEST(other_work_at_its_place_begins_anew),

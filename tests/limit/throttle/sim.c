@@ -574,6 +574,14 @@ uint64_t sim_busy(unsigned gpu)
 	return sim.busy_ns[gpu];
 }
 
+double sim_share(uint64_t from, uint64_t to)
+{
+	uint64_t before = (sim_run(from), sim_busy(0));
+
+	sim_run(to);
+	return (double)(sim_busy(0) - before) * 100 / (double)(to - from);
+}
+
 uint64_t sim_ended(unsigned process)
 {
 	return sim.process[process].ended;

@@ -43,6 +43,8 @@ void sim_kill(unsigned process); /* it never runs again; its kernels vanish */
 
 /* How long the GPU was busy so far; launches of a process that have ended. */
 uint64_t sim_busy(unsigned gpu);
+double sim_share(uint64_t from,
+		 uint64_t to); /* of the first; runs until then */
 uint64_t sim_ended(unsigned process);
 void sim_end(void);
 

@@ -126,69 +126,6 @@ static void the_length_of_a_kernel_may_change(void **state)
 	check_load(&load, 1, "lengths of chance");
 }
 
-static double find_share(uint64_t from, uint64_t to)
-{
-	uint64_t before;
-
-	sim_run(from);
-	before = sim_busy(0);
-	sim_run(to);
-	return (double)(sim_busy(0) - before) * 100 / (double)(to - from);
-}
-
-/* A program that waits for each of its kernels. */
-static void launch_and_wait(const void *arg)
-{
-	struct sim_kernel kernel = {.function = 0x1000,
-				    .ns = *(const uint64_t *)arg};
-
-	for (;;) {
-		sim_launch(&kernel);
-		sim_wait(0);
-	}
-}
-
-static void long_kernels_that_are_waited_for_have_their_share(void **state)
-{
-	static const uint64_t ns = 100 * MS;
-
-	(void)state;
-	for (unsigned i = 0; i < 4; i++) {
-		double share;
-
-		sim_begin(80 + i);
-		sim_limit(0, percents[i]);
-		sim_process(0, launch_and_wait, &ns);
-		share = find_share(2 * S, 12 * S);
-		sim_end();
-		print_message("waits for 100 ms: %u %% %+.2f\n", percents[i],
-			      share - percents[i]);
-		assert_near(share, percents[i], 3);
-	}
-}
-
-static void an_elastic_share_is_kept_while_others_want(void **state)
-{
-	static const uint64_t ns[] = {MS, 100 * MS};
-	double alone, beside;
-
-	(void)state;
-	for (unsigned i = 0; i < 2; i++) {
-		sim_begin(90 + i);
-		sim_limit(0, 30);
-		sim_elastic(false);
-		sim_process(0, launch_and_wait, &ns[i]);
-		alone = find_share(2 * S, 4 * S);
-		sim_elastic(true);
-		beside = find_share(5 * S, 9 * S);
-		sim_end();
-		print_message("elastic: alone %.1f, beside others %.1f\n",
-			      alone, beside);
-		assert_true(alone > 95);
-		assert_near(beside, 30, 3);
-	}
-}
-
 /* One function that is short for some launches, and long for as many. */
 static void launch_short_and_long(const void *arg)
 {
@@ -260,9 +197,9 @@ static void a_changed_limit_counts_at_once(void **state)
 	sim_process(0, keep_busy, &load);
 	sim_run(2 * S);
 	sim_limit(0, 80);
-	more = find_share(2 * S + 100 * MS, 3 * S);
+	more = sim_share(2 * S + 100 * MS, 3 * S);
 	sim_limit(0, 10);
-	less = find_share(3 * S + 100 * MS, 4 * S);
+	less = sim_share(3 * S + 100 * MS, 4 * S);
 	sim_end();
 	assert_near(more, 80, 3);
 	assert_near(less, 10, 3);
@@ -393,7 +330,7 @@ static void check_ranks(unsigned other_gpu, double least, double most,
 	ended[0] = sim_ended(0);
 	ended[1] = sim_ended(1);
 	for (unsigned i = 0; i < 4; i++)
-		share[i] = find_share((6 + i) * S, (7 + i) * S);
+		share[i] = sim_share((6 + i) * S, (7 + i) * S);
 	ended[0] = sim_ended(0) - ended[0];
 	ended[1] = sim_ended(1) - ended[1];
 	sim_end();
@@ -603,8 +540,6 @@ int main(void)
 	    cmocka_unit_test(three_processes_have_one_share),
 	    cmocka_unit_test(streams_share_what_their_process_has),
 	    cmocka_unit_test(the_length_of_a_kernel_may_change),
-	    cmocka_unit_test(long_kernels_that_are_waited_for_have_their_share),
-	    cmocka_unit_test(an_elastic_share_is_kept_while_others_want),
 	    cmocka_unit_test(work_that_swings_keeps_its_share),
 	    cmocka_unit_test(a_killed_process_holds_up_nobody),
 	    cmocka_unit_test(a_changed_limit_counts_at_once),
