@@ -18,12 +18,11 @@
 
 /*
  * Work has grown that takes so much longer than on average; not if it is short
- * even so. It swings if it grows so often within this time, and for ten seconds
- * more: one measure alone may be long by chance.
+ * even so. It swings if it grows so often in so many measures, and for ten
+ * seconds more: one measure alone may be long by chance.
  */
-enum { GROWN = 4, OFTEN = 3 };
+enum { GROWN = 4, OFTEN = 3, OFTEN_OF = 24 };
 #define GROWN_NS  100000ULL
-#define OFTEN_NS  200000000ULL
 #define SWINGS_NS 10000000000ULL
 
 static unsigned int find_place(uint64_t key)
@@ -65,26 +64,28 @@ static uint64_t go_to(uint64_t from, uint64_t to, uint64_t parts)
 	return from + (to - from + parts - 1) / parts;
 }
 
-/* Times since the first, which is forgotten after a while; both in a word. */
-static uint64_t count_grown(struct gkl_work_entry *entry, uint64_t now_ns)
+/* How often it grew in the last measures, of which the first grew; how many
+ * they are, and that, in a word. */
+static uint64_t count_grown(struct gkl_work_entry *entry, bool grew)
 {
-	uint64_t grew = load(&entry->grew_ns), count = (grew & 3) + 1;
+	uint64_t word = load(&entry->grown), count = word & 3;
+	uint64_t measures = (word >> 2) + 1;
 
-	if (now_ns > (grew & ~3ULL) + OFTEN_NS) {
-		store(&entry->grew_ns, (now_ns & ~3ULL) | 1);
-		return 1;
-	}
-	count = count < OFTEN ? count : OFTEN;
-	store(&entry->grew_ns, (grew & ~3ULL) | count);
-	return count;
+	if (!count || measures > OFTEN_OF)
+		measures = count = 0;
+	if (grew && count < OFTEN)
+		count++;
+	store(&entry->grown, measures << 2 | count);
+	return grew ? count : 0;
 }
 
 /* Whether work swings that took usual_ns until it was measured. */
 static bool learn_swing(struct gkl_work_entry *entry, uint64_t usual_ns,
 			uint64_t ns, uint64_t now_ns)
 {
-	if (ns > GROWN * usual_ns && ns >= GROWN_NS &&
-	    count_grown(entry, now_ns) >= OFTEN) {
+	bool grew = ns > GROWN * usual_ns && ns >= GROWN_NS;
+
+	if (count_grown(entry, grew) >= OFTEN) {
 		if (load(&entry->swings_ns) < now_ns)
 			store(&entry->most_ns, ns);
 		store(&entry->swings_ns, now_ns + SWINGS_NS);
@@ -114,7 +115,7 @@ void gkl_work_learn(struct gkl_work_table *table, uint64_t key, uint64_t ns,
 			    : go_to(usual, units, 8);
 		least = units < least ? units : go_to(least, units, 64);
 	} else {
-		store(&entry->grew_ns, 0);
+		store(&entry->grown, 0);
 		store(&entry->swings_ns, 0);
 	}
 	store(&entry->time, swings | usual << LEAST_BITS | least);

@@ -16,7 +16,7 @@ enum { GKL_WORKS = 4096 };
 struct gkl_work_entry {
 	_Atomic uint64_t key;  /* 0: nothing */
 	_Atomic uint64_t time; /* see work.c */
-	_Atomic uint64_t most_ns, grew_ns, swings_ns;
+	_Atomic uint64_t most_ns, grown, swings_ns;
 };
 
 struct gkl_work_table {

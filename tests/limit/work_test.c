@@ -48,7 +48,7 @@ static void work_that_grows_often_swings(void **state)
 	learn(64, 10 * US, S);
 	learn(2, MS, S);
 	assert_int_equal(find().most_ns, 0);
-	learn(64, 10 * US, S);
+	learn(16, 10 * US, S);
 	learn(1, MS, S + 190 * MS);
 	assert_int_equal(find().most_ns, MS);
 	learn(64, 10 * US, S + 190 * MS);
