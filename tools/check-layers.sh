@@ -48,7 +48,8 @@ room format/smi format core base '<gpukit>'
 room format/boxed format core base '<gpukit>'
 room record format core base '<gpukit>'
 room export format core base
-room tui format format/boxed core base yaml '<gpukit>'
+room tui tui/lanes format format/boxed core base yaml '<gpukit>'
+room tui/lanes tui format core base '<gpukit>'
 
 # The made-up machine knows nothing of the core; their contract is the NVML ABI.
 room machine/file base

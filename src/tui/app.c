@@ -61,12 +61,14 @@ static void draw_message(struct app *a)
 		  (struct grid_style){GRID_COLOR_NONE, GRID_REVERSE});
 }
 
-/* Alerts have the last row, which the screens then do without. */
+/* Alerts have the last row, which the screens then do without; the main screen
+ * of lanes has a place for them. */
 static void draw_screen(struct app *a)
 {
 	struct tui *t = &a->t;
 	struct grid *g = &a->grid;
-	int rows = g->rows, kept = a->alerts.on && rows > 1;
+	bool lanes = t->options.look == LOOK_LANES && t->screen == SCREEN_MAIN;
+	int rows = g->rows, kept = a->alerts.on && rows > 1 && !lanes;
 	struct gk_buf line = {0};
 
 	t->rows = g->rows = rows - kept;
@@ -407,6 +409,8 @@ static int prepare_app(struct app *a, const struct tui_options *options)
 	struct tui *t = &a->t;
 
 	t->options = *options;
+	t->alerts = &a->alerts;
+	t->colors = term_colors();
 	who(t);
 	t->order = options->order;
 	t->keymap = tui_bindings_map(options);

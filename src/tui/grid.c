@@ -210,6 +210,16 @@ void grid_tint(struct grid *g, int row, int column, int width, uint16_t color)
 		grid_at(g, row, c)->style.color = color;
 }
 
+void grid_ground(struct grid *g, int row, int column, int width,
+		 uint16_t ground)
+{
+	if (row < 0 || row >= g->rows)
+		return;
+	for (int c = column < 0 ? 0 : column;
+	     c < column + width && c < g->columns; c++)
+		grid_at(g, row, c)->ground = ground;
+}
+
 void grid_dim(struct grid *g)
 {
 	for (int row = 0; row < g->rows; row++)
@@ -227,7 +237,15 @@ static wchar_t ascii_of(wchar_t c)
 	    {L"│├┤╞╡║", L'|'},      {L"╒╕╘╛╤╧╪┬┴┼┌┐└┘", L'+'},
 	    {L"▏▎▍▌▋▊▉█░▒▓", L'|'}, {L"▲", L'^'},
 	    {L"▼", L'v'},           {L"△", L'^'},
-	    {L"▽", L'v'},
+	    {L"▽", L'v'},           {L"━╸▄", L'='},
+	    {L"▁–−—", L'-'},        {L"✕×", L'X'},
+	    {L"■", L'H'},           {L"◌", L'~'},
+	    {L"◆", L'!'},           {L"◫", L'#'},
+	    {L"●", L'*'},           {L"○·", L'.'},
+	    {L"›", L'>'},           {L"‹◀", L'<'},
+	    {L"┃", L'|'},           {L"┊", L':'},
+	    {L"↓", L'v'},           {L"↑", L'^'},
+	    {L"…", L'.'},           {L"°", L' '},
 	};
 
 	if (c < 0x80)
@@ -249,5 +267,6 @@ void grid_to_ascii(struct grid *g)
 bool grid_same_cell(const struct grid_cell *a, const struct grid_cell *b)
 {
 	return a->c == b->c && a->style.color == b->style.color &&
-	       a->style.attribute == b->style.attribute;
+	       a->style.attribute == b->style.attribute &&
+	       a->ground == b->ground;
 }

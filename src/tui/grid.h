@@ -34,6 +34,7 @@ struct grid_style {
 struct grid_cell {
 	wchar_t c; /* 0: the right half of a wide character */
 	struct grid_style style;
+	uint16_t ground; /* background: 1 + a colour; 0: the terminal's */
 };
 
 struct grid {
@@ -67,6 +68,10 @@ void grid_mark(struct grid *g, int row, int column, int width, unsigned add,
 
 /* The same colour for cells of a row. */
 void grid_tint(struct grid *g, int row, int column, int width, uint16_t color);
+
+/* The same background for cells of a row: 1 + a colour, or 0. */
+void grid_ground(struct grid *g, int row, int column, int width,
+		 uint16_t ground);
 
 /* Blanks in a rectangle; parts outside are left out. */
 void grid_blank(struct grid *g, int row, int column, int rows, int columns);

@@ -17,6 +17,7 @@
 #include "tui/environ.h"
 #include "tui/filter.h"
 #include "tui/key.h"
+#include "tui/lanes/state.h"
 #include "tui/metrics.h"
 #include "tui/main_screen.h"
 #include "tui/order.h"
@@ -32,6 +33,10 @@
 #include <gpukit/gpukit.h>
 
 enum tui_key_set { KEYS_STANDARD, KEYS_VI };
+
+enum tui_look { LOOK_LANES, LOOK_NVITOP };
+
+enum tui_graph { GRAPH_BRAILLE, GRAPH_BLOCK, GRAPH_ASCII };
 
 enum tui_mode { MODE_AUTO, MODE_FULL, MODE_COMPACT };
 
@@ -66,6 +71,8 @@ struct tui_binding {
 /* Made by tui_config_read() and the command line; see config.h. */
 struct tui_options {
 	struct gk_boxed_options boxed;
+	enum tui_look look;
+	enum tui_graph graph;
 	enum tui_mode mode;
 	struct term_options term;
 	bool readonly;
@@ -105,6 +112,7 @@ struct tui {
 	uid_t uid;
 	const char *user; /* its name */
 
+	int colors;             /* of the terminal; 0: 256 */
 	int rows, columns;      /* of the terminal */
 	enum tui_screen screen; /* on top */
 	struct tui_place below[SCREEN_COUNT];
@@ -114,6 +122,8 @@ struct tui {
 	uint64_t message_until_ns;
 
 	struct tui_main main;
+	struct lanes lanes;
+	const struct tui_alerts *alerts; /* NULL: none are kept */
 	struct tui_time time; /* of all graphs */
 	struct tui_tree tree;
 	struct tui_environ environ;

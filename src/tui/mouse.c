@@ -1,6 +1,7 @@
 /* mouse.c - handles clicks and the wheel. */
 #include "tui/mouse.h"
 
+#include "tui/lanes/lanes.h"
 #include "tui/layer.h"
 #include "tui/view.h"
 
@@ -97,6 +98,9 @@ static void click(struct tui *t, int row, int column)
 	const struct grid *g = t->drawn;
 	long at = view->at ? view->at(t, row) : -1;
 
+	if (at < 0 && t->options.look == LOOK_LANES &&
+	    t->screen == SCREEN_MAIN && lanes_click(t, row, column))
+		return;
 	if (at < 0 && g && row >= 0 && row < g->rows && column >= 0 &&
 	    column < g->columns && sort_by_title(t, g, row, column))
 		return;

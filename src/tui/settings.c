@@ -18,7 +18,10 @@
 #define TENTHS        10
 
 static const char *const modes[] = {"auto", "full", "compact", NULL};
-static const char *const themes[] = {"dark", "light", "mono", NULL};
+static const char *const themes[] = {"dark", "light", "mono", "color-blind",
+				     NULL};
+static const char *const looks[] = {"lanes", "nvitop", NULL};
+static const char *const graphs[] = {"braille", "block", "ascii", NULL};
 static const char *const key_sets[] = {"standard", "vi", NULL};
 
 const struct tui_setting tui_settings[] = {
@@ -40,6 +43,16 @@ const struct tui_setting tui_settings[] = {
      .help = "draw with ASCII alone",
      .kind = SETTING_YES,
      .at = AT(term.ascii)},
+    {.name = "look",
+     .help = "the screens: our own, or nvitop's",
+     .kind = SETTING_CHOICE,
+     .at = AT(look),
+     .words = looks},
+    {.name = "graph",
+     .help = "what the graphs of lanes are drawn with",
+     .kind = SETTING_CHOICE,
+     .at = AT(graph),
+     .words = graphs},
     {.name = "mouse",
      .help = "the mouse selects (else it marks text)",
      .kind = SETTING_YES,

@@ -282,15 +282,30 @@ static int shown_color(unsigned color)
 	return tui_color_among(color, term.colors);
 }
 
-static void set_style(struct grid_style style)
+/* The pair of a colour and a background that is not the terminal's own. */
+static int pair_on_ground(int color, unsigned ground)
 {
+	int on = shown_color(ground - 1);
+	int pair = on < 0 ? -1
+			  : alloc_pair(color < 0 ? -1 : curses_color(color),
+				       curses_color(on));
+
+	return pair > 0 ? pair : color < 0 ? 0 : PAIR(color);
+}
+
+static void set_style(const struct grid_cell *cell)
+{
+	struct grid_style style = cell->style;
 	int color = shown_color(style.color);
+	int pair = color < 0 ? 0 : PAIR(color);
 	attr_t attribute = WA_NORMAL;
 
 	for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
 		if (style.attribute & attributes[i].grid)
 			attribute |= attributes[i].curses;
-	attr_set(attribute, color < 0 ? 0 : PAIR(color), NULL);
+	if (cell->ground)
+		pair = pair_on_ground(color, cell->ground);
+	attr_set(attribute, (short)pair, &pair);
 }
 
 /* Draws the cells of a row that differ from what is shown. */
@@ -304,7 +319,7 @@ static void show_row(const struct grid *g, int row, bool all)
 		    (!all &&
 		     grid_same_cell(cell, grid_at(&term.shown, row, c))))
 			continue;
-		set_style(cell->style);
+		set_style(cell);
 		mvaddnwstr(row, c, text, 1);
 	}
 }

@@ -9,7 +9,7 @@
 #include "tui/grid.h"
 #include "tui/key.h"
 
-enum tui_theme { TUI_DARK, TUI_LIGHT, TUI_MONO, TUI_THEMES };
+enum tui_theme { TUI_DARK, TUI_LIGHT, TUI_MONO, TUI_COLOR_BLIND, TUI_THEMES };
 
 struct term_options {
 	enum tui_theme theme;

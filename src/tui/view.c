@@ -159,6 +159,7 @@ void tui_open(struct tui *t, enum tui_screen screen)
 
 void tui_frame(struct tui *t)
 {
+	lanes_frame(t);
 	for (int i = 0; i < t->below_count; i++)
 		if (views[t->below[i].screen].frame)
 			views[t->below[i].screen].frame(t);
@@ -203,7 +204,9 @@ void tui_draw(struct tui *t, struct grid *g)
 			break;
 		t->scroll = scroll;
 	}
-	draw_time_note(t, g);
+	/* Lanes tell the time in the head of their main screen. */
+	if (t->options.look != LOOK_LANES || t->screen != SCREEN_MAIN)
+		draw_time_note(t, g);
 	t->drawn = g;
 }
 

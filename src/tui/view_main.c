@@ -3,6 +3,7 @@
  * tall as the terminal allows, the whole of it scrolled where it is taller.
  * The first line, and the titles of the processes, stay.
  */
+#include "tui/lanes/lanes.h"
 #include "tui/main_screen.h"
 #include "tui/view.h"
 
@@ -78,7 +79,7 @@ static int draw_waiting(struct grid *g)
 	return 1;
 }
 
-int view_main(struct tui *t, struct grid *g)
+static int draw_boxes(struct tui *t, struct grid *g)
 {
 	bool moved;
 	struct main_plan plan;
@@ -130,7 +131,7 @@ static bool scroll_page(struct tui *t, int by)
 	return true;
 }
 
-bool view_main_act(struct tui *t, enum tui_action action)
+static bool act_on_boxes(struct tui *t, enum tui_action action)
 {
 	static const struct {
 		enum tui_action action;
@@ -148,4 +149,18 @@ bool view_main_act(struct tui *t, enum tui_action action)
 		if (acts[i].action == action)
 			return acts[i].does(t, acts[i].by);
 	return false;
+}
+
+/* ---- either look ---- */
+
+int view_main(struct tui *t, struct grid *g)
+{
+	return t->options.look == LOOK_LANES ? lanes_draw(t, g)
+					     : draw_boxes(t, g);
+}
+
+bool view_main_act(struct tui *t, enum tui_action action)
+{
+	return t->options.look == LOOK_LANES ? lanes_act(t, action)
+					     : act_on_boxes(t, action);
 }

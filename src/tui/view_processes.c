@@ -4,6 +4,7 @@
  */
 #include "format/boxed/processes.h"
 #include "format/names.h"
+#include "tui/lanes/lanes.h"
 #include "tui/main_screen.h"
 #include "tui/view.h"
 
@@ -59,6 +60,8 @@ long view_main_at(const struct tui *t, int row)
 	int line = row + t->scroll - t->main.first_row;
 	long i = line < (long)t->list_count ? line : (long)t->list_count - 1;
 
+	if (t->options.look == LOOK_LANES)
+		return lanes_at(t, row);
 	if (t->main.first_row <= 0 || line < 0 ||
 	    (t->scroll > 0 && row < MAIN_STICKY))
 		return -1;

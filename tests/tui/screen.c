@@ -23,6 +23,7 @@ void screen_begin(struct screen *s, int rows, int columns)
 	s->t.history = gk_history_new(64);
 	s->t.uid = 1000;
 	s->t.user = "ana";
+	s->t.options.look = LOOK_NVITOP;
 	s->t.options.boxed = (struct gk_boxed_options){
 	    .color = true, .processes = true, .uid = 1000, .user = "ana"};
 	screen_resize(s, rows, columns);

@@ -99,6 +99,8 @@ static bool theme(struct top *top, const char *text)
 		top->viewer.term.theme = TUI_DARK;
 	else if (!strcasecmp(text, "mono"))
 		top->viewer.term.theme = TUI_MONO;
+	else if (!strcasecmp(text, "color-blind"))
+		top->viewer.term.theme = TUI_COLOR_BLIND;
 	else
 		return false;
 	return true;
@@ -122,7 +124,7 @@ static const struct {
     {"MONITOR_MODE", top_modes,
      "words of auto, full, compact, colorful, plain, light, dark, readonly"},
     {"MONITOR_ALWAYS", always, "true or false"},
-    {"MONITOR_THEME", theme, "dark, light or mono"},
+    {"MONITOR_THEME", theme, "dark, light, mono or color-blind"},
     {"GPU_UTILIZATION_THRESHOLDS", gpu_limits,
      "two percents from 1 to 99 such as 10,75"},
     {"MEMORY_UTILIZATION_THRESHOLDS", memory_limits,

@@ -18,6 +18,7 @@ enum key {
 	KEY_INTERVAL = 0x101,
 	KEY_READONLY,
 	KEY_LIGHT,
+	KEY_LOOK,
 	KEY_COLORFUL,
 	KEY_FORCE_COLOR,
 	KEY_GPU_LIMITS,
@@ -55,6 +56,7 @@ static const struct argp_option options[] = {
     {"user", 'u', "NAME...", MAYBE, "Only processes of these users (yours)", 2},
     {"pid", 'p', "PID...", 0, "Only processes with these ids", 2},
     {.doc = "Looks:", .group = 3},
+    {"look", KEY_LOOK, "lanes|nvitop", 0, "Our own screens, or nvitop's", 3},
     {"ascii", 'U', 0, 0, "ASCII only", 3},
     {"no-unicode", 'U', 0, OPTION_ALIAS, NULL, 3},
     {"colorful", KEY_COLORFUL, 0, 0, "Bars in a gradient of colours", 3},
@@ -183,6 +185,9 @@ static const struct gk_choice modes[] = {
     {0},
 };
 
+static const struct gk_choice looks[] = {
+    {"lanes", LOOK_LANES}, {"nvitop", LOOK_NVITOP}, {0}};
+
 static const struct gk_choice key_sets[] = {
     {"standard", KEYS_STANDARD},
     {"vi", KEYS_VI},
@@ -286,6 +291,9 @@ static error_t parse_top_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_FORCE_COLOR:
 		top->color = GK_COLOR_ALWAYS;
+		return 0;
+	case KEY_LOOK:
+		o->look = gk_arg_choose(state, "--look", looks, arg);
 		return 0;
 	case KEY_LIGHT:
 		o->term.theme = TUI_LIGHT;

@@ -1,0 +1,118 @@
+/* footer.c - the keys that help, in the last row. */
+#include "tui/lanes/part.h"
+
+#include "tui/model.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NAMES 64
+
+/* In the order of the screen. rank: those of the highest go first. */
+static const struct footer_key {
+	enum tui_action action;
+	const char *word;
+	int rank;
+} now_keys[] = {
+    {ACTION_HELP, "help", 0},         {ACTION_DEVICE, "GPU", 2},
+    {ACTION_METRICS, "process", 5},   {ACTION_TREE, "tree", 7},
+    {ACTION_USERS, "users", 8},       {ACTION_FILTER, "filter", 3},
+    {ACTION_SORT_NATURAL, "sort", 4}, {ACTION_TAG, "tag", 10},
+    {ACTION_KILL, "kill", 6},         {ACTION_TIME_BACK, "back in time", 9},
+    {ACTION_GRAPH, "graphs", 11},     {ACTION_SETTINGS, "settings", 12},
+    {ACTION_QUIT, "quit", 1},
+};
+
+static const struct footer_key past_keys[] = {
+    {ACTION_TIME_BACK, "earlier", 0}, {ACTION_TIME_FORWARD, "later", 1},
+    {ACTION_TIME_NOW, "now", 2},      {ACTION_ZOOM_IN, "closer", 3},
+    {ACTION_ZOOM_OUT, "further", 4},  {ACTION_HELP, "help", 5},
+    {ACTION_QUIT, "quit", 6},
+};
+
+/* The shortest name of a key; of two in a row the first. */
+static void shortest_name(const struct tui *t, enum tui_action action,
+			  char dst[NAMES])
+{
+	char names[NAMES];
+	size_t best = NAMES;
+
+	*dst = '\0';
+	tui_keymap_names(t->keymap, action, names, sizeof names);
+	for (const char *name = names; *name;) {
+		size_t len = strcspn(name, " ");
+
+		if (len < best) {
+			best = len;
+			snprintf(dst, NAMES, "%.*s", (int)len, name);
+		}
+		name += len;
+		name += strspn(name, " ");
+	}
+	if (action == ACTION_SORT_NATURAL && strlen(dst) == 2)
+		dst[1] = '\0'; /* the first of two, which begins all orders */
+}
+
+static int key_width(const struct tui *t, const struct footer_key *key)
+{
+	char name[NAMES];
+
+	shortest_name(t, key->action, name);
+	return *name ? lanes_width(name) + 1 + (int)strlen(key->word) + 2 : 0;
+}
+
+/* The highest rank for which all keys up to it fit. */
+static int rank_that_fits(const struct tui *t, const struct footer_key *keys,
+			  int count, int columns)
+{
+	int rank = -1, used = 0;
+
+	for (int wanted = 0; wanted < count; wanted++)
+		for (int i = 0; i < count; i++) {
+			if (keys[i].rank != wanted)
+				continue;
+			used += key_width(t, &keys[i]);
+			if (used - 1 > columns - 1)
+				return rank;
+			rank = wanted;
+		}
+	return rank;
+}
+
+static bool is_left_out(const struct tui *t, enum tui_action action)
+{
+	return action == ACTION_KILL && t->options.readonly;
+}
+
+static void draw_keys(struct tui *t, struct grid *g, int row,
+		      const struct footer_key *keys, int count)
+{
+	int most = rank_that_fits(t, keys, count, g->columns), at = 1;
+
+	for (int i = 0; i < count; i++) {
+		char name[NAMES];
+		int from = at;
+
+		shortest_name(t, keys[i].action, name);
+		if (keys[i].rank > most || !*name ||
+		    is_left_out(t, keys[i].action))
+			continue;
+		at =
+		    lanes_put(g, row, at, lanes_ink(t, INK_ACCENT), "%s", name);
+		at = lanes_put(g, row, at, lanes_ink(t, INK_TEXT), " %s",
+			       keys[i].word);
+		lanes_hit(t, HIT_KEY, row, from, at - from,
+			  (int)keys[i].action);
+		at += 2;
+	}
+}
+
+void lanes_footer(struct tui *t, struct grid *g, const struct lanes_plan *plan)
+{
+	if (t->time.end_ns)
+		draw_keys(t, g, plan->footer_row, past_keys,
+			  (int)(sizeof past_keys / sizeof *past_keys));
+	else
+		draw_keys(t, g, plan->footer_row, now_keys,
+			  (int)(sizeof now_keys / sizeof *now_keys));
+}

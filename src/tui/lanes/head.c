@@ -1,0 +1,410 @@
+/* head.c - the first lines: the machine and its sums, the host, alerts. */
+#include "tui/lanes/part.h"
+
+#include "format/units.h"
+#include "tui/lanes/trace.h"
+#include "tui/model.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define TEXT    256
+#define NARROW  56  /* columns below which the head is short */
+#define SLASHES 100 /* columns below which "of" is a slash */
+#define FORMS   72  /* columns for the word "host" */
+#define SPARK   12
+#define KWH     3.6e9 /* millijoules */
+#define DAY_NS  86400000000000U
+#define GIB     1073741824.0
+
+/* ---- sums of the GPUs that answer ---- */
+
+struct machine_sums {
+	int gpus, well, lost, stale;
+	double used, total, watts, limit, joules;
+};
+
+static void add_known(double *sum, struct gk_value value)
+{
+	if (value.why == GK_PRESENT)
+		*sum += (double)value.v;
+}
+
+static struct machine_sums sums_of_machine(const struct tui *t)
+{
+	struct machine_sums s = {0};
+
+	for (size_t i = 0; i < t->snap->device_count; i++) {
+		const struct gk_device *d = &t->snap->devices[i];
+
+		if (d->mig_index >= 0)
+			continue;
+		s.gpus++;
+		s.lost += lanes_is_gone(d);
+		s.stale += d->health == GK_HEALTH_STALE;
+		if (d->health != GK_HEALTH_OK)
+			continue;
+		s.well++;
+		add_known(&s.used, d->m[GK_M_MEM_USED]);
+		add_known(&s.total, d->m[GK_M_MEM_TOTAL]);
+		add_known(&s.watts, d->m[GK_M_POWER]);
+		add_known(&s.limit, lanes_power_limit(d));
+		add_known(&s.joules, d->m[GK_M_ENERGY]);
+	}
+	return s;
+}
+
+/* ---- the head ---- */
+
+/* Parts of the head, in the order in which they go where room is short. */
+enum {
+	NO_UP = 1,
+	NO_KWH,
+	NO_CUDA,
+	SHORT,
+	NO_DRIVER,
+	NO_SECONDS,
+	NO_MODEL,
+	NO_LIMIT
+};
+
+static void add_part(char *dst, const char *text)
+{
+	size_t len = strlen(dst);
+
+	snprintf(dst + len, TEXT - len, "%s%s", len ? " · " : "", text);
+}
+
+static void model_part(const struct tui *t, const struct machine_sums *s,
+		       int level, char *dst)
+{
+	char model[GK_NAME_MAX] = "", text[TEXT];
+	bool one = lanes_one_model(t) && level < NO_MODEL;
+
+	if (one)
+		lanes_model(t, &t->snap->devices[lanes_gpu(t, 0)], 24, model);
+	if (one && s->gpus == 1)
+		snprintf(text, sizeof text, "%s", model);
+	else if (one)
+		snprintf(text, sizeof text, "%d × %s", s->gpus, model);
+	else
+		snprintf(text, sizeof text, "%d GPU%s", s->gpus,
+			 s->gpus == 1 ? "" : "s");
+	add_part(dst, text);
+}
+
+static void left_part(const struct tui *t, const struct machine_sums *s,
+		      int level, char *dst)
+{
+	const struct gk_snapshot *snap = t->snap;
+	char text[TEXT], version[GK_UNITS_MAX];
+
+	*dst = '\0';
+	if (!t->uid)
+		add_part(dst, "root");
+	model_part(t, s, level, dst);
+	if (level < NO_DRIVER && *snap->driver_version) {
+		snprintf(text, sizeof text, "driver %s", snap->driver_version);
+		add_part(dst, text);
+	}
+	if (level < NO_CUDA && snap->cuda_version) {
+		snprintf(text, sizeof text, "CUDA %s",
+			 gk_cuda_version(version, snap->cuda_version));
+		add_part(dst, text);
+	}
+	if (level < NO_UP && snap->host.boot_ns >= DAY_NS) {
+		snprintf(text, sizeof text, "up %u d",
+			 (unsigned)(snap->host.boot_ns / DAY_NS));
+		add_part(dst, text);
+	}
+}
+
+static void watts_text(const struct machine_sums *s, bool slash, char *dst,
+		       size_t cap)
+{
+	double watts = s->watts / 1e3, limit = s->limit / 1e3;
+	bool kilo = limit >= 1000 || watts >= 1000;
+	const char *of = slash ? "/" : " of ";
+	int digits = watts >= 1000 ? 1 : 2;
+
+	if (!kilo && limit > 0)
+		snprintf(dst, cap, "%.0f%s%.0f W", watts, of, limit);
+	else if (!kilo)
+		snprintf(dst, cap, "%.0f W", watts);
+	else if (limit > 0)
+		snprintf(dst, cap, "%.*f%s%.1f kW", digits, watts / 1e3, of,
+			 limit / 1e3);
+	else
+		snprintf(dst, cap, "%.*f kW", digits, watts / 1e3);
+}
+
+/* What the sums are of, where not every GPU answers. */
+static void well_text(const struct machine_sums *s, char *dst, size_t cap)
+{
+	size_t len =
+	    (size_t)snprintf(dst, cap, "%d of %d GPUs", s->well, s->gpus);
+
+	if (s->lost)
+		len += (size_t)snprintf(dst + len, cap - len, ", %d lost",
+					s->lost);
+	if (s->stale)
+		snprintf(dst + len, cap - len, ", %d stale", s->stale);
+}
+
+static void clock_text(const struct tui *t, bool seconds, char dst[16])
+{
+	time_t now = (time_t)(t->snap->wall_ns / 1000000000U);
+	struct tm tm;
+
+	*dst = '\0';
+	if (localtime_r(&now, &tm))
+		strftime(dst, 16, seconds ? "%H:%M:%S" : "%H:%M", &tm);
+}
+
+static void right_part(const struct tui *t, const struct machine_sums *s,
+		       int level, char *dst)
+{
+	bool slash = level >= SHORT;
+	struct machine_sums without = *s;
+	char text[TEXT], time[16];
+
+	*dst = '\0';
+	if (s->well < s->gpus) {
+		well_text(s, text, sizeof text);
+		add_part(dst, text);
+	}
+	if (s->total > 0) {
+		snprintf(text, sizeof text, "%.*f%s%.0f GiB",
+			 s->total < 100 * GIB ? 1 : 0, s->used / GIB,
+			 slash ? "/" : " of ", s->total / GIB);
+		add_part(dst, text);
+	}
+	if (s->watts > 0) {
+		without.limit = level < NO_LIMIT ? s->limit : 0;
+		watts_text(&without, slash, text, sizeof text);
+		add_part(dst, text);
+	}
+	if (level < NO_KWH && s->joules > 0) {
+		snprintf(text, sizeof text, "%.1f kWh since driver start",
+			 s->joules / KWH);
+		add_part(dst, text);
+	}
+	clock_text(t, level < NO_SECONDS, time);
+	add_part(dst, time);
+}
+
+/* The moment that is looked at, where it is not now; "": it is. */
+static void past_text(const struct tui *t, char *dst, size_t cap)
+{
+	char note[64] = "";
+
+	tui_time_text(t, note);
+	*dst = '\0';
+	if (*note)
+		snprintf(dst, cap, " ◀ %s ", note);
+}
+
+static void draw_head(struct tui *t, struct grid *g,
+		      const struct machine_sums *sums)
+{
+	char left[TEXT], right[TEXT], past[96];
+	int level = g->columns < SLASHES ? SHORT : 0, at = 1, free;
+
+	past_text(t, past, sizeof past);
+	free = g->columns - 2 - lanes_width(past) - 2 -
+	       lanes_width(t->snap->host.hostname) - (int)strlen("gpukit  ");
+	do {
+		left_part(t, sums, level, left);
+		right_part(t, sums, level, right);
+	} while (lanes_width(left) + lanes_width(right) + 5 > free &&
+		 level++ < NO_LIMIT);
+	if (*past)
+		at = lanes_put(g, 0, at,
+			       (struct grid_style){GRID_COLOR_NONE,
+						   GRID_BOLD | GRID_REVERSE},
+			       "%s", past) +
+		     1;
+	at = lanes_put(g, 0, at, lanes_ink(t, INK_ACCENT), "gpukit") + 2;
+	at = lanes_put(g, 0, at, lanes_ink(t, INK_STRONG), "%s",
+		       t->snap->host.hostname);
+	lanes_put(g, 0, at, lanes_ink(t, INK_DIM), " · %s", left);
+	free = g->columns - 1 - lanes_width(right);
+	if (free > at)
+		lanes_put(g, 0, free - 1, lanes_ink(t, INK_TEXT), " %s", right);
+}
+
+/* How many GPUs are in a state from one to another. */
+static int count_states(const struct tui *t, enum lanes_kind from,
+			enum lanes_kind to)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < lanes_gpus(t); i++) {
+		enum lanes_kind kind =
+		    lanes_state(t, &t->snap->devices[lanes_gpu(t, i)], 1).kind;
+
+		count += kind >= from && kind <= to;
+	}
+	return count;
+}
+
+/* Few columns: how many, and how many are in trouble. */
+static void draw_short_head(struct tui *t, struct grid *g,
+			    const struct machine_sums *s)
+{
+	int broken = count_states(t, LANES_LOST, LANES_HUNG) +
+		     count_states(t, LANES_ALERT, LANES_ALERT);
+	int held = count_states(t, LANES_HOT, LANES_HOT) +
+		   count_states(t, LANES_STALE, LANES_STALE);
+	char past[96], time[16];
+	int at;
+
+	past_text(t, past, sizeof past);
+	at = *past ? lanes_put(g, 0, 0,
+			       (struct grid_style){GRID_COLOR_NONE,
+						   GRID_BOLD | GRID_REVERSE},
+			       "%s", past)
+		   : lanes_put(g, 0, 1, lanes_ink(t, INK_STRONG), "%d GPU%s",
+			       s->gpus, s->gpus == 1 ? "" : "s");
+	lanes_put(g, 0, at + 1, lanes_ink(t, INK_TEXT), "%.0f/%.0fG %.1fkW",
+		  s->used / GIB, s->total / GIB, s->watts / 1e6);
+	clock_text(t, false, time);
+	at = g->columns - 1 - (int)strlen(time);
+	lanes_put(g, 0, at - 1, lanes_ink(t, INK_TEXT), " %s", time);
+	if (held)
+		lanes_put(g, 0, at -= 4, lanes_bold(t, INK_WARN), " ▲%d", held);
+	if (broken)
+		lanes_put(g, 0, at - 4, lanes_bold(t, INK_FAIL), " ✕%d",
+			  broken);
+}
+
+void lanes_head(struct tui *t, struct grid *g, const struct lanes_plan *plan)
+{
+	struct machine_sums sums = sums_of_machine(t);
+
+	if (g->columns < NARROW || plan->tight)
+		draw_short_head(t, g, &sums);
+	else
+		draw_head(t, g, &sums);
+}
+
+/* ---- the host ---- */
+
+static void size_text(char *dst, size_t cap, double bytes)
+{
+	if (bytes >= GIB)
+		snprintf(dst, cap, "%.0f GiB", bytes / GIB);
+	else
+		snprintf(dst, cap, "%.0f MiB", bytes / 1048576);
+}
+
+static void memory_text(const struct gk_host *h, bool slash, char *dst,
+			size_t cap)
+{
+	double total = lanes_gib(h->mem_total);
+	double free = lanes_gib(h->mem_available);
+
+	if (total < 0 || free < 0)
+		snprintf(dst, cap, "mem unknown");
+	else
+		snprintf(dst, cap, "mem %.0f%s%.0f GiB", total - free,
+			 slash ? "/" : " of ", total);
+}
+
+static void swap_text(const struct gk_host *h, char *dst, size_t cap)
+{
+	double used = lanes_number(h->swap_total) - lanes_number(h->swap_free);
+	char size[32];
+
+	size_text(size, sizeof size, used);
+	snprintf(dst, cap, "swap %s", used > 0 ? size : "0");
+}
+
+void lanes_host(const struct tui *t, struct grid *g)
+{
+	const struct gk_host *h = &t->snap->host;
+	bool slash = g->columns < SLASHES;
+	int at = 1, spark = g->columns >= LANES_WIDE ? 2 * SPARK : SPARK;
+	char line[TEXT] = "", text[64];
+
+	if (g->columns >= FORMS)
+		at = lanes_put(g, 1, 1, lanes_ink(t, INK_DIM), "host  ");
+	at = lanes_put(g, 1, at, lanes_ink(t, INK_DIM), "cpu ");
+	if (!slash) {
+		lanes_spark_host(t, g, 1, at, spark);
+		at += spark + 1;
+	}
+	if (h->cpu_centipercent.why == GK_PRESENT)
+		snprintf(text, sizeof text, "%.0f%% of %u",
+			 (double)h->cpu_centipercent.v / 100, h->cpus);
+	else
+		snprintf(text, sizeof text, "— of %u", h->cpus);
+	add_part(line, text);
+	if (h->load_centi[0].why == GK_PRESENT)
+		snprintf(text, sizeof text,
+			 slash ? "load %.1f" : "load %.1f %.1f %.1f",
+			 (double)h->load_centi[0].v / 100,
+			 (double)h->load_centi[1].v / 100,
+			 (double)h->load_centi[2].v / 100);
+	else
+		snprintf(text, sizeof text, "load unknown");
+	add_part(line, text);
+	memory_text(h, slash, text, sizeof text);
+	add_part(line, text);
+	swap_text(h, text, sizeof text);
+	add_part(line, text);
+	lanes_put(g, 1, at, lanes_ink(t, INK_DIM), "%s", line);
+}
+
+/* ---- alerts ---- */
+
+static bool is_fail(enum tui_alert_kind kind)
+{
+	return kind == ALERT_ECC || kind == ALERT_XID;
+}
+
+int lanes_alert_count(const struct tui *t)
+{
+	return t->alerts ? (int)t->alerts->on : 0;
+}
+
+static void draw_alert(const struct tui *t, struct grid *g, int row,
+		       const struct tui_alert *a, int more)
+{
+	struct grid_style style =
+	    lanes_bold(t, is_fail(a->kind) ? INK_FAIL : INK_WARN);
+	char text[160], rest[48] = "";
+
+	tui_alert_text(a, text, sizeof text);
+	if (is_fail(a->kind)) {
+		style.attribute |= GRID_REVERSE;
+		lanes_fill(g, row, 0, g->columns, L' ', style);
+	}
+	if (more)
+		snprintf(rest, sizeof rest, " +%d more", more);
+	lanes_put(g, row, 1, style, "◆ %s", text);
+	if (more)
+		lanes_put(g, row, g->columns - 1 - lanes_width(rest), style,
+			  "%s", rest);
+}
+
+/* What failed first, then the rest. */
+void lanes_alerts(const struct tui *t, struct grid *g,
+		  const struct lanes_plan *plan)
+{
+	int all = lanes_alert_count(t), drawn = 0;
+
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; t->alerts && i < t->alerts->count; i++) {
+			const struct tui_alert *a = &t->alerts->rows[i];
+			int more = 0;
+
+			if (!a->on || is_fail(a->kind) != !pass ||
+			    drawn == plan->alerts)
+				continue;
+			if (drawn == plan->alerts - 1)
+				more = all - plan->alerts;
+			draw_alert(t, g, plan->alerts_row + drawn++, a, more);
+		}
+}

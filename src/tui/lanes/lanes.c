@@ -1,0 +1,267 @@
+/* lanes.c - puts the main screen of lanes together, and takes its keys. */
+#include "tui/lanes/lanes.h"
+
+#include "format/names.h"
+#include "tui/lanes/part.h"
+#include "tui/view.h"
+
+#include <stdio.h>
+
+/* ---- drawing ---- */
+
+static void draw_gpu(struct tui *t, struct grid *g, int row,
+		     const struct lanes_plan *plan, size_t device)
+{
+	switch (plan->form) {
+	case FORM_LINE:
+		lanes_line(t, g, row, plan, device);
+		break;
+	case FORM_PAIR:
+		lanes_pair(t, g, row, plan, device);
+		break;
+	case FORM_PANEL:
+		lanes_panel(t, g, row, plan, device);
+		break;
+	case FORM_SOLO:
+		lanes_solo(t, g, row, plan, device);
+		break;
+	}
+}
+
+static void draw_gpus(struct tui *t, struct grid *g,
+		      const struct lanes_plan *plan)
+{
+	int row = plan->lanes_row;
+
+	if (!lanes_gpus(t))
+		lanes_put(g, row, 1, lanes_ink(t, INK_DIM), GK_NO_DEVICES);
+	for (size_t i = 0; i < plan->count; i++) {
+		size_t number = plan->first + i, device = lanes_gpu(t, number);
+		int height = plan->form == FORM_SOLO
+				 ? plan->lanes_rows
+				 : lanes_height(t, plan, number);
+
+		draw_gpu(t, g, row, plan, device);
+		for (int k = 0; k < height; k++)
+			lanes_hit(t, HIT_GPU, row + k, 0, g->columns,
+				  (int)device);
+		row += height + plan->gap;
+	}
+}
+
+/* Which GPUs these are, where not all fit, above the footer's rule. */
+static void draw_page(const struct tui *t, struct grid *g,
+		      const struct lanes_plan *plan)
+{
+	const struct gk_device *d = t->snap->devices;
+	int row = plan->rule_row;
+	char text[96];
+	int width;
+
+	if (plan->pages < 2 || row < 0)
+		return;
+	snprintf(text, sizeof text, " GPU %u–%u of %zu  {} ",
+		 d[lanes_gpu(t, plan->first)].index,
+		 d[lanes_gpu(t, plan->first + plan->count - 1)].index,
+		 lanes_gpus(t));
+	width = lanes_width(text);
+	lanes_put(g, row, (g->columns - width) / 2, lanes_ink(t, INK_ACCENT),
+		  "%s", text);
+}
+
+static void draw_lane_titles(const struct tui *t, struct grid *g,
+			     const struct lanes_plan *plan)
+{
+	if (plan->titles_row < 0)
+		return;
+	if (plan->form == FORM_LINE)
+		lanes_line_titles(t, g, plan->titles_row);
+	else
+		lanes_wide_titles(t, g, plan->titles_row);
+}
+
+static void draw_axis(const struct tui *t, struct grid *g,
+		      const struct lanes_plan *plan)
+{
+	if (plan->axis_row < 0)
+		return;
+	if (plan->form == FORM_SOLO)
+		lanes_solo_axis(t, g, plan->axis_row);
+	else
+		lanes_panel_axis(t, g, plan->axis_row);
+}
+
+/* ---- the list follows the selection ---- */
+
+static bool selection_moved(struct tui *t)
+{
+	struct tui_main *m = &t->main;
+	const struct gk_process *p = tui_process(t);
+	pid_t pid = p ? p->pid : 0;
+	unsigned device = p ? p->device : 0;
+	bool moved =
+	    p && (pid != m->followed_pid || device != m->followed_device);
+
+	m->followed_pid = pid;
+	m->followed_device = device;
+	return moved;
+}
+
+static void keep_scroll(struct tui *t, const struct lanes_plan *plan)
+{
+	int most = (int)t->list_count - plan->list_rows;
+
+	if (selection_moved(t))
+		view_follow(t, (int)tui_selected(t) + t->scroll - t->scroll, 0,
+			    plan->list_rows);
+	if (t->scroll > most)
+		t->scroll = most;
+	if (t->scroll < 0)
+		t->scroll = 0;
+}
+
+int lanes_draw(struct tui *t, struct grid *g)
+{
+	struct lanes_plan plan;
+
+	t->lanes.hit_count = 0;
+	if (!t->snap) {
+		lanes_put(g, 0, 1, lanes_ink(t, INK_DIM), "Reading the GPUs…");
+		return 1;
+	}
+	lanes_frame(t);
+	plan = lanes_plan(t, lanes_alert_count(t));
+	t->main.page = plan.page;
+	keep_scroll(t, &plan);
+	t->lanes.list_row = plan.list_row;
+	t->lanes.list_rows = plan.list_rows;
+	t->first_process_line = plan.list_row - t->scroll;
+	lanes_head(t, g, &plan);
+	if (plan.host)
+		lanes_host(t, g);
+	draw_lane_titles(t, g, &plan);
+	if (plan.lanes_rows > 0)
+		draw_gpus(t, g, &plan);
+	draw_axis(t, g, &plan);
+	if (plan.alerts)
+		lanes_alerts(t, g, &plan);
+	if (plan.processes)
+		lanes_processes(t, g, &plan);
+	draw_page(t, g, &plan);
+	lanes_footer(t, g, &plan);
+	return (int)t->list_count - plan.list_rows + t->rows;
+}
+
+/* ---- keys ---- */
+
+static bool turn_page(struct tui *t, int by)
+{
+	int pages = t->snap ? lanes_plan(t, 0).pages : 1;
+
+	t->main.page += by;
+	if (pages < 2)
+		tui_say(t, "All GPUs are shown.");
+	if (t->main.page >= pages)
+		t->main.page = pages - 1;
+	if (t->main.page < 0)
+		t->main.page = 0;
+	return true;
+}
+
+static bool turn_list(struct tui *t, int by)
+{
+	int rows = t->lanes.list_rows;
+
+	t->scroll += by * (rows > 0 ? rows : 1);
+	return true;
+}
+
+/* Braille, blocks, ASCII. */
+static bool next_graph(struct tui *t, int by)
+{
+	t->options.graph =
+	    (enum tui_graph)(((int)t->options.graph + by) % (GRAPH_ASCII + 1));
+	return true;
+}
+
+bool lanes_act(struct tui *t, enum tui_action action)
+{
+	static const struct {
+		enum tui_action action;
+		bool (*does)(struct tui *t, int by);
+		int by;
+	} acts[] = {
+	    {ACTION_DEVICES_PREVIOUS, turn_page, -1},
+	    {ACTION_DEVICES_NEXT, turn_page, 1},
+	    {ACTION_PAGE_UP, turn_list, -1},
+	    {ACTION_PAGE_DOWN, turn_list, 1},
+	    {ACTION_GRAPH, next_graph, 1},
+	};
+
+	for (size_t i = 0; i < sizeof acts / sizeof *acts; i++)
+		if (acts[i].action == action)
+			return acts[i].does(t, acts[i].by);
+	return false;
+}
+
+/* ---- the mouse ---- */
+
+void lanes_hit(struct tui *t, enum lanes_hit_kind kind, int row, int column,
+	       int columns, int id)
+{
+	struct lanes *l = &t->lanes;
+
+	if (l->hit_count < LANES_HITS)
+		l->hits[l->hit_count++] = (struct lanes_hit){.kind = kind,
+							     .row = row,
+							     .column = column,
+							     .rows = 1,
+							     .columns = columns,
+							     .id = id};
+}
+
+long lanes_at(const struct tui *t, int row)
+{
+	long i = row - t->lanes.list_row + t->scroll;
+
+	if (row < t->lanes.list_row ||
+	    row >= t->lanes.list_row + t->lanes.list_rows ||
+	    i >= (long)t->list_count)
+		return -1;
+	return i;
+}
+
+static bool is_inside(const struct lanes_hit *hit, int row, int column)
+{
+	return row >= hit->row && row < hit->row + hit->rows &&
+	       column >= hit->column && column < hit->column + hit->columns;
+}
+
+/* The screen of a GPU that was clicked. */
+static void open_gpu(struct tui *t, int device)
+{
+	gk_str_copy(t->device.uuid, sizeof t->device.uuid,
+		    t->snap->devices[device].uuid);
+	tui_select(t, -1);
+	tui_open(t, SCREEN_DEVICE);
+}
+
+bool lanes_click(struct tui *t, int row, int column)
+{
+	const struct lanes *l = &t->lanes;
+
+	for (int i = 0; i < l->hit_count; i++) {
+		const struct lanes_hit *hit = &l->hits[i];
+
+		if (hit->kind == HIT_TRACE || !is_inside(hit, row, column))
+			continue;
+		if (hit->kind == HIT_COLUMN)
+			tui_order_click(t, (enum gk_column)hit->id);
+		else if (hit->kind == HIT_KEY)
+			tui_do(t, (enum tui_action)hit->id);
+		else
+			open_gpu(t, hit->id);
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,56 @@
+/*
+ * part.h - the parts of the main screen of lanes, each of which draws itself
+ * into the rows that the plan gives it.
+ */
+#ifndef GK_TUI_LANES_PART_H
+#define GK_TUI_LANES_PART_H
+
+#include "tui/lanes/plan.h"
+
+void lanes_head(struct tui *t, struct grid *g, const struct lanes_plan *plan);
+void lanes_host(const struct tui *t, struct grid *g);
+
+/* How many lines the alerts that are on would take. */
+int lanes_alert_count(const struct tui *t);
+void lanes_alerts(const struct tui *t, struct grid *g,
+		  const struct lanes_plan *plan);
+
+/* Titles above lanes in the form of lines, or wide ones. */
+void lanes_line_titles(const struct tui *t, struct grid *g, int row);
+void lanes_wide_titles(const struct tui *t, struct grid *g, int row);
+
+/* One GPU from a row on. */
+void lanes_line(struct tui *t, struct grid *g, int row,
+		const struct lanes_plan *plan, size_t device);
+void lanes_pair(struct tui *t, struct grid *g, int row,
+		const struct lanes_plan *plan, size_t device);
+void lanes_panel(struct tui *t, struct grid *g, int row,
+		 const struct lanes_plan *plan, size_t device);
+void lanes_solo(struct tui *t, struct grid *g, int row,
+		const struct lanes_plan *plan, size_t device);
+
+/* The line that tells who a GPU is and how it is; facts at the right. */
+void lanes_header(const struct tui *t, struct grid *g, int row, size_t device);
+
+/* The times below the traces of panels, of one GPU alone. */
+void lanes_panel_axis(const struct tui *t, struct grid *g, int row);
+void lanes_solo_axis(const struct tui *t, struct grid *g, int row);
+
+/* What is told of a GPU that does not answer: "Xid 79: ...". */
+void lanes_trouble(const struct tui *t, const struct gk_device *d, char *dst,
+		   size_t cap);
+
+/* Owners as text: "ana 40.0 · bob 20.0". */
+void lanes_owner_text(const struct tui *t, size_t device, int width, char *dst,
+		      size_t cap);
+
+/* Rule, titles and rows of the processes. */
+void lanes_processes(struct tui *t, struct grid *g,
+		     const struct lanes_plan *plan);
+void lanes_footer(struct tui *t, struct grid *g, const struct lanes_plan *plan);
+
+/* Remembers a place that the mouse may click. */
+void lanes_hit(struct tui *t, enum lanes_hit_kind kind, int row, int column,
+	       int columns, int id);
+
+#endif

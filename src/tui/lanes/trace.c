@@ -1,0 +1,337 @@
+/* trace.c - draws values over time. */
+#include "tui/lanes/trace.h"
+
+#include "base/clock.h"
+#include "tui/model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BRAILLE 0x2800
+#define LEVELS  4 /* of a row of braille */
+#define EIGHTHS 8 /* of a row of blocks */
+#define SPARKS  7
+
+/* Dots of the left and the right half of a cell, filled from the bottom. */
+static const unsigned char dots[2][LEVELS + 1] = {
+    {0, 0x40, 0x44, 0x46, 0x47},
+    {0, 0x80, 0xa0, 0xb0, 0xb8},
+};
+
+static const enum ink bodies[] = {[TRACE_WORK] = INK_WORK_BODY,
+				  [TRACE_POWER] = INK_POWER_BODY,
+				  [TRACE_OTHER] = INK_OTHER_BODY,
+				  [TRACE_GONE] = INK_FAINT};
+
+static enum tui_graph graph_of(const struct tui *t)
+{
+	return lanes_is_ascii(t) ? GRAPH_ASCII : t->options.graph;
+}
+
+/* ---- traces ---- */
+
+static enum ink crest_of(const struct lanes_trace *trace, double value,
+			 bool held)
+{
+	if (trace->kind == TRACE_GONE)
+		return INK_FAINT;
+	if (held)
+		return INK_WARN;
+	if (trace->kind == TRACE_WORK)
+		return lanes_work_ink(100 * value / trace->top);
+	return trace->kind == TRACE_POWER ? INK_POWER : INK_OTHER;
+}
+
+/* How many steps high a value is; what is there has one at least. */
+static int steps_of(const struct lanes_trace *trace, double value, int a_row)
+{
+	int most = trace->rows * a_row, steps;
+
+	if (isnan(value))
+		return 0;
+	if (value >= trace->top)
+		return most;
+	steps = (int)(value / trace->top * most + 0.5);
+	return steps > 0 ? steps : 1;
+}
+
+static int in_row(int steps, int row, int a_row)
+{
+	steps -= row * a_row;
+	return steps < 0 ? 0 : steps > a_row ? a_row : steps;
+}
+
+/* The sign of a cell that is not empty. */
+static wchar_t cell_sign(enum tui_graph graph, int left, int right, int row,
+			 bool crest)
+{
+	int most = left > right ? left : right;
+
+	if (graph == GRAPH_ASCII)
+		return crest ? L'^' : L'#';
+	if (graph == GRAPH_BLOCK)
+		return (wchar_t)(L'▁' + in_row(most, row, EIGHTHS) - 1);
+	left = dots[0][in_row(left, row, LEVELS)];
+	right = dots[1][in_row(right, row, LEVELS)];
+	return (wchar_t)(BRAILLE + (left | right));
+}
+
+/* The greater of two, either of which may be none. */
+static double greater(double a, double b)
+{
+	return isnan(a) || b > a ? b : a;
+}
+
+static void draw_column(const struct tui *t, struct grid *g,
+			const struct lanes_trace *trace, int c)
+{
+	enum tui_graph graph = graph_of(t);
+	int a_row = graph == GRAPH_BLOCK ? EIGHTHS : LEVELS;
+	const float *v = &trace->values[2 * c];
+	const float *h = trace->held ? &trace->held[2 * c] : NULL;
+	int left = steps_of(trace, (double)v[0], a_row);
+	int right = steps_of(trace, (double)v[1], a_row);
+	int most = left > right ? left : right;
+	int top = most ? (most - 1) / a_row : 0;
+	bool held = h && (h[0] > 0 || h[1] > 0);
+	enum ink crest =
+	    crest_of(trace, greater((double)v[0], (double)v[1]), held);
+
+	for (int r = 0; r <= top && most; r++) {
+		struct grid_style style =
+		    lanes_ink(t, r == top ? crest : bodies[trace->kind]);
+
+		lanes_fill(g, trace->row + trace->rows - 1 - r,
+			   trace->column + c, 1,
+			   cell_sign(graph, left, right, r, r == top), style);
+	}
+}
+
+void lanes_trace(const struct tui *t, struct grid *g,
+		 const struct lanes_trace *trace)
+{
+	for (int c = 0; trace->top > 0 && c < trace->columns; c++)
+		draw_column(t, g, trace, c);
+}
+
+static int cut_columns(int columns)
+{
+	return columns > LANES_COLUMNS_MAX ? LANES_COLUMNS_MAX
+	       : columns < 0               ? 0
+					   : columns;
+}
+
+void lanes_trace_device(struct tui *t, struct grid *g, size_t device,
+			enum gk_history_device series, struct lanes_trace trace)
+{
+	float values[2 * LANES_COLUMNS_MAX];
+	const struct gk_device *d = &t->snap->devices[device];
+	int cut = trace.columns - cut_columns(trace.columns);
+	struct lanes *l = &t->lanes;
+
+	trace.column += cut;
+	trace.columns -= cut;
+	gk_history_of_device(t->history, d->uuid, series,
+			     tui_time_span(t, trace.columns), values);
+	trace.values = values;
+	lanes_trace(t, g, &trace);
+	if (l->hit_count < LANES_HITS)
+		l->hits[l->hit_count++] =
+		    (struct lanes_hit){.kind = HIT_TRACE,
+				       .row = trace.row,
+				       .column = trace.column,
+				       .rows = trace.rows,
+				       .columns = trace.columns,
+				       .id = (int)device,
+				       .series = (int)series};
+}
+
+double lanes_mean(const struct tui *t, const struct gk_device *d,
+		  enum gk_history_device series, int columns, double *ret_max)
+{
+	float values[2 * LANES_COLUMNS_MAX];
+	struct gk_history_span span = tui_time_span(t, cut_columns(columns));
+	double sum = 0, max = -1;
+	unsigned known = 0;
+
+	gk_history_of_device(t->history, d->uuid, series, span, values);
+	for (unsigned i = 0; i < span.count; i++) {
+		if (isnan(values[i]))
+			continue;
+		sum += (double)values[i];
+		max = greater(max, (double)values[i]);
+		known++;
+	}
+	*ret_max = max;
+	return known ? sum / known : -1;
+}
+
+/* ---- sparklines ---- */
+
+static void draw_spark(const struct tui *t, struct grid *g, int row, int column,
+		       int columns, const float *values)
+{
+	static const wchar_t ascii[] = L".:-=+*#";
+
+	for (int c = 0; c < columns; c++) {
+		double value = (double)values[c];
+		int step = (int)(value / 100 * SPARKS);
+		struct grid_style style =
+		    lanes_ink(t, value < 25 ? INK_WORK : INK_WORK + 1);
+
+		if (isnan(value))
+			continue;
+		step = step < 0 ? 0 : step >= SPARKS ? SPARKS - 1 : step;
+		if (c == columns - 1)
+			style = lanes_is_mono(t)
+				    ? lanes_bold(t, INK_TEXT)
+				    : lanes_ink(t, lanes_work_ink(value));
+		lanes_fill(g, row, column + c, 1,
+			   graph_of(t) == GRAPH_ASCII ? ascii[step]
+						      : (wchar_t)(L'▁' + step),
+			   style);
+	}
+}
+
+static struct gk_history_span spark_span(const struct tui *t, int columns)
+{
+	struct gk_history_span span = tui_time_span(t, columns);
+
+	span.count = (unsigned)columns;
+	return span;
+}
+
+void lanes_spark(struct tui *t, struct grid *g, int row, int column,
+		 int columns, size_t device)
+{
+	float values[2 * LANES_COLUMNS_MAX];
+
+	columns = cut_columns(columns);
+	gk_history_of_device(t->history, t->snap->devices[device].uuid,
+			     GK_HD_GPU_UTIL, spark_span(t, columns), values);
+	draw_spark(t, g, row, column, columns, values);
+}
+
+void lanes_spark_host(const struct tui *t, struct grid *g, int row, int column,
+		      int columns)
+{
+	float values[2 * LANES_COLUMNS_MAX];
+
+	columns = cut_columns(columns);
+	gk_history_of_host(t->history, GK_HH_CPU, spark_span(t, columns),
+			   values);
+	draw_spark(t, g, row, column, columns, values);
+}
+
+/* ---- the axis of time ---- */
+
+static const unsigned ticks_s[] = {30,   60,   120,   300,   600,   1200, 1800,
+				   3600, 7200, 14400, 28800, 43200, 86400};
+
+static void tick_text(char *dst, size_t cap, unsigned seconds)
+{
+	if (seconds < 60)
+		snprintf(dst, cap, " %us", seconds);
+	else if (seconds < 3600)
+		snprintf(dst, cap, " %um", seconds / 60);
+	else
+		snprintf(dst, cap, " %uh", seconds / 3600);
+}
+
+void lanes_axis(const struct tui *t, struct grid *g, int row, int column,
+		int columns)
+{
+	static const char now[] = " now";
+	int end = column + columns, free = end - (int)sizeof now + 1;
+	struct grid_style dim = lanes_ink(t, INK_DIM);
+
+	lanes_fill(g, row, column, columns, L'─', lanes_ink(t, INK_FAINT));
+	lanes_put(g, row, free, dim, "%s", t->time.end_ns ? "────" : now);
+	for (size_t i = 0; i < sizeof ticks_s / sizeof *ticks_s; i++) {
+		uint64_t values = ticks_s[i] * GK_NS_PER_S / tui_time_step(t);
+		char text[32];
+		int at, width;
+
+		tick_text(text, sizeof text, ticks_s[i]);
+		width = lanes_width(text);
+		at = end - (int)(values / 2) - width + 1;
+		if (values / 2 > (uint64_t)columns || at < column)
+			break;
+		if (at + width > free)
+			continue;
+		lanes_put(g, row, at, dim, "%s", text);
+		free = at - 1;
+	}
+}
+
+/* ---- bars ---- */
+
+void lanes_bar(const struct tui *t, struct grid *g, int row, int column,
+	       int columns, double share, struct grid_style style)
+{
+	int halves = (int)(share * columns * 2 + 0.5);
+
+	lanes_fill(g, row, column, columns, L'─', lanes_ink(t, INK_FAINT));
+	if (share <= 0)
+		return;
+	halves = halves < 1 ? 1 : halves > 2 * columns ? 2 * columns : halves;
+	lanes_fill(g, row, column, halves / 2, L'━', style);
+	if (halves % 2)
+		lanes_fill(g, row, column + halves / 2, 1, L'╸', style);
+}
+
+static wchar_t owner_sign(const struct tui *t, int owner)
+{
+	return lanes_is_ascii(t) || lanes_is_mono(t)
+		   ? (wchar_t)lanes_owner_letter(owner)
+		   : L'▄';
+}
+
+/* Cells of all that is used, so that each owner has one. */
+static int used_cells(const struct gk_device *d, int columns, int owners)
+{
+	double share =
+	    lanes_gib(d->m[GK_M_MEM_USED]) / lanes_gib(d->m[GK_M_MEM_TOTAL]);
+	int cells = (int)(share * columns + 0.5);
+
+	cells = cells < owners ? owners : cells;
+	return cells > columns ? columns : cells;
+}
+
+void lanes_memory(const struct tui *t, struct grid *g, int row, int column,
+		  int columns, size_t device)
+{
+	const struct gk_device *d = &t->snap->devices[device];
+	struct lanes_share shares[LANES_SHARES];
+	int count, cells, at = 0;
+	double all = 0, before = 0;
+
+	lanes_fill(g, row, column, columns, lanes_is_ascii(t) ? L'.' : L'▁',
+		   lanes_ink(t, INK_FAINT));
+	if (lanes_gib(d->m[GK_M_MEM_TOTAL]) <= 0 ||
+	    lanes_gib(d->m[GK_M_MEM_USED]) < 0)
+		return;
+	count = lanes_shares(t, device, shares);
+	/* The driver's small rest is no owner that must be seen. */
+	cells = used_cells(d, columns,
+			   count - (count && !shares[count - 1].processes));
+	for (int i = 0; i < count; i++)
+		all += (double)shares[i].bytes;
+	for (int i = 0; i < count && at < cells; i++) {
+		int end, left = count - 1 - i;
+
+		before += (double)shares[i].bytes;
+		end = all > 0 ? (int)(before / all * cells + 0.5) : cells;
+		end = end > cells - left ? cells - left : end;
+		if (end <= at && shares[i].processes)
+			end = at + 1;
+		end = end > cells ? cells : end;
+		if (end <= at)
+			continue;
+		lanes_fill(g, row, column + at, end - at,
+			   owner_sign(t, shares[i].owner),
+			   lanes_ink(t, lanes_owner_ink(shares[i].owner)));
+		at = end;
+	}
+}
