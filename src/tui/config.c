@@ -18,7 +18,6 @@
 
 const struct tui_options TUI_OPTIONS_DEFAULT = {
     .boxed = {.color = true, .processes = true},
-    .look = LOOK_NVITOP,
     .term = {.mouse = true},
     .interval_ns = GK_NS_PER_S,
     .alerts = {.command_ns = 60 * GK_NS_PER_S},

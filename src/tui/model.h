@@ -124,7 +124,7 @@ struct tui {
 	struct tui_main main;
 	struct lanes lanes;
 	const struct tui_alerts *alerts; /* NULL: none are kept */
-	struct tui_time time; /* of all graphs */
+	struct tui_time time;            /* of all graphs */
 	struct tui_tree tree;
 	struct tui_environ environ;
 	struct tui_metrics metrics;

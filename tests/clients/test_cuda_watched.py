@@ -162,7 +162,8 @@ def test_gone_with_the_process(watched, end):
 def test_a_frame_of_the_viewer(watched, tmp_path):
     watched(7 << 30)
     watched("spin")
-    top = Terminal([GPUKIT, "top"], clean_env(XDG_CONFIG_HOME=str(tmp_path),
+    top = Terminal([GPUKIT, "top", "--look", "nvitop"],
+                  clean_env(XDG_CONFIG_HOME=str(tmp_path),
                                               **watched.env), 120, 60)
 
     def seen(text):

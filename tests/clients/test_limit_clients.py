@@ -76,7 +76,7 @@ def test_nvitop_shows_the_limit(limited):
 
 
 def test_the_viewer_shows_the_limit(limited, tmp_path):
-    terminal = Terminal([GPUKIT, "top"],
+    terminal = Terminal([GPUKIT, "top", "--look", "nvitop"],
                         clean_env(XDG_CONFIG_HOME=str(tmp_path),
                                   **limited.limits), 120, 60)
 

@@ -24,7 +24,8 @@ def top(gpukit, machine, tmp_path):
         (tmp_path / "gpukit").mkdir(exist_ok=True)
         (tmp_path / "gpukit" / "top.yaml").write_text(config)
         started.append(Terminal(
-            [GPUKIT, "top"], clean_env(XDG_CONFIG_HOME=str(tmp_path),
+            [GPUKIT, "top", "--look", "nvitop"],
+            clean_env(XDG_CONFIG_HOME=str(tmp_path),
                                        **made.env), columns, rows))
         started[-1].wait_for("GPU")
         started[-1].machine = made

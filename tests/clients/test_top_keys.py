@@ -185,7 +185,7 @@ def test_every_action_is_here():
     (action, key) for action, keys in table() for key in keys
     if action not in ELSEWHERE])
 def test_key(machine, tmp_path, action, key):
-    terminal = Terminal([GPUKIT, "top"],
+    terminal = Terminal([GPUKIT, "top", "--look", "nvitop"],
                         clean_env(XDG_CONFIG_HOME=str(tmp_path),
                                   **machine.env), 100, 40)
     try:

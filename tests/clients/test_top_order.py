@@ -57,7 +57,7 @@ def top(machine, tmp_path):
         (tmp_path / "gpukit" / "top.yaml").write_text(
             f"columns: [{columns}]\nmode: compact\n{more}")
         started.append(Terminal(
-            [GPUKIT, "top", "--interval", "0.2"],
+            [GPUKIT, "top", "--look", "nvitop", "--interval", "0.2"],
             clean_env(XDG_CONFIG_HOME=str(tmp_path), **made.env), 160, 50))
         started[-1].wait_for("Processes:")
         return started[-1]

@@ -20,7 +20,7 @@ def top(gpukit, machine, tmp_path):
     def start(options, *viewer, columns=79, rows=40):
         made = machine("--frozen", *options)
         terminal = Terminal(
-            [GPUKIT, "top", *viewer],
+            [GPUKIT, "top", "--look", "nvitop", *viewer],
             clean_env(XDG_CONFIG_HOME=str(tmp_path), **made.env), columns,
             rows)
         started.append(terminal)

@@ -35,7 +35,7 @@ def replay(tape, tmp_path):
 
     def start(*options):
         started.append(Terminal(
-            [GPUKIT, "top", "--replay", str(tape), *options],
+            [GPUKIT, "top", "--look", "nvitop", "--replay", str(tape), *options],
             clean_env(XDG_CONFIG_HOME=str(tmp_path)), 120, 60))
         started[-1].wait_for("REPLAY")
         return started[-1]

@@ -60,7 +60,7 @@ def top(gpukit, machine, tmp_path):
     def start(*options, columns=120, rows=60, argv=None, wait="Processes:",
               **more):
         started.append(Terminal(
-            argv or [GPUKIT, "top", *options],
+            argv or [GPUKIT, "top", "--look", "nvitop", *options],
             clean_env(XDG_CONFIG_HOME=str(tmp_path), **made.env), columns,
             rows, **more))
         if wait:
@@ -143,8 +143,8 @@ def test_order(top, key, column, value, descending):
 def test_keys_typed_ahead_all_count(top, tmp_path):
     """Twenty keys in one write, each of which changes something."""
     terminal = top()
-    terminal.send(F2 + b"\r" * 4 + DOWN + b"\r" * 5 + DOWN + b"\r" * 3
-                  + DOWN * 2 + b"\r" + b"ss")
+    terminal.send(F2 + b"\r" * 4 + DOWN + b"\r" * 6 + DOWN + b"\r" * 3
+                  + DOWN * 4 + b"\r" + b"ss")
     terminal.wait_for("saved in")
     written = (tmp_path / "gpukit" / "top.yaml").read_text()
     for line in ("mode: full", "theme: mono", "colorful: true",
@@ -213,8 +213,8 @@ def test_a_window_of_another_size(top):
 
 def test_ctrl_z_and_fg(top):
     """As a job of a shell: the terminal is the shell's while it is stopped."""
-    shell = (f"set -m; {GPUKIT} top; echo STOPPED; read line; fg >/dev/null; "
-             "echo ENDED $?")
+    shell = (f"set -m; {GPUKIT} top --look nvitop; echo STOPPED; read line; "
+             "fg >/dev/null; echo ENDED $?")
     for stop in (lambda t: t.send(b"\x1a"),
                  lambda t: os.kill(child_of(t), signal.SIGTSTP)):
         terminal = top(argv=["sh", "-c", shell])

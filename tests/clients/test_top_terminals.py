@@ -198,8 +198,8 @@ def test_ten_kilobytes_of_nonsense(top):  # noqa: F811
 @pytest.mark.parametrize("redirect", ["</dev/null", "| cat", "<&-", ">&-"])
 def test_half_a_terminal(top, gpukit, redirect):  # noqa: F811
     """One report where there is nothing to read keys from, or no screen."""
-    terminal = top(argv=["sh", "-c", f"{gpukit.path} top {redirect}; "
-                         "echo DONE $?"], wait=None)
+    terminal = top(argv=["sh", "-c", f"{gpukit.path} top --look nvitop "
+                         f"{redirect}; echo DONE $?"], wait=None)
     assert terminal.ends(30)
     assert "DONE" in terminal.text
     assert not terminal.screen.alternate
@@ -208,7 +208,7 @@ def test_half_a_terminal(top, gpukit, redirect):  # noqa: F811
 
 def test_a_background_job_waits(top, gpukit):  # noqa: F811
     """It stops until the shell gives it the terminal, as others do."""
-    terminal = top(argv=["sh", "-c", f"set -m; {gpukit.path} top & sleep 1; "
+    terminal = top(argv=["sh", "-c", f"set -m; {gpukit.path} top --look nvitop & sleep 1; "
                          "echo HERE; read line; fg >/dev/null"], wait="HERE")
     assert not terminal.screen.alternate
     terminal.send(b"\n")
@@ -219,7 +219,7 @@ def test_a_background_job_waits(top, gpukit):  # noqa: F811
 
 
 def test_over_script(top, gpukit, tmp_path):  # noqa: F811
-    terminal = top(argv=["script", "-qec", f"{gpukit.path} top",
+    terminal = top(argv=["script", "-qec", f"{gpukit.path} top --look nvitop",
                          str(tmp_path / "typescript")])
     terminal.wait_for(lambda text: len(rows(text)) == 5)
     leave(terminal)
@@ -230,7 +230,8 @@ def test_functions_that_the_driver_lacks(gpukit, tmp_path, driver, lacks):
     """Told at the end and on a terminal only; not of versions of what is
     there, and not by a driver that lacks none."""
     told = tmp_path / "told"
-    for command in (f"{gpukit.path} top", f"{gpukit.path} top 2>{told}"):
+    command = f"{gpukit.path} top --look nvitop"
+    for command in (command, f"{command} 2>{told}"):
         terminal = Terminal(
             [gpukit.path, "fake", "--gpus", "a100", "--driver", driver, "--",
              "sh", "-c", command],
@@ -254,7 +255,7 @@ def test_functions_that_the_driver_lacks(gpukit, tmp_path, driver, lacks):
 def test_watch_is_not_needed(top, gpukit, options):  # noqa: F811
     if not shutil.which("watch"):
         pytest.skip("no watch(1) here")
-    terminal = top(argv=["watch", *options, gpukit.path, "top"],
+    terminal = top(argv=["watch", *options, gpukit.path, "top", "--look", "nvitop"],
                    wait="this is watch(1)")
     assert len(rows(terminal.text)) == 5 or "Processes" in terminal.text
     plain = gpukit("top", env=top.machine.env)

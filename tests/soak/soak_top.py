@@ -182,7 +182,7 @@ def soak(seconds, warm, seed):
                           "--gpus", "h100:8")
         log = os.path.join(directory, "sanitizer")
         terminal = Terminal(
-            [GPUKIT, "top", "--interval", "0.5"],
+            [GPUKIT, "top", "--look", "nvitop", "--interval", "0.5"],
             clean_env(XDG_CONFIG_HOME=directory,
                       # A part of the freed memory is kept back; not too much.
                       ASAN_OPTIONS=f"log_path={log}:detect_leaks=1"

@@ -65,8 +65,13 @@ enum {
 	SHORT,
 	NO_DRIVER,
 	NO_SECONDS,
-	NO_MODEL,
-	NO_LIMIT
+	SHORT_MODEL,
+	NO_LIMIT,
+	NO_USER,
+	SHORT_SUMS,
+	NO_CLOCK,
+	NO_BRAND,
+	NO_MODEL
 };
 
 static void add_part(char *dst, const char *text)
@@ -83,7 +88,8 @@ static void model_part(const struct tui *t, const struct machine_sums *s,
 	bool one = lanes_one_model(t) && level < NO_MODEL;
 
 	if (one)
-		lanes_model(t, &t->snap->devices[lanes_gpu(t, 0)], 24, model);
+		lanes_model(t, &t->snap->devices[lanes_gpu(t, 0)],
+			    level < SHORT_MODEL ? 24 : 8, model);
 	if (one && s->gpus == 1)
 		snprintf(text, sizeof text, "%s", model);
 	else if (one)
@@ -101,7 +107,7 @@ static void left_part(const struct tui *t, const struct machine_sums *s,
 	char text[TEXT], version[GK_UNITS_MAX];
 
 	*dst = '\0';
-	if (!t->uid)
+	if (!t->uid && level < NO_USER)
 		add_part(dst, "root");
 	model_part(t, s, level, dst);
 	if (level < NO_DRIVER && *snap->driver_version) {
@@ -140,10 +146,13 @@ static void watts_text(const struct machine_sums *s, bool slash, char *dst,
 }
 
 /* What the sums are of, where not every GPU answers. */
-static void well_text(const struct machine_sums *s, char *dst, size_t cap)
+static void well_text(const struct machine_sums *s, int level, char *dst,
+		      size_t cap)
 {
-	size_t len =
-	    (size_t)snprintf(dst, cap, "%d of %d GPUs", s->well, s->gpus);
+	bool brief = level >= SHORT_SUMS;
+	size_t len = (size_t)snprintf(dst, cap, "%d%s%d%s", s->well,
+				      brief ? "/" : " of ", s->gpus,
+				      brief ? "" : " GPUs");
 
 	if (s->lost)
 		len += (size_t)snprintf(dst + len, cap - len, ", %d lost",
@@ -171,7 +180,7 @@ static void right_part(const struct tui *t, const struct machine_sums *s,
 
 	*dst = '\0';
 	if (s->well < s->gpus) {
-		well_text(s, text, sizeof text);
+		well_text(s, level, text, sizeof text);
 		add_part(dst, text);
 	}
 	if (s->total > 0) {
@@ -191,7 +200,8 @@ static void right_part(const struct tui *t, const struct machine_sums *s,
 		add_part(dst, text);
 	}
 	clock_text(t, level < NO_SECONDS, time);
-	add_part(dst, time);
+	if (level < NO_CLOCK)
+		add_part(dst, time);
 }
 
 /* The moment that is looked at, where it is not now; "": it is. */
@@ -209,23 +219,28 @@ static void draw_head(struct tui *t, struct grid *g,
 		      const struct machine_sums *sums)
 {
 	char left[TEXT], right[TEXT], past[96];
+	bool brand;
 	int level = g->columns < SLASHES ? SHORT : 0, at = 1, free;
 
 	past_text(t, past, sizeof past);
-	free = g->columns - 2 - lanes_width(past) - 2 -
-	       lanes_width(t->snap->host.hostname) - (int)strlen("gpukit  ");
 	do {
+		brand = level < NO_BRAND;
+		free = g->columns - 2 - lanes_width(past) - 2 -
+		       lanes_width(t->snap->host.hostname) -
+		       (brand ? (int)strlen("gpukit  ") : 0);
 		left_part(t, sums, level, left);
 		right_part(t, sums, level, right);
 	} while (lanes_width(left) + lanes_width(right) + 5 > free &&
-		 level++ < NO_LIMIT);
+		 level++ < NO_MODEL);
 	if (*past)
 		at = lanes_put(g, 0, at,
 			       (struct grid_style){GRID_COLOR_NONE,
 						   GRID_BOLD | GRID_REVERSE},
 			       "%s", past) +
 		     1;
-	at = lanes_put(g, 0, at, lanes_ink(t, INK_ACCENT), "gpukit") + 2;
+	if (brand)
+		at =
+		    lanes_put(g, 0, at, lanes_ink(t, INK_ACCENT), "gpukit") + 2;
 	at = lanes_put(g, 0, at, lanes_ink(t, INK_STRONG), "%s",
 		       t->snap->host.hostname);
 	lanes_put(g, 0, at, lanes_ink(t, INK_DIM), " · %s", left);
@@ -249,7 +264,22 @@ static int count_states(const struct tui *t, enum lanes_kind from,
 	return count;
 }
 
-/* Few columns: how many, and how many are in trouble. */
+/* How many, and of which model where all are alike and there is room. */
+static void short_count(const struct tui *t, const struct machine_sums *s,
+			char *dst, size_t cap)
+{
+	char model[GK_NAME_MAX];
+
+	if (t->columns >= NARROW && s->gpus && lanes_one_model(t))
+		snprintf(dst, cap, "%d × %s", s->gpus,
+			 lanes_model(t, &t->snap->devices[lanes_gpu(t, 0)], 8,
+				     model));
+	else
+		snprintf(dst, cap, "%d GPU%s", s->gpus,
+			 s->gpus == 1 ? "" : "s");
+}
+
+/* Few columns or rows: how many, and how many are in trouble. */
 static void draw_short_head(struct tui *t, struct grid *g,
 			    const struct machine_sums *s)
 {
@@ -257,16 +287,16 @@ static void draw_short_head(struct tui *t, struct grid *g,
 		     count_states(t, LANES_ALERT, LANES_ALERT);
 	int held = count_states(t, LANES_HOT, LANES_HOT) +
 		   count_states(t, LANES_STALE, LANES_STALE);
-	char past[96], time[16];
+	char past[96], time[16], count[TEXT];
 	int at;
 
 	past_text(t, past, sizeof past);
+	short_count(t, s, count, sizeof count);
 	at = *past ? lanes_put(g, 0, 0,
 			       (struct grid_style){GRID_COLOR_NONE,
 						   GRID_BOLD | GRID_REVERSE},
 			       "%s", past)
-		   : lanes_put(g, 0, 1, lanes_ink(t, INK_STRONG), "%d GPU%s",
-			       s->gpus, s->gpus == 1 ? "" : "s");
+		   : lanes_put(g, 0, 1, lanes_ink(t, INK_STRONG), "%s", count);
 	lanes_put(g, 0, at + 1, lanes_ink(t, INK_TEXT), "%.0f/%.0fG %.1fkW",
 		  s->used / GIB, s->total / GIB, s->watts / 1e6);
 	clock_text(t, false, time);
@@ -312,49 +342,69 @@ static void memory_text(const struct gk_host *h, bool slash, char *dst,
 			 slash ? "/" : " of ", total);
 }
 
-static void swap_text(const struct gk_host *h, char *dst, size_t cap)
+static void swap_text(const struct gk_host *h, bool slash, char *dst,
+		      size_t cap)
 {
 	double used = lanes_number(h->swap_total) - lanes_number(h->swap_free);
 	char size[32];
 
+	(void)slash;
 	size_text(size, sizeof size, used);
 	snprintf(dst, cap, "swap %s", used > 0 ? size : "0");
 }
 
+static void cpu_text(const struct gk_host *h, bool slash, char *dst, size_t cap)
+{
+	(void)slash;
+	if (h->cpu_centipercent.why == GK_PRESENT)
+		snprintf(dst, cap, "%.0f%% of %u",
+			 (double)h->cpu_centipercent.v / 100, h->cpus);
+	else
+		snprintf(dst, cap, "— of %u", h->cpus);
+}
+
+static void load_text(const struct gk_host *h, bool slash, char *dst,
+		      size_t cap)
+{
+	double load[3];
+
+	for (int i = 0; i < 3; i++)
+		load[i] = (double)h->load_centi[i].v / 100;
+	if (h->load_centi[0].why != GK_PRESENT)
+		snprintf(dst, cap, "load unknown");
+	else if (slash)
+		snprintf(dst, cap, "load %.1f", load[0]);
+	else
+		snprintf(dst, cap, "load %.1f %.1f %.1f", load[0], load[1],
+			 load[2]);
+}
+
+/* As many of its parts as there is room for. */
 void lanes_host(const struct tui *t, struct grid *g)
 {
-	const struct gk_host *h = &t->snap->host;
+	static void (*const parts[])(const struct gk_host *h, bool slash,
+				     char *dst, size_t cap) = {
+	    cpu_text, load_text, memory_text, swap_text};
 	bool slash = g->columns < SLASHES;
 	int at = 1, spark = g->columns >= LANES_WIDE ? 2 * SPARK : SPARK;
-	char line[TEXT] = "", text[64];
+	struct grid_style dim = lanes_ink(t, INK_DIM);
 
 	if (g->columns >= FORMS)
-		at = lanes_put(g, 1, 1, lanes_ink(t, INK_DIM), "host  ");
-	at = lanes_put(g, 1, at, lanes_ink(t, INK_DIM), "cpu ");
+		at = lanes_put(g, 1, at, dim, "host  ");
+	at = lanes_put(g, 1, at, dim, "cpu ");
 	if (!slash) {
 		lanes_spark_host(t, g, 1, at, spark);
 		at += spark + 1;
 	}
-	if (h->cpu_centipercent.why == GK_PRESENT)
-		snprintf(text, sizeof text, "%.0f%% of %u",
-			 (double)h->cpu_centipercent.v / 100, h->cpus);
-	else
-		snprintf(text, sizeof text, "— of %u", h->cpus);
-	add_part(line, text);
-	if (h->load_centi[0].why == GK_PRESENT)
-		snprintf(text, sizeof text,
-			 slash ? "load %.1f" : "load %.1f %.1f %.1f",
-			 (double)h->load_centi[0].v / 100,
-			 (double)h->load_centi[1].v / 100,
-			 (double)h->load_centi[2].v / 100);
-	else
-		snprintf(text, sizeof text, "load unknown");
-	add_part(line, text);
-	memory_text(h, slash, text, sizeof text);
-	add_part(line, text);
-	swap_text(h, text, sizeof text);
-	add_part(line, text);
-	lanes_put(g, 1, at, lanes_ink(t, INK_DIM), "%s", line);
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+		char text[64], joined[80];
+
+		parts[i](&t->snap->host, slash, text, sizeof text);
+		snprintf(joined, sizeof joined, "%s%s", i ? " · " : "", text);
+		if (at + lanes_width(joined) >= g->columns)
+			return;
+		at = lanes_put(g, 1, at, dim, "%s", joined);
+	}
 }
 
 /* ---- alerts ---- */
@@ -375,6 +425,7 @@ static void draw_alert(const struct tui *t, struct grid *g, int row,
 	struct grid_style style =
 	    lanes_bold(t, is_fail(a->kind) ? INK_FAIL : INK_WARN);
 	char text[160], rest[48] = "";
+	int end = g->columns - 1;
 
 	tui_alert_text(a, text, sizeof text);
 	if (is_fail(a->kind)) {
@@ -383,10 +434,12 @@ static void draw_alert(const struct tui *t, struct grid *g, int row,
 	}
 	if (more)
 		snprintf(rest, sizeof rest, " +%d more", more);
-	lanes_put(g, row, 1, style, "◆ %s", text);
-	if (more)
-		lanes_put(g, row, g->columns - 1 - lanes_width(rest), style,
-			  "%s", rest);
+	end -= lanes_width(rest);
+	if (lanes_put(g, row, 1, style, "◆ %s", text) > end) {
+		lanes_fill(g, row, end, g->columns - end, L' ', style);
+		lanes_put(g, row, end - 1, style, "…");
+	}
+	lanes_put(g, row, end, style, "%s", rest);
 }
 
 /* What failed first, then the rest. */

@@ -112,8 +112,7 @@ static void keep_scroll(struct tui *t, const struct lanes_plan *plan)
 	int most = (int)t->list_count - plan->list_rows;
 
 	if (selection_moved(t))
-		view_follow(t, (int)tui_selected(t) + t->scroll - t->scroll, 0,
-			    plan->list_rows);
+		view_follow(t, (int)tui_selected(t), 0, plan->list_rows);
 	if (t->scroll > most)
 		t->scroll = most;
 	if (t->scroll < 0)

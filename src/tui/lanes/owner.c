@@ -166,7 +166,7 @@ static void name_at(const char *name, int level, char dst[GK_NAME_MAX])
 	while (*name) {
 		size_t word = strcspn(name, " -");
 
-		if (!is_dropped(name, word, level) || !len)
+		if (!is_dropped(name, word, level) || (!len && !name[word]))
 			len += (size_t)snprintf(dst + len, GK_NAME_MAX - len,
 						"%s%.*s",
 						!len              ? ""

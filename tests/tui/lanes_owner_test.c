@@ -1,0 +1,91 @@
+/* The look "lanes": who holds memory, and what the mouse does. */
+#include "lanes_machines.h"
+
+#include "tui/mouse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- memory by owner ---- */
+
+static void the_driver_has_what_is_left(void **state)
+{
+	struct lanes_share shares[LANES_SHARES];
+	int count;
+
+	(void)state;
+	eight(24, 80);
+	lanes_frame(&s.t);
+	count = lanes_shares(&s.t, 4, shares);
+	assert_int_equal(count, 3);
+	assert_string_equal(shares[0].name, "bob");
+	assert_int_equal(shares[0].bytes, 32 * GIB);
+	assert_string_equal(shares[1].name, "eve");
+	assert_string_equal(shares[2].name, "driver");
+	assert_int_equal(shares[2].bytes, GIB / 2);
+	count = lanes_shares(&s.t, 6, shares);
+	assert_int_equal(count, 2);
+	assert_string_equal(shares[1].name, "others");
+	assert_int_equal(shares[1].bytes, 8 * GIB + GIB / 2);
+	screen_end(&s);
+}
+
+static void owners_stay_who_they_are(void **state)
+{
+	int before;
+
+	(void)state;
+	eight(24, 80);
+	lanes_frame(&s.t);
+	before = lanes_owner(&s.t, &s.f.processes[4]);
+	s.f.snap.process_count = 0;
+	s.f.snap.mono_ns += SECOND_NS;
+	lanes_frame(&s.t);
+	s.f.snap.process_count = 8;
+	s.f.snap.mono_ns += SECOND_NS;
+	s.f.processes[0].user = "new";
+	lanes_frame(&s.t);
+	assert_int_equal(lanes_owner(&s.t, &s.f.processes[4]), before);
+	screen_end(&s);
+}
+
+/* ---- the mouse ---- */
+
+static void click(int row, int column)
+{
+	tui_mouse(&s.t, (struct term_mouse){
+			    .what = MOUSE_PRESS, .row = row, .column = column});
+}
+
+static void a_click_does_what_it_is_on(void **state)
+{
+	int row, column;
+
+	(void)state;
+	eight(24, 80);
+	screen_draw(&s);
+	row = screen_find(&s, "GPU MEM", &column);
+	click(row, column + 1);
+	assert_int_equal(s.t.order.first.column, GK_COLUMN_GPU_MEM);
+	screen_draw(&s);
+	row = screen_find(&s, "t tree", &column);
+	click(row, column);
+	assert_int_equal(s.t.screen, SCREEN_TREE);
+	screen_press(&s, "q");
+	screen_draw(&s);
+	click(3 + 4, 20);
+	assert_int_equal(s.t.screen, SCREEN_DEVICE);
+	assert_string_equal(s.t.device.uuid, s.f.devices[4].uuid);
+	screen_end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(the_driver_has_what_is_left),
+	    cmocka_unit_test(owners_stay_who_they_are),
+	    cmocka_unit_test(a_click_does_what_it_is_on),
+	};
+
+	return cmocka_run_group_tests(tests, fixture_setup, NULL);
+}
