@@ -46,7 +46,8 @@ def beside(gpukit, group):
 def test_an_elastic_share_is_kept_while_others_want_the_gpu(
         gpukit, beside, group, machine, shell):
     make(gpukit, group, "--compute", "10", "--policy", "elastic")
-    one = machine("--gpus", "h100")
+    # A GPU of its own name, which no group of a test beside this one wants.
+    one = machine("--gpus", "h100", "--seed", str(os.getpid()))
     mine, other = [shell(in_group(one, name)).start()
                    for name in (group, beside)]
     assert mine("load()") == other("load()") == 0
