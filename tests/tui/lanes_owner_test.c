@@ -10,7 +10,7 @@
 
 static void the_driver_has_what_is_left(void **state)
 {
-	struct lanes_share shares[LANES_SHARES];
+	struct gk_share shares[GK_SHARES];
 	int count;
 
 	(void)state;

@@ -259,35 +259,35 @@ static void every_state(int kind)
 	begin(1, 24, 80);
 	work(0, 92, 60, 354, 58);
 	switch (kind) {
-	case LANES_LOST:
+	case GK_STATE_LOST:
 		lose(0);
 		break;
-	case LANES_HUNG:
-	case LANES_STALE:
+	case GK_STATE_HUNG:
+	case GK_STATE_STALE:
 		s.f.devices[0].health = GK_HEALTH_STALE;
 		s.f.devices[0].read_ns[GK_TIER_FAST] =
 		    s.f.snap.mono_ns -
-		    (kind == LANES_HUNG ? 42 : 6) * SECOND_NS;
+		    (kind == GK_STATE_HUNG ? 42 : 6) * SECOND_NS;
 		break;
-	case LANES_UNREAD:
+	case GK_STATE_UNREAD:
 		for (int i = 0; i < GK_M_COUNT; i++)
 			s.f.devices[0].m[i].why = GK_ABSENT_NOT_READ;
 		memset(s.f.devices[0].read_ns, 0,
 		       sizeof s.f.devices[0].read_ns);
 		break;
-	case LANES_ALERT:
+	case GK_STATE_ALERT:
 		set(0, GK_M_ECC_UNCORRECTED, 2);
 		break;
-	case LANES_HOT:
+	case GK_STATE_HOT:
 		set(0, GK_M_THROTTLE, 0x40);
 		break;
-	case LANES_HELD:
+	case GK_STATE_HELD:
 		set(0, GK_M_THROTTLE, 4);
 		break;
-	case LANES_MIG:
+	case GK_STATE_MIG:
 		set(0, GK_M_MIG_MODE, 1);
 		break;
-	case LANES_IDLE:
+	case GK_STATE_IDLE:
 		set(0, GK_M_GPU_UTIL, 0);
 		break;
 	}
@@ -296,10 +296,10 @@ static void every_state(int kind)
 
 static void states_differ_without_colours(void **state)
 {
-	struct lanes_state states[LANES_KINDS];
+	struct lanes_state states[GK_STATE_KINDS];
 
 	(void)state;
-	for (int i = 0; i < LANES_KINDS; i++) {
+	for (int i = 0; i < GK_STATE_KINDS; i++) {
 		every_state(i);
 		s.t.options.term.theme = TUI_MONO;
 		states[i] = lanes_state(&s.t, &s.f.devices[0], 12);

@@ -41,7 +41,7 @@ static struct machine_sums sums_of_machine(const struct tui *t)
 		if (d->mig_index >= 0)
 			continue;
 		s.gpus++;
-		s.lost += lanes_is_gone(d);
+		s.lost += gk_device_gone(d);
 		s.stale += d->health == GK_HEALTH_STALE;
 		if (d->health != GK_HEALTH_OK)
 			continue;
@@ -49,7 +49,7 @@ static struct machine_sums sums_of_machine(const struct tui *t)
 		add_known(&s.used, d->m[GK_M_MEM_USED]);
 		add_known(&s.total, d->m[GK_M_MEM_TOTAL]);
 		add_known(&s.watts, d->m[GK_M_POWER]);
-		add_known(&s.limit, lanes_power_limit(d));
+		add_known(&s.limit, gk_power_limit(d));
 		add_known(&s.joules, d->m[GK_M_ENERGY]);
 	}
 	return s;
@@ -250,13 +250,13 @@ static void draw_head(struct tui *t, struct grid *g,
 }
 
 /* How many GPUs are in a state from one to another. */
-static int count_states(const struct tui *t, enum lanes_kind from,
-			enum lanes_kind to)
+static int count_states(const struct tui *t, enum gk_state_kind from,
+			enum gk_state_kind to)
 {
 	int count = 0;
 
 	for (size_t i = 0; i < lanes_gpus(t); i++) {
-		enum lanes_kind kind =
+		enum gk_state_kind kind =
 		    lanes_state(t, &t->snap->devices[lanes_gpu(t, i)], 1).kind;
 
 		count += kind >= from && kind <= to;
@@ -283,10 +283,10 @@ static void short_count(const struct tui *t, const struct machine_sums *s,
 static void draw_short_head(struct tui *t, struct grid *g,
 			    const struct machine_sums *s)
 {
-	int broken = count_states(t, LANES_LOST, LANES_HUNG) +
-		     count_states(t, LANES_ALERT, LANES_ALERT);
-	int held = count_states(t, LANES_HOT, LANES_HOT) +
-		   count_states(t, LANES_STALE, LANES_STALE);
+	int broken = count_states(t, GK_STATE_LOST, GK_STATE_HUNG) +
+		     count_states(t, GK_STATE_ALERT, GK_STATE_ALERT);
+	int held = count_states(t, GK_STATE_HOT, GK_STATE_HOT) +
+		   count_states(t, GK_STATE_STALE, GK_STATE_STALE);
 	char past[96], time[16], count[TEXT];
 	int at;
 

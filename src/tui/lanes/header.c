@@ -61,7 +61,7 @@ static void facts_of_gpu(const struct tui *t, const struct gk_device *d,
 	double fan = lanes_number(d->m[GK_M_FAN]);
 	double bw = lanes_number(d->m[GK_M_MEM_UTIL]);
 	double watts = lanes_watts(d->m[GK_M_POWER]);
-	double limit = lanes_watts(lanes_power_limit(d));
+	double limit = lanes_watts(gk_power_limit(d));
 
 	add_fact(f, heat >= 0, "%.0f °C", heat);
 	if (lanes_number(d->m[GK_M_MIG_MODE]) > 0) {
@@ -134,7 +134,7 @@ void lanes_header(const struct tui *t, struct grid *g, int row, size_t device)
 		       s.ink == INK_DIM ? lanes_ink(t, s.ink)
 					: lanes_bold(t, s.ink),
 		       "%lc %s", (wint_t)s.glyph, s.words);
-	if (lanes_is_gone(d))
+	if (gk_device_gone(d))
 		last_answer(t, d, &facts);
 	else
 		facts_of_gpu(t, d, &facts);

@@ -6,11 +6,10 @@
 #ifndef GK_TUI_LANES_INK_H
 #define GK_TUI_LANES_INK_H
 
+#include "format/owners.h"
 #include "tui/grid.h"
 
 struct tui;
-
-#define LANES_OWNERS 6 /* that have a colour of their own */
 
 enum ink {
 	INK_TEXT,
@@ -25,8 +24,8 @@ enum ink {
 	INK_POWER,
 	INK_OTHER_BODY,
 	INK_OTHER,
-	INK_OWNER, /* LANES_OWNERS of them */
-	INK_OWNER_OTHER = INK_OWNER + LANES_OWNERS,
+	INK_OWNER, /* GK_OWNERS of them */
+	INK_OWNER_OTHER = INK_OWNER + GK_OWNERS,
 	INK_WARN,
 	INK_FAIL,
 	INK_COUNT

@@ -185,7 +185,7 @@ static void draw_power(const struct tui *t, struct grid *g, int row,
 		       const struct line_layout *l, const struct gk_device *d)
 {
 	double watts = lanes_watts(d->m[GK_M_POWER]);
-	double limit = lanes_watts(lanes_power_limit(d));
+	double limit = lanes_watts(gk_power_limit(d));
 	char text[32] = "—";
 
 	if (watts >= 0 && l->limit && limit > 0)
@@ -200,7 +200,7 @@ static void draw_power(const struct tui *t, struct grid *g, int row,
 
 static void draw_rest(const struct tui *t, struct grid *g, int row,
 		      const struct line_layout *l, const struct gk_device *d,
-		      enum lanes_kind kind)
+		      enum gk_state_kind kind)
 {
 	double heat = lanes_number(d->m[GK_M_TEMP]);
 	double clock = lanes_mhz(d->m[GK_M_SM_CLOCK]);
@@ -210,8 +210,8 @@ static void draw_rest(const struct tui *t, struct grid *g, int row,
 	if (heat >= 0)
 		snprintf(text, sizeof text, "%.0f°", heat);
 	put_span(g, row, l->temp, true,
-		 kind == LANES_HOT ? lanes_bold(t, INK_WARN)
-				   : lanes_ink(t, INK_STRONG),
+		 kind == GK_STATE_HOT ? lanes_bold(t, INK_WARN)
+				      : lanes_ink(t, INK_STRONG),
 		 text);
 	snprintf(text, sizeof text, clock >= 0 ? "%.0f" : "—", clock);
 	put_span(g, row, l->clock, true, lanes_ink(t, INK_DIM), text);
@@ -222,7 +222,7 @@ static void draw_rest(const struct tui *t, struct grid *g, int row,
 void lanes_owner_text(const struct tui *t, size_t device, int width, char *dst,
 		      size_t cap)
 {
-	struct lanes_share shares[LANES_SHARES];
+	struct gk_share shares[GK_SHARES];
 	int count = lanes_shares(t, device, shares);
 
 	*dst = '\0';
@@ -244,7 +244,7 @@ void lanes_owner_text(const struct tui *t, size_t device, int width, char *dst,
 /* All but index and state. */
 static void draw_values(struct tui *t, struct grid *g, int row,
 			const struct line_layout *l, size_t device,
-			enum lanes_kind kind)
+			enum gk_state_kind kind)
 {
 	const struct gk_device *d = &t->snap->devices[device];
 	char owners[128];
@@ -262,25 +262,12 @@ static void draw_values(struct tui *t, struct grid *g, int row,
 	put_span(g, row, l->owners, false, lanes_ink(t, INK_DIM), owners);
 }
 
-void lanes_trouble(const struct tui *t, const struct gk_device *d, char *dst,
-		   size_t cap)
-{
-	double xid = lanes_number(d->m[GK_M_XID_LAST]);
-	char text[GK_NAME_MAX];
-
-	if (xid > 0)
-		snprintf(dst, cap, "Xid %.0f: %s", xid,
-			 gk_xid_text((int64_t)xid));
-	else
-		snprintf(dst, cap, "%s", gk_device_trouble(text, t->snap, d));
-}
-
 static void draw_broken(const struct tui *t, struct grid *g, int row, int at,
 			int end, const struct gk_device *d, bool named)
 {
-	char text[160], trouble[128], model[GK_NAME_MAX];
+	char text[256], trouble[GK_WHY_MAX], model[GK_NAME_MAX];
 
-	lanes_trouble(t, d, trouble, sizeof trouble);
+	gk_state_why(trouble, t->snap, d);
 	snprintf(text, sizeof text, "%s%s%s",
 		 named ? lanes_model(t, d, 8, model) : "", named ? " " : "",
 		 trouble);
@@ -351,13 +338,13 @@ void lanes_line(struct tui *t, struct grid *g, int row,
 	int at = l.state.at + l.state.width + 1;
 
 	draw_identity(t, g, row, &l, d, &s);
-	if (s.kind == LANES_LOST)
+	if (s.kind == GK_STATE_LOST)
 		draw_broken(t, g, row, at, l.end, d, l.state.width == 1);
-	else if (s.kind == LANES_UNREAD)
+	else if (s.kind == GK_STATE_UNREAD)
 		lanes_put(g, row, at, lanes_ink(t, INK_DIM), GK_READING);
 	else
 		draw_values(t, g, row, &l, device, s.kind);
-	if (s.kind == LANES_STALE || s.kind == LANES_HUNG)
+	if (s.kind == GK_STATE_STALE || s.kind == GK_STATE_HUNG)
 		dim_values(g, row, at, l.end);
 	if (plan->migs)
 		draw_migs(t, g, row + 1, &l, device);
@@ -375,11 +362,11 @@ void lanes_pair(struct tui *t, struct grid *g, int row,
 	l.spark.at -= more;
 	l.spark.width += more;
 	lanes_header(t, g, row, device);
-	if (s.kind == LANES_LOST)
+	if (s.kind == GK_STATE_LOST)
 		draw_broken(t, g, row + 1, l.spark.at, l.end, d, false);
-	else if (s.kind != LANES_UNREAD)
+	else if (s.kind != GK_STATE_UNREAD)
 		draw_values(t, g, row + 1, &l, device, s.kind);
-	if (s.kind == LANES_STALE || s.kind == LANES_HUNG)
+	if (s.kind == GK_STATE_STALE || s.kind == GK_STATE_HUNG)
 		dim_values(g, row + 1, l.spark.at, l.end);
 	if (plan->migs)
 		draw_migs(t, g, row + 2, &l, device);

@@ -130,7 +130,7 @@ static void draw_instruments(const struct tui *t, struct grid *g, int row,
 	const struct gk_device *d = &t->snap->devices[device];
 	double busy = lanes_number(d->m[GK_M_GPU_UTIL]);
 	double watts = lanes_watts(d->m[GK_M_POWER]);
-	double limit = lanes_watts(lanes_power_limit(d));
+	double limit = lanes_watts(gk_power_limit(d));
 	struct grid_style strong = lanes_ink(t, INK_STRONG);
 
 	put_number(g, row, p->number, NUMBER, busy_style(t, busy),
@@ -157,7 +157,7 @@ static void draw_instruments(const struct tui *t, struct grid *g, int row,
 static void draw_owners(const struct tui *t, struct grid *g, int row, int rows,
 			int at, int width, size_t device)
 {
-	struct lanes_share shares[LANES_SHARES];
+	struct gk_share shares[GK_SHARES];
 	int count = lanes_shares(t, device, shares);
 	bool letters = lanes_is_mono(t) || lanes_is_ascii(t);
 	int64_t rest = 0;
@@ -168,15 +168,15 @@ static void draw_owners(const struct tui *t, struct grid *g, int row, int rows,
 		rest += shares[i].bytes;
 	for (int i = 0; i < rows && i < count; i++) {
 		bool last = i == rows - 1 && count > rows;
-		const struct lanes_share *s = &shares[i];
-		enum ink ink = lanes_owner_ink(last ? LANES_OWNERS : s->owner);
+		const struct gk_share *s = &shares[i];
+		enum ink ink = lanes_owner_ink(last ? GK_OWNERS : s->owner);
 		char size[24];
 
 		snprintf(size, sizeof size, "%.1f GiB",
 			 (double)(last ? rest : s->bytes) / GIB);
 		lanes_put(g, row + i, at, lanes_ink(t, ink), "%lc",
-			  letters ? (wint_t)lanes_owner_letter(
-					last ? LANES_OWNERS : s->owner)
+			  letters ? (wint_t)lanes_owner_letter(last ? GK_OWNERS
+								    : s->owner)
 				  : (wint_t)L'▌');
 		lanes_cell(g, row + i, at + 2, width - 13, false,
 			   lanes_bold(t, ink), last ? "others" : s->name);
@@ -207,7 +207,7 @@ static void draw_wide_values(const struct tui *t, struct grid *g, int row,
 	    (struct reading){"", lanes_watts(d->m[GK_M_POWER]), 0, " W"});
 	put_number(
 	    g, row + 1, p->watts, p->watts_width, dim,
-	    (struct reading){"of ", lanes_watts(lanes_power_limit(d)), 0, ""});
+	    (struct reading){"of ", lanes_watts(gk_power_limit(d)), 0, ""});
 	lanes_memory(t, g, row, p->bar, p->bar_width, device);
 	snprintf(text, sizeof text, "%.1f of %.0f GiB",
 		 lanes_gib(d->m[GK_M_MEM_USED]),
@@ -225,7 +225,7 @@ static void draw_trace(struct tui *t, struct grid *g, int row, int at,
 		       enum gk_history_device series, double top,
 		       enum lanes_trace_kind kind)
 {
-	bool gone = lanes_is_gone(&t->snap->devices[device]);
+	bool gone = gk_device_gone(&t->snap->devices[device]);
 
 	lanes_trace_device(
 	    t, g, device, series,
@@ -277,9 +277,9 @@ static void draw_gone(const struct tui *t, struct grid *g, int row, int at,
 		    {"", GK_HD_TEMP, " °C"}};
 	const struct gk_device *d = &t->snap->devices[device];
 	int width = g->columns - 1 - at;
-	char text[160];
+	char text[GK_WHY_MAX];
 
-	lanes_trouble(t, d, text, sizeof text);
+	gk_state_why(text, t->snap, d);
 	lanes_cell(g, row, at, width, false, lanes_ink(t, INK_FAIL), text);
 	*text = '\0';
 	for (size_t i = 0; i < sizeof were / sizeof *were; i++)
@@ -327,17 +327,17 @@ void lanes_panel(struct tui *t, struct grid *g, int row,
 	const struct gk_device *d = &t->snap->devices[device];
 	struct panel p = panel_of(g->columns);
 	int migs = lanes_migs(t, device), rows = plan->trace_rows;
-	double limit = lanes_watts(lanes_power_limit(d));
+	double limit = lanes_watts(gk_power_limit(d));
 
 	lanes_header(t, g, row++, device);
-	if (migs && !lanes_is_gone(d)) {
+	if (migs && !gk_device_gone(d)) {
 		for (int i = 0; i < migs; i++)
 			draw_instance(t, g, row + i, device + 1 + (size_t)i);
 		return;
 	}
 	draw_trace(t, g, row, p.trace, p.trace_width, rows, device,
 		   GK_HD_GPU_UTIL, 100, TRACE_WORK);
-	if (lanes_is_gone(d)) {
+	if (gk_device_gone(d)) {
 		draw_gone(t, g, row, p.number, device);
 		return;
 	}

@@ -36,10 +36,6 @@ void lanes_header(const struct tui *t, struct grid *g, int row, size_t device);
 void lanes_panel_axis(const struct tui *t, struct grid *g, int row);
 void lanes_solo_axis(const struct tui *t, struct grid *g, int row);
 
-/* What is told of a GPU that does not answer: "Xid 79: ...". */
-void lanes_trouble(const struct tui *t, const struct gk_device *d, char *dst,
-		   size_t cap);
-
 /* Owners as text: "ana 40.0 · bob 20.0". */
 void lanes_owner_text(const struct tui *t, size_t device, int width, char *dst,
 		      size_t cap);

@@ -172,7 +172,7 @@ static struct gk_process without_values(const struct tui *t,
 {
 	struct gk_process bare = *p;
 
-	if (!lanes_is_gone(&t->snap->devices[p->device]))
+	if (!gk_device_gone(&t->snap->devices[p->device]))
 		return bare;
 	for (int i = 0; i < GK_PM_COUNT; i++)
 		if (gk_process_metrics[i].tier == GK_TIER_MEDIUM)

@@ -66,7 +66,7 @@ static double top_of_graph(const struct solo_graph *graph,
 	double top = graph->top;
 
 	if (graph->series == GK_HD_POWER)
-		top = lanes_watts(lanes_power_limit(d));
+		top = lanes_watts(gk_power_limit(d));
 	if (graph->series == GK_HD_TEMP)
 		top = lanes_number(d->m[GK_M_TEMP_SLOWDOWN]);
 	return top > 0 ? top : step_above(max > 1 ? max : 1);
@@ -92,7 +92,7 @@ static void draw_small(struct tui *t, struct grid *g, int row, int rows, int at,
 						.rows = rows,
 						.columns = trace,
 						.top = top,
-						.kind = lanes_is_gone(d)
+						.kind = gk_device_gone(d)
 							    ? TRACE_GONE
 							    : graph->kind});
 	if (now >= 0)
@@ -105,7 +105,7 @@ static void draw_small(struct tui *t, struct grid *g, int row, int rows, int at,
 }
 
 static void draw_share(const struct tui *t, struct grid *g, int row, int at,
-		       int end, const struct lanes_share *share)
+		       int end, const struct gk_share *share)
 {
 	bool letters = lanes_is_mono(t) || lanes_is_ascii(t);
 	enum ink ink = lanes_owner_ink(share->owner);
@@ -148,7 +148,7 @@ static void draw_memory(const struct tui *t, struct grid *g, int row, int end,
 			int at, size_t device)
 {
 	const struct gk_device *d = &t->snap->devices[device];
-	struct lanes_share shares[LANES_SHARES];
+	struct gk_share shares[GK_SHARES];
 	int count = lanes_shares(t, device, shares), right = g->columns - 1;
 	double used = lanes_gib(d->m[GK_M_MEM_USED]);
 	double total = lanes_gib(d->m[GK_M_MEM_TOTAL]);
@@ -191,7 +191,7 @@ static void draw_large(struct tui *t, struct grid *g, int row, int rows,
 						.rows = rows,
 						.columns = width,
 						.top = 100,
-						.kind = lanes_is_gone(d)
+						.kind = gk_device_gone(d)
 							    ? TRACE_GONE
 							    : TRACE_WORK});
 	if (busy >= 0)
@@ -231,14 +231,14 @@ void lanes_solo(struct tui *t, struct grid *g, int row,
 	bool blank = plan->lanes_rows >= BLANK_FROM;
 	int small = blank ? 4 : rest / 3, large = rest - small - blank;
 	int right = g->columns * 31 / 100, width;
-	char text[160];
+	char text[GK_WHY_MAX];
 
 	right = right < 30 ? 30 : right > 56 ? 56 : right;
 	width = g->columns - right - NUMBER - 6;
 	lanes_header(t, g, row, device);
 	draw_large(t, g, row + 1, large, width, device);
-	if (lanes_is_gone(d)) {
-		lanes_trouble(t, d, text, sizeof text);
+	if (gk_device_gone(d)) {
+		gk_state_why(text, t->snap, d);
 		lanes_cell(g, row + 1, g->columns - 1 - right, right, false,
 			   lanes_ink(t, INK_FAIL), text);
 	} else {

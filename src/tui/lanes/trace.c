@@ -303,7 +303,7 @@ void lanes_memory(const struct tui *t, struct grid *g, int row, int column,
 		  int columns, size_t device)
 {
 	const struct gk_device *d = &t->snap->devices[device];
-	struct lanes_share shares[LANES_SHARES];
+	struct gk_share shares[GK_SHARES];
 	int count, cells, at = 0;
 	double all = 0, before = 0;
 

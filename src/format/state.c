@@ -1,0 +1,309 @@
+/* state.c - finds out what a GPU is: lost, hot, busy... */
+#include "format/state.h"
+
+#include "base/clock.h"
+#include "base/str.h"
+#include "format/names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define HUNG_NS    (10 * GK_NS_PER_S)
+#define ALERT_NS   (600 * GK_NS_PER_S)
+#define IDLE_LEAST (60 * GK_NS_PER_S) /* that is told */
+#define BUSY_LEAST 5                  /* percent */
+#define HELD_LEAST 10                 /* percent below the clock */
+#define LONG_WORDS 24                 /* columns for more than the state */
+#define GIB        1073741824.0
+
+/* Bits of nvmlClocksEventReasons. */
+enum {
+	BY_POWER = 0x4,
+	BY_HARDWARE = 0x8,
+	BY_HEAT = 0x20 | 0x40,
+	BY_BRAKE = 0x80,
+};
+
+static const struct {
+	const char *name, *glyph;
+} kinds[GK_STATE_KINDS] = {
+    [GK_STATE_LOST] = {"lost", "✕"},   [GK_STATE_HUNG] = {"hung", "■"},
+    [GK_STATE_STALE] = {"stale", "◌"}, [GK_STATE_UNREAD] = {"reading", "…"},
+    [GK_STATE_ALERT] = {"alert", "◆"}, [GK_STATE_HOT] = {"hot", "▲"},
+    [GK_STATE_HELD] = {"held", "▼"},   [GK_STATE_MIG] = {"mig", "◫"},
+    [GK_STATE_BUSY] = {"busy", "●"},   [GK_STATE_IDLE] = {"idle", "○"},
+};
+
+const char *gk_state_name(enum gk_state_kind kind)
+{
+	return kinds[kind].name;
+}
+
+const char *gk_state_glyph(enum gk_state_kind kind)
+{
+	return kinds[kind].glyph;
+}
+
+/* ---- values ---- */
+
+static double number_of(const struct gk_device *d, enum gk_metric metric)
+{
+	return (double)gk_value_or_none(d->m[metric]);
+}
+
+struct gk_value gk_power_limit(const struct gk_device *d)
+{
+	struct gk_value limit = d->m[GK_M_POWER_ENFORCED];
+
+	return limit.why == GK_PRESENT ? limit : d->m[GK_M_POWER_LIMIT];
+}
+
+int gk_below_clock(const struct gk_device *d)
+{
+	double now = number_of(d, GK_M_SM_CLOCK);
+	double most = number_of(d, GK_M_SM_CLOCK_MAX);
+
+	if (now < 0 || most <= 0)
+		return -1;
+	return now >= most ? 0 : (int)(100 * (most - now) / most + 0.5);
+}
+
+char *gk_age_text(char dst[GK_AGE_MAX], uint64_t ns)
+{
+	static const struct {
+		uint64_t seconds;
+		char unit;
+	} units[] = {{86400, 'd'}, {3600, 'h'}, {60, 'm'}, {1, 's'}};
+	uint64_t s = ns / GK_NS_PER_S;
+	size_t i = 0;
+
+	while (i < 3 && s < units[i].seconds)
+		i++;
+	snprintf(dst, GK_AGE_MAX, "%u%c",
+		 (unsigned)(s / units[i].seconds % 100000), units[i].unit);
+	return dst;
+}
+
+/* ---- from snapshot to snapshot ---- */
+
+static struct gk_seen_gpu *add_seen(struct gk_seen *seen, const char *uuid)
+{
+	struct gk_seen_gpu *gpu;
+
+	for (int i = 0; i < seen->count; i++)
+		if (!strcmp(seen->gpus[i].uuid, uuid))
+			return &seen->gpus[i];
+	if (seen->count == GK_SEEN_GPUS)
+		return NULL;
+	gpu = &seen->gpus[seen->count++];
+	*gpu = (struct gk_seen_gpu){0};
+	gk_str_copy(gpu->uuid, sizeof gpu->uuid, uuid);
+	return gpu;
+}
+
+static const struct gk_seen_gpu *find_seen(const struct gk_seen *seen,
+					   const struct gk_device *d)
+{
+	static const struct gk_seen_gpu nothing;
+
+	for (int i = 0; i < seen->count; i++)
+		if (!strcmp(seen->gpus[i].uuid, d->uuid))
+			return &seen->gpus[i];
+	return &nothing;
+}
+
+static void see_device(struct gk_seen_gpu *gpu, const struct gk_device *d,
+		       uint64_t now)
+{
+	double busy = number_of(d, GK_M_GPU_UTIL);
+	int64_t ecc = gk_value_or_none(d->m[GK_M_ECC_UNCORRECTED]);
+
+	if (busy >= BUSY_LEAST || busy < 0)
+		gpu->idle_ns = 0;
+	else if (!gpu->idle_ns)
+		gpu->idle_ns = now;
+	if (ecc > gpu->ecc)
+		gpu->ecc_ns = now;
+	if (ecc >= 0)
+		gpu->ecc = ecc;
+}
+
+void gk_seen_take(struct gk_seen *seen, const struct gk_snapshot *snap)
+{
+	for (size_t i = 0; i < snap->device_count; i++) {
+		const struct gk_device *d = &snap->devices[i];
+		struct gk_seen_gpu *gpu =
+		    d->mig_index < 0 ? add_seen(seen, d->uuid) : NULL;
+
+		if (gpu && d->health == GK_HEALTH_OK)
+			see_device(gpu, d, snap->mono_ns);
+	}
+}
+
+/* ---- what a GPU is ---- */
+
+bool gk_device_gone(const struct gk_device *d)
+{
+	return d->health == GK_HEALTH_LOST || d->health == GK_HEALTH_ERROR;
+}
+
+/* A word, and for how long where that is known. */
+static void say_for(struct gk_state *s, const char *word, uint64_t ns)
+{
+	char age[GK_AGE_MAX];
+
+	if (ns && ns != UINT64_MAX)
+		snprintf(s->words, sizeof s->words, "%s %s", word,
+			 gk_age_text(age, ns));
+	else
+		snprintf(s->words, sizeof s->words, "%s", word);
+}
+
+static bool say_silent(const struct gk_snapshot *snap,
+		       const struct gk_device *d, struct gk_state *s)
+{
+	uint64_t age = gk_device_age(snap, d, GK_TIER_FAST);
+	const char *word = d->health == GK_HEALTH_ERROR ? "error" : "lost";
+
+	if (gk_device_gone(d)) {
+		s->kind = GK_STATE_LOST;
+	} else if (d->health == GK_HEALTH_STALE) {
+		s->kind = age >= HUNG_NS ? GK_STATE_HUNG : GK_STATE_STALE;
+		word = kinds[s->kind].name;
+	} else if (gk_device_unread(d)) {
+		s->kind = GK_STATE_UNREAD;
+		word = "reading";
+		age = 0;
+	} else {
+		return false;
+	}
+	say_for(s, word, age);
+	return true;
+}
+
+static bool say_alert(const struct gk_seen_gpu *gpu,
+		      const struct gk_snapshot *snap, const struct gk_device *d,
+		      struct gk_state *s)
+{
+	double xid = number_of(d, GK_M_XID_LAST);
+	double at = number_of(d, GK_M_XID_TIME);
+	double now = (double)snap->wall_ns;
+
+	s->kind = GK_STATE_ALERT;
+	if (xid > 0 && at >= 0 && now - at < (double)ALERT_NS)
+		snprintf(s->words, sizeof s->words, "Xid %.0f", xid);
+	else if (gpu->ecc_ns && snap->mono_ns - gpu->ecc_ns < ALERT_NS)
+		snprintf(s->words, sizeof s->words, "ECC %lld",
+			 (long long)gpu->ecc);
+	else
+		return false;
+	return true;
+}
+
+static void add_clocks(struct gk_state *s, int below, int width)
+{
+	size_t len = strlen(s->words);
+
+	if (below > 0 && width >= LONG_WORDS)
+		snprintf(s->words + len, sizeof s->words - len,
+			 " · clocks −%d%%", below);
+}
+
+static bool say_held(const struct gk_device *d, struct gk_state_options o,
+		     struct gk_state *s)
+{
+	double heat = number_of(d, GK_M_TEMP);
+	double reasons = number_of(d, GK_M_THROTTLE);
+	unsigned why = reasons > 0 ? (unsigned)reasons : 0;
+	int below = gk_below_clock(d);
+	const char *unit = o.width >= LONG_WORDS ? " °C" : "°";
+
+	if ((o.hot && heat >= o.hot) || why & BY_HEAT) {
+		s->kind = GK_STATE_HOT;
+		if (heat >= 0)
+			snprintf(s->words, sizeof s->words, "hot %.0f%s", heat,
+				 unit);
+		else
+			snprintf(s->words, sizeof s->words, "hot");
+	} else if (why & (BY_POWER | BY_BRAKE | BY_HARDWARE)) {
+		s->kind = GK_STATE_HELD;
+		snprintf(s->words, sizeof s->words, "%s",
+			 why & BY_BRAKE   ? "power brake"
+			 : why & BY_POWER ? "power cap"
+					  : "hw slowdown");
+		s->slight = below >= 0 && below < HELD_LEAST;
+	} else {
+		return false;
+	}
+	add_clocks(s, below, o.width);
+	return true;
+}
+
+static unsigned count_migs(const struct gk_snapshot *snap,
+			   const struct gk_device *d)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < snap->device_count; i++)
+		count += snap->devices[i].mig_index >= 0 &&
+			 snap->devices[i].index == d->index;
+	return count;
+}
+
+/* Idle for how long, where somebody holds its memory all the same. */
+static void say_idle(const struct gk_seen_gpu *gpu,
+		     const struct gk_snapshot *snap, const struct gk_device *d,
+		     int width, struct gk_state *s)
+{
+	uint64_t age = gpu->idle_ns ? snap->mono_ns - gpu->idle_ns : 0;
+	double held = number_of(d, GK_M_MEM_USED) / GIB;
+	size_t len;
+
+	s->kind = GK_STATE_IDLE;
+	if (!d->process_count)
+		age = 0;
+	say_for(s, "idle", age < IDLE_LEAST ? 0 : age);
+	len = strlen(s->words);
+	if (d->process_count && held >= 1 && width >= LONG_WORDS)
+		snprintf(s->words + len, sizeof s->words - len,
+			 ", %.0f GiB held", held);
+}
+
+struct gk_state gk_state_of(const struct gk_seen *seen,
+			    const struct gk_snapshot *snap,
+			    const struct gk_device *d,
+			    struct gk_state_options options)
+{
+	const struct gk_seen_gpu *gpu = find_seen(seen, d);
+	struct gk_state s = {0};
+
+	if (say_silent(snap, d, &s) || say_alert(gpu, snap, d, &s) ||
+	    say_held(d, options, &s)) {
+		/* said */
+	} else if (number_of(d, GK_M_MIG_MODE) > 0) {
+		s.kind = GK_STATE_MIG;
+		snprintf(s.words, sizeof s.words, "MIG %u",
+			 count_migs(snap, d));
+	} else if (number_of(d, GK_M_GPU_UTIL) >= BUSY_LEAST) {
+		s.kind = GK_STATE_BUSY;
+		snprintf(s.words, sizeof s.words, "busy");
+	} else {
+		say_idle(gpu, snap, d, options.width, &s);
+	}
+	return s;
+}
+
+char *gk_state_why(char dst[GK_WHY_MAX], const struct gk_snapshot *snap,
+		   const struct gk_device *d)
+{
+	int64_t xid = gk_value_or_none(d->m[GK_M_XID_LAST]);
+	char text[GK_NAME_MAX];
+
+	if (xid > 0)
+		snprintf(dst, GK_WHY_MAX, "Xid %lld: %s", (long long)xid,
+			 gk_xid_text(xid));
+	else
+		snprintf(dst, GK_WHY_MAX, "%s",
+			 gk_device_trouble(text, snap, d));
+	return dst;
+}
