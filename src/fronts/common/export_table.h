@@ -94,6 +94,12 @@ struct gpukit_table {
 	/* Such work has failed: so has the context. Between the two or after.
 	 */
 	void (*work_fail)(CUstream stream, CUresult result);
+	/*
+	 * `ended` is called once when the capture that the stream is in ends,
+	 * well or not. It calls nothing of CUDA's: locks are held.
+	 */
+	CUresult (*capture_watch)(CUstream stream, void (*ended)(void *data),
+				  void *data);
 };
 
 #endif

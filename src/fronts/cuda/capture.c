@@ -88,6 +88,32 @@ static void leave_capture(CUstream s)
 	capture_deps_free(&s->deps);
 }
 
+CUresult capture_watch(CUstream s, void (*ended)(void *data), void *data)
+{
+	struct capture *c = s->capture;
+	struct capture_watch *w;
+
+	if (!c || c->is_invalid)
+		return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+	w = malloc(sizeof(*w));
+	if (!w)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	*w = (struct capture_watch){ended, data, c->watches};
+	c->watches = w;
+	return CUDA_SUCCESS;
+}
+
+static void tell_watches(const struct capture *c)
+{
+	struct capture_watch *next;
+
+	for (struct capture_watch *w = c->watches; w; w = next) {
+		next = w->next;
+		w->ended(w->data);
+		free(w);
+	}
+}
+
 void capture_end(struct capture *c)
 {
 	struct capture **at = &captures;
@@ -103,6 +129,7 @@ void capture_end(struct capture *c)
 	atomic_fetch_sub(&captures_open, 1);
 	if (c->graph)
 		c->graph->capture = NULL;
+	tell_watches(c);
 	free(c);
 }
 

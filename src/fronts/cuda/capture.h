@@ -17,6 +17,13 @@ struct copy;
 struct launch;
 struct set_ask;
 
+/* Somebody who wants to know when a capture ends. */
+struct capture_watch {
+	void (*ended)(void *data);
+	void *data;
+	struct capture_watch *next;
+};
+
 struct capture {
 	uint64_t id; /* never used twice */
 	uint64_t thread;
@@ -25,6 +32,7 @@ struct capture {
 	bool owns_graph; /* else it was there before */
 	bool is_invalid;
 	CUstream origin, streams;
+	struct capture_watch *watches;
 	struct capture *next;
 };
 
@@ -83,6 +91,9 @@ CUresult capture_join(CUstream s, const struct capture_point *point);
 
 /* A captured stream waits for something that is not of its capture. */
 CUresult capture_isolation(CUstream s);
+
+/* Calls `ended` once when the capture of the stream ends, with the lock. */
+CUresult capture_watch(CUstream s, void (*ended)(void *data), void *data);
 
 /* The graph that it adds to goes, as a part of another one. */
 void capture_lose_graph(struct capture *c);

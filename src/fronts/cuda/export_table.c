@@ -39,8 +39,8 @@ static void note_refusal(enum gpukit_library library, const char *symbol)
 }
 
 static const struct gpukit_table gpukit_table = {
-    sizeof gpukit_table, note_refusal,  kernel_attach, gkf_space_view,
-    host_work_begin,     host_work_end, host_work_fail};
+    sizeof gpukit_table, note_refusal,  kernel_attach,  gkf_space_view,
+    host_work_begin,     host_work_end, host_work_fail, host_work_watch};
 
 static const struct export_row rows[] = {
     {GPUKIT_TABLE_UUID, &gpukit_table},

@@ -16,9 +16,13 @@
 static CUresult wait_for_stream(CUstream s)
 {
 	struct pending p;
+	CUresult r;
 
 	if (stream_captures(s))
 		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+	r = stream_usable(s);
+	if (r)
+		return r;
 	if (__builtin_expect(stream_is_done(s), 1))
 		return CUDA_SUCCESS;
 	stream_pending(s, &p);
@@ -77,4 +81,13 @@ void host_work_fail(CUstream stream, CUresult result)
 	gkf_cuda_fault_tell(cuda.machine, s->ctx->device->index,
 			    s->ctx->device->instance, (unsigned)result);
 	stream_fail(s->ctx, (int)result);
+}
+
+CUresult host_work_watch(CUstream stream, void (*ended)(void *data), void *data)
+{
+	CUstream s;
+	CUresult r =
+	    stream_enter(ROW_cuStreamGetCaptureInfo_v2, stream, false, &s);
+
+	return r ? r : GRAPH_LOCKED(capture_watch(s, ended, data));
 }

@@ -11,5 +11,7 @@ CUresult host_work_begin(CUstream stream, const char *name,
 			 struct gpukit_work *work);
 void host_work_end(struct gpukit_work *work);
 void host_work_fail(CUstream stream, CUresult result);
+CUresult host_work_watch(CUstream stream, void (*ended)(void *data),
+			 void *data);
 
 #endif

@@ -175,6 +175,63 @@ static void somebody_lets_its_kernel_fail(struct fixture *fx)
 	assert_int_equal(fx->file->device[0].fault.last_xid, 13);
 }
 
+/* Who does a kernel's work himself cannot do it in a graph. */
+static void note_end(void *data)
+{
+	++*(unsigned *)data;
+}
+
+static void
+a_capture_is_told_from_work_and_tells_when_it_ends(struct fixture *fx)
+{
+	const struct gpukit_table *t = native_driver()->table;
+	struct gpukit_work work;
+	unsigned ends = 0;
+	CUgraph graph;
+	CUstream s;
+
+	(void)fx;
+	assert_cuda(native_context(), SUCCESS);
+	assert_cuda(CU(cuStreamCreate)(&s, CU_STREAM_NON_BLOCKING), SUCCESS);
+	assert_cuda(t->capture_watch(s, note_end, &ends),
+		    ERROR_STREAM_CAPTURE_INVALIDATED);
+	assert_cuda(
+	    CU(cuStreamBeginCapture_v2)(s, CU_STREAM_CAPTURE_MODE_GLOBAL),
+	    SUCCESS);
+	for (int i = 0; i < 2; i++)
+		assert_cuda(t->capture_watch(s, note_end, &ends), SUCCESS);
+	assert_cuda(t->work_begin(s, "work", &work),
+		    ERROR_STREAM_CAPTURE_UNSUPPORTED);
+	assert_cuda(t->work_begin(NULL, "work", &work), SUCCESS);
+	t->work_end(&work);
+	assert_int_equal(ends, 0);
+	assert_cuda(CU(cuStreamEndCapture)(s, &graph), SUCCESS);
+	assert_int_equal(ends, 2);
+}
+
+static void
+work_in_the_legacy_stream_ends_captures_of_blocking_ones(struct fixture *fx)
+{
+	const struct gpukit_table *t = native_driver()->table;
+	struct gpukit_work work;
+	unsigned ends = 0;
+	CUgraph graph;
+	CUstream s;
+
+	(void)fx;
+	assert_cuda(native_context(), SUCCESS);
+	assert_cuda(CU(cuStreamCreate)(&s, CU_STREAM_DEFAULT), SUCCESS);
+	assert_cuda(
+	    CU(cuStreamBeginCapture_v2)(s, CU_STREAM_CAPTURE_MODE_RELAXED),
+	    SUCCESS);
+	assert_cuda(t->capture_watch(s, note_end, &ends), SUCCESS);
+	assert_cuda(t->work_begin(NULL, "work", &work),
+		    ERROR_STREAM_CAPTURE_IMPLICIT);
+	assert_cuda(CU(cuStreamEndCapture)(s, &graph),
+		    ERROR_STREAM_CAPTURE_INVALIDATED);
+	assert_int_equal(ends, 1);
+}
+
 static const struct alone tests[] = {
     ALONE(a_library_has_a_context_without_asking),
     ALONE(its_kernels_run_in_the_order_of_their_stream),
@@ -184,6 +241,8 @@ static const struct alone tests[] = {
     ALONE(one_byte_beyond_its_memory_is_illegal),
     ALONE(who_hides_a_stray_access_fails_all_the_same),
     ALONE(somebody_lets_its_kernel_fail),
+    ALONE(a_capture_is_told_from_work_and_tells_when_it_ends),
+    ALONE(work_in_the_legacy_stream_ends_captures_of_blocking_ones),
 };
 
 ALONE_MAIN(tests)
