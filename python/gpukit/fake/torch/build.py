@@ -15,7 +15,7 @@ SOURCES = os.path.join(HERE, "src")
 NAME = "libgpukit-torch.so"
 _COMPILERS = ("c++", "g++", "clang++")
 _FLAGS = ("-O2", "-fPIC", "-fvisibility=hidden", "-w")
-_LIBRARIES = ("-ltorch_cpu", "-lc10", "-lc10_cuda", "-ldl")
+_LIBRARIES = ("-ltorch_cpu", "-lc10", "-lc10_cuda", "-ltorch_cuda", "-ldl")
 
 
 class NoCompiler(RuntimeError):

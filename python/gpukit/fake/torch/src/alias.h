@@ -28,6 +28,19 @@ class Aliases
 	// What the operator did to the sizes of those that it may write.
 	void settle();
 
+	// Has it the bytes of a device tensor?
+	bool is_alias(const at::Tensor &t) const
+	{
+		return t.has_storage() && find_alias_bytes(t.storage());
+	}
+
+	// Each storage: the device's, and where its bytes are here.
+	template <class Visit> void visit_bytes(Visit visit) const
+	{
+		for (const Bytes &b : bytes_)
+			visit(b.original, const_cast<void *>(b.view), b.size);
+	}
+
       private:
 	struct Pair {
 		at::Tensor original, alias;

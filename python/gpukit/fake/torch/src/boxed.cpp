@@ -7,6 +7,7 @@
 #include "driver.h"
 #include "memory.h"
 #include "random.h"
+#include "recording.h"
 
 #include <ATen/ATen.h>
 #include <ATen/core/stack.h>
@@ -22,11 +23,6 @@ namespace
 {
 
 using c10::IValue;
-
-// Autograd, autocast and views are above us: not once more for the aliases.
-const c10::DispatchKeySet NOT_AGAIN =
-    c10::autograd_dispatch_keyset_with_ADInplaceOrView |
-    c10::autocast_dispatch_keyset;
 
 class Call
 {
@@ -45,8 +41,14 @@ class Call
 	void look_at(const at::Tensor &t, unsigned argument);
 	void replace(IValue *v, bool written);
 	at::Tensor replaced(const at::Tensor &t, bool written);
+	const c10::OperatorHandle &kernel_of(const c10::OperatorHandle &op);
 	void run_kernel(const c10::OperatorHandle &op, DeviceWork *work);
 	void run_drawing(const c10::OperatorHandle &op, DeviceWork *work);
+	void run_captured(const c10::OperatorHandle &op, DeviceWork *work);
+	void draw_captured(const c10::OperatorHandle &op, DeviceWork *work,
+			   Recording *recording);
+	DeviceGenerator generator() const;
+	IValue *generator_argument();
 	void give_back(IValue *v);
 	[[noreturn]] void refuse_mixed(const at::Tensor &t, unsigned argument);
 
@@ -77,21 +79,6 @@ void Call::look_at(const at::Tensor &t, unsigned argument)
 			device_ = t.device();
 		else
 			refuse_mixed(t, argument);
-	}
-}
-
-template <class Visit> void visit_tensors(const IValue &v, Visit visit)
-{
-	if (v.isTensor()) {
-		visit(v.toTensor());
-	} else if (v.isTensorList()) {
-		for (const at::Tensor &t : v.toTensorList())
-			visit(t);
-	} else if (v.isOptionalTensorList()) {
-		for (const std::optional<at::Tensor> &t :
-		     v.toOptionalTensorList())
-			if (t)
-				visit(*t);
 	}
 }
 
@@ -180,11 +167,9 @@ void Call::give_back(IValue *v)
 	}
 }
 
-// Messages of CPU kernels that found an index where CUDA's would assert.
-bool is_assertion(const char *message)
+const c10::OperatorHandle &Call::kernel_of(const c10::OperatorHandle &op)
 {
-	return std::strstr(message, "out of bounds") ||
-	       std::strstr(message, "index out of range in self");
+	return plan_.instead ? *plan_.instead : op;
 }
 
 void Call::run_kernel(const c10::OperatorHandle &op, DeviceWork *work)
@@ -192,50 +177,100 @@ void Call::run_kernel(const c10::OperatorHandle &op, DeviceWork *work)
 	DeviceAllocation allocation;
 
 	try {
-		const c10::OperatorHandle &kernel =
-		    plan_.instead ? *plan_.instead : op;
-
 		if (C10_LIKELY(plan_.dense))
-			kernel.redispatchBoxed(
+			kernel_of(op).redispatchBoxed(
 			    c10::DispatchKeySet(c10::DispatchKey::CPU),
 			    &stack_);
 		else
-			kernel.callBoxed(&stack_);
+			kernel_of(op).callBoxed(&stack_);
 	} catch (const c10::Error &e) {
-		if (!is_assertion(e.what_without_backtrace()))
+		if (!is_assertion(e))
 			throw;
-		work->fail_assertion();
-		TORCH_CHECK(false, "CUDA error: device-side assert triggered: ",
-			    plan_.name, ": ", e.what_without_backtrace(),
-			    aliases_.describe());
+		std::string what = plan_.name + ": " +
+				   e.what_without_backtrace() +
+				   aliases_.describe();
+		TORCH_CHECK(!work->is_captured(),
+			    "CUDA error: no capture on a made-up GPU, which "
+			    "computes once what it captures: ",
+			    what);
+		work->fail_assertion(what);
+		TORCH_CHECK(false,
+			    "CUDA error: device-side assert triggered: ", what);
 	}
+}
+
+DeviceGenerator Call::generator() const
+{
+	const IValue none;
+	const IValue &v =
+	    plan_.generator < 0 ? none : stack_[first_ + plan_.generator];
+
+	return {v.isGenerator() ? v.toGenerator() : at::Generator(),
+		device_.index()};
+}
+
+IValue *Call::generator_argument()
+{
+	return plan_.generator < 0 ? nullptr
+				   : &stack_[first_ + plan_.generator];
 }
 
 // With the numbers that the device's generator stands for.
 void Call::run_drawing(const c10::OperatorHandle &op, DeviceWork *work)
 {
-	IValue none;
-	IValue *v =
-	    plan_.generator < 0 ? &none : &stack_[first_ + plan_.generator];
-	Drawing drawing(v->isGenerator() ? v->toGenerator() : at::Generator(),
-			device_.index());
-	std::optional<DefaultGenerator> stands_in;
+	DeviceGenerator from = generator();
+	Drawing drawing(from.state());
 
-	if (plan_.philox)
-		*v = IValue();
-	else if (plan_.generator >= 0)
-		*v = drawing.generator();
-	else
-		stands_in.emplace(drawing.generator());
+	drawing.give_to(plan_, generator_argument());
 	run_kernel(op, work);
+	from.advance(drawing.drawn());
+}
+
+void Call::draw_captured(const c10::OperatorHandle &op, DeviceWork *work,
+			 Recording *recording)
+{
+	DeviceGenerator from = generator();
+	CapturedNumbers numbers = from.captured_state();
+	Drawing drawing({0, numbers.drawn_before});
+
+	drawing.give_to(plan_, generator_argument());
+	recording->take_numbers(numbers);
+	run_kernel(op, work);
+	from.advance_captured(drawing.drawn());
+}
+
+void Call::run_captured(const c10::OperatorHandle &op, DeviceWork *work)
+{
+	check_capture(plan_, stack_, first_, work->captured());
+	for (unsigned i = 0; i < plan_.arguments; i++)
+		replace(&stack_[first_ + i], plan_.writes(i));
+
+	Recording recording(plan_, kernel_of(op), work->captured());
+
+	recording.take_arguments(stack_, first_, aliases_);
+	if (plan_.seeded)
+		draw_captured(op, work, &recording);
+	else
+		run_kernel(op, work);
+	aliases_.settle();
+	recording.look_at_answers(stack_, aliases_);
+	for (std::size_t i = stack_.size() - plan_.returns; i < stack_.size();
+	     i++)
+		give_back(&stack_[i]);
+	recording.take_answers(stack_);
+	recording.launch();
 }
 
 void Call::run(const c10::OperatorHandle &op)
 {
 	c10::DeviceGuard guard(find_device());
-	c10::impl::ExcludeDispatchKeyGuard below(NOT_AGAIN);
+	c10::impl::ExcludeDispatchKeyGuard below(ABOVE_KERNELS);
 	DeviceWork work(device_.index(), plan_.name.c_str());
 
+	if (C10_UNLIKELY(work.is_captured())) {
+		run_captured(op, &work);
+		return;
+	}
 	for (unsigned i = 0; i < plan_.arguments; i++)
 		replace(&stack_[first_ + i], plan_.writes(i));
 	if (C10_UNLIKELY(plan_.seeded))
@@ -249,6 +284,14 @@ void Call::run(const c10::OperatorHandle &op)
 }
 
 } // namespace
+
+bool is_assertion(const c10::Error &error)
+{
+	const char *message = error.what_without_backtrace();
+
+	return std::strstr(message, "out of bounds") ||
+	       std::strstr(message, "index out of range in self");
+}
 
 void BoxedKernel::operator()(const c10::OperatorHandle &op, c10::DispatchKeySet,
 			     torch::jit::Stack *stack)

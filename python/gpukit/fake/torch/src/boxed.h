@@ -3,7 +3,9 @@
 
 #include "plan.h"
 
+#include <ATen/core/Tensor.h>
 #include <ATen/core/boxing/KernelFunction.h>
+#include <ATen/core/ivalue.h>
 
 namespace gpukit
 {
@@ -23,5 +25,29 @@ class BoxedKernel final : public c10::OperatorKernel
       private:
 	Plan plan_;
 };
+
+// Autograd, autocast and views are above kernels: not once more for aliases.
+const c10::DispatchKeySet ABOVE_KERNELS =
+    c10::autograd_dispatch_keyset_with_ADInplaceOrView |
+    c10::autocast_dispatch_keyset;
+
+// Is it a CPU kernel's that found an index where CUDA's would assert?
+bool is_assertion(const c10::Error &error);
+
+// Each tensor of an argument or a result, if there is any.
+template <class Visit> void visit_tensors(const c10::IValue &v, Visit visit)
+{
+	if (v.isTensor()) {
+		visit(v.toTensor());
+	} else if (v.isTensorList()) {
+		for (const at::Tensor &t : v.toTensorList())
+			visit(t);
+	} else if (v.isOptionalTensorList()) {
+		for (const std::optional<at::Tensor> &t :
+		     v.toOptionalTensorList())
+			if (t)
+				visit(*t);
+	}
+}
 
 } // namespace gpukit

@@ -3,8 +3,13 @@
 // an operator like others, which may cast and turn around.
 #include "copy.h"
 
+#include "driver.h"
+#include "journal.h"
+
 #include <ATen/ops/copy_native.h>
 #include <ATen/ops/empty.h>
+
+#include <cstring>
 
 namespace gpukit
 {
@@ -36,6 +41,20 @@ void copy_between_devices(at::Tensor &self, const at::Tensor &src,
 	self.copy_(there, non_blocking);
 }
 
+// What a graph's copy will bring is there at once for the operators that are
+// captured after it.
+void bring_at_once(const at::Tensor &self, const at::Tensor &src)
+{
+	CapturedStream stream =
+	    find_capture(current_stream(self.device().index()));
+
+	if (!stream.capture || !is_plain(self, src) || !self.nbytes())
+		return;
+	void *view = view_bytes(self.mutable_data_ptr(), self.nbytes());
+	Journal::of(stream).keep(view, self.nbytes());
+	std::memcpy(view, src.const_data_ptr(), self.nbytes());
+}
+
 } // namespace
 
 bool is_copy_between(const at::Tensor &self, const at::Tensor &src)
@@ -49,6 +68,8 @@ void copy_between(at::Tensor &self, const at::Tensor &src, bool non_blocking)
 		copy_between_devices(self, src, non_blocking);
 	else
 		at::native::copy_(self, src, non_blocking);
+	if (self.device().is_cuda() && src.device().is_cpu())
+		bring_at_once(self, src);
 }
 
 } // namespace gpukit

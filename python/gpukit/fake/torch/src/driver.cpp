@@ -5,6 +5,8 @@
 
 #include <dlfcn.h>
 
+#include <mutex>
+
 namespace c10::cuda
 {
 
@@ -34,6 +36,27 @@ using GetExportTable = int (*)(const void **table, const void *uuid);
 constexpr int LIBRARY_TORCH = 8;
 
 const DriverTable *table;
+DriverCalls calls;
+
+std::mutex failure_lock;
+std::string *failure;
+
+template <class Call>
+bool find_call(void *library, const char *name, Call *ret_call)
+{
+	*ret_call = reinterpret_cast<Call>(dlsym(library, name));
+	return *ret_call;
+}
+
+bool find_calls(void *library)
+{
+#define FIND(name) find_call(library, #name, &calls.name)
+	return FIND(cuStreamGetCaptureInfo_v2) && FIND(cuStreamSynchronize) &&
+	       FIND(cuLibraryLoadData) && FIND(cuLibraryGetKernel) &&
+	       FIND(cuLaunchKernel) && FIND(cuUserObjectCreate) &&
+	       FIND(cuGraphRetainUserObject);
+#undef FIND
+}
 
 } // namespace
 
@@ -50,7 +73,7 @@ const DriverTable *find_driver()
 	if (!get || get(&found, "gpukit runtime 4") || !found)
 		return nullptr;
 	table = static_cast<const DriverTable *>(found);
-	if (table->size < sizeof *table)
+	if (table->size < sizeof *table || !find_calls(library))
 		table = nullptr;
 	return table;
 }
@@ -58,6 +81,19 @@ const DriverTable *find_driver()
 const DriverTable &driver()
 {
 	return *table;
+}
+
+const DriverCalls &driver_calls()
+{
+	return calls;
+}
+
+void tell_failure(const std::string &what)
+{
+	std::lock_guard<std::mutex> guard(failure_lock);
+
+	if (!failure)
+		failure = new std::string(what);
 }
 
 StreamHandle current_stream(c10::DeviceIndex device)
@@ -83,22 +119,47 @@ void *view_bytes(const void *address, std::size_t size)
 namespace
 {
 
+std::string told_failure()
+{
+	std::lock_guard<std::mutex> guard(failure_lock);
+
+	return failure ? ": " + *failure : "";
+}
+
 [[noreturn]] void throw_result(int result, const char *name)
 {
-	TORCH_CHECK(result != DRIVER_CAPTURE_UNSUPPORTED,
-		    "CUDA error: operation not permitted when stream is "
-		    "capturing: ",
-		    name,
-		    " cannot be captured into a CUDA "
-		    "graph of a made-up GPU");
+	TORCH_CHECK(result != DRIVER_CAPTURE_INVALIDATED,
+		    "CUDA error: operation failed due to a previous error "
+		    "during capture: ",
+		    name);
 	TORCH_CHECK(false, "CUDA error: ", name, " came to CUresult ", result,
 		    result == DRIVER_ASSERT
 			? ": device-side assert triggered, by an operator "
 			  "before"
-			: "");
+			: "",
+		    told_failure());
 }
 
 } // namespace
+
+CapturedStream find_capture(StreamHandle stream)
+{
+	constexpr int ACTIVE = 1;
+	CapturedStream found;
+	int status = 0;
+
+	found.handle = stream;
+	if (calls.cuStreamGetCaptureInfo_v2(stream, &status, &found.capture,
+					    &found.graph, nullptr, nullptr) ||
+	    status != ACTIVE)
+		found.capture = 0;
+	return found;
+}
+
+void wait_in_capture(const CapturedStream &stream)
+{
+	calls.cuStreamSynchronize(stream.handle);
+}
 
 void refuse(const char *name)
 {
@@ -116,17 +177,23 @@ DeviceWork::DeviceWork(c10::DeviceIndex device, const char *name)
 		c10::cuda::device_synchronize();
 		result = table->work_begin(stream_, name, &work_);
 	}
+	if (C10_UNLIKELY(result == DRIVER_CAPTURE_UNSUPPORTED)) {
+		captured_ = find_capture(stream_);
+		result = is_captured() ? 0 : DRIVER_CAPTURE_INVALIDATED;
+	}
 	if (C10_UNLIKELY(result))
 		throw_result(result, name);
 }
 
 DeviceWork::~DeviceWork()
 {
-	table->work_end(&work_);
+	if (C10_LIKELY(!is_captured()))
+		table->work_end(&work_);
 }
 
-void DeviceWork::fail_assertion()
+void DeviceWork::fail_assertion(const std::string &what)
 {
+	tell_failure(what);
 	table->work_fail(stream_, DRIVER_ASSERT);
 }
 

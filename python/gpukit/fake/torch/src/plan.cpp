@@ -66,7 +66,12 @@ std::optional<c10::OperatorHandle> find_instead(const c10::OperatorName &name)
 
 Plan::Plan(const c10::OperatorHandle &op, bool only_dense)
     : name(c10::toString(op.operator_name())), written(0), generator(-1),
-      dense(only_dense), seeded(op.hasTag(at::Tag::nondeterministic_seeded))
+      size_argument(-1), dense(only_dense),
+      waits(op.hasTag(at::Tag::dynamic_output_shape) ||
+	    op.hasTag(at::Tag::data_dependent_output)),
+      writes_unsaid(name.find("batch_norm") != std::string::npos ||
+		    name.find("rrelu_with_noise") != std::string::npos),
+      seeded(op.hasTag(at::Tag::nondeterministic_seeded))
 {
 	const c10::FunctionSchema &schema = op.schema();
 
@@ -82,6 +87,8 @@ Plan::Plan(const c10::OperatorHandle &op, bool only_dense)
 			type = optional->getElementType();
 		if (type->kind() == c10::TypeKind::GeneratorType)
 			generator = i;
+		if (a.name() == "output_size")
+			size_argument = i;
 	}
 	philox = contains(by_philox, op.operator_name().name.c_str());
 	seeded |= generator >= 0 || philox;

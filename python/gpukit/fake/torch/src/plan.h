@@ -24,7 +24,10 @@ struct Plan {
 	unsigned arguments, returns;
 	std::uint64_t written; // bits: arguments that it may change
 	int generator;         // which argument is one; -1: none
+	int size_argument;     // that spares CUDA's kernel the wait; -1: none
 	bool dense;            // all its tensors have bytes of their own
+	bool waits;            // CUDA's kernel waits for values of the device
+	bool writes_unsaid;    // it writes what its schema does not tell
 	bool seeded;           // it draws random numbers
 	bool philox;           // and takes them from philox_source() alone
 	bool same_device;      // CUDA's kernel wants all tensors on one device

@@ -2,7 +2,15 @@
 // seed, save and restore, is one state of a Mersenne twister.
 #include "random.h"
 
+#include "driver.h"
+#include "plan.h"
+
 #include <ATen/Context.h>
+#include <ATen/cuda/CUDAGeneratorImpl.h>
+
+#include <cstring>
+#include <mutex>
+#include <optional>
 
 namespace gpukit
 {
@@ -32,43 +40,20 @@ at::CPUGeneratorImpl *default_impl()
 
 } // namespace
 
-Drawing::Drawing(const at::Generator &given, c10::DeviceIndex device)
-    : from_(given.defined() ? given
-			    : at::globalContext().defaultGenerator(
-				  c10::Device(c10::kCUDA, device))),
-      outer_(philox_source())
+class Drawing::Default
 {
-	TORCH_CHECK(from_.device().is_cuda(),
-		    "Expected a 'cuda' device type for generator but found '",
-		    from_.device().type(), "'");
-	std::lock_guard<std::mutex> guard(from_.mutex());
+      public:
+	explicit Default(const at::Generator &drawn);
+	~Default();
 
-	start_ = {from_.current_seed(), from_.get_offset()};
-	philox_source() = {start_, true};
-}
+      private:
+	std::unique_lock<std::recursive_mutex> alone_;
+	at::mt19937 engine_;
+	std::optional<float> next_float_;
+	std::optional<double> next_double_;
+};
 
-Drawing::~Drawing()
-{
-	std::uint64_t end = philox_source().next.offset;
-
-	philox_source() = outer_;
-	if (end == start_.offset && drew_)
-		end += 4;
-	if (end == start_.offset)
-		return;
-	std::lock_guard<std::mutex> guard(from_.mutex());
-	from_.set_offset(end);
-}
-
-at::Generator Drawing::generator()
-{
-	drew_ = true;
-	return at::detail::createCPUGenerator(
-	    mix(start_.seed + 0x9e3779b97f4a7c15ULL * (start_.offset / 4 + 1)));
-}
-
-DefaultGenerator::DefaultGenerator(const at::Generator &drawn)
-    : alone_(default_lock())
+Drawing::Default::Default(const at::Generator &drawn) : alone_(default_lock())
 {
 	at::CPUGeneratorImpl *to = default_impl();
 	std::lock_guard<std::mutex> guard(to->mutex_);
@@ -81,7 +66,7 @@ DefaultGenerator::DefaultGenerator(const at::Generator &drawn)
 	to->set_next_double_normal_sample(std::nullopt);
 }
 
-DefaultGenerator::~DefaultGenerator()
+Drawing::Default::~Default()
 {
 	at::CPUGeneratorImpl *to = default_impl();
 	std::lock_guard<std::mutex> guard(to->mutex_);
@@ -89,6 +74,92 @@ DefaultGenerator::~DefaultGenerator()
 	to->set_engine(engine_);
 	to->set_next_float_normal_sample(next_float_);
 	to->set_next_double_normal_sample(next_double_);
+}
+
+Drawing::Drawing(Philox start) : outer_(philox_source()), start_(start)
+{
+	philox_source() = {start_, true};
+}
+
+Drawing::~Drawing()
+{
+	philox_source() = outer_;
+}
+
+at::Generator Drawing::generator()
+{
+	drew_ = true;
+	return at::detail::createCPUGenerator(
+	    mix(start_.seed + 0x9e3779b97f4a7c15ULL * (start_.offset / 4 + 1)));
+}
+
+void Drawing::give_to(const Plan &plan, c10::IValue *argument)
+{
+	if (plan.philox && argument)
+		*argument = c10::IValue();
+	else if (argument)
+		*argument = generator();
+	else if (!plan.philox)
+		default_ = std::make_unique<Default>(generator());
+}
+
+std::uint64_t Drawing::drawn() const
+{
+	std::uint64_t drawn = philox_source().next.offset - start_.offset;
+
+	return drew_ && !drawn ? 4 : drawn;
+}
+
+Philox CapturedNumbers::now() const
+{
+	const void *at[] = {view_bytes(seed, 8), view_bytes(offset, 8)};
+	std::uint64_t value[2];
+
+	std::memcpy(&value[0], at[0], 8);
+	std::memcpy(&value[1], at[1], 8);
+	return {value[0], value[1] + drawn_before};
+}
+
+DeviceGenerator::DeviceGenerator(const at::Generator &given,
+				 c10::DeviceIndex device)
+    : from_(given.defined() ? given
+			    : at::globalContext().defaultGenerator(
+				  c10::Device(c10::kCUDA, device)))
+{
+	TORCH_CHECK(from_.device().is_cuda(),
+		    "Expected a 'cuda' device type for generator but found '",
+		    from_.device().type(), "'");
+}
+
+Philox DeviceGenerator::state()
+{
+	std::lock_guard<std::mutex> guard(from_.mutex());
+
+	return {from_.current_seed(), from_.get_offset()};
+}
+
+void DeviceGenerator::advance(std::uint64_t drawn)
+{
+	std::lock_guard<std::mutex> guard(from_.mutex());
+
+	if (drawn)
+		from_.set_offset(from_.get_offset() + drawn);
+}
+
+CapturedNumbers DeviceGenerator::captured_state()
+{
+	std::lock_guard<std::mutex> guard(from_.mutex());
+	at::PhiloxCudaState s =
+	    from_.get<at::CUDAGeneratorImpl>()->philox_cuda_state(0);
+
+	return {s.seed_.ptr, s.offset_.ptr, s.offset_intragraph_};
+}
+
+void DeviceGenerator::advance_captured(std::uint64_t drawn)
+{
+	std::lock_guard<std::mutex> guard(from_.mutex());
+
+	from_.get<at::CUDAGeneratorImpl>()->philox_cuda_state(drawn);
 }
 
 } // namespace gpukit

@@ -6,50 +6,74 @@
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/Generator.h>
+#include <ATen/core/ivalue.h>
 
+#include <memory>
 #include <mutex>
-#include <optional>
 
 namespace gpukit
 {
 
-// What one operator draws. given: the generator of the device that it was
-// called with; undefined: the device's default one. That goes on by four, as
-// CUDA's do at least, or by what was taken from philox_source().
+struct Plan;
+
+// Where the numbers of a captured operator stand: memory of the device that
+// CUDA's generator fills before each launch of the graph, and what operators
+// before it in the graph have drawn.
+struct CapturedNumbers {
+	const void *seed = nullptr, *offset = nullptr;
+	std::uint64_t drawn_before = 0;
+
+	Philox now() const;
+};
+
+// The generator of the device that an operator was called with; undefined: the
+// device's default one.
+class DeviceGenerator
+{
+      public:
+	DeviceGenerator(const at::Generator &given, c10::DeviceIndex device);
+
+	// Where it stands; it goes on by what was drawn.
+	Philox state();
+	void advance(std::uint64_t drawn);
+
+	// The same while the current stream is captured.
+	CapturedNumbers captured_state();
+	void advance_captured(std::uint64_t drawn);
+
+      private:
+	at::Generator from_;
+};
+
+// What one operator draws, from construction to destruction.
 class Drawing
 {
       public:
-	Drawing(const at::Generator &given, c10::DeviceIndex device);
+	explicit Drawing(Philox start);
 	~Drawing();
 	Drawing(const Drawing &) = delete;
 	Drawing &operator=(const Drawing &) = delete;
 
-	// The CPU generator to use in its place.
-	at::Generator generator();
+	// Puts what stands for these numbers in the place of an operator's
+	// generator: an argument, nullptr where it takes none.
+	void give_to(const Plan &plan, c10::IValue *generator);
+
+	// How many: four at least, as CUDA's operators do, where it drew by
+	// what give_to() gave.
+	std::uint64_t drawn() const;
 
       private:
-	at::Generator from_;
+	at::Generator generator();
+
 	PhiloxSource outer_;
 	Philox start_;
 	bool drew_ = false;
-};
-
-// The CPU's default generator stands where such a one does, for operators that
-// take no generator, and stands afterwards where it stood before. Threads that
-// draw from it meanwhile get numbers that are drawn again later.
-class DefaultGenerator
-{
-      public:
-	explicit DefaultGenerator(const at::Generator &drawn);
-	~DefaultGenerator();
-	DefaultGenerator(const DefaultGenerator &) = delete;
-	DefaultGenerator &operator=(const DefaultGenerator &) = delete;
-
-      private:
-	std::unique_lock<std::recursive_mutex> alone_;
-	at::mt19937 engine_;
-	std::optional<float> next_float_;
-	std::optional<double> next_double_;
+	// The CPU's default generator stands where this does, for operators
+	// that take no generator, and stands afterwards where it stood before.
+	// Threads that draw from it meanwhile get numbers that are drawn again
+	// later.
+	class Default;
+	std::unique_ptr<Default> default_;
 };
 
 } // namespace gpukit
