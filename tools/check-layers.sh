@@ -48,6 +48,7 @@ room format/smi format core base '<gpukit>'
 room format/boxed format core base '<gpukit>'
 room record format core base '<gpukit>'
 room export format core base
+room http base
 room tui tui/lanes format format/boxed core base yaml '<gpukit>'
 room tui/lanes tui format core base '<gpukit>'
 
@@ -86,6 +87,7 @@ room limit/preload limit base abi
 verbs='cli/export cli/fake cli/limit cli/plot cli/record cli/select cli/smi cli/stat
 	cli/top'
 room cli format core base cli/fake machine/store '<gpukit>'
+room cli/serve cli http core base '<gpukit>'
 for verb in $verbs; do
 	case $verb in
 	cli/fake) below='fronts/common ptx/front ptx/interp machine/words
@@ -97,7 +99,7 @@ for verb in $verbs; do
 	cli/smi) below='format/smi' ;;
 	cli/plot) below='plot record' ;;
 	cli/record) below='record' ;;
-	cli/export) below='export' ;;
+	cli/export) below='export http cli/serve' ;;
 	*) below= ;;
 	esac
 	# shellcheck disable=SC2086 # lists of rooms

@@ -6,9 +6,7 @@
 #include "cli/machine_opt.h"
 
 #include <argp.h>
-#include <argz.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define DEFAULT_ADDRESS "127.0.0.1"
@@ -16,12 +14,7 @@
 #define DEFAULT_MOST    100
 
 enum key {
-	KEY_CERT = 0x101,
-	KEY_KEY,
-	KEY_CLIENT_CA,
-	KEY_AUTH,
-	KEY_ALLOW_HOST,
-	KEY_NAMES,
+	KEY_NAMES = 0x101,
 	KEY_ALL,
 	KEY_PROCESSES,
 	KEY_MOST,
@@ -30,21 +23,6 @@ enum key {
 };
 
 static const struct argp_option options[] = {
-    {.doc = "Where it listens:", .group = 1},
-    {"listen", 'l', "ADDRESS", 0,
-     "Address or name (" DEFAULT_ADDRESS "); 0.0.0.0 or :: is everywhere", 1},
-    {"port", 'p', "PORT", 0, "TCP port (" DEFAULT_PORT "); 0: any", 1},
-    {.doc = "Who may ask:", .group = 2},
-    {"tls-cert", KEY_CERT, "FILE", 0, "Certificate (PEM): HTTPS", 2},
-    {"tls-key", KEY_KEY, "FILE", 0, "Its private key (PEM)", 2},
-    {"tls-client-ca", KEY_CLIENT_CA, "FILE", 0,
-     "Clients show a certificate of this authority (PEM)", 2},
-    {"auth", KEY_AUTH, "FILE", 0,
-     "USER:PASSWORD a line, in a private file: basic authentication", 2},
-    {"allow-host", KEY_ALLOW_HOST, "NAME", 0,
-     "It is asked by this name (Host) too; others than these, localhost and "
-     "ADDRESS are refused. Can be repeated; at 127.0.0.1 always in force",
-     2},
     {.doc = "What is shown:", .group = 3},
     {"names", KEY_NAMES, "gpukit|dcgm|nvitop", 0,
      "Names and labels of metrics (gpukit)", 3},
@@ -80,25 +58,10 @@ static enum gk_metric_names names_of(struct argp_state *state, const char *arg)
 static void check_export_options(struct argp_state *state,
 				 const struct gk_export *e)
 {
-	if (!e->cert != !e->key)
-		argp_error(state, "--tls-cert and --tls-key go together");
-	if (e->client_ca && !e->cert)
-		argp_error(state, "--tls-client-ca needs --tls-cert");
 	if (e->show.commands && !e->show.processes)
 		argp_error(state, "--commands needs --processes");
 	if (e->show.all && e->show.names != GK_NAMES_GPUKIT)
 		argp_error(state, "--all needs --names gpukit");
-}
-
-static error_t allow_host(struct argp_state *state, struct gk_export *e,
-			  const char *name)
-{
-	if (!gk_export_host_is_name(name))
-		argp_error(state,
-			   "--allow-host is a name or an address without a "
-			   "port, not '%s'",
-			   name);
-	return argz_add(&e->hosts, &e->hosts_len, name);
 }
 
 static error_t parse_export_option(int key, char *arg, struct argp_state *state)
@@ -106,27 +69,6 @@ static error_t parse_export_option(int key, char *arg, struct argp_state *state)
 	struct gk_export *e = state->input;
 
 	switch (key) {
-	case 'l':
-		e->address = arg;
-		return 0;
-	case 'p':
-		gk_arg_number(state, "--port", arg, 0, 65535);
-		e->port = arg;
-		return 0;
-	case KEY_CERT:
-		e->cert = arg;
-		return 0;
-	case KEY_KEY:
-		e->key = arg;
-		return 0;
-	case KEY_CLIENT_CA:
-		e->client_ca = arg;
-		return 0;
-	case KEY_AUTH:
-		e->auth = arg;
-		return 0;
-	case KEY_ALLOW_HOST:
-		return allow_host(state, e, arg);
 	case KEY_NAMES:
 		e->show.names = names_of(state, arg);
 		return 0;
@@ -154,7 +96,8 @@ static error_t parse_export_option(int key, char *arg, struct argp_state *state)
 		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
 		return 0;
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &e->machine;
+		state->child_inputs[0] = &e->serve;
+		state->child_inputs[1] = &e->machine;
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "what is '%s'? There are only options", arg);
@@ -168,6 +111,7 @@ static error_t parse_export_option(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
+    {&gk_serve_argp, 0, NULL, 0},
     {&gk_machine_pcie_argp, 0, NULL, 0},
     {0},
 };
@@ -176,7 +120,9 @@ static const struct argp argp = {
     .options = options,
     .parser = parse_export_option,
     .children = children,
-    .doc = "Serves GPUs to Prometheus: /metrics, /api/v1/snapshot, /healthz."
+    .doc = "Serves GPUs to Prometheus, at port " DEFAULT_PORT
+	   " of 127.0.0.1: /metrics, "
+	   "/api/v1/snapshot, /healthz."
 	   "\vRuns until SIGINT or SIGTERM. Exit status: 0, 1 after a failure, "
 	   "2 for a wrong option.",
 };
@@ -184,8 +130,9 @@ static const struct argp argp = {
 static int run_export(int argc, char **argv)
 {
 	struct gk_export export = {
-	    .address = DEFAULT_ADDRESS,
-	    .port = DEFAULT_PORT,
+	    .serve = {.verb = "export",
+		      .address = DEFAULT_ADDRESS,
+		      .port = DEFAULT_PORT},
 	    .interval_ns = GK_NS_PER_S,
 	    .show = {.most_processes = DEFAULT_MOST},
 	    .machine = GK_OPTIONS_DEFAULT,
@@ -194,7 +141,7 @@ static int run_export(int argc, char **argv)
 
 	gk_arg_parse(&argp, 0, argc, argv, &export);
 	status = gk_export_run(&export);
-	free(export.hosts);
+	gk_serve_options_free(&export.serve);
 	return status;
 }
 

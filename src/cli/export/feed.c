@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "cli/export/export.h"
 #include "export/flows.h"
-#include "export/http.h"
+#include "http/http.h"
 #include "format/json.h"
 
 #include <pthread.h>
@@ -62,18 +62,6 @@ void gk_feed_free(struct gk_feed *feed)
 	free(feed);
 }
 
-/*
- * Command lines may hold secrets: they are hidden unless somebody asks for
- * them.
- */
-static void hide_commands(struct gk_snapshot *snap)
-{
-	for (size_t i = 0; i < snap->process_count; i++) {
-		snap->processes[i].command = "";
-		snap->processes[i].args_len = 0;
-	}
-}
-
 static uint64_t detail_time(const struct gk_snapshot *snap)
 {
 	return snap && snap->device_count
@@ -86,7 +74,7 @@ void gk_feed_put(struct gk_feed *feed, struct gk_snapshot *snap)
 	struct gk_snapshot *old;
 
 	if (!feed->export->show.commands)
-		hide_commands(snap);
+		gk_serve_hide_commands(snap);
 	pthread_mutex_lock(&feed->mutex);
 	old = feed->snap;
 	/* Rates are those between the last two readings of counters. */

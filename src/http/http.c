@@ -1,11 +1,10 @@
 /*
- * http.c - the web server; see http.h. One thread runs everything:
- * libmicrohttpd, the pages, and the book of connections by which old ones make
- * room.
+ * http.c - answers requests over HTTP. One thread runs everything:
+ * libmicrohttpd, the pages and streams, and the book of connections.
  */
-#include "export/http.h"
+#include "http/http.h"
 
-#include "base/clock.h"
+#include "http/connections.h"
 
 #include <errno.h>
 #include <gnutls/gnutls.h>
@@ -20,142 +19,62 @@
 
 #define CONNECTION_MEMORY 8192
 /* The most bytes that a request may bring along; they are read and dropped. */
-#define MOST_BODY 65536
-/* From the connection, or the beginning of a request, to its end. */
-#define REQUEST_NS (10 * GK_NS_PER_S)
-/* Between two requests of one connection: two scrapes a minute and less. */
-#define IDLE_NS       (150 * GK_NS_PER_S)
+#define MOST_BODY     65536
 #define LOOK_EVERY_MS 500
-
-/* In one of two lists, by the time since which it has not done anything. */
-struct connection {
-	struct connection *before, *after;
-	int fd;
-	uint64_t since_ns;
-	bool fresh; /* idle since the last look */
-	bool idle;  /* between two requests; else a request is to come to an end
-		     */
-};
+/* Beside the streams there is room for so many other connections. */
+#define NOT_STREAMS 8
+/* Of a stream; more would only grow old in the socket. */
+#define STREAM_SOCKET_BUFFER 65536
+#define STREAM_BLOCK         16384
 
 struct cached {
 	uint64_t number;
 	struct MHD_Response *response;
 };
 
+/* A page that goes on. It waits (suspended) while there is nothing new. */
+struct stream {
+	struct stream *before, *after;
+	struct gk_http *http;
+	struct MHD_Connection *connection;
+	void *source; /* of options.more() */
+	bool waits;
+};
+
 struct gk_http {
 	struct gk_http_options options;
 	struct MHD_Daemon *daemon;
 	pthread_t thread;
-	int end;                      /* an eventfd: stop */
-	struct connection busy, idle; /* heads of rings, oldest first */
-	unsigned count;
-	bool made_room; /* one of too many has gone: the library has to look
-			   at once for whom it left waiting */
+	int end;  /* an eventfd: stop */
+	int news; /* an eventfd: streams have something to send */
+	bool ends;
+	struct gk_connections connections;
+	struct stream streams; /* head of a ring */
 	struct cached cached[GK_HTTP_SLOTS];
 };
 
-/* ---- the book of connections ---- */
-
-static void ring_init(struct connection *head)
-{
-	head->before = head->after = head;
-}
-
-static void ring_remove(struct connection *c)
-{
-	c->before->after = c->after;
-	c->after->before = c->before;
-}
-
-/* As the youngest of its ring. */
-static void ring_add(struct gk_http *http, struct connection *c, bool idle)
-{
-	struct connection *head = idle ? &http->idle : &http->busy;
-
-	c->idle = c->fresh = idle;
-	c->since_ns = gk_mono_ns();
-	c->before = head->before;
-	c->after = head;
-	head->before->after = c;
-	head->before = c;
-}
-
-/* Its end is then noticed by the library, which closes it. */
-static void end_connection(struct gk_http *http, struct connection *c)
-{
-	shutdown(c->fd, SHUT_RDWR);
-	ring_remove(c);
-	ring_add(http, c, c->idle);
-	c->fresh = false;
-}
-
-static void end_oldest(struct gk_http *http)
-{
-	if (http->busy.after != &http->busy)
-		end_connection(http, http->busy.after);
-	else if (http->idle.after != &http->idle)
-		end_connection(http, http->idle.after);
-}
-
-/* A client that sent its last request and the end of its sending at once is
- * not noticed by the library, which has read the request alone. */
-static void end_half_closed(struct gk_http *http)
-{
-	struct connection *c, *before;
-	char byte;
-
-	for (c = http->idle.before; c != &http->idle && c->fresh; c = before) {
-		before = c->before;
-		c->fresh = false;
-		if (!recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT))
-			end_connection(http, c);
-	}
-}
-
-static void end_late(struct gk_http *http)
-{
-	uint64_t now = gk_mono_ns();
-	struct connection *c;
-
-	while ((c = http->busy.after) != &http->busy &&
-	       now > c->since_ns + REQUEST_NS)
-		end_connection(http, c);
-	while ((c = http->idle.after) != &http->idle &&
-	       now > c->since_ns + IDLE_NS)
-		end_connection(http, c);
-}
+/* ---- connections ---- */
 
 static void connection_changed(void *owner, struct MHD_Connection *connection,
 			       void **context,
 			       enum MHD_ConnectionNotificationCode what)
 {
 	struct gk_http *http = owner;
-	struct connection *c = *context;
 
 	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
 		const union MHD_ConnectionInfo *info = MHD_get_connection_info(
 		    connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 
-		c = calloc(1, sizeof *c);
-		if (!c || !info) {
-			free(c);
-			return;
-		}
-		*context = c;
-		c->fd = info->connect_fd;
-		if (++http->count > http->options.most_connections)
-			end_oldest(http);
-		ring_add(http, c, false);
-	} else if (c) {
-		ring_remove(c);
-		http->made_room |=
-		    http->count-- > http->options.most_connections;
-		free(c);
+		*context = info ? gk_connection_add(&http->connections,
+						    info->connect_fd)
+				: NULL;
+	} else if (*context) {
+		gk_connection_remove(&http->connections, *context);
 		*context = NULL;
 	}
 }
 
-static struct connection *find_connection(struct MHD_Connection *connection)
+static struct gk_connection *find_connection(struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
 	    connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
@@ -163,15 +82,14 @@ static struct connection *find_connection(struct MHD_Connection *connection)
 	return info ? info->socket_context : NULL;
 }
 
-static void request_state(struct gk_http *http,
-			  struct MHD_Connection *connection, bool idle)
+static void connection_does(struct gk_http *http,
+			    struct MHD_Connection *connection,
+			    enum gk_doing what)
 {
-	struct connection *c = find_connection(connection);
+	struct gk_connection *c = find_connection(connection);
 
-	if (!c)
-		return;
-	ring_remove(c);
-	ring_add(http, c, idle);
+	if (c)
+		gk_connection_does(&http->connections, c, what);
 }
 
 /*
@@ -182,14 +100,14 @@ static void request_state(struct gk_http *http,
 static void *request_begins(void *owner, const char *uri,
 			    struct MHD_Connection *connection)
 {
-	struct connection *c = find_connection(connection);
+	struct gk_connection *c = find_connection(connection);
 	char *arguments = strchr((char *)(uintptr_t)uri, '?');
 
 	if (arguments)
 		arguments[1] = '\0';
 	/* One that took long to begin has no more time for it. */
-	if (c && c->idle)
-		request_state(owner, connection, false);
+	if (c && c->doing == GK_DOING_NOTHING)
+		connection_does(owner, connection, GK_DOING_REQUEST);
 	return NULL;
 }
 
@@ -198,7 +116,7 @@ static void request_ends(void *owner, struct MHD_Connection *connection,
 {
 	(void)context;
 	if (how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
-		request_state(owner, connection, true);
+		connection_does(owner, connection, GK_DOING_NOTHING);
 }
 
 /* ---- answers ---- */
@@ -260,10 +178,22 @@ static bool is_allowed(const struct gk_http *http,
 		return true;
 	user = MHD_basic_auth_get_username_password(connection, &password);
 	allowed = user && password &&
-		  http->options.allowed(http->options.owner, user, password);
+		  http->options.allowed(http->options.guard, user, password);
 	MHD_free(user);
 	MHD_free(password);
 	return allowed;
+}
+
+static void add_headers(const struct gk_http *http,
+			struct MHD_Response *response, const char *type)
+{
+	const struct gk_http_header *h = http->options.headers;
+
+	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+	MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL,
+				"no-store");
+	for (; h && h->name; h++)
+		MHD_add_response_header(response, h->name, h->value);
 }
 
 /* The response of a page: made anew when the page is another one. */
@@ -279,10 +209,7 @@ static struct MHD_Response *response_for(struct gk_http *http,
 	    page->len, (void *)(uintptr_t)page->body, MHD_RESPMEM_MUST_COPY);
 	if (!response)
 		return NULL;
-	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
-				page->type);
-	MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL,
-				"no-store");
+	add_headers(http, response, page->type);
 	if (cached->response)
 		MHD_destroy_response(cached->response);
 	cached->response = response;
@@ -296,16 +223,141 @@ static const char *request_header(struct MHD_Connection *connection,
 	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
+/* The same, "" where there is none. */
+static const char *header_text(struct MHD_Connection *connection,
+			       const char *name)
+{
+	const char *text = request_header(connection, name);
+
+	return text ? text : "";
+}
+
+/* ---- streams ---- */
+
+/* Called when the socket takes more. */
+static ssize_t read_stream(void *cls, uint64_t at, char *dst, size_t cap)
+{
+	struct stream *s = cls;
+	struct gk_http *http = s->http;
+	ssize_t n = http->ends ? -1
+			       : http->options.more(http->options.owner,
+						    s->source, dst, cap);
+
+	(void)at;
+	if (n < 0)
+		return MHD_CONTENT_READER_END_OF_STREAM;
+	if (n) {
+		connection_does(http, s->connection, GK_DOING_STREAM);
+		return n;
+	}
+	s->waits = true;
+	MHD_suspend_connection(s->connection);
+	return 0;
+}
+
+static void free_stream(void *cls)
+{
+	struct stream *s = cls;
+	struct gk_http_options *o = &s->http->options;
+
+	s->before->after = s->after;
+	s->after->before = s->before;
+	o->stream_end(o->owner, s->source);
+	free(s);
+}
+
+static struct stream *new_stream(struct gk_http *http,
+				 struct MHD_Connection *connection,
+				 void *source)
+{
+	struct stream *s = calloc(1, sizeof *s);
+
+	if (!s)
+		return NULL;
+	s->http = http;
+	s->connection = connection;
+	s->source = source;
+	s->before = http->streams.before;
+	s->after = &http->streams;
+	s->before->after = s->after->before = s;
+	return s;
+}
+
+/* More of a slow client's past in the kernel would only grow old there. */
+static void limit_socket(struct MHD_Connection *connection)
+{
+	struct gk_connection *c = find_connection(connection);
+	int size = STREAM_SOCKET_BUFFER;
+
+	if (c)
+		setsockopt(c->fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+}
+
+static bool is_room_for_stream(const struct gk_http *http)
+{
+	return http->connections.streams + NOT_STREAMS < http->connections.most;
+}
+
+/* Takes the page's stream over. */
+static enum MHD_Result answer_stream(struct gk_http *http,
+				     struct MHD_Connection *connection,
+				     const struct gk_http_page *page)
+{
+	struct gk_http_options *o = &http->options;
+	struct stream *s = is_room_for_stream(http)
+			       ? new_stream(http, connection, page->stream)
+			       : NULL;
+	struct MHD_Response *response;
+	enum MHD_Result r;
+
+	if (!s) {
+		o->stream_end(o->owner, page->stream);
+		return answer_briefly(connection, 503,
+				      "too many are looking already\n",
+				      "Retry-After", "10");
+	}
+	response = MHD_create_response_from_callback(
+	    MHD_SIZE_UNKNOWN, STREAM_BLOCK, read_stream, s, free_stream);
+	if (!response) {
+		free_stream(s);
+		return MHD_NO;
+	}
+	add_headers(http, response, page->type);
+	limit_socket(connection);
+	connection_does(http, connection, GK_DOING_STREAM);
+	r = MHD_queue_response(connection, page->status, response);
+	MHD_destroy_response(response);
+	return r;
+}
+
+static void resume_streams(struct gk_http *http)
+{
+	for (struct stream *s = http->streams.after; s != &http->streams;
+	     s = s->after)
+		if (s->waits) {
+			s->waits = false;
+			MHD_resume_connection(s->connection);
+		}
+}
+
+/* ---- pages ---- */
+
 static enum MHD_Result answer_page(struct gk_http *http,
 				   struct MHD_Connection *connection,
-				   const char *path)
+				   const char *path, const char *method)
 {
-	const char *accept = request_header(connection, MHD_HTTP_HEADER_ACCEPT);
-	struct gk_http_request request = {path, accept ? accept : ""};
+	struct gk_http_request request = {
+	    .path = path,
+	    .accept = header_text(connection, MHD_HTTP_HEADER_ACCEPT),
+	    .last_event = header_text(connection, "Last-Event-ID"),
+	    .head = !strcmp(method, "HEAD"),
+	};
 	struct gk_http_page page = {0};
 	struct MHD_Response *response;
 
 	http->options.page(http->options.owner, &request, &page);
+	if (page.stream)
+		return answer_stream(http, connection, &page);
 	response = page.body ? response_for(http, &page) : NULL;
 	if (!response)
 		return answer_briefly(connection, 500, "out of memory\n", NULL,
@@ -343,7 +395,7 @@ static bool is_known(const struct gk_http *http,
 	const char *host = request_header(connection, MHD_HTTP_HEADER_HOST);
 
 	return !http->options.known || !host ||
-	       http->options.known(http->options.owner, host);
+	       http->options.known(http->options.guard, host);
 }
 
 static enum MHD_Result answer_request(void *owner,
@@ -370,7 +422,7 @@ static enum MHD_Result answer_request(void *owner,
 		return answer_briefly(
 		    connection, 421,
 		    "not served by this name (Host); if it is one of this "
-		    "host: gpukit export --allow-host NAME\n",
+		    "host, start it with --allow-host NAME\n",
 		    NULL, NULL);
 	if (http->options.client_ca && !has_certificate(connection))
 		return answer_briefly(connection, 403,
@@ -378,7 +430,7 @@ static enum MHD_Result answer_request(void *owner,
 				      NULL);
 	if (!is_allowed(http, connection))
 		return ask_who(http, connection);
-	return answer_page(http, connection, path);
+	return answer_page(http, connection, path, method);
 }
 
 /* ---- the thread ---- */
@@ -391,27 +443,53 @@ static int epoll_of(const struct gk_http *http)
 	return info ? info->listen_fd : -1;
 }
 
+static void drain(int event)
+{
+	uint64_t count;
+
+	while (read(event, &count, sizeof count) < 0 && errno == EINTR)
+		;
+}
+
+/* One round: waits for something to do, and does it. */
+static void run_once(struct gk_http *http, struct pollfd fds[3])
+{
+	MHD_UNSIGNED_LONG_LONG wanted;
+	int timeout = LOOK_EVERY_MS;
+
+	if (MHD_get_timeout(http->daemon, &wanted) == MHD_YES &&
+	    wanted < LOOK_EVERY_MS)
+		timeout = (int)wanted;
+	if (http->connections.made_room)
+		timeout = 0;
+	http->connections.made_room = false;
+	poll(fds, 3, timeout);
+	if (fds[2].revents) {
+		drain(http->news);
+		resume_streams(http);
+	}
+	MHD_run(http->daemon);
+	gk_connections_look(&http->connections);
+}
+
+/* The library may not be ended with connections that wait. */
+static void end_streams(struct gk_http *http)
+{
+	http->ends = true;
+	resume_streams(http);
+	MHD_run(http->daemon);
+}
+
 static void *serve_http(void *owner)
 {
 	struct gk_http *http = owner;
 	struct pollfd fds[] = {{.fd = epoll_of(http), .events = POLLIN},
-			       {.fd = http->end, .events = POLLIN}};
+			       {.fd = http->end, .events = POLLIN},
+			       {.fd = http->news, .events = POLLIN}};
 
-	while (!fds[1].revents) {
-		MHD_UNSIGNED_LONG_LONG wanted;
-		int timeout = LOOK_EVERY_MS;
-
-		if (MHD_get_timeout(http->daemon, &wanted) == MHD_YES &&
-		    wanted < LOOK_EVERY_MS)
-			timeout = (int)wanted;
-		if (http->made_room)
-			timeout = 0;
-		http->made_room = false;
-		poll(fds, 2, timeout);
-		MHD_run(http->daemon);
-		end_half_closed(http);
-		end_late(http);
-	}
+	while (!fds[1].revents)
+		run_once(http, fds);
+	end_streams(http);
 	return NULL;
 }
 
@@ -420,7 +498,7 @@ static void *serve_http(void *owner)
 static struct MHD_Daemon *start_daemon(struct gk_http *http)
 {
 	const struct gk_http_options *o = &http->options;
-	unsigned flags = MHD_USE_EPOLL | MHD_USE_ITC;
+	unsigned flags = MHD_USE_EPOLL | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME;
 	struct MHD_OptionItem tls[] = {
 	    {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)o->cert},
 	    {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)o->key},
@@ -454,6 +532,8 @@ static void free_all(struct gk_http *http)
 			MHD_destroy_response(http->cached[i].response);
 	if (http->end >= 0)
 		close(http->end);
+	if (http->news >= 0)
+		close(http->news);
 	free(http);
 }
 
@@ -466,13 +546,14 @@ static struct gk_http *start_http(const struct gk_http_options *options,
 	if (!http)
 		return NULL;
 	http->options = *options;
-	ring_init(&http->busy);
-	ring_init(&http->idle);
+	gk_connections_init(&http->connections, options->most_connections);
+	http->streams.before = http->streams.after = &http->streams;
 	http->end = eventfd(0, EFD_CLOEXEC);
+	http->news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (options->cert &&
 	    MHD_is_feature_supported(MHD_FEATURE_TLS) != MHD_YES)
 		*ret_why = "this libmicrohttpd knows no TLS";
-	else if (http->end >= 0) {
+	else if (http->end >= 0 && http->news >= 0) {
 		*ret_why = options->cert ? "bad certificate or key"
 					 : "the web server does not start";
 		http->daemon = start_daemon(http);
@@ -486,16 +567,26 @@ static struct gk_http *start_http(const struct gk_http_options *options,
 	return NULL;
 }
 
-static void stop_http(struct gk_http *http)
+static void signal_event(int event)
 {
 	uint64_t one = 1;
 
-	while (write(http->end, &one, sizeof one) < 0 && errno == EINTR)
+	while (write(event, &one, sizeof one) < 0 && errno == EINTR)
 		;
+}
+
+static void wake_http(struct gk_http *http)
+{
+	signal_event(http->news);
+}
+
+static void stop_http(struct gk_http *http)
+{
+	signal_event(http->end);
 	pthread_join(http->thread, NULL);
 	free_all(http);
 }
 
 __attribute__((
     visibility("default"))) extern const struct gk_http_module gk_http;
-const struct gk_http_module gk_http = {start_http, stop_http};
+const struct gk_http_module gk_http = {start_http, wake_http, stop_http};

@@ -1,6 +1,6 @@
-/* files.c - certificates and passwords of `gpukit export`. */
+/* files.c - reads certificates and passwords. */
 #include "cli/cmd.h"
-#include "cli/export/export.h"
+#include "cli/serve/serve.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,9 +12,9 @@
 
 #define FILE_MAX ((off_t)1 << 20)
 
-static char *cannot(const char *path, const char *why)
+static char *cannot(const char *verb, const char *path, const char *why)
 {
-	fprintf(stderr, "gpukit export: %s: %s\n", path, why);
+	gk_serve_failure(verb, "%s: %s", path, why);
 	return NULL;
 }
 
@@ -36,7 +36,7 @@ static char *read_sized(int fd, size_t size)
 	return text;
 }
 
-char *gk_export_read(const char *path, bool secret)
+char *gk_serve_read(const char *verb, const char *path, bool secret)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	const char *why = NULL;
@@ -44,7 +44,7 @@ char *gk_export_read(const char *path, bool secret)
 	struct stat st;
 
 	if (fd < 0)
-		return cannot(path, strerror(errno));
+		return cannot(verb, path, strerror(errno));
 	if (fstat(fd, &st) < 0)
 		why = strerror(errno);
 	else if (!S_ISREG(st.st_mode) || st.st_size > FILE_MAX)
@@ -54,19 +54,19 @@ char *gk_export_read(const char *path, bool secret)
 	else
 		text = read_sized(fd, (size_t)st.st_size);
 	if (!text)
-		cannot(path, why ? why : "out of memory");
+		cannot(verb, path, why ? why : "out of memory");
 	close(fd);
 	return text;
 }
 
-void gk_export_forget(char *text)
+void gk_serve_forget(char *text)
 {
 	if (text)
 		explicit_bzero(text, strlen(text));
 	free(text);
 }
 
-static bool add_login(struct gk_export_users *users, char *line)
+static bool add_login(struct gk_serve_users *users, char *line)
 {
 	char *colon = strchr(line, ':');
 	void *more =
@@ -82,9 +82,10 @@ static bool add_login(struct gk_export_users *users, char *line)
 	return true;
 }
 
-int gk_export_users_read(const char *path, struct gk_export_users *ret_users)
+int gk_serve_users_read(const char *verb, const char *path,
+			struct gk_serve_users *ret_users)
 {
-	struct gk_export_users users = {.text = gk_export_read(path, true)};
+	struct gk_serve_users users = {.text = gk_serve_read(verb, path, true)};
 	char *line, *rest = users.text;
 
 	if (!users.text)
@@ -92,28 +93,28 @@ int gk_export_users_read(const char *path, struct gk_export_users *ret_users)
 	while ((line = strsep(&rest, "\n"))) {
 		line[strcspn(line, "\r")] = '\0';
 		if (*line && *line != '#' && !add_login(&users, line)) {
-			cannot(path, "a line is USER:PASSWORD");
-			gk_export_users_free(&users);
+			cannot(verb, path, "a line is USER:PASSWORD");
+			gk_serve_users_free(&users);
 			return GK_EXIT_FAILURE;
 		}
 	}
 	if (!users.count) {
-		cannot(path, "there is no USER:PASSWORD in it");
-		gk_export_users_free(&users);
+		cannot(verb, path, "there is no USER:PASSWORD in it");
+		gk_serve_users_free(&users);
 		return GK_EXIT_FAILURE;
 	}
 	*ret_users = users;
 	return 0;
 }
 
-void gk_export_users_free(struct gk_export_users *users)
+void gk_serve_users_free(struct gk_serve_users *users)
 {
 	for (size_t i = 0; i < users->count; i++)
 		explicit_bzero(users->user[i].password,
 			       strlen(users->user[i].password));
 	free(users->user);
 	free(users->text);
-	*users = (struct gk_export_users){0};
+	*users = (struct gk_serve_users){0};
 }
 
 /* The time depends on what was given alone. */
@@ -129,8 +130,8 @@ static unsigned differ_in_text(const char *own, const char *given)
 	return difference | (i - 1 != len);
 }
 
-bool gk_export_users_allow(const struct gk_export_users *users,
-			   const char *name, const char *password)
+bool gk_serve_users_allow(const struct gk_serve_users *users, const char *name,
+			  const char *password)
 {
 	unsigned allowed = 0;
 

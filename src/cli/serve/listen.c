@@ -1,10 +1,9 @@
 /*
- * listen.c - finds the address on which `gpukit export` listens, its socket,
- * and how many clients its descriptors are enough for.
+ * listen.c - finds the address on which a verb listens, its socket, and how
+ * many clients its descriptors are enough for.
  */
 #include "cli/cmd.h"
-#include "cli/export/export.h"
-#include "export/http.h"
+#include "cli/serve/serve.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -98,28 +97,30 @@ static bool is_loopback(const struct sockaddr_storage *address)
 		six->sin6_addr.s6_addr[12] == IN_LOOPBACKNET);
 }
 
-int gk_export_listen(const struct gk_export *export,
-		     struct gk_export_listener *ret_listener)
+int gk_serve_listen(const struct gk_serve_options *options,
+		    struct gk_serve_listener *ret_listener)
 {
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
 				       .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
 	struct sockaddr_storage address = {0};
 	socklen_t len = sizeof address;
 	struct addrinfo *where;
-	int fd, r = getaddrinfo(export->address, export->port, &hints, &where);
+	int fd,
+	    r = getaddrinfo(options->address, options->port, &hints, &where);
 
 	if (r)
-		return gk_export_failure("%s: %s", export->address,
-					 gai_strerror(r));
+		return gk_serve_failure(options->verb, "%s: %s",
+					options->address, gai_strerror(r));
 	fd = listen_at_first(where);
 	freeaddrinfo(where);
 	if (fd < 0)
-		return gk_export_failure("cannot listen at %s port %s: %s: %s",
-					 export->address, export->port,
-					 strerror(errno), cure(errno));
+		return gk_serve_failure(options->verb,
+					"cannot listen at %s port %s: %s: %s",
+					options->address, options->port,
+					strerror(errno), cure(errno));
 	getsockname(fd, (struct sockaddr *)&address, &len);
 	/* The port lies at the same place for both kinds of address. */
-	*ret_listener = (struct gk_export_listener){
+	*ret_listener = (struct gk_serve_listener){
 	    .fd = fd,
 	    .port = ntohs(((const struct sockaddr_in *)&address)->sin_port),
 	    .loopback = is_loopback(&address),
@@ -159,13 +160,14 @@ static rlim_t raise_limit(rlim_t wanted)
 	return limit.rlim_cur;
 }
 
-int gk_export_room(unsigned *ret_connections)
+int gk_serve_room(const char *verb, unsigned *ret_connections)
 {
 	rlim_t taken = count_open() + READING_FILES + GK_HTTP_SURPLUS;
 	rlim_t limit = raise_limit(taken + MOST_CONNECTIONS);
 
 	if (limit < taken + LEAST_CONNECTIONS)
-		return gk_export_failure(
+		return gk_serve_failure(
+		    verb,
 		    "only %llu files may be open at once, and clients need "
 		    "more; raise that to %llu (ulimit -n, LimitNOFILE=)",
 		    (unsigned long long)limit,

@@ -1,9 +1,9 @@
 /*
- * host.c - by which names `gpukit export` is asked. A page of the web
+ * host.c - by which names a verb is asked. A page of the web
  * can have its own name lead to 127.0.0.1 and then read what listens there
  * (DNS rebinding): its browser sends that name as Host, and is refused by it.
  */
-#include "cli/export/export.h"
+#include "cli/serve/serve.h"
 
 #include <argz.h>
 #include <arpa/inet.h>
@@ -48,22 +48,23 @@ static bool is_here(const char *name)
 	return !strcasecmp(name, "localhost");
 }
 
-bool gk_export_host_known(const struct gk_export *export, const char *host)
+bool gk_serve_host_known(const struct gk_serve_options *options,
+			 const char *host)
 {
 	char name[NAME_MAX_LEN + 1];
 	const char *known = NULL;
 
 	if (!name_of_host(host, name))
 		return false;
-	if (is_here(name) || !strcasecmp(name, export->address))
+	if (is_here(name) || !strcasecmp(name, options->address))
 		return true;
-	while ((known = argz_next(export->hosts, export->hosts_len, known)))
+	while ((known = argz_next(options->hosts, options->hosts_len, known)))
 		if (!strcasecmp(name, known))
 			return true;
 	return false;
 }
 
-bool gk_export_host_is_name(const char *text)
+bool gk_serve_host_is_name(const char *text)
 {
 	char name[NAME_MAX_LEN + 1];
 	struct in6_addr six;

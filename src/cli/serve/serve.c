@@ -1,0 +1,205 @@
+/*
+ * serve.c - runs the web server of a verb: loads it, gives it certificates and
+ * passwords, tells where it is, and feeds it.
+ */
+#include "cli/serve/serve.h"
+
+#include "cli/cmd.h"
+#include "cli/interrupt.h"
+#include "cli/where.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+int gk_serve_failure(const char *verb, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	fprintf(stderr, "gpukit %s: ", verb);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+	va_end(args);
+	return GK_EXIT_FAILURE;
+}
+
+/* ---- modules and files ---- */
+
+const void *gk_serve_module(const char *verb, const char *file,
+			    const char *symbol, const char *packages)
+{
+	char path[PATH_MAX];
+	const void *table;
+	void *library;
+
+	if (gk_where(file, path, sizeof path)) {
+		gk_serve_failure(verb, "its own files cannot be found; is "
+				       "/proc mounted?");
+		return NULL;
+	}
+	if (access(path, R_OK)) {
+		gk_serve_failure(verb,
+				 "built without it: there is no %s; install "
+				 "%s and build anew",
+				 path, packages);
+		return NULL;
+	}
+	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	table = library ? dlsym(library, symbol) : NULL;
+	if (!table)
+		gk_serve_failure(verb, "%s", dlerror());
+	return table;
+}
+
+static int read_secrets(struct gk_server *s)
+{
+	const struct gk_serve_options *o = s->options;
+
+	if (o->auth && gk_serve_users_read(o->verb, o->auth, &s->users))
+		return GK_EXIT_FAILURE;
+	if (o->cert && !(s->cert = gk_serve_read(o->verb, o->cert, false)))
+		return GK_EXIT_FAILURE;
+	if (o->key && !(s->key = gk_serve_read(o->verb, o->key, true)))
+		return GK_EXIT_FAILURE;
+	if (o->client_ca &&
+	    !(s->client_ca = gk_serve_read(o->verb, o->client_ca, false)))
+		return GK_EXIT_FAILURE;
+	return 0;
+}
+
+int gk_serve_load(struct gk_server *s, const struct gk_serve_options *options)
+{
+	s->options = options;
+	s->module =
+	    gk_serve_module(options->verb, "lib/gpukit/libgpukit-http.so",
+			    "gk_http", "libmicrohttpd-dev and libgnutls28-dev");
+	return s->module ? read_secrets(s) : GK_EXIT_FAILURE;
+}
+
+/* ---- listening ---- */
+
+static bool is_allowed(void *guard, const char *user, const char *password)
+{
+	const struct gk_server *s = guard;
+
+	return gk_serve_users_allow(&s->users, user, password);
+}
+
+static bool is_known_host(void *guard, const char *host)
+{
+	const struct gk_server *s = guard;
+
+	return gk_serve_host_known(s->options, host);
+}
+
+int gk_serve_begin(struct gk_server *s, struct gk_http_options how)
+{
+	const char *verb = s->options->verb, *why = "";
+
+	how.cert = s->cert;
+	how.key = s->key;
+	how.client_ca = s->client_ca;
+	how.realm = "gpukit";
+	how.guard = s;
+	how.allowed = s->users.count ? is_allowed : NULL;
+	if (gk_serve_room(verb, &how.most_connections) ||
+	    gk_serve_listen(s->options, &s->listener))
+		return GK_EXIT_FAILURE;
+	how.listener = s->listener.fd;
+	if (s->listener.loopback || s->options->hosts)
+		how.known = is_known_host;
+	s->http = s->module->start(&how, &why);
+	return s->http ? 0 : gk_serve_failure(verb, "cannot serve: %s", why);
+}
+
+/* ---- telling ---- */
+
+/* To the service manager, if there is one: sd_notify(3)'s protocol. */
+static void tell_manager(const char *state)
+{
+	const char *path = getenv("NOTIFY_SOCKET");
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
+	size_t len = path ? strlen(path) : 0;
+	int fd;
+
+	if (!len || len >= sizeof to.sun_path)
+		return;
+	memcpy(to.sun_path, path, len);
+	if (*path == '@')
+		to.sun_path[0] = '\0';
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&to,
+	       (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len));
+	close(fd);
+}
+
+void gk_serve_tell(const struct gk_server *s, const char *path)
+{
+	const char *verb = s->options->verb, *address = s->options->address;
+	bool six = strchr(address, ':');
+
+	fprintf(stderr, "gpukit %s: %s://%s%s%s:%u%s\n", verb,
+		s->cert ? "https" : "http", six ? "[" : "", address,
+		six ? "]" : "", s->listener.port, path);
+	if (s->users.count && !s->cert && !s->listener.loopback)
+		fprintf(stderr,
+			"gpukit %s: warning: the passwords of --auth go over "
+			"the network in the clear; use --tls-cert and "
+			"--tls-key\n",
+			verb);
+	tell_manager("READY=1");
+}
+
+void gk_serve_end(struct gk_server *s)
+{
+	if (s->http) {
+		tell_manager("STOPPING=1");
+		s->module->stop(s->http);
+	}
+	gk_serve_users_free(&s->users);
+	gk_serve_forget(s->key);
+	free(s->cert);
+	free(s->client_ca);
+}
+
+/* ---- frames ---- */
+
+int gk_serve_frames(const char *verb, struct gk *gk,
+		    void (*put)(void *owner, struct gk_snapshot *snap),
+		    void *owner)
+{
+	int fd = gk_watch_fd(gk);
+
+	while (gk_interrupt_wait(fd, POLLIN)) {
+		struct gk_snapshot *snap;
+		int err = gk_watch_next(gk, &snap);
+
+		if (err == GK_ERR_TIMEOUT)
+			continue;
+		if (err)
+			return gk_serve_failure(
+			    verb, "cannot read the GPUs: %s", gk_strerror(err));
+		put(owner, snap);
+	}
+	return GK_EXIT_OK;
+}
+
+void gk_serve_hide_commands(struct gk_snapshot *snap)
+{
+	for (size_t i = 0; i < snap->process_count; i++) {
+		snap->processes[i].command = "";
+		snap->processes[i].args_len = 0;
+	}
+}
