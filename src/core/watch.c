@@ -16,20 +16,26 @@
 /* Longer periods leave no room to count with: 9 years. */
 #define PERIOD_MAX_NS (UINT64_MAX / 64)
 
-/* Frames between two readings, and the least time, of each tier. */
+/*
+ * Frames between two readings, and the least time, of each tier. Processes are
+ * as fresh as the GPU they run on.
+ */
 static const struct {
 	uint64_t frames, least_ns;
 } tiers[GK_TIER_COUNT] = {
     [GK_TIER_FAST] = {1, 0},
-    [GK_TIER_MEDIUM] = {5, GK_NS_PER_S},
+    [GK_TIER_MEDIUM] = {1, GK_NS_PER_S},
     [GK_TIER_SLOW] = {15, 5 * GK_NS_PER_S},
     [GK_TIER_ASKED] = {5, GK_NS_PER_S},
     [GK_TIER_DETAIL] = {15, 5 * GK_NS_PER_S},
 };
 
+/* Whole frames: a tier is read with those before it, by one waking. */
 static uint64_t period_of(const struct gk *gk, enum gk_tier tier)
 {
-	uint64_t period = tiers[tier].frames * gk->frame_ns;
+	uint64_t frames = tiers[tier].frames;
+	uint64_t least = (tiers[tier].least_ns + gk->frame_ns - 1) /
+			 gk->frame_ns;
 
 	if (tier == GK_TIER_ASKED && !(gk->with & GK_WITH_PCIE))
 		return 0;
@@ -39,10 +45,13 @@ static uint64_t period_of(const struct gk *gk, enum gk_tier tier)
 		return 0;
 	if (gk->period_ns[tier])
 		return gk->period_ns[tier];
-	return period > tiers[tier].least_ns ? period : tiers[tier].least_ns;
+	return (frames > least ? frames : least) * gk->frame_ns;
 }
 
-/* Workers take turns, so that not all ask the driver at the same moment. */
+/*
+ * Everything is read right before a frame. What not every frame needs, workers
+ * read before one after the other, so that not all ask the driver at once.
+ */
 static void schedule(struct gk *gk, uint64_t first_frame_ns)
 {
 	uint64_t lead = gk->frame_ns / 5;
@@ -54,8 +63,8 @@ static void schedule(struct gk *gk, uint64_t first_frame_ns)
 		for (int t = 0; t < GK_TIER_COUNT; t++) {
 			period[t] = period_of(gk, (enum gk_tier)t);
 			start[t] = first_frame_ns - lead;
-			if (t != GK_TIER_FAST)
-				start[t] += period[t] * i / gk->gpu_count;
+			start[t] += period[t] / gk->frame_ns * i /
+				    gk->gpu_count * gk->frame_ns;
 		}
 		gk_worker_schedule(gk->workers[i], start, period);
 	}

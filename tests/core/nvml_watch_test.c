@@ -335,6 +335,21 @@ static void processes_are_in_every_frame(void **state)
 		assert_int_equal(next()->process_count, 1);
 }
 
+/* It is as fresh as its GPU's line, and leaves with it. */
+static void a_new_process_is_in_the_next_frame(void **state)
+{
+	(void)state;
+	start(GK_NS_PER_S);
+	next();
+	next();
+	for (int gpu = 0; gpu < 2; gpu++)
+		scripted_process((unsigned)gpu, SCRIPT_COMPUTE,
+				 (struct script_process){70, GIB, ~0U, ~0U});
+	SCRIPT(t.s->gpu[1].util = 55);
+	assert_int_equal(next()->process_count, 2);
+	assert_value(t.snap->devices[1].m[GK_M_GPU_UTIL], 55);
+}
+
 /* Frames until all GPUs but the first have answered; none may wait for it. */
 static void others_are_seen_while_a_gpu_hangs_from_the_start(void **state)
 {
@@ -551,6 +566,7 @@ int main(void)
 					    hasten_and_teardown),
 	    SCRIPTED_TEST(a_lost_gpu_is_seen_and_found_again),
 	    SCRIPTED_TEST(processes_are_in_every_frame),
+	    SCRIPTED_TEST(a_new_process_is_in_the_next_frame),
 	    SCRIPTED_TEST(periods_that_cannot_be_are_refused),
 	    SCRIPTED_TEST(a_signal_ends_the_wait),
 	    SCRIPTED_TEST(no_gpus_and_many_gpus_have_frames),
