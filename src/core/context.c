@@ -28,6 +28,18 @@ static int open_shared(struct gk *gk, unsigned count)
 	return 0;
 }
 
+static int join_workers(struct gk *gk)
+{
+	int r;
+
+	if (gk->gpu_count < 2)
+		return 0;
+	r = gk_sweep_new(gk->workers, gk->gpu_count, &gk->sweep);
+	for (size_t i = 0; !r && i < gk->gpu_count; i++)
+		gk_worker_share(gk->workers[i], gk->sweep);
+	return r;
+}
+
 static int start_workers(struct gk *gk, unsigned count)
 {
 	struct gk_gpu_options options = {
@@ -49,7 +61,7 @@ static int start_workers(struct gk *gk, unsigned count)
 		if (r)
 			return r;
 	}
-	return 0;
+	return join_workers(gk);
 }
 
 static int list_gpus(struct gk *gk, int *ret_nvml)
@@ -104,12 +116,18 @@ static bool stop_workers(struct gk *gk)
 {
 	bool brief = gk->was_late || gk->timeout_ns < GRACE_NS;
 	uint64_t until = gk_mono_ns() + (brief ? GRACE_NS : gk->timeout_ns);
-	bool all = true;
+	bool swept, all;
 
 	for (size_t i = 0; i < gk->gpu_count; i++)
 		gk_worker_end(gk->workers[i]);
-	for (size_t i = 0; i < gk->gpu_count; i++)
-		all &= gk_worker_stop(gk->workers[i], until);
+	all = swept = !gk->sweep || gk_sweep_stop(gk->sweep, until);
+	for (size_t i = 0; i < gk->gpu_count; i++) {
+		bool ended = gk_worker_stop(gk->workers[i], until);
+
+		if (ended && swept)
+			gk_worker_free(gk->workers[i]);
+		all &= ended;
+	}
 	return all;
 }
 
@@ -127,7 +145,10 @@ int gk_close(struct gk *gk)
 		gk_nvml_close(gk->nvml);
 	gk_watch_close(gk);
 	gk_procfs_close(gk->procfs);
-	free(gk->workers);
+	if (all) { /* who is left behind uses them */
+		gk_sweep_free(gk->sweep);
+		free(gk->workers);
+	}
 	free(gk->stale);
 	free(gk);
 	return all ? 0 : GK_ERR_TIMEOUT;
@@ -171,7 +192,8 @@ int gk_read_once(struct gk *gk, bool *late)
 
 	gk_span_begin(&span, "wait for the GPUs");
 	r = gk_ask_all(gk);
-	for (size_t i = 0; !r && i < gk->gpu_count; i++) {
+	/* A sweep is through when the last one is. */
+	for (size_t i = gk->gpu_count; !r && i-- > 0;) {
 		bool idle = gk_worker_wait(gk->workers[i], until);
 
 		gk->was_late |= !idle;

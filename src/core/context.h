@@ -9,11 +9,13 @@
 #include "core/live.h"
 #include "core/places.h"
 #include "core/procfs.h"
+#include "core/sweep.h"
 #include "core/worker.h"
 
 struct gk {
 	struct gk_nvml *nvml;
 	struct gk_worker **workers;
+	struct gk_sweep *sweep; /* NULL: of one GPU there is none */
 	size_t gpu_count;
 	struct gk_live *live;     /* of each GPU */
 	struct gk_events *events; /* NULL without GK_WITH_EVENTS */

@@ -147,8 +147,10 @@ static int add_gpu(struct gk *gk, struct whole *whole, size_t index,
 	struct gk_reading reading;
 	size_t gpu = snap->device_count;
 	bool is_late;
-	int r = gk_worker_copy(gk->workers[index], &reading);
+	int r;
 
+	gk_worker_check(gk->workers[index]);
+	r = gk_worker_copy(gk->workers[index], &reading);
 	if (r)
 		return r;
 	is_late = late ? late[index] : overdue(gk, &reading.devices[0]);

@@ -34,8 +34,8 @@ static const struct {
 static uint64_t period_of(const struct gk *gk, enum gk_tier tier)
 {
 	uint64_t frames = tiers[tier].frames;
-	uint64_t least = (tiers[tier].least_ns + gk->frame_ns - 1) /
-			 gk->frame_ns;
+	uint64_t least =
+	    (tiers[tier].least_ns + gk->frame_ns - 1) / gk->frame_ns;
 
 	if (tier == GK_TIER_ASKED && !(gk->with & GK_WITH_PCIE))
 		return 0;

@@ -2,16 +2,25 @@
 #include "core/worker.h"
 
 #include "core/detail_lists.h"
+#include "core/sweep.h"
 #include "core/thread.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 
+/* How often who waits looks whether the sweep is held up. */
+#define LOOK_NS (5 * GK_NS_PER_MS)
+
+/* A processor that sleeps takes about as long to wake up. */
+#define YIELD_NS 100000
+
 struct gk_worker {
-	struct gk_gpu gpu; /* the thread's own */
+	struct gk_gpu gpu; /* of who reads: the thread, or the sweep */
 	pthread_t thread;
+	struct gk_sweep *sweep; /* NULL: there is none */
 	/* All below is guarded by lock. */
 	pthread_mutex_t lock;
 	pthread_cond_t wake; /* to the thread: asked, scheduled, stop */
@@ -21,6 +30,8 @@ struct gk_worker {
 	unsigned told_tiers; /* that were read, as news says */
 	int news;            /* an eventfd, or -1 */
 	bool busy, stop, ended;
+	bool swept; /* the sweep reads, the thread rests */
+	bool guest; /* the sweep is reading now */
 	uint64_t due_ns[GK_TIER_COUNT], period_ns[GK_TIER_COUNT];
 	struct gk_reading published;
 	size_t device_cap, listed_cap;
@@ -137,6 +148,15 @@ static void wait_for_wake(struct gk_worker *w, uint64_t until_ns)
 		pthread_cond_timedwait(&w->wake, &w->lock, &until);
 }
 
+/* What is to be read now. */
+static unsigned take_work(struct gk_worker *w)
+{
+	unsigned tiers = w->asked | take_due(w, gk_mono_ns());
+
+	w->asked = 0;
+	return tiers;
+}
+
 /* Waits for work; 0 when the worker shall end. */
 static unsigned await_work(struct gk_worker *w)
 {
@@ -144,8 +164,11 @@ static unsigned await_work(struct gk_worker *w)
 
 	pthread_mutex_lock(&w->lock);
 	while (!w->stop) {
-		tiers = w->asked | take_due(w, gk_mono_ns());
-		w->asked = 0;
+		if (w->swept) {
+			wait_for_wake(w, UINT64_MAX);
+			continue;
+		}
+		tiers = take_work(w);
 		if (tiers)
 			break;
 		w->busy = false;
@@ -193,13 +216,37 @@ static void read_tiers(struct gk_worker *w, unsigned tiers)
 	}
 }
 
+/* Leaves the reading to the sweep, if it is short and the sweep gets on. */
+static void hand_over(struct gk_worker *w, uint64_t took_ns)
+{
+	if (!w->sweep || !gk_sweep_takes(w->sweep, took_ns))
+		return;
+	pthread_mutex_lock(&w->lock);
+	w->swept = true;
+	w->busy = w->asked != 0;
+	pthread_cond_broadcast(&w->told);
+	pthread_mutex_unlock(&w->lock);
+	gk_sweep_wake(w->sweep);
+}
+
+/* The thread reads by itself again; with the lock. */
+static void take_back(struct gk_worker *w)
+{
+	w->swept = false;
+	pthread_cond_signal(&w->wake);
+}
+
 static void *run_worker(void *arg)
 {
 	struct gk_worker *w = arg;
 	unsigned tiers;
 
-	while ((tiers = await_work(w)))
+	while ((tiers = await_work(w))) {
+		uint64_t began = gk_mono_ns();
+
 		read_tiers(w, tiers);
+		hand_over(w, gk_mono_ns() - began);
+	}
 	pthread_mutex_lock(&w->lock);
 	w->busy = false;
 	w->ended = true;
@@ -208,21 +255,64 @@ static void *run_worker(void *arg)
 	return NULL;
 }
 
+static unsigned begin_guest(struct gk_worker *w)
+{
+	unsigned tiers = 0;
+
+	pthread_mutex_lock(&w->lock);
+	if (w->swept && !w->stop)
+		tiers = take_work(w);
+	w->guest = tiers != 0;
+	w->busy |= w->guest;
+	pthread_mutex_unlock(&w->lock);
+	return tiers;
+}
+
+static void end_guest(struct gk_worker *w, uint64_t took_ns)
+{
+	pthread_mutex_lock(&w->lock);
+	w->guest = false;
+	w->busy = w->asked != 0;
+	if (!gk_sweep_takes(w->sweep, took_ns))
+		take_back(w);
+	pthread_cond_broadcast(&w->told);
+	pthread_mutex_unlock(&w->lock);
+}
+
+uint64_t gk_worker_sweep(struct gk_worker *w)
+{
+	unsigned tiers = begin_guest(w);
+	uint64_t began = gk_mono_ns(), next;
+
+	if (tiers) {
+		read_tiers(w, tiers);
+		end_guest(w, gk_mono_ns() - began);
+	}
+	pthread_mutex_lock(&w->lock);
+	next = w->swept && !w->stop ? next_due(w) : UINT64_MAX;
+	pthread_mutex_unlock(&w->lock);
+	return next;
+}
+
+/* Nobody waits for a sweep that is held up by another GPU; with the lock. */
+static void dodge_hang(struct gk_worker *w)
+{
+	if (w->swept && !w->guest && !gk_sweep_takes(w->sweep, 0))
+		take_back(w);
+}
+
+void gk_worker_check(struct gk_worker *w)
+{
+	pthread_mutex_lock(&w->lock);
+	dodge_hang(w);
+	pthread_mutex_unlock(&w->lock);
+}
+
 static void init_sync(struct gk_worker *w)
 {
 	pthread_mutex_init(&w->lock, NULL);
 	gk_cond_init(&w->wake);
 	gk_cond_init(&w->told);
-}
-
-static void destroy_worker(struct gk_worker *w)
-{
-	gk_gpu_fini(&w->gpu);
-	gk_reading_free(&w->published);
-	pthread_cond_destroy(&w->wake);
-	pthread_cond_destroy(&w->told);
-	pthread_mutex_destroy(&w->lock);
-	free(w);
 }
 
 int gk_worker_new(const struct gk_nvml *nvml, unsigned index,
@@ -246,6 +336,11 @@ int gk_worker_new(const struct gk_nvml *nvml, unsigned index,
 	return 0;
 }
 
+void gk_worker_share(struct gk_worker *w, struct gk_sweep *sweep)
+{
+	w->sweep = sweep;
+}
+
 void gk_worker_tell(struct gk_worker *w, int fd)
 {
 	pthread_mutex_lock(&w->lock);
@@ -253,16 +348,26 @@ void gk_worker_tell(struct gk_worker *w, int fd)
 	pthread_mutex_unlock(&w->lock);
 }
 
+static void wake_reader(struct gk_worker *w, bool swept)
+{
+	if (swept)
+		gk_sweep_wake(w->sweep);
+	else
+		pthread_cond_signal(&w->wake);
+}
+
 int gk_worker_ask(struct gk_worker *w, unsigned tiers)
 {
+	bool swept;
 	int r;
 
 	pthread_mutex_lock(&w->lock);
 	w->asked |= tiers;
 	w->busy |= tiers != 0;
+	swept = w->swept;
 	pthread_mutex_unlock(&w->lock);
 	if (w->running) {
-		pthread_cond_signal(&w->wake); /* it wakes to a free lock */
+		wake_reader(w, swept); /* it wakes to a free lock */
 		return 0;
 	}
 	r = gk_thread_start(&w->thread, run_worker, w);
@@ -276,15 +381,33 @@ int gk_worker_ask(struct gk_worker *w, unsigned tiers)
 	return r;
 }
 
-bool gk_worker_wait(struct gk_worker *w, uint64_t until_ns)
+static bool is_busy(struct gk_worker *w)
 {
-	struct timespec until = gk_timespec(until_ns);
-	bool idle;
+	bool busy;
 
 	pthread_mutex_lock(&w->lock);
-	while (w->busy &&
-	       pthread_cond_timedwait(&w->told, &w->lock, &until) != ETIMEDOUT)
-		;
+	busy = w->busy;
+	pthread_mutex_unlock(&w->lock);
+	return busy;
+}
+
+bool gk_worker_wait(struct gk_worker *w, uint64_t until_ns)
+{
+	uint64_t yield_ns = gk_mono_ns() + YIELD_NS;
+	bool idle;
+
+	while (is_busy(w) && gk_mono_ns() < yield_ns)
+		sched_yield();
+
+	pthread_mutex_lock(&w->lock);
+	while (w->busy && gk_mono_ns() < until_ns) {
+		uint64_t look_ns = gk_mono_ns() + LOOK_NS;
+		struct timespec until =
+		    gk_timespec(look_ns < until_ns ? look_ns : until_ns);
+
+		dodge_hang(w);
+		pthread_cond_timedwait(&w->told, &w->lock, &until);
+	}
 	idle = !w->busy;
 	pthread_mutex_unlock(&w->lock);
 	return idle;
@@ -294,11 +417,14 @@ void gk_worker_schedule(struct gk_worker *w,
 			const uint64_t start_ns[GK_TIER_COUNT],
 			const uint64_t period_ns[GK_TIER_COUNT])
 {
+	bool swept;
+
 	pthread_mutex_lock(&w->lock);
 	memcpy(w->due_ns, start_ns, sizeof w->due_ns);
 	memcpy(w->period_ns, period_ns, sizeof w->period_ns);
-	pthread_cond_signal(&w->wake);
+	swept = w->swept;
 	pthread_mutex_unlock(&w->lock);
+	wake_reader(w, swept);
 }
 
 /* malloc(0) may be NULL: an empty list needs no memory. */
@@ -357,10 +483,8 @@ bool gk_worker_stop(struct gk_worker *w, uint64_t until_ns)
 	struct timespec until = gk_timespec(until_ns);
 	bool ended;
 
-	if (!w->running) {
-		destroy_worker(w);
+	if (!w->running)
 		return true;
-	}
 	gk_worker_end(w);
 	pthread_mutex_lock(&w->lock);
 	while (!w->ended &&
@@ -368,11 +492,19 @@ bool gk_worker_stop(struct gk_worker *w, uint64_t until_ns)
 		;
 	ended = w->ended;
 	pthread_mutex_unlock(&w->lock);
-	if (!ended) {
+	if (ended)
+		pthread_join(w->thread, NULL);
+	else
 		pthread_detach(w->thread);
-		return false;
-	}
-	pthread_join(w->thread, NULL);
-	destroy_worker(w);
-	return true;
+	return ended;
+}
+
+void gk_worker_free(struct gk_worker *w)
+{
+	gk_gpu_fini(&w->gpu);
+	gk_reading_free(&w->published);
+	pthread_cond_destroy(&w->wake);
+	pthread_cond_destroy(&w->told);
+	pthread_mutex_destroy(&w->lock);
+	free(w);
 }

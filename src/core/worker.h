@@ -3,13 +3,15 @@
  *
  * The worker alone calls NVML for its GPU and publishes what it read after
  * every tier; others copy what is published. It reads when it is asked to
- * (one snapshot), or by its own clock (watching).
+ * (one snapshot), or by its own clock (watching). While its GPU answers at once
+ * its thread rests and a sweep, which has many workers, reads for it.
  */
 #ifndef GK_CORE_WORKER_H
 #define GK_CORE_WORKER_H
 
 #include "core/device.h"
 
+struct gk_sweep;
 struct gk_worker;
 
 /* A copy of what a worker has read. Owned by whoever asked for it. */
@@ -21,10 +23,21 @@ struct gk_reading {
 	struct gk_detail *detail; /* of the GPU; NULL: not read */
 };
 
-/* Prepares the worker of a GPU: 0 or a gk_err. End with gk_worker_stop(). */
+/* Prepares the worker of a GPU: 0 or a gk_err. End with gk_worker_stop() and
+ * gk_worker_free(). */
 int gk_worker_new(const struct gk_nvml *nvml, unsigned index,
 		  const struct gk_gpu_options *options,
 		  struct gk_worker **ret_worker);
+
+/* Has a worker leave short readings to a sweep; before it is asked. */
+void gk_worker_share(struct gk_worker *worker, struct gk_sweep *sweep);
+
+/* By the sweep: reads what is due. When the next is; UINT64_MAX: it is not the
+ * sweep's to read. */
+uint64_t gk_worker_sweep(struct gk_worker *worker);
+
+/* Has the thread read again if the sweep is held up by another GPU. */
+void gk_worker_check(struct gk_worker *worker);
 
 /*
  * Has a worker write to an eventfd, which must not block, whenever a tier was
@@ -67,5 +80,8 @@ void gk_worker_end(struct gk_worker *worker);
  * the driver and left behind with all that it uses.
  */
 bool gk_worker_stop(struct gk_worker *worker, uint64_t until_ns);
+
+/* Once it has ended, and its sweep. */
+void gk_worker_free(struct gk_worker *worker);
 
 #endif

@@ -65,6 +65,7 @@ static struct gk_worker *open_worker(unsigned with)
 static void stop_worker(struct gk_worker *w)
 {
 	assert_true(gk_worker_stop(w, gk_mono_ns() + 30 * GK_NS_PER_S));
+	gk_worker_free(w);
 }
 
 static void nothing_is_read_before_it_is_asked(void **state)

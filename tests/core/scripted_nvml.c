@@ -33,6 +33,7 @@ static void dawdle(struct script_gpu *gpu)
 {
 	struct timespec t = {0, (long)gpu->delay_ms * 1000000};
 
+	gpu->caller = pthread_self();
 	if (gpu->delay_ms) {
 		pthread_mutex_unlock(&s.lock);
 		nanosleep(&t, NULL);

@@ -40,6 +40,7 @@ struct script_gpu {
 	bool hang;           /* calls wait until it is taken back */
 	unsigned inside;     /* calls that wait now */
 	unsigned delay_ms;   /* of every call */
+	pthread_t caller;    /* of the last call */
 	unsigned util;
 	unsigned long long used;
 	bool mig_enabled;

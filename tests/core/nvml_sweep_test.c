@@ -1,0 +1,173 @@
+/* One thread reads the GPUs that answer at once, and no hang holds it up. */
+#include "core/scripted.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { GPUS = 4, LONG = 1000 };
+
+/* Little is read: readings are short under a sanitizer, too. */
+static int setup(void **state)
+{
+	static struct gk_metric_set only;
+
+	scripted_setup(state);
+	gk_metric_set_add(&only, GK_M_GPU_UTIL);
+	t.options.only = &only;
+	t.options.with = GK_WITHOUT_SLOW | GK_WITHOUT_BOARD |
+			 GK_WITHOUT_PROCESSES | GK_WITHOUT_PROC;
+	scripted_reset(GPUS);
+	t.options.timeout_ns = 100 * GK_NS_PER_MS;
+	return 0;
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, scripted_teardown)
+
+/* How many threads have read the GPUs from `first` on. */
+static unsigned readers(unsigned first)
+{
+	pthread_t reader[GPUS];
+	unsigned count = 0;
+
+	SCRIPT(for (unsigned i = 0; i < GPUS; i++) reader[i] =
+		   t.s->gpu[i].caller);
+	for (unsigned i = first; i < GPUS; i++) {
+		bool known = false;
+
+		for (unsigned k = first; k < i; k++)
+			known |= pthread_equal(reader[i], reader[k]);
+		count += !known;
+	}
+	return count;
+}
+
+/* Readings that a busy machine makes long are not handed over. */
+static void await_readers(unsigned first, unsigned count)
+{
+	unsigned tries = 0;
+
+	if (!t.gk)
+		scripted_open();
+	while (scripted_take(), readers(first) != count)
+		assert_true(++tries < LONG);
+}
+
+static void set_utils(unsigned from)
+{
+	SCRIPT(for (unsigned i = 0; i < GPUS; i++) t.s->gpu[i].util = from + i);
+}
+
+static void assert_utils(unsigned first, unsigned from)
+{
+	for (unsigned i = first; i < GPUS; i++) {
+		assert_int_equal(t.snap->devices[i].health, GK_HEALTH_OK);
+		assert_value(t.snap->devices[i].m[GK_M_GPU_UTIL], from + i);
+	}
+}
+
+static void gpus_that_answer_at_once_share_a_thread(void **state)
+{
+	(void)state;
+	await_readers(0, 1);
+	set_utils(40);
+	scripted_take();
+	assert_utils(0, 40);
+}
+
+static void a_gpu_that_takes_its_time_has_its_own(void **state)
+{
+	(void)state;
+	scripted_open();
+	SCRIPT(t.s->gpu[0].delay_ms = 1);
+	for (int i = 0; i < 5; i++) {
+		scripted_take();
+		assert_int_equal(readers(0), readers(1) + 1);
+	}
+	SCRIPT(t.s->gpu[0].delay_ms = 0);
+	await_readers(0, 1);
+}
+
+/* The sweep is stuck in it: the others are read by their own threads. */
+static void a_hang_holds_up_no_other_gpu(void **state)
+{
+	(void)state;
+	await_readers(0, 1);
+	SCRIPT(t.s->gpu[0].hang = true);
+	for (unsigned from = 50; from < 55; from++) {
+		set_utils(from);
+		scripted_take();
+		assert_int_equal(t.snap->devices[0].health, GK_HEALTH_STALE);
+		assert_utils(1, from);
+	}
+	assert_int_equal(readers(1), GPUS - 1);
+	SCRIPT(t.s->gpu[0].hang = false);
+	await_readers(0, 1);
+	scripted_take();
+	assert_utils(0, 54);
+}
+
+static void frames_go_on_while_it_is_stuck(void **state)
+{
+	unsigned tries = 0, seen;
+
+	(void)state;
+	await_readers(0, 1);
+	assert_int_equal(gk_watch_start(t.gk, 10 * GK_NS_PER_MS), 0);
+	SCRIPT(t.s->gpu[0].hang = true);
+	set_utils(60);
+	do {
+		gk_snapshot_free(t.snap);
+		t.snap = NULL;
+		assert_int_equal(gk_watch_next(t.gk, &t.snap), 0);
+		assert_true(++tries < LONG);
+		seen = 0;
+		for (unsigned i = 1; i < GPUS; i++)
+			seen += t.snap->devices[i].m[GK_M_GPU_UTIL].v == 60 + i;
+	} while (seen < GPUS - 1 ||
+		 t.snap->devices[0].health != GK_HEALTH_STALE);
+	SCRIPT(t.s->gpu[0].hang = false);
+}
+
+/* In a process of its own: what is left behind is lost. */
+static int close_while_stuck(void)
+{
+	await_readers(0, 1);
+	SCRIPT(t.s->gpu[2].hang = true);
+	scripted_take();
+	if (gk_close(t.gk) != GK_ERR_TIMEOUT)
+		return 1;
+	pthread_mutex_lock(&t.s->lock);
+	t.s->gpu[2].hang = false;
+	pthread_cond_broadcast(&t.s->changed);
+	while (t.s->gpu[2].inside)
+		pthread_cond_wait(&t.s->changed, &t.s->lock);
+	pthread_mutex_unlock(&t.s->lock);
+	return t.s->inits == 1 ? 0 : 2; /* it is still open */
+}
+
+static void it_is_left_behind_when_it_is_stuck(void **state)
+{
+	int status;
+	pid_t child = fork();
+
+	(void)state;
+	assert_true(child >= 0);
+	if (!child) {
+		_exit(close_while_stuck());
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    T(gpus_that_answer_at_once_share_a_thread),
+	    T(a_gpu_that_takes_its_time_has_its_own),
+	    T(a_hang_holds_up_no_other_gpu),
+	    T(frames_go_on_while_it_is_stuck),
+	    T(it_is_left_behind_when_it_is_stuck),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
