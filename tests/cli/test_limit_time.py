@@ -115,3 +115,74 @@ def test_an_error_that_stays_is_the_native_one(gpukit, group, machine, shell,
     # Others of the group go on.
     other = shell(in_group(one, group)).start()
     assert other("load()") == other("launch(spin)") == 0
+
+
+# A graph of ten launches and one that allocates, allocations of a pool, and
+# what comes behind an error of each.
+HAVE_MORE = """
+def size(count):
+    return ctypes.c_size_t(count)
+def from_pool(count):
+    at = ctypes.c_ulonglong()
+    result = cuda.cuMemAllocAsync(ctypes.byref(at), size(count), None)
+    return result or (kept.append(at) or 0)
+def to_pool():
+    return cuda.cuMemFreeAsync(kept.pop(), None)
+def again():
+    return (cuda.cuGraphLaunch(graphs[-1], None)
+            or cuda.cuCtxSynchronize())
+"""
+OF_GRAPHS = ("again()", "capture(3)", "again()", "launch(spin)",
+             "cuda.cuCtxSynchronize()")
+OF_POOLS = ("from_pool(1 << 20)", "cuda.cuCtxSynchronize()", "alloc(1 << 20)",
+            "launch(spin)")
+
+
+def both(gpukit, group, machine, shell):
+    """The machine; a program on it by itself, and one in a group."""
+    make(gpukit, group, "--memory", "2GiB", "--compute", "50")
+    one = machine("--gpus", "h100")
+    pair = [shell(one.env).start(), shell(in_group(one, group)).start()]
+    for each in pair:
+        each(f"exec({HAVE_MORE!r}, globals())")
+        assert each("load()") == each("capture(10)") == each("again()") == 0
+        assert each("from_pool(64 << 20)") == 0
+    return one, pair
+
+
+def used(gpukit, group):
+    one = gpukit.json("limit", "show", group, "--json")["groups"][0]
+    return one["devices"][0]["memory_used_bytes"]
+
+
+@pytest.mark.parametrize("fault, error", [
+    ("sticky", LAUNCH_FAILED), ("launch=illegal-address", 700)])
+@pytest.mark.parametrize("lines", [OF_GRAPHS, OF_POOLS],
+                         ids=["graphs", "pools"])
+def test_errors_of_graphs_and_pools_are_the_native_ones(
+        gpukit, group, machine, shell, fault, error, lines):
+    one, pair = both(gpukit, group, machine, shell)
+    assert one.ctl("fail", "0", fault).returncode == 0
+    told = [[each(line) for line in lines] for each in pair]
+    assert told[0] == told[1]
+    assert error in told[0]
+    pair[1].end()
+    assert used(gpukit, group) == 0
+
+
+def test_memory_that_the_driver_refuses_is_not_counted(gpukit, group, machine,
+                                                       shell):
+    one, pair = both(gpukit, group, machine, shell)
+    held = used(gpukit, group)
+    for line in ("alloc(3 << 20)", "from_pool(512 << 20)"):
+        for each in pair:
+            assert one.ctl("fail", "0", "oom=1").returncode == 0
+            assert each("alloc(1 << 20)") == 0
+            assert each(line) == 2
+            assert one.ctl("clear", "0").returncode == 0
+            assert each("free()") == 0
+        assert used(gpukit, group) == held
+    for each in pair:
+        assert each("alloc(3 << 20)") == each("free()") == 0
+        assert each("from_pool(3 << 20)") == each("to_pool()") == 0
+        assert each("again()") == 0
