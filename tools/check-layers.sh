@@ -97,7 +97,7 @@ for verb in $verbs; do
 	cli/stat) below='format/boxed' ;;
 	cli/limit) below='limit abi' ;;
 	cli/smi) below='format/smi' ;;
-	cli/plot) below='plot record' ;;
+	cli/plot) below='plot record tui tui/lanes' ;;
 	cli/record) below='record' ;;
 	cli/export) below='export http cli/serve' ;;
 	*) below= ;;

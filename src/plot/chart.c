@@ -1,10 +1,9 @@
-/* chart.c - adds the rows of recordings to the panels and lines of a chart. */
+/* chart.c - adds the rows of recordings to the subjects of a chart. */
 #include "plot/chart.h"
 
 #include "base/err.h"
-#include "base/str.h"
 
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,20 +13,16 @@
 /* Bins of a picture at most; pictures are seldom wider in pixels. */
 #define COLUMNS 2048
 
-/* Rows repeat what is the host's for each process, and what is a process's for
- * each GPU: the last one counts. */
-static const bool repeated[GK_PLOT_QUANTITIES] = {
-    [GK_PLOT_SYSTEM_MEMORY] = true,
-    [GK_PLOT_CPU] = true,
-};
+/* So many of the usual steps are a pause. */
+#define PAUSE 3
 
 int gk_plot_chart_init(struct gk_plot_chart *chart)
 {
 	*chart = (struct gk_plot_chart){.last_ms = -1};
-	chart->lines = calloc(GK_PLOT_LINES_MAX, sizeof *chart->lines);
-	chart->filled = calloc(GK_PLOT_LINES_MAX, sizeof *chart->filled);
+	chart->subjects = calloc(GK_PLOT_SUBJECTS_MAX, sizeof *chart->subjects);
+	chart->touched = calloc(GK_PLOT_SUBJECTS_MAX, sizeof *chart->touched);
 	chart->table = calloc(TABLE, sizeof *chart->table);
-	if (chart->lines && chart->filled && chart->table)
+	if (chart->subjects && chart->touched && chart->table)
 		return 0;
 	gk_plot_chart_free(chart);
 	return GK_ERR_NOMEM;
@@ -35,21 +30,24 @@ int gk_plot_chart_init(struct gk_plot_chart *chart)
 
 void gk_plot_chart_free(struct gk_plot_chart *chart)
 {
-	for (size_t i = 0; i < chart->line_count; i++) {
-		gk_plot_series_free(&chart->lines[i].series);
-		free(chart->lines[i].label);
-	}
-	free(chart->lines);
-	free(chart->filled);
+	for (size_t i = 0; i < chart->subject_count; i++)
+		gk_plot_subject_free(&chart->subjects[i]);
+	free(chart->subjects);
+	free(chart->touched);
 	free(chart->table);
 	*chart = (struct gk_plot_chart){0};
 }
 
 void gk_plot_chart_begin(struct gk_plot_chart *chart, const char *name)
 {
-	chart->file = name;
-	chart->started = false;
+	chart->file = &chart->files[chart->file_count++];
+	*chart->file = (struct gk_plot_file){.name = name};
+	chart->started = chart->second = false;
+	chart->usual_ms = 0;
+	memset(chart->file_steps, 0, sizeof chart->file_steps);
 }
+
+/* ---- subjects ---- */
 
 /* FNV-1a. */
 static uint64_t mix(uint64_t hash, const char *bytes, size_t len)
@@ -60,20 +58,19 @@ static uint64_t mix(uint64_t hash, const char *bytes, size_t len)
 }
 
 static uint64_t hash_of(const struct gk_plot_chart *chart,
-			enum gk_plot_quantity quantity,
-			const struct gk_plot_row *row)
+			enum gk_plot_kind kind, const struct gk_plot_row *row)
 {
-	enum gk_plot_group group = chart->group[quantity];
-	uint64_t hash = 14695981039346656037ULL + quantity;
+	uint64_t hash = 14695981039346656037ULL + (uint64_t)kind * 31 +
+			(uint64_t)(chart->file - chart->files) * 1009;
 
-	hash = mix(hash, chart->file, strlen(chart->file));
-	if (group == GK_PLOT_PER_GPU)
-		hash = mix(hash, row->gpu.text, row->gpu.len);
-	if (group == GK_PLOT_PER_PID) {
-		hash = mix(hash, row->pid.text, row->pid.len);
-		hash = mix(hash, row->command.text, row->command.len);
-	}
-	return hash;
+	if (kind == GK_PLOT_HOST)
+		return hash;
+	hash = mix(hash, row->gpu.text, row->gpu.len);
+	if (kind == GK_PLOT_GPU && row->gpu.len)
+		return hash;
+	hash = mix(hash, ",", 1);
+	hash = mix(hash, row->pid.text, row->pid.len);
+	return mix(hash, row->command.text, row->command.len);
 }
 
 static void add_words(struct gk_buf *buf, const char *word,
@@ -88,87 +85,164 @@ static void add_words(struct gk_buf *buf, const char *word,
 }
 
 /* NULL when memory runs out. */
-static char *label_of(enum gk_plot_group group, const struct gk_plot_row *row)
+static char *label_of(enum gk_plot_kind kind, const struct gk_plot_row *row)
 {
 	struct gk_buf buf = {0};
 
-	if (group == GK_PLOT_PER_GPU)
+	if (kind == GK_PLOT_GPU && row->gpu.len) {
 		add_words(&buf, "GPU ", &row->gpu);
-	if (group == GK_PLOT_PER_PID) {
-		add_words(&buf, "", &row->pid);
+	} else if (kind != GK_PLOT_HOST) {
+		add_words(&buf, kind == GK_PLOT_GPU ? "pid " : "", &row->pid);
 		add_words(&buf, "", &row->command);
 	}
-	/* A total; or a file that does not say of whom its values are. */
+	/* The host; or a file that does not say of whom its values are. */
 	if (!buf.len)
-		gk_buf_puts(&buf, "all");
+		gk_buf_puts(&buf, kind == GK_PLOT_HOST ? "host" : "all");
 	if (buf.failed)
 		gk_buf_free(&buf);
 	return buf.data;
 }
 
-static int add_plot_line(struct gk_plot_chart *chart,
-			 enum gk_plot_quantity quantity,
-			 const struct gk_plot_row *row, uint64_t hash,
-			 unsigned *slot)
+static int new_subject(struct gk_plot_chart *chart, enum gk_plot_kind kind,
+		       const struct gk_plot_row *row, uint64_t hash,
+		       unsigned *slot)
 {
-	struct gk_plot_line *line = &chart->lines[chart->line_count];
+	struct gk_plot_subject *subject =
+	    &chart->subjects[chart->subject_count];
 
-	*line = (struct gk_plot_line){
-	    .hash = hash, .quantity = quantity, .file = chart->file};
-	line->label = label_of(chart->group[quantity], row);
-	if (!line->label)
+	*subject = (struct gk_plot_subject){
+	    .hash = hash,
+	    .kind = kind,
+	    .file = (unsigned)(chart->file - chart->files)};
+	subject->label = label_of(kind, row);
+	if (!subject->label)
 		return GK_ERR_NOMEM;
-	*slot = (unsigned)++chart->line_count;
+	*slot = (unsigned)++chart->subject_count;
 	return 0;
 }
 
-/* The line of a row; *ret NULL: there are too many. */
-static int find_line(struct gk_plot_chart *chart,
-		     enum gk_plot_quantity quantity,
-		     const struct gk_plot_row *row, struct gk_plot_line **ret)
+/* The subject of a row; *ret NULL: there are too many. */
+static int find_subject(struct gk_plot_chart *chart, enum gk_plot_kind kind,
+			const struct gk_plot_row *row,
+			struct gk_plot_subject **ret)
 {
-	uint64_t hash = hash_of(chart, quantity, row);
+	uint64_t hash = hash_of(chart, kind, row);
 	size_t at = hash % TABLE;
 	int r = 0;
 
 	while (chart->table[at] &&
-	       chart->lines[chart->table[at] - 1].hash != hash)
+	       chart->subjects[chart->table[at] - 1].hash != hash)
 		at = (at + 1) % TABLE;
 	*ret = NULL;
 	if (!chart->table[at]) {
-		if (chart->line_count == GK_PLOT_LINES_MAX) {
-			chart->lines_left_out++;
+		if (chart->subject_count == GK_PLOT_SUBJECTS_MAX) {
+			chart->left_out++;
 			return 0;
 		}
-		r = add_plot_line(chart, quantity, row, hash,
-				  &chart->table[at]);
+		r = new_subject(chart, kind, row, hash, &chart->table[at]);
 	}
 	if (!r)
-		*ret = &chart->lines[chart->table[at] - 1];
+		*ret = &chart->subjects[chart->table[at] - 1];
 	return r;
 }
 
-static int add_chart_value(struct gk_plot_chart *chart,
-			   enum gk_plot_quantity quantity,
-			   const struct gk_plot_row *row)
-{
-	double value = row->value[quantity];
-	struct gk_plot_line *line;
-	int r;
+/* ---- a moment ---- */
 
-	if (!chart->wanted[quantity] || isnan(value))
-		return 0;
-	r = find_line(chart, quantity, row, &line);
-	if (r || !line)
-		return r;
-	if (!line->filled) {
-		line->filled = true;
-		line->now = 0;
-		chart->filled[chart->filled_count++] =
-		    (unsigned)(line - chart->lines);
+static void touch(struct gk_plot_chart *chart, struct gk_plot_subject *subject)
+{
+	if (subject->touched)
+		return;
+	subject->touched = true;
+	chart->touched[chart->touched_count++] =
+	    (unsigned)(subject - chart->subjects);
+}
+
+/* What cannot be added up: the last one counts. */
+#define LAST_COUNTS                                                            \
+	(GK_PLOT_BIT(GK_PLOT_HOST_MEMORY) | GK_PLOT_BIT(GK_PLOT_REASONS) |     \
+	 GK_PLOT_BIT(GK_PLOT_XID) | GK_PLOT_BIT(GK_PLOT_TEMPERATURE))
+
+static void add_row_values(struct gk_plot_subject *subject,
+			   const struct gk_plot_row *row, uint32_t which)
+{
+	uint32_t given = row->given & which;
+
+	for (uint32_t left = given; left; left &= left - 1) {
+		int q = __builtin_ctz(left);
+
+		if (subject->filled & ~LAST_COUNTS & GK_PLOT_BIT(q))
+			subject->now[q] += row->value[q];
+		else
+			subject->now[q] = row->value[q];
 	}
-	line->now = repeated[quantity] ? value : line->now + value;
-	return 0;
+	subject->filled |= given;
+}
+
+/* Half of the steps are shorter than this, ms. */
+static int64_t median_step(const uint64_t *steps)
+{
+	uint64_t all = 0, seen = 0;
+	int power = 0;
+
+	for (int i = 0; i < 64; i++)
+		all += steps[i];
+	while (power < 40 && (seen += steps[power]) * 2 < all)
+		power++;
+	return (int64_t)2 << power;
+}
+
+static void count_step(struct gk_plot_chart *chart, int64_t step)
+{
+	int power;
+
+	if (step <= 0)
+		return;
+	power = 63 - __builtin_clzll((uint64_t)step);
+	chart->steps[power]++;
+	chart->file_steps[power]++;
+}
+
+/* After a pause a moment stands for as long as the one before it. */
+static double moment_seconds(struct gk_plot_chart *chart)
+{
+	int64_t step = chart->now_ms - chart->before_ms;
+
+	if (!chart->second)
+		return 0;
+	if (step > 0 && step <= PAUSE * median_step(chart->file_steps))
+		chart->usual_ms = step;
+	return (double)chart->usual_ms / 1000;
+}
+
+/* The moment is over: its sums become values. */
+static int end_moment(struct gk_plot_chart *chart)
+{
+	struct gk_plot_moment moment = {
+	    .ms = chart->now_ms,
+	    .before_ms = chart->second ? chart->before_ms : chart->now_ms,
+	    .seconds = moment_seconds(chart),
+	    .shift = chart->shift,
+	    .processes_known = chart->file->processes,
+	};
+	int r = 0;
+
+	/* Processes, GPUs, then shares of processes in their GPUs. */
+	for (int pass = 0; pass < 3; pass++)
+		for (size_t i = 0; i < chart->touched_count && !r; i++) {
+			struct gk_plot_subject *subject =
+			    &chart->subjects[chart->touched[i]];
+
+			if (subject->gpu && pass == 2)
+				gk_plot_subject_share(subject, &moment);
+			else if (pass == (subject->gpu ? 0 : 1))
+				r = gk_plot_subject_end(subject, &moment);
+		}
+	for (size_t i = 0; i < chart->touched_count; i++)
+		gk_plot_subject_clear(&chart->subjects[chart->touched[i]]);
+	chart->touched_count = 0;
+	chart->before_ms = chart->now_ms;
+	chart->second = true;
+	return r;
 }
 
 static void widen_time(struct gk_plot_chart *chart, int64_t time_ms)
@@ -185,61 +259,236 @@ static void widen_time(struct gk_plot_chart *chart, int64_t time_ms)
 		chart->shift++;
 }
 
-/* The moment is over: its sums become values. */
-static int flush_moment(struct gk_plot_chart *chart)
+static int go_to_moment(struct gk_plot_chart *chart, int64_t ms)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < chart->filled_count && !r; i++) {
-		struct gk_plot_line *line = &chart->lines[chart->filled[i]];
-
-		r = gk_plot_series_add(&line->series, chart->shift,
-				       chart->now_ms, line->now);
-		line->filled = false;
+	if (chart->touched_count && ms == chart->now_ms)
+		return 0;
+	if (chart->touched_count) {
+		count_step(chart, ms - chart->now_ms);
+		r = end_moment(chart);
 	}
-	chart->filled_count = 0;
+	chart->now_ms = ms;
+	widen_time(chart, ms);
 	return r;
 }
 
-static void count_step(struct gk_plot_chart *chart, int64_t step)
+/* ---- rows ---- */
+
+#define DAY_MS (24 * 3600 * 1000LL)
+
+/* A time of day is of the first day, or of the next one. */
+static int64_t resolve_time(const struct gk_plot_chart *chart,
+			    const struct gk_plot_when *when, int64_t least)
 {
-	if (step > 0)
-		chart->steps[63 - __builtin_clzll((uint64_t)step)]++;
+	int64_t first = chart->file->first_ms, at;
+
+	switch (when->kind) {
+	case GK_PLOT_DATE:
+		return when->ms;
+	case GK_PLOT_AFTER_START:
+		return first + when->ms;
+	case GK_PLOT_BEFORE_END:
+		return chart->end_ms - when->ms;
+	case GK_PLOT_TIME_OF_DAY:
+		at = first - first % DAY_MS + when->ms;
+		return at < least ? at + DAY_MS : at;
+	case GK_PLOT_ANY_TIME:
+		break;
+	}
+	return least;
+}
+
+static void start_file(struct gk_plot_chart *chart, int64_t ms)
+{
+	const struct gk_plot_filter *filter = &chart->filter;
+
+	chart->started = true;
+	chart->file->first_ms = ms;
+	/* Shortly before the start is the start; else it is the next day. */
+	chart->from_ms = resolve_time(chart, &filter->from, ms - DAY_MS / 2);
+	chart->to_ms =
+	    filter->to.kind == GK_PLOT_ANY_TIME
+		? INT64_MAX
+		: resolve_time(chart, &filter->to,
+			       chart->from_ms > ms ? chart->from_ms : ms);
+}
+
+static bool is_listed(const struct gk_csv_field *field, const char *const *list,
+		      size_t count, bool parts)
+{
+	for (size_t i = 0; i < count; i++) {
+		size_t len = strlen(list[i]);
+
+		if (len <= field->len && !memcmp(field->text, list[i], len) &&
+		    (len == field->len || (parts && field->text[len] == ':')))
+			return true;
+	}
+	return !count;
+}
+
+static bool row_counts(struct gk_plot_chart *chart,
+		       const struct gk_plot_row *row)
+{
+	const struct gk_plot_filter *filter = &chart->filter;
+
+	chart->all_rows++;
+	if (!chart->started)
+		start_file(chart, row->time_ms);
+	if (chart->timing && row->time_ms > chart->end_ms)
+		chart->end_ms = row->time_ms;
+	if (chart->timing || row->time_ms < chart->from_ms ||
+	    row->time_ms > chart->to_ms)
+		return false;
+	if (row->gpu.len &&
+	    !is_listed(&row->gpu, filter->gpus, filter->gpu_count, true))
+		return false;
+	return !row->pid.len ||
+	       is_listed(&row->pid, filter->pids, filter->pid_count, false);
+}
+
+/* What of a row is its GPU's. */
+static uint32_t for_gpu(const struct gk_plot_chart *chart,
+			const struct gk_plot_row *row)
+{
+	const uint32_t of_both =
+	    GK_PLOT_BIT(GK_PLOT_MEMORY) | GK_PLOT_BIT(GK_PLOT_BUSY);
+	const uint32_t asked =
+	    GK_PLOT_BIT(GK_PLOT_PANELS) - GK_PLOT_BIT(GK_PLOT_ASKED);
+	uint32_t which = GK_PLOT_ALL & ~GK_PLOT_BIT(GK_PLOT_HOST_MEMORY);
+
+	if (row->alone)
+		return GK_PLOT_BIT(GK_PLOT_CPU) | asked |
+		       (chart->filter.pid_count ? of_both : 0);
+	/* With some processes only, theirs are what counts. */
+	return chart->filter.pid_count && !row->pid.len ? which & ~of_both
+							: which;
+}
+
+static int add_to_process(struct gk_plot_chart *chart,
+			  const struct gk_plot_row *row,
+			  struct gk_plot_subject *gpu)
+{
+	struct gk_plot_subject *process;
+	int r = find_subject(chart, GK_PLOT_PROCESS, row, &process);
+
+	if (r || !process)
+		return r;
+	touch(chart, process);
+	process->gpu = gpu;
+	gpu->chosen = true;
+	add_row_values(process, row, GK_PLOT_ALL);
+	return 0;
+}
+
+static int add_to_host(struct gk_plot_chart *chart,
+		       const struct gk_plot_row *row)
+{
+	struct gk_plot_subject *host;
+	int r = find_subject(chart, GK_PLOT_HOST, row, &host);
+
+	if (r || !host)
+		return r;
+	touch(chart, host);
+	add_row_values(host, row, GK_PLOT_BIT(GK_PLOT_HOST_MEMORY));
+	return 0;
+}
+
+static int set_model(struct gk_plot_subject *gpu,
+		     const struct gk_csv_field *model)
+{
+	if (gpu->model || !model->len)
+		return 0;
+	gpu->model = strndup(model->text, model->len);
+	return gpu->model ? 0 : GK_ERR_NOMEM;
 }
 
 int gk_plot_chart_add(struct gk_plot_chart *chart,
 		      const struct gk_plot_row *row)
 {
-	int r = 0;
+	struct gk_plot_subject *gpu;
+	int r;
 
-	if (chart->started && row->time_ms != chart->now_ms) {
-		count_step(chart, row->time_ms - chart->now_ms);
-		r = flush_moment(chart);
-	}
-	chart->started = true;
-	chart->now_ms = row->time_ms;
+	if (!row_counts(chart, row))
+		return 0;
 	chart->rows++;
-	widen_time(chart, row->time_ms);
-	for (int q = 0; q < GK_PLOT_QUANTITIES && !r; q++)
-		r = add_chart_value(chart, (enum gk_plot_quantity)q, row);
+	r = go_to_moment(
+	    chart, row->time_ms - (chart->aligned ? chart->file->first_ms : 0));
+	if (!r && gk_plot_row_has(row, GK_PLOT_HOST_MEMORY))
+		r = add_to_host(chart, row);
+	if (r || (!row->gpu.len && row->alone))
+		return r;
+	chart->file->gpus |= row->gpu.len > 0;
+	r = find_subject(chart, GK_PLOT_GPU, row, &gpu);
+	if (r || !gpu)
+		return r;
+	touch(chart, gpu);
+	add_row_values(gpu, row, for_gpu(chart, row));
+	gpu->lost_now |= row->lost;
+	r = set_model(gpu, &row->model);
+	if (!r && row->gpu.len && row->pid.len)
+		r = add_to_process(chart, row, gpu);
 	return r;
 }
 
 int gk_plot_chart_end(struct gk_plot_chart *chart)
 {
-	return flush_moment(chart);
+	return chart->touched_count ? end_moment(chart) : 0;
 }
 
 int64_t gk_plot_chart_gap(const struct gk_plot_chart *chart)
 {
-	uint64_t all = 0, seen = 0;
-	int64_t step, column = (int64_t)1 << chart->shift;
-	int power = 0;
+	int64_t step = median_step(chart->steps);
+	int64_t column = (int64_t)1 << chart->shift;
 
-	for (int i = 0; i < 64; i++)
-		all += chart->steps[i];
-	while (power < 40 && (seen += chart->steps[power]) * 2 < all)
-		power++;
-	step = (int64_t)2 << power;
-	return 3 * (step > column ? step : column);
+	return PAUSE * (step > column ? step : column);
+}
+
+/* ---- times as people type them ---- */
+
+static int parse_date(const char *text, struct gk_plot_when *when)
+{
+	char whole[48];
+	size_t len = strlen(text);
+	const char *rest = len == 10 ? "T00:00:00" : len == 16 ? ":00" : "";
+	struct gk_csv_field field = {whole, 0};
+
+	if (len > 40)
+		return GK_ERR_INVALID;
+	field.len = (size_t)snprintf(whole, sizeof whole, "%s%s", text, rest);
+	when->kind = GK_PLOT_DATE;
+	return gk_plot_read_time(&field, &when->ms) ? 0 : GK_ERR_INVALID;
+}
+
+static int parse_time_of_day(const char *text, struct gk_plot_when *when)
+{
+	char whole[48];
+	struct gk_csv_field field = {whole, 0};
+
+	if (strlen(text) > 24)
+		return GK_ERR_INVALID;
+	field.len = (size_t)snprintf(whole, sizeof whole, "1970-01-01T%s%s",
+				     text, strlen(text) == 5 ? ":00" : "");
+	when->kind = GK_PLOT_TIME_OF_DAY;
+	return gk_plot_read_time(&field, &when->ms) ? 0 : GK_ERR_INVALID;
+}
+
+int gk_plot_parse_when(const char *text, struct gk_plot_when *ret_when)
+{
+	bool before = *text == '-';
+	uint64_t ns;
+	int r;
+
+	if (strlen(text) >= 10 && text[4] == '-')
+		return parse_date(text, ret_when);
+	if (strchr(text, ':'))
+		return parse_time_of_day(text, ret_when);
+	r = gk_parse_duration(text + before, &ns);
+	if (r)
+		return r;
+	*ret_when = (struct gk_plot_when){before ? GK_PLOT_BEFORE_END
+						 : GK_PLOT_AFTER_START,
+					  (int64_t)(ns / 1000000)};
+	return 0;
 }

@@ -3,6 +3,7 @@
  * taken apart.
  */
 #include "plot/csv.h"
+#include "plot/object.h"
 
 #include "base/err.h"
 #include "base/str.h"
@@ -15,14 +16,16 @@
 
 /* Also the longest row: command lines are cut at 64 KiB by whoever records. */
 #define BLOCK      (1 << 20)
-#define FIELDS_MAX 256
+#define FIELDS_MAX 512
 
 struct gk_csv {
 	int fd;
 	bool ended, skipping; /* the rest of a line longer than the block */
 	uint64_t line;        /* of what begins at `at` */
 	char *at, *end;
-	struct gk_csv_field fields[FIELDS_MAX];
+	bool begun, json;
+	uint64_t keys; /* hash of those that came last, of JSON */
+	struct gk_csv_field fields[FIELDS_MAX], values[FIELDS_MAX];
 	char block[BLOCK];
 };
 
@@ -33,7 +36,8 @@ int gk_csv_open(int fd, struct gk_csv **ret_csv)
 	if (!csv)
 		return GK_ERR_NOMEM;
 	csv->fd = fd;
-	csv->ended = csv->skipping = false;
+	csv->ended = csv->skipping = csv->begun = csv->json = false;
+	csv->keys = 0;
 	csv->line = 1;
 	csv->at = csv->end = csv->block;
 	*ret_csv = csv;
@@ -73,6 +77,8 @@ static char *row_end(const struct gk_csv *csv)
 {
 	char *p = csv->at;
 
+	if (csv->json)
+		return memchr(p, '\n', (size_t)(csv->end - p));
 	for (;;) {
 		char *newline = memchr(p, '\n', (size_t)(csv->end - p));
 		char *stop = newline ? newline : csv->end;
@@ -202,12 +208,63 @@ static void skip_mark(struct gk_csv *csv, const char *end)
 		csv->at += 3;
 }
 
-int gk_csv_next(struct gk_csv *csv, struct gk_csv_row *row)
+/* FNV-1a of all keys, each with an end. */
+static uint64_t hash_of_keys(const struct gk_csv *csv, size_t count)
+{
+	uint64_t hash = 14695981039346656037ULL;
+
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k <= csv->fields[i].len; k++) {
+			bool more = k < csv->fields[i].len;
+			unsigned char byte =
+			    more ? (unsigned char)csv->fields[i].text[k] : 0;
+
+			hash = (hash ^ byte) * 1099511628211ULL;
+		}
+	return hash;
+}
+
+/* *ret_keys: the row is titles, and the line comes once more. */
+static int split_object(struct gk_csv *csv, const char *end,
+			struct gk_csv_row *row, bool *ret_keys)
+{
+	uint64_t keys;
+	int r = gk_object_split(csv->at, end, csv->fields, NULL, FIELDS_MAX,
+				&row->count);
+
+	if (r)
+		return r;
+	keys = hash_of_keys(csv, row->count);
+	*ret_keys = keys != csv->keys;
+	csv->keys = keys;
+	if (*ret_keys)
+		return 0;
+	row->fields = csv->values;
+	return gk_object_split(csv->at, end, csv->fields, csv->values,
+			       FIELDS_MAX, &row->count);
+}
+
+/* Finds out what the file is; there must be something to see. */
+static int begin_file(struct gk_csv *csv)
 {
 	bool more = true;
-	char *end, *text_end;
-	int r = skip_rest(csv);
+	int r = 0;
 
+	if (!csv->begun && csv->at == csv->end)
+		r = fill_buffer(csv, &more);
+	csv->json = csv->begun ? csv->json : more && *csv->at == '{';
+	csv->begun = true;
+	return r;
+}
+
+int gk_csv_next(struct gk_csv *csv, struct gk_csv_row *row)
+{
+	bool more = true, again = false;
+	char *end, *text_end;
+	int r = begin_file(csv);
+
+	if (!r)
+		r = skip_rest(csv);
 	if (r)
 		return r;
 
@@ -225,8 +282,11 @@ int gk_csv_next(struct gk_csv *csv, struct gk_csv_row *row)
 	skip_mark(csv, end);
 	text_end = end > csv->at && end[-1] == '\r' ? end - 1 : end;
 	row->fields = csv->fields;
-	if (split_row(csv, text_end, row))
+	if (csv->json ? split_object(csv, text_end, row, &again)
+		      : split_row(csv, text_end, row))
 		return skip_broken_line(csv);
+	if (again)
+		return 0;
 	csv->line += lines_in(csv->at, end + 1);
 	csv->at = end + 1;
 	return 0;

@@ -1,5 +1,7 @@
 /*
- * csv.h - rows of a CSV file (RFC 4180), read as a stream.
+ * csv.h - rows of a CSV file (RFC 4180), read as a stream. A file that begins
+ * with a brace has a JSON object a line: its keys come as a row of titles,
+ * again when they change, and its values as the row behind.
  *
  * Lines may end in LF or CR LF; a quoted field may hold either. A byte order
  * mark is passed over. Memory stays at one block whatever the file's size.

@@ -1,373 +1,360 @@
-/* script.c - writes a chart as a script for gnuplot. */
-#include "plot/script.h"
+/* script.c - writes a page of a picture as a script for gnuplot. */
+#include "plot/hover.h"
+#include "plot/page.h"
+
 #include "base/array.h"
 
-#include "base/clock.h"
-
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
-/* More lines than this cannot be told apart. */
-#define SHOWN_MAX 12
+#define MINUTE 60
+#define HOUR   3600
+#define DAY    86400
 
-/* Characters of a label that a legend has room for, at most three bytes. */
-#define LABEL_CHARACTERS 28
+/* ---- the terminal ---- */
 
-#define MINUTE_MS (60 * 1000LL)
-#define DAY_MS    (24 * 60 * MINUTE_MS)
-
-static const struct {
-	const char *title, *unit, *absent;
-	/* From this peak on the unit is another, so many times as large. */
-	double large;
-	const char *large_unit;
-	double factor;
-} panels[GK_PLOT_QUANTITIES] = {
-    [GK_PLOT_MEMORY] = {"GPU memory", "MiB", "no GPU memory", 10240, "GiB",
-			1024},
-    [GK_PLOT_SYSTEM_MEMORY] = {"System memory", "MiB",
-			       "no system memory (see gpukit record --system)",
-			       10240, "GiB", 1024},
-    [GK_PLOT_CPU] = {"CPU", "% of a core",
-		     "no CPU time (see gpukit record --system)", HUGE_VAL, "",
-		     1},
-    [GK_PLOT_UTILIZATION] = {"GPU utilisation", "%", "no utilisation", HUGE_VAL,
-			     "", 1},
-    [GK_PLOT_POWER] = {"Power", "W", "no power (see gpukit record --devices)",
-		       HUGE_VAL, "", 1},
-    [GK_PLOT_TEMPERATURE] = {"Temperature", "C",
-			     "no temperature (see gpukit record --devices)",
-			     HUGE_VAL, "", 1},
-};
-
-/* Okabe and Ito's colours, which most colour-blind people can tell apart;
- * yellow, faint on white, comes last. */
-static const char *const colors[] = {"#0072B2", "#E69F00", "#009E73",
-				     "#D55E00", "#CC79A7", "#56B4E9",
-				     "#000000", "#F0E442"};
-
-/* Between single quotes only a quote means something to gnuplot. */
-static void quote_gnuplot(struct gk_buf *out, const char *text,
-			  size_t characters)
+static void add_terminal(const struct gk_plot_page *page)
 {
-	char clean[1024];
-	size_t len = gk_str_clean(clean, sizeof clean, text, strlen(text));
-	bool cut = false;
+	double w = round(page->width * page->scale);
+	double h = round(page->height * page->scale), s = page->scale;
+	const char *ground = page->colors->ground;
+	struct gk_buf *out = page->out;
 
-	gk_buf_putc(out, '\'');
-	for (const char *p = clean; p < clean + len && !cut;) {
-		size_t n = gk_utf8_len(p, (size_t)(clean + len - p));
-
-		cut = !characters--;
-		if (cut)
-			gk_buf_puts(out, "...");
-		else if (*p == '\'')
-			gk_buf_puts(out, "''");
-		else
-			gk_buf_add(out, p, n);
-		p += n ? n : 1;
-	}
-	gk_buf_putc(out, '\'');
-}
-
-static void add_terminal(struct gk_buf *out, const struct gk_plot_look *look)
-{
-	unsigned w = look->width, h = look->height;
-
-	switch (look->form) {
+	switch (page->look->form) {
 	case GK_PLOT_PNG:
 		gk_buf_printf(out,
-			      "set terminal pngcairo noenhanced size %u,%u "
-			      "font ',11'\n",
-			      w, h);
+			      "set terminal pngcairo noenhanced size %.0f,%.0f "
+			      "font 'Sans,9' fontscale %.4f linewidth %.3f "
+			      "pointscale %.3f background rgb '%s'\n",
+			      w, h, s, s, s, ground);
 		break;
 	case GK_PLOT_SVG:
+		/* Its fonts are in pixels. */
 		gk_buf_printf(out,
-			      "set terminal svg noenhanced size %u,%u font "
-			      "'sans,13' background '#ffffff'\n",
-			      w, h);
+			      "set terminal svg mouse standalone noenhanced "
+			      "size %.0f,%.0f font 'sans-serif,9' fontscale "
+			      "%.4f linewidth %.3f\n",
+			      w, h, s * 4 / 3, s);
 		break;
 	case GK_PLOT_PDF:
-		/* Inches, as if there were 100 pixels to one. */
+		/* Inches, as if there were 96 pixels to one. */
 		gk_buf_printf(out,
-			      "set terminal pdfcairo noenhanced size %u.%02u,"
-			      "%u.%02u font ',11'\n",
-			      w / 100, w % 100, h / 100, h % 100);
+			      "set terminal pdfcairo noenhanced size %.3f,%.3f "
+			      "font 'Sans,9' fontscale %.4f linewidth %.3f "
+			      "pointscale %.3f background rgb '%s'\n",
+			      w / 96, h / 96, s, s, s, ground);
 		break;
 	case GK_PLOT_WINDOW:
 		gk_buf_printf(out,
-			      "set terminal GPVAL_TERM noenhanced size %u,%u\n",
+			      "set terminal GPVAL_TERM noenhanced size "
+			      "%.0f,%.0f\n",
 			      w, h);
 		break;
-	case GK_PLOT_TERMINAL:
-		gk_buf_printf(out,
-			      "set terminal dumb noenhanced size %u,%u%s\n", w,
-			      h, look->color ? " ansi256" : "");
-		break;
 	}
 }
 
-/* The parts of a time that are worth telling, by how long the whole is. */
-static const char *time_format(int64_t span_ms)
+/* ---- times below ---- */
+
+static const int steps[] = {
+    1,       2,          5,          10,          15,          30,
+    MINUTE,  2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE,
+    HOUR,    2 * HOUR,   3 * HOUR,   6 * HOUR,    12 * HOUR,   DAY,
+    2 * DAY, 7 * DAY,    14 * DAY,   28 * DAY,    91 * DAY,    364 * DAY};
+
+/* So that the texts do not touch. */
+static int step_for(double span, double width, bool aligned)
 {
-	return span_ms < 5 * MINUTE_MS  ? "%H:%M:%S"
-	       : span_ms < DAY_MS       ? "%H:%M"
-	       : span_ms < 10 * DAY_MS  ? "%d %b\\n%H:%M"
-	       : span_ms < 400 * DAY_MS ? "%d %b"
-					: "%b %Y";
-}
+	for (size_t i = 0; i < COUNT(steps); i++) {
+		bool seconds = aligned || steps[i] < MINUTE;
 
-static void add_time(struct gk_buf *out, int64_t ms)
-{
-	gk_buf_printf(out, "%lld.%03d", (long long)(ms / 1000),
-		      (int)(ms % 1000));
-}
-
-static void add_axes(struct gk_buf *out, const struct gk_plot_chart *chart,
-		     enum gk_plot_form form)
-{
-	/* gnuplot has wrong numbers for light greys of a terminal. */
-	const char *grid = form == GK_PLOT_TERMINAL ? "#c8c8d8" : "#d0d0d0";
-	int64_t first = chart->first_ms, last = chart->last_ms;
-
-	if (last <= first)
-		last = first + 1000;
-	gk_buf_printf(out,
-		      "set encoding utf8\n"
-		      "set xdata time\n"
-		      "set timefmt '%%s'\n"
-		      "set format x \"%s\"\n"
-		      "set grid linecolor rgb '%s'\n"
-		      "set xrange ['",
-		      time_format(last - first), grid);
-	add_time(out, first);
-	gk_buf_puts(out, "':'");
-	add_time(out, last);
-	gk_buf_puts(out, "']\n");
-}
-
-/* Under the last panel: which days these are. */
-static void add_days(struct gk_buf *out, const struct gk_plot_chart *chart)
-{
-	char first[32], last[32];
-	time_t from = (time_t)(chart->first_ms / 1000);
-	time_t to = (time_t)(chart->last_ms / 1000);
-	struct tm day;
-
-	strftime(first, sizeof first, "%Y-%m-%d", gmtime_r(&from, &day));
-	strftime(last, sizeof last, "%Y-%m-%d", gmtime_r(&to, &day));
-	gk_buf_printf(out, "set xlabel 'local time, %s%s%s'\n", first,
-		      strcmp(first, last) ? " to " : "",
-		      strcmp(first, last) ? last : "");
-}
-
-/* The extremes of a bin, in the order in which they were. */
-static void add_bin(struct gk_buf *out, const struct gk_plot_bin *bin,
-		    double factor)
-{
-	bool up = bin->min_ms <= bin->max_ms;
-
-	add_time(out, up ? bin->min_ms : bin->max_ms);
-	gk_buf_printf(out, " %.6g\n", (up ? bin->min : bin->max) / factor);
-	if (bin->min_ms == bin->max_ms)
-		return;
-	add_time(out, up ? bin->max_ms : bin->min_ms);
-	gk_buf_printf(out, " %.6g\n", (up ? bin->max : bin->min) / factor);
-}
-
-static void add_data(struct gk_buf *out, size_t index,
-		     const struct gk_plot_series *series, int64_t gap_ms,
-		     double factor)
-{
-	int64_t before = INT64_MAX;
-
-	gk_buf_printf(out, "$line%zu << END\n", index);
-	for (size_t i = 0; i < series->count; i++) {
-		const struct gk_plot_bin *bin = &series->bins[i];
-		bool up = bin->min_ms <= bin->max_ms;
-
-		if ((up ? bin->min_ms : bin->max_ms) - gap_ms > before)
-			gk_buf_putc(out, '\n');
-		add_bin(out, bin, factor);
-		before = up ? bin->max_ms : bin->min_ms;
+		if (width * steps[i] / span >= (seconds ? 84 : 64))
+			return steps[i];
 	}
-	gk_buf_puts(out, "END\n");
+	return steps[COUNT(steps) - 1];
 }
 
-/* The lines of a panel that are shown: those with the highest peaks. */
-struct choice {
-	size_t index[GK_PLOT_LINES_MAX]; /* in the order of the file */
-	size_t count, all;
-	double peak;
-};
-
-static int by_peak(const void *a, const void *b, void *arg)
+static void tic_text(const struct gk_plot_chart *chart, int64_t ms, int step,
+		     char dst[32])
 {
-	const struct gk_plot_line *lines = arg;
-	double left = lines[*(const size_t *)a].series.peak;
-	double right = lines[*(const size_t *)b].series.peak;
+	time_t seconds = (time_t)(ms / 1000);
+	struct tm tm = {0};
 
-	return (left < right) - (left > right);
-}
-
-static int compare_indices(const void *a, const void *b)
-{
-	size_t left = *(const size_t *)a, right = *(const size_t *)b;
-
-	return (left > right) - (left < right);
-}
-
-static void choose_quantity(const struct gk_plot_chart *chart, int quantity,
-			    struct choice *to)
-{
-	to->count = 0;
-	for (size_t i = 0; i < chart->line_count; i++)
-		if ((int)chart->lines[i].quantity == quantity)
-			to->index[to->count++] = i;
-	to->all = to->count;
-	qsort_r(to->index, to->count, sizeof *to->index, by_peak, chart->lines);
-	to->peak = to->count ? chart->lines[to->index[0]].series.peak : 0;
-	if (to->count > SHOWN_MAX)
-		to->count = SHOWN_MAX;
-	qsort(to->index, to->count, sizeof *to->index, compare_indices);
-}
-
-/* Whether lines must say which file they are of. */
-static bool several_files(const struct gk_plot_chart *chart,
-			  const struct choice *shown)
-{
-	const char *first = chart->lines[shown->index[0]].file;
-
-	for (size_t i = 1; i < shown->count; i++)
-		if (strcmp(chart->lines[shown->index[i]].file, first) != 0)
-			return true;
-	return false;
-}
-
-/* Whether there is room below 0 to be left. */
-static bool below_zero(const struct gk_plot_chart *chart,
-		       const struct choice *shown)
-{
-	for (size_t i = 0; i < shown->count; i++) {
-		const struct gk_plot_series *series =
-		    &chart->lines[shown->index[i]].series;
-
-		for (size_t k = 0; k < series->count; k++)
-			if (series->bins[k].min < 0)
-				return true;
-	}
-	return false;
-}
-
-static void add_heading(struct gk_buf *out, int quantity,
-			const struct choice *shown, bool large)
-{
-	gk_buf_printf(out, "set title '%s", panels[quantity].title);
-	if (shown->all > shown->count)
-		gk_buf_printf(out, " (the %zu highest of %zu)", shown->count,
-			      shown->all);
-	gk_buf_printf(out, "'\nset ylabel '%s'\n",
-		      large ? panels[quantity].large_unit
-			    : panels[quantity].unit);
-}
-
-/* Points make values that stand alone visible. */
-static void add_line(struct gk_buf *out, const struct gk_plot_line *line,
-		     size_t index, bool named, bool points)
-{
-	struct gk_buf label = {0};
-
-	if (named)
-		gk_buf_printf(&label, "%s: ", line->file);
-	gk_buf_puts(&label, line->label);
-	gk_buf_printf(out, "%s$line%zu using 1:2 title ",
-		      index ? ", " : "plot ", index);
-	quote_gnuplot(out, label.data ? label.data : "", LABEL_CHARACTERS);
-	gk_buf_free(&label);
-	gk_buf_printf(out,
-		      " with lines linecolor rgb '%s' dashtype %zu "
-		      "linewidth 1.5",
-		      colors[index % COUNT(colors)], index / COUNT(colors) + 1);
-	if (points)
-		gk_buf_printf(out,
-			      ", $line%zu using 1:2 notitle with points "
-			      "linecolor rgb '%s' pointtype 7 pointsize 0.3",
-			      index, colors[index % COUNT(colors)]);
-}
-
-static void add_panel(struct gk_buf *out, const struct gk_plot_chart *chart,
-		      int quantity, bool points, struct choice *shown)
-{
-	bool large;
-
-	choose_quantity(chart, quantity, shown);
-	large = shown->peak >= panels[quantity].large;
-	gk_buf_puts(out, "unset label\n");
-	add_heading(out, quantity, shown, large);
-	if (!shown->count) {
-		gk_buf_printf(out,
-			      "set label '%s' at graph 0.5,0.5 center\n"
-			      "plot [][0:1] NaN notitle\n",
-			      panels[quantity].absent);
-		return;
-	}
-	gk_buf_printf(out, "set yrange [%s:*]\n",
-		      below_zero(chart, shown) ? "*" : "0");
-	for (size_t i = 0; i < shown->count; i++)
-		add_data(out, i, &chart->lines[shown->index[i]].series,
-			 gk_plot_chart_gap(chart),
-			 large ? panels[quantity].factor : 1);
-	for (size_t i = 0; i < shown->count; i++)
-		add_line(out, &chart->lines[shown->index[i]], i,
-			 several_files(chart, shown), points);
-	gk_buf_putc(out, '\n');
-}
-
-static void add_layout(struct gk_buf *out, const struct gk_plot_look *look,
-		       unsigned count)
-{
-	if (look->form == GK_PLOT_TERMINAL)
-		gk_buf_puts(out, "set key outside right top vertical Left "
-				 "reverse maxcols 1 samplen 1\n");
+	gmtime_r(&seconds, &tm);
+	if (!chart->aligned && ms % (DAY * 1000LL) == 0)
+		strftime(dst, 32, step >= 91 * DAY ? "%b %Y" : "%d %b", &tm);
 	else
-		gk_buf_puts(
-		    out, "set offsets graph 0, graph 0, graph 0.08, graph 0\n"
-			 "set key at screen 0.76, graph 1 left top "
-			 "vertical Left reverse maxcols 1 maxrows 12 samplen 2 "
-			 "font ',9' spacing 0.85\n");
-	gk_buf_printf(out, "set multiplot layout %u,1 title ", count);
-	quote_gnuplot(out, look->title, SIZE_MAX);
-	/* Under the panels: times and days; between them: times and a title. */
-	if (look->form != GK_PLOT_TERMINAL)
-		gk_buf_printf(out, " margins 0.07,0.75,%.3f,%.3f spacing %.3f",
-			      60.0 / look->height, 1 - 60.0 / look->height,
-			      68.0 / look->height);
-	gk_buf_putc(out, '\n');
+		gk_plot_clock(chart, ms, step < MINUTE || chart->aligned, dst);
 }
 
-void gk_plot_script(const struct gk_plot_chart *chart,
-		    const struct gk_plot_look *look, struct gk_buf *out)
+static void add_time_tics(const struct gk_plot_page *page,
+			  const struct gk_plot_cell *cell)
 {
-	struct choice *shown = malloc(sizeof *shown);
-	unsigned count = 0;
+	const struct gk_plot_chart *chart = page->picture->chart;
+	int step = step_for(gk_plot_span(page), cell->right - cell->left,
+			    chart->aligned);
+	int64_t wide = step * 1000LL;
+	int64_t at = (chart->first_ms + wide - 1) / wide * wide;
+	int64_t end = chart->first_ms + (int64_t)(gk_plot_span(page) * 1000);
+	char text[32] = "";
+	bool any = false;
 
-	if (!shown) {
-		out->failed = true;
+	gk_buf_puts(page->out,
+		    "set xtics out nomirror scale 0.3 offset 0,0.4 (");
+	for (; at <= end; at += wide) {
+		if (cell->last)
+			tic_text(chart, at, step, text);
+		gk_buf_printf(page->out, "%s'%s' %.3f", any ? "," : "", text,
+			      gk_plot_x(page, at));
+		any = true;
+	}
+	gk_buf_printf(page->out, ") font ',8' textcolor rgb '%s'\n",
+		      page->colors->grey);
+	if (!any)
+		gk_buf_puts(page->out, "unset xtics\n");
+}
+
+/* ---- a cell ---- */
+
+/* 1, 2 or 5 times a power of ten, and a number for 24 pixels at most. */
+static double nice_step(double range, double pixels)
+{
+	double least = range * 24 / pixels;
+	double power = pow(10, floor(log10(least)));
+
+	return power * (least <= power       ? 1
+			: least <= 2 * power ? 2
+			: least <= 5 * power ? 5
+					     : 10);
+}
+
+/* Strips have room for numbers at the left. */
+static void add_value_tics(const struct gk_plot_page *page,
+			   const struct gk_plot_cell *cell)
+{
+	const char *faint = page->colors->faint;
+
+	if (!page->picture->strips) {
+		gk_buf_puts(page->out, "unset ytics\nunset grid\n");
 		return;
 	}
-	for (int q = 0; q < GK_PLOT_QUANTITIES; q++)
-		count += chart->wanted[q];
-	add_terminal(out, look);
-	add_axes(out, chart, look->form);
-	add_layout(out, look, count);
-	for (int q = 0; q < GK_PLOT_QUANTITIES; q++) {
-		if (!chart->wanted[q])
-			continue;
-		if (!--count)
-			add_days(out, chart);
-		add_panel(out, chart, q, look->form != GK_PLOT_TERMINAL, shown);
+	gk_buf_printf(page->out,
+		      "set ytics out nomirror scale 0 font ',8' textcolor rgb "
+		      "'%s'\nset grid ytics back linewidth 0.6 linecolor rgb "
+		      "'%s' dashtype 1\n",
+		      page->colors->grey, faint);
+	gk_buf_printf(page->out, "set ytics %.6g\n",
+		      nice_step((cell->high - cell->low) /
+				    page->panels[cell->panel].unit.factor,
+				cell->bottom - cell->top));
+}
+
+static void add_cell(struct gk_plot_page *page, const struct gk_plot_cell *cell)
+{
+	gk_buf_printf(page->out,
+		      "set lmargin at screen %.5f\nset rmargin at screen "
+		      "%.5f\nset tmargin at screen %.5f\nset bmargin at screen "
+		      "%.5f\nset border 1 linewidth 0.8 linecolor rgb '%s'\n",
+		      cell->left / page->width, cell->right / page->width,
+		      1 - cell->top / page->height,
+		      1 - cell->bottom / page->height, page->colors->faint);
+	add_time_tics(page, cell);
+	add_value_tics(page, cell);
+	gk_plot_curves(page, cell);
+	gk_buf_puts(page->out, "unset label\nunset object\n");
+	if (page->look->form == GK_PLOT_SVG)
+		gk_plot_hover(page, cell);
+}
+
+/* Whether a band has something to show there. */
+static bool has_lines(const struct gk_plot_page *page,
+		      const struct gk_plot_cell *cell)
+{
+	const struct gk_plot_subject *lines[GK_PLOT_CELL_LINES];
+
+	return gk_plot_cell_lines(page, cell, lines) > 0;
+}
+
+/* ---- texts around ---- */
+
+static void add_subtitle_of_marks(const struct gk_plot_page *page,
+				  struct gk_buf *text)
+{
+	static const char *const words[GK_PLOT_EVENTS] = {
+	    "▼ held back by power", "▲ by heat", "✕ lost", "✕ Xid", "◆ ECC"};
+	bool any[GK_PLOT_EVENTS] = {false};
+
+	for (size_t b = 0; b < page->band_count; b++) {
+		const struct gk_plot_band *band =
+		    &page->picture->bands[page->first_band + b];
+
+		for (size_t i = 0; i < band->count; i++)
+			for (size_t k = 0; k < band->subjects[i]->run_count;
+			     k++)
+				any[band->subjects[i]->runs[k].event] = true;
 	}
+	for (int e = 0; e < GK_PLOT_EVENTS; e++)
+		if (any[e] && !(e == GK_PLOT_BY_HEAT && any[0]))
+			gk_buf_printf(text, "; %s",
+				      e == GK_PLOT_BY_HEAT
+					  ? "▲ held back by heat"
+					  : words[e]);
+		else if (any[e])
+			gk_buf_printf(text, ", %s", words[e]);
+}
+
+static void add_subtitle(const struct gk_plot_page *page)
+{
+	const struct gk_plot_picture *picture = page->picture;
+	struct gk_buf text = {0};
+
+	gk_buf_puts(&text, page->look->command);
+	if (!picture->chart->aligned)
+		gk_buf_puts(&text, "   ");
+	gk_plot_days(picture->chart, &text);
+	if (picture->gpus > page->band_count && !picture->strips)
+		gk_buf_printf(&text, "   GPUs: %zu of %zu", page->band_count,
+			      picture->gpus);
+	gk_buf_printf(&text, "   at the right %s%s",
+		      picture->by_owner ? "the peak of each process"
+					: "the last value, mean and peak",
+		      page->any_capacity ? "; dashed: capacity" : "");
+	add_subtitle_of_marks(page, &text);
+	if (text.data)
+		gk_plot_text(page, 20, 54, "left", 9, GK_PLOT_PLAIN,
+			     page->colors->grey, text.data);
+	gk_buf_free(&text);
+}
+
+/* Panels that were asked for and are in no file. */
+static void add_absent(const struct gk_plot_page *page)
+{
+	const struct gk_plot_picture *picture = page->picture;
+	struct gk_buf text = {0};
+
+	for (unsigned i = 0; i < picture->absent_count; i++)
+		gk_buf_printf(
+		    &text, "%s%s", i ? ", " : "not recorded: ",
+		    gk_plot_panel_name(picture->chart, picture->absent[i]));
+	if (text.data)
+		gk_plot_text(page, 20, 70, "left", 9, GK_PLOT_PLAIN,
+			     page->colors->grey, text.data);
+	gk_buf_free(&text);
+}
+
+/* Which line is of which file, where files lie over each other. */
+static void add_files(const struct gk_plot_page *page)
+{
+	const struct gk_plot_chart *chart = page->picture->chart;
+	char text[128];
+
+	if (chart->file_count < 2)
+		return;
+	for (unsigned i = 0; i < chart->file_count && i < 3; i++) {
+		snprintf(text, sizeof text, "%c  %.100s", 'A' + (int)i,
+			 chart->files[i].name);
+		gk_plot_text(page, page->right, 20 + 16 * (double)i, "right", 9,
+			     GK_PLOT_BOLD, page->colors->line[i], text);
+	}
+}
+
+static void add_title(const struct gk_plot_page *page)
+{
+	struct gk_buf title = {0};
+
+	if (page->look->title)
+		gk_buf_puts(&title, page->look->title);
+	else
+		gk_plot_title(page->picture->chart, &title);
+	if (title.data)
+		gk_plot_text(page, 20, 28, "left", 15, GK_PLOT_PLAIN,
+			     page->colors->text, title.data);
+	gk_buf_free(&title);
+	add_subtitle(page);
+	add_absent(page);
+	add_files(page);
+}
+
+/* The capacity of a panel, over the end of its dashed line. */
+static void add_capacity_text(const struct gk_plot_page *page,
+			      const struct gk_plot_cell *cell, bool of_all)
+{
+	const struct gk_plot_unit *unit = &page->panels[cell->panel].unit;
+	double capacity = page->panels[cell->panel].capacity;
+	char text[32];
+
+	if (isnan(capacity) && !of_all)
+		capacity = gk_plot_capacity(cell->band->subjects[0],
+					    page->picture->panels[cell->panel]);
+	else if (!of_all)
+		return;
+	if (isnan(capacity))
+		return;
+	snprintf(text, sizeof text, "%.0f", capacity / unit->factor);
+	gk_plot_text(page, cell->right, cell->top - 8, "right", 8,
+		     GK_PLOT_PLAIN, page->colors->grey, text);
+}
+
+static void add_heading(const struct gk_plot_page *page,
+			const struct gk_plot_cell *cell)
+{
+	char text[160];
+
+	snprintf(text, sizeof text, "%s %s",
+		 gk_plot_panel_name(page->picture->chart,
+				    page->picture->panels[cell->panel]),
+		 page->panels[cell->panel].unit.text);
+	gk_plot_text(page, cell->left,
+		     cell->top - (page->picture->strips ? 11 : 16), "left", 10,
+		     GK_PLOT_BOLD, gk_plot_panel_color(page, cell->panel),
+		     text);
+	add_capacity_text(page, cell, true);
+}
+
+static void add_labels(const struct gk_plot_page *page)
+{
+	for (size_t b = 0; b < page->band_count; b++)
+		for (unsigned p = 0; p < page->picture->panel_count; p++) {
+			struct gk_plot_cell cell =
+			    gk_plot_page_cell(page, b, p);
+
+			if (!p && !page->picture->strips)
+				gk_plot_text(
+				    page, 20, (cell.top + cell.bottom) / 2,
+				    "left", 10, GK_PLOT_BOLD,
+				    page->colors->text, cell.band->label);
+			if (!b)
+				add_heading(page, &cell);
+			if (!has_lines(page, &cell))
+				continue;
+			add_capacity_text(page, &cell, false);
+			gk_plot_ends(page, &cell);
+		}
+}
+
+void gk_plot_script(const struct gk_plot_picture *picture,
+		    const struct gk_plot_look *look, bool all, size_t number,
+		    struct gk_buf *out)
+{
+	struct gk_plot_page page;
+
+	gk_plot_page_set(&page, picture, look, all, number, out);
+	add_terminal(&page);
+	gk_buf_printf(out,
+		      "set encoding utf8\nset multiplot\nunset key\n"
+		      "set object rectangle from screen 0,0 to screen 1,1 "
+		      "behind fillcolor rgb '%s' fillstyle solid noborder\n",
+		      page.colors->ground);
+	add_title(&page);
+	add_labels(&page);
+	for (size_t b = 0; b < page.band_count; b++)
+		for (unsigned p = 0; p < picture->panel_count; p++) {
+			struct gk_plot_cell cell =
+			    gk_plot_page_cell(&page, b, p);
+
+			if (has_lines(&page, &cell))
+				add_cell(&page, &cell);
+		}
 	gk_buf_puts(out, "unset multiplot\n");
-	free(shown);
 }

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,8 +83,6 @@ int gk_plot_series_add(struct gk_plot_series *series, unsigned shift,
 
 	if (shift > series->shift)
 		widen(series, shift);
-	if (!series->count || value > series->peak)
-		series->peak = value;
 	i = place_of_column(series, bin.column);
 	if (i < series->count && series->bins[i].column == bin.column) {
 		merge(&series->bins[i], &bin);
@@ -97,4 +96,51 @@ int gk_plot_series_add(struct gk_plot_series *series, unsigned shift,
 	series->bins[i] = bin;
 	series->count++;
 	return 0;
+}
+
+bool gk_plot_series_next(const struct gk_plot_series *series, unsigned shift,
+			 size_t *at, struct gk_plot_bin *ret_bin)
+{
+	unsigned more = shift > series->shift ? shift - series->shift : 0;
+
+	if (*at >= series->count)
+		return false;
+	*ret_bin = series->bins[(*at)++];
+	ret_bin->column >>= more;
+	while (*at < series->count &&
+	       series->bins[*at].column >> more == ret_bin->column)
+		merge(ret_bin, &series->bins[(*at)++]);
+	return true;
+}
+
+/* The value that a bin ends with. */
+static double bin_end(const struct gk_plot_bin *bin, int64_t *ret_ms)
+{
+	bool up = bin->min_ms <= bin->max_ms;
+
+	*ret_ms = up ? bin->max_ms : bin->min_ms;
+	return up ? bin->max : bin->min;
+}
+
+void gk_plot_series_sample(const struct gk_plot_series *series, int64_t from_ms,
+			   double step_ms, int64_t gap_ms, size_t count,
+			   double *ret_values)
+{
+	int64_t known_ms = INT64_MIN / 2;
+	double known = (double)NAN;
+	size_t at = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		int64_t end = from_ms + (int64_t)(step_ms * (double)(i + 1));
+
+		ret_values[i] = (double)NAN;
+		for (; at < series->count && series->bins[at].max_ms <= end;
+		     at++) {
+			ret_values[i] =
+			    fmax(ret_values[i], series->bins[at].max);
+			known = bin_end(&series->bins[at], &known_ms);
+		}
+		if (isnan(ret_values[i]) && end - known_ms <= gap_ms)
+			ret_values[i] = known;
+	}
 }

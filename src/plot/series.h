@@ -5,6 +5,7 @@
 #ifndef GK_PLOT_SERIES_H
 #define GK_PLOT_SERIES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,7 +21,6 @@ struct gk_plot_series {
 	unsigned shift;
 	struct gk_plot_bin *bins;
 	size_t count, cap;
-	double peak;
 };
 
 void gk_plot_series_free(struct gk_plot_series *series);
@@ -28,5 +28,20 @@ void gk_plot_series_free(struct gk_plot_series *series);
 /* Adds a value; bins become at least 2^shift ms wide. 0 or GK_ERR_NOMEM. */
 int gk_plot_series_add(struct gk_plot_series *series, unsigned shift,
 		       int64_t time_ms, double value);
+
+/*
+ * Reads bins as wider ones of 2^shift ms, from *at on, which it moves. False:
+ * there are no more.
+ */
+bool gk_plot_series_next(const struct gk_plot_series *series, unsigned shift,
+			 size_t *at, struct gk_plot_bin *ret_bin);
+
+/*
+ * The highest value of each of count stretches of step_ms from from_ms on; a
+ * stretch without any has that of before, for at most gap_ms, else NaN.
+ */
+void gk_plot_series_sample(const struct gk_plot_series *series, int64_t from_ms,
+			   double step_ms, int64_t gap_ms, size_t count,
+			   double *ret_values);
 
 #endif

@@ -9,7 +9,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Names as `gpukit record` and `gpukit stat --csv` write them. */
+/*
+ * Names as `gpukit record` and `gpukit stat --csv` write them. Of two columns
+ * with one quantity the first that has a value counts.
+ */
 static const struct {
 	const char *name;
 	enum gk_plot_quantity quantity;
@@ -18,12 +21,23 @@ static const struct {
     {"gpu_mem_mib", GK_PLOT_MEMORY, 1},
     {"used_mib", GK_PLOT_MEMORY, 1},
     {"memory_used_bytes", GK_PLOT_MEMORY, 1.0 / (double)MIB},
-    {"sys_used_mib", GK_PLOT_SYSTEM_MEMORY, 1},
+    {"sys_used_mib", GK_PLOT_HOST_MEMORY, 1},
     {"cpu_pct", GK_PLOT_CPU, 1},
-    {"sm_util_pct", GK_PLOT_UTILIZATION, 1},
-    {"gpu_utilization_percent", GK_PLOT_UTILIZATION, 1},
+    {"sm_util_pct", GK_PLOT_BUSY, 1},
+    {"gpu_utilization_percent", GK_PLOT_BUSY, 1},
     {"power_watts", GK_PLOT_POWER, 1},
     {"temperature_celsius", GK_PLOT_TEMPERATURE, 1},
+    {"memory_total_bytes", GK_PLOT_MEMORY_TOTAL, 1.0 / (double)MIB},
+    {"power_limit_enforced_watts", GK_PLOT_POWER_LIMIT, 1},
+    {"power_limit_watts", GK_PLOT_POWER_LIMIT, 1},
+    {"temperature_slowdown_celsius", GK_PLOT_TEMPERATURE_LIMIT, 1},
+    {"sm_clock_hertz", GK_PLOT_CLOCK, 1},
+    {"sm_clock_max_hertz", GK_PLOT_CLOCK_MAX, 1},
+    {"clocks_event_reasons", GK_PLOT_REASONS, 1},
+    {"ecc_errors_uncorrected_volatile_total", GK_PLOT_ECC, 1},
+    {"xid_errors_total", GK_PLOT_XIDS, 1},
+    {"xid_last", GK_PLOT_XID, 1},
+    {"energy_joules", GK_PLOT_ENERGY, 1},
 };
 
 static bool is_cell_text(const struct gk_csv_field *field, const char *text)
@@ -40,7 +54,35 @@ static int find_title(const struct gk_csv_row *row, const char *name)
 	return -1;
 }
 
+bool gk_plot_known_column(const char *name, enum gk_plot_quantity *ret_quantity,
+			  double *ret_factor)
+{
+	for (size_t i = 0; i < COUNT(quantities); i++) {
+		if (strcmp(quantities[i].name, name) != 0)
+			continue;
+		*ret_quantity = quantities[i].quantity;
+		*ret_factor = quantities[i].factor;
+		return true;
+	}
+	return false;
+}
+
+static void add_column(struct gk_plot_sheet *sheet,
+		       const struct gk_csv_row *row, const char *name,
+		       enum gk_plot_quantity quantity, double factor)
+{
+	int column = find_title(row, name);
+
+	if (column >= 0)
+		sheet->values[sheet->value_count++] =
+		    (struct gk_plot_column){(size_t)column, quantity, factor};
+}
+
+_Static_assert(COUNT(quantities) + GK_PLOT_ASKED_MAX <= GK_PLOT_COLUMNS_MAX,
+	       "a sheet has room for all columns");
+
 bool gk_plot_header(const struct gk_csv_row *row,
+		    const struct gk_plot_asked *asked,
 		    struct gk_plot_sheet *ret_sheet)
 {
 	struct gk_plot_sheet sheet = {
@@ -50,21 +92,16 @@ bool gk_plot_header(const struct gk_csv_row *row,
 	    .pid = find_title(row, "pid"),
 	    .command = find_title(row, "cmd"),
 	    .health = find_title(row, "health"),
+	    .model = find_title(row, "name"),
 	};
-	bool any = false;
 
-	for (int q = 0; q < GK_PLOT_QUANTITIES; q++)
-		sheet.quantity[q] = -1;
-	for (size_t i = 0; i < COUNT(quantities); i++) {
-		int column = find_title(row, quantities[i].name);
-
-		if (column < 0)
-			continue;
-		sheet.quantity[quantities[i].quantity] = column;
-		sheet.factor[quantities[i].quantity] = quantities[i].factor;
-		any = true;
-	}
-	if (sheet.time < 0 || !any)
+	for (size_t i = 0; i < COUNT(quantities); i++)
+		add_column(&sheet, row, quantities[i].name,
+			   quantities[i].quantity, quantities[i].factor);
+	for (unsigned i = 0; i < asked->count; i++)
+		add_column(&sheet, row, asked->names[i],
+			   (enum gk_plot_quantity)(GK_PLOT_ASKED + i), 1);
+	if (sheet.time < 0 || !sheet.value_count)
 		return false;
 	*ret_sheet = sheet;
 	return true;
@@ -113,8 +150,7 @@ static int thousandths(const char *p, size_t len)
 	return value;
 }
 
-/* "2026-11-21T09:30:00", also with a blank, a fraction, a zone behind. */
-static bool read_time(const struct gk_csv_field *field, int64_t *ret_ms)
+bool gk_plot_read_time(const struct gk_csv_field *field, int64_t *ret_ms)
 {
 	enum { LEN = sizeof "2026-11-21T09:30:00" - 1 };
 	const char *p = field->text;
@@ -170,31 +206,53 @@ static struct gk_csv_field field_at(const struct gk_csv_row *row, int column)
 	return column < 0 ? (struct gk_csv_field){"", 0} : row->fields[column];
 }
 
-/* Values of a GPU that does not answer are old ones. */
-static bool is_old(const struct gk_plot_sheet *sheet,
-		   const struct gk_csv_row *row)
+static bool is_health(const struct gk_plot_sheet *sheet,
+		      const struct gk_csv_row *row, const char *health)
 {
 	return sheet->health >= 0 &&
-	       is_cell_text(&row->fields[sheet->health], "stale");
+	       is_cell_text(&row->fields[sheet->health], health);
+}
+
+void gk_plot_row_clear(struct gk_plot_row *row)
+{
+	static const struct gk_csv_field nothing = {"", 0};
+
+	row->gpu = row->pid = row->command = row->model = nothing;
+	row->lost = row->alone = false;
+	row->given = 0;
+}
+
+static int read_values(const struct gk_plot_sheet *sheet,
+		       const struct gk_csv_row *row, struct gk_plot_row *ret)
+{
+	/* Values of a GPU that does not answer are old ones. */
+	bool stale = is_health(sheet, row, "stale");
+
+	for (size_t i = 0; i < sheet->value_count; i++) {
+		const struct gk_plot_column *column = &sheet->values[i];
+		double value;
+
+		if (!read_cell_number(&row->fields[column->column], &value))
+			return GK_ERR_CORRUPT;
+		if (!stale && !isnan(value) &&
+		    !gk_plot_row_has(ret, column->quantity))
+			gk_plot_row_set(ret, column->quantity,
+					value * column->factor);
+	}
+	return 0;
 }
 
 int gk_plot_read(const struct gk_plot_sheet *sheet,
 		 const struct gk_csv_row *row, struct gk_plot_row *ret)
 {
+	gk_plot_row_clear(ret);
 	if (row->count != sheet->columns ||
-	    !read_time(&row->fields[sheet->time], &ret->time_ms))
+	    !gk_plot_read_time(&row->fields[sheet->time], &ret->time_ms))
 		return GK_ERR_CORRUPT;
 	ret->gpu = field_at(row, sheet->gpu);
 	ret->pid = field_at(row, sheet->pid);
 	ret->command = field_at(row, sheet->command);
-	for (int q = 0; q < GK_PLOT_QUANTITIES; q++) {
-		struct gk_csv_field field = field_at(row, sheet->quantity[q]);
-
-		if (!read_cell_number(&field, &ret->value[q]))
-			return GK_ERR_CORRUPT;
-		ret->value[q] *= sheet->quantity[q] < 0 ? 1 : sheet->factor[q];
-		if (is_old(sheet, row))
-			ret->value[q] = (double)NAN;
-	}
-	return 0;
+	ret->model = field_at(row, sheet->model);
+	ret->lost = is_health(sheet, row, "lost");
+	return read_values(sheet, row, ret);
 }

@@ -1,5 +1,7 @@
 """`gpukit plot`: pictures of recordings, drawn by the true gnuplot."""
 
+import html
+import json
 import os
 import re
 import stat
@@ -50,28 +52,102 @@ def svg(gpukit, tmp_path, *args):
 
 
 def texts(picture):
-    return re.findall(r"<text>.*?</text>", picture, re.S) and \
-        re.sub(r"<[^>]*>", " ", picture)
+    """The words that are drawn, without those of gnuplot's own script."""
+    return "\n".join(html.unescape(t).strip() for t in
+                     re.findall(r"<text[^>]*>(.*?)</text>", picture, re.S))
 
 
-def test_panels(gpukit, recording, tmp_path):
+def test_the_usual_panels(gpukit, recording, tmp_path):
     text = texts(svg(gpukit, tmp_path, recording))
-    assert "GPU memory" in text and "System memory" in text
-    assert "no system memory" in text
-    assert "Power" not in text and "GPU utilisation" not in text
+    assert "busy %" in text and "memory GiB" in text
+    assert "power" not in text and "temperature" not in text
     text = texts(svg(gpukit, tmp_path, recording, "--cpu", "--util",
                      "--power", "--temperature"))
-    for title in ("CPU", "GPU utilisation", "Power", "Temperature",
-                  "no power", "no temperature", "no CPU time"):
-        assert title in text, title
+    assert "not recorded: CPU, power, temperature" in text
+    assert "busy %" in text
+
+
+def test_without_options_a_picture_is_made_here(gpukit, recording, tmp_path):
+    here = tmp_path / "here"
+    here.mkdir()
+    assert gpukit.ok("plot", recording, cwd=here) == "log.png\n"
+    assert (here / "log.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_lines(gpukit, recording, tmp_path):
-    assert "GPU 1" not in texts(svg(gpukit, tmp_path, recording))
-    text = texts(svg(gpukit, tmp_path, recording, "--per-gpu"))
-    assert "GPU 0" in text and "GPU 1" in text
+    text = texts(svg(gpukit, tmp_path, recording))
+    assert "GPU 0  59" in text and "GPU 1  59" in text
+    text = texts(svg(gpukit, tmp_path, recording, "--gpu", "1"))
+    assert "GPU 1" not in text and "mean" in text and "1 GPU" in text
     text = texts(svg(gpukit, tmp_path, recording, "--per-pid"))
-    assert "100 train" in text and "101 train" in text
+    assert "59  100" in text and "1.6  101" in text
+    text = texts(svg(gpukit, tmp_path, recording, "--pid", "101"))
+    assert "GPU 0" not in text and "1 GPU" in text
+
+
+def test_columns_by_name(gpukit, recording, tmp_path):
+    text = texts(svg(gpukit, tmp_path, recording, "-c",
+                     "memory,mem_util_pct", "--column", "sm_util_pct"))
+    assert re.findall("memory GiB|mem_util_pct %|busy %", text) == \
+        ["memory GiB", "mem_util_pct %", "busy %"]
+    done = gpukit("plot", recording, "-c", "nonsense", "-o",
+                  tmp_path / "a.png")
+    assert done.returncode == 1 and "none of these columns" in done.stderr
+
+
+@pytest.mark.parametrize("options, first, last", [
+    (("--from", "09:00:30"), "09:00:30", "09:00:59"),
+    (("--to", "20s"), "09:00:00", "09:00:20"),
+    (("--from", "-10s", "--to", "2026-11-21T09:00:55"), "09:00:49",
+     "09:00:55")])
+def test_a_stretch_of_time(gpukit, recording, tmp_path, options, first, last):
+    text = texts(svg(gpukit, tmp_path, recording, *options))
+    assert f"{first} to {last}" in text
+
+
+def test_a_stretch_without_rows(gpukit, recording, tmp_path):
+    done = gpukit("plot", recording, "-o", tmp_path / "a.png", "--from", "2h")
+    assert done.returncode == 1 and "no row is of the times" in done.stderr
+    with open(recording, encoding="ascii") as f:
+        done = subprocess.run([GPUKIT, "plot", "-", "--from", "-1m", "--term"],
+                              stdin=f, capture_output=True, text=True,
+                              check=False, env=clean_env())
+    assert done.returncode == 1 and "need a file" in done.stderr
+
+
+def test_two_runs_over_each_other(gpukit, recording, tmp_path):
+    other = tmp_path / "other.csv"
+    other.write_text(HEADER + rows(2, 30).replace("T09:", "T17:"))
+    text = texts(svg(gpukit, tmp_path, "--compare", recording, other))
+    assert "0:00:00 to 0:00:59" in text
+    assert "A  59" in text and "B  29" in text
+    assert f"A  {recording}" in text and f"B  {other}" in text
+
+
+def test_pages(gpukit, tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text(HEADER + rows(40, 3))
+    assert "GPUs: 16 of 40" in texts(svg(gpukit, tmp_path, path))
+    gpukit.ok("plot", path, "--all", "-o", tmp_path / "p.svg")
+    pages = [texts((tmp_path / f"p-{i}.svg").read_text(encoding="utf-8"))
+             for i in (1, 2, 3)]
+    found = [int(g) for page in pages
+             for g in re.findall(r"^GPU (\d+)$", page, re.M)]
+    assert found == list(range(40))
+
+
+def test_values_under_the_pointer(gpukit, tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text(HEADER + rows(1, 60).replace(
+        ",0,100", ",\"0');alert('x\",100"))
+    picture = svg(gpukit, tmp_path, path)
+    shown = re.findall(r"showHypertext\(evt,'([^']*)'\)", picture)
+    assert len(shown) > 200 and "alert('x" not in "".join(shown)
+    assert any(re.fullmatch(r"09:00:2\d  GPU 0.*alert.* 2\d %", s)
+               for s in shown)
+    # Whole in itself: nothing is fetched from anywhere.
+    links = re.findall(r"(?:href|src)\s*=\s*['\"]([^'\"]*)", picture)
+    assert all(link.startswith(("#", "data:")) for link in links), links
 
 
 def test_kinds_together(gpukit, recording, tmp_path):
@@ -79,10 +155,25 @@ def test_kinds_together(gpukit, recording, tmp_path):
     system.write_text(SYSTEM + "2026-11-21T09:00:10,5,20000,1/2,7.5\n"
                                "2026-11-21T09:00:20,,20100,1,8\n")
     devices.write_text(DEVICES + "2026-11-21T09:00:10,3,300.5,60\n")
-    text = texts(svg(gpukit, tmp_path, recording, system, devices, "--cpu",
-                     "--power", "--temperature"))
-    assert "no system memory" not in text and "no power" not in text
-    assert "GPU 3" in text
+    text = texts(svg(gpukit, tmp_path, recording, system, devices))
+    for words in ("host memory GiB", "CPU % of a core", "power W",
+                  "temperature °C", "GPU 3"):
+        assert words in text, words
+
+
+def test_json_rows(gpukit, tmp_path):
+    path = tmp_path / "log.jsonl"
+    path.write_text("".join(json.dumps(
+        {"timestamp": f"2026-11-21T09:00:{s:02d}", "gpu_index": 0, "pid": 7,
+         "cmd": 'a "quoted" é\n', "gpu_mem_mib": 2048,
+         "sm_util_pct": None if s % 2 else s}) + "\n" for s in range(20))
+        + "broken\n")
+    done = gpukit("plot", path, "--summary", "--json")
+    assert "1 broken row skipped" in done.stderr
+    process, = json.loads(done.stdout)["recordings"][0]["processes"]
+    assert process["command"] == 'a "quoted" é\n' and process["pid"] == 7
+    assert process["busy_percent"] == {"mean": 10, "max": 18}
+    assert process["memory_mib"]["mean"] == 2048
 
 
 def test_names_are_never_commands(gpukit, tmp_path):
@@ -120,8 +211,8 @@ def test_values_below_zero(gpukit, tmp_path):
     path.write_text(DEVICES + "2026-11-21T09:00:00,0,5,-20\n"
                               "2026-11-21T09:00:10,0,9,-20\n")
     text = texts(svg(gpukit, tmp_path, path, "--temperature", "--power"))
-    assert re.search(r"\s-20\s", text)
-    assert not re.search(r"\s-[1-9]\s", text)
+    assert re.search(r"^-20$", text, re.M)
+    assert not re.search(r"^-[1-4]$", text, re.M)
 
 
 @pytest.mark.parametrize("content, words", [
@@ -138,7 +229,9 @@ def test_nothing_to_draw(gpukit, tmp_path, content, words):
 
 
 @pytest.mark.parametrize("args", [
-    (), ("x.csv",), ("-o", "x.gif", "f"), ("-o", ".png", "f"),
+    (), ("-o", "x.gif", "f"), ("-o", ".png", "f"), ("--json", "f"),
+    ("--from", "noon", "f"), ("--gpu", ",", "f"), ("--compare", "f"),
+    ("--compare", "a", "b", "c", "d"), ("-c", "a,b,c,d,e,f,g,h,i", "f"),
     ("-o", "a.png", "--term", "f"), ("--size", "1x1", "-o", "a.png", "f"),
     ("--size", "axb", "-o", "a.png", "f"), ("--nonsense", "f")])
 def test_usage(gpukit, args):
@@ -174,15 +267,22 @@ def test_a_gnuplot_that_fails(gpukit, recording, tmp_path):
     assert not (tmp_path / "a.png").exists()
 
 
+def in_terminal(*args, **env):
+    return subprocess.run([GPUKIT, "plot", "--term", *args], text=True,
+                          capture_output=True, check=True,
+                          env=clean_env(**env)).stdout
+
+
 def test_in_the_terminal(recording):
-    with open(recording, encoding="ascii") as f:
-        done = subprocess.run([GPUKIT, "plot", "-", "--term"], stdin=f,
-                              capture_output=True, text=True, check=True,
-                              env=clean_env(COLUMNS="100"))
-    lines = done.stdout.splitlines()
-    assert "GPU memory" in done.stdout and "\x1b" not in done.stdout
-    assert max(len(line.rstrip()) for line in lines) <= 100
-    assert 20 <= len(lines) <= 24
+    shown = in_terminal(recording, COLUMNS="100")
+    lines = shown.splitlines()
+    assert "busy %" in shown and "\x1b" not in shown
+    assert max(map(len, lines)) <= 100 and len(lines) < 20
+    assert "GPU 1" in shown and "max 59" in shown
+    # The traces rise from left to right as the values do.
+    bottom = next(line for line in lines if "max 59" in line)
+    cells = [c for c in bottom[:50] if "\u2800" < c <= "\u28ff"]
+    assert len(cells) > 20 and cells[0] < cells[-1] == "\u28ff"
 
 
 def test_a_terminal_that_cannot_be_written_to(recording):
@@ -200,19 +300,23 @@ def test_a_pipe_with_a_name(gpukit, tmp_path):
                           stdin=subprocess.PIPE) as writer:
         writer.stdin.write(HEADER + rows())
         writer.stdin.close()
-        assert "GPU 1" in texts(svg(gpukit, tmp_path, pipe, "--per-gpu"))
+        assert "GPU 1" in texts(svg(gpukit, tmp_path, pipe))
     assert writer.returncode == 0
 
 
-def test_in_a_small_terminal_every_panel_has_room(recording):
-    options = ["--cpu", "--util", "--power", "--temperature"]
-    done = subprocess.run([GPUKIT, "plot", recording, "--term", *options],
-                          capture_output=True, text=True, check=True,
-                          env=clean_env(COLUMNS="12", LINES="5"))
-    for title in ("GPU memory", "System memory", "CPU", "GPU utilisation",
-                  "Power", "Temperature"):
-        assert done.stdout.count(title) == 1, title
-    assert len(done.stdout.splitlines()) >= 6 * 8
+@pytest.mark.parametrize("columns", [12, 40, 80, 120, 200])
+def test_in_any_terminal_every_panel_has_room(recording, tmp_path, columns):
+    path = tmp_path / "log.csv"
+    path.write_text(DEVICES.strip() + ",memory_used_bytes,sm_util_pct\n" +
+                    "".join(f"2026-11-21T09:00:{s:02d},{g},{100 + s},60,"
+                            f"5000000000,{s}\n" for s in range(60)
+                            for g in range(5)))
+    shown = in_terminal(path, COLUMNS=str(columns))
+    for title in ("busy %", "memory GiB", "power W", "temperature °C"):
+        assert title in shown, title
+    assert max(map(len, shown.splitlines())) <= max(columns, 48)
+    for gpu in range(5):
+        assert f"GPU {gpu}" in shown
 
 
 def test_snapshots(gpukit, machine, tmp_path):
@@ -220,11 +324,13 @@ def test_snapshots(gpukit, machine, tmp_path):
     tape = tmp_path / "tape"
     gpukit.ok("record", "--snapshots", "--interval", "0.05", "--count", "20",
               "--output", tape, env=made.env)
-    text = texts(svg(gpukit, tmp_path, tape, "--per-gpu", "--power",
-                     "--temperature", "--util", "--cpu"))
-    assert "GPU 0" in text and "GPU 1" in text and "gpukit-load" in text
-    assert " no " not in text
-    assert "gpukit-load" in texts(svg(gpukit, tmp_path, tape, "--per-pid"))
+    text = texts(svg(gpukit, tmp_path, tape, "--cpu", "-c",
+                     "sm_clock_hertz,host_memory_bytes"))
+    assert "GPU 0" in text and "GPU 1" in text and "2 × H100" in text
+    assert "sm_clock_hertz MHz" in text and "host_memory_bytes GiB" in text
+    assert "CPU" in text and "not recorded" not in text
+    assert re.search(r"9\.0  \d+", texts(svg(gpukit, tmp_path, tape,
+                                             "--per-pid")))
     whole = tape.read_bytes()
     tape.write_bytes(whole[:len(whole) - 20])
     done = gpukit("plot", tape, "-o", tmp_path / "out.png")

@@ -1,7 +1,9 @@
-/* Lines of a picture: sums of a moment, peaks that are kept, gaps. */
+/* What recordings add up to: sums of a moment, peaks, weights, gaps, filters.
+ */
 #include "unit.h"
 
-#include "plot/script.h"
+#include "base/err.h"
+#include "plot/chart.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,8 +16,8 @@ static int set_up(void **state)
 	(void)state;
 	if (gk_plot_chart_init(&chart))
 		return -1;
-	chart.wanted[GK_PLOT_MEMORY] = true;
 	gk_plot_chart_begin(&chart, "file");
+	chart.file->processes = true;
 	return 0;
 }
 
@@ -26,39 +28,71 @@ static int tear_down(void **state)
 	return 0;
 }
 
+static struct gk_csv_field field(const char *text)
+{
+	return (struct gk_csv_field){text, strlen(text)};
+}
+
+static struct gk_plot_row row_at(int64_t ms, const char *gpu, const char *pid)
+{
+	struct gk_plot_row row;
+
+	gk_plot_row_clear(&row);
+	row.time_ms = ms;
+	row.gpu = field(gpu);
+	row.pid = field(pid);
+	return row;
+}
+
 static void add(int64_t ms, const char *gpu, const char *pid, double memory)
 {
-	char of_gpu[64], of_pid[64];
-	struct gk_plot_row row = {
-	    .time_ms = ms,
-	    .gpu = {of_gpu, strlen(gpu)},
-	    .pid = {of_pid, strlen(pid)},
-	};
+	struct gk_plot_row row = row_at(ms, gpu, pid);
 
-	strcpy(of_gpu, gpu);
-	strcpy(of_pid, pid);
-	for (int q = 0; q < GK_PLOT_QUANTITIES; q++)
-		row.value[q] = (double)NAN;
-	row.value[GK_PLOT_MEMORY] = memory;
+	gk_plot_row_set(&row, GK_PLOT_MEMORY, memory);
 	assert_int_equal(gk_plot_chart_add(&chart, &row), 0);
+}
+
+/* A row of a device recording. */
+static void add_gpu(int64_t ms, double busy, double power, unsigned reasons)
+{
+	struct gk_plot_row row = row_at(ms, "0", "");
+
+	gk_plot_row_set(&row, GK_PLOT_BUSY, busy);
+	gk_plot_row_set(&row, GK_PLOT_POWER, power);
+	gk_plot_row_set(&row, GK_PLOT_REASONS, reasons);
+	gk_plot_row_set(&row, GK_PLOT_MEMORY, 4096);
+	assert_int_equal(gk_plot_chart_add(&chart, &row), 0);
+}
+
+static const struct gk_plot_subject *find(const char *label)
+{
+	for (size_t i = 0; i < chart.subject_count; i++)
+		if (!strcmp(chart.subjects[i].label, label))
+			return &chart.subjects[i];
+	fail_msg("no %s", label);
+	return NULL;
+}
+
+static const struct gk_plot_track *memory_of(const char *label)
+{
+	return find(label)->tracks[GK_PLOT_MEMORY];
 }
 
 static void rows_of_a_moment_are_added_up(void **state)
 {
 	(void)state;
-	chart.group[GK_PLOT_MEMORY] = GK_PLOT_PER_GPU;
 	for (int s = 0; s < 3; s++) {
 		add(s * 1000, "0", "7", 100);
 		add(s * 1000, "0", "8", 20);
 		add(s * 1000, "1", "7", 3);
 	}
 	assert_int_equal(gk_plot_chart_end(&chart), 0);
-	assert_int_equal(chart.line_count, 2);
-	assert_string_equal(chart.lines[0].label, "GPU 0");
-	assert_string_equal(chart.lines[1].label, "GPU 1");
-	assert_int_equal(chart.lines[0].series.count, 3);
-	assert_near(chart.lines[0].series.bins[2].max, 120, 1e-9);
-	assert_near(chart.lines[1].series.bins[2].max, 3, 1e-9);
+	assert_int_equal(chart.subject_count, 5);
+	assert_int_equal(memory_of("GPU 0")->series.count, 3);
+	assert_near(memory_of("GPU 0")->series.bins[2].max, 120, 1e-9);
+	assert_near(memory_of("GPU 1")->series.bins[2].max, 3, 1e-9);
+	assert_near(memory_of("8")->series.bins[2].max, 20, 1e-9);
+	assert_ptr_equal(find("8")->gpu, find("GPU 0"));
 }
 
 static void a_peak_outlives_many_rows(void **state)
@@ -69,9 +103,9 @@ static void a_peak_outlives_many_rows(void **state)
 
 	(void)state;
 	for (int i = 0; i < ROWS; i++)
-		add((int64_t)i * 1000, "0", "7", i == PEAK ? 5000 : i % 10);
+		add((int64_t)i * 1000, "0", "", i == PEAK ? 5000 : i % 10);
 	assert_int_equal(gk_plot_chart_end(&chart), 0);
-	series = &chart.lines[0].series;
+	series = &memory_of("GPU 0")->series;
 	assert_in_range(series->count, 500, 2048);
 	for (size_t i = 0; i < series->count; i++) {
 		assert_near(series->bins[i].min, 0, 1e-9);
@@ -81,7 +115,7 @@ static void a_peak_outlives_many_rows(void **state)
 		}
 	}
 	assert_true(seen);
-	assert_near(series->peak, 5000, 1e-9);
+	assert_near(memory_of("GPU 0")->max, 5000, 1e-9);
 }
 
 static void times_may_go_back(void **state)
@@ -90,77 +124,226 @@ static void times_may_go_back(void **state)
 
 	(void)state;
 	for (int i = 0; i < 5000; i++)
-		add((int64_t)(i * 37 % 5000) * 60000, "0", "7", i);
+		add((int64_t)(i * 37 % 5000) * 60000, "0", "", i);
 	assert_int_equal(gk_plot_chart_end(&chart), 0);
-	series = &chart.lines[0].series;
+	series = &memory_of("GPU 0")->series;
 	for (size_t i = 1; i < series->count; i++)
 		assert_true(series->bins[i - 1].column <
 			    series->bins[i].column);
-	assert_near(series->peak, 4999, 1e-9);
+	assert_near(memory_of("GPU 0")->max, 4999, 1e-9);
 }
 
-static const char *draw(const char *title)
+/* A value stands for the time before it; a pause is not recorded time. */
+static void values_weigh_by_time(void **state)
 {
-	static struct gk_buf script;
-	struct gk_plot_look look = {
-	    .form = GK_PLOT_SVG, .width = 600, .height = 400, .title = title};
-
-	gk_buf_free(&script);
-	gk_plot_script(&chart, &look, &script);
-	assert_false(script.failed);
-	return script.data;
-}
-
-static void a_gap_breaks_the_line(void **state)
-{
-	const char *data;
+	static const int at_s[] = {0, 1, 2, 3, 5, 605, 606};
+	static const double busy[] = {50, 10, 20, 30, 90, 60, 0};
+	const struct gk_plot_subject *gpu;
 
 	(void)state;
-	for (int i = 0; i < 10; i++)
-		add(i * 1000 + (i > 4 ? 600000 : 0), "0", "7", 5);
+	chart.file->processes = false;
+	for (size_t i = 0; i < sizeof at_s / sizeof *at_s; i++)
+		add_gpu(at_s[i] * 1000, busy[i], 100, i == 4 ? 0x4 | 0x40 : 1);
 	assert_int_equal(gk_plot_chart_end(&chart), 0);
-	data = strstr(draw("x"), "$line0 << END\n");
-	assert_non_null(data);
-	assert_non_null(strstr(data, "4.000 5\n\n605.000 5\n"));
-	assert_null(strstr(data, "3.000 5\n\n"));
+	gpu = find("GPU 0");
+	/* 1 s of each but 2 s of 90; after the pause 2 s of 60, as before. */
+	assert_near(gpu->seconds, 8, 1e-9);
+	assert_near(gk_plot_track_mean(gpu->tracks[GK_PLOT_BUSY]),
+		    (10 + 20 + 30 + 2 * 90 + 2 * 60 + 0) / 8.0, 1e-9);
+	assert_near(gk_plot_subject_energy(gpu), 8 * 100 / 3600.0, 1e-9);
+	assert_near(gpu->throttled, 2, 1e-9);
+	assert_near(gpu->by_reason[0], 2, 1e-9);
+	assert_near(gpu->by_reason[4], 2, 1e-9);
+	assert_near(gpu->idle, 1, 1e-9);
+	assert_int_equal(gpu->run_count, 2);
 }
 
-static void names_are_data(void **state)
+static void a_process_has_its_part_of_the_energy(void **state)
 {
-	const char *script;
-
 	(void)state;
-	chart.group[GK_PLOT_MEMORY] = GK_PLOT_PER_PID;
-	add(0, "0", "7'\n!touch x; \"`id`\" $x", 1);
+	for (int s = 0; s < 3; s++) {
+		struct gk_plot_row row;
+
+		add_gpu(s * 1000, 80, 300, 0);
+		for (int p = 0; p < 2; p++) {
+			row = row_at(s * 1000, "0", p ? "8" : "7");
+			row.alone = true;
+			gk_plot_row_set(&row, GK_PLOT_BUSY, p ? 20 : 60);
+			assert_int_equal(gk_plot_chart_add(&chart, &row), 0);
+		}
+	}
 	assert_int_equal(gk_plot_chart_end(&chart), 0);
-	script = draw("it's\n'; system('id')");
-	assert_non_null(strstr(script, "title '7''?!touch x; \"`id`\" $x'"));
-	assert_non_null(strstr(script, "title 'it''s?''; system(''id'')' "));
+	assert_near(find("GPU 0")->tracks[GK_PLOT_BUSY]->last, 80, 0);
+	assert_near(gk_plot_subject_energy(find("7")), 2 * 225 / 3600.0, 1e-9);
+	assert_near(gk_plot_subject_energy(find("8")), 2 * 75 / 3600.0, 1e-9);
 }
 
-static void too_many_lines_are_counted(void **state)
+static void a_counter_of_energy_goes_before_power(void **state)
+{
+	static const double joules[] = {500, 800, 100, 400};
+	struct gk_plot_row row;
+
+	(void)state;
+	for (int s = 0; s < 4; s++) {
+		row = row_at(s * 1000, "0", "");
+		gk_plot_row_set(&row, GK_PLOT_ENERGY, joules[s]);
+		gk_plot_row_set(&row, GK_PLOT_POWER, 1);
+		assert_int_equal(gk_plot_chart_add(&chart, &row), 0);
+	}
+	assert_int_equal(gk_plot_chart_end(&chart), 0);
+	assert_near(gk_plot_subject_energy(find("GPU 0")), 600 / 3600.0, 1e-9);
+}
+
+static void what_happened_is_kept_as_runs(void **state)
+{
+	static const int reasons[] = {0, 0x40, 0x40, 0, 0, 0, 0x4, 0};
+	const struct gk_plot_subject *gpu;
+	struct gk_plot_row row;
+
+	(void)state;
+	for (int s = 0; s < 8; s++) {
+		row = row_at(s * 10000, "0", "");
+		gk_plot_row_set(&row, GK_PLOT_REASONS, reasons[s]);
+		gk_plot_row_set(&row, GK_PLOT_XIDS, s >= 5);
+		gk_plot_row_set(&row, GK_PLOT_XID, s >= 5 ? 79 : 0);
+		gk_plot_row_set(&row, GK_PLOT_ECC, s >= 3 ? 9 : 7);
+		row.lost = s >= 6;
+		assert_int_equal(gk_plot_chart_add(&chart, &row), 0);
+	}
+	assert_int_equal(gk_plot_chart_end(&chart), 0);
+	gpu = find("GPU 0");
+	assert_true(gpu->lost);
+	assert_int_equal(gpu->run_count, 5);
+	assert_int_equal(gpu->runs[0].event, GK_PLOT_BY_HEAT);
+	assert_int_equal(gpu->runs[0].from_ms, 0);
+	assert_int_equal(gpu->runs[0].to_ms, 20000);
+	assert_int_equal(gpu->runs[1].event, GK_PLOT_ECC_CAME);
+	assert_int_equal(gpu->runs[1].from_ms, 30000);
+	assert_int_equal(gpu->runs[2].event, GK_PLOT_XID_CAME);
+	assert_int_equal(gpu->runs[2].number, 79);
+	assert_int_equal(gpu->runs[3].event, GK_PLOT_BY_POWER);
+	assert_int_equal(gpu->runs[4].event, GK_PLOT_LOST);
+	assert_int_equal(gpu->runs[4].from_ms, 60000);
+	assert_int_equal(gpu->runs[4].to_ms, 70000);
+}
+
+/* At nearly full clocks a power cap holds nobody back. */
+static void a_power_cap_alone_is_no_event(void **state)
+{
+	struct gk_plot_row row;
+
+	(void)state;
+	for (int s = 0; s < 2; s++) {
+		row = row_at(s * 1000, s ? "1" : "0", "");
+		gk_plot_row_set(&row, GK_PLOT_REASONS, 4);
+		gk_plot_row_set(&row, GK_PLOT_CLOCK, s ? 1781 : 1783);
+		gk_plot_row_set(&row, GK_PLOT_CLOCK_MAX, 1980);
+		assert_int_equal(gk_plot_chart_add(&chart, &row), 0);
+	}
+	assert_int_equal(gk_plot_chart_end(&chart), 0);
+	assert_int_equal(find("GPU 0")->run_count, 0);
+	assert_int_equal(find("GPU 1")->run_count, 1);
+}
+
+static void too_many_are_counted(void **state)
 {
 	(void)state;
-	chart.group[GK_PLOT_MEMORY] = GK_PLOT_PER_PID;
-	for (int i = 0; i < GK_PLOT_LINES_MAX + 5; i++) {
+	for (int i = 0; i < GK_PLOT_SUBJECTS_MAX + 5; i++) {
 		char pid[16];
 
 		snprintf(pid, sizeof pid, "%d", i);
 		add(0, "0", pid, i);
 	}
 	assert_int_equal(gk_plot_chart_end(&chart), 0);
-	assert_int_equal(chart.line_count, GK_PLOT_LINES_MAX);
-	assert_int_equal(chart.lines_left_out, 5);
-	assert_non_null(strstr(draw("x"), "(the 12 highest of 2000)"));
+	assert_int_equal(chart.subject_count, GK_PLOT_SUBJECTS_MAX);
+	assert_int_equal(chart.left_out, 6);
 }
 
-static void what_no_file_has_is_said(void **state)
+static void rows_are_chosen_by_gpu_and_pid(void **state)
+{
+	static const char *const gpus[] = {"1", "2"}, *const pids[] = {"7"};
+
+	(void)state;
+	chart.filter = (struct gk_plot_filter){
+	    .gpus = gpus, .gpu_count = 2, .pids = pids, .pid_count = 1};
+	add(0, "0", "7", 1);
+	add(0, "1", "8", 2);
+	add(0, "1:0", "7", 4);
+	add(0, "10", "7", 8);
+	add(0, "2", "7", 16);
+	assert_int_equal(gk_plot_chart_end(&chart), 0);
+	assert_int_equal(chart.rows, 2);
+	assert_near(memory_of("GPU 1:0")->last, 4, 0);
+	assert_near(memory_of("GPU 2")->last, 16, 0);
+}
+
+#define AT(text) ((text)*60 * 1000LL) /* minutes */
+
+static void rows_are_chosen_by_time(void **state)
+{
+	static const struct {
+		const char *from, *to;
+		int first, last; /* minutes since 23:00 */
+	} cases[] = {
+	    {"10m", "20m", 10, 20},           {"23:30", "00:15", 30, 75},
+	    {"22:00", "23:01:00", 0, 1},      {"00:30", "", 90, 119},
+	    {"", "1970-01-02T00:59", 0, 119}, {"1970-01-02", "", 60, 119},
+	    {"-30m", "-10m", 89, 109},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct gk_plot_filter filter = {.gpu_count = 0};
+
+		if (*cases[i].from)
+			assert_int_equal(
+			    gk_plot_parse_when(cases[i].from, &filter.from), 0);
+		if (*cases[i].to)
+			assert_int_equal(
+			    gk_plot_parse_when(cases[i].to, &filter.to), 0);
+		tear_down(NULL);
+		set_up(NULL);
+		chart.filter = filter;
+		chart.end_ms = AT(23 * 60 + 119);
+		for (int m = 0; m < 120; m++)
+			add(AT(23 * 60 + m), "0", "", m);
+		assert_int_equal(gk_plot_chart_end(&chart), 0);
+		assert_near(memory_of("GPU 0")->first, cases[i].first, 0);
+		assert_near(memory_of("GPU 0")->last, cases[i].last, 0);
+	}
+}
+
+static void what_is_no_time_is_refused(void **state)
+{
+	static const char *const words[] = {"",      "now",   "25:00",
+					    "12",    "1:2:3", "2026-13-01",
+					    "--10m", "10x",   "2026-11-21T9"};
+	struct gk_plot_when when;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcmp(words[i], "12") != 0 &&
+		    !gk_plot_parse_when(words[i], &when))
+			fail_msg("taken: %s", words[i]);
+	assert_int_equal(gk_plot_parse_when("12", &when), 0);
+	assert_int_equal(when.ms, 12000);
+}
+
+static void aligned_files_begin_together(void **state)
 {
 	(void)state;
-	chart.wanted[GK_PLOT_POWER] = true;
-	add(0, "0", "7", 1);
+	chart.aligned = true;
+	add(5000, "0", "", 1);
+	add(6000, "0", "", 2);
 	assert_int_equal(gk_plot_chart_end(&chart), 0);
-	assert_non_null(strstr(draw("x"), "set label 'no power "));
+	gk_plot_chart_begin(&chart, "other");
+	add(777000, "0", "", 3);
+	add(779000, "0", "", 4);
+	assert_int_equal(gk_plot_chart_end(&chart), 0);
+	assert_int_equal(chart.subject_count, 2);
+	assert_int_equal(chart.first_ms, 0);
+	assert_int_equal(chart.last_ms, 2000);
+	assert_int_equal(chart.subjects[1].file, 1);
 }
 
 #define TEST(function)                                                         \
@@ -172,10 +355,16 @@ int main(void)
 	    TEST(rows_of_a_moment_are_added_up),
 	    TEST(a_peak_outlives_many_rows),
 	    TEST(times_may_go_back),
-	    TEST(a_gap_breaks_the_line),
-	    TEST(names_are_data),
-	    TEST(too_many_lines_are_counted),
-	    TEST(what_no_file_has_is_said),
+	    TEST(values_weigh_by_time),
+	    TEST(a_process_has_its_part_of_the_energy),
+	    TEST(a_counter_of_energy_goes_before_power),
+	    TEST(what_happened_is_kept_as_runs),
+	    TEST(a_power_cap_alone_is_no_event),
+	    TEST(too_many_are_counted),
+	    TEST(rows_are_chosen_by_gpu_and_pid),
+	    TEST(rows_are_chosen_by_time),
+	    TEST(what_is_no_time_is_refused),
+	    TEST(aligned_files_begin_together),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,13 +4,13 @@
 #include "base/err.h"
 #include "plot/sheet.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 static char text[256];
 static struct gk_csv_field fields[16];
+static struct gk_plot_asked asked;
 
 /* A row of words between commas. */
 static struct gk_csv_row row_of(const char *line)
@@ -33,7 +33,7 @@ static int read_row(const char *header, const char *line,
 	struct gk_plot_sheet sheet;
 	struct gk_csv_row row = row_of(header);
 
-	assert_true(gk_plot_header(&row, &sheet));
+	assert_true(gk_plot_header(&row, &asked, &sheet));
 	row = row_of(line);
 	return gk_plot_read(&sheet, &row, ret);
 }
@@ -50,9 +50,40 @@ static void columns_are_found_by_name(void **state)
 	assert_int_equal(row.time_ms, 1795253401250);
 	assert_near(row.value[GK_PLOT_POWER], 250.5, 1e-9);
 	assert_near(row.value[GK_PLOT_MEMORY], 3, 1e-9);
-	assert_true(isnan(row.value[GK_PLOT_CPU]));
+	assert_false(gk_plot_row_has(&row, GK_PLOT_CPU));
 	assert_int_equal(row.pid.len, 2);
 	assert_int_equal(row.gpu.len, 0);
+}
+
+static void any_column_can_be_asked_for(void **state)
+{
+	static const char header[] = "timestamp,sm_clock_hertz,threads";
+	struct gk_plot_row row;
+
+	(void)state;
+	asked = (struct gk_plot_asked){{"threads", "sm_clock_hertz"}, 2};
+	assert_int_equal(read_row(header, "2026-11-21T09:30:00,1e0,7", &row),
+			 GK_ERR_CORRUPT);
+	assert_int_equal(read_row(header, "2026-11-21T09:30:00,1980,7", &row),
+			 0);
+	asked.count = 0;
+	assert_near(row.value[GK_PLOT_ASKED], 7, 0);
+	assert_near(row.value[GK_PLOT_ASKED + 1], 1980, 0);
+	assert_near(row.value[GK_PLOT_CLOCK], 1980, 0);
+}
+
+static void the_first_of_two_limits_counts(void **state)
+{
+	static const char header[] =
+	    "timestamp,power_limit_watts,power_limit_enforced_watts";
+	struct gk_plot_row row;
+
+	(void)state;
+	assert_int_equal(read_row(header, "2026-11-21T09:30:00,400,300", &row),
+			 0);
+	assert_near(row.value[GK_PLOT_POWER_LIMIT], 300, 0);
+	assert_int_equal(read_row(header, "2026-11-21T09:30:00,400,", &row), 0);
+	assert_near(row.value[GK_PLOT_POWER_LIMIT], 400, 0);
 }
 
 static void files_of_something_else_are_refused(void **state)
@@ -66,7 +97,7 @@ static void files_of_something_else_are_refused(void **state)
 	for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
 		struct gk_csv_row row = row_of(headers[i]);
 
-		assert_false(gk_plot_header(&row, &sheet));
+		assert_false(gk_plot_header(&row, &asked, &sheet));
 	}
 }
 
@@ -78,7 +109,7 @@ static void an_empty_value_is_absent(void **state)
 	assert_int_equal(read_row("timestamp,gpu_mem_mib,cpu_pct",
 				  "2026-11-21 09:30:00,,-1.5", &row),
 			 0);
-	assert_true(isnan(row.value[GK_PLOT_MEMORY]));
+	assert_false(gk_plot_row_has(&row, GK_PLOT_MEMORY));
 	assert_near(row.value[GK_PLOT_CPU], -1.5, 1e-9);
 }
 
@@ -90,7 +121,7 @@ static void values_of_a_gpu_that_hangs_are_absent(void **state)
 	(void)state;
 	assert_int_equal(
 	    read_row(header, "2026-11-21T09:30:00,0,stale,70", &row), 0);
-	assert_true(isnan(row.value[GK_PLOT_POWER]));
+	assert_false(gk_plot_row_has(&row, GK_PLOT_POWER));
 	assert_int_equal(read_row(header, "2026-11-21T09:30:00,0,ok,70", &row),
 			 0);
 	assert_near(row.value[GK_PLOT_POWER], 70, 0);
@@ -142,6 +173,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(columns_are_found_by_name),
+	    cmocka_unit_test(any_column_can_be_asked_for),
+	    cmocka_unit_test(the_first_of_two_limits_counts),
 	    cmocka_unit_test(files_of_something_else_are_refused),
 	    cmocka_unit_test(an_empty_value_is_absent),
 	    cmocka_unit_test(values_of_a_gpu_that_hangs_are_absent),

@@ -1,10 +1,11 @@
 /* tape.c - turns the snapshots of a tape into rows of a chart. */
 #include "cli/plot/tape.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/units.h"
+#include "format/names.h"
 #include "record/tape.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -12,15 +13,74 @@
 /* The texts of a row, which fields point into. */
 struct row {
 	struct gk_plot_row row;
-	char gpu[16], pid[16];
+	char gpu[GK_NAME_MAX], pid[16];
+};
+
+static const struct {
+	enum gk_metric metric;
+	enum gk_plot_quantity quantity;
+	double scale;
+} metrics[] = {
+    {GK_M_GPU_UTIL, GK_PLOT_BUSY, 1},
+    {GK_M_MEM_USED, GK_PLOT_MEMORY, MIB},
+    {GK_M_POWER, GK_PLOT_POWER, 1000},
+    {GK_M_TEMP, GK_PLOT_TEMPERATURE, 1},
+    {GK_M_MEM_TOTAL, GK_PLOT_MEMORY_TOTAL, MIB},
+    {GK_M_POWER_ENFORCED, GK_PLOT_POWER_LIMIT, 1000},
+    {GK_M_POWER_LIMIT, GK_PLOT_POWER_LIMIT, 1000},
+    {GK_M_TEMP_SLOWDOWN, GK_PLOT_TEMPERATURE_LIMIT, 1},
+    {GK_M_SM_CLOCK, GK_PLOT_CLOCK, 1},
+    {GK_M_SM_CLOCK_MAX, GK_PLOT_CLOCK_MAX, 1},
+    {GK_M_THROTTLE, GK_PLOT_REASONS, 1},
+    {GK_M_ECC_UNCORRECTED, GK_PLOT_ECC, 1},
+    {GK_M_XID_COUNT, GK_PLOT_XIDS, 1},
+    {GK_M_XID_LAST, GK_PLOT_XID, 1},
+    {GK_M_ENERGY, GK_PLOT_ENERGY, 1000},
 };
 
 static void set_quantity(struct gk_plot_row *row,
 			 enum gk_plot_quantity quantity,
 			 const struct gk_value *value, double scale)
 {
-	if (value->why == GK_PRESENT)
-		row->value[quantity] = (double)value->v / scale;
+	if (value->why == GK_PRESENT && !gk_plot_row_has(row, quantity))
+		gk_plot_row_set(row, quantity, (double)value->v / scale);
+}
+
+/* As the name of a metric says: W, not mW. */
+static double scale_of(enum gk_unit unit)
+{
+	return unit == GK_UNIT_MILLIWATT || unit == GK_UNIT_MILLIJOULE ? 1e3
+	       : unit == GK_UNIT_CENTIPERCENT                          ? 1e2
+	       : unit == GK_UNIT_NANOSECOND                            ? 1e9
+								       : 1;
+}
+
+static bool is_of_devices(const char *name)
+{
+	for (size_t i = 0; i < GK_M_COUNT; i++)
+		if (!strcmp(gk_metrics[i].name, name))
+			return true;
+	return false;
+}
+
+/*
+ * Columns that somebody asked for by name. Where GPUs and processes have one
+ * name, the GPU's is meant.
+ */
+static void set_asked(const struct gk_plot_chart *chart,
+		      struct gk_plot_row *row,
+		      const struct gk_metric_info *infos, size_t count,
+		      const struct gk_value *values)
+{
+	for (unsigned i = 0; i < chart->asked.count; i++)
+		for (size_t k = 0; k < count; k++)
+			if (!strcmp(infos[k].name, chart->asked.names[i]) &&
+			    (infos == gk_metrics ||
+			     !is_of_devices(infos[k].name)))
+				set_quantity(
+				    row,
+				    (enum gk_plot_quantity)(GK_PLOT_ASKED + i),
+				    &values[k], scale_of(infos[k].unit));
 }
 
 /* As `gpukit record` writes times: local, and counted as if it were UTC. */
@@ -33,89 +93,87 @@ static int64_t local_ms(uint64_t wall_ns)
 	return (int64_t)(wall_ns / GK_NS_PER_MS) + tm.tm_gmtoff * 1000LL;
 }
 
-static struct gk_plot_row *begin_plot_row(struct row *row,
-					  const struct gk_snapshot *snap)
+static struct gk_plot_row *begin_plot_row(struct row *row, int64_t time_ms)
 {
-	row->row = (struct gk_plot_row){.time_ms = local_ms(snap->wall_ns)};
-	row->gpu[0] = row->pid[0] = '\0';
-	row->row.gpu.text = row->row.command.text = row->gpu;
-	row->row.pid.text = row->pid;
-	for (int q = 0; q < GK_PLOT_QUANTITIES; q++)
-		row->row.value[q] = (double)NAN;
+	gk_plot_row_clear(&row->row);
+	row->row.time_ms = time_ms;
 	return &row->row;
 }
 
-static void name_gpu(struct row *row, unsigned index)
+static void name_gpu(struct row *row, const struct gk_device *dev)
 {
-	row->row.gpu.len =
-	    (size_t)snprintf(row->gpu, sizeof row->gpu, "%u", index);
+	gk_device_label(row->gpu, dev);
+	row->row.gpu = (struct gk_csv_field){row->gpu, strlen(row->gpu)};
 }
 
-/* Values of processes are left to their own rows. */
-static int plot_tape_device(struct gk_plot_chart *chart,
-			    const struct gk_snapshot *snap,
+static int plot_tape_device(struct gk_plot_chart *chart, int64_t time_ms,
 			    const struct gk_device *dev)
 {
 	struct row row;
-	struct gk_plot_row *to = begin_plot_row(&row, snap);
+	struct gk_plot_row *to = begin_plot_row(&row, time_ms);
 
+	name_gpu(&row, dev);
+	to->model = (struct gk_csv_field){dev->name, strlen(dev->name)};
+	to->lost = dev->health == GK_HEALTH_LOST;
 	/* The values of a GPU that does not answer are old ones. */
 	if (dev->health == GK_HEALTH_STALE)
-		return 0;
-	name_gpu(&row, dev->index);
-	if (chart->group[GK_PLOT_MEMORY] != GK_PLOT_PER_PID)
-		set_quantity(to, GK_PLOT_MEMORY, &dev->m[GK_M_MEM_USED], MIB);
-	if (chart->group[GK_PLOT_UTILIZATION] != GK_PLOT_PER_PID)
-		set_quantity(to, GK_PLOT_UTILIZATION, &dev->m[GK_M_GPU_UTIL],
-			     1);
-	set_quantity(to, GK_PLOT_POWER, &dev->m[GK_M_POWER], 1000);
-	set_quantity(to, GK_PLOT_TEMPERATURE, &dev->m[GK_M_TEMP], 1);
+		return gk_plot_chart_add(chart, to);
+	for (size_t i = 0; i < COUNT(metrics); i++)
+		set_quantity(to, metrics[i].quantity,
+			     &dev->m[metrics[i].metric], metrics[i].scale);
+	set_asked(chart, to, gk_metrics, GK_M_COUNT, dev->m);
 	return gk_plot_chart_add(chart, to);
 }
 
-static int plot_tape_process(struct gk_plot_chart *chart,
+static int plot_tape_process(struct gk_plot_chart *chart, int64_t time_ms,
 			     const struct gk_snapshot *snap,
 			     const struct gk_process *p)
 {
+	const char *command = *p->command ? p->command : p->name;
 	struct row row;
-	struct gk_plot_row *to = begin_plot_row(&row, snap);
+	struct gk_plot_row *to = begin_plot_row(&row, time_ms);
 
-	name_gpu(&row, snap->devices[p->device].index);
+	to->alone = true;
+	name_gpu(&row, &snap->devices[p->device]);
 	to->pid.len =
 	    (size_t)snprintf(row.pid, sizeof row.pid, "%d", (int)p->pid);
-	to->command = (struct gk_csv_field){p->command, strlen(p->command)};
-	if (chart->group[GK_PLOT_MEMORY] == GK_PLOT_PER_PID)
-		set_quantity(to, GK_PLOT_MEMORY, &p->m[GK_PM_GPU_MEM], MIB);
-	if (chart->group[GK_PLOT_UTILIZATION] == GK_PLOT_PER_PID)
-		set_quantity(to, GK_PLOT_UTILIZATION, &p->m[GK_PM_SM_UTIL], 1);
+	to->pid.text = row.pid;
+	to->command = (struct gk_csv_field){command, strlen(command)};
+	set_quantity(to, GK_PLOT_MEMORY, &p->m[GK_PM_GPU_MEM], MIB);
+	set_quantity(to, GK_PLOT_BUSY, &p->m[GK_PM_SM_UTIL], 1);
 	set_quantity(to, GK_PLOT_CPU, &p->m[GK_PM_CPU], 100);
+	set_asked(chart, to, gk_process_metrics, GK_PM_COUNT, p->m);
 	return gk_plot_chart_add(chart, to);
 }
 
-static int plot_tape_host(struct gk_plot_chart *chart,
-			  const struct gk_snapshot *snap)
+static int plot_tape_host(struct gk_plot_chart *chart, int64_t time_ms,
+			  const struct gk_host *host)
 {
-	const struct gk_host *host = &snap->host;
 	struct row row;
-	struct gk_plot_row *to = begin_plot_row(&row, snap);
+	struct gk_plot_row *to = begin_plot_row(&row, time_ms);
 
+	to->alone = true;
 	if (host->mem_total.why == GK_PRESENT &&
 	    host->mem_available.why == GK_PRESENT)
-		to->value[GK_PLOT_SYSTEM_MEMORY] =
-		    (double)(host->mem_total.v - host->mem_available.v) / MIB;
+		gk_plot_row_set(
+		    to, GK_PLOT_HOST_MEMORY,
+		    (double)(host->mem_total.v - host->mem_available.v) / MIB);
 	return gk_plot_chart_add(chart, to);
 }
 
 static int add_snapshot(struct gk_plot_chart *chart,
 			const struct gk_snapshot *snap)
 {
-	int r = plot_tape_host(chart, snap);
+	int64_t ms = local_ms(snap->wall_ns);
+	int r = plot_tape_host(chart, ms, &snap->host);
 
+	if (!chart->file->host[0])
+		gk_str_copy(chart->file->host, sizeof chart->file->host,
+			    snap->host.hostname);
 	for (size_t i = 0; i < snap->device_count && !r; i++)
-		if (snap->devices[i].mig_index < 0)
-			r = plot_tape_device(chart, snap, &snap->devices[i]);
+		r = plot_tape_device(chart, ms, &snap->devices[i]);
 	for (size_t i = 0; i < snap->process_count && !r; i++)
-		r = plot_tape_process(chart, snap, &snap->processes[i]);
+		r = plot_tape_process(chart, ms, snap, &snap->processes[i]);
 	return r;
 }
 
@@ -129,6 +187,7 @@ int gk_plot_tape(const char *path, struct gk_plot_chart *chart,
 
 	if (r)
 		return r;
+	chart->file->processes = true;
 	for (size_t i = 0; i < gk_tape_count(tape) && !r; i++) {
 		if (gk_tape_read(tape, i, &snap)) {
 			losses.snapshots++;
