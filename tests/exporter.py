@@ -77,18 +77,20 @@ class Metrics(dict):
 class Exporter:
     """A running `gpukit export`; stop() it."""
 
+    verb, path, ready_path = "export", "/metrics", "/healthz"
+
     def __init__(self, env, *options, ready=True, **how):
         self.process = subprocess.Popen(
-            [GPUKIT, "export", "--port", "0", *map(str, options)], text=True,
+            [GPUKIT, self.verb, "--port", "0", *map(str, options)], text=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE, env=clean_env(**env), **how)
         line = self.process.stderr.readline()
         match = re.fullmatch(
-            r"gpukit export: (https?)://\[?(.*?)\]?:(\d+)/metrics\n", line)
-        assert match, line
+            rf"gpukit {self.verb}: (https?)://\[?(.*?)\]?:(\d+)(/.*)\n", line)
+        assert match and match[4] == self.path, line
         self.scheme, self.host, self.port = match[1], match[2], int(match[3])
         if ready:
-            self.await_status("/healthz", 200)
+            self.await_status(self.ready_path, 200)
 
     def say(self, request, answers=1):
         """The status lines and bodies of the answers to bytes; fewer than

@@ -49,6 +49,7 @@ room format/boxed format core base '<gpukit>'
 room record format core base '<gpukit>'
 room export format core base
 room http base
+room web format core base '<gpukit>'
 room tui tui/lanes format format/boxed core base yaml '<gpukit>'
 room tui/lanes tui format core base '<gpukit>'
 
@@ -85,7 +86,7 @@ room limit base abi
 room limit/preload limit base abi
 
 verbs='cli/export cli/fake cli/limit cli/plot cli/record cli/select cli/smi cli/stat
-	cli/top'
+	cli/top cli/web'
 room cli format core base cli/fake machine/store '<gpukit>'
 room cli/serve cli http core base '<gpukit>'
 for verb in $verbs; do
@@ -99,6 +100,7 @@ for verb in $verbs; do
 	cli/smi) below='format/smi' ;;
 	cli/plot) below='plot record tui tui/lanes' ;;
 	cli/record) below='record' ;;
+	cli/web) below='web http cli/serve' ;;
 	cli/export) below='export http cli/serve' ;;
 	*) below= ;;
 	esac

@@ -26,6 +26,7 @@ extern const struct gk_cmd gk_cmd_smi;
 extern const struct gk_cmd gk_cmd_record;
 extern const struct gk_cmd gk_cmd_select;
 extern const struct gk_cmd gk_cmd_export;
+extern const struct gk_cmd gk_cmd_web;
 extern const struct gk_cmd gk_cmd_plot;
 extern const struct gk_cmd gk_cmd_limit;
 extern const struct gk_cmd gk_cmd_fake;

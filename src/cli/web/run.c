@@ -1,0 +1,327 @@
+/*
+ * run.c - `gpukit web`: has the devices read in the background, tells what is
+ * read to the hub, and gives pages and streams to the web server.
+ */
+#include "base/clock.h"
+#include "cli/cmd.h"
+#include "cli/interrupt.h"
+#include "cli/open.h"
+#include "cli/web/web.h"
+#include "format/json.h"
+#include "web/hub.h"
+#include "web/page.h"
+#include "web/tell.h"
+
+#include <malloc.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define VERB "web"
+
+/* What changes slowly is read and told slowly. */
+#define PROCESSES_LEAST_NS (2 * GK_NS_PER_S)
+#define SLOW_LEAST_NS      (5 * GK_NS_PER_S)
+/* Without a driver, it is looked for so often. */
+#define LOOK_MS 5000
+
+#define EVENTS "/api/v1/events"
+
+enum { SLOT_FILES = 0, SLOT_SNAPSHOT = 6, SLOT_MESSAGE = 7 };
+
+struct site {
+	const struct gk_web *web;
+	struct gk_server server;
+	struct gk_hub *hub;
+	struct gk *gk;
+	/* Of the thread that reads. */
+	struct gk_teller teller;
+	struct gk_buf text, identity, alerts;
+	uint64_t processes_ns, details_ns; /* when they are told next */
+	/* The snapshot of /api/v1/snapshot. */
+	pthread_mutex_t mutex; /* of it */
+	struct gk_snapshot *snap;
+	uint64_t number;
+	struct gk_buf page; /* of the server's thread */
+};
+
+/* ---- pages ---- */
+
+static void message(struct gk_http_page *page, unsigned status,
+		    const char *text)
+{
+	*page = (struct gk_http_page){
+	    .status = status,
+	    .type = "text/plain; charset=utf-8",
+	    .body = text,
+	    .len = strlen(text),
+	    .slot = SLOT_MESSAGE,
+	    .number = (uint64_t)(uintptr_t)text,
+	};
+}
+
+static void serve_snapshot(struct site *s, struct gk_http_page *page)
+{
+	pthread_mutex_lock(&s->mutex);
+	if (!s->snap) {
+		message(page, 503, "nothing has been read yet\n");
+	} else {
+		s->page.len = 0;
+		gk_format_json(&s->page, s->snap, GK_JSON_INDENT);
+		*page = (struct gk_http_page){
+		    .status = 200,
+		    .type = "application/json",
+		    .body = s->page.data,
+		    .len = s->page.len,
+		    .slot = SLOT_SNAPSHOT,
+		    .number = s->number,
+		};
+	}
+	pthread_mutex_unlock(&s->mutex);
+}
+
+/* EVENTS is of this host, EVENTS/NAME of any. */
+static void serve_events(struct site *s, const struct gk_http_request *request,
+			 struct gk_http_page *page)
+{
+	const char *name = request->path + strlen(EVENTS);
+	struct gk_stream *stream;
+
+	if (request->head) {
+		message(page, 200, "");
+		return;
+	}
+	stream =
+	    gk_hub_look(s->hub, *name ? name + 1 : NULL, request->last_event);
+	if (!stream) {
+		message(page, 404, "no such host\n");
+		return;
+	}
+	page->status = 200;
+	page->type = "text/event-stream";
+	page->stream = stream;
+}
+
+static bool is_events(const char *path)
+{
+	size_t len = strlen(EVENTS);
+
+	return !strncmp(path, EVENTS, len) && (!path[len] || path[len] == '/');
+}
+
+static void serve_page(void *owner, const struct gk_http_request *request,
+		       struct gk_http_page *page)
+{
+	struct site *s = owner;
+	struct gk_web_file file;
+
+	if (is_events(request->path)) {
+		serve_events(s, request, page);
+	} else if (!strcmp(request->path, "/api/v1/snapshot")) {
+		serve_snapshot(s, page);
+	} else if (gk_web_file(request->path, &file)) {
+		page->status = 200;
+		page->type = file.type;
+		page->body = file.body;
+		page->len = file.len;
+		page->slot = SLOT_FILES;
+		page->number = (uint64_t)(uintptr_t)file.body;
+	} else {
+		message(page, 404, "no such page\n");
+	}
+}
+
+static ssize_t read_more(void *owner, void *stream, char *dst, size_t cap)
+{
+	(void)owner;
+	return gk_stream_read(stream, dst, cap);
+}
+
+static void end_stream(void *owner, void *stream)
+{
+	(void)owner;
+	gk_stream_end(stream);
+}
+
+static void wake(void *owner)
+{
+	const struct site *s = owner;
+
+	if (s->server.http)
+		s->server.module->wake(s->server.http);
+}
+
+static const struct gk_http_header headers[] = {
+    {"Content-Security-Policy",
+     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+     "connect-src 'self'; base-uri 'none'; form-action 'none'; "
+     "frame-ancestors 'none'"},
+    {"X-Content-Type-Options", "nosniff"},
+    {"Referrer-Policy", "no-referrer"},
+    {"Cross-Origin-Resource-Policy", "same-origin"},
+    {NULL, NULL},
+};
+
+/* ---- telling ---- */
+
+static void put_event(struct site *s, enum gk_event_kind kind,
+		      const struct gk_buf *text)
+{
+	if (!text->failed)
+		gk_hub_take(s->hub, 0, kind, text->data, text->len);
+}
+
+/* Tells an event that is the same for long only when it changes. */
+static void put_if_new(struct site *s, enum gk_event_kind kind,
+		       struct gk_buf *last)
+{
+	if (last->data && !strcmp(last->data, s->text.data))
+		return;
+	put_event(s, kind, &s->text);
+	last->len = 0;
+	gk_buf_add(last, s->text.data, s->text.len);
+}
+
+static bool is_due(uint64_t *next_ns, uint64_t now_ns, uint64_t period_ns)
+{
+	if (now_ns < *next_ns)
+		return false;
+	*next_ns = now_ns + period_ns;
+	return true;
+}
+
+static uint64_t longer_time(uint64_t ns, uint64_t least)
+{
+	return ns > least ? ns : least;
+}
+
+static void tell(struct site *s, const struct gk_snapshot *snap)
+{
+	/* A little early, for frames do not come to the nanosecond. */
+	uint64_t now = snap->mono_ns + s->web->interval_ns / 4;
+
+	gk_tell_take(&s->teller, snap);
+	s->text.len = 0;
+	gk_tell_hello(&s->text, snap, s->web->interval_ns);
+	put_if_new(s, GK_EVENT_HELLO, &s->identity);
+	s->text.len = 0;
+	gk_tell_frame(&s->text, &s->teller, snap);
+	put_event(s, GK_EVENT_FRAME, &s->text);
+	s->text.len = 0;
+	gk_tell_alerts(&s->text, &s->teller, snap);
+	put_if_new(s, GK_EVENT_ALERT, &s->alerts);
+	if (is_due(&s->processes_ns, now, PROCESSES_LEAST_NS)) {
+		s->text.len = 0;
+		gk_tell_processes(&s->text, &s->teller, snap, s->web->commands);
+		put_event(s, GK_EVENT_PROCESSES, &s->text);
+	}
+	if (is_due(&s->details_ns, now, SLOW_LEAST_NS)) {
+		s->text.len = 0;
+		gk_tell_details(&s->text, snap);
+		put_event(s, GK_EVENT_DETAILS, &s->text);
+	}
+	gk_hub_tell_hosts(s->hub);
+}
+
+static void put_frame(void *owner, struct gk_snapshot *snap)
+{
+	struct site *s = owner;
+	struct gk_snapshot *old;
+
+	if (!s->web->commands)
+		gk_serve_hide_commands(snap);
+	tell(s, snap);
+	pthread_mutex_lock(&s->mutex);
+	old = s->snap;
+	s->snap = snap;
+	s->number++;
+	pthread_mutex_unlock(&s->mutex);
+	gk_snapshot_free(old);
+}
+
+/* ---- running ---- */
+
+static int open_machine(struct site *s)
+{
+	struct gk_options options = s->web->machine;
+	uint64_t interval = s->web->interval_ns;
+
+	options.with |= GK_WITH_EVENTS;
+	options.period_ns[GK_TIER_MEDIUM] =
+	    longer_time(interval, PROCESSES_LEAST_NS);
+	options.period_ns[GK_TIER_ASKED] = interval;
+	options.period_ns[GK_TIER_SLOW] = longer_time(interval, SLOW_LEAST_NS);
+	return gk_cli_open(VERB, &options, &s->gk);
+}
+
+static int serve_frames(struct site *s)
+{
+	int err = gk_watch_begin(s->gk, s->web->interval_ns);
+
+	if (err)
+		return gk_serve_failure(VERB, "cannot read the GPUs: %s",
+					gk_strerror(err));
+	return gk_serve_frames(VERB, s->gk, put_frame, s);
+}
+
+static int serve(struct site *s)
+{
+	struct gk_http_options how = {
+	    .headers = headers,
+	    .owner = s,
+	    .page = serve_page,
+	    .more = read_more,
+	    .stream_end = end_stream,
+	};
+	int status = gk_serve_begin(&s->server, how);
+
+	gk_interrupt_ready();
+	if (status)
+		return status;
+	gk_serve_tell(&s->server, "/");
+	return serve_frames(s);
+}
+
+static int begin(struct site *s)
+{
+	char name[GK_NAME_MAX] = "localhost";
+	const char *names[] = {name};
+
+	gethostname(name, sizeof name - 1);
+	s->hub = gk_hub_new(names, 1, wake, s);
+	return s->hub ? 0 : gk_serve_failure(VERB, "out of memory");
+}
+
+static void end(struct site *s)
+{
+	gk_serve_end(&s->server);
+	gk_hub_free(s->hub);
+	gk_snapshot_free(s->snap);
+	gk_buf_free(&s->text);
+	gk_buf_free(&s->identity);
+	gk_buf_free(&s->alerts);
+	gk_buf_free(&s->page);
+	pthread_mutex_destroy(&s->mutex);
+}
+
+int gk_web_run(const struct gk_web *web)
+{
+	struct site s = {.web = web};
+	int status;
+
+	/* As in `gpukit export`. */
+	mallopt(M_ARENA_MAX, 1);
+	pthread_mutex_init(&s.mutex, NULL);
+	if (gk_interrupt_catch())
+		return gk_serve_failure(VERB, "cannot catch signals");
+	status = gk_serve_load(&s.server, &web->serve);
+	if (!status)
+		status = begin(&s);
+	if (!status)
+		status = open_machine(&s);
+	if (!status)
+		status = serve(&s);
+	end(&s);
+	return s.gk ? gk_cli_close(s.gk, status) : status;
+}

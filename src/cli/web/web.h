@@ -1,0 +1,19 @@
+/* web.h - `gpukit web`: what its options chose, and the run. */
+#ifndef GK_CLI_WEB_H
+#define GK_CLI_WEB_H
+
+#include "cli/serve/serve.h"
+
+#include <gpukit/gpukit.h>
+
+struct gk_web {
+	struct gk_serve_options serve;
+	uint64_t interval_ns;
+	bool commands;
+	struct gk_options machine;
+};
+
+/* Serves until a signal comes; a gk_exit, after a message when it is not 0. */
+int gk_web_run(const struct gk_web *web);
+
+#endif

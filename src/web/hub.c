@@ -1,0 +1,301 @@
+/* hub.c - brings what hosts do to those who look. */
+#include "web/hub.h"
+
+#include "base/clock.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* So that proxies and clients know that somebody is there. */
+#define COMMENT_NS (15 * GK_NS_PER_S)
+static const char comment[] = ":\n\n";
+
+struct gk_hub {
+	pthread_mutex_t mutex; /* of all that follows, and of all streams */
+	char token[24];        /* tells the ids of this run from others */
+	uint64_t id;           /* of the last event */
+	struct gk_event *list; /* the last list of hosts */
+	size_t count;
+	struct gk_web_host *hosts;
+	void (*wake)(void *owner);
+	void *owner;
+};
+
+struct gk_stream {
+	struct gk_hub *hub;
+	struct gk_web_host *host;
+	bool greeted;          /* hello was sent, or is known */
+	unsigned wanted;       /* bits: kinds to be sent after that */
+	uint64_t at;           /* the last event of the host that was sent */
+	uint64_t all_until;    /* up to it, all are sent, not the newest only */
+	uint64_t list_at;      /* the last list of hosts that was sent */
+	struct gk_event *part; /* an event of which something is to be sent */
+	size_t sent;           /* of it */
+	uint64_t sent_ns;      /* when something was sent last */
+};
+
+/* ---- beginning and end ---- */
+
+struct gk_hub *gk_hub_new(const char *const *names, size_t count,
+			  void (*wake)(void *owner), void *owner)
+{
+	struct gk_hub *hub = calloc(1, sizeof *hub);
+
+	if (!hub || !(hub->hosts = calloc(count, sizeof *hub->hosts))) {
+		free(hub);
+		return NULL;
+	}
+	pthread_mutex_init(&hub->mutex, NULL);
+	snprintf(hub->token, sizeof hub->token, "%llx",
+		 (unsigned long long)gk_wall_ns());
+	hub->wake = wake;
+	hub->owner = owner;
+	for (hub->count = 0; hub->count < count; hub->count++)
+		gk_web_host_init(&hub->hosts[hub->count], names[hub->count]);
+	return hub;
+}
+
+void gk_hub_free(struct gk_hub *hub)
+{
+	if (!hub)
+		return;
+	for (size_t i = 0; i < hub->count; i++)
+		gk_web_host_free(&hub->hosts[i]);
+	gk_event_drop(hub->list);
+	pthread_mutex_destroy(&hub->mutex);
+	free(hub->hosts);
+	free(hub);
+}
+
+/* ---- hosts ---- */
+
+static struct gk_web_host *find_host(struct gk_hub *hub, const char *name)
+{
+	for (size_t i = 0; i < hub->count; i++)
+		if (!strcmp(hub->hosts[i].name, name))
+			return &hub->hosts[i];
+	return NULL;
+}
+
+/* A host is called as it calls itself, unless another one is called so. */
+static void name_host(struct gk_hub *hub, struct gk_web_host *host)
+{
+	const char *name =
+	    json_string_value(json_object_get(host->hello, "hostname"));
+
+	if (name && !find_host(hub, name))
+		gk_str_copy(host->name, sizeof host->name, name);
+}
+
+int gk_hub_take(struct gk_hub *hub, size_t host, enum gk_event_kind kind,
+		const char *json, size_t len)
+{
+	int err;
+
+	pthread_mutex_lock(&hub->mutex);
+	err = gk_web_host_take(&hub->hosts[host], kind, json, len, hub->token,
+			       hub->id + 1);
+	if (!err)
+		hub->id++;
+	if (!err && kind == GK_EVENT_HELLO)
+		name_host(hub, &hub->hosts[host]);
+	pthread_mutex_unlock(&hub->mutex);
+	if (!err)
+		hub->wake(hub->owner);
+	return err;
+}
+
+void gk_hub_away(struct gk_hub *hub, size_t host, const char *why)
+{
+	pthread_mutex_lock(&hub->mutex);
+	gk_str_copy(hub->hosts[host].why, sizeof hub->hosts[host].why, why);
+	pthread_mutex_unlock(&hub->mutex);
+}
+
+void gk_hub_tell_hosts(struct gk_hub *hub)
+{
+	struct gk_event *list = NULL;
+	struct gk_buf text = {0};
+
+	pthread_mutex_lock(&hub->mutex);
+	if (hub->count > 1 || *hub->hosts[0].why) {
+		gk_buf_puts(&text, "{\"hosts\":[");
+		for (size_t i = 0; i < hub->count; i++) {
+			gk_buf_puts(&text, i ? "," : "");
+			gk_web_host_summary(&hub->hosts[i], &text);
+		}
+		gk_buf_puts(&text, "]}");
+	}
+	if (text.data && !text.failed)
+		list = gk_event_new(GK_EVENT_HOSTS, hub->token, ++hub->id,
+				    text.data);
+	gk_event_drop(hub->list);
+	hub->list = list;
+	pthread_mutex_unlock(&hub->mutex);
+	gk_buf_free(&text);
+	if (list)
+		hub->wake(hub->owner);
+}
+
+/* ---- streams ---- */
+
+/* The number of an id of this run; 0: it is of no run, or of another. */
+static uint64_t number_of_id(const struct gk_hub *hub, const char *id)
+{
+	size_t len = strlen(hub->token);
+	char *end;
+	uint64_t number;
+
+	if (strncmp(id, hub->token, len) != 0 || id[len] != '-')
+		return 0;
+	number = strtoull(id + len + 1, &end, 10);
+	return *end || number > hub->id ? 0 : number;
+}
+
+/* Whether all that came after an event is still there. */
+static bool is_in_ring(const struct gk_web_host *h, uint64_t id)
+{
+	return h->count && id && h->ring[h->first]->id <= id;
+}
+
+static void resume_after(struct gk_stream *s, uint64_t id)
+{
+	const struct gk_web_host *h = s->host;
+
+	s->greeted = true;
+	s->at = id;
+	s->all_until = h->ring[(h->first + h->count - 1) % GK_WEB_RING]->id;
+}
+
+struct gk_stream *gk_hub_look(struct gk_hub *hub, const char *name,
+			      const char *last_id)
+{
+	struct gk_stream *s = calloc(1, sizeof *s);
+	uint64_t id;
+
+	if (!s)
+		return NULL;
+	pthread_mutex_lock(&hub->mutex);
+	s->hub = hub;
+	s->host = name ? find_host(hub, name) : &hub->hosts[0];
+	s->sent_ns = gk_mono_ns();
+	id = number_of_id(hub, last_id);
+	if (s->host && is_in_ring(s->host, id))
+		resume_after(s, id);
+	pthread_mutex_unlock(&hub->mutex);
+	if (s->host)
+		return s;
+	free(s);
+	return NULL;
+}
+
+void gk_stream_end(struct gk_stream *s)
+{
+	pthread_mutex_lock(&s->hub->mutex);
+	gk_event_drop(s->part);
+	pthread_mutex_unlock(&s->hub->mutex);
+	free(s);
+}
+
+/* What is sent to who knows nothing yet. */
+static struct gk_event *greet(struct gk_stream *s)
+{
+	const struct gk_web_host *h = s->host;
+	uint64_t last =
+	    h->count ? h->ring[(h->first + h->count - 1) % GK_WEB_RING]->id : 0;
+	struct gk_event *hello = gk_web_host_hello(h, s->hub->token, last);
+
+	if (!hello)
+		return NULL;
+	s->greeted = true;
+	s->at = last;
+	s->wanted = ((1u << GK_EVENT_KINDS) - 1) & ~(1u << GK_EVENT_HELLO);
+	return hello;
+}
+
+static struct gk_event *next_wanted(struct gk_stream *s)
+{
+	while (s->wanted) {
+		int kind = __builtin_ctz(s->wanted);
+
+		s->wanted &= s->wanted - 1;
+		if (s->host->latest[kind])
+			return gk_event_use(s->host->latest[kind]);
+	}
+	return NULL;
+}
+
+/* The next of the ring that no newer one of its kind makes old. */
+static struct gk_event *next_of_ring(struct gk_stream *s)
+{
+	const struct gk_web_host *h = s->host;
+
+	for (unsigned i = 0; i < h->count; i++) {
+		struct gk_event *e = h->ring[(h->first + i) % GK_WEB_RING];
+
+		if (e->id <= s->at)
+			continue;
+		s->at = e->id;
+		if (e->id <= s->all_until || e == h->latest[e->kind])
+			return gk_event_use(e);
+	}
+	return NULL;
+}
+
+static struct gk_event *next_event(struct gk_stream *s)
+{
+	struct gk_event *list = s->hub->list, *e;
+
+	if (list && list->id > s->list_at) {
+		s->list_at = list->id;
+		return gk_event_use(list);
+	}
+	if (!s->greeted)
+		return greet(s);
+	e = next_wanted(s);
+	return e ? e : next_of_ring(s);
+}
+
+static size_t send_part(struct gk_stream *s, char *dst, size_t cap)
+{
+	size_t n = s->part->len - s->sent;
+
+	n = n < cap ? n : cap;
+	memcpy(dst, s->part->text + s->sent, n);
+	s->sent += n;
+	if (s->sent == s->part->len) {
+		gk_event_drop(s->part);
+		s->part = NULL;
+		s->sent = 0;
+	}
+	return n;
+}
+
+/* As many events as there is room for. */
+static size_t fill(struct gk_stream *s, char *dst, size_t cap)
+{
+	size_t n = 0;
+
+	while (n < cap && (s->part || (s->part = next_event(s))))
+		n += send_part(s, dst + n, cap - n);
+	return n;
+}
+
+ssize_t gk_stream_read(struct gk_stream *s, char *dst, size_t cap)
+{
+	uint64_t now = gk_mono_ns();
+	size_t n;
+
+	pthread_mutex_lock(&s->hub->mutex);
+	n = fill(s, dst, cap);
+	pthread_mutex_unlock(&s->hub->mutex);
+	if (!n && now - s->sent_ns > COMMENT_NS && cap >= sizeof comment) {
+		n = sizeof comment - 1;
+		memcpy(dst, comment, n);
+	}
+	if (n)
+		s->sent_ns = now;
+	return (ssize_t)n;
+}

@@ -1,0 +1,292 @@
+// The page: reads the stream of events and shows what it says. Rows stay; texts
+// and one step of each graph change. Nothing is drawn while nobody sees it.
+import { STEPS, forgetColours } from "./draw.js";
+import { Hosts } from "./hosts.js";
+import { Lane, isSilent } from "./lane.js";
+import { Processes } from "./processes.js";
+import { GIB, age, clock, kilowatts, known, make, say, whole } from "./words.js";
+
+const $ = (id) => document.getElementById(id);
+const state = {
+  source: null, retry: null, // the stream, and the timer of a new one
+  host: null,                // whose stream it is; null: this machine's
+  hello: null, frame: null, details: new Map(), alerts: [],
+  lanes: new Map(),          // by uuid
+  last: 0,                   // time of the last frame, as the machine tells it
+  heard: 0,                  // when it came, by our own clock
+  dirty: false,              // frames came while nobody looked
+  pointing: null,
+};
+const hosts = new Hosts($("hosts"), $("host"));
+const processes = new Processes($("processes"));
+
+// ---- the connection ----
+
+const asked = () => new URLSearchParams(location.hash.slice(1)).get("host");
+const isList = () => hosts.many && !state.host;
+
+function link(word, text) {
+  document.body.dataset.link = word;
+  say($("link").lastElementChild, text);
+}
+
+function away() {
+  link("away", state.last ? `Last frame ${clock(state.last)}, trying again` : "no answer, trying again");
+}
+
+function connect() {
+  clearTimeout(state.retry);
+  state.source?.close();
+  state.host = asked();
+  const source = new EventSource("api/v1/events" + (state.host ? `/${encodeURIComponent(state.host)}` : ""));
+  state.source = source;
+  source.onopen = () => { if (!state.last) link("connecting", "connecting…"); };
+  source.onerror = () => {
+    away();
+    // A refusal ends the stream for good: the browser does not try again.
+    if (source.readyState === EventSource.CLOSED) state.retry = setTimeout(connect, 5000);
+  };
+  for (const [name, take] of Object.entries(events))
+    source.addEventListener(name, (event) => { if (source === state.source) take(JSON.parse(event.data)); });
+}
+
+function forget() {
+  Object.assign(state, { hello: null, frame: null, alerts: [], last: 0, pointing: null });
+  state.details.clear();
+  state.lanes.clear();
+  processes.put(null);
+  $("lanes").replaceChildren(make("li", "outline"), make("li", "outline"));
+  link("connecting", "connecting…");
+  tellAll();
+}
+
+// ---- what the stream says ----
+
+const events = {
+  hello(hello) {
+    state.hello = hello;
+    state.last = hello.history?.time ?? 0;
+    buildLanes();
+  },
+  frame(frame) {
+    if (!state.hello || frame.time <= state.last) return;
+    const passed = (frame.time - state.last) / state.hello.interval_seconds;
+    const columns = state.last && passed > 1.5 ? Math.min(STEPS, Math.round(passed)) : 1;
+    state.frame = frame;
+    state.last = frame.time;
+    state.heard = performance.now();
+    for (const device of frame.devices) state.lanes.get(device.uuid)?.add(device, columns);
+    link("live", "live");
+    if (document.hidden || isList()) { state.dirty = true; return; }
+    for (const lane of state.lanes.values()) if (lane.frame) lane.step(columns);
+    tellFrame();
+  },
+  details(details) {
+    for (const device of details.devices) state.details.set(device.uuid, device);
+    tellOpen();
+  },
+  processes(event) {
+    processes.put(event);
+    if (!document.hidden) processes.tell();
+  },
+  alert(event) {
+    state.alerts = event.alerts;
+    tellAlerts();
+  },
+  hosts(event) {
+    hosts.put(event.hosts);
+    if (!document.hidden) tellHosts();
+  },
+};
+
+// ---- lanes ----
+
+function buildLanes() {
+  const list = $("lanes"), old = new Map(state.lanes), history = state.hello.history?.devices ?? {};
+  state.lanes.clear();
+  for (const identity of state.hello.devices) {
+    const lane = old.get(identity.uuid) ?? new Lane(identity, toggle);
+    lane.remember(history[identity.uuid]);
+    state.lanes.set(identity.uuid, lane);
+  }
+  list.replaceChildren(...[...state.lanes.values()].map((lane) => lane.element));
+  list.classList.toggle("many", state.lanes.size > 8);
+  for (const lane of state.lanes.values()) lane.redraw();
+  for (const ago of document.querySelectorAll(".ago")) say(ago, `${age(STEPS * state.hello.interval_seconds)} ago`);
+  tellAll();
+}
+
+function toggle(lane) {
+  for (const other of state.lanes.values())
+    if (other !== lane && other.open) other.toggle(false);
+  lane.toggle(!lane.open, state.details.get(lane.identity.uuid));
+}
+
+function tellOpen() {
+  for (const lane of state.lanes.values())
+    if (lane.open) lane.toggle(true, state.details.get(lane.identity.uuid));
+}
+
+// ---- the head ----
+
+// Of the GPUs that answer; MIG devices are parts of theirs.
+function sums() {
+  const uuids = new Map(state.hello.devices.map((d) => [d.uuid, d]));
+  const gpus = state.frame.devices.filter((d) => !known(uuids.get(d.uuid)?.mig_index));
+  const well = gpus.filter((d) => !isSilent(d));
+  const add = (key) => well.reduce((sum, d) => sum + (d[key] ?? 0), 0);
+  const count = (name) => gpus.filter((d) => d.state === name).length;
+  return { gpus, well, used: add("memory_used_bytes"), total: add("memory_total_bytes"), watts: add("power_watts"),
+    limit: add("power_limit_enforced_watts"), lost: count("lost"), stale: count("stale") + count("hung") };
+}
+
+function sumsText(s) {
+  const parts = [`${whole(s.used / GIB)} of ${whole(s.total / GIB)} GiB`,
+    kilowatts(s.watts) + (s.limit ? ` of ${kilowatts(s.limit)}` : "")];
+  if (s.well.length < s.gpus.length)
+    parts.unshift([`${s.well.length} of ${s.gpus.length} GPUs`, s.lost && `${s.lost} lost`,
+      s.stale && `${s.stale} stale`].filter(Boolean).join(", "));
+  return parts.join(" · ");
+}
+
+function tellHead() {
+  const hello = state.hello, one = state.frame && !isList();
+  say($("name"), isList() ? "" : state.host ?? hello?.hostname ?? "");
+  say($("version"), hello ? `gpukit ${hello.gpukit_version}` : "");
+  say($("machine"), !hello || isList() ? "" : [modelText(), hello.driver_version && `driver ${hello.driver_version}`,
+    hello.cuda_version && `CUDA ${hello.cuda_version}`].filter(Boolean).join(" · "));
+  say($("sums"), one ? sumsText(sums()) : "");
+  say($("clock"), state.last ? clock(state.last) : "");
+  document.title = [state.alerts.length && !isList() ? `(${state.alerts.length})` : "",
+    isList() ? "hosts" : hello?.hostname ?? "", "gpukit"].filter(Boolean).join(" ");
+}
+
+function modelText() {
+  const gpus = state.hello.devices.filter((d) => !known(d.mig_index));
+  const models = new Set(gpus.map((d) => d.model ?? d.name));
+  if (!gpus.length) return "no GPU";
+  return models.size === 1 ? `${gpus.length} × ${[...models][0]}` : `${gpus.length} GPUs`;
+}
+
+function tellNotice() {
+  const here = hosts.list.find((host) => host.name === (state.host ?? host.name));
+  const silent = here?.why && !state.frame ? here.why : "";
+  const empty = state.hello && !state.hello.devices.length;
+  $("notice").hidden = !silent && !empty || isList();
+  $("notice").classList.toggle("fail", Boolean(silent));
+  say($("notice"), silent || (empty ? "This machine has no GPU. To see some: gpukit fake -- gpukit web" : ""));
+}
+
+function alertText(alert) {
+  const identity = state.hello?.devices.find((d) => d.uuid === alert.uuid);
+  const frame = state.lanes.get(alert.uuid)?.frame, what = frame?.state === alert.state ? frame.words : alert.state;
+  return `${alert.glyph} GPU ${alert.label} ${identity?.model ?? ""}: ${what}` +
+    (alert.why ? ` · ${alert.why}` : "") + ` · since ${clock(alert.since)}`;
+}
+
+function tellAlerts() {
+  const box = $("alerts"), count = $("count"), list = isList() ? [] : state.alerts;
+  list.slice(0, 3).forEach((alert, i) => {
+    const line = box.children[i] ?? box.appendChild(make("p"));
+    line.className = alert.level;
+    say(line, alertText(alert) + (i === 2 && list.length > 3 ? ` · +${list.length - 3} more` : ""));
+  });
+  while (box.children.length > Math.min(3, list.length)) box.lastChild.remove();
+  count.hidden = !list.length;
+  count.classList.toggle("warn", !list.some((alert) => alert.level === "fail"));
+  say(count, `${list.length} alert${list.length === 1 ? "" : "s"}`);
+}
+
+function tellHosts() {
+  $("picker").hidden = !hosts.many;
+  $("hosts").hidden = !isList();
+  $("one").hidden = isList();
+  if (hosts.many) hosts.tell(state.host);
+  tellNotice();
+}
+
+function tellFrame() {
+  state.dirty = false;
+  for (const lane of state.lanes.values()) lane.tell();
+  if (state.pointing !== null) point(state.pointing);
+  tellHead();
+}
+
+function tellAll() {
+  if (state.frame) tellFrame();
+  tellHead();
+  tellAlerts();
+  tellHosts();
+  processes.tell();
+}
+
+function lookAgain() {
+  if (document.hidden) return;
+  for (const lane of state.lanes.values()) lane.redraw();
+  tellAll();
+}
+
+// ---- the pointer: one line at the same time in all graphs ----
+
+function point(share) {
+  const steps = STEPS - 1 - Math.min(STEPS - 1, Math.floor(share * STEPS));
+  state.pointing = share;
+  $("lanes").classList.add("pointing");
+  $("lanes").style.setProperty("--cursor", `${100 * share}%`);
+  for (const lane of state.lanes.values()) lane.point(steps);
+  say($("past"), clock(state.last - steps * state.hello.interval_seconds));
+}
+
+function unpoint() {
+  if (state.pointing === null) return;
+  state.pointing = null;
+  $("lanes").classList.remove("pointing");
+  say($("past"), "");
+  tellFrame();
+}
+
+$("lanes").addEventListener("pointermove", (event) => {
+  const graph = event.target.closest(".graph"), box = graph?.getBoundingClientRect();
+  if (!graph || !state.frame) { unpoint(); return; }
+  point(Math.max(0, Math.min(1, (event.clientX - box.left) / box.width)));
+});
+$("lanes").addEventListener("pointerleave", unpoint);
+
+// ---- keys ----
+
+function moveFocus(by) {
+  const buttons = [...document.querySelectorAll(isList() ? "#hosts a" : "#lanes .who")];
+  const at = buttons.indexOf(document.activeElement);
+  buttons[Math.max(0, Math.min(buttons.length - 1, at < 0 ? 0 : at + by))]?.focus();
+}
+
+function back() {
+  const open = [...state.lanes.values()].find((lane) => lane.open);
+  if (document.activeElement === $("filter")) $("filter").blur();
+  else if (open) { open.toggle(false); open.who.focus(); }
+  else if (hosts.many) location.hash = "";
+}
+
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.matches("input, select");
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "Escape") back();
+  else if (typing) return;
+  else if (event.key === "ArrowDown") moveFocus(1);
+  else if (event.key === "ArrowUp") moveFocus(-1);
+  else if (event.key === "/") $("filter").focus();
+  else return;
+  event.preventDefault();
+});
+
+// ---- time that passes without a frame ----
+
+setInterval(() => {
+  const patience = 1000 * Math.max(5, 3 * (state.hello?.interval_seconds ?? 1));
+  if (document.body.dataset.link === "live" && performance.now() - state.heard > patience) away();
+}, 1000);
+
+document.addEventListener("visibilitychange", lookAgain);
+window.addEventListener("hashchange", () => { forget(); connect(); });
+matchMedia("(prefers-color-scheme: light)").addEventListener("change", () => { forgetColours(); lookAgain(); });
+connect();
