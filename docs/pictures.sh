@@ -1,6 +1,6 @@
 #!/bin/sh
 # Draws the pictures of README.md anew, from what the built command shows in a
-# terminal: docs/pictures.sh (needs tmux and python3).
+# terminal and draws: docs/pictures.sh (needs tmux, python3 and gnuplot).
 set -eu
 cd "$(dirname "$0")/.."
 gpukit=build/bin/gpukit
@@ -27,3 +27,11 @@ picture() {
 
 picture top "gpukit top" 140 44 "Down Down" auto
 picture top-device "gpukit top: one GPU" 120 56 "d"
+
+# What plot makes of a minute in which ten minutes go by.
+directory=$(mktemp -d)
+$gpukit fake --scenario dying-gpu --speed 10 -- \
+	$gpukit record --snapshots -i 0.25 --count 220 -o "$directory/day.tape"
+(cd "$directory" && "$OLDPWD/$gpukit" plot day.tape)
+mv "$directory/day.png" docs/plot.png
+rm -r "$directory"

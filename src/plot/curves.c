@@ -205,8 +205,8 @@ static void add_mark_terms(const struct gk_plot_page *page, unsigned data,
 	if (event == GK_PLOT_XID_CAME)
 		gk_buf_printf(page->out,
 			      ", $m%u_%d using 2:4:5 with labels left offset "
-			      "0.7,0 font ',7' textcolor rgb '%s'",
-			      data, (int)event, color);
+			      "0.7,0 font ',%g' textcolor rgb '%s'",
+			      data, (int)event, 7 * page->font, color);
 }
 
 /* ---- curves ---- */

@@ -15,7 +15,7 @@
 
 /* Half the side of gnuplot's square, in pixels, for a point size of 1, with its
  * edge. */
-#define HALF_SIDE 4.02
+#define HALF_SIDE 5.36
 
 /* What comes from a file must not end the string of the script. */
 static void add_clean_name(struct gk_buf *out, const char *name)

@@ -94,6 +94,8 @@ static void set_size(struct gk_plot_page *page)
 	page->scale = 1;
 	if (look->width)
 		page->scale = fmin(look->width / width, look->height / height);
+	/* Fonts of SVG are in pixels, and nothing else scales them. */
+	page->font = look->form == GK_PLOT_SVG ? page->scale * 4 / 3 : 1;
 	page->width = look->width ? look->width / page->scale : width;
 	page->height = look->width ? look->height / page->scale : height;
 	page->top = TOP + 14 * (page->picture->absent_count > 0);
@@ -300,7 +302,8 @@ void gk_plot_text(const struct gk_plot_page *page, double x, double y,
 		      " at screen %.5f,%.5f %s font '%s%s,%g' textcolor rgb "
 		      "'%s'\n",
 		      x / page->width, 1 - y / page->height, align, family,
-		      weight == GK_PLOT_BOLD ? " Bold" : "", points, color);
+		      weight == GK_PLOT_BOLD ? " Bold" : "",
+		      points * page->font, color);
 }
 
 double gk_plot_x(const struct gk_plot_page *page, int64_t ms)

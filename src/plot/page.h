@@ -26,6 +26,7 @@ struct gk_plot_page {
 	size_t first_band, band_count;
 	double width, height; /* pixels, as all that follows */
 	double scale;         /* of what is drawn to these */
+	double font;          /* what sizes of fonts are multiplied by */
 	double left, right, top, bottom, gutter;
 	int64_t gap_ms;
 	bool any_capacity;

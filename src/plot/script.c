@@ -31,12 +31,11 @@ static void add_terminal(const struct gk_plot_page *page)
 			      w, h, s, s, s, ground);
 		break;
 	case GK_PLOT_SVG:
-		/* Its fonts are in pixels. */
 		gk_buf_printf(out,
 			      "set terminal svg mouse standalone noenhanced "
-			      "size %.0f,%.0f font 'sans-serif,9' fontscale "
-			      "%.4f linewidth %.3f\n",
-			      w, h, s * 4 / 3, s);
+			      "size %.0f,%.0f font 'sans-serif,%.4g' "
+			      "linewidth %.3f\n",
+			      w, h, 9 * page->font, s);
 		break;
 	case GK_PLOT_PDF:
 		/* Inches, as if there were 96 pixels to one. */
@@ -109,18 +108,18 @@ static void add_time_tics(const struct gk_plot_page *page,
 			      gk_plot_x(page, at));
 		any = true;
 	}
-	gk_buf_printf(page->out, ") font ',8' textcolor rgb '%s'\n",
-		      page->colors->grey);
+	gk_buf_printf(page->out, ") font ',%g' textcolor rgb '%s'\n",
+		      8 * page->font, page->colors->grey);
 	if (!any)
 		gk_buf_puts(page->out, "unset xtics\n");
 }
 
 /* ---- a cell ---- */
 
-/* 1, 2 or 5 times a power of ten, and a number for 24 pixels at most. */
+/* 1, 2 or 5 times a power of ten, and a number for 22 pixels at most. */
 static double nice_step(double range, double pixels)
 {
-	double least = range * 24 / pixels;
+	double least = range * 22 / pixels;
 	double power = pow(10, floor(log10(least)));
 
 	return power * (least <= power       ? 1
@@ -140,10 +139,10 @@ static void add_value_tics(const struct gk_plot_page *page,
 		return;
 	}
 	gk_buf_printf(page->out,
-		      "set ytics out nomirror scale 0 font ',8' textcolor rgb "
+		      "set ytics out nomirror scale 0 font ',%g' textcolor rgb "
 		      "'%s'\nset grid ytics back linewidth 0.6 linecolor rgb "
 		      "'%s' dashtype 1\n",
-		      page->colors->grey, faint);
+		      8 * page->font, page->colors->grey, faint);
 	gk_buf_printf(page->out, "set ytics %.6g\n",
 		      nice_step((cell->high - cell->low) /
 				    page->panels[cell->panel].unit.factor,

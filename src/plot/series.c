@@ -132,15 +132,17 @@ void gk_plot_series_sample(const struct gk_plot_series *series, int64_t from_ms,
 
 	for (size_t i = 0; i < count; i++) {
 		int64_t end = from_ms + (int64_t)(step_ms * (double)(i + 1));
+		double sum = 0;
+		unsigned bins = 0;
 
-		ret_values[i] = (double)NAN;
 		for (; at < series->count && series->bins[at].max_ms <= end;
-		     at++) {
-			ret_values[i] =
-			    fmax(ret_values[i], series->bins[at].max);
+		     at++, bins++) {
+			sum +=
+			    (series->bins[at].min + series->bins[at].max) / 2;
 			known = bin_end(&series->bins[at], &known_ms);
 		}
-		if (isnan(ret_values[i]) && end - known_ms <= gap_ms)
-			ret_values[i] = known;
+		ret_values[i] = bins                       ? sum / bins
+				: end - known_ms <= gap_ms ? known
+							   : (double)NAN;
 	}
 }

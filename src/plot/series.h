@@ -37,8 +37,9 @@ bool gk_plot_series_next(const struct gk_plot_series *series, unsigned shift,
 			 size_t *at, struct gk_plot_bin *ret_bin);
 
 /*
- * The highest value of each of count stretches of step_ms from from_ms on; a
- * stretch without any has that of before, for at most gap_ms, else NaN.
+ * The value of each of count stretches of step_ms from from_ms on: the mean of
+ * its bins, each taken at its middle. A stretch without any has the value
+ * before it, for at most gap_ms, else NaN.
  */
 void gk_plot_series_sample(const struct gk_plot_series *series, int64_t from_ms,
 			   double step_ms, int64_t gap_ms, size_t count,

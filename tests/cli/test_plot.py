@@ -145,6 +145,13 @@ def test_values_under_the_pointer(gpukit, tmp_path):
     assert len(shown) > 200 and "alert('x" not in "".join(shown)
     assert any(re.fullmatch(r"09:00:2\d  GPU 0.*alert.* 2\d %", s)
                for s in shown)
+    # A mark shows itself from its left edge to that of the next one: there its
+    # time is the one of the axis, which is a minute wide from pixel 76 on.
+    marks = re.findall(r"showHypertext\(evt,'09:00:(\d\d).*?translate\("
+                       r"([\d.]+),.*?scale\(([\d.]+)\)", picture, re.S)
+    for second, x, half in marks[:100]:
+        pixels = float(x) - 1.148 * float(half) - 76
+        assert abs(pixels / (1026 - 76) * 59 - int(second)) < 1.5
     # Whole in itself: nothing is fetched from anywhere.
     links = re.findall(r"(?:href|src)\s*=\s*['\"]([^'\"]*)", picture)
     assert all(link.startswith(("#", "data:")) for link in links), links

@@ -282,7 +282,7 @@ static void draw_times(struct drawing *d)
 static void draw_events(struct drawing *d, int row)
 {
 	static const char *const words[GK_PLOT_EVENTS] = {
-	    "held back by power", "held back by heat", "lost", "Xid", "ECC"};
+	    "held back by power", "held back by heat", "lost", "Xid ", "ECC"};
 	int column = 0;
 
 	for (int e = 0; e < GK_PLOT_EVENTS; e++)
