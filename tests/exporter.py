@@ -228,3 +228,43 @@ def export(machine):
     for one in started:
         status, said = one.stop()
         assert (status, said) == (0, ""), (status, said)
+
+
+@pytest.fixture(scope="session")
+def certificates(tmp_path_factory):
+    """ca, server and client: PEM files of throw-away keys."""
+    at = tmp_path_factory.mktemp("pki")
+
+    def openssl(*words):
+        subprocess.run(["openssl", *words], cwd=at, check=True,
+                       capture_output=True, stdin=subprocess.DEVNULL)
+
+    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+           "-nodes"]
+    for ca in ("ca", "other-ca"):
+        openssl("req", "-x509", *key, "-keyout", f"{ca}.key", "-out",
+                f"{ca}.pem", "-subj", f"/CN={ca}", "-days", "2")
+    for name, ca in (("server", "ca"), ("client", "ca"),
+                     ("stranger", "other-ca")):
+        openssl("req", *key, "-keyout", f"{name}.key", "-out", f"{name}.csr",
+                "-subj", f"/CN={name}", "-addext",
+                "subjectAltName=IP:127.0.0.1")
+        openssl("x509", "-req", "-in", f"{name}.csr", "-CA", f"{ca}.pem",
+                "-CAkey", f"{ca}.key", "-CAcreateserial", "-out",
+                f"{name}.pem", "-days", "2", "-copy_extensions", "copy")
+    for path in at.glob("*.key"):
+        path.chmod(0o600)
+    return at
+
+
+def tls(certificates):
+    return ["--tls-cert", certificates / "server.pem",
+            "--tls-key", certificates / "server.key"]
+
+
+def trusting(certificates, client=None):
+    context = ssl.create_default_context(cafile=certificates / "ca.pem")
+    if client:
+        context.load_cert_chain(certificates / f"{client}.pem",
+                                certificates / f"{client}.key")
+    return context

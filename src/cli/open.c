@@ -61,26 +61,36 @@ static const char *advice_for(int nvml, char *text, size_t cap)
 	return "see `dmesg | grep -i nvrm`";
 }
 
-void gk_cli_explain(const char *verb, const struct gk_options *options, int err,
-		    int nvml)
+char *gk_cli_why(char dst[GK_CLI_WHY_MAX], const char *verb,
+		 const struct gk_options *options, int err, int nvml)
 {
 	char text[FAKE_MESSAGE_MAX];
 	const char *library =
 	    options->nvml_path ? options->nvml_path : "libnvidia-ml.so.1";
 
 	if (err == GK_ERR_NO_DRIVER)
-		fprintf(stderr,
-			"gpukit %s: no NVIDIA driver: cannot load %s; to try "
-			"a made-up machine: gpukit fake -- gpukit %s\n",
-			verb, library, verb);
+		snprintf(dst, GK_CLI_WHY_MAX,
+			 "no NVIDIA driver: cannot load %s; to try "
+			 "a made-up machine: gpukit fake -- gpukit %s",
+			 library, verb);
 	else if (err == GK_ERR_DRIVER)
-		fprintf(stderr,
-			"gpukit %s: the NVIDIA driver refuses: %s (%d); %s\n",
-			verb, gk_nvml_text(nvml), nvml,
-			advice_for(nvml, text, sizeof text));
+		snprintf(dst, GK_CLI_WHY_MAX,
+			 "the NVIDIA driver refuses: %s (%d); %s",
+			 gk_nvml_text(nvml), nvml,
+			 advice_for(nvml, text, sizeof text));
 	else
-		fprintf(stderr, "gpukit %s: cannot open the driver: %s\n", verb,
-			gk_strerror(err));
+		snprintf(dst, GK_CLI_WHY_MAX, "cannot open the driver: %s",
+			 gk_strerror(err));
+	return dst;
+}
+
+void gk_cli_explain(const char *verb, const struct gk_options *options, int err,
+		    int nvml)
+{
+	char why[GK_CLI_WHY_MAX];
+
+	fprintf(stderr, "gpukit %s: %s\n", verb,
+		gk_cli_why(why, verb, options, err, nvml));
 }
 
 int gk_cli_open(const char *verb, const struct gk_options *options,

@@ -14,6 +14,12 @@
 int gk_cli_open(const char *verb, const struct gk_options *options,
 		struct gk **ret_gk);
 
+/* Why gk_open() failed, and what to do; err and nvml are what it has returned
+ * and put into *ret_nvml. */
+#define GK_CLI_WHY_MAX 5120
+char *gk_cli_why(char dst[GK_CLI_WHY_MAX], const char *verb,
+		 const struct gk_options *options, int err, int nvml);
+
 /* The line alone, for what gk_open() has returned and put into *ret_nvml. */
 void gk_cli_explain(const char *verb, const struct gk_options *options, int err,
 		    int nvml);

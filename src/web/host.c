@@ -416,7 +416,21 @@ static void put_string(struct gk_buf *out, const char *key, const char *text)
 	json_decref(string);
 }
 
-static void put_gpus(const json_t *devices, struct gk_buf *out)
+static const char *label_of(const struct gk_web_host *h, const char *uuid)
+{
+	const json_t *devices = json_object_get(h->hello, "devices");
+
+	for (size_t i = 0; i < json_array_size(devices); i++) {
+		const json_t *device = json_array_get(devices, i);
+
+		if (!strcmp(text_of(device, "uuid"), uuid))
+			return text_of(device, "label");
+	}
+	return "";
+}
+
+static void put_gpus(const struct gk_web_host *h, const json_t *devices,
+		     struct gk_buf *out)
 {
 	gk_buf_puts(out, ",\"gpus\":[");
 	for (size_t i = 0; i < json_array_size(devices); i++) {
@@ -424,6 +438,8 @@ static void put_gpus(const json_t *devices, struct gk_buf *out)
 		double busy = number_of(device, "gpu_utilization_percent");
 
 		gk_buf_puts(out, i ? ",{" : "{");
+		put_string(out, "label", label_of(h, text_of(device, "uuid")));
+		gk_buf_putc(out, ',');
 		put_string(out, "state", text_of(device, "state"));
 		gk_buf_putc(out, ',');
 		put_string(out, "glyph", text_of(device, "glyph"));
@@ -463,7 +479,7 @@ void gk_web_host_summary(const struct gk_web_host *h, struct gk_buf *out)
 	if (h->heard_ns)
 		gk_buf_printf(out, ",\"age_seconds\":%.1f",
 			      (double)(gk_mono_ns() - h->heard_ns) / 1e9);
-	put_gpus(devices, out);
+	put_gpus(h, devices, out);
 	for (size_t i = 0; i < COUNT(sums); i++)
 		gk_buf_printf(out, ",\"%s\":%.0f", sums[i],
 			      sum_of(devices, sums[i]));

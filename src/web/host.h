@@ -56,7 +56,7 @@ struct gk_web_trace {
 
 struct gk_web_host {
 	char name[GK_NAME_MAX];
-	char why[192];     /* nothing is heard of it; "": it is */
+	char why[256];     /* nothing is heard of it; "": it is */
 	uint64_t heard_ns; /* the last frame; 0: none yet */
 	struct gk_event *ring[GK_WEB_RING];
 	unsigned first, count;

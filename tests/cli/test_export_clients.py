@@ -14,53 +14,14 @@ import time
 import pytest
 
 from conftest import GPUKIT, sanitized
-from exporter import BUILT, EIGHT, Exporter, Metrics, export
+from exporter import (BUILT, EIGHT, Exporter, Metrics, certificates, export, tls,
+                      trusting)
 
 pytestmark = BUILT
-assert export  # the fixture
+assert export and certificates  # the fixtures
 
 
 # ---- who may ask ----
-
-@pytest.fixture(scope="session")
-def certificates(tmp_path_factory):
-    """ca, server and client: PEM files of throw-away keys."""
-    at = tmp_path_factory.mktemp("pki")
-
-    def openssl(*words):
-        subprocess.run(["openssl", *words], cwd=at, check=True,
-                       capture_output=True, stdin=subprocess.DEVNULL)
-
-    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
-           "-nodes"]
-    for ca in ("ca", "other-ca"):
-        openssl("req", "-x509", *key, "-keyout", f"{ca}.key", "-out",
-                f"{ca}.pem", "-subj", f"/CN={ca}", "-days", "2")
-    for name, ca in (("server", "ca"), ("client", "ca"),
-                     ("stranger", "other-ca")):
-        openssl("req", *key, "-keyout", f"{name}.key", "-out", f"{name}.csr",
-                "-subj", f"/CN={name}", "-addext",
-                "subjectAltName=IP:127.0.0.1")
-        openssl("x509", "-req", "-in", f"{name}.csr", "-CA", f"{ca}.pem",
-                "-CAkey", f"{ca}.key", "-CAcreateserial", "-out",
-                f"{name}.pem", "-days", "2", "-copy_extensions", "copy")
-    for path in at.glob("*.key"):
-        path.chmod(0o600)
-    return at
-
-
-def tls(certificates):
-    return ["--tls-cert", certificates / "server.pem",
-            "--tls-key", certificates / "server.key"]
-
-
-def trusting(certificates, client=None):
-    context = ssl.create_default_context(cafile=certificates / "ca.pem")
-    if client:
-        context.load_cert_chain(certificates / f"{client}.pem",
-                                certificates / f"{client}.key")
-    return context
-
 
 def test_tls(export, certificates):
     e = export(["--gpus", "t4:1"], *tls(certificates))

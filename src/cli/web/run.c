@@ -6,16 +6,20 @@
 #include "cli/cmd.h"
 #include "cli/interrupt.h"
 #include "cli/open.h"
+#include "cli/web/peers.h"
 #include "cli/web/web.h"
 #include "format/json.h"
 #include "web/hub.h"
 #include "web/page.h"
 #include "web/tell.h"
 
+#include <argz.h>
 #include <malloc.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #define VERB "web"
@@ -23,8 +27,8 @@
 /* What changes slowly is read and told slowly. */
 #define PROCESSES_LEAST_NS (2 * GK_NS_PER_S)
 #define SLOW_LEAST_NS      (5 * GK_NS_PER_S)
-/* Without a driver, it is looked for so often. */
-#define LOOK_MS 5000
+/* Without a driver, it is looked for so often, in seconds. */
+#define LOOK_EVERY 5
 
 #define EVENTS "/api/v1/events"
 
@@ -34,7 +38,8 @@ struct site {
 	const struct gk_web *web;
 	struct gk_server server;
 	struct gk_hub *hub;
-	struct gk *gk;
+	struct gk_peers *peers; /* NULL: there are none */
+	struct gk *gk;          /* NULL: there is no driver yet */
 	/* Of the thread that reads. */
 	struct gk_teller teller;
 	struct gk_buf text, identity, alerts;
@@ -242,7 +247,7 @@ static void put_frame(void *owner, struct gk_snapshot *snap)
 
 /* ---- running ---- */
 
-static int open_machine(struct site *s)
+static int try_to_open(struct site *s, int *ret_nvml)
 {
 	struct gk_options options = s->web->machine;
 	uint64_t interval = s->web->interval_ns;
@@ -252,13 +257,49 @@ static int open_machine(struct site *s)
 	    longer_time(interval, PROCESSES_LEAST_NS);
 	options.period_ns[GK_TIER_ASKED] = interval;
 	options.period_ns[GK_TIER_SLOW] = longer_time(interval, SLOW_LEAST_NS);
-	return gk_cli_open(VERB, &options, &s->gk);
+	return gk_open(&options, ret_nvml, &s->gk);
+}
+
+/* Says why there is nothing to read, to the user once and to who looks. */
+static void tell_why(struct site *s, int err, int nvml, bool first)
+{
+	char why[GK_CLI_WHY_MAX];
+
+	gk_cli_why(why, VERB, &s->web->machine, err, nvml);
+	if (first)
+		gk_serve_failure(VERB, "%s", why);
+	gk_hub_away(s->hub, 0, why);
+}
+
+/* Until there is a driver: false, a signal came before. */
+static bool await_machine(struct site *s)
+{
+	const struct itimerspec second = {{1, 0}, {1, 0}};
+	int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+	bool waits = timer >= 0 && !timerfd_settime(timer, 0, &second, NULL);
+	unsigned tick = 0;
+	uint64_t passed;
+	int nvml = 0, err = GK_ERR_IO;
+
+	do {
+		if (tick % LOOK_EVERY == 0 && (err = try_to_open(s, &nvml)))
+			tell_why(s, err, nvml, !tick);
+		tick++;
+		gk_hub_tell_hosts(s->hub);
+	} while (err && waits && gk_interrupt_wait(timer, POLLIN) &&
+		 read(timer, &passed, sizeof passed) > 0);
+	if (timer >= 0)
+		close(timer);
+	return !err;
 }
 
 static int serve_frames(struct site *s)
 {
-	int err = gk_watch_begin(s->gk, s->web->interval_ns);
+	int err;
 
+	if (!await_machine(s))
+		return GK_EXIT_OK;
+	err = gk_watch_begin(s->gk, s->web->interval_ns);
 	if (err)
 		return gk_serve_failure(VERB, "cannot read the GPUs: %s",
 					gk_strerror(err));
@@ -276,6 +317,8 @@ static int serve(struct site *s)
 	};
 	int status = gk_serve_begin(&s->server, how);
 
+	if (!status && s->web->peers)
+		status = gk_peers_start(s->web, s->hub, &s->peers);
 	gk_interrupt_ready();
 	if (status)
 		return status;
@@ -283,18 +326,30 @@ static int serve(struct site *s)
 	return serve_frames(s);
 }
 
-static int begin(struct site *s)
+/* This machine, then the peers. */
+static int new_hub(struct site *s)
 {
-	char name[GK_NAME_MAX] = "localhost";
-	const char *names[] = {name};
+	size_t count = 1 + argz_count(s->web->peers, s->web->peers_len);
+	const char **names = calloc(count, sizeof *names);
+	const char *url = NULL;
+	char own[GK_NAME_MAX] = "localhost";
 
-	gethostname(name, sizeof name - 1);
-	s->hub = gk_hub_new(names, 1, wake, s);
+	gethostname(own, sizeof own - 1);
+	if (names) {
+		names[0] = own;
+		for (size_t i = 1; i < count; i++) {
+			url = argz_next(s->web->peers, s->web->peers_len, url);
+			names[i] = gk_peer_name(url);
+		}
+		s->hub = gk_hub_new(names, count, wake, s);
+	}
+	free(names);
 	return s->hub ? 0 : gk_serve_failure(VERB, "out of memory");
 }
 
 static void end(struct site *s)
 {
+	gk_peers_end(s->peers);
 	gk_serve_end(&s->server);
 	gk_hub_free(s->hub);
 	gk_snapshot_free(s->snap);
@@ -317,9 +372,7 @@ int gk_web_run(const struct gk_web *web)
 		return gk_serve_failure(VERB, "cannot catch signals");
 	status = gk_serve_load(&s.server, &web->serve);
 	if (!status)
-		status = begin(&s);
-	if (!status)
-		status = open_machine(&s);
+		status = new_hub(&s);
 	if (!status)
 		status = serve(&s);
 	end(&s);

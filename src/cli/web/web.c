@@ -7,24 +7,56 @@
 #include "cli/machine_opt.h"
 
 #include <argp.h>
+#include <argz.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define DEFAULT_ADDRESS "127.0.0.1"
 #define DEFAULT_PORT    "9835"
 /* Streams say that they are there at every frame. */
 #define INTERVAL_MOST (10 * GK_NS_PER_S)
 
-enum key { KEY_COMMANDS = 0x101 };
+enum key { KEY_COMMANDS = 0x101, KEY_PEER, KEY_PEER_AUTH, KEY_PEER_CA };
 
 static const struct argp_option options[] = {
     {.doc = "What is shown:", .group = 3},
     {"commands", KEY_COMMANDS, 0, 0, "Command lines too; they can hold secrets",
      3},
+    {.doc = "Other machines, each with a `gpukit web` of its own:", .group = 4},
+    {"peer", KEY_PEER, "URL", 0,
+     "Shows that machine too: http://HOST:PORT. Can be repeated", 4},
+    {"peer-auth", KEY_PEER_AUTH, "FILE", 0,
+     "USER:PASSWORD that peers ask for, in a private file", 4},
+    {"peer-ca", KEY_PEER_CA, "FILE", 0,
+     "Certificates of peers are of this authority (PEM)", 4},
     {.doc = "Reading the machine:", .group = 5},
     {"interval", 'i', "SEC", 0, "Time between two readings (1)", 5},
     {NULL, 'h', 0, OPTION_HIDDEN, NULL, 0},
     {0},
 };
+
+static bool is_url(const char *text)
+{
+	const char *rest = NULL;
+
+	if (!strncmp(text, "http://", 7))
+		rest = text + 7;
+	else if (!strncmp(text, "https://", 8))
+		rest = text + 8;
+	return rest && *rest && *rest != '/' && !strpbrk(rest, "?#@ \t\n");
+}
+
+static error_t add_peer(struct argp_state *state, struct gk_web *w,
+			const char *url)
+{
+	if (!is_url(url))
+		argp_error(state,
+			   "--peer is http://HOST:PORT or https://HOST:PORT, "
+			   "not '%s'; a password goes into --peer-auth",
+			   url);
+	return argz_add(&w->peers, &w->peers_len, url);
+}
 
 static void set_interval(struct argp_state *state, struct gk_web *w,
 			 const char *arg)
@@ -44,6 +76,14 @@ static error_t parse_web_option(int key, char *arg, struct argp_state *state)
 	case KEY_COMMANDS:
 		w->commands = true;
 		return 0;
+	case KEY_PEER:
+		return add_peer(state, w, arg);
+	case KEY_PEER_AUTH:
+		w->peer_auth = arg;
+		return 0;
+	case KEY_PEER_CA:
+		w->peer_ca = arg;
+		return 0;
 	case 'i':
 		set_interval(state, w, arg);
 		return 0;
@@ -56,6 +96,11 @@ static error_t parse_web_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "what is '%s'? There are only options", arg);
+		return 0;
+	case ARGP_KEY_END:
+		if ((w->peer_auth || w->peer_ca) && !w->peers)
+			argp_error(state, "--peer-auth and --peer-ca are of "
+					  "peers, and there is no --peer");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -72,7 +117,8 @@ static const struct argp argp = {
     .options = options,
     .parser = parse_web_option,
     .children = children,
-    .doc = "Shows GPUs as a live page, at port " DEFAULT_PORT " of 127.0.0.1."
+    .doc = "Shows GPUs as a live page, at port " DEFAULT_PORT " of 127.0.0.1; "
+	   "other machines on the same page with --peer."
 	   "\vRuns until SIGINT or SIGTERM. Exit status: 0, 1 after a failure, "
 	   "2 for a wrong option.",
 };
@@ -91,11 +137,12 @@ static int run_web(int argc, char **argv)
 	gk_arg_parse(&argp, 0, argc, argv, &web);
 	status = gk_web_run(&web);
 	gk_serve_options_free(&web.serve);
+	free(web.peers);
 	return status;
 }
 
 const struct gk_cmd gk_cmd_web = {
     .name = "web",
-    .summary = "shows GPUs as a live page",
+    .summary = "shows GPUs, of other machines too, as a live page",
     .run = run_web,
 };

@@ -10,6 +10,9 @@ struct gk_web {
 	struct gk_serve_options serve;
 	uint64_t interval_ns;
 	bool commands;
+	char *peers; /* --peer, an argz vector */
+	size_t peers_len;
+	const char *peer_auth, *peer_ca; /* files, or NULL */
 	struct gk_options machine;
 };
 

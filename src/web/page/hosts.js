@@ -28,9 +28,9 @@ function square(gpu) {
 function stateOf(host) {
   if (host.why) return host.why;
   if (isAway(host)) return "no frames";
-  const found = host.gpus.filter((gpu) => bad[gpu.state] === "fail" || bad[gpu.state] === "warn");
+  const found = host.gpus.filter((gpu) => bad[gpu.state]);
   if (!host.gpus.length) return "no GPU";
-  return found.length ? found.map((gpu) => gpu.words).join(", ")
+  return found.length ? found.map((gpu) => `GPU ${gpu.label} ${gpu.words}`).join(", ")
     : `${host.gpus.filter((gpu) => gpu.state === "busy").length} of ${host.gpus.length} busy`;
 }
 

@@ -132,8 +132,7 @@ export class Lane {
   factsText() {
     const f = this.frame;
     return [[f.temperature_celsius, "°C"], [known(f.sm_clock_hertz) ? f.sm_clock_hertz / 1e6 : null, "MHz"]]
-      .filter(([value]) => known(value)).map(([value, unit]) => `${whole(value)} ${unit}`)
-      .concat(known(f.memory_utilization_percent) ? [`bw ${whole(f.memory_utilization_percent)}%`] : []).join(" · ");
+      .filter(([value]) => known(value)).map(([value, unit]) => `${whole(value)} ${unit}`).join(" · ");
   }
 
   tellFigures() {

@@ -1,0 +1,178 @@
+/* peers.c - gives the hub what other machines tell. */
+#include "cli/web/peers.h"
+
+#include "cli/cmd.h"
+#include "http/follow.h"
+#include "web/sse.h"
+
+#include <argz.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EVENTS "/api/v1/events"
+
+struct peer {
+	char *url; /* of its events */
+	struct gk_sse sse;
+};
+
+struct gk_peers {
+	struct gk_hub *hub;
+	const struct gk_follow_module *module;
+	struct gk_follow *follow;
+	char *login;
+	size_t count;
+	const char **urls;
+	struct peer *peers;
+	/* Of the thread that follows. */
+	size_t at; /* whose bytes are read */
+	bool bad;  /* it says what none says */
+};
+
+/* ---- what is heard ---- */
+
+/* The first host of the hub is this machine. */
+static size_t host_of(size_t peer)
+{
+	return peer + 1;
+}
+
+static void take_event(void *owner, const char *name, const char *data,
+		       size_t len)
+{
+	struct gk_peers *p = owner;
+	enum gk_event_kind kind = gk_event_kind(name);
+
+	/* Later versions may tell more. */
+	if (kind == GK_EVENT_KINDS)
+		return;
+	if (gk_hub_take(p->hub, host_of(p->at), kind, data, len) ==
+	    GK_ERR_INVALID)
+		p->bad = true;
+}
+
+static bool take_bytes(void *owner, size_t at, const char *bytes, size_t len)
+{
+	struct gk_peers *p = owner;
+
+	p->at = at;
+	p->bad = false;
+	return gk_sse_feed(&p->peers[at].sse, bytes, len, take_event, p) &&
+	       !p->bad;
+}
+
+static const char *begins(void *owner, size_t at)
+{
+	const struct gk_peers *p = owner;
+
+	gk_sse_begin(&p->peers[at].sse);
+	return p->peers[at].sse.id;
+}
+
+static void ended(void *owner, size_t at, const char *why)
+{
+	const struct gk_peers *p = owner;
+
+	gk_hub_away(p->hub, host_of(at), why);
+}
+
+/* ---- beginning and end ---- */
+
+const char *gk_peer_name(const char *url)
+{
+	return strstr(url, "//") + 2;
+}
+
+static bool add_peers(struct gk_peers *p, const struct gk_web *web)
+{
+	const char *url = NULL;
+
+	while ((url = argz_next(web->peers, web->peers_len, url))) {
+		int len = (int)strlen(url);
+
+		while (len && url[len - 1] == '/')
+			len--;
+		if (asprintf(&p->peers[p->count].url, "%.*s" EVENTS, len, url) <
+		    0)
+			return false;
+		p->urls[p->count] = p->peers[p->count].url;
+		p->count++;
+	}
+	return true;
+}
+
+/* The first line of the file, without its end. */
+static int read_login(struct gk_peers *p, const struct gk_web *web)
+{
+	if (!web->peer_auth)
+		return 0;
+	p->login = gk_serve_read("web", web->peer_auth, true);
+	if (!p->login)
+		return GK_EXIT_FAILURE;
+	p->login[strcspn(p->login, "\r\n")] = '\0';
+	return strchr(p->login, ':')
+		   ? 0
+		   : gk_serve_failure("web", "%s: a line is USER:PASSWORD",
+				      web->peer_auth);
+}
+
+static int start(struct gk_peers *p, const struct gk_web *web)
+{
+	struct gk_follow_options options = {
+	    .urls = p->urls,
+	    .count = p->count,
+	    .login = p->login,
+	    .ca = web->peer_ca,
+	    .owner = p,
+	    .begins = begins,
+	    .bytes = take_bytes,
+	    .ended = ended,
+	};
+
+	p->follow = p->module->start(&options);
+	return p->follow ? 0 : gk_serve_failure("web", "no thread");
+}
+
+int gk_peers_start(const struct gk_web *web, struct gk_hub *hub,
+		   struct gk_peers **ret_peers)
+{
+	size_t count = argz_count(web->peers, web->peers_len);
+	struct gk_peers *p = calloc(1, sizeof *p);
+	int status = GK_EXIT_FAILURE;
+
+	if (p) {
+		p->hub = hub;
+		p->urls = calloc(count, sizeof *p->urls);
+		p->peers = calloc(count, sizeof *p->peers);
+	}
+	if (!p || !p->urls || !p->peers || !add_peers(p, web))
+		gk_serve_failure("web", "out of memory");
+	else if ((p->module =
+		      gk_serve_module("web", "lib/gpukit/libgpukit-follow.so",
+				      "gk_follow", "libcurl4-gnutls-dev")))
+		status = read_login(p, web);
+	if (!status)
+		status = start(p, web);
+	if (status)
+		gk_peers_end(p);
+	else
+		*ret_peers = p;
+	return status;
+}
+
+void gk_peers_end(struct gk_peers *p)
+{
+	if (!p)
+		return;
+	if (p->follow)
+		p->module->stop(p->follow);
+	for (size_t i = 0; i < p->count; i++) {
+		free(p->peers[i].url);
+		gk_sse_free(&p->peers[i].sse);
+	}
+	gk_serve_forget(p->login);
+	free(p->urls);
+	free(p->peers);
+	free(p);
+}

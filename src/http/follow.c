@@ -1,0 +1,232 @@
+/* follow.c - follows streams of other servers; one thread, libcurl. */
+#include "http/follow.h"
+
+#include "base/clock.h"
+
+#include <curl/curl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CONNECT_SECONDS 5L
+/* A stream says every 15 s that it is there. */
+#define SILENT_SECONDS 40L
+#define AGAIN_NS       (2 * GK_NS_PER_S)
+#define POLL_MS        1000
+#define WHY_MAX        160
+
+struct source {
+	struct gk_follow *follow;
+	size_t at;
+	CURL *easy; /* while it is read */
+	struct curl_slist *headers;
+	bool refused;      /* by bytes() */
+	uint64_t again_ns; /* when it is asked for next */
+};
+
+struct gk_follow {
+	struct gk_follow_options options;
+	CURLM *multi;
+	pthread_t thread;
+	bool ends; /* __atomic */
+	struct source sources[];
+};
+
+/* ---- asking ---- */
+
+static bool is_event_stream(CURL *easy)
+{
+	static const char wanted[] = "text/event-stream";
+	const char *type = NULL;
+
+	curl_easy_getinfo(easy, CURLINFO_CONTENT_TYPE, &type);
+	return type && !strncmp(type, wanted, strlen(wanted));
+}
+
+static size_t take_bytes(char *bytes, size_t size, size_t count, void *cls)
+{
+	struct source *s = cls;
+	struct gk_follow_options *o = &s->follow->options;
+
+	if (!is_event_stream(s->easy) ||
+	    !o->bytes(o->owner, s->at, bytes, size * count))
+		s->refused = true;
+	return s->refused ? 0 : size * count;
+}
+
+static void set_headers(struct source *s, const char *last_id)
+{
+	struct curl_slist *more;
+	char line[160];
+
+	s->headers = curl_slist_append(NULL, "Accept: text/event-stream");
+	snprintf(line, sizeof line, "Last-Event-ID: %s", last_id);
+	more = *last_id ? curl_slist_append(s->headers, line) : NULL;
+	if (more)
+		s->headers = more;
+	curl_easy_setopt(s->easy, CURLOPT_HTTPHEADER, s->headers);
+}
+
+static void set_options(struct source *s)
+{
+	const struct gk_follow_options *o = &s->follow->options;
+	CURL *e = s->easy;
+
+	curl_easy_setopt(e, CURLOPT_URL, o->urls[s->at]);
+	curl_easy_setopt(e, CURLOPT_PRIVATE, (void *)s);
+	curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, take_bytes);
+	curl_easy_setopt(e, CURLOPT_WRITEDATA, (void *)s);
+	curl_easy_setopt(e, CURLOPT_FAILONERROR, 1L);
+	curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(e, CURLOPT_PROXY, "");
+	curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT, CONNECT_SECONDS);
+	curl_easy_setopt(e, CURLOPT_LOW_SPEED_LIMIT, 1L);
+	curl_easy_setopt(e, CURLOPT_LOW_SPEED_TIME, SILENT_SECONDS);
+	if (o->ca)
+		curl_easy_setopt(e, CURLOPT_CAINFO, o->ca);
+	if (o->login) {
+		curl_easy_setopt(e, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+		curl_easy_setopt(e, CURLOPT_USERPWD, o->login);
+	}
+}
+
+static void ask(struct source *s)
+{
+	const struct gk_follow_options *o = &s->follow->options;
+
+	s->refused = false;
+	s->easy = curl_easy_init();
+	if (!s->easy) {
+		s->again_ns = gk_mono_ns() + AGAIN_NS;
+		return;
+	}
+	set_options(s);
+	set_headers(s, o->begins(o->owner, s->at));
+	curl_multi_add_handle(s->follow->multi, s->easy);
+}
+
+/* ---- the end of a stream ---- */
+
+static void explain_status(long status, char why[WHY_MAX])
+{
+	switch (status) {
+	case 401:
+		snprintf(why, WHY_MAX, "asks for a password: --peer-auth");
+		return;
+	case 421:
+		snprintf(why, WHY_MAX,
+			 "does not know this name of its own: it wants "
+			 "--allow-host");
+		return;
+	case 404:
+		snprintf(why, WHY_MAX, "no gpukit web there");
+		return;
+	default:
+		snprintf(why, WHY_MAX, "answers with status %ld", status);
+	}
+}
+
+static void explain(const struct source *s, CURLcode code, char why[WHY_MAX])
+{
+	long status = 0;
+
+	curl_easy_getinfo(s->easy, CURLINFO_RESPONSE_CODE, &status);
+	if (s->refused)
+		snprintf(why, WHY_MAX, "says what no gpukit web says");
+	else if (code == CURLE_HTTP_RETURNED_ERROR)
+		explain_status(status, why);
+	else if (code)
+		snprintf(why, WHY_MAX, "%s", curl_easy_strerror(code));
+	else
+		snprintf(why, WHY_MAX, "it ended");
+}
+
+static void forget(struct source *s)
+{
+	if (!s->easy)
+		return;
+	curl_multi_remove_handle(s->follow->multi, s->easy);
+	curl_easy_cleanup(s->easy);
+	curl_slist_free_all(s->headers);
+	s->easy = NULL;
+	s->headers = NULL;
+}
+
+static void take_ends(struct gk_follow *f)
+{
+	CURLMsg *message;
+	int left;
+
+	while ((message = curl_multi_info_read(f->multi, &left))) {
+		struct source *s = NULL;
+		char why[WHY_MAX];
+
+		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &s);
+		if (message->msg != CURLMSG_DONE || !s)
+			continue;
+		explain(s, message->data.result, why);
+		forget(s);
+		s->again_ns = gk_mono_ns() + AGAIN_NS;
+		f->options.ended(f->options.owner, s->at, why);
+	}
+}
+
+/* ---- the thread ---- */
+
+static void *follow_all(void *owner)
+{
+	struct gk_follow *f = owner;
+
+	while (!__atomic_load_n(&f->ends, __ATOMIC_ACQUIRE)) {
+		int running;
+
+		for (size_t i = 0; i < f->options.count; i++)
+			if (!f->sources[i].easy &&
+			    gk_mono_ns() >= f->sources[i].again_ns)
+				ask(&f->sources[i]);
+		curl_multi_perform(f->multi, &running);
+		take_ends(f);
+		curl_multi_poll(f->multi, NULL, 0, POLL_MS, NULL);
+	}
+	return NULL;
+}
+
+static void free_follow(struct gk_follow *f)
+{
+	for (size_t i = 0; i < f->options.count; i++)
+		forget(&f->sources[i]);
+	curl_multi_cleanup(f->multi);
+	curl_global_cleanup();
+	free(f);
+}
+
+static struct gk_follow *start_follow(const struct gk_follow_options *options)
+{
+	struct gk_follow *f =
+	    calloc(1, sizeof *f + options->count * sizeof *f->sources);
+
+	if (!f)
+		return NULL;
+	curl_global_init(CURL_GLOBAL_DEFAULT);
+	f->options = *options;
+	f->multi = curl_multi_init();
+	for (size_t i = 0; i < options->count; i++)
+		f->sources[i] = (struct source){.follow = f, .at = i};
+	if (f->multi && !pthread_create(&f->thread, NULL, follow_all, f))
+		return f;
+	free_follow(f);
+	return NULL;
+}
+
+static void stop_follow(struct gk_follow *f)
+{
+	__atomic_store_n(&f->ends, true, __ATOMIC_RELEASE);
+	curl_multi_wakeup(f->multi);
+	pthread_join(f->thread, NULL);
+	free_follow(f);
+}
+
+__attribute__((
+    visibility("default"))) extern const struct gk_follow_module gk_follow;
+const struct gk_follow_module gk_follow = {start_follow, stop_follow};
