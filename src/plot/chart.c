@@ -223,6 +223,7 @@ static int end_moment(struct gk_plot_chart *chart)
 	    .seconds = moment_seconds(chart),
 	    .shift = chart->shift,
 	    .processes_known = chart->file->processes,
+	    .process_lines = chart->process_lines,
 	};
 	int r = 0;
 

@@ -51,9 +51,10 @@ struct gk_plot_file {
 struct gk_plot_chart {
 	struct gk_plot_asked asked;
 	struct gk_plot_filter filter;
-	bool aligned;   /* times count from the start of each file */
-	bool timing;    /* only the times of files are wanted */
-	int64_t end_ms; /* for GK_PLOT_BEFORE_END */
+	bool process_lines; /* keep lines of processes, not their sums alone */
+	bool aligned;       /* times count from the start of each file */
+	bool timing;        /* only the times of files are wanted */
+	int64_t end_ms;     /* for GK_PLOT_BEFORE_END */
 	struct gk_plot_file files[GK_PLOT_FILES_MAX];
 	unsigned file_count;
 	struct gk_plot_subject *subjects;

@@ -184,9 +184,11 @@ static void place_strip(const struct gk_plot_page *page,
 	cell->last = cell->panel + 1 == count;
 }
 
+/* Times stand below the last GPU that has something in the column. */
 static void place_in_grid(const struct gk_plot_page *page, size_t band,
 			  struct gk_plot_cell *cell)
 {
+	const struct gk_plot_subject *lines[GK_PLOT_CELL_LINES];
 	double row =
 	    (page->bottom - page->top + GRID_GAP) / (double)page->band_count;
 	double column = (page->right - page->left) / page->picture->panel_count;
@@ -195,7 +197,14 @@ static void place_in_grid(const struct gk_plot_page *page, size_t band,
 	cell->right = cell->left + column - page->gutter;
 	cell->top = page->top + row * (double)band;
 	cell->bottom = cell->top + row - GRID_GAP;
-	cell->last = band + 1 == page->band_count;
+	cell->last = true;
+	for (size_t b = band + 1; b < page->band_count && cell->last; b++) {
+		struct gk_plot_cell below = {
+		    .band = &page->picture->bands[page->first_band + b],
+		    .panel = cell->panel};
+
+		cell->last = !gk_plot_cell_lines(page, &below, lines);
+	}
 }
 
 static void set_range(const struct gk_plot_page *page,

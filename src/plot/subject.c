@@ -171,23 +171,30 @@ static void add_sums(struct gk_plot_subject *subject, double seconds)
 		subject->throttled += seconds;
 }
 
+static int add_value(struct gk_plot_subject *subject, int q,
+		     const struct gk_plot_moment *moment)
+{
+	bool line = q < GK_PLOT_PANELS &&
+		    (moment->process_lines || subject->kind != GK_PLOT_PROCESS);
+	struct gk_plot_track *track = subject->tracks[q];
+
+	if (!track)
+		track = subject->tracks[q] = calloc(1, sizeof *track);
+	if (!track)
+		return GK_ERR_NOMEM;
+	gk_plot_track_add(track, moment->ms, subject->now[q], moment->seconds);
+	return line ? gk_plot_series_add(&track->series, moment->shift,
+					 moment->ms, subject->now[q])
+		    : 0;
+}
+
 static int add_values(struct gk_plot_subject *subject,
 		      const struct gk_plot_moment *moment)
 {
 	int r = 0;
 
-	for (uint32_t left = subject->filled; left && !r; left &= left - 1) {
-		int q = __builtin_ctz(left);
-
-		if (!subject->tracks[q])
-			subject->tracks[q] =
-			    calloc(1, sizeof *subject->tracks[q]);
-		if (!subject->tracks[q])
-			return GK_ERR_NOMEM;
-		r = gk_plot_track_add(subject->tracks[q], moment->shift,
-				      moment->ms, subject->now[q],
-				      moment->seconds);
-	}
+	for (uint32_t left = subject->filled; left && !r; left &= left - 1)
+		r = add_value(subject, __builtin_ctz(left), moment);
 	return r;
 }
 

@@ -80,6 +80,7 @@ struct gk_plot_moment {
 	double seconds;
 	unsigned shift;
 	bool processes_known; /* the file tells which there are */
+	bool process_lines;   /* lines of processes are wanted */
 };
 
 /*

@@ -8,8 +8,8 @@ void gk_plot_track_free(struct gk_plot_track *track)
 	gk_plot_series_free(&track->series);
 }
 
-int gk_plot_track_add(struct gk_plot_track *track, unsigned shift,
-		      int64_t time_ms, double value, double weight)
+void gk_plot_track_add(struct gk_plot_track *track, int64_t time_ms,
+		       double value, double weight)
 {
 	if (!track->count++)
 		track->first = track->max = track->last = value;
@@ -22,7 +22,6 @@ int gk_plot_track_add(struct gk_plot_track *track, unsigned shift,
 	track->sum += value;
 	track->weighted += value * weight;
 	track->weight += weight;
-	return gk_plot_series_add(&track->series, shift, time_ms, value);
 }
 
 double gk_plot_track_mean(const struct gk_plot_track *track)

@@ -12,8 +12,8 @@
 
 /* Zero it to start. */
 struct gk_plot_track {
-	struct gk_plot_series series;
-	double first, last, max; /* in the order of the file */
+	struct gk_plot_series series; /* empty where no line is wanted */
+	double first, last, max;      /* in the order of the file */
 	int64_t last_ms;
 	double sum, weighted, weight;
 	double grown; /* of a counter: all its steps upwards */
@@ -22,9 +22,9 @@ struct gk_plot_track {
 
 void gk_plot_track_free(struct gk_plot_track *track);
 
-/* Adds a value; see gk_plot_series_add(). 0 or GK_ERR_NOMEM. */
-int gk_plot_track_add(struct gk_plot_track *track, unsigned shift,
-		      int64_t time_ms, double value, double weight);
+/* Adds a value to the sums, not to the line. */
+void gk_plot_track_add(struct gk_plot_track *track, int64_t time_ms,
+		       double value, double weight);
 
 /* By time; where no time went by, of the values. NaN: there is none. */
 double gk_plot_track_mean(const struct gk_plot_track *track);

@@ -292,6 +292,15 @@ def test_in_the_terminal(recording):
     assert len(cells) > 20 and cells[0] < cells[-1] == "\u28ff"
 
 
+def test_owners_in_the_terminal(recording):
+    shown = in_terminal(recording, "--per-pid", COLUMNS="100",
+                        CLICOLOR_FORCE="1")
+    assert "59 100" in shown and "1.6 101" in shown
+    # The memory of the only process of a GPU is all in its colour.
+    owner = re.search(r"\x1b\[0;38;5;(\d+)m1\.6 100", shown)[1]
+    assert re.search(rf"\x1b\[0;38;5;{owner}m[\u2801-\u28ff]{{20}}", shown)
+
+
 def test_a_terminal_that_cannot_be_written_to(recording):
     with open("/dev/full", "w", encoding="ascii") as full:
         done = subprocess.run([GPUKIT, "plot", recording, "--term"],

@@ -16,6 +16,7 @@ static int set_up(void **state)
 	(void)state;
 	if (gk_plot_chart_init(&chart))
 		return -1;
+	chart.process_lines = true;
 	gk_plot_chart_begin(&chart, "file");
 	chart.file->processes = true;
 	return 0;

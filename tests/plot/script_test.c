@@ -17,6 +17,7 @@ static int set_up(void **state)
 	wish = (struct gk_plot_wish){.more = true};
 	if (gk_plot_chart_init(&chart))
 		return -1;
+	chart.process_lines = true;
 	gk_plot_chart_begin(&chart, "file");
 	return 0;
 }

@@ -4,16 +4,16 @@
 #include "base/err.h"
 #include "cli/cmd.h"
 #include "cli/output.h"
+#include "cli/plot/grid_text.h"
+#include "plot/page.h"
 #include "tui/lanes/ink.h"
 #include "tui/lanes/trace.h"
 #include "tui/model.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <wchar.h>
 
 enum {
 	END_WIDTH = 11,  /* the texts behind a trace */
@@ -190,6 +190,66 @@ static void draw_trace(struct drawing *d, const struct gk_plot_subject *s,
 	lanes_trace(&d->tui, &d->grid, &trace);
 }
 
+/*
+ * Cuts a trace by owner: a cell has the colour of who has what is at its
+ * middle, from the bottom the largest owners first.
+ */
+static void color_owners(struct drawing *d, unsigned panel,
+			 const struct gk_plot_owners *owners, int row,
+			 int column)
+{
+	enum gk_plot_quantity q = d->picture->panels[panel];
+	double values[GK_PLOT_OWNERS][LANES_COLUMNS_MAX];
+	size_t width = (size_t)(d->cell_width - END_WIDTH);
+	double cell = d->tops[panel] / d->trace_rows;
+
+	for (size_t o = 0; o < owners->count; o++)
+		gk_plot_series_sample(&owners->of[o]->tracks[q]->series,
+				      d->picture->chart->first_ms,
+				      step_of(d, width), d->gap_ms, width,
+				      values[o]);
+	for (size_t c = 0; c < width; c++)
+		for (int r = 0; r < d->trace_rows; r++) {
+			struct grid_cell *at =
+			    grid_at(&d->grid, row + d->trace_rows - 1 - r,
+				    column + (int)c);
+			double below = 0, middle = cell * (r + 0.5);
+			size_t o = 0;
+
+			while (o < owners->count) {
+				below += isnan(values[o][c]) ? 0 : values[o][c];
+				if (below >= middle)
+					break;
+				o++;
+			}
+			if (at->c != L' ')
+				at->style = lanes_ink(
+				    &d->tui, o < owners->count
+						 ? (enum ink)(INK_OWNER + o)
+						 : INK_OWNER_OTHER);
+		}
+}
+
+/* The largest owners and what they had at most, in their colours. */
+static void draw_owners(struct drawing *d, unsigned panel,
+			const struct gk_plot_owners *owners, int row,
+			int column)
+{
+	const struct gk_plot_unit *unit = &d->units[panel];
+	enum gk_plot_quantity q = d->picture->panels[panel];
+
+	for (size_t o = 0; o < owners->count && (int)o < d->trace_rows; o++) {
+		char text[64];
+
+		snprintf(text, sizeof text, "%.*f %.*s", unit->decimals,
+			 owners->of[o]->tracks[q]->max / unit->factor,
+			 (int)strcspn(owners->of[o]->label, " "),
+			 owners->of[o]->label);
+		lanes_cell(&d->grid, row + (int)o, column, END_WIDTH - 1, false,
+			   lanes_ink(&d->tui, (enum ink)(INK_OWNER + o)), text);
+	}
+}
+
 static void draw_end(struct drawing *d, const struct gk_plot_subject *s,
 		     unsigned panel, int row, int column)
 {
@@ -236,9 +296,27 @@ static int column_of(const struct drawing *d, unsigned panel)
 	       (int)panel % d->cells * (d->cell_width + CELLS_APART);
 }
 
+static void draw_cell(struct drawing *d, const struct gk_plot_subject *s,
+		      unsigned panel, int row, int column)
+{
+	int end = column + d->cell_width - END_WIDTH + 1;
+	struct gk_plot_owners owners = {.count = 0};
+
+	draw_trace(d, s, panel, row, column);
+	if (d->picture->by_owner)
+		gk_plot_owners(d->picture->chart, s, d->picture->panels[panel],
+			       &owners);
+	if (owners.count) {
+		color_owners(d, panel, &owners, row, column);
+		draw_owners(d, panel, &owners, row, end);
+	} else {
+		draw_end(d, s, panel, row, end);
+	}
+}
+
 static void draw_lane(struct drawing *d, const struct gk_plot_subject *s)
 {
-	int height = d->trace_rows + !titles_once(d);
+	int height = d->trace_rows + !titles_once(d), lines = 1;
 
 	lanes_cell(&d->grid, d->row + !titles_once(d), 0,
 		   d->gutter - 2 < 0 ? 0 : d->gutter - 2, false,
@@ -249,12 +327,12 @@ static void draw_lane(struct drawing *d, const struct gk_plot_subject *s)
 
 		if (!s->tracks[d->picture->panels[p]])
 			continue;
+		lines = (int)p / d->cells + 1;
 		if (!titles_once(d))
 			draw_heading(d, s, p, row++, column);
-		draw_trace(d, s, p, row, column);
-		draw_end(d, s, p, row, column + d->cell_width - END_WIDTH + 1);
+		draw_cell(d, s, p, row, column);
 	}
-	d->row += lane_lines(d) * height + 1;
+	d->row += lines * height + 1;
 }
 
 static void draw_times(struct drawing *d)
@@ -345,66 +423,6 @@ static void draw_all(struct drawing *d)
 	draw_times(d);
 }
 
-/* ---- as text ---- */
-
-static void put_style(struct gk_buf *out, struct grid_style style)
-{
-	static const struct {
-		unsigned attribute;
-		int code;
-	} codes[] = {{GRID_BOLD, 1}, {GRID_DIM, 2}, {GRID_REVERSE, 7}};
-
-	gk_buf_puts(out, "\x1b[0");
-	for (size_t i = 0; i < 3; i++)
-		if (style.attribute & codes[i].attribute)
-			gk_buf_printf(out, ";%d", codes[i].code);
-	if (style.color != GRID_COLOR_NONE)
-		gk_buf_printf(out, ";38;5;%d", (int)style.color);
-	gk_buf_putc(out, 'm');
-}
-
-static void put_sign(struct gk_buf *out, wchar_t sign)
-{
-	char bytes[MB_LEN_MAX];
-	mbstate_t state = {0};
-	size_t len = wcrtomb(bytes, sign, &state);
-
-	if (len == (size_t)-1)
-		gk_buf_putc(out, '?');
-	else
-		gk_buf_add(out, bytes, len);
-}
-
-static int used_columns(const struct grid *g, int row)
-{
-	int columns = g->columns;
-
-	while (columns && grid_at(g, row, columns - 1)->c == L' ')
-		columns--;
-	return columns;
-}
-
-static void put_grid(struct gk_buf *out, const struct grid *g, bool color)
-{
-	for (int r = 0; r < g->rows; r++) {
-		struct grid_style before = GRID_PLAIN;
-
-		for (int c = 0; c < used_columns(g, r); c++) {
-			const struct grid_cell *cell = grid_at(g, r, c);
-
-			if (color &&
-			    memcmp(&before, &cell->style, sizeof before) != 0)
-				put_style(out, cell->style);
-			before = cell->style;
-			if (cell->c)
-				put_sign(out, cell->c);
-		}
-		if (color)
-			put_style(out, GRID_PLAIN);
-		gk_buf_putc(out, '\n');
-	}
-}
-
 int plot_lanes(const struct gk_plot_picture *picture)
 {
 	static struct drawing drawing;
@@ -420,7 +438,7 @@ int plot_lanes(const struct gk_plot_picture *picture)
 		draw_all(&drawing);
 		if (gk_use_ascii())
 			grid_to_ascii(&drawing.grid);
-		put_grid(&out, &drawing.grid, color);
+		plot_grid_text(&out, &drawing.grid, drawing.row, color);
 	} else {
 		out.failed = true;
 	}

@@ -170,6 +170,7 @@ static void set_chart(const struct plot_options *o, struct gk_plot_chart *chart)
 {
 	chart->asked = o->asked;
 	chart->aligned = o->compare;
+	chart->process_lines = o->wish.by_owner;
 	chart->filter = (struct gk_plot_filter){
 	    .from = o->from,
 	    .to = o->to,
