@@ -1,6 +1,10 @@
 """What a GPU does besides values: mistakes, random numbers, streams, time."""
 
-from torch_program import run
+import json
+import subprocess
+
+from conftest import GPUKIT
+from torch_program import python, run, torch_env
 
 
 def test_mixed_devices_are_an_error_as_on_a_gpu():
@@ -99,6 +103,28 @@ end.record()
 torch.cuda.synchronize()
 assert begin.elapsed_time(end) > .1
 """)
+
+
+def test_the_end_waits_for_the_threads_of_autograd():
+    """Else one of them may drop objects of a Python that is gone. What is
+    registered before torch is imported runs last."""
+    done = subprocess.run(
+        [GPUKIT, "fake", "--quiet", "--gpus", "h100:2", "--", python(), "-c",
+         """
+import atexit
+def look():
+    return [torch.cuda.memory_stats(i)["allocation.all.allocated"]
+            for i in range(2) if torch._C._cuda_hasPrimaryContext(i)]
+atexit.register(lambda: print(look()))
+import torch
+x = torch.ones(3, device="cuda", requires_grad=True)
+(x * 2).sum().backward()
+print(look())
+"""], env=torch_env(), text=True, capture_output=True, check=False)
+    assert not done.returncode, done.stderr
+    at_end, last = (json.loads(line) for line in done.stdout.splitlines())
+    assert len(at_end) == len(last) == 1
+    assert last[0] >= at_end[0] + 3
 
 
 def test_its_time_is_busy_time_of_the_gpu():

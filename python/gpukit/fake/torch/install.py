@@ -1,10 +1,15 @@
 """Loads what build.py has built, and lets it replace CUDA's kernels."""
 
+import atexit
 import ctypes
 import sys
 
 # What a library says of itself: gpukit_torch_install() in src/install.cpp.
 _ANSWERS = {1: "the driver that was found is none of gpukit's, or too old"}
+
+# Never freed: a thread of autograd may have the last look at them.
+_last = []
+
 
 def library():
     """The library that is at work in this process, or None. The one that put
@@ -43,6 +48,28 @@ def _drop_kernels_of_python():
     deregister_op_overrides(disable_dispatch_keys="CUDA")
 
 
+def _await_autograd():
+    """At the end of a program. When a backward is over, the thread of its device
+    still drops what it held; a thread that drops objects of Python's after
+    Python has gone ends the process. On a GPU it is long done when the program
+    has its result; here the result is there at once. So one more node goes
+    through each device's thread, which comes after."""
+    import torch
+
+    if not torch.cuda.is_initialized():
+        return
+    try:
+        for index in range(torch.cuda.device_count()):
+            if torch._C._cuda_hasPrimaryContext(index):
+                leaf = torch.zeros((), device=f"cuda:{index}",
+                                   requires_grad=True)
+                _last.append(leaf)
+                with torch.enable_grad():
+                    leaf.clone().backward()
+    except RuntimeError:
+        pass  # the device has failed, and the program knows
+
+
 def install():
     """Once a process. Raises RuntimeError where it cannot be."""
     import torch
@@ -60,4 +87,5 @@ def install():
         raise RuntimeError(_ANSWERS.get(answer, f"it answered {answer}"))
     torch._gpukit_library = path
     table.keep(path)
+    atexit.register(_await_autograd)
     _cover_libraries(torch, opened)
