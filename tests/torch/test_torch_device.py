@@ -26,19 +26,73 @@ raises(lambda: a.numpy(), TypeError, "cuda:0")
 """)
 
 
-def test_an_index_out_of_range_ends_the_context():
+def test_mixed_devices_are_told_in_the_words_of_pytorch():
+    """Those of its CUDA wheels, 2.8 and later: the check that torchgen writes,
+    TensorIterator's, and indexing's."""
+    run("""
+a, b = torch.ones(3, 3, device="cuda"), torch.ones(3, 3)
+BEGIN = "Expected all tensors to be on the same device, but "
+for call, words in (
+        (lambda: nn.Linear(3, 3).cuda()(b),
+         "got mat1 is on cpu, different from other tensors on cuda:0 (when "
+         "checking argument in method wrapper_CUDA_addmm)"),
+        (lambda: nn.Embedding(3, 3).cuda()(torch.tensor([1])),
+         "got index is on cpu, different from other tensors on cuda:0 (when "
+         "checking argument in method wrapper_CUDA__index_select)"),
+        (lambda: nn.Conv2d(1, 1, 2).cuda()(torch.ones(1, 1, 4, 4)),
+         "got weight is on cuda:0, different from other tensors on cpu (when "
+         "checking argument in method wrapper_CUDA___slow_conv2d_forward)"),
+        (lambda: b + a, "found at least two devices, cuda:0 and cpu!"),
+        (lambda: a.index_put((torch.tensor([0]).cuda(),), b[0]),
+         "found at least two devices, cuda:0 and cpu!")):
+    raises(call, RuntimeError, BEGIN + words)
+raises(lambda: b[torch.tensor([0]).cuda()], IndexError, "indices should be "
+       "either on cpu or on the same device as the indexed tensor (cpu)")
+same(a[torch.tensor([0])], b[:1])
+""")
+
+
+def test_a_device_that_is_not_there():
+    run("""
+for call in (lambda: torch.ones(1, device="cuda:2"),
+             lambda: torch.ones(1).to("cuda:7"),
+             lambda: torch.cuda.set_device(5)):
+    raises(call, RuntimeError, "CUDA error: invalid device ordinal")
+raises(lambda: torch.cuda.get_device_properties(2), AssertionError,
+       "Invalid device id")
+assert torch.ones(1, device="cuda:1").device.index == 1
+""")
+
+
+def test_the_host_has_no_access():
+    out = run("""
+import ctypes, numpy
+a = torch.ones(4, device="cuda")
+for call in (a.numpy, lambda: numpy.asarray(a)):
+    raises(call, TypeError, "can't convert cuda:0 device type tensor to numpy. "
+           "Use Tensor.cpu() to copy the tensor to host memory first.")
+ctypes.string_at(a.data_ptr(), 4)
+""", check=False)
+    assert out.returncode in (-11, 139), out.stderr
+
+
+def test_what_cuda_asserts_ends_the_context():
     for call, words in (
-            ("a[torch.tensor([0, 7], device='cuda')]", "index 7 size 5"),
-            ("a.gather(0, torch.tensor([9], device='cuda'))", "gather 9 5"),
-            ("F.nll_loss(a[None], torch.tensor([6], device='cuda'))",
-             "nll_loss 6"),
-            ("F.embedding(torch.tensor([8], device='cuda'), a[None])",
-             "index_select 8 [1, 5]")):
+            ("a[L(7)]", "index 7 size 5"),
+            ("a.gather(0, L(9))", "gather 9 5"),
+            ("a.take(L(-6))", "take -6 5"),
+            ("F.nll_loss(a[None], L(6))", "nll_loss 6"),
+            ("F.embedding(L(8), a[None])", "index_select 8 [1, 5]"),
+            ("F.embedding_bag(L(8), a[None], L(0))", "embedding_bag 8 1"),
+            ("F.binary_cross_entropy(a + 1, a)", "0 and 1")):
         run(f"""
-a = torch.ones(5, device="cuda")
-raises(lambda: {call}, RuntimeError, "device-side assert triggered",
+a, L = torch.ones(5, device="cuda"), lambda i: torch.tensor([i], device="cuda")
+kind = getattr(torch, "AcceleratorError", RuntimeError)
+raises(lambda: {call}, kind, "CUDA error: device-side assert triggered",
        *"{words}".split(None, 2))
-raises(lambda: a + 1, RuntimeError, "CUDA error")
+raises(lambda: a + 1, kind, "CUDA error: device-side assert triggered",
+       "before it failed", *"{words}".split(None, 2))
+raises(torch.cuda.synchronize, kind, "device-side assert triggered")
 """)
 
 

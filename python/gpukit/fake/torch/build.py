@@ -157,20 +157,26 @@ def _build_for_this_process():
     return os.path.join(folder, NAME)
 
 
-def _write_table(folder):
-    """The operators of PyTorch's own table whose tensors CUDA's own kernels
-    check, or nobody: lines of a C table. The dispatcher does not tell."""
+# What PyTorch's own table of operators has and the dispatcher does not tell:
+# whose tensors CUDA's own kernels check, or nobody; whose functions torchgen
+# makes in another way, and names so.
+_MARKS = {"unchecked.inc": r"(?m)^  device_check: NoCheck",
+          "structured.inc": r"(?m)^  structured(_delegate)?:"}
+
+
+def _write_tables(folder):
+    """Lines of C tables: names of operators, sorted."""
     import torchgen
 
     path = os.path.join(os.path.dirname(torchgen.__file__), "packaged",
                         "ATen", "native", "native_functions.yaml")
     with open(path, encoding="utf-8") as f:
         blocks = re.split(r"(?m)^- func: ", f.read())[1:]
-    names = ["aten::" + block.split("(")[0] for block in blocks
-             if "device_check: NoCheck" in block]
-    with open(os.path.join(folder, "unchecked.inc"), "w",
-              encoding="utf-8") as f:
-        f.writelines(f'"{name}",\n' for name in sorted(names))
+    for name, mark in _MARKS.items():
+        found = ["aten::" + block.split("(")[0] for block in blocks
+                 if re.search(mark, block)]
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+            f.writelines(f'"{one}",\n' for one in sorted(found))
 
 
 def _standard(version):
@@ -232,7 +238,7 @@ def _build(folder):
     command = compiler()
     sys.stderr.write(f"gpukit: building its operators for PyTorch "
                      f"{torch.__version__}, this once\n")
-    _write_table(folder)
+    _write_tables(folder)
     files = [path for path in _sources() if path.endswith(".cpp")]
     words = [*command, *_flags(folder)]
     words += _prelude(words, folder)

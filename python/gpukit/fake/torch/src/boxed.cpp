@@ -6,6 +6,7 @@
 #include "alias.h"
 #include "driver.h"
 #include "memory.h"
+#include "mistakes.h"
 #include "random.h"
 #include "recording.h"
 
@@ -13,8 +14,6 @@
 #include <ATen/core/stack.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
-
-#include <cstring>
 
 namespace gpukit
 {
@@ -37,8 +36,7 @@ class Call
 
       private:
 	c10::Device find_device();
-	void look_at(const IValue &v, unsigned argument);
-	void look_at(const at::Tensor &t, unsigned argument);
+	void look_at(const IValue &v);
 	void replace(IValue *v, bool written);
 	at::Tensor replaced(const at::Tensor &t, bool written);
 	const c10::OperatorHandle &kernel_of(const c10::OperatorHandle &op);
@@ -50,7 +48,6 @@ class Call
 	DeviceGenerator generator() const;
 	IValue *generator_argument();
 	void give_back(IValue *v);
-	[[noreturn]] void refuse_mixed(const at::Tensor &t, unsigned argument);
 
 	const Plan &plan_;
 	torch::jit::Stack &stack_;
@@ -59,49 +56,22 @@ class Call
 	Aliases aliases_;
 };
 
-void Call::refuse_mixed(const at::Tensor &t, unsigned argument)
-{
-	TORCH_CHECK(false,
-		    "Expected all tensors to be on the same device, but found "
-		    "at least two devices, ",
-		    device_, " and ", t.device(),
-		    "! (when checking argument number ", argument + 1, " of ",
-		    plan_.name, ")");
-}
-
-// Tensors of the host: numbers may be anywhere, others in few operators.
-void Call::look_at(const at::Tensor &t, unsigned argument)
-{
-	if (!t.defined() || t.device() == device_)
-		return;
-	if (t.device().is_cuda()) {
-		if (!device_.is_cuda())
-			device_ = t.device();
-		else
-			refuse_mixed(t, argument);
-	}
-}
-
-void Call::look_at(const IValue &v, unsigned argument)
+void Call::look_at(const IValue &v)
 {
 	if (v.isDevice() && v.toDevice().is_cuda() && !device_.is_cuda())
 		device_ = v.toDevice();
-	visit_tensors(v, [&](const at::Tensor &t) { look_at(t, argument); });
-}
-
-bool may_be_on_host(const Plan &plan, const at::Tensor &t, unsigned argument)
-{
-	if (plan.host_operands)
-		return true;
-	return !plan.same_device && !t.dim() && !plan.writes(argument);
+	visit_tensors(v, [&](const at::Tensor &t) {
+		if (is_on_device(t) && !device_.is_cuda())
+			device_ = t.device();
+	});
 }
 
 c10::Device Call::find_device()
 {
-	bool host = false;
+	bool elsewhere = false;
 
 	for (unsigned i = 0; i < plan_.arguments; i++)
-		look_at(stack_[first_ + i], i);
+		look_at(stack_[first_ + i]);
 	if (!device_.is_cuda() || !device_.has_index())
 		device_ = c10::Device(c10::kCUDA,
 				      c10::impl::getDeviceGuardImpl(c10::kCUDA)
@@ -109,16 +79,10 @@ c10::Device Call::find_device()
 					  .index());
 	for (unsigned i = 0; i < plan_.arguments; i++)
 		visit_tensors(stack_[first_ + i], [&](const at::Tensor &t) {
-			host |= t.defined() && t.device() != device_;
+			elsewhere |= t.defined() && t.device() != device_;
 		});
-	if (C10_LIKELY(!host))
-		return device_;
-	for (unsigned i = 0; i < plan_.arguments; i++)
-		visit_tensors(stack_[first_ + i], [&](const at::Tensor &t) {
-			if (t.defined() && t.device() != device_ &&
-			    !may_be_on_host(plan_, t, i))
-				refuse_mixed(t, i);
-		});
+	if (C10_UNLIKELY(elsewhere))
+		check_devices(plan_, stack_, first_, device_);
 	return device_;
 }
 
@@ -194,8 +158,7 @@ void Call::run_kernel(const c10::OperatorHandle &op, DeviceWork *work)
 			    "computes once what it captures: ",
 			    what);
 		work->fail_assertion(what);
-		TORCH_CHECK(false,
-			    "CUDA error: device-side assert triggered: ", what);
+		throw_cuda(DRIVER_ASSERT, what);
 	}
 }
 
@@ -284,14 +247,6 @@ void Call::run(const c10::OperatorHandle &op)
 }
 
 } // namespace
-
-bool is_assertion(const c10::Error &error)
-{
-	const char *message = error.what_without_backtrace();
-
-	return std::strstr(message, "out of bounds") ||
-	       std::strstr(message, "index out of range in self");
-}
 
 void BoxedKernel::operator()(const c10::OperatorHandle &op, c10::DispatchKeySet,
 			     torch::jit::Stack *stack)

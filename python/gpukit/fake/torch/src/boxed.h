@@ -31,9 +31,6 @@ const c10::DispatchKeySet ABOVE_KERNELS =
     c10::autograd_dispatch_keyset_with_ADInplaceOrView |
     c10::autocast_dispatch_keyset;
 
-// Is it a CPU kernel's that found an index where CUDA's would assert?
-bool is_assertion(const c10::Error &error);
-
 // Each tensor of an argument or a result, if there is any.
 template <class Visit> void visit_tensors(const c10::IValue &v, Visit visit)
 {

@@ -1,6 +1,8 @@
 // The way to the made-up driver: its table of functions for libraries of ours.
 #include "driver.h"
 
+#include "mistakes.h"
+
 #include <c10/util/Exception.h>
 
 #include <dlfcn.h>
@@ -51,10 +53,10 @@ bool find_call(void *library, const char *name, Call *ret_call)
 bool find_calls(void *library)
 {
 #define FIND(name) find_call(library, #name, &calls.name)
-	return FIND(cuStreamGetCaptureInfo_v2) && FIND(cuStreamSynchronize) &&
-	       FIND(cuLibraryLoadData) && FIND(cuLibraryGetKernel) &&
-	       FIND(cuLaunchKernel) && FIND(cuUserObjectCreate) &&
-	       FIND(cuGraphRetainUserObject);
+	return FIND(cuStreamGetCaptureInfo_v2) && FIND(cuGetErrorString) &&
+	       FIND(cuStreamSynchronize) && FIND(cuLibraryLoadData) &&
+	       FIND(cuLibraryGetKernel) && FIND(cuLaunchKernel) &&
+	       FIND(cuUserObjectCreate) && FIND(cuGraphRetainUserObject);
 #undef FIND
 }
 
@@ -123,21 +125,7 @@ std::string told_failure()
 {
 	std::lock_guard<std::mutex> guard(failure_lock);
 
-	return failure ? ": " + *failure : "";
-}
-
-[[noreturn]] void throw_result(int result, const char *name)
-{
-	TORCH_CHECK(result != DRIVER_CAPTURE_INVALIDATED,
-		    "CUDA error: operation failed due to a previous error "
-		    "during capture: ",
-		    name);
-	TORCH_CHECK(false, "CUDA error: ", name, " came to CUresult ", result,
-		    result == DRIVER_ASSERT
-			? ": device-side assert triggered, by an operator "
-			  "before"
-			: "",
-		    told_failure());
+	return failure ? "; before it failed " + *failure : "";
 }
 
 } // namespace
@@ -182,7 +170,7 @@ DeviceWork::DeviceWork(c10::DeviceIndex device, const char *name)
 		result = is_captured() ? 0 : DRIVER_CAPTURE_INVALIDATED;
 	}
 	if (C10_UNLIKELY(result))
-		throw_result(result, name);
+		throw_cuda(result, name + told_failure());
 }
 
 DeviceWork::~DeviceWork()

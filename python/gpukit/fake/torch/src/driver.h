@@ -52,6 +52,7 @@ struct DriverCalls {
 					 std::uint64_t *id, void **graph,
 					 const void **nodes,
 					 std::size_t *count);
+	int (*cuGetErrorString)(int result, const char **text);
 	int (*cuStreamSynchronize)(StreamHandle stream);
 	int (*cuLibraryLoadData)(void **library, const void *code, void *,
 				 void **, unsigned, void *, void **, unsigned);

@@ -19,6 +19,12 @@ const char *const unchecked[] = {
     "~",
 };
 
+// Whose functions torchgen makes in another way; by build.py, too.
+const char *const structured_names[] = {
+#include "structured.inc"
+    "~",
+};
+
 // Those that take tensors of the host that are no numbers.
 const char *const with_host[] = {
     "aten::_copy_from",
@@ -55,6 +61,15 @@ template <class Table> bool contains(const Table &table, const char *name)
 				  is_before);
 }
 
+// Tensor?[]: what is indexed by.
+bool has_holes(const c10::TypePtr &type)
+{
+	auto list = type->cast<c10::ListType>();
+
+	return list &&
+	       list->getElementType()->kind() == c10::TypeKind::OptionalType;
+}
+
 std::optional<c10::OperatorHandle> find_instead(const c10::OperatorName &name)
 {
 	return c10::Dispatcher::singleton().findSchema(
@@ -65,8 +80,8 @@ std::optional<c10::OperatorHandle> find_instead(const c10::OperatorName &name)
 } // namespace
 
 Plan::Plan(const c10::OperatorHandle &op, bool only_dense)
-    : name(c10::toString(op.operator_name())), written(0), generator(-1),
-      size_argument(-1), dense(only_dense),
+    : name(c10::toString(op.operator_name())), written(0), outs(0),
+      generator(-1), size_argument(-1), dense(only_dense),
       waits(op.hasTag(at::Tag::dynamic_output_shape) ||
 	    op.hasTag(at::Tag::data_dependent_output)),
       writes_unsaid(name.find("batch_norm") != std::string::npos ||
@@ -75,6 +90,7 @@ Plan::Plan(const c10::OperatorHandle &op, bool only_dense)
 {
 	const c10::FunctionSchema &schema = op.schema();
 
+	indexes = false;
 	arguments = schema.arguments().size();
 	returns = schema.returns().size();
 	for (unsigned i = 0; i < arguments; i++) {
@@ -83,6 +99,10 @@ Plan::Plan(const c10::OperatorHandle &op, bool only_dense)
 
 		if (a.alias_info() && a.alias_info()->isWrite() && i < 64)
 			written |= std::uint64_t(1) << i;
+		if (a.alias_info() && a.kwarg_only() && i < 64)
+			outs |= std::uint64_t(1) << i;
+		argument_names.push_back(a.name());
+		indexes |= i == 1 && has_holes(type);
 		if (auto optional = type->cast<c10::OptionalType>())
 			type = optional->getElementType();
 		if (type->kind() == c10::TypeKind::GeneratorType)
@@ -94,6 +114,7 @@ Plan::Plan(const c10::OperatorHandle &op, bool only_dense)
 	seeded |= generator >= 0 || philox;
 	instead = find_instead(op.operator_name());
 	same_device = !contains(unchecked, name.c_str());
+	structured = contains(structured_names, name.c_str());
 	host_operands = contains(with_host, op.operator_name().name.c_str());
 }
 

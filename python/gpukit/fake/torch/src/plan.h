@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace gpukit
 {
@@ -18,11 +19,19 @@ struct Plan {
 		return argument < 64 ? written >> argument & 1 : true;
 	}
 
+	// Is the argument a result that the caller gives?
+	bool is_out(unsigned argument) const
+	{
+		return argument < 64 && outs >> argument & 1;
+	}
+
 	std::string name; // "aten::add.Tensor"
+	std::vector<std::string> argument_names;
 	// Of gpukit's own, where the CPU's kernel means less than CUDA's.
 	std::optional<c10::OperatorHandle> instead;
 	unsigned arguments, returns;
 	std::uint64_t written; // bits: arguments that it may change
+	std::uint64_t outs;    // and those of them that are out=
 	int generator;         // which argument is one; -1: none
 	int size_argument;     // that spares CUDA's kernel the wait; -1: none
 	bool dense;            // all its tensors have bytes of their own
@@ -32,6 +41,8 @@ struct Plan {
 	bool philox;           // and takes them from philox_source() alone
 	bool same_device;      // CUDA's kernel wants all tensors on one device
 	bool host_operands;    // and this one takes some of the host's
+	bool indexes;          // by tensors that may be the host's
+	bool structured;       // to torchgen
 };
 
 } // namespace gpukit

@@ -3,6 +3,7 @@
 
 #include "boxed.h"
 #include "kernel.h"
+#include "mistakes.h"
 
 #include <ATen/ATen.h>
 
@@ -100,10 +101,8 @@ void check_capture(const Plan &plan, const torch::jit::Stack &stack,
 	if (!waits(plan, stack, first))
 		return;
 	wait_in_capture(stream);
-	TORCH_CHECK(false,
-		    "CUDA error: operation not permitted when stream is "
-		    "capturing: ",
-		    plan.name, " waits for values of the device");
+	throw_cuda(DRIVER_CAPTURE_UNSUPPORTED,
+		   plan.name + " waits for values of the device");
 }
 
 struct Recording::Replay {

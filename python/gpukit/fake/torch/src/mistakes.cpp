@@ -1,0 +1,165 @@
+// Tensors on the wrong device, indices out of range.
+#include "mistakes.h"
+
+#include "boxed.h"
+#include "driver.h"
+
+#include <ATen/core/op_registration/adaption.h>
+
+#include <cstring>
+
+namespace c10
+{
+class AcceleratorError; // not in every PyTorch
+} // namespace c10
+
+namespace gpukit
+{
+
+namespace
+{
+
+// The function of PyTorch's that checks the devices, which its message names:
+// torchgen has the rules.
+std::string method_of(const Plan &plan)
+{
+	std::string bare = plan.name.substr(plan.name.find("::") + 2);
+	std::size_t dot = bare.find('.');
+	std::string name = bare.substr(0, dot);
+	std::string overload =
+	    dot == std::string::npos ? "" : bare.substr(dot + 1);
+
+	if (plan.outs)
+		name += "_out";
+	if (!plan.structured)
+		return "wrapper_CUDA_" + overload + "_" + name;
+	return "wrapper_CUDA_" + name + (overload.empty() ? "" : "_") +
+	       overload;
+}
+
+// Each tensor against the first one; results that were given come first.
+void check_as_pytorch(const Plan &plan, const torch::jit::Stack &stack,
+		      std::size_t first)
+{
+	std::optional<c10::Device> common;
+	std::string method = method_of(plan);
+
+	for (bool out : {true, false})
+		for (unsigned i = 0; i < plan.arguments; i++)
+			if (plan.is_out(i) == out)
+				visit_tensors(stack[first + i], [&](auto &t) {
+					c10::impl::
+					    check_and_update_common_device(
+						common, t, method.c_str(),
+						plan.argument_names[i].c_str());
+				});
+}
+
+[[noreturn]] void refuse_mixed(c10::Device a, c10::Device b)
+{
+	TORCH_CHECK(false,
+		    "Expected all tensors to be on the same device, but found "
+		    "at least two devices, ",
+		    a, " and ", b, "!");
+}
+
+// What is indexed lies on the device; indices may be the host's, and numbers.
+void check_indexing(const torch::jit::Stack &stack, const Plan &plan,
+		    std::size_t first, c10::Device device)
+{
+	const at::Tensor &self = stack[first].toTensor();
+
+	TORCH_CHECK_INDEX(self.device() == device,
+			  "indices should be either on cpu or on the same "
+			  "device as the indexed tensor (",
+			  self.device(), ")");
+	for (unsigned i = 1; i < plan.arguments; i++)
+		visit_tensors(stack[first + i], [&](const at::Tensor &t) {
+			bool host = t.defined() && t.device().is_cpu();
+
+			if (!t.defined() || t.device() == device ||
+			    (host && (!t.dim() ||
+				      stack[first + i].isOptionalTensorList())))
+				return;
+			refuse_mixed(device, t.device());
+		});
+}
+
+bool may_be_elsewhere(const Plan &plan, const at::Tensor &t, unsigned argument)
+{
+	if (!t.device().is_cpu())
+		return false;
+	return plan.host_operands || (!t.dim() && !plan.writes(argument));
+}
+
+void check_as_iterator(const Plan &plan, const torch::jit::Stack &stack,
+		       std::size_t first, c10::Device device)
+{
+	for (unsigned i = 0; i < plan.arguments; i++)
+		visit_tensors(stack[first + i], [&](const at::Tensor &t) {
+			if (t.defined() && t.device() != device &&
+			    !may_be_elsewhere(plan, t, i))
+				refuse_mixed(device, t.device());
+		});
+}
+
+// Of messages of CPU kernels, where CUDA's have an assertion.
+const char *const asserted[] = {
+    "out of bounds",
+    "index out of range in self",
+    "out of range: tried to access index",
+    "which is not in the valid range",
+    "target out of range",
+    "all elements of input should be between 0 and 1",
+    "p_in >= 0 && p_in <= 1",
+    "repeats can not be negative",
+    "Found an invalid max index",
+};
+
+// The kind of error that this PyTorch has for it.
+template <class Kind, class = void> struct Thrown {
+	static void raise(int, const std::string &text)
+	{
+		TORCH_CHECK(false, text);
+	}
+};
+template <class Kind> struct Thrown<Kind, std::void_t<decltype(sizeof(Kind))>> {
+	static void raise(int result, const std::string &text)
+	{
+		throw Kind({__func__, __FILE__, __LINE__}, result, text);
+	}
+};
+
+} // namespace
+
+void check_devices(const Plan &plan, const torch::jit::Stack &stack,
+		   std::size_t first, c10::Device device)
+{
+	if (plan.same_device)
+		check_as_pytorch(plan, stack, first);
+	else if (plan.indexes)
+		check_indexing(stack, plan, first, device);
+	else
+		check_as_iterator(plan, stack, first, device);
+}
+
+bool is_assertion(const c10::Error &error)
+{
+	for (const char *part : asserted)
+		if (std::strstr(error.what_without_backtrace(), part))
+			return true;
+	return false;
+}
+
+void throw_cuda(int result, const std::string &more)
+{
+	const char *text = nullptr;
+
+	if (driver_calls().cuGetErrorString(result, &text) || !text)
+		text = "unknown error";
+	Thrown<c10::AcceleratorError>::raise(
+	    result, std::string("CUDA error: ") + text + "\n" + more);
+	std::abort(); // it was thrown
+}
+
+} // namespace gpukit
