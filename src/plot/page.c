@@ -94,8 +94,11 @@ static void set_size(struct gk_plot_page *page)
 	page->scale = 1;
 	if (look->width)
 		page->scale = fmin(look->width / width, look->height / height);
-	/* Fonts of SVG are in pixels, and nothing else scales them. */
-	page->font = look->form == GK_PLOT_SVG ? page->scale * 4 / 3 : 1;
+	/* Fonts of SVG are in pixels; there and in windows nothing else scales
+	 * them. */
+	page->font = look->form == GK_PLOT_SVG      ? page->scale * 4 / 3
+		     : look->form == GK_PLOT_WINDOW ? page->scale
+						    : 1;
 	page->width = look->width ? look->width / page->scale : width;
 	page->height = look->width ? look->height / page->scale : height;
 	page->top = TOP + 14 * (page->picture->absent_count > 0);

@@ -15,6 +15,23 @@
 
 /* ---- the terminal ---- */
 
+/* The first of gnuplot's windows that this one has. */
+static void add_window(const struct gk_plot_page *page, double w, double h)
+{
+	static const char *const names[] = {"qt", "wxt", "x11"};
+
+	for (size_t i = 0; i < COUNT(names); i++)
+		gk_buf_printf(page->out,
+			      "%sif (strstrt(' '.GPVAL_TERMINALS, ' %s ')) {\n"
+			      "set terminal %s noenhanced size %.0f,%.0f font "
+			      "'Sans,%.4g' linewidth %.3f\n}",
+			      i ? " else {\n" : "", names[i], names[i], w, h,
+			      9 * page->font, page->scale);
+	gk_buf_puts(page->out,
+		    " else {\nexit error 'it has no windows: they are in the "
+		    "package gnuplot-qt'\n}\n}\n}\n");
+}
+
 static void add_terminal(const struct gk_plot_page *page)
 {
 	double w = round(page->width * page->scale);
@@ -38,18 +55,16 @@ static void add_terminal(const struct gk_plot_page *page)
 			      w, h, 9 * page->font, s);
 		break;
 	case GK_PLOT_PDF:
-		/* Inches, as if there were 96 pixels to one. */
+		/* Inches, as if there were 96 pixels to one; a point of a font
+		 * is a pixel and a third here. */
 		gk_buf_printf(out,
 			      "set terminal pdfcairo noenhanced size %.3f,%.3f "
 			      "font 'Sans,9' fontscale %.4f linewidth %.3f "
 			      "pointscale %.3f background rgb '%s'\n",
-			      w / 96, h / 96, s, s, s, ground);
+			      w / 96, h / 96, s * 3 / 4, s, s, ground);
 		break;
 	case GK_PLOT_WINDOW:
-		gk_buf_printf(out,
-			      "set terminal GPVAL_TERM noenhanced size "
-			      "%.0f,%.0f\n",
-			      w, h);
+		add_window(page, w, h);
 		break;
 	}
 }

@@ -257,6 +257,13 @@ def test_what_cannot_be_opened_or_written(gpukit, recording, tmp_path):
     assert done.returncode == 1 and "display" in done.stderr
 
 
+def test_a_gnuplot_without_windows(gpukit, recording):
+    """Whatever windows it has: there is no such display."""
+    done = gpukit("plot", recording, "--show", env={"DISPLAY": ":987"})
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert "gnuplot cannot draw" in done.stderr
+
+
 def test_no_gnuplot(gpukit, recording, tmp_path):
     done = gpukit("plot", recording, "-o", tmp_path / "a.png",
                   env={"PATH": str(tmp_path)})

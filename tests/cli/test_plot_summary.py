@@ -72,6 +72,9 @@ def test_gpus(gpukit, tmp_path, counter):
     devices(path, 3, moments, rng, counter)
     found = json.loads(gpukit.ok("plot", path, "--summary", "--json"))
     assert found["schema"] == "gpukit-plot-summary-1"
+    assert found["from"] == "2026-11-21T09:00:00"
+    assert found["to"] == (BEGIN + timedelta(seconds=moments[-1])).isoformat(
+        timespec="seconds")
     recording, = found["recordings"]
     assert recording["file"] == str(path) and not recording["processes"]
     everything = read(path)

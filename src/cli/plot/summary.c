@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define GIB_IN_MIB 1024.0
 
@@ -196,6 +197,20 @@ static bool put_json_list(struct gk_buf *out, const struct gk_plot_chart *chart,
 	return true;
 }
 
+/* Local time; null where recordings begin together. */
+static void put_moment(struct gk_buf *out, const char *key,
+		       const struct gk_plot_chart *chart, int64_t ms)
+{
+	time_t seconds = (time_t)(ms / 1000);
+	struct tm tm = {0};
+	char text[32];
+
+	gmtime_r(&seconds, &tm);
+	strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm);
+	gk_buf_printf(out, ",\"%s\":", key);
+	put_text(out, chart->aligned ? NULL : text);
+}
+
 static bool put_json(struct gk_buf *out, const struct gk_plot_chart *chart)
 {
 	bool ok = true;
@@ -203,6 +218,8 @@ static bool put_json(struct gk_buf *out, const struct gk_plot_chart *chart)
 	gk_buf_puts(out, "{\"schema\":\"gpukit-plot-summary-1\"");
 	put_key(out, "seconds",
 		(double)(chart->last_ms - chart->first_ms) / 1000);
+	put_moment(out, "from", chart, chart->first_ms);
+	put_moment(out, "to", chart, chart->last_ms);
 	gk_buf_puts(out, ",\"recordings\":[");
 	for (unsigned i = 0; i < chart->file_count && ok; i++) {
 		const struct gk_plot_file *file = &chart->files[i];
