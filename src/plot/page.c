@@ -41,6 +41,9 @@ static const struct gk_plot_colors dark = {
     .owner_rest = "#6c6c6c",
 };
 
+/* A picture may be as much smaller than it wants before texts suffer. */
+#define READABLE 0.85
+
 /* A page of strips, and one of a grid; pixels. */
 enum {
 	STRIPS_WIDTH = 1200,
@@ -79,6 +82,25 @@ static void choose_bands(struct gk_plot_page *page, bool all, size_t number)
 }
 
 /*
+ * As large as a page of that size fits; but texts stay readable, as long as
+ * lines keep a little room beside them.
+ */
+static double scale_for(const struct gk_plot_page *page, double width,
+			double height)
+{
+	bool strips = page->picture->strips;
+	unsigned panels = page->picture->panel_count;
+	double least_width = strips ? 560 : 160 + 180 * panels;
+	double least_height =
+	    TOP + BOTTOM + (strips ? 64 * panels + 30 : 60 * page->band_count);
+	double w = page->look->width, h = page->look->height;
+	double wanted = fmin(w / width, h / height);
+	double roomy = fmin(w / least_width, h / least_height);
+
+	return fmax(wanted, fmin(READABLE, roomy));
+}
+
+/*
  * Everything is laid out at the size that it wants; another one that is asked
  * for makes it larger or smaller, and the room that is then left is used.
  */
@@ -91,9 +113,7 @@ static void set_size(struct gk_plot_page *page)
 		? STRIPS_HEIGHT
 		: TOP + BOTTOM + GRID_ROW * (double)page->band_count;
 
-	page->scale = 1;
-	if (look->width)
-		page->scale = fmin(look->width / width, look->height / height);
+	page->scale = look->width ? scale_for(page, width, height) : 1;
 	/* Fonts of SVG are in pixels; there and in windows nothing else scales
 	 * them. */
 	page->font = look->form == GK_PLOT_SVG      ? page->scale * 4 / 3
@@ -120,6 +140,8 @@ static void see_capacity(struct gk_plot_page *page, unsigned panel,
 	page->any_capacity |= !isnan(capacity);
 	page->panels[panel].peak =
 	    fmax(page->panels[panel].peak, subject->tracks[q]->max);
+	if (isnan(capacity))
+		return;
 	if (*first)
 		*to = capacity;
 	else if (!(fabs(*to - capacity) < 0.5))

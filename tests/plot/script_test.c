@@ -56,6 +56,8 @@ static void add_gpus(int count)
 	assert_int_equal(gk_plot_chart_end(&chart), 0);
 }
 
+static unsigned width, height; /* that are asked for; 0: none */
+
 static const char *draw_page(const char *title, bool all, size_t page,
 			     size_t *ret_pages)
 {
@@ -183,6 +185,25 @@ static void nothing_empty_is_drawn(void **state)
 	assert_int_equal(count_of(script, "\nplot ["), 4);
 }
 
+static void small_pictures_stay_readable(void **state)
+{
+	const char *script;
+
+	(void)state;
+	add_gpus(1);
+	width = 900;
+	height = 300;
+	script = draw("x");
+	assert_non_null(strstr(script, "size 900,300 font 'sans-serif,10.2'"));
+	/* Twice as large is the same picture, with twice as large texts. */
+	width = 2400;
+	height = 1600;
+	script = draw("x");
+	assert_non_null(strstr(script, "size 2400,1600 font 'sans-serif,24'"));
+	assert_non_null(strstr(script, "font 'sans-serif Bold,26.6667'"));
+	width = height = 0;
+}
+
 static void without_a_column_there_is_nothing(void **state)
 {
 	struct gk_plot_picture picture;
@@ -207,6 +228,7 @@ int main(void)
 	    TEST(more_gpus_have_rows_of_their_own),
 	    TEST(of_many_gpus_the_busiest_are_shown),
 	    TEST(nothing_empty_is_drawn),
+	    TEST(small_pictures_stay_readable),
 	    TEST(without_a_column_there_is_nothing),
 	};
 
