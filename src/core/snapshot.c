@@ -48,14 +48,15 @@ uint64_t gk_device_age(const struct gk_snapshot *snap,
 	return snap->mono_ns > read ? snap->mono_ns - read : 0;
 }
 
-/* While watching, a GPU is late when two readings in a row are overdue. Those
- * that nobody could make until a moment are due from then on. */
+/* While watching, a GPU is late when its values are older than two periods; a
+ * call has its time. Readings that nobody could make until a moment are due from
+ * then on. */
 static bool overdue(const struct gk *gk, const struct gk_device *dev)
 {
 	uint64_t read = dev->read_ns[GK_TIER_FAST], now = gk_mono_ns();
 	uint64_t period = gk->period_ns[GK_TIER_FAST];
-	uint64_t patience = gk->timeout_ns +
-			    2 * (period > gk->frame_ns ? period : gk->frame_ns);
+	uint64_t two = 2 * (period > gk->frame_ns ? period : gk->frame_ns);
+	uint64_t patience = two > gk->timeout_ns ? two : gk->timeout_ns;
 
 	if (!read) {
 		read = gk->begun_ns;

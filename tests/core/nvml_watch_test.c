@@ -224,6 +224,30 @@ static void a_hang_makes_a_gpu_stale_not_the_frames_late(void **state)
 		assert_true(++frames < 1000);
 }
 
+/* Neither later nor sooner. */
+static void what_is_older_than_two_periods_is_stale(void **state)
+{
+	const struct gk_device *d = NULL;
+	uint64_t age = 0;
+
+	(void)state;
+	t.options.timeout_ns = 50 * GK_NS_PER_MS;
+	start(10 * PERIOD);
+	next();
+	SCRIPT(t.s->gpu[0].hang = true);
+	for (int i = 0; i < 5; i++) {
+		d = &next()->devices[0];
+		age = gk_device_age(t.snap, d, GK_TIER_FAST);
+		/* It is judged a moment after the snapshot's time. */
+		if (age < 20 * PERIOD - PERIOD / 2)
+			assert_int_equal(d->health, GK_HEALTH_OK);
+		if (age > 20 * PERIOD)
+			assert_int_equal(d->health, GK_HEALTH_STALE);
+	}
+	assert_true(age > 20 * PERIOD);
+	SCRIPT(t.s->gpu[0].hang = false);
+}
+
 static void watching_starts_although_a_gpu_hangs(void **state)
 {
 	uint64_t begin;
@@ -552,6 +576,7 @@ int main(void)
 	    SCRIPTED_TEST(the_descriptor_is_readable_when_a_frame_is_due),
 	    SCRIPTED_TEST(missed_frames_are_skipped),
 	    SCRIPTED_TEST(a_hang_makes_a_gpu_stale_not_the_frames_late),
+	    SCRIPTED_TEST(what_is_older_than_two_periods_is_stale),
 	    SCRIPTED_TEST(watching_starts_although_a_gpu_hangs),
 	    SCRIPTED_TEST(tiers_have_periods_of_their_own),
 	    SCRIPTED_TEST(what_is_asked_for_is_read_once_of_one_gpu),
