@@ -301,7 +301,7 @@ struct gk_device {
 	/* The snapshot's; NULL for a MIG device and where the DETAIL tier has
 	 * not been read. */
 	const struct gk_detail *detail;
-	unsigned process_count;
+	unsigned process_count; /* of a GPU: those of its MIG devices, too */
 	/* Why the list of processes is not known; GK_PRESENT: it is. */
 	enum gk_absence processes_why;
 	uint64_t reserved[8];

@@ -113,6 +113,15 @@ static void copy_device(const struct gk *gk, struct gk_snapshot *snap,
 	snap->device_count++;
 }
 
+void gk_snapshot_count(struct gk_snapshot *snap, unsigned device)
+{
+	struct gk_device *d = &snap->devices[device];
+
+	d->process_count++;
+	if (d->parent >= 0)
+		snap->devices[d->parent].process_count++;
+}
+
 static void copy_process(struct gk_snapshot *snap,
 			 const struct gk_listed *listed, size_t gpu)
 {
@@ -122,7 +131,7 @@ static void copy_process(struct gk_snapshot *snap,
 				 .device = (unsigned)gpu + listed->unit,
 				 .types = listed->types};
 	memcpy(p->m, listed->m, sizeof listed->m);
-	snap->devices[p->device].process_count++;
+	gk_snapshot_count(snap, p->device);
 }
 
 /* The GPU's own; MIG devices have none. */

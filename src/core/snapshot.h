@@ -15,4 +15,8 @@
  */
 int gk_snapshot_new(struct gk_arena **ret_arena, struct gk_snapshot **ret_snap);
 
+/* Counts a process of a device that is in the snapshot; one of a MIG device is
+ * its GPU's, too. */
+void gk_snapshot_count(struct gk_snapshot *snap, unsigned device);
+
 #endif

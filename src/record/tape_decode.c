@@ -220,7 +220,7 @@ static void check_process(const struct reader *r, struct gk_process *p)
 	}
 	if (p->state > GK_PROCESS_NO_PERMISSION)
 		p->state = GK_PROCESS_GONE;
-	r->snap->devices[p->device].process_count++;
+	gk_snapshot_count(r->snap, p->device);
 }
 
 static void take_processes(const struct reader *r)

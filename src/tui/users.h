@@ -10,7 +10,7 @@
 struct tui_user {
 	char name[GK_NAME_MAX]; /* "": unknown */
 	unsigned processes;     /* a process on two GPUs is one */
-	unsigned gpus;
+	unsigned gpus, migs;
 	struct gk_value sum[GK_PM_COUNT];
 };
 
@@ -18,6 +18,7 @@ enum tui_user_order {
 	USER_BY_NAME,
 	USER_BY_PROCESSES,
 	USER_BY_GPUS,
+	USER_BY_MIGS,
 	USER_BY_MEMORY,
 	USER_BY_SM,
 	USER_BY_CPU,

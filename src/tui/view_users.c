@@ -19,6 +19,7 @@ static const struct tui_column columns[USER_ORDERS] = {
     [USER_BY_NAME] = {"USER", 16, GK_LEFT, 0},
     [USER_BY_PROCESSES] = {"PROCESSES", 10, GK_RIGHT, 2},
     [USER_BY_GPUS] = {"GPUS", 5, GK_RIGHT, 4},
+    [USER_BY_MIGS] = {"MIG DEVICES", 12, GK_RIGHT, 4},
     [USER_BY_MEMORY] = {"GPU-MEM", 10, GK_RIGHT, 6},
     [USER_BY_SM] = {"%SM", 6, GK_RIGHT, 5},
     [USER_BY_CPU] = {"%CPU", 8, GK_RIGHT, 3},
@@ -52,6 +53,16 @@ static void add_user_process(struct tui_user *user, const struct gk_process *p,
 			gk_value_add(&user->sum[m], p->m[m]);
 }
 
+/* A MIG device is no GPU. */
+static void count_device(const struct tui *t, unsigned device,
+			 struct tui_user *user)
+{
+	if (t->snap->devices[device].mig_index < 0)
+		user->gpus++;
+	else
+		user->migs++;
+}
+
 static struct tui_user *new_user(struct tui_users *all, const char *name)
 {
 	struct tui_user *user = &all->users[all->count++];
@@ -79,7 +90,7 @@ static void sum_up_users(struct tui *t, const unsigned *order, size_t *seen)
 				 last && !strcmp(last->user, p->user) &&
 				     last->pid == p->pid);
 		if (seen[p->device] != t->users.count)
-			user->gpus++;
+			count_device(t, p->device, user);
 		seen[p->device] = t->users.count;
 		last = p;
 	}
@@ -99,6 +110,8 @@ static int64_t order_figure(const struct tui_user *user,
 		return user->processes;
 	if (order == USER_BY_GPUS)
 		return user->gpus;
+	if (order == USER_BY_MIGS)
+		return user->migs;
 	return gk_value_or_none(user->sum[metrics[order]]);
 }
 
@@ -188,10 +201,21 @@ void view_users_select(struct tui *t, long position)
 			    all->users[position].name);
 }
 
-static void sort_by(struct tui_users *all, int by)
+static bool has_migs(const struct tui *t)
 {
-	all->order = (enum tui_user_order)(
-	    ((int)order_of(all) + by + USER_ORDERS) % USER_ORDERS);
+	for (size_t i = 0; i < t->snap->device_count; i++)
+		if (t->snap->devices[i].mig_index >= 0)
+			return true;
+	return false;
+}
+
+static void sort_by(const struct tui *t, struct tui_users *all, int by)
+{
+	all->order = order_of(all);
+	do {
+		all->order = (enum tui_user_order)(
+		    ((int)all->order + by + USER_ORDERS) % USER_ORDERS);
+	} while (all->order == USER_BY_MIGS && !has_migs(t));
 	all->chosen = true;
 	all->reversed = false;
 }
@@ -220,9 +244,9 @@ bool view_users_act(struct tui *t, enum tui_action action)
 		return true;
 	}
 	if (action == ACTION_SORT_NEXT)
-		sort_by(&t->users, 1);
+		sort_by(t, &t->users, 1);
 	else if (action == ACTION_SORT_PREVIOUS)
-		sort_by(&t->users, -1);
+		sort_by(t, &t->users, -1);
 	else if (action == ACTION_SORT_REVERSE)
 		t->users.reversed = !t->users.reversed;
 	else
@@ -261,8 +285,9 @@ static const char *user_cell_text(const struct tui_user *user,
 		return user_name(user);
 	case USER_BY_PROCESSES:
 	case USER_BY_GPUS:
-		snprintf(dst, GK_UNITS_MAX, "%u",
-			 column == USER_BY_GPUS ? user->gpus : user->processes);
+	case USER_BY_MIGS:
+		snprintf(dst, GK_UNITS_MAX, "%lld",
+			 (long long)order_figure(user, column));
 		return dst;
 	case USER_BY_MEMORY:
 		return tui_value(dst, user->sum[GK_PM_GPU_MEM], GK_UNIT_BYTES);
@@ -319,18 +344,15 @@ static void draw_users_head(const struct tui *t, struct grid *g, unsigned shown)
 	gk_buf_free(&text);
 }
 
-/* Counts the GPUs of the processes that are listed. */
-static unsigned gpus_in_use(const struct tui *t)
+/* Counts the devices of the processes that are listed. */
+static void count_in_use(const struct tui *t, struct tui_user *total)
 {
-	unsigned count = 0;
-
 	for (unsigned d = 0; d < t->snap->device_count; d++)
 		for (size_t i = 0; i < t->list_count; i++)
 			if (listed(t, t->list[i])->device == d) {
-				count++;
+				count_device(t, d, total);
 				break;
 			}
-	return count;
 }
 
 static void draw_foot(const struct tui *t, struct grid *g, unsigned shown)
@@ -344,7 +366,7 @@ static void draw_foot(const struct tui *t, struct grid *g, unsigned shown)
 		for (int m = 0; m < GK_PM_COUNT; m++)
 			gk_value_add(&total.sum[m], t->users.users[i].sum[m]);
 	}
-	total.gpus = gpus_in_use(t);
+	count_in_use(t, &total);
 	snprintf(total.name, sizeof total.name, "%zu user%s", t->users.count,
 		 t->users.count == 1 ? "" : "s");
 	draw_user(g, g->rows - 1, &total, shown,
@@ -363,9 +385,22 @@ static struct grid_style style_of(const struct tui *t,
 	return style;
 }
 
+/* A column of MIG devices is only where there are some. */
+static unsigned shown_columns(const struct tui *t, int width)
+{
+	struct tui_column fit[USER_ORDERS];
+	unsigned migs = 1U << USER_BY_MIGS;
+
+	if (has_migs(t))
+		return tui_columns_fit(columns, USER_ORDERS, width, 1);
+	memcpy(fit, columns, sizeof fit);
+	fit[USER_BY_MIGS].width = -1; /* with its blank: nothing */
+	return tui_columns_fit(fit, USER_ORDERS, width, 1) & ~migs;
+}
+
 int view_users(struct tui *t, struct grid *g)
 {
-	unsigned shown = tui_columns_fit(columns, USER_ORDERS, g->columns, 1);
+	unsigned shown = shown_columns(t, g->columns);
 	int rows = g->rows - HEAD_ROWS - FOOT_ROWS;
 	long selected;
 

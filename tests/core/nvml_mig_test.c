@@ -129,6 +129,9 @@ static void processes_are_on_their_mig_device_once(void **state)
 		assert_int_equal(device_of(snap, 73), 0);
 		assert_int_equal(device_of(snap, 74), 4);
 		assert_int_equal(snap->devices[3].process_count, 1);
+		/* Its own, and those of its three MIG devices. */
+		assert_int_equal(snap->devices[0].process_count, 4);
+		assert_int_equal(snap->devices[4].process_count, 1);
 	}
 }
 

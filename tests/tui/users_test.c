@@ -58,7 +58,8 @@ static void a_process_on_two_gpus_is_one(void **state)
 	screen_press(&s, "u");
 	/* 15699 on two GPUs, 15731, 4242 on a MIG device. */
 	assert_int_equal(user("alice")->processes, 3);
-	assert_int_equal(user("alice")->gpus, 3);
+	assert_int_equal(user("alice")->gpus, 2);
+	assert_int_equal(user("alice")->migs, 1);
 	assert_int_equal(user("alice")->sum[GK_PM_GPU_MEM].v, 4LL * 1500 << 20);
 	assert_int_equal(user("alice")->sum[GK_PM_CPU].v, 31250);
 	assert_int_equal(user("alice")->sum[GK_PM_RSS].v, 3LL * 512 << 20);
@@ -83,7 +84,7 @@ static void the_order_can_be_chosen(void **state)
 	screen_press(&s, ". ."); /* by SM, by CPU */
 	assert_string_equal(s.t.users.users[0].name, "alice");
 	assert_string_equal(s.t.users.users[1].name, "zoe");
-	screen_press(&s, ", , , , ,"); /* to the names */
+	screen_press(&s, ", , , , , ,"); /* to the names */
 	screen_draw(&s);
 	assert_int_equal(screen_find(&s, "USER▲", NULL), 0);
 	assert_string_equal(s.t.users.users[0].name, "");
