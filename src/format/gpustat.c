@@ -1,5 +1,6 @@
 /* gpustat.c - prints one line for each GPU. */
 #include "format/gpustat.h"
+#include "base/round.h"
 #include "base/units.h"
 
 #include "format/color.h"
@@ -47,7 +48,8 @@ static void add_padded_number(struct page *p, struct gk_value value,
 {
 	gk_color_start(p->out, p->o->color, color);
 	if (value.why == GK_PRESENT)
-		gk_buf_printf(p->out, "%*" PRId64, width, value.v / divisor);
+		gk_buf_printf(p->out, "%*.0f", width,
+			      gk_half_up((double)value.v / (double)divisor));
 	else
 		gk_buf_printf(p->out, "%*s", width, "??");
 	gk_buf_puts(p->out, unit);
@@ -197,7 +199,7 @@ static void add_command(struct page *p, const struct gk_process *proc,
 
 	if (cpu.why == GK_PRESENT)
 		snprintf(percent, sizeof percent, "%.0f",
-			 (double)cpu.v / 100.0);
+			 gk_half_up((double)cpu.v / 100.0));
 	if (rss.why == GK_PRESENT)
 		gk_short_size(size, rss.v);
 	gk_buf_printf(p->out, " %s %6d (", last ? "└─" : "├─", (int)proc->pid);

@@ -2,6 +2,7 @@
 #include "format/state.h"
 
 #include "base/clock.h"
+#include "base/round.h"
 #include "base/str.h"
 #include "format/names.h"
 
@@ -266,7 +267,7 @@ static void say_idle(const struct gk_seen_gpu *gpu,
 	len = strlen(s->words);
 	if (d->process_count && held >= 1 && width >= LONG_WORDS)
 		snprintf(s->words + len, sizeof s->words - len,
-			 ", %.0f GiB held", held);
+			 ", %.0f GiB held", gk_half_up(held));
 }
 
 struct gk_state gk_state_of(const struct gk_seen *seen,

@@ -2,6 +2,7 @@
 #include "format/units.h"
 
 #include "base/clock.h"
+#include "base/round.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,12 +30,15 @@ static const struct {
 
 char *gk_human_size(char *dst, int64_t bytes)
 {
+	double size = (double)bytes;
 	size_t i = 0;
 
 	while (sizes[i].below != INT64_MAX && bytes >= sizes[i].below)
 		i++;
-	snprintf(dst, GK_UNITS_MAX, "%.*f%s", sizes[i].decimals,
-		 (double)bytes / (double)sizes[i].unit, sizes[i].name);
+	if (sizes[i].unit > 1)
+		size = gk_half_up(size / (double)sizes[i].unit);
+	snprintf(dst, GK_UNITS_MAX, "%.*f%s", sizes[i].decimals, size,
+		 sizes[i].name);
 	return dst;
 }
 
@@ -55,7 +59,8 @@ char *gk_human_time(char *dst, int64_t ns, int days_from)
 	int64_t s = ns / (int64_t)GK_NS_PER_S;
 
 	if (s >= days_from * 86400LL)
-		snprintf(dst, GK_UNITS_MAX, "%.1f days", (double)s / 86400.0);
+		snprintf(dst, GK_UNITS_MAX, "%.1f days",
+			 gk_half_up((double)s / 86400.0));
 	else if (s >= 3600)
 		snprintf(dst, GK_UNITS_MAX, "%d:%02d:%02d", (int)(s / 3600),
 			 (int)(s / 60 % 60), (int)(s % 60));
@@ -67,7 +72,8 @@ char *gk_human_time(char *dst, int64_t ns, int days_from)
 
 char *gk_human_watts(char *dst, int64_t milliwatts)
 {
-	snprintf(dst, GK_UNITS_MAX, "%.0fW", (double)milliwatts / 1000.0);
+	snprintf(dst, GK_UNITS_MAX, "%.0fW",
+		 gk_half_up((double)milliwatts / 1000.0));
 	return dst;
 }
 

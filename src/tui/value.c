@@ -1,6 +1,7 @@
 /* value.c - formats values for the screens. */
 #include "tui/value.h"
 
+#include "base/round.h"
 #include "format/bar.h"
 
 #include <inttypes.h>
@@ -31,7 +32,7 @@ char *tui_value(char *dst, struct gk_value value, enum gk_unit unit)
 		gk_human_time(dst, value.v, 4);
 	else
 		snprintf(dst, GK_UNITS_MAX, "%.*f%s", scales[unit].decimals,
-			 (double)value.v / scales[unit].divisor,
+			 gk_half_up((double)value.v / scales[unit].divisor),
 			 scales[unit].suffix);
 	return dst;
 }
@@ -45,7 +46,7 @@ char *tui_share(char *dst, struct gk_value centipercent)
 	else
 		snprintf(dst, GK_UNITS_MAX, "%.*f",
 			 centipercent.v >= 99995 ? 0 : 1,
-			 (double)centipercent.v / 100);
+			 gk_half_up((double)centipercent.v / 100));
 	return dst;
 }
 

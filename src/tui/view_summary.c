@@ -3,6 +3,8 @@
  * rest is scrolled: the time, all GPUs in figures, the keys for help.
  */
 #include "format/bar.h"
+
+#include "base/round.h"
 #include "format/boxed/part.h"
 #include "format/units.h"
 #include "format/width.h"
@@ -62,11 +64,12 @@ static void sums_text(char *dst, const struct sums *s, int room)
 	char mem[16] = "N/A", utl[16] = "N/A", trouble[32] = "";
 
 	if (s->total)
-		snprintf(mem, sizeof mem, "%.1f%%",
-			 100.0 * (double)s->used / (double)s->total);
+		snprintf(
+		    mem, sizeof mem, "%.1f%%",
+		    gk_half_up(100.0 * (double)s->used / (double)s->total));
 	if (s->busy_known)
 		snprintf(utl, sizeof utl, "%.1f%%",
-			 (double)s->busy / s->busy_known);
+			 gk_half_up((double)s->busy / s->busy_known));
 	if (s->trouble)
 		snprintf(trouble, sizeof trouble, " (%u in trouble)",
 			 s->trouble);

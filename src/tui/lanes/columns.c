@@ -1,6 +1,7 @@
 /* columns.c - lays out the columns of the processes. */
 #include "tui/lanes/columns.h"
 
+#include "base/round.h"
 #include "format/names.h"
 #include "tui/model.h"
 
@@ -216,7 +217,7 @@ static const char *size_of(const struct lanes_table *table, char *dst,
 {
 	if (bytes.why != GK_PRESENT)
 		return "—";
-	snprintf(dst, GK_NAME_MAX, "%.1f%s", (double)bytes.v / GIB,
+	snprintf(dst, GK_NAME_MAX, "%.1f%s", gk_half_up((double)bytes.v / GIB),
 		 with_unit && !table->narrow ? " GiB" : "G");
 	return dst;
 }
@@ -270,7 +271,8 @@ const char *lanes_column_text(const struct tui *t,
 	case GK_COLUMN_CPU:
 		if (cpu.why != GK_PRESENT)
 			return "—";
-		snprintf(dst, GK_NAME_MAX, "%.0f%%", (double)cpu.v / 100);
+		snprintf(dst, GK_NAME_MAX, "%.0f%%",
+			 gk_half_up((double)cpu.v / 100));
 		return dst;
 	default:
 		text = gk_column_text((enum gk_column)id, dst, t->snap, p);

@@ -1,6 +1,7 @@
 /* head.c - the first lines: the machine and its sums, the host, alerts. */
 #include "tui/lanes/part.h"
 
+#include "base/round.h"
 #include "format/units.h"
 #include "tui/lanes/trace.h"
 #include "tui/model.h"
@@ -129,7 +130,7 @@ static void left_part(const struct tui *t, const struct machine_sums *s,
 static void watts_text(const struct machine_sums *s, bool slash, char *dst,
 		       size_t cap)
 {
-	double watts = s->watts / 1e3, limit = s->limit / 1e3;
+	double watts = gk_half_up(s->watts / 1e3), limit = s->limit / 1e3;
 	bool kilo = limit >= 1000 || watts >= 1000;
 	const char *of = slash ? "/" : " of ";
 	int digits = watts >= 1000 ? 1 : 2;
@@ -185,8 +186,9 @@ static void right_part(const struct tui *t, const struct machine_sums *s,
 	}
 	if (s->total > 0) {
 		snprintf(text, sizeof text, "%.*f%s%.0f GiB",
-			 s->total < 100 * GIB ? 1 : 0, s->used / GIB,
-			 slash ? "/" : " of ", s->total / GIB);
+			 s->total < 100 * GIB ? 1 : 0,
+			 gk_half_up(s->used / GIB), slash ? "/" : " of ",
+			 s->total / GIB);
 		add_part(dst, text);
 	}
 	if (s->watts > 0) {
@@ -196,7 +198,7 @@ static void right_part(const struct tui *t, const struct machine_sums *s,
 	}
 	if (level < NO_KWH && s->joules > 0) {
 		snprintf(text, sizeof text, "%.1f kWh since driver start",
-			 s->joules / KWH);
+			 gk_half_up(s->joules / KWH));
 		add_part(dst, text);
 	}
 	clock_text(t, level < NO_SECONDS, time);
@@ -298,7 +300,8 @@ static void draw_short_head(struct tui *t, struct grid *g,
 			       "%s", past)
 		   : lanes_put(g, 0, 1, lanes_ink(t, INK_STRONG), "%s", count);
 	lanes_put(g, 0, at + 1, lanes_ink(t, INK_TEXT), "%.0f/%.0fG %.1fkW",
-		  s->used / GIB, s->total / GIB, s->watts / 1e6);
+		  gk_half_up(s->used / GIB), s->total / GIB,
+		  gk_half_up(s->watts / 1e6));
 	clock_text(t, false, time);
 	at = g->columns - 1 - (int)strlen(time);
 	lanes_put(g, 0, at - 1, lanes_ink(t, INK_TEXT), " %s", time);
@@ -324,9 +327,9 @@ void lanes_head(struct tui *t, struct grid *g, const struct lanes_plan *plan)
 static void size_text(char *dst, size_t cap, double bytes)
 {
 	if (bytes >= GIB)
-		snprintf(dst, cap, "%.0f GiB", bytes / GIB);
+		snprintf(dst, cap, "%.0f GiB", gk_half_up(bytes / GIB));
 	else
-		snprintf(dst, cap, "%.0f MiB", bytes / 1048576);
+		snprintf(dst, cap, "%.0f MiB", gk_half_up(bytes / 1048576));
 }
 
 static void memory_text(const struct gk_host *h, bool slash, char *dst,

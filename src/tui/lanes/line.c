@@ -1,6 +1,7 @@
 /* line.c - a GPU in one row: columns come as a whole or not at all. */
 #include "tui/lanes/part.h"
 
+#include "base/round.h"
 #include "format/names.h"
 #include "tui/lanes/trace.h"
 #include "tui/model.h"
@@ -234,7 +235,8 @@ void lanes_owner_text(const struct tui *t, size_t device, int width, char *dst,
 		    (count > 1 || shares[i].bytes < SEEN_LEAST))
 			continue;
 		snprintf(one, sizeof one, "%s%s %.1f", len ? " · " : "",
-			 shares[i].name, (double)shares[i].bytes / GIB);
+			 shares[i].name,
+			 gk_half_up((double)shares[i].bytes / GIB));
 		if (lanes_width(dst) + lanes_width(one) > width)
 			break;
 		snprintf(dst + len, cap - len, "%s", one);

@@ -1,6 +1,7 @@
 /* panel.c - a GPU in a header and traces with their instruments. */
 #include "tui/lanes/part.h"
 
+#include "base/round.h"
 #include "format/names.h"
 #include "tui/lanes/trace.h"
 #include "tui/model.h"
@@ -173,7 +174,7 @@ static void draw_owners(const struct tui *t, struct grid *g, int row, int rows,
 		char size[24];
 
 		snprintf(size, sizeof size, "%.1f GiB",
-			 (double)(last ? rest : s->bytes) / GIB);
+			 gk_half_up((double)(last ? rest : s->bytes) / GIB));
 		lanes_put(g, row + i, at, lanes_ink(t, ink), "%lc",
 			  letters ? (wint_t)lanes_owner_letter(last ? GK_OWNERS
 								    : s->owner)

@@ -1,6 +1,7 @@
 /* solo.c - a machine with one GPU: large graphs. */
 #include "tui/lanes/part.h"
 
+#include "base/round.h"
 #include "tui/lanes/trace.h"
 #include "tui/model.h"
 
@@ -117,7 +118,8 @@ static void draw_share(const struct tui *t, struct grid *g, int row, int at,
 			  : (wint_t)L'▌');
 	lanes_cell(g, row, at + 2, half - 11, false, lanes_bold(t, ink),
 		   share->name);
-	snprintf(text, sizeof text, "%.1f GiB", (double)share->bytes / GIB);
+	snprintf(text, sizeof text, "%.1f GiB",
+		 gk_half_up((double)share->bytes / GIB));
 	lanes_cell(g, row, at + half - 8, 8, true, lanes_ink(t, INK_TEXT),
 		   text);
 	if (share->processes)

@@ -1,6 +1,7 @@
 /* state.c - gives the state of a GPU its sign and colour. */
 #include "tui/lanes/state.h"
 
+#include "base/round.h"
 #include "base/str.h"
 #include "tui/model.h"
 
@@ -24,17 +25,19 @@ double lanes_number(struct gk_value value)
 
 double lanes_gib(struct gk_value bytes)
 {
-	return bytes.why == GK_PRESENT ? (double)bytes.v / GIB : -1;
+	return bytes.why == GK_PRESENT ? gk_half_up((double)bytes.v / GIB) : -1;
 }
 
 double lanes_watts(struct gk_value milliwatts)
 {
-	return milliwatts.why == GK_PRESENT ? (double)milliwatts.v / 1e3 : -1;
+	return milliwatts.why == GK_PRESENT
+		   ? gk_half_up((double)milliwatts.v / 1e3)
+		   : -1;
 }
 
 double lanes_mhz(struct gk_value hertz)
 {
-	return hertz.why == GK_PRESENT ? (double)hertz.v / 1e6 : -1;
+	return hertz.why == GK_PRESENT ? gk_half_up((double)hertz.v / 1e6) : -1;
 }
 
 void lanes_frame(struct tui *t)

@@ -1,9 +1,11 @@
 // How values are written; the same value as in `top`.
 export const GIB = 2 ** 30;
 
+// As gk_half_up() of base/round.h: the same figure on every screen.
+export const halfUp = (value) => value * (1 + 1e-12);
 export const known = (value) => value !== undefined && value !== null;
 export const whole = (value) => (known(value) ? String(Math.round(value)) : "—");
-export const gib = (bytes) => (known(bytes) ? (bytes / GIB).toFixed(1) : "—");
+export const gib = (bytes) => (known(bytes) ? halfUp(bytes / GIB).toFixed(1) : "—");
 
 export function size(bytes) {
   if (!known(bytes)) return "—";
@@ -12,7 +14,7 @@ export function size(bytes) {
 }
 
 export function kilowatts(watts) {
-  return watts >= 1000 ? `${(watts / 1000).toFixed(1)} kW` : `${Math.round(watts)} W`;
+  return watts >= 1000 ? `${halfUp(watts / 1000).toFixed(1)} kW` : `${Math.round(watts)} W`;
 }
 
 export function duration(seconds) {
