@@ -49,8 +49,8 @@ uint64_t gk_device_age(const struct gk_snapshot *snap,
 }
 
 /* While watching, a GPU is late when its values are older than two periods; a
- * call has its time. Readings that nobody could make until a moment are due from
- * then on. */
+ * call has its time. Readings that nobody could make until a moment are due
+ * from then on. */
 static bool overdue(const struct gk *gk, const struct gk_device *dev)
 {
 	uint64_t read = dev->read_ns[GK_TIER_FAST], now = gk_mono_ns();

@@ -224,7 +224,6 @@ static void a_hang_makes_a_gpu_stale_not_the_frames_late(void **state)
 		assert_true(++frames < 1000);
 }
 
-/* Neither later nor sooner. */
 static void what_is_older_than_two_periods_is_stale(void **state)
 {
 	const struct gk_device *d = NULL;
