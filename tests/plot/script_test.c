@@ -62,8 +62,11 @@ static const char *draw_page(const char *title, bool all, size_t page,
 			     size_t *ret_pages)
 {
 	static struct gk_buf script;
-	struct gk_plot_look look = {
-	    .form = GK_PLOT_SVG, .title = title, .command = "gpukit plot"};
+	struct gk_plot_look look = {.form = GK_PLOT_SVG,
+				    .width = width,
+				    .height = height,
+				    .title = title,
+				    .command = "gpukit plot"};
 	struct gk_plot_picture picture;
 
 	wish.all = all;
