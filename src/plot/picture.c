@@ -77,7 +77,8 @@ static bool is_shown(const struct gk_plot_picture *picture,
 	for (unsigned i = 0; i < picture->panel_count; i++)
 		if (subject->tracks[picture->panels[i]])
 			return true;
-	return false;
+	/* One that was lost all the time is told all the same. */
+	return subject->lost;
 }
 
 /* The host last; GPUs by number; the same GPU of several files as these. */
@@ -218,7 +219,7 @@ int gk_plot_picture_new(const struct gk_plot_chart *chart,
 		make_strips(&picture, count);
 	if (!wish->all && picture.band_count > GK_PLOT_PAGE)
 		r = leave_some_out(&picture);
-	if (!r && !count)
+	if (!r && (!count || !picture.panel_count))
 		r = GK_ERR_NOT_FOUND;
 	if (r)
 		gk_plot_picture_free(&picture);

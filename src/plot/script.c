@@ -241,7 +241,17 @@ static void add_subtitle(const struct gk_plot_page *page)
 	gk_buf_free(&text);
 }
 
-/* Panels that were asked for and are in no file. */
+/* A GPU that has no value at all, because it was lost from the start. */
+static bool was_never_there(const struct gk_plot_picture *picture,
+			    const struct gk_plot_subject *subject)
+{
+	for (unsigned p = 0; p < picture->panel_count; p++)
+		if (subject->tracks[picture->panels[p]])
+			return false;
+	return subject->lost;
+}
+
+/* Panels that were asked for and are in no file; GPUs without any value. */
 static void add_absent(const struct gk_plot_page *page)
 {
 	const struct gk_plot_picture *picture = page->picture;
@@ -251,6 +261,16 @@ static void add_absent(const struct gk_plot_page *page)
 		gk_buf_printf(
 		    &text, "%s%s", i ? ", " : "not recorded: ",
 		    gk_plot_panel_name(picture->chart, picture->absent[i]));
+	for (size_t b = 0; b < page->band_count; b++) {
+		const struct gk_plot_band *band =
+		    &picture->bands[page->first_band + b];
+
+		for (size_t i = 0; i < band->count; i++)
+			if (was_never_there(picture, band->subjects[i]))
+				gk_buf_printf(&text, "%s%s: lost all the time",
+					      text.len ? "; " : "",
+					      band->subjects[i]->label);
+	}
 	if (text.data)
 		gk_plot_text(page, 20, 70, "left", 9, GK_PLOT_PLAIN,
 			     page->colors->grey, text.data);

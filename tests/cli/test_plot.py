@@ -222,6 +222,27 @@ def test_values_below_zero(gpukit, tmp_path):
     assert not re.search(r"^-[1-4]$", text, re.M)
 
 
+@pytest.mark.parametrize("gpus", [2, 5])
+def test_a_gpu_that_was_always_lost_is_told(gpukit, tmp_path, gpus):
+    path = tmp_path / "log.csv"
+    path.write_text("timestamp,gpu_index,health,power_watts\n" + "".join(
+        f"2026-11-21T09:00:{s:02d},{g},{'ok' if g else 'lost'},"
+        f"{100 + s if g else ''}\n" for s in range(9) for g in range(gpus)))
+    text = texts(svg(gpukit, tmp_path, path))
+    assert "GPU 0: lost all the time" in text
+    assert "108" in text and "lost\n" not in text.replace("✕ lost", "")
+    shown = in_terminal(path, COLUMNS="80")
+    assert re.search(r"^GPU 0 +lost all the time$", shown, re.M)
+
+
+def test_on_a_dark_ground(gpukit, recording, tmp_path):
+    grounds = [re.search(r"<(?:rect|polygon|path)[^>]*fill *= *['\"]"
+                         r"(#14171c|rgb\( *20, *23, *28\))",
+                         svg(gpukit, tmp_path, recording, *options))
+               for options in ((), ("--dark",))]
+    assert not grounds[0] and grounds[1]
+
+
 @pytest.mark.parametrize("content, words", [
     ("", "is no recording"), ("a,b\n1,2\n", "is no recording"),
     (HEADER, "no rows"), (HEADER + "x\n", "no rows"),

@@ -317,6 +317,7 @@ static void draw_cell(struct drawing *d, const struct gk_plot_subject *s,
 static void draw_lane(struct drawing *d, const struct gk_plot_subject *s)
 {
 	int height = d->trace_rows + !titles_once(d), lines = 1;
+	bool any = false;
 
 	lanes_cell(&d->grid, d->row + !titles_once(d), 0,
 		   d->gutter - 2 < 0 ? 0 : d->gutter - 2, false,
@@ -327,11 +328,15 @@ static void draw_lane(struct drawing *d, const struct gk_plot_subject *s)
 
 		if (!s->tracks[d->picture->panels[p]])
 			continue;
+		any = true;
 		lines = (int)p / d->cells + 1;
 		if (!titles_once(d))
 			draw_heading(d, s, p, row++, column);
 		draw_cell(d, s, p, row, column);
 	}
+	if (!any)
+		lanes_put(&d->grid, d->row + !titles_once(d), column_of(d, 0),
+			  lanes_ink(&d->tui, INK_FAIL), "lost all the time");
 	d->row += lines * height + 1;
 }
 
