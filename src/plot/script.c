@@ -251,7 +251,10 @@ static bool was_never_there(const struct gk_plot_picture *picture,
 	return subject->lost;
 }
 
-/* Panels that were asked for and are in no file; GPUs without any value. */
+/*
+ * Panels that were asked for and are in no file; in strips, GPUs without any
+ * value. In a grid these have rows that say so.
+ */
 static void add_absent(const struct gk_plot_page *page)
 {
 	const struct gk_plot_picture *picture = page->picture;
@@ -261,7 +264,7 @@ static void add_absent(const struct gk_plot_page *page)
 		gk_buf_printf(
 		    &text, "%s%s", i ? ", " : "not recorded: ",
 		    gk_plot_panel_name(picture->chart, picture->absent[i]));
-	for (size_t b = 0; b < page->band_count; b++) {
+	for (size_t b = 0; b < page->band_count && picture->strips; b++) {
 		const struct gk_plot_band *band =
 		    &picture->bands[page->first_band + b];
 
@@ -346,25 +349,39 @@ static void add_heading(const struct gk_plot_page *page,
 	add_capacity_text(page, cell, true);
 }
 
+/* The name of a GPU before its row. */
+static void add_row_label(const struct gk_plot_page *page,
+			  const struct gk_plot_cell *cell)
+{
+	double y = (cell->top + cell->bottom) / 2;
+
+	gk_plot_text(page, 20, y, "left", 10, GK_PLOT_BOLD, page->colors->text,
+		     cell->band->label);
+	if (was_never_there(page->picture, cell->band->subjects[0]))
+		gk_plot_text(page, page->left, y, "left", 10, GK_PLOT_BOLD,
+			     page->colors->fail, "lost all the time");
+}
+
+static void add_cell_labels(const struct gk_plot_page *page, size_t band,
+			    unsigned panel)
+{
+	struct gk_plot_cell cell = gk_plot_page_cell(page, band, panel);
+
+	if (!panel && !page->picture->strips)
+		add_row_label(page, &cell);
+	if (!band)
+		add_heading(page, &cell);
+	if (!has_lines(page, &cell))
+		return;
+	add_capacity_text(page, &cell, false);
+	gk_plot_ends(page, &cell);
+}
+
 static void add_labels(const struct gk_plot_page *page)
 {
 	for (size_t b = 0; b < page->band_count; b++)
-		for (unsigned p = 0; p < page->picture->panel_count; p++) {
-			struct gk_plot_cell cell =
-			    gk_plot_page_cell(page, b, p);
-
-			if (!p && !page->picture->strips)
-				gk_plot_text(
-				    page, 20, (cell.top + cell.bottom) / 2,
-				    "left", 10, GK_PLOT_BOLD,
-				    page->colors->text, cell.band->label);
-			if (!b)
-				add_heading(page, &cell);
-			if (!has_lines(page, &cell))
-				continue;
-			add_capacity_text(page, &cell, false);
-			gk_plot_ends(page, &cell);
-		}
+		for (unsigned p = 0; p < page->picture->panel_count; p++)
+			add_cell_labels(page, b, p);
 }
 
 void gk_plot_script(const struct gk_plot_picture *picture,

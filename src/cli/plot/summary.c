@@ -314,7 +314,7 @@ static void put_reasons(struct gk_buf *out, const struct gk_plot_subject *s)
 	bool any = false;
 
 	if (!s->tracks[GK_PLOT_REASONS])
-		gk_buf_puts(out, "-");
+		gk_buf_puts(out, s->lost ? "" : "-");
 	else if (s->throttled <= 0)
 		gk_buf_puts(out, "never");
 	for (int i = 0; i < GK_PLOT_REASON_COUNT; i++) {
@@ -326,7 +326,8 @@ static void put_reasons(struct gk_buf *out, const struct gk_plot_subject *s)
 		any = true;
 	}
 	if (s->lost)
-		gk_buf_puts(out, "; lost");
+		gk_buf_puts(out,
+			    s->tracks[GK_PLOT_REASONS] ? "; lost" : "lost");
 }
 
 static void put_row(struct gk_buf *out, const struct list *list,
