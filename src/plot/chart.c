@@ -70,6 +70,8 @@ static uint64_t hash_of(const struct gk_plot_chart *chart,
 		return hash;
 	hash = mix(hash, ",", 1);
 	hash = mix(hash, row->pid.text, row->pid.len);
+	if (kind == GK_PLOT_GPU)
+		return hash;
 	return mix(hash, row->command.text, row->command.len);
 }
 
@@ -93,7 +95,8 @@ static char *label_of(enum gk_plot_kind kind, const struct gk_plot_row *row)
 		add_words(&buf, "GPU ", &row->gpu);
 	} else if (kind != GK_PLOT_HOST) {
 		add_words(&buf, kind == GK_PLOT_GPU ? "pid " : "", &row->pid);
-		add_words(&buf, "", &row->command);
+		if (kind == GK_PLOT_PROCESS)
+			add_words(&buf, "", &row->command);
 	}
 	/* The host; or a file that does not say of whom its values are. */
 	if (!buf.len)

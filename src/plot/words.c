@@ -84,6 +84,10 @@ struct gk_plot_unit gk_plot_panel_unit(const struct gk_plot_chart *chart,
 		unit.factor = suffixes[i].factor;
 		break;
 	}
+	if (!strcmp(unit.text, "GiB") && peak < unit.factor) {
+		gk_str_copy(unit.text, sizeof unit.text, "MiB");
+		unit.factor /= GIB_IN_MIB;
+	}
 	unit.decimals = decimals_for(peak / unit.factor);
 	return unit;
 }

@@ -372,7 +372,7 @@ def test_snapshots(gpukit, machine, tmp_path):
     text = texts(svg(gpukit, tmp_path, tape, "--cpu", "-c",
                      "sm_clock_hertz,host_memory_bytes"))
     assert "GPU 0" in text and "GPU 1" in text and "2 × H100" in text
-    assert "sm_clock_hertz MHz" in text and "host_memory_bytes GiB" in text
+    assert "sm_clock_hertz MHz" in text and "host_memory_bytes MiB" in text
     assert "CPU" in text and "not recorded" not in text
     assert re.search(r"9\.0  \d+", texts(svg(gpukit, tmp_path, tape,
                                              "--per-pid")))
