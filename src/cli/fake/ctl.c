@@ -260,10 +260,10 @@ int fake_ctl(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
 	    {"name", 'n', "MACHINE", 0,
-	     "the machine; default: GPUKIT_MACHINE, or the only one", 0},
-	    {"json", 'j', NULL, 0, "for ls, show, clock and coverage", 0},
+	     "The machine (GPUKIT_MACHINE, or the only one)", 0},
+	    {"json", 'j', NULL, 0, "For ls, show, clock and coverage", 0},
 	    {"by-caller", 'c', NULL, 0,
-	     "for coverage: which program was refused what", 0},
+	     "For coverage: which program was refused what", 0},
 	    {0}};
 	static const struct argp argp = {
 	    options,

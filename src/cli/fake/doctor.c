@@ -38,14 +38,12 @@ struct check {
 
 static const struct argp_option options[] = {
     {"gpus", 'g', "LIST", 0,
-     "the machine it is to run on, as of `gpukit fake` (default: " DEFAULT_GPUS
-     ")",
-     0},
+     "The machine it is to run on, as of `gpukit fake` (" DEFAULT_GPUS ")", 0},
     {"python", 'p', "PYTHON", 0,
-     "a Python, such as that of a virtual environment: whether its PyTorch "
+     "A Python, such as that of a virtual environment: whether its PyTorch "
      "will run, and which operators are refused",
      0},
-    {"json", 'j', NULL, 0, "a list of objects instead of lines", 0},
+    {"json", 'j', NULL, 0, "A list of objects instead of lines", 0},
     {0}};
 
 static error_t parse_doctor_option(int key, char *arg, struct argp_state *state)

@@ -3,6 +3,7 @@
  * command there, and takes it all away again.
  */
 #include "cli/fake/fake.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/str.h"
@@ -377,35 +378,34 @@ static int launch_command(struct fake_options *a)
 	return code;
 }
 
+/* Verbs of the verb, and argv[0] of their messages. */
+static struct {
+	const char *name;
+	char title[24];
+	int (*run)(int argc, char **argv);
+} verbs[] = {
+    {"ctl", "gpukit fake ctl", fake_ctl},
+    {"load", "gpukit fake load", fake_load},
+    {"join", "gpukit fake join", fake_join},
+    {"scenario", "gpukit fake scenario", fake_scenario},
+    {"doctor", "gpukit fake doctor", fake_doctor},
+};
+
 static int run_fake(int argc, char **argv)
 {
-	static char ctl[] = "gpukit fake ctl", load[] = "gpukit fake load";
-	static char scenario[] = "gpukit fake scenario";
-	static char doctor[] = "gpukit fake doctor";
 	struct fake_options a;
 
-	if (argc > 1 && !strcmp(argv[1], "ctl")) {
-		argv[1] = ctl;
-		return fake_ctl(argc - 1, argv + 1);
-	}
-	if (argc > 1 && !strcmp(argv[1], "load")) {
-		argv[1] = load;
-		return fake_load(argc - 1, argv + 1);
-	}
-	if (argc > 1 && !strcmp(argv[1], "scenario")) {
-		argv[1] = scenario;
-		return fake_scenario(argc - 1, argv + 1);
-	}
-	if (argc > 1 && !strcmp(argv[1], "doctor")) {
-		argv[1] = doctor;
-		return fake_doctor(argc - 1, argv + 1);
-	}
+	for (size_t i = 0; argc > 1 && i < COUNT(verbs); i++)
+		if (!strcmp(argv[1], verbs[i].name)) {
+			argv[1] = verbs[i].title;
+			return verbs[i].run(argc - 1, argv + 1);
+		}
 	fake_options_read(argc, argv, &a);
 	return launch_command(&a);
 }
 
 const struct gk_cmd gk_cmd_fake = {
     .name = "fake",
-    .summary = "run a program on a made-up machine of GPUs",
+    .summary = "runs a program on a made-up machine of GPUs",
     .run = run_fake,
 };

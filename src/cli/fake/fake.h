@@ -29,6 +29,7 @@ int fake_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int fake_ctl(int argc, char **argv);
 int fake_load(int argc, char **argv);
 int fake_doctor(int argc, char **argv);
+int fake_join(int argc, char **argv);
 
 /* A machine's GPUs, as gkf_spec_gpus(); knows where profiles lie. */
 int fake_parse_gpus(const char *key, const char *text,

@@ -352,7 +352,7 @@ int fake_load(int argc, char **argv)
 {
 	static const struct argp_option argp_options[] = {
 	    {"name", 'n', "MACHINE", 0,
-	     "the machine; default: GPUKIT_MACHINE, or the only one", 0},
+	     "The machine (GPUKIT_MACHINE, or the only one)", 0},
 	    {0}};
 	static const struct argp argp = {
 	    argp_options,

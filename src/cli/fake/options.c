@@ -48,67 +48,68 @@ const char *fake_drivers(void)
 	return drivers + strlen(", ");
 }
 
+/* By how often they are wanted: argp sorts by the last number. */
 static const struct argp_option options[] = {
     {"gpus", KEY_GPUS, "LIST", 0,
      "MODEL[:N],... with MODEL a profile or the path of one; or none "
-     "(default: a100-sxm4-80gb:8)",
-     0},
+     "(a100-sxm4-80gb:8)",
+     2},
     {"load", KEY_LOAD, "SPEC", 0,
-     "real processes that keep GPUs busy: KIND[:GPUS][,KEY=VALUE...], KIND "
+     "Real processes that keep GPUs busy: KIND[:GPUS][,KEY=VALUE...], KIND "
      "train, infer or idle, GPUS such as 0-3, 0+2 or all, or 0:1 for MIG "
      "device 1 of GPU 0, KEY mem, util, period, n, membw, enc, dec, jpg, "
      "ofa; may be given several times",
-     0},
+     3},
     {"mig", KEY_MIG, "GPUS=LAYOUT", 0,
-     "splits GPUs into MIG devices, such as 0=3g.40gb+2g.20gb+1g.10gb; a "
+     "Splits GPUs into MIG devices, such as 0=3g.40gb+2g.20gb+1g.10gb; a "
      "profile may be followed by @SLICE and by compute instances in "
      "brackets, 3g.40gb@4(2c+1c); LAYOUT on: only the mode; may be given "
      "several times",
-     0},
+     4},
     {"driver", KEY_DRIVER, "VERSION", 0,
-     "generation of the driver, such as 535, or an exact version of one, "
-     "such as 535.54.03 (default: 580)",
-     0},
-    {"latency", KEY_LATENCY, "none|real", 0,
-     "how long a call takes: as long as it must, or as in the driver", 0},
+     "Generation of the driver, such as 535, or an exact version of one, "
+     "such as 535.54.03 (580)",
+     5},
     {"topology", KEY_TOPOLOGY, "auto|hgx|pcie|nvl|mesh", 0,
-     "how NVLinks are wired: to switches, nowhere, in pairs, as a cube mesh "
-     "(default: as boards of the model are)",
-     0},
+     "How NVLinks are wired: to switches, nowhere, in pairs, as a cube mesh "
+     "(as boards of the model are)",
+     6},
     {"name", KEY_NAME, "MACHINE", 0,
-     "name of the machine, or the path of its file (default: a new name)", 0},
-    {"scenario", KEY_SCENARIO, "NAME", 0,
-     "what happens on the machine over time: a scenario that `gpukit fake "
-     "scenario ls` lists, or the path of one",
-     0},
-    {"replay", KEY_REPLAY, "FILE", 0,
-     "the machine of a recording of `gpukit record --snapshots`: its GPUs, "
-     "values and processes as they were, from its first snapshot on",
-     0},
-    {"until-end", KEY_UNTIL_END, NULL, 0,
-     "tell CMD to end (SIGTERM) when the scenario or recording is over", 0},
-    {"speed", KEY_SPEED, "N", 0,
-     "how fast machine time passes, 0.001 to 1000 of real time", 0},
-    {"frozen", KEY_FROZEN, NULL, 0,
-     "machine time stands still until `gpukit fake ctl clock` moves it", 0},
+     "Name of the machine, or the path of its file (a new name)", 7},
+    {"latency", KEY_LATENCY, "none|real", 0,
+     "How long a call takes: as long as it must, or as in the driver", 8},
     {"seed", KEY_SEED, "N", 0,
-     "of UUIDs and serial numbers, and of all chance in a scenario", 0},
+     "Number behind UUIDs and serial numbers, and all chance in a scenario", 9},
+    {"scenario", KEY_SCENARIO, "NAME", 0,
+     "What happens on the machine over time: a scenario that `gpukit fake "
+     "scenario ls` lists, or the path of one",
+     11},
+    {"replay", KEY_REPLAY, "FILE", 0,
+     "The machine of a recording of `gpukit record --snapshots`: its GPUs, "
+     "values and processes as they were, from its first snapshot on",
+     12},
+    {"until-end", KEY_UNTIL_END, NULL, 0,
+     "Tell CMD to end (SIGTERM) when the scenario or recording is over", 13},
+    {"speed", KEY_SPEED, "N", 0,
+     "How fast machine time passes, 0.001 to 1000 of real time", 14},
+    {"frozen", KEY_FROZEN, NULL, 0,
+     "Machine time stands still until `gpukit fake ctl clock` moves it", 15},
     {"warm-up", KEY_WARM_UP, "TIME", 0,
-     "how long the loads seem to have run when CMD starts (default: 45s)", 0},
+     "How long the loads seem to have run when CMD starts (45s)", 16},
     {"report", KEY_REPORT, "FILE", 0,
-     "writes at the end what was done on the machine: JSON to FILE.json, or "
+     "Writes at the end what was done on the machine: JSON to FILE.json, or "
      "to - for stdout, and a table to stderr; the table to any other FILE",
-     0},
+     18},
     {"refusals", KEY_REFUSALS, "tell|error", 0,
-     "what was refused is told at the end, on stderr; error: and the exit "
-     "status is 3 (default: tell)",
-     0},
+     "What was refused is told at the end, on stderr; error: and the exit "
+     "status is 3 (tell)",
+     19},
     {"no-torch", KEY_NO_TORCH, NULL, 0,
-     "PyTorch is left as it is: its operators do not run on the GPUs", 0},
+     "PyTorch is left as it is: its operators do not run on the GPUs", 20},
     {"quiet", KEY_QUIET, NULL, 0,
-     "says neither at the end what was refused nor at the beginning what "
+     "Says neither at the end what was refused nor at the beginning what "
      "cannot work",
-     0},
+     21},
     {0}};
 
 static int add_load(struct fake_options *a, char *spec)
@@ -227,14 +228,15 @@ static error_t parse_fake_option(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
     options,
     parse_fake_option,
-    "[--] CMD [ARG...]\nctl ...\nload SPEC...\nscenario ...\ndoctor FILE...",
+    "[--] CMD [ARG...]\njoin [MACHINE] [-- CMD [ARG...]]\nctl ...\n"
+    "load SPEC...\nscenario ...\ndoctor FILE...",
     "Runs CMD on a made-up machine of NVIDIA GPUs; the exit status "
     "is CMD's. What CMD was refused is told at the end.\v"
-    "`gpukit fake ctl --help` tells how to look at a running "
-    "machine and to change it, `gpukit fake load --help` how to "
-    "put load on it, `gpukit fake scenario ls` which scenarios "
-    "there are, `gpukit fake doctor FILE` whether a CUDA program "
-    "will run.\n\n" GK_ARG_SIZES
+    "`gpukit fake join` brings a second terminal onto the machine, "
+    "`gpukit fake ctl --help` tells how to look at it and to change it, "
+    "`gpukit fake load --help` how to put load on it, `gpukit fake "
+    "scenario ls` which scenarios there are, `gpukit fake doctor FILE` "
+    "whether a CUDA program will run.\n\n" GK_ARG_SIZES
     "\n\nEnvironment: GPUKIT_PROFILES is a directory of "
     "profiles in place of gpukit's own, GPUKIT_SCENARIOS one of "
     "scenarios.",

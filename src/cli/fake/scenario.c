@@ -10,6 +10,7 @@
 #include "machine/file/ecc_state.h"
 #include "machine/file/fault_kinds.h"
 #include "machine/file/numbers.h"
+#include "machine/file/profile.h"
 #include "machine/file/scenario_state.h"
 #include "machine/model/ecc.h"
 #include "machine/model/model.h"
@@ -309,6 +310,14 @@ static int show_scenario(const char *name)
 
 /* ---- check, ls ---- */
 
+static bool splits_gpus(const struct gkf_scenario *s)
+{
+	for (unsigned i = 0; i < s->step_count; i++)
+		if (s->steps[i].kind == GKF_STEP_MIG_MODE)
+			return true;
+	return false;
+}
+
 static int check_scenario(const char *name)
 {
 	struct gkf_scenario_options options = {0};
@@ -322,6 +331,25 @@ static int check_scenario(const char *name)
 	       s.step_count, s.load_count);
 	gkf_scenario_free(&s);
 	return GK_EXIT_OK;
+}
+
+/* NAME  4 x H100 80GB HBM3  10 min, what is made unless --gpus is given. */
+static void print_needs(const struct gkf_scenario *s)
+{
+	const char *model = s->device_count ? s->profiles[0].name : "";
+	char gpus[GKF_NAME_MAX + 16];
+
+	for (unsigned i = 1; i < s->device_count; i++)
+		if (strcmp(s->profiles[i].name, model))
+			model = "GPUs of several models";
+	if (!strncmp(model, "NVIDIA ", 7))
+		model += 7;
+	snprintf(gpus, sizeof gpus, "%u x %s%s", s->device_count, model,
+		 splits_gpus(s) ? ", MIG" : "");
+	printf("%-16s %-26s %4.0f min", s->name, gpus,
+	       (double)s->duration / GKF_BINS_PER_S / 60);
+	if (*s->driver)
+		printf(", driver %s", s->driver);
 }
 
 static int list_scenarios(void)
@@ -340,7 +368,8 @@ static int list_scenarios(void)
 			code = GK_EXIT_FAILURE;
 			continue;
 		}
-		printf("%-18s %s\n", s.name, s.description);
+		print_needs(&s);
+		printf("  %s\n", s.description);
 		gkf_scenario_free(&s);
 	}
 	gk_buf_free(&paths);

@@ -296,6 +296,6 @@ static int run(int argc, char **argv)
 
 const struct gk_cmd gk_cmd_limit = {
     .name = "limit",
-    .summary = "share a GPU: programs within memory and compute limits",
+    .summary = "shares a GPU: programs within memory and compute limits",
     .run = run,
 };

@@ -385,6 +385,6 @@ static int run_smi(int argc, char **argv)
 
 const struct gk_cmd gk_cmd_smi = {
     .name = "smi",
-    .summary = "What nvidia-smi shows, with its options and formats",
+    .summary = "shows GPUs as nvidia-smi does, with its options",
     .run = run_smi,
 };

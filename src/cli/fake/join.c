@@ -1,0 +1,113 @@
+/*
+ * join.c - `gpukit fake join`: brings a command, by default a shell, onto a
+ * made-up machine that is there already.
+ */
+#include "base/str.h"
+#include "cli/arg.h"
+#include "cli/cmd.h"
+#include "cli/fake/fake.h"
+#include "fronts/common/generations.h"
+#include "machine/file/file.h"
+#include "machine/store/machine.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct arguments {
+	const char *name;
+	bool no_torch;
+	int before; /* words before "--", or all */
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *a = state->input;
+
+	switch (key) {
+	case 'n':
+		a->name = arg;
+		return 0;
+	case 't':
+		a->no_torch = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (a->name)
+			argp_error(state,
+				   "'%s': one machine can be joined; a command "
+				   "stands behind --",
+				   arg);
+		a->name = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* Its first word, or argc: words before it are no command's. */
+static int find_command(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "--"))
+			return i + 1;
+	return argc;
+}
+
+/* Programs of the machine load the libraries of its driver. */
+static int run_there(const char *path, bool no_torch, char **command)
+{
+	struct fake_children none = {0};
+	const struct gkf_generation *driver;
+	struct gkf_machine *m;
+	int code = fake_open(path, &m);
+
+	if (code)
+		return code;
+	driver = gkf_generation_find(gkf_machine_file(m)->driver_version);
+	code = fake_torch(!no_torch);
+	if (!code)
+		code = fake_run(m, path, driver ? driver->name : NULL, command,
+				UINT64_MAX, &none);
+	gkf_machine_close(m);
+	return code;
+}
+
+int fake_join(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+	    {"name", 'n', "MACHINE", 0,
+	     "The machine (GPUKIT_MACHINE, or the only one)", 0},
+	    {"no-torch", 't', NULL, 0, "PyTorch is left as it is", 0},
+	    {0}};
+	static const struct argp argp = {
+	    options,
+	    parse_option,
+	    "[MACHINE] [-- CMD [ARG...]]",
+	    "Runs CMD, by default a shell, on a made-up machine that is there: "
+	    "a second terminal on it. The exit status is CMD's.\v"
+	    "`gpukit fake ctl ls` lists the machines. When the command that "
+	    "made the machine ends, programs that have joined keep what they "
+	    "have open, and no other finds it.\n\n"
+	    "A program is on a machine by its environment, which this sets: "
+	    "GPUKIT_MACHINE, the path of the machine's file; LD_LIBRARY_PATH "
+	    "and LD_AUDIT, the libraries of its driver; PATH, an nvidia-smi; "
+	    "PYTHONPATH, for PyTorch.",
+	    NULL,
+	    NULL,
+	    NULL};
+	struct arguments a = {0};
+	char *shell[2] = {getenv("SHELL"), NULL};
+	int first = find_command(argc, argv);
+	char path[PATH_MAX];
+	int code;
+
+	if (!shell[0] || !*shell[0])
+		shell[0] = (char[]){"/bin/sh"};
+	gk_arg_parse(&argp, 0, first < argc ? first - 1 : argc, argv, &a);
+	code = fake_choose(a.name, path, sizeof path);
+	if (code)
+		return code;
+	fake_signals_hold();
+	return run_there(path, a.no_torch, first < argc ? argv + first : shell);
+}
