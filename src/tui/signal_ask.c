@@ -49,7 +49,7 @@ static bool take_targets(struct tui *t)
 
 	tui_signal_free(t);
 	if (t->options.readonly) {
-		tui_say(t, "Read only: processes are left alone");
+		tui_say(t, "Read only: processes are left alone; q leaves");
 		return false;
 	}
 	if (!tui_can_signal(t)) {
@@ -241,9 +241,14 @@ static void ask_signal(struct tui *t, int button)
 		ask_again(t, button);
 }
 
+/* Ctrl-C is also what people type who want to leave. */
 void tui_ask_interrupt(struct tui *t)
 {
-	ask_signal(t, BUTTON_INT);
+	if (!t->options.readonly && !tui_can_signal(t))
+		tui_say(t, "q leaves; Ctrl-C interrupts a process that is "
+			   "selected");
+	else
+		ask_signal(t, BUTTON_INT);
 }
 
 void tui_ask_terminate(struct tui *t)

@@ -285,12 +285,16 @@ void tui_do(struct tui *t, enum tui_action action)
 
 void tui_key_pressed(struct tui *t, tui_key key)
 {
+	enum tui_action action;
+
 	if (key == TUI_KEY_MOUSE) {
 		tui_mouse(t, term_mouse());
 		return;
 	}
 	if (tui_layer_key(t, key))
 		return;
-	tui_do(t,
-	       tui_keymap_take(t->keymap, 1U << t->screen, key, &t->pending));
+	action = tui_keymap_take(t->keymap, 1U << t->screen, key, &t->pending);
+	if (action == ACTION_NONE && key == ('c' | TUI_CTRL))
+		tui_say(t, "q goes back, and leaves from the main screen");
+	tui_do(t, action);
 }

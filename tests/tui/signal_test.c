@@ -391,7 +391,7 @@ static void read_only_refuses(void **state)
 		screen_press(&s, keys[i]);
 		assert_null(s.t.dialog.kind);
 		assert_null(s.t.prompt.kind);
-		assert_said("Read only: processes are left alone");
+		assert_said("Read only: processes are left alone; q leaves");
 	}
 }
 
@@ -401,6 +401,17 @@ static void nobody_is_asked_about_nobody(void **state)
 	screen_press(&s, "T");
 	assert_null(s.t.dialog.kind);
 	assert_said("Select a process, or tag some, first");
+}
+
+/* It is what people type who want to leave. */
+static void ctrl_c_on_nothing_tells_how_to_leave(void **state)
+{
+	(void)state;
+	screen_press(&s, "Ctrl-C");
+	assert_null(s.t.dialog.kind);
+	assert_said("q leaves; Ctrl-C interrupts a process that is selected");
+	screen_press(&s, "u Ctrl-C");
+	assert_said("q goes back, and leaves from the main screen");
 }
 
 static void the_dialog_names_the_process(void **state)
@@ -433,6 +444,7 @@ int main(void)
 	    T(a_priority_is_asked_for),
 	    T(read_only_refuses),
 	    T(nobody_is_asked_about_nobody),
+	    T(ctrl_c_on_nothing_tells_how_to_leave),
 	    T(the_dialog_names_the_process),
 	};
 

@@ -14,7 +14,7 @@ void top_tell_missing(const struct gk *gk, const struct gk_snapshot *snap)
 	const char *names[NAMES_SHOWN];
 	size_t count = gk_missing_functions(gk, names, NAMES_SHOWN);
 
-	if (!count || !isatty(STDERR_FILENO))
+	if (!count)
 		return;
 	fprintf(stderr,
 		"gpukit top: driver %s lacks NVML functions, what they tell "

@@ -27,6 +27,7 @@ enum key {
 	KEY_KEYS,
 	KEY_REPLAY,
 	KEY_SPEED,
+	KEY_VERBOSE,
 };
 
 #define MAYBE             OPTION_ARG_OPTIONAL
@@ -68,6 +69,8 @@ static const struct argp_option options[] = {
     {"mem-util-thresh", KEY_MEMORY_LIMITS, "TH1 TH2", 0,
      "The same of its memory (10 80)", 3},
     {.doc = "Help:", .group = -1},
+    {"verbose", KEY_VERBOSE, 0, 0,
+     "After leaving, name the NVML functions that the driver lacks", -1},
     {"version", 'V', 0, 0, "Print the version", -1},
     {NULL, 'h', 0, OPTION_HIDDEN, NULL, 0},
     {0},
@@ -243,6 +246,9 @@ static error_t parse_top_option(int key, char *arg, struct argp_state *state)
 	case KEY_INTERVAL:
 		o->interval_ns = gk_arg_duration(state, "--interval", arg,
 						 INTERVAL_LEAST_NS);
+		return 0;
+	case KEY_VERBOSE:
+		top->verbose = true;
 		return 0;
 	case KEY_READONLY:
 		o->readonly = true;

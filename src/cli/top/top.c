@@ -57,7 +57,7 @@ static int view_live(struct top *top, struct gk *gk)
 		status = 128 + ended_by;
 	} else if (last) {
 		status = top_report(top, last);
-		if (gk)
+		if (gk && top->verbose)
 			top_tell_missing(gk, last);
 	}
 	gk_snapshot_free(last);

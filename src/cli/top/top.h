@@ -17,6 +17,7 @@ enum top_when {
 struct top {
 	struct tui_options viewer;
 	enum top_when when;
+	bool verbose;
 	bool once_by_default; /* of the environment: TOP_AUTO is TOP_ONCE */
 	enum gk_color_choice color;
 	const char *replay; /* a tape to play; NULL: the machine is shown */
