@@ -34,6 +34,7 @@ import python
 import record
 import top
 import torch_cost
+import web
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.abspath(os.environ.get("GPUKIT_BUILD",
@@ -299,11 +300,12 @@ def main():
             viewers = top.rows(table, latency, machine.env, VIEWERS)
             recorded = record.rows(table, latency, GPUKIT, machine.env)
             exported = export.rows(table, latency, GPUKIT, machine.env)
+            shown = web.rows(table, latency, GPUKIT, machine.env)
             python.rows(table, latency, BUILD, machine.env)
         raw[latency] = {"runs": values, "frames_taken": taken,
                         "frames_read": seen, "gpustat_frames": peer,
                         "viewers": viewers, "recorded": recorded,
-                        "exported": exported}
+                        "exported": exported, "web": shown}
         costs(table, latency, values)
         periods(table, latency, taken, seen, peer)
     functions(table, nvml())

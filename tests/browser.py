@@ -25,9 +25,11 @@ class Browser:
         self.numbers = itertools.count(1)
         self.rest = b""
         self.log = []
-        # The browser takes its commands from 3 and answers to 4.
+        self.script = script
+        # The browser takes its commands from 3 and answers to 4. (dash
+        # knows no descriptors of two digits.)
         self.process = subprocess.Popen(
-            ["sh", "-c", f'exec "$@" 3<&{ours_in} 4>&{ours_out}', "sh",
+            ["bash", "-c", f'exec "$@" 3<&{ours_in} 4>&{ours_out}', "sh",
              CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu",
              "--disable-dev-shm-usage", "--disable-background-networking",
              "--no-first-run", "--remote-debugging-pipe",
@@ -41,6 +43,7 @@ class Browser:
                                  targetId=target["targetId"])["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
+        self.call("Emulation.setFocusEmulationEnabled", enabled=True)
         if not script:
             self.call("Emulation.setScriptExecutionDisabled", value=True)
         self.size(width, height)
@@ -92,7 +95,12 @@ class Browser:
             for name, value in features.items()])
 
     def open(self, url):
-        self.call("Page.navigate", url=url)
+        """And until what is there has been read; streams go on."""
+        assert "errorText" not in self.call("Page.navigate", url=url)
+        end = time.monotonic() + 30
+        while self.script and self.eval("document.readyState") != "complete":
+            assert time.monotonic() < end, "it is never complete"
+            time.sleep(0.02)
 
     def eval(self, script):
         answer = self.call("Runtime.evaluate", expression=script,
@@ -109,15 +117,12 @@ class Browser:
                          f"{json.dumps(selector)})].map(e => e.textContent)")
 
     def until(self, script, seconds=30):
-        """The first true value of a script."""
+        """Until an expression is true."""
         end = time.monotonic() + seconds
-        while True:
-            value = self.eval(script)
-            if value:
-                return value
+        while not self.eval(f"Boolean({script})"):
             assert time.monotonic() < end, (
-                f"never: {script}\n{self.eval('document.body.innerText')}\n"
-                f"{self.complaints()}")
+                f"never: {script}\n{self.complaints()}\n"
+                f"{self.eval('document.body.innerText')[:1500]}")
             time.sleep(0.05)
 
     def key(self, name):

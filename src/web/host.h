@@ -56,6 +56,7 @@ struct gk_web_trace {
 
 struct gk_web_host {
 	char name[GK_NAME_MAX];
+	bool own;
 	char why[256];     /* nothing is heard of it; "": it is */
 	uint64_t heard_ns; /* the last frame; 0: none yet */
 	struct gk_event *ring[GK_WEB_RING];
@@ -69,7 +70,8 @@ struct gk_web_host {
 	double time;         /* of the last frame */
 };
 
-void gk_web_host_init(struct gk_web_host *host, const char *name);
+/* own: its events are made by this program. */
+void gk_web_host_init(struct gk_web_host *host, const char *name, bool own);
 void gk_web_host_free(struct gk_web_host *host);
 
 /*

@@ -53,7 +53,8 @@ struct gk_hub *gk_hub_new(const char *const *names, size_t count,
 	hub->wake = wake;
 	hub->owner = owner;
 	for (hub->count = 0; hub->count < count; hub->count++)
-		gk_web_host_init(&hub->hosts[hub->count], names[hub->count]);
+		gk_web_host_init(&hub->hosts[hub->count], names[hub->count],
+				 !hub->count);
 	return hub;
 }
 

@@ -170,30 +170,28 @@ static const struct gk_http_header headers[] = {
 
 /* ---- telling ---- */
 
-static void put_event(struct site *s, enum gk_event_kind kind,
-		      const struct gk_buf *text)
+/* False: it was not taken. The first reading may know no device yet. */
+static bool put_event(struct site *s, enum gk_event_kind kind)
 {
-	if (!text->failed)
-		gk_hub_take(s->hub, 0, kind, text->data, text->len);
+	return !s->text.failed &&
+	       !gk_hub_take(s->hub, 0, kind, s->text.data, s->text.len);
 }
 
 /* Tells an event that is the same for long only when it changes. */
 static void put_if_new(struct site *s, enum gk_event_kind kind,
 		       struct gk_buf *last)
 {
-	if (last->data && !strcmp(last->data, s->text.data))
+	if ((last->len && !strcmp(last->data, s->text.data)) ||
+	    !put_event(s, kind))
 		return;
-	put_event(s, kind, &s->text);
 	last->len = 0;
 	gk_buf_add(last, s->text.data, s->text.len);
 }
 
-static bool is_due(uint64_t *next_ns, uint64_t now_ns, uint64_t period_ns)
+/* A little early will do, for frames do not come to the nanosecond. */
+static bool is_due(const struct site *s, uint64_t next_ns, uint64_t now_ns)
 {
-	if (now_ns < *next_ns)
-		return false;
-	*next_ns = now_ns + period_ns;
-	return true;
+	return now_ns + s->web->interval_ns / 4 >= next_ns;
 }
 
 static uint64_t longer_time(uint64_t ns, uint64_t least)
@@ -203,8 +201,7 @@ static uint64_t longer_time(uint64_t ns, uint64_t least)
 
 static void tell(struct site *s, const struct gk_snapshot *snap)
 {
-	/* A little early, for frames do not come to the nanosecond. */
-	uint64_t now = snap->mono_ns + s->web->interval_ns / 4;
+	uint64_t now = snap->mono_ns;
 
 	gk_tell_take(&s->teller, snap);
 	s->text.len = 0;
@@ -212,19 +209,21 @@ static void tell(struct site *s, const struct gk_snapshot *snap)
 	put_if_new(s, GK_EVENT_HELLO, &s->identity);
 	s->text.len = 0;
 	gk_tell_frame(&s->text, &s->teller, snap);
-	put_event(s, GK_EVENT_FRAME, &s->text);
+	put_event(s, GK_EVENT_FRAME);
 	s->text.len = 0;
 	gk_tell_alerts(&s->text, &s->teller, snap);
 	put_if_new(s, GK_EVENT_ALERT, &s->alerts);
-	if (is_due(&s->processes_ns, now, PROCESSES_LEAST_NS)) {
+	if (is_due(s, s->processes_ns, now)) {
 		s->text.len = 0;
 		gk_tell_processes(&s->text, &s->teller, snap, s->web->commands);
-		put_event(s, GK_EVENT_PROCESSES, &s->text);
+		if (put_event(s, GK_EVENT_PROCESSES))
+			s->processes_ns = now + PROCESSES_LEAST_NS;
 	}
-	if (is_due(&s->details_ns, now, SLOW_LEAST_NS)) {
+	if (is_due(s, s->details_ns, now)) {
 		s->text.len = 0;
 		gk_tell_details(&s->text, snap);
-		put_event(s, GK_EVENT_DETAILS, &s->text);
+		if (put_event(s, GK_EVENT_DETAILS))
+			s->details_ns = now + SLOW_LEAST_NS;
 	}
 	gk_hub_tell_hosts(s->hub);
 }
@@ -252,7 +251,8 @@ static int try_to_open(struct site *s, int *ret_nvml)
 	struct gk_options options = s->web->machine;
 	uint64_t interval = s->web->interval_ns;
 
-	options.with |= GK_WITH_EVENTS;
+	options.with |=
+	    GK_WITH_EVENTS | (s->web->commands ? 0 : GK_WITHOUT_COMMANDS);
 	options.period_ns[GK_TIER_MEDIUM] =
 	    longer_time(interval, PROCESSES_LEAST_NS);
 	options.period_ns[GK_TIER_ASKED] = interval;

@@ -44,8 +44,8 @@ export class Lane {
     this.buildMemory();
     this.why = make("div", "why");
     this.why.hidden = true;
-    this.element.append(this.who, this.busy.box, this.busyText.box, this.power.box,
-      this.powerText.box, this.memory, this.why);
+    this.busy.box.append(this.why);
+    this.element.append(this.who, this.busy.box, this.busyText.box, this.power.box, this.powerText.box, this.memory);
   }
 
   graph(kind) {

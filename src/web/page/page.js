@@ -177,11 +177,14 @@ function tellNotice() {
   say($("notice"), silent || (empty ? "This machine has no GPU. To see some: gpukit fake -- gpukit web" : ""));
 }
 
+const alertWords = { hung: "does not answer", held: "held back", alert: "error" };
+
+// Without what changes all the time: it is read out.
 function alertText(alert) {
   const identity = state.hello?.devices.find((d) => d.uuid === alert.uuid);
-  const frame = state.lanes.get(alert.uuid)?.frame, what = frame?.state === alert.state ? frame.words : alert.state;
-  return `${alert.glyph} GPU ${alert.label} ${identity?.model ?? ""}: ${what}` +
-    (alert.why ? ` · ${alert.why}` : "") + ` · since ${clock(alert.since)}`;
+  const why = alert.why && alert.why !== `GPU is ${alert.state}` ? ` · ${alert.why}` : "";
+  return `${alert.glyph} GPU ${alert.label} ${identity?.model ?? ""}: ${alertWords[alert.state] ?? alert.state}` +
+    `${why} · since ${clock(alert.since)}`;
 }
 
 function tellAlerts() {

@@ -1,0 +1,303 @@
+"""The page of `gpukit web` in a browser: what people see and press."""
+
+import json
+import re
+
+import pytest
+
+from browser import BROWSER, Browser
+from exporter import BUILT
+from tools import wait_until
+from web import EIGHT, Web, web
+
+pytestmark = [BUILT, BROWSER]
+assert web  # the fixture
+
+LANES = "document.querySelectorAll('#lanes .lane .model').length"
+LIVE = "document.body.dataset.link === 'live'"
+GIB = 1 << 30
+
+
+@pytest.fixture
+def browser(tmp_path):
+    """browser(url, ...) opens a page; it may complain of nothing."""
+    opened = []
+
+    def start(url, **how):
+        opened.append(Browser(tmp_path / f"profile{len(opened)}", **how))
+        opened[-1].open(url)
+        return opened[-1]
+
+    yield start
+    for one in opened:
+        complaints = [c for c in one.complaints()
+                      if c.get("source") != "network"]
+        one.end()
+        assert not complaints
+
+
+def until_live(b, lanes):
+    b.until(f"{LIVE} && {LANES} === {lanes}")
+
+
+def of(b, gpu, selector):
+    return b.eval(f"document.querySelectorAll('#lanes .lane')[{gpu}]"
+                  f".querySelector({json.dumps(selector)})?.textContent")
+
+
+# ---- values ----
+
+def test_values_are_those_of_stat(web, browser, gpukit):
+    w = web(EIGHT)
+    b = browser(w.url)
+    until_live(b, 8)
+    b.until("document.querySelectorAll('#processes tbody tr').length === 8")
+    assert web.made.ctl("clock", "pause").returncode == 0
+
+    def as_shown(device):
+        """What a lane is to say."""
+        return [f"{device['gpu_utilization_percent']} %",
+                f"{device['power_watts']:.0f} W",
+                f"{device['memory_used_bytes'] / GIB:.1f} of "
+                f"{device['memory_total_bytes'] / GIB:.0f} GiB"]
+
+    def are_the_same():
+        stat = gpukit.json("stat", "--json", env=web.made.env)
+        seen = b.eval("[...document.querySelectorAll('#lanes .lane')].map(l =>"
+                      "[...l.querySelectorAll('.value')]"
+                      ".map(e => e.textContent))")
+        return seen == [as_shown(d) for d in stat["devices"]]
+
+    wait_until(are_the_same)
+    stat = gpukit.json("stat", "--json", env=web.made.env)
+    of_stat = {(d["label"], str(p["pid"]), p["user"],
+                f"{p['gpu_memory_bytes'] / GIB:.1f} GiB")
+               for d in stat["devices"] for p in d["processes"]}
+    rows = b.eval("[...document.querySelectorAll('#processes tbody tr')].map("
+                  "r => [...r.children].map(e => e.textContent))")
+    assert {tuple(row[:4]) for row in rows} == of_stat
+    assert b.text("#processes h2") == "processes 8"
+    sums = b.text("#sums")
+    used = sum(d["memory_used_bytes"] for d in stat["devices"]) / GIB
+    assert sums.startswith(f"{used:.0f} of "), sums
+
+
+def test_every_value_of_a_gpu_opens_by_the_keyboard(web, browser, gpukit):
+    w = web(EIGHT)
+    b = browser(w.url)
+    until_live(b, 8)
+    for key in ("ArrowDown", "ArrowDown", "Enter"):
+        b.key(key)
+    b.until("document.querySelector('.details [data-key=memory_total_bytes]')")
+    assert b.eval("document.querySelector('.details').closest('.lane')"
+                  ".querySelector('.index').textContent") == "1"
+    b.until("document.querySelector('[data-key=pcie_link_generation]')")
+    stat = gpukit.json("stat", "--json", env=web.made.env)["devices"][1]
+    for key, text in (
+            ("memory_total_bytes",
+             f"{stat['memory_total_bytes'] / GIB:.1f} GiB"),
+            ("power_limit_max_watts", f"{stat['power_limit_max_watts']:.0f} W"),
+            ("pcie_link_generation", str(stat["pcie_link_generation"])),
+            ("sm_clock_max_hertz",
+             f"{stat['sm_clock_max_hertz'] // 1000000} MHz")):
+        assert b.text(f".details [data-key={key}]") == text
+    assert stat["uuid"] in b.text(".details")
+    assert b.eval("document.activeElement.getAttribute('aria-expanded')") == \
+        "true"
+    b.key("Escape")
+    b.until("!document.querySelector('.details')")
+    assert b.eval("document.activeElement.className") == "who"
+
+
+def test_processes_are_filtered_and_sorted(web, browser):
+    w = web(EIGHT)
+    b = browser(w.url)
+    until_live(b, 8)
+    b.until("document.querySelectorAll('#processes tbody tr').length === 8")
+    b.key("/")
+    assert b.eval("document.activeElement.id") == "filter"
+    gpus = "[...document.querySelectorAll('#processes tbody td:first-child')]" \
+        ".map(e => e.textContent).join(' ')"
+    for words, wanted in (("gpu:4-5", "4 4 5 5"), ("mem>20GiB", "0 1 2 3"),
+                          ("mem>20GiB !gpu:0-1", "2 3"),
+                          ("user:nobody", ""), ("type:G", ""),
+                          ("name:^gpu sm>0 gpu:5", "5 5"), ("", None)):
+        b.eval("document.getElementById('filter').value = ''")
+        b.type(words)
+        b.eval("document.getElementById('filter').dispatchEvent("
+               "new Event('input'))")
+        assert wanted is None or b.eval(gpus) == wanted, words
+    b.type("mem>x")
+    assert "no size" in b.text("#bad")
+    b.eval("document.getElementById('filter').value = ''; document"
+           ".getElementById('filter').dispatchEvent(new Event('input'))")
+    b.eval("document.querySelectorAll('#processes th button')[3].click()")
+    assert b.eval(gpus) == "0 1 2 3 4 4 5 5"
+    b.eval("document.querySelectorAll('#processes th button')[3].click()")
+    assert b.eval(gpus) == "4 4 5 5 0 1 2 3"
+    assert b.eval("document.querySelector('th[aria-sort]').ariaSort") == \
+        "ascending"
+
+
+# ---- states ----
+
+def test_a_lost_gpu(web, browser):
+    w = web(EIGHT)
+    b = browser(w.url)
+    until_live(b, 8)
+    place = b.eval("document.querySelectorAll('.lane')[4].offsetTop")
+    assert web.made.ctl("fail", "3", "lost", "xid=79").returncode == 0
+    b.until("document.querySelector('.lane.s-lost .why')?.textContent"
+            ".includes('Xid 79')")
+    assert of(b, 3, ".state").startswith("✕ lost")
+    b.until("document.querySelector('#alerts .fail')?.textContent"
+            ".includes('Xid 79')")
+    assert b.text("#count") == "1 alert"
+    b.until("document.getElementById('sums').textContent"
+            ".startsWith('7 of 8 GPUs, 1 lost')")
+    b.until("document.title.startsWith('(1)')")
+    # It keeps its place and its height.
+    alert = b.eval("document.getElementById('alerts').offsetHeight")
+    assert b.eval("document.querySelectorAll('.lane')[4].offsetTop") == \
+        place + alert
+
+
+def test_a_machine_that_stops_says_so_and_comes_back(web, browser):
+    made = web(["--gpus", "t4:2"])
+    env = web.made.env
+    w = Web(env)
+    b = browser(w.url)
+    until_live(b, 2)
+    steps = b.eval("document.querySelectorAll('.outline').length")
+    port = w.port
+    assert w.stop() == (0, "")
+    b.until("document.body.dataset.link === 'away'")
+    assert re.search(r"Last frame \d\d:\d\d:\d\d, trying again",
+                     b.text("#link"))
+    value = of(b, 0, ".value")
+    assert value and of(b, 0, ".value") == value and steps == 0
+    w = Web(env, "--port", port)
+    until_live(b, 2)
+    assert w.stop() == (0, "") and made
+
+
+def test_nothing_runs_and_no_gpu_and_no_driver(web, machine, browser,
+                                               tmp_path):
+    w = web(["--gpus", "t4:1"])
+    b = browser(w.url)
+    b.until("document.getElementById('none').textContent === "
+            "'Nothing runs on these GPUs.'")
+    hub = Web({}, "--nvml", tmp_path / "none.so", ready=False)
+    b.open(hub.url)
+    b.until("document.getElementById('notice').textContent"
+            ".includes('gpukit fake -- gpukit web')")
+    hub.stop()
+
+
+def test_without_a_script(web, browser):
+    w = web(["--gpus", "t4:1"])
+    b = browser(w.url, script=False)
+    wait_until(lambda: "noscript" in json.dumps(
+        b.call("DOM.getDocument", depth=-1)).lower())
+    text = json.dumps(b.call("DOM.getDocument", depth=-1))
+    assert "api/v1/snapshot" in text and "gpukit stat" in text
+
+
+def test_nothing_is_fetched_from_elsewhere(web, browser):
+    w = web(["--gpus", "t4:1"])
+    b = browser(w.url)
+    until_live(b, 1)
+    asked = [url for url in b.asked() if not url.startswith("about:")]
+    assert asked and all(url.startswith(w.url) for url in asked), asked
+
+
+# ---- sizes ----
+
+@pytest.mark.parametrize("width", [320, 390, 600, 768, 1024, 1400, 2400])
+def test_nothing_is_wider_than_the_window(web, browser, width):
+    w = web(EIGHT)
+    b = browser(w.url, width=width, height=800)
+    until_live(b, 8)
+    b.eval("document.querySelectorAll('.who')[0].click()")
+    assert b.eval("document.documentElement.scrollWidth") <= width
+    power = b.eval("document.querySelector('.graph.power').offsetWidth")
+    assert (power > 0) == (width >= 900)
+    if width < 600:
+        small = b.eval(
+            "[...document.querySelectorAll('button, input, select, summary')]"
+            ".filter(e => e.offsetParent && e.offsetHeight < 44)"
+            ".map(e => e.outerHTML)")
+        assert not small
+
+
+def contrast(a, b):
+    """Of two colours "rgb(r, g, b)", as WCAG 2 has it."""
+    def luminance(colour):
+        parts = [int(n) / 255 for n in re.findall(r"\d+", colour)[:3]]
+        r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
+                   for c in parts)
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b
+    lighter, darker = sorted((luminance(a), luminance(b)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+def test_texts_can_be_read(web, browser, scheme):
+    w = web(EIGHT)
+    assert web.made.ctl("fail", "3", "lost", "xid=79").returncode == 0
+    assert web.made.ctl("set", "1", "temperature=97").returncode == 0
+    b = browser(w.url)
+    b.media(prefers_color_scheme=scheme)
+    b.until("document.querySelector('#alerts .fail') &&"
+            "document.querySelector('.s-lost') &&"
+            "document.querySelector('.s-busy')")
+    texts = b.eval("""(() => {
+      const seen = new Map();
+      const ground = (e) => {
+        for (; e; e = e.parentElement) {
+          const c = getComputedStyle(e).backgroundColor;
+          if (!/^rgba.*, 0\\)$/.test(c)) return c;
+        }
+      };
+      for (const e of document.querySelectorAll('body *')) {
+        const own = [...e.childNodes].some(n => n.nodeType === 3 &&
+                                                n.data.trim());
+        if (own && e.offsetParent)
+          seen.set(getComputedStyle(e).color + '|' + ground(e),
+                   e.textContent.slice(0, 40));
+      }
+      return [...seen];
+    })()""")
+    assert len(texts) >= 7, texts
+    for colours, text in texts:
+        assert contrast(*colours.split("|")) >= 4.5, (colours, text)
+
+
+# ---- hosts ----
+
+def test_hosts_are_a_list_and_each_a_page(machine, browser):
+    peers = [Web(machine("--gpus", f"t4:{n}").env) for n in (2, 3)]
+    lost = machine("--gpus", "l4:2")
+    peers.append(Web(lost.env))
+    assert lost.ctl("fail", "1", "lost").returncode == 0
+    hub = Web(machine("--gpus", "t4:1").env,
+              *sum((["--peer", p.url] for p in peers), []))
+    b = browser(hub.url)
+    b.until("document.querySelectorAll('#hosts tbody tr').length === 4 &&"
+            "document.querySelector('#hosts .square.fail')")
+    # The one in trouble is the first.
+    assert b.text("#hosts tbody a") == f"127.0.0.1:{peers[2].port}"
+    assert "GPU 1 lost" in b.text("#hosts tbody tr")
+    b.key("ArrowDown")
+    b.key("Enter")
+    until_live(b, 2)
+    assert b.eval("location.hash") == \
+        f"#host=127.0.0.1%3A{peers[2].port}"
+    assert of(b, 1, ".state").startswith("✕ lost")
+    b.key("Escape")
+    b.until("!document.getElementById('hosts').hidden")
+    assert peers[0].stop() == (0, "")
+    b.until("document.querySelector('#hosts tbody a').textContent === "
+            f"'127.0.0.1:{peers[0].port}'")
+    for one in (*peers[1:], hub):
+        assert one.stop() == (0, "")
