@@ -48,6 +48,7 @@ room format/smi format core base '<gpukit>'
 room format/boxed format core base '<gpukit>'
 room record format core base '<gpukit>'
 room export format core base
+room hosts format core base '<gpukit>'
 room http base
 room web format core base '<gpukit>'
 room tui tui/lanes format format/boxed core base yaml '<gpukit>'

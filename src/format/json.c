@@ -2,13 +2,12 @@
 #include "format/json.h"
 
 #include "base/clock.h"
+#include "format/json_keys.h"
 #include "format/names.h"
 #include "format/units.h"
 #include "format/width.h"
 
 #include <string.h>
-
-#define SCHEMA 1 /* raised when a key changes its meaning or goes away */
 
 /* Where we are: what goes before the next key or element. */
 struct json {
@@ -204,15 +203,15 @@ static void put_json_arguments(struct json *j, const struct gk_process *p)
 
 static void types(struct json *j, unsigned bits)
 {
-	static const char *const names[] = {"compute", "graphics", "mps"};
-
 	key(j, "types");
 	open_group(j, '[');
-	for (unsigned i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < GK_JSON_TYPES; i++) {
+		const char *name = gk_json_types[i];
+
 		if (!(bits & 1u << i))
 			continue;
 		next_member(j);
-		gk_json_string(j->out, names[i], strlen(names[i]));
+		gk_json_string(j->out, name, strlen(name));
 	}
 	close_group(j, ']');
 }
@@ -240,18 +239,17 @@ static void put_json_process(struct json *j, const struct gk_process *p)
 static void ages(struct json *j, const struct gk_snapshot *snap,
 		 const struct gk_device *d)
 {
-	static const char *const names[] = {"fast", "medium", "slow", "asked",
-					    "detail"};
-
 	key(j, "age_seconds");
 	open_group(j, '{');
-	for (int i = 0; i <= GK_TIER_DETAIL; i++) {
+	for (int i = 0; i < GK_JSON_TIERS; i++) {
+		const char *name = gk_json_tiers[i];
+
 		if (i == GK_TIER_DETAIL && !d->read_ns[i])
 			continue;
 		if (!d->read_ns[i])
-			put_json_text(j, names[i], "");
+			put_json_text(j, name, "");
 		else
-			seconds(j, names[i],
+			seconds(j, name,
 				snap->mono_ns > d->read_ns[i]
 				    ? snap->mono_ns - d->read_ns[i]
 				    : 0);
@@ -405,19 +403,12 @@ static void put_json_host(struct json *j, const struct gk_host *h)
 	put_json_number(j, "uptime_seconds", (int64_t)h->boot_ns,
 			GK_UNIT_NANOSECOND);
 	put_json_number(j, "cpu_count", h->cpus, GK_UNIT_NONE);
-	put_json_value(j, "cpu_percent", h->cpu_centipercent,
-		       GK_UNIT_CENTIPERCENT);
-	put_json_value(j, "load_average_1m", h->load_centi[0],
-		       GK_UNIT_CENTIPERCENT);
-	put_json_value(j, "load_average_5m", h->load_centi[1],
-		       GK_UNIT_CENTIPERCENT);
-	put_json_value(j, "load_average_15m", h->load_centi[2],
-		       GK_UNIT_CENTIPERCENT);
-	put_json_value(j, "memory_total_bytes", h->mem_total, GK_UNIT_BYTES);
-	put_json_value(j, "memory_available_bytes", h->mem_available,
-		       GK_UNIT_BYTES);
-	put_json_value(j, "swap_total_bytes", h->swap_total, GK_UNIT_BYTES);
-	put_json_value(j, "swap_free_bytes", h->swap_free, GK_UNIT_BYTES);
+	for (size_t i = 0; i < GK_JSON_HOST_VALUES; i++) {
+		const struct gk_json_value *row = &gk_json_host_values[i];
+
+		put_json_value(j, row->key, *gk_json_value_at(h, row),
+			       row->unit);
+	}
 	close_group(j, '}');
 }
 
@@ -428,7 +419,7 @@ void gk_format_json(struct gk_buf *out, const struct gk_snapshot *snap,
 	char line[GK_UNITS_MAX];
 
 	open_group(&j, '{');
-	put_json_number(&j, "schema", SCHEMA, GK_UNIT_NONE);
+	put_json_number(&j, "schema", GK_JSON_SCHEMA, GK_UNIT_NONE);
 	put_json_text(&j, "gpukit_version", GPUKIT_VERSION);
 	put_json_text(&j, "time", gk_utc_time(line, snap->wall_ns));
 	seconds(&j, "unix_seconds", snap->wall_ns);
