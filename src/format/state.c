@@ -256,7 +256,8 @@ static void say_idle(const struct gk_seen_gpu *gpu,
 		     const struct gk_snapshot *snap, const struct gk_device *d,
 		     int width, struct gk_state *s)
 {
-	uint64_t age = gpu->idle_ns ? snap->mono_ns - gpu->idle_ns : 0;
+	bool idle = gpu->idle_ns && gpu->idle_ns < snap->mono_ns;
+	uint64_t age = idle ? snap->mono_ns - gpu->idle_ns : 0;
 	double held = number_of(d, GK_M_MEM_USED) / GIB;
 	size_t len;
 

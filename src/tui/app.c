@@ -35,6 +35,8 @@ struct app {
 	struct gk *gk;
 	/* The frame that is shown; the part of it that is asked for. */
 	struct gk_snapshot *snap, part;
+	struct gk_snapshot *newest; /* while one of the past is shown */
+	uint64_t shown_ns;          /* the time.end_ns that is shown */
 	struct tui_alerts alerts;
 	struct grid grid;
 	int signals; /* signalfd */
@@ -222,6 +224,85 @@ static int next_frame(struct app *a, bool *ret_jumped,
 	return r;
 }
 
+/* ---- the past ---- */
+
+static bool is_kept_shown(const struct app *a)
+{
+	return a->newest != NULL;
+}
+
+/* Shows a frame, or drops it: that of the part that is asked for. */
+static void show_whole(struct app *a, struct gk_snapshot *snap)
+{
+	struct gk_snapshot part;
+
+	if (gk_pick(snap, &a->t.options.pick, NULL, &part))
+		gk_snapshot_free(snap);
+	else
+		show_frame(a, snap, &part);
+}
+
+static void show_newest(struct app *a)
+{
+	struct gk_snapshot *newest = a->newest;
+
+	a->t.time.kept = false;
+	a->newest = NULL;
+	if (newest)
+		show_whole(a, newest);
+}
+
+/* A frame of long before that moment is not that of the moment. */
+static void show_past(struct app *a)
+{
+	const struct tui_keep *keep = a->t.options.keep;
+	uint64_t wall = tui_time_wall(&a->t);
+	struct gk_snapshot *snap;
+
+	if (keep->at(keep->data, wall, &snap)) {
+		show_newest(a);
+		return;
+	}
+	if (snap->wall_ns + 2 * a->period_ns + 2 * GK_NS_PER_S < wall) {
+		gk_snapshot_free(snap);
+		show_newest(a);
+		return;
+	}
+	if (!a->newest) {
+		a->newest = a->snap;
+		a->snap = NULL;
+	}
+	a->t.time.kept = true;
+	show_whole(a, snap);
+}
+
+/* After a key or a frame: another moment may be asked for. */
+static void follow_time(struct app *a)
+{
+	uint64_t end = a->t.time.end_ns;
+
+	if (!a->t.options.keep || end == a->shown_ns || !a->t.time.now_ns)
+		return;
+	a->shown_ns = end;
+	if (tui_time_is_past(&a->t))
+		show_past(a);
+	else
+		show_newest(a);
+}
+
+static void keep_frame(struct app *a, const struct gk_snapshot *snap)
+{
+	const struct tui_keep *keep = a->t.options.keep;
+
+	if (!keep)
+		return;
+	keep->add(keep->data, snap);
+	a->t.time.now_ns = snap->mono_ns;
+	a->t.time.now_wall_ns = snap->wall_ns;
+}
+
+/* ---- frames ---- */
+
 static void take_frame(struct app *a)
 {
 	struct gk_snapshot *snap, part;
@@ -237,6 +318,14 @@ static void take_frame(struct app *a)
 	see_whole(a, snap);
 	gk_history_add(a->t.history, &part);
 	check_alerts(a, &part);
+	keep_frame(a, snap);
+	if (is_kept_shown(a)) {
+		gk_pick_free(&part);
+		gk_snapshot_free(a->newest);
+		a->newest = snap;
+		a->dirty = true;
+		return;
+	}
 	if (!a->t.paused || jumped) {
 		show_frame(a, snap, &part);
 		return;
@@ -369,6 +458,7 @@ static void loop_app(struct app *a)
 			take_signal(a);
 		if (fds[2].revents & POLLIN)
 			take_frame(a);
+		follow_time(a);
 		keep_period(a);
 		expire_message(a);
 		if (a->dirty && patience(a) == 0)
@@ -428,6 +518,7 @@ static void release_app(struct app *a)
 		;
 	free(t->tree.closed);
 	forget_frame(a);
+	gk_snapshot_free(a->newest);
 	tui_alerts_free(&a->alerts);
 	gk_history_free(t->history);
 	tui_keymap_free(t->keymap);
@@ -467,8 +558,11 @@ static void hand_back(struct app *a, struct tui_options *options,
 
 	*options = a->t.options;
 	options->boxed.user = user;
-	*ret_last = a->snap;
-	a->snap = NULL;
+	*ret_last = a->newest ? a->newest : a->snap;
+	if (a->newest)
+		a->newest = NULL;
+	else
+		a->snap = NULL;
 }
 
 int tui_run(struct gk *gk, struct tui_options *options, int *ret_signal,

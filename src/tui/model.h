@@ -16,6 +16,7 @@
 #include "tui/dialog.h"
 #include "tui/environ.h"
 #include "tui/filter.h"
+#include "tui/keep.h"
 #include "tui/key.h"
 #include "tui/lanes/state.h"
 #include "tui/metrics.h"
@@ -88,6 +89,7 @@ struct tui_options {
 	size_t binding_count;
 	struct gk_columns columns;       /* count 0: the usual ones */
 	const struct tui_replay *replay; /* NULL: a machine is shown */
+	const struct tui_keep *keep;     /* NULL: no frames are kept */
 };
 
 /* A process on a device, whatever snapshot it is in. */

@@ -36,7 +36,8 @@ void tui_signal_free(struct tui *t)
 
 bool tui_can_signal(const struct tui *t)
 {
-	return !t->options.readonly && (t->tag_count || tui_process(t));
+	return !t->options.readonly && !tui_time_is_past(t) &&
+	       (t->tag_count || tui_process(t));
 }
 
 /* Takes those that are tagged, or the selected one; false, having said why. */
@@ -50,6 +51,11 @@ static bool take_targets(struct tui *t)
 	tui_signal_free(t);
 	if (t->options.readonly) {
 		tui_say(t, "Read only: processes are left alone; q leaves");
+		return false;
+	}
+	if (tui_time_is_past(t)) {
+		tui_say(t, "Processes of the past cannot be asked; 0 goes back "
+			   "to now");
 		return false;
 	}
 	if (!tui_can_signal(t)) {

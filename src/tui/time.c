@@ -22,6 +22,8 @@ uint64_t tui_time_step(const struct tui *t)
 
 static uint64_t now_of_view(const struct tui *t)
 {
+	if (t->time.now_ns)
+		return t->time.now_ns;
 	return t->snap ? t->snap->mono_ns : 0;
 }
 
@@ -63,9 +65,24 @@ void tui_time_now(struct tui *t)
 {
 	const struct tui_replay *replay = t->options.replay;
 
-	t->time = (struct tui_time){0};
+	t->time.end_ns = t->time.step_ns = 0;
 	if (replay)
 		replay->seek_end(replay->data);
+}
+
+bool tui_time_is_past(const struct tui *t)
+{
+	return t->time.end_ns && t->time.end_ns < now_of_view(t);
+}
+
+uint64_t tui_time_wall(const struct tui *t)
+{
+	uint64_t ago =
+	    tui_time_is_past(t) ? now_of_view(t) - t->time.end_ns : 0;
+	uint64_t wall = t->time.now_ns ? t->time.now_wall_ns
+				       : (t->snap ? t->snap->wall_ns : 0);
+
+	return wall > ago ? wall - ago : 0;
 }
 
 bool tui_replay_refuses(struct tui *t)
@@ -113,7 +130,7 @@ void tui_time_text(const struct tui *t, char *dst)
 		t->options.replay->text(t->options.replay->data, dst, TEXT_MAX);
 	if (t->paused)
 		add_time_text(dst, "PAUSED");
-	if (t->time.end_ns && t->time.end_ns < now_of_view(t)) {
+	if (tui_time_is_past(t)) {
 		gk_human_time(time, (int64_t)(now_of_view(t) - t->time.end_ns),
 			      4);
 		snprintf(text, sizeof text, "%s ago", time);

@@ -7,11 +7,16 @@
 
 #include "core/history.h"
 
+#include <stdbool.h>
+
 struct tui;
 
 struct tui_time {
 	uint64_t end_ns;  /* CLOCK_MONOTONIC; 0: now, which goes on */
 	uint64_t step_ns; /* a dot; 0: a second */
+	/* Where frames are kept: the newest one, by both clocks. */
+	uint64_t now_ns, now_wall_ns;
+	bool kept; /* the frame of end_ns is shown; else that of now */
 };
 
 /* The time that a graph of some columns shows, two values a column. */
@@ -26,6 +31,11 @@ uint64_t tui_time_step(const struct tui *t);
  */
 void tui_time_move(struct tui *t, int by);
 void tui_time_now(struct tui *t);
+
+/* Whether another time than now is shown, and of what clock; a recording has a
+ * time of its own. */
+bool tui_time_is_past(const struct tui *t);
+uint64_t tui_time_wall(const struct tui *t);
 
 /* A recording goes twice as fast (1) or half as fast (-1). */
 void tui_time_faster(struct tui *t, int by);

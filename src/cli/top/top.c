@@ -1,4 +1,5 @@
 /* top.c - `gpukit top`: the viewer where there is a terminal, else a report. */
+#include "cli/top/keep.h"
 #include "cli/top/top.h"
 #include "base/clock.h"
 #include "cli/cmd.h"
@@ -72,12 +73,25 @@ static bool wants_viewer(const struct top *top)
 	return !once && term_usable();
 }
 
+/* A machine's past is kept while it is watched. */
+static int view_kept(struct top *top, struct gk *gk)
+{
+	struct top_keep *keep = top_keep_new();
+	int status;
+
+	top->viewer.keep = top_keep_frames(keep);
+	status = view_live(top, gk);
+	top->viewer.keep = NULL;
+	top_keep_free(keep);
+	return status;
+}
+
 static int run_with(struct top *top, struct gk *gk)
 {
 	int status;
 
 	if (wants_viewer(top))
-		return view_live(top, gk);
+		return view_kept(top, gk);
 	status = print_once(top, gk);
 	top_tell_watch();
 	if (top->when != TOP_MONITOR)

@@ -22,7 +22,7 @@
 /* ---- sums of the GPUs that answer ---- */
 
 struct machine_sums {
-	int gpus, well, lost, stale;
+	int gpus, well, lost, hung, stale;
 	double used, total, watts, limit, joules;
 };
 
@@ -35,6 +35,7 @@ static void add_known(double *sum, struct gk_value value)
 static struct machine_sums sums_of_machine(const struct tui *t)
 {
 	struct machine_sums s = {0};
+	enum gk_state_kind kind;
 
 	for (size_t i = 0; i < t->snap->device_count; i++) {
 		const struct gk_device *d = &t->snap->devices[i];
@@ -42,8 +43,10 @@ static struct machine_sums sums_of_machine(const struct tui *t)
 		if (d->mig_index >= 0)
 			continue;
 		s.gpus++;
-		s.lost += gk_device_gone(d);
-		s.stale += d->health == GK_HEALTH_STALE;
+		kind = lanes_state(t, d, 1).kind;
+		s.lost += kind == GK_STATE_LOST;
+		s.hung += kind == GK_STATE_HUNG;
+		s.stale += kind == GK_STATE_STALE;
 		if (d->health != GK_HEALTH_OK)
 			continue;
 		s.well++;
@@ -158,13 +161,16 @@ static void well_text(const struct machine_sums *s, int level, char *dst,
 	if (s->lost)
 		len += (size_t)snprintf(dst + len, cap - len, ", %d lost",
 					s->lost);
+	if (s->hung)
+		len += (size_t)snprintf(dst + len, cap - len, ", %d hung",
+					s->hung);
 	if (s->stale)
 		snprintf(dst + len, cap - len, ", %d stale", s->stale);
 }
 
-static void clock_text(const struct tui *t, bool seconds, char dst[16])
+void lanes_clock(uint64_t wall_ns, bool seconds, char dst[16])
 {
-	time_t now = (time_t)(t->snap->wall_ns / 1000000000U);
+	time_t now = (time_t)(wall_ns / 1000000000U);
 	struct tm tm;
 
 	*dst = '\0';
@@ -201,7 +207,7 @@ static void right_part(const struct tui *t, const struct machine_sums *s,
 			 gk_half_up(s->joules / KWH));
 		add_part(dst, text);
 	}
-	clock_text(t, level < NO_SECONDS, time);
+	lanes_clock(t->snap->wall_ns, level < NO_SECONDS, time);
 	if (level < NO_CLOCK)
 		add_part(dst, time);
 }
@@ -209,12 +215,15 @@ static void right_part(const struct tui *t, const struct machine_sums *s,
 /* The moment that is looked at, where it is not now; "": it is. */
 static void past_text(const struct tui *t, char *dst, size_t cap)
 {
-	char note[64] = "";
+	char note[64] = "", clock[16] = "";
 
 	tui_time_text(t, note);
+	if (tui_time_is_past(t))
+		lanes_clock(tui_time_wall(t), true, clock);
 	*dst = '\0';
 	if (*note)
-		snprintf(dst, cap, " ◀ %s ", note);
+		snprintf(dst, cap, " ◀ %s%s%s%s ", clock, *clock ? " · " : "",
+			 note, *clock && !t->time.kept ? ", graphs only" : "");
 }
 
 static void draw_head(struct tui *t, struct grid *g,
@@ -302,7 +311,7 @@ static void draw_short_head(struct tui *t, struct grid *g,
 	lanes_put(g, 0, at + 1, lanes_ink(t, INK_TEXT), "%.0f/%.0fG %.1fkW",
 		  gk_half_up(s->used / GIB), s->total / GIB,
 		  gk_half_up(s->watts / 1e6));
-	clock_text(t, false, time);
+	lanes_clock(t->snap->wall_ns, false, time);
 	at = g->columns - 1 - (int)strlen(time);
 	lanes_put(g, 0, at - 1, lanes_ink(t, INK_TEXT), " %s", time);
 	if (held)

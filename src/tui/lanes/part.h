@@ -10,6 +10,10 @@
 void lanes_head(struct tui *t, struct grid *g, const struct lanes_plan *plan);
 void lanes_host(const struct tui *t, struct grid *g);
 
+/* A moment since 1970 as the local clock has it, "21:40:12"; "" if it has none.
+ */
+void lanes_clock(uint64_t wall_ns, bool seconds, char dst[16]);
+
 /* How many lines the alerts that are on would take. */
 int lanes_alert_count(const struct tui *t);
 void lanes_alerts(const struct tui *t, struct grid *g,

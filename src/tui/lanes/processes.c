@@ -67,6 +67,19 @@ static void note_text(const struct tui *t, char *dst, size_t cap)
 			 " · %zu not in /proc (a container? hidepid?)", gone);
 }
 
+/* Of a moment that no frame was kept of, processes are those of now. */
+static int draw_list_title(const struct tui *t, struct grid *g, int row)
+{
+	char clock[16];
+
+	if (!tui_time_is_past(t) || t->time.kept)
+		return lanes_put(g, row, 1, lanes_ink(t, INK_STRONG),
+				 " processes ");
+	lanes_clock(tui_time_wall(t), true, clock);
+	return lanes_put(g, row, 1, lanes_ink(t, INK_WARN),
+			 " processes now: none kept for %s ", clock);
+}
+
 static void draw_list_rule(const struct tui *t, struct grid *g,
 			   const struct lanes_plan *plan)
 {
@@ -78,7 +91,7 @@ static void draw_list_rule(const struct tui *t, struct grid *g,
 	seen_text(t, plan, seen, sizeof seen);
 	end = g->columns - 1 - lanes_width(seen);
 	lanes_put(g, row, end, dim, "%s", seen);
-	at = lanes_put(g, row, 1, lanes_ink(t, INK_STRONG), " processes ");
+	at = draw_list_title(t, g, row);
 	if (g->columns >= BY_FROM)
 		at = lanes_put(g, row, at, dim, "by %s %s ",
 			       lanes_order_name(t->order.first.column),

@@ -45,7 +45,7 @@ void lanes_frame(struct tui *t)
 	struct lanes *l = &t->lanes;
 	const struct gk_snapshot *snap = t->snap;
 
-	if (!snap || l->frame_ns == snap->mono_ns)
+	if (!snap || l->frame_ns == snap->mono_ns || t->time.kept)
 		return;
 	l->frame_ns = snap->mono_ns;
 	gk_seen_take(&l->seen, snap);
