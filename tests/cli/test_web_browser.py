@@ -97,11 +97,16 @@ def test_every_value_of_a_gpu_opens_by_the_keyboard(web, browser, gpukit):
             ("memory_total_bytes",
              f"{stat['memory_total_bytes'] / GIB:.1f} GiB"),
             ("power_limit_max_watts", f"{stat['power_limit_max_watts']:.0f} W"),
-            ("pcie_link_generation", str(stat["pcie_link_generation"])),
-            ("sm_clock_max_hertz",
-             f"{stat['sm_clock_max_hertz'] // 1000000} MHz")):
+            ("pcie_link_generation", f"{stat['pcie_link_generation']} of "
+             f"{stat['pcie_link_generation_max']}")):
         assert b.text(f".details [data-key={key}]") == text
     assert stat["uuid"] in b.text(".details")
+    assert str(stat["processes"][0]["pid"]) in b.text(".details")
+    # Its rows stay while values change.
+    b.eval("window.row = document.querySelector('.details dd')")
+    time = b.text("#clock")
+    b.until(f"document.getElementById('clock').textContent !== '{time}'")
+    assert b.eval("window.row.isConnected")
     assert b.eval("document.activeElement.getAttribute('aria-expanded')") == \
         "true"
     b.key("Escape")
@@ -137,6 +142,32 @@ def test_processes_are_filtered_and_sorted(web, browser):
     assert b.eval(gpus) == "4 4 5 5 0 1 2 3"
     assert b.eval("document.querySelector('th[aria-sort]').ariaSort") == \
         "ascending"
+
+
+def test_the_pointer_shows_the_same_moment_everywhere(web, browser):
+    w = web(EIGHT, "-i", "0.2")
+    with w.stream() as s:
+        first = s.until("frame").data["time"]
+        s.until("frame", lambda e: e.data["time"] > first + 4)
+    b = browser(w.url)
+    until_live(b, 8)
+    web.made.ctl("clock", "pause")
+    x, y, width = b.eval("""(() => {
+      const box = document.querySelector('.graph.power canvas')
+        .getBoundingClientRect();
+      return [box.left, box.top + 20, box.width];
+    })()""")
+    b.point(x + width * (1 - 10.5 / 300), y)
+    b.until("document.getElementById('past').textContent")
+    assert re.fullmatch(r"\d\d:\d\d:\d\d", b.text("#past"))
+    assert b.eval("document.querySelectorAll('.pointing .graph').length") == 16
+    hello = w.stream().until("hello").data["history"]
+    power = hello["devices"][next(iter(hello["devices"]))]["power_watts"]
+    shown = int(of(b, 0, ".graph.power + .figures .value").split()[0])
+    # Frames go on while this reads: it is one of those around.
+    assert shown in {round(p) for p in power[-16:-6] if p is not None}
+    b.point(5, 5)
+    b.until("!document.querySelector('.pointing')")
 
 
 # ---- states ----

@@ -1,5 +1,5 @@
 // All that is known of a GPU, in the sections of the device screen of `top`.
-import { duration, known, make, size } from "./words.js";
+import { duration, known, make, say, size } from "./words.js";
 
 const number = (unit, digits = 0) => (v) => `${v.toFixed(digits)}${unit}`;
 const percent = number(" %"), watts = number(" W"), celsius = number(" °C"), plain = number("");
@@ -8,7 +8,8 @@ const yes = (v) => (v ? "yes" : "no");
 const on = (v) => (v ? "on" : "off");
 const rate = (v) => `${size(v)}/s`;
 
-// Sections in their order: title, name of the value, how it is written.
+// Sections in their order: title, name of the value, how it is written, and the
+// name of the most that it can be.
 const sections = [
   ["Now", [["Busy", "gpu_utilization_percent", percent],
     ["Memory bandwidth", "memory_utilization_percent", percent],
@@ -17,9 +18,10 @@ const sections = [
     ["Limit", "power_limit_watts", watts], ["Default", "power_limit_default_watts", watts],
     ["Lowest limit", "power_limit_min_watts", watts], ["Highest limit", "power_limit_max_watts", watts],
     ["Energy", "energy_joules", (v) => `${(v / 3.6e6).toFixed(2)} kWh`]]],
-  ["Clocks and throttling", [["SM clock", "sm_clock_hertz", mhz], ["of", "sm_clock_max_hertz", mhz],
-    ["Memory clock", "memory_clock_hertz", mhz], ["of", "memory_clock_max_hertz", mhz],
-    ["Graphics clock", "graphics_clock_hertz", mhz], ["Video clock", "video_clock_hertz", mhz],
+  ["Clocks and throttling", [["SM clock", "sm_clock_hertz", mhz, "sm_clock_max_hertz"],
+    ["Memory clock", "memory_clock_hertz", mhz, "memory_clock_max_hertz"],
+    ["Graphics clock", "graphics_clock_hertz", mhz, "graphics_clock_max_hertz"],
+    ["Video clock", "video_clock_hertz", mhz, "video_clock_max_hertz"],
     ["Throttle reasons", "clocks_event_reasons", reasons]]],
   ["Temperature", [["GPU", "temperature_celsius", celsius], ["Memory", "memory_temperature_celsius", celsius],
     ["Slowdown temperature", "temperature_slowdown_celsius", celsius],
@@ -31,9 +33,9 @@ const sections = [
     ["Remapping pending", "remapped_rows_pending", yes], ["Remapping failed", "remapped_rows_failed", yes]]],
   ["Memory", [["Used", "memory_used_bytes", size], ["Free", "memory_free_bytes", size],
     ["Reserved", "memory_reserved_bytes", size], ["Total", "memory_total_bytes", size],
-    ["BAR1 used", "bar1_used_bytes", size], ["BAR1", "bar1_total_bytes", size]]],
-  ["Links", [["PCIe generation", "pcie_link_generation", plain], ["of", "pcie_link_generation_max", plain],
-    ["PCIe width", "pcie_link_width", (v) => `x${v}`], ["of", "pcie_link_width_max", (v) => `x${v}`],
+    ["BAR1 used", "bar1_used_bytes", size, "bar1_total_bytes"]]],
+  ["Links", [["PCIe generation", "pcie_link_generation", plain, "pcie_link_generation_max"],
+    ["PCIe width", "pcie_link_width", (v) => `x${v}`, "pcie_link_width_max"],
     ["PCIe RX", "pcie_receive_bytes_per_second", rate], ["PCIe TX", "pcie_transmit_bytes_per_second", rate]]],
   ["Media", [["Encoder", "encoder_utilization_percent", percent], ["Decoder", "decoder_utilization_percent", percent],
     ["JPEG", "jpeg_utilization_percent", percent], ["Optical flow", "optical_flow_utilization_percent", percent]]],
@@ -65,20 +67,37 @@ function section(title, rows) {
   return element;
 }
 
+const written = (all, [name, key, write, most]) =>
+  [name, write(all[key]) + (known(all[most]) ? ` of ${write(all[most])}` : ""), key];
+
+const processRows = (processes) =>
+  processes.map((p) => [`${p.pid} ${p.user ?? ""} ${p.command}`, size(p.gpu_memory_bytes)]);
+
 // values: the last details, older than now, which is the last frame.
-export function detailsOf(identity, values, now) {
+export function detailsOf(identity, values, now, processes) {
   const element = make("div", "details"), all = { ...values, ...now }, missing = [];
+  if (processes.length) element.append(section("Processes", processRows(processes)));
   for (const [title, rows] of sections) {
     const there = rows.filter(([, key]) => known(all[key]));
-    for (const [name, key] of rows)
-      if (!known(all[key]) && name !== "of") missing.push(`${title}: ${name}`);
-    if (there.length) element.append(section(title, there.map(([name, key, write]) => [name, write(all[key]), key])));
+    for (const [name, key] of rows) if (!known(all[key])) missing.push(`${title}: ${name}`);
+    if (there.length) element.append(section(title, there.map((row) => written(all, row))));
   }
   const ids = identities.filter(([, key]) => known(identity[key])).map(([name, key]) => [name,
     key === "minor_number" ? `/dev/nvidia${identity[key]}` : String(identity[key])]);
   element.append(section("Identity", ids));
   if (known(now?.age_seconds) && now.age_seconds > 5)
     element.prepend(make("p", "warn-text", `These values are ${duration(now.age_seconds)} old.`));
-  if (missing.length) element.append(make("p", "dim", `Not told: ${missing.join(", ")}`));
+  if (values && missing.length) element.append(make("p", "dim", `Not supported, or not read: ${missing.join(", ")}`));
   return element;
+}
+
+// Says in an element what another one says; false: it has other rows.
+export function sayAgain(element, other) {
+  const rows = (of) => [...of.querySelectorAll("dt, h3")].map((e) => e.textContent).join("\n");
+  if (rows(element) !== rows(other)) return false;
+  const texts = other.querySelectorAll("dd, p");
+  const places = element.querySelectorAll("dd, p");
+  if (texts.length !== places.length) return false;
+  places.forEach((place, i) => say(place, texts[i].textContent));
+  return true;
 }

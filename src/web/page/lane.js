@@ -1,6 +1,6 @@
 // The lane of a GPU: who and how it is, busy, power, memory by owner.
 import { STEPS, Trace } from "./draw.js";
-import { detailsOf } from "./details.js";
+import { detailsOf, sayAgain } from "./details.js";
 import { GIB, gib, known, make, say, whole } from "./words.js";
 
 const HELD = 0x4 | 0x8 | 0x20 | 0x40 | 0x80;
@@ -177,11 +177,19 @@ export class Lane {
     say(this.powerText.value, `${whole(at(this.series.power))} W`);
   }
 
-  toggle(open, details, device) {
+  toggle(open) {
     this.open = open;
     this.who.setAttribute("aria-expanded", String(open));
     this.details?.remove();
     this.details = null;
-    if (open) this.element.append((this.details = detailsOf(this.identity, details, device ?? this.frame)));
+  }
+
+  // All of its values, while it is open: the last details and its processes.
+  tellDetails(values, processes) {
+    const details = detailsOf(this.identity, values, this.frame, processes);
+    if (this.details && sayAgain(this.details, details)) return;
+    this.details?.remove();
+    this.details = details;
+    this.element.append(details);
   }
 }

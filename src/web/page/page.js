@@ -83,11 +83,13 @@ const events = {
   },
   details(details) {
     for (const device of details.devices) state.details.set(device.uuid, device);
-    tellOpen();
+    if (!document.hidden) tellOpen();
   },
   processes(event) {
     processes.put(event);
-    if (!document.hidden) processes.tell();
+    if (document.hidden) return;
+    processes.tell();
+    tellOpen();
   },
   alert(event) {
     state.alerts = event.alerts;
@@ -111,6 +113,7 @@ function buildLanes() {
   }
   list.replaceChildren(...[...state.lanes.values()].map((lane) => lane.element));
   list.classList.toggle("many", state.lanes.size > 8);
+  list.classList.toggle("few", state.lanes.size < 3);
   for (const lane of state.lanes.values()) lane.redraw();
   for (const ago of document.querySelectorAll(".ago")) say(ago, `${age(STEPS * state.hello.interval_seconds)} ago`);
   tellAll();
@@ -119,12 +122,13 @@ function buildLanes() {
 function toggle(lane) {
   for (const other of state.lanes.values())
     if (other !== lane && other.open) other.toggle(false);
-  lane.toggle(!lane.open, state.details.get(lane.identity.uuid));
+  lane.toggle(!lane.open);
+  tellOpen();
 }
 
 function tellOpen() {
   for (const lane of state.lanes.values())
-    if (lane.open) lane.toggle(true, state.details.get(lane.identity.uuid));
+    if (lane.open) lane.tellDetails(state.details.get(lane.identity.uuid), processes.of(lane.identity.label));
 }
 
 // ---- the head ----
@@ -151,7 +155,7 @@ function sumsText(s) {
 
 function tellHead() {
   const hello = state.hello, one = state.frame && !isList();
-  say($("name"), isList() ? "" : state.host ?? hello?.hostname ?? "");
+  say($("name"), hosts.many ? "" : state.host ?? hello?.hostname ?? "");
   say($("version"), hello ? `gpukit ${hello.gpukit_version}` : "");
   say($("machine"), !hello || isList() ? "" : [modelText(), hello.driver_version && `driver ${hello.driver_version}`,
     hello.cuda_version && `CUDA ${hello.cuda_version}`].filter(Boolean).join(" · "));
@@ -212,6 +216,7 @@ function tellFrame() {
   state.dirty = false;
   for (const lane of state.lanes.values()) lane.tell();
   if (state.pointing !== null) point(state.pointing);
+  tellOpen();
   tellHead();
 }
 

@@ -80,6 +80,11 @@ export class Processes {
     this.heard = Boolean(event);
   }
 
+  // Those of a GPU, with those of its MIG devices.
+  of(label) {
+    return this.list.filter((p) => p.label === label || p.label.startsWith(`${label}:`));
+  }
+
   shown() {
     const sign = this.descending ? -1 : 1;
     return this.list.filter(this.holds).sort((a, b) => sign * order(a[this.by], b[this.by]) ||
