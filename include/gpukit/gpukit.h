@@ -455,8 +455,9 @@ struct gk_options {
 	 * others are GK_ABSENT_NOT_READ. NULL: all. Not used after gk_open. */
 	const struct gk_metric_set *only;
 	uint64_t timeout_ns; /* patience with one GPU; 0: one second */
-	/* How often gk_watch reads a tier; 0: 1, 5 and 15 frames but at least
-	 * 100 ms, 1 s and 5 s. */
+	/* How often gk_watch reads a tier, at most nine years; 0: FAST with
+	 * every frame, MEDIUM as well but once a second at most, SLOW with
+	 * every 15th but once in 5 s at most. */
 	uint64_t period_ns[GK_TIER_ROOM];
 	uint64_t reserved[8]; /* 0 */
 };

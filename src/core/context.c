@@ -76,16 +76,27 @@ static int list_gpus(struct gk *gk, int *ret_nvml)
 	return count > GPUS_MAX ? GK_ERR_TOO_MANY : start_workers(gk, count);
 }
 
+static bool has_long_period(const struct gk_options *options)
+{
+	for (int t = 0; t < GK_TIER_COUNT; t++)
+		if (options->period_ns[t] > GK_PERIOD_MAX_NS)
+			return true;
+	return false;
+}
+
 int gk_open(const struct gk_options *options, int *ret_nvml, struct gk **ret_gk)
 {
 	static const struct gk_options standard = {.proc_fd = -1};
-	struct gk *gk = calloc(1, sizeof *gk);
+	struct gk *gk;
 	int nvml = 0, r;
 
-	if (!gk)
-		return GK_ERR_NOMEM;
 	if (!options)
 		options = &standard;
+	if (has_long_period(options))
+		return GK_ERR_RANGE;
+	gk = calloc(1, sizeof *gk);
+	if (!gk)
+		return GK_ERR_NOMEM;
 	gk->watch = gk->timer = gk->news = -1;
 	gk->with = options->with;
 	gk->choosy = options->only;

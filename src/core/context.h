@@ -12,6 +12,9 @@
 #include "core/sweep.h"
 #include "core/worker.h"
 
+/* Longer periods leave no room to count with: 9 years. */
+#define GK_PERIOD_MAX_NS (UINT64_MAX / 64)
+
 struct gk {
 	struct gk_nvml *nvml;
 	struct gk_worker **workers;
@@ -48,6 +51,9 @@ int gk_read_once(struct gk *gk, bool *late);
 
 /* Has all GPUs read once, without waiting. 0 or a gk_err. */
 int gk_ask_all(struct gk *gk);
+
+/* How old values may be, while watching, until their GPU is late. */
+uint64_t gk_patience(const struct gk *gk);
 
 /* Closes what watching has opened. */
 void gk_watch_close(struct gk *gk);

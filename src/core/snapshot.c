@@ -48,15 +48,21 @@ uint64_t gk_device_age(const struct gk_snapshot *snap,
 	return snap->mono_ns > read ? snap->mono_ns - read : 0;
 }
 
+uint64_t gk_patience(const struct gk *gk)
+{
+	uint64_t period = gk->period_ns[GK_TIER_FAST];
+	uint64_t two = 2 * (period > gk->frame_ns ? period : gk->frame_ns);
+
+	return two > gk->timeout_ns ? two : gk->timeout_ns;
+}
+
 /* While watching, a GPU is late when its values are older than two periods; a
  * call has its time. Readings that nobody could make until a moment are due
  * from then on. */
 static bool overdue(const struct gk *gk, const struct gk_device *dev)
 {
 	uint64_t read = dev->read_ns[GK_TIER_FAST], now = gk_mono_ns();
-	uint64_t period = gk->period_ns[GK_TIER_FAST];
-	uint64_t two = 2 * (period > gk->frame_ns ? period : gk->frame_ns);
-	uint64_t patience = two > gk->timeout_ns ? two : gk->timeout_ns;
+	uint64_t patience = gk_patience(gk);
 
 	if (!read) {
 		read = gk->begun_ns;
@@ -157,10 +163,8 @@ static int add_gpu(struct gk *gk, struct whole *whole, size_t index,
 	struct gk_reading reading;
 	size_t gpu = snap->device_count;
 	bool is_late;
-	int r;
+	int r = gk_worker_copy(gk->workers[index], &reading);
 
-	gk_worker_check(gk->workers[index]);
-	r = gk_worker_copy(gk->workers[index], &reading);
 	if (r)
 		return r;
 	is_late = late ? late[index] : overdue(gk, &reading.devices[0]);

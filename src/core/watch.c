@@ -13,9 +13,6 @@
 /* Values are read this much before the frame that shows them, at most. */
 #define LEAD_MAX_NS (20 * GK_NS_PER_MS)
 
-/* Longer periods leave no room to count with: 9 years. */
-#define PERIOD_MAX_NS (UINT64_MAX / 64)
-
 /*
  * Frames between two readings, and the least time, of each tier. Processes are
  * as fresh as the GPU they run on.
@@ -116,7 +113,7 @@ static int check_period(const struct gk *gk, uint64_t period_ns)
 {
 	if (!period_ns)
 		return GK_ERR_INVALID;
-	if (period_ns > PERIOD_MAX_NS)
+	if (period_ns > GK_PERIOD_MAX_NS)
 		return GK_ERR_RANGE;
 	return gk->watch >= 0 ? GK_ERR_EXISTS : 0;
 }
@@ -173,7 +170,7 @@ int gk_watch_period(struct gk *gk, uint64_t period_ns)
 
 	if (gk->watch < 0 || !period_ns)
 		return GK_ERR_INVALID;
-	if (period_ns > PERIOD_MAX_NS)
+	if (period_ns > GK_PERIOD_MAX_NS)
 		return GK_ERR_RANGE;
 	if (timerfd_settime(gk->timer, TFD_TIMER_ABSTIME, &spec, NULL) < 0)
 		return gk_err_from_errno(errno);
@@ -207,9 +204,25 @@ static void notice_stop(struct gk *gk)
 {
 	uint64_t now = gk_mono_ns(), before = gk->frame_at_ns;
 
-	if (before && now - before > gk->timeout_ns + 2 * gk->frame_ns)
+	/* Values were read a little before the frame. */
+	if (before && now - before + LEAD_MAX_NS > gk_patience(gk))
 		gk->resumed_ns = now;
 	gk->frame_at_ns = now;
+}
+
+/* A GPU that hangs is to cost the others no frame: they are read at once by
+ * their own threads. */
+static void catch_up(struct gk *gk)
+{
+	uint64_t until = gk_mono_ns() + LEAD_MAX_NS;
+	size_t held = 0;
+
+	while (held < gk->gpu_count && !gk_worker_check(gk->workers[held]))
+		held++;
+	for (size_t i = held + 1; i < gk->gpu_count; i++)
+		gk_worker_check(gk->workers[i]);
+	for (size_t i = held; i < gk->gpu_count; i++)
+		gk_worker_wait(gk->workers[i], until);
 }
 
 int gk_watch_next(struct gk *gk, struct gk_snapshot **ret_snap)
@@ -227,6 +240,7 @@ int gk_watch_next(struct gk *gk, struct gk_snapshot **ret_snap)
 		gk->host_before = (struct gk_host_before){0};
 	}
 	notice_stop(gk);
+	catch_up(gk);
 	return gk_compose(gk, NULL, ret_snap);
 }
 

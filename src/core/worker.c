@@ -294,18 +294,25 @@ uint64_t gk_worker_sweep(struct gk_worker *w)
 	return next;
 }
 
-/* Nobody waits for a sweep that is held up by another GPU; with the lock. */
-static void dodge_hang(struct gk_worker *w)
+/* Nobody waits for a sweep that is held up by another GPU; with the lock.
+ * Whether there is anything to be read by the thread now. */
+static bool dodge_hang(struct gk_worker *w)
 {
-	if (w->swept && !w->guest && !gk_sweep_takes(w->sweep, 0))
-		take_back(w);
+	if (!w->swept || w->guest || gk_sweep_takes(w->sweep, 0))
+		return false;
+	w->busy |= next_due(w) <= gk_mono_ns();
+	take_back(w);
+	return w->busy;
 }
 
-void gk_worker_check(struct gk_worker *w)
+bool gk_worker_check(struct gk_worker *w)
 {
+	bool taken;
+
 	pthread_mutex_lock(&w->lock);
-	dodge_hang(w);
+	taken = dodge_hang(w);
 	pthread_mutex_unlock(&w->lock);
+	return taken;
 }
 
 static void init_sync(struct gk_worker *w)
@@ -364,6 +371,7 @@ int gk_worker_ask(struct gk_worker *w, unsigned tiers)
 	pthread_mutex_lock(&w->lock);
 	w->asked |= tiers;
 	w->busy |= tiers != 0;
+	dodge_hang(w);
 	swept = w->swept;
 	pthread_mutex_unlock(&w->lock);
 	if (w->running) {

@@ -36,8 +36,9 @@ void gk_worker_share(struct gk_worker *worker, struct gk_sweep *sweep);
  * sweep's to read. */
 uint64_t gk_worker_sweep(struct gk_worker *worker);
 
-/* Has the thread read again if the sweep is held up by another GPU. */
-void gk_worker_check(struct gk_worker *worker);
+/* Has the thread read again if the sweep is held up by another GPU; whether it
+ * has something to read now. */
+bool gk_worker_check(struct gk_worker *worker);
 
 /*
  * Has a worker write to an eventfd, which must not block, whenever a tier was

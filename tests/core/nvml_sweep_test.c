@@ -106,26 +106,43 @@ static void a_hang_holds_up_no_other_gpu(void **state)
 	assert_utils(0, 54);
 }
 
-static void frames_go_on_while_it_is_stuck(void **state)
+static void next_frame(void)
 {
-	unsigned tries = 0, seen;
+	gk_snapshot_free(t.snap);
+	t.snap = NULL;
+	assert_int_equal(gk_watch_next(t.gk, &t.snap), 0);
+}
+
+/* Whether the first frame after GPU 0 began to hang has new values of all
+ * others. */
+static bool is_next_frame_fresh(unsigned from)
+{
+	unsigned seen = 0;
+
+	SCRIPT(t.s->gpu[0].hang = true);
+	set_utils(from);
+	next_frame();
+	for (unsigned i = 1; i < GPUS; i++)
+		seen += t.snap->devices[i].m[GK_M_GPU_UTIL].v == from + i;
+	while (t.snap->devices[0].health != GK_HEALTH_STALE)
+		next_frame();
+	SCRIPT(t.s->gpu[0].hang = false);
+	while (t.snap->devices[0].health != GK_HEALTH_OK || readers(0) != 1)
+		next_frame();
+	return seen == GPUS - 1;
+}
+
+/* Threads that a busy machine delays are late now and then, not always. */
+static void a_hang_costs_the_others_no_frame(void **state)
+{
+	unsigned tries = 0;
 
 	(void)state;
 	await_readers(0, 1);
-	assert_int_equal(gk_watch_start(t.gk, 10 * GK_NS_PER_MS), 0);
-	SCRIPT(t.s->gpu[0].hang = true);
-	set_utils(60);
-	do {
-		gk_snapshot_free(t.snap);
-		t.snap = NULL;
-		assert_int_equal(gk_watch_next(t.gk, &t.snap), 0);
-		assert_true(++tries < LONG);
-		seen = 0;
-		for (unsigned i = 1; i < GPUS; i++)
-			seen += t.snap->devices[i].m[GK_M_GPU_UTIL].v == 60 + i;
-	} while (seen < GPUS - 1 ||
-		 t.snap->devices[0].health != GK_HEALTH_STALE);
-	SCRIPT(t.s->gpu[0].hang = false);
+	assert_int_equal(gk_watch_start(t.gk, 200 * GK_NS_PER_MS), 0);
+	next_frame();
+	while (!is_next_frame_fresh(60 + tries))
+		assert_true(++tries < 10);
 }
 
 /* In a process of its own: what is left behind is lost. */
@@ -165,7 +182,7 @@ int main(void)
 	    T(gpus_that_answer_at_once_share_a_thread),
 	    T(a_gpu_that_takes_its_time_has_its_own),
 	    T(a_hang_holds_up_no_other_gpu),
-	    T(frames_go_on_while_it_is_stuck),
+	    T(a_hang_costs_the_others_no_frame),
 	    T(it_is_left_behind_when_it_is_stuck),
 	};
 
