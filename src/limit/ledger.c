@@ -1,12 +1,14 @@
 /* ledger.c - opens ledgers, and claims slots in them. */
 #include "limit/ledger.h"
 #include "base/err.h"
+#include "base/fs.h"
 #include "base/log.h"
 #include "limit/life.h"
 #include "limit/ledger_op.h"
 #include "limit/uncancelled.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +59,42 @@ static int map_file(struct gkl_ledger *ledger, int fd)
 							   : GK_ERR_VERSION;
 }
 
+/* A number of this boot; 0: it cannot be known. */
+static uint64_t number_of_boot(void)
+{
+	char text[64];
+	ssize_t len = gk_read_at(AT_FDCWD, "/proc/sys/kernel/random/boot_id",
+				 text, sizeof text);
+	uint64_t number = 0xcbf29ce484222325ULL; /* FNV-1a */
+
+	if (len <= 0)
+		return 0;
+	for (ssize_t i = 0; i < len; i++)
+		number = (number ^ (unsigned char)text[i]) * 0x100000001b3ULL;
+	return number ? number : 1;
+}
+
+/*
+ * A ledger may lie on a disk and live longer than the clock of its shares: what
+ * is due then would never come. Whoever opens it first begins all shares anew;
+ * of two who do at once, both do.
+ */
+static void renew_shares(struct gkl_ledger_file *f)
+{
+	uint64_t boot = number_of_boot();
+
+	if (!boot || atomic_load(&f->boot) == boot)
+		return;
+	for (unsigned int d = 0; d < GKL_DEVICES; d++) {
+		_Atomic uint64_t *word = (void *)f->share[d];
+
+		for (size_t i = 0; i < GKL_SHARE_BYTES / sizeof *word; i++)
+			if (atomic_load(&word[i]))
+				atomic_store(&word[i], 0);
+	}
+	atomic_store(&f->boot, boot);
+}
+
 static void free_ledger(struct gkl_ledger *ledger)
 {
 	if (ledger->file)
@@ -91,6 +129,7 @@ int gkl_ledger_open(const char *path, enum gkl_trust trust,
 			free_ledger(ledger);
 		return r;
 	}
+	renew_shares(ledger->file);
 	strcpy(ledger->path, path);
 	*ret_ledger = ledger;
 	return 0;

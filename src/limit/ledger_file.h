@@ -74,6 +74,9 @@ struct gkl_ledger_file {
 	_Atomic uint64_t looked_ns; /* when somebody last looked for the dead */
 	_Atomic uint32_t high;      /* no slot from here on was ever used */
 	_Atomic uint32_t burials;   /* counted before the slot is free */
+	/* Since when shares count: CLOCK_MONOTONIC begins anew at each boot. 0:
+	 * nobody has opened it. */
+	_Atomic uint64_t boot;
 	struct gkl_taken taken[GKL_DEVICES];
 	struct gkl_device_pair devices[GKL_DEVICES];
 	char share[GKL_DEVICES][GKL_SHARE_BYTES]

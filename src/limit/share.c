@@ -15,7 +15,11 @@ _Static_assert(sizeof(struct gkl_share) <= GKL_SHARE_BYTES,
 #define NS_MASK      ((1ULL << NS_BITS) - 1)
 _Static_assert(GKL_SHARE_SEEN_NS <= NS_MASK, "a whole bin has room");
 
-/* Whatever was measured, nobody waits longer than this for it. */
+/*
+ * Whatever was measured (a machine may have been asleep): more than this is
+ * forgotten by whoever takes time next, and nobody waits longer at a time. So a
+ * kernel of more than 60 s * percent / 100 may get more than its share.
+ */
 #define OWED_NS 60000000000LL
 
 static uint64_t min(uint64_t a, uint64_t b)

@@ -1,5 +1,8 @@
 /* What a ledger promises to one process, to its children, and after them. */
+#include "base/clock.h"
 #include "limit/fixture.h"
+#include "limit/ledger_file.h"
+#include "limit/share.h"
 
 #include <signal.h>
 #include <sys/stat.h>
@@ -18,6 +21,12 @@ static int close_it(void **state)
 	(void)state;
 	fixture_close(&fx);
 	return 0;
+}
+
+static void reopen(void)
+{
+	gkl_ledger_close(fx.ledger);
+	assert_int_equal(gkl_ledger_open(fx.path, GKL_PRIVATE, &fx.ledger), 0);
 }
 
 static void takes_up_to_the_limit_and_not_one_byte_more(void **state)
@@ -208,6 +217,28 @@ static void closing_gives_back_all_and_a_slot_is_claimed_anew(void **state)
 	assert_int_equal(gkl_ledger_slot(fx.ledger), 0);
 }
 
+/* The ledger lies on a disk, and the clock began anew. */
+static void shares_begin_anew_with_the_clock(void **state)
+{
+	const uint64_t now = 100 * GK_NS_PER_S, before = 90 * 86400 * now;
+	struct gkl_share *share = gkl_ledger_share(fx.ledger, 2);
+
+	(void)state;
+	gkl_share_take(share, 10, before, (int64_t)GK_NS_PER_S);
+	gkl_share_want(share, before);
+	assert_true(gkl_share_wait(share, 10, now, 0) > 0);
+	assert_true(gkl_ledger_reserve(fx.ledger, 0, GKL_DATA, 10, GIB));
+	/* Opened again within this boot nothing changes. */
+	reopen();
+	share = gkl_ledger_share(fx.ledger, 2);
+	assert_int_equal(gkl_share_wanted(share), before);
+	fx.ledger->file->boot--;
+	reopen();
+	share = gkl_ledger_share(fx.ledger, 2);
+	assert_int_equal(gkl_share_wait(share, 10, now, 0), 0);
+	assert_int_equal(gkl_share_wanted(share), 0);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, open_it, close_it)
@@ -222,6 +253,7 @@ int main(void)
 	    T(each_device_has_room_of_its_own_for_shares),
 	    T(closing_gives_back_all_and_a_slot_is_claimed_anew),
 	    T(the_dead_make_room_as_soon_as_somebody_is_refused),
+	    T(shares_begin_anew_with_the_clock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,6 +21,7 @@ enum { OTHERS = 32 };
 static struct {
 	struct own_lock lock;
 	uint64_t looked_ns;
+	bool more; /* than there is room for: they may want it */
 	const struct gkl_group *own;
 	unsigned count;
 	struct gkl_group group[OTHERS];
@@ -31,7 +32,8 @@ static void add_group(const char *name, void *arg)
 	struct gkl_group *to = &others.group[others.count];
 
 	(void)arg;
-	if (others.count == OTHERS || gkl_group_open(name, false, to))
+	others.more |= others.count == OTHERS;
+	if (others.more || gkl_group_open(name, false, to))
 		return;
 	if (strcmp(to->path, others.own->path) == 0)
 		gkl_group_close(to);
@@ -44,6 +46,7 @@ static void look(const struct gkl_group *own, uint64_t now_ns)
 	while (others.count)
 		gkl_group_close(&others.group[--others.count]);
 	others.own = own;
+	others.more = false;
 	others.looked_ns = now_ns;
 	gkl_group_each(add_group, NULL);
 }
@@ -77,6 +80,7 @@ bool others_want(const struct gkl_group *group, unsigned int device,
 	own_lock(&others.lock);
 	if (now_ns - others.looked_ns > LOOK_NS)
 		look(group, now_ns);
+	found = others.more;
 	for (unsigned i = 0; i < others.count && !found; i++)
 		found = wants(&others.group[i], own.uuid, now_ns);
 	own_unlock(&others.lock);

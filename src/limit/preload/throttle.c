@@ -328,6 +328,16 @@ static void give_back(const struct throttle_launch *launch)
 			       p.now_ns, -(int64_t)launch->taken_ns);
 }
 
+/* Nobody waits for what was not launched. */
+static void end_refused(const struct throttle_launch *launch)
+{
+	struct gkl_group *group = limited();
+
+	if (group)
+		gkl_pace_end(place_share(group, (unsigned)launch->device),
+			     launch->launched_ns);
+}
+
 void throttle_end(struct throttle_launch *launch, CUresult result)
 {
 	struct measured what;
@@ -337,8 +347,10 @@ void throttle_end(struct throttle_launch *launch, CUresult result)
 	if (result) {
 		if (launch->launches == 1)
 			give_back(launch);
-		if (launch->pair)
+		if (launch->pair) {
 			measure_drop(launch->pair);
+			end_refused(launch);
+		}
 		return;
 	}
 	if (!launch->pair)
