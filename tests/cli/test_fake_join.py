@@ -1,5 +1,6 @@
 """`gpukit fake join`: a second terminal on a made-up machine."""
 
+import os
 import subprocess
 
 import pytest
@@ -40,11 +41,19 @@ def test_the_status_is_the_commands(machine):
         assert join(one.path, "--", *command).returncode == status
 
 
-def test_a_shell_without_a_command(machine):
+@pytest.mark.parametrize("shell", [{"SHELL": "/bin/sh"}, {"SHELL": ""}, {}])
+def test_a_shell_without_a_command(machine, shell):
     one = machine("--gpus", "t4:3")
-    done = join(one.path, env={"SHELL": "/bin/sh"},
-                input="nvidia-smi -L | wc -l; exit 5\n")
-    assert (done.returncode, done.stdout.strip()) == (5, "3")
+    done = join(one.path, env=shell, input="nvidia-smi -L | wc -l; exit 5\n")
+    assert (done.returncode, done.stdout.strip()) == (5, "3"), done
+
+
+def test_the_path_of_the_machine_is_absolute(machine, tmp_path):
+    one = machine("--gpus", "t4")
+    done = join("./" + os.path.basename(one.path), "--", "sh", "-c",
+                "cd / && nvidia-smi -L && echo $GPUKIT_MACHINE",
+                cwd=os.path.dirname(one.path))
+    assert done.stdout.splitlines()[-1] == one.path, done
 
 
 def test_the_machine_stays(machine):

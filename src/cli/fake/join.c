@@ -10,6 +10,7 @@
 #include "machine/file/file.h"
 #include "machine/store/machine.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,6 @@
 struct arguments {
 	const char *name;
 	bool no_torch;
-	int before; /* words before "--", or all */
 };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -97,17 +97,21 @@ int fake_join(int argc, char **argv)
 	    NULL,
 	    NULL};
 	struct arguments a = {0};
+	static char sh[] = "/bin/sh";
 	char *shell[2] = {getenv("SHELL"), NULL};
 	int first = find_command(argc, argv);
-	char path[PATH_MAX];
+	char chosen[PATH_MAX], path[PATH_MAX];
 	int code;
 
 	if (!shell[0] || !*shell[0])
-		shell[0] = (char[]){"/bin/sh"};
+		shell[0] = sh;
 	gk_arg_parse(&argp, 0, first < argc ? first - 1 : argc, argv, &a);
-	code = fake_choose(a.name, path, sizeof path);
+	code = fake_choose(a.name, chosen, sizeof chosen);
 	if (code)
 		return code;
+	/* The command may change its directory. */
+	if (!realpath(chosen, path))
+		return fake_failure("%s: %s", chosen, strerror(errno));
 	fake_signals_hold();
 	return run_there(path, a.no_torch, first < argc ? argv + first : shell);
 }
