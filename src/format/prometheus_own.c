@@ -287,9 +287,10 @@ static void add_process_info(struct gk_rendering *r)
 
 static void add_own_processes(struct gk_rendering *r)
 {
-	static const struct gk_family count = {PREFIX, "processes",
-					       GK_FAMILY_GAUGE, NULL,
-					       "processes on the device"};
+	static const struct gk_family count = {
+	    PREFIX, "processes", GK_FAMILY_GAUGE, NULL,
+	    "processes on the device; on a GPU, those of "
+	    "its MIG devices too"};
 	static const struct gk_family left = {
 	    PREFIX, "processes_left_out", GK_FAMILY_GAUGE, NULL,
 	    "processes without metrics of their own, for there are too many"};

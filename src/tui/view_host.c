@@ -3,6 +3,7 @@
  * CPU, memory and swap beside two graphs of the GPUs.
  */
 #include "base/clock.h"
+#include "base/round.h"
 #include "format/boxed/part.h"
 #include "format/gradient.h"
 #include "tui/graph.h"
@@ -142,8 +143,10 @@ static void share_text(const struct tui *t, char *dst, const char *title,
 		snprintf(dst, LABEL_MAX, " %s: N/A ", title);
 	else
 		snprintf(dst, LABEL_MAX, " %s: %.2fGiB (%.1f%%) ", title,
-			 used / gib,
-			 total.v > 0 ? 100.0 * used / (double)total.v : 0.0);
+			 gk_half_up(used / gib),
+			 total.v > 0
+			     ? gk_half_up(100.0 * used / (double)total.v)
+			     : 0.0);
 }
 
 static void cpu_text(const struct tui *t, char *dst, float past)
@@ -154,7 +157,7 @@ static void cpu_text(const struct tui *t, char *dst, float past)
 	if (t->time.end_ns ? isnan(past) : cpu.why != GK_PRESENT)
 		snprintf(dst, LABEL_MAX, " CPU: N/A ");
 	else
-		snprintf(dst, LABEL_MAX, " CPU: %.1f%% ", now);
+		snprintf(dst, LABEL_MAX, " CPU: %.1f%% ", gk_half_up(now));
 }
 
 static void draw_host(const struct tui *t, struct grid *g, int line, int width)

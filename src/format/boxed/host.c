@@ -1,4 +1,5 @@
 /* host.c - the two lines of the host: CPU, memory, swap, load. */
+#include "base/round.h"
 #include "format/bar.h"
 #include "format/boxed/part.h"
 #include "format/units.h"
@@ -118,7 +119,7 @@ void gk_box_host(struct gk_box *box)
 		 gk_human_time(text, (int64_t)h->boot_ns, 1));
 	if (used.why == GK_PRESENT)
 		snprintf(used_text, sizeof used_text, "USED: %.2fGiB",
-			 (double)used.v / (1 << 30));
+			 gk_half_up((double)used.v / (1 << 30)));
 	if (box->width < GK_BOXED_WIDTH_MIN) {
 		add_narrow(box, &cpu, &memory, &swapped);
 		return;

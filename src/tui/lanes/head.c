@@ -133,7 +133,8 @@ static void left_part(const struct tui *t, const struct machine_sums *s,
 static void watts_text(const struct machine_sums *s, bool slash, char *dst,
 		       size_t cap)
 {
-	double watts = gk_half_up(s->watts / 1e3), limit = s->limit / 1e3;
+	double watts = gk_half_up(s->watts / 1e3),
+	       limit = gk_half_up(s->limit / 1e3);
 	bool kilo = limit >= 1000 || watts >= 1000;
 	const char *of = slash ? "/" : " of ";
 	int digits = watts >= 1000 ? 1 : 2;
@@ -194,7 +195,7 @@ static void right_part(const struct tui *t, const struct machine_sums *s,
 		snprintf(text, sizeof text, "%.*f%s%.0f GiB",
 			 s->total < 100 * GIB ? 1 : 0,
 			 gk_half_up(s->used / GIB), slash ? "/" : " of ",
-			 s->total / GIB);
+			 gk_half_up(s->total / GIB));
 		add_part(dst, text);
 	}
 	if (s->watts > 0) {
@@ -309,7 +310,7 @@ static void draw_short_head(struct tui *t, struct grid *g,
 			       "%s", past)
 		   : lanes_put(g, 0, 1, lanes_ink(t, INK_STRONG), "%s", count);
 	lanes_put(g, 0, at + 1, lanes_ink(t, INK_TEXT), "%.0f/%.0fG %.1fkW",
-		  gk_half_up(s->used / GIB), s->total / GIB,
+		  gk_half_up(s->used / GIB), gk_half_up(s->total / GIB),
 		  gk_half_up(s->watts / 1e6));
 	lanes_clock(t->snap->wall_ns, false, time);
 	at = g->columns - 1 - (int)strlen(time);

@@ -1,7 +1,7 @@
 // All that is known of a GPU, in the sections of the device screen of `top`.
-import { duration, known, make, say, size } from "./words.js";
+import { duration, halfUp, known, make, say, size } from "./words.js";
 
-const number = (unit, digits = 0) => (v) => `${v.toFixed(digits)}${unit}`;
+const number = (unit, digits = 0) => (v) => `${halfUp(v).toFixed(digits)}${unit}`;
 const percent = number(" %"), watts = number(" W"), celsius = number(" °C"), plain = number("");
 const mhz = (v) => `${Math.round(v / 1e6)} MHz`;
 const yes = (v) => (v ? "yes" : "no");
@@ -17,7 +17,7 @@ const sections = [
   ["Power", [["Draw", "power_watts", number(" W", 1)], ["Limit in force", "power_limit_enforced_watts", watts],
     ["Limit", "power_limit_watts", watts], ["Default", "power_limit_default_watts", watts],
     ["Lowest limit", "power_limit_min_watts", watts], ["Highest limit", "power_limit_max_watts", watts],
-    ["Energy", "energy_joules", (v) => `${(v / 3.6e6).toFixed(2)} kWh`]]],
+    ["Energy", "energy_joules", (v) => `${halfUp(v / 3.6e6).toFixed(2)} kWh`]]],
   ["Clocks and throttling", [["SM clock", "sm_clock_hertz", mhz, "sm_clock_max_hertz"],
     ["Memory clock", "memory_clock_hertz", mhz, "memory_clock_max_hertz"],
     ["Graphics clock", "graphics_clock_hertz", mhz, "graphics_clock_max_hertz"],
