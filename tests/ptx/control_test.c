@@ -259,11 +259,38 @@ static void errors_tell_where(void **state)
 	ptx_unload(&p);
 }
 
+static void an_assertion_ends_the_launch(void **state)
+{
+	struct ptx_program p;
+
+	(void)state;
+	ptx_load(
+	    &p,
+	    ".version 8.0\n.target sm_70\n.address_size 64\n"
+	    ".extern .func __assertfail(.param .b64 m, .param .b64 f,\n"
+	    ".param .b32 l, .param .b64 n, .param .b64 s);\n"
+	    ".entry holds(.param .u32 it) { .reg .pred %p; .reg .b32 %r;\n"
+	    "ld.param.u32 %r, [it]; setp.ne.u32 %p, %r, 0; @%p bra good;\n"
+	    "{ .param .b64 a; .param .b64 b; .param .b32 c; .param .b64 d;\n"
+	    ".param .b64 e; st.param.b64 [a], 0; st.param.b64 [b], 0;\n"
+	    "st.param.b32 [c], 7; st.param.b64 [d], 0;\n"
+	    "st.param.b64 [e], 1;\n"
+	    "call.uni __assertfail, (a, b, c, d, e); }\n"
+	    "good: ret; }\n");
+	assert_int_equal(ptx_run(&p, "holds", 1, 32, &(uint32_t){1}, 4),
+			 GKF_PTX_DONE);
+	assert_int_equal(ptx_run(&p, "holds", 1, 32, &(uint32_t){0}, 4),
+			 GKF_PTX_ASSERTED);
+	ptx_unload(&p);
+}
+
 static void what_has_no_row_is_refused(void **state)
 {
 	static const char *const bodies[] = {
 	    "sin.approx.f32 %f1, %f2;",
-	    "add.cc.u32 %r2, %r2, 1;",
+	    "add.cc.u16 %rs2, %rs2, 1;",
+	    "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r1, %r2}, "
+	    "[%r3];",
 	    "shfl.sync.bfly.b16 %rs2, %rs1, 1, 31, -1;",
 	    "add.u32 %r2, %rs1, 1;",
 	    "mov.u32 %r2, %envreg3;",
@@ -410,6 +437,7 @@ int main(void)
 	    cmocka_unit_test(endless_calls_overflow),
 	    cmocka_unit_test(spaces_are_told_by_address),
 	    cmocka_unit_test(errors_tell_where),
+	    cmocka_unit_test(an_assertion_ends_the_launch),
 	    cmocka_unit_test(what_has_no_row_is_refused),
 	    cmocka_unit_test(clusters_are_refused),
 	    cmocka_unit_test(kernels_stop_when_told),

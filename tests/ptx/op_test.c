@@ -174,6 +174,42 @@ static f32 rounded(int mode, char op, volatile f32 a, volatile f32 b)
 	return r;
 }
 
+static f32 fused_by(int mode, volatile f32 a, volatile f32 b, volatile f32 c)
+{
+	volatile f32 r;
+
+	fesetround(mode);
+	r = fmaf(a, b, c);
+	fesetround(FE_TONEAREST);
+	return r;
+}
+
+/* Floats of 16 bits, by their bits of mantissa and lowest exponent. */
+static u16 to_16(f32 x, int bits, int low, double most)
+{
+	int exponent = x == 0 || isinf(x) || ilogbf(x) < low ? low : ilogbf(x);
+	double size = fabs(rint(ldexp((double)x, bits - exponent)));
+	u16 sign = signbit(x) ? 0x8000 : 0;
+
+	if (isnan(x))
+		return 0x7fff;
+	if (isinf(x) || ldexp(size, exponent - bits) > most)
+		return (u16)(sign | (0x7fff >> bits << bits));
+	return (u16)(sign |
+		     (((unsigned)(exponent - low) << bits) + (unsigned)size));
+}
+
+static f32 from_16(u16 x, int bits, int low)
+{
+	int exponent = (x & 0x7fff) >> bits, mantissa = x & ((1 << bits) - 1);
+	double size = exponent == 0x7fff >> bits
+			  ? (double)(mantissa ? NAN : INFINITY)
+			  : ldexp(mantissa + (exponent ? 1 << bits : 0),
+				  low - bits + (exponent ? exponent - 1 : 0));
+
+	return (f32)(x & 0x8000 ? -size : size);
+}
+
 static f32 towards_zero(u64 x)
 {
 	f32 r = (f32)x;

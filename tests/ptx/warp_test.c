@@ -242,6 +242,107 @@ static void lanes_act_in_either_spelling(void **state)
 					     1000 + (l ^ 1) * 10000);
 }
 
+/* Element i of a matrix is i: each lane has two neighbours of a row, or of a
+ * column. */
+static void lanes_load_matrices(void **state)
+{
+	uint64_t out[32] = {0};
+
+	(void)state;
+	assert_int_equal(
+	    ptx_body(".shared .align 16 .b8 s[512];\n"
+		     "mov.u32 %r9, s; mad.lo.u32 %r9, %r1, 16, %r9;\n"
+		     "mul.lo.u32 %r2, %r1, 0x80008;\n"
+		     "add.u32 %r2, %r2, 0x10000; add.u32 %r3, %r2, 0x20002;\n"
+		     "add.u32 %r4, %r3, 0x20002; add.u32 %r5, %r4, 0x20002;\n"
+		     "st.shared.v4.u32 [%r9], {%r2, %r3, %r4, %r5};\n"
+		     "bar.warp.sync -1;\n"
+		     "ldmatrix.sync.aligned.m8n8.x4.shared.b16 "
+		     "{%r2, %r3, %r4, %r5}, [%r9];\n"
+		     "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 "
+		     "{%r6, %r7}, [%r9];\n"
+		     "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r9}, [%r9];\n"
+		     "mad.lo.u32 %r2, %r3, 3, %r2; mad.lo.u32 %r2, %r4, 5, "
+		     "%r2;\n"
+		     "mad.lo.u32 %r2, %r5, 7, %r2; mad.lo.u32 %r6, %r7, 3, "
+		     "%r6;\n"
+		     "mad.lo.u32 %r6, %r9, 5, %r6;\n"
+		     "st.global.v2.u32 [%rd2], {%r2, %r6};",
+		     NULL, out),
+	    GKF_PTX_DONE);
+	for (uint32_t l = 0; l < 32; l++) {
+		uint32_t row = l / 4 * 8 + l % 4 * 2,
+			 column = l % 4 * 16 + l / 4;
+		uint32_t rows = row | (row + 1) << 16;
+		uint32_t columns = column | (column + 8) << 16;
+		uint32_t next = 64 | 64 << 16;
+
+		assert_int_equal((uint32_t)out[l], rows + 3 * (rows + next) +
+						       5 * (rows + 2 * next) +
+						       7 * (rows + 3 * next));
+		assert_int_equal(
+		    out[l] >> 32,
+		    (uint32_t)(columns + 3 * (columns + next) + 5 * rows));
+	}
+}
+
+static void vectors_are_added_to_memory(void **state)
+{
+	float out[32][2] = {{0}};
+
+	(void)state;
+	assert_int_equal(
+	    ptx_body("cvt.rn.f32.u32 %f1, %r1; mov.f32 %f2, 0f3f000000;\n"
+		     "red.global.gpu.relaxed.add.v2.f32 [%rd2], {%f1, %f2};\n"
+		     "atom.global.gpu.relaxed.add.v2.f32 {%f3, %f4}, [%rd2], "
+		     "{%f1, %f2};\n"
+		     "red.global.add.v2.f32 [%rd2], {%f3, %f4};",
+		     NULL, out),
+	    GKF_PTX_DONE);
+	for (unsigned l = 0; l < 32; l++) {
+		assert_true(out[l][0] == (float)(3 * l));
+		assert_true(out[l][1] == 1.5F);
+	}
+}
+
+/* Lanes each for themselves: those that are away keep their carry. */
+static void words_carry_into_the_next(void **state)
+{
+	uint64_t out[32] = {0};
+
+	(void)state;
+	assert_int_equal(
+	    ptx_body("mul.lo.u32 %r2, %r1, 0x9e3779b9; not.b32 %r3, %r2;\n"
+		     "mov.u32 %r4, 0xf0000000;\n"
+		     "add.cc.u32 %r5, %r2, %r4; addc.u32 %r6, %r3, 7;\n"
+		     "sub.cc.u32 %r7, %r2, %r4; subc.u32 %r8, %r3, 9;\n"
+		     "mad.lo.cc.u32 %r9, %r2, %r4, %r3;\n"
+		     "setp.lt.u32 %p1, %r1, 9; @%p1 add.cc.u32 %r10, 1, 1;\n"
+		     "madc.hi.cc.u32 %r10, %r2, %r4, 0xfffffff0;\n"
+		     "addc.u32 %r11, 0, 0;\n"
+		     "xor.b32 %r5, %r5, %r7; xor.b32 %r6, %r6, %r8;\n"
+		     "xor.b32 %r5, %r5, %r9; xor.b32 %r6, %r6, %r10;\n"
+		     "xor.b32 %r5, %r5, %r11;\n"
+		     "st.global.v2.u32 [%rd2], {%r5, %r6};",
+		     NULL, out),
+	    GKF_PTX_DONE);
+	for (uint32_t l = 0; l < 32; l++) {
+		uint32_t x = l * 0x9e3779b9U, y = 0xf0000000;
+		uint64_t a = (uint64_t)~x << 32 | x;
+		unsigned __int128 all = (unsigned __int128)x * y + (uint32_t)~x;
+		uint64_t sum = a + ((uint64_t)7 << 32 | y);
+		uint64_t difference = a - ((uint64_t)9 << 32 | y);
+
+		if (l < 9) /* the carry of its lower word was lost */
+			all =
+			    ((unsigned __int128)((uint64_t)x * y >> 32) << 32) |
+			    (uint32_t)all;
+		all += (unsigned __int128)0xfffffff0U << 32;
+		assert_int_equal(out[l], (sum ^ difference ^ (uint64_t)all ^
+					  (uint64_t)(all >> 64)));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -253,6 +354,9 @@ int main(void)
 	    cmocka_unit_test(votes_are_of_voters_alone),
 	    cmocka_unit_test(who_returned_waits_for_nobody),
 	    cmocka_unit_test(lanes_act_in_either_spelling),
+	    cmocka_unit_test(lanes_load_matrices),
+	    cmocka_unit_test(vectors_are_added_to_memory),
+	    cmocka_unit_test(words_carry_into_the_next),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

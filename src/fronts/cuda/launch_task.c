@@ -57,6 +57,7 @@ static const struct {
     [GKF_PTX_MISALIGNED] = {CUDA_ERROR_MISALIGNED_ADDRESS,
 			    "used an address that is not aligned"},
     [GKF_PTX_TRAPPED] = {CUDA_ERROR_LAUNCH_FAILED, "ran into a trap"},
+    [GKF_PTX_ASSERTED] = {CUDA_ERROR_ASSERT, "ran into an assertion"},
     [GKF_PTX_STACK_OVERFLOW] = {CUDA_ERROR_HARDWARE_STACK_ERROR,
 				"called too deep"},
     [GKF_PTX_DEADLOCK] = {CUDA_ERROR_LAUNCH_TIMEOUT,

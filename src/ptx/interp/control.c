@@ -34,6 +34,11 @@ void gkf_op_trap(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 	gkf_run_fail(w, op, (unsigned)__builtin_ctz(mask), GKF_PTX_TRAPPED, 0);
 }
 
+void gkf_op_assert(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
+{
+	gkf_run_fail(w, op, (unsigned)__builtin_ctz(mask), GKF_PTX_ASSERTED, 0);
+}
+
 static struct gkf_frame *frame_for(struct gkf_run *run)
 {
 	struct gkf_frame *f = run->spare;

@@ -90,6 +90,21 @@ gkf_op_fn *gkf_bits_cast(unsigned to, unsigned from, bool is_signed);
 bool gkf_address(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
 		 enum gkf_ptx_space space, struct gkf_op *ret_op);
 
+static inline void gkf_aim(struct gkf_op *op, const struct gkf_op *at)
+{
+	op->a = at->a;
+	op->imm = at->imm;
+	op->space = at->space;
+	op->framed = at->framed;
+	op->narrow_address = at->narrow_address;
+}
+
+/* Places of a value or a vector, and the bytes of its registers; NULL: not. */
+const uint32_t *gkf_value_places(struct gkf_decoder *d,
+				 const struct gkf_ptx_operand *o,
+				 unsigned count, enum gkf_ptx_type type,
+				 bool targets, uint8_t *ret_wide);
+
 /* A branch to an instruction. */
 void gkf_branch_to(struct gkf_decoder *d, struct gkf_op *op, uint32_t index);
 

@@ -50,15 +50,17 @@ static const struct gkf_copy *copies(struct gkf_decoder *d,
 /*
  * Functions that nobody writes: gpukit_spin_us(.param .b32 us) keeps the
  * device busy for that time; cudaGraphSetConditional(.param .b64 handle,
- * .param .b32 value) is the device runtime's.
+ * .param .b32 value) is the device runtime's, and so is __assertfail(message,
+ * file, line, function, bytes of a character).
  */
 static const struct {
 	const char *name;
-	uint32_t params, size[2]; /* bytes */
+	uint32_t params, size[5]; /* bytes */
 	gkf_op_fn *fn;
 } built_ins[] = {
     {"gpukit_spin_us", 1, {4}, gkf_op_spin},
     {"cudaGraphSetConditional", 2, {8, 4}, gkf_op_set_condition},
+    {"__assertfail", 5, {8, 8, 4, 8, 8}, gkf_op_assert},
 };
 
 static bool takes(const struct gkf_decoder *d, const struct gkf_ptx_function *f,

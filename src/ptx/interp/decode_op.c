@@ -63,14 +63,10 @@ static bool atomic(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 	if (b == GKF_NOWHERE || c == GKF_NOWHERE)
 		return false;
 	op = gkf_emit(d, form->run);
+	gkf_aim(op, &where);
 	op->d = target;
-	op->a = where.a;
 	op->b = b;
 	op->c = c;
-	op->imm = where.imm;
-	op->space = where.space;
-	op->framed = where.framed;
-	op->narrow_address = where.narrow_address;
 	op->writes = true;
 	op->size = letter == 'h' ? 2 : letter == 'w' || letter == 'f' ? 4 : 8;
 	return true;
@@ -92,6 +88,45 @@ bool gkf_decode_red(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 		    const struct gkf_form *form, const struct gkf_modifiers *m)
 {
 	return atomic(d, i, form, m, 0, GKF_NOWHERE);
+}
+
+/* A vector is added element by element: no more than each is one step. */
+bool gkf_decode_atom_vector(struct gkf_decoder *d,
+			    const struct gkf_ptx_instruction *i,
+			    const struct gkf_form *form,
+			    const struct gkf_modifiers *m)
+{
+	const struct gkf_ptx_operand *target, *value;
+	unsigned first = form->opcode[0] == 'a'; /* atom has a result */
+	struct gkf_op where = {0}, *op;
+
+	if (i->count != first + 2U + has_policy(i) ||
+	    !gkf_address(d, gkf_operand(d, i, first),
+			 (enum gkf_ptx_space)m->space, &where))
+		return false;
+	target = gkf_operand(d, i, 0);
+	value = gkf_operand(d, i, first + 1);
+	if (value->count != m->vector || (first && target->count != m->vector))
+		return false;
+	for (unsigned e = 0; e < m->vector; e++) {
+		bool ok = true;
+		uint32_t to = GKF_NOWHERE, b;
+
+		b = gkf_source(d, gkf_nested(d, value, e), 'f');
+		if (first)
+			to = gkf_target(d, gkf_nested(d, target, e), 'f', &ok);
+		if (!ok || b == GKF_NOWHERE)
+			return false;
+		op = gkf_emit(d, form->run);
+		gkf_aim(op, &where);
+		op->imm += 4 * e;
+		op->d = to;
+		op->b = b;
+		op->c = GKF_TRUE;
+		op->writes = true;
+		op->size = 4;
+	}
+	return true;
 }
 
 static bool one_to_one(struct gkf_decoder *d,
@@ -332,10 +367,10 @@ bool gkf_decode_isspacep(struct gkf_decoder *d,
 }
 
 /* Places of what is loaded or stored; their registers may be wider. */
-static const uint32_t *decode_values(struct gkf_decoder *d,
-				     const struct gkf_ptx_operand *o,
-				     unsigned count, enum gkf_ptx_type type,
-				     bool targets, uint8_t *ret_wide)
+const uint32_t *gkf_value_places(struct gkf_decoder *d,
+				 const struct gkf_ptx_operand *o,
+				 unsigned count, enum gkf_ptx_type type,
+				 bool targets, uint8_t *ret_wide)
 {
 	uint32_t *places =
 	    gkf_arena_get(&d->kernel->arena, count * sizeof *places);
@@ -392,7 +427,7 @@ static bool transfer(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 	if ((value->kind == GKF_PTX_OP_VECTOR) != (count > 1) ||
 	    (count > 1 && value->count != count))
 		return false;
-	places = decode_values(d, value, count, type, loads, &wide);
+	places = gkf_value_places(d, value, count, type, loads, &wide);
 	if (!places ||
 	    !gkf_address(d, address, (enum gkf_ptx_space)m->space, &where) ||
 	    (!loads &&
@@ -400,11 +435,7 @@ static bool transfer(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 		return false;
 	op = gkf_emit(d, loads ? gkf_op_ld : gkf_op_st);
 	op->writes = !loads;
-	op->a = where.a;
-	op->imm = where.imm;
-	op->space = where.space;
-	op->framed = where.framed;
-	op->narrow_address = where.narrow_address;
+	gkf_aim(op, &where);
 	op->places = places;
 	op->count = (uint8_t)count;
 	op->size = (uint8_t)bytes;

@@ -1,4 +1,4 @@
-/* decode_warp.c - shuffles, votes, matches, reductions of a warp. */
+/* decode_warp.c - shuffles, votes, matches, reductions, matrices of a warp. */
 #include "ptx/interp/decode.h"
 #include "ptx/interp/warp_op.h"
 
@@ -134,5 +134,41 @@ bool gkf_decode_warp(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 	if (members == GKF_NOWHERE)
 		return false;
 	gkf_emit(d, form->run)->e = members;
+	return true;
+}
+
+/* Of op, b is the number of matrices and c whether they are turned. */
+bool gkf_decode_ldmatrix(struct gkf_decoder *d,
+			 const struct gkf_ptx_instruction *i,
+			 const struct gkf_form *form,
+			 const struct gkf_modifiers *m)
+{
+	unsigned count = strstr(i->name, ".x4")   ? 4
+			 : strstr(i->name, ".x2") ? 2
+						  : 1;
+	const struct gkf_ptx_operand *value;
+	struct gkf_op where = {0}, *op;
+	const uint32_t *places;
+	uint8_t wide;
+
+	(void)m;
+	if (i->count != 2)
+		return false;
+	value = gkf_operand(d, i, 0);
+	if (value->kind == GKF_PTX_OP_VECTOR && value->count != count)
+		return false;
+	if (value->kind == GKF_PTX_OP_VECTOR && count == 1)
+		value = gkf_nested(d, value, 0);
+	places = gkf_value_places(d, value, count, GKF_PTX_T_b32, true, &wide);
+	if (!places ||
+	    !gkf_address(d, gkf_operand(d, i, 1), GKF_PTX_SHARED, &where))
+		return false;
+	op = gkf_emit(d, form->run);
+	gkf_aim(op, &where);
+	op->places = places;
+	op->size = 16; /* bytes of a row */
+	op->count = 1;
+	op->b = count;
+	op->c = strstr(i->name, ".trans") != NULL;
 	return true;
 }

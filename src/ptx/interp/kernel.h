@@ -63,6 +63,7 @@ enum gkf_ptx_end {
 	GKF_PTX_ILLEGAL_ADDRESS, /* no memory there */
 	GKF_PTX_MISALIGNED,
 	GKF_PTX_TRAPPED,        /* trap, brkpt */
+	GKF_PTX_ASSERTED,       /* __assertfail() was called */
 	GKF_PTX_STACK_OVERFLOW, /* calls too deep */
 	GKF_PTX_DEADLOCK,       /* all threads wait at barriers */
 };

@@ -118,6 +118,42 @@ static inline float fused32(float a, float b, float c)
 	return (float)float64(u);
 }
 
+/* To floats of 16 bits, the nearest. */
+static inline uint16_t half_of(float x)
+{
+	uint32_t u = bits32(x), sign = u >> 16 & 0x8000;
+
+	u &= 0x7fffffff;
+	if (u > 0x7f800000)
+		return 0x7fff;
+	if (u >= 0x477ff000) /* too large */
+		return (uint16_t)(sign | 0x7c00);
+	if (u < 0x38800000) /* subnormal: the sum drops what is too small */
+		return (uint16_t)(sign |
+				  (bits32(float32(u) + 0.5F) - bits32(0.5F)));
+	u += 0xfff + (u >> 13 & 1);
+	return (uint16_t)(sign | (u - 0x38000000) >> 13);
+}
+
+static inline float of_half(uint16_t h)
+{
+	uint32_t sign = (uint32_t)(h & 0x8000) << 16, m = h & 0x7fff;
+
+	if (m >= 0x7c00)
+		return m > 0x7c00 ? float32(0x7fffffff)
+				  : float32(sign | 0x7f800000);
+	if (m < 0x400)
+		return float32(sign | bits32((float)m * 0x1p-24F));
+	return float32(sign | ((m << 13) + 0x38000000));
+}
+
+static inline uint16_t bfloat_of(float x)
+{
+	uint32_t u = bits32(x);
+
+	return x != x ? 0x7fff : (uint16_t)((u + 0x7fff + (u >> 16 & 1)) >> 16);
+}
+
 static inline int32_t clamp_s32(int64_t x)
 {
 	return (int32_t)(x > INT32_MAX   ? INT32_MAX

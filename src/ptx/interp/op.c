@@ -1,5 +1,6 @@
 /* op.c - the functions that rows of op.def describe, and the table of them. */
 #include "ptx/interp/op.h"
+#include "ptx/interp/approximate.h"
 #include "ptx/interp/lanes.h"
 
 #include <fenv.h>
@@ -146,6 +147,18 @@ static int rounding(uint8_t round)
 		EACH(VALUE(T, a); VALUE(T, b); out[l] = canon_##T(value))      \
 		fesetround(FE_TONEAREST);                                      \
 	}
+#define ROUND3(id, opcode, pattern, T, value)                                  \
+	HEAD(id)                                                               \
+	{                                                                      \
+		IN(T, a, op->a);                                               \
+		IN(T, b, op->b);                                               \
+		IN(T, c, op->c);                                               \
+		T *out = gkf_at(w, op->d);                                     \
+		fesetround(rounding(op->round));                               \
+		EACH(VALUE(T, a); VALUE(T, b); VALUE(T, c);                    \
+		     out[l] = canon_##T(value))                                \
+		fesetround(FE_TONEAREST);                                      \
+	}
 #define ROUND1(id, opcode, pattern, T, value)                                  \
 	HEAD(id)                                                               \
 	{                                                                      \
@@ -154,6 +167,38 @@ static int rounding(uint8_t round)
 		fesetround(rounding(op->round));                               \
 		EACH(VALUE(T, a); out[l] = canon_##T(value))                   \
 		fesetround(FE_TONEAREST);                                      \
+	}
+
+typedef unsigned __int128 u128;
+
+/* One lane after the other: what it carries is a bit of the warp's. */
+#define CARRIED(T, W, writes, third, sum)                                      \
+	IN(T, a, op->a);                                                       \
+	IN(T, b, op->b);                                                       \
+	T *out = gkf_at(w, op->d);                                             \
+	uint32_t carried = 0;                                                  \
+	for (unsigned l = 0; l < GKF_LANES; l++) {                             \
+		if (!(mask >> l & 1))                                          \
+			continue;                                              \
+		VALUE(T, a);                                                   \
+		VALUE(T, b);                                                   \
+		third;                                                         \
+		W carry = w->carry >> l & 1, all = sum;                        \
+		out[l] = (T)all;                                               \
+		carried |= (uint32_t)(all >> sizeof(T) * 8 & 1) << l;          \
+	}                                                                      \
+	if (writes)                                                            \
+		w->carry = (w->carry & ~mask) | carried;
+#define CARRY2(id, opcode, pattern, T, W, writes, sum)                         \
+	HEAD(id)                                                               \
+	{                                                                      \
+		CARRIED(T, W, writes, , sum)                                   \
+	}
+#define CARRY3(id, opcode, pattern, T, W, writes, sum)                         \
+	HEAD(id)                                                               \
+	{                                                                      \
+		IN(T, c, op->c);                                               \
+		CARRIED(T, W, writes, VALUE(T, c), sum)                        \
 	}
 
 void gkf_put_predicate(struct gkf_warp *w, uint32_t place, uint32_t mask,
@@ -265,6 +310,9 @@ static float atomic_sum(const struct gkf_warp *w, const unsigned char *at,
 #undef FUSE
 #undef ROUND1
 #undef ROUND2
+#undef ROUND3
+#undef CARRY2
+#undef CARRY3
 #undef TEST
 #undef PREDICATES
 #undef ATOM
@@ -324,6 +372,12 @@ const struct gkf_form gkf_forms[] = {
 	ROW(id, opcode, pattern, L_##T "=" L_##T)
 #define ROUND2(id, opcode, pattern, T, value)                                  \
 	ROW(id, opcode, pattern, L_##T "=" L_##T L_##T)
+#define ROUND3(id, opcode, pattern, T, value)                                  \
+	ROW(id, opcode, pattern, L_##T "=" L_##T L_##T L_##T)
+#define CARRY2(id, opcode, pattern, T, W, writes, sum)                         \
+	ROW(id, opcode, pattern, L_##T "=" L_##T L_##T)
+#define CARRY3(id, opcode, pattern, T, W, writes, sum)                         \
+	ROW(id, opcode, pattern, L_##T "=" L_##T L_##T L_##T)
 #define PREDICATES(opcode, value) ROW(opcode##_pred, opcode, "pred", "p=pp")
 #define TEST(id, pattern, T, test)                                             \
 	{"setp", pattern, L_##T L_##T, op_setp_##id, gkf_decode_test},

@@ -161,6 +161,7 @@ struct gkf_warp {
 	int32_t patience; /* back-branches until others have a turn */
 	uint32_t turn;    /* choices for which the path keeps its turn */
 	bool yields;
+	uint32_t carry; /* lanes whose flag CC.CF is set */
 	/*
 	 * The values that lanes bring when they wait for each other, and whose
 	 * they are.

@@ -6,6 +6,8 @@
 #include "ptx/interp/warp_op.h"
 #include "ptx/interp/lanes.h"
 
+#include <string.h>
+
 static uint32_t lane_word(struct gkf_warp *w, uint32_t place, unsigned lane)
 {
 	return ((const u32 *)gkf_at(w, place))[lane];
@@ -249,3 +251,61 @@ TOGETHER(vote, vote)
 TOGETHER(match, match)
 TOGETHER(reduce, reduce)
 TOGETHER(warp_sync, meet_lanes)
+
+/* Rows of 8 numbers of 16 bits, of lanes that say where they lie. */
+#define ROWS 8
+struct rows {
+	const unsigned char *at[4 * ROWS];
+};
+
+static bool reach_rows(struct gkf_warp *w, const struct gkf_op *op,
+		       uint32_t mask, struct rows *r)
+{
+	for (unsigned l = 0; l < op->b * ROWS; l++) {
+		if (!(mask >> l & 1)) {
+			gkf_run_fail(w, op, l, GKF_PTX_TRAPPED, 0);
+			return false;
+		}
+		r->at[l] = gkf_reach(w, op, l);
+		if (!r->at[l])
+			return false;
+	}
+	return true;
+}
+
+/* Two neighbours of a row, or of a column, for each lane. */
+static uint32_t pair_of(const unsigned char *const row[ROWS], unsigned lane,
+			bool turned)
+{
+	unsigned first = lane / 4, second = lane % 4 * 2;
+	uint16_t low, high;
+
+	if (turned) {
+		memcpy(&low, row[second] + 2 * first, 2);
+		memcpy(&high, row[second + 1] + 2 * first, 2);
+	} else {
+		memcpy(&low, row[first] + 2 * second, 2);
+		memcpy(&high, row[first] + 2 * second + 2, 2);
+	}
+	return (uint32_t)high << 16 | low;
+}
+
+/* All lanes are here: it is aligned. */
+void gkf_op_ldmatrix(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
+{
+	struct rows r;
+
+	if (!reach_rows(w, op, mask, &r))
+		return;
+	for (unsigned i = 0; i < op->b; i++) {
+		u32 *out;
+
+		if (op->places[i] == GKF_NOWHERE)
+			continue;
+		out = gkf_at(w, op->places[i]);
+		for (unsigned l = 0; l < GKF_LANES; l++)
+			if (mask >> l & 1)
+				out[l] =
+				    pair_of(r.at + i * ROWS, l, op->c != 0);
+	}
+}
