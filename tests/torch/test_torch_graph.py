@@ -110,6 +110,26 @@ assert y.data_ptr() == at
 """)
 
 
+def test_the_first_replay_finds_what_was_there_before_the_capture():
+    """Also where the graph itself wrote over it, in memory of an input that was
+    let go while it was captured."""
+    run("""
+first, second = torch.cuda.CUDAGraph(), torch.cuda.CUDAGraph()
+with torch.cuda.graph(first):
+    x = torch.empty(1 << 18, device="cuda")
+value = torch.arange(1. * (1 << 18))
+x.copy_(value)
+at = x.data_ptr()
+with torch.cuda.graph(second, pool=first.pool()):
+    y = x * 2
+    del x
+    z = y + 1
+assert z.data_ptr() == at
+second.replay()
+same(z, value * 2 + 1)
+""")
+
+
 def test_what_is_captured_is_done_by_replays_only():
     run("""
 x, total = torch.ones(3, device="cuda"), torch.zeros(3, device="cuda")

@@ -216,11 +216,10 @@ void Call::run_captured(const c10::OperatorHandle &op, DeviceWork *work)
 	else
 		run_kernel(op, work);
 	aliases_.settle();
-	recording.look_at_answers(stack_, aliases_);
 	for (std::size_t i = stack_.size() - plan_.returns; i < stack_.size();
 	     i++)
 		give_back(&stack_[i]);
-	recording.take_answers(stack_);
+	recording.take_answers(stack_, aliases_);
 	recording.launch();
 }
 

@@ -23,8 +23,10 @@ class Journal
 	// Bytes that are about to be written; kept once.
 	void keep(void *view, std::size_t size);
 
-	// Bytes that the capture itself allocated: nobody wants them back.
-	void made(const void *view, std::size_t size);
+	// That of the operator that the calling thread records; nullptr: none.
+	// New memory is kept, too: it may be what the graph reads first, an
+	// input that the program has let go.
+	static Journal *&current();
 
       private:
 	struct Kept {

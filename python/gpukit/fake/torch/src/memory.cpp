@@ -2,6 +2,7 @@
 #include "memory.h"
 
 #include "driver.h"
+#include "journal.h"
 
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <c10/core/CPUAllocator.h>
@@ -115,7 +116,11 @@ c10::Allocator *device_allocator()
 
 c10::DataPtr allocate_device(std::size_t size)
 {
-	return device_allocator()->allocate(size);
+	c10::DataPtr memory = device_allocator()->allocate(size);
+
+	if (C10_UNLIKELY(Journal::current() != nullptr))
+		Journal::current()->keep(view_bytes(memory.get(), size), size);
+	return memory;
 }
 
 bool take_device_memory(const void *view, c10::DataPtr *ret_memory)

@@ -185,9 +185,13 @@ Recording::Recording(const Plan &plan, const c10::OperatorHandle &kernel,
     : plan_(plan), stream_(stream), journal_(Journal::of(stream)),
       replay_(new Replay{plan, kernel, {}, {}, {}, {}})
 {
+	Journal::current() = &journal_;
 }
 
-Recording::~Recording() = default;
+Recording::~Recording()
+{
+	Journal::current() = nullptr;
+}
 
 void Recording::take_arguments(const torch::jit::Stack &stack,
 			       std::size_t first, const Aliases &aliases)
@@ -211,34 +215,18 @@ void Recording::take_numbers(const CapturedNumbers &numbers)
 	replay_->numbers = numbers;
 }
 
-void Recording::look_at_answers(const torch::jit::Stack &stack,
-				const Aliases &aliases)
-{
-	add_regions(aliases, &replay_->regions);
-	for (std::size_t i = stack.size() - plan_.returns; i < stack.size();
-	     i++)
-		visit_tensors(stack[i], [&](const at::Tensor &t) {
-			is_new_.push_back(t.defined() && !aliases.is_alias(t));
-		});
-}
-
-void Recording::take_answers(const torch::jit::Stack &stack)
+void Recording::take_answers(const torch::jit::Stack &stack,
+			     const Aliases &aliases)
 {
 	Aliases targets;
-	std::size_t next = 0;
 
 	for (std::size_t i = stack.size() - plan_.returns; i < stack.size();
 	     i++)
 		visit_tensors(stack[i], [&](const at::Tensor &t) {
-			bool is_new = is_new_.at(next++);
-			at::Tensor to =
-			    is_on_device(t) ? targets.of(t, true) : t;
-
-			if (is_new && is_on_device(t))
-				journal_.made(to.storage().data(),
-					      to.storage().nbytes());
-			replay_->answers.push_back(std::move(to));
+			replay_->answers.push_back(
+			    is_on_device(t) ? targets.of(t, true) : t);
 		});
+	add_regions(aliases, &replay_->regions);
 	add_regions(targets, &replay_->regions);
 }
 

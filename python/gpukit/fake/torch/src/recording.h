@@ -34,11 +34,10 @@ class Recording
 			    const Aliases &aliases);
 	void take_numbers(const CapturedNumbers &numbers);
 
-	// What it answered: before and after the device's tensors took the
-	// place of the CPU's.
-	void look_at_answers(const torch::jit::Stack &stack,
-			     const Aliases &aliases);
-	void take_answers(const torch::jit::Stack &stack);
+	// What it answered, as tensors of the device. Aliases: of its
+	// arguments.
+	void take_answers(const torch::jit::Stack &stack,
+			  const Aliases &aliases);
 
 	// A node of the graph.
 	void launch();
@@ -50,7 +49,6 @@ class Recording
 	CapturedStream stream_;
 	Journal &journal_;
 	std::unique_ptr<Replay> replay_;
-	std::vector<bool> is_new_; // of the tensors that it answered
 };
 
 } // namespace gpukit
