@@ -67,7 +67,7 @@ setup(
     packages=find_packages(HERE, include=["gpukit", "gpukit.*"]),
     package_data={"gpukit": ["py.typed", "*.pyi"],
                   "gpukit.callbacks": ["*.pyi"], "gpukit.fake": ["*.pyi"],
-                  "gpukit.fake.torch": ["src/*.cpp", "src/*.h"]},
+                  "gpukit.fake.torch": ["src/*.cpp", "src/*.h", "ptxas"]},
     ext_modules=[CORE],
     cmdclass={"sdist": SourceDistribution},
     options={"bdist_wheel": {"py_limited_api": "cp39"}},

@@ -2,6 +2,7 @@
 
 import atexit
 import ctypes
+import os
 import sys
 
 # What a library says of itself: gpukit_torch_install() in src/install.cpp.
@@ -70,6 +71,15 @@ def _await_autograd():
         pass  # the device has failed, and the program knows
 
 
+def _stand_in_for_ptxas():
+    """Triton, which torch.compile asks for kernels, has its own ptxas make
+    machine code of its PTX. No GPU is here that would run that."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ptxas")
+    if os.access(path, os.X_OK):
+        for name in ("TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH"):
+            os.environ.setdefault(name, path)
+
+
 def install():
     """Once a process. Raises RuntimeError where it cannot be."""
     import torch
@@ -88,4 +98,5 @@ def install():
     torch._gpukit_library = path
     table.keep(path)
     atexit.register(_await_autograd)
+    _stand_in_for_ptxas()
     _cover_libraries(torch, opened)
