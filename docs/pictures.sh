@@ -1,6 +1,7 @@
 #!/bin/sh
 # Draws the pictures of README.md anew, from what the built command shows in a
-# terminal and draws: docs/pictures.sh (needs tmux, python3 and gnuplot).
+# terminal and draws: docs/pictures.sh (needs tmux, python3, gnuplot
+# and chromium).
 set -eu
 cd "$(dirname "$0")/.."
 gpukit=build/bin/gpukit
@@ -35,3 +36,17 @@ $gpukit fake --scenario dying-gpu --speed 10 -- \
 (cd "$directory" && "$OLDPWD/$gpukit" plot day.tape)
 mv "$directory/day.png" docs/plot.png
 rm -r "$directory"
+
+# The page of `gpukit web` after a minute, with one GPU hot and one lost.
+"$gpukit" fake --gpus h100-80gb-hbm3:8 --speed 4 \
+	--load train:0-3,mem=60GiB,util=92,period=40s \
+	--load infer:4,mem=20GiB,n=2 --load infer:6,mem=40GiB,util=45 -- sh -c '
+	trap "kill \$web" EXIT
+	"$0" web --listen 127.0.0.1:9877 -i 0.25 & web=$!
+	sleep "${SECONDS_OF_HISTORY:-75}"
+	"$0" fake ctl set 3 temperature=92
+	"$0" fake ctl fail 7 lost xid=79
+	sleep 5
+	chromium --headless --no-sandbox --timeout=5000 --window-size=1280,860 \
+		--blink-settings=preferredColorScheme=0 \
+		--screenshot=docs/web.png http://127.0.0.1:9877/' "$gpukit"

@@ -144,6 +144,16 @@ def test_processes_are_filtered_and_sorted(web, browser):
         "ascending"
 
 
+def test_who_comes_sees_values_at_once(web, browser):
+    """Not only after an interval."""
+    w = web(EIGHT, "-i", "10", ready=False)
+    with w.stream() as s:
+        s.until("frame", lambda e: e.data["devices"][0]["owners"])
+    b = browser(w.url)
+    b.until(f"{LIVE}")
+    assert of(b, 0, ".value").endswith(" %") and of(b, 0, ".value") != "— %"
+
+
 def test_the_pointer_shows_the_same_moment_everywhere(web, browser):
     w = web(EIGHT, "-i", "0.2")
     with w.stream() as s:
@@ -240,6 +250,27 @@ def test_nothing_is_fetched_from_elsewhere(web, browser):
     until_live(b, 1)
     asked = [url for url in b.asked() if not url.startswith("about:")]
     assert asked and all(url.startswith(w.url) for url in asked), asked
+
+
+@pytest.mark.parametrize("width", [950, 1400])
+def test_no_state_moves_a_lane(web, browser, width):
+    """Nor do owners."""
+    w = web(EIGHT)
+    b = browser(w.url, width=width)
+    until_live(b, 8)
+    places = "[...document.querySelectorAll('.lane')].map(" \
+        "e => e.getBoundingClientRect().top - document" \
+        ".getElementById('lanes').getBoundingClientRect().top).join()"
+    before = b.eval(places)
+    web.made.ctl("set", "1", "temperature=97")
+    web.made.ctl("set", "2", "power-limit=200W")
+    web.made.ctl("fail", "3", "lost", "xid=79")
+    b.until("document.querySelector('.s-lost') &&"
+            "document.querySelector('.s-hot')")
+    assert b.eval(places) == before
+    heights = set(b.eval("[...document.querySelectorAll('.lane')].map("
+                         "e => e.offsetHeight)"))
+    assert len(heights) == 1, heights
 
 
 # ---- sizes ----

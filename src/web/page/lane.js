@@ -84,7 +84,7 @@ export class Lane {
       busy: silent ? null : device.gpu_utilization_percent ?? null,
       power: silent ? null : device.power_watts ?? null, held,
     };
-    for (const [name, array] of Object.entries(this.series)) {
+    for (const [name, array] of columns ? Object.entries(this.series) : []) {
       for (let i = 1; i < columns; i++) array.push(name === "held" ? false : null);
       array.push(values[name]);
       if (array.length > STEPS) array.splice(0, array.length - STEPS);
@@ -122,6 +122,7 @@ export class Lane {
     this.element.className = `lane s-${f.state}` + (f.slight ? " slight" : "") + (gone ? " gone" : "");
     this.who.setAttribute("aria-label", `GPU ${this.identity.label} ${this.identity.model ?? ""} ${f.words}`);
     say(this.state, `${f.glyph} ${f.words}`);
+    this.state.title = f.words;
     this.why.hidden = !gone;
     say(this.why, f.why ?? "");
     say(this.facts, gone ? "" : this.factsText());

@@ -62,23 +62,30 @@ function forget() {
 
 // ---- what the stream says ----
 
+// How many steps the graphs go on: none for the frame that the history ends in.
+function columnsTo(time) {
+  if (!state.last) return 1;
+  const passed = (time - state.last) / state.hello.interval_seconds;
+  return passed > 0 ? Math.max(1, Math.min(STEPS, Math.round(passed))) : 0;
+}
+
 const events = {
   hello(hello) {
     state.hello = hello;
+    state.frame = null;
     state.last = hello.history?.time ?? 0;
     buildLanes();
   },
   frame(frame) {
-    if (!state.hello || frame.time <= state.last) return;
-    const passed = (frame.time - state.last) / state.hello.interval_seconds;
-    const columns = state.last && passed > 1.5 ? Math.min(STEPS, Math.round(passed)) : 1;
+    if (!state.hello || frame.time < state.last || (state.frame && frame.time === state.last)) return;
+    const columns = columnsTo(frame.time);
     state.frame = frame;
     state.last = frame.time;
     state.heard = performance.now();
     for (const device of frame.devices) state.lanes.get(device.uuid)?.add(device, columns);
     link("live", "live");
     if (document.hidden || isList()) { state.dirty = true; return; }
-    for (const lane of state.lanes.values()) if (lane.frame) lane.step(columns);
+    for (const lane of state.lanes.values()) if (lane.frame && columns) lane.step(columns);
     tellFrame();
   },
   details(details) {
