@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "format/names.h"
+#include "format/state.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -74,12 +75,47 @@ static struct gk_value xid(const struct gk_snapshot *snap,
 	return number;
 }
 
+/* What is told of any GPU, whatever it answers. */
+static struct gk_value is_in_state(const struct gk_snapshot *snap,
+				   const struct gk_device *d,
+				   enum gk_state_kind kind)
+{
+	static const struct gk_seen nothing_before;
+	struct gk_state state = gk_state_of(
+	    &nothing_before, snap, d, (struct gk_state_options){.width = 1});
+
+	return (struct gk_value){.v = state.kind == kind && !state.slight};
+}
+
+static struct gk_value lost(const struct gk_snapshot *snap,
+			    const struct gk_device *d)
+{
+	return is_in_state(snap, d, GK_STATE_LOST);
+}
+
+static struct gk_value hung(const struct gk_snapshot *snap,
+			    const struct gk_device *d)
+{
+	return is_in_state(snap, d, GK_STATE_HUNG);
+}
+
+/* 1: by heat, power or a brake, by a tenth of its clock at least. */
+static struct gk_value held(const struct gk_snapshot *snap,
+			    const struct gk_device *d)
+{
+	struct gk_value hot = is_in_state(snap, d, GK_STATE_HOT);
+
+	return hot.v ? hot : is_in_state(snap, d, GK_STATE_HELD);
+}
+
 static const struct {
 	const char *name;
 	struct gk_value (*read)(const struct gk_snapshot *snap,
 				const struct gk_device *d);
 	int margin; /* below the threshold, where it ends */
-	bool lasts; /* the value is 0 or 1, the threshold minutes of 1 */
+	/* Of a value that is 0 or 1: the unit of the time that 1 lasts, which
+	 * is compared. */
+	uint64_t lasts_ns;
 	bool grows; /* each rise of a count is an alert again */
 	enum gk_metric count;
 	/* Value, then threshold. */
@@ -98,7 +134,7 @@ static const struct {
 			       "%" PRId64 "%%)"},
     [ALERT_IDLE] = {.name = "idle",
 		    .read = idle,
-		    .lasts = true,
+		    .lasts_ns = NS_PER_MINUTE,
 		    .format = "held but idle for %" PRId64
 			      " min (alert from %" PRId64 ")"},
     [ALERT_ECC] = {.name = "ecc",
@@ -113,6 +149,13 @@ static const struct {
 		   .count = GK_M_XID_COUNT,
 		   .format = "Xid %" PRId64 ": ",
 		   .meaning = gk_xid_text},
+    [ALERT_LOST] = {.name = "lost", .read = lost, .format = "lost"},
+    [ALERT_HUNG] = {.name = "hung", .read = hung, .format = "does not answer"},
+    [ALERT_HELD] = {.name = "held",
+		    .read = held,
+		    .lasts_ns = GK_NS_PER_S,
+		    .format = "slowed down for %" PRId64
+			      " s (alert from %" PRId64 " s)"},
 };
 
 static int64_t limit_of(const struct tui_alert_rules *r,
@@ -124,6 +167,9 @@ static int64_t limit_of(const struct tui_alert_rules *r,
 	    [ALERT_IDLE] = r->idle,
 	    [ALERT_ECC] = r->ecc,
 	    [ALERT_XID] = r->xid,
+	    [ALERT_LOST] = r->lost,
+	    [ALERT_HUNG] = r->hung,
+	    [ALERT_HELD] = r->held,
 	};
 
 	return limits[kind];
@@ -166,14 +212,16 @@ static void forget_alert(struct tui_alerts *alerts, const struct gk_device *d,
 	}
 }
 
-/* The minutes that a condition has lasted; -1: it does not hold. */
-static int64_t minutes(struct tui_alert *a, int64_t holds, uint64_t now_ns)
+/* How many units of time a condition has lasted; -1: it does not hold. */
+static int64_t lasted(struct tui_alert *a, int64_t holds, uint64_t now_ns)
 {
 	if (!holds)
 		a->since_ns = 0;
 	else if (!a->since_ns)
 		a->since_ns = now_ns;
-	return holds ? (int64_t)((now_ns - a->since_ns) / NS_PER_MINUTE) : -1;
+	return holds
+		   ? (int64_t)((now_ns - a->since_ns) / kinds[a->kind].lasts_ns)
+		   : -1;
 }
 
 static void update_alert(struct tui_alert *a, int64_t limit, int64_t value,
@@ -181,8 +229,8 @@ static void update_alert(struct tui_alert *a, int64_t limit, int64_t value,
 {
 	bool was = a->on;
 
-	if (kinds[a->kind].lasts)
-		value = minutes(a, value, now_ns);
+	if (kinds[a->kind].lasts_ns)
+		value = lasted(a, value, now_ns);
 	a->value = value;
 	a->limit = limit;
 	a->on = limit && value >= limit - (was ? kinds[a->kind].margin : 0);

@@ -1,7 +1,7 @@
 /*
- * alert.h - what the user wants to be told: a GPU that is hot, that draws much
- * power, whose memory is held while it does nothing, whose memory failed, or
- * of which the driver told an Xid error.
+ * alert.h - what the user wants to be told: a GPU that is lost or hangs, that
+ * is hot or slowed down, that draws much power, whose memory is held while it
+ * does nothing, whose memory failed, or of which the driver told an Xid error.
  * Rules and a snapshot in, alerts out; running the command is apart.
  */
 #ifndef GK_TUI_ALERT_H
@@ -18,6 +18,8 @@ struct tui_alert_rules {
 	int idle;        /* minutes */
 	bool ecc;        /* uncorrected errors */
 	bool xid;        /* Xid errors, each of them */
+	bool lost, hung; /* no GPU any more, no answer */
+	int held;        /* seconds of clocks that are held back */
 	/* Arguments of a program that is run for each alert, NULL at the end;
 	 * NULL: none. The rules own it. */
 	char **command;
@@ -33,6 +35,9 @@ enum tui_alert_kind {
 	ALERT_IDLE,
 	ALERT_ECC,
 	ALERT_XID,
+	ALERT_LOST,
+	ALERT_HUNG,
+	ALERT_HELD,
 	ALERT_KINDS
 };
 

@@ -20,7 +20,7 @@ const struct tui_options TUI_OPTIONS_DEFAULT = {
     .boxed = {.color = true, .processes = true},
     .term = {.mouse = true},
     .interval_ns = GK_NS_PER_S,
-    .alerts = {.command_ns = 60 * GK_NS_PER_S},
+    .alerts = {.lost = true, .hung = true, .command_ns = 60 * GK_NS_PER_S},
 };
 
 struct reader {

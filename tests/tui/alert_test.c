@@ -77,6 +77,68 @@ static void each_rise_of_a_count_is_new(void **state)
 	assert_string_equal(with(GK_M_ECC_UNCORRECTED, 2), "new");
 }
 
+/* The finding of an update, and the text of what is on. */
+static const char *told(void)
+{
+	static char text[160];
+	bool fresh = tui_alerts_update(&alerts, &rules, &f.snap);
+
+	*text = '\0';
+	for (size_t i = 0; i < alerts.count; i++)
+		if (alerts.rows[i].on)
+			tui_alert_text(&alerts.rows[i], text, sizeof text);
+	if (*text && !fresh)
+		strcat(text, " still");
+	return text;
+}
+
+static void a_gpu_that_is_lost_is_told_until_it_is_back(void **state)
+{
+	(void)state;
+	rules.lost = true;
+	assert_string_equal(told(), "");
+	f.devices[0].health = GK_HEALTH_LOST;
+	assert_string_equal(told(), "GPU 0: lost");
+	assert_string_equal(told(), "GPU 0: lost still");
+	f.devices[0].health = GK_HEALTH_OK;
+	assert_string_equal(told(), "");
+	rules.lost = false;
+	f.devices[0].health = GK_HEALTH_LOST;
+	assert_string_equal(told(), "");
+}
+
+static void a_gpu_hangs_after_ten_seconds(void **state)
+{
+	(void)state;
+	rules.hung = true;
+	f.devices[0].health = GK_HEALTH_STALE;
+	f.devices[0].read_ns[GK_TIER_FAST] = f.snap.mono_ns - 9 * GK_NS_PER_S;
+	assert_string_equal(told(), "");
+	f.devices[0].read_ns[GK_TIER_FAST] = f.snap.mono_ns - 10 * GK_NS_PER_S;
+	assert_string_equal(told(), "GPU 0: does not answer");
+	f.devices[0].health = GK_HEALTH_OK;
+	assert_string_equal(told(), "");
+}
+
+/* By a brake, with half of its clocks. */
+static void clocks_are_held_back_for_a_while(void **state)
+{
+	(void)state;
+	rules.held = 30;
+	f.devices[0].m[GK_M_THROTTLE] = present(0x80);
+	f.devices[0].m[GK_M_SM_CLOCK] = present(990000000);
+	f.devices[0].m[GK_M_SM_CLOCK_MAX] = present(1980000000);
+	assert_string_equal(told(), "");
+	f.snap.mono_ns += 29 * GK_NS_PER_S;
+	assert_string_equal(told(), "");
+	f.snap.mono_ns += GK_NS_PER_S;
+	assert_string_equal(told(),
+			    "GPU 0: slowed down for 30 s (alert from 30 s)");
+	/* Held back by a twentieth only: nothing to tell of. */
+	f.devices[0].m[GK_M_SM_CLOCK] = present(1900000000);
+	assert_string_equal(told(), "");
+}
+
 static void idleness_has_to_last(void **state)
 {
 	(void)state;
@@ -182,9 +244,15 @@ static void a_command_that_is_none_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    T(heat_ends_below_the_threshold),  T(no_threshold_no_alert),
-	    T(each_rise_of_a_count_is_new),    T(idleness_has_to_last),
-	    T(a_lost_gpu_is_not_hot),          T(its_command_is_run),
+	    T(heat_ends_below_the_threshold),
+	    T(no_threshold_no_alert),
+	    T(each_rise_of_a_count_is_new),
+	    T(a_gpu_that_is_lost_is_told_until_it_is_back),
+	    T(a_gpu_hangs_after_ten_seconds),
+	    T(clocks_are_held_back_for_a_while),
+	    T(idleness_has_to_last),
+	    T(a_lost_gpu_is_not_hot),
+	    T(its_command_is_run),
 	    T(a_command_that_is_none_is_told),
 	};
 

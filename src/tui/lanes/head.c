@@ -424,7 +424,8 @@ void lanes_host(const struct tui *t, struct grid *g)
 
 static bool is_fail(enum tui_alert_kind kind)
 {
-	return kind == ALERT_ECC || kind == ALERT_XID;
+	return kind == ALERT_ECC || kind == ALERT_XID || kind == ALERT_LOST ||
+	       kind == ALERT_HUNG;
 }
 
 int lanes_alert_count(const struct tui *t)
