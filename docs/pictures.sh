@@ -6,28 +6,36 @@ set -eu
 cd "$(dirname "$0")/.."
 gpukit=build/bin/gpukit
 
-# picture NAME TITLE COLUMNS ROWS KEYS [MODE]: what top shows after these keys
+# picture NAME TITLE COLUMNS ROWS KEYS [OPTION...]: what top shows after these keys
 picture() {
-	socket=gpukit-picture-$1-$$
-	tmux -L "$socket" new-session -d -x "$3" -y "$4" \
+	name=$1 title=$2 columns=$3 rows=$4 keys=$5
+	shift 5
+	socket=gpukit-picture-$name-$$
+	tmux -L "$socket" new-session -d -x "$columns" -y "$rows" \
 		"$gpukit fake --gpus a100-sxm4-80gb:3,h100:1 \
 		--mig 3=3g.40gb+2g.20gb+1g.10gb --speed 4 \
 		--load train:0-1,mem=60GiB,util=92,period=40s \
 		--load infer:2,mem=24GiB,util=45,n=2 \
-		--load train:3:0,mem=20GiB -- $gpukit top -m ${6:-full}"
+		--load train:3:0,mem=20GiB -- $gpukit top $*"
 	sleep "${SECONDS_OF_HISTORY:-75}"
-	for key in $5; do
+	for key in $keys; do
 		tmux -L "$socket" send-keys "$key"
 	done
 	sleep 4 # rates need two readings
 	tmux -L "$socket" capture-pane -e -p |
-		python3 tools/ansi_svg.py "$2" >"docs/$1.svg.new"
-	mv "docs/$1.svg.new" "docs/$1.svg"
+		python3 tools/ansi_svg.py "$title" >"docs/$name.svg.new"
+	mv "docs/$name.svg.new" "docs/$name.svg"
 	tmux -L "$socket" kill-server
 }
 
-picture top "gpukit top" 140 44 "Down Down" auto
-picture top-device "gpukit top: one GPU" 120 56 "d"
+picture top "gpukit top" 140 40 "Down Down" &
+picture top-80x24 "gpukit top" 80 24 "" &
+picture top-200x60 "gpukit top" 200 60 "" &
+picture top-nvitop "gpukit top --look nvitop" 140 44 "Down Down" --look nvitop &
+picture top-device "gpukit top: one GPU" 120 56 "d" &
+wait
+python3 tools/film.py docs/demo.film docs/demo.svg.new
+mv docs/demo.svg.new docs/demo.svg
 
 # What plot makes of a minute in which ten minutes go by.
 directory=$(mktemp -d)

@@ -8,6 +8,7 @@ SPEC has a line for each step:
     wait TEXT       until TEXT stands on the screen
     show SECONDS    goes on, watching, for so long
     look SECONDS    the screen as it is now, for so long
+    skip SECONDS    goes on so long, unseen
 
 Needs tmux. The session runs in the current directory with build/bin first on
 PATH. Rows that do not change are drawn once. Who asks for reduced motion sees
@@ -68,6 +69,9 @@ class Session:
         for _ in range(round(float(seconds) / FRAME_SECONDS)):
             time.sleep(FRAME_SECONDS)
             self.take(FRAME_SECONDS)
+
+    def skip(self, seconds):
+        time.sleep(float(seconds))
 
     def look(self, seconds):
         self.take(float(seconds))
