@@ -113,11 +113,23 @@ static const struct {
 	const char *name;
 	int decimals;
 } series[GK_WEB_SERIES] = {
-    {"gpu_utilization_percent", 0},
-    {"memory_percent", 1},
-    {"power_watts", 0},
-    {"temperature_celsius", 0},
+    {"gpu_utilization_percent", 0}, {"memory_percent", 1}, {"power_watts", 0},
+    {"temperature_celsius", 0},     {"held", 0}, /* back, by more than a little:
+						    1 */
 };
+
+/* Bits of nvmlClocksEventReasons: power; hardware, heat, brake. */
+#define BY_POWER 0x4
+#define BY_FORCE (0x8 | 0x20 | 0x40 | 0x80)
+
+static double is_held(const json_t *device)
+{
+	double reasons = number_of(device, "clocks_event_reasons");
+	uint64_t bits = reasons > 0 && reasons < 1e15 ? (uint64_t)reasons : 0;
+
+	return bits & BY_FORCE ||
+	       (bits & BY_POWER && !json_object_get(device, "slight"));
+}
 
 static void read_values(const json_t *device, double values[GK_WEB_SERIES])
 {
@@ -128,9 +140,11 @@ static void read_values(const json_t *device, double values[GK_WEB_SERIES])
 	for (int i = 0; i < GK_WEB_SERIES; i++)
 		values[i] =
 		    silent ? (double)NAN : number_of(device, series[i].name);
-	if (!silent)
-		values[1] = percent(number_of(device, "memory_used_bytes"),
-				    number_of(device, "memory_total_bytes"));
+	if (silent)
+		return;
+	values[4] = is_held(device);
+	values[1] = percent(number_of(device, "memory_used_bytes"),
+			    number_of(device, "memory_total_bytes"));
 }
 
 static struct gk_web_trace *find_trace(const struct gk_web_host *h,

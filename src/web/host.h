@@ -48,7 +48,7 @@ struct gk_event *gk_event_use(struct gk_event *event);
 void gk_event_drop(struct gk_event *event); /* NULL is allowed */
 
 /* The history of a device: columns of a ring. */
-#define GK_WEB_SERIES 4
+#define GK_WEB_SERIES 5
 struct gk_web_trace {
 	char uuid[GK_NAME_MAX];
 	float values[GK_WEB_SERIES][GK_WEB_STEPS];

@@ -119,6 +119,35 @@ static void a_hello_brings_its_history(void **state)
 	gk_web_host_free(&h);
 }
 
+static void what_was_held_back_is_remembered(void **state)
+{
+	static const struct {
+		const char *members;
+		float held;
+	} rows[] = {
+	    {"\"clocks_event_reasons\":4", 1},
+	    {"\"clocks_event_reasons\":4,\"slight\":1", 0},
+	    {"\"clocks_event_reasons\":68,\"slight\":1", 1},
+	    {"\"clocks_event_reasons\":1", 0},
+	    {"\"clocks_event_reasons\":1e99", 0},
+	    {"\"state\":\"busy\"", 0},
+	};
+
+	(void)state;
+	begin();
+	assert_int_equal(take(GK_EVENT_HELLO, HELLO), 0);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		char json[256];
+
+		snprintf(json, sizeof json,
+			 "{\"time\":%zu,\"devices\":[{\"uuid\":\"a\",%s}]}",
+			 i + 1, rows[i].members);
+		assert_int_equal(take(GK_EVENT_FRAME, json), 0);
+		assert_true(h.traces[0].values[4][i] == rows[i].held);
+	}
+	gk_web_host_free(&h);
+}
+
 static void strangers_are_not_believed(void **state)
 {
 	static const struct {
@@ -215,6 +244,7 @@ int main(void)
 	    cmocka_unit_test(frames_become_history),
 	    cmocka_unit_test(what_is_not_known_is_a_gap),
 	    cmocka_unit_test(a_hello_brings_its_history),
+	    cmocka_unit_test(what_was_held_back_is_remembered),
 	    cmocka_unit_test(strangers_are_not_believed),
 	    cmocka_unit_test(odd_histories_do_no_harm),
 	    cmocka_unit_test(names_are_quoted),

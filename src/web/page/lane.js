@@ -75,7 +75,7 @@ export class Lane {
     const past = history ?? {};
     this.series.busy = [...(past.gpu_utilization_percent ?? [])];
     this.series.power = [...(past.power_watts ?? [])];
-    this.series.held = this.series.busy.map(() => false);
+    this.series.held = (past.held ?? this.series.busy).map((value) => past.held !== undefined && value === 1);
   }
 
   add(device, columns) {
