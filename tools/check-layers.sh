@@ -51,7 +51,7 @@ room export format core base
 room hosts format core base '<gpukit>'
 room http base
 room web format core base '<gpukit>'
-room tui tui/lanes format format/boxed core base yaml '<gpukit>'
+room tui tui/lanes hosts format format/boxed core base yaml '<gpukit>'
 room tui/lanes tui format core base '<gpukit>'
 
 # The made-up machine knows nothing of the core; their contract is the NVML ABI.
@@ -95,7 +95,7 @@ for verb in $verbs; do
 	cli/fake) below='fronts/common ptx/front ptx/interp machine/words
 		machine/trouble machine/model machine/store machine/file
 		record abi' ;;
-	cli/top) below='tui record format/boxed' ;;
+	cli/top) below='tui hosts record format/boxed' ;;
 	cli/stat) below='format/boxed' ;;
 	cli/limit) below='limit abi' ;;
 	cli/smi) below='format/smi' ;;

@@ -6,6 +6,7 @@
 #include "format/names.h"
 #include "tui/view.h"
 #include "tui/bindings.h"
+#include "tui/catch.h"
 #include "tui/layer.h"
 
 #include <errno.h>
@@ -17,18 +18,14 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#define PROCESSES_REMEMBERED 256
-#define ALERT_COLOR          1                  /* red */
-#define FRAME_NS             (GK_NS_PER_S / 60) /* no more often */
+#define ALERT_COLOR 1                  /* red */
+#define FRAME_NS    (GK_NS_PER_S / 60) /* no more often */
 
 /* Costly values are read no more often; a little less than a frame. */
 #define ASK_NS (900 * GK_NS_PER_MS)
 
 /* GPUs that answer within this are not shown as unread before. */
 #define FIRST_NS (8 * GK_NS_PER_MS)
-
-/* After a jump in a recording, graphs show so many frames before it. */
-#define FRAMES_BEFORE 300
 
 struct app {
 	struct tui t;
@@ -184,29 +181,6 @@ static void see_whole(struct app *a, const struct gk_snapshot *snap)
 	a->due_ns = 0;
 }
 
-/* A recording that jumped has another past. */
-static void recall_history(struct app *a, const struct gk_snapshot *now)
-{
-	const struct tui_replay *replay = a->t.options.replay;
-	struct gk_history *history = gk_history_new(PROCESSES_REMEMBERED);
-	struct gk_snapshot *snap, part;
-
-	if (!history)
-		return;
-	for (size_t n = FRAMES_BEFORE; n; n--) {
-		if (replay->before(replay->data, n, &snap))
-			continue;
-		if (snap->mono_ns < now->mono_ns &&
-		    !gk_pick(snap, &a->t.options.pick, NULL, &part)) {
-			gk_history_add(history, &part);
-			gk_pick_free(&part);
-		}
-		gk_snapshot_free(snap);
-	}
-	gk_history_free(a->t.history);
-	a->t.history = history;
-}
-
 static int next_frame(struct app *a, bool *ret_jumped,
 		      struct gk_snapshot **ret_snap)
 {
@@ -220,7 +194,7 @@ static int next_frame(struct app *a, bool *ret_jumped,
 	}
 	r = replay->next(replay->data, ret_jumped, ret_snap);
 	if (!r && *ret_jumped)
-		recall_history(a, *ret_snap);
+		tui_replay_recall(&a->t, *ret_snap);
 	return r;
 }
 
@@ -425,7 +399,7 @@ static void keep_period(struct app *a)
 	if (a->period_ns == a->t.options.interval_ns)
 		return;
 	a->period_ns = a->t.options.interval_ns;
-	if (!replay)
+	if (a->gk)
 		gk_watch_period(a->gk, a->period_ns);
 }
 
@@ -437,13 +411,30 @@ static void expire_message(struct app *a)
 	a->dirty = true;
 }
 
+/* Polls readable when there are frames. */
+static int frames_fd(const struct app *a)
+{
+	const struct tui_options *o = &a->t.options;
+
+	return o->hosts    ? gk_hosts_fd(o->hosts)
+	       : o->replay ? o->replay->fd
+			   : gk_watch_fd(a->gk);
+}
+
+static void take_frames(struct app *a)
+{
+	if (a->t.options.hosts)
+		a->dirty |= tui_hosts_turn(&a->t);
+	else
+		take_frame(a);
+}
+
 static void loop_app(struct app *a)
 {
-	const struct tui_replay *replay = a->t.options.replay;
 	struct pollfd fds[] = {
 	    {.fd = STDIN_FILENO, .events = POLLIN},
 	    {.fd = a->signals, .events = POLLIN},
-	    {.fd = replay ? replay->fd : gk_watch_fd(a->gk), .events = POLLIN},
+	    {.fd = frames_fd(a), .events = POLLIN},
 	};
 
 	while (!a->t.quit && !a->ended_by) {
@@ -457,7 +448,7 @@ static void loop_app(struct app *a)
 		if (fds[1].revents & POLLIN)
 			take_signal(a);
 		if (fds[2].revents & POLLIN)
-			take_frame(a);
+			take_frames(a);
 		follow_time(a);
 		keep_period(a);
 		expire_message(a);
@@ -467,21 +458,6 @@ static void loop_app(struct app *a)
 }
 
 /* ---- beginning and end ---- */
-
-/* The signals that the loop reads; workers started later do not see them. */
-static int block_signals(sigset_t *ret_before)
-{
-	static const int numbers[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
-				      SIGTSTP, SIGCONT, SIGWINCH};
-	sigset_t set;
-
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-		sigaddset(&set, numbers[i]);
-	pthread_sigmask(SIG_BLOCK, &set, ret_before);
-	signal(SIGPIPE, SIG_IGN);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
 
 static void who(struct tui *t)
 {
@@ -504,7 +480,9 @@ static int prepare_app(struct app *a, const struct tui_options *options)
 	who(t);
 	t->order = options->order;
 	t->keymap = tui_bindings_map(options);
-	t->history = gk_history_new(PROCESSES_REMEMBERED);
+	if (t->options.hosts)
+		return t->keymap ? tui_hosts_begin(t) : GK_ERR_NOMEM;
+	t->history = gk_history_new(TUI_PROCESSES_REMEMBERED);
 	if (!t->keymap || !t->history)
 		return GK_ERR_NOMEM;
 	return 0;
@@ -520,7 +498,10 @@ static void release_app(struct app *a)
 	forget_frame(a);
 	gk_snapshot_free(a->newest);
 	tui_alerts_free(&a->alerts);
-	gk_history_free(t->history);
+	if (t->options.hosts)
+		tui_hosts_end(t);
+	else
+		gk_history_free(t->history);
 	tui_keymap_free(t->keymap);
 	grid_free(&a->grid);
 	free(t->list);
@@ -543,7 +524,7 @@ static int run_app(struct app *a)
 		return r;
 	r = resize_app(a) ? 0 : GK_ERR_NOMEM;
 	a->due_ns = gk_mono_ns() + FIRST_NS;
-	take_frame(a);
+	take_frames(a);
 	if (!r)
 		loop_app(a);
 	term_close();
@@ -558,6 +539,10 @@ static void hand_back(struct app *a, struct tui_options *options,
 
 	*options = a->t.options;
 	options->boxed.user = user;
+	if (a->t.options.hosts) {
+		*ret_last = tui_hosts_last(&a->t);
+		return;
+	}
 	*ret_last = a->newest ? a->newest : a->snap;
 	if (a->newest)
 		a->newest = NULL;
@@ -575,7 +560,7 @@ int tui_run(struct gk *gk, struct tui_options *options, int *ret_signal,
 	if (!a)
 		return GK_ERR_NOMEM;
 	a->gk = gk;
-	a->signals = block_signals(&before);
+	a->signals = tui_catch_signals(&before);
 	r = a->signals < 0 ? gk_err_from_errno(errno) : prepare_app(a, options);
 	if (!r)
 		r = run_app(a);

@@ -11,11 +11,13 @@
 #include "core/pick.h"
 #include "format/boxed/boxed.h"
 #include "format/columns.h"
+#include "hosts/hosts.h"
 #include "tui/alert.h"
 #include "tui/device.h"
 #include "tui/dialog.h"
 #include "tui/environ.h"
 #include "tui/filter.h"
+#include "tui/hosts.h"
 #include "tui/keep.h"
 #include "tui/key.h"
 #include "tui/lanes/state.h"
@@ -32,6 +34,9 @@
 #include "tui/users.h"
 
 #include <gpukit/gpukit.h>
+
+/* Processes whose history is kept, of a machine. */
+#define TUI_PROCESSES_REMEMBERED 256
 
 enum tui_key_set { KEYS_STANDARD, KEYS_VI };
 
@@ -51,6 +56,7 @@ enum tui_screen {
 	SCREEN_DEVICE,
 	SCREEN_USERS,
 	SCREEN_SETTINGS,
+	SCREEN_HOSTS,
 	SCREEN_COUNT
 };
 
@@ -90,6 +96,7 @@ struct tui_options {
 	struct gk_columns columns;       /* count 0: the usual ones */
 	const struct tui_replay *replay; /* NULL: a machine is shown */
 	const struct tui_keep *keep;     /* NULL: no frames are kept */
+	struct gk_hosts *hosts; /* NULL: this machine is shown, and no other */
 };
 
 /* A process on a device, whatever snapshot it is in. */
@@ -132,6 +139,7 @@ struct tui {
 	struct tui_metrics metrics;
 	struct tui_device device;
 	struct tui_users users;
+	struct tui_hosts hosts;
 
 	struct tui_prompt prompt; /* over the screen, while open */
 	struct tui_dialog dialog; /* over both, while open */

@@ -28,9 +28,12 @@ struct tui_replay {
 	void (*text)(void *data, char *dst, size_t cap);
 };
 
+/* A recording that jumped has another past: makes its history anew. */
+void tui_replay_recall(struct tui *t, const struct gk_snapshot *now);
+
 /*
- * Whether a recording is shown, whose processes cannot be asked anything; the
- * user is told then.
+ * Whether a recording or another machine is shown, whose processes cannot be
+ * asked anything; the user is told then.
  */
 bool tui_replay_refuses(struct tui *t);
 

@@ -50,7 +50,11 @@ static bool take_targets(struct tui *t)
 
 	tui_signal_free(t);
 	if (t->options.readonly) {
-		tui_say(t, "Read only: processes are left alone; q leaves");
+		tui_say(t, t->options.hosts
+			       ? "Another machine: its processes are left "
+				 "alone; q leaves"
+			       : "Read only: processes are left alone; q "
+				 "leaves");
 		return false;
 	}
 	if (tui_time_is_past(t)) {

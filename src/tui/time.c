@@ -85,13 +85,6 @@ uint64_t tui_time_wall(const struct tui *t)
 	return wall > ago ? wall - ago : 0;
 }
 
-bool tui_replay_refuses(struct tui *t)
-{
-	if (t->options.replay)
-		tui_say(t, "The processes of a recording cannot be asked.");
-	return t->options.replay;
-}
-
 void tui_time_faster(struct tui *t, int by)
 {
 	const struct tui_replay *replay = t->options.replay;
@@ -128,6 +121,8 @@ void tui_time_text(const struct tui *t, char *dst)
 	*dst = '\0';
 	if (t->options.replay)
 		t->options.replay->text(t->options.replay->data, dst, TEXT_MAX);
+	if (t->options.hosts)
+		tui_hosts_away_text(t, dst, TEXT_MAX);
 	if (t->paused)
 		add_time_text(dst, "PAUSED");
 	if (tui_time_is_past(t)) {

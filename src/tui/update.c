@@ -24,7 +24,7 @@ void tui_say(struct tui *t, const char *format, ...)
 
 static void quit_viewer(struct tui *t)
 {
-	t->quit = true;
+	t->quit = !tui_back(t); /* a host's screen lies over that of all */
 }
 
 static void go_back(struct tui *t)
@@ -102,6 +102,8 @@ static void clear_view(struct tui *t)
 	t->tag_count = 0;
 	if (!more && t->words.count)
 		tui_filter_by(t, "");
+	else if (!more)
+		tui_back(t);
 }
 
 static void refresh_now(struct tui *t)

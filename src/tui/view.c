@@ -90,6 +90,14 @@ static const struct view views[SCREEN_COUNT] = {
 			 .select = view_settings_select,
 			 .at = view_settings_at,
 			 .text = view_settings_text},
+    [SCREEN_HOSTS] = {.title = "hosts",
+		      .draw = view_hosts,
+		      .act = view_hosts_act,
+		      .count = view_hosts_count,
+		      .selected = view_hosts_selected,
+		      .select = view_hosts_select,
+		      .at = view_hosts_at,
+		      .text = view_hosts_text},
 };
 
 const struct view *view_of(const struct tui *t)
@@ -205,7 +213,8 @@ void tui_draw(struct tui *t, struct grid *g)
 		t->scroll = scroll;
 	}
 	/* Lanes tell the time in the head of their main screen. */
-	if (t->options.look != LOOK_LANES || t->screen != SCREEN_MAIN)
+	if ((t->options.look != LOOK_LANES || t->screen != SCREEN_MAIN) &&
+	    t->screen != SCREEN_HOSTS)
 		draw_time_note(t, g);
 	t->drawn = g;
 }

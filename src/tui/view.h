@@ -114,6 +114,16 @@ long view_users_selected(const struct tui *t);
 void view_users_select(struct tui *t, long position);
 long view_users_at(const struct tui *t, int row);
 void view_users_text(const struct tui *t, size_t position, struct gk_buf *out);
+
+/* The screen of several machines. */
+int view_hosts(struct tui *t, struct grid *g);
+bool view_hosts_act(struct tui *t, enum tui_action action);
+size_t view_hosts_count(const struct tui *t);
+long view_hosts_selected(const struct tui *t);
+void view_hosts_select(struct tui *t, long position);
+long view_hosts_at(const struct tui *t, int row);
+void view_hosts_text(const struct tui *t, size_t position, struct gk_buf *out);
+
 /* The settings screen. */
 int view_settings(struct tui *t, struct grid *g);
 bool view_settings_open(struct tui *t);

@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "cli/cmd.h"
 #include "cli/output.h"
-#include "cli/plot/grid_text.h"
+#include "tui/grid_text.h"
 #include "plot/page.h"
 #include "tui/lanes/ink.h"
 #include "tui/lanes/trace.h"
@@ -443,7 +443,7 @@ int plot_lanes(const struct gk_plot_picture *picture)
 		draw_all(&drawing);
 		if (gk_use_ascii())
 			grid_to_ascii(&drawing.grid);
-		plot_grid_text(&out, &drawing.grid, drawing.row, color);
+		grid_text(&out, &drawing.grid, drawing.row, color);
 	} else {
 		out.failed = true;
 	}

@@ -6,8 +6,10 @@
 #include "cli/top/top.h"
 #include "record/replay.h"
 #include "tui/config.h"
+#include "tui/shell_words.h"
 
 #include <argp.h>
+#include <errno.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +29,8 @@ enum key {
 	KEY_KEYS,
 	KEY_REPLAY,
 	KEY_SPEED,
+	KEY_HOST,
+	KEY_REMOTE_COMMAND,
 	KEY_VERBOSE,
 };
 
@@ -45,6 +49,12 @@ static const struct argp_option options[] = {
      ") go back and forward, F7 and F8 make it slower and faster",
      1},
     {"speed", KEY_SPEED, "N", 0, "How fast that goes: 0.001 to 1000 (1)", 1},
+    {"host", KEY_HOST, "NAME,...", 0,
+     "Show other machines, each by `ssh NAME gpukit`: one row a machine, Enter "
+     "for all of one",
+     1},
+    {"remote-command", KEY_REMOTE_COMMAND, "WORDS", 0,
+     "What starts gpukit on a host, {} is its name (ssh {} gpukit)", 1},
     {"keys", KEY_KEYS, "standard|vi", 0, "Keys in vi's manner", 1},
     {.doc = "Which GPUs and processes:", .group = 2},
     {"only", 'o', "IDX...", 0, "Only the GPUs with these indices", 2},
@@ -231,6 +241,50 @@ static double speed(struct argp_state *state, const char *arg)
 	return value;
 }
 
+/* ---- other machines ---- */
+
+static void hosts(struct argp_state *state, struct top *top, const char *arg)
+{
+	int err = top_add_hosts(top, arg);
+
+	if (err == ENOMEM)
+		argp_failure(state, 1, 0, "out of memory");
+	if (err)
+		argp_error(state,
+			   "--host wants names such as node1,ana@node2, not "
+			   "'%s'",
+			   arg);
+}
+
+static bool names_host(char *const *words)
+{
+	for (; words && *words; words++)
+		if (strstr(*words, "{}"))
+			return true;
+	return false;
+}
+
+static void remote_command(struct argp_state *state, struct top *top,
+			   const char *arg)
+{
+	tui_shell_free(top->remote_command);
+	top->remote_command = NULL;
+	if (!tui_shell_split(arg, &top->remote_command))
+		argp_error(state, "--remote-command: a quote is not closed");
+	if (!names_host(top->remote_command))
+		argp_error(state,
+			   "--remote-command wants {} where the name of the "
+			   "host belongs, as in 'ssh {} gpukit'");
+}
+
+static void check_hosts(struct argp_state *state, const struct top *top)
+{
+	if (top->host_count && top->replay)
+		argp_error(state, "--host and --replay exclude each other");
+	if (!top->host_count && top->remote_command)
+		argp_error(state, "--remote-command wants --host");
+}
+
 static error_t parse_top_option(int key, char *arg, struct argp_state *state)
 {
 	struct top *top = state->input;
@@ -258,6 +312,15 @@ static error_t parse_top_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_SPEED:
 		top->speed = speed(state, arg);
+		return 0;
+	case KEY_HOST:
+		hosts(state, top, arg);
+		return 0;
+	case KEY_REMOTE_COMMAND:
+		remote_command(state, top, arg);
+		return 0;
+	case ARGP_KEY_END:
+		check_hosts(state, top);
 		return 0;
 	case KEY_KEYS:
 		o->key_set = gk_arg_choose(state, "--keys", key_sets, arg);
@@ -345,6 +408,10 @@ void top_free(struct top *top)
 	for (size_t i = 0; i < top->viewer.pick.user_count; i++)
 		free(top->users[i]);
 	free(top->users);
+	for (size_t i = 0; i < top->host_count; i++)
+		free(top->hosts[i]);
+	free(top->hosts);
+	tui_shell_free(top->remote_command);
 	free(top->pids);
 	gk_buf_free(&top->gpus);
 	tui_options_free(&top->viewer);

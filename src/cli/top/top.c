@@ -44,7 +44,7 @@ static bool has_wanted_gpus(const struct top *top, struct gk *gk)
 /*
  * The last screen stays on the normal screen, unless a signal ended the viewer.
  */
-static int view_live(struct top *top, struct gk *gk)
+int top_view(struct top *top, struct gk *gk)
 {
 	struct gk_snapshot *last = NULL;
 	int ended_by = 0, status = GK_EXIT_OK, err;
@@ -80,7 +80,7 @@ static int view_kept(struct top *top, struct gk *gk)
 	int status;
 
 	top->viewer.keep = top_keep_frames(keep);
-	status = view_live(top, gk);
+	status = top_view(top, gk);
 	top->viewer.keep = NULL;
 	top_keep_free(keep);
 	return status;
@@ -109,7 +109,7 @@ static int play_tape(struct top *top)
 
 	if (status)
 		return status;
-	status = wants_viewer(top) ? view_live(top, NULL)
+	status = wants_viewer(top) ? top_view(top, NULL)
 				   : top_replay_report(top, &replay);
 	top_replay_close(&replay);
 	return status;
@@ -156,8 +156,9 @@ static int run_top(int argc, char **argv)
 
 	take_environment(&top);
 	signal(SIGPIPE, SIG_IGN);
-	if (!status && top.replay) {
-		status = play_tape(&top);
+	if (!status && (top.replay || top.host_count)) {
+		status = top.replay ? play_tape(&top)
+				    : top_show_hosts(&top, wants_viewer(&top));
 		top_free(&top);
 		return status;
 	}

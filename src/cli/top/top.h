@@ -22,6 +22,10 @@ struct top {
 	enum gk_color_choice color;
 	const char *replay; /* a tape to play; NULL: the machine is shown */
 	double speed;       /* of it */
+	/* Other machines to show; NULL-terminated, count 0: this one. */
+	char **hosts;
+	size_t host_count;
+	char **remote_command; /* how gpukit starts there; NULL: by ssh */
 	/* The storage that viewer.pick points to. */
 	struct gk_buf gpus;
 	char **users;
@@ -77,6 +81,15 @@ void top_replay_close(struct top_replay *replay);
 
 /* Reports the last snapshot; a gk_exit, after a message on failure. */
 int top_replay_report(const struct top *top, struct top_replay *replay);
+
+/* Adds the hosts of "NAME,NAME"; 0, or EINVAL, ENOMEM. */
+int top_add_hosts(struct top *top, const char *names);
+
+/* Shows, or reports once, the machines of --host. A gk_exit. */
+int top_show_hosts(struct top *top, bool viewer);
+
+/* The viewer until it is left; gk NULL: what its options say. */
+int top_view(struct top *top, struct gk *gk);
 
 void top_free(struct top *top);
 

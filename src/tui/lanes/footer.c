@@ -30,6 +30,12 @@ static const struct footer_key past_keys[] = {
     {ACTION_QUIT, "quit", 6},
 };
 
+static const struct footer_key hosts_keys[] = {
+    {ACTION_HELP, "help", 0},         {ACTION_HOST, "host", 2},
+    {ACTION_SEARCH, "search", 3},     {ACTION_PAUSE, "pause", 4},
+    {ACTION_SETTINGS, "settings", 5}, {ACTION_QUIT, "quit", 1},
+};
+
 /* The shortest name of a key; of two in a row the first. */
 static void shortest_name(const struct tui *t, enum tui_action action,
 			  char dst[NAMES])
@@ -79,9 +85,19 @@ static int rank_that_fits(const struct tui *t, const struct footer_key *keys,
 	return rank;
 }
 
+/* What does nothing here. */
 static bool is_left_out(const struct tui *t, enum tui_action action)
 {
-	return action == ACTION_KILL && t->options.readonly;
+	if (action == ACTION_KILL)
+		return t->options.readonly;
+	return t->options.hosts &&
+	       (action == ACTION_TREE || action == ACTION_TAG);
+}
+
+static const char *key_word(const struct tui *t, const struct footer_key *key)
+{
+	return key->action == ACTION_QUIT && t->below_count ? "back"
+							    : key->word;
 }
 
 static void draw_keys(struct tui *t, struct grid *g, int row,
@@ -100,7 +116,7 @@ static void draw_keys(struct tui *t, struct grid *g, int row,
 		at =
 		    lanes_put(g, row, at, lanes_ink(t, INK_ACCENT), "%s", name);
 		at = lanes_put(g, row, at, lanes_ink(t, INK_TEXT), " %s",
-			       keys[i].word);
+			       key_word(t, &keys[i]));
 		lanes_hit(t, HIT_KEY, row, from, at - from,
 			  (int)keys[i].action);
 		at += 2;
@@ -115,4 +131,10 @@ void lanes_footer(struct tui *t, struct grid *g, const struct lanes_plan *plan)
 	else
 		draw_keys(t, g, plan->footer_row, now_keys,
 			  (int)(sizeof now_keys / sizeof *now_keys));
+}
+
+void lanes_hosts_footer(struct tui *t, struct grid *g, int row)
+{
+	draw_keys(t, g, row, hosts_keys,
+		  (int)(sizeof hosts_keys / sizeof *hosts_keys));
 }

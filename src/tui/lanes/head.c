@@ -2,6 +2,7 @@
 #include "tui/lanes/part.h"
 
 #include "base/round.h"
+#include "format/sums.h"
 #include "format/units.h"
 #include "tui/lanes/trace.h"
 #include "tui/model.h"
@@ -18,46 +19,6 @@
 #define KWH     3.6e9 /* millijoules */
 #define DAY_NS  86400000000000U
 #define GIB     1073741824.0
-
-/* ---- sums of the GPUs that answer ---- */
-
-struct machine_sums {
-	int gpus, well, lost, hung, stale;
-	double used, total, watts, limit, joules;
-};
-
-static void add_known(double *sum, struct gk_value value)
-{
-	if (value.why == GK_PRESENT)
-		*sum += (double)value.v;
-}
-
-static struct machine_sums sums_of_machine(const struct tui *t)
-{
-	struct machine_sums s = {0};
-	enum gk_state_kind kind;
-
-	for (size_t i = 0; i < t->snap->device_count; i++) {
-		const struct gk_device *d = &t->snap->devices[i];
-
-		if (d->mig_index >= 0)
-			continue;
-		s.gpus++;
-		kind = lanes_state(t, d, 1).kind;
-		s.lost += kind == GK_STATE_LOST;
-		s.hung += kind == GK_STATE_HUNG;
-		s.stale += kind == GK_STATE_STALE;
-		if (d->health != GK_HEALTH_OK)
-			continue;
-		s.well++;
-		add_known(&s.used, d->m[GK_M_MEM_USED]);
-		add_known(&s.total, d->m[GK_M_MEM_TOTAL]);
-		add_known(&s.watts, d->m[GK_M_POWER]);
-		add_known(&s.limit, gk_power_limit(d));
-		add_known(&s.joules, d->m[GK_M_ENERGY]);
-	}
-	return s;
-}
 
 /* ---- the head ---- */
 
@@ -85,8 +46,8 @@ static void add_part(char *dst, const char *text)
 	snprintf(dst + len, TEXT - len, "%s%s", len ? " · " : "", text);
 }
 
-static void model_part(const struct tui *t, const struct machine_sums *s,
-		       int level, char *dst)
+static void model_part(const struct tui *t, const struct gk_sums *s, int level,
+		       char *dst)
 {
 	char model[GK_NAME_MAX] = "", text[TEXT];
 	bool one = lanes_one_model(t) && level < NO_MODEL;
@@ -104,14 +65,14 @@ static void model_part(const struct tui *t, const struct machine_sums *s,
 	add_part(dst, text);
 }
 
-static void left_part(const struct tui *t, const struct machine_sums *s,
-		      int level, char *dst)
+static void left_part(const struct tui *t, const struct gk_sums *s, int level,
+		      char *dst)
 {
 	const struct gk_snapshot *snap = t->snap;
 	char text[TEXT], version[GK_UNITS_MAX];
 
 	*dst = '\0';
-	if (!t->uid && level < NO_USER)
+	if (!t->uid && !t->options.hosts && level < NO_USER)
 		add_part(dst, "root");
 	model_part(t, s, level, dst);
 	if (level < NO_DRIVER && *snap->driver_version) {
@@ -130,7 +91,7 @@ static void left_part(const struct tui *t, const struct machine_sums *s,
 	}
 }
 
-static void watts_text(const struct machine_sums *s, bool slash, char *dst,
+static void watts_text(const struct gk_sums *s, bool slash, char *dst,
 		       size_t cap)
 {
 	double watts = gk_half_up(s->watts / 1e3),
@@ -151,8 +112,7 @@ static void watts_text(const struct machine_sums *s, bool slash, char *dst,
 }
 
 /* What the sums are of, where not every GPU answers. */
-static void well_text(const struct machine_sums *s, int level, char *dst,
-		      size_t cap)
+static void well_text(const struct gk_sums *s, int level, char *dst, size_t cap)
 {
 	bool brief = level >= SHORT_SUMS;
 	size_t len = (size_t)snprintf(dst, cap, "%d%s%d%s", s->well,
@@ -179,11 +139,11 @@ void lanes_clock(uint64_t wall_ns, bool seconds, char dst[16])
 		strftime(dst, 16, seconds ? "%H:%M:%S" : "%H:%M", &tm);
 }
 
-static void right_part(const struct tui *t, const struct machine_sums *s,
-		       int level, char *dst)
+static void right_part(const struct tui *t, const struct gk_sums *s, int level,
+		       char *dst)
 {
 	bool slash = level >= SHORT;
-	struct machine_sums without = *s;
+	struct gk_sums without = *s;
 	char text[TEXT], time[16];
 
 	*dst = '\0';
@@ -227,8 +187,7 @@ static void past_text(const struct tui *t, char *dst, size_t cap)
 			 note, *clock && !t->time.kept ? ", graphs only" : "");
 }
 
-static void draw_head(struct tui *t, struct grid *g,
-		      const struct machine_sums *sums)
+static void draw_head(struct tui *t, struct grid *g, const struct gk_sums *sums)
 {
 	char left[TEXT], right[TEXT], past[96];
 	bool brand;
@@ -277,8 +236,8 @@ static int count_states(const struct tui *t, enum gk_state_kind from,
 }
 
 /* How many, and of which model where all are alike and there is room. */
-static void short_count(const struct tui *t, const struct machine_sums *s,
-			char *dst, size_t cap)
+static void short_count(const struct tui *t, const struct gk_sums *s, char *dst,
+			size_t cap)
 {
 	char model[GK_NAME_MAX];
 
@@ -293,7 +252,7 @@ static void short_count(const struct tui *t, const struct machine_sums *s,
 
 /* Few columns or rows: how many, and how many are in trouble. */
 static void draw_short_head(struct tui *t, struct grid *g,
-			    const struct machine_sums *s)
+			    const struct gk_sums *s)
 {
 	int broken = count_states(t, GK_STATE_LOST, GK_STATE_HUNG) +
 		     count_states(t, GK_STATE_ALERT, GK_STATE_ALERT);
@@ -324,7 +283,7 @@ static void draw_short_head(struct tui *t, struct grid *g,
 
 void lanes_head(struct tui *t, struct grid *g, const struct lanes_plan *plan)
 {
-	struct machine_sums sums = sums_of_machine(t);
+	struct gk_sums sums = gk_sums_of(t->snap);
 
 	if (g->columns < NARROW || plan->tight)
 		draw_short_head(t, g, &sums);

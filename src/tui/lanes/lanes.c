@@ -121,11 +121,13 @@ static void keep_scroll(struct tui *t, const struct lanes_plan *plan)
 
 int lanes_draw(struct tui *t, struct grid *g)
 {
+	char text[TUI_HOSTS_TEXT];
 	struct lanes_plan plan;
 
 	t->lanes.hit_count = 0;
 	if (!t->snap) {
-		lanes_put(g, 0, 1, lanes_ink(t, INK_DIM), "Reading the GPUs…");
+		lanes_put(g, 0, 1, lanes_ink(t, INK_DIM), "%s",
+			  tui_hosts_waiting(t, text));
 		return 1;
 	}
 	lanes_frame(t);

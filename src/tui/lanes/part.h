@@ -47,6 +47,9 @@ void lanes_owner_text(const struct tui *t, size_t device, int width, char *dst,
 /* Rule, titles and rows of the processes. */
 void lanes_processes(struct tui *t, struct grid *g,
 		     const struct lanes_plan *plan);
+
+/* The footer of the screen of several machines. */
+void lanes_hosts_footer(struct tui *t, struct grid *g, int row);
 void lanes_footer(struct tui *t, struct grid *g, const struct lanes_plan *plan);
 
 /* Remembers a place that the mouse may click. */

@@ -52,6 +52,11 @@ void lanes_frame(struct tui *t)
 	gk_owners_take(&l->owners, snap);
 }
 
+enum ink lanes_state_ink(const struct gk_state *state)
+{
+	return state->slight ? INK_TEXT : inks[state->kind];
+}
+
 struct lanes_state lanes_state(const struct tui *t, const struct gk_device *d,
 			       int width)
 {
@@ -64,7 +69,7 @@ struct lanes_state lanes_state(const struct tui *t, const struct gk_device *d,
 	    .kind = state.kind,
 	    .glyph = (wchar_t)gk_utf8_decode(glyph,
 					     gk_utf8_len(glyph, strlen(glyph))),
-	    .ink = state.slight ? INK_TEXT : inks[state.kind],
+	    .ink = lanes_state_ink(&state),
 	};
 
 	snprintf(s.words, sizeof s.words, "%s", state.words);

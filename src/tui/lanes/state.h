@@ -46,6 +46,9 @@ struct lanes_state {
 	char words[64];
 };
 
+/* The colour of a state. */
+enum ink lanes_state_ink(const struct gk_state *state);
+
 /* In words that take that many columns at most. */
 struct lanes_state lanes_state(const struct tui *t, const struct gk_device *d,
 			       int width);

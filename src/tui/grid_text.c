@@ -1,5 +1,5 @@
 /* grid_text.c - a grid of cells as lines of text with ANSI colours. */
-#include "cli/plot/grid_text.h"
+#include "tui/grid_text.h"
 
 #include <limits.h>
 #include <string.h>
@@ -42,8 +42,7 @@ static int used_columns(const struct grid *g, int row)
 	return columns;
 }
 
-void plot_grid_text(struct gk_buf *out, const struct grid *g, int rows,
-		    bool color)
+void grid_text(struct gk_buf *out, const struct grid *g, int rows, bool color)
 {
 	for (int r = 0; r < rows; r++) {
 		struct grid_style before = GRID_PLAIN;

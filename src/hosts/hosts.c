@@ -1,0 +1,458 @@
+/* hosts.c - starts, hears and ends the commands that tell of hosts. */
+#include "hosts/hosts.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "hosts/child.h"
+#include "hosts/decode.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WORDS_MAX   64
+#define WORD_MAX    4096
+#define LINE_MOST   (16 << 20) /* bytes of a snapshot */
+#define JUNK_MOST   (64 << 10) /* of greetings before the first */
+#define CHUNK       65536
+#define CHUNKS      32 /* read at once of a host */
+#define WHY_MAX     256
+#define TICK_NS     (500 * GK_NS_PER_MS)
+#define PATIENCE_NS (15 * GK_NS_PER_S)
+#define AGAIN_MOST  5 /* doublings of a second: half a minute */
+
+struct host {
+	const char *name;
+	struct gk_child child;
+	struct gk_buf line; /* the one that is not whole yet */
+	size_t junk;
+	bool spoke;           /* the command has told a snapshot */
+	bool judged;          /* why tells more than that it ended */
+	char why[WHY_MAX];    /* see gk_host_state */
+	char said[WHY_MAX];   /* its last words that are no snapshot */
+	struct gk_buf errors; /* the line of errors that is not whole yet */
+	uint64_t begun_ns, heard_ns, away_ns, again_ns;
+	unsigned tries;
+	struct gk_snapshot *fresh;
+};
+
+struct gk_hosts {
+	struct gk_hosts_options options;
+	int poll, timer;
+	struct host list[];
+};
+
+/* ---- beginning ---- */
+
+bool gk_hosts_is_name(const char *name)
+{
+	static const char signs[] = "abcdefghijklmnopqrstuvwxyz"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789._-:@[]%+";
+
+	return *name && *name != '-' && !name[strspn(name, signs)];
+}
+
+/* A word of the command with the name in place of each {}. */
+static char *word_for(const char *word, const char *name)
+{
+	struct gk_buf out = {0};
+	const char *at;
+
+	while ((at = strstr(word, "{}"))) {
+		gk_buf_add(&out, word, (size_t)(at - word));
+		gk_buf_puts(&out, name);
+		word = at + 2;
+	}
+	gk_buf_puts(&out, word);
+	if (!out.failed)
+		return out.data ? out.data : strdup("");
+	gk_buf_free(&out);
+	return NULL;
+}
+
+static void free_words(char **words)
+{
+	for (char **w = words; *w; w++)
+		free(*w);
+}
+
+/* The command, and what gpukit is to do: words are the caller's. */
+static bool make_words(const struct gk_hosts *hosts, const char *name,
+		       char *words[WORDS_MAX])
+{
+	static const char *const asks[] = {"stat", "--json-lines", "--why"};
+	uint64_t interval = hosts->options.interval_ns;
+	char seconds[48];
+	size_t n = 0;
+
+	for (const char *const *w = hosts->options.command; *w; w++)
+		if (n < WORDS_MAX - 8)
+			words[n++] = word_for(*w, name);
+	for (size_t i = 0; i < sizeof asks / sizeof *asks; i++)
+		words[n++] = strdup(asks[i]);
+	snprintf(seconds, sizeof seconds, "--interval=%llu.%03u",
+		 (unsigned long long)(interval / GK_NS_PER_S),
+		 (unsigned)(interval % GK_NS_PER_S / GK_NS_PER_MS));
+	words[n++] = strdup(seconds);
+	words[n] = NULL;
+	for (size_t i = 0; i < n; i++)
+		if (!words[i])
+			return false;
+	return true;
+}
+
+static void be_away(struct host *h, const char *why)
+{
+	uint64_t now = gk_mono_ns();
+
+	gk_str_clean(h->why, sizeof h->why, why, strlen(why));
+	if (!h->away_ns)
+		h->away_ns = now;
+	h->again_ns = now + (GK_NS_PER_S << h->tries);
+	if (h->tries < AGAIN_MOST)
+		h->tries++;
+}
+
+static void watch(const struct gk_hosts *hosts, int fd, size_t at)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.u64 = at};
+
+	epoll_ctl(hosts->poll, EPOLL_CTL_ADD, fd, &event);
+}
+
+static void start_host(struct gk_hosts *hosts, size_t at)
+{
+	struct host *h = &hosts->list[at];
+	char *words[WORDS_MAX] = {NULL}, why[WHY_MAX];
+	int r = ENOMEM;
+
+	h->again_ns = 0;
+	h->spoke = h->judged = false;
+	h->junk = h->line.len = h->errors.len = 0;
+	*h->said = '\0';
+	h->begun_ns = gk_mono_ns();
+	if (make_words(hosts, h->name, words))
+		r = gk_child_start(words, &h->child);
+	snprintf(why, sizeof why, "%s: %s", words[0] ? words[0] : "",
+		 strerror(r));
+	free_words(words);
+	if (r) {
+		be_away(h, why);
+		return;
+	}
+	watch(hosts, h->child.out, at);
+	watch(hosts, h->child.err, at);
+}
+
+/* ---- its end ---- */
+
+/* Ends the command. why NULL: that will be known when it has. */
+static void drop_host(struct host *h, const char *why)
+{
+	h->judged = why;
+	if (why)
+		be_away(h, why);
+	close(h->child.out);
+	h->child.out = -1;
+	gk_buf_free(&h->line);
+}
+
+static void keep_said(struct host *h, const char *line, size_t len)
+{
+	if (len)
+		gk_str_clean(h->said, sizeof h->said, line, len);
+}
+
+/* What has come on stderr: the last line of it is the reason. */
+static void read_errors(struct host *h)
+{
+	char chunk[4096];
+	ssize_t n;
+
+	while (h->child.err >= 0 &&
+	       (n = read(h->child.err, chunk, sizeof chunk)) > 0)
+		for (ssize_t i = 0; i < n; i++) {
+			if (chunk[i] != '\n' && chunk[i] != '\r') {
+				if (h->errors.len < WHY_MAX)
+					gk_buf_putc(&h->errors, chunk[i]);
+				continue;
+			}
+			keep_said(h, h->errors.data, h->errors.len);
+			h->errors.len = 0;
+		}
+	if (h->child.err >= 0 && n == 0) {
+		close(h->child.err);
+		h->child.err = -1;
+	}
+}
+
+/* What it said last is why, else how it ended. */
+static void judge_by_status(struct host *h, int status)
+{
+	char why[WHY_MAX];
+
+	if (*h->said)
+		gk_str_copy(why, sizeof why, h->said);
+	else if (WIFSIGNALED(status))
+		snprintf(why, sizeof why, "the command was ended: %s",
+			 strsignal(WTERMSIG(status)));
+	else
+		snprintf(why, sizeof why, "the command ended with status %d",
+			 WEXITSTATUS(status));
+	be_away(h, why);
+}
+
+/* The command that was dropped ends in a moment. */
+static void end_child(struct host *h)
+{
+	int status = 0;
+
+	if (!gk_child_end(&h->child, &status))
+		return;
+	read_errors(h);
+	keep_said(h, h->errors.data, h->errors.len);
+	gk_child_close(&h->child);
+	if (!h->judged)
+		judge_by_status(h, status);
+}
+
+/* ---- what it says ---- */
+
+static void quote_nonsense(const char *line, size_t len, char dst[WHY_MAX])
+{
+	char text[80];
+
+	gk_str_clean(text, sizeof text, line, len);
+	snprintf(dst, WHY_MAX, "it says what no gpukit says: '%s'", text);
+}
+
+/* Shells greet before the command runs: that is no snapshot, and no harm. */
+static void take_other_line(struct host *h, const char *line, size_t len)
+{
+	char why[WHY_MAX];
+
+	h->junk += len + 1;
+	if (!h->spoke && h->junk < JUNK_MOST) {
+		quote_nonsense(line, len, h->said);
+		return;
+	}
+	quote_nonsense(line, len, why);
+	drop_host(h, why);
+}
+
+static void take_line(struct host *h, const char *line, size_t len)
+{
+	struct gk_snapshot *snap;
+	char why[WHY_MAX];
+	int r;
+
+	if (!len || *line != '{') {
+		take_other_line(h, line, len);
+		return;
+	}
+	r = gk_decode_text(line, len, gk_mono_ns(), &snap);
+	if (r) {
+		quote_nonsense(line, len, why);
+		drop_host(h, r == GK_ERR_CORRUPT ? why
+			     : r == GK_ERR_VERSION
+				 ? "its gpukit is of another version, with "
+				   "other keys in its JSON"
+				 : gk_strerror(r));
+		return;
+	}
+	gk_snapshot_free(h->fresh);
+	h->fresh = snap;
+	h->spoke = true;
+	h->heard_ns = snap->mono_ns;
+	h->away_ns = 0;
+	h->tries = 0;
+	*h->why = '\0';
+}
+
+static void take_chunk(struct host *h, const char *chunk, size_t len)
+{
+	const char *newline;
+
+	while (h->child.out >= 0 && (newline = memchr(chunk, '\n', len))) {
+		size_t part = (size_t)(newline - chunk);
+
+		gk_buf_add(&h->line, chunk, part);
+		chunk += part + 1;
+		len -= part + 1;
+		if (!h->line.failed)
+			take_line(h, h->line.data, h->line.len);
+		h->line.len = 0;
+		h->line.failed = false;
+	}
+	if (h->child.out < 0)
+		return;
+	gk_buf_add(&h->line, chunk, len);
+	if (h->line.failed || h->line.len > LINE_MOST)
+		drop_host(h, "it says a line that is too long for a snapshot");
+}
+
+static void hear(struct host *h)
+{
+	char chunk[CHUNK];
+
+	read_errors(h);
+	for (int i = 0; i < CHUNKS && h->child.out >= 0; i++) {
+		ssize_t n = read(h->child.out, chunk, sizeof chunk);
+
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			return;
+		if (n <= 0)
+			drop_host(h, NULL);
+		else
+			take_chunk(h, chunk, (size_t)n);
+	}
+}
+
+/* ---- time ---- */
+
+static void look_after(struct gk_hosts *hosts, size_t at)
+{
+	struct host *h = &hosts->list[at];
+	uint64_t now = gk_mono_ns();
+	uint64_t last = h->spoke ? h->heard_ns : h->begun_ns;
+	uint64_t patience = PATIENCE_NS + 2 * hosts->options.interval_ns;
+	char why[WHY_MAX];
+
+	if (h->child.pid && h->child.out >= 0 && now - last > patience) {
+		snprintf(why, sizeof why, "it has said nothing for %u s%s%s",
+			 (unsigned)((now - last) / GK_NS_PER_S),
+			 *h->said ? "; before: " : "", h->said);
+		drop_host(h, why);
+	}
+	if (h->child.pid && h->child.out < 0)
+		end_child(h);
+	if (!h->child.pid && now >= h->again_ns)
+		start_host(hosts, at);
+}
+
+/* ---- the whole ---- */
+
+static int begin_poll(struct gk_hosts *hosts)
+{
+	struct itimerspec every = {{0, TICK_NS}, {0, 1}};
+
+	hosts->poll = epoll_create1(EPOLL_CLOEXEC);
+	hosts->timer =
+	    timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (hosts->poll < 0 || hosts->timer < 0 ||
+	    timerfd_settime(hosts->timer, 0, &every, NULL) < 0)
+		return gk_err_from_errno(errno);
+	watch(hosts, hosts->timer, SIZE_MAX);
+	return 0;
+}
+
+int gk_hosts_new(const struct gk_hosts_options *options,
+		 struct gk_hosts **ret_hosts)
+{
+	struct gk_hosts *hosts =
+	    calloc(1, sizeof *hosts + options->count * sizeof *hosts->list);
+	int r;
+
+	if (!hosts)
+		return GK_ERR_NOMEM;
+	hosts->options = *options;
+	hosts->poll = hosts->timer = -1;
+	/* Whatever ssh is asked by a command: it has nobody to ask. */
+	setenv("SSH_ASKPASS_REQUIRE", "never", 1);
+	for (size_t i = 0; i < options->count; i++)
+		hosts->list[i] = (struct host){.name = options->names[i],
+					       .child = GK_CHILD_NONE};
+	r = begin_poll(hosts);
+	if (r) {
+		gk_hosts_free(hosts);
+		return r;
+	}
+	for (size_t i = 0; i < options->count; i++)
+		start_host(hosts, i);
+	*ret_hosts = hosts;
+	return 0;
+}
+
+static bool all_ended(struct gk_hosts *hosts)
+{
+	bool all = true;
+	int status;
+
+	for (size_t i = 0; i < hosts->options.count; i++) {
+		struct gk_child *child = &hosts->list[i].child;
+
+		gk_child_close(child);
+		all &= !child->pid || gk_child_end(child, &status);
+	}
+	return all;
+}
+
+void gk_hosts_free(struct gk_hosts *hosts)
+{
+	static const struct timespec moment = {0, 5 * GK_NS_PER_MS};
+
+	if (!hosts)
+		return;
+	while (!all_ended(hosts))
+		nanosleep(&moment, NULL);
+	for (size_t i = 0; i < hosts->options.count; i++) {
+		gk_snapshot_free(hosts->list[i].fresh);
+		gk_buf_free(&hosts->list[i].line);
+		gk_buf_free(&hosts->list[i].errors);
+	}
+	if (hosts->poll >= 0)
+		close(hosts->poll);
+	if (hosts->timer >= 0)
+		close(hosts->timer);
+	free(hosts);
+}
+
+size_t gk_hosts_count(const struct gk_hosts *hosts)
+{
+	return hosts->options.count;
+}
+
+int gk_hosts_fd(const struct gk_hosts *hosts)
+{
+	return hosts->poll;
+}
+
+void gk_hosts_turn(struct gk_hosts *hosts)
+{
+	uint64_t times;
+
+	if (read(hosts->timer, &times, sizeof times) < 0 && errno != EAGAIN)
+		return;
+	for (size_t i = 0; i < hosts->options.count; i++) {
+		if (hosts->list[i].child.pid)
+			hear(&hosts->list[i]);
+		look_after(hosts, i);
+	}
+}
+
+struct gk_host_state gk_hosts_state(const struct gk_hosts *hosts, size_t at)
+{
+	const struct host *h = &hosts->list[at];
+
+	return (struct gk_host_state){.name = h->name,
+				      .why = h->why,
+				      .heard_ns = h->heard_ns,
+				      .away_ns = h->away_ns,
+				      .again_ns = h->again_ns};
+}
+
+struct gk_snapshot *gk_hosts_take(struct gk_hosts *hosts, size_t at)
+{
+	struct gk_snapshot *snap = hosts->list[at].fresh;
+
+	hosts->list[at].fresh = NULL;
+	return snap;
+}

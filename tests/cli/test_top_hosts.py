@@ -1,0 +1,202 @@
+"""`gpukit top --host` without a terminal: a table of machines."""
+
+import os
+import re
+import signal
+
+import pytest
+
+from hosts_script import Remote
+
+LOADS = ("--load", "train:0,mem=20GiB", "--frozen")
+GIB = 1 << 30
+
+
+@pytest.fixture
+def remote(tmp_path):
+    place = tmp_path / "hosts"
+    place.mkdir()
+    return Remote(place)
+
+
+@pytest.fixture
+def top(gpukit, remote, tmp_path):
+    def run(*options, **env):
+        return gpukit("top", *remote.options, *options, env={
+            "XDG_CONFIG_HOME": str(tmp_path), "LC_ALL": "C.UTF-8",
+            "COLUMNS": "140", **env})
+
+    return run
+
+
+def half_up(value):
+    return int(value + 0.5)
+
+
+def expected(stat):
+    """The sums of a row, from `stat --json` of that machine."""
+    gpus = stat["devices"]
+
+    def of(key):
+        return sum(gpu[key] for gpu in gpus)
+
+    watts = half_up(of("power_watts"))
+    return [f"{half_up(of('gpu_utilization_percent') / len(gpus))}%",
+            f"{half_up(of('memory_used_bytes') / GIB)}/"
+            f"{of('memory_total_bytes') / GIB:.0f}",
+            f"{watts / 1e3:.2f} kW" if watts >= 1000 else f"{watts} W",
+            f"{len(gpus)} GPUs"]
+
+
+def row(text, name):
+    """The words of a host's row, which stand at least a blank apart."""
+    found = re.search(rf"^ (\S) {name} +(.*)$", text, re.M)
+    assert found, text
+    return found[1], found[2]
+
+
+def gone(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def test_rows_have_the_values_of_each_machine(gpukit, machine, remote, top):
+    made = {}
+    for name, gpus in (("atlas", "h100-80gb-hbm3:8"), ("borg", "a100:2")):
+        made[name] = machine("--gpus", gpus, *LOADS, name=name)
+        remote.add(name, made[name])
+    remote.add("lima", 'echo "ssh: connect to host lima port 22: '
+                       'Connection refused" >&2; exit 255')
+    done = top()
+    assert done.returncode == 0 and done.stderr == ""
+    for name in ("atlas", "borg"):
+        stat = gpukit.json("stat", "--json", env=made[name].env)
+        sign, words = row(done.stdout, name)
+        assert sign == "●"
+        for value in expected(stat):
+            assert value in words, (value, words)
+    sign, words = row(done.stdout, "lima")
+    assert sign == "✕"
+    assert re.match(r"away 0s: ssh: connect to host lima port 22: Connection "
+                    r"refused · since \d\d:\d\d:\d\d, again in 1s$", words)
+    assert "2 of 3 hosts · 10 GPUs" in done.stdout
+
+
+def test_trouble_of_a_gpu_is_told(machine, remote, top):
+    one = machine("--gpus", "a100:4", "--frozen", name="atlas")
+    one.ctl("fail", "2", "lost")
+    remote.add("atlas", one)
+    remote.add("borg", machine("--gpus", "t4", "--frozen", name="borg"))
+    done = top()
+    sign, words = row(done.stdout, "atlas")
+    assert sign == "✕" and words.startswith("▁▁✕▁ ")
+    assert words.endswith("4 GPUs, GPU 2 lost")
+    assert "5 GPUs, 1 lost" in done.stdout
+    plain = top("--ascii")
+    assert row(plain.stdout, "atlas")[1].startswith("00X0 ")
+    assert plain.stdout.isascii()
+
+
+def test_one_host_is_the_usual_report(gpukit, machine, remote, top):
+    one = machine("--gpus", "a100:2", *LOADS, name="atlas")
+    remote.add("atlas", one)
+
+    def steady(text):
+        return re.sub(r"[\d.:]+|[▏▎▍▌▋▊▉█ ░]+", "", text)
+
+    done = top()
+    here = gpukit("top", "-1", env={**one.env, "LC_ALL": "C.UTF-8",
+                                    "COLUMNS": "140"})
+    assert done.returncode == 0
+    assert steady(done.stdout) == steady(here.stdout)
+    assert top("-o", "7").returncode == 1
+
+
+def test_nobody_is_heard(remote, top):
+    remote.add("one", "exit 3")
+    done = top()
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == ("gpukit top: one: the command ended with status "
+                           "3\n")
+    remote.add("two", "kill -9 $$")
+    done = top()
+    assert done.returncode == 1
+    assert "ended with status 3" in row(done.stdout, "one")[1]
+    assert "Killed" in row(done.stdout, "two")[1]
+
+
+@pytest.mark.parametrize("does, says", [
+    ("yes", "what no gpukit says: 'y'"),
+    ("echo '{\"schema\": 1, '", "what no gpukit says: '{\"schema\": 1, '"),
+    ("printf '{\"schema\":1,\"devices\"'", "the command ended"),
+    ("echo '{\"schema\":2,\"devices\":[]}'", "another version"),
+    ("printf '\\033[2J\\n'", "'?[2J'"),
+    ("head -c 40000000 /dev/zero | tr '\\0' '{'", "too long"),
+])
+def test_nonsense_is_a_reason(remote, top, does, says):
+    remote.add("one", does)
+    remote.add("two", "exit 1")
+    done = top()
+    assert done.returncode == 1 and "\033" not in done.stdout
+    assert says in row(done.stdout, "one")[1]
+
+
+def test_a_greeting_does_no_harm(machine, remote, top):
+    remote.add("borg", machine("--gpus", "t4", "--frozen", name="borg"))
+    remote.add("one", "exit 1")
+    remote.cases["borg"] = "echo Welcome; echo; " + remote.cases["borg"]
+    remote.add("two", "exit 1")
+    assert "1 GPU" in row(top().stdout, "borg")[1]
+
+
+def test_the_command_has_nobody_to_ask(remote, top):
+    remote.add("one", 'echo "$@" $(tty) $(ps -o sid= $$ | grep -c $$) '
+                      '$SSH_ASKPASS_REQUIRE >&2')
+    done = top("--interval", "2.5")
+    assert done.stderr == ("gpukit top: one: stat --json-lines --why "
+                           "--interval=2.500 not a tty 1 never\n")
+
+
+@pytest.mark.parametrize("lines", ["", "trap '' TERM\n"])
+def test_commands_are_ended(machine, remote, top, lines):
+    remote.add("borg", machine("--gpus", "t4", "--frozen", name="borg"))
+    once = remote.cases["borg"].replace("exec ", "")
+    remote.cases["borg"] = lines + once + " --count 1\nsleep 1000"
+    remote.add("one", "exit 1")
+    assert "1 GPU" in row(top().stdout, "borg")[1]
+    assert gone(remote.pid("borg"))
+
+
+@pytest.mark.parametrize("options, says", [
+    (["--host", ""], "not ''"),
+    (["--host", "a,,b"], "not 'a,,b'"),
+    (["--host", "-oProxyCommand=x"], "not '-oProxyCommand=x'"),
+    (["--host", "a b"], "not 'a b'"),
+    (["--host", "$(x)"], "not '$(x)'"),
+    (["--host", "a", "--remote-command", "ssh gpukit"], "wants {}"),
+    (["--host", "a", "--remote-command", "'ssh {}"], "quote"),
+    (["--remote-command", "ssh {} gpukit"], "wants --host"),
+    (["--host", "a", "--replay", "x"], "exclude each other"),
+])
+def test_wrong_usage(gpukit, options, says):
+    done = gpukit("top", *options)
+    assert done.returncode == 2 and says in done.stderr, done
+
+
+def test_what_cannot_be_started(gpukit):
+    done = gpukit("top", "--host", "a,b", "--remote-command", "/nosuch/ssh {}")
+    assert done.returncode == 1
+    assert "/nosuch/ssh: No such file or directory" in row(done.stdout, "a")[1]
+
+
+@pytest.mark.parametrize("names", ["one", "one,two"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_who_interrupts_it_ends_the_commands(gpukit, remote, number, names):
+    remote.add("one", f"kill -{int(number)} $PPID; exec sleep 1000")
+    remote.add("two", "exec sleep 1000")
+    done = gpukit("top", "--host", names, *remote.options[2:])
+    assert (done.returncode, done.stdout) == (1, "")
+    assert gone(remote.pid("one"))

@@ -1,0 +1,156 @@
+"""`gpukit top --host` in a terminal: several machines, one of them, and those
+that go away and come back."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+
+import pytest
+
+from conftest import GPUKIT, clean_env
+from hosts_script import Remote
+from screen import Terminal, state_of
+
+LOADS = ("--load", "train:0,mem=20GiB", "--frozen")
+
+
+@pytest.fixture
+def remote(tmp_path):
+    place = tmp_path / "hosts"
+    place.mkdir()
+    return Remote(place)
+
+
+@pytest.fixture
+def show(remote, tmp_path):
+    started = []
+
+    def start(*options, columns=120, rows=30):
+        started.append(Terminal(
+            [GPUKIT, "top", *remote.options, *options],
+            clean_env(XDG_CONFIG_HOME=str(tmp_path)), columns, rows))
+        return started[-1]
+
+    yield start
+    for terminal in started:
+        terminal.close()
+
+
+def leave(terminal):
+    terminal.send(b"q")
+    assert terminal.ends(30) and terminal.status == 0
+    terminal.left_intact()
+
+
+def stat(machine):
+    done = subprocess.run([GPUKIT, "stat", "--json"], check=True,
+                          capture_output=True, env=clean_env(**machine.env))
+    return json.loads(done.stdout)["devices"]
+
+
+def row(text, name):
+    found = re.search(rf"^ (\S) {name} +(.*?) *$", text, re.M)
+    return found[1], found[2]
+
+
+def test_all_of_one_host_and_back(machine, remote, show):
+    atlas = machine("--gpus", "a100:4", *LOADS, name="atlas")
+    borg = machine("--gpus", "l4:2", *LOADS, name="borg")
+    remote.add("atlas", atlas)
+    remote.add("borg", borg)
+    terminal = show()
+    terminal.wait_for("2 of 2 hosts · 6 GPUs")
+    terminal.send(b"\r")
+    text = terminal.wait_for("4 × A100")
+    assert text.startswith(" gpukit  atlas")
+    for gpu in stat(atlas):
+        watts = int(gpu["power_watts"] + 0.5)
+        assert re.search(rf"\b{watts}( W|/400)", text)
+        assert f"{gpu['gpu_utilization_percent']}%" in text
+    pid = stat(atlas)[0]["processes"][0]["pid"]
+    assert re.search(rf" 0 +{pid} ", text)
+    # Esc takes the selection away first, and then the host.
+    terminal.send(b"\x1bOB")
+    terminal.send(b"K")
+    terminal.wait_for("Another machine: its processes are left alone")
+    terminal.send(b"t")
+    terminal.wait_for("The processes of another machine cannot be asked.")
+    assert state_of(pid) != "X"
+    terminal.send(b"\x1b")
+    terminal.settle()
+    assert "4 × A100" in terminal.text
+    terminal.send(b"\x1b")
+    terminal.wait_for("2 of 2 hosts")
+    terminal.send(b"\x1bOB")
+    terminal.send(b"d")
+    terminal.wait_for("2 × L4")
+    terminal.send(b"q")
+    terminal.wait_for("2 of 2 hosts")
+    leave(terminal)
+
+
+def test_a_host_goes_away_and_comes_back(machine, remote, show):
+    remote.add("atlas", machine("--gpus", "a100:4", *LOADS, name="atlas"))
+    remote.add("borg", machine("--gpus", "l4:2", "--frozen", name="borg"))
+    comes = remote.cases["borg"]
+    terminal = show("--interval", "0.2")
+    terminal.wait_for("2 of 2 hosts")
+    remote.add("borg", 'echo "ssh: no route to host" >&2; exit 255')
+    os.kill(remote.pid("borg"), signal.SIGKILL)
+    terminal.wait_for(lambda text: "ssh: no route to host" in
+                      row(text, "borg")[1])
+    assert row(terminal.text, "borg")[0] == "✕"
+    assert row(terminal.text, "atlas")[0] == "●"
+    assert "1 of 2 hosts · 4 GPUs" in terminal.text
+    # What was heard last can be looked at, and says that it is old.
+    terminal.send(b"\x1bOB\r")
+    text = terminal.wait_for("2 × L4")
+    assert re.search(r"◀ away \d+s: ssh: no route to host", text)
+    assert "2 stale" in text and "◌ stale" in text
+    remote.add("borg", comes)
+    terminal.wait_for(lambda text: "stale" not in text and
+                      "away" not in text and "○ idle" in text)
+    terminal.send(b"\x1b")
+    terminal.wait_for("2 of 2 hosts · 6 GPUs")
+    leave(terminal)
+
+
+def test_one_host_is_its_main_screen(machine, remote, show):
+    remote.add("atlas", "exit 7")
+    terminal = show()
+    terminal.wait_for("atlas: away 0s: the command ended with status 7")
+    terminal.send(b"du\r\x1b")
+    terminal.settle()
+    remote.add("atlas", machine("--gpus", "a100:4", *LOADS, name="atlas"))
+    terminal.wait_for("4 × A100")
+    leave(terminal)
+    assert "A100" in terminal.text  # the report of the last frame
+
+
+def test_nobody_is_left_behind(remote, show):
+    remote.add("one", "trap '' TERM\nwhile :; do sleep 1; done")
+    remote.add("two", "exec sleep 1000")
+    terminal = show()
+    terminal.wait_for("0 of 2 hosts")
+    terminal.wait_for(lambda _: remote.pid("one") and remote.pid("two"))
+    terminal.process.send_signal(signal.SIGTERM)
+    assert terminal.ends(30) and terminal.status == 128 + signal.SIGTERM
+    for name in ("one", "two"):
+        assert state_of(remote.pid(name)) == "X"
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 160, 240])
+def test_rows_fit(machine, remote, show, columns):
+    """What matters most is seen however narrow the terminal is."""
+    remote.add("atlas", machine("--gpus", "h100-80gb-hbm3:8", "--load",
+                                "train:0,mem=20GiB", "--frozen",
+                                name="atlas"))
+    remote.add("borg", "echo refused >&2; exit 1")
+    terminal = show(columns=columns, rows=10)
+    text = terminal.wait_for(lambda text: "1 of 2" in text and
+                             "refused" in text)
+    assert "%" in row(text, "atlas")[1]
+    assert len(re.search(r"[▁-█]+", row(text, "atlas")[1])[0]) == 8
+    leave(terminal)
