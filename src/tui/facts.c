@@ -14,7 +14,7 @@
 struct fact {
 	const char *title;
 	/* Adds the text: of metrics, or of the device as a whole; false: there
-	 * is none, and the text says why. */
+	 * is none, and the text says why. NULL: it is a heading. */
 	bool (*add)(struct gk_buf *out, const struct fact *fact,
 		    const struct gk_snapshot *snap, const struct gk_device *d);
 	enum gk_metric a, b;
@@ -330,12 +330,14 @@ static const struct fact facts[] = {
 #define TWO(title, add, a, b, words)                                           \
 	{title, add, GK_M_##a, GK_M_##b, words, 0, false},
 #define LONG(title, add) {title, add, 0, 0, NULL, 0, true},
+#define SECTION(title)   {title, NULL, 0, 0, NULL, 0, false},
 #include "tui/facts.def"
 #undef WHOLE
 #undef TEXT
 #undef ONE
 #undef TWO
 #undef LONG
+#undef SECTION
 };
 
 int tui_fact_count(void)
@@ -346,6 +348,11 @@ int tui_fact_count(void)
 bool tui_fact_is_long(int fact)
 {
 	return facts[fact].is_long;
+}
+
+bool tui_fact_is_section(int fact)
+{
+	return !facts[fact].add;
 }
 
 const char *tui_fact_title(int fact)

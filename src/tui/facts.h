@@ -14,6 +14,9 @@ int tui_fact_count(void);
 /* Whether it may be long and wants its own line; these are the first. */
 bool tui_fact_is_long(int fact);
 
+/* Whether it is a heading over those that follow, which has no value. */
+bool tui_fact_is_section(int fact);
+
 /* The title of one. */
 const char *tui_fact_title(int fact);
 

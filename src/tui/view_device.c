@@ -11,6 +11,7 @@
 #include "tui/view.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FACT_WIDTH  40 /* columns that a fact wants */
@@ -206,6 +207,11 @@ static void draw_fact(const struct tui *t, struct grid *g, int line, int column,
 	int room = width - TITLE_WIDTH - 2;
 
 	room = room > 0 ? room : 0;
+	if (tui_fact_is_section(fact)) {
+		box_text(g, line, column + 1, width - 2, tui_fact_title(fact),
+			 (struct grid_style){GRID_COLOR_NONE, GRID_BOLD});
+		return;
+	}
 	gk_cell(&text, tui_fact_title(fact), TITLE_WIDTH - 1, GK_LEFT, "");
 	grid_line(g, line, column + 1, text.data, text.len,
 		  (struct grid_style){CYAN, 0});
@@ -219,24 +225,103 @@ static void draw_fact(const struct tui *t, struct grid *g, int line, int column,
 	gk_buf_free(&cell);
 }
 
+/* ---- where facts stand ---- */
+
+/* What this board does not have is told in one line. */
+static bool is_unsupported(const struct tui *t, const struct gk_device *d,
+			   int fact)
+{
+	struct gk_buf text = {0};
+	bool absent = !tui_fact_is_section(fact) &&
+		      !tui_fact_add(&text, fact, t->snap, d) && text.len &&
+		      !strcmp(text.data, tui_absence(GK_ABSENT_NOT_SUPPORTED));
+
+	gk_buf_free(&text);
+	return absent;
+}
+
+/* A section of which nothing is left has no heading. */
+static int choose_facts(const struct tui *t, const struct gk_device *d,
+			int first, int chosen[])
+{
+	int count = 0;
+
+	for (int fact = first; fact < tui_fact_count(); fact++) {
+		if (is_unsupported(t, d, fact))
+			continue;
+		if (tui_fact_is_section(fact) && count &&
+		    tui_fact_is_section(chosen[count - 1]))
+			count--;
+		chosen[count++] = fact;
+	}
+	return count;
+}
+
 /*
- * Long facts come first; the rest column by column, so that neighbours stay
- * together.
+ * Column by column, so that neighbours stay together; a heading is not the last
+ * of one. Answers how many columns are taken; without a grid nothing is drawn.
  */
+static int flow_facts(const struct tui *t, struct grid *g, int line, int rows,
+		      const struct gk_device *d, const int chosen[], int count)
+{
+	int width = g->columns / text_columns(g), row = 0, column = 0;
+
+	for (int i = 0; i < count; i++) {
+		bool last = row == rows - 1;
+
+		if (row == rows || (last && tui_fact_is_section(chosen[i]))) {
+			row = 0;
+			column++;
+		}
+		if (line >= 0)
+			draw_fact(t, g, line + row, column * width, width, d,
+				  chosen[i]);
+		row++;
+	}
+	return column + 1;
+}
+
+static int draw_unsupported(const struct tui *t, struct grid *g, int line,
+			    const struct gk_device *d)
+{
+	struct grid_style dim = {GRID_COLOR_NONE, GRID_DIM};
+	struct gk_buf text = {0};
+	bool any;
+
+	for (int fact = 0; fact < tui_fact_count(); fact++)
+		if (is_unsupported(t, d, fact))
+			gk_buf_printf(&text, "%s%s", text.len ? ", " : "",
+				      tui_fact_title(fact) +
+					  strspn(tui_fact_title(fact), " "));
+	any = text.len;
+	if (any) {
+		device_title(g, line, "Not supported");
+		box_text(g, line, TITLE_WIDTH + 1, g->columns - 1, text.data,
+			 dim);
+	}
+	gk_buf_free(&text);
+	return any;
+}
+
+/* Long facts come first. */
 static int draw_facts(const struct tui *t, struct grid *g, int line,
 		      const struct gk_device *d)
 {
-	int columns = text_columns(g), all = tui_fact_count(), n = 0;
-	int width = g->columns / columns;
-	int first = line, rows;
+	int columns = text_columns(g), n = 0, first = line, count, rows;
+	int *chosen = calloc((size_t)tui_fact_count() + 1, sizeof *chosen);
 
-	for (; n < all && tui_fact_is_long(n); n++)
+	if (!chosen)
+		return 0;
+	for (; n < tui_fact_count() && tui_fact_is_long(n); n++)
 		draw_fact(t, g, line++, 0, g->columns, d, n);
-	rows = (all - n + columns - 1) / columns;
-	for (int i = 0; i < all - n; i++)
-		draw_fact(t, g, line + i % rows, i / rows * width, width, d,
-			  n + i);
-	return line + rows - first;
+	count = choose_facts(t, d, n, chosen);
+	rows = (count + columns - 1) / columns;
+	while (flow_facts(t, g, -1, rows, d, chosen, count) > columns)
+		rows++;
+	flow_facts(t, g, line, rows, d, chosen, count);
+	free(chosen);
+	line += rows;
+	return line + draw_unsupported(t, g, line, d) - first;
 }
 
 /*

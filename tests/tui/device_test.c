@@ -157,7 +157,8 @@ static const char *fact(const char *title)
 
 	gk_buf_free(&text);
 	for (int i = 0; i < tui_fact_count(); i++)
-		if (!strcmp(tui_fact_title(i), title))
+		if (!tui_fact_is_section(i) &&
+		    !strcmp(tui_fact_title(i), title))
 			tui_fact_add(&text, i, &s.f.snap, &s.f.devices[1]);
 	assert_non_null(text.data);
 	return text.data;
@@ -180,7 +181,7 @@ static void all_of_a_gpu_is_drawn(void **state)
 static void facts_are_in_words(void **state)
 {
 	(void)state;
-	assert_string_equal(fact("Clocks held by"), "power limit, too warm");
+	assert_string_equal(fact("Throttle reasons"), "power limit, too warm");
 	assert_string_equal(fact("Power range"), "100W to 400W");
 	assert_string_equal(fact("SM clock"), "1410MHz of 1410MHz");
 	assert_string_equal(fact("PCIe width"), "x8 of x16");
@@ -189,21 +190,21 @@ static void facts_are_in_words(void **state)
 	assert_string_equal(fact("BAR1"), "1.00MiB / 128.0GiB (0.0%)");
 	assert_string_equal(fact("Compute mode"), "default");
 	assert_string_equal(fact("Fan"), "100%");
-	assert_string_equal(fact("Row remapping"), "not supported");
+	assert_string_equal(fact("Remapped rows"), "not supported");
 	s.f.devices[1].m[GK_M_ROWS_CORRECTED] = present(2);
 	s.f.devices[1].m[GK_M_ROWS_UNCORRECTED] = present(1);
 	s.f.devices[1].m[GK_M_ROWS_PENDING] = present(1);
-	assert_string_equal(fact("Rows, corrected"), "2");
-	assert_string_equal(fact("Rows, uncorrected"), "1");
-	assert_string_equal(fact("Row remapping"), "pending a reset");
+	assert_string_equal(fact("  corrected"), "2");
+	assert_string_equal(fact("  uncorrected"), "1");
+	assert_string_equal(fact("Remapped rows"), "pending a reset");
 	s.f.devices[1].m[GK_M_ROWS_FAILED] = present(1);
-	assert_string_equal(fact("Row remapping"), "failed");
+	assert_string_equal(fact("Remapped rows"), "failed");
 	s.f.devices[1].m[GK_M_COMPUTE_MODE] = present(3);
 	assert_string_equal(fact("Compute mode"), "exclusive process");
 	s.f.devices[1].m[GK_M_THROTTLE] = present(0);
-	assert_string_equal(fact("Clocks held by"), "none");
+	assert_string_equal(fact("Throttle reasons"), "none");
 	s.f.devices[1].m[GK_M_THROTTLE] = present(0x8000);
-	assert_string_equal(fact("Clocks held by"), "0x8000");
+	assert_string_equal(fact("Throttle reasons"), "0x8000");
 }
 
 static void old_traffic_is_no_traffic(void **state)
@@ -211,12 +212,12 @@ static void old_traffic_is_no_traffic(void **state)
 	struct gk_device *d = &s.f.devices[1];
 
 	(void)state;
-	assert_string_equal(fact("PCIe to GPU"), "not supported");
+	assert_string_equal(fact("PCIe RX"), "not supported");
 	d->m[GK_M_PCIE_RX] = present(3 << 20);
 	d->read_ns[GK_TIER_ASKED] = s.f.snap.mono_ns - GK_NS_PER_S;
-	assert_string_equal(fact("PCIe to GPU"), "3.00MiB/s");
+	assert_string_equal(fact("PCIe RX"), "3.00MiB/s");
 	d->read_ns[GK_TIER_ASKED] = s.f.snap.mono_ns - 9 * GK_NS_PER_S;
-	assert_string_equal(fact("PCIe to GPU"), "not read yet");
+	assert_string_equal(fact("PCIe RX"), "not read yet");
 }
 
 /* MIG devices are lines of their GPU and no stations. */
