@@ -273,6 +273,35 @@ def test_no_state_moves_a_lane(web, browser, width):
     assert len(heights) == 1, heights
 
 
+def test_nothing_is_drawn_while_nobody_sees_it(web, browser):
+    w = web(EIGHT, "-i", "0.2")
+    b = browser(w.url)
+    until_live(b, 8)
+    b.eval("""(() => {
+      const canvas = CanvasRenderingContext2D.prototype;
+      window.drawn = 0;
+      for (const name of ["drawImage", "fillRect", "clearRect"]) {
+        const draw = canvas[name];
+        canvas[name] = function (...a) { drawn++; return draw.apply(this, a); };
+      }
+      window.hides = (value) => {
+        Object.defineProperty(document, "hidden",
+                              { value, configurable: true });
+        document.dispatchEvent(new Event("visibilitychange"));
+      };
+      hides(true);
+      drawn = 0;
+    })()""")
+    time = b.text("#clock")
+    with w.stream() as s:
+        begun = s.until("frame").data["time"]
+        s.until("frame", lambda e: e.data["time"] > begun + 3)
+    assert b.eval("drawn") == 0 and b.text("#clock") == time
+    b.eval("hides(false)")
+    b.until(f"drawn > 1000 && "
+            f"document.getElementById('clock').textContent !== '{time}'")
+
+
 # ---- sizes ----
 
 @pytest.mark.parametrize("width", [320, 390, 600, 768, 1024, 1400, 2400])

@@ -14,7 +14,6 @@ const state = {
   lanes: new Map(),          // by uuid
   last: 0,                   // time of the last frame, as the machine tells it
   heard: 0,                  // when it came, by our own clock
-  dirty: false,              // frames came while nobody looked
   pointing: null,
 };
 const hosts = new Hosts($("hosts"), $("host"));
@@ -84,7 +83,7 @@ const events = {
     state.heard = performance.now();
     for (const device of frame.devices) state.lanes.get(device.uuid)?.add(device, columns);
     link("live", "live");
-    if (document.hidden || isList()) { state.dirty = true; return; }
+    if (document.hidden || isList()) return;
     for (const lane of state.lanes.values()) if (lane.frame && columns) lane.step(columns);
     tellFrame();
   },
@@ -220,7 +219,6 @@ function tellHosts() {
 }
 
 function tellFrame() {
-  state.dirty = false;
   for (const lane of state.lanes.values()) lane.tell();
   if (state.pointing !== null) point(state.pointing);
   tellOpen();
