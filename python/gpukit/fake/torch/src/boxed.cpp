@@ -194,7 +194,7 @@ void Call::draw_captured(const c10::OperatorHandle &op, DeviceWork *work,
 {
 	DeviceGenerator from = generator();
 	CapturedNumbers numbers = from.captured_state();
-	Drawing drawing({0, numbers.drawn_before});
+	Drawing drawing({0, numbers.drawn_before, numbers.blocks});
 
 	drawing.give_to(plan_, generator_argument());
 	recording->take_numbers(numbers);

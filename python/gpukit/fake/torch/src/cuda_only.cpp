@@ -100,7 +100,7 @@ Rows all_rows()
 	for (auto topic :
 	     {cell_rows, convolution_rows, cudnn_attention_rows, dropout_rows,
 	      efficient_rows, flash_rows, int4_rows, matmul_rows, norm_rows,
-	      other_rows, rnn_rows, scaled_rows})
+	      other_rows, random_rows, rnn_rows, scaled_rows})
 		for (auto &row : topic())
 			all.push_back(row);
 	return all;

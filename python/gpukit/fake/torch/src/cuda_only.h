@@ -56,6 +56,7 @@ Rows int4_rows();
 Rows matmul_rows();
 Rows norm_rows();
 Rows other_rows();
+Rows random_rows();
 Rows rnn_rows();
 Rows scaled_rows();
 

@@ -53,10 +53,11 @@ bool find_call(void *library, const char *name, Call *ret_call)
 bool find_calls(void *library)
 {
 #define FIND(name) find_call(library, #name, &calls.name)
-	return FIND(cuStreamGetCaptureInfo_v2) && FIND(cuGetErrorString) &&
-	       FIND(cuStreamSynchronize) && FIND(cuLibraryLoadData) &&
-	       FIND(cuLibraryGetKernel) && FIND(cuLaunchKernel) &&
-	       FIND(cuUserObjectCreate) && FIND(cuGraphRetainUserObject);
+	return FIND(cuStreamGetCaptureInfo_v2) && FIND(cuDeviceGetAttribute) &&
+	       FIND(cuGetErrorString) && FIND(cuStreamSynchronize) &&
+	       FIND(cuLibraryLoadData) && FIND(cuLibraryGetKernel) &&
+	       FIND(cuLaunchKernel) && FIND(cuUserObjectCreate) &&
+	       FIND(cuGraphRetainUserObject);
 #undef FIND
 }
 
@@ -129,6 +130,16 @@ std::string told_failure()
 }
 
 } // namespace
+
+std::uint64_t count_blocks(c10::DeviceIndex device)
+{
+	constexpr int SMS = 16, THREADS_OF_SM = 39;
+	int sms = 1, threads = 256;
+
+	calls.cuDeviceGetAttribute(&sms, SMS, device);
+	calls.cuDeviceGetAttribute(&threads, THREADS_OF_SM, device);
+	return static_cast<std::uint64_t>(sms) * (threads / 256);
+}
 
 CapturedStream find_capture(StreamHandle stream)
 {

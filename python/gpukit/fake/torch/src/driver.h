@@ -52,6 +52,7 @@ struct DriverCalls {
 					 std::uint64_t *id, void **graph,
 					 const void **nodes,
 					 std::size_t *count);
+	int (*cuDeviceGetAttribute)(int *value, int attribute, int device);
 	int (*cuGetErrorString)(int result, const char **text);
 	int (*cuStreamSynchronize)(StreamHandle stream);
 	int (*cuLibraryLoadData)(void **library, const void *code, void *,
@@ -85,6 +86,9 @@ const DriverTable *find_driver();
 // The same, once it was found.
 const DriverTable &driver();
 const DriverCalls &driver_calls();
+
+// As many blocks of 256 threads as a device has room for at once.
+std::uint64_t count_blocks(c10::DeviceIndex device);
 
 // Of a stream; `capture` 0: it is not captured, or no longer validly.
 CapturedStream find_capture(StreamHandle stream);

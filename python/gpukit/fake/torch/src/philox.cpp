@@ -14,12 +14,13 @@ namespace gpukit
 namespace
 {
 
-using Words = std::array<uint32_t, 4>;
+using Words = PhiloxWords;
 
-Words compute_block(uint64_t seed, uint64_t counter)
+Words compute_block(uint64_t seed, uint64_t counter, uint64_t thread = 0)
 {
 	uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
-	Words c = {(uint32_t)counter, (uint32_t)(counter >> 32), 0, 0};
+	Words c = {(uint32_t)counter, (uint32_t)(counter >> 32),
+		   (uint32_t)thread, (uint32_t)(thread >> 32)};
 
 	for (int round = 0; round < 10; round++) {
 		uint64_t a = 0xD2511F53ull * c[0];
@@ -33,14 +34,6 @@ Words compute_block(uint64_t seed, uint64_t counter)
 	return c;
 }
 
-/* curand_uniform: the middle of each of 2^32 steps. */
-float make_uniform(uint32_t word)
-{
-	const float step = 2.3283064e-10f;
-
-	return (float)word * step + step / 2.0f;
-}
-
 uint64_t draw_seed()
 {
 	auto gen = at::get_generator_or_default<at::CPUGeneratorImpl>(
@@ -51,6 +44,11 @@ uint64_t draw_seed()
 }
 
 } // namespace
+
+PhiloxWords draw_words(const Philox &philox, uint64_t thread, uint64_t step)
+{
+	return compute_block(philox.seed, philox.offset / 4 + step, thread);
+}
 
 PhiloxSource &philox_source()
 {

@@ -6,6 +6,7 @@
 #ifndef GPUKIT_TORCH_PHILOX_H
 #define GPUKIT_TORCH_PHILOX_H
 
+#include <array>
 #include <cstdint>
 
 namespace gpukit
@@ -14,7 +15,25 @@ namespace gpukit
 struct Philox {
 	uint64_t seed;
 	uint64_t offset; /* of 32-bit words */
+	/* That a kernel which draws has at most, on the device meant. */
+	uint64_t blocks = 132 * 8;
 };
+
+using PhiloxWords = std::array<uint32_t, 4>;
+
+/*
+ * The words of a thread: curand_init(seed, thread, offset), curand4() for the
+ * step'th time.
+ */
+PhiloxWords draw_words(const Philox &philox, uint64_t thread, uint64_t step);
+
+/* curand_uniform: the middle of each of 2^32 steps, in (0, 1]. */
+inline float make_uniform(uint32_t word)
+{
+	const float step = 2.3283064e-10f;
+
+	return (float)word * step + step / 2.0f;
+}
 
 /*
  * Where the operators of this thread draw from. The boxed fallback sets it from

@@ -48,6 +48,8 @@ const char *const by_philox[] = {
     "aten::_scaled_dot_product_cudnn_attention",
     "aten::_scaled_dot_product_efficient_attention",
     "aten::_scaled_dot_product_flash_attention",
+    "aten::normal_",
+    "aten::uniform_",
 };
 
 bool is_before(const char *a, const char *b)

@@ -117,14 +117,15 @@ Philox CapturedNumbers::now() const
 
 	std::memcpy(&value[0], at[0], 8);
 	std::memcpy(&value[1], at[1], 8);
-	return {value[0], value[1] + drawn_before};
+	return {value[0], value[1] + drawn_before, blocks};
 }
 
 DeviceGenerator::DeviceGenerator(const at::Generator &given,
 				 c10::DeviceIndex device)
     : from_(given.defined() ? given
 			    : at::globalContext().defaultGenerator(
-				  c10::Device(c10::kCUDA, device)))
+				  c10::Device(c10::kCUDA, device))),
+      blocks_(count_blocks(device))
 {
 	TORCH_CHECK(from_.device().is_cuda(),
 		    "Expected a 'cuda' device type for generator but found '",
@@ -135,7 +136,7 @@ Philox DeviceGenerator::state()
 {
 	std::lock_guard<std::mutex> guard(from_.mutex());
 
-	return {from_.current_seed(), from_.get_offset()};
+	return {from_.current_seed(), from_.get_offset(), blocks_};
 }
 
 void DeviceGenerator::advance(std::uint64_t drawn)
@@ -152,7 +153,7 @@ CapturedNumbers DeviceGenerator::captured_state()
 	at::PhiloxCudaState s =
 	    from_.get<at::CUDAGeneratorImpl>()->philox_cuda_state(0);
 
-	return {s.seed_.ptr, s.offset_.ptr, s.offset_intragraph_};
+	return {s.seed_.ptr, s.offset_.ptr, s.offset_intragraph_, blocks_};
 }
 
 void DeviceGenerator::advance_captured(std::uint64_t drawn)

@@ -21,7 +21,7 @@ struct Plan;
 // before it in the graph have drawn.
 struct CapturedNumbers {
 	const void *seed = nullptr, *offset = nullptr;
-	std::uint64_t drawn_before = 0;
+	std::uint64_t drawn_before = 0, blocks = 0;
 
 	Philox now() const;
 };
@@ -43,6 +43,7 @@ class DeviceGenerator
 
       private:
 	at::Generator from_;
+	std::uint64_t blocks_; // of kernels that draw
 };
 
 // What one operator draws, from construction to destruction.
