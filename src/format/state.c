@@ -32,7 +32,8 @@ static const struct {
     [GK_STATE_STALE] = {"stale", "◌"}, [GK_STATE_UNREAD] = {"reading", "…"},
     [GK_STATE_ALERT] = {"alert", "◆"}, [GK_STATE_HOT] = {"hot", "▲"},
     [GK_STATE_HELD] = {"held", "▼"},   [GK_STATE_MIG] = {"mig", "◫"},
-    [GK_STATE_BUSY] = {"busy", "●"},   [GK_STATE_IDLE] = {"idle", "○"},
+    [GK_STATE_BUSY] = {"busy", "●"},   [GK_STATE_UNKNOWN] = {"unknown", "-"},
+    [GK_STATE_IDLE] = {"idle", "○"},
 };
 
 const char *gk_state_name(enum gk_state_kind kind)
@@ -289,6 +290,9 @@ struct gk_state gk_state_of(const struct gk_seen *seen,
 	} else if (number_of(d, GK_M_GPU_UTIL) >= BUSY_LEAST) {
 		s.kind = GK_STATE_BUSY;
 		snprintf(s.words, sizeof s.words, "busy");
+	} else if (number_of(d, GK_M_GPU_UTIL) < 0) {
+		s.kind = GK_STATE_UNKNOWN;
+		snprintf(s.words, sizeof s.words, "load unknown");
 	} else {
 		say_idle(gpu, snap, d, options.width, &s);
 	}

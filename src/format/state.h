@@ -36,6 +36,7 @@ enum gk_state_kind {
 	GK_STATE_HELD, /* back by power, a brake, the hardware */
 	GK_STATE_MIG,
 	GK_STATE_BUSY,
+	GK_STATE_UNKNOWN, /* it does not tell what it does: a MIG device */
 	GK_STATE_IDLE,
 	GK_STATE_KINDS
 };

@@ -90,6 +90,14 @@ static void the_worst_is_told_first(void **state)
 	assert_state("lost", "lost 3m");
 }
 
+static void what_is_not_told_is_not_idle(void **state)
+{
+	(void)state;
+	begin();
+	f.devices[0].m[GK_M_GPU_UTIL].why = GK_ABSENT_NOT_SUPPORTED;
+	assert_state("unknown", "load unknown");
+}
+
 static void an_alert_ends_after_ten_minutes(void **state)
 {
 	(void)state;
@@ -175,6 +183,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(what_is_held_but_idle_says_since_when),
 	    cmocka_unit_test(the_worst_is_told_first),
+	    cmocka_unit_test(what_is_not_told_is_not_idle),
 	    cmocka_unit_test(an_alert_ends_after_ten_minutes),
 	    cmocka_unit_test(why_names_the_xid),
 	    cmocka_unit_test(owners_are_processes_or_users),

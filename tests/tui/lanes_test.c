@@ -287,6 +287,9 @@ static void every_state(int kind)
 	case GK_STATE_MIG:
 		set(0, GK_M_MIG_MODE, 1);
 		break;
+	case GK_STATE_UNKNOWN:
+		s.f.devices[0].m[GK_M_GPU_UTIL].why = GK_ABSENT_NOT_SUPPORTED;
+		break;
 	case GK_STATE_IDLE:
 		set(0, GK_M_GPU_UTIL, 0);
 		break;

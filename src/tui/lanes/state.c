@@ -16,6 +16,7 @@ static const enum ink inks[GK_STATE_KINDS] = {
     [GK_STATE_ALERT] = INK_FAIL,     [GK_STATE_HOT] = INK_WARN,
     [GK_STATE_HELD] = INK_WARN,      [GK_STATE_MIG] = INK_OWNER + 4,
     [GK_STATE_BUSY] = INK_WORK_MOST, [GK_STATE_IDLE] = INK_DIM,
+    [GK_STATE_UNKNOWN] = INK_DIM,
 };
 
 double lanes_number(struct gk_value value)
