@@ -26,7 +26,10 @@
 #define WHY_MAX     256
 #define TICK_NS     (500 * GK_NS_PER_MS)
 #define PATIENCE_NS (15 * GK_NS_PER_S)
-#define AGAIN_MOST  5 /* doublings of a second: half a minute */
+/* Pages are read no more and no less often. */
+#define PAGE_LEAST_NS (100 * GK_NS_PER_MS)
+#define PAGE_MOST_NS  (10 * GK_NS_PER_S)
+#define AGAIN_MOST    5 /* doublings of a second: half a minute */
 
 struct host {
 	const char *name;
@@ -51,12 +54,22 @@ struct gk_hosts {
 
 /* ---- beginning ---- */
 
+/* What stands behind http:// or https://; NULL: neither does. */
+static const char *behind_scheme(const char *name)
+{
+	if (!strncmp(name, "http://", 7))
+		return name + 7;
+	return strncmp(name, "https://", 8) ? NULL : name + 8;
+}
+
 bool gk_hosts_is_name(const char *name)
 {
 	static const char signs[] = "abcdefghijklmnopqrstuvwxyz"
 				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789._-:@[]%+";
 
+	if (behind_scheme(name))
+		name = behind_scheme(name);
 	return *name && *name != '-' && !name[strspn(name, signs)];
 }
 
@@ -90,13 +103,20 @@ static bool make_words(const struct gk_hosts *hosts, const char *name,
 {
 	static const char *const asks[] = {"stat", "--json-lines", "--why"};
 	uint64_t interval = hosts->options.interval_ns;
+	bool url = behind_scheme(name);
 	char seconds[48];
 	size_t n = 0;
 
-	for (const char *const *w = hosts->options.command; *w; w++)
+	if (url && interval < PAGE_LEAST_NS)
+		interval = PAGE_LEAST_NS;
+	if (url && interval > PAGE_MOST_NS)
+		interval = PAGE_MOST_NS;
+	for (const char *const *w = url ? hosts->options.follow
+					: hosts->options.command;
+	     *w; w++)
 		if (n < WORDS_MAX - 8)
 			words[n++] = word_for(*w, name);
-	for (size_t i = 0; i < sizeof asks / sizeof *asks; i++)
+	for (size_t i = 0; !url && i < sizeof asks / sizeof *asks; i++)
 		words[n++] = strdup(asks[i]);
 	snprintf(seconds, sizeof seconds, "--interval=%llu.%03u",
 		 (unsigned long long)(interval / GK_NS_PER_S),
@@ -441,8 +461,9 @@ void gk_hosts_turn(struct gk_hosts *hosts)
 struct gk_host_state gk_hosts_state(const struct gk_hosts *hosts, size_t at)
 {
 	const struct host *h = &hosts->list[at];
+	const char *rest = behind_scheme(h->name);
 
-	return (struct gk_host_state){.name = h->name,
+	return (struct gk_host_state){.name = rest ? rest : h->name,
 				      .why = h->why,
 				      .heard_ns = h->heard_ns,
 				      .away_ns = h->away_ns,

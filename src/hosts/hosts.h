@@ -15,6 +15,8 @@ struct gk_hosts_options {
 	size_t count;
 	/* Starts gpukit on a host, with NULL at the end: {} is its name. */
 	const char *const *command;
+	/* Prints the snapshots of a page, for names that are URLs; the same. */
+	const char *const *follow;
 	uint64_t interval_ns; /* of the snapshots */
 };
 
@@ -50,7 +52,8 @@ struct gk_host_state gk_hosts_state(const struct gk_hosts *hosts, size_t at);
 struct gk_snapshot *gk_hosts_take(struct gk_hosts *hosts, size_t at);
 
 /* Whether that name can be given to a command: letters, digits and . _ - : @
- * [ ] % +, not beginning with a dash. */
+ * [ ] % +, not beginning with a dash; before it may stand http:// or https://.
+ */
 bool gk_hosts_is_name(const char *name);
 
 #endif

@@ -35,13 +35,23 @@ struct gk_follow {
 
 /* ---- asking ---- */
 
-static bool is_event_stream(CURL *easy)
+static const char *wanted_type(const struct gk_follow *f)
 {
-	static const char wanted[] = "text/event-stream";
-	const char *type = NULL;
+	return f->options.type ? f->options.type : "text/event-stream";
+}
 
-	curl_easy_getinfo(easy, CURLINFO_CONTENT_TYPE, &type);
+static bool is_wanted(const struct source *s)
+{
+	const char *wanted = wanted_type(s->follow), *type = NULL;
+
+	curl_easy_getinfo(s->easy, CURLINFO_CONTENT_TYPE, &type);
 	return type && !strncmp(type, wanted, strlen(wanted));
+}
+
+static uint64_t next_time(const struct gk_follow *f)
+{
+	return gk_mono_ns() +
+	       (f->options.type ? f->options.again_ns : AGAIN_NS);
 }
 
 static size_t take_bytes(char *bytes, size_t size, size_t count, void *cls)
@@ -49,8 +59,7 @@ static size_t take_bytes(char *bytes, size_t size, size_t count, void *cls)
 	struct source *s = cls;
 	struct gk_follow_options *o = &s->follow->options;
 
-	if (!is_event_stream(s->easy) ||
-	    !o->bytes(o->owner, s->at, bytes, size * count))
+	if (!is_wanted(s) || !o->bytes(o->owner, s->at, bytes, size * count))
 		s->refused = true;
 	return s->refused ? 0 : size * count;
 }
@@ -60,7 +69,8 @@ static void set_headers(struct source *s, const char *last_id)
 	struct curl_slist *more;
 	char line[160];
 
-	s->headers = curl_slist_append(NULL, "Accept: text/event-stream");
+	snprintf(line, sizeof line, "Accept: %s", wanted_type(s->follow));
+	s->headers = curl_slist_append(NULL, line);
 	snprintf(line, sizeof line, "Last-Event-ID: %s", last_id);
 	more = *last_id ? curl_slist_append(s->headers, line) : NULL;
 	if (more)
@@ -98,7 +108,7 @@ static void ask(struct source *s)
 	s->refused = false;
 	s->easy = curl_easy_init();
 	if (!s->easy) {
-		s->again_ns = gk_mono_ns() + AGAIN_NS;
+		s->again_ns = next_time(s->follow);
 		return;
 	}
 	set_options(s);
@@ -161,18 +171,34 @@ static void take_ends(struct gk_follow *f)
 	while ((message = curl_multi_info_read(f->multi, &left))) {
 		struct source *s = NULL;
 		char why[WHY_MAX];
+		bool whole;
 
 		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &s);
 		if (message->msg != CURLMSG_DONE || !s)
 			continue;
 		explain(s, message->data.result, why);
+		whole = f->options.type && !message->data.result;
 		forget(s);
-		s->again_ns = gk_mono_ns() + AGAIN_NS;
-		f->options.ended(f->options.owner, s->at, why);
+		s->again_ns = next_time(f);
+		f->options.ended(f->options.owner, s->at, whole ? NULL : why);
 	}
 }
 
 /* ---- the thread ---- */
+
+/* Until something is to be asked for, at most. */
+static int patience_ms(const struct gk_follow *f)
+{
+	uint64_t now = gk_mono_ns(), least = POLL_MS * GK_NS_PER_MS;
+
+	for (size_t i = 0; i < f->options.count; i++) {
+		uint64_t again = f->sources[i].again_ns;
+
+		if (!f->sources[i].easy && again < now + least)
+			least = again > now ? again - now : 0;
+	}
+	return (int)((least + GK_NS_PER_MS - 1) / GK_NS_PER_MS);
+}
 
 static void *follow_all(void *owner)
 {
@@ -187,7 +213,7 @@ static void *follow_all(void *owner)
 				ask(&f->sources[i]);
 		curl_multi_perform(f->multi, &running);
 		take_ends(f);
-		curl_multi_poll(f->multi, NULL, 0, POLL_MS, NULL);
+		curl_multi_poll(f->multi, NULL, 0, patience_ms(f), NULL);
 	}
 	return NULL;
 }

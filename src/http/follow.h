@@ -1,6 +1,6 @@
 /*
- * follow.h - reads pages that go on (event streams) of other servers, and again
- * when they end or cannot be had. It knows HTTP only, not what they say.
+ * follow.h - reads pages of other servers that go on (event streams), or that
+ * change, again and again. It knows HTTP only, not what they say.
  *
  * It is a module of its own (libgpukit-follow.so), loaded when it is wanted, so
  * that nobody else loads libcurl and its libraries.
@@ -10,18 +10,23 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct gk_follow_options {
 	const char *const *urls; /* http:// or https:// */
 	size_t count;
 	const char *login; /* "user:password", NULL: none */
 	const char *ca;    /* file of certificates (PEM), NULL: the system's */
+	/* Pages of another type, which end and are asked for again after so
+	 * long; NULL: event streams, after two seconds. */
+	const char *type;
+	uint64_t again_ns;
 	void *owner;
 	/*
 	 * All are called by one thread, with the place in urls. begins: a
 	 * stream is asked for; the id of the last event that was read from it,
 	 * "" if there is none. bytes: what came; false: it is none that can be
-	 * read. ended: why, in words.
+	 * read. ended: why, in words; NULL: a page of that type is whole.
 	 */
 	const char *(*begins)(void *owner, size_t at);
 	bool (*bytes)(void *owner, size_t at, const char *bytes, size_t len);

@@ -6,7 +6,12 @@ import signal
 
 import pytest
 
+from exporter import BUILT
 from hosts_script import Remote
+from tools import wait_until
+from web import web
+
+assert web  # the fixture
 
 LOADS = ("--load", "train:0,mem=20GiB", "--frozen")
 GIB = 1 << 30
@@ -178,7 +183,10 @@ def test_commands_are_ended(machine, remote, top, lines):
     (["--host", "$(x)"], "not '$(x)'"),
     (["--host", "a", "--remote-command", "ssh gpukit"], "wants {}"),
     (["--host", "a", "--remote-command", "'ssh {}"], "quote"),
-    (["--remote-command", "ssh {} gpukit"], "wants --host"),
+    (["--remote-command", "ssh {} gpukit"], "there is none"),
+    (["--peer-ca", "x"], "there is none"),
+    (["--host", "ftp://a"], "not 'ftp://a'"),
+    (["--host", "http://-a"], "not 'http://-a'"),
     (["--host", "a", "--replay", "x"], "exclude each other"),
 ])
 def test_wrong_usage(gpukit, options, says):
@@ -200,3 +208,31 @@ def test_who_interrupts_it_ends_the_commands(gpukit, remote, number, names):
     done = gpukit("top", "--host", names, *remote.options[2:])
     assert (done.returncode, done.stdout) == (1, "")
     assert gone(remote.pid("one"))
+
+
+@BUILT
+def test_pages_of_other_machines(gpukit, remote, machine, web, tmp_path):
+    """A page that asks for a password, one by ssh, and one that is not
+    there."""
+    secret = tmp_path / "secret"
+    secret.write_text("ana:pw\n")
+    secret.chmod(0o600)
+    page = web(("--gpus", "a100:2", *LOADS), "--auth", secret, ready=False)
+    remote.add("borg", machine("--gpus", "t4", "--frozen", name="borg"))
+    hosts = f"{page.url},borg,http://127.0.0.1:1"
+    options = ("top", "--host", hosts, *remote.options[2:])
+    env = {"LC_ALL": "C.UTF-8", "COLUMNS": "140"}
+    name = page.url.split("//")[1]
+    text = gpukit.ok(*options, env=env)
+    assert "asks for a password: --peer-auth" in row(text, name)[1]
+    # It says at first that it has read nothing yet.
+    texts = []
+    wait_until(lambda: texts.append(gpukit.ok(
+        *options, "--peer-auth", secret, env=env)) or
+               "2 of 3 hosts · 3 GPUs" in texts[-1])
+    text = texts[-1]
+    sign, words = row(text, name)
+    assert sign == "●"
+    for value in expected(gpukit.json("stat", "--json", env=web.made.env)):
+        assert value in words, (value, words)
+    assert "Couldn't connect" in row(text, "127.0.0.1:1")[1]

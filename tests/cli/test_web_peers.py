@@ -1,10 +1,13 @@
 """`gpukit web --peer`: several machines on one page."""
 
 import http.server
+import json
+import subprocess
 import threading
 
 import pytest
 
+from conftest import clean_env
 from exporter import BUILT, certificates, tls
 from tools import wait_until
 from web import Web, web
@@ -157,6 +160,24 @@ def test_peers_with_tls_and_passwords(machine, certificates, tmp_path):
         assert why in said and bool(said) == bool(why), hosts
         assert hub.stop() == (0, "")
     assert peer.stop() == (0, "")
+
+
+def test_follow_prints_snapshots_until_the_peer_ends(gpukit, machine):
+    made = machine("--gpus", "t4:2", "--load", "train:0,mem=1GiB", "--frozen")
+    peer = Web(made.env, *FAST)
+    with subprocess.Popen([gpukit.path, "web", "--follow", peer.url + "/",
+                           *FAST], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, env=clean_env()) as follow:
+        seen = [json.loads(follow.stdout.readline()) for _ in range(3)]
+        assert len({one["unix_seconds"] for one in seen}) == 3
+        stat = gpukit.json("stat", "--json", env=made.env)
+        assert [gpu["uuid"] for gpu in seen[2]["devices"]] == \
+            [gpu["uuid"] for gpu in stat["devices"]]
+        assert seen[2]["devices"][0]["processes"][0]["pid"] == \
+            stat["devices"][0]["processes"][0]["pid"]
+        assert peer.stop() == (0, "")
+        said = follow.stderr.read()
+        assert follow.wait(60) == 1 and peer.url in said, said
 
 
 class Liar(http.server.BaseHTTPRequestHandler):

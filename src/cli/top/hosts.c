@@ -21,6 +21,27 @@ static const char *const by_ssh[] = {"ssh",
 				     "gpukit",
 				     NULL};
 
+/* A page is read by a command of ours, so that libcurl is not loaded here. */
+#define FOLLOW_MOST 10
+static void follow_words(const struct top *top, const char *words[FOLLOW_MOST])
+{
+	const char **w = words;
+
+	*w++ = "/proc/self/exe";
+	*w++ = "web";
+	*w++ = "--follow";
+	*w++ = "{}";
+	if (top->peer_auth) {
+		*w++ = "--peer-auth";
+		*w++ = top->peer_auth;
+	}
+	if (top->peer_ca) {
+		*w++ = "--peer-ca";
+		*w++ = top->peer_ca;
+	}
+	*w = NULL;
+}
+
 static int add_host(struct top *top, const char *name, size_t len)
 {
 	char **more = realloc(top->hosts, (top->host_count + 1) * sizeof *more);
@@ -106,17 +127,20 @@ static int report_host(const struct top *top, struct gk_hosts *hosts)
 
 int top_show_hosts(struct top *top, bool viewer)
 {
+	const char *follow[FOLLOW_MOST];
 	struct gk_hosts_options options = {
 	    .names = (const char *const *)top->hosts,
 	    .count = top->host_count,
 	    .command = top->remote_command
 			   ? (const char *const *)top->remote_command
 			   : by_ssh,
+	    .follow = follow,
 	    .interval_ns = top->viewer.interval_ns,
 	};
 	struct gk_hosts *hosts;
 	int status, err = viewer ? 0 : gk_interrupt_catch();
 
+	follow_words(top, follow);
 	if (!err)
 		err = gk_hosts_new(&options, &hosts);
 	if (!viewer)

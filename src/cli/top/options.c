@@ -31,6 +31,8 @@ enum key {
 	KEY_SPEED,
 	KEY_HOST,
 	KEY_REMOTE_COMMAND,
+	KEY_PEER_AUTH,
+	KEY_PEER_CA,
 	KEY_VERBOSE,
 };
 
@@ -50,11 +52,15 @@ static const struct argp_option options[] = {
      1},
     {"speed", KEY_SPEED, "N", 0, "How fast that goes: 0.001 to 1000 (1)", 1},
     {"host", KEY_HOST, "NAME,...", 0,
-     "Show other machines, each by `ssh NAME gpukit`: one row a machine, Enter "
-     "for all of one",
+     "Show other machines, each by `ssh NAME gpukit`, or by the URL of its "
+     "`gpukit web`: a row a machine, Enter for all of one",
      1},
     {"remote-command", KEY_REMOTE_COMMAND, "WORDS", 0,
      "What starts gpukit on a host, {} is its name (ssh {} gpukit)", 1},
+    {"peer-auth", KEY_PEER_AUTH, "FILE", 0,
+     "USER:PASSWORD that such URLs ask for, in a private file", 1},
+    {"peer-ca", KEY_PEER_CA, "FILE", 0,
+     "Their certificates are of this authority (PEM)", 1},
     {"keys", KEY_KEYS, "standard|vi", 0, "Keys in vi's manner", 1},
     {.doc = "Which GPUs and processes:", .group = 2},
     {"only", 'o', "IDX...", 0, "Only the GPUs with these indices", 2},
@@ -251,8 +257,8 @@ static void hosts(struct argp_state *state, struct top *top, const char *arg)
 		argp_failure(state, 1, 0, "out of memory");
 	if (err)
 		argp_error(state,
-			   "--host wants names such as node1,ana@node2, not "
-			   "'%s'",
+			   "--host wants names such as node1,ana@node2, or "
+			   "http://HOST:PORT, not '%s'",
 			   arg);
 }
 
@@ -281,8 +287,10 @@ static void check_hosts(struct argp_state *state, const struct top *top)
 {
 	if (top->host_count && top->replay)
 		argp_error(state, "--host and --replay exclude each other");
-	if (!top->host_count && top->remote_command)
-		argp_error(state, "--remote-command wants --host");
+	if (!top->host_count &&
+	    (top->remote_command || top->peer_auth || top->peer_ca))
+		argp_error(state, "--remote-command, --peer-auth and --peer-ca "
+				  "are of --host, and there is none");
 }
 
 static error_t parse_top_option(int key, char *arg, struct argp_state *state)
@@ -318,6 +326,12 @@ static error_t parse_top_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_REMOTE_COMMAND:
 		remote_command(state, top, arg);
+		return 0;
+	case KEY_PEER_AUTH:
+		top->peer_auth = arg;
+		return 0;
+	case KEY_PEER_CA:
+		top->peer_ca = arg;
 		return 0;
 	case ARGP_KEY_END:
 		check_hosts(state, top);

@@ -26,6 +26,7 @@ struct top {
 	char **hosts;
 	size_t host_count;
 	char **remote_command; /* how gpukit starts there; NULL: by ssh */
+	const char *peer_auth, *peer_ca; /* files for hosts that are URLs */
 	/* The storage that viewer.pick points to. */
 	struct gk_buf gpus;
 	char **users;

@@ -103,18 +103,28 @@ static bool add_peers(struct gk_peers *p, const struct gk_web *web)
 }
 
 /* The first line of the file, without its end. */
-static int read_login(struct gk_peers *p, const struct gk_web *web)
+int gk_peer_login(const struct gk_web *web, char **ret_login)
 {
+	char *login;
+
+	*ret_login = NULL;
 	if (!web->peer_auth)
 		return 0;
-	p->login = gk_serve_read("web", web->peer_auth, true);
-	if (!p->login)
+	login = gk_serve_read("web", web->peer_auth, true);
+	if (!login)
 		return GK_EXIT_FAILURE;
-	p->login[strcspn(p->login, "\r\n")] = '\0';
-	return strchr(p->login, ':')
+	login[strcspn(login, "\r\n")] = '\0';
+	*ret_login = login;
+	return strchr(login, ':')
 		   ? 0
 		   : gk_serve_failure("web", "%s: a line is USER:PASSWORD",
 				      web->peer_auth);
+}
+
+const struct gk_follow_module *gk_peer_module(void)
+{
+	return gk_serve_module("web", "lib/gpukit/libgpukit-follow.so",
+			       "gk_follow", "libcurl4-gnutls-dev");
 }
 
 static int start(struct gk_peers *p, const struct gk_web *web)
@@ -148,10 +158,8 @@ int gk_peers_start(const struct gk_web *web, struct gk_hub *hub,
 	}
 	if (!p || !p->urls || !p->peers || !add_peers(p, web))
 		gk_serve_failure("web", "out of memory");
-	else if ((p->module =
-		      gk_serve_module("web", "lib/gpukit/libgpukit-follow.so",
-				      "gk_follow", "libcurl4-gnutls-dev")))
-		status = read_login(p, web);
+	else if ((p->module = gk_peer_module()))
+		status = gk_peer_login(web, &p->login);
 	if (!status)
 		status = start(p, web);
 	if (status)

@@ -3,6 +3,7 @@
 #define GK_CLI_WEB_PEERS_H
 
 #include "cli/web/web.h"
+#include "http/follow.h"
 #include "web/hub.h"
 
 struct gk_peers;
@@ -17,5 +18,14 @@ const char *gk_peer_name(const char *url);
 int gk_peers_start(const struct gk_web *web, struct gk_hub *hub,
 		   struct gk_peers **ret_peers);
 void gk_peers_end(struct gk_peers *peers); /* before the hub; NULL is allowed */
+
+/*
+ * The login of --peer-auth, to be given to gk_serve_forget(); NULL without one.
+ * 0 or a gk_exit after a message.
+ */
+int gk_peer_login(const struct gk_web *web, char **ret_login);
+
+/* The module that follows pages; NULL after a message. */
+const struct gk_follow_module *gk_peer_module(void);
 
 #endif

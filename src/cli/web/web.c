@@ -17,7 +17,13 @@
 /* Streams say that they are there at every frame. */
 #define INTERVAL_MOST (10 * GK_NS_PER_S)
 
-enum key { KEY_COMMANDS = 0x101, KEY_PEER, KEY_PEER_AUTH, KEY_PEER_CA };
+enum key {
+	KEY_COMMANDS = 0x101,
+	KEY_PEER,
+	KEY_PEER_AUTH,
+	KEY_PEER_CA,
+	KEY_FOLLOW
+};
 
 static const struct argp_option options[] = {
     {.doc = "What is shown:", .group = 3},
@@ -30,6 +36,10 @@ static const struct argp_option options[] = {
      "USER:PASSWORD that peers ask for, in a private file", 4},
     {"peer-ca", KEY_PEER_CA, "FILE", 0,
      "Certificates of peers are of this authority (PEM)", 4},
+    {"follow", KEY_FOLLOW, "URL", 0,
+     "Serves nothing: prints the snapshots of that machine as `gpukit stat "
+     "--json-lines` would",
+     4},
     {.doc = "Reading the machine:", .group = 5},
     {"interval", 'i', "SEC", 0, "Time between two readings (1)", 5},
     {NULL, 'h', 0, OPTION_HIDDEN, NULL, 0},
@@ -48,13 +58,15 @@ static bool is_url(const char *text)
 }
 
 static error_t add_peer(struct argp_state *state, struct gk_web *w,
-			const char *url)
+			const char *url, bool follow)
 {
 	if (!is_url(url))
 		argp_error(state,
-			   "--peer is http://HOST:PORT or https://HOST:PORT, "
+			   "a peer is http://HOST:PORT or https://HOST:PORT, "
 			   "not '%s'; a password goes into --peer-auth",
 			   url);
+	if (follow)
+		w->follow = url;
 	return argz_add(&w->peers, &w->peers_len, url);
 }
 
@@ -77,7 +89,9 @@ static error_t parse_web_option(int key, char *arg, struct argp_state *state)
 		w->commands = true;
 		return 0;
 	case KEY_PEER:
-		return add_peer(state, w, arg);
+		return add_peer(state, w, arg, false);
+	case KEY_FOLLOW:
+		return add_peer(state, w, arg, true);
 	case KEY_PEER_AUTH:
 		w->peer_auth = arg;
 		return 0;
@@ -135,7 +149,7 @@ static int run_web(int argc, char **argv)
 	int status;
 
 	gk_arg_parse(&argp, 0, argc, argv, &web);
-	status = gk_web_run(&web);
+	status = web.follow ? gk_web_follow(&web) : gk_web_run(&web);
 	gk_serve_options_free(&web.serve);
 	free(web.peers);
 	return status;

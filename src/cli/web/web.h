@@ -13,10 +13,15 @@ struct gk_web {
 	char *peers; /* --peer, an argz vector */
 	size_t peers_len;
 	const char *peer_auth, *peer_ca; /* files, or NULL */
+	const char *follow; /* a peer to tell of instead of serving, or NULL */
 	struct gk_options machine;
 };
 
 /* Serves until a signal comes; a gk_exit, after a message when it is not 0. */
 int gk_web_run(const struct gk_web *web);
+
+/* Prints what the peer that is followed tells, until it is away or a signal
+ * comes; the same. */
+int gk_web_follow(const struct gk_web *web);
 
 #endif
