@@ -92,20 +92,27 @@ static bool sort_by_title(struct tui *t, const struct grid *g, int row,
 
 /* ---- clicks ---- */
 
+static bool is_lanes(const struct tui *t)
+{
+	return t->screen == SCREEN_HOSTS ||
+	       (t->screen == SCREEN_MAIN && t->options.look == LOOK_LANES);
+}
+
 static void click(struct tui *t, int row, int column)
 {
 	const struct view *view = view_of(t);
 	const struct grid *g = t->drawn;
 	long at = view->at ? view->at(t, row) : -1;
 
-	if (at < 0 && t->options.look == LOOK_LANES &&
-	    t->screen == SCREEN_MAIN && lanes_click(t, row, column))
+	if (at < 0 && is_lanes(t) && lanes_click(t, row, column))
 		return;
 	if (at < 0 && g && row >= 0 && row < g->rows && column >= 0 &&
 	    column < g->columns && sort_by_title(t, g, row, column))
 		return;
 	if (view->select && view->at)
 		view->select(t, at);
+	if (at >= 0 && t->screen == SCREEN_HOSTS)
+		tui_do(t, ACTION_HOST);
 }
 
 void tui_mouse(struct tui *t, struct term_mouse mouse)

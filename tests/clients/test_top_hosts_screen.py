@@ -91,6 +91,28 @@ def test_all_of_one_host_and_back(machine, remote, show):
     leave(terminal)
 
 
+def click(terminal, row, column):
+    at = bytes((33 + column, 33 + row))
+    terminal.send(b"\x1b[M " + at + b"\x1b[M#" + at)
+
+
+def test_a_click_opens_a_host(machine, remote, show):
+    remote.add("atlas", "echo refused >&2; exit 1")
+    remote.add("borg", machine("--gpus", "l4:2", "--frozen", name="borg"))
+    terminal = show()
+    terminal.wait_for("1 of 2 hosts")
+    click(terminal, 2, 10)
+    terminal.wait_for("Nothing was heard of atlas yet.")
+    click(terminal, 3, 10)
+    terminal.wait_for("2 × L4")
+    terminal.send(b"\x1b")
+    text = terminal.wait_for(lambda text: "1 of 2 hosts" in text and
+                             "q quit" in text)
+    row_of_keys, keys = list(enumerate(text.split("\n")))[-1]
+    click(terminal, row_of_keys, keys.index("quit"))
+    assert terminal.ends(30) and terminal.status == 0
+
+
 def test_a_host_goes_away_and_comes_back(machine, remote, show):
     remote.add("atlas", machine("--gpus", "a100:4", *LOADS, name="atlas"))
     remote.add("borg", machine("--gpus", "l4:2", "--frozen", name="borg"))
