@@ -149,6 +149,19 @@ def test_nonsense_is_a_reason(remote, top, does, says):
     assert says in row(done.stdout, "one")[1]
 
 
+@pytest.mark.slow
+def test_who_says_nothing_is_away(remote, top):
+    """Nothing at all, or a snapshot that never ends."""
+    remote.add("one", "exec sleep 1000")
+    remote.add("two", "echo Welcome; printf '{\"schema\":'; exec sleep 1000")
+    done = top()
+    assert done.returncode == 1
+    assert "it has said nothing for 17 s" in row(done.stdout, "one")[1]
+    assert "17 s; before: it says what no gpukit says: 'Welcome'" in \
+        row(done.stdout, "two")[1]
+    assert gone(remote.pid("one")) and gone(remote.pid("two"))
+
+
 def test_a_greeting_does_no_harm(machine, remote, top):
     remote.add("borg", machine("--gpus", "t4", "--frozen", name="borg"))
     remote.add("one", "exit 1")
