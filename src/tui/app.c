@@ -76,6 +76,8 @@ static void draw_screen(struct app *a)
 	g->rows = rows;
 	if (!kept)
 		return;
+	if (tui_time_is_past(t))
+		gk_buf_puts(&line, "now: ");
 	tui_alerts_line(&a->alerts, &line);
 	grid_blank(g, rows - 1, 0, 1, g->columns);
 	grid_line(g, rows - 1, 0, line.data ? line.data : "", line.len,

@@ -12,8 +12,9 @@ from soak_top import soak
 
 
 @pytest.mark.slow
-def test_half_a_minute():
-    run = soak(30, warm=15, seed=7)
+@pytest.mark.parametrize("look", ["lanes", "nvitop"])
+def test_half_a_minute(look):
+    run = soak(30, warm=15, seed=7, look=look)
     assert run.size and len(run.memory) >= 15
     assert not run.torn, "\n\n".join(f"SHOWN\n{before}\nREDRAWN\n{after}"
                                      for before, after in run.torn)

@@ -1,8 +1,8 @@
 """Hours of use in minutes: `gpukit top` on 8 GPUs while processes come and go,
 GPUs are lost and come back, the window changes, and keys are hit at random.
 
-    ./run soak             SOAK_SECONDS (600) with the address sanitizer and
-                           as long without it
+    ./run soak             in each look half of SOAK_SECONDS (600) with the
+                           address sanitizer, and as long without it
 
 Looked at: no message of a sanitizer, exit status 0, the terminal given back,
 no screen that a full redraw would show otherwise, and memory that stops
@@ -29,7 +29,7 @@ SIZES = ((80, 24), (40, 10), (120, 40), (200, 60), (100, 30), (160, 50))
 KEYS = (b"\x1bOA", b"\x1bOB", b"\x1bOC", b"\x1bOD", b"\t", b"[", b"]", b" ",
         b"\x1b", b"t", b"u", b"d", b"e", b"\r", b"h", b"a", b"f", b"c", b"/",
         b",", b".", b"om", b"ou", b"oc", b"on", b"m", b"\x06x\r", b"\\py\r",
-        b"p", b"p", b"\x1bOQ", b"\x1b[H", b"\x1b[F", b"\x1b[5~", b"\x1b[6~")
+        b"p", b"p", b"(", b")", b"0", b"g", b"A", b"{", b"}", b"\x1bOQ", b"\x1b[H", b"\x1b[F", b"\x1b[5~", b"\x1b[6~")
 
 
 class Crowd:
@@ -176,13 +176,16 @@ class Soak:
         self.terminal.left_intact()
 
 
-def soak(seconds, warm, seed):
+FIRST = {"lanes": "processes", "nvitop": "Processes:"}  # words of the screen
+
+
+def soak(seconds, warm, seed, look):
     with tempfile.TemporaryDirectory(prefix="gpukit-soak-") as directory:
         machine = Machine(os.path.join(directory, "machine"),
                           "--gpus", "h100:8")
         log = os.path.join(directory, "sanitizer")
         terminal = Terminal(
-            [GPUKIT, "top", "--look", "nvitop", "--interval", "0.5"],
+            [GPUKIT, "top", "--look", look, "--interval", "0.5"],
             clean_env(XDG_CONFIG_HOME=directory,
                       # A part of the freed memory is kept back; not too much.
                       ASAN_OPTIONS=f"log_path={log}:detect_leaks=1"
@@ -190,7 +193,7 @@ def soak(seconds, warm, seed):
                       **machine.env), 120, 40)
         run = Soak(machine, terminal, seconds, warm, seed)
         try:
-            terminal.wait_for("Processes:")
+            terminal.wait_for(FIRST[look])
             run.run()
             run.leave()
         finally:
@@ -209,11 +212,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--look", choices=FIRST, default="lanes")
     parser.add_argument("--any-memory", action="store_true",
                         help="a sanitizer keeps what was freed")
     options = parser.parse_args()
-    run = soak(options.seconds, min(60, options.seconds / 3), options.seed)
-    print(f"{options.seconds:g} s, {len(run.memory)} steps: memory "
+    run = soak(options.seconds, min(60, options.seconds / 3), options.seed,
+               options.look)
+    print(f"{options.look}, {options.seconds:g} s, {len(run.memory)} steps: memory "
           f"{run.memory[0][1]} KiB at first, grew by {run.growth()} KiB after "
           f"the first minute; {len(run.torn)} torn screens")
     print("KiB every half minute:", *(

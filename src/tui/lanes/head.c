@@ -408,7 +408,8 @@ static void draw_alert(const struct tui *t, struct grid *g, int row,
 	if (more)
 		snprintf(rest, sizeof rest, " +%d more", more);
 	end -= lanes_width(rest);
-	if (lanes_put(g, row, 1, style, "◆ %s", text) > end) {
+	if (lanes_put(g, row, 1, style, "◆ %s%s",
+		      tui_time_is_past(t) ? "now: " : "", text) > end) {
 		lanes_fill(g, row, end, g->columns - end, L' ', style);
 		lanes_put(g, row, end - 1, style, "…");
 	}
