@@ -298,6 +298,9 @@ def main():
             taken, seen = stat_frames(machine.env, options.frames)
             peer = gpustat_frames(machine.env, options.frames // 10)
             viewers = top.rows(table, latency, machine.env, VIEWERS)
+            if latency == "none":
+                top.look_rows(table, machine.env, VIEWERS[0], VIEWERS[2],
+                              "nvitop")
             recorded = record.rows(table, latency, GPUKIT, machine.env)
             exported = export.rows(table, latency, GPUKIT, machine.env)
             shown = web.rows(table, latency, GPUKIT, machine.env)
