@@ -289,8 +289,8 @@ static void what_has_no_row_is_refused(void **state)
 	static const char *const bodies[] = {
 	    "sin.approx.f32 %f1, %f2;",
 	    "add.cc.u16 %rs2, %rs2, 1;",
-	    "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r1, %r2}, "
-	    "[%r3];",
+	    ("ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r1, %r2}, "
+	     "[%r3];"),
 	    "shfl.sync.bfly.b16 %rs2, %rs1, 1, 31, -1;",
 	    "add.u32 %r2, %rs1, 1;",
 	    "mov.u32 %r2, %envreg3;",
