@@ -200,8 +200,8 @@ static void odd_histories_do_no_harm(void **state)
 	    "{\"steps\":-1}",
 	    "{\"steps\":3}",
 	    "{\"steps\":3,\"devices\":[]}",
-	    "{\"steps\":2,\"time\":5,\"devices\":{\"a\":"
-	    "{\"gpu_utilization_percent\":[1,2,3,4,5],\"power_watts\":7}}}",
+	    ("{\"steps\":2,\"time\":5,\"devices\":{\"a\":"
+	     "{\"gpu_utilization_percent\":[1,2,3,4,5],\"power_watts\":7}}}"),
 	    "{\"steps\":\"x\"}",
 	    "[]",
 	};
