@@ -195,7 +195,7 @@ static void keep_said(struct host *h, const char *line, size_t len)
 static void read_errors(struct host *h)
 {
 	char chunk[4096];
-	ssize_t n;
+	ssize_t n = -1;
 
 	while (h->child.err >= 0 &&
 	       (n = read(h->child.err, chunk, sizeof chunk)) > 0)
