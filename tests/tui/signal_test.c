@@ -412,6 +412,8 @@ static void ctrl_c_on_nothing_tells_how_to_leave(void **state)
 	assert_said("q leaves; Ctrl-C interrupts a process that is selected");
 	screen_press(&s, "u Ctrl-C");
 	assert_said("q goes back, and leaves from the main screen");
+	screen_press(&s, "q");
+	assert_int_equal(s.t.screen, SCREEN_MAIN);
 }
 
 static void the_dialog_names_the_process(void **state)
