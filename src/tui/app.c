@@ -235,7 +235,8 @@ static void show_past(struct app *a)
 	uint64_t wall = tui_time_wall(&a->t);
 	struct gk_snapshot *snap;
 
-	if (keep->at(keep->data, wall, &snap)) {
+	/* Frames are a little early or late: the nearest is meant. */
+	if (keep->at(keep->data, wall + a->period_ns / 2, &snap)) {
 		show_newest(a);
 		return;
 	}

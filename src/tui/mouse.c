@@ -2,6 +2,7 @@
 #include "tui/mouse.h"
 
 #include "tui/lanes/lanes.h"
+#include "tui/lanes/point.h"
 #include "tui/layer.h"
 #include "tui/view.h"
 
@@ -120,6 +121,8 @@ void tui_mouse(struct tui *t, struct term_mouse mouse)
 	if (tui_layer_mouse(t, mouse))
 		return;
 	t->pending = TUI_KEY_NONE;
+	if (is_lanes(t) && lanes_point_mouse(t, mouse))
+		return;
 	switch (mouse.what) {
 	case MOUSE_WHEEL_UP:
 	case MOUSE_WHEEL_DOWN:
@@ -130,6 +133,8 @@ void tui_mouse(struct tui *t, struct term_mouse mouse)
 		click(t, mouse.row, mouse.column);
 		break;
 	case MOUSE_NOTHING:
+	case MOUSE_DRAG:
+	case MOUSE_RELEASE:
 		break;
 	}
 }

@@ -13,8 +13,11 @@ static enum term_mouse_what what_of(unsigned code)
 	static const enum term_mouse_what buttons[] = {
 	    MOUSE_PRESS, MOUSE_NOTHING, MOUSE_PRESS, MOUSE_NOTHING};
 
-	if (code & (MOVED | MORE))
+	if (code & MORE)
 		return MOUSE_NOTHING;
+	if (code & MOVED)
+		return buttons[code & BUTTON] == MOUSE_PRESS ? MOUSE_DRAG
+							     : MOUSE_NOTHING;
 	return (code & WHEEL ? wheels : buttons)[code & BUTTON];
 }
 
@@ -29,7 +32,9 @@ bool tui_mouse_code(const char *text, struct term_mouse *ret_mouse)
 	    text[len] || !column || !row || (end != 'M' && end != 'm'))
 		return false;
 	*ret_mouse = (struct term_mouse){
-	    .what = end == 'M' ? what_of(code) : MOUSE_NOTHING,
+	    .what = end == 'M'                     ? what_of(code)
+		    : what_of(code) == MOUSE_PRESS ? MOUSE_RELEASE
+						   : MOUSE_NOTHING,
 	    .row = (int)row - 1,
 	    .column = (int)column - 1,
 	    .ctrl = code & CTRL,

@@ -90,19 +90,21 @@ static void init_colors(void)
 /*
  * The old form of the mouse, the one that descriptions of screen and tmux
  * tell, has no wheel with Ctrl or Shift: these can the new one as well, or
- * pass it over.
+ * pass it over. So it is with moves while a button is down, which no
+ * description asks for.
  */
 static void tell_mouse(bool on)
 {
 	if (!term.asks_sgr)
 		return;
-	putp(on ? "\033[?1006h" : "\033[?1006l");
+	putp(on ? "\033[?1002h\033[?1006h" : "\033[?1006l\033[?1002l");
 	fflush(stdout); /* which curses does not write to */
 }
 
 static void listen_to_mouse(void)
 {
-	term.asks_sgr = key_mouse && !strcmp(key_mouse, "\033[M");
+	term.asks_sgr = key_mouse && (!strcmp(key_mouse, "\033[M") ||
+				      !strcmp(key_mouse, "\033[<"));
 	if (term.asks_sgr)
 		define_key("\033[<", MOUSE_SGR);
 }
@@ -418,6 +420,8 @@ static void read_mouse(void)
 		else if (event.bstate & (BUTTON1_PRESSED | BUTTON3_PRESSED |
 					 BUTTON1_CLICKED | BUTTON3_CLICKED))
 			m.what = MOUSE_PRESS;
+		else if (event.bstate & (BUTTON1_RELEASED | BUTTON3_RELEASED))
+			m.what = MOUSE_RELEASE;
 	}
 	term.mouse = m;
 }

@@ -62,6 +62,8 @@ enum term_mouse_what {
 	MOUSE_NOTHING,
 	MOUSE_PRESS,
 	MOUSE_DOUBLE,
+	MOUSE_DRAG,    /* moved while a button is down */
+	MOUSE_RELEASE, /* a button is up again */
 	MOUSE_WHEEL_UP,
 	MOUSE_WHEEL_DOWN,
 };

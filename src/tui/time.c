@@ -27,6 +27,13 @@ static uint64_t now_of_view(const struct tui *t)
 	return t->snap ? t->snap->mono_ns : 0;
 }
 
+static uint64_t now_wall(const struct tui *t)
+{
+	if (t->time.now_ns)
+		return t->time.now_wall_ns;
+	return t->snap ? t->snap->wall_ns : 0;
+}
+
 /* The second that has begun is shown too: it holds the newest values. */
 struct gk_history_span tui_time_span(const struct tui *t, int columns)
 {
@@ -36,6 +43,42 @@ struct gk_history_span tui_time_span(const struct tui *t, int columns)
 	    .step_ns = tui_time_step(t),
 	    .count = columns > 0 ? (unsigned)columns * 2 : 0,
 	};
+}
+
+/* The end of the step that a moment is in. */
+static uint64_t step_end(const struct tui *t, uint64_t moment_ns)
+{
+	uint64_t step = tui_time_step(t);
+
+	return (moment_ns / step + 1) * step;
+}
+
+uint64_t tui_time_mark(const struct tui *t)
+{
+	return tui_time_is_past(t) ? step_end(t, t->time.end_ns) : 0;
+}
+
+struct gk_history_span tui_time_around(const struct tui *t, unsigned count)
+{
+	struct gk_history_span span = {.end_ns = step_end(t, now_of_view(t)),
+				       .step_ns = tui_time_step(t),
+				       .count = count};
+	uint64_t mark = tui_time_mark(t);
+	uint64_t latest = mark + count / 4 * span.step_ns;
+
+	if (mark && latest < span.end_ns)
+		span.end_ns = latest;
+	return span;
+}
+
+/* Frames come at one place of a second, and so do values. */
+uint64_t tui_time_wall_of(const struct tui *t, uint64_t end_ns)
+{
+	uint64_t now = now_of_view(t), wall = now_wall(t);
+	uint64_t then = end_ns - GK_NS_PER_S + now % GK_NS_PER_S;
+	uint64_t ago = now > then ? now - then : 0;
+
+	return wall > ago ? wall - ago : 0;
 }
 
 void tui_time_move(struct tui *t, int by)
@@ -79,8 +122,7 @@ uint64_t tui_time_wall(const struct tui *t)
 {
 	uint64_t ago =
 	    tui_time_is_past(t) ? now_of_view(t) - t->time.end_ns : 0;
-	uint64_t wall = t->time.now_ns ? t->time.now_wall_ns
-				       : (t->snap ? t->snap->wall_ns : 0);
+	uint64_t wall = now_wall(t);
 
 	return wall > ago ? wall - ago : 0;
 }

@@ -22,6 +22,18 @@ struct tui_time {
 /* The time that a graph of some columns shows, two values a column. */
 struct gk_history_span tui_time_span(const struct tui *t, int columns);
 
+/*
+ * The time that a trace of so many values shows, in whole steps. While another
+ * time than now is looked at, up to a quarter of them is of after it.
+ */
+struct gk_history_span tui_time_around(const struct tui *t, unsigned count);
+
+/* The end of the step of the moment that is looked at; 0: it is now. */
+uint64_t tui_time_mark(const struct tui *t);
+
+/* The clock at the end of a step, in nanoseconds since 1970. */
+uint64_t tui_time_wall_of(const struct tui *t, uint64_t end_ns);
+
 /* Nanoseconds of one value of a graph. */
 uint64_t tui_time_step(const struct tui *t);
 

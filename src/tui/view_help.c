@@ -51,11 +51,14 @@ static struct line *add_help_line(struct lines *lines, const char *keys,
 
 static const struct {
 	const char *keys, *help;
+	bool lanes; /* in this look alone */
 } mouse[] = {
-    {"Click", "select a process, or sort by a column"},
-    {"Wheel", "previous or next line"},
-    {"Ctrl-Wheel", "five lines"},
-    {"Shift-Wheel", "scroll left or right"},
+    {"Click", "select a process, or sort by a column", false},
+    {"Click", "open a GPU, press a key of the last row", true},
+    {"Drag", "over a trace: time and value", true},
+    {"Wheel", "previous or next line", false},
+    {"Ctrl-Wheel", "five lines", false},
+    {"Shift-Wheel", "scroll left or right", false},
 };
 
 static const struct {
@@ -116,7 +119,8 @@ static void add_all(const struct tui *t, struct lines *lines)
 	add_help_line(lines, "", "");
 	add_help_line(lines, "Mouse", NULL);
 	for (size_t i = 0; i < sizeof mouse / sizeof *mouse; i++)
-		add_help_line(lines, mouse[i].keys, mouse[i].help);
+		if (!mouse[i].lanes || t->options.look == LOOK_LANES)
+			add_help_line(lines, mouse[i].keys, mouse[i].help);
 }
 
 /* ---- drawing ---- */

@@ -1,8 +1,6 @@
 /* The look "lanes": who holds memory, and what the mouse does. */
 #include "lanes_machines.h"
 
-#include "tui/mouse.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,42 +47,11 @@ static void owners_stay_who_they_are(void **state)
 	screen_end(&s);
 }
 
-/* ---- the mouse ---- */
-
-static void click(int row, int column)
-{
-	tui_mouse(&s.t, (struct term_mouse){
-			    .what = MOUSE_PRESS, .row = row, .column = column});
-}
-
-static void a_click_does_what_it_is_on(void **state)
-{
-	int row, column;
-
-	(void)state;
-	eight(24, 80);
-	screen_draw(&s);
-	row = screen_find(&s, "GPU MEM", &column);
-	click(row, column + 1);
-	assert_int_equal(s.t.order.first.column, GK_COLUMN_GPU_MEM);
-	screen_draw(&s);
-	row = screen_find(&s, "t tree", &column);
-	click(row, column);
-	assert_int_equal(s.t.screen, SCREEN_TREE);
-	screen_press(&s, "q");
-	screen_draw(&s);
-	click(3 + 4, 20);
-	assert_int_equal(s.t.screen, SCREEN_DEVICE);
-	assert_string_equal(s.t.device.uuid, s.f.devices[4].uuid);
-	screen_end(&s);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(the_driver_has_what_is_left),
 	    cmocka_unit_test(owners_stay_who_they_are),
-	    cmocka_unit_test(a_click_does_what_it_is_on),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, NULL);

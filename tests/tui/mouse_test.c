@@ -69,10 +69,12 @@ static void codes_are_read(void **state)
 
 	(void)state;
 	check_code("0;10;5M", MOUSE_PRESS, false, false);
-	check_code("0;10;5m", MOUSE_NOTHING, false, false);
+	check_code("0;10;5m", MOUSE_RELEASE, false, false);
 	check_code("1;10;5M", MOUSE_NOTHING, false, false);
 	check_code("2;10;5M", MOUSE_PRESS, false, false);
-	check_code("32;10;5M", MOUSE_NOTHING, false, false);
+	check_code("32;10;5M", MOUSE_DRAG, false, false);
+	check_code("35;10;5M", MOUSE_NOTHING, false, false);
+	check_code("64;10;5m", MOUSE_NOTHING, false, false);
 	check_code("64;10;5M", MOUSE_WHEEL_UP, false, false);
 	check_code("65;10;5M", MOUSE_WHEEL_DOWN, false, false);
 	check_code("69;10;5M", MOUSE_WHEEL_DOWN, false, true);

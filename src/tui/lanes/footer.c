@@ -117,8 +117,12 @@ static void draw_keys(struct tui *t, struct grid *g, int row,
 		    lanes_put(g, row, at, lanes_ink(t, INK_ACCENT), "%s", name);
 		at = lanes_put(g, row, at, lanes_ink(t, INK_TEXT), " %s",
 			       key_word(t, &keys[i]));
-		lanes_hit(t, HIT_KEY, row, from, at - from,
-			  (int)keys[i].action);
+		lanes_hit(t, (struct lanes_hit){.kind = HIT_KEY,
+						.row = row,
+						.column = from,
+						.rows = 1,
+						.columns = at - from,
+						.id = (int)keys[i].action});
 		at += 2;
 	}
 }

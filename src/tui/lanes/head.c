@@ -352,7 +352,7 @@ static void load_text(const struct gk_host *h, bool slash, char *dst,
 }
 
 /* As many of its parts as there is room for. */
-void lanes_host(const struct tui *t, struct grid *g)
+void lanes_host(struct tui *t, struct grid *g)
 {
 	static void (*const parts[])(const struct gk_host *h, bool slash,
 				     char *dst, size_t cap) = {

@@ -3,6 +3,7 @@
 
 #include "format/names.h"
 #include "tui/lanes/part.h"
+#include "tui/lanes/point.h"
 #include "tui/view.h"
 
 #include <stdio.h>
@@ -42,9 +43,11 @@ static void draw_gpus(struct tui *t, struct grid *g,
 				 : lanes_height(t, plan, number);
 
 		draw_gpu(t, g, row, plan, device);
-		for (int k = 0; k < height; k++)
-			lanes_hit(t, HIT_GPU, row + k, 0, g->columns,
-				  (int)device);
+		lanes_hit(t, (struct lanes_hit){.kind = HIT_GPU,
+						.row = row,
+						.rows = height,
+						.columns = g->columns,
+						.id = (int)device});
 		row += height + plan->gap;
 	}
 }
@@ -150,6 +153,7 @@ int lanes_draw(struct tui *t, struct grid *g)
 		lanes_processes(t, g, &plan);
 	draw_page(t, g, &plan);
 	lanes_footer(t, g, &plan);
+	lanes_point_draw(t, g);
 	return (int)t->list_count - plan.list_rows + t->rows;
 }
 
@@ -207,18 +211,12 @@ bool lanes_act(struct tui *t, enum tui_action action)
 
 /* ---- the mouse ---- */
 
-void lanes_hit(struct tui *t, enum lanes_hit_kind kind, int row, int column,
-	       int columns, int id)
+void lanes_hit(struct tui *t, struct lanes_hit hit)
 {
 	struct lanes *l = &t->lanes;
 
 	if (l->hit_count < LANES_HITS)
-		l->hits[l->hit_count++] = (struct lanes_hit){.kind = kind,
-							     .row = row,
-							     .column = column,
-							     .rows = 1,
-							     .columns = columns,
-							     .id = id};
+		l->hits[l->hit_count++] = hit;
 }
 
 long lanes_at(const struct tui *t, int row)
@@ -232,7 +230,7 @@ long lanes_at(const struct tui *t, int row)
 	return i;
 }
 
-static bool is_inside(const struct lanes_hit *hit, int row, int column)
+bool lanes_is_inside(const struct lanes_hit *hit, int row, int column)
 {
 	return row >= hit->row && row < hit->row + hit->rows &&
 	       column >= hit->column && column < hit->column + hit->columns;
@@ -254,7 +252,8 @@ bool lanes_click(struct tui *t, int row, int column)
 	for (int i = 0; i < l->hit_count; i++) {
 		const struct lanes_hit *hit = &l->hits[i];
 
-		if (hit->kind == HIT_TRACE || !is_inside(hit, row, column))
+		if (hit->kind == HIT_TRACE ||
+		    !lanes_is_inside(hit, row, column))
 			continue;
 		if (hit->kind == HIT_COLUMN)
 			tui_order_click(t, (enum gk_column)hit->id);

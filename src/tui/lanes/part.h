@@ -8,7 +8,7 @@
 #include "tui/lanes/plan.h"
 
 void lanes_head(struct tui *t, struct grid *g, const struct lanes_plan *plan);
-void lanes_host(const struct tui *t, struct grid *g);
+void lanes_host(struct tui *t, struct grid *g);
 
 /* A moment since 1970 as the local clock has it, "21:40:12"; "" if it has none.
  */
@@ -52,8 +52,9 @@ void lanes_processes(struct tui *t, struct grid *g,
 void lanes_hosts_footer(struct tui *t, struct grid *g, int row);
 void lanes_footer(struct tui *t, struct grid *g, const struct lanes_plan *plan);
 
+bool lanes_is_inside(const struct lanes_hit *hit, int row, int column);
+
 /* Remembers a place that the mouse may click. */
-void lanes_hit(struct tui *t, enum lanes_hit_kind kind, int row, int column,
-	       int columns, int id);
+void lanes_hit(struct tui *t, struct lanes_hit hit);
 
 #endif

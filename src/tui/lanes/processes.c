@@ -127,7 +127,12 @@ static void draw_title(struct tui *t, struct grid *g, int row,
 			  tui_sort_descends(sort) ? (first ? "▼" : "▽")
 						  : (first ? "▲" : "△"));
 	if (c->id != LANES_BAR)
-		lanes_hit(t, HIT_COLUMN, row, at, width, c->id);
+		lanes_hit(t, (struct lanes_hit){.kind = HIT_COLUMN,
+						.row = row,
+						.column = at,
+						.rows = 1,
+						.columns = width,
+						.id = c->id});
 }
 
 /* ---- rows ---- */

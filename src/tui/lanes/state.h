@@ -11,7 +11,7 @@
 
 #include <gpukit/gpukit.h>
 
-#define LANES_HITS 128 /* places of a screen that a click does something at */
+#define LANES_HITS 192 /* places of a screen that a click does something at */
 
 /* What a click does. */
 enum lanes_hit_kind { HIT_GPU, HIT_COLUMN, HIT_KEY, HIT_TRACE };
@@ -19,8 +19,16 @@ enum lanes_hit_kind { HIT_GPU, HIT_COLUMN, HIT_KEY, HIT_TRACE };
 struct lanes_hit {
 	enum lanes_hit_kind kind;
 	int row, column, rows, columns;
-	int id;     /* a position in the devices, a gk_column, a tui_action */
-	int series; /* of a trace: gk_history_device */
+	int id; /* a position in the devices, a gk_column, a tui_action */
+	/* Of a trace: its gk_history_device, or LANES_CPUS; values a column. */
+	int series, dots;
+};
+
+/* The mouse holds a trace; rows 0: it does not. */
+struct lanes_point {
+	struct lanes_hit trace;
+	int column;   /* of the trace */
+	bool dragged; /* elsewhere than where it was pressed */
 };
 
 /* Part of struct tui; zero it to start. */
@@ -32,8 +40,7 @@ struct lanes {
 	int list_row, list_rows; /* where the list was drawn */
 	struct lanes_hit hits[LANES_HITS];
 	int hit_count;
-	/* Where the mouse points into a trace; row 0: nowhere. */
-	int point_row, point_column;
+	struct lanes_point point;
 };
 
 /* Takes in the snapshot that is shown, once. */

@@ -2,6 +2,7 @@
 #include "tui/lanes/trace.h"
 
 #include "base/clock.h"
+#include "tui/lanes/point.h"
 #include "tui/model.h"
 
 #include <math.h>
@@ -12,6 +13,7 @@
 #define LEVELS  4 /* of a row of braille */
 #define EIGHTHS 8 /* of a row of blocks */
 #define SPARKS  7
+#define DOTS    2 /* values of a column of a trace */
 
 /* Dots of the left and the right half of a cell, filled from the bottom. */
 static const unsigned char dots[2][LEVELS + 1] = {
@@ -125,33 +127,33 @@ static int cut_columns(int columns)
 void lanes_trace_device(struct tui *t, struct grid *g, size_t device,
 			enum gk_history_device series, struct lanes_trace trace)
 {
-	float values[2 * LANES_COLUMNS_MAX];
+	float values[DOTS * LANES_COLUMNS_MAX];
 	const struct gk_device *d = &t->snap->devices[device];
 	int cut = trace.columns - cut_columns(trace.columns);
-	struct lanes *l = &t->lanes;
 
 	trace.column += cut;
 	trace.columns -= cut;
 	gk_history_of_device(t->history, d->uuid, series,
-			     tui_time_span(t, trace.columns), values);
+			     tui_time_around(t, DOTS * (unsigned)trace.columns),
+			     values);
 	trace.values = values;
 	lanes_trace(t, g, &trace);
-	if (l->hit_count < LANES_HITS)
-		l->hits[l->hit_count++] =
-		    (struct lanes_hit){.kind = HIT_TRACE,
-				       .row = trace.row,
-				       .column = trace.column,
-				       .rows = trace.rows,
-				       .columns = trace.columns,
-				       .id = (int)device,
-				       .series = (int)series};
+	lanes_mark_trace(t, g,
+			 (struct lanes_hit){.row = trace.row,
+					    .column = trace.column,
+					    .rows = trace.rows,
+					    .columns = trace.columns,
+					    .id = (int)device,
+					    .series = (int)series,
+					    .dots = DOTS});
 }
 
 double lanes_mean(const struct tui *t, const struct gk_device *d,
 		  enum gk_history_device series, int columns, double *ret_max)
 {
-	float values[2 * LANES_COLUMNS_MAX];
-	struct gk_history_span span = tui_time_span(t, cut_columns(columns));
+	float values[DOTS * LANES_COLUMNS_MAX];
+	struct gk_history_span span =
+	    tui_time_around(t, DOTS * (unsigned)cut_columns(columns));
 	double sum = 0, max = -1;
 	unsigned known = 0;
 
@@ -194,34 +196,45 @@ static void draw_spark(const struct tui *t, struct grid *g, int row, int column,
 	}
 }
 
-static struct gk_history_span spark_span(const struct tui *t, int columns)
+static struct lanes_hit spark_place(int row, int column, int columns)
 {
-	struct gk_history_span span = tui_time_span(t, columns);
-
-	span.count = (unsigned)columns;
-	return span;
+	return (struct lanes_hit){.row = row,
+				  .column = column,
+				  .rows = 1,
+				  .columns = columns,
+				  .dots = 1};
 }
 
 void lanes_spark(struct tui *t, struct grid *g, int row, int column,
 		 int columns, size_t device)
 {
-	float values[2 * LANES_COLUMNS_MAX];
+	float values[LANES_COLUMNS_MAX];
+	struct lanes_hit place;
 
 	columns = cut_columns(columns);
 	gk_history_of_device(t->history, t->snap->devices[device].uuid,
-			     GK_HD_GPU_UTIL, spark_span(t, columns), values);
+			     GK_HD_GPU_UTIL,
+			     tui_time_around(t, (unsigned)columns), values);
 	draw_spark(t, g, row, column, columns, values);
+	place = spark_place(row, column, columns);
+	place.id = (int)device;
+	place.series = GK_HD_GPU_UTIL;
+	lanes_mark_trace(t, g, place);
 }
 
-void lanes_spark_host(const struct tui *t, struct grid *g, int row, int column,
+void lanes_spark_host(struct tui *t, struct grid *g, int row, int column,
 		      int columns)
 {
-	float values[2 * LANES_COLUMNS_MAX];
+	float values[LANES_COLUMNS_MAX];
+	struct lanes_hit place;
 
 	columns = cut_columns(columns);
-	gk_history_of_host(t->history, GK_HH_CPU, spark_span(t, columns),
-			   values);
+	gk_history_of_host(t->history, GK_HH_CPU,
+			   tui_time_around(t, (unsigned)columns), values);
 	draw_spark(t, g, row, column, columns, values);
+	place = spark_place(row, column, columns);
+	place.series = LANES_CPUS;
+	lanes_mark_trace(t, g, place);
 }
 
 /* ---- the axis of time ---- */
@@ -239,15 +252,29 @@ static void tick_text(char *dst, size_t cap, unsigned seconds)
 		snprintf(dst, cap, " %uh", seconds / 3600);
 }
 
+/* Columns of a trace behind the moment that is looked at. */
+static int columns_after(const struct tui *t, int columns)
+{
+	struct gk_history_span span =
+	    tui_time_around(t, DOTS * (unsigned)columns);
+
+	return (int)((span.end_ns - tui_time_mark(t)) / span.step_ns) / DOTS;
+}
+
 void lanes_axis(const struct tui *t, struct grid *g, int row, int column,
 		int columns)
 {
 	static const char now[] = " now";
-	int end = column + columns, free = end - (int)sizeof now + 1;
+	bool past = tui_time_is_past(t);
+	int end = column + columns - (past ? columns_after(t, columns) : 0);
+	int free = past ? end - 1 : end - (int)sizeof now + 1;
 	struct grid_style dim = lanes_ink(t, INK_DIM);
 
 	lanes_fill(g, row, column, columns, L'─', lanes_ink(t, INK_FAINT));
-	lanes_put(g, row, free, dim, "%s", t->time.end_ns ? "────" : now);
+	lanes_put(g, row, free, past ? lanes_ink(t, INK_STRONG) : dim, "%s",
+		  !past               ? now
+		  : lanes_is_ascii(t) ? "|"
+				      : "┊");
 	for (size_t i = 0; i < sizeof ticks_s / sizeof *ticks_s; i++) {
 		uint64_t values = ticks_s[i] * GK_NS_PER_S / tui_time_step(t);
 		char text[32];

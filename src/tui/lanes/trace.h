@@ -21,7 +21,8 @@ struct lanes_trace {
 void lanes_trace(const struct tui *t, struct grid *g,
 		 const struct lanes_trace *trace);
 
-#define LANES_COLUMNS_MAX 512 /* of a trace */
+#define LANES_COLUMNS_MAX 512  /* of a trace */
+#define LANES_CPUS        (-1) /* the series of all CPUs */
 
 /* Draws the trace of a device's series, and remembers it for the mouse. */
 void lanes_trace_device(struct tui *t, struct grid *g, size_t device,
@@ -35,7 +36,7 @@ double lanes_mean(const struct tui *t, const struct gk_device *d,
 /* One row, a second a column. */
 void lanes_spark(struct tui *t, struct grid *g, int row, int column,
 		 int columns, size_t device);
-void lanes_spark_host(const struct tui *t, struct grid *g, int row, int column,
+void lanes_spark_host(struct tui *t, struct grid *g, int row, int column,
 		      int columns);
 
 /* Times ago below a trace. */

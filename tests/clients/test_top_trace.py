@@ -1,0 +1,80 @@
+"""The mouse on a trace of lanes: what is held there tells time and value."""
+
+import datetime
+import re
+
+import pytest
+
+from conftest import GPUKIT, clean_env
+from screen import Terminal
+
+TERMS = ("xterm-256color", "screen-256color", "tmux-256color")
+
+
+@pytest.fixture
+def top(machine, tmp_path):
+    """A viewer of one GPU at 41 %, when some seconds of it are known."""
+    made = machine("--gpus", "h100")
+    made.ctl("set", "0", "utilization=41")
+    started = []
+
+    def start(term):
+        terminal = Terminal([GPUKIT, "top"],
+                            clean_env(XDG_CONFIG_HOME=str(tmp_path),
+                                      **made.env), 120, 40, TERM=term)
+        started.append(terminal)
+        terminal.wait_for("41 % busy")
+        terminal.draw_for(3)
+        return terminal
+
+    yield start
+    for terminal in started:
+        terminal.close()
+
+
+def end_of_trace(terminal):
+    """Row and column, from 1 on, of the newest value of the large trace."""
+    for row, line in enumerate(terminal.screen.display):
+        if "41 % busy" in line:
+            return row + 1, line.index("41 % busy") - 1
+    raise AssertionError(terminal.text)
+
+
+def mouse(terminal, code, row, column, end=b"M"):
+    terminal.send(b"\x1b[<%d;%d;%d" % (code, column, row) + end)
+
+
+@pytest.mark.parametrize("term", TERMS)
+def test_a_drag_tells_time_and_value(top, term):
+    terminal = top(term)
+    assert b"\x1b[?1002h" in terminal.raw
+    row, column = end_of_trace(terminal)
+    mouse(terminal, 0, row, column)
+    text = terminal.wait_for("· 41 % ")
+    told = re.search(r" (\d\d:\d\d:\d\d) · 41 % ", text)[1]
+    clock = datetime.datetime.strptime(told, "%H:%M:%S").time()
+    now = datetime.datetime.now()
+    ago = (now - datetime.datetime.combine(now.date(), clock)).total_seconds()
+    assert -1 <= ago <= 5 or ago < -86000, (told, now)
+    assert "┊" in text
+    # It goes where the mouse goes, also before all that is known.
+    mouse(terminal, 32, row + 1, column - 40)
+    terminal.wait_for("· — ")
+    mouse(terminal, 32, row, column)
+    terminal.wait_for("· 41 % ")
+    mouse(terminal, 0, row, column, b"m")
+    terminal.wait_for(lambda text: "· 41 %" not in text and "┊" not in text)
+    assert "% busy" in terminal.text  # the main screen, as before
+    terminal.send(b"q")
+    assert terminal.ends(20) and terminal.status == 0
+    assert terminal.raw.rindex(b"\x1b[?1002l") > \
+        terminal.raw.rindex(b"\x1b[?1002h")
+    terminal.left_intact()
+
+
+def test_a_click_opens_the_gpu(top):
+    terminal = top(TERMS[0])
+    row, column = end_of_trace(terminal)
+    mouse(terminal, 0, row, column)
+    mouse(terminal, 0, row, column, b"m")
+    terminal.wait_for("GPU-")
