@@ -40,8 +40,10 @@ struct device {
 	unsigned late; /* frames since a reading of the FAST tier */
 	struct gk_value before[GK_HD_COUNT]; /* of counters, at that time */
 	struct gk_series series[GK_HD_COUNT];
-	float *rings;
+	uint16_t *rings;
 };
+
+#define RINGS_SIZE (GK_HD_COUNT * GK_SERIES_ALL * sizeof(uint16_t))
 
 struct process {
 	pid_t pid;
@@ -49,13 +51,13 @@ struct process {
 	char uuid[GK_NAME_MAX];
 	uint64_t seen_ns;
 	struct gk_series series[GK_HP_COUNT];
-	float rings[GK_HP_COUNT][GK_SERIES_FINE];
+	uint16_t rings[GK_HP_COUNT][GK_SERIES_FINE];
 };
 
 struct gk_history {
 	uint64_t begin_ns, before_ns, now_ns; /* snapshots: first, last two */
 	struct gk_series host[GK_HH_COUNT];
-	float host_rings[GK_HH_COUNT][GK_SERIES_ALL];
+	uint16_t host_rings[GK_HH_COUNT][GK_SERIES_ALL];
 	struct device *devices;
 	size_t device_count;
 	struct process **processes;
@@ -198,12 +200,12 @@ static struct device *place_device(struct gk_history *h)
 {
 	size_t n = h->device_count + 1;
 	struct device *more = realloc(h->devices, n * sizeof *more);
-	float *rings;
+	uint16_t *rings;
 
 	if (!more)
 		return NULL;
 	h->devices = more;
-	rings = calloc(GK_HD_COUNT * (size_t)GK_SERIES_ALL, sizeof *rings);
+	rings = calloc(1, RINGS_SIZE);
 	if (!rings)
 		return NULL;
 	more[h->device_count] = (struct device){.rings = rings};
@@ -215,7 +217,9 @@ static struct device *new_device(struct gk_history *h,
 {
 	struct device *d = gone_device(h);
 
-	if (!d)
+	if (d)
+		memset(d->rings, 0, RINGS_SIZE);
+	else
 		d = place_device(h);
 	if (!d)
 		return NULL;
@@ -271,8 +275,8 @@ static struct process *new_process(struct gk_history *h,
 	/* All are seen in this very snapshot: one too many is left out. */
 	if (!p || p->seen_ns == now_ns)
 		return NULL;
-	p->pid = from->pid;
-	p->start_ticks = from->start_ticks;
+	*p = (struct process){.pid = from->pid,
+			      .start_ticks = from->start_ticks};
 	gk_str_copy(p->uuid, sizeof p->uuid, uuid);
 	for (int i = 0; i < GK_HP_COUNT; i++)
 		gk_series_init(&p->series[i], p->rings[i], 1);

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Ten minutes by the second, two hours by ten, a day by the minute. */
 static const struct {
@@ -18,14 +19,46 @@ static const struct {
 _Static_assert(600 + 720 + 1440 == GK_SERIES_ALL, "the rings of all levels");
 _Static_assert(600 == GK_SERIES_FINE, "the ring of the finest level");
 
-void gk_series_init(struct gk_series *s, float *ring, unsigned count)
+/*
+ * A float32 without its sign and twelve digits of its mantissa, 2^-10 to 2^22:
+ * a value is kept to one part in 4096, whole numbers up to that exactly. What
+ * is smaller is zero, what is larger the largest. NOTHING is no value.
+ */
+enum { NOTHING, ZERO, FIRST, DIGITS_LEFT_OUT = 12 };
+#define BITS_BELOW ((uint32_t)(127 - 10) << 23) /* of 2^-10 */
+
+static uint16_t pack(float value)
+{
+	uint32_t bits;
+
+	memcpy(&bits, &value, sizeof bits);
+	bits += 1U << (DIGITS_LEFT_OUT - 1); /* to the nearest */
+	if (!(value > 0) || bits < BITS_BELOW)
+		return ZERO;
+	bits = ((bits - BITS_BELOW) >> DIGITS_LEFT_OUT) + FIRST;
+	return bits > UINT16_MAX ? UINT16_MAX : (uint16_t)bits;
+}
+
+static float unpack(uint16_t packed)
+{
+	uint32_t bits =
+	    ((packed - (uint32_t)FIRST) << DIGITS_LEFT_OUT) + BITS_BELOW;
+	float value;
+
+	if (packed < FIRST)
+		return packed == ZERO ? 0 : NAN;
+	memcpy(&value, &bits, sizeof value);
+	return value;
+}
+
+void gk_series_init(struct gk_series *s, uint16_t *ring, unsigned count)
 {
 	*s = (struct gk_series){.levels = count, .ring = ring};
 }
 
-static float *ring_of(const struct gk_series *s, unsigned level)
+static uint16_t *ring_of(const struct gk_series *s, unsigned level)
 {
-	float *ring = s->ring;
+	uint16_t *ring = s->ring;
 
 	for (unsigned i = 0; i < level; i++)
 		ring += levels[i].length;
@@ -33,36 +66,39 @@ static float *ring_of(const struct gk_series *s, unsigned level)
 }
 
 /* Says that nothing is known of the bins between the last one and this. */
-static void forget_gap(float *ring, uint32_t length, uint64_t from, uint64_t to)
+static void forget_gap(uint16_t *ring, uint32_t length, uint64_t from,
+		       uint64_t to)
 {
 	if (to - from > length)
 		from = to - length;
 	for (uint64_t b = from + 1; b < to; b++)
-		ring[b % length] = NAN;
+		ring[b % length] = NOTHING;
+}
+
+/* The bin that was filled so far goes to the ring. */
+static void begin_bin(struct gk_series *s, unsigned level, uint64_t bin)
+{
+	struct gk_level *l = &s->level[level];
+	uint32_t length = levels[level].length;
+	uint16_t *ring = ring_of(s, level);
+
+	if (l->added) {
+		ring[l->bin % length] = pack(l->mean);
+		if (bin > l->bin)
+			forget_gap(ring, length, l->bin, bin);
+	}
+	*l = (struct gk_level){.bin = bin};
 }
 
 static void add_to(struct gk_series *s, unsigned level, uint64_t now_ns,
 		   float value)
 {
 	struct gk_level *l = &s->level[level];
-	uint32_t length = levels[level].length;
 	uint64_t bin = now_ns / levels[level].period_ns;
-	float *ring = ring_of(s, level);
-	float *at = &ring[bin % length];
 
-	if (!l->added) {
-		for (uint32_t i = 0; i < length; i++)
-			ring[i] = NAN;
-		l->bin = bin;
-	}
-	if (bin != l->bin) {
-		if (bin > l->bin)
-			forget_gap(ring, length, l->bin, bin);
-		l->bin = bin;
-		l->added = 0;
-	}
-	*at = l->added ? *at + (value - *at) / (float)(l->added + 1) : value;
-	l->added++;
+	if (!l->added || bin != l->bin)
+		begin_bin(s, level, bin);
+	l->mean += (value - l->mean) / (float)++l->added;
 }
 
 void gk_series_add(struct gk_series *s, uint64_t now_ns, double value)
@@ -80,7 +116,7 @@ static float mean_of_bins(const struct gk_series *s, unsigned level,
 	const struct gk_level *l = &s->level[level];
 	uint64_t period = levels[level].period_ns;
 	uint32_t length = levels[level].length, n = 0;
-	const float *ring = ring_of(s, level);
+	const uint16_t *ring = ring_of(s, level);
 	uint64_t first = from_ns / period, last = (to_ns - 1) / period;
 	double sum = 0;
 
@@ -89,7 +125,7 @@ static float mean_of_bins(const struct gk_series *s, unsigned level,
 	if (l->bin >= length && first <= l->bin - length)
 		first = l->bin - length + 1;
 	for (uint64_t b = first; b <= last; b++) {
-		float value = ring[b % length];
+		float value = b == l->bin ? l->mean : unpack(ring[b % length]);
 
 		if (isnan(value))
 			continue;

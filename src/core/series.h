@@ -8,26 +8,32 @@
 #include "core/history.h"
 
 #define GK_SERIES_LEVELS 3
-#define GK_SERIES_FINE   600  /* floats of the finest level alone */
-#define GK_SERIES_ALL    2760 /* floats of all levels */
+#define GK_SERIES_FINE   600  /* values of the finest level alone */
+#define GK_SERIES_ALL    2760 /* values of all levels */
 
-/* The bin that is being filled, and how often it was added to. */
+/* The bin that is being filled: its mean, of how many values. */
 struct gk_level {
 	uint64_t bin;
 	uint32_t added;
+	float mean;
 };
 
 struct gk_series {
 	struct gk_level level[GK_SERIES_LEVELS];
 	unsigned levels; /* in use, the finest first */
-	float *ring;     /* of one level behind that of the other */
+	uint16_t *ring;  /* of one level behind that of the other */
 };
 
-/* The ring stays the caller's: GK_SERIES_FINE floats for one level,
- * GK_SERIES_ALL for all. */
-void gk_series_init(struct gk_series *s, float *ring, unsigned levels);
+/*
+ * The ring stays the caller's: GK_SERIES_FINE values for one level,
+ * GK_SERIES_ALL for all; zeros, which say that nothing is known.
+ */
+void gk_series_init(struct gk_series *s, uint16_t *ring, unsigned levels);
 
-/* Adds a value; several of one bin are averaged, NAN leaves a gap. */
+/*
+ * Adds a value, not below 0; several of one bin are averaged, NAN leaves a gap.
+ * A bin that is over is kept to one part in 4096.
+ */
 void gk_series_add(struct gk_series *s, uint64_t now_ns, double value);
 
 /*

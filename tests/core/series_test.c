@@ -5,20 +5,24 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define S GK_NS_PER_S
 #define T 1200000 /* seconds; a whole minute */
 
-static float ring[GK_SERIES_ALL];
+static uint16_t ring[GK_SERIES_ALL];
 static struct gk_series series;
+
+static void begin(unsigned levels)
+{
+	memset(ring, 0, sizeof ring);
+	gk_series_init(&series, ring, levels);
+}
 
 static int setup(void **state)
 {
 	(void)state;
-	/* Values that stood there before are not looked at. */
-	for (int i = 0; i < GK_SERIES_ALL; i++)
-		ring[i] = 777;
-	gk_series_init(&series, ring, GK_SERIES_LEVELS);
+	begin(GK_SERIES_LEVELS);
 	return 0;
 }
 
@@ -43,7 +47,9 @@ static void is_mean(double end, double step, double want)
 {
 	float got = mean(end, step);
 
-	if (isnan(want) ? !isnan(got) : !(fabs((double)got - want) < 0.02))
+	/* Bins that are over are kept to one part in 4096. */
+	if (isnan(want) ? !isnan(got)
+			: !(fabs((double)got - want) <= 0.02 + want / 4096))
 		fail_msg("until %g, of %g: %g, not %g", end, step, (double)got,
 			 want);
 }
@@ -118,7 +124,7 @@ static void the_first_second_counts(void **state)
 static void the_fine_ring_comes_round(void **state)
 {
 	(void)state;
-	gk_series_init(&series, ring, 1);
+	begin(1);
 	for (int i = 0; i < 700; i++)
 		add(i + 0.5, i);
 	is_mean(700, 1, 699);
@@ -133,7 +139,7 @@ static void the_fine_ring_comes_round(void **state)
 static void a_gap_is_forgotten(void **state)
 {
 	(void)state;
-	gk_series_init(&series, ring, 1);
+	begin(1);
 	for (int i = 0; i < 600; i++)
 		add(i + 0.5, 1);
 	add(650.5, 2);
@@ -154,7 +160,7 @@ static void a_long_gap_leaves_nothing(void **state)
 	for (size_t g = 0; g < COUNT(gaps); g++) {
 		int end = 600 + gaps[g];
 
-		gk_series_init(&series, ring, 1);
+		begin(1);
 		for (int i = 0; i <= 600; i++)
 			add(i + 0.5, 1);
 		add(end + 0.5, 2);
@@ -201,14 +207,49 @@ static void a_day_is_kept_by_the_minute(void **state)
 
 	(void)state;
 	for (int i = 0; i <= NEWEST; i += 10)
-		add(i, i);
+		add(i, i % 3600);
 	/* Two hours by ten seconds. */
-	is_mean(TENS + 20, 10, TENS + 10);
-	is_mean(TENS + 10, 10, TENS + 25);
+	is_mean(TENS + 20, 10, 10);
+	is_mean(TENS + 10, 10, 25);
 	/* The oldest minute, and the one before it. */
-	is_mean(3720, 60, 3660 + 25);
+	is_mean(3720, 60, 60 + 25);
 	is_mean(3660, 60, (double)NAN);
 	is_mean(60, 60, (double)NAN);
+}
+
+/* From nothing to more than any value, to one part in 4096. */
+static void all_sizes_are_kept(void **state)
+{
+	static const struct {
+		double value, kept;
+	} rows[] = {
+	    {0, 0},
+	    {1e-9, 0},
+	    {1.0 / 1024, 1.0 / 1024},
+	    {0.3, 0.3},
+	    {1, 1},
+	    {99.5, 99.5},
+	    {354.2, 354.2},
+	    {1979, 1979},
+	    {4095, 4095},
+	    {65537, 65537},
+	    {3999999, 3999999},
+	    {-3, 0},
+	};
+
+	(void)state;
+	begin(1);
+	for (size_t i = 0; i < COUNT(rows); i++)
+		add((double)i + 0.5, rows[i].value);
+	add(COUNT(rows) + 0.5, 0);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		double got = (double)mean((double)i + 1, 1);
+		double kept = rows[i].kept;
+
+		if (kept == floor(kept) && kept <= 4096)
+			assert_true(got == kept);
+		assert_near(got, kept, kept / 4096);
+	}
 }
 
 #define TEST(name) cmocka_unit_test_setup(name, setup)
@@ -226,6 +267,7 @@ int main(void)
 	    TEST(a_clock_that_goes_back_starts_a_bin),
 	    TEST(old_times_are_read_of_a_coarser_ring),
 	    TEST(a_day_is_kept_by_the_minute),
+	    TEST(all_sizes_are_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
