@@ -14,6 +14,14 @@
 /* Fast enough for 10 ms; what comes again is found anyway. */
 #define LEVEL 1
 
+/*
+ * How far back the stream looks, 2^n bytes: what a snapshot has comes again in
+ * the next, a snapshot's length later. The memory of a writer grows with it:
+ * half a MiB and more.
+ */
+#define WINDOW_MIN 16
+#define WINDOW_MAX 19
+
 struct gk_tape_writer {
 	ZSTD_CStream *stream;
 	unsigned until_key; /* blocks; 0: the next must be one */
@@ -151,6 +159,17 @@ static void write_head(const struct gk_tape_writer *w, uint64_t wall_ns,
 	gk_tape_head_write(&head, (unsigned char *)out->data + at);
 }
 
+/* The stream anew, its window two snapshots long. */
+static void begin_stream(struct gk_tape_writer *w)
+{
+	int window = WINDOW_MIN;
+
+	while (window < WINDOW_MAX && w->raw.len * 2 > (size_t)1 << window)
+		window++;
+	ZSTD_CCtx_reset(w->stream, ZSTD_reset_session_only);
+	ZSTD_CCtx_setParameter(w->stream, ZSTD_c_windowLog, window);
+}
+
 int gk_tape_add(struct gk_tape_writer *w, const struct gk_snapshot *snap,
 		bool anew, struct gk_buf *out)
 {
@@ -160,11 +179,11 @@ int gk_tape_add(struct gk_tape_writer *w, const struct gk_snapshot *snap,
 	int r;
 
 	w->raw.len = 0;
-	if (key) {
-		ZSTD_CCtx_reset(w->stream, ZSTD_reset_session_only);
+	if (key)
 		put_schema(&w->raw);
-	}
 	put_snapshot(&w->raw, snap);
+	if (key)
+		begin_stream(w);
 	gk_buf_pad(out, 0, GK_TAPE_HEAD_LEN);
 	w->until_key = 0; /* should this fail */
 	if (w->raw.failed || w->raw.len > GK_TAPE_BLOCK_MAX)
