@@ -263,10 +263,3 @@ void grid_to_ascii(struct grid *g)
 	for (int i = 0; i < g->rows * g->columns; i++)
 		g->cells[i].c = g->cells[i].c ? ascii_of(g->cells[i].c) : L'?';
 }
-
-bool grid_same_cell(const struct grid_cell *a, const struct grid_cell *b)
-{
-	return a->c == b->c && a->style.color == b->style.color &&
-	       a->style.attribute == b->style.attribute &&
-	       a->ground == b->ground;
-}

@@ -82,6 +82,13 @@ void grid_dim(struct grid *g);
 /* Replaces what is not ASCII, for terminals without UTF-8. */
 void grid_to_ascii(struct grid *g);
 
-bool grid_same_cell(const struct grid_cell *a, const struct grid_cell *b);
+/* In line: asked of every cell of every frame. */
+static inline bool grid_same_cell(const struct grid_cell *a,
+				  const struct grid_cell *b)
+{
+	return a->c == b->c && a->style.color == b->style.color &&
+	       a->style.attribute == b->style.attribute &&
+	       a->ground == b->ground;
+}
 
 #endif

@@ -192,6 +192,11 @@ int term_open(const struct term_options *options)
 		tui_crash_release();
 		return GK_ERR_NOT_SUPPORTED;
 	}
+	/*
+	 * Curses flushes at every move of the cursor until it has come back
+	 * from endwin() once; the first term_show() brings it back.
+	 */
+	endwin();
 	set_escdelay(ESC_DELAY_MS);
 	raw();
 	noecho();
@@ -313,15 +318,16 @@ static void set_style(const struct grid_cell *cell)
 /* Draws the cells of a row that differ from what is shown. */
 static void show_row(const struct grid *g, int row, bool all)
 {
-	for (int c = 0; c < g->columns; c++) {
-		const struct grid_cell *cell = grid_at(g, row, c);
-		wchar_t text[2] = {cell->c, L'\0'};
+	const struct grid_cell *cells = grid_at(g, row, 0);
+	const struct grid_cell *shown = grid_at(&term.shown, row, 0);
 
-		if (!cell->c ||
-		    (!all &&
-		     grid_same_cell(cell, grid_at(&term.shown, row, c))))
+	for (int c = 0; c < g->columns; c++) {
+		wchar_t text[2] = {cells[c].c, L'\0'};
+
+		if (!cells[c].c ||
+		    (!all && grid_same_cell(&cells[c], &shown[c])))
 			continue;
-		set_style(cell);
+		set_style(&cells[c]);
 		mvaddnwstr(row, c, text, 1);
 	}
 }
