@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -69,6 +70,51 @@ static void end_oldest(struct gk_connections *all)
 		}
 }
 
+/* ---- clients that have left ---- */
+
+static bool has_left(const struct gk_connection *c)
+{
+	struct pollfd fd = {.fd = c->fd, .events = POLLRDHUP};
+
+	return poll(&fd, 1, 0) > 0 &&
+	       fd.revents & (POLLRDHUP | POLLHUP | POLLERR);
+}
+
+/*
+ * The library looks at a stream only when there is something to send: until
+ * then one whose client has left keeps its place.
+ */
+static void find_those_who_left(struct gk_connections *all)
+{
+	struct gk_connection *head = &all->heads[GK_DOING_STREAM], *c, *next;
+
+	for (c = head->after; c != head; c = next) {
+		next = c->after;
+		if (c->left || !has_left(c))
+			continue;
+		c->left = true;
+		all->left++;
+		all->made_room = true;
+		gk_connection_does(all, c, GK_DOING_REQUEST);
+	}
+}
+
+bool gk_connections_room(struct gk_connections *all, unsigned others)
+{
+	if (all->streams + others >= all->most)
+		find_those_who_left(all);
+	return all->streams + others < all->most;
+}
+
+/* ---- the book ---- */
+
+static void make_room(struct gk_connections *all)
+{
+	find_those_who_left(all);
+	if (all->count - all->left > all->most)
+		end_oldest(all);
+}
+
 struct gk_connection *gk_connection_add(struct gk_connections *all, int fd)
 {
 	struct gk_connection *c = calloc(1, sizeof *c);
@@ -76,8 +122,8 @@ struct gk_connection *gk_connection_add(struct gk_connections *all, int fd)
 	if (!c)
 		return NULL;
 	c->fd = fd;
-	if (++all->count > all->most)
-		end_oldest(all);
+	if (++all->count - all->left > all->most)
+		make_room(all);
 	put_in(all, c, GK_DOING_REQUEST);
 	return c;
 }
@@ -85,6 +131,7 @@ struct gk_connection *gk_connection_add(struct gk_connections *all, int fd)
 void gk_connection_remove(struct gk_connections *all, struct gk_connection *c)
 {
 	take_out(all, c);
+	all->left -= c->left;
 	all->made_room |= all->count-- > all->most;
 	free(c);
 }

@@ -23,13 +23,15 @@ struct gk_connection {
 	uint64_t since_ns;
 	enum gk_doing doing;
 	bool fresh; /* idle since the last look */
+	bool left;  /* its client has, and the library is to notice */
 };
 
 struct gk_connections {
 	struct gk_connection heads[GK_DOING_COUNT]; /* rings, oldest first */
-	unsigned count, streams, most;
-	bool made_room; /* one of too many has gone: the library has to look at
-			   once for whom it left waiting */
+	unsigned count, streams, left, most;
+	bool made_room; /* one of too many has gone or left: the library has to
+			   look at once, for that and for whom it left waiting
+			   */
 };
 
 void gk_connections_init(struct gk_connections *all, unsigned most);
@@ -42,6 +44,10 @@ void gk_connection_remove(struct gk_connections *all, struct gk_connection *c);
 /* It does something, from now on. */
 void gk_connection_does(struct gk_connections *all, struct gk_connection *c,
 			enum gk_doing what);
+
+/* Whether there is room for a stream, with so many places for others; those
+ * whose clients have left make room. */
+bool gk_connections_room(struct gk_connections *all, unsigned others);
 
 /*
  * Ends those that take too long, and those whose client has sent its last

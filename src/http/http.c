@@ -239,9 +239,11 @@ static ssize_t read_stream(void *cls, uint64_t at, char *dst, size_t cap)
 {
 	struct stream *s = cls;
 	struct gk_http *http = s->http;
-	ssize_t n = http->ends ? -1
-			       : http->options.more(http->options.owner,
-						    s->source, dst, cap);
+	const struct gk_connection *c = find_connection(s->connection);
+	ssize_t n =
+	    http->ends || (c && c->left)
+		? -1
+		: http->options.more(http->options.owner, s->source, dst, cap);
 
 	(void)at;
 	if (n < 0)
@@ -293,18 +295,13 @@ static void limit_socket(struct MHD_Connection *connection)
 		setsockopt(c->fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
 }
 
-static bool is_room_for_stream(const struct gk_http *http)
-{
-	return http->connections.streams + NOT_STREAMS < http->connections.most;
-}
-
 /* Takes the page's stream over. */
 static enum MHD_Result answer_stream(struct gk_http *http,
 				     struct MHD_Connection *connection,
 				     const struct gk_http_page *page)
 {
 	struct gk_http_options *o = &http->options;
-	struct stream *s = is_room_for_stream(http)
+	struct stream *s = gk_connections_room(&http->connections, NOT_STREAMS)
 			       ? new_stream(http, connection, page->stream)
 			       : NULL;
 	struct MHD_Response *response;
@@ -460,8 +457,10 @@ static void run_once(struct gk_http *http, struct pollfd fds[3])
 	if (MHD_get_timeout(http->daemon, &wanted) == MHD_YES &&
 	    wanted < LOOK_EVERY_MS)
 		timeout = (int)wanted;
-	if (http->connections.made_room)
+	if (http->connections.made_room) {
 		timeout = 0;
+		resume_streams(http);
+	}
 	http->connections.made_room = false;
 	poll(fds, 3, timeout);
 	if (fds[2].revents) {

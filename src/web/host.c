@@ -500,6 +500,8 @@ void gk_web_host_summary(const struct gk_web_host *h, struct gk_buf *out)
 	gk_buf_putc(out, '{');
 	put_string(out, "name", h->name);
 	gk_buf_putc(out, ',');
+	put_string(out, "asked", h->asked);
+	gk_buf_putc(out, ',');
 	put_string(out, "why", h->why);
 	if (h->heard_ns)
 		gk_buf_printf(out, ",\"age_seconds\":%.1f",
@@ -517,6 +519,7 @@ void gk_web_host_init(struct gk_web_host *h, const char *name, bool own)
 {
 	*h = (struct gk_web_host){.own = own};
 	gk_str_copy(h->name, sizeof h->name, name);
+	gk_str_copy(h->asked, sizeof h->asked, name);
 	gk_str_copy(h->why, sizeof h->why, "connecting");
 }
 

@@ -55,7 +55,8 @@ struct gk_web_trace {
 };
 
 struct gk_web_host {
-	char name[GK_NAME_MAX];
+	char name[GK_NAME_MAX];  /* as it calls itself, once that is known */
+	char asked[GK_NAME_MAX]; /* as it was called before */
 	bool own;
 	char why[256];     /* nothing is heard of it; "": it is */
 	uint64_t heard_ns; /* the last frame; 0: none yet */

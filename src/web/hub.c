@@ -72,10 +72,14 @@ void gk_hub_free(struct gk_hub *hub)
 
 /* ---- hosts ---- */
 
+/* Who looked before it told its name comes again with the one before. */
 static struct gk_web_host *find_host(struct gk_hub *hub, const char *name)
 {
 	for (size_t i = 0; i < hub->count; i++)
 		if (!strcmp(hub->hosts[i].name, name))
+			return &hub->hosts[i];
+	for (size_t i = 0; i < hub->count; i++)
+		if (!strcmp(hub->hosts[i].asked, name))
 			return &hub->hosts[i];
 	return NULL;
 }
@@ -228,21 +232,35 @@ static struct gk_event *next_wanted(struct gk_stream *s)
 	return NULL;
 }
 
-/* The next of the ring that no newer one of its kind makes old. */
-static struct gk_event *next_of_ring(struct gk_stream *s)
+/* The one of two that comes first, if it is to be sent at all. */
+static struct gk_event *earlier(const struct gk_stream *s,
+				struct gk_event *next, struct gk_event *other)
+{
+	if (!other || other->id <= s->at || (next && next->id <= other->id))
+		return next;
+	return other;
+}
+
+/*
+ * What comes after the last that was sent: of what was missed all that the ring
+ * still has, of the rest the newest of its kind, which the ring may have lost.
+ */
+static struct gk_event *next_news(struct gk_stream *s)
 {
 	const struct gk_web_host *h = s->host;
+	struct gk_event *next = NULL;
 
-	for (unsigned i = 0; i < h->count; i++) {
+	for (unsigned i = 0; s->at < s->all_until && i < h->count; i++) {
 		struct gk_event *e = h->ring[(h->first + i) % GK_WEB_RING];
 
-		if (e->id <= s->at)
-			continue;
-		s->at = e->id;
-		if (e->id <= s->all_until || e == h->latest[e->kind])
-			return gk_event_use(e);
+		if (e->id <= s->all_until)
+			next = earlier(s, next, e);
 	}
-	return NULL;
+	for (int kind = 0; kind < GK_EVENT_KINDS; kind++)
+		next = earlier(s, next, h->latest[kind]);
+	if (next)
+		s->at = next->id;
+	return gk_event_use(next);
 }
 
 static struct gk_event *next_event(struct gk_stream *s)
@@ -256,7 +274,7 @@ static struct gk_event *next_event(struct gk_stream *s)
 	if (!s->greeted)
 		return greet(s);
 	e = next_wanted(s);
-	return e ? e : next_of_ring(s);
+	return e ? e : next_news(s);
 }
 
 static size_t send_part(struct gk_stream *s, char *dst, size_t cap)

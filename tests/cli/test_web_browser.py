@@ -222,6 +222,32 @@ def test_a_machine_that_stops_says_so_and_comes_back(web, browser):
     assert w.stop() == (0, "") and made
 
 
+def test_a_clock_that_is_set_back_stops_nothing(web, browser):
+    """The next frame is of an hour before: it is shown all the same."""
+    w = web(["--gpus", "t4:1", "--load", "train:0"])
+    b = browser("about:blank")
+    b.call("Page.addScriptToEvaluateOnNewDocument", source="""
+      window.EventSource = class extends EventSource {
+        addEventListener(name, take) {
+          super.addEventListener(name, name !== "frame" ? take : (event) => {
+            const frame = JSON.parse(event.data);
+            frame.time -= window.back ?? 0;
+            take({ data: JSON.stringify(frame) });
+          });
+        }
+      };""")
+    b.open(w.url)
+    until_live(b, 1)
+    then = b.text("#clock")
+    b.eval("window.back = 3600")
+    b.until(f"document.getElementById('clock').textContent !== '{then}' &&"
+            f"document.getElementById('clock').textContent.slice(0, 2) !== "
+            f"'{then[:2]}'")
+    then = b.text("#clock")
+    b.until(f"document.getElementById('clock').textContent !== '{then}'")
+    assert b.eval(LIVE)
+
+
 def test_nothing_runs_and_no_gpu_and_no_driver(web, machine, browser,
                                                tmp_path):
     w = web(["--gpus", "t4:1"])

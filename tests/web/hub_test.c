@@ -155,6 +155,54 @@ static void who_comes_again_gets_what_was_missed(void **state)
 	gk_hub_free(hub);
 }
 
+/* Of what changes seldom, too: it is the newest of its kind, however many
+ * frames have come since. */
+static void who_is_slow_misses_no_alert(void **state)
+{
+	struct gk_stream *slow, *again;
+	const char *text;
+	char id[64];
+
+	(void)state;
+	begin(1);
+	assert_int_equal(take(0, GK_EVENT_HELLO, HELLO), 0);
+	frame(0, 1);
+	slow = gk_hub_look(hub, NULL, "");
+	last_id(read_all(slow, 4096), id);
+	frame(0, 2);
+	again = gk_hub_look(hub, NULL, id);
+	assert_int_equal(take(0, GK_EVENT_ALERT, "{\"alerts\":[7]}"), 0);
+	for (int i = 0; i < 2 * GK_WEB_RING; i++)
+		frame(0, 3 + i);
+	for (int i = 0; i < 2; i++) {
+		text = read_all(i ? again : slow, 4096);
+		assert_non_null(strstr(text, "{\"alerts\":[7]}"));
+		assert_string_equal(times(text), "242 ");
+		gk_stream_end(i ? again : slow);
+	}
+	gk_hub_free(hub);
+}
+
+static void a_host_is_found_by_the_name_it_had(void **state)
+{
+	struct gk_stream *s;
+
+	(void)state;
+	begin(2);
+	s = gk_hub_look(hub, "two", "");
+	assert_int_equal(take(1, GK_EVENT_HELLO, HELLO), 0);
+	frame(1, 5);
+	assert_string_equal(times(read_all(s, 4096)), "5 ");
+	gk_stream_end(s);
+	for (int i = 0; i < 2; i++) {
+		s = gk_hub_look(hub, i ? "atlas" : "two", "");
+		assert_non_null(s);
+		assert_string_equal(times(read_all(s, 4096)), "5 ");
+		gk_stream_end(s);
+	}
+	gk_hub_free(hub);
+}
+
 static void a_stream_is_of_one_host(void **state)
 {
 	struct gk_stream *s;
@@ -207,6 +255,8 @@ int main(void)
 	    cmocka_unit_test(the_bytes_are_the_same_in_any_pieces),
 	    cmocka_unit_test(who_is_slow_gets_the_newest),
 	    cmocka_unit_test(who_comes_again_gets_what_was_missed),
+	    cmocka_unit_test(who_is_slow_misses_no_alert),
+	    cmocka_unit_test(a_host_is_found_by_the_name_it_had),
 	    cmocka_unit_test(a_stream_is_of_one_host),
 	    cmocka_unit_test(one_host_alone_is_no_list),
 	};

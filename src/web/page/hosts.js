@@ -85,6 +85,11 @@ export class Hosts {
   put(list) { this.list = list; }
   get many() { return this.list.length > 1; }
 
+  // By its name, or that before it told its own.
+  find(name) {
+    return this.list.find((host) => host.name === name) ?? this.list.find((host) => host.asked === name);
+  }
+
   tell(current) {
     const sorted = [...this.list].sort((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name));
     const focus = document.activeElement;

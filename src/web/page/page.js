@@ -61,11 +61,12 @@ function forget() {
 
 // ---- what the stream says ----
 
-// How many steps the graphs go on: none for the frame that the history ends in.
+// How many steps the graphs go on: none for the frame that the history ends in,
+// one where the clock of the machine was set back.
 function columnsTo(time) {
   if (!state.last) return 1;
   const passed = (time - state.last) / state.hello.interval_seconds;
-  return passed > 0 ? Math.max(1, Math.min(STEPS, Math.round(passed))) : 0;
+  return passed === 0 ? 0 : Math.max(1, Math.min(STEPS, Math.round(passed)));
 }
 
 const events = {
@@ -76,7 +77,7 @@ const events = {
     buildLanes();
   },
   frame(frame) {
-    if (!state.hello || frame.time < state.last || (state.frame && frame.time === state.last)) return;
+    if (!state.hello || (state.frame && frame.time === state.last)) return;
     const columns = columnsTo(frame.time);
     state.frame = frame;
     state.last = frame.time;
@@ -179,7 +180,7 @@ function modelText() {
 }
 
 function tellNotice() {
-  const here = hosts.list.find((host) => host.name === (state.host ?? host.name));
+  const here = state.host ? hosts.find(state.host) : hosts.list[0];
   const silent = here?.why && !state.frame ? here.why : "";
   const empty = state.hello && !state.hello.devices.length;
   $("notice").hidden = !silent && !empty || isList();
@@ -214,7 +215,7 @@ function tellHosts() {
   $("picker").hidden = !hosts.many;
   $("hosts").hidden = !isList();
   $("one").hidden = isList();
-  if (hosts.many) hosts.tell(state.host);
+  if (hosts.many) hosts.tell(hosts.find(state.host)?.name);
   tellNotice();
 }
 
