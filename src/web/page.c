@@ -26,6 +26,7 @@ EMBED(gk_page_lane, "lane.js")
 EMBED(gk_page_details, "details.js")
 EMBED(gk_page_processes, "processes.js")
 EMBED(gk_page_filter, "filter.js")
+EMBED(gk_page_posix, "posix.js")
 EMBED(gk_page_hosts, "hosts.js")
 EMBED(gk_page_draw, "draw.js")
 EMBED(gk_page_words, "words.js")
@@ -48,6 +49,7 @@ bool gk_web_file(const char *path, struct gk_web_file *ret_file)
 	    FILE("/details.js", SCRIPT, gk_page_details),
 	    FILE("/processes.js", SCRIPT, gk_page_processes),
 	    FILE("/filter.js", SCRIPT, gk_page_filter),
+	    FILE("/posix.js", SCRIPT, gk_page_posix),
 	    FILE("/hosts.js", SCRIPT, gk_page_hosts),
 	    FILE("/draw.js", SCRIPT, gk_page_draw),
 	    FILE("/words.js", SCRIPT, gk_page_words),

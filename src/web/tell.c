@@ -263,8 +263,13 @@ static void put_process(struct gk_buf *out, const struct gk_teller *teller,
 	put_int(out, "pid", p->pid);
 	put_text(out, "user", p->user);
 	put_text(out, "name", p->name);
-	if (commands)
+	if (commands) {
 		put_text(out, "command", p->command);
+		put_text(out, "cwd", p->cwd);
+	}
+	put_text(out, "container", p->container);
+	put_text(out, "pod", p->pod);
+	put_text(out, "stat", (char[]){p->stat, '\0'});
 	put_text(out, "type", gk_process_type_letter(p->types));
 	if (p->state != GK_PROCESS_RUNNING)
 		put_text(out, "state", gk_process_state_name(p->state));

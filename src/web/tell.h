@@ -40,7 +40,8 @@ void gk_tell_frame(struct gk_buf *out, const struct gk_teller *teller,
 /* The other values of the GPUs. */
 void gk_tell_details(struct gk_buf *out, const struct gk_snapshot *snap);
 
-/* Who uses the GPUs; commands: with their arguments. */
+/* Who uses the GPUs; commands: with their arguments and directories, which can
+ * hold secrets. */
 void gk_tell_processes(struct gk_buf *out, const struct gk_teller *teller,
 		       const struct gk_snapshot *snap, bool commands);
 

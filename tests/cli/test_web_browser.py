@@ -1,11 +1,13 @@
 """The page of `gpukit web` in a browser: what people see and press."""
 
 import json
+import os
 import re
 
 import pytest
 
 from browser import BROWSER, Browser
+from conftest import ROOT
 from exporter import BUILT
 from tools import wait_until
 from web import EIGHT, Web, web
@@ -142,6 +144,26 @@ def test_processes_are_filtered_and_sorted(web, browser):
     assert b.eval(gpus) == "4 4 5 5 0 1 2 3"
     assert b.eval("document.querySelector('th[aria-sort]').ariaSort") == \
         "ascending"
+
+
+def test_words_of_the_filter_mean_what_they_mean_in_top(web, browser):
+    """By the table that `top` is tested with."""
+    with open(os.path.join(ROOT, "tests/data/filters.json"),
+              encoding="utf-8") as f:
+        table = json.load(f)
+    b = browser(web(["--gpus", "t4:1"]).url)
+    said = b.eval(f"""(async () => {{
+      const {{ filterOf }} = await import("/filter.js");
+      const {{ processes, cases }} = {json.dumps(table)};
+      return cases.map(({{ words }}) => {{
+        try {{ return processes.filter(filterOf(words)).map((p) => p.pid); }}
+        catch (error) {{ return error.message; }}
+      }});
+    }})()""")
+    wanted = [case.get("pids", case.get("wrong")) for case in table["cases"]]
+    differ = {case["words"]: (found, want) for case, found, want in
+              zip(table["cases"], said, wanted, strict=True) if found != want}
+    assert not differ
 
 
 def test_who_comes_sees_values_at_once(web, browser):

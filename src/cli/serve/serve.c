@@ -201,5 +201,6 @@ void gk_serve_hide_commands(struct gk_snapshot *snap)
 	for (size_t i = 0; i < snap->process_count; i++) {
 		snap->processes[i].command = "";
 		snap->processes[i].args_len = 0;
+		snap->processes[i].cwd = "";
 	}
 }

@@ -251,8 +251,10 @@ static int try_to_open(struct site *s, int *ret_nvml)
 	struct gk_options options = s->web->machine;
 	uint64_t interval = s->web->interval_ns;
 
-	options.with |=
-	    GK_WITH_EVENTS | (s->web->commands ? 0 : GK_WITHOUT_COMMANDS);
+	/* The filter of the page asks for it. Containers are read along with
+	 * commands, which are hidden where they are not to be told. */
+	options.with |= GK_WITH_EVENTS | GK_WITH_THREADS | GK_WITH_IO |
+			GK_WITH_RANK | (s->web->commands ? GK_WITH_CWD : 0);
 	options.period_ns[GK_TIER_MEDIUM] =
 	    longer_time(interval, PROCESSES_LEAST_NS);
 	options.period_ns[GK_TIER_ASKED] = interval;

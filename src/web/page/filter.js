@@ -1,70 +1,123 @@
-// Which processes are shown, in the words of the filter of `top`: all must
-// hold, and "!" before one means that it must not.
-const numbers = {
-  mem: "gpu_memory_bytes", sm: "sm_utilization_percent", enc: "encoder_utilization_percent",
-  dec: "decoder_utilization_percent", cpu: "cpu_percent", host: "host_memory_bytes", time: "running_seconds",
+// Which processes are shown, in the words of the filter of `top` and with their
+// meaning (src/tui/filter.c): all must hold; "!" before one: it must not.
+import { pattern } from "./posix.js";
+
+const WORDS = 16;
+const floating = /^(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?/i;
+const Ki = 2 ** 10;
+const sizes = { "": 1, b: 1 };
+["k", "m", "g", "t"].forEach((sign, i) => {
+  for (const end of ["", "i", "ib"]) sizes[sign + end] = Ki ** (i + 1);
+  sizes[`${sign}b`] = 1000 ** (i + 1);
+});
+const spans = { "": 1e9, ns: 1, us: 1e3, ms: 1e6, s: 1e9, m: 60e9, min: 60e9, h: 3600e9, d: 86400e9 };
+
+// ---- numbers: as they are typed, and as they are told, in one unit ----
+
+function scaled(text, units) {
+  const number = floating.exec(text)?.[0], unit = text.slice(number?.length).toLowerCase();
+  return number && Object.hasOwn(units, unit) ? Math.floor(Number(number) * units[unit] + 0.5) : NaN;
+}
+
+function percent(text, parts) {
+  const number = /^\d/.test(text) ? floating.exec(text)[0] : "";
+  const value = ["", "%"].includes(text.slice(number.length)) && number ? Number(number) : NaN;
+  return value <= 1e6 ? Math.trunc(value * parts) : NaN;
+}
+
+const units = {
+  bytes: { read: (text) => scaled(text, sizes), told: (v) => v, wanted: "a size, as 4GiB" },
+  span: { read: (text) => scaled(text, spans), told: (v) => v * 1e9, wanted: "a time, as 2h" },
+  percent: { read: (text) => percent(text, 1), told: (v) => v, wanted: "a percentage, as 50" },
+  centi: { read: (text) => percent(text, 100), told: (v) => Math.round(v * 100), wanted: "a percentage, as 50" },
+  plain: { read: (text) => (/^-?\d+$/.test(text) ? Number(text) : NaN), told: (v) => v, wanted: "a number, as 16" },
 };
-const sizes = { k: 10, m: 20, g: 30, t: 40 };
-const spans = { s: 1, m: 60, h: 3600, d: 86400 };
+const numbers = {
+  mem: ["gpu_memory_bytes", units.bytes], sm: ["sm_utilization_percent", units.percent],
+  enc: ["encoder_utilization_percent", units.percent], dec: ["decoder_utilization_percent", units.percent],
+  cpu: ["cpu_percent", units.centi], host: ["host_memory_bytes", units.bytes], time: ["running_seconds", units.span],
+  threads: ["threads", units.plain], nice: ["nice", units.plain],
+  "io-read": ["io_read_bytes_per_second", units.bytes], "io-write": ["io_written_bytes_per_second", units.bytes],
+  read: ["io_read_bytes", units.bytes], written: ["io_written_bytes", units.bytes],
+};
 
-function bytes(text) {
-  const match = /^(\d+(?:\.\d+)?)([kmgt])?(i?b)?$/i.exec(text);
-  if (!match) throw new Error(`'${text}' is no size: 4GiB`);
-  const [, digits, unit, rest] = match;
-  if (!unit) return Number(digits);
-  const power = sizes[unit.toLowerCase()];
-  return Number(digits) * (rest?.toLowerCase() === "b" ? 1000 ** (power / 10) : 2 ** power);
+function compares(name, sign, text) {
+  const [key, unit] = numbers[name], limit = unit.read(text);
+  if (!(Math.abs(limit) < 9.2e18)) throw new Error(unit.wanted);
+  return (p) => p[key] !== undefined && (sign === "<" ? unit.told(p[key]) < limit : unit.told(p[key]) > limit);
 }
 
-function seconds(text) {
-  const match = /^(\d+(?:\.\d+)?)([smhd])?$/.exec(text);
-  if (!match) throw new Error(`'${text}' is no time: 1h`);
-  return Number(match[1]) * (spans[match[2]] ?? 1);
-}
-
-function plain(text) {
-  if (!/^\d+(\.\d+)?$/.test(text)) throw new Error(`'${text}' is no number`);
-  return Number(text);
-}
-
-const limit = (name, text) =>
-  (/_bytes$/.test(numbers[name]) ? bytes : name === "time" ? seconds : plain)(text);
+// ---- words with a colon ----
 
 function ranges(text) {
   const list = text.split(",").map((part) => /^(\d+)(?:-(\d+))?$/.exec(part));
-  if (list.includes(null)) throw new Error(`'${text}' is no list: 0-3,5`);
-  return list.map(([, from, to]) => [Number(from), Number(to ?? from)]);
+  const pairs = list.map((part) => part && [Number(part[1]), Number(part[2] ?? part[1])]);
+  if (!pairs.every((pair) => pair && pair[0] <= pair[1])) throw new Error("numbers, as 0-3,5");
+  return (number) => pairs.some(([from, to]) => number >= from && number <= to);
 }
 
-const named = {
-  user: (text) => { const users = text.split(","); return (p) => users.includes(p.user); },
-  gpu: (text) => {
-    const list = ranges(text);
-    return (p) => list.some(([from, to]) => { const gpu = parseInt(p.label, 10); return gpu >= from && gpu <= to; });
-  },
-  type: (text) => (p) => [...text.toUpperCase()].every((type) => p.type === type || p.type === "X"),
-  name: (text) => { const pattern = new RegExp(text, "i"); return (p) => pattern.test(p.command ?? p.name ?? ""); },
+// The part of a letter in another one: X is C and G.
+const types = { C: "C", G: "G", X: "CG" };
+function ofType(text) {
+  const wanted = types[text.toUpperCase()];
+  if (!wanted) throw new Error("C, G or X");
+  return (p) => [...wanted].every((type) => types[p.type]?.includes(type));
+}
+
+function matches(text) {
+  try {
+    const regex = pattern(text);
+    return (p) => regex.test(p.command ?? "") || regex.test(p.name ?? "");
+  } catch {
+    throw new Error("a regular expression");
+  }
+}
+
+const within = (key, holds) => (text) => (p) => holds(p[key] ?? "", text);
+const keys = {
+  name: matches,
+  user: (text) => { const users = text.split(","); return (p) => Boolean(p.user) && users.includes(p.user); },
+  gpu: (text) => { const among = ranges(text); return (p) => among(parseInt(p.label, 10)); },
+  type: ofType,
+  rank: (text) => { const among = ranges(text); return (p) => p.rank !== undefined && among(p.rank); },
+  container: within("container", (id, text) => id.startsWith(text)),
+  pod: within("pod", (uid, text) => uid.startsWith(text)),
+  cwd: within("cwd", (directory, text) => directory.includes(text)),
+  state: within("stat", (letter, text) => letter !== "" && text.includes(letter)),
 };
 
+// ---- words ----
+
+const holdsText = (text) => (p) => String(p.pid).includes(text) ||
+  [p.command, p.name].some((own) => own?.toLowerCase().includes(text.toLowerCase()));
+
 function condition(word) {
-  const compared = /^([a-z-]+)([<>])(.+)$/.exec(word);
-  if (compared && numbers[compared[1]]) {
-    const [, name, sign, text] = compared, than = limit(name, text), key = numbers[name];
-    return (p) => p[key] !== undefined && (sign === ">" ? p[key] > than : p[key] < than);
+  const [, key, value] = /^([a-z]+):(.*)$/s.exec(word) ?? [];
+  if (Object.hasOwn(keys, key)) {
+    if (!value) throw new Error("something behind it");
+    return keys[key](value);
   }
-  const colon = /^([a-z]+):(.+)$/.exec(word);
-  if (colon && named[colon[1]]) return named[colon[1]](colon[2]);
-  const text = word.replace(/^"|"$/g, "");
-  return (p) => `${p.command ?? p.name ?? ""}`.includes(text) || String(p.pid).includes(text);
+  const [, name, sign, text] = /^([a-z-]+)([<>])(.*)$/s.exec(word) ?? [];
+  return Object.hasOwn(numbers, name) ? compares(name, sign, text) : holdsText(word);
+}
+
+function wordOf(text, quoted, plain) {
+  const word = quoted ?? plain;
+  try {
+    return condition(word);
+  } catch (error) {
+    throw new Error(`${word.slice(0, 40)}: wanted ${error.message}`);
+  }
 }
 
 // A function that says whether a process is shown; throws an Error with words
 // for the user.
 export function filterOf(text) {
-  const words = (text.match(/!?"[^"]*"|\S+/g) ?? []).map((word) => {
-    const not = word.startsWith("!") && word.length > 1;
-    const holds = condition(not ? word.slice(1) : word);
+  const words = [...text.matchAll(/(!(?=[^ ]))?(?:"([^"]*)"?|([^ ]+))/g)];
+  if (words.length > WORDS) throw new Error(`more than ${WORDS} words`);
+  const all = words.map(([whole, not, quoted, plain]) => {
+    const holds = wordOf(whole, quoted, plain);
     return not ? (p) => !holds(p) : holds;
   });
-  return (p) => words.every((holds) => holds(p));
+  return (p) => all.every((holds) => holds(p));
 }
