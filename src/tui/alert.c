@@ -110,6 +110,9 @@ static struct gk_value held(const struct gk_snapshot *snap,
 
 static const struct {
 	const char *name;
+	enum gk_state_kind state; /* that it is a sign of */
+	bool fails;
+	int64_t usual; /* from which on it is noticed without a rule; 0: not */
 	struct gk_value (*read)(const struct gk_snapshot *snap,
 				const struct gk_device *d);
 	int margin; /* below the threshold, where it ends */
@@ -123,35 +126,59 @@ static const struct {
 	const char *(*meaning)(int64_t value); /* behind that; NULL: none */
 } kinds[ALERT_KINDS] = {
     [ALERT_TEMPERATURE] = {.name = "temperature",
+			   .state = GK_STATE_HOT,
+
 			   .read = temperature,
 			   .margin = 2,
 			   .format =
 			       "%" PRId64 " C (alert from %" PRId64 " C)"},
     [ALERT_POWER] = {.name = "power",
+		     .state = GK_STATE_HELD,
+
 		     .read = power,
 		     .margin = 2,
 		     .format = "%" PRId64 "%% of the power limit (alert from "
 			       "%" PRId64 "%%)"},
     [ALERT_IDLE] = {.name = "idle",
+		    .state = GK_STATE_IDLE,
+
 		    .read = idle,
 		    .lasts_ns = NS_PER_MINUTE,
 		    .format = "held but idle for %" PRId64
 			      " min (alert from %" PRId64 ")"},
     [ALERT_ECC] = {.name = "ecc",
+		   .state = GK_STATE_ALERT,
+		   .fails = true,
+		   .usual = 1,
 		   .read = uncorrected_errors,
 		   .grows = true,
 		   .count = GK_M_ECC_UNCORRECTED,
 		   .format = "%" PRId64 " uncorrected memory errors (alert "
 			     "from %" PRId64 ")"},
     [ALERT_XID] = {.name = "xid",
+		   .state = GK_STATE_ALERT,
+		   .fails = true,
+		   .usual = 1,
 		   .read = xid,
 		   .grows = true,
 		   .count = GK_M_XID_COUNT,
 		   .format = "Xid %" PRId64 ": ",
 		   .meaning = gk_xid_text},
-    [ALERT_LOST] = {.name = "lost", .read = lost, .format = "lost"},
-    [ALERT_HUNG] = {.name = "hung", .read = hung, .format = "does not answer"},
+    [ALERT_LOST] = {.name = "lost",
+		    .state = GK_STATE_LOST,
+		    .fails = true,
+		    .usual = 1,
+		    .read = lost,
+		    .format = "lost"},
+    [ALERT_HUNG] = {.name = "hung",
+		    .state = GK_STATE_HUNG,
+		    .fails = true,
+		    .usual = 1,
+		    .read = hung,
+		    .format = "does not answer"},
     [ALERT_HELD] = {.name = "held",
+		    .state = GK_STATE_HELD,
+		    .usual = 30,
 		    .read = held,
 		    .lasts_ns = GK_NS_PER_S,
 		    .format = "slowed down for %" PRId64
@@ -207,7 +234,7 @@ static void forget_alert(struct tui_alerts *alerts, const struct gk_device *d,
 		if (d->health != GK_HEALTH_LOST || kinds[kind].grows ||
 		    a->kind != kind || strcmp(a->uuid, d->uuid) != 0)
 			continue;
-		a->on = false;
+		a->on = a->noticed = false;
 		a->since_ns = 0;
 	}
 }
@@ -227,15 +254,37 @@ static int64_t lasted(struct tui_alert *a, int64_t holds, uint64_t now_ns)
 static void update_alert(struct tui_alert *a, int64_t limit, int64_t value,
 			 int64_t count, uint64_t now_ns)
 {
-	bool was = a->on;
+	bool was = a->on, noticed = a->noticed, more = count > a->count;
 
 	if (kinds[a->kind].lasts_ns)
 		value = lasted(a, value, now_ns);
-	a->value = value;
-	a->limit = limit;
-	a->on = limit && value >= limit - (was ? kinds[a->kind].margin : 0);
-	a->fresh = a->on && (!was || count > a->count);
+	if (!a->seen && !limit)
+		a->before = count;
+	a->seen = true;
+	a->limit = limit ? limit : kinds[a->kind].usual;
+	a->noticed =
+	    a->limit &&
+	    value >= a->limit - (noticed ? kinds[a->kind].margin : 0) &&
+	    (limit || !kinds[a->kind].grows || count > a->before);
+	if (a->noticed || !noticed)
+		a->value = value; /* what ended stays as it was */
+	a->on = limit && a->noticed;
+	a->fresh = a->on && (!was || more);
+	if (a->fresh)
+		a->fresh_ns = now_ns;
+	a->again = a->noticed && (!noticed || more);
 	a->count = count;
+}
+
+/* "power cap". */
+static void held_words(struct tui_alert *a, const struct gk_snapshot *snap,
+		       const struct gk_device *d)
+{
+	static const struct gk_seen nothing_before;
+	struct gk_state state = gk_state_of(
+	    &nothing_before, snap, d, (struct gk_state_options){.width = 20});
+
+	gk_str_copy(a->words, sizeof a->words, state.words);
 }
 
 /* The count whose rise is told again; always 0 for kinds that do not grow. */
@@ -253,7 +302,7 @@ bool tui_alerts_update(struct tui_alerts *alerts,
 	bool fresh = false;
 
 	for (size_t i = 0; i < alerts->count; i++)
-		alerts->rows[i].fresh = false;
+		alerts->rows[i].fresh = alerts->rows[i].again = false;
 	for (size_t i = 0; i < snap->device_count * ALERT_KINDS; i++) {
 		const struct gk_device *d = &snap->devices[i / ALERT_KINDS];
 		enum tui_alert_kind kind = i % ALERT_KINDS;
@@ -271,17 +320,21 @@ bool tui_alerts_update(struct tui_alerts *alerts,
 			return fresh;
 		update_alert(a, limit_of(rules, kind), value.v,
 			     repeat_count(d, kind), snap->mono_ns);
+		if (kind == ALERT_HELD && value.v)
+			held_words(a, snap, d);
 		fresh |= a->fresh;
 	}
 	alerts->on = 0;
 	for (size_t i = 0; i < alerts->count; i++)
 		alerts->on += alerts->rows[i].on;
+	tui_alerts_note(alerts, snap->wall_ns);
 	return fresh;
 }
 
 void tui_alerts_free(struct tui_alerts *alerts)
 {
 	free(alerts->rows);
+	free(alerts->events);
 	*alerts = (struct tui_alerts){0};
 }
 
@@ -292,7 +345,17 @@ const char *tui_alert_kind_name(enum tui_alert_kind kind)
 	return kinds[kind].name;
 }
 
-void tui_alert_text(const struct tui_alert *alert, char *dst, size_t cap)
+bool tui_alert_fails(enum tui_alert_kind kind)
+{
+	return kinds[kind].fails;
+}
+
+enum gk_state_kind tui_alert_state(enum tui_alert_kind kind)
+{
+	return kinds[kind].state;
+}
+
+void tui_alert_what(const struct tui_alert *alert, char *dst, size_t cap)
 {
 	char what[128];
 
@@ -302,10 +365,19 @@ void tui_alert_text(const struct tui_alert *alert, char *dst, size_t cap)
 	snprintf(what, sizeof what, kinds[alert->kind].format, alert->value,
 		 alert->limit);
 #pragma GCC diagnostic pop
-	snprintf(dst, cap, "GPU %u: %s%s", alert->gpu, what,
+	snprintf(dst, cap, "%s%s%s%s", alert->words, *alert->words ? ": " : "",
+		 what,
 		 kinds[alert->kind].meaning
 		     ? kinds[alert->kind].meaning(alert->value)
 		     : "");
+}
+
+void tui_alert_text(const struct tui_alert *alert, char *dst, size_t cap)
+{
+	char what[128];
+
+	tui_alert_what(alert, what, sizeof what);
+	snprintf(dst, cap, "GPU %u: %s", alert->gpu, what);
 }
 
 void tui_alerts_line(const struct tui_alerts *alerts, struct gk_buf *out)

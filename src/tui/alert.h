@@ -8,6 +8,7 @@
 #define GK_TUI_ALERT_H
 
 #include "base/str.h"
+#include "format/state.h"
 
 #include <gpukit/gpukit.h>
 
@@ -41,6 +42,8 @@ enum tui_alert_kind {
 	ALERT_KINDS
 };
 
+#define TUI_ALERT_WORDS 32
+
 /* A row for each GPU and kind; it keeps what must be remembered. */
 struct tui_alert {
 	char uuid[GK_NAME_MAX];
@@ -51,12 +54,37 @@ struct tui_alert {
 	int64_t count;        /* of what is told again when it grows */
 	uint64_t since_ns;    /* of a condition that has to last; 0: not */
 	uint64_t run_ns;      /* when the command ran for it; 0: never */
+	/* It is so, though the rules may want no alert of it: it is written
+	 * down. again: since the last update. */
+	bool noticed, again;
+	bool seen;         /* by an update */
+	int64_t before;    /* of a count without a rule: not told of */
+	uint64_t fresh_ns; /* CLOCK_MONOTONIC; when it was last fresh */
+	char words[TUI_ALERT_WORDS]; /* of a GPU held back: by what */
+};
+
+/* What happened: an alert as it was last, and when. Since 1970; 0: it is on. */
+struct tui_alert_event {
+	struct tui_alert alert;
+	uint64_t number; /* from 1 on; no other has it */
+	uint64_t began_ns, ended_ns;
+};
+
+#define TUI_ALERT_EVENTS 200 /* that are remembered */
+
+/* The screen of events: what is selected there. */
+struct tui_alert_list {
+	uint64_t number; /* of an event; 0: none */
+	int row, rows;   /* where the list was drawn */
 };
 
 struct tui_alerts {
 	struct tui_alert *rows;
 	size_t count;
-	size_t on; /* how many are on */
+	size_t on;                      /* how many are on */
+	struct tui_alert_event *events; /* the oldest first */
+	size_t event_count;
+	uint64_t last_number;
 };
 
 /*
@@ -69,11 +97,21 @@ bool tui_alerts_update(struct tui_alerts *alerts,
 		       const struct gk_snapshot *snap);
 void tui_alerts_free(struct tui_alerts *alerts);
 
+/* Writes down what began and what ended, at a moment since 1970. */
+void tui_alerts_note(struct tui_alerts *alerts, uint64_t wall_ns);
+
+/* Whether it is a failure, not a warning. */
+bool tui_alert_fails(enum tui_alert_kind kind);
+
+/* The state that it is a sign of: it has its glyph. */
+enum gk_state_kind tui_alert_state(enum tui_alert_kind kind);
+
 /* "temperature"... */
 const char *tui_alert_kind_name(enum tui_alert_kind kind);
 
-/* "GPU 3: 95 C (alert from 90 C)". */
+/* "GPU 3: 95 C (alert from 90 C)"; the same without the GPU. */
 void tui_alert_text(const struct tui_alert *alert, char *dst, size_t cap);
+void tui_alert_what(const struct tui_alert *alert, char *dst, size_t cap);
 
 /* All that are on, in a line. */
 void tui_alerts_line(const struct tui_alerts *alerts, struct gk_buf *out);

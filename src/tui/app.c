@@ -61,13 +61,15 @@ static void draw_message(struct app *a)
 }
 
 /* Alerts have the last row, which the screens then do without; the main screen
- * of lanes has a place for them. */
+ * of lanes and their own have a place for them. */
 static void draw_screen(struct app *a)
 {
 	struct tui *t = &a->t;
 	struct grid *g = &a->grid;
-	bool lanes = t->options.look == LOOK_LANES && t->screen == SCREEN_MAIN;
-	int rows = g->rows, kept = a->alerts.on && rows > 1 && !lanes;
+	bool placed =
+	    t->screen == SCREEN_ALERTS ||
+	    (t->options.look == LOOK_LANES && t->screen == SCREEN_MAIN);
+	int rows = g->rows, kept = a->alerts.on && rows > 1 && !placed;
 	struct gk_buf line = {0};
 
 	t->rows = g->rows = rows - kept;

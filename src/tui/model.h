@@ -57,6 +57,7 @@ enum tui_screen {
 	SCREEN_USERS,
 	SCREEN_SETTINGS,
 	SCREEN_HOSTS,
+	SCREEN_ALERTS,
 	SCREEN_COUNT
 };
 
@@ -133,7 +134,8 @@ struct tui {
 	struct tui_main main;
 	struct lanes lanes;
 	const struct tui_alerts *alerts; /* NULL: none are kept */
-	struct tui_time time;            /* of all graphs */
+	struct tui_alert_list alert_list;
+	struct tui_time time; /* of all graphs */
 	struct tui_tree tree;
 	struct tui_environ environ;
 	struct tui_metrics metrics;

@@ -95,7 +95,7 @@ static bool sort_by_title(struct tui *t, const struct grid *g, int row,
 
 static bool is_lanes(const struct tui *t)
 {
-	return t->screen == SCREEN_HOSTS ||
+	return t->screen == SCREEN_HOSTS || t->screen == SCREEN_ALERTS ||
 	       (t->screen == SCREEN_MAIN && t->options.look == LOOK_LANES);
 }
 

@@ -98,6 +98,15 @@ static const struct view views[SCREEN_COUNT] = {
 		      .select = view_hosts_select,
 		      .at = view_hosts_at,
 		      .text = view_hosts_text},
+    [SCREEN_ALERTS] = {.title = "alerts",
+		       .draw = view_alerts,
+		       .open = view_alerts_open,
+		       .act = view_alerts_act,
+		       .at = view_alerts_at,
+		       .count = view_alerts_count,
+		       .selected = view_alerts_selected,
+		       .select = view_alerts_select,
+		       .text = view_alerts_text},
 };
 
 const struct view *view_of(const struct tui *t)

@@ -124,6 +124,16 @@ void view_hosts_select(struct tui *t, long position);
 long view_hosts_at(const struct tui *t, int row);
 void view_hosts_text(const struct tui *t, size_t position, struct gk_buf *out);
 
+/* The screen of alerts. */
+int view_alerts(struct tui *t, struct grid *g);
+bool view_alerts_open(struct tui *t);
+bool view_alerts_act(struct tui *t, enum tui_action action);
+size_t view_alerts_count(const struct tui *t);
+long view_alerts_selected(const struct tui *t);
+void view_alerts_select(struct tui *t, long position);
+long view_alerts_at(const struct tui *t, int row);
+void view_alerts_text(const struct tui *t, size_t position, struct gk_buf *out);
+
 /* The settings screen. */
 int view_settings(struct tui *t, struct grid *g);
 bool view_settings_open(struct tui *t);

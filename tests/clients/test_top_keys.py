@@ -106,6 +106,8 @@ EFFECTS = {
     "DEVICE": ("", "GPU utilisation:"),
     "USERS": ("", "PROCESSES"),
     "USER_ONLY": ("u" + DOWN, "Processes:"),
+    "ALERTS": ("", "Nothing happened yet"),
+    "ALERT_GPU": ("A", "Select an alert first"),
     "SETTINGS": ("", "height of the panels"),
     "SETTING_EDIT": (F2, re.compile("mode +full")),
     "SETTING_CHANGE": (F2, re.compile("mode +full")),

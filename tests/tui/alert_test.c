@@ -132,8 +132,8 @@ static void clocks_are_held_back_for_a_while(void **state)
 	f.snap.mono_ns += 29 * GK_NS_PER_S;
 	assert_string_equal(told(), "");
 	f.snap.mono_ns += GK_NS_PER_S;
-	assert_string_equal(told(),
-			    "GPU 0: slowed down for 30 s (alert from 30 s)");
+	assert_string_equal(told(), "GPU 0: power brake: slowed down for 30 s "
+				    "(alert from 30 s)");
 	/* Held back by a twentieth only: nothing to tell of. */
 	f.devices[0].m[GK_M_SM_CLOCK] = present(1900000000);
 	assert_string_equal(told(), "");
@@ -174,6 +174,79 @@ static void a_lost_gpu_is_not_hot(void **state)
 	f.devices[0].m[GK_M_ECC_UNCORRECTED].why = GK_ABSENT_NOT_READ;
 	tui_alerts_update(&alerts, &rules, &f.snap);
 	assert_int_equal(alerts.on, 1);
+}
+
+/* ---- what is written down ---- */
+
+static const struct tui_alert_event *event(size_t at)
+{
+	assert_true(at < alerts.event_count);
+	return &alerts.events[at];
+}
+
+/* Without any rule: they are no alerts, and yet they happened. */
+static void what_happens_is_written_down(void **state)
+{
+	uint64_t began = f.snap.wall_ns + GK_NS_PER_S;
+
+	(void)state;
+	assert_string_equal(with(GK_M_ECC_UNCORRECTED, 7), "");
+	assert_int_equal(alerts.event_count, 0); /* of before */
+	f.snap.wall_ns = began;
+	assert_string_equal(with(GK_M_ECC_UNCORRECTED, 8), "");
+	assert_int_equal(alerts.event_count, 1);
+	assert_int_equal(event(0)->alert.kind, ALERT_ECC);
+	assert_int_equal(event(0)->began_ns, began);
+	assert_int_equal(event(0)->ended_ns, 0);
+	f.snap.wall_ns += 5 * GK_NS_PER_S;
+	f.devices[1].health = GK_HEALTH_LOST;
+	tui_alerts_update(&alerts, &rules, &f.snap);
+	assert_int_equal(alerts.event_count, 2);
+	assert_int_equal(event(1)->alert.gpu, 1);
+	f.snap.wall_ns += 3 * GK_NS_PER_S;
+	f.devices[1].health = GK_HEALTH_OK;
+	tui_alerts_update(&alerts, &rules, &f.snap);
+	assert_int_equal(event(1)->ended_ns - event(1)->began_ns,
+			 3 * GK_NS_PER_S);
+	/* Another error ends what was told of the one before. */
+	assert_string_equal(with(GK_M_ECC_UNCORRECTED, 9), "");
+	assert_int_equal(alerts.event_count, 3);
+	assert_int_equal(event(0)->ended_ns, f.snap.wall_ns);
+	assert_int_equal(event(2)->alert.value, 9);
+	assert_int_equal(event(2)->number, 3);
+	assert_int_equal(alerts.on, 0);
+}
+
+static void as_it_was_at_its_end(void **state)
+{
+	char text[160];
+
+	(void)state;
+	f.devices[0].m[GK_M_SM_CLOCK] = present(990000000);
+	f.devices[0].m[GK_M_SM_CLOCK_MAX] = present(1980000000);
+	for (int i = 0; i <= 45; i++, f.snap.mono_ns += GK_NS_PER_S)
+		with(GK_M_THROTTLE, 4);
+	assert_string_equal(with(GK_M_THROTTLE, 0), "");
+	assert_int_equal(alerts.event_count, 1);
+	assert_true(event(0)->ended_ns > 0);
+	tui_alert_text(&event(0)->alert, text, sizeof text);
+	assert_string_equal(text, "GPU 0: power cap: slowed down for 45 s "
+				  "(alert from 30 s)");
+}
+
+static void those_that_ended_make_room(void **state)
+{
+	(void)state;
+	f.devices[1].health = GK_HEALTH_LOST; /* the oldest, and on */
+	for (int i = 0; i < 2 * TUI_ALERT_EVENTS; i++)
+		with(GK_M_ECC_UNCORRECTED, i);
+	assert_int_equal(alerts.event_count, TUI_ALERT_EVENTS);
+	assert_int_equal(event(0)->alert.kind, ALERT_LOST);
+	assert_int_equal(event(0)->ended_ns, 0);
+	assert_int_equal(event(TUI_ALERT_EVENTS - 1)->alert.value,
+			 2 * TUI_ALERT_EVENTS - 1);
+	for (size_t i = 1; i < TUI_ALERT_EVENTS; i++)
+		assert_true(event(i)->number > event(i - 1)->number);
 }
 
 /* ---- the command ---- */
@@ -252,6 +325,9 @@ int main(void)
 	    T(clocks_are_held_back_for_a_while),
 	    T(idleness_has_to_last),
 	    T(a_lost_gpu_is_not_hot),
+	    T(what_happens_is_written_down),
+	    T(as_it_was_at_its_end),
+	    T(those_that_ended_make_room),
 	    T(its_command_is_run),
 	    T(a_command_that_is_none_is_told),
 	};

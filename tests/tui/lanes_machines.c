@@ -166,6 +166,7 @@ void alert_of(unsigned gpu, enum tui_alert_kind kind, int64_t value,
 				.on = true,
 				.value = value,
 				.limit = limit};
+	strcpy(a->uuid, s.f.devices[gpu].uuid);
 	alerts.rows = alert_rows;
 	alerts.on = alerts.count;
 }

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAMES 64
-
 /* In the order of the screen. rank: those of the highest go first. */
 static const struct footer_key {
 	enum tui_action action;
@@ -36,12 +34,12 @@ static const struct footer_key hosts_keys[] = {
     {ACTION_SETTINGS, "settings", 5}, {ACTION_QUIT, "quit", 1},
 };
 
-/* The shortest name of a key; of two in a row the first. */
-static void shortest_name(const struct tui *t, enum tui_action action,
-			  char dst[NAMES])
+/* Of two in a row the first. */
+void lanes_key_name(const struct tui *t, enum tui_action action,
+		    char dst[LANES_KEY_NAME])
 {
-	char names[NAMES];
-	size_t best = NAMES;
+	char names[LANES_KEY_NAME];
+	size_t best = LANES_KEY_NAME;
 
 	*dst = '\0';
 	tui_keymap_names(t->keymap, action, names, sizeof names);
@@ -50,7 +48,7 @@ static void shortest_name(const struct tui *t, enum tui_action action,
 
 		if (len < best) {
 			best = len;
-			snprintf(dst, NAMES, "%.*s", (int)len, name);
+			snprintf(dst, LANES_KEY_NAME, "%.*s", (int)len, name);
 		}
 		name += len;
 		name += strspn(name, " ");
@@ -61,11 +59,18 @@ static void shortest_name(const struct tui *t, enum tui_action action,
 
 static int key_width(const struct tui *t, const struct footer_key *key)
 {
-	char name[NAMES];
+	char name[LANES_KEY_NAME];
 
-	shortest_name(t, key->action, name);
+	lanes_key_name(t, key->action, name);
 	return *name ? lanes_width(name) + 1 + (int)strlen(key->word) + 2 : 0;
 }
+
+static const struct footer_key alerts_keys[] = {
+    {ACTION_HELP, "help", 1},
+    {ACTION_ALERT_GPU, "GPU", 2},
+    {ACTION_SEARCH, "search", 3},
+    {ACTION_BACK, "back", 0},
+};
 
 /* The highest rank for which all keys up to it fit. */
 static int rank_that_fits(const struct tui *t, const struct footer_key *keys,
@@ -106,10 +111,10 @@ static void draw_keys(struct tui *t, struct grid *g, int row,
 	int most = rank_that_fits(t, keys, count, g->columns), at = 1;
 
 	for (int i = 0; i < count; i++) {
-		char name[NAMES];
+		char name[LANES_KEY_NAME];
 		int from = at;
 
-		shortest_name(t, keys[i].action, name);
+		lanes_key_name(t, keys[i].action, name);
 		if (keys[i].rank > most || !*name ||
 		    is_left_out(t, keys[i].action))
 			continue;
@@ -141,4 +146,10 @@ void lanes_hosts_footer(struct tui *t, struct grid *g, int row)
 {
 	draw_keys(t, g, row, hosts_keys,
 		  (int)(sizeof hosts_keys / sizeof *hosts_keys));
+}
+
+void lanes_alerts_footer(struct tui *t, struct grid *g, int row)
+{
+	draw_keys(t, g, row, alerts_keys,
+		  (int)(sizeof alerts_keys / sizeof *alerts_keys));
 }

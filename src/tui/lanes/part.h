@@ -5,6 +5,7 @@
 #ifndef GK_TUI_LANES_PART_H
 #define GK_TUI_LANES_PART_H
 
+#include "tui/key.h"
 #include "tui/lanes/plan.h"
 
 void lanes_head(struct tui *t, struct grid *g, const struct lanes_plan *plan);
@@ -16,8 +17,7 @@ void lanes_clock(uint64_t wall_ns, bool seconds, char dst[16]);
 
 /* How many lines the alerts that are on would take. */
 int lanes_alert_count(const struct tui *t);
-void lanes_alerts(const struct tui *t, struct grid *g,
-		  const struct lanes_plan *plan);
+void lanes_alerts(struct tui *t, struct grid *g, const struct lanes_plan *plan);
 
 /* Titles above lanes in the form of lines, or wide ones. */
 void lanes_line_titles(const struct tui *t, struct grid *g, int row);
@@ -48,8 +48,21 @@ void lanes_owner_text(const struct tui *t, size_t device, int width, char *dst,
 void lanes_processes(struct tui *t, struct grid *g,
 		     const struct lanes_plan *plan);
 
-/* The footer of the screen of several machines. */
+/* The shortest name of an action's keys; "" without one. */
+#define LANES_KEY_NAME 64
+void lanes_key_name(const struct tui *t, enum tui_action action,
+		    char dst[LANES_KEY_NAME]);
+
+/* "1–10 of 14 ▼"; "" where all are seen and all is blank. */
+void lanes_place_text(int first, int rows, int all, char *dst, size_t cap);
+
+/* Which part of a list is seen, in the last column of so many rows. */
+void lanes_scroll_bar(const struct tui *t, struct grid *g, int row, int rows,
+		      int all);
+
+/* The footers of the screens of several machines, and of alerts. */
 void lanes_hosts_footer(struct tui *t, struct grid *g, int row);
+void lanes_alerts_footer(struct tui *t, struct grid *g, int row);
 void lanes_footer(struct tui *t, struct grid *g, const struct lanes_plan *plan);
 
 bool lanes_is_inside(const struct lanes_hit *hit, int row, int column);

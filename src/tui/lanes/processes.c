@@ -16,25 +16,6 @@
 
 /* ---- the rule ---- */
 
-/* Which are seen, of how many, and whether there are more. */
-static void seen_text(const struct tui *t, const struct lanes_plan *plan,
-		      char *dst, size_t cap)
-{
-	long first = t->scroll, all = (long)t->list_count;
-	long end = first + plan->list_rows;
-
-	end = end > all ? all : end;
-	*dst = '\0';
-	if (!all || end <= first)
-		return;
-	snprintf(dst, cap, " %ld–%ld of %ld%s%s ", first + 1, end, all,
-		 first || end < all ? " " : "",
-		 first && end < all ? "▲▼"
-		 : first            ? "▲"
-		 : end < all        ? "▼"
-				    : "");
-}
-
 static size_t count_gone(const struct tui *t)
 {
 	size_t gone = 0;
@@ -88,7 +69,8 @@ static void draw_list_rule(const struct tui *t, struct grid *g,
 	struct grid_style dim = lanes_ink(t, INK_DIM);
 
 	lanes_fill(g, row, 0, g->columns, L'─', lanes_ink(t, INK_FAINT));
-	seen_text(t, plan, seen, sizeof seen);
+	lanes_place_text(t->scroll, plan->list_rows, (int)t->list_count, seen,
+			 sizeof seen);
 	end = g->columns - 1 - lanes_width(seen);
 	lanes_put(g, row, end, dim, "%s", seen);
 	at = draw_list_title(t, g, row);
@@ -243,28 +225,6 @@ static void mark_row(const struct tui *t, struct grid *g, int row,
 		lanes_put(g, row, 4, lanes_ink(t, INK_ACCENT), "=");
 }
 
-/* Which part of the list is seen, in the last column. */
-static void draw_scroll_bar(const struct tui *t, struct grid *g,
-			    const struct lanes_plan *plan)
-{
-	int rows = plan->list_rows, all = (int)t->list_count;
-	int length, first;
-
-	if (all <= rows || rows < 1)
-		return;
-	length = rows * rows / all;
-	length = length < 1 ? 1 : length;
-	first = all > rows ? t->scroll * (rows - length) / (all - rows) : 0;
-	for (int i = 0; i < rows; i++) {
-		bool thumb = i >= first && i < first + length;
-		wchar_t track = lanes_is_ascii(t) ? L':' : L'│';
-
-		lanes_fill(g, plan->list_row + i, g->columns - 1, 1,
-			   thumb ? L'┃' : track,
-			   lanes_ink(t, thumb ? INK_DIM : INK_FAINT));
-	}
-}
-
 /* Sideways no further than the longest command that is seen. */
 static void limit_sideways(struct tui *t, const struct lanes_table *table,
 			   long first, long end)
@@ -314,5 +274,6 @@ void lanes_processes(struct tui *t, struct grid *g,
 	if (!t->list_count && plan->list_rows > 0)
 		lanes_put(g, plan->list_row, 1, lanes_ink(t, INK_DIM), "%s",
 			  none_text(t));
-	draw_scroll_bar(t, g, plan);
+	lanes_scroll_bar(t, g, plan->list_row, plan->list_rows,
+			 (int)t->list_count);
 }

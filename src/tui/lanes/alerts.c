@@ -1,0 +1,171 @@
+/* alerts.c - the alerts that are on, above the processes of lanes. */
+#include "tui/lanes/part.h"
+
+#include "format/width.h"
+#include "tui/model.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define TEXT   256
+#define NARROW 56 /* columns below which lines name the model */
+#define INDENT 3  /* of what does not fit in one line */
+
+/* ---- which ---- */
+
+/* What failed first, then the newest. */
+static bool comes_before(const struct tui_alert *a, const struct tui_alert *b)
+{
+	bool fails = tui_alert_fails(a->kind);
+
+	if (fails != tui_alert_fails(b->kind))
+		return fails;
+	if (a->fresh_ns != b->fresh_ns)
+		return a->fresh_ns > b->fresh_ns;
+	return a < b;
+}
+
+/* The next one that is on; last NULL: the first. */
+static const struct tui_alert *next_alert(const struct tui *t,
+					  const struct tui_alert *last)
+{
+	const struct tui_alert *best = NULL;
+
+	for (size_t i = 0; t->alerts && i < t->alerts->count; i++) {
+		const struct tui_alert *a = &t->alerts->rows[i];
+
+		if (a->on && (!last || comes_before(last, a)) &&
+		    (!best || comes_before(a, best)))
+			best = a;
+	}
+	return best;
+}
+
+/* ---- texts ---- */
+
+static const struct gk_device *device_of_alert(const struct tui *t,
+					       const struct tui_alert *a)
+{
+	for (size_t i = 0; t->snap && i < t->snap->device_count; i++)
+		if (!strcmp(t->snap->devices[i].uuid, a->uuid))
+			return &t->snap->devices[i];
+	return NULL;
+}
+
+static void alert_line(const struct tui *t, const struct tui_alert *a,
+		       char *dst, size_t cap)
+{
+	const struct gk_device *d = device_of_alert(t, a);
+	char what[160], model[GK_NAME_MAX] = "";
+
+	tui_alert_what(a, what, sizeof what);
+	if (d && t->columns < NARROW)
+		lanes_model(t, d, 8, model);
+	snprintf(dst, cap, "%s %sGPU %u%s%s: %s",
+		 gk_state_glyph(tui_alert_state(a->kind)),
+		 tui_time_is_past(t) ? "now: " : "", a->gpu, *model ? " " : "",
+		 model, what);
+}
+
+int lanes_alert_count(const struct tui *t)
+{
+	const struct tui_alert *a = NULL;
+	int lines = 0;
+
+	while ((a = next_alert(t, a))) {
+		char text[TEXT];
+
+		alert_line(t, a, text, sizeof text);
+		lines += lanes_width(text) > t->columns - 2 ? 2 : 1;
+	}
+	return lines;
+}
+
+/* Bytes of a text that fit, up to a blank if there is one. */
+static size_t first_line(const char *text, int columns)
+{
+	size_t fit = gk_fit(text, strlen(text), (size_t)columns), at = fit;
+
+	while (at && text[at] != ' ')
+		at--;
+	return at ? at : fit;
+}
+
+/* ---- drawing ---- */
+
+static struct grid_style style_of_alert(const struct tui *t,
+					const struct tui_alert *a)
+{
+	bool fails = tui_alert_fails(a->kind);
+	struct grid_style style = lanes_bold(t, fails ? INK_FAIL : INK_WARN);
+
+	if (fails)
+		style.attribute |= GRID_REVERSE;
+	return style;
+}
+
+/* How many more there are; they are on a screen of their own. */
+static void more_text(const struct tui *t, int more, char *dst, size_t cap)
+{
+	char key[LANES_KEY_NAME];
+
+	lanes_key_name(t, ACTION_ALERTS, key);
+	if (!more)
+		*dst = '\0';
+	else if (t->columns < NARROW || !*key)
+		snprintf(dst, cap, " +%d more", more);
+	else
+		snprintf(dst, cap, " +%d more · %s shows all", more, key);
+}
+
+/* One line of an alert; what follows it is what is told at its end. */
+static void draw_line_of_alert(struct tui *t, struct grid *g, int row, int at,
+			       struct grid_style style, const char *text,
+			       const char *behind)
+{
+	int end = g->columns - 1 - lanes_width(behind);
+
+	if (style.attribute & GRID_REVERSE)
+		lanes_fill(g, row, 0, g->columns, L' ', style);
+	lanes_cell(g, row, at, end - at, false, style, text);
+	lanes_put(g, row, end, style, "%s", behind);
+	lanes_hit(t, (struct lanes_hit){.kind = HIT_KEY,
+					.row = row,
+					.rows = 1,
+					.columns = g->columns,
+					.id = ACTION_ALERTS});
+}
+
+/* In two lines where it is long, and these are there; returns how many. */
+static int draw_alert(struct tui *t, struct grid *g, int row, int end,
+		      const struct tui_alert *a, int behind)
+{
+	struct grid_style style = style_of_alert(t, a);
+	char text[TEXT], more[96];
+	int lines, room = g->columns - 2;
+	size_t cut;
+
+	alert_line(t, a, text, sizeof text);
+	lines = lanes_width(text) > room && row + 1 < end ? 2 : 1;
+	more_text(t, row + lines == end ? behind : 0, more, sizeof more);
+	if (lines == 1) {
+		draw_line_of_alert(t, g, row, 1, style, text, more);
+		return 1;
+	}
+	cut = first_line(text, room);
+	draw_line_of_alert(t, g, row + 1, INDENT, style,
+			   text + cut + strspn(text + cut, " "), more);
+	text[cut] = '\0';
+	draw_line_of_alert(t, g, row, 1, style, text, "");
+	return 2;
+}
+
+void lanes_alerts(struct tui *t, struct grid *g, const struct lanes_plan *plan)
+{
+	const struct tui_alert *a = NULL;
+	int row = plan->alerts_row, end = row + plan->alerts;
+	int left = t->alerts ? (int)t->alerts->on : 0;
+
+	while (row < end && (a = next_alert(t, a)))
+		row += draw_alert(t, g, row, end, a, --left);
+}
