@@ -214,12 +214,21 @@ static void read_errors(struct host *h)
 	}
 }
 
+/* The status that shells have for a program that they do not find. */
+#define NOT_FOUND 127
+
 /* What it said last is why, else how it ended. */
 static void judge_by_status(struct host *h, int status)
 {
 	char why[WHY_MAX];
 
-	if (*h->said)
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND &&
+	    strstr(h->said, "gpukit"))
+		snprintf(why, sizeof why,
+			 "gpukit is not in its PATH: %.160s (--remote-command "
+			 "says where it is)",
+			 h->said);
+	else if (*h->said)
 		gk_str_copy(why, sizeof why, h->said);
 	else if (WIFSIGNALED(status))
 		snprintf(why, sizeof why, "the command was ended: %s",
