@@ -191,7 +191,13 @@ def test_another_user_runs_it(as_nobody):
     assert "/none: No such file" in done.stderr
 
 
-# ---- the unit ----
+# ---- the units ----
+
+def unit_of(at, verb):
+    with open(f"{at}/share/gpukit/systemd/gpukit-{verb}.service",
+              encoding="utf-8") as f:
+        return f.read()
+
 
 @pytest.mark.parametrize("prefix, command, home", [
     (PREFIX, f"{PREFIX}/bin/gpukit", "yes"),
@@ -199,14 +205,48 @@ def test_another_user_runs_it(as_nobody):
     ("/usr", "/usr/bin/gpukit", "yes"),
     ("/opt/100% gpu", '"/opt/100%% gpu/bin/gpukit"', "yes"),
     ("/home/ann/.local", "/home/ann/.local/bin/gpukit", "read-only")])
-def test_the_unit_starts_what_was_installed(private_tree, tmp_path, prefix,
+def test_the_units_start_what_was_installed(private_tree, tmp_path, prefix,
                                             command, home):
     at = install(private_tree, tmp_path, prefix)
     assert os.access(f"{at}/bin/gpukit", os.X_OK)
-    with open(f"{at}/share/gpukit/systemd/gpukit-export.service",
-              encoding="utf-8") as f:
-        unit = f.read()
-    assert f"\nExecStart={command} export $GPUKIT_EXPORT_OPTIONS\n" in unit
-    assert f"\nProtectHome={home}\n" in unit
-    assert "Type=notify" in unit and "DynamicUser=yes" in unit
-    assert "@" not in unit.replace("@system-service", "")
+    for verb in ("export", "web"):
+        unit = unit_of(at, verb)
+        assert (f"\nExecStart={command} {verb} "
+                f"$GPUKIT_{verb.upper()}_OPTIONS\n") in unit
+        assert f"\nEnvironmentFile=-/etc/default/gpukit-{verb}\n" in unit
+        assert f"\nProtectHome={home}\n" in unit
+        assert "Type=notify" in unit and "DynamicUser=yes" in unit
+        assert "@" not in unit.replace("@system-service", "")
+
+
+def test_units_are_confined_alike(private_tree, tmp_path):
+    at = install(private_tree, tmp_path)
+
+    def settings(verb):
+        return [line for line in unit_of(at, verb).splitlines()
+                if "=" in line and line[0] != "#" and verb not in line
+                and not line.startswith("Description")]
+
+    assert settings("export") == settings("web")
+    assert "NoNewPrivileges=yes" in settings("web")
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"),
+                    reason="no systemd-analyze here")
+@pytest.mark.parametrize("verb", ["export", "web"])
+def test_systemd_understands_the_units(private_tree, tmp_path, verb):
+    """And finds little that it could still do: 10 is everything."""
+    at = install(private_tree, tmp_path)
+    path = f"{at}/share/gpukit/systemd/gpukit-{verb}.service"
+    with open(path, "r+", encoding="utf-8") as f:
+        text = f.read().replace(f"={PREFIX}/bin/gpukit", f"={at}/bin/gpukit")
+        f.seek(0)
+        f.write(text)
+    done = subprocess.run(["systemd-analyze", "verify", path], text=True,
+                          capture_output=True, check=False, timeout=60)
+    assert "gpukit" not in done.stderr, done.stderr
+    done = subprocess.run(
+        ["systemd-analyze", "security", "--offline=true", "--threshold=25",
+         "--no-pager", path], text=True, capture_output=True, check=False,
+        timeout=60)
+    assert done.returncode == 0, done.stdout[-2000:]
