@@ -22,7 +22,7 @@ picture() {
 		tmux -L "$socket" send-keys "$key"
 	done
 	sleep 4 # rates need two readings
-	tmux -L "$socket" capture-pane -e -p |
+	tmux -L "$socket" capture-pane -e -N -p |
 		python3 tools/ansi_svg.py "$title" >"docs/$name.svg.new"
 	mv "docs/$name.svg.new" "docs/$name.svg"
 	tmux -L "$socket" kill-server

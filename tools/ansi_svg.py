@@ -142,6 +142,20 @@ def draw_span(column, text, style, top):
             f'fill="{front}"{extra}>{html.escape(text)}</text>')
 
 
+SGR = r"\x1b\[[0-9;:]*m"
+
+
+def apart(lines):
+    """Each line with what is in force where it begins: tmux does not end a
+    style with its line."""
+    carried = ""
+    for line in lines:
+        yield carried + line
+        for escape in re.findall(SGR, line):
+            ends = re.match(r"\x1b\[0*[;m]", escape)
+            carried = escape if ends else carried + escape
+
+
 def draw_row(row, line):
     """A line of text at its row; empty where nothing is to be seen."""
     return "".join(draw_span(*span, BAR + row * CELL_H)
@@ -149,7 +163,7 @@ def draw_row(row, line):
 
 
 def columns_of(lines):
-    return max(width(re.sub(r"\x1b\[[0-9;:]*m", "", x)) for x in lines)
+    return max(width(re.sub(SGR, "", x)) for x in lines)
 
 
 def picture(title, columns, rows, body):
@@ -166,7 +180,7 @@ def picture(title, columns, rows, body):
 
 def main():
     lines = sys.stdin.read().rstrip("\n").split("\n")
-    rows = [draw_row(row, line) for row, line in enumerate(lines)]
+    rows = [draw_row(row, line) for row, line in enumerate(apart(lines))]
     print(picture(sys.argv[1], columns_of(lines), len(lines),
                   "\n".join(rows)))
 

@@ -20,7 +20,7 @@ import subprocess
 import sys
 import time
 
-from ansi_svg import draw_row, picture
+from ansi_svg import apart, draw_row, picture
 
 KEY_SECONDS, FRAME_SECONDS, PATIENCE = 0.06, 0.5, 30
 
@@ -43,7 +43,8 @@ class Session:
                               env=env, capture_output=True, text=True).stdout
 
     def screen(self):
-        return self.tmux("capture-pane", "-e", "-p").rstrip("\n").split("\n")
+        text = self.tmux("capture-pane", "-e", "-N", "-p")
+        return list(apart(text.rstrip("\n").split("\n")))
 
     def take(self, seconds):
         self.frames.append((self.screen(), seconds))

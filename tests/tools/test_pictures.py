@@ -47,6 +47,14 @@ def test_a_row_says_its_text_where_it_stands():
     assert "&lt;c" in drawn
 
 
+def test_a_style_goes_on_in_the_next_line():
+    red, plain, bold = "\x1b[31m", "\x1b[0m", "\x1b[0;1m"
+    assert list(ansi_svg.apart([f"a{red}b", "c", f"d{plain}", "e", f"{bold}f",
+                                f"g{plain}"])) == [
+        f"a{red}b", f"{red}c", f"{red}d{plain}", f"{plain}e",
+        f"{plain}{bold}f", f"{bold}g{plain}"]
+
+
 def test_a_row_is_drawn_once_for_all_times_at_which_it_stands():
     frames = [(["a", "x"], 1), (["a", "y"], 2), (["a", "x"], 1)]
     assert list(film.intervals(frames)) == [
