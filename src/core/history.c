@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/str.h"
+#include "core/past.h"
 #include "core/series.h"
 
 #include <math.h>
@@ -362,6 +363,53 @@ void gk_history_add(struct gk_history *h, const struct gk_snapshot *snap)
 		record_device(h, snap, &snap->devices[k]);
 	for (size_t k = 0; k < snap->process_count; k++)
 		record_process(h, snap, &snap->processes[k]);
+}
+
+/* ---- of before ---- */
+
+/* The samples of a metric with the times of our clock; returns how many. */
+static size_t take_samples(const struct gk_past *past,
+			   enum gk_history_device what, uint64_t mono_ns,
+			   uint64_t wall_ns, struct gk_timed *out)
+{
+	const struct gk_history_info *info = &gk_history_devices[what];
+	uint64_t before = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < past->count; i++) {
+		const struct gk_sample *s = &past->samples[i];
+		uint64_t ago = wall_ns - s->wall_ns;
+
+		/* Later than now, or out of their order: they say nothing. */
+		if (s->metric != info->metric || s->wall_ns > wall_ns ||
+		    ago >= mono_ns || mono_ns - ago < before)
+			continue;
+		before = mono_ns - ago;
+		out[n++] = (struct gk_timed){
+		    before, (float)((double)s->value / info->scale)};
+	}
+	return n;
+}
+
+void gk_history_fill(struct gk_history *h, const char *uuid,
+		     const struct gk_past *past, uint64_t mono_ns,
+		     uint64_t wall_ns)
+{
+	struct device *d = find_device(h, uuid);
+	struct gk_timed *values;
+
+	if (!d)
+		return;
+	values = calloc(past->count + 1, sizeof *values);
+	for (int i = 0; values && i < GK_HD_COUNT; i++) {
+		size_t n = take_samples(past, (enum gk_history_device)i,
+					mono_ns, wall_ns, values);
+
+		gk_series_fill(&d->series[i], values, n);
+		if (n && values[0].ns < h->begin_ns)
+			h->begin_ns = values[0].ns;
+	}
+	free(values);
 }
 
 /* ---- reading ---- */

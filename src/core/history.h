@@ -77,6 +77,16 @@ void gk_history_free(struct gk_history *h);
  */
 void gk_history_add(struct gk_history *h, const struct gk_snapshot *snap);
 
+struct gk_past;
+
+/*
+ * Fills in what the driver remembers of a device from before the first snapshot
+ * that had it. mono_ns and wall_ns are one moment by both clocks.
+ */
+void gk_history_fill(struct gk_history *h, const char *uuid,
+		     const struct gk_past *past, uint64_t mono_ns,
+		     uint64_t wall_ns);
+
 /*
  * Reads count values, the last of them ending at end_ns (CLOCK_MONOTONIC),
  * each the mean of step_ns. NAN: nothing is known of that time, or of the

@@ -109,6 +109,41 @@ void gk_series_add(struct gk_series *s, uint64_t now_ns, double value)
 		add_to(s, i, now_ns, (float)value);
 }
 
+static void fill_bin(struct gk_series *s, unsigned level, uint64_t bin,
+		     float mean)
+{
+	uint64_t newest = s->level[level].bin;
+	uint32_t length = levels[level].length;
+	uint16_t *at = &ring_of(s, level)[bin % length];
+
+	if (bin < newest && newest - bin < length && *at == NOTHING)
+		*at = pack(mean);
+}
+
+static void fill_level(struct gk_series *s, unsigned level,
+		       const struct gk_timed *values, size_t count)
+{
+	uint64_t period = levels[level].period_ns;
+
+	for (size_t i = 0, n; i < count; i += n) {
+		uint64_t bin = values[i].ns / period;
+		double sum = 0;
+
+		for (n = 0; i + n < count && values[i + n].ns / period == bin;
+		     n++)
+			sum += (double)values[i + n].value;
+		fill_bin(s, level, bin, (float)(sum / (double)n));
+	}
+}
+
+void gk_series_fill(struct gk_series *s, const struct gk_timed *values,
+		    size_t count)
+{
+	for (unsigned i = 0; i < s->levels; i++)
+		if (s->level[i].added)
+			fill_level(s, i, values, count);
+}
+
 /* The mean of the bins of a level between two moments. */
 static float mean_of_bins(const struct gk_series *s, unsigned level,
 			  uint64_t from_ns, uint64_t to_ns)

@@ -36,6 +36,19 @@ void gk_series_init(struct gk_series *s, uint16_t *ring, unsigned levels);
  */
 void gk_series_add(struct gk_series *s, uint64_t now_ns, double value);
 
+/* Values in the order of their time. */
+struct gk_timed {
+	uint64_t ns;
+	float value;
+};
+
+/*
+ * Fills in values of before: the mean of those of a bin, where nothing is known
+ * of it and what came later is. Nothing into a series that is empty.
+ */
+void gk_series_fill(struct gk_series *s, const struct gk_timed *values,
+		    size_t count);
+
 /*
  * Writes span.count values to out, the oldest first: the mean of each step of
  * the span, NAN where there is none.

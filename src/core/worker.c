@@ -2,6 +2,7 @@
 #include "core/worker.h"
 
 #include "core/detail_lists.h"
+#include "core/past.h"
 #include "core/sweep.h"
 #include "core/thread.h"
 
@@ -34,6 +35,7 @@ struct gk_worker {
 	bool guest; /* the sweep is reading now */
 	uint64_t due_ns[GK_TIER_COUNT], period_ns[GK_TIER_COUNT];
 	struct gk_reading published;
+	struct gk_past *past; /* that nobody has taken yet */
 	size_t device_cap, listed_cap;
 };
 
@@ -192,6 +194,31 @@ static bool must_end(struct gk_worker *w)
 	return stop;
 }
 
+static void read_past(struct gk_worker *w)
+{
+	struct gk_past *past =
+	    w->gpu.open ? gk_past_read(w->gpu.nvml, w->gpu.units[0].handle)
+			: NULL;
+
+	pthread_mutex_lock(&w->lock);
+	free(w->past);
+	w->past = past;
+	if (past && w->news >= 0 && !w->stop)
+		eventfd_write(w->news, 1);
+	pthread_mutex_unlock(&w->lock);
+}
+
+struct gk_past *gk_worker_take_past(struct gk_worker *w)
+{
+	struct gk_past *past;
+
+	pthread_mutex_lock(&w->lock);
+	past = w->past;
+	w->past = NULL;
+	pthread_mutex_unlock(&w->lock);
+	return past;
+}
+
 /* A GPU that was just opened is worth reading whole, whatever was due. */
 static void read_tiers(struct gk_worker *w, unsigned tiers)
 {
@@ -214,6 +241,8 @@ static void read_tiers(struct gk_worker *w, unsigned tiers)
 		wanted |= whole;
 		gk_gpu_place(&w->gpu);
 	}
+	if (tiers & GK_ASK_PAST && !must_end(w))
+		read_past(w);
 }
 
 /* Leaves the reading to the sweep, if it is short and the sweep gets on. */
@@ -511,6 +540,7 @@ void gk_worker_free(struct gk_worker *w)
 {
 	gk_gpu_fini(&w->gpu);
 	gk_reading_free(&w->published);
+	free(w->past);
 	pthread_cond_destroy(&w->wake);
 	pthread_cond_destroy(&w->told);
 	pthread_mutex_destroy(&w->lock);

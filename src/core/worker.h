@@ -11,6 +11,7 @@
 
 #include "core/device.h"
 
+struct gk_past;
 struct gk_sweep;
 struct gk_worker;
 
@@ -46,6 +47,12 @@ bool gk_worker_check(struct gk_worker *worker);
  * no more after gk_worker_end().
  */
 void gk_worker_tell(struct gk_worker *worker, int fd);
+
+/* Besides bits of tiers: what the driver remembers; see past.h. */
+#define GK_ASK_PAST (1U << GK_TIER_COUNT)
+
+/* Takes what was read of it, NULL: nothing. free() it. */
+struct gk_past *gk_worker_take_past(struct gk_worker *worker);
 
 /*
  * Asks for tiers (bits 1 << gk_tier) to be read once, without waiting. The

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "format/names.h"
+#include "tui/before.h"
 #include "tui/view.h"
 #include "tui/bindings.h"
 #include "tui/catch.h"
@@ -24,6 +25,9 @@
 /* Costly values are read no more often; a little less than a frame. */
 #define ASK_NS (900 * GK_NS_PER_MS)
 
+/* The driver is not asked for its memories while the first frame is made. */
+#define PAST_NS (50 * GK_NS_PER_MS)
+
 /* GPUs that answer within this are not shown as unread before. */
 #define FIRST_NS (8 * GK_NS_PER_MS)
 
@@ -42,6 +46,9 @@ struct app {
 	int asked;       /* the GPU that more was asked of last */
 	uint64_t ask_ns; /* when it is asked again */
 	bool whole;      /* all GPUs have been read, or are known to be ill */
+	/* When the driver is asked what it remembers of before; 0: it was, or
+	 * nothing has been drawn yet. */
+	uint64_t past_ns;
 	uint64_t due_ns; /* no drawing before */
 	uint64_t period_ns;
 };
@@ -183,6 +190,7 @@ static void see_whole(struct app *a, const struct gk_snapshot *snap)
 		return;
 	a->whole = true;
 	a->due_ns = 0;
+	a->past_ns = a->gk ? gk_mono_ns() + PAST_NS : 0;
 }
 
 static int next_frame(struct app *a, bool *ret_jumped,
@@ -296,6 +304,8 @@ static void take_frame(struct app *a)
 	}
 	see_whole(a, snap);
 	gk_history_add(a->t.history, &part);
+	if (a->gk)
+		tui_before_take(a->gk, &part, a->t.history);
 	check_alerts(a, &part);
 	keep_frame(a, snap);
 	if (is_kept_shown(a)) {
@@ -378,20 +388,22 @@ static void take_signal(struct app *a)
 	}
 }
 
-/* Milliseconds that may be slept: until the next frame may be drawn. */
+/* The earlier of two moments, where 0 is never. */
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a && (!b || a < b) ? a : b;
+}
+
+/* Milliseconds that may be slept; -1: until something comes. */
 static int patience(const struct app *a)
 {
 	uint64_t now = gk_mono_ns(), due = a->due_ns;
 
-	if (a->dirty)
-		return now >= due ? 0 : (int)((due - now) / GK_NS_PER_MS) + 1;
-	if (a->t.message_until_ns)
-		return now >= a->t.message_until_ns
-			   ? 0
-			   : (int)((a->t.message_until_ns - now) /
-				   GK_NS_PER_MS) +
-				 1;
-	return -1;
+	if (!a->dirty)
+		due = earlier(a->past_ns, a->t.message_until_ns);
+	if (!a->dirty && !due)
+		return -1;
+	return now >= due ? 0 : (int)((due - now) / GK_NS_PER_MS) + 1;
 }
 
 /* The settings screen may have changed the period, or paused. */
@@ -457,6 +469,10 @@ static void loop_app(struct app *a)
 		follow_time(a);
 		keep_period(a);
 		expire_message(a);
+		if (a->past_ns && a->t.snap && gk_mono_ns() >= a->past_ns) {
+			a->past_ns = 0;
+			tui_before_ask(a->gk, a->t.snap);
+		}
 		if (a->dirty && patience(a) == 0)
 			draw_app(a);
 	}

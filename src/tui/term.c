@@ -194,9 +194,11 @@ int term_open(const struct term_options *options)
 	}
 	/*
 	 * Curses flushes at every move of the cursor until it has come back
-	 * from endwin() once; the first term_show() brings it back.
+	 * from endwin() once. It is to be back before the mouse is asked for:
+	 * it would ask anew, for clicks alone.
 	 */
 	endwin();
+	refresh();
 	set_escdelay(ESC_DELAY_MS);
 	raw();
 	noecho();

@@ -1,7 +1,9 @@
 """The mouse on a trace of lanes: what is held there tells time and value."""
 
 import datetime
+import json
 import re
+import time
 
 import pytest
 
@@ -78,3 +80,36 @@ def test_a_click_opens_the_gpu(top):
     mouse(terminal, 0, row, column)
     mouse(terminal, 0, row, column, b"m")
     terminal.wait_for("GPU-")
+
+
+def told(terminal):
+    """What the mouse says of the value that it holds."""
+    return re.search(r"\d\d:\d\d:\d\d · (—|\d+) ", terminal.text)[1]
+
+
+def test_the_driver_remembers_what_was_before(machine, tmp_path):
+    """The first window is not empty, and has the values of its time."""
+    made = machine("--gpus", "h100")
+    made.ctl("set", "0", "utilization=13")
+    time.sleep(10)
+    made.ctl("set", "0", "utilization=41")
+    time.sleep(8)  # the seconds that the driver is to remember
+    terminal = Terminal([GPUKIT, "top"],
+                        clean_env(XDG_CONFIG_HOME=str(tmp_path), **made.env),
+                        120, 40)
+    try:
+        terminal.wait_for("41 % busy")
+        terminal.draw_for(0.5)
+        row, column = end_of_trace(terminal)
+        seen = {}
+        for ago in (4, 14, 60):  # two seconds are a column
+            mouse(terminal, 0, row, column - ago // 2)
+            terminal.wait_for(" · ")
+            terminal.settle()
+            seen[ago] = told(terminal)
+        assert seen == {4: "41", 14: "13", 60: "—"}, terminal.text
+        coverage = json.loads(made.ctl("coverage", "--json").stdout)
+        asked = {r["function"]: r["calls"] for r in coverage}
+        assert asked["nvmlDeviceGetSamples"] == 7  # each kind once
+    finally:
+        terminal.close()

@@ -1,9 +1,11 @@
 /* The history: means, gaps, resolutions, processes that come and go. */
 #include "base/clock.h"
 #include "core/history.h"
+#include "core/past.h"
 #include "unit.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -357,6 +359,41 @@ static void a_history_begins_with_its_first_snapshot(void **state)
 	gk_history_free(NULL);
 }
 
+/* The wall clock is 500 s ahead. */
+static void what_the_driver_remembers_is_filled_in(void **state)
+{
+	struct gk_past *past =
+	    calloc(1, sizeof *past + 5 * sizeof *past->samples);
+
+	(void)state;
+	assert_non_null(past);
+	past->count = 5;
+	past->samples[0] =
+	    (struct gk_sample){GK_M_GPU_UTIL, AT(10) + 500 * GK_NS_PER_S, 70};
+	past->samples[1] =
+	    (struct gk_sample){GK_M_GPU_UTIL, AT(10.5) + 500 * GK_NS_PER_S, 80};
+	past->samples[2] = (struct gk_sample){
+	    GK_M_GPU_UTIL, AT(99) + 500 * GK_NS_PER_S, 1}; /* to come */
+	past->samples[3] = (struct gk_sample){GK_M_GPU_UTIL, 0, 1};
+	past->samples[4] =
+	    (struct gk_sample){GK_M_POWER, AT(11) + 500 * GK_NS_PER_S, 300000};
+	util(0, 50);
+	devices[0].m[GK_M_POWER] = (struct gk_value){.v = 100000};
+	take(30);
+	gk_history_fill(history, devices[0].uuid, past, AT(30),
+			AT(30) + 500 * GK_NS_PER_S);
+	gk_history_fill(history, "nobody", past, AT(30), AT(30));
+	assert_float_equal(one(devices[0].uuid, 11, 1), 75, 0.1);
+	assert_true(isnan(one(devices[0].uuid, 12, 1)));
+	assert_true(isnan(one(devices[1].uuid, 11, 1)));
+	assert_float_equal(one_of(GK_HD_POWER, devices[0].uuid, 12, 1), 300,
+			   0.1);
+	assert_float_equal(one(devices[0].uuid, 31, 1), 50, 0.1);
+	assert_true(isnan(one(devices[0].uuid, 31 - 1, 1)));
+	assert_int_equal(gk_history_begin(history), AT(10));
+	free(past);
+}
+
 static float memory_of(pid_t pid, uint64_t start)
 {
 	struct gk_history_span span = {
@@ -471,6 +508,7 @@ int main(void)
 	    T(the_host_is_shown_in_percent),
 	    T(a_process_is_shown_in_percent_and_mebibytes),
 	    T(a_history_begins_with_its_first_snapshot),
+	    T(what_the_driver_remembers_is_filled_in),
 	    T(a_series_is_its_metric),
 	    T(processes_make_room),
 	    T(who_is_unseen_for_longest_makes_room),

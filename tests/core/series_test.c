@@ -254,6 +254,41 @@ static void all_sizes_are_kept(void **state)
 
 #define TEST(name) cmocka_unit_test_setup(name, setup)
 
+static void fill(double second, float value)
+{
+	struct gk_timed one = {(uint64_t)((T + second) * 1e9), value};
+
+	gk_series_fill(&series, &one, 1);
+}
+
+static void what_was_before_is_filled_in(void **state)
+{
+	struct gk_timed three[3];
+
+	(void)state;
+	fill(0, 50); /* nothing came after it */
+	is_mean(1, 1, (double)NAN);
+	add(30.5, 10);
+	for (int i = 0; i < 3; i++)
+		three[i] = (struct gk_timed){
+		    (uint64_t)((T + 20 + i * 0.4) * 1e9), 40 + 10 * (float)i};
+	gk_series_fill(&series, three, 3); /* 20, 20.4, 20.8 */
+	is_mean(21, 1, 50);
+	is_mean(20, 1, (double)NAN);
+	is_mean(22, 1, (double)NAN);
+	/* What was added is known better, and nothing is filled in twice. */
+	fill(30.9, 90);
+	is_mean(31, 1, 10);
+	fill(20.1, 90);
+	is_mean(21, 1, 50);
+	fill(40, 90); /* not of before */
+	is_mean(41, 1, (double)NAN);
+	/* The coarser rings have it, too. */
+	is_mean(30, 10, 50);
+	add(30 + 1000, 10);
+	is_mean(30, 10, 50);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -268,6 +303,7 @@ int main(void)
 	    TEST(old_times_are_read_of_a_coarser_ring),
 	    TEST(a_day_is_kept_by_the_minute),
 	    TEST(all_sizes_are_kept),
+	    TEST(what_was_before_is_filled_in),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
