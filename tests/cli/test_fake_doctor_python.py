@@ -10,6 +10,9 @@ import pytest
 
 from conftest import FAKE_DIR
 
+# With which it runs, slower.
+SLOWER = {"no-compiler", "no-headers", "in-python"}
+
 
 class Environment:
     """A Python whose PyTorch is of such a version."""
@@ -50,8 +53,10 @@ def ask(gpukit, environment):
 
 def codes(text):
     (found,) = json.loads(text)
-    assert found["runs"] == (not found["advice"])
-    return [one["code"] for one in found["advice"]]
+    advice = [one["code"] for one in found["advice"]]
+    assert found["runs"] == (not set(advice) - SLOWER)
+    assert found["slower"] == (found["runs"] and bool(advice))
+    return advice
 
 
 def test_without_pytorch_it_says_so(ask):
@@ -81,10 +86,18 @@ def test_what_is_turned_off_does_not_run(ask, environment):
     assert codes(off) == ["turned-off"]
 
 
-def test_headers_are_needed_to_build(ask, environment):
+def test_what_cannot_be_built_runs_by_python(ask, environment):
     environment.install()
     os.unlink(environment.torch / "include" / "ATen" / "ATen.h")
-    assert codes(ask("--json", status=1)) == ["no-headers"]
+    assert codes(ask("--json")) == ["no-headers"]
+    assert "runs     slower: " in ask()
+    environment.install()
+    assert codes(ask("--json", PATH=str(environment.place), CXX="")) == [
+        "no-compiler"]
+    assert codes(ask("--json", GPUKIT_TORCH="python")) == ["in-python"]
+    environment.install("2.4.1+cu121", "'12.1'")
+    text = ask("--json", status=1, GPUKIT_TORCH="python")
+    assert codes(text) == ["old-pytorch", "in-python"]
 
 
 def test_a_part_that_is_built_tells_what_is_refused(ask, environment):
@@ -106,7 +119,7 @@ def test_a_part_that_is_built_tells_what_is_refused(ask, environment):
     assert found["compiler"] is None
     assert "refused  miopen_rnn: AMD's\n" in ask()
     library.chmod(0o777)
-    text = ask("--json", status=1, PATH=str(environment.place), CXX="")
+    text = ask("--json", PATH=str(environment.place), CXX="")
     assert codes(text) == ["no-compiler"]
 
 

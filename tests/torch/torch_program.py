@@ -35,11 +35,15 @@ def raises(function, kind, *words):
 """
 
 
+# More of the environment of all programs, for tests that change it.
+MORE = {}
+
+
 def torch_env(**more):
     """One thread each; what is built is kept in the build tree."""
     return clean_env(**{"OMP_NUM_THREADS": "1",
                         "XDG_CACHE_HOME": os.path.join(BUILD, "torch-cache"),
-                        **more})
+                        **MORE, **more})
 
 
 def python():

@@ -1,6 +1,7 @@
 """The C++ part: built by the first program that needs it, against the headers
 of the PyTorch that it uses, and kept for all later ones."""
 
+import functools
 import hashlib
 import os
 import re
@@ -164,19 +165,24 @@ _MARKS = {"unchecked.inc": r"(?m)^  device_check: NoCheck",
           "structured.inc": r"(?m)^  structured(_delegate)?:"}
 
 
-def _write_tables(folder):
-    """Lines of C tables: names of operators, sorted."""
+@functools.lru_cache(maxsize=None)
+def marked(name):
+    """The operators that one of these tables has."""
     import torchgen
 
     path = os.path.join(os.path.dirname(torchgen.__file__), "packaged",
                         "ATen", "native", "native_functions.yaml")
     with open(path, encoding="utf-8") as f:
         blocks = re.split(r"(?m)^- func: ", f.read())[1:]
-    for name, mark in _MARKS.items():
-        found = ["aten::" + block.split("(")[0] for block in blocks
-                 if re.search(mark, block)]
+    return frozenset("aten::" + block.split("(")[0] for block in blocks
+                     if re.search(_MARKS[name], block))
+
+
+def _write_tables(folder):
+    """Lines of C tables: names of operators, sorted."""
+    for name in _MARKS:
         with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
-            f.writelines(f'"{one}",\n' for one in sorted(found))
+            f.writelines(f'"{one}",\n' for one in sorted(marked(name)))
 
 
 def _standard(version):

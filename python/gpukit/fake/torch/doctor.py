@@ -27,9 +27,13 @@ _REASONS = {
                     "install g++, or name a compiler in CXX"),
     "no-headers": ("its C++ part is not built, and this PyTorch has no headers",
                    "install PyPI's wheel"),
+    "in-python": ("GPUKIT_TORCH=python is in the environment", "unset it"),
     "turned-off": ("TORCH_DEVICE_BACKEND_AUTOLOAD=0 or GPUKIT_TORCH=0 is in "
                    "the environment", "unset it"),
 }
+
+# With which it runs, by kernels in Python.
+_SLOWER = ("no-compiler", "no-headers", "in-python")
 
 
 def _folder():
@@ -83,6 +87,8 @@ def _why_not(found, folder):
     if not found["built"] and not os.path.exists(os.path.join(
             folder, "include", "ATen", "ATen.h")):
         why.append("no-headers")
+    if os.environ.get("GPUKIT_TORCH") == "python":
+        why.append("in-python")
     if _turned_off():
         why.append("turned-off")
     return why
@@ -97,11 +103,12 @@ def look():
              "python": "%d.%d.%d" % sys.version_info[:3], "pytorch": version,
              "cuda": cuda, "folder": folder, "compiler": _compiler(),
              "built": built, "refused": table.kept(built) if built else None}
+    why = _why_not(found, folder)
     found["advice"] = [
         {"code": code, "says": _REASONS[code][0],
-         "what_to_do": _REASONS[code][1]}
-        for code in (_why_not(found, folder))]
-    found["runs"] = not found["advice"]
+         "what_to_do": _REASONS[code][1]} for code in why]
+    found["runs"] = all(code in _SLOWER for code in why)
+    found["slower"] = found["runs"] and bool(why)
     return found
 
 
@@ -124,13 +131,17 @@ def text(found):
             f'built: {found["built"]}' if found["built"] else
             f'to be built by the first program, with {found["compiler"]}'
             if found["compiler"] else "not built"))
-    if found["refused"] is not None:
+    if found["slower"]:
+        lines.append(f'  refused  gpukit fake -- {found["path"]} -m '
+                     '_gpukit_torch --table')
+    elif found["refused"] is not None:
         lines += _refused_text(found["refused"])
     elif found["runs"]:
         lines.append("  refused  not known before a program has run")
     for one in found["advice"]:
-        lines.append(f'  runs     no: {one["says"]}; {one["what_to_do"]}')
-    if found["runs"]:
+        lines.append(f'  runs     {"slower" if found["runs"] else "no"}: '
+                     f'{one["says"]}; {one["what_to_do"]}')
+    if found["runs"] and not found["slower"]:
         lines.append("  runs     yes")
     return "\n".join(lines)
 

@@ -20,12 +20,22 @@ def library():
     return ctypes.CDLL(path) if path else None
 
 
+def table():
+    """Lines of key, operator, fate and reason, parted by tabs: of the library,
+    or of what works in its place; None where nothing does."""
+    found = library()
+    if found:
+        found.gpukit_torch_table.restype = ctypes.c_char_p
+        return found.gpukit_torch_table().decode()
+    return getattr(sys.modules.get("torch"), "_gpukit_table", None)
+
+
 def _spaces(torch):
     names = torch._C._dispatch_get_registrations_for_dispatch_key("CUDA")
     return {name.split("::")[0] for name in names}
 
 
-def _cover_libraries(torch, opened):
+def _cover_libraries(torch, cover):
     """Operators of libraries that are loaded later, torchvision's for one: what
     they have for both, the CPU and CUDA, runs by the CPU's kernel."""
     load = torch.ops.load_library
@@ -34,7 +44,7 @@ def _cover_libraries(torch, opened):
         before = _spaces(torch)
         load(path)
         for space in _spaces(torch) - before:
-            opened.gpukit_torch_cover(space.encode())
+            cover(space)
 
     torch.ops.load_library = load_library
 
@@ -80,16 +90,26 @@ def _stand_in_for_ptxas():
             os.environ.setdefault(name, path)
 
 
-def install():
-    """Once a process. Raises RuntimeError where it cannot be."""
-    import torch
+def _library():
+    """The path of the C++ part; None, and why on stderr, where it cannot be or
+    is not wanted."""
+    from . import build
 
-    from . import build, table
+    if os.environ.get("GPUKIT_TORCH") == "python":
+        return None
+    try:
+        return build.find_or_build()
+    except RuntimeError as error:
+        sys.stderr.write(f"gpukit: {error}; PyTorch's operators run by kernels "
+                         "in Python, which are slower: install g++, or name a "
+                         "compiler in CXX\n")
+    return None
 
-    if getattr(torch, "_gpukit_library", None) or not torch.version.cuda:
-        return
-    path = build.find_or_build()
-    _drop_kernels_of_python()
+
+def _install_library(torch, path):
+    """Answers what covers the operators of one more namespace."""
+    from . import table
+
     opened = ctypes.CDLL(path)
     count = ctypes.c_uint()
     answer = opened.gpukit_torch_install(ctypes.byref(count))
@@ -97,6 +117,26 @@ def install():
         raise RuntimeError(_ANSWERS.get(answer, f"it answered {answer}"))
     torch._gpukit_library = path
     table.keep(path)
+    return lambda space: opened.gpukit_torch_cover(space.encode())
+
+
+def _install_python(torch):
+    from . import python_kernel
+
+    python_kernel.install()
+    torch._gpukit_table = python_kernel.table()
+    return python_kernel.cover
+
+
+def install():
+    """Once a process. Raises RuntimeError where it cannot be."""
+    import torch
+
+    if table() or not torch.version.cuda:
+        return
+    path = _library()
+    _drop_kernels_of_python()
+    cover = _install_library(torch, path) if path else _install_python(torch)
     atexit.register(_await_autograd)
     _stand_in_for_ptxas()
-    _cover_libraries(torch, opened)
+    _cover_libraries(torch, cover)

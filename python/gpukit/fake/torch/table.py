@@ -16,16 +16,12 @@ FATES = ("cpu", "composite", "own", "cuda", "refused")
 
 def rows():
     """All of them, as dictionaries: key, operator, fate, reason."""
-    import ctypes
-
     from . import install
 
-    library = install.library()
-    if library is None:
+    text = install.table()
+    if text is None:
         raise RuntimeError("it is made where PyTorch runs: on a made-up "
                            "machine, gpukit fake -- python -m ...")
-    library.gpukit_torch_table.restype = ctypes.c_char_p
-    text = library.gpukit_torch_table().decode()
     names = ("key", "operator", "fate", "reason")
     return sorted((dict(zip(names, line.split("\t")))
                    for line in text.splitlines()),

@@ -22,12 +22,7 @@ struct Refusal {
 
 /* Names with a CUDA kernel that we don't have. */
 const Refusal refusals[] = {
-    {"miopen_", "AMD's library: never reached on CUDA"},
-    {"_cslt_", "operands lie in cuSPARSELt's own undocumented form"},
-    {"_sparse_semi_structured_", "operands lie in CUTLASS' own form"},
-    {"_to_sparse_semi_structured", "makes CUTLASS' own form"},
-    {"_triton_", "Python replaces it by a Triton kernel before use"},
-    {"_mixed_dtypes_linear", "weights lie in CUTLASS' own interleaved form"},
+#include "refusals.inc"
 };
 
 const char OTHER_SIGNATURE[] = "schema\tthis PyTorch has another signature";

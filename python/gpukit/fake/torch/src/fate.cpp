@@ -19,62 +19,13 @@ namespace
 
 // Kernels of CUDA's that need no GPU: they make, show or ask.
 const char *const kept[] = {
-    "_cudnn_set_rnn_dropout",
-    "_efficientzerotensor",
-    "_fused_sdp_choice",
-    "_has_same_storage_numel",
-    "_pin_memory",
-    "_reshape_alias",
-    "as_strided",
-    "empty",
-    "empty_strided",
-    "is_pinned",
-    "record_stream",
-    "resize_",
-    "set_",
-    "unfold",
-    "view",
-    "view_as_complex",
-    "view_as_real",
+#include "kept.inc"
 };
 
 // The same of tensors that are made of others: their parts, and copies from one
 // device to another. What they are made of is asked here, too.
 const char *const kept_of_others[] = {
-    "_coalesced_",
-    "_dimI",
-    "_dimV",
-    "_has_same_storage_numel",
-    "_indices",
-    "_nested_tensor_size",
-    "_nested_tensor_storage_offsets",
-    "_nested_tensor_strides",
-    "_nested_view_from_buffer",
-    "_nnz",
-    "_pin_memory",
-    "_sparse_coo_tensor_with_dims",
-    "_sparse_coo_tensor_with_dims_and_tensors",
-    "_to_copy",
-    "_values",
-    "ccol_indices",
-    "col_indices",
-    "copy_",
-    "copy_sparse_to_sparse_",
-    "crow_indices",
-    "dense_dim",
-    "detach",
-    "empty",
-    "empty_like",
-    "indices",
-    "is_coalesced",
-    "is_pinned",
-    "is_same_size",
-    "row_indices",
-    "size",
-    "sparse_dim",
-    "sparse_resize_",
-    "sparse_resize_and_clear_",
-    "values",
+#include "kept_of_others.inc"
 };
 
 bool is_before(const char *a, const char *b)

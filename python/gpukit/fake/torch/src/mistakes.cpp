@@ -105,15 +105,7 @@ void check_as_iterator(const Plan &plan, const torch::jit::Stack &stack,
 
 // Of messages of CPU kernels, where CUDA's have an assertion.
 const char *const asserted[] = {
-    "out of bounds",
-    "index out of range in self",
-    "out of range: tried to access index",
-    "which is not in the valid range",
-    "target out of range",
-    "all elements of input should be between 0 and 1",
-    "p_in >= 0 && p_in <= 1",
-    "repeats can not be negative",
-    "Found an invalid max index",
+#include "asserted.inc"
 };
 
 // The kind of error that this PyTorch has for it.

@@ -27,16 +27,7 @@ const char *const structured_names[] = {
 
 // Those that take tensors of the host that are no numbers.
 const char *const with_host[] = {
-    "aten::_copy_from",
-    "aten::_copy_from_and_resize",
-    "aten::_ctc_loss",
-    "aten::_ctc_loss_backward",
-    "aten::_index_put_impl_",
-    "aten::copy_",
-    "aten::index",
-    "aten::index_put",
-    "aten::index_put_",
-    "aten::segment_reduce",
+#include "with_host.inc"
 };
 
 // Those that take their numbers from where our own kernels do; PyTorch's table

@@ -1,0 +1,157 @@
+"""Kernels in Python, in the place of the C++ part: they compute what that does,
+or refuse by name."""
+
+import json
+
+import pytest
+
+import test_torch_boxed
+import test_torch_device
+import test_torch_training
+import torch_program
+from torch_program import on_both, run, run_file, told
+from test_torch_operators import PINNED, known_misses
+
+REFUSALS = "is not executed on a made-up GPU", "without the C++ part"
+
+
+@pytest.fixture(autouse=True)
+def in_python(monkeypatch):
+    monkeypatch.setattr(torch_program, "MORE", {"GPUKIT_TORCH": "python"})
+
+
+@pytest.mark.parametrize("test", [
+    test_torch_boxed.test_results_share_what_they_share_on_the_cpu,
+    test_torch_boxed.test_an_out_of_another_size_gets_the_size_of_the_result,
+    test_torch_boxed.test_copies_cast_and_turn_around_between_devices,
+    test_torch_boxed.test_what_is_made_costs_its_bytes_of_the_device,
+    test_torch_device.test_mixed_devices_are_an_error_as_on_a_gpu,
+    test_torch_device.test_what_cuda_asserts_ends_the_context,
+    test_torch_device.test_generators_are_seeded_saved_and_restored,
+    test_torch_device.test_uniform_and_normal_numbers_are_those_of_a_gpu,
+    test_torch_device.test_numbers_go_on_and_lie_where_a_gpu_puts_them,
+    test_torch_device.test_checkpoints_replay_their_dropout,
+    test_torch_device.test_an_operator_waits_for_its_stream,
+    test_torch_device.test_the_end_waits_for_the_threads_of_autograd,
+    test_torch_device.test_its_time_is_busy_time_of_the_gpu,
+], ids=lambda test: test.__name__[5:])
+def test_it_is_as_with_the_cpp_part(test):
+    test()
+
+
+def test_without_a_compiler_they_run_and_a_line_says_so(tmp_path):
+    for hidden in ({"PATH": str(tmp_path), "CXX": ""}, {"CXX": "false"}):
+        out = run("""
+from _gpukit_torch import install
+assert install.library() is None
+print((torch.arange(3, device="cuda") + 1).tolist())
+""", XDG_CACHE_HOME=str(tmp_path), GPUKIT_TORCH="", **hidden)
+        assert out.stdout == "[1, 2, 3]\n"
+        said = out.stderr.splitlines()[-1]
+        assert "slower" in said and "C++" in said
+        assert len(out.stderr.splitlines()) == 1 or hidden["CXX"]
+
+
+@pytest.mark.parametrize("program", ["cnn.py", "lstm.py", "gpt.py"])
+def test_losses_are_those_of_the_cpu(program, tmp_path):
+    test_torch_training.same(*on_both(program, folder=tmp_path))
+
+
+def test_operators_answer_as_the_cpus_or_are_refused():
+    printed = run_file(["opinfo.py", "2", "40", "float32", "bfloat16",
+                        "int64"], "h100:1", 1800)
+    rows = [json.loads(line) for line in printed.splitlines()
+            if line.startswith("{")]
+    assert len(rows) > 20 and sum(row["forward"] for row in rows) > 100
+    assert sum(row["backward"] for row in rows) > 20
+    missed = {(row["operator"], row["dtype"]): row["miss"] for row in rows
+              if row["miss"] and not any(one in row["miss"]
+                                         for one in REFUSALS)}
+    if not PINNED:
+        missed = {key: miss for key, miss in missed.items()
+                  if "Could not run 'aten::" not in miss}
+    assert not {key: miss for key, miss in missed.items()
+                if key not in known_misses()}
+
+
+def test_the_same_numbers_are_drawn_as_by_the_cpp_part():
+    program = """
+import json
+torch.manual_seed(5)
+x = torch.empty(7, 5, device="cuda")
+y = torch.empty(3000, dtype=torch.bfloat16, device="cuda")
+print(json.dumps([one.flatten().tolist() for one in (
+    torch.rand(9, device="cuda"), x.t().uniform_(-1, 1).clone(),
+    x.normal_(2, 3, generator=torch.Generator("cuda").manual_seed(1)),
+    y.uniform_(3, 7), torch.randn(9, device="cuda").double(),
+    torch.randn(9, dtype=torch.double, device="cuda"))]))
+"""
+    found, expected = (told(run(program, GPUKIT_TORCH=form).stdout)
+                       for form in ("python", ""))
+    for one, other in zip(found, expected):
+        assert one == pytest.approx(other, rel=1e-5)
+
+
+def test_dropout_and_attention_drop_the_same_in_the_backward_pass():
+    run("""
+from torch.nn.attention import SDPBackend, sdpa_kernel
+v = torch.eye(16, device="cuda").expand(2, 3, 16, 16).contiguous()
+q = torch.randn(2, 3, 16, 16, device="cuda")
+for kind, dtype in ((SDPBackend.FLASH_ATTENTION, torch.bfloat16),
+                    (SDPBackend.EFFICIENT_ATTENTION, torch.float)):
+    w = v.to(dtype).requires_grad_()
+    with sdpa_kernel(kind):
+        out = F.scaled_dot_product_attention(q.to(dtype), q.to(dtype), w,
+                                             dropout_p=.5)
+    out.backward(torch.eye(16, device="cuda").to(dtype).expand_as(out))
+    same(w.grad, out.mT.cpu())  # v was the identity: out is what was kept
+    assert .3 < (out == 0).float().mean() < .7
+x = torch.ones(4, 500, device="cuda", requires_grad=True)
+y = F.dropout(x, .25)
+y.sum().backward()
+assert torch.equal(x.grad, y.detach()) and .15 < (y == 0).float().mean() < .35
+""")
+
+
+def test_a_function_mode_of_the_program_is_not_met_within():
+    run("""
+torch.set_default_device("cuda")
+x = torch.ones(3) * 2
+with torch.device("cuda:1"):
+    y = torch.full((3,), 2.)
+assert x.device.index == 0 and y.device.index == 1
+same(x + y.to(x.device), torch.full((3,), 4., device="cpu"))
+""")
+
+
+def test_what_only_the_cpp_part_does_is_refused_by_name():
+    out = run("""
+x = torch.ones(3, 3, device="cuda")
+def capture():
+    with torch.cuda.graph(torch.cuda.CUDAGraph()):
+        x.mul_(2)
+for call, name in ((capture, "aten::mul_.Tensor"),
+                   (x.to_sparse, "aten::"),
+                   (lambda: torch.ops.aten.miopen_rnn(
+                       x, [x], 4, x, None, 0, 3, 1, False, 0., False, False,
+                       [], None), "aten::miopen_rnn")):
+    raises(call, NotImplementedError, name)
+assert x.tolist() == [[1] * 3] * 3
+""", options=["--refusals=error"], check=False)
+    assert out.returncode == 3, out.stderr
+
+
+def test_the_table_tells_what_becomes_of_each():
+    rows = json.loads(run("""
+import json
+from _gpukit_torch import table
+print(json.dumps(table.rows()))
+""").stdout)
+    dense = {row["operator"]: row for row in rows if row["key"] == "CUDA"}
+    assert len(dense) > 1200
+    assert all((row["fate"] == "refused") == bool(row["reason"])
+               for row in rows)
+    refused = [one for one, row in dense.items() if row["fate"] == "refused"]
+    assert len(refused) < 70, refused
+    assert dense["aten::_scaled_mm"]["fate"] == "refused"
+    assert dense["aten::cudnn_batch_norm"]["fate"] == "own"
