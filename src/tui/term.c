@@ -192,6 +192,8 @@ int term_open(const struct term_options *options)
 		tui_crash_release();
 		return GK_ERR_NOT_SUPPORTED;
 	}
+	/* It is remembered over endwin(), and hidden on our screen alone. */
+	curs_set(0);
 	/*
 	 * Curses flushes at every move of the cursor until it has come back
 	 * from endwin() once. It is to be back before the mouse is asked for:
@@ -205,7 +207,6 @@ int term_open(const struct term_options *options)
 	nonl();
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
-	curs_set(0);
 	init_colors();
 	term.open = true;
 	listen_to_pastes();
