@@ -268,6 +268,8 @@ static void follow_time(struct app *a)
 {
 	uint64_t end = a->t.time.end_ns;
 
+	if (a->t.options.hosts)
+		a->dirty |= tui_hosts_follow_time(&a->t);
 	if (!a->t.options.keep || end == a->shown_ns || !a->t.time.now_ns)
 		return;
 	a->shown_ns = end;

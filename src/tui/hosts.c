@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "tui/view.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,8 +82,15 @@ static void lend(struct tui *t, size_t at)
 	struct tui_host *host = &t->hosts.list[at];
 	bool single = t->hosts.count == 1;
 
-	t->snap = host->snap ? &host->part : single ? NULL : &nothing;
+	t->snap = host->past   ? &host->past_part
+		  : host->snap ? &host->part
+		  : single     ? NULL
+			       : &nothing;
 	t->history = host->history;
+	if (host->keep && host->snap) {
+		t->time.now_ns = host->part.mono_ns;
+		t->time.now_wall_ns = host->part.wall_ns;
+	}
 	t->lanes.seen = host->seen;
 	t->lanes.owners = host->owners;
 	t->lanes.frame_ns = host->part.mono_ns;
@@ -96,6 +104,7 @@ void tui_hosts_show(struct tui *t, size_t at)
 		t->device.uuid[0] = '\0';
 		t->time = (struct tui_time){0};
 		t->main.page = 0;
+		tui_host_forget_past(&t->hosts.list[t->hosts.selected]);
 	}
 	t->hosts.selected = at;
 	lend(t, at);
@@ -126,6 +135,8 @@ static bool take_host_frame(struct tui *t, struct tui_host *host,
 	gk_history_add(host->history, &part);
 	gk_seen_take(&host->seen, &part);
 	gk_owners_take(&host->owners, &part);
+	if (host->keep)
+		host->keep->add(host->keep->data, snap);
 	if (t->paused && host->snap) {
 		gk_pick_free(&part);
 		gk_snapshot_free(snap);
@@ -183,6 +194,8 @@ bool tui_hosts_turn(struct tui *t)
 	gk_hosts_turn(t->options.hosts);
 	for (size_t i = 0; i < t->hosts.count; i++)
 		changed |= turn_host(t, i);
+	if (changed)
+		tui_hosts_sort(t, gk_mono_ns());
 	return changed;
 }
 
@@ -194,10 +207,15 @@ int tui_hosts_begin(struct tui *t)
 	size_t count = gk_hosts_count(t->options.hosts);
 
 	h->list = calloc(count, sizeof *h->list);
-	if (!h->list)
+	h->order = calloc(count, sizeof *h->order);
+	if (!h->list || !h->order)
 		return GK_ERR_NOMEM;
 	h->count = count;
 	for (size_t i = 0; i < count; i++) {
+		h->order[i] = i;
+		h->list[i].rank = INT_MAX;
+		if (t->options.host_keeps)
+			h->list[i].keep = t->options.host_keeps[i];
 		h->list[i].history = gk_history_new(TUI_PROCESSES_REMEMBERED);
 		h->list[i].state = gk_hosts_state(t->options.hosts, i);
 		if (!h->list[i].history)
@@ -212,9 +230,11 @@ void tui_hosts_end(struct tui *t)
 {
 	for (size_t i = 0; i < t->hosts.count; i++) {
 		forget_host_frame(&t->hosts.list[i]);
+		tui_host_forget_past(&t->hosts.list[i]);
 		gk_history_free(t->hosts.list[i].history);
 	}
 	free(t->hosts.list);
+	free(t->hosts.order);
 	t->hosts = (struct tui_hosts){0};
 	t->history = NULL;
 	t->snap = NULL;

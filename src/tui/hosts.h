@@ -10,6 +10,7 @@
 #include "format/owners.h"
 #include "format/state.h"
 #include "hosts/hosts.h"
+#include "tui/keep.h"
 
 struct tui;
 struct tui_options;
@@ -25,13 +26,22 @@ struct tui_host {
 	struct gk_owners owners;
 	struct gk_host_state state;
 	bool is_old; /* nothing has been heard since that frame */
+	/* Its frames of the last minutes; NULL: none are kept. That of a moment
+	 * before, while it is looked at; NULL: none. */
+	const struct tui_keep *keep;
+	struct gk_snapshot *past, past_part;
+	int rank;           /* the smaller, the nearer to the top */
+	uint64_t better_ns; /* since when it should be lower; 0: it should not
+			     */
 };
 
 /* Part of struct tui; of no host as long as options.hosts is NULL. */
 struct tui_hosts {
 	struct tui_host *list;
 	size_t count, selected;
-	uint64_t told_s; /* the second that was drawn last */
+	size_t *order;     /* positions in list, as they stand on the screen */
+	uint64_t shown_ns; /* the time.end_ns that is shown */
+	uint64_t told_s;   /* the second that was drawn last */
 	int list_row, list_rows;
 };
 
@@ -58,6 +68,28 @@ int tui_hosts_table(const struct tui_options *options, int columns, bool color,
 
 /* The other screens show the host at a position from now on. */
 void tui_hosts_show(struct tui *t, size_t at);
+
+/* The state of a GPU, and the GPU that is worst; NULL: there is none. */
+struct gk_state tui_host_gpu_state(const struct tui *t,
+				   const struct tui_host *host,
+				   const struct gk_device *d);
+const struct gk_device *tui_host_worst(const struct tui *t,
+				       const struct tui_host *host,
+				       struct gk_state *ret_state);
+
+/*
+ * Those in trouble stand first, the others as they were named. What gets worse
+ * goes up at once, what gets better comes down after a while.
+ */
+void tui_hosts_sort(struct tui *t, uint64_t now_ns);
+
+/* Where a host stands; -1: nowhere. */
+long tui_hosts_place(const struct tui *t, size_t host);
+
+/* Shows the frame of another moment, where one was asked for and is kept;
+ * whether something is to be drawn. */
+bool tui_hosts_follow_time(struct tui *t);
+void tui_host_forget_past(struct tui_host *host);
 
 /* Why nothing is heard of a host: "away 2m: no route to host · since
  * 21:40:02, again in 8s". */

@@ -94,9 +94,11 @@ struct tui_options {
 	char *path; /* of the config file; NULL: none can be */
 	struct tui_binding *bindings;
 	size_t binding_count;
-	struct gk_columns columns;       /* count 0: the usual ones */
-	const struct tui_replay *replay; /* NULL: a machine is shown */
-	const struct tui_keep *keep;     /* NULL: no frames are kept */
+	struct gk_columns columns;                /* count 0: the usual ones */
+	const struct tui_replay *replay;          /* NULL: a machine is shown */
+	const struct tui_keep *keep;              /* NULL: no frames are kept */
+	const struct tui_keep *const *host_keeps; /* of each host; NULL: the
+						     same */
 	struct gk_hosts *hosts; /* NULL: this machine is shown, and no other */
 };
 

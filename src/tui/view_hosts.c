@@ -100,16 +100,6 @@ static void draw_hosts_titles(const struct tui *t, struct grid *g, int row,
 
 /* ---- GPUs ---- */
 
-static struct gk_state gpu_state(const struct tui *t,
-				 const struct tui_host *host,
-				 const struct gk_device *d)
-{
-	return gk_state_of(
-	    &host->seen, &host->part, d,
-	    (struct gk_state_options){.hot = t->options.alerts.temperature,
-				      .width = 40});
-}
-
 /* Whether a person should look at it: a sign of its own instead of a height. */
 static bool is_noticed(const struct gk_state *s)
 {
@@ -122,7 +112,7 @@ static void draw_gpu_sign(const struct tui *t, struct grid *g, int row, int at,
 			  const struct gk_device *d)
 {
 	static const wchar_t heights[] = L"▁▂▃▄▅▆▇█";
-	struct gk_state s = gpu_state(t, host, d);
+	struct gk_state s = tui_host_gpu_state(t, host, d);
 	double busy = lanes_number(d->m[GK_M_GPU_UTIL]);
 	int step = busy < 0 ? 0 : (int)(busy * 8 / 101);
 
@@ -158,25 +148,6 @@ static void draw_gpu_signs(const struct tui *t, struct grid *g, int row,
 		}
 		draw_gpu_sign(t, g, row, at++, host, d);
 	}
-}
-
-/* The worst of its GPUs; NULL: it has none. */
-static const struct gk_device *worst_gpu(const struct tui *t,
-					 const struct tui_host *host,
-					 struct gk_state *ret_state)
-{
-	const struct gk_device *worst = NULL;
-
-	for (size_t i = 0; i < host->part.device_count; i++) {
-		const struct gk_device *d = &host->part.devices[i];
-		struct gk_state s = gpu_state(t, host, d);
-
-		if (d->mig_index >= 0 || (worst && s.kind >= ret_state->kind))
-			continue;
-		worst = d;
-		*ret_state = s;
-	}
-	return worst;
 }
 
 /* ---- rows ---- */
@@ -233,7 +204,7 @@ static void host_words(const struct tui *t, const struct tui_host *host,
 		       char *dst, size_t cap)
 {
 	struct gk_state s;
-	const struct gk_device *d = worst_gpu(t, host, &s);
+	const struct gk_device *d = tui_host_worst(t, host, &s);
 	size_t gpus = host_gpus(host);
 	size_t len =
 	    (size_t)snprintf(dst, cap, "%zu GPU%s", gpus, gpus == 1 ? "" : "s");
@@ -267,7 +238,7 @@ static void draw_heard_host(const struct tui *t, struct grid *g, int row,
 	char text[128];
 	enum ink ink;
 
-	worst_gpu(t, host, &s);
+	tui_host_worst(t, host, &s);
 	ink = lanes_state_ink(&s);
 	lanes_put(g, row, 1, lanes_bold(t, ink), "%s", gk_state_glyph(s.kind));
 	put_cell(g, row, l->name, false, lanes_ink(t, INK_STRONG),
@@ -342,7 +313,7 @@ static void keep_hosts_scroll(struct tui *t, int rows)
 {
 	int most = (int)t->hosts.count - rows;
 
-	view_follow(t, (int)t->hosts.selected, 0, rows);
+	view_follow(t, (int)view_hosts_selected(t), 0, rows);
 	if (t->scroll > most)
 		t->scroll = most;
 	if (t->scroll < 0)
@@ -374,7 +345,7 @@ int view_hosts(struct tui *t, struct grid *g)
 	draw_hosts_head(t, g);
 	draw_hosts_titles(t, g, 1, &l);
 	for (int i = 0; i < rows && t->scroll + i < (int)t->hosts.count; i++) {
-		size_t at = (size_t)(t->scroll + i);
+		size_t at = t->hosts.order[t->scroll + i];
 
 		draw_host(t, g, HEAD_ROWS + i, at, &l, now);
 		if (at == t->hosts.selected)
@@ -408,13 +379,13 @@ size_t view_hosts_count(const struct tui *t)
 
 long view_hosts_selected(const struct tui *t)
 {
-	return (long)t->hosts.selected;
+	return tui_hosts_place(t, t->hosts.selected);
 }
 
 void view_hosts_select(struct tui *t, long position)
 {
 	if (position >= 0 && position < (long)t->hosts.count)
-		tui_hosts_show(t, (size_t)position);
+		tui_hosts_show(t, t->hosts.order[position]);
 }
 
 long view_hosts_at(const struct tui *t, int row)
@@ -430,5 +401,5 @@ long view_hosts_at(const struct tui *t, int row)
 
 void view_hosts_text(const struct tui *t, size_t position, struct gk_buf *out)
 {
-	gk_buf_puts(out, t->hosts.list[position].state.name);
+	gk_buf_puts(out, t->hosts.list[t->hosts.order[position]].state.name);
 }

@@ -57,7 +57,7 @@ def row(text, name):
 
 def test_all_of_one_host_and_back(machine, remote, show):
     atlas = machine("--gpus", "a100:4", *LOADS, name="atlas")
-    borg = machine("--gpus", "l4:2", *LOADS, name="borg")
+    borg = machine("--gpus", "l4:2", "--frozen", name="borg")
     remote.add("atlas", atlas)
     remote.add("borg", borg)
     terminal = show()
@@ -126,8 +126,9 @@ def test_a_host_goes_away_and_comes_back(machine, remote, show):
     assert row(terminal.text, "borg")[0] == "✕"
     assert row(terminal.text, "atlas")[0] == "●"
     assert "1 of 2 hosts · 4 GPUs" in terminal.text
-    # What was heard last can be looked at, and says that it is old.
-    terminal.send(b"\x1bOB\r")
+    # What was heard last can be looked at, and says that it is old. Hosts
+    # that are away stand first; the one that was selected still is.
+    terminal.send(b"\x1bOA\r")
     text = terminal.wait_for("2 × L4")
     assert re.search(r"◀ away \d+s: ssh: no route to host", text)
     assert "2 stale" in text and "◌ stale" in text
@@ -137,6 +138,68 @@ def test_a_host_goes_away_and_comes_back(machine, remote, show):
     terminal.send(b"\x1b")
     terminal.wait_for("2 of 2 hosts · 6 GPUs")
     leave(terminal)
+
+
+def names(text):
+    return re.findall(r"^ \S (atlas|borg|kobe) ", text, re.M)
+
+
+def test_those_in_trouble_stand_first(machine, remote, show):
+    made = {name: machine("--gpus", "t4:2", "--frozen", name=name)
+            for name in ("atlas", "borg", "kobe")}
+    for name, one in made.items():
+        remote.add(name, one)
+    terminal = show("--interval", "0.2")
+    terminal.wait_for("3 of 3 hosts")
+    assert names(terminal.text) == ["atlas", "borg", "kobe"]
+    terminal.send(b"\x1bOB")  # borg is selected, and stays so
+    made["kobe"].ctl("fail", "1", "lost")
+    terminal.wait_for(lambda text: names(text) == ["kobe", "atlas", "borg"])
+    terminal.send(b"\r")
+    terminal.wait_for(lambda text: text.startswith(" gpukit  borg"))
+    terminal.send(b"\x1b")
+    terminal.wait_for("3 of 3 hosts")
+    made["kobe"].ctl("clear", "1")
+    terminal.wait_for(lambda text: "lost" not in text)
+    assert names(terminal.text)[0] == "kobe"  # for a while
+    terminal.wait_for(lambda text: names(text) == ["atlas", "borg", "kobe"])
+    leave(terminal)
+
+
+@pytest.mark.slow
+def test_processes_of_a_host_go_back_in_time(machine, remote, show):
+    atlas = machine("--gpus", "a100:2", name="atlas")
+    remote.add("atlas", atlas)
+    remote.add("borg", machine("--gpus", "t4", "--frozen", name="borg"))
+    with subprocess.Popen(
+            [GPUKIT, "fake", "load", "--name", atlas.path, "train:0,mem=20GiB"],
+            env=clean_env()) as load:
+        try:
+            terminal = show()
+            terminal.wait_for("2 of 2 hosts")
+            terminal.send(b"\r")
+            terminal.wait_for("gpukit-load")
+            terminal.draw_for(3)  # frames of before
+        finally:
+            load.terminate()
+    terminal.wait_for(lambda text: "gpukit-load" not in text)
+    terminal.draw_for(28)
+    terminal.send(b"(")
+    text = terminal.wait_for(lambda text: "ago" in text and
+                             "gpukit-load" in text)
+    assert "none kept" not in text and "graphs only" not in text
+    terminal.send(b"0")
+    terminal.wait_for(lambda text: "gpukit-load" not in text and
+                      "ago" not in text)
+    # The list of hosts is of now, and another host begins there.
+    terminal.send(b"(")
+    terminal.wait_for("ago")
+    terminal.send(b"\x1b")
+    terminal.wait_for("2 of 2 hosts")
+    terminal.send(b"\x1bOB\r")
+    terminal.wait_for(lambda text: "T4" in text and "ago" not in text)
+    terminal.send(b"qq")
+    assert terminal.ends(30) and terminal.status == 0
 
 
 def test_one_host_is_its_main_screen(machine, remote, show):

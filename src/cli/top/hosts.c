@@ -1,6 +1,7 @@
 /* hosts.c - `gpukit top --host`: other machines in the viewer, or once. */
 #include "cli/cmd.h"
 #include "cli/interrupt.h"
+#include "cli/top/keep.h"
 #include "cli/top/top.h"
 #include "hosts/hosts.h"
 
@@ -125,6 +126,31 @@ static int report_host(const struct top *top, struct gk_hosts *hosts)
 	return status;
 }
 
+/* ---- in the viewer ---- */
+
+/* Their past is kept while they are watched; one without memory for it has
+ * none. */
+static int view_hosts_kept(struct top *top)
+{
+	size_t count = top->host_count;
+	struct top_keep **keeps = calloc(count, sizeof *keeps);
+	const struct tui_keep **frames = calloc(count, sizeof *frames);
+	int status;
+
+	for (size_t i = 0; keeps && frames && i < count; i++) {
+		keeps[i] = top_keep_new();
+		frames[i] = top_keep_frames(keeps[i]);
+	}
+	top->viewer.host_keeps = keeps ? frames : NULL;
+	status = top_view(top, NULL);
+	top->viewer.host_keeps = NULL;
+	for (size_t i = 0; keeps && i < count; i++)
+		top_keep_free(keeps[i]);
+	free(keeps);
+	free(frames);
+	return status;
+}
+
 int top_show_hosts(struct top *top, bool viewer)
 {
 	const char *follow[FOLLOW_MOST];
@@ -151,7 +177,7 @@ int top_show_hosts(struct top *top, bool viewer)
 	/* Its pids are those of other processes here. */
 	top->viewer.readonly = true;
 	if (viewer)
-		status = top_view(top, NULL);
+		status = view_hosts_kept(top);
 	else if (top->host_count == 1)
 		status = report_host(top, hosts);
 	else

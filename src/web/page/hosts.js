@@ -3,6 +3,8 @@ import { GIB, age, gib, kilowatts, make, say, whole } from "./words.js";
 
 const bad = { lost: "fail", hung: "fail", alert: "fail", hot: "warn", held: "warn", stale: "warn" };
 const STALE = 5; // seconds without a frame
+// What has become better stays where it was for so long (as in `top --host`).
+const STAYS_MS = 10000;
 
 export function isAway(host) {
   return Boolean(host.why) || !(host.age_seconds < STALE * 3);
@@ -44,6 +46,15 @@ class Row {
     this.cells[3].append(this.bar, this.used);
     this.part = this.bar.appendChild(make("i"));
     this.bar.setAttribute("role", "img");
+    this.rank = Infinity;
+  }
+
+  // Worse at once, better after a while: what comes and goes moves no rows.
+  place(host, now) {
+    const at = rank(host);
+    if (at <= this.rank) this.better = undefined;
+    else this.better ??= now;
+    if (this.better === undefined || now - this.better >= STAYS_MS) this.rank = at;
   }
 
   tell(host) {
@@ -91,11 +102,15 @@ export class Hosts {
   }
 
   tell(current) {
-    const sorted = [...this.list].sort((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name));
-    const focus = document.activeElement;
+    const focus = document.activeElement, now = performance.now();
+    for (const host of this.list) {
+      if (!this.rows.has(host.name)) this.rows.set(host.name, new Row(host.name));
+      this.rows.get(host.name).place(host, now);
+    }
+    const place = (host) => this.rows.get(host.name).rank;
+    const sorted = [...this.list].sort((a, b) => place(a) - place(b) || a.name.localeCompare(b.name));
     sorted.forEach((host, i) => {
-      const row = this.rows.get(host.name) ?? new Row(host.name);
-      this.rows.set(host.name, row);
+      const row = this.rows.get(host.name);
       row.tell(host);
       if (this.body.children[i] !== row.element) this.body.insertBefore(row.element, this.body.children[i] ?? null);
     });
