@@ -85,7 +85,10 @@ static void add_share(const struct gk_owners *owners,
 		i++;
 	if (i == *count)
 		shares[(*count)++] = (struct gk_share){
-		    .owner = owner, .name = share_name(owners, p, owner)};
+		    .owner = owner,
+		    .name = share_name(owners, p, owner),
+		    .pid = owners->count < 2 && owner != GK_OWNER_REST ? p->pid
+								       : 0};
 	shares[i].bytes += bytes.why == GK_PRESENT ? bytes.v : 0;
 	shares[i].processes++;
 }

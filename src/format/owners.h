@@ -35,6 +35,7 @@ struct gk_share {
 	const char *name;
 	int64_t bytes;
 	unsigned processes;
+	pid_t pid; /* of the one process that it is; 0: it is a user, or rest */
 };
 
 /*

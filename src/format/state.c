@@ -15,6 +15,7 @@
 #define BUSY_LEAST 5                  /* percent */
 #define HELD_LEAST 10                 /* percent below the clock */
 #define LONG_WORDS 24                 /* columns for more than the state */
+#define MORE_WORDS 34                 /* for the time as well */
 #define GIB        1073741824.0
 
 /* Bits of nvmlClocksEventReasons. */
@@ -23,6 +24,7 @@ enum {
 	BY_HARDWARE = 0x8,
 	BY_HEAT = 0x20 | 0x40,
 	BY_BRAKE = 0x80,
+	HELD_BACK = BY_POWER | BY_BRAKE | BY_HARDWARE,
 };
 
 static const struct {
@@ -114,16 +116,31 @@ static const struct gk_seen_gpu *find_seen(const struct gk_seen *seen,
 	return &nothing;
 }
 
+static unsigned reasons_of(const struct gk_device *d)
+{
+	double reasons = number_of(d, GK_M_THROTTLE);
+
+	return reasons > 0 ? (unsigned)reasons : 0;
+}
+
+/* Since when, for what holds now. */
+static void see_since(uint64_t *since, bool holds, uint64_t now)
+{
+	if (!holds)
+		*since = 0;
+	else if (!*since)
+		*since = now;
+}
+
 static void see_device(struct gk_seen_gpu *gpu, const struct gk_device *d,
 		       uint64_t now)
 {
 	double busy = number_of(d, GK_M_GPU_UTIL);
 	int64_t ecc = gk_value_or_none(d->m[GK_M_ECC_UNCORRECTED]);
 
-	if (busy >= BUSY_LEAST || busy < 0)
-		gpu->idle_ns = 0;
-	else if (!gpu->idle_ns)
-		gpu->idle_ns = now;
+	see_since(&gpu->idle_ns, busy >= 0 && busy < BUSY_LEAST, now);
+	see_since(&gpu->heat_ns, reasons_of(d) & BY_HEAT, now);
+	see_since(&gpu->held_ns, reasons_of(d) & HELD_BACK, now);
 	if (ecc > gpu->ecc)
 		gpu->ecc_ns = now;
 	if (ecc >= 0)
@@ -150,19 +167,21 @@ bool gk_device_gone(const struct gk_device *d)
 }
 
 /* A word, and for how long where that is known. */
-static void say_for(struct gk_state *s, const char *word, uint64_t ns)
+static void say_for(struct gk_state *s, const char *word, uint64_t ns,
+		    int width)
 {
 	char age[GK_AGE_MAX];
 
 	if (ns && ns != UINT64_MAX)
-		snprintf(s->words, sizeof s->words, "%s %s", word,
+		snprintf(s->words, sizeof s->words, "%s %s%s", word,
+			 width >= LONG_WORDS ? "for " : "",
 			 gk_age_text(age, ns));
 	else
 		snprintf(s->words, sizeof s->words, "%s", word);
 }
 
 static bool say_silent(const struct gk_snapshot *snap,
-		       const struct gk_device *d, struct gk_state *s)
+		       const struct gk_device *d, int width, struct gk_state *s)
 {
 	uint64_t age = gk_device_age(snap, d, GK_TIER_FAST);
 	const char *word = d->health == GK_HEALTH_ERROR ? "error" : "lost";
@@ -179,7 +198,7 @@ static bool say_silent(const struct gk_snapshot *snap,
 	} else {
 		return false;
 	}
-	say_for(s, word, age);
+	say_for(s, word, age, width);
 	return true;
 }
 
@@ -202,6 +221,18 @@ static bool say_alert(const struct gk_seen_gpu *gpu,
 	return true;
 }
 
+/* For how long it was seen so, a second at least. */
+static void add_since(struct gk_state *s, uint64_t since_ns, uint64_t now_ns,
+		      int width)
+{
+	size_t len = strlen(s->words);
+	char age[GK_AGE_MAX];
+
+	if (since_ns && now_ns - since_ns >= GK_NS_PER_S && width >= MORE_WORDS)
+		snprintf(s->words + len, sizeof s->words - len, " for %s",
+			 gk_age_text(age, now_ns - since_ns));
+}
+
 static void add_clocks(struct gk_state *s, int below, int width)
 {
 	size_t len = strlen(s->words);
@@ -211,12 +242,12 @@ static void add_clocks(struct gk_state *s, int below, int width)
 			 " · clocks −%d%%", below);
 }
 
-static bool say_held(const struct gk_device *d, struct gk_state_options o,
-		     struct gk_state *s)
+static bool say_held(const struct gk_seen_gpu *gpu,
+		     const struct gk_snapshot *snap, const struct gk_device *d,
+		     struct gk_state_options o, struct gk_state *s)
 {
 	double heat = number_of(d, GK_M_TEMP);
-	double reasons = number_of(d, GK_M_THROTTLE);
-	unsigned why = reasons > 0 ? (unsigned)reasons : 0;
+	unsigned why = reasons_of(d);
 	int below = gk_below_clock(d);
 	const char *unit = o.width >= LONG_WORDS ? " °C" : "°";
 
@@ -227,12 +258,14 @@ static bool say_held(const struct gk_device *d, struct gk_state_options o,
 				 unit);
 		else
 			snprintf(s->words, sizeof s->words, "hot");
-	} else if (why & (BY_POWER | BY_BRAKE | BY_HARDWARE)) {
+		add_since(s, gpu->heat_ns, snap->mono_ns, o.width);
+	} else if (why & HELD_BACK) {
 		s->kind = GK_STATE_HELD;
 		snprintf(s->words, sizeof s->words, "%s",
 			 why & BY_BRAKE   ? "power brake"
 			 : why & BY_POWER ? "power cap"
 					  : "hw slowdown");
+		add_since(s, gpu->held_ns, snap->mono_ns, o.width);
 		s->slight = below >= 0 && below < HELD_LEAST;
 	} else {
 		return false;
@@ -265,9 +298,10 @@ static void say_idle(const struct gk_seen_gpu *gpu,
 	s->kind = GK_STATE_IDLE;
 	if (!d->process_count)
 		age = 0;
-	say_for(s, "idle", age < IDLE_LEAST ? 0 : age);
+	s->taken = d->process_count && held >= 1;
+	say_for(s, "idle", age < IDLE_LEAST ? 0 : age, width);
 	len = strlen(s->words);
-	if (d->process_count && held >= 1 && width >= LONG_WORDS)
+	if (s->taken && width >= LONG_WORDS)
 		snprintf(s->words + len, sizeof s->words - len,
 			 ", %.0f GiB held", gk_half_up(held));
 }
@@ -280,8 +314,9 @@ struct gk_state gk_state_of(const struct gk_seen *seen,
 	const struct gk_seen_gpu *gpu = find_seen(seen, d);
 	struct gk_state s = {0};
 
-	if (say_silent(snap, d, &s) || say_alert(gpu, snap, d, &s) ||
-	    say_held(d, options, &s)) {
+	if (say_silent(snap, d, options.width, &s) ||
+	    say_alert(gpu, snap, d, &s) ||
+	    say_held(gpu, snap, d, options, &s)) {
 		/* said */
 	} else if (number_of(d, GK_M_MIG_MODE) > 0) {
 		s.kind = GK_STATE_MIG;

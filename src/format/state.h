@@ -12,7 +12,7 @@
 /* Since when a GPU is as it is; CLOCK_MONOTONIC, 0: it is not so. */
 struct gk_seen_gpu {
 	char uuid[GK_NAME_MAX];
-	uint64_t idle_ns, ecc_ns;
+	uint64_t idle_ns, ecc_ns, heat_ns, held_ns;
 	int64_t ecc;
 };
 
@@ -44,13 +44,14 @@ enum gk_state_kind {
 struct gk_state {
 	enum gk_state_kind kind;
 	bool slight; /* held back, but by less than 10 % of its clock */
+	bool taken;  /* idle, but its memory is held */
 	char words[64];
 };
 
 /* How a state is told. */
 struct gk_state_options {
 	int hot;   /* degrees Celsius from which on a GPU is; 0: never */
-	int width; /* columns of the words; more from 24 on */
+	int width; /* columns of the words; more from 24 and from 34 on */
 };
 
 /* "lost", "held"...: a word for programs. */

@@ -46,6 +46,7 @@ static void what_is_held_but_idle_says_since_when(void **state)
 	(void)state;
 	begin();
 	assert_state("idle", "idle");
+	assert_false(state_of(90, 40).taken);
 	fixture_add_process(&f, 0, 10, "python")->m[GK_PM_GPU_MEM] =
 	    present(8 * GIB);
 	f.devices[0].process_count = 1;
@@ -54,7 +55,8 @@ static void what_is_held_but_idle_says_since_when(void **state)
 	for (int i = 0; i < 2; i++)
 		f.devices[i].read_ns[GK_TIER_FAST] = f.snap.mono_ns;
 	gk_seen_take(&seen, &f.snap);
-	assert_state("idle", "idle 2m, 8 GiB held");
+	assert_state("idle", "idle for 2m, 8 GiB held");
+	assert_true(state_of(90, 12).taken);
 	assert_string_equal(state_of(90, 12).words, "idle 2m");
 }
 
@@ -82,12 +84,47 @@ static void the_worst_is_told_first(void **state)
 	assert_state("alert", "Xid 63");
 	f.devices[0].health = GK_HEALTH_STALE;
 	f.devices[0].read_ns[GK_TIER_FAST] = f.snap.mono_ns - 6 * SECOND_NS;
-	assert_state("stale", "stale 6s");
+	assert_state("stale", "stale for 6s");
+	assert_string_equal(state_of(90, 23).words, "stale 6s");
 	f.devices[0].read_ns[GK_TIER_FAST] = f.snap.mono_ns - 10 * SECOND_NS;
-	assert_state("hung", "hung 10s");
+	assert_state("hung", "hung for 10s");
 	f.devices[0].health = GK_HEALTH_LOST;
 	f.devices[0].read_ns[GK_TIER_FAST] = f.snap.mono_ns - 190 * SECOND_NS;
-	assert_state("lost", "lost 3m");
+	assert_state("lost", "lost for 3m");
+}
+
+static void see_after(uint64_t seconds)
+{
+	f.snap.mono_ns += seconds * SECOND_NS;
+	f.devices[0].read_ns[GK_TIER_FAST] = f.snap.mono_ns;
+	gk_seen_take(&seen, &f.snap);
+}
+
+/* From the snapshot on in which the driver first said so, until it ends. */
+static void what_is_held_back_says_since_when(void **state)
+{
+	(void)state;
+	begin();
+	f.devices[0].m[GK_M_THROTTLE] = present(4);
+	see_after(1);
+	assert_state("held", "power cap");
+	see_after(70);
+	assert_state("held", "power cap for 1m");
+	f.devices[0].m[GK_M_THROTTLE] = present(0x20 | 4);
+	f.devices[0].m[GK_M_TEMP] = present(91);
+	f.devices[0].m[GK_M_SM_CLOCK] = present(500000000);
+	f.devices[0].m[GK_M_SM_CLOCK_MAX] = present(1000000000);
+	see_after(1);
+	assert_state("hot", "hot 91 °C · clocks −50%");
+	see_after(50);
+	assert_state("hot", "hot 91 °C for 50s · clocks −50%");
+	assert_string_equal(state_of(0, 33).words, "hot 91 °C · clocks −50%");
+	assert_string_equal(state_of(0, 12).words, "hot 91°");
+	f.devices[0].m[GK_M_THROTTLE] = present(0);
+	see_after(1);
+	f.devices[0].m[GK_M_THROTTLE] = present(0x20);
+	see_after(1);
+	assert_state("hot", "hot 91 °C · clocks −50%");
 }
 
 static void what_is_not_told_is_not_idle(void **state)
@@ -183,6 +220,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(what_is_held_but_idle_says_since_when),
 	    cmocka_unit_test(the_worst_is_told_first),
+	    cmocka_unit_test(what_is_held_back_says_since_when),
 	    cmocka_unit_test(what_is_not_told_is_not_idle),
 	    cmocka_unit_test(an_alert_ends_after_ten_minutes),
 	    cmocka_unit_test(why_names_the_xid),

@@ -56,9 +56,13 @@ static void alert_line(const struct tui *t, const struct tui_alert *a,
 		       char *dst, size_t cap)
 {
 	const struct gk_device *d = device_of_alert(t, a);
-	char what[160], model[GK_NAME_MAX] = "";
+	char what[GK_WHY_MAX + 16], why[GK_WHY_MAX], model[GK_NAME_MAX] = "";
 
 	tui_alert_what(a, what, sizeof what);
+	if (d && a->kind == ALERT_LOST) {
+		gk_state_why(why, t->snap, d);
+		snprintf(what, sizeof what, "lost%s%s", *why ? " · " : "", why);
+	}
 	if (d && t->columns < NARROW)
 		lanes_model(t, d, 8, model);
 	snprintf(dst, cap, "%s %sGPU %u%s%s: %s",

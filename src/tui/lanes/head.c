@@ -352,7 +352,7 @@ static void load_text(const struct gk_host *h, bool slash, char *dst,
 }
 
 /* As many of its parts as there is room for. */
-void lanes_host(struct tui *t, struct grid *g)
+void lanes_host(struct tui *t, struct grid *g, const struct lanes_plan *plan)
 {
 	static void (*const parts[])(const struct gk_host *h, bool slash,
 				     char *dst, size_t cap) = {
@@ -374,7 +374,9 @@ void lanes_host(struct tui *t, struct grid *g)
 		parts[i](&t->snap->host, slash, text, sizeof text);
 		snprintf(joined, sizeof joined, "%s%s", i ? " · " : "", text);
 		if (at + lanes_width(joined) >= g->columns)
-			return;
+			break;
 		at = lanes_put(g, 1, at, dim, "%s", joined);
 	}
+	if (plan->form == FORM_PAIR)
+		lanes_pair_span(t, g, 1, at);
 }

@@ -72,10 +72,11 @@ static void facts_of_gpu(const struct tui *t, const struct gk_device *d,
 			 "no busy %% where MIG is on");
 		return;
 	}
-	add_fact(f, mem >= 0, "mem %.0f °C", mem);
+	add_fact(f, mem >= 0, "memory %.0f °C", mem);
 	add_clock(f, d);
 	add_fact(f, fan >= 0, "fan %.0f%%", fan);
-	add_fact(f, bw >= 0 && t->columns >= LANES_WIDE, "bw %.0f%%", bw);
+	add_fact(f, bw >= 0 && t->columns >= LANES_WIDE,
+		 "memory bandwidth %.0f%%", bw);
 	add_traffic(f, "PCIe", d->m[GK_M_PCIE_RX], d->m[GK_M_PCIE_TX]);
 	add_traffic(f, "NVLink", d->m[GK_M_NVLINK_RX], d->m[GK_M_NVLINK_TX]);
 }

@@ -142,7 +142,7 @@ int lanes_draw(struct tui *t, struct grid *g)
 	t->first_process_line = plan.list_row - t->scroll;
 	lanes_head(t, g, &plan);
 	if (plan.host)
-		lanes_host(t, g);
+		lanes_host(t, g, &plan);
 	draw_lane_titles(t, g, &plan);
 	if (plan.lanes_rows > 0)
 		draw_gpus(t, g, &plan);

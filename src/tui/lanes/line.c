@@ -38,6 +38,7 @@ struct line_layout {
 	struct span index, model, state, spark, busy, memory, value, watts,
 	    power, temp, clock, bw, owners;
 	bool limit, wide; /* wide: numbers with a digit more, a power bar */
+	bool units;       /* no titles say what the numbers are */
 	int end;
 };
 
@@ -117,6 +118,12 @@ static void put_span(struct grid *g, int row, struct span span, bool right,
 		lanes_cell(g, row, span.at, span.width, right, style, text);
 }
 
+/* Of a sparkline so wide. */
+static unsigned seconds_of(const struct tui *t, int width)
+{
+	return (unsigned)(tui_time_step(t) / 1000000000U) * (unsigned)width;
+}
+
 void lanes_line_titles(const struct tui *t, struct grid *g, int row)
 {
 	struct line_layout l = lay_out_line(t);
@@ -124,8 +131,7 @@ void lanes_line_titles(const struct tui *t, struct grid *g, int row)
 	char busy[32];
 
 	snprintf(busy, sizeof busy, "BUSY last %us",
-		 (unsigned)(tui_time_step(t) / 1000000000U) *
-		     (unsigned)l.spark.width);
+		 seconds_of(t, l.spark.width));
 	if (lanes_width(busy) > l.spark.width + l.busy.width + 1)
 		snprintf(busy, sizeof busy, "BUSY");
 	put_span(g, row, l.index, true, dim, "#");
@@ -134,13 +140,16 @@ void lanes_line_titles(const struct tui *t, struct grid *g, int row)
 	if (l.spark.width)
 		lanes_put(g, row, l.spark.at, dim, "%s", busy);
 	put_span(g, row, l.memory, false, dim,
-		 l.memory.width >= 15 ? "MEMORY by owner" : "MEMORY");
+		 l.memory.width < 17 ? "MEMORY"
+		 : lanes_by_user(t)  ? "MEMORY by owner"
+				     : "MEMORY by process");
 	put_span(g, row, l.value, true, dim, "GiB");
 	put_span(g, row, l.watts, true, dim, l.limit ? "POWER W" : "W");
 	put_span(g, row, l.temp, true, dim, "TEMP");
 	put_span(g, row, l.clock, true, dim, "MHz");
 	put_span(g, row, l.bw, true, dim, "BW");
-	put_span(g, row, l.owners, false, dim, "GiB by owner");
+	put_span(g, row, l.owners, false, dim,
+		 lanes_by_user(t) ? "GiB by owner" : "GiB by process");
 }
 
 /* ---- values ---- */
@@ -190,9 +199,13 @@ static void draw_power(const struct tui *t, struct grid *g, int row,
 	char text[32] = "—";
 
 	if (watts >= 0 && l->limit && limit > 0)
-		snprintf(text, sizeof text, "%.0f/%.0f", watts, limit);
+		snprintf(text, sizeof text, "%.0f/%.0f%s", watts, limit,
+			 l->units ? " W" : "");
 	else if (watts >= 0)
-		snprintf(text, sizeof text, l->wide ? "%.0f" : "%.0fW", watts);
+		snprintf(text, sizeof text, "%.0f%s", watts,
+			 l->units  ? " W"
+			 : l->wide ? ""
+				   : "W");
 	put_span(g, row, l->watts, true, lanes_ink(t, INK_STRONG), text);
 	if (l->power.width && watts >= 0 && limit > 0)
 		lanes_bar(t, g, row, l->power.at, l->power.width, watts / limit,
@@ -216,7 +229,8 @@ static void draw_rest(const struct tui *t, struct grid *g, int row,
 		 text);
 	snprintf(text, sizeof text, clock >= 0 ? "%.0f" : "—", clock);
 	put_span(g, row, l->clock, true, lanes_ink(t, INK_DIM), text);
-	snprintf(text, sizeof text, bw >= 0 ? "%.0f%%" : "—", bw);
+	snprintf(text, sizeof text, bw >= 0 ? "%s%.0f%%" : "%s—",
+		 l->units ? "mem bw " : "", bw);
 	put_span(g, row, l->bw, true, lanes_ink(t, INK_DIM), text);
 }
 
@@ -352,17 +366,44 @@ void lanes_line(struct tui *t, struct grid *g, int row,
 		draw_migs(t, g, row + 1, &l, device);
 }
 
-/* Under a header, which has said who it is: values alone. */
+/*
+ * Under a header, which has said who it is, its temperature and clock: what is
+ * left, without titles.
+ */
+static struct line_layout lay_out_pair(const struct tui *t)
+{
+	struct line_layout l = lay_out_line(t);
+	int more = l.spark.at - l.index.width - 1, at = l.watts.at - 1;
+
+	l.spark.at -= more;
+	l.spark.width += more;
+	l.units = true;
+	l.temp.width = l.clock.width = 0;
+	l.watts = take_columns(&at, 1, l.limit ? 9 : 6);
+	l.power = take_columns(&at, 1, 9);
+	if (l.bw.width)
+		l.bw = take_columns(&at, 1, 10);
+	return l;
+}
+
+void lanes_pair_span(const struct tui *t, struct grid *g, int row, int from)
+{
+	char text[40];
+	int width = snprintf(text, sizeof text, "graphs: last %us",
+			     seconds_of(t, lay_out_pair(t).spark.width));
+
+	if (from + 2 + width < g->columns)
+		lanes_put(g, row, g->columns - 1 - width, lanes_ink(t, INK_DIM),
+			  "%s", text);
+}
+
 void lanes_pair(struct tui *t, struct grid *g, int row,
 		const struct lanes_plan *plan, size_t device)
 {
 	const struct gk_device *d = &t->snap->devices[device];
-	struct line_layout l = lay_out_line(t);
+	struct line_layout l = lay_out_pair(t);
 	struct lanes_state s = lanes_state(t, d, l.state.width);
-	int more = l.spark.at - l.index.width - 1;
 
-	l.spark.at -= more;
-	l.spark.width += more;
 	lanes_header(t, g, row, device);
 	if (s.kind == GK_STATE_LOST)
 		draw_broken(t, g, row + 1, l.spark.at, l.end, d, false);

@@ -19,6 +19,11 @@ int lanes_owner(const struct tui *t, const struct gk_process *p)
 	return gk_owner_of(&t->lanes.owners, t->snap, p);
 }
 
+bool lanes_by_user(const struct tui *t)
+{
+	return t->lanes.owners.count > 1;
+}
+
 int lanes_shares(const struct tui *t, size_t device,
 		 struct gk_share shares[GK_SHARES])
 {

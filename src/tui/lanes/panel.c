@@ -78,7 +78,8 @@ void lanes_wide_titles(const struct tui *t, struct grid *g, int row)
 
 	lanes_put(g, row, p.trace, dim, "BUSY");
 	lanes_put(g, row, p.power, dim, "POWER");
-	lanes_put(g, row, p.bar, dim, "MEMORY BY OWNER");
+	lanes_put(g, row, p.bar, dim, "MEMORY BY %s",
+		  lanes_by_user(t) ? "OWNER" : "PROCESS");
 }
 
 /* ---- instruments ---- */
@@ -138,9 +139,9 @@ static void draw_instruments(const struct tui *t, struct grid *g, int row,
 		   (struct reading){"", busy, 0, "% busy"});
 	lanes_bar(t, g, row, p->bar, p->bar_width, busy / 100,
 		  lanes_ink(t, INK_WORK + 1));
-	put_of(
-	    t, g, row, p->value,
-	    (struct reading){"bw ", lanes_number(d->m[GK_M_MEM_UTIL]), 0, "%"});
+	put_of(t, g, row, p->value,
+	       (struct reading){"mem bw ", lanes_number(d->m[GK_M_MEM_UTIL]), 0,
+				"%"});
 	put_number(
 	    g, row + 1, p->number, NUMBER, strong,
 	    (struct reading){"", lanes_gib(d->m[GK_M_MEM_USED]), 1, " GiB"});
@@ -152,6 +153,14 @@ static void draw_instruments(const struct tui *t, struct grid *g, int row,
 	lanes_bar(t, g, row + 2, p->bar, p->bar_width,
 		  limit > 0 ? watts / limit : -1, lanes_ink(t, INK_POWER));
 	put_of(t, g, row + 2, p->value, (struct reading){"of ", limit, 0, ""});
+}
+
+/* Columns of an owner and its size, of those that are there. */
+static int owners_width(const struct tui *t, int room)
+{
+	int width = lanes_by_user(t) ? 26 : 34;
+
+	return room < width ? room : width;
 }
 
 /* Rows below the instruments tell the owners of the bar above them. */
@@ -171,8 +180,12 @@ static void draw_owners(const struct tui *t, struct grid *g, int row, int rows,
 		bool last = i == rows - 1 && count > rows;
 		const struct gk_share *s = &shares[i];
 		enum ink ink = lanes_owner_ink(last ? GK_OWNERS : s->owner);
-		char size[24];
+		char size[24], name[GK_NAME_MAX + 16];
 
+		snprintf(name, sizeof name, "%s", last ? "others" : s->name);
+		if (!last && s->pid)
+			snprintf(name, sizeof name, "%s %d", s->name,
+				 (int)s->pid);
 		snprintf(size, sizeof size, "%.1f GiB",
 			 gk_half_up((double)(last ? rest : s->bytes) / GIB));
 		lanes_put(g, row + i, at, lanes_ink(t, ink), "%lc",
@@ -180,7 +193,7 @@ static void draw_owners(const struct tui *t, struct grid *g, int row, int rows,
 								    : s->owner)
 				  : (wint_t)L'▌');
 		lanes_cell(g, row + i, at + 2, width - 13, false,
-			   lanes_bold(t, ink), last ? "others" : s->name);
+			   lanes_bold(t, ink), name);
 		lanes_cell(g, row + i, at + width - 10, 10, true,
 			   lanes_ink(t, INK_TEXT), size);
 	}
@@ -216,7 +229,7 @@ static void draw_wide_values(const struct tui *t, struct grid *g, int row,
 	lanes_cell(g, row, p->value, p->value_width, true, strong,
 		   lanes_gib(d->m[GK_M_MEM_TOTAL]) < 0 ? "—" : text);
 	draw_owners(t, g, row + 1, plan->trace_rows - 1, p->bar,
-		    p->bar_width < 26 ? p->bar_width : 26, device);
+		    owners_width(t, p->bar_width), device);
 }
 
 /* ---- traces ---- */
@@ -273,7 +286,7 @@ static void draw_gone(const struct tui *t, struct grid *g, int row, int at,
 		enum gk_history_device series;
 		const char *behind;
 	} were[] = {{"", GK_HD_GPU_UTIL, "% busy"},
-		    {"memory ", GK_HD_MEM, "%"},
+		    {"", GK_HD_MEM, "% of its memory"},
 		    {"", GK_HD_POWER, " W"},
 		    {"", GK_HD_TEMP, " °C"}};
 	const struct gk_device *d = &t->snap->devices[device];
@@ -351,8 +364,6 @@ void lanes_panel(struct tui *t, struct grid *g, int row,
 	draw_instruments(t, g, row, &p, device);
 	if (rows > 3)
 		draw_owners(t, g, row + 3, rows - 3, p.bar,
-			    p.bar_width + 1 + p.value_width < 26
-				? p.bar_width + 1 + p.value_width
-				: 26,
+			    owners_width(t, p.bar_width + 1 + p.value_width),
 			    device);
 }

@@ -9,7 +9,7 @@
 #include "tui/lanes/plan.h"
 
 void lanes_head(struct tui *t, struct grid *g, const struct lanes_plan *plan);
-void lanes_host(struct tui *t, struct grid *g);
+void lanes_host(struct tui *t, struct grid *g, const struct lanes_plan *plan);
 
 /* A moment since 1970 as the local clock has it, "21:40:12"; "" if it has none.
  */
@@ -26,6 +26,8 @@ void lanes_wide_titles(const struct tui *t, struct grid *g, int row);
 /* One GPU from a row on. */
 void lanes_line(struct tui *t, struct grid *g, int row,
 		const struct lanes_plan *plan, size_t device);
+/* Of what time the sparklines of pairs are, at the end of a row. */
+void lanes_pair_span(const struct tui *t, struct grid *g, int row, int from);
 void lanes_pair(struct tui *t, struct grid *g, int row,
 		const struct lanes_plan *plan, size_t device);
 void lanes_panel(struct tui *t, struct grid *g, int row,

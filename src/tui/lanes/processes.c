@@ -122,9 +122,10 @@ static void draw_title(struct tui *t, struct grid *g, int row,
 static struct grid_style style_of(const struct tui *t, int id,
 				  const struct gk_process *p, const char *text)
 {
-	switch (id) {
-	case GK_COLUMN_USER:
+	/* The word that tells owners apart has their colour. */
+	if (id == (lanes_by_user(t) ? GK_COLUMN_USER : GK_COLUMN_PID))
 		return lanes_bold(t, lanes_owner_ink(lanes_owner(t, p)));
+	switch (id) {
 	case GK_COLUMN_SM:
 		return lanes_ink(t, !strcmp(text, "0") || !strcmp(text, "0%") ||
 					    !strcmp(text, "—")
@@ -132,6 +133,7 @@ static struct grid_style style_of(const struct tui *t, int id,
 					: INK_TEXT);
 	case GK_COLUMN_GPU:
 	case GK_COLUMN_PID:
+	case GK_COLUMN_USER:
 	case GK_COLUMN_GPU_MEM:
 	case GK_COLUMN_COMMAND:
 		return lanes_ink(t, INK_TEXT);

@@ -55,7 +55,7 @@ void lanes_frame(struct tui *t)
 
 enum ink lanes_state_ink(const struct gk_state *state)
 {
-	return state->slight ? INK_TEXT : inks[state->kind];
+	return state->slight || state->taken ? INK_TEXT : inks[state->kind];
 }
 
 struct lanes_state lanes_state(const struct tui *t, const struct gk_device *d,

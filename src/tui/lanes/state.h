@@ -60,6 +60,9 @@ enum ink lanes_state_ink(const struct gk_state *state);
 struct lanes_state lanes_state(const struct tui *t, const struct gk_device *d,
 			       int width);
 
+/* Whether memory is told by user; else by process, all being of one user. */
+bool lanes_by_user(const struct tui *t);
+
 /* Who holds the memory of a device; see gk_shares_of(). */
 int lanes_shares(const struct tui *t, size_t device,
 		 struct gk_share shares[GK_SHARES]);
