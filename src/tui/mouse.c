@@ -96,7 +96,8 @@ static bool sort_by_title(struct tui *t, const struct grid *g, int row,
 static bool is_lanes(const struct tui *t)
 {
 	return t->screen == SCREEN_HOSTS || t->screen == SCREEN_ALERTS ||
-	       (t->screen == SCREEN_MAIN && t->options.look == LOOK_LANES);
+	       ((t->screen == SCREEN_MAIN || t->screen == SCREEN_DEVICE) &&
+		t->options.look == LOOK_LANES);
 }
 
 static void click(struct tui *t, int row, int column)

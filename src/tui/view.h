@@ -100,6 +100,10 @@ bool view_device_open(struct tui *t);
 void view_device_frame(struct tui *t);
 bool view_device_act(struct tui *t, enum tui_action action);
 
+/* What is wrong with a GPU, and how old its values are; "": nothing. */
+void view_device_trouble(const struct tui *t, const struct gk_device *d,
+			 char *dst, size_t cap);
+
 /* The NVML index of the GPU that it shows; -1: it is not on top. */
 int view_device_index(const struct tui *t);
 

@@ -7,6 +7,7 @@
 #include "tui/box.h"
 #include "tui/device_part.h"
 #include "tui/facts.h"
+#include "tui/lanes/device.h"
 #include "tui/value.h"
 #include "tui/view.h"
 
@@ -146,6 +147,8 @@ bool view_device_act(struct tui *t, enum tui_action action)
 		step_device(t, -1);
 	else if (action == ACTION_SCROLL_RIGHT)
 		step_device(t, 1);
+	else if (action == ACTION_GRAPH && t->options.look == LOOK_LANES)
+		lanes_device_graphs_next(t, values_of(t, shown_device(t)));
 	else if (action == ACTION_GRAPH)
 		device_graphs_next(t, shown_device(t));
 	else
@@ -324,31 +327,36 @@ static int draw_facts(const struct tui *t, struct grid *g, int line,
 	return line + draw_unsupported(t, g, line, d) - first;
 }
 
-/*
- * Tells what is wrong with the GPU, and how old its values are; nothing when it
- * is well.
- */
+void view_device_trouble(const struct tui *t, const struct gk_device *d,
+			 char *dst, size_t cap)
+{
+	const struct gk_device *values = values_of(t, d);
+	uint64_t age = gk_device_age(t->snap, values, GK_TIER_FAST);
+	char trouble[GK_NAME_MAX], time[GK_UNITS_MAX];
+
+	*dst = '\0';
+	gk_device_trouble(trouble, t->snap, d);
+	if (!*trouble)
+		return;
+	if (age == UINT64_MAX || (is_silent(d) && values == d))
+		snprintf(dst, cap, " %s: nothing is known of it", trouble);
+	else if (d->health == GK_HEALTH_STALE)
+		snprintf(dst, cap, " %s: values are from before", trouble);
+	else
+		snprintf(dst, cap, " %s: values are %s old", trouble,
+			 gk_human_time(time, (int64_t)age, 4));
+}
+
+/* Nothing when it is well. */
 static int draw_trouble(const struct tui *t, struct grid *g, int line,
 			const struct gk_device *d)
 {
 	struct grid_style style = {RED, GRID_BOLD | GRID_REVERSE};
-	const struct gk_device *values = values_of(t, d);
-	uint64_t age = gk_device_age(t->snap, values, GK_TIER_FAST);
-	char trouble[GK_NAME_MAX], time[GK_UNITS_MAX];
 	char text[2 * GK_NAME_MAX + 64];
 
-	gk_device_trouble(trouble, t->snap, d);
-	if (!*trouble)
+	view_device_trouble(t, d, text, sizeof text);
+	if (!*text)
 		return 0;
-	if (age == UINT64_MAX || (is_silent(d) && values == d))
-		snprintf(text, sizeof text, " %s: nothing is known of it",
-			 trouble);
-	else if (d->health == GK_HEALTH_STALE)
-		snprintf(text, sizeof text, " %s: values are from before",
-			 trouble);
-	else
-		snprintf(text, sizeof text, " %s: values are %s old", trouble,
-			 gk_human_time(time, (int64_t)age, 4));
 	for (int c = 0; c < g->columns; c++)
 		grid_line(g, line, c, " ", 1, style);
 	box_text(g, line, 0, g->columns, text, style);
@@ -392,6 +400,8 @@ int view_device(struct tui *t, struct grid *g)
 			  GRID_PLAIN);
 		return 1;
 	}
+	if (t->options.look == LOOK_LANES)
+		return lanes_device(t, g, d, values_of(t, d));
 	line += draw_trouble(t, g, line, d);
 	line += device_graphs(t, g, line, graph_rows(t, g, d), d);
 	line += draw_body(t, g, line, d);

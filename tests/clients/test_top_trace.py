@@ -79,7 +79,7 @@ def test_a_click_opens_the_gpu(top):
     row, column = end_of_trace(terminal)
     mouse(terminal, 0, row, column)
     mouse(terminal, 0, row, column, b"m")
-    terminal.wait_for("GPU-")
+    terminal.wait_for("Throttled by power")
 
 
 def told(terminal):

@@ -65,6 +65,15 @@ static int key_width(const struct tui *t, const struct footer_key *key)
 	return *name ? lanes_width(name) + 1 + (int)strlen(key->word) + 2 : 0;
 }
 
+static const struct footer_key device_keys[] = {
+    {ACTION_HELP, "help", 1},
+    {ACTION_SCROLL_LEFT, "GPU before", 4},
+    {ACTION_SCROLL_RIGHT, "next", 3},
+    {ACTION_GRAPH, "graphs", 2},
+    {ACTION_TIME_BACK, "back in time", 5},
+    {ACTION_BACK, "back", 0},
+};
+
 static const struct footer_key alerts_keys[] = {
     {ACTION_HELP, "help", 1},
     {ACTION_ALERT_GPU, "GPU", 2},
@@ -105,10 +114,10 @@ static const char *key_word(const struct tui *t, const struct footer_key *key)
 							    : key->word;
 }
 
-static void draw_keys(struct tui *t, struct grid *g, int row,
+static void draw_keys(struct tui *t, struct grid *g, int row, int columns,
 		      const struct footer_key *keys, int count)
 {
-	int most = rank_that_fits(t, keys, count, g->columns), at = 1;
+	int most = rank_that_fits(t, keys, count, columns), at = 1;
 
 	for (int i = 0; i < count; i++) {
 		char name[LANES_KEY_NAME];
@@ -135,21 +144,31 @@ static void draw_keys(struct tui *t, struct grid *g, int row,
 void lanes_footer(struct tui *t, struct grid *g, const struct lanes_plan *plan)
 {
 	if (t->time.end_ns)
-		draw_keys(t, g, plan->footer_row, past_keys,
+		draw_keys(t, g, plan->footer_row, g->columns, past_keys,
 			  (int)(sizeof past_keys / sizeof *past_keys));
 	else
-		draw_keys(t, g, plan->footer_row, now_keys,
+		draw_keys(t, g, plan->footer_row, g->columns, now_keys,
 			  (int)(sizeof now_keys / sizeof *now_keys));
 }
 
 void lanes_hosts_footer(struct tui *t, struct grid *g, int row)
 {
-	draw_keys(t, g, row, hosts_keys,
+	draw_keys(t, g, row, g->columns, hosts_keys,
 		  (int)(sizeof hosts_keys / sizeof *hosts_keys));
 }
 
 void lanes_alerts_footer(struct tui *t, struct grid *g, int row)
 {
-	draw_keys(t, g, row, alerts_keys,
+	draw_keys(t, g, row, g->columns, alerts_keys,
 		  (int)(sizeof alerts_keys / sizeof *alerts_keys));
+}
+
+void lanes_device_footer(struct tui *t, struct grid *g, int row, int columns)
+{
+	if (t->time.end_ns)
+		draw_keys(t, g, row, columns, past_keys,
+			  (int)(sizeof past_keys / sizeof *past_keys));
+	else
+		draw_keys(t, g, row, columns, device_keys,
+			  (int)(sizeof device_keys / sizeof *device_keys));
 }

@@ -2,11 +2,14 @@
 #include "tui/lanes/part.h"
 
 #include "format/units.h"
+#include "tui/lanes/trace.h"
 #include "tui/model.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+
+#define COUNTED_COLUMNS 2 /* of a trace: the last seconds */
 
 #define FACTS_MAX 12
 #define FACT_MAX  64
@@ -43,13 +46,20 @@ static void add_clock(struct facts *f, const struct gk_device *d)
 		add_fact(f, now >= 0, "%.0f MHz", now);
 }
 
-static void add_traffic(struct facts *f, const char *what, struct gk_value rx,
-			struct gk_value tx)
+static void add_traffic(struct facts *f, const char *what, double in,
+			double out)
 {
-	double in = lanes_number(rx), out = lanes_number(tx);
+	add_fact(f, in >= 0 && out >= 0, "%s ↓ %.0f ↑ %.0f MiB/s", what, in,
+		 out);
+}
 
-	add_fact(f, in >= 0 && out >= 0, "%s ↓ %.0f ↑ %.0f MiB/s", what,
-		 in / MIB, out / MIB);
+/* The rate of what the driver counts; below 0: unknown. */
+static double counted_rate(const struct tui *t, const struct gk_device *d,
+			   enum gk_history_device series)
+{
+	double max;
+
+	return lanes_mean(t, d, series, COUNTED_COLUMNS, &max);
 }
 
 /* The first stays longest. */
@@ -77,8 +87,10 @@ static void facts_of_gpu(const struct tui *t, const struct gk_device *d,
 	add_fact(f, fan >= 0, "fan %.0f%%", fan);
 	add_fact(f, bw >= 0 && t->columns >= LANES_WIDE,
 		 "memory bandwidth %.0f%%", bw);
-	add_traffic(f, "PCIe", d->m[GK_M_PCIE_RX], d->m[GK_M_PCIE_TX]);
-	add_traffic(f, "NVLink", d->m[GK_M_NVLINK_RX], d->m[GK_M_NVLINK_TX]);
+	add_traffic(f, "PCIe", lanes_number(d->m[GK_M_PCIE_RX]) / MIB,
+		    lanes_number(d->m[GK_M_PCIE_TX]) / MIB);
+	add_traffic(f, "NVLink", counted_rate(t, d, GK_HD_NVLINK_RX),
+		    counted_rate(t, d, GK_HD_NVLINK_TX));
 }
 
 /* When a GPU that is gone answered last. */

@@ -35,6 +35,14 @@ void lanes_panel(struct tui *t, struct grid *g, int row,
 void lanes_solo(struct tui *t, struct grid *g, int row,
 		const struct lanes_plan *plan, size_t device);
 
+/*
+ * The graphs of one GPU with titles and times; which page of the small ones.
+ * values: of when it was well.
+ */
+void lanes_graphs(struct tui *t, struct grid *g, int row, int rows,
+		  size_t device, const struct gk_device *values, int page);
+int lanes_graph_pages(const struct gk_device *values, int columns);
+
 /* The line that tells who a GPU is and how it is; facts at the right. */
 void lanes_header(const struct tui *t, struct grid *g, int row, size_t device);
 
@@ -62,8 +70,9 @@ void lanes_place_text(int first, int rows, int all, char *dst, size_t cap);
 void lanes_scroll_bar(const struct tui *t, struct grid *g, int row, int rows,
 		      int all);
 
-/* The footers of the screens of several machines, and of alerts. */
+/* The footers of the screens of several machines, of a GPU, and of alerts. */
 void lanes_hosts_footer(struct tui *t, struct grid *g, int row);
+void lanes_device_footer(struct tui *t, struct grid *g, int row, int columns);
 void lanes_alerts_footer(struct tui *t, struct grid *g, int row);
 void lanes_footer(struct tui *t, struct grid *g, const struct lanes_plan *plan);
 

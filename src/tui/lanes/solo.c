@@ -8,11 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define GIB        1073741824.0
-#define NUMBER     11 /* columns of the numbers beside the large graph */
-#define SMALL      9  /* beside a small one */
-#define GRAPHS     3
-#define BLANK_FROM 16 /* rows for a blank one between the graphs */
+#define GIB         1073741824.0
+#define NUMBER      11 /* columns of the numbers beside the large graph */
+#define SMALL       9  /* beside a small one */
+#define GRAPHS      3
+#define GRAPH_LEAST 24 /* columns */
+#define MEMORY_FROM 72 /* columns for the memory beside the large graph */
+#define MIB         1048576.0
+#define BLANK_FROM  16 /* rows for a blank one between the graphs */
 
 /* A small graph. */
 struct solo_graph {
@@ -21,30 +24,58 @@ struct solo_graph {
 	enum gk_metric metric;
 	double scale; /* of the metric, in a unit of the series */
 	enum lanes_trace_kind kind;
-	double top; /* 0: see top_of_graph() */
+	enum gk_metric most; /* what fills it; the metric: see top_of_graph() */
 	const char *unit;
 };
 
-/* The first three that the GPU has. */
+#define OTHER(title, id, metric, scale, most, unit)                            \
+	{title,       GK_HD_##id,  GK_M_##metric, scale,                       \
+	 TRACE_OTHER, GK_M_##most, unit},
+
+/* In their order; the GPU may lack some. */
 static const struct solo_graph candidates[] = {
-    {"POWER W", GK_HD_POWER, GK_M_POWER, 1e3, TRACE_POWER, 0, "W"},
-    {"TEMPERATURE °C", GK_HD_TEMP, GK_M_TEMP, 1, TRACE_OTHER, 0, "°C"},
-    {"PCIe ↓ MiB/s", GK_HD_PCIE_RX, GK_M_PCIE_RX, 1048576, TRACE_OTHER, 0, ""},
-    {"BANDWIDTH %", GK_HD_MEM_UTIL, GK_M_MEM_UTIL, 1, TRACE_OTHER, 100, "%"},
-    {"ENCODER %", GK_HD_ENC, GK_M_ENC_UTIL, 1, TRACE_OTHER, 100, "%"},
-    {"DECODER %", GK_HD_DEC, GK_M_DEC_UTIL, 1, TRACE_OTHER, 100, "%"},
-};
+    {"POWER W", GK_HD_POWER, GK_M_POWER, 1e3, TRACE_POWER, GK_M_POWER, "W"},
+    OTHER("TEMPERATURE °C", TEMP, TEMP, 1, TEMP_SLOWDOWN, "°C") OTHER(
+	"PCIe ↓ MiB/s", PCIE_RX, PCIE_RX, MIB, PCIE_RX,
+	"") OTHER("BANDWIDTH %", MEM_UTIL, MEM_UTIL, 1, MEM_UTIL,
+		  "%") OTHER("ENCODER %", ENC, ENC_UTIL, 1, ENC_UTIL, "%")
+	OTHER("DECODER %", DEC, DEC_UTIL, 1, DEC_UTIL,
+	      "%") OTHER("PCIe ↑ MiB/s", PCIE_TX, PCIE_TX, MIB, PCIE_TX, "")
+	    OTHER("SM CLOCK MHz", SM_CLOCK, SM_CLOCK, 1e6, SM_CLOCK_MAX,
+		  "MHz") OTHER("MEMORY CLOCK MHz", MEM_CLOCK, MEM_CLOCK, 1e6,
+			       MEM_CLOCK_MAX, "MHz")
+		OTHER("MEMORY °C", TEMP_MEM, TEMP_MEM, 1, TEMP_MEM_MAX, "°C")
+		    OTHER("NVLink ↓ MiB/s", NVLINK_RX, NVLINK_RX, MIB,
+			  NVLINK_RX, "") OTHER("NVLink ↑ MiB/s", NVLINK_TX,
+					       NVLINK_TX, MIB, NVLINK_TX, "")
+			OTHER("FAN %", FAN, FAN, 1, FAN, "%")
+			    OTHER("JPEG %", JPG, JPG_UTIL, 1, JPG_UTIL, "%")
+				OTHER("OPTICAL FLOW %", OFA, OFA_UTIL, 1,
+				      OFA_UTIL, "%")};
 
 #define CANDIDATES (sizeof candidates / sizeof *candidates)
 
-static int find_graphs(const struct gk_device *d,
+static int graphs_at_once(int columns)
+{
+	int most = columns / GRAPH_LEAST;
+
+	return most < 1 ? 1 : most > GRAPHS ? GRAPHS : most;
+}
+
+/* A page of those that the GPU has. */
+static int find_graphs(const struct gk_device *d, int page, int columns,
 		       const struct solo_graph *graphs[GRAPHS])
 {
-	int count = 0;
+	int most = graphs_at_once(columns), before = page * most, count = 0;
 
-	for (size_t i = 0; i < CANDIDATES && count < GRAPHS; i++)
-		if (d->m[candidates[i].metric].why == GK_PRESENT)
+	for (size_t i = 0; i < CANDIDATES && count < most; i++) {
+		if (d->m[candidates[i].metric].why != GK_PRESENT)
+			continue;
+		if (before)
+			before--;
+		else
 			graphs[count++] = &candidates[i];
+	}
 	return count;
 }
 
@@ -64,30 +95,50 @@ static double step_above(double value)
 static double top_of_graph(const struct solo_graph *graph,
 			   const struct gk_device *d, double max)
 {
-	double top = graph->top;
+	double top = 0;
 
 	if (graph->series == GK_HD_POWER)
 		top = lanes_watts(gk_power_limit(d));
-	if (graph->series == GK_HD_TEMP)
-		top = lanes_number(d->m[GK_M_TEMP_SLOWDOWN]);
+	else if (graph->most != graph->metric)
+		top = lanes_number(d->m[graph->most]) / graph->scale;
+	else if (!strcmp(graph->unit, "%"))
+		top = 100;
 	return top > 0 ? top : step_above(max > 1 ? max : 1);
+}
+
+/* What it is now; of a counter its newest rate. Below 0: unknown. */
+static double now_of_graph(const struct tui *t, const struct solo_graph *graph,
+			   const struct gk_device *d)
+{
+	double max;
+
+	if (gk_metrics[graph->metric].kind == GK_KIND_COUNTER)
+		return lanes_mean(t, d, graph->series, 1, &max);
+	return lanes_number(d->m[graph->metric]) / graph->scale;
 }
 
 /* ---- the parts ---- */
 
+/* Where graphs are: of a GPU, and of when it was well. */
+struct solo_place {
+	size_t device;
+	const struct gk_device *values;
+};
+
 static void draw_small(struct tui *t, struct grid *g, int row, int rows, int at,
-		       int width, const struct solo_graph *graph, size_t device)
+		       int width, const struct solo_graph *graph,
+		       const struct solo_place *of)
 {
-	const struct gk_device *d = &t->snap->devices[device];
+	const struct gk_device *d = &t->snap->devices[of->device];
 	int trace = width - SMALL - 1, side = at + trace + 1;
 	double max, mean, top, now;
 	struct grid_style dim = lanes_ink(t, INK_DIM);
 
 	mean = lanes_mean(t, d, graph->series, trace, &max);
-	top = top_of_graph(graph, d, max);
-	now = lanes_number(d->m[graph->metric]) / graph->scale;
+	top = top_of_graph(graph, of->values, max);
+	now = now_of_graph(t, graph, d);
 	lanes_put(g, row, at, dim, "%s", graph->title);
-	lanes_trace_device(t, g, device, graph->series,
+	lanes_trace_device(t, g, of->device, graph->series,
 			   (struct lanes_trace){.row = row + 1,
 						.column = at,
 						.rows = rows,
@@ -214,41 +265,101 @@ static int graph_width(int columns, int count)
 	return (columns - 2 - 2 * (GRAPHS - 1)) / (count ? count : 1);
 }
 
-void lanes_solo_axis(const struct tui *t, struct grid *g, int row)
+static void draw_axes(const struct tui *t, struct grid *g, int row, int count)
 {
-	const struct solo_graph *graphs[GRAPHS];
-	int count = find_graphs(&t->snap->devices[0], graphs);
 	int width = graph_width(g->columns, count);
 
 	for (int i = 0; i < count; i++)
 		lanes_axis(t, g, row, 1 + i * (width + 2), width - SMALL - 1);
 }
 
+void lanes_solo_axis(const struct tui *t, struct grid *g, int row)
+{
+	const struct solo_graph *graphs[GRAPHS];
+
+	draw_axes(t, g, row,
+		  find_graphs(&t->snap->devices[0], 0, g->columns, graphs));
+}
+
+/* Columns of the memory beside the large graph; 0: it is not there. */
+static int memory_columns(int columns)
+{
+	int right = columns * 31 / 100;
+
+	if (columns < MEMORY_FROM)
+		return 0;
+	return right < 30 ? 30 : right > 56 ? 56 : right;
+}
+
+static void draw_side(struct tui *t, struct grid *g, int row, int rows,
+		      size_t device)
+{
+	const struct gk_device *d = &t->snap->devices[device];
+	int right = memory_columns(g->columns), at = g->columns - 1 - right;
+	char text[GK_WHY_MAX];
+
+	if (!right)
+		return;
+	if (!gk_device_gone(d)) {
+		draw_memory(t, g, row, row + rows, at, device);
+		return;
+	}
+	gk_state_why(text, t->snap, d);
+	lanes_cell(g, row, at, right, false, lanes_ink(t, INK_FAIL), text);
+}
+
+/* A large graph over small ones, which have their titles above them. */
+static void draw_graphs(struct tui *t, struct grid *g, int row, int rows,
+			const struct solo_place *of,
+			const struct solo_graph *const *graphs, int count)
+{
+	int rest = rows - 1, right = memory_columns(g->columns);
+	bool blank = rows + 1 >= BLANK_FROM;
+	int small = blank ? 4 : rest / 3, large = rest - small - blank;
+	int width = graph_width(g->columns, count);
+
+	draw_large(t, g, row, large,
+		   g->columns - right - NUMBER - (right ? 6 : 3), of->device);
+	draw_side(t, g, row, large, of->device);
+	for (int i = 0; i < count; i++)
+		draw_small(t, g, row + large + blank, small,
+			   1 + i * (width + 2), width, graphs[i], of);
+}
+
 void lanes_solo(struct tui *t, struct grid *g, int row,
 		const struct lanes_plan *plan, size_t device)
 {
-	const struct gk_device *d = &t->snap->devices[device];
 	const struct solo_graph *graphs[GRAPHS];
-	int count = find_graphs(d, graphs), rest = plan->lanes_rows - 2;
-	bool blank = plan->lanes_rows >= BLANK_FROM;
-	int small = blank ? 4 : rest / 3, large = rest - small - blank;
-	int right = g->columns * 31 / 100, width;
-	char text[GK_WHY_MAX];
+	struct solo_place of = {device, &t->snap->devices[device]};
+	int count = find_graphs(of.values, 0, g->columns, graphs);
 
-	right = right < 30 ? 30 : right > 56 ? 56 : right;
-	width = g->columns - right - NUMBER - 6;
 	lanes_header(t, g, row, device);
-	draw_large(t, g, row + 1, large, width, device);
-	if (gk_device_gone(d)) {
-		gk_state_why(text, t->snap, d);
-		lanes_cell(g, row + 1, g->columns - 1 - right, right, false,
-			   lanes_ink(t, INK_FAIL), text);
-	} else {
-		draw_memory(t, g, row + 1, row + 1 + large,
-			    g->columns - 1 - right, device);
-	}
-	width = graph_width(g->columns, count);
-	for (int i = 0; i < count; i++)
-		draw_small(t, g, row + 1 + large + blank, small,
-			   1 + i * (width + 2), width, graphs[i], device);
+	draw_graphs(t, g, row + 1, plan->lanes_rows - 1, &of, graphs, count);
+}
+
+int lanes_graph_pages(const struct gk_device *values, int columns)
+{
+	const struct solo_graph *graphs[GRAPHS];
+	int pages = 1;
+
+	while (find_graphs(values, pages, columns, graphs))
+		pages++;
+	return pages;
+}
+
+void lanes_graphs(struct tui *t, struct grid *g, int row, int rows,
+		  size_t device, const struct gk_device *values, int page)
+{
+	const struct solo_graph *graphs[GRAPHS];
+	struct solo_place of = {device, values};
+	int count = find_graphs(values, page, g->columns, graphs);
+	int right = memory_columns(g->columns);
+	struct grid_style dim = lanes_ink(t, INK_DIM);
+
+	lanes_put(g, row, 1, dim, "BUSY %%");
+	if (right)
+		lanes_put(g, row, g->columns - 1 - right, dim,
+			  "MEMORY BY OWNER");
+	draw_graphs(t, g, row + 1, rows - 2, &of, graphs, count);
+	draw_axes(t, g, row + rows - 1, count);
 }

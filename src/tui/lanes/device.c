@@ -1,0 +1,393 @@
+/*
+ * device.c - the screen of one GPU in lanes: its line, graphs, and all that is
+ * known of it in sections.
+ */
+#include "tui/lanes/device.h"
+
+#include "format/names.h"
+#include "tui/device_part.h"
+#include "format/width.h"
+#include "tui/facts.h"
+#include "tui/lanes/part.h"
+#include "tui/lanes/point.h"
+#include "tui/lanes/trace.h"
+#include "tui/view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COLUMN_LEAST 38 /* of a column of facts */
+#define COLUMNS_MAX  3
+#define TITLE        19 /* columns of a title, with the blank behind it */
+#define LINES_MAX    256
+#define GRAPHS_LEAST 7 /* rows */
+
+/* A line of a column. */
+struct device_line {
+	char title[32], text[256];
+	bool heading, dim;
+};
+
+struct device_lines {
+	struct device_line list[LINES_MAX];
+	int count;
+};
+
+/* What is asked for again and again while it is drawn. */
+struct device_screen {
+	struct tui *t;
+	struct grid *g;
+	size_t device;
+	const struct gk_device *values; /* of when it was well */
+	int columns, width;             /* columns of facts; of one of them */
+};
+
+/* ---- words ---- */
+
+/* Titles that are shorter where columns are narrow. */
+static const char *whole_title(const char *title)
+{
+	static const char *const longer[][2] = {
+	    {"Slowdown", "Slowdown temperature"},
+	    {"Shutdown", "Shutdown temperature"},
+	    {"Banks, no spares", "Banks without spare rows"},
+	};
+
+	for (size_t i = 0; i < sizeof longer / sizeof *longer; i++)
+		if (!strcmp(title, longer[i][0]))
+			return longer[i][1];
+	return title;
+}
+
+static int find_fact(const char *title)
+{
+	int i = 0;
+
+	while (i < tui_fact_count() && strcmp(tui_fact_title(i), title) != 0)
+		i++;
+	return i;
+}
+
+/* ---- lines ---- */
+
+static struct device_line *add_line(struct device_lines *lines,
+				    const char *title)
+{
+	struct device_line *line = &lines->list[lines->count];
+
+	if (lines->count == LINES_MAX - 1)
+		return line; /* it is overwritten by the next */
+	lines->count++;
+	*line = (struct device_line){0};
+	snprintf(line->title, sizeof line->title, "%s", title);
+	return line;
+}
+
+/* Bytes of a text that fit, up to a blank if there is one. */
+static size_t fitting(const char *text, int columns)
+{
+	size_t fit = gk_fit(text, strlen(text), (size_t)columns), at = fit;
+
+	if (!text[fit])
+		return fit;
+	while (at && text[at] != ' ')
+		at--;
+	return at ? at : fit;
+}
+
+/* A text that is too long goes on in the lines below. */
+static void add_text(struct device_lines *lines, const char *title,
+		     const char *text, int width, bool dim)
+{
+	int begin = lanes_width(title) + 1;
+	int room = width - 2 - (begin > TITLE ? begin : TITLE);
+
+	do {
+		struct device_line *line = add_line(lines, title);
+		size_t n = fitting(text, room < 1 ? 1 : room);
+
+		snprintf(line->text, sizeof line->text, "%.*s", (int)n, text);
+		line->dim = dim;
+		text += n + strspn(text + n, " ");
+		title = "";
+		room = width - 2 - TITLE;
+	} while (*text);
+}
+
+static bool is_unsupported(const struct device_screen *s, int fact)
+{
+	struct gk_buf text = {0};
+	bool absent = !tui_fact_is_section(fact) &&
+		      !tui_fact_add(&text, fact, s->t->snap, s->values) &&
+		      text.len &&
+		      !strcmp(text.data, tui_absence(GK_ABSENT_NOT_SUPPORTED));
+
+	gk_buf_free(&text);
+	return absent;
+}
+
+/* What part of the whole it is may be left out: "(59.6%)". */
+static void cut_percent(struct gk_buf *text, int room)
+{
+	char *bracket = text->len ? strrchr(text->data, '(') : NULL;
+
+	if (!bracket || bracket == text->data || !strstr(bracket, "%)") ||
+	    lanes_width(text->data) <= room)
+		return;
+	text->len = (size_t)(bracket - 1 - text->data);
+	text->data[text->len] = '\0';
+}
+
+static void add_fact(const struct device_screen *s, struct device_lines *lines,
+		     int fact)
+{
+	struct gk_buf text = {0};
+	bool known;
+
+	if (fact >= tui_fact_count() || is_unsupported(s, fact))
+		return;
+	known = tui_fact_add(&text, fact, s->t->snap, s->values);
+	cut_percent(&text, s->width - 2 - TITLE);
+	add_text(lines, whole_title(tui_fact_title(fact)),
+		 text.data ? text.data : "", s->width, !known);
+	gk_buf_free(&text);
+}
+
+/* State and owners are the screen's own facts. */
+static void add_now(const struct device_screen *s, struct device_lines *lines)
+{
+	struct lanes_state state = lanes_state(
+	    s->t, &s->t->snap->devices[s->device], s->width - 2 - TITLE);
+	char owners[96];
+
+	add_text(lines, "State", state.words, s->width, false);
+	if (gk_device_gone(&s->t->snap->devices[s->device]))
+		return;
+	lanes_owner_text(s->t, s->device, (int)sizeof owners - 8, owners,
+			 sizeof owners);
+	strcat(owners, *owners ? " GiB" : "free");
+	add_text(lines, "Memory by owner", owners, s->width, false);
+}
+
+/* A heading, and what comes first below it. */
+static void add_heading(const struct device_screen *s,
+			struct device_lines *lines, const char *title)
+{
+	/* A section of which nothing is left has no heading. */
+	if (lines->count && lines->list[lines->count - 1].heading)
+		lines->count--;
+	add_line(lines, title)->heading = true;
+	if (!strcmp(title, "Now"))
+		add_now(s, lines);
+	if (!strcmp(title, "Clocks and throttling"))
+		add_fact(s, lines, find_fact("Throttle reasons"));
+	if (!strcmp(title, "Identity"))
+		add_text(lines, "UUID", s->values->uuid, s->width, false);
+	if (!strcmp(title, "Errors"))
+		add_fact(s, lines, find_fact("Last Xid"));
+}
+
+/* The sections from one to another, which is left out. */
+static void add_sections(const struct device_screen *s,
+			 struct device_lines *lines, const char *from,
+			 const char *to)
+{
+	int end = find_fact(to);
+
+	for (int fact = find_fact(from); fact < end; fact++)
+		if (tui_fact_is_section(fact))
+			add_heading(s, lines, tui_fact_title(fact));
+		else
+			add_fact(s, lines, fact);
+	if (lines->count && lines->list[lines->count - 1].heading)
+		lines->count--;
+}
+
+/* ---- drawing them ---- */
+
+static void draw_device_line(const struct device_screen *s, int row, int column,
+			     const struct device_line *line)
+{
+	const struct tui *t = s->t;
+	int begin = lanes_width(line->title) + 1;
+
+	begin = column + 1 + (begin > TITLE ? begin : TITLE);
+	if (line->heading) {
+		lanes_put(s->g, row, column + 1, lanes_bold(t, INK_TEXT), "%s",
+			  line->title);
+		return;
+	}
+	lanes_put(s->g, row, column + 1, lanes_ink(t, INK_DIM), "%s",
+		  line->title);
+	lanes_cell(s->g, row, begin, column + s->width - 1 - begin, false,
+		   lanes_ink(t, line->dim ? INK_DIM : INK_TEXT), line->text);
+}
+
+/* Column by column; a heading is not the last of one. Returns how many columns
+ * are taken. */
+static int flow_lines(const struct device_screen *s, int row, int rows,
+		      const struct device_lines *lines, bool draw)
+{
+	int at = 0, column = 0;
+
+	for (int i = 0; i < lines->count; i++) {
+		const struct device_line *line = &lines->list[i];
+
+		if (at == rows || (at == rows - 1 && line->heading)) {
+			at = 0;
+			column++;
+		}
+		if (draw)
+			draw_device_line(s, row + at, column * s->width, line);
+		at++;
+	}
+	return column + 1;
+}
+
+static int draw_sections(const struct device_screen *s, int row,
+			 const char *from, const char *to)
+{
+	struct device_lines *lines = calloc(1, sizeof *lines);
+	int rows;
+
+	if (!lines)
+		return 0;
+	add_sections(s, lines, from, to);
+	rows = (lines->count + s->columns - 1) / s->columns;
+	while (rows && flow_lines(s, row, rows, lines, false) > s->columns)
+		rows++;
+	flow_lines(s, row, rows, lines, true);
+	free(lines);
+	return rows;
+}
+
+static int draw_unsupported(const struct device_screen *s, int row)
+{
+	struct device_screen whole = *s;
+	struct device_lines *lines = calloc(1, sizeof *lines);
+	struct gk_buf text = {0};
+	int rows;
+
+	whole.width = s->width * s->columns;
+	for (int fact = 0; fact < tui_fact_count(); fact++)
+		if (is_unsupported(s, fact))
+			gk_buf_printf(&text, "%s%s", text.len ? ", " : "",
+				      tui_fact_title(fact) +
+					  strspn(tui_fact_title(fact), " "));
+	if (lines && text.len)
+		add_text(lines, "Not supported", text.data, whole.width, true);
+	rows = lines ? lines->count : 0;
+	for (int i = 0; i < rows; i++)
+		draw_device_line(&whole, row + i, 0, &lines->list[i]);
+	free(lines);
+	gk_buf_free(&text);
+	return rows;
+}
+
+/* Everything but the graphs, in the order of the sections. */
+static int draw_body(const struct device_screen *s, int row)
+{
+	const struct tui *t = s->t;
+	const struct gk_device *d = &t->snap->devices[s->device];
+	struct grid *g = s->g;
+	int begin = row, migs = lanes_migs(t, s->device);
+
+	row += draw_sections(s, row, "Now", "Media");
+	row += device_peers(t, g, row, d);
+	row += device_links(t, g, row, s->values);
+	if (migs) {
+		row += draw_sections(s, row, "Media", "Settings");
+		lanes_put(g, row++, 1, lanes_bold(t, INK_TEXT), "MIG");
+		row += device_migs(t, g, row, d);
+	}
+	row += draw_sections(s, row, migs ? "Settings" : "Media", "");
+	return row + draw_unsupported(s, row) - begin;
+}
+
+/* What is wrong with it, and of when its values are. */
+static int draw_trouble(const struct device_screen *s, int row)
+{
+	const struct gk_device *d = &s->t->snap->devices[s->device];
+	struct grid_style style = lanes_bold(s->t, INK_FAIL);
+	char text[GK_WHY_MAX + 32];
+
+	view_device_trouble(s->t, d, text, sizeof text);
+	if (!*text)
+		return 0;
+	style.attribute |= GRID_REVERSE;
+	lanes_fill(s->g, row, 0, s->g->columns, L' ', style);
+	lanes_cell(s->g, row, 0, s->g->columns, false, style, text);
+	return 1;
+}
+
+static int draw_all(const struct device_screen *s, int row, int rows)
+{
+	int begin = row, least = rows / 3, graphs;
+	struct device_screen blind = *s;
+	struct grid nowhere = {.columns = s->g->columns};
+	int pages = lanes_graph_pages(s->values, s->g->columns);
+
+	blind.g = &nowhere;
+	graphs = rows - draw_trouble(&blind, 0) - draw_body(&blind, 0);
+	least = least < GRAPHS_LEAST ? GRAPHS_LEAST : least;
+	graphs = graphs > least ? graphs : least;
+	row += draw_trouble(s, row);
+	lanes_graphs(s->t, s->g, row, graphs, s->device, s->values,
+		     (int)s->t->device.graphs % pages);
+	row += graphs;
+	return row + draw_body(s, row) - begin;
+}
+
+/* ---- the screen ---- */
+
+/* The keys, and where one is, unless the time is told there. */
+static void draw_foot(struct tui *t, struct grid *g, int lines)
+{
+	char place[64] = "";
+	int rows = g->rows - 2, end = g->columns - 1;
+
+	tui_time_text(t, place);
+	end -= *place ? lanes_width(place) + 2 : 0;
+	if (!*place && lines > rows) {
+		lanes_place_text(t->scroll, rows, lines, place, sizeof place);
+		end -= lanes_width(place);
+		lanes_put(g, g->rows - 1, end, lanes_ink(t, INK_DIM), "%s",
+			  place);
+	}
+	lanes_device_footer(t, g, g->rows - 1, end);
+	lanes_scroll_bar(t, g, 1, rows, lines);
+}
+
+int lanes_device(struct tui *t, struct grid *g, const struct gk_device *d,
+		 const struct gk_device *values)
+{
+	struct device_screen s = {.t = t,
+				  .g = g,
+				  .device = (size_t)(d - t->snap->devices),
+				  .values = values};
+	int rows = g->rows - 2, lines;
+	struct grid middle = *g;
+
+	middle.rows = g->rows - 1;
+	s.g = &middle;
+	s.columns = g->columns / COLUMN_LEAST;
+	s.columns = s.columns < 1             ? 1
+		    : s.columns > COLUMNS_MAX ? COLUMNS_MAX
+					      : s.columns;
+	s.width = g->columns / s.columns;
+	t->lanes.hit_count = 0;
+	lines = draw_all(&s, 1 - t->scroll, rows < 1 ? 1 : rows);
+	grid_blank(g, 0, 0, 1, g->columns);
+	lanes_header(t, g, 0, s.device);
+	draw_foot(t, g, lines);
+	lanes_point_draw(t, g);
+	return lines + 2;
+}
+
+void lanes_device_graphs_next(struct tui *t, const struct gk_device *values)
+{
+	int pages = lanes_graph_pages(values, t->columns);
+
+	t->device.graphs = (t->device.graphs + 1) % (unsigned)pages;
+}
