@@ -74,9 +74,9 @@ static void draw_screen(struct app *a)
 	struct tui *t = &a->t;
 	struct grid *g = &a->grid;
 	bool placed =
-	    t->screen == SCREEN_ALERTS ||
+	    t->screen == SCREEN_ALERTS || t->screen == SCREEN_HOSTS ||
 	    (t->options.look == LOOK_LANES && t->screen == SCREEN_MAIN);
-	int rows = g->rows, kept = a->alerts.on && rows > 1 && !placed;
+	int rows = g->rows, kept = t->alerts->on && rows > 1 && !placed;
 	struct gk_buf line = {0};
 
 	t->rows = g->rows = rows - kept;
@@ -87,7 +87,7 @@ static void draw_screen(struct app *a)
 		return;
 	if (tui_time_is_past(t))
 		gk_buf_puts(&line, "now: ");
-	tui_alerts_line(&a->alerts, &line);
+	tui_alerts_line(t->alerts, &line);
 	grid_blank(g, rows - 1, 0, 1, g->columns);
 	grid_line(g, rows - 1, 0, line.data ? line.data : "", line.len,
 		  (struct grid_style){ALERT_COLOR, GRID_BOLD | GRID_REVERSE});

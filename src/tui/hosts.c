@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/str.h"
+#include "tui/term.h"
 #include "tui/view.h"
 
 #include <limits.h>
@@ -87,6 +88,7 @@ static void lend(struct tui *t, size_t at)
 		  : single     ? NULL
 			       : &nothing;
 	t->history = host->history;
+	t->alerts = &host->alerts;
 	if (host->keep && host->snap) {
 		t->time.now_ns = host->part.mono_ns;
 		t->time.now_wall_ns = host->part.wall_ns;
@@ -122,6 +124,18 @@ static void forget_host_frame(struct tui_host *host)
 	host->part = (struct gk_snapshot){0};
 }
 
+/* No command is run: it would be of another machine. Xids are told of any, for
+ * nobody looks at the GPUs of all hosts. */
+static void tell_alerts(const struct tui *t, struct tui_host *host,
+			const struct gk_snapshot *part)
+{
+	struct tui_alert_rules rules = t->options.alerts;
+
+	rules.xid = true;
+	if (tui_alerts_update(&host->alerts, &rules, part))
+		term_beep();
+}
+
 /* Whether the frame is shown now: it is not while the viewer stands still. */
 static bool take_host_frame(struct tui *t, struct tui_host *host,
 			    struct gk_snapshot *snap)
@@ -135,6 +149,7 @@ static bool take_host_frame(struct tui *t, struct tui_host *host,
 	gk_history_add(host->history, &part);
 	gk_seen_take(&host->seen, &part);
 	gk_owners_take(&host->owners, &part);
+	tell_alerts(t, host, &part);
 	if (host->keep)
 		host->keep->add(host->keep->data, snap);
 	if (t->paused && host->snap) {
@@ -231,12 +246,14 @@ void tui_hosts_end(struct tui *t)
 	for (size_t i = 0; i < t->hosts.count; i++) {
 		forget_host_frame(&t->hosts.list[i]);
 		tui_host_forget_past(&t->hosts.list[i]);
+		tui_alerts_free(&t->hosts.list[i].alerts);
 		gk_history_free(t->hosts.list[i].history);
 	}
 	free(t->hosts.list);
 	free(t->hosts.order);
 	t->hosts = (struct tui_hosts){0};
 	t->history = NULL;
+	t->alerts = NULL;
 	t->snap = NULL;
 }
 

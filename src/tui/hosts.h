@@ -10,6 +10,7 @@
 #include "format/owners.h"
 #include "format/state.h"
 #include "hosts/hosts.h"
+#include "tui/alert.h"
 #include "tui/keep.h"
 
 struct tui;
@@ -24,6 +25,7 @@ struct tui_host {
 	struct gk_history *history;
 	struct gk_seen seen;
 	struct gk_owners owners;
+	struct tui_alerts alerts; /* told, never run */
 	struct gk_host_state state;
 	bool is_old; /* nothing has been heard since that frame */
 	/* Its frames of the last minutes; NULL: none are kept. That of a moment

@@ -4,6 +4,7 @@
 #include "tui/grid_text.h"
 #include "tui/view.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #define PATIENCE_NS (20 * GK_NS_PER_S)
@@ -45,6 +46,7 @@ static bool draw_table(struct tui *t, int columns, bool color,
 	struct grid g = {0};
 	int rows = (int)t->hosts.count + OTHER_ROWS;
 
+	rows += view_hosts_alert_lines(t, INT_MAX);
 	t->rows = rows;
 	t->columns = columns;
 	t->hosts.selected = t->hosts.count; /* no row is marked */

@@ -127,6 +127,9 @@ long view_hosts_selected(const struct tui *t);
 void view_hosts_select(struct tui *t, long position);
 long view_hosts_at(const struct tui *t, int row);
 void view_hosts_text(const struct tui *t, size_t position, struct gk_buf *out);
+/* How many of so many rows the alerts of hosts take, which are below. */
+int view_hosts_alert_lines(const struct tui *t, int rows);
+void view_hosts_alerts(const struct tui *t, struct grid *g, int row, int lines);
 
 /* The screen of alerts. */
 int view_alerts(struct tui *t, struct grid *g);

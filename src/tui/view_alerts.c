@@ -82,10 +82,10 @@ static const struct gk_device *device_of_event(const struct tui *t,
 
 bool view_alerts_open(struct tui *t)
 {
-	bool none = t->options.hosts || t->options.replay;
+	bool none = t->options.replay;
 
 	if (none)
-		tui_say(t, "Alerts are of this machine, and of now.");
+		tui_say(t, "Alerts are of now; this is a recording.");
 	else
 		view_alerts_select(t, -1);
 	return !none;

@@ -334,7 +334,8 @@ static void draw_host(const struct tui *t, struct grid *g, int row, size_t at,
 int view_hosts(struct tui *t, struct grid *g)
 {
 	struct hosts_layout l = lay_out_hosts(t, g->columns);
-	int rows = g->rows - HEAD_ROWS - 1;
+	int room = g->rows - HEAD_ROWS - 1;
+	int alerts = view_hosts_alert_lines(t, room), rows = room - alerts;
 	uint64_t now = gk_mono_ns();
 
 	rows = rows < 1 ? 1 : rows;
@@ -351,6 +352,7 @@ int view_hosts(struct tui *t, struct grid *g)
 		if (at == t->hosts.selected)
 			lanes_mark_selected(t, g, HEAD_ROWS + i, 0, g->columns);
 	}
+	view_hosts_alerts(t, g, g->rows - 1 - alerts, alerts);
 	lanes_hosts_footer(t, g, g->rows - 1);
 	return (int)t->hosts.count - rows + t->rows;
 }

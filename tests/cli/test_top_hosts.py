@@ -105,6 +105,17 @@ def test_trouble_of_a_gpu_is_told(machine, remote, top):
     assert plain.stdout.isascii()
 
 
+def test_alerts_stand_below_the_rows(machine, remote, top):
+    one = machine("--gpus", "a100:4", "--frozen", name="atlas")
+    one.ctl("fail", "2", "lost")
+    remote.add("atlas", one)
+    remote.add("borg", machine("--gpus", "t4", "--frozen", name="borg"))
+    lines = top().stdout.splitlines()
+    assert [line.split()[1] for line in lines[1:]] == [
+        "GPUS" if "HOST" in lines[1] else "", "atlas", "borg", "atlas"]
+    assert "✕ atlas GPU 2: lost" in lines[-1]
+
+
 def test_one_host_is_the_usual_report(gpukit, machine, remote, top):
     one = machine("--gpus", "a100:2", *LOADS, name="atlas")
     remote.add("atlas", one)

@@ -141,7 +141,7 @@ def test_a_host_goes_away_and_comes_back(machine, remote, show):
 
 
 def names(text):
-    return re.findall(r"^ \S (atlas|borg|kobe) ", text, re.M)
+    return re.findall(r"^ \S (atlas|borg|kobe) (?!GPU)", text, re.M)
 
 
 def test_those_in_trouble_stand_first(machine, remote, show):
@@ -153,16 +153,53 @@ def test_those_in_trouble_stand_first(machine, remote, show):
     terminal.wait_for("3 of 3 hosts")
     assert names(terminal.text) == ["atlas", "borg", "kobe"]
     terminal.send(b"\x1bOB")  # borg is selected, and stays so
-    made["kobe"].ctl("fail", "1", "lost")
+    made["kobe"].ctl("fail", "1", "hang")
     terminal.wait_for(lambda text: names(text) == ["kobe", "atlas", "borg"])
     terminal.send(b"\r")
     terminal.wait_for(lambda text: text.startswith(" gpukit  borg"))
     terminal.send(b"\x1b")
     terminal.wait_for("3 of 3 hosts")
     made["kobe"].ctl("clear", "1")
-    terminal.wait_for(lambda text: "lost" not in text)
+    terminal.wait_for(lambda text: not re.search("stale|hung", text))
     assert names(terminal.text)[0] == "kobe"  # for a while
     terminal.wait_for(lambda text: names(text) == ["atlas", "borg", "kobe"])
+    leave(terminal)
+
+
+def test_alerts_of_hosts_are_told(machine, remote, show):
+    """Below the rows, which stay; and in the main screen of the host."""
+    made = {name: machine("--gpus", "t4:4", name=name)
+            for name in ("atlas", "borg", "kobe")}
+    for name, one in made.items():
+        remote.add(name, one)
+    terminal = show("--interval", "0.5")
+    terminal.wait_for("3 of 3 hosts")
+    made["borg"].ctl("fail", "2", "xid=63")
+    terminal.wait_for("◆ borg GPU 2: Xid 63")
+    made["kobe"].ctl("fail", "1", "lost", "xid=79")
+    text = terminal.wait_for(lambda text: "✕ kobe GPU 1: lost" in text and
+                             "◆ kobe GPU 1: Xid 79" in text)
+    # The newest failure is above those of before, the footer below all.
+    lines = [line for line in text.splitlines() if line.strip()]
+    assert [line.split()[1] for line in lines[-4:-1]] == \
+        ["kobe", "kobe", "borg"]
+    assert "q quit" in lines[-1]
+    made["atlas"].ctl("fail", "0", "lost")
+    terminal.wait_for(lambda text: "✕ atlas GPU 0: lost" in text and
+                      "+2 more" in text)
+    terminal.send(b"\x1b[H\r")
+    text = terminal.wait_for(lambda text: re.match(" gpukit  (atlas|kobe)",
+                                                   text))
+    assert re.search(r"^ ✕ GPU [01]: lost", text, re.M)
+    terminal.send(b"A")
+    terminal.wait_for(r"alerts · ")
+    terminal.send(b"\x1b\x1b")
+    terminal.settle()
+    # Whoever is away is a row that says so, and no alert.
+    os.kill(remote.pid("borg"), signal.SIGKILL)
+    remote.add("borg", "exit 1")
+    terminal.send(b"q" if "3 hosts" not in terminal.text else b"")
+    terminal.wait_for(lambda text: "◆ borg" not in text and "away" in text)
     leave(terminal)
 
 

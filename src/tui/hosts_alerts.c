@@ -1,0 +1,107 @@
+/* hosts_alerts.c - the alerts of several machines, below their rows. */
+#include "tui/lanes/part.h"
+#include "tui/view.h"
+
+#include <stdio.h>
+
+#define LINES_MOST 3
+#define HOSTS_LEFT 3 /* rows that alerts leave to hosts */
+
+/* One of them: number counts all that are on. */
+struct hosts_alert {
+	const struct tui_host *host;
+	const struct tui_alert *alert;
+	size_t number;
+};
+
+/* ---- which ---- */
+
+/* What failed first, then the newest. */
+static bool precedes(const struct hosts_alert *a, const struct hosts_alert *b)
+{
+	bool fails = tui_alert_fails(a->alert->kind);
+
+	if (fails != tui_alert_fails(b->alert->kind))
+		return fails;
+	if (a->alert->fresh_ns != b->alert->fresh_ns)
+		return a->alert->fresh_ns > b->alert->fresh_ns;
+	return a->number < b->number;
+}
+
+/* The next one that is on, after last (alert NULL: the first); how many there
+ * are. Of a host that is away nobody knows. */
+static size_t find_alert(const struct tui *t, const struct hosts_alert *last,
+			 struct hosts_alert *ret_next)
+{
+	size_t count = 0;
+
+	ret_next->alert = NULL;
+	for (size_t i = 0; i < t->hosts.count; i++) {
+		const struct tui_host *host = &t->hosts.list[i];
+
+		for (size_t k = 0; k < host->alerts.count; k++) {
+			struct hosts_alert a = {host, &host->alerts.rows[k],
+						count};
+
+			if (!a.alert->on || host->state.away_ns)
+				continue;
+			count++;
+			if ((!last->alert || precedes(last, &a)) &&
+			    (!ret_next->alert || precedes(&a, ret_next)))
+				*ret_next = a;
+		}
+	}
+	return count;
+}
+
+int view_hosts_alert_lines(const struct tui *t, int rows)
+{
+	const struct hosts_alert none = {0};
+	struct hosts_alert first;
+	size_t count = find_alert(t, &none, &first);
+	int lines = count < LINES_MOST ? (int)count : LINES_MOST;
+	int left =
+	    t->hosts.count < HOSTS_LEFT ? (int)t->hosts.count : HOSTS_LEFT;
+
+	while (lines > 1 && rows - lines < left)
+		lines--;
+	return rows - lines < 1 ? 0 : lines;
+}
+
+/* ---- drawing ---- */
+
+static void draw_hosts_alert(const struct tui *t, struct grid *g, int row,
+			     const struct hosts_alert *a, size_t more)
+{
+	bool fails = tui_alert_fails(a->alert->kind);
+	struct grid_style style = lanes_bold(t, fails ? INK_FAIL : INK_WARN);
+	char what[160], text[256], rest[48] = "";
+	int end = g->columns - 1;
+
+	if (fails) {
+		style.attribute |= GRID_REVERSE;
+		lanes_fill(g, row, 0, g->columns, L' ', style);
+	}
+	if (more)
+		snprintf(rest, sizeof rest, " +%zu more", more);
+	end -= lanes_width(rest);
+	tui_alert_what(a->alert, what, sizeof what);
+	snprintf(text, sizeof text, "%s %s GPU %u: %s",
+		 gk_state_glyph(tui_alert_state(a->alert->kind)),
+		 a->host->state.name, a->alert->gpu, what);
+	lanes_cell(g, row, 1, end - 1, false, style, text);
+	lanes_put(g, row, end, style, "%s", rest);
+}
+
+void view_hosts_alerts(const struct tui *t, struct grid *g, int row, int lines)
+{
+	struct hosts_alert a = {0}, next;
+
+	for (int i = 0; i < lines; i++) {
+		size_t all = find_alert(t, &a, &next);
+
+		draw_hosts_alert(t, g, row + i, &next,
+				 i == lines - 1 ? all - (size_t)lines : 0);
+		a = next;
+	}
+}
