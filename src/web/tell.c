@@ -8,6 +8,7 @@
 #include "format/names.h"
 #include "format/units.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define SCHEMA      1  /* raised when a key changes its meaning or goes away */
@@ -58,6 +59,25 @@ static void put_value(struct gk_buf *out, const struct gk_metric_info *info,
 	gk_buf_puts(out, gk_number(digits, value.v, info->unit));
 }
 
+/* What a device is known by: one that was lost from the start has told no
+ * UUID. */
+static const char *identity_of(const struct gk_device *d, char dst[GK_NAME_MAX])
+{
+	char label[GK_NAME_MAX];
+
+	if (*d->uuid)
+		return d->uuid;
+	snprintf(dst, GK_NAME_MAX, "GPU %.16s", gk_device_label(label, d));
+	return dst;
+}
+
+static void put_identity(struct gk_buf *out, const struct gk_device *d)
+{
+	char text[GK_NAME_MAX];
+
+	put_text(out, "uuid", identity_of(d, text));
+}
+
 /* Begins an element of an array. */
 static void open_element(struct gk_buf *out)
 {
@@ -74,8 +94,8 @@ static void open_event(struct gk_buf *out, const struct gk_snapshot *snap)
 
 /* ---- hello ---- */
 
-static void put_identity(struct gk_buf *out, const struct gk_snapshot *snap,
-			 const struct gk_device *d)
+static void put_who(struct gk_buf *out, const struct gk_snapshot *snap,
+		    const struct gk_device *d)
 {
 	char text[GK_NAME_MAX];
 
@@ -89,7 +109,7 @@ static void put_identity(struct gk_buf *out, const struct gk_snapshot *snap,
 	}
 	put_text(out, "name", d->name);
 	put_text(out, "model", gk_short_model(snap, d, MODEL_WIDTH, text));
-	put_text(out, "uuid", d->uuid);
+	put_identity(out, d);
 	put_text(out, "bus_id", d->bus_id);
 	put_text(out, "vbios_version", d->vbios);
 	if (d->minor >= 0)
@@ -120,7 +140,7 @@ void gk_tell_hello(struct gk_buf *out, const struct gk_snapshot *snap,
 	put_key(out, "devices");
 	gk_buf_putc(out, '[');
 	for (size_t i = 0; i < snap->device_count; i++)
-		put_identity(out, snap, &snap->devices[i]);
+		put_who(out, snap, &snap->devices[i]);
 	gk_buf_puts(out, "]}");
 }
 
@@ -181,7 +201,7 @@ static void put_device(struct gk_buf *out, const struct gk_teller *teller,
 	uint64_t age = gk_device_age(snap, d, GK_TIER_FAST);
 
 	open_element(out);
-	put_text(out, "uuid", d->uuid);
+	put_identity(out, d);
 	put_state(out, teller, snap, d);
 	if (age != UINT64_MAX)
 		put_seconds(out, "age_seconds", age);
@@ -240,7 +260,7 @@ void gk_tell_details(struct gk_buf *out, const struct gk_snapshot *snap)
 		const struct gk_device *d = &snap->devices[i];
 
 		open_element(out);
-		put_text(out, "uuid", d->uuid);
+		put_identity(out, d);
 		for (int m = 0; m < GK_M_COUNT; m++)
 			put_value(out, &gk_metrics[m], d->m[m]);
 		gk_buf_putc(out, '}');
@@ -322,8 +342,10 @@ void gk_tell_take(struct gk_teller *teller, const struct gk_snapshot *snap)
 	for (size_t i = 0; i < snap->device_count; i++) {
 		const struct gk_device *d = &snap->devices[i];
 		struct gk_state s = state_of(teller, snap, d);
+		char text[GK_NAME_MAX];
 		struct gk_trouble *t =
-		    d->mig_index < 0 ? trouble_of(teller, d->uuid) : NULL;
+		    d->mig_index < 0 ? trouble_of(teller, identity_of(d, text))
+				     : NULL;
 
 		if (!t)
 			continue;
@@ -349,9 +371,11 @@ static bool is_told_trouble(const struct gk_trouble *t,
 static const struct gk_trouble *find_trouble(const struct gk_teller *teller,
 					     const struct gk_device *d)
 {
+	char text[GK_NAME_MAX];
+	const char *who = identity_of(d, text);
+
 	for (int i = 0; i < teller->trouble_count; i++)
-		if (d->mig_index < 0 &&
-		    !strcmp(teller->troubles[i].uuid, d->uuid))
+		if (d->mig_index < 0 && !strcmp(teller->troubles[i].uuid, who))
 			return &teller->troubles[i];
 	return NULL;
 }
@@ -364,7 +388,7 @@ static void put_alert(struct gk_buf *out, const struct gk_snapshot *snap,
 
 	open_element(out);
 	put_text(out, "label", gk_device_label(text, d));
-	put_text(out, "uuid", d->uuid);
+	put_identity(out, d);
 	put_text(out, "state", gk_state_name(t->kind));
 	put_text(out, "glyph", gk_state_glyph(t->kind));
 	put_text(out, "level", held ? "warn" : "fail");

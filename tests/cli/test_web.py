@@ -133,6 +133,28 @@ def test_a_lost_gpu_is_told(web):
         "3", "lost", "fail")
 
 
+def test_gpus_that_were_lost_before(machine):
+    """They have told no UUID yet, and hold up nobody."""
+    made = machine("--gpus", "t4:3", "--frozen")
+    for gpu in ("0", "2"):
+        made.ctl("fail", gpu, "lost", "xid=79")
+    w = Web(made.env, "-i", "0.2")
+    with w.stream() as s:
+        hello = s.until("hello").data
+        assert [d["label"] for d in hello["devices"]] == ["0", "1", "2"]
+        assert len({d["uuid"] for d in hello["devices"]}) == 3
+        frame = s.until("frame").data
+        assert [d["state"] for d in frame["devices"]] == [
+            "lost", "idle", "lost"]
+        alerts = s.until("alert", lambda e: e.data["alerts"]).data["alerts"]
+        assert [a["label"] for a in alerts] == ["0", "2"]
+        made.ctl("clear", "0")
+        s.until("hello", lambda e: all(
+            d["uuid"].startswith("GPU-") for d in e.data["devices"][:2]))
+        s.until("frame", lambda e: e.data["devices"][0]["state"] == "idle")
+    assert w.stop() == (0, "")
+
+
 # ---- the stream ----
 
 def test_who_comes_gets_the_history(web):
