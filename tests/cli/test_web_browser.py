@@ -412,6 +412,122 @@ def test_texts_can_be_read(web, browser, scheme):
         assert contrast(*colours.split("|")) >= 4.5, (colours, text)
 
 
+# Tokens of page.css: what texts are written in, and what draws.
+TEXTS = ("text", "dim", "accent", "busy", "warn", "fail", "owner-4")
+DRAWN = ("work-1", "work-2", "work-3", "work-4", "power", "warn",
+         *(f"owner-{n}" for n in range(7)))
+
+
+def rgb(colour):
+    return "rgb(%d, %d, %d)" % tuple(
+        int(colour[i:i + 2], 16) for i in (1, 3, 5))
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["dark", "light"])
+def test_every_colour_can_be_seen(scheme):
+    """A text by 4.5 to 1 (WCAG 2, AA), what draws by 3."""
+    with open(os.path.join(ROOT, "src/web/page/page.css"),
+              encoding="utf-8") as f:
+        roots = re.findall(r":root \{(.*?)\}", f.read(), re.S)
+    assert len(roots) == 2
+    colours = {name: rgb(value) for name, value in re.findall(
+        r"--([\w-]+): (#[0-9a-f]{6});", roots[scheme])}
+    assert len(colours) == 24
+    least = [(text, ground, 4.5) for text in TEXTS
+             for ground in ("ground", "lift")]
+    least += [("on-fail", "fail", 4.5), ("ground", "warn", 4.5)]
+    least += [(drawn, "ground", 3) for drawn in DRAWN]
+    low = {(text, ground): contrast(colours[text], colours[ground])
+           for text, ground, wanted in least
+           if contrast(colours[text], colours[ground]) < wanted}
+    assert not low
+
+
+def pixels(b):
+    """The colours of the first graph's newest columns."""
+    return set(map(tuple, b.eval("""(() => {
+      const canvas = document.querySelector('.graph.busy canvas');
+      const copy = new OffscreenCanvas(8, canvas.height)
+        .getContext('2d', { willReadFrequently: true });
+      copy.drawImage(canvas, 8 - canvas.width, 0);
+      const data = copy.getImageData(0, 0, 8, canvas.height).data;
+      const seen = new Set();
+      for (let i = 0; i < data.length; i += 4)
+        if (data[i + 3]) seen.add([...data.slice(i, i + 3)].join());
+      return [...seen].map((c) => c.split(',').map(Number));
+    })()""")))
+
+
+def token(b, name):
+    return tuple(int(n, 16) for n in re.findall("..", b.eval(
+        "getComputedStyle(document.documentElement)"
+        f".getPropertyValue('--{name}').trim()")[1:]))
+
+
+def test_the_theme_is_the_systems_and_follows_it(web, browser):
+    """Graphs too, which are drawn and no text."""
+    w = web(EIGHT, "-i", "0.2")
+    b = browser(w.url)
+    grounds = []
+    for scheme in ("dark", "light", "dark"):
+        b.media(prefers_color_scheme=scheme)
+        until_live(b, 8)
+        b.until("document.querySelector('.s-busy')")
+        grounds.append(b.eval("getComputedStyle(document.documentElement)"
+                              ".backgroundColor"))
+        body = token(b, "work-body")
+        wait_until(lambda: body in pixels(b))  # pylint: disable=W0640
+        assert pixels(b) <= {body, token(b, "warn"), *(
+            token(b, f"work-{n}") for n in range(1, 5))}
+    assert grounds == ["rgb(20, 23, 28)", "rgb(255, 255, 255)",
+                       "rgb(20, 23, 28)"]
+
+
+@pytest.mark.parametrize("wish, moves", [("no-preference", True),
+                                         ("reduce", False)])
+def test_nothing_moves_where_nothing_should(web, browser, wish, moves):
+    w = web(["--gpus", "t4:1"])
+    b = browser(w.url)
+    b.media(prefers_reduced_motion=wish)
+    until_live(b, 1)
+    b.eval("""(() => {
+      const outline = document.createElement('li');
+      outline.className = 'outline';
+      document.getElementById('lanes').append(outline);
+      document.body.dataset.link = 'connecting';
+    })()""")
+    assert b.eval("document.getAnimations().length") == int(moves)
+
+
+def test_colours_of_the_system(web, browser):
+    """Where it forces its own: what only a colour said has an edge or a
+    sign."""
+    w = web(EIGHT)
+    assert web.made.ctl("fail", "3", "lost").returncode == 0
+    assert web.made.ctl("set", "1", "temperature=97").returncode == 0
+    b = browser(w.url)
+    b.media(forced_colors="active")
+    b.until(f"{LIVE} && document.querySelector('#alerts .fail') &&"
+            "document.querySelector('#alerts .warn') &&"
+            "document.querySelector('.bar i')")
+
+    def style(selector, name):
+        return b.eval(f"getComputedStyle(document.querySelector('{selector}'))"
+                      f".{name}")
+
+    assert style(".bar", "borderTopWidth") == "1px"
+    assert style(".badge", "borderTopWidth") == "1px"
+    assert style("#alerts .fail", "borderTopWidth") == "3px"
+    assert style("#alerts .warn", "borderTopWidth") == "1px"
+    # The owner of a piece of memory is told by a colour that stays.
+    assert style(".bar i", "backgroundColor") == style(
+        ".swatch", "backgroundColor") == "rgb%s" % (token(b, "owner-0"),)
+    # By which heading rows are sorted is a sign.
+    assert b.eval("getComputedStyle(document.querySelector("
+                  "'th[aria-sort] button'), '::after').content") == '"\u2009▲"'
+    assert {t[0] for t in b.texts("#alerts p")} == {"✕", "▲"}
+
+
 # ---- hosts ----
 
 def test_hosts_are_a_list_and_each_a_page(machine, browser):

@@ -194,7 +194,8 @@ const alertWords = { hung: "does not answer", held: "held back", alert: "error" 
 function alertText(alert) {
   const identity = state.hello?.devices.find((d) => d.uuid === alert.uuid);
   const why = alert.why && alert.why !== `GPU is ${alert.state}` ? ` · ${alert.why}` : "";
-  return `${alert.glyph} GPU ${alert.label} ${identity?.model ?? ""}: ${alertWords[alert.state] ?? alert.state}` +
+  const who = ["GPU", alert.label, identity?.model].filter(Boolean).join(" ");
+  return `${alert.glyph} ${who}: ${alertWords[alert.state] ?? alert.state}` +
     `${why} · since ${clock(alert.since)}`;
 }
 
