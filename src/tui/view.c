@@ -2,6 +2,7 @@
  * view.c - the screens: one row each, and which of them is on top. A screen
  * without a row does not exist yet, and its key says so.
  */
+#include "tui/lanes/part.h"
 #include "tui/view.h"
 
 #include <string.h>
@@ -63,6 +64,7 @@ static const struct view views[SCREEN_COUNT] = {
 			.select = view_environ_select,
 			.at = view_environ_at,
 			.text = view_environ_text,
+			.process = view_environ_process,
 			.step = 5},
     [SCREEN_HELP] = {.title = "help", .draw = view_help, .act = view_help_act},
     [SCREEN_DEVICE] = {.title = "device",
@@ -208,6 +210,46 @@ static void draw_time_note(const struct tui *t, struct grid *g)
 		  (struct grid_style){3, GRID_BOLD | GRID_REVERSE});
 }
 
+static bool is_blank(const struct grid *g, int row, int from)
+{
+	for (int c = from < 0 ? 0 : from; c < g->columns; c++)
+		if (grid_at(g, row, c)->c != L' ')
+			return false;
+	return true;
+}
+
+/*
+ * How far a screen is scrolled, in lanes: a bar at the right, and which lines
+ * these are, in the first row where only that has room.
+ */
+static void draw_scroll_marks(const struct tui *t, struct grid *g)
+{
+	const struct view *view = view_of(t);
+	int hidden = t->line_count - t->rows, rows = g->rows - 2, at, row;
+	int all = view->count ? (int)view->count(t) : t->line_count;
+	char place[64];
+
+	if (hidden <= 0 || rows < 1)
+		return;
+	lanes_scroll_bar(t, g, 1, rows, hidden + rows);
+	lanes_place_text(t->scroll, all - hidden, all, place, sizeof place);
+	at = g->columns - 1 - lanes_width(place);
+	row = is_blank(g, 0, at) && !is_blank(g, g->rows - 1, at) ? 0
+								  : g->rows - 1;
+	lanes_put(g, row, at < 0 ? 0 : at,
+		  at < 0 ? GRID_PLAIN : grid_at(g, row, at)->style, "%s",
+		  place);
+}
+
+/* Lanes' own screens tell time and place by themselves. */
+static bool tells_all(const struct tui *t)
+{
+	bool lanes = t->options.look == LOOK_LANES;
+
+	return t->screen == SCREEN_HOSTS || t->screen == SCREEN_ALERTS ||
+	       (lanes && t->screen == SCREEN_MAIN);
+}
+
 /* The scroll that went past the end is drawn again. */
 void tui_draw(struct tui *t, struct grid *g)
 {
@@ -221,10 +263,11 @@ void tui_draw(struct tui *t, struct grid *g)
 			break;
 		t->scroll = scroll;
 	}
-	/* Lanes tell the time in the head of their main screen. */
-	if ((t->options.look != LOOK_LANES || t->screen != SCREEN_MAIN) &&
-	    t->screen != SCREEN_HOSTS)
+	if (!tells_all(t))
 		draw_time_note(t, g);
+	if (!tells_all(t) && t->options.look == LOOK_LANES &&
+	    t->screen != SCREEN_DEVICE)
+		draw_scroll_marks(t, g);
 	t->drawn = g;
 }
 

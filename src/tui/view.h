@@ -71,6 +71,7 @@ long view_environ_selected(const struct tui *t);
 void view_environ_select(struct tui *t, long position);
 long view_environ_at(const struct tui *t, int row);
 void view_environ_text(const struct tui *t, size_t at, struct gk_buf *out);
+const struct gk_process *view_environ_process(const struct tui *t);
 
 /* The help screen. */
 int view_help(struct tui *t, struct grid *g);

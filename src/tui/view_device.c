@@ -100,12 +100,32 @@ void view_device_frame(struct tui *t)
 
 /* ---- moving ---- */
 
-/* Opens at the GPU of the selected process. */
+/* The process as the driver lists it: a tree's is of all its GPUs together. */
+static const struct gk_process *listed_process(const struct tui *t,
+					       const struct gk_process *p)
+{
+	const struct gk_process *list = t->snap->processes;
+
+	if (p >= list && p < list + t->snap->process_count)
+		return p;
+	for (size_t i = 0; i < t->snap->process_count; i++)
+		if (list[i].pid == p->pid &&
+		    list[i].start_ticks == p->start_ticks)
+			return &list[i];
+	return NULL;
+}
+
+/* Opens at the GPU of the selected process, the first of several. */
 bool view_device_open(struct tui *t)
 {
-	const struct gk_process *p = tui_process(t);
+	const struct gk_process *chosen = tui_process(t);
+	const struct gk_process *p = chosen ? listed_process(t, chosen) : NULL;
 	const struct gk_device *d = p ? &t->snap->devices[p->device] : NULL;
 
+	if (chosen && !p) {
+		tui_say(t, "Process %d is on no GPU.", (int)chosen->pid);
+		return false;
+	}
 	if (d && d->parent >= 0)
 		d = &t->snap->devices[d->parent];
 	if (d)

@@ -242,3 +242,16 @@ void view_environ_text(const struct tui *t, size_t at, struct gk_buf *out)
 	gk_buf_printf(out, "%s=%s", t->environ.list[at].key,
 		      tui_environ_value(&t->environ, at));
 }
+
+const struct gk_process *view_environ_process(const struct tui *t)
+{
+	const struct tui_tag *who = &t->environ.who;
+
+	for (size_t i = 0; t->snap && i < t->snap->process_count; i++) {
+		const struct gk_process *p = &t->snap->processes[i];
+
+		if (p->pid == who->pid && p->start_ticks == who->start_ticks)
+			return p;
+	}
+	return NULL;
+}

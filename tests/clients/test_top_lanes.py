@@ -1,0 +1,56 @@
+"""Lanes in a terminal: what its screens have in common."""
+
+import re
+
+import pytest
+
+from conftest import GPUKIT, clean_env
+from screen import Terminal
+
+DOWN, END, ENTER = b"\x1bOB", b"\x1b[4~", b"\r"
+
+
+@pytest.fixture
+def top(machine, tmp_path):
+    made = machine("--gpus", "h100:2", "--load", "train:1")
+    terminal = Terminal([GPUKIT, "top"],
+                        clean_env(XDG_CONFIG_HOME=str(tmp_path), **made.env),
+                        80, 16)
+    terminal.wait_for("gpukit-load")
+    yield terminal
+    terminal.close()
+
+
+@pytest.mark.parametrize("keys, screen", [
+    (DOWN, None), (b"t\x06gpukit-load\r", "COMMAND"),
+    (DOWN + ENTER, "HOST-MEM"), (DOWN + b"e", "Environment of")])
+def test_d_opens_the_gpu_of_the_process(top, keys, screen):
+    top.send(keys)
+    if screen:
+        top.wait_for(screen)
+    top.settle()
+    top.send(b"d")
+    top.wait_for(lambda text: re.match(" +1 H100", text) and "Now" in text)
+
+
+def test_d_on_a_process_without_gpu(top):
+    top.send(b"t")
+    top.wait_for("COMMAND")
+    top.settle()
+    top.send(b"\x1b[1~d")
+    top.wait_for("is on no GPU")
+
+
+@pytest.mark.parametrize("keys, whole", [
+    (b"h", r"1–16 of \d+ ▼"), (b"\x1bOQ", r"1–13 of \d+ ▼"),
+    (DOWN + b"e", r"1–14 of \d+ ▼"), (b"d", r"1–14 of \d+ ▼")])
+def test_what_scrolls_says_how_far(top, keys, whole):
+    top.send(keys)
+    text = top.wait_for(lambda text: re.search(whole, text))
+    bar = [line[-1] for line in text.split("\n")[1:-1]]
+    assert bar[0] == "┃" and bar[-1] == "│"
+    top.send(END)
+    # Details of a GPU may still come: the end of what there is by then.
+    text = top.wait_for(lambda text: re.search(r"–(\d+) of \1 ▲", text))
+    bar = [line[-1] for line in text.split("\n")[1:-1]]
+    assert bar[-1] == "┃" and bar[0] == "│"
