@@ -4,7 +4,7 @@ import json
 import subprocess
 
 from conftest import GPUKIT
-from torch_program import python, run, torch_env
+from torch_program import needs, python, run, torch_env
 
 
 def test_mixed_devices_are_an_error_as_on_a_gpu():
@@ -29,6 +29,7 @@ raises(lambda: a.numpy(), TypeError, "cuda:0")
 def test_mixed_devices_are_told_in_the_words_of_pytorch():
     """Those of its CUDA wheels, 2.8 and later: the check that torchgen writes,
     TensorIterator's, and indexing's."""
+    needs(2, 8)
     run("""
 a, b = torch.ones(3, 3, device="cuda"), torch.ones(3, 3)
 BEGIN = "Expected all tensors to be on the same device, but "

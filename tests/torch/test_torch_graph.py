@@ -1,7 +1,7 @@
 """torch.cuda.graph: what is captured is done again by each replay, on the same
 memory, and is what the operators do without."""
 
-from torch_program import run
+from torch_program import needs, run
 
 STEP = """
 def make(seed=5, drop=0.):
@@ -212,6 +212,17 @@ def capture():
         raises(lambda: x + 1, RuntimeError, "previous error during capture")
 raises(capture, RuntimeError, "previous error during capture")
 assert x.tolist() == [1] * 4
+""")
+
+
+def test_after_a_capture_that_was_lost_comes_another():
+    needs(2, 8)  # before, PyTorch's allocator captures for ever
+    run("""
+x = torch.ones(4, device="cuda")
+def capture():
+    with torch.cuda.graph(torch.cuda.CUDAGraph()):
+        x.nonzero()
+raises(capture, RuntimeError, "previous error during capture")
 graph = torch.cuda.CUDAGraph()
 with torch.cuda.graph(graph):
     x[x > 0] = 5.

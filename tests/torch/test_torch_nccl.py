@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from conftest import GPUKIT
-from torch_program import PYTHON, torch_env
+from torch_program import PYTHON, needs, torch_env
 
 BEGIN = """
 import datetime, os, signal, time
@@ -109,6 +109,7 @@ print("well", flush=True)
 
 def test_training_is_that_of_one_process(tmp_path):
     """DDP, sharded parameters, a sharded optimizer, parallel tensors."""
+    needs(2, 6)  # fully_shard
     done = torchrun(tmp_path, MODEL + """
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
@@ -180,6 +181,7 @@ print("well", flush=True)
 
 def test_layers_are_split_among_ranks(tmp_path):
     """A pipeline of two stages and four batches at a time."""
+    needs(2, 6)  # stages that learn their shapes
     done = torchrun(tmp_path, MODEL + """
 from torch.distributed.pipelining import PipelineStage, ScheduleGPipe
 

@@ -113,6 +113,35 @@ assert torch.equal(x.grad, y.detach()) and .15 < (y == 0).float().mean() < .35
 """)
 
 
+def test_the_norms_of_ranks_are_those_of_their_whole():
+    run("""
+x, grad = torch.randn(6, 3, 4), torch.randn(6, 3, 4)
+norm = nn.BatchNorm1d(3)
+nn.init.normal_(norm.weight)
+leaf = x.clone().requires_grad_()
+expected = norm(leaf)
+expected.backward(grad)
+mean, var = torch.zeros(3, device="cuda"), torch.ones(3, device="cuda")
+weight, bias = norm.weight.detach().cuda(), norm.bias.detach().cuda()
+ranks = [x[:2].cuda(), x[2:].cuda()]
+stats = [torch.batch_norm_stats(one, 1e-5) for one in ranks]
+counts = torch.tensor([8., 16.], device="cuda")
+m, invstd = torch.batch_norm_gather_stats_with_counts(
+    ranks[0], *(torch.stack(one) for one in zip(*stats)), mean, var, .1, 1e-5,
+    counts)
+same(mean, norm.running_mean)
+same(var, norm.running_var)
+same(torch.batch_norm_elemt(x.cuda(), weight, bias, m, invstd, 1e-5),
+     expected.detach())
+total, product, of_weight, of_bias = torch.batch_norm_backward_reduce(
+    grad.cuda(), x.cuda(), m, invstd, weight, True, True, True)
+same(of_weight, norm.weight.grad)
+same(of_bias, norm.bias.grad)
+same(torch.batch_norm_backward_elemt(grad.cuda(), x.cuda(), m, invstd, weight,
+                                     total, product, counts.int()), leaf.grad)
+""")
+
+
 def test_a_function_mode_of_the_program_is_not_met_within():
     run("""
 torch.set_default_device("cuda")

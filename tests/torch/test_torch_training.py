@@ -5,7 +5,7 @@ less."""
 
 import pytest
 
-from torch_program import on_both, run_file, told
+from torch_program import needs, on_both, run_file, told
 
 ROUNDED = {"llama_in_bfloat16": 1e-4, "mixed": 1e-2}
 
@@ -37,6 +37,7 @@ def test_memory_is_handled_as_on_a_gpu(tmp_path):
 
 
 def test_four_ranks_learn_what_one_process_learns(tmp_path):
+    needs(2, 6)  # fully_shard
     ranks = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node"]
     found = told(run_file([*ranks, "4", "parallel.py", "cuda", str(tmp_path)],
                           "h100:4"))

@@ -2,6 +2,7 @@
 need the virtual environment build/venv-torch, or GPUKIT_TORCH_PYTHON, a Python
 with another PyTorch; without it they are skipped."""
 
+import functools
 import json
 import os
 import subprocess
@@ -51,6 +52,21 @@ def python():
     if not os.path.exists(PYTHON):
         pytest.skip("no PyTorch in build/venv-torch: ./run torch")
     return PYTHON
+
+
+@functools.lru_cache(maxsize=None)
+def _version():
+    text = subprocess.check_output(
+        [python(), "-c",
+         "from importlib.metadata import version; print(version('torch'))"],
+        text=True)
+    return tuple(int(one) for one in text.split(".")[:2])
+
+
+def needs(major, minor):
+    """Skips where the PyTorch is older."""
+    if _version() < (major, minor):
+        pytest.skip(f"PyTorch {major}.{minor} has it first")
 
 
 def run(program, gpus="h100:2", options=(), check=True, **more):

@@ -54,6 +54,63 @@ def _rms_norm_backward(grad, x, shape, rstd, weight, wanted):
     return of_x, of_weight
 
 
+# SyncBatchNorm's: statistics of this rank, of all, and the way back.
+
+def _by_channel(values, like):
+    return _wide(values).reshape([1, -1] + [1] * (like.dim() - 2))
+
+
+def _sums(tensor):
+    return tensor.sum([0, *range(2, tensor.dim())])
+
+
+def _batch_stats(x, eps):
+    dims, wide = [0, *range(2, x.dim())], _wide(x)
+    return wide.mean(dims), (wide.var(dims, unbiased=False) + eps).rsqrt_()
+
+
+def _batch_elemt(x, weight, bias, mean, invstd, eps):
+    wide = (_wide(x) - _by_channel(mean, x)) * _by_channel(invstd, x)
+    wide = wide if weight is None else wide * _by_channel(weight, x)
+    wide = wide if bias is None else wide + _by_channel(bias, x)
+    return wide.to(x.dtype)
+
+
+def _batch_gather(x, mean, invstd, running_mean, running_var, momentum, eps,
+                  counts):
+    """mean and invstd: ranks, channels; counts: the values of each rank."""
+    weights = counts.to(mean.dtype).view(-1, 1)
+    total = weights.sum()
+    center = (mean * weights).sum(0) / total
+    squares = ((invstd.pow(-2) - eps + (mean - center).square())
+               * weights).sum(0)
+    for running, value in ((running_mean, center),
+                           (running_var, squares / (total - 1))):
+        if running is not None:
+            running.mul_(1 - momentum).add_(value.to(running.dtype),
+                                            alpha=momentum)
+    return center, (squares / total + eps).rsqrt_()
+
+
+def _batch_reduce(grad, x, mean, invstd, weight, of_x, of_weight, of_bias):
+    total = _sums(_wide(grad))
+    product = _sums(_wide(grad) * (_wide(x) - _by_channel(mean, x)))
+    dtype = total.dtype if weight is None else weight.dtype
+    return (total if of_x else None, product if of_x else None,
+            (product * invstd).to(dtype) if of_weight else None,
+            total.to(dtype) if of_bias else None)
+
+
+def _batch_backward(grad, x, mean, invstd, weight, total, product, counts):
+    count = counts.sum()
+    made = _wide(grad) - _by_channel(total / count, x) - (
+        _wide(x) - _by_channel(mean, x)) * _by_channel(
+            product / count * invstd.square(), x)
+    made *= _by_channel(invstd, x)
+    made = made if weight is None else made * _by_channel(weight, x)
+    return made.to(x.dtype)
+
+
 # Dropout.
 
 def _native_dropout(drawing, x, p, train):
@@ -313,6 +370,11 @@ KERNELS = {
     "_use_cudnn_ctc_loss.Tensor": _no,
     "_use_miopen_ctc_loss": _no,
     "_use_miopen_ctc_loss.Tensor": _no,
+    "batch_norm_backward_elemt": _batch_backward,
+    "batch_norm_backward_reduce": _batch_reduce,
+    "batch_norm_elemt": _batch_elemt,
+    "batch_norm_gather_stats_with_counts": _batch_gather,
+    "batch_norm_stats": _batch_stats,
     "cudnn_batch_norm": _cudnn_batch_norm,
     "cudnn_batch_norm_backward": _cudnn_batch_norm_backward,
     "cudnn_grid_sampler": _grid_sampler,
