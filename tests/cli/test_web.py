@@ -39,6 +39,7 @@ def test_the_page_is_in_the_command(web):
     for method in ("POST", "PUT", "DELETE"):
         assert w.get("/", method=method)[0] == 405
     assert w.get("/api/v1/events", method="HEAD")[::2] == (200, "")
+    assert w.get("/api/v1/events/nope", method="HEAD")[0] == 404
 
 
 def test_nothing_is_from_outside():

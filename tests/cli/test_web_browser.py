@@ -556,3 +556,39 @@ def test_hosts_are_a_list_and_each_a_page(machine, browser):
             f"'127.0.0.1:{peers[0].port}'")
     for one in (*peers[1:], hub):
         assert one.stop() == (0, "")
+
+
+def test_a_host_that_is_away_says_so_at_once(machine, browser):
+    """Its last frame is no frame of now, whoever comes later; the list is."""
+    made = machine("--gpus", "t4:2")
+    peer = Web(made.env)
+    hub = Web(machine("--gpus", "l4:1").env, "--peer", peer.url)
+    name = f"127.0.0.1:{peer.port}"
+    b = browser(hub.url)
+    b.until("document.querySelectorAll('#hosts .square').length === 3")
+    time = b.text("#clock")
+    b.until(f"document.getElementById('clock').textContent !== '{time}'")
+    assert peer.stop() == (0, "")
+    b.until("/connect|ended/.test(document.getElementById('hosts').innerText)")
+    b.eval(f"""(() => {{
+      window.seen = [];
+      new MutationObserver(() => seen.push(document.body.dataset.link))
+        .observe(document.body, {{ attributes: true }});
+      location.hash = 'host={name}';
+    }})()""")
+    b.until(f"document.body.dataset.link === 'away' && {LANES} === 2")
+    assert "live" not in b.eval("window.seen")
+    assert re.match(r"Last frame \d\d:\d\d:\d\d, .*(connect|ended)",
+                    b.text("#link").strip())
+    peer = Web(made.env, "--port", peer.port)
+    until_live(b, 2)
+    # A host that nobody has heard of.
+    b.eval("location.hash = 'host=nobody'")
+    b.until("document.getElementById('notice').textContent ==="
+            " \"No host 'nobody' is here.\"")
+    assert b.eval("document.getElementById('host').value") == ""
+    b.key("Escape")
+    b.until("!document.getElementById('hosts').hidden &&"
+            "document.getElementById('notice').hidden")
+    for one in (peer, hub):
+        assert one.stop() == (0, "")

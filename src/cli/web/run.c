@@ -93,14 +93,15 @@ static void serve_events(struct site *s, const struct gk_http_request *request,
 	const char *name = request->path + strlen(EVENTS);
 	struct gk_stream *stream;
 
-	if (request->head) {
-		message(page, 200, "");
-		return;
-	}
 	stream =
 	    gk_hub_look(s->hub, *name ? name + 1 : NULL, request->last_event);
 	if (!stream) {
 		message(page, 404, "no such host\n");
+		return;
+	}
+	if (request->head) {
+		gk_stream_end(stream);
+		message(page, 200, "");
 		return;
 	}
 	page->status = 200;

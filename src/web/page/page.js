@@ -7,9 +7,11 @@ import { Processes } from "./processes.js";
 import { GIB, age, clock, kilowatts, known, make, say, whole } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
+const asked = () => new URLSearchParams(location.hash.slice(1)).get("host");
 const state = {
   source: null, retry: null, // the stream, and the timer of a new one
-  host: null,                // whose stream it is; null: this machine's
+  host: asked(),             // whose stream it is; null: this machine's
+  refused: false,            // there is no such host
   hello: null, frame: null, details: new Map(), alerts: [],
   lanes: new Map(),          // by uuid
   last: 0,                   // time of the last frame, as the machine tells it
@@ -21,7 +23,6 @@ const processes = new Processes($("processes"));
 
 // ---- the connection ----
 
-const asked = () => new URLSearchParams(location.hash.slice(1)).get("host");
 const isList = () => hosts.many && !state.host;
 
 function link(word, text) {
@@ -29,28 +30,46 @@ function link(word, text) {
   say($("link").lastElementChild, text);
 }
 
+// What is known of the host that is shown, where there is a list of them.
+const here = () => (state.host ? hosts.find(state.host) : hosts.list[0]);
+const patience = () => 1000 * Math.max(5, 3 * (state.hello?.interval_seconds ?? 1));
+const isOld = () => performance.now() - state.heard > patience();
+// Nothing new of it comes although the stream lives: the hub does not hear it.
+const unheard = () => (hosts.many && here()?.why) || "";
+
 function away() {
-  link("away", state.last ? `Last frame ${clock(state.last)}, trying again` : "no answer, trying again");
+  const why = unheard() || "trying again";
+  link("away", state.last ? `Last frame ${clock(state.last)}, ${why}` : `no answer, ${why}`);
+}
+
+function tellLink() {
+  if (unheard() || isOld()) away();
+  else link("live", "live");
 }
 
 function connect() {
   clearTimeout(state.retry);
   state.source?.close();
-  state.host = asked();
   const source = new EventSource("api/v1/events" + (state.host ? `/${encodeURIComponent(state.host)}` : ""));
   state.source = source;
-  source.onopen = () => { if (!state.last) link("connecting", "connecting…"); };
+  source.onopen = () => {
+    state.refused = false;
+    if (!state.last) link("connecting", "connecting…");
+  };
   source.onerror = () => {
     away();
     // A refusal ends the stream for good: the browser does not try again.
-    if (source.readyState === EventSource.CLOSED) state.retry = setTimeout(connect, 5000);
+    if (source.readyState !== EventSource.CLOSED) return;
+    state.retry = setTimeout(connect, 5000);
+    state.refused = true;
+    tellNotice();
   };
   for (const [name, take] of Object.entries(events))
     source.addEventListener(name, (event) => { if (source === state.source) take(JSON.parse(event.data)); });
 }
 
 function forget() {
-  Object.assign(state, { hello: null, frame: null, alerts: [], last: 0, pointing: null });
+  Object.assign(state, { host: asked(), refused: false, hello: null, frame: null, alerts: [], last: 0, pointing: null });
   state.details.clear();
   state.lanes.clear();
   processes.put(null);
@@ -83,7 +102,7 @@ const events = {
     state.last = frame.time;
     state.heard = performance.now();
     for (const device of frame.devices) state.lanes.get(device.uuid)?.add(device, columns);
-    link("live", "live");
+    tellLink();
     if (document.hidden || isList()) return;
     for (const lane of state.lanes.values()) if (lane.frame && columns) lane.step(columns);
     tellFrame();
@@ -104,7 +123,10 @@ const events = {
   },
   hosts(event) {
     hosts.put(event.hosts);
-    if (!document.hidden) tellHosts();
+    if (state.frame) tellLink();
+    if (document.hidden) return;
+    tellHosts();
+    tellHead();
   },
 };
 
@@ -180,8 +202,8 @@ function modelText() {
 }
 
 function tellNotice() {
-  const here = state.host ? hosts.find(state.host) : hosts.list[0];
-  const silent = here?.why && !state.frame ? here.why : "";
+  const silent = state.refused && state.host ? `No host '${state.host}' is here.`
+    : !state.frame && here()?.why || "";
   const empty = state.hello && !state.hello.devices.length;
   $("notice").hidden = !silent && !empty || isList();
   $("notice").classList.toggle("fail", Boolean(silent));
@@ -296,10 +318,7 @@ document.addEventListener("keydown", (event) => {
 
 // ---- time that passes without a frame ----
 
-setInterval(() => {
-  const patience = 1000 * Math.max(5, 3 * (state.hello?.interval_seconds ?? 1));
-  if (document.body.dataset.link === "live" && performance.now() - state.heard > patience) away();
-}, 1000);
+setInterval(() => { if (document.body.dataset.link === "live" && isOld()) away(); }, 1000);
 
 document.addEventListener("visibilitychange", lookAgain);
 window.addEventListener("hashchange", () => { forget(); connect(); });
