@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/str.h"
+#include "core/held.h"
 #include "core/past.h"
 #include "core/series.h"
 
@@ -130,6 +131,10 @@ static double of_device(struct device *d, const struct gk_device *from,
 	if (what == GK_HD_MEM)
 		return share_of_whole(from->m[GK_M_MEM_USED],
 				      from->m[GK_M_MEM_TOTAL]);
+	if (what == GK_HD_HELD)
+		return from->m[GK_M_THROTTLE].why == GK_PRESENT
+			   ? (double)gk_held_back(from)
+			   : (double)NAN;
 	if (gk_metrics[info->metric].kind == GK_KIND_COUNTER)
 		return counter_rate(d, from, what);
 	return scaled_value(from->m[info->metric], info->scale);

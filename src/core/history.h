@@ -11,7 +11,8 @@
 /*
  * The series that are kept of a device: SERIES(id, "title", "unit as shown",
  * metric, how much of the metric is one unit). Memory is shown as a part of all
- * memory, a counter as its growth in a second.
+ * memory, a counter as its growth in a second; HELD is how much of the time
+ * something held the clocks back, from 0 to 1.
  */
 #define GK_HISTORY_DEVICE(SERIES)                                              \
 	SERIES(GPU_UTIL, "GPU utilisation", "%", GPU_UTIL, 1)                  \
@@ -32,7 +33,8 @@
 	SERIES(OFA, "optical flow", "%", OFA_UTIL, 1)                          \
 	SERIES(GR_CLOCK, "graphics clock", "MHz", GR_CLOCK, 1e6)               \
 	SERIES(VIDEO_CLOCK, "video clock", "MHz", VIDEO_CLOCK, 1e6)            \
-	SERIES(FAN, "fan", "%", FAN, 1)
+	SERIES(FAN, "fan", "%", FAN, 1)                                        \
+	SERIES(HELD, "clocks held back", "", THROTTLE, 1)
 
 enum gk_history_device {
 #define SERIES(id, title, unit, metric, scale) GK_HD_##id,

@@ -13,19 +13,11 @@
 #define ALERT_NS   (600 * GK_NS_PER_S)
 #define IDLE_LEAST (60 * GK_NS_PER_S) /* that is told */
 #define BUSY_LEAST 5                  /* percent */
-#define HELD_LEAST 10                 /* percent below the clock */
 #define LONG_WORDS 24                 /* columns for more than the state */
 #define MORE_WORDS 34                 /* for the time as well */
 #define GIB        1073741824.0
 
-/* Bits of nvmlClocksEventReasons. */
-enum {
-	BY_POWER = 0x4,
-	BY_HARDWARE = 0x8,
-	BY_HEAT = 0x20 | 0x40,
-	BY_BRAKE = 0x80,
-	HELD_BACK = BY_POWER | BY_BRAKE | BY_HARDWARE,
-};
+#define HELD_BACK (GK_BY_POWER | GK_BY_BRAKE | GK_BY_HARDWARE)
 
 static const struct {
 	const char *name, *glyph;
@@ -60,16 +52,6 @@ struct gk_value gk_power_limit(const struct gk_device *d)
 	struct gk_value limit = d->m[GK_M_POWER_ENFORCED];
 
 	return limit.why == GK_PRESENT ? limit : d->m[GK_M_POWER_LIMIT];
-}
-
-int gk_below_clock(const struct gk_device *d)
-{
-	double now = number_of(d, GK_M_SM_CLOCK);
-	double most = number_of(d, GK_M_SM_CLOCK_MAX);
-
-	if (now < 0 || most <= 0)
-		return -1;
-	return now >= most ? 0 : (int)(100 * (most - now) / most + 0.5);
 }
 
 char *gk_age_text(char dst[GK_AGE_MAX], uint64_t ns)
@@ -139,7 +121,7 @@ static void see_device(struct gk_seen_gpu *gpu, const struct gk_device *d,
 	int64_t ecc = gk_value_or_none(d->m[GK_M_ECC_UNCORRECTED]);
 
 	see_since(&gpu->idle_ns, busy >= 0 && busy < BUSY_LEAST, now);
-	see_since(&gpu->heat_ns, reasons_of(d) & BY_HEAT, now);
+	see_since(&gpu->heat_ns, reasons_of(d) & GK_BY_HEAT, now);
 	see_since(&gpu->held_ns, reasons_of(d) & HELD_BACK, now);
 	if (ecc > gpu->ecc)
 		gpu->ecc_ns = now;
@@ -251,7 +233,7 @@ static bool say_held(const struct gk_seen_gpu *gpu,
 	int below = gk_below_clock(d);
 	const char *unit = o.width >= LONG_WORDS ? " °C" : "°";
 
-	if ((o.hot && heat >= o.hot) || why & BY_HEAT) {
+	if ((o.hot && heat >= o.hot) || why & GK_BY_HEAT) {
 		s->kind = GK_STATE_HOT;
 		if (heat >= 0)
 			snprintf(s->words, sizeof s->words, "hot %.0f%s", heat,
@@ -262,11 +244,11 @@ static bool say_held(const struct gk_seen_gpu *gpu,
 	} else if (why & HELD_BACK) {
 		s->kind = GK_STATE_HELD;
 		snprintf(s->words, sizeof s->words, "%s",
-			 why & BY_BRAKE   ? "power brake"
-			 : why & BY_POWER ? "power cap"
-					  : "hw slowdown");
+			 why & GK_BY_BRAKE   ? "power brake"
+			 : why & GK_BY_POWER ? "power cap"
+					     : "hw slowdown");
 		add_since(s, gpu->held_ns, snap->mono_ns, o.width);
-		s->slight = below >= 0 && below < HELD_LEAST;
+		s->slight = below >= 0 && below < GK_HELD_LEAST;
 	} else {
 		return false;
 	}

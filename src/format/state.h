@@ -5,6 +5,8 @@
 #ifndef GK_FORMAT_STATE_H
 #define GK_FORMAT_STATE_H
 
+#include "core/held.h"
+
 #include <gpukit/gpukit.h>
 
 #define GK_SEEN_GPUS 64 /* GPUs that are remembered */
@@ -71,9 +73,6 @@ bool gk_device_gone(const struct gk_device *device);
 
 /* The power limit in force. */
 struct gk_value gk_power_limit(const struct gk_device *device);
-
-/* How much below its highest clock a GPU runs, percent; -1: unknown. */
-int gk_below_clock(const struct gk_device *device);
 
 /* Why it is in trouble: "Xid 79: GPU has fallen off the bus", else what
  * gk_device_trouble() says; "" where nothing is wrong. */

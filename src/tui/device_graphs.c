@@ -35,7 +35,8 @@ static bool is_worth_it(const struct gk_device *d, enum gk_history_device what)
 {
 	enum gk_absence why = d->m[gk_history_devices[what].metric].why;
 
-	return why != GK_ABSENT_NOT_SUPPORTED && why != GK_ABSENT_NO_FUNCTION;
+	return what != GK_HD_HELD && why != GK_ABSENT_NOT_SUPPORTED &&
+	       why != GK_ABSENT_NO_FUNCTION;
 }
 
 /* The series that this GPU has; returns how many. */

@@ -220,6 +220,33 @@ static void a_counter_is_shown_as_its_growth(void **state)
 	assert_near(link_rate(62), 7, 1e-3);
 }
 
+/* A power cap by the tenth of the clock from which on it is noticed. */
+static void what_holds_clocks_back_is_remembered(void **state)
+{
+	static const struct {
+		int64_t why, mhz;
+		float held;
+	} seconds[] = {{0, 1980, 0},    {0x4, 1900, 0},  {0x4, 1700, 1},
+		       {0x20, 1980, 1}, {0x80, 1980, 1}, {0x8, 1980, 1},
+		       {0x1, 300, 0}};
+
+	(void)state;
+	devices[0].m[GK_M_SM_CLOCK_MAX] = (struct gk_value){.v = 1980000000};
+	for (int i = 0; i < 7; i++) {
+		devices[0].m[GK_M_THROTTLE] =
+		    (struct gk_value){.v = seconds[i].why};
+		devices[0].m[GK_M_SM_CLOCK] =
+		    (struct gk_value){.v = seconds[i].mhz * 1000000};
+		take(i + 0.5);
+	}
+	for (int i = 0; i < 7; i++)
+		assert_near(one_of(GK_HD_HELD, "GPU-a", i + 1, 1),
+			    seconds[i].held, 1e-3);
+	devices[0].m[GK_M_THROTTLE].why = GK_ABSENT_NOT_SUPPORTED;
+	take(8.5);
+	assert_true(isnan(one_of(GK_HD_HELD, "GPU-a", 9, 1)));
+}
+
 /* Every series is the metric that its row names, in its unit. */
 static void a_series_is_its_metric(void **state)
 {
@@ -233,7 +260,7 @@ static void a_series_is_its_metric(void **state)
 	devices[0].m[GK_M_MEM_TOTAL] = (struct gk_value){.v = 50};
 	devices[0].read_ns[GK_TIER_ASKED] = AT(0.5);
 	take(0.5);
-	for (int i = 0; i < GK_HD_COUNT; i++) {
+	for (int i = 0; i < GK_HD_HELD; i++) {
 		if (gk_metrics[gk_history_devices[i].metric].kind ==
 		    GK_KIND_COUNTER)
 			continue;
@@ -510,6 +537,7 @@ int main(void)
 	    T(a_history_begins_with_its_first_snapshot),
 	    T(what_the_driver_remembers_is_filled_in),
 	    T(a_series_is_its_metric),
+	    T(what_holds_clocks_back_is_remembered),
 	    T(processes_make_room),
 	    T(who_is_unseen_for_longest_makes_room),
 	    T(mig_devices_are_no_gpus),

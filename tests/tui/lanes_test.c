@@ -343,6 +343,63 @@ static void every_gpu_is_on_a_page(void **state)
 	screen_end(&s);
 }
 
+/* The rows of the lanes that are shown: one after the other, on the screen. */
+static void assert_lanes_apart(void)
+{
+	int below = 0;
+
+	for (int i = 0; i < s.t.lanes.hit_count; i++) {
+		const struct lanes_hit *hit = &s.t.lanes.hits[i];
+
+		if (hit->kind != HIT_GPU)
+			continue;
+		if (hit->row < below || hit->row + hit->rows >= s.g.rows)
+			fail_msg("%dx%d: GPU %d in row %d", s.g.columns,
+				 s.g.rows, hit->id, hit->row);
+		below = hit->row + hit->rows;
+	}
+	assert_true(below > 0);
+}
+
+static void pages_show_all(size_t gpus)
+{
+	bool seen[32] = {0};
+
+	for (size_t turn = 0; turn < gpus; turn++) {
+		screen_draw(&s);
+		assert_edge_free();
+		assert_lanes_apart();
+		for (int i = 0; i < s.t.lanes.hit_count; i++)
+			if (s.t.lanes.hits[i].kind == HIT_GPU)
+				seen[s.t.lanes.hits[i].id] = true;
+		screen_press(&s, "}");
+	}
+	for (size_t i = 0; i < gpus; i++)
+		if (!seen[i])
+			fail_msg("%dx%d: no GPU %zu of %zu", s.g.columns,
+				 s.g.rows, i, gpus);
+}
+
+static void any_number_of_gpus(void **state)
+{
+	static const int sizes[][2] = {{10, 40},  {20, 60},  {24, 80},
+				       {40, 120}, {60, 200}, {30, 240}};
+
+	(void)state;
+	for (size_t gpus = 1; gpus <= 32; gpus++) {
+		begin(gpus, 24, 80);
+		for (size_t i = 0; i < gpus; i++)
+			work(i, (int)(i * 3), (int)i + 1, 300, 50);
+		tui_list_update(&s.t);
+		for (size_t i = 0; i < 6; i++) {
+			s.t.main.page = 0;
+			screen_resize(&s, sizes[i][0], sizes[i][1]);
+			pages_show_all(gpus);
+		}
+		screen_end(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -353,6 +410,7 @@ int main(void)
 	    cmocka_unit_test(nothing_moves_the_lanes),
 	    cmocka_unit_test(states_differ_without_colours),
 	    cmocka_unit_test(every_gpu_is_on_a_page),
+	    cmocka_unit_test(any_number_of_gpus),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, NULL);

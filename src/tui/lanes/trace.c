@@ -127,16 +127,21 @@ static int cut_columns(int columns)
 void lanes_trace_device(struct tui *t, struct grid *g, size_t device,
 			enum gk_history_device series, struct lanes_trace trace)
 {
-	float values[DOTS * LANES_COLUMNS_MAX];
+	float values[DOTS * LANES_COLUMNS_MAX], held[DOTS * LANES_COLUMNS_MAX];
 	const struct gk_device *d = &t->snap->devices[device];
+	struct gk_history_span span;
 	int cut = trace.columns - cut_columns(trace.columns);
 
 	trace.column += cut;
 	trace.columns -= cut;
-	gk_history_of_device(t->history, d->uuid, series,
-			     tui_time_around(t, DOTS * (unsigned)trace.columns),
-			     values);
+	span = tui_time_around(t, DOTS * (unsigned)trace.columns);
+	gk_history_of_device(t->history, d->uuid, series, span, values);
 	trace.values = values;
+	if (trace.kind == TRACE_WORK || trace.kind == TRACE_POWER) {
+		gk_history_of_device(t->history, d->uuid, GK_HD_HELD, span,
+				     held);
+		trace.held = held;
+	}
 	lanes_trace(t, g, &trace);
 	lanes_mark_trace(t, g,
 			 (struct lanes_hit){.row = trace.row,
