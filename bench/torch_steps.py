@@ -41,6 +41,10 @@ def operators():
                "mm 64": lambda: square.mm(square)}
     times = {name: least(action, 2000, 15) for name, action in actions.items()}
     times["relu of 256 Ki"] = least(large.relu, 300, 15)
+    times["rand of 256 Ki"] = least(
+        lambda: torch.rand(LARGE, device=DEVICE), 50, 15)
+    times["randn of 256 Ki"] = least(
+        lambda: torch.randn(LARGE, device=DEVICE), 50, 15)
     return times
 
 

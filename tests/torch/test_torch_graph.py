@@ -90,6 +90,27 @@ assert all(torch.equal(one, torch.rand(9, device="cuda")) for one in drawn)
 """)
 
 
+def test_a_replay_draws_by_every_kind_of_operator():
+    run("""
+def draw():
+    a = torch.empty(9, device="cuda")
+    return [torch.randint(100, (9,), device="cuda"), a.clone().exponential_(),
+            a.clone().bernoulli_(.5), torch.randperm(9, device="cuda"),
+            F.dropout(torch.ones(9, device="cuda")), a.geometric_(.2)]
+graph = torch.cuda.CUDAGraph()
+with torch.cuda.graph(graph):
+    results = draw()
+torch.cuda.manual_seed(8)
+drawn = []
+for _ in range(2):
+    graph.replay()
+    drawn += [x.clone() for x in results]
+torch.cuda.manual_seed(8)
+for one, expected in zip(drawn, draw() + draw(), strict=True):
+    assert torch.equal(one, expected)
+""")
+
+
 def test_graphs_may_share_a_pool():
     run("""
 x = torch.arange(4., device="cuda")

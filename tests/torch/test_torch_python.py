@@ -7,6 +7,7 @@ import pytest
 
 import test_torch_boxed
 import test_torch_device
+import test_torch_random
 import test_torch_training
 import torch_program
 from torch_program import on_both, run, run_file, told
@@ -27,10 +28,10 @@ def in_python(monkeypatch):
     test_torch_boxed.test_what_is_made_costs_its_bytes_of_the_device,
     test_torch_device.test_mixed_devices_are_an_error_as_on_a_gpu,
     test_torch_device.test_what_cuda_asserts_ends_the_context,
-    test_torch_device.test_generators_are_seeded_saved_and_restored,
-    test_torch_device.test_uniform_and_normal_numbers_are_those_of_a_gpu,
-    test_torch_device.test_numbers_go_on_and_lie_where_a_gpu_puts_them,
-    test_torch_device.test_checkpoints_replay_their_dropout,
+    test_torch_random.test_generators_are_seeded_saved_and_restored,
+    test_torch_random.test_uniform_and_normal_numbers_are_those_of_a_gpu,
+    test_torch_random.test_numbers_go_on_and_lie_where_a_gpu_puts_them,
+    test_torch_random.test_checkpoints_replay_their_dropout,
     test_torch_device.test_an_operator_waits_for_its_stream,
     test_torch_device.test_the_end_waits_for_the_threads_of_autograd,
     test_torch_device.test_its_time_is_busy_time_of_the_gpu,

@@ -15,7 +15,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCES = os.path.join(HERE, "src")
 NAME = "libgpukit-torch.so"
 _COMPILERS = ("c++", "g++", "clang++")
-_FLAGS = ("-O2", "-fPIC", "-fvisibility=hidden", "-w")
+# Numbers are the same on each CPU: no product is added without being rounded.
+_FLAGS = ("-O2", "-fPIC", "-fvisibility=hidden", "-fno-math-errno",
+          "-ffp-contract=off", "-w")
+# Several threads, of the library of GCC's that PyTorch has loaded: not linked.
+_OF_GCC = ("-fopenmp",)
 _LIBRARIES = ("-ltorch_cpu", "-lc10", "-lc10_cuda", "-ltorch_cuda", "-ldl")
 
 
@@ -48,7 +52,8 @@ def _abi():
 
 def _digest():
     """What a library is built from."""
-    digest = hashlib.sha256(repr((_FLAGS, _LIBRARIES)).encode())
+    digest = hashlib.sha256(repr((_FLAGS, _OF_GCC,
+                                  _LIBRARIES)).encode())
     for path in _sources():
         digest.update(os.path.basename(path).encode() + b"\0")
         with open(path, "rb") as f:
@@ -200,6 +205,11 @@ def _flags(folder):
                                      "include"), "-I", folder]
 
 
+def _is_gcc(command):
+    done = _start([*command, "-dM", "-E", "-x", "c++", os.devnull])
+    return "__GNUC__" in done.stdout and "__clang__" not in done.stdout
+
+
 # What most files include, read once for all of them where the compiler is GCC.
 _PRELUDE = "#include <ATen/ATen.h>\n#include <torch/library.h>\n"
 
@@ -209,8 +219,6 @@ def _prelude(words, folder):
     path = os.path.join(folder, "prelude.h")
     with open(path, "w", encoding="utf-8") as f:
         f.write(_PRELUDE)
-    if "clang" in os.path.basename(words[0]):
-        return []
     said = _run([*words, "-x", "c++-header", path, "-o", path + ".gch"])
     return [] if said else ["-include", path]
 
@@ -221,13 +229,17 @@ def _compile(words, folder, source):
     return made, _run([*words, "-c", source, "-o", made])
 
 
-def _run(words):
+def _start(words):
     # The machine's libraries are no business of the compiler's.
     environment = {name: value for name, value in os.environ.items()
                    if name not in ("LD_AUDIT", "LD_LIBRARY_PATH",
                                    "LD_PRELOAD")}
-    done = subprocess.run(words, capture_output=True, text=True, check=False,
+    return subprocess.run(words, capture_output=True, text=True, check=False,
                           env=environment)
+
+
+def _run(words):
+    done = _start(words)
     return "" if not done.returncode else (
         done.stderr.strip() or f"{words[0]} ended with {done.returncode}")
 
@@ -247,7 +259,9 @@ def _build(folder):
     _write_tables(folder)
     files = [path for path in _sources() if path.endswith(".cpp")]
     words = [*command, *_flags(folder)]
-    words += _prelude(words, folder)
+    if _is_gcc(command):
+        words += _OF_GCC
+        words += _prelude(words, folder)
     with ThreadPoolExecutor(_jobs()) as pool:
         made = list(pool.map(
             lambda path: _compile(words, folder, path), files))

@@ -93,9 +93,10 @@ Rows all_rows()
 	Rows all;
 
 	for (auto topic :
-	     {cell_rows, convolution_rows, cudnn_attention_rows, dropout_rows,
-	      efficient_rows, flash_rows, int4_rows, matmul_rows, norm_rows,
-	      other_rows, random_rows, rnn_rows, scaled_rows})
+	     {cell_rows, choice_rows, convolution_rows, cudnn_attention_rows,
+	      dropout_rows, efficient_rows, flash_rows, int4_rows, integer_rows,
+	      matmul_rows, norm_rows, other_rows, random_rows, rnn_rows,
+	      scaled_rows})
 		for (auto &row : topic())
 			all.push_back(row);
 	return all;

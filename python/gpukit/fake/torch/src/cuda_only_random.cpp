@@ -1,15 +1,15 @@
 /*
- * cuda_only_random.cpp - uniform_ and normal_ with the numbers of CUDA's
- * kernels: a thread draws four words at a time, which go to elements that lie
- * as far apart as there are threads (ATen's distribution kernels, for their
- * unroll of four; of two in double precision).
+ * cuda_only_random.cpp - random numbers of continuous distributions with the
+ * values of CUDA's kernels. PyTorch's own templates check arguments and make
+ * iterators; the kernels that they take are ours.
  */
 #include "cuda_only.h"
-#include "philox.h"
+#include "distribution.h"
+#include "draw.h"
 
 #include <ATen/Dispatch.h>
 #include <ATen/OpMathType.h>
-#include <ATen/Parallel.h>
+#include <ATen/native/DistributionTemplates.h>
 
 #include <cmath>
 
@@ -18,159 +18,217 @@ namespace gpukit
 namespace
 {
 
-constexpr int64_t THREADS = 256; /* of a block */
+namespace templates = at::native::templates;
 
-/* What four words come to: as many numbers as a step has elements. */
-struct Step {
-	double value[4];
-};
+using at::TensorIteratorBase;
+using OptionalGenerator = optional<at::Generator>;
+/* What a template's kernel would draw from: ours have a source of their own. */
+using NoGenerator = void;
 
-Step uniform_step(const PhiloxWords &w, bool wide)
+/* work(T(), Wide()): of the iterator's type, and what is computed in. */
+template <class Work> void dispatch(TensorIteratorBase &iter, Work work)
 {
-	const double unit = std::ldexp(1., -53);
-	Step s = {};
-
-	for (int i = 0; i < (wide ? 2 : 4); i++)
-		s.value[i] =
-		    wide ? (w[2 * i] ^ (uint64_t)w[2 * i + 1] << 21) * unit +
-			       unit / 2
-			 : make_uniform(w[i]);
-	return s;
+	AT_DISPATCH_FLOATING_TYPES_AND2(
+	    at::kHalf, at::kBFloat16, iter.dtype(), "distribution",
+	    [&] { work(scalar_t(), at::opmath_type<scalar_t>()); });
 }
 
-/* Box and Muller's, of two uniform numbers. */
-Step normal_step(const PhiloxWords &w, bool wide)
-{
-	const float turn = 2.3283064e-10f * 6.2831855f;
-	Step s = uniform_step(w, wide);
-
-	if (wide) {
-		double size = std::sqrt(-2 * std::log(s.value[0]));
-		double angle = 2 * M_PI * s.value[1];
-
-		return {{size * std::sin(angle), size * std::cos(angle)}};
-	}
-	for (int i = 0; i < 4; i += 2) {
-		float size = std::sqrt(-2 * std::log((float)s.value[i]));
-		float angle = (float)w[i + 1] * turn + turn / 2;
-
-		s.value[i] = size * std::sin(angle);
-		s.value[i + 1] = size * std::cos(angle);
-	}
-	return s;
-}
-
-/* How threads and elements belong together. */
-struct Layout {
-	int64_t count, per_step, threads, steps;
-
-	Layout(int64_t n, bool wide, uint64_t blocks)
-	    : count(n), per_step(wide ? 2 : 4)
+template <class> struct UniformKernel {
+	void operator()(TensorIteratorBase &iter, double from, double to,
+			OptionalGenerator)
 	{
-		int64_t wanted = (n + THREADS - 1) / THREADS;
+		dispatch(iter, [&](auto t, auto wide) {
+			using T = decltype(t);
+			using Wide = decltype(wide);
+			auto low = static_cast<T>(from);
+			auto high = static_cast<T>(to);
+			Wide range = static_cast<Wide>(high - low);
 
-		threads = THREADS * std::min(wanted, (int64_t)blocks);
-		steps = (n - 1) / (threads * per_step) + 1;
+			/* (0, 1] becomes [from, to) */
+			fill<T, Wide>(iter, make_uniforms, [=](Wide x) {
+				auto y = static_cast<T>(x * range + (Wide)low);
+
+				return y == high ? low : y;
+			});
+		});
 	}
 };
 
-template <class T, class Put>
-void fill_thread(T *out, const Layout &l, const Philox &philox, int64_t thread,
-		 Step (*step)(const PhiloxWords &, bool), Put put)
-{
-	for (int64_t k = 0; k < l.steps; k++) {
-		int64_t at = thread + k * l.threads * l.per_step;
+template <class> struct NormalKernel {
+	void operator()(const at::TensorBase &self, double mean, double std,
+			OptionalGenerator)
+	{
+		auto iter = at::TensorIterator::borrowing_nullary_op(self);
 
-		if (at >= l.count)
-			return;
-		Step s = step(draw_words(philox, thread, k), l.per_step == 2);
-		for (int64_t i = 0; i < l.per_step; i++, at += l.threads)
-			if (at < l.count)
-				out[at] = put(s.value[i]);
+		dispatch(iter, [&](auto t, auto wide) {
+			using T = decltype(t);
+			using Wide = decltype(wide);
+
+			fill<T, Wide>(iter, make_normals, [=](Wide x) {
+				return static_cast<T>(x * (Wide)std +
+						      (Wide)mean);
+			});
+		});
 	}
-}
+};
 
-/* Elements in the order in which they lie, where they lie without gaps. */
-Tensor in_order(const Tensor &self)
-{
-	return self.is_non_overlapping_and_dense()
-		   ? self.as_strided({self.numel()}, {1})
-		   : at::empty({self.numel()}, self.options());
-}
+template <class> struct LogNormalKernel {
+	void operator()(TensorIteratorBase &iter, double mean, double std,
+			OptionalGenerator)
+	{
+		dispatch(iter, [&](auto t, auto wide) {
+			using T = decltype(t);
+			using Wide = decltype(wide);
 
-template <class T, class Put>
-void fill(Tensor &self, Step (*step)(const PhiloxWords &, bool), Put put)
-{
-	Tensor flat = in_order(self);
-	T *out = flat.mutable_data_ptr<T>();
-	uint64_t blocks = philox_source().next.blocks;
-	Layout layout(self.numel(), sizeof(T) == 8, blocks);
-	Philox philox = take_philox(4 * layout.steps);
-
-	at::parallel_for(
-	    0, layout.threads, 4 * THREADS, [&](int64_t begin, int64_t end) {
-		    for (int64_t t = begin; t < end; t++)
-			    fill_thread(out, layout, philox, t, step, put);
-	    });
-	if (!self.is_non_overlapping_and_dense())
-		self.copy_(flat.view(self.sizes()));
-}
-
-Tensor &uniform(Tensor &self, double from, double to, optional<at::Generator>)
-{
-	TORCH_CHECK(from <= to,
-		    "uniform_ expects to return a [from, to) "
-		    "range, but found from=",
-		    from, " > to=", to);
-	if (!self.numel())
-		return self;
-	AT_DISPATCH_FLOATING_TYPES_AND2(
-	    at::kHalf, at::kBFloat16, self.scalar_type(), "uniform_", [&] {
-		    using Wide = at::opmath_type<scalar_t>;
-		    auto low = static_cast<scalar_t>(from);
-		    auto high = static_cast<scalar_t>(to);
-		    Wide range = (Wide)high - (Wide)low;
-
-		    fill<scalar_t>(self, uniform_step, [=](double x) {
-			    auto y = static_cast<scalar_t>((Wide)x * range +
-							   (Wide)low);
-
-			    return y == high ? low : y;
-		    });
-	    });
-	return self;
-}
-
-Tensor &normal(Tensor &self, double mean, double std, optional<at::Generator>)
-{
-	TORCH_CHECK(std >= 0, "normal expects std >= 0.0, but found std ", std);
-	if (self.is_complex()) {
-		Tensor parts = at::view_as_real(self);
-
-		normal(parts, mean, std / std::sqrt(2.), std::nullopt);
-		return self;
+			fill<T, Wide>(iter, make_normals, [=](Wide x) {
+				return static_cast<T>(
+				    std::exp(x * (Wide)std + (Wide)mean));
+			});
+		});
 	}
-	if (!self.numel())
-		return self;
-	AT_DISPATCH_FLOATING_TYPES_AND2(
-	    at::kHalf, at::kBFloat16, self.scalar_type(), "normal_", [&] {
-		    using Wide = at::opmath_type<scalar_t>;
+};
 
-		    fill<scalar_t>(self, normal_step, [=](double x) {
-			    return static_cast<scalar_t>((Wide)x * (Wide)std +
-							 (Wide)mean);
+template <class> struct ExponentialKernel {
+	void operator()(TensorIteratorBase &iter, double lambda,
+			OptionalGenerator)
+	{
+		dispatch(iter, [&](auto t, auto wide) {
+			using T = decltype(t);
+			using Wide = decltype(wide);
+			/* Never 0. */
+			const Wide most =
+			    -std::numeric_limits<Wide>::epsilon() / 2;
+
+			fill<T, Wide>(iter, make_logarithms, [=](Wide log) {
+				return static_cast<T>(Wide(-1) / (Wide)lambda *
+						      std::min(log, most));
+			});
+		});
+	}
+};
+
+template <class> struct CauchyKernel {
+	void operator()(TensorIteratorBase &iter, double median, double sigma,
+			OptionalGenerator)
+	{
+		dispatch(iter, [&](auto t, auto wide) {
+			using T = decltype(t);
+			using Wide = decltype(wide);
+			/* CUDA's tangent of floats is none beyond. */
+			const Wide least =
+			    sizeof(Wide) == 4
+				? std::numeric_limits<Wide>::epsilon()
+				: 0;
+
+			fill<T, Wide>(iter, make_uniforms, [=](Wide x) {
+				x = std::min(std::max(x, least), 1 - least);
+				return static_cast<T>(
+				    (Wide)median +
+				    (Wide)sigma *
+					std::tan((Wide)M_PI * (x - Wide(0.5))));
+			});
+		});
+	}
+};
+
+/* Of whole numbers, too. */
+template <class> struct GeometricKernel {
+	template <class T, class Wide>
+	static void run(TensorIteratorBase &iter, double p)
+	{
+		const Wide of_failure = std::log1p(-(Wide)p);
+
+		fill<T, Wide>(iter, make_logarithms, [=](Wide log) {
+			return static_cast<T>(std::ceil(log / of_failure));
+		});
+	}
+
+	void operator()(TensorIteratorBase &iter, double p, OptionalGenerator)
+	{
+		AT_DISPATCH_ALL_TYPES_AND2(
+		    at::kHalf, at::kBFloat16, iter.dtype(), "geometric_", [&] {
+			    if (std::is_same_v<scalar_t, double>)
+				    run<scalar_t, double>(iter, p);
+			    else
+				    run<scalar_t, float>(iter, p);
 		    });
-	    });
-	return self;
+	}
+};
+
+Tensor &uniform(Tensor &self, double from, double to, OptionalGenerator g)
+{
+	return templates::uniform_impl_<UniformKernel, NoGenerator>(self, from,
+								    to, g);
+}
+
+Tensor &normal(Tensor &self, double mean, double std, OptionalGenerator g)
+{
+	return templates::normal_impl_<NormalKernel, NoGenerator>(self, mean,
+								  std, g);
+}
+
+Tensor &log_normal(Tensor &self, double mean, double std, OptionalGenerator g)
+{
+	return templates::log_normal_impl_<LogNormalKernel, NoGenerator>(
+	    self, mean, std, g);
+}
+
+Tensor &exponential(Tensor &self, double lambda, OptionalGenerator g)
+{
+	return templates::exponential_impl_<ExponentialKernel, NoGenerator>(
+	    self, lambda, g);
+}
+
+Tensor &cauchy(Tensor &self, double median, double sigma, OptionalGenerator g)
+{
+	return templates::cauchy_impl_<CauchyKernel, NoGenerator>(self, median,
+								  sigma, g);
+}
+
+Tensor &geometric(Tensor &self, double p, OptionalGenerator g)
+{
+	return templates::geometric_impl_<GeometricKernel, NoGenerator>(self, p,
+									g);
+}
+
+/* normal() of tensors: Mean and Std are tensors or numbers. */
+template <class Mean, class Std>
+Tensor normal_of(Mean mean, Std std, OptionalGenerator g)
+{
+	return templates::normal_impl<NormalKernel, NoGenerator>(mean, std, g);
+}
+
+template <class Mean, class Std>
+Tensor &normal_out(Mean mean, Std std, OptionalGenerator g, Tensor &out)
+{
+	return templates::normal_out_impl<NormalKernel, NoGenerator>(out, mean,
+								     std, g);
 }
 
 } // namespace
 
+void draw_exponential(Tensor &self, double lambda)
+{
+	exponential(self, lambda, std::nullopt);
+}
+
 Rows random_rows()
 {
+	using Given = const Tensor &;
+
 	return {
 	    own_row<uniform>("uniform_", true),
 	    own_row<normal>("normal_", true),
+	    own_row<log_normal>("log_normal_", true),
+	    own_row<exponential>("exponential_", true),
+	    own_row<cauchy>("cauchy_", true),
+	    own_row<geometric>("geometric_", true),
+	    own_row<normal_of<Given, double>>("normal.Tensor_float", true),
+	    own_row<normal_of<double, Given>>("normal.float_Tensor", true),
+	    own_row<normal_of<Given, Given>>("normal.Tensor_Tensor", true),
+	    own_row<normal_out<Given, double>>("normal.Tensor_float_out", true),
+	    own_row<normal_out<double, Given>>("normal.float_Tensor_out", true),
+	    own_row<normal_out<Given, Given>>("normal.Tensor_Tensor_out", true),
 	};
 }
 

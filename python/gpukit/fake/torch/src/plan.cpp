@@ -30,18 +30,37 @@ const char *const with_host[] = {
 #include "with_host.inc"
 };
 
-// Those that take their numbers from where our own kernels do; PyTorch's table
-// does not say of all that they draw.
-const char *const by_philox[] = {
+// Of gpukit's own that PyTorch has for CUDA alone, those that draw: its table
+// does not say so of all.
+const char *const drawing[] = {
     "aten::_cudnn_attention_forward",
     "aten::_efficient_attention_forward",
     "aten::_flash_attention_forward",
+    "aten::_fused_dropout",
     "aten::_scaled_dot_product_cudnn_attention",
     "aten::_scaled_dot_product_efficient_attention",
     "aten::_scaled_dot_product_flash_attention",
-    "aten::normal_",
-    "aten::uniform_",
 };
+
+// How far a generator goes on by those of CUDA's kernels whose numbers are none
+// of ours; by four elsewhere.
+const struct {
+	const char *name;
+	std::uint64_t words;
+} steps[] = {
+    {"aten::_sample_dirichlet", 12},
+    {"aten::_standard_gamma", 12},
+    {"aten::binomial", 44},
+    {"aten::poisson", 20},
+};
+
+std::uint64_t find_step(const std::string &name)
+{
+	for (auto &step : steps)
+		if (name == step.name)
+			return step.words;
+	return 4;
+}
 
 bool is_before(const char *a, const char *b)
 {
@@ -103,9 +122,12 @@ Plan::Plan(const c10::OperatorHandle &op, bool only_dense)
 		if (a.name() == "output_size")
 			size_argument = i;
 	}
-	philox = contains(by_philox, op.operator_name().name.c_str());
-	seeded |= generator >= 0 || philox;
 	instead = find_instead(op.operator_name());
+	seeded |= generator >= 0;
+	philox = (seeded && instead) ||
+		 contains(drawing, op.operator_name().name.c_str());
+	seeded |= philox;
+	draws = find_step(op.operator_name().name);
 	same_device = !contains(unchecked, name.c_str());
 	structured = contains(structured_names, name.c_str());
 	host_operands = contains(with_host, op.operator_name().name.c_str());

@@ -33,6 +33,7 @@ struct Plan {
 	std::uint64_t written; // bits: arguments that it may change
 	std::uint64_t outs;    // and those of them that are out=
 	int generator;         // which argument is one; -1: none
+	std::uint64_t draws;   // words, at least, that it takes
 	int size_argument;     // that spares CUDA's kernel the wait; -1: none
 	bool dense;            // all its tensors have bytes of their own
 	bool waits;            // CUDA's kernel waits for values of the device

@@ -8,6 +8,7 @@
 #include <ATen/Context.h>
 #include <ATen/cuda/CUDAGeneratorImpl.h>
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <optional>
@@ -88,13 +89,14 @@ Drawing::~Drawing()
 
 at::Generator Drawing::generator()
 {
-	drew_ = true;
 	return at::detail::createCPUGenerator(
 	    mix(start_.seed + 0x9e3779b97f4a7c15ULL * (start_.offset / 4 + 1)));
 }
 
 void Drawing::give_to(const Plan &plan, c10::IValue *argument)
 {
+	if (!plan.philox)
+		least_ = plan.draws;
 	if (plan.philox && argument)
 		*argument = c10::IValue();
 	else if (argument)
@@ -105,9 +107,7 @@ void Drawing::give_to(const Plan &plan, c10::IValue *argument)
 
 std::uint64_t Drawing::drawn() const
 {
-	std::uint64_t drawn = philox_source().next.offset - start_.offset;
-
-	return drew_ && !drawn ? 4 : drawn;
+	return std::max(philox_source().next.offset - start_.offset, least_);
 }
 
 Philox CapturedNumbers::now() const

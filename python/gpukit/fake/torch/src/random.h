@@ -59,8 +59,8 @@ class Drawing
 	// generator: an argument, nullptr where it takes none.
 	void give_to(const Plan &plan, c10::IValue *generator);
 
-	// How many: four at least, as CUDA's operators do, where it drew by
-	// what give_to() gave.
+	// How many: as many as CUDA's operator does, where it drew by what
+	// give_to() gave.
 	std::uint64_t drawn() const;
 
       private:
@@ -68,7 +68,7 @@ class Drawing
 
 	PhiloxSource outer_;
 	Philox start_;
-	bool drew_ = false;
+	std::uint64_t least_ = 0; // words that were drawn
 	// The CPU's default generator stands where this does, for operators
 	// that take no generator, and stands afterwards where it stood before.
 	// Threads that draw from it meanwhile get numbers that are drawn again
