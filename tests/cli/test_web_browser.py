@@ -135,7 +135,7 @@ def test_processes_are_filtered_and_sorted(web, browser):
                "new Event('input'))")
         assert wanted is None or b.eval(gpus) == wanted, words
     b.type("mem>x")
-    assert "no size" in b.text("#bad")
+    assert b.text("#bad") == "mem>x: wanted a size, as 4GiB"
     b.eval("document.getElementById('filter').value = ''; document"
            ".getElementById('filter').dispatchEvent(new Event('input'))")
     b.eval("document.querySelectorAll('#processes th button')[3].click()")
