@@ -101,10 +101,13 @@ static void *request_begins(void *owner, const char *uri,
 			    struct MHD_Connection *connection)
 {
 	struct gk_connection *c = find_connection(connection);
-	char *arguments = strchr((char *)(uintptr_t)uri, '?');
+	char *text = (char *)(uintptr_t)uri, *arguments = strchr(text, '?');
 
 	if (arguments)
 		arguments[1] = '\0';
+	/* It would end the path, and what is before it may be a page. */
+	while ((text = strstr(text, "%00")))
+		text[2] = '1';
 	/* One that took long to begin has no more time for it. */
 	if (c && c->doing == GK_DOING_NOTHING)
 		connection_does(owner, connection, GK_DOING_REQUEST);

@@ -33,7 +33,7 @@ def test_the_page_is_in_the_command(web):
         assert headers["X-Content-Type-Options"] == "nosniff"
         policy = headers["Content-Security-Policy"]
         assert "default-src 'none'" in policy and "unsafe" not in policy
-    for path in ("/nope", "/page.html", "/../page.c", "/api/v1/events/nope",
+    for path in ("/nope", "/%00", "/page.js%00x", "/%ff", "/page.html", "/../page.c", "/api/v1/events/nope",
                  "/api/v1/eventsx"):
         assert w.get(path)[0] == 404, path
     for method in ("POST", "PUT", "DELETE"):

@@ -51,7 +51,7 @@ class Row {
 
   // Worse at once, better after a while: what comes and goes moves no rows.
   place(host, now) {
-    const at = rank(host);
+    const at = host.why === "connecting" ? Infinity : rank(host);
     if (at <= this.rank) this.better = undefined;
     else this.better ??= now;
     if (this.better === undefined || now - this.better >= STAYS_MS) this.rank = at;
