@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #define LINES_MOST 3
-#define HOSTS_LEFT 3 /* rows that alerts leave to hosts */
+#define HOSTS_LEFT 14 /* rows that more than one of them leave to hosts */
 
 /* One of them: number counts all that are on. */
 struct hosts_alert {
