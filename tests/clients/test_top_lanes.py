@@ -54,3 +54,17 @@ def test_what_scrolls_says_how_far(top, keys, whole):
     text = top.wait_for(lambda text: re.search(r"–(\d+) of \1 ▲", text))
     bar = [line[-1] for line in text.split("\n")[1:-1]]
     assert bar[-1] == "┃" and bar[0] == "│"
+
+
+def test_the_console_of_linux_has_no_braille(machine, tmp_path):
+    made = machine("--gpus", "h100", "--load", "train:0")
+    terminal = Terminal([GPUKIT, "top"],
+                        clean_env(XDG_CONFIG_HOME=str(tmp_path), **made.env),
+                        120, 40, TERM="linux")
+    try:
+        text = terminal.wait_for(lambda text: "##" in text and "% busy" in text)
+        assert not re.search("[\u2800-\u28ff]", text)
+        terminal.send(b"g")  # and yet who wants it has it
+        terminal.wait_for(lambda text: re.search("[\u2800-\u28ff]", text))
+    finally:
+        terminal.close()

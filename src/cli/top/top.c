@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int tell_top_error(const char *what, int err)
 {
@@ -133,16 +134,19 @@ static int configure(struct top *top, int argc, char **argv)
 	return GK_EXIT_FAILURE;
 }
 
-/* Sets by the environment what no option has set. */
+/* Sets by the environment what no option has set. The console of Linux has no
+ * braille. */
 static void take_environment(struct top *top)
 {
-	const char *no_color = getenv("NO_COLOR");
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 	struct tui_options *o = &top->viewer;
 
 	o->pick.visible = getenv("CUDA_VISIBLE_DEVICES");
 	o->pick.order = gk_cuda_order(getenv("CUDA_DEVICE_ORDER"));
 	if (gk_use_ascii())
 		o->term.ascii = true;
+	if (term && !strcmp(term, "linux") && o->graph == GRAPH_BRAILLE)
+		o->graph = GRAPH_ASCII;
 	if (no_color && *no_color && top->color != GK_COLOR_ALWAYS)
 		o->term.theme = TUI_MONO;
 }
