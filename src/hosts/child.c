@@ -102,6 +102,14 @@ int gk_child_start(char *const argv[], struct gk_child *ret_child)
 	return 0;
 }
 
+bool gk_child_has_ended(struct gk_child *child, int *ret_status)
+{
+	if (waitpid(child->pid, ret_status, WNOHANG) != child->pid)
+		return false;
+	child->pid = 0;
+	return true;
+}
+
 /* It leads its group as long as it has not been waited for. */
 bool gk_child_end(struct gk_child *child, int *ret_status)
 {
@@ -113,10 +121,7 @@ bool gk_child_end(struct gk_child *child, int *ret_status)
 	} else if (now - child->ended_ns >= PATIENCE_NS) {
 		kill(-child->pid, SIGKILL);
 	}
-	if (waitpid(child->pid, ret_status, WNOHANG) != child->pid)
-		return false;
-	child->pid = 0;
-	return true;
+	return gk_child_has_ended(child, ret_status);
 }
 
 void gk_child_close(struct gk_child *child)

@@ -21,6 +21,9 @@ struct gk_child {
 /* argv[0] is looked up in PATH. 0 or an errno. */
 int gk_child_start(char *const argv[], struct gk_child *ret_child);
 
+/* Whether it has ended of itself; *ret_status is then that of waitpid(). */
+bool gk_child_has_ended(struct gk_child *child, int *ret_status);
+
 /*
  * Asks it to end (SIGTERM), and two seconds after the first time makes it
  * (SIGKILL). Whether it has; *ret_status is then that of waitpid().

@@ -29,6 +29,8 @@
 /* Pages are read no more and no less often. */
 #define PAGE_LEAST_NS (100 * GK_NS_PER_MS)
 #define PAGE_MOST_NS  (10 * GK_NS_PER_S)
+/* Who has closed its output may yet say why, and with which status it ends. */
+#define LAST_WORDS_NS GK_NS_PER_S
 #define AGAIN_MOST    5 /* doublings of a second: half a minute */
 
 struct host {
@@ -42,6 +44,7 @@ struct host {
 	char said[WHY_MAX];   /* its last words that are no snapshot */
 	struct gk_buf errors; /* the line of errors that is not whole yet */
 	uint64_t begun_ns, heard_ns, away_ns, again_ns;
+	uint64_t dropped_ns; /* since when the command is to end */
 	unsigned tries;
 	struct gk_snapshot *fresh;
 };
@@ -178,6 +181,7 @@ static void start_host(struct gk_hosts *hosts, size_t at)
 static void drop_host(struct host *h, const char *why)
 {
 	h->judged = why;
+	h->dropped_ns = gk_mono_ns();
 	if (why)
 		be_away(h, why);
 	close(h->child.out);
@@ -242,9 +246,11 @@ static void judge_by_status(struct host *h, int status)
 /* The command that was dropped ends in a moment. */
 static void end_child(struct host *h)
 {
+	bool waits = !h->judged && gk_mono_ns() - h->dropped_ns < LAST_WORDS_NS;
 	int status = 0;
 
-	if (!gk_child_end(&h->child, &status))
+	if (waits ? !gk_child_has_ended(&h->child, &status)
+		  : !gk_child_end(&h->child, &status))
 		return;
 	read_errors(h);
 	keep_said(h, h->errors.data, h->errors.len);

@@ -144,6 +144,14 @@ def test_nobody_is_heard(remote, top):
     assert "Killed" in row(done.stdout, "two")[1]
 
 
+def test_who_ends_may_say_why_last(remote, top):
+    """ssh tells how the other side ended after its output has."""
+    remote.add("one", "exec >&-; sleep 0.3; echo Last words >&2; exit 3")
+    assert top().stderr == "gpukit top: one: Last words\n"
+    remote.add("one", "exec >&-; sleep 0.3; exit 3")
+    assert "ended with status 3" in top().stderr
+
+
 @pytest.mark.parametrize("does, says", [
     ("yes", "what no gpukit says: 'y'"),
     ("echo '{\"schema\": 1, '", "what no gpukit says: '{\"schema\": 1, '"),
