@@ -46,6 +46,20 @@ size_t gk_fit(const char *text, size_t len, size_t columns)
 	return i;
 }
 
+size_t gk_fit_words(const char *text, size_t len, size_t columns)
+{
+	size_t fit = gk_fit(text, len, columns), at = fit, first;
+
+	if (fit == len)
+		return len;
+	while (at && text[at] != ' ')
+		at--;
+	if (at || fit)
+		return at ? at : fit;
+	step_character(text, len, &first);
+	return first;
+}
+
 void gk_add_clean(struct gk_buf *out, const char *text, size_t len)
 {
 	char piece[8];

@@ -14,6 +14,9 @@ size_t gk_columns(const char *text, size_t len);
 /* Bytes of the longest beginning that takes at most columns columns. */
 size_t gk_fit(const char *text, size_t len, size_t columns);
 
+/* The same, up to a blank where there is one; a character at least. */
+size_t gk_fit_words(const char *text, size_t len, size_t columns);
+
 enum gk_align { GK_LEFT, GK_RIGHT, GK_CENTER };
 
 /*

@@ -30,6 +30,10 @@ static void columns_are_not_bytes(void **state)
 	assert_int_equal(gk_columns(BAD BAD, 2), 2);
 	assert_int_equal(gk_fit(WIDE WIDE, 6, 3), 3);
 	assert_int_equal(gk_fit("abc", 3, 2), 2);
+	assert_int_equal(gk_fit_words("ab cd ef", 8, 7), 5);
+	assert_int_equal(gk_fit_words("abcdef", 6, 4), 4);
+	assert_int_equal(gk_fit_words("ab", 2, 9), 2);
+	assert_int_equal(gk_fit_words(WIDE WIDE, 6, 1), 3);
 }
 
 static void cells_are_as_wide_as_asked(void **state)

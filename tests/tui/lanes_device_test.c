@@ -166,6 +166,36 @@ static void long_texts_go_on_below(void **state)
 	screen_end(&s);
 }
 
+/* Six owners, their names long or of wide characters. */
+static void all_owners_are_told(void **state)
+{
+	static const char *const names[] = {"python3",
+					    "\xe4\xb8\xad\xe6\x96\x87"};
+
+	(void)state;
+	for (int n = 0; n < 2; n++) {
+		one(60, 120);
+		s.f.snap.process_count = 0;
+		for (int i = 0; i < 6; i++) {
+			struct gk_process *p =
+			    fixture_add_process(&s.f, 0, 100 + i, names[n]);
+
+			p->m[GK_PM_GPU_MEM] = present((int64_t)12 << 30);
+			p->name = names[n];
+			p->user = "mia";
+		}
+		s.t.lanes.owners = (struct gk_owners){0};
+		show(0);
+		assert_true(screen_find(&s, names[n], NULL) > 0);
+		assert_true(screen_find(&s, " 12.0 ", NULL) > 0);
+		for (int columns = 1; columns < 40; columns++) {
+			screen_resize(&s, 20, columns);
+			screen_draw(&s);
+		}
+		screen_end(&s);
+	}
+}
+
 /* ---- its graphs ---- */
 
 static void no_size_runs_into_the_edge(void **state)
@@ -237,6 +267,7 @@ int main(void)
 	    cmocka_unit_test(it_has_the_words_of_the_look),
 	    cmocka_unit_test(what_it_lacks_is_told_in_the_last_line),
 	    cmocka_unit_test(long_texts_go_on_below),
+	    cmocka_unit_test(all_owners_are_told),
 	    cmocka_unit_test(no_size_runs_into_the_edge),
 	    cmocka_unit_test(graphs_come_in_turn),
 	    cmocka_unit_test(the_mouse_holds_a_trace_here_too),

@@ -17,11 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMN_LEAST 38 /* of a column of facts */
-#define COLUMNS_MAX  3
-#define TITLE        19 /* columns of a title, with the blank behind it */
-#define LINES_MAX    256
-#define GRAPHS_LEAST 7 /* rows */
+#define COLUMN_LEAST   38 /* of a column of facts */
+#define COLUMNS_MAX    3
+#define TITLE          19 /* columns of a title, with the blank behind it */
+#define LINES_MAX      256
+#define GRAPHS_LEAST   7 /* rows */
+#define OWNERS_COLUMNS 88
+#define OWNERS         512 /* bytes */
 
 /* A line of a column. */
 struct device_line {
@@ -84,18 +86,6 @@ static struct device_line *add_line(struct device_lines *lines,
 	return line;
 }
 
-/* Bytes of a text that fit, up to a blank if there is one. */
-static size_t fitting(const char *text, int columns)
-{
-	size_t fit = gk_fit(text, strlen(text), (size_t)columns), at = fit;
-
-	if (!text[fit])
-		return fit;
-	while (at && text[at] != ' ')
-		at--;
-	return at ? at : fit;
-}
-
 /* A text that is too long goes on in the lines below. */
 static void add_text(struct device_lines *lines, const char *title,
 		     const char *text, int width, bool dim)
@@ -105,7 +95,8 @@ static void add_text(struct device_lines *lines, const char *title,
 
 	do {
 		struct device_line *line = add_line(lines, title);
-		size_t n = fitting(text, room < 1 ? 1 : room);
+		size_t n = gk_fit_words(text, strlen(text),
+					room < 1 ? 1 : (size_t)room);
 
 		snprintf(line->text, sizeof line->text, "%.*s", (int)n, text);
 		line->dim = dim;
@@ -159,15 +150,15 @@ static void add_now(const struct device_screen *s, struct device_lines *lines)
 {
 	struct lanes_state state = lanes_state(
 	    s->t, &s->t->snap->devices[s->device], s->width - 2 - TITLE);
-	char owners[96];
+	char owners[OWNERS], text[OWNERS + 8];
 
 	add_text(lines, "State", state.words, s->width, false);
 	if (gk_device_gone(&s->t->snap->devices[s->device]))
 		return;
-	lanes_owner_text(s->t, s->device, (int)sizeof owners - 8, owners,
+	lanes_owner_text(s->t, s->device, OWNERS_COLUMNS, owners,
 			 sizeof owners);
-	strcat(owners, *owners ? " GiB" : "free");
-	add_text(lines, "Memory by owner", owners, s->width, false);
+	snprintf(text, sizeof text, "%s%s", owners, *owners ? " GiB" : "free");
+	add_text(lines, "Memory by owner", text, s->width, false);
 }
 
 /* A heading, and what comes first below it. */
@@ -377,6 +368,7 @@ int lanes_device(struct tui *t, struct grid *g, const struct gk_device *d,
 					      : s.columns;
 	s.width = g->columns / s.columns;
 	t->lanes.hit_count = 0;
+	lanes_point_check(t);
 	lines = draw_all(&s, 1 - t->scroll, rows < 1 ? 1 : rows);
 	grid_blank(g, 0, 0, 1, g->columns);
 	lanes_header(t, g, 0, s.device);
