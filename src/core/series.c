@@ -21,8 +21,10 @@ _Static_assert(600 == GK_SERIES_FINE, "the ring of the finest level");
 
 /*
  * A float32 without its sign and twelve digits of its mantissa, 2^-10 to 2^22:
- * a value is kept to one part in 4096, whole numbers up to that exactly. What
- * is smaller is zero, what is larger the largest. NOTHING is no value.
+ * a value is kept to one part in 2048, cut and not rounded: up to 2048 what is
+ * half way between two whole numbers is kept exactly, so that a value rounds to
+ * the whole number that it rounded to before. What is smaller is zero, what is
+ * larger the largest. NOTHING is no value.
  */
 enum { NOTHING, ZERO, FIRST, DIGITS_LEFT_OUT = 12 };
 #define BITS_BELOW ((uint32_t)(127 - 10) << 23) /* of 2^-10 */
@@ -32,7 +34,6 @@ static uint16_t pack(float value)
 	uint32_t bits;
 
 	memcpy(&bits, &value, sizeof bits);
-	bits += 1U << (DIGITS_LEFT_OUT - 1); /* to the nearest */
 	if (!(value > 0) || bits < BITS_BELOW)
 		return ZERO;
 	bits = ((bits - BITS_BELOW) >> DIGITS_LEFT_OUT) + FIRST;

@@ -32,7 +32,7 @@ void gk_series_init(struct gk_series *s, uint16_t *ring, unsigned levels);
 
 /*
  * Adds a value, not below 0; several of one bin are averaged, NAN leaves a gap.
- * A bin that is over is kept to one part in 4096.
+ * A bin that is over is kept to one part in 2048, cut.
  */
 void gk_series_add(struct gk_series *s, uint64_t now_ns, double value);
 

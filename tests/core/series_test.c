@@ -47,9 +47,9 @@ static void is_mean(double end, double step, double want)
 {
 	float got = mean(end, step);
 
-	/* Bins that are over are kept to one part in 4096. */
+	/* Bins that are over are kept to one part in 2048. */
 	if (isnan(want) ? !isnan(got)
-			: !(fabs((double)got - want) <= 0.02 + want / 4096))
+			: !(fabs((double)got - want) <= 0.02 + want / 2048))
 		fail_msg("until %g, of %g: %g, not %g", end, step, (double)got,
 			 want);
 }
@@ -217,7 +217,7 @@ static void a_day_is_kept_by_the_minute(void **state)
 	is_mean(60, 60, (double)NAN);
 }
 
-/* From nothing to more than any value, to one part in 4096. */
+/* From nothing to more than any value, to one part in 2048. */
 static void all_sizes_are_kept(void **state)
 {
 	static const struct {
@@ -248,7 +248,22 @@ static void all_sizes_are_kept(void **state)
 
 		if (kept == floor(kept) && kept <= 4096)
 			assert_true(got == kept);
-		assert_near(got, kept, kept / 4096);
+		assert_near(got, kept, kept / 2048);
+	}
+}
+
+/* A second later a value is not another whole number. */
+static void what_is_kept_rounds_as_before(void **state)
+{
+	(void)state;
+	begin(1);
+	for (int milliwatts = 0; milliwatts < 2000000; milliwatts += 7) {
+		float value = (float)(milliwatts / 1e3);
+
+		add(0.5, (double)value);
+		add(1.5, 0);
+		assert_true(floor((double)mean(1, 1) + 0.5) ==
+			    floor((double)value + 0.5));
 	}
 }
 
@@ -303,6 +318,7 @@ int main(void)
 	    TEST(old_times_are_read_of_a_coarser_ring),
 	    TEST(a_day_is_kept_by_the_minute),
 	    TEST(all_sizes_are_kept),
+	    TEST(what_is_kept_rounds_as_before),
 	    TEST(what_was_before_is_filled_in),
 	};
 
