@@ -17,8 +17,6 @@
 #define MORE_WORDS 34                 /* for the time as well */
 #define GIB        1073741824.0
 
-#define HELD_BACK (GK_BY_POWER | GK_BY_BRAKE | GK_BY_HARDWARE)
-
 static const struct {
 	const char *name, *glyph;
 } kinds[GK_STATE_KINDS] = {
@@ -105,6 +103,22 @@ static unsigned reasons_of(const struct gk_device *d)
 	return reasons > 0 ? (unsigned)reasons : 0;
 }
 
+/* What holds it back, but for heat; NULL: nothing. */
+static const char *held_by(unsigned why)
+{
+	static const struct {
+		unsigned reason;
+		const char *words;
+	} rows[] = {{GK_BY_BRAKE, "power brake"},
+		    {GK_BY_POWER, "power cap"},
+		    {GK_BY_HARDWARE, "hw slowdown"}};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (why & rows[i].reason)
+			return rows[i].words;
+	return NULL;
+}
+
 /* Since when, for what holds now. */
 static void see_since(uint64_t *since, bool holds, uint64_t now)
 {
@@ -122,7 +136,10 @@ static void see_device(struct gk_seen_gpu *gpu, const struct gk_device *d,
 
 	see_since(&gpu->idle_ns, busy >= 0 && busy < BUSY_LEAST, now);
 	see_since(&gpu->heat_ns, reasons_of(d) & GK_BY_HEAT, now);
-	see_since(&gpu->held_ns, reasons_of(d) & HELD_BACK, now);
+	if (gpu->held_by != held_by(reasons_of(d)))
+		gpu->held_ns = 0;
+	gpu->held_by = held_by(reasons_of(d));
+	see_since(&gpu->held_ns, gpu->held_by, now);
 	if (ecc > gpu->ecc)
 		gpu->ecc_ns = now;
 	if (ecc >= 0)
@@ -203,14 +220,15 @@ static bool say_alert(const struct gk_seen_gpu *gpu,
 	return true;
 }
 
-/* For how long it was seen so, a second at least. */
+/* For how long it was seen so, a second at least; not of a frame before that.
+ */
 static void add_since(struct gk_state *s, uint64_t since_ns, uint64_t now_ns,
 		      int width)
 {
 	size_t len = strlen(s->words);
 	char age[GK_AGE_MAX];
 
-	if (since_ns && now_ns - since_ns >= GK_NS_PER_S && width >= MORE_WORDS)
+	if (since_ns && since_ns + GK_NS_PER_S <= now_ns && width >= MORE_WORDS)
 		snprintf(s->words + len, sizeof s->words - len, " for %s",
 			 gk_age_text(age, now_ns - since_ns));
 }
@@ -241,12 +259,9 @@ static bool say_held(const struct gk_seen_gpu *gpu,
 		else
 			snprintf(s->words, sizeof s->words, "hot");
 		add_since(s, gpu->heat_ns, snap->mono_ns, o.width);
-	} else if (why & HELD_BACK) {
+	} else if (held_by(why)) {
 		s->kind = GK_STATE_HELD;
-		snprintf(s->words, sizeof s->words, "%s",
-			 why & GK_BY_BRAKE   ? "power brake"
-			 : why & GK_BY_POWER ? "power cap"
-					     : "hw slowdown");
+		snprintf(s->words, sizeof s->words, "%s", held_by(why));
 		add_since(s, gpu->held_ns, snap->mono_ns, o.width);
 		s->slight = below >= 0 && below < GK_HELD_LEAST;
 	} else {

@@ -15,6 +15,7 @@
 struct gk_seen_gpu {
 	char uuid[GK_NAME_MAX];
 	uint64_t idle_ns, ecc_ns, heat_ns, held_ns;
+	const char *held_by; /* the words of what holds it since held_ns */
 	int64_t ecc;
 };
 

@@ -122,7 +122,9 @@ void tui_mouse(struct tui *t, struct term_mouse mouse)
 	if (tui_layer_mouse(t, mouse))
 		return;
 	t->pending = TUI_KEY_NONE;
-	if (is_lanes(t) && lanes_point_mouse(t, mouse))
+	if (!is_lanes(t))
+		t->lanes.point = (struct lanes_point){0};
+	else if (lanes_point_mouse(t, mouse))
 		return;
 	switch (mouse.what) {
 	case MOUSE_WHEEL_UP:

@@ -110,6 +110,13 @@ static void what_is_held_back_says_since_when(void **state)
 	assert_state("held", "power cap");
 	see_after(70);
 	assert_state("held", "power cap for 1m");
+	f.snap.mono_ns -= 100 * SECOND_NS; /* a frame of before */
+	assert_state("held", "power cap");
+	f.snap.mono_ns += 100 * SECOND_NS;
+	f.devices[0].m[GK_M_THROTTLE] = present(0x80 | 4);
+	see_after(1);
+	see_after(2);
+	assert_state("held", "power brake for 2s");
 	f.devices[0].m[GK_M_THROTTLE] = present(0x20 | 4);
 	f.devices[0].m[GK_M_TEMP] = present(91);
 	f.devices[0].m[GK_M_SM_CLOCK] = present(500000000);

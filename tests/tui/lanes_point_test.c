@@ -235,6 +235,41 @@ static void a_hold_that_slips_off(void **state)
 	screen_end(&s);
 }
 
+static void is_held(bool held)
+{
+	screen_draw(&s);
+	assert_int_equal(count_of(L'┊') > 0, held);
+}
+
+/* Where something else is shown nothing is held, and later neither. */
+static void a_hold_ends_with_what_is_shown(void **state)
+{
+	struct lanes_hit trace;
+
+	(void)state;
+	one(40, 120);
+	remember();
+	screen_draw(&s);
+	trace = *trace_of(0, GK_HD_GPU_UTIL);
+	mouse(MOUSE_PRESS, trace.row, trace.column + 9);
+	is_held(true);
+	screen_resize(&s, 20, 70);
+	is_held(false);
+	screen_resize(&s, 40, 120);
+	is_held(false);
+	mouse(MOUSE_PRESS, trace.row, trace.column + 9);
+	is_held(true);
+	screen_press(&s, "t");
+	screen_draw(&s);
+	mouse(MOUSE_RELEASE, trace.row, trace.column + 9);
+	screen_press(&s, "t");
+	is_held(false);
+	mouse(MOUSE_PRESS, trace.row, trace.column + 9);
+	strcpy(s.f.devices[0].uuid, "GPU-of-another-host");
+	is_held(false);
+	screen_end(&s);
+}
+
 static void click(int row, int column)
 {
 	mouse(MOUSE_PRESS, row, column);
@@ -274,6 +309,7 @@ int main(void)
 	    cmocka_unit_test(the_mark_is_where_the_moment_is),
 	    cmocka_unit_test(a_trace_that_is_held_tells_its_value),
 	    cmocka_unit_test(a_hold_that_slips_off),
+	    cmocka_unit_test(a_hold_ends_with_what_is_shown),
 	    cmocka_unit_test(a_click_does_what_it_is_on),
 	};
 

@@ -9,8 +9,6 @@
 #include <string.h>
 #include <time.h>
 
-#define COUNTED_COLUMNS 2 /* of a trace: the last seconds */
-
 #define FACTS_MAX 12
 #define FACT_MAX  64
 #define MIB       1048576.0
@@ -53,15 +51,6 @@ static void add_traffic(struct facts *f, const char *what, double in,
 		 out);
 }
 
-/* The rate of what the driver counts; below 0: unknown. */
-static double counted_rate(const struct tui *t, const struct gk_device *d,
-			   enum gk_history_device series)
-{
-	double max;
-
-	return lanes_mean(t, d, series, COUNTED_COLUMNS, &max);
-}
-
 /* The first stays longest. */
 static void facts_of_gpu(const struct tui *t, const struct gk_device *d,
 			 struct facts *f)
@@ -89,8 +78,8 @@ static void facts_of_gpu(const struct tui *t, const struct gk_device *d,
 		 "memory bandwidth %.0f%%", bw);
 	add_traffic(f, "PCIe", lanes_number(d->m[GK_M_PCIE_RX]) / MIB,
 		    lanes_number(d->m[GK_M_PCIE_TX]) / MIB);
-	add_traffic(f, "NVLink", counted_rate(t, d, GK_HD_NVLINK_RX),
-		    counted_rate(t, d, GK_HD_NVLINK_TX));
+	add_traffic(f, "NVLink", lanes_rate(t, d, GK_HD_NVLINK_RX),
+		    lanes_rate(t, d, GK_HD_NVLINK_TX));
 }
 
 /* When a GPU that is gone answered last. */

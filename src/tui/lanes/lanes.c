@@ -134,6 +134,7 @@ int lanes_draw(struct tui *t, struct grid *g)
 		return 1;
 	}
 	lanes_frame(t);
+	lanes_point_check(t);
 	plan = lanes_plan(t, lanes_alert_count(t));
 	t->main.page = plan.page;
 	keep_scroll(t, &plan);

@@ -2,6 +2,7 @@
 #include "tui/lanes/point.h"
 
 #include "base/round.h"
+#include "base/str.h"
 #include "tui/lanes/lanes.h"
 #include "tui/lanes/part.h"
 #include "tui/lanes/trace.h"
@@ -67,6 +68,34 @@ static const struct lanes_hit *trace_at(const struct lanes *l, int row,
 	return NULL;
 }
 
+static const char *uuid_of_trace(const struct tui *t,
+				 const struct lanes_hit *trace)
+{
+	bool there = t->snap && trace->series != LANES_CPUS &&
+		     trace->id < (int)t->snap->device_count;
+
+	return there ? t->snap->devices[trace->id].uuid : "";
+}
+
+void lanes_point_check(struct tui *t)
+{
+	struct lanes_point *p = &t->lanes.point;
+
+	if (p->trace.rows &&
+	    (p->screen != (int)t->screen || p->screen_rows != t->rows ||
+	     p->screen_columns != t->columns ||
+	     strcmp(p->uuid, uuid_of_trace(t, &p->trace)) != 0))
+		*p = (struct lanes_point){0};
+}
+
+static void remember_what_is_shown(const struct tui *t, struct lanes_point *p)
+{
+	p->screen = (int)t->screen;
+	p->screen_rows = t->rows;
+	p->screen_columns = t->columns;
+	gk_str_copy(p->uuid, sizeof p->uuid, uuid_of_trace(t, &p->trace));
+}
+
 /* A trace that was left at its side is held at its end. */
 static void hold_trace(struct lanes *l, int row, int column)
 {
@@ -92,6 +121,7 @@ bool lanes_point_mouse(struct tui *t, struct term_mouse mouse)
 	if (pressed || (held && mouse.what == MOUSE_DRAG)) {
 		p->dragged = !pressed;
 		hold_trace(&t->lanes, mouse.row, mouse.column);
+		remember_what_is_shown(t, p);
 		return true;
 	}
 	*p = (struct lanes_point){0};

@@ -15,6 +15,9 @@ void lanes_mark_trace(struct tui *t, struct grid *g, struct lanes_hit trace);
 void lanes_mark(const struct tui *t, struct grid *g,
 		const struct lanes_hit *trace);
 
+/* Lets go of a trace that is no longer where it was pressed: before drawing. */
+void lanes_point_check(struct tui *t);
+
 /* Takes the mouse; false: it is not about a trace. */
 bool lanes_point_mouse(struct tui *t, struct term_mouse mouse);
 

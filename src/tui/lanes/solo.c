@@ -110,10 +110,8 @@ static double top_of_graph(const struct solo_graph *graph,
 static double now_of_graph(const struct tui *t, const struct solo_graph *graph,
 			   const struct gk_device *d)
 {
-	double max;
-
 	if (gk_metrics[graph->metric].kind == GK_KIND_COUNTER)
-		return lanes_mean(t, d, graph->series, 1, &max);
+		return lanes_rate(t, d, graph->series);
 	return lanes_number(d->m[graph->metric]) / graph->scale;
 }
 

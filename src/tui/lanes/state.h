@@ -29,6 +29,9 @@ struct lanes_point {
 	struct lanes_hit trace;
 	int column;   /* of the trace */
 	bool dragged; /* elsewhere than where it was pressed */
+	/* What was shown when it was pressed: else it is held no longer. */
+	int screen, screen_rows, screen_columns;
+	char uuid[GK_NAME_MAX];
 };
 
 /* Part of struct tui; zero it to start. */

@@ -9,11 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BRAILLE 0x2800
-#define LEVELS  4 /* of a row of braille */
-#define EIGHTHS 8 /* of a row of blocks */
-#define SPARKS  7
-#define DOTS    2 /* values of a column of a trace */
+#define BRAILLE      0x2800
+#define LEVELS       4 /* of a row of braille */
+#define EIGHTHS      8 /* of a row of blocks */
+#define SPARKS       7
+#define DOTS         2 /* values of a column of a trace */
+#define RATE_SECONDS 3 /* in which a counter was read, surely */
 
 /* Dots of the left and the right half of a cell, filled from the bottom. */
 static const unsigned char dots[2][LEVELS + 1] = {
@@ -172,6 +173,22 @@ double lanes_mean(const struct tui *t, const struct gk_device *d,
 	}
 	*ret_max = max;
 	return known ? sum / known : -1;
+}
+
+double lanes_rate(const struct tui *t, const struct gk_device *d,
+		  enum gk_history_device series)
+{
+	float values[RATE_SECONDS];
+	struct gk_history_span span = {
+	    .end_ns = (t->snap->mono_ns / GK_NS_PER_S + 1) * GK_NS_PER_S,
+	    .step_ns = GK_NS_PER_S,
+	    .count = RATE_SECONDS};
+
+	gk_history_of_device(t->history, d->uuid, series, span, values);
+	for (unsigned i = span.count; i-- > 0;)
+		if (!isnan(values[i]))
+			return (double)values[i];
+	return -1;
 }
 
 /* ---- sparklines ---- */

@@ -33,6 +33,10 @@ void lanes_trace_device(struct tui *t, struct grid *g, size_t device,
 double lanes_mean(const struct tui *t, const struct gk_device *d,
 		  enum gk_history_device series, int columns, double *ret_max);
 
+/* The last rate of a counter when the snapshot was taken; -1: unknown. */
+double lanes_rate(const struct tui *t, const struct gk_device *d,
+		  enum gk_history_device series);
+
 /* One row, a second a column. */
 void lanes_spark(struct tui *t, struct grid *g, int row, int column,
 		 int columns, size_t device);
