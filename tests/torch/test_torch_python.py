@@ -93,6 +93,21 @@ print(json.dumps([one.flatten().tolist() for one in (
         assert one == pytest.approx(other, rel=1e-5)
 
 
+def test_what_lay_in_a_result_that_grows_is_not_kept():
+    run("""
+import warnings
+warnings.simplefilter("ignore")
+a = torch.randn(2000, device="cuda")
+for i in range(200):
+    out = torch.full((21,), i + 5., device="cuda")
+    torch.mul(a, 2, out=out)
+    same(out, a.cpu() * 2)
+all, = torch.arange(6., device="cuda")[None]
+torch.mul(all[3:5], 2, out=all[:0])
+assert all.tolist() == [6, 8, 2, 3, 4, 5]
+""")
+
+
 def test_dropout_and_attention_drop_the_same_in_the_backward_pass():
     run("""
 from torch.nn.attention import SDPBackend, sdpa_kernel

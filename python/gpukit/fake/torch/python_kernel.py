@@ -185,8 +185,7 @@ class Kernel:
             index = self._find_device(args, options)
             before = _C._cuda_exchangeDevice(index)
             try:
-                with python_driver.Work(index, self.name) as work:
-                    return self._run(args, options, index, work)
+                return self._work(args, options, index)
             finally:
                 _C._cuda_maybeExchangeDevice(before)
 
@@ -217,7 +216,24 @@ class Kernel:
                     f"at least two devices, {device} and {tensor.device}! "
                     f"(when checking argument {name} of {self.name})")
 
+    def _work(self, args, options, index):
+        with python_driver.Work(index, self.name) as work:
+            answer, made = self._run(args, options, index, work)
+        for out, one in made:
+            self._fill(out, one, index)
+        return answer
+
+    def _fill(self, out, made, index):
+        """CUDA's resize_() copies what was there in the order of the stream:
+        it comes between two works."""
+        if out.size() != made.size():
+            out.resize_(made.size())
+            out.as_strided_(made.size(), made.stride())
+        with python_driver.Work(index, self.name):
+            _Aliases(index).replace(out).copy_(made)
+
     def _run(self, args, options, index, work):
+        """What it answers; and results that are still to be filled, with what."""
         if any(not options[name].numel() for name in self._outs):
             return self._compute_anew(args, options, index)
         aliases = _Aliases(index)
@@ -233,7 +249,7 @@ class Kernel:
             raise
         if self._writes:
             aliases.settle()
-        return aliases.give_back(answer)
+        return aliases.give_back(answer), ()
 
     def _compute(self, args, options, index):
         if not self._seeded and not self._draws:
@@ -268,14 +284,9 @@ class Kernel:
         named.update((name, torch.empty(0, dtype=one.dtype))
                      for name, one in given.items())
         self._compute(there, named, index)
-        for name, out in given.items():
-            made = named[name]
-            if out.size() != made.size():
-                out.resize_(made.size())
-                out.as_strided_(made.size(), made.stride())
-            _Aliases(index).replace(out).copy_(made)
-        return tuple(given.values()) if len(given) > 1 else \
-            next(iter(given.values()))
+        outs = tuple(given.values())
+        return (outs if len(outs) > 1 else outs[0],
+                [(out, named[name]) for name, out in given.items()])
 
 
 class _Copy(Kernel):
