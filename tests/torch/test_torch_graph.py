@@ -221,7 +221,6 @@ def test_what_waits_cannot_be_captured():
                                "capturing aten::_local_scalar_dense"),
             ("x.nonzero()", "capturing aten::nonzero"),
             ("x[x > 0]", "capturing aten::index.Tensor"),
-            ("x.cpu()", "capturing"),
             ("torch.cuda.synchronize()", "capturing")):
         run(f"""
 x = torch.ones(4, device="cuda")
@@ -232,6 +231,19 @@ def capture():
         raises(lambda: {call}, RuntimeError, *{words.rsplit(None, 1)!r})
         raises(lambda: x + 1, RuntimeError, "previous error during capture")
 raises(capture, RuntimeError, "previous error during capture")
+assert x.tolist() == [1] * 4
+""")
+
+
+def test_a_copy_to_the_host_cannot_be_captured():
+    """By CUDA's error, or in later versions by PyTorch's own."""
+    run("""
+x = torch.ones(4, device="cuda")
+def capture():
+    with torch.cuda.graph(torch.cuda.CUDAGraph()):
+        x.mul_(2)
+        x.cpu()
+raises(capture, RuntimeError, "captur")
 assert x.tolist() == [1] * 4
 """)
 
