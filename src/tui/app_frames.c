@@ -1,0 +1,232 @@
+/*
+ * app_frames.c - takes frames in: shows the new one, or the one of the moment
+ * that is looked at, and drops what nobody sees.
+ */
+#include "tui/app_part.h"
+
+#include "base/clock.h"
+#include "format/names.h"
+#include "tui/before.h"
+#include "tui/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Costly values are read no more often; a little less than a frame. */
+#define ASK_NS (900 * GK_NS_PER_MS)
+
+/* The driver is not asked for its memories while the first frame is made. */
+#define PAST_NS (50 * GK_NS_PER_MS)
+
+/* ---- a frame ---- */
+
+static void check_alerts(struct app *a, const struct gk_snapshot *snap)
+{
+	const struct tui_alert_rules *rules = &a->t.options.alerts;
+	int error;
+
+	/* Nobody is to be told of what has long passed. */
+	if (a->t.options.replay)
+		return;
+	tui_alerts_reap();
+	if (!tui_alerts_update(&a->alerts, rules, snap))
+		return;
+	a->dirty = true;
+	term_beep();
+	if (rules->refused)
+		tui_say(&a->t, "%s", rules->refused);
+	error = tui_alerts_run(&a->alerts, rules, snap->mono_ns);
+	if (error)
+		tui_say(&a->t, "%s: %s", rules->command[0], strerror(error));
+}
+
+void app_forget_frame(struct app *a)
+{
+	gk_pick_free(&a->part);
+	gk_snapshot_free(a->snap);
+	a->snap = NULL;
+	a->t.snap = NULL;
+}
+
+/* Shows a frame, which it takes over. */
+static void show_frame(struct app *a, struct gk_snapshot *snap,
+		       const struct gk_snapshot *part)
+{
+	app_forget_frame(a);
+	a->snap = snap;
+	a->part = *part;
+	a->t.snap = &a->part;
+	tui_list_update(&a->t);
+	tui_frame(&a->t);
+	a->dirty = true;
+}
+
+void app_ask_for_more(struct app *a)
+{
+	int index = view_device_index(&a->t);
+	uint64_t now = gk_mono_ns();
+
+	if (index < 0 || !a->gk || (a->asked == index && now < a->ask_ns))
+		return;
+	gk_watch_ask(a->gk, (unsigned)index,
+		     1U << GK_TIER_ASKED | 1U << GK_TIER_DETAIL);
+	a->asked = index;
+	a->ask_ns = now + ASK_NS;
+}
+
+static bool is_whole(const struct gk_snapshot *snap)
+{
+	for (size_t i = 0; i < snap->device_count; i++)
+		if (gk_device_unread(&snap->devices[i]))
+			return false;
+	return true;
+}
+
+/* A frame that is waited for is drawn at once when it is there. */
+static void see_whole(struct app *a, const struct gk_snapshot *snap)
+{
+	if (a->whole || !is_whole(snap))
+		return;
+	a->whole = true;
+	a->due_ns = 0;
+	a->past_ns = a->gk ? gk_mono_ns() + PAST_NS : 0;
+}
+
+static int next_frame(struct app *a, bool *ret_jumped,
+		      struct gk_snapshot **ret_snap)
+{
+	const struct tui_replay *replay = a->t.options.replay;
+	int r;
+
+	*ret_jumped = false;
+	if (!replay) {
+		gk_read_of_processes(a->gk, tui_with(&a->t));
+		return gk_watch_next(a->gk, ret_snap);
+	}
+	r = replay->next(replay->data, ret_jumped, ret_snap);
+	if (!r && *ret_jumped)
+		tui_replay_recall(&a->t, *ret_snap);
+	return r;
+}
+
+/* ---- the past ---- */
+
+static bool is_kept_shown(const struct app *a)
+{
+	return a->newest != NULL;
+}
+
+/* Shows a frame, or drops it: that of the part that is asked for. */
+static void show_whole(struct app *a, struct gk_snapshot *snap)
+{
+	struct gk_snapshot part;
+
+	if (gk_pick(snap, &a->t.options.pick, NULL, &part))
+		gk_snapshot_free(snap);
+	else
+		show_frame(a, snap, &part);
+}
+
+static void show_newest(struct app *a)
+{
+	struct gk_snapshot *newest = a->newest;
+
+	a->t.time.kept = false;
+	a->newest = NULL;
+	if (newest)
+		show_whole(a, newest);
+}
+
+/* A frame of long before that moment is not that of the moment. */
+static void show_past(struct app *a)
+{
+	const struct tui_keep *keep = a->t.options.keep;
+	uint64_t wall = tui_time_wall(&a->t);
+	struct gk_snapshot *snap;
+
+	/* Frames are a little early or late: the nearest is meant. */
+	if (keep->at(keep->data, wall + a->period_ns / 2, &snap)) {
+		show_newest(a);
+		return;
+	}
+	if (snap->wall_ns + 2 * a->period_ns + 2 * GK_NS_PER_S < wall) {
+		gk_snapshot_free(snap);
+		show_newest(a);
+		return;
+	}
+	if (!a->newest) {
+		a->newest = a->snap;
+		a->snap = NULL;
+	}
+	a->t.time.kept = true;
+	show_whole(a, snap);
+}
+
+void app_follow_time(struct app *a)
+{
+	uint64_t end = a->t.time.end_ns;
+
+	if (a->t.options.hosts)
+		a->dirty |= tui_hosts_follow_time(&a->t);
+	if (!a->t.options.keep || end == a->shown_ns || !a->t.time.now_ns)
+		return;
+	a->shown_ns = end;
+	if (tui_time_is_past(&a->t))
+		show_past(a);
+	else
+		show_newest(a);
+}
+
+static void keep_frame(struct app *a, const struct gk_snapshot *snap)
+{
+	const struct tui_keep *keep = a->t.options.keep;
+
+	if (!keep)
+		return;
+	keep->add(keep->data, snap);
+	a->t.time.now_ns = snap->mono_ns;
+	a->t.time.now_wall_ns = snap->wall_ns;
+}
+
+/* ---- frames ---- */
+
+static void take_frame(struct app *a)
+{
+	struct gk_snapshot *snap, part;
+	bool jumped;
+
+	if (next_frame(a, &jumped, &snap))
+		return;
+	app_ask_for_more(a);
+	if (gk_pick(snap, &a->t.options.pick, NULL, &part)) {
+		gk_snapshot_free(snap);
+		return;
+	}
+	see_whole(a, snap);
+	gk_history_add(a->t.history, &part);
+	if (a->gk)
+		tui_before_take(a->gk, &part, a->t.history);
+	check_alerts(a, &part);
+	keep_frame(a, snap);
+	if (is_kept_shown(a)) {
+		gk_pick_free(&part);
+		gk_snapshot_free(a->newest);
+		a->newest = snap;
+		a->dirty = true;
+		return;
+	}
+	if (!a->t.paused || jumped) {
+		show_frame(a, snap, &part);
+		return;
+	}
+	gk_pick_free(&part);
+	gk_snapshot_free(snap);
+}
+
+void app_take_frames(struct app *a)
+{
+	if (a->t.options.hosts)
+		a->dirty |= tui_hosts_turn(&a->t);
+	else
+		take_frame(a);
+}
