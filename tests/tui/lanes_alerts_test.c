@@ -122,6 +122,20 @@ static void without_any_it_says_so(void **state)
 	screen_end(&s);
 }
 
+/* What was is nobody's alert. */
+static void a_recording_has_none(void **state)
+{
+	static const struct tui_replay replay;
+
+	(void)state;
+	trouble(24, 80);
+	s.t.options.replay = &replay;
+	screen_press(&s, "A");
+	assert_int_equal(s.t.screen, SCREEN_MAIN);
+	assert_true(strstr(s.t.message, "a recording"));
+	screen_end(&s);
+}
+
 /* ---- the lines above the processes ---- */
 
 static void lines(size_t count)
@@ -189,6 +203,7 @@ int main(void)
 	    cmocka_unit_test(the_newest_is_first_and_opens_its_gpu),
 	    cmocka_unit_test(it_scrolls_and_tells_where_it_is),
 	    cmocka_unit_test(without_any_it_says_so),
+	    cmocka_unit_test(a_recording_has_none),
 	    cmocka_unit_test(failures_first_then_the_newest),
 	    cmocka_unit_test(a_long_one_takes_two_lines),
 	};
