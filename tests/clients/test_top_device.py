@@ -125,7 +125,8 @@ def test_a_gpu_fails_while_it_is_looked_at(top):
     terminal.wait_for("GPU is lost: values are 0:0")
     text = terminal.wait_for("GPU has fallen off the bus (1 in all)")
     assert fact(text, "Architecture") == "Ampere"
-    assert "! GPU 0: Xid 79: GPU has fallen off the bus" in text
+    # Its loss may be seen a frame before.
+    assert "GPU 0: Xid 79: GPU has fallen off the bus" in text
     terminal.send(RIGHT)
     text = terminal.wait_for("GPU 1  NVIDIA A100")
     assert "GPU is lost" not in text
