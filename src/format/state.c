@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/round.h"
-#include "base/str.h"
 #include "format/names.h"
 
 #include <stdio.h>
@@ -70,18 +69,18 @@ char *gk_age_text(char dst[GK_AGE_MAX], uint64_t ns)
 
 /* ---- from snapshot to snapshot ---- */
 
-static struct gk_seen_gpu *add_seen(struct gk_seen *seen, const char *uuid)
+static struct gk_seen_gpu *add_seen(struct gk_seen *seen,
+				    const struct gk_device *d)
 {
 	struct gk_seen_gpu *gpu;
 
 	for (int i = 0; i < seen->count; i++)
-		if (!strcmp(seen->gpus[i].uuid, uuid))
+		if (gk_identity_is(&seen->gpus[i].who, d))
 			return &seen->gpus[i];
 	if (seen->count == GK_SEEN_GPUS)
 		return NULL;
 	gpu = &seen->gpus[seen->count++];
-	*gpu = (struct gk_seen_gpu){0};
-	gk_str_copy(gpu->uuid, sizeof gpu->uuid, uuid);
+	*gpu = (struct gk_seen_gpu){.who = gk_identity_of(d)};
 	return gpu;
 }
 
@@ -91,7 +90,7 @@ static const struct gk_seen_gpu *find_seen(const struct gk_seen *seen,
 	static const struct gk_seen_gpu nothing;
 
 	for (int i = 0; i < seen->count; i++)
-		if (!strcmp(seen->gpus[i].uuid, d->uuid))
+		if (gk_identity_is(&seen->gpus[i].who, d))
 			return &seen->gpus[i];
 	return &nothing;
 }
@@ -150,11 +149,16 @@ void gk_seen_take(struct gk_seen *seen, const struct gk_snapshot *snap)
 {
 	for (size_t i = 0; i < snap->device_count; i++) {
 		const struct gk_device *d = &snap->devices[i];
-		struct gk_seen_gpu *gpu =
-		    d->mig_index < 0 ? add_seen(seen, d->uuid) : NULL;
+		struct gk_seen_gpu *gpu;
 
-		if (gpu && d->health == GK_HEALTH_OK)
-			see_device(gpu, d, snap->mono_ns);
+		if (d->mig_index >= 0 || d->health != GK_HEALTH_OK ||
+		    gk_device_unread(d))
+			continue;
+		gpu = add_seen(seen, d);
+		if (!gpu)
+			continue;
+		gk_identity_follow(&gpu->who, d);
+		see_device(gpu, d, snap->mono_ns);
 	}
 }
 

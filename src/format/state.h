@@ -6,6 +6,7 @@
 #define GK_FORMAT_STATE_H
 
 #include "core/held.h"
+#include "format/identity.h"
 
 #include <gpukit/gpukit.h>
 
@@ -13,7 +14,7 @@
 
 /* Since when a GPU is as it is; CLOCK_MONOTONIC, 0: it is not so. */
 struct gk_seen_gpu {
-	char uuid[GK_NAME_MAX];
+	struct gk_identity who;
 	uint64_t idle_ns, ecc_ns, heat_ns, held_ns;
 	const char *held_by; /* the words of what holds it since held_ns */
 	int64_t ecc;

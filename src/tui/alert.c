@@ -212,15 +212,14 @@ static struct tui_alert *row_of_alert(struct tui_alerts *alerts,
 
 	for (size_t i = 0; i < alerts->count; i++)
 		if (alerts->rows[i].kind == kind &&
-		    !strcmp(alerts->rows[i].uuid, d->uuid))
+		    gk_identity_is(&alerts->rows[i].gpu, d))
 			return &alerts->rows[i];
 	more = realloc(alerts->rows, (alerts->count + 1) * sizeof *more);
 	if (!more)
 		return NULL;
 	alerts->rows = more;
 	more += alerts->count++;
-	*more = (struct tui_alert){.gpu = d->index, .kind = kind};
-	gk_str_copy(more->uuid, sizeof more->uuid, d->uuid);
+	*more = (struct tui_alert){.gpu = gk_identity_of(d), .kind = kind};
 	return more;
 }
 
@@ -232,7 +231,7 @@ static void forget_alert(struct tui_alerts *alerts, const struct gk_device *d,
 		struct tui_alert *a = &alerts->rows[i];
 
 		if (d->health != GK_HEALTH_LOST || kinds[kind].grows ||
-		    a->kind != kind || strcmp(a->uuid, d->uuid) != 0)
+		    a->kind != kind || !gk_identity_is(&a->gpu, d))
 			continue;
 		a->on = a->noticed = false;
 		a->since_ns = 0;
@@ -309,7 +308,7 @@ bool tui_alerts_update(struct tui_alerts *alerts,
 		struct gk_value value = kinds[kind].read(snap, d);
 		struct tui_alert *a;
 
-		if (d->mig_index >= 0)
+		if (d->mig_index >= 0 || gk_device_unread(d))
 			continue;
 		if (value.why != GK_PRESENT) {
 			forget_alert(alerts, d, kind);
@@ -318,6 +317,7 @@ bool tui_alerts_update(struct tui_alerts *alerts,
 		a = row_of_alert(alerts, d, kind);
 		if (!a)
 			return fresh;
+		gk_identity_follow(&a->gpu, d);
 		update_alert(a, limit_of(rules, kind), value.v,
 			     repeat_count(d, kind), snap->mono_ns);
 		if (kind == ALERT_HELD && value.v)
@@ -377,7 +377,7 @@ void tui_alert_text(const struct tui_alert *alert, char *dst, size_t cap)
 	char what[128];
 
 	tui_alert_what(alert, what, sizeof what);
-	snprintf(dst, cap, "GPU %u: %s", alert->gpu, what);
+	snprintf(dst, cap, "GPU %u: %s", alert->gpu.index, what);
 }
 
 void tui_alerts_line(const struct tui_alerts *alerts, struct gk_buf *out)

@@ -8,6 +8,7 @@
 #define GK_TUI_ALERT_H
 
 #include "base/str.h"
+#include "format/identity.h"
 #include "format/state.h"
 
 #include <gpukit/gpukit.h>
@@ -46,8 +47,7 @@ enum tui_alert_kind {
 
 /* A row for each GPU and kind; it keeps what must be remembered. */
 struct tui_alert {
-	char uuid[GK_NAME_MAX];
-	unsigned gpu;
+	struct gk_identity gpu;
 	enum tui_alert_kind kind;
 	bool on, fresh;       /* fresh: since the last update */
 	int64_t value, limit; /* in the unit of the kind; an Xid's number */
@@ -66,6 +66,7 @@ struct tui_alert {
 /* What happened: an alert as it was last, and when. Since 1970; 0: it is on. */
 struct tui_alert_event {
 	struct tui_alert alert;
+	size_t row;      /* of the alert */
 	uint64_t number; /* from 1 on; no other has it */
 	uint64_t began_ns, ended_ns;
 };

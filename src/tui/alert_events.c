@@ -5,14 +5,12 @@
 #include <string.h>
 
 /* The event of an alert that is still on, or NULL. */
-static struct tui_alert_event *open_event(struct tui_alerts *alerts,
-					  const struct tui_alert *a)
+static struct tui_alert_event *open_event(struct tui_alerts *alerts, size_t row)
 {
 	for (size_t i = alerts->event_count; i-- > 0;) {
 		struct tui_alert_event *e = &alerts->events[i];
 
-		if (!e->ended_ns && e->alert.kind == a->kind &&
-		    !strcmp(e->alert.uuid, a->uuid))
+		if (!e->ended_ns && e->row == row)
 			return e;
 	}
 	return NULL;
@@ -32,8 +30,7 @@ static void drop_event(struct tui_alerts *alerts)
 		(alerts->event_count - at) * sizeof *alerts->events);
 }
 
-static void begin_event(struct tui_alerts *alerts, const struct tui_alert *a,
-			uint64_t wall_ns)
+static void begin_event(struct tui_alerts *alerts, size_t row, uint64_t wall_ns)
 {
 	if (!alerts->events)
 		alerts->events =
@@ -42,8 +39,11 @@ static void begin_event(struct tui_alerts *alerts, const struct tui_alert *a,
 		return;
 	if (alerts->event_count == TUI_ALERT_EVENTS)
 		drop_event(alerts);
-	alerts->events[alerts->event_count++] = (struct tui_alert_event){
-	    .alert = *a, .number = ++alerts->last_number, .began_ns = wall_ns};
+	alerts->events[alerts->event_count++] =
+	    (struct tui_alert_event){.alert = alerts->rows[row],
+				     .row = row,
+				     .number = ++alerts->last_number,
+				     .began_ns = wall_ns};
 }
 
 void tui_alerts_note(struct tui_alerts *alerts, uint64_t wall_ns)
@@ -51,13 +51,13 @@ void tui_alerts_note(struct tui_alerts *alerts, uint64_t wall_ns)
 	for (size_t i = 0; i < alerts->count; i++) {
 		const struct tui_alert *a = &alerts->rows[i];
 		struct tui_alert_event *e =
-		    alerts->event_count ? open_event(alerts, a) : NULL;
+		    alerts->event_count ? open_event(alerts, i) : NULL;
 
 		if (e && (a->again || !a->noticed))
 			e->ended_ns = wall_ns;
 		else if (e)
 			e->alert = *a;
 		if (a->again)
-			begin_event(alerts, a, wall_ns);
+			begin_event(alerts, i, wall_ns);
 	}
 }

@@ -43,9 +43,9 @@ static void tell_alert(const struct tui_alert *a, struct told *told)
 	snprintf(told->text[0], sizeof *told->text, "GPUKIT_ALERT=%s",
 		 tui_alert_kind_name(a->kind));
 	snprintf(told->text[1], sizeof *told->text, "GPUKIT_ALERT_GPU=%u",
-		 a->gpu);
+		 a->gpu.index);
 	snprintf(told->text[2], sizeof *told->text, "GPUKIT_ALERT_UUID=%s",
-		 a->uuid);
+		 a->gpu.uuid);
 	snprintf(told->text[3], sizeof *told->text,
 		 "GPUKIT_ALERT_VALUE=%" PRId64, a->value);
 	snprintf(told->text[4], sizeof *told->text,

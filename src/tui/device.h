@@ -4,6 +4,8 @@
 #ifndef GK_TUI_DEVICE_H
 #define GK_TUI_DEVICE_H
 
+#include "format/identity.h"
+
 #include <gpukit/gpukit.h>
 
 /* Bytes that NVLinks carried until a moment; CLOCK_MONOTONIC, 0: unknown. */
@@ -13,10 +15,10 @@ struct tui_links {
 };
 
 struct tui_device {
-	char uuid[GK_NAME_MAX]; /* "": the first */
+	struct gk_identity gpu; /* not there: the first */
 	unsigned graphs;        /* which page of them */
 	/* The last two readings, of the GPU that was shown then. */
-	char links_uuid[GK_NAME_MAX];
+	struct gk_identity links_gpu;
 	struct tui_links links, before;
 	/* The values of the shown GPU from when it was well. */
 	struct gk_device last;

@@ -35,9 +35,9 @@ void device_links_frame(struct tui *t, const struct gk_device *d)
 {
 	struct tui_links *now = &t->device.links, *before = &t->device.before;
 
-	if (strcmp(t->device.links_uuid, d->uuid) != 0)
+	if (!gk_identity_is(&t->device.links_gpu, d))
 		*now = *before = (struct tui_links){0};
-	gk_str_copy(t->device.links_uuid, sizeof t->device.links_uuid, d->uuid);
+	t->device.links_gpu = gk_identity_of(d);
 	if (!d->detail || now->read_ns == d->read_ns[GK_TIER_DETAIL])
 		return;
 	*before = *now;

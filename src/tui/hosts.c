@@ -103,7 +103,7 @@ void tui_hosts_show(struct tui *t, size_t at)
 	if (at != t->hosts.selected) {
 		tui_select(t, -1);
 		t->tag_count = 0;
-		t->device.uuid[0] = '\0';
+		t->device.gpu = (struct gk_identity){0};
 		t->time = (struct tui_time){0};
 		t->main.page = 0;
 		tui_host_forget_past(&t->hosts.list[t->hosts.selected]);

@@ -88,7 +88,7 @@ static void draw_hosts_alert(const struct tui *t, struct grid *g, int row,
 	tui_alert_what(a->alert, what, sizeof what);
 	snprintf(text, sizeof text, "%s %s GPU %u: %s",
 		 gk_state_glyph(tui_alert_state(a->alert->kind)),
-		 a->host->state.name, a->alert->gpu, what);
+		 a->host->state.name, a->alert->gpu.index, what);
 	lanes_cell(g, row, 1, end - 1, false, style, text);
 	lanes_put(g, row, end, style, "%s", rest);
 }

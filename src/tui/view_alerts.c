@@ -69,16 +69,7 @@ void view_alerts_text(const struct tui *t, size_t position, struct gk_buf *out)
 	gk_buf_puts(out, text);
 }
 
-/* ---- its GPU ---- */
-
-static const struct gk_device *device_of_event(const struct tui *t,
-					       const struct tui_alert_event *e)
-{
-	for (size_t i = 0; i < t->snap->device_count; i++)
-		if (!strcmp(t->snap->devices[i].uuid, e->alert.uuid))
-			return &t->snap->devices[i];
-	return NULL;
-}
+/* ---- opening and keys ---- */
 
 bool view_alerts_open(struct tui *t)
 {
@@ -101,8 +92,7 @@ bool view_alerts_act(struct tui *t, enum tui_action action)
 		tui_say(t, "Select an alert first: its GPU is shown.");
 		return true;
 	}
-	gk_str_copy(t->device.uuid, sizeof t->device.uuid,
-		    event_at(t, (size_t)at)->alert.uuid);
+	t->device.gpu = event_at(t, (size_t)at)->alert.gpu;
 	tui_open(t, SCREEN_DEVICE);
 	return true;
 }
@@ -153,7 +143,7 @@ static void draw_event(const struct tui *t, struct grid *g, int row,
 		       const struct alerts_layout *l,
 		       const struct tui_alert_event *e)
 {
-	const struct gk_device *d = device_of_event(t, e);
+	const struct gk_device *d = gk_identity_find(&e->alert.gpu, t->snap);
 	uint64_t end = e->ended_ns ? e->ended_ns : t->snap->wall_ns;
 	struct grid_style style = style_of_event(t, e);
 	char text[160], age[GK_AGE_MAX], model[GK_NAME_MAX];
@@ -169,7 +159,7 @@ static void draw_event(const struct tui *t, struct grid *g, int row,
 		lanes_cell(g, row, l->lasted, 6, true, style,
 			   gk_age_text(
 			       age, end > e->began_ns ? end - e->began_ns : 0));
-	lanes_put(g, row, l->gpu, style, "%3u", e->alert.gpu);
+	lanes_put(g, row, l->gpu, style, "%3u", e->alert.gpu.index);
 	if (d && l->text > l->model)
 		lanes_put(g, row, l->model, style, "%s",
 			  lanes_model(t, d, MODEL, model));

@@ -31,23 +31,19 @@ static bool is_gpu(const struct gk_device *d)
 /* NULL: there is none at all. */
 static const struct gk_device *shown_device(const struct tui *t)
 {
-	const struct gk_device *first = NULL;
+	const struct gk_device *d = gk_identity_find(&t->device.gpu, t->snap);
 
-	for (size_t i = 0; i < t->snap->device_count; i++) {
-		const struct gk_device *d = &t->snap->devices[i];
-
-		if (!is_gpu(d))
-			continue;
-		if (!strcmp(d->uuid, t->device.uuid))
-			return d;
-		first = first ? first : d;
-	}
-	return first;
+	if (d)
+		return d;
+	for (size_t i = 0; i < t->snap->device_count; i++)
+		if (is_gpu(&t->snap->devices[i]))
+			return &t->snap->devices[i];
+	return NULL;
 }
 
 static void show_device(struct tui *t, const struct gk_device *d)
 {
-	gk_str_copy(t->device.uuid, sizeof t->device.uuid, d->uuid);
+	t->device.gpu = gk_identity_of(d);
 }
 
 /* ---- what it said ---- */
@@ -61,8 +57,12 @@ static bool is_silent(const struct gk_device *d)
 static const struct gk_device *values_of(const struct tui *t,
 					 const struct gk_device *d)
 {
-	return is_silent(d) && !strcmp(t->device.last.uuid, d->uuid)
-		   ? &t->device.last
+	const struct gk_device *last = &t->device.last;
+	struct gk_identity who = gk_identity_of(last);
+
+	return is_silent(d) && last->read_ns[GK_TIER_FAST] &&
+		       gk_identity_is(&who, d)
+		   ? last
 		   : d;
 }
 

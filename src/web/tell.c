@@ -59,23 +59,11 @@ static void put_value(struct gk_buf *out, const struct gk_metric_info *info,
 	gk_buf_puts(out, gk_number(digits, value.v, info->unit));
 }
 
-/* What a device is known by: one that was lost from the start has told no
- * UUID. */
-static const char *identity_of(const struct gk_device *d, char dst[GK_NAME_MAX])
-{
-	char label[GK_NAME_MAX];
-
-	if (*d->uuid)
-		return d->uuid;
-	snprintf(dst, GK_NAME_MAX, "GPU %.16s", gk_device_label(label, d));
-	return dst;
-}
-
 static void put_identity(struct gk_buf *out, const struct gk_device *d)
 {
 	char text[GK_NAME_MAX];
 
-	put_text(out, "uuid", identity_of(d, text));
+	put_text(out, "uuid", gk_identity_text(text, d));
 }
 
 /* Begins an element of an array. */
@@ -313,18 +301,18 @@ void gk_tell_processes(struct gk_buf *out, const struct gk_teller *teller,
 
 /* ---- alerts ---- */
 
-static struct gk_trouble *trouble_of(struct gk_teller *teller, const char *uuid)
+static struct gk_trouble *trouble_of(struct gk_teller *teller,
+				     const struct gk_device *d)
 {
 	struct gk_trouble *t;
 
 	for (int i = 0; i < teller->trouble_count; i++)
-		if (!strcmp(teller->troubles[i].uuid, uuid))
+		if (gk_identity_is(&teller->troubles[i].who, d))
 			return &teller->troubles[i];
 	if (teller->trouble_count == GK_SEEN_GPUS)
 		return NULL;
 	t = &teller->troubles[teller->trouble_count++];
-	*t = (struct gk_trouble){0};
-	gk_str_copy(t->uuid, sizeof t->uuid, uuid);
+	*t = (struct gk_trouble){.who = gk_identity_of(d)};
 	return t;
 }
 
@@ -342,13 +330,12 @@ void gk_tell_take(struct gk_teller *teller, const struct gk_snapshot *snap)
 	for (size_t i = 0; i < snap->device_count; i++) {
 		const struct gk_device *d = &snap->devices[i];
 		struct gk_state s = state_of(teller, snap, d);
-		char text[GK_NAME_MAX];
 		struct gk_trouble *t =
-		    d->mig_index < 0 ? trouble_of(teller, identity_of(d, text))
-				     : NULL;
+		    d->mig_index < 0 ? trouble_of(teller, d) : NULL;
 
 		if (!t)
 			continue;
+		gk_identity_follow(&t->who, d);
 		if (!is_trouble(&s)) {
 			t->since_ns = 0;
 		} else if (!t->since_ns || t->kind != s.kind) {
@@ -371,11 +358,8 @@ static bool is_told_trouble(const struct gk_trouble *t,
 static const struct gk_trouble *find_trouble(const struct gk_teller *teller,
 					     const struct gk_device *d)
 {
-	char text[GK_NAME_MAX];
-	const char *who = identity_of(d, text);
-
 	for (int i = 0; i < teller->trouble_count; i++)
-		if (d->mig_index < 0 && !strcmp(teller->troubles[i].uuid, who))
+		if (gk_identity_is(&teller->troubles[i].who, d))
 			return &teller->troubles[i];
 	return NULL;
 }

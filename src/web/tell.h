@@ -12,7 +12,7 @@
 
 /* Since when a GPU has been in trouble. */
 struct gk_trouble {
-	char uuid[GK_NAME_MAX];
+	struct gk_identity who;
 	enum gk_state_kind kind;
 	uint64_t since_ns; /* CLOCK_MONOTONIC; 0: it is not */
 	uint64_t since_wall_ns;

@@ -60,6 +60,35 @@ static void what_is_held_but_idle_says_since_when(void **state)
 	assert_string_equal(state_of(90, 12).words, "idle 2m");
 }
 
+/* Two GPUs that have told no UUID are two; each is the same when it does. */
+static void who_has_told_no_uuid_is_remembered_alone(void **state)
+{
+	char uuid[GK_NAME_MAX];
+
+	(void)state;
+	begin();
+	strcpy(uuid, f.devices[0].uuid);
+	for (int i = 0; i < 2; i++)
+		*f.devices[i].uuid = '\0';
+	f.devices[1].m[GK_M_ECC_UNCORRECTED] = present(7);
+	seen = (struct gk_seen){0};
+	gk_seen_take(&seen, &f.snap);
+	assert_int_equal(seen.count, 2);
+	assert_state("idle", "idle");
+	f.devices[0].m[GK_M_ECC_UNCORRECTED] = present(2);
+	gk_seen_take(&seen, &f.snap);
+	strcpy(f.devices[0].uuid, uuid);
+	gk_seen_take(&seen, &f.snap);
+	assert_state("alert", "ECC 2");
+	assert_int_equal(seen.count, 2);
+	/* Of what was not read there is nothing to remember. */
+	seen = (struct gk_seen){0};
+	f.devices[0].read_ns[GK_TIER_MEDIUM] = 0;
+	f.devices[1].health = GK_HEALTH_LOST;
+	gk_seen_take(&seen, &f.snap);
+	assert_int_equal(seen.count, 0);
+}
+
 static void the_worst_is_told_first(void **state)
 {
 	(void)state;
@@ -226,6 +255,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(what_is_held_but_idle_says_since_when),
+	    cmocka_unit_test(who_has_told_no_uuid_is_remembered_alone),
 	    cmocka_unit_test(the_worst_is_told_first),
 	    cmocka_unit_test(what_is_held_back_says_since_when),
 	    cmocka_unit_test(what_is_not_told_is_not_idle),

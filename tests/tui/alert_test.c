@@ -176,6 +176,77 @@ static void a_lost_gpu_is_not_hot(void **state)
 	assert_int_equal(alerts.on, 1);
 }
 
+/* As in the first frames: nothing was read yet, nor is a UUID known. */
+static void nothing_is_read(void)
+{
+	for (size_t i = 0; i < f.snap.device_count; i++) {
+		struct gk_device *d = &f.devices[i];
+
+		*d->uuid = '\0';
+		memset(d->read_ns, 0, sizeof d->read_ns);
+		for (int m = 0; m < GK_M_COUNT; m++)
+			d->m[m].why = GK_ABSENT_NOT_READ;
+	}
+	tui_alerts_update(&alerts, &rules, &f.snap);
+}
+
+/* The kind that is on of a GPU; "": none. */
+static const char *on_of(unsigned gpu)
+{
+	for (size_t i = 0; i < alerts.count; i++)
+		if (alerts.rows[i].on && alerts.rows[i].gpu.index == gpu)
+			return tui_alert_kind_name(alerts.rows[i].kind);
+	return "";
+}
+
+/* GPU 1 was lost before, GPU 3 hangs; the others tell who they are. */
+static void who_has_told_no_uuid_is_named(void **state)
+{
+	(void)state;
+	fixture_init(&f, 4);
+	rules.lost = rules.hung = true;
+	nothing_is_read();
+	assert_int_equal(alerts.count, 0);
+	fixture_init(&f, 4);
+	for (unsigned i = 1; i < 4; i += 2) {
+		*f.devices[i].uuid = '\0';
+		memset(f.devices[i].read_ns, 0, sizeof f.devices[i].read_ns);
+	}
+	f.devices[1].health = GK_HEALTH_LOST;
+	f.devices[3].health = GK_HEALTH_STALE;
+	for (int i = 0; i < 5; i++) {
+		tui_alerts_update(&alerts, &rules, &f.snap);
+		assert_string_equal(on_of(0), "");
+		assert_string_equal(on_of(1), "lost");
+		assert_string_equal(on_of(2), "");
+		assert_string_equal(on_of(3), "hung");
+		assert_int_equal(alerts.on, 2);
+		assert_int_equal(alerts.event_count, 2);
+	}
+}
+
+/* It comes back, tells its UUID, and is lost without it once more. */
+static void it_is_the_same_when_it_tells_its_uuid(void **state)
+{
+	char uuid[GK_NAME_MAX];
+
+	(void)state;
+	strcpy(uuid, f.devices[1].uuid);
+	*f.devices[1].uuid = '\0';
+	f.devices[1].health = GK_HEALTH_LOST;
+	rules.lost = true;
+	assert_string_equal(told(), "GPU 1: lost");
+	strcpy(f.devices[1].uuid, uuid);
+	assert_string_equal(told(), "GPU 1: lost still");
+	assert_string_equal(alerts.events[0].alert.gpu.uuid, uuid);
+	*f.devices[1].uuid = '\0';
+	assert_string_equal(told(), "GPU 1: lost still");
+	f.devices[1].health = GK_HEALTH_OK;
+	assert_string_equal(told(), "");
+	assert_int_equal(alerts.event_count, 1);
+	assert_true(alerts.events[0].ended_ns);
+}
+
 /* ---- what is written down ---- */
 
 static const struct tui_alert_event *event(size_t at)
@@ -202,7 +273,7 @@ static void what_happens_is_written_down(void **state)
 	f.devices[1].health = GK_HEALTH_LOST;
 	tui_alerts_update(&alerts, &rules, &f.snap);
 	assert_int_equal(alerts.event_count, 2);
-	assert_int_equal(event(1)->alert.gpu, 1);
+	assert_int_equal(event(1)->alert.gpu.index, 1);
 	f.snap.wall_ns += 3 * GK_NS_PER_S;
 	f.devices[1].health = GK_HEALTH_OK;
 	tui_alerts_update(&alerts, &rules, &f.snap);
@@ -325,6 +396,8 @@ int main(void)
 	    T(clocks_are_held_back_for_a_while),
 	    T(idleness_has_to_last),
 	    T(a_lost_gpu_is_not_hot),
+	    T(who_has_told_no_uuid_is_named),
+	    T(it_is_the_same_when_it_tells_its_uuid),
 	    T(what_happens_is_written_down),
 	    T(as_it_was_at_its_end),
 	    T(those_that_ended_make_room),

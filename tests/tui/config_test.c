@@ -307,7 +307,8 @@ static void readonly_is_not_undone(void **state)
 
 /* ---- alerts ---- */
 
-static struct gk_device gpu = {.mig_index = -1, .index = 3, .uuid = "GPU-a"};
+static struct gk_device gpu = {
+    .mig_index = -1, .index = 3, .uuid = "GPU-a", .read_ns = {1, 1, 1}};
 static struct gk_snapshot snap = {.device_count = 1, .devices = &gpu};
 
 static bool at(struct tui_alerts *alerts, const struct tui_alert_rules *rules,

@@ -17,12 +17,15 @@ static void event_of(unsigned gpu, enum tui_alert_kind kind, int64_t value,
 	struct tui_alert_event *e = &events[alerts.event_count++];
 
 	*e = (struct tui_alert_event){
-	    .alert = {.gpu = gpu, .kind = kind, .value = value, .limit = limit},
+	    .alert = {.gpu = gk_identity_of(&s.f.devices[gpu]),
+		      .kind = kind,
+		      .value = value,
+		      .limit = limit},
+	    .row = 1000 + alerts.event_count,
 	    .number = alerts.event_count,
 	    .began_ns = s.f.snap.wall_ns - ago * SECOND_NS,
 	    .ended_ns =
 		lasted ? s.f.snap.wall_ns - (ago - lasted) * SECOND_NS : 0};
-	strcpy(e->alert.uuid, s.f.devices[gpu].uuid);
 	if (kind == ALERT_HELD)
 		strcpy(e->alert.words, "power cap");
 	alerts.events = events;
@@ -87,9 +90,29 @@ static void the_newest_is_first_and_opens_its_gpu(void **state)
 	assert_int_equal(view_alerts_selected(&s.t), 2);
 	screen_press(&s, "Enter");
 	assert_int_equal(s.t.screen, SCREEN_DEVICE);
-	assert_string_equal(s.t.device.uuid, s.f.devices[2].uuid);
+	assert_string_equal(s.t.device.gpu.uuid, s.f.devices[2].uuid);
 	screen_press(&s, "q A");
 	assert_int_equal(s.t.screen, SCREEN_MAIN);
+	screen_end(&s);
+}
+
+/* GPU 2 was lost before the viewer began: it has told no UUID, ever. */
+static void who_has_told_no_uuid_is_opened_all_the_same(void **state)
+{
+	(void)state;
+	mixed(24, 80);
+	lose(2);
+	*s.f.devices[2].uuid = '\0';
+	memset(s.f.devices[2].read_ns, 0, sizeof s.f.devices[2].read_ns);
+	tui_alerts_update(&alerts, &s.t.options.alerts, &s.f.snap);
+	screen_press(&s, "A Down");
+	screen_draw(&s);
+	assert_true(screen_find(&s, "  2  lost", NULL) >= 0);
+	screen_press(&s, "Enter");
+	screen_draw(&s);
+	assert_int_equal(view_device_index(&s.t), 2);
+	assert_true(screen_find(&s, "nothing is known of it", NULL) >= 0);
+	tui_alerts_free(&alerts);
 	screen_end(&s);
 }
 
@@ -201,6 +224,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(it_looks_so),
 	    cmocka_unit_test(the_newest_is_first_and_opens_its_gpu),
+	    cmocka_unit_test(who_has_told_no_uuid_is_opened_all_the_same),
 	    cmocka_unit_test(it_scrolls_and_tells_where_it_is),
 	    cmocka_unit_test(without_any_it_says_so),
 	    cmocka_unit_test(a_recording_has_none),

@@ -10,7 +10,7 @@
 
 static void show(size_t device)
 {
-	strcpy(s.t.device.uuid, s.f.devices[device].uuid);
+	strcpy(s.t.device.gpu.uuid, s.f.devices[device].uuid);
 	tui_open(&s.t, SCREEN_DEVICE);
 	screen_draw(&s);
 }
@@ -205,7 +205,7 @@ static void no_size_runs_into_the_edge(void **state)
 	for (int columns = 40; columns <= 240; columns++)
 		for (int gpu = 0; gpu < 4; gpu++) {
 			screen_resize(&s, columns % 3 * 20 + 10, columns);
-			strcpy(s.t.device.uuid, s.f.devices[gpu].uuid);
+			strcpy(s.t.device.gpu.uuid, s.f.devices[gpu].uuid);
 			screen_draw(&s);
 			for (int row = 2; row < s.g.rows; row++)
 				if (!wcschr(L" ─┃│",

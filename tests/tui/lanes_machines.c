@@ -161,12 +161,11 @@ void alert_of(unsigned gpu, enum tui_alert_kind kind, int64_t value,
 {
 	struct tui_alert *a = &alert_rows[alerts.count++];
 
-	*a = (struct tui_alert){.gpu = gpu,
+	*a = (struct tui_alert){.gpu = gk_identity_of(&s.f.devices[gpu]),
 				.kind = kind,
 				.on = true,
 				.value = value,
 				.limit = limit};
-	strcpy(a->uuid, s.f.devices[gpu].uuid);
 	alerts.rows = alert_rows;
 	alerts.on = alerts.count;
 }

@@ -293,12 +293,12 @@ static void a_click_does_what_it_is_on(void **state)
 	screen_draw(&s);
 	click(3 + 4, 20); /* a sparkline */
 	assert_int_equal(s.t.screen, SCREEN_DEVICE);
-	assert_string_equal(s.t.device.uuid, s.f.devices[4].uuid);
+	assert_string_equal(s.t.device.gpu.uuid, s.f.devices[4].uuid);
 	screen_press(&s, "q");
 	screen_draw(&s);
 	click(3 + 2, 50);
 	assert_int_equal(s.t.screen, SCREEN_DEVICE);
-	assert_string_equal(s.t.device.uuid, s.f.devices[2].uuid);
+	assert_string_equal(s.t.device.gpu.uuid, s.f.devices[2].uuid);
 	screen_end(&s);
 }
 

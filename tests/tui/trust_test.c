@@ -67,7 +67,8 @@ static void root_only(void)
 /* How often the command of a config file is run for a new alert. */
 static int runs(const char *path, struct tui_options *o)
 {
-	struct gk_device gpu = {.mig_index = -1, .uuid = "GPU-a"};
+	struct gk_device gpu = {
+	    .mig_index = -1, .uuid = "GPU-a", .read_ns = {1, 1, 1}};
 	struct gk_snapshot snap = {
 	    .device_count = 1, .devices = &gpu, .mono_ns = 1};
 	struct tui_alerts alerts = {0};

@@ -43,19 +43,11 @@ static const struct tui_alert *next_alert(const struct tui *t,
 
 /* ---- texts ---- */
 
-static const struct gk_device *device_of_alert(const struct tui *t,
-					       const struct tui_alert *a)
-{
-	for (size_t i = 0; t->snap && i < t->snap->device_count; i++)
-		if (!strcmp(t->snap->devices[i].uuid, a->uuid))
-			return &t->snap->devices[i];
-	return NULL;
-}
-
 static void alert_line(const struct tui *t, const struct tui_alert *a,
 		       char *dst, size_t cap)
 {
-	const struct gk_device *d = device_of_alert(t, a);
+	const struct gk_device *d =
+	    t->snap ? gk_identity_find(&a->gpu, t->snap) : NULL;
 	char what[GK_WHY_MAX + 16], why[GK_WHY_MAX], model[GK_NAME_MAX] = "";
 
 	tui_alert_what(a, what, sizeof what);
@@ -67,8 +59,8 @@ static void alert_line(const struct tui *t, const struct tui_alert *a,
 		lanes_model(t, d, 8, model);
 	snprintf(dst, cap, "%s %sGPU %u%s%s: %s",
 		 gk_state_glyph(tui_alert_state(a->kind)),
-		 tui_time_is_past(t) ? "now: " : "", a->gpu, *model ? " " : "",
-		 model, what);
+		 tui_time_is_past(t) ? "now: " : "", a->gpu.index,
+		 *model ? " " : "", model, what);
 }
 
 int lanes_alert_count(const struct tui *t)

@@ -240,8 +240,7 @@ bool lanes_is_inside(const struct lanes_hit *hit, int row, int column)
 /* The screen of a GPU that was clicked. */
 static void open_gpu(struct tui *t, int device)
 {
-	gk_str_copy(t->device.uuid, sizeof t->device.uuid,
-		    t->snap->devices[device].uuid);
+	t->device.gpu = gk_identity_of(&t->snap->devices[device]);
 	tui_select(t, -1);
 	tui_open(t, SCREEN_DEVICE);
 }
