@@ -2,6 +2,7 @@
 #include "tui/alert.h"
 
 #include "base/clock.h"
+#include "core/held.h"
 #include "format/names.h"
 #include "format/state.h"
 
@@ -12,8 +13,8 @@
 
 #define NS_PER_MINUTE (60 * GK_NS_PER_S)
 
-/* How long an Xid is told of. */
-#define XID_LASTS_NS (10 * NS_PER_MINUTE)
+/* How long an error is told of; the state of its GPU is as well. */
+#define OF_LATE_NS (10 * NS_PER_MINUTE)
 
 /* ---- what the kinds measure ---- */
 
@@ -70,7 +71,7 @@ static struct gk_value xid(const struct gk_snapshot *snap,
 
 	if (number.why == GK_PRESENT &&
 	    (time.why != GK_PRESENT ||
-	     (now > (uint64_t)time.v && now - (uint64_t)time.v > XID_LASTS_NS)))
+	     (now > (uint64_t)time.v && now - (uint64_t)time.v > OF_LATE_NS)))
 		number.v = 0;
 	return number;
 }
@@ -99,13 +100,19 @@ static struct gk_value hung(const struct gk_snapshot *snap,
 	return is_in_state(snap, d, GK_STATE_HUNG);
 }
 
-/* 1: by heat, power or a brake, by a tenth of its clock at least. */
+/* 1: by heat; by power or a brake, by a tenth of its clock at least. Whatever
+ * else is wrong with it, as long as it answers. */
 static struct gk_value held(const struct gk_snapshot *snap,
 			    const struct gk_device *d)
 {
-	struct gk_value hot = is_in_state(snap, d, GK_STATE_HOT);
+	struct gk_value why = d->m[GK_M_THROTTLE];
+	int below = gk_below_clock(d);
+	bool slight = below >= 0 && below < GK_HELD_LEAST;
 
-	return hot.v ? hot : is_in_state(snap, d, GK_STATE_HELD);
+	if (why.why == GK_PRESENT)
+		why.v = gk_held_back(d) && (why.v & GK_BY_HEAT || !slight) &&
+			!hung(snap, d).v;
+	return why;
 }
 
 static const struct {
@@ -223,15 +230,20 @@ static struct tui_alert *row_of_alert(struct tui_alerts *alerts,
 	return more;
 }
 
-/* A lost GPU is no longer hot, nor known to be idle; what was counted stays. */
-static void forget_alert(struct tui_alerts *alerts, const struct gk_device *d,
-			 enum tui_alert_kind kind)
+/* What cannot be read: a lost GPU is no longer hot, nor known to be idle; what
+ * was counted stays its time. */
+static void forget_alert(struct tui_alerts *alerts,
+			 const struct gk_snapshot *snap,
+			 const struct gk_device *d, enum tui_alert_kind kind)
 {
 	for (size_t i = 0; i < alerts->count; i++) {
 		struct tui_alert *a = &alerts->rows[i];
 
-		if (d->health != GK_HEALTH_LOST || kinds[kind].grows ||
-		    a->kind != kind || !gk_identity_is(&a->gpu, d))
+		bool is_over = kinds[kind].grows
+				   ? snap->mono_ns - a->grew_ns >= OF_LATE_NS
+				   : d->health == GK_HEALTH_LOST;
+
+		if (!is_over || a->kind != kind || !gk_identity_is(&a->gpu, d))
 			continue;
 		a->on = a->noticed = false;
 		a->since_ns = 0;
@@ -250,6 +262,25 @@ static int64_t lasted(struct tui_alert *a, int64_t holds, uint64_t now_ns)
 		   : -1;
 }
 
+/* What was counted before is not told of without a rule, and what a reset took
+ * away is nothing of before. */
+static void follow_count(struct tui_alert *a, int64_t limit, int64_t count,
+			 uint64_t now_ns)
+{
+	if ((!a->seen && !limit) || count < a->before)
+		a->before = count;
+	if (!a->seen || count > a->count)
+		a->grew_ns = now_ns;
+}
+
+/* Whether a count tells of something: of late, and not of before. */
+static bool is_news(const struct tui_alert *a, int64_t limit, int64_t count,
+		    uint64_t now_ns)
+{
+	return !kinds[a->kind].grows || ((limit || count > a->before) &&
+					 now_ns - a->grew_ns < OF_LATE_NS);
+}
+
 static void update_alert(struct tui_alert *a, int64_t limit, int64_t value,
 			 int64_t count, uint64_t now_ns)
 {
@@ -257,14 +288,13 @@ static void update_alert(struct tui_alert *a, int64_t limit, int64_t value,
 
 	if (kinds[a->kind].lasts_ns)
 		value = lasted(a, value, now_ns);
-	if (!a->seen && !limit)
-		a->before = count;
+	follow_count(a, limit, count, now_ns);
 	a->seen = true;
 	a->limit = limit ? limit : kinds[a->kind].usual;
 	a->noticed =
 	    a->limit &&
 	    value >= a->limit - (noticed ? kinds[a->kind].margin : 0) &&
-	    (limit || !kinds[a->kind].grows || count > a->before);
+	    is_news(a, limit, count, now_ns);
 	if (a->noticed || !noticed)
 		a->value = value; /* what ended stays as it was */
 	a->on = limit && a->noticed;
@@ -275,23 +305,43 @@ static void update_alert(struct tui_alert *a, int64_t limit, int64_t value,
 	a->count = count;
 }
 
-/* "power cap". */
+/* "power cap", though an Xid would be the word for its state. */
 static void held_words(struct tui_alert *a, const struct gk_snapshot *snap,
 		       const struct gk_device *d)
 {
 	static const struct gk_seen nothing_before;
-	struct gk_state state = gk_state_of(
-	    &nothing_before, snap, d, (struct gk_state_options){.width = 20});
+	struct gk_device calm = *d;
+	struct gk_state state;
 
+	calm.health = GK_HEALTH_OK;
+	calm.m[GK_M_XID_LAST].why = GK_ABSENT_NONE;
+	state = gk_state_of(&nothing_before, snap, &calm,
+			    (struct gk_state_options){.width = 20});
 	gk_str_copy(a->words, sizeof a->words, state.words);
 }
 
 /* The count whose rise is told again; always 0 for kinds that do not grow. */
-static int64_t repeat_count(const struct gk_device *d, enum tui_alert_kind kind)
+static int64_t repeat_count(const struct tui_alert *a,
+			    const struct gk_device *d)
 {
-	struct gk_value count = d->m[kinds[kind].count];
+	struct gk_value count = d->m[kinds[a->kind].count];
 
-	return kinds[kind].grows && count.why == GK_PRESENT ? count.v : 0;
+	if (!kinds[a->kind].grows)
+		return 0;
+	return count.why == GK_PRESENT ? count.v : a->count;
+}
+
+static void update_row(struct tui_alert *a, const struct tui_alert_rules *rules,
+		       const struct gk_snapshot *snap,
+		       const struct gk_device *d, int64_t value)
+{
+	gk_identity_follow(&a->gpu, d);
+	update_alert(a, limit_of(rules, a->kind), value, repeat_count(a, d),
+		     snap->mono_ns);
+	if (a->kind == ALERT_HELD && value)
+		held_words(a, snap, d);
+	if (a->kind == ALERT_HUNG)
+		a->since_ns = a->noticed ? d->read_ns[GK_TIER_FAST] : 0;
 }
 
 bool tui_alerts_update(struct tui_alerts *alerts,
@@ -311,23 +361,19 @@ bool tui_alerts_update(struct tui_alerts *alerts,
 		if (d->mig_index >= 0 || gk_device_unread(d))
 			continue;
 		if (value.why != GK_PRESENT) {
-			forget_alert(alerts, d, kind);
+			forget_alert(alerts, snap, d, kind);
 			continue;
 		}
 		a = row_of_alert(alerts, d, kind);
 		if (!a)
 			return fresh;
-		gk_identity_follow(&a->gpu, d);
-		update_alert(a, limit_of(rules, kind), value.v,
-			     repeat_count(d, kind), snap->mono_ns);
-		if (kind == ALERT_HELD && value.v)
-			held_words(a, snap, d);
+		update_row(a, rules, snap, d, value.v);
 		fresh |= a->fresh;
 	}
 	alerts->on = 0;
 	for (size_t i = 0; i < alerts->count; i++)
 		alerts->on += alerts->rows[i].on;
-	tui_alerts_note(alerts, snap->wall_ns);
+	tui_alerts_note(alerts, snap);
 	return fresh;
 }
 
@@ -336,6 +382,13 @@ void tui_alerts_free(struct tui_alerts *alerts)
 	free(alerts->rows);
 	free(alerts->events);
 	*alerts = (struct tui_alerts){0};
+}
+
+int64_t tui_alert_value_after(enum tui_alert_kind kind, uint64_t ns)
+{
+	uint64_t unit = kinds[kind].lasts_ns;
+
+	return unit ? (int64_t)(ns / unit) : -1;
 }
 
 /* ---- texts ---- */

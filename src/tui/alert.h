@@ -52,8 +52,10 @@ struct tui_alert {
 	bool on, fresh;       /* fresh: since the last update */
 	int64_t value, limit; /* in the unit of the kind; an Xid's number */
 	int64_t count;        /* of what is told again when it grows */
-	uint64_t since_ns;    /* of a condition that has to last; 0: not */
-	uint64_t run_ns;      /* when the command ran for it; 0: never */
+	uint64_t grew_ns;     /* when it did; CLOCK_MONOTONIC */
+	/* Since when it is so, of what has to last to be told; 0: not. */
+	uint64_t since_ns;
+	uint64_t run_ns; /* when the command ran for it; 0: never */
 	/* It is so, though the rules may want no alert of it: it is written
 	 * down. again: since the last update. */
 	bool noticed, again;
@@ -63,12 +65,15 @@ struct tui_alert {
 	char words[TUI_ALERT_WORDS]; /* of a GPU held back: by what */
 };
 
-/* What happened: an alert as it was last, and when. Since 1970; 0: it is on. */
+/* What happened: an alert as it was last, and when. began_ns and ended_ns are
+ * since 1970, the others CLOCK_MONOTONIC, that tells how long it lasted though
+ * somebody set the clock; ended 0: it is on. */
 struct tui_alert_event {
 	struct tui_alert alert;
 	size_t row;      /* of the alert */
 	uint64_t number; /* from 1 on; no other has it */
 	uint64_t began_ns, ended_ns;
+	uint64_t began_mono_ns, ended_mono_ns;
 };
 
 #define TUI_ALERT_EVENTS 200 /* that are remembered */
@@ -83,7 +88,7 @@ struct tui_alerts {
 	struct tui_alert *rows;
 	size_t count;
 	size_t on;                      /* how many are on */
-	struct tui_alert_event *events; /* the oldest first */
+	struct tui_alert_event *events; /* what began first is first */
 	size_t event_count;
 	uint64_t last_number;
 };
@@ -98,8 +103,20 @@ bool tui_alerts_update(struct tui_alerts *alerts,
 		       const struct gk_snapshot *snap);
 void tui_alerts_free(struct tui_alerts *alerts);
 
-/* Writes down what began and what ended, at a moment since 1970. */
-void tui_alerts_note(struct tui_alerts *alerts, uint64_t wall_ns);
+/* Writes down what began and what ended with a snapshot. */
+void tui_alerts_note(struct tui_alerts *alerts, const struct gk_snapshot *snap);
+
+/* How many events had begun at a moment of CLOCK_MONOTONIC: the first ones. */
+size_t tui_alert_events_until(const struct tui_alerts *alerts, uint64_t at_ns);
+
+/* An event that had begun, as it was at that moment; and for how long. */
+struct tui_alert_event tui_alert_event_at(const struct tui_alert_event *event,
+					  uint64_t at_ns);
+uint64_t tui_alert_event_lasted(const struct tui_alert_event *event,
+				uint64_t at_ns);
+
+/* How many units of its value a time is; -1: its value is no time. */
+int64_t tui_alert_value_after(enum tui_alert_kind kind, uint64_t ns);
 
 /* Whether it is a failure, not a warning. */
 bool tui_alert_fails(enum tui_alert_kind kind);

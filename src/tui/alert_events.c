@@ -30,8 +30,34 @@ static void drop_event(struct tui_alerts *alerts)
 		(alerts->event_count - at) * sizeof *alerts->events);
 }
 
-static void begin_event(struct tui_alerts *alerts, size_t row, uint64_t wall_ns)
+/* The wall clock as it would have been then, as it is set now. */
+static uint64_t wall_of(const struct gk_snapshot *snap, uint64_t mono_ns)
 {
+	uint64_t ago = snap->mono_ns - mono_ns;
+
+	return snap->wall_ns > ago ? snap->wall_ns - ago : 0;
+}
+
+/* Behind all that began before. */
+static void insert_event(struct tui_alerts *alerts,
+			 const struct tui_alert_event *event)
+{
+	size_t at = tui_alert_events_until(alerts, event->began_mono_ns);
+
+	memmove(&alerts->events[at + 1], &alerts->events[at],
+		(alerts->event_count - at) * sizeof *alerts->events);
+	alerts->events[at] = *event;
+	alerts->event_count++;
+}
+
+/* What has to last to be told began before. */
+static void begin_event(struct tui_alerts *alerts, size_t row,
+			const struct gk_snapshot *snap)
+{
+	const struct tui_alert *a = &alerts->rows[row];
+	bool before = a->since_ns && a->since_ns < snap->mono_ns;
+	uint64_t began = before ? a->since_ns : snap->mono_ns;
+
 	if (!alerts->events)
 		alerts->events =
 		    calloc(TUI_ALERT_EVENTS, sizeof *alerts->events);
@@ -39,14 +65,21 @@ static void begin_event(struct tui_alerts *alerts, size_t row, uint64_t wall_ns)
 		return;
 	if (alerts->event_count == TUI_ALERT_EVENTS)
 		drop_event(alerts);
-	alerts->events[alerts->event_count++] =
-	    (struct tui_alert_event){.alert = alerts->rows[row],
-				     .row = row,
-				     .number = ++alerts->last_number,
-				     .began_ns = wall_ns};
+	insert_event(alerts,
+		     &(struct tui_alert_event){.alert = *a,
+					       .row = row,
+					       .number = ++alerts->last_number,
+					       .began_ns = wall_of(snap, began),
+					       .began_mono_ns = began});
 }
 
-void tui_alerts_note(struct tui_alerts *alerts, uint64_t wall_ns)
+static void end_event(struct tui_alert_event *e, const struct gk_snapshot *snap)
+{
+	e->ended_ns = snap->wall_ns;
+	e->ended_mono_ns = snap->mono_ns;
+}
+
+void tui_alerts_note(struct tui_alerts *alerts, const struct gk_snapshot *snap)
 {
 	for (size_t i = 0; i < alerts->count; i++) {
 		const struct tui_alert *a = &alerts->rows[i];
@@ -54,10 +87,43 @@ void tui_alerts_note(struct tui_alerts *alerts, uint64_t wall_ns)
 		    alerts->event_count ? open_event(alerts, i) : NULL;
 
 		if (e && (a->again || !a->noticed))
-			e->ended_ns = wall_ns;
+			end_event(e, snap);
 		else if (e)
 			e->alert = *a;
 		if (a->again)
-			begin_event(alerts, i, wall_ns);
+			begin_event(alerts, i, snap);
 	}
+}
+
+/* ---- what was, at a moment ---- */
+
+size_t tui_alert_events_until(const struct tui_alerts *alerts, uint64_t at_ns)
+{
+	size_t count = alerts->event_count;
+
+	while (count && alerts->events[count - 1].began_mono_ns > at_ns)
+		count--;
+	return count;
+}
+
+uint64_t tui_alert_event_lasted(const struct tui_alert_event *e, uint64_t at_ns)
+{
+	uint64_t end = e->ended_ns ? e->ended_mono_ns : at_ns;
+
+	return end > e->began_mono_ns ? end - e->began_mono_ns : 0;
+}
+
+struct tui_alert_event tui_alert_event_at(const struct tui_alert_event *event,
+					  uint64_t at_ns)
+{
+	struct tui_alert_event e = *event;
+	int64_t value;
+
+	if (e.ended_mono_ns > at_ns)
+		e.ended_ns = e.ended_mono_ns = 0;
+	value = tui_alert_value_after(e.alert.kind,
+				      tui_alert_event_lasted(&e, at_ns));
+	if (!e.ended_ns && value >= 0)
+		e.alert.value = value;
+	return e;
 }

@@ -23,21 +23,38 @@ static const char nothing[] =
 
 /* ---- the list ---- */
 
-/* The newest is first. */
-static const struct tui_alert_event *event_at(const struct tui *t, size_t at)
+/* The moment that is looked at, by both clocks. */
+static uint64_t moment_of(const struct tui *t)
 {
-	return &t->alerts->events[t->alerts->event_count - 1 - at];
+	return tui_time_is_past(t) ? t->time.end_ns : t->snap->mono_ns;
 }
 
+static uint64_t wall_of_moment(const struct tui *t)
+{
+	return tui_time_is_past(t) ? tui_time_wall(t) : t->snap->wall_ns;
+}
+
+/* Those of later are not there. */
 size_t view_alerts_count(const struct tui *t)
 {
-	return t->alerts ? t->alerts->event_count : 0;
+	return t->alerts && t->snap
+		   ? tui_alert_events_until(t->alerts, moment_of(t))
+		   : 0;
+}
+
+/* As it was then; the newest is first. */
+static struct tui_alert_event event_at(const struct tui *t, size_t at)
+{
+	size_t count = view_alerts_count(t);
+
+	return tui_alert_event_at(&t->alerts->events[count - 1 - at],
+				  moment_of(t));
 }
 
 long view_alerts_selected(const struct tui *t)
 {
 	for (size_t i = 0; i < view_alerts_count(t); i++)
-		if (event_at(t, i)->number == t->alert_list.number)
+		if (event_at(t, i).number == t->alert_list.number)
 			return (long)i;
 	return -1;
 }
@@ -46,8 +63,7 @@ void view_alerts_select(struct tui *t, long position)
 {
 	bool there = position >= 0 && position < (long)view_alerts_count(t);
 
-	t->alert_list.number =
-	    there ? event_at(t, (size_t)position)->number : 0;
+	t->alert_list.number = there ? event_at(t, (size_t)position).number : 0;
 }
 
 long view_alerts_at(const struct tui *t, int row)
@@ -63,9 +79,10 @@ long view_alerts_at(const struct tui *t, int row)
 
 void view_alerts_text(const struct tui *t, size_t position, struct gk_buf *out)
 {
+	struct tui_alert_event e = event_at(t, position);
 	char text[160];
 
-	tui_alert_text(&event_at(t, position)->alert, text, sizeof text);
+	tui_alert_text(&e.alert, text, sizeof text);
 	gk_buf_puts(out, text);
 }
 
@@ -92,7 +109,7 @@ bool view_alerts_act(struct tui *t, enum tui_action action)
 		tui_say(t, "Select an alert first: its GPU is shown.");
 		return true;
 	}
-	t->device.gpu = event_at(t, (size_t)at)->alert.gpu;
+	t->device.gpu = event_at(t, (size_t)at).alert.gpu;
 	tui_open(t, SCREEN_DEVICE);
 	return true;
 }
@@ -126,7 +143,7 @@ static void when_text(const struct tui *t, uint64_t wall_ns, bool seconds,
 	struct tm tm;
 
 	lanes_clock(wall_ns, seconds, dst);
-	if (t->snap->wall_ns > wall_ns + OLD_NS && localtime_r(&then, &tm))
+	if (wall_of_moment(t) > wall_ns + OLD_NS && localtime_r(&then, &tm))
 		strftime(dst, 16, "%b %d", &tm);
 }
 
@@ -144,7 +161,6 @@ static void draw_event(const struct tui *t, struct grid *g, int row,
 		       const struct tui_alert_event *e)
 {
 	const struct gk_device *d = gk_identity_find(&e->alert.gpu, t->snap);
-	uint64_t end = e->ended_ns ? e->ended_ns : t->snap->wall_ns;
 	struct grid_style style = style_of_event(t, e);
 	char text[160], age[GK_AGE_MAX], model[GK_NAME_MAX];
 
@@ -156,9 +172,9 @@ static void draw_event(const struct tui *t, struct grid *g, int row,
 		when_text(t, e->ended_ns, l->seconds, text);
 	lanes_put(g, row, l->ended, style, "%s", e->ended_ns ? text : "on");
 	if (l->seconds)
-		lanes_cell(g, row, l->lasted, 6, true, style,
-			   gk_age_text(
-			       age, end > e->began_ns ? end - e->began_ns : 0));
+		lanes_cell(
+		    g, row, l->lasted, 6, true, style,
+		    gk_age_text(age, tui_alert_event_lasted(e, moment_of(t))));
 	lanes_put(g, row, l->gpu, style, "%3u", e->alert.gpu.index);
 	if (d && l->text > l->model)
 		lanes_put(g, row, l->model, style, "%s",
@@ -171,17 +187,18 @@ static void draw_event(const struct tui *t, struct grid *g, int row,
 static void draw_alerts_head(const struct tui *t, struct grid *g)
 {
 	size_t on = 0, all = view_alerts_count(t);
-	char clock[16], text[64];
+	char clock[16], past[64], text[128];
 	int at = 1, end;
 
 	for (size_t i = 0; i < all; i++)
-		on += !event_at(t, i)->ended_ns;
+		on += !event_at(t, i).ended_ns;
 	if (g->columns >= SHORT_BELOW)
 		at = lanes_put(g, 0, 1, lanes_ink(t, INK_ACCENT), "gpukit") + 2;
-	lanes_clock(t->snap->wall_ns, g->columns >= SHORT_BELOW, clock);
+	lanes_clock(wall_of_moment(t), g->columns >= SHORT_BELOW, clock);
 	end = g->columns - 1 - (int)strlen(clock);
-	snprintf(text, sizeof text, "alerts · %zu on · %zu ended", on,
-		 all - on);
+	tui_time_text(t, past);
+	snprintf(text, sizeof text, "alerts · %zu on · %zu ended%s%s", on,
+		 all - on, *past ? " · " : "", past);
 	lanes_cell(g, 0, at, end - 1 - at, false, lanes_ink(t, INK_STRONG),
 		   text);
 	lanes_put(g, 0, end, lanes_ink(t, INK_TEXT), "%s", clock);
@@ -236,10 +253,12 @@ static void draw_events(struct tui *t, struct grid *g)
 		draw_alerts_titles(t, g, list->row - 1, &l);
 	for (int i = 0; i < list->rows; i++) {
 		size_t at = (size_t)(t->scroll + i);
+		struct tui_alert_event e;
 
 		if (at >= view_alerts_count(t))
 			break;
-		draw_event(t, g, list->row + i, &l, event_at(t, at));
+		e = event_at(t, at);
+		draw_event(t, g, list->row + i, &l, &e);
 		if ((long)at == selected)
 			lanes_mark_selected(t, g, list->row + i, 0,
 					    g->columns - 1);

@@ -288,21 +288,180 @@ static void what_happens_is_written_down(void **state)
 	assert_int_equal(alerts.on, 0);
 }
 
-static void as_it_was_at_its_end(void **state)
-{
-	char text[160];
+static const uint64_t one_second = GK_NS_PER_S;
 
-	(void)state;
+/* A second later. */
+static void next_frame(void)
+{
+	f.snap.mono_ns += one_second;
+	f.snap.wall_ns += one_second;
+	for (int i = 0; i < 2; i++)
+		if (f.devices[i].health == GK_HEALTH_OK)
+			f.devices[i].read_ns[GK_TIER_FAST] = f.snap.mono_ns;
+}
+
+/* By its power cap, with half of its clocks. */
+static void capped(unsigned seconds)
+{
 	f.devices[0].m[GK_M_SM_CLOCK] = present(990000000);
 	f.devices[0].m[GK_M_SM_CLOCK_MAX] = present(1980000000);
-	for (int i = 0; i <= 45; i++, f.snap.mono_ns += GK_NS_PER_S)
+	for (unsigned i = 0; i < seconds; i++, next_frame())
 		with(GK_M_THROTTLE, 4);
+}
+
+static void assert_lasted(size_t at, unsigned seconds, const char *text)
+{
+	char is[160];
+
+	tui_alert_text(&event(at)->alert, is, sizeof is);
+	assert_string_equal(is, text);
+	assert_int_equal(tui_alert_event_lasted(event(at), f.snap.mono_ns),
+			 seconds * one_second);
+}
+
+static void it_began_before_it_was_told(void **state)
+{
+	uint64_t began = f.snap.wall_ns;
+
+	(void)state;
+	capped(46);
+	assert_int_equal(event(0)->began_ns, began);
 	assert_string_equal(with(GK_M_THROTTLE, 0), "");
 	assert_int_equal(alerts.event_count, 1);
-	assert_true(event(0)->ended_ns > 0);
-	tui_alert_text(&event(0)->alert, text, sizeof text);
-	assert_string_equal(text, "GPU 0: power cap: slowed down for 45 s "
-				  "(alert from 30 s)");
+	assert_int_equal(event(0)->ended_ns, began + 46 * one_second);
+	assert_lasted(0, 46,
+		      "GPU 0: power cap: slowed down for 45 s "
+		      "(alert from 30 s)");
+}
+
+/* What began before stands before what was told before. */
+static void events_stand_as_they_began(void **state)
+{
+	(void)state;
+	capped(10);
+	f.devices[1].health = GK_HEALTH_LOST;
+	capped(30);
+	assert_int_equal(alerts.event_count, 2);
+	assert_int_equal(event(0)->alert.kind, ALERT_HELD);
+	assert_int_equal(event(1)->alert.kind, ALERT_LOST);
+	assert_int_equal(event(1)->began_mono_ns - event(0)->began_mono_ns,
+			 10 * one_second);
+}
+
+static void a_gpu_hangs_since_its_last_answer(void **state)
+{
+	uint64_t last = f.snap.wall_ns;
+
+	(void)state;
+	f.devices[0].read_ns[GK_TIER_FAST] = f.snap.mono_ns;
+	f.devices[0].health = GK_HEALTH_STALE;
+	for (int i = 0; i < 12; i++) {
+		next_frame();
+		tui_alerts_update(&alerts, &rules, &f.snap);
+	}
+	assert_int_equal(alerts.event_count, 1);
+	assert_int_equal(event(0)->began_ns, last);
+	f.devices[0].health = GK_HEALTH_OK;
+	next_frame();
+	tui_alerts_update(&alerts, &rules, &f.snap);
+	assert_lasted(0, 13, "GPU 0: does not answer");
+}
+
+/* Back by an hour, then on by two. */
+static void a_clock_that_is_set_is_no_time(void **state)
+{
+	(void)state;
+	capped(35);
+	f.snap.wall_ns -= 3600 * one_second;
+	capped(5);
+	f.devices[1].health = GK_HEALTH_LOST;
+	with(GK_M_THROTTLE, 0);
+	assert_lasted(0, 40,
+		      "GPU 0: power cap: slowed down for 39 s "
+		      "(alert from 30 s)");
+	f.snap.wall_ns += 7200 * one_second;
+	next_frame();
+	with(GK_M_THROTTLE, 0);
+	assert_lasted(1, 1, "GPU 1: lost");
+}
+
+/* Its state is the Xid; its clocks are held back all the same. */
+static void an_xid_does_not_end_what_slows_down(void **state)
+{
+	(void)state;
+	f.devices[0].m[GK_M_XID_COUNT] = present(0);
+	f.devices[0].m[GK_M_XID_LAST] = present(0);
+	capped(20);
+	f.devices[0].m[GK_M_XID_COUNT] = present(1);
+	f.devices[0].m[GK_M_XID_LAST] = present(31);
+	f.devices[0].m[GK_M_XID_TIME] = present((int64_t)f.snap.wall_ns);
+	capped(21);
+	assert_int_equal(alerts.event_count, 2);
+	assert_int_equal(event(1)->alert.kind, ALERT_XID);
+	assert_int_equal(event(0)->ended_ns, 0);
+	assert_lasted(0, 41,
+		      "GPU 0: power cap: slowed down for 40 s "
+		      "(alert from 30 s)");
+	/* Nobody knows of one that does not answer. */
+	f.devices[0].health = GK_HEALTH_STALE;
+	f.devices[0].read_ns[GK_TIER_FAST] = f.snap.mono_ns - 10 * one_second;
+	with(GK_M_THROTTLE, 4);
+	assert_true(event(0)->ended_ns);
+}
+
+static void an_ecc_error_is_told_for_ten_minutes(void **state)
+{
+	uint64_t began;
+
+	(void)state;
+	rules.ecc = true;
+	with(GK_M_ECC_UNCORRECTED, 0);
+	assert_string_equal(with(GK_M_ECC_UNCORRECTED, 2), "new");
+	began = f.snap.mono_ns;
+	f.snap.mono_ns = began + 599 * one_second;
+	assert_string_equal(with(GK_M_ECC_UNCORRECTED, 2), "on");
+	f.snap.mono_ns = began + 600 * one_second;
+	assert_string_equal(with(GK_M_ECC_UNCORRECTED, 2), "");
+	assert_lasted(0, 600,
+		      "GPU 0: 2 uncorrected memory errors (alert from 1)");
+	/* Of one that is lost as well. */
+	assert_string_equal(with(GK_M_ECC_UNCORRECTED, 3), "new");
+	f.devices[0].health = GK_HEALTH_LOST;
+	f.devices[0].m[GK_M_ECC_UNCORRECTED].why = GK_ABSENT_LOST;
+	f.snap.mono_ns += 600 * one_second;
+	tui_alerts_update(&alerts, &rules, &f.snap);
+	assert_int_equal(alerts.on, 0);
+}
+
+/* Seven of before; a reset makes them none, and one more is one. */
+static void after_a_reset_errors_are_new(void **state)
+{
+	(void)state;
+	with(GK_M_ECC_UNCORRECTED, 7);
+	with(GK_M_ECC_UNCORRECTED, 0);
+	assert_int_equal(alerts.event_count, 0);
+	with(GK_M_ECC_UNCORRECTED, 1);
+	assert_int_equal(alerts.event_count, 1);
+	assert_int_equal(event(0)->alert.value, 1);
+}
+
+/* It is on, with the seconds of then; before it began it is not there. */
+static void an_event_is_as_it_was_then(void **state)
+{
+	uint64_t began = f.snap.mono_ns;
+	struct tui_alert_event e;
+
+	(void)state;
+	capped(46);
+	with(GK_M_THROTTLE, 0);
+	assert_int_equal(tui_alert_events_until(&alerts, began - 1), 0);
+	assert_int_equal(tui_alert_events_until(&alerts, began), 1);
+	e = tui_alert_event_at(event(0), began + 31 * one_second);
+	assert_int_equal(e.ended_ns, 0);
+	assert_int_equal(e.alert.value, 31);
+	e = tui_alert_event_at(event(0), began + 60 * one_second);
+	assert_int_equal(e.ended_ns, event(0)->ended_ns);
+	assert_int_equal(e.alert.value, 45);
 }
 
 static void those_that_ended_make_room(void **state)
@@ -399,7 +558,14 @@ int main(void)
 	    T(who_has_told_no_uuid_is_named),
 	    T(it_is_the_same_when_it_tells_its_uuid),
 	    T(what_happens_is_written_down),
-	    T(as_it_was_at_its_end),
+	    T(it_began_before_it_was_told),
+	    T(events_stand_as_they_began),
+	    T(a_gpu_hangs_since_its_last_answer),
+	    T(a_clock_that_is_set_is_no_time),
+	    T(an_xid_does_not_end_what_slows_down),
+	    T(an_ecc_error_is_told_for_ten_minutes),
+	    T(after_a_reset_errors_are_new),
+	    T(an_event_is_as_it_was_then),
 	    T(those_that_ended_make_room),
 	    T(its_command_is_run),
 	    T(a_command_that_is_none_is_told),

@@ -8,38 +8,83 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct tui_alert_event events[TUI_ALERT_EVENTS];
+static const struct tui_alert_rules rules = {.temperature = 89};
+static uint64_t end_ns, end_wall_ns;
 
-/* Of a GPU, so many seconds ago, over after so many; 0: it is on. */
-static void event_of(unsigned gpu, enum tui_alert_kind kind, int64_t value,
-		     int64_t limit, unsigned ago, unsigned lasted)
+/* A frame, so many seconds before the last one. */
+static void frame(unsigned ago)
 {
-	struct tui_alert_event *e = &events[alerts.event_count++];
+	struct gk_snapshot *snap = &s.f.snap;
 
-	*e = (struct tui_alert_event){
-	    .alert = {.gpu = gk_identity_of(&s.f.devices[gpu]),
-		      .kind = kind,
-		      .value = value,
-		      .limit = limit},
-	    .row = 1000 + alerts.event_count,
-	    .number = alerts.event_count,
-	    .began_ns = s.f.snap.wall_ns - ago * SECOND_NS,
-	    .ended_ns =
-		lasted ? s.f.snap.wall_ns - (ago - lasted) * SECOND_NS : 0};
-	if (kind == ALERT_HELD)
-		strcpy(e->alert.words, "power cap");
-	alerts.events = events;
+	snap->mono_ns = end_ns - ago * SECOND_NS;
+	snap->wall_ns = end_wall_ns - ago * SECOND_NS;
+	for (size_t i = 0; i < snap->device_count; i++)
+		for (int tier = 0; tier < GK_TIER_ASKED; tier++)
+			if (snap->devices[i].health == GK_HEALTH_OK)
+				snap->devices[i].read_ns[tier] = snap->mono_ns;
+	tui_alerts_update(&alerts, &rules, snap);
+}
+
+/* Seconds of frames from one to another, that last one too. */
+static void frames(unsigned from, unsigned to)
+{
+	for (unsigned ago = from + 1; ago-- > to;)
+		frame(ago);
+}
+
+/* The next Xid of a GPU. */
+static void xid(size_t gpu, int number, unsigned ago)
+{
+	struct gk_value count = s.f.devices[gpu].m[GK_M_XID_COUNT];
+
+	set(gpu, GK_M_XID_COUNT, count.why == GK_PRESENT ? count.v + 1 : 1);
+	set(gpu, GK_M_XID_LAST, number);
+	set(gpu, GK_M_XID_TIME, (int64_t)(end_wall_ns - ago * SECOND_NS));
+	frame(ago);
+}
+
+/* Busy, and nothing is wrong with it. */
+static void well(void)
+{
+	end_ns = s.f.snap.mono_ns + 100000 * SECOND_NS;
+	end_wall_ns = s.f.snap.wall_ns;
+	set(1, GK_M_TEMP, 58);
+	for (size_t i = 0; i < 4; i++) {
+		set(i, GK_M_THROTTLE, 0);
+		set(i, GK_M_XID_COUNT, 0);
+		set(i, GK_M_XID_LAST, 0);
+	}
+	frame(90001);
 }
 
 static void trouble(int rows, int columns)
 {
 	mixed(rows, columns);
-	event_of(3, ALERT_ECC, 2, 1, 90000, 80000);
-	event_of(0, ALERT_HELD, 41, 30, 900, 71);
-	event_of(1, ALERT_TEMPERATURE, 90, 89, 300, 0);
-	event_of(2, ALERT_XID, 79, 1, 163, 0);
-	event_of(2, ALERT_LOST, 1, 1, 162, 0);
-	event_of(0, ALERT_HUNG, 1, 1, 100, 12);
+	well();
+	set(3, GK_M_ECC_UNCORRECTED, 2);
+	frame(90000);
+	frame(89400);
+	set(0, GK_M_THROTTLE, 4);
+	set(0, GK_M_SM_CLOCK, 1410000000);
+	frames(900, 830);
+	set(0, GK_M_THROTTLE, 0);
+	set(0, GK_M_SM_CLOCK, 1980000000);
+	frame(829);
+	set(1, GK_M_TEMP, 90);
+	frames(300, 164);
+	xid(2, 79, 163);
+	lose_since(2, 0);
+	frames(162, 113);
+	s.f.devices[0].health = GK_HEALTH_STALE;
+	frames(112, 101);
+	s.f.devices[0].health = GK_HEALTH_OK;
+	frames(100, 0);
+}
+
+static void leave(void)
+{
+	tui_alerts_free(&alerts);
+	screen_end(&s);
 }
 
 static void draw_themes(int rows, int columns)
@@ -63,7 +108,7 @@ static void draw_themes(int rows, int columns)
 		snprintf(file, sizeof file, "lanes/alerts-%dx%d-%s", columns,
 			 rows, themes[i].name);
 		assert_grid(&s, file);
-		screen_end(&s);
+		leave();
 	}
 }
 
@@ -85,7 +130,7 @@ static void the_newest_is_first_and_opens_its_gpu(void **state)
 	screen_press(&s, "Down Down");
 	screen_draw(&s);
 	/* It stays the same one while others come. */
-	event_of(1, ALERT_XID, 31, 1, 0, 0);
+	xid(1, 31, 0);
 	screen_draw(&s);
 	assert_int_equal(view_alerts_selected(&s.t), 2);
 	screen_press(&s, "Enter");
@@ -93,7 +138,7 @@ static void the_newest_is_first_and_opens_its_gpu(void **state)
 	assert_string_equal(s.t.device.gpu.uuid, s.f.devices[2].uuid);
 	screen_press(&s, "q A");
 	assert_int_equal(s.t.screen, SCREEN_MAIN);
-	screen_end(&s);
+	leave();
 }
 
 /* GPU 2 was lost before the viewer began: it has told no UUID, ever. */
@@ -112,16 +157,17 @@ static void who_has_told_no_uuid_is_opened_all_the_same(void **state)
 	screen_draw(&s);
 	assert_int_equal(view_device_index(&s.t), 2);
 	assert_true(screen_find(&s, "nothing is known of it", NULL) >= 0);
-	tui_alerts_free(&alerts);
-	screen_end(&s);
+	leave();
 }
 
 static void it_scrolls_and_tells_where_it_is(void **state)
 {
 	(void)state;
 	trouble(24, 80);
+	end_ns += 60 * SECOND_NS;
+	end_wall_ns += 60 * SECOND_NS;
 	for (unsigned i = 0; i < 60; i++)
-		event_of(i % 4, ALERT_XID, 13, 1, 60 - i, 1);
+		xid(i % 4, 13, 60 - i);
 	screen_press(&s, "A");
 	screen_draw(&s);
 	assert_true(screen_find(&s, "1–20 of 66 ▼", NULL) >= 0);
@@ -129,7 +175,38 @@ static void it_scrolls_and_tells_where_it_is(void **state)
 	screen_draw(&s);
 	assert_true(screen_find(&s, "47–66 of 66 ▲", NULL) >= 0);
 	assert_true(screen_find(&s, "2 uncorrected", NULL) >= 0);
-	screen_end(&s);
+	leave();
+}
+
+static void look_at(unsigned ago)
+{
+	s.t.time.end_ns = end_ns - ago * SECOND_NS;
+	screen_draw(&s);
+}
+
+/* What was not yet is not there; what was not over is on. */
+static void of_before_it_shows_what_was_then(void **state)
+{
+	(void)state;
+	trouble(24, 80);
+	screen_press(&s, "A");
+	look_at(200);
+	assert_true(screen_find(&s, "2 ended · 3:20 ago", NULL) == 0);
+	assert_true(screen_find(&s, "01:39:18", NULL) == 0);
+	assert_true(screen_find(&s, "Xid 79", NULL) < 0);
+	assert_true(screen_find(&s, "  2  lost", NULL) < 0);
+	assert_int_equal(screen_find(&s, "on           1m    1", NULL), 3);
+	look_at(850);
+	assert_int_equal(screen_find(&s,
+				     "01:27:38 on          50s    0  "
+				     "power cap: slowed down for 50 s",
+				     NULL),
+			 3);
+	assert_int_equal(view_alerts_count(&s.t), 2);
+	s.t.time.end_ns = 0;
+	screen_draw(&s);
+	assert_true(screen_find(&s, "Xid 79", NULL) > 0);
+	leave();
 }
 
 static void without_any_it_says_so(void **state)
@@ -226,6 +303,7 @@ int main(void)
 	    cmocka_unit_test(the_newest_is_first_and_opens_its_gpu),
 	    cmocka_unit_test(who_has_told_no_uuid_is_opened_all_the_same),
 	    cmocka_unit_test(it_scrolls_and_tells_where_it_is),
+	    cmocka_unit_test(of_before_it_shows_what_was_then),
 	    cmocka_unit_test(without_any_it_says_so),
 	    cmocka_unit_test(a_recording_has_none),
 	    cmocka_unit_test(failures_first_then_the_newest),

@@ -43,7 +43,7 @@ static struct gk_process *hold(unsigned device, pid_t pid, const char *user,
 	return p;
 }
 
-void lose(size_t device)
+void lose_since(size_t device, unsigned seconds)
 {
 	struct gk_device *d = &s.f.devices[device];
 
@@ -51,9 +51,16 @@ void lose(size_t device)
 	for (int i = 0; i < GK_M_COUNT; i++)
 		d->m[i].why = GK_ABSENT_LOST;
 	for (int i = 0; i < GK_TIER_ASKED; i++)
-		d->read_ns[i] = s.f.snap.mono_ns - 163 * SECOND_NS;
+		d->read_ns[i] = s.f.snap.mono_ns - seconds * SECOND_NS;
+	set(device, GK_M_XID_COUNT, 1);
 	set(device, GK_M_XID_LAST, 79);
-	set(device, GK_M_XID_TIME, (int64_t)s.f.snap.wall_ns - 163000000000);
+	set(device, GK_M_XID_TIME,
+	    (int64_t)(s.f.snap.wall_ns - seconds * SECOND_NS));
+}
+
+void lose(size_t device)
+{
+	lose_since(device, 163);
 }
 
 static int wave(int at, int busy)

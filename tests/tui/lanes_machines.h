@@ -21,6 +21,8 @@ extern struct tui_alerts alerts;
 
 void set(size_t device, enum gk_metric metric, int64_t value);
 void work(size_t device, int busy, int gib, int watts, int heat);
+/* By an Xid, so many seconds ago; lose(): 163. */
+void lose_since(size_t device, unsigned seconds);
 void lose(size_t device);
 void remember(void);
 void begin(size_t gpus, int rows, int columns);
