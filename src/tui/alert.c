@@ -391,6 +391,15 @@ int64_t tui_alert_value_after(enum tui_alert_kind kind, uint64_t ns)
 	return unit ? (int64_t)(ns / unit) : -1;
 }
 
+int tui_alert_compare(const struct tui_alert *a, const struct tui_alert *b)
+{
+	int fails = kinds[b->kind].fails - kinds[a->kind].fails;
+
+	if (fails)
+		return fails;
+	return (a->fresh_ns < b->fresh_ns) - (a->fresh_ns > b->fresh_ns);
+}
+
 /* ---- texts ---- */
 
 const char *tui_alert_kind_name(enum tui_alert_kind kind)

@@ -124,6 +124,10 @@ bool tui_alert_fails(enum tui_alert_kind kind);
 /* The state that it is a sign of: it has its glyph. */
 enum gk_state_kind tui_alert_state(enum tui_alert_kind kind);
 
+/* Less than 0: the first is told first, as what failed, else as the newer one;
+ * 0: either. */
+int tui_alert_compare(const struct tui_alert *a, const struct tui_alert *b);
+
 /* "temperature"... */
 const char *tui_alert_kind_name(enum tui_alert_kind kind);
 

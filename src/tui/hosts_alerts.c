@@ -16,16 +16,11 @@ struct hosts_alert {
 
 /* ---- which ---- */
 
-/* What failed first, then the newest. */
 static bool precedes(const struct hosts_alert *a, const struct hosts_alert *b)
 {
-	bool fails = tui_alert_fails(a->alert->kind);
+	int order = tui_alert_compare(a->alert, b->alert);
 
-	if (fails != tui_alert_fails(b->alert->kind))
-		return fails;
-	if (a->alert->fresh_ns != b->alert->fresh_ns)
-		return a->alert->fresh_ns > b->alert->fresh_ns;
-	return a->number < b->number;
+	return order ? order < 0 : a->number < b->number;
 }
 
 /* The next one that is on, after last (alert NULL: the first); how many there
@@ -73,24 +68,15 @@ int view_hosts_alert_lines(const struct tui *t, int rows)
 static void draw_hosts_alert(const struct tui *t, struct grid *g, int row,
 			     const struct hosts_alert *a, size_t more)
 {
-	bool fails = tui_alert_fails(a->alert->kind);
-	struct grid_style style = lanes_bold(t, fails ? INK_FAIL : INK_WARN);
 	char what[160], text[256], rest[48] = "";
-	int end = g->columns - 1;
 
-	if (fails) {
-		style.attribute |= GRID_REVERSE;
-		lanes_fill(g, row, 0, g->columns, L' ', style);
-	}
 	if (more)
 		snprintf(rest, sizeof rest, " +%zu more", more);
-	end -= lanes_width(rest);
 	tui_alert_what(a->alert, what, sizeof what);
 	snprintf(text, sizeof text, "%s %s GPU %u: %s",
 		 gk_state_glyph(tui_alert_state(a->alert->kind)),
 		 a->host->state.name, a->alert->gpu.index, what);
-	lanes_cell(g, row, 1, end - 1, false, style, text);
-	lanes_put(g, row, end, style, "%s", rest);
+	lanes_alert_line(t, g, row, 1, a->alert->kind, text, rest);
 }
 
 void view_hosts_alerts(const struct tui *t, struct grid *g, int row, int lines)

@@ -479,6 +479,22 @@ static void those_that_ended_make_room(void **state)
 		assert_true(event(i)->number > event(i - 1)->number);
 }
 
+/* ---- which is told first ---- */
+
+static void what_failed_is_first_then_the_newest(void **state)
+{
+	const struct tui_alert hot = {.kind = ALERT_TEMPERATURE, .fresh_ns = 9};
+	const struct tui_alert lost = {.kind = ALERT_LOST, .fresh_ns = 1};
+	const struct tui_alert xid = {.kind = ALERT_XID, .fresh_ns = 2};
+
+	(void)state;
+	assert_true(tui_alert_compare(&lost, &hot) < 0);
+	assert_true(tui_alert_compare(&hot, &lost) > 0);
+	assert_true(tui_alert_compare(&xid, &lost) < 0);
+	assert_true(tui_alert_compare(&lost, &xid) > 0);
+	assert_int_equal(tui_alert_compare(&xid, &xid), 0);
+}
+
 /* ---- the command ---- */
 
 static char said[] = "/tmp/gpukit-alert-XXXXXX";
@@ -567,6 +583,7 @@ int main(void)
 	    T(after_a_reset_errors_are_new),
 	    T(an_event_is_as_it_was_then),
 	    T(those_that_ended_make_room),
+	    T(what_failed_is_first_then_the_newest),
 	    T(its_command_is_run),
 	    T(a_command_that_is_none_is_told),
 	};

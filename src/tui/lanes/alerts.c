@@ -13,16 +13,11 @@
 
 /* ---- which ---- */
 
-/* What failed first, then the newest. */
 static bool comes_before(const struct tui_alert *a, const struct tui_alert *b)
 {
-	bool fails = tui_alert_fails(a->kind);
+	int order = tui_alert_compare(a, b);
 
-	if (fails != tui_alert_fails(b->kind))
-		return fails;
-	if (a->fresh_ns != b->fresh_ns)
-		return a->fresh_ns > b->fresh_ns;
-	return a < b;
+	return order ? order < 0 : a < b;
 }
 
 /* The next one that is on; last NULL: the first. */
@@ -89,17 +84,6 @@ static size_t first_line(const char *text, int columns)
 
 /* ---- drawing ---- */
 
-static struct grid_style style_of_alert(const struct tui *t,
-					const struct tui_alert *a)
-{
-	bool fails = tui_alert_fails(a->kind);
-	struct grid_style style = lanes_bold(t, fails ? INK_FAIL : INK_WARN);
-
-	if (fails)
-		style.attribute |= GRID_REVERSE;
-	return style;
-}
-
 /* How many more there are; they are on a screen of their own. */
 static void more_text(const struct tui *t, int more, char *dst, size_t cap)
 {
@@ -114,17 +98,28 @@ static void more_text(const struct tui *t, int more, char *dst, size_t cap)
 		snprintf(dst, cap, " +%d more · %s shows all", more, key);
 }
 
-/* One line of an alert; what follows it is what is told at its end. */
-static void draw_line_of_alert(struct tui *t, struct grid *g, int row, int at,
-			       struct grid_style style, const char *text,
-			       const char *behind)
+void lanes_alert_line(const struct tui *t, struct grid *g, int row, int at,
+		      enum tui_alert_kind kind, const char *text,
+		      const char *behind)
 {
+	bool fails = tui_alert_fails(kind);
+	struct grid_style style = lanes_bold(t, fails ? INK_FAIL : INK_WARN);
 	int end = g->columns - 1 - lanes_width(behind);
 
-	if (style.attribute & GRID_REVERSE)
+	if (fails) {
+		style.attribute |= GRID_REVERSE;
 		lanes_fill(g, row, 0, g->columns, L' ', style);
+	}
 	lanes_cell(g, row, at, end - at, false, style, text);
 	lanes_put(g, row, end, style, "%s", behind);
+}
+
+/* The same, and a click opens the screen of alerts. */
+static void draw_line(struct tui *t, struct grid *g, int row, int at,
+		      enum tui_alert_kind kind, const char *text,
+		      const char *behind)
+{
+	lanes_alert_line(t, g, row, at, kind, text, behind);
 	lanes_hit(t, (struct lanes_hit){.kind = HIT_KEY,
 					.row = row,
 					.rows = 1,
@@ -136,7 +131,6 @@ static void draw_line_of_alert(struct tui *t, struct grid *g, int row, int at,
 static int draw_alert(struct tui *t, struct grid *g, int row, int end,
 		      const struct tui_alert *a, int behind)
 {
-	struct grid_style style = style_of_alert(t, a);
 	char text[TEXT], more[96];
 	int lines, room = g->columns - 2;
 	size_t cut;
@@ -145,14 +139,14 @@ static int draw_alert(struct tui *t, struct grid *g, int row, int end,
 	lines = lanes_width(text) > room && row + 1 < end ? 2 : 1;
 	more_text(t, row + lines == end ? behind : 0, more, sizeof more);
 	if (lines == 1) {
-		draw_line_of_alert(t, g, row, 1, style, text, more);
+		draw_line(t, g, row, 1, a->kind, text, more);
 		return 1;
 	}
 	cut = first_line(text, room);
-	draw_line_of_alert(t, g, row + 1, INDENT, style,
-			   text + cut + strspn(text + cut, " "), more);
+	draw_line(t, g, row + 1, INDENT, a->kind,
+		  text + cut + strspn(text + cut, " "), more);
 	text[cut] = '\0';
-	draw_line_of_alert(t, g, row, 1, style, text, "");
+	draw_line(t, g, row, 1, a->kind, text, "");
 	return 2;
 }
 

@@ -5,6 +5,7 @@
 #ifndef GK_TUI_LANES_PART_H
 #define GK_TUI_LANES_PART_H
 
+#include "tui/alert.h"
 #include "tui/key.h"
 #include "tui/lanes/plan.h"
 
@@ -18,6 +19,10 @@ void lanes_clock(uint64_t wall_ns, bool seconds, char dst[16]);
 /* How many lines the alerts that are on would take. */
 int lanes_alert_count(const struct tui *t);
 void lanes_alerts(struct tui *t, struct grid *g, const struct lanes_plan *plan);
+/* One line of an alert from a column on, and what is told at its end. */
+void lanes_alert_line(const struct tui *t, struct grid *g, int row, int at,
+		      enum tui_alert_kind kind, const char *text,
+		      const char *behind);
 
 /* Titles above lanes in the form of lines, or wide ones. */
 void lanes_line_titles(const struct tui *t, struct grid *g, int row);
