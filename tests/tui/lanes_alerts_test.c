@@ -203,7 +203,12 @@ static void of_before_it_shows_what_was_then(void **state)
 				     NULL),
 			 3);
 	assert_int_equal(view_alerts_count(&s.t), 2);
-	s.t.time.end_ns = 0;
+	assert_int_equal(screen_find(&s, "( earlier", NULL), 23);
+	screen_press(&s, ")");
+	screen_draw(&s);
+	assert_true(screen_find(&s, "01:28:58", NULL) == 0);
+	assert_true(screen_find(&s, "0 on · 2 ended", NULL) == 0);
+	screen_press(&s, "0");
 	screen_draw(&s);
 	assert_true(screen_find(&s, "Xid 79", NULL) > 0);
 	leave();

@@ -74,6 +74,12 @@ static const struct footer_key device_keys[] = {
     {ACTION_BACK, "back", 0},
 };
 
+static const struct footer_key alerts_past_keys[] = {
+    {ACTION_TIME_BACK, "earlier", 0}, {ACTION_TIME_FORWARD, "later", 1},
+    {ACTION_TIME_NOW, "now", 2},      {ACTION_ALERT_GPU, "GPU", 3},
+    {ACTION_HELP, "help", 4},         {ACTION_BACK, "back", 5},
+};
+
 static const struct footer_key alerts_keys[] = {
     {ACTION_HELP, "help", 1},
     {ACTION_ALERT_GPU, "GPU", 2},
@@ -159,8 +165,13 @@ void lanes_hosts_footer(struct tui *t, struct grid *g, int row)
 
 void lanes_alerts_footer(struct tui *t, struct grid *g, int row)
 {
-	draw_keys(t, g, row, g->columns, alerts_keys,
-		  (int)(sizeof alerts_keys / sizeof *alerts_keys));
+	if (t->time.end_ns)
+		draw_keys(
+		    t, g, row, g->columns, alerts_past_keys,
+		    (int)(sizeof alerts_past_keys / sizeof *alerts_past_keys));
+	else
+		draw_keys(t, g, row, g->columns, alerts_keys,
+			  (int)(sizeof alerts_keys / sizeof *alerts_keys));
 }
 
 void lanes_device_footer(struct tui *t, struct grid *g, int row, int columns)
