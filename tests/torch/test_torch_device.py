@@ -153,3 +153,25 @@ print(subprocess.check_output(
 """).stdout.split()
     assert int(out[0]) == 0
     assert int(out[1]) > 30
+
+
+def test_what_is_checked_on_the_host_leaves_the_context_alive():
+    run("""
+raises(lambda: torch.empty(3, dtype=torch.int8, device="cuda")
+       .random_(0, 1000), RuntimeError, "out of bounds for")
+raises(lambda: torch.empty(3, device="cuda").uniform_(0, float("inf")),
+       RuntimeError, "out of bounds for")
+assert torch.ones(3, device="cuda").sum().item() == 3
+""")
+
+
+def test_lengths_of_ctc_loss_may_be_on_the_host():
+    run("""
+log_probs = torch.randn(5, 3, 4).log_softmax(2)
+targets = torch.tensor([[1, 2], [3, 1], [2, 2]])
+lengths = torch.tensor([5, 5, 4]), torch.tensor([2, 2, 1])
+want = F.ctc_loss(log_probs, targets, *lengths)
+for there in (targets, targets.cuda()):
+    got = F.ctc_loss(log_probs.cuda(), there, *lengths)
+    assert torch.allclose(got.cpu(), want), (got, want)
+""")

@@ -340,3 +340,30 @@ for make in (lambda x: x[:, :3], lambda x: x[:, :3].t(), lambda x: x[:, ::2]):
     by_memory = x if x.stride(0) > x.stride(1) else x.t()
     same(by_memory.flatten(), plain.cpu())
 """)
+
+
+def test_threads_draw_numbers_of_their_own():
+    """As a GPU does, which takes the offset for a kernel under a lock."""
+    run("""
+import threading
+torch.cuda.manual_seed(1)
+rows = []
+def draw():
+    for i in range(100):
+        rows.append(torch.rand(3, device="cuda"))
+        rows.append(torch.randn(3000, device="cuda")[:3])
+threads = [threading.Thread(target=draw) for _ in range(4)]
+for t in threads: t.start()
+for t in threads: t.join()
+assert len({tuple(row.tolist()) for row in rows}) == 800
+assert torch.cuda.default_generators[0].get_offset() == 4 * 800
+""")
+
+
+def test_no_choice_of_nothing():
+    run("""
+raises(lambda: torch.multinomial(torch.zeros(2, 0, device="cuda"), 3, True),
+       RuntimeError, "sum of probabilities")
+assert torch.multinomial(torch.zeros(0, 4, device="cuda"), 3, True).shape \
+    == (0, 3)
+""")

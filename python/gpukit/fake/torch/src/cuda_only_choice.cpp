@@ -102,8 +102,11 @@ void check_choice(const Tensor &weights, int64_t samples, bool again)
 		    "without replacement");
 	TORCH_CHECK(weights.size(-1) <= 1 << 24,
 		    "number of categories cannot exceed 2^24");
-	if (!weights.numel())
+	if (weights.dim() == 2 && !weights.size(0))
 		return;
+	TORCH_CHECK(weights.size(-1),
+		    "invalid multinomial distribution (sum of probabilities "
+		    "<= 0)");
 	TORCH_CHECK(
 	    ((weights.max() < INFINITY) & (weights.min() >= 0)).item<bool>(),
 	    "probability tensor contains either `inf`, `nan` or "

@@ -6,6 +6,7 @@
 
 #include <ATen/core/op_registration/adaption.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace c10
@@ -108,6 +109,19 @@ const char *const asserted[] = {
 #include "asserted.inc"
 };
 
+// Of those, what is checked on the host before a kernel, on a GPU too.
+const char *const host_checks[] = {
+#include "host_checks.inc"
+};
+
+template <std::size_t N>
+bool says_one_of(const char *const (&parts)[N], const char *text)
+{
+	return std::any_of(parts, parts + N, [text](const char *part) {
+		return std::strstr(text, part) != nullptr;
+	});
+}
+
 // The kind of error that this PyTorch has for it.
 template <class Kind, class = void> struct Thrown {
 	static void raise(int, const std::string &text)
@@ -137,10 +151,9 @@ void check_devices(const Plan &plan, const torch::jit::Stack &stack,
 
 bool is_assertion(const c10::Error &error)
 {
-	for (const char *part : asserted)
-		if (std::strstr(error.what_without_backtrace(), part))
-			return true;
-	return false;
+	const char *text = error.what_without_backtrace();
+
+	return says_one_of(asserted, text) && !says_one_of(host_checks, text);
 }
 
 void throw_cuda(int result, const std::string &more)

@@ -34,6 +34,15 @@ std::recursive_mutex &default_lock()
 	return *lock;
 }
 
+// It is never destroyed: threads draw until the process has ended.
+std::recursive_mutex &turn_of(c10::DeviceIndex device)
+{
+	static constexpr int DEVICES = 128; // more than PyTorch knows
+	static auto *turns = new std::recursive_mutex[DEVICES];
+
+	return turns[device % DEVICES];
+}
+
 at::CPUGeneratorImpl *default_impl()
 {
 	return at::detail::getDefaultCPUGenerator().get<at::CPUGeneratorImpl>();
@@ -125,7 +134,7 @@ DeviceGenerator::DeviceGenerator(const at::Generator &given,
     : from_(given.defined() ? given
 			    : at::globalContext().defaultGenerator(
 				  c10::Device(c10::kCUDA, device))),
-      blocks_(count_blocks(device))
+      blocks_(count_blocks(device)), turn_(turn_of(device))
 {
 	TORCH_CHECK(from_.device().is_cuda(),
 		    "Expected a 'cuda' device type for generator but found '",

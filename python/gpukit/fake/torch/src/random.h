@@ -44,6 +44,8 @@ class DeviceGenerator
       private:
 	at::Generator from_;
 	std::uint64_t blocks_; // of kernels that draw
+	// No other thread draws on the device until this one has gone on.
+	std::unique_lock<std::recursive_mutex> turn_;
 };
 
 // What one operator draws, from construction to destruction.
