@@ -175,3 +175,50 @@ for there in (targets, targets.cuda()):
     got = F.ctc_loss(log_probs.cuda(), there, *lengths)
     assert torch.allclose(got.cpu(), want), (got, want)
 """)
+
+
+def test_what_no_gpu_does_in_one_order_is_refused_if_asked():
+    """As the documentation of use_deterministic_algorithms lists it."""
+    run("""
+x = torch.rand(2, 3, 8, 8, device="cuda", requires_grad=True)
+flat = torch.rand(9, device="cuda")
+i = torch.randint(0, 4, (9,), device="cuda")
+def back(y):
+    return torch.autograd.grad(y.sum(), x)
+grid = torch.rand(2, 4, 4, 2, device="cuda") * 2 - 1
+pooled = F.adaptive_avg_pool2d(x, 3)
+sampled = F.grid_sample(x, grid, align_corners=False)
+padded = F.pad(x, (1, 1, 1, 1), mode="reflect")
+refused = [lambda: torch.histc(flat), lambda: flat.cumsum(0),
+           lambda: flat.clone().cumsum_(0), lambda: flat.kthvalue(2),
+           lambda: torch.bincount(i, flat), lambda: flat.median(0),
+           lambda: flat.scatter_reduce(0, i, flat, "prod"),
+           lambda: back(pooled), lambda: back(sampled), lambda: back(padded),
+           lambda: F.nll_loss(x, torch.zeros(2, 8, 8, dtype=torch.long,
+                                             device="cuda"))]
+taken = [lambda: i.cumsum(0), lambda: torch.bincount(i), lambda: flat.median(),
+         lambda: flat.scatter_reduce(0, i, flat, "amax"),
+         lambda: back(F.conv2d(x, torch.ones(1, 3, 3, 3, device="cuda"))),
+         lambda: F.cross_entropy(flat.view(3, 3), i[:3] % 3)]
+for one in taken:
+    one()
+torch.use_deterministic_algorithms(True)
+for n, one in enumerate(refused):
+    try:
+        one()
+    except RuntimeError as error:
+        assert "deterministic implementation" in str(error), (n, error)
+    else:
+        raise AssertionError(n)
+for one in taken:
+    one()
+torch.use_deterministic_algorithms(True, warn_only=True)
+import warnings
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    flat.cumsum(0)
+assert "cumsum" in str(seen[0].message)
+torch.use_deterministic_algorithms(False)
+for one in refused[:7]:
+    one()
+""")

@@ -227,6 +227,8 @@ void Call::run(const c10::OperatorHandle &op)
 {
 	c10::DeviceGuard guard(find_device());
 	c10::impl::ExcludeDispatchKeyGuard below(ABOVE_KERNELS);
+	if (C10_UNLIKELY(plan_.nondeterministic != nullptr))
+		check_deterministic(plan_, stack_, first_);
 	DeviceWork work(device_.index(), plan_.name.c_str());
 
 	if (C10_UNLIKELY(work.is_captured())) {

@@ -123,6 +123,7 @@ Plan::Plan(const c10::OperatorHandle &op, bool only_dense)
 			size_argument = i;
 	}
 	instead = find_instead(op.operator_name());
+	nondeterministic = find_nondeterministic(op.operator_name().name);
 	seeded |= generator >= 0;
 	philox = (seeded && instead) ||
 		 contains(drawing, op.operator_name().name.c_str());

@@ -1,6 +1,8 @@
 // What is known of an operator before it is called.
 #pragma once
 
+#include "deterministic.h"
+
 #include <ATen/core/dispatch/Dispatcher.h>
 
 #include <cstdint>
@@ -29,6 +31,7 @@ struct Plan {
 	std::vector<std::string> argument_names;
 	// Of gpukit's own, where the CPU's kernel means less than CUDA's.
 	std::optional<c10::OperatorHandle> instead;
+	const Nondeterministic *nondeterministic; // nullptr: it is not
 	unsigned arguments, returns;
 	std::uint64_t written; // bits: arguments that it may change
 	std::uint64_t outs;    // and those of them that are out=
