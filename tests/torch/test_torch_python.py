@@ -32,6 +32,10 @@ def in_python(monkeypatch):
     test_torch_random.test_uniform_and_normal_numbers_are_those_of_a_gpu,
     test_torch_random.test_numbers_go_on_and_lie_where_a_gpu_puts_them,
     test_torch_random.test_checkpoints_replay_their_dropout,
+    test_torch_random.test_threads_draw_numbers_of_their_own,
+    test_torch_device.test_what_is_checked_on_the_host_leaves_the_context_alive,
+    test_torch_device.test_lengths_of_ctc_loss_may_be_on_the_host,
+    test_torch_device.test_what_no_gpu_does_in_one_order_is_refused_if_asked,
     test_torch_device.test_an_operator_waits_for_its_stream,
     test_torch_device.test_the_end_waits_for_the_threads_of_autograd,
     test_torch_device.test_its_time_is_busy_time_of_the_gpu,
@@ -200,3 +204,72 @@ print(json.dumps(table.rows()))
     assert len(refused) < 80, refused
     assert dense["aten::_scaled_mm"]["fate"] == "refused"
     assert dense["aten::cudnn_batch_norm"]["fate"] == "own"
+
+
+def test_results_in_a_list_are_filled():
+    run("""
+x = torch.arange(24.).view(2, 12)
+want = [one.clone() for one in x.split_with_sizes([4, 8], 1)]
+for sizes in ((2, 4), (2, 8)), ((0,), (0,)):
+    outs = [torch.empty(size, device="cuda") for size in sizes]
+    torch.split_with_sizes_copy(x.cuda(), [4, 8], 1, out=outs)
+    assert all(torch.equal(out.cpu(), one) for out, one in zip(outs, want))
+""")
+
+
+def test_no_memory_of_the_host_is_none_of_the_device():
+    run("""
+raises(lambda: torch.ones(1, device="cuda").expand(1 << 44) + 1,
+       torch.OutOfMemoryError, "CUDA out of memory")
+assert torch.ones(3, device="cuda").sum().item() == 3
+""")
+
+
+def test_what_is_written_or_looked_into_is_on_the_device():
+    run("""
+i = torch.tensor([1, 2], device="cuda")
+for wrong in (lambda: torch.arange(5.)[i],
+              lambda: torch.zeros(()).add_(torch.ones((), device="cuda")),
+              lambda: torch.zeros(3).index_put_((i,), torch.ones(2))):
+    raises(wrong, RuntimeError, "device")
+x = torch.arange(5., device="cuda")
+assert x[torch.tensor([1, 2])].tolist() == [1, 2] == x[i].tolist()
+assert x.add_(torch.tensor(2.)).tolist() == [2, 3, 4, 5, 6]
+""")
+
+
+def test_all_kinds_of_tensors_are_filled_as_by_the_cpp_part():
+    draw = """
+torch.manual_seed(3)
+wide = torch.zeros(8, 6, device="cuda")
+print([x.tolist() for x in (
+    torch.rand(3, dtype=torch.cfloat, device="cuda"),
+    wide[:, :3].t().uniform_(),
+    torch.empty(400, dtype=torch.half, device="cuda").uniform_(-.3, 1001.),
+    torch.nn.functional.dropout(torch.full((3,), torch.inf, device="cuda"),
+                                1.))])
+for wrong in (lambda: torch.zeros(3, dtype=torch.int, device="cuda").uniform_(),
+              lambda: torch.zeros(3, dtype=torch.int, device="cuda").normal_(),
+              lambda: torch.zeros(3, device="cuda").uniform_(0, torch.inf)):
+    raises(wrong, RuntimeError)
+"""
+    assert run(draw).stdout == run(draw, GPUKIT_TORCH="").stdout
+
+
+def test_numbers_stand_for_tensors():
+    run("""
+i = torch.arange(-4, 5)
+for x in i, i / 2:
+    for y in 3, -2.5:
+        for f in (lambda x: x % y, lambda x: y % x.abs().add(1),
+                  lambda x: torch.fmod(x, y), lambda x: torch.pow(2, x.abs()),
+                  lambda x: x // y, lambda x: torch.where(x > 0, x, y),
+                  lambda x: torch.bitwise_and(x.int(), 3),
+                  lambda x: torch.xlogy(x.abs(), abs(y)),
+                  lambda x: x.clone().float().remainder_(y),
+                  lambda x: torch.floor_divide(x, y), lambda x: x == y,
+                  lambda x: torch.clamp(x, y), lambda x: x.masked_fill(x > 0, y)):
+            want, got = f(x), f(x.cuda())
+            assert want.dtype == got.dtype and torch.equal(want, got.cpu()), \
+                (x, y, want, got)
+""")

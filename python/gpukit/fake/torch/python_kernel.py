@@ -9,6 +9,7 @@ import ctypes
 import warnings
 
 import torch
+from torch._prims_common import alert_not_deterministic
 
 from . import build, python_driver, python_own, python_random
 
@@ -21,6 +22,8 @@ _BESIDES = ("aten::copy_", "aten::convolution", "aten::cudnn_is_acceptable")
 _asserted = tuple(python_driver.facts("asserted"))
 _host_checks = tuple(python_driver.facts("host_checks"))
 _with_host = frozenset(python_driver.facts("with_host"))
+_nondeterministic = {name: rest for name, *rest in
+                     python_driver.facts("nondeterministic")}
 _kept = frozenset(python_driver.facts("kept"))
 _kept_of_others = frozenset(python_driver.facts("kept_of_others"))
 _refusals = python_driver.facts("refusals")
@@ -179,10 +182,15 @@ class Kernel:
             torch.Tag.nondeterministic_seeded in op.tags
         self._outs = [one.name for one in op._schema.arguments
                       if one.kwarg_only and one.alias_info]
-        self._writes = any(one.alias_info and one.alias_info.is_write
-                           for one in op._schema.arguments)
+        self._written = [one.name for one in op._schema.arguments
+                         if one.alias_info and one.alias_info.is_write]
+        # Which may take others than the first from the host.
         self._host = full in _with_host
-        # Which takes numbers for tensors, as they come from C++.
+        self._to_host = full.startswith("aten::_copy_from")
+        self._nondeterministic = _nondeterministic.get(full)
+        self._packet = packet
+        # Which takes numbers for tensors, as they come from C++; of some
+        # operators only the packet does, which has an overload for them.
         self._function = own or op._op
 
     def __call__(self, *args, **options):
@@ -191,6 +199,9 @@ class Kernel:
             if self._function is None:
                 self._learn()
             index = self._find_device(args, options)
+            if self._nondeterministic:
+                self._check_deterministic({**dict(zip(self._arguments, args)),
+                                           **options})
             before = _C._cuda_exchangeDevice(index)
             try:
                 return self._work(args, options, index)
@@ -216,13 +227,30 @@ class Kernel:
             for tensor in _tensors([value]):
                 if tensor.device == device or not same and \
                    tensor.device.type == "cpu" and (
-                       self._host or not tensor.dim()
-                       and name not in self._outs):
+                       self._may_be_on_host(name, tensor)):
                     continue
                 raise RuntimeError(
                     "Expected all tensors to be on the same device, but found "
                     f"at least two devices, {device} and {tensor.device}! "
                     f"(when checking argument {name} of {self.name})")
+
+    def _check_deterministic(self, given):
+        """As src/deterministic.cpp."""
+        said, when = self._nondeterministic
+        first = given[self._arguments[0]]
+        if {"": True,
+            "floating": first.is_floating_point() or first.is_complex(),
+            "weights": given.get("weights") is not None,
+            "prod": given.get("reduce") == "prod",
+            "max": given.get("mode") == 2,
+            "dim": ".dim" in self.name or ".names_dim" in self.name}[when]:
+            alert_not_deterministic(said)
+
+    def _may_be_on_host(self, name, tensor):
+        if self._to_host:
+            return True
+        return name not in self._written and (
+            self._host and name != self._arguments[0] or not tensor.dim())
 
     def _work(self, args, options, index):
         with python_driver.Work(index, self.name) as work:
@@ -242,7 +270,8 @@ class Kernel:
 
     def _run(self, args, options, index, work):
         """What it answers; and results that are still to be filled, with what."""
-        if any(not options[name].numel() for name in self._outs):
+        if not all(one.numel() for one in
+                   _tensors(options[name] for name in self._outs)):
             return self._compute_anew(args, options, index)
         aliases = _Aliases(index)
         there = [aliases.replace(one) for one in args]
@@ -254,16 +283,30 @@ class Kernel:
                 return self._compute_anew(args, options, index)
             if _is_assertion(str(error)):
                 work.fail(f"{self.name}: {error}{aliases.describe()}")
+            if "DefaultCPUAllocator" in str(error):
+                raise torch.OutOfMemoryError(
+                    f"CUDA out of memory. {self.name}: the host, which "
+                    f"computes it, has no memory for its result: {error}"
+                ) from error
             raise
-        if self._writes:
+        if self._written:
             aliases.settle()
         return aliases.give_back(answer), ()
 
     def _compute(self, args, options, index):
         if not self._seeded and not self._draws:
-            return self._function(*args, **options)
+            try:
+                return self._function(*args, **options)
+            except RuntimeError as error:
+                if "Expected a value of type 'Tensor'" not in str(error):
+                    raise
+            return self._packet(*args, **options)
         args, given = self._take_generator(args, options)
-        drawing = python_random.Drawing(given, index)
+        with python_random.turn(index):
+            return self._draw(python_random.Drawing(given, index), args,
+                              options)
+
+    def _draw(self, drawing, args, options):
         if self._draws:
             answer = self._draws(drawing, *args, **options)
         elif self._generator:
@@ -289,12 +332,21 @@ class Kernel:
         aliases = _Aliases(index)
         there = [aliases.replace(one) for one in args]
         named = {name: aliases.replace(one) for name, one in options.items()}
-        named.update((name, torch.empty(0, dtype=one.dtype))
-                     for name, one in given.items())
+        named.update((name, _empty_like(one)) for name, one in given.items())
         self._compute(there, named, index)
+        made = list(zip(_tensors(given.values()),
+                        _tensors(named[name] for name in given)))
         outs = tuple(given.values())
-        return (outs if len(outs) > 1 else outs[0],
-                [(out, named[name]) for name, out in given.items()])
+        if not self._schema.returns:
+            return None, made
+        return outs if len(outs) > 1 else outs[0], made
+
+
+def _empty_like(out):
+    """On the host, of no elements: a tensor, or a list of them."""
+    if isinstance(out, torch.Tensor):
+        return torch.empty(0, dtype=out.dtype)
+    return [_empty_like(one) for one in out]
 
 
 class _Copy(Kernel):

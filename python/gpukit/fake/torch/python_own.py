@@ -118,7 +118,9 @@ def _native_dropout(drawing, x, p, train):
     if train is False:
         return x.clone(), mask.fill_(True)
     mask.bernoulli_(1 - p, generator=drawing.generator())
-    return _scaled(x * mask, 1 / (1 - p) if p < 1 else 0), mask
+    if p == 1:  # not 0 times infinity
+        return torch.zeros_like(x), mask
+    return _scaled(x * mask, 1 / (1 - p)), mask
 
 
 def _fused_dropout(drawing, x, p):

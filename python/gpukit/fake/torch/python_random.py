@@ -13,6 +13,12 @@ _TURN = float(torch.tensor(_STEP) * torch.tensor(6.2831855))
 _THREADS = 256  # of a block
 
 _default_lock = threading.RLock()
+_turns = [threading.RLock() for _ in range(128)]  # of devices
+
+
+def turn(index):
+    """No other thread draws on the device as long as it is held."""
+    return _turns[index]
 
 
 def _mix(x):
@@ -106,28 +112,41 @@ def _normal(w, wide):
 
 
 def _fill(drawing, self, numbers, put):
-    """Elements in the order in which they lie, where they lie without gaps."""
+    """Elements in the order in which they lie."""
     wide = self.dtype == torch.double
     parts = numbers(drawing.words(self.numel(), 2 if wide else 4), wide)
     flat = put(torch.stack(parts, 1).flatten()[:self.numel()])
     order = sorted(range(self.dim()), key=lambda dim: (-self.stride(dim), dim))
     lying = self.permute(order)
-    if lying.is_contiguous():
-        lying.copy_(flat.view(lying.shape))
-    else:
-        self.copy_(flat.view(self.shape))
+    lying.copy_(flat.view(lying.shape))
     return self
 
 
-def uniform_(drawing, self, low=0., high=1.):
+def _check_range(dtype, low, high):
+    if not dtype.is_floating_point:
+        raise NotImplementedError(f"uniform_ is not implemented for {dtype}")
+    most = torch.finfo(dtype).max
+    for name, value in (("from", low), ("to", high)):
+        if not -most <= value <= most:
+            raise RuntimeError(f"{name} is out of bounds for {dtype}")
     if low > high:
         raise RuntimeError("uniform_ expects to return a [from, to) range, but "
                            f"found from={low} > to={high}")
+    if high - low > most:
+        raise RuntimeError(f"uniform_ expects to - from to be a {dtype}, but "
+                           f"found from={low} and to={high}")
+
+
+def uniform_(drawing, self, low=0., high=1.):
+    if self.is_complex():
+        uniform_(drawing, torch.view_as_real(self), low, high)
+        return self
+    _check_range(self.dtype, low, high)
     low, high = (torch.tensor(one, dtype=self.dtype) for one in (low, high))
     work = torch.double if self.dtype == torch.double else torch.float
 
     def put(x):
-        y = (x * (high.to(work) - low.to(work)) + low.to(work)).to(self.dtype)
+        y = (x * (high - low).to(work) + low.to(work)).to(self.dtype)
         return torch.where(y == high, low, y)
 
     return _fill(drawing, self, _uniform, put) if self.numel() else self
@@ -138,6 +157,8 @@ def normal_(drawing, self, mean=0., std=1.):
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
     if self.is_complex():
         normal_(drawing, torch.view_as_real(self), mean, std / math.sqrt(2))
+    elif not self.is_floating_point():
+        raise NotImplementedError(f"normal_ is not implemented for {self.dtype}")
     elif self.numel():
         _fill(drawing, self, _normal,
               lambda x: (x * std + mean).to(self.dtype))
