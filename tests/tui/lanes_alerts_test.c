@@ -238,7 +238,7 @@ static void a_recording_has_none(void **state)
 	screen_press(&s, "A");
 	assert_int_equal(s.t.screen, SCREEN_MAIN);
 	assert_true(strstr(s.t.message, "a recording"));
-	screen_end(&s);
+	leave();
 }
 
 /* ---- the lines above the processes ---- */
