@@ -3,6 +3,7 @@
  * read to the hub, and gives pages and streams to the web server.
  */
 #include "base/clock.h"
+#include "format/names.h"
 #include "cli/cmd.h"
 #include "cli/interrupt.h"
 #include "cli/open.h"
@@ -200,9 +201,20 @@ static uint64_t longer_time(uint64_t ns, uint64_t least)
 	return ns > least ? ns : least;
 }
 
+/* GPUs that are still being read for the first time are told of at once after.
+ */
+static bool is_whole(const struct gk_snapshot *snap)
+{
+	for (size_t i = 0; i < snap->device_count; i++)
+		if (gk_device_unread(&snap->devices[i]))
+			return false;
+	return true;
+}
+
 static void tell(struct site *s, const struct gk_snapshot *snap)
 {
 	uint64_t now = snap->mono_ns;
+	bool whole = is_whole(snap);
 
 	gk_tell_take(&s->teller, snap);
 	s->text.len = 0;
@@ -217,13 +229,13 @@ static void tell(struct site *s, const struct gk_snapshot *snap)
 	if (is_due(s, s->processes_ns, now)) {
 		s->text.len = 0;
 		gk_tell_processes(&s->text, &s->teller, snap, s->web->commands);
-		if (put_event(s, GK_EVENT_PROCESSES))
+		if (put_event(s, GK_EVENT_PROCESSES) && whole)
 			s->processes_ns = now + PROCESSES_LEAST_NS;
 	}
 	if (is_due(s, s->details_ns, now)) {
 		s->text.len = 0;
 		gk_tell_details(&s->text, snap);
-		if (put_event(s, GK_EVENT_DETAILS))
+		if (put_event(s, GK_EVENT_DETAILS) && whole)
 			s->details_ns = now + SLOW_LEAST_NS;
 	}
 	gk_hub_tell_hosts(s->hub);
