@@ -11,6 +11,7 @@
 #include "fronts/cuda/stream_private.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 struct graph_memory {
@@ -31,6 +32,12 @@ struct graph_memory {
 
 static struct graph_memory *memories;
 static _Atomic unsigned memory_count;
+
+/* What nobody holds any more, but a stream may still use. */
+static struct {
+	pthread_mutex_t lock;
+	struct graph_memory *first;
+} leaving = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* What is in use, by device. */
 static struct {
@@ -54,15 +61,55 @@ static struct graph_memory *find_memory(CUdeviceptr at)
 
 /* ---- coming and going ---- */
 
-static void free_later(void *data)
+static void link_memory(struct graph_memory **list, struct graph_memory *m)
 {
-	struct graph_memory *m = data;
+	m->next = *list;
+	m->place = list;
+	if (m->next)
+		m->next->place = &m->next;
+	*list = m;
+}
+
+static void unlink_memory(struct graph_memory *m)
+{
+	*m->place = m->next;
+	if (m->next)
+		m->next->place = m->place;
+}
+
+static void give_bytes(const struct graph_memory *m)
+{
 	struct gkf_extent e;
 
 	if (is_there(m, &e))
 		memory_free(&e);
+}
+
+static void forget_memory(struct graph_memory *m)
+{
 	free(m->access);
 	free(m);
+}
+
+static void free_later(void *data)
+{
+	struct graph_memory *m = data;
+
+	pthread_mutex_lock(&leaving.lock);
+	unlink_memory(m);
+	give_bytes(m);
+	pthread_mutex_unlock(&leaving.lock);
+	forget_memory(m);
+}
+
+/* A trim that follows a synchronization gives these back, too. */
+static void free_what_is_done(void)
+{
+	pthread_mutex_lock(&leaving.lock);
+	for (struct graph_memory *m = leaving.first; m; m = m->next)
+		if (gkf_ticket_done(m->freed))
+			give_bytes(m);
+	pthread_mutex_unlock(&leaving.lock);
 }
 
 /* What uses it may not be done yet. */
@@ -70,10 +117,16 @@ static void drop_if_idle(struct graph_memory *m)
 {
 	if (m->holders || m->is_live)
 		return;
-	*m->place = m->next;
-	if (m->next)
-		m->next->place = m->place;
+	unlink_memory(m);
 	atomic_fetch_sub(&memory_count, 1);
+	if (gkf_ticket_done(m->freed)) {
+		give_bytes(m);
+		forget_memory(m);
+		return;
+	}
+	pthread_mutex_lock(&leaving.lock);
+	link_memory(&leaving.first, m);
+	pthread_mutex_unlock(&leaving.lock);
 	later_call(m->freed, free_later, m);
 }
 
@@ -144,11 +197,7 @@ static CUresult new_memory(const CUDA_MEM_ALLOC_NODE_PARAMS_v2 *p,
 	}
 	gkf_space_find(m->at, &e);
 	m->id = e.id;
-	m->next = memories;
-	m->place = &memories;
-	if (m->next)
-		m->next->place = &m->next;
-	memories = m;
+	link_memory(&memories, m);
 	atomic_fetch_add(&memory_count, 1);
 	*ret_memory = m;
 	return CUDA_SUCCESS;
@@ -338,9 +387,11 @@ CUresult cuDeviceGraphMemTrim(CUdevice device)
 	if (!front_device(device))
 		return CUDA_ERROR_INVALID_DEVICE;
 	r = pool_of_graphs(device, &pool);
-	if (!r)
-		pool_trim_all(pool);
-	return r;
+	if (r)
+		return r;
+	free_what_is_done();
+	pool_trim_all(pool);
+	return CUDA_SUCCESS;
 }
 
 static CUresult get_usage(CUdevice device, CUgraphMem_attribute attr,

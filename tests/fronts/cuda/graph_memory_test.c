@@ -387,6 +387,60 @@ static void a_reference_is_given_to_one_graph(void **state)
 	mark_await(&mark);
 }
 
+static size_t bytes_free(void)
+{
+	size_t room = 0, total;
+
+	assert_cuda(CU(cuMemGetInfo_v2)(&room, &total), SUCCESS);
+	return room;
+}
+
+/* By a graph: a stream frees what it leaves, a node the rest. */
+static void memory_used_once(CUstream s)
+{
+	CUgraph graph = graph_made();
+	CUdeviceptr left, freed;
+	CUgraphNode alloc, node;
+	struct gate gate;
+	CUgraphExec exec;
+
+	alloc_added(graph, 4 << 20, &left);
+	alloc = alloc_added(graph, 4 << 20, &freed);
+	assert_cuda(CU(cuGraphAddMemFreeNode)(&node, graph, &alloc, 1, freed),
+		    SUCCESS);
+	exec = exec_made(graph);
+	launch_and_wait(exec, s);
+	assert_cuda(CU(cuGraphExecDestroy)(exec), SUCCESS);
+	assert_cuda(CU(cuGraphDestroy)(graph), SUCCESS);
+	gate_enter(&gate, s);
+	assert_cuda(CU(cuMemFreeAsync)(left, s), SUCCESS);
+	gate_open(&gate);
+	assert_cuda(CU(cuStreamSynchronize)(s), SUCCESS);
+}
+
+/* Also while a function that a program gave to an object goes on and on. */
+static void a_trim_gives_back_all_that_is_done(void **state)
+{
+	CUstream s = stream_made(CU_STREAM_NON_BLOCKING);
+	CUuserObject object = NULL;
+	struct gate gate;
+	size_t before;
+
+	(void)state;
+	assert_cuda(CU(cuDeviceGraphMemTrim)(0), SUCCESS);
+	before = bytes_free();
+	gate_init(&gate);
+	assert_cuda(CU(cuUserObjectCreate)(&object, gate.room, gate_stay, 1,
+					   CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
+		    SUCCESS);
+	assert_cuda(CU(cuUserObjectRelease)(object, 1), SUCCESS);
+	gate_await(&gate);
+	memory_used_once(s);
+	assert_cuda(CU(cuDeviceGraphMemTrim)(0), SUCCESS);
+	assert_int_equal(bytes_free(), before);
+	gate_open(&gate);
+}
+
 /* Graph, clone, instance, and the launch that is under way. */
 static void all_that_comes_of_a_graph_holds_its_objects(void **state)
 {
@@ -431,6 +485,7 @@ int main(void)
 	    IN_GRAPH(memory_moves_with_its_graph),
 	    IN_GRAPH(high_marks_start_again),
 	    IN_GRAPH(objects_go_with_their_last_reference),
+	    IN_GRAPH(a_trim_gives_back_all_that_is_done),
 	    IN_GRAPH(references_beyond_all_numbers_are_told),
 	    IN_GRAPH(a_reference_is_given_to_one_graph),
 	    IN_GRAPH(all_that_comes_of_a_graph_holds_its_objects),
