@@ -29,29 +29,29 @@ struct solo_graph {
 };
 
 #define OTHER(title, id, metric, scale, most, unit)                            \
-	{title,       GK_HD_##id,  GK_M_##metric, scale,                       \
-	 TRACE_OTHER, GK_M_##most, unit},
+	{                                                                      \
+		title, GK_HD_##id, GK_M_##metric, scale, TRACE_OTHER,          \
+		    GK_M_##most, unit                                          \
+	}
 
 /* In their order; the GPU may lack some. */
 static const struct solo_graph candidates[] = {
     {"POWER W", GK_HD_POWER, GK_M_POWER, 1e3, TRACE_POWER, GK_M_POWER, "W"},
-    OTHER("TEMPERATURE °C", TEMP, TEMP, 1, TEMP_SLOWDOWN, "°C") OTHER(
-	"PCIe ↓ MiB/s", PCIE_RX, PCIE_RX, MIB, PCIE_RX,
-	"") OTHER("BANDWIDTH %", MEM_UTIL, MEM_UTIL, 1, MEM_UTIL,
-		  "%") OTHER("ENCODER %", ENC, ENC_UTIL, 1, ENC_UTIL, "%")
-	OTHER("DECODER %", DEC, DEC_UTIL, 1, DEC_UTIL,
-	      "%") OTHER("PCIe ↑ MiB/s", PCIE_TX, PCIE_TX, MIB, PCIE_TX, "")
-	    OTHER("SM CLOCK MHz", SM_CLOCK, SM_CLOCK, 1e6, SM_CLOCK_MAX,
-		  "MHz") OTHER("MEMORY CLOCK MHz", MEM_CLOCK, MEM_CLOCK, 1e6,
-			       MEM_CLOCK_MAX, "MHz")
-		OTHER("MEMORY °C", TEMP_MEM, TEMP_MEM, 1, TEMP_MEM_MAX, "°C")
-		    OTHER("NVLink ↓ MiB/s", NVLINK_RX, NVLINK_RX, MIB,
-			  NVLINK_RX, "") OTHER("NVLink ↑ MiB/s", NVLINK_TX,
-					       NVLINK_TX, MIB, NVLINK_TX, "")
-			OTHER("FAN %", FAN, FAN, 1, FAN, "%")
-			    OTHER("JPEG %", JPG, JPG_UTIL, 1, JPG_UTIL, "%")
-				OTHER("OPTICAL FLOW %", OFA, OFA_UTIL, 1,
-				      OFA_UTIL, "%")};
+    OTHER("TEMPERATURE °C", TEMP, TEMP, 1, TEMP_SLOWDOWN, "°C"),
+    OTHER("PCIe ↓ MiB/s", PCIE_RX, PCIE_RX, MIB, PCIE_RX, ""),
+    OTHER("BANDWIDTH %", MEM_UTIL, MEM_UTIL, 1, MEM_UTIL, "%"),
+    OTHER("ENCODER %", ENC, ENC_UTIL, 1, ENC_UTIL, "%"),
+    OTHER("DECODER %", DEC, DEC_UTIL, 1, DEC_UTIL, "%"),
+    OTHER("PCIe ↑ MiB/s", PCIE_TX, PCIE_TX, MIB, PCIE_TX, ""),
+    OTHER("SM CLOCK MHz", SM_CLOCK, SM_CLOCK, 1e6, SM_CLOCK_MAX, "MHz"),
+    OTHER("MEMORY CLOCK MHz", MEM_CLOCK, MEM_CLOCK, 1e6, MEM_CLOCK_MAX, "MHz"),
+    OTHER("MEMORY °C", TEMP_MEM, TEMP_MEM, 1, TEMP_MEM_MAX, "°C"),
+    OTHER("NVLink ↓ MiB/s", NVLINK_RX, NVLINK_RX, MIB, NVLINK_RX, ""),
+    OTHER("NVLink ↑ MiB/s", NVLINK_TX, NVLINK_TX, MIB, NVLINK_TX, ""),
+    OTHER("FAN %", FAN, FAN, 1, FAN, "%"),
+    OTHER("JPEG %", JPG, JPG_UTIL, 1, JPG_UTIL, "%"),
+    OTHER("OPTICAL FLOW %", OFA, OFA_UTIL, 1, OFA_UTIL, "%"),
+};
 
 #define CANDIDATES (sizeof candidates / sizeof *candidates)
 

@@ -193,28 +193,38 @@ double lanes_rate(const struct tui *t, const struct gk_device *d,
 
 /* ---- sparklines ---- */
 
-static void draw_spark(const struct tui *t, struct grid *g, int row, int column,
-		       int columns, const float *values)
+/* The newest one stands out; amber is where clocks were held back. */
+static struct grid_style spark_style(const struct tui *t, double value,
+				     bool newest, bool held)
+{
+	if (newest && lanes_is_mono(t))
+		return lanes_bold(t, INK_TEXT);
+	if (held)
+		return lanes_ink(t, INK_WARN);
+	if (newest)
+		return lanes_ink(t, lanes_work_ink(value));
+	return lanes_ink(t, value < 25 ? INK_WORK : INK_WORK + 1);
+}
+
+/* held NULL: what cannot be held back. */
+static void draw_spark(const struct tui *t, struct grid *g,
+		       const struct lanes_hit *place, const float *values,
+		       const float *held)
 {
 	static const wchar_t ascii[] = L".:-=+*#";
 
-	for (int c = 0; c < columns; c++) {
+	for (int c = 0; c < place->columns; c++) {
 		double value = (double)values[c];
 		int step = (int)(value / 100 * SPARKS);
-		struct grid_style style =
-		    lanes_ink(t, value < 25 ? INK_WORK : INK_WORK + 1);
 
 		if (isnan(value))
 			continue;
 		step = step < 0 ? 0 : step >= SPARKS ? SPARKS - 1 : step;
-		if (c == columns - 1)
-			style = lanes_is_mono(t)
-				    ? lanes_bold(t, INK_TEXT)
-				    : lanes_ink(t, lanes_work_ink(value));
-		lanes_fill(g, row, column + c, 1,
+		lanes_fill(g, place->row, place->column + c, 1,
 			   graph_of(t) == GRAPH_ASCII ? ascii[step]
 						      : (wchar_t)(L'▁' + step),
-			   style);
+			   spark_style(t, value, c == place->columns - 1,
+				       held && held[c] > 0));
 	}
 }
 
@@ -223,24 +233,24 @@ static struct lanes_hit spark_place(int row, int column, int columns)
 	return (struct lanes_hit){.row = row,
 				  .column = column,
 				  .rows = 1,
-				  .columns = columns,
+				  .columns = cut_columns(columns),
 				  .dots = 1};
 }
 
 void lanes_spark(struct tui *t, struct grid *g, int row, int column,
 		 int columns, size_t device)
 {
-	float values[LANES_COLUMNS_MAX];
-	struct lanes_hit place;
+	float values[LANES_COLUMNS_MAX], held[LANES_COLUMNS_MAX];
+	const char *uuid = t->snap->devices[device].uuid;
+	struct lanes_hit place = spark_place(row, column, columns);
+	struct gk_history_span span =
+	    tui_time_around(t, (unsigned)place.columns);
 
-	columns = cut_columns(columns);
-	gk_history_of_device(t->history, t->snap->devices[device].uuid,
-			     GK_HD_GPU_UTIL,
-			     tui_time_around(t, (unsigned)columns), values);
-	draw_spark(t, g, row, column, columns, values);
-	place = spark_place(row, column, columns);
 	place.id = (int)device;
 	place.series = GK_HD_GPU_UTIL;
+	gk_history_of_device(t->history, uuid, GK_HD_GPU_UTIL, span, values);
+	gk_history_of_device(t->history, uuid, GK_HD_HELD, span, held);
+	draw_spark(t, g, &place, values, held);
 	lanes_mark_trace(t, g, place);
 }
 
@@ -248,14 +258,12 @@ void lanes_spark_host(struct tui *t, struct grid *g, int row, int column,
 		      int columns)
 {
 	float values[LANES_COLUMNS_MAX];
-	struct lanes_hit place;
+	struct lanes_hit place = spark_place(row, column, columns);
 
-	columns = cut_columns(columns);
-	gk_history_of_host(t->history, GK_HH_CPU,
-			   tui_time_around(t, (unsigned)columns), values);
-	draw_spark(t, g, row, column, columns, values);
-	place = spark_place(row, column, columns);
 	place.series = LANES_CPUS;
+	gk_history_of_host(t->history, GK_HH_CPU,
+			   tui_time_around(t, (unsigned)place.columns), values);
+	draw_spark(t, g, &place, values, NULL);
 	lanes_mark_trace(t, g, place);
 }
 
