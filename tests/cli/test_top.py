@@ -1,9 +1,13 @@
 """`gpukit top` as a command: options, environment, config file, reports."""
 
 import os
+import pty
 import re
+import subprocess
 
 import pytest
+
+from conftest import GPUKIT
 
 PROCESS = re.compile(r"^│\s+(\d+)\s+(\d+) (\S+)\s+(\S+)\s+(\S+)", re.M)
 GPU = re.compile(r"^│\s+(\d+)  \S+ +O[nf]", re.M)
@@ -62,6 +66,22 @@ def test_monitor_wants_a_terminal(top):
         assert done.returncode == 1
         assert gpus(done.stdout) == [0, 1, 2, 3]
         assert "terminal" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_terminal_that_nobody_knows(top):
+    """The report is printed instead of the viewer, and stderr says why."""
+    ours, theirs = pty.openpty()
+    try:
+        done = subprocess.run(
+            [GPUKIT, "top"], stdin=theirs, stdout=theirs, stderr=subprocess.PIPE,
+            text=True, check=False, timeout=60,
+            env={**os.environ, **top.machine.env, "TERM": "nobodys-terminal"})
+    finally:
+        os.close(theirs)
+        os.close(ours)
+    assert done.returncode == 0
+    assert "'nobodys-terminal'" in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("options, wanted", [

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -50,4 +51,16 @@ void top_tell_watch(void)
 		      "shows changes itself, and `gpukit stat -i` prints "
 		      "report after report\n",
 		      stderr);
+}
+
+void top_tell_terminal(void)
+{
+	const char *term = getenv("TERM");
+
+	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
+		fprintf(stderr,
+			"gpukit top: nothing on this machine describes the "
+			"terminal '%s', so this was one report; "
+			"TERM=xterm-256color suits most\n",
+			term ? term : "");
 }

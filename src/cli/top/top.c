@@ -66,12 +66,15 @@ int top_view(struct top *top, struct gk *gk)
 	return status;
 }
 
+static bool wants_report(const struct top *top)
+{
+	return top->when == TOP_ONCE ||
+	       (top->when == TOP_AUTO && top->once_by_default);
+}
+
 static bool wants_viewer(const struct top *top)
 {
-	bool once = top->when == TOP_ONCE ||
-		    (top->when == TOP_AUTO && top->once_by_default);
-
-	return !once && term_usable();
+	return !wants_report(top) && term_usable();
 }
 
 /* A machine's past is kept while it is watched. */
@@ -95,6 +98,8 @@ static int run_with(struct top *top, struct gk *gk)
 		return view_kept(top, gk);
 	status = print_once(top, gk);
 	top_tell_watch();
+	if (top->when == TOP_AUTO && !wants_report(top))
+		top_tell_terminal();
 	if (top->when != TOP_MONITOR)
 		return status;
 	fputs("gpukit top: -m wants stdin and stdout to be a terminal that "

@@ -65,10 +65,12 @@ bool top_has_wanted(const struct top *top, const struct gk_snapshot *snap);
 
 /*
  * Hints on stderr: which NVML functions the driver lacks, where stderr is a
- * terminal; and that watch(1) is not needed, where it runs this command.
+ * terminal; that watch(1) is not needed, where it runs this command; and that
+ * TERM names no terminal, where stdin and stdout are one.
  */
 void top_tell_missing(const struct gk *gk, const struct gk_snapshot *snap);
 void top_tell_watch(void);
+void top_tell_terminal(void);
 
 /* A recording that is played; it is what top->viewer.replay shows. */
 struct top_replay {
