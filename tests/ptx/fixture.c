@@ -160,7 +160,7 @@ enum gkf_ptx_end ptx_run(struct ptx_program *p, const char *name,
 enum gkf_ptx_end ptx_body(const char *body, const void *in, void *out)
 {
 	static const char frame[] =
-	    ".version 8.0\n.target sm_70\n.address_size 64\n"
+	    ".version 8.0\n.target sm_90\n.address_size 64\n"
 	    ".visible .entry body(.param .u64 in, .param .u64 out)\n{\n"
 	    ".reg .pred %%p<9>; .reg .b16 %%rs<9>; .reg .b32 %%r<20>;\n"
 	    ".reg .b64 %%rd<20>; .reg .f32 %%f<9>; .reg .f64 %%fd<9>;\n"

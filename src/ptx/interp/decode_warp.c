@@ -137,38 +137,61 @@ bool gkf_decode_warp(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 	return true;
 }
 
-/* Of op, b is the number of matrices and c whether they are turned. */
-bool gkf_decode_ldmatrix(struct gkf_decoder *d,
-			 const struct gkf_ptx_instruction *i,
-			 const struct gkf_form *form,
-			 const struct gkf_modifiers *m)
+/* How a name says how many matrices there are. */
+static unsigned matrices(const char *name)
 {
-	unsigned count = strstr(i->name, ".x4")   ? 4
-			 : strstr(i->name, ".x2") ? 2
-						  : 1;
-	const struct gkf_ptx_operand *value;
+	return strstr(name, ".x4") ? 4 : strstr(name, ".x2") ? 2 : 1;
+}
+
+/* Of op, b is the number of matrices and c whether they are turned. */
+static bool matrix(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
+		   const struct gkf_form *form, bool loads)
+{
+	enum gkf_ptx_space space =
+	    strstr(i->name, ".shared") ? GKF_PTX_SHARED : GKF_PTX_GENERIC;
+	const struct gkf_ptx_operand *value, *address;
+	unsigned count = matrices(i->name);
 	struct gkf_op where = {0}, *op;
 	const uint32_t *places;
 	uint8_t wide;
 
-	(void)m;
 	if (i->count != 2)
 		return false;
-	value = gkf_operand(d, i, 0);
+	value = gkf_operand(d, i, !loads);
+	address = gkf_operand(d, i, loads);
 	if (value->kind == GKF_PTX_OP_VECTOR && value->count != count)
 		return false;
 	if (value->kind == GKF_PTX_OP_VECTOR && count == 1)
 		value = gkf_nested(d, value, 0);
-	places = gkf_value_places(d, value, count, GKF_PTX_T_b32, true, &wide);
-	if (!places ||
-	    !gkf_address(d, gkf_operand(d, i, 1), GKF_PTX_SHARED, &where))
+	places = gkf_value_places(d, value, count, GKF_PTX_T_b32, loads, &wide);
+	if (!places || wide != 4 || !gkf_address(d, address, space, &where))
 		return false;
 	op = gkf_emit(d, form->run);
 	gkf_aim(op, &where);
 	op->places = places;
 	op->size = 16; /* bytes of a row */
 	op->count = 1;
+	op->writes = !loads;
 	op->b = count;
 	op->c = strstr(i->name, ".trans") != NULL;
 	return true;
+}
+
+bool gkf_decode_ldmatrix(struct gkf_decoder *d,
+			 const struct gkf_ptx_instruction *i,
+			 const struct gkf_form *form,
+			 const struct gkf_modifiers *m)
+{
+	(void)m;
+	return matrix(d, i, form, true);
+}
+
+/* GPUs before sm_90 have none. */
+bool gkf_decode_stmatrix(struct gkf_decoder *d,
+			 const struct gkf_ptx_instruction *i,
+			 const struct gkf_form *form,
+			 const struct gkf_modifiers *m)
+{
+	(void)m;
+	return d->module->target >= 90 && matrix(d, i, form, false);
 }

@@ -45,7 +45,7 @@ gkf_decode_fn gkf_decode_plain, gkf_decode_nothing, gkf_decode_signature,
     gkf_decode_fence, gkf_decode_bra, gkf_decode_call, gkf_decode_bar,
     gkf_decode_warp, gkf_decode_nanosleep, gkf_decode_lanes, gkf_decode_bar_red,
     gkf_decode_active, gkf_decode_policy, gkf_decode_ldmatrix,
-    gkf_decode_atom_vector;
+    gkf_decode_stmatrix, gkf_decode_atom_vector;
 gkf_op_fn gkf_op_not_pred, gkf_op_mov_pred, gkf_op_mov16, gkf_op_mov32,
     gkf_op_mov64, gkf_op_cvta, gkf_op_cvta_to, gkf_op_isspacep, gkf_op_ld,
     gkf_op_ld_param, gkf_op_st, gkf_op_fence, gkf_op_bra, gkf_op_ret,
@@ -53,7 +53,8 @@ gkf_op_fn gkf_op_not_pred, gkf_op_mov_pred, gkf_op_mov16, gkf_op_mov32,
     gkf_op_bar_arrive, gkf_op_warp_sync, gkf_op_nanosleep, gkf_op_spin,
     gkf_op_set_condition, gkf_op_local_address, gkf_op_clock, gkf_op_pack,
     gkf_op_unpack, gkf_op_shuffle, gkf_op_bar_red, gkf_op_bar_result,
-    gkf_op_vote, gkf_op_active, gkf_op_match, gkf_op_reduce, gkf_op_ldmatrix;
+    gkf_op_vote, gkf_op_active, gkf_op_match, gkf_op_reduce, gkf_op_ldmatrix,
+    gkf_op_stmatrix;
 
 /* Sets the bits of mask of a predicate to those of value; GKF_NOWHERE: none. */
 void gkf_put_predicate(struct gkf_warp *w, uint32_t place, uint32_t mask,

@@ -255,7 +255,7 @@ TOGETHER(warp_sync, meet_lanes)
 /* Rows of 8 numbers of 16 bits, of lanes that say where they lie. */
 #define ROWS 8
 struct rows {
-	const unsigned char *at[4 * ROWS];
+	unsigned char *at[4 * ROWS];
 };
 
 static bool reach_rows(struct gkf_warp *w, const struct gkf_op *op,
@@ -274,7 +274,7 @@ static bool reach_rows(struct gkf_warp *w, const struct gkf_op *op,
 }
 
 /* Two neighbours of a row, or of a column, for each lane. */
-static uint32_t pair_of(const unsigned char *const row[ROWS], unsigned lane,
+static uint32_t pair_of(unsigned char *const row[ROWS], unsigned lane,
 			bool turned)
 {
 	unsigned first = lane / 4, second = lane % 4 * 2;
@@ -308,4 +308,32 @@ void gkf_op_ldmatrix(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 				out[l] =
 				    pair_of(r.at + i * ROWS, l, op->c != 0);
 	}
+}
+
+static void put_pair(unsigned char *const row[ROWS], unsigned lane, bool turned,
+		     uint32_t pair)
+{
+	unsigned first = lane / 4, second = lane % 4 * 2;
+	uint16_t low = (uint16_t)pair, high = (uint16_t)(pair >> 16);
+
+	if (turned) {
+		memcpy(row[second] + 2 * first, &low, 2);
+		memcpy(row[second + 1] + 2 * first, &high, 2);
+	} else {
+		memcpy(row[first] + 2 * second, &low, 2);
+		memcpy(row[first] + 2 * second + 2, &high, 2);
+	}
+}
+
+void gkf_op_stmatrix(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
+{
+	struct rows r;
+
+	if (!reach_rows(w, op, mask, &r))
+		return;
+	for (unsigned i = 0; i < op->b; i++)
+		for (unsigned l = 0; l < GKF_LANES; l++)
+			if (mask >> l & 1)
+				put_pair(r.at + i * ROWS, l, op->c != 0,
+					 lane_word(w, op->places[i], l));
 }
