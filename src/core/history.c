@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* So many devices are remembered although they are gone: MIG devices come and
  * go with names of their own, for ever. */
@@ -45,7 +46,16 @@ struct device {
 	uint16_t *rings;
 };
 
+/* Of a device; by pages, which take memory when they are written to. */
 #define RINGS_SIZE (GK_HD_COUNT * GK_SERIES_ALL * sizeof(uint16_t))
+
+static uint16_t *new_rings(void)
+{
+	void *rings = mmap(NULL, RINGS_SIZE, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return rings == MAP_FAILED ? NULL : rings;
+}
 
 struct process {
 	pid_t pid;
@@ -53,13 +63,13 @@ struct process {
 	char uuid[GK_NAME_MAX];
 	uint64_t seen_ns;
 	struct gk_series series[GK_HP_COUNT];
-	uint16_t rings[GK_HP_COUNT][GK_SERIES_FINE];
+	uint16_t rings[GK_HP_COUNT * GK_SERIES_FINE];
 };
 
 struct gk_history {
 	uint64_t begin_ns, before_ns, now_ns; /* snapshots: first, last two */
 	struct gk_series host[GK_HH_COUNT];
-	uint16_t host_rings[GK_HH_COUNT][GK_SERIES_ALL];
+	uint16_t host_rings[GK_HH_COUNT * GK_SERIES_ALL];
 	struct device *devices;
 	size_t device_count;
 	struct process **processes;
@@ -211,7 +221,7 @@ static struct device *place_device(struct gk_history *h)
 	if (!more)
 		return NULL;
 	h->devices = more;
-	rings = calloc(1, RINGS_SIZE);
+	rings = new_rings();
 	if (!rings)
 		return NULL;
 	more[h->device_count] = (struct device){.rings = rings};
@@ -231,10 +241,7 @@ static struct device *new_device(struct gk_history *h,
 		return NULL;
 	*d = (struct device){.mig = from->mig_index >= 0, .rings = d->rings};
 	gk_str_copy(d->uuid, sizeof d->uuid, from->uuid);
-	for (int i = 0; i < GK_HD_COUNT; i++)
-		gk_series_init(&d->series[i],
-			       d->rings + (size_t)i * GK_SERIES_ALL,
-			       GK_SERIES_LEVELS);
+	gk_series_init(d->series, GK_HD_COUNT, d->rings, GK_SERIES_LEVELS);
 	return d;
 }
 
@@ -284,8 +291,7 @@ static struct process *new_process(struct gk_history *h,
 	*p = (struct process){.pid = from->pid,
 			      .start_ticks = from->start_ticks};
 	gk_str_copy(p->uuid, sizeof p->uuid, uuid);
-	for (int i = 0; i < GK_HP_COUNT; i++)
-		gk_series_init(&p->series[i], p->rings[i], 1);
+	gk_series_init(p->series, GK_HP_COUNT, p->rings, 1);
 	return p;
 }
 
@@ -302,8 +308,7 @@ struct gk_history *gk_history_new(unsigned processes_max)
 		return NULL;
 	}
 	h->processes_max = processes_max;
-	for (int i = 0; i < GK_HH_COUNT; i++)
-		gk_series_init(&h->host[i], h->host_rings[i], GK_SERIES_LEVELS);
+	gk_series_init(h->host, GK_HH_COUNT, h->host_rings, GK_SERIES_LEVELS);
 	return h;
 }
 
@@ -312,7 +317,7 @@ void gk_history_free(struct gk_history *h)
 	if (!h)
 		return;
 	for (size_t i = 0; i < h->device_count; i++)
-		free(h->devices[i].rings);
+		munmap(h->devices[i].rings, RINGS_SIZE);
 	for (size_t i = 0; i < h->process_count; i++)
 		free(h->processes[i]);
 	free(h->devices);

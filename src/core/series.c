@@ -9,11 +9,11 @@
 /* Ten minutes by the second, two hours by ten, a day by the minute. */
 static const struct {
 	uint64_t period_ns;
-	uint32_t length;
+	uint32_t first, length; /* rows of the rings */
 } levels[] = {
-    {GK_NS_PER_S, 600},
-    {10 * GK_NS_PER_S, 720},
-    {60 * GK_NS_PER_S, 1440},
+    {GK_NS_PER_S, 0, 600},
+    {10 * GK_NS_PER_S, 600, 720},
+    {60 * GK_NS_PER_S, 600 + 720, 1440},
 };
 
 _Static_assert(600 + 720 + 1440 == GK_SERIES_ALL, "the rings of all levels");
@@ -52,41 +52,44 @@ static float unpack(uint16_t packed)
 	return value;
 }
 
-void gk_series_init(struct gk_series *s, uint16_t *ring, unsigned count)
+void gk_series_init(struct gk_series *series, unsigned count, uint16_t *rings,
+		    unsigned in_use)
 {
-	*s = (struct gk_series){.levels = count, .ring = ring};
+	for (unsigned i = 0; i < count; i++)
+		series[i] = (struct gk_series){
+		    .levels = in_use, .ring = rings + i, .stride = count};
 }
 
-static uint16_t *ring_of(const struct gk_series *s, unsigned level)
+/* Where the value of a bin stands. */
+static uint16_t *place_of(const struct gk_series *s, unsigned level,
+			  uint64_t bin)
 {
-	uint16_t *ring = s->ring;
+	size_t row = levels[level].first + bin % levels[level].length;
 
-	for (unsigned i = 0; i < level; i++)
-		ring += levels[i].length;
-	return ring;
+	return &s->ring[row * s->stride];
 }
 
 /* Says that nothing is known of the bins between the last one and this. */
-static void forget_gap(uint16_t *ring, uint32_t length, uint64_t from,
+static void forget_gap(const struct gk_series *s, unsigned level, uint64_t from,
 		       uint64_t to)
 {
+	uint32_t length = levels[level].length;
+
 	if (to - from > length)
 		from = to - length;
 	for (uint64_t b = from + 1; b < to; b++)
-		ring[b % length] = NOTHING;
+		*place_of(s, level, b) = NOTHING;
 }
 
 /* The bin that was filled so far goes to the ring. */
 static void begin_bin(struct gk_series *s, unsigned level, uint64_t bin)
 {
 	struct gk_level *l = &s->level[level];
-	uint32_t length = levels[level].length;
-	uint16_t *ring = ring_of(s, level);
 
 	if (l->added) {
-		ring[l->bin % length] = pack(l->mean);
+		*place_of(s, level, l->bin) = pack(l->mean);
 		if (bin > l->bin)
-			forget_gap(ring, length, l->bin, bin);
+			forget_gap(s, level, l->bin, bin);
 	}
 	*l = (struct gk_level){.bin = bin};
 }
@@ -110,18 +113,18 @@ void gk_series_add(struct gk_series *s, uint64_t now_ns, double value)
 		add_to(s, i, now_ns, (float)value);
 }
 
-static void fill_bin(struct gk_series *s, unsigned level, uint64_t bin,
+static void fill_bin(const struct gk_series *s, unsigned level, uint64_t bin,
 		     float mean)
 {
 	uint64_t newest = s->level[level].bin;
 	uint32_t length = levels[level].length;
-	uint16_t *at = &ring_of(s, level)[bin % length];
+	uint16_t *at = place_of(s, level, bin);
 
 	if (bin < newest && newest - bin < length && *at == NOTHING)
 		*at = pack(mean);
 }
 
-static void fill_level(struct gk_series *s, unsigned level,
+static void fill_level(const struct gk_series *s, unsigned level,
 		       const struct gk_timed *values, size_t count)
 {
 	uint64_t period = levels[level].period_ns;
@@ -152,7 +155,6 @@ static float mean_of_bins(const struct gk_series *s, unsigned level,
 	const struct gk_level *l = &s->level[level];
 	uint64_t period = levels[level].period_ns;
 	uint32_t length = levels[level].length, n = 0;
-	const uint16_t *ring = ring_of(s, level);
 	uint64_t first = from_ns / period, last = (to_ns - 1) / period;
 	double sum = 0;
 
@@ -161,7 +163,8 @@ static float mean_of_bins(const struct gk_series *s, unsigned level,
 	if (l->bin >= length && first <= l->bin - length)
 		first = l->bin - length + 1;
 	for (uint64_t b = first; b <= last; b++) {
-		float value = b == l->bin ? l->mean : unpack(ring[b % length]);
+		float value =
+		    b == l->bin ? l->mean : unpack(*place_of(s, level, b));
 
 		if (isnan(value))
 			continue;

@@ -22,13 +22,17 @@ struct gk_series {
 	struct gk_level level[GK_SERIES_LEVELS];
 	unsigned levels; /* in use, the finest first */
 	uint16_t *ring;  /* of one level behind that of the other */
+	unsigned stride; /* from a value to the next of this series */
 };
 
 /*
- * The ring stays the caller's: GK_SERIES_FINE values for one level,
- * GK_SERIES_ALL for all; zeros, which say that nothing is known.
+ * The rings stay the caller's, as those of all series at once: for each moment
+ * a row with a value of each of `count` series, GK_SERIES_FINE rows for one
+ * level, GK_SERIES_ALL for all. So what was not yet written to is whole pages
+ * of it, which take no memory. Zeros say that nothing is known.
  */
-void gk_series_init(struct gk_series *s, uint16_t *ring, unsigned levels);
+void gk_series_init(struct gk_series *series, unsigned count, uint16_t *rings,
+		    unsigned levels);
 
 /*
  * Adds a value, not below 0; several of one bin are averaged, NAN leaves a gap.

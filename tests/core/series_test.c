@@ -10,13 +10,17 @@
 #define S GK_NS_PER_S
 #define T 1200000 /* seconds; a whole minute */
 
-static uint16_t ring[GK_SERIES_ALL];
-static struct gk_series series;
+/* It has neighbours of other values, whose rings lie between those of it. */
+#define SERIES 3
+#define series all[1]
+
+static uint16_t rings[SERIES * GK_SERIES_ALL];
+static struct gk_series all[SERIES];
 
 static void begin(unsigned levels)
 {
-	memset(ring, 0, sizeof ring);
-	gk_series_init(&series, ring, levels);
+	memset(rings, 0, sizeof rings);
+	gk_series_init(all, SERIES, rings, levels);
 }
 
 static int setup(void **state)
@@ -28,7 +32,9 @@ static int setup(void **state)
 
 static void add(double second, double value)
 {
-	gk_series_add(&series, (uint64_t)((T + second) * 1e9), value);
+	for (int i = 0; i < SERIES; i++)
+		gk_series_add(&all[i], (uint64_t)((T + second) * 1e9),
+			      i == 1 ? value : 4711 + i);
 }
 
 /* The mean of a step that ends there, in seconds. */
@@ -61,7 +67,7 @@ static void nothing_was_added(void **state)
 	add(0.5, (double)NAN);
 	is_mean(1, 1, (double)NAN);
 	/* No ring at all. */
-	gk_series_init(&series, NULL, 0);
+	gk_series_init(&series, 1, NULL, 0);
 	add(0.5, 5);
 	is_mean(1, 1, (double)NAN);
 }
