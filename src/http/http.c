@@ -5,9 +5,9 @@
 #include "http/http.h"
 
 #include "http/connections.h"
+#include "http/request.h"
 
 #include <errno.h>
-#include <gnutls/gnutls.h>
 #include <microhttpd.h>
 #include <poll.h>
 #include <pthread.h>
@@ -18,9 +18,7 @@
 #include <unistd.h>
 
 #define CONNECTION_MEMORY 8192
-/* The most bytes that a request may bring along; they are read and dropped. */
-#define MOST_BODY     65536
-#define LOOK_EVERY_MS 500
+#define LOOK_EVERY_MS     500
 /* Beside the streams there is room for so many other connections. */
 #define NOT_STREAMS 8
 /* Of a stream; more would only grow old in the socket. */
@@ -92,22 +90,12 @@ static void connection_does(struct gk_http *http,
 		gk_connection_does(&http->connections, c, what);
 }
 
-/*
- * No page has arguments, and the library would make a record of each, in the
- * memory that it needs to answer: it does not get to see them. uri is the
- * library's own buffer, of which it has not read more than the line.
- */
 static void *request_begins(void *owner, const char *uri,
 			    struct MHD_Connection *connection)
 {
 	struct gk_connection *c = find_connection(connection);
-	char *text = (char *)(uintptr_t)uri, *arguments = strchr(text, '?');
 
-	if (arguments)
-		arguments[1] = '\0';
-	/* It would end the path, and what is before it may be a page. */
-	while ((text = strstr(text, "%00")))
-		text[2] = '1';
+	gk_request_line((char *)(uintptr_t)uri);
 	/* One that took long to begin has no more time for it. */
 	if (c && c->doing == GK_DOING_NOTHING)
 		connection_does(owner, connection, GK_DOING_REQUEST);
@@ -123,69 +111,6 @@ static void request_ends(void *owner, struct MHD_Connection *connection,
 }
 
 /* ---- answers ---- */
-
-static enum MHD_Result answer_briefly(struct MHD_Connection *connection,
-				      unsigned status, const char *text,
-				      const char *header, const char *value)
-{
-	struct MHD_Response *response = MHD_create_response_from_buffer(
-	    strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT);
-	enum MHD_Result r = MHD_NO;
-
-	if (!response)
-		return MHD_NO;
-	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
-				"text/plain; charset=utf-8");
-	if (header)
-		MHD_add_response_header(response, header, value);
-	r = MHD_queue_response(connection, status, response);
-	MHD_destroy_response(response);
-	return r;
-}
-
-static enum MHD_Result ask_who(const struct gk_http *http,
-			       struct MHD_Connection *connection)
-{
-	static const char text[] = "user and password, please\n";
-	struct MHD_Response *response = MHD_create_response_from_buffer(
-	    sizeof text - 1, (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT);
-	enum MHD_Result r = MHD_NO;
-
-	if (response)
-		r = MHD_queue_basic_auth_fail_response(
-		    connection, http->options.realm, response);
-	if (response)
-		MHD_destroy_response(response);
-	return r;
-}
-
-/* Shows a certificate that the authority asked for has signed. */
-static bool has_certificate(struct MHD_Connection *connection)
-{
-	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
-	    connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
-	unsigned status = 1;
-
-	return info && info->tls_session &&
-	       !gnutls_certificate_verify_peers2(info->tls_session, &status) &&
-	       !status;
-}
-
-static bool is_allowed(const struct gk_http *http,
-		       struct MHD_Connection *connection)
-{
-	char *password = NULL, *user;
-	bool allowed;
-
-	if (!http->options.allowed)
-		return true;
-	user = MHD_basic_auth_get_username_password(connection, &password);
-	allowed = user && password &&
-		  http->options.allowed(http->options.guard, user, password);
-	MHD_free(user);
-	MHD_free(password);
-	return allowed;
-}
 
 static void add_headers(const struct gk_http *http,
 			struct MHD_Response *response, const char *type)
@@ -218,21 +143,6 @@ static struct MHD_Response *response_for(struct gk_http *http,
 	cached->response = response;
 	cached->number = page->number;
 	return response;
-}
-
-static const char *request_header(struct MHD_Connection *connection,
-				  const char *name)
-{
-	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
-}
-
-/* The same, "" where there is none. */
-static const char *header_text(struct MHD_Connection *connection,
-			       const char *name)
-{
-	const char *text = request_header(connection, name);
-
-	return text ? text : "";
 }
 
 /* ---- streams ---- */
@@ -312,9 +222,9 @@ static enum MHD_Result answer_stream(struct gk_http *http,
 
 	if (!s) {
 		o->stream_end(o->owner, page->stream);
-		return answer_briefly(connection, 503,
-				      "too many are looking already\n",
-				      "Retry-After", "10");
+		return gk_answer_briefly(connection, 503,
+					 "too many are looking already\n",
+					 "Retry-After", "10");
 	}
 	response = MHD_create_response_from_callback(
 	    MHD_SIZE_UNKNOWN, STREAM_BLOCK, read_stream, s, free_stream);
@@ -348,8 +258,8 @@ static enum MHD_Result answer_page(struct gk_http *http,
 {
 	struct gk_http_request request = {
 	    .path = path,
-	    .accept = header_text(connection, MHD_HTTP_HEADER_ACCEPT),
-	    .last_event = header_text(connection, "Last-Event-ID"),
+	    .accept = gk_request_text(connection, MHD_HTTP_HEADER_ACCEPT),
+	    .last_event = gk_request_text(connection, "Last-Event-ID"),
 	    .head = !strcmp(method, "HEAD"),
 	};
 	struct gk_http_page page = {0};
@@ -360,42 +270,9 @@ static enum MHD_Result answer_page(struct gk_http *http,
 		return answer_stream(http, connection, &page);
 	response = page.body ? response_for(http, &page) : NULL;
 	if (!response)
-		return answer_briefly(connection, 500, "out of memory\n", NULL,
-				      NULL);
+		return gk_answer_briefly(connection, 500, "out of memory\n",
+					 NULL, NULL);
 	return MHD_queue_response(connection, page.status, response);
-}
-
-/* Called when the headers are there: before the body, if there is one. */
-static enum MHD_Result begin_answer(struct MHD_Connection *connection,
-				    const char *method)
-{
-	const char *length =
-	    request_header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
-
-	if (strcmp(method, "GET") && strcmp(method, "HEAD"))
-		return answer_briefly(connection, 405, "only GET and HEAD\n",
-				      "Allow", "GET, HEAD");
-	if (request_header(connection, MHD_HTTP_HEADER_TRANSFER_ENCODING))
-		return answer_briefly(connection, 411,
-				      "no page needs a body; one of unknown "
-				      "length is not read\n",
-				      "Connection", "close");
-	if (length && strtoull(length, NULL, 10) > MOST_BODY)
-		return answer_briefly(connection, 413,
-				      "no page needs a body; one of more than "
-				      "64 KiB is not read\n",
-				      "Connection", "close");
-	return MHD_YES;
-}
-
-/* Who asks without a Host header is no browser. */
-static bool is_known(const struct gk_http *http,
-		     struct MHD_Connection *connection)
-{
-	const char *host = request_header(connection, MHD_HTTP_HEADER_HOST);
-
-	return !http->options.known || !host ||
-	       http->options.known(http->options.guard, host);
 }
 
 static enum MHD_Result answer_request(void *owner,
@@ -406,30 +283,20 @@ static enum MHD_Result answer_request(void *owner,
 {
 	static int seen;
 	struct gk_http *http = owner;
+	enum MHD_Result r;
 
-	(void)version;
 	(void)upload;
 	if (!*context) {
 		*context = &seen;
-		return begin_answer(connection, method);
+		return gk_request_begin(connection, method, version);
 	}
 	/* The library takes no answer before the body has ended. */
 	if (*upload_size) {
 		*upload_size = 0;
 		return MHD_YES;
 	}
-	if (!is_known(http, connection))
-		return answer_briefly(
-		    connection, 421,
-		    "not served by this name (Host); if it is one of this "
-		    "host, start it with --allow-host NAME\n",
-		    NULL, NULL);
-	if (http->options.client_ca && !has_certificate(connection))
-		return answer_briefly(connection, 403,
-				      "a client certificate, please\n", NULL,
-				      NULL);
-	if (!is_allowed(http, connection))
-		return ask_who(http, connection);
+	if (gk_request_barred(&http->options, connection, &r))
+		return r;
 	return answer_page(http, connection, path, method);
 }
 

@@ -3,6 +3,7 @@
 import http.client
 import os
 import random
+import re
 import resource
 import select
 import socket
@@ -285,6 +286,38 @@ def test_every_request_is_answered(export, request_, status):
     # The next request of a connection that was answered begins behind it.
     if status == 200:
         assert [line for line, _ in e.say(request_ * 2, 2)] == [line] * 2
+
+
+AT = b"Host: localhost\r\n"
+
+
+@pytest.mark.parametrize("headers", [
+    AT * 2, AT + b"Host: 127.0.0.1\r\n", AT + b"host:\r\n",
+    b"HOST: evil.example\r\n" + AT, b"", b"X-Host: localhost\r\n",
+    AT + b"Content-Length: 5\r\nContent-Length: 6\r\n",
+    AT + b"Content-Length: 5\r\ncontent-length: 5\r\n",
+    AT + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
+    AT + b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n",
+    AT + b"Content-Length: 5, 5\r\n", AT + b"Content-Length: 0x5\r\n",
+    AT + b"Content-Length: -5\r\n", AT + b"Content-Length: +5\r\n"])
+@pytest.mark.parametrize("path", [b"/metrics", b"/nope"])
+def test_a_request_of_two_meanings_is_refused(export, path, headers):
+    """A proxy before us may have taken it for another one: it is refused, and
+    nothing of what comes behind it is an answer."""
+    e = export(["--gpus", "t4:1"])
+    request = b"GET " + path + b" HTTP/1.1\r\n"
+    with socket.create_connection((e.host, e.port), timeout=30) as one:
+        one.sendall(request + headers + b"\r\n" + request + AT + b"\r\n")
+        said = b"".join(iter(lambda: one.recv(65536), b""))
+    assert set(re.findall(rb"HTTP/1\.1 (\d+)", said)) == {b"400"}, said
+    assert b"gpukit_" not in said
+
+
+def test_http_before_hosts_had_names(export):
+    """HTTP/1.0 needs no Host, but has one at most."""
+    e = export(["--gpus", "t4:1"])
+    assert " 200 " in asked_as(e)
+    assert " 400 " in asked_as(e, "Host: localhost", "Host: localhost")
 
 
 @pytest.mark.parametrize("count", [1, 3])

@@ -270,6 +270,20 @@ def web_machine(web):
     return web.made.env
 
 
+def test_a_request_has_one_host_and_one_length(web):
+    """A stream, a page and the snapshot alike; `w.get` asks as it should."""
+    w = web(["--gpus", "t4:1"])
+    here = "Host: localhost"
+    for path in ("/", "/api/v1/events", "/api/v1/snapshot"):
+        for lines in ([], [here, here], [here, "Host: evil.example"],
+                      [here, "Content-Length: 1", "Content-Length: 2"],
+                      [here, "Content-Length: 1", "Transfer-Encoding: chunked"]):
+            request = "\r\n".join([f"GET {path} HTTP/1.1", *lines, "", ""])
+            (line, _), = w.say(request.encode())
+            assert " 400 " in line, (path, lines, line)
+    assert w.get("/")[0] == 200
+
+
 # ---- wrong use ----
 
 @pytest.mark.parametrize("words, part", [
