@@ -178,6 +178,17 @@ int term_colors(void)
 	return term_usable() && kind.colors > 0 ? kind.colors : 0;
 }
 
+/*
+ * Cells are drawn to newscr, which is what doupdate() shows: stdscr, a copy of
+ * it as a rule, is there for the keys alone. It grows with a terminal of one
+ * cell, and would be shown before a key is read if it were touched.
+ */
+static void shrink_stdscr(void)
+{
+	wresize(stdscr, 1, 1);
+	untouchwin(stdscr);
+}
+
 int term_open(const struct term_options *options)
 {
 	if (!term_usable())
@@ -201,6 +212,7 @@ int term_open(const struct term_options *options)
 	 */
 	endwin();
 	refresh();
+	shrink_stdscr();
 	set_escdelay(ESC_DELAY_MS);
 	raw();
 	noecho();
@@ -239,7 +251,7 @@ void term_suspend(void)
 
 void term_resume(void)
 {
-	refresh();
+	doupdate();
 	tell_mouse(term.options.mouse);
 	tell_pastes(true);
 	term_forget();
@@ -252,12 +264,13 @@ void term_resized(void)
 	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_row &&
 	    size.ws_col)
 		resize_term(size.ws_row, size.ws_col);
+	shrink_stdscr();
 	term_forget();
 }
 
 void term_size(int *ret_rows, int *ret_columns)
 {
-	getmaxyx(stdscr, *ret_rows, *ret_columns);
+	getmaxyx(newscr, *ret_rows, *ret_columns);
 }
 
 void term_forget(void)
@@ -315,7 +328,7 @@ static void set_style(const struct grid_cell *cell)
 			attribute |= attributes[i].curses;
 	if (cell->ground)
 		pair = pair_on_ground(color, cell->ground);
-	attr_set(attribute, (short)pair, &pair);
+	wattr_set(newscr, attribute, (short)pair, &pair);
 }
 
 /* Draws the cells of a row that differ from what is shown. */
@@ -331,7 +344,7 @@ static void show_row(const struct grid *g, int row, bool all)
 		    (!all && grid_same_cell(&cells[c], &shown[c])))
 			continue;
 		set_style(&cells[c]);
-		mvaddnwstr(row, c, text, 1);
+		mvwaddnwstr(newscr, row, c, text, 1);
 	}
 }
 
@@ -341,7 +354,7 @@ bool term_show(const struct grid *g)
 	    term.shown.rows != g->rows || term.shown.columns != g->columns;
 
 	if (all) {
-		erase();
+		werase(newscr);
 		if (!grid_resize(&term.shown, g->rows, g->columns))
 			return true;
 	}
@@ -350,8 +363,8 @@ bool term_show(const struct grid *g)
 	memcpy(term.shown.cells, g->cells,
 	       (size_t)g->rows * (size_t)g->columns * sizeof *g->cells);
 	if (all)
-		clearok(stdscr, TRUE);
-	return refresh() != ERR && !ferror(stdout);
+		clearok(newscr, TRUE);
+	return doupdate() != ERR && !ferror(stdout);
 }
 
 /* ---- keys ---- */
