@@ -164,10 +164,15 @@ static bool is_told_metric(const struct gk_metric_info *info,
 	return !costly || value.why != GK_ABSENT_NOT_READ;
 }
 
-/* list_why: of the list of processes of a device. */
+/* Something beside metrics that may be absent. */
+struct also {
+	const char *key;
+	enum gk_absence why;
+};
+
 static void put_json_metrics(struct json *j, const struct gk_metric_info *info,
 			     const struct gk_value *values, size_t count,
-			     enum gk_absence list_why)
+			     struct also also)
 {
 	for (size_t i = 0; i < count; i++)
 		if (is_told_metric(&info[i], values[i]))
@@ -182,8 +187,8 @@ static void put_json_metrics(struct json *j, const struct gk_metric_info *info,
 		    is_told_metric(&info[i], values[i]))
 			put_json_text(j, info[i].name,
 				      gk_absence_text(values[i].why));
-	if (list_why != GK_PRESENT)
-		put_json_text(j, "processes", gk_absence_text(list_why));
+	if (also.why != GK_PRESENT)
+		put_json_text(j, also.key, gk_absence_text(also.why));
 	close_group(j, '}');
 }
 
@@ -218,6 +223,8 @@ static void types(struct json *j, unsigned bits)
 
 static void put_json_process(struct json *j, const struct gk_process *p)
 {
+	enum gk_absence cwd_why = p->cwd_why;
+
 	next_member(j);
 	open_group(j, '{');
 	put_json_number(j, "pid", p->pid, GK_UNIT_NONE);
@@ -230,9 +237,16 @@ static void put_json_process(struct json *j, const struct gk_process *p)
 	put_json_text(j, "command", p->command);
 	put_json_arguments(j, p);
 	put_json_text(j, "container", p->container);
+	put_json_text(j, "pod", p->pod);
+	put_json_text(j, "stat", (char[]){p->stat, '\0'});
+	if (cwd_why == GK_ABSENT_NOT_READ) /* nobody asked for it */
+		cwd_why = GK_PRESENT;
+	else
+		put_json_text(j, "cwd", p->cwd);
 	number_or_null(j, "start_ticks", (int64_t)p->start_ticks,
 		       p->start_ticks != 0);
-	put_json_metrics(j, gk_process_metrics, p->m, GK_PM_COUNT, GK_PRESENT);
+	put_json_metrics(j, gk_process_metrics, p->m, GK_PM_COUNT,
+			 (struct also){"cwd", cwd_why});
 	close_group(j, '}');
 }
 
@@ -320,7 +334,7 @@ static void detail(struct json *j, const struct gk_detail *d)
 		put_json_text(j, "end", gk_link_end_name(link->end));
 		put_json_text(j, "remote_bus_id", link->remote_bus_id);
 		put_json_metrics(j, gk_link_metrics, link->m, GK_L_COUNT,
-				 GK_PRESENT);
+				 (struct also){NULL, GK_PRESENT});
 		close_group(j, '}');
 	}
 	close_group(j, ']');
@@ -389,7 +403,8 @@ static void put_json_device(struct json *j, const struct gk_snapshot *snap,
 	put_json_text(j, "health", gk_health_name(d->health));
 	number_or_null(j, "nvml_error", d->nvml_error, d->nvml_error != 0);
 	ages(j, snap, d);
-	put_json_metrics(j, gk_metrics, d->m, GK_M_COUNT, d->processes_why);
+	put_json_metrics(j, gk_metrics, d->m, GK_M_COUNT,
+			 (struct also){"processes", d->processes_why});
 	detail(j, d->detail);
 	put_json_processes(j, snap, at);
 	close_group(j, '}');

@@ -8,6 +8,7 @@
 #include "format/names.h"
 #include "format/width.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,15 @@ static const char *keep_text(struct decoder *d, const json_t *object,
 	d->failed |= clean.failed || !copy;
 	gk_buf_free(&clean);
 	return copy ? copy : "";
+}
+
+/* A text of one letter; 0: it is none. */
+static char letter_of(const json_t *object, const char *key)
+{
+	char text[2];
+
+	get_text(object, key, text, sizeof text);
+	return isalpha((unsigned char)*text) ? *text : '\0';
 }
 
 /* ---- words of a table ---- */
@@ -223,12 +233,14 @@ static void read_process(struct decoder *d, const json_t *json, size_t device)
 	    .name = keep_text(d, json, "name"),
 	    .command = keep_text(d, json, "command"),
 	    .container = keep_text(d, json, "container"),
-	    .pod = "",
-	    .cwd = "",
-	    .cwd_why = GK_ABSENT_NOT_READ,
+	    .pod = keep_text(d, json, "pod"),
+	    .cwd = keep_text(d, json, "cwd"),
+	    .stat = letter_of(json, "stat"),
 	    .start_ticks =
 		(uint64_t)get_int(json, "start_ticks", 0, INT64_MAX, 0),
 	};
+	if (!*p->cwd)
+		p->cwd_why = absence_of(json_object_get(json, "why"), "cwd");
 	keep_arguments(d, json_object_get(json, "args"), p);
 	get_metrics(json, gk_process_metrics, GK_PM_COUNT, p->m);
 	gk_snapshot_count(snap, p->device);

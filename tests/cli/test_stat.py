@@ -158,7 +158,8 @@ def test_json_follows_its_schema(stat):
     for args in (["--json"], ["--json", "--why", "--pcie"],
                  ["--json", "--detail"], ["--json", "--detail", "--why"],
                  ["--json", "--cpu-window", "0.05"],
-                 ["--json", "--no-processes"]):
+                 ["--json", "--no-processes"],
+                 ["--json-lines", "--why", "--count", "1"]):
         validator.validate(json.loads(ok(stat(*args))))
     assert {d["processes"] is None for d in json.loads(
         ok(stat("--json", "--no-processes")))["devices"]} == {True}

@@ -13,6 +13,7 @@ from conftest import GPUKIT, clean_env
 from hosts_script import Remote
 from screen import Terminal, state_of
 
+F4 = b"\x1bOS"
 LOADS = ("--load", "train:0,mem=20GiB", "--frozen")
 
 
@@ -53,6 +54,34 @@ def stat(machine):
 def row(text, name):
     found = re.search(rf"^ (\S) {name} +(.*?) *$", text, re.M)
     return found[1], found[2]
+
+
+def test_a_filter_by_what_only_that_machine_knows(machine, remote, show):
+    """Its processes' directories and states, from /proc there; of one in no
+    pod there is none."""
+    atlas = machine("--gpus", "a100:2", "--load", "train:0-1,mem=20GiB",
+                    "--frozen", name="atlas")
+    remote.add("atlas", atlas)
+    pids = {str(p["pid"]) for gpu in stat(atlas) for p in gpu["processes"]}
+    assert len(pids) == 2
+    directory, = {os.readlink(f"/proc/{pid}/cwd") for pid in pids}
+
+    def are_shown(words, wanted):
+        terminal.send(F4 + words.encode() + b"\r")
+        terminal.wait_for(lambda text: f"filter {words} " in text and {
+            pid for pid in pids
+            if re.search(rf"^.? +\d +{pid} ", text, re.M)} == wanted)
+        terminal.send(b"\x1b")
+        terminal.wait_for(lambda text: "· filter" not in text)
+
+    terminal = show(columns=160)
+    terminal.wait_for(lambda text: all(pid in text for pid in pids))
+    are_shown(f"cwd:{directory}", pids)
+    are_shown(f"!cwd:{directory}", set())
+    are_shown("state:RSDT", pids)
+    are_shown("!state:RSDT", set())
+    are_shown("pod:x", set())
+    leave(terminal)
 
 
 def test_all_of_one_host_and_back(machine, remote, show):

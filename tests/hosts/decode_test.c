@@ -118,6 +118,36 @@ static void every_reason_has_its_word(void **state)
 	gk_snapshot_free(snap);
 }
 
+/* What the filter asks for. */
+static void a_process_has_its_place(void **state)
+{
+	struct gk_process *p = fx.processes;
+	struct gk_snapshot *snap;
+
+	(void)state;
+	fixture_init(&fx, 1);
+	for (int i = 0; i < 3; i++)
+		fixture_add_process(&fx, 0, 7 + i, "a");
+	p->pod = "8dc9e1a4-5c0b";
+	p->cwd = "/srv/\"data\"";
+	p->cwd_why = GK_PRESENT;
+	p->stat = 'D';
+	p[1].cwd_why = GK_ABSENT_PERMISSION;
+	p[1].stat = '\0';
+	snap = come_back(GK_JSON_WHY);
+	p = snap->processes;
+	assert_string_equal(p[0].pod, "8dc9e1a4-5c0b");
+	assert_string_equal(p[0].cwd, "/srv/\"data\"");
+	assert_int_equal(p[0].cwd_why, GK_PRESENT);
+	assert_int_equal(p[0].stat, 'D');
+	assert_string_equal(p[1].pod, "");
+	assert_string_equal(p[1].cwd, "");
+	assert_int_equal(p[1].cwd_why, GK_ABSENT_PERMISSION);
+	assert_int_equal(p[1].stat, '\0');
+	assert_int_equal(p[2].cwd_why, GK_ABSENT_NOT_READ);
+	gk_snapshot_free(snap);
+}
+
 static void ages_are_counted_from_now(void **state)
 {
 	static const char text[] =
@@ -175,7 +205,8 @@ static void lies_do_no_harm(void **state)
 	    "{\"index\":9e99,\"name\":\"\\u001b[2J\",\"health\":\"odd\","
 	    "\"power_watts\":1e300,\"temperature_celsius\":\"hot\",\"why\":3,"
 	    "\"processes\":[{\"pid\":-1,\"user\":\"\\u001b]0;x\\u0007\","
-	    "\"args\":[3,null]},4]}]}";
+	    "\"args\":[3,null],\"stat\":\"\\u001bD\",\"pod\":7,\"cwd\":\"/"
+	    "\\u001b\"},4]}]}";
 	struct gk_snapshot *snap;
 	const struct gk_device *d;
 
@@ -191,6 +222,9 @@ static void lies_do_no_harm(void **state)
 	assert_int_equal(snap->process_count, 2);
 	assert_int_equal(snap->processes[0].pid, 0);
 	assert_string_equal(snap->processes[0].user, "?]0;x?");
+	assert_int_equal(snap->processes[0].stat, '\0');
+	assert_string_equal(snap->processes[0].pod, "");
+	assert_string_equal(snap->processes[0].cwd, "/?");
 	assert_int_equal(snap->wall_ns, 0);
 	gk_snapshot_free(snap);
 }
@@ -225,6 +259,7 @@ int main(void)
 	    cmocka_unit_test(everything_comes_back),
 	    cmocka_unit_test(every_metric_has_its_value),
 	    cmocka_unit_test(every_reason_has_its_word),
+	    cmocka_unit_test(a_process_has_its_place),
 	    cmocka_unit_test(ages_are_counted_from_now),
 	    cmocka_unit_test(nonsense_is_refused),
 	    cmocka_unit_test(lies_do_no_harm),

@@ -202,5 +202,6 @@ void gk_serve_hide_commands(struct gk_snapshot *snap)
 		snap->processes[i].command = "";
 		snap->processes[i].args_len = 0;
 		snap->processes[i].cwd = "";
+		snap->processes[i].cwd_why = GK_ABSENT_NOT_READ;
 	}
 }

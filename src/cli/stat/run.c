@@ -275,11 +275,12 @@ static struct gk_options machine_options(const struct gk_stat *stat,
 		options.with |= GK_WITHOUT_COMMANDS;
 	if (!text->processes)
 		options.with |= GK_WITHOUT_PROCESSES;
-	/* They are counted from the opening on; lines are what the viewer of
-	 * another machine reads. */
-	if (stat->interval_ns && (options.with & GK_WITH_DETAIL ||
-				  stat->format == GK_STAT_JSON_LINES))
+	/* They are counted from the opening on. */
+	if (stat->interval_ns && options.with & GK_WITH_DETAIL)
 		options.with |= GK_WITH_EVENTS;
+	/* What the viewer of another machine reads; its filter asks for it. */
+	if (stat->format == GK_STAT_JSON_LINES)
+		options.with |= GK_WITH_EVENTS | GK_WITH_CWD | GK_WITH_RANK;
 	if (plain && !(text->power & GK_POWER_LIMIT) && !stat->interval_ns)
 		options.with |= GK_WITHOUT_SLOW;
 	return options;
