@@ -230,6 +230,22 @@ static struct tui_alert *row_of_alert(struct tui_alerts *alerts,
 	return more;
 }
 
+static void end_alert(struct tui_alert *a)
+{
+	a->on = a->noticed = false;
+	a->since_ns = 0;
+}
+
+/* A GPU that is lost is in the list, and its alert goes on; one that is there
+ * no more has no state. */
+static void end_alerts_of_gone(struct tui_alerts *alerts,
+			       const struct gk_snapshot *snap)
+{
+	for (size_t i = 0; i < alerts->count; i++)
+		if (!gk_identity_find(&alerts->rows[i].gpu, snap))
+			end_alert(&alerts->rows[i]);
+}
+
 /* What cannot be read: a lost GPU is no longer hot, nor known to be idle; what
  * was counted stays its time. */
 static void forget_alert(struct tui_alerts *alerts,
@@ -245,8 +261,7 @@ static void forget_alert(struct tui_alerts *alerts,
 
 		if (!is_over || a->kind != kind || !gk_identity_is(&a->gpu, d))
 			continue;
-		a->on = a->noticed = false;
-		a->since_ns = 0;
+		end_alert(a);
 	}
 }
 
@@ -352,6 +367,7 @@ bool tui_alerts_update(struct tui_alerts *alerts,
 
 	for (size_t i = 0; i < alerts->count; i++)
 		alerts->rows[i].fresh = alerts->rows[i].again = false;
+	end_alerts_of_gone(alerts, snap);
 	for (size_t i = 0; i < snap->device_count * ALERT_KINDS; i++) {
 		const struct gk_device *d = &snap->devices[i / ALERT_KINDS];
 		enum tui_alert_kind kind = i % ALERT_KINDS;

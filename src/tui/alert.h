@@ -96,7 +96,8 @@ struct tui_alerts {
 /*
  * Takes a snapshot in; true when an alert began. One that is on ends a little
  * below its threshold, so that it does not flicker. A value that cannot be read
- * changes nothing; with a GPU that is lost ends what is not counted.
+ * changes nothing; with a GPU that is lost ends what is not counted. With one
+ * that is in the list no more all of it ends.
  */
 bool tui_alerts_update(struct tui_alerts *alerts,
 		       const struct tui_alert_rules *rules,

@@ -1,4 +1,4 @@
-/* Alerts: when they begin and end, and the command that is run. */
+/* Alerts: when they begin and end, and what is remembered of them. */
 #include "tui/screen.h"
 
 #include "base/clock.h"
@@ -10,10 +10,7 @@
 #include <cmocka.h>
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 static struct fixture f;
 static struct tui_alerts alerts;
@@ -223,6 +220,45 @@ static void who_has_told_no_uuid_is_named(void **state)
 		assert_int_equal(alerts.on, 2);
 		assert_int_equal(alerts.event_count, 2);
 	}
+}
+
+/* Two of GPU 0, that is lost, and two of GPU 1; the machine has only GPU 0, and
+ * then both again. */
+static void a_gpu_that_is_gone_has_no_alerts(void **state)
+{
+	uint64_t gone;
+
+	(void)state;
+	rules.lost = rules.ecc = true;
+	rules.temperature = 90;
+	f.devices[0].health = GK_HEALTH_LOST;
+	f.devices[1].m[GK_M_TEMP] = present(95);
+	f.devices[1].m[GK_M_ECC_UNCORRECTED] = present(3);
+	told();
+	assert_int_equal(alerts.on, 3);
+	assert_int_equal(alerts.event_count, 3);
+	gone = f.snap.wall_ns += GK_NS_PER_S;
+	f.snap.device_count = 1;
+	assert_string_equal(told(), "GPU 0: lost still");
+	assert_int_equal(alerts.on, 1);
+	for (size_t i = 0; i < 3; i++) {
+		const struct tui_alert_event *e = &alerts.events[i];
+
+		assert_int_equal(e->ended_ns, e->alert.gpu.index ? gone : 0);
+	}
+	/* It ended once, and begins anew if it is hot when it is back. */
+	f.snap.wall_ns += GK_NS_PER_S;
+	f.devices[0].health = GK_HEALTH_OK;
+	assert_string_equal(told(), "");
+	f.snap.device_count = 2;
+	f.devices[1].m[GK_M_ECC_UNCORRECTED] = present(0);
+	assert_string_equal(told(), "GPU 1: 95 C (alert from 90 C)");
+	assert_int_equal(alerts.event_count, 4);
+	assert_int_equal(alerts.events[3].ended_ns, 0);
+	/* Nobody is there. */
+	f.snap.device_count = 0;
+	assert_string_equal(told(), "");
+	assert_int_equal(alerts.on, 0);
 }
 
 /* It comes back, tells its UUID, and is lost without it once more. */
@@ -495,69 +531,6 @@ static void what_failed_is_first_then_the_newest(void **state)
 	assert_int_equal(tui_alert_compare(&xid, &xid), 0);
 }
 
-/* ---- the command ---- */
-
-static char said[] = "/tmp/gpukit-alert-XXXXXX";
-
-/* Until each child has been reaped. */
-static void wait_for_end(void)
-{
-	siginfo_t info;
-
-	for (int i = 0; i < 3000; i++) {
-		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT))
-			return;
-		usleep(10000);
-		tui_alerts_reap();
-	}
-	fail_msg("a child is left");
-}
-
-/* It is told of what, has no signal blocked, and runs once in its time. */
-static void its_command_is_run(void **state)
-{
-	char script[256], text[256] = "";
-	char shell[] = "sh", option[] = "-c";
-	char *argv[] = {shell, option, script, NULL};
-	int fd = mkstemp(said);
-	ssize_t n;
-
-	(void)state;
-	assert_true(fd >= 0);
-	snprintf(script, sizeof script,
-		 "echo \"$GPUKIT_ALERT $GPUKIT_ALERT_GPU $GPUKIT_ALERT_VALUE "
-		 "$GPUKIT_ALERT_LIMIT\" >>%s",
-		 said);
-	rules.temperature = 90;
-	rules.command = argv;
-	rules.command_ns = 60 * GK_NS_PER_S;
-	for (int i = 0; i < 2; i++) {
-		assert_string_equal(with(GK_M_TEMP, 95), "new");
-		assert_int_equal(
-		    tui_alerts_run(&alerts, &rules, f.snap.mono_ns), 0);
-		wait_for_end();
-		assert_string_equal(with(GK_M_TEMP, 30), "");
-	}
-	n = read(fd, text, sizeof text - 1);
-	close(fd);
-	unlink(said);
-	assert_true(n >= 0);
-	assert_string_equal(text, "temperature 0 95 90\n");
-}
-
-static void a_command_that_is_none_is_told(void **state)
-{
-	char path[] = "/nonexistent/command", *argv[] = {path, NULL};
-
-	(void)state;
-	rules.temperature = 90;
-	rules.command = argv;
-	assert_string_equal(with(GK_M_TEMP, 95), "new");
-	assert_int_not_equal(tui_alerts_run(&alerts, &rules, f.snap.mono_ns),
-			     0);
-	wait_for_end();
-}
-
 #define T(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -572,6 +545,7 @@ int main(void)
 	    T(idleness_has_to_last),
 	    T(a_lost_gpu_is_not_hot),
 	    T(who_has_told_no_uuid_is_named),
+	    T(a_gpu_that_is_gone_has_no_alerts),
 	    T(it_is_the_same_when_it_tells_its_uuid),
 	    T(what_happens_is_written_down),
 	    T(it_began_before_it_was_told),
@@ -584,8 +558,6 @@ int main(void)
 	    T(an_event_is_as_it_was_then),
 	    T(those_that_ended_make_room),
 	    T(what_failed_is_first_then_the_newest),
-	    T(its_command_is_run),
-	    T(a_command_that_is_none_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, NULL);
