@@ -53,6 +53,60 @@ same(a[torch.tensor([0])], b[:1])
 """)
 
 
+def test_numbers_of_the_host_go_where_a_gpu_takes_them():
+    """A tensor of the host without dimensions is a number to the kernels of
+    CUDA's that are made for it (gpu_kernel_with_scalars), and to no others."""
+    run("""
+x, n = torch.tensor([1., 2., 5.]), torch.tensor(2.)
+i, k = torch.tensor([4, 6, 7]), torch.tensor(2)
+for name in ("add", "sub", "mul", "div", "floor_divide", "pow", "remainder",
+             "fmod", "atan2", "copysign", "heaviside", "fmax", "fmin",
+             "maximum", "minimum", "eq", "lt", "ge", "logical_and", "xlogy",
+             "special.xlog1py", "special.zeta", "bitwise_and", "bitwise_xor",
+             "bitwise_left_shift", "rsub"):
+    function = torch
+    for part in name.split("."):
+        function = getattr(function, part)
+    a, b = (i, k) if "bitwise" in name else (x, n)
+    same(function(a.cuda(), b), function(a, b))
+    if name != "logical_and":  # whose result is where the first is
+        same(function(b, a.cuda()), function(b, a))
+c, p = x.cuda(), torch.tensor([.2, .5, .9])
+version = tuple(map(int, torch.__version__.split(".")[:2]))
+if version >= (2, 15):  # before 2.10 it was one of the others
+    same(torch.hypot(c, n), torch.hypot(x, n))
+same(torch.lerp(c, c + 1, n), torch.lerp(x, x + 1, n))
+same(torch.addcmul(c, c, n), torch.addcmul(x, x, n))
+same(torch.addcdiv(c, c, n), torch.addcdiv(x, x, n))
+same(c.masked_fill(c > 1, n), x.masked_fill(x > 1, n))
+same(torch.where(c > 1, c, n), torch.where(x > 1, x, n))
+same(c.index_fill(0, k.cuda()[None] - 1, n), x.index_fill(0, k[None] - 1, n))
+torch.manual_seed(1)
+drawn = torch.bernoulli(c, p=.5), c.clone().bernoulli_(p.cuda())
+torch.manual_seed(1)
+again = torch.bernoulli(c, p=.5), c.clone().bernoulli_(p)
+assert all(map(torch.equal, drawn, again))
+
+ops = torch.ops.aten
+for function in (
+        lambda: torch.logaddexp(c, n), lambda: torch.nextafter(c, n),
+        lambda: torch.gcd(i.cuda(), k), lambda: torch.lcm(i.cuda(), k),
+        lambda: torch.igamma(c, n), lambda: torch.logaddexp2(n, c),
+        lambda: ops.mse_loss(c, n), lambda: ops.smooth_l1_loss(n, c),
+        lambda: F.binary_cross_entropy(c[0] / 9, n / 9),
+        lambda: torch.binomial(c, n / 4),
+        lambda: torch.lerp(c, n, .5), lambda: torch.lerp(n, c, c),
+        lambda: torch.addcmul(c, n, c), lambda: torch.addcdiv(n, c, c),
+        lambda: c.index_fill(0, k - 1, 3.), lambda: torch.add(c, n, out=n),
+        *([lambda: torch.hypot(c, n)] if version < (2, 10) else [])):
+    raises(function, RuntimeError, "Expected all tensors to be on the same "
+           "device", "cuda:0", "cpu")
+raises(lambda: c.masked_fill(x > 1, 3.), RuntimeError, "expected self and mask "
+       "to be on the same device, but got mask on cpu and self on cuda:0")
+raises(lambda: c.masked_fill(n > 1, 3.), RuntimeError, "expected self and mask")
+""")
+
+
 def test_a_device_that_is_not_there():
     run("""
 for call in (lambda: torch.ones(1, device="cuda:2"),

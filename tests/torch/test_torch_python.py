@@ -27,6 +27,7 @@ def in_python(monkeypatch):
     test_torch_boxed.test_copies_cast_and_turn_around_between_devices,
     test_torch_boxed.test_what_is_made_costs_its_bytes_of_the_device,
     test_torch_device.test_mixed_devices_are_an_error_as_on_a_gpu,
+    test_torch_device.test_numbers_of_the_host_go_where_a_gpu_takes_them,
     test_torch_device.test_what_cuda_asserts_ends_the_context,
     test_torch_random.test_generators_are_seeded_saved_and_restored,
     test_torch_random.test_uniform_and_normal_numbers_are_those_of_a_gpu,

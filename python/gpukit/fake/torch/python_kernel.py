@@ -22,6 +22,7 @@ _BESIDES = ("aten::copy_", "aten::convolution", "aten::cudnn_is_acceptable")
 _asserted = tuple(python_driver.facts("asserted"))
 _host_checks = tuple(python_driver.facts("host_checks"))
 _with_host = frozenset(python_driver.facts("with_host"))
+_host_numbers = dict(python_driver.facts("host_numbers"))
 _nondeterministic = {name: rest for name, *rest in
                      python_driver.facts("nondeterministic")}
 _kept = frozenset(python_driver.facts("kept"))
@@ -152,6 +153,14 @@ class _Aliases:
         return said
 
 
+def _check_mask(tensor, mask):
+    """The kernel itself compares them, before TensorIterator does."""
+    if tensor.device != mask.device:
+        raise RuntimeError("expected self and mask to be on the same device, "
+                           f"but got mask on {mask.device} and self on "
+                           f"{tensor.device}")
+
+
 def _tensors(values):
     for value in values:
         if isinstance(value, torch.Tensor):
@@ -186,6 +195,8 @@ class Kernel:
                          if one.alias_info and one.alias_info.is_write]
         # Which may take others than the first from the host.
         self._host = full in _with_host
+        # Where it takes a number of the host's; None: anywhere; "": nowhere.
+        self._host_number = _host_numbers.get(full)
         self._to_host = full.startswith("aten::_copy_from")
         self._nondeterministic = _nondeterministic.get(full)
         self._packet = packet
@@ -223,6 +234,8 @@ class Kernel:
         """What CUDA's kernels check: PyTorch's table says which let
         TensorIterator do so, which takes numbers of the host."""
         same = self.name not in build.marked("unchecked.inc")
+        if self.name == "aten::masked_fill_.Scalar":
+            _check_mask(*args[:2])
         for name, value in (*zip(self._arguments, args), *options.items()):
             for tensor in _tensors([value]):
                 if tensor.device == device or not same and \
@@ -250,7 +263,8 @@ class Kernel:
         if self._to_host:
             return True
         return name not in self._written and (
-            self._host and name != self._arguments[0] or not tensor.dim())
+            self._host and name != self._arguments[0] or
+            not tensor.dim() and self._host_number in (None, name))
 
     def _work(self, args, options, index):
         with python_driver.Work(index, self.name) as work:

@@ -86,16 +86,35 @@ void check_indexing(const torch::jit::Stack &stack, const Plan &plan,
 		});
 }
 
+bool takes_number(const Plan &plan, unsigned argument)
+{
+	return !plan.writes(argument) &&
+	       (!plan.host_number ||
+		plan.argument_names[argument] == plan.host_number);
+}
+
 bool may_be_elsewhere(const Plan &plan, const at::Tensor &t, unsigned argument)
 {
 	if (!t.device().is_cpu())
 		return false;
-	return plan.host_operands || (!t.dim() && !plan.writes(argument));
+	return plan.host_operands || (!t.dim() && takes_number(plan, argument));
+}
+
+// Where the kernel itself compares them, before TensorIterator does.
+void check_mask(const at::Tensor &self, const at::Tensor &mask)
+{
+	TORCH_CHECK(self.device() == mask.device(),
+		    "expected self and mask to be on the same device, but got "
+		    "mask on ",
+		    mask.device(), " and self on ", self.device());
 }
 
 void check_as_iterator(const Plan &plan, const torch::jit::Stack &stack,
 		       std::size_t first, c10::Device device)
 {
+	if (plan.name == "aten::masked_fill_.Scalar")
+		check_mask(stack[first].toTensor(),
+			   stack[first + 1].toTensor());
 	for (unsigned i = 0; i < plan.arguments; i++)
 		visit_tensors(stack[first + i], [&](const at::Tensor &t) {
 			if (t.defined() && t.device() != device &&

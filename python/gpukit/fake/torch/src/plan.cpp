@@ -30,6 +30,22 @@ const char *const with_host[] = {
 #include "with_host.inc"
 };
 
+// Of operators whose devices TensorIterator checks, those whose CUDA kernels
+// take a number of the host's as one argument only, or as none.
+const struct {
+	const char *name, *argument;
+} host_numbers[] = {
+#include "host_numbers.inc"
+};
+
+const char *find_host_number(const std::string &name)
+{
+	for (auto &row : host_numbers)
+		if (name == row.name)
+			return row.argument;
+	return nullptr;
+}
+
 // Of gpukit's own that PyTorch has for CUDA alone, those that draw: its table
 // does not say so of all.
 const char *const drawing[] = {
@@ -132,6 +148,7 @@ Plan::Plan(const c10::OperatorHandle &op, bool only_dense)
 	same_device = !contains(unchecked, name.c_str());
 	structured = contains(structured_names, name.c_str());
 	host_operands = contains(with_host, op.operator_name().name.c_str());
+	host_number = find_host_number(op.operator_name().name);
 }
 
 } // namespace gpukit

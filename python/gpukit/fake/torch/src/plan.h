@@ -47,6 +47,8 @@ struct Plan {
 	bool host_operands;    // and this one takes some of the host's
 	bool indexes;          // by tensors that may be the host's
 	bool structured;       // to torchgen
+	// The argument that takes numbers of the host; nullptr: any; "": none.
+	const char *host_number;
 };
 
 } // namespace gpukit
