@@ -7,6 +7,7 @@
 #define GK_WEB_HOST_H
 
 #include "base/str.h"
+#include "web/event.h"
 
 #include <gpukit/gpukit.h>
 #include <jansson.h>
@@ -14,38 +15,6 @@
 #define GK_WEB_RING    120 /* events that can be sent again */
 #define GK_WEB_STEPS   300 /* intervals of history */
 #define GK_WEB_DEVICES 256 /* the most that a host may have */
-
-enum gk_event_kind {
-	GK_EVENT_HELLO,
-	GK_EVENT_FRAME,
-	GK_EVENT_DETAILS,
-	GK_EVENT_PROCESSES,
-	GK_EVENT_ALERT,
-	GK_EVENT_KINDS,
-	GK_EVENT_HOSTS = GK_EVENT_KINDS /* the hub's own */
-};
-
-/* "frame"; and back: GK_EVENT_KINDS if it is none. */
-const char *gk_event_name(enum gk_event_kind kind);
-enum gk_event_kind gk_event_kind(const char *name);
-
-/* An event as it is sent, shared by all who send it. */
-struct gk_event {
-	unsigned users;
-	enum gk_event_kind kind;
-	uint64_t id;
-	size_t len;
-	char text[];
-};
-
-/*
- * An event of JSON of one line. token tells runs of the hub apart; frames and
- * hellos carry their id. NULL without memory.
- */
-struct gk_event *gk_event_new(enum gk_event_kind kind, const char *token,
-			      uint64_t id, const char *json);
-struct gk_event *gk_event_use(struct gk_event *event);
-void gk_event_drop(struct gk_event *event); /* NULL is allowed */
 
 /* The history of a device: columns of a ring. */
 #define GK_WEB_SERIES 5
