@@ -53,14 +53,17 @@ void top_tell_watch(void)
 		      stderr);
 }
 
+/* Whoever has no terminal with a cursor (TERM unset, or dumb) knows it. */
 void top_tell_terminal(void)
 {
 	const char *term = getenv("TERM");
 
-	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
-		fprintf(stderr,
-			"gpukit top: nothing on this machine describes the "
-			"terminal '%s', so this was one report; "
-			"TERM=xterm-256color suits most\n",
-			term ? term : "");
+	if (!term || !*term || !strcmp(term, "dumb") || !isatty(STDIN_FILENO) ||
+	    !isatty(STDOUT_FILENO))
+		return;
+	fprintf(stderr,
+		"gpukit top: nothing on this machine describes the terminal "
+		"'%s', so this was one report; TERM=xterm-256color suits "
+		"most\n",
+		term);
 }
