@@ -75,6 +75,12 @@ bool gkf_owns(const struct gkf_machine *m, const struct gkf_slot *slot)
 	       __atomic_load_n(&slot->pid_ns, __ATOMIC_RELAXED) == self.pid_ns;
 }
 
+bool gkf_is_gone(uint64_t own_ns, const struct gkf_identity *owner)
+{
+	return owner->pid_ns == own_ns && kill(owner->pid, 0) < 0 &&
+	       errno == ESRCH;
+}
+
 bool gkf_alive(uint64_t own_ns, const struct gkf_identity *owner)
 {
 	struct gk_pidstat st;
@@ -84,7 +90,7 @@ bool gkf_alive(uint64_t own_ns, const struct gkf_identity *owner)
 		return false;
 	if (owner->pid_ns != own_ns)
 		return true;
-	if (kill(owner->pid, 0) < 0 && errno == ESRCH)
+	if (gkf_is_gone(own_ns, owner))
 		return false;
 	/* hidepid shows nothing of other users: then kill() has said it. */
 	if (gk_pidstat_of(owner->pid, &st) != 0)

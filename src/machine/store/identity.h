@@ -52,4 +52,8 @@ uint64_t gkf_own_namespace(const struct gkf_machine *m);
  */
 bool gkf_alive(uint64_t own_ns, const struct gkf_identity *owner);
 
+/* Whether nobody has an owner's pid any more, in our pid namespace: some of
+ * those that are not alive, for one system call. */
+bool gkf_is_gone(uint64_t own_ns, const struct gkf_identity *owner);
+
 #endif

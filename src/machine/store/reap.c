@@ -24,6 +24,13 @@
 #define PAUSE_MAX_NS (5 * GK_NS_PER_S)
 #define PAUSE_FACTOR 20
 
+/*
+ * Between two looks this process glances: whoever has waited for the end of
+ * another one finds its memory free. A system call for each is all it costs.
+ */
+#define GLANCE_MIN_NS GK_NS_PER_MS
+#define GLANCE_MAX_NS PAUSE_MIN_NS
+
 static uint64_t bounded(uint64_t pause)
 {
 	return pause < PAUSE_MIN_NS   ? PAUSE_MIN_NS
@@ -123,20 +130,20 @@ static bool is_alive(const struct gkf_machine *m, unsigned index, uint64_t life,
 	       gkf_others_live(&look->others, look->own_ns, owner);
 }
 
-unsigned gkf_reap(struct gkf_machine *m, bool force)
+typedef bool judge(const struct gkf_machine *m, unsigned index, uint64_t life,
+		   const struct gkf_identity *owner, struct look *look);
+
+/* How many slots; one process may have several, one after the other. */
+static unsigned bury_all_but(judge *lives, struct gkf_machine *m,
+			     struct look *look)
 {
 	struct gkf_identity last = {0};
-	struct look look = {0};
-	bool last_alive = true;
+	bool last_lives = true;
 	unsigned freed = 0;
-	uint64_t begin;
 
-	if (!claim(m->file, force))
-		return 0;
-	begin = gk_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	look.own_ns = gkf_own_namespace(m);
-	look.high = gkf_slots_high(m);
-	for (unsigned i = 0; i < look.high; i++) {
+	look->own_ns = gkf_own_namespace(m);
+	look->high = gkf_slots_high(m);
+	for (unsigned i = 0; i < look->high; i++) {
 		struct gkf_slot slot;
 		uint64_t life;
 
@@ -148,17 +155,56 @@ unsigned gkf_reap(struct gkf_machine *m, bool force)
 						     .pid_ns = slot.pid_ns,
 						     .start = slot.start,
 						     .stack = slot.stack};
-			last_alive = is_alive(m, i, life, &last, &look);
+			last_lives = lives(m, i, life, &last, look);
 		}
-		if (!last_alive && bury(m, i, life, slot.device))
+		if (!last_lives && bury(m, i, life, slot.device))
 			freed++;
 	}
+	if (freed)
+		gk_log(GK_LOG_INFO, "removed %u slots of dead processes",
+		       freed);
+	return freed;
+}
+
+static bool is_there(const struct gkf_machine *m, unsigned index, uint64_t life,
+		     const struct gkf_identity *owner, struct look *look)
+{
+	(void)m;
+	(void)index;
+	(void)life;
+	return !gkf_is_gone(look->own_ns, owner);
+}
+
+static unsigned glance(struct gkf_machine *m)
+{
+	uint64_t begin = gk_mono_ns(), due = atomic_load(&m->glance_ns), pause;
+	struct look look = {0};
+	unsigned freed;
+
+	if (begin < due || !atomic_compare_exchange_strong(
+			       &m->glance_ns, &due, begin + GLANCE_MAX_NS))
+		return 0;
+	freed = bury_all_but(is_there, m, &look);
+	pause = (gk_mono_ns() - begin) * PAUSE_FACTOR;
+	pause = pause < GLANCE_MIN_NS ? GLANCE_MIN_NS : pause;
+	if (pause < GLANCE_MAX_NS)
+		atomic_store(&m->glance_ns, begin + pause);
+	return freed;
+}
+
+unsigned gkf_reap(struct gkf_machine *m, bool force)
+{
+	struct look look = {0};
+	unsigned freed;
+	uint64_t begin;
+
+	if (!claim(m->file, force))
+		return glance(m);
+	begin = gk_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	freed = bury_all_but(is_alive, m, &look);
 	gkf_others_free(&look.others);
 	free(look.lives);
 	atomic_store(&m->file->reap_pause_ns,
 		     pause_after(gk_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin));
-	if (freed)
-		gk_log(GK_LOG_INFO, "removed %u slots of dead processes",
-		       freed);
 	return freed;
 }

@@ -32,6 +32,7 @@ struct gkf_machine {
 	atomic_bool damaged, told; /* truncated; and the log says so */
 	bool copied; /* of another user's file: see gkf_machine_is_copy() */
 	_Atomic uint64_t stuck_books; /* a bit a device: not to be had lately */
+	_Atomic uint64_t glance_ns; /* reap.c: when to look next who is left */
 	/* Of a copy: what is still computed bin by bin; see copy_bound.h. */
 	uint64_t bins_left[GKF_DEVICES_MAX];
 	/* A thread that applies a step, and the step's time + 1 or 0. */

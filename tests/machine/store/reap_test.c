@@ -10,6 +10,7 @@
 #include "machine/store/ledger.h"
 #include "machine/store/processes.h"
 #include "machine/store/machine.h"
+#include "machine/store/view.h"
 
 static struct fixture fx;
 
@@ -61,6 +62,28 @@ static void the_dead_are_left_alone_for_a_while(void **state)
 	assert_true(looks_after(5 * s, 3600 * s));  /* at most */
 	assert_in_range(atomic_load(&fx.file->reap_pause_ns), 50 * GK_NS_PER_MS,
 			5 * s);
+}
+
+/* Nobody looks, since somebody just did; a glance costs a system call each. */
+static void who_was_waited_for_is_gone_at_once(void **state)
+{
+	struct resident stays =
+			    fixture_resident(&fx, 0, GKF_COMPUTE, MIB, NULL),
+			goes = fixture_resident(&fx, 0, GKF_COMPUTE, MIB, NULL);
+
+	(void)state;
+	assert_int_equal(gkf_reap(fx.m, true), 0);
+	atomic_store(&fx.file->reap_pause_ns, 5 * GK_NS_PER_S);
+	fixture_end(&goes);
+	atomic_store(&fx.m->glance_ns, 0);
+	assert_int_equal(gkf_reap(fx.m, false), 1);
+	assert_int_equal(gkf_held_bytes(fx.m, 0), MIB);
+	assert_true(atomic_load(&fx.m->glance_ns) > 0);
+	fixture_end(&stays);
+	atomic_store(&fx.m->glance_ns, gk_mono_ns() + GK_NS_PER_S);
+	assert_int_equal(gkf_reap(fx.m, false), 0);
+	atomic_store(&fx.m->glance_ns, 0);
+	assert_int_equal(gkf_reap(fx.m, false), 1);
 }
 
 static void all_the_dead_are_buried_and_nobody_else(void **state)
@@ -185,6 +208,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, open_one, close_it)
 	const struct CMUnitTest tests[] = {
 	    T(the_dead_are_left_alone_for_a_while),
+	    T(who_was_waited_for_is_gone_at_once),
 	    T(all_the_dead_are_buried_and_nobody_else),
 	    T(a_slot_is_as_new_for_who_comes_next),
 	    T(work_is_noted_to_the_nanosecond),
