@@ -54,11 +54,24 @@ const char *gk_request_text(struct MHD_Connection *connection, const char *name)
 	return text ? text : "";
 }
 
-/* How often the headers came that say where a request goes and ends. */
-struct counts {
-	unsigned host, length, coding;
+/* The headers that say where a request goes and ends. */
+enum framing { HOST, LENGTH, CODING, FRAMING };
+
+static const char *const framing_names[FRAMING] = {
+    [HOST] = MHD_HTTP_HEADER_HOST,
+    [LENGTH] = MHD_HTTP_HEADER_CONTENT_LENGTH,
+    [CODING] = MHD_HTTP_HEADER_TRANSFER_ENCODING,
 };
 
+struct counts {
+	unsigned of[FRAMING];
+	bool broken; /* one of them, or no header at all, by other readers */
+};
+
+/*
+ * libmicrohttpd takes "Host :" for a name with a blank, and a value that goes
+ * on in the next line for a part of the name: "Content-Length76".
+ */
 static enum MHD_Result count_header(void *counts, enum MHD_ValueKind kind,
 				    const char *name, const char *value)
 {
@@ -66,9 +79,15 @@ static enum MHD_Result count_header(void *counts, enum MHD_ValueKind kind,
 
 	(void)kind;
 	(void)value;
-	c->host += !strcasecmp(name, MHD_HTTP_HEADER_HOST);
-	c->length += !strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH);
-	c->coding += !strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING);
+	c->broken |= !*name || strpbrk(name, " \t");
+	for (int i = 0; i < FRAMING; i++) {
+		size_t n = strlen(framing_names[i]);
+
+		if (strncasecmp(name, framing_names[i], n) != 0)
+			continue;
+		c->of[i] += !name[n];
+		c->broken |= name[n] != '\0';
+	}
 	return MHD_YES;
 }
 
@@ -76,17 +95,19 @@ static enum MHD_Result count_header(void *counts, enum MHD_ValueKind kind,
 
 /*
  * Who reads such a request otherwise, a proxy before us, takes it for another
- * one: RFC 9112, sections 3.2 and 6.3. NULL: there is nothing wrong.
+ * one: RFC 9112, sections 3.2, 5 and 6.3. NULL: there is nothing wrong.
  */
 static const char *ambiguity(const struct counts *c, const char *version)
 {
-	if (c->host > 1)
+	if (c->broken)
+		return "headers are NAME: VALUE, each in a line\n";
+	if (c->of[HOST] > 1)
 		return "one Host, please\n";
-	if (!c->host && !strcmp(version, MHD_HTTP_VERSION_1_1))
+	if (!c->of[HOST] && strcmp(version, MHD_HTTP_VERSION_1_0) != 0)
 		return "HTTP/1.1 wants a Host\n";
-	if (c->length > 1)
+	if (c->of[LENGTH] > 1)
 		return "one Content-Length, please\n";
-	if (c->length && c->coding)
+	if (c->of[LENGTH] && c->of[CODING])
 		return "Content-Length or Transfer-Encoding, not both\n";
 	return NULL;
 }
@@ -106,7 +127,7 @@ enum MHD_Result gk_request_begin(struct MHD_Connection *connection,
 	if (strcmp(method, "GET") && strcmp(method, "HEAD"))
 		return gk_answer_briefly(connection, 405, "only GET and HEAD\n",
 					 "Allow", "GET, HEAD");
-	if (counts.coding)
+	if (counts.of[CODING])
 		return gk_answer_briefly(connection, 411,
 					 "no page needs a body; one of unknown "
 					 "length is not read\n",

@@ -299,7 +299,10 @@ AT = b"Host: localhost\r\n"
     AT + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
     AT + b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n",
     AT + b"Content-Length: 5, 5\r\n", AT + b"Content-Length: 0x5\r\n",
-    AT + b"Content-Length: -5\r\n", AT + b"Content-Length: +5\r\n"])
+    AT + b"Content-Length: -5\r\n", AT + b"Content-Length: +5\r\n",
+    AT + b"Content-Length : 5\r\n", AT + b"Transfer-Encoding\t: chunked\r\n",
+    AT + b"Content-Length:\r\n 5\r\n", AT + b"Content-Length: 0\r\n 5\r\n",
+    AT + b"Transfer-Encoding:\r\n chunked\r\n", AT + b"Host : evil\r\n"])
 @pytest.mark.parametrize("path", [b"/metrics", b"/nope"])
 def test_a_request_of_two_meanings_is_refused(export, path, headers):
     """A proxy before us may have taken it for another one: it is refused, and
