@@ -234,7 +234,7 @@ static struct device *new_device(struct gk_history *h,
 	struct device *d = gone_device(h);
 
 	if (d)
-		memset(d->rings, 0, RINGS_SIZE);
+		madvise(d->rings, RINGS_SIZE, MADV_DONTNEED); /* zeros */
 	else
 		d = place_device(h);
 	if (!d)
