@@ -111,6 +111,8 @@ static void take_keys(struct app *a)
 	tui_key key;
 
 	while (!a->t.quit && (key = term_key()) != TUI_KEY_NONE) {
+		if (key == ('l' | (tui_key)TUI_CTRL))
+			term_forget(); /* somebody else wrote there */
 		if (key == TUI_KEY_RESIZE)
 			resize_app(a);
 		else if (term_pasted() && !a->t.prompt.kind)

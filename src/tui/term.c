@@ -125,7 +125,7 @@ void term_options_set(const struct term_options *options)
 
 /* Asked once: the description is read for it, and let go. */
 static struct {
-	bool known, usable;
+	bool known, described, usable;
 	int colors;
 } kind;
 
@@ -137,6 +137,7 @@ static void look_at_terminal(void)
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) ||
 	    setupterm(NULL, STDOUT_FILENO, &err) != OK)
 		return;
+	kind.described = true;
 	kind.usable = cursor_address != NULL;
 	kind.colors = tigetnum("colors");
 	del_curterm(cur_term);
@@ -147,6 +148,14 @@ bool term_usable(void)
 	if (!kind.known)
 		look_at_terminal();
 	return kind.usable;
+}
+
+bool term_unheard_of(void)
+{
+	const char *name = getenv("TERM");
+
+	return !term_usable() && !kind.described && name && *name &&
+	       isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 }
 
 /* Terminals that can tell what is pasted from what is typed do. */
@@ -254,7 +263,7 @@ void term_resume(void)
 	doupdate();
 	tell_mouse(term.options.mouse);
 	tell_pastes(true);
-	term_forget();
+	term_resized(); /* who was stopped was not told */
 }
 
 void term_resized(void)

@@ -20,6 +20,9 @@ struct term_options {
 /* Whether stdin and stdout are a terminal that can place its cursor. */
 bool term_usable(void);
 
+/* They are one, and no description of TERM is on this machine. */
+bool term_unheard_of(void);
+
 /* How many colours it has; 0 where it has none or is not usable. */
 int term_colors(void);
 

@@ -232,6 +232,31 @@ def test_ctrl_z_and_fg(top):
         terminal.left_intact()
 
 
+def test_a_window_of_another_size_after_fg(top):
+    terminal = top(argv=["sh", "-c", f"set -m; {GPUKIT} top; echo STOPPED; "
+                         "read line; fg >/dev/null"], wait="processes by")
+    terminal.send(b"\x1a")
+    terminal.wait_for("STOPPED")
+    terminal.resize(60, 20)
+    terminal.send(b"\n")
+
+    def is_whole(text):
+        drawn = text.split("\n")
+        return drawn[0].startswith(" gpukit") and "help" in drawn[19]
+
+    terminal.wait_for(is_whole)
+    leave(terminal)
+
+
+def test_what_others_wrote_is_drawn_over(top):
+    terminal = top()
+    os.write(terminal.line, b"\x1b[5;5HGARBAGE")
+    terminal.wait_for("GARBAGE")
+    terminal.send(b"\x0c")
+    terminal.wait_for(lambda text: "GARBAGE" not in text)
+    leave(terminal)
+
+
 def child_of(terminal):
     pid = terminal.process.pid
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:

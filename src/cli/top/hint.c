@@ -1,6 +1,7 @@
 /* hint.c - prints a hint after `gpukit top` when something is worth a line. */
 #include "base/pidstat.h"
 #include "cli/top/top.h"
+#include "tui/term.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -53,17 +54,12 @@ void top_tell_watch(void)
 		      stderr);
 }
 
-/* Whoever has no terminal with a cursor (TERM unset, or dumb) knows it. */
 void top_tell_terminal(void)
 {
-	const char *term = getenv("TERM");
-
-	if (!term || !*term || !strcmp(term, "dumb") || !isatty(STDIN_FILENO) ||
-	    !isatty(STDOUT_FILENO))
-		return;
-	fprintf(stderr,
-		"gpukit top: nothing on this machine describes the terminal "
-		"'%s', so this was one report; TERM=xterm-256color suits "
-		"most\n",
-		term);
+	if (term_unheard_of())
+		fprintf(stderr,
+			"gpukit top: nothing on this machine describes the "
+			"terminal '%s', so this was one report; "
+			"TERM=xterm-256color suits most\n",
+			getenv("TERM"));
 }
