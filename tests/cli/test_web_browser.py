@@ -104,11 +104,14 @@ def test_every_value_of_a_gpu_opens_by_the_keyboard(web, browser, gpukit):
         assert b.text(f".details [data-key={key}]") == text
     assert stat["uuid"] in b.text(".details")
     assert str(stat["processes"][0]["pid"]) in b.text(".details")
-    # Its rows stay while values change.
-    b.eval("window.row = document.querySelector('.details dd')")
-    time = b.text("#clock")
-    b.until(f"document.getElementById('clock').textContent !== '{time}'")
-    assert b.eval("window.row.isConnected")
+    # Its rows stay while values change, once all values have come.
+    def stays():
+        b.eval("window.row = document.querySelector('.details dd')")
+        time = b.text("#clock")
+        b.until(f"document.getElementById('clock').textContent !== '{time}'")
+        return b.eval("window.row.isConnected")
+
+    wait_until(stays)
     assert b.eval("document.activeElement.getAttribute('aria-expanded')") == \
         "true"
     b.key("Escape")
