@@ -60,12 +60,13 @@ void gkf_reap_busy(struct gkf_machine *m, unsigned device)
 }
 
 /* Claims the right to look now; one process in the machine gets it. */
-static bool claim(struct gkf_file *f, bool force)
+static bool claim(struct gkf_file *f, bool force, uint64_t *ret_now)
 {
 	uint64_t last = atomic_load(&f->reaped_ns);
 	uint64_t now = gk_mono_ns(); /* after: what others wrote is past */
 	uint64_t pause = atomic_load(&f->reap_pause_ns);
 
+	*ret_now = now;
 	/* 0: nobody has ended a first look yet. */
 	pause = bounded(pause);
 	/* A time ahead of the clock, of another time namespace, is long ago. */
@@ -175,9 +176,9 @@ static bool is_there(const struct gkf_machine *m, unsigned index, uint64_t life,
 	return !gkf_is_gone(look->own_ns, owner);
 }
 
-static unsigned glance(struct gkf_machine *m)
+static unsigned glance(struct gkf_machine *m, uint64_t begin)
 {
-	uint64_t begin = gk_mono_ns(), due = atomic_load(&m->glance_ns), pause;
+	uint64_t due = atomic_load(&m->glance_ns), pause;
 	struct look look = {0};
 	unsigned freed;
 
@@ -198,8 +199,8 @@ unsigned gkf_reap(struct gkf_machine *m, bool force)
 	unsigned freed;
 	uint64_t begin;
 
-	if (!claim(m->file, force))
-		return glance(m);
+	if (!claim(m->file, force, &begin))
+		return glance(m, begin);
 	begin = gk_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	freed = bury_all_but(is_alive, m, &look);
 	gkf_others_free(&look.others);
