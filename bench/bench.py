@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cost of gpukit, beside its peers on the same machine in the same run.
 
     ./run bench            or   build/venv/bin/python bench/bench.py

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cost of cuBLAS beside that of OpenBLAS, called directly."""
 
 import subprocess

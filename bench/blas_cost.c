@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * blas_cost.c - what cuBLAS costs beside OpenBLAS called directly: products of
  * 1024 x 1024 floats, in turns, from the call until the stream is empty. On the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cost of the made-up machine's CUDA libraries to a program."""
 
 import subprocess

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cuda_cost.c - what the CUDA libraries cost a program: cuInit, allocations,
  * launches, copies beside memcpy. On the machine of its environment. One line
@@ -148,9 +149,8 @@ static void look_ups(void)
 		const char *base;
 		int since;
 	} rows[] = {
-#define CUDA(symbol, base, since, stream, params) {#base, since},
-#include "abi/cuda.def"
-#undef CUDA
+#define CUDA_SYMBOL(symbol, base, since, ...) {#base, since},
+#include "abi/cuda/cuda_symbols.def"
 	};
 	double all[ROUNDS];
 	void *at;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cuda_fft.c - a transform of 1 Mi complex numbers by cuFFT, beside FFTW
  * itself on memory of the host, planned the same way. The best round of each

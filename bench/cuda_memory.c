@@ -1,11 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cuda_memory.c - what memory costs through the drop-in libcuda: taking and
  * freeing, copies beside memcpy. Prints a line for each; asserts nothing.
  */
-#include "abi/cuda_abi.h"
+#include "abi/cuda/cuda_abi.h"
 #include "base/units.h"
 #include "machine/file/profile.h"
 #include "machine/store/machine.h"
+#include "machine/trouble/machine.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

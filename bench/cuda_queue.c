@@ -1,14 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cuda_queue.c - what streams cost: a push, a wake, an event, on a machine of
  * its own. Prints the median nanoseconds of ten rounds, one line a thing.
  */
-#include "abi/cuda_abi.h"
+#include "abi/cuda/cuda_abi.h"
 #include "base/clock.h"
 #include "device/queue.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
-#include "machine/store/books.h"
+#include "machine/store/process/books.h"
 #include "machine/store/machine.h"
+#include "machine/trouble/machine.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

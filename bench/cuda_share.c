@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cuda_share.c - what it costs to open memory of another process and to map
  * memory. On the machine of its environment. One line a thing.
  */
-#include "abi/cuda_abi.h"
+#include "abi/cuda/cuda_abi.h"
 #include "base/clock.h"
 #include "base/units.h"
 

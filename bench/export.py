@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cost of `gpukit export`: a scrape, two hundred of them a second,
 memory."""
 
@@ -48,7 +49,10 @@ class Server:
 REQUEST = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
-def scrape(connection, buffer=bytearray(1 << 20)):
+BUFFER = bytearray(1 << 20)  # for one answer
+
+
+def scrape(connection, buffer=BUFFER):
     """The body of one answer."""
     connection.sendall(REQUEST)
     have, view = 0, memoryview(buffer)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What libvgpu.so costs a program: without it and with it in one run, on a driver
 that does nothing, so that only the difference is ours."""
 
@@ -17,6 +18,8 @@ CALLS = [
 IDLE_US, IDLE_ROUNDS = 50, 2500
 START_MS, TOGETHER, TOGETHER_MS = 2, 300, 1000
 ROUNDS, TURNS = 20, 5
+# An allocation while so many processes load code, on the made-up machine
+LOADERS, BESIDE_SECONDS, BESIDE_ROUNDS, BESIDE_TIMES = 3, "1", 5, 3
 # What a group is allowed; none of it is reached.
 LIMITS = {"memory": ["--memory", "64GiB"],
           "memory and time": ["--memory", "64GiB", "--compute", "90"]}
@@ -77,7 +80,7 @@ def together_ms(program, env):
     began = time.monotonic()
     many = [subprocess.Popen([program, "start"], env=env)
             for _ in range(TOGETHER)]
-    if any([one.wait() for one in many]):
+    if sum(one.wait() != 0 for one in many):
         raise RuntimeError("a program of many that start does not start")
     return 1e3 * (time.monotonic() - began)
 
@@ -108,8 +111,28 @@ def idle_rows(table, build):
             without[i], None)
 
 
+def beside_us(program, options):
+    gpukit = os.path.join(os.path.dirname(program), "..", "bin", "gpukit")
+    limit = [gpukit, "limit", *options, "--"] if options else []
+    told = subprocess.run(
+        [gpukit, "fake", "--gpus", "h100:1", "--", *limit, program,
+         BESIDE_SECONDS, str(LOADERS)],
+        check=True, capture_output=True, text=True, env=native()).stdout
+    return int(told) / 1e3
+
+
+def beside_row(table, build):
+    program = os.path.join(build, "bench", "bench-limit-beside")
+    without, with_ = take_turns(beside_us, program, [[], LIMITS["memory"]],
+                                BESIDE_ROUNDS, statistics.median)
+    table.add(f"limit: cuMemAlloc beside {LOADERS} processes that load code, "
+              "99th percentile", with_, "us", without,
+              most=BESIDE_TIMES * without)
+
+
 def rows(table, build):
     idle_rows(table, build)
+    beside_row(table, build)
     program = os.path.join(build, "bench", "bench-limit-cost")
     null = os.path.join(build, "bench", "null")
     for what, options in LIMITS.items():

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * limit_cost.c - what calls cost a program that may be limited, on the driver
  * that it finds: run without and with libvgpu.so. Prints a line for each, "NAME
  * NANOSECONDS", the least of ROUNDS. With the argument `start` it only starts:
  * a context and one allocation.
  */
-#include "abi/cuda_abi.h"
+#include "abi/cuda/cuda_abi.h"
 #include "base/clock.h"
 
 #include <inttypes.h>

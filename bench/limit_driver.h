@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * limit_driver.h - calls of the driver for the loads of bench/limit_share.py:
  * each finds its function by its name, and ends the program when it fails.
@@ -5,7 +6,7 @@
 #ifndef BENCH_LIMIT_DRIVER_H
 #define BENCH_LIMIT_DRIVER_H
 
-#include "abi/cuda_abi.h"
+#include "abi/cuda/cuda_abi.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

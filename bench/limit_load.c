@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * limit_load.c - keeps a GPU busy with kernels of a known length, as fast as it
  * may: a load for measuring shares of its time.

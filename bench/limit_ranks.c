@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * limit_ranks.c - a process on each GPU, of which each kernel waits for those
  * of all others, as collectives do: for measuring shares of their time.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shares of a GPU's time that libvgpu.so keeps on the made-up machine, whose own
 figure of how long the GPU was busy is the second source."""
 
@@ -18,7 +19,7 @@ LOADS = [
     ("cooperative kernels", 1, ("cooperative", "1000")),
     ("kernels of 20 ms", 1, ("kernel", "20000")),
     ("kernels of 5 us", 1, ("kernel", "5")),
-    ("kernels that swing, 10 us and 1 ms", 1, ("swing", "1000")),
+    ("alternating kernels of 10 us and 1 ms", 1, ("swing", "1000")),
 ]
 # Ranks, a GPU each, of which each kernel waits for those of all others
 RANKS = [2, 3, 4]

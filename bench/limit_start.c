@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * limit_start.c - what a preloaded library costs a program that never uses a
  * GPU: limit_start ROUNDS LIBRARY... runs /bin/true without a library and with

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * measure.c - runs a command once, its input and output /dev/null, and prints
  * what it cost:
@@ -17,8 +18,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-
-extern char **environ;
 
 static uint64_t ns_of(const struct timeval *t)
 {

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The speed of an all-reduce beside that of memcpy."""
 
 import subprocess

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nccl_cost.c - an all-reduce of 64 MiB over four ranks, each a process on a
  * device of its own, beside what memcpy() does on this machine.
  */
-#include "abi/nccl_abi.h"
+#include "abi/libraries/nccl_abi.h"
 #include "base/clock.h"
 
 #include <dlfcn.h>

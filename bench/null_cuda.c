@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * null_cuda.c - a driver that does next to nothing, so that what a call costs
  * is what stands before it: one GPU, memory by counting, launches of nothing.
  * What is not here succeeds without doing anything (null_rest.c).
  */
-#include "abi/cuda_abi.h"
+#include "abi/cuda/cuda_abi.h"
 
 #include <stdatomic.h>
 #include <string.h>

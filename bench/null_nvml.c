@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* null_nvml.c - NVML of the GPU that null_cuda.c has. */
-#include "abi/nvml_abi.h"
+#include "abi/nvml/nvml_abi.h"
 
 #include <stdio.h>
 #include <stdlib.h>

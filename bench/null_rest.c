@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * null_rest.c - every function of the driver API (or of NVML, with NULL_NVML)
  * that is not defined elsewhere: it succeeds, and does nothing.
@@ -7,26 +8,26 @@
 
 #ifdef NULL_NVML
 
-#include "abi/nvml_abi.h"
+#include "abi/nvml/nvml_abi.h"
 
-#define NVML(symbol, params)                                                   \
+#define NVML(symbol, major, minor, core, mig, limit, refused, params)          \
 	__attribute__((weak)) nvmlReturn_t symbol params                       \
 	{                                                                      \
 		return NVML_SUCCESS;                                           \
 	}
-#include "abi/nvml.def"
+#include "abi/nvml/nvml.def"
 #undef NVML
 
 #else
 
-#include "abi/cuda_abi.h"
+#include "abi/cuda/cuda_abi.h"
 
-#define CUDA(symbol, base, since, stream, params)                              \
+#define CUDA_SYMBOL(symbol, base, since, stream, limit, capture, refused,      \
+		    params)                                                    \
 	__attribute__((weak)) CUresult symbol params                           \
 	{                                                                      \
 		return CUDA_SUCCESS;                                           \
 	}
-#include "abi/cuda.def"
-#undef CUDA
+#include "abi/cuda/cuda_symbols.def"
 
 #endif

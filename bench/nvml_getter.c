@@ -1,16 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nvml_getter.c - what a call into the drop-in NVML costs: plain getters and
  * process lists of growing length, on a machine of its own. Prints the median
  * nanoseconds a call of ten rounds, one line a function.
  */
-#include "abi/nvml_abi.h"
+#include "abi/nvml/nvml_abi.h"
 #include "base/clock.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/file/wave_state.h"
-#include "machine/store/books.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/books.h"
+#include "machine/store/process/ledger.h"
 #include "machine/store/machine.h"
+#include "machine/trouble/machine.h"
 
 #include <dlfcn.h>
 #include <signal.h>

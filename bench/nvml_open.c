@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nvml_open.c - opens NVML, says so and stays, until its input ends: what any
  * monitor needs at least.

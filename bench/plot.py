@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cost of `gpukit plot` for a recording of ten million rows."""
 
 import os

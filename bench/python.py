@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What calls of the Python package cost, beside nvitop's on the same machine in
 the same run."""
 

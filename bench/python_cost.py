@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cost of what Python programs call, in microseconds, as JSON:
 
     python bench/python_cost.py nvitop|gpukit ROUNDS CALL...
@@ -19,7 +20,7 @@ ROUND_S = 0.15  # of one round at least
 
 def read_whole(shots):
     for shot in shots:
-        for name in shot.keys():
+        for name in shot.keys():  # noqa: SIM118 - no dict
             shot[name]
 
 

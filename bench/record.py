@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cost of a sample of `gpukit record`, beside a logger that asks three
 commands for the same each time."""
 

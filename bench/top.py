@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cost of the viewers: `gpukit top` beside nvitop, each in a terminal of
 160x70, on the machine of the benchmark."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What PyTorch's operators and training steps cost on the made-up machine over
 the plain run on the CPU; only where build/venv-torch is."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Times of PyTorch's operators and training steps, as JSON, in seconds.
 
     python torch_steps.py DEVICE

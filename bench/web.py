@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cost of `gpukit web`: a core's share with nobody, one and fifty that
 look, memory, how long a frame takes to come."""
 

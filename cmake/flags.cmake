@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Compiler and linker flags that every part of gpukit shares.
 find_package(Threads REQUIRED)
 
@@ -5,7 +6,8 @@ add_library(gk_flags INTERFACE)
 target_include_directories(gk_flags INTERFACE
 	${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_compile_definitions(gk_flags INTERFACE
-	_GNU_SOURCE GPUKIT_VERSION="${PROJECT_VERSION}")
+	_GNU_SOURCE GPUKIT_VERSION="${PROJECT_VERSION}"
+	$<$<CONFIG:Debug>:GK_ASSERTS>)
 target_compile_options(gk_flags INTERFACE
 	-Wall -Wextra -Wshadow -Wundef -Wvla -Wformat=2 -Wpointer-arith
 	-Wcast-qual -Wwrite-strings -Wstrict-prototypes -Wmissing-prototypes
@@ -22,12 +24,13 @@ if(GPUKIT_SANITIZE)
 		-fno-sanitize-recover=undefined)
 	target_link_options(gk_flags INTERFACE -fsanitize=${GPUKIT_SANITIZE})
 else()
-	# A sanitizer's runtime is found at run time: -z defs would refuse it.
+	# A sanitizer's runtime is resolved at run time, so -z defs would reject
+	# it.
 	add_link_options($<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY>:-Wl,-z,defs>)
 endif()
 
-# Objects of one directory, linked as objects (never as an archive: there a
-# weak default would silently win over the function that replaces it).
+# Objects of one directory, linked as objects. In an archive a weak default
+# would silently win over the function that replaces it.
 function(gk_objects name)
 	add_library(${name} OBJECT ${ARGN})
 	target_link_libraries(${name} PUBLIC gk_flags)

@@ -1,18 +1,20 @@
-# A front (libnvidia-ml.so.1, libcuda.so.1): a library per driver generation,
-# all of the same objects. Objects, so that a function replaces the weak default
-# of its row; the one object of its own (generation.c) hides what is newer than
-# the driver.
+# SPDX-License-Identifier: Apache-2.0
+# A front (libnvidia-ml.so.1, libcuda.so.1) is one library per driver
+# generation, made from the same objects. They are linked as objects, so that a
+# function replaces the weak default of its row. Two objects are compiled for
+# each library: generation.c says which driver it is, newer.c hides what is
+# newer than that driver.
 #
-# Each generation has a directory, named after it, that is whole in itself:
-# what is the same for all lies there as links. The default one lies in the
-# directory above, and its own directory leads there.
+# Each generation has a complete directory of its own, named after it, with
+# links to the files that are the same for all. The default generation is in the
+# directory above, and its own directory links there.
 set(default_generation 580)
-set(generation_table ${PROJECT_SOURCE_DIR}/src/abi/nvml_generations.def)
+set(generation_table ${PROJECT_SOURCE_DIR}/src/abi/nvml/nvml_generations.def)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
 	${generation_table})
 file(STRINGS ${generation_table} generation_rows REGEX "^GENERATION")
 
-# Links in the directory of a generation to what lies above it.
+# Links in a generation's directory to the files above it.
 function(links_above directory)
 	file(MAKE_DIRECTORY ${directory})
 	foreach(name ${ARGN})
@@ -20,10 +22,10 @@ function(links_above directory)
 	endforeach()
 endfunction()
 
-# generation_front(TARGET OUTPUT MAP DIRECTORY LIBRARIES...), in the caller's
+# generation_front(TARGET OUTPUT MAP DIRECTORY LIBRARIES...); uses the caller's
 # `id`, `level` and `cuda`
 function(generation_front target output map directory)
-	add_library(${target} SHARED generation.c)
+	add_library(${target} SHARED generation.c newer.c)
 	target_link_libraries(${target} PRIVATE ${ARGN} gk_flags)
 	target_compile_definitions(${target} PRIVATE
 		FRONT_GENERATION=${id} FRONT_LEVEL=${level} FRONT_CUDA=${cuda})
@@ -32,14 +34,14 @@ function(generation_front target output map directory)
 	set_target_properties(${target} PROPERTIES
 		LIBRARY_OUTPUT_DIRECTORY ${directory} LINK_DEPENDS ${map}
 		OUTPUT_NAME ${output} SUFFIX .so.1 NO_SONAME ON
-		# As installed at once: CMake's padding of a build path would
-		# be an empty entry, which is the current directory.
+		# Uses the install RPATH at once: CMake would pad a build path
+		# with an empty entry, which means the current directory.
 		INSTALL_RPATH "$ORIGIN" BUILD_WITH_INSTALL_RPATH ON)
 endfunction()
 
-# gk_fronts(NAME OUTPUT MAP LIBRARIES...): targets NAME-front, which is of the
-# default generation, and NAME-front-ID; all of them are in the global property
-# GPUKIT_FRONTS_NAME
+# gk_fronts(NAME OUTPUT MAP LIBRARIES...): the targets NAME-front, of the
+# default generation, and NAME-front-ID; the global property GPUKIT_FRONTS_NAME
+# lists them all
 function(gk_fronts name output map)
 	foreach(row ${generation_rows})
 		string(REGEX MATCH
@@ -62,6 +64,10 @@ function(gk_fronts name output map)
 		set_property(GLOBAL APPEND PROPERTY GPUKIT_FRONTS_${name}
 			${target})
 		links_above(${directory} libgpukit-fake.so libgpukit-audit.so)
+		link_bare_names(${directory} ${cuda})
+		if(id STREQUAL default_generation)
+			link_bare_names(${GPUKIT_FAKE_DIR} ${cuda})
+		endif()
 		set_property(GLOBAL APPEND PROPERTY GPUKIT_GENERATION_DIRS
 			${directory})
 	endforeach()

@@ -1,5 +1,6 @@
-# Flags that make faults harder to use, in every optimised build that no
-# sanitizer watches: all those that this compiler, linker and C library know.
+# SPDX-License-Identifier: Apache-2.0
+# Flags that make bugs harder to exploit, in all optimised builds without a
+# sanitizer: those that this compiler, linker and C library support.
 include(CheckCCompilerFlag)
 include(CheckCSourceCompiles)
 include(CheckLinkerFlag)
@@ -7,7 +8,7 @@ include(CheckPIESupported)
 
 check_pie_supported(LANGUAGES C)
 
-# hardening(CHECK FLAGS...): compile options, if the compiler takes them
+# hardening(CHECK FLAGS...): adds compile options if the compiler supports them
 function(hardening check)
 	list(JOIN ARGN " " flags)
 	check_c_compiler_flag("${flags}" ${check})
@@ -17,7 +18,7 @@ function(hardening check)
 	endif()
 endfunction()
 
-# fortify(CHECK LEVEL): does the C library know it for this compiler?
+# fortify(CHECK LEVEL): checks if the C library supports it with this compiler
 function(fortify check level)
 	set(CMAKE_REQUIRED_FLAGS "-O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=${level} -Werror")
 	check_c_source_compiles("
@@ -41,12 +42,12 @@ if(NOT GPUKIT_SANITIZE)
 	if(GPUKIT_HAS_FORTIFY_3)
 		set(level 3)
 	endif()
-	# Not twice: some distributions' compilers define it themselves.
+	# Undefined first: some distributions' compilers define it themselves.
 	hardening(GPUKIT_HAS_FORTIFY -U_FORTIFY_SOURCE
 		-D_FORTIFY_SOURCE=${level})
 endif()
 
-# gk_link_hardening(CHECK FLAG): a link option, if the linker takes it
+# gk_link_hardening(CHECK FLAG): adds a link option if the linker supports it
 function(gk_link_hardening check flag)
 	check_linker_flag(C "${flag}" ${check})
 	if(${check})
@@ -56,9 +57,9 @@ endfunction()
 
 gk_link_hardening(GPUKIT_HAS_RELRO -Wl,-z,relro,-z,now)
 gk_link_hardening(GPUKIT_HAS_NOEXECSTACK -Wl,-z,noexecstack)
-# A mark that one object lacks is lost, and the C library's own start-up files
-# lack it where the distribution is not built with it. Nothing that is linked
-# here returns to where it was not called from.
+# The linker drops the mark if any object lacks it, and the C library's start-up
+# files lack it unless the distribution builds with it. It is forced here,
+# because no code of ours returns to an address that it was not called from.
 if(GPUKIT_HAS_CET)
 	gk_link_hardening(GPUKIT_HAS_SHSTK -Wl,-z,shstk)
 endif()

@@ -1,52 +1,64 @@
-# `cmake --install` puts everything in its place: the build tree's layout under
-# the prefix, so that the command finds its libraries and profiles relative to
-# itself. Everybody may read it, whatever umask it was built and is installed
-# with: no modes are taken over from the build tree.
-set(GPUKIT_FAKE_INSTALL lib/gpukit/fake)
-
-install(TARGETS gpukit-cli RUNTIME DESTINATION bin)
-install(TARGETS gpukit LIBRARY DESTINATION lib)
-install(TARGETS vgpu LIBRARY DESTINATION lib/gpukit)
+# SPDX-License-Identifier: Apache-2.0
+# `cmake --install` installs everything (see directories.cmake). Everybody may
+# read the files, whatever the umask of the build and of the installation: no
+# modes are copied from the build tree.
+install(TARGETS gpukit-cli RUNTIME DESTINATION ${GPUKIT_BINDIR})
+install(TARGETS gpukit LIBRARY DESTINATION ${GPUKIT_LIBDIR})
+install(TARGETS vgpu LIBRARY DESTINATION ${GPUKIT_LIBRARIES})
 get_property(blas GLOBAL PROPERTY GPUKIT_BLAS_TARGETS)
 get_property(cudart GLOBAL PROPERTY GPUKIT_CUDART_TARGETS)
 install(TARGETS gpukit-fake nvml-front cuda-front gpukit-audit ${blas} ${cudart}
 	LIBRARY DESTINATION ${GPUKIT_FAKE_INSTALL})
-# Links are kept as such.
-install(FILES ${GPUKIT_FAKE_DIR}/libcuda.so
-	DESTINATION ${GPUKIT_FAKE_INSTALL})
+# Links stay links.
+foreach(name ${library_names})
+	install(FILES ${GPUKIT_FAKE_DIR}/lib${name}.so
+		DESTINATION ${GPUKIT_FAKE_INSTALL})
+endforeach()
 get_property(directories GLOBAL PROPERTY GPUKIT_GENERATION_DIRS)
 get_property(cudart_directories GLOBAL PROPERTY GPUKIT_CUDART_DIRS)
 install(DIRECTORY ${directories} ${cudart_directories}
 	DESTINATION ${GPUKIT_FAKE_INSTALL})
-install(DIRECTORY ${GPUKIT_FAKE_DIR}/bin
-	DESTINATION ${GPUKIT_FAKE_INSTALL})
-install(DIRECTORY include/gpukit DESTINATION include)
-# How other projects find it. Both say where they are by their own place, so
-# that the prefix may be moved.
+# The target of the link nvidia-smi depends on the place of the libraries.
+way_to_prefix(way "${GPUKIT_FAKE_INSTALL}/bin" .)
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/install)
+file(CREATE_LINK ${way}/${GPUKIT_BINDIR}/gpukit
+	${PROJECT_BINARY_DIR}/install/nvidia-smi SYMBOLIC)
+install(FILES ${PROJECT_BINARY_DIR}/install/nvidia-smi
+	DESTINATION ${GPUKIT_FAKE_INSTALL}/bin)
+install(DIRECTORY include/gpukit DESTINATION ${GPUKIT_INCLUDEDIR})
+# For other projects to find gpukit. Both files locate it relative to
+# themselves, so that the prefix may be moved.
 include(CMakePackageConfigHelpers)
+way_to_prefix(prefix_of_pc "${GPUKIT_LIBDIR}/pkgconfig" "\${pcfiledir}")
+way_to_prefix(prefix_of_config "${GPUKIT_LIBDIR}/cmake/gpukit"
+	"\${CMAKE_CURRENT_LIST_DIR}")
+below(libdir "${GPUKIT_LIBDIR}" "\${prefix}")
+below(includedir "${GPUKIT_INCLUDEDIR}" "\${prefix}")
+below(libdir_of_config "${GPUKIT_LIBDIR}" "\${gpukit_prefix}")
+below(includedir_of_config "${GPUKIT_INCLUDEDIR}" "\${gpukit_prefix}")
 configure_file(cmake/gpukit.pc.in lib/pkgconfig/gpukit.pc @ONLY)
 configure_file(cmake/gpukit-config.cmake.in gpukit-config.cmake @ONLY)
 write_basic_package_version_file(
 	${PROJECT_BINARY_DIR}/gpukit-config-version.cmake
 	COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/lib/pkgconfig/gpukit.pc
-	DESTINATION lib/pkgconfig)
+	DESTINATION ${GPUKIT_LIBDIR}/pkgconfig)
 install(FILES ${PROJECT_BINARY_DIR}/gpukit-config.cmake
 	${PROJECT_BINARY_DIR}/gpukit-config-version.cmake
-	DESTINATION lib/cmake/gpukit)
-install(DIRECTORY examples/ DESTINATION share/gpukit/examples
+	DESTINATION ${GPUKIT_LIBDIR}/cmake/gpukit)
+install(DIRECTORY examples/ DESTINATION ${GPUKIT_DATA}/examples
 	FILES_MATCHING PATTERN "*.c")
-# libcurand has their table inside.
-install(DIRECTORY src/fronts/curand/ DESTINATION share/gpukit/licences
+# libcurand contains their table.
+install(DIRECTORY src/fronts/curand/ DESTINATION ${GPUKIT_DATA}/licences
 	FILES_MATCHING PATTERN "joe_kuo.txt")
-install(DIRECTORY profiles/ DESTINATION share/gpukit/profiles
+install(DIRECTORY profiles/ DESTINATION ${GPUKIT_DATA}/profiles
 	FILES_MATCHING PATTERN "*.yaml")
-install(DIRECTORY scenarios/ DESTINATION share/gpukit/scenarios
+install(DIRECTORY scenarios/ DESTINATION ${GPUKIT_DATA}/scenarios
 	FILES_MATCHING PATTERN "*.yaml")
-# Where systemd looks for it under /usr and /usr/local.
+# systemd looks here under /usr and /usr/local, on every architecture.
 install(FILES packaging/tmpfiles.d/gpukit.conf DESTINATION lib/tmpfiles.d)
-install(DIRECTORY packaging/grafana packaging/prometheus
-	DESTINATION share/gpukit)
-install(DIRECTORY DESTINATION share/gpukit/systemd)
+install(DIRECTORY packaging/grafana packaging/prometheus packaging/valgrind
+	DESTINATION ${GPUKIT_DATA})
+install(DIRECTORY DESTINATION ${GPUKIT_DATA}/systemd)
 configure_file(cmake/install-unit.cmake.in install-unit.cmake @ONLY)
 install(SCRIPT ${PROJECT_BINARY_DIR}/install-unit.cmake)

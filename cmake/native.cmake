@@ -1,9 +1,16 @@
-# native_front(NAME OUTPUT MAJOR SOURCES...): the target NAME-front-MAJOR, a
-# library that computes, libOUTPUT.so.MAJOR: libc only, versioned as the
-# original is. It is the same for every driver.
-function(native_front name output major)
+# SPDX-License-Identifier: Apache-2.0
+# native_front(NAME SOURCES...): for each version of a computing library the
+# target NAME-front-VERSION, libNAME.so.VERSION. It needs only libc, and has
+# symbol versions like the original. It is the same for every driver.
+function(native_front name)
+	foreach(major ${versions_of_${name}})
+		native_front_version(${name} ${major} ${ARGN})
+	endforeach()
+endfunction()
+
+function(native_front_version name major)
 	set(target ${name}-front-${major})
-	set(soname lib${output}.so.${major})
+	set(soname lib${name}.so.${major})
 	set(map ${CMAKE_CURRENT_BINARY_DIR}/${soname}.map)
 	configure_file(front.map.in ${map} @ONLY)
 	add_library(${target} SHARED ${ARGN})
@@ -14,7 +21,7 @@ function(native_front name output major)
 		-Wl,--version-script=${map} -Wl,-soname,${soname})
 	set_target_properties(${target} PROPERTIES
 		LIBRARY_OUTPUT_DIRECTORY ${GPUKIT_FAKE_DIR}
-		OUTPUT_NAME ${output} SUFFIX .so.${major} NO_SONAME ON
+		OUTPUT_NAME ${name} SUFFIX .so.${major} NO_SONAME ON
 		LINK_DEPENDS ${map})
 	set_property(GLOBAL APPEND PROPERTY GPUKIT_BLAS_TARGETS ${target})
 	get_property(directories GLOBAL PROPERTY GPUKIT_GENERATION_DIRS)

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Draws the pictures of README.md anew, from what the built command shows in a
 # terminal and draws: docs/pictures.sh (needs tmux, python3, gnuplot
 # and chromium).

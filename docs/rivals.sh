@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # One made-up machine with all kinds of trouble in other viewers, as far as they
 # are installed, and in ours, at three sizes: docs/rivals.sh [DIRECTORY],
 # build/pictures by default (needs tmux and python3). To look at, not to keep.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* monitor.c - shows GPUs and processes every second: cc monitor.c -lgpukit */
 #include <gpukit/gpukit.h>
 #include <stdio.h>

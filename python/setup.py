@@ -1,5 +1,6 @@
-"""Builds gpukit with all of libgpukit inside its extension module, for the
-stable ABI: one wheel for CPython 3.9 and all that follow."""
+# SPDX-License-Identifier: Apache-2.0
+"""Builds gpukit, with all of libgpukit in its extension module, for the stable
+ABI: one wheel serves CPython 3.9 and later."""
 
 import glob
 import os
@@ -10,7 +11,7 @@ from setuptools import Extension, find_packages, setup
 from setuptools.command.sdist import sdist
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# The C sources: a source distribution has them in a folder of its own.
+# A source distribution has a copy of the C sources in this folder.
 INSIDE = os.path.join(HERE, "libgpukit")
 ROOT = INSIDE if os.path.isdir(INSIDE) else os.path.dirname(HERE)
 PARTS = ("CMakeLists.txt", "LICENSE", "include", "src/abi", "src/base",
@@ -23,17 +24,18 @@ def version():
 
 
 def sources():
-    """Relative to here, as setuptools wants them."""
+    """Paths are relative to this folder, as setuptools requires."""
     found = []
     for folder in (os.path.join(HERE, "src"),
                    os.path.join(ROOT, "src", "core"),
                    os.path.join(ROOT, "src", "base")):
-        found += sorted(glob.glob(os.path.join(folder, "*.c")))
+        found += sorted(glob.glob(os.path.join(folder, "**", "*.c"),
+                                  recursive=True))
     return [os.path.relpath(path, HERE) for path in found]
 
 
 class SourceDistribution(sdist):
-    """Takes the C sources along, from outside this folder."""
+    """Includes the C sources, which are outside this folder."""
 
     def make_release_tree(self, base_dir, files):
         inside = [path for path in files if not path.startswith("..")]

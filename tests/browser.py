@@ -1,4 +1,6 @@
-"""A headless Chromium for tests: DevTools' protocol over two pipes."""
+# SPDX-License-Identifier: Apache-2.0
+"""A headless Chromium for tests, driven by DevTools' protocol over two pipes.
+"""
 
 import base64
 import itertools
@@ -8,16 +10,16 @@ import shutil
 import subprocess
 import time
 
-import pytest
+import can
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-BROWSER = pytest.mark.skipif(not CHROMIUM, reason="no chromium here")
+BROWSER = can.needed("chromium")
 
 KEYS = {"Enter": 13, "Escape": 27, "ArrowDown": 40, "ArrowUp": 38, "Tab": 9}
 
 
 class Browser:
-    """One page; end() it."""
+    """One page; call end() afterwards."""
 
     def __init__(self, profile, width=1400, height=900, script=True):
         ours_in, self.out = os.pipe()
@@ -26,8 +28,8 @@ class Browser:
         self.rest = b""
         self.log = []
         self.script = script
-        # The browser takes its commands from 3 and answers to 4. (dash
-        # knows no descriptors of two digits.)
+        # The browser reads commands from descriptor 3 and answers to 4. (dash
+        # supports no descriptors of two digits.)
         self.process = subprocess.Popen(
             ["bash", "-c", f'exec "$@" 3<&{ours_in} 4>&{ours_out}', "sh",
              CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu",
@@ -70,7 +72,7 @@ class Browser:
         return json.loads(message)
 
     def note(self, event):
-        """Keeps what a page complained of, and what it asked for."""
+        """Keeps the page's complaints and its requests."""
         params = event.get("params", {})
         if event.get("method") == "Runtime.exceptionThrown":
             self.log.append(params["exceptionDetails"])
@@ -95,7 +97,7 @@ class Browser:
             for name, value in features.items()])
 
     def open(self, url):
-        """And until what is there has been read; streams go on."""
+        """Opens a page and waits until it is complete; streams continue."""
         assert "errorText" not in self.call("Page.navigate", url=url)
         end = time.monotonic() + 30
         while self.script and self.eval("document.readyState") != "complete":
@@ -117,7 +119,7 @@ class Browser:
                          f"{json.dumps(selector)})].map(e => e.textContent)")
 
     def until(self, script, seconds=30):
-        """Until an expression is true."""
+        """Waits until an expression is true."""
         end = time.monotonic() + seconds
         while not self.eval(f"Boolean({script})"):
             assert time.monotonic() < end, (

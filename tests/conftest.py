@@ -1,13 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fixtures that the Python tests share: the built command and machines to try
 it on.
 
 GPUKIT_BUILD names the build tree; default: build/ in the source tree.
-GPUKIT_COLLECTED names a file for the ids of all tests that were collected,
-which tools/tests-ran.py compares with those that ran. GPUKIT_PRELOAD is what
-every program that may meet ours is started with: a sanitizer's library, which
-has to be the first one where a program without it loads one of ours that has
-it. pytest itself is started with it in LD_PRELOAD, and does not pass it on to
-compilers and other tools.
+GPUKIT_COLLECTED names a file for the ids of all collected tests, which
+tools/tests-ran.py compares with those that ran. GPUKIT_PRELOAD is preloaded
+into every program that may use ours: a sanitizer's library, which must come
+first where a program without it loads one of our libraries with it. pytest
+itself runs with it in LD_PRELOAD, and does not pass it on to compilers and
+other tools.
 """
 
 import ctypes
@@ -22,6 +23,11 @@ import sys
 
 import pytest
 
+import can
+
+# Fixtures that tests of several folders use.
+pytest_plugins = ["hami_region", "limit_shells", "limit_tools"]
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.abspath(os.environ.get("GPUKIT_BUILD",
                                        os.path.join(ROOT, "build")))
@@ -31,7 +37,7 @@ PRELOAD = os.environ.get("GPUKIT_PRELOAD")
 
 
 def core_function(name):
-    """A function of the machine's core, int name(...): of the rows of
+    """A function of the machine's core, int name(...), from the rows of
     tests/machine/by_name.c."""
     library = ctypes.CDLL(os.path.join(BUILD, "tests", "libtest-machine.so"))
     library.test_function.restype = ctypes.c_void_p
@@ -41,16 +47,19 @@ def core_function(name):
 
 
 def sanitized():
-    """The build has a sanitizer: memory is not what it is, and no auditor
+    """Whether the build has a sanitizer: memory figures differ, and no auditor
     (LD_AUDIT) leads programs to our libraries."""
     with open(GPUKIT, "rb") as f:
         return b"__asan_init" in f.read()
 
 
 def clean_env(**more):
-    """The environment of a user who has not set anything of ours."""
+    """The environment of a user who has set nothing of ours, whose machines and
+    groups can only be in /dev/shm. Without the size of a terminal, which some
+    versions of pytest export to their workers."""
     env = {k: v for k, v in os.environ.items()
-           if not k.startswith("GPUKIT_") and not k.startswith("LD_")}
+           if not k.startswith(("GPUKIT_", "LD_"))
+           and k not in ("XDG_RUNTIME_DIR", "COLUMNS", "LINES")}
     if PRELOAD:
         env["LD_PRELOAD"] = PRELOAD
     env.update(more)
@@ -63,41 +72,44 @@ def preload(library):
 
 
 def remove_what_the_dead_left(pattern="/dev/shm/gpukit-test-*-*"):
-    """The machines of C tests that were killed: gpukit-test-PID-NAME."""
+    """Removes the machines of C tests that were killed: gpukit-test-PID-NAME.
+    """
     for path in glob.glob(pattern):
         pid = os.path.basename(path).split("-")[2]
         if not os.path.exists(f"/proc/{pid}"):
             shutil.rmtree(path, ignore_errors=True)
 
 
-def end_children_by_a_hangup():
-    """nohup(1) has SIGHUP ignored, and so would all that is started here. A
-    handler is not passed on: they have the default."""
-    if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
-        signal.signal(signal.SIGHUP, lambda *_: None)
+def end_children_by_signals():
+    """nohup(1) ignores SIGHUP, and a background job of a shell SIGINT and
+    SIGQUIT; everything started here would inherit that. Handlers are not
+    inherited: with them children have the default."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
 
 
 def pytest_configure(config):
-    end_children_by_a_hangup()
+    end_children_by_signals()
     config.addinivalue_line("markers", "slow: takes half a minute")
     if not hasattr(config, "workerinput"):  # of the session, not of each
         remove_what_the_dead_left()
 
 
 def pytest_collection():
-    """xdist's workers have been started by now: they need it as well."""
+    """xdist's workers have been started by now; they need it as well."""
     if PRELOAD:
         os.environ.pop("LD_PRELOAD", None)
 
 
 def pytest_collection_modifyitems(items):
-    """The slow ones first, so that the workers end together."""
+    """Slow tests come first, so that the workers end together."""
     items.sort(key=lambda item: not item.get_closest_marker("slow"))
 
 
 def pytest_collection_finish(session):
-    """The collected ids, once: of xdist's workers, which all have the same
-    tests, the first one writes."""
+    """Writes the collected ids once: all of xdist's workers have the same
+    tests, so the first one writes."""
     path = os.environ.get("GPUKIT_COLLECTED")
     worker = getattr(session.config, "workerinput", {}).get("workerid", "gw0")
     if path and worker == "gw0" and session.items:
@@ -106,8 +118,8 @@ def pytest_collection_finish(session):
 
 
 def needed(module, who):
-    """A module of PyPI's. Without it who asks for it, a file or a test, is
-    skipped and says so; in CI that is a failure."""
+    """A module from PyPI. Without it the file or test that needs it is skipped
+    and says so; in CI that is a failure."""
     if os.environ.get("CI"):
         return importlib.import_module(module)
     return pytest.importorskip(
@@ -115,7 +127,7 @@ def needed(module, who):
 
 
 class Command:
-    """Runs `gpukit ...` and reads what it says."""
+    """Runs `gpukit ...` and reads its output."""
 
     path = GPUKIT
 
@@ -136,7 +148,7 @@ class Command:
 
 
 class Machine:
-    """A made-up machine that runs until stop(); its command is `cat`."""
+    """A fake machine that runs until stop(); its command is `cat`."""
 
     def __init__(self, path, *options):
         self.path = str(path)
@@ -149,7 +161,7 @@ class Machine:
 
     @property
     def env(self):
-        """The variables that a program needs to see this machine without the
+        """The variables with which a program sees this machine without the
         launcher."""
         return {"GPUKIT_MACHINE": self.path, "LD_LIBRARY_PATH": FAKE_DIR}
 
@@ -165,7 +177,8 @@ class Machine:
         return json.loads(done.stdout)
 
     def python(self, code):
-        """The output of a Python program on this machine; NVML is ctypes."""
+        """The output of a Python program on this machine; it uses NVML through
+        ctypes."""
         done = subprocess.run([sys.executable, "-c", NVML + code], text=True,
                               capture_output=True, env=clean_env(**self.env),
                               check=False, timeout=120)
@@ -173,7 +186,7 @@ class Machine:
         return done.stdout.strip()
 
     def kill(self):
-        """SIGKILL to the launcher; its command sees the end of its input."""
+        """Kills the launcher; its command sees the end of its input."""
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
         self.process.stdin.close()
@@ -231,8 +244,8 @@ def machine(gpukit, tmp_path):
 
 @pytest.fixture(scope="session")
 def private_shm():
-    """private_shm(SCRIPT, size) runs a shell script with a /dev/shm of its
-    own, as root of a user namespace."""
+    """private_shm(SCRIPT, size) runs a shell script with a /dev/shm of its own,
+    as root of a user namespace."""
 
     def run(script, size="64m"):
         return subprocess.run(
@@ -241,8 +254,5 @@ def private_shm():
             text=True, capture_output=True, env=clean_env(G=GPUKIT),
             check=False, timeout=120)
 
-    if run("true").returncode:
-        if os.environ.get("CI"):
-            pytest.fail("user namespaces are not allowed here")
-        pytest.skip("user namespaces are not allowed here")
+    can.need("mounts-of-its-own")
     return run

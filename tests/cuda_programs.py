@@ -1,11 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builds the CUDA programs of tests/cuda as a user would: nvcc for *.cu, the C
-compiler for *_driver.c. What is built lies in build/cuda-programs, made again
-when a source or a library that is linked in is newer. The programs know
-nothing of gpukit; status 77 says that there is nothing to check."""
+compiler for *_driver.c. The results are in build/cuda-programs, rebuilt when a
+source or a linked library is newer. The programs do not depend on gpukit;
+status 77 says that there is nothing to check."""
 
 import fcntl
 import glob
 import os
+import re
 import subprocess
 
 from conftest import BUILD, FAKE_DIR, PRELOAD, ROOT
@@ -18,12 +20,12 @@ OUT = os.path.join(BUILD, "cuda-programs")
 KERNELS = os.path.join(SOURCES, "kernels.ptx")
 SKIPPED = 77
 
-# One machine word for all GPUs: what every one since 2018 makes its own of.
+# One architecture for all GPUs: every GPU since 2018 compiles it for itself.
 ARCH = ["-arch=compute_75"]
 
 
 def names(pattern):
-    """The programs whose source's name ends in pattern."""
+    """The programs whose source names end in pattern."""
     found = (os.path.basename(path)[:-len(pattern)] for path in
              glob.glob(os.path.join(SOURCES, "*" + pattern)))
     return sorted(set(found) - {"kernels"})
@@ -34,7 +36,7 @@ DRIVER = [name + "_driver" for name in names("_driver.c")]
 
 
 def environment(**more):
-    """nvcc's own flags from outside would be somebody else's."""
+    """The environment without nvcc flags from outside."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("NVCC_")}
     env.update(more)
     return env
@@ -48,14 +50,16 @@ def run(*args, **kwargs):
 
 
 def flags_of(source):
-    """The options that the first line of a program asks of nvcc."""
+    """The nvcc options that a program requests below the line of its licence.
+    """
     with open(source, encoding="utf-8") as file:
-        first = file.readline()
-    return first[len("// nvcc:"):].split() if first.startswith("// nvcc:") else []
+        asks = re.match(r".*\n// nvcc: (.*)", file.read())
+    return asks[1].split() if asks else []
 
 
 def made(target, sources, make):
-    """target, by make(temporary) unless it is newer than its sources."""
+    """Returns target, made by make(temporary) unless it is newer than its
+    sources."""
     os.makedirs(OUT, exist_ok=True)
     with open(target + ".lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -71,7 +75,7 @@ def headers():
 
 
 def compiled(name):
-    """The object file of a program, of which both kinds are linked."""
+    """The object file of a program, from which both kinds are linked."""
     source = os.path.join(SOURCES, name + ".cu")
     return made(
         os.path.join(OUT, name + ".o"), [source, NVCC, *headers()],
@@ -93,12 +97,12 @@ def runtime_directory(major=13):
 
 
 def static_flags(where):
-    """A sanitizer in the archive wants its libraries; nobody else does."""
+    """An archive with a sanitizer needs its libraries; others do not."""
     return f"-L{where}" + (" -lasan -lubsan" if PRELOAD else "")
 
 
 def static(name):
-    """A program with our runtime inside, by nvcc's environment alone."""
+    """A program with our runtime linked in, only by nvcc's environment."""
     thing, where = compiled(name), runtime_directory()
     return made(os.path.join(OUT, name + "-static"),
                 [thing, os.path.join(where, "libcudart_static.a")],
@@ -108,7 +112,7 @@ def static(name):
 
 
 def driver(name):
-    """A program of the driver API; the compiler of CUDA is not asked."""
+    """A program of the driver API; CUDA's compiler is not used."""
     source = os.path.join(SOURCES, name + ".c")
     library = os.path.join(FAKE_DIR, "libcuda.so.1")
     return made(
@@ -121,7 +125,7 @@ def driver(name):
 
 BUILDERS = {"shared": shared, "static": static, "driver": driver}
 
-# Every program in every way that it is built: (way, name).
+# Every program in every way in which it is built: (way, name).
 PROGRAMS = ([("shared", name) for name in RUNTIME] +
             [("static", name) for name in RUNTIME] +
             [("driver", name) for name in DRIVER])

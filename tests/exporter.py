@@ -1,4 +1,5 @@
-"""`gpukit export` for tests: a running one, and its metrics as Python."""
+# SPDX-License-Identifier: Apache-2.0
+"""A running `gpukit export` for tests, and its metrics as Python."""
 
 import base64
 import http.client
@@ -55,7 +56,7 @@ class Metrics(dict):
             match = SAMPLE.match(line)
             assert match, line
             name = match[1]
-            # All samples of a family come together.
+            # All samples of a family must be adjacent.
             if name != last:
                 assert name not in seen, f"{name} in two places"
                 seen.add(name)
@@ -67,7 +68,7 @@ class Metrics(dict):
             assert len(set(keys)) == len(keys), f"{name}: a series twice"
 
     def of(self, name, **wanted):
-        """The only value of a metric with those labels."""
+        """The only value of a metric with these labels."""
         found = [value for have, value in self[name]
                  if wanted.items() <= have.items()]
         assert len(found) == 1, (name, wanted, found)
@@ -75,7 +76,7 @@ class Metrics(dict):
 
 
 class Exporter:
-    """A running `gpukit export`; stop() it."""
+    """A running `gpukit export`; call stop() afterwards."""
 
     verb, path, ready_path = "export", "/metrics", "/healthz"
 
@@ -94,7 +95,7 @@ class Exporter:
 
     def say(self, request, answers=1):
         """The status lines and bodies of the answers to bytes; fewer than
-        so many if the connection is closed before."""
+        requested if the connection is closed first."""
         found = []
         with socket.create_connection((self.host, self.port),
                                       timeout=30) as one:
@@ -146,7 +147,7 @@ class Exporter:
         return Metrics(body)
 
     def next_metrics(self):
-        """The metrics of a frame that was begun after this call."""
+        """The metrics of a frame that began after this call."""
         def frame():
             found = self.metrics()
             return found.of("gpukit_frames_total"), found
@@ -159,8 +160,8 @@ class Exporter:
             time.sleep(0.01)
 
     def until(self, what, seconds=60):
-        """The first metrics of which what(metrics) is true; what is not among
-        them yet is no failure."""
+        """The first metrics for which what(metrics) is true; metrics that are
+        still missing are not a failure."""
         end = time.monotonic() + seconds
         while True:
             found = self.metrics()
@@ -173,7 +174,8 @@ class Exporter:
             time.sleep(0.02)
 
     def await_whole(self, asked=False, seconds=60):
-        """Until all of every device has been read at least once."""
+        """Waits until everything of every device has been read at least once.
+        """
         end = time.monotonic() + seconds
         while True:
             ages = [device["age_seconds"] for device in self.json()["devices"]]
@@ -197,7 +199,8 @@ class Exporter:
         raise AssertionError(key)
 
     def stop(self, number=signal.SIGTERM):
-        """Its exit status and what it said beside its address."""
+        """Stops it; returns its exit status and its output besides its address.
+        """
         if self.process.poll() is None:
             self.process.send_signal(number)
         status = self.process.wait(timeout=20)
@@ -212,8 +215,8 @@ BUILT = pytest.mark.skipif(
 
 @pytest.fixture
 def export(machine):
-    """export(machine options, export options) starts one; export.made is
-    its machine. Unless ready=False, it has read all that it will."""
+    """export(machine options, export options) starts one; export.made is its
+    machine. Unless ready=False, it has read everything that it reads."""
     started = []
 
     def start(made, *options, ready=True):
@@ -232,7 +235,7 @@ def export(machine):
 
 @pytest.fixture(scope="session")
 def certificates(tmp_path_factory):
-    """ca, server and client: PEM files of throw-away keys."""
+    """ca, server and client: PEM files with throw-away keys."""
     at = tmp_path_factory.mktemp("pki")
 
     def openssl(*words):
@@ -243,7 +246,8 @@ def certificates(tmp_path_factory):
            "-nodes"]
     for ca in ("ca", "other-ca"):
         openssl("req", "-x509", *key, "-keyout", f"{ca}.key", "-out",
-                f"{ca}.pem", "-subj", f"/CN={ca}", "-days", "2")
+                f"{ca}.pem", "-subj", f"/CN={ca}", "-days", "2",
+                "-addext", "keyUsage=critical,keyCertSign,cRLSign")
     for name, ca in (("server", "ca"), ("client", "ca"),
                      ("stranger", "other-ca")):
         openssl("req", *key, "-keyout", f"{name}.key", "-out", f"{name}.csr",

@@ -1,11 +1,13 @@
-"""The driver generations as the tests know them: our tables, the built
-libraries, and NVIDIA's Python bindings of each time (build/venv-ml)."""
+# SPDX-License-Identifier: Apache-2.0
+"""The driver generations as the tests use them: our tables, the built
+libraries, and NVIDIA's Python bindings of each generation (build/venv-ml)."""
 
 import os
 import re
 import subprocess
 from collections import namedtuple
 
+from abi_tables import nvml_rows
 from conftest import FAKE_DIR, ROOT
 
 Generation = namedtuple(
@@ -31,7 +33,8 @@ def _bindings():
 def _generations():
     binding = _bindings()
     for row in re.findall(r"^GENERATION\((.*)\)$",
-                          text_of("src", "abi", "nvml_generations.def"),
+                          text_of("src", "abi", "nvml",
+                                  "nvml_generations.def"),
                           re.M):
         (_, name, major, minor, driver, cuda, field_max, events,
          record) = row.replace('"', "").split(", ")
@@ -47,12 +50,13 @@ BY_NAME = {g.name: g for g in GENERATIONS}
 def since(table, macro):
     """{name: level of the first driver that has it}"""
     rows = re.findall(rf"^{macro}\((\w+), (\d+), (\d+)\)$",
-                      text_of("src", "abi", table), re.M)
-    assert len(rows) == text_of("src", "abi", table).count(macro + "(")
+                      text_of("src", "abi", "nvml", table), re.M)
+    assert len(rows) == text_of("src", "abi", "nvml", table).count(macro + "(")
     return {name: level(major, minor) for name, major, minor in rows}
 
 
-FUNCTIONS = since("nvml_since.def", "SINCE")
+FUNCTIONS = {row.symbol: level(row.major, row.minor) for row in nvml_rows()
+             if row.major != "0"}
 STRUCTS = since("nvml_struct_since.def", "STRUCT_SINCE")
 
 
@@ -61,7 +65,7 @@ def directory(name):
 
 
 def symbols(name):
-    """{symbol: "T", or "W" for what is refused} of a generation's library."""
+    """{symbol: "T", or "W" if refused} of a generation's library."""
     library = os.path.join(directory(name), "libnvidia-ml.so.1")
     told = subprocess.run(["nm", "-D", "--defined-only", library], check=True,
                           capture_output=True, text=True).stdout
@@ -83,6 +87,6 @@ def binding_text(version):
 
 
 def bound(version):
-    """The symbols that a binding looks up."""
+    """The symbols that a version of the bindings looks up."""
     return set(re.findall(r"_nvmlGetFunctionPointer\(\s*[\"'](nvml\w+)",
                           binding_text(version)))

@@ -1,5 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
 """A way to other machines for tests of `gpukit top --host`: a shell script in
-place of ssh, and what each host does."""
+place of ssh, with an action for each host."""
 
 from conftest import FAKE_DIR, GPUKIT
 
@@ -30,5 +31,5 @@ class Remote:
                 "--remote-command", f"sh {self.script} {{}}")
 
     def pid(self, name):
-        """Of the command that tells of a host, as it was started last."""
+        """The pid of the command for a host, as it was last started."""
         return int((self.place / f"pid.{name}").read_text())

@@ -1,5 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
 """GPU programs under limits, as the tests drive them: gpu_shell.py with
-libvgpu.so before it, in the environment that HAMi makes."""
+libvgpu.so preloaded, in the environment that HAMi makes."""
 
 import json
 import os
@@ -16,7 +17,7 @@ MIB, GIB = 1 << 20, 1 << 30
 
 
 class Shell:
-    """A program that answers; ended by end(), at the latest by its fixture."""
+    """A program that answers; end() ends it, or its fixture at the latest."""
 
     def __init__(self, env, *before):
         self.process = subprocess.Popen(
@@ -32,7 +33,7 @@ class Shell:
         return json.loads(told)
 
     def ask(self, line):
-        """Without waiting for the answer, which answer() reads."""
+        """Does not wait for the answer, which answer() reads."""
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
 
@@ -40,7 +41,7 @@ class Shell:
         return json.loads(self.process.stdout.readline())
 
     def start(self, device=0):
-        """NVML, CUDA, and a context of a device."""
+        """Initialises NVML and CUDA, and makes a context on a device."""
         assert self("nvml_init()") == 0
         assert self("cu_init()") == 0
         assert self(f"use({device})") == 0
@@ -65,8 +66,8 @@ def hami(machine, cache, memory="2048m", **more):
 
 @pytest.fixture
 def shell():
-    """shell(ENV, WORD...) starts a program, by a command that is put before
-    it; all are ended after the test."""
+    """shell(ENV, WORD...) starts a program, through the given command; all are
+    ended after the test."""
     started = []
 
     def start(env, *before):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of `gpukit limit` share."""
 
 import os
@@ -12,14 +13,14 @@ GIB = 1 << 30
 
 @pytest.fixture
 def group(gpukit, request):
-    """The name of a group that nobody has, removed at the end."""
+    """The name of a group that does not exist, removed at the end."""
     name = f"t{os.getpid()}.{abs(hash(request.node.nodeid)) % 10 ** 9}"
     yield name
     gpukit("limit", "rm", name)
 
 
 def fails(done, status, *words):
-    """That status and one line on stderr with those words."""
+    """Checks the status, and one line on stderr with these words."""
     assert (done.returncode, done.stdout) == (status, ""), done
     if status != 2:
         assert done.stderr.startswith("gpukit limit: "), done.stderr

@@ -1,4 +1,5 @@
-"""Programs in Python that use the package of the build tree."""
+# SPDX-License-Identifier: Apache-2.0
+"""Python programs that use the package of the build tree."""
 
 import os
 import subprocess
@@ -12,7 +13,7 @@ PACKAGE = os.path.join(BUILD, "python")
 
 
 def run(code, *args, **env):
-    """What a program prints; it must end well."""
+    """The output of a program, which must succeed."""
     done = subprocess.run([sys.executable, "-c", code, *args], text=True,
                           capture_output=True, check=False, timeout=120,
                           env=clean_env(PYTHONPATH=PACKAGE, **env))
@@ -21,19 +22,19 @@ def run(code, *args, **env):
 
 
 def check_built():
-    """CI has the headers of Python; who has not builds without the package.
-    Each file of tests calls this."""
+    """CI has Python's headers; without them the build has no package. Each test
+    file calls this."""
     built = os.path.exists(os.path.join(PACKAGE, "gpukit", "_core.abi3.so"))
     if not built and not os.environ.get("CI"):
-        pytest.skip("the package was not built: no headers of Python",
-                    allow_module_level=True)
+        pytest.skip("cannot:package-of-python: it was not built, for want of "
+                    "Python's headers", allow_module_level=True)
     assert built, "./run build has made no build/python"
 
 
 @pytest.fixture(name="program")
 def program_on_machine(machine):
-    """program(CODE, OPTION...) is what the code prints on a new machine; the
-    code finds `core`, and `machine` is that of the last program."""
+    """program(CODE, OPTION...) returns what the code prints on a new machine;
+    the code can use `core`, and program.machine is the last program's."""
 
     def start(code, *options):
         start.machine = machine(*options)

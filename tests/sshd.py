@@ -1,15 +1,16 @@
-"""An OpenSSH server of its own on loopback, and an `ssh` that knows it."""
+# SPDX-License-Identifier: Apache-2.0
+"""A private OpenSSH server on loopback, and an `ssh` that is configured for it.
+"""
 
 import getpass
 import os
 import shutil
 import socket
 import subprocess
-import time
 
 import pytest
 
-# sshd is where only root looks for it, and wants its whole path.
+# sshd is where only root looks for it, and must be called by its full path.
 SSHD = shutil.which("sshd", path=os.environ.get("PATH", "") + ":/usr/sbin")
 NEEDS_SSHD = pytest.mark.skipif(
     not SSHD or not shutil.which("ssh"),
@@ -48,7 +49,7 @@ def free_port():
 
 
 class Sshd:
-    """One server; env has the PATH with its `ssh`. close() it."""
+    """One server; env has the PATH with its `ssh`. Call close() afterwards."""
 
     def __init__(self, at, host="atlas"):
         self.at, self.host, self.process = at, host, None
@@ -67,7 +68,7 @@ class Sshd:
         self.configure()
 
     def know(self, key):
-        """The host is known by that key; None: it is not."""
+        """Makes this the host's known key; None: the host is unknown."""
         text = key and (self.at / f"{key}.pub").read_text()
         (self.at / "known").write_text(
             f"[127.0.0.1]:{self.port} {text}" if key else "")
@@ -78,7 +79,7 @@ class Sshd:
             key=self.at / key, known=self.at / "known"))
 
     def start(self, password="no", more="", **environment):
-        """Answers, from now on, to commands in that environment."""
+        """Answers from now on, with commands in this environment."""
         self.stop()
         (self.at / "sshd_config").write_text(SERVER.format(
             port=self.port, at=self.at, password=password, more=more,
@@ -94,7 +95,7 @@ class Sshd:
         assert "listening" in line, line + self.process.stderr.read()
 
     def sessions(self):
-        """The pids of `ssh` that were started, the last one last."""
+        """The pids of all started `ssh`, the latest last."""
         return list(map(int, (self.at / "pids").read_text().split()))
 
     def stop(self):

@@ -1,11 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stepping.h - killing a child behind each store of an operation.
+ * stepping.h - kills a child after each store of an operation.
  *
  * A tracer steps a child through the operation instruction by instruction and
- * looks at the mapped file after each: an instruction that changed it is a
- * store. Then, for each store, a fresh child runs into a breakpoint just
- * behind it and is killed there. Children stop before and after the operation
- * (TRACED).
+ * reads the mapped file after each: an instruction that changed it is a store.
+ * Then, for each store, a new child runs into a breakpoint just after it and is
+ * killed there. Children stop before and after the operation (TRACED).
  */
 #ifndef TESTS_STEPPING_H
 #define TESTS_STEPPING_H
@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* cmocka.h wants these first. */
+/* cmocka.h needs these before it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,17 +38,17 @@
 #endif
 
 #ifdef __x86_64__
-#define BREAKPOINT 0xccL /* int3; it leaves the counter behind itself */
+#define BREAKPOINT 0xccL /* int3, after which the counter points behind it */
 #define PC         offsetof(struct user, regs.rip)
 #else
 #define BREAKPOINT 0L /* unknown */
 #define PC         0
 #endif
 
-/* A sanitized program makes stores of its own. */
+/* A sanitized program makes additional stores. */
 #define CAN_RECORD (!SANITIZED && BREAKPOINT)
 
-/* Just behind a store: where, and at which time of being there. */
+/* A position just after a store: the address, and which visit to it. */
 struct site {
 	uintptr_t pc;
 	unsigned time;
@@ -71,7 +71,7 @@ static inline bool resume(pid_t pid, enum __ptrace_request how)
 	return true;
 }
 
-/* How often it came there; an instruction that repeats itself stays there. */
+/* How often the address was reached; a repeating instruction stays there. */
 static inline unsigned times(const uintptr_t *pcs, size_t count, uintptr_t pc)
 {
 	unsigned n = 0;
@@ -82,8 +82,8 @@ static inline unsigned times(const uintptr_t *pcs, size_t count, uintptr_t pc)
 }
 
 /*
- * Steps to the end of the operation. Returns how many stores it has: after
- * each of them changed() is true.
+ * Steps to the end of the operation. Returns its number of stores: after each
+ * of them changed() is true.
  */
 static inline unsigned record(pid_t pid, struct site sites[STORES_MAX],
 			      bool changed(void))
@@ -117,7 +117,7 @@ static inline uintptr_t pc_of(pid_t pid)
 	return (uintptr_t)ptrace(PTRACE_PEEKUSER, pid, PC, NULL);
 }
 
-/* Runs to just behind a store. */
+/* Runs to just after a store. */
 static inline void run_to(pid_t pid, const struct site *site)
 {
 	long text = ptrace(PTRACE_PEEKTEXT, pid, site->pc, NULL);
@@ -145,7 +145,7 @@ static inline void end(pid_t pid)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 }
 
-/* The child does this. */
+/* Executed by the child. */
 #define TRACED(operation)                                                      \
 	do {                                                                   \
 		ptrace(PTRACE_TRACEME, 0, NULL, NULL);                         \
@@ -155,7 +155,7 @@ static inline void end(pid_t pid)
 		_exit(0);                                                      \
 	} while (0)
 
-/* Waits until it stands before the operation. */
+/* Waits until it is stopped before the operation. */
 static inline void await_start(pid_t pid)
 {
 	int status;

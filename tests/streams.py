@@ -1,4 +1,5 @@
-"""Many who look at one `gpukit web` at once, each in a way of its own."""
+# SPDX-License-Identifier: Apache-2.0
+"""Many clients of one `gpukit web` at once, each with its own behaviour."""
 
 import random
 import re
@@ -6,16 +7,18 @@ import selectors
 import socket
 import time
 
+from web import source
+
 REQUEST = ("GET {path} HTTP/1.1\r\nHost: localhost\r\n"
            "Last-Event-ID: {last}\r\n\r\n")
 FRAME = re.compile(rb"id: (\w+-(\d+))\nevent: frame\n")
-LONGEST = 80  # bytes of what FRAME finds, which may come in two pieces
+LONGEST = 80  # bytes that FRAME matches, which may come in two pieces
 
 
 class Looker:
-    """One stream: what it has heard, and how it reads."""
+    """One stream: what it has received, and how it reads."""
 
-    receive = None  # bytes that the kernel keeps for it
+    receive = None  # size of its receive buffer
     most = 1 << 20  # bytes read at once
 
     def __init__(self, crowd):
@@ -29,6 +32,7 @@ class Looker:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF,
                                    self.receive)
         self.socket.settimeout(20)
+        self.socket.bind(source())
         self.socket.connect(self.crowd.address)
         self.socket.sendall(REQUEST.format(
             path="/api/v1/events", last=self.last).encode())
@@ -37,7 +41,7 @@ class Looker:
 
     def end(self, rudely=False):
         self.crowd.selector.unregister(self.socket)
-        if rudely:  # without a word: the other side gets a reset
+        if rudely:  # the other side gets a reset
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
                                    b"\1\0\0\0\0\0\0\0")
         self.socket.close()
@@ -58,7 +62,7 @@ class Looker:
 
 
 class Slow(Looker):
-    """Takes a little at a time, less than is said."""
+    """Takes a little at a time, less than is sent."""
 
     receive, most = 8192, 2000
 
@@ -74,7 +78,7 @@ class Slow(Looker):
 
 
 class Mortal(Looker):
-    """Goes in the middle of something, and comes again."""
+    """Disconnects in the middle of something, and comes back."""
 
     def begin(self):
         super().begin()
@@ -90,7 +94,7 @@ class Mortal(Looker):
 
 
 class Crowd:
-    """Reads them all; close() it."""
+    """Reads them all; call close() afterwards."""
 
     def __init__(self, web, count, seed=1):
         self.address = (web.host, web.port)
@@ -116,8 +120,8 @@ class Crowd:
             self.turn()
 
     def behind(self):
-        """Those that do not get a frame which the others have, in a
-        minute."""
+        """The clients that within a minute do not get a frame which others
+        have."""
         told = max(one.number for one in self.all)
         late, end = self.all, time.monotonic() + 60
         while late and time.monotonic() < end:

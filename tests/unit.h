@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unit.h - cmocka with what it wants included before it.
+ * unit.h - includes cmocka and what it needs before it.
  */
 #ifndef TESTS_UNIT_H
 #define TESTS_UNIT_H
@@ -14,7 +15,7 @@
 #include <cmocka.h>
 
 /* Whether two numbers are nearly the same; cmocka's assert_float_equal() takes
- * a NaN for equal to anything. */
+ * NaN as equal to anything. */
 #define assert_near(a, b, most)                                                \
 	assert_true(__builtin_fabs((double)(a) - (double)(b)) <= (most))
 

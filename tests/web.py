@@ -1,7 +1,10 @@
-"""`gpukit web` for tests: a running one, and its events."""
+# SPDX-License-Identifier: Apache-2.0
+"""A running `gpukit web` for tests, and its events."""
 
+import itertools
 import json
 import socket
+import time
 
 import pytest
 
@@ -9,6 +12,15 @@ from exporter import Exporter
 
 EIGHT = ["--gpus", "h100-80gb-hbm3:8", "--load", "train:0-3,mem=60GiB",
          "--load", "infer:4-5,n=2,mem=16GiB"]
+
+
+# One address may open only a few streams, so streams come from many.
+_hosts = itertools.cycle(range(2, 250))
+
+
+def source():
+    """The address of this machine that the next stream comes from."""
+    return (f"127.0.0.{next(_hosts)}", 0)
 
 
 class Event:
@@ -21,11 +33,13 @@ class Event:
 
 
 class Stream:
-    """The events of a `gpukit web`, as they come; close() it."""
+    """The events of a `gpukit web` as they come; call close() afterwards."""
 
     def __init__(self, web, path="/api/v1/events", last=None, receive=None,
-                 user=None):
+                 user=None, address=None):
         self.connection = web.connection()
+        if web.host == "127.0.0.1":
+            self.connection.source_address = address or source()
         if receive:
             self.connection.sock = socket.socket()
             self.connection.sock.setsockopt(socket.SOL_SOCKET,
@@ -38,7 +52,7 @@ class Stream:
         self.status = self.answer.status
 
     def event(self):
-        """The next one; None: that was the last."""
+        """The next event; None: there are no more."""
         fields = {}
         while True:
             line = self.answer.readline().decode()
@@ -51,11 +65,13 @@ class Stream:
             if line and name:
                 fields[name] = value
 
-    def until(self, kind, what=lambda event: True):
-        """The first event of a kind of which what(event) is true."""
+    def until(self, kind, what=lambda event: True, seconds=120):
+        """The first event of a kind for which what(event) is true."""
+        end = time.monotonic() + seconds
         while True:
             event = self.event()
             assert event, f"the stream ended before {kind}"
+            assert time.monotonic() < end, f"no such {kind}: {event.text}"
             if event.kind == kind and what(event):
                 return event
 
@@ -70,7 +86,7 @@ class Stream:
 
 
 class Web(Exporter):
-    """A running `gpukit web`; stop() it."""
+    """A running `gpukit web`; call stop() afterwards."""
 
     verb, path, ready_path = "web", "/", "/api/v1/snapshot"
 
@@ -84,8 +100,7 @@ class Web(Exporter):
 
 @pytest.fixture
 def web(machine):
-    """web(machine options, web options) starts one; web.made is its
-    machine."""
+    """web(machine options, web options) starts one; web.made is its machine."""
     started = []
 
     def start(made, *options, **how):

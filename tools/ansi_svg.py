@@ -1,9 +1,10 @@
-"""Text with ANSI colours as SVG.
+# SPDX-License-Identifier: Apache-2.0
+"""Converts text with ANSI colours to SVG.
 
     gpukit fake --load ... -- gpukit stat --boxed --color |
         python3 tools/ansi_svg.py TITLE >picture.svg
 
-tools/film.py draws moving pictures with it.
+tools/film.py uses it for moving pictures.
 """
 import html
 import itertools
@@ -15,7 +16,7 @@ SIXTEEN = ["#5c6370", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd",
            "#56b6c2", "#dcdfe4"]
 FRONT, BACK, TITLE = "#dcdfe4", "#1c1f26", "#abb2bf"
 CELL_W, CELL_H, MARGIN, BAR = 7.8, 17, 14, 30
-# What SGR codes set (22 to 29 end it again).
+# SGR codes that set a flag (22 to 29 clear them).
 FLAGS = {1: "bold", 2: "dim", 4: "underline", 7: "reverse"}
 ENDS = {22: ("bold", "dim"), 24: ("underline",), 27: ("reverse",)}
 
@@ -26,7 +27,7 @@ def width(text):
 
 
 def of_256(number):
-    """Colour of xterm's table: 16 names, a cube of 6 x 6 x 6, 24 greys."""
+    """A colour of xterm's table: 16 names, a cube of 6 x 6 x 6, 24 greys."""
     if number < 16:
         return SIXTEEN[number % 8]
     if number >= 232:
@@ -38,14 +39,14 @@ def of_256(number):
 
 
 class Style:
-    """The style that SGR escapes have set so far."""
+    """The style that the SGR escapes so far have set."""
 
     def __init__(self):
         self.front = self.back = None
         self.bold = self.dim = self.underline = self.reverse = False
 
     def take(self, codes):
-        """Takes the numbers between ESC [ and m."""
+        """Applies the numbers between ESC [ and m."""
         codes = iter(codes)
         for code in codes:
             if code == 0:
@@ -74,7 +75,8 @@ class Style:
             self.back = color
 
     def colors(self):
-        """Front, and the back where it is not the picture's own."""
+        """Returns the foreground, and the background unless it is the
+        picture's."""
         front, back = self.front or FRONT, self.back
         return (back or BACK, front) if self.reverse else (front, back)
 
@@ -84,8 +86,8 @@ def is_braille(char):
 
 
 def spans(line):
-    """Yields (column, text, style) of a line with SGR escapes; Braille apart
-    from the rest."""
+    """Yields (column, text, style) for a line with SGR escapes; Braille
+    characters separately."""
     column, style = 0, Style()
     for part in re.split(r"(\x1b\[[0-9;:]*m)", line):
         if part.startswith("\x1b["):
@@ -98,14 +100,14 @@ def spans(line):
             column += width(text)
 
 
-# Bits of a Braille character: column and row of their dots.
+# The dots of a Braille character, by bit: column and row.
 DOTS = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (0, 3), (1, 3)]
 DOT = 1.8
 
 
 def braille(text, x, y, color):
-    """Dots as short strokes: fonts differ in how wide they make these
-    characters."""
+    """Draws the dots as short strokes, because fonts give these characters
+    different widths."""
     dots = sorted((down, 2 * i + right) for i, char in enumerate(text)
                   for bit, (right, down) in enumerate(DOTS)
                   if ord(char) >> bit & 1)
@@ -146,8 +148,8 @@ SGR = r"\x1b\[[0-9;:]*m"
 
 
 def apart(lines):
-    """Each line with what is in force where it begins: tmux does not end a
-    style with its line."""
+    """Starts each line with the style in force: tmux does not end a style at
+    the end of a line."""
     carried = ""
     for line in lines:
         yield carried + line
@@ -157,7 +159,7 @@ def apart(lines):
 
 
 def draw_row(row, line):
-    """A line of text at its row; empty where nothing is to be seen."""
+    """Draws a line of text at its row; returns nothing for a blank line."""
     return "".join(draw_span(*span, BAR + row * CELL_H)
                    for span in spans(line))
 
@@ -167,7 +169,7 @@ def columns_of(lines):
 
 
 def picture(title, columns, rows, body):
-    """The frame of a terminal of this size round its drawn rows."""
+    """Draws the terminal's frame around its rows."""
     w = columns * CELL_W + 2 * MARGIN
     h = rows * CELL_H + BAR + MARGIN
     return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{w:.0f}" '

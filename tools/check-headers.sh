@@ -1,7 +1,10 @@
 #!/bin/sh
-# Every header compiles alone, so that nobody has to include another one before
-# it, and those that may meet in one program compile together, so that tags and
-# macros mean one thing. The fronts never meet: each is a unit with all below.
+# SPDX-License-Identifier: Apache-2.0
+# Every header compiles on its own, so that users need not include another one
+# first. Headers that may meet in one program also compile together, so that
+# tags and macros have one meaning. The fronts never meet: each is compiled with
+# all rooms below it. If headers are named, only these are checked, on their
+# own.
 # shellcheck disable=SC2086 # lists of words
 set -eu
 flags="-x c -std=gnu17 -fsyntax-only -Wall -Wundef -Werror -Wno-attributes
@@ -15,22 +18,26 @@ headers() {
 }
 
 each_alone() {
-	headers src include |
+	headers "$@" |
 		xargs -P "$(nproc)" -n 1 ${CC:-gcc} $flags >>"$said" 2>&1
 }
 
-# together PATH...: one unit that includes all headers there.
+# together PATH...: prints one unit that includes all headers there
 together() {
 	headers "$@" | sed -E 's,^(src|include)/(.*),#include "\2",' |
 		${CC:-gcc} $flags - >>"$said" 2>&1
 }
 
 bad=0
-each_alone || bad=1
-together include src ':!src/fronts' || bad=1
-for front in nvml cuda cudart; do
-	together $below "src/fronts/$front" || bad=1
-done
+if [ $# -gt 0 ]; then
+	each_alone "$@" || bad=1
+else
+	each_alone src include || bad=1
+	together include src ':!src/fronts' || bad=1
+	for front in nvml cuda cudart; do
+		together $below "src/fronts/$front" || bad=1
+	done
+fi
 [ $bad = 0 ] || {
 	grep -E 'error|previous|originally' "$said" | sort -u | head -40 |
 		sed 's/^/headers: /' >&2

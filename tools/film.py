@@ -1,18 +1,20 @@
-"""A session in a terminal as a moving picture: tools/film.py SPEC OUT.svg
+# SPDX-License-Identifier: Apache-2.0
+"""Films a session in a terminal as a moving picture: tools/film.py SPEC
+OUT.svg
 
-SPEC has a line for each step:
+SPEC has one step per line:
     size COLUMNS ROWS
-    title TEXT      stands above the picture
-    type TEXT       typed key by key
-    key KEY...      sent as tmux names keys
-    wait TEXT       until TEXT stands on the screen
-    show SECONDS    goes on, watching, for so long
-    look SECONDS    the screen as it is now, for so long
-    skip SECONDS    goes on so long, unseen
+    title TEXT      above the picture
+    type TEXT       types it key by key
+    key KEY...      sends keys, with tmux's names
+    wait TEXT       waits until TEXT is on the screen
+    show SECONDS    films for that long
+    look SECONDS    shows the current screen for that long
+    skip SECONDS    waits for that long without filming
 
 Needs tmux. The session runs in the current directory with build/bin first on
-PATH. Rows that do not change are drawn once. Who asks for reduced motion sees
-the last picture.
+PATH. Rows that do not change are drawn once. Viewers who prefer reduced motion
+see the last picture.
 """
 import itertools
 import os
@@ -26,11 +28,11 @@ KEY_SECONDS, FRAME_SECONDS, PATIENCE = 0.06, 0.5, 30
 
 
 class Session:
-    """A shell in a terminal of its own, and what it has shown so far."""
+    """A shell in a terminal of its own, and the frames that it has shown."""
 
     def __init__(self, columns, rows):
         self.socket = f"gpukit-film-{os.getpid()}"
-        self.frames = []  # (lines, seconds for which they stand)
+        self.frames = []  # (lines, seconds that they are shown)
         environ = dict(os.environ, PS1="$ ", LC_ALL="C.UTF-8",
                        PATH=os.path.abspath("build/bin") + os.pathsep +
                        os.environ["PATH"])
@@ -82,7 +84,7 @@ class Session:
 
 
 def shoot(steps):
-    """The frames of a list of (word, text)."""
+    """Returns the frames of a list of (word, text)."""
     told = dict(steps[:2])
     session = Session(*told["size"].split())
     try:
@@ -94,8 +96,8 @@ def shoot(steps):
 
 
 def intervals(frames):
-    """Yields (row, text, [(from, to)...]) of all texts that a row has had, in
-    seconds."""
+    """Yields (row, text, [(from, to)...]), in seconds, for each text that a
+    row has had."""
     ends = list(itertools.accumulate(seconds for _, seconds in frames))
     rows = max(len(lines) for lines, _ in frames)
     for row in range(rows):
@@ -112,7 +114,8 @@ def intervals(frames):
 
 
 def keyframes(stands, length):
-    """When something is to be seen, as CSS; empty for always."""
+    """Returns CSS for the times when something is visible; empty for
+    always."""
     if stands == [(0, length)]:
         return ""
     on, off = "{visibility:visible}", "{visibility:hidden}"

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Makes src/fronts/curand/joe_kuo.bin of the table of S. Joe and F. Y. Kuo, as
-the package scipy of PyPI carries it. joe-kuo.py NPZ BIN; needs numpy."""
+# SPDX-License-Identifier: Apache-2.0
+"""Makes src/fronts/curand/joe_kuo.bin from the table of S. Joe and F. Y. Kuo
+that the package scipy contains. joe-kuo.py NPZ BIN; needs numpy."""
 
 import sys
 

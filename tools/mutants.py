@@ -1,8 +1,9 @@
-"""The mutants of a C file: which small changes make a program that its tests
-should refuse. Pure functions of the text; mutate.py builds and runs them.
+# SPDX-License-Identifier: Apache-2.0
+"""The mutants of a C file: small changes that its tests should notice. Pure
+functions of the text; mutate.py builds and runs the mutants.
 
-Only bodies of functions are changed, never comments, strings, preprocessor
-lines, asserts, lines for the log, or what a declaration says of types.
+Only bodies of functions are changed, but no comments, strings, preprocessor
+lines, asserts, log lines, or types in declarations.
 """
 
 import bisect
@@ -21,7 +22,7 @@ TOKEN = re.compile(r"""
   | (?P<sign> ->|\.\.\.|<<=|>>=|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||
               [-+*/%&|^]=|. )""", re.X | re.S | re.M)
 
-# Operators between two values, and what they become.
+# Binary operators and their replacements.
 BETWEEN = {
     "<": ("<=", ">="), "<=": ("<", ">"), ">": (">=", "<="), ">=": (">", "<"),
     "==": ("!=",), "!=": ("==",), "&&": ("||",), "||": ("&&",),
@@ -36,24 +37,24 @@ KEYWORDS = frozenset(
     "inline register restrict return sizeof static struct switch typedef "
     "union volatile while _Atomic _Generic _Thread_local typeof __typeof__ "
     "void char short int long float double signed unsigned bool".split())
-# Statements that no test has to notice: asserts, the log, and x_free(), whose
-# absence only a leak checker sees.
+# Statements that no test has to notice: asserts, log lines, and x_free(),
+# whose absence only a leak checker notices.
 UNNOTICED = re.compile(
     r"(.*_)?(assert|log|log_write)$|_Static_assert$|va_end$|(.*_)?free$")
-# The value that is returned instead; any other one becomes 0, or NULL.
+# A returned value's replacement; any other value becomes 0 or NULL.
 OTHER_RESULT = {"0": "-1", "true": "false", "false": "true"}
 NUMBER = re.compile(r"(0[xX][0-9a-fA-F]+|\d+)([uUlL]*)$")
 
 
 def tokens_of(source):
-    """Everything that is neither a comment nor the preprocessor's."""
+    """Returns all tokens except comments and preprocessor lines."""
     return [Token(m.lastgroup, m.group(), m.start(), m.end())
             for m in TOKEN.finditer(source) if m.lastgroup != "skip"]
 
 
 def bodies(tokens):
-    """(first, last) of the tokens between the braces of each function: those
-    that follow a parenthesis outside of any other brace."""
+    """Returns (first, last) of the tokens between the braces of each function:
+    those that follow a parenthesis outside of other braces."""
     depth, first = 0, None
     for i, token in enumerate(tokens):
         if token.text == "{" and token.kind == "sign":
@@ -68,7 +69,7 @@ def bodies(tokens):
 
 
 def closing(tokens, i):
-    """Where the parenthesis that opens at i is closed."""
+    """Returns the index of the parenthesis that closes the one at i."""
     depth = 0
     for j in range(i, len(tokens)):
         depth += (tokens[j].text in ("(", "[", "{")) \
@@ -79,8 +80,8 @@ def closing(tokens, i):
 
 
 def end_of_statement(tokens, i):
-    """The semicolon that ends what begins at i; None: that is no statement,
-    but within parentheses or braces of its own."""
+    """Returns the semicolon of the statement at i; None if it is not a
+    statement, but within parentheses or braces of its own."""
     while i < len(tokens) and tokens[i].text != ";":
         if tokens[i].text in (")", "]", "}"):
             return None
@@ -90,7 +91,8 @@ def end_of_statement(tokens, i):
 
 
 def is_declaration(tokens, i):
-    """A keyword, or a type and then a name: no assignment and no call."""
+    """Whether it is a keyword, or a type followed by a name: neither an
+    assignment nor a call."""
     if tokens[i].text in KEYWORDS:
         return True
     after = tokens[i + 1:i + 3]
@@ -100,7 +102,7 @@ def is_declaration(tokens, i):
 
 
 def begins(tokens, i):
-    """A statement can begin at i: something ends in front of it."""
+    """Whether a statement can begin at i, because something ends before it."""
     before = tokens[i - 1].text
     if before in (";", "{", "}", "else", "do"):
         return True
@@ -111,8 +113,8 @@ def begins(tokens, i):
 
 
 def statements(tokens, first, last):
-    """(start, semicolon) of the statements there; the parts of for(;;) are
-    none."""
+    """Returns (start, semicolon) of the statements there, without the parts of
+    for(;;)."""
     depth = 0
     for i in range(first, last):
         if depth == 0 and tokens[i].text not in ("{", "}", ";") and \
@@ -134,7 +136,7 @@ def opening(tokens, i):
 
 
 def drops(tokens, i, end):
-    """The statement at i is left out: an assignment or a call."""
+    """Whether the statement at i can be left out: an assignment or a call."""
     body = [t.text for t in tokens[i:end]]
     acts = body[-1:] == [")"] or body[-1:] in (["++"], ["--"]) or \
         any(t.endswith("=") and t not in ("==", "!=", "<=", ">=")
@@ -145,14 +147,15 @@ def drops(tokens, i, end):
 
 
 def other_result(value):
-    """What is returned instead: a constant may be another name for 0."""
+    """Returns another value to return; a constant may be another name for
+    0."""
     if value.isupper() and value.isidentifier():
         return f"!({value})"
     return OTHER_RESULT.get(value, "0")
 
 
 def of_statement(tokens, i, end):
-    """Mutants of a statement as a whole."""
+    """Returns mutants of a whole statement."""
     word = tokens[i].text
     if word == "if" and tokens[i + 1].text == "(":
         close = closing(tokens, i + 1)
@@ -170,8 +173,8 @@ def of_statement(tokens, i, end):
 
 
 def numbers(tokens, i):
-    """A constant, one more and one less; not the length of an array that is
-    declared, which is room, not behaviour."""
+    """Returns mutants of a constant: one more and one less. Not for array
+    lengths in declarations, which are room, not behaviour."""
     found = NUMBER.match(tokens[i].text)
     if not found or (found[1][0] == "0" and found[1].isdigit()
                      and len(found[1]) > 1):
@@ -194,7 +197,7 @@ def of_token(source, tokens, i):
         before = tokens[i - 1]
         value = before.kind in ("number", "text") or before.text in ")]" or \
             (before.kind == "word" and before.text not in KEYWORDS)
-        # clang-format puts a space behind an operator of two values only.
+        # clang-format puts a space after binary operators only.
         if value and source[token.end].isspace():
             kind = KIND_OF_SIGN.get(token.text, "arithmetic")
             for text in BETWEEN[token.text]:
@@ -202,7 +205,7 @@ def of_token(source, tokens, i):
 
 
 def hints(tokens, first, last):
-    """The hints of __builtin_expect(), which change the speed alone."""
+    """Returns the hints of __builtin_expect(), which change only the speed."""
     for i in range(first, last):
         if tokens[i].text == "__builtin_expect":
             end, depth = closing(tokens, i + 1), 0
@@ -213,7 +216,7 @@ def hints(tokens, first, last):
 
 
 def unnoticed(tokens, first, last):
-    """The tokens of statements whose change nobody has to notice."""
+    """Returns the tokens of statements that no test has to notice."""
     left_out = set(hints(tokens, first, last))
     for i, end in statements(tokens, first, last):
         if UNNOTICED.match(tokens[i].text) and tokens[i + 1].text == "(":
@@ -222,7 +225,7 @@ def unnoticed(tokens, first, last):
 
 
 def mutants_of(source):
-    """Every mutant of a C file, in the order of its text."""
+    """Returns all mutants of a C file, in the order of its text."""
     tokens, found = tokens_of(source), []
     for first, last in bodies(tokens):
         left_out = unnoticed(tokens, first, last)
@@ -237,8 +240,8 @@ def mutants_of(source):
 
 
 def with_text(source, mutant):
-    """A negation is written around what stands there; what is longer than a
-    line keeps its newlines, so that lines keep their numbers."""
+    """Applies a mutant. A negation encloses its operand; text over several
+    lines keeps its newlines, so that line numbers stay."""
     old = source[mutant.start:mutant.end]
     if mutant.text is None:
         return mutant._replace(text=f"!({old})")
@@ -254,7 +257,8 @@ def line_of(source, mutant):
 
 
 def told(source, mutant):
-    """(before, after): the lines that a mutant changes, as one line each."""
+    """Returns (before, after): the lines that a mutant changes, each joined
+    into one."""
     start = source.rfind("\n", 0, mutant.start) + 1
     end = source.find("\n", mutant.end)
     end = len(source) if end < 0 else end
@@ -263,8 +267,8 @@ def told(source, mutant):
 
 
 def chosen(sources, count, dice):
-    """COUNT of the mutants of {path: source}, as (path, mutant): of as many
-    lines as possible, so that no long line takes the place of others."""
+    """Returns COUNT mutants of {path: source} as (path, mutant), from as many
+    lines as possible, so that a long line does not crowd out others."""
     by_line = {}
     for path in sorted(sources):
         source = sources[path]

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Tells what the C tests of a room do not notice: changes single places of its
-code at random, one at a time, and runs the room's tests on each.
+# SPDX-License-Identifier: Apache-2.0
+"""Finds what the tests of a room do not notice: changes single places of its
+code at random, one at a time, and runs the room's tests on each change.
 
 Usage: tools/mutate.py [ROOM] [--count N] [--seed S] [--jobs J]
 
 ROOM is a folder of src/ (base, machine/store, ptx, fronts/nvml, ...; default:
-all that have tests in C). The source tree stays as it is: each job works on a
-copy in build/mutate/. Prints every mutant that survived, then the share that
-was killed. Exit 1: the tests fail without any mutant; 2: wrong usage.
+all that have tests). tools/mutate-tests.txt lists the tests of each room. The
+source tree is not changed: each job works on a copy in build/mutate/. Prints
+every mutant that survived, then the share that was killed. Exit status 1: the
+tests fail without a mutant; 2: wrong usage.
 """
 
 import argparse
@@ -21,25 +23,11 @@ import sys
 import threading
 import time
 
-from mutant_tree import Failed, Tree
+from mutant_tree import Failed, Tree, is_pytest
 from mutants import applied, chosen, line_of, told
 
-# Rooms and their tests: beginnings of names in CTest, of the room itself and of
-# those above that use it, the likeliest to notice first. The longest room that
-# a file lies in is taken; without a row it is its folder's name.
-ROOMS = {
-    "machine/store": ("store-", "model-", "trouble-", "device-", "nvml-",
-                      "cuda-memory", "cuda-work"),
-    "machine/model": ("model-", "trouble-", "store-", "nvml-"),
-    "machine/trouble": ("trouble-", "words-", "nvml-fault", "nvml-event",
-                        "cuda-fault", "nvml-garbage"),
-    "machine/words": ("words-", "nvml-calls"),
-    "device": ("device-",),
-    "ptx": ("ptx-", "cuda-launch", "cuda-work", "cuda-link"),
-    "fronts/common": ("nvml-", "cuda-"),
-    "yaml": ("words-", "tui-config", "nvml-calls"),
-    "cli": ("cli-",),
-}
+TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                     "mutate-tests.txt")
 
 
 def fail(text, code=1):
@@ -47,49 +35,58 @@ def fail(text, code=1):
     sys.exit(code)
 
 
-def row_of(path):
-    """The beginnings of the tests of the room that a source file lies in."""
-    room = os.path.dirname(path).removeprefix("src/")
-    fitting = [known for known in ROOMS if f"{room}/".startswith(known + "/")]
-    return ROOMS[max(fitting, key=len)] if fitting else \
-        (os.path.basename(room) + "-",)
+def read_table(path=TESTS):
+    """Returns {room: its tests: prefixes of names in CTest, and pytest
+    files}."""
+    with open(path, encoding="utf-8") as f:
+        rows = [line.split("#")[0].split() for line in f]
+    return {row[0]: tuple(row[1:]) for row in rows if row}
 
 
-def tests_of(path, linked):
-    """The tests of its room that are made of a source file: {test: files}."""
-    row = row_of(path)
-    return [test for test in linked
-            if test.startswith(row) and path in linked[test]]
+def row_of(path, table):
+    """Returns the tests of the room that contains a source file."""
+    folder = os.path.dirname(path).removeprefix("src/")
+    while folder and folder not in table:
+        folder = os.path.dirname(folder)
+    return table.get(folder, ())
 
 
-def rank(path, test):
-    """Tests named after the file come first, then as the room's row has
-    them."""
-    row = row_of(path)
+def tests_of(path, row, linked):
+    """Returns the tests of its row that are made of a source file, and last
+    all pytest files. linked: {C test: files}."""
     stem = os.path.splitext(os.path.basename(path))[0]
-    return (not test.endswith("-" + stem),
-            next(i for i, start in enumerate(row) if test.startswith(start)))
+
+    def rank(test):
+        """Sorts tests named after the file first, then keeps the row's
+        order."""
+        return (not test.endswith("-" + stem),
+                next(i for i, start in enumerate(row)
+                     if test.startswith(start)))
+
+    found = [test for test in linked
+             if test.startswith(row or ("/",)) and path in linked[test]]
+    return sorted(found, key=rank) + [test for test in row if is_pytest(test)]
 
 
 class Hunt:
-    """The mutants of a room, the trees that try them, and what came of it."""
+    """The mutants of a room, the trees that try them, and the results."""
 
-    def __init__(self, trees, linked, sources, seconds):
+    def __init__(self, trees, tests, sources, seconds):
         self.free = queue.SimpleQueue()
         for tree in trees:
             self.free.put(tree)
         self.sources, self.lock = sources, threading.Lock()
-        self.linked, self.seconds = linked, seconds  # by test
-        self.kills = collections.Counter()  # of (file, test), so far
+        self.tests, self.seconds = tests, seconds  # by file; by test
+        self.kills = collections.Counter()  # (file, test) -> kills so far
         self.came_of = {"killed": 0, "survived": 0, "did not compile": 0}
 
     def in_order(self, path):
-        """Tests that killed most there come first: a mutant dies at its first
-        test, and only what is tried is linked."""
+        """Puts tests that have killed most mutants of the file first: a mutant
+        dies at the first failure, and only the tests that are tried get
+        linked."""
         with self.lock:
-            return sorted(tests_of(path, self.linked), key=lambda test: (
-                -self.kills[path, test], *rank(path, test),
-                self.seconds[test]))
+            return sorted(self.tests[path],
+                          key=lambda test: -self.kills[path, test])
 
     def fate(self, tree, path, mutant):
         tree.put(path, applied(self.sources[path], mutant))
@@ -130,7 +127,7 @@ class Hunt:
 
 
 def sources_of(root, room):
-    """{path: text} of the C files of a room."""
+    """Returns {path: text} of the C files of a room."""
     found = {}
     for folder, _, files in os.walk(os.path.join(root, "src", room)):
         for name in files:
@@ -142,10 +139,11 @@ def sources_of(root, room):
 
 
 def lock_folder(folder):
-    """Two hunts in one checkout would share trees; who holds this is alone.
-    The lock ends with its process."""
+    """Locks the folder: two hunts in one checkout would share trees. The lock
+    ends with its process."""
     os.makedirs(folder, exist_ok=True)
-    lock = open(os.path.join(folder, "lock"), "a", encoding="utf-8")
+    path = os.path.join(folder, "lock")
+    lock = open(path, "a", encoding="utf-8")  # noqa: SIM115 - its caller's
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -154,16 +152,24 @@ def lock_folder(folder):
 
 
 def configured(root, folder, jobs):
-    """The trees, and {test: the files it is made of}."""
     trees = [Tree(root, os.path.join(folder, str(i))) for i in range(jobs)]
     for tree in trees:
         tree.configure()
-    return trees, {test: trees[0].files_of(test) for test in trees[0].tests()}
+    return trees
+
+
+def find_tests(tree, sources, table):
+    """Returns {path: its tests} for the sources that have any."""
+    rows = {path: row_of(path, table) for path in sources}
+    starts = tuple({start for row in rows.values() for start in row})
+    linked = {test: tree.files_of(test)
+              for test in tree.tests() if starts and test.startswith(starts)}
+    found = {path: tests_of(path, row, linked) for path, row in rows.items()}
+    return {path: tests for path, tests in found.items() if tests}
 
 
 def build(trees, tests):
-    """Builds the tests everywhere, sees them pass, and how long that takes:
-    {test: seconds}."""
+    """Builds the tests in all trees and runs them; returns {test: seconds}."""
     for tree in trees:
         tree.make(tests)
 
@@ -192,6 +198,7 @@ def arguments():
                         metavar="J", help="so many at once (one per core)")
     parser.add_argument("--root", default=os.path.dirname(os.path.dirname(
         os.path.abspath(__file__))), help=argparse.SUPPRESS)
+    parser.add_argument("--tests", default=TESTS, help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
@@ -200,25 +207,27 @@ def run_all(hunt, mutants, jobs):
     try:
         for _ in pool.map(lambda one: hunt.hunt(*one), mutants):
             pass
-    finally:  # of an interrupted hunt no further mutant is tried
+    finally:  # after an interrupt, try no further mutants
         pool.shutdown(cancel_futures=True)
 
 
 def hunt_in(root, room, args):
     folder = os.path.join(root, "build", "mutate")
     lock = lock_folder(folder)
-    trees, linked = configured(root, folder, args.jobs)
-    sources = {path: text for path, text in sources_of(root, room).items()
-               if tests_of(path, linked)}
+    trees = configured(root, folder, args.jobs)
+    sources = sources_of(root, room)
+    tests = find_tests(trees[0], sources, read_table(args.tests))
+    sources = {path: sources[path] for path in tests}
     if not sources:
-        fail(f"src/{room} has no test in C", 2)
+        fail(f"src/{room} has no test in {os.path.basename(args.tests)}", 2)
     mutants = chosen(sources, args.count, random.Random(args.seed))
     print(f"mutate: src/{room}, {len(mutants)} mutants, --seed {args.seed}",
           flush=True)
-    # By file: what the one before changed is not compiled once more.
+    # Sorted by file, so that the previous mutant's file is not compiled once
+    # more.
     mutants.sort(key=lambda one: one[0])
-    wanted = {test for path, _ in mutants for test in tests_of(path, linked)}
-    hunt = Hunt(trees, linked, sources, build(trees, sorted(wanted)))
+    wanted = {test for path, _ in mutants for test in tests[path]}
+    hunt = Hunt(trees, tests, sources, build(trees, sorted(wanted)))
     run_all(hunt, mutants, args.jobs)
     print(f"mutate: {hunt.summary()}")
     lock.close()

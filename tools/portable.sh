@@ -1,15 +1,17 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # portable.sh: builds build/portable/MACHINE/libvgpu.so for glibc 2.17 and newer
-# by the compiler of Zig (the command ZIG), which brings the C library's symbols
-# of that time. One libvgpu.so stands in all containers of a host, so it must not
-# want a newer C library than the oldest of them has.
+# with Zig's compiler (the command ZIG), which has the symbols of that C
+# library. One libvgpu.so serves all containers of a host, so it must not need a
+# newer C library than the oldest container has.
 # shellcheck disable=SC2086,SC2046 # ZIG is a list of words; so are files
 set -eu
 cd "$(dirname "$0")/.."
 out=build/portable
 
 compile() {
-	for source in src/limit/*.c src/limit/preload/*.[cS] src/base/*.c; do
+	for source in src/limit/*.c src/limit/preload/*.c \
+		src/limit/preload/*/*.[cS] src/base/*.c; do
 		$ZIG cc -target "$target" -c $machine_flags -std=gnu17 -O2 \
 			-fPIC -fvisibility=hidden -ftls-model=initial-exec \
 			-ffunction-sections -fdata-sections \
@@ -24,9 +26,9 @@ stub() {
 	find "$objects/cache/o" -name "$1"
 }
 
-# Zig would link with all libraries of that C library, and the first of them that
-# has a symbol would be needed. Linked with libc.so.6 and the linker alone, the
-# library needs no others.
+# Zig would link all libraries of that C library, and the library would need the
+# first of them that has a symbol. Linked only with libc.so.6 and the dynamic
+# linker, it needs no others.
 link() {
 	: >"$objects/empty.c"
 	$ZIG cc -target "$target" -shared -o "$objects/empty.so" \
@@ -47,7 +49,7 @@ for machine in x86_64 aarch64; do
 	objects=$PWD/$to/objects
 	rm -rf "$objects"
 	mkdir -p "$objects"
-	# Its own cache does not see that a table has changed that the assembler
+	# Zig's own cache does not notice changes of a table that the assembler
 	# includes.
 	export ZIG_GLOBAL_CACHE_DIR="$objects/cache"
 	export ZIG_LOCAL_CACHE_DIR="$objects/cache"

@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""Brings docs/stat.schema.json up to the tables of metrics in include/gpukit.
+# SPDX-License-Identifier: Apache-2.0
+"""Updates docs/stat.schema.json from the tables of metrics in include/gpukit,
+and from the bounds of other numbers in src/core/read/bounds.def.
 
 stat-schema.py           writes the file
-stat-schema.py --check   1 and the name of what is missing, if it is not so
+stat-schema.py --check   exits with 1 and names what is out of date, if
+anything is
 """
 import json
 import os
@@ -11,33 +14,43 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SCHEMA = os.path.join(ROOT, "docs", "stat.schema.json")
-# Units whose numbers have a fraction when they are printed.
+# Units whose numbers are printed with a fraction.
 FRACTIONS = {"CENTIPERCENT", "MILLIWATT", "MILLIJOULE", "NANOSECOND"}
 ON_REQUEST = {"DETAIL", "EVENT", "HOST_ASKED"}
-ROW = re.compile(r"^(\w+)\(\w+,\s*\"(\w+)\",\s*(.*?)\s*"
+ROW = re.compile(r"^(\w+)\((?:\w+,\s*\"(\w+)\"|(\w+)),\s*(.*?)\s*"
                  r"((?:\"[^\"]*\"\s*)+)\)$", re.S | re.M)
 
 
-def rows(table):
-    """(name, [columns between name and help], help) of a .def file."""
-    path = os.path.join(ROOT, "include", "gpukit", table)
-    with open(path, encoding="utf-8") as file:
+def rows(*path):
+    """Returns (name, [columns between name and help], help) of a .def file."""
+    with open(os.path.join(ROOT, *path), encoding="utf-8") as file:
         text = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
-    for _, name, columns, words in ROW.findall(text):
-        yield (name, re.findall(r"\w+", columns),
+    for _, name, bare, columns, words in ROW.findall(text):
+        yield (name or bare, [c.strip() for c in columns.split(",")[:-1]],
                "".join(re.findall(r"\"([^\"]*)\"", words)))
 
 
-def value(unit, text):
+def table(name):
+    return rows("include", "gpukit", name)
+
+
+def ends(least, most):
+    """Parses a row's bounds, such as 1e15 and -9.5; prints integers without a
+    fraction."""
+    return {"minimum": int(float(least)), "maximum": int(float(most))}
+
+
+def value(unit, least, most, text):
     kind = "number" if unit in FRACTIONS else "integer"
-    return {"type": [kind, "null"], "description": text}
+    return {"type": [kind, "null"], **ends(least, most), "description": text}
 
 
-def fill_metrics(into, table):
-    """Metrics are keys of the object; those read on request need not be."""
-    for name, (unit, _, tier), text in rows(table):
-        if name not in into["properties"]:
-            into["properties"][name] = value(unit, text)
+def fill_metrics(into, metrics):
+    """Metrics are keys of the object; those read only on request are
+    optional."""
+    for name, (unit, _, tier, least, most), text in table(metrics):
+        into["properties"].setdefault(name, value(unit, least, most, text))
+        into["properties"][name].update(ends(least, most))
         if tier not in ON_REQUEST and name not in into["required"]:
             into["required"].append(name)
 
@@ -50,7 +63,7 @@ def whole(properties):
 
 def facts():
     texts = {name: {"type": ["string", "null"], "description": text}
-             for name, _, text in rows("texts.def")}
+             for name, _, text in table("texts.def")}
     return whole({**texts, "why": {
         "type": "object", "additionalProperties": {"type": "string"}}})
 
@@ -62,8 +75,8 @@ def link():
                 "description": "what it leads to"},
         "remote_bus_id": {"type": ["string", "null"]},
     }
-    values = {name: value(unit, text)
-              for name, (unit, _), text in rows("links.def")}
+    values = {name: value(unit, least, most, text)
+              for name, (unit, _, least, most), text in table("links.def")}
     return whole({**fixed, **values, "why": {
         "type": "object", "additionalProperties": {"type": "string"}}})
 
@@ -83,10 +96,27 @@ def place():
         "numa_nodes": {"type": ["string", "null"], "description": "NUMA nodes "
                        "of host memory near to the GPU"},
         "numa_node": {"type": ["integer", "null"], "description": "NUMA node "
-                      "that the memory of the GPU is"},
+                      "of the GPU's memory"},
         "peers": {"type": "array", "items": peer, "description": "the way to "
                   "each GPU, in NVML's order"},
     })
+
+
+def fill_bounds(parts, top):
+    """Sets the bounds of numbers besides metrics, by key, at every level."""
+    place, device = (parts[p]["properties"] for p in ("place", "device"))
+    metrics = {name for part in ("metrics.def", "process_metrics.def")
+               for name, _, _ in table(part)}
+    objects = [(top, ()), (parts["host"]["properties"], ()),
+               (device, metrics), (parts["process"]["properties"], metrics),
+               (device["age_seconds"]["properties"], ()), (place, ()),
+               (place["peers"]["items"]["properties"], ())]
+    for _, (_, least, most, _), keys in rows("src", "core", "read",
+                                             "bounds.def"):
+        for key in keys.split():
+            for properties, others in objects:
+                if key in properties and key not in others:
+                    properties[key].update(ends(least, most))
 
 
 def fill(schema):
@@ -103,6 +133,7 @@ def fill(schema):
     schema["properties"]["topology"] = {
         "type": "array", "items": {"$ref": "#/$defs/place"},
         "description": "where the GPUs are, in NVML's order, with --detail"}
+    fill_bounds(parts, schema["properties"])
 
 
 def main():

@@ -1,19 +1,22 @@
 #!/usr/bin/env python3
-"""Compares the tests that there are with those that ran, names what did not
+# SPDX-License-Identifier: Apache-2.0
+"""Compares the existing tests with those that ran, names those that did not
 run, and prints how many passed.
 
 Usage: tools/tests-ran.py BUILD [--whole] [--ignore DIR]... [--any-may-skip]
-                         [--status NAME=CODE]...
+                         [--status NAME=CODE]... [--left-out TESTS=WHY]...
 
-Reads of the build tree: ctest.json (the list of ctest), ctest.log (its -V),
+Reads in the build tree: ctest.json (the list of ctest), ctest.log (its -V),
 compile_commands.json, pytest*.ids (what pytest collected, written by
-tests/conftest.py), pytest*.xml (its JUnit reports). A test that was skipped
-fails, unless tests/may-skip.txt allows it; --any-may-skip: unless CI is set.
---whole: all tests were asked for; a test that is written down and was not
-collected fails, and so does a row of may-skip.txt that names no test; --ignore:
-but for those of a directory of tests/, which another command runs.
---status is how a runner ended: with other than 0, some test must have failed.
-The last line is "N passed, N failed[, N skipped]"; exit 1: any failed.
+tests/conftest.py), pytest*.xml (its JUnit reports). A skipped test fails,
+unless tests/may-skip.txt allows it; --any-may-skip: allowed unless CI is set.
+--whole: all tests were requested; a test that exists but was not collected
+fails, and so does a row of may-skip.txt that matches no test; --ignore: except
+those in a directory of tests/ that another command runs.
+--status: the exit status of a runner; unless it is 0, some test must have
+failed.
+--left-out: tests that were not requested; reported as one skipped test. The
+last line is "N passed, N failed[, N skipped]"; exit status 1: any failed.
 """
 
 import argparse
@@ -30,10 +33,12 @@ import xml.etree.ElementTree as ElementTree
 TESTS = os.path.join(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))), "tests")
 
-# The fate of a test: passed, failed or skipped, and why.
+# The outcome of a test: passed, failed or skipped, and why.
 Fate = collections.namedtuple("Fate", "what why")
 PASSED = Fate("passed", "")
 ABSENT = Fate("failed", "did not run to its end")
+# The reasons of tests/can.py and tests/can.h for what a machine lacks.
+CANNOT = re.compile(r"(?:Skipped: )?(cannot:[a-z0-9-]+):")
 RESULT = re.compile(r"\[ +(OK|FAILED|SKIPPED) +\] (\w+)$")
 
 
@@ -43,7 +48,8 @@ def read(path):
 
 
 def lines_by_program(log):
-    """{program: its output} of `ctest -V`, which numbers every line."""
+    """Returns {program: its output} of `ctest -V`, which numbers every
+    line."""
     names, lines = {}, collections.defaultdict(list)
     for line in log.splitlines():
         begun = re.match(r" +Start +(\d+): (\S+)", line)
@@ -56,19 +62,23 @@ def lines_by_program(log):
 
 
 def of_program(name, lines):
-    """{id: fate} of the tests of a program in C, from what cmocka prints."""
-    fates, announced = {}, 0
+    """Returns {id: outcome} of the tests of a C program, from cmocka's
+    output."""
+    fates, announced, why = {}, 0, "skip()"
     for line in lines:
-        # A test may run one more group in a child: the largest is the whole.
+        # A test may run another group in a child: the largest number is the
+        # total.
         count = re.search(r"\[=+\] .*Running (\d+) test", line)
         announced = max(announced, int(count[1]) if count else 0)
         begun = re.search(r"\[ RUN +\] (\w+)$", line)
         if begun:
             fates.setdefault(f"{name}/{begun[1]}", ABSENT)
+            why = "skip()"
+        why = line.strip() if CANNOT.match(line.strip()) else why
         result = RESULT.search(line)
         if result:
             what = {"OK": PASSED, "FAILED": Fate("failed", "failed"),
-                    "SKIPPED": Fate("skipped", "skip()")}[result[1]]
+                    "SKIPPED": Fate("skipped", why)}[result[1]]
             test = f"{name}/{result[2]}"
             if fates.get(test, ABSENT) in (ABSENT, PASSED):
                 fates[test] = what
@@ -79,13 +89,14 @@ def of_program(name, lines):
 
 
 def is_plain(test):
-    """Is it labelled as a program that is one test and prints as it likes?"""
+    """Whether its label says that the program is a single test with output of
+    its own."""
     return any(one["name"] == "LABELS" and "plain" in one["value"]
                for one in test.get("properties", []))
 
 
 def of_plain(ended):
-    """The fate of such a program by what ctest says of its end."""
+    """Returns the outcome of such a program, from ctest's result."""
     if ended == "Passed":
         return PASSED
     if "Skipped" in ended:
@@ -94,7 +105,7 @@ def of_plain(ended):
 
 
 def c_fates(build):
-    """{id: fate} of all tests in C."""
+    """Returns {id: outcome} of all C tests."""
     tests = json.loads(read(os.path.join(build, "ctest.json")))["tests"]
     names = [test["name"] for test in tests if not is_plain(test)]
     log = read(os.path.join(build, "ctest.log"))
@@ -113,7 +124,7 @@ def c_fates(build):
 
 
 def unbuilt(build, tests):
-    """The files of tests in C that no program is made of."""
+    """Returns the files of C tests that no program is made of."""
     compiled = {os.path.realpath(one["file"]) for one in json.loads(
         read(os.path.join(build, "compile_commands.json")))}
     found = glob.glob(os.path.join(tests, "**", "*_test.c"), recursive=True)
@@ -122,7 +133,7 @@ def unbuilt(build, tests):
 
 
 def id_of(node):
-    """The id of pytest as JUnit writes it: class::name."""
+    """Returns a pytest id as JUnit writes it: class::name."""
     path, bracket, rest = node.partition("[")
     *places, name = path.split("::")
     places[0] = places[0].removesuffix(".py").replace("/", ".")
@@ -135,22 +146,23 @@ def of_case(case):
         found = case.find(tag)
         if found is not None:
             why = found.get("message") or tag
-            if why == "collection skipped":  # a whole file: the text says why
+            # a whole file: the text has the reason
+            if why == "collection skipped":
                 why = found.text or why
             return Fate(what, why.splitlines()[0])
     return PASSED
 
 
 def collected(build):
-    """What the runs of pytest have collected, each of which leaves a list and a
-    report, pytest.xml beside pytest.ids."""
+    """Returns what the runs of pytest have collected. Each run writes a list
+    and a report: pytest.ids and pytest.xml."""
     lists = sorted(glob.glob(os.path.join(build, "pytest*.ids")))
     return {one[:-4]: read(one).splitlines() for one in lists}
 
 
 def python_fates(build):
-    """{id: fate} of all tests in Python; what was collected and is in no
-    report did not run."""
+    """Returns {id: outcome} of all Python tests; a test that was collected but
+    is in no report did not run."""
     runs = collected(build) or {os.path.join(build, "pytest"): []}
     fates = {id_of(node): ABSENT for nodes in runs.values() for node in nodes}
     cases = [case for run in runs for case in
@@ -165,7 +177,7 @@ def python_fates(build):
 
 
 def written(path):
-    """The tests in a file of Python, in its order: test_a, Class::test_b."""
+    """Returns the tests in a Python file, in order: test_a, Class::test_b."""
     def named(nodes, before=""):
         for node in nodes:
             if isinstance(node, ast.ClassDef) and node.name.startswith("Test"):
@@ -177,9 +189,9 @@ def written(path):
 
 
 def uncollected(build, tests, ignored, fates):
-    """Tests that pytest never saw: their file's name is not one of a test, or
-    another test of the same name comes behind them."""
-    # A node may end with its arguments, and behind @ the group of xdist.
+    """Returns tests that pytest never saw: their file does not have a test's
+    name, or a later test has the same name."""
+    # A node may end with its arguments, and with @ and the group of xdist.
     seen = {node.partition("[")[0].partition("@")[0]
             for nodes in collected(build).values() for node in nodes}
     found, root = {}, os.path.dirname(tests)
@@ -197,11 +209,13 @@ def uncollected(build, tests, ignored, fates):
     return found
 
 
-def rows_of_nothing(tests, fates):
-    """Rows of may-skip.txt that name no test any more."""
+def rows_of_nothing(tests, ignored, fates):
+    """Returns rows of may-skip.txt that match no test any more, except those
+    for another command."""
+    elsewhere = tuple(f"tests.{directory}." for directory in ignored)
     for line in read(os.path.join(tests, "may-skip.txt")).splitlines():
         pattern = line.split(maxsplit=1)[0] if line.strip() else "#"
-        if not pattern.startswith("#") and not any(
+        if not pattern.startswith(("#", "cannot:", *elsewhere)) and not any(
                 reason_for(test, [(pattern, "")]) is not None
                 for test in fates):
             yield f"tests/may-skip.txt: {pattern}", Fate(
@@ -209,13 +223,16 @@ def rows_of_nothing(tests, fates):
 
 
 def has_to_run(where):
-    """The second word of a row of tests/may-skip.txt is so here."""
-    return os.getuid() == 0 if where == "root" else \
-        where != "-" and os.path.exists(where)
+    """Whether the condition in the second word of a row of tests/may-skip.txt
+    holds here."""
+    words = {"root": os.getuid() == 0, "ci": bool(os.environ.get("CI")),
+             "-": False}
+    return words[where] if where in words else os.path.exists(where)
 
 
 def allowed_rows(tests):
-    """(pattern, reason) of what tests/may-skip.txt allows here."""
+    """Returns the (pattern, reason) rows of tests/may-skip.txt that apply
+    here."""
     rows = []
     for line in read(os.path.join(tests, "may-skip.txt")).splitlines():
         if line and not line.startswith("#"):
@@ -226,22 +243,29 @@ def allowed_rows(tests):
 
 
 def reason_for(test, rows):
-    # Parameters are in brackets, which a pattern is to mean as they stand.
+    # Parameters are in brackets, which must match literally.
     return next((reason for pattern, reason in rows if fnmatch.fnmatchcase(
         test, pattern.replace("[", "[[]"))), None)
 
 
+def may_skip(test, fate, rows):
+    """Whether a row names the test, or the resource that the machine lacks."""
+    cannot = CANNOT.match(fate.why)
+    return reason_for(test, rows) is not None or \
+        cannot and reason_for(cannot[1], rows) is not None
+
+
 def judged(fates, rows):
-    """The fates, with skips that no row allows as failures."""
+    """Returns the outcomes, with skips that no row allows as failures."""
     for test, fate in fates.items():
-        if fate.what == "skipped" and reason_for(test, rows) is None:
+        if fate.what == "skipped" and not may_skip(test, fate, rows):
             fate = Fate("failed", f"skipped: {fate.why} (tests/may-skip.txt "
                         "does not allow it)")
         yield test, fate
 
 
 def runners(statuses, fates):
-    """A runner that failed without a test that did is a failure itself."""
+    """A runner that failed without a failed test is itself a failure."""
     if any(fate.what == "failed" for fate in fates.values()):
         return {}
     return {name: Fate("failed", f"ended with status {code}")
@@ -257,6 +281,7 @@ def arguments():
     parser.add_argument("--ignore", action="append", default=[])
     parser.add_argument("--any-may-skip", action="store_true")
     parser.add_argument("--status", action="append", default=[])
+    parser.add_argument("--left-out", action="append", default=[])
     parser.add_argument("--tests", default=TESTS, help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -270,19 +295,22 @@ def main():
         if args.whole:
             fates.update(uncollected(args.build, args.tests, args.ignore,
                                      fates))
-            fates.update(rows_of_nothing(args.tests, fates))
+            fates.update(rows_of_nothing(args.tests, args.ignore,
+                                         fates))
         rows = [("*", "")] if anything else allowed_rows(args.tests)
     except (OSError, ValueError, SyntaxError, ElementTree.ParseError) as error:
         sys.exit(f"tests-ran: no report of the tests: {error}")
     fates = dict(judged(fates, rows))
     fates.update(runners(args.status, fates))
+    fates.update((name, Fate("skipped", why)) for name, _, why in
+                 (one.partition("=") for one in args.left_out))
     for test, fate in sorted(fates.items()):
         if fate.what != "passed":
             print(f"{fate.what}: {test}: {fate.why}")
     counts = collections.Counter(fate.what for fate in fates.values())
     print(f"{counts['passed']} passed, {counts['failed']} failed" +
           (f", {counts['skipped']} skipped" if counts["skipped"] else ""))
-    sys.exit(counts["failed"] > 0 or not fates)
+    sys.exit(counts["failed"] > 0 or len(fates) == len(args.left_out))
 
 
 if __name__ == "__main__":

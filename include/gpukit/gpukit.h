@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gpukit.h - the public interface of libgpukit: GPUs, the processes that use
  * them, and the host, read as one snapshot.
  *
- * Results are 0 or a negative enum gk_err; outputs come last and are untouched
+ * Results are 0 or a negative enum gk_err; outputs come last and are unchanged
  * on failure. The library never prints and never exits. A struct gk belongs to
- * one thread at a time but for the functions of "one device at once"; a
- * snapshot may be read by many threads at once.
+ * one thread at a time, except for the functions of "one device at once"; many
+ * threads may read a snapshot at the same time.
  */
 #ifndef GPUKIT_GPUKIT_H
 #define GPUKIT_GPUKIT_H
@@ -29,10 +30,10 @@ enum gk_err {
 #undef GK_ERR
 };
 
-/* A static text for any int; never NULL. */
+/* Returns a static text for any int; never NULL. */
 GK_API const char *gk_strerror(int err);
 
-/* How the integer of a metric is scaled when it is printed. */
+/* What one unit of a metric's integer stands for. */
 enum gk_unit {
 	GK_UNIT_NONE,         /* a count, a state, a generation */
 	GK_UNIT_PERCENT,      /* 1 = 1 % */
@@ -45,35 +46,44 @@ enum gk_unit {
 	GK_UNIT_NANOSECOND,
 };
 
-/* A metric moves both ways, only grows, or is a number or bits of NVML's. */
+/*
+ * GAUGE: goes up and down; COUNTER: only grows; STATE: a number or bits as NVML
+ * defines them.
+ */
 enum gk_kind { GK_KIND_GAUGE, GK_KIND_COUNTER, GK_KIND_STATE };
 
-/* How often a value is read, and by whom. */
+/* When and from where a value is read. */
 enum gk_tier {
-	GK_TIER_FAST,       /* utilisation, memory, clocks, power */
-	GK_TIER_MEDIUM,     /* process lists and what costs more than 100 us */
-	GK_TIER_SLOW,       /* limits, modes, ECC, links */
-	GK_TIER_ASKED,      /* blocks the driver: only with GK_WITH_PCIE */
-	GK_TIER_DETAIL,     /* what few ask for: only with GK_WITH_DETAIL */
-	GK_TIER_EVENT,      /* told as it happens: only with GK_WITH_EVENTS */
-	GK_TIER_HOST,       /* from /proc, not from the driver */
-	GK_TIER_HOST_ASKED, /* the same, each only with its bit of gk_with */
+	GK_TIER_FAST,   /* utilisation, memory, clocks, power */
+	GK_TIER_MEDIUM, /* process lists, and values that cost more than 100
+			 * us */
+	GK_TIER_SLOW,   /* limits, modes, ECC, links */
+	GK_TIER_ASKED,  /* reading it blocks the driver: only with
+			 * GK_WITH_PCIE */
+	GK_TIER_DETAIL, /* rarely needed: only with GK_WITH_DETAIL */
+	GK_TIER_EVENT,  /* reported as it happens: only with
+			 * GK_WITH_EVENTS */
+	GK_TIER_HOST,   /* from /proc, not from the driver */
+	/* from /proc too, but only if requested by a bit of gk_with */
+	GK_TIER_HOST_ASKED,
 	GK_TIER_COUNT
 };
 
-/* The metrics of a device: metrics.def has name, unit and meaning of each. */
+/*
+ * The metrics of a device; metrics.def has the name, unit and meaning of each.
+ */
 enum gk_metric {
-#define METRIC(id, name, unit, kind, tier, help) GK_M_##id,
+#define METRIC(id, name, unit, kind, tier, least, most, help) GK_M_##id,
 #include <gpukit/metrics.def>
 #undef METRIC
 	GK_M_COUNT
 };
 
 /*
- * Arrays of this header have room for what later versions add, so that what is
- * compiled with an older header goes on working: beyond GK_..._COUNT they hold
- * nothing. For the same reason numbers stay what they are, and structs have
- * room at their end.
+ * Arrays in this header have spare elements for later versions, so that
+ * programs compiled with an older header keep working; elements from
+ * GK_..._COUNT on are unused. For the same reason numbers never change, and
+ * structs have spare members at their end.
  */
 #define GK_M_ROOM    384
 #define GK_PM_ROOM   32
@@ -81,7 +91,7 @@ enum gk_metric {
 #define GK_L_ROOM    16
 #define GK_TIER_ROOM 16
 
-/* Some of the metrics. Zeroed: none. */
+/* A set of metrics. A zeroed set is empty. */
 struct gk_metric_set {
 	uint64_t bits[GK_M_ROOM / 64];
 };
@@ -109,9 +119,9 @@ static inline bool gk_metric_set_has(const struct gk_metric_set *set,
 	return set->bits[metric / 64] >> metric % 64 & 1;
 }
 
-/* The metrics of a process: process_metrics.def has what each is. */
+/* The metrics of a process; process_metrics.def has the meaning of each. */
 enum gk_process_metric {
-#define METRIC(id, name, unit, kind, tier, help) GK_PM_##id,
+#define METRIC(id, name, unit, kind, tier, least, most, help) GK_PM_##id,
 #include <gpukit/process_metrics.def>
 #undef METRIC
 	GK_PM_COUNT
@@ -126,14 +136,16 @@ struct gk_metric_info {
 	enum gk_tier tier;
 };
 
-/* Rows of metrics.def and process_metrics.def, in the order of the enums. */
+/*
+ * The rows of metrics.def and process_metrics.def, in the order of the enums.
+ */
 GK_API extern const struct gk_metric_info gk_metrics[GK_M_ROOM];
 GK_API extern const struct gk_metric_info gk_process_metrics[GK_PM_ROOM];
 
-/* Why a value is absent. Absent is never 0 and never guessed. */
+/* Why a value is absent. An absent value is never 0 and never guessed. */
 enum gk_absence {
 	GK_PRESENT,
-	GK_ABSENT_NOT_READ,      /* not read yet, or not asked for */
+	GK_ABSENT_NOT_READ,      /* not read yet, or not requested */
 	GK_ABSENT_NOT_SUPPORTED, /* this GPU or driver has no such value */
 	GK_ABSENT_NO_FUNCTION,   /* the driver library lacks the function */
 	GK_ABSENT_PERMISSION,
@@ -143,20 +155,42 @@ enum gk_absence {
 	GK_ABSENT_HIDDEN,  /* /proc does not show it (hidepid, container) */
 	GK_ABSENT_ONE_SNAPSHOT, /* a difference needs two snapshots */
 	GK_ABSENT_RESET,        /* the GPU must be reset first */
-	GK_ABSENT_NONE,         /* read, and this process or device has none */
+	/* read, but this process or device has no such value */
+	GK_ABSENT_NONE,
+	GK_ABSENT_NONSENSE, /* reported, but out of the metric's range */
 	GK_ABSENCE_COUNT
 };
 
-/* A short text: "not supported". Never NULL. */
+/* Returns a short text: "not supported". Never NULL. */
 GK_API const char *gk_absence_text(enum gk_absence why);
 
-/* One value: valid only when why is GK_PRESENT. */
+/*
+ * A value; valid only if `why` is GK_PRESENT. If `why` is GK_ABSENT_NONSENSE, v
+ * is the reported number, for gk_reason(): INT64_MIN if it was not a number,
+ * INT64_MAX or -INT64_MAX if it did not fit in 64 bits.
+ */
 struct gk_value {
 	int64_t v;
 	enum gk_absence why;
 };
 
-/* Facts of a GPU that are words. */
+/* The size of the buffer for gk_reason(). */
+#define GK_REASON_MAX 64
+
+/*
+ * Writes to dst why a value is absent. If the reported number was out of range,
+ * it is included: "nonsense: 250", in the unit in which the metric's name ends.
+ * dst has GK_REASON_MAX bytes. Returns dst.
+ */
+GK_API const char *gk_reason(char *dst, struct gk_value value,
+			     enum gk_unit unit);
+
+/* A range of valid values, both ends included: integers like gk_value.v. */
+struct gk_range {
+	int64_t least, most;
+};
+
+/* Textual facts of a GPU. */
 enum gk_fact {
 #define TEXT(id, name, help) GK_T_##id,
 #include <gpukit/texts.def>
@@ -166,7 +200,7 @@ enum gk_fact {
 
 /* Values of one NVLink. */
 enum gk_link_metric {
-#define LINK(id, name, unit, kind, help) GK_L_##id,
+#define LINK(id, name, unit, kind, least, most, help) GK_L_##id,
 #include <gpukit/links.def>
 #undef LINK
 	GK_L_COUNT
@@ -177,14 +211,24 @@ struct gk_fact_info {
 	const char *name, *help;
 };
 
-/* Rows of texts.def and links.def, in the order of the enums. */
+/* The rows of texts.def and links.def, in the order of the enums. */
 GK_API extern const struct gk_fact_info gk_facts[GK_T_ROOM];
 GK_API extern const struct gk_metric_info gk_link_metrics[GK_L_ROOM];
 
-#define GK_NAME_MAX  96
-#define GK_LINKS_MAX 36 /* links that NVML can name */
+/*
+ * gk_metric_range(), gk_process_metric_range() and gk_link_metric_range()
+ * return the range of a metric; NULL: no such metric. A value out of range,
+ * whoever reported it, is always absent, as GK_ABSENT_NONSENSE.
+ */
+GK_API const struct gk_range *gk_metric_range(enum gk_metric metric);
+GK_API const struct gk_range *
+gk_process_metric_range(enum gk_process_metric metric);
+GK_API const struct gk_range *gk_link_metric_range(enum gk_link_metric metric);
 
-/* One text: valid only when why is GK_PRESENT. */
+#define GK_NAME_MAX  96
+#define GK_LINKS_MAX 36 /* the number of links that gk_detail can contain */
+
+/* A text; valid only if `why` is GK_PRESENT. */
 struct gk_text {
 	char s[GK_NAME_MAX];
 	enum gk_absence why;
@@ -199,45 +243,46 @@ enum gk_link_end {
 	GK_LINK_END_COUNT
 };
 
-/* "gpu"; never NULL. */
+/* Returns "gpu" and the like; never NULL. */
 GK_API const char *gk_link_end_name(enum gk_link_end end);
 
 /* An NVLink of a device. */
 struct gk_link {
-	unsigned index; /* NVML's number of the link; there may be holes */
+	unsigned index; /* NVML's number of the link; there may be gaps */
 	enum gk_link_end end;
 	char remote_bus_id[32]; /* as in gk_device; empty if unknown */
 	struct gk_value m[GK_L_ROOM];
 };
 
-/* The account of a process, as the driver kept it while accounting was on. */
+/* The driver's account of a process, kept while accounting was on. */
 struct gk_account {
 	unsigned pid;
 	bool running;
-	struct gk_value gpu_util, mem_util; /* percent of its life */
+	struct gk_value gpu_util, mem_util; /* percent of its lifetime */
 	struct gk_value max_memory;         /* bytes */
-	struct gk_value time;               /* ns that it used the GPU */
+	/* nanoseconds during which it used the GPU */
+	struct gk_value time;
 };
 
 /* Why a page of memory was retired. */
 enum gk_page_cause { GK_PAGE_CORRECTED, GK_PAGE_UNCORRECTED };
 
-/* A page of memory that is not used any more because of errors. */
+/* A page of memory that is no longer used because of errors. */
 struct gk_page {
 	uint64_t address;
 	uint64_t wall_ns; /* when it was retired; 0: unknown */
 	enum gk_page_cause cause;
 };
 
-/* A pair of clocks that can be set. */
+/* A pair of clocks that can be set together. */
 struct gk_clock {
 	unsigned memory_mhz, graphics_mhz;
 };
 
-/* Values whose last samples the driver keeps. */
+/* Values that the driver samples by itself. */
 enum gk_sampled {
 	GK_SAMPLED_POWER, /* mW */
-	GK_SAMPLED_GPU,   /* percent, as those below */
+	GK_SAMPLED_GPU,   /* in percent, as are the next values */
 	GK_SAMPLED_MEMORY,
 	GK_SAMPLED_ENCODER,
 	GK_SAMPLED_DECODER,
@@ -248,43 +293,85 @@ enum gk_sampled {
 
 /* The driver's own samples of a value. */
 struct gk_samples {
-	enum gk_absence why; /* GK_ABSENT_NONE: it has none yet */
+	enum gk_absence why; /* GK_ABSENT_NONE: no samples yet */
 	unsigned count;
-	uint64_t duration_ns; /* from the first to the last */
+	uint64_t duration_ns; /* from the first sample to the last */
 	int64_t max, min, avg;
 };
 
-/* The texts, links and lists of the DETAIL tier; its numbers are metrics. */
+/*
+ * The texts, links and lists of the DETAIL tier; the numbers of that tier are
+ * metrics.
+ */
 struct gk_detail {
 	struct gk_text facts[GK_T_ROOM];
 	unsigned link_count;
+	/* as many as fit; gk_links() returns all */
 	struct gk_link links[GK_LINKS_MAX];
-	/* Empty without GK_WITH_LISTS. */
+	/* The lists are empty without GK_WITH_LISTS. */
 	size_t account_count, page_count, clock_count;
 	const struct gk_account *accounts; /* oldest first */
 	const struct gk_page *pages;
 	const struct gk_clock *clocks;               /* highest first */
-	struct gk_samples samples[GK_SAMPLED_COUNT]; /* as the lists */
+	struct gk_samples samples[GK_SAMPLED_COUNT]; /* likewise */
+};
+
+/* Returns all links of a GPU, *ret_count of them; the detail owns them. */
+GK_API const struct gk_link *gk_links(const struct gk_detail *detail,
+				      size_t *ret_count);
+
+/* An Xid error, as the driver reported it. */
+struct gk_xid {
+	uint64_t at; /* sequence number on this GPU; starts at 1 */
+	uint64_t wall_ns;
+	uint32_t number;
+	uint32_t reserved;
+};
+
+/*
+ * How often an Xid has occurred. `number` 0 stands for all Xids without an
+ * entry of their own.
+ */
+struct gk_xid_count {
+	uint32_t number, reserved;
+	uint64_t count;
+};
+
+#define GK_XIDS_MAX      64
+#define GK_XID_KINDS_MAX 32
+
+/*
+ * The Xids of a GPU since gk_open(): the latest ones, in order of occurrence,
+ * and how often each has occurred, sorted by number.
+ */
+struct gk_xids {
+	size_t count;
+	struct gk_xid last[GK_XIDS_MAX];
+	size_t kind_count;
+	struct gk_xid_count kinds[GK_XID_KINDS_MAX];
 };
 
 /* Whether a GPU answers. */
 enum gk_health {
 	GK_HEALTH_OK,
-	GK_HEALTH_LOST, /* NVML says lost; retried at every snapshot */
-	/* The driver has not answered: within the timeout in a snapshot, within
-	 * the timeout and two periods of the FAST tier while watching. */
+	/* NVML reports that the GPU is lost; every snapshot tries again */
+	GK_HEALTH_LOST,
+	/*
+	 * The driver has not answered: in a snapshot, within the timeout; while
+	 * watching, within the timeout plus two periods of the FAST tier.
+	 */
 	GK_HEALTH_STALE,
-	GK_HEALTH_ERROR, /* NVML cannot use it; nvml_error says why */
+	GK_HEALTH_ERROR, /* NVML cannot use the GPU; nvml_error says why */
 };
 
 /*
- * A GPU, or a MIG device of one. MIG devices follow their GPU in the list;
- * their indices may have holes.
+ * A GPU or a MIG device. MIG devices follow their GPU in the list; their
+ * indices may have gaps.
  */
 struct gk_device {
 	unsigned index; /* NVML index of the GPU */
 	int mig_index;  /* index of the MIG device, -1 for a whole GPU */
-	int parent;     /* position of the GPU of a MIG device, -1 */
+	int parent;     /* a MIG device's GPU, as index in devices; else -1 */
 	int gpu_instance, compute_instance; /* -1 for a whole GPU */
 	char name[GK_NAME_MAX];
 	char uuid[GK_NAME_MAX];
@@ -292,29 +379,35 @@ struct gk_device {
 	char serial[32]; /* empty if unknown */
 	char vbios[32];  /* empty if unknown */
 	int minor;       /* /dev/nvidia<minor>, -1 if unknown */
-	int compute_major, compute_minor; /* compute capability, -1 */
+	/* compute capability; -1 if unknown */
+	int compute_major, compute_minor;
 	enum gk_health health;
 	int nvml_error; /* last nvmlReturn_t that made it unhealthy, or 0 */
-	/* Monotonic time of the last answer of each tier; 0 = none yet. */
+	/* CLOCK_MONOTONIC when each tier last answered; 0: not yet. */
 	uint64_t read_ns[GK_TIER_ROOM];
 	struct gk_value m[GK_M_ROOM];
-	/* The snapshot's; NULL for a MIG device and where the DETAIL tier has
-	 * not been read. */
+	/*
+	 * Owned by the snapshot; NULL for MIG devices and if the DETAIL tier
+	 * has not been read.
+	 */
 	const struct gk_detail *detail;
-	unsigned process_count; /* of a GPU: those of its MIG devices, too */
-	/* Why the list of processes is not known; GK_PRESENT: it is. */
+	/* the number for a GPU includes the processes on its MIG devices */
+	unsigned process_count;
+	/* Why the list of processes is unknown; GK_PRESENT if it is known. */
 	enum gk_absence processes_why;
-	uint64_t reserved[8];
+	/* Owned by the snapshot; NULL: no Xids, or they are unknown. */
+	const struct gk_xids *xids;
+	uint64_t reserved[7];
 };
 
-/* Bits: what a process does on a device. */
+/* Bits that say how a process uses a device. */
 enum gk_process_type {
 	GK_PROCESS_COMPUTE = 1,
 	GK_PROCESS_GRAPHICS = 2,
 	GK_PROCESS_MPS = 4, /* compute through the MPS server */
 };
 
-/* What /proc knows of a process. */
+/* The state of a process according to /proc. */
 enum gk_process_state {
 	GK_PROCESS_RUNNING,
 	GK_PROCESS_GONE, /* the driver lists it, /proc does not */
@@ -322,30 +415,43 @@ enum gk_process_state {
 	GK_PROCESS_NO_PERMISSION, /* /proc shows the pid and little else */
 };
 
-/* One process on one device. Strings belong to the snapshot. */
+/* One process on one device. The snapshot owns the strings. */
 struct gk_process {
 	pid_t pid;
 	pid_t parent;    /* parent process, 0 if unknown */
-	unsigned device; /* position in devices */
+	unsigned device; /* index in devices */
 	unsigned types;  /* bits of gk_process_type */
 	enum gk_process_state state;
-	uid_t uid;        /* (uid_t)-1 if unknown */
-	const char *user; /* name, else the number; "" if unknown */
+	uid_t uid; /* (uid_t)-1 if unknown */
+	/* the user's name or, without a name, the number; "" if unknown */
+	const char *user;
 	const char *name; /* comm; "" if unknown */
-	/* Arguments joined by blanks, made printable. In both forms what looks
-	 * like a secret is covered with asterisks. */
+	/*
+	 * The arguments joined by blanks, made printable. In `command` and in
+	 * `args`, what looks like a secret is replaced by asterisks.
+	 */
 	const char *command;
 	const char *container; /* container id from its cgroup; "" if none */
 	const char *pod;       /* uid of its Kubernetes pod; "" if none */
-	/* Its working directory, made printable; "" while cwd_why says why. */
+	/*
+	 * Its working directory, made printable; "" unless cwd_why is
+	 * GK_PRESENT.
+	 */
 	const char *cwd;
 	enum gk_absence cwd_why;
-	char stat; /* R running, S sleeping, D in I/O, T stopped, Z...; 0 */
-	/* Arguments as the process has them, NUL-separated; may hold any byte
-	 * but is cut at args_len. */
+	char stat; /* R running, S sleeping, D in I/O, T stopped, Z...; 0:
+		    * unknown */
+	/*
+	 * The arguments as the process has them: args_len bytes of any value,
+	 * with a NUL after each argument.
+	 */
 	const char *args;
 	size_t args_len;
-	uint64_t start_ticks; /* since boot; with pid the identity; 0 unknown */
+	/*
+	 * ticks since boot; together with pid, identifies the process; 0:
+	 * unknown
+	 */
+	uint64_t start_ticks;
 	struct gk_value m[GK_PM_ROOM];
 	uint64_t reserved[8];
 };
@@ -355,53 +461,58 @@ struct gk_host {
 	char hostname[GK_NAME_MAX];
 	uint64_t boot_ns; /* time since boot */
 	unsigned cpus;
-	struct gk_value cpu_centipercent; /* of all cores, 10000 = all busy */
-	struct gk_value load_centi[3];    /* load averages times 100 */
+	/* load of all cores; 10000: all busy */
+	struct gk_value cpu_centipercent;
+	struct gk_value load_centi[3];            /* load averages times 100 */
 	struct gk_value mem_total, mem_available; /* bytes */
 	struct gk_value swap_total, swap_free;    /* bytes */
 	uint64_t reserved[8];
 };
 
-/* The way between two GPUs, nearest first; "closest common ancestor". */
+/*
+ * The path between two GPUs, from nearest to farthest; NVML calls it their
+ * "closest common ancestor".
+ */
 enum gk_path {
 	GK_PATH_UNKNOWN,
 	GK_PATH_SELF,
 	GK_PATH_BOARD,      /* on one board */
-	GK_PATH_SINGLE,     /* one PCIe switch */
+	GK_PATH_SINGLE,     /* only one PCIe switch */
 	GK_PATH_MULTIPLE,   /* several PCIe switches, no host bridge */
-	GK_PATH_HOSTBRIDGE, /* a PCIe host bridge */
+	GK_PATH_HOSTBRIDGE, /* through a PCIe host bridge */
 	GK_PATH_NODE,       /* several host bridges of one NUMA node */
 	GK_PATH_SYSTEM,     /* between NUMA nodes */
 	GK_PATH_COUNT
 };
 
-/* "host bridge"; never NULL. */
+/* Returns "host bridge" and the like; never NULL. */
 GK_API const char *gk_path_name(enum gk_path path);
 
-/* The way from one GPU to another one. */
+/* The path from one GPU to another. */
 struct gk_peer {
 	enum gk_path path;
-	unsigned nvlinks; /* active links that lead there, by switches too */
+	/* number of active links to that GPU, direct or through switches */
+	unsigned nvlinks;
 };
 
-/* Where a GPU is. Lists are as "0-15,32-47"; empty if unknown. */
+/* The location of a GPU. Lists look like "0-15,32-47"; empty if unknown. */
 struct gk_place {
-	char cpus[256];      /* CPUs near to it */
-	char numa_nodes[64]; /* NUMA nodes of host memory near to it */
-	int numa_node;       /* NUMA node that its memory is, -1: none */
+	char cpus[256];      /* nearby CPUs */
+	char numa_nodes[64]; /* NUMA nodes of nearby host memory */
+	int numa_node;       /* NUMA node of the GPU's own memory, -1: none */
 };
 
-/* count whole GPUs by NVML index, in NVML's order. */
+/* The locations of all GPUs and the paths between them, by NVML index. */
 struct gk_topology {
 	size_t count;
-	const struct gk_place *places; /* count */
-	const struct gk_peer *peers;   /* count rows of count */
+	const struct gk_place *places; /* count entries */
+	const struct gk_peer *peers;   /* `count` rows of `count` entries */
 };
 
-/* All devices, processes and the host at one moment: plain data. */
+/* All devices, processes and the host at one time: plain data. */
 struct gk_snapshot {
-	uint64_t wall_ns; /* nanoseconds since 1970, UTC */
-	uint64_t mono_ns; /* CLOCK_MONOTONIC at the same moment */
+	uint64_t wall_ns;                 /* nanoseconds since 1970, UTC */
+	uint64_t mono_ns;                 /* CLOCK_MONOTONIC at the same time */
 	char driver_version[GK_NAME_MAX]; /* empty if unknown */
 	char nvml_version[GK_NAME_MAX];   /* empty if unknown */
 	int cuda_version;                 /* 13000 = 13.0, 0 if unknown */
@@ -409,14 +520,14 @@ struct gk_snapshot {
 	size_t device_count;
 	struct gk_device *devices;
 	size_t process_count;
-	struct gk_process *processes; /* by device, then pid */
-	/* Read once; the snapshot's. NULL without GK_WITH_TOPOLOGY. */
+	struct gk_process *processes; /* sorted by device, then by pid */
+	/* Read once; owned by the snapshot. NULL without GK_WITH_TOPOLOGY. */
 	const struct gk_topology *topology;
 };
 
 struct gk; /* an open driver library with its devices */
 
-/* Bits: what a snapshot reads besides the usual, or leaves out. */
+/* Bits that change what a snapshot reads by default. */
 enum gk_with {
 	GK_WITH_PCIE = 1,         /* read the ASKED tier */
 	GK_WITHOUT_PROCESSES = 2, /* no process lists, no /proc/<pid> */
@@ -426,14 +537,21 @@ enum gk_with {
 	GK_WITH_TOPOLOGY = 32,    /* read the topology, once */
 	/* No bus id, serial number, VBIOS, minor number, compute capability. */
 	GK_WITHOUT_BOARD = 128,
-	GK_WITHOUT_PROCESS_UTIL = 256, /* no utilisation of single processes */
-	/* Wait for Xid errors from gk_open() on. The thread that waits may
-	 * outlive gk_close() by a second; it disturbs nobody. */
+	GK_WITHOUT_PROCESS_UTIL = 256, /* no per-process utilisation */
+	/*
+	 * Report Xid errors that occur after gk_open(). The thread that waits
+	 * for them may exist for up to a second after gk_close(), which does no
+	 * harm.
+	 */
 	GK_WITH_EVENTS = 64,
-	/* Nothing from /proc: neither of the host nor of processes, whose lists
-	 * are the driver's alone. */
+	/*
+	 * Read nothing from /proc, neither about the host nor about processes;
+	 * process lists then contain only the driver's data.
+	 */
 	GK_WITHOUT_PROC = 1024,
-	/* The lists of gk_detail: accounts, retired pages, clocks; samples. */
+	/*
+	 * The lists of gk_detail: accounts, retired pages, clocks and samples.
+	 */
 	GK_WITH_LISTS = 512,
 	/*
 	 * Values of each process; without its bit a value is
@@ -446,100 +564,142 @@ enum gk_with {
 	GK_WITH_PROCESS_ALL = 0xf0000,
 };
 
-/* How to open; begin with GK_OPTIONS_DEFAULT. */
+/* Options of gk_open(); begin with GK_OPTIONS_DEFAULT. */
 struct gk_options {
-	const char *nvml_path; /* NULL: libnvidia-ml.so.1 by the loader */
-	int proc_fd;           /* directory to read as /proc; -1: /proc */
+	const char *nvml_path; /* NULL: the loader finds libnvidia-ml.so.1 */
+	int proc_fd;           /* directory to read instead of /proc; -1:
+				* /proc */
 	unsigned with;         /* bits of gk_with */
-	/* Only these metrics of devices are read, in whatever tiers; the
-	 * others are GK_ABSENT_NOT_READ. NULL: all. Not used after gk_open. */
+	/*
+	 * Read only these device metrics, of any tier; others are
+	 * GK_ABSENT_NOT_READ. NULL: all. Not used after gk_open().
+	 */
 	const struct gk_metric_set *only;
-	uint64_t timeout_ns; /* patience with one GPU; 0: one second */
-	/* How often gk_watch reads a tier, at most nine years; 0: FAST with
-	 * every frame, MEDIUM as well but once a second at most, SLOW with
-	 * every 15th but once in 5 s at most. */
+	uint64_t timeout_ns; /* how long to wait for one GPU; 0: one second */
+	/*
+	 * How often gk_watch reads a tier, at most nine years. 0: FAST with
+	 * every frame; MEDIUM with every frame, but at most once a second; SLOW
+	 * with every 15th frame, but at most once in 5 s.
+	 */
 	uint64_t period_ns[GK_TIER_ROOM];
 	uint64_t reserved[8]; /* 0 */
 };
 
+#ifdef __cplusplus
+
+/* GK_OPTIONS_DEFAULT for C++, which has no compound literals. */
+static inline struct gk_options gk_options_default()
+{
+	struct gk_options options = {};
+
+	options.proc_fd = -1;
+	return options;
+}
+
+#define GK_OPTIONS_DEFAULT gk_options_default()
+#else
 #define GK_OPTIONS_DEFAULT ((struct gk_options){.proc_fd = -1})
+#endif
 
 /*
- * Opens the driver library and lists its GPUs. Zero GPUs is no error.
- * GK_ERR_NO_DRIVER: no library; GK_ERR_DRIVER: it refuses to start, and
- * *ret_nvml (may be NULL) is its nvmlReturn_t. Close with gk_close().
+ * Opens the driver library and lists its GPUs. Having no GPU is not an error.
+ * Close with gk_close().
+ *
+ * GK_ERR_NO_DRIVER: there is no library. GK_ERR_DRIVER: the library does not
+ * start. GK_ERR_TIMEOUT: it has not started within ten seconds; a single thread
+ * continues to wait for it, however often gk_open() is called. *ret_nvml (may
+ * be NULL) is set to the nvmlReturn_t of the call that failed, if one did.
  */
 GK_API int gk_open(const struct gk_options *options, int *ret_nvml,
 		   struct gk **ret_gk);
 
+/* Does the same with a given timeout for the driver's start. */
+GK_API int gk_open_within(const struct gk_options *options, uint64_t timeout_ns,
+			  int *ret_nvml, struct gk **ret_gk);
+
 /*
- * Ends the workers and the driver library. A worker stuck in the driver is
- * abandoned: gk_close() then returns GK_ERR_TIMEOUT and the caller should
+ * Ends the workers and closes the driver library. A worker stuck in the driver
+ * is abandoned: gk_close() then returns GK_ERR_TIMEOUT, and the caller should
  * leave the process by _exit(). NULL is allowed.
  */
 GK_API int gk_close(struct gk *gk);
 
 /*
- * Reads everything once, all GPUs at the same time. Blocks for the driver, at
- * most timeout_ns for a GPU that hangs; such a GPU is GK_HEALTH_STALE and
- * keeps its last values. Free *ret_snap with gk_snapshot_free().
+ * Reads everything once, from all GPUs at the same time. If a GPU does not
+ * answer, blocks for at most timeout_ns, or not at all if it has already been
+ * silent for that long; such a GPU is GK_HEALTH_STALE and keeps its last
+ * values. Free *ret_snap with gk_snapshot_free().
  */
 GK_API int gk_snapshot_take(struct gk *gk, struct gk_snapshot **ret_snap);
 GK_API void gk_snapshot_free(struct gk_snapshot *snap);
 
+/* Does the same with a timeout of its own; 0: gk_options.timeout_ns. */
+GK_API int gk_snapshot_within(struct gk *gk, uint64_t timeout_ns,
+			      struct gk_snapshot **ret_snap);
+
 /*
  * Starts reading in the background, a frame every period_ns. Deadlines are
- * absolute: a late frame does not move the next one. Blocks for the first
- * reading as gk_snapshot_take() does. GK_ERR_INVALID: a period of 0;
- * GK_ERR_RANGE: one of years; GK_ERR_EXISTS: started already.
+ * absolute: a late frame does not delay the next one. Waits for the first
+ * reading like gk_snapshot_take(). GK_ERR_INVALID: the period is 0;
+ * GK_ERR_RANGE: it is more than nine years; GK_ERR_EXISTS: already started.
  */
 GK_API int gk_watch_start(struct gk *gk, uint64_t period_ns);
 
 /*
- * The same without waiting: until a GPU has answered its values are
- * GK_ABSENT_NOT_READ. A frame comes at once, and until a period has passed
- * further ones as GPUs answer for the first time.
+ * Does the same without waiting: until a GPU has answered, its values are
+ * GK_ABSENT_NOT_READ. The first frame comes at once. Until the first period has
+ * passed, further frames come as GPUs answer for the first time.
  */
 GK_API int gk_watch_begin(struct gk *gk, uint64_t period_ns);
 
 /*
- * Another period from now on, the next frame one of them away. GK_ERR_INVALID:
- * a period of 0, or not watching; GK_ERR_RANGE: one of years.
+ * Changes the period; the next frame comes one new period from now.
+ * GK_ERR_INVALID: the period is 0, or not watching; GK_ERR_RANGE: it is more
+ * than nine years.
  */
 GK_API int gk_watch_period(struct gk *gk, uint64_t period_ns);
 
 /*
- * Waits for the next frame and returns what is known then, without waiting
- * for a slow GPU. Frames missed by the caller are skipped, never queued.
- * GK_ERR_TIMEOUT: a signal handler ran (EINTR); call again or leave.
+ * Waits for the next frame and returns the values known then, without waiting
+ * for a slow GPU. Frames that the caller missed are skipped, not queued.
+ * GK_ERR_TIMEOUT: a signal handler ran (EINTR); call again or stop.
  */
 GK_API int gk_watch_next(struct gk *gk, struct gk_snapshot **ret_snap);
 
-/* A descriptor that polls readable when gk_watch_next() would not wait. */
+/*
+ * Returns a descriptor that poll() reports as readable when gk_watch_next()
+ * would not wait.
+ */
 GK_API int gk_watch_fd(struct gk *gk);
 
 /*
- * While watching: has the GPU of an NVML index read tiers (bits 1 << gk_tier)
- * once more, without waiting; a later frame shows them. For what is too costly
- * to be read always. GK_ERR_INVALID: not watching, no such GPU or tier.
+ * Requests one more reading of the GPU with this NVML index and returns without
+ * waiting; call it only while watching. `tiers` has a bit (1 << gk_tier) for
+ * each tier to read; a later frame contains the values. Intended for tiers that
+ * are too costly to be read always. GK_ERR_INVALID: not watching, no such GPU
+ * or no such tier.
  */
 GK_API int gk_watch_ask(struct gk *gk, unsigned index, unsigned tiers);
 
 /*
- * From the next snapshot on, reads of each process what these bits of
- * GK_WITH_PROCESS_ALL say, and of those nothing else; other bits are ignored.
+ * From the next snapshot on, reads for each process exactly the values whose
+ * bits of GK_WITH_PROCESS_ALL are set; other bits are ignored.
  */
 GK_API void gk_read_of_processes(struct gk *gk, unsigned with);
 
-/* Age of a tier of a device in a snapshot, ns; UINT64_MAX if never read. */
+/*
+ * Returns how old the values of a tier are in a snapshot, in ns; UINT64_MAX if
+ * never read or if there is no such tier.
+ */
 GK_API uint64_t gk_device_age(const struct gk_snapshot *snap,
 			      const struct gk_device *device,
 			      enum gk_tier tier);
 
 /*
- * NVML functions that are wanted for what was asked for, and that the driver
- * library has in no version: their values are GK_ABSENT_NO_FUNCTION. Writes at
- * most cap names, static texts, and returns how many there are.
+ * Returns the number of NVML functions that the requested data need but that
+ * the driver library lacks in every version: their values are
+ * GK_ABSENT_NO_FUNCTION. Writes at most cap names of such functions, which are
+ * static texts.
  */
 GK_API size_t gk_missing_functions(const struct gk *gk, const char **ret_names,
 				   size_t cap);
@@ -547,48 +707,84 @@ GK_API size_t gk_missing_functions(const struct gk *gk, const char **ret_names,
 /*
  * ---- one device at once ----
  *
- * The functions of this part ask the driver in the calling thread about one
- * device: no snapshot, no other GPU, nothing kept from before. Any thread may
- * call them at any time between gk_open() and gk_close(), several at once. A
- * device is the NVML index of a GPU and the index of a MIG device in it, or -1.
+ * The functions of this part ask the driver about one device: no snapshot, no
+ * other GPU, no cached values. Any thread may call them at any time between
+ * gk_open() and gk_close(), several at the same time; each GPU answers one call
+ * at a time. A device is the NVML index of a GPU and the index of a MIG device
+ * in it, or -1. A thread of the library calls the driver while the caller waits
+ * for at most gk_options.timeout_ns. A GPU that has already been silent for as
+ * long is not waited for: one thread stays blocked in the driver, and continues
+ * when it answers.
  *
  * GK_ERR_NOT_FOUND: no such device. GK_ERR_LOST, GK_ERR_DRIVER: the driver
- * refuses. *ret_nvml (may be NULL) is then its nvmlReturn_t.
+ * refuses. GK_ERR_TIMEOUT: it has not answered in time. *ret_nvml (may be NULL)
+ * is then its nvmlReturn_t.
  */
 
-/* How many GPUs there were at gk_open(). */
+/*
+ * Sets gk_options.timeout_ns for all later calls, including snapshots; 0: one
+ * second.
+ */
+GK_API void gk_set_timeout(struct gk *gk, uint64_t timeout_ns);
+
+/*
+ * Returns for how many nanoseconds the pending call for a GPU has waited for an
+ * answer; 0: no call is pending.
+ */
+GK_API uint64_t gk_silence(const struct gk *gk, unsigned index);
+
+/* Returns the number of GPUs at the time of gk_open(). */
 GK_API size_t gk_gpu_count(const struct gk *gk);
 
 /*
- * Versions of the driver and of NVML, "" if unknown, and the newest version of
- * CUDA that they support: 13000 = 13.0, 0 if unknown. Texts last until
- * gk_close().
+ * Returns the versions of the driver and of NVML, "" if unknown, and the newest
+ * version of CUDA that they support: 13000 = 13.0, 0 if unknown. The texts last
+ * until gk_close().
  */
 GK_API void gk_versions(const struct gk *gk, const char **ret_driver,
 			const char **ret_nvml, int *ret_cuda);
 
 /*
- * Who and where a device is: its names, ids and compute capability. All of its
- * values are GK_ABSENT_NOT_READ.
+ * Returns a device's identity: names, ids and compute capability. All of its
+ * metrics are GK_ABSENT_NOT_READ. If a whole GPU does not answer in time,
+ * returns its last known identity, if there is one.
  */
 GK_API int gk_identify(struct gk *gk, unsigned index, int mig_index,
 		       struct gk_device *ret_device, int *ret_nvml);
 
 /*
- * Reads metrics of any tier but EVENT, each now; those of one NVML call come
- * from one call. ret_values[i] is the value of metrics[i], and ret_nvml[i]
- * (ret_nvml may be NULL) the nvmlReturn_t of the call, 0 where none was made.
- * GK_ERR_INVALID: no such metric. A GPU that refuses is no error here: its
- * values are absent.
+ * Reads the given metrics now; metrics of any tier except EVENT are allowed.
+ * Metrics that the same NVML function returns are read by one call.
+ * ret_values[i] is the value of metrics[i], and ret_nvml[i] the nvmlReturn_t of
+ * the call that read it, 0 if no call was made. ret_nvml may be NULL.
+ * GK_ERR_INVALID: no such metric.
+ *
+ * If a GPU refuses a call, that is not an error: the values are absent. Values
+ * that come too late are absent too, with GK_ABSENT_TIMEOUT and
+ * NVML_ERROR_TIMEOUT; the values that came in time are returned.
  */
 GK_API int gk_read(struct gk *gk, unsigned index, int mig_index,
 		   const enum gk_metric *metrics, size_t count,
 		   struct gk_value *ret_values, int *ret_nvml);
 
+/* Does the same with a timeout of its own; 0: gk_options.timeout_ns. */
+GK_API int gk_read_within(struct gk *gk, unsigned index, int mig_index,
+			  const enum gk_metric *metrics, size_t count,
+			  uint64_t timeout_ns, struct gk_value *ret_values,
+			  int *ret_nvml);
+
 /*
- * Reads the speed and the traffic of each NVLink of a GPU, two NVML calls
- * whatever their number; the other values are GK_ABSENT_NOT_READ. *ret_count
- * links are written.
+ * Reads the speed and the traffic of all NVLinks of a GPU with two NVML calls,
+ * however many links there are; other values are GK_ABSENT_NOT_READ. Writes at
+ * most cap links; *ret_count is the number of all links.
+ */
+GK_API int gk_read_all_links(struct gk *gk, unsigned index,
+			     struct gk_link *ret_links, size_t cap,
+			     size_t *ret_count, int *ret_nvml);
+
+/*
+ * Does the same for at most GK_LINKS_MAX links; *ret_count is the number
+ * written.
  */
 GK_API int gk_read_links(struct gk *gk, unsigned index,
 			 struct gk_link ret_links[GK_LINKS_MAX],
@@ -598,57 +794,66 @@ GK_API int gk_read_links(struct gk *gk, unsigned index,
 struct gk_use {
 	pid_t pid;
 	unsigned types;                /* bits of gk_process_type */
-	int mig_index;                 /* MIG device that it is on, -1 */
-	struct gk_value m[GK_PM_ROOM]; /* those of tier MEDIUM */
+	int mig_index;                 /* the MIG device that it is on, or -1 */
+	struct gk_value m[GK_PM_ROOM]; /* the metrics of tier MEDIUM */
 };
 
 /*
- * Lists the processes of a device, of a GPU with those of its MIG devices.
- * Utilisation is of the time since the last question, the first time of a
- * second. Free *ret_uses with free().
+ * Lists the processes of a device. The list of a GPU includes the processes on
+ * its MIG devices. Utilisation is for the time since the last call, or for one
+ * second in the first call. Free *ret_uses with free().
  */
 GK_API int gk_read_processes(struct gk *gk, unsigned index, int mig_index,
 			     struct gk_use **ret_uses, size_t *ret_count,
 			     int *ret_nvml);
 
-/* How many MIG devices a GPU can have; GK_ERR_DRIVER where it can have none. */
+/*
+ * Returns how many MIG devices a GPU can have; GK_ERR_DRIVER if it cannot have
+ * any.
+ */
 GK_API int gk_mig_slots(struct gk *gk, unsigned index, unsigned *ret_slots,
 			int *ret_nvml);
 
 /*
- * The nvmlDevice_t of a device, for calls of NVML that gpukit does not make; it
- * is good until gk_close() or until the GPU is lost.
+ * Returns the nvmlDevice_t of a device, for NVML calls that gpukit does not
+ * make; it is valid until gk_close() or until the GPU is lost.
  */
 GK_API int gk_nvml_handle(struct gk *gk, unsigned index, int mig_index,
 			  void **ret_handle, int *ret_nvml);
 
-/* A device that CUDA_VISIBLE_DEVICES chooses from. */
+/* A device that CUDA_VISIBLE_DEVICES can choose. */
 struct gk_candidate {
 	unsigned index; /* NVML index of the GPU */
 	int mig_index;  /* -1 for a whole GPU */
 	const char *uuid;
 	unsigned pci_domain, pci_bus, pci_device;
-	/* For CUDA_DEVICE_ORDER=FASTEST_FIRST: any monotone figure of speed. */
+	/*
+	 * For CUDA_DEVICE_ORDER=FASTEST_FIRST: any number that grows with
+	 * speed.
+	 */
 	uint64_t speed;
-	bool mig_enabled; /* a GPU split into MIG devices */
+	bool mig_enabled; /* the GPU is split into MIG devices */
 };
 
-/* The order in which CUDA counts GPUs (CUDA_DEVICE_ORDER). */
+/* The order in which CUDA numbers GPUs (CUDA_DEVICE_ORDER). */
 enum gk_cuda_order { GK_ORDER_FASTEST_FIRST, GK_ORDER_PCI_BUS_ID };
 
-/* Value of CUDA_DEVICE_ORDER (NULL: unset) as the driver reads it. */
+/*
+ * Returns the order that the driver uses for a value of CUDA_DEVICE_ORDER;
+ * NULL: the variable is unset.
+ */
 GK_API enum gk_cuda_order gk_cuda_order(const char *value);
 
 /*
- * Applies CUDA_VISIBLE_DEVICES as the CUDA driver does: ordinals in CUDA's
- * order, unique prefixes of GPU- and MIG- UUIDs; the list ends before the
- * first invalid entry; an entry given twice leaves no device at all. The form
- * of old drivers, MIG-GPU-<uuid>/<gi>/<ci>, is an invalid entry. value NULL
- * (unset) chooses everything, "" nothing.
+ * Applies CUDA_VISIBLE_DEVICES as the CUDA driver does. Entries are ordinals in
+ * CUDA's order, or unique prefixes of GPU- and MIG- UUIDs. The list ends before
+ * the first invalid entry; a repeated entry leaves no device at all. The form
+ * of old drivers, MIG-GPU-<uuid>/<gi>/<ci>, is invalid. If `value` is NULL
+ * (unset), all devices are chosen; if it is "", none.
  *
- * Writes positions in candidates to ret_chosen (room for count) and their
- * number to *ret_count. *ret_bad (may be NULL) is the offset in value of the
- * entry that ended the list, or -1. Pure: reads no environment.
+ * Writes indices of candidates to ret_chosen, which has `count` elements, and
+ * their number to *ret_count. *ret_bad (may be NULL) is the offset in `value`
+ * of the entry that ended the list, or -1. Does not read the environment.
  */
 GK_API int gk_cuda_visible(const char *value, enum gk_cuda_order order,
 			   const struct gk_candidate *candidates, size_t count,

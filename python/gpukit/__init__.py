@@ -1,7 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
 """GPUs, the processes that use them, and the host.
 
-What is here has the names and the meaning that programs know from nvitop;
-`import gpukit as nvitop` serves them. Parts are loaded when first asked for.
+Names and meanings are those of nvitop: `import gpukit as nvitop` works.
+Submodules are loaded on first use.
 """
 
 _PARTS = {
@@ -20,6 +21,7 @@ _PARTS = {
                   "ResourceMetricCollector"),
     "select": ("select_devices",),
     "_timings": ("timings",),
+    "_core": ("set_deadline",),
     "version": ("__version__",),
 }
 _PART_OF = {name: part for part, names in _PARTS.items() for name in names}

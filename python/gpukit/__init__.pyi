@@ -1,4 +1,5 @@
-# What the package loads when it is asked for, as type checkers see it.
+# SPDX-License-Identifier: Apache-2.0
+# For type checkers: the names that the package loads on first use.
 
 from gpukit.utils import (
     NA as NA,
@@ -74,5 +75,7 @@ from gpukit import (
     version as version,
 )
 from gpukit.version import __version__ as __version__
+
+def set_deadline(seconds: float, /) -> None: ...
 
 __all__: list[str]

@@ -1,30 +1,50 @@
-"""`python -m gpukit`: the GPUs and the processes on them, once."""
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m gpukit`: runs the viewer if the command is installed. Otherwise,
+prints the GPUs and the processes on them once."""
 
+import os
+import shutil
 import sys
 
 from gpukit._errors import NVMLError
 
 
 def parse_arguments(arguments=None):
-    """What the command line asks for. SystemExit (2) for a wrong one."""
+    """Returns the parsed command line; exits with status 2 if it is wrong."""
     import argparse
 
     from gpukit import __version__
 
     parser = argparse.ArgumentParser(
         prog="python -m gpukit",
-        description="Prints the GPUs and the processes on them, once.",
-        epilog="exit status: 1 no driver, or another error of it")
+        description="Prints the GPUs and the processes on them once. If "
+                    "the command `gpukit` is installed, runs `gpukit top` "
+                    "instead, except with the options below.",
+        epilog="exit status: 1 no driver, or another driver error")
     parser.add_argument("--json", action="store_true",
                         help="all values as JSON: bytes, MHz, mW, percent, C; "
-                             "null where there is none")
+                             "null for missing values")
+    parser.add_argument("--once", "-1", action="store_true",
+                        help="the default without the command")
     parser.add_argument("--version", "-V", action="version",
                         version=f"gpukit {__version__}")
     return parser.parse_args(arguments)
 
 
+def _own(arguments):
+    """Whether an option is handled by this module, not by the command."""
+    return any(each.startswith("--json") or each in ("--version", "-V")
+               for each in arguments)
+
+
+def _command():
+    """The path of the command: next to this Python, or else on the PATH."""
+    return shutil.which("gpukit", path=os.path.dirname(sys.executable)) or \
+        shutil.which("gpukit")
+
+
 def _plain(value):
-    """A value as JSON has it."""
+    """Converts a value to one that JSON can represent."""
     if hasattr(value, "_asdict"):
         return {name: _plain(each) for name, each in value._asdict().items()}
     if hasattr(value, "total_seconds"):
@@ -61,11 +81,18 @@ def _print_table(shot):
 
 
 def main(arguments=None):
-    """The command; its status: 1 without a driver, or with an error of it."""
+    """Runs the command and returns its status: 1 for an NVML error, such as a
+    missing driver."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    command = None if _own(arguments) else _command()
+    if command:
+        os.execv(command, [command, "top", *arguments])
     asked = parse_arguments(arguments)
     from gpukit.collector import take_snapshots
+    from gpukit.device import Device
 
     try:
+        Device.count()  # raises NVMLError without a driver
         shot = take_snapshots()
     except NVMLError as error:
         print(f"gpukit: {error}", file=sys.stderr)
@@ -75,4 +102,6 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    from gpukit._command import run
+
+    run("gpukit", main)

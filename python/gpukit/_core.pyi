@@ -1,4 +1,5 @@
-# What is inside: its functions and numbers are not for programs.
+# SPDX-License-Identifier: Apache-2.0
+# Internal: its functions and numbers are not for programs.
 
 from typing import Any
 

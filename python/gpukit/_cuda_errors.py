@@ -1,5 +1,6 @@
-"""What CUDA's libraries answer when they refuse, as exceptions: a class for each
-code, and calls that raise them."""
+# SPDX-License-Identifier: Apache-2.0
+"""Errors of CUDA's libraries as exceptions: a class for each code, and calls
+that raise them."""
 
 import ctypes
 
@@ -101,7 +102,7 @@ RUNTIME = """
 
 
 class _CodeError(Exception):
-    """A library of CUDA refused: `value` is its code."""
+    """A CUDA library returned an error; `value` is its code."""
 
     _classes = {}
 
@@ -130,8 +131,9 @@ class _CodeError(Exception):
 
 
 def make_errors(base, table, prefix, home):
-    """Puts into a module the constants (prefix and name) of a table, and a
-    class of each: base_OutOfMemory for OUT_OF_MEMORY."""
+    """For each name in a table, such as OUT_OF_MEMORY, adds to a module a
+    constant (prefix + "OUT_OF_MEMORY") and an exception class
+    (base_OutOfMemory)."""
     base._classes, base._base = {}, base
     for row in table.split():
         name, code = row.split("=")
@@ -146,21 +148,26 @@ def make_errors(base, table, prefix, home):
 
 
 def class_of(base, code):
-    """The class of a code. ValueError for a code without one."""
+    """Returns the class of a code. Raises ValueError for an unknown code."""
     if code not in base._classes:
-        raise ValueError(f"there is no error {code}")
+        raise ValueError(f"unknown error code: {code}")
     return base._classes[code]
 
 
 class Library:
-    """A library that is opened when it is first called."""
+    """A library that is opened at its first call.
 
-    def __init__(self, names, error, absent):
+    late: the error code for a call that has not returned at the deadline.
+    None: the calling thread makes the call itself and waits, as some libraries
+    keep state per thread."""
+
+    def __init__(self, names, error, absent, late=None):
         self.names, self.error, self.absent = names, error, absent
-        self._opened = None
+        self._opened, self._late = None, late
 
     def find(self, function):
-        """A function. The error for an absent library if there is none."""
+        """Returns a function; raises the error for an absent library if the
+        library or the function is missing."""
         if self._opened is None:
             self._opened = self._open()
         try:
@@ -177,24 +184,38 @@ class Library:
         raise self.error(self.absent)
 
     def call(self, function, *arguments):
-        """Calls it, and raises the error of its code."""
-        code = self.find(function)(*arguments)
+        """Calls a function. If it returns an error code, raises that error."""
+        found = self.find(function)
+        code = found(*arguments) if self._late is None else \
+            self._within(found, arguments)
         if code:
             raise self.error(code)
 
+    def _within(self, found, arguments):
+        from gpukit._deadline import STARTS_SLOWER, call_within
+        from gpukit._errors import NVMLError
+
+        device = arguments[-1] if isinstance(arguments[-1], int) else None
+        slower = STARTS_SLOWER if found.__name__ == "cuInit" else 1
+        try:
+            return call_within(found, arguments, {}, ("cuda", device), slower)
+        except NVMLError:
+            return self._late
+
     def ask(self, kind, function, *arguments):
-        """What a function writes into its first argument, a `kind`."""
+        """Returns what a function writes to its first argument, a `kind`."""
         out = kind()
         self.call(function, ctypes.byref(out), *arguments)
         return out.value
 
     def read(self, function, size, *arguments):
-        """The text that a function writes into a buffer of a size."""
+        """Returns the text that a function writes to a buffer of `size`
+        bytes."""
         out = ctypes.create_string_buffer(size)
         self.call(function, out, size, *arguments)
         return out.value.decode()
 
 
 def version_text(number):
-    """13000 is 13.0."""
+    """Turns 13000 into "13.0"."""
     return f"{number // 1000}.{number % 1000 // 10}"

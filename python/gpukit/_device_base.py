@@ -1,15 +1,16 @@
-"""What all devices have: their identity, their values, their snapshots."""
+# SPDX-License-Identifier: Apache-2.0
+"""What all devices have: identity, values and snapshots."""
 
 import time
 from _thread import RLock
 
 from gpukit import _core
 from gpukit._device_find import (
-    _find, _identify, _index, _is_uuid, _pair, normalize_cuda_visible_devices,
+    _check_index, _find, _identify, _identify_all, _index, _is_uuid, _pair, normalize_cuda_visible_devices,
     parse_cuda_visible_devices)
 from gpukit._device_values import (
     PCIE_METRICS, SINGLE, SNAPSHOT_METRICS, TOTAL_AT, ClockInfos, ClockSpeedInfos,
-    MemoryInfo, ThroughputInfo, UtilizationRates, add_method, fill_pcie,
+    MemoryInfo, PciInfo, ThroughputInfo, UtilizationRates, add_method, fill_pcie,
     fill_snapshot, made, percent, power_status, speed_text)
 from gpukit._errors import NVMLError
 from gpukit._forked import is_orphaned, mend_when_forked
@@ -23,7 +24,8 @@ _MEMORY = (_core.M_MEM_TOTAL, _core.M_MEM_FREE, _core.M_MEM_USED,
 
 
 class _Oneshot:
-    """Values of a device are read once within it."""
+    """A context manager within which each value of the device is read only
+    once."""
 
     def __init__(self, device):
         self._device = device
@@ -43,7 +45,7 @@ class _Oneshot:
 
 
 class _Late:
-    """An attribute of the class that is made when it is first asked for."""
+    """A class attribute that is made on first use."""
 
     def __init__(self, name):
         self._name = name
@@ -57,20 +59,19 @@ class _Late:
 
 
 class Device(_NvLinks):
-    """A GPU by its NVML index, a MIG device by (GPU, MIG) or any by its UUID.
+    """A GPU by its NVML index, a MIG device by (GPU, MIG), or either by UUID.
 
-    Device(0), Device((0, 1)), Device("GPU-..."), Device(bus_id="...").
-    Memory is in bytes, clocks are in MHz, traffic in KiB/s, power in mW,
-    temperatures in degrees C, shares in percent. A value that is not there is
-    NA; reason() says why.
+    Device(0), Device((0, 1)), Device("GPU-..."), Device(bus_id="..."). Memory
+    is in bytes, clocks in MHz, traffic in KiB/s, power in mW, temperatures in
+    degrees C, shares in percent. A missing value is NA; reason() says why.
 
-    Raises TypeError for other arguments, NVMLError when there is no such
-    device or no driver.
+    Raises TypeError for other arguments, NVMLError if the device or the driver
+    is missing.
     """
 
     GPU_PROCESS_CLASS = _Late("GPU_PROCESS_CLASS")
     UUID_PATTERN = _Late("UUID_PATTERN")
-    # The classes below this one: device.py sets them.
+    # The subclasses; device.py sets them.
     cuda = _physical = _mig = None
     SNAPSHOT_KEYS = [
         "name", "uuid", "bus_id", "memory_info", "memory_used", "memory_free",
@@ -90,7 +91,7 @@ class Device(_NvLinks):
     def __new__(cls, index=None, *, uuid=None, bus_id=None):
         if (index is not None) + (uuid is not None) + (bus_id is not None) \
                 != 1:
-            raise TypeError("a device has one of index, uuid and bus_id")
+            raise TypeError("give only one of index, uuid and bus_id")
         if isinstance(index, str) and _is_uuid(index):
             index, uuid = None, index
         if index is None:
@@ -98,23 +99,25 @@ class Device(_NvLinks):
         return cls._make(cls._checked(index))
 
     def __init__(self, index=None, *, uuid=None, bus_id=None):
-        """Nothing: __new__ has done it."""
+        """Does nothing: __new__ has initialized the object."""
 
     @classmethod
     def _checked(cls, index):
         if isinstance(index, tuple) and len(index) == 2 and all(
                 isinstance(part, int) for part in index):
+            _check_index(*index)
             return (int(index[0]), int(index[1]))
         if isinstance(index, int):
+            _check_index(index)
             return int(index)
-        raise TypeError(f"an index is a number, or (GPU, MIG): {index!r}")
+        raise TypeError(f"index must be a number or (GPU, MIG): {index!r}")
 
     @classmethod
     def _make(cls, index):
         if cls is Device:
             cls = cls._mig if isinstance(index, tuple) else cls._physical
         if issubclass(cls, cls._mig) != isinstance(index, tuple):
-            raise TypeError(f"{index!r} is no index of a {cls.__name__}")
+            raise TypeError(f"{index!r} is not an index of a {cls.__name__}")
         self = object.__new__(cls)
         self._set(index)
         return self
@@ -150,8 +153,9 @@ class Device(_NvLinks):
         return hash((self._at, self._facts.uuid))
 
     def __getattr__(self, name):
-        """Any metric of gpukit by its name, such as energy_joules(); what
-        nvidia-ml-py calls nvmlDeviceGetX as x(), where it is installed."""
+        """Finds any metric of gpukit by its name, such as energy_joules(). If
+        nvidia-ml-py is installed, also finds its function nvmlDeviceGetX under
+        the name x."""
         if name.startswith("_"):
             raise AttributeError(name)
         from gpukit._more_values import find_value
@@ -161,11 +165,11 @@ class Device(_NvLinks):
     # ---- reading
 
     def oneshot(self):
-        """Within `with device.oneshot():` each value is read once."""
+        """Within `with device.oneshot():` each value is read only once."""
         return _Oneshot(self)
 
     def _own_lock(self):
-        """The lock of oneshot: the first one that a thread makes."""
+        """Returns the lock of oneshot; the first call makes it."""
         if "_lock" not in self.__dict__:
             mend_when_forked(self)
             self.__dict__.setdefault("_lock", RLock())
@@ -176,7 +180,8 @@ class Device(_NvLinks):
             self._lock, self._cache = RLock(), None
 
     def _read(self, metrics):
-        """The core's values, those of a oneshot where they are known."""
+        """Returns values from the core, or from the current oneshot if it has
+        them."""
         cache = self._cache
         if cache is None:
             return _core.read(*self._at, metrics)
@@ -186,16 +191,15 @@ class Device(_NvLinks):
         return values
 
     def reason(self, name):
-        """Why a value is NA, or holds NA, as text: device.reason("fan_speed")
-        is "not supported". Empty where all is there.
+        """Says why a value is NA or contains NA, such as "not supported" or
+        "no answer for 12 s"; empty if nothing is missing.
 
-        name: that of a method or of a metric. Raises AttributeError for a name
-        that is no value.
+        name: the name of a method or of a metric. Raises AttributeError for
+        other names.
         """
-        from gpukit._reasons import find_reason
+        from gpukit._reasons import find_reason, reason_text
 
-        number = find_reason(self, name)
-        return _core.reason(number) if number else ""
+        return reason_text(self, find_reason(self, name))
 
     # ---- all devices
 
@@ -214,7 +218,7 @@ class Device(_NvLinks):
 
     @staticmethod
     def cuda_driver_version():
-        """The highest CUDA version that the driver can: 13.0."""
+        """The highest CUDA version that the driver supports, such as 13.0."""
         number = _core.versions()[2]
         if not number:
             return NA
@@ -224,7 +228,7 @@ class Device(_NvLinks):
 
     @staticmethod
     def cuda_runtime_version():
-        """The version of the CUDA runtime that is found, or NA."""
+        """The version of the CUDA runtime that was found, or NA."""
         from gpukit.libcudart import cudaError, cudaRuntimeGetVersion
 
         try:
@@ -241,36 +245,48 @@ class Device(_NvLinks):
 
     @classmethod
     def all(cls):
-        """All GPUs; none without a driver."""
+        """All GPUs, including those that cannot be used now; none without a
+        driver."""
         try:
-            return [cls(index) for index in range(_core.count())]
+            return cls._all()
         except NVMLError:
             return []
 
     @classmethod
+    def _all(cls):
+        told = _identify_all()
+        kind = cls._physical if cls is Device else cls
+        # keep a subclass with its own __init__
+        if kind is not cls._physical:
+            return [cls(index) for index in range(len(told))]
+        return [kind._of_facts(facts, index)
+                for index, facts in enumerate(told)]
+
+    @classmethod
     def from_indices(cls, indices=None):
-        """The devices of some indices; of all GPUs without any."""
+        """The devices with these indices; all GPUs if indices is None."""
         if indices is None:
-            indices = range(_core.count())
+            return cls._all()
         if isinstance(indices, int):
             indices = (indices,)
         return [cls(index) for index in indices]
 
     @staticmethod
     def from_cuda_visible_devices():
-        """What CUDA sees now, in its order."""
+        """The devices that CUDA sees now, in CUDA's order."""
         return Device.cuda.all()
 
     @staticmethod
     def from_cuda_indices(cuda_indices=None):
-        """CUDA devices by ordinal. RuntimeError for one that is not there."""
+        """CUDA devices by ordinal. Raises RuntimeError if CUDA does not see
+        one."""
         return Device.cuda.from_indices(cuda_indices)
 
     parse_cuda_visible_devices = staticmethod(parse_cuda_visible_devices)
     normalize_cuda_visible_devices = staticmethod(
         normalize_cuda_visible_devices)
 
-    # ---- what it is
+    # ---- identity
 
     @property
     def index(self):
@@ -289,7 +305,7 @@ class Device(_NvLinks):
 
     @property
     def handle(self):
-        """nvmlDevice_t for ctypes; None when the GPU is lost."""
+        """The nvmlDevice_t for ctypes; None if the GPU is lost."""
         import ctypes
 
         try:
@@ -299,7 +315,8 @@ class Device(_NvLinks):
 
     @property
     def cuda_index(self):
-        """The ordinal in CUDA. RuntimeError when CUDA does not see it."""
+        """The ordinal in CUDA. Raises RuntimeError if CUDA does not see the
+        device."""
         if self._cuda_index is None:
             visible = parse_cuda_visible_devices()
             if self._nvml_index not in visible:
@@ -321,11 +338,24 @@ class Device(_NvLinks):
         return self._facts.uuid or NA
 
     def bus_id(self):
-        """The place on the PCI bus; of a MIG device, that of its GPU."""
+        """The PCI address; a MIG device has that of its GPU."""
         return self._facts.bus_id or NA
 
+    def pci_info(self):
+        """PciInfo: domain, bus and device as numbers, the texts busId and
+        busIdLegacy, and the board's ids, as in nvidia-ml-py's structure; a MIG
+        device has those of its GPU. NA without an address."""
+        place = self._facts.bus_id
+        if not place:
+            return NA
+        domain, bus, device = (int(each, 16) for each in
+                               place.split(".")[0].split(":"))
+        ids = (NA if value is None else value for value in self._read(
+            (_core.M_PCI_DEVICE_ID, _core.M_PCI_SUBSYSTEM_ID)))
+        return PciInfo(domain, bus, device, place, place[-12:], *ids)
+
     def serial(self):
-        """The serial number of the board; NA for a MIG device."""
+        """The board's serial number; NA for a MIG device."""
         return NA if self._at[1] >= 0 else self._facts.serial or NA
 
     def cuda_compute_capability(self):
@@ -338,25 +368,18 @@ class Device(_NvLinks):
     # ---- memory
 
     def memory_info(self):
-        """Total, free, used and reserved memory in bytes. Where a GPU has the
-        memory of its host, that memory."""
+        """Total, free, used and reserved memory in bytes. A GPU that uses the
+        host's memory reports the host's."""
         total, free, used, reserved = self._read(_MEMORY)
-        if not total and not self._facts.nvml_error:
-            return self._host_memory(total)
         return MemoryInfo(*(NA if v is None else v
                             for v in (total, free, used, reserved)))
 
-    def _host_memory(self, total):
-        if total is None and _core.explain(
-                *self._at, _MEMORY[:1])[0][1] != 3:
-            return MemoryInfo(NA, NA, NA, NA)
-        from gpukit import host
-
-        memory = host.virtual_memory()
-        return MemoryInfo(memory.total, memory.available, memory.used, NA)
+    def memory_unified(self):
+        """Whether the GPU uses the host's memory and has none of its own."""
+        return self._read((_core.M_MEM_UNIFIED,))[0] == 1
 
     def memory_total(self):
-        """Device memory in bytes; asked once."""
+        """Device memory in bytes; read only once."""
         if self._memory_total is None:
             total = self.memory_info().total
             if total == NA:
@@ -382,7 +405,8 @@ class Device(_NvLinks):
         return f"{self.memory_used_human()} / {self.memory_total_human()}"
 
     def bar1_memory_info(self):
-        """BAR1 in bytes: what the CPU can map."""
+        """Total, free and used BAR1 memory, which the CPU can map, in
+        bytes."""
         values = self._read((_core.M_BAR1_TOTAL, _core.M_BAR1_FREE,
                              _core.M_BAR1_USED))
         return MemoryInfo(*(NA if v is None else v for v in values))
@@ -400,13 +424,13 @@ class Device(_NvLinks):
     # ---- activity
 
     def utilization_rates(self):
-        """GPU, memory, encoder and decoder in percent."""
+        """Utilization of GPU, memory, encoder and decoder in percent."""
         return UtilizationRates(
             self.gpu_utilization(), self.memory_utilization(),
             self.encoder_utilization(), self.decoder_utilization())
 
     def clock_infos(self):
-        """The clocks of now in MHz."""
+        """Current clocks in MHz."""
         return ClockInfos(self.graphics_clock(), self.sm_clock(),
                           self.memory_clock(), self.video_clock())
 
@@ -419,7 +443,7 @@ class Device(_NvLinks):
     max_clocks = max_clock_infos
 
     def clock_speed_infos(self):
-        """The clocks of now and the highest ones in MHz."""
+        """Current and highest clocks in MHz."""
         return ClockSpeedInfos(self.clock_infos(), self.max_clock_infos())
 
     def power_status(self):
@@ -427,7 +451,7 @@ class Device(_NvLinks):
         return power_status(self.power_usage(), self.power_limit())
 
     def pcie_throughput(self):
-        """Traffic over PCIe in KiB/s; the driver takes 40 ms for it."""
+        """PCIe traffic in KiB/s; the driver needs 40 ms to measure it."""
         return ThroughputInfo(self.pcie_tx_throughput(),
                               self.pcie_rx_throughput())
 
@@ -448,7 +472,7 @@ class Device(_NvLinks):
         return self.mig_mode() == "Enabled"
 
     def max_mig_device_count(self):
-        """How many MIG devices there can be."""
+        """The largest possible number of MIG devices."""
         return 0
 
     def mig_devices(self):
@@ -456,17 +480,17 @@ class Device(_NvLinks):
         return []
 
     def is_leaf_device(self):
-        """Whether it is not split further."""
+        """Whether the device is not split further."""
         return self.is_mig_device() or not self.is_mig_mode_enabled()
 
     def to_leaf_devices(self):
-        """Itself, or its MIG devices if it is split."""
+        """The device itself, or its MIG devices if it is split."""
         if isinstance(self, self.cuda) or self.is_leaf_device():
             return [self]
         return self.mig_devices()
 
     def processes(self):
-        """pid -> GpuProcess of all that use the device."""
+        """pid -> GpuProcess for every process on the device."""
         from gpukit.process import processes_of
 
         return processes_of(self)
@@ -474,16 +498,28 @@ class Device(_NvLinks):
     # ---- snapshot
 
     def as_snapshot(self, *, pcie=False):
-        """All values of SNAPSHOT_KEYS at this moment. Traffic over PCIe costs
-        the driver 40 ms: it is taken with pcie=True, else when first asked of
-        the snapshot."""
+        """All values of SNAPSHOT_KEYS at this moment. The driver needs 40 ms
+        to measure PCIe traffic: with pcie=True it is read now, otherwise when
+        it is first used."""
         ids = SNAPSHOT_METRICS + PCIE_METRICS if pcie else SNAPSHOT_METRICS
-        return self._snapshot_of(self._read(ids), time.time())
+        values = self._read(ids)
+        shot = self._snapshot_of(values, time.time())
+        if values[TOTAL_AT] is None:
+            self._note_silence(shot)
+        return shot
+
+    def _note_silence(self, shot):
+        """If the snapshot is empty because the GPU does not answer, marks it
+        as late."""
+        silence = _core.silence(self._at[0])
+        if silence and self.reason("memory_total").startswith("no answer"):
+            shot._is_late(silence)
 
     def _snapshot_of(self, values, timestamp):
         shot = Snapshot._of(self, timestamp, self._items_of, values)
         if not values[TOTAL_AT]:
-            shot._filled()  # it may ask the host, and does so now
+            # filling it may read the host's memory: do that now
+            shot._filled()
         return shot
 
     def _items_of(self, values):
@@ -506,7 +542,7 @@ class Device(_NvLinks):
                 items[name] = getattr(self, name)()
 
     def _add_own(self, items):
-        """What the class adds to a snapshot."""
+        """Adds the values that only this class has."""
 
 
 def _add_single(name, metric, make, doc):

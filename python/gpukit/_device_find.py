@@ -1,6 +1,7 @@
-"""Finds devices: by UUID, by bus id, and as CUDA_VISIBLE_DEVICES names them.
+# SPDX-License-Identifier: Apache-2.0
+"""Finds devices: by UUID, by bus id, and from CUDA_VISIBLE_DEVICES.
 
-A pair is (GPU, MIG device), with -1 for the whole GPU, as the core has it.
+A pair is (GPU, MIG device), with -1 for a whole GPU, as in the core.
 """
 
 import os
@@ -11,7 +12,7 @@ from gpukit._errors import NVMLError
 
 
 class ValueOmitted:
-    """Stands for an argument that was not given, where None has a meaning."""
+    """Stands for an omitted argument where None has another meaning."""
 
     def __repr__(self):
         return "<VALUE OMITTED>"
@@ -23,7 +24,7 @@ _SHAPE = [8, 4, 4, 4, 12]
 
 
 def _is_uuid(text):
-    """GPU-..., MIG-..., MIG-GPU-.../GI/CI, in full."""
+    """Whether a text is a full UUID: GPU-..., MIG-... or MIG-GPU-.../GI/CI."""
     if text.startswith("MIG-GPU-"):
         text, _, rest = text[4:].partition("/")
         gi, slash, ci = rest.partition("/")
@@ -42,12 +43,20 @@ def is_mig_device_uuid(uuid):
             and _is_uuid(uuid))
 
 
-# GpuIsLost, ResetRequired, Unknown: the GPU is there, and does not answer.
-_SILENT = (15, 16, 999)
+# InvalidArgument, NotSupported, NotFound: no such MIG device.
+_NO_MIG = (2, 3, 6)
+_INDEX_END = 1 << 31
+
+
+def _check_index(*numbers):
+    """Raises NVMLError_InvalidArgument for indices that NVML, too, rejects."""
+    if not all(0 <= number < _INDEX_END for number in numbers):
+        raise NVMLError(2)
 
 
 class _LostFacts:
-    """Stands for what the core tells of a device that is lost."""
+    """Stands for the facts of a device that the core cannot identify, because
+    it is lost, forbidden or does not answer."""
 
     name = uuid = bus_id = serial = vbios = None
     minor = compute_major = compute_minor = None
@@ -59,18 +68,26 @@ class _LostFacts:
 
 
 def _identify(pair):
-    """What the core tells of a device, also of one that is lost. NVMLError if
-    there is no such device."""
+    """The core's facts about a device, even if the device cannot be used.
+    Raises NVMLError if there is no such device."""
     try:
         return _core.identify(*pair)
     except NVMLError as error:
-        if error.value not in _SILENT:
+        if pair[0] >= _core.count() or (
+                pair[1] >= 0 and error.value in _NO_MIG):
             raise
         return _LostFacts(pair, error.value)
 
 
+def _identify_all():
+    """The facts about all GPUs. If some do not answer, waits for all of them
+    at the same time; later calls do not wait for them again."""
+    return [_LostFacts((index, -1), told) if isinstance(told, int) else told
+            for index, told in enumerate(_core.identify_all())]
+
+
 def _pair(index):
-    """(GPU, MIG device or -1) of an index."""
+    """An index as the pair (GPU, MIG device), with -1 for a whole GPU."""
     return index if isinstance(index, tuple) else (index, -1)
 
 
@@ -79,18 +96,15 @@ def _index(pair):
 
 
 def _mig_slots(gpu):
-    """How many MIG devices a GPU can have; none if it is lost."""
+    """How many MIG devices a GPU can have; 0 if it cannot be used."""
     try:
         return _core.mig_slots(gpu)
-    except NVMLError as error:
-        if error.value not in _SILENT:
-            raise
+    except NVMLError:
         return 0
 
 
 def _mig_pairs(gpu):
-    """The MIG devices of a GPU; a slot without one is skipped, and so is a GPU
-    that is lost."""
+    """The MIG devices of a GPU. Skips empty slots; a lost GPU has none."""
     found = []
     for slot in range(_mig_slots(gpu)):
         try:
@@ -102,17 +116,18 @@ def _mig_pairs(gpu):
 
 
 def _find(uuid=None, bus_id=None):
-    """The pair of a UUID or a bus id; NVMLError_NotFound, or that of a lost GPU,
-    which may have been the one."""
+    """The pair of the device with a UUID or bus id. Raises NVMLError_NotFound
+    if there is none; but if any GPU is lost, raises that GPU's error, because
+    the lost GPU may be the wanted one."""
     lost = None
     wanted = [uuid, bus_id]
     wanted = [w.decode() if isinstance(w, bytes) else w for w in wanted]
-    for gpu in range(_core.count()):
+    for gpu, whole in enumerate(_identify_all()):
         pairs = [(gpu, -1)]
         if str(wanted[0]).startswith("MIG-"):
             pairs += _mig_pairs(gpu)
         for pair in pairs:
-            facts = _identify(pair)
+            facts = whole if pair[1] < 0 else _identify(pair)
             lost = lost or facts.nvml_error
             if (wanted[0] and wanted[0] == facts.uuid) or (
                     wanted[1] and _same_bus(wanted[1], facts.bus_id)):
@@ -121,7 +136,8 @@ def _find(uuid=None, bus_id=None):
 
 
 def _same_bus(one, other):
-    """0000:07:00.0 and 00000000:07:00.0 are one place."""
+    """Whether two bus ids are the same, such as 0000:07:00.0 and
+    00000000:07:00.0."""
     return other and (one.lower().lstrip("0") == other.lower().lstrip("0"))
 
 
@@ -132,9 +148,10 @@ def _visible(value):
 
 
 def parse_cuda_visible_devices(cuda_visible_devices=_OMITTED):
-    """What CUDA_VISIBLE_DEVICES (or a value of it; None: unset) means to CUDA:
-    NVML indices, (GPU, MIG device) pairs for MIG devices. A bad entry ends
-    the list, as in CUDA."""
+    """Returns the devices that CUDA sees with this value of
+    CUDA_VISIBLE_DEVICES (default: the current one; None: unset), as NVML
+    indices, or (GPU, MIG device) pairs for MIG devices. As in CUDA, an invalid
+    entry ends the list."""
     try:
         return [_index(pair) for pair in _visible(cuda_visible_devices)]
     except NVMLError:
@@ -142,9 +159,11 @@ def parse_cuda_visible_devices(cuda_visible_devices=_OMITTED):
 
 
 def normalize_cuda_visible_devices(cuda_visible_devices=_OMITTED):
-    """The same as UUIDs with commas between them; empty if there are none."""
+    """Returns the same devices as UUIDs, separated by commas; empty if there
+    are none."""
     try:
-        return ",".join(_core.identify(*pair).uuid
-                        for pair in _visible(cuda_visible_devices))
+        uuids = [_identify(pair).uuid for pair in
+                 _visible(cuda_visible_devices)]
     except NVMLError:
         return ""
+    return ",".join(filter(None, uuids))

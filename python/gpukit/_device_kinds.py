@@ -1,8 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whole GPUs, and MIG devices."""
 
-from gpukit import _core
 from gpukit._device_base import Device
-from gpukit._device_find import _mig_pairs, _mig_slots
+from gpukit._device_find import _identify_all, _mig_pairs, _mig_slots
 from gpukit._errors import NVMLError
 from gpukit.na import NA
 
@@ -11,22 +11,28 @@ class PhysicalDevice(Device):
     """A whole GPU."""
 
     def max_mig_device_count(self):
-        """How many MIG devices the GPU can have; 0 if it has no MIG."""
+        """How many MIG devices the GPU can have; 0 without MIG support."""
         return _mig_slots(self._at[0])
 
     def mig_device(self, mig_index):
-        """A MIG device by its number. NVMLError if there is none."""
+        """A MIG device by its number. Raises NVMLError if it does not
+        exist."""
         return MigDevice((self._at[0], mig_index))
 
     def mig_devices(self):
-        """The MIG devices of the GPU; a slot without one is passed over."""
+        """The MIG devices of the GPU, without empty slots."""
         if not self.is_mig_mode_enabled():
             return []
         return [MigDevice(pair) for pair in _mig_pairs(self._at[0])]
 
 
+def _all_mig_pairs():
+    return [pair for gpu in range(len(_identify_all()))
+            for pair in _mig_pairs(gpu)]
+
+
 class MigDevice(Device):
-    """A part of a GPU, by (GPU, MIG device)."""
+    """A MIG device, by (GPU, MIG device)."""
 
     SNAPSHOT_KEYS = [*Device.SNAPSHOT_KEYS, "gpu_instance_id",
                      "compute_instance_id"]
@@ -36,19 +42,18 @@ class MigDevice(Device):
         return super().__new__(cls, index, uuid=uuid)
 
     def __init__(self, index=None, *, uuid=None):
-        """Nothing: __new__ has done it."""
+        """Does nothing: __new__ has initialized the object."""
 
     @classmethod
     def count(cls):
-        """The number of MIG devices of all GPUs."""
-        return sum(len(_mig_pairs(gpu)) for gpu in range(_core.count()))
+        """The number of MIG devices on all GPUs."""
+        return len(_all_mig_pairs())
 
     @classmethod
     def all(cls):
-        """The MIG devices of all GPUs; none without a driver."""
+        """The MIG devices on all GPUs; none without a driver."""
         try:
-            return [cls(pair) for gpu in range(_core.count())
-                    for pair in _mig_pairs(gpu)]
+            return [cls(pair) for pair in _all_mig_pairs()]
         except NVMLError:
             return []
 
@@ -59,12 +64,12 @@ class MigDevice(Device):
 
     @property
     def mig_index(self):
-        """The number within the GPU."""
+        """The number of the MIG device within its GPU."""
         return self._at[1]
 
     @property
     def parent(self):
-        """The GPU."""
+        """The GPU to which it belongs."""
         if self._parent is None:
             self._parent = PhysicalDevice(self._at[0])
         return self._parent

@@ -1,4 +1,5 @@
-"""Attributes of Device that cost an import: made when first asked for."""
+# SPDX-License-Identifier: Apache-2.0
+"""Attributes of Device that need an import: made on first use."""
 
 
 def _gpu_process():
@@ -8,8 +9,9 @@ def _gpu_process():
 
 
 def _uuid_pattern():
-    """The full UUID of a GPU, of a MIG device, or of one as it was told
-    before driver 470, with its instances behind it."""
+    """Matches the full UUID of a GPU or a MIG device. Drivers before 470
+    appended the ids of the instances to a MIG device's UUID; this matches that
+    form, too."""
     import re
 
     digits = "-".join(f"[0-9A-Fa-f]{{{n}}}" for n in (8, 4, 4, 4, 12))
@@ -23,5 +25,5 @@ _MAKERS = {"GPU_PROCESS_CLASS": _gpu_process, "UUID_PATTERN": _uuid_pattern}
 
 
 def make(name):
-    """The value of the attribute of this name."""
+    """Makes the value of the attribute with this name."""
     return _MAKERS[name]()

@@ -1,5 +1,6 @@
-"""The values of a device as tables: which metrics of the core they are made
-of, and how; device.py makes methods and snapshots of them."""
+# SPDX-License-Identifier: Apache-2.0
+"""The values of a device as tables: the core's metrics and how to convert
+them. device.py makes methods and snapshots from the tables."""
 
 from gpukit import _core
 from gpukit.na import NA
@@ -7,7 +8,7 @@ from gpukit.utils import bytes2human
 
 
 class _Tuple(tuple):
-    """A named tuple, without the cost of collections at import time."""
+    """A named tuple that needs no import of collections."""
 
     __slots__ = ()
     _fields = ()
@@ -33,7 +34,7 @@ class _Tuple(tuple):
 
 
 def _new_of(fields, defaults):
-    """A __new__ with these names as its arguments."""
+    """Returns a __new__ that takes these names as arguments."""
     first = len(fields) - len(defaults)
     arguments = [*fields[:first], *(f"{name}=NA" for name in fields[first:])]
     new = eval(f"lambda cls, {', '.join(arguments)}: "
@@ -44,8 +45,8 @@ def _new_of(fields, defaults):
 
 
 def _named(name, fields, doc, defaults=(), module="gpukit.device"):
-    """A class of named tuples; the last ones of the fields have NA without a
-    value, as many as there are defaults."""
+    """Returns a class of named tuples. The last len(defaults) fields default
+    to NA."""
     from operator import itemgetter
 
     names = tuple(fields.split())
@@ -65,6 +66,9 @@ ClockSpeedInfos = _named("ClockSpeedInfos", "current max",
                          "Clocks now, and the highest ones, in MHz.")
 UtilizationRates = _named("UtilizationRates", "gpu memory encoder decoder",
                           "Shares of time in percent.")
+PciInfo = _named(
+    "PciInfo", "domain bus device busId busIdLegacy pciDeviceId pciSubSystemId",
+    "The place on the PCI bus and the board's PCI ids, named as in NVML.")
 ThroughputInfo = _named("ThroughputInfo", "tx rx", "Traffic in KiB/s.")
 ThroughputInfo.transmit = ThroughputInfo.tx
 ThroughputInfo.receive = ThroughputInfo.rx
@@ -77,8 +81,7 @@ _SWITCH = {0: "Disabled", 1: "Enabled"}
 _PSTATES = {number: f"P{number}" for number in range(33)}
 _MHZ, _KILO = 1000000, 1000
 
-# method: (metric, how its value is made of the core's as _core.fill() wants it,
-# what it is)
+# method: (metric, its conversion as for _core.fill(), its docstring)
 SINGLE = {
     "fan_speed": (_core.M_FAN, None, "Fan speed the driver asks for, in "
                   "percent; may exceed 100. NA on boards without a fan."),
@@ -109,7 +112,7 @@ SINGLE = {
     "memory_free": (_core.M_MEM_FREE, None, "Free device memory, bytes."),
     "memory_total": (_core.M_MEM_TOTAL, None, "Device memory, bytes."),
     "bar1_memory_used": (_core.M_BAR1_USED, None, "BAR1 in use, bytes."),
-    "bar1_memory_free": (_core.M_BAR1_FREE, None, "BAR1 not used, bytes."),
+    "bar1_memory_free": (_core.M_BAR1_FREE, None, "Free BAR1, bytes."),
     "bar1_memory_total": (_core.M_BAR1_TOTAL, None, "BAR1, bytes."),
     "pcie_tx_throughput": (_core.M_PCIE_TX, _KILO, "PCIe traffic from the GPU"
                            " in KiB/s; the driver takes 20 ms for it."),
@@ -131,7 +134,7 @@ SINGLE = {
                  " or Disabled. NA for a MIG device."),
 }
 
-# What a snapshot asks the core for, in one call; PCIe comes last.
+# The metrics of a snapshot, read in one call; PCIe comes last.
 SNAPSHOT_METRICS = tuple(dict.fromkeys(
     SINGLE[name][0] for name in SINGLE
     if not name.startswith(("bar1_", "pcie_")))) + (_core.M_MEM_RESERVED,)
@@ -150,28 +153,28 @@ TOTAL_AT, _RESERVED_AT = (_PLACE[metric] for metric in (
 
 
 def made(value, make):
-    """What _core.fill() makes of one value."""
+    """Converts one value as _core.fill() does."""
     if value is None or make is None:
         return NA if value is None else value
     return make.get(value, NA) if isinstance(make, dict) else value // make
 
 
 def add_method(cls, name, method, doc):
-    """Gives a class a method that was made of a table's row."""
+    """Adds to a class a method made from a row of a table."""
     method.__name__, method.__doc__ = name, doc
     method.__qualname__ = f"{cls.__name__}.{name}"
     setattr(cls, name, method)
 
 
 def percent(used, total):
-    """used of total in percent, with one digit; NA without either."""
+    """used / total in percent, with one digit; NA if either is missing."""
     if not total or used is NA:
         return NA
     return round(100.0 * used / total, 1)
 
 
 def power_status(draw, limit):
-    """'31W / 400W'."""
+    """The text '31W / 400W'."""
     draw, limit = (NA if value is NA else f"{round(value / 1000)}W"
                    for value in (draw, limit))
     return f"{draw} / {limit}"
@@ -182,11 +185,12 @@ def speed_text(rate):
     return NA if rate == NA else f"{bytes2human(1024 * rate)}/s"
 
 
-_tuple = tuple.__new__  # as a class does, with less on the way
+_tuple = tuple.__new__  # skips the checks in the class's own __new__
 
 
 def fill_snapshot(items, values):
-    """Adds what is made of the values of SNAPSHOT_METRICS to items."""
+    """Adds to items the values that are computed from those of
+    SNAPSHOT_METRICS."""
     clocks = {}
     _core.fill(items, _SIMPLE, values, NA)
     _core.fill(clocks, _CLOCKS, values, NA)
@@ -212,7 +216,7 @@ def fill_snapshot(items, values):
 
 
 def fill_pcie(items, tx, rx):
-    """Adds the traffic over PCIe, of what the core tells in bytes/s."""
+    """Adds to items the PCIe traffic, given in the core's unit, bytes/s."""
     tx, rx = made(tx, _KILO), made(rx, _KILO)
     items["pcie_throughput"] = ThroughputInfo(tx, rx)
     items["pcie_tx_throughput"], items["pcie_rx_throughput"] = tx, rx
@@ -229,6 +233,6 @@ def _memory_percent(values):
     return None if used is None else percent(used, total)
 
 
-# What is a number as the core tells it, by its method.
+# method -> how to get its number from a row of values of the core.
 NUMBERS = {name: _number(at) for name, at, make in _SIMPLE if make is None}
 NUMBERS["memory_percent"] = _memory_percent

@@ -1,8 +1,11 @@
-"""What NVML answers when it refuses, as exceptions.
+# SPDX-License-Identifier: Apache-2.0
+"""NVML's errors as exceptions.
 
-Each nvmlReturn_t has a class of its own, named as nvidia-ml-py names it:
-NVMLError_GpuIsLost for NVML_ERROR_GPU_IS_LOST. All derive from NVMLError.
+Each nvmlReturn_t has a class with nvidia-ml-py's name: NVMLError_GpuIsLost for
+NVML_ERROR_GPU_IS_LOST. All derive from NVMLError.
 """
+
+import sys
 
 from gpukit import _core
 
@@ -10,9 +13,14 @@ _KNOWN = {code: (name, text) for code, name, text in _core.nvml_errors()}
 _CLASSES = {}
 
 
-class NVMLError(Exception):
-    """NVML refused. `value` is its code, `name` the code's name, and the text
-    is what nvmlErrorString says of it.
+class _Error(Exception):
+    """A base class whose bases can be changed to nvidia-ml-py's: Python does
+    not allow that for a class whose only base is Exception."""
+
+
+class NVMLError(_Error):
+    """NVML returned an error: `value` is its code, `name` the code's name, and
+    the text comes from nvmlErrorString.
 
     >>> NVMLError(15)
     NVMLError_GpuIsLost(15)
@@ -23,17 +31,18 @@ class NVMLError(Exception):
     def __new__(cls, value=None):
         if cls is NVMLError and value is not None:
             cls = _CLASSES.get(value, cls)
-        self = super().__new__(cls, value)
+        _join_pynvml()
+        self = Exception.__new__(cls, value)
         if value is not None:
             self.value = value
         return self
 
     def __init__(self, value=None):
-        super().__init__(self.value if value is None else value)
+        Exception.__init__(self, self.value if value is None else value)
 
     @property
     def name(self):
-        """The name of the code, as in nvml.h."""
+        """The name of the code in nvml.h."""
         return _KNOWN.get(self.value, ("NVML_ERROR_UNKNOWN",))[0]
 
     def __str__(self):
@@ -51,6 +60,25 @@ class NVMLError(Exception):
 
     def __reduce__(self):
         return NVMLError, (self.value,)
+
+
+def _join_pynvml():
+    """If nvidia-ml-py has been imported, makes our classes subclasses of its
+    own classes, so that `except pynvml.NVMLError` catches our errors, too."""
+    pynvml = sys.modules.get("pynvml")
+    theirs = getattr(pynvml, "NVMLError", None)
+    if not isinstance(theirs, type) or issubclass(NVMLError, theirs):
+        return  # not imported, or replaced by a test
+    NVMLError.__bases__ = (theirs,)
+    for cls in _CLASSES.values():
+        one = getattr(pynvml, cls.__name__, None)
+        if isinstance(one, type) and issubclass(one, theirs):
+            cls.__bases__ = (NVMLError, one)
+
+
+def class_of(value):
+    """Our class for a code; NVMLError for a code that NVML does not have."""
+    return _CLASSES.get(value, NVMLError)
 
 
 def _class_name(name):
@@ -72,5 +100,5 @@ _make_classes()
 
 
 def error_of(value):
-    """The exception of a code of NVML."""
+    """The exception for an NVML code."""
     return NVMLError(value)

@@ -1,4 +1,5 @@
-"""Locks in a forked child, where the threads that held them are not."""
+# SPDX-License-Identifier: Apache-2.0
+"""Locks in a forked child, which does not have the threads that held them."""
 
 import _thread
 import os
@@ -8,14 +9,15 @@ _owners = WeakValueDictionary()
 
 
 def mend_when_forked(owner):
-    """Has owner._mend_locks() called in every child that is forked while the
-    owner lives."""
+    """Calls owner._mend_locks() in every forked child, as long as the owner
+    exists."""
     _owners[id(owner)] = owner
 
 
 def is_orphaned(lock):
-    """In a forked child: whether a thread holds the lock that is not here. A
-    lock that the forking thread holds is still its own."""
+    """In a forked child: whether the lock is held by a thread that does not
+    exist in the child. A lock held by the forking thread still belongs to that
+    thread."""
     if lock.acquire(blocking=False):
         lock.release()
         return False
@@ -27,7 +29,7 @@ def _mend_all():
         owner._mend_locks()
 
 
-# What the package imports when it is first wanted.
+# Modules that the package imports on first use.
 _LATE = ("collections", "contextlib", "ctypes", "datetime", "functools",
          "getpass", "operator", "pwd", "re", "threading",
          "gpukit._device_late", "gpukit._more_values", "gpukit._reasons",
@@ -38,8 +40,9 @@ _late = list(_LATE)
 
 
 def _finish_imports():
-    """Before a fork: a module that another thread is importing would be locked
-    for ever in the child. Importing it here as well waits for that thread."""
+    """Called before a fork. A module that another thread is importing would
+    stay locked in the child for ever; importing it here waits for that
+    thread."""
     if not _late or not _thread._count():
         return
     from importlib import import_module

@@ -1,4 +1,6 @@
-"""A process of the host. It is loaded when first asked for, as psutil is."""
+# SPDX-License-Identifier: Apache-2.0
+"""A process of the host. Loaded on first use, because psutil is slow to
+load."""
 
 import datetime
 import os
@@ -15,17 +17,17 @@ from gpukit.utils import command_join, timedelta2human
 
 
 class HostProcess(host.Process, ABC):
-    """A process by its id; ours without one. All of psutil.Process, if it is
-    installed.
+    """A process by its id; this process if none is given. Has all of
+    psutil.Process if psutil is installed.
 
-    There is one object for a process while somebody holds it. Raises
-    host.NoSuchProcess when there is no such process.
+    There is only one such object per process at a time. Raises
+    host.NoSuchProcess if there is no such process.
     """
 
     INSTANCE_LOCK = RLock()
     INSTANCES = WeakValueDictionary()
 
-    _begun = None  # when somebody asked
+    _begun = None  # when the process began, if that has been read
 
     @classmethod
     def _mend_locks(cls):
@@ -66,7 +68,7 @@ class HostProcess(host.Process, ABC):
     __str__ = __repr__
 
     def create_time(self):
-        """When it began, in seconds since 1970."""
+        """When the process began, in seconds since 1970."""
         self._begun = super().create_time()
         return self._begun
 
@@ -88,15 +90,15 @@ class HostProcess(host.Process, ABC):
         return command_join(self.cmdline())
 
     def running_time(self):
-        """How long it runs, as a timedelta."""
+        """How long the process has been running, as a timedelta."""
         return datetime.timedelta(seconds=self.running_time_in_seconds())
 
     def running_time_human(self):
-        """How long it runs, as text."""
+        """How long the process has been running, as text."""
         return timedelta2human(self.running_time())
 
     def running_time_in_seconds(self):
-        """How long it runs, in seconds."""
+        """How long the process has been running, in seconds."""
         return max(time.time() - self.create_time(), 0.0)
 
     elapsed_time = running_time
@@ -104,16 +106,16 @@ class HostProcess(host.Process, ABC):
     elapsed_time_in_seconds = running_time_in_seconds
 
     def rss_memory(self):
-        """Its memory of the host in bytes."""
+        """The host memory that it uses, in bytes."""
         return self.memory_info().rss
 
     def parent(self):
-        """The process that started it, or None."""
+        """The parent process, or None."""
         found = super().parent()
         return None if found is None else HostProcess(found.pid)
 
     def children(self, recursive=False):
-        """The processes that it started; recursive: theirs too."""
+        """The child processes; with recursive, all descendants."""
         found = []
         for child in super().children(recursive):
             try:
@@ -123,8 +125,9 @@ class HostProcess(host.Process, ABC):
         return found
 
     def as_snapshot(self, attrs=None, ad_value=None):
-        """Its values now: psutil's, and command and running time; ad_value
-        for those that may not be read, or that a zombie has no more."""
+        """The process's current values: psutil's, the command and the running
+        time. ad_value replaces values that cannot be read or that a zombie
+        does not have."""
         own = {"command", "running_time", "running_time_human"}
         asked = None if attrs is None else [a for a in attrs if a not in own]
         items = self.as_dict(asked, ad_value) if asked != [] else {}
@@ -137,11 +140,11 @@ class HostProcess(host.Process, ABC):
 
 
 mend_when_forked(HostProcess)
-HostProcess.register(GpuProcess)  # it has all that a HostProcess has
+HostProcess.register(GpuProcess)  # it has all methods that a HostProcess has
 
 
 def _clock(seconds):
-    """A time of today by the clock; another one with its day."""
+    """The time of day, with the date unless it is today."""
     then = datetime.datetime.fromtimestamp(seconds)
     today = then.date() == datetime.date.today()
     return then.strftime("%H:%M:%S" if today else "%Y-%m-%d %H:%M:%S")

@@ -1,4 +1,6 @@
-"""The statistics of ResourceMetricCollector: mean over time, min, max, last."""
+# SPDX-License-Identifier: Apache-2.0
+"""The statistics of ResourceMetricCollector: time-weighted mean, min, max,
+last."""
 
 from gpukit import _core
 
@@ -6,7 +8,7 @@ NAN = float("nan")
 
 
 class Buffer:
-    """The series of one tag since it was activated or cleared."""
+    """The statistics of one tag since it was activated or cleared."""
 
     def __init__(self, tag, prefix, start, wall):
         self.tag, self.prefix = tag, prefix
@@ -14,14 +16,16 @@ class Buffer:
 
     def clear(self, start, wall):
         self.start, self.wall, self.last_wall = start, wall, wall
-        self._state, self._places = bytearray(), {}  # key -> place in state
-        self._keys = self._order = ()  # of the sample before
+        self._state, self._places = bytearray(), {}  # key -> index in state
+        self._keys = self._order = self._values = ()  # of the previous sample
 
     def add(self, keys, values, now, wall):
-        """A sample: a tuple of keys and a list of floats, in their order."""
+        """Adds a sample: a tuple of keys and a list of floats in the same
+        order."""
         self.last_wall = wall
         if keys is not self._keys:
             self._arrange(keys)
+        self._values = values
         missed = len(self._order) - len(values)
         _core.series_add(self._state, self._order,
                          values + [NAN] * missed if missed else values,
@@ -38,16 +42,19 @@ class Buffer:
         self._keys = keys
 
     def collect(self, now, wall):
-        """tag/.../key/mean -> number."""
+        """Returns a dict from tag/.../key/mean to the number."""
         found = {}
         for key, row in zip(self._places, _core.series_rows(self._state, now)):
             name = f"{self.prefix}/{key}"
             if "running_time" in key:
-                # Of a time that only grows, mean and extremes say nothing.
+                # The mean and extremes of a growing time mean nothing.
                 found[name + "/last"], found[name] = row[3], row[2]
             else:
                 (found[name + "/mean"], found[name + "/min"],
                  found[name + "/max"], found[name + "/last"]) = row
+        for key, value in zip(self._keys, self._values):
+            if value != value:  # a key that has no value in this sample
+                found[f"{self.prefix}/{key}/last"] = NAN
         found[f"{self.prefix}/duration (s)"] = now - self.start
         found[f"{self.prefix}/timestamp"] = wall
         found[f"{self.prefix}/last_timestamp"] = self.last_wall

@@ -1,4 +1,6 @@
-"""Values of a device that have no method: found by name."""
+# SPDX-License-Identifier: Apache-2.0
+"""Values of a device that have no method of their own and are found by
+name."""
 
 from gpukit import _core
 from gpukit.na import NA
@@ -11,7 +13,7 @@ def _camel(name):
 
 
 def _find_nvml(device, name):
-    """nvmlDeviceGetX of nvidia-ml-py, on our handle."""
+    """Returns nvidia-ml-py's nvmlDeviceGetX as a function of our device."""
     from gpukit import libnvml
 
     function = "nvmlDeviceGet" + _camel(name)
@@ -29,8 +31,8 @@ def _find_nvml(device, name):
 
 
 def find_value(device, name):
-    """A function that reads a metric, in the unit that its name says or the
-    core's (bytes, mW, Hz, C, percent, ns, mJ)."""
+    """Returns a function that reads a metric, in the unit in its name or else
+    in the core's unit (bytes, mW, Hz, C, percent, ns, mJ)."""
     if name not in METRIC_IDS:
         return _find_nvml(device, name)
     ids = (METRIC_IDS[name],)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Traffic over NVLinks."""
 
 import time
@@ -9,7 +10,7 @@ from gpukit.na import NA
 
 
 class _NvLinks:
-    """The methods of a device that tell of its NVLinks."""
+    """The NVLink methods of a device."""
 
     def nvlink_link_count(self):
         """The number of NVLinks."""
@@ -23,10 +24,11 @@ class _NvLinks:
         return time.monotonic(), rows
 
     def nvlink_throughput(self, interval=None):
-        """Traffic of each NVLink in KiB/s since the last call, the first time
-        over 20 ms; interval: over so many seconds from now."""
+        """Traffic of each NVLink in KiB/s since the last call; the first call
+        measures over 20 ms. interval: measure over that many seconds,
+        beginning now."""
         if interval is not None and interval < 0:
-            raise ValueError("an interval is not negative")
+            raise ValueError("interval must not be negative")
         try:
             before = None if interval else self._links
             if before is None:
@@ -46,7 +48,7 @@ class _NvLinks:
             interval)))
 
     def nvlink_mean_throughput(self, interval=None):
-        """Traffic of an NVLink in KiB/s, the mean of all."""
+        """Mean traffic of an NVLink in KiB/s."""
         return ThroughputInfo(*(_mean(rates) for rates in self._sides(
             interval)))
 
@@ -98,7 +100,7 @@ def _text_of(name):
 
 
 def _add_nvlink(side, at):
-    """The methods of one direction."""
+    """Adds the methods for one direction."""
     for prefix, reduce in (("", list), ("mean_", _mean), ("total_", _total)):
         name = f"nvlink_{prefix}{side}_throughput"
         which = _WHICH[prefix]

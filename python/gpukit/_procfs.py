@@ -1,6 +1,6 @@
-"""Processes of /proc, where psutil is not installed, and all else that stands
-for psutil there: the part of its names that gpukit itself needs, with its
-meaning and units."""
+# SPDX-License-Identifier: Apache-2.0
+"""Processes from /proc, for systems without psutil. The names are those of
+psutil, as far as gpukit needs them, with the same meaning and units."""
 
 import os
 import signal
@@ -38,18 +38,19 @@ Ids = _named("puids", "real effective saved", "User ids.")
 
 
 class Process:
-    """A process by its id; ours without one.
+    """A process by its id; this process if none is given.
 
-    Methods raise NoSuchProcess when it ended, ZombieProcess where that has
-    nothing left of it, AccessDenied when it is somebody else's.
+    Methods raise NoSuchProcess if it has ended, ZombieProcess if it is a
+    zombie and no longer has the value, AccessDenied if it belongs to another
+    user.
     """
 
     def __init__(self, pid=None):
         self._pid = os.getpid() if pid is None else pid
         if not isinstance(pid, (int, type(None))):
-            raise TypeError(f"the id of a process is an int: {pid!r}")
+            raise TypeError(f"pid must be an int: {pid!r}")
         if self._pid < 0:
-            raise ValueError(f"the id of a process is not negative: {pid}")
+            raise ValueError(f"pid must not be negative: {pid}")
         self._cpu = self._create_time = self._exit = None
         self._start = self._stat()[19]
 
@@ -102,17 +103,17 @@ class Process:
             raise
         except NoSuchProcess:
             if self.is_running():
-                return ""  # a thread of the kernel
+                return ""  # a kernel thread
             raise
         there = path.removesuffix(" (deleted)")
         return path if os.path.exists(path) else there
 
     def _stat(self):
-        """The fields of stat from the state on."""
+        """The fields of /proc/PID/stat, from the state on."""
         return self._read("stat").rpartition(")")[2].split()
 
     def is_running(self):
-        """Whether the process is there, and no other one has its id."""
+        """Whether the process still exists and its id was not reused."""
         try:
             return self._stat()[19] == self._start
         except Error:
@@ -131,7 +132,7 @@ class Process:
         return name
 
     def status(self):
-        """running, sleeping, zombie, ..."""
+        """The state: running, sleeping, zombie, ..."""
         return STATES.get(self._stat()[0], "?")
 
     def ppid(self):
@@ -157,7 +158,7 @@ class Process:
         return found
 
     def children(self, recursive=False):
-        """The processes that this one has started; recursive: theirs too."""
+        """The child processes; with recursive, all descendants."""
         self._check_same()
         by_parent = {}
         for pid in pids():
@@ -182,7 +183,7 @@ class Process:
         if text.endswith("\0"):
             text = text[:-1]
         elif " " in text and "\0" not in text:
-            return text.split()  # a program that wrote over its arguments
+            return text.split()  # the program has overwritten its arguments
         return text.split("\0") if text else []
 
     def cwd(self):
@@ -194,7 +195,7 @@ class Process:
         return self._link("exe")
 
     def environ(self):
-        """The environment that the process was started with."""
+        """The environment that the process started with."""
         rows = (row.partition("=") for row in self._read("environ").split(
             "\0"))
         return {name: value for name, equals, value in rows if equals}
@@ -207,7 +208,7 @@ class Process:
         raise NoSuchProcess(self._pid)
 
     def username(self):
-        """The name of the real user; its number without a name."""
+        """The name of the real user, or the number if it has no name."""
         import pwd
 
         uid = self.uids().real
@@ -227,7 +228,7 @@ class Process:
         return int(self._stat()[17])
 
     def nice(self, value=None):
-        """The nice value; with a value, sets it."""
+        """Returns the nice value, or sets it to `value`."""
         if value is None:
             return int(self._stat()[16])
         self._check_same()
@@ -237,17 +238,18 @@ class Process:
             raise AccessDenied(self._pid) from None
 
     def cpu_times(self):
-        """Seconds of CPU, of the process and of its ended children."""
+        """Seconds of CPU used by the process and by its ended children."""
         stat = self._stat()
         wait = int(stat[39]) if len(stat) > 39 else 0
         return ProcessTimes(*(int(part) / _host.TICKS
                               for part in stat[11:15]), wait / _host.TICKS)
 
     def cpu_percent(self, interval=None):
-        """CPU in percent of one core since the last call; 0.0 at the first.
-        interval: over so many seconds from now."""
+        """CPU use in percent of one core since the last call; the first call
+        returns 0.0. interval: measure over that many seconds, beginning
+        now."""
         if interval is not None and interval < 0:
-            raise ValueError(f"an interval is not negative: {interval!r}")
+            raise ValueError(f"interval must not be negative: {interval!r}")
         if interval:
             self._cpu = self._cpu_now()
             time.sleep(interval)
@@ -268,7 +270,7 @@ class Process:
         return ProcessMemory(rss, vms, shared, text, lib, data, dirty)
 
     def memory_percent(self, memtype="rss"):
-        """Its share of the memory of the host in percent."""
+        """Its share of the host's memory in percent."""
         return 100.0 * getattr(self.memory_info(), memtype) / \
             virtual_memory().total
 
@@ -277,7 +279,8 @@ class Process:
             raise NoSuchProcess(self._pid)
 
     def send_signal(self, sig):
-        """Sends a signal. NoSuchProcess when the id is another one's now."""
+        """Sends a signal. Raises NoSuchProcess if the id now belongs to
+        another process."""
         self._check_same()
         try:
             os.kill(self._pid, sig)
@@ -299,12 +302,12 @@ class Process:
         self.send_signal(signal.SIGSTOP)
 
     def resume(self):
-        """Lets the process go on (SIGCONT)."""
+        """Continues the process (SIGCONT)."""
         self.send_signal(signal.SIGCONT)
 
     def wait(self, timeout=None):
-        """Waits for the end; the exit status of a child, -N of signal N.
-        Raises TimeoutExpired after `timeout` seconds."""
+        """Waits for the process to end; returns a child's exit status, or -N
+        if signal N ended it. Raises TimeoutExpired after `timeout` seconds."""
         end = None if timeout is None else time.monotonic() + timeout
         while self._exit is None and self.is_running():
             try:
@@ -325,11 +328,11 @@ class Process:
              "username")
 
     def as_dict(self, attrs=None, ad_value=None):
-        """Values by name; ad_value for those that may not be read. Raises
-        ValueError for a name that is not there without psutil."""
+        """Values by name; ad_value replaces those that are not readable.
+        Raises ValueError for names that need psutil."""
         wrong = set(attrs or ()).difference(self._DICT)
         if wrong:
-            raise ValueError(f"not there without psutil: {sorted(wrong)}")
+            raise ValueError(f"not available without psutil: {sorted(wrong)}")
         found = {}
         for name in attrs or self._DICT:
             value = getattr(self, name)
@@ -340,7 +343,8 @@ class Process:
         return found
 
     def oneshot(self):
-        """For programs written for psutil: values are cheap here."""
+        """Exists for programs written for psutil. Does nothing, as reading
+        values is cheap here."""
         import contextlib
 
         return contextlib.nullcontext()

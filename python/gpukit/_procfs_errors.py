@@ -1,8 +1,9 @@
-"""Errors of processes where psutil is not installed, with its names."""
+# SPDX-License-Identifier: Apache-2.0
+"""The errors of processes without psutil, with psutil's names."""
 
 
 class Error(Exception):
-    """A process cannot be asked; `pid` and `name` say which, `msg` why."""
+    """A process could not be read; `pid` and `name` say which, `msg` why."""
 
     _text = "process cannot be asked"
 
@@ -21,19 +22,19 @@ class Error(Exception):
 
 
 class NoSuchProcess(Error):
-    """The process ended."""
+    """The process has ended."""
 
     _text = "process no longer exists"
 
 
 class ZombieProcess(NoSuchProcess):
-    """The process ended, and its parent has not waited for it."""
+    """The process has ended, but its parent has not waited for it."""
 
     _text = "process is a zombie"
 
 
 class AccessDenied(Error):
-    """The process belongs to somebody else."""
+    """The process belongs to another user."""
 
     _text = "access denied"
 
@@ -42,5 +43,5 @@ class TimeoutExpired(Error):
     """The process has not ended in time."""
 
     def __init__(self, seconds, pid=None, name=None):
-        super().__init__(pid, name, f"no end within {seconds} seconds")
+        super().__init__(pid, name, f"still running after {seconds} seconds")
         self.seconds, self.args = seconds, (seconds, pid, name)

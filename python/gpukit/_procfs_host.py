@@ -1,5 +1,6 @@
-"""The host as /proc tells it, where psutil is not installed: the functions that
-gpukit itself needs, with psutil's names, meaning and units."""
+# SPDX-License-Identifier: Apache-2.0
+"""The host from /proc, for systems without psutil: the functions that gpukit
+needs, with psutil's names, meaning and units."""
 
 import os
 import time
@@ -19,20 +20,21 @@ Swap = _named("sswap", "total used free percent sin sout",
 
 
 def read(*parts):
-    """The text of a file of /proc."""
+    """The text of a file in /proc."""
     with open(os.path.join(PROCFS_PATH, *map(str, parts)), "rb") as f:
         return f.read().decode(errors="surrogateescape")
 
 
 def _rows(name, unit):
-    """name -> bytes, of a file of such lines; unit: of its numbers."""
+    """Reads a file of lines "name number" as a dict from name to number of
+    bytes; unit: the number of bytes in the file's unit."""
     rows = (line.split() for line in read(name).splitlines())
     return {row[0].rstrip(":"): int(row[1]) * unit
             for row in rows if len(row) > 1}
 
 
 def percent(part, whole):
-    """How many percent a part is; 0.0 of nothing."""
+    """part / whole in percent; 0.0 if whole is 0."""
     return round(100.0 * part / whole, 1) if whole else 0.0
 
 
@@ -51,7 +53,7 @@ def virtual_memory():
 
 def swap_memory():
     """Swap of the host in bytes: total, used, free, percent; sin and sout:
-    what came from there and went there since the host was started."""
+    bytes swapped in and out since the host was started."""
     rows = _rows("meminfo", 1024)
     total, free = rows.get("SwapTotal", 0), rows.get("SwapFree", 0)
     try:
@@ -63,7 +65,7 @@ def swap_memory():
 
 
 def cpu_count(logical=True):
-    """How many CPUs there are; with logical=False, how many cores."""
+    """The number of CPUs; with logical=False, the number of cores."""
     if logical:
         return os.cpu_count()
     cores = set()
@@ -77,7 +79,8 @@ def cpu_count(logical=True):
 
 
 def cpu_times(percpu=False):
-    """Seconds of all CPUs, by what they did; percpu: a list, of each."""
+    """CPU time in seconds by activity, for all CPUs together; percpu: a list
+    with one item per CPU."""
     lines = [line.split() for line in read("stat").splitlines()
              if line.startswith("cpu")]
     times = [Times(*(int(field) / TICKS for field in
@@ -86,21 +89,22 @@ def cpu_times(percpu=False):
 
 
 def _busy_percent(before, now):
-    """Of the time between; a counter that went back stood still."""
+    """The percentage of busy time between two readings; a counter that
+    decreased counts as unchanged."""
     spent = Times(*(max(new - old, 0) for old, new in zip(before, now)))
     total = sum(spent) - spent.guest - spent.guest_nice
     return percent(total - spent.idle - spent.iowait, total)
 
 
-_last_times = {}  # percpu -> what the last call saw
+_last_times = {}  # percpu -> the reading of the last call
 
 
 def cpu_percent(interval=None, percpu=False):
-    """How busy the CPUs are in percent, since the last call; 0.0 at the first
-    one. interval: over so many seconds from now. percpu: a list, of each CPU.
-    Raises ValueError for a negative interval."""
+    """CPU use in percent since the last call; the first call returns 0.0.
+    interval: measure over that many seconds, beginning now. percpu: a list
+    with one item per CPU. Raises ValueError for a negative interval."""
     if interval is not None and interval < 0:
-        raise ValueError(f"an interval is not negative: {interval!r}")
+        raise ValueError(f"interval must not be negative: {interval!r}")
     if interval:
         before = cpu_times(percpu)
         time.sleep(interval)
@@ -119,7 +123,7 @@ def pids():
 
 
 def pid_exists(pid):
-    """Whether there is such a process; the id of a thread is none."""
+    """Whether there is such a process; ids of threads do not count."""
     try:
         return f"\nTgid:\t{int(pid)}\n" in read(pid, "status")
     except OSError:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Why a value of a device is NA."""
 
 from gpukit import _core
@@ -5,11 +6,11 @@ from gpukit._device_values import SINGLE
 from gpukit._errors import NVMLError
 from gpukit._more_values import METRIC_IDS
 
-_UNSUPPORTED, _DENIED, _LOST, _REFUSED, _NONE = 2, 4, 5, 7, 11
-# What the core tells of nvmlReturn_t.
-_OF_NVML = {3: _UNSUPPORTED, 4: _DENIED, 15: _LOST}
+_UNSUPPORTED, _DENIED, _LOST, _LATE, _REFUSED, _NONE = 2, 4, 5, 6, 7, 11
+# nvmlReturn_t -> the core's reason.
+_OF_NVML = {3: _UNSUPPORTED, 4: _DENIED, 10: _LATE, 15: _LOST}
 
-# Methods -> the methods or metrics that their values are made of.
+# Method -> the methods or metrics from which its value is computed.
 _MADE_OF = {
     "memory_info": ("memory_total", "memory_free", "memory_used",
                     "memory_reserved_bytes"),
@@ -35,15 +36,18 @@ _MADE_OF["clocks"] = _MADE_OF["clock_infos"]
 _MADE_OF["max_clocks"] = _MADE_OF["max_clock_infos"]
 _MADE_OF["clock_speed_infos"] = (*_MADE_OF["clocks"],
                                  *_MADE_OF["max_clocks"])
-_FACTS = ("name", "uuid", "bus_id", "serial", "cuda_compute_capability",
+_FACTS = ("name", "uuid", "bus_id", "pci_info", "serial", "cuda_compute_capability",
           "gpu_instance_id", "compute_instance_id", "current_driver_model",
           "driver_model")
+# These are true or false, never NA.
+_SWITCHES = ("memory_unified",)
 _VERSIONS = ("driver_version", "cuda_driver_version", "max_cuda_version",
              "cuda_version", "cuda_runtime_version", "cudart_version")
 
 
 def _metrics_of(name):
-    """The ids of the metrics that a value is made of; none for another."""
+    """The ids of the metrics from which a value is computed; empty if
+    unknown."""
     name = name[:-len("_human")] if name.endswith("_human") else name
     parts = _MADE_OF.get(name, (name,))
     return tuple(SINGLE[part][0] if part in SINGLE else METRIC_IDS[part]
@@ -58,7 +62,8 @@ def _why_no_fact(device, name):
 
 
 def _why_no_links(device):
-    """Of a MIG device, which has none, or of a GPU's first link."""
+    """Why an NVLink value is missing: a MIG device has no links; for a GPU,
+    the reason of its first link."""
     if device._at[1] >= 0:
         return _NONE
     try:
@@ -71,13 +76,30 @@ def _why_no_links(device):
     return 0 if all(None not in row[2:4] for row in rows) else _UNSUPPORTED
 
 
+def reason_text(device, number):
+    """The text for a reason, '' for 0. If the GPU does not answer, the text
+    says for how long."""
+    if not number:
+        return ""
+    silence = _core.silence(device._at[0]) if number == _LATE else 0
+    return late_text(silence) if silence else _core.reason(number)
+
+
+def late_text(seconds):
+    """The reason for a value that is late by this many seconds."""
+    return f"no answer for {round(seconds)} s"
+
+
 def find_reason(device, name):
-    """The core's number of the reason, 0 if there is a value. AttributeError
-    for a name that is no value."""
+    """The core's number for the reason, 0 if there is a value. Raises
+    AttributeError for other names."""
     metrics = _metrics_of(name)
+    if name in _SWITCHES:
+        return 0
     if metrics:
         numbers = [number for number, _ in _core.explain(*device._at, metrics)]
-        always = _NONE if name == "bar1_memory_info" else 0  # .reserved
+        # BAR1 memory has no reserved part
+        always = _NONE if name == "bar1_memory_info" else 0
         return next(filter(None, numbers), always)
     if name in _FACTS and hasattr(device, name):
         return _why_no_fact(device, name)
@@ -85,4 +107,4 @@ def find_reason(device, name):
         return 0 if getattr(device, name)() != "N/A" else _NONE
     if name.startswith("nvlink_") and hasattr(type(device), name):
         return _why_no_links(device)
-    raise AttributeError(f"no value of a device: {name!r}")
+    raise AttributeError(f"not a value of a device: {name!r}")

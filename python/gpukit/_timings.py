@@ -1,4 +1,5 @@
-"""Where the time goes, as `--timings` of the command tells it."""
+# SPDX-License-Identifier: Apache-2.0
+"""Where the time goes: the table of the command's option `--timings`."""
 
 from gpukit import _core
 
@@ -6,10 +7,11 @@ __all__ = ["timings", "Timing"]
 
 
 class Timing:
-    """One line of the table: times in seconds.
+    """One line of the table; times are in seconds.
 
-    name: an NVML function, or a part of gpukit's own work; calls; own: without
-    what it called; total; longest: the longest single call.
+    name: an NVML function, or a part of gpukit's own work; calls: how many;
+    own: time without the functions that it called; total: time with them;
+    longest: the time of the longest call.
     """
 
     __slots__ = ("name", "calls", "own", "total", "longest")
@@ -28,23 +30,24 @@ class Timing:
 
 
 class timings:
-    """Counts the calls of NVML within a `with`, in all threads.
+    """Counts the NVML calls of all threads within a `with` block.
 
     >>> with gpukit.timings() as t:
     ...     gpukit.Device(0).as_snapshot()
     >>> print(t)            # a table; t.rows has the numbers, t["nvmlInit_v2"]
 
-    One at a time in a process: RuntimeError within another one.
+    Only one can be active in a process: RuntimeError within another one.
     """
 
-    _counting = None  # the one that counts
+    _counting = None  # the active `timings` object
 
     def __init__(self):
         self._rows = []
 
     def __enter__(self):
         if timings._counting is not None:
-            raise RuntimeError("timings are counted already, in all threads")
+            raise RuntimeError(
+                "timings are already being counted, in all threads")
         timings._counting = self
         self._rows = None
         _core.trace(True)
@@ -63,7 +66,8 @@ class timings:
 
     @property
     def rows(self):
-        """The lines, most of own time first; so far, within the `with`."""
+        """The lines, sorted by own time. Within the `with` block: the lines so
+        far."""
         return self._read() if self._rows is None else self._rows
 
     def __getitem__(self, name):

@@ -1,4 +1,5 @@
-"""`ttl_cache`: results of a function, kept for some time."""
+# SPDX-License-Identifier: Apache-2.0
+"""`ttl_cache` keeps the results of a function for some time."""
 
 import time
 from _thread import RLock
@@ -21,7 +22,8 @@ def _make_key(args, kwargs, typed):
 
 
 class _Cache:
-    """key -> (result, when it ends): the least recently used one is first."""
+    """A dict from key to (result, expiry time), the least recently used
+    first."""
 
     def __init__(self, function, maxsize, ttl, timer, typed):
         from collections import OrderedDict
@@ -37,7 +39,8 @@ class _Cache:
             self.lock = RLock()
 
     def find(self, key):
-        """The row of a key, from now on the last one used; or None."""
+        """Returns the entry of a key, which becomes the most recently used; or
+        None."""
         with self.lock:
             row = self.rows.get(key)
             if row is not None and self.timer() < row[1]:
@@ -103,9 +106,9 @@ def _decorate(function, maxsize, ttl, timer, typed):
 def ttl_cache(maxsize=128, *, ttl=600.0, timer=time.monotonic, typed=False):
     """Keeps results of a function for `ttl` seconds.
 
-    maxsize: how many; the least recently used one goes first. None: all that
-    have not expired; 0: none. timer: a clock in seconds. typed: 1 and 1.0 are
-    different arguments. Threads may share the function.
+    maxsize: the number of entries; the least recently used one is dropped
+    first. None: no limit; 0: keep nothing. timer: a clock in seconds. typed: 1
+    and 1.0 are different arguments. Threads may share the function.
 
     Raises ValueError for a negative ttl, TypeError for a wrong maxsize.
     """

@@ -1,5 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
 from collections.abc import Callable
-from typing import Any, Generic, NamedTuple, TypedDict, overload
+from typing import Generic, NamedTuple, TypedDict, overload
 
 from typing_extensions import ParamSpec, TypeVar
 

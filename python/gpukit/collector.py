@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Snapshots of everything at one moment, and statistics over time."""
 
 import math
@@ -8,8 +9,10 @@ from gpukit import _core
 from gpukit._device_values import (
     NUMBERS, SNAPSHOT_METRICS, TOTAL_AT, _named, percent)
 from gpukit._forked import is_orphaned, mend_when_forked
+from gpukit._errors import NVMLError
 from gpukit._metrics import Buffer
 from gpukit.device import CudaDevice, Device, MigDevice, PhysicalDevice
+from gpukit.na import NA
 from gpukit.process import NUMBERS as NUMBERS_OF
 from gpukit.process import GpuProcess, from_core, numbers_of
 from gpukit.utils import GiB, MiB
@@ -27,12 +30,20 @@ SnapshotResult = _named("SnapshotResult", "devices gpu_processes",
 def take_snapshots(devices=None, *, gpu_processes=None):
     """Snapshots of devices and of the processes on them.
 
-    devices: one or some; all GPUs, each followed by its MIG devices, without
-    any. gpu_processes: one or some, whose devices are then taken; False or
-    none of them for devices alone. Raises NVMLError without a driver.
+    devices: one or several; None: all GPUs, each followed by its MIG devices.
+    gpu_processes: one or several, whose devices are then included; False or an
+    empty list: devices only. Without a driver the result is empty
+    (Device.count() raises the NVMLError); raises NVMLError_Timeout if the
+    driver does not start in time. The values of a GPU that does not answer are
+    NA; see `.stale` and `.age`.
     """
     if devices is None and gpu_processes in (None, True):
-        return _take_all()
+        try:
+            return _take_all()
+        except NVMLError as error:
+            if error.value == _TIMEOUT:  # the driver is late, not absent
+                raise
+            return SnapshotResult([], [])
     listed = None
     if gpu_processes is not None and not isinstance(gpu_processes, bool):
         listed = [gpu_processes] if isinstance(gpu_processes, GpuProcess) \
@@ -48,7 +59,7 @@ def take_snapshots(devices=None, *, gpu_processes=None):
     elif listed:
         for process in listed:
             process.update_gpu_status()
-    return SnapshotResult([device.as_snapshot() for device in devices],
+    return SnapshotResult(_shots_of(devices),
                           GpuProcess.take_snapshots(listed or (),
                                                     failsafe=True))
 
@@ -56,6 +67,33 @@ def take_snapshots(devices=None, *, gpu_processes=None):
 def _all_devices():
     return [each for device in Device.all()
             for each in (device, *device.mig_devices())]
+
+
+def _shots_of(devices):
+    """Snapshots of devices. Several GPUs are read at the same time, so that
+    GPUs that do not answer cost a single timeout."""
+    if len({device._at[0] for device in devices}) < 2:
+        return [device.as_snapshot() for device in devices]
+    shot = _core.snapshot(_WITHOUT_PROCESSES, SNAPSHOT_METRICS)
+    at = _positions(shot)
+    return [_shot_at(shot, at[device._at], device) if device._at in at
+            else device.as_snapshot() for device in devices]
+
+
+def _positions(shot):
+    return {facts[:2]: place for place, facts in enumerate(shot.devices)}
+
+
+def _shot_at(shot, place, device):
+    """The snapshot of `device`, whose index in the core's snapshot is
+    `place`."""
+    values, age = shot.values[place], shot.ages[place]
+    taken = device._snapshot_of(values, shot.wall_ns / 1e9)
+    if shot.healths[place] == _STALE:
+        taken._is_late(NA if age is None else age)
+    else:
+        taken.age = age or 0.0
+    return taken
 
 
 def _devices_of(processes):
@@ -68,18 +106,21 @@ def _leaves(devices):
 
 
 def _take_all():
-    """All at one moment, by one call of the core."""
+    """Snapshots of everything at one moment, by one call of the core."""
     shot = _core.snapshot(0, SNAPSHOT_METRICS)
     timestamp, total = shot.wall_ns / 1e9, shot.host.mem_total
     devices = [_device_of(facts) for facts in shot.devices]
     for device, values in zip(devices, shot.values):
         device._memory_total = values[TOTAL_AT] or None
-    taken = [device._snapshot_of(values, timestamp)
-             for device, values in zip(devices, shot.values)]
-    told = {}
-    return SnapshotResult(taken, [
-        from_core(row, devices[row.device], timestamp, total, told)
-        for row in shot.processes])
+    taken = [_shot_at(shot, place, device)
+             for place, device in enumerate(devices)]
+    told, rows = {}, []
+    for row in shot.processes:
+        seen = from_core(row, devices[row.device], timestamp, total, told)
+        if taken[row.device].stale:
+            seen._is_late(taken[row.device].age)
+        rows.append(seen)
+    return SnapshotResult(taken, rows)
 
 
 def _device_of(facts):
@@ -97,11 +138,11 @@ class ResourceMetricCollector:
             ...
             metrics = collector.collect()
 
-    devices: all of the machine without any. root_pids: processes are those of
-    these ids and all below them; this process's without any, none for an
-    empty set. interval: seconds between samples. A key is
-    tag/scope/metric (unit)/mean, and so on. Raises ValueError for an interval
-    that is not positive.
+    devices: None for all. root_pids: these processes and their descendants;
+    None: this process; an empty set: no processes. interval: seconds between
+    samples. Keys have the form tag/scope/metric (unit)/mean. A sample waits at
+    most half an interval (or 0.1 s, if that is longer) for a GPU, and skips
+    late values. Raises ValueError unless the interval is positive.
     """
 
     DEVICE_METRICS = [
@@ -129,7 +170,7 @@ class ResourceMetricCollector:
         import threading
 
         if interval <= 0:
-            raise ValueError(f"an interval is positive: {interval!r}")
+            raise ValueError(f"interval must be positive: {interval!r}")
         self.interval = float(interval)
         self.devices = _all_devices() if devices is None else (
             [devices] if isinstance(devices, Device) else list(devices))
@@ -141,18 +182,19 @@ class ResourceMetricCollector:
         mend_when_forked(self)
 
     def __del__(self):
-        """Nothing: the thread holds the collector while a tag is active."""
+        """Does nothing: the thread keeps the collector alive while a tag is
+        active."""
 
     def _mend_locks(self):
         if is_orphaned(self._wake):
             self._wake = self._lock = type(self._wake)()
 
     def activate(self, tag):
-        """Begins a tag within those that are active. RuntimeError if it is
-        active already."""
+        """Begins a tag inside those that are active. Raises RuntimeError if
+        this tag is active already."""
         with self._lock:
             if any(buffer.tag == tag for buffer in self._buffers):
-                raise RuntimeError(f"the tag is active already: {tag!r}")
+                raise RuntimeError(f"the tag is already active: {tag!r}")
             prefix = "/".join([b.tag for b in self._buffers] + [tag])
             self._buffers.append(Buffer(tag, prefix, timer(), time.time()))
             self._last = -math.inf
@@ -162,8 +204,8 @@ class ResourceMetricCollector:
     start = activate
 
     def deactivate(self, tag=None):
-        """Ends a tag and those within it; the innermost one without any.
-        RuntimeError if it is not active."""
+        """Ends a tag and the tags inside it; by default, the innermost tag.
+        Raises RuntimeError if the tag is not active."""
         with self._lock:
             if tag is None and not self._buffers:
                 return self
@@ -182,14 +224,14 @@ class ResourceMetricCollector:
         raise RuntimeError(f"the tag is not active: {tag!r}")
 
     def context(self, tag):
-        """`with collector.context("tag"):` the tag is active within it."""
+        """`with collector.context("tag"):` keeps the tag active within it."""
         return _Context(self, tag)
 
     __call__ = context
 
     def clear(self, tag=None):
-        """Begins the statistics of a tag and of those within it anew; of the
-        innermost one without any."""
+        """Restarts the statistics of a tag and of the tags inside it; by
+        default, of the innermost tag."""
         with self._lock:
             if tag is None and not self._buffers:
                 return
@@ -200,33 +242,39 @@ class ResourceMetricCollector:
     reset = clear
 
     def collect(self):
-        """Key -> number of the innermost tag. A new sample is taken when the
-        last one is older than half an interval. RuntimeError without a
-        tag."""
+        """Returns a dict from key to number, for the innermost tag. Takes a
+        new sample if the last one is older than half an interval. Raises
+        RuntimeError if no tag is active."""
         with self._lock:
-            if not self._buffers:
-                raise RuntimeError("no tag is active: call activate first")
-            if timer() - self._last > self.interval / 2:
-                self._sample()
+            self._check_active()
+            is_old = timer() - self._last > self.interval / 2
+        if is_old:  # sampled without the lock, which others need
+            self._sample()
+        with self._lock:
+            self._check_active()
             return self._buffers[-1].collect(timer(), time.time())
+
+    def _check_active(self):
+        if not self._buffers:
+            raise RuntimeError("no tag is active: call activate first")
 
     def daemonize(self, on_collect, interval=None, *, on_start=None,
                   on_stop=None, tag="metrics-daemon", start=True):
-        """collect_in_background with this collector."""
+        """Calls collect_in_background() with this collector."""
         return collect_in_background(
             on_collect, collector=self, interval=interval, on_start=on_start,
             on_stop=on_stop, tag=tag, start=start)
 
     def take_snapshots(self):
-        """Takes one sample now; the snapshots that it is made of."""
-        with self._lock:
-            return self._sample(told=True)
+        """Takes a sample now and returns the snapshots on which it is
+        based."""
+        return self._sample(told=True)
 
     # ---- sampling
 
     def _start_thread(self):
-        """A thread ends with the last tag, and the next tag gets a new one;
-        so does a forked child."""
+        """Starts the sampling thread. It ends with the last tag; the next tag
+        starts a new thread, as does a tag in a forked child."""
         import threading
 
         if self._thread is not None and self._thread.is_alive():
@@ -236,23 +284,46 @@ class ResourceMetricCollector:
         self._thread.start()
 
     def _run(self):
+        while self._await_turn():
+            self._sample()
+
+    def _await_turn(self):
+        """Waits until a sample is due. False if no tag is active any more."""
         with self._wake:
             while self._buffers:
-                if timer() - self._last >= self.interval:
-                    self._sample()
-                self._wake.wait(max(self._last + self.interval - timer(),
-                                    0.001))
+                left = self._last + self.interval - timer()
+                if left <= 0:
+                    return True
+                self._wake.wait(max(left, 0.001))
             self._thread = None
+        return False
+
+    def _shoot(self):
+        # WITHOUT_BOARD: CPU shares then count from our own last sample, not
+        # from a snapshot that somebody else took with board facts.
+        return _core.snapshot(
+            _core.WITHOUT_BOARD if self.root_pids else _WITHOUT_PROCESSES,
+            SNAPSHOT_METRICS,
+            min(max(self.interval / 2, _PATIENCE), _core.deadline()))
 
     def _sample(self, told=False):
-        """Adds a sample; told: gives the snapshots that it is made of."""
-        # Without facts of boards: shares of CPU are since our last sample,
-        # not since somebody else's snapshot, who asks with them.
-        shot = _core.snapshot(_core.WITHOUT_BOARD if self.root_pids else
-                              _WITHOUT_PROCESSES, SNAPSHOT_METRICS)
+        """Takes and adds a sample, unless another thread is doing so. If
+        `told`, returns the snapshots on which the sample is based."""
+        try:
+            shot = self._shoot()
+        except NVMLError as error:
+            if told or error.value != _TIMEOUT:
+                raise
+            with self._lock:  # try again one interval later
+                self._last = timer()
+            return None
+        with self._lock:
+            return self._add(shot, told)
+
+    def _add(self, shot, told):
         devices = self._own_devices(shot)
         rows = self._own_rows(shot)
-        keys = self._keys_of([device for device, _ in devices], rows)
+        keys = self._keys_of([device for device, *_ in devices], rows)
         values = [*self._host_numbers(shot.host),
                   *self._device_numbers(devices),
                   *self._process_numbers(rows, shot.host.mem_total)]
@@ -263,14 +334,25 @@ class ResourceMetricCollector:
         return self._snapshots(shot, devices, rows) if told else None
 
     def _own_devices(self, shot):
-        at = {facts[:2]: values
-              for facts, values in zip(shot.devices, shot.values)}
-        devices = [(device, at.get(device._at)) for device in self.devices]
-        return [(device, device._read(SNAPSHOT_METRICS)
-                 if values is None else values) for device, values in devices]
+        """A list of (device, values or None if they are late, index in the
+        core's snapshot)."""
+        at = _positions(shot)
+        late = {place for place, health in enumerate(shot.healths)
+                if health == _STALE}
+        found = []
+        for device in self.devices:
+            place = at.get(device._at)
+            if (at.get((device._at[0], -1)) if place is None
+                    else place) in late:
+                values = None
+            else:
+                values = device._read(SNAPSHOT_METRICS) if place is None \
+                    else shot.values[place]
+            found.append((device, values, place))
+        return found
 
     def _host_numbers(self, told):
-        """In the order of _HOST_KEYS."""
+        """The host's numbers in the order of _HOST_KEYS."""
         if told.cpu_centipercent is not None:
             self._cpu = round(told.cpu_centipercent / 100, 1)
         used = _used(told.mem_total, told.mem_available)
@@ -284,7 +366,10 @@ class ResourceMetricCollector:
     def _device_numbers(self, devices):
         plan = [(NUMBERS.get(name), name, divisor)
                 for name, _, divisor in self.DEVICE_METRICS]
-        for device, values in devices:
+        for device, values, _ in devices:
+            if values is None:
+                yield from (_NAN,) * len(plan)
+                continue
             total = device._memory_total = values[TOTAL_AT] or None
             shot = None
             for number, name, divisor in plan:
@@ -302,14 +387,17 @@ class ResourceMetricCollector:
                 for at, metric in zip(known, self.PROCESS_METRICS)]
         values = []
         for row, device in rows:
-            numbers = numbers_of(row, device.memory_total(), total)
+            told = row.values[_core.PM_GPU_MEM] is not None
+            numbers = numbers_of(row, device._memory_total or (
+                device.memory_total() if told else NA), total)
             values += [
                 (from_core(row, device, 0.0, total, {})[name] if at is None
                  else numbers[at]) / divisor for at, name, divisor in plan]
         return values
 
     def _keys_of(self, devices, rows):
-        """The same tuple as long as devices and processes are the same."""
+        """Returns the keys; the same tuple while devices and processes are
+        unchanged."""
         what = devices, [(row.pid, device._at) for row, device in rows]
         if what != self._what:
             self._what, self._keys = what, tuple(self._name_all(devices, rows))
@@ -329,21 +417,39 @@ class ResourceMetricCollector:
     def _snapshots(self, shot, devices, rows):
         timestamp, told = shot.wall_ns / 1e9, {}
         return SnapshotResult(
-            [device._snapshot_of(values, timestamp)
-             for device, values in devices],
+            [device.as_snapshot() if place is None
+             else _shot_at(shot, place, device)
+             for device, _, place in devices],
             [from_core(row, device, timestamp, shot.host.mem_total, told)
              for row, device in rows])
 
     def _own_rows(self, shot):
-        """The processes below root_pids, each with its device."""
+        """root_pids and all their descendants that use a GPU, each with its
+        device."""
         if not self.root_pids or not shot.processes:
             return []
-        leaves = {device._at: device for device in _leaves(self.devices)}
         parents = {row.pid: row.parent for row in shot.processes}
-        on = [leaves.get(facts[:2]) for facts in shot.devices]
+        on = self._leaves_in(shot)
         return [(row, on[row.device]) for row in shot.processes
                 if on[row.device] is not None
                 and self._is_below(row.pid, parents)]
+
+    def _leaves_in(self, shot):
+        """For each device in the core's snapshot, the object to use: the
+        device itself, or a MIG device of one of our GPUs; None for other
+        devices."""
+        own = {device._at: device for device in self.devices}
+        split = {device._at[0] for device in self.devices
+                 if isinstance(device, PhysicalDevice)}
+        found = []
+        for facts, values in zip(shot.devices, shot.values):
+            device = own.get(facts[:2])
+            if device is None and facts[1] >= 0 and facts[0] in split:
+                device = _device_of(facts)
+            if device is not None and values[TOTAL_AT]:
+                device._memory_total = values[TOTAL_AT]
+            found.append(device)
+        return found
 
     def _is_below(self, pid, parents):
         while pid:
@@ -382,7 +488,7 @@ def _scope(device):
 
 
 def _used(total, free):
-    """What is not free; nan where that is not known."""
+    """total - free; nan if either is unknown."""
     return _NAN if None in (total, free) else float(total - free)
 
 
@@ -391,6 +497,9 @@ _HOST_KEYS = ("host/cpu_percent (%)", "host/memory_percent (%)",
               "host/load_average (%) (1 min)", "host/load_average (%) (5 min)",
               "host/load_average (%) (15 min)")
 _NAN = float("nan")
+_STALE = 2  # one of the core's healths
+_PATIENCE = 0.1  # seconds that a busy host may need, whatever the interval
+_TIMEOUT = 10  # NVML's code
 _WITHOUT_PROCESSES = _core.WITHOUT_BOARD | _core.WITHOUT_PROCESSES
 _NO_LOAD = (_NAN, _NAN, _NAN)
 
@@ -398,17 +507,19 @@ _NO_LOAD = (_NAN, _NAN, _NAN)
 def collect_in_background(on_collect, collector=None, interval=None, *,
                           on_start=None, on_stop=None, tag="metrics-daemon",
                           start=True):
-    """A thread that gives metrics to on_collect every `interval` seconds until
-    that answers false. on_start and on_stop get the collector, before and, in
-    any case, after. The metrics are of all time since the start of the tag.
+    """Starts a thread that calls on_collect(metrics) every `interval` seconds
+    until it returns false. on_start and on_stop are called with the collector;
+    on_stop is called even after an error. The metrics cover the time since the
+    tag began.
 
-    Returns the daemon thread, with the collector as `.collector`; start=False:
-    to be started by you. Raises ValueError for a wrong interval.
+    Returns the daemon thread, which has the collector as `.collector`; with
+    start=False, the caller starts it. Raises ValueError unless the interval is
+    positive.
     """
     import threading
 
     if interval is not None and interval <= 0:
-        raise ValueError(f"an interval is positive: {interval!r}")
+        raise ValueError(f"interval must be positive: {interval!r}")
     if collector is None:
         collector = ResourceMetricCollector(interval=interval or 1.0)
     thread = threading.Thread(

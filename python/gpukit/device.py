@@ -1,13 +1,16 @@
-"""Devices: GPUs, MIG devices, and both as CUDA numbers them."""
+# SPDX-License-Identifier: Apache-2.0
+"""Devices: GPUs, MIG devices, and both by CUDA ordinal."""
 
 from gpukit._device_base import Device
 from gpukit._device_cuda import CudaDevice, CudaMigDevice
 from gpukit._device_find import (
-    ValueOmitted, is_mig_device_uuid, normalize_cuda_visible_devices,
-    parse_cuda_visible_devices)
+    ValueOmitted, is_mig_device_uuid as is_mig_device_uuid,
+    normalize_cuda_visible_devices, parse_cuda_visible_devices)
 from gpukit._device_kinds import MigDevice, PhysicalDevice
 from gpukit._device_values import (
-    ClockInfos, ClockSpeedInfos, MemoryInfo, ThroughputInfo, UtilizationRates)
+    ClockInfos as ClockInfos, ClockSpeedInfos as ClockSpeedInfos,
+    MemoryInfo as MemoryInfo, PciInfo as PciInfo,
+    ThroughputInfo as ThroughputInfo, UtilizationRates as UtilizationRates)
 
 __all__ = ["Device", "PhysicalDevice", "MigDevice", "CudaDevice",
            "CudaMigDevice", "parse_cuda_visible_devices",
@@ -17,4 +20,4 @@ Device.cuda = CudaDevice
 Device._physical, Device._mig = PhysicalDevice, MigDevice
 for _class in (Device, PhysicalDevice, MigDevice, CudaDevice, CudaMigDevice,
                ValueOmitted):
-    _class.__module__ = __name__  # where pickles and help() look for them
+    _class.__module__ = __name__  # for pickle and help()

@@ -1,8 +1,10 @@
-# The methods that are made of tables are here too.
+# SPDX-License-Identifier: Apache-2.0
+# Includes the methods that are made from tables.
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, ContextManager, NamedTuple
+from contextlib import AbstractContextManager
+from typing import Any, ClassVar, NamedTuple
 
 from typing_extensions import Self
 
@@ -31,6 +33,15 @@ class UtilizationRates(NamedTuple):
     memory: int | NaType
     encoder: int | NaType
     decoder: int | NaType
+
+class PciInfo(NamedTuple):
+    domain: int
+    bus: int
+    device: int
+    busId: str
+    busIdLegacy: str
+    pciDeviceId: int
+    pciSubSystemId: int
 
 class ThroughputInfo(NamedTuple):
     tx: int | NaType
@@ -165,11 +176,13 @@ class Device:
     def nvlink_tx_throughput_human(self, interval: float | None = None) -> list[str]: ...
     @property
     def nvml_index(self) -> int | tuple[int, int]: ...
-    def oneshot(self) -> ContextManager[None]: ...
+    def oneshot(self) -> AbstractContextManager[None]: ...
     @staticmethod
     def parse_cuda_visible_devices(cuda_visible_devices: str | None | ValueOmitted = ...) -> list[int | tuple[int, int]]: ...
     def pcie_rx_throughput(self) -> int | NaType: ...
     def pcie_rx_throughput_human(self) -> str: ...
+    def pci_info(self) -> PciInfo: ...
+    def memory_unified(self) -> bool: ...
     def pcie_throughput(self) -> ThroughputInfo: ...
     def pcie_tx_throughput(self) -> int | NaType: ...
     def pcie_tx_throughput_human(self) -> str: ...

@@ -1,5 +1,6 @@
-"""The host: psutil's functions where it is installed, else gpukit's own of
-the same names; and load, uptime and the tree of processes."""
+# SPDX-License-Identifier: Apache-2.0
+"""The host: psutil's functions if psutil is installed, otherwise gpukit's own
+functions with the same names; also load, uptime and the process tree."""
 
 import os
 import time
@@ -10,8 +11,8 @@ _OWN = ("getuser", "hostname", "load_average", "uptime", "memory_percent",
 
 
 def _load():
-    """The names here, with those of psutil or of what stands for it; it is
-    imported when the first one is wanted."""
+    """Returns an attribute of psutil or of its replacement, either of which is
+    imported on first use."""
     own = globals()
     if "_source" in own:
         return own
@@ -79,7 +80,7 @@ def swap_percent():
 
 
 def ppid_map():
-    """pid -> the parent's, of all processes."""
+    """A dict from each pid to its parent's pid."""
     found = {}
     for name in os.listdir("/proc"):
         if not name.isdigit():
@@ -93,7 +94,8 @@ def ppid_map():
 
 
 def reverse_ppid_map():
-    """pid -> the pids of its children; none for another number."""
+    """A dict from each pid to the pids of its children; unknown pids have an
+    empty list."""
     from collections import defaultdict
 
     found = defaultdict(list)

@@ -1,4 +1,6 @@
-# psutil's functions, where it is installed, else gpukit's of the same names.
+# SPDX-License-Identifier: Apache-2.0
+# psutil's functions if it is installed, otherwise gpukit's with the same
+# names.
 
 from typing import Any
 

@@ -1,8 +1,9 @@
-"""The driver's own library, as far as it tells of devices. For all of it there is
+# SPDX-License-Identifier: Apache-2.0
+"""The device queries of the driver's library. For everything else use
 cuda-python.
 
-A device is a number, as in C. Every function raises CUDAError, of the class of
-its code: CUDAError_NotInitialized (3) before cuInit().
+A device is a number, as in C. Every function may raise CUDAError, as the
+subclass for its code: before cuInit(), CUDAError_NotInitialized (3).
 """
 
 import ctypes
@@ -12,21 +13,22 @@ from gpukit._cuda_errors import (
 
 
 class CUDAError(_CodeError):
-    """The driver refused: `value` is its code, a CUDA_ERROR_...."""
+    """The driver returned an error: `value` is its code, a CUDA_ERROR_...."""
 
 
 CUDA_SUCCESS = 0
 make_errors(CUDAError, DRIVER, "CUDA_ERROR_", globals())
-_driver = Library(("libcuda.so.1", "libcuda.so"), CUDAError, 500)
+_driver = Library(("libcuda.so.1", "libcuda.so"), CUDAError, 500,
+                  late=909)
 
 
 def cudaExceptionClass(cudaErrorCode):
-    """The class of a code. ValueError for a code without one."""
+    """Returns the class of a code. Raises ValueError for an unknown code."""
     return class_of(CUDAError, cudaErrorCode)
 
 
 def cuInit(flags=0):
-    """Initializes the driver for this process. CUDAError."""
+    """Initializes the driver for this process. Raises CUDAError."""
     _driver.call("cuInit", ctypes.c_uint(flags))
 
 
@@ -37,43 +39,44 @@ def _text_of(function, error):
 
 
 def cuGetErrorName(error):
-    """The name of a code as text. CUDAError for a code without one."""
+    """The name of a code as text. Raises CUDAError for an unknown code."""
     return _text_of("cuGetErrorName", error)
 
 
 def cuGetErrorString(error):
-    """What a code means, as text. CUDAError for a code without one."""
+    """The meaning of a code as text. Raises CUDAError for an unknown code."""
     return _text_of("cuGetErrorString", error)
 
 
 def cuDriverGetVersion():
-    """The highest CUDA version that the driver can, such as 13.0. CUDAError."""
+    """The highest CUDA version that the driver supports, such as 13.0. Raises
+    CUDAError."""
     return version_text(_driver.ask(ctypes.c_int, "cuDriverGetVersion"))
 
 
 def cuDeviceGetCount():
-    """How many devices CUDA sees. CUDAError."""
+    """The number of devices that CUDA sees. Raises CUDAError."""
     return _driver.ask(ctypes.c_int, "cuDeviceGetCount")
 
 
 def cuDeviceGet(ordinal):
-    """The device of an ordinal. CUDAError if there is none."""
+    """The device with this ordinal. Raises CUDAError if there is none."""
     return _driver.ask(ctypes.c_int, "cuDeviceGet", ordinal)
 
 
 def cuDeviceGetByPCIBusId(pciBusId):
-    """The device at a place on the PCI bus. CUDAError if there is none."""
+    """The device at a PCI address. Raises CUDAError if there is none."""
     return _driver.ask(ctypes.c_int, "cuDeviceGetByPCIBusId",
                        pciBusId.encode())
 
 
 def cuDeviceGetPCIBusId(device):
-    """The place of a device on the PCI bus, as text. CUDAError."""
+    """The PCI address of a device as text. Raises CUDAError."""
     return _driver.read("cuDeviceGetPCIBusId", 64, device)
 
 
 def cuDeviceGetName(device):
-    """The product's name. CUDAError."""
+    """The product's name. Raises CUDAError."""
     return _driver.read("cuDeviceGetName", 256, device)
 
 
@@ -86,22 +89,23 @@ def _uuid(function, device):
 
 
 def cuDeviceGetUuid(device):
-    """The UUID as text without GPU- or MIG- before it. CUDAError."""
+    """The UUID as text, without the prefix GPU- or MIG-. Raises CUDAError."""
     return _uuid("cuDeviceGetUuid", device)
 
 
 def cuDeviceGetUuid_v2(device):
-    """The same, which is a MIG device's own where there are some. CUDAError."""
+    """The UUID as text, without the prefix; a MIG device has its own. Raises
+    CUDAError."""
     return _uuid("cuDeviceGetUuid_v2", device)
 
 
 def cuDeviceTotalMem(device):
-    """Device memory in bytes. CUDAError."""
+    """Device memory in bytes. Raises CUDAError."""
     return _driver.ask(ctypes.c_size_t, "cuDeviceTotalMem_v2", device)
 
 
 def is_available():
-    """Whether CUDA sees a device."""
+    """Whether CUDA sees any device."""
     try:
         cuInit()
         return cuDeviceGetCount() > 0

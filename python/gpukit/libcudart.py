@@ -1,7 +1,8 @@
-"""The CUDA runtime, as far as it tells of versions and devices, where there is a
-libcudart. For all of it there is cuda-python.
+# SPDX-License-Identifier: Apache-2.0
+"""The version and device queries of the CUDA runtime, if a libcudart is
+installed. For everything else use cuda-python.
 
-Every function raises cudaError, of the class of its code.
+Every function may raise cudaError, as the subclass for its code.
 """
 
 import ctypes
@@ -11,7 +12,7 @@ from gpukit._cuda_errors import (
 
 
 class cudaError(_CodeError):
-    """The runtime refused: `value` is its code, a cudaError...."""
+    """The runtime returned an error: `value` is its code, a cudaError...."""
 
 
 cudaSuccess = 0
@@ -21,7 +22,7 @@ _runtime = Library(("libcudart.so", "libcudart.so.13", "libcudart.so.12",
 
 
 def cudaExceptionClass(cudaErrorCode):
-    """The class of a code. ValueError for a code without one."""
+    """Returns the class of a code. Raises ValueError for an unknown code."""
     return class_of(cudaError, cudaErrorCode)
 
 
@@ -32,56 +33,59 @@ def _text(function, error):
 
 
 def cudaGetErrorName(error):
-    """The name of a code as text; of another number a text that says so."""
+    """The name of a code as text; for an unknown code a text that says so."""
     return _text("cudaGetErrorName", error)
 
 
 def cudaGetErrorString(error):
-    """What a code means, as text; of another number a text that says so."""
+    """The meaning of a code as text; for an unknown code a text that says
+    so."""
     return _text("cudaGetErrorString", error)
 
 
-cuGetErrorString = cudaGetErrorString  # nvitop's name of it
+cuGetErrorString = cudaGetErrorString  # the name in nvitop
 
 
 def cudaGetLastError():
-    """The code of this thread's last error, which is forgotten by this."""
+    """Returns the code of this thread's last error, and clears it."""
     return _runtime.find("cudaGetLastError")()
 
 
 def cudaPeekAtLastError():
-    """The code of this thread's last error, which stays."""
+    """Returns the code of this thread's last error, and keeps it."""
     return _runtime.find("cudaPeekAtLastError")()
 
 
 def cudaDriverGetVersion():
-    """The highest CUDA version that the driver can, such as 13.0. cudaError."""
+    """The highest CUDA version that the driver supports, such as 13.0. Raises
+    cudaError."""
     return version_text(_runtime.ask(ctypes.c_int, "cudaDriverGetVersion"))
 
 
 def cudaRuntimeGetVersion():
-    """The version of the runtime, such as 13.0. cudaError."""
+    """The version of the runtime, such as 13.0. Raises cudaError."""
     return version_text(_runtime.ask(ctypes.c_int, "cudaRuntimeGetVersion"))
 
 
 def cudaGetDeviceCount():
-    """How many devices CUDA sees. cudaError."""
+    """The number of devices that CUDA sees. Raises cudaError."""
     return _runtime.ask(ctypes.c_int, "cudaGetDeviceCount")
 
 
 def cudaDeviceGetByPCIBusId(pciBusId):
-    """The ordinal at a place on the PCI bus. cudaError if there is none."""
+    """The ordinal of the device at a PCI address. Raises cudaError if there is
+    none."""
     return _runtime.ask(ctypes.c_int, "cudaDeviceGetByPCIBusId",
                         pciBusId.encode())
 
 
 def cudaDeviceGetPCIBusId(device):
-    """The place of a device on the PCI bus, as text. cudaError."""
+    """The PCI address of a device as text. Raises cudaError."""
     return _runtime.read("cudaDeviceGetPCIBusId", 64, device)
 
 
 def is_available():
-    """Whether CUDA sees a device."""
+    """Whether CUDA sees any device."""
     try:
         return cudaGetDeviceCount() > 0
     except cudaError:

@@ -1,68 +1,84 @@
-"""NVML's errors, checks and queries. What nvidia-ml-py has is here as well, where
-it is installed: its functions raise gpukit's NVMLError."""
+# SPDX-License-Identifier: Apache-2.0
+"""NVML's errors, checks and queries. If nvidia-ml-py is installed, also all of
+its functions, which then raise gpukit's NVMLError, and NVMLError_Timeout at
+the deadline. `with libnvml:` opens the driver's library."""
 
 import os
+import sys
+from types import ModuleType
 
 from gpukit import _core, _errors
+from gpukit._deadline import STARTS_SLOWER, call_within
 from gpukit._errors import NVMLError
 from gpukit.na import NA
-from gpukit.utils import UINT_MAX, ULONGLONG_MAX
+from gpukit.utils import UINT_MAX as UINT_MAX, ULONGLONG_MAX as ULONGLONG_MAX
 
 _OWN = ["NA", "UINT_MAX", "ULONGLONG_MAX", "NVMLError", "nvmlCheckReturn",
         "nvmlExceptionClass", "nvmlQuery", "nvmlQueryFieldValues",
         "nvmlInit", "nvmlInitWithFlags", "nvmlShutdown"]
 
 _FUNCTION_NOT_FOUND = 13
-_opened_by = None  # the process in which nvidia-ml-py was initialized
+_NAMES_TOLD = 1024  # max. number of unknown functions to log
+_opened_by = None  # pid of the process that initialized nvidia-ml-py
 _known = {}
+_unknown = set()  # unknown functions that have been logged
 
 
 def nvmlInit():
-    """Opens the driver's library. NVMLError where there is none."""
+    """Opens the driver's library. Raises NVMLError if there is none."""
     _core.open()
 
 
 def nvmlInitWithFlags(flags):
-    """Opens the driver's library; flags are nvidia-ml-py's, and 0 without it.
-    NVMLError where there is none."""
+    """Opens the driver's library. The flags are those of nvidia-ml-py; without
+    it they must be 0. Raises NVMLError if there is no library."""
     pynvml = _find_pynvml()
     if pynvml is not None and flags:
-        _converted(pynvml, pynvml.nvmlInitWithFlags, (flags,), {})
+        call_within(_converted,
+                    (pynvml, pynvml.nvmlInitWithFlags, (flags,), {}), {},
+                    slower=STARTS_SLOWER)
     _core.open()
 
 
 def nvmlShutdown():
-    """Nothing: gpukit keeps the library until the process ends."""
+    """Does nothing: gpukit keeps the library open until the process ends."""
 
 
 def nvmlExceptionClass(nvmlErrorCode):
-    """The class of a code: NVMLError_GpuIsLost of 15. ValueError for a code
-    that NVML does not have."""
-    made = type(NVMLError(nvmlErrorCode))
+    """Returns the class of a code: NVMLError_GpuIsLost for 15. Raises
+    ValueError for a code that NVML does not have."""
+    made = _errors.class_of(nvmlErrorCode)
     if made is NVMLError:
         raise ValueError(f"NVML has no error {nvmlErrorCode}")
     return made
 
 
 def nvmlCheckReturn(retval, types=None, /):
-    """Whether a value is there (and of one of the types)."""
+    """Whether a value is not NA (and has one of the types)."""
     return retval != NA and (types is None or isinstance(retval, types))
 
 
 def nvmlQuery(func, /, *args, default=NA, ignore_errors=True,
               ignore_function_not_found=False, **kwargs):
-    """What a function of NVML (or one by its name) answers, its bytes as text.
+    """Calls an NVML function, given as a function or by name, and returns its
+    result, with bytes as text.
 
-    When it refuses: the default; NVMLError with ignore_errors=False. NVMLError
-    in any case where there is no driver.
+    If it fails or is late, returns the default, or raises NVMLError if
+    ignore_errors is False. An unknown function is logged once, unless
+    ignore_function_not_found is set. Without a driver, always raises
+    NVMLError.
     """
     _core.open()
+    asked = func
     try:
         if isinstance(func, str):
             func = _find_function(func)
-        result = func(*args, **kwargs)
+        result = func(*args, **kwargs) if _has_own_deadline(func) else \
+            call_within(func, args, kwargs)
     except NVMLError as error:
         unknown = error.value == _FUNCTION_NOT_FOUND
+        if unknown and not ignore_function_not_found:
+            _tell_unknown(asked)
         if ignore_errors or (unknown and ignore_function_not_found):
             return default
         raise
@@ -70,15 +86,27 @@ def nvmlQuery(func, /, *args, default=NA, ignore_errors=True,
         result, bytes) else result
 
 
+def _tell_unknown(func):
+    name = func if isinstance(func, str) else getattr(
+        func, "__name__", repr(func))
+    if name in _unknown or len(_unknown) >= _NAMES_TOLD:
+        return
+    import logging
+
+    _unknown.add(name)
+    logging.getLogger(__name__).error(
+        "%s: neither nvidia-ml-py nor the driver has this function", name)
+
+
 def nvmlQueryFieldValues(handle, field_ids):
-    """[(value or NA, its time in microseconds since 1970)] of fields, each by
-    its number or (number, scope). Needs nvidia-ml-py; NVMLError where all are
-    refused."""
+    """Returns [(value or NA, its time in microseconds since 1970)] for fields,
+    each given as a number or as (number, scope). Needs nvidia-ml-py. Raises
+    NVMLError if all fields are refused."""
     rows = _find_function("nvmlDeviceGetFieldValues")(handle, field_ids)
     return [(_field_of(row), row.timestamp) for row in rows]
 
 
-# The members of nvmlValue_t, by nvmlValueType_t.
+# The members of nvmlValue_t in the order of nvmlValueType_t.
 _MEMBERS = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")
 
 
@@ -111,7 +139,7 @@ def _open_pynvml(pynvml):
 
 
 def _find_function(name):
-    """A function by its name, nvidia-ml-py's or one of these."""
+    """Finds a function by name, in nvidia-ml-py or in this module."""
     try:
         return globals().get(name) or __getattr__(name)
     except AttributeError:
@@ -119,18 +147,31 @@ def _find_function(name):
 
 
 def _with_our_errors(pynvml, function):
-    """nvidia-ml-py's function, on its own open library, with our errors."""
+    """Wraps a function of nvidia-ml-py, so that it opens the library and
+    raises our errors."""
     from functools import update_wrapper
 
-    def call(*args, **kwargs):
+    def in_time(*args, **kwargs):
         _open_pynvml(pynvml)
         return _converted(pynvml, function, args, kwargs)
 
-    return update_wrapper(call, function)
+    def call(*args, **kwargs):
+        slower = 1 if _opened_by == os.getpid() else STARTS_SLOWER
+        return call_within(in_time, args, kwargs, slower=slower)
+
+    return update_wrapper(
+        in_time if _has_own_deadline(function) else call, function)
+
+
+def _has_own_deadline(function):
+    """Whether the function has a timeout argument of its own. Such a function
+    must run in the caller's thread: an event delivered to a thread for which
+    nobody waits would be lost."""
+    return "EventSetWait" in getattr(function, "__name__", "")
 
 
 def _nvidias(name):
-    """A name of nvidia-ml-py, or None."""
+    """Returns an attribute of nvidia-ml-py, or None."""
     pynvml = _find_pynvml()
     value = getattr(pynvml, name, None)
     if name.startswith("nvml") and callable(value) \
@@ -162,3 +203,17 @@ def __getattr__(name):
         if value is not None:
             return _known.setdefault(name, value)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+class _Module(ModuleType):
+    """Lets `with libnvml:` open and close the driver's library."""
+
+    def __enter__(self):
+        nvmlInit()
+        return self
+
+    def __exit__(self, *exc):
+        nvmlShutdown()
+
+
+sys.modules[__name__].__class__ = _Module

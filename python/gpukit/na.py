@@ -1,7 +1,8 @@
-"""A value that is not there: `NA`, of type `NaType`.
+# SPDX-License-Identifier: Apache-2.0
+"""A missing value: `NA`, of type `NaType`.
 
-NA reads as the text "N/A", counts as nan in arithmetic, and sorts behind all
-numbers, so that reports can print, add up and sort what they have.
+NA is the text "N/A", counts as nan in arithmetic, and sorts after all numbers,
+so that reports can print, add up and sort incomplete values.
 """
 
 __all__ = ["NA", "NaType", "NotApplicable", "NotApplicableType"]
@@ -19,7 +20,7 @@ def _is_zero(other):
 
 
 class NaType(str):
-    """The type of NA, of which there is one object only.
+    """The type of NA, its only instance.
 
     >>> NA == "N/A", bool(NA), int(NA), NA + 1
     (True, False, 0, nan)
@@ -101,7 +102,8 @@ class NaType(str):
         return str.__ge__(self, x)
 
     def __format__(self, format_spec):
-        """As text; where the form is one of numbers, as nan."""
+        """Formats it as text, or as nan if the format specification is for
+        numbers."""
         try:
             return str.__format__(self, format_spec)
         except ValueError:
@@ -109,7 +111,8 @@ class NaType(str):
 
 
 def _operator(name, result, divides):
-    """NA `op` a number is nan (divmod: two); only NA over 0 is an error."""
+    """The result of NA `op` number is nan (a pair of nan for divmod). Only a
+    division of NA by 0 raises."""
 
     def forward(self, other):
         if not _is_operand(other):

@@ -1,4 +1,5 @@
-from typing import Literal, SupportsIndex, final
+# SPDX-License-Identifier: Apache-2.0
+from typing import Literal, final
 
 from typing_extensions import Self, TypeAlias
 

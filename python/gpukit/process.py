@@ -1,4 +1,5 @@
-"""Processes of the host, and what they have of a GPU."""
+# SPDX-License-Identifier: Apache-2.0
+"""Processes of the host, and their use of GPUs."""
 
 import os
 import time
@@ -7,7 +8,7 @@ from _thread import RLock, _local
 from weakref import WeakValueDictionary
 
 from gpukit import _core, host
-from gpukit._device_find import _SILENT
+from gpukit._device_find import _identify
 from gpukit._device_values import percent
 from gpukit._errors import NVMLError
 from gpukit._forked import is_orphaned, mend_when_forked
@@ -16,11 +17,12 @@ from gpukit.snapshot import Snapshot
 from gpukit.utils import (add_quotes, bytes2human, command_join,
                           timedelta2human)
 
-__all__ = ["HostProcess", "GpuProcess", "command_join", "add_quotes"]
+__all__ = ["HostProcess",  # noqa: F822 - by __getattr__
+           "GpuProcess", "command_join", "add_quotes"]
 
 _TYPES = {0: NA, 1: "C", 2: "G", 3: "C+G", 4: "C", 5: "C", 6: "C+G",
           7: "C+G"}
-# The letters of /proc/PID/stat.
+# The state letters of /proc/PID/stat.
 STATES = {"R": "running", "S": "sleeping", "D": "disk-sleep",
           "T": "stopped", "t": "tracing-stop", "Z": "zombie", "X": "dead",
           "I": "idle", "P": "parked"}
@@ -29,7 +31,7 @@ _state = _local()
 
 
 def __getattr__(name):
-    """HostProcess, and with it psutil, is loaded when first asked for."""
+    """Imports HostProcess, and with it psutil, on first use."""
     if name != "HostProcess":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from gpukit._host_process import HostProcess
@@ -39,7 +41,8 @@ def __getattr__(name):
 
 
 class _Failsafe:
-    """Within it this thread gets fallbacks of processes that ended."""
+    """A context manager within which methods called by this thread return
+    fallbacks for processes that have ended."""
 
     def __enter__(self):
         self._before = getattr(_state, "failsafe", False)
@@ -54,10 +57,11 @@ _RAISE = object()
 
 
 def auto_garbage_clean(fallback=_RAISE):
-    """For a method of a process that may have ended: its object is not handed
-    out again, and within GpuProcess.failsafe() the result is the fallback.
+    """Decorates a method of a process that may have ended. If it has, the
+    process's object is dropped from the cache, and within
+    GpuProcess.failsafe() the method returns the fallback.
 
-    Without a fallback, and without failsafe, what the host raises goes on.
+    Without a fallback, and outside failsafe(), the host's exception is raised.
     """
 
     def decorate(method):
@@ -86,7 +90,7 @@ def _forget(process):
 
 
 def _of_host(name, fallback, doc):
-    """A method that asks the host's process."""
+    """Returns a method that calls the HostProcess's method of this name."""
 
     def method(self):
         return getattr(self.host, name)()
@@ -104,12 +108,12 @@ def _text_of(name, to_text):
 
 
 class GpuProcess:
-    """A process on a device: what it has of the GPU (bytes, percent), and what
-    HostProcess tells.
+    """A process on a device: its use of the GPU (bytes, percent), and the
+    values of HostProcess.
 
-    When the process ended, what comes from the host raises
-    host.NoSuchProcess; within GpuProcess.failsafe() it is NA, 'terminated' or
-    ['No Such Process'].
+    If the process has ended, values from the host raise host.NoSuchProcess;
+    within GpuProcess.failsafe() they are NA, 'terminated' or ['No Such
+    Process'].
     """
 
     INSTANCE_LOCK = RLock()
@@ -144,7 +148,8 @@ class GpuProcess:
 
     @classmethod
     def _of_core(cls, row, device):
-        """The one of a row of the core, which knows when it began."""
+        """Makes the object for a process in a row of the core, which has the
+        time when the process began."""
         if cls.__new__ is not GpuProcess.__new__ \
                 or cls.__init__ is not GpuProcess.__init__:
             return cls(row.pid, device)
@@ -158,10 +163,10 @@ class GpuProcess:
                 cls.INSTANCES[key] = self
             return self
 
-    # Until somebody tells.
+    # Used until values are set.
     _memory = _gi = _ci = _type = NA
     _rates = (NA, NA, NA, NA)
-    _told_at = 0.0  # when somebody did, in seconds since 1970
+    _told_at = 0.0  # when values were set, in seconds since 1970
     _host = None
 
     def _clear(self, pid, device, start):
@@ -171,7 +176,7 @@ class GpuProcess:
             self._ci = device.compute_instance_id()
 
     def _is_same(self):
-        """Whether the id is still that process's."""
+        """Whether the id still belongs to the same process."""
         return _start_of(self._pid) == self._start
 
     def __repr__(self):
@@ -213,7 +218,7 @@ class GpuProcess:
 
     @property
     def host(self):
-        """The HostProcess. Raises host.NoSuchProcess when it ended."""
+        """The HostProcess. Raises host.NoSuchProcess if it has ended."""
         if self._host is None:
             from gpukit._host_process import HostProcess
 
@@ -221,11 +226,11 @@ class GpuProcess:
         return self._host
 
     def gpu_instance_id(self):
-        """The id of the GPU instance of its MIG device, or NA."""
+        """The GPU instance id of its MIG device, or NA."""
         return self._gi
 
     def compute_instance_id(self):
-        """The id of the compute instance of its MIG device, or NA."""
+        """The compute instance id of its MIG device, or NA."""
         return self._ci
 
     def gpu_memory(self):
@@ -235,7 +240,7 @@ class GpuProcess:
     gpu_memory_human = _text_of("gpu_memory", bytes2human)
 
     def gpu_memory_percent(self):
-        """Device memory in percent of all there is."""
+        """Device memory in percent of the total."""
         return percent(self._memory, self._device.memory_total() or NA)
 
     def gpu_sm_utilization(self):
@@ -243,7 +248,7 @@ class GpuProcess:
         return self._rates[0]
 
     def gpu_memory_utilization(self):
-        """Its share of time of memory traffic in percent."""
+        """Its share of memory access time in percent."""
         return self._rates[1]
 
     def gpu_encoder_utilization(self):
@@ -262,7 +267,7 @@ class GpuProcess:
                             gpu_memory_utilization=None,
                             gpu_encoder_utilization=None,
                             gpu_decoder_utilization=None):
-        """Sets shares in percent; None leaves what there is."""
+        """Sets shares in percent; None leaves a value unchanged."""
         given = (gpu_sm_utilization, gpu_memory_utilization,
                  gpu_encoder_utilization, gpu_decoder_utilization)
         self._rates = tuple(old if new is None else new
@@ -270,7 +275,8 @@ class GpuProcess:
         self._told_at = time.time()
 
     def update_gpu_status(self):
-        """Asks the device again; the device memory in bytes."""
+        """Reads the values from the device again. Returns the device memory in
+        bytes."""
         self._memory, self._type = NA, NA
         self._rates = (NA, NA, NA, NA)
         processes_of(self._device)
@@ -282,9 +288,21 @@ class GpuProcess:
         self._rates = tuple(NA if rate is None else rate for rate in rates)
         self._told_at = time.time()
 
+    def _take_part(self, parts, pair):
+        """Sets the instance ids of the MIG device; parts: a cache of its
+        facts."""
+        if pair not in parts:
+            try:
+                parts[pair] = _identify(pair)
+            except NVMLError:  # the MIG device no longer exists
+                parts[pair] = None
+        part = parts[pair]
+        if part is not None:
+            self._gi, self._ci = part.gpu_instance, part.compute_instance
+
     @property
     def type(self):
-        """C (computes), G (draws) or C+G."""
+        """C (compute), G (graphics) or C+G."""
         return self._type
 
     @type.setter
@@ -293,7 +311,7 @@ class GpuProcess:
         self._type = "+".join(sorted(letters)) or NA
 
     def is_running(self):
-        """Whether the process runs."""
+        """Whether the process is running."""
         try:
             return self.host.is_running()
         except host.NoSuchProcess:
@@ -304,8 +322,9 @@ class GpuProcess:
                            "When it began, in seconds since 1970.")
     running_time = _of_host("running_time", NA, "A timedelta.")
     running_time_human = _text_of("running_time", timedelta2human)
-    running_time_in_seconds = _of_host("running_time_in_seconds", NA,
-                                       "How long it runs, in seconds.")
+    running_time_in_seconds = _of_host(
+        "running_time_in_seconds", NA,
+        "How long it has been running, in seconds.")
     elapsed_time = running_time
     elapsed_time_human = running_time_human
     elapsed_time_in_seconds = running_time_in_seconds
@@ -337,7 +356,7 @@ class GpuProcess:
         return command_join(self.cmdline())
 
     def host_snapshot(self):
-        """What the host tells of it now."""
+        """The current values from the host."""
         return Snapshot(self._host or _Later(self._pid, self),
                         **self._host_items())
 
@@ -351,8 +370,9 @@ class GpuProcess:
         return items
 
     def as_snapshot(self, *, host_process_snapshot_cache=None):
-        """All of it now. The cache (pid -> what the host told) serves to ask
-        the host once for a process on many devices."""
+        """All current values. host_process_snapshot_cache: a dict from pid to
+        the host's values; if snapshots share it, the host is read only once
+        for a process on many devices."""
         cache = host_process_snapshot_cache
         cache = {} if cache is None else cache
         told = cache.get(self._pid)
@@ -369,7 +389,8 @@ class GpuProcess:
 
     @classmethod
     def take_snapshots(cls, gpu_processes, *, failsafe=False):
-        """Snapshots of some; failsafe: also of those that ended."""
+        """Snapshots of several processes; failsafe: include those that have
+        ended."""
         import contextlib
 
         cache = {}
@@ -379,8 +400,8 @@ class GpuProcess:
 
     @classmethod
     def failsafe(cls):
-        """`with GpuProcess.failsafe():` fallbacks instead of exceptions, in
-        this thread."""
+        """Within `with GpuProcess.failsafe():`, methods return fallbacks
+        instead of raising exceptions, in this thread."""
         return _Failsafe()
 
 
@@ -398,8 +419,8 @@ _GPU_FIELDS = ("compute_instance_id", "gpu_decoder_utilization",
 
 
 class _Later:
-    """Stands for a HostProcess in a snapshot until something is asked of it:
-    to open one costs more than the snapshot does."""
+    """Replaces a HostProcess in a snapshot until it is used, because opening
+    one takes longer than the snapshot."""
 
     def __init__(self, pid, process):
         self.pid = pid
@@ -434,7 +455,8 @@ def _timedelta(seconds):
 
 
 def _start_of(pid):
-    """When a process began, in ticks since the host did; None if it ended."""
+    """When a process began, in ticks since the host was started; None if it
+    has ended."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as f:
             return int(f.read().rpartition(b")")[2].split()[19])
@@ -443,30 +465,31 @@ def _start_of(pid):
 
 
 def processes_of(device):
-    """pid -> GpuProcess of a device, with what the driver tells of each; none
-    of one that is lost."""
-    found = {}
+    """Returns a dict from pid to GpuProcess, with the driver's values; empty
+    if the device cannot be used now."""
+    found, parts = {}, {}
     kind = type(device).GPU_PROCESS_CLASS
     try:
         uses = _core.processes(*device._at)
-    except NVMLError as error:
-        if error.value not in _SILENT:
-            raise
+    except NVMLError:
         return {}
     for use in uses:
         if use.mig_index != device._at[1] and device._at[1] >= 0:
             continue
         process = found[use.pid] = kind(use.pid, device)
         process._take(use.gpu_memory, use.types, use[4:8])
+        if use.mig_index != device._at[1]:
+            process._take_part(parts, (device._at[0], use.mig_index))
     return found
 
 
 def from_core(row, device, timestamp, total, told):
-    """The snapshot of a process of a snapshot of the core. total: memory of
-    the host; told: pid -> what the host tells, to be shared.
+    """Makes the snapshot of a process from a row of the core. total: the
+    host's memory; told: a dict from pid to the host's values, which rows
+    share.
 
-    Its GpuProcess, which costs more than the snapshot does, is made when
-    somebody asks for it; one that somebody has learns the values now.
+    Making the GpuProcess takes longer than the snapshot, so it is made on
+    first use. If it exists already, its values are updated now.
     """
     seen = _Row(row, device, timestamp, total, told)
     if GpuProcess.INSTANCES.data:
@@ -475,7 +498,7 @@ def from_core(row, device, timestamp, total, told):
 
 
 class _Row:
-    """A process on a device in a snapshot of the core."""
+    """A process on a device, as a row of the core's snapshot."""
 
     __slots__ = ("_row", "_device", "_timestamp", "_total", "_told",
                  "_device_total")
@@ -490,7 +513,7 @@ class _Row:
         return [NA if values[at] is None else values[at] for at in _SHARES]
 
     def process(self):
-        """The GpuProcess, which has these values unless it has later ones."""
+        """The GpuProcess; it gets these values unless it has later ones."""
         kind = type(self._device).GPU_PROCESS_CLASS or GpuProcess
         process = kind._of_core(self._row, self._device)
         if process._told_at <= self._timestamp:
@@ -501,8 +524,8 @@ class _Row:
         return process
 
     def _host_told(self, process):
-        """Snapshot of the host's process, and its words; one for all of its
-        rows."""
+        """The host's snapshot of the process and its texts; all rows of the
+        process share them."""
         seen = self._told.get(self._row.pid)
         if seen is None:
             words = _Words(self._row, self._total)
@@ -534,7 +557,7 @@ _SHARES = (_core.PM_GPU_MEM, _core.PM_SM_UTIL, _core.PM_MEM_UTIL,
 
 
 class _Words:
-    """What the host tells of a process, worded once."""
+    """The host's values of a process as texts, which are made once."""
 
     __slots__ = ("_row", "_total", "_items")
 
@@ -542,7 +565,7 @@ class _Words:
         self._row, self._total, self._items = row, total, None
 
     def told(self):
-        """A new dict of it."""
+        """Returns the texts in a new dict."""
         if self._items is None:
             from datetime import timedelta
 
@@ -551,7 +574,7 @@ class _Words:
         return self._items.copy()
 
 
-# What numbers_of() tells, in its order.
+# The names of the values of numbers_of(), in order.
 NUMBERS = (
     "cpu_percent", "host_memory", "memory_percent", "host_memory_percent",
     "running_time_in_seconds", "gpu_memory", "gpu_memory_percent",
@@ -560,8 +583,8 @@ NUMBERS = (
 
 
 def numbers_of(row, device_total, total):
-    """The values of a process that are numbers, nan where absent. total:
-    memory of the host."""
+    """The numeric values of a process; missing ones are nan. total: the host's
+    memory."""
     memory, *rates, cpu, rss, run = [
         _NAN if value is None else value for value in _numbers_in(row.values)]
     share = 100.0 * rss / total if total else _NAN

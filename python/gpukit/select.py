@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Selects devices: `python -m gpukit.select --min-free-memory 10GiB`."""
 
 import sys
@@ -27,21 +28,21 @@ def select_devices(devices=None, *, format="index", force_index=False,
                    min_total_memory=None, max_gpu_utilization=None,
                    max_memory_utilization=None, tolerance=0,
                    free_accounts=None, sort=True):
-    """The devices that meet the wishes, the best first: most free memory,
-    least use.
+    """Returns the devices that meet all conditions, best first: those with the
+    most free memory, then those least used.
 
-    devices: of these; all without any. format: index, uuid or device; a MIG
-    device is told by its UUID unless force_index. Memory in bytes or as
-    "10GiB", utilization and tolerance in percent. free_accounts: what
-    processes of these users hold counts as free. sort=False: in their order.
-    Raises ValueError for wrong wishes.
+    devices: the candidates; None: all. format: index, uuid or device; a MIG
+    device is given by UUID unless force_index is set. Memory is in bytes or
+    text such as "10GiB", utilization and tolerance in percent. free_accounts:
+    memory that processes of these users hold counts as free. sort=False: keep
+    the order of the devices. Raises ValueError for invalid arguments.
     """
     if format not in _FORMATS:
-        raise ValueError(f"a format is one of {', '.join(_FORMATS)}")
+        raise ValueError(f"format must be one of {', '.join(_FORMATS)}")
     if tolerance < 0 or min_count < 0 or (max_count or 0) < 0:
-        raise ValueError("counts and tolerance are not negative")
+        raise ValueError("counts and tolerance must not be negative")
     if max_count is not None and max_count < min_count:
-        raise ValueError("max_count is not below min_count")
+        raise ValueError("max_count must not be below min_count")
     leaves = None if devices is None else {
         device._at: device for device in _leaves(devices)}
     if leaves == {} or max_count == 0:
@@ -59,7 +60,7 @@ def select_devices(devices=None, *, format="index", force_index=False,
                      format, force_index)
     try:
         return _told(_core.select(**wishes), _device_at, format, force_index)
-    except NVMLError:  # no driver, no devices
+    except NVMLError:  # without a driver there are no devices
         return []
 
 
@@ -81,7 +82,7 @@ def _told(pairs, device_at, format, force_index):
 
 
 def _size(text):
-    """A size of the command line; argparse names it by __name__."""
+    """Parses a size; argparse shows the function's __name__ in errors."""
     return human2bytes(text)
 
 
@@ -89,47 +90,47 @@ _size.__name__ = "size"
 
 
 def parse_arguments(arguments=None):
-    """What the command line asks for."""
+    """Returns the parsed command line."""
     import argparse
 
     from gpukit import __version__
 
     parser = argparse.ArgumentParser(
         prog="python -m gpukit.select",
-        description="Prints devices that meet the wishes, for "
+        description="Prints the devices that meet all conditions, for "
                     "CUDA_VISIBLE_DEVICES.",
-        epilog="exit status: 1 no driver, 2 another error of it or a wrong "
+        epilog="exit status: 1 no driver, 2 another driver error or a wrong "
                "option, 4 too few devices")
     add = parser.add_argument
     add("--inherit", "-i", nargs="?", default=argparse.SUPPRESS,
         metavar="VALUE",
-        help="of those that CUDA_VISIBLE_DEVICES (or VALUE) names")
+        help="choose among the devices in CUDA_VISIBLE_DEVICES (or VALUE)")
     add("--account-as-free", nargs="*", metavar="USER", dest="free_accounts",
-        help="what their processes hold counts as free; yours without a name")
+        help="count these users' memory as free (default: yours)")
     add("--min-count", "-c", type=int, default=0, metavar="N",
-        help="at least so many, or status 4")
+        help="at least N devices, or exit with status 4")
     add("--max-count", "-C", type=int, default=None, metavar="N",
-        help="at most so many")
+        help="at most N devices")
     add("--count", "-n", type=int, default=None, metavar="N",
-        help="just so many")
+        help="exactly N devices")
     add("--min-free-memory", "-f", type=_size, metavar="SIZE",
-        help="free, as 10GiB")
+        help="free memory, such as 10GiB")
     add("--min-total-memory", "-t", type=_size, metavar="SIZE",
-        help="in all, as 10GiB")
+        help="total memory, such as 10GiB")
     add("--max-gpu-utilization", "-G", type=int, metavar="PERCENT",
-        help="of time with a kernel running")
+        help="highest share of time with a kernel running")
     add("--max-memory-utilization", "-M", type=int, metavar="PERCENT",
-        help="of time with memory traffic")
+        help="highest share of time with memory traffic")
     add("--tolerance", "--tol", type=int, default=0, metavar="PERCENT",
-        help="how far off a wish may be (default: 0)")
+        help="how far a device may miss a limit (default: 0)")
     add("--format", "-O", choices=("index", "uuid"), default="index",
-        help="what to print of each (default: index)")
+        help="how to print a device (default: index)")
     add("--sep", "--separator", "-s", default=",", metavar="TEXT",
-        help="between devices (default: a comma)")
-    add("--newline", action="store_true", help="each on a line of its own")
+        help="separator of devices (default: a comma)")
+    add("--newline", action="store_true", help="one device per line")
     add("--null", "-0", action="store_true", help="a zero byte between devices")
     add("--no-sort", "-S", action="store_false", dest="sort",
-        help="in their order, not the best first")
+        help="keep their order; do not sort the best first")
     add("--version", "-V", action="version", version=f"gpukit {__version__}")
     asked = parser.parse_args(arguments)
     if asked.count is not None:
@@ -144,13 +145,13 @@ def parse_arguments(arguments=None):
 
 
 def _check(parser, asked):
-    """Numbers that make no sense end the command with its usage."""
+    """Exits with the command's usage if a number is out of range."""
     for name in ("min_count", "max_count", "max_gpu_utilization",
                  "max_memory_utilization", "tolerance"):
         if (getattr(asked, name) or 0) < 0:
-            parser.error(f"--{name.replace('_', '-')} is not negative")
+            parser.error(f"--{name.replace('_', '-')} must not be negative")
     if asked.max_count is not None and asked.max_count < asked.min_count:
-        parser.error("--max-count is not below --min-count")
+        parser.error("--max-count must not be below --min-count")
 
 
 def _inherited(asked):
@@ -164,8 +165,8 @@ def _inherited(asked):
 
 
 def main(arguments=None):
-    """The command; its status: 1 no library, 2 another error of the driver,
-    4 too few devices."""
+    """Runs the command and returns its exit status: 1 for no library, 2 for
+    another error of the driver, 4 for too few devices."""
     asked = parse_arguments(arguments)
     try:
         Device.count()
@@ -183,7 +184,7 @@ def main(arguments=None):
         return 1 if error.value == 12 else 2
     text = asked.sep.join(str(each) for each in found)
     print(text, end="\0" if asked.sep == "\0" else "\n")
-    if not sys.stdout.isatty():  # so that a user sees what was chosen
+    if not sys.stdout.isatty():  # shows the user the chosen devices
         print(f'CUDA_VISIBLE_DEVICES="{",".join(map(str, found))}"',
               file=sys.stderr)
     if len(found) < asked.min_count:
@@ -194,4 +195,6 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    from gpukit._command import run
+
+    run("gpukit.select", main)

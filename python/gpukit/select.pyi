@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 import argparse
 from collections.abc import Iterable, Sequence
 from typing import Literal, overload

@@ -1,20 +1,27 @@
-"""`Snapshot`: what an object was at a moment."""
+# SPDX-License-Identifier: Apache-2.0
+"""`Snapshot`: the values of an object at one moment."""
 
 import time
 
 __all__ = ["Snapshot"]
 
 
-_OWN = ("real", "timestamp")
+_OWN = ("real", "timestamp", "age", "stale")
 
 
 class Snapshot:
     """The values of `real` at `timestamp` (seconds since 1970), as attributes
     and as items.
 
-    An attribute that was not taken is asked of `real` now, and then kept.
-    `keys()` are the names without real and timestamp; dict(snapshot) works.
+    A value that the snapshot does not have is read from `real` on first use,
+    and kept. `keys()` leaves out real, timestamp, age and stale;
+    dict(snapshot) works.
     """
+
+    # Seconds since the driver reported the values; NA if it never did.
+    age = 0.0
+    # True if the GPU did not answer: values of the driver are then NA.
+    stale = False
 
     def __init__(self, real, **items):
         own = self.__dict__
@@ -24,17 +31,22 @@ class Snapshot:
 
     @classmethod
     def _of(cls, real, timestamp, fill, *facts):
-        """One whose values are worded when the first one is asked for:
-        fill(*facts) gives them as a dict, and asks nobody."""
+        """Makes a snapshot whose values are made on first use by fill(*facts),
+        which returns them as a dict without reading anything."""
         self = cls.__new__(cls)
         own = self.__dict__
         own["real"], own["timestamp"] = real, timestamp
         own["_fill"] = fill, facts
         return self
 
+    def _is_late(self, age):
+        own = self.__dict__
+        own["age"], own["stale"] = age, True
+
     @classmethod
     def _later(cls, make, timestamp, fill):
-        """One whose real is made, too, when it is asked for: make()."""
+        """Makes a snapshot whose values and `real` are made on first use,
+        `real` by make()."""
         self = cls.__new__(cls)
         own = self.__dict__
         own["_make"], own["timestamp"] = make, timestamp
@@ -57,7 +69,7 @@ class Snapshot:
         fill = own.get("_fill")
         if fill is not None:
             items = fill[0](*fill[1])
-            items.update(own)  # what somebody has set stays
+            items.update(own)  # values that the user has set stay
             own.update(items)
             own.pop("_fill", None)
         return own

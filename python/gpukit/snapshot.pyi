@@ -1,9 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
 from collections.abc import Iterator
 from typing import Any
 
 class Snapshot:
     real: Any
     timestamp: float
+    age: Any
+    stale: bool
     def __init__(self, real: object, **items: object) -> None: ...
     def __getattr__(self, name: str) -> Any: ...
     def __setattr__(self, name: str, value: object) -> None: ...

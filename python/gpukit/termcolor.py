@@ -1,4 +1,5 @@
-"""Text in colours, by the escape sequences of terminals."""
+# SPDX-License-Identifier: Apache-2.0
+"""Coloured text with terminal escape sequences."""
 
 import os
 import sys
@@ -18,7 +19,7 @@ _NAMED = {"Color": COLORS, "Highlight": HIGHLIGHTS, "Attribute": ATTRIBUTES}
 
 
 def __getattr__(name):
-    """The types of arguments, as `typing` has them."""
+    """Makes the types of the arguments on first use, as they need `typing`."""
     if name not in _NAMED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from typing import Literal
@@ -27,8 +28,8 @@ def __getattr__(name):
 
 
 def _wanted(no_color, force_color):
-    """Whether there are to be colours: arguments first, then the
-    environment, then the output."""
+    """Whether to use colours: decided by the arguments, then the environment,
+    then whether stdout is a terminal."""
     if no_color or force_color:
         return not no_color
     env = os.environ
@@ -44,12 +45,12 @@ def _wanted(no_color, force_color):
 
 def colored(text, /, color=None, on_color=None, attrs=None, *, no_color=None,
             force_color=None):
-    """The text in a colour, if the output is a terminal.
+    """Returns the text in colour if the output is a terminal.
 
     color: red, light_blue, ...; on_color: on_red, ...; attrs: bold, dark,
-    underline, blink, reverse, concealed, strike. no_color, force_color: never,
-    always; so do NO_COLOR and FORCE_COLOR in the environment. KeyError for
-    other names.
+    underline, blink, reverse, concealed, strike. no_color: never use colour,
+    force_color: always use it; NO_COLOR and FORCE_COLOR in the environment do
+    the same. Raises KeyError for other names.
     """
     text = str(text)
     if not _wanted(no_color, force_color):
@@ -64,6 +65,6 @@ def colored(text, /, color=None, on_color=None, attrs=None, *, no_color=None,
 
 def cprint(text, /, color=None, on_color=None, attrs=None, *, no_color=None,
            force_color=None, **kwargs):
-    """Prints colored(text); further arguments are those of print()."""
+    """Prints colored(text); further arguments go to print()."""
     print(colored(text, color, on_color, attrs, no_color=no_color,
                   force_color=force_color), **kwargs)

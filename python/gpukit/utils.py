@@ -1,4 +1,6 @@
-"""Sizes, times and shares as text and back; colours; command lines."""
+# SPDX-License-Identifier: Apache-2.0
+"""Conversion of sizes, times and shares to text and back; colours; command
+lines."""
 
 import os
 import sys
@@ -24,8 +26,8 @@ SIZE_UNITS = {None: 1, "": 1, "B": 1,
 
 
 def bytes2human(b, /, *, min_unit=1):
-    """A size in bytes as text: 1023B, 1.00MiB, 20.00GiB. NA stays NA, and so
-    becomes a text without a number.
+    """Formats bytes as 1023B, 1.00MiB, 20.00GiB. Returns NA for NA and for
+    texts without a number.
 
     min_unit: the smallest unit to use, in bytes. Raises TypeError for None,
     OverflowError for infinity.
@@ -39,16 +41,17 @@ def bytes2human(b, /, *, min_unit=1):
 
 
 def human2bytes(s, /):
-    """A text such as "1.5GiB" in bytes; k is 1000, ki is 1024, in any case.
+    """Parses a text such as "1.5GiB" into bytes; k is 1000, ki is 1024, in
+    upper or lower case.
 
     Raises ValueError for a negative number or another text.
     """
     if isinstance(s, int):
         if s < 0:
-            raise ValueError(f"a size is not negative: {s!r}")
+            raise ValueError(f"size must not be negative: {s!r}")
         return s
     if not isinstance(s, str):
-        raise TypeError(f"a size is a number of bytes or a text, not {s!r}")
+        raise TypeError(f"size must be a number of bytes or a text, not {s!r}")
     text = s.strip().lower()
     text = text[1:].lstrip() if text.startswith("+") else text
     digits = next((at for at, c in enumerate(text)
@@ -56,22 +59,24 @@ def human2bytes(s, /):
     number, unit = text[:digits], text[digits:].strip()
     whole, point, fraction = number.partition(".")
     if not whole.isdecimal() or (point and not fraction.isdecimal()):
-        raise ValueError(f"no size: {s!r}")
+        raise ValueError(f"not a size: {s!r}")
     unit = unit[:-1] if unit.endswith("b") else unit
     powers = {"": 1}
     for power, letter in enumerate("kmgtp", 1):
         powers[letter], powers[letter + "i"] = 1000**power, 1024**power
     if unit not in powers:
-        raise ValueError(f"no size: {s!r}")
+        raise ValueError(f"not a size: {s!r}")
     if not point:
         return int(whole) * powers[unit]
     return int(float(number) * powers[unit])
 
 
 def timedelta2human(dt, /, *, round=False):
-    """A time (seconds or timedelta) as m:ss, h:mm:ss, or days from 4 on.
+    """Formats a time (seconds or timedelta) as m:ss or h:mm:ss; from 4 days
+    on, as days.
 
-    round: days from 1 on. NA stays NA, and so becomes what is no time.
+    round: format times of 1 day or more as days. Returns NA for NA and for
+    anything that is not a time.
     """
     if hasattr(dt, "total_seconds"):
         dt = dt.total_seconds()
@@ -90,8 +95,8 @@ def timedelta2human(dt, /, *, round=False):
 
 
 def utilization2string(utilization, /):
-    """A share in percent as text: 3%, 3.1%. NA stays NA, and so becomes what is
-    no number."""
+    """Formats a share in percent as 3% or 3.1%. Returns NA for NA and for
+    anything that is not a number."""
     if not isinstance(utilization, (int, float)) \
             or utilization != utilization:
         return NA
@@ -100,14 +105,14 @@ def utilization2string(utilization, /):
     return f"{utilization}%"
 
 
-_WORDS = {word: True for word in ("true", "yes", "on", "enabled", "1")}
+_WORDS = dict.fromkeys(("true", "yes", "on", "enabled", "1"), True)
 _WORDS.update((word, False) for word in ("false", "no", "off", "disabled",
                                          "0"))
 
 
 def boolify(string, /, default=None):
-    """Whether a text says yes; without a known word, `default`, or whether
-    there is any text."""
+    """Whether a text means yes. For an unknown word, returns `default`;
+    without a default, whether the text is not empty."""
     known = _WORDS.get(string.lower())
     if known is not None:
         return known
@@ -127,7 +132,7 @@ COLOR = _wants_color()
 
 
 def set_color(value):
-    """Has `colored` use colours, or not; also in programs started from here
+    """Turns the colours of `colored` on or off, also for child processes
     (FORCE_COLOR, NO_COLOR)."""
     global COLOR
     COLOR = bool(value)
@@ -136,11 +141,12 @@ def set_color(value):
 
 
 def colored(text, /, color=None, on_color=None, attrs=None):
-    """The text in a colour, on a terminal, with FORCE_COLOR in the environment
-    or after set_color(True).
+    """Returns the text in colour on a terminal, with FORCE_COLOR in the
+    environment, or after set_color(True).
 
     color: red, light_blue, ...; on_color: on_red, ...; attrs: bold, dark,
-    underline, blink, reverse, concealed, strike. KeyError for other names.
+    underline, blink, reverse, concealed, strike. Raises KeyError for other
+    names.
     """
     if not COLOR:
         return str(text)
@@ -150,8 +156,8 @@ def colored(text, /, color=None, on_color=None, attrs=None):
 
 
 def memoize_when_activated(method, /):
-    """A method that is called once while its object has a dict `_cache`, as
-    devices have within oneshot(). Its arguments make no difference."""
+    """Decorates a method whose result is kept while its object has a dict
+    `_cache`, as devices have within oneshot(). Arguments are ignored."""
     def memoized(self, *args, **kwargs):
         cache = getattr(self, "_cache", None)
         if cache is None:
@@ -182,20 +188,20 @@ _LATE = {"SIZE_PATTERN": _size_pattern, "Method": _method}
 
 
 def __getattr__(name):
-    """What costs an import: made when it is first asked for."""
+    """Makes attributes that need an import, on first use."""
     if name not in _LATE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = _LATE[name]()
     return value
 
 
-# Letters that never need quotes.
+# Characters that never need quoting.
 _BARE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
                   "0123456789-_=+./,:@%")
 
 
 def add_quotes(s):
-    """An argument as one word of a shell."""
+    """Quotes an argument as one word of a shell."""
     if s == "":
         return '""'
     if _BARE.issuperset(s):
@@ -209,8 +215,10 @@ def add_quotes(s):
 
 
 def command_join(cmdline):
-    """A command line as one text. A single argument that is no program's path
-    is a title that the process gave itself: it stays as it is."""
+    """Joins a command line into one text. A single argument that is not the
+    path of a program is returned unchanged, because it is a title that the
+    process has set.
+    """
     if len(cmdline) == 1 and not (os.path.isabs(cmdline[0])
                                   and os.path.isfile(cmdline[0])):
         return cmdline[0]

@@ -1,8 +1,10 @@
-/* choose.c - functions that choose devices: CUDA's choice and ours. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* choose.c - functions that choose devices, as CUDA does or by gpukit's rules.
+ */
 #include "core.h"
 
-#include "core/pick.h"
-#include "core/select.h"
+#include "core/choose/pick.h"
+#include "core/choose/select.h"
 
 #include <stdlib.h>
 
@@ -10,9 +12,6 @@ static PyObject *address_object(const struct gk_device *d)
 {
 	return Py_BuildValue("(Ii)", d->index, d->mig_index);
 }
-
-/* How often a snapshot waits for a GPU that is late, a second each time. */
-#define TRIES 4
 
 static const struct gk_device *find_late(const struct gk_snapshot *snap)
 {
@@ -22,27 +21,20 @@ static const struct gk_device *find_late(const struct gk_snapshot *snap)
 	return NULL;
 }
 
-/*
- * Takes a snapshot of these metrics; NULL with an exception. On a busy host a
- * GPU may be late: a choice is not made without it, unless it hangs.
- */
+/* Takes a snapshot of these metrics. NULL: an exception is set. */
 static struct gk_snapshot *
 take_some(unsigned with, const enum gk_metric *metrics, size_t count)
 {
 	struct gk_metric_set only = {0};
-	struct gk_snapshot *snap;
 
 	gk_metric_set_add_all(&only, metrics, count);
-	snap = take_snapshot(with, &only);
-	for (int i = 1; snap && find_late(snap) && i < TRIES; i++) {
-		gk_snapshot_free(snap);
-		snap = take_snapshot(with, &only);
-	}
-	return snap;
+	return take_snapshot(with, &only, 0);
 }
 
-/* Warns of those that are left out since they do not answer; an exception
- * where warnings are errors. */
+/*
+ * Warns if a GPU is left out because it does not answer. -1: an exception is
+ * set, as warnings are errors.
+ */
 static int warn_late(const struct gk_snapshot *snap)
 {
 	const struct gk_device *late = find_late(snap);
@@ -56,7 +48,10 @@ static int warn_late(const struct gk_snapshot *snap)
 
 /* ---- CUDA_VISIBLE_DEVICES ---- */
 
-/* The addresses of those that value shows, and where it went wrong. */
+/*
+ * The addresses of the devices that `value` makes visible, and the offset of
+ * the first bad entry in `value`.
+ */
 static PyObject *visible_object(const struct gk_snapshot *snap,
 				const char *value, const char *order)
 {
@@ -107,8 +102,10 @@ static PyObject *py_cuda_visible(PyObject *self, PyObject *args)
 
 /* ---- select ---- */
 
-/* Positions in a snapshot of the addresses of a list, in its order. Those that
- * are not there any more are left out. */
+/*
+ * For each address in a list, finds its position in a snapshot, in the list's
+ * order. Leaves out devices that no longer exist.
+ */
 static int find_pool(const struct gk_snapshot *snap, PyObject *list,
 		     unsigned *pool, size_t *ret_count)
 {
@@ -150,12 +147,13 @@ static PyObject *selection_object(const struct gk_snapshot *snap,
 
 struct choice {
 	struct gk_select wanted;
-	PyObject *devices, *accounts; /* lists, borrowed; None: all, nobody */
-	PyObject **names;             /* bytes of accounts */
+	PyObject *devices,
+	    *accounts;    /* borrowed lists; None: all devices, no accounts */
+	PyObject **names; /* as UTF-8 */
 	const char **accounts_utf8;
 };
 
-/* CPython's prototype lacks a const that it keeps. */
+/* CPython's prototype lacks a const, but it does not change the names. */
 static int parse_choice(PyObject *args, PyObject *kwargs, struct choice *c)
 {
 	static const char *const names[] = {
@@ -274,15 +272,15 @@ static PyObject *py_select(PyObject *self, PyObject *args, PyObject *kwargs)
 
 PyMethodDef choose_methods[] = {
     {"cuda_visible", py_cuda_visible, METH_VARARGS,
-     "cuda_visible(value, order) -> (addresses, bad)\n\nWhat a value of "
-     "CUDA_VISIBLE_DEVICES (None: unset) shows to CUDA under a value of "
-     "CUDA_DEVICE_ORDER: (index, mig_index) pairs, and the offset of the entry "
-     "that ended the list or -1."},
+     "cuda_visible(value, order) -> (addresses, bad)\n\nThe devices that "
+     "CUDA sees with these values of CUDA_VISIBLE_DEVICES (None: unset) and "
+     "CUDA_DEVICE_ORDER, as (index, mig_index) pairs, and the offset of the "
+     "entry that ended the list, or -1."},
     {"select", (PyCFunction)(void (*)(void))py_select,
      METH_VARARGS | METH_KEYWORDS,
      "select(*, devices=None, least=0, most=-1, min_free=-1, min_total=-1, "
      "max_gpu_util=-1, max_mem_util=-1, tolerance=0, free_accounts=None, "
      "sort=True) -> addresses\n\nThe devices (index, mig_index) that meet the "
-     "constraints, best first; of devices, a list of addresses, or of all."},
+     "constraints, best first; devices: a list of candidates, None: all."},
     {NULL, NULL, 0, NULL},
 };

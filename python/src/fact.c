@@ -1,7 +1,8 @@
-/* fact.c - functions that tell what there is to ask for, and errors. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fact.c - functions that describe metrics, reasons, errors and timings. */
 #include "core.h"
 
-#include "abi/nvml_base.h"
+#include "abi/nvml/nvml_base.h"
 #include "base/trace.h"
 
 #include <stdlib.h>
@@ -64,7 +65,7 @@ static const struct {
 	const char *name, *text;
 } answers[] = {
 #define NVML_RETURN(name, value, text) {value, #name, text},
-#include "abi/nvml_return.def"
+#include "abi/nvml/nvml_return.def"
 #undef NVML_RETURN
 };
 
@@ -82,7 +83,10 @@ static PyObject *py_nvml_errors(PyObject *self, PyObject *args)
 	return list;
 }
 
-/* The class is Python's: who raises nothing does not pay for it. */
+/*
+ * The class is made in Python, so that only programs that raise the error
+ * import it.
+ */
 static PyObject *raise_nvml(int code)
 {
 	PyObject *module = PyImport_ImportModule("gpukit._errors");
@@ -106,6 +110,8 @@ PyObject *raise_error(int err, int nvml)
 		return raise_nvml(NVML_ERROR_LIBRARY_NOT_FOUND);
 	case GK_ERR_NOT_FOUND:
 		return raise_nvml(nvml ? nvml : NVML_ERROR_NOT_FOUND);
+	case GK_ERR_TIMEOUT:
+		return raise_nvml(NVML_ERROR_TIMEOUT);
 	case GK_ERR_LOST:
 		return raise_nvml(nvml ? nvml : NVML_ERROR_GPU_IS_LOST);
 	case GK_ERR_DRIVER:
@@ -159,7 +165,7 @@ PyMethodDef fact_methods[] = {
     {"nvml_errors", py_nvml_errors, METH_NOARGS,
      "nvml_errors() -> list of (code, name, text)"},
     {"trace", py_trace, METH_O,
-     "trace(on)\n\nBegins or ends counting where the time goes."},
+     "trace(on)\n\nStarts or stops counting where the time goes."},
     {"trace_rows", py_trace_rows, METH_NOARGS,
      "trace_rows() -> list of (name, calls, self_ns, total_ns, max_ns)"},
     {NULL, NULL, 0, NULL},

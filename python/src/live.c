@@ -1,9 +1,15 @@
-/* live.c - functions that ask one device at once. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* live.c - functions that read one device now. */
 #include "core.h"
 
-#include "abi/nvml_base.h"
+#include "abi/nvml/nvml_base.h"
+#include "base/clock.h"
+#include "core/driver/live.h"
 
 #include <stdlib.h>
+
+#define DEADLINE_MIN_S 0.001
+#define DEADLINE_MAX_S (365.0 * 24 * 3600)
 
 Py_ssize_t parse_ids(PyObject *tuple, enum gk_metric ids[GK_M_COUNT])
 {
@@ -27,7 +33,7 @@ Py_ssize_t parse_ids(PyObject *tuple, enum gk_metric ids[GK_M_COUNT])
 	return count;
 }
 
-/* One question of read() and explain(). */
+/* The arguments and results of read() and explain(). */
 struct question {
 	unsigned index;
 	int mig_index;
@@ -105,7 +111,7 @@ static PyObject *py_explain(PyObject *self, PyObject *args)
 	return tuple;
 }
 
-/* A device and what is asked of it; a session in use while it is asked. */
+/* A device, and the session to use for it. */
 struct address {
 	unsigned index;
 	int mig_index;
@@ -121,7 +127,8 @@ static int parse_address(PyObject *args, struct address *a)
 	return a->session ? 0 : -1;
 }
 
-/* Calls with the session that args name, without the GIL. */
+/* Makes a call that uses the session of `a`, without the GIL, and then releases
+ * the session. */
 #define WITHOUT_GIL(a, call)                                                   \
 	do {                                                                   \
 		PyThreadState *python_ = PyEval_SaveThread();                  \
@@ -156,6 +163,86 @@ static PyObject *py_identify(PyObject *self, PyObject *args)
 	WITHOUT_GIL(a, gk_identify(a.session->gk, a.index, a.mig_index, &device,
 				   &nvml));
 	return r ? raise_error(r, nvml) : device_object(&device);
+}
+
+static PyObject *identity_list(const struct gk_device *devices,
+			       const int *errors, const int *nvml, size_t count)
+{
+	PyObject *list = PyList_New((Py_ssize_t)count);
+
+	/* An error without NVML's code: no thread could be started to ask this
+	 * GPU. */
+	for (size_t i = 0; list && i < count; i++)
+		set_item(&list, i,
+			 errors[i] ? PyLong_FromLong(
+					 nvml[i] ? nvml[i] : NVML_ERROR_UNKNOWN)
+				   : device_object(&devices[i]));
+	return list;
+}
+
+static PyObject *py_identify_all(PyObject *self, PyObject *args)
+{
+	struct session *s = session_live();
+	size_t count = s ? gk_gpu_count(s->gk) : 0;
+	struct gk_device *devices = calloc(count + 1, sizeof *devices);
+	int *answers = calloc(2 * count + 1, sizeof *answers);
+	PyThreadState *python;
+	PyObject *list = NULL;
+
+	(void)self;
+	(void)args;
+	if (s) {
+		python = PyEval_SaveThread();
+		if (devices && answers)
+			gk_identify_all(s->gk, devices, answers,
+					answers + count);
+		session_put(s);
+		PyEval_RestoreThread(python);
+		list = devices && answers
+			   ? identity_list(devices, answers, answers + count,
+					   count)
+			   : PyErr_NoMemory();
+	}
+	free(devices);
+	free(answers);
+	return list;
+}
+
+static PyObject *py_silence(PyObject *self, PyObject *arg)
+{
+	unsigned long index = PyLong_AsUnsignedLong(arg);
+
+	(void)self;
+	if (PyErr_Occurred())
+		return NULL;
+	return PyFloat_FromDouble((double)session_silence((unsigned)index) /
+				  GK_NS_PER_S);
+}
+
+static PyObject *py_deadline(PyObject *self, PyObject *args)
+{
+	(void)self;
+	(void)args;
+	return PyFloat_FromDouble((double)session_deadline() / GK_NS_PER_S);
+}
+
+static PyObject *py_set_deadline(PyObject *self, PyObject *arg)
+{
+	double seconds = PyFloat_AsDouble(arg);
+	PyThreadState *python;
+
+	(void)self;
+	if (PyErr_Occurred())
+		return NULL;
+	if (!(seconds >= DEADLINE_MIN_S && seconds <= DEADLINE_MAX_S)) {
+		PyErr_SetString(PyExc_ValueError,
+				"deadline must be a millisecond to a year");
+		return NULL;
+	}
+	python = PyEval_SaveThread();
+	session_set_deadline((uint64_t)(seconds * GK_NS_PER_S));
+	PyEval_RestoreThread(python);
+	Py_RETURN_NONE;
 }
 
 static PyObject *py_mig_slots(PyObject *self, PyObject *args)
@@ -296,33 +383,42 @@ static PyObject *py_close(PyObject *self, PyObject *args)
 
 PyMethodDef live_methods[] = {
     {"open", py_open, METH_NOARGS,
-     "open()\n\nOpens the driver library, which everything else does by "
-     "itself.\nRaises NVMLError where there is no driver."},
+     "open()\n\nOpens the driver library. All other functions do so, too.\n"
+     "Raises NVMLError without a driver."},
     {"close", py_close, METH_NOARGS,
      "close()\n\nCloses the driver library; the next call opens it again."},
-    {"count", py_count, METH_NOARGS,
-     "count() -> int\n\nHow many GPUs there are."},
+    {"count", py_count, METH_NOARGS, "count() -> int\n\nThe number of GPUs."},
     {"versions", py_versions, METH_NOARGS,
      "versions() -> (driver, nvml, cuda)\n\ncuda is 13000 for 13.0; '' and 0 "
-     "are unknown."},
+     "mean unknown."},
     {"identify", py_identify, METH_VARARGS,
-     "identify(index, mig_index=-1) -> DeviceFacts\n\nRaises NVMLError when "
-     "the GPU is lost or there is none."},
+     "identify(index, mig_index=-1) -> DeviceFacts\n\nRaises NVMLError if "
+     "the GPU is lost or missing."},
+    {"identify_all", py_identify_all, METH_NOARGS,
+     "identify_all() -> list\n\nDeviceFacts of each GPU, or NVML's error "
+     "code. Waits for all silent GPUs together."},
+    {"silence", py_silence, METH_O,
+     "silence(index) -> float\n\nFor how many seconds a GPU has not "
+     "answered; 0.0: it answers."},
+    {"deadline", py_deadline, METH_NOARGS,
+     "deadline() -> float\n\nSeconds that a call waits for GPUs."},
+    {"set_deadline", py_set_deadline, METH_O,
+     "set_deadline(seconds)\n\nApplies to all threads from now on."},
     {"read", py_read, METH_VARARGS,
      "read(index, mig_index, ids) -> tuple\n\nReads the metrics of a tuple of "
      "M_... now: numbers in the base unit, None where absent."},
     {"explain", py_explain, METH_VARARGS,
      "explain(index, mig_index, ids) -> tuple of (reason, nvml)\n\nReads them "
-     "as read() does, and tells why each is absent (0: present) and what NVML "
+     "as read() does; returns why each is absent (0: present) and what NVML "
      "answered."},
     {"links", py_links, METH_VARARGS,
-     "links(index) -> list of (link, speed, tx, rx)\n\nBytes a second, and "
-     "bytes in all; None where absent."},
+     "links(index) -> list of (link, speed, tx, rx)\n\nBytes per second, and "
+     "bytes in total; None where absent."},
     {"processes", py_processes, METH_VARARGS,
      "processes(index, mig_index=-1) -> list of Use"},
     {"mig_slots", py_mig_slots, METH_VARARGS,
      "mig_slots(index) -> int\n\nHow many MIG devices the GPU can have; "
-     "NVMLError where it can have none."},
+     "NVMLError if it supports none."},
     {"handle", py_handle, METH_VARARGS,
      "handle(index, mig_index=-1) -> int\n\nThe nvmlDevice_t of a device."},
     {NULL, NULL, 0, NULL},

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* module.c - defines the extension module gpukit._core. */
 #include "core.h"
 
@@ -5,10 +6,12 @@ static const struct {
 	const char *name;
 	int value;
 } constants[] = {
-#define METRIC(id, name, unit, kind, tier, help) {"M_" #id, GK_M_##id},
+#define METRIC(id, name, unit, kind, tier, least, most, help)                  \
+	{"M_" #id, GK_M_##id},
 #include <gpukit/metrics.def>
 #undef METRIC
-#define METRIC(id, name, unit, kind, tier, help) {"PM_" #id, GK_PM_##id},
+#define METRIC(id, name, unit, kind, tier, least, most, help)                  \
+	{"PM_" #id, GK_PM_##id},
 #include <gpukit/process_metrics.def>
 #undef METRIC
     {"WITH_PCIE", GK_WITH_PCIE},
@@ -49,7 +52,7 @@ static PyModuleDef_Slot slots[] = {
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT,
     .m_name = "gpukit._core",
-    .m_doc = "GPUs as libgpukit reads them. The classes of gpukit stand on it.",
+    .m_doc = "GPUs as libgpukit reads them: the base of gpukit's classes.",
     .m_slots = slots,
 };
 

@@ -1,23 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * series.c - statistics of values over time. The series of a buffer lie one
- * behind the other in a bytearray: Python keeps it, and which key has which.
+ * series.c - statistics of values over time. A buffer is a bytearray of series;
+ * Python owns it and knows at which index the series of each key is.
  */
 #include "core.h"
 
 #include <math.h>
 #include <string.h>
 
-/* As doubles, which the constants of C are not. */
+/* The constants of C are floats; these are doubles. */
 #define NOTHING ((double)NAN)
 #define ENDLESS ((double)INFINITY)
 
 /*
- * The first value counts from when the buffer began, each one until the next; a
- * sample that is missed ends the last one.
+ * The first value counts from the start of the buffer, and each value until the
+ * next one. A missed sample ends the time of the last value.
  */
 struct series {
-	double time, last;  /* of the last value; nan: it is missed, none yet */
-	double area, known; /* sum over time, and how much of it is known */
+	/* The last known value; its time, or nan if the value is missing now.
+	 */
+	double time, last;
+	double area, known; /* integral over time, and known time */
 	double min, max;
 };
 
@@ -44,7 +47,7 @@ static void add_value(struct series *s, double value, double start, double now)
 	s->max = fmax(s->max, value);
 }
 
-/* Over the time in which the value was known. */
+/* The mean over the time for which the value was known. */
 static double mean_of(const struct series *s, double now)
 {
 	double area = s->area, known = s->known;
@@ -56,7 +59,7 @@ static double mean_of(const struct series *s, double now)
 	return known > 0 ? area / known : s->last;
 }
 
-/* What is stored may not be aligned. */
+/* The stored struct may not be aligned. */
 static int load_series(PyObject *state, Py_ssize_t place, struct series *s)
 {
 	Py_ssize_t count = PyByteArray_Size(state) / (Py_ssize_t)sizeof *s;
@@ -153,12 +156,12 @@ static PyObject *py_series_rows(PyObject *self, PyObject *args)
 
 PyMethodDef series_methods[] = {
     {"series_new", py_series_new, METH_VARARGS,
-     "series_new(state, count)\n\nPuts so many more series without values into "
+     "series_new(state, count)\n\nAppends count series without values to "
      "a bytearray."},
     {"series_add", py_series_add, METH_VARARGS,
      "series_add(state, places, values, start, now)\n\nAdds a list of floats, "
-     "nan for those that are missed, to the series at these places of state; "
-     "start is when the first value counts from."},
+     "nan for missed ones, to the series at these places of state; the first "
+     "value counts from the time start."},
     {"series_rows", py_series_rows, METH_VARARGS,
      "series_rows(state, now) -> list of (mean, min, max, last)\n\nnan for a "
      "series without values."},

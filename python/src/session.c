@@ -1,17 +1,31 @@
-/* session.c - owns the open driver library, through forks and threads. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* session.c - owns the open driver libraries, and keeps them usable across
+ * forks and threads. */
 #include "core.h"
 
+#include "base/clock.h"
+#include "core/context.h"
+#include "core/driver/thread.h"
+
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SESSIONS_MAX 8
 
-/* The last ones used. A child of fork() starts without any: threads of the
- * parent are not there, and one of them may have held a lock. */
+/* The first call may have to wait for the driver to load. */
+#define STARTS_SLOWER 5
+
+/*
+ * The most recently used sessions. A forked child starts without any: it does
+ * not have the parent's threads, and one of them may have held a lock.
+ */
 static struct {
 	pthread_mutex_t lock;
-	struct session *all[SESSIONS_MAX]; /* the one used last comes first */
-} state = {.lock = PTHREAD_MUTEX_INITIALIZER};
+	struct session
+	    *all[SESSIONS_MAX]; /* the most recently used one comes first */
+	_Atomic uint64_t deadline_ns;
+} state = {.lock = PTHREAD_MUTEX_INITIALIZER, .deadline_ns = GK_NS_PER_S};
 
 static void forget_sessions(void)
 {
@@ -38,11 +52,12 @@ static bool is_alike(const struct session *s, unsigned with,
 	       (!only || !memcmp(&s->only, only, sizeof *only));
 }
 
-/* A GPU that hangs keeps its session: it cannot be closed, only left behind. */
+/* The session of a hung GPU cannot be closed, so it is leaked. */
 static void free_session(struct session *s)
 {
 	if (!gk_close(s->gk)) {
-		pthread_mutex_destroy(&s->taking);
+		pthread_cond_destroy(&s->taken);
+		pthread_mutex_destroy(&s->lock);
 		free(s);
 	}
 }
@@ -58,12 +73,16 @@ static int open_session(unsigned with, const struct gk_metric_set *only,
 		return GK_ERR_NOMEM;
 	options.with = with;
 	options.only = only;
-	r = gk_open(&options, ret_nvml, &s->gk);
+	options.timeout_ns = session_deadline();
+	r = gk_open_within(&options, STARTS_SLOWER * options.timeout_ns,
+			   ret_nvml, &s->gk);
 	if (r) {
 		free(s);
 		return r;
 	}
-	pthread_mutex_init(&s->taking, NULL);
+	gk_heed(s->gk, session_silence);
+	pthread_mutex_init(&s->lock, NULL);
+	gk_cond_init(&s->taken);
 	s->with = with;
 	s->choosy = only != NULL;
 	if (only)
@@ -72,7 +91,10 @@ static int open_session(unsigned with, const struct gk_metric_set *only,
 	return 0;
 }
 
-/* Puts it first; what falls out at the end is to be closed by the caller. */
+/*
+ * Moves a session to the front. Returns the session that no longer fits, for
+ * the caller to close.
+ */
 static struct session *move_to_front(struct session *s, size_t from)
 {
 	struct session *last = state.all[from];
@@ -82,7 +104,29 @@ static struct session *move_to_front(struct session *s, size_t from)
 	return last == s ? NULL : last;
 }
 
-/* With the lock held. */
+static bool owes_answer(const struct session *s)
+{
+	for (size_t i = 0; i < gk_gpu_count(s->gk); i++)
+		if (gk_silence(s->gk, (unsigned)i))
+			return true;
+	return false;
+}
+
+/*
+ * The index of the session to close for a new one: the oldest. Sessions that
+ * wait for a GPU are kept, because session_silence() reads them.
+ */
+static size_t find_oldest(void)
+{
+	size_t i = SESSIONS_MAX;
+
+	while (i-- > 1)
+		if (!owes_answer(state.all[i]))
+			return i;
+	return SESSIONS_MAX - 1;
+}
+
+/* The caller holds the lock. */
 static int find_session(unsigned with, const struct gk_metric_set *only,
 			struct session **ret_session, struct session **ret_old,
 			int *ret_nvml)
@@ -95,7 +139,7 @@ static int find_session(unsigned with, const struct gk_metric_set *only,
 	       !is_alike(state.all[i], with, only))
 		i++;
 	if (i == SESSIONS_MAX)
-		i--;
+		i = find_oldest();
 	s = state.all[i];
 	if (!s || !is_alike(s, with, only)) {
 		r = open_session(with, only, &s, ret_nvml);
@@ -109,7 +153,10 @@ static int find_session(unsigned with, const struct gk_metric_set *only,
 	return 0;
 }
 
-/* The one that was used last, if it will do and nobody is opening another. */
+/*
+ * Returns the most recently used session if it is of the right kind and no
+ * other thread is opening one.
+ */
 static struct session *session_again(unsigned with,
 				     const struct gk_metric_set *only)
 {
@@ -172,4 +219,35 @@ void session_close_all(void)
 	pthread_mutex_unlock(&state.lock);
 	for (size_t i = 0; i < SESSIONS_MAX && all[i]; i++)
 		session_put(all[i]);
+}
+
+/* ---- deadlines ---- */
+
+uint64_t session_deadline(void)
+{
+	return atomic_load(&state.deadline_ns);
+}
+
+void session_set_deadline(uint64_t ns)
+{
+	pthread_mutex_lock(&state.lock);
+	atomic_store(&state.deadline_ns, ns);
+	for (size_t i = 0; i < SESSIONS_MAX && state.all[i]; i++)
+		gk_set_timeout(state.all[i]->gk, ns);
+	pthread_mutex_unlock(&state.lock);
+}
+
+uint64_t session_silence(unsigned index)
+{
+	uint64_t longest = 0;
+
+	pthread_mutex_lock(&state.lock);
+	for (size_t i = 0; i < SESSIONS_MAX && state.all[i]; i++) {
+		uint64_t silence = gk_silence(state.all[i]->gk, index);
+
+		if (silence > longest)
+			longest = silence;
+	}
+	pthread_mutex_unlock(&state.lock);
+	return longest;
 }

@@ -1,7 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* snapshot.c - takes snapshots of all devices, processes and the host. */
 #include "core.h"
 
+#include "base/clock.h"
+
 #include <string.h>
+
+/* Whether the values are old, because the device has stopped answering. */
+static bool is_stale(const struct gk_device *device)
+{
+	return device->health == GK_HEALTH_STALE;
+}
 
 static PyObject *values_tuple(const struct gk_value *values,
 			      const enum gk_metric *ids, size_t count)
@@ -19,12 +28,13 @@ static PyObject *values_tuple(const struct gk_value *values,
 	return tuple;
 }
 
-/* What is asked for: the metrics of a snapshot in their order; count 0: all. */
+/* A request for a snapshot: the metrics in order; count 0: all metrics. */
 struct request {
 	unsigned with;
 	enum gk_metric ids[GK_M_COUNT];
 	size_t count;
 	struct gk_metric_set only;
+	uint64_t timeout_ns; /* 0: the common deadline */
 };
 
 static PyObject *args_list(const struct gk_process *p)
@@ -48,7 +58,20 @@ static PyObject *args_list(const struct gk_process *p)
 	return list;
 }
 
-static PyObject *process_object(const struct gk_process *p)
+/* All values of a process; if stale, those from the driver are absent. */
+static PyObject *shares_tuple(const struct gk_process *p, bool stale)
+{
+	struct gk_value values[GK_PM_COUNT];
+
+	for (int i = 0; i < GK_PM_COUNT; i++) {
+		values[i] = p->m[i];
+		if (stale && gk_process_metrics[i].tier < GK_TIER_HOST)
+			values[i].why = GK_ABSENT_TIMEOUT;
+	}
+	return values_tuple(values, NULL, GK_PM_COUNT);
+}
+
+static PyObject *process_object(const struct gk_process *p, bool stale)
 {
 	char stat[2] = {p->stat, '\0'};
 	PyObject *items[] = {
@@ -56,7 +79,7 @@ static PyObject *process_object(const struct gk_process *p)
 	    PyLong_FromUnsignedLong(p->device),
 	    PyLong_FromUnsignedLong(p->types),
 	    PyLong_FromLong(p->state),
-	    values_tuple(p->m, NULL, GK_PM_COUNT),
+	    shares_tuple(p, stale),
 	    PyLong_FromLongLong(p->uid == (uid_t)-1 ? -1 : (long long)p->uid),
 	    text_object(p->user),
 	    text_object(p->name),
@@ -105,17 +128,44 @@ static PyObject *devices_list(const struct gk_snapshot *snap)
 	return list;
 }
 
+static PyObject *device_values(const struct gk_device *device,
+			       const struct request *request)
+{
+	static const struct gk_value late[GK_M_COUNT] = {
+	    [0 ... GK_M_COUNT - 1] = {.why = GK_ABSENT_TIMEOUT}};
+	bool all = !request->count;
+
+	return values_tuple(is_stale(device) ? late : device->m,
+			    all ? NULL : request->ids,
+			    all ? GK_M_COUNT : request->count);
+}
+
 static PyObject *values_list(const struct gk_snapshot *snap,
 			     const struct request *request)
 {
 	PyObject *list = PyList_New((Py_ssize_t)snap->device_count);
-	bool all = !request->count;
 
 	for (size_t i = 0; list && i < snap->device_count; i++)
-		set_item(&list, i,
-			 values_tuple(snap->devices[i].m,
-				      all ? NULL : request->ids,
-				      all ? GK_M_COUNT : request->count));
+		set_item(&list, i, device_values(&snap->devices[i], request));
+	return list;
+}
+
+static PyObject *age_object(const struct gk_snapshot *snap,
+			    const struct gk_device *device)
+{
+	uint64_t age = gk_device_age(snap, device, GK_TIER_FAST);
+
+	if (age == UINT64_MAX)
+		Py_RETURN_NONE;
+	return PyFloat_FromDouble((double)age / GK_NS_PER_S);
+}
+
+static PyObject *ages_list(const struct gk_snapshot *snap)
+{
+	PyObject *list = PyList_New((Py_ssize_t)snap->device_count);
+
+	for (size_t i = 0; list && i < snap->device_count; i++)
+		set_item(&list, i, age_object(snap, &snap->devices[i]));
 	return list;
 }
 
@@ -133,7 +183,11 @@ static PyObject *processes_list(const struct gk_snapshot *snap)
 	PyObject *list = PyList_New((Py_ssize_t)snap->process_count);
 
 	for (size_t i = 0; list && i < snap->process_count; i++)
-		set_item(&list, i, process_object(&snap->processes[i]));
+		set_item(
+		    &list, i,
+		    process_object(
+			&snap->processes[i],
+			is_stale(&snap->devices[snap->processes[i].device])));
 	return list;
 }
 
@@ -148,6 +202,7 @@ static PyObject *snapshot_object(const struct gk_snapshot *snap,
 	    values_list(snap, request),
 	    healths_list(snap),
 	    processes_list(snap),
+	    ages_list(snap),
 	};
 
 	return fill_struct(PyStructSequence_New(SnapshotType), items,
@@ -158,10 +213,13 @@ static int parse_request(PyObject *args, struct request *request)
 {
 	PyObject *ids = Py_None;
 	Py_ssize_t count;
+	double seconds = 0;
 
 	*request = (struct request){0};
-	if (!PyArg_ParseTuple(args, "|IO", &request->with, &ids))
+	if (!PyArg_ParseTuple(args, "|IOd", &request->with, &ids, &seconds))
 		return -1;
+	if (seconds > 0)
+		request->timeout_ns = (uint64_t)(seconds * GK_NS_PER_S);
 	if (ids == Py_None)
 		return 0;
 	count = parse_ids(ids, request->ids);
@@ -172,8 +230,57 @@ static int parse_request(PyObject *args, struct request *request)
 	return 0;
 }
 
+/*
+ * Waits until no other thread is taking a snapshot, and begins one. Returns 0
+ * or GK_ERR_TIMEOUT.
+ */
+static int begin_taking(struct session *s, uint64_t until_ns)
+{
+	struct timespec until = gk_timespec(until_ns);
+	bool taking;
+
+	pthread_mutex_lock(&s->lock);
+	while (s->taking && gk_mono_ns() < until_ns)
+		pthread_cond_timedwait(&s->taken, &s->lock, &until);
+	taking = s->taking; /* another thread is still taking one */
+	s->taking = true;
+	pthread_mutex_unlock(&s->lock);
+	return taking ? GK_ERR_TIMEOUT : 0;
+}
+
+static void end_taking(struct session *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->taking = false;
+	pthread_cond_signal(&s->taken);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/*
+ * If a thread had to wait for another one, it has less time left for its own
+ * snapshot. It always keeps some, because the other one may have waited for a
+ * GPU since the same moment.
+ */
+static int take_within(struct session *s, uint64_t timeout_ns,
+		       struct gk_snapshot **ret_snap)
+{
+	uint64_t began = gk_mono_ns(), waited, left;
+	int r = begin_taking(s, began + timeout_ns + timeout_ns / 4);
+
+	if (r)
+		return r;
+	left = timeout_ns / 4;
+	waited = gk_mono_ns() - began;
+	if (waited + left < timeout_ns)
+		left = timeout_ns - waited;
+	r = gk_snapshot_within(s->gk, left, ret_snap);
+	end_taking(s);
+	return r;
+}
+
 struct gk_snapshot *take_snapshot(unsigned with,
-				  const struct gk_metric_set *only)
+				  const struct gk_metric_set *only,
+				  uint64_t timeout_ns)
 {
 	struct session *s = session_get(with, only);
 	struct gk_snapshot *snap = NULL;
@@ -183,9 +290,7 @@ struct gk_snapshot *take_snapshot(unsigned with,
 	if (!s)
 		return NULL;
 	python = PyEval_SaveThread();
-	pthread_mutex_lock(&s->taking);
-	r = gk_snapshot_take(s->gk, &snap);
-	pthread_mutex_unlock(&s->taking);
+	r = take_within(s, timeout_ns ? timeout_ns : session_deadline(), &snap);
 	session_put(s);
 	PyEval_RestoreThread(python);
 	if (r)
@@ -202,8 +307,8 @@ static PyObject *py_snapshot(PyObject *self, PyObject *args)
 	(void)self;
 	if (parse_request(args, &request))
 		return NULL;
-	snap =
-	    take_snapshot(request.with, request.count ? &request.only : NULL);
+	snap = take_snapshot(request.with, request.count ? &request.only : NULL,
+			     request.timeout_ns);
 	if (!snap)
 		return NULL;
 	o = snapshot_object(snap, &request);
@@ -213,9 +318,9 @@ static PyObject *py_snapshot(PyObject *self, PyObject *args)
 
 PyMethodDef snapshot_methods[] = {
     {"snapshot", py_snapshot, METH_VARARGS,
-     "snapshot(with_=0, ids=None) -> Snapshot\n\nReads all GPUs at the same "
-     "time, the metrics of a tuple of M_... or all.\nwith_ is a sum of "
-     "WITH_... "
-     "and WITHOUT_..."},
+     "snapshot(with_=0, ids=None, timeout=0.0) -> Snapshot\n\nReads all GPUs "
+     "at the same time, the metrics of a tuple of M_... or all, within "
+     "timeout seconds (0: the deadline).\nwith_ is a sum of WITH_... and "
+     "WITHOUT_..."},
     {NULL, NULL, 0, NULL},
 };

@@ -1,4 +1,5 @@
-/* texts.c - makes values and texts of what the core tells, for snapshots. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* texts.c - makes values and texts for snapshots from the core's numbers. */
 #include "core.h"
 
 #include <stdint.h>
@@ -11,7 +12,7 @@
 #define TIB (1LL << 40)
 #define PIB (1LL << 50)
 
-/* Below this many bytes: a text with so many digits of a unit. */
+/* How to show sizes below `limit` bytes: unit, digits and name of the unit. */
 static const struct {
 	long long limit, unit;
 	int digits;
@@ -39,7 +40,7 @@ PyObject *size_text(double bytes, double min_unit)
 	       (bytes >= (double)sizes[i].limit ||
 		(double)sizes[i].unit < min_unit))
 		i++;
-	/* Not printf(): its point may be a comma. */
+	/* Not printf(), which may write a decimal comma. */
 	number = PyOS_double_to_string(bytes / (double)sizes[i].unit, 'f',
 				       sizes[i].digits, 0, NULL);
 	if (!number)
@@ -59,8 +60,10 @@ static PyObject *py_size_text(PyObject *self, PyObject *args)
 	return size_text(bytes, min_unit);
 }
 
-/* What make says of a value: None: the value; a number: divided by it, rounded
- * down; a dict: what stands there for it. */
+/*
+ * Converts a value by `make`. None: leaves it unchanged; a number: divides by
+ * it, rounding down; a dict: looks the value up.
+ */
 static PyObject *made(PyObject *value, PyObject *make, PyObject *absent)
 {
 	PyObject *found = value;
@@ -119,8 +122,8 @@ PyMethodDef texts_methods[] = {
      "size_text(bytes, min_unit=1) -> str\n\nA size with its unit."},
     {"fill", py_fill, METH_VARARGS,
      "fill(items, plan, values, absent)\n\nPuts values into a dict. A row of "
-     "the plan is (name, position in values, how): None: as it is; a number: "
-     "divided by it, rounded down; a dict: what it has for the value. absent "
-     "stands for None, and for what a dict has not."},
+     "the plan is (name, position in values, how); how is None: unchanged; a "
+     "number: divided by it, rounded down; a dict: looked up there. absent "
+     "replaces None, and values that the dict lacks."},
     {NULL, NULL, 0, NULL},
 };

@@ -1,14 +1,16 @@
-/* told.c - words what the host tells of a process, for its snapshot. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* told.c - makes the host's facts of a process for a snapshot, with their
+ * texts. */
 #include "core.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Positions in a Process; see values.c. */
+/* Indices of fields in a Process; see values.c. */
 enum { VALUES = 4, USER = 6, NAME = 7, ARGS = 8, STAT = 10 };
 
 #define DAY 86400.0
-/* What an argument may consist of to need no quotes. */
+/* Characters that need no quotes. */
 #define BARE_LETTERS                                                           \
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"                 \
 	"0123456789-_=+./,:@%"
@@ -46,7 +48,7 @@ static const char *const key_names[KEYS] = {
     [RUNNING_TIME_HUMAN] = "running_time_human",
 };
 
-/* What is told is worded with these, which Python has. */
+/* Python objects from which the texts are made. */
 struct words {
 	PyObject *absent, *states, *join, *timedelta;
 };
@@ -133,7 +135,8 @@ static bool is_bare(PyObject *arg)
 	return length > 0;
 }
 
-/* Arguments as one text: they are joined at once if none needs quotes. */
+/* Joins arguments into one text. Calls `join` only if an argument needs quotes.
+ */
 static PyObject *join_arguments(PyObject *args, PyObject *join)
 {
 	Py_ssize_t count = PyList_Size(args);
@@ -162,7 +165,7 @@ static void tell_command(PyObject *row, const char *status,
 		items[COMMAND] = join_arguments(items[CMDLINE], w->join);
 }
 
-/* Takes over items, some of which may be NULL with an exception. */
+/* Steals all items. Some may be NULL if an exception is set. */
 static PyObject *dict_of(PyObject *const *keys, PyObject **items)
 {
 	PyObject *dict = PyDict_New();
@@ -205,7 +208,7 @@ static PyObject *tell_all(PyObject *row, PyObject *total, PyObject *status,
 	return dict_of(keys, items);
 }
 
-/* Made once, and kept: there are few, and they are the same for ever. */
+/* Interned once and kept for ever, as they are few and never change. */
 static PyObject *const *all_keys(void)
 {
 	static PyObject *keys[KEYS];
@@ -243,9 +246,9 @@ static PyObject *py_told(PyObject *self, PyObject *args)
 
 PyMethodDef told_methods[] = {
     {"told", py_told, METH_VARARGS,
-     "told(row, total, absent, states, join, timedelta) -> dict\n\nWhat the "
-     "host tells of a Process of a snapshot, worded: total is the memory of "
-     "the host, states has the words of the letters of /proc/PID/stat, "
-     "join(args) makes a text of arguments that need quotes."},
+     "told(row, total, absent, states, join, timedelta) -> dict\n\nThe "
+     "host's facts of a snapshot's Process, formatted. total: the host's "
+     "memory; states: the words for the letters of /proc/PID/stat; "
+     "join(args): quotes and joins arguments."},
     {NULL, NULL, 0, NULL},
 };

@@ -1,4 +1,5 @@
-/* values.c - makes Python objects of what libgpukit tells. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* values.c - makes Python objects from libgpukit's structs. */
 #include "core.h"
 
 #include <string.h>
@@ -68,10 +69,12 @@ static PyStructSequence_Field snapshot_fields[] = {
     {"mono_ns", "CLOCK_MONOTONIC at the same moment"},
     {"host", "the host"},
     {"devices", "list of devices: MIG devices follow their GPU"},
-    {"values", "list of tuples, one a device: the metrics asked for, or all "
+    {"values", "list of tuples, one per device: the metrics asked for, or all "
 	       "by M_...; None where absent"},
     {"healths", "list: 0 well, 1 lost, 2 does not answer, 3 unusable"},
     {"processes", "list of processes, by device, then pid"},
+    {"ages", "list: seconds since the device last answered, None: never. "
+	     "The values of a device that does not answer are None"},
     {NULL, NULL},
 };
 
@@ -82,7 +85,7 @@ static const struct {
 	PyStructSequence_Desc desc;
 } types[] = {
     {&DeviceType,
-     {"gpukit._core.DeviceFacts", "Who and where a device is.", device_fields,
+     {"gpukit._core.DeviceFacts", "The identity of a device.", device_fields,
       FIELDS(device_fields)}},
     {&UseType,
      {"gpukit._core.Use", "A process on a device, as the driver lists it.",
@@ -94,7 +97,7 @@ static const struct {
      {"gpukit._core.Host", "The machine around the GPUs.", host_fields,
       FIELDS(host_fields)}},
     {&SnapshotType,
-     {"gpukit._core.Snapshot", "All at one moment.", snapshot_fields,
+     {"gpukit._core.Snapshot", "Everything at one moment.", snapshot_fields,
       FIELDS(snapshot_fields)}},
 };
 

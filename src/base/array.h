@@ -1,4 +1,5 @@
-/* array.h - how many elements an array has. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* array.h - the number of elements of an array. */
 #ifndef GK_BASE_ARRAY_H
 #define GK_BASE_ARRAY_H
 

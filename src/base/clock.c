@@ -1,4 +1,5 @@
-/* clock.c - waiting for a moment. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* clock.c - sleeps until a given time. */
 #include "base/clock.h"
 
 #include <errno.h>

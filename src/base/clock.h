@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * clock.h - time, always in nanoseconds as uint64_t.
  */
@@ -19,13 +20,15 @@ static inline uint64_t gk_clock_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * GK_NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
-/* Steady time for intervals. */
+/* Monotonic time, for intervals. */
 static inline uint64_t gk_mono_ns(void)
 {
 	return gk_clock_ns(CLOCK_MONOTONIC);
 }
 
-/* Time since boot, suspends included: what start times in /proc count in. */
+/*
+ * Time since boot, including suspends: the clock of the start times in /proc.
+ */
 static inline uint64_t gk_boot_ns(void)
 {
 	return gk_clock_ns(CLOCK_BOOTTIME);
@@ -43,7 +46,7 @@ static inline struct timespec gk_timespec(uint64_t ns)
 				 .tv_nsec = (long)(ns % GK_NS_PER_S)};
 }
 
-/* Sleeps until a moment of CLOCK_MONOTONIC; signals do not end it early. */
+/* Sleeps until a time of CLOCK_MONOTONIC; signals do not end it early. */
 void gk_sleep_until(uint64_t mono_ns);
 
 #endif

@@ -1,4 +1,5 @@
-/* err.c - error texts and the translation of errno. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* err.c - the texts of errors, and the conversion of errno. */
 #include "base/err.h"
 
 #include <errno.h>

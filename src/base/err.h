@@ -1,12 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * err.h - the one table of errors, usable without the public header's types.
+ * err.h - declares the conversion of errno, without the types of the public
+ * header.
  */
 #ifndef GK_BASE_ERR_H
 #define GK_BASE_ERR_H
 
 #include <gpukit/gpukit.h>
 
-/* The gk_err that says best what a positive errno value means. */
+/* Returns the gk_err closest in meaning to a positive errno value. */
 int gk_err_from_errno(int error);
 
 #endif

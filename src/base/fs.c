@@ -1,12 +1,13 @@
-/* fs.c - reads small files whole, and replaces files whole or not at all. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fs.c - reads small files whole, and replaces files atomically. */
 #include "base/fs.h"
 
+#include "base/assert.h"
 #include "base/err.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define TRIES 100
@@ -16,6 +17,7 @@ ssize_t gk_read_fd(int fd, char *buf, size_t cap)
 	size_t len = 0;
 	ssize_t n = 0;
 
+	GK_ASSERT(cap);
 	while (len < cap - 1) {
 		n = read(fd, buf + len, cap - 1 - len);
 		if (n < 0 && errno == EINTR)
@@ -58,8 +60,9 @@ static int write_all(int fd, const char *bytes, size_t len)
 }
 
 /*
- * A new file beside path, under a name that no other thread or process has; a
- * name may be taken by what a dead process of the same pid has left.
+ * Creates a file beside `path` under a name that no other thread or process
+ * uses. If a dead process with the same pid has left a file of that name, tries
+ * the next name.
  */
 static int open_beside(const char *path, mode_t mode, char *beside, size_t cap)
 {
@@ -97,21 +100,4 @@ int gk_write_atomic(const char *path, const void *bytes, size_t len,
 	if (r)
 		unlink(beside);
 	return r;
-}
-
-int gk_make_private_dir(const char *path)
-{
-	struct stat st;
-
-	if (mkdir(path, 0700) == 0)
-		return 0;
-	if (errno != EEXIST)
-		return gk_err_from_errno(errno);
-	if (lstat(path, &st) < 0)
-		return gk_err_from_errno(errno);
-	/* In /dev/shm anybody may have made it first. */
-	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() ||
-	    (st.st_mode & 022))
-		return GK_ERR_PERMISSION;
-	return 0;
 }

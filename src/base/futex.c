@@ -1,4 +1,5 @@
-/* futex.c - the system call behind futex.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* futex.c - makes the system call that futex.h declares. */
 #include "base/futex.h"
 #include "base/clock.h"
 
@@ -7,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int operation(enum gk_futex kind, int operation)
+static int futex_operation(enum gk_futex kind, int operation)
 {
 	return kind == GK_FUTEX_PRIVATE ? operation | FUTEX_PRIVATE_FLAG
 					: operation;
@@ -18,8 +19,9 @@ bool gk_futex_wait(enum gk_futex kind, _Atomic uint32_t *word, uint32_t seen,
 {
 	struct timespec timeout = gk_timespec(timeout_ns);
 	int error = errno;
-	long r = syscall(SYS_futex, word, operation(kind, FUTEX_WAIT), seen,
-			 timeout_ns == UINT64_MAX ? NULL : &timeout, NULL, 0);
+	long r =
+	    syscall(SYS_futex, word, futex_operation(kind, FUTEX_WAIT), seen,
+		    timeout_ns == UINT64_MAX ? NULL : &timeout, NULL, 0);
 
 	errno = error;
 	return r == 0;
@@ -29,7 +31,7 @@ void gk_futex_wake(enum gk_futex kind, _Atomic uint32_t *word, int count)
 {
 	int error = errno;
 
-	syscall(SYS_futex, word, operation(kind, FUTEX_WAKE), count, NULL, NULL,
-		0);
+	syscall(SYS_futex, word, futex_operation(kind, FUTEX_WAKE), count, NULL,
+		NULL, 0);
 	errno = error;
 }

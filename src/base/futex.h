@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * futex.h - sleeping on a word, and waiting for one without sleeping. Leaves
- * errno as it was.
+ * futex.h - sleeps until a word changes, and pauses while polling one. errno is
+ * left unchanged.
  */
 #ifndef GK_BASE_FUTEX_H
 #define GK_BASE_FUTEX_H
@@ -9,21 +10,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether the word lies in memory that several processes map, or in one's. */
+/*
+ * Whether the word is in memory shared by processes, or only of this process.
+ */
 enum gk_futex { GK_FUTEX_SHARED, GK_FUTEX_PRIVATE };
 
 /*
- * Sleeps while the word is `seen`, for timeout_ns at most (UINT64_MAX: without
- * end); maybe shorter. False: it was not woken, but slept too long, met a
- * signal or saw another word.
+ * Sleeps while the word equals `seen`, for at most timeout_ns (UINT64_MAX: no
+ * limit); may return early. Returns false unless woken by gk_futex_wake(): the
+ * time is up, a signal came or the word had another value.
  */
 bool gk_futex_wait(enum gk_futex kind, _Atomic uint32_t *word, uint32_t seen,
 		   uint64_t timeout_ns);
 
-/* Wakes up to count sleepers. */
+/* Wakes at most `count` sleeping threads. */
 void gk_futex_wake(enum gk_futex kind, _Atomic uint32_t *word, int count);
 
-/* Between two looks at a word: the core's other thread goes on. */
+/*
+ * Call it between two reads of a polled word: it lets the other hardware thread
+ * of the core run.
+ */
 static inline void gk_cpu_pause(void)
 {
 #if defined(__x86_64__) || defined(__i386__)

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * log.c - opens the log that GPUKIT_LOG names, once, and writes lines to it.
+ * log.c - sets up the log named by GPUKIT_LOG, once, and writes lines to it.
  *
- * No descriptor is kept: a program may close it and open a file of its own
- * under the same number.
+ * Keeps no descriptor open: the program could close it and get the same number
+ * for one of its own files.
  */
 #include "base/log.h"
 
@@ -22,14 +23,20 @@
 
 static const char *const names[] = {"off", "error", "warn", "info", "debug"};
 
-/* Not pthread_once: a library that has this must not need libpthread.so.0. */
+/*
+ * pthread_once() would make each library with this file need libpthread.so.0.
+ */
 enum { NOT_READ = -1, BEING_READ = -2 };
 static _Atomic int level_in_force = NOT_READ;
 
-/* Where lines go; written once. */
+/* Where lines are written; set once. */
 static struct {
-	char path[PATH_MAX]; /* empty: to stderr */
-	bool has_stderr;     /* it was open at first, as this file: */
+	char path[PATH_MAX]; /* empty: write to stderr */
+	/*
+	 * whether stderr was open at the start; then dev and ino identify its
+	 * file
+	 */
+	bool has_stderr;
 	dev_t dev;
 	ino_t ino;
 } target;
@@ -42,7 +49,7 @@ static int level_by_name(const char *name, size_t len)
 	return GK_LOG_WARN;
 }
 
-/* A FIFO that nobody reads holds nobody up. */
+/* O_NONBLOCK: a FIFO without a reader must not block the program. */
 static int open_path(void)
 {
 	return open(target.path,
@@ -51,7 +58,10 @@ static int open_path(void)
 		    0600);
 }
 
-/* The program may change its directory. */
+/*
+ * Stores the path as an absolute one, because the program may change its
+ * directory.
+ */
 static void note_path(const char *path)
 {
 	char dir[PATH_MAX];
@@ -98,8 +108,8 @@ static void read_environment(void)
 }
 
 /*
- * The first thread reads the environment, the others wait; not for ever, as the
- * first may be in the parent of this process.
+ * The first thread reads the environment, and others wait for it, but not
+ * forever: after fork() the first thread may exist only in the parent.
  */
 static void read_once(void)
 {
@@ -135,7 +145,10 @@ void gk_log_set_default(int level)
 		atomic_store(&level_in_force, level);
 }
 
-/* Still what it was at first, and no file that was opened in its place. */
+/*
+ * Whether stderr is still the file that it was at the start, and not another
+ * one that the program has opened under its number.
+ */
 static bool is_stderr(void)
 {
 	struct stat st;
@@ -153,7 +166,7 @@ static void write_line(const char *line, size_t len)
 	else if (!is_stderr())
 		fd = -1;
 	if (fd < 0 || write(fd, line, len) < 0) {
-		/* nowhere left to say so */
+		/* there is nowhere left to report it */
 	}
 	if (fd >= 0 && target.path[0])
 		close(fd);
@@ -177,5 +190,30 @@ void gk_log_write(int level, const char *format, ...)
 		n = sizeof line - 2;
 	line[n++] = '\n';
 	write_line(line, (size_t)n);
+	errno = saved;
+}
+
+void gk_log_tell(const char *format, ...)
+{
+	const char *value = getenv("GPUKIT_LOG");
+	int saved = errno;
+	char line[512];
+	va_list args;
+	int n;
+
+	if (value && *value && gk_log_level() == GK_LOG_OFF)
+		return;
+	gk_log_level();
+	va_start(args, format);
+	n = vsnprintf(line, sizeof line - 1, format, args);
+	va_end(args);
+	if (n < 0)
+		return;
+	if ((size_t)n > sizeof line - 2)
+		n = sizeof line - 2;
+	line[n++] = '\n';
+	if (is_stderr() && write(STDERR_FILENO, line, (size_t)n) < 0) {
+		/* there is nowhere left to report it */
+	}
 	errno = saved;
 }

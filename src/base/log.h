@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * log.h - diagnostics, off unless GPUKIT_LOG=level[:path] is set.
+ * log.h - the diagnostic log, off unless GPUKIT_LOG=level[:path] is set.
  *
- * One line a call, one write(2), to the file or to stderr; never to stdout, and
- * never to a file that the program has opened in the place of its stderr.
- * Safe in any thread of a foreign process; errno is kept.
+ * Each call writes one line by one write(2), to the file or to stderr. It never
+ * writes to stdout, nor to a file that the program opened under the number of a
+ * closed stderr. Safe in any thread of a foreign process; errno is unchanged.
  */
 #ifndef GK_BASE_LOG_H
 #define GK_BASE_LOG_H
@@ -16,15 +17,21 @@ enum gk_log_level {
 	GK_LOG_DEBUG
 };
 
-/* The level in force; costs one relaxed load after the first call. */
+/* Returns the level in force; costs one relaxed load after the first call. */
 int gk_log_level(void);
 
-/* The level where GPUKIT_LOG does not say one. */
+/* Sets the level that applies if GPUKIT_LOG does not set one. */
 void gk_log_set_default(int level);
 
-/* Writes one line; longer ones are cut to 511 bytes. No newline in format. */
+/* Writes one line, cut to 511 bytes. The format has no newline. */
 void gk_log_write(int level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/*
+ * Writes a line for the user to stderr, without a prefix, whether logging is on
+ * or not; writes nothing if GPUKIT_LOG=off.
+ */
+void gk_log_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #define gk_log(level, ...)                                                     \
 	do {                                                                   \

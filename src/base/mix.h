@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mix.h - well-spread bits from a number (the finaliser of SplitMix64, a
- * public-domain generator by Sebastiano Vigna): seeds, UUIDs, noise.
+ * mix.h - derives well-distributed bits from a number (the finaliser of
+ * SplitMix64, a public-domain generator by Sebastiano Vigna), for seeds, UUIDs
+ * and noise.
  */
 #ifndef GKF_MIX_H
 #define GKF_MIX_H

@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pair.h - a record that is read without a lock and never half: two copies and
- * a sequence word; copy seq % 2 holds. A writer fills the other copy, then
- * commits it by one store, so that who is killed on the way leaves the record
- * as it was. There is one writer at a time; readers may be of other processes.
+ * pair.h - a record that readers always get whole without a lock. It consists
+ * of two copies and a sequence word `seq`; copy seq % 2 is valid.
  *
- * Records are 64-bit words, one behind the other: size is a multiple of 8.
+ * A writer fills the other copy and then makes it valid by one store, so that a
+ * writer killed midway leaves the record unchanged. There must be only one
+ * writer at a time; readers may be in other processes. Records are sequences of
+ * 64-bit words: `size` is a multiple of 8.
  */
 #ifndef GK_BASE_PAIR_H
 #define GK_BASE_PAIR_H
@@ -15,15 +17,15 @@
 
 /*
  * Copies whole 64-bit words, one at a time; both sides are aligned to 8 bytes.
- * Another thread or process may read or write them meanwhile: a word is never
- * half of one value and half of another, but the record may be a mixture.
+ * Another thread or process may access them at the same time: each word is then
+ * either the old or the new one, but the record may be a mixture of both.
  */
 static inline void gk_words_copy(void *to, const void *from, size_t size)
 {
 	uint64_t *t = to;
 	const uint64_t *f = from;
 
-	/* A short record goes through registers, without a loop. */
+	/* Unrolled so that a short record is copied through registers. */
 #pragma GCC unroll 8
 	for (size_t i = 0; i < size / sizeof(uint64_t); i++)
 		__atomic_store_n(&t[i],
@@ -32,8 +34,8 @@ static inline void gk_words_copy(void *to, const void *from, size_t size)
 }
 
 /*
- * Reads `part` bytes at `offset` of the copy that holds, of two of size bytes.
- * Returns the sequence word that they belong to.
+ * Reads `part` bytes at `offset` of the valid copy; each of the two copies has
+ * `size` bytes. Returns the sequence word that belongs to them.
  */
 static inline uint64_t gk_pair_read_part(const _Atomic uint64_t *seq,
 					 const void *copies, size_t size,
@@ -50,7 +52,8 @@ static inline uint64_t gk_pair_read_part(const _Atomic uint64_t *seq,
 	return now;
 }
 
-/* Reads a record of size bytes. Returns the sequence word that it belongs to.
+/*
+ * Reads a record of `size` bytes. Returns the sequence word that belongs to it.
  */
 static inline uint64_t gk_pair_read(const _Atomic uint64_t *seq,
 				    const void *copies, void *ret, size_t size)
@@ -58,7 +61,7 @@ static inline uint64_t gk_pair_read(const _Atomic uint64_t *seq,
 	return gk_pair_read_part(seq, copies, size, 0, ret, size);
 }
 
-/* Fills the copy that does not hold, then says that it does. */
+/* Fills the copy that is not valid, then makes it valid. */
 static inline void gk_pair_write(_Atomic uint64_t *seq, void *copies,
 				 const void *from, size_t size)
 {

@@ -1,4 +1,5 @@
-/* parse.c - numbers with units, as a person types them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parse.c - parses numbers with units, as people type them. */
 #include "base/err.h"
 #include "base/str.h"
 
@@ -15,7 +16,7 @@ struct unit {
 
 #define KI 1024.0
 
-/* The one rule for sizes: only what ends in B without an i is decimal. */
+/* A unit is decimal only if it ends in B without an i before it. */
 static const struct unit size_units[] = {
     {"", 1},
     {"B", 1},
@@ -66,7 +67,7 @@ static int parse_scaled(const char *text, const struct unit *units,
 	char *end;
 	double value;
 
-	/* strtod would also take "inf", "nan" and "0x10". */
+	/* strtod() would also accept "inf", "nan" and "0x10". */
 	if (!isdigit((unsigned char)*text) && *text != '.')
 		return GK_ERR_INVALID;
 	if (text[0] == '0' && tolower((unsigned char)text[1]) == 'x')

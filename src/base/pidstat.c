@@ -1,4 +1,5 @@
-/* pidstat.c - the line that the kernel writes about a process. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pidstat.c - reads and parses /proc/<pid>/stat. */
 #include "base/pidstat.h"
 
 #include "base/err.h"
@@ -12,7 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Fields behind the name, counted as in proc(5), where state is the third. */
+/*
+ * Field numbers as in proc(5). Only the fields after the name are parsed by
+ * number.
+ */
 enum {
 	STATE = 3,
 	PPID = 4,
@@ -83,8 +87,11 @@ int gk_pidstat_read(int proc, pid_t pid, struct gk_pidstat *ret_stat)
 	return read_pid_stat(proc, path, ret_stat);
 }
 
-/* The kernel hands out a line that fits at once, and ends no text with NUL. */
-static int reread(int fd, struct gk_pidstat *ret_stat)
+/*
+ * One read is enough: the kernel returns the whole line at once if it fits. It
+ * does not add a NUL.
+ */
+static int reread_line(int fd, struct gk_pidstat *ret_stat)
 {
 	char line[1024];
 	ssize_t n;
@@ -105,7 +112,7 @@ int gk_pidstat_read_kept(int proc, pid_t pid, int *fd,
 	int r = GK_ERR_NOT_FOUND;
 
 	if (*fd >= 0)
-		r = reread(*fd, ret_stat);
+		r = reread_line(*fd, ret_stat);
 	if (!r)
 		return 0;
 	if (*fd >= 0)
@@ -114,7 +121,7 @@ int gk_pidstat_read_kept(int proc, pid_t pid, int *fd,
 	*fd = openat(proc, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (*fd < 0)
 		return gk_err_from_errno(errno);
-	r = reread(*fd, ret_stat);
+	r = reread_line(*fd, ret_stat);
 	if (r) {
 		close(*fd);
 		*fd = -1;

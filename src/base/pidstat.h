@@ -1,6 +1,5 @@
-/*
- * pidstat.h - /proc/<pid>/stat, which the kernel documents in proc(5).
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pidstat.h - reads /proc/<pid>/stat, which is documented in proc(5). */
 #ifndef GK_BASE_PIDSTAT_H
 #define GK_BASE_PIDSTAT_H
 
@@ -9,42 +8,44 @@
 
 struct gk_pidstat {
 	pid_t pid, ppid;
-	char comm[64];         /* as the kernel has it, any bytes */
+	char comm[64];         /* as stored by the kernel; any bytes */
 	char state;            /* R S D Z X ... */
 	uint64_t utime, stime; /* clock ticks */
 	uint64_t start;        /* clock ticks since boot */
 	int64_t priority, nice;
 	uint64_t threads;
 	uint64_t rss_pages;
-	uint64_t stack; /* where it begins; 0: the caller may not know */
+	/* address at which the stack begins; 0: the kernel does not show it */
+	uint64_t stack;
 };
 
 /*
- * Parses a line; comm may hold blanks and parentheses. 0 or GK_ERR_CORRUPT.
+ * Parses a line; comm may contain blanks and parentheses. Returns 0 or
+ * GK_ERR_CORRUPT.
  */
 int gk_pidstat_parse(const char *line, struct gk_pidstat *ret_stat);
 
 /*
- * Reads <pid>/stat under an open /proc. GK_ERR_NOT_FOUND when the process is
- * gone, whatever moment it goes.
+ * Reads <pid>/stat in an open /proc. GK_ERR_NOT_FOUND: the process has ended,
+ * possibly during the call.
  */
 int gk_pidstat_read(int proc, pid_t pid, struct gk_pidstat *ret_stat);
 
 /*
- * The same through a descriptor that the caller keeps between calls, half as
- * dear: *fd is opened where it is -1 or its process is gone, and is -1 again
- * after a failure. It never tells of a later process with that pid as if it
- * were the one before. Only for the kernel's own /proc.
+ * Does the same through a descriptor that the caller keeps between calls, at
+ * half the cost. *fd is opened if it is -1 or if its process has ended, and is
+ * -1 again after a failure. The data of a later process with the same pid are
+ * never returned for the earlier one. Only for the kernel's own /proc.
  */
 int gk_pidstat_read_kept(int proc, pid_t pid, int *fd,
 			 struct gk_pidstat *ret_stat);
 
-/* The same under /proc, for callers that keep no descriptor of it. */
+/* Does the same in /proc, for callers that have not opened it. */
 int gk_pidstat_of(pid_t pid, struct gk_pidstat *ret_stat);
 
 /*
- * That of the calling process. Its pid is the one of the namespace that /proc
- * is of, which may be another than getpid() tells.
+ * Reads the data of the calling process. Its pid is the one in the namespace of
+ * /proc, which may differ from getpid().
  */
 int gk_pidstat_self(struct gk_pidstat *ret_stat);
 

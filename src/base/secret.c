@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * secret.c - covers what is secret in a text: the forms in which secrets stand
- * within one, then whole lists of arguments.
+ * secret.c - finds and covers secrets: the forms in which they occur within a
+ * text, and whole argument lists.
  */
 #include "base/secret.h"
 #include "base/array.h"
@@ -14,10 +15,10 @@
 struct text {
 	const char *s;
 	size_t len;
-	const struct gk_login *login; /* of the last program before; or NULL */
+	const struct gk_login *login; /* the last program found, or NULL */
 };
 
-/* The bytes that will be covered. */
+/* The bytes to cover. */
 struct span {
 	size_t begin, end;
 };
@@ -29,8 +30,8 @@ static bool begins_with_word(const struct text *t, size_t at, const char *word)
 	return t->len - at >= n && !strncasecmp(t->s + at, word, n);
 }
 
-/* Up to one of the stops, or the end. */
-static size_t until(const struct text *t, size_t at, const char *stops)
+/* Returns the offset of the first character from `stops`, or the end. */
+static size_t find_stop(const struct text *t, size_t at, const char *stops)
 {
 	while (at < t->len && !strchr(stops, t->s[at]))
 		at++;
@@ -42,7 +43,10 @@ static bool is_one_of(const struct text *t, size_t at, const char *chars)
 	return at < t->len && t->s[at] && strchr(chars, t->s[at]);
 }
 
-/* A line that goes on in the next one is one of a shell. */
+/*
+ * A backslash before a newline continues a shell's line, so both count as a
+ * blank.
+ */
 static size_t skip_blanks(const struct text *t, size_t at)
 {
 	for (;;)
@@ -61,15 +65,16 @@ static bool is_name(char c)
 
 /* ---- strings and words ---- */
 
-/* These end a word, in a shell and in most texts. */
+/* These characters end a word, in a shell and in most texts. */
 #define STOPS "&;,| \t\n\"'`<>)}]"
 
-/* So many quotes and backslashes in a row are looked through, and no more. */
+/* The maximum number of quotes or backslashes in a row that are considered. */
 #define ROW_MAX 64
 
 /*
- * Where the quote is that opens a string here; the end: there is none. In a
- * string within a string it has a backslash, a level deeper three.
+ * Returns the offset of the quote that opens a string here, or the end if there
+ * is none. In a string within a string, a backslash precedes the quote; one
+ * level deeper, three backslashes do.
  */
 static size_t find_quote(const struct text *t, size_t at)
 {
@@ -78,7 +83,10 @@ static size_t find_quote(const struct text *t, size_t at)
 	return is_one_of(t, at, "\"'") ? at : t->len;
 }
 
-/* Whether a quote behind n backslashes ends what one behind level opened. */
+/*
+ * Whether a quote after n backslashes closes a string whose opening quote has
+ * `level` backslashes before it.
+ */
 static bool ends_string(size_t level, size_t n)
 {
 	for (; level; level >>= 1, n >>= 1)
@@ -87,7 +95,10 @@ static bool ends_string(size_t level, size_t n)
 	return n % 2 == 0;
 }
 
-/* Reads the text between the quotes; *ret_behind is behind the second. */
+/*
+ * Returns the text between the quotes. *ret_behind is the offset after the
+ * closing quote.
+ */
 static struct span read_string(const struct text *t, size_t at, size_t quote,
 			       size_t *ret_behind)
 {
@@ -105,8 +116,10 @@ static struct span read_string(const struct text *t, size_t at, size_t quote,
 	return (struct span){quote + 1, t->len};
 }
 
-/* A word goes on behind a quote that no stop follows: a"b c"'d' is one. The
- * quotes of what the word stands in may follow. */
+/*
+ * Whether the word continues after a quote: a"b c"'d' is one word. It does if
+ * no stop follows; closing quotes of an enclosing string are skipped.
+ */
 static bool goes_on(const struct text *t, size_t at)
 {
 	for (int i = 0; i < ROW_MAX && is_one_of(t, at, "\"'"); i++)
@@ -114,7 +127,10 @@ static bool goes_on(const struct text *t, size_t at)
 	return at < t->len && !strchr(STOPS, t->s[at]);
 }
 
-/* The end of a word that is made of strings, escapes and what is no stop. */
+/*
+ * Returns the end of a word, which consists of strings, escapes and characters
+ * that are not stops.
+ */
 static size_t word_end(const struct text *t, size_t at, const char *stops)
 {
 	size_t begin = at;
@@ -132,7 +148,9 @@ static size_t word_end(const struct text *t, size_t at, const char *stops)
 	return at;
 }
 
-/* A string's inside, if that is the whole of the word. */
+/*
+ * Returns the word at an offset, without its quotes if it is a single string.
+ */
 static struct span read_word(const struct text *t, size_t at, const char *stops)
 {
 	size_t quote = find_quote(t, at), behind;
@@ -146,7 +164,7 @@ static struct span read_word(const struct text *t, size_t at, const char *stops)
 	return (struct span){at, word_end(t, at, stops)};
 }
 
-/* A list or an object, with all that is in it. */
+/* Returns a JSON list or object, including its brackets. */
 static struct span read_brackets(const struct text *t, size_t begin)
 {
 	size_t at = begin, depth = 0;
@@ -169,7 +187,10 @@ static struct span read_brackets(const struct text *t, size_t begin)
 
 /* ---- forms within a text ---- */
 
-/* "-----BEGIN RSA PRIVATE KEY-----" and all up to its end. */
+/*
+ * Finds "-----BEGIN RSA PRIVATE KEY-----" and everything up to the end of its
+ * END line.
+ */
 static bool private_key(const struct text *t, size_t at, struct span *ret)
 {
 	static const char end[] = "-----END ";
@@ -185,7 +206,7 @@ static bool private_key(const struct text *t, size_t at, struct span *ret)
 	for (i = head; i < t->len && !begins_with_word(t, i, end); i++)
 		;
 	if (i < t->len)
-		i = until(t, i + sizeof end - 1, "-");
+		i = find_stop(t, i + sizeof end - 1, "-");
 	while (i < t->len && t->s[i] == '-')
 		i++;
 	*ret = (struct span){at, i};
@@ -203,11 +224,14 @@ static bool bearer(const struct text *t, size_t at, struct span *ret)
 	value = skip_blanks(t, at + 6);
 	if (value == at + 6)
 		return false;
-	*ret = (struct span){value, until(t, value, " \t\n\"'`,;")};
+	*ret = (struct span){value, find_stop(t, value, " \t\n\"'`,;")};
 	return ret->end > value;
 }
 
-/* The end of a URL that may hold anything but these, or another one. */
+/*
+ * Returns the end of a URL: the next blank, quote, < or >, or where another URL
+ * begins.
+ */
 static size_t url_end(const struct text *t, size_t at)
 {
 	while (at < t->len && !strchr(" \t\n\"'`<>", t->s[at]) &&
@@ -216,7 +240,9 @@ static size_t url_end(const struct text *t, size_t at)
 	return at;
 }
 
-/* "host:8080/x@y" has no password. */
+/*
+ * Whether the text after a colon is a port and not a password: "host:8080/x@y".
+ */
 static bool is_port(const struct text *t, size_t at, size_t end)
 {
 	size_t i = at;
@@ -227,8 +253,8 @@ static bool is_port(const struct text *t, size_t at, size_t end)
 }
 
 /*
- * "scheme://user:password@host". The password may hold anything, unescaped @ /
- * and # too: it ends at the last @.
+ * Finds the password in "scheme://user:password@host". It may contain anything,
+ * even @ / and # unescaped: the last @ ends it.
  */
 static bool url_password(const struct text *t, size_t at, struct span *ret)
 {
@@ -236,7 +262,7 @@ static bool url_password(const struct text *t, size_t at, struct span *ret)
 
 	if (t->s[at] != ':' || !begins_with_word(t, at, "://"))
 		return false;
-	colon = until(t, at + 3, ":/?#@[ \t\n\"'");
+	colon = find_stop(t, at + 3, ":/?#@[ \t\n\"'");
 	if (colon == t->len || t->s[colon] != ':')
 		return false;
 	end = url_end(t, colon + 1);
@@ -248,7 +274,11 @@ static bool url_password(const struct text *t, size_t at, struct span *ret)
 	return sign - 1 > colon + 1;
 }
 
-/* A header's name has a dash or is known; "volume:/path" is none. */
+/*
+ * Whether a colon follows the name of a header: the name is known or begins
+ * with "x-", or a blank or the end follows the colon. "volume:/path" is not a
+ * header.
+ */
 static bool is_colon(const struct text *t, size_t at, size_t name, bool quoted)
 {
 	char next = at + 1 < t->len ? t->s[at + 1] : '\0';
@@ -260,8 +290,10 @@ static bool is_colon(const struct text *t, size_t at, size_t name, bool quoted)
 	       begins_with_word(t, name, "cookie");
 }
 
-/* Behind the sign; whole: up to the end of the text. A quote before it ends it
- * too. */
+/*
+ * Returns the value after the sign; with `whole`, everything up to the end of
+ * the text. If a quote precedes the value, the closing quote ends it too.
+ */
 static struct span value_behind(const struct text *t, size_t sign, bool whole)
 {
 	size_t at = whole ? sign + 1 : skip_blanks(t, sign + 1);
@@ -277,7 +309,10 @@ static struct span value_behind(const struct text *t, size_t sign, bool whole)
 	return read_word(t, at, t->s[sign] == ':' ? "\n\"'" : STOPS);
 }
 
-/* Behind the name before a sign; ["it"] is one, too. */
+/*
+ * Returns the end of the name before a sign. The name may also be written as
+ * ["name"].
+ */
 static size_t name_before(const struct text *t, size_t at, bool *ret_quoted)
 {
 	while (at && t->s[at - 1] == ' ')
@@ -291,7 +326,9 @@ static size_t name_before(const struct text *t, size_t at, bool *ret_quoted)
 	return at;
 }
 
-/* "password=x", "?token=x&", "X-Api-Key: x", "\"password\": \"x\"" */
+/*
+ * Finds x in "password=x", "?token=x&", "X-Api-Key: x", "\"password\": \"x\"".
+ */
 static bool assigned(const struct text *t, size_t at, struct span *ret)
 {
 	bool header = t->s[at] == ':', quoted;
@@ -315,8 +352,11 @@ static bool assigned(const struct text *t, size_t at, struct span *ret)
 	return !gk_secret_plain(t->s + ret->begin, ret->end - ret->begin, how);
 }
 
-/* "--verbose", "--level=3": what follows an option and is none of its values.
- * A value may begin with dashes, but has hardly such a form. */
+/*
+ * Whether a word is an option, such as "--verbose" or "--level=3", rather than
+ * the value of the option before it. A value may begin with dashes, but hardly
+ * ever looks like this.
+ */
 static bool is_option(const char *word, size_t len)
 {
 	size_t i = 2;
@@ -335,8 +375,10 @@ static bool begins_word(const struct text *t, size_t at)
 	return !at || strchr(" \t\n\"'`(;&|", t->s[at - 1]);
 }
 
-/* Where the word behind an option begins: "--token x", "'--token' x" and
- * "'--token', 'x'"; 0: there is none. */
+/*
+ * Returns the offset of the word after an option: x in "--token x", "'--token'
+ * x" and "'--token', 'x'"; 0 if there is none.
+ */
 static size_t next_word(const struct text *t, size_t begin, size_t end)
 {
 	size_t quote = find_quote(t, end), at = end, next;
@@ -349,7 +391,7 @@ static size_t next_word(const struct text *t, size_t begin, size_t end)
 	return next < t->len && (next > at || at > quote + 1) ? next : 0;
 }
 
-/* "--token x" within a text: it is a command line itself. */
+/* Finds x in "--token x", in a text that is itself a command line. */
 static bool option(const struct text *t, size_t at, struct span *ret)
 {
 	size_t end = at, value;
@@ -368,7 +410,10 @@ static bool option(const struct text *t, size_t at, struct span *ret)
 	       !gk_secret_plain(t->s + ret->begin, ret->end - ret->begin, how);
 }
 
-/* Leaves the part behind the sign in it; 0: all of it. */
+/*
+ * Reduces the value to the part after the first character `sign`, or leaves all
+ * of it if `sign` is 0. Returns false if nothing is left.
+ */
 static bool cut_login(const struct text *t, char sign, struct span *value)
 {
 	while (sign && value->begin < value->end)
@@ -377,18 +422,18 @@ static bool cut_login(const struct text *t, char sign, struct span *value)
 	return value->begin < value->end;
 }
 
-/* "curl -u ana:x", "mysql -px" */
+/* Finds x in "curl -u ana:x" and "mysql -px". */
 static bool login(const struct text *t, size_t at, struct span *ret)
 {
 	size_t end, len, value;
 	char sign;
 
-	/* A program stands behind a bracket, and no option of one. */
+	/* After a bracket there is a program, never its option. */
 	if (!t->login || t->s[at] != '-' || !begins_word(t, at) ||
 	    (at && t->s[at - 1] == '('))
 		return false;
-	end = until(t, at, STOPS);
-	/* "-p'a b'", but not "'-p'". */
+	end = find_stop(t, at, STOPS);
+	/* "-p'a b'" continues after the quote, "'-p'" ends there. */
 	len = end - at +
 	      (is_one_of(t, end, "\"'") && (!at || t->s[at - 1] != t->s[end]));
 	if (!gk_login_option(t->login, t->s + at, len, &value, &sign))
@@ -400,8 +445,11 @@ static bool login(const struct text *t, size_t at, struct span *ret)
 	return cut_login(t, sign, ret);
 }
 
-/* A program at a word's beginning, and the end of its command; a URL may hold
- * the same signs. */
+/*
+ * Sets t->login whenever a word begins with the name of a program, and resets
+ * it at the end of the program's command. The characters ; & and | end a
+ * command only before a blank, because they may also occur in a URL.
+ */
 static void look_for_program(struct text *t, size_t at)
 {
 	const struct gk_login *found = NULL;
@@ -410,7 +458,8 @@ static void look_for_program(struct text *t, size_t at)
 	    (is_one_of(t, at, ";&|") && is_one_of(t, at + 1, " \t\n")))
 		t->login = NULL;
 	else if (begins_word(t, at))
-		found = gk_login_find(t->s + at, until(t, at, STOPS "(") - at);
+		found =
+		    gk_login_find(t->s + at, find_stop(t, at, STOPS "(") - at);
 	if (found)
 		t->login = found;
 }
@@ -430,7 +479,7 @@ static bool next_secret(struct text *t, size_t at, struct span *ret)
 	return false;
 }
 
-/* ---- the whole ---- */
+/* ---- public functions ---- */
 
 bool gk_secret_variable(const char *name, const char *value)
 {
@@ -460,8 +509,10 @@ void gk_secret_text(struct gk_buf *out, const char *text, size_t len)
 	add_covered(out, &(struct text){text, len, NULL});
 }
 
-/* The name of an argument whose value is the next one: "--password", "X-Key:",
- * "Bearer"; its length, or 0. */
+/*
+ * Returns the length of the name in an argument whose value is the next
+ * argument ("--password", "X-Key:", "Bearer"), else 0.
+ */
 static size_t name_alone(const struct text *arg)
 {
 	size_t i = 0;
@@ -476,7 +527,8 @@ static size_t name_alone(const struct text *arg)
 }
 
 /*
- * Finds the part of an argument that is the value of the one before, a secret.
+ * Whether an argument contains a secret because of the argument before it; *ret
+ * is the part of the argument that is secret.
  */
 static bool value_of(const struct text *before, const struct text *arg,
 		     struct span *ret)

@@ -1,7 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * secret.h - what looks like a password, a token or a key in environments and
- * command lines, and covering it up. It judges by names and forms: it misses a
- * secret that stands under an innocent name, and may cover what is none.
+ * secret.h - recognises passwords, tokens and keys in environments and command
+ * lines, and covers them.
+ *
+ * It judges by names and forms. So it misses a secret with an innocent name,
+ * and may cover text that is not secret.
  */
 #ifndef GK_BASE_SECRET_H
 #define GK_BASE_SECRET_H
@@ -10,15 +13,15 @@
 
 #define GK_SECRET_COVER "********"
 
-/* Whether the value of a variable is nobody's business. */
+/* Whether the value of an environment variable looks secret. */
 bool gk_secret_variable(const char *name, const char *value);
 
-/* Adds a text with what is secret in it covered. */
+/* Appends a text with its secrets covered. */
 void gk_secret_text(struct gk_buf *out, const char *text, size_t len);
 
 /*
- * Adds arguments, each with a NUL behind it as /proc/PID/cmdline has them, with
- * what is secret covered: also an argument that follows --password.
+ * Appends arguments, each followed by a NUL as in /proc/PID/cmdline, and covers
+ * their secrets, for example the argument that follows --password.
  */
 void gk_secret_arguments(struct gk_buf *out, const char *args, size_t len);
 

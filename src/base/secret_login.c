@@ -1,4 +1,5 @@
-/* secret_login.c - the table of programs and of their options. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* secret_login.c - owns the table of programs and their password options. */
 #include "base/secret_login.h"
 #include "base/array.h"
 
@@ -6,7 +7,7 @@
 #include <string.h>
 
 enum {
-	NEXT = 1,     /* -p x, and -vp x */
+	NEXT = 1,     /* "-p x" and "-vp x" */
 	ATTACHED = 2, /* -px */
 	EITHER = NEXT | ATTACHED,
 };
@@ -14,7 +15,7 @@ enum {
 #define OPTIONS_MAX 4
 
 static const struct gk_login {
-	const char *programs; /* with a blank around each */
+	const char *programs; /* separated and surrounded by blanks */
 	struct option {
 		const char *name;
 		char sign;
@@ -61,7 +62,10 @@ const struct gk_login *gk_login_find(const char *word, size_t len)
 	return NULL;
 }
 
-/* "-sSu": letters behind one dash, the option's the last of them. */
+/*
+ * Whether the word is a dash followed by letters, and the last letter is the
+ * option, like u in "-sSu".
+ */
 static bool is_cluster(const char *word, size_t len, char letter)
 {
 	for (size_t i = 1; i < len; i++)
@@ -70,7 +74,10 @@ static bool is_cluster(const char *word, size_t len, char letter)
 	return len > 1 && word[0] == '-' && word[len - 1] == letter;
 }
 
-/* Where its value begins; 0: it is not that option. */
+/*
+ * Returns the offset of the option's value in the word; 0 if the word is not
+ * this option.
+ */
 static size_t value_of(const struct option *o, const char *word, size_t len)
 {
 	size_t n = strlen(o->name);

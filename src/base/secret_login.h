@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * secret_login.h - programs that take a password by an option whose name does
- * not say so: "curl -u ana:hunter2". For secret.c alone.
+ * secret_login.h - knows the programs that take a password by an option whose
+ * name does not reveal it: "curl -u ana:hunter2". For secret.c only.
  */
 #ifndef GK_BASE_SECRET_LOGIN_H
 #define GK_BASE_SECRET_LOGIN_H
@@ -8,18 +9,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* How some programs are given passwords. */
+/* The password options of a group of programs. */
 struct gk_login;
 
 /*
- * The row of a word that is a program or the path to one; NULL: it is no such.
+ * Returns the row of a program, given its name or path; NULL if there is no row
+ * for it.
  */
 const struct gk_login *gk_login_find(const char *word, size_t len);
 
 /*
- * Whether a word is such an option. *ret_at: where in the word its value
- * begins; its length: the value is the next word. *ret_sign: the secret is
- * behind the first such sign of the value; 0: all of it is.
+ * Whether a word is a password option of the program. *ret_at is the offset of
+ * the value in the word, or the length of the word if the next word is the
+ * value. If *ret_sign is not 0, only the part of the value after the first such
+ * character is secret.
  */
 bool gk_login_option(const struct gk_login *login, const char *word, size_t len,
 		     size_t *ret_at, char *ret_sign);

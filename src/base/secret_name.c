@@ -1,4 +1,8 @@
-/* secret_name.c - the words that make a name one of a secret, or of none. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * secret_name.c - owns the words by which a name is recognised as that of a
+ * secret, or as harmless.
+ */
 #include "base/secret_name.h"
 #include "base/array.h"
 
@@ -6,16 +10,19 @@
 #include <string.h>
 #include <strings.h>
 
-/* A name is parts of letters and digits: "HF_TOKEN", "--api-key". */
+/*
+ * How a word of the table must occur in a name. A name consists of parts of
+ * letters and digits: "HF_TOKEN", "--api-key".
+ */
 enum {
-	WHOLE = 0,    /* the word is the part */
-	ANYWHERE = 1, /* the part holds it */
-	AT_END = 2,   /* the part ends with it */
-	BEHIND = 4,   /* not the first part: PWD itself is a directory */
-	LAST = 8,     /* the last part only: PIN_MEMORY is none */
-	WEAK = 16, /* also an innocent word: some others beside it clear it */
-	COUNTED = 32,  /* a number is how many there are of them */
-	ASSIGNED = 64, /* with a sign: "--session x" names one */
+	WHOLE = 0,     /* the part is the word */
+	ANYWHERE = 1,  /* the part contains the word */
+	AT_END = 2,    /* the part ends with the word */
+	BEHIND = 4,    /* never the first part: PWD itself is a directory */
+	LAST = 8,      /* only in the last part: PIN_MEMORY is harmless */
+	WEAK = 16,     /* ambiguous: may be cleared by another word */
+	COUNTED = 32,  /* a numeric value is a count of secrets */
+	ASSIGNED = 64, /* only before = or : ("--session x" names a session) */
 };
 
 static const struct {
@@ -58,12 +65,14 @@ static const struct {
     {"PAT", WHOLE},
 };
 
-/* A name with one of these as a whole part says something about a secret, or
- * uses a weak word otherwise. */
+/*
+ * If a whole part of a name is one of these words, the name describes a secret
+ * or uses a weak word in another sense.
+ */
 static const struct {
 	const char *word;
-	bool all; /* at the end it clears strong words too: the rest says where
-		     a secret is, or how long */
+	/* whether, as the last part, it clears strong words too */
+	bool all;
 } clearing_words[] = {
     {"FILE", true},       {"PATH", true},     {"DIR", true},
     {"SOCK", true},       {"LENGTH", true},   {"LEN", true},
@@ -86,15 +95,18 @@ static const struct {
     {"LOW", false},       {"HIGH", false},    {"BAND", false},
 };
 
-/* Values that are never taken for a secret. */
+/* Values that are never secret. */
 static const char *const plain_values[] = {
     "",     "true", "false", "yes",  "no",     "on",      "off",    "auto",
     "none", "null", "nil",   "both", "enable", "disable", "default"};
 
 struct part {
 	const char *text;
-	size_t
-	    len; /* without digits at the end, unless there is nothing else */
+	/*
+	 * length without trailing digits, or of all of the text if it is only
+	 * digits
+	 */
+	size_t len;
 	bool first, last;
 };
 
@@ -119,7 +131,10 @@ static bool holds_word(const struct part *part, const char *word, unsigned how)
 	return false;
 }
 
-/* The words' bits, WEAK only if all are; -1: it has no such word. */
+/*
+ * Returns the flags that all matching words have in common; -1 if no word
+ * matches.
+ */
 static int secret_part(const struct part *part, bool assigned)
 {
 	int found = -1;
@@ -193,7 +208,10 @@ int gk_secret_name(const char *name, size_t len, bool assigned, bool inside)
 	return found;
 }
 
-/* Numbers of up to two digits are choices, not secrets; "-" is a stream. */
+/*
+ * Numbers of up to two digits are settings, not secrets; "-" stands for a
+ * stream.
+ */
 bool gk_secret_plain(const char *value, size_t len, int how)
 {
 	size_t digits = 0;

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * secret_name.h - which names have a secret as their value: "HF_TOKEN",
- * "--api-key". For secret.c alone.
+ * secret_name.h - recognises names of secrets: "HF_TOKEN", "--api-key". For
+ * secret.c only.
  */
 #ifndef GK_BASE_SECRET_NAME_H
 #define GK_BASE_SECRET_NAME_H
@@ -9,13 +10,14 @@
 #include <stddef.h>
 
 /*
- * The kind of a secret's name, for gk_secret_plain(); -1: it is no such name.
- * assigned: a sign stands behind it. inside: it does not begin its text, so
- * that its first part is not the first.
+ * Returns the flags of a name for gk_secret_plain(), or -1 if it is not the
+ * name of a secret. assigned: = or : follows the name. inside: more text
+ * precedes the name, so its first part may not be the first part of the whole
+ * name.
  */
 int gk_secret_name(const char *name, size_t len, bool assigned, bool inside);
 
-/* Whether a value is too plain to be the secret of such a name. */
+/* Whether a value is too plain to be a secret. `how`: the flags of its name. */
 bool gk_secret_plain(const char *value, size_t len, int how);
 
 #endif

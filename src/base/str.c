@@ -1,5 +1,7 @@
-/* str.c - the growing buffer and the cleaning of foreign text. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* str.c - implements the growing buffer, and cleans text from other sources. */
 #include "base/str.h"
+#include "base/assert.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +13,7 @@ void gk_buf_free(struct gk_buf *buf)
 	*buf = (struct gk_buf){0};
 }
 
-/* Makes room for len more bytes and the NUL. */
+/* Reserves space for `len` more bytes and a NUL. */
 static bool reserve_bytes(struct gk_buf *buf, size_t len)
 {
 	size_t cap = buf->cap ? buf->cap : 256;
@@ -79,7 +81,10 @@ void gk_buf_printf(struct gk_buf *buf, const char *format, ...)
 	va_end(args);
 }
 
-/* First byte -> length and the range of the second byte (Unicode, 3.9). */
+/*
+ * One row for each range of the first byte: the length of the sequence, and the
+ * range of its second byte (Unicode, 3.9).
+ */
 static const struct {
 	unsigned char first, last, len, low, high;
 } utf8[] = {
@@ -121,10 +126,10 @@ uint32_t gk_utf8_decode(const char *s, size_t n)
 }
 
 /*
- * Characters that steer a terminal, turn the direction of the text around them,
- * break lines, or cannot be seen at all: a text with one of them is not what it
- * seems to be. Ascending (Unicode's Cc, Cf, Zl, Zp, and fillers that are blank
- * letters).
+ * Characters that control a terminal, change the direction of the surrounding
+ * text, break lines or are invisible: a text that contains one is not what it
+ * looks like. In ascending order (Unicode's Cc, Cf, Zl, Zp, and fillers that
+ * look blank).
  */
 static const struct {
 	uint32_t first, last;
@@ -152,6 +157,7 @@ size_t gk_str_clean(char *dst, size_t cap, const char *src, size_t len)
 {
 	size_t out = 0;
 
+	GK_ASSERT(cap);
 	for (size_t i = 0; i < len;) {
 		size_t n = gk_utf8_len(src + i, len - i);
 		const char *piece = src + i;
@@ -175,7 +181,7 @@ size_t gk_str_clean(char *dst, size_t cap, const char *src, size_t len)
 	return out;
 }
 
-/* The same in full width, which some spreadsheets take for them. */
+/* Full-width = + - and @, which some spreadsheets treat like the ASCII ones. */
 static bool is_wide_sign(const char *text, size_t len)
 {
 	static const char signs[][4] = {"＝", "＋", "－", "＠"};
@@ -188,9 +194,12 @@ static bool is_wide_sign(const char *text, size_t len)
 
 bool gk_str_is_formula(const char *text, size_t len)
 {
+	static const char signs[] = {'=', '+', '-', '@'};
+
 	for (; len && *text == '\''; len--)
 		text++;
-	return len && (memchr("=+-@", *text, 4) || is_wide_sign(text, len));
+	return len &&
+	       (memchr(signs, *text, sizeof signs) || is_wide_sign(text, len));
 }
 
 size_t gk_str_copy(char *dst, size_t cap, const char *src)

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * str.h - text: a growing buffer, numbers with units, cleaning of foreign
- * bytes.
+ * str.h - text: a growing buffer, parsing of numbers with units, and cleaning
+ * of text from other sources.
  */
 #ifndef GK_BASE_STR_H
 #define GK_BASE_STR_H
@@ -11,9 +12,9 @@
 #include <stdint.h>
 
 /*
- * A growing text, always NUL-terminated once it holds anything. Zero it to
- * start, gk_buf_free() at the end. When memory runs out the buffer stays as
- * it is and failed is set: check once, at the end.
+ * A growing text, NUL-terminated once it is not empty. Zero it first; call
+ * gk_buf_free() at the end. If memory runs out, the text stays as it is and
+ * `failed` is set, which needs checking only once, at the end.
  */
 struct gk_buf {
 	char *data;
@@ -31,29 +32,32 @@ void gk_buf_printf(struct gk_buf *buf, const char *format, ...)
 
 /*
  * Copies src as printable UTF-8: control and hidden characters (see
- * gk_utf8_hidden()) become '?', bytes that are no UTF-8 become U+FFFD. Cuts
- * between characters when dst is full. Returns the length written, without the
+ * gk_utf8_hidden()) become '?', invalid bytes become U+FFFD. If dst is full,
+ * the text is cut between characters. Returns the length written, without the
  * NUL; cap must be at least 1.
  */
 size_t gk_str_clean(char *dst, size_t cap, const char *src, size_t len);
 
-/* Length of the valid UTF-8 sequence at s (1 to 4), 0 if there is none. */
+/*
+ * Returns the length of the valid UTF-8 sequence at s (1 to 4), or 0 if there
+ * is none.
+ */
 size_t gk_utf8_len(const char *s, size_t left);
 
-/* The character at s, which gk_utf8_len() found to be n bytes long. */
+/* Returns the character at s, whose length n was returned by gk_utf8_len(). */
 uint32_t gk_utf8_decode(const char *s, size_t n);
 
 /*
- * Whether that character is none that people see: control characters, marks of
- * direction, line separators, blanks without a width, tags.
+ * Whether a character is invisible: control characters, direction marks, line
+ * separators, zero-width blanks, tags.
  */
 bool gk_utf8_hidden(const char *s, size_t n);
 
 /*
- * Whether a spreadsheet might compute a clean text instead of showing it: it
- * begins with = + - or @, or with apostrophes and one of these. Whoever writes
- * a cell puts an apostrophe before such a text, whoever reads one takes it off;
- * so each text has a form of its own.
+ * Whether a spreadsheet might evaluate a clean text as a formula: the text
+ * begins with = + - or @, or with apostrophes followed by one of these. When
+ * such a text is written to a cell, an apostrophe is put before it, which
+ * readers remove again. So each text is written in exactly one form.
  */
 bool gk_str_is_formula(const char *text, size_t len);
 
@@ -61,11 +65,12 @@ bool gk_str_is_formula(const char *text, size_t len);
 size_t gk_str_copy(char *dst, size_t cap, const char *src);
 
 /*
- * Numbers as a person types them; the whole text must be used. 0 or
+ * Parse numbers as people type them; the whole text must be a number. Return 0,
  * GK_ERR_INVALID (not a number, unknown unit) or GK_ERR_RANGE.
- * size: "60GiB", "60Gi", "512M" (binary), "80GB" (decimal), "1024", wherever a
- * size is typed. duration: "30s", "1.5h", "200ms", "10" (seconds), result in
- * nanoseconds.
+ *
+ * gk_parse_size() accepts "60GiB", "60Gi", "512M" (binary), "80GB" (decimal)
+ * and "1024". gk_parse_duration() accepts "30s", "1.5h", "200ms" and "10"
+ * (seconds), and returns ns.
  */
 int gk_parse_int(const char *text, int64_t *ret_value);
 int gk_parse_size(const char *text, uint64_t *ret_bytes);

@@ -1,4 +1,5 @@
-/* stranger.c - looks which users there are in this user namespace. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stranger.c - finds out whether a user exists in this user namespace. */
 #include "base/stranger.h"
 #include "base/fs.h"
 
@@ -9,9 +10,9 @@
 #include <unistd.h>
 
 /*
- * Whether an owner is no user of this user namespace: the host's root, to a
- * container that shares its directory. The whole map is that of the host,
- * where the overflow id is a user like any other.
+ * Whether an owner is outside this user namespace, like the host's root seen
+ * from a container that shares the host's directory. If all user ids are mapped
+ * (on the host), the overflow id is an ordinary user.
  */
 static bool is_outside(uid_t owner)
 {

@@ -1,5 +1,7 @@
-/* trace.c - keeps the table of spans, behind one lock. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* trace.c - owns the table of spans, guarded by one lock. */
 #include "base/trace.h"
+#include "base/assert.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -8,7 +10,7 @@
 #include <unistd.h>
 
 #define ROWS_MAX   512
-#define EVENTS_MAX 1000000 /* 32 MB; later events only count in the table */
+#define EVENTS_MAX 1000000 /* 32 MB; later events are only in the table */
 
 _Atomic int gk_trace_on;
 
@@ -19,8 +21,8 @@ static size_t row_count;
 static struct gk_trace_event *events;
 static size_t event_count, event_cap;
 static _Thread_local struct gk_span *innermost;
-static _Thread_local int thread; /* kernel thread id; 0: not asked yet */
-static struct gk_span *newest;   /* of all open spans, whatever the thread */
+static _Thread_local int thread; /* kernel thread id; 0: not known yet */
+static struct gk_span *newest;   /* newest open span of any thread */
 
 void gk_trace_start(bool keep_events)
 {
@@ -57,9 +59,10 @@ void gk_span_enter(struct gk_span *span, const char *name)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Takes a span out of the list of open ones. The caller holds the lock. */
-static void unlist(struct gk_span *span)
+/* Removes a span from the list of open spans. The caller holds `lock`. */
+static void unlist_span(struct gk_span *span)
 {
+	GK_ASSERT(gk_lock_held(&lock));
 	if (span->newer)
 		span->newer->older = span->older;
 	else
@@ -126,7 +129,7 @@ void gk_span_leave(struct gk_span *span)
 
 	innermost = span->outer;
 	pthread_mutex_lock(&lock);
-	unlist(span);
+	unlist_span(span);
 	if (span->outer)
 		span->outer->children_ns += duration;
 	row = row_of_span(span->name);
@@ -137,7 +140,10 @@ void gk_span_leave(struct gk_span *span)
 	pthread_mutex_unlock(&lock);
 }
 
-/* A copy of count items for the caller to free; NULL when there are none. */
+/*
+ * Returns a copy of `count` items, which the caller frees; NULL if there are
+ * none.
+ */
 static void *copy_trace_items(const void *items, size_t count, size_t size)
 {
 	void *out = count ? malloc(count * size) : NULL;
@@ -145,7 +151,7 @@ static void *copy_trace_items(const void *items, size_t count, size_t size)
 	return out ? memcpy(out, items, count * size) : NULL;
 }
 
-/* Time of an open span so far; its open children are not its own. */
+/* Returns how long ago a span began. */
 static uint64_t so_far(const struct gk_span *span, uint64_t now)
 {
 	return now > span->start_ns ? now - span->start_ns : 0;
@@ -159,7 +165,7 @@ size_t gk_trace_rows(struct gk_trace_row **ret_rows)
 	pthread_mutex_lock(&lock);
 	now = gk_mono_ns();
 	for (struct gk_span *span = newest; span; span = span->older)
-		row_of_span(span->name); /* a place for it */
+		row_of_span(span->name); /* creates the row */
 	*ret_rows = copy_trace_items(rows, row_count, sizeof *rows);
 	n = *ret_rows ? row_count : 0;
 	for (struct gk_span *span = newest; n && span; span = span->older) {

@@ -1,10 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trace.h - where a program's own time goes: named spans, nested, per thread.
+ * trace.h - measures where a program spends its time, by named spans, which may
+ * be nested, in each thread.
  *
- * Off by default; a span then costs one relaxed load. When on, every span
- * adds to a table (calls, self, cumulative, longest) and, if events are kept,
- * to a list for a Chrome trace. Names must be static strings: they are
- * compared by address first, then by content.
+ * Tracing is off by default; a span then costs one relaxed load. If it is on,
+ * each span adds to a table (calls, self, cumulative, longest) and, if events
+ * are kept, to a list for a Chrome trace. Names must be static strings, because
+ * the table keeps pointers to them. Names are compared by address first, then
+ * by content.
  */
 #ifndef GK_BASE_TRACE_H
 #define GK_BASE_TRACE_H
@@ -19,9 +22,9 @@
 struct gk_trace_row {
 	const char *name;
 	uint64_t calls;
-	uint64_t self_ns;  /* without the spans inside */
-	uint64_t total_ns; /* with them */
-	uint64_t max_ns;   /* longest single span, with them */
+	uint64_t self_ns;  /* without inner spans */
+	uint64_t total_ns; /* with inner spans */
+	uint64_t max_ns;   /* longest single span, including inner spans */
 };
 
 struct gk_trace_event {
@@ -30,21 +33,26 @@ struct gk_trace_event {
 	int thread;                     /* kernel thread id */
 };
 
-/* A span in progress; lives on the stack of the function it measures. */
+/* A span in progress; lives on the stack of the measured function. */
 struct gk_span {
 	const char *name; /* NULL: tracing was off when it began */
 	uint64_t start_ns, children_ns;
 	int thread;
-	struct gk_span *outer;         /* of the same thread */
-	struct gk_span *newer, *older; /* among all that are open */
+	/* the enclosing span of the same thread */
+	struct gk_span *outer;
+	/* neighbours in the list of all open spans */
+	struct gk_span *newer, *older;
 };
 
 extern _Atomic int gk_trace_on;
 
-/* Turns tracing on; with keep_events also the list of events. */
+/* Turns tracing on; if keep_events, also keeps the list of events. */
 void gk_trace_start(bool keep_events);
 
-/* Turns it off and empties the table; spans in progress still end in it. */
+/*
+ * Turns tracing off and empties the table. Spans in progress are still added to
+ * it when they end.
+ */
 void gk_trace_stop(void);
 
 void gk_span_enter(struct gk_span *span, const char *name);
@@ -64,9 +72,9 @@ static inline void gk_span_end(struct gk_span *span)
 }
 
 /*
- * The table and the events so far, copied; free() both. A span that is still
- * open counts as a call with its time up to now: what hangs is in the table.
- * Returned counts are 0 when tracing is off or memory ran out.
+ * Return copies of the table and of the events so far, which the caller frees.
+ * An open span counts as a call with the time spent so far, so that a hanging
+ * call is visible. The counts are 0 if tracing is off or memory is exhausted.
  */
 size_t gk_trace_rows(struct gk_trace_row **ret_rows);
 size_t gk_trace_events(struct gk_trace_event **ret_events);

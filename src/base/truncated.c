@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * truncated.c - see truncated.h. All that runs in the handler may: it reads
- * atomic words and makes system calls.
+ * truncated.c - the SIGBUS handler described in truncated.h, and the table of
+ * mappings. The handler is async-signal-safe: it only reads atomic words and
+ * makes system calls.
  */
-#include "machine/store/truncated.h"
+#include "base/truncated.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -14,7 +16,7 @@
 
 #define MAPPINGS_MAX 64
 
-/* A row is taken by `at`, and counts as soon as it has a `damaged`. */
+/* A row is in use once `at` is set, and valid once `damaged` is set. */
 static struct mapping {
 	_Atomic uintptr_t at;
 	_Atomic size_t size;
@@ -22,8 +24,8 @@ static struct mapping {
 } mappings[MAPPINGS_MAX];
 
 /*
- * Who handled it before, each time that this handler was set: the last is asked
- * while the next is noted.
+ * The previous handlers, one for each time that ours was installed. The last
+ * entry stays readable while the next one is written.
  */
 #define TIMES_KEPT 8
 static struct sigaction before[TIMES_KEPT];
@@ -32,8 +34,8 @@ static atomic_bool is_setting;
 
 static _Atomic uintptr_t page;
 
-/* Puts a page of zeros where an address of ours is not backed any more. */
-static bool mend(uintptr_t address)
+/* Maps a page of zeros at an address whose part of the file is lost. */
+static bool mend_page(uintptr_t address)
 {
 	uintptr_t size = atomic_load(&page);
 
@@ -45,7 +47,7 @@ static bool mend(uintptr_t address)
 
 		if (!damaged || address - at >= length)
 			continue;
-		/* The row may have been another mapping's meanwhile. */
+		/* Another mapping may have reused the row in between. */
 		if (atomic_load(&m->at) != at ||
 		    atomic_load(&m->damaged) != damaged)
 			continue;
@@ -72,10 +74,10 @@ static bool is_same(const struct sigaction *a, const struct sigaction *b)
 }
 
 /*
- * A fault comes again when this handler returns, so this puts back the handler
- * that was there before, which then gets it; that may leave by siglongjmp().
- * When the same handler is there already, it has handed the fault on to us in
- * vain: nobody takes it.
+ * Restores the previous handler: the fault repeats when our handler returns,
+ * and then the previous handler gets it and may leave by siglongjmp(). If the
+ * previous handler is installed already, it has passed the fault to ours
+ * without handling it, so the default action is set.
  */
 static void pass_fault_on(int number, struct sigaction to)
 {
@@ -87,12 +89,16 @@ static void pass_fault_on(int number, struct sigaction to)
 	sigaction(number, &to, NULL);
 }
 
-/* A signal sent by kill() does not come again, and this handler stays. */
+/*
+ * A signal sent by kill() does not repeat, so the previous handler is called
+ * from here, and ours stays installed.
+ */
 static void pass_sent_on(int number, struct sigaction to, siginfo_t *info,
 			 void *context)
 {
 	static const struct sigaction none = {.sa_handler = SIG_DFL};
-	static _Atomic pid_t passing; /* the thread, which may come back here */
+	/* the thread whose handler may return to this function */
+	static _Atomic pid_t passing;
 	pid_t me = (pid_t)syscall(SYS_gettid);
 
 	if (to.sa_handler == SIG_IGN)
@@ -112,7 +118,7 @@ static void pass_sent_on(int number, struct sigaction to, siginfo_t *info,
 	atomic_store(&passing, 0);
 }
 
-/* As if this handler were not there. */
+/* Behaves as if this handler were not installed. */
 static void pass_on(int number, siginfo_t *info, void *context)
 {
 	struct sigaction to = before[(atomic_load(&times) - 1) % TIMES_KEPT];
@@ -127,7 +133,7 @@ static void on_bus(int number, siginfo_t *info, void *context)
 {
 	int error = errno;
 
-	if (info->si_code != BUS_ADRERR || !mend((uintptr_t)info->si_addr))
+	if (info->si_code != BUS_ADRERR || !mend_page((uintptr_t)info->si_addr))
 		pass_on(number, info, context);
 	errno = error;
 }
@@ -137,7 +143,7 @@ static bool is_set(const struct sigaction *now)
 	return now->sa_flags & SA_SIGINFO && now->sa_sigaction == on_bus;
 }
 
-/* Before the one that is set now, which is kept. */
+/* Installs our handler and stores the present one. */
 static void set_handler(void)
 {
 	struct sigaction mine = {.sa_sigaction = on_bus}, now;
@@ -154,7 +160,7 @@ static void set_handler(void)
 	sigaction(SIGBUS, &mine, NULL);
 }
 
-void gkf_truncated_watch(void *at, size_t size, atomic_bool *damaged)
+void gk_truncated_watch(void *at, size_t size, atomic_bool *damaged)
 {
 	if (!atomic_exchange(&is_setting, true)) {
 		set_handler();
@@ -173,7 +179,7 @@ void gkf_truncated_watch(void *at, size_t size, atomic_bool *damaged)
 	}
 }
 
-void gkf_truncated_forget(void *at)
+void gk_truncated_forget(void *at)
 {
 	for (size_t i = 0; i < MAPPINGS_MAX; i++) {
 		struct mapping *m = &mappings[i];

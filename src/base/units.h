@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* units.h - bytes in powers of 1024. */
 #ifndef GK_BASE_UNITS_H
 #define GK_BASE_UNITS_H

@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * visible.c - CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER as the CUDA driver
- * reads them (CUDA C++ Programming Guide, "CUDA Environment Variables", and
- * what its clients rely on: numbers by their leading digits, unique prefixes
- * of UUIDs, the first invalid entry ends the list, a repeated one empties it).
+ * visible.c - interprets CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER as the CUDA
+ * driver does. Source: CUDA C++ Programming Guide, "CUDA Environment
+ * Variables". Programs also rely on the following: numbers are read by their
+ * leading digits, UUIDs may be unique prefixes, the first invalid entry ends
+ * the list, a repeated one empties it.
  */
 #include <gpukit/gpukit.h>
 
@@ -11,13 +13,13 @@
 #include <string.h>
 #include <strings.h>
 
-/* No process sees more. */
+/* The maximum number of devices that a process can see. */
 #define VISIBLE_MAX 1024
 
 struct list {
 	const struct gk_candidate *all;
 	size_t count;
-	unsigned *order; /* whole GPUs by CUDA's numbers: positions in all */
+	unsigned *order; /* whole GPUs in CUDA's order, as indices in `all` */
 	size_t gpus;
 	unsigned *chosen;
 	size_t chosen_count;
@@ -41,7 +43,7 @@ static int compare_places(const struct gk_candidate *a,
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Insertion sort: GPUs come in this order nearly always. */
+/* Insertion sort: GPUs are nearly always in this order already. */
 static void sort_by_place(struct list *l)
 {
 	for (size_t i = 1; i < l->gpus; i++) {
@@ -57,7 +59,7 @@ static void sort_by_place(struct list *l)
 	}
 }
 
-/* The fastest becomes number 0; the others keep their order. */
+/* Makes the fastest GPU number 0; the others keep their order. */
 static void put_fastest_first(struct list *l)
 {
 	size_t fastest = 0;
@@ -83,8 +85,11 @@ static void number_gpus(struct list *l, enum gk_cuda_order order)
 		put_fastest_first(l);
 }
 
-/* The first MIG device of a split GPU, else the GPU; -1: split into none. */
-static long usable(const struct list *l, unsigned position)
+/*
+ * Returns the first MIG device of a split GPU, else the GPU itself; -1 if the
+ * GPU is split but has no MIG device.
+ */
+static long usable_device(const struct list *l, unsigned position)
 {
 	const struct gk_candidate *gpu = &l->all[position];
 
@@ -96,7 +101,7 @@ static long usable(const struct list *l, unsigned position)
 	return -1;
 }
 
-/* One entry without the blanks around it. */
+/* An entry of the list, without surrounding blanks. */
 struct entry {
 	const char *text;
 	size_t len;
@@ -125,7 +130,10 @@ static bool begins_with_prefix(struct entry e, const char *prefix)
 	return e.len >= len && !strncmp(e.text, prefix, len);
 }
 
-/* Position by number: "1" and also "1gpu", as strtoul reads them. */
+/*
+ * Finds a GPU by its number in CUDA's order: "1" and also "1gpu", as strtoul()
+ * reads them.
+ */
 static long find_by_number(const struct list *l, struct entry e)
 {
 	unsigned long long number;
@@ -137,10 +145,10 @@ static long find_by_number(const struct list *l, struct entry e)
 			 number < VISIBLE_MAX;
 	     i++)
 		number = number * 10 + (unsigned)(e.text[i] - '0');
-	return number < l->gpus ? usable(l, l->order[number]) : -1;
+	return number < l->gpus ? usable_device(l, l->order[number]) : -1;
 }
 
-/* Position by a prefix of its UUID that fits no other. */
+/* Finds the only device whose UUID begins with this prefix. */
 static long by_uuid(const struct list *l, struct entry e)
 {
 	long found = -1;
@@ -152,7 +160,7 @@ static long by_uuid(const struct list *l, struct entry e)
 			return -1;
 		found = (long)i;
 	}
-	return found >= 0 ? usable(l, (unsigned)found) : -1;
+	return found >= 0 ? usable_device(l, (unsigned)found) : -1;
 }
 
 enum form { NUMBER, GPU_UUID, MIG_UUID };
@@ -172,7 +180,7 @@ static bool is_chosen(const struct list *l, unsigned position)
 	return false;
 }
 
-/* Chooses by the list; the offset of the entry that ended it, or -1. */
+/* Applies the list. Returns the offset of the entry that ended it, or -1. */
 static long choose_entries(struct list *l, const char *value)
 {
 	const char *at = value;
@@ -201,14 +209,14 @@ static long choose_entries(struct list *l, const char *value)
 static void choose_all(struct list *l)
 {
 	for (size_t i = 0; i < l->gpus; i++) {
-		long position = usable(l, l->order[i]);
+		long position = usable_device(l, l->order[i]);
 
 		if (position >= 0)
 			l->chosen[l->chosen_count++] = (unsigned)position;
 	}
 }
 
-/* A process sees a single MIG device, and no GPU beside it. */
+/* A process that sees a MIG device sees no other device. */
 static void keep_one_mig(struct list *l)
 {
 	for (size_t i = 0; i < l->chosen_count; i++) {

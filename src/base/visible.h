@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * visible.h - what the drivers of GPUs and their observers must agree on to
- * number GPUs alike. The parser itself is public: gk_cuda_visible().
+ * visible.h - ranks GPUs by speed, for both the made-up driver and its
+ * observers, so that they number GPUs alike. The parser itself is public:
+ * gk_cuda_visible().
  */
 #ifndef GK_BASE_VISIBLE_H
 #define GK_BASE_VISIBLE_H
@@ -8,8 +10,8 @@
 #include <gpukit/gpukit.h>
 
 /*
- * gk_candidate.speed: a figure that puts GPUs as the CUDA driver does where it
- * can be told from outside: newer, then with the higher clock.
+ * Returns gk_candidate.speed, which orders GPUs by architecture, then by clock:
+ * as far as is known, the CUDA driver's order.
  */
 static inline uint64_t gk_cuda_speed(int major, int minor, uint64_t clock_mhz)
 {

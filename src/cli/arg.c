@@ -1,14 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arg.c - reads arguments of options, and refuses wrong ones with a message.
+ * arg.c - parses arguments of options, and rejects wrong ones with a message.
  */
 #include "cli/arg.h"
 #include "base/clock.h"
 #include "base/str.h"
 #include "cli/cmd.h"
 
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MOST_NS (365 * 86400 * GK_NS_PER_S)
 
@@ -31,7 +34,7 @@ uint64_t gk_arg_duration(struct argp_state *state, const char *option,
 
 	if (gk_parse_duration(text, &ns) || ns < least || ns > MOST_NS)
 		argp_error(state,
-			   "%s wants a time such as 0.5 or 200ms, from %g s "
+			   "%s must be a time such as 0.5 or 200ms, from %g s "
 			   "to a year, not '%s'",
 			   option, (double)least / (double)GK_NS_PER_S, text);
 	return ns;
@@ -44,7 +47,7 @@ int64_t gk_arg_size(struct argp_state *state, const char *option,
 
 	if (gk_parse_size(text, &bytes))
 		argp_error(state,
-			   "%s wants a size such as 4GiB or 5000M, not '%s'",
+			   "%s must be a size such as 4GiB or 5000M, not '%s'",
 			   option, text);
 	return (int64_t)bytes;
 }
@@ -56,9 +59,52 @@ int64_t gk_arg_number(struct argp_state *state, const char *option,
 
 	if (gk_parse_int(text, &value) || value < least || value > most)
 		argp_error(state,
-			   "%s wants a number from %lld to %lld, not '%s'",
+			   "%s must be a number from %lld to %lld, not '%s'",
 			   option, (long long)least, (long long)most, text);
 	return value;
+}
+
+static const char *home_of(const char *name)
+{
+	struct passwd *entry;
+
+	if (!*name && getenv("HOME"))
+		return getenv("HOME");
+	entry = *name ? getpwnam(name) : getpwuid(getuid());
+	return entry ? entry->pw_dir : NULL;
+}
+
+/* An expanded path. Never freed, as it may be used as long as argv. */
+struct expanded {
+	struct expanded *next;
+	char path[];
+};
+
+const char *gk_arg_path(struct argp_state *state, const char *option,
+			const char *text)
+{
+	static struct expanded *all;
+	size_t len = *text == '~' ? strcspn(text, "/") : 0;
+	struct expanded *one;
+	const char *home;
+	char name[256];
+
+	if (!len)
+		return text;
+	snprintf(name, sizeof name, "%.*s", (int)len - 1, text + 1);
+	home = home_of(name);
+	if (!home)
+		argp_error(state, "%s %s: no such user", option, text);
+	home = home ? home : "";
+	one = malloc(sizeof *one + strlen(home) + strlen(text + len) + 1);
+	if (!one) {
+		argp_failure(state, GK_EXIT_FAILURE, 0, "out of memory");
+		return text;
+	}
+	sprintf(one->path, "%s%s", home, text + len);
+	one->next = all;
+	all = one;
+	return one->path;
 }
 
 const char *gk_arg_following(const struct argp_state *state)
@@ -74,7 +120,7 @@ static const struct gk_choice *find_choice(const struct gk_choice *rows,
 	return rows->name ? rows : NULL;
 }
 
-/* Leaves with a message that names all there are. */
+/* Exits with a message that lists all valid words. */
 static void refuse_choice(struct argp_state *state, const char *option,
 			  const struct gk_choice *rows, const char *arg)
 {
@@ -86,7 +132,7 @@ static void refuse_choice(struct argp_state *state, const char *option,
 			      : !row[1].name ? " or "
 					     : ", ",
 			      row->name);
-	argp_error(state, "%s takes %s, not '%s'", option,
+	argp_error(state, "%s must be %s, not '%s'", option,
 		   names.data ? names.data : rows->name, arg);
 	gk_buf_free(&names);
 }

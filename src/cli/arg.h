@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arg.h - arguments of options, for parsers of argp. A wrong one is reported
- * by argp_error(), which ends the command with the status for wrong usage.
+ * arg.h - parses arguments of options for argp parsers. A wrong argument is
+ * reported with argp_error(), which exits with the status for wrong usage.
  */
 #ifndef GK_CLI_ARG_H
 #define GK_CLI_ARG_H
@@ -9,45 +10,56 @@
 #include <stdint.h>
 
 /*
- * argp_parse() with argp's flags; ends the command when there is no memory to
- * parse with, for the options would be those that nobody has given.
+ * Calls argp_parse() with these flags. Exits if memory runs out, because the
+ * options would be incomplete then.
  */
 void gk_arg_parse(const struct argp *argp, unsigned flags, int argc,
 		  char **argv, void *input);
 
-/* A time of at least that many nanoseconds, at most a year. */
+/* Parses a time in nanoseconds, from least to a year. */
 uint64_t gk_arg_duration(struct argp_state *state, const char *option,
 			 const char *text, uint64_t least);
 
-/* Bytes; see gk_parse_size(). */
+/* Parses a size in bytes; see gk_parse_size(). */
 int64_t gk_arg_size(struct argp_state *state, const char *option,
 		    const char *text);
 
-/* The rule of sizes, for the help of verbs that take some. */
+/*
+ * The rule for writing sizes, shared by the help texts of all verbs that take
+ * one.
+ */
 #define GK_ARG_SIZES                                                           \
 	"Sizes: K, M, G, T, also written KiB, MiB, GiB, TiB, are powers of "   \
 	"1024; KB, MB, GB, TB are powers of 1000."
 
-/* A whole number, from least to most. */
+/* Parses an integer from least to most. */
 int64_t gk_arg_number(struct argp_state *state, const char *option,
 		      const char *text, int64_t least, int64_t most);
 
 /*
- * The word after the option at hand, "" if there is none: argp takes an
- * argument that may be left out only in the form "-i1", but people also type
- * "-i 1". Take it with state->next++.
+ * Returns a file name with a leading ~ or ~user expanded, which a shell does
+ * not do after a '=' or in quotes. The result stays valid until the command
+ * ends.
+ */
+const char *gk_arg_path(struct argp_state *state, const char *option,
+			const char *text);
+
+/*
+ * Returns the word after the current option, or "" if there is none. argp takes
+ * an optional argument only in the form "-i1", but people also type "-i 1". The
+ * caller consumes the word with state->next++.
  */
 const char *gk_arg_following(const struct argp_state *state);
 
-/* A word and what it means; a table of them ends with a NULL name. */
+/* A word and its value. Tables of words end with a NULL name. */
 struct gk_choice {
 	const char *name;
 	unsigned bits;
 };
 
 /*
- * The meaning of an argument that may be left out (NULL): of the word that
- * follows if it is one of the table, else of the first row.
+ * Returns the value of an optional argument. If arg is NULL, takes the next
+ * word if it is in the table, otherwise returns the value of the first row.
  */
 unsigned gk_arg_choose(struct argp_state *state, const char *option,
 		       const struct gk_choice *rows, const char *arg);

@@ -1,4 +1,5 @@
-/* command.c - finds a command, and becomes it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* command.c - finds a command and execs it. */
 #include "cli/command.h"
 #include "base/str.h"
 

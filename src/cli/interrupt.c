@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * interrupt.c - signals as a flag and a descriptor, so that a signal between
- * a test of the flag and a poll is not missed. One state a process, because
- * signals are.
+ * interrupt.c - turns signals into a flag and a readable descriptor, so that a
+ * signal that arrives between a test of the flag and a poll is not missed. The
+ * state is global because signal handlers belong to the process.
  */
 #include "cli/interrupt.h"
 #include "base/err.h"
@@ -29,7 +30,7 @@ static void on_signal(int number)
 	errno = keep;
 }
 
-static void mask(int how)
+static void mask_signals(int how)
 {
 	sigset_t set;
 
@@ -46,7 +47,7 @@ int gk_interrupt_catch(void)
 	state.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (state.fd < 0)
 		return gk_err_from_errno(errno);
-	mask(SIG_BLOCK);
+	mask_signals(SIG_BLOCK);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	signal(SIGPIPE, SIG_IGN);
@@ -55,7 +56,7 @@ int gk_interrupt_catch(void)
 
 void gk_interrupt_ready(void)
 {
-	mask(SIG_UNBLOCK);
+	mask_signals(SIG_UNBLOCK);
 }
 
 bool gk_interrupt_wait(int fd, short events)

@@ -1,4 +1,5 @@
-/* machine_opt.c - parses the options that say how a machine is read. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* machine_opt.c - parses the options for reading a machine. */
 #include "cli/machine_opt.h"
 #include "base/clock.h"
 #include "cli/arg.h"
@@ -10,7 +11,7 @@ enum { KEY_PCIE = 0x7101, KEY_TIMEOUT, KEY_NVML };
 #define PATIENCE                                                               \
 	{                                                                      \
 		"timeout", KEY_TIMEOUT, "SEC", 0,                              \
-		    "Patience with a GPU that does not answer (1)", 5          \
+		    "How long to wait for a GPU that does not answer (1)", 5   \
 	}
 #define LIBRARY                                                                \
 	{                                                                      \
@@ -21,7 +22,7 @@ enum { KEY_PCIE = 0x7101, KEY_TIMEOUT, KEY_NVML };
 static const struct argp_option options[] = {PATIENCE, LIBRARY, {0}};
 
 static const struct argp_option options_pcie[] = {
-    {"pcie", KEY_PCIE, 0, 0, "Also PCIe traffic, which costs 40 ms a GPU", 5},
+    {"pcie", KEY_PCIE, 0, 0, "Also PCIe traffic, which takes 40 ms per GPU", 5},
     PATIENCE,
     LIBRARY,
     {0},
@@ -41,9 +42,9 @@ static error_t parse_machine_option(int key, char *arg,
 		    gk_arg_duration(state, "--timeout", arg, GK_NS_PER_MS);
 		return 0;
 	case KEY_NVML:
-		/* The loader takes "" for the program itself. */
+		/* dlopen("") would return the program itself. */
 		if (!*arg)
-			argp_error(state, "--nvml wants a path, not ''");
+			argp_error(state, "--nvml must be a path, not ''");
 		machine->nvml_path = arg;
 		return 0;
 	default:

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * machine_opt.h - --timeout, --nvml and --pcie, for every verb that reads a
- * machine: argp children whose input is a struct gk_options. Their options
- * are in group 5, which the verb heads "Reading the machine:".
+ * machine_opt.h - the options --timeout, --nvml and --pcie of every verb that
+ * reads a machine. They form an argp child whose input is a struct gk_options,
+ * in group 5, under the verb's heading "Reading the machine:".
  */
 #ifndef GK_CLI_MACHINE_OPT_H
 #define GK_CLI_MACHINE_OPT_H

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - finds the verb and runs it. */
 #include "cli/cmd.h"
 #include "cli/fake/fake.h"
-#include "cli/fake/replay_process.h"
+#include "cli/fake/launch/replay_process.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -21,8 +22,8 @@ static const struct gk_cmd *find_verb(const char *name)
 	return NULL;
 }
 
-/* A full disk is an error, even of a help text. */
-static int flushed(FILE *to)
+/* A full disk is an error, even if only a help text is written. */
+static int flush_output(FILE *to)
 {
 	if (!fflush(to) && !ferror(to))
 		return GK_EXIT_OK;
@@ -32,9 +33,10 @@ static int flushed(FILE *to)
 }
 
 /*
- * The number of a closed standard stream would go to the next file that is
- * opened: a report would be written into the machine. So a file takes its place
- * that cannot be used, and that children do not inherit.
+ * If a standard stream is closed, the next open() would return its number, and
+ * output would go to that file, for example to the machine. Therefore opens
+ * /dev/null instead, in the wrong direction so that reads of stdin and writes
+ * to stdout fail. Children do not inherit it.
  */
 static void guard_streams(void)
 {
@@ -44,16 +46,32 @@ static void guard_streams(void)
 				    (fd ? O_RDONLY : O_WRONLY) | O_CLOEXEC);
 }
 
+static int print_version(FILE *to)
+{
+	return fputs("gpukit " GPUKIT_VERSION "\n", to) < 0 ? GK_EXIT_FAILURE
+							    : flush_output(to);
+}
+
+/* argp calls this for --version of every verb, and then exits with 0. */
+static void print_verbs_version(FILE *to, struct argp_state *state)
+{
+	int status = print_version(to);
+
+	(void)state;
+	if (status)
+		exit(status);
+}
+
 static int print_help(FILE *to)
 {
 	fputs("Usage: gpukit VERB [OPTION...]\n\n", to);
 	for (const struct gk_cmd *const *cmd = gk_cmds; *cmd; cmd++)
 		fprintf(to, "  %-8s %s\n", (*cmd)->name, (*cmd)->summary);
-	fputs("\n`gpukit VERB --help` tells the options of a verb.\n", to);
-	return flushed(to);
+	fputs("\nRun `gpukit VERB --help` for the options of a verb.\n", to);
+	return flush_output(to);
 }
 
-/* On the made-up machine's PATH the command has that name too. */
+/* A made-up machine's PATH contains a link named nvidia-smi to this command. */
 static bool is_nvidia_smi(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -77,8 +95,8 @@ static int run_verb(int argc, char **argv)
 	return cmd->run(argc, argv);
 }
 
-/* `help limit show` is `limit show --help`. */
-static int help(int argc, char **argv)
+/* Runs `help limit show` as `limit show --help`. */
+static int run_help(int argc, char **argv)
 {
 	static char option[] = "--help";
 
@@ -92,11 +110,14 @@ static int help(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	guard_streams();
-	/* A worker for each GPU allocates little: a heap of its own for each
-	 * would cost more to map than all of its work. */
+	/*
+	 * The threads that read GPUs allocate little. Mapping an arena for each
+	 * would cost more than all of their work.
+	 */
 	mallopt(M_ARENA_MAX, 1);
 	setlocale(LC_CTYPE, "");
 	argp_err_exit_status = GK_EXIT_USAGE;
+	argp_program_version_hook = print_verbs_version;
 	if (getenv(FAKE_REPLAY_PROCESS))
 		return fake_replay_process_main();
 	if (argc && !strcmp(argv[0], FAKE_LOAD_NAME))
@@ -108,10 +129,9 @@ int main(int argc, char **argv)
 		return GK_EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
-		return puts("gpukit " GPUKIT_VERSION) < 0 ? GK_EXIT_FAILURE
-							  : flushed(stdout);
+		return print_version(stdout);
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
 		return print_help(stdout);
 	return strcmp(argv[1], "help") != 0 ? run_verb(argc - 1, argv + 1)
-					    : help(argc - 1, argv + 1);
+					    : run_help(argc - 1, argv + 1);
 }

@@ -1,12 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * open.c - opens a machine for a verb and closes it, with a message for each
- * failure.
+ * open.c - opens a machine for a verb and closes it again, with a message for
+ * each failure.
  */
 #include "cli/open.h"
 #include "cli/cmd.h"
 #include "cli/fake/fake.h"
 #include "format/names.h"
 #include "machine/store/machine.h"
+#include "machine/trouble/machine.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -14,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* nvmlReturn_t values that have an advice of their own. */
+/* Advice for specific values of nvmlReturn_t. */
 static const struct {
 	int code;
 	const char *advice;
@@ -26,8 +28,8 @@ static const struct {
 };
 
 /*
- * Tells what is wrong with the made-up machine that GPUKIT_MACHINE names; NULL:
- * nothing, so its answers are those of a driver.
+ * Returns what is wrong with the made-up machine of GPUKIT_MACHINE. Returns
+ * NULL if nothing is wrong, so that the driver's error is reported.
  */
 static const char *machine_advice(char *text, size_t cap)
 {
@@ -44,8 +46,8 @@ static const char *machine_advice(char *text, size_t cap)
 		fake_whose(path, text, cap);
 		return text;
 	}
-	return "GPUKIT_MACHINE names no machine of this gpukit; "
-	       "`gpukit fake ctl ls` lists those there are";
+	return "GPUKIT_MACHINE is not a machine of this gpukit; `gpukit fake "
+	       "ctl ls` lists the machines";
 }
 
 static const char *advice_for(int nvml, char *text, size_t cap)
@@ -78,6 +80,10 @@ char *gk_cli_why(char dst[GK_CLI_WHY_MAX], const char *verb,
 			 "the NVIDIA driver refuses: %s (%d); %s",
 			 gk_nvml_text(nvml), nvml,
 			 advice_for(nvml, text, sizeof text));
+	else if (err == GK_ERR_TIMEOUT)
+		snprintf(dst, GK_CLI_WHY_MAX,
+			 "the NVIDIA driver does not answer; %s",
+			 advice_for(nvml, text, sizeof text));
 	else
 		snprintf(dst, GK_CLI_WHY_MAX, "cannot open the driver: %s",
 			 gk_strerror(err));
@@ -105,7 +111,10 @@ int gk_cli_open(const char *verb, const struct gk_options *options,
 	return GK_EXIT_FAILURE;
 }
 
-/* Then its GPUs were lost, and by no fault that a machine can have. */
+/*
+ * Whether the machine's file was truncated. Its GPUs are then lost, but not
+ * because of an injected fault.
+ */
 static bool is_truncated(char *ret_path, size_t cap)
 {
 	struct stat st;
@@ -122,9 +131,9 @@ int gk_cli_close(struct gk *gk, int status)
 
 	if (is_truncated(path, sizeof path)) {
 		fprintf(stderr,
-			"gpukit: the file of machine %s was truncated while "
-			"it was read: its GPUs are lost; remove it and make "
-			"the machine anew\n",
+			"gpukit: the file of machine %s was truncated while in "
+			"use: its GPUs are lost; remove it and create the "
+			"machine again\n",
 			path);
 		status = status ? status : GK_EXIT_FAILURE;
 	}

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * open.h - opening the machine for a verb, with a line that helps when there
- * is none.
+ * open.h - opens the machine for a verb, or prints one line that says how to
+ * get one.
  */
 #ifndef GK_CLI_OPEN_H
 #define GK_CLI_OPEN_H
@@ -8,26 +9,29 @@
 #include <gpukit/gpukit.h>
 
 /*
- * gk_open() for the verb of that name ("stat"). 0, or a gk_exit after one
- * line on stderr.
+ * Opens a machine with gk_open() for the named verb ("stat"). Returns 0, or a
+ * gk_exit after printing one line on stderr.
  */
 int gk_cli_open(const char *verb, const struct gk_options *options,
 		struct gk **ret_gk);
 
-/* Why gk_open() failed, and what to do; err and nvml are what it has returned
- * and put into *ret_nvml. */
+/*
+ * Writes a line that says why gk_open() failed and what to do. err is the value
+ * that gk_open() returned, nvml the value that it stored in *ret_nvml.
+ */
 #define GK_CLI_WHY_MAX 5120
 char *gk_cli_why(char dst[GK_CLI_WHY_MAX], const char *verb,
 		 const struct gk_options *options, int err, int nvml);
 
-/* The line alone, for what gk_open() has returned and put into *ret_nvml. */
+/* Prints the line of gk_cli_why() to stderr. */
 void gk_cli_explain(const char *verb, const struct gk_options *options, int err,
 		    int nvml);
 
 /*
- * Ends a verb: closes gk and returns status, or tells that the made-up machine
- * was truncated meanwhile and returns failure. Does not return when a worker is
- * stuck in the driver, for then exit() would wait for it.
+ * Ends a verb: closes gk and returns status. If the made-up machine's file was
+ * truncated meanwhile, prints a message and returns a failure. Does not return
+ * if a thread is stuck in the driver, because exit() would wait for that
+ * thread.
  */
 int gk_cli_close(struct gk *gk, int status);
 

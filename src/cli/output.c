@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* output.c - writes the frames of a verb to standard output. */
 #include "cli/output.h"
 #include "cli/interrupt.h"
@@ -12,7 +13,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* A variable that is set, not empty and not 0. */
+/* Whether a variable is set, not empty and not 0. */
 static bool is_variable_set(const char *name)
 {
 	const char *value = getenv(name);
@@ -53,10 +54,16 @@ void gk_terminal_size(int *ret_columns, int *ret_rows)
 		*ret_columns = (int)value;
 }
 
-/* How long a signal waits for the reader of a frame that has begun. */
+/*
+ * How long to wait, after a signal, for the reader of a frame that is half
+ * written.
+ */
 #define GRACE_MS 500
 
-/* Nobody wants half a line: what has begun is ended while somebody reads. */
+/*
+ * A partial line is useless to a reader, so a frame that was begun is finished
+ * as long as somebody reads.
+ */
 static bool worth_ending(size_t done)
 {
 	struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
@@ -65,9 +72,10 @@ static bool worth_ending(size_t done)
 }
 
 /*
- * One piece, as much as a pipe that polls writable takes without blocking: a
- * blocked write() that a signal ends half-way looks like any short write, and
- * the signal would be missed. 0, or the errno value.
+ * Writes one piece, small enough that a writable pipe takes it without
+ * blocking. If a signal interrupted a blocked write() half-way, the result
+ * would look like a short write, and the signal would be missed. Returns 0 or
+ * an errno value.
  */
 static int write_piece(const struct gk_buf *buf, size_t *done)
 {

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * output.h - standard output of a verb: whole frames, colours or not, and
- * what happens when nobody reads any more.
+ * output.h - writes a verb's frames to standard output, with or without
+ * colours, and handles a reader that goes away.
  */
 #ifndef GK_CLI_OUTPUT_H
 #define GK_CLI_OUTPUT_H
@@ -10,26 +11,30 @@
 enum gk_color_choice { GK_COLOR_AUTO, GK_COLOR_ALWAYS, GK_COLOR_NEVER };
 
 /*
- * Whether stdout gets colours: the choice on the command line, then NO_COLOR,
- * CLICOLOR_FORCE and FORCE_COLOR, then whether it is a terminal.
+ * Whether to use colours on stdout. The first of these that is set decides: the
+ * option on the command line, NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR. Otherwise,
+ * whether stdout is a terminal.
  */
 bool gk_use_color(enum gk_color_choice choice);
 
-/* Whether the locale is not UTF-8, so that only ASCII may be printed. */
+/* Whether only ASCII may be printed because the locale is not UTF-8. */
 bool gk_use_ascii(void);
 
-/* Size of the terminal; COLUMNS wins; 80 and 24 when there is none. */
+/*
+ * Returns the size of the terminal, or 80 by 24 if stdout is none. COLUMNS
+ * overrides the width.
+ */
 void gk_terminal_size(int *ret_columns, int *ret_rows);
 
 enum gk_output {
 	GK_OUTPUT_OK,
-	GK_OUTPUT_ENDED,  /* the reader went away, or a signal came */
+	GK_OUTPUT_ENDED,  /* the reader went away, or a signal arrived */
 	GK_OUTPUT_FAILED, /* a message is on stderr */
 };
 
 /*
- * Writes a buffer to stdout, whole even when a signal comes meanwhile, unless
- * nobody reads any more. SIGPIPE must be ignored.
+ * Writes a whole buffer to stdout, even if a signal arrives meanwhile, unless
+ * nobody reads it. SIGPIPE must be ignored.
  */
 enum gk_output gk_write_out(const struct gk_buf *buf, const char *verb);
 

@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * screen.c - draws frames over each other on a terminal, and gives the terminal
- * back.
+ * screen.c - draws frames over each other on a terminal, and restores the
+ * terminal afterwards.
  */
 #include "cli/screen.h"
+#include "base/assert.h"
 #include "cli/output.h"
 
 #include <pthread.h>
@@ -26,14 +28,16 @@ static void put_sequence(const char *sequence)
 	(void)!write(STDOUT_FILENO, sequence, strlen(sequence));
 }
 
-/* The handler is gone by now, so that the signal ends the process. */
+/* SA_RESETHAND has removed the handler, so raise() ends the process. */
 static void on_ending(int number)
 {
 	put_sequence(SCREEN_OFF);
 	raise(number);
 }
 
-/* Stops here, until SIGCONT; the next frame fills the screen again. */
+/*
+ * Stops the process until SIGCONT. The next frame then draws the screen again.
+ */
 static void on_stop(int number)
 {
 	struct sigaction stop = {.sa_handler = SIG_DFL}, mine;
@@ -52,8 +56,12 @@ static void on_stop(int number)
 	errno = keep;
 }
 
-/* A signal that is ignored (nohup) or handled by others stays so. */
-static void swap(int number, void (*from)(int), void (*to)(int), int flags)
+/*
+ * Installs the handler only for signals that are neither ignored (as by nohup)
+ * nor handled by others.
+ */
+static void swap_handler(int number, void (*from)(int), void (*to)(int),
+			 int flags)
 {
 	struct sigaction now, next = {.sa_handler = to, .sa_flags = flags};
 
@@ -70,9 +78,10 @@ bool gk_screen_possible(void)
 
 void gk_screen_on(void)
 {
+	GK_ASSERT(!taken);
 	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-		swap(endings[i], SIG_DFL, on_ending, (int)SA_RESETHAND);
-	swap(SIGTSTP, SIG_DFL, on_stop, SA_RESTART);
+		swap_handler(endings[i], SIG_DFL, on_ending, (int)SA_RESETHAND);
+	swap_handler(SIGTSTP, SIG_DFL, on_stop, SA_RESTART);
 	put_sequence(SCREEN_ON);
 	taken = true;
 }
@@ -84,8 +93,8 @@ void gk_screen_off(void)
 	taken = false;
 	put_sequence(SCREEN_OFF);
 	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-		swap(endings[i], on_ending, SIG_DFL, 0);
-	swap(SIGTSTP, on_stop, SIG_DFL, 0);
+		swap_handler(endings[i], on_ending, SIG_DFL, 0);
+	swap_handler(SIGTSTP, on_stop, SIG_DFL, 0);
 }
 
 void gk_screen_frame(struct gk_buf *out, const struct gk_buf *text)

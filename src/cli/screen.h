@@ -1,27 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * screen.h - a terminal as one page that every frame is drawn over, given
- * back whatever ends or stops the command.
+ * screen.h - draws each frame over the whole terminal, and restores the
+ * terminal when the command ends or is stopped, in whatever way.
  */
 #ifndef GK_CLI_SCREEN_H
 #define GK_CLI_SCREEN_H
 
 #include "base/str.h"
 
-/* Whether stdout is a terminal that can do it. */
+/* Whether stdout is a terminal that can show frames. */
 bool gk_screen_possible(void);
 
 /*
- * Takes the screen. Until gk_screen_off() a stop (Ctrl-Z) gives the terminal
- * back for its time, and the signals that end a command give it back first.
- * SIGINT and SIGTERM are the caller's business. Once a process at a time.
+ * Takes over the terminal. Until gk_screen_off(), Ctrl-Z restores the terminal
+ * while the command is stopped, and signals that end the command restore it
+ * first. The caller handles SIGINT and SIGTERM. A process can do this only once
+ * at a time.
  */
 void gk_screen_on(void);
 
-/* Gives the screen back; allowed when it was not taken. Call it before a
- * message: what is written while it is taken is not seen afterwards. */
+/*
+ * Restores the terminal, if it was taken over. Call this before printing a
+ * message: text written before would disappear.
+ */
 void gk_screen_off(void);
 
-/* Adds a text as a frame: from the top, no more lines than the screen has. */
+/* Adds a text as a frame, drawn from the top and cut to the screen's height. */
 void gk_screen_frame(struct gk_buf *out, const struct gk_buf *text);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timings_opt.c - parses the options for timings, and prints the report at the
  * end.
@@ -43,8 +44,8 @@ static error_t parse_timings_option(int key, char *arg,
 	case KEY_SORT:
 		if (strcmp(arg, "self") && strcmp(arg, "cumulative"))
 			argp_error(state,
-				   "--timings-sort is self or "
-				   "cumulative, not '%s'",
+				   "--timings-sort must be self or cumulative, "
+				   "not '%s'",
 				   arg);
 		opt->sort =
 		    *arg == 's' ? GK_TIMINGS_SELF : GK_TIMINGS_CUMULATIVE;
@@ -76,7 +77,7 @@ static void add_trace(struct gk_buf *out)
 }
 
 /* A device, a pipe or a link must not be replaced by a file. */
-static bool replaceable(const char *path)
+static bool is_replaceable(const char *path)
 {
 	struct stat st;
 
@@ -88,7 +89,7 @@ static int write_file(const char *path, const struct gk_buf *text)
 	size_t written;
 	FILE *file;
 
-	if (replaceable(path))
+	if (is_replaceable(path))
 		return gk_write_atomic(path, text->data, text->len, 0644);
 	file = fopen(path, "we");
 	if (!file)

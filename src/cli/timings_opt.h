@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timings_opt.h - --timings and --timings-sort, for every verb that reads a
  * machine: an argp child, and the report at the end.
@@ -11,19 +12,19 @@
 
 struct gk_timings_opt {
 	bool wanted;
-	const char *file; /* NULL: a table on stderr */
+	const char *file; /* NULL: print a table to stderr */
 	enum gk_timings_sort sort;
 };
 
 /*
- * A child parser whose input is a struct gk_timings_opt. Tracing starts as
- * soon as the option is seen.
+ * An argp child whose input is a struct gk_timings_opt. Tracing starts when the
+ * option is parsed.
  */
 extern const struct argp gk_timings_argp;
 
 /*
- * Prints the table to stderr, or writes the trace. Does nothing when it was
- * not asked for. 0 or a gk_exit, after a message.
+ * Prints the table to stderr or writes the trace, if the user requested it.
+ * Returns 0, or a gk_exit after a message.
  */
 int gk_timings_report(const struct gk_timings_opt *opt);
 

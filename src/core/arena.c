@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* arena.c - allocates from chained blocks that are freed together. */
 #include "core/arena.h"
 

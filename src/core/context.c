@@ -1,22 +1,27 @@
-/* context.c - opening, closing, one snapshot. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* context.c - opens and closes contexts. */
 #include "core/context.h"
 
 #include "base/err.h"
+#include "core/driver/opening.h"
 
 #include <stdlib.h>
 
-#define TIMEOUT_NS GK_NS_PER_S
-#define GPUS_MAX   1024
+#define GPUS_MAX 1024
+
+/* The driver may need to be loaded first. */
+#define START_NS (10 * GK_NS_PER_S)
 
 /* The gk_with bits that need gk_nvml_more(). */
 #define WITH_MORE (GK_WITH_DETAIL | GK_WITH_TOPOLOGY | GK_WITH_EVENTS)
 
-/* For the calls under way when the end comes: with less, a thread that waits
- * for the processor were taken for a GPU that hangs. It is enough where one is
- * known to hang, since that has made a snapshot wait already. */
+/* The minimum time for which gk_close() waits for calls in progress. In a
+ * shorter time, a thread that waits for a processor would be mistaken for a
+ * hung GPU. If a GPU is known to hang, gk_close() waits no longer than this,
+ * because a snapshot has already waited for the GPU. */
 #define GRACE_NS (200 * GK_NS_PER_MS)
 
-/* Opens what all workers share: topology and events. */
+/* Opens what all GPUs share: the topology and the events. */
 static int open_shared(struct gk *gk, unsigned count)
 {
 	if (gk->with & GK_WITH_TOPOLOGY)
@@ -34,7 +39,8 @@ static int join_workers(struct gk *gk)
 
 	if (gk->gpu_count < 2)
 		return 0;
-	r = gk_sweep_new(gk->workers, gk->gpu_count, &gk->sweep);
+	r = gk_sweep_new(gk->workers, gk->gpu_count, gk_worker_sweep,
+			 &gk->sweep);
 	for (size_t i = 0; !r && i < gk->gpu_count; i++)
 		gk_worker_share(gk->workers[i], gk->sweep);
 	return r;
@@ -51,6 +57,8 @@ static int start_workers(struct gk *gk, unsigned count)
 	gk->workers = calloc(count + 1, sizeof *gk->workers);
 	gk->stale = calloc(count + 1, sizeof *gk->stale);
 	gk->live = gk_live_new(count);
+	if (!r)
+		r = gk_asks_new(count, &gk->asks);
 	if (r || !gk->workers || !gk->stale || !gk->live)
 		return r ? r : GK_ERR_NOMEM;
 	options.events = gk->events;
@@ -64,18 +72,6 @@ static int start_workers(struct gk *gk, unsigned count)
 	return join_workers(gk);
 }
 
-static int list_gpus(struct gk *gk, int *ret_nvml)
-{
-	unsigned count = 0;
-	nvmlReturn_t r = GK_NVML_CALL(gk->nvml, nvmlDeviceGetCount_v2, &count);
-
-	if (r) {
-		*ret_nvml = (int)r;
-		return GK_ERR_DRIVER;
-	}
-	return count > GPUS_MAX ? GK_ERR_TOO_MANY : start_workers(gk, count);
-}
-
 static bool has_long_period(const struct gk_options *options)
 {
 	for (int t = 0; t < GK_TIER_COUNT; t++)
@@ -86,8 +82,15 @@ static bool has_long_period(const struct gk_options *options)
 
 int gk_open(const struct gk_options *options, int *ret_nvml, struct gk **ret_gk)
 {
+	return gk_open_within(options, START_NS, ret_nvml, ret_gk);
+}
+
+int gk_open_within(const struct gk_options *options, uint64_t timeout_ns,
+		   int *ret_nvml, struct gk **ret_gk)
+{
 	static const struct gk_options standard = {.proc_fd = -1};
 	struct gk *gk;
+	unsigned count = 0;
 	int nvml = 0, r;
 
 	if (!options)
@@ -102,19 +105,21 @@ int gk_open(const struct gk_options *options, int *ret_nvml, struct gk **ret_gk)
 	gk->choosy = options->only;
 	if (options->only)
 		gk->only = *options->only;
-	gk->timeout_ns = options->timeout_ns ? options->timeout_ns : TIMEOUT_NS;
+	gk_set_timeout(gk, options->timeout_ns);
 	for (int t = 0; t < GK_TIER_COUNT; t++)
 		gk->period_ns[t] = options->period_ns[t];
 	r = gk_procfs_open(options->proc_fd, &gk->procfs);
 	if (!r)
-		r = gk_nvml_open(options->nvml_path, &nvml, &gk->nvml);
+		r = gk_opening(options->nvml_path, gk_limit_timeout(timeout_ns),
+			       &nvml, &count, &gk->nvml);
 	if (!r && gk->with & WITH_MORE)
 		gk_nvml_more(gk->nvml);
 	if (!r)
-		r = list_gpus(gk, &nvml);
+		r = count > GPUS_MAX ? GK_ERR_TOO_MANY
+				     : start_workers(gk, count);
 	if (r) {
 		gk_close(gk);
-		if (ret_nvml && r == GK_ERR_DRIVER)
+		if (ret_nvml && nvml)
 			*ret_nvml = nvml;
 		return r;
 	}
@@ -122,16 +127,28 @@ int gk_open(const struct gk_options *options, int *ret_nvml, struct gk **ret_gk)
 	return 0;
 }
 
-/* Whether all have ended; the others go on using the driver library. */
+/* Whether a GPU did not answer in time, or has not answered for the timeout. */
+static bool is_late(const struct gk *gk)
+{
+	bool late = gk->was_late;
+
+	for (unsigned i = 0; i < gk->gpu_count; i++)
+		late |= gk_silence(gk, i) >= gk->timeout_ns;
+	return late;
+}
+
+/* Ends the threads. Returns false if some remain; they still use the library.
+ */
 static bool stop_workers(struct gk *gk)
 {
-	bool brief = gk->was_late || gk->timeout_ns < GRACE_NS;
+	bool brief = is_late(gk) || gk->timeout_ns < GRACE_NS;
 	uint64_t until = gk_mono_ns() + (brief ? GRACE_NS : gk->timeout_ns);
 	bool swept, all;
 
 	for (size_t i = 0; i < gk->gpu_count; i++)
 		gk_worker_end(gk->workers[i]);
-	all = swept = !gk->sweep || gk_sweep_stop(gk->sweep, until);
+	swept = !gk->sweep || gk_sweep_stop(gk->sweep, until);
+	all = gk_asks_stop(gk->asks, until) && swept;
 	for (size_t i = 0; i < gk->gpu_count; i++) {
 		bool ended = gk_worker_stop(gk->workers[i], until);
 
@@ -151,17 +168,18 @@ int gk_close(struct gk *gk)
 	all = stop_workers(gk);
 	gk_events_close(gk->events);
 	gk_places_unref(gk->places);
-	gk_live_free(gk->live, (unsigned)gk->gpu_count);
 	if (all && gk->nvml)
 		gk_nvml_close(gk->nvml);
 	gk_watch_close(gk);
 	gk_procfs_close(gk->procfs);
-	if (all) { /* who is left behind uses them */
+	free(gk->stale);
+	if (all) { /* otherwise threads still use these */
 		gk_sweep_free(gk->sweep);
 		free(gk->workers);
+		gk_live_free(gk->live, gk->gpu_count);
+		gk_asks_free(gk->asks);
+		free(gk);
 	}
-	free(gk->stale);
-	free(gk);
 	return all ? 0 : GK_ERR_TIMEOUT;
 }
 
@@ -171,60 +189,7 @@ void gk_read_of_processes(struct gk *gk, unsigned with)
 	gk->with |= with & GK_WITH_PROCESS_ALL;
 }
 
-static unsigned tiers_wanted(const struct gk *gk)
+void gk_heed(struct gk *gk, gk_silence_of *others)
 {
-	unsigned tiers = 1U << GK_TIER_FAST | 1U << GK_TIER_MEDIUM;
-
-	if (!(gk->with & GK_WITHOUT_SLOW))
-		tiers |= 1U << GK_TIER_SLOW;
-	if (gk->with & GK_WITH_PCIE)
-		tiers |= 1U << GK_TIER_ASKED;
-	if (gk->with & GK_WITH_DETAIL)
-		tiers |= 1U << GK_TIER_DETAIL;
-	return tiers;
-}
-
-int gk_ask_all(struct gk *gk)
-{
-	for (size_t i = 0; i < gk->gpu_count; i++) {
-		int r = gk_worker_ask(gk->workers[i], tiers_wanted(gk));
-
-		if (r)
-			return r;
-	}
-	return 0;
-}
-
-int gk_read_once(struct gk *gk, bool *late)
-{
-	uint64_t until = gk_mono_ns() + gk->timeout_ns;
-	struct gk_span span;
-	int r;
-
-	gk_span_begin(&span, "wait for the GPUs");
-	r = gk_ask_all(gk);
-	/* A sweep is through when the last one is. */
-	for (size_t i = gk->gpu_count; !r && i-- > 0;) {
-		bool idle = gk_worker_wait(gk->workers[i], until);
-
-		gk->was_late |= !idle;
-		if (late)
-			late[i] = !idle;
-	}
-	gk_span_end(&span);
-	return r;
-}
-
-int gk_snapshot_take(struct gk *gk, struct gk_snapshot **ret_snap)
-{
-	bool *late = calloc(gk->gpu_count + 1, sizeof *late);
-	int r;
-
-	if (!late)
-		return GK_ERR_NOMEM;
-	r = gk_read_once(gk, late);
-	if (!r)
-		r = gk_compose(gk, late, ret_snap);
-	free(late);
-	return r;
+	gk->others = others;
 }

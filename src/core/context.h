@@ -1,66 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * context.h - what a struct gk is made of.
+ * context.h - the members of struct gk, and helpers of the files that use it.
  */
 #ifndef GK_CORE_CONTEXT_H
 #define GK_CORE_CONTEXT_H
 
-#include "core/events.h"
-#include "core/host.h"
-#include "core/live.h"
-#include "core/places.h"
-#include "core/procfs.h"
-#include "core/sweep.h"
-#include "core/worker.h"
+#include "core/driver/events.h"
+#include "core/read/host.h"
+#include "core/driver/live.h"
+#include "core/read/places.h"
+#include "core/read/procfs.h"
+#include "core/driver/sweep.h"
+#include "core/driver/worker.h"
 
-/* Longer periods leave no room to count with: 9 years. */
+/*
+ * The longest period, 9 years. The sum of a few such periods does not overflow.
+ */
 #define GK_PERIOD_MAX_NS (UINT64_MAX / 64)
+
+/* Returns for how many ns a GPU has kept any context of the process waiting. */
+typedef uint64_t gk_silence_of(unsigned index);
 
 struct gk {
 	struct gk_nvml *nvml;
 	struct gk_worker **workers;
-	struct gk_sweep *sweep; /* NULL: of one GPU there is none */
+	struct gk_sweep *sweep; /* NULL with a single GPU */
 	size_t gpu_count;
-	struct gk_live *live;     /* of each GPU */
+	struct gk_live *live; /* state of direct questions, by GPU */
+	struct gk_asks *asks;
 	struct gk_events *events; /* NULL without GK_WITH_EVENTS */
 	struct gk_places *places; /* NULL without GK_WITH_TOPOLOGY */
 	struct gk_procfs *procfs;
 	struct gk_host_before host_before;
 	unsigned with;
-	bool choosy; /* reads only the metrics of only */
+	bool choosy; /* read only the metrics in `only` */
 	struct gk_metric_set only;
-	uint64_t timeout_ns;
-	bool was_late;                     /* a GPU did not answer in time */
-	bool *stale;                       /* each GPU, in the last snapshot */
-	uint64_t period_ns[GK_TIER_COUNT]; /* as asked for by options */
-	/* The state of gk_watch; without it the descriptors are -1. */
-	int watch;         /* an epoll of the two below */
-	int timer, news;   /* frames; first readings, until the first frame */
-	uint64_t frame_ns; /* the period */
-	uint64_t begun_ns; /* by gk_watch_begin(), else 0 */
+	_Atomic uint64_t timeout_ns;
+	gk_silence_of *others; /* NULL: there are no other contexts */
+	bool was_late;         /* a GPU did not answer in time */
+	bool *stale;           /* whether a GPU was late in the last snapshot */
+	uint64_t period_ns[GK_TIER_COUNT]; /* periods set by the options */
+	/* The state of gk_watch_*(); the descriptors are -1 unless watching. */
+	int watch;            /* an epoll of the two below */
+	int timer, news;      /* timer: for frames; news: for first values */
+	uint64_t frame_ns;    /* the period */
+	uint64_t begun_ns;    /* when gk_watch_begin() was called, or 0 */
 	uint64_t frame_at_ns; /* when the last frame was made; 0: none yet */
-	/* Since when GPUs are read as they are to be: again after the process
-	 * was stopped, or by another period. 0: always. */
+	/* When readings resumed after the process was stopped or the period
+	 * changed; 0: never. */
 	uint64_t resumed_ns;
 };
 
 /*
- * Has all GPUs read once and waits, at most timeout_ns. late[i] becomes
- * whether GPU i has not answered by then; NULL: not asked for. 0 or a gk_err.
+ * Reads all GPUs once. Waits at most timeout_ns, and not for a GPU that has
+ * already been silent for that long. Sets late[i] to whether GPU i has not
+ * answered in time; late may be NULL. Returns 0 or a gk_err.
  */
-int gk_read_once(struct gk *gk, bool *late);
+int gk_read_once(struct gk *gk, uint64_t timeout_ns, bool *late);
 
-/* Has all GPUs read once, without waiting. 0 or a gk_err. */
+/* Bounds an infinite timeout to 146 years, so that no sum overflows. */
+static inline uint64_t gk_limit_timeout(uint64_t timeout_ns)
+{
+	return timeout_ns < UINT64_MAX / 4 ? timeout_ns : UINT64_MAX / 4;
+}
+
+/* Whether a silence counts as the whole timeout. An eighth is subtracted,
+ * because the caller may have begun to wait a little before the GPU was asked.
+ */
+static inline bool gk_is_long(uint64_t silence_ns, uint64_t timeout_ns)
+{
+	return silence_ns >= timeout_ns - timeout_ns / 8;
+}
+
+/*
+ * For a program with several contexts; call it right after gk_open(). If a GPU
+ * has kept one of the contexts waiting for longer than a caller's timeout, the
+ * GPU is then neither asked nor waited for.
+ */
+void gk_heed(struct gk *gk, gk_silence_of *others);
+
+/* Whether a GPU has kept another context waiting for timeout_ns. */
+bool gk_is_known_late(const struct gk *gk, size_t index, uint64_t timeout_ns);
+
+/* Starts one reading of all GPUs, without waiting. 0 or a gk_err. */
 int gk_ask_all(struct gk *gk);
 
-/* How old values may be, while watching, until their GPU is late. */
+/* While watching: the age of its values at which a GPU counts as late. */
 uint64_t gk_patience(const struct gk *gk);
 
-/* Closes what watching has opened. */
+/* The period at which a tier is read while watching; 0: only on request. */
+uint64_t gk_period_of(const struct gk *gk, enum gk_tier tier);
+
+/* Closes the descriptors of watching. */
 void gk_watch_close(struct gk *gk);
 
 /*
- * Makes a snapshot of what the workers have published. late[i] says that GPU
- * i has not answered in time; NULL: judge by the age of its values.
+ * Makes a snapshot of the values that the workers have published. late[i]:
+ * whether GPU i has not answered in time. If late is NULL, the age of a GPU's
+ * values decides.
  */
 int gk_compose(struct gk *gk, const bool *late, struct gk_snapshot **ret_snap);
 

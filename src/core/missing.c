@@ -1,16 +1,17 @@
-/* missing.c - lists the wanted NVML functions that a driver does not have. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* missing.c - lists the NVML functions used here that a driver lacks. */
 #include "core/context.h"
 #include "base/array.h"
 
 #include <string.h>
 
-/* Looked for to know how a driver lays out its lists, never called. */
+/* Never called; their presence shows how a driver lays out process lists. */
 static const char *const signs[] = {
     "nvmlDeviceGetConfComputeMemSizeInfo",
     "nvmlDeviceGetRunningProcessDetailList",
 };
 
-/* Functions of two names. */
+/* Functions that have two names. */
 static const char *const same[][2] = {
     {"nvmlDeviceGetCurrentClocksEventReasons",
      "nvmlDeviceGetCurrentClocksThrottleReasons"},
@@ -28,19 +29,20 @@ static bool is_sign(const char *name)
 }
 
 /* The length of a name without its version, "_v2". */
-static size_t stem(const char *name)
+static size_t stem_length(const char *name)
 {
 	return strcspn(name, "_");
 }
 
-/* Whether one function may stand in for another. */
+/* Whether two functions are versions or names of the same function. */
 static bool are_alike(const char *a, const char *b)
 {
 	for (size_t i = 0; i < COUNT(same); i++)
 		if ((!strcmp(a, same[i][0]) && !strcmp(b, same[i][1])) ||
 		    (!strcmp(a, same[i][1]) && !strcmp(b, same[i][0])))
 			return true;
-	return stem(a) == stem(b) && !strncmp(a, b, stem(a));
+	return stem_length(a) == stem_length(b) &&
+	       !strncmp(a, b, stem_length(a));
 }
 
 static bool function_is_there(const struct gk_nvml *nvml, size_t i)
@@ -52,7 +54,16 @@ static bool function_is_there(const struct gk_nvml *nvml, size_t i)
 	return address != NULL;
 }
 
-/* Neither it nor another of its kind is there; of those the first counts. */
+static bool is_newer(size_t i, size_t than)
+{
+	unsigned since = gk_nvml_symbols[i].since;
+	unsigned then = gk_nvml_symbols[than].since;
+
+	return since != then ? since > then : i > than;
+}
+
+/* Whether the driver lacks function i and all its other versions and names.
+ * True only for the newest of them. */
 static bool is_missing(const struct gk_nvml *nvml, size_t i)
 {
 	const char *name = gk_nvml_symbols[i].name;
@@ -62,7 +73,7 @@ static bool is_missing(const struct gk_nvml *nvml, size_t i)
 		return false;
 	for (size_t k = 0; k < GK_NVML_SYMBOLS; k++)
 		if (are_alike(gk_nvml_symbols[k].name, name) &&
-		    (function_is_there(nvml, k) || k < i))
+		    (function_is_there(nvml, k) || is_newer(k, i)))
 			return false;
 	return true;
 }

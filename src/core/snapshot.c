@@ -1,17 +1,24 @@
-/* snapshot.c - putting together what workers and /proc tell. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* snapshot.c - makes snapshots from the readings of workers and /proc. */
 #include "core/snapshot.h"
 
 #include "core/context.h"
-#include "core/detail_lists.h"
+#include "core/read/detail_lists.h"
+#include "core/read/gate.h"
 
+#include "base/assert.h"
 #include "base/str.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A snapshot and what holds its strings, freed together. */
+/* How long a value that was read on request counts as current. */
+#define KEPT_NS (3 * GK_NS_PER_S)
+
+/* A snapshot and the arena of its strings, freed together. */
 struct whole {
-	struct gk_snapshot snap; /* first: the address that callers have */
+	/* Must be first, as callers have its address. */
+	struct gk_snapshot snap;
 	struct gk_arena arena;
 };
 
@@ -41,25 +48,18 @@ void gk_snapshot_free(struct gk_snapshot *snap)
 uint64_t gk_device_age(const struct gk_snapshot *snap,
 		       const struct gk_device *device, enum gk_tier tier)
 {
-	uint64_t read = device->read_ns[tier];
+	uint64_t read =
+	    (unsigned)tier < GK_TIER_COUNT ? device->read_ns[tier] : 0;
 
 	if (!read)
 		return UINT64_MAX;
 	return snap->mono_ns > read ? snap->mono_ns - read : 0;
 }
 
-uint64_t gk_patience(const struct gk *gk)
-{
-	uint64_t period = gk->period_ns[GK_TIER_FAST];
-	uint64_t two = 2 * (period > gk->frame_ns ? period : gk->frame_ns);
-
-	return two > gk->timeout_ns ? two : gk->timeout_ns;
-}
-
-/* While watching, a GPU is late when its values are older than two periods; a
- * call has its time. Readings that nobody could make until a moment are due
- * from then on. */
-static bool overdue(const struct gk *gk, const struct gk_device *dev)
+/* Whether a GPU is late while watching: its values are older than gk_patience()
+ * allows. For a GPU without values the limit is the timeout. Time during which
+ * the process was stopped does not count. */
+static bool is_overdue(const struct gk *gk, const struct gk_device *dev)
 {
 	uint64_t read = dev->read_ns[GK_TIER_FAST], now = gk_mono_ns();
 	uint64_t patience = gk_patience(gk);
@@ -85,6 +85,25 @@ static void mark_late(const struct gk *gk, struct gk_device *dev)
 	if (dev->processes_why == GK_ABSENT_NOT_READ &&
 	    !(gk->with & GK_WITHOUT_PROCESSES))
 		dev->processes_why = GK_ABSENT_TIMEOUT;
+}
+
+/* Drops values of a tier that is no longer read, except facts about the device,
+ * which never change. */
+static void drop_old(const struct gk *gk, uint64_t now_ns, enum gk_tier tier,
+		     struct gk_device *dev)
+{
+	uint64_t period = gk->frame_ns ? gk_period_of(gk, tier) : 0;
+	uint64_t kept =
+	    KEPT_NS + 2 * (period > gk->frame_ns ? period : gk->frame_ns);
+
+	if (!dev->read_ns[tier] || now_ns < dev->read_ns[tier] + kept)
+		return;
+	for (int i = 0; i < GK_M_COUNT; i++)
+		if (gk_metrics[i].tier == tier &&
+		    gk_metrics[i].kind != GK_KIND_STATE &&
+		    dev->m[i].why == GK_PRESENT)
+			dev->m[i] =
+			    (struct gk_value){.why = GK_ABSENT_NOT_READ};
 }
 
 static int grow_snapshot(struct gk_snapshot *snap,
@@ -114,15 +133,21 @@ static void copy_device(const struct gk *gk, struct gk_snapshot *snap,
 	*to = *dev;
 	to->process_count = 0;
 	to->parent = snap->device_count == gpu ? -1 : (int)gpu;
-	if (late)
+	if (late) {
 		mark_late(gk, to);
+	} else {
+		drop_old(gk, snap->mono_ns, GK_TIER_ASKED, to);
+		drop_old(gk, snap->mono_ns, GK_TIER_DETAIL, to);
+	}
 	snap->device_count++;
 }
 
 void gk_snapshot_count(struct gk_snapshot *snap, unsigned device)
 {
-	struct gk_device *d = &snap->devices[device];
+	struct gk_device *d;
 
+	GK_ASSERT(device < snap->device_count);
+	d = &snap->devices[device];
 	d->process_count++;
 	if (d->parent >= 0)
 		snap->devices[d->parent].process_count++;
@@ -140,7 +165,7 @@ static void copy_process(struct gk_snapshot *snap,
 	gk_snapshot_count(snap, p->device);
 }
 
-/* The GPU's own; MIG devices have none. */
+/* Adds the details of a GPU; MIG devices have none. */
 static int add_detail(struct whole *whole, const struct gk_reading *reading,
 		      size_t gpu)
 {
@@ -167,7 +192,7 @@ static int add_gpu(struct gk *gk, struct whole *whole, size_t index,
 
 	if (r)
 		return r;
-	is_late = late ? late[index] : overdue(gk, &reading.devices[0]);
+	is_late = late ? late[index] : is_overdue(gk, &reading.devices[0]);
 	gk->was_late |= is_late;
 	gk->stale[index] = is_late;
 	r = grow_snapshot(snap, &reading);
@@ -178,7 +203,7 @@ static int add_gpu(struct gk *gk, struct whole *whole, size_t index,
 	if (!r)
 		r = add_detail(whole, &reading, gpu);
 	for (size_t i = gpu; !r && gk->events && i < snap->device_count; i++)
-		gk_events_get(gk->events, &snap->devices[i]);
+		r = gk_events_get(gk->events, &whole->arena, &snap->devices[i]);
 	gk_reading_free(&reading);
 	return r;
 }
@@ -199,7 +224,8 @@ static int by_device(const void *a, const void *b)
 	return (p->pid > q->pid) - (p->pid < q->pid);
 }
 
-/* Takes over what /proc said of the same process on another device. */
+/* Copies the values that come from /proc from the same process on another
+ * device. */
 static void copy_host_part(struct gk_process *to, const struct gk_process *from)
 {
 	struct gk_process whole = *from;
@@ -212,7 +238,7 @@ static void copy_host_part(struct gk_process *to, const struct gk_process *from)
 	*to = whole;
 }
 
-/* Each process is read once, on however many devices it is. */
+/* Reads each process once, even if it is on several devices. */
 static int read_processes(struct gk *gk, struct whole *whole)
 {
 	struct gk_snapshot *snap = &whole->snap;
@@ -240,6 +266,8 @@ static int read_processes(struct gk *gk, struct whole *whole)
 			gk_procfs_read(gk->procfs, gk->with, &whole->arena,
 				       sorted[i]);
 	gk_procfs_end(gk->procfs);
+	for (size_t i = 0; i < snap->process_count; i++)
+		gk_gate_process(&snap->processes[i]);
 	free(sorted);
 	return 0;
 }
@@ -263,8 +291,10 @@ static int fill_snapshot(struct gk *gk, const bool *late, struct whole *whole)
 	else
 		gk_host_read(gk_procfs_dir(gk->procfs), &gk->host_before,
 			     &snap->host);
+	gk_gate_host(&snap->host);
 	gk_span_end(&span);
-	/* Never NULL, so that loops and sorting need no special case. */
+	/* `devices` is never NULL, so that loops and sorting need no special
+	 * case. */
 	r = grow_snapshot(snap, &(struct gk_reading){0});
 	for (size_t i = 0; !r && i < gk->gpu_count; i++)
 		r = add_gpu(gk, whole, i, late);
@@ -292,4 +322,11 @@ int gk_compose(struct gk *gk, const bool *late, struct gk_snapshot **ret_snap)
 	}
 	*ret_snap = &whole->snap;
 	return 0;
+}
+
+const struct gk_link *gk_links(const struct gk_detail *detail,
+			       size_t *ret_count)
+{
+	*ret_count = detail->link_count;
+	return detail->links;
 }

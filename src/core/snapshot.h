@@ -1,6 +1,5 @@
-/*
- * snapshot.h - making a snapshot of what somebody else knows.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* snapshot.h - makes snapshots of data from elsewhere, such as another host. */
 #ifndef GK_CORE_SNAPSHOT_H
 #define GK_CORE_SNAPSHOT_H
 
@@ -8,15 +7,19 @@
 
 #include <gpukit/gpukit.h>
 
+/* Limits for a snapshot from an untrusted source. */
+#define GK_SNAPSHOT_DEVICES   1024
+#define GK_SNAPSHOT_PROCESSES 65536
+
 /*
- * An empty snapshot, to be filled and freed with gk_snapshot_free(), which
- * also frees devices and processes with free(). What else it points to is to
- * lie in the arena. 0 or GK_ERR_NOMEM.
+ * Makes an empty snapshot for the caller to fill. gk_snapshot_free() frees it,
+ * and its devices and processes with free(); all else that it points to must be
+ * in the arena. Returns 0 or GK_ERR_NOMEM.
  */
 int gk_snapshot_new(struct gk_arena **ret_arena, struct gk_snapshot **ret_snap);
 
-/* Counts a process of a device that is in the snapshot; one of a MIG device is
- * its GPU's, too. */
+/* Counts a device's process in the snapshot; a process of a MIG device also
+ * counts for its GPU. */
 void gk_snapshot_count(struct gk_snapshot *snap, unsigned device);
 
 #endif

@@ -1,6 +1,8 @@
-/* watch.c - frames at absolute deadlines, kept by a kernel timer. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* watch.c - delivers frames at absolute deadlines, by a kernel timer. */
 #include "core/context.h"
 #include "base/array.h"
+#include "core/past/past.h"
 
 #include "base/err.h"
 
@@ -10,46 +12,16 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* Values are read this much before the frame that shows them, at most. */
+/* The maximum time by which values are read before the frame that shows them.
+ */
 #define LEAD_MAX_NS (20 * GK_NS_PER_MS)
 
 /*
- * Frames between two readings, and the least time, of each tier. Processes are
- * as fresh as the GPU they run on.
+ * Schedules the tiers right before a frame. Tiers that are not read for every
+ * frame are distributed over the frames, so that not all workers call the
+ * driver at once.
  */
-static const struct {
-	uint64_t frames, least_ns;
-} tiers[GK_TIER_COUNT] = {
-    [GK_TIER_FAST] = {1, 0},
-    [GK_TIER_MEDIUM] = {1, GK_NS_PER_S},
-    [GK_TIER_SLOW] = {15, 5 * GK_NS_PER_S},
-    [GK_TIER_ASKED] = {5, GK_NS_PER_S},
-    [GK_TIER_DETAIL] = {15, 5 * GK_NS_PER_S},
-};
-
-/* Whole frames: a tier is read with those before it, by one waking. */
-static uint64_t period_of(const struct gk *gk, enum gk_tier tier)
-{
-	uint64_t frames = tiers[tier].frames;
-	uint64_t least =
-	    (tiers[tier].least_ns + gk->frame_ns - 1) / gk->frame_ns;
-
-	if (tier == GK_TIER_ASKED && !(gk->with & GK_WITH_PCIE))
-		return 0;
-	if (tier == GK_TIER_DETAIL && !(gk->with & GK_WITH_DETAIL))
-		return 0;
-	if (tier > GK_TIER_DETAIL)
-		return 0;
-	if (gk->period_ns[tier])
-		return gk->period_ns[tier];
-	return (frames > least ? frames : least) * gk->frame_ns;
-}
-
-/*
- * Everything is read right before a frame. What not every frame needs, workers
- * read before one after the other, so that not all ask the driver at once.
- */
-static void schedule(struct gk *gk, uint64_t first_frame_ns)
+static void schedule_tiers(struct gk *gk, uint64_t first_frame_ns)
 {
 	uint64_t lead = gk->frame_ns / 5;
 	uint64_t start[GK_TIER_COUNT], period[GK_TIER_COUNT];
@@ -58,7 +30,7 @@ static void schedule(struct gk *gk, uint64_t first_frame_ns)
 		lead = LEAD_MAX_NS;
 	for (size_t i = 0; i < gk->gpu_count; i++) {
 		for (int t = 0; t < GK_TIER_COUNT; t++) {
-			period[t] = period_of(gk, (enum gk_tier)t);
+			period[t] = gk_period_of(gk, (enum gk_tier)t);
 			start[t] = first_frame_ns - lead;
 			start[t] += period[t] / gk->frame_ns * i /
 				    gk->gpu_count * gk->frame_ns;
@@ -87,7 +59,8 @@ static bool await_deadline(struct gk *gk, int fd)
 	return fd >= 0 && !epoll_ctl(gk->watch, EPOLL_CTL_ADD, fd, &event);
 }
 
-/* A timer from a moment on, and how many news are there already. */
+/* Opens the timer, which first fires at first_ns, and the eventfd gk->news,
+ * whose initial count is `news`. */
 static int open_descriptors(struct gk *gk, uint64_t first_ns, unsigned news)
 {
 	struct itimerspec spec = {.it_interval = gk_timespec(gk->frame_ns),
@@ -123,18 +96,18 @@ int gk_watch_start(struct gk *gk, uint64_t period_ns)
 	int r = check_period(gk, period_ns);
 	uint64_t begin;
 
-	/* The first frame is to show something. No snapshot is made of it:
-	 * shares of CPU time since a moment ago would be noise. */
+	/* Read once, so that the first frame has values. Make no snapshot yet:
+	 * CPU shares over so short a time would be noise. */
 	if (!r)
-		r = gk_read_once(gk, NULL);
+		r = gk_read_once(gk, gk->timeout_ns, NULL);
 	if (r)
 		return r;
 	gk->frame_ns = period_ns;
-	gk->begun_ns = 0; /* who has not answered yet is late */
+	gk->begun_ns = 0; /* GPUs without an answer are late */
 	begin = gk_mono_ns();
 	r = open_descriptors(gk, begin, 0);
 	if (!r)
-		schedule(gk, begin + period_ns);
+		schedule_tiers(gk, begin + period_ns);
 	return r;
 }
 
@@ -152,10 +125,10 @@ int gk_watch_begin(struct gk *gk, uint64_t period_ns)
 	if (!r)
 		r = gk_ask_all(gk);
 	if (!r) {
-		schedule(gk, gk->begun_ns + period_ns);
+		schedule_tiers(gk, gk->begun_ns + period_ns);
 		return 0;
 	}
-	/* Who runs already must not write to what is closed. */
+	/* Running workers must not write to a closed descriptor. */
 	for (size_t i = 0; i < gk->gpu_count; i++)
 		gk_worker_tell(gk->workers[i], -1);
 	gk_watch_close(gk);
@@ -176,13 +149,14 @@ int gk_watch_period(struct gk *gk, uint64_t period_ns)
 		return gk_err_from_errno(errno);
 	gk->frame_ns = period_ns;
 	gk->resumed_ns = now;
-	schedule(gk, first);
+	schedule_tiers(gk, first);
 	return 0;
 }
 
 /* ---- frames ---- */
 
-/* Waits for either descriptor. The first frame ends the news. */
+/* Waits for the timer or the news. After the first frame, only for the
+ * timer. */
 static int await_frame(struct gk *gk, bool *ret_early)
 {
 	struct epoll_event event[2];
@@ -199,19 +173,19 @@ static int await_frame(struct gk *gk, bool *ret_early)
 	return 0;
 }
 
-/* A process that was stopped has made no readings. */
+/* Detects that the process was stopped and could not read. */
 static void notice_stop(struct gk *gk)
 {
 	uint64_t now = gk_mono_ns(), before = gk->frame_at_ns;
 
-	/* Values were read a little before the frame. */
+	/* The values were read up to this long before the frame. */
 	if (before && now - before + LEAD_MAX_NS > gk_patience(gk))
 		gk->resumed_ns = now;
 	gk->frame_at_ns = now;
 }
 
-/* A GPU that hangs is to cost the others no frame: they are read at once by
- * their own threads. */
+/* If a GPU holds up the sweep, makes the other workers read their GPUs at once,
+ * and waits a moment for them, so that they miss no frame. */
 static void catch_up(struct gk *gk)
 {
 	uint64_t until = gk_mono_ns() + LEAD_MAX_NS;
@@ -235,7 +209,7 @@ int gk_watch_next(struct gk *gk, struct gk_snapshot **ret_snap)
 	r = await_frame(gk, &early);
 	if (r)
 		return r;
-	if (early) { /* just behind the one before */
+	if (early) { /* the previous reading was a moment ago */
 		gk_procfs_forget(gk->procfs);
 		gk->host_before = (struct gk_host_before){0};
 	}
@@ -257,4 +231,18 @@ int gk_watch_ask(struct gk *gk, unsigned index, unsigned wanted)
 int gk_watch_fd(struct gk *gk)
 {
 	return gk->watch;
+}
+
+int gk_watch_ask_past(struct gk *gk, unsigned index)
+{
+	if (gk->watch < 0 || index >= gk->gpu_count)
+		return GK_ERR_INVALID;
+	gk_nvml_more(gk->nvml);
+	return gk_worker_ask(gk->workers[index], GK_ASK_PAST);
+}
+
+struct gk_past *gk_watch_take_past(struct gk *gk, unsigned index)
+{
+	return index < gk->gpu_count ? gk_worker_take_past(gk->workers[index])
+				     : NULL;
 }

@@ -1,7 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * executors.c - the threads of a device: which queue is served next, who
- * sleeps and who is woken, and how it all ends with the process.
+ * executors.c - owns the executor threads of a device: decides which queue a
+ * thread serves next, when it sleeps and wakes, and how it ends with the
+ * process.
  */
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "device/queue_private.h"
@@ -16,21 +19,21 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How long one thread of the executors looks for work before it sleeps. */
+/* How long one idle thread spins before it sleeps. */
 #define SPIN_NS (20 * GK_NS_PER_US)
 
-/* Between two looks at what tasks wait for: at first, and at most. */
+/* The first and the longest interval between checks of watched tasks. */
 #define WATCH_FIRST_NS (20 * GK_NS_PER_US)
 #define WATCH_LAST_NS  GK_NS_PER_MS
 
-/* The end of the process waits so long for work that ends with it. */
+/* How long process exit waits for running tasks. */
 #define END_PATIENCE_NS (500 * GK_NS_PER_MS)
 
 struct gkf_queue_room gkf_room;
 
 static GKF_THREAD_WORD struct gkf_executor *self;
 
-static void *execute(void *argument);
+static void *run_executor(void *argument);
 
 static unsigned count_cpus(void)
 {
@@ -48,14 +51,15 @@ static unsigned count_cpus(void)
 }
 
 /*
- * As many threads as there are CPUs do what is short, and others stand beside
- * those whose tasks take long. Under the lock.
+ * Uses as many threads as there are CPUs for short tasks, plus one for each
+ * long task. The caller holds executors->lock.
  */
 static struct gkf_executor *new_executor(struct gkf_executors *executors)
 {
 	unsigned cpus = count_cpus(),
 		 threads = atomic_load(&executors->threads);
 
+	GK_ASSERT(gk_lock_held(&executors->lock));
 	if (threads - executors->in_long >= (cpus < 2 ? 2 : cpus))
 		return NULL;
 	for (unsigned i = 0; i < GKF_EXECUTORS_MAX; i++) {
@@ -71,7 +75,7 @@ static struct gkf_executor *new_executor(struct gkf_executors *executors)
 	return NULL;
 }
 
-/* Waiters look again whether there is a thread that does the work. */
+/* Makes waiting threads check again whether any executor exists. */
 static void wake_all_waiters(void)
 {
 	struct gkf_queue *queue;
@@ -82,7 +86,7 @@ static void wake_all_waiters(void)
 	pthread_mutex_unlock(&gkf_room.lock);
 }
 
-/* Without the lock. */
+/* The caller holds no lock. */
 static void start_executor(struct gkf_executor *e)
 {
 	struct gkf_executors *executors = e->executors;
@@ -90,17 +94,21 @@ static void start_executor(struct gkf_executor *e)
 	pthread_t thread;
 	int error;
 
-	/* But for SIGBUS: of a machine that is truncated nobody dies. */
+	/*
+	 * Blocks all signals except SIGBUS, which base/truncated.h handles if a
+	 * machine file is truncated.
+	 */
 	sigfillset(&all);
 	sigdelset(&all, SIGBUS);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	error = pthread_create(&thread, NULL, execute, e);
+	error = pthread_create(&thread, NULL, run_executor, e);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (!error) {
 		pthread_detach(thread);
 		return;
 	}
-	gk_log(GK_LOG_WARN, "no thread for CUDA work: %s", strerror(error));
+	gk_log(GK_LOG_WARN, "cannot start a thread for CUDA work: %s",
+	       strerror(error));
 	pthread_mutex_lock(&executors->lock);
 	atomic_fetch_sub(&executors->threads, 1);
 	atomic_store(&e->alive, false);
@@ -108,7 +116,7 @@ static void start_executor(struct gkf_executor *e)
 	wake_all_waiters();
 }
 
-/* Who is to be called once the lock is released. */
+/* The threads to wake or start after releasing the lock. */
 struct call {
 	struct gkf_executor *wake, *start;
 };
@@ -117,6 +125,7 @@ static struct call call_somebody(struct gkf_executors *executors)
 {
 	struct call call = {.wake = executors->idle};
 
+	GK_ASSERT(gk_lock_held(&executors->lock));
 	if (call.wake) {
 		executors->idle = call.wake->next;
 		atomic_store(&call.wake->woken, 1);
@@ -126,11 +135,12 @@ static struct call call_somebody(struct gkf_executors *executors)
 	return call;
 }
 
-/* Is there work that nobody is going to look at soon? */
+/* Chooses a thread if there is work that no thread will look at soon. */
 static struct call call_as_needed(struct gkf_executors *executors)
 {
 	unsigned ready = atomic_load(&executors->ready_count);
 
+	GK_ASSERT(gk_lock_held(&executors->lock));
 	if (ready > (executors->spinner ? 1 : 0) && ready > executors->quiet)
 		return call_somebody(executors);
 	if (executors->watched.first && !executors->watcher &&
@@ -221,7 +231,7 @@ bool gkf_is_executor(void)
 	return self;
 }
 
-/* Work of the same or a higher priority, and nobody free to do it. */
+/* Whether other work is ready and no thread is free to do it. */
 bool gkf_executors_pressed(struct gkf_executors *executors)
 {
 	bool pressed;
@@ -306,10 +316,10 @@ void gkf_queue_look(void)
 	}
 }
 
-/* ---- the life of a thread ---- */
+/* ---- executor threads ---- */
 
-/* One thread looks around for a while; then what comes needs no wake. */
-static void spin(struct gkf_executors *executors)
+/* One thread spins for a while, so that new work need not wake a thread. */
+static void spin_for_work(struct gkf_executors *executors)
 {
 	uint64_t end = gk_mono_ns() + SPIN_NS;
 
@@ -335,7 +345,10 @@ static void leave_idle(struct gkf_executors *executors)
 		*at = self->next;
 }
 
-/* The one that finds tasks waiting sleeps for a short time only. */
+/*
+ * Sleeps. If tasks are watched, one of the sleeping threads wakes after a short
+ * time to check them.
+ */
 static void rest_executor(struct gkf_executors *executors)
 {
 	bool watches = executors->watched.first && !executors->watcher;
@@ -360,7 +373,7 @@ static void rest_executor(struct gkf_executors *executors)
 }
 
 /* Sleeps until the process has ended. */
-static void park(struct gkf_executors *executors)
+static void park_executor(struct gkf_executors *executors)
 {
 	pthread_mutex_unlock(&executors->lock);
 	gkf_work_release(executors);
@@ -377,7 +390,7 @@ static struct gkf_queue *next_queue(struct gkf_executors *executors,
 	pthread_mutex_lock(&executors->lock);
 	for (;;) {
 		if (atomic_load(&gkf_room.ending))
-			park(executors);
+			park_executor(executors);
 		queue = take_ready(executors);
 		if (queue)
 			break;
@@ -390,7 +403,7 @@ static struct gkf_queue *next_queue(struct gkf_executors *executors,
 		if (may_spin && !executors->spinner &&
 		    !executors->watched.first) {
 			may_spin = false;
-			spin(executors);
+			spin_for_work(executors);
 		} else {
 			rest_executor(executors);
 			may_spin = true;
@@ -400,7 +413,7 @@ static struct gkf_queue *next_queue(struct gkf_executors *executors,
 	return queue;
 }
 
-static void *execute(void *argument)
+static void *run_executor(void *argument)
 {
 	struct gkf_executors *executors;
 	char name[16];
@@ -415,11 +428,13 @@ static void *execute(void *argument)
 		struct gkf_queue *queue =
 		    next_queue(executors, count_cpus() > 1);
 
-		/* Whoever ends the process says so before it looks here. */
+		/*
+		 * The exiting thread sets `ending` before it reads `working`.
+		 */
 		atomic_store(&self->working, true);
 		if (!atomic_load(&gkf_room.ending))
 			gkf_queue_serve(queue);
-		if (!self) /* its task forked: the queue is the parent's */
+		if (!self) /* this is the child of a task that forked */
 			_exit(0);
 		atomic_store(&self->working, false);
 	}
@@ -440,9 +455,12 @@ void gkf_executors_help(struct gkf_executors *executors)
 	}
 }
 
-/* ---- the end ---- */
+/* ---- process exit ---- */
 
-/* Whoever exits may hold locks, so threads give back the kept turn. */
+/*
+ * A kept turn counts as work: the exiting thread may hold locks, so an executor
+ * must give the turn back.
+ */
 static bool is_working(const struct gkf_executors *executors)
 {
 	if (!atomic_load(&executors->threads))
@@ -477,7 +495,10 @@ __attribute__((destructor)) void gkf_queue_end(void)
 	pthread_mutex_lock(&gkf_room.lock);
 	for (queue = gkf_room.queues; queue; queue = queue->next_of_all)
 		atomic_store(&queue->stop, true);
-	/* Programs of NVML alone do not pay for a look at all pools. */
+	/*
+	 * If there never was a queue, as in programs that use only NVML, there
+	 * is nothing to wait for.
+	 */
 	any = gkf_room.queues;
 	pthread_mutex_unlock(&gkf_room.lock);
 	while (any && is_any_working() && gk_mono_ns() < patience)

@@ -1,5 +1,7 @@
-/* keeper.c - the thread that keeps descriptors; see keeper.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* keeper.c - owns the thread that keeps descriptors; see keeper.h. */
 #include "device/keeper.h"
+#include "base/assert.h"
 #include "base/futex.h"
 #include "base/log.h"
 
@@ -14,7 +16,7 @@
 enum keeper_state { NOT_STARTED, STARTING, WORKS, FAILED };
 
 static struct {
-	pthread_mutex_t lock; /* of who asks */
+	pthread_mutex_t lock; /* held by the thread that makes a request */
 	_Atomic uint32_t state;
 	_Atomic pid_t process, thread;
 	_Atomic uint32_t asked, done;
@@ -22,13 +24,13 @@ static struct {
 	void *data;
 } keeper = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void tell(_Atomic uint32_t *word, uint32_t value)
+static void publish_word(_Atomic uint32_t *word, uint32_t value)
 {
 	atomic_store(word, value);
 	gk_futex_wake(GK_FUTEX_PRIVATE, word, 1);
 }
 
-/* The keeper is not long at anything: who asks looks a little first. */
+/* Requests are short, so spins a little before sleeping. */
 static void look_for_change(_Atomic uint32_t *word, uint32_t seen)
 {
 	for (int i = 0; i < LOOKS && atomic_load(word) == seen; i++)
@@ -41,25 +43,28 @@ static void await_change(_Atomic uint32_t *word, uint32_t seen)
 		gk_futex_wait(GK_FUTEX_PRIVATE, word, seen, UINT64_MAX);
 }
 
-/* It leaves the program's table of descriptors without copying any. */
-static void *keep(void *unused)
+/*
+ * The thread: gets an empty descriptor table, without copying the old one, and
+ * does what it is asked to.
+ */
+static void *run_keeper(void *unused)
 {
 	(void)unused;
 	if (close_range(0, ~0U, CLOSE_RANGE_UNSHARE)) {
-		tell(&keeper.state, FAILED);
+		publish_word(&keeper.state, FAILED);
 		return NULL;
 	}
 	atomic_store(&keeper.thread, gettid());
-	tell(&keeper.state, WORKS);
+	publish_word(&keeper.state, WORKS);
 	for (uint32_t served = 0;; served++) {
 		await_change(&keeper.asked, served);
 		keeper.what(keeper.data);
-		tell(&keeper.done, served + 1);
+		publish_word(&keeper.done, served + 1);
 	}
 	return NULL;
 }
 
-/* The lock is held. */
+/* The caller holds keeper.lock. */
 static void start_keeper(void)
 {
 	sigset_t all, old;
@@ -67,7 +72,11 @@ static void start_keeper(void)
 	pthread_t thread;
 	int error;
 
-	/* But for SIGBUS: of a machine that is truncated nobody dies. */
+	GK_ASSERT(gk_lock_held(&keeper.lock));
+	/*
+	 * Blocks all signals except SIGBUS, which base/truncated.h handles if a
+	 * machine file is truncated.
+	 */
 	sigfillset(&all);
 	sigdelset(&all, SIGBUS);
 	pthread_attr_init(&attr);
@@ -75,7 +84,7 @@ static void start_keeper(void)
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	atomic_store(&keeper.state, STARTING);
-	error = pthread_create(&thread, &attr, keep, NULL);
+	error = pthread_create(&thread, &attr, run_keeper, NULL);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attr);
 	if (error)
@@ -91,7 +100,7 @@ static void begin_anew(void)
 	atomic_store(&keeper.done, 0);
 }
 
-/* After fork() a child has none, and begins anew. */
+/* The child of a fork() has no keeper thread and starts its own. */
 static void leave_to_parent(void)
 {
 	pid_t self = getpid(), before = atomic_load(&keeper.process);
@@ -111,14 +120,15 @@ void keeper_start(void)
 	pthread_mutex_unlock(&keeper.lock);
 }
 
-/* The lock is held. */
+/* The caller holds keeper.lock. */
 static void ask_keeper(void (*what)(void *data), void *data)
 {
 	uint32_t done = atomic_load(&keeper.done);
 
+	GK_ASSERT(gk_lock_held(&keeper.lock));
 	keeper.what = what;
 	keeper.data = data;
-	tell(&keeper.asked, done + 1);
+	publish_word(&keeper.asked, done + 1);
 	look_for_change(&keeper.done, done);
 	await_change(&keeper.done, done);
 }
@@ -127,6 +137,7 @@ bool keeper_do(void (*what)(void *data), void *data)
 {
 	bool works;
 
+	GK_ASSERT(what != NULL);
 	keeper_start();
 	pthread_mutex_lock(&keeper.lock);
 	look_for_change(&keeper.state, STARTING);
@@ -137,8 +148,8 @@ bool keeper_do(void (*what)(void *data), void *data)
 	pthread_mutex_unlock(&keeper.lock);
 	if (!works)
 		gk_log(GK_LOG_INFO, "memory cannot be shared with other "
-				    "processes: no thread has its own "
-				    "descriptors");
+				    "processes: no thread can have its "
+				    "own descriptors");
 	return works;
 }
 

@@ -1,4 +1,8 @@
-/* mem_pool.c - pieces of memory out of an arena's blocks: who has them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mem_pool.c - allocates and frees pieces in the blocks of an arena, for pools.
+ */
+#include "base/assert.h"
 #include "base/err.h"
 #include "device/share_file.h"
 #include "device/space_arena.h"
@@ -16,14 +20,6 @@ static void raise_to(uint64_t *high, uint64_t value)
 {
 	if (*high < value)
 		*high = value;
-}
-
-void pool_init(struct gkf_mem_pool *pool, struct arena *arena)
-{
-	pool->arena = arena;
-	pool->small.page = arena->note;
-	pool->small.units = UINT32_MAX;
-	pool->small.apart = BLOCK_UNITS;
 }
 
 /* ---- blocks ---- */
@@ -48,13 +44,15 @@ static int take_blocks(struct gkf_mem_pool *pool, uint32_t n, uint32_t align,
 }
 
 /*
- * The host gets memory back at once when it is much, or when enough is kept
- * already. Nobody else can have it meanwhile, so others need not wait.
+ * Returns the pages of freed blocks to the host, if they are many or the arena
+ * keeps enough already. The blocks are still marked as used, so the lock can be
+ * released meanwhile.
  */
 static void drop_pages(struct arena *a, uint32_t block, uint32_t n)
 {
 	uint64_t bytes = n * BLOCK_SIZE;
 
+	GK_ASSERT(gk_lock_held(&a->lock));
 	if (bytes < KEPT_PIECE && a->kept + bytes <= KEPT_MAX) {
 		a->kept += bytes;
 		return;
@@ -102,7 +100,7 @@ static uint32_t new_shared(struct arena *a)
 	return number;
 }
 
-/* One more block for the small pieces of a pool. */
+/* Adds a block for the small pieces of a pool. */
 static int share_block(struct gkf_mem_pool *pool)
 {
 	struct arena *a = pool->arena;
@@ -170,7 +168,7 @@ static int alloc_small(struct gkf_mem_pool *pool, struct piece_words *words,
 	return 0;
 }
 
-/* A shared block without pieces is nobody's. */
+/* Frees a small piece, and its block if that contains no other piece. */
 static void free_small(struct arena *a, uint32_t number,
 		       const struct piece_words *words)
 {
@@ -229,8 +227,8 @@ static void free_large(struct arena *a, uint32_t piece,
 
 /* ---- all pieces ---- */
 
-/* The bytes that a piece takes of its pool: small ones are rounded to units. */
-static uint64_t taken(const struct piece_words *words)
+/* The number of bytes of its pool that a piece uses, in whole units. */
+static uint64_t used_bytes(const struct piece_words *words)
 {
 	return round_up(words->size, UNIT_SIZE);
 }
@@ -239,6 +237,7 @@ static void pool_end(struct gkf_mem_pool *pool)
 {
 	struct gkf_mem_pool **link = &pool->arena->pool.next;
 
+	GK_ASSERT(gk_lock_held(&pool->arena->lock));
 	if (!pool->released || pool->pieces)
 		return;
 	pool_bequeath(pool);
@@ -273,7 +272,7 @@ int arena_alloc(struct gkf_mem_pool *pool, const struct gkf_memory_ask *ask,
 		  : alloc_large(pool, &words, (uint32_t)align);
 	if (!r) {
 		pool->pieces++;
-		pool->usage.used += taken(&words);
+		pool->usage.used += used_bytes(&words);
 		raise_to(&pool->usage.used_high, pool->usage.used);
 	}
 	pthread_mutex_unlock(&a->lock);
@@ -296,7 +295,7 @@ int arena_free(struct arena *a, uint64_t base)
 		entry = atomic_load_explicit(&a->block[offset / BLOCK_SIZE],
 					     memory_order_relaxed);
 		pool = (struct gkf_mem_pool *)(uintptr_t)words.pool;
-		pool->usage.used -= taken(&words);
+		pool->usage.used -= used_bytes(&words);
 		if (entry & 1)
 			free_small(a, entry >> 1, &words);
 		else
@@ -314,7 +313,7 @@ uint64_t gkf_space_room(uint64_t size)
 	return round_up(size, size <= SMALL_MAX ? UNIT_SIZE : BLOCK_SIZE);
 }
 
-/* The number of the piece that begins at an address. */
+/* Returns the number of the piece that starts at an address. */
 static uint32_t piece_at_base(const struct arena *a, uint64_t base)
 {
 	uint64_t offset = base - a->base;
@@ -342,10 +341,10 @@ int arena_renew(struct arena *a, uint64_t base, uint64_t size)
 	if (!r) {
 		share_drop(a, base - a->base);
 		pool = (struct gkf_mem_pool *)(uintptr_t)words.pool;
-		pool->usage.used -= taken(&words);
+		pool->usage.used -= used_bytes(&words);
 		words.size = size;
 		words.id = space_id();
-		pool->usage.used += taken(&words);
+		pool->usage.used += used_bytes(&words);
 		raise_to(&pool->usage.used_high, pool->usage.used);
 		piece_change(&a->pieces, piece_at_base(a, base), &words);
 	}
@@ -353,7 +352,7 @@ int arena_renew(struct arena *a, uint64_t base, uint64_t size)
 	return r;
 }
 
-/* ---- pools of callers ---- */
+/* ---- pools that callers made ---- */
 
 void gkf_mem_pool_release(struct gkf_mem_pool *pool)
 {

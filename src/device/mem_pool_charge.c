@@ -1,15 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mem_pool_charge.c - charges the ledger for the blocks of a pool, and repays
+ * mem_pool_charge.c - charges the ledger for the blocks of pools, and refunds
  * it.
  */
+#include "base/assert.h"
 #include "base/err.h"
 #include "device/space_arena.h"
-#include "machine/store/books.h"
-
-bool is_still_charged(int error)
-{
-	return error && error != GK_ERR_NOT_FOUND && error != GK_ERR_RANGE;
-}
+#include "machine/store/process/books.h"
 
 static void note_owed(struct gkf_mem_pool *pool, uint64_t bytes)
 {
@@ -18,17 +15,21 @@ static void note_owed(struct gkf_mem_pool *pool, uint64_t bytes)
 	atomic_store(&pool->arena->owes, true);
 }
 
-/* False: the books cannot be had. What was owed is among what is in reserve. */
+/*
+ * Reduces the reserve to `keep` bytes and refunds the rest, beginning with the
+ * bytes counted in pool->owed. Returns false if the books could not be changed.
+ */
 static bool refund_to(struct gkf_mem_pool *pool, uint64_t keep)
 {
 	struct arena *a = pool->arena;
 	uint64_t target = keep > pool->blocks ? keep : pool->blocks, bytes;
 
+	GK_ASSERT(gk_lock_held(&a->lock));
 	if (target >= pool->usage.reserved)
 		return true;
 	bytes = pool->usage.reserved - target;
 	if (a->machine &&
-	    is_still_charged(gkf_books_refund(a->machine, a->slot, bytes))) {
+	    arena_still_charged(gkf_books_refund(a->machine, a->slot, bytes))) {
 		note_owed(pool, bytes);
 		return false;
 	}
@@ -37,7 +38,7 @@ static bool refund_to(struct gkf_mem_pool *pool, uint64_t keep)
 	return true;
 }
 
-/* The first that the books do not take ends it: each waits for them. */
+/* Stops at the first failure, since every attempt waits for the books. */
 static void settle_pools(struct arena *a)
 {
 	if (!atomic_exchange(&a->owes, false))
@@ -49,7 +50,7 @@ static void settle_pools(struct arena *a)
 			refund_to(pool, pool->usage.reserved - pool->owed);
 }
 
-static void reclaim(struct arena *a)
+static void reclaim_reserves(struct arena *a)
 {
 	struct gkf_mem_pool *pool = &a->pool;
 
@@ -57,7 +58,7 @@ static void reclaim(struct arena *a)
 		pool = pool->next;
 }
 
-/* Reserves so much for a pool's blocks, if it has not that much already. */
+/* Makes the pool's reserve at least `blocks` bytes. */
 static int reserve_blocks(struct gkf_mem_pool *pool, uint64_t blocks)
 {
 	struct arena *a = pool->arena;
@@ -73,8 +74,8 @@ static int reserve_blocks(struct gkf_mem_pool *pool, uint64_t blocks)
 	return r;
 }
 
-/* The part of the reserve that is used is not owed any more. */
-static void use(struct gkf_mem_pool *pool, uint64_t blocks)
+/* Bytes of the reserve that come into use need no longer be refunded. */
+static void use_reserve(struct gkf_mem_pool *pool, uint64_t blocks)
 {
 	uint64_t rest = pool->usage.reserved - blocks;
 
@@ -86,8 +87,8 @@ static void use(struct gkf_mem_pool *pool, uint64_t blocks)
 }
 
 /*
- * Reserves of pools, this one's too, are given up when memory is needed, and
- * managed memory can be elsewhere.
+ * If memory is short, refunds the reserves of all pools, then evicts managed
+ * memory.
  */
 int pool_charge(struct gkf_mem_pool *pool, uint64_t bytes)
 {
@@ -95,11 +96,12 @@ int pool_charge(struct gkf_mem_pool *pool, uint64_t bytes)
 	uint64_t blocks = pool->blocks + bytes;
 	int r;
 
+	GK_ASSERT(gk_lock_held(&a->lock));
 	if (pool->max && blocks > pool->max)
 		return GK_ERR_NO_SPACE;
 	r = reserve_blocks(pool, blocks);
 	if (r == GK_ERR_NO_SPACE && (a->pool.next || atomic_load(&a->owes))) {
-		reclaim(a);
+		reclaim_reserves(a);
 		r = reserve_blocks(pool, blocks);
 	}
 	if (r == GK_ERR_NO_SPACE &&
@@ -107,36 +109,42 @@ int pool_charge(struct gkf_mem_pool *pool, uint64_t bytes)
 		r = reserve_blocks(pool, blocks);
 	if (r)
 		return r;
-	use(pool, blocks);
+	use_reserve(pool, blocks);
 	settle_pools(a);
 	return 0;
 }
 
 void pool_trim(struct gkf_mem_pool *pool, uint64_t keep)
 {
+	GK_ASSERT(gk_lock_held(&pool->arena->lock));
 	if (refund_to(pool, keep))
 		settle_pools(pool->arena);
 }
 
 void pool_repay(struct gkf_mem_pool *pool, uint64_t bytes)
 {
+	GK_ASSERT(gk_lock_held(&pool->arena->lock));
+	GK_ASSERT(bytes <= pool->blocks);
 	pool->blocks -= bytes;
 	pool_trim(pool, pool->threshold & ~(BLOCK_SIZE - 1));
 }
 
 void pool_owe(struct gkf_mem_pool *pool, uint64_t bytes)
 {
+	GK_ASSERT(gk_lock_held(&pool->arena->lock));
 	pool->usage.reserved += bytes;
 	pool->owed += bytes;
 	atomic_store(&pool->arena->owes, true);
 	settle_pools(pool->arena);
 }
 
-/* Nothing of it is in use, so all that is left in reserve is owed. */
+/* Nothing in the pool is in use, so its whole reserve must be refunded. */
 void pool_bequeath(struct gkf_mem_pool *pool)
 {
 	struct gkf_mem_pool *heir = &pool->arena->pool;
 
+	GK_ASSERT(gk_lock_held(&pool->arena->lock));
+	GK_ASSERT(!pool->pieces);
 	heir->usage.reserved += pool->usage.reserved;
 	heir->owed += pool->usage.reserved;
 }
@@ -144,7 +152,7 @@ void pool_bequeath(struct gkf_mem_pool *pool)
 void arena_close(struct arena *a)
 {
 	pthread_mutex_lock(&a->lock);
-	reclaim(a);
+	reclaim_reserves(a);
 	for (struct gkf_mem_pool *pool = &a->pool; pool; pool = pool->next)
 		pool->usage.reserved = pool->owed = 0;
 	resident_close(a);

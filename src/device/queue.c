@@ -1,4 +1,9 @@
-/* queue.c - queues: what is in them, in which order, and what waits for it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * queue.c - owns the queues: their tasks, the order of tasks, and which queue
+ * waits for which.
+ */
+#include "base/assert.h"
 #include "base/err.h"
 #include "device/queue_private.h"
 #include "machine/file/numbers.h"
@@ -7,7 +12,7 @@
 #include <stddef.h>
 #include <stdatomic.h>
 
-/* A task that is nothing but a place where its queue waits for another. */
+/* A task that only makes its queue wait for another queue. */
 struct barrier {
 	struct gkf_task task;
 	struct gkf_ticket ticket;
@@ -33,7 +38,7 @@ void gkf_queue_priority(struct gkf_queue *queue, int priority)
 	atomic_store(&queue->level, level_of_priority(priority));
 }
 
-/* One that was used before, which goes on with its numbers, or a new one. */
+/* Returns a freed queue, whose task numbers continue, or a new one. */
 static struct gkf_queue *some_queue(void)
 {
 	struct gkf_queue *queue;
@@ -76,7 +81,7 @@ int gkf_queue_new(const struct gkf_queue_ask *ask, struct gkf_queue **ret_queue)
 	return 0;
 }
 
-static void recycle(struct gkf_queue *queue)
+static void recycle_queue(struct gkf_queue *queue)
 {
 	pthread_mutex_lock(&gkf_room.lock);
 	queue->next = gkf_room.free;
@@ -84,8 +89,11 @@ static void recycle(struct gkf_queue *queue)
 	pthread_mutex_unlock(&gkf_room.lock);
 }
 
-/* Takes a queue out of those that wait for `on`; false: it is not there. */
-static bool unblock(struct gkf_queue *on, const struct gkf_queue *queue)
+/*
+ * Removes a queue from the list of those that wait for `on`; false: not in the
+ * list.
+ */
+static bool unblock_queue(struct gkf_queue *on, const struct gkf_queue *queue)
 {
 	struct gkf_queue **at;
 	bool found = false;
@@ -111,7 +119,7 @@ void gkf_queue_stop(struct gkf_queue *queue, int result)
 	pthread_mutex_lock(&queue->lock);
 	on = queue->blocked;
 	pthread_mutex_unlock(&queue->lock);
-	if (on.queue && unblock(on.queue, queue))
+	if (on.queue && unblock_queue(on.queue, queue))
 		gkf_executors_add(queue);
 	gkf_executors_stir(queue->executors);
 }
@@ -128,10 +136,13 @@ void gkf_queue_release(struct gkf_queue *queue, bool drop)
 	pthread_mutex_unlock(&queue->lock);
 	gkf_work_release(queue->executors);
 	if (idle)
-		recycle(queue);
+		recycle_queue(queue);
 }
 
-/* Appends; true: the queue was not busy, and is the caller's to serve. */
+/*
+ * Appends a task. Returns true if the queue was idle: then the caller must
+ * serve it.
+ */
 static bool append_task(struct gkf_queue *queue, struct gkf_task *task,
 			uint64_t *ret_number)
 {
@@ -168,7 +179,7 @@ static bool is_ending(void)
 	return atomic_load_explicit(&gkf_room.ending, memory_order_relaxed);
 }
 
-/* When the process exits nobody serves queues any more. */
+/* During process exit no thread serves queues, so the task is dropped. */
 static bool end_at_exit(struct gkf_task *task)
 {
 	if (!is_ending())
@@ -182,6 +193,7 @@ void gkf_queue_push(struct gkf_queue *queue, struct gkf_task *task)
 {
 	uint64_t number;
 
+	GK_ASSERT(task->run != NULL);
 	if (end_at_exit(task) || !append_task(queue, task, &number))
 		return;
 	gkf_executors_add(queue);
@@ -210,10 +222,10 @@ void gkf_queue_after(struct gkf_queue *queue, struct gkf_ticket ticket)
 }
 
 /*
- * Leaves a queue with the one that it waits for; false: it has not to wait.
- * gkf_queue_stop() sets the result before it looks for the queue there.
+ * Adds a queue to the list of the queue that it waits for; false: it need not
+ * wait. gkf_queue_stop() sets the result before it searches that list.
  */
-static bool block(struct gkf_queue *queue, struct gkf_ticket ticket)
+static bool block_queue(struct gkf_queue *queue, struct gkf_ticket ticket)
 {
 	struct gkf_queue *on = ticket.queue;
 	bool blocked;
@@ -233,7 +245,7 @@ static bool block(struct gkf_queue *queue, struct gkf_ticket ticket)
 	return blocked;
 }
 
-/* Does a task; GKF_TASK_AGAIN: the queue is in other hands now. */
+/* Does a task. GKF_TASK_AGAIN: the queue no longer belongs to the caller. */
 static int step_task(struct gkf_queue *queue, struct gkf_task *task)
 {
 	int result = atomic_load_explicit(&queue->result, memory_order_acquire);
@@ -245,7 +257,7 @@ static int step_task(struct gkf_queue *queue, struct gkf_task *task)
 	if (task->run == is_barrier) {
 		struct barrier *barrier = (struct barrier *)task;
 
-		return block(queue, barrier->ticket) ? GKF_TASK_AGAIN : 0;
+		return block_queue(queue, barrier->ticket) ? GKF_TASK_AGAIN : 0;
 	}
 	result = gkf_work_run(queue, task);
 	if (result == GKF_TASK_LATER)
@@ -267,12 +279,14 @@ static void fail_queue(struct gkf_queue *queue, int result)
 }
 
 /*
- * Takes the queues that wait for no more than what is done now. Under the lock.
+ * Removes and returns the waiting queues whose awaited task is done. The caller
+ * holds queue->lock.
  */
 static struct gkf_queue *take_waiting(struct gkf_queue *queue, uint64_t done)
 {
 	struct gkf_queue **at = &queue->waiting, *ready = NULL, *one;
 
+	GK_ASSERT(gk_lock_held(&queue->lock));
 	while ((one = *at)) {
 		if (one->blocked.number > done) {
 			at = &one->next;
@@ -286,8 +300,8 @@ static struct gkf_queue *take_waiting(struct gkf_queue *queue, uint64_t done)
 }
 
 /*
- * The head is done. The one after it, or NULL: then the queue is no longer
- * the caller's, and may be somebody else's already.
+ * Finishes the head and returns the next task. NULL: the queue is empty and no
+ * longer belongs to the caller; another thread may be serving it already.
  */
 static struct gkf_task *finish_head(struct gkf_queue *queue, int result)
 {
@@ -318,11 +332,14 @@ static struct gkf_task *finish_head(struct gkf_queue *queue, int result)
 		gkf_executors_add(one);
 	}
 	if (gone)
-		recycle(queue);
+		recycle_queue(queue);
 	return next;
 }
 
-/* Ends a step by its result; false: the queue is not the caller's any more. */
+/*
+ * Ends a step according to its result; false: the queue no longer belongs to
+ * the caller.
+ */
 static bool end_step(struct gkf_queue *queue, int result)
 {
 	bool more;
@@ -336,8 +353,8 @@ static bool end_step(struct gkf_queue *queue, int result)
 }
 
 /*
- * At the end of the process nobody is told what its work came to: threads that
- * wait for it end waiting.
+ * While the process exits, results are not reported: waiting threads wait until
+ * the process has ended.
  */
 void gkf_queue_serve(struct gkf_queue *queue)
 {

@@ -1,10 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue_admission.c - limits how many tasks of a device that may block for ever
- * run at once, by kind: kernels, host functions.
+ * queue_admission.c - limits how many kernels and host functions of a device,
+ * which may block forever, run at once.
  */
+#include "base/assert.h"
 #include "device/queue_private.h"
 
-/* NULL: a task that ends by itself. */
+/*
+ * Returns the limit that applies to a task; NULL if none does, because the task
+ * is sure to end.
+ */
 static struct gkf_admission *admission_of(struct gkf_executors *executors,
 					  const struct gkf_task *task,
 					  unsigned *ret_most)
@@ -25,13 +30,14 @@ static struct gkf_admission *admission_of(struct gkf_executors *executors,
 	return NULL;
 }
 
-/* One that was stopped needs no seat. */
+/* A stopped queue is not limited, because its tasks are dropped. */
 bool gkf_admission_take(struct gkf_queue *queue, const struct gkf_task *task)
 {
 	unsigned most;
 	struct gkf_admission *admission =
 	    admission_of(queue->executors, task, &most);
 
+	GK_ASSERT(gk_lock_held(&queue->executors->lock));
 	if (!admission)
 		return true;
 	if (admission->taken >= most && !atomic_load(&queue->result)) {
@@ -48,6 +54,7 @@ struct gkf_queue *gkf_admission_leave(struct gkf_executors *executors,
 	unsigned most;
 	struct gkf_admission *admission = admission_of(executors, task, &most);
 
+	GK_ASSERT(gk_lock_held(&executors->lock));
 	if (!admission || admission->taken-- > most)
 		return NULL;
 	return gkf_list_take(&admission->waiting);

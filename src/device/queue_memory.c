@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue_memory.c - memory of tasks: made by those who push, let go of by those
- * who serve. Free ones are kept by size; their pages are never unmapped.
+ * queue_memory.c - allocates tasks, which one thread pushes and another frees.
+ * Freed tasks are kept in lists by size; their pages are never unmapped.
  */
 #include "device/queue_private.h"
+#include "base/assert.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +12,7 @@
 
 #define CHUNK 65536
 
-/* Rooms of tasks; what is bigger is malloc's, with room 0. */
+/* The sizes of tasks; larger tasks come from malloc() and have `room` 0. */
 static const uint32_t rooms[] = {0, 128, 256, 512, 1024, 5120};
 #define ROOMS (sizeof rooms / sizeof rooms[0])
 
@@ -20,7 +22,7 @@ static struct {
 		struct gkf_task *free;
 	} room[ROOMS];
 	pthread_mutex_t lock;
-	char *chunk; /* what is left of it */
+	char *chunk; /* unused part of the newest chunk */
 	size_t left;
 } memory;
 
@@ -61,6 +63,7 @@ static struct gkf_task *take_free(uint32_t room)
 {
 	struct gkf_task *task;
 
+	GK_ASSERT(room > 0 && room < ROOMS);
 	pthread_mutex_lock(&memory.room[room].lock);
 	task = memory.room[room].free;
 	if (task)

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue_private.h - what the files of the queues share.
+ * queue_private.h - shared by the files that implement queues.
  *
- * A queue is `busy` while it is in some list or some thread serves it; only
- * that thread takes tasks out, so a queue's lock is held for a few words and
- * two of them never at once. The executors of a device have the queues that are
- * ready, by priority, and the threads. Order of locks: queue or executors,
- * never both.
+ * A queue is `busy` while it is in a list or a thread serves it. Only the
+ * serving thread removes tasks, so a queue's lock is held only briefly, and a
+ * thread never holds the locks of two queues. struct gkf_executors owns the
+ * threads of a device and its ready queues, by priority. A thread never holds a
+ * queue's lock and that of executors together.
  */
 #ifndef GKF_QUEUE_PRIVATE_H
 #define GKF_QUEUE_PRIVATE_H
@@ -20,12 +21,14 @@
 #define GKF_QUEUE_LEVELS 16 /* priorities -8..7 */
 #define GKF_CACHE_LINE   64
 
-/* One word in the storage that every thread has from the start: no call. */
+/* A thread-local word that is accessed without a function call. */
 #define GKF_THREAD_WORD _Thread_local __attribute__((tls_model("initial-exec")))
 
 /*
- * Threads of a device, and how many of them what may block for ever can take:
- * the rest is left to what ends by itself. GPUs run 128 kernels at once.
+ * The maximum number of threads of a device, and how many of them may run
+ * kernels and host functions, either of which may block forever. The other
+ * threads are left for tasks that are sure to end. GPUs run up to 128 kernels
+ * at once.
  */
 #define GKF_EXECUTORS_MAX 192
 #define GKF_KERNELS_MAX   128
@@ -33,26 +36,34 @@
 
 struct gkf_executors;
 
-/* Never unmapped: a ticket of a queue that is gone stays readable. */
+/* Queues are never unmapped, because tickets of freed queues stay readable. */
 struct gkf_queue {
 	pthread_mutex_t lock;
-	struct gkf_task *head, *tail; /* the one that runs is the head */
+	struct gkf_task *head, *tail; /* the head is the running task */
 	bool busy, closing;
-	bool looked; /* the head said GKF_TASK_AGAIN before; its server's */
-	struct gkf_queue *waiting; /* for a number of ours, by `next` */
+	/* The head returned GKF_TASK_AGAIN. Only the serving thread uses it. */
+	bool looked;
+	/* queues that wait for this one, by `next` */
+	struct gkf_queue *waiting;
 	_Atomic uint64_t pushed, done;
-	_Atomic int result; /* not 0: everything is dropped with it */
+	/* if not 0, all tasks are dropped with this result */
+	_Atomic int result;
 
-	_Atomic bool stop; /* and the kernel that runs shall end */
+	_Atomic bool stop; /* the running kernel must end */
 
-	struct gkf_queue *next; /* of the list it is in */
+	/* the next queue of the list that contains it */
+	struct gkf_queue *next;
 	struct gkf_queue *next_of_all;
-	struct gkf_ticket blocked; /* what it waits for, if it does */
+	/* the ticket for which the queue waits, if it is blocked */
+	struct gkf_ticket blocked;
 	_Atomic(struct gkf_executors *) executors;
 	struct gkf_queue_ask ask;
-	_Atomic unsigned level; /* of gkf_executors.ready */
+	_Atomic unsigned level; /* index in gkf_executors.ready */
 
-	/* Sleepers: the lowest number awaited, and the word they sleep on. */
+	/*
+	 * For sleeping threads: the lowest task number awaited, and the word
+	 * they sleep on.
+	 */
 	_Atomic uint64_t wake_at;
 	_Atomic uint32_t wake_word;
 };
@@ -60,16 +71,17 @@ struct gkf_queue {
 /* A thread that serves the queues of a device. */
 struct gkf_executor {
 	struct gkf_executors *executors;
-	struct gkf_executor *next; /* idle */
-	_Atomic uint32_t woken;    /* what it sleeps on */
+	/* the next thread in the list of idle threads */
+	struct gkf_executor *next;
+	_Atomic uint32_t woken; /* the word on which the thread sleeps */
 	_Atomic bool alive, working;
 };
 
-/* Where a task runs: on the stack of the thread that runs it. */
+/* A running task; lives on the stack of the thread that runs it. */
 struct gkf_running {
 	struct gkf_queue *queue;
 	struct gkf_running *outer;
-	pthread_mutex_t yielding; /* held by who gives up the turn for all */
+	pthread_mutex_t yielding; /* held while yielding the turn */
 	_Atomic bool has_turn;
 };
 
@@ -77,7 +89,10 @@ struct gkf_list {
 	struct gkf_queue *first, *last;
 };
 
-/* Places for tasks that may block; queues without one wait here. */
+/*
+ * Limits how many tasks that may block run at once; queues over the limit wait
+ * here.
+ */
 struct gkf_admission {
 	unsigned taken;
 	struct gkf_list waiting;
@@ -86,25 +101,33 @@ struct gkf_admission {
 struct gkf_executors {
 	pthread_mutex_t lock;
 	struct gkf_list ready[GKF_QUEUE_LEVELS];
-	uint32_t levels; /* bits: which of them have any */
+	uint32_t levels; /* one bit for each level with a ready queue */
 	_Atomic unsigned ready_count;
-	struct gkf_list watched; /* tasks that said GKF_TASK_AGAIN */
-	uint64_t watch_ns;       /* between two looks */
-	unsigned quiet; /* of those ready: the watcher looks at them alone */
+	struct gkf_list watched; /* queues whose head returned GKF_TASK_AGAIN */
+	uint64_t watch_ns;       /* interval between checks of these queues */
+	/* number of ready queues left to the watcher */
+	unsigned quiet;
 	struct gkf_executor *idle;
 	struct gkf_executor *spinner, *watcher;
 	_Atomic unsigned threads;
-	unsigned in_long; /* of them, in tasks that take long */
+	unsigned in_long; /* number of threads in long tasks */
 	struct gkf_admission kernel_admission, host_admission;
 	_Atomic bool used;
 	struct gkf_executor executor[GKF_EXECUTORS_MAX];
 
-	pthread_mutex_t turn; /* held while kernels are counted */
-	unsigned kernels;     /* of this process that run now, and the kept */
-	/* The turn of a kernel that ended, until there is nothing to do for
-	 * the thread that ran it; under `turn`. */
+	pthread_mutex_t turn; /* guards the count of kernels */
+	/* running kernels of this process; a kept turn counts as one */
+	unsigned kernels;
+	/*
+	 * Whether the turn of a kernel that has ended is kept until its thread
+	 * finds nothing to do. Guarded by `turn`.
+	 */
 	_Atomic bool keeps;
-	bool kept_rests; /* copies came since: it is not among the kernels */
+	/*
+	 * Whether copies have run since that kernel; then the kept turn is not
+	 * counted in `kernels`.
+	 */
+	bool kept_rests;
 	struct gkf_machine *kept_machine;
 	unsigned kept_slot;
 };
@@ -112,10 +135,10 @@ struct gkf_executors {
 struct gkf_queue_room {
 	struct gkf_executors executors[GKF_DEVICES_MAX];
 	pthread_mutex_t lock;
-	struct gkf_queue *queues; /* all, by `next_of_all` */
-	struct gkf_queue *free;   /* those that are gone, by `next` */
-	_Atomic unsigned watched; /* queues, of all pools */
-	_Atomic bool ending;      /* the process exits */
+	struct gkf_queue *queues; /* all queues, by `next_of_all` */
+	struct gkf_queue *free;   /* freed queues, by `next` */
+	_Atomic unsigned watched; /* number of watched queues of all devices */
+	_Atomic bool ending;      /* the process is exiting */
 };
 extern struct gkf_queue_room gkf_room;
 
@@ -138,7 +161,7 @@ static inline struct gkf_queue *gkf_list_take(struct gkf_list *list)
 	return queue;
 }
 
-/* What the device of a queue failed with; 0: it has not. */
+/* The result with which the queue's device failed; 0: the device works. */
 static inline int gkf_queue_struck(const struct gkf_queue *queue)
 {
 	const struct gkf_queue_ask *ask = &queue->ask;
@@ -152,79 +175,103 @@ static inline int gkf_queue_struck(const struct gkf_queue *queue)
 		   : (int)(now & 0xffff);
 }
 
-/* As gkf_ticket_wait(), even when the process exits. */
+/* Like gkf_ticket_wait(), but waits even while the process exits. */
 void gkf_ticket_sleep(struct gkf_ticket ticket);
 
-/* Wakes those who wait for the queue to come so far. */
+/* Wakes the threads that wait for tasks up to number `done`. */
 void gkf_wake_waiters(struct gkf_queue *queue, uint64_t done);
 
-/* queue_memory.c: zeroed, and never given back. */
+/* queue_memory.c: returns zeroed memory, which is never freed. */
 void *gkf_lasting(size_t size);
 void gkf_memory_forget(void);
 
 /* queue.c */
 
-/* Does what is in a busy queue, until it is empty, blocked or not its turn. */
+/*
+ * Runs the tasks of a busy queue until it is empty or blocked, or other queues
+ * must be served first.
+ */
 void gkf_queue_serve(struct gkf_queue *queue);
 
 /* executors.c */
 
-/* A busy queue that anyone may serve now. */
+/* Adds a busy queue to the ready ones: any thread may serve it now. */
 void gkf_executors_add(struct gkf_queue *queue);
 
-/* One whose task wants to be run again; false: it is to be dropped. */
+/*
+ * Adds a queue whose task must be run again; returns false if the task must be
+ * dropped.
+ */
 bool gkf_executors_watch(struct gkf_queue *queue);
 
-/* A watched queue can go on: the watcher is busy with it from now on. */
+/*
+ * Called when the task of a watched queue is done: the watcher now serves that
+ * queue, so other threads must be woken for the rest.
+ */
 void gkf_executors_found(struct gkf_executors *executors);
 
-/* All that are watched are looked at now. */
+/* Makes all watched queues ready now. */
 void gkf_executors_look(struct gkf_executors *executors);
 
-/* Shall a thread leave its queue to the end of the line? */
+/*
+ * Whether other work is ready and no thread is free to do it: then a thread
+ * should serve another queue.
+ */
 bool gkf_executors_pressed(struct gkf_executors *executors);
 
-/* One of them was stopped: nothing here is waited for any more. */
+/*
+ * Called when a queue was stopped: makes all waiting queues of the device
+ * ready.
+ */
 void gkf_executors_stir(struct gkf_executors *executors);
 
 /*
- * Around a task that may take long: other threads do the rest meanwhile. False:
- * there are too many of its kind, and the queue is in other hands.
+ * Called before and after a long task, so that meanwhile other threads do the
+ * other work. gkf_executors_begin_long() returns false if too many tasks of
+ * this kind are running; then the queue waits for admission and no longer
+ * belongs to the caller.
  */
 bool gkf_executors_begin_long(struct gkf_queue *queue,
 			      const struct gkf_task *task);
 void gkf_executors_end_long(struct gkf_executors *executors,
 			    const struct gkf_task *task);
 
-/* Is the calling thread one of a pool's? Not in a child any more. */
+/* Whether the calling thread is an executor. False in a forked child. */
 bool gkf_is_executor(void);
 
-/* Does what is ready in the calling thread, where there are no others. */
+/*
+ * Serves ready queues on the calling thread; used when no thread could be
+ * started.
+ */
 void gkf_executors_help(struct gkf_executors *executors);
 
-/* queue_admission.c; the pool's lock is held */
+/* ---- queue_admission.c; the caller holds executors->lock ---- */
 
-/* For a task that begins; false: its queue waits for one. */
+/* Admits a task, or returns false and makes its queue wait for admission. */
 bool gkf_admission_take(struct gkf_queue *queue, const struct gkf_task *task);
 
-/* For one that ended. A queue that waited for its seat, or NULL. */
+/*
+ * Called when a task has ended. Returns a queue that waited for admission, or
+ * NULL.
+ */
 struct gkf_queue *gkf_admission_leave(struct gkf_executors *executors,
 				      const struct gkf_task *task);
 
-/* queue_work.c */
+/* ---- queue_work.c ---- */
 
 /*
- * Runs a task with all that it costs, on the calling thread. GKF_TASK_FORKED:
- * an executor's task forked, and this is the child, which has no queues.
- * GKF_TASK_LATER: it was not begun, and the queue is in other hands.
+ * Runs a task on the calling thread and accounts for its cost to the device.
+ * GKF_TASK_FORKED: the task forked, and this is the child, which has no queues.
+ * GKF_TASK_LATER: the task was not started, and its queue no longer belongs to
+ * the caller.
  */
 #define GKF_TASK_FORKED (-2)
 #define GKF_TASK_LATER  (-3)
 int gkf_work_run(struct gkf_queue *queue, struct gkf_task *task);
 
 /*
- * Gives back the turn that a kernel left to the next one, if it did; when it
- * returns no other thread is about to.
+ * Gives a kept turn back, if there is one. If another thread is just giving it
+ * back, waits for that.
  */
 void gkf_work_release(struct gkf_executors *executors);
 void gkf_work_plain_floating(void);

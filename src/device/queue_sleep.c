@@ -1,6 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue_sleep.c - puts threads of the queues to sleep and wakes them, by
- * futexes.
+ * queue_sleep.c - makes threads wait for tickets and wakes them, with futexes.
  */
 #include "base/clock.h"
 #include "device/queue_private.h"
@@ -14,7 +14,10 @@ bool gkf_ticket_done(struct gkf_ticket ticket)
 				    memory_order_acquire) >= ticket.number;
 }
 
-/* Where no thread could be started those who wait do the work. */
+/*
+ * If no thread could be started, the waiting thread does the work. Returns
+ * whether it did.
+ */
 static bool help_executors(struct gkf_executors *executors)
 {
 	if (atomic_load(&executors->threads))
@@ -39,7 +42,7 @@ bool gkf_ticket_spin(struct gkf_ticket ticket, uint64_t ns)
 	return true;
 }
 
-/* Asks to be woken when the queue has come so far. */
+/* Requests to be woken when the queue has done the task with this number. */
 static void ask_for(struct gkf_queue *queue, uint64_t number)
 {
 	uint64_t lowest = atomic_load(&queue->wake_at);
@@ -50,8 +53,9 @@ static void ask_for(struct gkf_queue *queue, uint64_t number)
 }
 
 /*
- * Whoever finishes a task takes back all that was asked, changes the word and
- * wakes; so a thread that read the word before it asked cannot sleep through.
+ * Finishing a task resets all requests, then changes the word and wakes the
+ * threads. So a thread that reads the word before making its request cannot
+ * miss the wake.
  */
 void gkf_ticket_sleep(struct gkf_ticket ticket)
 {

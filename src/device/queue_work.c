@@ -1,16 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue_work.c - running one task, and what that costs the device: kernels run
- * in this process's turn and are its busy time, copies are traffic. A kernel
- * finds floating point as a fresh thread has it.
+ * queue_work.c - runs a task and accounts for its cost to the device: kernels
+ * run when it is this process's turn and count as busy time, copies count as
+ * traffic. Kernels get the floating-point mode of a new thread.
  */
 #include "base/clock.h"
 #include "device/queue_private.h"
 #include "machine/file/work_state.h"
-#include "machine/store/busy.h"
-#include "machine/store/total.h"
-#include "machine/store/turn.h"
+#include "machine/store/process/busy.h"
+#include "machine/store/process/total.h"
+#include "machine/store/process/turn.h"
 
-/* A slow copy looks so often whether it is to end. */
+/* How often a slowed copy checks whether it must end. */
 #define DAWDLE_NS (5 * GK_NS_PER_MS)
 
 static GKF_THREAD_WORD struct gkf_running *here;
@@ -21,7 +22,8 @@ static floating floating_default(void)
 {
 	unsigned old = __builtin_ia32_stmxcsr();
 
-	__builtin_ia32_ldmxcsr(0x1f80); /* all masked, to nearest */
+	/* all exceptions masked, round to nearest */
+	__builtin_ia32_ldmxcsr(0x1f80);
 	return old;
 }
 static void floating_set(floating old)
@@ -51,7 +53,10 @@ void gkf_work_plain_floating(void)
 
 /* ---- a turn that is kept for the next kernel of any queue ---- */
 
-/* Kernels that run, under `turn`: their busy time is a union. */
+/*
+ * Count the running kernels, under `turn`: the busy time of overlapping kernels
+ * counts once.
+ */
 static void count_in(struct gkf_executors *executors, struct gkf_machine *m,
 		     unsigned slot)
 {
@@ -66,7 +71,7 @@ static void count_out(struct gkf_executors *executors, struct gkf_machine *m,
 		gkf_busy_end(m, slot);
 }
 
-static bool keeps(const struct gkf_executors *executors)
+static bool keeps_turn(const struct gkf_executors *executors)
 {
 	return atomic_load_explicit(&executors->keeps, memory_order_relaxed);
 }
@@ -77,7 +82,7 @@ void gkf_work_release(struct gkf_executors *executors)
 
 	pthread_mutex_lock(&executors->turn);
 	machine = executors->kept_machine;
-	if (keeps(executors)) {
+	if (keeps_turn(executors)) {
 		if (!executors->kept_rests)
 			count_out(executors, machine, executors->kept_slot);
 		gkf_turn_give(machine, executors->kept_slot);
@@ -86,7 +91,10 @@ void gkf_work_release(struct gkf_executors *executors)
 	pthread_mutex_unlock(&executors->turn);
 }
 
-/* An executor alone: it releases it when it finds nothing to do. */
+/*
+ * Only executors keep a turn, because they give it back when they find nothing
+ * to do.
+ */
 static bool keep_turn(struct gkf_running *place)
 {
 	const struct gkf_queue_ask *ask = &place->queue->ask;
@@ -96,7 +104,7 @@ static bool keep_turn(struct gkf_running *place)
 	if (!gkf_is_executor())
 		return false;
 	pthread_mutex_lock(&executors->turn);
-	kept = !keeps(executors);
+	kept = !keeps_turn(executors);
 	if (kept) {
 		executors->kept_machine = ask->machine;
 		executors->kept_slot = ask->slot;
@@ -108,17 +116,18 @@ static bool keep_turn(struct gkf_running *place)
 	return kept;
 }
 
-/* A turn that is over is not kept any longer. */
+/* Takes over a kept turn, unless its time slice is over: then gives it back. */
 static bool adopt_turn(struct gkf_running *place)
 {
 	const struct gkf_queue_ask *ask = &place->queue->ask;
 	struct gkf_executors *executors = place->queue->executors;
 	bool adopted;
 
-	if (!keeps(executors))
+	if (!keeps_turn(executors))
 		return false;
 	pthread_mutex_lock(&executors->turn);
-	adopted = keeps(executors) && executors->kept_machine == ask->machine &&
+	adopted = keeps_turn(executors) &&
+		  executors->kept_machine == ask->machine &&
 		  executors->kept_slot == ask->slot &&
 		  !gkf_turn_due(ask->machine, ask->slot);
 	if (adopted) {
@@ -134,21 +143,22 @@ static bool adopt_turn(struct gkf_running *place)
 }
 
 /*
- * Work that is no kernel goes on in a kept turn if it is short. Copies are no
- * busy time: there may be many, and no kernel after them.
+ * Short work other than kernels does not end a kept turn. During copies a kept
+ * turn stops counting as busy time, because many copies may follow without
+ * another kernel.
  */
 static void look_at_kept(struct gkf_executors *executors, unsigned work,
 			 bool is_long)
 {
 	bool over;
 
-	if (__builtin_expect(!keeps(executors), 1))
+	if (__builtin_expect(!keeps_turn(executors), 1))
 		return;
 	pthread_mutex_lock(&executors->turn);
 	over = is_long ||
-	       (keeps(executors) &&
+	       (keeps_turn(executors) &&
 		gkf_turn_due(executors->kept_machine, executors->kept_slot));
-	if (!over && keeps(executors) && work != GKF_WORK_NONE &&
+	if (!over && keeps_turn(executors) && work != GKF_WORK_NONE &&
 	    !executors->kept_rests) {
 		executors->kept_rests = true;
 		count_out(executors, executors->kept_machine,
@@ -162,9 +172,10 @@ static void look_at_kept(struct gkf_executors *executors, unsigned work,
 /* ---- turns of kernels ---- */
 
 /*
- * Busy time begins with the first kernel of the process that has the turn and
- * ends with the last. False: the kernel was told to stop while it waited. A
- * slot that is not this process's (any more) has no turns to wait for.
+ * Waits for this process's turn. Within a turn, the busy time begins with the
+ * first kernel of this process and ends with the last. Returns false if the
+ * kernel was stopped meanwhile. If the slot does not belong to this process
+ * (any more), there is no turn to wait for.
  */
 static bool take_turn(struct gkf_running *place)
 {
@@ -208,7 +219,10 @@ static bool is_due(const struct gkf_running *place)
 	       gkf_turn_due(ask->machine, ask->slot);
 }
 
-/* The other threads of the kernel find the turn due, too, and wait here. */
+/*
+ * Other threads of the kernel notice the end of the time slice too, and wait
+ * here.
+ */
 static void yield_turn(struct gkf_running *place)
 {
 	pthread_mutex_lock(&place->yielding);
@@ -230,8 +244,9 @@ bool gkf_task_stopped(void)
 }
 
 /*
- * Not kept afterwards: only an executor finds out that nothing follows. A slot
- * without a turn to wait for is counted all the same.
+ * A turn taken here is never kept, because only an executor notices that no
+ * work follows. If the slot has no turns, the work counts as busy time all the
+ * same.
  */
 void gkf_queue_take_turn(struct gkf_queue *queue)
 {
@@ -251,9 +266,9 @@ void gkf_queue_give_turn(struct gkf_queue *queue)
 }
 
 /*
- * Whoever gave up the turn after each short kernel would wait for a whole
- * slice of the others each time. So it is kept for a kernel that comes next,
- * of this queue or another, as long as the slice lasts.
+ * Giving the turn back after each short kernel would make the next kernel wait
+ * while other processes use their slices. So the turn is kept for the next
+ * kernel of any queue, until the time slice is over.
  */
 static void end_turn(struct gkf_running *place, int result)
 {
@@ -262,12 +277,6 @@ static void end_turn(struct gkf_running *place, int result)
 	if (result || is_due(place) || atomic_load(&place->queue->stop) ||
 	    !keep_turn(place))
 		give_turn(place);
-}
-
-static bool struck_at_end(const struct gkf_queue *queue, int result)
-{
-	return (!result || result == GKF_RESULT_ENDED) &&
-	       gkf_queue_struck(queue);
 }
 
 static int run_kernel(struct gkf_running *place, struct gkf_task *task)
@@ -282,11 +291,14 @@ static int run_kernel(struct gkf_running *place, struct gkf_task *task)
 	}
 	end_turn(place, result);
 	floating_set(old);
-	/* A task that stopped early has not done its work. */
+	/* A stopped task has not done its work. */
 	if (!result && atomic_load(&queue->stop))
 		result = atomic_load(&queue->result);
-	/* A kernel stops for a failed device as it does at exit. */
-	if (struck_at_end(queue, result))
+	/*
+	 * A kernel stopped because its device failed returns the device's
+	 * error.
+	 */
+	if ((!result || result == GKF_RESULT_ENDED) && gkf_queue_struck(queue))
 		result = gkf_queue_struck(queue);
 	return result;
 }
@@ -311,10 +323,10 @@ static uint64_t slowness_of(const struct gkf_queue *queue)
 }
 
 /*
- * Takes as long as a copy of a slow device, unless the queue is stopped or the
- * device mended.
+ * Waits until the copy has taken as long as on the slowed device, the queue is
+ * stopped, or the device works at full speed again.
  */
-static void dawdle(const struct gkf_queue *queue, uint64_t began_ns)
+static void delay_copy(const struct gkf_queue *queue, uint64_t began_ns)
 {
 	uint64_t now = gk_mono_ns(), took = now - began_ns, end;
 
@@ -332,7 +344,7 @@ static int run_copy(const struct gkf_queue *queue, struct gkf_task *task)
 	int result = task->run(task);
 
 	if (__builtin_expect(slow, 0))
-		dawdle(queue, began);
+		delay_copy(queue, began);
 	count_copy(queue, task);
 	return result;
 }
@@ -353,7 +365,7 @@ static int run_by_kind(struct gkf_running *place, struct gkf_task *task)
 	return task->run(task);
 }
 
-/* Other tasks of the device are not kept waiting by these. */
+/* Whether a task is long: it gets a thread besides those for short tasks. */
 static bool takes_long(const struct gkf_task *task)
 {
 	return task->work == GKF_WORK_KERNEL || task->work == GKF_WORK_HOST ||

@@ -1,5 +1,7 @@
-/* share.c - shares memory and events of this process; see share.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* share.c - shares memory and events of this process, and owns their rows. */
 #include "device/share_file.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mix.h"
@@ -8,7 +10,8 @@
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
 #include "machine/store/board.h"
-#include "machine/store/identity.h"
+#include "machine/store/process/identity.h"
+#include "machine/store/process/lent.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,11 +20,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* One thread at a time changes rows. */
+/* Guards changes of rows. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 uint64_t share_check(const struct share_words *words)
@@ -44,70 +46,16 @@ uint64_t share_board(const struct gkf_machine *m, unsigned device)
 	return sum;
 }
 
-/* ---- the file ---- */
-
-struct file_request {
-	void *at;
-	uint64_t size;
-	int file;
-};
-
-/* On the keeper. A bound on the size of files would end the program. */
-static void make_file(void *data)
-{
-	struct file_request *q = data;
-	uint64_t size = q->size + SHARE_ROWS_SIZE;
-	struct rlimit bound;
-	int fd = -1;
-
-	if (!getrlimit(RLIMIT_FSIZE, &bound) && bound.rlim_cur >= size)
-		fd = memfd_create("gpukit", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (fd < 0)
-		return;
-	if (ftruncate(fd, (off_t)size) ||
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) ||
-	    mmap(q->at, q->size, PROT_READ | PROT_WRITE,
-		 MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0) != q->at)
-		close(fd);
-	else
-		q->file = fd;
-}
-
-int share_file(void *at, uint64_t size)
-{
-	struct file_request q = {at, size, -1};
-
-	return keeper_do(make_file, &q) ? q.file : -1;
-}
-
-static void close_file(void *data)
-{
-	close(*(int *)data);
-}
-
-void share_file_close(int file)
-{
-	keeper_do(close_file, &file);
-}
-
-int share_reopen(int file)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/fd/%d",
-		 (int)keeper_thread(), file);
-	return open(path, O_RDWR | O_CLOEXEC);
-}
-
-/* ---- rows; the lock is held ---- */
+/* ---- rows ---- */
 
 struct rows_request {
 	int file;
 	uint64_t offset;
 	void *at;
-	uint64_t inode;
+	uint64_t inode, device;
 };
 
+/* Runs on the keeper thread, for a thread that holds `lock`. */
 static void map_rows(void *data)
 {
 	struct rows_request *q = data;
@@ -116,25 +64,12 @@ static void map_rows(void *data)
 	if (fstat(q->file, &st))
 		return;
 	q->inode = st.st_ino;
+	q->device = st.st_dev;
 	q->at = mmap(NULL, SHARE_ROWS_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
 		     q->file, (off_t)q->offset);
 }
 
-static bool has_rows(struct arena *a)
-{
-	struct rows_request q = {a->file, a->size, MAP_FAILED, 0};
-
-	if (a->rows)
-		return true;
-	if (a->file < 0 || !keeper_do(map_rows, &q) || q.at == MAP_FAILED)
-		return false;
-	madvise(q.at, SHARE_ROWS_SIZE, MADV_DONTFORK);
-	a->rows = q.at;
-	a->inode = q.inode;
-	return true;
-}
-
-/* A word that nobody guesses, and that no row had before. */
+/* Returns a word that cannot be guessed and that no row has had before. */
 static uint64_t new_id(void)
 {
 	uint64_t id;
@@ -144,8 +79,42 @@ static uint64_t new_id(void)
 	return id | 1;
 }
 
+/* ---- writing rows; the caller holds `lock` ---- */
+
+static bool has_rows(struct arena *a)
+{
+	struct rows_request q = {
+	    .file = a->file, .offset = a->size, .at = MAP_FAILED};
+
+	GK_ASSERT(gk_lock_held(&lock));
+	if (a->rows)
+		return true;
+	if (a->file < 0 || !keeper_do(map_rows, &q) || q.at == MAP_FAILED)
+		return false;
+	madvise(q.at, SHARE_ROWS_SIZE, MADV_DONTFORK);
+	a->rows = q.at;
+	a->inode = q.inode;
+	a->host_device = q.device;
+	return true;
+}
+
+/*
+ * Records the file that contains this process's shared memory. If this process
+ * dies, other processes use the file to find the users of that memory.
+ */
+static void tell_books(const struct arena *a)
+{
+	struct gkf_lending lending = {
+	    .device = a->host_device, .inode = a->inode, .pooled = a->pooled};
+
+	GK_ASSERT(gk_lock_held(&lock));
+	if (a->machine)
+		gkf_lend(a->machine, a->slot, &lending);
+}
+
 static int find_free_row(struct arena *a, uint32_t *ret_row)
 {
+	GK_ASSERT(gk_lock_held(&lock));
 	for (uint32_t n = 0; n < SHARE_ROWS; n++) {
 		uint32_t i = (a->next_row + n) % SHARE_ROWS;
 
@@ -158,13 +127,17 @@ static int find_free_row(struct arena *a, uint32_t *ret_row)
 	return GK_ERR_TOO_MANY;
 }
 
-static int fill_row(struct arena *a, enum gkf_share_kind kind, uint64_t base,
-		    uint64_t size, uint64_t note, uint32_t *ret_row)
+static int fill_share_row(struct arena *a, enum gkf_share_kind kind,
+			  uint64_t base, uint64_t size, uint64_t note,
+			  uint32_t *ret_row)
 {
 	struct share_row *row;
 	uint32_t i;
 	int r = has_rows(a) ? find_free_row(a, &i) : GK_ERR_NOT_SUPPORTED;
+
+	GK_ASSERT(gk_lock_held(&lock));
 	if (!r) {
+		tell_books(a);
 		row = &a->rows[i];
 		row->kind = kind;
 		row->offset = base ? base - a->base : 0;
@@ -179,6 +152,8 @@ static int fill_row(struct arena *a, enum gkf_share_kind kind, uint64_t base,
 	return r;
 }
 
+/* ---- entry points ---- */
+
 int gkf_share_new(unsigned device, enum gkf_share_kind kind, uint64_t base,
 		  uint64_t size, uint64_t note, uint32_t *ret_row)
 {
@@ -186,7 +161,7 @@ int gkf_share_new(unsigned device, enum gkf_share_kind kind, uint64_t base,
 	int r;
 
 	pthread_mutex_lock(&lock);
-	r = a ? fill_row(a, kind, base, size, note, ret_row)
+	r = a ? fill_share_row(a, kind, base, size, note, ret_row)
 	      : GK_ERR_NOT_SUPPORTED;
 	pthread_mutex_unlock(&lock);
 	return r;
@@ -194,9 +169,12 @@ int gkf_share_new(unsigned device, enum gkf_share_kind kind, uint64_t base,
 
 /* ---- pieces ---- */
 
-/* Rows of pieces, by where they begin; others may write to the rows. */
+/*
+ * A shared piece and its row. Kept outside the rows, because other processes
+ * can write to these.
+ */
 struct share_piece {
-	uint64_t offset;
+	uint64_t offset, size;
 	uint32_t row, kind;
 };
 
@@ -208,7 +186,7 @@ static int find_shared_piece(const struct arena *a, uint64_t offset)
 	return -1;
 }
 
-/* Room for as many as there are rows; only what is used is there. */
+/* Allocates one entry per row; only touched pages use memory. */
 static bool make_piece_room(struct arena *a)
 {
 	void *piece;
@@ -235,11 +213,16 @@ static int share_piece(struct arena *a, enum gkf_share_kind kind, uint64_t base,
 	}
 	if (!make_piece_room(a))
 		return GK_ERR_NOMEM;
-	r = fill_row(a, kind, base, size, 0, ret_row);
-	if (!r)
-		a->piece[a->piece_count++] =
-		    (struct share_piece){base - a->base, *ret_row, kind};
-	return r;
+	r = fill_share_row(a, kind, base, size, 0, ret_row);
+	if (r)
+		return r;
+	a->piece[a->piece_count++] =
+	    (struct share_piece){base - a->base, size, *ret_row, kind};
+	if (kind == GKF_SHARE_POINTER) {
+		a->pooled += size;
+		tell_books(a);
+	}
+	return 0;
 }
 
 int gkf_share_piece(unsigned device, enum gkf_share_kind kind, uint64_t base,
@@ -264,6 +247,10 @@ void share_drop(struct arena *a, uint64_t offset)
 	pthread_mutex_lock(&lock);
 	i = find_shared_piece(a, offset);
 	if (i >= 0) {
+		if (a->piece[i].kind == GKF_SHARE_POINTER) {
+			a->pooled -= a->piece[i].size;
+			tell_books(a);
+		}
 		atomic_store(&a->rows[a->piece[i].row].id, 0);
 		a->piece[i] = a->piece[--a->piece_count];
 	}
@@ -277,6 +264,7 @@ void share_drop_all(struct arena *a)
 		if (atomic_load(&a->rows[i].id))
 			atomic_store(&a->rows[i].id, 0);
 	a->piece_count = 0;
+	a->pooled = 0;
 	pthread_mutex_unlock(&lock);
 }
 
@@ -287,6 +275,7 @@ void share_forget(void)
 
 void gkf_share_end(unsigned device, uint32_t row)
 {
+	GK_ASSERT(row < SHARE_ROWS);
 	atomic_store(&device_arena(device)->rows[row].id, 0);
 }
 
@@ -295,38 +284,47 @@ void gkf_share_handle(unsigned device, uint32_t row,
 {
 	const struct arena *a = device_arena(device);
 	struct gkf_identity self = gkf_self(a->machine);
-	struct share_words words = {.magic = SHARE_MAGIC,
-				    .kind = (uint32_t)a->rows[row].kind,
-				    .pid = self.pid,
-				    .thread = keeper_thread(),
-				    .start = self.start,
-				    .pid_ns = self.pid_ns,
-				    .inode = a->inode,
-				    .id = atomic_load(&a->rows[row].id),
-				    .file = (uint32_t)a->file,
-				    .row = row};
+	struct share_words words;
 
+	GK_ASSERT(row < SHARE_ROWS);
+	words = (struct share_words){.magic = SHARE_MAGIC,
+				     .kind = (uint32_t)a->rows[row].kind,
+				     .pid = self.pid,
+				     .thread = keeper_thread(),
+				     .start = self.start,
+				     .pid_ns = self.pid_ns,
+				     .inode = a->inode,
+				     .id = atomic_load(&a->rows[row].id),
+				     .file = (uint32_t)a->file,
+				     .row = row};
 	words.check = share_check(&words);
 	memcpy(ret_handle, &words, sizeof(words));
 }
 
 struct gkf_share_event *gkf_share_event_of(unsigned device, uint32_t row)
 {
+	GK_ASSERT(row < SHARE_ROWS);
 	return &device_arena(device)->rows[row].event;
 }
 
 /* ---- descriptors ---- */
 
 /*
- * The kernel's lock lasts as long as the open file: as long as anybody has a
- * descriptor or a mapping of it.
+ * The lock on a row's range of the file. The kernel keeps it until every
+ * descriptor and mapping of the open file is gone. A pool has no bytes of its
+ * own, so it locks the byte at GKF_LENT_POOLS + row.
  */
 static struct flock lock_of_row(const struct arena *a, uint32_t row, short type)
 {
+	uint64_t size;
+
+	GK_ASSERT(row < SHARE_ROWS);
+	size = a->rows[row].size;
 	return (struct flock){.l_type = type,
 			      .l_whence = SEEK_SET,
-			      .l_start = (off_t)a->rows[row].offset,
-			      .l_len = (off_t)a->rows[row].size};
+			      .l_start = (off_t)(size ? a->rows[row].offset
+						      : GKF_LENT_POOLS + row),
+			      .l_len = (off_t)(size ? size : 1)};
 }
 
 int gkf_share_descriptor(unsigned device, uint32_t row, int *ret_fd)
@@ -340,8 +338,7 @@ int gkf_share_descriptor(unsigned device, uint32_t row, int *ret_fd)
 		return errno == EMFILE || errno == ENFILE
 			   ? GK_ERR_TOO_MANY
 			   : GK_ERR_NOT_SUPPORTED;
-	if (lseek(fd, at, SEEK_SET) != at ||
-	    (range.l_len && fcntl(fd, F_OFD_SETLK, &range))) {
+	if (lseek(fd, at, SEEK_SET) != at || fcntl(fd, F_OFD_SETLK, &range)) {
 		close(fd);
 		return GK_ERR_NOT_SUPPORTED;
 	}
@@ -349,7 +346,7 @@ int gkf_share_descriptor(unsigned device, uint32_t row, int *ret_fd)
 	return 0;
 }
 
-/* Where it cannot be looked at it is taken to be in use. */
+/* If the users cannot be found out, returns true. */
 bool gkf_share_in_use(unsigned device, uint32_t row)
 {
 	const struct arena *a = device_arena(device);
@@ -363,7 +360,7 @@ bool gkf_share_in_use(unsigned device, uint32_t row)
 	return used;
 }
 
-/* ---- the end ---- */
+/* ---- process exit ---- */
 
 struct range {
 	uint64_t from, to;
@@ -377,8 +374,8 @@ static int by_begin(const void *a, const void *b)
 }
 
 /*
- * What is shared of an arena, in order; the caller frees it. Others may be
- * writing to the rows: each word is read once.
+ * Returns the shared ranges of an arena, sorted; the caller frees them. Other
+ * processes may be writing to the rows, so each word is read only once.
  */
 static struct range *ranges_of(const struct arena *a, size_t *ret_count)
 {

@@ -1,15 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * share.h - what processes of one user share: memory of devices and events.
+ * share.h - shares memory of devices and events between processes of one user.
  *
- * The memory of a device lies in a file without a name, which the keeper's
- * descriptor alone refers to. Behind it in the file are rows, one for each
- * thing that is shared. A handle names the process, the keeper, its descriptor
- * and the row; a descriptor that is given away refers to the same file, and its
- * position is the row.
+ * A device's memory is an unnamed file to which only a descriptor of the keeper
+ * thread refers. The memory in the file is followed by rows, one for each thing
+ * that is shared. A handle contains the process, its keeper thread, the
+ * descriptor and the row. An exported descriptor refers to the same file, and
+ * its file position is that of the row.
  *
- * Handles, rows and positions are what others wrote: they are copied and
- * checked before they are used. The file cannot be cut off (sealed). Memory
- * that was opened stays, whatever becomes of who shared it.
+ * Handles, rows and positions come from other processes, so they are copied and
+ * checked before use. The file is sealed and cannot be truncated. Memory that
+ * was opened stays valid, whatever happens to the process that shared it.
  */
 #ifndef GKF_SHARE_H
 #define GKF_SHARE_H
@@ -24,19 +25,19 @@ struct gkf_machine;
 struct gkf_memory_ask;
 
 enum gkf_share_kind {
-	GKF_SHARE_MEMORY = 1, /* a piece */
+	GKF_SHARE_MEMORY = 1, /* a piece of memory */
 	GKF_SHARE_EVENT,
-	GKF_SHARE_PHYSICAL, /* memory without addresses */
-	GKF_SHARE_POOL,     /* none of its own */
+	GKF_SHARE_PHYSICAL, /* memory without an address */
+	GKF_SHARE_POOL,     /* a pool; has no memory of its own */
 	GKF_SHARE_POINTER,  /* a piece of a pool */
 };
 
-/* What is said of something shared; whoever opens it has a copy. */
+/* Describes something shared; a process that opens it gets a copy. */
 struct gkf_share_about {
 	enum gkf_share_kind kind;
-	unsigned device;       /* of the machine */
-	uint64_t offset, size; /* in the file; 0: no memory */
-	uint64_t note;         /* of the caller */
+	unsigned device;       /* index in the machine */
+	uint64_t offset, size; /* range in the file; size 0: no memory */
+	uint64_t note;         /* chosen by the caller */
 };
 
 struct gkf_shared {
@@ -46,22 +47,24 @@ struct gkf_shared {
 #define GKF_SHARE_RECORDS 8
 
 /*
- * An event: how often it was recorded, and of the last records, each at the
- * place of its number: the last that was reached there, and who made the last
- * one. Later records may be reached before earlier ones, in other streams.
+ * An event. `recorded` is the number of its records so far. Record n is in the
+ * slot record[n % GKF_SHARE_RECORDS]. In a slot, `reached` is the number of the
+ * last record that was reached, and `who` is the process that made the latest
+ * record. Records of different streams may be reached out of order.
  */
 struct gkf_share_event {
 	_Atomic uint64_t recorded;
-	_Atomic uint32_t word; /* changes whenever one is reached */
+	_Atomic uint32_t word; /* changes whenever a record is reached */
 	struct gkf_share_record {
 		_Atomic uint64_t reached, who;
 	} record[GKF_SHARE_RECORDS];
 };
 
 /*
- * Shares; ret_row is given to gkf_share_end(), after which nobody can open it
- * any more. `base`: where the memory begins, of a device that is open; 0: none.
- * GK_ERR_NOT_SUPPORTED: this process can share nothing; GK_ERR_TOO_MANY.
+ * Shares something until gkf_share_end() is called for its row; then it can no
+ * longer be opened. `base` is the start of its memory, which belongs to an open
+ * device, or 0. GK_ERR_NOT_SUPPORTED: this process cannot share;
+ * GK_ERR_TOO_MANY: no free row.
  */
 GKF_API int gkf_share_new(unsigned device, enum gkf_share_kind kind,
 			  uint64_t base, uint64_t size, uint64_t note,
@@ -69,56 +72,59 @@ GKF_API int gkf_share_new(unsigned device, enum gkf_share_kind kind,
 GKF_API void gkf_share_end(unsigned device, uint32_t row);
 
 /*
- * The same of a piece, which is shared until it is freed; asked again it is the
- * same row.
+ * Shares a piece until the piece is freed; further calls return the same row.
  */
 GKF_API int gkf_share_piece(unsigned device, enum gkf_share_kind kind,
 			    uint64_t base, uint64_t size, uint32_t *ret_row);
 
-/* The handle of a row; the event in it. */
+/* Return the handle of a row, and its event. */
 GKF_API void gkf_share_handle(unsigned device, uint32_t row,
 			      struct gkf_shared *ret_handle);
 GKF_API struct gkf_share_event *gkf_share_event_of(unsigned device,
 						   uint32_t row);
 
 /*
- * A descriptor for a row, the program's. While it is open anywhere, or
- * something is mapped of it, gkf_share_in_use() says so, of physical memory.
+ * Makes a descriptor for a row; the program owns it. For physical memory,
+ * gkf_share_in_use() returns true while the descriptor or a mapping of it is
+ * open in any process.
  */
 GKF_API int gkf_share_descriptor(unsigned device, uint32_t row, int *ret_fd);
 GKF_API bool gkf_share_in_use(unsigned device, uint32_t row);
 
 /*
- * The process ends: the host gets back what nobody else may have, even where
- * others keep the file. Of one that is killed they keep all of it, as long as
- * they have any of it open.
+ * Called at process exit: gives all unshared memory back to the system, even if
+ * other processes keep the file open. If a process is killed instead, all of
+ * its memory exists until no process has the file open.
  */
 GKF_API void gkf_share_leave(void);
 
 /*
- * Opens what another process shares. GK_ERR_CORRUPT: that is no handle of
- * anything of this kind and machine; GK_ERR_NOT_FOUND: its process has ended,
- * or shares it no more; GK_ERR_IN_USE: it is this process's own;
- * GK_ERR_TOO_MANY: this process has all descriptors it may have. ret_fd is the
- * caller's, to be closed before anybody else runs.
+ * Opens something that another process shares. The caller owns *ret_fd and
+ * closes it before running code of the program. Errors:
+ *
+ * GK_ERR_CORRUPT: not a handle of this kind and of this machine.
+ * GK_ERR_NOT_FOUND: the other process has ended or no longer shares it.
+ * GK_ERR_IN_USE: the handle is this process's own. GK_ERR_TOO_MANY: no free
+ * descriptor.
  */
 GKF_API int gkf_share_open(struct gkf_machine *m,
 			   const struct gkf_shared *handle,
 			   enum gkf_share_kind kind, int *ret_fd,
 			   struct gkf_share_about *ret_about);
 
-/* The same of a descriptor that somebody gave. */
+/* Does the same with a descriptor received from another process. */
 GKF_API int gkf_share_received(struct gkf_machine *m, int fd,
 			       enum gkf_share_kind kind,
 			       struct gkf_share_about *ret_about);
 
-/* The word by which an opened handle is known again. */
+/* Returns an id, which is the same for all handles of one shared thing. */
 GKF_API uint64_t gkf_share_id(const struct gkf_shared *handle);
 
 /*
- * Memory of an opened file as a piece of `owner`, at an address of its own, and
- * its end. all: the file as gkf_share_all() shows it, then fd does not matter;
- * or NULL. GK_ERR_NOMEM.
+ * gkf_share_map() maps memory of an opened file as a piece that belongs to
+ * ask->owner, at a new address; it may fail with GK_ERR_NOMEM. If `all` is not
+ * NULL, it is the file as mapped by gkf_share_all(), and fd is ignored.
+ * gkf_share_unmap() unmaps the piece.
  */
 GKF_API int gkf_share_map(int fd, void *all,
 			  const struct gkf_share_about *about,
@@ -127,8 +133,9 @@ GKF_API int gkf_share_map(int fd, void *all,
 GKF_API void gkf_share_unmap(uint64_t address);
 
 /*
- * A whole file that was opened, until munmap(); NULL: no memory. And what a
- * handle of this file means, as gkf_share_open() has it.
+ * gkf_share_all() maps a whole opened file, until munmap(); NULL: no memory.
+ * gkf_share_find() finds what a handle of this file refers to, with the checks
+ * and errors of gkf_share_open().
  */
 GKF_API void *gkf_share_all(int fd, uint64_t *ret_size);
 GKF_API int gkf_share_find(struct gkf_machine *m, const void *all,
@@ -136,39 +143,38 @@ GKF_API int gkf_share_find(struct gkf_machine *m, const void *all,
 			   enum gkf_share_kind kind,
 			   struct gkf_share_about *ret_about);
 
-/*
- * The same without an address, as gkf_space_map() takes it; `all` of the file.
- * NULL: no memory.
- */
+/* Maps memory of an opened file for use by gkf_space_map(); NULL: no memory. */
 GKF_API void *gkf_share_source(int fd, const struct gkf_share_about *about);
 GKF_API void gkf_share_source_end(void *source,
 				  const struct gkf_share_about *about);
 
-/* The event of an opened row, and its end. NULL: no memory. */
+/* Map the event of an opened row, and unmap it. NULL: no memory. */
 GKF_API struct gkf_share_event *gkf_share_event_at(int fd,
 						   const struct gkf_shared *h);
 
 GKF_API void gkf_share_event_close(struct gkf_share_event *e);
 
-/* ---- events, by whoever has them ---- */
+/* ---- events, in any process ---- */
 
 /*
- * A new record; the number of it. GK_ERR_TOO_MANY: the one whose place it would
- * have is another process's, and not reached yet.
+ * Makes a record and returns its number. GK_ERR_TOO_MANY: the record's slot
+ * contains an unreached record of another process.
  */
 GKF_API int gkf_share_record(const struct gkf_machine *m,
 			     struct gkf_share_event *e, uint64_t *ret_number);
 
 /*
- * With it those are reached that had its place before. may_reach(): are they?
- * Until then a record that is to tell the truth is not reached.
+ * gkf_share_reach() marks a record as reached, and with it all earlier records
+ * in its slot. gkf_share_may_reach() returns whether all those earlier records
+ * are reached already; if not, the caller should wait.
  */
 GKF_API bool gkf_share_may_reach(struct gkf_share_event *e, uint64_t number);
 GKF_API void gkf_share_reach(struct gkf_share_event *e, uint64_t number);
 
 /*
- * abandoned(): has who made the record ended? It costs a look at /proc.
- * wait(): until it is reached or abandoned, but a short while only; is it?
+ * gkf_share_abandoned() returns whether the process that made the record has
+ * ended; it reads /proc. gkf_share_wait() waits a short time for the record to
+ * be reached or abandoned, and returns whether it is.
  */
 GKF_API bool gkf_share_reached(struct gkf_share_event *e, uint64_t number);
 GKF_API bool gkf_share_abandoned(const struct gkf_machine *m,

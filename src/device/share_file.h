@@ -1,4 +1,5 @@
-/* share_file.h - the file of a device's memory; see share.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* share_file.h - the file that contains a device's memory; see share.h. */
 #ifndef GKF_SHARE_FILE_H
 #define GKF_SHARE_FILE_H
 
@@ -6,11 +7,11 @@
 
 #define SHARE_ROWS 16384u
 
-/* What others may have written, but for who made it. */
+/* A row of the file. Other processes can write to all of it. */
 struct share_row {
-	_Atomic uint64_t id; /* 0: nothing is shared */
+	_Atomic uint64_t id; /* 0: unused */
 	uint64_t kind, offset, size, note;
-	uint64_t board; /* tells the board of a machine from those of others */
+	uint64_t board; /* identifies the board and the machine */
 	uint64_t device;
 	struct gkf_share_event event;
 	uint64_t unused[7];
@@ -19,7 +20,7 @@ _Static_assert(sizeof(struct share_row) == 256, "rows do not cross pages");
 
 #define SHARE_ROWS_SIZE (SHARE_ROWS * sizeof(struct share_row))
 
-/* The words of a handle. */
+/* The contents of a handle. */
 struct share_words {
 	uint32_t magic, kind;
 	int32_t pid, thread;
@@ -36,22 +37,25 @@ uint64_t share_check(const struct share_words *words);
 
 struct arena;
 
-/* The piece at an offset is freed; all of an arena are. */
+/*
+ * share_drop() ends the sharing of the piece at an offset, which is being
+ * freed. share_drop_all() ends the sharing of everything in an arena.
+ */
 void share_drop(struct arena *a, uint64_t offset);
 void share_drop_all(struct arena *a);
 void share_forget(void);
 
-/* Of a device: by its board's UUID. */
+/* A hash of a device's number and its board's UUID. */
 uint64_t share_board(const struct gkf_machine *m, unsigned device);
 
 /*
- * A file of `size` bytes and its rows, and where it is shown, made by the
- * keeper; the number of its descriptor there. -1: there can be none.
+ * Makes a file for `size` bytes and the rows, on the keeper thread, and maps
+ * the memory at `at`. Returns the keeper's descriptor; -1: impossible.
  */
 int share_file(void *at, uint64_t size);
 void share_file_close(int file);
 
-/* The file of an arena whose number is `file`, as the program opens it. */
+/* Opens the file of the keeper's descriptor again, for the program. */
 int share_reopen(int file);
 
 #endif

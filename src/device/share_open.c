@@ -1,11 +1,15 @@
-/* share_open.c - opens what other processes share; see share.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * share_open.c - opens memory and events that other processes share; see
+ * share.h.
+ */
 #include "device/share_file.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/futex.h"
 #include "base/pidstat.h"
 #include "machine/store/board.h"
-#include "machine/store/identity.h"
+#include "machine/store/process/identity.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +20,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* So often who waits looks whether the other still lives. */
+/*
+ * How often a waiting thread checks whether the other process is still alive.
+ */
 #define LOOK_NS (50 * GK_NS_PER_MS)
 
 /* ---- checking ---- */
@@ -29,7 +35,10 @@ static bool is_ours(const struct stat *st)
 	       !(st->st_size % (off_t)sizeof(struct share_row));
 }
 
-/* The file is one that cannot be cut off; where its rows are. */
+/*
+ * Checks that a file is one of ours and cannot be truncated, and finds its
+ * rows.
+ */
 static int check_file(int fd, uint64_t *ret_rows)
 {
 	struct stat st;
@@ -60,7 +69,7 @@ static int check_row(struct gkf_machine *m, const struct share_row *row,
 	return 0;
 }
 
-/* A copy of a row that is shared. */
+/* Copies a row; GK_ERR_NOT_FOUND if it is unused. */
 static int read_row(int fd, uint64_t at, struct share_row *ret_row)
 {
 	if (pread(fd, ret_row, sizeof(*ret_row), (off_t)at) != sizeof(*ret_row))
@@ -68,7 +77,9 @@ static int read_row(int fd, uint64_t at, struct share_row *ret_row)
 	return atomic_load(&ret_row->id) ? 0 : GK_ERR_NOT_FOUND;
 }
 
-/* Looked at before it is opened: it may be anything of this user's. */
+/*
+ * Checks the file before opening it, because it may be any file of this user.
+ */
 static int open_file(const struct share_words *w)
 {
 	struct stat st;
@@ -116,6 +127,23 @@ static int look_into(struct gkf_machine *m, int fd, const struct share_words *w,
 			     ret_about);
 }
 
+/*
+ * Takes the lock described at lock_of_row(), which shows the owner that the
+ * memory is in use.
+ */
+static int lock_memory(int fd, const struct gkf_share_about *about)
+{
+	struct flock range = {.l_type = F_RDLCK,
+			      .l_whence = SEEK_SET,
+			      .l_start = (off_t)about->offset,
+			      .l_len = (off_t)about->size};
+
+	return about->kind != GKF_SHARE_MEMORY || !about->size ||
+		       !fcntl(fd, F_OFD_SETLK, &range)
+		   ? 0
+		   : GK_ERR_NOT_SUPPORTED;
+}
+
 int gkf_share_open(struct gkf_machine *m, const struct gkf_shared *handle,
 		   enum gkf_share_kind kind, int *ret_fd,
 		   struct gkf_share_about *ret_about)
@@ -131,6 +159,8 @@ int gkf_share_open(struct gkf_machine *m, const struct gkf_shared *handle,
 	if (fd < 0)
 		return fd;
 	r = look_into(m, fd, &words, ret_about);
+	if (!r)
+		r = lock_memory(fd, ret_about);
 	if (r)
 		close(fd);
 	else
@@ -171,7 +201,7 @@ void *gkf_share_all(int fd, uint64_t *ret_size)
 	return all;
 }
 
-/* Others may be writing to the row: it is copied by words. */
+/* Copies a row word by word, because other processes may be writing to it. */
 static void copy_row(struct share_row *ret_row, const void *from)
 {
 	uint64_t words[sizeof(*ret_row) / sizeof(uint64_t)];
@@ -259,7 +289,7 @@ struct gkf_share_event *gkf_share_event_at(int fd, const struct gkf_shared *h)
 	return &((struct share_row *)(void *)page)->event;
 }
 
-/* No row lies in two pages. */
+/* An event is within one page, because no row crosses a page boundary. */
 void gkf_share_event_close(struct gkf_share_event *e)
 {
 	uint64_t page = page_below((uintptr_t)e);
@@ -273,7 +303,10 @@ static struct gkf_share_record *record_at(struct gkf_share_event *e,
 	return &e->record[number % GKF_SHARE_RECORDS];
 }
 
-/* One word, so that nobody sees half of it. */
+/*
+ * Returns pid and start time of this process in one word, which can be stored
+ * atomically.
+ */
 static uint64_t word_of_self(const struct gkf_machine *m)
 {
 	struct gkf_identity self = gkf_self(m);
@@ -288,8 +321,8 @@ bool gkf_share_may_reach(struct gkf_share_event *e, uint64_t number)
 }
 
 /*
- * Is a record's place this process's to take? Nobody could tell of two that
- * are under way there whether who made the first one has ended.
+ * Whether this process may use a record's slot. A slot must not contain
+ * unreached records of two processes, because `who` can name only one of them.
  */
 static bool is_place_free(const struct gkf_machine *m,
 			  struct gkf_share_event *e, uint64_t number,
@@ -304,7 +337,10 @@ static bool is_place_free(const struct gkf_machine *m,
 	return true;
 }
 
-/* Who makes a record is known before there is one, and who made it, after. */
+/*
+ * Stores `who` before creating the record, and again afterwards, in case
+ * another process stored its own in between.
+ */
 int gkf_share_record(const struct gkf_machine *m, struct gkf_share_event *e,
 		     uint64_t *ret_number)
 {
@@ -332,7 +368,7 @@ void gkf_share_reach(struct gkf_share_event *e, uint64_t number)
 	gk_futex_wake(GK_FUTEX_SHARED, &e->word, INT_MAX);
 }
 
-/* Whoever sees the event is in one pid namespace with who made it. */
+/* All users of an event are in the same pid namespace. */
 bool gkf_share_abandoned(const struct gkf_machine *m, struct gkf_share_event *e,
 			 uint64_t number)
 {

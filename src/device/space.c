@@ -1,123 +1,25 @@
-/* space.c - all memory that CUDA knows in this process, by address. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* space.c - allocates, frees and finds memory by address, in all arenas. */
 #include "base/err.h"
 #include "device/keeper.h"
 #include "device/share_file.h"
-#include "device/space_arena.h"
+#include "device/space_table.h"
 #include "machine/file/board.h"
-#include "machine/file/numbers.h"
 #include "machine/store/board.h"
 
 #include <stdatomic.h>
 #include <sys/mman.h>
-#include <unistd.h>
-
-#define ARENAS        (GKF_DEVICES_MAX + 3)
-#define MANAGED_WANT  (1ULL << 40)
-#define RESERVED_WANT (1ULL << 43)
 
 /*
- * Arenas are never taken down: programs may hold addresses of them. `arena`
- * has all of them, in the order of their making, for lookups without a lock.
- */
-static struct {
-	pthread_mutex_t lock;
-	_Atomic uint64_t last_id;
-	_Atomic unsigned count;
-	_Atomic(struct arena *) arena[ARENAS];
-	_Atomic(struct arena *) device[GKF_DEVICES_MAX];
-	_Atomic(struct arena *) managed, host, reserved;
-} space = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-uint64_t space_id(void)
-{
-	return 1 + atomic_fetch_add_explicit(&space.last_id, 1,
-					     memory_order_relaxed);
-}
-
-static uint64_t power_of_two(uint64_t at_least)
-{
-	return 1ULL << (64 - __builtin_clzll(at_least - 1));
-}
-
-/* The lock is held. */
-static struct arena *add_arena(_Atomic(struct arena *) *place,
-			       enum gkf_memory_kind kind, uint64_t want)
-{
-	unsigned count = atomic_load(&space.count);
-	struct arena *old = atomic_load(place);
-	struct arena *a = arena_new(kind, want);
-	unsigned i = 0;
-
-	if (!a)
-		return NULL;
-	while (i < count && atomic_load(&space.arena[i]) != old)
-		i++;
-	atomic_store(&space.arena[i], a);
-	if (i == count)
-		atomic_store(&space.count, count + 1);
-	atomic_store(place, a);
-	return a;
-}
-
-static _Atomic(struct arena *) *place_of_kind(enum gkf_memory_kind kind)
-{
-	if (kind == GKF_MEMORY_MAPPED)
-		return &space.reserved;
-	return kind == GKF_MEMORY_MANAGED ? &space.managed : &space.host;
-}
-
-static uint64_t want_of_kind(enum gkf_memory_kind kind, uint64_t ram)
-{
-	if (kind == GKF_MEMORY_MAPPED)
-		return RESERVED_WANT;
-	return kind == GKF_MEMORY_MANAGED ? MANAGED_WANT
-					  : power_of_two(2 * ram);
-}
-
-/*
- * The arena of managed memory, of host memory or of reserved addresses, made
- * when it is first needed. Page-locked memory is never more than the host has.
- */
-static struct arena *common_arena(enum gkf_memory_kind kind)
-{
-	_Atomic(struct arena *) *place = place_of_kind(kind);
-	struct arena *a = atomic_load_explicit(place, memory_order_acquire);
-	uint64_t ram;
-
-	if (a)
-		return a;
-	ram =
-	    (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-	pthread_mutex_lock(&space.lock);
-	a = atomic_load(place);
-	if (!a)
-		a = add_arena(place, kind, want_of_kind(kind, ram));
-	if (a && kind == GKF_MEMORY_HOST)
-		a->pool.max = ram;
-	pthread_mutex_unlock(&space.lock);
-	return a;
-}
-
-struct arena *reserved_arena(void)
-{
-	return common_arena(GKF_MEMORY_MAPPED);
-}
-
-bool is_reserved_arena(const struct arena *a)
-{
-	return a->kind == GKF_MEMORY_MAPPED;
-}
-
-/*
- * More addresses than memory, so that it does not matter in which pieces they
- * are given out; not as much when they must do for many devices.
+ * Reserves several times as many addresses as the device has bytes of memory,
+ * so that fragmentation does not matter; fewer if there are many devices.
  */
 static uint64_t device_want(struct gkf_machine *m, unsigned device)
 {
 	uint64_t memory = (uint64_t)gkf_board(m, device)->profile.memory_mib
 			  << 20;
 
-	return power_of_two(memory * (gkf_device_count(m) > 16 ? 2 : 4));
+	return space_power_of_two(memory * (gkf_device_count(m) > 16 ? 2 : 4));
 }
 
 void gkf_space_prepare(void)
@@ -137,7 +39,7 @@ int gkf_space_open(struct gkf_machine *m, unsigned device, unsigned slot)
 	pthread_mutex_lock(&space.lock);
 	a = atomic_load(&space.device[device]);
 	if (!a || (!a->opens && a->want != want))
-		a = add_arena(&space.device[device], GKF_MEMORY_DEVICE, want);
+		a = space_add(&space.device[device], GKF_MEMORY_DEVICE, want);
 	if (!a) {
 		r = GK_ERR_NOMEM;
 	} else if (!__atomic_fetch_add(&a->opens, 1, __ATOMIC_RELAXED)) {
@@ -149,7 +51,7 @@ int gkf_space_open(struct gkf_machine *m, unsigned device, unsigned slot)
 	return r;
 }
 
-/* Frees the pieces of an arena that have an owner; NULL: all. */
+/* Frees all pieces of an owner; NULL: of all owners. */
 static void drop_pieces(struct arena *a, const void *owner)
 {
 	uint32_t high =
@@ -180,12 +82,6 @@ void gkf_space_close(unsigned device)
 	pthread_mutex_unlock(&space.lock);
 }
 
-struct arena *device_arena(unsigned device)
-{
-	return atomic_load_explicit(&space.device[device],
-				    memory_order_acquire);
-}
-
 static struct arena *open_arena(unsigned device)
 {
 	struct arena *a = device < GKF_DEVICES_MAX
@@ -207,6 +103,20 @@ void gkf_space_repay(unsigned device, uint64_t bytes)
 	pthread_mutex_unlock(&a->lock);
 }
 
+/* Registers memory of the program, unless CUDA knows it already. */
+static int register_piece(const struct gkf_memory_ask *ask,
+			  uint64_t *ret_address)
+{
+	uint64_t base = (uintptr_t)ask->host;
+	struct gkf_extent e;
+
+	if (!base || base + ask->size < base || gkf_space_is_reserved(base))
+		return GK_ERR_INVALID;
+	if (gkf_space_find(base, &e))
+		return GK_ERR_EXISTS;
+	return registered_add(ask, ret_address);
+}
+
 int gkf_space_alloc(const struct gkf_memory_ask *ask, uint64_t *ret_address)
 {
 	struct arena *a;
@@ -216,16 +126,19 @@ int gkf_space_alloc(const struct gkf_memory_ask *ask, uint64_t *ret_address)
 	    ask->align > BLOCK_SIZE)
 		return GK_ERR_INVALID;
 	if (ask->kind == GKF_MEMORY_REGISTERED)
-		return registered_add(ask, ret_address);
+		return register_piece(ask, ret_address);
 	on_device =
 	    ask->kind == GKF_MEMORY_DEVICE || ask->kind == GKF_MEMORY_PHYSICAL;
-	a = on_device ? open_arena(ask->device) : common_arena(ask->kind);
+	a = on_device ? open_arena(ask->device) : space_common(ask->kind);
 	if (!a)
 		return on_device ? GK_ERR_NOT_FOUND : GK_ERR_NOMEM;
 	return arena_alloc(ask->pool ? ask->pool : &a->pool, ask, ret_address);
 }
 
-/* The arena that has an address, whether or not anything is alive there. */
+/*
+ * Returns the arena whose range contains an address, whether a piece is there
+ * or not.
+ */
 static struct arena *arena_of(uint64_t address)
 {
 	unsigned count =
@@ -286,7 +199,7 @@ void gkf_space_drop(const void *owner)
 	registered_drop(owner);
 }
 
-/* Of a stretch of mapped memory: its words for owner and pool say who may. */
+/* For a mapped stretch, the words `owner` and `pool` contain the rights. */
 static void fill_rights(struct gkf_extent *e, const struct piece_words *w)
 {
 	e->owner = NULL;
@@ -399,6 +312,6 @@ void gkf_space_forget(void)
 		atomic_store(&space.device[i], NULL);
 	registered_forget();
 	resident_forget();
-	map_forget();
+	space_map_forget();
 	share_forget();
 }

@@ -1,4 +1,5 @@
-/* space_arena.c - making ranges of addresses, and looking them up. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* space_arena.c - creates arenas, and finds pieces in them by address. */
 #include "device/space_arena.h"
 #include "base/log.h"
 #include "device/share_file.h"
@@ -18,14 +19,16 @@ static void *map_memory(void *at, uint64_t size, int prot, int flags, int fd)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* Zeroed, and only there as far as it is touched. */
+/* Zeroed; a page uses memory only once it is touched. */
 static void *map_table(uint64_t size)
 {
 	return map_memory(NULL, size, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1);
 }
 
-/* Addresses at a multiple of the block size; nothing can be read there. */
+/*
+ * Reserves inaccessible addresses that begin at a multiple of the block size.
+ */
 static void *map_aligned(uint64_t size)
 {
 	unsigned char *p = map_memory(NULL, size + BLOCK_SIZE, PROT_NONE,
@@ -43,8 +46,8 @@ static void *map_aligned(uint64_t size)
 }
 
 /*
- * A file of that size without a name, or -1: memory without a file will do,
- * too, and a bound on the size of files (RLIMIT_FSIZE) would end the program.
+ * Creates an unnamed file of this size. Returns -1 if that would exceed
+ * RLIMIT_FSIZE and so kill the program; then anonymous memory is used.
  */
 static int open_memory_file(uint64_t size)
 {
@@ -68,9 +71,9 @@ static void hide_bytes(void *at, uint64_t size)
 }
 
 /*
- * Shows memory of its own at addresses that map_aligned() made. Only the
- * mapping holds it, so a program that closes all descriptors does no harm. Not
- * in a child: it must not change what is its parent's.
+ * Maps memory at addresses from map_aligned(). Only the mapping refers to the
+ * file, so a program may close all its descriptors. A child process does not
+ * inherit the mapping, because it must not change its parent's memory.
  */
 static bool show_file(void *at, uint64_t size)
 {
@@ -86,7 +89,10 @@ static bool show_file(void *at, uint64_t size)
 	return ok;
 }
 
-/* What a device has can be shared with other processes. */
+/*
+ * Maps the memory of an arena. Only memory of devices can be shared with other
+ * processes.
+ */
 static bool show_bytes(struct arena *a)
 {
 	if (a->kind == GKF_MEMORY_DEVICE)
@@ -141,7 +147,10 @@ static bool map_range(struct arena *a, uint64_t size)
 	return false;
 }
 
-/* When there is little, most of it is left to the program. */
+/*
+ * If addresses are scarce, takes only a part of them and leaves most of them to
+ * the program.
+ */
 static bool map_what_fits(struct arena *a, uint64_t want)
 {
 	uint64_t size = want;
@@ -160,14 +169,14 @@ static bool map_what_fits(struct arena *a, uint64_t want)
 			return false;
 	}
 	gk_log(GK_LOG_WARN,
-	       "addresses for %llu MiB only, not for %llu, of memory that "
-	       "CUDA sees (RLIMIT_AS?)",
+	       "only %llu of %llu MiB of addresses reserved for CUDA memory "
+	       "(RLIMIT_AS?)",
 	       (unsigned long long)(size >> 20),
 	       (unsigned long long)(want >> 20));
 	return true;
 }
 
-/* Maps the tables with a row for each block. They all lie together. */
+/* Maps all tables that have an entry for each block, in one mapping. */
 static bool map_tables(struct arena *a)
 {
 	uint64_t blocks = a->size / BLOCK_SIZE;
@@ -192,6 +201,14 @@ static bool map_tables(struct arena *a)
 	a->blocks.units = (uint32_t)blocks;
 	fit_give(&a->blocks, 0, (uint32_t)blocks, &first, &length);
 	return true;
+}
+
+void pool_init(struct gkf_mem_pool *pool, struct arena *arena)
+{
+	pool->arena = arena;
+	pool->small.page = arena->note;
+	pool->small.units = UINT32_MAX;
+	pool->small.apart = BLOCK_UNITS;
 }
 
 struct arena *arena_new(enum gkf_memory_kind kind, uint64_t want)
@@ -228,8 +245,9 @@ void arena_wipe(struct arena *a)
 }
 
 /*
- * The last live piece of a shared block that begins at a unit or before. What
- * changes meanwhile lies outside the piece that is looked for.
+ * Returns the number of the last live piece in a shared block that starts at or
+ * before a unit. Other threads may change other pieces of the block at the same
+ * time, but not this piece.
  */
 static uint32_t find_shared(const struct shared_block *s, unsigned unit)
 {

@@ -1,11 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * space_arena.h - a range of addresses that is given out: of a device, of
- * managed memory, of page-locked host memory. Cut in blocks of 2 MiB, which
- * belong to a pool while they are in use; small pieces share a block.
+ * space_arena.h - an arena: a range of addresses from which pieces are
+ * allocated, either of a device's memory, of managed memory or of page-locked
+ * host memory. It is divided into blocks of 2 MiB, the size in which drivers
+ * charge memory. A block in use belongs to a pool. Pieces of up to 1 MiB share
+ * blocks, in units of 512 bytes (the alignment of cudaMalloc()); larger pieces
+ * have whole blocks.
  *
- * What is touched is memory of the host, in no file system: /dev/shm may be
- * full. A program that touches more than the host, or its cgroup, has is ended
- * by the kernel as with any other memory.
+ * Touched pages are memory of the host but in no file system, because /dev/shm
+ * may be full. If a program touches more than the host or its cgroup has, the
+ * kernel kills it, as with any other memory.
  */
 #ifndef GKF_SPACE_ARENA_H
 #define GKF_SPACE_ARENA_H
@@ -17,33 +21,40 @@
 #include <pthread.h>
 
 #define BLOCK_SIZE  (2ULL << 20)
-#define UNIT_SIZE   512ULL /* what small pieces are rounded to */
+#define UNIT_SIZE   512ULL /* the size of a small piece is a multiple of it */
 #define BLOCK_UNITS (BLOCK_SIZE / UNIT_SIZE)
-#define SMALL_MAX   (1ULL << 20) /* above it a piece has blocks of its own */
+#define SMALL_MAX   (1ULL << 20) /* larger pieces have blocks of their own */
 
-/* Freed memory that the host keeps for an arena, and what is never kept. */
+/*
+ * Maximum bytes of freed memory whose pages an arena keeps, and the maximum
+ * size of a piece whose pages are kept.
+ */
 #define KEPT_MAX   (256ULL << 20)
 #define KEPT_PIECE (64ULL << 20)
 
-/* A block that small pieces share. Its memory is never given back. */
+/* A block shared by small pieces. The struct is never freed. */
 struct shared_block {
-	_Atomic uint64_t words; /* which of `starts` have bits */
-	_Atomic uint64_t starts[BLOCK_UNITS / 64]; /* a live piece begins */
-	_Atomic uint32_t piece[BLOCK_UNITS];       /* its number */
+	/* one bit for each word of `starts` that is not 0 */
+	_Atomic uint64_t words;
+	/* one bit for each unit at which a live piece starts */
+	_Atomic uint64_t starts[BLOCK_UNITS / 64];
+	/* the number of the piece that starts at a unit */
+	_Atomic uint32_t piece[BLOCK_UNITS];
 	struct gkf_mem_pool *pool;
 	uint32_t block;
-	uint32_t next_free; /* number */
+	uint32_t next_free; /* number of the next free struct */
 	struct fit_note note[BLOCK_UNITS];
 };
 
 struct gkf_mem_pool {
 	struct arena *arena;
-	struct gkf_mem_pool *next; /* of the arena; its own is the first */
-	struct fit small;          /* units of its shared blocks */
+	/* next pool of the arena; arena.pool is first */
+	struct gkf_mem_pool *next;
+	struct fit small; /* the units of the pool's shared blocks */
 	uint64_t max, threshold;
-	uint64_t blocks; /* bytes of blocks in use */
+	uint64_t blocks; /* bytes of the pool's blocks that are in use */
 	struct gkf_mem_pool_usage usage;
-	uint64_t owed; /* of what is in reserve: to be given back */
+	uint64_t owed; /* part of the reserve that must be refunded */
 	uint64_t pieces;
 	bool released;
 };
@@ -53,98 +64,122 @@ struct share_piece;
 
 struct arena {
 	uint64_t base, size, want;
-	unsigned char *view; /* base + i is what view + i shows */
+	unsigned char *view; /* view + i is where base + i is accessed */
 	enum gkf_memory_kind kind;
 	unsigned device;
-	unsigned opens;              /* under the lock of all arenas */
-	struct gkf_machine *machine; /* who pays; NULL: nobody */
+	unsigned opens; /* written under space.lock */
+	/* where memory is charged; NULL: nowhere */
+	struct gkf_machine *machine;
 	unsigned slot;
 	pthread_mutex_t lock;
 	struct pieces pieces;
-	/* For each block: 0 free, piece << 1, or shared block << 1 | 1. */
+	/*
+	 * For each block: 0 if free, else piece << 1 or shared block << 1 | 1.
+	 */
 	_Atomic uint32_t *block;
-	unsigned char *dirty; /* for each block: the host may keep pages */
+	unsigned char *dirty; /* for each block: whether it may have pages */
 	uint64_t kept;        /* bytes of free blocks that are dirty */
 	struct fit blocks;
-	struct shared_block **shared; /* by number, from 1 */
-	struct fit_note **note;       /* theirs; page 0 is not used */
+	/* indexed by number; the first number is 1 */
+	struct shared_block **shared;
+	/* notes for the units of shared blocks; page 0 is unused */
+	struct fit_note **note;
 	uint32_t shared_count, first_shared;
-	struct gkf_mem_pool pool; /* what is in no other */
-	_Atomic bool owes;        /* the books would not take something back */
-	/* What is shared of a device; share.c. */
-	int file; /* the keeper's descriptor; -1: none */
-	uint64_t inode;
+	struct gkf_mem_pool pool; /* for pieces that belong to no other pool */
+	_Atomic bool owes;        /* a refund failed and is still due */
+	/* For memory shared with other processes; share.c. */
+	int file;                    /* the keeper's descriptor; -1: none */
+	uint64_t inode, host_device; /* identify the file */
+	/* bytes of shared pieces that belong to pools */
+	uint64_t pooled;
 	struct share_row *rows;
-	uint32_t next_row; /* to be looked at for a free one */
+	uint32_t next_row; /* where the search for a free row starts */
 	struct share_piece *piece;
 	_Atomic uint32_t piece_count;
 };
 
 /*
- * An arena of a kind over as much of `want` bytes (a power of two) as there
- * are addresses for; NULL when there is not even a small part.
+ * Creates an arena over `want` bytes (a power of two) or, if there are not
+ * enough addresses, over as many as possible; NULL if not even a small part is
+ * possible.
  */
 struct arena *arena_new(enum gkf_memory_kind kind, uint64_t want);
 
-/* Sets the words of a pool, before any piece is in it. */
+/* Initialises a pool that has no pieces. */
 void pool_init(struct gkf_mem_pool *pool, struct arena *arena);
 
 /*
- * Charge pools for blocks and pay back; the arena's lock is held. Bytes that
- * the books would not take back (a stopped process holds them) stay charged,
- * are owed, and are given back with the next charge, repayment or trim that
- * finds the books free.
+ * Charge the ledger for a pool's blocks, and refund it. The caller holds the
+ * arena's lock. If bytes cannot be refunded because a stopped process holds the
+ * lock of the books, they stay charged and are counted in pool->owed. The next
+ * charge, repayment or trim that finds the books free refunds them.
  *
- * pool_charge(): for more bytes of blocks; GK_ERR_NO_SPACE and what
- * gkf_books_charge says. pool_repay(): they are free; the pool keeps what its
- * threshold says. pool_trim(): no more than `keep` stays in reserve.
- * pool_owe(): it has so much in reserve that is to go. pool_bequeath(): the
- * pool ends; what it owes is the arena's. arena_close(): everything is free;
- * what is owed even now goes with the slot.
+ * pool_charge() charges for more bytes of blocks; it fails with GK_ERR_NO_SPACE
+ * or an error of gkf_books_charge(). pool_repay() is called when blocks became
+ * free; it keeps as much as the threshold says. pool_trim() leaves at most
+ * `keep` bytes in reserve. pool_owe() adds bytes to the reserve that must be
+ * refunded. pool_bequeath() is called when the pool ends: the pool's reserve
+ * must then be refunded by the arena's own pool.
  */
 int pool_charge(struct gkf_mem_pool *pool, uint64_t bytes);
 void pool_repay(struct gkf_mem_pool *pool, uint64_t bytes);
 void pool_trim(struct gkf_mem_pool *pool, uint64_t keep);
 void pool_owe(struct gkf_mem_pool *pool, uint64_t bytes);
 void pool_bequeath(struct gkf_mem_pool *pool);
+
+/*
+ * Called when all pieces are free. Bytes that must still be refunded are
+ * refunded with the slot.
+ */
 void arena_close(struct arena *a);
 
-/* Is it charged even now, if giving it back ended like this? */
-bool is_still_charged(int error);
+/*
+ * Whether this result of a refund means that the bytes are still charged;
+ * space_resident.c.
+ */
+bool arena_still_charged(int error);
 
-/* A piece of `pool`; GK_ERR_NO_SPACE, GK_ERR_NOMEM. */
+/*
+ * Allocates a piece from a pool; may fail with GK_ERR_NO_SPACE or GK_ERR_NOMEM.
+ */
 int arena_alloc(struct gkf_mem_pool *pool, const struct gkf_memory_ask *ask,
 		uint64_t *ret_address);
 
-/* The piece that begins at an address; GK_ERR_NOT_FOUND when none does. */
+/* Frees the piece that starts at `base`; GK_ERR_NOT_FOUND if none does. */
 int arena_free(struct arena *a, uint64_t base);
 
-/* The same address with a new piece; GK_ERR_NOT_FOUND, GK_ERR_RANGE. */
+/*
+ * Replaces a piece by a new one in the same space; GK_ERR_NOT_FOUND,
+ * GK_ERR_RANGE.
+ */
 int arena_renew(struct arena *a, uint64_t base, uint64_t size);
 
-/* The piece that an address of the arena lies in. */
+/* Finds the piece that contains an address of the arena. */
 bool arena_find(const struct arena *a, uint64_t address,
 		struct piece_words *ret_words);
 
-/* Nothing is alive in it: the host gets back all of its memory. */
+/* Returns all pages of an arena to the host; no piece may be live. */
 void arena_wipe(struct arena *a);
 
-/* The addresses of reservations, made when they are first needed. */
+/* The arena of reserved addresses; created on first use. */
 struct arena *reserved_arena(void);
-bool is_reserved_arena(const struct arena *a);
-void map_forget(void);
+static inline bool is_reserved_arena(const struct arena *a)
+{
+	return a->kind == GKF_MEMORY_MAPPED;
+}
+void space_map_forget(void);
 
-/* A number for a new piece that no other of the process has. */
+/* Returns a new id for a piece, unique in the process. */
 uint64_t space_id(void);
 
-/* The arena of a device that has been opened. */
+/* The arena of a device; NULL if the device was never opened. */
 struct arena *device_arena(unsigned device);
 
 /*
- * Managed memory that was moved to devices. resident_move(): to a device, or to
- * the host (NULL). resident_free(): the blocks are nobody's any more.
- * resident_evict(): so much leaves a device, or all that is there; false: the
- * device has no more room than before.
+ * Managed memory on devices. resident_move() moves memory to a device, or to
+ * the host (NULL). resident_free() is called when its blocks are free again.
+ * resident_evict() moves up to `bytes` off a device; it returns false if the
+ * device has no more free memory than before.
  */
 void resident_move(const struct arena *managed, uint64_t address, uint64_t size,
 		   const struct arena *device);
@@ -153,13 +188,17 @@ bool resident_evict(const struct arena *device, uint64_t bytes);
 void resident_forget(void);
 
 /*
- * Memory that has left a device and is charged even now is given back, if the
- * books can be had; resident_close() leaves the rest to go with the slot.
+ * resident_settle() and resident_close() refund, if the books allow it, memory
+ * that has left a device but is still charged. After resident_close(), memory
+ * that could not be refunded stays charged to the slot.
  */
 void resident_settle(const struct arena *device);
 void resident_close(const struct arena *device);
 
-/* Host memory of the program, wherever it lies. */
+/*
+ * Host memory registered by the program, at any address; the caller has checked
+ * it.
+ */
 int registered_add(const struct gkf_memory_ask *ask, uint64_t *ret_address);
 int registered_remove(uint64_t base);
 bool registered_find(uint64_t address, struct piece_words *ret_words);

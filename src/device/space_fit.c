@@ -1,5 +1,20 @@
-/* space_fit.c - free spans, in lists by their length. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * space_fit.c - a TLSF allocator (two-level segregated fit); see space_fit.h.
+ *
+ * TLSF was chosen over a tree so that an allocation takes the same time however
+ * fragmented the device is. With 16 lists per power of two (FIT_CUTS) the
+ * lengths in a list differ by at most 1/16, and a word has a bit for each list.
+ * 28 rows (FIT_ROWS) reach 2^31 - 1 units, more than any arena has, and a word
+ * has a bit for each of them too.
+ *
+ * Strict TLSF takes only from lists whose spans are all long enough. To make
+ * the last free memory of a device usable, fit_take() also searches the list in
+ * which a span of exactly this length would be: its first four spans at the
+ * beginning, and all of them at the end.
+ */
 #include "device/space_fit.h"
+#include "base/assert.h"
 
 static struct fit_note *note_of_unit(const struct fit *f, uint32_t unit)
 {
@@ -7,7 +22,10 @@ static struct fit_note *note_of_unit(const struct fit *f, uint32_t unit)
 		       [unit & ((1U << FIT_PAGE_SHIFT) - 1)];
 }
 
-/* The list of spans of a length: lengths below FIT_CUTS have one each. */
+/*
+ * Finds the list for a length; each length below FIT_CUTS has a list of its
+ * own.
+ */
 static void place_of_length(uint32_t length, uint32_t *row, uint32_t *cut)
 {
 	uint32_t log;
@@ -43,6 +61,7 @@ void fit_remove(struct fit *f, uint32_t first)
 	struct fit_note *n = note_of_unit(f, first);
 	uint32_t row, cut;
 
+	GK_ASSERT(n->ahead > 0);
 	place_of_length(n->ahead, &row, &cut);
 	if (n->next)
 		note_of_unit(f, n->next - 1)->prev = n->prev;
@@ -59,7 +78,10 @@ void fit_remove(struct fit *f, uint32_t first)
 	n->ahead = 0;
 }
 
-/* The first span of the lists of longer spans than `length` may be. */
+/*
+ * Returns the first span in a list whose spans are all longer than `length`; 0:
+ * none.
+ */
 static uint32_t find_longer(const struct fit *f, uint32_t length)
 {
 	uint32_t row, cut, cuts, rows;
@@ -76,7 +98,10 @@ static uint32_t find_longer(const struct fit *f, uint32_t length)
 	return f->head[row][__builtin_ctz(cuts)];
 }
 
-/* Looks in the list of that length, whose spans may be too short. */
+/*
+ * Searches the list in which a span of this length would be. Some spans of that
+ * list may be too short.
+ */
 static uint32_t find_same(const struct fit *f, uint32_t length, uint32_t tries)
 {
 	uint32_t row, cut, at;
@@ -88,7 +113,7 @@ static uint32_t find_same(const struct fit *f, uint32_t length, uint32_t tries)
 	return at && note_of_unit(f, at - 1)->ahead >= length ? at : 0;
 }
 
-/* Takes units out of the free span that begins at `first`. */
+/* Removes [start, start + n) from the free span at `first`. */
 static void cut_span(struct fit *f, uint32_t first, uint32_t start, uint32_t n)
 {
 	uint32_t length = note_of_unit(f, first)->ahead;
@@ -106,6 +131,7 @@ bool fit_take(struct fit *f, uint32_t n, uint32_t align, uint32_t *ret_unit)
 	uint32_t at = find_same(f, need, 4);
 	uint32_t start;
 
+	GK_ASSERT(n > 0 && align > 0);
 	if (!at)
 		at = find_longer(f, need);
 	if (!at)
@@ -118,7 +144,7 @@ bool fit_take(struct fit *f, uint32_t n, uint32_t align, uint32_t *ret_unit)
 	return true;
 }
 
-/* Does the free span that begins there have all of these units? */
+/* Whether the free span at `first` includes all of these units. */
 static bool has_units(const struct fit *f, uint32_t first, uint32_t unit,
 		      uint32_t n)
 {
@@ -129,6 +155,7 @@ static bool has_units(const struct fit *f, uint32_t first, uint32_t unit,
 
 bool fit_take_at(struct fit *f, uint32_t unit, uint32_t n)
 {
+	GK_ASSERT(n > 0);
 	for (uint32_t list = 0; list < FIT_ROWS * FIT_CUTS; list++) {
 		uint32_t at = f->head[list / FIT_CUTS][list % FIT_CUTS];
 
@@ -153,6 +180,7 @@ void fit_give(struct fit *f, uint32_t unit, uint32_t n, uint32_t *ret_first,
 {
 	uint32_t first = unit, length = n, before, behind;
 
+	GK_ASSERT(n > 0 && unit + n <= f->units);
 	before = is_edge(f, unit) ? 0 : note_of_unit(f, unit - 1)->back;
 	if (before) {
 		first -= before;

@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * space_map.c - reserved addresses, and which memory is shown where. Memory is
- * shown by mapping its pages a second time, without a file. One lock; lookups
- * take none: each stretch that may be used is a piece of the arena of all
- * reservations.
+ * space_map.c - owns the reserved addresses and the mappings in them. Memory is
+ * mapped by mapping its pages a second time, which needs no file. One lock
+ * guards changes. Lookups take no lock, because each accessible stretch is a
+ * piece in the arena of reserved addresses.
  */
+#include "base/assert.h"
 #include "base/err.h"
 #include "device/share.h"
 #include "device/space_arena.h"
@@ -12,24 +14,31 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum block_state { BLOCK_FREE, BLOCK_FIRST, BLOCK_REST }; /* of a reservation */
+/* A block is not reserved, or the first or another block of a reservation. */
+enum block_state { BLOCK_FREE, BLOCK_FIRST, BLOCK_REST };
 
 static struct {
 	pthread_mutex_t lock;
 	struct arena *arena;
-	unsigned char *state;        /* of each block */
-	uint32_t *first;             /* block + 1 of its mapping, or 0 */
-	struct gkf_mapping *mapping; /* at its first block */
+	unsigned char *state; /* the state of each block */
+	/*
+	 * For each block: the first block of the mapping that contains it, plus
+	 * 1; 0: not mapped.
+	 */
+	uint32_t *first;
+	/* the element at a mapping's first block describes the mapping */
+	struct gkf_mapping *mapping;
 	uint32_t blocks;
 } reserved = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* The lock is held. */
+/* The caller holds reserved.lock. */
 static bool make_reserved(void)
 {
 	struct arena *a = reserved.arena ? reserved.arena : reserved_arena();
 	unsigned char *tables;
 	uint32_t blocks;
 
+	GK_ASSERT(gk_lock_held(&reserved.lock));
 	if (reserved.arena || !a)
 		return a;
 	blocks = (uint32_t)(a->size / BLOCK_SIZE);
@@ -49,7 +58,7 @@ static bool make_reserved(void)
 	return true;
 }
 
-/* The mapping that a block belongs to; NULL: none. */
+/* Returns the mapping that contains a block, or NULL. */
 static struct gkf_mapping *mapping_of(uint32_t block)
 {
 	uint32_t first = reserved.first[block];
@@ -63,8 +72,8 @@ static uint32_t blocks_of(uint64_t size)
 }
 
 /*
- * The blocks of a range; false: it does not lie in the arena, or does not begin
- * with a block.
+ * Finds the blocks of a range; false: the range is not in the arena, or does
+ * not begin at a block.
  */
 static bool find_blocks(uint64_t address, uint64_t size, uint32_t *ret_block,
 			uint32_t *ret_count)
@@ -86,11 +95,12 @@ static void give_addresses(uint32_t block, uint32_t n)
 {
 	uint32_t first, length;
 
+	GK_ASSERT(gk_lock_held(&reserved.lock));
 	if (n)
 		fit_give(&reserved.arena->blocks, block, n, &first, &length);
 }
 
-/* Takes more than is needed, where the alignment is more than a block's. */
+/* To align to more than a block, takes more and gives the surplus back. */
 static bool take_addresses(uint32_t n, uint64_t align, uint32_t *ret_block)
 {
 	uint64_t base = reserved.arena->base, at;
@@ -175,10 +185,11 @@ int gkf_space_unreserve(uint64_t address, uint64_t size)
 	return r;
 }
 
-/* ---- stretches; the lock is held ---- */
+/* ---- stretches; the caller holds reserved.lock ---- */
 
 static uint32_t piece_of_block(uint32_t block)
 {
+	GK_ASSERT(gk_lock_held(&reserved.lock));
 	return atomic_load_explicit(&reserved.arena->block[block],
 				    memory_order_relaxed) >>
 	       1;
@@ -188,14 +199,15 @@ static void set_blocks(uint64_t base, uint64_t size, uint32_t piece)
 {
 	uint32_t block = (uint32_t)((base - reserved.arena->base) / BLOCK_SIZE);
 
+	GK_ASSERT(gk_lock_held(&reserved.lock));
 	for (uint32_t i = 0; i < size / BLOCK_SIZE; i++)
 		atomic_store_explicit(&reserved.arena->block[block + i],
 				      piece << 1, memory_order_release);
 }
 
 /*
- * A mapping leaves its stretch, whose rest may be two. False: no memory for
- * the second one.
+ * Removes a mapping from its stretch, which may leave two parts. Returns false
+ * if there is no memory for the second part.
  */
 static bool leave_stretch(const struct gkf_mapping *m)
 {
@@ -205,6 +217,7 @@ static bool leave_stretch(const struct gkf_mapping *m)
 	    (uint32_t)((m->base - reserved.arena->base) / BLOCK_SIZE));
 	uint32_t second = 0;
 
+	GK_ASSERT(gk_lock_held(&reserved.lock));
 	if (!piece_read(pieces, number, &left))
 		return true;
 	right = left;
@@ -228,12 +241,13 @@ static bool leave_stretch(const struct gkf_mapping *m)
 	return true;
 }
 
-/* The stretch of a block, if memory with such rights belongs to it. */
+/* The stretch at a block if it has the same device and rights; else 0. */
 static uint32_t find_alike(uint32_t block, const struct piece_words *words,
 			   struct piece_words *ret_words)
 {
 	uint32_t number = block < reserved.blocks ? piece_of_block(block) : 0;
 
+	GK_ASSERT(gk_lock_held(&reserved.lock));
 	return number &&
 		       piece_read(&reserved.arena->pieces, number, ret_words) &&
 		       ret_words->kind == words->kind &&
@@ -244,7 +258,7 @@ static uint32_t find_alike(uint32_t block, const struct piece_words *words,
 		   : 0;
 }
 
-/* Two stretches become one, by the number of the longer one. */
+/* Joins two stretches; the result has the number of the longer one. */
 static uint32_t join_stretches(uint32_t a, const struct piece_words *left,
 			       uint32_t b, const struct piece_words *right)
 {
@@ -252,6 +266,7 @@ static uint32_t join_stretches(uint32_t a, const struct piece_words *left,
 	bool first = left->size >= right->size;
 	struct piece_words all = first ? *left : *right;
 
+	GK_ASSERT(gk_lock_held(&reserved.lock));
 	all.base = left->base;
 	all.size = left->size + right->size;
 	piece_change(pieces, first ? a : b, &all);
@@ -263,7 +278,10 @@ static uint32_t join_stretches(uint32_t a, const struct piece_words *left,
 	return first ? a : b;
 }
 
-/* A mapping with rights becomes a stretch, or part of its neighbours'. */
+/*
+ * Adds a mapping as a stretch, if any device has access. Joins it with
+ * neighbouring stretches that have the same device and rights.
+ */
 static bool enter_stretch(const struct gkf_mapping *m)
 {
 	const struct arena *a = reserved.arena;
@@ -278,6 +296,7 @@ static bool enter_stretch(const struct gkf_mapping *m)
 	uint32_t block = (uint32_t)((m->base - a->base) / BLOCK_SIZE);
 	uint32_t number, next;
 
+	GK_ASSERT(gk_lock_held(&reserved.lock));
 	if (!(m->readers | m->writers))
 		return true;
 	number = piece_new(&reserved.arena->pieces, &words);
@@ -297,14 +316,14 @@ static bool enter_stretch(const struct gkf_mapping *m)
 
 /* ---- mappings ---- */
 
-/* Neither a child nor a dump has it. */
+/* Keeps memory out of child processes and core dumps. */
 static void hide_from_others(void *at, uint64_t size)
 {
 	madvise(at, size, MADV_DONTFORK);
 	madvise(at, size, MADV_DONTDUMP);
 }
 
-/* The pages of shared memory are mapped once more. */
+/* Maps the pages of shared memory a second time. */
 static bool show_again(void *at, uint64_t size, void *source)
 {
 	if (mremap(source, 0, size, MREMAP_MAYMOVE | MREMAP_FIXED, at) != at)
@@ -314,10 +333,10 @@ static bool show_again(void *at, uint64_t size, void *source)
 }
 
 /*
- * A kernel may be on its way to memory that is taken away under it: it finds
- * memory that nobody else sees, not a hole that would end the program.
+ * Replaces memory by private pages. No hole is left, because a kernel may still
+ * use the memory and would crash the program.
  */
-static bool hide(void *at, uint64_t size)
+static bool replace_pages(void *at, uint64_t size)
 {
 	const int flags =
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
@@ -365,7 +384,10 @@ int gkf_space_map(const struct gkf_mapping *mapping, void *source)
 	return r;
 }
 
-/* The mapping that begins at an address and ends before `end`. */
+/*
+ * Returns the mapping that starts at an address and ends at or before `end`;
+ * else NULL.
+ */
 static struct gkf_mapping *mapping_within(uint64_t address, uint64_t end)
 {
 	struct gkf_mapping *m;
@@ -409,7 +431,7 @@ static int unmap_one(struct gkf_mapping *m)
 
 	if (!leave_stretch(m))
 		return GK_ERR_NOMEM;
-	if (!hide(view_at(m->base), m->size)) {
+	if (!replace_pages(view_at(m->base), m->size)) {
 		enter_stretch(m);
 		return GK_ERR_NOMEM;
 	}
@@ -481,7 +503,7 @@ static uint64_t page_below(uint64_t n)
 	return n & ~((uint64_t)sysconf(_SC_PAGESIZE) - 1);
 }
 
-/* The pages of a piece, from the first one's begin. */
+/* Maps the pages that contain a piece, including all of the first page. */
 static bool show_pages(uint64_t base, int fd, unsigned char *all,
 		       const struct gkf_share_about *about)
 {
@@ -498,7 +520,7 @@ static bool show_pages(uint64_t base, int fd, unsigned char *all,
 	return true;
 }
 
-/* It lies in its blocks as it does in the other process's. */
+/* The piece gets the same offset in its block as in the other process. */
 static int enter_piece(int fd, unsigned char *all,
 		       const struct gkf_share_about *about,
 		       struct piece_words *words)
@@ -559,15 +581,18 @@ void gkf_share_unmap(uint64_t address)
 		from = page_below(address);
 		set_blocks(base, words.units * BLOCK_SIZE, 0);
 		piece_free(&a->pieces, piece);
-		/* What is not hidden is not given away. */
-		if (hide(view_at(from), address + words.size - from))
+		/*
+		 * If the pages could not be replaced, the addresses are never
+		 * used again.
+		 */
+		if (replace_pages(view_at(from), address + words.size - from))
 			give_addresses(block, words.units);
 	}
 	pthread_mutex_unlock(&reserved.lock);
 }
 
-/* After fork(), in the child. */
-void map_forget(void)
+/* Called after fork() in the child. */
+void space_map_forget(void)
 {
 	pthread_mutex_init(&reserved.lock, NULL);
 	reserved.arena = NULL;

@@ -1,5 +1,10 @@
-/* space_piece.c - the table of live pieces; its pages are never unmapped. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * space_piece.c - owns the table of live pieces, whose pages are never
+ * unmapped.
+ */
 #include "device/space_piece.h"
+#include "base/assert.h"
 
 #include <stddef.h>
 #include <stdatomic.h>
@@ -16,7 +21,7 @@ static struct piece *piece_at(const struct pieces *p, uint32_t number)
 	return page ? &page[(number - 1) % PIECE_PAGE] : NULL;
 }
 
-/* Readers see none of it, or all of it. */
+/* Readers see either all old words or all new ones. */
 static void write_words(struct piece *piece, const struct piece_words *words)
 {
 	uint64_t seq = atomic_load_explicit(&piece->seq, memory_order_relaxed);
@@ -65,6 +70,7 @@ uint32_t piece_new(struct pieces *p, const struct piece_words *words)
 void piece_change(struct pieces *p, uint32_t number,
 		  const struct piece_words *words)
 {
+	GK_ASSERT(number > 0 && number <= atomic_load(&p->high));
 	write_words(piece_at(p, number), words);
 }
 
@@ -73,6 +79,7 @@ void piece_free(struct pieces *p, uint32_t number)
 	static const struct piece_words none;
 	struct piece *piece = piece_at(p, number);
 
+	GK_ASSERT(number > 0 && number <= atomic_load(&p->high));
 	write_words(piece, &none);
 	piece->next_free = p->first_free;
 	p->first_free = number;

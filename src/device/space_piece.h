@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * space_piece.h - the pieces of memory that are alive, by number. Writers hold
- * the lock of whoever has the table; readers take none: each piece has a word
- * that is odd while it changes.
+ * space_piece.h - a table of live pieces of memory, by number. Writers hold the
+ * lock of the table's owner. Readers take no lock: each piece has a sequence
+ * word, which is odd while the piece changes.
  */
 #ifndef GKF_SPACE_PIECE_H
 #define GKF_SPACE_PIECE_H
@@ -13,7 +14,7 @@
 #define PIECE_PAGE  4096
 #define PIECE_PAGES 4096
 
-/* The words that are written once, when a piece comes to be. */
+/* The contents of a piece. */
 struct piece_words {
 	uint64_t base, size;
 	uint64_t owner, pool, id;
@@ -27,25 +28,30 @@ union piece_bits {
 };
 
 struct piece {
-	_Atomic uint64_t seq;  /* odd: changing */
+	_Atomic uint64_t seq;  /* odd: being changed */
 	union piece_bits bits; /* size 0: free */
-	uint32_t next_free;    /* number */
+	uint32_t next_free;    /* number of the next free piece */
 };
 
-/* Numbers begin at 1. */
+/* Numbers start at 1. */
 struct pieces {
 	_Atomic(struct piece *) page[PIECE_PAGES];
-	_Atomic uint32_t high; /* numbers given so far */
+	_Atomic uint32_t high; /* numbers handed out so far */
 	uint32_t first_free;
 };
 
-/* 0: out of memory, or of numbers. */
+/*
+ * Stores a new piece and returns its number; 0: no memory or no number is left.
+ */
 uint32_t piece_new(struct pieces *p, const struct piece_words *words);
 void piece_change(struct pieces *p, uint32_t number,
 		  const struct piece_words *words);
 void piece_free(struct pieces *p, uint32_t number);
 
-/* A whole copy of a live piece; false: there is none of that number. */
+/*
+ * Copies a live piece consistently; returns false if there is none with that
+ * number.
+ */
 bool piece_read(const struct pieces *p, uint32_t number,
 		struct piece_words *ret_words);
 

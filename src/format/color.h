@@ -1,6 +1,5 @@
-/*
- * color.h - the colours of every text that gpukit prints, as ANSI sequences.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* color.h - the colours of all text output of gpukit, as ANSI sequences. */
 #ifndef GK_FORMAT_COLOR_H
 #define GK_FORMAT_COLOR_H
 
@@ -27,13 +26,13 @@ enum gk_color {
 	GK_COLOR_COUNT
 };
 
-/* Starts a colour; adds nothing when on is false or the colour is plain. */
+/* Starts a colour; adds nothing if `on` is false or the colour is plain. */
 void gk_color_start(struct gk_buf *out, bool on, enum gk_color color);
 
-/* Ends what gk_color_start() began with the same arguments. */
+/* Ends the colour that gk_color_start() started with the same arguments. */
 void gk_color_end(struct gk_buf *out, bool on, enum gk_color color);
 
-/* A text in a colour. */
+/* Adds a text in a colour. */
 void gk_paint(struct gk_buf *out, bool on, enum gk_color color,
 	      const char *text);
 

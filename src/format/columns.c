@@ -1,6 +1,8 @@
-/* columns.c - owns the table of columns, and the texts in their cells. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* columns.c - owns the table of columns and formats their cells. */
 #include "format/columns.h"
 
+#include "base/assert.h"
 #include "format/bar.h"
 #include "format/names.h"
 #include "format/units.h"
@@ -11,7 +13,7 @@
 
 #define GK_PM_NONE (-1)
 
-/* The directions of order that columns.def names. */
+/* The directions that columns.def names. */
 enum { GK_ORDER_UP, GK_ORDER_DOWN };
 
 const struct gk_column_info gk_column_infos[GK_COLUMN_COUNT] = {
@@ -45,7 +47,7 @@ const struct gk_columns gk_columns_default = {
     .count = 11,
 };
 
-/* ---- which columns ---- */
+/* ---- choice of columns ---- */
 
 bool gk_columns_have(const struct gk_columns *columns, enum gk_column column)
 {
@@ -63,7 +65,7 @@ enum gk_column gk_column_find(const char *name, size_t len)
 	return (enum gk_column)i;
 }
 
-/* Adds those of a part, the command behind all others. */
+/* Adds the columns of a part; the command comes last. */
 static void add_part(struct gk_columns *to, const struct gk_columns *from,
 		     enum gk_column_part part)
 {
@@ -126,6 +128,7 @@ char *gk_columns_text(char *dst, const struct gk_columns *columns)
 
 unsigned gk_column_with(enum gk_column column)
 {
+	GK_ASSERT(column < GK_COLUMN_COUNT);
 	switch ((int)column) {
 	case GK_COLUMN_THREADS:
 	case GK_COLUMN_PRIORITY:
@@ -167,13 +170,13 @@ static const char *format_percent_cell(char *dst, struct gk_value value)
 		   : not_available;
 }
 
-static const char *size(char *dst, struct gk_value value)
+static const char *format_size(char *dst, struct gk_value value)
 {
 	return value.why == GK_PRESENT ? gk_human_size(dst, value.v)
 				       : not_available;
 }
 
-/* A share with one decimal in 5 columns: "12.5", "1200", "9999+". */
+/* Formats a share with one decimal in 5 columns: "12.5", "1200", "9999+". */
 static const char *format_share_cell(char *dst, struct gk_value tenths)
 {
 	if (tenths.why != GK_PRESENT)
@@ -212,7 +215,7 @@ TEXT(user)
 TEXT(gpu_mem)
 {
 	(void)snap;
-	return size(dst, p->m[GK_PM_GPU_MEM]);
+	return format_size(dst, p->m[GK_PM_GPU_MEM]);
 }
 
 TEXT(sm)
@@ -257,7 +260,7 @@ TEXT(mem)
 TEXT(rss)
 {
 	(void)snap;
-	return size(dst, p->m[GK_PM_RSS]);
+	return format_size(dst, p->m[GK_PM_RSS]);
 }
 
 TEXT(time)
@@ -275,8 +278,8 @@ TEXT(ppid)
 	return p->parent ? format_int(dst, p->parent) : not_available;
 }
 
-/* A number that has no unit. */
-static const char *plain(char *dst, struct gk_value value)
+/* Formats a number without a unit. */
+static const char *format_plain(char *dst, struct gk_value value)
 {
 	return value.why == GK_PRESENT ? format_int(dst, value.v)
 				       : not_available;
@@ -292,52 +295,52 @@ TEXT(state)
 TEXT(threads)
 {
 	(void)snap;
-	return plain(dst, p->m[GK_PM_THREADS]);
+	return format_plain(dst, p->m[GK_PM_THREADS]);
 }
 
 TEXT(priority)
 {
 	(void)snap;
-	return plain(dst, p->m[GK_PM_PRIORITY]);
+	return format_plain(dst, p->m[GK_PM_PRIORITY]);
 }
 
 TEXT(nice)
 {
 	(void)snap;
-	return plain(dst, p->m[GK_PM_NICE]);
+	return format_plain(dst, p->m[GK_PM_NICE]);
 }
 
 TEXT(io_read)
 {
 	(void)snap;
-	return size(dst, p->m[GK_PM_IO_READ]);
+	return format_size(dst, p->m[GK_PM_IO_READ]);
 }
 
 TEXT(io_written)
 {
 	(void)snap;
-	return size(dst, p->m[GK_PM_IO_WRITTEN]);
+	return format_size(dst, p->m[GK_PM_IO_WRITTEN]);
 }
 
 TEXT(io_read_rate)
 {
 	(void)snap;
-	return size(dst, p->m[GK_PM_IO_READ_RATE]);
+	return format_size(dst, p->m[GK_PM_IO_READ_RATE]);
 }
 
 TEXT(io_write_rate)
 {
 	(void)snap;
-	return size(dst, p->m[GK_PM_IO_WRITE_RATE]);
+	return format_size(dst, p->m[GK_PM_IO_WRITE_RATE]);
 }
 
-/* Most processes have none: it is no failure. */
+/* Most processes have no rank; that is not an error, so it is shown as "-". */
 TEXT(rank)
 {
 	(void)snap;
 	return p->m[GK_PM_RANK].why == GK_ABSENT_NONE
 		   ? "-"
-		   : plain(dst, p->m[GK_PM_RANK]);
+		   : format_plain(dst, p->m[GK_PM_RANK]);
 }
 
 TEXT(pod)
@@ -364,7 +367,7 @@ TEXT(container)
 	return *p->container ? p->container : "-";
 }
 
-/* A process that is not running has its state in place of its command. */
+/* A process that is not running shows its state instead of its command. */
 TEXT(command)
 {
 	static const char *const states[] = {
@@ -415,17 +418,18 @@ const char *gk_column_text(enum gk_column column, char *dst,
 	    [GK_COLUMN_COMMAND] = command_text,
 	};
 
+	GK_ASSERT(column < GK_COLUMN_COUNT);
 	return texts[column](dst, snap, process);
 }
 
-/* ---- order ---- */
+/* ---- sorting ---- */
 
 static int compare_numbers(int64_t a, int64_t b)
 {
 	return (a > b) - (a < b);
 }
 
-/* The word that a column of words is ordered by; "": unknown. */
+/* Returns the word by which to sort in a column of words; "": unknown. */
 static const char *column_word(enum gk_column column,
 			       const struct gk_process *p)
 {
@@ -447,7 +451,9 @@ static const char *column_word(enum gk_column column,
 	}
 }
 
-/* The number that a column of numbers is ordered by; false: unknown. */
+/*
+ * Returns the number by which to sort in a column of numbers; false: unknown.
+ */
 static bool column_number(enum gk_column column, const struct gk_process *p,
 			  int64_t *ret_number)
 {
@@ -462,7 +468,7 @@ static bool column_number(enum gk_column column, const struct gk_process *p,
 		*ret_number = p->parent;
 		return p->parent > 0;
 	case GK_COLUMN_STATE:
-		*ret_number = p->stat;
+		*ret_number = (unsigned char)p->stat;
 		return p->stat != 0;
 	default:
 		*ret_number = p->m[metrics[column]].v;
@@ -484,6 +490,7 @@ int gk_column_order(enum gk_column column, bool descending,
 	bool a_known, b_known;
 	int order;
 
+	GK_ASSERT(column < GK_COLUMN_COUNT);
 	if (is_word(column)) {
 		const char *v = column_word(column, a),
 			   *w = column_word(column, b);

@@ -1,4 +1,5 @@
-/* csv.c - prints a snapshot as rows of CSV. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* csv.c - formats a snapshot as rows of CSV. */
 #include "format/csv.h"
 
 #include "format/names.h"
@@ -19,7 +20,9 @@ static bool needs_quotes(const char *text, size_t len)
 		       text[len - 1] == ' ');
 }
 
-/* Quotes are doubled, and lines are kept or become '?' like the rest. */
+/*
+ * Adds a text, doubling its quotes; newlines become '?' unless lines is true.
+ */
 static void add_inside(struct gk_buf *out, const char *text, bool lines)
 {
 	const char *stops = lines ? "\"\n" : "\"";
@@ -48,7 +51,7 @@ void gk_csv_text(struct gk_buf *out, const char *text, bool lines)
 		gk_buf_putc(out, '"');
 }
 
-/* One field and its comma; the row's last comma is taken back by end_row(). */
+/* Adds a field and a comma; end_row() removes the last comma of the row. */
 static void put_csv_text(struct gk_buf *out, const char *value)
 {
 	gk_csv_text(out, value, false);
@@ -64,7 +67,7 @@ static void put_csv_number(struct gk_buf *out, int64_t value, bool present)
 	gk_buf_putc(out, ',');
 }
 
-/* A metric that is read only when asked for has no column, PCIe excepted. */
+/* Metrics that are read only on request have no column, except PCIe's. */
 static bool is_column(const struct gk_metric_info *info)
 {
 	return info->tier != GK_TIER_DETAIL && info->tier != GK_TIER_EVENT &&
@@ -94,8 +97,8 @@ static void end_row(struct gk_buf *out)
 	gk_buf_puts(out, "\r\n");
 }
 
-static void titles(struct gk_buf *out, const char *columns,
-		   const struct gk_metric_info *info, size_t count)
+static void add_titles(struct gk_buf *out, const char *columns,
+		       const struct gk_metric_info *info, size_t count)
 {
 	gk_buf_puts(out, columns);
 	gk_buf_putc(out, ',');
@@ -115,7 +118,7 @@ void gk_format_csv_devices(struct gk_buf *out, const struct gk_snapshot *snap,
 
 	gk_utc_time(time, snap->wall_ns);
 	if (flags & GK_CSV_HEADER)
-		titles(out, device_columns, gk_metrics, GK_M_COUNT);
+		add_titles(out, device_columns, gk_metrics, GK_M_COUNT);
 	for (size_t i = 0; i < snap->device_count; i++) {
 		const struct gk_device *d = &snap->devices[i];
 
@@ -142,7 +145,8 @@ void gk_format_csv_processes(struct gk_buf *out, const struct gk_snapshot *snap,
 
 	gk_utc_time(time, snap->wall_ns);
 	if (flags & GK_CSV_HEADER)
-		titles(out, process_columns, gk_process_metrics, GK_PM_COUNT);
+		add_titles(out, process_columns, gk_process_metrics,
+			   GK_PM_COUNT);
 	for (size_t i = 0; i < snap->process_count; i++) {
 		const struct gk_process *p = &snap->processes[i];
 		const struct gk_device *d = &snap->devices[p->device];

@@ -1,9 +1,11 @@
-/* gpustat.c - prints one line for each GPU. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gpustat.c - prints one line per GPU. */
 #include "format/gpustat.h"
 #include "base/round.h"
 #include "base/units.h"
 
 #include "format/color.h"
+#include "format/condition.h"
 #include "format/names.h"
 #include "format/units.h"
 #include "format/width.h"
@@ -17,10 +19,10 @@ struct page {
 	const struct gk_snapshot *snap;
 	const struct gk_gpustat_options *o;
 	int name_width;
-	int label_width; /* of "[3]" or "[3:1]" */
+	int label_width; /* width of "[3]" or "[3:1]" */
 };
 
-/* The colours of a value: bright from a threshold on, grey if unknown. */
+/* The colours of a value: bright if it reaches a threshold, grey if unknown. */
 struct heat {
 	int64_t bright_from;
 	enum gk_color calm, bright;
@@ -41,7 +43,7 @@ static enum gk_color heat_color(const struct heat *heat, struct gk_value value)
 	return value.v < heat->bright_from ? heat->calm : heat->bright;
 }
 
-/* value / divisor right-aligned in width, or ??, then a unit; one colour. */
+/* Adds value / divisor, right-aligned, or ??, and a unit, in one colour. */
 static void add_padded_number(struct page *p, struct gk_value value,
 			      int64_t divisor, int width, const char *unit,
 			      enum gk_color color)
@@ -56,8 +58,8 @@ static void add_padded_number(struct page *p, struct gk_value value,
 	gk_color_end(p->out, p->o->color, color);
 }
 
-static void hot(struct page *p, struct gk_value value, const char *unit,
-		const struct heat *heat)
+static void add_heated(struct page *p, struct gk_value value, const char *unit,
+		       const struct heat *heat)
 {
 	add_padded_number(p, value, 1, 3, unit, heat_color(heat, value));
 }
@@ -112,7 +114,7 @@ static void add_codec(struct page *p, const struct gk_device *d)
 			continue;
 		gk_buf_puts(p->out, before);
 		gk_paint(p->out, p->o->color, GK_BOLD, codecs[i].title);
-		hot(p, d->m[codecs[i].metric], " %", &codec_heat);
+		add_heated(p, d->m[codecs[i].metric], " %", &codec_heat);
 		before = "  ";
 	}
 	if (p->o->codec)
@@ -156,10 +158,10 @@ static void add_memory(struct page *p, const struct gk_device *d)
 	add_padded_number(p, used, MIB, 5, "", heat_color(&memory_heat, used));
 	gk_buf_puts(p->out, " / ");
 	add_padded_number(p, total, MIB, 5, "", heat_color(&total_heat, total));
-	gk_buf_puts(p->out, " MB");
+	gk_buf_puts(p->out, gk_is_unified(d) ? " MB unified" : " MB");
 }
 
-/* user:program/pid(256M), as much of it as was asked for. */
+/* Adds the parts of user:program/pid(256M) that the options select. */
 static void add_gpustat_process(struct page *p, const struct gk_process *proc)
 {
 	const struct gk_gpustat_options *o = p->o;
@@ -189,7 +191,10 @@ static void add_gpustat_process(struct page *p, const struct gk_process *proc)
 	gk_buf_putc(p->out, ')');
 }
 
-/* A branch under the line of the GPU: pid, CPU, host memory, command. */
+/*
+ * Adds a line below the GPU's with a process's pid, CPU, host memory and
+ * command.
+ */
 static void add_command(struct page *p, const struct gk_process *proc,
 			bool last)
 {
@@ -237,24 +242,38 @@ static void add_gpustat_processes(struct page *p, const struct gk_device *d)
 			add_command(p, &snap->processes[i], !--left);
 }
 
+/*
+ * Returns what is wrong with a GPU that nevertheless reports its name and
+ * values, or "".
+ */
+static const char *still_wrong(const struct page *p, const struct gk_device *d,
+			       char dst[GK_NAME_MAX])
+{
+	const struct gk_condition *c = gk_condition_of(d);
+
+	if (d->health == GK_HEALTH_STALE && *d->name)
+		return gk_device_trouble(dst, p->snap, d);
+	return c ? gk_condition_text(dst, c, d) : "";
+}
+
 static void add_gpustat_device(struct page *p, const struct gk_device *d)
 {
-	char trouble[GK_NAME_MAX];
+	char text[GK_NAME_MAX];
+	const char *wrong = still_wrong(p, d, text);
 
 	add_gpustat_name(p, d);
-	hot(p, d->m[GK_M_TEMP], "°C", &temperature_heat);
+	add_heated(p, d->m[GK_M_TEMP], "°C", &temperature_heat);
 	gk_buf_puts(p->out, ", ");
 	if (p->o->show_fan) {
-		hot(p, d->m[GK_M_FAN], " %", &fan_heat);
+		add_heated(p, d->m[GK_M_FAN], " %", &fan_heat);
 		gk_buf_puts(p->out, ", ");
 	}
-	hot(p, d->m[GK_M_GPU_UTIL], " %", &util_heat);
+	add_heated(p, d->m[GK_M_GPU_UTIL], " %", &util_heat);
 	add_codec(p, d);
 	add_power(p, d);
 	add_memory(p, d);
-	if (d->health == GK_HEALTH_STALE && *d->name)
-		gk_buf_printf(p->out, " | ((%s))",
-			      gk_device_trouble(trouble, p->snap, d));
+	if (*wrong)
+		gk_buf_printf(p->out, " | ((%s))", wrong);
 	if (p->o->processes)
 		add_gpustat_processes(p, d);
 	else
@@ -324,8 +343,7 @@ void gk_gpustat_metrics(const struct gk_gpustat_options *options,
 						GK_M_MEM_USED, GK_M_MEM_TOTAL};
 
 	gk_metric_set_add_all(set, always, sizeof always / sizeof *always);
-	if (options->show_fan)
-		gk_metric_set_add(set, GK_M_FAN);
+	gk_condition_metrics(set); /* includes the fan's metric */
 	for (int i = 0; i < 2; i++)
 		if (options->codec & codecs[i].bit)
 			gk_metric_set_add(set, codecs[i].metric);

@@ -1,6 +1,5 @@
-/*
- * gpustat.h - the default text: one line a GPU, as gpustat draws it.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gpustat.h - the default text, one line per GPU, in gpustat's format. */
 #ifndef GK_FORMAT_GPUSTAT_H
 #define GK_FORMAT_GPUSTAT_H
 
@@ -17,15 +16,15 @@ struct gk_gpustat_options {
 	bool processes;
 	bool show_cmd, show_full_cmd, show_user, show_pid, show_fan;
 	unsigned codec; /* bits of gk_codec */
-	unsigned power; /* bits of gk_power; 0: no power */
-	int name_width; /* columns; -1: as wide as the names; 0: no name */
+	unsigned power; /* bits of gk_power; 0: do not show power */
+	int name_width; /* columns; -1: as needed; 0: do not show names */
 };
 
-/* Adds the text of one frame, UTF-8, each line ended by a newline. */
+/* Adds the text of one frame in UTF-8; each line ends with a newline. */
 void gk_format_gpustat(struct gk_buf *out, const struct gk_snapshot *snap,
 		       const struct gk_gpustat_options *options);
 
-/* Adds the metrics of devices that the text shows. */
+/* Adds to a set the device metrics that the text shows. */
 void gk_gpustat_metrics(const struct gk_gpustat_options *options,
 			struct gk_metric_set *set);
 

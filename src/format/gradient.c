@@ -1,9 +1,11 @@
-/*
- * gradient.c - finds the colour for a share of the way from green to magenta.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gradient.c - finds the colour at a point between green and magenta. */
 #include "format/gradient.h"
 
-/* Hue 0.35 at nothing, -0.15 at full; every colour as full and as bright. */
+/*
+ * The hue decreases from 0.35 at 0 to -0.15 at 1. Saturation and brightness are
+ * constant.
+ */
 #define HUE_FIRST  0.35
 #define HUE_SPAN   0.5
 #define SATURATION 0.7
@@ -18,8 +20,10 @@ static double triangle(double hue)
 	return h < 1 ? h : h < 3 ? 1 : h < 4 ? 4 - h : 0;
 }
 
-/* One of red, green and blue, as the level of xterm's colour cube next to it:
- * 0, 95, 135, 175, 215, 255. */
+/*
+ * Returns the red, green or blue part of a hue, as an index of the levels of
+ * xterm's colour cube: 0, 95, 135, 175, 215, 255.
+ */
 static int hue_level(double hue)
 {
 	double share = VALUE * (1 - SATURATION * (1 - triangle(hue)));

@@ -1,13 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gradient.h - colours from green over yellow and red to magenta, out of the
- * 256 that xterm has: no palette is changed.
+ * gradient.h - colours from green through yellow and red to magenta, out of
+ * xterm's 256 colours; the terminal's palette is not changed.
  */
 #ifndef GK_FORMAT_GRADIENT_H
 #define GK_FORMAT_GRADIENT_H
 
 #include <stdint.h>
 
-/* The colour at x of 0 (nothing) to 1 (full): 16 to 231. */
+/*
+ * Returns the colour at x, from 0 (empty) to 1 (full), as a number from 16 to
+ * 231.
+ */
 uint8_t gk_gradient(double x);
 
 #endif

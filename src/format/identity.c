@@ -1,4 +1,5 @@
-/* identity.c - knows a GPU again. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* identity.c - recognises a GPU in later snapshots. */
 #include "format/identity.h"
 
 #include "base/str.h"
@@ -7,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-struct gk_identity gk_identity_of(const struct gk_device *d)
+struct gk_identity gk_identity_of(const struct gk_device *gpu)
 {
 	struct gk_identity who = {0};
 
-	gk_identity_follow(&who, d);
+	gk_identity_follow(&who, gpu);
 	return who;
 }
 
@@ -24,11 +25,11 @@ bool gk_identity_is(const struct gk_identity *who, const struct gk_device *d)
 	return who->index == d->index;
 }
 
-void gk_identity_follow(struct gk_identity *who, const struct gk_device *d)
+void gk_identity_follow(struct gk_identity *who, const struct gk_device *gpu)
 {
-	who->index = d->index;
-	if (*d->uuid)
-		gk_str_copy(who->uuid, sizeof who->uuid, d->uuid);
+	who->index = gpu->index;
+	if (*gpu->uuid)
+		gk_str_copy(who->uuid, sizeof who->uuid, gpu->uuid);
 }
 
 const struct gk_device *gk_identity_find(const struct gk_identity *who,

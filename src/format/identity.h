@@ -1,34 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * identity.h - which GPU something is of, from snapshot to snapshot: the one
- * with a UUID. A GPU that was lost or hung from the start has told none: until
- * it does, it is known by its index.
+ * identity.h - recognises a GPU from snapshot to snapshot by its UUID. A GPU
+ * that was lost or hung from the start has no known UUID; its index identifies
+ * it until it reports one.
  */
 #ifndef GK_FORMAT_IDENTITY_H
 #define GK_FORMAT_IDENTITY_H
 
 #include <gpukit/gpukit.h>
 
-/* Zeroed: GPU 0. */
+/* A zeroed identity is GPU 0. */
 struct gk_identity {
-	char uuid[GK_NAME_MAX]; /* "": it has told none yet */
+	char uuid[GK_NAME_MAX]; /* "" while it is unknown */
 	unsigned index;         /* NVML index of the GPU */
 };
 
 struct gk_identity gk_identity_of(const struct gk_device *gpu);
 
-/* Whether a device is that GPU; a MIG device is none. */
+/* Whether a device is the identified GPU; false for MIG devices. */
 bool gk_identity_is(const struct gk_identity *who,
 		    const struct gk_device *device);
 
-/* Takes in what that GPU tells of itself by now. */
+/* Updates an identity with what the GPU reports now. */
 void gk_identity_follow(struct gk_identity *who, const struct gk_device *gpu);
 
-/* That GPU in a snapshot; NULL: it is not there. */
+/* Returns the identified GPU in a snapshot, or NULL if it is missing. */
 const struct gk_device *gk_identity_find(const struct gk_identity *who,
 					 const struct gk_snapshot *snap);
 
-/* The same as a text, of MIG devices too: the UUID, else "GPU 3". Room for
- * GK_NAME_MAX bytes. */
+/*
+ * Formats a device's identity: its UUID or, if that is unknown, "GPU 3".
+ * Accepts MIG devices. dst must have GK_NAME_MAX bytes.
+ */
 char *gk_identity_text(char *dst, const struct gk_device *device);
 
 #endif

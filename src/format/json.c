@@ -1,23 +1,34 @@
-/* json.c - prints a snapshot as JSON. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* json.c - formats a snapshot as JSON. */
 #include "format/json.h"
 
 #include "base/clock.h"
 #include "format/json_keys.h"
 #include "format/names.h"
+#include "format/state.h"
 #include "format/units.h"
 #include "format/width.h"
 
+#include <stdio.h>
 #include <string.h>
 
-/* Where we are: what goes before the next key or element. */
+#define WORDS_WIDTH 40 /* columns for the description of a state */
+
+/*
+ * The state of formatting, which tells what must precede the next key or
+ * element.
+ */
 struct json {
 	struct gk_buf *out;
 	unsigned flags;
 	int depth;
-	bool first; /* nothing in this object or array yet */
+	bool first; /* the current object or array is still empty */
 };
 
-/* As JSON writes them: what is above 16 bits is two halves. */
+/*
+ * Adds the JSON escape of a character. A character above U+FFFF becomes a
+ * surrogate pair.
+ */
 static void add_escaped(struct gk_buf *out, uint32_t c)
 {
 	if (c > 0xffff)
@@ -28,7 +39,7 @@ static void add_escaped(struct gk_buf *out, uint32_t c)
 		gk_buf_printf(out, "\\u%04x", (unsigned)c);
 }
 
-/* Adds the character at s; returns its length. */
+/* Adds the character at s and returns its length. */
 static size_t add_character(struct gk_buf *out, const char *s, size_t left)
 {
 	size_t n = gk_utf8_len(s, left);
@@ -82,7 +93,7 @@ static void next_member(struct json *j)
 	new_line(j);
 }
 
-static void key(struct json *j, const char *name)
+static void put_json_key(struct json *j, const char *name)
 {
 	next_member(j);
 	gk_buf_putc(j->out, '"');
@@ -90,7 +101,7 @@ static void key(struct json *j, const char *name)
 	gk_buf_puts(j->out, j->flags & GK_JSON_INDENT ? "\": " : "\":");
 }
 
-/* After key() or next_member(). */
+/* Opens an object or array. Call it after put_json_key() or next_member(). */
 static void open_group(struct json *j, char bracket)
 {
 	gk_buf_putc(j->out, bracket);
@@ -107,10 +118,10 @@ static void close_group(struct json *j, char bracket)
 	j->first = false;
 }
 
-/* An empty text is an unknown one: null. */
+/* An empty text means an unknown value and becomes null. */
 static void put_json_text(struct json *j, const char *name, const char *value)
 {
-	key(j, name);
+	put_json_key(j, name);
 	if (*value)
 		gk_json_string(j->out, value, strlen(value));
 	else
@@ -122,7 +133,7 @@ static void put_json_number(struct json *j, const char *name, int64_t value,
 {
 	char digits[GK_UNITS_MAX];
 
-	key(j, name);
+	put_json_key(j, name);
 	gk_buf_puts(j->out, gk_number(digits, value, unit));
 }
 
@@ -144,16 +155,16 @@ static void put_json_value(struct json *j, const char *name, struct gk_value v,
 		put_json_text(j, name, "");
 }
 
-/* Seconds with all nine digits of a time in nanoseconds. */
-static void seconds(struct json *j, const char *name, uint64_t ns)
+/* Adds nanoseconds as seconds with nine decimals. */
+static void put_json_seconds(struct json *j, const char *name, uint64_t ns)
 {
-	key(j, name);
+	put_json_key(j, name);
 	gk_buf_printf(j->out, "%llu.%09llu",
 		      (unsigned long long)(ns / GK_NS_PER_S),
 		      (unsigned long long)(ns % GK_NS_PER_S));
 }
 
-/* Costly ones that nobody asked for are no keys. */
+/* Metrics that are costly to read have a key only if they were requested. */
 static bool is_told_metric(const struct gk_metric_info *info,
 			   struct gk_value value)
 {
@@ -164,7 +175,10 @@ static bool is_told_metric(const struct gk_metric_info *info,
 	return !costly || value.why != GK_ABSENT_NOT_READ;
 }
 
-/* Something beside metrics that may be absent. */
+/*
+ * One more value that may be absent; its reason is listed with the metrics'
+ * reasons.
+ */
 struct also {
 	const char *key;
 	enum gk_absence why;
@@ -174,19 +188,22 @@ static void put_json_metrics(struct json *j, const struct gk_metric_info *info,
 			     const struct gk_value *values, size_t count,
 			     struct also also)
 {
+	char reason[GK_REASON_MAX];
+
 	for (size_t i = 0; i < count; i++)
 		if (is_told_metric(&info[i], values[i]))
 			put_json_value(j, info[i].name, values[i],
 				       info[i].unit);
 	if (!(j->flags & GK_JSON_WHY))
 		return;
-	key(j, "why");
+	put_json_key(j, "why");
 	open_group(j, '{');
 	for (size_t i = 0; i < count; i++)
 		if (values[i].why != GK_PRESENT &&
 		    is_told_metric(&info[i], values[i]))
-			put_json_text(j, info[i].name,
-				      gk_absence_text(values[i].why));
+			put_json_text(
+			    j, info[i].name,
+			    gk_reason(reason, values[i], info[i].unit));
 	if (also.why != GK_PRESENT)
 		put_json_text(j, also.key, gk_absence_text(also.why));
 	close_group(j, '}');
@@ -194,7 +211,7 @@ static void put_json_metrics(struct json *j, const struct gk_metric_info *info,
 
 static void put_json_arguments(struct json *j, const struct gk_process *p)
 {
-	key(j, "args");
+	put_json_key(j, "args");
 	open_group(j, '[');
 	for (size_t i = 0; i < p->args_len;) {
 		size_t len = strnlen(p->args + i, p->args_len - i);
@@ -206,9 +223,9 @@ static void put_json_arguments(struct json *j, const struct gk_process *p)
 	close_group(j, ']');
 }
 
-static void types(struct json *j, unsigned bits)
+static void put_json_types(struct json *j, unsigned bits)
 {
-	key(j, "types");
+	put_json_key(j, "types");
 	open_group(j, '[');
 	for (unsigned i = 0; i < GK_JSON_TYPES; i++) {
 		const char *name = gk_json_types[i];
@@ -229,7 +246,7 @@ static void put_json_process(struct json *j, const struct gk_process *p)
 	open_group(j, '{');
 	put_json_number(j, "pid", p->pid, GK_UNIT_NONE);
 	number_or_null(j, "ppid", p->parent, p->parent > 0);
-	types(j, p->types);
+	put_json_types(j, p->types);
 	put_json_text(j, "state", gk_process_state_name(p->state));
 	number_or_null(j, "uid", p->uid, p->uid != (uid_t)-1);
 	put_json_text(j, "user", p->user);
@@ -239,7 +256,7 @@ static void put_json_process(struct json *j, const struct gk_process *p)
 	put_json_text(j, "container", p->container);
 	put_json_text(j, "pod", p->pod);
 	put_json_text(j, "stat", (char[]){p->stat, '\0'});
-	if (cwd_why == GK_ABSENT_NOT_READ) /* nobody asked for it */
+	if (cwd_why == GK_ABSENT_NOT_READ) /* not requested */
 		cwd_why = GK_PRESENT;
 	else
 		put_json_text(j, "cwd", p->cwd);
@@ -250,10 +267,10 @@ static void put_json_process(struct json *j, const struct gk_process *p)
 	close_group(j, '}');
 }
 
-static void ages(struct json *j, const struct gk_snapshot *snap,
-		 const struct gk_device *d)
+static void put_json_ages(struct json *j, const struct gk_snapshot *snap,
+			  const struct gk_device *d)
 {
-	key(j, "age_seconds");
+	put_json_key(j, "age_seconds");
 	open_group(j, '{');
 	for (int i = 0; i < GK_JSON_TIERS; i++) {
 		const char *name = gk_json_tiers[i];
@@ -263,15 +280,15 @@ static void ages(struct json *j, const struct gk_snapshot *snap,
 		if (!d->read_ns[i])
 			put_json_text(j, name, "");
 		else
-			seconds(j, name,
-				snap->mono_ns > d->read_ns[i]
-				    ? snap->mono_ns - d->read_ns[i]
-				    : 0);
+			put_json_seconds(j, name,
+					 snap->mono_ns > d->read_ns[i]
+					     ? snap->mono_ns - d->read_ns[i]
+					     : 0);
 	}
 	close_group(j, '}');
 }
 
-static void identity(struct json *j, const struct gk_device *d)
+static void put_json_identity(struct json *j, const struct gk_device *d)
 {
 	bool mig = d->mig_index >= 0;
 	char label[GK_NAME_MAX];
@@ -289,7 +306,7 @@ static void identity(struct json *j, const struct gk_device *d)
 	put_json_text(j, "serial", d->serial);
 	put_json_text(j, "vbios_version", d->vbios);
 	number_or_null(j, "minor_number", d->minor, d->minor >= 0);
-	key(j, "compute_capability");
+	put_json_key(j, "compute_capability");
 	if (d->compute_major >= 0)
 		gk_buf_printf(j->out, "\"%d.%d\"", d->compute_major,
 			      d->compute_minor);
@@ -297,16 +314,16 @@ static void identity(struct json *j, const struct gk_device *d)
 		gk_buf_puts(j->out, "null");
 }
 
-/* The reason of an absent text of a table goes to "why". */
-static void facts(struct json *j, const struct gk_text *texts)
+/* Adds the facts, and the reasons for absent ones under "why". */
+static void put_json_facts(struct json *j, const struct gk_text *texts)
 {
-	key(j, "facts");
+	put_json_key(j, "facts");
 	open_group(j, '{');
 	for (int i = 0; i < GK_T_COUNT; i++)
 		put_json_text(j, gk_facts[i].name,
 			      texts[i].why ? "" : texts[i].s);
 	if (j->flags & GK_JSON_WHY) {
-		key(j, "why");
+		put_json_key(j, "why");
 		open_group(j, '{');
 		for (int i = 0; i < GK_T_COUNT; i++)
 			if (texts[i].why)
@@ -317,13 +334,13 @@ static void facts(struct json *j, const struct gk_text *texts)
 	close_group(j, '}');
 }
 
-/* Prints the values that only the DETAIL tier reads. */
-static void detail(struct json *j, const struct gk_detail *d)
+/* Adds the values that only the DETAIL tier reads. */
+static void put_json_detail(struct json *j, const struct gk_detail *d)
 {
 	if (!d)
 		return;
-	facts(j, d->facts);
-	key(j, "links");
+	put_json_facts(j, d->facts);
+	put_json_key(j, "links");
 	open_group(j, '[');
 	for (unsigned i = 0; i < d->link_count; i++) {
 		const struct gk_link *link = &d->links[i];
@@ -340,7 +357,7 @@ static void detail(struct json *j, const struct gk_detail *d)
 	close_group(j, ']');
 }
 
-static void peer(struct json *j, const struct gk_peer *peer)
+static void put_json_peer(struct json *j, const struct gk_peer *peer)
 {
 	next_member(j);
 	open_group(j, '{');
@@ -349,12 +366,14 @@ static void peer(struct json *j, const struct gk_peer *peer)
 	close_group(j, '}');
 }
 
-/* Where the GPUs are, in NVML's order, each with the ways to all. */
-static void topology(struct json *j, const struct gk_topology *t)
+/*
+ * Adds the location of each GPU and its paths to all others, in NVML's order.
+ */
+static void put_json_topology(struct json *j, const struct gk_topology *t)
 {
 	if (!t)
 		return;
-	key(j, "topology");
+	put_json_key(j, "topology");
 	open_group(j, '[');
 	for (size_t i = 0; i < t->count; i++) {
 		const struct gk_place *place = &t->places[i];
@@ -365,17 +384,17 @@ static void topology(struct json *j, const struct gk_topology *t)
 		put_json_text(j, "numa_nodes", place->numa_nodes);
 		number_or_null(j, "numa_node", place->numa_node,
 			       place->numa_node >= 0);
-		key(j, "peers");
+		put_json_key(j, "peers");
 		open_group(j, '[');
 		for (size_t to = 0; to < t->count; to++)
-			peer(j, &t->peers[i * t->count + to]);
+			put_json_peer(j, &t->peers[i * t->count + to]);
 		close_group(j, ']');
 		close_group(j, '}');
 	}
 	close_group(j, ']');
 }
 
-/* An empty array says that there are none; null, that nobody knows. */
+/* An empty array means that there are no processes; null means unknown. */
 static void put_json_processes(struct json *j, const struct gk_snapshot *snap,
 			       size_t at)
 {
@@ -384,12 +403,63 @@ static void put_json_processes(struct json *j, const struct gk_snapshot *snap,
 		put_json_text(j, "processes", "");
 		return;
 	}
-	key(j, "processes");
+	put_json_key(j, "processes");
 	open_group(j, '[');
 	for (size_t i = 0; i < snap->process_count; i++)
 		if (snap->processes[i].device == at)
 			put_json_process(j, &snap->processes[i]);
 	close_group(j, ']');
+}
+
+/* Earlier snapshots are unknown here, so the text does not say since when. */
+static void put_json_state(struct json *j, const struct gk_snapshot *snap,
+			   const struct gk_device *d)
+{
+	static const struct gk_seen nothing_before;
+	struct gk_state state =
+	    gk_state_of(&nothing_before, snap, d,
+			(struct gk_state_options){.width = WORDS_WIDTH});
+
+	put_json_text(j, "state", gk_state_name(state.kind));
+	put_json_text(j, "state_words", state.words);
+}
+
+/*
+ * Adds the list of Xids if they are counted. Skips it if there is a count but
+ * no list.
+ */
+static void put_json_xids(struct json *j, const struct gk_device *d)
+{
+	const struct gk_xids none = {0}, *xids = d->xids ? d->xids : &none;
+	struct gk_value count = d->m[GK_M_XID_COUNT];
+
+	if (count.why != GK_PRESENT || (count.v && !d->xids))
+		return;
+	put_json_key(j, "xids");
+	open_group(j, '[');
+	for (size_t i = 0; i < xids->count; i++) {
+		next_member(j);
+		open_group(j, '{');
+		put_json_number(j, "at", (int64_t)xids->last[i].at,
+				GK_UNIT_NONE);
+		put_json_number(j, "number", xids->last[i].number,
+				GK_UNIT_NONE);
+		put_json_seconds(j, "unix_seconds", xids->last[i].wall_ns);
+		close_group(j, '}');
+	}
+	close_group(j, ']');
+	put_json_key(j, "xid_counts");
+	open_group(j, '{');
+	for (size_t i = 0; i < xids->kind_count; i++) {
+		char name[16] = "other";
+
+		if (xids->kinds[i].number)
+			snprintf(name, sizeof name, "%u",
+				 xids->kinds[i].number);
+		put_json_number(j, name, (int64_t)xids->kinds[i].count,
+				GK_UNIT_NONE);
+	}
+	close_group(j, '}');
 }
 
 static void put_json_device(struct json *j, const struct gk_snapshot *snap,
@@ -399,20 +469,22 @@ static void put_json_device(struct json *j, const struct gk_snapshot *snap,
 
 	next_member(j);
 	open_group(j, '{');
-	identity(j, d);
+	put_json_identity(j, d);
 	put_json_text(j, "health", gk_health_name(d->health));
+	put_json_state(j, snap, d);
 	number_or_null(j, "nvml_error", d->nvml_error, d->nvml_error != 0);
-	ages(j, snap, d);
+	put_json_ages(j, snap, d);
 	put_json_metrics(j, gk_metrics, d->m, GK_M_COUNT,
 			 (struct also){"processes", d->processes_why});
-	detail(j, d->detail);
+	put_json_xids(j, d);
+	put_json_detail(j, d->detail);
 	put_json_processes(j, snap, at);
 	close_group(j, '}');
 }
 
 static void put_json_host(struct json *j, const struct gk_host *h)
 {
-	key(j, "host");
+	put_json_key(j, "host");
 	open_group(j, '{');
 	put_json_text(j, "hostname", h->hostname);
 	put_json_number(j, "uptime_seconds", (int64_t)h->boot_ns,
@@ -437,8 +509,8 @@ void gk_format_json(struct gk_buf *out, const struct gk_snapshot *snap,
 	put_json_number(&j, "schema", GK_JSON_SCHEMA, GK_UNIT_NONE);
 	put_json_text(&j, "gpukit_version", GPUKIT_VERSION);
 	put_json_text(&j, "time", gk_utc_time(line, snap->wall_ns));
-	seconds(&j, "unix_seconds", snap->wall_ns);
-	seconds(&j, "monotonic_seconds", snap->mono_ns);
+	put_json_seconds(&j, "unix_seconds", snap->wall_ns);
+	put_json_seconds(&j, "monotonic_seconds", snap->mono_ns);
 	put_json_text(&j, "driver_version", snap->driver_version);
 	put_json_text(&j, "nvml_version", snap->nvml_version);
 	put_json_text(&j, "cuda_version",
@@ -446,8 +518,8 @@ void gk_format_json(struct gk_buf *out, const struct gk_snapshot *snap,
 			  ? gk_cuda_version(line, snap->cuda_version)
 			  : "");
 	put_json_host(&j, &snap->host);
-	topology(&j, snap->topology);
-	key(&j, "devices");
+	put_json_topology(&j, snap->topology);
+	put_json_key(&j, "devices");
 	open_group(&j, '[');
 	for (size_t i = 0; i < snap->device_count; i++)
 		put_json_device(&j, snap, i);

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json.h - a snapshot as one JSON object; docs/stat.schema.json describes it.
+ * json.h - a snapshot as one JSON object, described by docs/stat.schema.json.
  */
 #ifndef GK_FORMAT_JSON_H
 #define GK_FORMAT_JSON_H
@@ -9,22 +10,22 @@
 #include <gpukit/gpukit.h>
 
 enum gk_json_flag {
-	GK_JSON_WHY = 1,          /* say why a value is null */
-	GK_JSON_INDENT = 2,       /* many lines; else one line */
-	GK_JSON_NO_PROCESSES = 4, /* they were not read */
+	GK_JSON_WHY = 1,          /* say why values are null */
+	GK_JSON_INDENT = 2,       /* use several lines rather than one */
+	GK_JSON_NO_PROCESSES = 4, /* processes were not read */
 };
 
 /*
- * Adds the object and a newline. Written by hand rather than through a tree:
- * a stream of 100 frames a second costs no allocation per value, and integers
- * stay exact. Characters that cannot be seen are escaped, bytes that are no
- * UTF-8 become U+FFFD, so the result is always valid JSON and safe on a
- * terminal.
+ * Adds the object and a newline. The text is written directly instead of being
+ * built as a tree. So a stream of 100 frames per second needs no allocation per
+ * value, and integers stay exact. Invisible characters are escaped and invalid
+ * bytes become U+FFFD, so the result is always valid JSON and safe to print on
+ * a terminal.
  */
 void gk_format_json(struct gk_buf *out, const struct gk_snapshot *snap,
 		    unsigned flags);
 
-/* A JSON string with its quotes. */
+/* Adds a JSON string with its quotes. */
 void gk_json_string(struct gk_buf *out, const char *text, size_t len);
 
 #endif

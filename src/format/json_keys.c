@@ -1,4 +1,5 @@
-/* json_keys.c - tables of keys and words of the JSON of a snapshot. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* json_keys.c - owns the tables of keys and words in a snapshot's JSON. */
 #include "format/json_keys.h"
 
 const char *const gk_json_types[GK_JSON_TYPES] = {"compute", "graphics", "mps"};

@@ -1,30 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_keys.h - keys and words of the JSON of a snapshot that are rows of a
- * table, for who writes it and for who reads it again.
+ * json_keys.h - the tables of keys and words in a snapshot's JSON, which its
+ * writer and its reader use.
  */
 #ifndef GK_FORMAT_JSON_KEYS_H
 #define GK_FORMAT_JSON_KEYS_H
 
 #include <gpukit/gpukit.h>
 
-#define GK_JSON_SCHEMA 1 /* raised when a key changes its meaning or goes */
+/* Incremented when a key changes its meaning or is removed. */
+#define GK_JSON_SCHEMA 1
 
-/* What a process does: the name of each bit of gk_process_type. */
+/* The names of the bits of gk_process_type. */
 #define GK_JSON_TYPES 3
 extern const char *const gk_json_types[GK_JSON_TYPES];
 
-/* The tiers whose ages are told, by enum gk_tier. */
+/* The names of the tiers whose ages are written, indexed by enum gk_tier. */
 #define GK_JSON_TIERS (GK_TIER_DETAIL + 1)
 extern const char *const gk_json_tiers[GK_JSON_TIERS];
 
-/* A value of a struct. */
+/* A gk_value in a struct, and its key. */
 struct gk_json_value {
 	const char *key;
 	enum gk_unit unit;
-	size_t at; /* offset of its gk_value */
+	size_t at; /* offset of the gk_value */
 };
 
-/* Those of struct gk_host. */
+/* The values of struct gk_host. */
 #define GK_JSON_HOST_VALUES 8
 extern const struct gk_json_value gk_json_host_values[GK_JSON_HOST_VALUES];
 

@@ -1,4 +1,5 @@
-/* model.c - names the model of a GPU in few columns. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* model.c - shortens the names of GPU models to few columns. */
 #include "format/model.h"
 
 #include "format/width.h"
@@ -8,7 +9,10 @@
 
 static const char *const makers[] = {"NVIDIA ", "GeForce ", "Tesla ", NULL};
 
-/* Words that say no more than the form, then those that say the size. */
+/*
+ * Words that only name the form factor, which are dropped first. The memory
+ * size is dropped next.
+ */
 static const char *const forms[] = {"SXM", "PCI", "HBM", "NVL", NULL};
 
 static const char *bare_name(const char *name)
@@ -30,7 +34,7 @@ static bool is_dropped(const char *word, size_t len, int level)
 	       (!strncmp(word, "RTX", 3) || !strncmp(word, "GTX", 3));
 }
 
-/* The name without the words that a level drops. */
+/* Writes a name without the words that are dropped at a level. */
 static void name_at(const char *name, int level, char dst[GK_NAME_MAX])
 {
 	size_t len = 0;
@@ -51,7 +55,7 @@ static void name_at(const char *name, int level, char dst[GK_NAME_MAX])
 	}
 }
 
-/* Whether models that differ have different names at a level. */
+/* Whether different models still have different names at a level. */
 static bool tells_apart(const struct gk_snapshot *snap, int level)
 {
 	char a[GK_NAME_MAX], b[GK_NAME_MAX];

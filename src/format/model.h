@@ -1,19 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model.h - short names of GPU models: without the maker, then without the form
- * and the size, as long as models of a machine stay different.
+ * model.h - short names of GPU models: without the maker, then also without the
+ * form factor, then also without the memory size, as long as different models
+ * of a machine have different names.
  */
 #ifndef GK_FORMAT_MODEL_H
 #define GK_FORMAT_MODEL_H
 
 #include <gpukit/gpukit.h>
 
-/* The model of a device of the snapshot in at most so many columns, where that
- * can be. */
+/*
+ * Writes the name of a device's model, if possible shortened to `width`
+ * columns.
+ */
 char *gk_short_model(const struct gk_snapshot *snap,
 		     const struct gk_device *device, int width,
 		     char dst[GK_NAME_MAX]);
 
-/* Whether all GPUs are of one model. */
+/* Whether all GPUs are the same model. */
 bool gk_one_model(const struct gk_snapshot *snap);
 
 #endif

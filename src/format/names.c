@@ -1,6 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* names.c - owns the words for states, errors and Xids. */
 #include "format/names.h"
 
+#include "base/array.h"
+#include "base/assert.h"
 #include "base/clock.h"
 
 #include <stdio.h>
@@ -16,13 +19,15 @@ char *gk_device_label(char *dst, const struct gk_device *device)
 	return dst;
 }
 
-/* Age of the youngest answer, UINT64_MAX when there was none. */
-static uint64_t youngest(const struct gk_snapshot *snap,
-			 const struct gk_device *device)
+/*
+ * Returns how long ago the device last answered, or UINT64_MAX if it never did.
+ */
+static uint64_t answer_age(const struct gk_snapshot *snap,
+			   const struct gk_device *device)
 {
 	uint64_t last = 0;
 
-	/* That no Xid came is no answer. */
+	/* Events are not counted, since a missing Xid is not an answer. */
 	for (int i = 0; i < GK_TIER_EVENT; i++)
 		if (device->read_ns[i] > last)
 			last = device->read_ns[i];
@@ -47,7 +52,7 @@ char *gk_device_trouble(char *dst, const struct gk_snapshot *snap,
 	if (device->health == GK_HEALTH_LOST)
 		snprintf(dst, GK_NAME_MAX, "GPU is lost");
 	else if (device->health == GK_HEALTH_STALE)
-		stale_text(dst, youngest(snap, device));
+		stale_text(dst, answer_age(snap, device));
 	else if (device->health == GK_HEALTH_ERROR)
 		snprintf(dst, GK_NAME_MAX, "%s",
 			 gk_nvml_text(device->nvml_error));
@@ -95,7 +100,7 @@ const char *gk_nvml_text(int nvml_return)
 		const char *text;
 	} rows[] = {
 #define NVML_RETURN(name, value, text) {value, text},
-#include "abi/nvml_return.def"
+#include "abi/nvml/nvml_return.def"
 #undef NVML_RETURN
 	};
 
@@ -112,7 +117,7 @@ const char *gk_xid_text(int64_t number)
 		const char *text;
 	} rows[] = {
 #define XID(number, becomes, events, name) {number, name},
-#include "abi/xid.def"
+#include "abi/nvml/xid.def"
 #undef XID
 	};
 
@@ -131,6 +136,7 @@ const char *gk_health_name(enum gk_health health)
 	    [GK_HEALTH_ERROR] = "error",
 	};
 
+	GK_ASSERT((size_t)health < COUNT(names));
 	return names[health];
 }
 
@@ -143,6 +149,7 @@ const char *gk_process_state_name(enum gk_process_state state)
 	    [GK_PROCESS_NO_PERMISSION] = "no permission",
 	};
 
+	GK_ASSERT((size_t)state < COUNT(names));
 	return names[state];
 }
 

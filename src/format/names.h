@@ -1,6 +1,5 @@
-/*
- * names.h - the words that several formats use for devices and processes.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* names.h - words for devices and processes that several formats use. */
 #ifndef GK_FORMAT_NAMES_H
 #define GK_FORMAT_NAMES_H
 
@@ -12,54 +11,69 @@
 #define GK_NO_ANSWER    "Processes unknown: no GPU answers"
 #define GK_NOT_LISTED   "Processes unknown: the driver does not list them"
 
-/* A value that is there: its number, else -1. For colours and bars only. */
+/* Returns a value, or -1 if it is absent. Use it for colours and bars only. */
 static inline int64_t gk_value_or_none(struct gk_value value)
 {
 	return value.why == GK_PRESENT ? value.v : -1;
 }
 
-/* "3" for a GPU, "3:1" for its MIG device 1. Room for GK_NAME_MAX bytes. */
+/*
+ * Writes "3" for a GPU, "3:1" for its MIG device 1. dst must have GK_NAME_MAX
+ * bytes.
+ */
 char *gk_device_label(char *dst, const struct gk_device *device);
 
+/* Whether the GPU has no memory of its own and reports the host's. */
+static inline bool gk_is_unified(const struct gk_device *device)
+{
+	return gk_value_or_none(device->m[GK_M_MEM_UNIFIED]) == 1;
+}
+
 /*
- * Tells what is wrong with a device: "GPU is lost"; "" when nothing is. Room
- * for GK_NAME_MAX bytes.
+ * Formats what is wrong with a device, such as "GPU is lost", or "". dst must
+ * have GK_NAME_MAX bytes.
  */
 char *gk_device_trouble(char *dst, const struct gk_snapshot *snap,
 			const struct gk_device *device);
 
-/* Whether it has not answered yet, although nothing is wrong with it. */
+/* Whether a healthy device has not been read yet. */
 bool gk_device_unread(const struct gk_device *device);
 
 /*
- * Whether the driver has said which processes are on a device; else their
- * absence in the snapshot tells nothing.
+ * Whether the driver has listed a device's processes. If not, the snapshot's
+ * lack of processes means nothing.
  */
 bool gk_processes_known(const struct gk_device *device);
 
-/* The line to print for a snapshot without processes. */
+/* Returns the line that says why a snapshot has no processes. */
 const char *gk_no_processes_text(const struct gk_snapshot *snap);
 
-/* The text of an nvmlReturn_t: "Driver Not Loaded". Never NULL. */
+/*
+ * Returns the text of an nvmlReturn_t, such as "Driver Not Loaded". Never NULL.
+ */
 const char *gk_nvml_text(int nvml_return);
 
-/* "ok", "lost", "stale" or "error". */
+/* Returns "ok", "lost", "stale" or "error". */
 const char *gk_health_name(enum gk_health health);
 
-/* "running", "gone", "zombie" or "no permission". */
+/* Returns "running", "gone", "zombie" or "no permission". */
 const char *gk_process_state_name(enum gk_process_state state);
 
-/* "C", "G", "X" for both; "M" where MPS is all there is. */
+/* Returns "C", "G", "X" for both, or "M" for MPS alone. */
 const char *gk_process_type_letter(unsigned types);
 
 /*
- * The program of a process: the last part of its first argument, else its name;
- * it lies in the process and may hold any byte. Returns its length.
+ * Finds a process's program: the last part of its first argument or, if there
+ * is none, its name. Returns its length. The text is in the process and may
+ * contain any bytes.
  */
 size_t gk_process_program(const struct gk_process *process,
 			  const char **ret_program);
 
-/* The meaning of an Xid: "GPU has fallen off the bus"; never NULL. */
+/*
+ * Returns the meaning of an Xid, such as "GPU has fallen off the bus". Never
+ * NULL.
+ */
 const char *gk_xid_text(int64_t number);
 
 #endif

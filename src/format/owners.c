@@ -1,12 +1,15 @@
-/* owners.c - tells whose the memory of a GPU is. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* owners.c - divides the memory of a GPU among its owners. */
 #include "format/owners.h"
 
+#include "base/assert.h"
 #include "base/str.h"
+#include "format/names.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* More than this without a process is hardly the driver's. */
+/* The most memory that the driver itself is likely to use, in bytes. */
 #define DRIVER_MOST ((int64_t)2 << 30)
 
 /* ---- the owner of a process ---- */
@@ -36,7 +39,10 @@ void gk_owners_take(struct gk_owners *owners, const struct gk_snapshot *snap)
 	}
 }
 
-/* The how many-th a process is of its device, by the time of its start. */
+/*
+ * Returns a process's position among the processes of its device, ordered by
+ * start time.
+ */
 static int rank_of(const struct gk_snapshot *snap, const struct gk_process *p)
 {
 	int before = 0;
@@ -102,7 +108,14 @@ static int more_first(const void *a, const void *b)
 	return x->owner - y->owner;
 }
 
-/* Adds what no process holds. */
+static const char *name_of_rest(const struct gk_device *d, int64_t rest)
+{
+	if (gk_is_unified(d))
+		return "host";
+	return rest > DRIVER_MOST ? "others" : "driver";
+}
+
+/* Adds a share for the used memory that belongs to no process. */
 static int add_rest(const struct gk_device *d, struct gk_share *shares,
 		    int count)
 {
@@ -118,10 +131,9 @@ static int add_rest(const struct gk_device *d, struct gk_share *shares,
 			shares[i].bytes += rest;
 			return count;
 		}
-	shares[count] =
-	    (struct gk_share){.owner = GK_OWNER_REST,
-			      .name = rest > DRIVER_MOST ? "others" : "driver",
-			      .bytes = rest};
+	shares[count] = (struct gk_share){.owner = GK_OWNER_REST,
+					  .name = name_of_rest(d, rest),
+					  .bytes = rest};
 	return count + 1;
 }
 
@@ -131,6 +143,7 @@ int gk_shares_of(const struct gk_owners *owners, const struct gk_snapshot *snap,
 	const struct gk_device *d = &snap->devices[device];
 	int count = 0;
 
+	GK_ASSERT(device < snap->device_count);
 	for (size_t i = 0; i < snap->process_count; i++) {
 		const struct gk_process *p = &snap->processes[i];
 

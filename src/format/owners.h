@@ -1,46 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * owners.h - whose the memory of a GPU is: users, or the processes of the only
- * user, each with a number that stays while this runs.
+ * owners.h - who uses the memory of a GPU. The owners are users or, if there is
+ * only one user, that user's processes. An owner's number does not change while
+ * the program runs.
  */
 #ifndef GK_FORMAT_OWNERS_H
 #define GK_FORMAT_OWNERS_H
 
 #include <gpukit/gpukit.h>
 
-#define GK_OWNERS 6 /* that have a number (and a colour) of their own */
-/* The rest: those from the seventh on, and what no process holds. */
+#define GK_OWNERS 6 /* owners with their own number and colour */
+/* Stands for all later owners and for memory that belongs to no process. */
 #define GK_OWNER_REST GK_OWNERS
 #define GK_SHARES     (GK_OWNERS + 2)
 
-/* Users in the order in which they were seen first. Zero it to start. */
+/* Users in order of appearance. Zero it to start. */
 struct gk_owners {
 	char names[GK_OWNERS][GK_NAME_MAX];
 	int count;
 };
 
-/* Takes in who has processes in a snapshot. */
+/* Adds the users who have processes in the snapshot. */
 void gk_owners_take(struct gk_owners *owners, const struct gk_snapshot *snap);
 
 /*
- * The owner that a process of the snapshot counts for: 0 to GK_OWNER_REST.
- * With one user only it is the processes that are told apart, each by its place
- * among those of its device.
+ * Returns the number of a process's owner, 0 to GK_OWNER_REST. If there is only
+ * one user, the owner is the process itself, and its number is its position
+ * among the processes of its device.
  */
 int gk_owner_of(const struct gk_owners *owners, const struct gk_snapshot *snap,
 		const struct gk_process *process);
 
-/* Part of a memory. The name lives as long as the snapshot. */
+/* A share of a device's memory. The name lives as long as the snapshot. */
 struct gk_share {
 	int owner;
 	const char *name;
 	int64_t bytes;
 	unsigned processes;
-	pid_t pid; /* of the one process that it is; 0: it is a user, or rest */
+	pid_t pid; /* if the owner is a process; else 0 */
 };
 
 /*
- * Who holds the memory of a device (a position), with its MIG devices, most
- * first; what is left is the driver's, or others'. Returns how many.
+ * Divides the used memory of a device, given by its index, including that of
+ * its MIG devices. Shares are sorted by size, largest first; the remainder
+ * belongs to the driver or to unknown processes. Returns the number of shares.
  */
 int gk_shares_of(const struct gk_owners *owners, const struct gk_snapshot *snap,
 		 size_t device, struct gk_share shares[GK_SHARES]);

@@ -1,4 +1,5 @@
-/* selection.c - prints chosen devices as text and as JSON. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* selection.c - prints the chosen devices as text and as JSON. */
 #include "format/selection.h"
 
 #include "format/json.h"
@@ -8,8 +9,8 @@
 #include <string.h>
 
 static const struct {
-	const char *name; /* the JSON's */
-	const char *text; /* of several */
+	const char *name; /* in JSON */
+	const char *text; /* words that follow the number of devices */
 } refusals[GK_REFUSAL_COUNT] = {
     [GK_REFUSAL_HEALTH] = {"health", "not answering"},
     [GK_REFUSAL_TAKEN] = {"reserved", "reserved"},

@@ -1,89 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state.h - what a GPU is at a moment, in one word: lost, hot, busy... Every
- * screen and page that names a state has it from here.
+ * state.h - the current state of a GPU in one word: lost, hot, busy, and so on.
+ * All screens and pages use it.
  */
 #ifndef GK_FORMAT_STATE_H
 #define GK_FORMAT_STATE_H
 
-#include "core/held.h"
+#include "core/read/held.h"
+#include "format/condition.h"
 #include "format/identity.h"
 
 #include <gpukit/gpukit.h>
 
-#define GK_SEEN_GPUS 64 /* GPUs that are remembered */
+#define GK_SEEN_GPUS 64 /* maximum number of GPUs that are remembered */
 
-/* Since when a GPU is as it is; CLOCK_MONOTONIC, 0: it is not so. */
+/*
+ * The times since when a GPU has been in each state, on CLOCK_MONOTONIC. A time
+ * is 0 if the GPU is not in the state. If a time equals first_ns, the state may
+ * have begun long before.
+ */
 struct gk_seen_gpu {
 	struct gk_identity who;
-	uint64_t idle_ns, ecc_ns, heat_ns, held_ns;
-	const char *held_by; /* the words of what holds it since held_ns */
+	uint64_t first_ns; /* when the GPU was first seen */
+	uint64_t idle_ns, ecc_ns, heat_ns, held_ns, condition_ns;
+	const char *held_by; /* what has held its clocks back since held_ns */
+	const struct gk_condition *condition; /* since condition_ns */
 	int64_t ecc;
+	bool whole; /* whether all tiers have been read */
 };
 
-/* What has to be remembered from snapshot to snapshot. Zero it to start. */
+/* What is remembered of earlier snapshots. Zero it to start. */
 struct gk_seen {
 	struct gk_seen_gpu gpus[GK_SEEN_GPUS];
 	int count;
 };
 
-/* Takes a snapshot in; each once, in their order. */
+/* Remembers a snapshot; call it once for each, in order. */
 void gk_seen_take(struct gk_seen *seen, const struct gk_snapshot *snap);
 
-/* The first that holds is what a GPU is. */
+/* A GPU's state is the first of these that applies. */
 enum gk_state_kind {
 	GK_STATE_LOST,
+	GK_STATE_ERROR, /* the driver returns only errors */
 	GK_STATE_HUNG,
 	GK_STATE_STALE,
 	GK_STATE_UNREAD, /* has not answered yet */
-	GK_STATE_ALERT,  /* uncorrected ECC errors or an Xid, of late */
+	GK_STATE_FAULT,  /* must be reset or replaced; condition.h */
+	GK_STATE_ALERT,  /* uncorrected ECC errors or an Xid in the last
+			  * minutes */
 	GK_STATE_HOT,
-	GK_STATE_HELD, /* back by power, a brake, the hardware */
+	GK_STATE_DEGRADED, /* works, but less well than it could, until
+			    * repaired */
+	GK_STATE_HELD,     /* clocks held back by power, a brake, the
+			    * hardware */
 	GK_STATE_MIG,
 	GK_STATE_BUSY,
-	GK_STATE_UNKNOWN, /* it does not tell what it does: a MIG device */
+	GK_STATE_UNKNOWN, /* a MIG device, whose load is unknown */
 	GK_STATE_IDLE,
 	GK_STATE_KINDS
 };
 
 struct gk_state {
 	enum gk_state_kind kind;
-	bool slight; /* held back, but by less than 10 % of its clock */
-	bool taken;  /* idle, but its memory is held */
+	bool slight; /* HELD, but by less than 10 % of its clock */
+	bool taken;  /* IDLE, but with memory in use */
 	char words[64];
 };
 
-/* How a state is told. */
+/* How to describe a state. */
 struct gk_state_options {
-	int hot;   /* degrees Celsius from which on a GPU is; 0: never */
-	int width; /* columns of the words; more from 24 and from 34 on */
+	int hot;   /* °C from which a GPU counts as hot; 0: never */
+	int width; /* maximum columns of the text; more facts from 24 and 34 */
 };
 
-/* "lost", "held"...: a word for programs. */
+/* Returns a state's name for use by programs: "lost", "held", and so on. */
 const char *gk_state_name(enum gk_state_kind kind);
 
-/* The sign of a state: "✕". */
+/* Returns the symbol of a state, such as "✕". */
 const char *gk_state_glyph(enum gk_state_kind kind);
 
-/* snap is the last one that seen has taken in, device one of its devices. */
+/*
+ * Returns a device's state. snap must be the last snapshot passed to
+ * gk_seen_take().
+ */
 struct gk_state gk_state_of(const struct gk_seen *seen,
 			    const struct gk_snapshot *snap,
 			    const struct gk_device *device,
 			    struct gk_state_options options);
 
-/* Whether a GPU does not tell its values any more. */
+/* Whether a GPU no longer reports its values. */
 bool gk_device_gone(const struct gk_device *device);
 
-/* The power limit in force. */
+/* Whether the state needs attention. */
+bool gk_state_is_trouble(const struct gk_state *state);
+
+/*
+ * Whether the state is a failure, as opposed to reduced clocks or performance.
+ */
+bool gk_state_fails(enum gk_state_kind kind);
+
+/* Returns the power limit that is in force. */
 struct gk_value gk_power_limit(const struct gk_device *device);
 
-/* Why it is in trouble: "Xid 79: GPU has fallen off the bus", else what
- * gk_device_trouble() says; "" where nothing is wrong. */
-#define GK_WHY_MAX 160
+/*
+ * Formats why a GPU is in trouble: its condition and its last Xid ("Xid 79: GPU
+ * has fallen off the bus"), or the text of gk_device_trouble(). Writes "" if it
+ * is not in trouble.
+ */
+#define GK_WHY_MAX 224
 char *gk_state_why(char dst[GK_WHY_MAX], const struct gk_snapshot *snap,
 		   const struct gk_device *device);
 
 /* "3m", "42s". */
 #define GK_AGE_MAX 16
 char *gk_age_text(char dst[GK_AGE_MAX], uint64_t ns);
+
+/*
+ * How long something has lasted. at_least: it had already begun when it was
+ * first seen.
+ */
+struct gk_lasting {
+	uint64_t ns;
+	bool at_least;
+};
+
+/* Writes "for 3m" or "for at least 3m"; if brief is set, "3m" or "3m+". */
+#define GK_LASTING_MAX 32
+char *gk_lasting_text(char dst[GK_LASTING_MAX], struct gk_lasting lasting,
+		      bool brief);
 
 #endif

@@ -1,6 +1,8 @@
-/* sums.c - adds up the GPUs of a machine. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sums.c - adds up the values of a machine's GPUs. */
 #include "format/sums.h"
 
+#include "format/names.h"
 #include "format/state.h"
 
 static bool add_known(double *sum, struct gk_value value)
@@ -10,7 +12,10 @@ static bool add_known(double *sum, struct gk_value value)
 	return value.why == GK_PRESENT;
 }
 
-/* What was seen before matters to GPUs that answer only. */
+/*
+ * Counts a GPU that does not answer. Earlier snapshots are not needed: they
+ * affect only the states of GPUs that answer.
+ */
 static void count_silent(struct gk_sums *s, const struct gk_snapshot *snap,
 			 const struct gk_device *d)
 {
@@ -19,6 +24,7 @@ static void count_silent(struct gk_sums *s, const struct gk_snapshot *snap,
 	    gk_state_of(&nothing, snap, d, (struct gk_state_options){0}).kind;
 
 	s->lost += kind == GK_STATE_LOST;
+	s->error += kind == GK_STATE_ERROR;
 	s->hung += kind == GK_STATE_HUNG;
 	s->stale += kind == GK_STATE_STALE;
 }
@@ -26,6 +32,7 @@ static void count_silent(struct gk_sums *s, const struct gk_snapshot *snap,
 struct gk_sums gk_sums_of(const struct gk_snapshot *snap)
 {
 	struct gk_sums s = {0};
+	bool host_counted = false;
 	int tell_busy = 0;
 
 	for (size_t i = 0; i < snap->device_count; i++) {
@@ -38,8 +45,15 @@ struct gk_sums gk_sums_of(const struct gk_snapshot *snap)
 		if (d->health != GK_HEALTH_OK)
 			continue;
 		s.well++;
-		add_known(&s.used, d->m[GK_M_MEM_USED]);
-		add_known(&s.total, d->m[GK_M_MEM_TOTAL]);
+		/*
+		 * GPUs that use the host's memory share it, so it is counted
+		 * once.
+		 */
+		if (!gk_is_unified(d) || !host_counted) {
+			add_known(&s.used, d->m[GK_M_MEM_USED]);
+			add_known(&s.total, d->m[GK_M_MEM_TOTAL]);
+		}
+		host_counted = host_counted || gk_is_unified(d);
 		add_known(&s.watts, d->m[GK_M_POWER]);
 		add_known(&s.limit, gk_power_limit(d));
 		add_known(&s.joules, d->m[GK_M_ENERGY]);

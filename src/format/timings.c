@@ -1,4 +1,5 @@
-/* timings.c - prints spans as a table and as a trace. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* timings.c - prints trace spans as a table and as a Chrome trace. */
 #include "format/timings.h"
 
 #include "format/json.h"
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Waiting is not work: its rows stand below all others. */
+/* Waiting is not work, so such rows come after all others. */
 static bool is_wait(const struct gk_trace_row *row)
 {
 	return !strncmp(row->name, "wait", 4);
@@ -37,7 +38,7 @@ static int by_total(const void *a, const void *b)
 	return compare_timings(x->total_ns, y->total_ns, x, y);
 }
 
-static double ms(uint64_t ns)
+static double to_ms(uint64_t ns)
 {
 	return (double)ns / 1e6;
 }
@@ -51,11 +52,12 @@ void gk_format_timings(struct gk_buf *out, struct gk_trace_row *rows,
 	gk_buf_printf(out, "%8s %12s %14s %12s %12s  %s\n", "calls", "self ms",
 		      "cumulative ms", "per call ms", "max ms", "name");
 	for (size_t i = 0; i < count; i++)
-		gk_buf_printf(
-		    out, "%8" PRIu64 " %12.3f %14.3f %12.4f %12.3f  %s\n",
-		    rows[i].calls, ms(rows[i].self_ns), ms(rows[i].total_ns),
-		    ms(rows[i].total_ns) / (double)rows[i].calls,
-		    ms(rows[i].max_ns), rows[i].name);
+		gk_buf_printf(out,
+			      "%8" PRIu64 " %12.3f %14.3f %12.4f %12.3f  %s\n",
+			      rows[i].calls, to_ms(rows[i].self_ns),
+			      to_ms(rows[i].total_ns),
+			      to_ms(rows[i].total_ns) / (double)rows[i].calls,
+			      to_ms(rows[i].max_ns), rows[i].name);
 }
 
 void gk_format_chrome_trace(struct gk_buf *out,

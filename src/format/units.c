@@ -1,4 +1,5 @@
-/* units.c - writes numbers with their units. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* units.c - formats numbers with their units. */
 #include "format/units.h"
 
 #include "base/clock.h"
@@ -14,7 +15,10 @@
 #define GI (1024 * MI)
 #define TI (1024 * GI)
 
-/* Rows in rising order; the first whose limit is above the size is taken. */
+/*
+ * In ascending order. The first row whose `below` is greater than the size
+ * applies.
+ */
 static const struct {
 	int64_t below;
 	int64_t unit;
@@ -77,8 +81,8 @@ char *gk_human_watts(char *dst, int64_t milliwatts)
 	return dst;
 }
 
-/* value / 10^decimals, with all decimals. */
-static char *fixed(char *dst, int64_t value, int decimals)
+/* Formats value / 10^decimals with exactly that many decimals. */
+static char *write_fixed(char *dst, int64_t value, int decimals)
 {
 	uint64_t magnitude = value < 0 ? -(uint64_t)value : (uint64_t)value;
 	uint64_t scale = 1;
@@ -91,7 +95,10 @@ static char *fixed(char *dst, int64_t value, int decimals)
 	return dst;
 }
 
-/* Digits without printf: a frame of JSON holds many hundreds of integers. */
+/*
+ * Does not use printf(), since a frame of JSON contains many hundreds of
+ * integers.
+ */
 static char *format_integer(char *dst, int64_t value)
 {
 	uint64_t magnitude = value < 0 ? -(uint64_t)value : (uint64_t)value;
@@ -109,11 +116,11 @@ static char *format_integer(char *dst, int64_t value)
 char *gk_number(char *dst, int64_t value, enum gk_unit unit)
 {
 	if (unit == GK_UNIT_MILLIWATT || unit == GK_UNIT_MILLIJOULE)
-		return fixed(dst, value, 3);
+		return write_fixed(dst, value, 3);
 	if (unit == GK_UNIT_NANOSECOND)
-		return fixed(dst, value / (int64_t)GK_NS_PER_MS, 3);
+		return write_fixed(dst, value / (int64_t)GK_NS_PER_MS, 3);
 	if (unit == GK_UNIT_CENTIPERCENT)
-		return fixed(dst, value, 2);
+		return write_fixed(dst, value, 2);
 	return format_integer(dst, value);
 }
 

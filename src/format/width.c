@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* width.c - measures, cuts and pads UTF-8 text by columns. */
 #include "format/width.h"
 
 #include <string.h>
 #include <wchar.h>
 
-/* Columns of the character at s; its length goes to *ret_len. */
+/* Returns the columns of the character at s; *ret_len is its length. */
 static size_t step_character(const char *s, size_t left, size_t *ret_len)
 {
 	size_t n;

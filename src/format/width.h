@@ -1,41 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * width.h - how many columns of a terminal a UTF-8 text takes, and cutting
- * and padding by columns. Widths of wide and combining characters are the C
- * library's: they need LC_CTYPE set to a UTF-8 locale.
+ * width.h - measures UTF-8 text in terminal columns, and cuts and pads it by
+ * columns. The widths of wide and combining characters come from the C library,
+ * so LC_CTYPE must be set to a UTF-8 locale.
  */
 #ifndef GK_FORMAT_WIDTH_H
 #define GK_FORMAT_WIDTH_H
 
 #include "base/str.h"
 
-/* Columns of the first len bytes. Invalid bytes count one column each. */
+/*
+ * Returns the columns of the first len bytes. Each invalid byte counts as one.
+ */
 size_t gk_columns(const char *text, size_t len);
 
-/* Bytes of the longest beginning that takes at most columns columns. */
+/* Returns the length in bytes of the longest prefix that fits the columns. */
 size_t gk_fit(const char *text, size_t len, size_t columns);
 
-/* The same, up to a blank where there is one; a character at least. */
+/*
+ * Like gk_fit(), but ends at a blank if there is one. At least one character.
+ */
 size_t gk_fit_words(const char *text, size_t len, size_t columns);
 
 enum gk_align { GK_LEFT, GK_RIGHT, GK_CENTER };
 
 /*
- * Adds a cell exactly columns wide: padded with blanks, or cut at the end
- * with mark ("..") in place of what is missing. Foreign bytes are cleaned.
+ * Adds a cell exactly `columns` wide. A short text is padded with blanks; a
+ * long one is cut, and mark ("..") replaces its end. Unprintable bytes are
+ * replaced.
  */
 void gk_cell(struct gk_buf *out, const char *text, size_t columns,
 	     enum gk_align align, const char *mark);
 
-/* The same, but too long a text loses its beginning. */
+/* Like gk_cell(), but cuts the beginning of a long text. */
 void gk_cell_tail(struct gk_buf *out, const char *text, size_t columns,
 		  const char *mark);
 
-/* Adds a text with foreign bytes cleaned. */
+/* Adds a text, replacing unprintable bytes. */
 void gk_add_clean(struct gk_buf *out, const char *text, size_t len);
 
 /*
- * Adds a text for a terminal without UTF-8: line drawing becomes - = + and |,
- * anything else that is not ASCII becomes '?'.
+ * Adds a text for a terminal without UTF-8. Line-drawing characters become - =
+ * + and |; all other non-ASCII characters become '?'.
  */
 void gk_add_ascii(struct gk_buf *out, const char *text, size_t len);
 

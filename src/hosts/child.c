@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* child.c - starts and ends commands. */
 #include "hosts/child.h"
 
@@ -12,9 +13,10 @@
 
 #define PATIENCE_NS (2 * GK_NS_PER_S)
 
-extern char **environ;
-
-/* No signal is blocked or ignored in it, whatever we do with ours. */
+/*
+ * Sets attributes with which the child starts with no signal blocked or
+ * ignored, even if this process blocks or ignores some.
+ */
 static int set_attributes(posix_spawnattr_t *attributes)
 {
 	sigset_t none, all;
@@ -44,7 +46,7 @@ static int set_files(posix_spawn_file_actions_t *files, int out, int err)
 	return r;
 }
 
-static int spawn(char *const argv[], int out, int err, pid_t *ret_pid)
+static int spawn_command(char *const argv[], int out, int err, pid_t *ret_pid)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attributes;
@@ -66,7 +68,7 @@ static int spawn(char *const argv[], int out, int err, pid_t *ret_pid)
 	return r;
 }
 
-/* Only our end does not block. */
+/* Makes a pipe of which only our end is non-blocking. */
 static int make_pipe(int ends[2])
 {
 	if (pipe2(ends, O_CLOEXEC) < 0)
@@ -89,7 +91,7 @@ int gk_child_start(char *const argv[], struct gk_child *ret_child)
 	if (!r)
 		r = make_pipe(err);
 	if (!r)
-		r = spawn(argv, out[1], err[1], &pid);
+		r = spawn_command(argv, out[1], err[1], &pid);
 	close_end(&out[1]);
 	close_end(&err[1]);
 	if (r) {
@@ -110,7 +112,10 @@ bool gk_child_has_ended(struct gk_child *child, int *ret_status)
 	return true;
 }
 
-/* It leads its group as long as it has not been waited for. */
+/*
+ * Sends a signal to the whole process group. Its number remains valid until the
+ * child is waited for.
+ */
 bool gk_child_end(struct gk_child *child, int *ret_status)
 {
 	uint64_t now = gk_mono_ns();

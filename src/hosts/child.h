@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * child.h - a command that tells something: its output by pipes, nothing to
- * read, no terminal to ask at. It leads a session of its own, which is ended as
- * a whole.
+ * child.h - a child process whose output is read through pipes. It has no input
+ * and no terminal. It leads its own session, and the whole session is ended
+ * with it.
  */
 #ifndef GK_HOSTS_CHILD_H
 #define GK_HOSTS_CHILD_H
@@ -12,25 +13,27 @@
 
 struct gk_child {
 	pid_t pid;         /* 0: none */
-	int out, err;      /* what it says, O_NONBLOCK; -1: closed */
-	uint64_t ended_ns; /* since when it is to end; 0: it may go on */
+	int out, err;      /* its stdout, stderr; O_NONBLOCK; -1: closed */
+	uint64_t ended_ns; /* time of the first SIGTERM; 0: none yet */
 };
 
 #define GK_CHILD_NONE ((struct gk_child){.out = -1, .err = -1})
 
-/* argv[0] is looked up in PATH. 0 or an errno. */
+/* Starts a command; argv[0] is searched in PATH. Returns 0 or an errno. */
 int gk_child_start(char *const argv[], struct gk_child *ret_child);
 
-/* Whether it has ended of itself; *ret_status is then that of waitpid(). */
+/*
+ * Whether the child has ended by itself. If so, *ret_status is its wait status.
+ */
 bool gk_child_has_ended(struct gk_child *child, int *ret_status);
 
 /*
- * Asks it to end (SIGTERM), and two seconds after the first time makes it
- * (SIGKILL). Whether it has; *ret_status is then that of waitpid().
+ * Sends the child SIGTERM and, from two seconds after the first call, SIGKILL.
+ * Returns whether it has ended. If so, *ret_status is its wait status.
  */
 bool gk_child_end(struct gk_child *child, int *ret_status);
 
-/* Closes what it says. */
+/* Closes the pipes from the child. */
 void gk_child_close(struct gk_child *child);
 
 #endif

@@ -1,8 +1,11 @@
-/* decode.c - reads the JSON of a snapshot. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* decode.c - decodes a snapshot's JSON. */
 #include "hosts/decode.h"
 
-#include "base/array.h"
+#include "base/round.h"
 #include "base/str.h"
+#include "core/driver/events.h"
+#include "core/read/gate.h"
 #include "core/snapshot.h"
 #include "format/json_keys.h"
 #include "format/names.h"
@@ -13,65 +16,62 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A snapshot in the making. */
+/*
+ * Maximum lengths of texts in bytes. Command lines in /proc may be longer, but
+ * recordings cut them at this length, too.
+ */
+#define WORDS_MAX   4096
+#define COMMAND_MAX 65536
+
+/*
+ * The maximum memory of parsed JSON. Ten thousand processes need half of it. A
+ * text that consists only of brackets takes eighty times its size when parsed.
+ */
+#define MEMORY_MOST  ((size_t)128 << 20)
+#define OF_A_BRACKET 256
+#define OF_A_COMMA   96
+
+/* A snapshot being built. */
 struct decoder {
 	struct gk_snapshot *snap;
 	struct gk_arena *arena;
 	uint64_t now_ns;
-	bool failed; /* no memory */
+	bool failed; /* out of memory */
 };
 
 /* ---- single values ---- */
 
-/* What a unit of gk_number() is in base units; 0: one. */
-static const int64_t scales[] = {
-    [GK_UNIT_CENTIPERCENT] = 100,
-    [GK_UNIT_MILLIWATT] = 1000,
-    [GK_UNIT_MILLIJOULE] = 1000,
-    [GK_UNIT_NANOSECOND] = 1000000000,
-};
-
-static int64_t scale_of(enum gk_unit unit)
+/*
+ * Returns a JSON number, scaled, for the range check; GK_TOLD_NO_NUMBER if it
+ * is not a number.
+ */
+static int64_t number_told(const json_t *json, enum gk_unit unit)
 {
-	return unit < COUNT(scales) && scales[unit] ? scales[unit] : 1;
-}
-
-/* False: it is no number, or one that is too large. */
-static bool read_number(const json_t *json, int64_t scale, int64_t *ret_value)
-{
-	double real = json_real_value(json) * (double)scale;
+	int64_t scale = gk_unit_scale(unit);
 
 	if (json_is_integer(json))
-		return !__builtin_mul_overflow(json_integer_value(json), scale,
-					       ret_value);
-	if (!json_is_real(json) || !(real > -9.2e18 && real < 9.2e18))
-		return false;
-	*ret_value = (int64_t)(real < 0 ? real - 0.5 : real + 0.5);
-	return true;
+		return gk_scaled(json_integer_value(json), scale);
+	return json_is_real(json)
+		   ? gk_to_int64(json_real_value(json) * (double)scale)
+		   : GK_TOLD_NO_NUMBER;
 }
 
-/* Within limits, else what it is without. */
-static int64_t get_int(const json_t *object, const char *key, int64_t least,
-		       int64_t most, int64_t otherwise)
+static int64_t get_int(const json_t *object, const char *key,
+		       enum gk_bound bound)
 {
-	int64_t value;
-
-	if (!read_number(json_object_get(object, key), 1, &value) ||
-	    value < least || value > most)
-		return otherwise;
-	return value;
+	return gk_bounded(
+	    number_told(json_object_get(object, key), GK_UNIT_NONE), bound);
 }
 
-/* Nanoseconds of what is told in seconds; 0: none. */
+/*
+ * Returns the nanoseconds of a key whose value is in seconds; 0 if it is not a
+ * valid number.
+ */
 static uint64_t get_ns(const json_t *object, const char *key)
 {
-	int64_t value;
-
-	if (!read_number(json_object_get(object, key),
-			 scale_of(GK_UNIT_NANOSECOND), &value) ||
-	    value < 0)
-		return 0;
-	return (uint64_t)value;
+	return (uint64_t)gk_bounded(
+	    number_told(json_object_get(object, key), GK_UNIT_NANOSECOND),
+	    GK_BOUND_TIME);
 }
 
 static void get_text(const json_t *object, const char *key, char *dst,
@@ -85,9 +85,17 @@ static void get_text(const json_t *object, const char *key, char *dst,
 			     json_string_length(text));
 }
 
-/* A printable copy of any length that lives as long as the snapshot. */
+static size_t at_most(size_t len, size_t most)
+{
+	return len < most ? len : most;
+}
+
+/*
+ * Returns a printable copy of a text, cut to `most` bytes, which lives as long
+ * as the snapshot.
+ */
 static const char *keep_text(struct decoder *d, const json_t *object,
-			     const char *key)
+			     const char *key, size_t most)
 {
 	const json_t *text = json_object_get(object, key);
 	struct gk_buf clean = {0};
@@ -95,7 +103,8 @@ static const char *keep_text(struct decoder *d, const json_t *object,
 
 	if (!json_is_string(text) || !json_string_length(text))
 		return copy;
-	gk_add_clean(&clean, json_string_value(text), json_string_length(text));
+	gk_add_clean(&clean, json_string_value(text),
+		     at_most(json_string_length(text), most));
 	if (!clean.failed)
 		copy = gk_arena_copy(d->arena, clean.data, clean.len);
 	d->failed |= clean.failed || !copy;
@@ -103,7 +112,9 @@ static const char *keep_text(struct decoder *d, const json_t *object,
 	return copy ? copy : "";
 }
 
-/* A text of one letter; 0: it is none. */
+/*
+ * Returns the first letter of a text, or 0 if it does not begin with a letter.
+ */
 static char letter_of(const json_t *object, const char *key)
 {
 	char text[2];
@@ -118,10 +129,7 @@ static enum gk_absence absence_of(const json_t *why, const char *key)
 {
 	const char *text = json_string_value(json_object_get(why, key));
 
-	for (int i = GK_ABSENT_NOT_READ; text && i < GK_ABSENCE_COUNT; i++)
-		if (!strcmp(gk_absence_text((enum gk_absence)i), text))
-			return (enum gk_absence)i;
-	return GK_ABSENT_NOT_READ;
+	return gk_reason_read(text ? text : "", GK_UNIT_NONE).why;
 }
 
 static enum gk_health health_of(const char *text)
@@ -157,54 +165,60 @@ static unsigned types_of(const json_t *list)
 
 /* ---- values ---- */
 
+/* Returns a value whose range has not been checked yet. */
 static struct gk_value get_value(const json_t *object, const char *key,
 				 enum gk_unit unit, const json_t *why)
 {
 	const json_t *json = json_object_get(object, key);
-	struct gk_value value = {0};
+	const char *reason;
 
-	if (!json || json_is_null(json))
-		value.why = absence_of(why, key);
-	else if (!read_number(json, scale_of(unit), &value.v))
-		value.why = GK_ABSENT_ERROR;
-	return value;
+	if (json && !json_is_null(json))
+		return (struct gk_value){.v = number_told(json, unit)};
+	reason = json_string_value(json_object_get(why, key));
+	return gk_reason_read(reason ? reason : "", unit);
 }
 
 static void get_metrics(const json_t *object, const struct gk_metric_info *info,
-			size_t count, struct gk_value *values)
+			const struct gk_range *ranges, size_t count,
+			struct gk_value *values)
 {
 	const json_t *why = json_object_get(object, "why");
 
 	for (size_t i = 0; i < count; i++)
-		values[i] = get_value(object, info[i].name, info[i].unit, why);
+		values[i] =
+		    gk_gate(get_value(object, info[i].name, info[i].unit, why),
+			    &ranges[i]);
 }
 
 static void read_host(const json_t *json, struct gk_host *host)
 {
 	get_text(json, "hostname", host->hostname, sizeof host->hostname);
 	host->boot_ns = get_ns(json, "uptime_seconds");
-	host->cpus = (unsigned)get_int(json, "cpu_count", 0, INT32_MAX, 0);
+	host->cpus = (unsigned)get_int(json, "cpu_count", GK_BOUND_CPUS);
 	for (size_t i = 0; i < GK_JSON_HOST_VALUES; i++) {
 		const struct gk_json_value *row = &gk_json_host_values[i];
 
 		*gk_json_value_at(host, row) =
 		    get_value(json, row->key, row->unit, NULL);
 	}
+	gk_gate_host(host);
 }
 
 /* ---- processes ---- */
 
-/* Arguments with a NUL behind each. */
+/* Stores the arguments, each followed by a NUL. */
 static void keep_arguments(struct decoder *d, const json_t *list,
 			   struct gk_process *p)
 {
 	struct gk_buf args = {0};
 	const char *copy = NULL;
 
-	for (size_t i = 0; i < json_array_size(list); i++) {
+	for (size_t i = 0; i < json_array_size(list) && args.len < COMMAND_MAX;
+	     i++) {
 		const char *text = json_string_value(json_array_get(list, i));
 
-		gk_buf_puts(&args, text ? text : "");
+		text = text ? text : "";
+		gk_buf_add(&args, text, strnlen(text, COMMAND_MAX - args.len));
 		gk_buf_putc(&args, '\0');
 	}
 	if (args.len && !args.failed)
@@ -223,26 +237,27 @@ static void read_process(struct decoder *d, const json_t *json, size_t device)
 
 	get_text(json, "state", state, sizeof state);
 	*p = (struct gk_process){
-	    .pid = (pid_t)get_int(json, "pid", 1, INT32_MAX, 0),
-	    .parent = (pid_t)get_int(json, "ppid", 1, INT32_MAX, 0),
+	    .pid = (pid_t)get_int(json, "pid", GK_BOUND_PID),
+	    .parent = (pid_t)get_int(json, "ppid", GK_BOUND_PID),
 	    .device = (unsigned)device,
 	    .types = types_of(json_object_get(json, "types")),
 	    .state = state_of(state),
-	    .uid = (uid_t)get_int(json, "uid", 0, UINT32_MAX - 1, -1),
-	    .user = keep_text(d, json, "user"),
-	    .name = keep_text(d, json, "name"),
-	    .command = keep_text(d, json, "command"),
-	    .container = keep_text(d, json, "container"),
-	    .pod = keep_text(d, json, "pod"),
-	    .cwd = keep_text(d, json, "cwd"),
+	    .uid = (uid_t)get_int(json, "uid", GK_BOUND_UID),
+	    .user = keep_text(d, json, "user", WORDS_MAX),
+	    .name = keep_text(d, json, "name", WORDS_MAX),
+	    .command = keep_text(d, json, "command", COMMAND_MAX),
+	    .container = keep_text(d, json, "container", WORDS_MAX),
+	    .pod = keep_text(d, json, "pod", WORDS_MAX),
+	    .cwd = keep_text(d, json, "cwd", WORDS_MAX),
 	    .stat = letter_of(json, "stat"),
 	    .start_ticks =
-		(uint64_t)get_int(json, "start_ticks", 0, INT64_MAX, 0),
+		(uint64_t)get_int(json, "start_ticks", GK_BOUND_TICKS),
 	};
 	if (!*p->cwd)
 		p->cwd_why = absence_of(json_object_get(json, "why"), "cwd");
 	keep_arguments(d, json_object_get(json, "args"), p);
-	get_metrics(json, gk_process_metrics, GK_PM_COUNT, p->m);
+	get_metrics(json, gk_process_metrics, gk_process_metric_ranges,
+		    GK_PM_COUNT, p->m);
 	gk_snapshot_count(snap, p->device);
 }
 
@@ -260,7 +275,10 @@ static bool grow_processes(struct decoder *d, size_t more)
 	return grown;
 }
 
-/* That of a GPU that does not answer has no reason of its own. */
+/*
+ * Returns why a GPU has no list of processes. If the GPU does not answer, the
+ * JSON has no separate reason.
+ */
 static enum gk_absence why_no_list(const json_t *json,
 				   const struct gk_device *dev)
 {
@@ -292,19 +310,16 @@ static void read_processes(struct decoder *d, const json_t *json, size_t device)
 
 /* ---- devices ---- */
 
-/* A moment so long ago; 1: as long as can be told. */
-static uint64_t moment_ago(const struct decoder *d, uint64_t age)
-{
-	return age < d->now_ns ? d->now_ns - age : 1;
-}
-
+/* Converts ages to times. A time is at least 1, because 0 means never. */
 static void read_ages(const struct decoder *d, const json_t *ages,
 		      struct gk_device *dev)
 {
-	for (int i = 0; i < GK_JSON_TIERS; i++)
+	for (int i = 0; i < GK_JSON_TIERS; i++) {
+		uint64_t age = get_ns(ages, gk_json_tiers[i]);
+
 		if (json_is_number(json_object_get(ages, gk_json_tiers[i])))
-			dev->read_ns[i] =
-			    moment_ago(d, get_ns(ages, gk_json_tiers[i]));
+			dev->read_ns[i] = age < d->now_ns ? d->now_ns - age : 1;
+	}
 }
 
 static void read_capability(const json_t *json, struct gk_device *dev)
@@ -322,13 +337,12 @@ static void read_capability(const json_t *json, struct gk_device *dev)
 
 static void read_identity(const json_t *json, struct gk_device *dev)
 {
-	dev->index = (unsigned)get_int(json, "index", 0, UINT16_MAX, 0);
-	dev->mig_index = (int)get_int(json, "mig_index", 0, UINT16_MAX, -1);
-	dev->gpu_instance =
-	    (int)get_int(json, "gpu_instance", 0, UINT16_MAX, -1);
+	dev->index = (unsigned)get_int(json, "index", GK_BOUND_INDEX);
+	dev->mig_index = (int)get_int(json, "mig_index", GK_BOUND_PART);
+	dev->gpu_instance = (int)get_int(json, "gpu_instance", GK_BOUND_PART);
 	dev->compute_instance =
-	    (int)get_int(json, "compute_instance", 0, UINT16_MAX, -1);
-	dev->minor = (int)get_int(json, "minor_number", 0, UINT16_MAX, -1);
+	    (int)get_int(json, "compute_instance", GK_BOUND_PART);
+	dev->minor = (int)get_int(json, "minor_number", GK_BOUND_PART);
 	get_text(json, "name", dev->name, sizeof dev->name);
 	get_text(json, "uuid", dev->uuid, sizeof dev->uuid);
 	get_text(json, "bus_id", dev->bus_id, sizeof dev->bus_id);
@@ -337,7 +351,7 @@ static void read_identity(const json_t *json, struct gk_device *dev)
 	read_capability(json, dev);
 }
 
-/* The GPU before it that it is a part of; -1: there is none. */
+/* Returns the index of the MIG device's GPU, which must precede it, or -1. */
 static int parent_of(const struct gk_snapshot *snap,
 		     const struct gk_device *mig)
 {
@@ -348,7 +362,56 @@ static int parent_of(const struct gk_snapshot *snap,
 	return -1;
 }
 
-/* A MIG device without its GPU is left out. */
+/* The key "other" counts all Xids that are not listed. */
+static void read_xid_counts(const json_t *counts, struct gk_xids *xids)
+{
+	const char *key;
+	json_t *count;
+
+	json_object_foreach((json_t *)(uintptr_t)counts, key, count)
+	{
+		int64_t number =
+		    gk_bounded(strtoll(key, NULL, 10), GK_BOUND_XID);
+
+		gk_xids_count(
+		    xids, (uint32_t)number,
+		    (uint64_t)gk_bounded(number_told(count, GK_UNIT_NONE),
+					 GK_BOUND_XIDS));
+	}
+}
+
+/* Accepts only Xids whose sequence numbers are positive and ascending. */
+static void read_xids(struct decoder *d, const json_t *json,
+		      struct gk_device *dev)
+{
+	const json_t *list = json_object_get(json, "xids");
+	size_t count = json_array_size(list);
+	size_t from = count > GK_XIDS_MAX ? count - GK_XIDS_MAX : 0;
+	struct gk_xids *xids;
+
+	if (!count)
+		return;
+	xids = gk_arena_room(d->arena, sizeof *xids);
+	d->failed |= !xids;
+	if (!xids)
+		return;
+	*xids = (struct gk_xids){0};
+	for (size_t i = from; i < count; i++) {
+		const json_t *one = json_array_get(list, i);
+		struct gk_xid xid = {
+		    .at = (uint64_t)get_int(one, "at", GK_BOUND_XIDS),
+		    .number = (uint32_t)get_int(one, "number", GK_BOUND_XID),
+		    .wall_ns = get_ns(one, "unix_seconds"),
+		};
+
+		if (!xids->count || xid.at > xids->last[xids->count - 1].at)
+			gk_xids_add(xids, &xid);
+	}
+	read_xid_counts(json_object_get(json, "xid_counts"), xids);
+	dev->xids = xids;
+}
+
+/* A MIG device whose GPU is missing is left out. */
 static void read_device(struct decoder *d, const json_t *json)
 {
 	struct gk_snapshot *snap = d->snap;
@@ -364,14 +427,15 @@ static void read_device(struct decoder *d, const json_t *json)
 		return;
 	get_text(json, "health", health, sizeof health);
 	dev->health = health_of(health);
-	dev->nvml_error = (int)get_int(json, "nvml_error", 0, INT32_MAX, 0);
+	dev->nvml_error = (int)get_int(json, "nvml_error", GK_BOUND_NVML_ERROR);
 	read_ages(d, json_object_get(json, "age_seconds"), dev);
-	get_metrics(json, gk_metrics, GK_M_COUNT, dev->m);
+	get_metrics(json, gk_metrics, gk_metric_ranges, GK_M_COUNT, dev->m);
 	snap->device_count++;
+	read_xids(d, json, dev);
 	read_processes(d, json, at);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole snapshot ---- */
 
 static int read_cuda_version(const json_t *root)
 {
@@ -398,7 +462,10 @@ static void read_machine(struct decoder *d, const json_t *root)
 	read_host(json_object_get(root, "host"), &snap->host);
 }
 
-/* Loops over either array need no special case: neither is NULL. */
+/*
+ * Allocates both arrays even if they are empty, so that loops need no special
+ * case.
+ */
 static void read_devices(struct decoder *d, const json_t *list)
 {
 	size_t count = json_array_size(list);
@@ -423,7 +490,8 @@ int gk_decode_snapshot(const json_t *root, uint64_t now_ns,
 	    !json_is_array(devices) ||
 	    json_array_size(devices) > GK_DECODE_DEVICES)
 		return GK_ERR_CORRUPT;
-	if (get_int(root, "schema", 0, INT32_MAX, 0) != GK_JSON_SCHEMA)
+	if (json_integer_value(json_object_get(root, "schema")) !=
+	    GK_JSON_SCHEMA)
 		return GK_ERR_VERSION;
 	r = gk_snapshot_new(&d.arena, &d.snap);
 	if (r)
@@ -438,12 +506,31 @@ int gk_decode_snapshot(const json_t *root, uint64_t now_ns,
 	return 0;
 }
 
+/*
+ * Returns an upper bound of the memory that the parsed JSON will need. Brackets
+ * and commas inside of texts are counted, too.
+ */
+static size_t memory_of(const char *text, size_t len)
+{
+	size_t memory = 0;
+
+	for (size_t i = 0; i < len; i++)
+		memory += text[i] == '[' || text[i] == '{' ? OF_A_BRACKET
+			  : text[i] == ','                 ? OF_A_COMMA
+							   : 0;
+	return memory;
+}
+
 int gk_decode_text(const char *text, size_t len, uint64_t now_ns,
 		   struct gk_snapshot **ret_snap)
 {
-	json_t *root = json_loadb(text, len, 0, NULL);
-	int r = gk_decode_snapshot(root, now_ns, ret_snap);
+	json_t *root;
+	int r;
 
+	if (memory_of(text, len) > MEMORY_MOST)
+		return GK_ERR_TOO_MANY;
+	root = json_loadb(text, len, 0, NULL);
+	r = gk_decode_snapshot(root, now_ns, ret_snap);
 	json_decref(root);
 	return r;
 }

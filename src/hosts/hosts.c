@@ -1,6 +1,11 @@
-/* hosts.c - starts, hears and ends the commands that tell of hosts. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hosts.c - starts and ends the commands that send the hosts' snapshots, and
+ * reads their output.
+ */
 #include "hosts/hosts.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/str.h"
@@ -19,32 +24,35 @@
 
 #define WORDS_MAX   64
 #define WORD_MAX    4096
-#define LINE_MOST   (16 << 20) /* bytes of a snapshot */
-#define JUNK_MOST   (64 << 10) /* of greetings before the first */
+#define LINE_MOST   (16 << 20) /* maximum bytes of a snapshot */
+#define JUNK_MOST   (64 << 10) /* maximum bytes before the first snapshot */
 #define CHUNK       65536
-#define CHUNKS      32 /* read at once of a host */
+#define CHUNKS      32 /* maximum number read from a host at once */
 #define WHY_MAX     256
 #define TICK_NS     (500 * GK_NS_PER_MS)
 #define PATIENCE_NS (15 * GK_NS_PER_S)
-/* Pages are read no more and no less often. */
+/* Limits of the interval at which web pages are read. */
 #define PAGE_LEAST_NS (100 * GK_NS_PER_MS)
 #define PAGE_MOST_NS  (10 * GK_NS_PER_S)
-/* Who has closed its output may yet say why, and with which status it ends. */
+/*
+ * After a command closes its output, it may still explain why on stderr and
+ * return a status. It has this long to do so.
+ */
 #define LAST_WORDS_NS GK_NS_PER_S
-#define AGAIN_MOST    5 /* doublings of a second: half a minute */
+#define AGAIN_MOST    5 /* maximum doublings of a second: half a minute */
 
 struct host {
 	const char *name;
 	struct gk_child child;
-	struct gk_buf line; /* the one that is not whole yet */
+	struct gk_buf line; /* the last line, which is incomplete */
 	size_t junk;
-	bool spoke;           /* the command has told a snapshot */
-	bool judged;          /* why tells more than that it ended */
+	bool spoke;           /* whether the command has sent a snapshot */
+	bool judged;          /* `why` says more than the exit status would */
 	char why[WHY_MAX];    /* see gk_host_state */
-	char said[WHY_MAX];   /* its last words that are no snapshot */
-	struct gk_buf errors; /* the line of errors that is not whole yet */
+	char said[WHY_MAX];   /* last line that is not a snapshot */
+	struct gk_buf errors; /* the last line of stderr, which is incomplete */
 	uint64_t begun_ns, heard_ns, away_ns, again_ns;
-	uint64_t dropped_ns; /* since when the command is to end */
+	uint64_t dropped_ns; /* when we decided to end the command */
 	unsigned tries;
 	struct gk_snapshot *fresh;
 };
@@ -55,9 +63,9 @@ struct gk_hosts {
 	struct host list[];
 };
 
-/* ---- beginning ---- */
+/* ---- start ---- */
 
-/* What stands behind http:// or https://; NULL: neither does. */
+/* Returns the part of a URL after http:// or https://, or NULL. */
 static const char *behind_scheme(const char *name)
 {
 	if (!strncmp(name, "http://", 7))
@@ -76,7 +84,10 @@ bool gk_hosts_is_name(const char *name)
 	return *name && *name != '-' && !name[strspn(name, signs)];
 }
 
-/* A word of the command with the name in place of each {}. */
+/*
+ * Returns a word of the command in which each {} is replaced by the host's
+ * name.
+ */
 static char *word_for(const char *word, const char *name)
 {
 	struct gk_buf out = {0};
@@ -100,7 +111,10 @@ static void free_words(char **words)
 		free(*w);
 }
 
-/* The command, and what gpukit is to do: words are the caller's. */
+/*
+ * Builds the command line, with gpukit's own arguments. The caller frees the
+ * words.
+ */
 static bool make_words(const struct gk_hosts *hosts, const char *name,
 		       char *words[WORDS_MAX])
 {
@@ -144,7 +158,7 @@ static void be_away(struct host *h, const char *why)
 		h->tries++;
 }
 
-static void watch(const struct gk_hosts *hosts, int fd, size_t at)
+static void watch_descriptor(const struct gk_hosts *hosts, int fd, size_t at)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.u64 = at};
 
@@ -171,13 +185,16 @@ static void start_host(struct gk_hosts *hosts, size_t at)
 		be_away(h, why);
 		return;
 	}
-	watch(hosts, h->child.out, at);
-	watch(hosts, h->child.err, at);
+	watch_descriptor(hosts, h->child.out, at);
+	watch_descriptor(hosts, h->child.err, at);
 }
 
 /* ---- its end ---- */
 
-/* Ends the command. why NULL: that will be known when it has. */
+/*
+ * Begins to end the command. If why is NULL, the reason is found when the
+ * command has ended.
+ */
 static void drop_host(struct host *h, const char *why)
 {
 	h->judged = why;
@@ -195,7 +212,7 @@ static void keep_said(struct host *h, const char *line, size_t len)
 		gk_str_clean(h->said, sizeof h->said, line, len);
 }
 
-/* What has come on stderr: the last line of it is the reason. */
+/* Reads stderr and keeps its last line as a possible reason. */
 static void read_errors(struct host *h)
 {
 	char chunk[4096];
@@ -218,10 +235,13 @@ static void read_errors(struct host *h)
 	}
 }
 
-/* The status that shells have for a program that they do not find. */
+/* The exit status of a shell that cannot find the program. */
 #define NOT_FOUND 127
 
-/* What it said last is why, else how it ended. */
+/*
+ * Sets the reason to the command's last line or, if there is none, to its
+ * status.
+ */
 static void judge_by_status(struct host *h, int status)
 {
 	char why[WHY_MAX];
@@ -229,13 +249,13 @@ static void judge_by_status(struct host *h, int status)
 	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND &&
 	    strstr(h->said, "gpukit"))
 		snprintf(why, sizeof why,
-			 "gpukit is not in its PATH: %.160s (--remote-command "
-			 "says where it is)",
+			 "gpukit is not in its PATH: %.160s (set "
+			 "its path with --remote-command)",
 			 h->said);
 	else if (*h->said)
 		gk_str_copy(why, sizeof why, h->said);
 	else if (WIFSIGNALED(status))
-		snprintf(why, sizeof why, "the command was ended: %s",
+		snprintf(why, sizeof why, "the command was killed: %s",
 			 strsignal(WTERMSIG(status)));
 	else
 		snprintf(why, sizeof why, "the command ended with status %d",
@@ -243,7 +263,7 @@ static void judge_by_status(struct host *h, int status)
 	be_away(h, why);
 }
 
-/* The command that was dropped ends in a moment. */
+/* Ends a command that was dropped, after giving it time to explain itself. */
 static void end_child(struct host *h)
 {
 	bool waits = !h->judged && gk_mono_ns() - h->dropped_ns < LAST_WORDS_NS;
@@ -259,17 +279,20 @@ static void end_child(struct host *h)
 		judge_by_status(h, status);
 }
 
-/* ---- what it says ---- */
+/* ---- its output ---- */
 
 static void quote_nonsense(const char *line, size_t len, char dst[WHY_MAX])
 {
 	char text[80];
 
 	gk_str_clean(text, sizeof text, line, len);
-	snprintf(dst, WHY_MAX, "it says what no gpukit says: '%s'", text);
+	snprintf(dst, WHY_MAX, "unexpected output: '%s'", text);
 }
 
-/* Shells greet before the command runs: that is no snapshot, and no harm. */
+/*
+ * Lines before the first snapshot, such as a shell's greeting, are ignored.
+ * Later lines that are not snapshots end the command.
+ */
 static void take_other_line(struct host *h, const char *line, size_t len)
 {
 	char why[WHY_MAX];
@@ -298,7 +321,7 @@ static void take_line(struct host *h, const char *line, size_t len)
 		quote_nonsense(line, len, why);
 		drop_host(h, r == GK_ERR_CORRUPT ? why
 			     : r == GK_ERR_VERSION
-				 ? "its gpukit is of another version, with "
+				 ? "its gpukit has another version, with "
 				   "other keys in its JSON"
 				 : gk_strerror(r));
 		return;
@@ -331,10 +354,10 @@ static void take_chunk(struct host *h, const char *chunk, size_t len)
 		return;
 	gk_buf_add(&h->line, chunk, len);
 	if (h->line.failed || h->line.len > LINE_MOST)
-		drop_host(h, "it says a line that is too long for a snapshot");
+		drop_host(h, "it sent a line that is too long for a snapshot");
 }
 
-static void hear(struct host *h)
+static void read_output(struct host *h)
 {
 	char chunk[CHUNK];
 
@@ -362,7 +385,7 @@ static void look_after(struct gk_hosts *hosts, size_t at)
 	char why[WHY_MAX];
 
 	if (h->child.pid && h->child.out >= 0 && now - last > patience) {
-		snprintf(why, sizeof why, "it has said nothing for %u s%s%s",
+		snprintf(why, sizeof why, "it has sent nothing for %u s%s%s",
 			 (unsigned)((now - last) / GK_NS_PER_S),
 			 *h->said ? "; before: " : "", h->said);
 		drop_host(h, why);
@@ -373,7 +396,7 @@ static void look_after(struct gk_hosts *hosts, size_t at)
 		start_host(hosts, at);
 }
 
-/* ---- the whole ---- */
+/* ---- all hosts ---- */
 
 static int begin_poll(struct gk_hosts *hosts)
 {
@@ -385,7 +408,7 @@ static int begin_poll(struct gk_hosts *hosts)
 	if (hosts->poll < 0 || hosts->timer < 0 ||
 	    timerfd_settime(hosts->timer, 0, &every, NULL) < 0)
 		return gk_err_from_errno(errno);
-	watch(hosts, hosts->timer, SIZE_MAX);
+	watch_descriptor(hosts, hosts->timer, SIZE_MAX);
 	return 0;
 }
 
@@ -400,7 +423,7 @@ int gk_hosts_new(const struct gk_hosts_options *options,
 		return GK_ERR_NOMEM;
 	hosts->options = *options;
 	hosts->poll = hosts->timer = -1;
-	/* Whatever ssh is asked by a command: it has nobody to ask. */
+	/* ssh must never prompt, since there is no terminal. */
 	setenv("SSH_ASKPASS_REQUIRE", "never", 1);
 	for (size_t i = 0; i < options->count; i++)
 		hosts->list[i] = (struct host){.name = options->names[i],
@@ -468,7 +491,7 @@ void gk_hosts_turn(struct gk_hosts *hosts)
 		return;
 	for (size_t i = 0; i < hosts->options.count; i++) {
 		if (hosts->list[i].child.pid)
-			hear(&hosts->list[i]);
+			read_output(&hosts->list[i]);
 		look_after(hosts, i);
 	}
 }
@@ -478,6 +501,7 @@ struct gk_host_state gk_hosts_state(const struct gk_hosts *hosts, size_t at)
 	const struct host *h = &hosts->list[at];
 	const char *rest = behind_scheme(h->name);
 
+	GK_ASSERT(at < gk_hosts_count(hosts));
 	return (struct gk_host_state){.name = rest ? rest : h->name,
 				      .why = h->why,
 				      .heard_ns = h->heard_ns,
@@ -487,8 +511,10 @@ struct gk_host_state gk_hosts_state(const struct gk_hosts *hosts, size_t at)
 
 struct gk_snapshot *gk_hosts_take(struct gk_hosts *hosts, size_t at)
 {
-	struct gk_snapshot *snap = hosts->list[at].fresh;
+	struct gk_snapshot *snap;
 
+	GK_ASSERT(at < gk_hosts_count(hosts));
+	snap = hosts->list[at].fresh;
 	hosts->list[at].fresh = NULL;
 	return snap;
 }

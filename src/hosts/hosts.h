@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hosts.h - other machines, each told by a command that prints a snapshot as
- * JSON a line. Those that are away are tried again, after longer and longer
- * times. One thread, which never waits.
+ * hosts.h - watches other machines. Each is read through a command that prints
+ * one snapshot as JSON per line. A command that fails is started again after
+ * growing delays. Single-threaded; no call blocks.
  */
 #ifndef GK_HOSTS_HOSTS_H
 #define GK_HOSTS_HOSTS_H
@@ -13,46 +14,62 @@ struct gk_hosts;
 struct gk_hosts_options {
 	const char *const *names;
 	size_t count;
-	/* Starts gpukit on a host, with NULL at the end: {} is its name. */
+	/*
+	 * Command that starts gpukit on a host, NULL-terminated. {} stands for
+	 * the host's name.
+	 */
 	const char *const *command;
-	/* Prints the snapshots of a page, for names that are URLs; the same. */
+	/* The command for names that are URLs; it prints a page's snapshots. */
 	const char *const *follow;
-	uint64_t interval_ns; /* of the snapshots */
+	uint64_t interval_ns; /* between snapshots */
 };
 
-/* What is known of a host. Times are CLOCK_MONOTONIC; 0: never. */
+/* The state of a host. Times are CLOCK_MONOTONIC; 0: never. */
 struct gk_host_state {
 	const char *name;
-	const char *why;   /* nothing is heard of it; "": it is, or may be */
-	uint64_t heard_ns; /* its last snapshot */
-	uint64_t away_ns;  /* since when nothing is heard */
-	uint64_t again_ns; /* when it is tried again; 0: it is being tried */
+	const char *why;   /* why it is unreachable; "": no reason is known */
+	uint64_t heard_ns; /* time of its last snapshot */
+	uint64_t away_ns;  /* time since which it is unreachable */
+	uint64_t again_ns; /* time of the next attempt; 0: one is in progress */
 };
 
-/* The options and what they point to last as long. 0 or a gk_err. */
+/*
+ * The options and everything they point to must outlive the result. Returns 0
+ * or a gk_err.
+ */
 int gk_hosts_new(const struct gk_hosts_options *options,
 		 struct gk_hosts **ret_hosts);
 
-/* Ends all commands, which takes two seconds at most. NULL is allowed. */
+/* Ends all commands, which takes at most two seconds. hosts may be NULL. */
 void gk_hosts_free(struct gk_hosts *hosts);
 
 size_t gk_hosts_count(const struct gk_hosts *hosts);
 
-/* Polls readable when there is something to do, every half second at least. */
+/*
+ * Returns a descriptor that polls readable when gk_hosts_turn() must be called;
+ * at least every half second.
+ */
 int gk_hosts_fd(const struct gk_hosts *hosts);
 
-/* Does it. */
+/* Reads new output of the commands, and starts and ends commands. */
 void gk_hosts_turn(struct gk_hosts *hosts);
 
-/* The texts last until the next turn. */
+/*
+ * Returns the state of a host. Its texts are valid until the next
+ * gk_hosts_turn().
+ */
 struct gk_host_state gk_hosts_state(const struct gk_hosts *hosts, size_t at);
 
-/* The newest snapshot that was not taken yet, the caller's from now on; NULL:
- * there is none. Its moments are of this machine's clock. */
+/*
+ * Returns a host's newest snapshot if it has not been taken yet, else NULL. The
+ * caller frees it. Its times are on this machine's clock.
+ */
 struct gk_snapshot *gk_hosts_take(struct gk_hosts *hosts, size_t at);
 
-/* Whether that name can be given to a command: letters, digits and . _ - : @
- * [ ] % +, not beginning with a dash; before it may stand http:// or https://.
+/*
+ * Whether a name may be passed to a command. It may have letters, digits and .
+ * _ - : @ [ ] % + but must not begin with a dash; it may follow http:// or
+ * https://.
  */
 bool gk_hosts_is_name(const char *name);
 

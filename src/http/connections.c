@@ -1,15 +1,24 @@
-/* connections.c - keeps the book of connections. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * connections.c - owns the list of connections and ends those that take too
+ * long.
+ */
 #include "http/connections.h"
 
 #include "base/clock.h"
 
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 
-/* How long each may last without anything being done. A request: from the
- * connection, or its beginning, to its end. Between two requests: two scrapes a
- * minute and less. A stream: nothing could be sent. */
+/*
+ * How long a connection may stay in each state. A request may take this long
+ * from its first byte (the first request: from the start of the connection) to
+ * its end. The pause between two requests may be long enough for two scrapes a
+ * minute. A stream may go without sending a byte for this long.
+ */
 static const uint64_t patience_ns[GK_DOING_COUNT] = {
     [GK_DOING_REQUEST] = 10 * GK_NS_PER_S,
     [GK_DOING_NOTHING] = 150 * GK_NS_PER_S,
@@ -30,7 +39,7 @@ static void take_out(struct gk_connections *all, struct gk_connection *c)
 	all->streams -= c->doing == GK_DOING_STREAM;
 }
 
-/* As the youngest of its list. */
+/* Appends a connection to the list for its state, which is ordered by age. */
 static void put_in(struct gk_connections *all, struct gk_connection *c,
 		   enum gk_doing what)
 {
@@ -53,7 +62,7 @@ void gk_connection_does(struct gk_connections *all, struct gk_connection *c,
 	put_in(all, c, what);
 }
 
-/* Its end is then noticed by the library, which closes it. */
+/* Shuts the socket down. The library notices that and closes it. */
 static void end_connection(struct gk_connections *all, struct gk_connection *c)
 {
 	shutdown(c->fd, SHUT_RDWR);
@@ -81,8 +90,9 @@ static bool has_left(const struct gk_connection *c)
 }
 
 /*
- * The library looks at a stream only when there is something to send: until
- * then one whose client has left keeps its place.
+ * The library looks at a stream's socket only when there is something to send.
+ * Without this function, a stream whose client has left would occupy its slot
+ * until then.
  */
 static void find_those_who_left(struct gk_connections *all)
 {
@@ -99,14 +109,60 @@ static void find_those_who_left(struct gk_connections *all)
 	}
 }
 
-bool gk_connections_room(struct gk_connections *all, unsigned others)
+/* ---- clients ---- */
+
+static void read_address(struct gk_connection *c)
 {
-	if (all->streams + others >= all->most)
-		find_those_who_left(all);
-	return all->streams + others < all->most;
+	static const unsigned char mapped[12] = {[10] = 0xff, 0xff};
+	struct sockaddr_storage peer = {0};
+	const struct sockaddr_in *four = (const struct sockaddr_in *)&peer;
+	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)&peer;
+	socklen_t len = sizeof peer;
+
+	if (getpeername(c->fd, (struct sockaddr *)&peer, &len))
+		return;
+	if (peer.ss_family == AF_INET) {
+		memcpy(c->address, mapped, sizeof mapped);
+		memcpy(c->address + 12, &four->sin_addr, 4);
+	} else if (peer.ss_family == AF_INET6) {
+		bool all = IN6_IS_ADDR_V4MAPPED(&six->sin6_addr);
+
+		memcpy(c->address, &six->sin6_addr, all ? 16 : 8);
+	}
 }
 
-/* ---- the book ---- */
+static unsigned streams_of(const struct gk_connections *all,
+			   const struct gk_connection *client)
+{
+	static const unsigned char none[16];
+	const struct gk_connection *head = &all->heads[GK_DOING_STREAM];
+	unsigned count = 0;
+
+	if (!client || !memcmp(client->address, none, sizeof none))
+		return 0;
+	for (const struct gk_connection *c = head->after; c != head;
+	     c = c->after)
+		count += !memcmp(c->address, client->address, sizeof none);
+	return count;
+}
+
+static bool has_stream_room(const struct gk_connections *all,
+			    const struct gk_connection *c, unsigned others)
+{
+	unsigned streams = all->most > others ? all->most - others : 0;
+
+	return all->streams < streams && streams_of(all, c) < (streams + 3) / 4;
+}
+
+bool gk_connections_room(struct gk_connections *all,
+			 const struct gk_connection *c, unsigned others)
+{
+	if (!has_stream_room(all, c, others))
+		find_those_who_left(all);
+	return has_stream_room(all, c, others);
+}
+
+/* ---- the lists ---- */
 
 static void make_room(struct gk_connections *all)
 {
@@ -122,6 +178,7 @@ struct gk_connection *gk_connection_add(struct gk_connections *all, int fd)
 	if (!c)
 		return NULL;
 	c->fd = fd;
+	read_address(c);
 	if (++all->count - all->left > all->most)
 		make_room(all);
 	put_in(all, c, GK_DOING_REQUEST);

@@ -1,4 +1,5 @@
-/* follow.c - follows streams of other servers; one thread, libcurl. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* follow.c - follows streams of other servers, with one thread and libcurl. */
 #include "http/follow.h"
 
 #include "base/clock.h"
@@ -10,7 +11,7 @@
 #include <string.h>
 
 #define CONNECT_SECONDS 5L
-/* A stream says every 15 s that it is there. */
+/* A server sends something on a stream at least every 15 s. */
 #define SILENT_SECONDS 40L
 #define AGAIN_NS       (2 * GK_NS_PER_S)
 #define POLL_MS        1000
@@ -19,21 +20,23 @@
 struct source {
 	struct gk_follow *follow;
 	size_t at;
-	CURL *easy; /* while it is read */
+	CURL *easy; /* NULL between transfers */
 	struct curl_slist *headers;
-	bool refused;      /* by bytes() */
-	uint64_t again_ns; /* when it is asked for next */
+	bool refused;      /* bytes() returned false */
+	bool rests;        /* reading is paused */
+	uint64_t rest_ns;  /* end of the pause */
+	uint64_t again_ns; /* time of the next request */
 };
 
 struct gk_follow {
 	struct gk_follow_options options;
 	CURLM *multi;
 	pthread_t thread;
-	bool ends; /* __atomic */
+	bool ends; /* the thread must end; __atomic */
 	struct source sources[];
 };
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 static const char *wanted_type(const struct gk_follow *f)
 {
@@ -54,14 +57,34 @@ static uint64_t next_time(const struct gk_follow *f)
 	       (f->options.type ? f->options.again_ns : AGAIN_NS);
 }
 
-static size_t take_bytes(char *bytes, size_t size, size_t count, void *cls)
+static size_t receive_bytes(char *bytes, size_t size, size_t count, void *cls)
 {
 	struct source *s = cls;
 	struct gk_follow_options *o = &s->follow->options;
 
+	/* libcurl keeps these bytes and delivers them again later. */
+	if (gk_mono_ns() < s->rest_ns) {
+		s->rests = true;
+		return CURL_WRITEFUNC_PAUSE;
+	}
 	if (!is_wanted(s) || !o->bytes(o->owner, s->at, bytes, size * count))
 		s->refused = true;
+	if (o->rest)
+		s->rest_ns = gk_mono_ns() + o->rest(o->owner, s->at);
 	return s->refused ? 0 : size * count;
+}
+
+/* Resumes the sources whose pause has ended. */
+static void go_on(struct gk_follow *f)
+{
+	for (size_t i = 0; i < f->options.count; i++) {
+		struct source *s = &f->sources[i];
+
+		if (!s->easy || !s->rests || gk_mono_ns() < s->rest_ns)
+			continue;
+		s->rests = false;
+		curl_easy_pause(s->easy, CURLPAUSE_CONT);
+	}
 }
 
 static void set_headers(struct source *s, const char *last_id)
@@ -85,11 +108,13 @@ static void set_options(struct source *s)
 
 	curl_easy_setopt(e, CURLOPT_URL, o->urls[s->at]);
 	curl_easy_setopt(e, CURLOPT_PRIVATE, (void *)s);
-	curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, take_bytes);
+	curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, receive_bytes);
 	curl_easy_setopt(e, CURLOPT_WRITEDATA, (void *)s);
 	curl_easy_setopt(e, CURLOPT_FAILONERROR, 1L);
 	curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(e, CURLOPT_PROXY, "");
+	/* With HTTP/2 libcurl would buffer up to 32 MiB of a paused stream. */
+	curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT, CONNECT_SECONDS);
 	curl_easy_setopt(e, CURLOPT_LOW_SPEED_LIMIT, 1L);
 	curl_easy_setopt(e, CURLOPT_LOW_SPEED_TIME, SILENT_SECONDS);
@@ -101,11 +126,12 @@ static void set_options(struct source *s)
 	}
 }
 
-static void ask(struct source *s)
+static void ask_source(struct source *s)
 {
 	const struct gk_follow_options *o = &s->follow->options;
 
-	s->refused = false;
+	s->refused = s->rests = false;
+	s->rest_ns = 0;
 	s->easy = curl_easy_init();
 	if (!s->easy) {
 		s->again_ns = next_time(s->follow);
@@ -122,28 +148,29 @@ static void explain_status(long status, char why[WHY_MAX])
 {
 	switch (status) {
 	case 401:
-		snprintf(why, WHY_MAX, "asks for a password: --peer-auth");
+		snprintf(why, WHY_MAX, "requires a password: --peer-auth");
 		return;
 	case 421:
 		snprintf(why, WHY_MAX,
-			 "does not know this name of its own: it wants "
-			 "--allow-host");
+			 "does not accept this host name: start "
+			 "it with --allow-host");
 		return;
 	case 404:
-		snprintf(why, WHY_MAX, "no gpukit web there");
+		snprintf(why, WHY_MAX, "no gpukit web at this address");
 		return;
 	default:
-		snprintf(why, WHY_MAX, "answers with status %ld", status);
+		snprintf(why, WHY_MAX, "answered with status %ld", status);
 	}
 }
 
-static void explain(const struct source *s, CURLcode code, char why[WHY_MAX])
+static void explain_end(const struct source *s, CURLcode code,
+			char why[WHY_MAX])
 {
 	long status = 0;
 
 	curl_easy_getinfo(s->easy, CURLINFO_RESPONSE_CODE, &status);
 	if (s->refused)
-		snprintf(why, WHY_MAX, "says what no gpukit web says");
+		snprintf(why, WHY_MAX, "does not answer like gpukit web");
 	else if (code == CURLE_HTTP_RETURNED_ERROR)
 		explain_status(status, why);
 	else if (code)
@@ -152,7 +179,7 @@ static void explain(const struct source *s, CURLcode code, char why[WHY_MAX])
 		snprintf(why, WHY_MAX, "it ended");
 }
 
-static void forget(struct source *s)
+static void forget_request(struct source *s)
 {
 	if (!s->easy)
 		return;
@@ -176,9 +203,9 @@ static void take_ends(struct gk_follow *f)
 		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &s);
 		if (message->msg != CURLMSG_DONE || !s)
 			continue;
-		explain(s, message->data.result, why);
+		explain_end(s, message->data.result, why);
 		whole = f->options.type && !message->data.result;
-		forget(s);
+		forget_request(s);
 		s->again_ns = next_time(f);
 		f->options.ended(f->options.owner, s->at, whole ? NULL : why);
 	}
@@ -186,16 +213,20 @@ static void take_ends(struct gk_follow *f)
 
 /* ---- the thread ---- */
 
-/* Until something is to be asked for, at most. */
+/*
+ * Returns the time until the next request or the end of a pause, but at most
+ * POLL_MS.
+ */
 static int patience_ms(const struct gk_follow *f)
 {
 	uint64_t now = gk_mono_ns(), least = POLL_MS * GK_NS_PER_MS;
 
 	for (size_t i = 0; i < f->options.count; i++) {
-		uint64_t again = f->sources[i].again_ns;
+		const struct source *s = &f->sources[i];
+		uint64_t next = s->rests ? s->rest_ns : s->again_ns;
 
-		if (!f->sources[i].easy && again < now + least)
-			least = again > now ? again - now : 0;
+		if ((!s->easy || s->rests) && next < now + least)
+			least = next > now ? next - now : 0;
 	}
 	return (int)((least + GK_NS_PER_MS - 1) / GK_NS_PER_MS);
 }
@@ -210,7 +241,8 @@ static void *follow_all(void *owner)
 		for (size_t i = 0; i < f->options.count; i++)
 			if (!f->sources[i].easy &&
 			    gk_mono_ns() >= f->sources[i].again_ns)
-				ask(&f->sources[i]);
+				ask_source(&f->sources[i]);
+		go_on(f);
 		curl_multi_perform(f->multi, &running);
 		take_ends(f);
 		curl_multi_poll(f->multi, NULL, 0, patience_ms(f), NULL);
@@ -221,7 +253,7 @@ static void *follow_all(void *owner)
 static void free_follow(struct gk_follow *f)
 {
 	for (size_t i = 0; i < f->options.count; i++)
-		forget(&f->sources[i]);
+		forget_request(&f->sources[i]);
 	curl_multi_cleanup(f->multi);
 	curl_global_cleanup();
 	free(f);

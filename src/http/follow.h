@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * follow.h - reads pages of other servers that go on (event streams), or that
- * change, again and again. It knows HTTP only, not what they say.
+ * follow.h - reads endless pages of other servers (event streams), or polls
+ * pages that change. It knows HTTP but not the content of the pages.
  *
- * It is a module of its own (libgpukit-follow.so), loaded when it is wanted, so
- * that nobody else loads libcurl and its libraries.
+ * It is a separate module (libgpukit-follow.so), loaded on demand, so that
+ * other verbs do not load libcurl and its dependencies.
  */
 #ifndef GK_HTTP_FOLLOW_H
 #define GK_HTTP_FOLLOW_H
@@ -15,30 +16,41 @@
 struct gk_follow_options {
 	const char *const *urls; /* http:// or https:// */
 	size_t count;
-	const char *login; /* "user:password", NULL: none */
-	const char *ca;    /* file of certificates (PEM), NULL: the system's */
-	/* Pages of another type, which end and are asked for again after so
-	 * long; NULL: event streams, after two seconds. */
+	const char *login; /* "user:password", or NULL */
+	const char *ca;    /* file of CA certificates (PEM); NULL: the
+			    * system's */
+	/*
+	 * The content type of pages that are requested again again_ns after
+	 * they end. NULL: event streams, reconnected after two seconds.
+	 */
 	const char *type;
 	uint64_t again_ns;
 	void *owner;
 	/*
-	 * All are called by one thread, with the place in urls. begins: a
-	 * stream is asked for; the id of the last event that was read from it,
-	 * "" if there is none. bytes: what came; false: it is none that can be
-	 * read. ended: why, in words; NULL: a page of that type is whole.
+	 * One thread calls all of these functions; `at` is an index of urls.
+	 * begins() is called before a request; it returns the id of the last
+	 * event received, or "". bytes() receives content; it returns false to
+	 * end the transfer because the content is invalid. ended() receives the
+	 * reason in words, or NULL if a page of `type` was received completely.
 	 */
 	const char *(*begins)(void *owner, size_t at);
 	bool (*bytes)(void *owner, size_t at, const char *bytes, size_t len);
+	/*
+	 * Called after bytes(). Returns for how many ns to stop reading, which
+	 * makes the sender wait. May be NULL.
+	 */
+	uint64_t (*rest)(void *owner, size_t at);
 	void (*ended)(void *owner, size_t at, const char *why);
 };
 
 struct gk_follow;
 
-/* The functions that the module exports by the name "gk_follow". */
+/* The functions that the module exports as "gk_follow". */
 struct gk_follow_module {
-	/* Copies the options, but not what they point to. NULL: no memory, or
-	 * no thread. */
+	/*
+	 * Copies the options, but not what they point to. Returns NULL when out
+	 * of memory or if no thread can be started.
+	 */
 	struct gk_follow *(*start)(const struct gk_follow_options *options);
 	void (*stop)(struct gk_follow *follow);
 };

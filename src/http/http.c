@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http.c - answers requests over HTTP. One thread runs everything:
- * libmicrohttpd, the pages and streams, and the book of connections.
+ * http.c - answers HTTP requests. One thread runs everything: libmicrohttpd,
+ * pages, streams and the list of connections.
  */
 #include "http/http.h"
 
@@ -19,9 +20,12 @@
 
 #define CONNECTION_MEMORY 8192
 #define LOOK_EVERY_MS     500
-/* Beside the streams there is room for so many other connections. */
+/* The number of connections that streams may not use. */
 #define NOT_STREAMS 8
-/* Of a stream; more would only grow old in the socket. */
+/*
+ * The size of a stream's socket buffer; in a larger one data would only get
+ * old.
+ */
 #define STREAM_SOCKET_BUFFER 65536
 #define STREAM_BLOCK         16384
 
@@ -30,12 +34,12 @@ struct cached {
 	struct MHD_Response *response;
 };
 
-/* A page that goes on. It waits (suspended) while there is nothing new. */
+/* An endless page. It is suspended while it has nothing new to send. */
 struct stream {
 	struct stream *before, *after;
 	struct gk_http *http;
 	struct MHD_Connection *connection;
-	void *source; /* of options.more() */
+	void *source; /* the page owner's object, for options.more() */
 	bool waits;
 };
 
@@ -43,8 +47,8 @@ struct gk_http {
 	struct gk_http_options options;
 	struct MHD_Daemon *daemon;
 	pthread_t thread;
-	int end;  /* an eventfd: stop */
-	int news; /* an eventfd: streams have something to send */
+	int end;  /* an eventfd that ends the thread */
+	int news; /* an eventfd: streams may have something to send */
 	bool ends;
 	struct gk_connections connections;
 	struct stream streams; /* head of a ring */
@@ -66,6 +70,8 @@ static void connection_changed(void *owner, struct MHD_Connection *connection,
 		*context = info ? gk_connection_add(&http->connections,
 						    info->connect_fd)
 				: NULL;
+		if (*context)
+			((struct gk_connection *)*context)->of = connection;
 	} else if (*context) {
 		gk_connection_remove(&http->connections, *context);
 		*context = NULL;
@@ -96,7 +102,7 @@ static void *request_begins(void *owner, const char *uri,
 	struct gk_connection *c = find_connection(connection);
 
 	gk_request_line((char *)(uintptr_t)uri);
-	/* One that took long to begin has no more time for it. */
+	/* If the connection's request has already begun, its deadline stays. */
 	if (c && c->doing == GK_DOING_NOTHING)
 		connection_does(owner, connection, GK_DOING_REQUEST);
 	return NULL;
@@ -105,9 +111,31 @@ static void *request_begins(void *owner, const char *uri,
 static void request_ends(void *owner, struct MHD_Connection *connection,
 			 void **context, enum MHD_RequestTerminationCode how)
 {
+	struct gk_connection *c = find_connection(connection);
+
 	(void)context;
 	if (how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
 		connection_does(owner, connection, GK_DOING_NOTHING);
+	else if (c)
+		c->of = NULL;
+}
+
+/*
+ * Called when the library writes to its log. If libmicrohttpd 0.9.75 refuses an
+ * unreadable Content-Length, it sends the head of its answer twice. Therefore
+ * we send our own answer before it does, and shut the socket down.
+ */
+static void library_says(void *owner, const char *format, va_list args)
+{
+	struct gk_http *http = owner;
+	struct gk_connection *head = &http->connections.heads[GK_DOING_REQUEST];
+
+	(void)format;
+	(void)args;
+	for (struct gk_connection *c = head->after; c != head; c = c->after)
+		if (c->of && !c->refused &&
+		    gk_request_refuse_length(c->of, c->fd))
+			c->refused = true;
 }
 
 /* ---- answers ---- */
@@ -124,7 +152,7 @@ static void add_headers(const struct gk_http *http,
 		MHD_add_response_header(response, h->name, h->value);
 }
 
-/* The response of a page: made anew when the page is another one. */
+/* Returns a page's response, which is rebuilt only if the page has changed. */
 static struct MHD_Response *response_for(struct gk_http *http,
 					 const struct gk_http_page *page)
 {
@@ -147,7 +175,7 @@ static struct MHD_Response *response_for(struct gk_http *http,
 
 /* ---- streams ---- */
 
-/* Called when the socket takes more. */
+/* Called when the socket can accept more bytes. */
 static ssize_t read_stream(void *cls, uint64_t at, char *dst, size_t cap)
 {
 	struct stream *s = cls;
@@ -198,7 +226,10 @@ static struct stream *new_stream(struct gk_http *http,
 	return s;
 }
 
-/* More of a slow client's past in the kernel would only grow old there. */
+/*
+ * With the default buffer size, a slow client's data would get old in the
+ * kernel.
+ */
 static void limit_socket(struct MHD_Connection *connection)
 {
 	struct gk_connection *c = find_connection(connection);
@@ -208,23 +239,26 @@ static void limit_socket(struct MHD_Connection *connection)
 		setsockopt(c->fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
 }
 
-/* Takes the page's stream over. */
+/* Answers with the page's stream, and takes ownership of it. */
 static enum MHD_Result answer_stream(struct gk_http *http,
 				     struct MHD_Connection *connection,
 				     const struct gk_http_page *page)
 {
 	struct gk_http_options *o = &http->options;
-	struct stream *s = gk_connections_room(&http->connections, NOT_STREAMS)
-			       ? new_stream(http, connection, page->stream)
-			       : NULL;
+	bool room = gk_connections_room(
+	    &http->connections, find_connection(connection), NOT_STREAMS);
+	struct stream *s =
+	    room ? new_stream(http, connection, page->stream) : NULL;
 	struct MHD_Response *response;
 	enum MHD_Result r;
 
 	if (!s) {
 		o->stream_end(o->owner, page->stream);
-		return gk_answer_briefly(connection, 503,
-					 "too many are looking already\n",
-					 "Retry-After", "10");
+		return gk_answer_briefly(
+		    connection, 503,
+		    "too many viewers already, in total or "
+		    "from your address\n",
+		    "Retry-After", "10");
 	}
 	response = MHD_create_response_from_callback(
 	    MHD_SIZE_UNKNOWN, STREAM_BLOCK, read_stream, s, free_stream);
@@ -290,7 +324,7 @@ static enum MHD_Result answer_request(void *owner,
 		*context = &seen;
 		return gk_request_begin(connection, method, version);
 	}
-	/* The library takes no answer before the body has ended. */
+	/* The library does not accept an answer before the body has ended. */
 	if (*upload_size) {
 		*upload_size = 0;
 		return MHD_YES;
@@ -310,7 +344,7 @@ static int epoll_of(const struct gk_http *http)
 	return info ? info->listen_fd : -1;
 }
 
-static void drain(int event)
+static void drain_event(int event)
 {
 	uint64_t count;
 
@@ -318,7 +352,7 @@ static void drain(int event)
 		;
 }
 
-/* One round: waits for something to do, and does it. */
+/* Waits for events and handles them, once. */
 static void run_once(struct gk_http *http, struct pollfd fds[3])
 {
 	MHD_UNSIGNED_LONG_LONG wanted;
@@ -334,14 +368,14 @@ static void run_once(struct gk_http *http, struct pollfd fds[3])
 	http->connections.made_room = false;
 	poll(fds, 3, timeout);
 	if (fds[2].revents) {
-		drain(http->news);
+		drain_event(http->news);
 		resume_streams(http);
 	}
 	MHD_run(http->daemon);
 	gk_connections_look(&http->connections);
 }
 
-/* The library may not be ended with connections that wait. */
+/* The library must not be stopped while any connection is suspended. */
 static void end_streams(struct gk_http *http)
 {
 	http->ends = true;
@@ -362,12 +396,23 @@ static void *serve_http(void *owner)
 	return NULL;
 }
 
-/* ---- beginning and end ---- */
+/* ---- start and stop ---- */
+
+/*
+ * A header that continues on a second line may be read as two headers, so RFC
+ * 9112, 5.2, allows servers to refuse it. libmicrohttpd before 1.0 always does.
+ */
+#if MHD_VERSION >= 0x01000000
+#define DISCIPLINE MHD_OPTION_CLIENT_DISCIPLINE_LVL, 1
+#else
+#define DISCIPLINE MHD_OPTION_STRICT_FOR_CLIENT, 0
+#endif
 
 static struct MHD_Daemon *start_daemon(struct gk_http *http)
 {
 	const struct gk_http_options *o = &http->options;
-	unsigned flags = MHD_USE_EPOLL | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME;
+	unsigned flags = MHD_USE_EPOLL | MHD_USE_ITC |
+			 MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
 	struct MHD_OptionItem tls[] = {
 	    {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)o->cert},
 	    {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)o->key},
@@ -383,8 +428,9 @@ static struct MHD_Daemon *start_daemon(struct gk_http *http)
 		flags |= MHD_USE_TLS;
 	return MHD_start_daemon(
 	    flags, 0, NULL, NULL, answer_request, http, /* */
-	    MHD_OPTION_LISTEN_SOCKET, o->listener,      /* */
-	    MHD_OPTION_ARRAY, o->cert ? tls : none, MHD_OPTION_CONNECTION_LIMIT,
+	    MHD_OPTION_EXTERNAL_LOGGER, library_says, http,
+	    MHD_OPTION_LISTEN_SOCKET, o->listener, DISCIPLINE, MHD_OPTION_ARRAY,
+	    o->cert ? tls : none, MHD_OPTION_CONNECTION_LIMIT,
 	    o->most_connections + GK_HTTP_SURPLUS,
 	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
 	    MHD_OPTION_NOTIFY_CONNECTION, connection_changed, http,
@@ -421,10 +467,10 @@ static struct gk_http *start_http(const struct gk_http_options *options,
 	http->news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (options->cert &&
 	    MHD_is_feature_supported(MHD_FEATURE_TLS) != MHD_YES)
-		*ret_why = "this libmicrohttpd knows no TLS";
+		*ret_why = "this libmicrohttpd does not support TLS";
 	else if (http->end >= 0 && http->news >= 0) {
 		*ret_why = options->cert ? "bad certificate or key"
-					 : "the web server does not start";
+					 : "the web server cannot start";
 		http->daemon = start_daemon(http);
 	}
 	if (http->daemon) {

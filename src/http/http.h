@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http.h - a web server: small pages from memory and pages that go on, over
- * HTTP or HTTPS, that no client can hold up.
+ * http.h - an HTTP and HTTPS server for small pages in memory and for endless
+ * pages. No client can block the others.
  *
- * It is a module of its own (libgpukit-http.so), loaded when it is wanted, so
- * that no other verb loads libmicrohttpd and its libraries. It knows nothing
- * of GPUs.
+ * It is a separate module (libgpukit-http.so), loaded on demand, so that other
+ * verbs do not load libmicrohttpd and its dependencies. It knows nothing about
+ * GPUs.
  */
 #ifndef GK_HTTP_HTTP_H
 #define GK_HTTP_HTTP_H
@@ -16,14 +17,14 @@
 
 struct gk_http_request {
 	const char *path;
-	/* Headers, "" if there is none. */
+	/* The values of headers, or "". */
 	const char *accept, *last_event;
-	bool head; /* the body is not sent */
+	bool head; /* a HEAD request: send no body */
 };
 
 /*
- * A page. body must stay until the next call; number tells pages of one slot
- * apart: the same number is the same page, and costs nothing again.
+ * A page. body must stay valid until the next call. A slot caches one page: if
+ * number is the same as last time, the page is taken from the cache.
  */
 struct gk_http_page {
 	unsigned status;
@@ -32,32 +33,40 @@ struct gk_http_page {
 	size_t len;
 	unsigned slot; /* below GK_HTTP_SLOTS */
 	uint64_t number;
-	/* Not NULL: a page that goes on; status and type are as above, what it
-	 * sends comes from more(). The server ends it with stream_end(). */
+	/*
+	 * If not NULL, the page is endless: status and type are as above, and
+	 * more() provides the body. The server ends it with stream_end().
+	 */
 	void *stream;
 };
 
-/* Sent with all pages; a NULL name ends a list of them. */
+/* A header that is sent with every page; a NULL name ends the list. */
 struct gk_http_header {
 	const char *name, *value;
 };
 
 #define GK_HTTP_SLOTS 8
 
-/* Beyond most_connections the oldest go; so many more are there meanwhile. */
+/*
+ * This many connections above most_connections are accepted temporarily, until
+ * the oldest ones are closed.
+ */
 #define GK_HTTP_SURPLUS 16
 
 struct gk_http_options {
-	int listener; /* a socket that listens; the module closes it */
+	int listener; /* a listening socket; the module closes it */
 	unsigned most_connections;
-	/* PEM texts; cert and key NULL: no TLS. client_ca: clients must show
-	 * a certificate of it. */
+	/*
+	 * PEM texts. If cert and key are NULL, TLS is off. If client_ca is set,
+	 * clients must show a certificate signed by this authority.
+	 */
 	const char *cert, *key, *client_ca;
 	const char *realm;
-	const struct gk_http_header *headers; /* NULL: none */
+	const struct gk_http_header *headers; /* may be NULL */
 	/*
-	 * All functions are called by one thread. known, of a Host header,
-	 * NULL: all are; allowed NULL: everybody is.
+	 * One thread calls all of these. known() says whether a Host header is
+	 * accepted; NULL: always. allowed() checks a login; NULL: everybody is
+	 * allowed.
 	 */
 	void *guard;
 	bool (*known)(void *guard, const char *host);
@@ -66,8 +75,9 @@ struct gk_http_options {
 	void (*page)(void *owner, const struct gk_http_request *request,
 		     struct gk_http_page *ret_page);
 	/*
-	 * The next bytes of a stream, at most cap: how many. 0: there is
-	 * nothing new, it is asked again after wake(). -1: that was all.
+	 * Writes the stream's next bytes, at most cap, and returns their
+	 * number. Returns 0 if there is nothing new; it is called again after
+	 * wake(). Returns -1 at the end of the stream.
 	 */
 	ssize_t (*more)(void *owner, void *stream, char *dst, size_t cap);
 	void (*stream_end)(void *owner, void *stream);
@@ -75,14 +85,18 @@ struct gk_http_options {
 
 struct gk_http;
 
-/* The functions that the module exports by the name "gk_http". */
+/* The functions that the module exports as "gk_http". */
 struct gk_http_module {
 	/*
-	 * Starts to answer. On failure NULL, and *ret_why is a static text.
+	 * Starts the server. On failure returns NULL, and *ret_why is a static
+	 * text.
 	 */
 	struct gk_http *(*start)(const struct gk_http_options *options,
 				 const char **ret_why);
-	/* Streams may have something to send. From any thread. */
+	/*
+	 * Tells the server that streams may have something to send. Any thread
+	 * may call it.
+	 */
 	void (*wake)(struct gk_http *http);
 	void (*stop)(struct gk_http *http);
 };

@@ -1,12 +1,20 @@
-/* request.c - refuses what is no request, or of nobody who may ask. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * request.c - refuses malformed requests, and clients that are not allowed to
+ * make requests.
+ */
 #include "http/request.h"
 
+#include <errno.h>
 #include <gnutls/gnutls.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 
-/* The most bytes that a request may bring along; they are read and dropped. */
+/* The largest accepted body, in bytes; it is read and discarded. */
 #define MOST_BODY 65536
 
 void gk_request_line(char *target)
@@ -15,7 +23,10 @@ void gk_request_line(char *target)
 
 	if (arguments)
 		arguments[1] = '\0';
-	/* It would end the path, and what is before it may be a page. */
+	/*
+	 * A decoded NUL would end the path, so that a page with the path before
+	 * it might be found.
+	 */
 	while ((text = strstr(text, "%00")))
 		text[2] = '1';
 }
@@ -54,7 +65,7 @@ const char *gk_request_text(struct MHD_Connection *connection, const char *name)
 	return text ? text : "";
 }
 
-/* The headers that say where a request goes and ends. */
+/* The headers that determine where a request goes and where it ends. */
 enum framing { HOST, LENGTH, CODING, FRAMING };
 
 static const char *const framing_names[FRAMING] = {
@@ -65,12 +76,13 @@ static const char *const framing_names[FRAMING] = {
 
 struct counts {
 	unsigned of[FRAMING];
-	bool broken; /* one of them, or no header at all, by other readers */
+	bool broken; /* a proxy may read one of these headers differently */
 };
 
 /*
- * libmicrohttpd takes "Host :" for a name with a blank, and a value that goes
- * on in the next line for a part of the name: "Content-Length76".
+ * libmicrohttpd reads "Host :" as a header whose name includes a blank. If a
+ * value continues on the next line, it appends the continuation to the name:
+ * "Content-Length76".
  */
 static enum MHD_Result count_header(void *counts, enum MHD_ValueKind kind,
 				    const char *name, const char *value)
@@ -91,24 +103,73 @@ static enum MHD_Result count_header(void *counts, enum MHD_ValueKind kind,
 	return MHD_YES;
 }
 
-/* ---- its form ---- */
+/*
+ * libmicrohttpd ignores the length "+3" and takes the body for the next
+ * request; a proxy may read the length differently.
+ */
+static bool is_length(const char *text)
+{
+	size_t digits = strspn(text, "0123456789");
+
+	errno = 0;
+	return digits && !text[digits] &&
+	       strtoull(text, NULL, 10) < UINT64_MAX && !errno;
+}
+
+static const char bad_length[] = "Content-Length must be a number\n";
+
+/* Sends a text bypassing the library, then shuts the socket down. */
+static void send_past(struct MHD_Connection *connection, int fd,
+		      const char *text, size_t len)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+	    connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+
+	if (info && info->tls_session)
+		gnutls_record_send(info->tls_session, text, len);
+	else
+		send(fd, text, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+	shutdown(fd, SHUT_RDWR);
+}
+
+bool gk_request_refuse_length(struct MHD_Connection *connection, int fd)
+{
+	const char *length =
+	    request_header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
+	char answer[256];
+	int len;
+
+	if (!length || is_length(length))
+		return false;
+	len = snprintf(answer, sizeof answer,
+		       "HTTP/1.1 400 Bad Request\r\n"
+		       "Content-Type: text/plain; charset=utf-8\r\n"
+		       "Content-Length: %zu\r\nConnection: close\r\n\r\n%s",
+		       sizeof bad_length - 1, bad_length);
+	send_past(connection, fd, answer, (size_t)len);
+	return true;
+}
+
+/* ---- syntax ---- */
 
 /*
- * Who reads such a request otherwise, a proxy before us, takes it for another
- * one: RFC 9112, sections 3.2, 5 and 6.3. NULL: there is nothing wrong.
+ * Finds anything because of which a proxy in front of us might see different
+ * requests than we do: RFC 9112, sections 3.2, 5 and 6.3. Returns NULL if there
+ * is nothing.
  */
-static const char *ambiguity(const struct counts *c, const char *version)
+static const char *find_ambiguity(const struct counts *c, const char *version)
 {
 	if (c->broken)
-		return "headers are NAME: VALUE, each in a line\n";
+		return "each header must be one line, NAME: VALUE\n";
 	if (c->of[HOST] > 1)
-		return "one Host, please\n";
+		return "only one Host header is allowed\n";
 	if (!c->of[HOST] && strcmp(version, MHD_HTTP_VERSION_1_0) != 0)
-		return "HTTP/1.1 wants a Host\n";
+		return "HTTP/1.1 requires a Host header\n";
 	if (c->of[LENGTH] > 1)
-		return "one Content-Length, please\n";
+		return "only one Content-Length header is allowed\n";
 	if (c->of[LENGTH] && c->of[CODING])
-		return "Content-Length or Transfer-Encoding, not both\n";
+		return "Content-Length and Transfer-Encoding "
+		       "exclude each other\n";
 	return NULL;
 }
 
@@ -120,7 +181,7 @@ enum MHD_Result gk_request_begin(struct MHD_Connection *connection,
 
 	MHD_get_connection_values(connection, MHD_HEADER_KIND, count_header,
 				  &counts);
-	wrong = ambiguity(&counts, version);
+	wrong = find_ambiguity(&counts, version);
 	if (wrong)
 		return gk_answer_briefly(connection, 400, wrong, "Connection",
 					 "close");
@@ -128,25 +189,29 @@ enum MHD_Result gk_request_begin(struct MHD_Connection *connection,
 		return gk_answer_briefly(connection, 405, "only GET and HEAD\n",
 					 "Allow", "GET, HEAD");
 	if (counts.of[CODING])
-		return gk_answer_briefly(connection, 411,
-					 "no page needs a body; one of unknown "
-					 "length is not read\n",
-					 "Connection", "close");
+		return gk_answer_briefly(
+		    connection, 411,
+		    "no page needs a body; a body of unknown "
+		    "length is refused\n",
+		    "Connection", "close");
 	length = gk_request_text(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
+	if (counts.of[LENGTH] && !is_length(length))
+		return gk_answer_briefly(connection, 400, bad_length,
+					 "Connection", "close");
 	if (strtoull(length, NULL, 10) > MOST_BODY)
 		return gk_answer_briefly(connection, 413,
-					 "no page needs a body; one of more "
-					 "than 64 KiB is not read\n",
+					 "no page needs a body; a body over 64 "
+					 "KiB is refused\n",
 					 "Connection", "close");
 	return MHD_YES;
 }
 
-/* ---- who asks ---- */
+/* ---- permission ---- */
 
 static enum MHD_Result ask_who(const struct gk_http_options *options,
 			       struct MHD_Connection *connection)
 {
-	static const char text[] = "user and password, please\n";
+	static const char text[] = "user and password required\n";
 	struct MHD_Response *response = MHD_create_response_from_buffer(
 	    sizeof text - 1, (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT);
 	enum MHD_Result r = MHD_NO;
@@ -159,7 +224,7 @@ static enum MHD_Result ask_who(const struct gk_http_options *options,
 	return r;
 }
 
-/* Shows a certificate that the authority asked for has signed. */
+/* Whether the client has shown a certificate that the authority signed. */
 static bool has_certificate(struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
@@ -187,7 +252,10 @@ static bool is_allowed(const struct gk_http_options *options,
 	return allowed;
 }
 
-/* Who asks without a Host header, by HTTP/1.0, is no browser. */
+/*
+ * A request without a Host header (HTTP/1.0) is accepted, since it does not
+ * come from a browser.
+ */
 static bool is_known(const struct gk_http_options *options,
 		     struct MHD_Connection *connection)
 {
@@ -201,15 +269,16 @@ bool gk_request_barred(const struct gk_http_options *options,
 		       enum MHD_Result *ret_result)
 {
 	if (!is_known(options, connection))
-		*ret_result = gk_answer_briefly(
-		    connection, 421,
-		    "not served by this name (Host); if it is one of this "
-		    "host, start it with --allow-host NAME\n",
-		    NULL, NULL);
+		*ret_result =
+		    gk_answer_briefly(connection, 421,
+				      "host name (Host) not accepted; if it is "
+				      "this machine's, start the server with "
+				      "--allow-host NAME\n",
+				      NULL, NULL);
 	else if (options->client_ca && !has_certificate(connection))
-		*ret_result = gk_answer_briefly(
-		    connection, 403, "a client certificate, please\n", NULL,
-		    NULL);
+		*ret_result = gk_answer_briefly(connection, 403,
+						"client certificate required\n",
+						NULL, NULL);
 	else if (!is_allowed(options, connection))
 		*ret_result = ask_who(options, connection);
 	else

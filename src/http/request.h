@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * request.h - what a request must be before a page answers it: in its form, and
- * by who asks. Called by the one thread of the server.
+ * request.h - checks a request before a page answers it: its form, and whether
+ * the client is allowed to make it. Called only by the server's thread.
  */
 #ifndef GK_HTTP_REQUEST_H
 #define GK_HTTP_REQUEST_H
@@ -10,31 +11,39 @@
 #include <microhttpd.h>
 
 /*
- * Changes the target of a request in the library's own buffer, before the
- * library reads on: no page has arguments, and it would make a record of each,
- * in the memory that it needs to answer.
+ * Removes the arguments from a request's target, in the library's own buffer
+ * and before the library parses it. No page has arguments, and the library
+ * would store them in the memory that it needs for the answer.
  */
 void gk_request_line(char *target);
 
-/* A header's value, "" where there is none. */
+/* Returns a header's value, or "". */
 const char *gk_request_text(struct MHD_Connection *connection,
 			    const char *name);
 
-/* Answers with a line of text; header, of which the value is: NULL for none. */
+/* Answers with one line of text and, if value is not NULL, with a header. */
 enum MHD_Result gk_answer_briefly(struct MHD_Connection *connection,
 				  unsigned status, const char *text,
 				  const char *header, const char *value);
 
 /*
- * Called when the headers are there, before the body, if there is one: MHD_YES,
- * or what became of answering that this is no request for a page.
+ * Checks a request; called when its headers are complete, before any body.
+ * Returns MHD_YES if a page may answer. Otherwise refuses the request and
+ * returns the result of sending the refusal.
  */
 enum MHD_Result gk_request_begin(struct MHD_Connection *connection,
 				 const char *method, const char *version);
 
 /*
- * Whether the name that is asked for or who asks bars the answer; then that was
- * answered, with *ret_result.
+ * If the request's length is invalid, refuses the request directly on the
+ * socket and returns true. For requests that the library refuses before
+ * gk_request_begin().
+ */
+bool gk_request_refuse_length(struct MHD_Connection *connection, int fd);
+
+/*
+ * Whether the host name or the client's identity forbids an answer. If so, a
+ * refusal has been sent, and *ret_result is its result.
  */
 bool gk_request_barred(const struct gk_http_options *options,
 		       struct MHD_Connection *connection,

@@ -1,20 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * environment.c - reads HAMi's variables as HAMi-core does, but that a limit
- * that cannot be read is an error and not "no limit".
+ * environment.c - reads HAMi's variables as HAMi-core does, except that an
+ * unreadable limit is an error and not "no limit".
  */
 #include "limit/environment.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "limit/reason.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
-#define DEFAULT_REGION "/tmp/cudevshr.cache"
+/*
+ * HAMi-core's path, followed by the uid: users of /tmp are strangers to each
+ * other.
+ */
+#define DEFAULT_REGION "/tmp/cudevshr-%u.cache"
 
-/* A variable that is there and not empty. */
+/* The value of a variable; NULL: unset or empty. */
 static const char *value_of(const char *name)
 {
 	const char *value = getenv(name);
@@ -22,7 +29,7 @@ static const char *value_of(const char *name)
 	return value && *value ? value : NULL;
 }
 
-static int refuse(const char *name, const char *value, const char *wanted)
+static int refuse_value(const char *name, const char *value, const char *wanted)
 {
 	gk_log(GK_LOG_ERROR, "%s=%s is not %s", name, value, wanted);
 	return GK_ERR_INVALID;
@@ -47,33 +54,41 @@ static bool parse_truth(const char *text, bool *ret_truth)
 	return false;
 }
 
-/* What is neither yes nor no is told, and `otherwise`. */
+/* A value that is neither true nor false is logged and read as `otherwise`. */
 static bool truth_of(const char *name, bool otherwise)
 {
 	const char *value = value_of(name);
 	bool truth = otherwise;
 
 	if (value && !parse_truth(value, &truth))
-		refuse(name, value, "true or false");
+		refuse_value(name, value, "true or false");
 	return truth;
 }
 
-/* 0 is none. */
+/* An unreadable limit: GPU work will be refused. */
+static int refuse_limit(const char *name, const char *value, const char *wanted)
+{
+	gkl_reason_note("%s=%s is not %s", name, value, wanted);
+	return refuse_value(name, value, wanted);
+}
+
+/* 0 means no limit. */
 static int parse_bytes(const char *name, const char *value, uint64_t *ret_bytes)
 {
 	if (gk_parse_size(value, ret_bytes) ||
 	    (!*ret_bytes && strpbrk(value, "123456789")))
-		return refuse(name, value, "a size like 4096m, 2G or bytes");
+		return refuse_limit(name, value,
+				    "a size like 4096m, 2G or bytes");
 	return 0;
 }
 
-/* Percent; the whole of it is no limit, and so is 0. */
+/* A percentage; 0 and values of 100 or more mean no limit. */
 static int parse_share(const char *name, const char *value, uint64_t *ret_share)
 {
 	int64_t percent;
 
 	if (gk_parse_int(value, &percent) || percent < 0)
-		return refuse(name, value, "a percentage from 0 to 100");
+		return refuse_limit(name, value, "a percentage from 0 to 100");
 	*ret_share = percent < 100 ? (uint64_t)percent : 0;
 	return 0;
 }
@@ -91,7 +106,7 @@ static const struct limit limits[] = {
     {"CUDA_DEVICE_SM_LIMIT", offsetof(struct gkl_policy, compute), parse_share},
 };
 
-/* A device's own; 0 or nothing there is what stands for all. */
+/* NAME_<i> if it is set and not 0, else NAME. */
 static int read_limit(const struct limit *limit, struct gkl_policy *policy,
 		      bool *found)
 {
@@ -126,11 +141,11 @@ static uint64_t read_rule(void)
 		return GKL_FIXED;
 	if (!strcasecmp(value, "disable"))
 		return GKL_OFF;
-	refuse(name, value, "force, disable or default");
+	refuse_value(name, value, "force, disable or default");
 	return GKL_MONITOR;
 }
 
-/* HAMi's 0 goes before its 1, which is where it is not said. */
+/* HAMi's priority 0 comes before 1, the default. */
 static uint64_t read_priority(void)
 {
 	static const char name[] = "CUDA_TASK_PRIORITY";
@@ -138,7 +153,7 @@ static uint64_t read_priority(void)
 	int64_t priority = 1;
 
 	if (value && (gk_parse_int(value, &priority) || priority < 0)) {
-		refuse(name, value, "0 or 1");
+		refuse_value(name, value, "0 or 1");
 		priority = 1;
 	}
 	return (uint64_t)priority;
@@ -159,8 +174,10 @@ static int read_hami(struct gkl_environment *e)
 	e->policy.priority = read_priority();
 	e->policy.oom_killer = truth_of("ACTIVE_OOM_KILLER", false);
 	e->policy.oversubscribe = truth_of("CUDA_OVERSUBSCRIBE", false);
+	snprintf(e->own_region, sizeof e->own_region, DEFAULT_REGION,
+		 (unsigned)geteuid());
 	if (found)
-		e->region = region ? region : DEFAULT_REGION;
+		e->region = region ? region : e->own_region;
 	return 0;
 }
 
@@ -169,12 +186,15 @@ int gkl_environment_read(struct gkl_environment *ret_environment)
 	struct gkl_environment e = {.group = value_of("GPUKIT_LIMIT_GROUP")};
 	int r = 0;
 
-	/* HAMi's switch is for what HAMi sets. */
+	/* HAMi's switch only turns off HAMi's limits. */
 	if (!e.group && !truth_of("CUDA_DISABLE_CONTROL", false))
 		r = read_hami(&e);
-	if (!r)
-		*ret_environment = e;
-	return r;
+	if (r)
+		return r;
+	*ret_environment = e;
+	if (e.region == e.own_region)
+		ret_environment->region = ret_environment->own_region;
+	return 0;
 }
 
 bool gkl_environment_nvml(void)

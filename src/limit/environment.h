@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * environment.h - what the environment says about limits: ours names a group,
- * HAMi's has the limits themselves.
+ * environment.h - what the environment says about limits: our variable names a
+ * group, HAMi's variables contain the limits themselves.
  */
 #ifndef GKL_ENVIRONMENT_H
 #define GKL_ENVIRONMENT_H
@@ -8,24 +9,31 @@
 #include "limit/policy.h"
 
 struct gkl_environment {
-	const char *group;        /* GPUKIT_LIMIT_GROUP; NULL: none */
-	const char *region;       /* HAMi's file; NULL: HAMi limits nothing */
-	struct gkl_policy policy; /* as HAMi's variables have it */
+	const char *group;  /* GPUKIT_LIMIT_GROUP; NULL: none */
+	const char *region; /* HAMi's file; NULL: HAMi limits nothing */
+	/* The policy that HAMi's variables describe. */
+	struct gkl_policy policy;
+	char own_region[48]; /* the default of `region` */
 };
 
 /*
- * GK_ERR_INVALID: a limit that cannot be read (said in the log), which must not
- * become none. Texts are those of the environment.
+ * Returns 0 or a gk_err. GK_ERR_INVALID: a limit cannot be read, which must not
+ * mean "no limit"; the log says which one. The strings point into the
+ * environment; if it names no region, `region` points to own_region, a file for
+ * each user.
  */
 int gkl_environment_read(struct gkl_environment *ret_environment);
 
 /*
- * LIBCUDA_LOG_LEVEL: 0 to 4, HAMi's, where GPUKIT_LOG says nothing. Not said:
- * nothing is printed.
+ * Sets the log level from LIBCUDA_LOG_LEVEL (HAMi's, 0 to 4) unless GPUKIT_LOG
+ * sets it. Without either variable nothing is printed.
  */
 void gkl_environment_set_log(void);
 
-/* HOOK_NVML_ENABLE: whether NVML tells programs of the limit (or: all). */
+/*
+ * HOOK_NVML_ENABLE: whether NVML shows programs the limit (the default) or the
+ * whole GPU.
+ */
 bool gkl_environment_nvml(void);
 
 #endif

@@ -1,14 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* file.c - makes and opens the files of a group; see file.h. */
 #include "limit/file.h"
+#include "base/assert.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/stranger.h"
+#include "limit/reason.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -16,18 +21,24 @@
 
 enum { PATH_CAP = 640 };
 
-/* A link in the place of a file is somebody's trap; a FIFO holds nobody up. */
+#define WRITTEN_BY_OTHERS (S_IWGRP | S_IWOTH)
+
+/* Never follows a link, which may be a trap, nor waits for a FIFO. */
 #define FLAGS (O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
 
-static int refuse(const char *path, const struct stat *st)
+static int refuse_foreign_file(const char *path, const struct stat *st)
 {
+	gkl_reason_note("%s belongs to user %u, mode %04o, so others could "
+			"have changed it; remove it, or name another place",
+			path, (unsigned)st->st_uid,
+			(unsigned)st->st_mode & 07777);
 	gk_log(GK_LOG_ERROR,
-	       "%s is not believed: it belongs to user %u, mode %04o", path,
+	       "%s is not trusted: it belongs to user %u, mode %04o", path,
 	       (unsigned)st->st_uid, (unsigned)st->st_mode & 07777);
 	return GK_ERR_PERMISSION;
 }
 
-/* The directory of a path, which has a slash. */
+/* The directory part of a path, with the slash. */
 static int copy_directory(const char *path, char *dir, size_t cap)
 {
 	const char *slash = strrchr(path, '/');
@@ -38,27 +49,60 @@ static int copy_directory(const char *path, char *dir, size_t cap)
 	return 0;
 }
 
-static bool is_sticky(const char *path)
+/* The mode of a path's directory; S_ISVTX if it cannot be read. */
+static mode_t directory_mode(const char *path)
 {
 	char dir[PATH_CAP];
 	struct stat st;
 
-	return copy_directory(path, dir, sizeof dir) || stat(dir, &st) ||
-	       st.st_mode & S_ISVTX;
+	return copy_directory(path, dir, sizeof dir) || stat(dir, &st)
+		   ? S_ISVTX
+		   : st.st_mode;
+}
+
+bool gkl_file_is_shared(const char *path)
+{
+	mode_t mode = directory_mode(path);
+
+	if (mode & S_ISVTX)
+		return false;
+	return mode & WRITTEN_BY_OTHERS || !(mode & (S_IXGRP | S_IXOTH));
+}
+
+/*
+ * Makes sure that nobody else can write the file, or refuses the file. Returns
+ * 0 or a gk_err.
+ */
+static int close_to_others(int fd, const char *path, const struct stat *st,
+			   enum gkl_trust trust)
+{
+	if (!(st->st_mode & WRITTEN_BY_OTHERS))
+		return 0;
+	/*
+	 * HAMi-core and older versions of gpukit let all users write the file.
+	 */
+	if (trust == GKL_COMMON && st->st_uid == geteuid() &&
+	    !fchmod(fd, st->st_mode & 07777 & ~(mode_t)WRITTEN_BY_OTHERS))
+		return 0;
+	return refuse_foreign_file(path, st);
 }
 
 static int judge_file(int fd, const char *path,
 		      const struct gkl_file_kind *kind)
 {
+	bool alone =
+	    kind->trust == GKL_PRIVATE || directory_mode(path) & S_ISVTX;
 	struct stat st;
+	int r = 0;
 
 	if (fstat(fd, &st) < 0)
 		return gk_err_from_errno(errno);
-	if (kind->trust == GKL_PRIVATE && st.st_mode & (S_IWGRP | S_IWOTH))
-		return refuse(path, &st);
-	if (gk_is_stranger(st.st_uid) &&
-	    (kind->trust == GKL_PRIVATE || is_sticky(path)))
-		return refuse(path, &st);
+	if (alone && gk_is_stranger(st.st_uid))
+		return refuse_foreign_file(path, &st);
+	if (alone)
+		r = close_to_others(fd, path, &st, kind->trust);
+	if (r)
+		return r;
 	return S_ISREG(st.st_mode) && st.st_size >= (off_t)kind->size
 		   ? 0
 		   : GK_ERR_CORRUPT;
@@ -89,17 +133,17 @@ int gkl_directory_open(const char *path)
 			   : gk_err_from_errno(errno);
 	if (fstat(fd, &st) < 0)
 		r = gk_err_from_errno(errno);
-	else if (gk_is_stranger(st.st_uid) || st.st_mode & (S_IWGRP | S_IWOTH))
-		r = refuse(path, &st);
+	else if (gk_is_stranger(st.st_uid) || st.st_mode & WRITTEN_BY_OTHERS)
+		r = refuse_foreign_file(path, &st);
 	if (r)
 		close(fd);
 	return r ? r : fd;
 }
 
 /*
- * All of it at once: a file with holes would end its users by SIGBUS when the
- * space runs out. Growing it past the limit of this process would end it by
- * SIGXFSZ.
+ * Allocates the whole file: with holes, its users would die of SIGBUS when
+ * space runs out. Growing it past this process's file size limit would kill it
+ * with SIGXFSZ.
  */
 static int reserve_space(int fd, size_t size)
 {
@@ -119,7 +163,7 @@ static int fill_new(int fd, const struct gkl_file_kind *kind)
 
 	if (r)
 		return r;
-	/* Whatever the umask is, which is the program's. */
+	/* The mode must not depend on the program's umask. */
 	if (fchmod(fd, kind->mode) < 0)
 		return gk_err_from_errno(errno);
 	at = mmap(NULL, kind->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -131,9 +175,9 @@ static int fill_new(int fd, const struct gkl_file_kind *kind)
 }
 
 /*
- * Opens a file in the making. It has no name, so that nothing is left of it
- * when its maker is killed; where that cannot be, it has one beside path, told
- * in name. A descriptor, or a gk_err.
+ * Opens a new file without a name, so that nothing is left if this process is
+ * killed. Where that is impossible, the file gets a name next to `path`, which
+ * is returned in `name`. Returns a descriptor or a gk_err.
  */
 static int open_unfinished(const char *path, char *name, size_t cap)
 {
@@ -152,8 +196,8 @@ static int open_unfinished(const char *path, char *name, size_t cap)
 	return fd < 0 ? gk_err_from_errno(errno) : fd;
 }
 
-/* link() and not rename(): it never takes the place of another. */
-static int publish(int fd, const char *name, const char *path)
+/* link(), not rename(): it never replaces another file. */
+static int publish_shared_file(int fd, const char *name, const char *path)
 {
 	char nameless[32];
 
@@ -173,7 +217,7 @@ static int make_file(const char *path, const struct gkl_file_kind *kind)
 		return fd;
 	r = fill_new(fd, kind);
 	if (!r)
-		r = publish(fd, name, path);
+		r = publish_shared_file(fd, name, path);
 	close(fd);
 	if (*name)
 		unlink(name);
@@ -183,12 +227,33 @@ static int make_file(const char *path, const struct gkl_file_kind *kind)
 int gkl_file_open_or_make(const char *path, const struct gkl_file_kind *kind,
 			  bool writable)
 {
-	int fd = gkl_file_open(path, kind, writable), r;
+	int fd, r;
 
+	GK_ASSERT(kind->fill && kind->size);
+	fd = gkl_file_open(path, kind, writable);
 	if (fd != GK_ERR_NOT_FOUND)
 		return fd;
 	r = make_file(path, kind);
 	if (r && r != GK_ERR_EXISTS)
 		return r;
 	return gkl_file_open(path, kind, writable);
+}
+
+int gkl_file_lock_directory(const char *path)
+{
+	const uint64_t end = gk_mono_ns() + GK_NS_PER_S;
+	char dir[PATH_CAP];
+	int fd;
+
+	if (copy_directory(path, dir, sizeof dir))
+		return -1;
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK || gk_mono_ns() > end) {
+			close(fd);
+			return -1;
+		}
+		gk_sleep_until(gk_mono_ns() + GK_NS_PER_MS);
+	}
+	return fd;
 }

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file.h - the files of a group: made whole or not at all, and opened
- * with suspicion.
+ * file.h - the files of a group: they appear whole or not at all, and are
+ * opened only if they can be trusted.
  */
 #ifndef GKL_FILE_H
 #define GKL_FILE_H
@@ -10,37 +11,51 @@
 #include <sys/types.h>
 
 /*
- * Whose files are believed.
+ * Whose files are trusted.
  *
- * GKL_PRIVATE: this user's and root's, that nobody else can write.
- * GKL_COMMON: as HAMi has it, a directory that all users of a container write
- * to, named by the operator: anybody's, and made for all. In a directory with
- * the sticky bit (/tmp), where users are strangers to each other, this user's
- * and root's only.
+ * GKL_PRIVATE: files of this user or root that nobody else can write.
+ * GKL_COMMON: as HAMi-core does. The operator names a directory to which all
+ * users of a container write; files of any user are trusted, and new files are
+ * writable for all. In a directory with the sticky bit (/tmp), whose users are
+ * strangers to each other, only files of this user or root that nobody else can
+ * write are trusted, and others lose write access to this user's files.
  */
 enum gkl_trust { GKL_PRIVATE, GKL_COMMON };
 
 struct gkl_file_kind {
 	enum gkl_trust trust;
-	mode_t mode; /* of one that is made */
-	size_t size; /* at least */
-	/* Fills a new one, which is zeros. */
+	mode_t mode; /* mode of a new file */
+	size_t size; /* minimum size */
+	/* Fills a new file, which is all zeros. */
 	void (*fill)(void *at, const void *arg);
 	const void *arg;
 };
 
 /*
- * A descriptor of a file that is believed. GK_ERR_PERMISSION: it is not;
- * GK_ERR_CORRUPT: it is no file, or shorter than it must be; other gk_errs.
+ * Returns a descriptor of a trusted file. GK_ERR_PERMISSION: it is not trusted;
+ * GK_ERR_CORRUPT: it is not a regular file, or too short; or another gk_err.
  */
 int gkl_file_open(const char *path, const struct gkl_file_kind *kind,
 		  bool writable);
 
-/* Makes it first where there is none. */
+/*
+ * Whether everybody who can reach the directory of a path is trusted: either
+ * all of them may write to the directory and to each other's files there, or
+ * nobody else can reach it.
+ */
+bool gkl_file_is_shared(const char *path);
+
+/* Like gkl_file_open(), but makes the file if it does not exist. */
 int gkl_file_open_or_make(const char *path, const struct gkl_file_kind *kind,
 			  bool writable);
 
-/* The same of a directory that nobody else writes to. */
+/* Returns a descriptor of a directory to which nobody else can write. */
 int gkl_directory_open(const char *path);
+
+/*
+ * Locks the directory of a path until the returned descriptor is closed.
+ * Negative: the lock was not free within a second; others may hold it for ever.
+ */
+int gkl_file_lock_directory(const char *path);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* group.c - finds, makes, lists and removes groups. */
 #include "limit/group.h"
 #include "base/err.h"
@@ -5,6 +6,7 @@
 #include "base/log.h"
 #include "limit/environment.h"
 #include "limit/name.h"
+#include "limit/reason.h"
 #include "limit/region.h"
 
 #include <dirent.h>
@@ -16,9 +18,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATH_CAP = sizeof((struct gkl_group *)0)->path };
+enum {
+	PATH_CAP = sizeof((struct gkl_group *)0)->path,
+	/* The size of a directory's path: leaves space for a name and a suffix.
+	 */
+	BASE_CAP = PATH_CAP - 2 * GKL_NAME,
+};
 
-/* No group has such a name; it is one in the making, for a moment. */
+/* Prefix of a group that is still being made; no group's name has it. */
 #define UNFINISHED ".new-"
 
 enum { OLD_S = 60 };
@@ -29,7 +36,9 @@ struct files {
 	enum gkl_trust trust;
 };
 
-/* In a directory of ours, or beside HAMi's file. */
+/*
+ * Makes the paths of a group's files, in our directory or beside HAMi's file.
+ */
 static void name_files(const char *path, bool is_region, struct files *files)
 {
 	size_t len = strlen(path);
@@ -65,8 +74,7 @@ void gkl_group_close(struct gkl_group *group)
 	*group = (struct gkl_group){0};
 }
 
-/* Closes what is open of it, if there is an error; hands the group on if not.
- */
+/* On error, closes the parts of the group that are open; else returns it. */
 static int hand_on(struct gkl_group *group, int r, struct gkl_group *ret_group)
 {
 	if (r)
@@ -76,7 +84,7 @@ static int hand_on(struct gkl_group *group, int r, struct gkl_group *ret_group)
 	return r;
 }
 
-/* Opens the files of a group, both of which are there. */
+/* Opens the two files of a group, which must exist. */
 static int open_files(const char *path, bool is_region, bool writable,
 		      struct gkl_group *ret_group)
 {
@@ -90,6 +98,8 @@ static int open_files(const char *path, bool is_region, bool writable,
 	r = gkl_policy_open(files.policy, files.trust, writable, &group.policy);
 	if (!r)
 		r = gkl_ledger_open(files.ledger, files.trust, &group.ledger);
+	if (!r && is_region && gkl_region_open_there(group.path, &group.region))
+		gk_log(GK_LOG_WARN, "%s is not HAMi's region", group.path);
 	return hand_on(&group, r, ret_group);
 }
 
@@ -104,7 +114,10 @@ static int open_directory(const char *path, bool writable,
 	return open_files(path, false, writable, ret_group);
 }
 
-/* The operator may have changed it since, or a program its environment. */
+/*
+ * Warns if policy and environment differ, as they do after the operator or the
+ * environment has changed one of them.
+ */
 static void compare_policies(const struct gkl_group *group,
 			     const struct gkl_policy *wanted)
 {
@@ -113,30 +126,100 @@ static void compare_policies(const struct gkl_group *group,
 	gkl_policy_read(group->policy, &holds);
 	if (memcmp(&holds, wanted, sizeof holds))
 		gk_log(GK_LOG_WARN,
-		       "the limits of %s hold, the environment has others",
+		       "the limits of %s stay as they are; the environment has "
+		       "others",
 		       group->path);
 }
 
-/* HAMi's, which is made by who comes first. */
+static void count_process(const struct gkl_process *process, void *arg)
+{
+	(void)process;
+	++*(int *)arg;
+}
+
+/* Counts living processes that have used a GPU. */
+static int count_living(const struct gkl_group *group)
+{
+	int living = 0;
+
+	gkl_ledger_bury(group->ledger);
+	gkl_ledger_each(group->ledger, count_process, &living);
+	return living;
+}
+
+/* Replaces the policy, also for processes that already map its page. */
+static int write_policy(const struct files *files,
+			const struct gkl_policy *wanted)
+{
+	struct gkl_policy_page *page;
+	int r = gkl_policy_open(files->policy, files->trust, true, &page);
+
+	if (r)
+		return r;
+	r = gkl_policy_write(page, wanted);
+	gkl_policy_close(page);
+	return r;
+}
+
+/*
+ * If HAMi's region was removed and no process uses the group, also replaces the
+ * policy: the region was removed so that the next environment's limits apply.
+ */
+static int renew_policy(struct gkl_group *group, const struct files *files,
+			const struct gkl_policy *wanted)
+{
+	struct stat st;
+
+	if (!lstat(group->path, &st) || errno != ENOENT || count_living(group))
+		return 0;
+	if (!write_policy(files, wanted))
+		return 0;
+	/* The policy file belongs to another user of the container. */
+	if (unlink(files->policy))
+		return 0;
+	gkl_policy_close(group->policy);
+	group->policy = NULL;
+	return gkl_policy_make(files->policy, files->trust, wanted,
+			       &group->policy);
+}
+
+static int open_hami_files(const struct gkl_environment *e,
+			   const struct files *files, struct gkl_group *group)
+{
+	int r = gkl_policy_make(files->policy, files->trust, &e->policy,
+				&group->policy);
+
+	if (!r)
+		r = gkl_ledger_open(files->ledger, files->trust,
+				    &group->ledger);
+	if (!r)
+		r = renew_policy(group, files, &e->policy);
+	if (!r)
+		compare_policies(group, &e->policy);
+	/* Only HAMi's monitor reads the region: the limits hold without it. */
+	if (!r && gkl_region_open(group->path, &group->region))
+		gk_log(GK_LOG_WARN, "%s is not HAMi's region", group->path);
+	return r;
+}
+
+/*
+ * The first process makes HAMi's group. Processes take turns, so that none
+ * mistakes a group being made for one whose region was removed.
+ */
 static int open_hami(const struct gkl_environment *e,
 		     struct gkl_group *ret_group)
 {
 	struct gkl_group group = {0};
 	struct files files;
-	int r = note_path(&group, e->region);
+	int r = note_path(&group, e->region), lock;
 
 	if (r)
 		return r;
 	name_files(group.path, true, &files);
-	r = gkl_policy_make(files.policy, files.trust, &e->policy,
-			    &group.policy);
-	if (!r)
-		r = gkl_ledger_open(files.ledger, files.trust, &group.ledger);
-	if (!r)
-		compare_policies(&group, &e->policy);
-	/* The limits hold without what HAMi's monitor reads. */
-	if (!r && gkl_region_open(group.path, &group.region))
-		gk_log(GK_LOG_WARN, "%s is not HAMi's region", group.path);
+	lock = gkl_file_lock_directory(files.policy);
+	r = open_hami_files(e, &files, &group);
+	if (lock >= 0)
+		close(lock);
 	return hand_on(&group, r, ret_group);
 }
 
@@ -155,26 +238,28 @@ int gkl_group_from_environment(struct gkl_group *ret_group)
 		return GK_ERR_NOT_FOUND;
 	r = e.group ? open_directory(path, false, ret_group)
 		    : open_hami(&e, ret_group);
-	if (r)
-		gk_log(GK_LOG_ERROR, "the limits of %s cannot be kept: %s",
+	if (r) {
+		gk_log(GK_LOG_ERROR, "the limits of %s cannot be enforced: %s",
 		       path, gk_strerror(r));
-	/* A group that is not there is no leave to go without. */
+		gkl_reason_note("the limits of %s cannot be enforced: %s", path,
+				gk_strerror(r));
+	}
+	/* A missing group must not mean that nothing is limited. */
 	return r == GK_ERR_NOT_FOUND ? GK_ERR_CORRUPT : r;
 }
 
-/* Where the groups of this user lie. */
-static void name_base(char *dir, size_t cap)
+/* The directory of this user's groups. */
+static int name_base(char *dir, size_t cap)
 {
-	snprintf(dir, cap, "/dev/shm/gpukit-limit-%u", (unsigned)geteuid());
+	return gk_name_shared_dir("gpukit-limit", dir, cap);
 }
 
 static int name_group(const char *name, char *path, size_t cap)
 {
-	char base[64];
+	char base[BASE_CAP];
 
-	if (!gkl_name_is_good(name))
+	if (!gkl_name_is_good(name) || name_base(base, sizeof base))
 		return GK_ERR_INVALID;
-	name_base(base, sizeof base);
 	snprintf(path, cap, "%s/%s", base, name);
 	return 0;
 }
@@ -212,7 +297,7 @@ static void remove_files(const char *path)
 	rmdir(path);
 }
 
-/* Makes a group in a directory of another name, which no group has. */
+/* Makes a group in a directory whose name no group can have. */
 static int make_unnamed(const char *path, const struct gkl_policy *first)
 {
 	struct gkl_policy_page *policy = NULL;
@@ -229,15 +314,15 @@ static int make_unnamed(const char *path, const struct gkl_policy *first)
 	return r;
 }
 
-/* Appears whole, and takes no other's place. */
-static int publish(const char *from, const char *path)
+/* The group appears whole, and never replaces another. */
+static int publish_group(const char *from, const char *path)
 {
 	if (rename(from, path) == 0)
 		return 0;
 	return errno == ENOTEMPTY ? GK_ERR_EXISTS : gk_err_from_errno(errno);
 }
 
-/* What makers have left that were killed at it. */
+/* Removes groups whose makers were killed before they were done. */
 static void remove_unfinished(const char *base)
 {
 	DIR *dir = opendir(base);
@@ -245,7 +330,7 @@ static void remove_unfinished(const char *base)
 	struct dirent *entry;
 
 	while (dir && (entry = readdir(dir))) {
-		char path[PATH_CAP];
+		char path[BASE_CAP + sizeof entry->d_name + 1];
 		struct stat st;
 
 		snprintf(path, sizeof path, "%s/%s", base, entry->d_name);
@@ -260,13 +345,13 @@ static void remove_unfinished(const char *base)
 int gkl_group_make(const char *name, const struct gkl_policy *first,
 		   struct gkl_group *ret_group)
 {
-	char base[64], path[PATH_CAP], making[96];
+	char base[BASE_CAP], path[PATH_CAP], making[PATH_CAP];
 	int r = name_group(name, path, sizeof path);
 
-	if (r)
-		return r;
-	name_base(base, sizeof base);
-	r = gk_make_private_dir(base);
+	if (!r)
+		r = name_base(base, sizeof base);
+	if (!r)
+		r = gk_make_private_dir(base);
 	if (r)
 		return r;
 	remove_unfinished(base);
@@ -275,7 +360,7 @@ int gkl_group_make(const char *name, const struct gkl_policy *first,
 		return gk_err_from_errno(errno);
 	r = make_unnamed(making, first);
 	if (!r)
-		r = publish(making, path);
+		r = publish_group(making, path);
 	if (r)
 		remove_files(making);
 	return r ? r : gkl_group_open(name, true, ret_group);
@@ -283,13 +368,13 @@ int gkl_group_make(const char *name, const struct gkl_policy *first,
 
 int gkl_group_each(void (*each)(const char *name, void *arg), void *arg)
 {
-	char base[64];
+	char base[BASE_CAP];
 	struct dirent *entry;
 	DIR *dir;
-	int fd;
+	int fd = name_base(base, sizeof base);
 
-	name_base(base, sizeof base);
-	fd = gkl_directory_open(base);
+	if (!fd)
+		fd = gkl_directory_open(base);
 	if (fd < 0)
 		return fd == GK_ERR_NOT_FOUND ? 0 : fd;
 	dir = fdopendir(fd);
@@ -304,24 +389,17 @@ int gkl_group_each(void (*each)(const char *name, void *arg), void *arg)
 	return 0;
 }
 
-static void count_process(const struct gkl_process *process, void *arg)
-{
-	(void)process;
-	++*(int *)arg;
-}
-
 int gkl_group_remove(const char *name)
 {
 	char path[PATH_CAP];
 	struct gkl_group group;
-	int living = 0, r = name_group(name, path, sizeof path);
+	int living, r = name_group(name, path, sizeof path);
 
 	if (!r)
 		r = gkl_group_open(name, true, &group);
 	if (r)
 		return r;
-	gkl_ledger_bury(group.ledger);
-	gkl_ledger_each(group.ledger, count_process, &living);
+	living = count_living(&group);
 	gkl_group_close(&group);
 	if (living)
 		return GK_ERR_IN_USE;

@@ -1,11 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * group.h - a group: a policy and a ledger under one name.
  *
- * `gpukit limit` makes a directory /dev/shm/gpukit-limit-<uid>/NAME with the
- * files `policy` and `ledger`, and tells it to its program as
- * GPUKIT_LIMIT_GROUP=<directory>. With HAMi's environment alone, the group is
- * the file CUDA_DEVICE_MEMORY_SHARED_CACHE (the v1 region, region.h), and ours
- * lie beside it: <file without .cache>.gpukit-policy and .gpukit-ledger.
+ * `gpukit limit` makes a directory /dev/shm/gpukit-limit-<uid>/NAME (or one in
+ * XDG_RUNTIME_DIR: gk_name_shared_dir()) with the files `policy` and `ledger`,
+ * and starts its program with GPUKIT_LIMIT_GROUP=<directory>. With HAMi's
+ * environment alone, the group is the file CUDA_DEVICE_MEMORY_SHARED_CACHE (the
+ * v1 region, region.h), and our two files are beside it: <file without
+ * .cache>.gpukit-policy and .gpukit-ledger.
  */
 #ifndef GKL_GROUP_H
 #define GKL_GROUP_H
@@ -23,16 +25,17 @@ struct gkl_group {
 };
 
 /*
- * The group that the environment names, opened (HAMi's: made when it is not
- * there). GK_ERR_NOT_FOUND: the environment limits nothing. Other errors: there
- * is a limit that cannot be kept; the caller must refuse GPU work.
+ * Opens the group that the environment names; makes HAMi's if it does not
+ * exist. GK_ERR_NOT_FOUND: the environment limits nothing. Other errors: a
+ * limit exists but cannot be enforced; the caller must refuse GPU work.
  */
 int gkl_group_from_environment(struct gkl_group *ret_group);
 
 /*
- * The operator's side. NAME is [A-Za-z0-9._-]+; one with a slash is a group's
- * directory or HAMi's region file. GK_ERR_NOT_FOUND: there is none;
- * GK_ERR_EXISTS: there is one already; GK_ERR_PERMISSION: it is a stranger's.
+ * For the operator. A NAME is [A-Za-z0-9._-]+ or, with a slash, the path of a
+ * group's directory or of HAMi's region file. GK_ERR_NOT_FOUND: no such group;
+ * GK_ERR_EXISTS: it exists already; GK_ERR_PERMISSION: it belongs to another
+ * user.
  */
 int gkl_group_make(const char *name, const struct gkl_policy *first,
 		   struct gkl_group *ret_group);
@@ -40,7 +43,17 @@ int gkl_group_open(const char *name, bool writable,
 		   struct gkl_group *ret_group);
 void gkl_group_close(struct gkl_group *group);
 
-/* Calls `each` with the name of every group of this user. A gk_err. */
+/*
+ * bury: removes dead processes, in HAMi's region too. refresh: the same, and
+ * writes the current limits to the region.
+ */
+void gkl_group_bury(const struct gkl_group *group);
+void gkl_group_refresh(const struct gkl_group *group);
+
+/*
+ * Calls `each` with the name of every group of this user. Returns 0 or a
+ * gk_err.
+ */
 int gkl_group_each(void (*each)(const char *name, void *arg), void *arg);
 
 /* Removes a group without living processes; GK_ERR_IN_USE otherwise. */

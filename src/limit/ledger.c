@@ -1,10 +1,16 @@
-/* ledger.c - opens ledgers, and claims slots in them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ledger.c - opens ledgers, and claims slots and entries for exports in them.
+ */
 #include "limit/ledger.h"
+#include "base/assert.h"
 #include "base/err.h"
 #include "base/fs.h"
 #include "base/log.h"
-#include "limit/life.h"
+#include "base/truncated.h"
+#include "limit/ledger_export.h"
 #include "limit/ledger_op.h"
+#include "limit/life.h"
 #include "limit/uncancelled.h"
 
 #include <errno.h>
@@ -16,7 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void fill(void *at, const void *arg)
+static void fill_file(void *at, const void *arg)
 {
 	struct gkl_ledger_file *f = at;
 
@@ -25,7 +31,7 @@ static void fill(void *at, const void *arg)
 	f->version = GKL_LEDGER_VERSION;
 }
 
-/* Memory that the kernel empties in a forked child, where it can. */
+/* Memory that the kernel zeroes in a forked child, if it can. */
 static int make_own(struct gkl_ledger *ledger)
 {
 	size_t size = sizeof *ledger->own;
@@ -51,6 +57,7 @@ static int map_file(struct gkl_ledger *ledger, int fd)
 	if (at == MAP_FAILED)
 		return gk_err_from_errno(errno);
 	ledger->file = at;
+	gk_truncated_watch(at, sizeof *ledger->file, &ledger->damaged);
 	ledger->dev = st.st_dev;
 	ledger->ino = st.st_ino;
 	if (ledger->file->magic != GKL_LEDGER_MAGIC)
@@ -59,7 +66,7 @@ static int map_file(struct gkl_ledger *ledger, int fd)
 							   : GK_ERR_VERSION;
 }
 
-/* A number of this boot; 0: it cannot be known. */
+/* A hash of this boot's id; 0: unknown. */
 static uint64_t number_of_boot(void)
 {
 	char text[64];
@@ -75,9 +82,9 @@ static uint64_t number_of_boot(void)
 }
 
 /*
- * A ledger may lie on a disk and live longer than the clock of its shares: what
- * is due then would never come. Whoever opens it first begins all shares anew;
- * of two who do at once, both do.
+ * A ledger on a disk may outlive the clock that its shares use, and times by
+ * the old clock might never come. The first process that opens the ledger after
+ * a boot resets all shares; if two do so at once, both reset them.
  */
 static void renew_shares(struct gkl_ledger_file *f)
 {
@@ -97,8 +104,10 @@ static void renew_shares(struct gkl_ledger_file *f)
 
 static void free_ledger(struct gkl_ledger *ledger)
 {
-	if (ledger->file)
+	if (ledger->file) {
+		gk_truncated_forget(ledger->file);
 		munmap(ledger->file, sizeof *ledger->file);
+	}
 	if (ledger->own)
 		munmap(ledger->own, sizeof *ledger->own);
 	free(ledger);
@@ -109,9 +118,10 @@ int gkl_ledger_open(const char *path, enum gkl_trust trust,
 {
 	struct gkl_file_kind kind = {
 	    .trust = trust,
-	    .mode = trust == GKL_COMMON ? 0666 : 0600,
+	    .mode =
+		trust == GKL_COMMON && gkl_file_is_shared(path) ? 0666 : 0600,
 	    .size = sizeof(struct gkl_ledger_file),
-	    .fill = fill,
+	    .fill = fill_file,
 	};
 	struct gkl_ledger *ledger;
 	int fd, r;
@@ -135,7 +145,7 @@ int gkl_ledger_open(const char *path, enum gkl_trust trust,
 	return 0;
 }
 
-/* In a forked child its first threads may come here at once. */
+/* Several threads of a forked child may call this at once. */
 struct gkl_own *gkl_own_checked(const struct gkl_ledger *ledger)
 {
 	struct gkl_own *own = ledger->own;
@@ -163,7 +173,7 @@ static void raise_to(_Atomic uint32_t *word, uint32_t value)
 		;
 }
 
-/* Takes a free slot for *self. Its number, or GK_ERR_TOO_MANY. */
+/* Claims a free slot for *self. Returns its number, or GK_ERR_TOO_MANY. */
 static int take_slot(struct gkl_ledger_file *f, union gkl_wide *self)
 {
 	static const union gkl_wide free_slot = {.both = 0};
@@ -175,7 +185,8 @@ static int take_slot(struct gkl_ledger_file *f, union gkl_wide *self)
 			continue;
 		*self = gkl_life_in_turn(
 		    *self, atomic_fetch_add(&f->slots[i].turn, 1));
-		/* First: what it holds must be found if it is killed. */
+		/* Before the swap: if this process is killed right after the
+		 * swap, others must find what it holds. */
 		raise_to(&f->high, i + 1);
 		if (gkl_wide_swap(life, free_slot, *self))
 			return (int)i;
@@ -200,11 +211,13 @@ static void begin_counters(struct gkl_slot *s, union gkl_wide self)
 	atomic_store(&s->counted, self.high);
 }
 
+/* The caller holds own->claiming. */
 static int claim_slot(struct gkl_ledger *ledger, struct gkl_own *own)
 {
 	struct gkl_ledger_file *f = ledger->file;
 	int r = gkl_life_self(&own->life), slot;
 
+	GK_ASSERT(gkl_lock_held(&own->claiming));
 	if (r)
 		return r;
 	gkl_bury_former(f, own->life);
@@ -249,6 +262,36 @@ int gkl_ledger_slot(struct gkl_ledger *ledger)
 	return slot ? (int)slot - 1 : claim_once(ledger, own);
 }
 
+/*
+ * An export gets its owner first and its number last: if the process is killed
+ * in between, the export is freed with its slot.
+ */
+int gkl_export_begin(struct gkl_ledger *ledger, unsigned int device,
+		     uint64_t number, uint64_t bytes)
+{
+	static const union gkl_wide nobody = {.both = 0};
+	struct gkl_ledger_file *f = ledger->file;
+
+	GK_ASSERT(device < GKL_DEVICES);
+	GK_ASSERT(number);
+	if (gkl_ledger_slot(ledger) < 0)
+		return GK_ERR_NOT_FOUND;
+	for (int i = 0; i < GKL_EXPORTS; i++) {
+		struct gkl_export *e = &f->exports[i];
+
+		if (gkl_high(&e->owner))
+			continue;
+		raise_to(&f->exports_high, (uint32_t)i + 1);
+		if (!gkl_wide_swap(&e->owner, nobody, ledger->own->life))
+			continue;
+		atomic_store(&e->bytes, bytes);
+		atomic_store(&e->device, device);
+		atomic_store(&e->number, number);
+		return i;
+	}
+	return GK_ERR_TOO_MANY;
+}
+
 void gkl_ledger_close(struct gkl_ledger *ledger)
 {
 	struct gkl_own *own;
@@ -259,10 +302,18 @@ void gkl_ledger_close(struct gkl_ledger *ledger)
 	own = gkl_own(ledger);
 	slot = atomic_load(&own->slot_and_one);
 	if (slot) {
-		/* The next owner must get the lock. */
+		/* The next owner must be able to take the lock. */
 		atomic_store(&ledger->file->slots[slot - 1].locked, 0);
 		gkl_life_unlock(own->lock);
-		gkl_bury_slot(ledger->file, slot - 1, own->life);
+		gkl_bury_slot(ledger->file, slot - 1, own->life,
+			      &(struct gkl_holds){.looked = false});
 	}
 	free_ledger(ledger);
+}
+
+bool gkl_ledger_is_damaged(const struct gkl_ledger *ledger)
+{
+	return __atomic_load_n(&ledger->file->magic, __ATOMIC_RELAXED) !=
+		   GKL_LEDGER_MAGIC ||
+	       atomic_load_explicit(&ledger->damaged, memory_order_relaxed);
 }

@@ -1,16 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ledger.h - which process of a group holds how many bytes of which device.
- * A file that all processes of the group map; nobody locks it.
+ * ledger.h - how many bytes of each device every process of a group holds. All
+ * processes of the group map the file; nobody locks it.
  *
- * Reserve, then allocate, refund on failure. A device has a total, a process
- * its slot; both are words of two machine words, changed by compare-and-swap
- * so that whoever comes next can finish the operation of one who was killed
- * between the two. So the total is at no moment above the limit, nobody waits
- * for a stopped process, and SIGKILL at any instruction loses no byte.
+ * A process reserves, then allocates, and refunds if that fails. A device has a
+ * total and a process has a slot. Both are double-width words, changed by
+ * compare-and-swap. If a process is killed after it has changed only one of
+ * them, the next process finishes the operation. So the total never exceeds the
+ * limit, nobody waits for a stopped process, and SIGKILL at any instruction
+ * loses no byte.
  *
- * Owners are (pid, pid namespace, start time, stack), with a lock that the
- * kernel takes from the dead (life.h); whoever is refused, or looks, buries the
- * dead first.
+ * An owner is (pid, pid namespace, start time, stack), with a lock that the
+ * kernel releases when the owner dies (life.h). To bury a dead owner is to give
+ * back its memory and free its slot. A process that is refused memory, or that
+ * reads totals, does that first.
  */
 #ifndef GKL_LEDGER_H
 #define GKL_LEDGER_H
@@ -26,24 +29,30 @@
 struct gkl_ledger; /* the mapped file */
 
 /*
- * Makes or opens the file (an absolute path) and maps it. A gk_err. Closing it
- * gives back all that the calling process holds.
+ * Opens the file (an absolute path), making it if needed, and maps it. Returns
+ * 0 or a gk_err. close: gives back all that the calling process holds.
  */
 int gkl_ledger_open(const char *path, enum gkl_trust trust,
 		    struct gkl_ledger **ret_ledger);
 void gkl_ledger_close(struct gkl_ledger *ledger);
 
 /*
- * The slot of the calling process, claimed at the first call, anew in a forked
- * child. Negative (GK_ERR_...) when all are taken or /proc does not tell who
- * this process is: then nothing may be allocated.
+ * Whether the file was ever truncated, even if it has its old size again. From
+ * then on its content is meaningless and nothing may be reserved. Two loads.
+ */
+bool gkl_ledger_is_damaged(const struct gkl_ledger *ledger);
+
+/*
+ * The slot of the calling process, claimed at the first call, and again in a
+ * forked child. Negative (GK_ERR_...): all slots are in use, or /proc does not
+ * identify this process; then nothing may be allocated.
  */
 int gkl_ledger_slot(struct gkl_ledger *ledger);
 
 /*
- * Takes bytes of a device within `limit` (0: none), for the calling process.
- * False: there is no room, even after the dead were buried. Any thread; O(1),
- * no system call where there is room.
+ * Reserves bytes of a device within `limit` (0: none) for the calling process.
+ * False: too little is left, even after dead owners were buried. Any thread;
+ * O(1), without a system call if enough is left.
  */
 bool gkl_ledger_reserve(struct gkl_ledger *ledger, unsigned int device,
 			enum gkl_kind kind, uint64_t bytes, uint64_t limit);
@@ -52,39 +61,41 @@ bool gkl_ledger_reserve(struct gkl_ledger *ledger, unsigned int device,
 void gkl_ledger_refund(struct gkl_ledger *ledger, unsigned int device,
 		       enum gkl_kind kind, uint64_t bytes);
 
-/* Takes bytes that are there already, limit or not: what the driver took. */
+/* Adds bytes that the driver has already taken, whatever the limit. */
 void gkl_ledger_charge(struct gkl_ledger *ledger, unsigned int device,
 		       enum gkl_kind kind, uint64_t bytes);
 
-/* Calls bytes that the calling process holds by another kind. */
+/* Moves bytes that the calling process holds to another kind. */
 void gkl_ledger_move(struct gkl_ledger *ledger, unsigned int device,
 		     enum gkl_kind from, enum gkl_kind to, uint64_t bytes);
 
-/* Counts a refusal, when all attempts have failed. */
+/* Counts a refusal; called once per refused request. */
 void gkl_ledger_refused(struct gkl_ledger *ledger, unsigned int device);
 
 /*
- * Bytes that all processes of the group hold (the dead of more than 50 ms ago
- * are buried first); own: that the calling process holds; pending: what all
- * hold as GKL_PENDING.
+ * used: bytes that all processes of the group hold; owners that died more than
+ * 50 ms ago are not counted. own: bytes that the calling process holds.
+ * pending: bytes that all processes hold as `kind`, GKL_PENDING or GKL_LOADING.
  */
 uint64_t gkl_ledger_used(const struct gkl_ledger *ledger, unsigned int device);
 uint64_t gkl_ledger_own(struct gkl_ledger *ledger, unsigned int device);
 uint64_t gkl_ledger_pending(const struct gkl_ledger *ledger,
-			    unsigned int device);
+			    unsigned int device, enum gkl_kind kind);
 
-/* Bytes that all hold by now, without what is reserved for calls under way. */
+/*
+ * Bytes that all processes hold, except those reserved for calls in progress.
+ */
 uint64_t gkl_ledger_settled(const struct gkl_ledger *ledger,
 			    unsigned int device);
 
 /* Buries dead owners; returns how many. */
 int gkl_ledger_bury(const struct gkl_ledger *ledger);
 
-/* The device table: who comes first writes it (devices.c). */
+/* The device table, written by the first process (preload/devices.c). */
 struct gkl_device {
 	char uuid[GKL_UUID];    /* "GPU-..."; "" : no such device */
 	uint64_t total;         /* bytes of the physical GPU */
-	uint64_t context_bytes; /* what a context takes; 0: not known yet */
+	uint64_t context_bytes; /* size of a context; 0: not known yet */
 };
 bool gkl_ledger_device(const struct gkl_ledger *ledger, unsigned int device,
 		       struct gkl_device *ret_device);
@@ -94,9 +105,10 @@ void gkl_ledger_set_device(struct gkl_ledger *ledger, unsigned int device,
 /* One process, for reports. */
 struct gkl_process {
 	int slot;
-	int32_t pid;      /* in its own namespace */
+	int32_t pid;      /* pid in its own namespace */
 	int32_t host_pid; /* 0: not known, as in containers */
 	uint64_t pid_ns;
+	bool ended; /* dead; others still hold its memory */
 	uint64_t held[GKL_DEVICES];
 	uint64_t kinds[GKL_DEVICES][GKL_KINDS];
 	uint64_t peak[GKL_DEVICES];
@@ -116,7 +128,7 @@ enum gkl_count { GKL_BUSY_NS, GKL_THROTTLED_NS, GKL_LAUNCHES, GKL_COUNTS };
 void gkl_ledger_count(struct gkl_ledger *ledger, unsigned int device,
 		      enum gkl_count which, uint64_t add);
 
-/* What living and dead processes of the group have and had of a device. */
+/* The group's use of a device, by living and dead processes. */
 struct gkl_total {
 	uint64_t used, peak, refused, busy_ns, throttled_ns, launches;
 };
@@ -124,8 +136,8 @@ void gkl_ledger_total(const struct gkl_ledger *ledger, unsigned int device,
 		      struct gkl_total *ret_total);
 
 /*
- * Room of a device for its share of time (share.h), shared by the group: zero
- * at first, never touched by the ledger itself.
+ * Memory for the group's share of a device's time (share.h). It is zero at
+ * first, and the ledger never changes it.
  */
 enum { GKL_SHARE_BYTES = 16384 };
 void *gkl_ledger_share(struct gkl_ledger *ledger, unsigned int device);

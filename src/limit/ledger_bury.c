@@ -1,52 +1,121 @@
-/* ledger_bury.c - gives back what the dead hold. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ledger_bury.c - gives back what dead processes hold and nobody else uses. */
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "limit/ledger_op.h"
 #include "limit/uncancelled.h"
 #include "limit/life.h"
 
-/* What one operation can give back; more stands in damaged files only. */
+/* What a dead process still holds: bytes, and whether some were given back. */
+struct gkl_left {
+	uint64_t bytes;
+	bool less;
+};
+
+/*
+ * The most bytes that one operation can give back; only a damaged file has
+ * more.
+ */
 static uint64_t most_of(uint64_t held)
 {
 	return held < 1ULL << 63 ? held : 1ULL << 63;
 }
 
-/* Swaps the pending operation to one that gives back all; or finds it there. */
+/*
+ * Makes the return of `bytes` the account's pending operation. Returns true if
+ * that is now the pending operation, whoever set it.
+ */
 static bool plan_return(struct gkl_account *a, union gkl_wide was,
-			union gkl_wide held)
+			union gkl_wide held, uint64_t bytes)
 {
-	union gkl_wide plan = {.low = 0 - most_of(held.low),
+	union gkl_wide plan = {.low = 0 - bytes,
 			       .high = gkl_number_after(held.high)};
 
 	return was.both == plan.both || gkl_wide_swap(&a->op, was, plan);
 }
 
-/* False: the slot is not that owner's any more. */
+/*
+ * Several processes may empty the account at once, and must leave the same
+ * amount, but may have read different ones. So the first process records its
+ * amount, and all others use that. Sets *kept to the recorded amount. False:
+ * read everything again.
+ */
+static bool agree_on_kept(struct gkl_account *a, union gkl_wide was,
+			  union gkl_wide held, uint64_t *kept)
+{
+	union gkl_wide mine = {.low = *kept,
+			       .high = gkl_number_after(held.high)};
+
+	if (was.high != mine.high)
+		return gkl_wide_swap(&a->kept, was, mine);
+	*kept = was.low < held.low ? was.low : held.low;
+	return true;
+}
+
+/*
+ * Gives back all but `kept` bytes of an account. False: the slot has another
+ * owner by now.
+ */
 static bool empty_account(struct gkl_ledger_file *f, unsigned int device,
-			  unsigned int slot, union gkl_wide life)
+			  unsigned int slot, union gkl_wide life, uint64_t kept,
+			  struct gkl_left *left)
 {
 	struct gkl_taken *taken = &f->taken[device];
 	struct gkl_slot *s = &f->slots[slot];
 	struct gkl_account *a = &s->account[device];
-	union gkl_wide total, held, op, to;
+	union gkl_wide total, held, op, agreed, to;
 
 	for (;;) {
+		uint64_t keep = kept, bytes;
+
 		total = gkl_wide_read(&taken->total);
 		gkl_op_finish_last(f, device, total);
 		op = gkl_wide_read(&a->op);
+		agreed = gkl_wide_read(&a->kept);
 		held = gkl_wide_read(&a->held);
-		/* All of it was read while the slot was the dead's. */
+		/* Everything above was read while the dead process owned the
+		 * slot. */
 		if (gkl_wide_read(&s->life).both != life.both)
 			return false;
-		if (!held.low)
+		left->bytes |= held.low;
+		if (held.low <= kept)
 			return true;
-		if (!plan_return(a, op, held))
+		left->bytes = 0;
+		left->less = true;
+		if (!agree_on_kept(a, agreed, held, &keep))
 			continue;
-		/* If it had happened since, this total would be another. */
-		to.low = gkl_add(total.low, (int64_t)(0 - most_of(held.low)));
+		bytes = most_of(held.low - keep);
+		if (!plan_return(a, op, held, bytes))
+			continue;
+		/* If the operation has already happened, the total differs, and
+		 * the swap fails. */
+		to.low = gkl_add(total.low, (int64_t)(0 - bytes));
 		to.high = gkl_name_of(slot, gkl_number_after(held.high));
 		gkl_wide_swap(&taken->total, total, to);
 	}
+}
+
+/* False: the slot has another owner by now. */
+static bool empty_accounts(struct gkl_ledger_file *f, unsigned int slot,
+			   union gkl_wide life, struct gkl_holds *holds,
+			   struct gkl_left *ret_left)
+{
+	uint64_t kept[GKL_DEVICES];
+	bool any = false;
+
+	*ret_left = (struct gkl_left){0};
+	gkl_exports_sum(f, life, holds, kept);
+	for (unsigned d = 0; d < GKL_DEVICES; d++) {
+		struct gkl_left left = {.less = ret_left->less};
+
+		if (!empty_account(f, d, slot, life, kept[d], &left))
+			return false;
+		any |= left.bytes != 0;
+		ret_left->less = left.less;
+	}
+	ret_left->bytes = any;
+	return true;
 }
 
 struct sums {
@@ -64,7 +133,7 @@ static void read_counters(const struct gkl_slot *s, struct sums *ret_sums)
 	}
 }
 
-/* What the group had of its devices is told when its processes are gone. */
+/* Reports still show the group's use after its processes have ended. */
 static void keep_counters(struct gkl_ledger_file *f, const struct sums *sums)
 {
 	for (unsigned d = 0; d < GKL_DEVICES; d++) {
@@ -76,27 +145,101 @@ static void keep_counters(struct gkl_ledger_file *f, const struct sums *sums)
 	}
 }
 
-bool gkl_bury_slot(struct gkl_ledger_file *f, unsigned int slot,
-		   union gkl_wide life)
+/*
+ * Marks the owner as ended. Whoever sees the mark also sees the bytes given
+ * back.
+ */
+static enum gkl_burial leave_to_others(struct gkl_ledger_file *f,
+				       struct gkl_slot *s, union gkl_wide life,
+				       bool less)
+{
+	if (!less && gkl_is_ended(s, life))
+		return GKL_KEPT;
+	atomic_fetch_add(&f->burials, 1);
+	while (!gkl_wide_swap(&s->ended, gkl_wide_read(&s->ended), life))
+		;
+	return GKL_BY_OTHER;
+}
+
+enum gkl_burial gkl_bury_slot(struct gkl_ledger_file *f, unsigned int slot,
+			      union gkl_wide life, struct gkl_holds *holds)
 {
 	static const union gkl_wide free_slot = {.both = 0};
 	struct gkl_slot *s = &f->slots[slot];
 	struct sums sums = {0};
+	struct gkl_left left;
 	uint64_t high;
 
-	for (unsigned d = 0; d < GKL_DEVICES; d++)
-		if (!empty_account(f, d, slot, life))
-			return false;
+	GK_ASSERT(slot < GKL_PROCESSES);
+	if (!empty_accounts(f, slot, life, holds, &left))
+		return GKL_BY_OTHER;
+	if (left.bytes)
+		return leave_to_others(f, s, life, left.less);
+	gkl_exports_free(f, life);
 	if (atomic_load(&s->counted) == life.high)
 		read_counters(s, &sums);
-	/* The next owner has no lock before it says so. */
+	/*
+	 * The next owner counts as holding no lock until it sets `locked`
+	 * itself.
+	 */
 	high = life.high;
 	atomic_compare_exchange_strong(&s->locked, &high, 0);
 	atomic_fetch_add(&f->burials, 1);
 	if (!gkl_wide_swap(&s->life, life, free_slot))
-		return false;
+		return GKL_BY_OTHER;
 	keep_counters(f, &sums);
-	return true;
+	return GKL_BURIED;
+}
+
+static enum gkl_life look_at(const struct gkl_look *look, unsigned int slot,
+			     union gkl_wide life)
+{
+	return gkl_is_ended(&look->ledger->file->slots[slot], life)
+		   ? GKL_DEAD
+		   : gkl_look_at(look, slot, life);
+}
+
+static void bury_dead(struct gkl_ledger_file *f, unsigned int slot,
+		      union gkl_wide life, struct gkl_holds *holds,
+		      struct gkl_round *round)
+{
+	enum gkl_burial burial = gkl_bury_slot(f, slot, life, holds);
+
+	round->found += burial != GKL_KEPT;
+	round->buried += burial == GKL_BURIED;
+	if (burial == GKL_BURIED)
+		gk_log(GK_LOG_INFO, "process %d is dead, slot %u free",
+		       gkl_life_pid(life), slot);
+}
+
+enum { ROW = 64 };
+
+/*
+ * Finds all dead owners in a row of slots first. One search for the holders of
+ * exports is then valid for all of them.
+ */
+static void bury_row(const struct gkl_look *look, unsigned int first,
+		     struct gkl_round *round)
+{
+	struct gkl_ledger_file *f = look->ledger->file;
+	struct gkl_holds holds = {.looked = false};
+	union gkl_wide lives[ROW];
+	uint64_t dead = 0;
+
+	for (unsigned i = 0; i < ROW && first + i < GKL_PROCESSES; i++) {
+		enum gkl_life is;
+
+		lives[i] = gkl_wide_read(&f->slots[first + i].life);
+		is = lives[i].high ? look_at(look, first + i, lives[i])
+				   : GKL_ALIVE;
+		round->dying += is == GKL_DYING;
+		dead |= (uint64_t)(is == GKL_DEAD) << i;
+	}
+	for (; dead; dead &= dead - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(dead);
+
+		bury_dead(f, first + i, lives[i], &holds, round);
+	}
 }
 
 struct gkl_round gkl_bury_round(const struct gkl_ledger *ledger)
@@ -109,19 +252,8 @@ struct gkl_round gkl_bury_round(const struct gkl_ledger *ledger)
 
 	atomic_store(&f->looked_ns, gk_clock_ns(CLOCK_MONOTONIC_COARSE));
 	gkl_look_begin(&look, ledger);
-	for (unsigned i = 0; i < high; i++) {
-		union gkl_wide life = gkl_wide_read(&f->slots[i].life);
-		enum gkl_life is =
-		    life.high ? gkl_look_at(&look, i, life) : GKL_ALIVE;
-
-		round.dying += is == GKL_DYING;
-		round.found += is == GKL_DEAD;
-		if (is == GKL_DEAD && gkl_bury_slot(f, i, life)) {
-			gk_log(GK_LOG_INFO, "process %d is dead, slot %u free",
-			       gkl_life_pid(life), i);
-			round.buried++;
-		}
-	}
+	for (unsigned i = 0; i < high; i += ROW)
+		bury_row(&look, i, &round);
 	gkl_look_end(&look);
 	gkl_uncancelled_end(cancel);
 	return round;
@@ -135,6 +267,7 @@ int gkl_ledger_bury(const struct gkl_ledger *ledger)
 void gkl_bury_former(struct gkl_ledger_file *f, union gkl_wide self)
 {
 	unsigned high = gkl_slots_high(f);
+	struct gkl_holds holds = {.looked = false};
 
 	for (unsigned i = 0; i < high; i++) {
 		union gkl_wide life = gkl_wide_read(&f->slots[i].life);
@@ -142,6 +275,6 @@ void gkl_bury_former(struct gkl_ledger_file *f, union gkl_wide self)
 		if (life.high == self.high &&
 		    gkl_life_ns(life) == gkl_life_ns(self) &&
 		    gkl_life_stack(life) != gkl_life_stack(self))
-			gkl_bury_slot(f, i, life);
+			gkl_bury_slot(f, i, life, &holds);
 	}
 }

@@ -1,11 +1,15 @@
-/* ledger_report.c - what a ledger tells: bytes, processes, devices. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ledger_report.c - reads and writes a ledger's sums, counters and devices. */
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/pair.h"
 #include "limit/ledger.h"
-#include "limit/ledger_file.h"
+#include "limit/ledger_op.h"
 #include "limit/life.h"
 
-/* So long the dead may be counted. */
+#include <string.h>
+
+/* How long dead owners may still be counted. */
 #define LOOK_EVERY_NS (50 * GK_NS_PER_MS)
 
 static void bury_now_and_then(const struct gkl_ledger *ledger)
@@ -13,7 +17,7 @@ static void bury_now_and_then(const struct gkl_ledger *ledger)
 	uint64_t last = atomic_load_explicit(&ledger->file->looked_ns,
 					     memory_order_relaxed);
 
-	/* A time ahead of the clock is of another time namespace. */
+	/* A time ahead of the clock comes from another time namespace. */
 	if (gk_clock_ns(CLOCK_MONOTONIC_COARSE) - last > LOOK_EVERY_NS)
 		gkl_ledger_bury(ledger);
 }
@@ -22,6 +26,7 @@ uint64_t gkl_ledger_used(const struct gkl_ledger *ledger, unsigned int device)
 {
 	const union gkl_wide *total = &ledger->file->taken[device].total;
 
+	GK_ASSERT(device < GKL_DEVICES);
 	if (gkl_low(total))
 		bury_now_and_then(ledger);
 	return gkl_low(total);
@@ -31,36 +36,39 @@ uint64_t gkl_ledger_own(struct gkl_ledger *ledger, unsigned int device)
 {
 	const struct gkl_slot *slot = gkl_own_slot(ledger);
 
+	GK_ASSERT(device < GKL_DEVICES);
 	return slot ? gkl_low(&slot->account[device].held) : 0;
 }
 
-/* Whether the counters of a slot are those of its owner. */
+/* Whether the counters of a slot belong to its owner. */
 static bool is_counted(const struct gkl_slot *s, union gkl_wide life)
 {
 	return atomic_load(&s->counted) == life.high;
 }
 
 uint64_t gkl_ledger_pending(const struct gkl_ledger *ledger,
-			    unsigned int device)
+			    unsigned int device, enum gkl_kind kind)
 {
 	const struct gkl_ledger_file *f = ledger->file;
 	unsigned high = gkl_slots_high(f);
 	uint64_t sum = 0;
 
+	GK_ASSERT(device < GKL_DEVICES);
+	GK_ASSERT(kind == GKL_PENDING || kind == GKL_LOADING);
 	for (unsigned i = 0; i < high; i++) {
 		const struct gkl_slot *s = &f->slots[i];
 		union gkl_wide life = gkl_wide_read(&s->life);
 
-		if (life.high && is_counted(s, life))
-			sum +=
-			    atomic_load(&s->account[device].kinds[GKL_PENDING]);
+		if (life.high && is_counted(s, life) && !gkl_is_ended(s, life))
+			sum += atomic_load(&s->account[device].kinds[kind]);
 	}
 	return sum;
 }
 
 /*
- * By kinds and not from the total: that and what is pending of it are two
- * words, between which all that is left may come and go.
+ * Adds up the bytes of each kind. Subtracting the pending bytes from the total
+ * would be wrong, because both may change between reading one and reading the
+ * other.
  */
 uint64_t gkl_ledger_settled(const struct gkl_ledger *ledger,
 			    unsigned int device)
@@ -69,10 +77,15 @@ uint64_t gkl_ledger_settled(const struct gkl_ledger *ledger,
 	unsigned high = gkl_slots_high(f);
 	uint64_t sum = 0;
 
+	GK_ASSERT(device < GKL_DEVICES);
 	for (unsigned i = 0; i < high; i++) {
 		const struct gkl_slot *s = &f->slots[i];
 		union gkl_wide life = gkl_wide_read(&s->life);
 
+		if (life.high && gkl_is_ended(s, life)) {
+			sum += gkl_low(&s->account[device].held);
+			continue;
+		}
 		if (!life.high || !is_counted(s, life))
 			continue;
 		for (int k = 0; k < GKL_PENDING; k++)
@@ -96,7 +109,15 @@ static void copy_device(const struct gkl_slot *s, unsigned d,
 	p->launches[d] = atomic_load(&a->counts[GKL_LAUNCHES]);
 }
 
-/* False: the slot is free, or has changed hands meanwhile. */
+/* Shows all memory of a dead process as exported: its kinds are out of date. */
+static void tell_exported(struct gkl_process *p, unsigned d)
+{
+	p->ended = true;
+	memset(p->kinds[d], 0, sizeof p->kinds[d]);
+	p->kinds[d][GKL_EXPORTED] = p->held[d];
+}
+
+/* False: the slot is free, or has got another owner meanwhile. */
 static bool read_process(const struct gkl_ledger_file *f, unsigned slot,
 			 struct gkl_process *ret)
 {
@@ -114,6 +135,8 @@ static bool read_process(const struct gkl_ledger_file *f, unsigned slot,
 		ret->held[d] = gkl_low(&s->account[d].held);
 		if (is_counted(s, life))
 			copy_device(s, d, ret);
+		if (gkl_is_ended(s, life))
+			tell_exported(ret, d);
 	}
 	if (is_counted(s, life))
 		ret->host_pid = atomic_load(&s->host_pid);
@@ -175,6 +198,8 @@ void gkl_ledger_count(struct gkl_ledger *ledger, unsigned int device,
 {
 	int slot = gkl_ledger_slot(ledger);
 
+	GK_ASSERT(device < GKL_DEVICES);
+	GK_ASSERT((unsigned)which < GKL_COUNTS);
 	if (slot >= 0)
 		add_relaxed(
 		    &ledger->file->slots[slot].account[device].counts[which],
@@ -185,6 +210,7 @@ void gkl_ledger_refused(struct gkl_ledger *ledger, unsigned int device)
 {
 	int slot = gkl_ledger_slot(ledger);
 
+	GK_ASSERT(device < GKL_DEVICES);
 	add_relaxed(slot < 0
 			? &ledger->file->taken[device].refused
 			: &ledger->file->slots[slot].account[device].refused,
@@ -197,6 +223,7 @@ bool gkl_ledger_device(const struct gkl_ledger *ledger, unsigned int device,
 	const struct gkl_device_pair *pair = &ledger->file->devices[device];
 	struct gkl_device now;
 
+	GK_ASSERT(device < GKL_DEVICES);
 	gk_pair_read(&pair->seq, pair->copies, &now, sizeof now);
 	now.uuid[sizeof now.uuid - 1] = '\0';
 	if (!now.uuid[0])
@@ -205,16 +232,18 @@ bool gkl_ledger_device(const struct gkl_ledger *ledger, unsigned int device,
 	return true;
 }
 
-/* All who write it write the same words, but for the size of a context. */
+/* All processes write the same values, except the size of a context. */
 void gkl_ledger_set_device(struct gkl_ledger *ledger, unsigned int device,
 			   const struct gkl_device *set)
 {
 	struct gkl_device_pair *pair = &ledger->file->devices[device];
 
+	GK_ASSERT(device < GKL_DEVICES);
 	gk_pair_write(&pair->seq, pair->copies, set, sizeof *set);
 }
 
 void *gkl_ledger_share(struct gkl_ledger *ledger, unsigned int device)
 {
+	GK_ASSERT(device < GKL_DEVICES);
 	return ledger->file->share[device];
 }

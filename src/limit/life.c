@@ -1,5 +1,10 @@
-/* life.c - tells who owns a slot, and whether it lives; see life.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * life.c - finds out who owns a slot, and whether that process lives; see
+ * life.h.
+ */
 #include "limit/life.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/pidstat.h"
@@ -14,10 +19,12 @@
 
 #define FLAGS (O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
 
-/* A process without memory still has its devices open, for a moment. */
+/*
+ * How long an exiting process may keep devices open after its memory is gone.
+ */
 #define DYING_NS (50 * GK_NS_PER_MS)
 
-/* Stacks begin at multiples of 16, at random in what is above. */
+/* Stacks begin at multiples of 16; the bits above are random. */
 static uint32_t fold_stack(uint64_t stack)
 {
 	return (uint32_t)(stack >> 4) & 0xffffff;
@@ -30,7 +37,7 @@ int gkl_life_self(union gkl_wide *ret_life)
 
 	if (gk_pidstat_self(&st) || stat("/proc/self/ns/pid", &ns))
 		return GK_ERR_NOT_SUPPORTED;
-	/* A /proc of another namespace has others under our numbers. */
+	/* In another namespace's /proc our pid belongs to another process. */
 	if (st.pid != getpid() || !st.start)
 		return GK_ERR_NOT_SUPPORTED;
 	ret_life->high = st.start << 23 | (uint64_t)(uint32_t)st.pid << 1 | 1;
@@ -39,7 +46,7 @@ int gkl_life_self(union gkl_wide *ret_life)
 	return 0;
 }
 
-/* The file itself, not one that has its name now. */
+/* Opens the ledger's own file, not another that has its name now. */
 static int open_file(const struct gkl_ledger *ledger)
 {
 	int fd = open(ledger->path, FLAGS);
@@ -67,8 +74,8 @@ static bool is_locked(const struct gkl_ledger *ledger, unsigned int slot)
 }
 
 /*
- * Some file systems (overlayfs, on which containers lie) map another file than
- * the one that was opened: there the lock goes with the descriptor.
+ * Some file systems (overlayfs, which containers use) map another file than the
+ * one opened; there the lock would be released with the descriptor.
  */
 void *gkl_life_lock(const struct gkl_ledger *ledger, unsigned int slot)
 {
@@ -77,11 +84,12 @@ void *gkl_life_lock(const struct gkl_ledger *ledger, unsigned int slot)
 	int fd = open_file(ledger);
 	void *kept = MAP_FAILED;
 
+	GK_ASSERT(slot < GKL_PROCESSES);
 	if (fd < 0)
 		return NULL;
 	if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
 		kept = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
-	/* A child would keep it for its parent. */
+	/* A child must not keep its parent's lock. */
 	if (kept != MAP_FAILED && madvise(kept, size, MADV_DONTFORK)) {
 		munmap(kept, size);
 		kept = MAP_FAILED;
@@ -128,7 +136,7 @@ static enum lock lock_of(const struct gkl_look *look, unsigned int slot,
 	return lock.l_type == F_UNLCK ? FREE : HELD;
 }
 
-/* Of another namespace nothing is seen but the lock. */
+/* Judges a process of another namespace, of which only the lock can be seen. */
 static enum gkl_life judge_unseen(const struct gkl_look *look,
 				  unsigned int slot, enum lock lock)
 {
@@ -137,7 +145,7 @@ static enum gkl_life judge_unseen(const struct gkl_look *look,
 
 	if (lock != FREE)
 		return GKL_ALIVE;
-	/* A time ahead of the clock is of another time namespace. */
+	/* A time ahead of the clock comes from another time namespace. */
 	if (!seen || seen > now) {
 		atomic_compare_exchange_strong(since, &seen, now);
 		return GKL_DYING;
@@ -150,12 +158,13 @@ static enum gkl_life judge_by_proc(union gkl_wide life, enum lock lock)
 	uint32_t stack = gkl_life_stack(life), now;
 	struct gk_pidstat st;
 
-	/* hidepid shows nothing of other users: then kill() says it. */
+	/* hidepid hides other users' processes, but kill() has found this one.
+	 */
 	if (gk_pidstat_of(gkl_life_pid(life), &st))
 		return lock == FREE ? GKL_DYING : GKL_ALIVE;
 	if (st.start != gkl_life_start(life))
 		return GKL_DEAD;
-	/* A dead first thread with living others is still a process. */
+	/* A process whose first thread is dead lives while other threads do. */
 	if ((st.state == 'Z' || st.state == 'X') && st.threads <= 1)
 		return GKL_DEAD;
 	now = fold_stack(st.stack);
@@ -163,15 +172,18 @@ static enum gkl_life judge_by_proc(union gkl_wide life, enum lock lock)
 		return GKL_DEAD;
 	if (lock != FREE)
 		return GKL_ALIVE;
-	/* With memory of its own, it is another program at the same place. */
+	/* The lock is free. If the process has memory, it has called exec, and
+	 * the new program's stack begins at the same address. */
 	return st.rss_pages ? GKL_DEAD : GKL_DYING;
 }
 
 enum gkl_life gkl_look_at(const struct gkl_look *look, unsigned int slot,
 			  union gkl_wide life)
 {
-	enum lock lock = lock_of(look, slot, life);
+	enum lock lock;
 
+	GK_ASSERT(slot < GKL_PROCESSES);
+	lock = lock_of(look, slot, life);
 	if (gkl_life_ns(life) != gkl_life_ns(look->self))
 		return judge_unseen(look, slot, lock);
 	if (kill(gkl_life_pid(life), 0) < 0 && errno == ESRCH)

@@ -1,15 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * life.h - who owns a slot, and whether that process still lives.
+ * life.h - the owner of a slot, and whether that process is still alive.
  *
- * An owner is one wide word: high is its start time and its pid, low its pid
- * namespace, where its stack begins (another place after exec), and the turn of
- * the slot. So a slot is taken, and freed, by one swap, and no owner is like
- * the one before, be it the same process.
+ * An owner is one wide word. Its high half is the start time and the pid; its
+ * low half is the pid namespace, the address at which the stack begins (exec
+ * moves it) and the turn of the slot, a count of the slot's owners. So a single
+ * swap takes or frees a slot, and no two owners are equal, even if they are the
+ * same process.
  *
- * Besides, an owner has a lock on the byte of the file that has its slot's
- * number, kept by a mapping and not by a descriptor, which programs close. The
- * kernel takes it away when the mapping goes: by death and by exec, also where
- * /proc does not show the process.
+ * In addition an owner holds a lock on the byte of the file whose offset is its
+ * slot number. A mapping keeps the lock, not a descriptor, because programs
+ * close descriptors. The kernel drops it with the mapping, at death and at
+ * exec, even where /proc does not show the process.
  */
 #ifndef GKL_LIFE_H
 #define GKL_LIFE_H
@@ -21,7 +23,7 @@
 
 struct gkl_ledger;
 
-/* The calling process; 0 or a gk_err where /proc does not tell. */
+/* The calling process. Returns 0, or a gk_err if /proc does not identify it. */
 int gkl_life_self(union gkl_wide *ret_life);
 
 static inline int32_t gkl_life_pid(union gkl_wide life)
@@ -39,7 +41,10 @@ static inline uint32_t gkl_life_stack(union gkl_wide life)
 	return (uint32_t)life.low >> 8;
 }
 
-/* The same owner in its turn at a slot. */
+/*
+ * Returns the owner `life` with its turn replaced by the given count of its
+ * slot's owners.
+ */
 static inline union gkl_wide gkl_life_in_turn(union gkl_wide life,
 					      uint32_t turn)
 {
@@ -48,9 +53,9 @@ static inline union gkl_wide gkl_life_in_turn(union gkl_wide life,
 }
 
 /*
- * The pid namespace by its inode. That of the host's first one is fixed in the
- * kernel: there, own pids are the host's. In a container the kernel tells
- * nobody which pid the host has for him.
+ * The inode of the host's first pid namespace, which is fixed in the kernel.
+ * There, a process's own pid is its pid on the host. In a container a process
+ * cannot learn its pid on the host.
  */
 #define GKL_FIRST_NAMESPACE 0xEFFFFFFCu
 
@@ -59,22 +64,22 @@ static inline uint64_t gkl_life_ns(union gkl_wide life)
 	return life.low >> 32;
 }
 
-/* 0: not known. */
+/* The owner's pid on the host; 0: not known. */
 static inline int32_t gkl_life_host_pid(union gkl_wide life)
 {
 	return gkl_life_ns(life) == GKL_FIRST_NAMESPACE ? gkl_life_pid(life)
 							: 0;
 }
 
-/* Takes the lock of a slot; what keeps it, or NULL. */
+/* Locks a slot. Returns the mapping that keeps the lock, or NULL. */
 void *gkl_life_lock(const struct gkl_ledger *ledger, unsigned int slot);
 void gkl_life_unlock(void *kept);
 
-/* A look at the owners of slots. */
+/* The state of one scan of slot owners. */
 struct gkl_look {
 	const struct gkl_ledger *ledger;
 	union gkl_wide self;
-	int fd; /* of the file, for its locks; negative: none */
+	int fd; /* the file, to test its locks; negative: not open */
 };
 
 void gkl_look_begin(struct gkl_look *look, const struct gkl_ledger *ledger);

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * limits.h - sizes and kinds that the policy, the ledger and the preloaded
- * library share. Devices are numbered as NVML numbers those that the processes
- * of the group see (a container's), which is what HAMi's `_<i>` mean; see
- * gkl_devices.
+ * library share. Device numbers are NVML's, among the GPUs that the group's
+ * processes (a container) see; the <i> of HAMi's variables is the same number.
+ * See preload/devices.c.
  */
 #ifndef GKL_LIMITS_H
 #define GKL_LIMITS_H
@@ -13,9 +14,9 @@ enum {
 	GKL_UUID = 96,        /* bytes of a UUID as text, with its NUL */
 };
 
-/* Kinds of device memory that are told apart in reports. */
+/* Kinds of device memory in reports. */
 enum gkl_kind {
-	GKL_CONTEXT, /* what a context takes by itself */
+	GKL_CONTEXT, /* the context itself */
 	GKL_MODULE,  /* code and its variables */
 	GKL_DATA,    /* cuMemAlloc and its like */
 	GKL_ARRAY,   /* arrays and mipmapped arrays */
@@ -24,7 +25,10 @@ enum gkl_kind {
 	GKL_POOL,    /* pools of cuMemAllocAsync */
 	GKL_GRAPH,   /* memory nodes of graphs */
 	GKL_EXTERNAL,
-	GKL_PENDING, /* the last: reserved for a call that is under way */
+	GKL_EXPORTED, /* memory of an ended process that others hold */
+	/* The kinds below are reserved for calls in progress. */
+	GKL_PENDING,
+	GKL_LOADING, /* upper bounds for code and contexts */
 	GKL_KINDS
 };
 

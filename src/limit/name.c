@@ -1,6 +1,5 @@
-/*
- * name.c - what may be the name of a group.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* name.c - checks names of groups. */
 #include "limit/name.h"
 
 #include <string.h>

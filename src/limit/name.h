@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* name.h - names of groups. */
 #ifndef GKL_NAME_H
 #define GKL_NAME_H
@@ -6,7 +7,7 @@
 
 enum { GKL_NAME = 64 }; /* bytes, with the NUL */
 
-/* One to 63 of letters, digits, '.', '_', '-', and no '.' at the front. */
+/* 1 to 63 letters, digits, '.', '_' and '-'; the first is not '.'. */
 bool gkl_name_is_good(const char *name);
 
 #endif

@@ -1,33 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pace.h - how far the kernels of a group have got on one GPU, for those on
- * others that may wait for them: plain words of a share (share.h), any process,
- * no locks. A word that is lost to a race is put right by the next launch.
+ * pace.h - how far a group's kernels have got on one GPU, for kernels on other
+ * GPUs that may wait for them. The data are words of a share (share.h) that any
+ * process uses without locks. If a race loses a word, the next launch corrects
+ * it.
  */
 #ifndef GKL_PACE_H
 #define GKL_PACE_H
 
 #include "limit/share.h"
 
-/* A launch is let in, its work takes least_ns if it waits for nobody. */
+/*
+ * Records that a launch proceeds; its work takes least_ns if it waits for
+ * nobody.
+ */
 void gkl_pace_begin(struct gkl_share *share, uint64_t now_ns,
 		    uint64_t least_ns);
 
-/* What was let in at begun_ns is known to be over. */
+/* Records that the launch which proceeded at begun_ns has ended. */
 void gkl_pace_end(struct gkl_share *share, uint64_t begun_ns);
 
 /*
- * Whether something is not over that should have been before: it may wait for
- * another device. Not if it is so long ago that its process may have died.
+ * Whether a launch should have ended by now but has not, so that it may be
+ * waiting for another device. False once it is so late that its process may
+ * have died.
  */
 bool gkl_pace_is_overdue(const struct gkl_share *share, uint64_t now_ns,
 			 uint64_t slack_ns);
 
 /*
- * Launches are counted in bouts, from one moment at which the devices that go
- * together are let in to the next; they are let in one after the other, within
- * a millisecond. open: a bout begins now, if none has since; step: a launch of
- * the latest bout of them all; behind: how many fewer this
- * device has let in in it than another one on which some are not over.
+ * Launches are counted in bouts. Devices that belong together proceed within a
+ * millisecond of each other; a bout lasts from one such moment to the next.
+ * gkl_pace_open() begins a bout now, unless a bout has begun since since_ns.
+ * gkl_pace_step() counts a launch on device `mine` in the latest bout of all
+ * shares. gkl_pace_behind() finds, among the devices with unfinished launches,
+ * the one with the most launches in the latest bout, and returns how many
+ * launches `mine` is behind that device.
  */
 void gkl_pace_open(struct gkl_share *const share[], unsigned int count,
 		   unsigned int mine, uint64_t since_ns, uint64_t now_ns);

@@ -1,11 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * policy.c - owns the page of a policy: a pair (base/pair.h), whose sequence
- * word is the version, so that one store makes a change whole.
+ * word is the version, so that a change takes effect by a single store.
  */
 #include "limit/policy.h"
 #include "base/err.h"
 #include "base/futex.h"
 #include "base/pair.h"
+#include "base/truncated.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -13,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The largest page that there is. */
+/* The largest page size of any machine. */
 enum { PAGE = 65536, VERSION = 1 };
 
 #define MAGIC 0x79636c70746b7067ULL /* "gpktplcy" */
@@ -28,17 +30,18 @@ _Static_assert(sizeof(struct gkl_policy_page) <= PAGE, "one page");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 	       "the low half of the sequence word is its first half");
 
-/* Who writes keeps the descriptor, in private memory behind the page; or -1. */
-struct writer {
-	int fd;
+/* Private memory behind the mapped page, of this process alone. */
+struct mapping {
+	int fd;              /* a writer's descriptor, or -1 */
+	atomic_bool damaged; /* the file was truncated */
 };
 
-static struct writer *writer_of(struct gkl_policy_page *page)
+static struct mapping *mapping_of(const struct gkl_policy_page *page)
 {
-	return (struct writer *)((char *)page + PAGE);
+	return (struct mapping *)((uintptr_t)page + PAGE);
 }
 
-static void fill(void *at, const void *first)
+static void fill_page(void *at, const void *first)
 {
 	struct gkl_policy_page *page = at;
 
@@ -47,7 +50,7 @@ static void fill(void *at, const void *first)
 	gk_pair_write(&page->seq, page->copies, first, sizeof *page->copies);
 }
 
-static int check(const void *at)
+static int check_page(const void *at)
 {
 	const struct gkl_policy_page *page = at;
 
@@ -56,7 +59,17 @@ static int check(const void *at)
 	return page->version == VERSION ? 0 : GK_ERR_VERSION;
 }
 
-/* Maps the page, and behind it what its writer needs. Takes the descriptor. */
+/*
+ * Begins to watch the file before reading it, because it may be truncated at
+ * any moment.
+ */
+static int check_watched(struct gkl_policy_page *page)
+{
+	gk_truncated_watch(page, PAGE, &mapping_of(page)->damaged);
+	return check_page(page);
+}
+
+/* Maps the page and the private memory behind it. Takes ownership of fd. */
 static int map_page(int fd, bool writable, struct gkl_policy_page **ret_page)
 {
 	int access = PROT_READ | (writable ? PROT_WRITE : 0), r;
@@ -70,15 +83,16 @@ static int map_page(int fd, bool writable, struct gkl_policy_page **ret_page)
 	if (mmap(at, PAGE, access, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)
 		r = gk_err_from_errno(errno);
 	else
-		r = check((struct gkl_policy_page *)at);
+		r = check_watched((struct gkl_policy_page *)at);
 	if (r || !writable)
 		close(fd);
 	if (r) {
+		gk_truncated_forget(at);
 		munmap(at, 2L * PAGE);
 		return r;
 	}
 	*ret_page = (struct gkl_policy_page *)at;
-	writer_of(*ret_page)->fd = writable ? fd : -1;
+	mapping_of(*ret_page)->fd = writable ? fd : -1;
 	return 0;
 }
 
@@ -89,7 +103,7 @@ static struct gkl_file_kind kind_of(enum gkl_trust trust,
 	    .trust = trust,
 	    .mode = trust == GKL_COMMON ? 0644 : 0600,
 	    .size = PAGE,
-	    .fill = fill,
+	    .fill = fill_page,
 	    .arg = first,
 	};
 }
@@ -117,16 +131,24 @@ void gkl_policy_close(struct gkl_policy_page *page)
 {
 	if (!page)
 		return;
-	if (writer_of(page)->fd >= 0)
-		close(writer_of(page)->fd);
+	if (mapping_of(page)->fd >= 0)
+		close(mapping_of(page)->fd);
+	gk_truncated_forget(page);
 	munmap(page, 2L * PAGE);
+}
+
+bool gkl_policy_is_damaged(const struct gkl_policy_page *page)
+{
+	return __atomic_load_n(&page->magic, __ATOMIC_RELAXED) != MAGIC ||
+	       atomic_load_explicit(&mapping_of(page)->damaged,
+				    memory_order_relaxed);
 }
 
 void gkl_policy_read(const struct gkl_policy_page *page,
 		     struct gkl_policy *ret_policy)
 {
 	gk_pair_read(&page->seq, page->copies, ret_policy, sizeof *ret_policy);
-	/* Tenants of HAMi's directory may have written it. */
+	/* Tenants may write to HAMi's directory, so figures are bounded. */
 	for (int i = 0; i < GKL_DEVICES; i++)
 		if (ret_policy->compute[i] > 100)
 			ret_policy->compute[i] = 100;
@@ -136,7 +158,7 @@ void gkl_policy_read(const struct gkl_policy_page *page,
 
 static uint32_t *version_word(const struct gkl_policy_page *page)
 {
-	/* Only the kernel looks at it, and only to sleep. */
+	/* Only the kernel reads the word here, to decide whether to sleep. */
 	return (uint32_t *)(uintptr_t)&page->seq;
 }
 
@@ -148,11 +170,11 @@ uint32_t gkl_policy_version(const struct gkl_policy_page *page)
 int gkl_policy_write(struct gkl_policy_page *page,
 		     const struct gkl_policy *policy)
 {
-	int fd = writer_of(page)->fd;
+	int fd = mapping_of(page)->fd;
 
 	if (fd < 0)
 		return GK_ERR_PERMISSION;
-	/* The kernel takes the lock from one who dies. */
+	/* flock(), because the kernel releases it when its holder dies. */
 	if (flock(fd, LOCK_EX) < 0)
 		return gk_err_from_errno(errno);
 	gk_pair_write(&page->seq, page->copies, policy, sizeof *policy);

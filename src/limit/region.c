@@ -1,9 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * region.c - makes, takes over and writes HAMi's region.
  */
 #include "limit/region.h"
+#include "base/assert.h"
 #include "base/err.h"
 #include "base/pair.h"
+#include "base/truncated.h"
+#include "limit/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,35 +17,33 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/*
+ * Set when the region was truncated, but never read: the region is only a
+ * mirror.
+ */
+static atomic_bool damaged;
+
 enum { MAJOR = 1, MINOR = 2, RUNNING = 1, SUSPENDED = 2 };
 
+/* HAMi-core may have been killed between creating and extending the file. */
 static int make_big_enough(int fd, const struct stat *st)
 {
 	if (st->st_size >= GKL_REGION_BYTES)
 		return 0;
 	if (st->st_size)
 		return GK_ERR_VERSION;
-	/* Whoever maps the file may write all of it on a full disk, too. */
+	/* Allocates all of it: writing to the mapping must not fail on a full
+	 * disk. */
 	if (posix_fallocate(fd, 0, GKL_REGION_BYTES) &&
 	    ftruncate(fd, GKL_REGION_BYTES))
 		return gk_err_from_errno(errno);
 	return 0;
 }
 
-/* The monitor may be another user's: HAMi makes it 0666, so do we. */
-static int open_file(const char *path)
-{
-	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-
-	if (fd >= 0 || errno != ENOENT)
-		return fd;
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-	if (fd >= 0)
-		(void)fchmod(fd, 0666); /* the umask is the program's own */
-	return fd;
-}
-
-/* As glibc has one of value 1 that processes share: HAMi-core waits for it. */
+/*
+ * Writes a process-shared semaphore of value 1, as glibc lays it out: HAMi-core
+ * takes it.
+ */
 static void write_semaphore(uint64_t sem[4])
 {
 	enum { SHARED = 128 };
@@ -50,8 +52,8 @@ static void write_semaphore(uint64_t sem[4])
 	sem[1] = SHARED;
 }
 
-/* Who comes at the same time writes the same. */
-static void fill(struct gkl_region *r)
+/* Processes that do this at the same time write the same data. */
+static void fill_region(struct gkl_region *r)
 {
 	r->major = MAJOR;
 	r->minor = MINOR;
@@ -62,12 +64,18 @@ static void fill(struct gkl_region *r)
 	atomic_store(&r->magic, GKL_REGION_MAGIC);
 }
 
+static void fill_new(void *at, const void *arg)
+{
+	(void)arg;
+	fill_region(at);
+}
+
 static int check_or_fill(struct gkl_region *r)
 {
 	int32_t magic = atomic_load(&r->magic);
 
 	if (magic == 0) {
-		fill(r);
+		fill_region(r);
 		return 0;
 	}
 	if (magic != GKL_REGION_MAGIC || r->major != MAJOR)
@@ -83,8 +91,6 @@ static int map_file(int fd, struct gkl_region **ret_region)
 
 	if (fstat(fd, &st))
 		return gk_err_from_errno(errno);
-	if (!S_ISREG(st.st_mode))
-		return GK_ERR_PERMISSION;
 	err = make_big_enough(fd, &st);
 	if (err)
 		return err;
@@ -92,30 +98,50 @@ static int map_file(int fd, struct gkl_region **ret_region)
 		  fd, 0);
 	if (at == MAP_FAILED)
 		return gk_err_from_errno(errno);
+	gk_truncated_watch(at, GKL_REGION_BYTES, &damaged);
 	err = check_or_fill(at);
 	if (err)
-		munmap(at, GKL_REGION_BYTES);
+		gkl_region_close(at);
 	else
 		*ret_region = at;
 	return err;
 }
 
-int gkl_region_open(const char *path, struct gkl_region **ret_region)
+/* 0666: the monitor may run as another user, and must at least read. */
+static int open_file(const char *path, bool make, struct gkl_region **ret)
 {
-	int fd = open_file(path), err;
+	const struct gkl_file_kind kind = {.trust = GKL_COMMON,
+					   .mode = 0666,
+					   .size = GKL_REGION_BYTES,
+					   .fill = fill_new};
+	const struct gkl_file_kind empty = {.trust = GKL_COMMON};
+	int fd = gkl_file_open(path, &empty, true), err;
 
+	if (fd == GK_ERR_NOT_FOUND && make)
+		fd = gkl_file_open_or_make(path, &kind, true);
 	if (fd < 0)
-		return errno == ELOOP ? GK_ERR_PERMISSION
-				      : gk_err_from_errno(errno);
-	err = map_file(fd, ret_region);
+		return fd == GK_ERR_CORRUPT ? GK_ERR_PERMISSION : fd;
+	err = map_file(fd, ret);
 	close(fd);
 	return err;
 }
 
+int gkl_region_open(const char *path, struct gkl_region **ret_region)
+{
+	return open_file(path, true, ret_region);
+}
+
+int gkl_region_open_there(const char *path, struct gkl_region **ret_region)
+{
+	return open_file(path, false, ret_region);
+}
+
 void gkl_region_close(struct gkl_region *region)
 {
-	if (region)
-		munmap(region, GKL_REGION_BYTES);
+	if (!region)
+		return;
+	gk_truncated_forget(region);
+	munmap(region, GKL_REGION_BYTES);
 }
 
 void gkl_region_set_policy(struct gkl_region *region,
@@ -125,7 +151,7 @@ void gkl_region_set_policy(struct gkl_region *region,
 		uint64_t share = policy->compute[i];
 
 		atomic_store(&region->limit[i], policy->memory[i]);
-		/* HAMi has 100 where nothing is limited. */
+		/* HAMi's value for no limit is 100. */
 		atomic_store(&region->sm_limit[i], share ? share : 100);
 	}
 	atomic_store(&region->priority, (int32_t)policy->priority);
@@ -161,31 +187,41 @@ void gkl_region_set_used(struct gkl_region *region, unsigned int slot,
 			 const uint64_t bytes[GKL_REGION_CLASSES])
 {
 	struct gkl_region_used *used = &region->procs[slot].used[device];
+	uint64_t total = bytes[GKL_REGION_CONTEXT] + bytes[GKL_REGION_MODULE] +
+			 bytes[GKL_REGION_DATA];
 
+	GK_ASSERT(slot < GKL_PROCESSES);
+	GK_ASSERT(device < GKL_DEVICES);
 	atomic_store_explicit(&used->context, bytes[GKL_REGION_CONTEXT],
 			      memory_order_relaxed);
 	atomic_store_explicit(&used->module, bytes[GKL_REGION_MODULE],
 			      memory_order_relaxed);
 	atomic_store_explicit(&used->data, bytes[GKL_REGION_DATA],
 			      memory_order_relaxed);
-	atomic_store_explicit(&used->total,
-			      bytes[GKL_REGION_CONTEXT] +
-				  bytes[GKL_REGION_MODULE] +
-				  bytes[GKL_REGION_DATA],
+	atomic_store_explicit(&used->total, total, memory_order_relaxed);
+	atomic_store_explicit(&region->procs[slot].monitor_used[device], total,
 			      memory_order_relaxed);
 }
 
 void gkl_region_set_busy(struct gkl_region *region, unsigned int slot,
 			 unsigned int device, uint64_t percent)
 {
+	GK_ASSERT(slot < GKL_PROCESSES);
+	GK_ASSERT(device < GKL_DEVICES);
 	atomic_store(&region->procs[slot].busy[device].sm, percent);
 }
 
 void gkl_region_set_suspended(struct gkl_region *region, unsigned int slot,
 			      bool suspended)
 {
+	GK_ASSERT(slot < GKL_PROCESSES);
 	atomic_store(&region->procs[slot].status,
 		     suspended ? SUSPENDED : RUNNING);
+}
+
+void gkl_region_set_kernel_time(struct gkl_region *region, int64_t seconds)
+{
+	atomic_store(&region->last_kernel_time, seconds);
 }
 
 static void empty_slot(struct gkl_region_slot *slot)
@@ -199,14 +235,16 @@ static void empty_slot(struct gkl_region_slot *slot)
 		atomic_store(&used->module, none[0]);
 		atomic_store(&used->data, none[0]);
 		atomic_store(&used->total, none[0]);
+		atomic_store(&slot->monitor_used[i], none[0]);
 		atomic_store(&slot->busy[i].sm, none[0]);
 	}
 	atomic_store(&slot->status, 0);
 }
 
 /*
- * Who joins writes its owner first and proc_num then; who leaves lowers
- * proc_num first and looks for an owner then. One of the two sees the other.
+ * A process that joins writes its owner, then proc_num. A process that leaves
+ * lowers proc_num, then looks for owners. So one of the two sees the other's
+ * change.
  */
 static void raise_count(struct gkl_region *region, int32_t least)
 {
@@ -242,6 +280,7 @@ void gkl_region_join(struct gkl_region *region, unsigned int slot, int32_t pid,
 {
 	struct gkl_region_slot *own = &region->procs[slot];
 
+	GK_ASSERT(slot < GKL_PROCESSES);
 	empty_slot(own);
 	atomic_store(&own->status, RUNNING);
 	atomic_store(&own->owner, make_owner(pid, host_pid));
@@ -253,6 +292,7 @@ void gkl_region_leave(struct gkl_region *region, unsigned int slot, int32_t pid)
 	struct gkl_region_slot *old = &region->procs[slot];
 	uint64_t owner = atomic_load(&old->owner);
 
+	GK_ASSERT(slot < GKL_PROCESSES);
 	if ((int32_t)owner != pid ||
 	    !atomic_compare_exchange_strong(&old->owner, &owner, 0))
 		return;
@@ -270,5 +310,6 @@ unsigned int gkl_region_slots(const struct gkl_region *region)
 
 int32_t gkl_region_pid(const struct gkl_region *region, unsigned int slot)
 {
+	GK_ASSERT(slot < GKL_PROCESSES);
 	return (int32_t)atomic_load(&region->procs[slot].owner);
 }

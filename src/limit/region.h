@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * region.h - HAMi's shared region, version 1: the file that its monitor on the
  * host maps to read what a container uses, and to steer it.
  *
- * The ledger is the truth, the region its mirror. Nothing that stands in the
- * region is ever used to tell how much memory may be taken: tenants may write
- * to the file. Slots are numbered as those of the ledger are, so who holds a
- * slot of the ledger owns that of the region, and slots never move.
+ * The region mirrors the ledger. Nothing in it ever decides how much memory may
+ * be taken, because tenants may write to the file. Its slots have the ledger's
+ * numbers, so the owner of a slot of the ledger owns the same slot of the
+ * region, and slots never move.
  */
 #ifndef GKL_REGION_H
 #define GKL_REGION_H
@@ -23,7 +24,7 @@ enum {
 	GKL_REGION_JUST_LAUNCHED = 2, /* recent_kernel */
 };
 
-/* Bytes of a device that a process has, as HAMi tells them apart. */
+/* A process's bytes of a device, in HAMi's classes. */
 struct gkl_region_used {
 	_Atomic uint64_t context, module, data;
 	uint64_t offset;
@@ -31,7 +32,7 @@ struct gkl_region_used {
 	uint64_t unused[3];
 };
 
-/* What a process has of a device's time, in percent. */
+/* A process's share of a device's time, in percent. */
 struct gkl_region_busy {
 	uint64_t decoder, encoder;
 	_Atomic uint64_t sm;
@@ -39,31 +40,33 @@ struct gkl_region_busy {
 };
 
 struct gkl_region_slot {
-	_Atomic uint64_t owner; /* pid, and above it the host's pid */
+	_Atomic uint64_t owner; /* pid; upper half: the pid on the host */
 	struct gkl_region_used used[GKL_DEVICES];
-	uint64_t monitor_used[GKL_DEVICES]; /* the monitor's own */
+	/* HAMi's second count of the same bytes: see LIMIT-HAMI.md. */
+	_Atomic uint64_t monitor_used[GKL_DEVICES];
 	struct gkl_region_busy busy[GKL_DEVICES];
-	_Atomic int32_t status; /* 1: runs; 2: is suspended */
+	_Atomic int32_t status; /* 1: running; 2: suspended */
 	int32_t unused;
-	uint64_t seqlock; /* HAMi-core's; even: nobody writes */
+	uint64_t seqlock; /* HAMi-core's sequence lock; even: no writer */
 	uint64_t unused_end[2];
 };
 
 /* The file, byte for byte. */
 struct gkl_region {
-	_Atomic int32_t magic; /* written when all else is there */
+	_Atomic int32_t magic; /* written last */
 	int32_t major, minor;
 	int32_t sm_init_flag;
-	uint64_t owner_pid; /* HAMi-core's lock: who holds it */
+	uint64_t owner_pid; /* who holds HAMi-core's lock */
 	uint64_t sem[4];    /* the lock, a sem_t */
 	_Atomic uint64_t device_num;
 	char uuids[GKL_DEVICES][GKL_UUID];
 	_Atomic uint64_t limit[GKL_DEVICES];
 	_Atomic uint64_t sm_limit[GKL_DEVICES];
 	struct gkl_region_slot procs[GKL_PROCESSES];
-	_Atomic int32_t proc_num;           /* slots from here on are empty */
+	_Atomic int32_t proc_num;           /* highest slot in use + 1 */
 	_Atomic int32_t utilization_switch; /* 0: time is not limited */
-	_Atomic int32_t recent_kernel; /* 2: just now; < 0: launch nothing */
+	/* 2: a launch just now; < 0: launch nothing. */
+	_Atomic int32_t recent_kernel;
 	_Atomic int32_t priority;
 	_Atomic int64_t last_kernel_time; /* seconds since the epoch */
 	uint64_t sem_postinit[4];
@@ -95,36 +98,41 @@ GKL_REGION_AT(sem_postinit, 2008920);
 _Static_assert(sizeof(struct gkl_region) == GKL_REGION_BYTES, "HAMi's size");
 
 /*
- * Maps the file; makes it where there is none, or an empty one. That of
- * HAMi-core is taken over. GK_ERR_VERSION: it is of another version, or no
- * region; GK_ERR_PERMISSION: a link, or no file.
+ * Maps the file, which may be empty or HAMi-core's. open makes the file if
+ * there is none; open_there returns GK_ERR_NOT_FOUND. GK_ERR_VERSION: another
+ * version, or not a region; GK_ERR_PERMISSION: not trusted (file.h), a link, or
+ * not a regular file.
+ *
+ * If a region is truncated, a private page of zeros replaces it: limits do not
+ * depend on it.
  */
 int gkl_region_open(const char *path, struct gkl_region **ret_region);
+int gkl_region_open_there(const char *path, struct gkl_region **ret_region);
 void gkl_region_close(struct gkl_region *region);
 
-/* Limits and the priority, as the policy has them now. */
+/* Writes the policy's limits and priority to the region. */
 void gkl_region_set_policy(struct gkl_region *region,
 			   const struct gkl_policy *policy);
 
-/* The UUID of a device; device_num becomes at least device + 1. */
+/* Sets the UUID of a device; device_num becomes at least device + 1. */
 void gkl_region_set_device(struct gkl_region *region, unsigned int device,
 			   const char *uuid);
 
-/* The owner of a slot begins with nothing; leaves when it is gone. */
+/* Makes a process the owner of a slot, with nothing in use. */
 void gkl_region_join(struct gkl_region *region, unsigned int slot, int32_t pid,
 		     int32_t host_pid);
 
-/* Empties the slot if it is that of the pid. */
+/* Empties the slot if its owner is pid. */
 void gkl_region_leave(struct gkl_region *region, unsigned int slot,
 		      int32_t pid);
 
-/* Slots from here on are empty. */
+/* The number of slots to scan; later slots are empty. */
 unsigned int gkl_region_slots(const struct gkl_region *region);
 
-/* Who is told as the owner of a slot; 0: nobody. */
+/* The pid of a slot's owner; 0: none. */
 int32_t gkl_region_pid(const struct gkl_region *region, unsigned int slot);
 
-/* What the owner of a slot has of a device, of HAMi's three classes. */
+/* HAMi's three classes of memory. set_used: the owner's bytes of a device. */
 enum gkl_region_class {
 	GKL_REGION_CONTEXT,
 	GKL_REGION_MODULE,
@@ -136,11 +144,16 @@ void gkl_region_set_used(struct gkl_region *region, unsigned int slot,
 			 unsigned int device,
 			 const uint64_t bytes[GKL_REGION_CLASSES]);
 
-/* What its owner has of a device's time, in percent; and whether it waits as
- * the group is suspended. */
+/*
+ * Sets the owner's share of a device's time, in percent; and whether it waits
+ * because the group is suspended.
+ */
 void gkl_region_set_busy(struct gkl_region *region, unsigned int slot,
 			 unsigned int device, uint64_t percent);
 void gkl_region_set_suspended(struct gkl_region *region, unsigned int slot,
 			      bool suspended);
+
+/* Sets when the group last used a device, in seconds since the epoch. */
+void gkl_region_set_kernel_time(struct gkl_region *region, int64_t seconds);
 
 #endif

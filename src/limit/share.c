@@ -1,8 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * share.c - owns the words of a group's share of a GPU's time.
  */
 #include "limit/share.h"
+#include "base/assert.h"
+#include "base/min.h"
 #include "limit/ledger.h"
+#include "limit/word.h"
 
 #include <stddef.h>
 
@@ -16,16 +20,11 @@ _Static_assert(sizeof(struct gkl_share) <= GKL_SHARE_BYTES,
 _Static_assert(GKL_SHARE_SEEN_NS <= NS_MASK, "a whole bin has room");
 
 /*
- * Whatever was measured (a machine may have been asleep): more than this is
- * forgotten by whoever takes time next, and nobody waits longer at a time. So a
+ * The most debt that is kept, and the longest single wait. The next launch that
+ * takes time forgets a larger debt (the machine may have been asleep). So a
  * kernel of more than 60 s * percent / 100 may get more than its share.
  */
 #define OWED_NS 60000000000LL
-
-static uint64_t min(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
 
 static uint64_t max(uint64_t a, uint64_t b)
 {
@@ -40,9 +39,9 @@ static int64_t clamp(int64_t value, int64_t least, int64_t most)
 /* ---- time that accrues ---- */
 
 /*
- * How far `due` lies ahead of now, in time of the clock; negative: behind, time
- * was saved. What is owed stays the same time of the device when the percentage
- * changes.
+ * How far the `due` time in a word is ahead of now, in clock time; negative: it
+ * has passed, so time was saved. When the percentage changes, the debt in
+ * device time stays the same.
  */
 static int64_t read_ahead(uint64_t word, unsigned int percent, uint64_t now_ns)
 {
@@ -64,73 +63,76 @@ static uint64_t make_due(int64_t ahead, unsigned int percent, uint64_t now_ns)
 	return (uint64_t)(due > 0 ? due : 0) << PERCENT_BITS | percent;
 }
 
-static uint64_t load(const _Atomic uint64_t *word)
-{
-	return atomic_load_explicit(word, memory_order_relaxed);
-}
-
 int64_t gkl_share_level(struct gkl_share *share, unsigned int percent,
 			uint64_t now_ns)
 {
-	return -read_ahead(load(&share->due), percent, now_ns) *
+	GK_ASSERT(percent > 0 && percent <= GKL_SHARE_ALONE);
+	return -read_ahead(gkl_load_word(&share->due), percent, now_ns) *
 	       (int64_t)percent / 100;
 }
 
 uint64_t gkl_share_wait(struct gkl_share *share, unsigned int percent,
 			uint64_t now_ns, uint64_t saved_ns)
 {
-	int64_t ahead =
-	    read_ahead(load(&share->due), percent, now_ns) + (int64_t)saved_ns;
+	int64_t ahead;
 
+	GK_ASSERT(percent > 0 && percent <= GKL_SHARE_ALONE);
+	ahead = read_ahead(gkl_load_word(&share->due), percent, now_ns) +
+		(int64_t)saved_ns;
 	return ahead > 0 ? (uint64_t)ahead : 0;
 }
 
 void gkl_share_take(struct gkl_share *share, unsigned int percent,
 		    uint64_t now_ns, int64_t ns)
 {
-	int64_t span = clamp(ns, -OWED_NS, OWED_NS) * 100 / (int64_t)percent;
-	uint64_t was = load(&share->due), is;
+	uint64_t was = gkl_load_word(&share->due), is;
+	int64_t span;
 
+	GK_ASSERT(percent > 0 && percent <= GKL_SHARE_ALONE);
+	span = clamp(ns, -OWED_NS, OWED_NS) * 100 / (int64_t)percent;
 	do
 		is = make_due(read_ahead(was, percent, now_ns) + span, percent,
 			      now_ns);
 	while (!atomic_compare_exchange_weak(&share->due, &was, is));
 }
 
-/* ---- what was busy ---- */
+/* ---- busy time ---- */
 
 static uint64_t bin_ns(uint64_t word, uint64_t bin)
 {
 	return word >> NS_BITS == bin ? word & NS_MASK : 0;
 }
 
-/* Bins of some length, each with room for that. */
+/*
+ * A ring of bins. Each bin stands for length_ns of time, and so holds at most
+ * length_ns of busy time.
+ */
 struct ring {
 	_Atomic uint64_t *bin;
 	uint64_t count, length_ns;
 };
 
-static struct ring united(struct gkl_share *share)
+static struct ring united_ring(struct gkl_share *share)
 {
 	return (struct ring){share->bin, GKL_SHARE_BINS, GKL_SHARE_BIN_NS};
 }
 
-static struct ring seen(struct gkl_share *share)
+static struct ring seen_ring(struct gkl_share *share)
 {
 	return (struct ring){share->seen, GKL_SHARE_SEEN, GKL_SHARE_SEEN_NS};
 }
 
-/* Answers how much of ns had room in the bin. */
+/* Adds ns to a bin; returns how much of it fitted. */
 static uint64_t fill_bin(const struct ring *ring, uint64_t bin, uint64_t ns)
 {
 	_Atomic uint64_t *word = &ring->bin[bin % ring->count];
-	uint64_t was = load(word), had, has;
+	uint64_t was = gkl_load_word(word), had, has;
 
 	do {
 		if (was >> NS_BITS > bin)
-			return ns; /* forgotten: it comes too late */
+			return ns; /* too late: the bin was reused */
 		had = bin_ns(was, bin);
-		has = min(had + ns, ring->length_ns);
+		has = gk_min(had + ns, ring->length_ns);
 	} while (
 	    !atomic_compare_exchange_weak(word, &was, bin << NS_BITS | has));
 	return has - had;
@@ -143,7 +145,7 @@ static uint64_t fill_ring(const struct ring *ring, uint64_t begin_ns,
 
 	for (uint64_t bin = begin_ns / ring->length_ns; begin_ns < end_ns;
 	     bin++) {
-		uint64_t until = min((bin + 1) * ring->length_ns, end_ns);
+		uint64_t until = gk_min((bin + 1) * ring->length_ns, end_ns);
 
 		filled += fill_bin(ring, bin, until - begin_ns);
 		begin_ns = until;
@@ -151,7 +153,7 @@ static uint64_t fill_ring(const struct ring *ring, uint64_t begin_ns,
 	return filled;
 }
 
-/* Where the ring begins that ends with a moment. */
+/* The beginning of a ring that ends at end_ns. */
 static uint64_t find_begin(const struct ring *ring, uint64_t end_ns)
 {
 	uint64_t last = end_ns / ring->length_ns;
@@ -161,13 +163,14 @@ static uint64_t find_begin(const struct ring *ring, uint64_t end_ns)
 }
 
 /*
- * What of an interval lies before the ring is united with such intervals alone:
- * all up to the end of the last of them was covered.
+ * Counts the part of an interval that is older than the ring. It is united only
+ * with other such parts: everything up to the end of the last one counts as
+ * covered.
  */
 static uint64_t cover_far(struct gkl_share *share, uint64_t begin_ns,
 			  uint64_t ring_ns, uint64_t end_ns)
 {
-	uint64_t was = load(&share->far_ns), from;
+	uint64_t was = gkl_load_word(&share->far_ns), from;
 
 	while (was < end_ns &&
 	       !atomic_compare_exchange_weak(&share->far_ns, &was, end_ns))
@@ -179,7 +182,7 @@ static uint64_t cover_far(struct gkl_share *share, uint64_t begin_ns,
 uint64_t gkl_share_cover(struct gkl_share *share, uint64_t begin_ns,
 			 uint64_t end_ns)
 {
-	struct ring ring = united(share);
+	struct ring ring = united_ring(share);
 	uint64_t from = find_begin(&ring, end_ns), covered = 0;
 
 	if (begin_ns < from) {
@@ -191,7 +194,7 @@ uint64_t gkl_share_cover(struct gkl_share *share, uint64_t begin_ns,
 
 void gkl_share_show(struct gkl_share *share, uint64_t begin_ns, uint64_t end_ns)
 {
-	struct ring ring = seen(share);
+	struct ring ring = seen_ring(share);
 
 	fill_ring(&ring, max(begin_ns, find_begin(&ring, end_ns)), end_ns);
 }
@@ -201,9 +204,10 @@ uint64_t gkl_share_busy(const struct gkl_share *share, uint64_t now_ns,
 {
 	uint64_t last = now_ns / GKL_SHARE_SEEN_NS, busy = 0, count;
 
-	count = min(window_ns / GKL_SHARE_SEEN_NS, GKL_SHARE_SEEN - 1);
-	for (uint64_t bin = last - min(count, last); bin < last; bin++)
-		busy += bin_ns(load(&share->seen[bin % GKL_SHARE_SEEN]), bin);
+	count = gk_min(window_ns / GKL_SHARE_SEEN_NS, GKL_SHARE_SEEN - 1);
+	for (uint64_t bin = last - gk_min(count, last); bin < last; bin++)
+		busy += bin_ns(
+		    gkl_load_word(&share->seen[bin % GKL_SHARE_SEEN]), bin);
 	return busy;
 }
 
@@ -214,33 +218,34 @@ void gkl_share_want(struct gkl_share *share, uint64_t now_ns)
 
 uint64_t gkl_share_wanted(const struct gkl_share *share)
 {
-	return load(&share->wanted_ns);
+	return gkl_load_word(&share->wanted_ns);
 }
 
 /* ---- kernels that wait for each other ---- */
 
 /*
- * An interval in a word: the low bits of its end, and its length, both in
+ * An interval in one word: the low bits of its end, and its length, both in
  * microseconds.
  */
 #define US          1000ULL
 #define LENGTH_BITS 23
 #define LENGTH_MASK ((1ULL << LENGTH_BITS) - 1)
 
-/* Waiting less than this is not worth it. */
+/* Shorter waits are ignored. */
 #define MEET_LEAST_NS 500000ULL
 
 /*
- * How soon the end of a kernel that waited follows on the launch that it waited
- * for, beside the time that its own work takes and a part of how long it
- * waited. If that was many times longer, chance is rare enough.
+ * A kernel that waited for a launch ends soon after it: within this time plus
+ * the kernel's own run time and a part of its wait. If the wait was many times
+ * longer than that, the coincidence is hardly chance.
  */
 #define SOON_NS (200 * US)
 enum { SOON_PART = 8, SURELY_PART = 32 };
 
 /*
- * A bond: what was found lately, and until when it counts: also while they wait
- * for what was found.
+ * A bond between two devices: how much evidence was found lately, and until
+ * when the evidence counts, which is long enough to outlast the waits that the
+ * bond causes.
  */
 enum {
 	FOUND = 4,
@@ -259,10 +264,10 @@ void gkl_share_let_in(struct gkl_share *share, uint64_t since_ns,
 	uint64_t before = atomic_exchange(&share->launched_ns, now_ns);
 	uint64_t length, place;
 
-	since_ns = min(since_ns, before);
+	since_ns = gk_min(since_ns, before);
 	if (now_ns < since_ns + MEET_LEAST_NS)
 		return;
-	length = min((now_ns - since_ns) / US, LENGTH_MASK);
+	length = gk_min((now_ns - since_ns) / US, LENGTH_MASK);
 	place = atomic_fetch_add(&share->waited, 1) % GKL_SHARE_WAITS;
 	atomic_store(&share->wait[place],
 		     (now_ns / US) << LENGTH_BITS | length);
@@ -276,14 +281,17 @@ void gkl_share_were_let_in(struct gkl_share *share, uint64_t now_ns)
 
 uint64_t gkl_share_launched(const struct gkl_share *share)
 {
-	return load(&share->launched_ns);
+	return gkl_load_word(&share->launched_ns);
 }
 
-/* Whether the wait began before the kernel did, and ended shortly before it. */
-static bool explains(uint64_t wait, uint64_t begin_ns, uint64_t end_ns,
-		     uint64_t soon_ns)
+/*
+ * Whether a launch's wait began before the kernel and ended shortly before the
+ * kernel's end.
+ */
+static bool explains_kernel(uint64_t wait, uint64_t begin_ns, uint64_t end_ns,
+			    uint64_t soon_ns)
 {
-	/* The difference of ends wraps as they do. */
+	/* The recorded ends wrap around, and so does the difference. */
 	uint64_t apart_us =
 	    ((end_ns / US << LENGTH_BITS) - (wait & ~LENGTH_MASK)) >>
 	    LENGTH_BITS;
@@ -298,7 +306,8 @@ static bool find_wait(const struct gkl_share *other, uint64_t begin_ns,
 		      uint64_t end_ns, uint64_t soon_ns)
 {
 	for (unsigned i = 0; i < GKL_SHARE_WAITS; i++)
-		if (explains(load(&other->wait[i]), begin_ns, end_ns, soon_ns))
+		if (explains_kernel(gkl_load_word(&other->wait[i]), begin_ns,
+				    end_ns, soon_ns))
 			return true;
 	return false;
 }
@@ -314,8 +323,8 @@ static uint64_t count_found(uint64_t bond)
 	return bond & ((1 << FOUND_BITS) - 1);
 }
 
-static uint64_t weigh(const struct gkl_share *other, uint64_t begin_ns,
-		      uint64_t end_ns, uint64_t least_ns)
+static uint64_t weigh_wait(const struct gkl_share *other, uint64_t begin_ns,
+			   uint64_t end_ns, uint64_t least_ns)
 {
 	uint64_t waited_ns = end_ns - begin_ns - least_ns;
 	uint64_t soon_ns = SOON_NS + least_ns * 5 / 4;
@@ -330,21 +339,24 @@ static uint64_t weigh(const struct gkl_share *other, uint64_t begin_ns,
 		   : 0;
 }
 
-static void tie(_Atomic uint64_t *bond, uint64_t found, uint64_t until_ns)
+static void tie_bond(_Atomic uint64_t *bond, uint64_t found, uint64_t until_ns)
 {
-	uint64_t was = load(bond), count = count_found(was);
+	uint64_t was = gkl_load_word(bond), count = count_found(was);
 
 	if (found)
 		atomic_store(bond, until_ns << FOUND_BITS |
-				       min(count + found - 1, FOUND_MOST));
+				       gk_min(count + found - 1, FOUND_MOST));
 	else if (count)
 		atomic_store(bond, was - 1);
 }
 
-/* They began together: that one of them took longer tells nothing. */
+/*
+ * Whether the kernels of two devices began together, so that it proves nothing
+ * if one of them took longer.
+ */
 static bool began_together(const struct gkl_share *other, uint64_t begin_ns)
 {
-	uint64_t launched = load(&other->launched_ns);
+	uint64_t launched = gkl_load_word(&other->launched_ns);
 
 	return launched < begin_ns + MEET_LEAST_NS &&
 	       begin_ns < launched + MEET_LEAST_NS;
@@ -357,6 +369,7 @@ unsigned int gkl_share_meet(struct gkl_share *const share[], unsigned int count,
 	uint64_t until_ns = end_ns + BOND_NS + BOND_PARTS * (end_ns - begin_ns);
 	uint64_t most = 0;
 
+	GK_ASSERT(mine < count && count <= GKL_SHARE_PARTNERS);
 	if (end_ns < begin_ns + least_ns + MEET_LEAST_NS)
 		return 0;
 	for (unsigned int i = 0; i < count; i++) {
@@ -364,8 +377,8 @@ unsigned int gkl_share_meet(struct gkl_share *const share[], unsigned int count,
 
 		if (i == mine || began_together(share[i], begin_ns))
 			continue;
-		found = weigh(share[i], begin_ns, end_ns, least_ns);
-		tie(bond_of(share, mine, i), found, until_ns);
+		found = weigh_wait(share[i], begin_ns, end_ns, least_ns);
+		tie_bond(bond_of(share, mine, i), found, until_ns);
 		most = max(most, found);
 	}
 	return most == FOUND_SURELY ? 2 : most == FOUND ? 1 : 0;
@@ -375,9 +388,11 @@ enum gkl_partners gkl_share_partners(struct gkl_share *const share[],
 				     unsigned int a, unsigned int b,
 				     uint64_t now_ns)
 {
-	uint64_t bond = load(bond_of(share, a, b));
-	uint64_t until_ns = bond >> FOUND_BITS;
+	uint64_t bond, until_ns;
 
+	GK_ASSERT(a != b && a < GKL_SHARE_PARTNERS && b < GKL_SHARE_PARTNERS);
+	bond = gkl_load_word(bond_of(share, a, b));
+	until_ns = bond >> FOUND_BITS;
 	if (count_found(bond) < FOUND_ENOUGH || until_ns + DOUBT_NS < now_ns)
 		return GKL_NO_PARTNERS;
 	return until_ns < now_ns ? GKL_WERE_PARTNERS : GKL_PARTNERS;

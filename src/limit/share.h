@@ -1,18 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * share.h - a group's share of one GPU's time: plain arithmetic on a few words
- * that all processes of the group map (gkl_ledger_share()). Nobody locks them,
- * and whoever is killed between two of them leaves them usable.
+ * that all processes of the group map (gkl_ledger_share()), without locks. The
+ * words stay usable if a process is killed between changes of two of them.
  *
- * Time that the group may use accrues, `percent` of what goes by, and is taken
- * by launches: in advance what such work took before, the rest when it has been
- * measured. Below zero launches wait; they wait for time to go by, never for
- * another's work to end, so kernels that wait for each other get on.
+ * Time accrues to the group at `percent` of the clock. A launch takes some in
+ * advance, as much as such work took before, and the rest once it has been
+ * measured. While the balance is below zero, launches wait: for time to pass,
+ * never for other work to end, so kernels that wait for each other still make
+ * progress.
  *
- * What is measured are intervals of CLOCK_MONOTONIC in which a stream of some
- * process had work. The device's time is their union: processes that share it
- * by slices wait within each other's intervals.
+ * Measurements are intervals of CLOCK_MONOTONIC in which a stream of some
+ * process had work. The device's busy time is their union: processes that share
+ * the device by time slices wait within each other's intervals.
  *
- * percent 0: no limit. GKL_SHARE_ALONE: above anything that can be used.
+ * percent 0: no limit. GKL_SHARE_ALONE: a share that cannot be used up.
  */
 #ifndef GKL_SHARE_H
 #define GKL_SHARE_H
@@ -23,13 +25,18 @@
 
 #define GKL_SHARE_ALONE 127
 
-/* So much time goes by until a group that rests has all that it may save. */
+/*
+ * For how long an idle group accrues time, which bounds how much it can save.
+ */
 #define GKL_SHARE_SAVED_NS 20000000ULL
 
-/* Within bins of this length what is busy is added up; the ring of them. */
+/* Busy time is summed in a ring of bins, each of this length. */
 #define GKL_SHARE_BIN_NS 250000ULL
 
-/* The same for reports, which count what was not measured, too. */
+/*
+ * The bin length of the ring for reports, which also counts time that was not
+ * measured.
+ */
 #define GKL_SHARE_SEEN_NS 16000000ULL
 
 enum {
@@ -40,86 +47,93 @@ enum {
 };
 
 struct gkl_share {
-	/* When the time that was taken will have accrued, and the percentage
-	 * that this was worked out with: 57 and 7 bits. */
+	/* The time at which all taken time will have accrued, and the
+	 * percentage used to compute it: 57 and 7 bits. */
 	_Atomic uint64_t due;
-	_Atomic uint64_t wanted_ns;   /* somebody last launched, or waited */
-	_Atomic uint64_t far_ns;      /* the end of the last interval
-				    longer than the ring */
-	_Atomic uint64_t launched_ns; /* somebody last launched */
-	_Atomic uint64_t waited;      /* the next of `wait` */
-	/* The number of a bin above, its nanoseconds below: 40 and 24 bits. */
+	_Atomic uint64_t wanted_ns; /* time of the last launch or wait */
+	/* End of the last interval that was longer than the ring. */
+	_Atomic uint64_t far_ns;
+	_Atomic uint64_t launched_ns; /* time of the last launch */
+	_Atomic uint64_t waited;      /* index of the next entry of `wait` */
+	/* A bin's number and its busy nanoseconds: 40 and 24 bits. */
 	_Atomic uint64_t bin[GKL_SHARE_BINS];
 	_Atomic uint64_t seen[GKL_SHARE_SEEN];
 	/* How long the last launches waited: see gkl_share_meet(). */
 	_Atomic uint64_t wait[GKL_SHARE_WAITS];
-	/* With devices of higher numbers. */
+	/* Bonds (share.c) with devices of higher numbers, by device. */
 	_Atomic uint64_t bond[GKL_SHARE_PARTNERS];
-	/* Of pace.h: the last launch that is measured, what is over of them,
-	 * when all should be; launches since partners were let in. */
+	/* For pace.h: the last measured launch, the last one that has ended,
+	 * when all should have ended, and the bout. */
 	_Atomic uint64_t begun_ns, over_ns, expected_ns, bout;
 };
 
 /*
- * Nanoseconds of the device's time that may be taken now; below zero: taken
- * already. It is at most what accrues in GKL_SHARE_SAVED_NS.
+ * Nanoseconds of device time that may be taken now, at most what accrues in
+ * GKL_SHARE_SAVED_NS; negative: overdrawn.
  */
 int64_t gkl_share_level(struct gkl_share *share, unsigned int percent,
 			uint64_t now_ns);
 
 /*
- * How long until the level is not below what accrues in saved_ns; 0: it is not.
+ * How long until the balance reaches what accrues in saved_ns; 0: it already
+ * has.
  */
 uint64_t gkl_share_wait(struct gkl_share *share, unsigned int percent,
 			uint64_t now_ns, uint64_t saved_ns);
 
-/* Takes time, or gives it back (negative). */
+/* Takes ns of time from the share or, if ns is negative, gives it back. */
 void gkl_share_take(struct gkl_share *share, unsigned int percent,
 		    uint64_t now_ns, int64_t ns);
 
-/* Counts an interval as busy; answers how much of it nobody had counted. */
+/* Counts an interval as busy. Returns the part not counted before. */
 uint64_t gkl_share_cover(struct gkl_share *share, uint64_t begin_ns,
 			 uint64_t end_ns);
 
-/* Shows an interval in reports: what was covered, or what is thought to be. */
+/*
+ * Adds an interval, measured or estimated, to the busy time that reports show.
+ */
 void gkl_share_show(struct gkl_share *share, uint64_t begin_ns,
 		    uint64_t end_ns);
 
-/* How much of [now - window, now) was busy; the ring has two seconds. */
+/* How much of [now - window, now) was busy; the ring covers two seconds. */
 uint64_t gkl_share_busy(const struct gkl_share *share, uint64_t now_ns,
 			uint64_t window_ns);
 
-/* Says that the group wants the device; when it last did. */
+/*
+ * want: records that the group wants the device now; wanted: when it last did.
+ */
 void gkl_share_want(struct gkl_share *share, uint64_t now_ns);
 uint64_t gkl_share_wanted(const struct gkl_share *share);
 
-/* Says that a launch is let in now that asked for it at since_ns. */
+/* Records that a launch which has waited since since_ns proceeds now. */
 void gkl_share_let_in(struct gkl_share *share, uint64_t since_ns,
 		      uint64_t now_ns);
-/* Says that launches were let in before without being told. */
+/* Records that launches proceeded up to now without gkl_share_let_in(). */
 void gkl_share_were_let_in(struct gkl_share *share, uint64_t now_ns);
 uint64_t gkl_share_launched(const struct gkl_share *share);
 
 /*
- * Kernels on several devices may wait for each other inside. Who is let in
- * first waits, busy, for the last, has to wait the longer for that here, and is
- * the last the next time, by more than the other was: each time longer. So such
- * devices are found, and who launches on one waits for the others' time, too.
+ * Finds out which devices have kernels that wait for each other, as those of
+ * collective operations do. The kernel that proceeds first busy-waits for the
+ * last. Its group is charged for that, so its next launch on that device waits
+ * longer and proceeds last, by a wider margin each time. That pattern reveals
+ * such devices; a launch on one of them then also waits for the time of the
+ * others.
  *
  * meet: notes that a kernel on device `mine` of `count` shares took longer than
- * it needs by itself (least_ns): whether it ended when a launch on another
- * device had just been let in that had waited all that while. By chance that is
- * rare, so three such kernels must have found the same, unless it waited
- * for so long that chance is rare enough. Answers 0: it waited for nobody, 1:
- * it seems to have waited, 2: it has.
+ * it needs by itself (least_ns), and looks for a launch on another device that
+ * waited all that while and proceeded just before the kernel ended. That is
+ * rarely chance, so three kernels must find the same, unless one waited so long
+ * that it cannot be chance. Returns 0: the kernel waited for nobody, 1: it
+ * seems to have waited, 2: it has waited.
  */
 unsigned int gkl_share_meet(struct gkl_share *const share[], unsigned int count,
 			    unsigned int mine, uint64_t begin_ns,
 			    uint64_t end_ns, uint64_t least_ns);
 
 /*
- * Who goes together is not seen to wait any more. So now and then they go by
- * themselves, and what they do is to be watched.
+ * Devices found to be partners proceed together, so they are no longer seen to
+ * wait. Now and then (GKL_WERE_PARTNERS) they proceed alone and are watched.
  */
 enum gkl_partners { GKL_NO_PARTNERS, GKL_WERE_PARTNERS, GKL_PARTNERS };
 enum gkl_partners gkl_share_partners(struct gkl_share *const share[],

@@ -1,13 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * uncancelled.h - for stretches that hold a lock and open or read files: a
- * thread that is cancelled there would never give it back.
+ * uncancelled.h - for code that holds a lock and opens or reads files: a thread
+ * cancelled there would never release the lock.
  */
 #ifndef GKL_UNCANCELLED_H
 #define GKL_UNCANCELLED_H
 
 #include <pthread.h>
 
-/* What end() is to be told. */
+/* Returns the argument for gkl_uncancelled_end(). */
 static inline int gkl_uncancelled_begin(void)
 {
 	int before = PTHREAD_CANCEL_ENABLE;

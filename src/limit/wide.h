@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wide.h - words of two machine words that several processes share: changed
- * whole by compare-and-swap, read without a lock.
+ * wide.h - double-width words that several processes share: changed whole by
+ * compare-and-swap, read without a lock.
  *
- * Whoever changes one changes its high half too, to a value that it never had:
- * so a reader that finds the same high half twice has read a whole word, and a
- * swap never takes an older word for the same.
+ * Every change also sets the high half to a value that the word never had
+ * before. So a reader that sees the same high half twice has read a whole word,
+ * and a swap cannot mistake an old value for the current one.
  */
 #ifndef GKL_WIDE_H
 #define GKL_WIDE_H
@@ -40,12 +41,12 @@ static inline union gkl_wide gkl_wide_read(const union gkl_wide *at)
 	return now;
 }
 
-/* A full barrier. */
+/* Swaps the word if it equals `from`. A full barrier in any case. */
 static inline bool gkl_wide_swap(union gkl_wide *at, union gkl_wide from,
 				 union gkl_wide to)
 {
 #ifdef __x86_64__
-	/* The thread sanitizer's own is a lock that processes do not share. */
+	/* ThreadSanitizer's version takes a lock private to a process. */
 	bool done;
 
 	__asm__ volatile("lock cmpxchg16b %1"
@@ -57,7 +58,7 @@ static inline bool gkl_wide_swap(union gkl_wide *at, union gkl_wide from,
 #else
 	bool done = __sync_bool_compare_and_swap(&at->both, from.both, to.both);
 
-	/* One that fails is none on every machine. */
+	/* A failed swap is not a barrier on all processors. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	return done;
 #endif

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * work.h - how long what a process launches takes: a table of its own, by what
- * is launched (a function and the size of its grid, or a graph). It forgets
- * what has not been seen for long when others need the room. Any thread, no
- * locks; a value may be a little old.
+ * work.h - how long launched work takes: a table of this process, keyed by what
+ * is launched (a function and the size of its grid, or a graph). A new entry
+ * replaces an old one at the same index. Any thread, no locks; a value may be
+ * slightly out of date.
  */
 #ifndef GKL_WORK_H
 #define GKL_WORK_H
@@ -24,16 +25,16 @@ struct gkl_work_table {
 };
 
 /*
- * usual: what it takes on average; least: the shortest of the last ones, which
- * is what it takes when it waits for nobody. most: the longest, of work that
- * swings: lately it became much longer more than once, and the average tells
- * nothing of the next. Else 0.
+ * usual: the average; least: the shortest of the last measurements, which is
+ * what the work takes when it waits for nobody; most: the longest if the work
+ * swings, else 0. Work swings if it has become much longer more than once
+ * lately, so that the average does not predict the next measurement.
  */
 struct gkl_work_time {
 	uint64_t usual_ns, least_ns, most_ns;
 };
 
-/* Never 0. */
+/* The key of some work; never 0. */
 static inline uint64_t gkl_work_key(uint64_t what, uint64_t size)
 {
 	uint64_t x = what * 0x9e3779b97f4a7c15ULL + size;
@@ -45,7 +46,7 @@ static inline uint64_t gkl_work_key(uint64_t what, uint64_t size)
 bool gkl_work_find(const struct gkl_work_table *table, uint64_t key,
 		   struct gkl_work_time *ret_time);
 
-/* It was measured at now_ns. */
+/* Records that the work took ns, as measured at now_ns. */
 void gkl_work_learn(struct gkl_work_table *table, uint64_t key, uint64_t ns,
 		    uint64_t now_ns);
 

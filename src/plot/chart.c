@@ -1,19 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* chart.c - adds the rows of recordings to the subjects of a chart. */
 #include "plot/chart.h"
 
+#include "base/assert.h"
 #include "base/err.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A power of two, with room to spare. */
+/* A power of two, much larger than GK_PLOT_SUBJECTS_MAX. */
 #define TABLE 8192
 
-/* Bins of a picture at most; pictures are seldom wider in pixels. */
+/*
+ * The maximum number of bins per line; pictures rarely have more columns of
+ * pixels.
+ */
 #define COLUMNS 2048
 
-/* So many of the usual steps are a pause. */
+/*
+ * The maximum number of bins for all lines of a panel, 10 MiB. If there are
+ * many lines, their bins are wider.
+ */
+#define BINS_MAX (256 << 10)
+
+/* A label keeps this many bytes of each text of a row. */
+#define WORDS_MAX 1024
+
+/* A step longer than this many usual steps is a pause. */
 #define PAUSE 3
 
 int gk_plot_chart_init(struct gk_plot_chart *chart)
@@ -40,6 +54,7 @@ void gk_plot_chart_free(struct gk_plot_chart *chart)
 
 void gk_plot_chart_begin(struct gk_plot_chart *chart, const char *name)
 {
+	GK_ASSERT(chart->file_count < GK_PLOT_FILES_MAX);
 	chart->file = &chart->files[chart->file_count++];
 	*chart->file = (struct gk_plot_file){.name = name};
 	chart->started = chart->second = false;
@@ -50,7 +65,7 @@ void gk_plot_chart_begin(struct gk_plot_chart *chart, const char *name)
 /* ---- subjects ---- */
 
 /* FNV-1a. */
-static uint64_t mix(uint64_t hash, const char *bytes, size_t len)
+static uint64_t mix_bytes(uint64_t hash, const char *bytes, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
 		hash = (hash ^ (unsigned char)bytes[i]) * 1099511628211ULL;
@@ -65,14 +80,14 @@ static uint64_t hash_of(const struct gk_plot_chart *chart,
 
 	if (kind == GK_PLOT_HOST)
 		return hash;
-	hash = mix(hash, row->gpu.text, row->gpu.len);
+	hash = mix_bytes(hash, row->gpu.text, row->gpu.len);
 	if (kind == GK_PLOT_GPU && row->gpu.len)
 		return hash;
-	hash = mix(hash, ",", 1);
-	hash = mix(hash, row->pid.text, row->pid.len);
+	hash = mix_bytes(hash, ",", 1);
+	hash = mix_bytes(hash, row->pid.text, row->pid.len);
 	if (kind == GK_PLOT_GPU)
 		return hash;
-	return mix(hash, row->command.text, row->command.len);
+	return mix_bytes(hash, row->command.text, row->command.len);
 }
 
 static void add_words(struct gk_buf *buf, const char *word,
@@ -83,10 +98,11 @@ static void add_words(struct gk_buf *buf, const char *word,
 	if (buf->len)
 		gk_buf_putc(buf, ' ');
 	gk_buf_puts(buf, word);
-	gk_buf_add(buf, field->text, field->len);
+	gk_buf_add(buf, field->text,
+		   field->len < WORDS_MAX ? field->len : WORDS_MAX);
 }
 
-/* NULL when memory runs out. */
+/* Returns a subject's label; NULL when out of memory. */
 static char *label_of(enum gk_plot_kind kind, const struct gk_plot_row *row)
 {
 	struct gk_buf buf = {0};
@@ -98,7 +114,9 @@ static char *label_of(enum gk_plot_kind kind, const struct gk_plot_row *row)
 		if (kind == GK_PLOT_PROCESS)
 			add_words(&buf, "", &row->command);
 	}
-	/* The host; or a file that does not say of whom its values are. */
+	/*
+	 * The host, or values of a file that does not say where they come from.
+	 */
 	if (!buf.len)
 		gk_buf_puts(&buf, kind == GK_PLOT_HOST ? "host" : "all");
 	if (buf.failed)
@@ -121,10 +139,11 @@ static int new_subject(struct gk_plot_chart *chart, enum gk_plot_kind kind,
 	if (!subject->label)
 		return GK_ERR_NOMEM;
 	*slot = (unsigned)++chart->subject_count;
+	chart->line_count += kind != GK_PLOT_PROCESS || chart->process_lines;
 	return 0;
 }
 
-/* The subject of a row; *ret NULL: there are too many. */
+/* Finds or adds the subject of a row. *ret stays NULL if there are too many. */
 static int find_subject(struct gk_plot_chart *chart, enum gk_plot_kind kind,
 			const struct gk_plot_row *row,
 			struct gk_plot_subject **ret)
@@ -149,9 +168,10 @@ static int find_subject(struct gk_plot_chart *chart, enum gk_plot_kind kind,
 	return r;
 }
 
-/* ---- a moment ---- */
+/* ---- a moment: all rows of one time ---- */
 
-static void touch(struct gk_plot_chart *chart, struct gk_plot_subject *subject)
+static void touch_subject(struct gk_plot_chart *chart,
+			  struct gk_plot_subject *subject)
 {
 	if (subject->touched)
 		return;
@@ -160,7 +180,7 @@ static void touch(struct gk_plot_chart *chart, struct gk_plot_subject *subject)
 	    (unsigned)(subject - chart->subjects);
 }
 
-/* What cannot be added up: the last one counts. */
+/* Quantities that cannot be added up; the last value counts. */
 #define LAST_COUNTS                                                            \
 	(GK_PLOT_BIT(GK_PLOT_HOST_MEMORY) | GK_PLOT_BIT(GK_PLOT_REASONS) |     \
 	 GK_PLOT_BIT(GK_PLOT_XID) | GK_PLOT_BIT(GK_PLOT_TEMPERATURE))
@@ -181,7 +201,7 @@ static void add_row_values(struct gk_plot_subject *subject,
 	subject->filled |= given;
 }
 
-/* Half of the steps are shorter than this, ms. */
+/* Returns a time in ms that at least half of the steps do not exceed. */
 static int64_t median_step(const uint64_t *steps)
 {
 	uint64_t all = 0, seen = 0;
@@ -205,7 +225,10 @@ static void count_step(struct gk_plot_chart *chart, int64_t step)
 	chart->file_steps[power]++;
 }
 
-/* After a pause a moment stands for as long as the one before it. */
+/*
+ * Returns the time for which a moment's values count: the step before it or, if
+ * that was a pause, the last usual step.
+ */
 static double moment_seconds(struct gk_plot_chart *chart)
 {
 	int64_t step = chart->now_ms - chart->before_ms;
@@ -217,7 +240,7 @@ static double moment_seconds(struct gk_plot_chart *chart)
 	return (double)chart->usual_ms / 1000;
 }
 
-/* The moment is over: its sums become values. */
+/* Ends a moment: turns its sums into values. */
 static int end_moment(struct gk_plot_chart *chart)
 {
 	struct gk_plot_moment moment = {
@@ -230,7 +253,10 @@ static int end_moment(struct gk_plot_chart *chart)
 	};
 	int r = 0;
 
-	/* Processes, GPUs, then shares of processes in their GPUs. */
+	/*
+	 * Processes come first, then GPUs, then the processes' shares of their
+	 * GPUs.
+	 */
 	for (int pass = 0; pass < 3; pass++)
 		for (size_t i = 0; i < chart->touched_count && !r; i++) {
 			struct gk_plot_subject *subject =
@@ -249,6 +275,13 @@ static int end_moment(struct gk_plot_chart *chart)
 	return r;
 }
 
+static int64_t columns_of(const struct gk_plot_chart *chart)
+{
+	size_t most = BINS_MAX / (chart->line_count ? chart->line_count : 1);
+
+	return most < COLUMNS ? (int64_t)most : COLUMNS;
+}
+
 static void widen_time(struct gk_plot_chart *chart, int64_t time_ms)
 {
 	bool none = chart->last_ms < chart->first_ms;
@@ -259,7 +292,7 @@ static void widen_time(struct gk_plot_chart *chart, int64_t time_ms)
 		chart->last_ms = time_ms;
 	while ((chart->last_ms >> chart->shift) -
 		   (chart->first_ms >> chart->shift) >=
-	       COLUMNS)
+	       columns_of(chart))
 		chart->shift++;
 }
 
@@ -282,7 +315,10 @@ static int go_to_moment(struct gk_plot_chart *chart, int64_t ms)
 
 #define DAY_MS (24 * 3600 * 1000LL)
 
-/* A time of day is of the first day, or of the next one. */
+/*
+ * Returns a time in ms. A time of day is on the first day of the file, or on
+ * the next day if it would otherwise be before `least`.
+ */
 static int64_t resolve_time(const struct gk_plot_chart *chart,
 			    const struct gk_plot_when *when, int64_t least)
 {
@@ -310,7 +346,10 @@ static void start_file(struct gk_plot_chart *chart, int64_t ms)
 
 	chart->started = true;
 	chart->file->first_ms = ms;
-	/* Shortly before the start is the start; else it is the next day. */
+	/*
+	 * A time of day belongs to the first day if it is at most half a day
+	 * before the first row, otherwise to the next day.
+	 */
 	chart->from_ms = resolve_time(chart, &filter->from, ms - DAY_MS / 2);
 	chart->to_ms =
 	    filter->to.kind == GK_PLOT_ANY_TIME
@@ -352,7 +391,7 @@ static bool row_counts(struct gk_plot_chart *chart,
 	       is_listed(&row->pid, filter->pids, filter->pid_count, false);
 }
 
-/* What of a row is its GPU's. */
+/* Returns the quantities in a process's row that count for its GPU. */
 static uint32_t for_gpu(const struct gk_plot_chart *chart,
 			const struct gk_plot_row *row)
 {
@@ -365,7 +404,7 @@ static uint32_t for_gpu(const struct gk_plot_chart *chart,
 	if (row->alone)
 		return GK_PLOT_BIT(GK_PLOT_CPU) | asked |
 		       (chart->filter.pid_count ? of_both : 0);
-	/* With some processes only, theirs are what counts. */
+	/* If the user selects processes, only their values count. */
 	return chart->filter.pid_count && !row->pid.len ? which & ~of_both
 							: which;
 }
@@ -379,7 +418,7 @@ static int add_to_process(struct gk_plot_chart *chart,
 
 	if (r || !process)
 		return r;
-	touch(chart, process);
+	touch_subject(chart, process);
 	process->gpu = gpu;
 	gpu->chosen = true;
 	add_row_values(process, row, GK_PLOT_ALL);
@@ -394,7 +433,7 @@ static int add_to_host(struct gk_plot_chart *chart,
 
 	if (r || !host)
 		return r;
-	touch(chart, host);
+	touch_subject(chart, host);
 	add_row_values(host, row, GK_PLOT_BIT(GK_PLOT_HOST_MEMORY));
 	return 0;
 }
@@ -404,8 +443,18 @@ static int set_model(struct gk_plot_subject *gpu,
 {
 	if (gpu->model || !model->len)
 		return 0;
-	gpu->model = strndup(model->text, model->len);
+	gpu->model = strndup(model->text,
+			     model->len < WORDS_MAX ? model->len : WORDS_MAX);
 	return gpu->model ? 0 : GK_ERR_NOMEM;
+}
+
+static void add_nonsense(struct gk_plot_nonsense *to,
+			 const struct gk_plot_nonsense *more)
+{
+	if (!to->count)
+		*to = *more;
+	else
+		to->count += more->count;
 }
 
 int gk_plot_chart_add(struct gk_plot_chart *chart,
@@ -414,9 +463,11 @@ int gk_plot_chart_add(struct gk_plot_chart *chart,
 	struct gk_plot_subject *gpu;
 	int r;
 
+	GK_ASSERT(chart->file);
 	if (!row_counts(chart, row))
 		return 0;
 	chart->rows++;
+	add_nonsense(&chart->file->nonsense, &row->nonsense);
 	r = go_to_moment(
 	    chart, row->time_ms - (chart->aligned ? chart->file->first_ms : 0));
 	if (!r && gk_plot_row_has(row, GK_PLOT_HOST_MEMORY))
@@ -427,9 +478,15 @@ int gk_plot_chart_add(struct gk_plot_chart *chart,
 	r = find_subject(chart, GK_PLOT_GPU, row, &gpu);
 	if (r || !gpu)
 		return r;
-	touch(chart, gpu);
+	touch_subject(chart, gpu);
 	add_row_values(gpu, row, for_gpu(chart, row));
 	gpu->lost_now |= row->lost;
+	gpu->silent_now |= row->silent || row->lost;
+	if (row->xid_count) {
+		memcpy(gpu->xids, row->xids,
+		       row->xid_count * sizeof *row->xids);
+		gpu->xid_count = row->xid_count;
+	}
 	r = set_model(gpu, &row->model);
 	if (!r && row->gpu.len && row->pid.len)
 		r = add_to_process(chart, row, gpu);
@@ -438,6 +495,7 @@ int gk_plot_chart_add(struct gk_plot_chart *chart,
 
 int gk_plot_chart_end(struct gk_plot_chart *chart)
 {
+	GK_ASSERT(chart->file);
 	return chart->touched_count ? end_moment(chart) : 0;
 }
 
@@ -484,7 +542,7 @@ int gk_plot_parse_when(const char *text, struct gk_plot_when *ret_when)
 	uint64_t ns;
 	int r;
 
-	if (strlen(text) >= 10 && text[4] == '-')
+	if (strlen(text) >= 10 && (text[4] == '-' || text[4] == '/'))
 		return parse_date(text, ret_when);
 	if (strchr(text, ':'))
 		return parse_time_of_day(text, ret_when);

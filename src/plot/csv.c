@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csv.c - reads rows of a CSV file. A row lies whole in the block before it is
- * taken apart.
+ * csv.c - reads the rows of a CSV file. A row is split as soon as all of it is
+ * in the block.
  */
 #include "plot/csv.h"
 #include "plot/object.h"
@@ -14,17 +15,21 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Also the longest row: command lines are cut at 64 KiB by whoever records. */
+/*
+ * The size of the block limits the length of a row; recorders cut command lines
+ * at 64 KiB.
+ */
 #define BLOCK      (1 << 20)
 #define FIELDS_MAX 512
 
 struct gk_csv {
 	int fd;
-	bool ended, skipping; /* the rest of a line longer than the block */
-	uint64_t line;        /* of what begins at `at` */
+	bool ended, skipping; /* skipping: the rest of a line that exceeds the
+			       * block */
+	uint64_t line;        /* number of the line that begins at `at` */
 	char *at, *end;
 	bool begun, json;
-	uint64_t keys; /* hash of those that came last, of JSON */
+	uint64_t keys; /* hash of the last keys in a JSON file */
 	struct gk_csv_field fields[FIELDS_MAX], values[FIELDS_MAX];
 	char block[BLOCK];
 };
@@ -49,7 +54,10 @@ void gk_csv_close(struct gk_csv *csv)
 	free(csv);
 }
 
-/* Moves what is left to the front and reads on; false: nothing more fits. */
+/*
+ * Moves the unread part to the start of the block and reads more. *ret_more is
+ * false at the end of the file or if the block is full.
+ */
 static int fill_buffer(struct gk_csv *csv, bool *ret_more)
 {
 	size_t left = (size_t)(csv->end - csv->at);
@@ -72,7 +80,10 @@ static int fill_buffer(struct gk_csv *csv, bool *ret_more)
 	return 0;
 }
 
-/* The newline that ends the row, outside quotes; NULL: not in the block. */
+/*
+ * Returns the newline that ends the row, which is outside quotes; NULL if the
+ * block has none.
+ */
 static char *row_end(const struct gk_csv *csv)
 {
 	char *p = csv->at;
@@ -93,7 +104,10 @@ static char *row_end(const struct gk_csv *csv)
 	}
 }
 
-/* Behind the field at p, whose end is a comma or the end; NULL: broken. */
+/*
+ * Returns the end of the field at p: a comma or `end`; NULL if the field is
+ * broken.
+ */
 static char *field_end(char *p, char *end)
 {
 	char *comma;
@@ -112,8 +126,8 @@ static char *field_end(char *p, char *end)
 	return p == end || *p == ',' ? p : NULL;
 }
 
-/* Takes the quotes off in place. */
-static void unquote(struct gk_csv_field *field, char *text)
+/* Removes a field's quotes in place. */
+static void unquote_field(struct gk_csv_field *field, char *text)
 {
 	char *to = text, *end = text + field->len - 1;
 
@@ -124,8 +138,8 @@ static void unquote(struct gk_csv_field *field, char *text)
 	field->len = (size_t)(to - text);
 }
 
-/* A quote that keeps a spreadsheet from computing a text is no part of it. */
-static void unguard(struct gk_csv_field *field)
+/* Removes the apostrophe that prevents a spreadsheet from evaluating a text. */
+static void unguard_field(struct gk_csv_field *field)
 {
 	if (field->len < 2 || field->text[0] != '\'' ||
 	    !gk_str_is_formula(field->text, field->len))
@@ -134,7 +148,9 @@ static void unguard(struct gk_csv_field *field)
 	field->len--;
 }
 
-/* Nothing is changed before the whole row is known to be good. */
+/*
+ * Splits a row. Changes the text only once the whole row is known to be valid.
+ */
 static int split_row(struct gk_csv *csv, char *end, struct gk_csv_row *row)
 {
 	char *p = csv->at, *stop;
@@ -150,10 +166,10 @@ static int split_row(struct gk_csv *csv, char *end, struct gk_csv_row *row)
 	}
 	for (size_t i = 0; i < row->count; i++) {
 		if (csv->fields[i].len && csv->fields[i].text[0] == '"')
-			unquote(&csv->fields[i],
-				csv->block +
-				    (csv->fields[i].text - csv->block));
-		unguard(&csv->fields[i]);
+			unquote_field(&csv->fields[i],
+				      csv->block +
+					  (csv->fields[i].text - csv->block));
+		unguard_field(&csv->fields[i]);
 	}
 	return 0;
 }
@@ -169,7 +185,7 @@ static uint64_t lines_in(const char *p, const char *end)
 	return n;
 }
 
-/* Leaves a broken row: on with the line behind its first one. */
+/* Gives up a broken row and continues after its first line. */
 static int skip_broken_line(struct gk_csv *csv)
 {
 	char *newline = memchr(csv->at, '\n', (size_t)(csv->end - csv->at));
@@ -197,9 +213,7 @@ static int skip_rest(struct gk_csv *csv)
 	return r;
 }
 
-/*
- * Skips the mark that some editors put before the first line of a UTF-8 file.
- */
+/* Skips the byte order mark that some editors write. */
 static void skip_mark(struct gk_csv *csv, const char *end)
 {
 	static const char mark[] = "\xef\xbb\xbf";
@@ -208,7 +222,7 @@ static void skip_mark(struct gk_csv *csv, const char *end)
 		csv->at += 3;
 }
 
-/* FNV-1a of all keys, each with an end. */
+/* Computes the FNV-1a hash of all keys and their ends. */
 static uint64_t hash_of_keys(const struct gk_csv *csv, size_t count)
 {
 	uint64_t hash = 14695981039346656037ULL;
@@ -224,7 +238,10 @@ static uint64_t hash_of_keys(const struct gk_csv *csv, size_t count)
 	return hash;
 }
 
-/* *ret_keys: the row is titles, and the line comes once more. */
+/*
+ * Splits a JSON object. If *ret_keys is set, the row has the titles, and the
+ * next call returns the values of the same line.
+ */
 static int split_object(struct gk_csv *csv, const char *end,
 			struct gk_csv_row *row, bool *ret_keys)
 {
@@ -244,7 +261,7 @@ static int split_object(struct gk_csv *csv, const char *end,
 			       FIELDS_MAX, &row->count);
 }
 
-/* Finds out what the file is; there must be something to see. */
+/* Detects the kind of file from its first byte. */
 static int begin_file(struct gk_csv *csv)
 {
 	bool more = true;
@@ -276,7 +293,7 @@ int gk_csv_next(struct gk_csv *csv, struct gk_csv_row *row)
 	row->line = csv->line;
 	if (!end && csv->at == csv->end)
 		return GK_ERR_NOT_FOUND;
-	/* Whoever writes rows ends each: one without an end was cut off. */
+	/* Recorders end each row with a newline, so this row was cut off. */
 	if (!end)
 		return skip_broken_line(csv);
 	skip_mark(csv, end);

@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csv.h - rows of a CSV file (RFC 4180), read as a stream. A file that begins
- * with a brace has a JSON object a line: its keys come as a row of titles,
- * again when they change, and its values as the row behind.
+ * csv.h - reads the rows of a CSV file (RFC 4180) as a stream, in constant
+ * memory.
  *
- * Lines may end in LF or CR LF; a quoted field may hold either. A byte order
- * mark is passed over. Memory stays at one block whatever the file's size.
+ * A file that begins with a brace has one JSON object per line. Its keys are
+ * returned as a row of titles, both at first and whenever they change, and its
+ * values as the next row. Lines may end in LF or CR LF; a quoted field may
+ * contain either. A byte order mark is skipped.
  */
 #ifndef GK_PLOT_CSV_H
 #define GK_PLOT_CSV_H
@@ -12,31 +14,37 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Not NUL-terminated; quotes, and the apostrophe before what looks like a
- * formula (gk_str_is_formula()), are taken off. Valid until the next row. */
+/*
+ * A field without a NUL, without its quotes, and without the apostrophe before
+ * something that looks like a formula (gk_str_is_formula()). Valid until the
+ * next row is read.
+ */
 struct gk_csv_field {
 	const char *text;
 	size_t len;
 };
 
 struct gk_csv_row {
-	const struct gk_csv_field *fields; /* until the next row is read */
+	const struct gk_csv_field *fields; /* valid until the next row is
+					    * read */
 	size_t count;
-	uint64_t line; /* where it begins, from 1 */
+	uint64_t line; /* number of the row's first line, from 1 */
 };
 
 struct gk_csv;
 
-/* Reads from a descriptor that stays the caller's. 0 or GK_ERR_NOMEM. */
+/*
+ * Reads from a descriptor, which the caller keeps. Returns 0 or GK_ERR_NOMEM.
+ */
 int gk_csv_open(int fd, struct gk_csv **ret_csv);
 void gk_csv_close(struct gk_csv *csv);
 
 /*
- * The next row: 0; GK_ERR_NOT_FOUND at the end of the file; GK_ERR_CORRUPT
- * when a row is broken (a quote that is not closed, text behind a closed one,
- * too long, too many fields, a file that ends within it): row->line says
- * where, and the next call goes on with the line behind. Any other gk_err:
- * the file cannot be read.
+ * Reads the next row. Returns 0; GK_ERR_NOT_FOUND at the end of the file;
+ * GK_ERR_CORRUPT for a broken row (an unclosed quote, text after a closing
+ * quote, too long, too many fields, or cut off by the end of the file); or
+ * another gk_err if the file cannot be read. After GK_ERR_CORRUPT, row->line is
+ * the line of the broken row, and the next call continues after that line.
  */
 int gk_csv_next(struct gk_csv *csv, struct gk_csv_row *row);
 

@@ -1,4 +1,8 @@
-/* curves.c - draws the lines of a cell, their marks, and the texts beside. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * curves.c - draws a cell's lines, their event marks, and the texts beside
+ * them.
+ */
 #include "plot/page.h"
 
 #include "base/array.h"
@@ -8,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RUN_LEAST 4.0 /* pixels: shorter ones and gaps are one mark */
+#define RUN_LEAST 4.0 /* pixels; shorter runs and gaps become one mark */
 
 /* ---- data ---- */
 
@@ -17,7 +21,7 @@ static void add_point(const struct gk_plot_page *page, int64_t ms, double value)
 	gk_buf_printf(page->out, "%.3f %.6g\n", gk_plot_x(page, ms), value);
 }
 
-/* The extremes of a bin, in the order in which they were. */
+/* Writes the minimum and maximum of a bin in order of time. */
 static void add_bin(const struct gk_plot_page *page,
 		    const struct gk_plot_bin *bin, double factor)
 {
@@ -40,7 +44,9 @@ static int64_t bin_end(const struct gk_plot_bin *bin)
 	return bin->min_ms < bin->max_ms ? bin->max_ms : bin->min_ms;
 }
 
-/* As wide as half a pixel: two points a pixel are enough. */
+/*
+ * Returns the shift for bins half a pixel wide; two points per pixel suffice.
+ */
 static unsigned shift_for(const struct gk_plot_page *page,
 			  const struct gk_plot_cell *cell)
 {
@@ -53,7 +59,7 @@ static unsigned shift_for(const struct gk_plot_page *page,
 	return shift;
 }
 
-/* A value that stands alone gets a pixel's length, to be seen. */
+/* Extends a single value to two pixels, so that it is visible. */
 static void add_alone(const struct gk_plot_page *page,
 		      const struct gk_plot_cell *cell,
 		      const struct gk_plot_bin *bin, double factor)
@@ -71,7 +77,10 @@ static unsigned add_line_data(struct gk_plot_page *page,
 {
 	double factor = page->panels[cell->panel].unit.factor;
 	unsigned shift = shift_for(page, cell);
-	/* A wide bin is told by its extremes alone, wherever they are. */
+	/*
+	 * A bin has only its extremes, which may be anywhere in it, so wide
+	 * bins permit larger gaps.
+	 */
 	int64_t gap = page->gap_ms + ((int64_t)2 << shift);
 	struct gk_plot_bin bin, next;
 	int64_t before = INT64_MIN / 2;
@@ -97,7 +106,18 @@ static unsigned add_line_data(struct gk_plot_page *page,
 
 /* ---- marks ---- */
 
-/* Filled triangles down and up, a cross, a filled diamond of gnuplot's. */
+/*
+ * The maximum number of Xids in one label, the size of its buffer in bytes, and
+ * the width of a digit in pixels.
+ */
+#define LABEL_NUMBERS 3
+#define LABEL_MAX     48
+#define CHAR_PIXELS   6
+
+/*
+ * The symbols are gnuplot's filled triangles down and up, a cross, and a filled
+ * diamond.
+ */
 static const struct {
 	int point;
 	double size;
@@ -110,7 +130,10 @@ static const struct {
     [GK_PLOT_ECC_CAME] = {13, 0.9, true, false},
 };
 
-/* Where the marks of a cell are: on its line of capacity. */
+/*
+ * Returns the height at which a cell's marks are drawn: on its line of capacity
+ * or, if there is none, near its top.
+ */
 static double mark_height(const struct gk_plot_page *page,
 			  const struct gk_plot_cell *cell)
 {
@@ -121,7 +144,9 @@ static double mark_height(const struct gk_plot_page *page,
 	       page->panels[cell->panel].unit.factor;
 }
 
-/* Runs of an event, those of one subject that are close made one. */
+/*
+ * Returns the next run of an event; merges it with runs that are close to it.
+ */
 static bool next_run(const struct gk_plot_subject *subject,
 		     enum gk_plot_event event, int64_t near_ms, size_t *at,
 		     struct gk_plot_run *ret_run)
@@ -158,32 +183,144 @@ static bool has_event(const struct gk_plot_page *page,
 	return false;
 }
 
-/* From, middle and to of each run, with the height and an Xid's number. */
+/*
+ * A mark: where it begins, where its symbol is, where it ends; and an Xid's
+ * number.
+ */
+struct mark {
+	double from, at, to;
+	int number;
+};
+
+struct marks {
+	struct mark *of;
+	size_t count, cap;
+};
+
+static bool push_mark(struct marks *marks, struct mark mark)
+{
+	if (marks->count == marks->cap) {
+		size_t cap = marks->cap ? 2 * marks->cap : 32;
+		struct mark *more = realloc(marks->of, cap * sizeof *more);
+
+		if (!more)
+			return false;
+		marks->of = more;
+		marks->cap = cap;
+	}
+	marks->of[marks->count++] = mark;
+	return true;
+}
+
+static int compare_marks(const void *a, const void *b)
+{
+	double x = ((const struct mark *)a)->at,
+	       y = ((const struct mark *)b)->at;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * Collects the marks of all lines in a cell and sorts them from left to right.
+ */
+static void collect_marks(const struct gk_plot_page *page,
+			  const struct gk_plot_cell *cell,
+			  enum gk_plot_event event, double pixel_ms,
+			  struct marks *marks)
+{
+	struct gk_plot_run run;
+
+	for (size_t i = 0; i < cell->band->count; i++) {
+		const struct gk_plot_subject *s = cell->band->subjects[i];
+
+		for (size_t at = 0;
+		     next_run(s, event, (int64_t)(RUN_LEAST * pixel_ms), &at,
+			      &run);) {
+			double from = gk_plot_x(page, run.from_ms);
+			double to = gk_plot_x(page, run.to_ms);
+
+			if (!push_mark(marks,
+				       (struct mark){fmax(from, 0),
+						     signs[event].bar
+							 ? (from + to) / 2
+							 : from,
+						     to, run.number}))
+				return;
+		}
+	}
+	if (marks->count)
+		qsort(marks->of, marks->count, sizeof *marks->of,
+		      compare_marks);
+}
+
+static bool has_number(const struct mark *marks, size_t count, int number)
+{
+	for (size_t i = 0; i < count; i++)
+		if (marks[i].number == number)
+			return true;
+	return false;
+}
+
+/*
+ * Writes the label of a mark: its number and those of later marks that the
+ * label would overlap, each once, as in "48 63". Beyond LABEL_NUMBERS numbers
+ * it says how many more there are. Returns the number of marks that the label
+ * covers.
+ */
+static size_t label_of_marks(const struct marks *marks, size_t first,
+			     double seconds_a_char, char dst[LABEL_MAX])
+{
+	const struct mark *m = &marks->of[first];
+	size_t count = marks->count - first, n = 0, len = 0, more = 0;
+	int shown = 0;
+
+	for (; n < count; n++) {
+		double end = m->at + seconds_a_char * (double)(len + 3);
+
+		if (n && m[n].at > end)
+			break;
+		if (has_number(m, n, m[n].number))
+			continue;
+		if (shown == LABEL_NUMBERS)
+			more++;
+		else
+			len +=
+			    (size_t)snprintf(dst + len, LABEL_MAX - len, "%s%d",
+					     shown++ ? " " : "", m[n].number);
+	}
+	if (more)
+		snprintf(dst + len, LABEL_MAX - len, " +%zu", more);
+	return n;
+}
+
+/*
+ * Writes the beginning, middle and end of each run, its height, and the numbers
+ * of Xids.
+ */
 static void add_mark_data(struct gk_plot_page *page,
 			  const struct gk_plot_cell *cell,
 			  enum gk_plot_event event)
 {
 	double pixel = gk_plot_span(page) * 1000 / (cell->right - cell->left);
 	double y = mark_height(page, cell);
-	struct gk_plot_run run;
+	struct marks marks = {0};
+	size_t labelled = 0;
 
+	collect_marks(page, cell, event, pixel, &marks);
 	gk_buf_printf(page->out, "$m%u_%d << END\n", page->data, (int)event);
-	for (size_t i = 0; i < cell->band->count; i++) {
-		const struct gk_plot_subject *s = cell->band->subjects[i];
+	for (size_t i = 0; i < marks.count; i++) {
+		const struct mark *m = &marks.of[i];
+		char label[LABEL_MAX] = "";
 
-		for (size_t at = 0; next_run(
-			 s, event, (int64_t)(RUN_LEAST * pixel), &at, &run);) {
-			double from = gk_plot_x(page, run.from_ms);
-			double to = gk_plot_x(page, run.to_ms);
-
-			gk_buf_printf(page->out, "%.3f %.3f %.3f %.6g %s%.0d\n",
-				      fmax(from, 0),
-				      signs[event].bar ? (from + to) / 2 : from,
-				      to, y, run.number ? "" : "''",
-				      run.number);
-		}
+		if (event == GK_PLOT_XID_CAME && i == labelled)
+			labelled += label_of_marks(
+			    &marks, i, pixel / 1000 * CHAR_PIXELS * page->font,
+			    label);
+		gk_buf_printf(page->out, "%.3f %.3f %.3f %.6g \"%s\"\n",
+			      m->from, m->at, m->to, y, label);
 	}
 	gk_buf_puts(page->out, "END\n");
+	free(marks.of);
 }
 
 static void add_mark_terms(const struct gk_plot_page *page, unsigned data,
@@ -226,7 +363,10 @@ static void add_capacity(const struct gk_plot_page *page,
 			      page->colors->capacity);
 }
 
-/* A line alone is filled, in the colour of its panel. */
+/*
+ * If there is only one line, the area below it is filled with the panel's
+ * colour.
+ */
 static void add_line_terms(const struct gk_plot_page *page,
 			   const struct gk_plot_cell *cell, size_t count,
 			   unsigned first)
@@ -279,11 +419,14 @@ void gk_plot_curves(struct gk_plot_page *page, const struct gk_plot_cell *cell)
 	gk_buf_putc(page->out, '\n');
 }
 
-/* ---- texts at the right end ---- */
+/* ---- texts at the right edge ---- */
 
-#define LINE_HEIGHT 29.0 /* of a label of two lines, pixels */
+#define LINE_HEIGHT 29.0 /* pixels of a label of two lines */
 
-/* One line: its value, mean and peak, as low as the cell is high. */
+/*
+ * Writes the value, mean and peak of a cell's only line, or as many of them as
+ * fit the cell's height.
+ */
 static void add_single_end(const struct gk_plot_page *page,
 			   const struct gk_plot_cell *cell,
 			   const struct gk_plot_subject *subject)
@@ -311,7 +454,10 @@ static void add_single_end(const struct gk_plot_page *page,
 		     page->colors->grey, text);
 }
 
-/* What tells the lines of a place apart: the GPU, or the file. */
+/*
+ * Returns what distinguishes a line from others in its cell: the GPU or the
+ * file.
+ */
 static const char *line_name(const struct gk_plot_page *page,
 			     const struct gk_plot_subject *subject,
 			     char dst[32])
@@ -336,7 +482,10 @@ static int compare_ends(const void *a, const void *b)
 	return (left->y > right->y) - (left->y < right->y);
 }
 
-/* Moves labels apart, first down, then up from the bottom of the cell. */
+/*
+ * Moves overlapping labels apart: first downwards, then upwards from the bottom
+ * of the cell.
+ */
 static void push_apart(struct end *ends, size_t count, double top,
 		       double bottom)
 {
@@ -373,7 +522,7 @@ static void add_end(const struct gk_plot_page *page,
 		     end->subject->lost ? page->colors->fail : color, text);
 	snprintf(text, sizeof text, "mean %.*f", unit->decimals,
 		 gk_plot_track_mean(track) / unit->factor);
-	/* A grid has no room for more. */
+	/* In a grid, the maximum does not fit. */
 	if (page->picture->strips) {
 		size_t len = strlen(text);
 

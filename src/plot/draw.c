@@ -1,9 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * draw.c - runs gnuplot. Script, picture and complaints are files in memory, so
- * that neither side ever waits for the other to read.
+ * draw.c - runs gnuplot. The script, the picture and gnuplot's messages are
+ * files in memory, so that neither process ever waits for the other one to
+ * read.
  */
 #include "plot/draw.h"
 
+#include "base/assert.h"
 #include "base/err.h"
 
 #include <errno.h>
@@ -14,10 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 struct files {
-	int script, picture, complaint; /* picture -1: standard output */
+	int script, picture, complaint; /* picture: -1: standard output */
 };
 
 static void close_files(const struct files *files)
@@ -43,7 +44,7 @@ static int put_bytes(int fd, const char *bytes, size_t len)
 	return lseek(fd, 0, SEEK_SET) < 0 ? gk_err_from_errno(errno) : 0;
 }
 
-static int take_bytes(int fd, struct gk_buf *to)
+static int read_plot(int fd, struct gk_buf *to)
 {
 	char block[65536];
 	off_t at = 0;
@@ -99,6 +100,7 @@ int gk_plot_draw(const struct gk_buf *script, struct gk_buf *picture,
 	};
 	int r = 0;
 
+	GK_ASSERT(complaint);
 	if (files.script < 0 || files.complaint < 0 ||
 	    (picture && files.picture < 0))
 		r = gk_err_from_errno(errno);
@@ -107,9 +109,9 @@ int gk_plot_draw(const struct gk_buf *script, struct gk_buf *picture,
 	if (!r)
 		r = run_gnuplot(&files);
 	if (!r && picture)
-		r = take_bytes(files.picture, picture);
+		r = read_plot(files.picture, picture);
 	if (r == GK_ERR_CORRUPT)
-		take_bytes(files.complaint, complaint);
+		read_plot(files.complaint, complaint);
 	close_files(&files);
 	return r;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * draw.h - runs gnuplot on a script.
  */
@@ -7,10 +8,10 @@
 #include "base/str.h"
 
 /*
- * Runs gnuplot on a script. picture not NULL: takes what it draws; NULL: that
- * goes into a window that stays. 0; GK_ERR_NOT_FOUND:
- * there is no gnuplot; GK_ERR_CORRUPT: it could not draw, and complaint (not
- * NULL) has what it said; another gk_err.
+ * Runs gnuplot on a script. `picture` receives the result; if it is NULL,
+ * gnuplot opens a window that stays open. Returns 0; GK_ERR_NOT_FOUND if
+ * gnuplot is missing; GK_ERR_CORRUPT if it failed, with its message in
+ * `complaint`, which is not NULL; or another gk_err.
  */
 int gk_plot_draw(const struct gk_buf *script, struct gk_buf *picture,
 		 struct gk_buf *complaint);

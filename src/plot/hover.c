@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hover.c - values under the pointer, by gnuplot's own script in SVG. It shows
- * the text of the mark that is under the pointer. Marks are squares as high as
- * their cell; each lies over all but the left edge of the one before, so that
- * every column of pixels has a text of its own.
+ * hover.c - shows the values at the pointer. gnuplot puts a script into SVG
+ * files that shows the text of the mark under the pointer.
+ *
+ * The marks are squares as high as their cell. Each covers all of the previous
+ * mark except its left edge, so that every column of pixels has its own text.
  */
 #include "plot/hover.h"
 
@@ -10,14 +12,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COLUMN      8.0 /* pixels with the same text */
+#define COLUMN      8.0 /* pixels per text */
 #define COLUMNS_MAX 200
 
-/* Half the side of gnuplot's square, in pixels, for a point size of 1, with its
- * edge. */
+/*
+ * Half the side, in pixels, of gnuplot's square mark at point size 1, with its
+ * edge.
+ */
 #define HALF_SIDE 5.36
 
-/* What comes from a file must not end the string of the script. */
+/* Adds a name; replaces characters that could end a string in the script. */
 static void add_clean_name(struct gk_buf *out, const char *name)
 {
 	for (; *name; name++) {
@@ -97,7 +101,9 @@ void gk_plot_hover(struct gk_plot_page *page, const struct gk_plot_cell *cell)
 		add_hover_text(page, cell, &hover, c);
 		gk_buf_puts(page->out, "\"\n");
 	}
-	/* The place reaches so far to the right that no mark is cut off. */
+	/*
+	 * The plot extends beyond the right edge, so that no mark is cut off.
+	 */
 	gk_buf_printf(page->out,
 		      "END\nset rmargin at screen %.5f\nunset border\n"
 		      "unset xtics\nunset ytics\n"

@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hover.h - values under the pointer, in SVG.
+ * hover.h - shows the values at the pointer, in SVG.
  */
 #ifndef GK_PLOT_HOVER_H
 #define GK_PLOT_HOVER_H
 
 #include "plot/page.h"
 
-/* Adds a plot over that of the cell, which it spoils margins and tics of. */
+/* Adds a plot on top of the cell's; changes gnuplot's margins and tics. */
 void gk_plot_hover(struct gk_plot_page *page, const struct gk_plot_cell *cell);
 
 #endif

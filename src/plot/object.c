@@ -1,4 +1,5 @@
-/* object.c - takes JSON objects apart. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* object.c - parses JSON objects in place. */
 #include "plot/object.h"
 
 #include "base/err.h"
@@ -17,7 +18,7 @@ static void skip_blanks(struct reader *r)
 		r->at++;
 }
 
-static bool take(struct reader *r, char c)
+static bool take_char(struct reader *r, char c)
 {
 	skip_blanks(r);
 	if (r->at == r->end || *r->at != c)
@@ -26,12 +27,12 @@ static bool take(struct reader *r, char c)
 	return true;
 }
 
-/* A string as it stands; its quotes are left out. */
+/* Parses a string. The result keeps the escapes but not the quotes. */
 static bool take_raw_string(struct reader *r, struct gk_csv_field *ret)
 {
 	char *from;
 
-	if (!take(r, '"'))
+	if (!take_char(r, '"'))
 		return false;
 	from = r->at;
 	while (r->at < r->end && *r->at != '"')
@@ -81,7 +82,7 @@ static char *put_utf8(char *to, unsigned c)
 	return to;
 }
 
-/* \uXXXX, or two of them for what UTF-16 needs two for; *p is behind the u. */
+/* Decodes \uXXXX or a surrogate pair; *p points after the u. */
 static bool take_unicode(const char **p, const char *end, char **to)
 {
 	unsigned c, low;
@@ -99,8 +100,10 @@ static bool take_unicode(const char **p, const char *end, char **to)
 	return true;
 }
 
-/* Takes escapes out, in place: no escape is shorter than what it means. */
-static bool unescape(struct gk_csv_field *field, char *text)
+/*
+ * Decodes escapes in place; every escape is at least as long as its character.
+ */
+static bool unescape_text(struct gk_csv_field *field, char *text)
 {
 	static const char names[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
 	const char *p = text, *end = text + field->len;
@@ -129,7 +132,7 @@ static bool unescape(struct gk_csv_field *field, char *text)
 	return true;
 }
 
-/* A number, true, false, or null as an empty text. */
+/* Parses a number, true, false or null; for null, the result is empty. */
 static bool take_word(struct reader *r, struct gk_csv_field *ret)
 {
 	char *from = r->at;
@@ -150,7 +153,7 @@ static bool take_value(struct reader *r, struct gk_csv_field *ret, bool decode)
 	if (r->at == r->end || *r->at != '"')
 		return take_word(r, ret);
 	text = r->at + 1;
-	return take_raw_string(r, ret) && (!decode || unescape(ret, text));
+	return take_raw_string(r, ret) && (!decode || unescape_text(ret, text));
 }
 
 int gk_object_split(char *text, const char *end, struct gk_csv_field *keys,
@@ -160,17 +163,17 @@ int gk_object_split(char *text, const char *end, struct gk_csv_field *keys,
 	struct gk_csv_field ignored;
 	size_t count = 0;
 
-	if (!take(&r, '{'))
+	if (!take_char(&r, '{'))
 		return GK_ERR_CORRUPT;
 	do {
 		if (count == most || !take_raw_string(&r, &keys[count]) ||
-		    !take(&r, ':') ||
+		    !take_char(&r, ':') ||
 		    !take_value(&r, values ? &values[count] : &ignored,
 				values != NULL))
 			return GK_ERR_CORRUPT;
 		count++;
-	} while (take(&r, ','));
-	if (!take(&r, '}'))
+	} while (take_char(&r, ','));
+	if (!take_char(&r, '}'))
 		return GK_ERR_CORRUPT;
 	skip_blanks(&r);
 	if (r.at != end)

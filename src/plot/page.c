@@ -1,5 +1,7 @@
-/* page.c - owns the geometry and the colours of pages. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* page.c - owns the layout and the colours of pages. */
 #include "plot/page.h"
+#include "base/assert.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,21 +43,21 @@ static const struct gk_plot_colors dark = {
     .owner_rest = "#6c6c6c",
 };
 
-/* A picture may be as much smaller than it wants before texts suffer. */
+/* Below this part of its natural size, a picture's texts become unreadable. */
 #define READABLE 0.85
 
-/* A page of strips, and one of a grid; pixels. */
+/* Sizes of pages with strips and of pages with a grid, in pixels. */
 enum {
 	STRIPS_WIDTH = 1200,
 	STRIPS_HEIGHT = 800,
 	STRIPS_LEFT = 76,
 	STRIPS_GUTTER = 150,
 	STRIPS_GUTTER_OWNERS = 250,
-	STRIPS_GAP = 34, /* with the heading of the next one */
+	STRIPS_GAP = 34, /* includes the next strip's heading */
 	GRID_WIDTH = 1600,
 	GRID_LEFT = 120,
 	GRID_GUTTER = 84,
-	GRID_ROW = 106, /* with its gap */
+	GRID_ROW = 106, /* includes the gap */
 	GRID_GAP = 24,
 	EDGE = 24,
 	TOP = 100,
@@ -82,8 +84,8 @@ static void choose_bands(struct gk_plot_page *page, bool all, size_t number)
 }
 
 /*
- * As large as a page of that size fits; but texts stay readable, as long as
- * lines keep a little room beside them.
+ * Returns the scale at which the page has the wanted size. It is not below
+ * READABLE unless the texts would leave too little space for the lines.
  */
 static double scale_for(const struct gk_plot_page *page, double width,
 			double height)
@@ -101,8 +103,8 @@ static double scale_for(const struct gk_plot_page *page, double width,
 }
 
 /*
- * Everything is laid out at the size that it wants; another one that is asked
- * for makes it larger or smaller, and the room that is then left is used.
+ * Everything is laid out at its natural size. If another size is wanted,
+ * everything is scaled, and the page grows into the space that is left over.
  */
 static void set_size(struct gk_plot_page *page)
 {
@@ -114,8 +116,10 @@ static void set_size(struct gk_plot_page *page)
 		: TOP + BOTTOM + GRID_ROW * (double)page->band_count;
 
 	page->scale = look->width ? scale_for(page, width, height) : 1;
-	/* Fonts of SVG are in pixels; there and in windows nothing else scales
-	 * them. */
+	/*
+	 * Font sizes of SVG are in pixels. In SVG and in windows, fonts must be
+	 * scaled here.
+	 */
 	page->font = look->form == GK_PLOT_SVG      ? page->scale * 4 / 3
 		     : look->form == GK_PLOT_WINDOW ? page->scale
 						    : 1;
@@ -149,7 +153,7 @@ static void see_capacity(struct gk_plot_page *page, unsigned panel,
 	*first = false;
 }
 
-/* All GPUs of a column have one scale, so that they can be compared. */
+/* All GPUs in a column have the same scale, so that they can be compared. */
 static void set_scales(struct gk_plot_page *page)
 {
 	const struct gk_plot_picture *picture = page->picture;
@@ -209,7 +213,10 @@ static void place_strip(const struct gk_plot_page *page,
 	cell->last = cell->panel + 1 == count;
 }
 
-/* Times stand below the last GPU that has something in the column. */
+/*
+ * The time labels of a column are drawn below the last GPU that has values in
+ * it.
+ */
 static void place_in_grid(const struct gk_plot_page *page, size_t band,
 			  struct gk_plot_cell *cell)
 {
@@ -263,6 +270,8 @@ struct gk_plot_cell gk_plot_page_cell(const struct gk_plot_page *page,
 	    .band = &page->picture->bands[page->first_band + band],
 	    .panel = panel};
 
+	GK_ASSERT(band < page->band_count &&
+		  panel < page->picture->panel_count);
 	if (page->picture->strips)
 		place_strip(page, &cell);
 	else

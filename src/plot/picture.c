@@ -1,4 +1,5 @@
-/* picture.c - chooses the panels and the GPUs of a picture. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* picture.c - chooses the panels and GPUs of a picture. */
 #include "plot/picture.h"
 
 #include "base/err.h"
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many GPUs may share a strip. */
+/* The maximum number of GPUs that share a strip. */
 #define STRIP_MOST 3
 
 void gk_plot_picture_free(struct gk_plot_picture *picture)
@@ -41,7 +42,7 @@ static void add_panel(struct gk_plot_picture *picture,
 		picture->absent[picture->absent_count++] = panel;
 }
 
-/* A file that does not speak of GPUs is about the host. */
+/* Whether any file names no GPUs, which means that it is about the host. */
 static bool is_of_host(const struct gk_plot_chart *chart)
 {
 	for (unsigned i = 0; i < chart->file_count; i++)
@@ -77,11 +78,11 @@ static bool is_shown(const struct gk_plot_picture *picture,
 	for (unsigned i = 0; i < picture->panel_count; i++)
 		if (subject->tracks[picture->panels[i]])
 			return true;
-	/* One that was lost all the time is told all the same. */
+	/* A GPU that was always lost is shown, too. */
 	return subject->lost;
 }
 
-/* The host last; GPUs by number; the same GPU of several files as these. */
+/* Sorts GPUs by number, then by file; the host comes last. */
 static int compare_subjects(const void *a, const void *b)
 {
 	const struct gk_plot_subject *left =
@@ -126,7 +127,10 @@ static void group_bands(struct gk_plot_picture *picture, size_t count)
 	}
 }
 
-/* A few lines are best seen together; many need a place each. */
+/*
+ * A few lines are best compared in the same place; many lines each need their
+ * own.
+ */
 static void make_strips(struct gk_plot_picture *picture, size_t count)
 {
 	bool host = count && picture->subjects[count - 1]->kind == GK_PLOT_HOST;
@@ -142,9 +146,9 @@ static void make_strips(struct gk_plot_picture *picture, size_t count)
 	picture->band_count = 1;
 }
 
-/* ---- the most interesting ones ---- */
+/* ---- choosing the most interesting GPUs ---- */
 
-static double busyness(const struct gk_plot_band *band)
+static double sum_busyness(const struct gk_plot_band *band)
 {
 	static const enum gk_plot_quantity by[] = {GK_PLOT_BUSY,
 						   GK_PLOT_MEMORY};
@@ -165,14 +169,17 @@ static bool had_trouble(const struct gk_plot_band *band)
 	return false;
 }
 
-/* How many are busier, or as busy and before it. */
+/*
+ * Returns how many bands are busier than this one, or equally busy and before
+ * it.
+ */
 static size_t rank_of(const struct gk_plot_picture *picture, size_t index)
 {
-	double own = busyness(&picture->bands[index]);
+	double own = sum_busyness(&picture->bands[index]);
 	size_t rank = 0;
 
 	for (size_t i = 0; i < picture->band_count; i++) {
-		double other = busyness(&picture->bands[i]);
+		double other = sum_busyness(&picture->bands[i]);
 
 		rank += other > own || (!(other < own) && i < index);
 	}

@@ -1,4 +1,5 @@
-/* script.c - writes a page of a picture as a script for gnuplot. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* script.c - writes a page of a picture as a gnuplot script. */
 #include "plot/hover.h"
 #include "plot/page.h"
 
@@ -15,7 +16,7 @@
 
 /* ---- the terminal ---- */
 
-/* The first of gnuplot's windows that this one has. */
+/* Opens a window of the first kind that this gnuplot supports. */
 static void add_window(const struct gk_plot_page *page, double w, double h)
 {
 	static const char *const names[] = {"qt", "wxt", "x11"};
@@ -28,7 +29,7 @@ static void add_window(const struct gk_plot_page *page, double w, double h)
 			      i ? " else {\n" : "", names[i], names[i], w, h,
 			      9 * page->font, page->scale);
 	gk_buf_puts(page->out,
-		    " else {\nexit error 'it has no windows: they are in the "
+		    " else {\nexit error 'it cannot open windows: install the "
 		    "package gnuplot-qt'\n}\n}\n}\n");
 }
 
@@ -55,8 +56,10 @@ static void add_terminal(const struct gk_plot_page *page)
 			      w, h, 9 * page->font, s);
 		break;
 	case GK_PLOT_PDF:
-		/* Inches, as if there were 96 pixels to one; a point of a font
-		 * is a pixel and a third here. */
+		/*
+		 * Sizes are in inches, at 96 pixels each; a point of a font is
+		 * 4/3 pixels.
+		 */
 		gk_buf_printf(out,
 			      "set terminal pdfcairo noenhanced size %.3f,%.3f "
 			      "font 'Sans,9' fontscale %.4f linewidth %.3f "
@@ -69,7 +72,7 @@ static void add_terminal(const struct gk_plot_page *page)
 	}
 }
 
-/* ---- times below ---- */
+/* ---- times below the cells ---- */
 
 static const int steps[] = {
     1,       2,          5,          10,          15,          30,
@@ -77,7 +80,10 @@ static const int steps[] = {
     HOUR,    2 * HOUR,   3 * HOUR,   6 * HOUR,    12 * HOUR,   DAY,
     2 * DAY, 7 * DAY,    14 * DAY,   28 * DAY,    91 * DAY,    364 * DAY};
 
-/* So that the texts do not touch. */
+/*
+ * Returns the step in seconds between two time labels, such that the labels do
+ * not touch.
+ */
 static int step_for(double span, double width, bool aligned)
 {
 	for (size_t i = 0; i < COUNT(steps); i++) {
@@ -131,7 +137,10 @@ static void add_time_tics(const struct gk_plot_page *page,
 
 /* ---- a cell ---- */
 
-/* 1, 2 or 5 times a power of ten, and a number for 22 pixels at most. */
+/*
+ * Returns 1, 2 or 5 times a power of ten, such that there is at most one number
+ * per 22 pixels.
+ */
 static double nice_step(double range, double pixels)
 {
 	double least = range * 22 / pixels;
@@ -143,7 +152,7 @@ static double nice_step(double range, double pixels)
 					     : 10);
 }
 
-/* Strips have room for numbers at the left. */
+/* Only strips have space for numbers on the left. */
 static void add_value_tics(const struct gk_plot_page *page,
 			   const struct gk_plot_cell *cell)
 {
@@ -181,7 +190,7 @@ static void add_cell(struct gk_plot_page *page, const struct gk_plot_cell *cell)
 		gk_plot_hover(page, cell);
 }
 
-/* Whether a band has something to show there. */
+/* Whether a band has values in this cell. */
 static bool has_lines(const struct gk_plot_page *page,
 		      const struct gk_plot_cell *cell)
 {
@@ -190,7 +199,7 @@ static bool has_lines(const struct gk_plot_page *page,
 	return gk_plot_cell_lines(page, cell, lines) > 0;
 }
 
-/* ---- texts around ---- */
+/* ---- surrounding texts ---- */
 
 static void add_subtitle_of_marks(const struct gk_plot_page *page,
 				  struct gk_buf *text)
@@ -241,7 +250,7 @@ static void add_subtitle(const struct gk_plot_page *page)
 	gk_buf_free(&text);
 }
 
-/* A GPU that has no value at all, because it was lost from the start. */
+/* Whether a GPU has no values because it was always lost. */
 static bool was_never_there(const struct gk_plot_picture *picture,
 			    const struct gk_plot_subject *subject)
 {
@@ -252,8 +261,8 @@ static bool was_never_there(const struct gk_plot_picture *picture,
 }
 
 /*
- * Panels that were asked for and are in no file; in strips, GPUs without any
- * value. In a grid these have rows that say so.
+ * Names the wanted panels that no file has and, in strips, the GPUs without any
+ * value. In a grid such GPUs have their own rows.
  */
 static void add_absent(const struct gk_plot_page *page)
 {
@@ -280,7 +289,7 @@ static void add_absent(const struct gk_plot_page *page)
 	gk_buf_free(&text);
 }
 
-/* Which line is of which file, where files lie over each other. */
+/* If files share a panel, shows which line belongs to which file. */
 static void add_files(const struct gk_plot_page *page)
 {
 	const struct gk_plot_chart *chart = page->picture->chart;
@@ -313,7 +322,7 @@ static void add_title(const struct gk_plot_page *page)
 	add_files(page);
 }
 
-/* The capacity of a panel, over the end of its dashed line. */
+/* Writes a panel's capacity above the end of its dashed line. */
 static void add_capacity_text(const struct gk_plot_page *page,
 			      const struct gk_plot_cell *cell, bool of_all)
 {
@@ -349,7 +358,7 @@ static void add_heading(const struct gk_plot_page *page,
 	add_capacity_text(page, cell, true);
 }
 
-/* The name of a GPU before its row. */
+/* Writes a GPU's name beside its row. */
 static void add_row_label(const struct gk_plot_page *page,
 			  const struct gk_plot_cell *cell)
 {

@@ -1,34 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * script.h - a picture as a script of gnuplot's. Names and commands go into it
- * as data: quoted, so that nothing in them is a command.
+ * script.h - writes a picture as a gnuplot script. Names and commands are
+ * quoted, so that gnuplot does not execute anything in them.
  */
 #ifndef GK_PLOT_SCRIPT_H
 #define GK_PLOT_SCRIPT_H
 
 #include "plot/picture.h"
 
-/* The kind of output that the picture is for. */
+/* The kinds of output. */
 enum gk_plot_form {
 	GK_PLOT_PNG,
-	GK_PLOT_SVG, /* with values under the pointer */
+	GK_PLOT_SVG, /* shows the values at the pointer */
 	GK_PLOT_PDF,
 	GK_PLOT_WINDOW,
 };
 
 struct gk_plot_look {
 	enum gk_plot_form form;
-	unsigned width, height; /* pixels; 0: as the picture needs */
+	unsigned width, height; /* pixels; 0: the natural size */
 	bool dark;
-	const char *title;   /* borrowed, any bytes; NULL: what it shows */
-	const char *command; /* what it was drawn by, the same */
+	const char *title;   /* borrowed, any bytes; NULL: derived from the
+			      * content */
+	const char *command; /* command line to show; borrowed, any bytes */
 };
 
-/* How many pages a picture takes, of GK_PLOT_PAGE GPUs each with all. */
+/*
+ * Returns the number of pages of a picture. If `all` is set, every GPU is
+ * shown, GK_PLOT_PAGE per page.
+ */
 size_t gk_plot_pages(const struct gk_plot_picture *picture, bool all);
 
 /*
- * Adds the whole script of a page, from 0 on; out->failed tells that memory
- * ran out. all: as in gk_plot_pages().
+ * Appends the script of a page; pages are numbered from 0. Sets out->failed
+ * when out of memory. `all` is as in gk_plot_pages().
  */
 void gk_plot_script(const struct gk_plot_picture *picture,
 		    const struct gk_plot_look *look, bool all, size_t page,

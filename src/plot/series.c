@@ -1,6 +1,5 @@
-/*
- * series.c - keeps the lowest and the highest value of each column of pixels.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* series.c - keeps the lowest and highest value for each column of pixels. */
 #include "plot/series.h"
 
 #include "base/err.h"
@@ -15,7 +14,7 @@ void gk_plot_series_free(struct gk_plot_series *series)
 	*series = (struct gk_plot_series){0};
 }
 
-static void merge(struct gk_plot_bin *to, const struct gk_plot_bin *from)
+static void merge_bin(struct gk_plot_bin *to, const struct gk_plot_bin *from)
 {
 	if (from->min < to->min) {
 		to->min = from->min;
@@ -27,7 +26,7 @@ static void merge(struct gk_plot_bin *to, const struct gk_plot_bin *from)
 	}
 }
 
-static void widen(struct gk_plot_series *series, unsigned shift)
+static void widen_bins(struct gk_plot_series *series, unsigned shift)
 {
 	size_t kept = 0;
 
@@ -36,7 +35,7 @@ static void widen(struct gk_plot_series *series, unsigned shift)
 
 		bin.column >>= shift - series->shift;
 		if (kept && series->bins[kept - 1].column == bin.column)
-			merge(&series->bins[kept - 1], &bin);
+			merge_bin(&series->bins[kept - 1], &bin);
 		else
 			series->bins[kept++] = bin;
 	}
@@ -44,7 +43,9 @@ static void widen(struct gk_plot_series *series, unsigned shift)
 	series->shift = shift;
 }
 
-/* Where the bin of a column is, or has to be put; mostly the end. */
+/*
+ * Returns the index of a column's bin, or where to insert it; usually the end.
+ */
 static size_t place_of_column(const struct gk_plot_series *series,
 			      int64_t column)
 {
@@ -82,10 +83,10 @@ int gk_plot_series_add(struct gk_plot_series *series, unsigned shift,
 	int r;
 
 	if (shift > series->shift)
-		widen(series, shift);
+		widen_bins(series, shift);
 	i = place_of_column(series, bin.column);
 	if (i < series->count && series->bins[i].column == bin.column) {
-		merge(&series->bins[i], &bin);
+		merge_bin(&series->bins[i], &bin);
 		return 0;
 	}
 	r = make_bin_room(series);
@@ -109,11 +110,11 @@ bool gk_plot_series_next(const struct gk_plot_series *series, unsigned shift,
 	ret_bin->column >>= more;
 	while (*at < series->count &&
 	       series->bins[*at].column >> more == ret_bin->column)
-		merge(ret_bin, &series->bins[(*at)++]);
+		merge_bin(ret_bin, &series->bins[(*at)++]);
 	return true;
 }
 
-/* The value that a bin ends with. */
+/* Returns the later one of a bin's two values. */
 static double bin_end(const struct gk_plot_bin *bin, int64_t *ret_ms)
 {
 	bool up = bin->min_ms <= bin->max_ms;

@@ -1,8 +1,13 @@
-/* sheet.c - columns by their names, times and numbers by hand: strtod() would
- * take most of the time that a recording of millions of rows may take. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sheet.c - finds columns by name, and parses times and numbers. It does so
+ * without strtod(), which would dominate the time needed for a recording of
+ * millions of rows.
+ */
 #include "plot/sheet.h"
 #include "base/array.h"
 #include "base/units.h"
+#include "core/read/gate.h"
 
 #include "base/err.h"
 
@@ -10,8 +15,8 @@
 #include <string.h>
 
 /*
- * Names as `gpukit record` and `gpukit stat --csv` write them. Of two columns
- * with one quantity the first that has a value counts.
+ * The names written by `gpukit record` and `gpukit stat --csv`. If several
+ * columns have the same quantity, the first one with a value counts.
  */
 static const struct {
 	const char *name;
@@ -39,6 +44,62 @@ static const struct {
     {"xid_last", GK_PLOT_XID, 1},
     {"energy_joules", GK_PLOT_ENERGY, 1},
 };
+
+/*
+ * Columns that are not named like their metric. The range is the metric's;
+ * scale is how many of the metric's units are one unit of the column.
+ */
+static const struct {
+	const char *name;
+	const struct gk_range *range;
+	double scale;
+} others[] = {
+    {"gpu_mem_mib", &gk_process_metric_ranges[GK_PM_GPU_MEM], (double)MIB},
+    {"used_mib", &gk_process_metric_ranges[GK_PM_GPU_MEM], (double)MIB},
+    {"sys_used_mib", &gk_bounds[GK_BOUND_HOST_BYTES].range, (double)MIB},
+    {"cpu_pct", &gk_process_metric_ranges[GK_PM_CPU], 100},
+    {"sm_util_pct", &gk_process_metric_ranges[GK_PM_SM_UTIL], 1},
+    {"mem_util_pct", &gk_process_metric_ranges[GK_PM_MEM_UTIL], 1},
+};
+
+static void set_range(struct gk_plot_column *column,
+		      const struct gk_range *range, double scale)
+{
+	column->least = (double)range->least / scale;
+	column->most = (double)range->most / scale;
+}
+
+static bool set_metric_range(struct gk_plot_column *column,
+			     const struct gk_metric_info *infos,
+			     const struct gk_range *ranges, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(infos[i].name, column->name) != 0)
+			continue;
+		set_range(column, &ranges[i],
+			  (double)gk_unit_scale(infos[i].unit));
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Sets the range of a column. An unknown column may have any number that can be
+ * added up.
+ */
+static void find_range(struct gk_plot_column *column)
+{
+	column->least = -1e18;
+	column->most = 1e18;
+	if (set_metric_range(column, gk_metrics, gk_metric_ranges,
+			     GK_M_COUNT) ||
+	    set_metric_range(column, gk_process_metrics,
+			     gk_process_metric_ranges, GK_PM_COUNT))
+		return;
+	for (size_t i = 0; i < COUNT(others); i++)
+		if (!strcmp(others[i].name, column->name))
+			set_range(column, others[i].range, others[i].scale);
+}
 
 static bool is_cell_text(const struct gk_csv_field *field, const char *text)
 {
@@ -71,11 +132,17 @@ static void add_column(struct gk_plot_sheet *sheet,
 		       const struct gk_csv_row *row, const char *name,
 		       enum gk_plot_quantity quantity, double factor)
 {
-	int column = find_title(row, name);
+	int at = find_title(row, name);
+	struct gk_plot_column *column = &sheet->values[sheet->value_count];
 
-	if (column >= 0)
-		sheet->values[sheet->value_count++] =
-		    (struct gk_plot_column){(size_t)column, quantity, factor};
+	if (at < 0)
+		return;
+	*column = (struct gk_plot_column){.column = (size_t)at,
+					  .quantity = quantity,
+					  .factor = factor,
+					  .name = name};
+	find_range(column);
+	sheet->value_count++;
 }
 
 _Static_assert(COUNT(quantities) + GK_PLOT_ASKED_MAX <= GK_PLOT_COLUMNS_MAX,
@@ -92,6 +159,7 @@ bool gk_plot_header(const struct gk_csv_row *row,
 	    .pid = find_title(row, "pid"),
 	    .command = find_title(row, "cmd"),
 	    .health = find_title(row, "health"),
+	    .xids = find_title(row, "xids"),
 	    .model = find_title(row, "name"),
 	};
 
@@ -107,7 +175,7 @@ bool gk_plot_header(const struct gk_csv_row *row,
 	return true;
 }
 
-/* Takes exactly that many digits; -1: they are none. */
+/* Parses exactly that many digits; -1 if there is anything else. */
 static int take_digits(const char *p, int count)
 {
 	int value = 0;
@@ -120,7 +188,9 @@ static int take_digits(const char *p, int count)
 	return value;
 }
 
-/* Days since 1970 of a Gregorian date; years are counted from March on. */
+/*
+ * Returns the days since 1970 of a Gregorian date. Here a year begins in March.
+ */
 static int64_t days_since_1970(int year, int month, int day)
 {
 	int64_t y = month > 2 ? year : year - 1;
@@ -136,8 +206,8 @@ static int last_day(int year, int month)
 	return month == 2 ? 28 + leap : 30 + (month + month / 8) % 2;
 }
 
-/* Thousandths behind a point; what follows the number is left alone. */
-static int thousandths(const char *p, size_t len)
+/* Parses thousandths after a decimal point; ignores what follows. */
+static int parse_thousandths(const char *p, size_t len)
 {
 	int value = 0, unit = 100;
 
@@ -156,7 +226,7 @@ bool gk_plot_read_time(const struct gk_csv_field *field, int64_t *ret_ms)
 	const char *p = field->text;
 	int year, month, day, hour, minute, second;
 
-	if (field->len < LEN || p[4] != '-' || p[7] != '-' ||
+	if (field->len < LEN || (p[4] != '-' && p[4] != '/') || p[7] != p[4] ||
 	    (p[10] != 'T' && p[10] != ' ') || p[13] != ':' || p[16] != ':')
 		return false;
 	year = take_digits(p, 4);
@@ -174,11 +244,11 @@ bool gk_plot_read_time(const struct gk_csv_field *field, int64_t *ret_ms)
 		 60 +
 	     second) *
 		1000 +
-	    thousandths(p + LEN, field->len - LEN);
+	    parse_thousandths(p + LEN, field->len - LEN);
 	return true;
 }
 
-/* A decimal number; empty is NaN. */
+/* Parses a decimal number; an empty field is NaN. */
 static bool read_cell_number(const struct gk_csv_field *field, double *ret)
 {
 	const char *p = field->text, *end = p + field->len;
@@ -213,19 +283,52 @@ static bool is_health(const struct gk_plot_sheet *sheet,
 	       is_cell_text(&row->fields[sheet->health], health);
 }
 
+/*
+ * Parses numbers separated by blanks. If there are too many, keeps the last
+ * ones.
+ */
+static void read_xids(struct gk_csv_field field, struct gk_plot_row *row)
+{
+	const char *p = field.text, *end = p + field.len;
+
+	while (p < end) {
+		int number = 0;
+
+		for (; p < end && *p >= '0' && *p <= '9'; p++)
+			if (number < 100000)
+				number = number * 10 + (*p - '0');
+		if (row->xid_count == GK_PLOT_XIDS_MAX)
+			memmove(row->xids, row->xids + 1,
+				--row->xid_count * sizeof *row->xids);
+		row->xids[row->xid_count++] = number;
+		p++;
+	}
+}
+
 void gk_plot_row_clear(struct gk_plot_row *row)
 {
 	static const struct gk_csv_field nothing = {"", 0};
 
 	row->gpu = row->pid = row->command = row->model = nothing;
-	row->lost = row->alone = false;
+	row->lost = row->silent = row->alone = false;
+	row->xid_count = 0;
 	row->given = 0;
+	row->nonsense = (struct gk_plot_nonsense){0};
+}
+
+void gk_plot_note_nonsense(struct gk_plot_nonsense *to, const char *name,
+			   double value)
+{
+	if (!to->count++) {
+		to->name = name;
+		to->value = value;
+	}
 }
 
 static int read_values(const struct gk_plot_sheet *sheet,
 		       const struct gk_csv_row *row, struct gk_plot_row *ret)
 {
-	/* Values of a GPU that does not answer are old ones. */
+	/* The values of a GPU that does not answer are old ones. */
 	bool stale = is_health(sheet, row, "stale");
 
 	for (size_t i = 0; i < sheet->value_count; i++) {
@@ -234,11 +337,16 @@ static int read_values(const struct gk_plot_sheet *sheet,
 
 		if (!read_cell_number(&row->fields[column->column], &value))
 			return GK_ERR_CORRUPT;
-		if (!stale && !isnan(value) &&
-		    !gk_plot_row_has(ret, column->quantity))
+		if (stale || isnan(value))
+			continue;
+		if (value < column->least || value > column->most)
+			gk_plot_note_nonsense(&ret->nonsense, column->name,
+					      value);
+		else if (!gk_plot_row_has(ret, column->quantity))
 			gk_plot_row_set(ret, column->quantity,
 					value * column->factor);
 	}
+	ret->nonsense.line = row->line;
 	return 0;
 }
 
@@ -254,5 +362,8 @@ int gk_plot_read(const struct gk_plot_sheet *sheet,
 	ret->command = field_at(row, sheet->command);
 	ret->model = field_at(row, sheet->model);
 	ret->lost = is_health(sheet, row, "lost");
+	ret->silent = sheet->health >= 0 && !is_health(sheet, row, "ok") &&
+		      !is_health(sheet, row, "");
+	read_xids(field_at(row, sheet->xids), ret);
 	return read_values(sheet, row, ret);
 }

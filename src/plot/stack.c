@@ -1,4 +1,5 @@
-/* stack.c - memory and time of a GPU, cut by the processes that have them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stack.c - draws a GPU's memory and time as layers, one per process. */
 #include "plot/page.h"
 
 #include "base/array.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 
 #define POINTS_MAX 2400
-#define REST       GK_PLOT_OWNERS /* the row of what is nobody's own */
+#define REST       GK_PLOT_OWNERS /* the layer for all others */
 
 static bool can_be_cut(enum gk_plot_quantity quantity)
 {
@@ -17,7 +18,10 @@ static bool can_be_cut(enum gk_plot_quantity quantity)
 	       quantity == GK_PLOT_CPU;
 }
 
-/* Those with the most memory first; without any, with the most of it. */
+/*
+ * Returns the weight by which processes are sorted: memory or, if that is
+ * unknown, the quantity itself.
+ */
 static double weight_of(const struct gk_plot_subject *process,
 			enum gk_plot_quantity quantity)
 {
@@ -68,25 +72,29 @@ bool gk_plot_is_stacked(const struct gk_plot_page *page,
 	return owners.count > 0;
 }
 
-/* A stack under way: what each owner has at each point of time. */
+/* A stack being built: each owner's value at each point in time. */
 struct stack {
 	struct gk_plot_owners owners;
 	const struct gk_plot_subject *gpu;
 	enum gk_plot_quantity quantity;
 	size_t points;
 	double step_ms;
-	double *values; /* (REST + 1) rows of points */
+	double *values; /* REST + 1 rows, each of `points` values */
 };
 
-static void sample(const struct gk_plot_page *page, const struct stack *stack,
-		   const struct gk_plot_subject *of, double *to)
+static void sample_track(const struct gk_plot_page *page,
+			 const struct stack *stack,
+			 const struct gk_plot_subject *of, double *to)
 {
 	gk_plot_series_sample(&of->tracks[stack->quantity]->series,
 			      page->picture->chart->first_ms, stack->step_ms,
 			      page->gap_ms, stack->points, to);
 }
 
-/* What the GPU has beyond that of the owners with a colour. */
+/*
+ * Sets the layer for the part of the GPU's value that belongs to no owner with
+ * a colour.
+ */
 static void set_rest(struct stack *stack)
 {
 	double *rest = stack->values + REST * stack->points;
@@ -121,14 +129,15 @@ static bool fill_stack(const struct gk_plot_page *page,
 	if (!stack->values)
 		return false;
 	for (size_t o = 0; o < stack->owners.count; o++)
-		sample(page, stack, stack->owners.of[o],
-		       stack->values + o * stack->points);
-	sample(page, stack, stack->gpu, stack->values + REST * stack->points);
+		sample_track(page, stack, stack->owners.of[o],
+			     stack->values + o * stack->points);
+	sample_track(page, stack, stack->gpu,
+		     stack->values + REST * stack->points);
 	set_rest(stack);
 	return true;
 }
 
-/* A row for each point: the time, and the upper edge of each layer. */
+/* Writes one row per point: its time, and the upper edge of each layer. */
 unsigned gk_plot_stack_data(struct gk_plot_page *page,
 			    const struct gk_plot_cell *cell)
 {
@@ -172,7 +181,7 @@ void gk_plot_stack_terms(const struct gk_plot_page *page,
 					: page->colors->owner[o]);
 }
 
-/* One of the texts beside a stack, by its line. */
+/* Writes one line of the texts beside a stack. */
 static void add_stack_end(const struct gk_plot_page *page,
 			  const struct gk_plot_cell *cell, size_t line,
 			  enum gk_plot_weight weight, const char *color,
@@ -182,7 +191,7 @@ static void add_stack_end(const struct gk_plot_page *page,
 		     "left", 8, weight, color, text);
 }
 
-/* The names of the owners, as many as there is room for. */
+/* Writes the names of as many owners as fit. */
 void gk_plot_stack_ends(const struct gk_plot_page *page,
 			const struct gk_plot_cell *cell)
 {

@@ -1,14 +1,20 @@
-/* subject.c - turns the values of a moment into lines, events and sums. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* subject.c - turns the values at one time into lines, events and sums. */
 #include "plot/subject.h"
 
+#include "base/assert.h"
 #include "base/err.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define HELD_LEAST 0.9 /* of the highest clock: below, power holds it back */
+/* The maximum number of events of a subject; later ones are not drawn. */
+#define RUNS_MAX 512
 
-/* What a GPU without anybody on it may have in use. */
+/* Below this part of the maximum clock, a power limit counts as an event. */
+#define HELD_LEAST 0.9
+
+/* Memory that a GPU may use and still count as idle. */
 #define HELD_MIB 1024
 
 enum {
@@ -40,7 +46,8 @@ void gk_plot_subject_free(struct gk_plot_subject *subject)
 	*subject = (struct gk_plot_subject){0};
 }
 
-static bool has(const struct gk_plot_subject *subject, enum gk_plot_quantity q)
+static bool has_quantity(const struct gk_plot_subject *subject,
+			 enum gk_plot_quantity q)
 {
 	return subject->filled & GK_PLOT_BIT(q);
 }
@@ -52,6 +59,8 @@ static int add_run(struct gk_plot_subject *subject, struct gk_plot_run run)
 	size_t cap = subject->run_cap ? subject->run_cap * 2 : 8;
 	void *more;
 
+	if (subject->run_count == RUNS_MAX)
+		return 0;
 	if (subject->run_count == subject->run_cap) {
 		more = realloc(subject->runs, cap * sizeof *subject->runs);
 		if (!more)
@@ -64,8 +73,8 @@ static int add_run(struct gk_plot_subject *subject, struct gk_plot_run run)
 }
 
 /*
- * A run goes on from moment to moment. Those that are nearer than two columns
- * of pixels are one: so they are few.
+ * Adds an event or extends the last one. To keep runs few, those that are
+ * closer than two columns of pixels are merged.
  */
 static int add_event(struct gk_plot_subject *subject, enum gk_plot_event event,
 		     const struct gk_plot_moment *moment, int number)
@@ -97,36 +106,64 @@ static bool is_held_by_power(const struct gk_plot_subject *subject,
 		return !(reasons & BY_CHIP_HEAT);
 	if (!(reasons & BY_POWER_CAP))
 		return false;
-	return !has(subject, GK_PLOT_CLOCK) ||
-	       !has(subject, GK_PLOT_CLOCK_MAX) ||
+	return !has_quantity(subject, GK_PLOT_CLOCK) ||
+	       !has_quantity(subject, GK_PLOT_CLOCK_MAX) ||
 	       subject->now[GK_PLOT_CLOCK] <=
 		   HELD_LEAST * subject->now[GK_PLOT_CLOCK_MAX];
 }
 
-/* Whether a counter has grown since the moment before; at first: is above 0. */
+/*
+ * Whether a counter has grown since the previous moment; for its first value,
+ * whether that exceeds at_first.
+ */
 static bool has_grown(const struct gk_plot_subject *subject,
 		      enum gk_plot_quantity q, double at_first)
 {
 	const struct gk_plot_track *track = subject->tracks[q];
 
-	return has(subject, q) &&
+	return has_quantity(subject, q) &&
 	       subject->now[q] > (track ? track->last : at_first);
 }
 
 static unsigned reasons_of(const struct gk_plot_subject *subject)
 {
-	return has(subject, GK_PLOT_REASONS)
-		   ? (unsigned)subject->now[GK_PLOT_REASONS]
+	return has_quantity(subject, GK_PLOT_REASONS)
+		   ? (unsigned)(uint64_t)subject->now[GK_PLOT_REASONS]
 		   : 0;
 }
 
-/* Xids are counted from the start of the recording, ECC errors before, too. */
+/*
+ * Adds each Xid that has occurred since the previous moment. If the row does
+ * not list them, adds only the last one.
+ */
+static int add_xids(struct gk_plot_subject *subject,
+		    const struct gk_plot_moment *moment)
+{
+	const struct gk_plot_track *track = subject->tracks[GK_PLOT_XIDS];
+	double grown = subject->now[GK_PLOT_XIDS] - (track ? track->last : 0);
+	unsigned count = subject->xid_count;
+	int last = has_quantity(subject, GK_PLOT_XID)
+		       ? (int)subject->now[GK_PLOT_XID]
+		       : 0;
+	int r = 0;
+
+	if (!count)
+		return add_event(subject, GK_PLOT_XID_CAME, moment, last);
+	for (unsigned i = grown < count ? count - (unsigned)grown : 0;
+	     i < count && !r; i++)
+		r = add_event(subject, GK_PLOT_XID_CAME, moment,
+			      subject->xids[i]);
+	return r;
+}
+
+/*
+ * Xids are counted from the start of the recording. ECC errors may be older
+ * than it, so their first count is not an event.
+ */
 static int add_events(struct gk_plot_subject *subject,
 		      const struct gk_plot_moment *moment)
 {
 	unsigned reasons = reasons_of(subject);
-	int xid =
-	    has(subject, GK_PLOT_XID) ? (int)subject->now[GK_PLOT_XID] : 0;
 	const bool now[GK_PLOT_EVENTS] = {
 	    [GK_PLOT_BY_POWER] = is_held_by_power(subject, reasons),
 	    [GK_PLOT_BY_HEAT] = reasons & (BY_DRIVER_HEAT | BY_CHIP_HEAT),
@@ -136,10 +173,13 @@ static int add_events(struct gk_plot_subject *subject,
 	};
 	int r = 0;
 
-	for (int e = 0; e < GK_PLOT_EVENTS && !r; e++)
-		if (now[e])
-			r = add_event(subject, (enum gk_plot_event)e, moment,
-				      e == GK_PLOT_XID_CAME ? xid : 0);
+	for (int e = 0; e < GK_PLOT_EVENTS && !r; e++) {
+		if (!now[e])
+			continue;
+		r = e == GK_PLOT_XID_CAME
+			? add_xids(subject, moment)
+			: add_event(subject, (enum gk_plot_event)e, moment, 0);
+	}
 	return r;
 }
 
@@ -147,7 +187,7 @@ static int add_events(struct gk_plot_subject *subject,
 
 static bool is_idle(const struct gk_plot_subject *subject)
 {
-	return has(subject, GK_PLOT_BUSY) && subject->allocated &&
+	return has_quantity(subject, GK_PLOT_BUSY) && subject->allocated &&
 	       subject->now[GK_PLOT_BUSY] < GK_PLOT_BUSY_LEAST;
 }
 
@@ -156,10 +196,11 @@ static void add_sums(struct gk_plot_subject *subject, double seconds)
 	unsigned reasons = reasons_of(subject);
 	bool any = false;
 
-	subject->seconds += seconds;
+	if (!subject->silent_now)
+		subject->seconds += seconds;
 	if (is_idle(subject))
 		subject->idle += seconds;
-	if (has(subject, GK_PLOT_POWER))
+	if (has_quantity(subject, GK_PLOT_POWER))
 		subject->watt_seconds += seconds * subject->now[GK_PLOT_POWER];
 	for (int i = 0; i < GK_PLOT_REASON_COUNT; i++) {
 		if (!(reasons & gk_plot_reasons[i].bit))
@@ -198,12 +239,13 @@ static int add_values(struct gk_plot_subject *subject,
 	return r;
 }
 
-/* A process tells its GPU what it takes of it. */
+/* Adds a process's values to its GPU's. */
 static void tell_gpu(struct gk_plot_subject *process)
 {
-	if (has(process, GK_PLOT_MEMORY) && process->now[GK_PLOT_MEMORY] > 0)
+	if (has_quantity(process, GK_PLOT_MEMORY) &&
+	    process->now[GK_PLOT_MEMORY] > 0)
 		process->allocated = process->gpu->allocated = true;
-	if (has(process, GK_PLOT_BUSY))
+	if (has_quantity(process, GK_PLOT_BUSY))
 		process->gpu->busy_of_processes += process->now[GK_PLOT_BUSY];
 }
 
@@ -215,7 +257,7 @@ int gk_plot_subject_end(struct gk_plot_subject *subject,
 	if (subject->gpu)
 		tell_gpu(subject);
 	else if (!moment->processes_known)
-		subject->allocated = has(subject, GK_PLOT_MEMORY) &&
+		subject->allocated = has_quantity(subject, GK_PLOT_MEMORY) &&
 				     subject->now[GK_PLOT_MEMORY] >= HELD_MIB;
 	r = add_events(subject, moment);
 	add_sums(subject, moment->seconds);
@@ -232,8 +274,9 @@ void gk_plot_subject_share(struct gk_plot_subject *process,
 {
 	const struct gk_plot_subject *gpu = process->gpu;
 
-	if (has(process, GK_PLOT_BUSY) && has(gpu, GK_PLOT_POWER) &&
-	    gpu->busy_of_processes > 0)
+	GK_ASSERT(process->kind == GK_PLOT_PROCESS && gpu);
+	if (has_quantity(process, GK_PLOT_BUSY) &&
+	    has_quantity(gpu, GK_PLOT_POWER) && gpu->busy_of_processes > 0)
 		process->watt_seconds +=
 		    moment->seconds * gpu->now[GK_PLOT_POWER] *
 		    process->now[GK_PLOT_BUSY] / gpu->busy_of_processes;
@@ -241,8 +284,9 @@ void gk_plot_subject_share(struct gk_plot_subject *process,
 
 void gk_plot_subject_clear(struct gk_plot_subject *subject)
 {
-	subject->touched = subject->lost_now = subject->allocated = false;
-	subject->filled = 0;
+	subject->touched = subject->allocated = false;
+	subject->lost_now = subject->silent_now = false;
+	subject->filled = subject->xid_count = 0;
 	subject->busy_of_processes = 0;
 }
 

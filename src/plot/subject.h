@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * subject.h - whose values these are: a GPU of a file, a process on one, or the
- * host; its lines, what happened to it, and sums over its time.
+ * subject.h - what values belong to: a GPU in a file, a process on a GPU, or
+ * the host. A subject has lines, events, and sums over time.
  */
 #ifndef GK_PLOT_SUBJECT_H
 #define GK_PLOT_SUBJECT_H
@@ -10,9 +11,9 @@
 
 enum gk_plot_kind { GK_PLOT_GPU, GK_PLOT_PROCESS, GK_PLOT_HOST };
 
-/* What happened; each has a sign of its own. */
+/* Events; each has its own symbol. */
 enum gk_plot_event {
-	GK_PLOT_BY_POWER, /* clocks held back by the power limit, or a brake */
+	GK_PLOT_BY_POWER, /* clocks held back by the power limit or a brake */
 	GK_PLOT_BY_HEAT,
 	GK_PLOT_LOST,
 	GK_PLOT_XID_CAME,
@@ -23,10 +24,10 @@ enum gk_plot_event {
 struct gk_plot_run {
 	enum gk_plot_event event;
 	int64_t from_ms, to_ms;
-	int number; /* of an Xid */
+	int number; /* an Xid's */
 };
 
-/* Reasons that hold clocks back: bits of nvmlClocksEventReasons. */
+/* Reasons why clocks are held back, as bits of nvmlClocksEventReasons. */
 struct gk_plot_reason {
 	unsigned bit;
 	const char *name, *words;
@@ -35,7 +36,7 @@ struct gk_plot_reason {
 #define GK_PLOT_REASON_COUNT 5
 extern const struct gk_plot_reason gk_plot_reasons[GK_PLOT_REASON_COUNT];
 
-/* Busy below this many percent is idle. */
+/* A GPU that is less busy than this, in percent, counts as idle. */
 #define GK_PLOT_BUSY_LEAST 5
 
 /* Zero it to start. */
@@ -43,30 +44,35 @@ struct gk_plot_subject {
 	uint64_t hash;
 	enum gk_plot_kind kind;
 	unsigned file; /* index */
-	char *label;   /* "GPU 0", or pid and command: any byte but NUL */
-	char *model;   /* NULL: not known */
-	struct gk_plot_subject *gpu; /* of a process; else NULL */
-	struct gk_plot_track *tracks[GK_PLOT_QUANTITIES]; /* NULL: no value */
+	char *label;   /* "GPU 0", or pid and command; any bytes */
+	char *model;   /* NULL: unknown */
+	struct gk_plot_subject *gpu; /* the GPU of a process; else NULL */
+	struct gk_plot_track *tracks[GK_PLOT_QUANTITIES]; /* or NULL */
 	struct gk_plot_run *runs;
 	size_t run_count, run_cap;
-	bool seen;   /* has had a moment */
-	bool lost;   /* at the end */
-	bool chosen; /* a process that was asked for is on it */
+	bool seen;   /* has had values */
+	bool lost;   /* lost at the end */
+	bool chosen; /* a process that the user selects runs on it */
 	int64_t first_ms, last_ms;
-	/* Sums, in seconds but for watt_seconds. */
+	/*
+	 * Sums in seconds, except watt_seconds. They include only times at
+	 * which the GPU answered.
+	 */
 	double seconds, idle, throttled, by_reason[GK_PLOT_REASON_COUNT];
-	double watt_seconds; /* of a process: its part by SM time, a guess */
-	/* The next fields belong to the moment at hand. */
-	bool touched, lost_now;
-	uint32_t filled; /* quantities that have a value */
+	double watt_seconds; /* for a process, estimated from its SM time */
+	/* The next fields belong to the current moment. */
+	bool touched, lost_now, silent_now;
+	uint32_t filled; /* set of quantities that have a value */
 	double now[GK_PLOT_QUANTITIES];
+	int xids[GK_PLOT_XIDS_MAX]; /* the last Xids, in order */
+	unsigned xid_count;
 	double busy_of_processes;
 	bool allocated;
 };
 
 void gk_plot_subject_free(struct gk_plot_subject *subject);
 
-/* The track of a quantity, or NULL. */
+/* Returns the track of a quantity, or NULL. */
 static inline const struct gk_plot_track *
 gk_plot_track_of(const struct gk_plot_subject *subject,
 		 enum gk_plot_quantity quantity)
@@ -74,19 +80,23 @@ gk_plot_track_of(const struct gk_plot_subject *subject,
 	return subject->tracks[quantity];
 }
 
-/* A moment of all subjects: its time, its weight, how wide bins are. */
+/*
+ * A moment is the same for all subjects: its time, its weight, and the width of
+ * bins.
+ */
 struct gk_plot_moment {
-	int64_t ms, before_ms; /* of the one before it */
+	/* Times of this moment and of the previous one. */
+	int64_t ms, before_ms;
 	double seconds;
 	unsigned shift;
-	bool processes_known; /* the file tells which there are */
-	bool process_lines;   /* lines of processes are wanted */
+	bool processes_known; /* the file lists processes */
+	bool process_lines;   /* keep lines of processes */
 };
 
 /*
- * Ends a moment: its values become lines and sums. Processes come first, their
- * GPUs after them; gk_plot_subject_share() comes last, for processes. 0 or
- * GK_ERR_NOMEM.
+ * Ends a moment: adds its values to lines and sums. Call it first for
+ * processes, then for their GPUs, and finally call gk_plot_subject_share() for
+ * processes. Returns 0 or GK_ERR_NOMEM.
  */
 int gk_plot_subject_end(struct gk_plot_subject *subject,
 			const struct gk_plot_moment *moment);
@@ -94,7 +104,7 @@ void gk_plot_subject_share(struct gk_plot_subject *process,
 			   const struct gk_plot_moment *moment);
 void gk_plot_subject_clear(struct gk_plot_subject *subject);
 
-/* Watt-hours; NaN: not known. */
+/* Returns watt-hours, or NaN if unknown. */
 double gk_plot_subject_energy(const struct gk_plot_subject *subject);
 
 #endif

@@ -1,4 +1,5 @@
-/* track.c - adds values to lines and sums. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* track.c - adds values to a quantity's line and sums. */
 #include "plot/track.h"
 
 #include <math.h>

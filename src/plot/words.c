@@ -1,4 +1,5 @@
-/* words.c - names, units and times as a picture writes them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* words.c - writes names, units and times in a picture. */
 #include "plot/picture.h"
 
 #include "base/array.h"
@@ -21,7 +22,9 @@ static const struct {
     [GK_PLOT_CPU] = {"CPU", "% of a core"},
 };
 
-/* By what the name of a recorded column ends in, the longest first. */
+/*
+ * Units, by the suffix of a recorded column's name. Longer suffixes come first.
+ */
 static const struct {
 	const char *suffix, *unit;
 	double factor;
@@ -55,7 +58,7 @@ static bool ends_in(const char *text, const char *suffix)
 	return len >= tail && !strcmp(text + len - tail, suffix);
 }
 
-/* Enough digits to tell values apart. */
+/* Returns the number of decimals that is needed to distinguish values. */
 static int decimals_for(double peak)
 {
 	return peak >= 100 ? 0 : peak >= 10 ? 1 : peak > 0 ? 2 : 0;
@@ -185,7 +188,7 @@ static void add_part(struct gk_buf *out, const char *text)
 	gk_buf_puts(out, text);
 }
 
-/* A whole GPU of the first file. */
+/* Whether the subject is a whole GPU in the first file. */
 static bool is_first_files_gpu(const struct gk_plot_subject *subject)
 {
 	return subject->kind == GK_PLOT_GPU && !subject->file &&
@@ -193,7 +196,10 @@ static bool is_first_files_gpu(const struct gk_plot_subject *subject)
 	       !strchr(subject->label, ':');
 }
 
-/* How many have this model; 0: somebody before `at` had it, and counted it. */
+/*
+ * Returns how many GPUs have the same model as the one at index `at`. Returns 0
+ * if an earlier one has it, since that one has counted all of them.
+ */
 static unsigned count_model(const struct gk_plot_chart *chart, size_t at)
 {
 	const char *model = chart->subjects[at].model;
@@ -250,7 +256,7 @@ static void add_models(const struct gk_plot_chart *chart, struct gk_buf *out)
 		add_gpu_count(chart, out);
 }
 
-/* With its day where there are several. */
+/* Writes the end time of a chart, with the day if the chart spans several. */
 static void end_of_title(const struct gk_plot_chart *chart, int64_t ms,
 			 bool seconds, char dst[32])
 {

@@ -1,4 +1,5 @@
-/* aside.c - finds the names under which old files are put aside. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* aside.c - chooses new names for old files and renames them. */
 #include "record/aside.h"
 
 #include <dirent.h>
@@ -12,7 +13,10 @@
 
 #define SUFFIX 16 /* ".4294967295" */
 
-/* The length of NAME; a dot that begins a name begins no extension. */
+/*
+ * Returns the length of NAME in NAME.EXT. A leading dot does not begin an
+ * extension.
+ */
 static size_t stem_of(const char *name)
 {
 	const char *dot = strrchr(name, '.');
@@ -20,7 +24,10 @@ static size_t stem_of(const char *name)
 	return dot && dot != name ? (size_t)(dot - name) : strlen(name);
 }
 
-/* Replaces nothing; not every file system can promise that. */
+/*
+ * Renames a file without replacing another one, if the file system can
+ * guarantee that.
+ */
 static int move_to(int dir, const char *from, const char *to)
 {
 	struct stat st;
@@ -36,7 +43,7 @@ static int move_to(int dir, const char *from, const char *to)
 	return renameat(dir, from, dir, to);
 }
 
-/* N of NAME.N.EXT; of other files 0. */
+/* Returns N if the file is called NAME.N.EXT, else 0. */
 static unsigned number_put_aside(const char *file, const char *base,
 				 size_t stem)
 {
@@ -50,7 +57,10 @@ static unsigned number_put_aside(const char *file, const char *base,
 	return strcmp(file, base + stem) != 0 ? 0 : number;
 }
 
-/* The highest number there is: what somebody deleted leaves gaps. */
+/*
+ * Returns the highest number in use, rather than a count, since deleted files
+ * leave gaps.
+ */
 static unsigned last_number(int dir, const char *name)
 {
 	int list =

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chosen.c - keeps the table of processes seen, and decides which are recorded.
+ * chosen.c - owns the table of processes that have been seen, and decides which
+ * of them are recorded.
  */
 #include "record/chosen.h"
 
@@ -22,45 +24,46 @@
 #include <unistd.h>
 
 #define COMMAND_MAX 65536 /* longer command lines are cut */
-#define DEPTH_MAX   256   /* ancestors looked at */
+#define DEPTH_MAX   256   /* the most ancestors to check */
 #define WHY_MAX     256
-#define PIDFDS_MAX  512 /* of a thousand descriptors that one may have */
+/* Half of the 1024 descriptors that a process usually may open. */
+#define PIDFDS_MAX 512
 
-/* A process that was seen. */
+/* A process that has been seen. */
 struct entry {
 	pid_t pid;
-	uint64_t start; /* ticks since boot */
-	char name[64];  /* another one: it runs another program now */
+	uint64_t start; /* start time in ticks since boot */
+	char name[64];  /* when it changes, another program is running */
 	char *command;
 	bool chosen;
-	int pidfd;       /* readable when it has ended; -1: none */
-	unsigned sample; /* the last that asked for it */
+	int pidfd;       /* readable when the process has ended; -1: none */
+	unsigned sample; /* number of the last sample that contained it */
 };
 
-/* One that was named by its pid. */
+/* A process that the user has named by its pid. */
 struct root {
 	pid_t pid;
-	uint64_t start; /* 0: was not there */
+	uint64_t start; /* 0: no such process so far */
 };
 
 struct gk_chosen {
 	int proc;
 	bool children, ever;
-	bool failed; /* memory ran out in the sample at hand */
+	bool failed; /* the current sample ran out of memory */
 	struct root *roots;
 	size_t root_count;
 	pcre2_code *regex;
 	pcre2_match_data *match;
 	struct entry *entries;
 	size_t count, cap;
-	size_t next; /* entry that is likely asked for next */
+	size_t next; /* index of the entry to try first */
 	unsigned sample;
 	char room[COMMAND_MAX];
 };
 
 /* ---- judging ---- */
 
-/* Arguments joined by blanks. */
+/* Joins the arguments with blanks. */
 static void join_command(char *args, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -69,8 +72,10 @@ static void join_command(char *args, size_t len)
 	args[len] = '\0';
 }
 
-/* As it is into c->room; returns a copy that may be shown, NULL without
- * memory. */
+/*
+ * Reads a command line into c->room unchanged, and returns a copy in which
+ * secrets are masked; NULL when out of memory.
+ */
 static char *copy_command(struct gk_chosen *c, pid_t pid)
 {
 	struct gk_buf shown = {0};
@@ -82,7 +87,7 @@ static char *copy_command(struct gk_chosen *c, pid_t pid)
 	while (n > 0 && c->room[n - 1] == '\0')
 		n--;
 	n = n < 0 ? 0 : n;
-	gk_buf_puts(&shown, ""); /* even of nothing */
+	gk_buf_puts(&shown, ""); /* data must not be NULL */
 	gk_secret_arguments(&shown, c->room, (size_t)n);
 	join_command(c->room, (size_t)n);
 	if (shown.failed) {
@@ -93,7 +98,10 @@ static char *copy_command(struct gk_chosen *c, pid_t pid)
 	return shown.data;
 }
 
-/* The first that has a pid is meant, not who gets it later. */
+/*
+ * A pid that the user has named means the first process that had it, not a
+ * later one with the same pid.
+ */
 static bool is_named(struct gk_chosen *c, pid_t pid, uint64_t start)
 {
 	for (size_t i = 0; i < c->root_count; i++) {
@@ -109,9 +117,11 @@ static bool is_named(struct gk_chosen *c, pid_t pid, uint64_t start)
 	return false;
 }
 
-/* By its command line in c->room. Our own holds every expression that we are
- * given. */
-static bool matches(struct gk_chosen *c, const struct entry *e)
+/*
+ * Matches the process's command line, which is in c->room. Our own process
+ * never matches, although its command line contains the expression.
+ */
+static bool matches_regex(struct gk_chosen *c, const struct entry *e)
 {
 	int r;
 
@@ -154,7 +164,7 @@ static struct entry *find_chosen(struct gk_chosen *c, pid_t pid, uint64_t start)
 	return NULL;
 }
 
-/* Whether its pid may be that of another process by now. */
+/* Whether the process has ended, so that another one may have its pid. */
 static bool has_ended(const struct entry *e)
 {
 	struct pollfd end = {.fd = e->pidfd, .events = POLLIN};
@@ -162,7 +172,7 @@ static bool has_ended(const struct entry *e)
 	return e->pidfd < 0 || poll(&end, 1, 0) != 0;
 }
 
-/* By its pid alone; NULL: it must be looked at. */
+/* Finds a known process by its pid alone; NULL if /proc must be read. */
 static struct entry *recall_chosen(struct gk_chosen *c, pid_t pid)
 {
 	for (size_t n = 0; n < c->count; n++) {
@@ -205,7 +215,10 @@ static struct entry *add_chosen(struct gk_chosen *c, pid_t pid, uint64_t start)
 	return &c->entries[c->count++];
 }
 
-/* Which of them belongs to a process; judged anew with another program. */
+/*
+ * Returns the entry of a process. If the process runs another program than
+ * before, it is judged anew.
+ */
 static struct entry *look_at_process(struct gk_chosen *c, pid_t pid,
 				     uint64_t start, pid_t parent,
 				     const char *name, unsigned depth)
@@ -214,7 +227,7 @@ static struct entry *look_at_process(struct gk_chosen *c, pid_t pid,
 	bool all = !c->root_count && !c->regex, inherited;
 
 	if (!e || strncmp(e->name, name, sizeof e->name - 1) != 0) {
-		/* May move the table. */
+		/* of_chosen() may move the table */
 		inherited = of_chosen(c, parent, depth + 1);
 		e = find_chosen(c, pid, start);
 		if (!e)
@@ -228,14 +241,17 @@ static struct entry *look_at_process(struct gk_chosen *c, pid_t pid,
 		e->command = copy_command(c, pid);
 		c->failed |= !e->command;
 		e->chosen |= all || inherited || is_named(c, pid, start) ||
-			     matches(c, e);
+			     matches_regex(c, e);
 		c->ever |= e->chosen;
 	}
 	e->sample = c->sample;
 	return e;
 }
 
-/* As it is now; a process that cannot be seen has neither start nor name. */
+/*
+ * Looks a process up in /proc. If it is not visible there, its start is 0 and
+ * its name is empty.
+ */
 static struct entry *look_up_process(struct gk_chosen *c, pid_t pid)
 {
 	struct gk_pidstat st = {0};
@@ -287,19 +303,27 @@ static bool is_gone(const struct gk_chosen *c, pid_t pid, uint64_t start)
 	       st.start != start || st.state == 'Z' || st.state == 'X';
 }
 
+/*
+ * Whether a process has ended. One in another pid namespace, whose start is
+ * unknown, counts as running as long as samples contain it.
+ */
+static bool is_entry_gone(const struct gk_chosen *c, const struct entry *e)
+{
+	return e->start && is_gone(c, e->pid, e->start);
+}
+
 bool gk_chosen_all_gone(struct gk_chosen *c)
 {
 	for (size_t i = 0; i < c->root_count; i++)
 		if (!is_gone(c, c->roots[i].pid, c->roots[i].start))
 			return false;
 	for (size_t i = 0; i < c->count; i++)
-		if (c->entries[i].chosen &&
-		    !is_gone(c, c->entries[i].pid, c->entries[i].start))
+		if (c->entries[i].chosen && !is_entry_gone(c, &c->entries[i]))
 			return false;
 	return c->ever || c->root_count;
 }
 
-/* ---- beginning and end ---- */
+/* ---- creating and freeing ---- */
 
 static int take_roots(struct gk_chosen *c, const struct gk_chosen_options *o)
 {
@@ -317,10 +341,10 @@ static int take_roots(struct gk_chosen *c, const struct gk_chosen_options *o)
 	return 0;
 }
 
-static int compile(struct gk_chosen *c, const char *regex, bool *ret_literal,
-		   char *ret_why)
+static int compile_regex(struct gk_chosen *c, const char *regex,
+			 bool *ret_literal, char *ret_why)
 {
-	/* A command line may hold any bytes, and lines. */
+	/* A command line may contain any bytes, including newlines. */
 	uint32_t how = PCRE2_UTF | PCRE2_MATCH_INVALID_UTF;
 	PCRE2_SIZE at;
 	int error;
@@ -355,7 +379,7 @@ int gk_chosen_new(const struct gk_chosen_options *o, bool *ret_literal,
 	c->proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	r = c->proc < 0 ? gk_err_from_errno(errno) : take_roots(c, o);
 	if (!r && o->regex)
-		r = compile(c, o->regex, ret_literal, ret_why);
+		r = compile_regex(c, o->regex, ret_literal, ret_why);
 	if (r) {
 		gk_chosen_free(c);
 		return r;

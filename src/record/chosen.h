@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chosen.h - which processes are recorded, and what their commands are.
- *
+ * chosen.h - decides which processes are recorded, and returns their commands.
  * A process is judged once, when it is first seen, and remembered until it
- * ends: a sample costs nothing but a look into a table. One thread.
+ * ends. So for each sample only a table lookup is needed. Single-threaded.
  */
 #ifndef GK_RECORD_CHOSEN_H
 #define GK_RECORD_CHOSEN_H
@@ -11,45 +11,48 @@
 
 struct gk_chosen;
 
-/* Zeroed: every process. With both pids and regex, either is enough. */
+/*
+ * If all members are zero, every process is chosen. If there are both pids and
+ * a regex, a process need match only one of them.
+ */
 struct gk_chosen_options {
 	const pid_t *pids;
 	size_t pid_count;
-	const char *regex; /* PCRE2, over the full command; NULL: none */
-	bool children;     /* and all that they have started */
+	const char *regex; /* PCRE2, matched with the full command; or NULL */
+	bool children;     /* also choose their descendants */
 };
 
 /*
- * Strings and arrays of options may go afterwards. *ret_literal says that
- * regex is none and is looked for as it stands; ret_why (room for 256 bytes)
- * is then what PCRE2 says. 0 or a gk_err.
+ * Copies the options' strings and arrays. If regex is invalid, it is searched
+ * for literally, *ret_literal is set, and PCRE2's message is written to
+ * ret_why, which must have 256 bytes. Returns 0 or a gk_err.
  */
 int gk_chosen_new(const struct gk_chosen_options *options, bool *ret_literal,
 		  char *ret_why, struct gk_chosen **ret_chosen);
 void gk_chosen_free(struct gk_chosen *chosen);
 
-/* Texts are valid until the end of the next sample. */
+/* The texts are valid until the end of the next sample. */
 struct gk_chosen_process {
 	const char *name;    /* comm; "" if unknown */
-	const char *command; /* arguments joined by blanks, any bytes;
-				secrets are covered */
+	const char *command; /* arguments joined by blanks; may contain any
+			      * bytes; secrets are masked */
 };
 
 /*
- * One process of the sample at hand: whether it is chosen, and what it runs.
- * While a process runs on, it is what it was when it was first seen: who is
- * on a GPU does not become another program.
+ * Adds a process to the current sample. Returns whether it is chosen, and its
+ * name and command. A process that uses a GPU does not change its program, so
+ * the answer remains the same as long as it runs.
  */
 bool gk_chosen_take(struct gk_chosen *chosen, pid_t pid,
 		    struct gk_chosen_process *ret_process);
 
 /*
- * Ends a sample: processes that it did not ask for are forgotten. GK_ERR_NOMEM:
- * some of those that it did ask for could not be judged.
+ * Ends a sample and forgets the processes that were not in it. Returns
+ * GK_ERR_NOMEM if some processes of the sample could not be judged.
  */
 int gk_chosen_end(struct gk_chosen *chosen);
 
-/* Processes that were chosen, by pids or otherwise, and are there no more. */
+/* Whether all chosen processes have ended, including those named by pid. */
 bool gk_chosen_all_gone(struct gk_chosen *chosen);
 
 #endif

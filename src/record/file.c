@@ -1,9 +1,8 @@
-/*
- * file.c - opens the file of a recording, writes to it and puts the old one
- * aside.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* file.c - opens, writes and rotates the file of a recording. */
 #include "record/file.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/str.h"
@@ -25,19 +24,21 @@
 	(O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC)
 #define TRIES 100
 
-/* A write under way is waited for. */
+/* How long to wait while another recorder is writing a line. */
 #define LOOKS   100
 #define LOOK_NS (10 * GK_NS_PER_MS)
 #define SUFFIX  24 /* ".1234567.12.tmp" */
 
-/* Whoever reads a stream gets this long when we are to end. */
+/*
+ * How long a stream's reader may take once the recorder has been told to end.
+ */
 #define GRACE_MS 1000
-#define OPEN_MS  20 /* between two looks whether somebody reads */
+#define OPEN_MS  20 /* time between two checks for a reader */
 
-/* ---- trouble ---- */
+/* ---- errors ---- */
 
 static int __attribute__((format(printf, 3, 4)))
-trouble(struct gk_record_file *f, int err, const char *format, ...)
+tell_trouble(struct gk_record_file *f, int err, const char *format, ...)
 {
 	va_list args;
 
@@ -50,28 +51,28 @@ trouble(struct gk_record_file *f, int err, const char *format, ...)
 static int tell_file_error(struct gk_record_file *f, const char *what,
 			   int error)
 {
-	return trouble(f, gk_err_from_errno(error), "cannot %s %s: %s", what,
-		       f->path, strerror(error));
+	return tell_trouble(f, gk_err_from_errno(error), "cannot %s %s: %s",
+			    what, f->path, strerror(error));
 }
 
 static int tell_refused(struct gk_record_file *f, int err, const char *why)
 {
-	return trouble(f, err, "cannot open %s: %s", f->path, why);
+	return tell_trouble(f, err, "cannot open %s: %s", f->path, why);
 }
 
 /* ---- writing ---- */
 
-/* The data that both sides of a vfork() share. */
+/* The arguments of a write, which both processes of vfork() access. */
 struct piece {
 	int fd;
 	bool regular;
 	const char *bytes;
 	size_t len;
-	uint64_t before; /* bytes in the file */
+	uint64_t before; /* the file's size before the write */
 	volatile int error;
 };
 
-/* Only system calls: it may run in the child of a vfork(). */
+/* Makes only system calls, since it may run in the child of vfork(). */
 static void put_piece(struct piece *p)
 {
 	size_t done = 0;
@@ -88,23 +89,28 @@ static void put_piece(struct piece *p)
 		}
 		done += (size_t)n;
 	}
-	/* Unless somebody else has appended meanwhile. */
+	/*
+	 * Undoes a partial write, unless another process has appended since
+	 * then.
+	 */
 	if (p->error && done && p->regular && !fstat(p->fd, &st) &&
 	    (uint64_t)st.st_size == p->before + done)
 		(void)!ftruncate(p->fd, (off_t)p->before);
 }
 
 /*
- * The kernel looks for SIGKILL before each page that it copies, so that a
- * write over a page's end may be cut there. A child of vfork() has its own
- * signals: whoever kills the recorder does not kill the write under way.
+ * Completes a write even if the recorder is killed. The kernel checks for
+ * SIGKILL before it copies each page, so a write across a page boundary could
+ * be cut off there. The child of vfork() has its own signals, so killing the
+ * recorder does not stop it.
  */
 static void put_surely(struct piece *p)
 {
 	pid_t child = vfork();
 
 	if (child == 0) {
-		setsid(); /* nor does whoever kills our group */
+		setsid(); /* so that killing our process group does not stop it
+			   * either */
 		put_piece(p);
 		_exit(0);
 	}
@@ -115,7 +121,7 @@ static void put_surely(struct piece *p)
 			;
 }
 
-static bool stopped(const struct gk_record_file *f, int ms)
+static bool is_stopped_after(const struct gk_record_file *f, int ms)
 {
 	int stop = f->options.stop;
 	struct pollfd end = {.fd = stop > 0 ? stop : -1, .events = POLLIN};
@@ -123,7 +129,10 @@ static bool stopped(const struct gk_record_file *f, int ms)
 	return poll(&end, 1, ms) > 0;
 }
 
-/* Whether there is room, or trouble; false: we are to end, and nobody reads. */
+/*
+ * Waits until the stream accepts data or fails. Returns false if nobody reads
+ * and the recorder has been told to end.
+ */
 static bool await_room(const struct gk_record_file *f)
 {
 	int stop = f->options.stop;
@@ -137,7 +146,7 @@ static bool await_room(const struct gk_record_file *f)
 	return fds[0].revents || poll(fds, 1, GRACE_MS) > 0;
 }
 
-/* A pipe that can be written to has room for PIPE_BUF bytes. */
+/* A pipe that polls writable has space for PIPE_BUF bytes. */
 static void put_stream(struct gk_record_file *f, struct piece *p)
 {
 	struct piece part = *p;
@@ -168,15 +177,16 @@ int gk_record_file_write(struct gk_record_file *f, const char *bytes,
 	struct piece p = {f->fd, f->regular, bytes, len, 0, 0};
 	struct stat st;
 
+	GK_ASSERT(f->fd >= 0);
 	if (!len)
 		return 0;
 	if (fstat(f->fd, &st) < 0)
 		return tell_file_error(f, "look at", errno);
 	if (f->regular && !st.st_nlink)
-		return trouble(f, GK_ERR_NOT_FOUND,
-			       "%s was removed, or its directory was; nothing "
-			       "more is recorded",
-			       f->path);
+		return tell_trouble(f, GK_ERR_NOT_FOUND,
+				    "%s or its directory was removed; "
+				    "nothing more is recorded",
+				    f->path);
 	p.before = (uint64_t)st.st_size;
 	if (!f->regular)
 		put_stream(f, &p);
@@ -188,7 +198,7 @@ int gk_record_file_write(struct gk_record_file *f, const char *bytes,
 	return p.error ? tell_file_error(f, "write to", p.error) : 0;
 }
 
-/* ---- beginning ---- */
+/* ---- opening ---- */
 
 static int begin_file(struct gk_record_file *f)
 {
@@ -198,17 +208,20 @@ static int begin_file(struct gk_record_file *f)
 				    f->options.header_len);
 }
 
-/* Rows of several recorders mix; parts of one stream do not. */
+/*
+ * Locks a binary file. Recorders can share a file of rows, but not a binary
+ * one.
+ */
 static int claim_file(struct gk_record_file *f)
 {
 	if (!f->options.binary || !flock(f->fd, LOCK_EX | LOCK_NB) ||
 	    errno != EWOULDBLOCK)
 		return 0;
-	return trouble(f, GK_ERR_IN_USE,
-		       "%s is being recorded to by another process", f->path);
+	return tell_trouble(f, GK_ERR_IN_USE,
+			    "another process is recording to %s", f->path);
 }
 
-/* A file beside it, under a name that nobody has. */
+/* Creates a new file in the same directory under a temporary name. */
 static int open_beside(struct gk_record_file *f, char *beside, size_t cap)
 {
 	int fd = -1;
@@ -223,7 +236,7 @@ static int open_beside(struct gk_record_file *f, char *beside, size_t cap)
 	return fd;
 }
 
-/* That nobody has put something under the name since we looked. */
+/* Checks that nobody has since put another file under the name. */
 static int look_at_name(struct gk_record_file *f)
 {
 	char why[sizeof f->trouble];
@@ -232,7 +245,7 @@ static int look_at_name(struct gk_record_file *f)
 	return r ? tell_refused(f, r, why) : 0;
 }
 
-/* The header is on the disk before the old file is gone. */
+/* Renames the new file over the old one once its header is on disk. */
 static int put_in_place(struct gk_record_file *f, const char *beside)
 {
 	int dir = f->spot.dir, r;
@@ -247,7 +260,7 @@ static int put_in_place(struct gk_record_file *f, const char *beside)
 		   : 0;
 }
 
-static int replace(struct gk_record_file *f)
+static int replace_file(struct gk_record_file *f)
 {
 	char beside[NAME_MAX + SUFFIX];
 	int r;
@@ -286,7 +299,9 @@ static bool same_header(const struct gk_record_file *f)
 	return true;
 }
 
-/* Whether the last line has its end; another recorder may be at it. */
+/*
+ * Whether the last line is complete. Waits for another recorder to complete it.
+ */
 static bool line_ends(const struct gk_record_file *f)
 {
 	struct stat st;
@@ -301,7 +316,9 @@ static bool line_ends(const struct gk_record_file *f)
 	return false;
 }
 
-/* Mends an end that a crash of the machine, or an editor, left unfinished. */
+/*
+ * Repairs an incomplete end of the file, left by a system crash or an editor.
+ */
 static int mend_end(struct gk_record_file *f, uint64_t size)
 {
 	uint64_t end = f->options.whole ? f->options.whole(f->fd, size) : size;
@@ -313,7 +330,7 @@ static int mend_end(struct gk_record_file *f, uint64_t size)
 	return gk_record_file_write(f, "\n", 1);
 }
 
-/* 0 where the file system does not tell. */
+/* Returns the file's age in ns, or 0 if the file system does not know it. */
 static uint64_t age_of(int fd)
 {
 	uint64_t now = gk_wall_ns(), born;
@@ -327,7 +344,7 @@ static uint64_t age_of(int fd)
 	return now > born ? now - born : 0;
 }
 
-static int go_on(struct gk_record_file *f)
+static int continue_file(struct gk_record_file *f)
 {
 	struct stat st;
 	int r = claim_file(f);
@@ -337,10 +354,11 @@ static int go_on(struct gk_record_file *f)
 	if (fstat(f->fd, &st) < 0)
 		return tell_file_error(f, "look at", errno);
 	if (st.st_size && !same_header(f))
-		return trouble(f, GK_ERR_INVALID,
-			       "%s begins with another header; give another "
-			       "--output, or leave out --append to replace it",
-			       f->path);
+		return tell_trouble(f, GK_ERR_INVALID,
+				    "%s has another header; give another "
+				    "--output, or leave out --append to "
+				    "replace it",
+				    f->path);
 	if (f->options.mode_told && fchmod(f->fd, f->options.mode) < 0)
 		return tell_file_error(f, "set the mode of", errno);
 	if (!st.st_size)
@@ -363,10 +381,10 @@ static int append_piece(struct gk_record_file *f)
 	if (f->fd < 0 || fstat(f->fd, &st) < 0)
 		return tell_file_error(f, "open", errno);
 	f->regular = S_ISREG(st.st_mode);
-	return f->regular ? go_on(f) : begin_file(f);
+	return f->regular ? continue_file(f) : begin_file(f);
 }
 
-/* A FIFO opens when somebody reads it. */
+/* Opens a special file; waits for a reader if it is a FIFO. */
 static int open_special(struct gk_record_file *f)
 {
 	const struct gk_spot *spot = &f->spot;
@@ -380,17 +398,16 @@ static int open_special(struct gk_record_file *f)
 		r = look_at_name(f);
 		if (r)
 			return r;
-		f->ended = stopped(f, OPEN_MS);
+		f->ended = is_stopped_after(f, OPEN_MS);
 		if (f->ended)
-			return trouble(f, GK_ERR_TIMEOUT,
-				       "nobody has opened %s to read it",
-				       f->path);
+			return tell_trouble(f, GK_ERR_TIMEOUT,
+					    "%s has no reader", f->path);
 	}
 	return fcntl(f->fd, F_SETFL, 0) < 0 ? tell_file_error(f, "open", errno)
 					    : 0;
 }
 
-/* A pipe or a terminal: nothing can be replaced there. */
+/* Opens standard output or a special file, which cannot be replaced. */
 static int open_stream(struct gk_record_file *f)
 {
 	int r = 0;
@@ -402,7 +419,10 @@ static int open_stream(struct gk_record_file *f)
 	return r ? r : begin_file(f);
 }
 
-/* The target of a symbolic link is replaced, not the link. */
+/*
+ * Resolves the path. If it is a symbolic link, the link's target will be
+ * replaced, not the link itself.
+ */
 static int resolve_link(struct gk_record_file *f, bool *ret_stream)
 {
 	bool standard = !strcmp(f->options.path, "-");
@@ -434,7 +454,7 @@ int gk_record_file_open(struct gk_record_file *f,
 	if (!r)
 		r = stream            ? open_stream(f)
 		    : options->append ? append_piece(f)
-				      : replace(f);
+				      : replace_file(f);
 	if (r) {
 		if (f->fd >= 0)
 			close(f->fd);
@@ -444,7 +464,7 @@ int gk_record_file_open(struct gk_record_file *f,
 	return r;
 }
 
-/* ---- putting aside ---- */
+/* ---- rotation ---- */
 
 bool gk_record_file_full(const struct gk_record_file *f, size_t len)
 {
@@ -460,7 +480,7 @@ bool gk_record_file_full(const struct gk_record_file *f, size_t len)
 	return o->rotate_bytes && (uint64_t)st.st_size + len > o->rotate_bytes;
 }
 
-/* Whether something else has the name by now. */
+/* Whether the path now leads to another file. */
 static bool is_other(const struct gk_record_file *f)
 {
 	struct stat ours, st;
@@ -485,8 +505,9 @@ int gk_record_file_rotate(struct gk_record_file *f)
 	bool stream;
 	int r;
 
+	GK_ASSERT(f->regular);
 	gk_spot_close(&f->spot);
-	r = resolve_link(f, &stream); /* its directory may have moved */
+	r = resolve_link(f, &stream); /* the directory may have moved */
 	if (r)
 		return r;
 	if (is_other(f)) {
@@ -496,7 +517,7 @@ int gk_record_file_rotate(struct gk_record_file *f)
 	if (gk_aside(f->spot.dir, f->spot.name, &f->number) < 0)
 		return tell_file_error(f, "put aside", errno);
 	r = close_file(f);
-	return r ? r : replace(f);
+	return r ? r : replace_file(f);
 }
 
 int gk_record_file_close(struct gk_record_file *f)

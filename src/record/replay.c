@@ -1,6 +1,8 @@
-/* replay.c - runs the clock of a recording. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* replay.c - replays a recording in real time. */
 #include "record/replay.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/err.h"
 
@@ -10,7 +12,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* No more snapshots than a screen can show. */
+/* The shortest time between two snapshots; screens are not faster. */
 #define LEAST_NS (GK_NS_PER_S / 60)
 
 struct gk_replay {
@@ -19,12 +21,12 @@ struct gk_replay {
 	double speed;
 	bool paused, jumped;
 	size_t at;
-	/* At real_ns of CLOCK_MONOTONIC it was wall_ns of the recording. */
+	/* At real_ns on CLOCK_MONOTONIC, the recording's time is wall_ns. */
 	uint64_t real_ns, wall_ns;
-	uint64_t mono_ns; /* of the snapshot before */
+	uint64_t mono_ns; /* time of the previous snapshot */
 };
 
-/* ---- its time ---- */
+/* ---- the recording's time ---- */
 
 static uint64_t now_of_replay(const struct gk_replay *r)
 {
@@ -42,8 +44,8 @@ static void set_timer(struct gk_replay *r, uint64_t delay_ns)
 	timerfd_settime(r->timer, 0, &spec, NULL);
 }
 
-/* From a moment of the recording on. */
-static void rebase(struct gk_replay *r, uint64_t wall_ns)
+/* Makes wall_ns the recording's time now. */
+static void rebase_clock(struct gk_replay *r, uint64_t wall_ns)
 {
 	r->wall_ns = wall_ns;
 	r->real_ns = gk_mono_ns();
@@ -77,7 +79,9 @@ static void move_on(struct gk_replay *r)
 		r->at++;
 }
 
-/* The one at hand; when it is damaged the nearest that is not. */
+/*
+ * Reads the current snapshot or, if that is damaged, the nearest undamaged one.
+ */
 static int read_near(struct gk_replay *r, struct gk_snapshot **ret_snap)
 {
 	size_t count = gk_tape_count(r->tape), at = r->at;
@@ -119,6 +123,7 @@ int gk_replay_next(struct gk_replay *r, bool *ret_jumped,
 int gk_replay_before(struct gk_replay *r, size_t n,
 		     struct gk_snapshot **ret_snap)
 {
+	GK_ASSERT(n);
 	return n > r->at ? GK_ERR_RANGE
 			 : gk_tape_read(r->tape, r->at - n, ret_snap);
 }
@@ -136,7 +141,7 @@ void gk_replay_seek(struct gk_replay *r, int64_t by_ns)
 		t = t - first > (uint64_t)-by_ns ? t - (uint64_t)-by_ns : first;
 	else
 		t = t + (uint64_t)by_ns < last ? t + (uint64_t)by_ns : last;
-	rebase(r, t);
+	rebase_clock(r, t);
 	r->jumped = true;
 	set_timer(r, 1);
 }
@@ -156,7 +161,7 @@ void gk_replay_faster(struct gk_replay *r, int by)
 		speed /= 2;
 	if (speed < GK_REPLAY_SPEED_MIN || speed > GK_REPLAY_SPEED_MAX)
 		return;
-	rebase(r, now_of_replay(r));
+	rebase_clock(r, now_of_replay(r));
 	r->speed = speed;
 	await_next(r);
 }
@@ -165,7 +170,7 @@ void gk_replay_pause(struct gk_replay *r, bool paused)
 {
 	if (r->paused == paused)
 		return;
-	rebase(r, now_of_replay(r));
+	rebase_clock(r, now_of_replay(r));
 	r->paused = paused;
 	if (!r->jumped)
 		await_next(r);
@@ -189,13 +194,14 @@ void gk_replay_text(const struct gk_replay *r, char *dst, size_t cap)
 		 count > 1 ? 100 * r->at / (count - 1) : 100);
 }
 
-/* ---- beginning and end ---- */
+/* ---- creating and freeing ---- */
 
 int gk_replay_new(struct gk_tape *tape, double speed,
 		  struct gk_replay **ret_replay)
 {
 	struct gk_replay *r = calloc(1, sizeof *r);
 
+	GK_ASSERT(speed >= GK_REPLAY_SPEED_MIN && speed <= GK_REPLAY_SPEED_MAX);
 	if (!r)
 		return GK_ERR_NOMEM;
 	r->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -206,7 +212,7 @@ int gk_replay_new(struct gk_tape *tape, double speed,
 	r->tape = tape;
 	r->speed = speed;
 	r->jumped = true;
-	rebase(r, gk_tape_time(tape, 0));
+	rebase_clock(r, gk_tape_time(tape, 0));
 	set_timer(r, 1);
 	*ret_replay = r;
 	return 0;

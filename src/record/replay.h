@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replay.h - a tape as time that passes: faster, slower, standing still, and
- * from any moment on. One thread.
+ * replay.h - replays a tape in real time, faster, slower or paused, starting
+ * anywhere. Single-threaded.
  */
 #ifndef GK_RECORD_REPLAY_H
 #define GK_RECORD_REPLAY_H
@@ -13,41 +14,44 @@
 struct gk_replay;
 
 /*
- * Begins at the first snapshot; takes over the tape. 0 or a gk_err, then the
- * tape stays the caller's.
+ * Begins at the first snapshot. Returns 0 and takes ownership of the tape, or
+ * returns a gk_err and leaves the tape to the caller.
  */
 int gk_replay_new(struct gk_tape *tape, double speed,
 		  struct gk_replay **ret_replay);
 void gk_replay_free(struct gk_replay *replay);
 
-/* A descriptor that polls readable when the next snapshot is due. */
+/*
+ * Returns a file descriptor that polls readable when the next snapshot is due.
+ */
 int gk_replay_fd(const struct gk_replay *replay);
 
 /*
- * The snapshot of now, whether or not it is due; those between are left out.
- * *ret_jumped: it does not follow the one before; where that is damaged it is
- * the nearest that is not. Free it with gk_snapshot_free(). GK_ERR_CORRUPT:
- * this one is damaged; go on.
+ * Returns the snapshot at the recording's current time, whether or not it is
+ * due, and skips those before it. *ret_jumped says that it does not follow the
+ * previous one. After a jump, a damaged snapshot is replaced by the nearest
+ * undamaged one. Free it with gk_snapshot_free(). Returns GK_ERR_CORRUPT if the
+ * snapshot is damaged; call again for the next one.
  */
 int gk_replay_next(struct gk_replay *replay, bool *ret_jumped,
 		   struct gk_snapshot **ret_snap);
 
-/* The n-th snapshot before that; GK_ERR_RANGE: there is none. */
+/* Returns the n-th snapshot before the current one, or GK_ERR_RANGE. */
 int gk_replay_before(struct gk_replay *replay, size_t n,
 		     struct gk_snapshot **ret_snap);
 
-/* Moves by so much of the recording's time, not past its ends. */
+/* Moves by some of the recording's time, but not beyond its start or end. */
 void gk_replay_seek(struct gk_replay *replay, int64_t by_ns);
 void gk_replay_seek_end(struct gk_replay *replay);
 
-/* Multiplies the speed by two to the power of by, within the limits. */
+/* Multiplies the speed by 2^by, within the limits. */
 void gk_replay_faster(struct gk_replay *replay, int by);
 void gk_replay_pause(struct gk_replay *replay, bool paused);
 
-/* Whether the last snapshot is the one of now. */
+/* Whether the last snapshot is the current one. */
 bool gk_replay_ended(const struct gk_replay *replay);
 
-/* "REPLAY x2 35 %": short, for people. */
+/* Writes a text such as "REPLAY x2 35 %". */
 void gk_replay_text(const struct gk_replay *replay, char *dst, size_t cap);
 
 #endif

@@ -1,6 +1,8 @@
-/* rows.c - writes the fields of a row with their titles. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rows.c - formats a row's fields, and their titles. */
 #include "record/rows.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "format/csv.h"
 #include "format/json.h"
@@ -11,18 +13,20 @@
 #include <string.h>
 #include <time.h>
 
-/* A row under way: a field is its value, and in JSON its key. */
+/* A row being written. In JSON each value has its key. */
 struct row {
 	struct gk_buf *out;
 	bool json;
-	bool titles; /* of the header: keys instead of values */
-	bool more;   /* not the first field */
+	bool titles; /* write a header: titles instead of values */
+	bool more;   /* the row already has a field */
 };
 
 /* ---- fields ---- */
 
-/* Begins a field; false when its title was all that was asked for. */
-static bool field(struct row *row, const char *title)
+/*
+ * Begins a field. Returns false if the row is a header, which needs no value.
+ */
+static bool begin_field(struct row *row, const char *title)
 {
 	if (row->more)
 		gk_buf_putc(row->out, ',');
@@ -36,11 +40,11 @@ static bool field(struct row *row, const char *title)
 	return true;
 }
 
-/* A number in digits; NULL: absent. */
+/* Adds a number as digits; NULL if it is absent. */
 static void put_column_digits(struct row *row, const char *title,
 			      const char *digits)
 {
-	if (field(row, title))
+	if (begin_field(row, title))
 		gk_buf_puts(row->out, digits      ? digits
 				      : row->json ? "null"
 						  : "");
@@ -53,7 +57,7 @@ static void put_column_text(struct row *row, const char *title,
 		put_column_digits(row, title, NULL);
 		return;
 	}
-	if (!field(row, title))
+	if (!begin_field(row, title))
 		return;
 	if (row->json)
 		gk_json_string(row->out, value, strlen(value));
@@ -91,7 +95,7 @@ static void end_csv_row(const struct row *row)
 	gk_buf_puts(row->out, row->json ? "}\n" : "\n");
 }
 
-/* A number for a GPU, a text such as 0:1 for a MIG device. */
+/* Adds a GPU's index as a number, or a MIG device's as a text such as 0:1. */
 static void gpu_index(struct row *row, const struct gk_device *device)
 {
 	char label[GK_NAME_MAX];
@@ -128,6 +132,18 @@ static void put_process_columns(struct row *row, const char *time,
 	end_csv_row(row);
 }
 
+/* Adds the last Xids, in order, separated by blanks. */
+static void put_column_xids(struct row *row, const struct gk_xids *xids)
+{
+	char text[GK_XIDS_MAX * 12] = "";
+	size_t len = 0;
+
+	for (size_t i = 0; xids && i < xids->count; i++)
+		len += (size_t)snprintf(text + len, sizeof text - len, "%s%u",
+					i ? " " : "", xids->last[i].number);
+	put_column_text(row, "xids", text);
+}
+
 static void put_device_columns(struct row *row, const char *time,
 			       const struct gk_device *d)
 {
@@ -139,6 +155,7 @@ static void put_device_columns(struct row *row, const char *time,
 	for (int i = 0; i < GK_M_COUNT; i++)
 		put_column_scaled(row, gk_metrics[i].name, d->m[i],
 				  gk_metrics[i].unit, 1);
+	put_column_xids(row, d->xids);
 	end_csv_row(row);
 }
 
@@ -166,6 +183,7 @@ void gk_row_process(struct gk_buf *out, const struct gk_row_style *style,
 {
 	struct row row = {.out = out, .json = style->json};
 
+	GK_ASSERT(style->kind == GK_RECORD_PROCESSES);
 	put_process_columns(&row, time, d, p, command);
 }
 
@@ -174,6 +192,7 @@ void gk_row_device(struct gk_buf *out, const struct gk_row_style *style,
 {
 	struct row row = {.out = out, .json = style->json};
 
+	GK_ASSERT(style->kind == GK_RECORD_DEVICES);
 	put_device_columns(&row, time, d);
 }
 
@@ -182,10 +201,11 @@ void gk_row_system(struct gk_buf *out, const struct gk_row_style *style,
 {
 	struct row row = {.out = out, .json = style->json};
 
+	GK_ASSERT(style->kind == GK_RECORD_SYSTEM);
 	system_row(&row, time, style->pid_column, s);
 }
 
-/* The row of nothing at all, with its titles alone. */
+/* Writes the titles by formatting an empty row. */
 void gk_row_header(struct gk_buf *out, const struct gk_row_style *style)
 {
 	static const struct gk_device no_device = {.mig_index = -1};

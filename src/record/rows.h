@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rows.h - rows of a recording, as CSV (RFC 4180) or as one JSON object a
- * line. An absent value is empty, or null. Pure but for the time zone.
+ * rows.h - formats rows of a recording, as CSV (RFC 4180) or as one JSON object
+ * per line. An absent value is an empty field, or null. The result depends only
+ * on the arguments and the time zone.
  */
 #ifndef GK_RECORD_ROWS_H
 #define GK_RECORD_ROWS_H
@@ -18,21 +20,21 @@ enum gk_record_kind {
 struct gk_row_style {
 	enum gk_record_kind kind;
 	bool json;
-	bool milliseconds; /* in the time */
-	bool pid_column;   /* GK_RECORD_SYSTEM of several processes */
+	bool milliseconds; /* times have milliseconds */
+	bool pid_column;   /* GK_RECORD_SYSTEM: rows name their process */
 };
 
-/* The line of titles; nothing for JSON. */
+/* Writes the line of titles; nothing for JSON. */
 void gk_row_header(struct gk_buf *out, const struct gk_row_style *style);
 
 /*
- * Writes local time to dst, which has room for GK_ROW_TIME_MAX bytes:
- * 2026-11-21T10:42:38, with .123 for milliseconds. Returns dst.
+ * Writes local time to dst, which must have GK_ROW_TIME_MAX bytes, and returns
+ * dst: 2026-11-21T10:42:38, followed by .123 if milliseconds is set.
  */
 #define GK_ROW_TIME_MAX 40
 char *gk_row_time(char *dst, uint64_t wall_ns, bool milliseconds);
 
-/* command: any bytes; see gk_csv_text() and gk_json_string(). */
+/* command may contain any bytes; see gk_csv_text() and gk_json_string(). */
 void gk_row_process(struct gk_buf *out, const struct gk_row_style *style,
 		    const char *time, const struct gk_device *device,
 		    const struct gk_process *process, const char *command);
@@ -40,13 +42,14 @@ void gk_row_process(struct gk_buf *out, const struct gk_row_style *style,
 void gk_row_device(struct gk_buf *out, const struct gk_row_style *style,
 		   const char *time, const struct gk_device *device);
 
-/* The memory and time that processes take of the host and of all GPUs. */
+/* The memory and CPU time that processes use, on the host and on all GPUs. */
 struct gk_system_row {
 	pid_t pid;
-	struct gk_value used;     /* bytes on all GPUs */
-	struct gk_value sys_used; /* bytes of the host, by all processes */
+	struct gk_value used;     /* bytes on all GPUs together */
+	struct gk_value sys_used; /* bytes used on the host, by all processes */
 	const char *cpus;         /* "8/9/11"; "" if unknown */
-	struct gk_value cpu;      /* since its start; 10 = 1 % of a CPU */
+	/* Mean since the process started; 10 is 1 % of a CPU. */
+	struct gk_value cpu;
 };
 
 void gk_row_system(struct gk_buf *out, const struct gk_row_style *style,

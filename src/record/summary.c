@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* summary.c - adds up the samples of a command's run. */
 #include "record/summary.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "format/names.h"
@@ -34,6 +36,7 @@ void gk_summary_process(struct gk_summary *s, const struct gk_process *p)
 {
 	struct gk_summary_device *d = &s->devices[p->device];
 
+	GK_ASSERT(p->device < s->count);
 	d->used = d->now = true;
 	if (!p->m[GK_PM_GPU_MEM].why) {
 		d->mem += p->m[GK_PM_GPU_MEM].v;
@@ -46,8 +49,9 @@ void gk_summary_process(struct gk_summary *s, const struct gk_process *p)
 }
 
 /*
- * The counter, else power by time: from the sample before the command was
- * first seen there to its end.
+ * Adds the energy used since the previous sample, once the command has been
+ * seen on the device. Uses the energy counter or, if there is none, power times
+ * time.
  */
 static void add_energy(struct gk_summary_device *d, const struct gk_device *dev,
 		       uint64_t mono_ns)
@@ -112,7 +116,7 @@ static double mean_of_samples(uint64_t sum, uint64_t count)
 	return (double)sum / (double)count;
 }
 
-static void peak(const struct gk_summary *s, struct gk_buf *out)
+static void put_peak(const struct gk_summary *s, struct gk_buf *out)
 {
 	char size[GK_UNITS_MAX];
 	const char *between = " (";
@@ -129,7 +133,7 @@ static void peak(const struct gk_summary *s, struct gk_buf *out)
 	gk_buf_puts(out, ")\n");
 }
 
-static void utilisation(const struct gk_summary *s, struct gk_buf *out)
+static void put_utilisation(const struct gk_summary *s, struct gk_buf *out)
 {
 	const char *between = "";
 
@@ -152,7 +156,7 @@ static void utilisation(const struct gk_summary *s, struct gk_buf *out)
 	gk_buf_puts(out, *between ? "\n" : "unknown\n");
 }
 
-static void energy(const struct gk_summary *s, struct gk_buf *out)
+static void put_energy(const struct gk_summary *s, struct gk_buf *out)
 {
 	int64_t all = 0;
 	bool known = false, power = false;
@@ -184,9 +188,9 @@ void gk_summary_text(const struct gk_summary *s, struct gk_buf *out)
 			      (unsigned long long)s->samples);
 		return;
 	}
-	peak(s, out);
-	utilisation(s, out);
-	energy(s, out);
+	put_peak(s, out);
+	put_utilisation(s, out);
+	put_energy(s, out);
 }
 
 void gk_summary_free(struct gk_summary *s)

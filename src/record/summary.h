@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * summary.h - what a command took of the GPUs while it ran: peak memory, mean
- * utilisation, energy.
+ * summary.h - what a command used of the GPUs while it ran: peak memory, mean
+ * utilisation, and energy.
  */
 #ifndef GK_RECORD_SUMMARY_H
 #define GK_RECORD_SUMMARY_H
@@ -9,15 +10,15 @@
 
 #include <gpukit/gpukit.h>
 
-/* The totals of one device that was used. */
+/* The totals of a device. */
 struct gk_summary_device {
 	bool used;
 	char label[GK_NAME_MAX];
-	int64_t peak;                  /* bytes, by the command alone */
-	uint64_t util_sum, util_count; /* percent of the whole device */
-	uint64_t sm_sum, sm_count;     /* percent, of the command alone */
-	struct gk_value energy_before; /* mJ, at the sample before */
-	uint64_t before_ns;            /* of that sample, CLOCK_MONOTONIC */
+	int64_t peak;                  /* bytes used by the command */
+	uint64_t util_sum, util_count; /* load by all processes, in percent */
+	uint64_t sm_sum, sm_count;     /* load by the command, in percent */
+	struct gk_value energy_before; /* mJ at the previous sample */
+	uint64_t before_ns;            /* time of that sample */
 	int64_t millijoules;
 	bool energy_known, energy_from_power;
 	/* The next fields belong to the current sample. */
@@ -27,15 +28,17 @@ struct gk_summary_device {
 
 /* Zero it to start. */
 struct gk_summary {
-	struct gk_summary_device *devices; /* by position in the snapshot */
+	/* Devices by index in the snapshot. */
+	struct gk_summary_device *devices;
 	size_t count;
-	int64_t peak; /* bytes on all devices at one moment */
+	int64_t peak; /* peak of the bytes on all devices together */
 	uint64_t samples;
 };
 
 /*
- * A sample begins; its processes; it ends. GPUs must stay the same. 0, or a
- * gk_err: then the sample has not begun.
+ * For each sample, call begin, then process once for each process, then end.
+ * The GPUs must not change between samples. begin returns 0, or a gk_err, in
+ * which case the sample has not begun.
  */
 int gk_summary_begin(struct gk_summary *summary,
 		     const struct gk_snapshot *snap);
@@ -43,7 +46,7 @@ void gk_summary_process(struct gk_summary *summary,
 			const struct gk_process *process);
 void gk_summary_end(struct gk_summary *summary, const struct gk_snapshot *snap);
 
-/* Lines for people, one for each quantity. */
+/* Writes one line per quantity, for people. */
 void gk_summary_text(const struct gk_summary *summary, struct gk_buf *out);
 
 void gk_summary_free(struct gk_summary *summary);

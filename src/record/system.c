@@ -1,6 +1,8 @@
-/* system.c - counts threads, processors and families of processes. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* system.c - reads the threads, CPUs and descendants of processes. */
 #include "record/system.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/pidstat.h"
@@ -15,7 +17,10 @@
 
 #define CPUS_MAX 8192
 
-/* Fields of /proc/PID/stat behind the name: the 39th of all, by proc(5). */
+/*
+ * Fields of /proc/PID/stat after the name, up to `processor`, which is field 39
+ * in proc(5).
+ */
 #define FIELDS_TO_PROCESSOR 37
 
 struct family {
@@ -26,7 +31,7 @@ struct family {
 	struct gk_usage *sum;
 };
 
-/* pid and parent of everything that runs. */
+/* pid and parent of each running process. */
 struct kin {
 	pid_t pid, parent;
 	bool chosen;
@@ -74,7 +79,7 @@ static void add_cpu(const struct family *f, const struct gk_pidstat *st)
 	uint64_t age = now > st->start ? now - st->start : 0;
 	struct gk_value *cpu = &f->sum->cpu;
 
-	/* As ps does, nothing is said of the first moment. */
+	/* Like ps, reports nothing until some time has passed. */
 	if (!age)
 		return;
 	cpu->v = (cpu->why ? 0 : cpu->v) +
@@ -82,17 +87,22 @@ static void add_cpu(const struct family *f, const struct gk_pidstat *st)
 	cpu->why = GK_PRESENT;
 }
 
-static void add_gpu_memory(const struct family *f, pid_t pid)
+/* Adds the process's GPU memory; returns whether a GPU lists it. */
+static bool add_gpu_memory(const struct family *f, pid_t pid)
 {
+	bool listed = false;
+
 	for (size_t i = 0; i < f->snap->process_count; i++) {
 		const struct gk_process *p = &f->snap->processes[i];
 		struct gk_value *used = &f->sum->used;
 
+		listed |= p->pid == pid;
 		if (p->pid != pid || p->m[GK_PM_GPU_MEM].why)
 			continue;
 		used->v = (used->why ? 0 : used->v) + p->m[GK_PM_GPU_MEM].v;
 		used->why = GK_PRESENT;
 	}
+	return listed;
 }
 
 static void add_one(const struct family *f, const struct gk_pidstat *st)
@@ -145,7 +155,10 @@ static bool is_child(const struct kin *kin, size_t count, pid_t root,
 	return false;
 }
 
-/* Marked until nothing new is found: a child may have a lower pid. */
+/*
+ * Repeats until no more are found, since a child may have a lower pid than its
+ * parent.
+ */
 static void add_descendants(const struct family *f, pid_t root)
 {
 	struct kin *kin = NULL;
@@ -186,12 +199,20 @@ void gk_usage_read(int proc, pid_t pid, uint64_t *start, bool children,
 				.sum = ret_usage};
 	struct gk_pidstat st;
 
+	GK_ASSERT(pid > 0);
 	*ret_usage = (struct gk_usage){
 	    .cpu.why = GK_ABSENT_HIDDEN,
 	    .used.why = GK_ABSENT_NONE,
 	};
-	if (gk_pidstat_read(proc, pid, &st) || st.state == 'Z' ||
-	    (*start && st.start != *start))
+	if (gk_pidstat_read(proc, pid, &st)) {
+		/*
+		 * The process may be in another pid namespace and known only to
+		 * GPUs.
+		 */
+		ret_usage->there = !*start && add_gpu_memory(&family, pid);
+		return;
+	}
+	if (st.state == 'Z' || (*start && st.start != *start))
 		return;
 	*start = st.start;
 	ret_usage->there = true;

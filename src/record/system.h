@@ -1,6 +1,5 @@
-/*
- * system.h - what processes take of the host, for the rows of --system.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* system.h - what processes use of the host, for the rows of --system. */
 #ifndef GK_RECORD_SYSTEM_H
 #define GK_RECORD_SYSTEM_H
 
@@ -8,20 +7,22 @@
 
 #include <gpukit/gpukit.h>
 
-/* A process, or it with all its descendants. */
+/* One process, or a process with all its descendants. */
 struct gk_usage {
-	bool there; /* it runs */
-	/* CPU time by time since the start, 10 = 1 % of a CPU: what ps calls
-	 * pcpu. Of several processes the sum. */
+	bool there; /* it is running, or a GPU lists it */
+	/*
+	 * CPU time divided by the time since the start, like pcpu of ps; 10 is
+	 * 1 % of a CPU. The sum of all if there are several processes.
+	 */
 	struct gk_value cpu;
-	struct gk_value used; /* bytes of all GPUs; absent without any */
-	struct gk_buf cpus;   /* "8/9/11": where its threads ran last */
+	struct gk_value used; /* bytes on all GPUs; absent if none */
+	struct gk_buf cpus;   /* "8/9/11": CPUs on which its threads last ran */
 };
 
 /*
- * Reads a process under proc, a descriptor of /proc. *start (ticks since boot)
- * is its identity; 0 takes the process as it is now and keeps its start there.
- * Free cpus with gk_buf_free().
+ * Reads a process; proc is a descriptor of /proc. *start (ticks since boot)
+ * identifies the process; if it is 0, reads the process that has this pid now
+ * and stores its start. Free cpus with gk_buf_free().
  */
 void gk_usage_read(int proc, pid_t pid, uint64_t *start, bool children,
 		   const struct gk_snapshot *snap, struct gk_usage *ret_usage);

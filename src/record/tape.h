@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tape.h - snapshots in a file, compressed, for replay. docs/RECORD.md has
- * the format. A tape that ends in the middle of something, or is damaged
- * somewhere, is read up to there, and from the next key block on.
+ * tape.h - compressed snapshots in a file, for replay; docs/RECORD.md describes
+ * the format. If a tape is incomplete or damaged, everything before the damage
+ * can be read, and everything after it starting at the next key block.
  */
 #ifndef GK_RECORD_TAPE_H
 #define GK_RECORD_TAPE_H
@@ -12,60 +13,65 @@
 
 /* ---- writing ---- */
 
-/* The bytes that every tape begins with. */
+/* The first bytes of every tape. */
 #define GK_TAPE_HEADER     "GKTAPE\r\n\1\0\0\0\0\0\0"
 #define GK_TAPE_HEADER_LEN 16
 
 struct gk_tape_writer;
 
-/* NULL without memory. */
+/* Returns NULL when out of memory. */
 struct gk_tape_writer *gk_tape_writer_new(void);
 void gk_tape_writer_free(struct gk_tape_writer *writer);
 
 /*
- * Adds one block. anew: what comes before in the file is not ours, or not
- * there: it must be readable on its own. 0 or a gk_err; after a failure only
- * anew works.
+ * Appends one block. Set `anew` to make it readable on its own if the blocks
+ * before it in the file are missing or from another writer. If the processes'
+ * commands would make the block larger than readers accept, they are left out.
+ * Returns 0 or a gk_err, such as GK_ERR_TOO_MANY if there are more devices or
+ * processes than a tape may have. After a failure, `anew` must be set.
  */
 int gk_tape_add(struct gk_tape_writer *writer, const struct gk_snapshot *snap,
 		bool anew, struct gk_buf *out);
 
-/* Where the last whole block of a file ends. */
+/* Returns where the last complete block of a file ends. */
 uint64_t gk_tape_whole(int fd, uint64_t size);
 
 /* ---- reading ---- */
 
-struct gk_tape; /* one thread at a time */
+struct gk_tape; /* used by one thread at a time */
 
 /*
- * Opens a tape and lists its snapshots. GK_ERR_INVALID: no tape;
- * GK_ERR_VERSION: of a later gpukit; GK_ERR_NOT_FOUND and the like. A tape
- * without any whole snapshot is GK_ERR_CORRUPT.
+ * Opens a tape and lists its snapshots. Returns GK_ERR_INVALID if it is not a
+ * tape, GK_ERR_VERSION if a later gpukit made it, GK_ERR_CORRUPT if it has no
+ * complete snapshot, or another gk_err such as GK_ERR_NOT_FOUND.
  */
 int gk_tape_open(const char *path, struct gk_tape **ret_tape);
 void gk_tape_close(struct gk_tape *tape);
 
-/* Why a tape cannot be opened or read, for people; static. */
+/* Returns a static text that says why a tape cannot be opened or read. */
 const char *gk_tape_strerror(int err);
 
 size_t gk_tape_count(const struct gk_tape *tape);
 
-/* Bytes that could not be read, wherever they are. */
+/*
+ * Returns the number of bytes that could not be read or did not fit the list.
+ */
 uint64_t gk_tape_damaged(const struct gk_tape *tape);
 
 /*
- * When a snapshot was taken: nanoseconds since 1970; 0 past the end. Never
- * earlier than that of the one before: when the clock was set back the times
- * of all that follow are later by as much.
+ * Returns when a snapshot was taken, in ns since 1970, or 0 past the end. Times
+ * never decrease: if the clock was set back, all later times are shifted by the
+ * same amount.
  */
 uint64_t gk_tape_time(const struct gk_tape *tape, size_t at);
 
-/* The last snapshot that is not later than a time; the first if all are. */
+/* Returns the last snapshot at or before a time, or else the first one. */
 size_t gk_tape_find(const struct gk_tape *tape, uint64_t time_ns);
 
 /*
- * One snapshot; the next one costs least. Free with gk_snapshot_free().
- * GK_ERR_CORRUPT: its bytes say nothing sensible; GK_ERR_RANGE: past the end.
+ * Reads one snapshot; reading in order is fastest. Free it with
+ * gk_snapshot_free(). Returns GK_ERR_CORRUPT if its content is invalid, or
+ * GK_ERR_RANGE past the end.
  */
 int gk_tape_read(struct gk_tape *tape, size_t at,
 		 struct gk_snapshot **ret_snap);

@@ -1,16 +1,14 @@
-/*
- * tape_block.c - writes and reads the heads of blocks, and computes their
- * checksums.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tape_block.c - writes and reads block heads, and computes checksums. */
 #include "record/tape_block.h"
 
 #include <string.h>
 
-#define POLYNOMIAL 0x82f63b78U /* bits reversed */
+#define POLYNOMIAL 0x82f63b78U /* bit-reversed */
 
 static const unsigned char magic[4] = {'G', 'K', 'T', 'B'};
 
-/* A byte by the sixteen remainders of its halves. */
+/* Advances the checksum by one byte, in two steps of four bits with a table. */
 static uint32_t step_checksum(uint32_t crc)
 {
 	static const uint32_t remainders[16] = {
@@ -52,6 +50,16 @@ static uint64_t get_little_endian(const unsigned char *from, int bytes)
 	return value;
 }
 
+bool gk_tape_head_fits(const struct gk_tape_head *head)
+{
+	uint64_t most =
+	    GK_TAPE_RATIO_FREE + (uint64_t)head->stored * GK_TAPE_RATIO_MAX;
+
+	return head->stored && head->raw && head->raw <= most &&
+	       head->stored <= GK_TAPE_BLOCK_MAX &&
+	       head->raw <= GK_TAPE_BLOCK_MAX;
+}
+
 void gk_tape_head_write(const struct gk_tape_head *head,
 			unsigned char bytes[GK_TAPE_HEAD_LEN])
 {
@@ -77,7 +85,7 @@ bool gk_tape_head_read(const unsigned char bytes[GK_TAPE_HEAD_LEN],
 
 	if (memcmp(bytes, magic, sizeof magic) != 0 ||
 	    get_little_endian(bytes + 28, 4) != gk_crc32c(bytes, 28) ||
-	    head.stored > GK_TAPE_BLOCK_MAX || head.raw > GK_TAPE_BLOCK_MAX)
+	    !gk_tape_head_fits(&head))
 		return false;
 	*ret_head = head;
 	return true;

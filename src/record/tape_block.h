@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tape_block.h - the blocks that a tape is made of: a head of 32 bytes, then
+ * tape_block.h - the blocks of a tape. Each is a head of 32 bytes, followed by
  * a part of a zstd stream.
  */
 #ifndef GK_RECORD_TAPE_BLOCK_H
@@ -11,27 +12,41 @@
 
 #define GK_TAPE_HEAD_LEN 32
 
-/* No snapshot is larger; a head that says so is damaged. */
-#define GK_TAPE_BLOCK_MAX (256U << 20)
+/* The maximum size of a block in bytes, both stored and unpacked. */
+#define GK_TAPE_BLOCK_MAX (16U << 20)
+
+/*
+ * Protects readers from small blocks that unpack to huge ones: beyond 4 MiB,
+ * the compression ratio may be at most 1000. Snapshots that do not change come
+ * close to that.
+ */
+#define GK_TAPE_RATIO_MAX  1000
+#define GK_TAPE_RATIO_FREE (4U << 20)
+
+/* A stream refers back at most 2^n bytes, which readers must keep. */
+#define GK_TAPE_WINDOW_MAX 19
 
 enum gk_tape_flag {
-	GK_TAPE_KEY = 1, /* a stream begins, with a schema */
+	GK_TAPE_KEY = 1, /* begins a stream, with a schema */
 };
 
 struct gk_tape_head {
 	uint32_t flags;
-	uint32_t stored;  /* bytes of the block behind its head */
-	uint32_t raw;     /* what they become */
-	uint64_t wall_ns; /* of the snapshot */
-	uint32_t check;   /* CRC-32C of the bytes behind the head */
+	uint32_t stored;  /* size of the block after its head */
+	uint32_t raw;     /* size when unpacked */
+	uint64_t wall_ns; /* time of the snapshot */
+	uint32_t check;   /* CRC-32C of the bytes after the head */
 };
 
-/* CRC-32C (Castagnoli) as iSCSI has it. */
+/* Returns the CRC-32C (Castagnoli) of bytes, as in iSCSI. */
 uint32_t gk_crc32c(const void *bytes, size_t len);
+
+/* Whether the sizes in a head and their ratio are allowed. */
+bool gk_tape_head_fits(const struct gk_tape_head *head);
 
 void gk_tape_head_write(const struct gk_tape_head *head,
 			unsigned char bytes[GK_TAPE_HEAD_LEN]);
-/* False: this is no head, or a damaged one. */
+/* Returns false if the bytes are not a head, or are damaged. */
 bool gk_tape_head_read(const unsigned char bytes[GK_TAPE_HEAD_LEN],
 		       struct gk_tape_head *ret_head);
 

@@ -1,14 +1,23 @@
-/* tape_decode.c - bytes into structs, by the names of a schema. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tape_decode.c - decodes bytes into structs, according to the names in a
+ * schema.
+ */
 #include "record/tape_decode.h"
 
 #include "core/snapshot.h"
+#include "record/tape_block.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define GPUS_MAX 4096
+/*
+ * The maximum memory of a snapshot in bytes, whatever the tape says: four times
+ * the size of the largest block.
+ */
+#define BUDGET ((size_t)4 * GK_TAPE_BLOCK_MAX)
 
-/* A field as a tape has it; NULL: we have none of that name. */
+/* A field of a tape, and our field of the same name or NULL. */
 struct column {
 	char type;
 	const struct gk_tape_field *field;
@@ -24,12 +33,13 @@ struct gk_tape_schema {
 	struct gk_tape_absences absences;
 };
 
-/* A block being read. */
+/* A block that is being read. */
 struct reader {
 	const struct gk_tape_schema *schema;
 	struct gk_tape_cursor *cursor;
 	struct gk_arena *arena;
 	struct gk_snapshot *snap;
+	size_t *left; /* what remains of BUDGET */
 };
 
 /* ---- the schema ---- */
@@ -58,7 +68,12 @@ static const struct gk_tape_field *find_tape_field(enum gk_tape_kind kind,
 	return NULL;
 }
 
-/* A field takes two bytes at least. */
+/*
+ * The maximum number of fields. No gpukit has even half as many. A field's
+ * description takes at least two bytes.
+ */
+#define COLUMNS_MAX 1024
+
 static int read_columns(struct columns *columns, enum gk_tape_kind kind,
 			struct gk_tape_cursor *c)
 {
@@ -66,7 +81,8 @@ static int read_columns(struct columns *columns, enum gk_tape_kind kind,
 
 	free(columns->rows);
 	*columns = (struct columns){0};
-	if (c->bad || count > (uint64_t)(c->end - c->at) / 2)
+	if (c->bad || count > COLUMNS_MAX ||
+	    count > (uint64_t)(c->end - c->at) / 2)
 		return GK_ERR_CORRUPT;
 	columns->rows = calloc(count + 1, sizeof *columns->rows);
 	if (!columns->rows)
@@ -94,7 +110,7 @@ static enum gk_absence absence_of(const char *text, size_t len)
 	return GK_ABSENT_ERROR;
 }
 
-/* The first is always presence. */
+/* The first absence in the list always means that a value is present. */
 static int read_absences(struct gk_tape_absences *absences,
 			 struct gk_tape_cursor *c)
 {
@@ -125,6 +141,20 @@ int gk_tape_schema_read(struct gk_tape_schema *schema, struct gk_tape_cursor *c)
 
 /* ---- structs ---- */
 
+/*
+ * Takes bytes from the budget. If too few are left, sets `bad` and returns
+ * false.
+ */
+static bool spend_bytes(const struct reader *r, size_t bytes)
+{
+	if (bytes > *r->left) {
+		r->cursor->bad = true;
+		return false;
+	}
+	*r->left -= bytes;
+	return true;
+}
+
 static void take_record(const struct reader *r, enum gk_tape_kind kind,
 			void *to)
 {
@@ -132,18 +162,36 @@ static void take_record(const struct reader *r, enum gk_tape_kind kind,
 
 	gk_tape_blank(kind, to);
 	for (size_t i = 0; !r->cursor->bad && i < columns->count; i++)
-		gk_tape_get_field(r->cursor, columns->rows[i].type,
-				  &r->schema->absences, r->arena,
-				  columns->rows[i].field, to);
+		spend_bytes(r,
+			    gk_tape_get_field(r->cursor, columns->rows[i].type,
+					      &r->schema->absences, r->arena,
+					      columns->rows[i].field, to));
 }
 
-/* How many follow, each of some bytes at least; 0 and bad: too many. */
-static size_t take_count(const struct reader *r, size_t most)
+/*
+ * Whether the remaining bytes can contain this many records of a kind. A record
+ * has at least one byte per column. Records without columns are not allowed,
+ * since any number of them would fit.
+ */
+static bool may_follow(const struct reader *r, enum gk_tape_kind kind,
+		       uint64_t count)
+{
+	uint64_t left = (uint64_t)(r->cursor->end - r->cursor->at);
+	size_t columns = r->schema->kinds[kind].count;
+
+	return !count || (columns && count <= left / columns);
+}
+
+/*
+ * Reads how many records of a kind follow; if too many, sets `bad` and returns
+ * 0.
+ */
+static size_t take_count(const struct reader *r, enum gk_tape_kind kind,
+			 size_t most)
 {
 	uint64_t count = gk_tape_get(r->cursor);
 
-	if (count > most ||
-	    count > (uint64_t)(r->cursor->end - r->cursor->at)) {
+	if (count > most || !may_follow(r, kind, count)) {
 		r->cursor->bad = true;
 		return 0;
 	}
@@ -152,8 +200,10 @@ static size_t take_count(const struct reader *r, size_t most)
 
 static void *reader_room(const struct reader *r, size_t size)
 {
-	void *bytes = gk_arena_room(r->arena, size ? size : 1);
+	void *bytes = NULL;
 
+	if (spend_bytes(r, size))
+		bytes = gk_arena_room(r->arena, size ? size : 1);
 	if (bytes)
 		memset(bytes, 0, size);
 	else
@@ -165,13 +215,14 @@ static void take_detail(const struct reader *r, struct gk_device *device)
 {
 	struct gk_detail *detail;
 
-	if (!take_count(r, 1))
+	if (!take_count(r, GK_TAPE_DETAIL, 1))
 		return;
 	detail = reader_room(r, sizeof *detail);
 	if (!detail)
 		return;
 	take_record(r, GK_TAPE_DETAIL, detail);
-	detail->link_count = (unsigned)take_count(r, GK_LINKS_MAX);
+	detail->link_count =
+	    (unsigned)take_count(r, GK_TAPE_LINK, GK_LINKS_MAX);
 	for (unsigned i = 0; i < detail->link_count; i++) {
 		take_record(r, GK_TAPE_LINK, &detail->links[i]);
 		if (detail->links[i].end >= GK_LINK_END_COUNT)
@@ -180,7 +231,10 @@ static void take_detail(const struct reader *r, struct gk_device *device)
 	device->detail = detail;
 }
 
-/* Positions must be such, whoever wrote them. */
+/*
+ * Checks that a device refers only to valid indices of other devices, since the
+ * tape is not trusted.
+ */
 static void check_device(const struct reader *r, size_t at)
 {
 	struct gk_device *device = &r->snap->devices[at];
@@ -196,9 +250,11 @@ static void check_device(const struct reader *r, size_t at)
 
 static void take_devices(const struct reader *r)
 {
-	size_t count = take_count(r, GPUS_MAX);
-	struct gk_device *devices = calloc(count + 1, sizeof *devices);
+	size_t count = take_count(r, GK_TAPE_DEVICE, GK_SNAPSHOT_DEVICES);
+	struct gk_device *devices = NULL;
 
+	if (spend_bytes(r, count * sizeof *devices))
+		devices = calloc(count + 1, sizeof *devices);
 	if (!devices) {
 		r->cursor->bad = true;
 		return;
@@ -225,28 +281,19 @@ static void check_process(const struct reader *r, struct gk_process *p)
 
 static void take_processes(const struct reader *r)
 {
-	size_t count = take_count(r, SIZE_MAX);
-	size_t cap = 0;
+	size_t count = take_count(r, GK_TAPE_PROCESS, GK_SNAPSHOT_PROCESSES);
+	struct gk_process *processes = NULL;
 
-	r->snap->processes = calloc(1, sizeof *r->snap->processes);
-	if (!r->snap->processes)
+	if (spend_bytes(r, count * sizeof *processes))
+		processes = calloc(count + 1, sizeof *processes);
+	if (!processes) {
 		r->cursor->bad = true;
-	/* Room grows with what is read: a count alone may be anything. */
+		return;
+	}
+	r->snap->processes = processes;
 	for (size_t i = 0; !r->cursor->bad && i < count; i++) {
-		struct gk_process *more = r->snap->processes;
-
-		if (i == cap) {
-			cap = cap ? cap * 2 : 64;
-			more = realloc(more, cap * sizeof *more);
-		}
-		if (!more) {
-			r->cursor->bad = true;
-			return;
-		}
-		r->snap->processes = more;
-		more[i] = (struct gk_process){0};
-		take_record(r, GK_TAPE_PROCESS, &more[i]);
-		check_process(r, &more[i]);
+		take_record(r, GK_TAPE_PROCESS, &processes[i]);
+		check_process(r, &processes[i]);
 		r->snap->process_count = i + 1;
 	}
 }
@@ -258,10 +305,10 @@ static void take_topology(const struct reader *r)
 	struct gk_peer *peers;
 	size_t count;
 
-	if (!take_count(r, 1))
+	if (!take_count(r, GK_TAPE_PLACE, 1))
 		return;
-	count = take_count(r, GPUS_MAX);
-	if (count * count > (size_t)(r->cursor->end - r->cursor->at)) {
+	count = take_count(r, GK_TAPE_PLACE, GK_SNAPSHOT_DEVICES);
+	if (!may_follow(r, GK_TAPE_PEER, count * count)) {
 		r->cursor->bad = true;
 		return;
 	}
@@ -272,7 +319,7 @@ static void take_topology(const struct reader *r)
 		return;
 	for (size_t i = 0; i < count; i++)
 		take_record(r, GK_TAPE_PLACE, &places[i]);
-	for (size_t i = 0; i < count * count; i++) {
+	for (size_t i = 0; i < count * count && !r->cursor->bad; i++) {
 		take_record(r, GK_TAPE_PEER, &peers[i]);
 		if (peers[i].path >= GK_PATH_COUNT)
 			peers[i].path = GK_PATH_UNKNOWN;
@@ -284,7 +331,9 @@ static void take_topology(const struct reader *r)
 int gk_tape_decode(const struct gk_tape_schema *schema,
 		   struct gk_tape_cursor *cursor, struct gk_snapshot **ret_snap)
 {
-	struct reader reader = {.schema = schema, .cursor = cursor};
+	size_t left = BUDGET;
+	struct reader reader = {
+	    .schema = schema, .cursor = cursor, .left = &left};
 	int r = gk_snapshot_new(&reader.arena, &reader.snap);
 
 	if (r)

@@ -1,17 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tape_fields.h - what a tape keeps of each struct of a snapshot, and how
- * single values lie there. Fields are known by name, so that a tape of
- * another gpukit, with more or fewer of them, can be read.
+ * tape_fields.h - the fields of a snapshot's structs that a tape contains, and
+ * the encoding of values. Fields are identified by name, so that tapes of
+ * another gpukit version with more or fewer fields can be read.
  */
 #ifndef GK_RECORD_TAPE_FIELDS_H
 #define GK_RECORD_TAPE_FIELDS_H
 
 #include "base/str.h"
 #include "core/arena.h"
+#include "core/read/gate.h"
 
 #include <gpukit/gpukit.h>
 
-/* The structs, in the order of the schema. */
+/* The structs, in the order in which the schema lists them. */
 enum gk_tape_kind {
 	GK_TAPE_SNAPSHOT,
 	GK_TAPE_DEVICE,
@@ -23,7 +25,7 @@ enum gk_tape_kind {
 	GK_TAPE_KINDS
 };
 
-/* How a field is stored in memory; the letter is its type on a tape. */
+/* How a field is stored in memory; the letter is its type on the tape. */
 enum gk_tape_storage {
 	GK_STORED_U32,    /* 'u' */
 	GK_STORED_U64,    /* 'u' */
@@ -31,17 +33,25 @@ enum gk_tape_storage {
 	GK_STORED_CHAR,   /* 'u' */
 	GK_STORED_WHY,    /* 'a': an enum gk_absence */
 	GK_STORED_VALUE,  /* 'v': a struct gk_value */
-	GK_STORED_ARRAY,  /* 's': a char array of size */
+	GK_STORED_ARRAY,  /* 's': a char array of `size` bytes */
 	GK_STORED_STRING, /* 's': a const char *, in an arena */
-	GK_STORED_BYTES,  /* 's': the same, its length at size */
+	GK_STORED_BYTES,  /* 's': a const char *, with its length at `size` */
 	GK_STORED_TEXT,   /* 't': a struct gk_text */
+	GK_STORED_XIDS,   /* 's': a const struct gk_xids *, as integers */
 	GK_STORED_COUNT
 };
 
+/*
+ * Values that are read are checked. A gk_value outside its range becomes
+ * absent; another number outside its bound is replaced by the bound's default.
+ * Fields without a bound are checked when the struct is read.
+ */
 struct gk_tape_field {
 	const char *name;
 	enum gk_tape_storage storage;
 	size_t at, size;
+	const struct gk_range *range;     /* of GK_STORED_VALUE */
+	const struct gk_bound_row *bound; /* bound of integers; may be NULL */
 };
 
 struct gk_tape_fields {
@@ -51,45 +61,51 @@ struct gk_tape_fields {
 
 extern const struct gk_tape_fields gk_tape_fields[GK_TAPE_KINDS];
 
-/* The letter of a storage. */
+/* Returns the letter of a kind of storage. */
 char gk_tape_type(enum gk_tape_storage storage);
 
-/* Integers: seven bits a byte, the lowest first, 0x80 while more follow. */
+/*
+ * Writes an integer, seven bits per byte, lowest first. All bytes but the last
+ * have 0x80 set.
+ */
 void gk_tape_put(struct gk_buf *out, uint64_t value);
-/* Texts: their length, then their bytes. */
+/* Writes a text: its length, then its bytes. */
 void gk_tape_put_text(struct gk_buf *out, const char *text, size_t len);
 
-/* Adds one field of a struct. */
+/* Writes one field of a struct. */
 void gk_tape_put_field(struct gk_buf *out, const struct gk_tape_field *field,
 		       const void *of);
 
 /*
- * The rest that is to be read. A value that does not fit sets bad and reads as
- * 0.
+ * The bytes still to be read. Reading beyond the end, or an invalid value, sets
+ * `bad` and returns 0.
  */
 struct gk_tape_cursor {
 	const unsigned char *at, *end;
 	bool bad;
 };
 
-/* An integer; 0 and bad when none is left. */
+/* Reads an integer. If no bytes are left, sets `bad` and returns 0. */
 uint64_t gk_tape_get(struct gk_tape_cursor *cursor);
-/* A text that lies in the tape's bytes: it is not NUL-terminated. */
+/* Returns a text, which points into the tape's bytes and has no NUL. */
 const char *gk_tape_get_text(struct gk_tape_cursor *cursor, size_t *ret_len);
 
-/* The absences of a tape, as this program knows them. */
+/* Maps the absences of a tape to ours. */
 struct gk_tape_absences {
 	enum gk_absence of[256];
 	size_t count;
 };
 
-/* Reads one field; NULL or of another type: passes over it. */
-void gk_tape_get_field(struct gk_tape_cursor *cursor, char type,
-		       const struct gk_tape_absences *absences,
-		       struct gk_arena *arena,
-		       const struct gk_tape_field *field, void *to);
+/*
+ * Reads one field; skips it if `field` is NULL or has another type. Returns how
+ * many bytes of the arena it used.
+ */
+size_t gk_tape_get_field(struct gk_tape_cursor *cursor, char type,
+			 const struct gk_tape_absences *absences,
+			 struct gk_arena *arena,
+			 const struct gk_tape_field *field, void *to);
 
-/* Makes every field of a struct unknown. */
+/* Sets every field of a struct to unknown. */
 void gk_tape_blank(enum gk_tape_kind kind, void *of);
 
 #endif

@@ -1,4 +1,5 @@
-/* tape_read.c - finds the blocks of a tape and reads them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tape_read.c - finds and reads the blocks of a tape. */
 #include "record/tape.h"
 
 #include "base/err.h"
@@ -15,20 +16,33 @@
 
 #define NOWHERE ((size_t)-1)
 
-/* A block that is there; those that cannot be decoded are not listed. */
+/* A block that can be decoded. One block per second makes 86,400 per day. */
 struct block {
-	uint64_t at;
-	uint64_t time_ns; /* wall time that never goes back */
-	struct gk_tape_head head;
+	uint64_t at : 63, key : 1;
+	uint64_t time_ns; /* wall-clock time, adjusted never to decrease */
 };
+
+/*
+ * The maximum number of blocks listed: 128 MiB, or three months at one per
+ * second.
+ */
+#define BLOCKS_MAX ((size_t)8 << 20)
+
+/*
+ * The maximum number of blocks after a key block; writers begin a key block
+ * every 64 blocks.
+ */
+#define KEY_FAR 1024
 
 struct gk_tape {
 	int fd;
 	uint64_t size, damaged;
 	struct block *blocks;
 	size_t count, cap;
-	size_t next; /* block that the stream continues with, or NOWHERE */
-	size_t bad;  /* the last that was found damaged, or NOWHERE */
+	size_t key;       /* index of the last key block listed */
+	uint64_t wall_ns; /* recorded time of the last block listed */
+	size_t next;      /* block at which the stream continues, or NOWHERE */
+	size_t bad;       /* the last block found damaged, or NOWHERE */
 	ZSTD_DStream *stream;
 	struct gk_tape_schema *schema;
 	unsigned char *stored, *raw;
@@ -54,7 +68,9 @@ static bool read_at(int fd, uint64_t at, void *to, size_t len)
 	return true;
 }
 
-/* The head of a block that lies whole in the file. */
+/*
+ * Reads the head of a block, provided that the whole block is within the file.
+ */
 static bool head_at(int fd, uint64_t size, uint64_t at,
 		    struct gk_tape_head *ret_head)
 {
@@ -66,16 +82,35 @@ static bool head_at(int fd, uint64_t size, uint64_t at,
 	       at + sizeof bytes + ret_head->stored <= size;
 }
 
-static uint64_t after(uint64_t at, const struct gk_tape_head *head)
+static uint64_t end_of_block(uint64_t at, const struct gk_tape_head *head)
 {
 	return at + GK_TAPE_HEAD_LEN + head->stored;
 }
 
-/* Where the next key block begins, from at on; size if there is none. */
+/*
+ * Returns the first key block whose head is completely within these bytes of
+ * the file, or NULL.
+ */
+static const unsigned char *key_in(const unsigned char *bytes, size_t len,
+				   uint64_t at, uint64_t size)
+{
+	const unsigned char *p = bytes, *end = bytes + len;
+	struct gk_tape_head head;
+
+	while ((p = memmem(p, (size_t)(end - p), "GKTB", 4)) &&
+	       end - p >= GK_TAPE_HEAD_LEN) {
+		if (gk_tape_head_read(p, &head) && head.flags & GK_TAPE_KEY &&
+		    end_of_block(at + (uint64_t)(p - bytes), &head) <= size)
+			return p;
+		p++;
+	}
+	return NULL;
+}
+
+/* Returns the offset of the next key block, starting at `at`, or size. */
 static uint64_t find_key(int fd, uint64_t size, uint64_t at)
 {
-	unsigned char bytes[4096];
-	struct gk_tape_head head;
+	unsigned char bytes[65536];
 
 	while (at + GK_TAPE_HEAD_LEN <= size) {
 		size_t len = size - at < sizeof bytes ? (size_t)(size - at)
@@ -84,40 +119,40 @@ static uint64_t find_key(int fd, uint64_t size, uint64_t at)
 
 		if (!read_at(fd, at, bytes, len))
 			break;
-		found = memmem(bytes, len, "GKTB", 4);
-		if (!found) {
-			at += len > 3 ? len - 3 : len;
-			continue;
-		}
-		at += (uint64_t)(found - bytes);
-		if (head_at(fd, size, at, &head) && head.flags & GK_TAPE_KEY)
-			return at;
-		at++;
+		found = key_in(bytes, len, at, size);
+		if (found)
+			return at + (uint64_t)(found - bytes);
+		at += len - GK_TAPE_HEAD_LEN + 1;
 	}
 	return size;
 }
 
 uint64_t gk_tape_whole(int fd, uint64_t size)
 {
-	uint64_t at = GK_TAPE_HEADER_LEN;
+	uint64_t at = GK_TAPE_HEADER_LEN, key;
 	struct gk_tape_head head;
 
 	while (at < size) {
 		if (head_at(fd, size, at, &head)) {
-			at = after(at, &head);
+			at = end_of_block(at, &head);
 			continue;
 		}
-		/* Damage in the middle stays; a torn end goes. */
-		if (find_key(fd, size, at + 1) == size)
+		/*
+		 * Damage in the middle is skipped; an incomplete end is cut
+		 * off.
+		 */
+		key = find_key(fd, size, at + 1);
+		if (key == size)
 			break;
-		at = find_key(fd, size, at + 1);
+		at = key;
 	}
 	return at;
 }
 
 /*
- * When the clock was set back, what follows is as much later as it was set
- * back: or an hour of snapshots would be over at once.
+ * Returns a block's time. If the clock was set back, adds the difference to
+ * this and all later times. Otherwise an hour of snapshots would be replayed at
+ * once.
  */
 static uint64_t time_of(const struct gk_tape *t,
 			const struct gk_tape_head *head)
@@ -127,15 +162,13 @@ static uint64_t time_of(const struct gk_tape *t,
 
 	if (!last)
 		return head->wall_ns;
-	step = head->wall_ns > last->head.wall_ns
-		   ? head->wall_ns - last->head.wall_ns
-		   : 0;
+	step = head->wall_ns > t->wall_ns ? head->wall_ns - t->wall_ns : 0;
 	time = last->time_ns + step;
 	return time < last->time_ns ? last->time_ns : time;
 }
 
-static int add_block(struct gk_tape *t, uint64_t at,
-		     const struct gk_tape_head *head)
+static int list_block(struct gk_tape *t, uint64_t at,
+		      const struct gk_tape_head *head)
 {
 	uint64_t time = time_of(t, head);
 
@@ -148,11 +181,25 @@ static int add_block(struct gk_tape *t, uint64_t at,
 		t->blocks = more;
 		t->cap = cap;
 	}
-	t->blocks[t->count++] = (struct block){at, time, *head};
+	if (head->flags & GK_TAPE_KEY)
+		t->key = t->count;
+	t->wall_ns = head->wall_ns;
+	t->blocks[t->count++] =
+	    (struct block){at, (head->flags & GK_TAPE_KEY) != 0, time};
 	return 0;
 }
 
-/* Lists what is there; a block that is no key needs the one before it. */
+/* Whether a block is a key block, or not too far behind the last one. */
+static bool is_near_key(const struct gk_tape *t,
+			const struct gk_tape_head *head)
+{
+	return head->flags & GK_TAPE_KEY || t->count - t->key < KEY_FAR;
+}
+
+/*
+ * Lists all blocks. A block that is not a key block can be read only if its
+ * predecessor can. Blocks that do not fit the list count as damaged.
+ */
 static int list_blocks(struct gk_tape *t)
 {
 	uint64_t at = GK_TAPE_HEADER_LEN, key;
@@ -161,10 +208,15 @@ static int list_blocks(struct gk_tape *t)
 	int r = 0;
 
 	while (!r && at < t->size) {
+		if (t->count == BLOCKS_MAX) {
+			t->damaged += t->size - at;
+			break;
+		}
 		if (head_at(t->fd, t->size, at, &head) &&
-		    (!broken || head.flags & GK_TAPE_KEY)) {
-			r = add_block(t, at, &head);
-			at = after(at, &head);
+		    (!broken || head.flags & GK_TAPE_KEY) &&
+		    is_near_key(t, &head)) {
+			r = list_block(t, at, &head);
+			at = end_of_block(at, &head);
 			broken = false;
 			continue;
 		}
@@ -195,7 +247,8 @@ static int open_tape_file(struct gk_tape *t, const char *path)
 	struct stat st;
 	int r;
 
-	t->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	/* O_NONBLOCK: the name may be that of a FIFO, which would block. */
+	t->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (t->fd < 0 || fstat(t->fd, &st) < 0)
 		return gk_err_from_errno(errno);
 	if (!S_ISREG(st.st_mode))
@@ -216,7 +269,9 @@ int gk_tape_open(const char *path, struct gk_tape **ret_tape)
 	t->next = t->bad = NOWHERE;
 	t->stream = ZSTD_createDStream();
 	t->schema = gk_tape_schema_new();
-	if (t->stream && t->schema)
+	if (t->stream && t->schema &&
+	    !ZSTD_isError(ZSTD_DCtx_setParameter(t->stream, ZSTD_d_windowLogMax,
+						 GK_TAPE_WINDOW_MAX)))
 		r = open_tape_file(t, path);
 	if (r) {
 		gk_tape_close(t);
@@ -242,10 +297,10 @@ void gk_tape_close(struct gk_tape *t)
 
 const char *gk_tape_strerror(int err)
 {
-	return err == GK_ERR_INVALID   ? "it is no recording of `gpukit record "
-					 "--snapshots`"
-	       : err == GK_ERR_VERSION ? "a later gpukit made it"
-	       : err == GK_ERR_CORRUPT ? "it holds no whole snapshot"
+	return err == GK_ERR_INVALID
+		   ? "not a recording of `gpukit record --snapshots`"
+	       : err == GK_ERR_VERSION ? "made by a later gpukit"
+	       : err == GK_ERR_CORRUPT ? "no complete snapshot in it"
 				       : gk_strerror(err);
 }
 
@@ -310,28 +365,30 @@ static int unpack_block(struct gk_tape *t, const struct gk_tape_head *head)
 	return out.pos == out.size ? 0 : GK_ERR_CORRUPT;
 }
 
-/* The plain bytes of a block; those before it are done since their key. */
+/* Unpacks a block, after all blocks between its key block and it. */
 static int load_block(struct gk_tape *t, size_t at,
 		      struct gk_tape_cursor *ret_cursor)
 {
 	const struct block *block = &t->blocks[at];
-	const struct gk_tape_head *head = &block->head;
 	struct gk_tape_cursor cursor;
+	struct gk_tape_head head;
 	int r;
 
 	t->next = NOWHERE;
-	if (!reserve_buffer(&t->stored, &t->stored_cap, head->stored) ||
-	    !reserve_buffer(&t->raw, &t->raw_cap, head->raw))
+	if (!head_at(t->fd, t->size, block->at, &head))
+		return GK_ERR_CORRUPT;
+	if (!reserve_buffer(&t->stored, &t->stored_cap, head.stored) ||
+	    !reserve_buffer(&t->raw, &t->raw_cap, head.raw))
 		return GK_ERR_NOMEM;
 	if (!read_at(t->fd, block->at + GK_TAPE_HEAD_LEN, t->stored,
-		     head->stored) ||
-	    gk_crc32c(t->stored, head->stored) != head->check)
+		     head.stored) ||
+	    gk_crc32c(t->stored, head.stored) != head.check)
 		return GK_ERR_CORRUPT;
-	if (head->flags & GK_TAPE_KEY)
+	if (block->key)
 		ZSTD_DCtx_reset(t->stream, ZSTD_reset_session_only);
-	r = unpack_block(t, head);
-	cursor = (struct gk_tape_cursor){t->raw, t->raw + head->raw, false};
-	if (!r && head->flags & GK_TAPE_KEY)
+	r = unpack_block(t, &head);
+	cursor = (struct gk_tape_cursor){t->raw, t->raw + head.raw, false};
+	if (!r && block->key)
 		r = gk_tape_schema_read(t->schema, &cursor);
 	if (r)
 		return r;
@@ -349,7 +406,7 @@ int gk_tape_read(struct gk_tape *t, size_t at, struct gk_snapshot **ret_snap)
 	if (at >= t->count)
 		return GK_ERR_RANGE;
 	while (from && from != t->next && from != t->bad &&
-	       !(t->blocks[from].head.flags & GK_TAPE_KEY))
+	       !t->blocks[from].key)
 		from--;
 	if (from == t->bad)
 		return GK_ERR_CORRUPT;

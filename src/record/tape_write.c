@@ -1,6 +1,8 @@
-/* tape_write.c - turns snapshots into blocks of a tape. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tape_write.c - encodes snapshots as blocks of a tape. */
 #include "record/tape.h"
 
+#include "core/snapshot.h"
 #include "record/tape_block.h"
 #include "record/tape_fields.h"
 
@@ -8,23 +10,28 @@
 #include <string.h>
 #include <zstd.h>
 
-/* A key block costs as much as some others; replay goes back to one. */
+/*
+ * A key block is as large as several others, and replay can seek only to key
+ * blocks.
+ */
 #define BLOCKS_PER_KEY 64
 
-/* Fast enough for 10 ms; what comes again is found anyway. */
+/*
+ * The zstd level. It is fast enough to record every 10 ms, and finds the
+ * repetitions between snapshots nevertheless.
+ */
 #define LEVEL 1
 
 /*
- * How far back the stream looks, 2^n bytes: what a snapshot has comes again in
- * the next, a snapshot's length later. The memory of a writer grows with it:
- * half a MiB and more.
+ * The smallest window, 2^n bytes. A snapshot repeats the previous one, so the
+ * window must span one. The writer's memory grows with the window, starting at
+ * half a MiB.
  */
 #define WINDOW_MIN 16
-#define WINDOW_MAX 19
 
 struct gk_tape_writer {
 	ZSTD_CStream *stream;
-	unsigned until_key; /* blocks; 0: the next must be one */
+	unsigned until_key; /* blocks until the next key block */
 	struct gk_buf raw;
 };
 
@@ -51,7 +58,7 @@ void gk_tape_writer_free(struct gk_tape_writer *w)
 	free(w);
 }
 
-/* ---- plain bytes ---- */
+/* ---- encoding ---- */
 
 static void put_name(struct gk_buf *out, const char *name)
 {
@@ -112,7 +119,21 @@ static void put_topology(struct gk_buf *out, const struct gk_topology *topology)
 		put_record_fields(out, GK_TAPE_PEER, &topology->peers[i]);
 }
 
-static void put_snapshot(struct gk_buf *out, const struct gk_snapshot *snap)
+/* bare: omit the command line, which is the largest part. */
+static void put_process(struct gk_buf *out, const struct gk_process *process,
+			bool bare)
+{
+	struct gk_process p = *process;
+
+	if (bare) {
+		p.command = p.args = "";
+		p.args_len = 0;
+	}
+	put_record_fields(out, GK_TAPE_PROCESS, &p);
+}
+
+static void put_snapshot(struct gk_buf *out, const struct gk_snapshot *snap,
+			 bool bare)
 {
 	put_record_fields(out, GK_TAPE_SNAPSHOT, snap);
 	gk_tape_put(out, snap->device_count);
@@ -120,14 +141,14 @@ static void put_snapshot(struct gk_buf *out, const struct gk_snapshot *snap)
 		put_device(out, &snap->devices[i]);
 	gk_tape_put(out, snap->process_count);
 	for (size_t i = 0; i < snap->process_count; i++)
-		put_record_fields(out, GK_TAPE_PROCESS, &snap->processes[i]);
+		put_process(out, &snap->processes[i], bare);
 	put_topology(out, snap->topology);
 }
 
-/* ---- compressed ---- */
+/* ---- compression ---- */
 
-/* The stream so far, up to a point where a reader can stop. */
-static int compress(struct gk_tape_writer *w, struct gk_buf *out)
+/* Compresses and flushes, so that readers can stop after this block. */
+static int compress_block(struct gk_tape_writer *w, struct gk_buf *out)
 {
 	ZSTD_inBuffer in = {w->raw.data, w->raw.len, 0};
 	char room[16384];
@@ -144,8 +165,9 @@ static int compress(struct gk_tape_writer *w, struct gk_buf *out)
 	return out->failed ? GK_ERR_NOMEM : 0;
 }
 
-static void write_head(const struct gk_tape_writer *w, uint64_t wall_ns,
-		       bool key, struct gk_buf *out, size_t at)
+/* Returns GK_ERR_TOO_MANY if readers would refuse a block of this size. */
+static int write_head(const struct gk_tape_writer *w, uint64_t wall_ns,
+		      bool key, struct gk_buf *out, size_t at)
 {
 	char *stored = out->data + at + GK_TAPE_HEAD_LEN;
 	struct gk_tape_head head = {
@@ -157,41 +179,61 @@ static void write_head(const struct gk_tape_writer *w, uint64_t wall_ns,
 
 	head.check = gk_crc32c(stored, head.stored);
 	gk_tape_head_write(&head, (unsigned char *)out->data + at);
+	return gk_tape_head_fits(&head) ? 0 : GK_ERR_TOO_MANY;
 }
 
-/* The stream anew, its window two snapshots long. */
+/* Begins a new stream, with a window that spans two snapshots. */
 static void begin_stream(struct gk_tape_writer *w)
 {
 	int window = WINDOW_MIN;
 
-	while (window < WINDOW_MAX && w->raw.len * 2 > (size_t)1 << window)
+	while (window < GK_TAPE_WINDOW_MAX && w->raw.len * 2 > (size_t)1
+								   << window)
 		window++;
 	ZSTD_CCtx_reset(w->stream, ZSTD_reset_session_only);
 	ZSTD_CCtx_setParameter(w->stream, ZSTD_c_windowLog, window);
 }
 
-int gk_tape_add(struct gk_tape_writer *w, const struct gk_snapshot *snap,
-		bool anew, struct gk_buf *out)
+/* Adds one block. Returns GK_ERR_TOO_MANY if readers would refuse its size. */
+static int add_block(struct gk_tape_writer *w, const struct gk_snapshot *snap,
+		     bool key, bool bare, struct gk_buf *out)
 {
-	unsigned left = anew ? 0 : w->until_key;
-	bool key = !left;
+	unsigned left = w->until_key;
 	size_t at = out->len;
 	int r;
 
 	w->raw.len = 0;
 	if (key)
 		put_schema(&w->raw);
-	put_snapshot(&w->raw, snap);
+	put_snapshot(&w->raw, snap, bare);
 	if (key)
 		begin_stream(w);
 	gk_buf_pad(out, 0, GK_TAPE_HEAD_LEN);
-	w->until_key = 0; /* should this fail */
-	if (w->raw.failed || w->raw.len > GK_TAPE_BLOCK_MAX)
+	w->until_key = 0; /* in case of failure */
+	if (w->raw.failed)
 		return GK_ERR_NOMEM;
-	r = compress(w, out);
-	if (r)
+	if (w->raw.len > GK_TAPE_BLOCK_MAX)
+		return GK_ERR_TOO_MANY;
+	r = compress_block(w, out);
+	if (!r)
+		r = write_head(w, snap->wall_ns, key, out, at);
+	if (!r)
+		w->until_key = key ? BLOCKS_PER_KEY - 1 : left - 1;
+	return r;
+}
+
+int gk_tape_add(struct gk_tape_writer *w, const struct gk_snapshot *snap,
+		bool anew, struct gk_buf *out)
+{
+	size_t at = out->len;
+	int r;
+
+	if (snap->process_count > GK_SNAPSHOT_PROCESSES ||
+	    snap->device_count > GK_SNAPSHOT_DEVICES)
+		return GK_ERR_TOO_MANY;
+	r = add_block(w, snap, anew || !w->until_key, false, out);
+	if (r != GK_ERR_TOO_MANY)
 		return r;
-	write_head(w, snap->wall_ns, key, out, at);
-	w->until_key = key ? BLOCKS_PER_KEY - 1 : left - 1;
-	return 0;
+	out->len = at;
+	return add_block(w, snap, true, true, out);
 }

@@ -1,6 +1,8 @@
-/* trust.c - follows a path one step at a time, and judges each step. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* trust.c - follows a path step by step, and checks each step. */
 #include "record/trust.h"
 
+#include "base/assert.h"
 #include "base/err.h"
 #include "base/stranger.h"
 
@@ -13,12 +15,12 @@
 #include <unistd.h>
 
 #define PROC_MAGIC 0x9fa0 /* PROC_SUPER_MAGIC of linux/magic.h */
-#define LINKS_MAX  40     /* as the kernel follows */
+#define LINKS_MAX  40     /* the same limit as the kernel's */
 
-/* On the way. */
+/* The state of following a path. */
 struct walk {
 	struct gk_spot *spot;
-	char rest[2 * PATH_MAX]; /* what is still to be gone */
+	char rest[2 * PATH_MAX]; /* the rest of the path */
 	unsigned links;
 	char *why;
 	size_t cap;
@@ -41,15 +43,19 @@ static int tell_walk_error(const struct walk *w, int error)
 		    strerror(error));
 }
 
-/* ---- who has put it there ---- */
+/* ---- owners ---- */
 
 static bool is_ours(const struct stat *st, const struct stat *dir)
 {
 	return st->st_uid == geteuid() || st->st_uid == dir->st_uid;
 }
 
-/* A stranger may have put a link into a directory of his at any time; into
- * those of others only with their will, unless they let everyone in. */
+/*
+ * Whether another user may have planted a link. In a directory that everyone
+ * may write to, a link must belong to the user or to the directory's owner.
+ * Elsewhere the link or the directory must belong to the user or root, who then
+ * have agreed to whatever others write there.
+ */
 static bool is_planted_link(const struct stat *st, const struct stat *dir)
 {
 	return (dir->st_mode & S_IWOTH && !is_ours(st, dir)) ||
@@ -85,8 +91,8 @@ static int judge_spot(const struct gk_spot *spot, const struct stat *st,
 	if (!is_planted_file(st, &dir))
 		return 0;
 	return told(why, cap, GK_ERR_PERMISSION,
-		    "'%s' is a file that user %u has put where everyone may "
-		    "write, and is not written to; give another --output",
+		    "'%s' is a file of user %u in a directory that everyone "
+		    "may write, and is not written to; give another --output",
 		    spot->name, (unsigned)st->st_uid);
 }
 
@@ -101,7 +107,10 @@ static int enter_directory(struct walk *w, int dir)
 	return 0;
 }
 
-/* Takes the next name off; names are parted by any number of slashes. */
+/*
+ * Reads the next name of the path. Names are separated by any number of
+ * slashes.
+ */
 static int take_name(struct walk *w, bool *ret_last)
 {
 	char *rest = w->rest + strspn(w->rest, "/");
@@ -116,7 +125,7 @@ static int take_name(struct walk *w, bool *ret_last)
 	return 0;
 }
 
-/* "pipe:[123]", or the name of a file that was removed. */
+/* Whether the target is "pipe:[123]" or the name of a removed file. */
 static bool is_magic(const struct gk_spot *spot, const char *target)
 {
 	struct statfs fs;
@@ -126,7 +135,7 @@ static bool is_magic(const struct gk_spot *spot, const char *target)
 				 : strchr(target, ':') != NULL);
 }
 
-/* The target of a link comes before the rest of the path. */
+/* Inserts a link's target before the rest of the path. */
 static int follow_link(struct walk *w, const struct stat *st, bool *ret_end)
 {
 	struct gk_spot *spot = w->spot;
@@ -167,7 +176,7 @@ static int step_path(struct walk *w, bool *ret_end)
 
 	if (r)
 		return r;
-	if (!*spot->name) /* "/", or a slash behind a directory */
+	if (!*spot->name) /* "/", or a trailing slash */
 		strcpy(spot->name, ".");
 	if (fstatat(spot->dir, spot->name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
 		*ret_end = last && errno == ENOENT;
@@ -219,6 +228,7 @@ int gk_spot_look(struct gk_spot *spot, char *ret_why, size_t cap)
 	int flags = spot->magic ? 0 : AT_SYMLINK_NOFOLLOW;
 	int r;
 
+	GK_ASSERT(spot->dir >= 0);
 	spot->there = !fstatat(spot->dir, spot->name, &spot->st, flags);
 	if (!spot->there)
 		return errno == ENOENT

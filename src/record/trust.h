@@ -1,10 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trust.h - where a path leads to, and whether whoever made it lead there may.
+ * trust.h - resolves a path, and checks that everyone who could direct it
+ * elsewhere is trusted.
  *
- * Where everyone may write (/tmp), anybody can put a link under a name that a
- * recorder is going to use. The kernel can be told not to follow such links
- * (fs.protected_symlinks), but need not be, and does not keep root from
- * replacing them. Who owns a directory can do so there, whoever else may write.
+ * In a directory that everyone may write to (/tmp), anybody can create a link
+ * under a name that a recorder is going to use. The kernel can be configured
+ * not to follow such links (fs.protected_symlinks), but often is not; and even
+ * then, root may replace them. The owner of a directory may create links in it,
+ * no matter who else may write to it.
  */
 #ifndef GK_RECORD_TRUST_H
 #define GK_RECORD_TRUST_H
@@ -14,27 +17,33 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
-/* A name in a directory that is held open: nobody can exchange the way. */
+/*
+ * A name in a directory that is held open, so that nobody can replace the path
+ * to it.
+ */
 struct gk_spot {
-	int dir; /* O_PATH; -1: none */
+	int dir; /* an O_PATH descriptor; -1: none */
 	char name[NAME_MAX + 1];
-	bool there;     /* something has that name */
-	bool magic;     /* a link of /proc that only open() can follow */
-	struct stat st; /* of what is there, behind a magic link */
+	bool there;     /* something of this name exists */
+	bool magic;     /* a link in /proc that only open() can follow */
+	struct stat st; /* status of the file, or of a magic link's target */
 };
 
 /*
- * Follows the links of the user and of root; those of others only where the
- * user or root has let them write, and not everyone. What there is at the end
- * must be theirs too when everyone may write beside it (with the sticky bit,
- * where shared files are not the purpose). 0, or a gk_err with the reason in
- * ret_why; close it with gk_spot_close().
+ * Follows links that belong to the user or root. Follows links of others only
+ * in directories of the user or root that not everyone may write to. If
+ * everyone may write to the last directory and it has the sticky bit, an
+ * existing file must belong to the user or root, too; without the sticky bit,
+ * files are meant to be shared. Returns 0, or a gk_err with the reason in
+ * ret_why. Close the spot with gk_spot_close().
  */
 int gk_spot_find(const char *path, struct gk_spot *ret_spot, char *ret_why,
 		 size_t cap);
 void gk_spot_close(struct gk_spot *spot);
 
-/* Looks again at what is there now; it must not have become a link. As above.
+/*
+ * Checks again whether the name exists; it must not have become a link. Errors
+ * are those of gk_spot_find().
  */
 int gk_spot_look(struct gk_spot *spot, char *ret_why, size_t cap);
 

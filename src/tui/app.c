@@ -1,13 +1,19 @@
-/* app.c - runs the loop of the viewer. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * app.c - runs the viewer's main loop, which handles keys, signals and frames,
+ * and draws.
+ */
+#include "base/assert.h"
 #include "tui/app_part.h"
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "tui/before.h"
-#include "tui/view.h"
-#include "tui/bindings.h"
-#include "tui/catch.h"
-#include "tui/layer.h"
+#include "base/trace.h"
+#include "tui/model/before.h"
+#include "tui/views/view.h"
+#include "tui/settings/bindings.h"
+#include "tui/screen/catch.h"
+#include "tui/screen/layer.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -19,9 +25,12 @@
 #include <unistd.h>
 
 #define ALERT_COLOR 1                  /* red */
-#define FRAME_NS    (GK_NS_PER_S / 60) /* no more often */
+#define FRAME_NS    (GK_NS_PER_S / 60) /* shortest time between two draws */
 
-/* GPUs that answer within this are not shown as unread before. */
+/*
+ * How long the first draw is delayed, so that GPUs that answer quickly do not
+ * appear as unread.
+ */
 #define FIRST_NS (8 * GK_NS_PER_MS)
 
 /* ---- drawing ---- */
@@ -38,8 +47,11 @@ static void draw_message(struct app *a)
 		  (struct grid_style){GRID_COLOR_NONE, GRID_REVERSE});
 }
 
-/* Alerts have the last row, which the screens then do without; the main screen
- * of lanes and their own have a place for them. */
+/*
+ * Draws the screen. Also draws the alerts that are on in the last row, except
+ * on screens that show them themselves: the main screen of lanes, and those of
+ * alerts and hosts.
+ */
 static void draw_screen(struct app *a)
 {
 	struct tui *t = &a->t;
@@ -68,13 +80,16 @@ static void draw_screen(struct app *a)
 static void draw_app(struct app *a)
 {
 	struct tui *t = &a->t;
+	struct gk_span span;
 
+	gk_span_begin(&span, "draw the screen");
 	draw_screen(a);
 	draw_message(a);
 	if (t->options.term.ascii)
 		grid_to_ascii(&a->grid);
 	if (!term_show(&a->grid))
 		a->ended_by = SIGHUP;
+	gk_span_end(&span);
 	a->dirty = false;
 	a->due_ns = gk_mono_ns() + FRAME_NS;
 }
@@ -86,11 +101,12 @@ static bool resize_app(struct app *a)
 	return grid_resize(&a->grid, a->t.rows, a->t.columns);
 }
 
-/* ---- what comes in ---- */
+/* ---- input ---- */
 
 /*
- * Stops here until SIGCONT. The whole group stops, as the terminal would have
- * it: a launcher in front of us is what the shell waits for.
+ * Stops until SIGCONT. `whom` is passed to kill(). For Ctrl-Z it is 0, which
+ * stops the whole process group as the terminal would: the shell may be waiting
+ * for a launcher that started us.
  */
 static void stop_until_continued(struct app *a, pid_t whom)
 {
@@ -112,11 +128,11 @@ static void take_keys(struct app *a)
 
 	while (!a->t.quit && (key = term_key()) != TUI_KEY_NONE) {
 		if (key == ('l' | (tui_key)TUI_CTRL))
-			term_forget(); /* somebody else wrote there */
+			term_forget(); /* another program has drawn there */
 		if (key == TUI_KEY_RESIZE)
 			resize_app(a);
 		else if (term_pasted() && !a->t.prompt.kind)
-			tui_say(&a->t, "pasted text is not taken for keys");
+			tui_say(&a->t, "Pasted text is ignored here.");
 		else if (term_pasted() && key == TUI_KEY_ENTER)
 			tui_key_pressed(&a->t, ' ');
 		else if (key == ('z' | (tui_key)TUI_CTRL))
@@ -126,6 +142,19 @@ static void take_keys(struct app *a)
 		a->dirty = true;
 	}
 	app_ask_for_more(a);
+}
+
+/*
+ * Redraws if the terminal has reported meanwhile whether its background is
+ * light or dark.
+ */
+static void follow_ground(struct app *a)
+{
+	if (a->t.options.term.light == term_light())
+		return;
+	a->t.options.term.light = term_light();
+	term_options_set(&a->t.options.term);
+	a->dirty = true;
 }
 
 static void take_signal(struct app *a)
@@ -155,25 +184,35 @@ static void take_signal(struct app *a)
 	}
 }
 
-/* The earlier of two moments, where 0 is never. */
-static uint64_t earlier(uint64_t a, uint64_t b)
+/* Returns the earlier of two moments. 0 means never. */
+static uint64_t earlier_of(uint64_t a, uint64_t b)
 {
 	return a && (!b || a < b) ? a : b;
 }
 
-/* Milliseconds that may be slept; -1: until something comes. */
-static int patience(const struct app *a)
+/* Returns how many milliseconds poll() may wait, or -1 for no limit. */
+static int poll_timeout(const struct app *a)
 {
 	uint64_t now = gk_mono_ns(), due = a->due_ns;
 
+	/*
+	 * Delay drawing until the terminal has reported its background, if it
+	 * does so quickly.
+	 */
+	if (due < term_answer_due())
+		due = term_answer_due();
+
 	if (!a->dirty)
-		due = earlier(a->past_ns, a->t.message_until_ns);
+		due = earlier_of(a->past_ns, a->t.message_until_ns);
 	if (!a->dirty && !due)
 		return -1;
 	return now >= due ? 0 : (int)((due - now) / GK_NS_PER_MS) + 1;
 }
 
-/* The settings screen may have changed the period, or paused. */
+/*
+ * Forwards a pause to the replay, and forwards to the watch an interval that
+ * was changed on the settings screen.
+ */
 static void keep_period(struct app *a)
 {
 	const struct tui_replay *replay = a->t.options.replay;
@@ -195,7 +234,7 @@ static void expire_message(struct app *a)
 	a->dirty = true;
 }
 
-/* Polls readable when there are frames. */
+/* Returns a descriptor that is readable when frames have arrived. */
 static int frames_fd(const struct app *a)
 {
 	const struct tui_options *o = &a->t.options;
@@ -214,13 +253,14 @@ static void loop_app(struct app *a)
 	};
 
 	while (!a->t.quit && !a->ended_by) {
-		if (poll(fds, sizeof fds / sizeof *fds, patience(a)) < 0 &&
+		if (poll(fds, sizeof fds / sizeof *fds, poll_timeout(a)) < 0 &&
 		    errno != EINTR)
 			break;
 		if (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))
 			a->ended_by = SIGHUP;
 		if (fds[0].revents & POLLIN)
 			take_keys(a);
+		follow_ground(a);
 		if (fds[1].revents & POLLIN)
 			take_signal(a);
 		if (fds[2].revents & POLLIN)
@@ -232,14 +272,14 @@ static void loop_app(struct app *a)
 			a->past_ns = 0;
 			tui_before_ask(a->gk, a->t.snap);
 		}
-		if (a->dirty && patience(a) == 0)
+		if (a->dirty && poll_timeout(a) == 0)
 			draw_app(a);
 	}
 }
 
 /* ---- beginning and end ---- */
 
-static void who(struct tui *t)
+static void identify_user(struct tui *t)
 {
 	struct passwd *entry;
 
@@ -255,9 +295,10 @@ static int prepare_app(struct app *a, const struct tui_options *options)
 	struct tui *t = &a->t;
 
 	t->options = *options;
+	t->views = tui_views;
 	t->alerts = &a->alerts;
 	t->colors = term_colors();
-	who(t);
+	identify_user(t);
 	t->order = options->order;
 	t->keymap = tui_bindings_map(options);
 	if (t->options.hosts)
@@ -311,7 +352,7 @@ static int run_app(struct app *a)
 	return r;
 }
 
-/* Leaves behind the options as they were set, and the last snapshot shown. */
+/* Returns the options as changed by the user, and the last snapshot. */
 static void hand_back(struct app *a, struct tui_options *options,
 		      struct gk_snapshot **ret_last)
 {
@@ -337,6 +378,7 @@ int tui_run(struct gk *gk, struct tui_options *options, int *ret_signal,
 	sigset_t before;
 	int r;
 
+	GK_ASSERT(gk || options->replay || options->hosts);
 	if (!a)
 		return GK_ERR_NOMEM;
 	a->gk = gk;

@@ -1,21 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * app_frames.c - takes frames in: shows the new one, or the one of the moment
- * that is looked at, and drops what nobody sees.
+ * app_frames.c - takes in new frames. Shows the newest frame, or a kept frame
+ * of the past if the user has gone back in time.
  */
 #include "tui/app_part.h"
 
 #include "base/clock.h"
+#include "base/trace.h"
 #include "format/names.h"
-#include "tui/before.h"
-#include "tui/view.h"
+#include "tui/model/before.h"
+#include "tui/views/view.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Costly values are read no more often; a little less than a frame. */
+/*
+ * The shortest time between two readings of costly values; a little less than
+ * the default interval.
+ */
 #define ASK_NS (900 * GK_NS_PER_MS)
 
-/* The driver is not asked for its memories while the first frame is made. */
+/*
+ * How long after the first whole frame the driver's old samples are requested;
+ * this leaves time to draw the frame.
+ */
 #define PAST_NS (50 * GK_NS_PER_MS)
 
 /* ---- a frame ---- */
@@ -25,16 +33,16 @@ static void check_alerts(struct app *a, const struct gk_snapshot *snap)
 	const struct tui_alert_rules *rules = &a->t.options.alerts;
 	int error;
 
-	/* Nobody is to be told of what has long passed. */
+	/* A recording raises no alerts, because its events are long past. */
 	if (a->t.options.replay)
 		return;
 	tui_alerts_reap();
-	if (!tui_alerts_update(&a->alerts, rules, snap))
-		return;
-	a->dirty = true;
-	term_beep();
-	if (rules->refused)
-		tui_say(&a->t, "%s", rules->refused);
+	if (tui_alerts_update(&a->alerts, rules, snap)) {
+		a->dirty = true;
+		term_beep();
+		if (rules->refused)
+			tui_say(&a->t, "%s", rules->refused);
+	}
 	error = tui_alerts_run(&a->alerts, rules, snap->mono_ns);
 	if (error)
 		tui_say(&a->t, "%s: %s", rules->command[0], strerror(error));
@@ -48,7 +56,7 @@ void app_forget_frame(struct app *a)
 	a->t.snap = NULL;
 }
 
-/* Shows a frame, which it takes over. */
+/* Shows a frame. Takes ownership of the frame and its part. */
 static void show_frame(struct app *a, struct gk_snapshot *snap,
 		       const struct gk_snapshot *part)
 {
@@ -82,7 +90,7 @@ static bool is_whole(const struct gk_snapshot *snap)
 	return true;
 }
 
-/* A frame that is waited for is drawn at once when it is there. */
+/* Draws the first frame that has all GPUs without delay. */
 static void see_whole(struct app *a, const struct gk_snapshot *snap)
 {
 	if (a->whole || !is_whole(snap))
@@ -116,7 +124,10 @@ static bool is_kept_shown(const struct app *a)
 	return a->newest != NULL;
 }
 
-/* Shows a frame, or drops it: that of the part that is asked for. */
+/*
+ * Shows the part of a frame that options.pick selects. Takes ownership of the
+ * frame.
+ */
 static void show_whole(struct app *a, struct gk_snapshot *snap)
 {
 	struct gk_snapshot part;
@@ -137,14 +148,20 @@ static void show_newest(struct app *a)
 		show_whole(a, newest);
 }
 
-/* A frame of long before that moment is not that of the moment. */
+/*
+ * Shows the kept frame of the chosen moment, or the newest frame if none is
+ * near it.
+ */
 static void show_past(struct app *a)
 {
 	const struct tui_keep *keep = a->t.options.keep;
 	uint64_t wall = tui_time_wall(&a->t);
 	struct gk_snapshot *snap;
 
-	/* Frames are a little early or late: the nearest is meant. */
+	/*
+	 * The frame nearest to the moment may be up to half a period later than
+	 * the moment.
+	 */
 	if (keep->at(keep->data, wall + a->period_ns / 2, &snap)) {
 		show_newest(a);
 		return;
@@ -177,7 +194,7 @@ void app_follow_time(struct app *a)
 		show_newest(a);
 }
 
-static void keep_frame(struct app *a, const struct gk_snapshot *snap)
+static void store_frame(struct app *a, const struct gk_snapshot *snap)
 {
 	const struct tui_keep *keep = a->t.options.keep;
 
@@ -207,7 +224,7 @@ static void take_frame(struct app *a)
 	if (a->gk)
 		tui_before_take(a->gk, &part, a->t.history);
 	check_alerts(a, &part);
-	keep_frame(a, snap);
+	store_frame(a, snap);
 	if (is_kept_shown(a)) {
 		gk_pick_free(&part);
 		gk_snapshot_free(a->newest);
@@ -225,8 +242,12 @@ static void take_frame(struct app *a)
 
 void app_take_frames(struct app *a)
 {
+	struct gk_span span;
+
+	gk_span_begin(&span, "take a frame");
 	if (a->t.options.hosts)
 		a->dirty |= tui_hosts_turn(&a->t);
 	else
 		take_frame(a);
+	gk_span_end(&span);
 }

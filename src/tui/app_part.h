@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * app_part.h - what the loop of the viewer and what takes its frames in share.
+ * app_part.h - the state shared by the main loop in app.c and by app_frames.c,
+ * which takes in frames.
  */
 #ifndef GK_TUI_APP_PART_H
 #define GK_TUI_APP_PART_H
@@ -9,37 +11,43 @@
 struct app {
 	struct tui t;
 	struct gk *gk;
-	/* The frame that is shown; the part of it that is asked for. */
+	/*
+	 * The frame on display, and the part of it that options.pick selects.
+	 */
 	struct gk_snapshot *snap, part;
-	struct gk_snapshot *newest; /* while one of the past is shown */
-	uint64_t shown_ns;          /* the time.end_ns that is shown */
+	struct gk_snapshot *newest; /* NULL unless a past frame is shown */
+	uint64_t shown_ns;          /* value of time.end_ns that is shown */
 	struct tui_alerts alerts;
 	struct grid grid;
 	int signals; /* signalfd */
 	int ended_by;
-	bool dirty;      /* something changed since it was drawn */
-	int asked;       /* the GPU that more was asked of last */
-	uint64_t ask_ns; /* when it is asked again */
-	bool whole;      /* all GPUs have been read, or are known to be ill */
-	/* When the driver is asked what it remembers of before; 0: it was, or
-	 * nothing has been drawn yet. */
+	bool dirty; /* the screen must be redrawn */
+	int asked;  /* index of the GPU whose costly values were read last */
+	uint64_t ask_ns; /* when to read them again */
+	bool whole; /* every GPU has been read, or is known to be unhealthy */
+	/*
+	 * When to request the driver's old samples. 0: not yet, before the
+	 * first whole frame, or done.
+	 */
 	uint64_t past_ns;
-	uint64_t due_ns; /* no drawing before */
+	uint64_t due_ns; /* earliest time of the next draw */
 	uint64_t period_ns;
 };
 
-/* Takes in what came: a frame, or lines of other machines. */
+/* Receives and shows a new frame of this machine, or of the other machines. */
 void app_take_frames(struct app *a);
 
 /*
- * PCIe traffic blocks the driver, and details are many calls: they are read
- * only of the GPU that is looked at, and not with every frame of a fast viewer.
+ * Requests PCIe traffic and details of the GPU on the device screen, at most
+ * every 0.9 s: reading traffic blocks the driver, and details take many calls.
  */
 void app_ask_for_more(struct app *a);
 
 void app_forget_frame(struct app *a);
 
-/* After a key or a frame: another moment may be asked for. */
+/*
+ * Shows the frame of the moment t.time, if a key or a new frame has changed it.
+ */
 void app_follow_time(struct app *a);
 
 #endif

@@ -1,6 +1,8 @@
-/* event.c - makes events, and counts who uses them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* event.c - makes events and counts references to them. */
 #include "web/event.h"
 
+#include "base/assert.h"
 #include "base/str.h"
 
 #include <stdlib.h>
@@ -32,6 +34,7 @@ struct gk_event *gk_event_new(enum gk_event_kind kind, const char *token,
 	struct gk_buf text = {0};
 	struct gk_event *event = NULL;
 
+	GK_ASSERT((unsigned)kind <= GK_EVENT_HOSTS);
 	if (kind == GK_EVENT_HELLO)
 		gk_buf_puts(&text, "retry: 2000\n");
 	if (kind == GK_EVENT_HELLO || kind == GK_EVENT_FRAME)

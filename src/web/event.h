@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * event.h - an event as browsers get it: text, made once and sent by all who
- * send it. One thread at a time.
+ * event.h - an event in the form in which browsers get it. Its text is made
+ * once and shared by all streams. Used by one thread at a time.
  */
 #ifndef GK_WEB_EVENT_H
 #define GK_WEB_EVENT_H
@@ -15,14 +16,20 @@ enum gk_event_kind {
 	GK_EVENT_PROCESSES,
 	GK_EVENT_ALERT,
 	GK_EVENT_KINDS,
-	GK_EVENT_HOSTS = GK_EVENT_KINDS /* the hub's own */
+	GK_EVENT_HOSTS = GK_EVENT_KINDS /* made by the hub itself */
 };
 
-/* "frame"; and back: GK_EVENT_KINDS if it is none. */
+/*
+ * Return the name of a kind, such as "frame", and the kind of a name, or
+ * GK_EVENT_KINDS if there is none.
+ */
 const char *gk_event_name(enum gk_event_kind kind);
 enum gk_event_kind gk_event_kind(const char *name);
 
-/* An event as it is sent, shared by all who send it. */
+/*
+ * An event's text, shared by all streams that send it; freed with the last
+ * reference.
+ */
 struct gk_event {
 	unsigned users;
 	enum gk_event_kind kind;
@@ -32,12 +39,12 @@ struct gk_event {
 };
 
 /*
- * An event of JSON of one line. token tells runs of the hub apart; frames and
- * hellos carry their id. NULL without memory.
+ * Makes an event from one line of JSON. token distinguishes runs of the hub.
+ * Only frames and hellos carry their id. Returns NULL when out of memory.
  */
 struct gk_event *gk_event_new(enum gk_event_kind kind, const char *token,
 			      uint64_t id, const char *json);
 struct gk_event *gk_event_use(struct gk_event *event);
-void gk_event_drop(struct gk_event *event); /* NULL is allowed */
+void gk_event_drop(struct gk_event *event); /* event may be NULL */
 
 #endif

@@ -1,8 +1,9 @@
-/* host.c - keeps what is known of a host. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* host.c - keeps the state of a host. */
 #include "web/host.h"
 
-#include "base/array.h"
 #include "base/clock.h"
+#include "core/read/gate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,61 +11,77 @@
 
 /* ---- the ring ---- */
 
+static void drop_oldest(struct gk_web_host *h)
+{
+	h->ring_bytes -= h->ring[h->first]->len;
+	gk_event_drop(h->ring[h->first]);
+	h->first = (h->first + 1) % GK_WEB_RING;
+	h->count--;
+}
+
+/*
+ * Hellos are not put into the ring: they are large, and a new one supersedes
+ * earlier ones.
+ */
 static void keep_event(struct gk_web_host *h, struct gk_event *event)
 {
-	unsigned at = (h->first + h->count) % GK_WEB_RING;
-
-	if (h->count == GK_WEB_RING) {
-		gk_event_drop(h->ring[h->first]);
-		h->first = (h->first + 1) % GK_WEB_RING;
-	} else {
-		h->count++;
-	}
-	h->ring[at] = event;
 	gk_event_drop(h->latest[event->kind]);
-	h->latest[event->kind] = gk_event_use(event);
-}
-
-/* ---- JSON ---- */
-
-static double number_of(const json_t *object, const char *key)
-{
-	const json_t *value = json_object_get(object, key);
-
-	return json_is_number(value) ? json_number_value(value) : (double)NAN;
-}
-
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
-}
-
-static double percent(double part, double of)
-{
-	return of > 0 ? 100 * part / of : (double)NAN;
+	h->latest[event->kind] = event;
+	if (event->kind == GK_EVENT_HELLO)
+		return;
+	while (h->count && (h->count == GK_WEB_RING ||
+			    h->ring_bytes + event->len > GK_WEB_RING_BYTES))
+		drop_oldest(h);
+	h->ring[(h->first + h->count++) % GK_WEB_RING] = gk_event_use(event);
+	h->ring_bytes += event->len;
 }
 
 /* ---- history ---- */
 
-/* The names of the series and the decimals that they are sent with. */
+static double percent_of(double part, double of)
+{
+	return of > 0 && part >= 0 && part <= of ? 100 * part / of
+						 : (double)NAN;
+}
+
+/*
+ * For each series: its name, the decimals with which its values are sent, and
+ * their maximum. If the series is a metric, the maximum is that of the metric's
+ * range.
+ */
 static const struct {
 	const char *name;
 	int decimals;
+	int metric; /* -1: none */
+	double most;
 } series[GK_WEB_SERIES] = {
-    {"gpu_utilization_percent", 0}, {"memory_percent", 1}, {"power_watts", 0},
-    {"temperature_celsius", 0},     {"held", 0}, /* back, by more than a little:
-						    1 */
+    {"gpu_utilization_percent", 0, GK_M_GPU_UTIL, 0},
+    {"memory_percent", 1, -1, 100},
+    {"power_watts", 0, GK_M_POWER, 0},
+    {"temperature_celsius", 0, GK_M_TEMP, 0},
+    {"held", 0, -1, 1}, /* 1: clocks held back, by more than a little */
 };
 
-/* Bits of nvmlClocksEventReasons: power; hardware, heat, brake. */
+static bool can_be(int s, double value)
+{
+	const struct gk_range *range;
+	double scale;
+
+	if (series[s].metric < 0)
+		return value >= 0 && value <= series[s].most;
+	range = &gk_metric_ranges[series[s].metric];
+	scale = (double)gk_unit_scale(gk_metrics[series[s].metric].unit);
+	return value * scale >= (double)range->least &&
+	       value * scale <= (double)range->most;
+}
+
+/* Bits of nvmlClocksEventReasons. BY_FORCE is hardware, heat or brake. */
 #define BY_POWER 0x4
 #define BY_FORCE (0x8 | 0x20 | 0x40 | 0x80)
 
 static double is_held(const json_t *device)
 {
-	double reasons = number_of(device, "clocks_event_reasons");
+	double reasons = gk_member_number(device, "clocks_event_reasons");
 	uint64_t bits = reasons > 0 && reasons < 1e15 ? (uint64_t)reasons : 0;
 
 	return bits & BY_FORCE ||
@@ -73,27 +90,18 @@ static double is_held(const json_t *device)
 
 static void read_values(const json_t *device, double values[GK_WEB_SERIES])
 {
-	bool silent = !strcmp(text_of(device, "state"), "lost") ||
-		      !strcmp(text_of(device, "state"), "hung") ||
-		      !strcmp(text_of(device, "state"), "stale");
+	const char *state = gk_member_text(device, "state");
+	bool silent = !strcmp(state, "lost") || !strcmp(state, "error") ||
+		      !strcmp(state, "hung") || !strcmp(state, "stale");
 
 	for (int i = 0; i < GK_WEB_SERIES; i++)
-		values[i] =
-		    silent ? (double)NAN : number_of(device, series[i].name);
+		values[i] = silent ? (double)NAN
+				   : gk_member_number(device, series[i].name);
 	if (silent)
 		return;
 	values[4] = is_held(device);
-	values[1] = percent(number_of(device, "memory_used_bytes"),
-			    number_of(device, "memory_total_bytes"));
-}
-
-static struct gk_web_trace *find_trace(const struct gk_web_host *h,
-				       const char *uuid)
-{
-	for (size_t i = 0; i < h->trace_count; i++)
-		if (!strcmp(h->traces[i].uuid, uuid))
-			return &h->traces[i];
-	return NULL;
+	values[1] = percent_of(gk_member_number(device, "memory_used_bytes"),
+			       gk_member_number(device, "memory_total_bytes"));
 }
 
 static void clear_trace(struct gk_web_trace *trace)
@@ -103,7 +111,7 @@ static void clear_trace(struct gk_web_trace *trace)
 			trace->values[s][i] = NAN;
 }
 
-/* One for each device of a hello; those that were there keep their values. */
+/* Makes a trace for each device in a hello; known devices keep their values. */
 static int set_traces(struct gk_web_host *h, const json_t *devices)
 {
 	size_t count = json_array_size(devices);
@@ -112,14 +120,18 @@ static int set_traces(struct gk_web_host *h, const json_t *devices)
 	if (!all)
 		return GK_ERR_NOMEM;
 	for (size_t i = 0; i < count; i++) {
-		const char *uuid = text_of(json_array_get(devices, i), "uuid");
-		const struct gk_web_trace *old = find_trace(h, uuid);
+		const json_t *device = json_array_get(devices, i);
+		const char *uuid = gk_member_text(device, "uuid");
+		const struct gk_web_trace *old = gk_web_trace_of(h, uuid);
 
 		if (old)
 			all[i] = *old;
 		else
 			clear_trace(&all[i]);
 		gk_str_copy(all[i].uuid, sizeof all[i].uuid, uuid);
+		gk_str_copy(all[i].label, sizeof all[i].label,
+			    gk_member_text(device, "label"));
+		all[i].mig = gk_member_number(device, "mig_index") >= 0;
 	}
 	free(h->traces);
 	h->traces = all;
@@ -137,11 +149,10 @@ static void add_column(struct gk_web_host *h)
 		h->steps++;
 }
 
-/* How many intervals have passed since the last frame, at least one. */
+/* Returns how many intervals have passed since the last frame; at least 1. */
 static unsigned steps_to(const struct gk_web_host *h, double time)
 {
-	double interval = number_of(h->hello, "interval_seconds");
-	double steps = (time - h->time) / interval;
+	double steps = (time - h->time) / h->interval;
 
 	if (!(steps > 1.5) || !h->time)
 		return 1;
@@ -150,7 +161,7 @@ static unsigned steps_to(const struct gk_web_host *h, double time)
 
 static void add_frame(struct gk_web_host *h, const json_t *frame)
 {
-	double time = number_of(frame, "time");
+	double time = gk_member_number(frame, "time");
 	const json_t *devices = json_object_get(frame, "devices");
 	unsigned last;
 
@@ -160,7 +171,8 @@ static void add_frame(struct gk_web_host *h, const json_t *frame)
 	h->time = time;
 	for (size_t i = 0; i < json_array_size(devices); i++) {
 		const json_t *device = json_array_get(devices, i);
-		struct gk_web_trace *t = find_trace(h, text_of(device, "uuid"));
+		struct gk_web_trace *t =
+		    gk_web_trace_of(h, gk_member_text(device, "uuid"));
 		double values[GK_WEB_SERIES];
 
 		read_values(device, values);
@@ -171,29 +183,33 @@ static void add_frame(struct gk_web_host *h, const json_t *frame)
 
 /* ---- the history of a hello ---- */
 
-static void read_series(struct gk_web_host *h, float *ring, const json_t *from)
+static void read_series(const struct gk_web_host *h, struct gk_web_trace *t,
+			int s, const json_t *from)
 {
+	float *ring = t->values[s];
 	size_t count = json_array_size(from);
 
 	for (unsigned i = 0; i < h->steps && i < count; i++) {
 		const json_t *value = json_array_get(from, count - 1 - i);
 		unsigned at = (h->end + GK_WEB_STEPS - 1 - i) % GK_WEB_STEPS;
 
-		if (json_is_number(value))
+		if (json_is_number(value) &&
+		    can_be(s, json_number_value(value)))
 			ring[at] = (float)json_number_value(value);
 	}
 }
 
-/* What a peer remembers replaces what is remembered of it. */
+/* Replaces our history of a peer by the peer's own. */
 static void read_history(struct gk_web_host *h, const json_t *history)
 {
-	double steps = number_of(history, "steps");
+	double steps = gk_member_number(history, "steps");
+	double time = gk_member_number(history, "time");
 
-	if (!(steps >= 0 && steps <= GK_WEB_STEPS))
+	if (!(steps >= 0 && steps <= GK_WEB_STEPS && time >= 0))
 		return;
 	h->steps = (unsigned)steps;
 	h->end = h->steps % GK_WEB_STEPS;
-	h->time = number_of(history, "time");
+	h->time = time;
 	for (size_t i = 0; i < h->trace_count; i++) {
 		struct gk_web_trace *t = &h->traces[i];
 		const json_t *of = json_object_get(
@@ -201,18 +217,29 @@ static void read_history(struct gk_web_host *h, const json_t *history)
 
 		clear_trace(t);
 		for (int s = 0; s < GK_WEB_SERIES; s++)
-			read_series(h, t->values[s],
+			read_series(h, t, s,
 				    json_object_get(of, series[s].name));
 	}
+}
+
+/* Returns how many of the last steps fit a hello. */
+static unsigned told_steps(const struct gk_web_host *h)
+{
+	size_t series_count = h->trace_count * GK_WEB_SERIES;
+	size_t most = GK_WEB_CELLS / (series_count ? series_count : 1);
+
+	return most < h->steps ? (unsigned)most : h->steps;
 }
 
 static void put_series(const struct gk_web_host *h, const float *ring,
 		       int decimals, struct gk_buf *out)
 {
+	unsigned steps = told_steps(h);
+
 	gk_buf_putc(out, '[');
-	for (unsigned i = 0; i < h->steps; i++) {
+	for (unsigned i = 0; i < steps; i++) {
 		float v =
-		    ring[(h->end + GK_WEB_STEPS - h->steps + i) % GK_WEB_STEPS];
+		    ring[(h->end + GK_WEB_STEPS - steps + i) % GK_WEB_STEPS];
 
 		gk_buf_puts(out, i ? "," : "");
 		if (isnan(v))
@@ -226,7 +253,7 @@ static void put_series(const struct gk_web_host *h, const float *ring,
 static void put_history(const struct gk_web_host *h, struct gk_buf *out)
 {
 	gk_buf_printf(out, ",\"history\":{\"steps\":%u,\"time\":%.3f,",
-		      h->steps, h->time);
+		      told_steps(h), h->time);
 	gk_buf_puts(out, "\"devices\":{");
 	for (size_t i = 0; i < h->trace_count; i++) {
 		const struct gk_web_trace *t = &h->traces[i];
@@ -249,107 +276,100 @@ static void put_history(const struct gk_web_host *h, struct gk_buf *out)
 struct gk_event *gk_web_host_hello(const struct gk_web_host *h,
 				   const char *token, uint64_t id)
 {
-	char *who = h->hello ? json_dumps(h->hello, JSON_COMPACT) : NULL;
 	struct gk_event *event = NULL;
 	struct gk_buf text = {0};
 
-	if (!who)
+	if (!h->hello)
 		return NULL;
-	/* The object goes on in place of its last bracket. */
-	gk_buf_add(&text, who, strlen(who) - 1);
+	/* The closing brace is left out, since more members follow. */
+	gk_buf_add(&text, h->hello, strlen(h->hello) - 1);
 	put_history(h, &text);
 	gk_buf_putc(&text, '}');
 	if (!text.failed)
 		event = gk_event_new(GK_EVENT_HELLO, token, id, text.data);
 	gk_buf_free(&text);
-	free(who);
 	return event;
 }
 
-/* ---- taking events in ---- */
-
-static bool are_devices(const json_t *event)
-{
-	const json_t *devices = json_object_get(event, "devices");
-	size_t count = json_array_size(devices);
-
-	if (!json_is_array(devices) || count > GK_WEB_DEVICES)
-		return false;
-	for (size_t i = 0; i < count; i++)
-		if (!*text_of(json_array_get(devices, i), "uuid"))
-			return false;
-	return true;
-}
-
-/* Whether an event is what its kind says. */
-static bool is_event(enum gk_event_kind kind, const json_t *event)
-{
-	if (!json_is_object(event))
-		return false;
-	switch (kind) {
-	case GK_EVENT_HELLO:
-		return are_devices(event) && *text_of(event, "hostname") &&
-		       number_of(event, "interval_seconds") > 0;
-	case GK_EVENT_FRAME:
-		return are_devices(event) && number_of(event, "time") > 0;
-	case GK_EVENT_DETAILS:
-		return are_devices(event);
-	case GK_EVENT_PROCESSES:
-		return json_is_array(json_object_get(event, "processes"));
-	case GK_EVENT_ALERT:
-		return json_is_array(json_object_get(event, "alerts"));
-	case GK_EVENT_KINDS:
-		break;
-	}
-	return false;
-}
+/* ---- receiving events ---- */
 
 static int take_hello(struct gk_web_host *h, json_t *hello)
 {
 	json_t *history = json_incref(json_object_get(hello, "history"));
 	int err = set_traces(h, json_object_get(hello, "devices"));
+	char *who;
 
 	json_object_del(hello, "history");
-	if (!err) {
-		json_decref(h->hello);
-		h->hello = json_incref(hello);
+	who = json_dumps(hello, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	if (!err && who) {
+		free(h->hello);
+		h->hello = who;
+		h->interval = gk_member_number(hello, "interval_seconds");
+		gk_str_copy(h->told, sizeof h->told,
+			    gk_member_text(hello, "hostname"));
 		if (json_is_object(history))
 			read_history(h, history);
+	} else {
+		free(who);
+		err = err ? err : GK_ERR_NOMEM;
 	}
 	json_decref(history);
 	return err;
 }
 
-static void take_frame(struct gk_web_host *h, json_t *frame)
+static void take_frame(struct gk_web_host *h, const json_t *frame)
 {
 	add_frame(h, frame);
-	json_decref(h->frame);
-	h->frame = json_incref(frame);
+	gk_web_host_line(h, frame);
 	h->heard_ns = gk_mono_ns();
 	*h->why = '\0';
 }
 
-/* Of a hello or a frame something is kept here. The rest is read only to see
- * whether it is what it says, and of our own events we know that. */
+/*
+ * Whether an event must be parsed. Parts of hellos and frames are kept here.
+ * Other events are parsed only to check them, which is not necessary for our
+ * own.
+ */
 static bool is_to_be_read(enum gk_event_kind kind, bool own)
 {
 	return kind == GK_EVENT_HELLO || kind == GK_EVENT_FRAME || !own;
+}
+
+/*
+ * Makes the event to send on, from `changed` or, if that is NULL, from the text
+ * that was received.
+ */
+static struct gk_event *make_event(const struct gk_web_host *h,
+				   enum gk_event_kind kind, const char *json,
+				   const json_t *changed, const char *token,
+				   uint64_t id)
+{
+	struct gk_event *event;
+	char *text;
+
+	if (kind == GK_EVENT_HELLO)
+		return gk_web_host_hello(h, token, id);
+	if (!changed)
+		return gk_event_new(kind, token, id, json);
+	text = json_dumps(changed, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	event = text ? gk_event_new(kind, token, id, text) : NULL;
+	free(text);
+	return event;
 }
 
 int gk_web_host_take(struct gk_web_host *h, enum gk_event_kind kind,
 		     const char *json, size_t len, const char *token,
 		     uint64_t id)
 {
-	json_t *event = NULL;
 	struct gk_event *kept = NULL;
+	json_t *event = NULL;
+	bool changed = false;
 	int err = 0;
 
-	if (is_to_be_read(kind, h->own)) {
-		event = json_loadb(json, len, JSON_REJECT_DUPLICATES, NULL);
-		if (!is_event(kind, event) || memchr(json, '\n', len))
-			err = GK_ERR_INVALID;
-	}
-	if (err || (kind != GK_EVENT_HELLO && !h->hello)) {
+	if (is_to_be_read(kind, h->own))
+		event = gk_event_read(kind, json, len, h->own, &changed);
+	if ((is_to_be_read(kind, h->own) && !event) ||
+	    (kind != GK_EVENT_HELLO && !h->hello)) {
 		json_decref(event);
 		return GK_ERR_INVALID;
 	}
@@ -357,109 +377,22 @@ int gk_web_host_take(struct gk_web_host *h, enum gk_event_kind kind,
 		err = take_hello(h, event);
 	if (kind == GK_EVENT_FRAME)
 		take_frame(h, event);
+	if (!err)
+		kept = make_event(h, kind, json, changed ? event : NULL, token,
+				  id);
 	json_decref(event);
-	if (err)
-		return err;
-	kept = kind == GK_EVENT_HELLO ? gk_web_host_hello(h, token, id)
-				      : gk_event_new(kind, token, id, json);
 	if (!kept)
-		return GK_ERR_NOMEM;
+		return err ? err : GK_ERR_NOMEM;
 	keep_event(h, kept);
 	return 0;
 }
 
-/* ---- a line of the list of hosts ---- */
-
-static void put_string(struct gk_buf *out, const char *key, const char *text)
-{
-	json_t *string = json_string(text);
-	char *quoted = json_dumps(string, JSON_ENCODE_ANY);
-
-	gk_buf_printf(out, "\"%s\":", key);
-	gk_buf_puts(out, quoted ? quoted : "\"\"");
-	free(quoted);
-	json_decref(string);
-}
-
-static const char *label_of(const struct gk_web_host *h, const char *uuid)
-{
-	const json_t *devices = json_object_get(h->hello, "devices");
-
-	for (size_t i = 0; i < json_array_size(devices); i++) {
-		const json_t *device = json_array_get(devices, i);
-
-		if (!strcmp(text_of(device, "uuid"), uuid))
-			return text_of(device, "label");
-	}
-	return "";
-}
-
-static void put_gpus(const struct gk_web_host *h, const json_t *devices,
-		     struct gk_buf *out)
-{
-	gk_buf_puts(out, ",\"gpus\":[");
-	for (size_t i = 0; i < json_array_size(devices); i++) {
-		const json_t *device = json_array_get(devices, i);
-		double busy = number_of(device, "gpu_utilization_percent");
-
-		gk_buf_puts(out, i ? ",{" : "{");
-		put_string(out, "label", label_of(h, text_of(device, "uuid")));
-		gk_buf_putc(out, ',');
-		put_string(out, "state", text_of(device, "state"));
-		gk_buf_putc(out, ',');
-		put_string(out, "glyph", text_of(device, "glyph"));
-		gk_buf_putc(out, ',');
-		put_string(out, "words", text_of(device, "words"));
-		if (!isnan(busy))
-			gk_buf_printf(out, ",\"busy\":%.0f", busy);
-		gk_buf_putc(out, '}');
-	}
-	gk_buf_putc(out, ']');
-}
-
-/* Sums are of the GPUs that answer. */
-static double sum_of(const json_t *devices, const char *key)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < json_array_size(devices); i++) {
-		double value = number_of(json_array_get(devices, i), key);
-
-		sum += isnan(value) ? 0 : value;
-	}
-	return sum;
-}
-
-void gk_web_host_summary(const struct gk_web_host *h, struct gk_buf *out)
-{
-	static const char *const sums[] = {"memory_used_bytes",
-					   "memory_total_bytes", "power_watts",
-					   "power_limit_enforced_watts"};
-	const json_t *devices = json_object_get(h->frame, "devices");
-
-	gk_buf_putc(out, '{');
-	put_string(out, "name", h->name);
-	gk_buf_putc(out, ',');
-	put_string(out, "asked", h->asked);
-	gk_buf_putc(out, ',');
-	put_string(out, "why", h->why);
-	if (h->heard_ns)
-		gk_buf_printf(out, ",\"age_seconds\":%.1f",
-			      (double)(gk_mono_ns() - h->heard_ns) / 1e9);
-	put_gpus(h, devices, out);
-	for (size_t i = 0; i < COUNT(sums); i++)
-		gk_buf_printf(out, ",\"%s\":%.0f", sums[i],
-			      sum_of(devices, sums[i]));
-	gk_buf_putc(out, '}');
-}
-
-/* ---- beginning and end ---- */
+/* ---- initialising and freeing ---- */
 
 void gk_web_host_init(struct gk_web_host *h, const char *name, bool own)
 {
 	*h = (struct gk_web_host){.own = own};
 	gk_str_copy(h->name, sizeof h->name, name);
-	gk_str_copy(h->asked, sizeof h->asked, name);
 	gk_str_copy(h->why, sizeof h->why, "connecting");
 }
 
@@ -469,7 +402,7 @@ void gk_web_host_free(struct gk_web_host *h)
 		gk_event_drop(h->ring[(h->first + i) % GK_WEB_RING]);
 	for (int i = 0; i < GK_EVENT_KINDS; i++)
 		gk_event_drop(h->latest[i]);
-	json_decref(h->hello);
-	json_decref(h->frame);
+	free(h->hello);
+	gk_buf_free(&h->line);
 	free(h->traces);
 }

@@ -1,6 +1,8 @@
-/* hub.c - brings what hosts do to those who look. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hub.c - distributes the events of hosts to streams. */
 #include "web/hub.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 
 #include <pthread.h>
@@ -8,15 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So that proxies and clients know that somebody is there. */
+/*
+ * How often to send a comment, which shows proxies and clients that the stream
+ * is alive.
+ */
 #define COMMENT_NS (15 * GK_NS_PER_S)
 static const char comment[] = ":\n\n";
 
 struct gk_hub {
-	pthread_mutex_t mutex; /* of all that follows, and of all streams */
-	char token[24];        /* tells the ids of this run from others */
-	uint64_t id;           /* of the last event */
-	struct gk_event *list; /* the last list of hosts */
+	pthread_mutex_t mutex; /* protects all members below, and all streams */
+	char token[24];        /* distinguishes this run's ids from others */
+	uint64_t id;           /* id of the last event */
+	struct gk_event *list; /* the newest list of hosts */
 	size_t count;
 	struct gk_web_host *hosts;
 	void (*wake)(void *owner);
@@ -26,17 +31,18 @@ struct gk_hub {
 struct gk_stream {
 	struct gk_hub *hub;
 	struct gk_web_host *host;
-	bool greeted;          /* hello was sent, or is known */
-	unsigned wanted;       /* bits: kinds to be sent after that */
-	uint64_t at;           /* the last event of the host that was sent */
-	uint64_t all_until;    /* up to it, all are sent, not the newest only */
-	uint64_t list_at;      /* the last list of hosts that was sent */
-	struct gk_event *part; /* an event of which something is to be sent */
-	size_t sent;           /* of it */
-	uint64_t sent_ns;      /* when something was sent last */
+	bool greeted;          /* whether the client has got a hello */
+	unsigned wanted;       /* bits of the kinds to send after the hello */
+	uint64_t at;           /* id of the last event sent */
+	uint64_t all_until;    /* up to this id all events are sent, then only
+				* the newest */
+	uint64_t list_at;      /* id of the last list of hosts sent */
+	struct gk_event *part; /* event that has only been sent in part */
+	size_t sent;           /* bytes of `part` already sent */
+	uint64_t sent_ns;      /* when bytes were last sent */
 };
 
-/* ---- beginning and end ---- */
+/* ---- creating and freeing ---- */
 
 struct gk_hub *gk_hub_new(const char *const *names, size_t count,
 			  void (*wake)(void *owner), void *owner)
@@ -72,26 +78,12 @@ void gk_hub_free(struct gk_hub *hub)
 
 /* ---- hosts ---- */
 
-/* Who looked before it told its name comes again with the one before. */
 static struct gk_web_host *find_host(struct gk_hub *hub, const char *name)
 {
 	for (size_t i = 0; i < hub->count; i++)
 		if (!strcmp(hub->hosts[i].name, name))
 			return &hub->hosts[i];
-	for (size_t i = 0; i < hub->count; i++)
-		if (!strcmp(hub->hosts[i].asked, name))
-			return &hub->hosts[i];
 	return NULL;
-}
-
-/* A host is called as it calls itself, unless another one is called so. */
-static void name_host(struct gk_hub *hub, struct gk_web_host *host)
-{
-	const char *name =
-	    json_string_value(json_object_get(host->hello, "hostname"));
-
-	if (name && !find_host(hub, name))
-		gk_str_copy(host->name, sizeof host->name, name);
 }
 
 int gk_hub_take(struct gk_hub *hub, size_t host, enum gk_event_kind kind,
@@ -99,13 +91,12 @@ int gk_hub_take(struct gk_hub *hub, size_t host, enum gk_event_kind kind,
 {
 	int err;
 
+	GK_ASSERT(host < hub->count);
 	pthread_mutex_lock(&hub->mutex);
 	err = gk_web_host_take(&hub->hosts[host], kind, json, len, hub->token,
 			       hub->id + 1);
 	if (!err)
 		hub->id++;
-	if (!err && kind == GK_EVENT_HELLO)
-		name_host(hub, &hub->hosts[host]);
 	pthread_mutex_unlock(&hub->mutex);
 	if (!err)
 		hub->wake(hub->owner);
@@ -116,6 +107,17 @@ void gk_hub_away(struct gk_hub *hub, size_t host, const char *why)
 {
 	pthread_mutex_lock(&hub->mutex);
 	gk_str_copy(hub->hosts[host].why, sizeof hub->hosts[host].why, why);
+	pthread_mutex_unlock(&hub->mutex);
+}
+
+void gk_hub_too_large(struct gk_hub *hub, size_t host)
+{
+	struct gk_web_host *h = &hub->hosts[host];
+
+	pthread_mutex_lock(&hub->mutex);
+	if (!h->hello)
+		gk_str_copy(h->why, sizeof h->why,
+			    "sent more at once than gpukit web does");
 	pthread_mutex_unlock(&hub->mutex);
 }
 
@@ -146,7 +148,7 @@ void gk_hub_tell_hosts(struct gk_hub *hub)
 
 /* ---- streams ---- */
 
-/* The number of an id of this run; 0: it is of no run, or of another. */
+/* Returns the number in an id if it is of this run, else 0. */
 static uint64_t number_of_id(const struct gk_hub *hub, const char *id)
 {
 	size_t len = strlen(hub->token);
@@ -159,7 +161,7 @@ static uint64_t number_of_id(const struct gk_hub *hub, const char *id)
 	return *end || number > hub->id ? 0 : number;
 }
 
-/* Whether all that came after an event is still there. */
+/* Whether all events after the given id are still in the ring. */
 static bool is_in_ring(const struct gk_web_host *h, uint64_t id)
 {
 	return h->count && id && h->ring[h->first]->id <= id;
@@ -204,12 +206,25 @@ void gk_stream_end(struct gk_stream *s)
 	free(s);
 }
 
-/* What is sent to who knows nothing yet. */
-static struct gk_event *greet(struct gk_stream *s)
+/* Returns the id of a host's last event, or 0 if there was none. */
+static uint64_t last_of_host(const struct gk_web_host *h)
+{
+	uint64_t last = 0;
+
+	for (int kind = 0; kind < GK_EVENT_KINDS; kind++)
+		if (h->latest[kind] && h->latest[kind]->id > last)
+			last = h->latest[kind]->id;
+	return last;
+}
+
+/*
+ * Returns the first event for a client that has none yet, a hello. The newest
+ * event of each other kind must follow.
+ */
+static struct gk_event *greet_client(struct gk_stream *s)
 {
 	const struct gk_web_host *h = s->host;
-	uint64_t last =
-	    h->count ? h->ring[(h->first + h->count - 1) % GK_WEB_RING]->id : 0;
+	uint64_t last = last_of_host(h);
 	struct gk_event *hello = gk_web_host_hello(h, s->hub->token, last);
 
 	if (!hello)
@@ -232,9 +247,12 @@ static struct gk_event *next_wanted(struct gk_stream *s)
 	return NULL;
 }
 
-/* The one of two that comes first, if it is to be sent at all. */
-static struct gk_event *earlier(const struct gk_stream *s,
-				struct gk_event *next, struct gk_event *other)
+/*
+ * Returns the event with the lower id, ignoring events that were already sent.
+ */
+static struct gk_event *earlier_event(const struct gk_stream *s,
+				      struct gk_event *next,
+				      struct gk_event *other)
 {
 	if (!other || other->id <= s->at || (next && next->id <= other->id))
 		return next;
@@ -242,8 +260,9 @@ static struct gk_event *earlier(const struct gk_stream *s,
 }
 
 /*
- * What comes after the last that was sent: of what was missed all that the ring
- * still has, of the rest the newest of its kind, which the ring may have lost.
+ * Returns the next event to send. A client that is catching up gets all events
+ * that are still in the ring. Otherwise it gets only the newest of each kind,
+ * which may not be in the ring any more.
  */
 static struct gk_event *next_news(struct gk_stream *s)
 {
@@ -254,10 +273,10 @@ static struct gk_event *next_news(struct gk_stream *s)
 		struct gk_event *e = h->ring[(h->first + i) % GK_WEB_RING];
 
 		if (e->id <= s->all_until)
-			next = earlier(s, next, e);
+			next = earlier_event(s, next, e);
 	}
 	for (int kind = 0; kind < GK_EVENT_KINDS; kind++)
-		next = earlier(s, next, h->latest[kind]);
+		next = earlier_event(s, next, h->latest[kind]);
 	if (next)
 		s->at = next->id;
 	return gk_event_use(next);
@@ -272,7 +291,7 @@ static struct gk_event *next_event(struct gk_stream *s)
 		return gk_event_use(list);
 	}
 	if (!s->greeted)
-		return greet(s);
+		return greet_client(s);
 	e = next_wanted(s);
 	return e ? e : next_news(s);
 }
@@ -292,23 +311,14 @@ static size_t send_part(struct gk_stream *s, char *dst, size_t cap)
 	return n;
 }
 
-/* As many events as there is room for. */
-static size_t fill(struct gk_stream *s, char *dst, size_t cap)
-{
-	size_t n = 0;
-
-	while (n < cap && (s->part || (s->part = next_event(s))))
-		n += send_part(s, dst + n, cap - n);
-	return n;
-}
-
 ssize_t gk_stream_read(struct gk_stream *s, char *dst, size_t cap)
 {
 	uint64_t now = gk_mono_ns();
-	size_t n;
+	size_t n = 0;
 
 	pthread_mutex_lock(&s->hub->mutex);
-	n = fill(s, dst, cap);
+	while (n < cap && (s->part || (s->part = next_event(s))))
+		n += send_part(s, dst + n, cap - n);
 	pthread_mutex_unlock(&s->hub->mutex);
 	if (!n && now - s->sent_ns > COMMENT_NS && cap >= sizeof comment) {
 		n = sizeof comment - 1;

@@ -1,4 +1,5 @@
-/* page.c - holds the files of the page. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* page.c - embeds the page's files. */
 #include "web/page.h"
 
 #include "base/array.h"
@@ -10,7 +11,7 @@
 #define SCRIPT "text/javascript; charset=utf-8"
 #define IMAGE  "image/svg+xml"
 
-/* name: what the linker calls it; file: in PAGE_DIR. */
+/* name is the linker's symbol, file the name in PAGE_DIR. */
 #define EMBED(name, file)                                                      \
 	__asm__(".section .rodata\n" #name ":\n"                               \
 		".incbin \"" PAGE_DIR "/" file "\"\n" #name "_end:\n"          \

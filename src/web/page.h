@@ -1,4 +1,5 @@
-/* page.h - the files of the page, which lie in the command itself. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* page.h - the files of the page, embedded in the binary. */
 #ifndef GK_WEB_PAGE_H
 #define GK_WEB_PAGE_H
 
@@ -10,7 +11,7 @@ struct gk_web_file {
 	size_t len;
 };
 
-/* The file of a path; false: there is none. */
+/* Finds the file for a path; false if there is none. */
 bool gk_web_file(const char *path, struct gk_web_file *ret_file);
 
 #endif

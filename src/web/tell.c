@@ -1,4 +1,5 @@
-/* tell.c - tells a snapshot as events for a page. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tell.c - formats a snapshot as events for a page. */
 #include "web/tell.h"
 
 #include "base/array.h"
@@ -11,15 +12,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SCHEMA      1  /* raised when a key changes its meaning or goes away */
-#define WORDS_WIDTH 40 /* columns for the words of a state */
+/* Incremented when a key is removed or changes meaning. */
+#define SCHEMA      2
+#define WORDS_WIDTH 40 /* columns for the description of a state */
 #define MODEL_WIDTH 24
-/* Held back for less time is no alert. */
+#define XIDS_TOLD   16
+/* Clocks that are held back for less time than this raise no alert. */
 #define HELD_NS (30 * GK_NS_PER_S)
 
 /* ---- JSON ---- */
 
-/* A member with a comma before it, but for the first of its object. */
+/*
+ * Adds a key, and a comma before it unless it is the first one of its object.
+ */
 static void put_key(struct gk_buf *out, const char *key)
 {
 	if (out->len && out->data[out->len - 1] != '{')
@@ -135,11 +140,11 @@ void gk_tell_hello(struct gk_buf *out, const struct gk_snapshot *snap,
 /* ---- frame ---- */
 
 static const enum gk_metric frame_metrics[] = {
-    GK_M_GPU_UTIL,   GK_M_MEM_UTIL,       GK_M_MEM_USED,  GK_M_MEM_TOTAL,
-    GK_M_POWER,      GK_M_POWER_ENFORCED, GK_M_TEMP,      GK_M_TEMP_MEM,
-    GK_M_SM_CLOCK,   GK_M_SM_CLOCK_MAX,   GK_M_MEM_CLOCK, GK_M_PCIE_RX,
-    GK_M_PCIE_TX,    GK_M_ENERGY,         GK_M_XID_LAST,  GK_M_THROTTLE,
-    GK_M_POWER_LIMIT};
+    GK_M_GPU_UTIL,    GK_M_MEM_UTIL,       GK_M_MEM_USED,  GK_M_MEM_TOTAL,
+    GK_M_POWER,       GK_M_POWER_ENFORCED, GK_M_TEMP,      GK_M_TEMP_MEM,
+    GK_M_SM_CLOCK,    GK_M_SM_CLOCK_MAX,   GK_M_MEM_CLOCK, GK_M_PCIE_RX,
+    GK_M_PCIE_TX,     GK_M_ENERGY,         GK_M_XID_LAST,  GK_M_THROTTLE,
+    GK_M_POWER_LIMIT, GK_M_MEM_UNIFIED};
 
 static struct gk_state state_of(const struct gk_teller *teller,
 				const struct gk_snapshot *snap,
@@ -160,7 +165,7 @@ static void put_state(struct gk_buf *out, const struct gk_teller *teller,
 	put_text(out, "words", state.words);
 	if (state.slight)
 		put_int(out, "slight", 1);
-	if (state.kind <= GK_STATE_ALERT)
+	if (gk_state_is_trouble(&state))
 		put_text(out, "why", gk_state_why(why, snap, d));
 }
 
@@ -182,6 +187,26 @@ static void put_owners(struct gk_buf *out, const struct gk_teller *teller,
 	gk_buf_putc(out, ']');
 }
 
+/* Adds the last Xids, in order. */
+static void put_xids(struct gk_buf *out, const struct gk_device *d)
+{
+	const struct gk_xids *xids = d->xids;
+	size_t from =
+	    xids && xids->count > XIDS_TOLD ? xids->count - XIDS_TOLD : 0;
+
+	if (!xids || !xids->count)
+		return;
+	put_key(out, "xids");
+	gk_buf_putc(out, '[');
+	for (size_t i = from; i < xids->count; i++) {
+		open_element(out);
+		put_int(out, "number", xids->last[i].number);
+		put_seconds(out, "time", xids->last[i].wall_ns);
+		gk_buf_putc(out, '}');
+	}
+	gk_buf_putc(out, ']');
+}
+
 static void put_device(struct gk_buf *out, const struct gk_teller *teller,
 		       const struct gk_snapshot *snap, size_t device)
 {
@@ -196,6 +221,7 @@ static void put_device(struct gk_buf *out, const struct gk_teller *teller,
 	for (size_t i = 0; i < COUNT(frame_metrics); i++)
 		put_value(out, &gk_metrics[frame_metrics[i]],
 			  d->m[frame_metrics[i]]);
+	put_xids(out, d);
 	if (d->processes_why == GK_PRESENT)
 		put_int(out, "process_count", d->process_count);
 	put_owners(out, teller, snap, device);
@@ -316,11 +342,13 @@ static struct gk_trouble *trouble_of(struct gk_teller *teller,
 	return t;
 }
 
-static bool is_trouble(const struct gk_state *s)
+/*
+ * Whether a state deserves an alert. Values that are late by a short time do
+ * not.
+ */
+static bool is_told(const struct gk_state *s)
 {
-	return s->kind == GK_STATE_LOST || s->kind == GK_STATE_HUNG ||
-	       s->kind == GK_STATE_ALERT || s->kind == GK_STATE_HOT ||
-	       (s->kind == GK_STATE_HELD && !s->slight);
+	return gk_state_is_trouble(s) && s->kind != GK_STATE_STALE;
 }
 
 void gk_tell_take(struct gk_teller *teller, const struct gk_snapshot *snap)
@@ -336,7 +364,11 @@ void gk_tell_take(struct gk_teller *teller, const struct gk_snapshot *snap)
 		if (!t)
 			continue;
 		gk_identity_follow(&t->who, d);
-		if (!is_trouble(&s)) {
+		t->from_start =
+		    is_told(&s) &&
+		    (!t->seen || (t->from_start && t->kind == s.kind));
+		t->seen |= !gk_device_unread(d);
+		if (!is_told(&s)) {
 			t->since_ns = 0;
 		} else if (!t->since_ns || t->kind != s.kind) {
 			t->since_ns = snap->mono_ns;
@@ -367,7 +399,7 @@ static const struct gk_trouble *find_trouble(const struct gk_teller *teller,
 static void put_alert(struct gk_buf *out, const struct gk_snapshot *snap,
 		      const struct gk_device *d, const struct gk_trouble *t)
 {
-	bool held = t->kind == GK_STATE_HOT || t->kind == GK_STATE_HELD;
+	bool fails = gk_state_fails(t->kind);
 	char text[GK_NAME_MAX], why[GK_WHY_MAX];
 
 	open_element(out);
@@ -375,10 +407,12 @@ static void put_alert(struct gk_buf *out, const struct gk_snapshot *snap,
 	put_identity(out, d);
 	put_text(out, "state", gk_state_name(t->kind));
 	put_text(out, "glyph", gk_state_glyph(t->kind));
-	put_text(out, "level", held ? "warn" : "fail");
-	if (!held)
+	put_text(out, "level", fails ? "fail" : "warn");
+	if (fails || t->kind == GK_STATE_DEGRADED)
 		put_text(out, "why", gk_state_why(why, snap, d));
 	put_seconds(out, "since", t->since_wall_ns);
+	if (t->from_start)
+		put_int(out, "since_before", 1);
 	gk_buf_putc(out, '}');
 }
 

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tell.h - what a page is told of this machine: events as JSON objects of one
- * line. Values have the names of `gpukit stat --json`; those that are absent
- * are left out. docs/WEB.md describes them.
+ * tell.h - formats this machine's state as events for a page: JSON objects of
+ * one line each. Values have the same names as in `gpukit stat --json`; absent
+ * ones are left out. docs/WEB.md describes the events.
  */
 #ifndef GK_WEB_TELL_H
 #define GK_WEB_TELL_H
@@ -10,15 +11,17 @@
 #include "format/owners.h"
 #include "format/state.h"
 
-/* Since when a GPU has been in trouble. */
+/* A GPU's trouble, and when it began. */
 struct gk_trouble {
 	struct gk_identity who;
 	enum gk_state_kind kind;
-	uint64_t since_ns; /* CLOCK_MONOTONIC; 0: it is not */
+	uint64_t since_ns; /* CLOCK_MONOTONIC; 0: not in trouble */
 	uint64_t since_wall_ns;
+	bool seen;
+	bool from_start; /* already in trouble when first seen */
 };
 
-/* What is remembered from snapshot to snapshot. Zero it to start. */
+/* State kept between snapshots. Zero it to start. */
 struct gk_teller {
 	struct gk_seen seen;
 	struct gk_owners owners;
@@ -26,26 +29,28 @@ struct gk_teller {
 	int trouble_count;
 };
 
-/* Takes a snapshot in; what follows is of this one. */
+/* Records a snapshot, to which the functions below then refer. */
 void gk_tell_take(struct gk_teller *teller, const struct gk_snapshot *snap);
 
-/* Who the host and its GPUs are. */
+/* Formats the identity of the host and its GPUs. */
 void gk_tell_hello(struct gk_buf *out, const struct gk_snapshot *snap,
 		   uint64_t interval_ns);
 
-/* What changes all the time. */
+/* Formats the values that change constantly. */
 void gk_tell_frame(struct gk_buf *out, const struct gk_teller *teller,
 		   const struct gk_snapshot *snap);
 
-/* The other values of the GPUs. */
+/* Formats the other values of the GPUs. */
 void gk_tell_details(struct gk_buf *out, const struct gk_snapshot *snap);
 
-/* Who uses the GPUs; commands: with their arguments and directories, which can
- * hold secrets. */
+/*
+ * Formats the processes on the GPUs. If `commands` is set, includes their
+ * arguments and working directories, which may contain secrets.
+ */
 void gk_tell_processes(struct gk_buf *out, const struct gk_teller *teller,
 		       const struct gk_snapshot *snap, bool commands);
 
-/* GPUs in trouble, what failed first. */
+/* Formats the alerts of GPUs in trouble, failures first. */
 void gk_tell_alerts(struct gk_buf *out, const struct gk_teller *teller,
 		    const struct gk_snapshot *snap);
 

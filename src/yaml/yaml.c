@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* yaml.c - reads one YAML file and checks each key. */
 #include "yaml/yaml.h"
+#include "yaml/shape.h"
 
 #include "base/err.h"
 #include "base/fs.h"
@@ -115,7 +117,9 @@ const yaml_node_t *gk_yaml_value(struct gk_yaml *y, const yaml_node_t *mapping,
 	return NULL;
 }
 
-/* Edit distance, for texts of at most 63 bytes; longer: 99. */
+/*
+ * Returns the edit distance of texts of at most 63 bytes; 99 for longer ones.
+ */
 static unsigned edit_distance(const char *a, const char *b)
 {
 	unsigned row[64], n = (unsigned)strlen(b);
@@ -144,7 +148,7 @@ static unsigned edit_distance(const char *a, const char *b)
 
 const char *gk_yaml_like(const char *text, const char *const *words)
 {
-	unsigned best = 4; /* more letters amiss is another word */
+	unsigned best = 4; /* with more than 3 edits it is a different word */
 	const char *near = NULL;
 
 	for (; *words; words++) {
@@ -167,26 +171,26 @@ static int read_document(struct gk_yaml *y, yaml_parser_t *parser,
 	if (!yaml_parser_load(parser, &y->document)) {
 		size_t line = parser->problem_mark.line + 1;
 
-		return gk_yaml_fail(
-		    y, (unsigned)line,
-		    "syntax: %s; allowed is one YAML mapping, a 'key: value' "
-		    "a line",
-		    parser->problem ? parser->problem : "not YAML");
+		return gk_yaml_fail(y, (unsigned)line,
+				    "syntax: %s; expected one YAML mapping, "
+				    "one 'key: value' per line",
+				    parser->problem ? parser->problem
+						    : "not YAML");
 	}
 	top = yaml_document_get_root_node(&y->document);
 	if (!top && y->may_be_empty)
 		err = 0;
 	else if (!top || top->type != YAML_MAPPING_NODE)
 		err = gk_yaml_fail(y, top ? gk_yaml_line(top) : 1,
-				   "no mapping; allowed is one YAML mapping, "
-				   "a 'key: value' a line");
+				   "no mapping; expected one YAML mapping, "
+				   "one 'key: value' per line");
 	else
 		err = use(data, top);
 	yaml_document_delete(&y->document);
 	return err;
 }
 
-/* A second document would be ignored silently. */
+/* Without this check a second document would be ignored silently. */
 static int check_end(struct gk_yaml *y, yaml_parser_t *parser)
 {
 	yaml_document_t more;
@@ -199,7 +203,8 @@ static int check_end(struct gk_yaml *y, yaml_parser_t *parser)
 	top = yaml_document_get_root_node(&more);
 	if (top)
 		err = gk_yaml_fail(y, gk_yaml_line(top),
-				   "a second document; a %s is one", y->what);
+				   "a second document; a %s has only one",
+				   y->what);
 	yaml_document_delete(&more);
 	return err;
 }
@@ -208,8 +213,13 @@ static int parse_yaml(struct gk_yaml *y, const char *text, size_t len,
 		      gk_yaml_use *use, void *data)
 {
 	yaml_parser_t parser;
+	const char *problem;
+	unsigned line;
 	int err;
 
+	if (!gk_yaml_shape(text, len, &line, &problem))
+		return gk_yaml_fail(y, line, "%s; a %s has none", problem,
+				    y->what);
 	if (!yaml_parser_initialize(&parser))
 		return gk_yaml_fail(y, 0, "out of memory"), GK_ERR_NOMEM;
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, len);
@@ -242,7 +252,7 @@ static int read_file(struct gk_yaml *y, char *text, ssize_t *ret_len)
 				    gk_strerror((int)n)),
 		       (int)n;
 	if ((size_t)n == y->limit - 1)
-		return gk_yaml_fail(y, 0, "too big; a %s has at most %zu KiB",
+		return gk_yaml_fail(y, 0, "too large; a %s has at most %zu KiB",
 				    y->what, y->limit / 1024);
 	*ret_len = n;
 	return 0;
@@ -256,7 +266,7 @@ int gk_yaml_read(struct gk_yaml *y, gk_yaml_use *use, void *data)
 
 	if (!text)
 		return gk_yaml_fail(y, 0, "out of memory"), GK_ERR_NOMEM;
-	/* A FIFO in its place is not waited for. */
+	/* O_NONBLOCK: the name may be that of a FIFO, which would block. */
 	y->fd = open(y->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	err = y->fd < 0 ? cannot_open(y, errno) : read_file(y, text, &len);
 	if (!err)

@@ -1,12 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads the facts of a CUDA driver API header, NVIDIA's or ours."""
 
 import os
 import re
 
+from abi_tables import cuda_symbols
 from conftest import ROOT
 from nvml_facts import Header, parameters, split_top, squeeze
 
-ABI = os.path.join(ROOT, "src", "abi")
+ABI = os.path.join(ROOT, "src", "abi", "cuda")
 
 
 def abi_text(name):
@@ -15,17 +17,13 @@ def abi_text(name):
 
 
 def rows():
-    """[(symbol, base, since, stream)] of cuda.def."""
-    text = abi_text("cuda.def")
-    found = re.findall(r"^CUDA\((\w+), (\w+), (\d+), (LEGACY|PTDS|PTSZ), "
-                       r"\(.*\)\)$", text, re.M)
-    assert len(found) == len(re.findall(r"^CUDA\(cu", text, re.M))
-    return [(symbol, base, int(since), stream)
-            for symbol, base, since, stream in found]
+    """[(symbol, base, since, stream)] of all exports."""
+    return sorted(symbol[:4] for symbol in cuda_symbols())
 
 
 def newer_names():
-    """What came after CUDA 13.0: what cuda_newer.h declares, and functions."""
+    """Names that came after CUDA 13.0: those declared by cuda_newer.h, and
+    functions."""
     text = re.sub(r"/\*.*?\*/", "", abi_text("cuda_newer.h"), flags=re.S)
     known = "".join(abi_text(name) for name in os.listdir(ABI)
                     if re.fullmatch(r"cuda_(?!newer)\w+\.h", name))
@@ -45,6 +43,8 @@ LEFT_OUT = {
 # Names that only we declare, each with the reason.
 OURS = {
     "CUDA_EXPORT": "visibility of the prototypes",
+    **{"CUDA_EXTERNAL_" + name: "members that the runtime has as well"
+       for name in ("HANDLE", "SIGNAL", "WAIT", "PARAMS")},
     "cuProfilerInitialize": "of cudaProfiler.h",
     "cuProfilerStart": "of cudaProfiler.h",
     "cuProfilerStop": "of cudaProfiler.h",
@@ -58,8 +58,8 @@ OURS = {
 
 class CudaHeader(Header):
     function = r"cu\w+"
-    # With it NVIDIA's header declares the functions and structs of older
-    # versions too, and renames none; _ODR leaves out what it has for itself.
+    # With this NVIDIA's header declares the functions and structs of older
+    # versions too, without renaming; _ODR omits what it has for itself.
     defines = ["-D__CUDA_API_VERSION_INTERNAL",
                "-D__CUDA_API_VERSION_INTERNAL_ODR"]
     system = "#include <stddef.h>\n#include <stdint.h>\n#include <stdlib.h>\n"
@@ -77,7 +77,7 @@ class CudaHeader(Header):
 
 
 def pointer_types(text):
-    """{name: {CUDA version: parameters}} of cudaTypedefs.h."""
+    """{name: {CUDA version: parameters}} from cudaTypedefs.h."""
     out = {}
     for s in split_top(text, ";"):
         m = re.match(r"typedef CUresult \(\s*\*\s*PFN_(cu\w+?)_v(\d+)"

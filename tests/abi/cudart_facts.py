@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads the facts of the CUDA runtime's headers, NVIDIA's or ours."""
 
 import os
@@ -63,15 +64,16 @@ ALL = """#include <cuda_runtime_api.h>
 #include <cuda_vdpau_interop.h>
 """
 
-# The names of both that are compared: the runtime's own names.
+# The names that are compared in both: the runtime's own.
 NAMES = re.compile(r"\w+ (cuda|__cuda|CUDA_EGL|CUDART_VERSION|dim3|uint3)")
 
-# There x, y and z are one declaration; size and alignment are compared.
+# In NVIDIA's header x, y and z are one declaration; size and alignment are
+# compared.
 VECTORS = re.compile(r"\w+ (dim3|uint3)\.")
 
 
 def without_bodies(text):
-    """Preprocessed text less the definitions of inline functions."""
+    """Preprocessed text without the bodies of inline functions."""
     text = re.sub(r"__asm__ *\([^()]*\)", "", text)
     while True:
         shorter = re.sub(r"(\)\s*)\{[^{}]*\}", r"\1;", text)
@@ -94,7 +96,7 @@ class CudartHeader(CudaHeader):
         self.facts_by_name = {}
         self.aggregates = {}
         self.constants = []
-        self.tags = {}                  # of structs without a typedef
+        self.tags = {}                  # structs without a typedef
         self.defines = [*CudaHeader.defines, *flags]
         text = without_system_headers(compiler(
             [*self.defines, "-E", "-D__attribute__(x)=", "-D__inline__=",
@@ -127,7 +129,7 @@ class CudartHeader(CudaHeader):
             Header._statement(self, s)
 
     def facts(self, workdir):
-        """As if every struct were a typedef too."""
+        """Treats every struct as a typedef too."""
         wrapper = os.path.join(workdir, "wrapper.h")
         with open(wrapper, "w", encoding="utf-8") as f:
             f.write(f'#include "{self.path}"\n')
@@ -143,7 +145,8 @@ class CudartHeader(CudaHeader):
 
 
 def emitted(text):
-    """{name: prototype} of what nvcc emits calls to, from its C++ headers."""
+    """{name: prototype} of the functions that nvcc emits calls to, from its C++
+    headers."""
     text = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)
     found = re.findall(r"extern(?: \"C\")?([\w\s*]*?)CUDARTAPI\s+(__cuda\w+)\s*"
                        r"\(([^()]*)\)\s*;", text)

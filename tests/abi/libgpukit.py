@@ -1,12 +1,24 @@
-"""What programs that are compiled with gpukit.h rely on: sizes and offsets of
-structs, numbers of enums, exported symbols. All of it as lines of text."""
+# SPDX-License-Identifier: Apache-2.0
+"""What programs compiled with gpukit.h rely on: sizes and offsets of structs,
+numbers of enums, exported symbols. All of it as lines of text.
+
+`python3 tests/abi/libgpukit.py` adds what is new to libgpukit.txt and prints it to
+stderr, because it can never change again; it changes no line that is there, and
+exits with 1 where one would have to change.
+"""
 
 import os
+import pathlib
 import re
 import subprocess
+import sys
+import tempfile
 
-from conftest import BUILD, ROOT
-
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
+BUILD = os.path.abspath(os.environ.get("GPUKIT_BUILD",
+                                       os.path.join(ROOT, "build")))
+LIST = os.path.join(ROOT, "tests", "abi", "libgpukit.txt")
 INCLUDE = os.path.join(ROOT, "include")
 LIBRARY = os.path.join(BUILD, "lib", "libgpukit.so")
 
@@ -28,7 +40,7 @@ def preprocessed():
 
 
 def structs(text):
-    """(struct, member) pairs; a member without a name is not ours to have."""
+    """(struct, member) pairs; unnamed members are left out."""
     for name, body in re.findall(r"struct (gk\w*)\s*\{([^}]*)\};", text):
         for declaration in body.split(";"):
             for part in declaration.split(","):
@@ -43,7 +55,7 @@ def enumerators(text):
 
 
 def functions(text):
-    """Names of the functions that are exported."""
+    """The names of the exported functions."""
     marked = re.sub(r"static inline.*?\n}", "", text, flags=re.S)
     return re.findall(r"visibility\(\"default\"\)\)\)[^;{]*?(gk_\w+)\(", marked)
 
@@ -80,3 +92,44 @@ def symbols():
         size = f" {words[2]}" if words[3] == "OBJECT" else ""
         rows.append(f"symbol {words[7]}{size}")
     return sorted(rows)
+
+
+def key(line):
+    """What a line is about: a kind and a name."""
+    return line.split()[:2]
+
+
+def with_new(frozen, here):
+    """The list with the lines that it lacks, each behind the one that comes
+    before it here."""
+    lines = list(frozen)
+    at = 0
+    for line in here:
+        if line in lines:
+            at = lines.index(line) + 1
+        elif key(line) in map(key, lines):
+            raise ValueError(f"programs rely on another one: {line}")
+        else:
+            lines.insert(at, line)
+            at += 1
+    return lines
+
+
+def main():
+    with open(LIST, encoding="utf-8") as f:
+        frozen = f.read().splitlines()
+    with tempfile.TemporaryDirectory() as top:
+        here = layout(pathlib.Path(top)) + symbols()
+    try:
+        lines = with_new(frozen, here)
+    except ValueError as error:
+        sys.exit(f"{LIST}: {error}")
+    for line in lines:
+        if line not in frozen:
+            print("new in the public ABI:", line, file=sys.stderr)
+    with open(LIST, "w", encoding="utf-8") as f:
+        f.writelines(line + "\n" for line in lines)
+
+
+if __name__ == "__main__":
+    main()

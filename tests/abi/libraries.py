@@ -1,4 +1,5 @@
-"""The drop-in libraries beside cuBLAS: their tables, and the originals."""
+# SPDX-License-Identifier: Apache-2.0
+"""The drop-in libraries other than cuBLAS: their tables, and the originals."""
 
 import glob
 import os
@@ -6,13 +7,14 @@ import re
 
 from conftest import FAKE_DIR, ROOT
 
-ABI = os.path.join(ROOT, "src", "abi")
+ABI = os.path.join(ROOT, "src", "abi", "libraries")
 WHEELS = os.environ.get("GPUKIT_CUDA12_LIBRARIES", "")
 
 
 class Library:
-    """file: as it is called; table: of src/abi; major: the column of the table
-    that counts (cuSOLVER's is its own); refuses: what it answers then."""
+    """file: the library's file name; table: in src/abi; major: the column of
+    the table that applies (cuSOLVER has its own); refuses: the status that
+    refused functions return."""
 
     # pylint: disable-next=too-many-arguments
     def __init__(self, file, table, *, macro, major=None, refuses=None,
@@ -35,10 +37,11 @@ class Library:
             words = text.split(", ")
             symbol = words[1] if kind == "_TELLS" else words[0]
             between = words[1:3]
-            if len(between) == 2 and all(re.fullmatch(r"\d\d", one)
-                                         for one in between):
-                if not int(between[0]) <= self.major <= int(between[1]):
-                    continue
+            bounded = len(between) == 2 and all(
+                re.fullmatch(r"\d\d", one) for one in between)
+            if bounded and not (
+                    int(between[0]) <= self.major <= int(between[1])):
+                continue
             found.append((kind, symbol))
         return found
 
@@ -58,8 +61,8 @@ class Library:
 
 
 class Listed(Library):
-    """One whose names are in names.txt of its room of tests, with the test of
-    each or "refused"; absent: those that this version has not."""
+    """A library whose names are in names.txt of its test room, each with its
+    test or "refused"; absent: names that this version lacks."""
 
     def __init__(self, file, room, *, absent=(), refuses):
         super().__init__(file, "", macro="", refuses=refuses,

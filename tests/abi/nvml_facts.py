@@ -1,20 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads the facts of an NVML header: every function, type and constant.
 
 Works on any header that declares NVML, NVIDIA's or ours, through the C
 compiler: the preprocessed text gives names and types, a program compiled
-against the header gives sizes, offsets and values. Knows nothing of tests.
+against the header gives sizes, offsets and values. Does not depend on the
+tests.
 """
 
 import os
 import re
 import subprocess
 
-# Without it NVIDIA's header renames nvmlInit to nvmlInit_v2, and so on.
+# Without this NVIDIA's header renames nvmlInit to nvmlInit_v2, and so on.
 DEFINES = ["-DNVML_NO_UNVERSIONED_FUNC_DEFS"]
 CC = os.environ.get("CC", "cc")
 
-# Macros that are no facts about the ABI, each with the reason. Names of
-# NVIDIA's header that we do not declare stand here or the test fails.
+# Macros that are not facts of the ABI, each with the reason. Names of NVIDIA's
+# header that we do not declare must be here or the test fails.
 LEFT_OUT = {
     "DECLDIR": "how the header marks exports on Windows",
     "DEPRECATED": "compiler attribute",
@@ -80,7 +82,8 @@ def compiler(args, text=None):
 
 
 def without_system_headers(text):
-    """Preprocessed text less what <...> headers gave, by its line markers."""
+    """Preprocessed text without what <...> headers gave, by its line markers.
+    """
     out, system = [], False
     for line in text.splitlines():
         m = re.match(r'# \d+ "[^"]*"(.*)', line)
@@ -92,7 +95,7 @@ def without_system_headers(text):
 
 
 def squeeze(text):
-    """One spelling for one type, whatever the blanks and the short forms."""
+    """One spelling for each type, whatever its blanks and short forms."""
     text = re.sub(r"\s+", " ", text.replace("*", " * ")).strip()
     text = re.sub(r"\bunsigned(?! (int|char|short|long))", "unsigned int",
                   text)
@@ -100,7 +103,7 @@ def squeeze(text):
 
 
 def split_top(text, separator):
-    """Splits at the separators that stand outside of all brackets."""
+    """Splits at the separators that are outside all brackets."""
     parts, depth, start = [], 0, 0
     for i, c in enumerate(text):
         depth += (c in "{([") - (c in "})]")
@@ -146,14 +149,14 @@ def parameters(text):
 
 
 class Header:
-    """The names a header declares; facts() adds what the compiler knows.
+    """The names that a header declares; facts() adds what the compiler knows.
     Other APIs derive from it."""
 
     function = r"nvml\w+"
     defines = DEFINES
     system = "#include <stddef.h>\n"    # what it may include
     not_compared = {**LEFT_OUT, **OURS}
-    # Enums whose constants are told with their enum.
+    # Enums whose constants are listed with their enum.
     enum = r"\w+_t"
 
     def __init__(self, path):
@@ -218,7 +221,7 @@ class Header:
                 self.constants.append(name)
 
     def facts(self, workdir):
-        """{'kind name': 'value'} of everything the header declares."""
+        """{'kind name': 'value'} for everything the header declares."""
         lines = []
         for name, members in self.aggregates.items():
             lines.append(f"SIZE({name});")
@@ -237,7 +240,7 @@ class Header:
 
 
 def differences(theirs, ours, left_out=LEFT_OUT, only_ours=OURS):
-    """One line for each fact that the two do not share."""
+    """One line for each fact that differs."""
     out = []
     for key in sorted(theirs.keys() | ours.keys()):
         name = re.split(r"[ .]", key)[1]

@@ -1,6 +1,7 @@
-"""cuBLAS as a library: the names of its tables, versioned as the originals
-are, libc only; what is not written says that it refuses, and is logged. What
-it computes: tests/fronts/cublas."""
+# SPDX-License-Identifier: Apache-2.0
+"""cuBLAS as a library exports the names of its tables, with the originals'
+versions, and needs only libc; unimplemented functions refuse and are logged.
+tests/fronts/cublas tests its results."""
 
 import ctypes
 import glob
@@ -24,7 +25,8 @@ def path_of(name, major):
 
 
 def rows(name, major):
-    with open(os.path.join(ROOT, "src", "abi", f"{name.lower()}.def"),
+    with open(os.path.join(ROOT, "src", "abi", "libraries",
+                           f"{name.lower()}.def"),
               encoding="utf-8") as file:
         found = re.findall(r"^CUBLAS\((\w+), (\d+)\)$", file.read(), re.M)
     assert found == sorted(found)
@@ -32,7 +34,7 @@ def rows(name, major):
 
 
 def exports(library, kinds="TW"):
-    """{symbol: version}; of kind W: those that refuse."""
+    """{symbol: version}; kind W: functions that refuse."""
     told = subprocess.run(["nm", "-D", "--defined-only", library], check=True,
                           capture_output=True, text=True).stdout
     words = (line.split() for line in told.splitlines())

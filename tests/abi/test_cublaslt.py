@@ -1,5 +1,7 @@
-"""cuBLASLt: every name of the originals is tested or refused, as a list says;
-versions, libc only; the declarations of src/abi against NVIDIA's header."""
+# SPDX-License-Identifier: Apache-2.0
+"""Every name of the original cuBLASLt is tested or refused, as a list says; it
+has the original's versions and needs only libc; the declarations of src/abi
+match NVIDIA's header."""
 
 import ctypes
 import glob
@@ -15,7 +17,7 @@ from conftest import FAKE_DIR, ROOT, clean_env
 from test_cublas import CALL_ALL, exports
 
 MAJORS = [12, 13]
-ABI = os.path.join(ROOT, "src", "abi")
+ABI = os.path.join(ROOT, "src", "abi", "libraries")
 HERE = os.path.dirname(os.path.abspath(__file__))
 CASES = os.path.join(ROOT, "tests", "fronts", "cublas")
 NVIDIA = [path for path in glob.glob("/usr/local/cuda*/lib64/libcublasLt.so.13")
@@ -29,7 +31,7 @@ def library(major):
 
 
 def listed(major=None):
-    """{name: verdict} of the checked-in list."""
+    """{name: verdict} from the list in the repository."""
     with open(os.path.join(HERE, "cublaslt.txt"), encoding="ascii") as file:
         rows = [line.split() for line in file if not line.startswith("#")]
     assert rows == sorted(rows)
@@ -115,7 +117,7 @@ def test_it_knows_the_names_of_statuses(major):
 
 
 def preprocessed(name):
-    """One of our headers, as the compiler sees it."""
+    """One of our headers after the preprocessor."""
     return subprocess.run(
         ["cc", "-E", "-P", f"-I{os.path.join(ROOT, 'src')}", "-include",
          "stddef.h", os.path.join(ABI, name)], check=True,
@@ -124,7 +126,7 @@ def preprocessed(name):
 
 def our_constants():
     text = preprocessed("cublaslt_abi.h")
-    # What the preprocessor leaves of `(id)` is a number in parentheses.
+    # The preprocessor turns `(id)` into a number in parentheses.
     found = dict(re.findall(r"\b((?:CUBLAS|CUDA_[RC]_|\w+_VERSION\b|PATCH_)\w*)"
                             r" = \(?(\d+)\)?", text))
     with open(os.path.join(ABI, "cublaslt_abi.h"), encoding="utf-8") as file:
@@ -164,7 +166,7 @@ def compile_facts(tmp_path, include, constants, prototypes):
 
 
 def test_our_declarations_have_the_documented_sizes(tmp_path):
-    done = compile_facts(tmp_path, '#include "abi/cublaslt_abi.h"', {},
+    done = compile_facts(tmp_path, '#include "abi/libraries/cublaslt_abi.h"', {},
                          our_prototypes())
     assert done.returncode == 0, done.stderr
 

@@ -1,5 +1,6 @@
-"""libcuda.so.1 of each driver generation exports the names of CUDA 13.3
-less those that came later than the generation's CUDA."""
+# SPDX-License-Identifier: Apache-2.0
+"""libcuda.so.1 of each driver generation exports the names of CUDA 13.3 except
+those that came after the generation's CUDA."""
 
 import glob
 import os
@@ -10,10 +11,6 @@ import pytest
 from conftest import FAKE_DIR, ROOT
 from cuda_facts import rows
 from generations import GENERATIONS, directory, text_of
-
-# Exported names, counted in our table. The stub library of 13.0 has 637.
-COUNTS = {"470": 487, "535.86": 555, "535": 555, "550": 591, "570": 614,
-          "580": 637, "590": 653, "610": 678}
 
 each = pytest.mark.parametrize("generation", GENERATIONS,
                                ids=[g.name for g in GENERATIONS])
@@ -54,7 +51,6 @@ def test_exports(generation):
     there = exported(library)
     assert there == {symbol for symbol, _, since, _ in rows()
                      if since <= generation.cuda}
-    assert len(there) == COUNTS[generation.name]
 
 
 def test_the_default_is_580():

@@ -1,9 +1,10 @@
-"""src/abi/cuda* against NVIDIA's headers of CUDA 13.0, what came later
-against those of 13.3, and alone.
+# SPDX-License-Identifier: Apache-2.0
+"""src/abi/cuda* is compared with NVIDIA's headers of CUDA 13.0, and later
+additions with those of 13.3; it is also checked alone.
 
-CUDA_HEADERS names the directory of cuda.h; without it the toolkit that
-`./run deps` puts into build/cuda is taken, or /usr/local/cuda when that is
-13.0. None: skipped, but failed where CI=true. CUDA_NEWER_HEADERS and
+CUDA_HEADERS names the directory of cuda.h; without it the toolkit that `./run
+deps` puts into build/cuda is used, or /usr/local/cuda if that is 13.0. With
+neither it is skipped, or fails where CI=true. CUDA_NEWER_HEADERS and
 build/cuda-newer are the same for 13.3.
 """
 
@@ -15,6 +16,7 @@ import subprocess
 
 import pytest
 
+from abi_tables import HOOKED, NOT_HOOKED, TWINS, cuda_rows
 from conftest import ROOT
 from cuda_facts import (ABI, LEFT_OUT, OURS, CudaHeader, newer_names,
                         pointer_types, rows)
@@ -22,8 +24,8 @@ from nvml_facts import compiler, differences, without_system_headers
 from test_nvml_header import (WARNINGS, changed, kinds, read, without_layout,
                               write)
 
-# No typedef of cudaTypedefs.h tells since when these are there. The versions
-# are those that NVIDIA's cuda-bindings 13.5 asks cuGetProcAddress for.
+# No typedef of cudaTypedefs.h says since when these exist. The versions are
+# those that NVIDIA's cuda-bindings 13.5 passes to cuGetProcAddress.
 NO_TYPEDEF = {
     12010: ["cuCoredumpGetAttribute", "cuCoredumpGetAttributeGlobal",
             "cuCoredumpSetAttribute", "cuCoredumpSetAttributeGlobal"],
@@ -39,7 +41,7 @@ NO_TYPEDEF = {
     4000: ["cuProfilerInitialize", "cuProfilerStart", "cuProfilerStop"],
 }
 
-# The same of CUDA 13.1, whose header is the first that has them.
+# The same for CUDA 13.1, whose header is the first that has them.
 LATER_NO_TYPEDEF = ["cuDevSmResourceSplit", "cuStreamGetDevResource",
                     "cuStreamGetDevResource_ptsz"]
 
@@ -199,14 +201,12 @@ MUTATIONS = {
         "CUDA_ATTRIBUTE(ONLY_PARTIAL_HOST_NATIVE_ATOMIC_SUPPORTED, 147)\n",
         "", "differs: constant CU_DEVICE_ATTRIBUTE_MAX"),
     "old function takes the new struct": (
-        "cuda.def", "LEGACY, (const CUDA_MEMCPY2D_v1 *pCopy, CUstream",
-        "LEGACY, (const CUDA_MEMCPY2D *pCopy, CUstream",
+        "cuda.def", "DONE, (const CUDA_MEMCPY2D_v1 *pCopy, CUstream",
+        "DONE, (const CUDA_MEMCPY2D *pCopy, CUstream",
         "differs: function cuMemcpy2DAsync: "),
     "parameter loses its const": (
-        "cuda.def", "CUDA(cuModuleLoad, cuModuleLoad, 2000, LEGACY, "
-        "(CUmodule *module, const char *fname))",
-        "CUDA(cuModuleLoad, cuModuleLoad, 2000, LEGACY, "
-        "(CUmodule *module, char *fname))",
+        "cuda.def", "DONE, (CUmodule *module, const char *fname))",
+        "DONE, (CUmodule *module, char *fname))",
         "differs: function cuModuleLoad:"),
     "row is renamed": (
         "cuda.def", "CUDA(cuInit,", "CUDA(cuInit_v2,",
@@ -234,7 +234,7 @@ def test_a_change_here_is_reported(theirs, tmp_path, name):
     assert any(report in line for line in found), found
 
 
-# A later header may bring these; each must be reported as missing here.
+# A later header may add these; each must be reported as missing here.
 ADDITIONS = {
     "CUresult cuDeviceGetNews(CUdevice device, int *news);":
         "missing here: function cuDeviceGetNews",
@@ -257,17 +257,22 @@ def test_an_addition_there_is_reported(headers, ours, tmp_path, line):
 
 
 def test_rows_are_sorted_and_unique():
-    symbols = [row[0] for row in rows()]
-    assert len(symbols) == 678
+    symbols = [row.symbol for row in cuda_rows()]
     assert symbols == sorted(set(symbols))
 
 
-SUFFIX = {"LEGACY": "", "PTDS": "_ptds", "PTSZ": "_ptsz"}
+SUFFIX = {"LEGACY": "", **TWINS}
 
 
-def test_base_and_stream_are_in_the_name():
-    for symbol, base, _, stream in rows():
-        assert re.fullmatch(rf"{base}(_v\d)?{SUFFIX[stream]}", symbol)
+def test_columns_have_the_words_that_the_table_explains():
+    for row in cuda_rows():
+        assert re.fullmatch(rf"{row.base}(_v\d)?", row.symbol)
+        assert row.twin in {"ALONE", *TWINS}
+        assert row.limit in HOOKED | NOT_HOOKED
+        assert row.capture in {"SAFE", "UNSAFE", "UNSAFE_LEGACY"}
+        assert row.callers in {"NOBODY", "RUNTIME", "NATIVE", "BOTH"}
+        assert re.fullmatch(r"DONE|REFUSED\(\w+\)", row.refused)
+        assert re.fullmatch(r"\(.+\)", row.params)
 
 
 def test_versions_of_a_function_are_in_order():
@@ -280,16 +285,6 @@ def test_versions_of_a_function_are_in_order():
         versions.sort()
         ages = [since for _, since in versions]
         assert ages == sorted(set(ages))
-
-
-def test_a_stream_variant_has_the_parameters_of_its_twin(ours):
-    twins = 0
-    for symbol, _, _, stream in rows():
-        if stream != "LEGACY":
-            twin = symbol.removesuffix(SUFFIX[stream])
-            assert ours["function " + symbol] == ours["function " + twin]
-            twins += 1
-    assert twins > 80
 
 
 def since_by_typedef(headers, newest):

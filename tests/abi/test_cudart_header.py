@@ -1,9 +1,10 @@
-"""src/abi/cudart* against NVIDIA's headers and libraries of CUDA 12.9 and 13.0,
-what came later against those of 13.3 (build/cuda-newer).
+# SPDX-License-Identifier: Apache-2.0
+"""src/abi/cudart* is compared with NVIDIA's headers and libraries of CUDA 12.9
+and 13.0, and later additions with those of 13.3 (build/cuda-newer).
 
 CUDART_HEADERS_12 and CUDART_HEADERS_13 name directories of cuda_runtime_api.h;
 without them the toolkits that `./run deps` puts into build/cuda12 and
-build/cuda are taken. None: skipped, but failed where CI=true.
+build/cuda are used. With neither it is skipped, or fails where CI=true.
 """
 
 import ctypes
@@ -16,12 +17,13 @@ import subprocess
 import pytest
 
 from conftest import FAKE_DIR, ROOT
+from abi_tables import TWINS, cudart_rows, cudart_symbols
 from cudart_facts import (ALL, FOREIGN, LEFT_OUT, OURS, CudartHeader,
                           emitted)
 from nvml_facts import differences
 from test_nvml_header import WARNINGS, changed, kinds, read, write
 
-ABI = os.path.join(ROOT, "src", "abi")
+ABI = os.path.join(ROOT, "src", "abi", "cudart")
 TOOLKITS = {12: os.path.join(ROOT, "build", "cuda12", "nvidia",
                              "cuda_runtime"),
             13: os.path.join(ROOT, "build", "cuda", "nvidia", "cu13"),
@@ -41,7 +43,7 @@ each = pytest.mark.parametrize("major", [12, 13])
 
 
 def toolkit(major, *path):
-    """A directory of NVIDIA's, or the reason that there is none."""
+    """A directory of NVIDIA's, or the reason why there is none."""
     place = os.environ.get(f"CUDART_HEADERS_{major}", "")
     if place and path == ("include",):
         return place
@@ -64,14 +66,15 @@ def theirs(major, workdir):
         write(path, text)
     header = os.path.join(workdir, "all.h")
     write(header, ALL)
-    # crt/ is a package of its own, the same for this in both majors.
+    # crt/ is a package of its own, the same for this purpose in both majors.
     return CudartHeader(header, ["-I" + include, "-I" + str(workdir),
                                  "-I" + toolkit(13, "include")])
 
 
 def ours(major, directory=ABI):
     return CudartHeader(os.path.join(directory, "cudart_abi.h"),
-                        [f"-DCUDART_MAJOR={major}", "-I" + directory])
+                        [f"-DCUDART_MAJOR={major}",
+                         "-I" + os.path.join(directory, "..", "..")])
 
 
 @pytest.fixture(scope="session")
@@ -106,7 +109,7 @@ def test_same_as_nvidias_headers(facts, major, wanted, at_least):
 
 
 def later(here):
-    """Names that came after 13.0: of cudart_newer.h, and functions."""
+    """Names that came after 13.0: from cudart_newer.h, and functions."""
     text = re.sub(r"/\*.*?\*/", "", read(os.path.join(ABI, "cudart_newer.h")),
                   flags=re.S)
     names = set(re.findall(r"\b(?:cudaDev|cudaExecution|cudaGraphRe)\w+", text))
@@ -116,7 +119,7 @@ def later(here):
 
 
 def later_functions():
-    """The functions of libcudart.so.13 that 13.0 has not."""
+    """The functions of libcudart.so.13 that 13.0 lacks."""
     with open(os.path.join(ROOT, "tests", "data", "cudart-13.3-added.txt"),
               encoding="utf-8") as f:
         return {line.strip() for line in f if not line.startswith("#")}
@@ -149,7 +152,7 @@ def test_no_exception_outlives_its_reason(facts):
 
 
 def test_what_nvcc_emits_calls_to(facts):
-    """host_runtime.h and device_functions.h are C++ and nvcc's own."""
+    """host_runtime.h and device_functions.h are C++ and internal to nvcc."""
     include = toolkit(13, "include")
     there = emitted(read(os.path.join(include, "crt", "host_runtime.h")) +
                     read(os.path.join(include, "crt", "device_functions.h")))
@@ -162,24 +165,19 @@ def test_what_nvcc_emits_calls_to(facts):
             assert here["function " + name] == prototype, name
 
 
-def rows(major):
-    """{symbol: parameters} of cudart.def that a major has."""
-    found = {}
-    for name, first, last, rest in re.findall(
-            r"^CUDART(?:_OF)?\((\w+), (\d+), (\d+), (.*)\)$",
-            read(os.path.join(ABI, "cudart.def")), re.M):
-        if int(first) <= major <= int(last):
-            assert name not in found, name
-            found[name] = rest
-    return found
-
-
 def test_rows_are_sorted():
-    names = re.findall(r"^CUDART(?:_OF)?\((\w+), (\d+)",
-                       read(os.path.join(ABI, "cudart.def")), re.M)
+    names = [(row.symbol, row.first) for row in cudart_rows()]
     assert names == sorted(set(names))
-    assert len(names) == read(os.path.join(ABI, "cudart.def")).count(
-        "\nCUDART")
+
+
+def test_columns_have_the_words_that_the_table_explains():
+    for row in cudart_rows():
+        assert re.fullmatch(r"(__)?cuda\w+", row.symbol)
+        assert 12 <= int(row.first) <= int(row.last) <= 13
+        assert row.twin in {"ALONE", *TWINS}
+        assert re.fullmatch(r"DONE|REFUSED\(\w+\)", row.refused)
+        assert row.refused == "DONE" or row.type == "cudaError_t"
+        assert re.fullmatch(r"\(.+\)", row.params)
 
 
 def exported(library):
@@ -197,13 +195,13 @@ def test_the_library_exports_nvidias_names(major):
     assert len(original) == EXPORTS[major]
     if major == 13:
         original |= {f"{name}@@libcudart.so.13" for name in later_functions()}
-    assert names == original        # with their version, name@@libcudart.so.N
+    assert names == original        # with their versions, name@@libcudart.so.N
 
 
 @each
 def test_the_library_exports_the_rows(major):
     names = exported(os.path.join(FAKE_DIR, f"libcudart.so.{major}"))
-    assert names == {f"{name}@@libcudart.so.{major}" for name in rows(major)}
+    assert names == {f"{name}@@libcudart.so.{major}" for name in cudart_symbols(major)}
 
 
 @each
@@ -213,12 +211,12 @@ def test_the_archive_defines_the_rows_and_nothing_else(major):
                           capture_output=True, text=True).stdout
     names = {line.split()[-1] for line in told.splitlines()
              if len(line.split()) == 3}
-    assert names == set(rows(major))
+    assert names == set(cudart_symbols(major))
 
 
 @each
 def test_the_archive_shows_nothing_to_other_libraries(major):
-    """Two plugins that carry it, of two majors even, are kept apart."""
+    """Two plugins that contain it, even of two majors, are kept apart."""
     archive = os.path.join(FAKE_DIR, f"cuda{major}", "libcudart_static.a")
     told = subprocess.run(["readelf", "-sW", archive], check=True,
                           capture_output=True, text=True).stdout
@@ -226,7 +224,7 @@ def test_the_archive_shows_nothing_to_other_libraries(major):
                if re.search(r" (GLOBAL|WEAK) ", line)]
     defined = [row for row in symbols if row[6] != "UND"]
     assert {row[5] for row in defined} == {"HIDDEN"}
-    assert {row[7] for row in defined} == set(rows(major))
+    assert {row[7] for row in defined} == set(cudart_symbols(major))
 
 
 @each
@@ -258,7 +256,7 @@ def test_errors_have_nvidias_names_and_words(major):
         newer = texts(os.path.join(toolkit(NEWER, "lib"), name))
         there.update({error: newer[error] for error in LATER_ERRORS.values()})
     assert here == there
-    # And the one for all others.
+    # Plus the one for all others.
     assert len(set(here.values())) == 135 + len(LATER_ERRORS) * (major == 13)
 
 
@@ -299,8 +297,9 @@ MUTATIONS = {
         "CUDART_ERROR(cudaErrorNotReady, 601,",
         "differs: constant cudaErrorNotReady"),
     "parameter loses its const": (
-        13, "cudart.def", "CUDART(cudaMemcpy, 12, 13, (void *dst, const void",
-        "CUDART(cudaMemcpy, 12, 13, (void *dst, void",
+        13, "cudart.def", "CUDART(cudaMemcpy, 12, 13, PTDS, DONE, cudaError_t, "
+        "(void *dst, const void",
+        "CUDART(cudaMemcpy, 12, 13, PTDS, DONE, cudaError_t, (void *dst, void",
         "differs: function cudaMemcpy:"),
     "row of the other major": (
         12, "cudart.def", "CUDART(cudaMemAdvise, 12, 12,",
@@ -336,16 +335,6 @@ def test_every_header_compiles_alone(major, compiler):
     assert len(headers) == 9
     for header in headers:
         subprocess.run([compiler, "-std=gnu17", *WARNINGS, "-fsyntax-only",
-                        f"-DCUDART_MAJOR={major}", "-xc", "-"],
+                        f"-DCUDART_MAJOR={major}",
+                        "-I" + os.path.join(ROOT, "src"), "-xc", "-"],
                        input=f'#include "{header}"\n', text=True, check=True)
-
-
-def test_the_driver_is_asked_for_what_its_table_has():
-    asked = re.findall(r"^DRIVER\((\w+), (\w+)\)$", read(os.path.join(
-        ROOT, "src", "fronts", "cudart", "driver.def")), re.M)
-    there = dict(re.findall(r"^CUDA\((\w+), (\w+), \d+, LEGACY,", read(
-        os.path.join(ABI, "cuda.def")), re.M))
-    assert len(asked) > 150
-    assert asked == sorted(set(asked))
-    assert [there.get(symbol) for symbol, _ in asked] == [
-        base for _, base in asked]

@@ -1,5 +1,6 @@
-"""All that is built is hardened against faults, and not only asked to be:
-read from the objects and from what is linked of them."""
+# SPDX-License-Identifier: Apache-2.0
+"""Everything that is built is really hardened: read from the objects and from
+the linked files."""
 
 import json
 import os
@@ -12,7 +13,7 @@ import pytest
 
 from conftest import BUILD
 
-# By machine: what readelf calls the marks of an object, and of a linked file,
+# By machine: readelf's words for the marks of an object, and of a linked file,
 # where the C library's start-up files may lack one.
 MARKS = {"x86_64": ("x86 feature: IBT, SHSTK", "SHSTK"),
          "aarch64": ("AArch64 feature: BTI, PAC", "")}
@@ -30,7 +31,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def commands():
-    """{object below src/: the words that compile it}, as the build lists."""
+    """{object below src/: its compile command}, as the build lists them."""
     with open(os.path.join(BUILD, "compile_commands.json"),
               encoding="utf-8") as f:
         rows = [shlex.split(row["command"]) for row in json.load(f)]
@@ -40,7 +41,7 @@ def commands():
 
 
 def targets(pattern):
-    """The files that the build makes by a rule of that name."""
+    """The files that the build makes by a rule with this name."""
     said = subprocess.run(["ninja", "-C", BUILD, "-t", "targets", "all"],
                           text=True, capture_output=True, check=True).stdout
     return re.findall(rf"^(\S+): (?:{pattern})", said, re.M)
@@ -57,7 +58,7 @@ def linked():
 
 
 def readelf(option, names):
-    """{file: what readelf says of it}."""
+    """{file: readelf's output}."""
     said = subprocess.run(["readelf", option, "-W", *names], cwd=BUILD,
                           text=True, capture_output=True, check=True).stdout
     parts = re.split(r"^File: (.*)\n", said, flags=re.M)[1:]
@@ -65,7 +66,7 @@ def readelf(option, names):
 
 
 def test_the_lists_are_whole():
-    """So that none of what follows looks at nothing."""
+    """Otherwise the tests below might check nothing."""
     assert len(commands()) > 300
     names = {os.path.basename(name) for name in linked()}
     assert names >= {"gpukit", "libgpukit-fake.so", "libnvidia-ml.so.1",
@@ -105,10 +106,10 @@ def test_every_object_is_compiled_with_the_flags_that_leave_no_mark():
         assert any(word in words for word in ("-O2", "-O3", "-Os")), name
 
 
-# Every program that it is preloaded into would pay for being bound, GPU or not;
-# src/limit/preload/CMakeLists.txt has the reasons.
+# Every program that preloads it would pay for early binding, with or without a
+# GPU; src/limit/preload/CMakeLists.txt has the reasons.
 BOUND_LATE = {"lib/gpukit/libvgpu.so"}
-# What it is measured against has nothing in it, not even a note.
+# The library that it is measured against is empty, without even a note.
 EMPTY = "bench/libempty.so"
 
 
@@ -121,7 +122,7 @@ def test_linked_files_are_bound_and_closed():
         bound = re.search(r"\bBIND_NOW\b|Flags: .*\bNOW\b", dynamic[name])
         closed = "GNU_RELRO" in headers[name]
         assert (bool(bound), closed) == (name not in BOUND_LATE,) * 2, name
-        # R, W or E of the stack, and of what is loaded.
+        # The R, W or E of the stack and of the loaded segments.
         flags = re.findall(r"^  (GNU_STACK|LOAD) .* ([R ][W ][E ]) 0x",
                            headers[name], re.M)
         assert ("GNU_STACK", "RW ") in flags, name
@@ -133,7 +134,7 @@ def test_linked_files_are_bound_and_closed():
 def test_executables_lie_anywhere():
     assert executables()
     for name in executables():
-        # When it reads one file, readelf does not print the name.
+        # For a single file readelf does not print the name.
         told = subprocess.run(["readelf", "-d", "-W", name], cwd=BUILD,
                               text=True, capture_output=True, check=True)
         assert re.search(r"Flags: .*\bPIE\b", told.stdout), name

@@ -1,28 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
 """The C API is frozen: tests/abi/libgpukit.txt is what programs may rely on.
 
-What is added gets a line of its own in the list (`python3 tests/abi/
-test_libgpukit.py` prints them all); what is there never changes. But snapshots
-and details, which the library alone makes, may grow at their end.
+Additions get lines of their own in the list (`python3 tests/abi/libgpukit.py`
+writes them); existing lines never change. However, snapshots and details, which
+only the library makes, may grow at their end.
 """
 
 import os
 import re
 import subprocess
-import sys
 
-if __name__ == "__main__":
-    sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-    sys.path.insert(0, os.path.dirname(__file__))
+import pytest
 
 import libgpukit
 from conftest import ROOT, sanitized
 
-LIST = os.path.join(ROOT, "tests", "abi", "libgpukit.txt")
 HEADER = os.path.join(ROOT, "include", "gpukit", "gpukit.h")
 
 
 def wanted(*kinds):
-    with open(LIST, encoding="utf-8") as f:
+    with open(libgpukit.LIST, encoding="utf-8") as f:
         return [line.rstrip("\n") for line in f if line.split()[0] in kinds]
 
 
@@ -36,11 +33,24 @@ def test_nothing_that_programs_rely_on_has_changed(tmp_path):
 
 def test_the_library_exports_the_list_with_its_versions():
     here = libgpukit.symbols()
-    if sanitized():  # whose objects have red zones
+    if sanitized():  # its objects have red zones
         here = [line.split()[1] for line in here]
         assert here == [line.split()[1] for line in wanted("symbol")]
     else:
         assert here == wanted("symbol")
+
+
+def test_what_is_new_is_added_behind_what_comes_before_it():
+    frozen = ["size a 4", "number B 0", "number C 1", "symbol d"]
+    here = ["size a 4", "size e 8", "number B 0", "number C 1", "number F 2",
+            "symbol d", "symbol g"]
+    assert libgpukit.with_new(frozen, here) == here
+    assert libgpukit.with_new(frozen, frozen) == frozen
+
+
+def test_what_has_changed_is_not_added():
+    with pytest.raises(ValueError, match="number C 2"):
+        libgpukit.with_new(["number C 1"], ["number B 1", "number C 2"])
 
 
 def test_what_the_header_declares_is_exported():
@@ -51,9 +61,9 @@ def test_what_the_header_declares_is_exported():
 
 
 def undocumented(text):
-    """Functions, structs and enums of a header without a comment that ends
-    where they begin; a function may stand in that of the one before it, by its
-    name, where no empty line comes between them."""
+    """Functions, structs and enums of a header without a comment directly
+    before them; a function may share the comment of the one before it if it is
+    named there and no empty line separates them."""
     begin = r"^(?:GK_API|static inline)[^;{]*?(\w+)\(|^(?:struct|enum) (\w+) \{"
     bare = []
     for block in text.split("\n\n"):
@@ -104,19 +114,40 @@ int main(void)
         r"[a-z][a-z0-9_]*: \S.{5,}", row)] == []
 
 
-def test_the_header_is_one_of_cpp_too(tmp_path):
-    source = tmp_path / "it.cpp"
-    source.write_text("#include <gpukit/gpukit.h>\nint main() { return 0; }\n")
-    for language in ("c", "c++"):  # clang is among what tests need
-        subprocess.run(["clang", "-x", language, "-fsyntax-only", "-Wall",
-                        "-Wextra", "-Werror", "-pedantic", "-I",
-                        libgpukit.INCLUDE, source], check=True)
+OF_BOTH_LANGUAGES = """
+#include <gpukit/gpukit.h>
+#include <stdio.h>
+int main(void)
+{
+	static const enum gk_metric metrics[] = {GK_M_POWER, GK_M_COUNT};
+	struct gk_options options = GK_OPTIONS_DEFAULT;
+	struct gk_metric_set set = {{0}};
+
+	gk_metric_set_add_all(&set, metrics, 1);
+	options.with |= GK_WITH_DETAIL;
+	options.only = &set;
+	printf("%d %d %d %s\\n", options.proc_fd, (int)options.with,
+	       gk_metric_set_has(&set, GK_M_POWER) +
+	           2 * gk_metric_set_has(&set, GK_M_COUNT),
+	       gk_strerror(0));
+	return 0;
+}
+"""
 
 
-if __name__ == "__main__":
-    import pathlib
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as top:
-        print("\n".join(libgpukit.layout(pathlib.Path(top)) +
-                        libgpukit.symbols()))
+@pytest.mark.skipif(sanitized(), reason="a program without the sanitizer "
+                    "cannot load it")
+@pytest.mark.parametrize("words", [
+    "gcc -std=c99", "clang -std=c99", "g++ -std=c++11", "clang++ -std=c++11",
+    "g++ -std=c++20", "clang++ -std=c++20"])
+def test_the_header_is_one_of_c_and_of_cpp(tmp_path, words):
+    """As strictly as compilers can be; the tests need clang and g++."""
+    source = tmp_path / ("it.cpp" if "++" in words else "it.c")
+    source.write_text(OF_BOTH_LANGUAGES)
+    subprocess.run([*words.split(), "-Wall", "-Wextra", "-Werror", "-pedantic",
+                    "-I", libgpukit.INCLUDE, source, "-o", tmp_path / "it",
+                    libgpukit.LIBRARY], check=True)
+    told = subprocess.run([tmp_path / "it"], text=True, capture_output=True,
+                          check=True, env={"LD_LIBRARY_PATH": os.path.dirname(
+                              libgpukit.LIBRARY)}).stdout
+    assert told == "-1 16 1 success\n"

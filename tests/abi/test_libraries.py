@@ -1,6 +1,7 @@
-"""The libraries beside cuBLAS: the names of their tables under the version of
-the originals, libc only; what does not work refuses and is counted; each
-function that works is called by a test."""
+# SPDX-License-Identifier: Apache-2.0
+"""The libraries other than cuBLAS export the names of their tables with the
+originals' versions and need only libc; what does not work refuses and is
+counted; each function that works is called by a test."""
 
 import glob
 import json
@@ -16,7 +17,7 @@ from libraries import LIBRARIES, REFUSING, Listed
 
 ALL = pytest.mark.parametrize("library", LIBRARIES, ids=repr)
 THOSE_THAT_REFUSE = pytest.mark.parametrize("library", REFUSING, ids=repr)
-# Names that nobody documents; what they return is not known (cusolver.def).
+# Undocumented names, whose results are unknown (cusolver.def).
 UNDOCUMENTED = re.compile(r"cusolver.*Host$|cublas|pegasus")
 
 
@@ -37,7 +38,7 @@ def test_it_exports_its_table_under_the_version_of_the_original(library):
 
 @ALL
 def test_what_refuses_is_weak(library):
-    """So `nm` and the doctor tell what does not work."""
+    """So `nm` and the doctor can tell what does not work."""
     assert sorted(exports(library.path, "W")) == library.refused()
 
 
@@ -125,7 +126,7 @@ def test_who_asks_by_an_absolute_path_gets_ours(gpukit, library, tmp_path):
 
 def called_in_tests(room):
     """Names as the tests of a room call them: SP(name), SO(name); FOUR(t, name)
-    is S, D, C and Z of it; tokens of macros are whole words too."""
+    stands for S, D, C and Z; tokens of macros are whole words too."""
     text = ""
     for path in glob.glob(os.path.join(ROOT, "tests", "fronts", room, "*.[ch]")):
         with open(path, encoding="utf-8") as file:
@@ -149,7 +150,7 @@ def called_in_tests(room):
 
 
 def listed():
-    """{name: test or reason} of LIBRARIES.txt."""
+    """{name: test or reason} from LIBRARIES.txt."""
     path = os.path.join(ROOT, "tests", "abi", "LIBRARIES.txt")
     with open(path, encoding="utf-8") as file:
         return dict(line.rstrip("\n").split("  ", 1) for line in file

@@ -1,4 +1,5 @@
-"""CUPTI, NVTX and cuSOLVER, where they answer for themselves."""
+# SPDX-License-Identifier: Apache-2.0
+"""CUPTI, NVTX and cuSOLVER where they answer without help from others."""
 
 import ctypes
 import os
@@ -12,7 +13,7 @@ CUSOLVER, _, CUPTI, NVTX = LIBRARIES[2:6]
 
 
 def test_a_profiler_that_asks_first_does_not_start_the_driver(machine):
-    """The program may fork afterwards, and use CUDA in the child."""
+    """The program may still fork and use CUDA in the child."""
     script = ("import ctypes, sys\n"
               "driver = ctypes.CDLL('libcuda.so.1')\n"
               "library = ctypes.CDLL(sys.argv[1])\n"
@@ -24,7 +25,7 @@ def test_a_profiler_that_asks_first_does_not_start_the_driver(machine):
 
 
 def test_cusolver_without_openblas_says_what_it_needs(machine, tmp_path):
-    """A file that is no library is found in place of OpenBLAS."""
+    """An empty file is found in place of OpenBLAS."""
     (tmp_path / "libopenblas.so.0").touch()
     script = ("import ctypes, sys\n"
               "library = ctypes.CDLL(sys.argv[1])\n"
@@ -38,7 +39,8 @@ def test_cusolver_without_openblas_says_what_it_needs(machine, tmp_path):
                           env=clean_env(**env), capture_output=True, text=True,
                           timeout=60, check=False)
     assert done.returncode == 0, done.stderr
-    assert "cuSOLVER needs libopenblas.so.0" in done.stderr
+    assert "cuSOLVER needs OpenBLAS" in done.stderr
+    assert "libopenblas.so.0, which is not installed" in done.stderr
 
 
 def test_cupti_has_no_records():

@@ -1,5 +1,6 @@
-"""src/abi/cusparse* and cusolver* against NVIDIA's headers: the same prototypes
-and the same numbers."""
+# SPDX-License-Identifier: Apache-2.0
+"""src/abi/cusparse* and cusolver* have the same prototypes and numbers as
+NVIDIA's headers."""
 
 import glob
 import os
@@ -10,8 +11,8 @@ import pytest
 
 from conftest import ROOT
 
-ABI = os.path.join(ROOT, "src", "abi")
-INCLUDES = ("-I" + ABI, "-I" + os.path.dirname(ABI))
+ABI = os.path.join(ROOT, "src", "abi", "libraries")
+INCLUDES = ("-I" + ABI, "-I" + os.path.join(ROOT, "src"))
 HEADERS = {"cusparse": ("cusparse.h",),
            "cusolver": ("cusolver_common.h", "cusolverDn.h")}
 EACH = pytest.mark.parametrize("library", sorted(HEADERS))
@@ -32,7 +33,7 @@ def compile_c(text, *options):
 
 @EACH
 def test_prototypes_are_those_of_the_header(library):
-    """A second declaration of a function must be like the first."""
+    """A second declaration of a function must match the first."""
     macro = library.upper()
     text = "".join(f"#include <{name}>\n" for name in HEADERS[library])
     text += (f"#define {macro}(symbol, params) {library}Status_t symbol params;\n"
@@ -40,6 +41,11 @@ def test_prototypes_are_those_of_the_header(library):
              f"#define {macro}_REFUSED(...)\n#include \"{library}.def\"\n")
     compile_c(text, "-I" + include_of(library), *INCLUDES, "-fsyntax-only",
               "-Wno-deprecated-declarations")
+
+
+def read_abi(name):
+    with open(os.path.join(ABI, name), encoding="utf-8") as f:
+        return f.read()
 
 
 def numbers(library, tmp_path, names, header, *options):
@@ -54,12 +60,11 @@ def numbers(library, tmp_path, names, header, *options):
 @EACH
 def test_numbers_are_those_of_the_header(library, tmp_path):
     ours = f'#include "{library}_abi.h"\n'
-    text = "".join(open(os.path.join(ABI, name), encoding="utf-8").read()
-                   for name in (f"{library}_abi.h", "library_types.h"))
+    text = read_abi(f"{library}_abi.h") + read_abi("library_types.h")
     names = set(re.findall(r"\b((?:CUSPARSE|CUSOLVER|CUSOLVERDN|CUBLAS|CUDA)_"
                            r"[A-Z0-9_]+)\b(?= ?[,=}\n])", text))
-    statuses = re.findall(r"^CUSPARSE_STATUS\((\w+),", open(os.path.join(
-        ABI, "cusparse_status.def"), encoding="utf-8").read(), re.M)
+    statuses = re.findall(r"^CUSPARSE_STATUS\((\w+),",
+                          read_abi("cusparse_status.def"), re.M)
     if library == "cusparse":
         names |= {"CUSPARSE_STATUS_" + name for name in statuses}
     names |= {"MAJOR_VERSION", "MINOR_VERSION", "PATCH_LEVEL"}

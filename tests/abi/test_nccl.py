@@ -1,5 +1,6 @@
-"""libnccl.so.2: its names, those of NVIDIA's library where one is, what it
-needs, what it refuses, and who gets it."""
+# SPDX-License-Identifier: Apache-2.0
+"""libnccl.so.2: its names, those of NVIDIA's library if present, what it needs,
+what it refuses, and who gets it."""
 
 import glob
 import os
@@ -56,7 +57,7 @@ def test_nothing_up_to_2_28_is_refused_but_the_device_interface():
 
 
 def test_it_has_what_the_original_has():
-    """Of versions that are no newer: a newer one brings names of its own."""
+    """Only versions that are no newer: a newer one has additional names."""
     originals = [path for place in (WHEELS, "/usr/lib/x86_64-linux-gnu")
                  if place for path in
                  glob.glob(os.path.join(place, "**", "libnccl.so.2*"),

@@ -1,8 +1,9 @@
-"""src/abi against NVIDIA's header, and src/abi alone.
+# SPDX-License-Identifier: Apache-2.0
+"""src/abi is compared with NVIDIA's header, and checked alone.
 
-NVML_HEADER names the header; without it build/nvml-dev is searched, where
-`pip install --target build/nvml-dev --no-deps nvidia-nvml-dev==13.3.29` puts
-it. No header: skipped, but failed where CI=true.
+NVML_HEADER names the header; without it build/nvml-dev is searched, where `pip
+install --target build/nvml-dev --no-deps nvidia-nvml-dev==13.3.29` puts it.
+Without a header it is skipped, or fails where CI=true.
 """
 
 import glob
@@ -13,11 +14,12 @@ import subprocess
 
 import pytest
 
+from abi_tables import nvml_rows
 from nvml_facts import LEFT_OUT, OURS, Header, differences
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-ABI = os.path.join(ROOT, "src", "abi")
+ABI = os.path.join(ROOT, "src", "abi", "nvml")
 ROWS_MISSING = os.path.join(ROOT, "tools", "nvml-rows-missing.sh")
 WARNINGS = """-Wall -Wextra -Wshadow -Wundef -Wvla -Wformat=2 -Wpointer-arith
 -Wcast-qual -Wwrite-strings -Wstrict-prototypes -Wmissing-prototypes
@@ -35,16 +37,17 @@ def write(path, text):
 
 
 def changed(directory, file, old, new):
-    """A copy of the headers in which one text is another one."""
-    shutil.copytree(ABI, directory)
-    text = read(directory / file)
+    """Makes a copy of the headers in which one text is replaced."""
+    shutil.copytree(os.path.dirname(ABI), directory)
+    path, = directory.glob("*/" + file)
+    text = read(path)
     assert text.count(old) == 1
-    write(directory / file, text.replace(old, new))
-    return directory
+    write(path, text.replace(old, new))
+    return path.parent
 
 
 def without_layout(directory, types):
-    """Else the sizes held at compile time would catch some changes first."""
+    """Otherwise the static asserts of sizes would catch some changes first."""
     layout = f'#include "{types}_layout.h"\n'
     path = directory / f"{types}_types.h"
     text = read(path)
@@ -176,14 +179,16 @@ MUTATIONS = {
         "NVML_RETURN(NVML_ERROR_GPU_IS_LOST, 16,",
         "differs: constant NVML_ERROR_GPU_IS_LOST"),
     "stride of the oldest process list": (
-        "nvml.def", "NVML(nvmlDeviceGetComputeRunningProcesses, "
-        "(nvmlDevice_t device, unsigned int *infoCount, nvmlProcessInfo_v1_t",
-        "NVML(nvmlDeviceGetComputeRunningProcesses, "
-        "(nvmlDevice_t device, unsigned int *infoCount, nvmlProcessInfo_v2_t",
+        "nvml.def", "NVML(nvmlDeviceGetComputeRunningProcesses, 0, 0, OPT, "
+        "ACCEPTS, REPORTS, DONE, (nvmlDevice_t device, unsigned int *infoCount, "
+        "nvmlProcessInfo_v1_t",
+        "NVML(nvmlDeviceGetComputeRunningProcesses, 0, 0, OPT, "
+        "ACCEPTS, REPORTS, DONE, (nvmlDevice_t device, unsigned int *infoCount, "
+        "nvmlProcessInfo_v2_t",
         "differs: function nvmlDeviceGetComputeRunningProcesses:"),
     "parameter loses its const": (
-        "nvml.def", "NVML(nvmlDeviceGetHandleByUUID, (const char *uuid",
-        "NVML(nvmlDeviceGetHandleByUUID, (char *uuid",
+        "nvml.def", "ORDINARY, NONE, DONE, (const char *uuid, nvmlDevice_t *device",
+        "ORDINARY, NONE, DONE, (char *uuid, nvmlDevice_t *device",
         "differs: function nvmlDeviceGetHandleByUUID:"),
     "row is renamed": (
         "nvml.def", "NVML(nvmlShutdown,", "NVML(nvmlShutdown_v2,",
@@ -213,7 +218,7 @@ def test_a_change_here_is_reported(theirs, tmp_path, name):
     assert any(report in line for line in found), found
 
 
-# A later header may bring these; each must be reported as missing here.
+# A later header may add these; each must be reported as missing here.
 ADDITIONS = {
     "nvmlReturn_t nvmlDeviceGetNews(nvmlDevice_t device, int *news);":
         "missing here: function nvmlDeviceGetNews",
@@ -232,7 +237,7 @@ ADDITIONS = {
 
 def longer_header(nvidia_header, tmp_path, line):
     text = read(nvidia_header)
-    at = text.rindex("#endif")              # of the include guard
+    at = text.rindex("#endif")              # the end of the include guard
     path = tmp_path / "nvml.h"
     write(path, text[:at] + line + "\n" + text[at:])
     return path
@@ -249,7 +254,8 @@ def test_the_maintainers_script_prints_missing_rows(nvidia_header, tmp_path):
     path = longer_header(nvidia_header, tmp_path, next(iter(ADDITIONS)))
     for header, code, text in (
             (nvidia_header, 0, ""),
-            (path, 1, "NVML(nvmlDeviceGetNews, "
+            (path, 1, "NVML(nvmlDeviceGetNews, MAJOR, MINOR, UNUSED, "
+                      "ORDINARY, NONE, REFUSED(NOT_MODELLED), "
                       "(nvmlDevice_t device, int *news))\n")):
         done = subprocess.run(["sh", ROWS_MISSING, header], check=False,
                               capture_output=True, text=True)
@@ -257,10 +263,19 @@ def test_the_maintainers_script_prints_missing_rows(nvidia_header, tmp_path):
 
 
 def test_rows_are_sorted_and_unique():
-    rows = re.findall(r"^NVML\((\w+), \(.*\)\)$", read(f"{ABI}/nvml.def"),
-                      re.M)
-    assert len(rows) == read(f"{ABI}/nvml.def").count("NVML(") == 412
+    rows = [row.symbol for row in nvml_rows()]
     assert rows == sorted(set(rows))
+
+
+def test_columns_have_the_words_that_the_table_explains():
+    for row in nvml_rows():
+        assert re.fullmatch(r"nvml\w+", row.symbol)
+        assert row.core in {"UNUSED", "REQ", "OPT", "MORE"}
+        assert row.mig in {"ORDINARY", "ACCEPTS", "REFUSES", "NOT_SPLIT",
+                           "NOT_HELD"}
+        assert row.limit in {"NONE", "REPORTS", "MARKS"}
+        assert re.fullmatch(r"DONE|REFUSED\(\w+\)", row.refused)
+        assert re.fullmatch(r"\(.+\)", row.params)
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])

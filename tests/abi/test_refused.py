@@ -1,57 +1,76 @@
-"""Every function of the driver and the runtime that is refused has its reason in
-src/fronts/common/refused.def, and no reason is there without a function."""
+# SPDX-License-Identifier: Apache-2.0
+"""The functions that are refused are those whose rows say so, each for a reason
+of src/fronts/common/refused.def."""
 
 import os
 import re
 import subprocess
 
+import pytest
+
+from abi_tables import (cuda_rows, cuda_symbols, cudart_rows,
+                        cudart_symbols, nvml_rows)
 from conftest import FAKE_DIR, ROOT
 from generations import directory
 
 
-def rows():
-    """[(beginning, reason)] in their order."""
-    path = os.path.join(ROOT, "src", "fronts", "common", "refused.def")
-    with open(path, encoding="utf-8") as f:
+def reasons():
+    with open(os.path.join(ROOT, "src", "fronts", "common", "refused.def"),
+              encoding="utf-8") as f:
         text = f.read()
-    found = re.findall(r'^REFUSED\("(\w+)", "(.+)"\)$', text, re.M)
-    assert len(found) == text.count("\nREFUSED(")
-    return found
+    found = re.findall(r'^REASON\((\w+), "(.+)"\)$', text, re.M)
+    assert len(found) == text.count("\nREASON(")
+    assert [id for id, _ in found] == sorted({id for id, _ in found})
+    return [id for id, _ in found]
 
 
-def refused():
-    """What the newest driver and both runtimes refuse: weak symbols."""
-    libraries = [os.path.join(directory("610"), "libcuda.so.1"),
-                 os.path.join(FAKE_DIR, "libcudart.so.12"),
-                 os.path.join(FAKE_DIR, "libcudart.so.13")]
-    told = subprocess.run(["nm", "-D", "--defined-only", *libraries],
-                          check=True, capture_output=True, text=True).stdout
-    return set(re.findall(r" W (cu\w+)", told))
+def weak(library):
+    """The functions that a library refuses."""
+    told = subprocess.run(["nm", "-D", "--defined-only", library], check=True,
+                          capture_output=True, text=True).stdout
+    return set(re.findall(r" W (\w+)", told))
 
 
-def row_of(symbol):
-    name = re.sub("^(cuda|cu)", "", symbol)
-    return next((beginning for beginning, _ in rows()
-                 if name.startswith(beginning)), None)
+def test_what_nvml_refuses_is_what_its_table_says():
+    told = {row.symbol for row in nvml_rows() if row.refused != "DONE"}
+    assert len(told) > 50
+    assert weak(os.path.join(directory("610"), "libnvidia-ml.so.1")) == told
 
 
-def test_each_refused_function_has_its_reason():
-    assert len(refused()) > 50
-    assert {symbol for symbol in refused() if not row_of(symbol)} == set()
+def test_what_the_driver_refuses_is_what_its_table_says():
+    told = {symbol.symbol for symbol in cuda_symbols()
+            if symbol.row.refused != "DONE"}
+    assert len(told) > 50
+    assert weak(os.path.join(directory("610"), "libcuda.so.1")) == told
+
+
+@pytest.mark.parametrize("major", [12, 13])
+def test_what_the_runtime_refuses_is_what_its_table_says(major):
+    told = {symbol for symbol, row in cudart_symbols(major).items()
+            if row.refused != "DONE"}
+    assert len(told) > 50
+    assert weak(os.path.join(FAKE_DIR, f"libcudart.so.{major}")) == told
 
 
 def test_each_reason_is_that_of_a_refused_function():
-    wanted = {row_of(symbol) for symbol in refused()}
-    assert [row for row, _ in rows() if row not in wanted] == []
+    told = {row.refused for row in [*nvml_rows(), *cuda_rows(),
+                                    *cudart_rows()]} - {"DONE"}
+    assert told == {f"REFUSED({reason})" for reason in reasons()}
 
 
-def test_the_reason_is_told(machine):
+@pytest.mark.parametrize("program, result, line", [
+    ("c = ctypes.CDLL('libcuda.so.1'); c.cuInit(0); "
+     "print(c.cuCheckpointProcessLock(1, None))", "801",
+     "cuCheckpointProcessLock: refused, processes are not checkpointed"),
+    ("n = ctypes.CDLL('libnvidia-ml.so.1'); n.nvmlInit_v2(); "
+     "print(n.nvmlGetVgpuVersion(None, None))", "3",
+     "nvmlGetVgpuVersion: refused, there are no virtual GPUs"),
+])
+def test_the_reason_is_told(machine, program, result, line):
     m = machine("--gpus", "t4")
     told = subprocess.run(
-        ["python3", "-c", "import ctypes; c = ctypes.CDLL('libcuda.so.1');"
-         "c.cuInit(0); print(c.cuCheckpointProcessLock(1, None))"],
+        ["python3", "-c", "import ctypes; " + program],
         capture_output=True, text=True, check=True,
         env={**os.environ, **m.env, "GPUKIT_LOG": "warn"})
-    assert told.stdout == "801\n"
-    assert re.search(r"cuCheckpointProcessLock: refused, processes are not "
-                     "checkpointed$", told.stderr, re.M)
+    assert told.stdout == result + "\n"
+    assert re.findall(f"{line}$", told.stderr, re.M) == [line]

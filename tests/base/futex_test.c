@@ -1,4 +1,8 @@
-/* Sleeping on a word and waking: who wakes, and that errno is kept. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * futex_test.c - checks sleeping on a word and waking: who wakes, and that
+ * errno is kept.
+ */
 #include "unit.h"
 
 #include "base/clock.h"
@@ -58,7 +62,7 @@ static void *sleep_on_it(void *data)
 	return NULL;
 }
 
-/* Wakes until so many have been: whoever does not sleep yet is not there. */
+/* Wakes until so_many have woken: a thread may not sleep yet. */
 static void wake_until(enum gk_futex kind, int count, unsigned so_many)
 {
 	while (atomic_load(&woken) < so_many) {
@@ -87,7 +91,7 @@ static void threads_are_woken_by_both_kinds(void **state)
 	sleepers_are_woken(GK_FUTEX_SHARED, INT_MAX);
 }
 
-/* In memory that both have. */
+/* The word is in shared memory. */
 static void another_process_is_woken(void **state)
 {
 	_Atomic uint32_t *word = mmap(NULL, 4096, PROT_READ | PROT_WRITE,

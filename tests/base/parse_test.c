@@ -1,4 +1,5 @@
-/* Numbers with units, as a person types them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parse_test.c - checks numbers with units as a person types them. */
 #include "unit.h"
 
 #include "base/err.h"

@@ -1,4 +1,8 @@
-/* The line that the kernel writes about a process. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pidstat_test.c - checks parsing the line that the kernel writes about a
+ * process.
+ */
 #include "unit.h"
 
 #include "base/err.h"
@@ -14,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Fields 4 to 24; 14, 15, 18, 19, 20, 22 and 24 are those that are used. */
+/* Fields 4 to 24; 14, 15, 18, 19, 20, 22 and 24 are used. */
 #define REST " S 10 0 0 0 -1 4194560 1 2 3 4 700 80 5 6 20 0 9 0 123456 999 77"
 
 static struct gk_pidstat parse(const char *line)
@@ -166,7 +170,7 @@ static void a_process_that_is_gone_is_not_found(void **state)
 	close(proc);
 }
 
-/* The kernel gives an empty file when the process ends under its reader. */
+/* The kernel returns an empty file when the process ends during the read. */
 static void an_empty_file_is_a_process_that_is_gone(void **state)
 {
 	char dir[] = "/tmp/gpukit-pidstat-XXXXXX";

@@ -1,4 +1,5 @@
-/* Texts that are taken for secrets, and texts that are not. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* secret_test.c - checks which texts are taken for secrets. */
 #include "unit.h"
 
 #include "base/clock.h"
@@ -54,7 +55,7 @@ static void variables(void **state)
 	    {"CALLBACK", "https://a.b/c?token=xyz", true},
 	    {"COMMAND", "serve --token abc", true},
 	    {"COMMAND", "curl -u ana:hunter2 http://a", true},
-	    /* and what is not */
+	    /* not secrets */
 	    {"DATABASE_URL", "postgres://db/x", false},
 	    {"PROXY", "http://proxy:8080/a@b", false},
 	    {"REPOSITORY", "git@github.com:org/repo", false},
@@ -96,7 +97,7 @@ static void variables(void **state)
 			fail_msg("%s=%s", rows[i].name, rows[i].value);
 }
 
-/* Arguments here are parted by '|'. */
+/* '|' separates the arguments here. */
 static char *covered(const char *args)
 {
 	struct gk_buf out = {0};
@@ -120,7 +121,7 @@ static char *covered(const char *args)
 static void arguments(void **state)
 {
 	static const struct {
-		const char *args, *shown; /* NULL: the same */
+		const char *args, *shown; /* NULL: unchanged */
 	} rows[] = {
 	    {"serve|--password|hunter2|--port|80",
 	     "serve|--password|" X "|--port|80"},
@@ -179,7 +180,7 @@ static void arguments(void **state)
 	    {"run|-----BEGIN OPENSSH PRIVATE KEY-----\nM\n-----END OPENSSH "
 	     "PRIVATE KEY----- b",
 	     "run|" X " b"},
-	    /* an argument that is a command line itself */
+	    /* an argument that is itself a command line */
 	    {"sh|-c|x --token abc", "sh|-c|x --token " X},
 	    {"sh|-c|x --token abc --port 80; y",
 	     "sh|-c|x --token " X " --port 80; y"},
@@ -240,7 +241,7 @@ static void arguments(void **state)
 	    {"ldapsearch|-xw|abc|-b|dc=a", "ldapsearch|-xw|" X "|-b|dc=a"},
 	    {"smbclient|-U|ana%abc", "smbclient|-U|ana%" X},
 	    {"openssl|rsa|-passin|pass:abc", "openssl|rsa|-passin|" X},
-	    /* and what stays as it is */
+	    /* unchanged */
 	    {"sh|-c|python t.py --max-tokens 512 --tokenizer gpt2", NULL},
 	    {"sh|-c|x --password --verbose -y; z --key --level=3", NULL},
 	    {"sh|-c|x --password - <f; y --token -- z; w --password", NULL},
@@ -273,7 +274,7 @@ static void arguments(void **state)
 	    {"x|a key=b|c  key  =  d", "x|a key=" X "|c  key  =  " X},
 	    {"x|(key=a)b|[key=a]b|{key=a}b|<key=a>b|key=a,b",
 	     "x|(key=" X ")b|[key=" X "]b|{key=" X "}b|<key=" X ">b|key=" X},
-	    /* and what stays as it is */
+	    /* unchanged */
 	    {"x|a://u:@h|a://:@h|a://u:8080/x@h|a://u:8?@h|a://u:8#@h", NULL},
 	    {"x|--pin|12|--otp|0|--pin=99", NULL},
 	    {"x|--token|12345|--token=1.5|--tokens=123", NULL},
@@ -326,7 +327,7 @@ static char *covered_text(const char *text, size_t len)
 	return out.data;
 }
 
-/* Texts end where they are said to end: whatever is there, and wherever. */
+/* A text ends at its length, whatever follows it. */
 static void what_stands_behind_the_end_counts_for_nothing(void **state)
 {
 	static const char *const texts[] = {
@@ -356,7 +357,7 @@ static void what_stands_behind_the_end_counts_for_nothing(void **state)
 		}
 }
 
-/* The words of a key's kind stand within 80 bytes. */
+/* The words of a key's kind are within 80 bytes. */
 static void a_private_key_is_one_by_its_head(void **state)
 {
 	(void)state;
@@ -371,7 +372,10 @@ static void a_private_key_is_one_by_its_head(void **state)
 	}
 }
 
-/* Any bytes, none read behind the end; and a long line costs no minutes. */
+/*
+ * Any bytes are accepted and none beyond the end is read; a long line does not
+ * take minutes.
+ */
 static void anything_is_taken(void **state)
 {
 	static const char *const pieces[] = {
@@ -405,7 +409,7 @@ static void anything_is_taken(void **state)
 	}
 }
 
-/* Work grows with the length, whatever stands there. */
+/* Work grows linearly with the length, whatever the text. */
 static void a_long_line_is_no_trap(void **state)
 {
 	static const struct {
@@ -449,7 +453,7 @@ static void a_long_line_is_no_trap(void **state)
 		while (text.len < 2 << 20)
 			gk_buf_puts(&text, rows[i].piece);
 		gk_secret_text(&out, text.data, text.len);
-		/* Quadratic would be hours. */
+		/* Quadratic work would take hours. */
 		assert_true(gk_mono_ns() - began < 60 * GK_NS_PER_S);
 		gk_buf_free(&text);
 		gk_buf_free(&out);

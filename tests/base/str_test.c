@@ -1,4 +1,8 @@
-/* Text: the growing buffer, UTF-8, cleaning of foreign bytes. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * str_test.c - checks text: the growing buffer, UTF-8, cleaning of foreign
+ * bytes.
+ */
 #include "unit.h"
 
 #include "base/str.h"
@@ -6,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A sanitizer would end the program where malloc() is to answer NULL. */
+/* A sanitizer would end the program where malloc() should return NULL. */
 #define SEEN __attribute__((visibility("default")))
 SEEN const char *__asan_default_options(void);
 SEEN const char *__tsan_default_options(void);
@@ -100,7 +104,7 @@ static void a_buffer_that_cannot_grow_says_so_once(void **state)
 	assert_false(buf.failed);
 }
 
-/* More than there are numbers for must not come out as a little. */
+/* A length that overflows must not become a small one. */
 static void a_size_that_overflows_is_a_failure(void **state)
 {
 	struct gk_buf buf = {0};
@@ -124,7 +128,7 @@ static const struct {
     {"a", 1, 1},
     {"\0", 1, 1},
     {"\x7f", 1, 1},
-    {"\x80", 1, 0}, /* continuation first */
+    {"\x80", 1, 0}, /* a continuation byte first */
     {"\xbf\x80", 2, 0},
     {"\xc0\x80", 2, 0}, /* NUL, overlong */
     {"\xc1\xbf", 2, 0},
@@ -157,7 +161,7 @@ static void utf8_is_told_from_other_bytes(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT(sequences); i++) {
-		/* On the heap and no longer than told, for the sanitizer. */
+		/* On the heap at its exact size, for the sanitizer. */
 		char *exact = malloc(sequences[i].left + 1);
 
 		memcpy(exact, sequences[i].bytes, sequences[i].left);
@@ -209,7 +213,7 @@ static void foreign_text_comes_out_printable(void **state)
 	}
 }
 
-/* Encoded as UTF-8; surrogates are none. */
+/* Encodes c as UTF-8, including surrogates, which are invalid. */
 static size_t encode(char *dst, uint32_t c)
 {
 	size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
@@ -258,7 +262,7 @@ static void hidden_characters_are_seen(void **state)
 		}
 }
 
-/* Whatever the room: a prefix of the whole, cut between characters. */
+/* Whatever the room is: a prefix of the whole, cut between characters. */
 static void cutting_never_splits_a_character(void **state)
 {
 	static const char src[] = "a\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80\xff z";
@@ -279,13 +283,19 @@ static void cutting_never_splits_a_character(void **state)
 			assert_int_not_equal(len, 0);
 			i += len;
 		}
-		/* Nothing is cut that had room: a character is 4 at most. */
+		/*
+		 * Nothing is cut that had room: a character has at most 4
+		 * bytes.
+		 */
 		assert_true(n == all || n + 4 >= cap);
 		free(out);
 	}
 }
 
-/* Every pair of bytes: valid, without control characters, never too long. */
+/*
+ * Every pair of bytes gives valid text without control characters, never too
+ * long.
+ */
 static void any_two_bytes_come_out_harmless(void **state)
 {
 	(void)state;
@@ -322,7 +332,7 @@ static void a_copy_is_cut_and_tells_the_whole_length(void **state)
 	assert_int_equal(out[0], 'q');
 }
 
-/* Whatever was in its memory before: a text ends where it ends. */
+/* Whatever the memory contained: the text ends after what was added. */
 static void a_text_ends_with_a_nul_after_each_addition(void **state)
 {
 	struct gk_buf buf = {0};
@@ -342,7 +352,7 @@ static void a_text_ends_with_a_nul_after_each_addition(void **state)
 	gk_buf_free(&buf);
 }
 
-/* By its first sign behind apostrophes, in both widths. */
+/* By its first character after apostrophes, in both widths. */
 static void a_formula_is_one_by_its_first_sign(void **state)
 {
 	static const char *const formulas[] = {

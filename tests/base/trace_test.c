@@ -1,4 +1,7 @@
-/* Where time goes: self and cumulative, nesting, threads. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trace_test.c - checks where time goes: self and cumulative, nesting, threads.
+ */
 #include "unit.h"
 
 #include "base/trace.h"
@@ -30,7 +33,7 @@ static struct gk_trace_row row_of(const char *name)
 	return found;
 }
 
-/* First of all: later tests have it turned on. */
+/* The first test: later ones have it turned on. */
 static void nothing_is_kept_while_it_is_off(void **state)
 {
 	struct gk_trace_event *events;
@@ -165,7 +168,7 @@ static void events_tell_thread_and_time(void **state)
 	free(events);
 }
 
-/* A call that hangs is what one looks for in the table. */
+/* A call that hangs is what users look for in the table. */
 static void an_open_span_counts_so_far(void **state)
 {
 	static struct gk_span outer, inner; /* they stay open if it fails */
@@ -202,7 +205,7 @@ static void an_open_span_counts_so_far(void **state)
 	free(rows);
 }
 
-/* Last: the table is full then. */
+/* Near the end: it fills the table. */
 static void more_names_than_rows_do_no_harm(void **state)
 {
 	static char names[600][16];
@@ -226,7 +229,7 @@ static void more_names_than_rows_do_no_harm(void **state)
 	free(rows);
 }
 
-/* Last of all. What was in the table is no part of the next one. */
+/* The last test. What was in the table does not appear in the next one. */
 static void when_it_was_off_counting_begins_anew(void **state)
 {
 	struct gk_trace_row *rows;

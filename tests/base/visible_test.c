@@ -1,4 +1,8 @@
-/* CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER: a table of values. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * visible_test.c - checks CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER by a table
+ * of values.
+ */
 #include "unit.h"
 
 #include <gpukit/gpukit.h>
@@ -7,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Four equal GPUs whose NVML order is that of the bus. */
+/* Four equal GPUs whose NVML order is the bus order. */
 static const struct gk_candidate four[] = {
     {0, -1, "GPU-aaaa0000-1111-2222-3333-444444444444", 0, 0x07, 0, 10, false},
     {1, -1, "GPU-aabb0000-1111-2222-3333-444444444444", 0, 0x0f, 0, 10, false},
@@ -15,7 +19,7 @@ static const struct gk_candidate four[] = {
     {3, -1, "GPU-dddd0000-1111-2222-3333-444444444444", 0, 0x4e, 0, 10, false},
 };
 
-/* NVML's order is not the bus's; the third on the bus is the fastest. */
+/* NVML's order is not the bus order; the third on the bus is the fastest. */
 static const struct gk_candidate mixed[] = {
     {0, -1, "GPU-a", 0, 0x80, 0, 70, false},
     {1, -1, "GPU-b", 0, 0x10, 0, 50, false},
@@ -23,7 +27,7 @@ static const struct gk_candidate mixed[] = {
     {3, -1, "GPU-d", 0, 0x10, 1, 60, false},
 };
 
-/* GPU 1 is split in two, GPU 2 is to be split but has no MIG device yet. */
+/* GPU 1 is split in two, GPU 2 has MIG enabled but no MIG device yet. */
 static const struct gk_candidate split[] = {
     {0, -1, "GPU-0000", 0, 1, 0, 10, false},
     {1, -1, "GPU-1111", 0, 2, 0, 10, true},
@@ -32,7 +36,7 @@ static const struct gk_candidate split[] = {
     {2, -1, "GPU-2222", 0, 3, 0, 10, true},
 };
 
-/* chosen: positions, one digit each; bad as *ret_bad. */
+/* chosen: positions, one digit each; bad: as *ret_bad. */
 struct row {
 	const char *value; /* NULL: unset */
 	const char *chosen;
@@ -73,7 +77,7 @@ static const struct row plain[] = {
     {"1gpu2", "1", -1},
     {"1gpu2,0x", "10", -1},
     {"01", "1", -1},
-    /* The list ends before what is invalid. */
+    /* The list ends before the first invalid entry. */
     {"-1", "", 0},
     {"0,-1,1", "0", 2},
     {"4", "", 0},
@@ -115,7 +119,7 @@ static const struct row plain[] = {
     {"GPU-dddd0000-1111-2222-3333-4444444444445", "", 0},
     {"gpu-dddd", "", 0},
     {"dddd0000", "", 0},
-    /* Numbers and UUIDs do not mix: the form of the first entry rules. */
+    /* Numbers and UUIDs do not mix: the first entry decides the form. */
     {"0,GPU-d", "0", 2},
     {"GPU-d,0", "3", 6},
     {"MIG-aaaa", "", 0},

@@ -1,7 +1,7 @@
-"""`gpukit export`: pages, values, names, wrong use."""
+# SPDX-License-Identifier: Apache-2.0
+"""`gpukit export` is tested here: pages, values, names, wrong usage."""
 
 import json
-import os
 import re
 import signal
 import socket
@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+import can
 from exporter import BUILT, EIGHT, Exporter, Metrics, export
 from tools import wait_until
 
@@ -61,8 +62,9 @@ def test_every_family_has_type_and_help_and_base_units(export):
     seen = []
 
     def are_the_same():
-        """The two may be of two frames: some of it comes with the second
-        one."""
+        """Whether both pages have the same metrics. They may be of different
+        frames, so that a metric appears only in the second; it then comes in
+        the next frame."""
         seen[:] = e.next_metrics(), Metrics(e.get("/metrics", OPENMETRICS)[2])
         return set(seen[0]) == set(seen[1])
 
@@ -108,7 +110,7 @@ def test_the_values_are_those_of_stat(export, gpukit):
             assert m.of("gpukit_" + name, **gpu) == pytest.approx(
                 device[key] / scale), (name, device["index"])
         assert m.of("gpukit_device_up", **gpu) == 1
-        # Absent is absent: no fan on the passive boards.
+        # An absent value is absent: the passive boards have no fan.
         assert (device["fan_speed_percent"] is not None) == any(
             have["uuid"] == device["uuid"]
             for have, _ in m.get("gpukit_fan_speed_ratio", []))
@@ -198,18 +200,18 @@ def test_command_lines_are_shown_only_when_asked_for(export):
 # ---- one reading for all ----
 
 def readings(made):
-    """How often NVML was asked for what; a thread waits for Xids."""
+    """How often NVML was called for each function; a thread waits for Xids."""
     told = json.loads(made.ctl("coverage", "--json").stdout)
     return {row["function"]: row["calls"] for row in told
             if "Event" not in row["function"]}
 
 
 def test_scrapes_read_nothing(export):
-    """A thousand scrapes of one frame see one frame, and cost one."""
+    """A thousand scrapes of one frame see one frame and read nothing."""
     e = export(["--gpus", "a100-sxm4-80gb:8"], "-i", "1000")
 
     def stands():
-        """The last reading has its frame, too."""
+        """The last reading has its frame too."""
         before = e.metrics().of("gpukit_frames_total")
         time.sleep(1)
         return e.metrics().of("gpukit_frames_total") == before
@@ -226,7 +228,7 @@ def test_scrapes_read_nothing(export):
     assert asked["nvmlDeviceGetPowerUsage"] == 8
 
 
-# ---- names of others ----
+# ---- names of other exporters ----
 
 DCGM = """SM_CLOCK MEM_CLOCK MEMORY_TEMP GPU_TEMP POWER_USAGE
 TOTAL_ENERGY_CONSUMPTION PCIE_REPLAY_COUNTER GPU_UTIL MEM_COPY_UTIL ENC_UTIL
@@ -258,7 +260,7 @@ def test_names_of_dcgm(export, gpukit):
            if "GPU_I_ID" in have]
     assert len(mig) == 1 and mig[0]["gpu"] == "1"
     assert mig[0]["GPU_I_PROFILE"] == "3g.40gb"
-    # The blanks of DCGM never leak.
+    # DCGM's blank values never appear.
     assert "9223372036854775" not in m.text
     assert e.get("/metrics", OPENMETRICS)[1]["Content-Type"].startswith(
         "text/plain")
@@ -290,7 +292,7 @@ process_gpu_memory_MiB process_gpu_sm_utilization_Percentage
 process_gpu_memory_utilization_Percentage
 process_gpu_encoder_utilization_Percentage
 process_gpu_decoder_utilization_Percentage""".split()
-# Only where file systems lie on disks of the host's own.
+# Only where file systems are on the host's own disks.
 MOUNTS = {f"host_disk_usage_{name}" for name in
           ("total_MiB", "used_MiB", "free_MiB", "percent_Percentage")}
 
@@ -316,7 +318,7 @@ def test_names_of_nvitop(export, gpukit):
     assert m["process_info_info"][0][0]["command"] == "gpukit-load"
     assert m["process_info_info"][0][0]["status"] in (
         "sleeping", "running", "disk-sleep")
-    # Twelve links, and what each carries adds up.
+    # There are twelve links, whose values add up to the total.
     sent = [value for have, value in m["gpu_nvlink_tx_throughput_MiBps"]
             if have["index"] == "0"]
     assert len(sent) == 12 and sum(sent) == pytest.approx(
@@ -326,12 +328,13 @@ def test_names_of_nvitop(export, gpukit):
                 driver_version="580.95.05") == 1
 
 
-# ---- wrong use ----
+# ---- wrong usage ----
 
 @pytest.mark.parametrize("words, part", [
     (["--port", "70000"], "--port"), (["--port", "x"], "--port"),
     (["--names", "zabbix"], "gpukit, dcgm or nvitop"), (["stray"], "stray"),
-    (["--tls-cert", "x"], "together"), (["--tls-client-ca", "x"], "needs"),
+    (["--tls-cert", "x"], "need each other"),
+    (["--tls-client-ca", "x"], "needs"),
     (["--commands"], "--processes"), (["--max-processes", "0"], "from 1"),
     (["--all", "--names", "dcgm"], "--all"), (["-i", "0"], "--interval"),
     (["--nvml", ""], "--nvml")])
@@ -386,13 +389,8 @@ def test_it_listens_at_home_only(export):
     assert here == [f"0100007F:{e.port:04X}"]
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/net/if_inet6"),
-                    reason="no IPv6 here")
+@can.needed("ipv6")
 def test_ipv6(machine):
-    try:
-        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
-    except OSError:
-        pytest.skip("no IPv6 address here")
     e = Exporter(machine("--gpus", "t4:1").env, "--listen", "::1")
     assert e.get("/healthz")[0] == 200
     assert e.stop() == (0, "")
@@ -404,7 +402,7 @@ def test_signals_end_it_well(machine, number):
     idle = socket.create_connection((e.host, e.port))
     begun = time.monotonic()
     assert e.stop(number) == (0, "")
-    assert time.monotonic() - begun < 8  # a request may last for ten
+    assert time.monotonic() - begun < 8  # a request may take ten seconds
     idle.close()
 
 

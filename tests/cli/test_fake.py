@@ -1,4 +1,5 @@
-"""`gpukit fake`: the launcher and its load processes."""
+# SPDX-License-Identifier: Apache-2.0
+"""`gpukit fake` is tested here: the launcher and its load processes."""
 
 import os
 import pty
@@ -114,7 +115,7 @@ def test_a_command_that_dies_of_the_signal(gpukit):
 
 
 def on_a_terminal(*args):
-    """Runs `gpukit fake ...` on a terminal, types ^C after its line "up"."""
+    """Runs `gpukit fake ...` on a terminal and types ^C after its line "up"."""
     pid, tty = pty.fork()
     if not pid:
         os.execve(GPUKIT, [GPUKIT, "fake", *args], clean_env())
@@ -127,7 +128,7 @@ def on_a_terminal(*args):
                 typed = True
                 os.write(tty, b"\x03")
     except OSError:
-        pass  # the end of a terminal
+        pass  # EOF of a terminal
     status = os.waitpid(pid, 0)[1]
     os.close(tty)
     return os.waitstatus_to_exitcode(status), text.decode()
@@ -146,7 +147,7 @@ def test_the_terminal_interrupts_the_command_and_no_load(gpukit):
 
 
 def test_what_the_terminal_sent_is_not_passed_on(gpukit):
-    """The command has left the terminal's group: it wants no ^C."""
+    """A command that has left the terminal's process group gets no ^C."""
     code = ("import os\nos.setpgid(0, 0)\n" +
             COUNT_SIGNALS.replace("+ 20", "+ 0.5"))
     status, text = on_a_terminal("--", sys.executable, "-c", code)
@@ -165,7 +166,7 @@ def test_an_interrupt_before_the_command(gpukit, tmp_path):
     assert not machine.exists() and not ran.exists()
 
 
-# ---- options that are wrong ----
+# ---- wrong options ----
 
 @pytest.mark.parametrize("options, code, parts", [
     (["--gpus", "t5"], 2, ["no profile 't5'", "h100-80gb-hbm3", "t4"]),
@@ -178,13 +179,13 @@ def test_an_interrupt_before_the_command(gpukit, tmp_path):
     (["--gpus", "/no/such.yaml"], 2, ["/no/such.yaml: No such file"]),
     (["--name", ".."], 2, ["--name: '..'"]),
     (["--name", ""], 2, ["--name: ''"]),
-    (["--name", "/no/such/dir/m"], 1, ["/no/such/dir/m cannot be made"]),
+    (["--name", "/no/such/dir/m"], 1, ["cannot create", "/no/such/dir/m"]),
     (["--load", "dance:0"], 2, ["'dance'", "train, infer, idle"]),
     (["--load", "train:8"], 2, ["no GPU 8", "has 8"]),
-    (["--load", "train:2-1"], 2, ["'2-1' is no GPU"]),
-    (["--load", "train:x"], 2, ["'x' is no GPU", "all"]),
-    (["--load", "train:0-"], 2, ["'0-' is no GPU"]),
-    (["--load", "train:"], 2, ["'' is no GPU"]),
+    (["--load", "train:2-1"], 2, ["'2-1' is not a GPU"]),
+    (["--load", "train:x"], 2, ["'x' is not a GPU", "all"]),
+    (["--load", "train:0-"], 2, ["'0-' is not a GPU"]),
+    (["--load", "train:"], 2, ["'' is not a GPU"]),
     (["--load", "train:0,speed=1"], 2, ["'speed'", "mem, util, period"]),
     (["--load", "train:0,util"], 2, ["util=", "0 to 100"]),
     (["--load", "train:0,util=101"], 2, ["util=101", "0 to 100"]),
@@ -289,7 +290,7 @@ def test_load_keeps_a_gpu_busy(machine):
 def test_load_ends_with_the_command(machine):
     one = machine("--load", "train:all")
     pids = children(one.process.pid)
-    assert len(pids) == 10  # with the command and the watch
+    assert len(pids) == 10  # with the command and the watch process
     one.stop()
     assert not any(alive(pid) for pid in pids)
 
@@ -307,7 +308,7 @@ def test_load_on_a_running_machine(machine):
     with subprocess.Popen([GPUKIT, "fake", "load", "--name", one.path,
                            "train:2,mem=8GiB", "idle:2,mem=1GiB"],
                           env=clean_env()) as load:
-        # A process is there before its memory is.
+        # A process appears before its memory does.
         wait_until(lambda: one.show(2)["gpus"][0]["memory_used"] == 9 << 30)
         assert one.show(2)["gpus"][0]["processes"] == 2
         load.send_signal(signal.SIGINT)
@@ -334,7 +335,7 @@ def test_load_ends_with_the_last_of_its_processes(machine):
         assert load.poll() is None
         os.kill(last, signal.SIGKILL)
         assert load.wait(timeout=30) == 0
-    # A killed process has not left the machine itself.
+    # A killed process has not detached from the machine itself.
     wait_until(lambda: one.show(2)["gpus"][0]["processes"] == 0)
 
 

@@ -1,4 +1,5 @@
-"""`gpukit fake ctl`: looking at a running machine and changing it."""
+# SPDX-License-Identifier: Apache-2.0
+"""`gpukit fake ctl` shows and changes a running machine."""
 
 import json
 import subprocess
@@ -134,7 +135,7 @@ def test_coverage_counts_what_cuda_programs_are_refused(machine):
 
 def test_a_function_can_be_made_slow(machine):
     one = machine()
-    # The fastest of three: a busy machine may be slow at one.
+    # The fastest of three: a busy host may delay one.
     code = ("d = device(0); t = ctypes.c_uint(); took = []\n"
             "for i in range(3):\n"
             "    s = time.monotonic()\n"
@@ -175,18 +176,18 @@ def test_reset_takes_everything_back(machine):
 
 
 @pytest.mark.parametrize("args, code, parts", [
-    (["dance"], 2, ["'dance' is no verb", "coverage"]),
+    (["dance"], 2, ["'dance' is not a subcommand", "coverage"]),
     (["set", "0"], 2, ["usage: gpukit fake ctl set"]),
     (["set", "8", "fan=1"], 2, ["no GPU 8"]),
-    (["set", "-", "fan=1"], 2, ["'-' is no GPU"]),
+    (["set", "-", "fan=1"], 2, ["'-' is not a GPU"]),
     (["set", "0", "temprature=9"], 2, ["no value 'temprature'",
                                        "temperature"]),
     (["set", "0", "temperature=151"], 2, ["temperature=151", "0 to 150 C"]),
     (["set", "0", "temperature=hot"], 2, ["temperature=hot", "0 to 150 C"]),
     (["set", "0", "temperature=-1"], 2, ["0 to 150 C"]),
     (["set", "0", "power=5V"], 2, ["power=5V", "mW"]),
-    (["set", "0", "power"], 2, ["'power' is no KEY=VALUE"]),
-    (["set", "temperature=9"], 2, ["of which GPU"]),
+    (["set", "0", "power"], 2, ["'power' is not KEY=VALUE"]),
+    (["set", "temperature=9"], 2, ["ctl set: no GPU"]),
     (["set", "latency=slow"], 2, ["latency=slow", "none, real"]),
     (["set", "latency.nvmlFoo=1ms"], 2, ["latency.nvmlFoo",
                                          "no such function"]),

@@ -1,5 +1,6 @@
-"""Faults that befall programs of CUDA: NVML, the driver, the runtime and a
-library tell one story, in one program and at one moment."""
+# SPDX-License-Identifier: Apache-2.0
+"""Faults that CUDA programs meet: NVML, the driver, the runtime and a library
+agree about them, in one program and at one moment."""
 
 import json
 import subprocess
@@ -13,7 +14,7 @@ XID = 8  # nvmlEventTypeXidCriticalError
 LOST = 15  # NVML_ERROR_GPU_IS_LOST
 NOT_SUPPORTED = 15  # CUBLAS_STATUS_NOT_SUPPORTED
 
-# A program of all four. It answers lines with what Python says of them.
+# A program that uses all four. It evaluates lines as Python.
 PROGRAM = r'''
 import ctypes, sys
 cuda = ctypes.CDLL("libcuda.so.1")
@@ -105,7 +106,7 @@ def begin(machine):
 
 
 def story(program, error, numbers, temperature=0):
-    """Whoever saw the error finds that NVML has told the Xids already."""
+    """When a program sees the error, NVML has already reported the Xids."""
     assert program("runtime.cudaDeviceSynchronize()") == error
     assert program("xids()") == [(XID, number) for number in numbers]
     assert program("cuda.cuCtxSynchronize()") == error
@@ -135,7 +136,7 @@ def test_a_gpu_fails_while_contexts_live(begin, fault, error, numbers,
     assert program("(malloc(), temperature(), xids())") == (0, 0, [])
     assert one.ctl("fail", "0", fault).returncode == 0
     story(program, error, numbers, temperature)
-    # The contexts are lost for good, the GPU is not.
+    # The contexts are lost for good; the GPU is not.
     assert one.ctl("clear", "0").returncode == 0
     assert program("(malloc(), temperature())") == (error, 0)
     after = Program(one)
@@ -160,7 +161,7 @@ def test_a_kernel_fails_by_its_name(begin):
     story(program, 719, [13])
 
 
-# Pinned memory of the first GPU, without handles for others.
+# Pinned memory of the first GPU, without exportable handles.
 CREATE = """cuda.cuMemCreate(
     ctypes.byref(ctypes.c_uint64()), ctypes.c_size_t(1 << 21),
     __import__("struct").pack("<IIIiQ8x", 1, 0, 1, 0, 0), ctypes.c_uint64(0))
@@ -173,7 +174,7 @@ def test_the_third_allocation_finds_no_memory(begin):
     assert one.ctl("fail", "0", "oom=2").returncode == 0
     assert program("[malloc() for i in range(4)]") == [0, 0, 2, 2]
     assert program(CREATE) == 2
-    # It is no failure of the context.
+    # The failure does not affect the context.
     assert program("(runtime.cudaDeviceSynchronize(), "
                    "cuda.cuCtxSynchronize(), xids())") == (0, 0, [])
     assert one.ctl("clear", "0", "oom").returncode == 0

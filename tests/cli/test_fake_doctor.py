@@ -1,4 +1,5 @@
-"""`gpukit fake doctor`: what it says of a program is so when it is run."""
+# SPDX-License-Identifier: Apache-2.0
+"""What `gpukit fake doctor` says of a program is true when it runs."""
 
 import json
 import os
@@ -15,7 +16,7 @@ from conftest import FAKE_DIR, GPUKIT, ROOT, clean_env, sanitized
 
 PTX, CODE = "ptx", "code"
 
-# flags of nvcc: (images with kernels, reasons why it does not run on an A100)
+# nvcc's flags: (images with kernels, reasons why it does not run on an A100)
 WAYS = {
     "default": ([], ["static-runtime"]),
     "shared": (["-cudart", "shared"], []),
@@ -84,7 +85,7 @@ def test_it_says_what_comes_true(gpukit, way):
 
 
 def test_gpukit_itself_carries_no_runtime(gpukit):
-    """It knows what to look for, which must not be found in it."""
+    """The strings that it looks for must not be found in itself."""
     (found,) = look(gpukit, GPUKIT, code=0)
     assert not found["runtime"]["nvidia_inside"]
     done = gpukit("fake", "--", "nvidia-smi", "-L")
@@ -96,7 +97,7 @@ def test_gpukit_itself_carries_no_runtime(gpukit):
 def test_the_launcher_says_it_of_what_it_starts(gpukit, way):
     done = gpukit("fake", "--", built(way))
     assert ("NVIDIA's own CUDA runtime" in done.stderr) == (way == "default")
-    assert ("machine code only" in done.stderr) == way.endswith("code")
+    assert ("only as machine code" in done.stderr) == way.endswith("code")
     assert (done.returncode == 0) == (way in ("shared", "rdc"))
 
 
@@ -172,7 +173,7 @@ def test_it_lists_the_images(gpukit):
     assert any(i["to_be_linked"] and i["kind"] == PTX for i in found["images"])
 
 
-# Sums by the tensor cores: not executed yet, and refused at the launch.
+# Sums by the tensor cores are not executed yet, and are refused at the launch.
 TENSOR = """
 #include <mma.h>
 #include <cstdio>
@@ -268,7 +269,7 @@ int main(void)
 
 
 def test_it_names_the_calls_that_will_be_refused(gpukit, tmp_path):
-    """What the doctor says beforehand is what is told afterwards."""
+    """What the doctor predicts is what is reported when the program runs."""
     (tmp_path / "calls.cu").write_text(CALLS)
     program = tmp_path / "calls"
     cuda_programs.run(cuda_programs.NVCC, "-cudart", "shared",
@@ -294,7 +295,8 @@ def test_it_names_the_calls_that_will_be_refused(gpukit, tmp_path):
 
 
 def test_a_library_that_computes_is_no_reason(gpukit, tmp_path):
-    """Of cuBLAS only what it refuses is: what is weak there."""
+    """Only the functions that our cuBLAS refuses are a reason: its weak
+    symbols."""
     library = os.path.join(FAKE_DIR, "libcublas.so.13")
     names = cuda_programs.run("nm", "-D", "--defined-only", library)
     weak = re.search(r" W (cublas\w+)", names).group(1)
@@ -334,7 +336,7 @@ def test_files_of_kernels(gpukit, tmp_path):
 
 
 def test_ptx_for_one_kind_of_gpu(gpukit):
-    """sm_90a is no older GPU's than those of 10.0, but none of theirs."""
+    """sm_90a is not older than 10.0, but no other kind of GPU runs it."""
     for way, gpus, reasons in (("one-kind", "h100", []),
                                ("one-kind", "b200", ["other-ptx"]),
                                ("some-kind", "h100", []),
@@ -431,7 +433,7 @@ def damaged(whole, kind, chance):
     if kind == "cut":
         return whole[:chance.randrange(len(whole))]
     changed = bytearray(whole)
-    # The header, the tables behind, and the fat binaries have most to break.
+    # The header, the tables after it and the fat binaries have most to break.
     for _ in range(chance.randrange(1, 40)):
         where = chance.choice([0, len(whole) - 3000, whole.find(
             b"\x50\xed\x55\xba")])

@@ -1,5 +1,6 @@
-"""`gpukit fake doctor --python`: what it says of a PyTorch; here it is a
-stand-in, a folder with the files that are looked at."""
+# SPDX-License-Identifier: Apache-2.0
+"""What `gpukit fake doctor --python` says of a PyTorch; here PyTorch is a
+folder with the files that are read."""
 
 import json
 import os
@@ -10,12 +11,12 @@ import pytest
 
 from conftest import FAKE_DIR
 
-# With which it runs, slower.
+# Reasons for which it runs, but more slowly.
 SLOWER = {"no-compiler", "no-headers", "in-python"}
 
 
 class Environment:
-    """A Python whose PyTorch is of such a version."""
+    """A Python whose PyTorch has a given version."""
 
     def __init__(self, place):
         self.place = place
@@ -101,7 +102,7 @@ def test_what_cannot_be_built_runs_by_python(ask, environment):
 
 
 def test_a_part_that_is_built_tells_what_is_refused(ask, environment):
-    """By itself, without a compiler; another user's is not believed."""
+    """It is found without a compiler; another user's is not trusted."""
     environment.install()
     name = subprocess.check_output(
         [sys.executable, "-c", "from _gpukit_torch import build\n"
@@ -131,7 +132,7 @@ def test_files_are_looked_at_beside_it(ask, environment, gpukit):
 
 
 @pytest.mark.parametrize("program, says", [
-    ("/bin/true", "/bin/true: no Python that can be asked"),
+    ("/bin/true", "/bin/true: not a working Python"),
     ("no-such-python", "no-such-python: command not found")])
 def test_what_is_no_python_is_told_once(gpukit, program, says):
     done = gpukit("fake", "doctor", "--python", program)

@@ -1,5 +1,6 @@
-"""`gpukit fake ctl fail`, `clear`, `reset-gpu` and `coverage --by-caller`: what
-is broken is told coherently, can be mended, and hangs nobody."""
+# SPDX-License-Identifier: Apache-2.0
+"""`gpukit fake ctl fail`, `clear`, `reset-gpu` and `coverage --by-caller`:
+faults are reported consistently, can be cleared, and hang nobody."""
 
 import json
 import re
@@ -51,7 +52,7 @@ for line in sys.stdin:
 
 
 class Client:
-    """A monitor that keeps NVML open: evaluates what it is asked."""
+    """A monitor that keeps NVML open and evaluates expressions."""
 
     def __init__(self, machine):
         needed("pynvml", "a monitor")
@@ -97,7 +98,8 @@ def ctl(machine, *args):
 
 
 def faults(gpukit):
-    """Names of faults of a GPU, of the machine, and numbers of Xids."""
+    """The names of a GPU's faults, of the machine's, and the numbers of Xids.
+    """
     first, second, third = gpukit.ok("fake", "ctl", "faults").split("\n\n")
     return ([line.split()[0] for line in first.splitlines()],
             [line.split()[0] for line in second.splitlines()[1:]],
@@ -105,7 +107,8 @@ def faults(gpukit):
 
 
 def test_every_fault_is_shown_survived_and_cleared(gpukit, machine):
-    """On the first GPU that can have it; `stat` never hangs."""
+    """Each fault is tried on the first GPU that can have it; `stat` never
+    hangs."""
     m = machine("--gpus", "h100-80gb-hbm3,rtx-4090")
     names = faults(gpukit)[0]
     assert len(names) >= 18
@@ -163,7 +166,7 @@ def test_slowdowns_are_told_by_all(machine, client, fault, reasons):
 
 
 def test_a_thermal_slowdown_is_counted(machine, client):
-    """The time under it grows while it lasts, and stands after it."""
+    """The violation time grows during the slowdown and stops after it."""
     m = machine("--gpus", A100)
     ask = client(m)
     ctl(m, "set", 0, "utilization=100")
@@ -200,7 +203,7 @@ def test_a_pcie_link_is_trained_down(machine, client):
     assert count > 3
     time.sleep(0.3)
     assert ask(replays) == count
-    one_line(m.ctl("fail", 0, "pcie=6x16"), 1, "GPU 0", "cannot have that")
+    one_line(m.ctl("fail", 0, "pcie=6x16"), 1, "GPU 0", "this fault")
     one_line(m.ctl("fail", 0, "pcie=1"), 2, "such as 1x4")
 
 
@@ -256,7 +259,7 @@ def test_an_nvlink_is_down_at_both_ends(machine, client):
                "n.NVML_NVLINK_ERROR_DL_RECOVERY)") == 1
     ctl(m, "clear", 0, "nvlink")
     assert ask(up.format("d[0]")) == [1] * 12
-    one_line(m.ctl("fail", 0, "nvlink=40"), 1, "cannot have that")
+    one_line(m.ctl("fail", 0, "nvlink=40"), 1, "cannot have this fault")
 
 
 def test_a_fan_stands_still(machine, client):
@@ -269,7 +272,7 @@ def test_a_fan_stands_still(machine, client):
     wait_until(lambda: ask(fan) == 0)
     ctl(m, "clear", 0, "fan-failure")
     wait_until(lambda: ask(fan) > 0)
-    one_line(m.ctl("fail", 1, "fan-failure"), 1, "GPU 1", "cannot have that")
+    one_line(m.ctl("fail", 1, "fan-failure"), 1, "GPU 1", "this fault")
 
 
 def test_a_corrupted_inforom(machine, client):
@@ -408,8 +411,8 @@ def test_chance_repeats_itself(machine, client):
 
 
 @pytest.mark.parametrize("args,parts", [
-    (("fail", "0", "broken"), ("'broken' is no failure", "lost")),
-    (("fail", "lost"), ("which GPU",)),
+    (("fail", "0", "broken"), ("'broken' is not a fault", "lost")),
+    (("fail", "lost"), ("ctl fail: no GPU",)),
     (("fail", "0"), ("usage",)),
     (("fail", "9", "lost"), ("no GPU 9",)),
     (("fail", "0", "lost=3"), ("no argument",)),
@@ -419,7 +422,7 @@ def test_chance_repeats_itself(machine, client):
     (("fail", "0", "nvmlDeviceGetName=UNKNOWN", "probability=2"),
      ("0 to 1",)),
     (("fail", "0", "lost", "after=2"), ("FUNCTION=ANSWER",)),
-    (("clear", "lost"), ("which GPU",)),
+    (("clear", "lost"), ("ctl clear: no GPU",)),
     (("clear", "0", "nothing"), ("no value",)),
 ])
 def test_what_is_wrong_is_said(machine, args, parts):
@@ -450,4 +453,4 @@ def test_refusals_are_counted_by_caller(machine, client):
     assert {"caller": caller[0], "function": "nvmlDeviceGetVgpuMetadata",
             "library": "libnvidia-ml", "refused": 3} in told
     ctl(m, "reset")
-    assert "nobody" in ctl(m, "coverage", "--by-caller")
+    assert "no calls" in ctl(m, "coverage", "--by-caller")

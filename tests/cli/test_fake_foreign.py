@@ -1,4 +1,5 @@
-"""Machine files that somebody else made, or may write."""
+# SPDX-License-Identifier: Apache-2.0
+"""Machine files that another user made, or may write."""
 
 import os
 import re
@@ -8,6 +9,7 @@ import tempfile
 
 import pytest
 
+import can
 from conftest import FAKE_DIR, GPUKIT, Machine, clean_env
 from tools import one_line
 
@@ -22,13 +24,12 @@ VISIBLE = ("import ctypes, sys\n"
 @pytest.fixture(autouse=True)
 def as_root(gpukit):
     del gpukit
-    if os.getuid():
-        pytest.skip("only root can become another user")
+    can.need("other-users")
 
 
 @pytest.fixture
 def place():
-    """A directory that all may enter, with a gpukit in it."""
+    """A directory that everybody may enter, with a gpukit in it."""
     with tempfile.TemporaryDirectory(dir="/tmp") as directory:
         os.chmod(directory, 0o755)
         for part in ("bin", "lib"):
@@ -51,7 +52,8 @@ def run_as(user, command, *args, **env):
 
 @pytest.fixture
 def theirs(place):
-    """The path of a machine of another user, which all may read and write."""
+    """The path of another user's machine, which everybody may read and write.
+    """
     directory = os.path.join(place, "theirs")
     os.mkdir(directory, 0o755)
     os.chown(directory, THEIRS, THEIRS)
@@ -65,7 +67,9 @@ def theirs(place):
 
 
 def overlaid(script):
-    """Runs it with a /dev/shm of its own; other users exist there, too."""
+    """Runs a script with a /dev/shm of its own in which other users exist too.
+    """
+    can.need("mounts-of-root")
     return subprocess.run(
         ["unshare", "--mount", "sh", "-ec",
          f"mount -t tmpfs -o size=64m none /dev/shm\n{script}"],
@@ -89,8 +93,8 @@ def test_a_directory_of_another_user_is_not_believed(theirs):
     told = done.stdout.splitlines()
     assert [line for line in told if line in "01"] == ["1"] * 4, told
     trap = ("machine /dev/shm/gpukit-0/default: /dev/shm/gpukit-0 belongs to "
-            "nobody, mode 0777, so that others can write there, and is not "
-            "believed; remove it (as nobody or root: `rm -r "
+            "nobody, mode 0777; others can write there, so it is not "
+            "trusted; remove it (as nobody or root: `rm -r "
             "/dev/shm/gpukit-0`) or set GPUKIT_MACHINE to the path of a "
             "machine of yours")
     assert "Insufficient Permissions (4)" in told[0]
@@ -120,7 +124,7 @@ def test_what_others_can_write_is_not_believed(theirs, change, what):
         LD_LIBRARY_PATH=$D $G stat >/dev/null
         {change}
         $G fake ctl show --name default""")
-    assert what in one_line(done, 1, "is not believed")
+    assert what in one_line(done, 1, "is not trusted")
 
 
 def test_a_machine_of_another_user_that_was_named_is_a_copy(theirs):
@@ -133,9 +137,9 @@ def test_a_machine_of_another_user_that_was_named_is_a_copy(theirs):
         before = f.read()
     done = run_as(0, GPUKIT, "fake", "ctl", "set", "0", "temperature=90",
                   **env)
-    one_line(done, 1, f"machine {theirs}: it belongs to nobody and can only "
-             "be looked at (show, topology, coverage); change it as nobody, "
-             "or make one of yours")
+    one_line(done, 1, f"machine {theirs} belongs to nobody and can only "
+             "be shown (show, topology, coverage); change it as nobody, "
+             "or create one of yours")
     with open(theirs, "rb") as f:
         assert f.read() == before
 
@@ -145,8 +149,8 @@ def test_a_copy_takes_no_program(theirs):
                   LD_LIBRARY_PATH=FAKE_DIR,
                   GPUKIT_LOG="warn:/dev/stderr")
     assert done.stdout == "0\n46\n"  # CUDA_ERROR_DEVICE_UNAVAILABLE
-    assert (f"machine {theirs} belongs to another user: a copy of it is "
-            "shown, which nobody can change") in done.stderr
+    assert (f"machine {theirs} belongs to another user: showing a "
+            "read-only copy of it") in done.stderr
 
 
 TWICE = ("import ctypes, sys\n"
@@ -174,7 +178,8 @@ TWICE = ("import ctypes, sys\n"
 
 
 def test_a_copy_lasts_from_init_to_shutdown(theirs):
-    """What its owner does then is seen by the next nvmlInit, however often."""
+    """What the owner changes meanwhile is seen after the next nvmlInit that
+    starts anew."""
     def heat(degrees):
         os.chown(theirs, 0, 0)
         done = run_as(0, GPUKIT, "fake", "ctl", "set", "0",
@@ -209,7 +214,7 @@ def test_a_third_user_sees_a_copy_too(place, theirs):
 
 
 def test_what_root_opened_to_all_is_shared(place):
-    """Its owner said so, by chmod, and the user by naming it."""
+    """Its owner opened it by chmod, and the user chose it by name."""
     one = Machine(os.path.join(place, "m"), "--gpus", "h100:2")
     try:
         os.chmod(one.path, 0o666)

@@ -1,4 +1,5 @@
-"""`gpukit fake join`: a second terminal on a made-up machine."""
+# SPDX-License-Identifier: Apache-2.0
+"""`gpukit fake join` opens a second terminal on a fake machine."""
 
 import os
 import subprocess
@@ -26,7 +27,7 @@ def test_it_sees_the_same_gpus_by_the_same_driver(machine, driver, version):
     assert [row[:3] for row in rows] == [["0", "Tesla T4", version],
                                          ["1", "Tesla T4", version]]
     assert rows[1][3] == "83"
-    # A newer function is not in an older library.
+    # An older library lacks newer functions.
     symbols = join("--name", one.path, "--", "python3", "-c",
                    "import ctypes; print(hasattr(ctypes.CDLL("
                    "'libnvidia-ml.so.1'), 'nvmlDeviceGetPdi'))")
@@ -63,7 +64,7 @@ def test_the_machine_stays(machine):
 
 
 @pytest.mark.parametrize("words, status, says", [
-    (["one", "two"], 2, "a command stands behind --"),
+    (["one", "two"], 2, "put a command after --"),
     (["/nosuch/machine", "--", "true"], 1, "no machine at /nosuch/machine"),
     (["--wrong"], 2, "unrecognized option"),
 ])

@@ -1,4 +1,5 @@
-"""A launcher that is killed takes along what its command started."""
+# SPDX-License-Identifier: Apache-2.0
+"""When a launcher is killed, what its command started ends too."""
 
 import os
 import signal
@@ -10,7 +11,7 @@ import pytest
 from conftest import GPUKIT, clean_env
 from tools import alive, children, wait_until
 
-# Runs a kernel that never ends, and says that it does.
+# Runs an endless kernel and says so.
 ENDLESS = r'''
 import ctypes
 TEXT = b"""
@@ -33,7 +34,7 @@ assert not cuda.cuModuleGetFunction(ctypes.byref(at), at, b"endless")
 assert not cuda.cuLaunchKernel(at, 1, 1, 1, 1, 1, 1, 0, None, None, None)
 '''
 
-# What a command may leave behind: a child, a daemon of a session of its own
+# What a command may leave behind: a child, a daemon with a session of its own
 # whose parent is gone, one that ignores SIGTERM, one that is stopped. Each
 # writes its pid.
 FAMILY = r'''
@@ -63,7 +64,8 @@ tell(); stay()
 
 
 class Launcher:
-    """A launcher in a session of its own, and the pids that it told."""
+    """A launcher in a session of its own, and the pids that its command wrote.
+    """
 
     def __init__(self, tmp_path, code, count):
         self.path = str(tmp_path / "machine")
@@ -123,7 +125,7 @@ def test_all_that_descends_from_the_command(launch):
 
 
 def test_what_a_launcher_within_has_started(tmp_path, launch):
-    """Its mark does not hide that of the launcher around it."""
+    """The mark of the inner launcher does not hide that of the outer one."""
     within = str(tmp_path / "within")
     one = launch("import subprocess, sys\n"
                  f"subprocess.run([{GPUKIT!r}, 'fake', '--name', {within!r},"
@@ -134,7 +136,7 @@ def test_what_a_launcher_within_has_started(tmp_path, launch):
 
 def test_a_signal_to_the_whole_group_leaves_nobody(launch):
     one = launch(FAMILY, 5)
-    one.watch()  # it has a session of its own by the time it has its name
+    one.watch()  # when it has its name, it has a session of its own
     wait_until(lambda: os.getsid(one.watch()) == one.watch())
     os.killpg(one.process.pid, signal.SIGKILL)
     wait_until(one.is_gone)
@@ -174,7 +176,7 @@ def test_a_launcher_that_ends_leaves_daemons(launch):
 
 
 def test_a_reader_of_its_output_sees_the_end(tmp_path):
-    """Nobody keeps the pipe open when all have ended."""
+    """When all have ended, nobody keeps the pipe open."""
     with subprocess.Popen(
             [GPUKIT, "fake", "--name", str(tmp_path / "m"), "--", "sh", "-c",
              "echo up; exec sleep 99"], stdout=subprocess.PIPE, text=True,

@@ -1,4 +1,5 @@
-"""Which machine `gpukit fake` takes, orphans, and files that are none."""
+# SPDX-License-Identifier: Apache-2.0
+"""Which machine `gpukit fake` uses, orphaned machines, and invalid files."""
 
 import concurrent.futures
 import os
@@ -10,6 +11,7 @@ import tempfile
 
 import pytest
 
+import can
 from conftest import GPUKIT, Machine, clean_env, preload
 from tools import one_line
 
@@ -29,14 +31,14 @@ def test_ctl_finds_the_only_machine(private_shm):
                 sed -n 1,2p'
         ls /dev/shm/gpukit-*""")
     lines = done.stdout.splitlines()
-    assert lines[0] == ("gpukit fake: no made-up machine is there; `gpukit "
-                        "fake -- CMD` makes one"), done
+    assert lines[0] == ("gpukit fake: no made-up machine exists; `gpukit "
+                        "fake -- CMD` creates one"), done
     assert lines[1] == "no machines"
     assert lines[2].startswith("machine /dev/shm/gpukit-0/only, driver ")
     assert lines[4].split()[:3] == ["only", "8", "0"]
     assert lines[4].endswith("running")
-    assert lines[5].startswith("gpukit fake: which machine? There are only, "
-                               "other; say --name")
+    assert lines[5].startswith("gpukit fake: which machine: only, "
+                               "other? Use --name")
     assert lines[6].startswith("machine /dev/shm/gpukit-0/only, ")
     assert len(lines) == 7
 
@@ -50,7 +52,7 @@ def test_ctl_never_makes_a_machine(private_shm):
 def test_a_name_that_is_taken(gpukit, machine):
     one = machine()
     done = gpukit("fake", "--name", one.path, "--", "true")
-    one_line(done, 1, f"machine {one.path} is there already", "--name")
+    one_line(done, 1, f"machine {one.path} exists already", "--name")
     assert one.show()["gpus"]
 
 
@@ -111,12 +113,21 @@ def test_a_machine_of_a_foreign_pid_namespace_stays(private_shm):
 
 
 def test_equal_pids_in_two_namespaces_do_not_collide(private_shm):
+    """The first one runs until both are done: a later one might reuse the
+    number of a namespace that has ended."""
     done = private_shm("""
+        mkfifo /dev/shm/done /dev/shm/end
+        exec 3<>/dev/shm/end 4<>/dev/shm/done
         for i in 1 2; do
             unshare --pid --fork --mount-proc sh -c '
-                $G fake -- sh -c "kill -9 \\$PPID"; :'
+                $G fake -- sh -c "kill -9 \\$PPID"
+                echo >&4
+                read x <&3' &
+            read x <&4
         done
-        ls /dev/shm/gpukit-0""")
+        ls /dev/shm/gpukit-0
+        printf '\\n\\n' >&3
+        wait""")
     first, second = done.stdout.split()
     assert second == first + "-1", done
 
@@ -139,7 +150,7 @@ print(c.value)"
     assert done.stdout.splitlines() == ["8", "default", "y", "8"], done
 
 
-# ---- machine files that are none ----
+# ---- invalid machine files ----
 
 def test_a_full_shm(private_shm):
     done = private_shm("$G fake -- true; ls /dev/shm/gpukit-0", size="64k")
@@ -156,8 +167,8 @@ def header(version, size):
 
 
 @pytest.mark.parametrize("content, part", [
-    (b"", "is no machine file"),
-    (b"garbage" * 1000, "is no machine file"),
+    (b"", "is not a machine file"),
+    (b"garbage" * 1000, "is not a machine file"),
     (header(99, 4096), "another version"),
     (header(1, 12345), "another version"),
 ])
@@ -180,7 +191,7 @@ def test_a_machine_that_is_cut_short(gpukit, machine):
     with open(cut, "wb") as f:
         f.write(head)
     one_line(gpukit("fake", "ctl", "show", "--name", cut), 1,
-             "is no machine file")
+             "is not a machine file")
 
 
 def test_ls_tells_what_is_no_machine(private_shm):
@@ -192,14 +203,14 @@ def test_ls_tells_what_is_no_machine(private_shm):
 
 
 def test_an_unreadable_machine(machine):
-    """As another user, for root may read everything."""
+    """Runs as another user, since root may read everything."""
     with tempfile.TemporaryDirectory(dir="/tmp") as directory:
         os.chmod(directory, 0o755)
         path = os.path.join(directory, "m")
         with open(path, "wb") as f:
             f.write(header(1, 1))
         os.chmod(path, 0)
-        # Where the other user can reach it, wherever the build tree lies.
+        # In a place that the other user can reach, wherever the build tree is.
         command = shutil.copy(GPUKIT, directory)
 
         def drop():
@@ -216,11 +227,10 @@ def test_an_unreadable_machine(machine):
 
 @pytest.fixture
 def stranger(gpukit):
-    """A directory that all may enter, with a gpukit to run there as another
-    user; only root can become one."""
+    """A directory that everybody may enter, with a gpukit to run there as
+    another user; only root can become one."""
     del gpukit
-    if os.getuid():
-        pytest.skip("only root can become another user")
+    can.need("other-users")
     with tempfile.TemporaryDirectory(dir="/tmp") as directory:
         os.chmod(directory, 0o755)
         for place in ("bin", "lib"):
@@ -250,9 +260,9 @@ def test_the_machine_of_another_user(stranger):
     path = os.path.join(stranger.directory, "m")
     one = Machine(path, "--gpus", "h100:2")
     try:
-        told = (f"machine {path}: it belongs to root and you may not read "
-                "and write it (mode 0600); `chmod a+rw` as root lets "
-                "everybody, or set GPUKIT_MACHINE to a machine of yours\n")
+        told = (f"machine {path} belongs to root and you may not read "
+                "and write it (mode 0600); `chmod a+rw` as root allows it "
+                "for everybody, or set GPUKIT_MACHINE to a machine of yours\n")
         done = stranger(path, "fake", "ctl", "show")
         assert one_line(done, 1) == "gpukit fake: " + told
         done = stranger(path, "stat")
@@ -277,7 +287,7 @@ def test_a_machine_behind_a_closed_door(stranger):
     path = os.path.join(closed, "m")
     one = Machine(path)
     try:
-        told = f"machine {path}: its directory is closed to you; set GPUKIT_"
+        told = f"machine {path}: you cannot enter its directory; set GPUKIT_"
         one_line(stranger(path, "fake", "ctl", "show"), 1, told, "--name PATH")
         done = stranger(path, "stat")
         assert done.returncode == 1

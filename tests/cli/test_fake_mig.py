@@ -1,4 +1,5 @@
-"""Splitting GPUs by `gpukit fake --mig`, profiles and `ctl mig`."""
+# SPDX-License-Identifier: Apache-2.0
+"""GPUs are split by `gpukit fake --mig`, by profiles and by `ctl mig`."""
 
 import json
 
@@ -10,7 +11,7 @@ A100 = ("--gpus", "a100-sxm4-80gb")
 
 
 def parts(one, gpu=0):
-    """(GI, profile, MIG index) of each."""
+    """(GPU instance, profile, MIG index) of each instance."""
     done = one.ctl("mig", gpu, "ls", "--json")
     assert done.returncode == 0, done.stderr
     return [(part["gpu_instance"], part.get("compute_profile"),
@@ -116,8 +117,8 @@ def test_no_such_instance(machine):
 
 @pytest.mark.parametrize("load, words", [
     ("train:0:5", ["no such MIG device"]),
-    ("train:0:9", ["'0:9' is no MIG device"]),
-    ("train:0:x", ["'0:x' is no MIG device"]),
+    ("train:0:9", ["'0:9' is not a MIG device"]),
+    ("train:0:x", ["'0:x' is not a MIG device"]),
     ("idle:0:1,mem=12GiB", ["9.5 GiB free"]),
 ])
 def test_a_load_that_has_no_place(gpukit, load, words):

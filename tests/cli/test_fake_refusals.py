@@ -1,11 +1,12 @@
-"""At the end `gpukit fake` says what a program was refused."""
+# SPDX-License-Identifier: Apache-2.0
+"""At the end `gpukit fake` reports what a program was refused."""
 
 import sys
 
 import pytest
 
-# One kernel calls what nobody has, another one reads a register of clusters;
-# both are refused at the launch, and the program does not mind.
+# One kernel calls a function that does not exist, another reads a register of
+# clusters; both are refused at the launch, and the program ignores that.
 CARELESS = r'''
 import ctypes
 TEXT = b"""
@@ -90,7 +91,8 @@ def test_the_machine_may_be_removed_meanwhile(gpukit):
 
 
 def test_an_image_that_has_no_ptx(gpukit):
-    """An ELF file of NVIDIA's machine code, as far as anybody looks."""
+    """Begins like an ELF file of NVIDIA's machine code, which is all that is
+    read."""
     code = CARELESS.split("for name")[0].replace(
         "assert not cuda.cuModuleLoadData(ctypes.byref(module), TEXT)",
         "assert cuda.cuModuleLoadData(ctypes.byref(module), "

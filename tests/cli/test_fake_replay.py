@@ -1,4 +1,6 @@
-"""`gpukit fake --replay`: a machine whose NVML answers follow a recording."""
+# SPDX-License-Identifier: Apache-2.0
+"""`gpukit fake --replay` makes a machine whose NVML answers follow a recording.
+"""
 
 import json
 import os
@@ -39,7 +41,7 @@ def on(*options, script, **env):
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
-    """(tape, what `stat --json` said while it was made)"""
+    """(tape, the output of `stat --json` while it was recorded)"""
     path = tmp_path_factory.mktemp("tape") / "x.tape"
     text = on("--gpus", "h100:1,rtx-4090:2", "--seed", 77, "--load",
               "train:0+1,n=2,mem=3GiB,util=40", "--driver", "570", "--frozen",
@@ -67,8 +69,8 @@ def test_the_machine_is_the_one_recorded(recorded):
             assert p["pid"] != q["pid"]
 
 
-# Preloaded: copies a file as it is when it gets its name, before anybody else
-# can have written to it.
+# Preloaded: copies a file when it gets its name, before anybody can have
+# written to it.
 WHEN_IT_APPEARS = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -122,8 +124,8 @@ def test_any_client_sees_it(recorded, tmp_path):
 
 @pytest.fixture(scope="module")
 def story(tmp_path_factory):
-    """A second each of 40, 60 and 80 degrees; the GPU is lost in the second,
-    and its process ends before the third."""
+    """A recording of a second each at 40, 60 and 80 degrees; the GPU is lost in
+    the second one, and its process ends before the third."""
     path = tmp_path_factory.mktemp("tape") / "x.tape"
     on("--gpus", "a100:2", script=f'''
 set_to() {{ "$G" fake ctl set 1 temperature=$1 >/dev/null; }}
@@ -139,7 +141,7 @@ set_to 80; record
     return path
 
 
-# Ends between two reports: until then the machine is there.
+# Ends between two reports: until then the machine exists.
 WATCH = ('trap "exit 7" TERM; while :; do "$G" stat --json --why; '
          'sleep 0.02; done')
 
@@ -154,7 +156,7 @@ def reports(text):
 
 
 def test_it_follows_the_recording(story):
-    """Slowly, so that a busy machine has time to look at each second."""
+    """It plays slowly, so that a busy host has time to look at each second."""
     began = time.monotonic()
     process = subprocess.Popen(
         [GPUKIT, "fake", "--replay", str(story), "--speed", "0.4",
@@ -170,7 +172,7 @@ def test_it_follows_the_recording(story):
                  len(gpu["processes"]))
         if not seen or seen[-1] != state:
             seen.append(state)
-    # Values of one snapshot are set one after the other.
+    # The values of one snapshot are set one after the other.
     for state in ((40, False, 1), (60, True, 1), (80, False, 0)):
         assert state in seen, seen
     assert [s[0] for s in seen] == sorted(s[0] for s in seen)
@@ -223,7 +225,7 @@ def test_what_cannot_be_played(gpukit, recorded, tmp_path):
     other = tmp_path / "x.csv"
     other.write_text("a,b\n" * 20)
     one_line(gpukit("fake", "--replay", other, "--", "true"), 1,
-             "no recording")
+             "not a recording")
     one_line(gpukit("fake", "--replay", "/nonexistent", "--", "true"), 1,
              "not found")
     one_line(gpukit("fake", "--replay", path, "--gpus", "t4", "--", "true"),

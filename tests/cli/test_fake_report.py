@@ -1,4 +1,5 @@
-"""`gpukit fake --report FILE`: what a program did, by values known
+# SPDX-License-Identifier: Apache-2.0
+"""`gpukit fake --report FILE` says what a program did; the values are known
 beforehand."""
 
 import json
@@ -13,8 +14,8 @@ from conftest import ROOT, clean_env, needed
 
 MIB = 1 << 20
 
-# 192 MiB held, 96 MiB in, 32 out, 64 within; 7 launches of a kernel that spins
-# for 20 ms.
+# 192 MiB held, 96 MiB copied in, 32 out, 64 within; 7 launches of a kernel that
+# spins for 20 ms.
 WORK = r'''
 import ctypes, os, signal, sys
 open("/proc/self/comm", "w").write("worker")
@@ -75,7 +76,7 @@ def checked(text):
 
 
 def held(found, context):
-    """What is in the one process of WORK, on device 1."""
+    """Checks the report of the one process of WORK, on device 1."""
     assert found["device"] == 1 and found["name"] == "worker"
     assert found["pid"] > 0
     assert found["memory_peak_bytes"] == 192 * MIB + context
@@ -123,7 +124,8 @@ def test_what_a_program_did(gpukit, tmp_path, code, status):
 
 
 def test_each_process_has_its_own(gpukit):
-    """Those of two devices and two processes, one of which comes twice."""
+    """Two devices and two processes, one of which comes twice, have a row each.
+    """
     twice = WORK + r'''
 must(cuda.cuDevicePrimaryCtxRelease_v2(1))
 must(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(ctx), 1))
@@ -136,7 +138,7 @@ if sys.argv[1:]:
     assert done.stderr == ""
     processes = checked(done.stdout)["processes"]
     assert [p["device"] for p in processes] == [1, 0, 1]
-    # After exec it is another program.
+    # After exec it is a new program.
     assert len({p["pid"] for p in processes}) == 1
     assert [p["launches"] for p in processes] == [7, 0, 7]
     assert all(p["end_seconds"] for p in processes)
@@ -160,7 +162,7 @@ def test_what_was_refused_is_in_it(gpukit, tmp_path):
         {"call": "cuCheckpointProcessGetState", "library": "libcuda",
          "kernel": None, "reason": None, "times": 6, "first_caller": "asks"}]
     assert report["exit_status"] == 0
-    # The table says it already.
+    # The table already says it.
     assert done.stderr.count("cuCheckpointProcessGetState") == 1
 
 
@@ -190,6 +192,25 @@ def test_faults_are_in_it(gpukit):
     assert rule["function"] == "nvmlInit_v2" and rule["failed"] == 1
 
 
+OVERWRITTEN = """
+import mmap, os, struct
+with open(os.environ["GPUKIT_MACHINE"], "r+b") as file:
+    at = mmap.mmap(file.fileno(), 0)
+times = at.find(struct.pack("<QQ", 1234567, 7654321))
+assert times > 0
+at[times - 8:times - 4] = struct.pack("<I", 511)  # no row of nvml.def
+"""
+
+
+def test_a_rule_of_no_function_is_not_in_it(gpukit):
+    done = gpukit("fake", "--report", "-", "-q", "--", "sh", "-c",
+                  "%s fake ctl fail nvmlInit_v2=UNKNOWN after=1234567 "
+                  "times=7654321 && exec %s -c '%s'"
+                  % (gpukit.path, sys.executable, OVERWRITTEN))
+    assert done.returncode == 0, done.stderr
+    assert checked(done.stdout)["failing_functions"] == []
+
+
 def test_a_place_where_no_file_can_be(gpukit, tmp_path):
     mark = tmp_path / "ran"
     done = gpukit("fake", "--report", tmp_path / "no" / "r.json", "--",
@@ -209,7 +230,7 @@ def test_a_directory_is_told_before_the_command(gpukit, tmp_path, name):
 
 
 def test_a_pipe_is_written_to(gpukit, tmp_path):
-    """A file in its place would be the end of /dev/null."""
+    """It is not replaced by a file, which would destroy /dev/null."""
     path = tmp_path / "pipe"
     os.mkfifo(path)
     reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
@@ -239,7 +260,7 @@ def test_names_of_descriptors_are_written_to(gpukit, tmp_path):
 
 
 def test_without_a_reader_the_status_is_the_commands(gpukit, tmp_path):
-    """And the machine goes."""
+    """The machine is removed too."""
     machine = tmp_path / "machine"
     reader, writer = os.pipe()
     with subprocess.Popen(
@@ -254,7 +275,7 @@ def test_without_a_reader_the_status_is_the_commands(gpukit, tmp_path):
 
 
 def test_the_report_is_whole_or_not_there(gpukit, tmp_path):
-    """The old one stays while CMD runs, and when the launcher is killed."""
+    """The old report stays while CMD runs, and when the launcher is killed."""
     path = tmp_path / "report.json"
     path.write_text("old")
     done = gpukit("fake", "--report", path, "--", "sh", "-c",
@@ -303,7 +324,7 @@ tell("7.new", "")
 
 
 def test_what_programs_of_pytorch_tell_is_in_it(gpukit, tmp_path):
-    """Whatever is wrong of it is left out; no file stays behind."""
+    """What is wrong in it is left out, and no file stays behind."""
     path = tmp_path / "r.json"
     done = gpukit("fake", "--gpus", "t4:2", "--report", path, "--",
                   sys.executable, "-c", TELLS, json.dumps(TOLD),
@@ -316,7 +337,7 @@ def test_what_programs_of_pytorch_tell_is_in_it(gpukit, tmp_path):
     assert row["needed_least_bytes"] == 12 << 30
     most = row["needed_most_bytes"]
     assert abs(most - (13 * 1.1 + 0.5) * (1 << 30)) < 200
-    # A T4 has 15 GiB, and perhaps that is enough; Pascal and Volta are not.
+    # A T4 has 15 GiB, which may be enough; Pascal and Volta are not.
     assert row["smallest_gpu_perhaps"] == "Tesla T4"
     assert row["smallest_gpu"] == "NVIDIA L4"
     assert "parameters 1.000, " in done.stderr

@@ -1,4 +1,6 @@
-"""Scenarios and machine time: `gpukit fake --scenario`, `ctl clock`."""
+# SPDX-License-Identifier: Apache-2.0
+"""Scenarios and machine time are tested here: `gpukit fake --scenario`, `ctl
+clock`."""
 
 import glob
 import json
@@ -86,7 +88,7 @@ for i in range(count()):
 print(out)
 """
 
-# These facts of a process follow from the machine; all others are the host's.
+# These facts of a process come from the machine; all others are the host's.
 OF_MACHINE = {"types", "command", "gpu_memory_bytes",
               "sm_utilization_percent", "memory_utilization_percent",
               "encoder_utilization_percent", "decoder_utilization_percent"}
@@ -133,8 +135,8 @@ def minute(tmp_path):
 # ---- the same seed, the same values ----
 
 def run_frozen(path, scenario, steps, *options):
-    """Snapshots of a frozen machine after each of the steps, and NVML's own
-    counters at the end."""
+    """Returns snapshots of a frozen machine after each of the steps, and NVML's
+    own counters at the end."""
     one = Machine(path, "--scenario", scenario, "--frozen", *options)
     try:
         shots = []
@@ -154,7 +156,7 @@ def test_the_same_seed_gives_the_same_minute(tmp_path, minute):
         assert left == right, f"after {at + 1} s"
     assert first[1] == second[1]
     assert len(set(first[0])) == 60  # and something happens
-    # Other steps lead to the same place.
+    # Different steps lead to the same state.
     widths = ["0.1s"] * 25 + ["17.5s", "3s", "7s", "0.5s", "29.5s"]
     other = run_frozen(tmp_path / "c", minute, widths)
     assert other[0][-1] == first[0][-1]
@@ -172,7 +174,7 @@ def test_a_clock_that_stands_shows_the_same_however_late(tmp_path, minute,
         clock(one, "step", moment)
         at_once = snapshot(one)
         assert '"sm_utilization_percent": null' not in at_once
-        time.sleep(1.2)  # longer ago than the second that stat asks for
+        time.sleep(1.2)  # longer than the second for which stat reads samples
         assert snapshot(one) == at_once
     finally:
         one.stop()
@@ -183,7 +185,7 @@ def test_real_time_leads_to_the_same_values(tmp_path, minute):
     one = Machine(tmp_path / "real", "--scenario", minute, "--speed", 20)
     try:
         while clock(one)["scenario"]["at_ns"] < 40e9:
-            stat(one)  # whoever looks moves it on
+            stat(one)  # whoever reads advances it
         at = clock(one, "pause")["scenario"]["at_ns"]
         real = snapshot(one), one.python(NVML_VALUES)
     finally:
@@ -211,7 +213,7 @@ def test_steps_take_effect_at_their_time(machine, minute):
     clock(one, "step", "5s")
     gpu = stat(one)["devices"][0]
     assert gpu["pcie_link_width"] == 4
-    assert gpu["memory_used_bytes"] >> 30 == 26  # 20 and two of 3
+    assert gpu["memory_used_bytes"] >> 30 == 26  # 20 GiB and two of 3 GiB
     clock(one, "step", "5s")
     assert stat(one)["devices"][0]["memory_used_bytes"] >> 30 == 36
     clock(one, "step", "10s")
@@ -226,7 +228,7 @@ def test_steps_take_effect_at_their_time(machine, minute):
 
 
 def test_faults_come_on_time_for_a_process_that_only_calls(machine, tmp_path):
-    """Nobody computes anything: a name is asked for, an event waited for."""
+    """Nothing is computed: a name is read, an event awaited."""
     path = tmp_path / "fault.yaml"
     path.write_text("description: d\ngpus: t4:1\nduration: 10m\nsteps:\n"
                     "  - {at: 100s, gpu: 0, fail: hang}\n"
@@ -266,7 +268,7 @@ def test_faults_of_the_machine(machine, tmp_path):
                     "  - {at: 10s, fail: driver-mismatch}\n"
                     "  - {at: 20s, clear: driver-mismatch}\n")
     one = machine("--scenario", path, "--frozen")
-    # Says what it is answered whenever that changes.
+    # Prints its result whenever that changes.
     program = ("import ctypes, time\n"
                "nvml = ctypes.CDLL('libnvidia-ml.so.1')\n"
                "last, end = None, time.monotonic() + 60\n"
@@ -317,7 +319,7 @@ def test_single_functions_fail(machine, tmp_path):
 
 
 def test_many_look_at_once(machine, minute):
-    """Steps are applied once each, whoever comes first."""
+    """Steps are applied once each, whoever reads first."""
     one = machine("--scenario", minute, "--speed", 60)
     program = NVML + ("end = time.monotonic() + 1.2\n"
                       "while time.monotonic() < end:\n"
@@ -328,29 +330,29 @@ def test_many_look_at_once(machine, minute):
     done = clock(one)["scenario"]
     assert (done["done"], done["refused"]) == (done["steps"], 0)
     gpu = one.show(1)["gpus"][0]["values"]
-    # Ten times two, and two that made a row wait, which is Xid 63.
+    # Ten times two, and two that made a row remap pending, which is Xid 63.
     assert gpu["ecc-corrected"]["value"] == 22
 
 
 def test_loads_are_processes_for_their_time(machine, minute):
     one = machine("--scenario", minute, "--frozen")
 
-    def jobs():
+    def names():
         return sorted(word for d in stat(one)["devices"]
                       for p in d["processes"]
-                      for word in p["args"] if word.startswith("job="))
+                      for word in p["args"] if word.startswith("name="))
 
-    assert jobs() == ["job=base"]
+    assert names() == ["name=base"]
     clock(one, "step", "3s")
-    assert jobs() == ["job=base"] + ["job=more"] * 4
+    assert names() == ["name=base"] + ["name=more"] * 4
     clock(one, "step", "29s")
-    assert jobs() == ["job=base"]
+    assert names() == ["name=base"]
     clock(one, "step", "5s")
-    assert jobs() == ["job=base", "job=split"]
+    assert names() == ["name=base", "name=split"]
 
 
 def test_a_load_that_is_over_leaves_an_exclusive_gpu(machine, tmp_path):
-    """The same where it has not begun: nobody is on the GPU then."""
+    """The same before it has begun: nobody is on the GPU then."""
     path = tmp_path / "over.yaml"
     path.write_text("description: x\ngpus: t4:1\nduration: 60s\nseed: 1\n"
                     "loads:\n  one: idle:0,mem=1GiB\n"
@@ -429,7 +431,7 @@ HEAD = "description: d\ngpus: h100:1,t4:1\nduration: 60s\n"
     (HEAD + "steps:\n  - {at: 61s}\n", 5, ["after the end"]),
     (HEAD + "steps:\n  - {at: 2s}\n  - {at: 1s}\n", 6, ["order of time"]),
     (HEAD + "steps:\n  - {at: 1s, gpu: 7, xid: 79}\n", 5, ["no GPU 7"]),
-    (HEAD + "steps:\n  - {at: 1s, xid: 79}\n", 5, ["of which GPU"]),
+    (HEAD + "steps:\n  - {at: 1s, xid: 79}\n", 5, ["gpu: is missing"]),
     (HEAD + "steps:\n  - {at: 1s, gpu: 0, xid: 7777}\n", 5, ["xid"]),
     (HEAD + "steps:\n  - {at: 1s, gpu: 0, fail: loss}\n", 5,
      ["did you mean 'lost'"]),
@@ -444,12 +446,12 @@ HEAD = "description: d\ngpus: h100:1,t4:1\nduration: 60s\n"
      "    ramp: {key: temperature, to: 9, over: 5s}\n", 5, ["from: key"]),
     (HEAD + "steps:\n  - {at: 1s, load: {stop: x}}\n", 5, ["no load 'x'"]),
     (HEAD + "loads:\n  a: train:0,mem=200GiB\nsteps: []\n", 5,
-     ["asked for at that time"]),
-    (HEAD + "loads:\n  a: trane:0\nsteps: []\n", 5, ["no kind of load"]),
+     ["requested at that time"]),
+    (HEAD + "loads:\n  a: trane:0\nsteps: []\n", 5, ["not a kind of load"]),
     (HEAD + "steps:\n  - {at: 1s, gpu: 1, mig: {enable: true}}\n", 5,
-     ["mig: enable: GPU 1", "no such part"]),
+     ["mig: enable: GPU 1", "the GPU lacks it"]),
     (HEAD + "steps:\n  - at: 1s\n    gpu: 0\n"
-     "    mig: {create: 7g.80gb+1g.10gb}\n", 5, ["no room"]),
+     "    mig: {create: 7g.80gb+1g.10gb}\n", 5, ["not enough room"]),
     (HEAD + "steps:\n  - at: 1s\n"
      "    load: {start: a, spec: \"train:0:3,mem=1GiB\"}\n", 5,
      ["no such MIG device"]),
@@ -462,7 +464,7 @@ HEAD = "description: d\ngpus: h100:1,t4:1\nduration: 60s\n"
     (HEAD + "steps:\n  - at: 1s\n    rule: {function: nvmlDeviceGetName,"
      " answer: SUCCESS}\n", 6, ["answer:"]),
     (HEAD + "speed: 0\nsteps: []\n", 4, ["0.001 to 1000"]),
-    (HEAD + "seed: 1\nseed: 2\nsteps: []\n", 5, ["double key"]),
+    (HEAD + "seed: 1\nseed: 2\nsteps: []\n", 5, ["duplicate key"]),
     (HEAD + "steps: []\n---\nx: 1\n", 6, ["second document"]),
     ("description: d\ngpus: h9999\nduration: 1s\nsteps: []\n", 2,
      ["no profile"]),
@@ -486,7 +488,7 @@ def test_options_that_go_together(gpukit, minute):
                                GPUKIT, "stat")
 
 
-# ---- those that are shipped: the moments that matter ----
+# ---- the shipped scenarios: the moments that matter ----
 
 def moments(machine, name, *times):
     """The devices at each of these seconds of a scenario."""

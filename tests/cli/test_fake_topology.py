@@ -1,4 +1,6 @@
-"""`gpukit fake ctl topology`, --topology, and what `ctl` says of links."""
+# SPDX-License-Identifier: Apache-2.0
+"""`gpukit fake ctl topology` and --topology are tested here, and what `ctl`
+says about links."""
 
 import json
 
@@ -40,5 +42,5 @@ def test_what_is_no_link_is_told(machine):
             (0, "nvlink.3.replay=-1", "must be a count")):
         done = one.ctl("set", gpu, change)
         assert done.returncode and said in done.stderr, done.stderr
-    assert "of which GPU" in one.ctl("set", "nvlink.3.state=up").stderr
+    assert "ctl set: no GPU" in one.ctl("set", "nvlink.3.state=up").stderr
     assert "allowed are off, on" in one.ctl("set", "conf-compute=1").stderr

@@ -1,4 +1,5 @@
-"""Somebody makes the file of a machine shorter while programs are on it."""
+# SPDX-License-Identifier: Apache-2.0
+"""Somebody truncates a machine's file while programs use it."""
 
 import os
 import signal
@@ -41,9 +42,10 @@ print(nvml.nvmlDeviceGetCount_v2(ctypes.byref(n)),
       nvml.nvmlShutdown(), nvml.nvmlInit_v2())
 """
 
+# print() may be interrupted within another print().
 OWN_HANDLER = """
-import signal
-signal.signal(signal.SIGBUS, lambda *_: print("mine", flush=True))
+import os, signal
+signal.signal(signal.SIGBUS, lambda *_: os.write(1, b"mine\\n"))
 """
 
 
@@ -52,9 +54,9 @@ def cut(path, share):
 
 
 def told(made):
-    return (f"gpukit: the file of machine {made.path} was truncated while it "
-            "was read: its GPUs are lost; remove it and make the machine "
-            "anew\n")
+    return (f"gpukit: the file of machine {made.path} was truncated while in "
+            "use: its GPUs are lost; remove it and create the machine "
+            "again\n")
 
 
 def await_that(what, process):
@@ -67,7 +69,8 @@ def await_that(what, process):
 
 @pytest.fixture
 def start():
-    """start(MACHINE, COMMAND..., NAME=VALUE...); all are ended with the test."""
+    """start(MACHINE, COMMAND..., NAME=VALUE...); all processes end with the
+    test."""
     started = []
 
     def run(made, *command, **env):
@@ -84,7 +87,7 @@ def start():
 
 
 def ends(process):
-    """After SIGINT: its status, and what it said."""
+    """Sends SIGINT; returns the status and the output."""
     process.send_signal(signal.SIGINT)
     out, said = process.communicate(timeout=60)
     return process.returncode, out, said
@@ -141,7 +144,7 @@ def test_a_client_of_nvml_has_an_error(start, machine, tmp_path, share):
     assert process.stdout.readline() == "2\n"
     cut(made.path, share)
     out, said = process.communicate("\n", timeout=60)
-    # It is left, and there is no driver to be found again.
+    # It has left the machine, and no driver is found again.
     assert (process.returncode, out) == (0, f"{LOST} {LOST} 0 9\n"), said
     assert SAID in log.read_text()
 
@@ -158,7 +161,8 @@ def test_a_cuda_program_has_an_error(start, machine, share):
 
 
 def test_a_handler_of_the_program_is_kept(start, machine):
-    """It gets signals that are not about our file: it was set before."""
+    """Its handler was set first and gets signals that are not about our file.
+    """
     made = machine("--gpus", "h100:2")
     code = OWN_HANDLER + NVML + MONITOR
     process = start(made, sys.executable, "-c", code)
@@ -186,4 +190,4 @@ def test_what_is_truncated_before_is_no_machine(machine, share):
     for verb in ("show", "topology"):
         done = made.ctl(verb)
         assert done.returncode == 1
-        assert "is no machine file" in done.stderr, done.stderr
+        assert "is not a machine file" in done.stderr, done.stderr

@@ -1,6 +1,7 @@
-"""A process that chooses its name and its arguments to deceive: no output of
-any verb steers a terminal, hides or turns text, has a spreadsheet compute it,
-or shows what looks like a secret."""
+# SPDX-License-Identifier: Apache-2.0
+"""A process chooses its name and its arguments to deceive: no output of any
+verb controls a terminal, hides or reverses text, makes a spreadsheet compute
+it, or shows what looks like a secret."""
 
 import csv
 import io
@@ -40,7 +41,8 @@ sys.stdin.read()
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory):
-    """hostile(VERB...) runs gpukit beside the process; hostile.pid is its."""
+    """hostile(VERB...) runs gpukit beside the process, whose pid is
+    hostile.pid."""
     from conftest import Machine
     place = tmp_path_factory.mktemp("hostile")
     made = Machine(place / "machine", "--gpus", "t4")
@@ -59,7 +61,7 @@ def hostile(tmp_path_factory):
                               capture_output=True, input=stdin, check=False,
                               timeout=60)
         assert done.returncode == 0, (args, done.stderr)
-        return done.stdout.decode()  # what is no UTF-8 fails here
+        return done.stdout.decode()  # fails if it is not UTF-8
 
     run.pid, run.env, run.place, run.made = process.pid, env, place, made
     yield run

@@ -1,4 +1,5 @@
-"""`./run install` installs for everybody, from whatever tree."""
+# SPDX-License-Identifier: Apache-2.0
+"""`./run install` installs for everybody, from any tree."""
 
 import glob
 import json
@@ -11,6 +12,7 @@ import tempfile
 
 import pytest
 
+import can
 from conftest import BUILD, ROOT, clean_env
 
 PREFIX = "/opt/gpukit"
@@ -18,12 +20,12 @@ NOBODY = 65534
 SOURCES = ["profiles", "scenarios", "include", "packaging", "cmake", "examples",
            "src/fronts/curand", "python"]
 
-# One worker runs them all: the tree is copied once.
+# One worker runs all of these, so that the tree is copied once.
 pytestmark = pytest.mark.xdist_group("install")
 
 
 def rewritten(path, build, source):
-    """One of CMake's scripts, for trees that lie elsewhere."""
+    """Copies one of CMake's scripts for trees in another place."""
     with open(path, encoding="utf-8") as f:
         text = f.read()
     target = os.path.join(build, os.path.relpath(path, BUILD))
@@ -34,11 +36,11 @@ def rewritten(path, build, source):
 
 @pytest.fixture(scope="module")
 def private_tree(tmp_path_factory):
-    """The build tree of somebody whose umask is 077, who alone sees what is
-    above it. tests/ and bench/ install nothing, but have scripts."""
+    """A build tree of a user whose umask is 077, in a private directory. tests/
+    and bench/ install nothing, but have scripts."""
     top = tmp_path_factory.mktemp("private")
     build, source = str(top / "build"), str(top / "source")
-    for name in ("bin", "lib"):
+    for name in ("bin", "lib", "install"):
         shutil.copytree(os.path.join(BUILD, name), os.path.join(build, name),
                         symlinks=True)
     for name in SOURCES:
@@ -65,7 +67,7 @@ def install(build, root, prefix=PREFIX):
 
 @pytest.fixture(scope="module")
 def root(private_tree):
-    """Where it is installed; everybody can get there."""
+    """Where it is installed; everybody can reach it."""
     path = tempfile.mkdtemp(prefix="gpukit-test-install-")
     os.chmod(path, 0o755)
     try:
@@ -76,7 +78,7 @@ def root(private_tree):
 
 
 def modes(top):
-    """{path: mode} of what is no link."""
+    """{path: mode} of everything except links."""
     found = {}
     for path, directories, files in os.walk(top):
         for name in directories + files:
@@ -97,7 +99,7 @@ def test_everybody_may_read_what_is_installed(root):
 
 
 def test_directories_of_others_keep_their_modes(private_tree, tmp_path):
-    """But those that an installation of ours has left closed are opened."""
+    """Only directories that an installation of ours left closed are opened."""
     kept = tmp_path / "opt/gpukit/lib"
     healed = kept / "gpukit/fake"
     healed.mkdir(parents=True)
@@ -111,10 +113,15 @@ def test_directories_of_others_keep_their_modes(private_tree, tmp_path):
 
 # ---- another user ----
 
+def is_elf(path):
+    with open(path, "rb") as f:
+        return f.read(4) == b"\x7fELF"
+
+
 def libraries(top):
     """The libraries that programs below a directory load from outside."""
     files = [path for path, mode in modes(top).items()
-             if stat.S_ISREG(mode) and open(path, "rb").read(4) == b"\x7fELF"]
+             if stat.S_ISREG(mode) and is_elf(path)]
     said = subprocess.run(["ldd", *files], text=True, capture_output=True,
                           check=False).stdout
     return {path for path in re.findall(r"(/\S+) \(0x", said)
@@ -133,10 +140,9 @@ exec chroot --userspec={NOBODY}:{NOBODY} --groups= "$root" "$@"
 
 
 def chroot_at(root):
-    """The start of a command that runs another in there as nobody; None where
-    namespaces are not allowed, such as in most containers."""
-    if subprocess.run(["unshare", "--mount", "true"], check=False,
-                      capture_output=True).returncode:
+    """The words that run a command there as nobody; None where namespaces are
+    not allowed, as in most containers."""
+    if can.why_not("mounts-of-root"):
         return None
     for path in libraries(root):
         os.makedirs(root + os.path.dirname(path), 0o755, exist_ok=True)
@@ -146,9 +152,9 @@ def chroot_at(root):
 
 @pytest.fixture(scope="module")
 def as_nobody(root):
-    """as_nobody(WORD...) runs what is installed as a user who owns none of it.
-    In a root of its own where that is allowed, so that nothing outside can be
-    missed; where it lies elsewhere; as oneself if one is not root."""
+    """as_nobody(WORD...) runs what is installed as a user who owns none of it:
+    where allowed in a root of its own, so that nothing outside can be used;
+    else in place; and as the same user if that is not root."""
     at, words = PREFIX, None
     if os.getuid() == 0:
         words = chroot_at(root)
@@ -231,11 +237,10 @@ def test_units_are_confined_alike(private_tree, tmp_path):
     assert "NoNewPrivileges=yes" in settings("web")
 
 
-@pytest.mark.skipif(not shutil.which("systemd-analyze"),
-                    reason="no systemd-analyze here")
+@can.needed("systemd-analyze")
 @pytest.mark.parametrize("verb", ["export", "web"])
 def test_systemd_understands_the_units(private_tree, tmp_path, verb):
-    """And finds little that it could still do: 10 is everything."""
+    """It also finds little that the unit may still do: 10 is everything."""
     at = install(private_tree, tmp_path)
     path = f"{at}/share/gpukit/systemd/gpukit-{verb}.service"
     with open(path, "r+", encoding="utf-8") as f:
@@ -250,3 +255,97 @@ def test_systemd_understands_the_units(private_tree, tmp_path, verb):
          "--no-pager", path], text=True, capture_output=True, check=False,
         timeout=60)
     assert done.returncode == 0, done.stdout[-2000:]
+
+
+# ---- the directories of a distribution ----
+
+def configured(tmp_path, *options):
+    """A build tree with these options, configured and not built."""
+    subprocess.run(["cmake", "-S", ROOT, "-B", tmp_path, "-G", "Ninja",
+                    "-DGPUKIT_TESTS=OFF", *options], check=True,
+                   capture_output=True, env=clean_env())
+    return tmp_path
+
+
+def destinations(build):
+    """The directories into which CMake's scripts install, relative to the
+    prefix unless absolute."""
+    found = set()
+    for path in glob.glob(f"{build}/**/cmake_install.cmake", recursive=True):
+        with open(path, encoding="utf-8") as f:
+            found |= set(re.findall(r'DESTINATION "([^"]+)"', f.read()))
+    return {path.replace("${CMAKE_INSTALL_PREFIX}/", "") for path in found}
+
+
+def dependencies(build):
+    """The other libraries that the command is linked with."""
+    with open(build / "build.ninja", encoding="utf-8") as f:
+        rule = re.search(r"^build bin/gpukit: .*?^\n", f.read(), re.M | re.S)[0]
+    return {os.path.basename(path) for path in re.findall(
+        r"\S*lib(?:jansson|yaml|zstd|lz4|pcre2-8|tinfo|ncursesw)\.\S+", rule)}
+
+
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+def test_a_package_has_its_directories_and_shared_libraries(tmp_path):
+    library, data = "lib/x86_64-linux-gnu", "share/all"
+    build = configured(tmp_path, "-DCMAKE_INSTALL_PREFIX=/usr",
+                       f"-DCMAKE_INSTALL_LIBDIR={library}",
+                       f"-DCMAKE_INSTALL_DATADIR={data}",
+                       "-DCMAKE_INSTALL_INCLUDEDIR=/opt/include")
+    found = destinations(build)
+    assert {"bin", library, f"{library}/gpukit/fake", "lib/tmpfiles.d",
+            f"{data}/gpukit/profiles", "/opt/include"} <= found
+    assert [path for path in found if not path.startswith(
+        ("bin", library, data, "/opt/include", "lib/tmpfiles.d"))] == []
+    assert os.readlink(build / "install/nvidia-smi").endswith(
+        "../../../../../bin/gpukit")
+    config = read(build / "lib/pkgconfig/gpukit.pc")
+    assert "prefix=${pcfiledir}/../../..\n" in config
+    assert f"libdir=${{prefix}}/{library}\n" in config
+    assert "includedir=/opt/include\n" in config
+    found = dependencies(build)
+    assert len(found) == 7 and all(name.endswith(".so") for name in found)
+
+
+WHERE = """
+#include "cli/where.h"
+#include <limits.h>
+#include <stdio.h>
+int main(void)
+{
+	char library[PATH_MAX], data[PATH_MAX], command[PATH_MAX];
+
+	if (gk_where_library("fake", library, sizeof library) ||
+	    gk_where_data("profiles", data, sizeof data) ||
+	    gk_where_command(command, sizeof command))
+		return 1;
+	printf("%s %s %s\\n", library, data, command);
+	return gk_where_library("fake", library, 4) ? 0 : 1;
+}
+"""
+
+
+@pytest.mark.parametrize("bindir, libdir", [
+    ("bin", "lib"), ("bin", "lib/x86_64-linux-gnu"), ("lib/own/bin", "lib64"),
+    ("bin", "/elsewhere/lib")])
+def test_a_command_finds_its_files_where_they_were_moved(tmp_path, bindir,
+                                                         libdir):
+    source, top = tmp_path / "it.c", tmp_path / "moved"
+    source.write_text(WHERE)
+    command = top / bindir / "gpukit"
+    command.parent.mkdir(parents=True)
+    subprocess.run(
+        ["gcc", "-D_GNU_SOURCE", f'-DGK_BINDIR="{bindir}"',
+         f'-DGK_LIBDIR="{libdir}"', '-DGK_DATADIR="share"',
+         f"-I{ROOT}/src", f"-I{ROOT}/include", source,
+         *(f"{ROOT}/src/{name}.c" for name in (
+             "cli/where", "base/str", "base/err")), "-o", command], check=True)
+    told = subprocess.run([command], text=True, capture_output=True,
+                          check=True).stdout
+    library = libdir if libdir.startswith("/") else f"{top}/{libdir}"
+    assert told == (f"{library}/gpukit/fake {top}/share/gpukit/profiles "
+                    f"{command}\n")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """dlsym and dlvsym with libvgpu.so preloaded: programs whose own libraries
 define the same names, ordinary ones and the driver's, find what they find
 without it, whoever asks and however."""
@@ -8,7 +9,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, FAKE_DIR, GPUKIT, ROOT, clean_env, sanitized
+from conftest import BUILD, GPUKIT, ROOT, clean_env, sanitized
 
 SOURCES = os.path.join(ROOT, "tests", "limit", "lookup")
 VGPU = os.path.join(BUILD, "lib", "gpukit", "libvgpu.so")
@@ -16,7 +17,7 @@ VGPU = os.path.join(BUILD, "lib", "gpukit", "libvgpu.so")
 pytestmark = pytest.mark.skipif(
     sanitized(), reason="the program is none of a sanitizer's")
 
-# The libraries: number, what they define, and call themselves.
+# The libraries: number, what they define, and what they call.
 LIBRARIES = {
     "first": (2, "HAS_SAME HAS_PROC_ADDRESS HAS_ALLOC"),
     "second": (3, "HAS_SAME HAS_PROC_ADDRESS HAS_CURL HAS_NVML HAS_DATA "
@@ -46,7 +47,7 @@ def make(directory, compiler, level, name, number, defined, *more):
 
 
 def build(directory, compiler, level):
-    """The program and its libraries in a directory."""
+    """The program and its libraries in one directory."""
     for name, (number, defined) in LIBRARIES.items():
         make(directory, compiler, level, name, number, defined,
              os.path.join(SOURCES, "library.c"), "-shared", "-fPIC",
@@ -67,7 +68,7 @@ def program(request, tmp_path_factory):
 
 
 def with_and_without(program, *args, before=(), library=VGPU):
-    """What it prints without and with the library."""
+    """What it prints without the library and with it."""
     return [run(*before, "env", *preloaded, program, *args, env=clean_env())
             for preloaded in ([], [f"LD_PRELOAD={library}"])]
 
@@ -91,9 +92,9 @@ def test_a_program_finds_its_own_names_beside_a_driver(program):
 
 
 def bindings(program, directory, preloaded, *args):
-    """Which object of the program's got what from which, as the linker says.
-    A direct call arrives at our entry, which asks for the caller: so it is
-    there once more."""
+    """Which object of the program was bound to which for a name, according to
+    the linker. A direct call arrives at our entry, which looks the caller up,
+    so it appears once more."""
     out = directory / f"bindings-{preloaded}"
     out.mkdir()
     run(*FAKE, "env", "LD_DEBUG=bindings", f"LD_DEBUG_OUTPUT={out}/log",

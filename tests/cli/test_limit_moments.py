@@ -1,7 +1,8 @@
-"""Programs that libvgpu.so is preloaded into in other ways than LD_PRELOAD
-alone: by the linker's option, beside other such libraries and under an auditor;
-that look names up at odd moments; with two copies of the driver, or none; and
-while the library is replaced."""
+# SPDX-License-Identifier: Apache-2.0
+"""libvgpu.so is preloaded in other ways than by LD_PRELOAD alone: by the
+linker's option, beside other such libraries, and under an auditor; and into
+programs that look names up at unusual moments, with two copies of the driver,
+with none, and while the library is replaced."""
 
 import os
 import re
@@ -10,7 +11,7 @@ import subprocess
 
 import pytest
 
-from conftest import (BUILD, FAKE_DIR, GPUKIT, ROOT, clean_env,
+from conftest import (FAKE_DIR, GPUKIT, ROOT, clean_env,
                       sanitized)
 from test_limit_lookup import FAKE, SOURCES, VGPU, run
 
@@ -92,7 +93,7 @@ def test_programs_with_a_sanitizer_find_their_names(where, sanitizer):
     program = where / f"moments-{sanitizer}"
     run("clang", "-O1", f"-fsanitize={sanitizer}",
         os.path.join(SOURCES, "moments.c"), "-o", program, "-ldl")
-    # Natively too, dlsym in a signal handler is reported.
+    # Without the library too, dlsym in a signal handler is reported.
     quiet = {"TSAN_OPTIONS": "report_signal_unsafe=0"}
     assert (output(program, preload=VGPU, **quiet) ==
             output(program, **quiet))

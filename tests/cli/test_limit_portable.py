@@ -1,6 +1,7 @@
-"""libvgpu.so for old C libraries, as `./run portable` builds it: it wants no
-newer symbol than glibc 2.17 has and no other library, and programs find their
-own names beside it."""
+# SPDX-License-Identifier: Apache-2.0
+"""libvgpu.so for old C libraries, as `./run portable` builds it, needs no
+symbol newer than glibc 2.17 and no other library, and programs find their own
+names beside it."""
 
 import os
 import re

@@ -1,6 +1,8 @@
-"""Shares of a GPU's time: policies, several GPUs, work in flight, faults. Figures
-are of real programs on a machine that others use: what is shown is that there is
-a limit, or none. How exact it is: tests/limit/throttle, in made-up time."""
+# SPDX-License-Identifier: Apache-2.0
+"""Shares of a GPU's time are tested here: policies, several GPUs, work in
+flight, errors. Real programs run on a machine that others use, so this shows
+only whether there is a limit. tests/limit/throttle checks how exact it is, in
+simulated time."""
 
 import os
 import select
@@ -8,8 +10,8 @@ import select
 import pytest
 
 from conftest import preload
-from limit_shells import VGPU, shell  # noqa: F401
-from limit_tools import directory, group, make  # noqa: F401
+from limit_shells import VGPU
+from limit_tools import directory, make
 
 # pylint: disable=redefined-outer-name
 LAUNCH_FAILED = 719
@@ -46,7 +48,7 @@ def beside(gpukit, group):
 def test_an_elastic_share_is_kept_while_others_want_the_gpu(
         gpukit, beside, group, machine, shell):
     make(gpukit, group, "--compute", "10", "--policy", "elastic")
-    # A GPU of its own name, which no group of a test beside this one wants.
+    # A GPU with a name of its own, which no other test's group uses.
     one = machine("--gpus", "h100", "--seed", str(os.getpid()))
     mine, other = [shell(in_group(one, name)).start()
                    for name in (group, beside)]
@@ -112,13 +114,13 @@ def test_an_error_that_stays_is_the_native_one(gpukit, group, machine, shell,
                          "--json")["groups"][0]["devices"][0]
     assert device["memory_used_bytes"] == 0
     assert one.ctl("clear", "0").returncode == 0
-    # Others of the group go on.
+    # Other processes of the group continue.
     other = shell(in_group(one, group)).start()
     assert other("load()") == other("launch(spin)") == 0
 
 
-# A graph of ten launches and one that allocates, allocations of a pool, and
-# what comes behind an error of each.
+# A graph of ten launches and one that allocates, allocations from a pool, and
+# calls after an error of each.
 HAVE_MORE = """
 def size(count):
     return ctypes.c_size_t(count)
@@ -139,7 +141,7 @@ OF_POOLS = ("from_pool(1 << 20)", "cuda.cuCtxSynchronize()", "alloc(1 << 20)",
 
 
 def both(gpukit, group, machine, shell):
-    """The machine; a program on it by itself, and one in a group."""
+    """The machine, a program alone on it, and one in a group."""
     make(gpukit, group, "--memory", "2GiB", "--compute", "50")
     one = machine("--gpus", "h100")
     pair = [shell(one.env).start(), shell(in_group(one, group)).start()]

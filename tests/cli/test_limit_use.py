@@ -1,4 +1,6 @@
-"""`gpukit limit` while programs run: show, ls, set, suspend, top."""
+# SPDX-License-Identifier: Apache-2.0
+"""`gpukit limit` is tested here while programs run: show, ls, set, suspend,
+top."""
 
 import json
 import os
@@ -10,9 +12,8 @@ import subprocess
 import pytest
 
 from conftest import BUILD, GPUKIT, ROOT, clean_env, needed, preload
-from limit_shells import hami, shell  # noqa: F401
-from limit_tools import (GIB, LIBRARY, directory, fails, group,  # noqa: F401
-                         make)
+from limit_shells import hami
+from limit_tools import GIB, LIBRARY, directory, fails, make
 
 # pylint: disable=redefined-outer-name
 KNOWN = os.path.join(BUILD, "tests", "limit")
@@ -108,7 +109,7 @@ def test_time_that_nobody_measures_is_not_0(gpukit, group, machine, shell,
 
 
 def waits(process):
-    """It gives no answer for a while."""
+    """Whether it gives no answer for a while."""
     return not select.select([process.process.stdout], [], [], 0.3)[0]
 
 
@@ -143,7 +144,7 @@ def test_launches_of_processes_that_ended_are_told(gpukit, group, machine,
         assert mine("[launch() for _ in range(100)]") == [0] * 100
         mine.end()
     told = gpukit.json("limit", "show", group, "--json")["groups"][0]
-    # A thread notes some together, and ends with those that it has not noted.
+    # A thread notes launches in batches, and ends before it notes the last.
     assert 290 <= told["devices"][0]["launches"] <= 300
 
 
@@ -176,7 +177,7 @@ def test_many_processes_of_a_group_are_told(gpukit, group, machine, shell):
 
 def test_a_group_is_named_by_its_path_too(gpukit, group, machine, shell,
                                           tmp_path):
-    """That of HAMi's environment is its file of the region."""
+    """A group from HAMi's environment has the path of its region file."""
     make(gpukit, group, "--memory", "1GiB")
     path = os.path.join(directory(), group)
     told = gpukit.json("limit", "show", path, "--json")["groups"][0]
@@ -194,7 +195,7 @@ def test_a_group_is_named_by_its_path_too(gpukit, group, machine, shell,
 # ---- top ----
 
 def run_on_terminal(env, *words, columns=100):
-    """A terminal and the process on it."""
+    """A terminal and a process on it."""
     primary, secondary = pty.openpty()
     process = subprocess.Popen(
         [GPUKIT, "limit", *words], stdin=secondary, stdout=secondary,
@@ -245,7 +246,7 @@ def test_narrow_tables_leave_columns_out(gpukit, group):
     assert "PEAK" in wide and "PEAK" not in narrow
     assert "USED" in narrow
     gpukit.ok("limit", "set", group, "--memory", "2GiB,3=1GiB")
-    # A name is cut, a figure never is.
+    # Names are truncated, figures never.
     least = gpukit.ok("limit", "top", group, env={"COLUMNS": "20"})
     title, row = least.splitlines()
     assert title.split() == ["GROUP", "GPU", "USED"]

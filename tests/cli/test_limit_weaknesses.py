@@ -1,5 +1,6 @@
-"""Weaknesses that limiters of GPUs have had, one test or more for each: see
-docs/LIMIT-HAMI.md. Figures are checked against the made-up driver's own."""
+# SPDX-License-Identifier: Apache-2.0
+"""Weaknesses that GPU limiters have had, with one test or more for each; see
+docs/LIMIT-HAMI.md. Figures are compared with the fake driver's own."""
 
 import os
 import shutil
@@ -10,7 +11,7 @@ import time
 import pytest
 
 from conftest import ROOT, clean_env, preload
-from limit_shells import GIB, MIB, SHELL, VGPU, hami, shell  # noqa: F401
+from limit_shells import GIB, MIB, VGPU, hami
 from tools import wait_until
 
 CALLS = os.path.join(ROOT, "tests", "limit", "weakness_calls.py")
@@ -19,9 +20,9 @@ H100 = "h100-80gb-hbm3"
 
 
 @pytest.fixture
-def program(shell):  # noqa: F811
-    """program(ENV) starts a shell that knows the calls of weakness_calls.py;
-    device: with a context there."""
+def program(shell):
+    """program(ENV) starts a shell that knows the calls of weakness_calls.py,
+    with a context on `device` unless that is None."""
 
     def start(env, device=0):
         one = shell(env)
@@ -37,14 +38,14 @@ def cache(tmp_path):
 
 
 def held(machine, program, device=0):
-    """{pid: bytes} as the driver tells it to somebody without a limit."""
+    """{pid: bytes} as the driver reports it to a program without a limit."""
     judge = program(machine.env, None)
     assert judge("nvml_init()") == 0
     return dict(map(tuple, judge(f"processes({device})")))
 
 
 def fits(limit, used, size):
-    """How many of that size fit beside what is used."""
+    """How many pieces of a size fit beside what is used."""
     return (limit - used) // size
 
 
@@ -77,7 +78,7 @@ def test_weakness_02_visible_devices(machine, program, cache, visible):
         visible = ",".join(one.show(i)["gpus"][0]["uuid"] for i in (1, 0))
     env = hami(one, cache, "1024m", CUDA_DEVICE_MEMORY_LIMIT_1="3072m",
                CUDA_VISIBLE_DEVICES=visible)
-    first = program(env, 0)  # that is GPU 1
+    first = program(env, 0)  # this is GPU 1
     assert first("total(0)") == 3 * GIB
     used = 3 * GIB - first("info()")[0]
     assert first("granted(alloc, 256 << 20)") == \
@@ -91,11 +92,11 @@ def test_weakness_02_visible_devices(machine, program, cache, visible):
     assert sum(held(one, program, 0).values()) <= GIB
 
 
-# ---- 3: who holds the lock dies ----
+# ---- 3: the holder of the lock dies ----
 
 def test_weakness_03_lock_holder_killed(machine, program, cache):
-    """Neither the killed nor the stopped are waited for. (Who is stopped
-    rests: within the made-up driver it might hold that one's lock.)"""
+    """Nobody waits for killed or stopped processes. (The stopped one is idle:
+    within the fake driver it might hold a lock of that driver.)"""
     one = machine("--gpus", H100)
     env = hami(one, cache, "8g")
     survivor, stopped = program(env), program(env)
@@ -104,7 +105,7 @@ def test_weakness_03_lock_holder_killed(machine, program, cache):
         for turn in range(8):
             victim = program(env)
             victim.ask(f"storm({turn + 1} << 20)")
-            time.sleep(0.003 * turn)  # wherever it is
+            time.sleep(0.003 * turn)  # wherever it is then
             victim.kill()
             took, result = survivor("elapsed(alloc, 2 << 20)")
             assert result == 0 and took < 1, (turn, took)
@@ -122,7 +123,7 @@ def test_weakness_03_lock_holder_killed(machine, program, cache):
 def test_weakness_04_slow_start(machine, program, cache):
     one = machine("--gpus", H100)
     env = hami(one, cache, "60g")
-    stopped = program(env)  # whatever it holds, nobody needs it
+    stopped = program(env)  # whatever it holds is not needed
     stopped.process.send_signal(signal.SIGSTOP)
     try:
         began = time.monotonic()
@@ -135,15 +136,16 @@ def test_weakness_04_slow_start(machine, program, cache):
         stopped.process.send_signal(signal.SIGCONT)
 
 
-# ---- 5 to 7: time ----
-# What is shown is that there is a limit: a program without one has more than
-# four fifths. How exact it is depends on how busy this machine is.
+# ---- 5 to 7: time ---- These tests show that there is a limit: a program
+# without one has more than four fifths. How exact it is depends on the load of
+# the host.
 
 SECONDS = 3
 
 
 def share_of(programs, way="kernel"):
-    """What part of the time a GPU worked for them, who want all of it."""
+    """The part of the time in which a GPU worked for programs that want all of
+    it."""
     for one in programs:
         one.ask(f"busy({SECONDS}, {way!r})")
     return share_worked(sorted(span for one in programs
@@ -151,7 +153,8 @@ def share_of(programs, way="kernel"):
 
 
 def share_worked(worked):
-    """What part of the time these spans cover, from the first to the last."""
+    """The part of the time that these spans cover, from the first to the last.
+    """
     covered = until = 0
     for begin, end in worked:
         covered += max(0, end - max(begin, until))
@@ -167,7 +170,7 @@ def test_weakness_05_graphs(machine, program, cache, way):
 
 
 def test_weakness_06_share_of_the_second_gpu(machine, program, cache):
-    """Two processes of a container have one share of the second GPU."""
+    """Two processes of a container share one part of the second GPU."""
     one = machine("--gpus", H100 + ":2")
     env = hami(one, cache, "9g", CUDA_DEVICE_SM_LIMIT_1="40")
     assert 0.1 < share_of([program(env, 1), program(env, 1)]) < 0.6
@@ -175,8 +178,8 @@ def test_weakness_06_share_of_the_second_gpu(machine, program, cache):
 
 
 def test_weakness_06_ranks_that_wait_for_each_other(machine, program, cache):
-    """Their kernels wait for each other inside, a GPU each: both get on, and
-    neither GPU works more than about its share of the time."""
+    """Kernels of two ranks, each on a GPU, wait for each other: both make
+    progress, and neither GPU works much more than its share of the time."""
     one = machine("--gpus", H100 + ":2")
     env = hami(one, cache, "9g", CUDA_DEVICE_SM_LIMIT="40")
     ranks = [program(env, rank) for rank in (0, 1)]
@@ -207,7 +210,7 @@ def test_weakness_08_pools(machine, program, cache):
     count = fits(before, 0, 256 * MIB)
     assert mine("granted(pool, 256 << 20)") == count > 0
     assert sum(held(one, program).values()) <= GIB
-    # Freed as pools are freed, and as other memory is.
+    # Freed as memory of pools, and as other memory.
     if count > 1:
         assert mine("free_async()") == 0
     assert mine("free()") == 0
@@ -232,7 +235,7 @@ def test_weakness_09_arrays_and_contexts(machine, program, cache):
     assert program(env, None)("[cu_init(), use(0)]") == [0, OUT_OF_MEMORY]
 
 
-# ---- 10: what the dead held stays, and use falls below nothing ----
+# ---- 10: memory of the dead stays, and the use falls below 0 ----
 
 @pytest.mark.parametrize("end", ["end", "kill"])
 def test_weakness_10_memory_of_the_dead(machine, program, cache, end):
@@ -287,7 +290,7 @@ def test_weakness_11_vmm_location(machine, program, cache):
     assert mine("create(2 << 20, 1)") == OUT_OF_MEMORY
 
 
-# ---- 12: programs that have nothing to do with GPUs ----
+# ---- 12: programs that do not use GPUs ----
 
 def test_weakness_12_dlsym_of_others(program):
     plain, mine = (program(env, None) for env in (
@@ -313,7 +316,7 @@ def test_weakness_13_glibc_private():
     assert "_dl_sym" not in told
 
 
-# ---- 14: look-ups ----
+# ---- 14: lookups ----
 
 def test_weakness_14_proc_address(machine, program, cache):
     one = machine("--gpus", H100)
@@ -358,8 +361,8 @@ def test_weakness_14_null_and_no_limit(machine, program, cache):
 
 @pytest.fixture
 def team(gpukit, request):
-    """A group of 2 GiB: its name and the environment of who is in it. The
-    first fixture of a test, so that it is removed last."""
+    """A group of 2 GiB: its name and the environment of its members. Must be
+    the first fixture of a test, so that it is removed last."""
     name = f"w{os.getpid()}.{abs(hash(request.node.nodeid)) % 10 ** 9}"
     gpukit.ok("limit", "--group", name, "--memory", "2GiB", "--", "true")
     told = gpukit.json("limit", "show", name, "--json")["groups"][0]

@@ -1,4 +1,5 @@
-"""`gpukit plot`: pictures of recordings, drawn by the true gnuplot."""
+# SPDX-License-Identifier: Apache-2.0
+"""`gpukit plot` draws recordings with the real gnuplot."""
 
 import html
 import json
@@ -52,7 +53,7 @@ def svg(gpukit, tmp_path, *args):
 
 
 def texts(picture):
-    """The words that are drawn, without those of gnuplot's own script."""
+    """The drawn words, without those of gnuplot's own script."""
     return "\n".join(html.unescape(t).strip() for t in
                      re.findall(r"<text[^>]*>(.*?)</text>", picture, re.S))
 
@@ -107,12 +108,13 @@ def test_a_stretch_of_time(gpukit, recording, tmp_path, options, first, last):
 
 def test_a_stretch_without_rows(gpukit, recording, tmp_path):
     done = gpukit("plot", recording, "-o", tmp_path / "a.png", "--from", "2h")
-    assert done.returncode == 1 and "no row is of the times" in done.stderr
+    assert done.returncode == 1
+    assert "no row matches the chosen times" in done.stderr
     with open(recording, encoding="ascii") as f:
         done = subprocess.run([GPUKIT, "plot", "-", "--from", "-1m", "--term"],
                               stdin=f, capture_output=True, text=True,
                               check=False, env=clean_env())
-    assert done.returncode == 1 and "need a file" in done.stderr
+    assert done.returncode == 1 and "need a regular file" in done.stderr
 
 
 def test_two_runs_over_each_other(gpukit, recording, tmp_path):
@@ -145,14 +147,14 @@ def test_values_under_the_pointer(gpukit, tmp_path):
     assert len(shown) > 200 and "alert('x" not in "".join(shown)
     assert any(re.fullmatch(r"09:00:2\d  GPU 0.*alert.* 2\d %", s)
                for s in shown)
-    # A mark shows itself from its left edge to that of the next one: there its
-    # time is the one of the axis, which is a minute wide from pixel 76 on.
+    # A mark reacts from its left edge to that of the next one: there its time
+    # is the axis' time; the axis is a minute wide from pixel 76 on.
     marks = re.findall(r"showHypertext\(evt,'09:00:(\d\d).*?translate\("
                        r"([\d.]+),.*?scale\(([\d.]+)\)", picture, re.S)
     for second, x, half in marks[:100]:
         pixels = float(x) - 1.148 * float(half) - 76
         assert abs(pixels / (1026 - 76) * 59 - int(second)) < 1.5
-    # Whole in itself: nothing is fetched from anywhere.
+    # The picture is self-contained: nothing is fetched.
     links = re.findall(r"(?:href|src)\s*=\s*['\"]([^'\"]*)", picture)
     assert all(link.startswith(("#", "data:")) for link in links), links
 
@@ -245,9 +247,9 @@ def test_on_a_dark_ground(gpukit, recording, tmp_path):
 
 
 @pytest.mark.parametrize("content, words", [
-    ("", "is no recording"), ("a,b\n1,2\n", "is no recording"),
+    ("", "is not a recording"), ("a,b\n1,2\n", "is not a recording"),
     (HEADER, "no rows"), (HEADER + "x\n", "no rows"),
-    ("\x00" * 100, "is no recording")])
+    ("\x00" * 100, "is not a recording")])
 def test_nothing_to_draw(gpukit, tmp_path, content, words):
     path, picture = tmp_path / "log.csv", tmp_path / "out.png"
     path.write_text(content)
@@ -280,7 +282,7 @@ def test_what_cannot_be_opened_or_written(gpukit, recording, tmp_path):
 
 
 def test_a_gnuplot_without_windows(gpukit, recording):
-    """Whatever windows it has: there is no such display."""
+    """There is no such display, whatever windows gnuplot supports."""
     done = gpukit("plot", recording, "--show", env={"DISPLAY": ":987"})
     assert done.returncode == 1 and done.stderr.count("\n") == 1
     assert "gnuplot cannot draw" in done.stderr
@@ -325,7 +327,7 @@ def test_owners_in_the_terminal(recording):
     shown = in_terminal(recording, "--per-pid", COLUMNS="100",
                         CLICOLOR_FORCE="1")
     assert "59 100" in shown and "1.6 101" in shown
-    # The memory of the only process of a GPU is all in its colour.
+    # All memory used by a GPU's only process has its colour.
     owner = re.search(r"\x1b\[0;38;5;(\d+)m1\.6 100", shown)[1]
     assert re.search(rf"\x1b\[0;38;5;{owner}m[\u2801-\u28ff]{{20}}", shown)
 
@@ -399,3 +401,46 @@ def test_what_record_writes(gpukit, machine, tmp_path, options):
         assert picture.read_bytes().startswith(b"\x89PNG")
     else:
         assert done.returncode == 1 and "no rows" in done.stderr
+
+
+def test_a_curve_for_each_gpu_is_the_usual(gpukit, recording, tmp_path):
+    assert svg(gpukit, tmp_path, recording, "--per-gpu", "--title", "x") == \
+        svg(gpukit, tmp_path, recording, "--title", "x").replace(
+            "plot <", "plot --per-gpu <")
+
+
+def test_a_tilde_is_ones_home(gpukit, recording, tmp_path):
+    env = {"HOME": str(tmp_path)}
+    (tmp_path / "sub").mkdir()
+    gpukit.ok("plot", "~/log.csv", "--output=~/sub/x.svg", env=env)
+    assert (tmp_path / "sub" / "x.svg").exists()
+    root = gpukit("plot", "~no-such-user/log.csv", "--summary", env=env)
+    assert root.returncode == 2
+    assert "no such user" in root.stderr.splitlines()[0]
+    assert str(recording) == str(tmp_path / "log.csv")
+
+
+@pytest.mark.parametrize("stamp", ["2026/11/21 09:00", "2026-11-21 09:00",
+                                   "2026/11/21T09:00"])
+def test_dates_with_slashes(gpukit, tmp_path, stamp):
+    path = tmp_path / "slashes.csv"
+    path.write_text(HEADER + rows().replace("2026-11-21T09:00", stamp))
+    plain = tmp_path / "plain.csv"
+    plain.write_text(HEADER + rows())
+    for more in ([], ["--from", f"{stamp}:10", "--to", f"{stamp}:20"],
+                 ["--from", stamp[:10]]):
+        told = [json.loads(gpukit.ok("plot", "--json", "--summary", each,
+                                     *more)) for each in (path, plain)]
+        for each in told:
+            del each["recordings"][0]["file"]
+        assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("stamp", ["2026/11-21 09:00", "2026-11/21 09:00",
+                                   "2026:11:21 09:00", "2026/13/21 09:00"])
+def test_dates_of_two_minds_are_none(gpukit, tmp_path, stamp):
+    path = tmp_path / "wrong.csv"
+    path.write_text(HEADER + rows(seconds=1)
+                    + rows(seconds=1).replace("2026-11-21T09:00", stamp))
+    done = gpukit("plot", "--summary", path)
+    assert "2 broken rows skipped" in done.stderr

@@ -1,4 +1,6 @@
-"""`gpukit plot --summary`: its figures beside those of plain Python."""
+# SPDX-License-Identifier: Apache-2.0
+"""The figures of `gpukit plot --summary` are compared with those of plain
+Python."""
 
 import csv
 import json
@@ -14,7 +16,7 @@ BEGIN = datetime(2026, 11, 21, 9)
 
 
 def devices(path, gpus, moments, rng, counter=False):
-    """A recording of GPUs at uneven moments, in seconds."""
+    """Writes a recording of GPUs at uneven moments, in seconds."""
     with open(path, "w", encoding="ascii", newline="") as f:
         out = csv.writer(f, lineterminator="\n")
         out.writerow(["timestamp", "gpu_index", "name", "health",
@@ -43,7 +45,7 @@ def read(path):
 
 
 def weights(rows):
-    """How long each moment stands: the time since the one before it."""
+    """The weight of each moment: the time since the one before it."""
     times = sorted({row["timestamp"] for row in rows})
     at = [datetime.fromisoformat(t) for t in times]
     steps = [0.0] + [(b - a).total_seconds() for a, b in zip(at, at[1:])]
@@ -167,6 +169,9 @@ def test_a_tape_beside_its_gpus(gpukit, machine, tmp_path):
         abs=0.001)
     assert idle["busy_percent"]["max"] == 0
     assert idle["idle_allocated_seconds"] == 0
+    # The GPU's own figure, without its processes' added again.
+    now = gpukit.json("stat", "--json", env=made.env)["devices"][0]
+    assert busy["memory_mib"]["max"] == now["memory_used_bytes"] / (1 << 20)
 
 
 def test_as_text(gpukit, tmp_path):
@@ -197,3 +202,27 @@ def test_figures_that_are_not_known(gpukit, tmp_path):
     assert gpu["busy_percent"] is None
     assert gpu["idle_allocated_seconds"] is None
     assert gpu["power_watts"] == {"mean": 70, "max": 70}
+
+
+@pytest.mark.parametrize("health", ["lost", "error", "stale"])
+def test_the_time_of_one_that_does_not_answer(gpukit, tmp_path, health):
+    """GPU 1 is recorded to the end, but answers only for half of that time."""
+    path = tmp_path / "lost.csv"
+    devices(path, 2, range(100), random.Random(3))
+    rows = read(path)
+    for row in rows:
+        if row["gpu_index"] == "1" and \
+                datetime.fromisoformat(row["timestamp"]) > \
+                BEGIN + timedelta(seconds=50):
+            row["health"] = health
+            for column in list(row)[4:]:
+                row[column] = ""
+    with open(path, "w", encoding="ascii", newline="") as f:
+        out = csv.DictWriter(f, rows[0], lineterminator="\n")
+        out.writeheader()
+        out.writerows(rows)
+    found = gpukit.json("plot", "--summary", "--json", path)
+    first, second = found["recordings"][0]["gpus"]
+    assert found["seconds"] == first["seconds"] == pytest.approx(99)
+    assert second["seconds"] == pytest.approx(50)
+    assert second["lost"] == (health == "lost")

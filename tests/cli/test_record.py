@@ -1,4 +1,5 @@
-"""`gpukit record` as a user meets it, on made-up machines."""
+# SPDX-License-Identifier: Apache-2.0
+"""`gpukit record` is tested as a user sees it, on fake machines."""
 
 import contextlib
 import csv
@@ -16,6 +17,7 @@ import time
 
 import pytest
 
+import can
 from conftest import GPUKIT, clean_env
 from tools import is_full, minds, on_the_beat, wait_until
 
@@ -25,8 +27,8 @@ SECONDS = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d"
 
 @pytest.fixture
 def record(gpukit, machine, tmp_path):
-    """record(ARGS...) in a directory of its own, on a machine of two busy
-    GPUs with two processes each."""
+    """record(ARGS...) in a directory of its own, on a machine of two busy GPUs
+    with two processes each."""
     made = machine("--gpus", "a100-sxm4-80gb:2", "--load",
                    "train:0-1,n=2,mem=1GiB,util=90")
     place = tmp_path / "place"
@@ -122,7 +124,7 @@ def test_pids(record):
 
 @pytest.fixture
 def gone():
-    """The pid of a process that has ended, and of nobody else yet."""
+    """The pid of a process that has ended, which no other process has yet."""
     process = subprocess.Popen(["true"])
     process.wait()
     return process.pid
@@ -148,11 +150,11 @@ def test_an_invalid_regex_is_taken_literally(record):
     one_line(done, 0, "train (gpu", "regular expression")
     assert rows(record.log) == []
     done = record("--match", "util=90 [per", "--count", 1)
-    one_line(done, 0, "as it stands")
+    one_line(done, 0, "plain text")
 
 
 def test_no_drift_at_ten_milliseconds(record):
-    """A busy machine misses some; it is not always that busy."""
+    """A busy host misses some samples, but is not always that busy."""
     for _ in range(10):
         ok(record("--interval", "10ms", "--count", 300, "--cmd", "none"))
         times = sorted({row["timestamp"] for row in rows(record.log)})
@@ -213,7 +215,7 @@ def test_a_link_stays_one(record):
     assert record.log.is_symlink() and len(rows(target)) == 4
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root plants links of others")
+@can.needed("other-users")
 @pytest.mark.parametrize("args", [[], ["--append"], ["--snapshots"]])
 @pytest.mark.parametrize("there", [True, False])
 def test_a_link_that_others_planted_is_refused(record, tmp_path, args, there):
@@ -232,7 +234,7 @@ def test_a_link_that_others_planted_is_refused(record, tmp_path, args, there):
     assert (victim.read_text() if there else not victim.exists())
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root plants links of others")
+@can.needed("other-users")
 @pytest.mark.parametrize("args", [[], ["--append"], ["--snapshots"]])
 def test_a_link_in_a_directory_of_others_is_refused(record, tmp_path, args):
     theirs, victim = tmp_path / "theirs", tmp_path / "victim"
@@ -282,7 +284,7 @@ def test_a_closed_pipe_ends_it(record):
 
 
 def test_who_does_not_read_is_not_waited_for(record):
-    """Neither to open a FIFO, nor to empty a full pipe."""
+    """Neither opening a FIFO nor emptying a full pipe is waited for."""
     fifo = record.place / "fifo"
     os.mkfifo(fifo)
     process = record.start("-i", "0.01", "-o", fifo)
@@ -386,7 +388,7 @@ def test_rotation_by_size(record):
 
 
 def test_rotation_fills_no_gap(record):
-    """The number of a deleted file is not used next."""
+    """The number of a deleted file is not used again."""
     for name in ("gpu_log.7.csv", "gpu_log.x.csv", "gpu_log.99.csv.gz"):
         (record.place / name).touch()
     ok(record("-i", "0.01", "--count", 10, "--rotate", "1K"))
@@ -460,7 +462,7 @@ def pcpu(pid):
 
 @contextlib.contextmanager
 def host_used_meanwhile():
-    """A list of what the host used, looked at again and again."""
+    """A list of the host's used memory, extended all the time."""
     seen, end = [host_used_mib()], threading.Event()
 
     def look():
@@ -485,11 +487,12 @@ def test_system(record, busy):
     assert record.log.read_text().split("\n")[0] == (
         "timestamp,used_mib,sys_used_mib,cpu_cores,cpu_pct")
     row, = rows(record.log)
-    # Memory that others take meanwhile lies between, or is a moment's.
+    # Memory that others take meanwhile is within the range, or is only
+    # momentary.
     assert min(used) - 500 < int(row["sys_used_mib"]) < max(used) + 500
     assert row["used_mib"] == ""
     assert row["cpu_cores"] == str(min(os.sched_getaffinity(0)))
-    # The share is of its whole life, which goes on without work.
+    # The share is of its whole life, which continues without work.
     assert after - 1 <= float(row["cpu_pct"]) <= before + 1
 
 
@@ -527,3 +530,61 @@ def test_cpu_cores_are_those_of_all_threads(record):
         ok(record("--system", process.pid, "--count", 1))
         process.kill()
     assert [row["cpu_cores"] for row in rows(record.log)] == [cores]
+
+
+def test_both_a_pid_and_a_match_choose(record):
+    pids = [p["pid"] for p in record.processes()]
+    ok(record("--pid", pids[0], "--match", "gpu=1", "--count", 1))
+    assert [row["pid"] for row in rows(record.log)] == [pids[0], *pids[2:]]
+
+
+IN_A_NAMESPACE = ["unshare", "--user", "--map-root-user", "--pid", "--fork",
+                  "--mount-proc"]
+
+
+@pytest.fixture
+def outsider(record):
+    """record(ARGS...) in a namespace whose /proc has none of the GPUs'
+    processes."""
+    can.need("processes-of-its-own")
+
+    def run(*args):
+        return subprocess.run(
+            [*IN_A_NAMESPACE, GPUKIT, "record", *map(str, args)], text=True,
+            capture_output=True, check=False, timeout=60, cwd=record.place,
+            env=clean_env(**record.machine.env))
+
+    return run
+
+
+def test_a_pid_that_the_gpu_alone_knows(record, outsider):
+    pid = record.processes()[0]["pid"]
+    ok(outsider("--pid", pid, "--count", 2, "-i", "0.05"))
+    assert [row["pid"] for row in rows(record.log)] == [pid, pid]
+    assert {row["gpu_mem_mib"] for row in rows(record.log)} == {"1024"}
+    ok(outsider("--system", pid, "--count", 1))
+    row, = rows(record.log)
+    assert (row["used_mib"], row["cpu_pct"], row["cpu_cores"]) == (
+        "1024", "", "")
+    one_line(outsider("--pid", 4194305, "--count", 1), 1,
+             "no process 4194305 exists here or on a GPU")
+
+
+def test_until_exit_of_a_pid_that_the_gpu_alone_knows(record, outsider):
+    pid = record.processes()[0]["pid"]
+    ended = []
+
+    def end_it():
+        wait_until(lambda: record.log.exists()
+                   and record.log.read_text().count(pid) > 2)
+        os.kill(int(pid), signal.SIGKILL)
+        # A process of its own namespace reaps it.
+        wait_until(lambda: pid not in {p["pid"] for p in record.processes()})
+        ended.append(pid)
+
+    killer = threading.Thread(target=end_it)
+    killer.start()
+    ok(outsider("--pid", pid, "--until-exit", "-i", "0.05"))
+    killer.join()
+    assert ended == [pid]
+    assert {row["pid"] for row in rows(record.log)} == {pid}

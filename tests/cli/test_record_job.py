@@ -1,6 +1,7 @@
-"""`gpukit record` and families of processes: --children, --until-exit, and
-commands that it runs. Load processes are started by a launcher that is part
-of the command, so that they are its children."""
+# SPDX-License-Identifier: Apache-2.0
+"""`gpukit record` with families of processes is tested here: --children,
+--until-exit, and commands that it runs. A launcher within the command starts
+load processes, so that they are its children."""
 
 import os
 import re
@@ -21,9 +22,9 @@ FAKE = [GPUKIT, "fake", "--gpus", "a100-sxm4-80gb:2", "--load"]
 
 @pytest.fixture
 def family(tmp_path):
-    """Runs `gpukit record ARGS...` with {root} as the pid of a launcher whose
-    children are four processes on two GPUs, its command and its watch; others
-    are on the GPUs as well."""
+    """Runs `gpukit record ARGS...`, where {root} is the pid of a launcher whose
+    children are four processes on two GPUs, its command and its watch process;
+    other processes use the GPUs as well."""
     path = tmp_path / "machine"
 
     def run(*args, inside=None):
@@ -90,7 +91,7 @@ def test_until_exit(family, args):
 
 
 def test_until_exit_does_not_wait_for_a_sample(family):
-    """The end of the only process ends a recording of 30 s intervals."""
+    """The end of the only process ends a recording with an interval of 30 s."""
     def end(process, launcher):
         wait_until(lambda: family.log.exists() and rows(family.log))
         launcher.stdin.close()
@@ -107,7 +108,7 @@ def test_until_exit_of_nobody(family):
 
 
 def test_until_exit_of_one_that_has_ended(family):
-    """Its parent has not asked for it yet, so that its pid is still its."""
+    """Its parent has not waited for it yet, so that its pid is not reused."""
     process = subprocess.Popen(["true"])
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     ok(family("--pid", process.pid, "--until-exit"))
@@ -117,7 +118,8 @@ def test_until_exit_of_one_that_has_ended(family):
 
 # ---- commands ----
 
-# A program whose child is on GPU 1 for two seconds, and until that is recorded.
+# A program whose child is on GPU 1 for two seconds, and then until that is
+# recorded.
 USER = """
 import subprocess, sys, time
 load = subprocess.Popen(
@@ -133,7 +135,7 @@ load.wait()
 
 
 def test_the_summary(record):  # noqa: F811
-    """The other processes of the machine are not in it."""
+    """The machine's other processes are not in it."""
     done = record("--", sys.executable, "-c", USER, GPUKIT)
     assert done.returncode == 0
     text = done.stderr
@@ -143,7 +145,7 @@ def test_the_summary(record):  # noqa: F811
     assert re.search(r"mean utilisation  GPU 1: [\d.]+ % \([\d.]+ % by the "
                      r"command\)\n", text), text
     joules = float(re.search(r"energy +([\d.]+) J", text).group(1))
-    # An A100 between idle and its limit.
+    # The power of an A100 between idle and its limit.
     assert 2 * 40 < joules < (took + 1) * 400
     got = rows(record.log)
     assert 1 <= len(got) <= took + 1
@@ -169,7 +171,7 @@ def test_the_exit_status_is_that_of_the_command(record):  # noqa: F811
 
 
 def test_a_count_is_that_of_samples(record):  # noqa: F811
-    """The command goes on for some more intervals."""
+    """The command continues for some more intervals."""
     done = record("--devices", "-i", "0.25", "--count", 2, "--", "sh", "-c",
                   "for i in $(seq 400); do [ $(wc -l <gpu_log.csv) -ge 5 ] && "
                   "break; sleep 0.05; done; sleep 1")
@@ -192,7 +194,7 @@ def test_signals_are_passed_on(record, number):  # noqa: F811
         "import signal, sys, time\n"
         f"signal.signal({number.value}, lambda *_: sys.exit(42))\n"
         "print('up', flush=True)\n"
-        # One long sleep would not notice a signal that comes just before.
+        # One long sleep would miss a signal that comes just before it.
         "while True: time.sleep(0.05)"), stdout=subprocess.PIPE)
     assert process.stdout.readline() == "up\n"
     process.send_signal(number)

@@ -1,6 +1,6 @@
-"""`gpukit record` where memory runs out: each allocation fails once, and each
-time it either does all that it should or says what is wrong, and nothing
-crashes."""
+# SPDX-License-Identifier: Apache-2.0
+"""`gpukit record` runs out of memory: each allocation fails once, and each time
+it either does everything or reports an error, and never crashes."""
 
 import shutil
 import subprocess
@@ -9,8 +9,8 @@ import pytest
 
 from conftest import GPUKIT, clean_env, sanitized
 
-# Counts what is allocated while the options are read and the recording begins;
-# the AT-th is refused. Other threads are the driver's.
+# Counts allocations while the options are read and the recording begins; the
+# AT-th is refused. Other threads belong to the driver.
 SOURCE = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -60,8 +60,8 @@ def refusing(tmp_path_factory):
 
 
 def sweep(library, place, env, *args):
-    """The outcomes of refusing the first, the second... until there is nothing
-    left to refuse: (exit status, stderr, rows in x.csv) of each."""
+    """The outcomes when the first, the second... allocation is refused, until
+    none is left to refuse: (exit status, stderr, rows in x.csv) of each."""
     came = []
     for at in range(1, 100000):
         for path in place.iterdir():
@@ -99,7 +99,7 @@ def test_each_allocation_fails_once(refusing, machine, tmp_path):
 
 
 def test_pids_without_memory(refusing, tmp_path):
-    """No driver: whatever is wrong before that is told first."""
+    """There is no driver: errors before that are reported first."""
     came = sweep(refusing, tmp_path, {}, "-o", "x.csv", "--pid", "1", "--pid",
                  "1,1", "--nvml", "/nonexistent.so")
     assert all(status == 1 and told for status, told, _ in came), came

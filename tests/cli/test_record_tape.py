@@ -1,4 +1,6 @@
-"""`gpukit record --snapshots`: tapes, killed, cut, continued, rotated."""
+# SPDX-License-Identifier: Apache-2.0
+"""`gpukit record --snapshots` writes tapes that are killed, cut, continued and
+rotated here."""
 
 import json
 import random
@@ -19,7 +21,8 @@ KILLS = 100
 
 
 def blocks(path):
-    """(whole blocks, keys, bytes behind them) by the heads alone."""
+    """(complete blocks, key blocks, bytes after them), from the block heads
+    alone."""
     data, at, count, keys = path.read_bytes(), 16, 0, 0
     assert data[:16] == HEADER
     while data[at:at + 4] == b"GKTB" and len(data) >= at + 32:
@@ -61,11 +64,11 @@ def test_kill_9_leaves_a_readable_tape(record, gpukit):  # noqa: F811
         process.send_signal(signal.SIGKILL)
         process.wait()
         process.stderr.close()
-        # A write under way ends although its process was killed.
+        # A write under way completes although its process was killed.
         wait_until(lambda: blocks(tape)[2] == 0)
         count, keys, _ = blocks(tape)
         assert count >= before and keys <= turn + 2 + count // 64
-        # On a machine that has become busier all of it takes longer.
+        # On a host that has become busier everything takes longer.
         patience *= 0.98 if count > before else 1.1
         before, turn = count, turn + 1
     _, errors = report(gpukit, tape)
@@ -141,7 +144,7 @@ def test_no_room(record, gpukit):  # noqa: F811
 
 
 def test_a_machine_plays_what_another_recorded(record):  # noqa: F811
-    """The same figures through record, fake --replay, record."""
+    """The figures stay the same through record, fake --replay and record."""
     from conftest import GPUKIT, clean_env
 
     ok(record("--snapshots", "--count", 1, "-o", "x.tape"))

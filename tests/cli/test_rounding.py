@@ -1,5 +1,6 @@
-"""One value is one figure, whatever verb shows it: halves are rounded up.
-nvidia-smi cuts, and so does `smi`."""
+# SPDX-License-Identifier: Apache-2.0
+"""A value is the same figure in every verb: halves are rounded up, except that
+`smi` truncates as nvidia-smi does."""
 
 import json
 import re

@@ -1,4 +1,6 @@
-"""`gpukit select`: options, exit codes, JSON, waiting, reserving."""
+# SPDX-License-Identifier: Apache-2.0
+"""`gpukit select` is tested here: options, exit codes, JSON, waiting,
+reserving."""
 
 import collections
 import json
@@ -46,7 +48,8 @@ def select(machine, tmp_path):
 
 
 def fails(select, status, *words, says=()):
-    """That status, nothing on stdout, one line on stderr with those words."""
+    """Checks the status, that stdout is empty, and that stderr is one line with
+    these words."""
     started = select.start(*words)
     out, err = started.communicate(timeout=60)
     assert (started.returncode, out) == (status, ""), (words, out, err)
@@ -69,7 +72,7 @@ def test_a_driver_that_refuses_is_2(select):
 
 
 @pytest.mark.parametrize("words, part", [
-    (["-c", "2", "-C", "1"], "--min-count 2 is more than --max-count 1"),
+    (["-c", "2", "-C", "1"], "--min-count 2 exceeds --max-count 1"),
     (["-f", "much"], "4GiB"), (["-f", ""], "4GiB"), (["-f", "+5G"], "4GiB"),
     (["-f", "5 G"], "4GiB"), (["-f", "5P"], "4GiB"), (["-t", "0x10"], "4GiB"),
     (["-t", "9999999E"], "4GiB"), (["-f", "5KiBs"], "4GiB"),
@@ -78,7 +81,8 @@ def test_a_driver_that_refuses_is_2(select):
     (["-O", "gpu"], "index or uuid"), (["-0", "--newline"], "--null"),
     (["-s", ":", "-0"], "--null"), (["--json", "-0"], "--json"),
     (["--reserve"], "command"),
-    (["--reserve", "--reserved", "--", "true"], "without --reserved"), (["--", "true"], "--reserve"),
+    (["--reserve", "--reserved", "--", "true"], "excludes --reserved"),
+    (["--", "true"], "--reserve"),
     (["stray"], "--reserve"), (["--wait=soon"], "--wait"),
     (["--nvml", ""], "--nvml"),
 ])
@@ -152,11 +156,11 @@ def indices(text):
 def test_two_islands_give_one_of_them(select):
     select.make("--gpus", "a100-sxm4-80gb:4,h100:4", "--frozen",
                 "--load", "idle:3,mem=1GiB", "--load", "idle:4,mem=1GiB")
-    # The emptiest four are of both islands.
+    # The four with the most free memory are on both islands.
     assert len({i // 4 for i in indices(select("-n", "4"))}) == 2
     assert sorted(indices(select("-n", "4", "--topology"))) in (
         [0, 1, 2, 3], [4, 5, 6, 7])
-    # With a GPU of the first taken away it can only be the second.
+    # With a GPU of the first island lost, only the second is left.
     select.made.ctl("fail", "0", "lost")
     assert sorted(indices(select("-n", "4", "--topology"))) == [4, 5, 6, 7]
 
@@ -185,13 +189,12 @@ def test_the_command_gets_its_devices_and_its_status_is_ours(select):
     fails(select, 127, "--reserve", "--", "no-such-command-here",
           says=["command not found"])
     fails(select, 126, "--reserve", "--", "/etc/passwd", says=["ermission"])
-    # Nothing stays behind.
+    # Nothing stays reserved.
     assert select("-C", "1") == "3\n"
 
 
 def begin(select, *words):
-    """A command that says which devices it has and holds them until it is
-    ended."""
+    """Starts a command that prints its devices and holds them until it ends."""
     return subprocess.Popen(
         [GPUKIT, "select", "--reserve", *words, "--", "sh", "-c",
          'echo "$CUDA_VISIBLE_DEVICES"; exec cat >&2'], text=True,
@@ -200,7 +203,7 @@ def begin(select, *words):
 
 
 def hold(select, *words):
-    """The same, when it has them."""
+    """The same, and waits until it has them."""
     started = begin(select, *words)
     started.devices = started.stdout.readline().strip()
     return started
@@ -267,15 +270,14 @@ def test_a_killed_holder_frees_at_once(select):
         assert waiter.returncode == 0, err
         waited.append(float(out) - killed)
         end(holder)
-    # The lock is free at once; who waits looks every 50 ms and then reads
-    # the GPUs, which on a busy machine may take long, but not always. A
-    # waiter that has just begun to sleep for a second would need the rest of
-    # it.
+    # The lock is free at once; a waiter looks every 50 ms and then reads the
+    # GPUs, which may be slow on a busy host, but not always. A waiter that has
+    # just begun to sleep for a second would need the rest of it.
     assert min(waited) < 0.5, waited
 
 
 def test_children_keep_the_reservation(select, tmp_path):
-    """The command is killed, its worker still computes."""
+    """The command is killed while its worker still computes."""
     select.make(*FOUR)
     pid = tmp_path / "pid"
     holder = subprocess.Popen(
@@ -293,7 +295,7 @@ def test_children_keep_the_reservation(select, tmp_path):
 
 
 def race(select, index, log, counts):
-    """One caller: notes when it had which device."""
+    """One caller, which logs when it had which device."""
     done = subprocess.run(
         [GPUKIT, "select", "--reserve", "--wait", "300", "-n",
          str(counts[index % len(counts)]), "--", "sh", "-c",
@@ -366,7 +368,7 @@ def test_where_the_locks_are_unless_told(select):
     shared = os.stat("/run/lock").st_mode & 0o002 if os.path.isdir(
         "/run/lock") else 0
     path = f"{'/run/lock' if shared else '/dev/shm'}/gpukit-reservations"
-    # Whoever makes the file has it under another name in /proc.
+    # The process that creates the file has it under another name in /proc.
     held = select("--reserve", "-n", "1", "--", "sh", "-c",
                   "stat -Lc %d:%i /proc/$$/fd/*; true")
     made = os.stat(path)
@@ -411,4 +413,4 @@ def test_no_device_at_all_is_told_and_is_no_choice(select):
     fails(select, 1, "-f", "900GiB", says=["no device to choose",
                                            "MIG devices without enough"])
     assert select("-f", "900GiB", "--allow-empty") == "\n"
-    fails(select, 2, "--wait", "--allow-empty", says=["goes without"])
+    fails(select, 2, "--wait", "--allow-empty", says=["excludes"])

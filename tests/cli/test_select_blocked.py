@@ -1,5 +1,6 @@
-"""`gpukit select` where another user has put something in the way of its
-reservations: who needs none goes on, who reserves is told what to do."""
+# SPDX-License-Identifier: Apache-2.0
+"""Another user has put something in the way of reservations of `gpukit select`:
+without --reserve it continues, with it an error says what to do."""
 
 import contextlib
 import fcntl
@@ -14,22 +15,21 @@ import time
 
 import pytest
 
+import can
 from conftest import BUILD, GPUKIT, clean_env
 
 FOUR = ["--gpus", "a100-sxm4-80gb:4"]
 OTHER, NOBODY = 12345, 65534
 F_OFD_SETLK = 37
 BOUND = ["setpriv", "--inh-caps=-all", "--bounding-set=-all", "--"]
-SECTION = 0  # the byte that is locked while one chooses
+SECTION = 0  # the byte that is locked while a device is chosen
 
-pytestmark = pytest.mark.skipif(
-    os.geteuid() != 0 and not os.environ.get("CI"),
-    reason="only root can play another user")
+pytestmark = can.needed("other-users")
 
 
 @pytest.fixture
 def place():
-    """A directory like /run/lock: of root, open to all, sticky."""
+    """A directory like /run/lock: owned by root, world-writable, sticky."""
     path = tempfile.mkdtemp(prefix="gpukit-test-", dir="/tmp")
     os.chmod(path, 0o1777)
     yield path
@@ -38,8 +38,8 @@ def place():
 
 @pytest.fixture
 def select(machine, place):
-    """select(WORD...) -> status, stdout, lines of ours on stderr; as a user
-    whom permissions bind, though its id is root's."""
+    """select(WORD...) -> status, stdout, our lines on stderr; it runs without
+    root's capabilities, although its user id is 0."""
     made = machine(*FOUR)
     path = os.path.join(place, "locks")
 
@@ -62,7 +62,7 @@ def select(machine, place):
 
 
 def warned_once(told, *parts):
-    """All devices, and a line that says what is in the way."""
+    """All devices are printed, with a line that says what is in the way."""
     status, out, lines = told
     assert (status, out) == (0, "3,2,1,0\n"), told
     assert len(lines) == 1 and lines[0].startswith("gpukit select: "), told
@@ -79,7 +79,7 @@ def refused(told, *parts):
         assert part in lines[0], told
 
 
-# ---- what lies there ----
+# ---- what is there ----
 
 def fifo(path):
     os.mkfifo(path, 0o666)
@@ -132,23 +132,21 @@ def test_what_another_user_put_there(select, make, name, cure):
 
 
 def test_root_reserves_nothing_that_others_do_not_see(select):
-    """It could open the file."""
+    """Root could open the file, but other users could not."""
     private(select.path)
     os.chown(select.path, OTHER, OTHER)
     started = select.start("--reserve", "--", "true", argv=[])
     assert started.communicate(timeout=30)[0] == ""
     assert started.returncode == 1
-    os.chown(select.path, 0, 0)  # a file of one's own may be private
+    os.chown(select.path, 0, 0)  # a user's own file may be private
     assert select("--reserve", "-n", "1", "--", "true") == (0, "", [])
 
 
 def test_a_container_shares_the_directory_of_the_host(select, place):
-    """There its owner is no user of the container."""
+    """In the container the directory's owner is not a known user."""
     os.chown(place, OTHER, OTHER)
     alone = ["unshare", "--user", "--map-root-user"]
-    if subprocess.run([*alone, "true"], check=False,
-                      capture_output=True).returncode:
-        pytest.skip("user namespaces are not allowed here")
+    can.need("user-namespaces")
     refused(select("--reserve", "--", "true"), "chown root")
     started = select.start("--reserve", "-n", "1", "--", "true", argv=alone)
     out, err = started.communicate(timeout=30)
@@ -167,15 +165,15 @@ def test_a_fifo_that_somebody_writes_to_is_no_more_than_that(select):
 def test_what_no_user_spoilt_is_not_told(select):
     assert select() == (0, "3,2,1,0\n", [])
     assert select("--reserve", "-n", "1", "--", "true") == (0, "", [])
-    os.chown(select.path, OTHER, OTHER)  # whoever came first made it
+    os.chown(select.path, OTHER, OTHER)  # the first user made it
     assert select() == (0, "3,2,1,0\n", [])
     assert select("--reserve", "-n", "1", "--", "true") == (0, "", [])
-    os.chmod(select.path, 0o644)  # it can be looked at
+    os.chmod(select.path, 0o644)  # it can be read
     assert select() == (0, "3,2,1,0\n", [])
     refused(select("--reserve", "--", "true"), "mode 0644", "chmod 666")
 
 
-# ---- where it lies ----
+# ---- where it is ----
 
 @pytest.mark.parametrize("uid, mode", [(0, 0o777), (OTHER, 0o1777),
                                        (OTHER, 0o755)])
@@ -246,7 +244,7 @@ def the_section(fd):
 
 
 def byte_of(machine, uuid):
-    """The byte of a device, as docs/SELECT.md says."""
+    """The byte of a device, as docs/SELECT.md defines it."""
     value = 0xcbf29ce484222325
     for byte in f"{machine}\n{uuid}".encode():
         value = (value ^ byte) * 0x100000001b3 % 2**64
@@ -255,7 +253,7 @@ def byte_of(machine, uuid):
 
 @pytest.fixture
 def shared(select):
-    """select, when the file has been made."""
+    """select, after the file was made."""
     assert select("--reserve", "-n", "1", "--", "true") == (0, "", [])
     return select
 
@@ -286,7 +284,8 @@ def test_a_locked_section_stops_only_those_who_reserve(shared):
 
 
 def test_waiting_for_a_lock_ends_when_waiting_does(shared):
-    """Not after some seconds of its own. A busy machine may be slow once."""
+    """It does not wait for a few seconds of its own. A busy host may be slow
+    once."""
     def took():
         begun = time.monotonic()
         refused(shared("--reserve", "--wait", "0.1", "--", "true"))
@@ -308,7 +307,8 @@ def test_who_waits_longer_is_told_and_gets_it(shared):
 
 
 def test_a_reservation_of_another_user_is_no_obstacle(shared):
-    """A byte, for writing, of an open file: no word, its device is passed."""
+    """A byte that is locked for writing through an open file is a reservation:
+    its device is skipped without a warning."""
     told = json.loads(shared("--json")[1])
 
     def reserve(fd):

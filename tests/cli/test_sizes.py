@@ -1,10 +1,11 @@
-"""One rule for sizes: the same text is the same number of bytes wherever a
-size is typed."""
+# SPDX-License-Identifier: Apache-2.0
+"""There is one rule for sizes: the same text is the same number of bytes
+wherever a size is given."""
 
 import pytest
 
-TOTAL = 80 << 30  # of a made-up A100 with 80 GB
-# Texts of 80 GiB, and the next that is more: one of them by a byte.
+TOTAL = 80 << 30  # of a fake A100 with 80 GB
+# Texts that mean 80 GiB, and slightly more: one of them by a byte.
 EXACT = ["80G", "80g", "80Gi", "80GiB", "81920M", "81920MiB", "83886080K",
          "0.078125T", "85.89934592GB", "85899345.92KB", "85899345920",
          "85899345920B"]
@@ -35,7 +36,7 @@ def test_select_reads_them(gpukit, a100, option):
 
 
 def free_with(gpukit, m, extra):
-    """The free memory, with that much taken by nobody."""
+    """The free memory when this much is taken by no process."""
     done = m.ctl("set", "0", f"extra-memory={extra}")
     assert done.returncode == 0, done.stderr
     told = gpukit.json("select", "--json", env=m.env)

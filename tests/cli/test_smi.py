@@ -1,4 +1,6 @@
-"""Options, messages and exit codes of `gpukit smi`, and its place on PATH."""
+# SPDX-License-Identifier: Apache-2.0
+"""`gpukit smi` is tested here: options, messages and exit codes, and its place
+on PATH."""
 
 import datetime
 import os
@@ -43,7 +45,7 @@ def smi(machine):
 
 
 def launch(gpukit, command, *options):
-    """The output of a shell on a made-up machine."""
+    """The output of a shell on a fake machine."""
     done = gpukit("fake", *options, "--", "sh", "-c", command)
     assert done.returncode == 0, (done.stdout, done.stderr)
     return done.stdout
@@ -261,7 +263,7 @@ def test_repetition(smi):
 
 
 def test_a_loop_without_a_number_is_of_5_seconds(smi):
-    """By its own clock."""
+    """Measured by its own clock."""
     started = subprocess.Popen(
         [GPUKIT, "smi", "-l", "--query-gpu=index,timestamp",
          "--format=csv,noheader"],
@@ -402,7 +404,9 @@ def test_mig_instances(machine):
     out = smi.ok("mig", "-lgi").splitlines()
     rows = [line.split() for line in out if " MIG " in line]
     assert [row[3] for row in rows] == ["3g.40gb", "1g.10gb"]
-    assert [row[6] for row in rows] == ["0:4", "6:1"]
+    # The driver reveals their places to root only.
+    assert [row[6] for row in rows] == (
+        ["0:4", "6:1"] if os.geteuid() == 0 else ["N/A", "N/A"])
     assert {len(line) for line in out} == {59}
     out = smi.ok("mig", "-lci").splitlines()
     rows = [line.split() for line in out if " MIG " in line]

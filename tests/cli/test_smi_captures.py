@@ -1,7 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
 """`gpukit smi` answers in the formats of nvidia-smi.
 
-tests/data/smi holds the shapes of what nvidia-smi answered on real boards:
-the values of every field with 0 for each digit, the keys of -q, the tables.
+tests/data/smi has the shapes of nvidia-smi's answers on real boards: the values
+of every field with 0 for each digit, the keys of -q, the tables.
 """
 
 import glob
@@ -25,7 +26,7 @@ KINDS = [{"Active", "Not Active"}, {"Enabled", "Disabled"}, {"Yes", "No"}]
 
 
 def shape(text):
-    """The format of an answer: digits are 0, lengths of numbers are free."""
+    """The format of an answer: digits become 0, numbers may have any length."""
     text = re.sub(r"0x[0-9A-Fa-f]+", lambda m: "0x" + "0" * (len(m[0]) - 2),
                   text)
     text = re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}",
@@ -83,19 +84,19 @@ class Board:
         return titles.split(", "), values.split(", ")
 
 
-# There is no made-up driver 595. The next one knows all its fields, the one
-# before prints the same but for one key.
+# There is no fake driver 595. The next one knows all its fields, the one before
+# prints the same except for one key.
 
 @pytest.fixture(params=CAPTURES, ids=NAMES)
 def board(request, machine):
-    """With a driver that has all fields of the capture."""
+    """A board with a driver that has all fields of the capture."""
     return Board(machine, request.param,
                  "590" if "-590." in request.param else "610")
 
 
 @pytest.fixture(params=CAPTURES, ids=NAMES)
 def printed(request, machine):
-    """With the driver that prints what the capture shows."""
+    """A board with the driver that prints what the capture shows."""
     return Board(machine, request.param,
                  "610" if "-610." in request.param else "590")
 
@@ -106,7 +107,7 @@ def test_titles_are_those_of_the_capture(board):
     assert len(values) == len(titles)
 
 
-# nvidia-smi tells these; a made-up board or driver does not.
+# nvidia-smi reports these; a fake board or driver does not.
 UNTOLD = {"pcie.link.gen.hostmax", "edpp_multiplier [%]"}
 
 
@@ -121,8 +122,8 @@ def test_values_have_the_formats_of_the_capture(board):
     assert set(other) <= UNTOLD, other
 
 
-# A change, the fields that follow it, and a shape that one of the captures
-# shows for each.
+# A change, the field that follows it, and a shape that one of the captures has
+# for it.
 CHANGES = [
     ("utilization=73", "utilization.gpu [%]", "00 %"),
     ("temperature=88", "temperature.gpu", "00"),
@@ -163,7 +164,7 @@ def test_changed_values_have_the_formats_of_other_captures(machine):
 
 
 def log_rows(text):
-    """[depth, key, value...] of what -q prints, without processes."""
+    """[depth, key, value...] of the output of -q, without processes."""
     rows, inside = [], False
     for line in text.splitlines():
         if not line:
@@ -185,7 +186,7 @@ def test_the_log_has_the_keys_and_formats_of_the_capture(printed):
     board = printed
     wanted = board.facts["log"]
     rows = log_rows(board.smi("-q"))
-    if board.major == 595:  # the one key that 590 has not
+    if board.major == 595:  # the one key that 590 lacks
         wanted = [row for row in wanted if row[1] != "Partition Assigned"]
     assert [[row[0], shape(row[1])] for row in rows] == [
         [row[0], shape(row[1])] for row in wanted]

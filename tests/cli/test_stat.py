@@ -1,6 +1,8 @@
-"""`gpukit stat` as a user meets it, on made-up machines."""
+# SPDX-License-Identifier: Apache-2.0
+"""`gpukit stat` is tested as a user sees it, on fake machines."""
 
 import csv
+import ctypes
 import io
 import json
 import os
@@ -15,7 +17,7 @@ import time
 
 import pytest
 
-from conftest import FAKE_DIR, GPUKIT, ROOT, clean_env, needed
+from conftest import BUILD, FAKE_DIR, GPUKIT, ROOT, clean_env, needed
 from tools import is_full, on_the_beat, wait_until
 
 A100 = "NVIDIA A100-SXM4-80GB"
@@ -23,7 +25,7 @@ A100 = "NVIDIA A100-SXM4-80GB"
 
 @pytest.fixture
 def stat(gpukit, machine):
-    """stat(ARGS...) on a machine of two busy GPUs and two idle ones."""
+    """stat(ARGS...) on a machine with two busy GPUs and two idle ones."""
     made = machine("--gpus", "a100-sxm4-80gb:4", "--load",
                    "train:0-1,mem=1GiB,util=90")
 
@@ -31,7 +33,7 @@ def stat(gpukit, machine):
         return gpukit("stat", *args, env={**made.env, **(env or {})},
                       **kwargs)
 
-    # The jobs start while the machine is up already.
+    # The machine is already up while the loads start.
     deadline = time.monotonic() + 60
     while run("--csv=processes").stdout.count(f",{1 << 30},") < 2:
         assert time.monotonic() < deadline, run("--json").stdout
@@ -71,8 +73,8 @@ def test_default_text(stat):
 @pytest.mark.parametrize("option, pattern", [
     ("-c", r"MB \| \S+\(1024M\)"),
     ("-p", r"MB \| \S+/\d+\(1024M\)"),
-    ("-u", r"MB \| \w+\(1024M\)"),
-    ("-cup", r"MB \| \w+:\S+/\d+\(1024M\)"),
+    ("-u", r"MB \| [^|:/]+\(1024M\)"),
+    ("-cup", r"MB \| [^|:/]+:\S+/\d+\(1024M\)"),
     ("-F", r"°C,\s+(\d+|\?\?) %,\s+\d+ % \|"),
     ("-e", r"\(E:\s+\d+ %  D:\s+\d+ %\)"),
     ("--show-codec=enc", r"\(E:\s+\d+ %\)"),
@@ -171,6 +173,42 @@ def test_the_schema_has_every_metric():
                    check=True, timeout=60)
 
 
+class Range(ctypes.Structure):
+    _fields_ = [("least", ctypes.c_int64), ("most", ctypes.c_int64)]
+
+
+class Info(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("help", ctypes.c_char_p),
+                ("unit", ctypes.c_int), ("kind", ctypes.c_int),
+                ("tier", ctypes.c_int)]
+
+
+# Factors of enum gk_unit for units that are not printed as they are.
+SCALES = {2: 100, 4: 1000, 5: 1000, 8: 10 ** 9}
+
+
+@pytest.mark.parametrize("part,table,count,function", [
+    ("device", "gk_metrics", 223, "gk_metric_range"),
+    ("process", "gk_process_metrics", 16, "gk_process_metric_range"),
+    ("link", "gk_link_metrics", 10, "gk_link_metric_range"),
+])
+def test_the_schema_tells_the_ranges_of_the_library(part, table, count,
+                                                    function):
+    with open(os.path.join(ROOT, "docs", "stat.schema.json"),
+              encoding="utf-8") as file:
+        keys = json.load(file)["$defs"][part]["properties"]
+    library = ctypes.CDLL(os.path.join(BUILD, "lib", "libgpukit.so"))
+    infos = (Info * count).in_dll(library, table)
+    range_of = getattr(library, function)
+    range_of.restype = ctypes.POINTER(Range)
+    for i, info in enumerate(infos):
+        key, told = keys[info.name.decode()], range_of(i).contents
+        scale = SCALES.get(info.unit, 1)
+        assert key["minimum"] * scale == told.least, info.name
+        assert key["maximum"] * scale == told.most, info.name
+    assert not range_of(count)
+
+
 def test_details_are_asked_for(stat):
     plain = json.loads(ok(stat("--json")))
     data = json.loads(ok(stat("--json", "--detail", "--why")))
@@ -190,7 +228,7 @@ def test_details_are_asked_for(stat):
     assert {link["end"] for link in first["links"]} == {"switch"}
     assert sum(link["transmit_bytes_total"] for link in first["links"]) <= \
         first["nvlink_transmit_bytes_total"] + len(first["links"]) * 1024
-    # One reading only: nobody has waited for Xids.
+    # There was only one reading: nobody has waited for Xids.
     assert "xid_errors_total" not in first
     assert data["topology"][0]["peers"][0]["path"] == "self"
     assert data["topology"][0]["peers"][1]["nvlinks"] == 12
@@ -204,8 +242,7 @@ def test_xids_are_counted_in_a_stream(stat):
         end = time.monotonic() + 30
         raised = False
         for line in stream.stdout:
-            xids = [device["xid_errors_total"]
-                    if "xid_errors_total" in device else None
+            xids = [device.get("xid_errors_total")
                     for device in json.loads(line)["devices"]]
             if not raised and None not in xids:
                 assert xids == [0, 0, 0, 0]
@@ -259,7 +296,7 @@ def test_csv(stat):
 
 
 def test_a_hundred_frames_a_second_without_drift(stat):
-    """A busy machine misses some; it is not always that busy."""
+    """A busy host misses some frames, but is not always that busy."""
     for _ in range(10):
         frames = [json.loads(line) for line in ok(
             stat("--json-lines", "-i", "0.01", "--count",
@@ -413,7 +450,7 @@ def test_a_signal_ends_it_even_when_nobody_reads(stat):
 def test_a_signal_does_not_cut_a_line(stat):
     with subprocess.Popen([*stat.command, "--json-lines", "-i", "0.002"],
                           stdout=subprocess.PIPE, env=stat.env) as process:
-        wait_until(lambda: is_full(process.stdout))  # in the midst of a line
+        wait_until(lambda: is_full(process.stdout))  # in the middle of a line
         process.send_signal(signal.SIGINT)
         text = process.stdout.read()
         assert process.wait(timeout=20) == 0
@@ -451,13 +488,13 @@ def test_help_with_a_verb_is_that_verbs(gpukit):
 
 
 class Terminal:
-    """A command on a terminal of its own, 24 by 80."""
+    """A command on a terminal of its own, of 24 by 80."""
 
     ON, OFF = b"\033[?1049h\033[?25l\033[?7l", b"\033[?7h\033[?25h\033[?1049l"
 
     def __init__(self, stat, *args, term="xterm"):
         def alone():
-            os.setpgrp()  # may be stopped, whoever runs the tests
+            os.setpgrp()  # it may be stopped, whoever runs the tests
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
         self.master, slave = pty.openpty()
@@ -476,7 +513,7 @@ class Terminal:
         os.close(self.master)
 
     def read(self, wanted=None, timeout=20):
-        """The text that is seen from now on: until wanted, or the end."""
+        """The text that appears from now on: until `wanted`, or to the end."""
         start, deadline = len(self.seen), time.monotonic() + timeout
         while wanted is None or wanted not in self.seen[start:]:
             assert time.monotonic() < deadline, self.seen[start:]
@@ -484,7 +521,7 @@ class Terminal:
                 continue
             try:
                 piece = os.read(self.master, 65536)
-            except OSError:  # closed by the last that had it
+            except OSError:  # closed by the last process that had it open
                 piece = b""
             if not piece:
                 assert wanted is None, self.seen[start:]
@@ -525,7 +562,7 @@ def test_a_stop_gives_the_terminal_back_for_its_time(stat):
         terminal.read(A100.encode())
         terminal.process.send_signal(signal.SIGTSTP)  # and once more
         terminal.read(terminal.OFF)
-        # Continued before it has stopped, it would stop for good.
+        # If it is continued before it has stopped, it stops for good.
         os.waitpid(terminal.process.pid, os.WUNTRACED)
         terminal.process.send_signal(signal.SIGCONT)
         terminal.process.send_signal(signal.SIGTERM)

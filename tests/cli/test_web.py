@@ -1,9 +1,9 @@
-"""`gpukit web`: its pages, its events, who may look, wrong use."""
+# SPDX-License-Identifier: Apache-2.0
+"""`gpukit web` is tested here: its pages, its events, who may look, wrong
+usage."""
 
-import json
 import os
 import re
-import time
 
 import pytest
 
@@ -53,13 +53,13 @@ def test_nothing_is_from_outside():
 # ---- values ----
 
 def same_values(device, of_stat):
-    """Names that both have hold the same."""
+    """The names that differ, and the names that both have."""
     shared = set(device) & set(of_stat) - {"age_seconds"}
     return {name for name in shared if device[name] != of_stat[name]}, shared
 
 
 def test_values_are_those_of_stat(web, gpukit):
-    """On a machine that stands still, so that both read the same."""
+    """The machine's clock is paused, so that both read the same."""
     w = web(EIGHT)
     assert web.made.ctl("clock", "pause").returncode == 0
     by_uuid = {}
@@ -111,8 +111,9 @@ def test_commands_are_told_only_when_asked_for(web, gpukit):
         with w.stream() as s:
             told = s.until("processes", lambda e: e.data["processes"]).data
         assert ("command" in told["processes"][0]) == wanted
-        snapshot = w.json()
-        assert (snapshot["devices"][0]["processes"][0]["command"]
+        # The page of the snapshot has a reader of its own, which may be late.
+        wait_until(lambda: w.json()["devices"][0]["processes"])
+        assert (w.json()["devices"][0]["processes"][0]["command"]
                 is not None) == wanted
 
 
@@ -120,6 +121,9 @@ def test_a_lost_gpu_is_told(web):
     w = web(EIGHT)
     with w.stream() as s:
         s.until("frame", lambda e: e.data["devices"][3]["state"] == "busy")
+        # An Xid is reported only once the GPU's events are listened to.
+        s.until("details",
+                lambda e: "xid_errors_total" in e.data["devices"][3])
         assert web.made.ctl("fail", "3", "lost", "xid=79").returncode == 0
         frame = s.until("frame",
                         lambda e: e.data["devices"][3]["state"] == "lost")
@@ -135,7 +139,7 @@ def test_a_lost_gpu_is_told(web):
 
 
 def test_gpus_that_were_lost_before(machine):
-    """They have told no UUID yet, and hold up nobody."""
+    """They have reported no UUID yet, and delay nobody."""
     made = machine("--gpus", "t4:3", "--frozen")
     for gpu in ("0", "2"):
         made.ctl("fail", gpu, "lost", "xid=79")
@@ -185,7 +189,7 @@ def test_what_was_missed_is_sent_again(web):
         first = s.event()
         assert first.kind != "hello"
         got = [s.until("frame").id for _ in range(4)]
-    # `first` may have been the first of them, or something between.
+    # `first` may be the first of them, or something in between.
     assert (([first.id] if first.kind == "frame" else []) + got)[:4] == \
         later[:4]
     token = last.split("-")[0]
@@ -204,7 +208,7 @@ def test_a_slow_client_gets_the_newest_only(web):
         times = [slow.until("frame").data["time"] for _ in range(60)]
         steps = [b - a for a, b in zip(times, times[1:])]
         assert min(steps) > 0
-        # Somewhere most of the eight seconds were left out.
+        # At some point most of the eight seconds were left out.
         assert max(steps) > 2, steps
     assert w.memory() < 64 << 20
 
@@ -217,7 +221,7 @@ def test_fifty_look_at_once(web):
     assert w.get("/")[0] == 200
     for s in streams:
         s.close()
-    # And pages are still served when it is full of lookers.
+    # Pages are still served when the streams are full.
     streams = [w.stream() for _ in range(140)]
     refused = [s for s in streams if s.status == 503]
     assert 20 <= len(refused) <= 70  # some of the fifty may still count
@@ -271,7 +275,7 @@ def web_machine(web):
 
 
 def test_a_request_has_one_host_and_one_length(web):
-    """A stream, a page and the snapshot alike; `w.get` asks as it should."""
+    """Checked for a stream, a page and the snapshot; `w.get` asks correctly."""
     w = web(["--gpus", "t4:1"])
     here = "Host: localhost"
     for path in ("/", "/api/v1/events", "/api/v1/snapshot"):
@@ -284,13 +288,13 @@ def test_a_request_has_one_host_and_one_length(web):
     assert w.get("/")[0] == 200
 
 
-# ---- wrong use ----
+# ---- wrong usage ----
 
 @pytest.mark.parametrize("words, part", [
     (["--peer", "atlas:9835"], "http://HOST:PORT"),
     (["--peer", "http://ana:secret@atlas"], "--peer-auth"),
     (["--peer-auth", "x"], "--peer"), (["--interval", "11"], "10 seconds"),
-    (["--tls-cert", "x"], "--tls-key"), (["what"], "only options")])
+    (["--tls-cert", "x"], "--tls-key"), (["what"], "unexpected argument")])
 def test_wrong_options(gpukit, words, part):
     done = gpukit("web", *words)
     assert done.returncode == 2 and part in done.stderr, done.stderr

@@ -1,4 +1,5 @@
-"""The page of `gpukit web` in a browser: what people see and press."""
+# SPDX-License-Identifier: Apache-2.0
+"""Tests the page of `gpukit web` in a browser: what people see and press."""
 
 import json
 import os
@@ -22,7 +23,7 @@ GIB = 1 << 30
 
 @pytest.fixture
 def browser(tmp_path):
-    """browser(url, ...) opens a page; it may complain of nothing."""
+    """browser(url, ...) opens a page, which must report no errors."""
     opened = []
 
     def start(url, **how):
@@ -57,7 +58,7 @@ def test_values_are_those_of_stat(web, browser, gpukit):
     assert web.made.ctl("clock", "pause").returncode == 0
 
     def as_shown(device):
-        """What a lane is to say."""
+        """What a lane must show."""
         return [f"{device['gpu_utilization_percent']} %",
                 f"{device['power_watts']:.0f} W",
                 f"{device['memory_used_bytes'] / GIB:.1f} of "
@@ -150,7 +151,7 @@ def test_processes_are_filtered_and_sorted(web, browser):
 
 
 def test_words_of_the_filter_mean_what_they_mean_in_top(web, browser):
-    """By the table that `top` is tested with."""
+    """Uses the table with which `top` is tested."""
     with open(os.path.join(ROOT, "tests/data/filters.json"),
               encoding="utf-8") as f:
         table = json.load(f)
@@ -170,7 +171,7 @@ def test_words_of_the_filter_mean_what_they_mean_in_top(web, browser):
 
 
 def test_who_comes_sees_values_at_once(web, browser):
-    """Not only after an interval."""
+    """Values appear at once, not after an interval."""
     w = web(EIGHT, "-i", "10", ready=False)
     with w.stream() as s:
         s.until("frame", lambda e: e.data["devices"][0]["owners"])
@@ -199,7 +200,7 @@ def test_the_pointer_shows_the_same_moment_everywhere(web, browser):
     hello = w.stream().until("hello").data["history"]
     power = hello["devices"][next(iter(hello["devices"]))]["power_watts"]
     shown = int(of(b, 0, ".graph.power + .figures .value").split()[0])
-    # Frames go on while this reads: it is one of those around.
+    # Frames continue while this reads: it is one of the neighbouring ones.
     assert shown in {round(p) for p in power[-16:-6] if p is not None}
     b.point(5, 5)
     b.until("!document.querySelector('.pointing')")
@@ -222,7 +223,7 @@ def test_a_lost_gpu(web, browser):
     b.until("document.getElementById('sums').textContent"
             ".startsWith('7 of 8 GPUs, 1 lost')")
     b.until("document.title.startsWith('(1)')")
-    # It keeps its place and its height.
+    # The lane keeps its place and its height.
     alert = b.eval("document.getElementById('alerts').offsetHeight")
     assert b.eval("document.querySelectorAll('.lane')[4].offsetTop") == \
         place + alert
@@ -248,7 +249,7 @@ def test_a_machine_that_stops_says_so_and_comes_back(web, browser):
 
 
 def test_a_clock_that_is_set_back_stops_nothing(web, browser):
-    """The next frame is of an hour before: it is shown all the same."""
+    """The next frame is an hour earlier, and is shown all the same."""
     w = web(["--gpus", "t4:1", "--load", "train:0"])
     b = browser("about:blank")
     b.call("Page.addScriptToEvaluateOnNewDocument", source="""
@@ -305,7 +306,7 @@ def test_nothing_is_fetched_from_elsewhere(web, browser):
 
 @pytest.mark.parametrize("width", [950, 1400])
 def test_no_state_moves_a_lane(web, browser, width):
-    """Nor do owners."""
+    """Nor do owners move it."""
     w = web(EIGHT)
     b = browser(w.url, width=width)
     until_live(b, 8)
@@ -373,7 +374,7 @@ def test_nothing_is_wider_than_the_window(web, browser, width):
 
 
 def contrast(a, b):
-    """Of two colours "rgb(r, g, b)", as WCAG 2 has it."""
+    """The contrast of two colours "rgb(r, g, b)" as WCAG 2 defines it."""
     def luminance(colour):
         parts = [int(n) / 255 for n in re.findall(r"\d+", colour)[:3]]
         r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
@@ -415,7 +416,7 @@ def test_texts_can_be_read(web, browser, scheme):
         assert contrast(*colours.split("|")) >= 4.5, (colours, text)
 
 
-# Tokens of page.css: what texts are written in, and what draws.
+# Variables of page.css: colours of texts, and of drawings.
 TEXTS = ("text", "dim", "accent", "busy", "warn", "fail", "owner-4")
 DRAWN = ("work-1", "work-2", "work-3", "work-4", "power", "warn",
          *(f"owner-{n}" for n in range(7)))
@@ -428,7 +429,7 @@ def rgb(colour):
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["dark", "light"])
 def test_every_colour_can_be_seen(scheme):
-    """A text by 4.5 to 1 (WCAG 2, AA), what draws by 3."""
+    """Texts have a contrast of 4.5 to 1 (WCAG 2, AA), drawings of 3."""
     with open(os.path.join(ROOT, "src/web/page/page.css"),
               encoding="utf-8") as f:
         roots = re.findall(r":root \{(.*?)\}", f.read(), re.S)
@@ -468,12 +469,12 @@ def token(b, name):
 
 
 def wait_until_drawn_in(b, body, edges):
-    """The edge of one theme may have the colour of the other one's body."""
+    """The edge of one theme may have the colour of the other's body."""
     wait_until(lambda: {body} <= pixels(b) <= {body, *edges})
 
 
 def test_the_theme_is_the_systems_and_follows_it(web, browser):
-    """Graphs too, which are drawn and no text."""
+    """Graphs follow it too, which are drawn."""
     w = web(EIGHT, "-i", "0.2")
     b = browser(w.url)
     grounds = []
@@ -506,8 +507,8 @@ def test_nothing_moves_where_nothing_should(web, browser, wish, moves):
 
 
 def test_colours_of_the_system(web, browser):
-    """Where it forces its own: what only a colour said has an edge or a
-    sign."""
+    """Where the system forces its own colours, what only a colour said has an
+    edge or a sign."""
     w = web(EIGHT)
     assert web.made.ctl("fail", "3", "lost").returncode == 0
     assert web.made.ctl("set", "1", "temperature=97").returncode == 0
@@ -525,10 +526,10 @@ def test_colours_of_the_system(web, browser):
     assert style(".badge", "borderTopWidth") == "1px"
     assert style("#alerts .fail", "borderTopWidth") == "3px"
     assert style("#alerts .warn", "borderTopWidth") == "1px"
-    # The owner of a piece of memory is told by a colour that stays.
+    # The owner of a piece of memory is shown by a colour that stays.
     assert style(".bar i", "backgroundColor") == style(
         ".swatch", "backgroundColor") == "rgb%s" % (token(b, "owner-0"),)
-    # By which heading rows are sorted is a sign.
+    # A sign marks the heading by which rows are sorted.
     assert b.eval("getComputedStyle(document.querySelector("
                   "'th[aria-sort] button'), '::after').content") == '"\u2009▲"'
     assert {t[0] for t in b.texts("#alerts p")} == {"✕", "▲"}
@@ -546,7 +547,7 @@ def test_hosts_are_a_list_and_each_a_page(machine, browser):
     b = browser(hub.url)
     b.until("document.querySelectorAll('#hosts tbody tr').length === 4 &&"
             "document.querySelector('#hosts .square.fail')")
-    # The one in trouble is the first.
+    # The host in trouble comes first.
     assert b.text("#hosts tbody a") == f"127.0.0.1:{peers[2].port}"
     assert "GPU 1 lost" in b.text("#hosts tbody tr")
     b.key("ArrowDown")
@@ -565,7 +566,7 @@ def test_hosts_are_a_list_and_each_a_page(machine, browser):
 
 
 def test_a_host_that_is_away_says_so_at_once(machine, browser):
-    """Its last frame is no frame of now, whoever comes later; the list is."""
+    """Later visitors do not get its last frame as current, but its list."""
     made = machine("--gpus", "t4:2")
     peer = Web(made.env)
     hub = Web(machine("--gpus", "l4:1").env, "--peer", peer.url)
@@ -588,7 +589,7 @@ def test_a_host_that_is_away_says_so_at_once(machine, browser):
                     b.text("#link").strip())
     peer = Web(made.env, "--port", peer.port)
     until_live(b, 2)
-    # A host that nobody has heard of.
+    # A host that does not exist.
     b.eval("location.hash = 'host=nobody'")
     b.until("document.getElementById('notice').textContent ==="
             " \"No host 'nobody' is here.\"")

@@ -1,4 +1,5 @@
-"""`gpukit web` with many who look: none of them stands still."""
+# SPDX-License-Identifier: Apache-2.0
+"""`gpukit web` serves many streams, and none of them stalls."""
 
 import pytest
 
@@ -13,7 +14,8 @@ assert web  # the fixture
 @pytest.mark.parametrize("count, seconds", [
     (60, 4), pytest.param(110, 30, marks=pytest.mark.slow)])
 def test_no_stream_stands_still(web, count, seconds):
-    """Whoever else reads slowly, goes away in the middle, and comes again."""
+    """No stream stalls, whoever else reads slowly, disconnects in the middle,
+    or comes back."""
     w = web(EIGHT, "-i", "0.1")
     crowd = Crowd(w, count)
     for _ in range(2):
@@ -26,7 +28,8 @@ def test_no_stream_stands_still(web, count, seconds):
 
 
 def test_who_left_makes_room(web):
-    """Also where nothing is sent for long, by which it would be noticed."""
+    """Room is made even where nothing is sent for long, which would show that a
+    client left."""
     w = web(["--gpus", "t4:1"], "-i", "10")
     for _ in range(3):
         streams = [w.stream() for _ in range(110)]

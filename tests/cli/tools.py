@@ -1,4 +1,5 @@
-"""Tools that the tests of `gpukit fake` share."""
+# SPDX-License-Identifier: Apache-2.0
+"""Tools shared by the tests of `gpukit fake`."""
 
 import bisect
 import fcntl
@@ -9,7 +10,8 @@ import time
 
 
 def one_line(done, code, *parts):
-    """Failed with that code, and told it in one line that holds the parts."""
+    """Checks that it failed with that code and one line that contains the
+    parts."""
     assert done.returncode == code, (done.stdout, done.stderr)
     assert done.stdout == ""
     assert done.stderr.startswith("gpukit fake: "), done.stderr
@@ -20,7 +22,7 @@ def one_line(done, code, *parts):
 
 
 def alive(pid):
-    """Runs, and is no zombie."""
+    """Whether it runs and is not a zombie."""
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii") as f:
             return f.read().rsplit(")", 1)[1].split()[0] not in "ZX"
@@ -34,7 +36,7 @@ def children(pid):
 
 
 def cmdline(pid):
-    """Empty in the midst of an exec."""
+    """The command line; empty in the middle of an exec."""
     with open(f"/proc/{pid}/cmdline", "rb") as f:
         return f.read().decode().split("\0")[:-1]
 
@@ -47,15 +49,15 @@ def loads_of(launcher):
 
 
 def is_full(pipe):
-    """As much is in it as goes in: the writer of small pieces waits."""
+    """Whether the pipe is full: a writer of small pieces waits."""
     size = fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ)
     held = struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))
     return held[0] > size - 16384
 
 
 def minds(pid, number):
-    """A process has said what is to happen at a signal: it is caught, or
-    blocked to be read."""
+    """Whether a process handles a signal: it is caught, or blocked to be read.
+    """
     with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as f:
         masks = [int(line.split()[1], 16) for line in f
                  if line.startswith(("SigCgt:", "SigBlk:"))]
@@ -63,10 +65,9 @@ def minds(pid, number):
 
 
 def on_the_beat(times, period):
-    """The most of these moments that fall into one tenth of their period, as
-    a share. Those that a busy machine made late are late by this and that,
-    the others are together; drift spreads all of them, so that it is about a
-    tenth."""
+    """The largest share of these moments that fall into one tenth of their
+    period. A busy host delays some by different amounts, while the others fall
+    together; drift spreads all of them, so that the share is about a tenth."""
     offsets = sorted(t % period for t in times)
     around = offsets + [offset + period for offset in offsets]
     return max(bisect.bisect_left(around, offset + 0.099 * period) - i

@@ -1,5 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
 """The classic use, without the launcher: four libraries in LD_PRELOAD and the
-default machine. nvitop in full screen while CUDA programs come and go."""
+default machine. nvitop runs in full screen while CUDA programs come and go."""
 
 import os
 import random
@@ -68,7 +69,7 @@ class Classic:
                        self.chance.randrange(10, 20000))
 
     def held(self):
-        """{gpu: {pid: bytes}} as NVML tells another program."""
+        """{gpu: {pid: bytes}} as NVML reports it to another program."""
         told = subprocess.run([sys.executable, "-c", HELD], env=self.env,
                               capture_output=True, text=True, check=True,
                               timeout=60).stdout
@@ -79,15 +80,16 @@ class Classic:
         return found
 
     def check(self):
-        """The screen shows every program with its memory, and no other."""
+        """Checks that the screen shows every program with its memory, and no
+        other."""
         held = self.held()
         mine = {pid: (gpu, mib) for pid, (_, gpu, mib)
                 in self.programs.items()}
         assert {pid: gpu for gpu in held for pid in held[gpu]} == {
             pid: gpu for pid, (gpu, _) in mine.items()}
-        for gpu, pids in held.items():
+        for pids in held.values():
             for pid, size in pids.items():
-                # The memory of a context is more than nothing, and not much.
+                # A context takes some memory, but not much.
                 assert 0 <= size - mine[pid][1] * MIB < 1024 * MIB
         text = self.terminal.wait_for(lambda text: self.agrees(text, held))
         self.seen += len(mine)

@@ -1,11 +1,12 @@
-"""Calls every getter of a device that takes nothing but the device, with
-whatever nvidia-ml-py is on PYTHONPATH, and prints as JSON
+# SPDX-License-Identifier: Apache-2.0
+"""Calls every getter that takes nothing but a device, with whatever
+nvidia-ml-py is on PYTHONPATH, and prints as JSON
 
     {"driver": TEXT, "outcomes": {FUNCTION: [OUTCOME, [SYMBOL, ...]]},
      "processes": {GPU: {PID: BYTES}}}
 
-OUTCOME is "ok" or the name of an NVMLError; SYMBOLs are what the function
-looks up itself. Processes come by the newest list that the driver has.
+OUTCOME is "ok" or the name of an NVMLError; SYMBOLs are what the function looks
+up itself. Processes come from the newest list that the driver has.
 """
 
 import inspect
@@ -14,8 +15,8 @@ import re
 
 import pynvml as n
 
-# Newer clients raise this for a function that is not found behind a name
-# without a version.
+# Newer clients raise this when a function without a version in its name is
+# missing.
 Mismatch = getattr(n, "NVMLLibraryMismatchError", n.NVMLError)
 LOOK_UP = re.compile(r"_nvmlGetFunctionPointer\(\s*[\"'](nvml\w+)")
 

@@ -1,9 +1,11 @@
-"""The peers as a user runs them, and what each says, in one form:
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the peers as a user does, and returns what each reports, in one form:
 
     {gpu index: {"name", "uuid", "used", "total", "temperature", "power",
                  "processes": {pid: bytes}}}
 
-Bytes, degrees Celsius, milliwatts; a value that a peer cannot say is absent.
+Units are bytes, degrees Celsius and milliwatts; a value that a peer cannot
+report is absent.
 """
 
 import json
@@ -18,13 +20,13 @@ NVITOP = os.path.join(BIN, "nvitop")
 GPUSTAT = os.path.join(BIN, "gpustat")
 HERE = os.path.dirname(os.path.abspath(__file__))
 MIB = 1 << 20
-# Every block of Python's heap between two marks that are checked: a library
-# that writes past a struct is found out.
+# Python puts checked marks around every block of its heap, which finds
+# libraries that write past a struct.
 CHECKED = {"PYTHONMALLOC": "debug", "PYTHONFAULTHANDLER": "1"}
 
 
 def run(argv, env, status=0):
-    """The output of a program that must end with that status."""
+    """The output of a program that must end with this status."""
     done = subprocess.run(argv, text=True, capture_output=True, check=False,
                           stdin=subprocess.DEVNULL, timeout=120,
                           env=clean_env(**CHECKED, LC_ALL="C.UTF-8", **env))
@@ -72,7 +74,7 @@ print(json.dumps(gpus))
 
 
 def from_python(code, env):
-    """The output of a script, its keys made integers again."""
+    """The output of a script, with its keys converted to integers."""
     told = json.loads(run([sys.executable, "-c", code], env))
     for gpu in told.values():
         if gpu:
@@ -90,7 +92,7 @@ def of_nvitop(env):
 
 
 def of_gpustat(env):
-    """gpustat counts MiB and watts."""
+    """gpustat reports MiB and watts."""
     gpus = {}
     for gpu in json.loads(run([GPUSTAT, "--json"], env))["gpus"]:
         if "lost" in gpu["name"]:

@@ -1,7 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
 """A terminal for full-screen programs: a pty whose output pyte draws.
 
-What the program leaves behind can be asked for: its exit status, the modes
-of the line, the cursor, the screen it gave back.
+It also shows what the program leaves behind: its exit status, the modes of the
+line, the cursor, the screen that it restored.
 """
 
 import copy
@@ -18,7 +19,7 @@ import pyte
 
 
 class Stream(pyte.ByteStream):
-    """pyte's parser, and the scrolling that it lacks."""
+    """pyte's parser with the scrolling that it lacks."""
 
     csi = {**pyte.ByteStream.csi, "S": "scroll_up", "T": "scroll_down"}
 
@@ -66,7 +67,7 @@ class Screen(pyte.Screen):
 
 
 def state_of(pid):
-    """The letter that /proc has for a process's main thread; X: it is gone."""
+    """The state letter in /proc of a process's main thread; X: it is gone."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8",
                   errors="replace") as f:
@@ -76,7 +77,7 @@ def state_of(pid):
 
 
 def family(pid):
-    """The process and all that it has started."""
+    """The process and all its descendants."""
     found = [pid]
     for parent in found:
         try:
@@ -89,8 +90,8 @@ def family(pid):
 
 
 class Terminal:
-    """Runs argv in a terminal of its own. `more` is added to the
-    environment; None takes away."""
+    """Runs argv in a terminal of its own. `more` is added to the environment;
+    None removes a variable."""
 
     def __init__(self, argv, env, columns=160, rows=60, **more):
         env = {**env, "TERM": "screen-256color", "LC_ALL": "C.UTF-8", **more}
@@ -116,13 +117,13 @@ class Terminal:
         return "\n".join(self.screen.display)
 
     def resize(self, columns, rows):
-        """A window of another size; the kernel sends SIGWINCH."""
+        """Changes the window size; the kernel sends SIGWINCH."""
         fcntl.ioctl(self.master, termios.TIOCSWINSZ,
                     struct.pack("HHHH", rows, columns, 0, 0))
         self.screen.resize(rows, columns)
 
     def draw(self, seconds):
-        """Draws what comes; back after `seconds` at most, or at once when
+        """Draws what comes; returns after `seconds` at most, or at once when
         something was drawn."""
         if select.select([self.master], [], [], seconds)[0]:
             data = os.read(self.master, 65536)
@@ -134,9 +135,9 @@ class Terminal:
         os.write(self.master, keys)
 
     def _rests(self):
-        """All that was written is drawn, and the programs wait for something.
-        A frame may come in several pieces, and a busy machine may take a
-        program its turn between them; then its main thread could still run."""
+        """Whether all output is drawn and the programs wait for something. A
+        frame may come in several pieces, and a busy host may not run the
+        program between them; then its main thread could still run."""
         return (not any(state_of(pid) in "RD"
                         for pid in family(self.process.pid))
                 and not select.select([self.master], [], [], 0.01)[0])
@@ -148,9 +149,9 @@ class Terminal:
             self.draw(0.01)
 
     def wait_for(self, what, seconds=60):
-        """Until what(text) is true of a whole frame, or it has the words
-        given; that frame. `what` sees unfinished ones, too: what it raises
-        at half a number is not yet an answer."""
+        """Waits until what(text) is true of a whole frame, or until it contains
+        the given words; returns that frame. `what` sees unfinished frames too,
+        so an exception, as for half a number, means not yet."""
         trouble = []
 
         def seen():
@@ -174,8 +175,8 @@ class Terminal:
             self.draw(0.1)
 
     def settle(self, seconds=0.2):
-        """Until the program has read all keys and has been at rest for so
-        long; what it waits for after an Esc is over then."""
+        """Waits until the program has read all keys and has rested for this
+        long; by then it no longer waits for keys after an Esc."""
         end = time.monotonic() + 30
         quiet = None
         while not quiet or time.monotonic() < quiet:
@@ -193,8 +194,8 @@ class Terminal:
             self.draw(min(0.1, max(0, end - time.monotonic())))
 
     def ends(self, seconds):
-        """True when the program ends within that time; then status is its
-        exit status."""
+        """True if the program ends within that time; then status is its exit
+        status."""
         end = time.monotonic() + seconds
         while self.process.poll() is None and time.monotonic() < end:
             self.draw(0.05)
@@ -209,7 +210,7 @@ class Terminal:
         return self.process.returncode
 
     def left_intact(self):
-        """The terminal is as the program found it."""
+        """Checks that the terminal is as the program found it."""
         assert termios.tcgetattr(self.line) == self.modes
         assert not self.screen.alternate
         assert not self.screen.cursor.hidden

@@ -1,4 +1,5 @@
-"""Every client sees the same machine, and the same change to it."""
+# SPDX-License-Identifier: Apache-2.0
+"""Every client sees the same machine, and the same changes to it."""
 
 import os
 import signal
@@ -12,7 +13,7 @@ from peers import loads
 GIB = 1 << 30
 CLIENTS = {"nvidia-ml-py": peers.of_pynvml, "nvitop": peers.of_nvitop,
            "gpustat": peers.of_gpustat, "gpukit": peers.of_stat}
-# Loads that hold the chips still: idle processes hold memory and do nothing.
+# Idle loads: their processes hold memory and do nothing.
 LOADS = ["--load", "idle:0-1,mem=7GiB", "--load", "idle:1,n=3,mem=2GiB",
          "--load", "idle:3,mem=11GiB"]
 
@@ -22,7 +23,7 @@ def keys(gpu, wanted):
 
 
 def agree(one):
-    """The answers of gpukit, after the others have said the same."""
+    """gpukit's answers, once all the others agree with them."""
     mine = CLIENTS["gpukit"](one.env)
     for name, client in CLIENTS.items():
         theirs = client(one.env)

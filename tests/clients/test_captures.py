@@ -1,8 +1,9 @@
-"""A value that nvidia-smi shows as N/A on a board is refused on its profile;
-one that it shows is told.
+# SPDX-License-Identifier: Apache-2.0
+"""A value that nvidia-smi shows as N/A on a board is refused with its profile;
+a value that it shows is returned.
 
-The facts are those of nvidia-smi's captures of an H200, an H100 with MIG, a
-GeForce RTX 2080 SUPER and a GeForce RTX 4080 SUPER (drivers 590 and 595).
+The facts are from nvidia-smi's captures of an H200, an H100 with MIG, a GeForce
+RTX 2080 SUPER and a GeForce RTX 4080 SUPER (drivers 590 and 595).
 """
 
 import json
@@ -16,7 +17,7 @@ H200, MIG, TURING, ADA = BOARDS = ["h200", "h100-mig", "rtx-2080-ti",
                                    "rtx-4090"]
 SERVERS, CONSUMER = {H200, MIG}, {TURING, ADA}
 ALL = SERVERS | CONSUMER
-# The boards that tell it, of those that were captured.
+# Of the captured boards, those that report each value.
 TELL = {
     "n.nvmlDeviceGetSerial(d)": SERVERS,
     "n.nvmlDeviceGetBoardPartNumber(d)": SERVERS,
@@ -56,7 +57,7 @@ TELL = {
     "field(n.NVML_FI_DEV_POWER_AVERAGE, 2)": SERVERS,
     "field(n.NVML_FI_DEV_POWER_INSTANT, 2)": set(),
 }
-# An RTX 4090 has ECC memory, which the captured consumer boards have not.
+# An RTX 4090 has ECC memory, which the captured consumer boards lack.
 TELL_OF_ECC = {
     "n.nvmlDeviceGetEccMode(d)": SERVERS,
     "n.nvmlDeviceGetTotalEccErrors(d, 0, 0)": SERVERS,
@@ -120,7 +121,7 @@ for i in range(n.nvmlDeviceGetCount()):
 
 
 def test_power_is_an_average_where_it_is_told(machine):
-    """The captures' power.draw is power.draw.average, where there is one."""
+    """The captures' power.draw equals power.draw.average where there is one."""
     one = machine("--gpus", "h100,a100-sxm4-80gb,rtx-4090,t4")
     one.ctl("set", "all", "power-average=60W")
     now = [int(line) for line in

@@ -1,5 +1,6 @@
-"""The classic use, without the launcher, for ten seconds; ./run soak has the
-same for 300."""
+# SPDX-License-Identifier: Apache-2.0
+"""The classic use, without the launcher, runs for ten seconds; ./run soak runs
+it for 300."""
 
 import os
 import subprocess

@@ -1,5 +1,6 @@
-"""NVIDIA's Python bindings of the driver API (cuda-bindings), and what
-NVIDIA built upon them (cuda-core), unmodified."""
+# SPDX-License-Identifier: Apache-2.0
+"""NVIDIA's Python bindings of the driver API (cuda-bindings), and cuda-core,
+which is built on them, run unmodified."""
 
 import os
 import subprocess
@@ -127,7 +128,7 @@ sys.stdin.read()
     process.wait()
     process.stdin.close()
     process.stdout.close()
-    # Whoever looks finds the dead, but not at every look.
+    # A reader finds dead processes, but not at every read.
     wait_for(lambda: one.python(SEEN) == "")
 
 

@@ -1,5 +1,6 @@
-"""CUDA programs as a user builds them, each of which checks itself, on the
-made-up machine. tests/gpu runs the same ones on a real GPU."""
+# SPDX-License-Identifier: Apache-2.0
+"""CUDA programs as a user builds them, which check their own results, run on
+the fake machine. tests/gpu runs the same programs on a real GPU."""
 
 import os
 import signal

@@ -1,5 +1,6 @@
-"""CUDA programs that are killed, forked and threaded by the dozen. Nothing is
-left of them, and nobody is hindered."""
+# SPDX-License-Identifier: Apache-2.0
+"""CUDA programs are killed, forked and threaded by the dozen. Nothing of them
+remains, and nobody is disturbed."""
 
 import json
 import os
@@ -19,7 +20,7 @@ GPUS = 3
 VICTIMS = 60
 AT_ONCE = 10
 
-# Looks all the time: the sums are right at every moment. Ends with its input.
+# Reads all the time: the sums are right at every moment. Ends with its input.
 LOOK = """
 import select, sys, pynvml as n
 n.nvmlInit()
@@ -46,7 +47,7 @@ def popen(env, *argv, **how):
 
 
 def victim(env, chance, nth):
-    """Each kind of program in turn, with a seed of its own."""
+    """Starts each kind of program in turn, with a seed of its own."""
     gpu = chance.randrange(GPUS)
     hold, churn, fill = (cuda_programs.driver(name + "_driver")
                          for name in ("hold", "churn", "fill"))
@@ -54,14 +55,15 @@ def victim(env, chance, nth):
             (hold, gpu, chance.randrange(1, 4096), 3600),
             (churn, gpu, chance.randrange(1 << 30), 0),
             (fill, gpu, "wait")][nth % 4]
-    # One that finds the GPU full says so and ends: that is no surprise here.
+    # A program that finds the GPU full says so and ends, which is expected
+    # here.
     return popen(env, *argv, stdin=subprocess.PIPE,
                  stderr=subprocess.DEVNULL)
 
 
 def storm(env, seed):
-    """Starts AT_ONCE at a time and kills each at a moment given by chance:
-    before cuInit, within a call, after its work."""
+    """Starts AT_ONCE at a time and kills each at a random moment: before
+    cuInit, within a call, after its work."""
     chance = random.Random(seed)
     for first in range(0, VICTIMS, AT_ONCE):
         victims = [victim(env, chance, nth)
@@ -69,7 +71,7 @@ def storm(env, seed):
         chance.shuffle(victims)
         for nth, one in enumerate(victims):
             if nth == AT_ONCE // 2:
-                one.stdout.readline()  # these live at least so long
+                one.stdout.readline()  # these live at least this long
             time.sleep(chance.random() * 0.05)
             one.send_signal(signal.SIGKILL)
         for one in victims:
@@ -79,7 +81,7 @@ def storm(env, seed):
 
 
 def nothing_is_left(one):
-    """As every client says."""
+    """Checks it with every client."""
     gpus = peers.of_pynvml(one.env)
     assert {(gpu["used"], len(gpu["processes"])) for gpu in gpus.values()} \
         == {(0, 0)}
@@ -105,8 +107,8 @@ def until(what, patience=30):
 
 
 def everything_is_free(one):
-    """The dead are found, nobody keeps a device busy, the last block of each
-    can be had, and programs do their work."""
+    """Checks that the dead are found, nobody keeps a device busy, all memory of
+    each can be allocated, and programs do their work."""
     until(lambda: not any(gpu["processes"]
                           for gpu in peers.of_pynvml(one.env).values()))
     nothing_is_left(one)
@@ -135,7 +137,8 @@ def test_a_storm_of_kills(machine, seed):
 
 
 def test_all_are_killed_at_the_same_moment(machine):
-    """A whole process group at once, each with memory, most at work."""
+    """A whole process group is killed at once; each process has memory, and
+    most are at work."""
     one = machine("--gpus", f"a100-sxm4-80gb:{GPUS}")
     churn = cuda_programs.driver("churn_driver")
     for seed in (4, 5):
@@ -154,7 +157,8 @@ def test_all_are_killed_at_the_same_moment(machine):
 
 
 def test_the_memory_of_the_dead_is_had_at_once(machine):
-    """Nobody looks between the kill and the next program, and it has all."""
+    """Nobody reads between the kill and the next program, which gets all
+    memory."""
     one = machine("--gpus", f"a100-sxm4-80gb:{GPUS}")
     fill = cuda_programs.driver("fill_driver")
     for _ in range(5):
@@ -174,7 +178,7 @@ def test_a_storm_of_children_or_threads(machine, storm_of):
     name, *args = storm_of
     assert peers.run([cuda_programs.driver(name), *map(str, args)],
                      one.env) == ""
-    nothing_is_left(one)  # at once: each has given back what it had
+    nothing_is_left(one)  # each has freed what it had
     everything_is_free(one)
 
 
@@ -185,6 +189,6 @@ def test_a_parent_is_killed_among_its_children(machine):
         each = popen(one.env, cuda_programs.driver("fork_storm_driver"), 60,
                      60, start_new_session=True, stderr=subprocess.DEVNULL)
         time.sleep(chance.random() * 0.3)
-        each.send_signal(signal.SIGKILL)  # its children go on
+        each.send_signal(signal.SIGKILL)  # its children continue
         each.communicate(timeout=60)  # until the last of them has ended
     everything_is_free(one)

@@ -1,5 +1,6 @@
-"""The work of a CUDA program is seen by every client of NVML: the same bytes,
-its work, the heat of it; and nothing when it is gone."""
+# SPDX-License-Identifier: Apache-2.0
+"""Every NVML client sees the work of a CUDA program: the same bytes, its
+utilization and heat, and nothing when it has ended."""
 
 import csv
 import json
@@ -37,8 +38,8 @@ print(json.dumps([n.nvmlDeviceGetUtilizationRates(d).gpu, shares]))
 
 
 class Steps:
-    """steps_driver on GPU 1: call it with a step, and `used` is what NVML
-    has to say of that GPU."""
+    """Runs steps_driver on GPU 1: call it with a step, and `used` is what NVML
+    must report for that GPU."""
 
     def __init__(self, env, empty):
         self.process = subprocess.Popen(
@@ -93,7 +94,8 @@ def smi(env, *args):
 
 
 def all_say(one):
-    """To the byte where bytes are told; MiB and GiB as each rounds them."""
+    """All clients agree: exactly where they report bytes, rounded where they
+    report MiB and GiB."""
     held = {one.pid: one.used} if one.used else {}
     gpu = agree(one)[1]
     assert (gpu["used"], gpu["processes"]) == (one.used, held)
@@ -111,7 +113,7 @@ def all_say(one):
 
 
 def wait_for(what, patience=60):
-    """what() until it is something; that."""
+    """Calls what() until it returns something true; returns that."""
     end = time.monotonic() + patience
     while True:
         found = what()
@@ -121,7 +123,8 @@ def wait_for(what, patience=60):
 
 
 def gone(one):
-    """Its memory is back; whoever looks finds a dead process within moments."""
+    """Its memory is free again; a reader finds a dead process within moments.
+    """
     wait_for(lambda: not peers.of_pynvml(one.env)[1]["processes"])
     one.left = one.empty
     all_say(one)
@@ -185,7 +188,8 @@ def test_a_frame_of_the_viewer(watched, tmp_path):
 
 
 def utilization(one):
-    """The utilisation of GPU 1 and of its processes, as nvidia-ml-py says."""
+    """The utilization of GPU 1 and of its processes, as nvidia-ml-py reports
+    it."""
     total, shares = json.loads(peers.run([sys.executable, "-c", UTILIZATION],
                                          one.env))
     return [total, {int(pid): share for pid, share in shares.items()
@@ -193,7 +197,8 @@ def utilization(one):
 
 
 def at_work(one):
-    """All that are asked see the kernel, as of the device and the process."""
+    """Checks that all clients see the kernel, both for the device and for the
+    process."""
     total, shares = utilization(one)
     gpu = json.loads(peers.run([GPUKIT, "stat", "--json"],
                                one.env))["devices"][1]
@@ -218,7 +223,7 @@ def test_work_is_seen_and_makes_warm(watched):
     assert idle == [0, {}]
     watched("spin")
     wait_for(lambda: at_work(watched))
-    # For a moment a busy machine may leave it nothing.
+    # For a moment a busy host may give it no time.
     wait_for(lambda: utilization(watched)[1].keys() == {watched.pid})
 
     def warm():
@@ -228,7 +233,7 @@ def test_work_is_seen_and_makes_warm(watched):
     power = wait_for(warm)
     wait_for(lambda: peers.of_pynvml(watched.env)[1]["temperature"] >
              cold[1]["temperature"])
-    # The other GPU has nothing of it.
+    # The other GPU is unaffected.
     assert peers.of_stat(watched.env)[0]["power"] < cold[0]["power"] * 1.1
     watched("rest")
     wait_for(lambda: utilization(watched) == [0, {}])

@@ -1,4 +1,5 @@
-"""Clients of old and new drivers on machines of old and new drivers."""
+# SPDX-License-Identifier: Apache-2.0
+"""Clients of old and new drivers run on machines of old and new drivers."""
 
 import json
 import os
@@ -18,7 +19,7 @@ BUSY = ["--gpus", "a100-sxm4-80gb:2", "--load", "train:0,n=2,mem=2GiB",
         "--load", "infer:1,mem=1GiB"]
 each = pytest.mark.parametrize("generation", GENERATIONS,
                                ids=[g.name for g in GENERATIONS])
-# A board without MIG, vGPU or fabric may answer these.
+# Valid answers of a board without MIG, vGPU or fabric.
 REFUSALS = {"NVMLError_NotSupported", "NVMLError_NotFound",
             "NVMLError_InvalidArgument", "NVMLError_NoPermission",
             "NVMLError_NotReady"}
@@ -26,7 +27,7 @@ REFUSALS = {"NVMLError_NotSupported", "NVMLError_NotFound",
 
 @pytest.fixture
 def busy(machine):
-    """Makes a machine of a driver; its environment and its processes."""
+    """Makes a machine of a driver; returns it and its environment."""
     def make(generation, version=None):
         one = machine(*BUSY, "--driver", version or generation.name)
         return one, {**one.env,
@@ -39,14 +40,14 @@ LISTS = {"nvmlDeviceGetComputeRunningProcesses" + suffix
 
 
 def pids(told):
-    """JSON's keys made integers again."""
+    """Converts JSON's keys to integers."""
     return {int(gpu): {int(pid): used for pid, used in held.items()}
             for gpu, held in told.items()}
 
 
 def pairs():
-    """Each binding on its own driver, the oldest and the newest; those of
-    535.43 to 535.86 agree with no other driver on the _v3 lists."""
+    """Pairs each binding with its own driver, the oldest and the newest; those
+    of 535.43 to 535.86 agree with no other driver about the _v3 lists."""
     for own in GENERATIONS:
         others = [] if own.record == 32 else [OLDEST, NEWEST]
         for on in dict.fromkeys([own, *others]):
@@ -63,7 +64,7 @@ def test_a_binding_works_on_a_driver(busy, own, on):
     assert told["cuda"] == on.cuda
     if LISTS & exported(on.name) & bound(own.binding):
         assert pids(told["processes"]) == loads(one.process.pid)
-    else:  # it binds the _v3 lists only
+    else:  # it binds only the _v3 lists
         assert own.name.startswith("535") and on is OLDEST
         assert set(told["processes"].values()) == {None}
     there, done, missing = exported(on.name), 0, set()
@@ -83,7 +84,7 @@ def test_a_binding_works_on_a_driver(busy, own, on):
 def test_nvitop_and_stat_agree_with_the_machine(busy, generation):
     one, env = busy(generation)
     held = loads(one.process.pid)
-    # It grows warmer between two looks.
+    # The clock is paused, because the GPU grows warmer between two readings.
     assert one.ctl("clock", "pause").returncode == 0
     seen = from_python(NVITOP_API, env)
     told = stat(env)
@@ -105,7 +106,7 @@ def test_nvitop_and_stat_agree_with_the_machine(busy, generation):
     assert generation.driver in text
 
 
-# It takes the long records of 535.43 to 535.86 for shorter ones, and says so.
+# gpustat misreads the long records of 535.43 to 535.86, and says so.
 @pytest.mark.parametrize("generation",
                          [g for g in GENERATIONS if g.record == 24],
                          ids=lambda g: g.name)
@@ -125,7 +126,8 @@ def stat(env):
 
 @pytest.mark.parametrize("version", ["535.54.03", "535.43.02", "535.86.10"])
 def test_long_records_are_told_from_short_ones(busy, version):
-    """On an exact version, as drivers 535.43 to 535.86 wrote them."""
+    """On an exact version, with records as drivers 535.43 to 535.86 wrote them.
+    """
     one, env = busy(BY_NAME["535.86"], version)
     held = loads(one.process.pid)
     assert len(held[0]) == 2
@@ -204,7 +206,7 @@ def test_an_event_is_of_its_time(busy, generation):
         not generation.events & newest)
 
 
-# Functions whose struct had a newer version later: the macro, its value, the
+# Functions whose struct later had a newer version: the macro, its value, the
 # arguments before the struct.
 GREW = {"nvmlDeviceGetGpuFabricInfoV":
             ("nvmlGpuFabricInfo_v3", 0x3000028, []),

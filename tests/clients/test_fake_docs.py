@@ -1,4 +1,5 @@
-"""docs/FAKE.md: its snippets do what they say."""
+# SPDX-License-Identifier: Apache-2.0
+"""The snippets of docs/FAKE.md do what they say."""
 
 import os
 import re
@@ -22,7 +23,8 @@ def snippet(language):
 
 @pytest.fixture
 def project(tmp_path):
-    """A directory with example.cu, and a way to run shell lines in it."""
+    """A directory with example.cu, and a function that runs shell lines in it.
+    """
     with open(os.path.join(cuda_programs.SOURCES, "vector_add.cu"),
               encoding="utf-8") as source:
         (tmp_path / "example.cu").write_text(source.read())
@@ -48,8 +50,8 @@ def test_the_project_of_cmake(project):
 
 
 def test_the_job_of_ci(project):
-    """The steps that build and test, in this tree's place of the installed
-    files."""
+    """Runs the steps that build and test, with this tree in place of the
+    installed files."""
     _, shell = project
     job = snippet("yaml").replace("/usr/local/lib/gpukit/fake", FAKE_DIR)
     steps = dict(re.findall(

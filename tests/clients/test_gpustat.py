@@ -1,4 +1,5 @@
-"""gpustat, unmodified: text and JSON."""
+# SPDX-License-Identifier: Apache-2.0
+"""gpustat runs unmodified, with text and JSON output."""
 
 import json
 import re

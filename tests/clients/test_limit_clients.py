@@ -1,5 +1,6 @@
-"""Programs that watch GPUs, unmodified, under a limit: a GPU of its size, and
-nobody there but the group; the next GPU, without a limit, as it is."""
+# SPDX-License-Identifier: Apache-2.0
+"""Unmodified monitors under a limit see a GPU of the limit's size with only the
+group's processes; the next GPU, without a limit, is unchanged."""
 
 import csv
 import re
@@ -8,7 +9,7 @@ import pytest
 
 import peers
 from conftest import GPUKIT, clean_env
-from limit_shells import GIB, MIB, hami, shell  # noqa: F401
+from limit_shells import GIB, MIB, hami
 from screen import Terminal
 from test_nvitop import processes as of_nvitop, used as used_in_nvitop
 from test_top_screen import rows as of_top, size
@@ -17,14 +18,14 @@ LIMIT = 4 * GIB
 
 
 @pytest.fixture
-def limited(machine, shell, tmp_path):  # noqa: F811
+def limited(machine, shell, tmp_path):
     """Two programs of a group on GPU 0, where others hold 20 GiB as well."""
     one = machine("--gpus", "a100:2", "--load", "train:0,mem=20GiB",
                   "--load", "train:1,mem=3GiB")
     one.limits = hami(one, tmp_path / "x.cache", "4g")
     programs = [shell(one.limits).start() for _ in range(2)]
     assert programs[0]("alloc(1 << 30)") == 0
-    one.held = {pid: held for pid, held in programs[0]("processes(0)")}
+    one.held = dict(programs[0]("processes(0)"))
     assert sorted(one.held) == sorted(p.pid for p in programs)
     one.used = sum(one.held.values())
     assert one.used > GIB + 2 * 100 * MIB

@@ -1,9 +1,11 @@
-"""Split GPUs as the peers and gpukit see them."""
+# SPDX-License-Identifier: Apache-2.0
+"""The peers and gpukit see split GPUs."""
 
 import json
 import re
 import sys
 
+import can
 from conftest import GPUKIT
 from peers import GPUSTAT, NVITOP, run
 from test_nvitop import MAIN, leave, size
@@ -86,7 +88,7 @@ def test_nvidia_ml_py_walks_the_parts(machine):
 
 
 def nvitop_parts(text):
-    """(part, GI, CI, bytes in use, of how many) of the rows of MIG devices."""
+    """(part, GI, CI, bytes used, bytes in all) from the rows of MIG devices."""
     return [(part, int(gi), int(ci), size(*used), size(*total))
             for part, gi, ci, *rest in re.findall(
                 r"│ +0:\d +(\S+) @ GI/CI: ?(\d+)/(\d+) │ +"
@@ -180,7 +182,7 @@ def test_a_hole_hides_nothing_from_gpukit(machine):
 
 
 def test_a_stream_follows_the_parts(machine, terminal):  # noqa: F811
-    """They come and go under a running viewer."""
+    """MIG devices come and go while a viewer runs."""
     one = machine(*SPLIT)
     tty = terminal([GPUKIT, "stat", "-i", "0.2", "--no-color"], one.env,
                    rows=40)
@@ -211,12 +213,13 @@ def test_the_loads_are_where_they_belong(machine):
 
 
 def test_every_function_works_or_refuses(machine):
-    """nvidia-ml-py's whole binding, on a split GPU."""
+    """nvidia-ml-py's whole binding is called on a split GPU."""
+    can.need("rights-of-root")
     one = machine("--gpus", "h100-mig", "--load", "train:0:0-1,mem=2GiB")
     outcomes = json.loads(run([sys.executable, WALK_ALL], one.env))
     wrong = {name: calls for name, calls in outcomes.items()
              if calls[0][0] not in REFUSALS | {"ok"}}
-    # There is no room for another one.
+    # There is no room for another instance.
     assert wrong.pop("nvmlDeviceCreateGpuInstance")[0][0] == \
         "NVMLError_InsufficientResources"
     assert sorted(wrong) == sorted(NEWER)

@@ -1,7 +1,8 @@
-"""numba-cuda, unmodified: kernels written in Python, compiled by libNVVM,
-run through the driver API. NVIDIA's linker (nvJitLink), where it is
-installed, makes machine code of them, which no CPU runs: it is hidden here,
-and numba asks the driver."""
+# SPDX-License-Identifier: Apache-2.0
+"""numba-cuda runs unmodified: kernels written in Python, compiled by libNVVM,
+run through the driver API. NVIDIA's linker (nvJitLink), if installed, would
+make machine code, which no CPU runs, so it is hidden here, and numba uses the
+driver's."""
 
 import subprocess
 import sys
@@ -80,8 +81,8 @@ turn[1, 64](at)
 assert (at == np.arange(64)[::-1]).all()
 """
 
-# A function that numba has not compiled: its result goes where the first
-# argument points, and it returns 0.
+# A function that numba did not compile: its first argument points to its
+# result, and it returns 0.
 LINKED = """
 import os
 file = os.path.join(os.environ["NUMBA_CACHE_DIR"], "twice.ptx")

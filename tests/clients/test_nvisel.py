@@ -1,4 +1,5 @@
-"""`gpukit select` beside nvitop's nvisel, on the same machine at rest."""
+# SPDX-License-Identifier: Apache-2.0
+"""`gpukit select` is compared with nvitop's nvisel on the same idle machine."""
 
 import os
 import subprocess
@@ -36,7 +37,7 @@ OPTIONS = [
     "--account-as-free", "--account-as-free root -C 3",
     "--account-as-free nobody daemon --count 1", "-f 30GiB --account-as-free",
 ]
-# Arguments that nvisel gets wrong: our status and, on its stdout, nothing.
+# Arguments that nvisel gets wrong, with our status; our stdout is empty.
 STRICTER = {"-c 9": 4, "-c 3 -f 79.9GiB": 4, "-c 2 -C 1": 2, "-i 0,x": 3,
             "-i 99": 3}
 
@@ -61,13 +62,13 @@ def test_the_choice_is_nvisels(machine, kind):
     others = []
     for line in OPTIONS:
         ours, theirs = both(env, line.split())
-        # Nothing chosen with -0: nvisel prints a device without a name. A
-        # bad entry it leaves out, we refuse.
+        # Nothing is chosen with -0: nvisel prints a device without a name. It
+        # skips a bad entry, which we refuse.
         if (ours[0] == 3 and not ours[1]) or \
                 (theirs[1] == b"\0" and not ours[1]):
             others.append(line)
             continue
-        # Too few: it prints them all the same.
+        # Too few devices: nvisel prints them all the same.
         if ours[0] == theirs[0] == 4:
             assert ours[1:] == (b"", [])
             others.append(line)

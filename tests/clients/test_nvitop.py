@@ -1,4 +1,5 @@
-"""nvitop, unmodified: once, in full screen, and as a Python library."""
+# SPDX-License-Identifier: Apache-2.0
+"""nvitop runs unmodified: once, in full screen, and as a Python library."""
 
 import os
 import re
@@ -7,6 +8,7 @@ import time
 
 import pytest
 
+import can
 from conftest import FAKE_DIR, GPUKIT, clean_env
 from peers import CHECKED, NVITOP, loads, run
 from screen import Terminal
@@ -26,7 +28,7 @@ def size(number, unit):
 
 
 def processes(text):
-    """{gpu: {pid: bytes}} of the process table."""
+    """{gpu: {pid: bytes}} from the process table."""
     found = {}
     for gpu, pid, *held in re.findall(
             rf"│ +(\d+) +(\d+) C +\S+ +{SIZE} ", text):
@@ -35,19 +37,19 @@ def processes(text):
 
 
 def used(text):
-    """Bytes in use, GPU by GPU, of the device table in either layout."""
+    """Bytes in use on each GPU, from the device table in either layout."""
     return [size(*pair) for pair in
             re.findall(rf"│ +{SIZE} / [\d.]+[MG]iB │", text)]
 
 
 def sums(held):
-    """The same from a process table, of the eight GPUs of BUSY."""
+    """The same from a process table, for the eight GPUs of BUSY."""
     return [sum(held.get(gpu, {}).values()) for gpu in range(8)]
 
 
 def press(terminal, key, words, patience=10):
-    """A key whose answer is on the screen. nvitop throws away keys that come
-    while it works on another one, so it is pressed again when none comes."""
+    """Presses a key until its answer is on the screen. nvitop drops keys that
+    come while it handles another one."""
     for _ in range(6):
         terminal.send(KEYS.get(key, key.encode()))
         end = time.monotonic() + patience
@@ -60,7 +62,7 @@ def press(terminal, key, words, patience=10):
 
 
 def tour(terminal):
-    """Every screen, and back to the first."""
+    """Visits every screen, and returns to the first."""
     press(terminal, "down", "to send signals")
     for key in ("down", "up", "right", "left"):
         terminal.send(KEYS[key])
@@ -80,7 +82,7 @@ def tour(terminal):
 
 
 def leave(terminal):
-    """q, until it is heard; then nvitop and the terminal are well."""
+    """Presses q until nvitop ends; its status and the terminal must be good."""
     for _ in range(6):
         terminal.send(b"q")
         if terminal.ends(4):
@@ -90,7 +92,7 @@ def leave(terminal):
 
 
 def thirty_seconds(terminal, held):
-    """Does what a user does, looks at the screen, then ends."""
+    """Does what a user does, checks the screen, then ends."""
     end = time.monotonic() + SECONDS
     terminal.wait_for(lambda text: processes(text) == held)
     tours = 0
@@ -101,7 +103,7 @@ def thirty_seconds(terminal, held):
     text = terminal.wait_for(lambda text: processes(text) == held)
     assert used(text) == sums(held), text
     leave(terminal)
-    # nvitop ends with a report on the screen that it gives back.
+    # nvitop ends with a report on the restored screen.
     assert processes(terminal.text) == held, terminal.text
     assert terminal.text.count("A100-SXM4-80GB") == 8
     assert "Fatal" not in terminal.text
@@ -109,7 +111,7 @@ def thirty_seconds(terminal, held):
 
 @pytest.fixture
 def terminal():
-    """terminal(ARGV, ENV) starts a program; it is gone at the end."""
+    """terminal(ARGV, ENV) starts a program, which ends with the test."""
     started = []
 
     def start(argv, env=None, **how):
@@ -124,7 +126,7 @@ def terminal():
 
 @pytest.mark.slow
 def test_full_screen_under_the_launcher(terminal):
-    """Thirty seconds of keys with busy processes, heap checked."""
+    """Thirty seconds of keys with busy processes and a checked heap."""
     tty = terminal([GPUKIT, "fake", *BUSY, "--", NVITOP])
     tty.wait_for(MAIN)
     held = loads(tty.process.pid)
@@ -134,7 +136,8 @@ def test_full_screen_under_the_launcher(terminal):
 
 @pytest.mark.slow
 def test_full_screen_without_a_launcher(terminal, private_shm):
-    """The default machine: one preloaded library, no command of ours."""
+    """The default machine, with one preloaded library and no command of ours.
+    """
     assert private_shm("true").returncode == 0
     library = os.path.join(FAKE_DIR, "libnvidia-ml.so.1")
     script = f"""
@@ -148,6 +151,7 @@ def test_full_screen_without_a_launcher(terminal, private_shm):
         status=0; {NVITOP} || status=$?
         kill -INT $!; wait $! || :
         exit $status"""
+    can.need("mounts-of-its-own")
     tty = terminal(["unshare", "--user", "--map-root-user", "--mount", "sh",
                     "-ec", script])
     whole = [60 << 30] * 4 + [48 << 30] * 2 + [4 << 30, 0]
@@ -158,7 +162,7 @@ def test_full_screen_without_a_launcher(terminal, private_shm):
 
 @pytest.mark.slow
 def test_once(machine):
-    """The report, again and again for thirty seconds."""
+    """The report is printed repeatedly for thirty seconds."""
     one = machine(*BUSY)
     held = loads(one.process.pid)
     end = time.monotonic() + SECONDS
@@ -195,7 +199,7 @@ def test_no_gpus(machine, terminal):
 
 
 def test_a_gpu_is_lost_under_the_eyes_of_the_user(machine, terminal):
-    """The other GPUs go on; the process of the lost one is gone."""
+    """The other GPUs continue; the lost one's process is gone."""
     one = machine("--gpus", "a100-sxm4-80gb:2", "--load",
                   "train:0,mem=2GiB", "--load", "train:1,mem=3GiB")
     held = loads(one.process.pid)

@@ -1,5 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
 """A real Prometheus scrapes `gpukit export`: the dashboard's queries return
-data, the alerts fire for what they are for."""
+data, and each alert fires for its fault."""
 
 import json
 import os
@@ -28,7 +29,7 @@ def program(name):
     if not found:
         if os.environ.get("CI"):
             pytest.fail(f"no {name}: ./run test gets it")
-        pytest.skip(f"no {name}")
+        pytest.skip(f"cannot:prometheus: no {name}")
     return found
 
 
@@ -47,7 +48,7 @@ def dashboard():
 
 
 def queries():
-    """(panel, query as Grafana sends it)."""
+    """(panel, query as Grafana sends it) for each query."""
     for panel in dashboard()["panels"]:
         for target in panel.get("targets", []):
             text = target["expr"].replace("$__rate_interval", "4s")
@@ -58,8 +59,8 @@ def queries():
 
 
 def free_port():
-    """A port that is free, and below those that the kernel gives to whoever
-    asks for any: between now and its use another test might be given it."""
+    """A free port below those that the kernel assigns: another test might be
+    assigned one of those before it is used."""
     with open("/proc/sys/net/ipv4/ip_local_port_range",
               encoding="ascii") as f:
         first = int(f.read().split()[0])
@@ -83,7 +84,8 @@ class Prometheus:
             "scrape_configs": [{
                 "job_name": "gpukit",
                 "static_configs": [{"targets": [f"127.0.0.1:{port}"]}]}]}))
-        self.log = open(directory / "log", "w+", encoding="utf-8")
+        self.log = open(  # noqa: SIM115 - until stop()
+            directory / "log", "w+", encoding="utf-8")
         self.process = subprocess.Popen(
             [program("prometheus"), f"--config.file={config}",
              f"--storage.tsdb.path={directory}/data",
@@ -98,7 +100,7 @@ class Prometheus:
             with urllib.request.urlopen(url, timeout=20) as answer:
                 return json.load(answer)["data"]
         except urllib.error.HTTPError as error:
-            if error.code == 503:  # it still begins
+            if error.code == 503:  # it is still starting
                 raise ConnectionError(how) from None
             raise AssertionError(f"{how}: {error.read().decode()}") from None
 
@@ -126,8 +128,8 @@ class Prometheus:
 
 @pytest.fixture
 def scraped(machine, tmp_path):
-    """scraped(machine options, export options): machine, exporter and the
-    Prometheus that scrapes it; alerts do not wait."""
+    """scraped(machine options, export options) starts a machine, an exporter
+    and a Prometheus that scrapes it; alerts fire without delay."""
     stack = []
 
     def start(made, *options):
@@ -159,14 +161,14 @@ def test_promtool_finds_no_fault_in_the_metrics(machine, options):
     try:
         time.sleep(0.5)
         text = e.next_metrics().text
-        if "--all" in options:  # the width of a bus is counted in bits
+        if "--all" in options:  # a bus width is in bits
             text = re.sub(".*gpukit_memory_bus_width_bits.*\n", "", text)
         assert promtool("check", "metrics", text=text) == ""
     finally:
         assert e.stop() == (0, "")
 
 
-# Panels of what the healthy machine below has none of.
+# Panels without data on the healthy machine below.
 EMPTY = {"Reasons now"}
 
 
@@ -180,16 +182,16 @@ def test_every_query_of_the_dashboard_returns_data(scraped):
         "count_over_time(gpukit_nvlink_transmit_bytes_total[1m]) > 5"))
     asked = list(queries())
     assert len(asked) > 35
-    # A rate needs two scrapes in its time, which a busy machine may miss once.
+    # A rate needs two scrapes in its range, which a busy host may miss once.
     wanted = [text for title, text in asked if title not in EMPTY]
     while wanted:
         prometheus.until(lambda: prometheus.query(wanted[-1]))
         wanted.pop()
-    # Every metric that it names is one that there is.
+    # Every metric that the dashboard names exists.
     known = set(prometheus.ask("label/__name__/values"))
     for _, text in asked:
         assert set(re.findall("gpukit_[a-z0-9_]+", text)) <= known
-    # The queries tell the state of the machine.
+    # The queries return the state of the machine.
     prometheus.until(lambda: {
         r["metric"]["gpu"]: float(r["value"][1])
         for r in prometheus.query("gpukit_memory_used_bytes")
@@ -230,14 +232,14 @@ def test_alerts_fire_for_what_they_are_for(scraped):
     prometheus.until(lambda: all(
         rule["health"] == "ok" for rule in
         prometheus.ask("rules")["groups"][0]["rules"]))
-    # Nothing fires, but for what a busy machine is late with, and that ends.
+    # Nothing fires except for delays on a busy host, and those end.
     assert {name for name, _ in firing(prometheus)} <= LATE
     prometheus.until(lambda: firing(prometheus) == set())
     for name, (gpu, words) in FAULTS.items():
         done = m.ctl(*words)
         assert done.returncode == 0, done.stderr
         prometheus.until(lambda n=name, g=gpu: (n, g) in firing(prometheus))
-    # Nobody complains of GPU 5, with which nothing is wrong.
+    # Nothing is reported for GPU 5, which has no fault.
     assert {name for name, gpu in firing(prometheus) if gpu == "5"} <= LATE
     prometheus.until(
         lambda: not [1 for _, gpu in firing(prometheus) if gpu == "5"])

@@ -1,4 +1,5 @@
-"""nvidia-ml-py: every function that it binds, called."""
+# SPDX-License-Identifier: Apache-2.0
+"""Every function that nvidia-ml-py binds is called."""
 
 import json
 import os
@@ -9,15 +10,15 @@ import pytest
 from peers import HERE, run
 
 WALK = os.path.join(HERE, "walk.py")
-# A GPU without MIG, vGPU or sleeping processes may rightly answer these.
+# Valid answers of a GPU without MIG, vGPU or sleeping processes.
 REFUSALS = {"NVMLError_NotSupported", "NVMLError_InvalidArgument",
             "NVMLError_NotFound", "NVMLError_Timeout",
             "NVMLError_NoPermission", "NVMLError_NotReady",
             "NVMLError_InUse"}
 LEAST = 300
-# In the binding's driver 580.126, not yet in 580.95.
+# In the bindings of driver 580.126, but not yet in 580.95.
 NEWER = {"nvmlDeviceReadPRMCounters_v1"}
-# There are no samples before the first is taken.
+# There are no samples before the first one is taken.
 COMES_LATER = {"nvmlDeviceGetProcessUtilization",
                "nvmlDeviceGetProcessesUtilizationInfo",
                "nvmlDeviceGetSamples"}
@@ -36,7 +37,7 @@ def test_every_function_works_or_refuses(machine, options):
              if calls[0][0] not in REFUSALS | {"ok"}}
     assert {name: calls[0][0] for name, calls in wrong.items()} == dict.fromkeys(
         NEWER, "NVMLError_FunctionNotFound")
-    # A function that only one of two calls can do has lost its state.
+    # A function that works in only one of two calls has lost its state.
     changed = {name: calls for name, calls in outcomes.items()
                if len(calls) == 2 and calls[0] != calls[1]
                and name not in COMES_LATER}
@@ -50,7 +51,7 @@ def test_every_function_works_or_refuses(machine, options):
 
 
 def test_the_walk_on_a_lost_gpu(machine):
-    """Calls that ask the GPU say that it is lost; nothing crashes."""
+    """Calls to the GPU report that it is lost, and nothing crashes."""
     one = machine("--gpus", "a100-sxm4-80gb:2")
     assert one.ctl("fail", 1, "lost").returncode == 0
     told = run([sys.executable, "-c", """

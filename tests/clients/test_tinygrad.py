@@ -1,5 +1,6 @@
-"""tinygrad, unmodified: it writes PTX itself, hands it to the driver and runs
-it, on as many GPUs as there are. Its results are checked against numpy's."""
+# SPDX-License-Identifier: Apache-2.0
+"""tinygrad runs unmodified: it writes PTX itself, passes it to the driver and
+runs it, on all GPUs. Its results are compared with numpy's."""
 
 import subprocess
 import sys
@@ -86,7 +87,7 @@ for n in range(5):
     same(step(Tensor(A + n).realize()), (A + n) * 2 + 1)
 """
 
-# Several kernels: a graph of the driver, whose nodes are given other addresses.
+# Several kernels: a graph of the driver whose nodes get new addresses.
 GRAPH = """
 @TinyJit
 def steps(t):
@@ -147,7 +148,7 @@ sys.stdin.read()
 
 
 def test_what_it_holds_is_seen_by_others(machine, env):
-    """Two buffers of 256 MiB on the second GPU, beside the context there."""
+    """Two buffers of 256 MiB on the second GPU, beside its context."""
     one = machine("--gpus", "a100-sxm4-80gb:2")
     empty = peers.of_pynvml(one.env)
     process = subprocess.Popen(

@@ -1,11 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
 """The screen of a GPU in `gpukit top`, in a terminal: what only it asks the
-driver for, and what it tells of a GPU that fails."""
+driver for, and what it shows of a failing GPU."""
 
 import json
 import re
 
 import pytest
 
+import can
 from conftest import GPUKIT, clean_env
 from screen import Terminal
 
@@ -70,7 +72,7 @@ def test_details_are_asked_for_only_while_it_is_open(top):
 
 
 def test_numbers_are_those_of_stat(top, gpukit):
-    """Time stands still on that machine: both see the same."""
+    """The machine's clock is stopped, so that both see the same."""
     terminal = top("--gpus", "h100:2", "--load", "train:1,mem=30GiB,util=80",
                    "--frozen", columns=120, rows=70)
     report = gpukit.json("stat", "--json", env=terminal.machine.env)
@@ -116,7 +118,7 @@ def test_every_link_and_the_way_to_every_gpu(top):
 
 
 def test_a_gpu_fails_while_it_is_looked_at(top):
-    """Its Xid is told, its last values stay; the others go on."""
+    """Its Xid is shown and its last values stay; the others continue."""
     terminal = top("--gpus", "a100:2", config="alerts: {xid: true}\n")
     terminal.send(b"d")
     terminal.wait_for("none since start")
@@ -125,7 +127,7 @@ def test_a_gpu_fails_while_it_is_looked_at(top):
     terminal.wait_for("GPU is lost: values are 0:0")
     text = terminal.wait_for("GPU has fallen off the bus (1 in all)")
     assert fact(text, "Architecture") == "Ampere"
-    # Its loss may be seen a frame before.
+    # The loss may be seen one frame earlier.
     assert "GPU 0: Xid 79: GPU has fallen off the bus" in text
     terminal.send(RIGHT)
     text = terminal.wait_for("GPU 1  NVIDIA A100")
@@ -141,7 +143,7 @@ def test_a_gpu_hangs_while_it_is_looked_at(top):
     terminal.wait_for("Architecture       Ampere")
     terminal.machine.ctl("fail", "0", "hang")
     text = terminal.wait_for(re.compile(
-        r"no answer for [\d.]+ s: values are from before").search)
+        r"no answer for [\d.]+ s: values are out of date").search)
     assert fact(text, "Architecture") == "Ampere"
     terminal.send(RIGHT)
     terminal.wait_for("GPU 1  NVIDIA A100")
@@ -149,6 +151,8 @@ def test_a_gpu_hangs_while_it_is_looked_at(top):
 
 
 def test_mig_devices_come_and_go(top):
+    """The driver reveals their places to root only."""
+    can.need("rights-of-root")
     terminal = top("--gpus", "a100:1", "--mig", "0=3g.40gb+1g.10gb")
     terminal.send(b"d")
     terminal.wait_for("▏3g.40gb")

@@ -1,5 +1,6 @@
-"""`gpukit top --host` in a terminal: several machines, one of them, and those
-that go away and come back."""
+# SPDX-License-Identifier: Apache-2.0
+"""`gpukit top --host` in a terminal: several machines, one of them, and
+machines that go away and come back."""
 
 import json
 import os
@@ -57,8 +58,8 @@ def row(text, name):
 
 
 def test_a_filter_by_what_only_that_machine_knows(machine, remote, show):
-    """Its processes' directories and states, from /proc there; of one in no
-    pod there is none."""
+    """The processes' directories and states come from /proc there; a process
+    outside of pods has no pod."""
     atlas = machine("--gpus", "a100:2", "--load", "train:0-1,mem=20GiB",
                     "--frozen", name="atlas")
     remote.add("atlas", atlas)
@@ -100,12 +101,12 @@ def test_all_of_one_host_and_back(machine, remote, show):
         assert f"{gpu['gpu_utilization_percent']}%" in text
     pid = stat(atlas)[0]["processes"][0]["pid"]
     assert re.search(rf" 0 +{pid} ", text)
-    # Esc takes the selection away first, and then the host.
+    # Esc first removes the selection, then leaves the host.
     terminal.send(b"\x1bOB")
     terminal.send(b"K")
-    terminal.wait_for("Another machine: its processes are left alone")
+    terminal.wait_for("The processes of another machine cannot be signalled")
     terminal.send(b"t")
-    terminal.wait_for("The processes of another machine cannot be asked.")
+    terminal.wait_for("The processes of another machine cannot be read.")
     assert state_of(pid) != "X"
     terminal.send(b"\x1b")
     terminal.settle()
@@ -131,7 +132,7 @@ def test_a_click_opens_a_host(machine, remote, show):
     terminal = show()
     terminal.wait_for("1 of 2 hosts")
     click(terminal, 2, 10)
-    terminal.wait_for("Nothing was heard of atlas yet.")
+    terminal.wait_for("atlas has not answered yet.")
     click(terminal, 3, 10)
     terminal.wait_for("2 × L4")
     terminal.send(b"\x1b")
@@ -155,8 +156,8 @@ def test_a_host_goes_away_and_comes_back(machine, remote, show):
     assert row(terminal.text, "borg")[0] == "✕"
     assert row(terminal.text, "atlas")[0] == "●"
     assert "1 of 2 hosts · 4 GPUs" in terminal.text
-    # What was heard last can be looked at, and says that it is old. Hosts
-    # that are away stand first; the one that was selected still is.
+    # The last values remain visible and are marked old. Unreachable hosts come
+    # first; the selected one stays selected.
     terminal.send(b"\x1bOA\r")
     text = terminal.wait_for("2 × L4")
     assert re.search(r"◀ away \d+s: ssh: no route to host", text)
@@ -181,7 +182,7 @@ def test_those_in_trouble_stand_first(machine, remote, show):
     terminal = show("--interval", "0.2")
     terminal.wait_for("3 of 3 hosts")
     assert names(terminal.text) == ["atlas", "borg", "kobe"]
-    terminal.send(b"\x1bOB")  # borg is selected, and stays so
+    terminal.send(b"\x1bOB")  # borg stays selected
     made["kobe"].ctl("fail", "1", "hang")
     terminal.wait_for(lambda text: names(text) == ["kobe", "atlas", "borg"])
     terminal.send(b"\r")
@@ -196,19 +197,20 @@ def test_those_in_trouble_stand_first(machine, remote, show):
 
 
 def test_alerts_of_hosts_are_told(machine, remote, show):
-    """Below the rows, which stay; and in the main screen of the host."""
+    """Alerts are below the rows, which stay, and on the main screen of the
+    host."""
     made = {name: machine("--gpus", "t4:4", name=name)
             for name in ("atlas", "borg", "kobe")}
     for name, one in made.items():
         remote.add(name, one)
     terminal = show("--interval", "0.5")
     terminal.wait_for("3 of 3 hosts")
-    made["borg"].ctl("fail", "2", "xid=63")
-    terminal.wait_for("◆ borg GPU 2: Xid 63")
+    made["borg"].ctl("fail", "2", "xid=13")
+    terminal.wait_for("◆ borg GPU 2: Xid 13")
     made["kobe"].ctl("fail", "1", "lost", "xid=79")
     text = terminal.wait_for(lambda text: "✕ kobe GPU 1: lost" in text and
                              "◆ kobe GPU 1: Xid 79" in text)
-    # The newest failure is above those of before, the footer below all.
+    # The newest failure is above the earlier ones, and the footer below all.
     lines = [line for line in text.splitlines() if line.strip()]
     assert [line.split()[1] for line in lines[-4:-1]] == \
         ["kobe", "kobe", "borg"]
@@ -224,7 +226,7 @@ def test_alerts_of_hosts_are_told(machine, remote, show):
     terminal.wait_for(r"alerts · ")
     terminal.send(b"\x1b\x1b")
     terminal.settle()
-    # Whoever is away is a row that says so, and no alert.
+    # An unreachable host has a row that says so, and no alert.
     os.kill(remote.pid("borg"), signal.SIGKILL)
     remote.add("borg", "exit 1")
     terminal.send(b"q" if "3 hosts" not in terminal.text else b"")
@@ -245,7 +247,7 @@ def test_processes_of_a_host_go_back_in_time(machine, remote, show):
             terminal.wait_for("2 of 2 hosts")
             terminal.send(b"\r")
             terminal.wait_for("gpukit-load")
-            terminal.draw_for(3)  # frames of before
+            terminal.draw_for(3)  # earlier frames
         finally:
             load.terminate()
     terminal.wait_for(lambda text: "gpukit-load" not in text)
@@ -257,7 +259,7 @@ def test_processes_of_a_host_go_back_in_time(machine, remote, show):
     terminal.send(b"0")
     terminal.wait_for(lambda text: "gpukit-load" not in text and
                       "ago" not in text)
-    # The list of hosts is of now, and another host begins there.
+    # The list of hosts shows the present, and another host begins there.
     terminal.send(b"(")
     terminal.wait_for("ago")
     terminal.send(b"\x1b")
@@ -271,7 +273,7 @@ def test_processes_of_a_host_go_back_in_time(machine, remote, show):
 def test_one_host_is_its_main_screen(machine, remote, show):
     remote.add("atlas", "exit 7")
     terminal = show()
-    terminal.wait_for("atlas: away 0s: the command ended with status 7")
+    terminal.wait_for("atlas: away 0s+: the command ended with status 7")
     terminal.send(b"du\r\x1b")
     terminal.settle()
     remote.add("atlas", machine("--gpus", "a100:4", *LOADS, name="atlas"))
@@ -294,7 +296,7 @@ def test_nobody_is_left_behind(remote, show):
 
 @pytest.mark.parametrize("columns", [40, 60, 80, 160, 240])
 def test_rows_fit(machine, remote, show, columns):
-    """What matters most is seen however narrow the terminal is."""
+    """What matters most is visible however narrow the terminal is."""
     remote.add("atlas", machine("--gpus", "h100-80gb-hbm3:8", "--load",
                                 "train:0,mem=20GiB", "--frozen",
                                 name="atlas"))

@@ -1,5 +1,6 @@
-"""Every key of src/tui/keys.def, in each of its spellings, typed into a
-terminal: what it is for is then seen on the screen."""
+# SPDX-License-Identifier: Apache-2.0
+"""Every key of src/tui/screen/keys.def is typed into a terminal in each of its
+spellings, and its effect is seen on the screen."""
 
 import os
 import re
@@ -20,13 +21,13 @@ ROW = re.compile(r'^KEY\((\w+),\s*"((?:[^"\\]|\\.)*)"', re.M)
 DOWN, F2 = NAMED["Down"], NAMED["F2"]
 RECORDED = "Only a recording can"
 
-# Past times need a past: tests/tui/time_test.c has them; test_top_hosts_screen.py
-# has hosts.
+# Past times need a past: see tests/tui/model/time_test.c;
+# test_top_hosts_screen.py has hosts.
 ELSEWHERE = {"TIME_BACK", "TIME_FORWARD", "TIME_NOW", "HOST"}
 
 
 class Gone:
-    """Words that are no more on the screen."""
+    """Words that have left the screen."""
 
     def __init__(self, words):
         self.words = words
@@ -39,7 +40,7 @@ class Gone:
 
 
 class Moved:
-    """A column of the settings that is so many lines further down."""
+    """A column of the settings that has moved down by this many lines."""
 
     def __init__(self, name, by):
         self.name, self.by = f"columns.{name} ", by
@@ -56,7 +57,7 @@ class Moved:
 
 
 class Shown:
-    """A pattern, or words, that came onto the screen."""
+    """A pattern or words that have appeared on the screen."""
 
     def __init__(self, what):
         self.what = re.compile(re.escape(what)) if isinstance(what, str) \
@@ -69,7 +70,7 @@ class Shown:
         return self.what.search(text)
 
 
-# action: keys before it, and what is then seen
+# action: the keys before it, and what is then visible
 EFFECTS = {
     "BACK": ("h", "Processes:"),
     "HELP": ("", "any other key goes back"),
@@ -106,7 +107,7 @@ EFFECTS = {
     "DEVICE": ("", "GPU utilisation:"),
     "USERS": ("", "PROCESSES"),
     "USER_ONLY": ("u" + DOWN, "Processes:"),
-    "ALERTS": ("", "Nothing happened yet"),
+    "ALERTS": ("", "Nothing has happened yet"),
     "ALERT_GPU": ("A", "Select an alert first"),
     "SETTINGS": ("", "height of the panels"),
     "SETTING_EDIT": (F2, re.compile("mode +full")),
@@ -149,7 +150,7 @@ EFFECTS = {
 
 
 def table():
-    with open(os.path.join(ROOT, "src", "tui", "keys.def"),
+    with open(os.path.join(ROOT, "src", "tui", "screen", "keys.def"),
               encoding="utf-8") as f:
         return [(action, keys.replace("\\\\", "\\").split())
                 for action, keys in ROW.findall(f.read())]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lanes in a terminal: what its screens have in common."""
 
 import re
@@ -11,7 +12,9 @@ DOWN, END, ENTER = b"\x1bOB", b"\x1b[4~", b"\r"
 
 
 @pytest.fixture
-def top(machine, tmp_path):
+def top(machine, tmp_path, monkeypatch):
+    for i in range(20):  # more variables than a screen has lines
+        monkeypatch.setenv(f"MORE_{i}", "one")
     made = machine("--gpus", "h100:2", "--load", "train:1")
     terminal = Terminal([GPUKIT, "top"],
                         clean_env(XDG_CONFIG_HOME=str(tmp_path), **made.env),
@@ -22,7 +25,7 @@ def top(machine, tmp_path):
 
 
 @pytest.mark.parametrize("keys, screen", [
-    (DOWN, None), (b"t\x06gpukit-load\r", "COMMAND"),
+    (DOWN, None), (b"t\x06gpukit-load\r", "COMM"),
     (DOWN + ENTER, "HOST-MEM"), (DOWN + b"e", "Environment of")])
 def test_d_opens_the_gpu_of_the_process(top, keys, screen):
     top.send(keys)
@@ -50,7 +53,7 @@ def test_what_scrolls_says_how_far(top, keys, whole):
     bar = [line[-1] for line in text.split("\n")[1:-1]]
     assert bar[0] == "┃" and bar[-1] == "│"
     top.send(END)
-    # Details of a GPU may still come: the end of what there is by then.
+    # Details of a GPU may still arrive: this is the end at that time.
     text = top.wait_for(lambda text: re.search(r"–(\d+) of \1 ▲", text))
     bar = [line[-1] for line in text.split("\n")[1:-1]]
     assert bar[-1] == "┃" and bar[0] == "│"
@@ -64,7 +67,49 @@ def test_the_console_of_linux_has_no_braille(machine, tmp_path):
     try:
         text = terminal.wait_for(lambda text: "##" in text and "% busy" in text)
         assert not re.search("[\u2800-\u28ff]", text)
-        terminal.send(b"g")  # and yet who wants it has it
+        terminal.send(b"g")  # and yet it can be reached
         terminal.wait_for(lambda text: re.search("[\u2800-\u28ff]", text))
+    finally:
+        terminal.close()
+
+
+def test_timings_come_after_leaving(machine, tmp_path):
+    """The viewer's timings: what it asked the driver, and how often it drew."""
+    made = machine("--gpus", "h100:1", "--load", "train:0")
+    terminal = Terminal(
+        [GPUKIT, "top", "--interval", "0.1", "--timings"],
+        clean_env(XDG_CONFIG_HOME=str(tmp_path), **made.env), 120, 60)
+    try:
+        terminal.wait_for("gpukit-load")
+        terminal.send(b"q")
+        assert terminal.ends(20) and terminal.status == 0
+        for name in ("draw the screen", "take a frame",
+                     "nvmlDeviceGetPowerUsage"):
+            assert name.encode() in terminal.raw.split(b"\x1b[?1049l")[-1]
+    finally:
+        terminal.close()
+
+
+@pytest.mark.parametrize("options, more, config", [
+    (("--gpu-util-thresh", "5", "10"), {}, ""),
+    ((), {"GPUKIT_GPU_UTILIZATION_THRESHOLDS": "5,10"}, ""),
+    ((), {"NVITOP_GPU_UTILIZATION_THRESHOLDS": "5,10"}, ""),
+    ((), {}, "gpu-util-thresh: [5, 10]\n"),
+    (("--mem-util-thresh", "1", "2"), {}, ""),
+    ((), {"GPUKIT_MEMORY_UTILIZATION_THRESHOLDS": "1,2"}, ""),
+    ((), {}, "mem-util-thresh: [1, 2]\n"), ((), {}, "")])
+def test_thresholds_that_are_set_colour_numbers(machine, tmp_path, options,
+                                                more, config):
+    made = machine("--gpus", "h100:1", "--load", "train:0")
+    (tmp_path / "gpukit").mkdir()
+    (tmp_path / "gpukit" / "top.yaml").write_text(config)
+    (tmp_path / "gpukit" / "top.yaml").chmod(0o600)
+    terminal = Terminal(
+        [GPUKIT, "top", *options],
+        clean_env(XDG_CONFIG_HOME=str(tmp_path), **made.env), 80, 12, **more)
+    try:
+        terminal.wait_for("gpukit-load")
+        red = b"38;5;203m" in terminal.raw
+        assert red == bool(options or more or config)
     finally:
         terminal.close()

@@ -1,5 +1,6 @@
-"""Columns, orders and filters of `gpukit top`, typed into a pty: what is read
-off the screen is compared with /proc and with itself."""
+# SPDX-License-Identifier: Apache-2.0
+"""Columns, orders and filters of `gpukit top` are typed into a pty: what the
+screen shows is compared with /proc and with itself."""
 
 import os
 import re
@@ -10,7 +11,7 @@ import pytest
 from conftest import GPUKIT, ROOT, clean_env
 from screen import Terminal
 
-# GPU, memory in GiB, encoder, decoder, variables of its environment.
+# GPU, memory in GiB, encoder, decoder, environment variables.
 JOBS = [(0, 1, 40, 5, {"RANK": "2"}),
         (0, 3, 10, 25, {"SLURM_PROCID": "0", "PMI_RANK": "10"}),
         (1, 2, 20, 15, {"OMPI_COMM_WORLD_RANK": "1", "SLURM_PROCID": "7"}),
@@ -20,7 +21,7 @@ UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
 def number(text):
-    """A cell as a number; None: it is absent."""
+    """A cell as a number; None: absent."""
     found = re.fullmatch(r"(-?[\d.]+)(B|KiB|MiB|GiB|)", text)
     return float(found[1]) * UNITS.get(found[2], 1) if found else None
 
@@ -71,12 +72,12 @@ def top(machine, tmp_path):
 
 
 def table(text):
-    """The rows of processes, each a mapping of titles to cells."""
+    """The rows of processes, each a mapping from titles to cells."""
     lines = text.split("\n")
     head = next((i for i, line in enumerate(lines) if " PID" in line), None)
     if head is None:
         return []
-    # An arrow may take the place of a title's '%'.
+    # An arrow may replace a title's '%'.
     head_line = re.sub(r"(?<!\S)(SM|ENC|DEC)(?=[▲▼△▽])", r"%\1", lines[head])
     titles = re.sub("[▲▼△▽│]", " ", head_line).split()
     rows = []
@@ -113,7 +114,7 @@ def leave(terminal):
 
 
 def test_every_column_orders_by_the_keys(top):
-    """`.` goes through them all; `/` turns each around; absent is last."""
+    """`.` goes through them all; `/` reverses each; absent values come last."""
     terminal = top("pid, rank, gpu-memory, encoder, decoder, rss, threads, "
                    "nice, io-write-total, parent, command")
     shown = [("RANK", False), ("GPU-MEM", True), ("%ENC", True),
@@ -176,7 +177,7 @@ def test_the_documentation_names_every_column():
 
 
 def test_two_columns(top):
-    """The order before is that of ties, and both are marked."""
+    """The previous order sorts ties, and both are marked."""
     terminal = top("gpu, pid, user, gpu-memory, nice, command")
     terminal.wait_for(lambda text: len(table(text)) == len(JOBS))
     terminal.send(b"ogou")
@@ -200,7 +201,7 @@ def test_two_columns_of_the_config(top):
 
 
 def test_a_click_on_a_title(top):
-    """A press at the title's place, as xterm tells it."""
+    """Presses the mouse at the title's place, as xterm reports it."""
     terminal = top("gpu, pid, gpu-memory, decoder, threads, command")
     terminal.wait_for(lambda text: len(table(text)) == len(JOBS))
     lines = terminal.text.split("\n")
@@ -209,7 +210,7 @@ def test_a_click_on_a_title(top):
     press = b"\x1b[M " + at + b"\x1b[M#" + at
     terminal.send(press)
     terminal.wait_for(is_ordered("%DEC", True))
-    terminal.draw_for(0.6)  # two clicks in a row are one double click
+    terminal.draw_for(0.6)  # two clicks in a row would be a double click
     terminal.send(press)
     terminal.wait_for(is_ordered("%DEC", False))
     leave(terminal)
@@ -222,7 +223,7 @@ def test_a_click_on_a_title(top):
     ("name:^gpukit.*train type:C mem<2GiB", {1}), ("threads<1", set()),
     ("pod:x", set())])
 def test_filters(top, words, memory):
-    """By what is a column or not: what the words need is read."""
+    """Filters use columns or other facts: what the words need is read."""
     terminal = top("gpu, pid, gpu-memory, command")
     terminal.wait_for(lambda text: len(table(text)) == len(JOBS))
     terminal.send(F4 + words.encode() + b"\r")
@@ -242,7 +243,7 @@ def test_a_wrong_regular_expression_is_told(top):
 
 
 def test_the_tree_shows_who_comes(top):
-    """Processes on GPUs under those that started them."""
+    """The tree has the processes on GPUs below those that started them."""
     def on_gpus(count):
         return lambda text: "NLWP" in text and len(re.findall(
             r"^ *\d+ .*GPU \d.*─ gpukit-load", text, re.M)) == count

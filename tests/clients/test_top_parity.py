@@ -1,4 +1,5 @@
-"""Users of nvitop know by heart where things stand on the main screen."""
+# SPDX-License-Identifier: Apache-2.0
+"""On the main screen everything is where users of nvitop expect it."""
 
 import os
 import re
@@ -14,7 +15,7 @@ HINT = "(Press ^C(INT)/T(TERM)/K(KILL) to send signals)"
 
 @pytest.fixture
 def top(gpukit, machine, tmp_path):
-    """top(machine options, viewer options, columns, rows)."""
+    """top(machine options, viewer options, columns, rows) starts a viewer."""
     started = []
 
     def start(options, *viewer, columns=79, rows=40):
@@ -61,7 +62,7 @@ def test_refresh_forgets_tags(top):
 
 
 def test_mig_devices_have_one_bar(top):
-    """As wide as the two of GPUs, without rules between them."""
+    """The bar is as wide as two bars of GPUs, without rules between them."""
     terminal = top(("--gpus", "a100-sxm4-80gb:2", "--mig",
                     "0=3g.40gb+2g.20gb"), "-m",
                    "full", columns=160, rows=60)
@@ -87,7 +88,7 @@ def test_double_lines_are_ascii(top):
 
 
 def test_zero_is_drawn(top):
-    """Swap in use is never unknown; a host without load has a CPU graph."""
+    """Used swap is never unknown; a host without load has a CPU graph."""
     terminal = top(TWO, "-m", "full", columns=160, rows=60)
     terminal.wait_for(lambda text: re.search("[⢀⣀⣠-⣿] *│",
                                              line_with(text, " SWP: ")))

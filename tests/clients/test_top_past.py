@@ -1,4 +1,5 @@
-"""The whole screen goes back in time, not its graphs alone."""
+# SPDX-License-Identifier: Apache-2.0
+"""The whole screen goes back in time, not only its graphs."""
 
 import re
 import time
@@ -26,7 +27,7 @@ def test_everything_goes_back(machine, tmp_path, look):
                         120, 60)
     try:
         terminal.wait_for(lambda text: len(re.findall("41 ?%", text)) >= 2)
-        pass_time(terminal, time.monotonic() + 3)  # frames of before
+        pass_time(terminal, time.monotonic() + 3)  # earlier frames
         began = time.monotonic()
         made.ctl("set", "all", "temperature=77", "utilization=93")
         made.ctl("fail", "1", "lost")
@@ -37,13 +38,13 @@ def test_everything_goes_back(machine, tmp_path, look):
         terminal.wait_for(lambda text: "0:30 ago" in text and
                           len(re.findall("41 ?%", text)) >= 2)
         assert re.search("55 ?°?C", terminal.text)
-        # An alert of now is told as such.
+        # A current alert is marked as such.
         then = re.sub("now: (! )?GPU 1: lost", "", terminal.text)
         assert then != terminal.text
         assert not re.search("77 ?°?C|lost", then, re.IGNORECASE)
-        # It stays so while time goes on; nobody of then gets a signal.
+        # It stays there while time passes; past processes get no signals.
         terminal.send(b"\x1bOB" + b"T")
-        terminal.wait_for("Processes of the past cannot be asked")
+        terminal.wait_for("Processes of the past cannot be signalled")
         terminal.send(b"0")
         terminal.wait_for(lambda text: re.search("93 ?%", text) and
                           "ago" not in text)

@@ -1,4 +1,6 @@
-"""`gpukit top --replay`: a recording in a terminal, played, stopped, sought."""
+# SPDX-License-Identifier: Apache-2.0
+"""`gpukit top --replay` plays a recording in a terminal, with pause, seek and
+speed."""
 
 import os
 import re
@@ -16,8 +18,8 @@ PLACE = re.compile(r"REPLAY x([\d.]+) (\d+) %")
 
 @pytest.fixture(scope="module")
 def tape(tmp_path_factory):
-    """Some seconds in which GPU 0 becomes a degree warmer with each of its 60
-    snapshots."""
+    """A recording of some seconds in which GPU 0 becomes a degree warmer with
+    each of its 60 snapshots."""
     place = tmp_path_factory.mktemp("tape")
     path = place / "x.tape"
     script = (f'for t in $(seq {FIRST} {LAST}); do "$G" fake ctl set 0 '
@@ -57,7 +59,7 @@ def place(text):
 
 
 def steady(terminal):
-    """The temperature, when nothing moves any more."""
+    """The temperature, once nothing moves any more."""
     terminal.draw_for(0.5)
     before = temperature(terminal.text)
     terminal.draw_for(0.5)
@@ -88,7 +90,7 @@ def test_pause_seek_and_speed(replay):
     terminal.wait_for("PAUSED")
     begin = steady(terminal)
     assert begin < LAST
-    terminal.send(b")")  # further than the recording goes
+    terminal.send(b")")  # further than the end of the recording
     terminal.wait_for(lambda text: temperature(text) == LAST)
     terminal.send(b"(")
     terminal.wait_for(lambda text: temperature(text) == FIRST)
@@ -117,8 +119,8 @@ def times(tape):
 
 
 def test_its_speed_is_that_of_the_recording(replay, tape):
-    """At half the speed, what is seen of the second half is as late as what
-    is seen of the first. A busy machine draws much of it later, not all."""
+    """At half speed the second half is shown as late as the first. A busy host
+    draws much of it later, but not all."""
     terminal = replay("--speed", "0.5")
     recorded, seen = times(tape), {}
 
@@ -141,9 +143,9 @@ def test_nothing_is_done_to_processes(replay):
     terminal.wait_for("gpukit-load")
     terminal.send(b"p\x1bOB")
     terminal.send(b"t")
-    terminal.wait_for("cannot be asked")
+    terminal.wait_for("cannot be read")
     terminal.send(b"e")
-    terminal.wait_for("cannot be asked")
+    terminal.wait_for("cannot be read")
     terminal.send(b"T")
     terminal.draw_for(0.3)
     assert "SIGTERM" not in terminal.text
@@ -159,8 +161,9 @@ def test_without_a_terminal_it_is_a_report(gpukit, tape):
 def test_what_is_no_recording_is_told(gpukit, tmp_path, tape):
     other = tmp_path / "x.csv"
     other.write_text("timestamp,gpu_index\n" * 20)
-    for path, what in ((other, "no recording"), ("/nonexistent", "not found"),
-                       (os.devnull, "no recording")):
+    for path, what in ((other, "not a recording"),
+                       ("/nonexistent", "not found"),
+                       (os.devnull, "not a recording")):
         done = gpukit("top", "--replay", path)
         assert done.returncode == 1 and done.stdout == ""
         assert done.stderr.count("\n") == 1 and what in done.stderr

@@ -1,4 +1,5 @@
-"""Half a minute of `./run soak`: nothing crashes, nothing is torn."""
+# SPDX-License-Identifier: Apache-2.0
+"""Half a minute of `./run soak`: nothing crashes, and no frame is torn."""
 
 import os
 import sys

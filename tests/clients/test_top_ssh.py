@@ -1,4 +1,5 @@
-"""`gpukit top --host` by a true ssh, to a server on loopback."""
+# SPDX-License-Identifier: Apache-2.0
+"""`gpukit top --host` uses the real ssh to a server on loopback."""
 
 import os
 import re
@@ -18,7 +19,7 @@ BIN = f"{os.path.dirname(GPUKIT)}:/usr/bin:/bin"
 
 @pytest.fixture
 def atlas(tmp_path, machine):
-    """A server with a machine of four GPUs; serve() starts it again."""
+    """A server with a machine of four GPUs; serve() restarts it."""
     at = tmp_path / "ssh"
     at.mkdir()
     server = Sshd(at)
@@ -37,7 +38,7 @@ def atlas(tmp_path, machine):
 
 @pytest.fixture
 def once(atlas, gpukit):
-    """Its report, and what is said on stderr."""
+    """Its report, and its output on stderr."""
     def run(*options):
         done = gpukit("top", "--host", "atlas", "--once", *options,
                       env={**atlas.env, "LC_ALL": "C.UTF-8"})
@@ -86,11 +87,11 @@ def test_a_machine_by_ssh(once, gpukit, atlas):
     (lambda s: s.serve(more="ForceCommand echo Only with a ticket >&2; exit 1"),
      "Only with a ticket"),
     (lambda s: s.serve(more="ForceCommand echo Welcome"),
-     "it says what no gpukit says: 'Welcome'"),
+     "unexpected output: 'Welcome'"),
 ], ids=("key", "unknown", "changed", "password", "refused", "missing",
         "status", "said", "other"))
 def test_why_a_machine_is_away(atlas, once, does, says):
-    """And nothing is asked: it would wait for ever."""
+    """Nothing is asked, since that would wait for ever."""
     does(atlas)
     done = once()
     assert done.returncode == 1 and done.stdout == ""
@@ -121,7 +122,7 @@ def test_a_login_that_greets(atlas, once, shell):
 
 
 def test_nothing_is_asked_at_the_terminal(atlas, show):
-    """Keys are the viewer's while ssh is told that a password is wanted."""
+    """Keys go to the viewer while ssh is asked for a password."""
     atlas.serve(password="yes", more="PubkeyAuthentication no")
     terminal = show()
     terminal.wait_for(lambda text: "Permission denied" in
@@ -143,7 +144,7 @@ def test_ssh_is_killed_and_comes_again(atlas, show):
     os.kill(pid, signal.SIGKILL)
     terminal.wait_for(lambda text: "Killed" in row(text)[1])
     terminal.wait_for("1 of 2 hosts · 4 GPUs")
-    # The server goes, and the machine with it.
+    # The server ends, and the machine with it.
     os.killpg(atlas.process.pid, signal.SIGKILL)
     atlas.process.wait()
     for one in atlas.sessions():
@@ -161,7 +162,7 @@ def test_ssh_is_killed_and_comes_again(atlas, show):
 
 @pytest.mark.slow
 def test_who_is_there_and_says_nothing(atlas, once):
-    """A port that takes connections, and no more."""
+    """A port that accepts connections and does nothing more."""
     atlas.stop()
     with socket.create_server(("127.0.0.1", atlas.port)):
         done = once()

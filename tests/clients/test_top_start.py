@@ -1,4 +1,5 @@
-"""`gpukit top` while the GPUs have not answered yet: a screen and live keys."""
+# SPDX-License-Identifier: Apache-2.0
+"""`gpukit top` shows a screen and reads keys before the GPUs have answered."""
 
 import time
 
@@ -12,7 +13,8 @@ def gpus(text):
 
 
 def seconds_to_use(terminal):
-    """Until the others are shown and keys are heard; GPU 0 does not answer."""
+    """Seconds until the others are shown and keys work; GPU 0 does not answer.
+    """
     began = time.monotonic()
     terminal.wait_for(lambda text: gpus(text) == [1, 2, 3])
     terminal.wait_for(lambda text: len(rows(text)) == 4)
@@ -21,13 +23,13 @@ def seconds_to_use(terminal):
     terminal.send(b"qop")
     text = terminal.wait_for("PID▲")
     took = time.monotonic() - began
-    assert READING in text or took > 1  # then its time is up
+    assert READING in text or took > 1  # then its timeout is over
     return took
 
 
 def test_a_gpu_that_hangs_from_the_start(top):  # noqa: F811
-    """The others are there long before the driver's time is up, which is a
-    second; the keys too. A busy machine is slower, but not always."""
+    """The others appear long before the driver's timeout of a second, and keys
+    work too. A busy host is slower, but not always."""
     done = top.machine.ctl("fail", "0", "nvmlDeviceGetUtilizationRates=hang")
     assert done.returncode == 0, done.stderr
     for _ in range(10):
@@ -50,9 +52,8 @@ def test_a_hang_is_told_in_time(top):  # noqa: F811
 
 
 def test_a_driver_that_takes_its_time(top):  # noqa: F811
-    """A value that has not been read is not said to be none. On a busy machine
-    the driver's time may be up when the first is drawn; it is not always that
-    busy."""
+    """A value that has not been read is not shown as absent. On a busy host the
+    driver's timeout may be over at the first frame, but not always."""
     done = top.machine.ctl("set", "latency.nvmlDeviceGetUtilizationRates=900ms")
     assert done.returncode == 0, done.stderr
     for _ in range(10):
@@ -69,8 +70,8 @@ def test_a_driver_that_takes_its_time(top):  # noqa: F811
 
 
 def test_a_fast_driver_is_never_seen_unread(top):  # noqa: F811
-    """A value that is there within some milliseconds is the first thing drawn.
-    On a busy machine nothing may be; it is not always that busy."""
+    """A value that arrives within some milliseconds is in the first frame. On a
+    busy host it may not be, but not always."""
     calm = tries = 0
     while calm < 3:
         terminal = top("--interval", "20", wait=None)

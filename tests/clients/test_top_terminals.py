@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`gpukit top` on terminals of all kinds, and what users do to them."""
 
 import re
@@ -13,7 +14,7 @@ from test_top_screen import GPU, leave, rows, top  # noqa: F401
 
 SGR = re.compile(rb"\x1b\[([\d;:]*)m")
 
-# Kinds that not every machine has a description of.
+# Kinds that not every system has a description of.
 KINDS = r"""
 gpukit-16|sixteen colours,
 	colors#16, pairs#256, op=\E[39;49m,
@@ -29,7 +30,7 @@ gpukit-direct|any red green and blue,
 
 @pytest.fixture(scope="session")
 def terminfo(tmp_path_factory):
-    """A directory of descriptions, for TERMINFO."""
+    """A directory of descriptions for TERMINFO."""
     place = tmp_path_factory.mktemp("terminfo")
     (place / "kinds").write_text(KINDS)
     subprocess.run(["tic", "-x", "-o", place, place / "kinds"], check=True)
@@ -37,7 +38,7 @@ def terminfo(tmp_path_factory):
 
 
 def colors(raw):
-    """The colours that came, as SGR has them."""
+    """The colours in the output, in SGR's notation."""
     found = set()
     for match in SGR.finditer(bytes(raw)):
         numbers = match[1].decode().replace(":", ";").split(";")
@@ -55,7 +56,7 @@ def colors(raw):
 @pytest.mark.parametrize("term", ["vt100", "linux", "screen", "xterm",
                                   "xterm-256color", "tmux-256color"])
 def test_kinds(top, term):  # noqa: F811
-    """Each shows the same, works, and is left as it was."""
+    """Each terminal shows the same, works, and is restored."""
     terminal = top("--colorful", TERM=term)
     terminal.wait_for(lambda text: len(rows(text)) == 5)
     terminal.send(b"op")
@@ -75,14 +76,14 @@ def is_green(parts):
     ("xterm-256color", r"[39][0-7]|38 5 \d+"),
     ("gpukit-direct", r"3[0-7]|38 2 \d+ \d+ \d+")])
 def test_bars_in_colours(top, terminfo, term, allowed):  # noqa: F811
-    """The gradient of nearly nothing is green, however many colours there
-    are, and nothing has a background of its own."""
+    """The gradient of a value near 0 is green, however many colours there are,
+    and no gradient has a background."""
     terminal = top("--colorful", TERM=term, TERMINFO=terminfo)
-    # The bars come with what the GPUs answer.
+    # The bars appear with the GPUs' answers.
     terminal.wait_for(lambda text: len(rows(text)) == 5 and
                       len(GPU.findall(text)) == 4)
     leave(terminal)
-    # Not every terminal has a screen to come back to.
+    # Not every terminal has a screen to restore.
     end = terminal.raw.rfind(b"\x1b[?1049l")
     end = end if end >= 0 else len(terminal.raw)
     viewer, report = terminal.raw[:end], terminal.raw[end:]
@@ -101,7 +102,7 @@ def test_bars_in_colours(top, terminfo, term, allowed):  # noqa: F811
 
 
 def test_sizes_of_the_environment(top):  # noqa: F811
-    """They are of the terminal of somebody else: the window counts."""
+    """The variables belong to another terminal: the window size counts."""
     terminal = top(LINES="10", COLUMNS="50")
     terminal.wait_for(lambda text: len(rows(text)) == 5)
     assert max(len(line.rstrip()) for line in terminal.screen.display) == 120
@@ -124,7 +125,7 @@ def test_a_window_of_one_cell(top):  # noqa: F811
 
 
 def test_what_is_pasted_are_no_keys(top):  # noqa: F811
-    """A text with q, K and Enter in it, as a clipboard may have them."""
+    """Pastes a text with q, K and Enter in it, as a clipboard may have."""
     terminal = top()
     assert b"\x1b[?2004h" in terminal.raw
     terminal.send(b"\x1bOB")
@@ -133,7 +134,7 @@ def test_what_is_pasted_are_no_keys(top):  # noqa: F811
         terminal.send((b"\x1b[200~" if not at else b"") + text[at:at + 1000])
         terminal.draw(0.05)
     terminal.send(b"\x1b[201~")
-    terminal.wait_for("pasted text is not taken for keys")
+    terminal.wait_for("Pasted text is ignored here")
     assert "SIGKILL" not in terminal.text
     terminal.send(b"op")
     terminal.wait_for("PID▲")
@@ -143,7 +144,7 @@ def test_what_is_pasted_are_no_keys(top):  # noqa: F811
 
 
 def selected(screen):
-    """Which of the processes is shown in reverse, or None."""
+    """The process that is shown in reverse, or None."""
     for row, line in enumerate(screen.display):
         if "gpukit-load" in line and screen.buffer[row][60].reverse:
             return line
@@ -152,7 +153,7 @@ def selected(screen):
 
 @pytest.mark.parametrize("term", ["screen-256color", "tmux-256color", "xterm"])
 def test_wheel_with_control(top, term):  # noqa: F811
-    """Five at once, in the form of the mouse that tells of Ctrl."""
+    """The wheel moves by five, in the mouse protocol that reports Ctrl."""
     terminal = top(TERM=term)
     assert b"\x1b[?1006" in terminal.raw
     terminal.wait_for(lambda text: len(rows(text)) == 5)
@@ -179,13 +180,13 @@ def test_a_filter_may_be_pasted(top):  # noqa: F811
 def test_a_paste_without_an_end(top):  # noqa: F811
     terminal = top()
     terminal.send(b"\x1b[200~qqq")
-    terminal.wait_for("pasted text")
+    terminal.wait_for("Pasted text")
     time.sleep(0.7)
     leave(terminal)
 
 
 def test_ten_kilobytes_of_nonsense(top):  # noqa: F811
-    """All bytes but those that leave, signal or stop."""
+    """All bytes except those that leave, signal or stop."""
     terminal = top("--readonly")
     noise = bytes(b for b in range(256) if b not in b"qQ\x1a")
     for _ in range(40):
@@ -200,7 +201,7 @@ def test_ten_kilobytes_of_nonsense(top):  # noqa: F811
 
 @pytest.mark.parametrize("redirect", ["</dev/null", "| cat", "<&-", ">&-"])
 def test_half_a_terminal(top, gpukit, redirect):  # noqa: F811
-    """One report where there is nothing to read keys from, or no screen."""
+    """One report is printed where no keys can be read, or without a screen."""
     terminal = top(argv=["sh", "-c", f"{gpukit.path} top --look nvitop "
                          f"{redirect}; echo DONE $?"], wait=None)
     assert terminal.ends(30)
@@ -210,7 +211,7 @@ def test_half_a_terminal(top, gpukit, redirect):  # noqa: F811
 
 
 def test_a_background_job_waits(top, gpukit):  # noqa: F811
-    """It stops until the shell gives it the terminal, as others do."""
+    """It stops until the shell gives it the terminal, as other programs do."""
     terminal = top(argv=["sh", "-c", f"set -m; {gpukit.path} top --look nvitop & sleep 1; "
                          "echo HERE; read line; fg >/dev/null"], wait="HERE")
     assert not terminal.screen.alternate
@@ -230,10 +231,10 @@ def test_over_script(top, gpukit, tmp_path):  # noqa: F811
 
 @pytest.mark.parametrize("driver, lacks", [("470", True), ("610", False)])
 def test_functions_that_the_driver_lacks(gpukit, tmp_path, driver, lacks):
-    """Told at the end and when it is asked for only; not of versions of what
-    is there, and not by a driver that lacks none."""
-    command = f"{gpukit.path} top --look nvitop"
-    for command in (command, f"{command} --verbose"):
+    """They are named at the end and only on request; a missing version of an
+    existing function is not, nor is anything with a complete driver."""
+    usual = f"{gpukit.path} top --look nvitop"
+    for command in (usual, f"{usual} --verbose"):
         terminal = Terminal(
             [gpukit.path, "fake", "--gpus", "a100", "--driver", driver, "--",
              "sh", "-c", command],
@@ -241,7 +242,7 @@ def test_functions_that_the_driver_lacks(gpukit, tmp_path, driver, lacks):
         try:
             terminal.wait_for("No running processes")
             leave(terminal)
-            hint = ("nvmlDeviceGetJpgUtilization\n" in re.sub(
+            hint = ("nvmlDeviceGetDefaultEccMode\n" in re.sub(
                 " +\n", "\n", terminal.text))
             assert hint == (lacks and "--verbose" in command)
             assert ("lacks NVML functions" in terminal.text) == hint
@@ -257,7 +258,7 @@ def test_watch_is_not_needed(top, gpukit, options):  # noqa: F811
     if not shutil.which("watch"):
         pytest.skip("no watch(1) here")
     terminal = top(argv=["watch", *options, gpukit.path, "top", "--look", "nvitop"],
-                   wait="this is watch(1)")
+                   wait="watch(1) is not needed")
     assert len(rows(terminal.text)) == 5 or "Processes" in terminal.text
     plain = gpukit("top", env=top.machine.env)
     assert plain.stderr == ""

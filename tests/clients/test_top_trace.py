@@ -1,4 +1,5 @@
-"""The mouse on a trace of lanes: what is held there tells time and value."""
+# SPDX-License-Identifier: Apache-2.0
+"""The mouse on a trace of lanes shows the time and value that it points to."""
 
 import datetime
 import json
@@ -15,7 +16,7 @@ TERMS = ("xterm-256color", "screen-256color", "tmux-256color")
 
 @pytest.fixture
 def top(machine, tmp_path):
-    """A viewer of one GPU at 41 %, when some seconds of it are known."""
+    """A viewer of one GPU at 41 %, after some seconds of it are known."""
     made = machine("--gpus", "h100")
     made.ctl("set", "0", "utilization=41")
     started = []
@@ -35,7 +36,8 @@ def top(machine, tmp_path):
 
 
 def end_of_trace(terminal):
-    """Row and column, from 1 on, of the newest value of the large trace."""
+    """Row and column, counted from 1, of the newest value of the large trace.
+    """
     for row, line in enumerate(terminal.screen.display):
         if "41 % busy" in line:
             return row + 1, line.index("41 % busy") - 1
@@ -59,14 +61,14 @@ def test_a_drag_tells_time_and_value(top, term):
     ago = (now - datetime.datetime.combine(now.date(), clock)).total_seconds()
     assert -1 <= ago <= 5 or ago < -86000, (told, now)
     assert "┊" in text
-    # It goes where the mouse goes, also before all that is known.
+    # It follows the mouse, also to before all known values.
     mouse(terminal, 32, row + 1, column - 40)
     terminal.wait_for("· — ")
     mouse(terminal, 32, row, column)
     terminal.wait_for("· 41 % ")
     mouse(terminal, 0, row, column, b"m")
     terminal.wait_for(lambda text: "· 41 %" not in text and "┊" not in text)
-    assert "% busy" in terminal.text  # the main screen, as before
+    assert "% busy" in terminal.text  # the same main screen
     terminal.send(b"q")
     assert terminal.ends(20) and terminal.status == 0
     assert terminal.raw.rindex(b"\x1b[?1002l") > \
@@ -83,17 +85,17 @@ def test_a_click_opens_the_gpu(top):
 
 
 def told(terminal):
-    """What the mouse says of the value that it holds."""
+    """The value that the mouse shows."""
     return re.search(r"\d\d:\d\d:\d\d · (—|\d+) ", terminal.text)[1]
 
 
 def test_the_driver_remembers_what_was_before(machine, tmp_path):
-    """The first window is not empty, and has the values of its time."""
+    """The first window is not empty, and its values are at their times."""
     made = machine("--gpus", "h100")
     made.ctl("set", "0", "utilization=13")
     time.sleep(10)
     made.ctl("set", "0", "utilization=41")
-    time.sleep(8)  # the seconds that the driver is to remember
+    time.sleep(8)  # the seconds that the driver must remember
     terminal = Terminal([GPUKIT, "top"],
                         clean_env(XDG_CONFIG_HOME=str(tmp_path), **made.env),
                         120, 40)
@@ -102,7 +104,7 @@ def test_the_driver_remembers_what_was_before(machine, tmp_path):
         terminal.draw_for(0.5)
         row, column = end_of_trace(terminal)
         seen = {}
-        for ago in (4, 14, 60):  # two seconds are a column
+        for ago in (4, 14, 60):  # two seconds for each column
             mouse(terminal, 0, row, column - ago // 2)
             terminal.wait_for(" · ")
             terminal.settle()

@@ -1,4 +1,6 @@
-"""The filter of `gpukit web` and that of `gpukit top` on one machine."""
+# SPDX-License-Identifier: Apache-2.0
+"""The filters of `gpukit web` and of `gpukit top` are compared on one machine.
+"""
 
 import os
 import re
@@ -21,8 +23,8 @@ ROWS = "[...document.querySelectorAll('#processes tbody tr')]" \
 
 @pytest.fixture
 def jobs(web, tmp_path):
-    """A page and its machine, with processes that differ in all that can be
-    asked for without a container."""
+    """A page and its machine, with processes that differ in everything a filter
+    can name without a container."""
     server = web(["--gpus", "a100:4"], "--commands")
     made, started = web.made, []
     for rank in range(4):
@@ -40,7 +42,7 @@ def jobs(web, tmp_path):
 
 
 def top_rows(terminal, pids):
-    """Those of the pids that the viewer lists: GPU, then pid."""
+    """The pids that the viewer lists, by GPU, then by pid."""
     return [pid for pid in pids
             if re.search(rf"^\W*\d+ +{pid} ", terminal.text, re.M)]
 
@@ -84,7 +86,7 @@ def test_the_same_words_give_the_same_pids(jobs, web, tmp_path):
 
 
 def test_a_directory_is_told_with_commands_only(jobs, web):
-    """As a command line it may hold what is nobody else's."""
+    """Like a command line, a directory may be private."""
     with jobs.stream() as s:
         told = s.until("processes", lambda e: len(
             e.data["processes"]) == 10).data["processes"]

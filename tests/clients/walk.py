@@ -1,14 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls every function that nvidia-ml-py binds, on the machine it is started
-on, and prints what came of each as one JSON object:
+on, and prints the results as one JSON object:
 
     {NAME: [[OUTCOME, SHAPE], [OUTCOME, SHAPE]]}
 
-of a first and a second call (one for what frees or ends): OUTCOME is "ok",
-the name of an NVMLError, or a Python error in words; SHAPE is the types of
-the result, or the number of the error.
+for a first and a second call (one for what frees or ends): OUTCOME is "ok", the
+name of an NVMLError, or the text of a Python error; SHAPE is the types of the
+result, or the number of the error.
 
-Run as a process of its own: a function that crashes takes it along, and the
-name on stderr says which it was.
+Run it as a process of its own: a function that crashes ends it, and the last
+name on stderr says which one it was.
 """
 
 import ctypes
@@ -24,11 +25,11 @@ faulthandler.enable()
 
 
 class Scratch(ctypes.c_ubyte * 65536):
-    """Room for any struct, all zero: its version is never right."""
+    """Room for any struct, all zero: its version is never valid."""
 
 
 def value_types(value, depth=0):
-    """The shape of a result: types all the way down, not the values."""
+    """The shape of a result: nested types without values."""
     name = type(value).__name__
     if isinstance(value, (list, tuple)) and depth < 3:
         inner = sorted({value_types(v, depth + 1) for v in value})
@@ -43,7 +44,8 @@ def serial_of(device):
         return "0"
 
 
-# A parameter of that name gets this. The functions of one name want the same.
+# The argument for a parameter of each name; all functions use a name in the
+# same sense.
 def arguments(device, other):
     pci = pynvml.nvmlDeviceGetPciInfo(device)
     return {
@@ -75,7 +77,7 @@ def arguments(device, other):
     }
 
 
-# Structs of the right version, where a function takes one.
+# Structs of the right version, for functions that take one.
 STRUCTS = {
     "nvmlDeviceGetCapabilities": "c_nvmlDeviceCapabilities_v1_t",
     "nvmlDeviceGetClockOffsets": "c_nvmlClockOffset_t",
@@ -114,12 +116,12 @@ STRUCTS = {
     "nvmlGpuInstanceGetVgpuTypeCreatablePlacements":
         "c_nvmlVgpuCreatablePlacementInfo_v1_t",
 }
-# Versions that the class of a struct leaves to its user.
+# Versions that the class of a struct does not set.
 VERSIONS = {
     "nvmlDeviceGetPciInfoExt": "nvmlPciInfoExt_v1",
     "nvmlGpmMetricsGet": "NVML_GPM_METRICS_GET_VERSION",
 }
-# Parameters that are passed on as the address of a struct.
+# Parameters that are passed as the address of a struct.
 POINTERS = {
     "caps", "info", "gpuFabricInfo", "c_info", "getBwMode", "setBwMode",
     "supportedBwModes", "platformInfo", "status", "counts", "state",
@@ -129,7 +131,7 @@ POINTERS = {
     "vgpuMetadata", "pgpuMetadata", "vgpuVersion", "placementsRef",
     "gpuInstancesRef", "computeInstancesRef", "placement",
 }
-# pynvml takes the address itself: it wants the struct.
+# pynvml takes the address itself and needs the struct.
 BYREF_INSIDE = {
     "nvmlGpmMetricsGet", "nvmlDeviceReadPRMCounters_v1",
     "nvmlDeviceReadWritePRM_v1", "nvmlGpuInstanceGetActiveVgpus",
@@ -137,7 +139,7 @@ BYREF_INSIDE = {
     "nvmlGpuInstanceGetVgpuTypeCreatablePlacements",
 }
 STRUCT_PARAMETERS = POINTERS | {"profile"}
-# Where a name of POINTERS is an enum after all.
+# Functions in which a name of POINTERS is an enum.
 ENUM_STATE = {"nvmlDeviceSetVgpuCapabilities", "nvmlGpmSetStreamingEnabled",
               "nvmlSystemSetConfComputeGpusReadyState"}
 EXPECTED_VERSION = {
@@ -147,15 +149,15 @@ EXPECTED_VERSION = {
     "nvmlSystemEventSetWait": "nvmlSystemEventSetWaitRequest_v1",
     "nvmlSystemRegisterEvents": "nvmlSystemRegisterEventRequest_v1",
 }
-# Called once and last: nothing is left of what they work on.
+# Called once and last: they destroy what they work on.
 ENDS = {"nvmlDeviceRemoveGpu", "nvmlEventSetFree"}
-# Helpers in Python that call nothing, and what is called first and last.
+# Helpers in Python that call nothing, and the functions called first and last.
 NOT_CALLED = {"nvmlExceptionClass", "nvmlFriendlyObjectToStruct",
               "nvmlStructToFriendlyObject", "nvmlShutdown"}
 
 
 def argument(function, name, table):
-    """One plausible argument for a parameter of a function."""
+    """A plausible argument for a parameter of a function."""
     if name == "version":
         return getattr(pynvml, EXPECTED_VERSION.get(function, ""), 1)
     if name == "eventSet":
@@ -186,7 +188,7 @@ def call(function, table):
 
 
 def names():
-    """Every bound function; those that free or change something last."""
+    """Every bound function; those that free or change something come last."""
     found = [name for name, value in vars(pynvml).items()
              if name.startswith("nvml") and inspect.isfunction(value)
              and name not in NOT_CALLED]

@@ -1,4 +1,5 @@
-/* Memory that is freed together. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* arena_test.c - checks memory that is freed together. */
 #include "core/arena.h"
 #include "unit.h"
 
@@ -17,7 +18,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Pieces of all sizes: none touches another. */
+/* Pieces of all sizes do not overlap. */
 static void pieces_are_apart_and_aligned(void **state)
 {
 	enum { PIECES = 600 };
@@ -78,14 +79,14 @@ static void copies_end_with_a_nul(void **state)
 	assert_memory_equal(copy, "a\0bc\0", 5);
 	empty = gk_arena_copy(&arena, NULL, 0);
 	assert_string_equal(empty, "");
-	/* The NUL has its room even where the bytes fill theirs. */
+	/* There is room for the NUL even where the bytes fill a whole step. */
 	copy = gk_arena_copy(&arena, "0123456789abcdef", 16);
 	empty = gk_arena_copy(&arena, "x", 1);
 	assert_ptr_equal(empty, copy + 2 * alignof(max_align_t));
 	assert_string_equal(copy, "0123456789abcdef");
 }
 
-/* Sanitizers end a program that asks for too much, unless they are told. */
+/* Sanitizers end a program that requests too much, unless told otherwise. */
 #define SHOWN __attribute__((visibility("default")))
 SHOWN const char *__asan_default_options(void);
 SHOWN const char *__tsan_default_options(void);

@@ -1,4 +1,8 @@
-/* Details, links, topology and Xids of the made-up machine. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * machine_detail_test.c - checks details, links, topology and Xids of the fake
+ * machine.
+ */
 #include "base/array.h"
 #include "base/clock.h"
 #include "machine/file/fault_kinds.h"
@@ -87,7 +91,7 @@ static void a_detail_that_is_set_is_read(void **state)
 	}
 }
 
-/* An answer that nobody foresaw would be an error. */
+/* An unexpected answer would be an error. */
 static void every_detail_has_a_value_or_a_reason(void **state)
 {
 	const struct gk_device *dev = &take()->devices[0];
@@ -150,7 +154,7 @@ static void ways_are_the_same_to_and_fro(void **state)
 	assert_true(strlen(t->places[0].numa_nodes) > 0);
 }
 
-/* A handle that was lost is not asked. */
+/* A handle that was lost is not used. */
 static void a_lost_gpu_has_its_place_still(void **state)
 {
 	(void)state;
@@ -180,7 +184,7 @@ static void await_xids(unsigned gpu, int64_t count)
 	fail_msg("never %ld Xids", (long)count);
 }
 
-/* While watching, in a frame, with the moment that it came. */
+/* In a frame while watching, with the time at which it came. */
 static void check_watched_xid(unsigned gpu, unsigned xid)
 {
 	int64_t before = snap->devices[gpu].m[GK_M_XID_COUNT].v;
@@ -204,7 +208,7 @@ static void check_watched_xid(unsigned gpu, unsigned xid)
 	assert_true(m[GK_M_XID_TIME].v <= (int64_t)gk_wall_ns());
 }
 
-/* The last test: what listens ends up to a second after it. */
+/* The last test, because the listener ends up to a second after it. */
 static void xids_come_by_themselves(void **state)
 {
 	(void)state;
@@ -214,7 +218,7 @@ static void xids_come_by_themselves(void **state)
 	await_xids(2, 1);
 	assert_int_equal(snap->devices[2].m[GK_M_XID_LAST].v, 13);
 	assert_int_equal(snap->devices[1].m[GK_M_XID_COUNT].v, 0);
-	/* Lost and back. */
+	/* Lost and back again. */
 	assert_int_equal(gkf_fault_begin(fx.m, 2, GKF_FAULT_LOST, 0), 0);
 	while (take()->devices[2].health != GK_HEALTH_LOST)
 		;

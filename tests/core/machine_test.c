@@ -1,5 +1,6 @@
-/* libgpukit on the made-up machine: it says what the machine says. */
-#include "abi/nvml_abi.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* machine_test.c - checks that libgpukit reports what the fake machine says. */
+#include "abi/nvml/nvml_abi.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "machine/file/fault_kinds.h"
@@ -8,7 +9,7 @@
 #include "machine/file/value.h"
 #include "machine/fixture.h"
 #include "machine/model/model.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 #include "machine/trouble/fault.h"
 
 #include <gpukit/gpukit.h>
@@ -50,7 +51,7 @@ static const struct gk_snapshot *take(void)
 	return snap;
 }
 
-/* Values that can be set, and what libgpukit makes of them: base units. */
+/* Values that can be set, and their metrics in libgpukit, in base units. */
 static const struct {
 	enum gkf_value value;
 	enum gk_metric metric;
@@ -95,7 +96,7 @@ static void a_value_that_is_set_is_in_the_next_snapshot(void **state)
 	}
 }
 
-/* Asks as a client of the drop-in library does by itself. */
+/* Calls the drop-in library directly, as its clients do. */
 static void ask(const char *function, unsigned index, void *to, unsigned cap)
 {
 	void *library = dlopen(FRONT, RTLD_NOW | RTLD_LOCAL);
@@ -139,7 +140,7 @@ static void identity_and_memory_are_those_of_the_machine(void **state)
 	}
 }
 
-/* Nothing that the default GPU has is absent without a reason that fits. */
+/* Nothing that the default GPU has is absent, and reasons are correct. */
 static void absent_values_are_those_the_model_lacks(void **state)
 {
 	(void)state;
@@ -152,7 +153,7 @@ static void absent_values_are_those_the_model_lacks(void **state)
 			fail_msg("%s: %s", gk_metrics[m].name,
 				 gk_absence_text(why));
 	}
-	/* A passive board has no fan; all have the rest. */
+	/* A passive board has no fan, but all the rest. */
 	assert_int_equal(snap->devices[0].m[GK_M_FAN].why,
 			 GK_ABSENT_NOT_SUPPORTED);
 	assert_int_equal(snap->devices[0].m[GK_M_POWER].why, GK_PRESENT);

@@ -1,4 +1,5 @@
-/* Which functions a driver library lacks, of one that is made up. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* missing_test.c - checks which functions a fake driver library lacks. */
 #include "core/context.h"
 #include "unit.h"
 
@@ -36,7 +37,7 @@ static void lack(const char *name)
 	put_function(name, false);
 }
 
-/* The only one that is missing; NULL: none is. */
+/* Checks that only this one is missing; NULL: none is. */
 static void only_missing(const char *name)
 {
 	const char *names[2] = {NULL, NULL};
@@ -57,24 +58,24 @@ static void a_new_driver_lacks_nothing(void **state)
 
 static void what_it_lacks_is_named_in_order(void **state)
 {
-	const char *names[3] = {NULL, NULL, NULL};
+	const char *names[4] = {NULL, NULL, NULL, NULL};
 
 	(void)state;
 	lack("nvmlDeviceGetFanSpeed");
 	only_missing("nvmlDeviceGetFanSpeed");
 	lack("nvmlDeviceGetName");
 	lack("nvmlDeviceGetBrand");
-	/* However few fit, all are counted. */
+	/* All are counted, however few fit. */
 	assert_int_equal(gk_missing_functions(&gk, names, 2), 3);
-	assert_string_equal(names[0], "nvmlDeviceGetName");
+	assert_string_equal(names[0], "nvmlDeviceGetBrand");
 	assert_string_equal(names[1], "nvmlDeviceGetFanSpeed");
 	assert_null(names[2]);
 	assert_int_equal(gk_missing_functions(&gk, NULL, 0), 3);
 	assert_int_equal(gk_missing_functions(&gk, names, 3), 3);
-	assert_string_equal(names[2], "nvmlDeviceGetBrand");
+	assert_string_equal(names[2], "nvmlDeviceGetName");
 	lack("nvmlInit_v2");
-	assert_int_equal(gk_missing_functions(&gk, names, 1), 4);
-	assert_string_equal(names[0], "nvmlInit_v2");
+	assert_int_equal(gk_missing_functions(&gk, names, 4), 4);
+	assert_string_equal(names[3], "nvmlInit_v2");
 }
 
 static void what_is_not_wanted_is_not_missing(void **state)
@@ -86,7 +87,7 @@ static void what_is_not_wanted_is_not_missing(void **state)
 	only_missing("nvmlDeviceGetSerial");
 }
 
-/* Their absence says how a driver lays out its lists. */
+/* Their absence tells how a driver lays out its lists. */
 static void signs_are_never_missing(void **state)
 {
 	(void)state;
@@ -127,7 +128,7 @@ static void either_name_is_enough(void **state)
 	}
 }
 
-/* A name that begins as another one is another function. */
+/* A name that begins like another one is another function. */
 static void a_longer_name_is_no_version(void **state)
 {
 	(void)state;

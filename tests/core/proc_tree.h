@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * proc_tree.h - a made-up /proc and one who reads it, for the tests of both.
+ * proc_tree.h - a made-up /proc and a reader of it, for tests of both.
  */
 #ifndef TESTS_CORE_PROC_TREE_H
 #define TESTS_CORE_PROC_TREE_H
 
 #include "base/clock.h"
-#include "core/procfs.h"
+#include "core/read/procfs.h"
 #include "tree.h"
 
 #include <sys/types.h>
@@ -30,13 +31,13 @@ static int teardown(void **state)
 	(void)state;
 	gk_procfs_close(fs);
 	gk_arena_free(&arena);
-	/* The directory is the caller's. */
+	/* The directory belongs to the caller. */
 	assert_true(fcntl(tree.fd, F_GETFD) >= 0);
 	tree_remove(&tree);
 	return 0;
 }
 
-/* One snapshot of one process, at a moment in seconds. */
+/* Reads one process for a snapshot, at a moment in seconds. */
 static struct gk_process look(pid_t pid, uint64_t at_s, unsigned with)
 {
 	struct gk_process p = {.pid = pid};

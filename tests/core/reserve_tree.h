@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reserve.h - a file of reservations in a directory of the test's own.
+ * reserve_tree.h - a file of reservations in a directory of the test's own.
  */
 #ifndef TESTS_CORE_RESERVE_H
 #define TESTS_CORE_RESERVE_H
 
 #include "base/clock.h"
-#include "core/reserve.h"
+#include "core/choose/reserve.h"
 #include "unit.h"
 
 #include <gpukit/gpukit.h>
@@ -42,7 +43,7 @@ static inline int reserve_teardown(void **state)
 	return 0;
 }
 
-/* Opens it to take: it must work, and nothing be in the way. */
+/* Opens it for reserving, which must work without an obstacle. */
 static inline int take_file(void)
 {
 	int fd;

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rows.h - a driver library in the test itself, for the rows of the DETAIL
- * tier: the test puts its functions into nvml.
+ * rows.h - a driver library within the test, for the rows of the DETAIL tier:
+ * the test puts its functions into nvml.
  */
 #ifndef TESTS_CORE_ROWS_H
 #define TESTS_CORE_ROWS_H
 
-#include "core/collect_row.h"
+#include "core/read/collect_row.h"
 #include "unit.h"
 
 #include <string.h>
@@ -30,18 +31,20 @@ struct row_value {
 
 static inline const struct gk_row *row_of(enum gk_metric metric)
 {
-	size_t count;
-	const struct gk_row *rows = gk_detail_rows(&count);
+	size_t counts[2];
+	const struct gk_row *rows[2] = {gk_plain_rows(&counts[0]),
+					gk_detail_rows(&counts[1])};
 
-	for (size_t i = 0; i < count; i++)
-		for (unsigned k = 0; k < rows[i].count; k++)
-			if (rows[i].gives[k] == metric)
-				return &rows[i];
+	for (int t = 0; t < 2; t++)
+		for (size_t i = 0; i < counts[t]; i++)
+			for (unsigned k = 0; k < rows[t][i].count; k++)
+				if (rows[t][i].gives[k] == metric)
+					return &rows[t][i];
 	fail_msg("no row gives %s", gk_metrics[metric].name);
 	return NULL;
 }
 
-/* The driver's answer to the question for a metric. */
+/* The driver's result for a metric. */
 static inline nvmlReturn_t row_answer(enum gk_metric metric)
 {
 	int64_t out[GK_ROW_VALUES];
@@ -49,7 +52,10 @@ static inline nvmlReturn_t row_answer(enum gk_metric metric)
 	return row_of(metric)->read(&nvml, DEVICE, out);
 }
 
-/* One row gives all of these and no more, and hands a refusal on. */
+/*
+ * Checks that one row gives exactly these values, and that it passes on a
+ * refusal by the driver.
+ */
 static inline void check_row(const struct row_value *want, size_t count)
 {
 	const struct gk_row *row = row_of(want[0].metric);
@@ -73,7 +79,7 @@ static inline void check_row(const struct row_value *want, size_t count)
 	check_row((struct row_value[]){__VA_ARGS__},                           \
 		  COUNT(((struct row_value[]){__VA_ARGS__})))
 
-/* A function of the device that fills a struct, which is clean when it comes.
+/* Defines a function of the device that fills a struct, which must be zeroed.
  * The body sets the members of *to. */
 #define FILLS(name, type, body)                                                \
 	static nvmlReturn_t name(nvmlDevice_t dev, type *to)                   \

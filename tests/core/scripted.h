@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scripted.h - libgpukit on the scripted driver library, in a /proc of its own
- * where no process is.
+ * scripted.h - runs libgpukit on the scripted driver library, with a /proc of
+ * its own that has no process.
  */
 #ifndef TESTS_CORE_SCRIPTED_H
 #define TESTS_CORE_SCRIPTED_H
@@ -18,7 +19,7 @@ struct gk_snapshot;
 #define SCRIPTED NVML_DIR "/libnvml-scripted.so"
 #define OLD      NVML_DIR "/libnvml-old.so"
 
-/* The things of a test: the script, the open library, its last snapshot. */
+/* The state of a test: the script, the open library, its last snapshot. */
 struct scripted {
 	struct script *s;
 	struct tree tree;
@@ -85,7 +86,7 @@ static inline void scripted_open(void)
 	assert_int_equal(gk_open(&t.options, NULL, &t.gk), 0);
 }
 
-/* A new snapshot in the place of the last. */
+/* Takes a new snapshot and frees the last one. */
 static inline const struct gk_snapshot *scripted_take(void)
 {
 	gk_snapshot_free(t.snap);
@@ -103,7 +104,7 @@ static inline const struct gk_snapshot *scripted_take(void)
 		pthread_mutex_unlock(&t.s->lock);                              \
 	} while (0)
 
-/* Its answer from now on; the function need not have been called yet. */
+/* Sets its result from now on; the function need not have been called yet. */
 static inline void scripted_answer(const char *name, nvmlReturn_t answer)
 {
 	pthread_mutex_lock(&t.s->lock);
@@ -118,7 +119,7 @@ static inline void scripted_answer(const char *name, nvmlReturn_t answer)
 	pthread_mutex_unlock(&t.s->lock);
 }
 
-/* Under the lock. */
+/* The caller holds the script's lock. */
 static inline unsigned scripted_calls_locked(const char *name)
 {
 	for (int i = 0; i < SCRIPT_FUNCTIONS && t.s->function[i].name; i++)
@@ -154,7 +155,7 @@ static inline void scripted_await_hang(unsigned gpu)
 	pthread_mutex_unlock(&t.s->lock);
 }
 
-/* A metric that is read without a bit of gk_with. */
+/* Whether a metric is read without a bit of gk_with. */
 static inline bool everyday(int metric)
 {
 	return gk_metrics[metric].tier != GK_TIER_ASKED &&

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scripted_call.h - how a function of the scripted driver library begins and
- * ends; for its own sources.
+ * scripted_call.h - begins and ends the functions of the scripted driver
+ * library; for its own sources.
  */
 #ifndef TESTS_CORE_SCRIPTED_CALL_H
 #define TESTS_CORE_SCRIPTED_CALL_H
@@ -16,13 +17,13 @@ struct nvmlDevice_st {
 
 HIDDEN extern struct script s;
 
-/* Counts the call; its scripted answer. Under the lock. */
+/* Counts the call and returns its scripted result. Called under the lock. */
 HIDDEN nvmlReturn_t called(const char *name);
 
-/* Takes the lock, which LEAVE() gives back. */
+/* Takes the lock, which LEAVE() releases. */
 HIDDEN nvmlReturn_t enter(const char *name, nvmlDevice_t dev);
 
-/* Answers a field value. Under the lock. */
+/* Answers a field value. Called under the lock. */
 HIDDEN void script_field(nvmlDevice_t dev, nvmlFieldValue_t *field);
 
 /* The handle of a GPU. */
@@ -34,7 +35,7 @@ HIDDEN nvmlDevice_t gpu_handle(unsigned gpu);
 		return (r);                                                    \
 	} while (0)
 
-/* Only a GPU has it: MIG devices refuse it. */
+/* Only GPUs support it: MIG devices refuse. */
 #define ENTER_GPU(dev)                                                         \
 	nvmlReturn_t r = enter(__func__, dev);                                 \
 	if (!r && (dev)->mig >= 0)                                             \

@@ -1,4 +1,8 @@
-/* scripted_detail.c - details, links and topology of the scripted GPUs. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scripted_detail.c - implements details, links and topology of the scripted
+ * GPUs.
+ */
 #include "core/scripted_call.h"
 
 #include <stdint.h>
@@ -6,13 +10,16 @@
 #include <string.h>
 #include <time.h>
 
-/* Fields have the type that the driver gives them. */
+/* Fields have the types that drivers give them. */
 static const struct {
 	unsigned id;
 	nvmlValueType_t type;
 	long long value;
 } fields[] = {
     {NVML_FI_DEV_MEMORY_TEMP, NVML_VALUE_TYPE_UNSIGNED_INT, 77},
+    {NVML_FI_DEV_GET_GPU_RECOVERY_ACTION, NVML_VALUE_TYPE_UNSIGNED_INT,
+     NVML_GPU_RECOVERY_ACTION_GPU_RESET},
+    {NVML_FI_DEV_RETIRED_PENDING, NVML_VALUE_TYPE_UNSIGNED_INT, 1},
     {NVML_FI_DEV_POWER_INSTANT, NVML_VALUE_TYPE_UNSIGNED_INT, 250123},
     {NVML_FI_DEV_POWER_AVERAGE, NVML_VALUE_TYPE_UNSIGNED_INT, 249321},
     {NVML_FI_DEV_TEMPERATURE_SHUTDOWN_TLIMIT, NVML_VALUE_TYPE_SIGNED_INT, -7},
@@ -21,7 +28,7 @@ static const struct {
     {NVML_FI_DEV_PCIE_REPLAY_COUNTER, NVML_VALUE_TYPE_UNSIGNED_INT, 9},
     {NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX, NVML_VALUE_TYPE_UNSIGNED_LONG_LONG,
      3},
-    /* How drivers say that they have none, although they answer. */
+    /* Values by which drivers say that they have none. */
     {NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX, NVML_VALUE_TYPE_UNSIGNED_LONG_LONG,
      INT64_MIN},
     {NVML_FI_DEV_NVLINK_GET_SPEED, NVML_VALUE_TYPE_UNSIGNED_INT, 25000},
@@ -29,7 +36,7 @@ static const struct {
      1LL << 40},
 };
 
-/* A field with a scope counts it in: links are 0, 1, ... */
+/* A field with a scope adds it to the value: links are 0, 1, ... */
 void script_field(nvmlDevice_t dev, nvmlFieldValue_t *field)
 {
 	(void)dev;
@@ -105,7 +112,7 @@ nvmlReturn_t nvmlDeviceGetBrand(nvmlDevice_t dev, nvmlBrandType_t *brand)
 	LEAVE(r);
 }
 
-/* A generation that nobody has heard of. */
+/* An unknown generation. */
 nvmlReturn_t nvmlDeviceGetArchitecture(nvmlDevice_t dev,
 				       nvmlDeviceArchitecture_t *arch)
 {
@@ -198,7 +205,7 @@ nvmlReturn_t nvmlDeviceGetNvLinkErrorCounter(nvmlDevice_t dev,
 
 /* ---- topology ---- */
 
-/* Two GPUs a switch, four a node. */
+/* Two GPUs for each switch, four for each node. */
 nvmlReturn_t nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t a, nvmlDevice_t b,
 						 nvmlGpuTopologyLevel_t *level)
 {
@@ -233,7 +240,7 @@ nvmlReturn_t nvmlDeviceGetMemoryAffinity(nvmlDevice_t dev, unsigned int words,
 
 /* ---- events ---- */
 
-/* As opaque to its user as the driver's. */
+/* As opaque to the caller as the driver's. */
 static char the_sets[64];
 
 nvmlReturn_t nvmlDeviceGetIndex(nvmlDevice_t dev, unsigned int *index)

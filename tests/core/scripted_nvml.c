@@ -1,4 +1,8 @@
-/* scripted_nvml.c - the driver library of the tests; see scripted_nvml.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scripted_nvml.c - implements the driver library of the tests; see
+ * scripted_nvml.h.
+ */
 #include "core/scripted_call.h"
 
 #include <stdio.h>
@@ -39,6 +43,8 @@ static void dawdle(struct script_gpu *gpu)
 		nanosleep(&t, NULL);
 		pthread_mutex_lock(&s.lock);
 	}
+	if (gpu->hang_at && !--gpu->hang_at)
+		gpu->hang = true;
 	gpu->inside++;
 	pthread_cond_broadcast(&s.changed);
 	while (gpu->hang)
@@ -72,12 +78,14 @@ nvmlReturn_t nvmlInit_v2(void)
 	nvmlReturn_t r;
 
 	pthread_mutex_lock(&s.lock);
+	while (s.init_hangs)
+		pthread_cond_wait(&s.changed, &s.lock);
 	r = s.init;
 	s.inits += !r;
 	LEAVE(r);
 }
 
-/* Once: a worker that was left behind may be reading it. */
+/* Set up once, since a worker that was left behind may be reading it. */
 __attribute__((constructor)) static void name_devices(void)
 {
 	for (unsigned g = 0; g < SCRIPT_GPUS; g++)
@@ -167,7 +175,7 @@ nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t dev, int *major,
 						int *minor)
 {
 	ENTER(dev);
-	*major = 8;
+	*major = s.gpu[dev->gpu].lie ? (int)s.gpu[dev->gpu].lie : 8;
 	*minor = 6;
 	LEAVE(r);
 }
@@ -209,6 +217,21 @@ nvmlReturn_t nvmlDeviceGetRemappedRows(nvmlDevice_t dev,
 	LEAVE(r);
 }
 
+nvmlReturn_t nvmlDeviceGetRepairStatus(nvmlDevice_t dev,
+				       nvmlRepairStatus_t *repair)
+{
+	ENTER_GPU(dev);
+	repair->bChannelRepairPending = 0;
+	repair->bTpcRepairPending = 1;
+	LEAVE(r);
+}
+
+nvmlReturn_t nvmlDeviceValidateInforom(nvmlDevice_t dev)
+{
+	ENTER_GPU(dev);
+	LEAVE(r);
+}
+
 nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t dev, int count,
 				      nvmlFieldValue_t *values)
 {
@@ -227,7 +250,8 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t dev, nvmlMemory_t *memory)
 	LEAVE(r);
 }
 
-UINT(nvmlDeviceGetMinorNumber, dev->gpu + 100)
+UINT(nvmlDeviceGetMinorNumber,
+     s.gpu[dev->gpu].lie ? s.gpu[dev->gpu].lie : dev->gpu + 100)
 UINT(nvmlDeviceGetPowerUsage, 123456)
 UINT(nvmlDeviceGetPowerManagementLimit, 400000)
 UINT(nvmlDeviceGetEnforcedPowerLimit, 390000)
@@ -314,7 +338,7 @@ static unsigned long long epoch_us(void)
 	       (unsigned long long)t.tv_nsec / 1000;
 }
 
-/* Time stamps of the script count back from now: 10 is 10 us ago. */
+/* Time stamps of the script count backwards from now: 10 is 10 us ago. */
 nvmlReturn_t
 nvmlDeviceGetProcessUtilization(nvmlDevice_t dev,
 				nvmlProcessUtilizationSample_t *samples,
@@ -350,7 +374,7 @@ static void write_record(char *at, size_t stride,
 	memcpy(at, &record, stride);
 }
 
-/* A MIG device lists what is in its instance; its GPU lists everything. */
+/* A MIG device lists the processes of its instance; its GPU lists all. */
 static nvmlReturn_t list(const char *name, nvmlDevice_t dev,
 			 enum script_list which, size_t stride,
 			 unsigned int *count, void *to)
@@ -454,7 +478,7 @@ nvmlReturn_t nvmlDeviceGetMaxMigDeviceCount(nvmlDevice_t dev,
 					    unsigned int *count)
 {
 	ENTER_GPU(dev);
-	*count = SCRIPT_MIG;
+	*count = s.gpu[dev->gpu].lie ? s.gpu[dev->gpu].lie : SCRIPT_MIG;
 	LEAVE(r);
 }
 

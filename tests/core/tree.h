@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tree.h - a made-up /proc in a fresh directory.
  */
@@ -16,7 +17,7 @@
 
 struct tree {
 	char path[64];
-	int fd; /* to hand to the core as /proc */
+	int fd; /* passed to the core as /proc */
 };
 
 static inline void tree_make(struct tree *t)
@@ -36,7 +37,7 @@ static inline void tree_remove(struct tree *t)
 	assert_int_equal(system(command), 0);
 }
 
-/* Writes a file, and its directory if there is none. */
+/* Writes a file, and makes its directory if there is none. */
 static inline void tree_write(struct tree *t, const char *name,
 			      const void *bytes, size_t len)
 {

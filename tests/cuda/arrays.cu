@@ -1,4 +1,5 @@
-/* Arrays: opaque, filled and read by copies. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* arrays.cu - fills and reads arrays, which are opaque, by copies. */
 #include "runtime.h"
 
 #define W 37

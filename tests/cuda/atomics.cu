@@ -1,4 +1,5 @@
-/* Threads that add to, compare and take the same words. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* atomics.cu - lets threads add to, compare and exchange the same words. */
 #include "runtime.h"
 
 __global__ void work(int *count, int *least, int *most, unsigned *turns,

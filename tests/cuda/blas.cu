@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuBLAS among kernels: products, sums and batches in the order of a stream,
- * scalars on the host and on the device. The library is opened by its name, so
- * that the program is built without it.
+ * blas.cu - uses cuBLAS among kernels: products, sums and batches in the order
+ * of a stream, scalars on the host and on the device. The library is opened by
+ * name, so that the program is built without it.
  */
 #include "runtime.h"
 
@@ -84,7 +85,7 @@ static float *matrix(float first, float step, cudaStream_t stream)
 	return x;
 }
 
-/* A kernel, a product, a kernel: each sees what the one before it made. */
+/* A kernel, a product, a kernel: each sees the result of the one before it. */
 static void check_order(cublasHandle_t handle, cudaStream_t stream)
 {
 	float *a = matrix(1, 1, stream), *b = matrix(2, -1, stream);
@@ -121,7 +122,7 @@ static void check_scalars(cublasHandle_t handle, cudaStream_t stream)
 
 	EQUAL(saxpy(handle, N, &two, x, 1, y, 1), 0);
 	EQUAL(sdot(handle, 16, x, 1, y, 1, &found), 0);
-	/* The sum of (i + 1) (4 i + 2) for 16 of them. */
+	/* The sum of (i + 1) (4 i + 2) for 16 values of i. */
 	EQUAL_FLOAT(found, 5712);
 	EQUAL(isamax(handle, 16, y, 1, &index), 0);
 	EQUAL(index, 16);

@@ -1,4 +1,8 @@
-/* Functions of the host in a stream: in order, in another thread, once. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * callbacks.cu - checks host functions in a stream: in order, in another
+ * thread, once.
+ */
 #include "spin.h"
 
 #include <pthread.h>
@@ -26,7 +30,7 @@ int main(void)
 
 	main_thread = pthread_self();
 	OK(cudaMalloc(&word, sizeof *word));
-	/* Page-locked: a copy into other memory is waited for. */
+	/* Page-locked, because a copy into other memory is synchronous. */
 	OK(cudaMallocHost(&host, sizeof *host));
 	*host = 0;
 	rounds = spin_rounds(word);

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Capture of streams by the runtime: <<<>>> and asynchronous calls become
- * nodes; forks and joins by events; what is not allowed meanwhile.
+ * capture.cu - checks capture of streams by the runtime: <<<>>> and
+ * asynchronous calls become nodes; forks and joins by events; what is not
+ * allowed meanwhile.
  */
 #include "runtime.h"
 
@@ -28,7 +30,7 @@ struct data {
 	cudaEvent_t fork, join;
 };
 
-/* c = 2 a + 3 b, with a and b scaled beside each other. */
+/* c = 2 a + 3 b, with a and b scaled in parallel. */
 static cudaGraph_t captured(struct data *d)
 {
 	cudaGraph_t graph;
@@ -75,7 +77,7 @@ static void replay(struct data *d)
 	OK(cudaGraphDestroy(graph));
 }
 
-/* The usual way: capture again each time, update the instance. */
+/* The usual way: capture again each time, and update the instance. */
 static void again(struct data *d)
 {
 	cudaGraphExecUpdateResultInfo info;

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check.h - how the CUDA programs of this directory check themselves. The
- * first thing that is wrong is told in one line on stderr and ends the program
- * with status 1. Status 77: this machine has nothing to check it on.
+ * check.h - how the CUDA programs of this directory check themselves. The first
+ * error is reported in one line on stderr and ends the program with status 1.
+ * Status 77: this machine has nothing to check it on.
  */
 #ifndef CUDA_CHECK_H
 #define CUDA_CHECK_H
@@ -35,7 +36,7 @@ wrong(const char *file, int line, const char *format, ...)
 			WRONG("not true: %s", #condition);                     \
 	} while (0)
 
-/* Both are integers or pointers. */
+/* Both must be integers or pointers. */
 #define EQUAL(actual, expected)                                                \
 	do {                                                                   \
 		long long actual_ = (long long)(actual);                       \
@@ -63,7 +64,7 @@ static inline void __attribute__((noreturn)) skip(const char *why)
 	exit(SKIPPED);
 }
 
-/* Seconds that pass. */
+/* A clock in seconds. */
 static inline double now(void)
 {
 	struct timespec t;

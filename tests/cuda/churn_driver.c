@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program that does a bit of everything in an order that a seed gives:
- * churn_driver [GPU [SEED [ROUNDS]]]. Rounds 0: until it is killed. Says
- * "ready" before the first. What a block holds is checked when it is freed.
+ * churn_driver.c - does a bit of everything in an order given by a seed:
+ * churn_driver [GPU [SEED [ROUNDS]]]. Rounds 0: until it is killed. Prints
+ * "ready" before the first. The content of a block is checked when it is freed.
  */
 #include "driver.h"
 
@@ -34,7 +35,7 @@ static void check_and_free(struct block *b)
 	b->at = 0;
 }
 
-/* A block that is there now, filled; or NULL, and one is freed. */
+/* Allocates and fills a block; or frees one and returns NULL. */
 static struct block *some_block(void)
 {
 	struct block *b = &blocks[below(BLOCKS)];

@@ -1,5 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // nvcc: -rdc=true
-/* Conditional nodes: kernels say which graph runs, and how often. */
+/*
+ * conditions.cu - checks conditional nodes: kernels decide which graph runs,
+ * and how often.
+ */
 #include "runtime.h"
 
 __global__ void count_down(cudaGraphConditionalHandle loop, int *left,

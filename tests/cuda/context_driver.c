@@ -1,4 +1,8 @@
-/* Contexts: primary and created, the stack of each thread, what needs one. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * context_driver.c - checks contexts: primary and created, the stack of each
+ * thread, what needs one.
+ */
 #include "driver.h"
 
 #include <pthread.h>

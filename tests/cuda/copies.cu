@@ -1,4 +1,7 @@
-/* Copies of all kinds and directions, and what they refuse. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * copies.cu - checks copies of all kinds and directions, and what they refuse.
+ */
 #include "runtime.h"
 
 #define N 10000
@@ -16,7 +19,7 @@ int main(void)
 	OK(cudaMemcpy(b, db, N, cudaMemcpyDeviceToHost));
 	REQUIRE(!memcmp(a, b, N));
 
-	/* The kind by the pointers; parts; nothing. */
+	/* The kind follows from the pointers; parts; nothing. */
 	memset(b, 0, N);
 	OK(cudaMemcpy(b + 17, db + 17, 1, cudaMemcpyDefault));
 	EQUAL(b[16], 0);

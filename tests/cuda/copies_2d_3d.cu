@@ -1,4 +1,5 @@
-/* Pitched memory of two and three dimensions. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* copies_2d_3d.cu - checks pitched memory of two and three dimensions. */
 #include "runtime.h"
 
 #define W 30
@@ -44,7 +45,7 @@ static void three(void)
 	copy.kind = cudaMemcpyHostToDevice;
 	OK(cudaMemcpy3D(&copy));
 
-	/* A box of it, at another place in what comes back. */
+	/* Copies a box of it to another place in `back`. */
 	memset(back, 0, sizeof back);
 	copy.srcPtr = at;
 	copy.srcPos = make_cudaPos(4 * sizeof(int), 3, 2);
@@ -65,7 +66,7 @@ static void three(void)
 	OK(cudaFree(at.ptr));
 }
 
-/* A slice there and the same slice back, as two copies of a batch each. */
+/* Copies a slice there and the same slice back, as a batch of two copies. */
 static void batch(void)
 {
 #if CUDART_VERSION >= 13000
@@ -110,7 +111,7 @@ int main(void)
 				host[z][y][x] = 1 + x + 100 * y + 10000 * z;
 	two();
 	three();
-	/* It has another parameter in CUDA 12, which this may run on, too. */
+	/* It has another parameter in CUDA 12, on which this may run too. */
 	OK(cudaRuntimeGetVersion(&version));
 	if (version >= 13000)
 		batch();

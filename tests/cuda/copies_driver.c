@@ -1,4 +1,8 @@
-/* Boxes of two and three dimensions between host, device and arrays. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * copies_driver.c - copies boxes of two and three dimensions between host,
+ * device and arrays.
+ */
 #include "driver.h"
 
 #define W 24

@@ -1,5 +1,8 @@
-/* The legacy default stream waits for blocking streams and they for it; those
- * that do not block stand apart. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * default_stream.cu - checks that the legacy default stream waits for blocking
+ * streams and they for it, and that non-blocking ones are independent.
+ */
 #include "spin.h"
 
 int main(void)

@@ -1,4 +1,8 @@
-/* Devices tell of themselves, and their answers agree. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * device_driver.c - checks that the properties of devices agree with each
+ * other.
+ */
 #include "driver.h"
 
 int main(void)

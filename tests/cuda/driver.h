@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* driver.h - checks for programs of the driver API; see check.h. */
 #ifndef CUDA_DRIVER_CHECK_H
 #define CUDA_DRIVER_CHECK_H
@@ -24,7 +25,7 @@ static inline const char *name_of(CUresult result)
 
 #define OK(call) EXPECT(call, CUDA_SUCCESS)
 
-/* The first GPU, its primary context current. */
+/* Makes the primary context of the first GPU current. */
 static inline CUdevice start(void)
 {
 	CUdevice device;
@@ -49,7 +50,7 @@ static inline char *kernels_text(void)
 	return text;
 }
 
-/* Our kernels, loaded into the current context. */
+/* Loads our kernels into the current context. */
 static inline CUmodule kernels(void)
 {
 	CUmodule module;
@@ -80,8 +81,8 @@ static inline double seconds_of(CUfunction spin, CUdeviceptr to,
 }
 
 /*
- * How many rounds of the kernel `spin` last 150 ms or more here, twice: the
- * GPU may be any.
+ * How many rounds of the kernel `spin` take at least 150 ms on this GPU,
+ * whichever it is, doubled.
  */
 static inline unsigned spin_rounds(CUfunction spin, CUdeviceptr to)
 {

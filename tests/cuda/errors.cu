@@ -1,4 +1,8 @@
-/* What the runtime refuses, and how the last error is told. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * errors.cu - checks what the runtime refuses, and how the last error is
+ * reported.
+ */
 #include "runtime.h"
 
 __global__ void nothing(void)
@@ -14,7 +18,7 @@ static void last_error(void)
 	EXPECT(cudaPeekAtLastError(), cudaErrorInvalidDevice);
 	EXPECT(cudaGetLastError(), cudaErrorInvalidDevice);
 	OK(cudaGetLastError());
-	/* A success does not wash an error away. */
+	/* A success does not clear an error. */
 	EXPECT(cudaSetDevice(devices()), cudaErrorInvalidDevice);
 	OK(cudaMalloc(&at, 1));
 	EXPECT(cudaGetLastError(), cudaErrorInvalidDevice);

@@ -1,4 +1,8 @@
-/* Names and texts of results; a kernel's error that stays. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * errors_driver.c - checks names and texts of results, and a kernel's sticky
+ * error.
+ */
 #include "driver.h"
 
 static void names(void)
@@ -31,7 +35,7 @@ int main(void)
 	EXPECT(cuMemAlloc(&at, 4), CUDA_ERROR_ILLEGAL_ADDRESS);
 	EXPECT(cuMemcpyDtoH(&value, at, 4), CUDA_ERROR_ILLEGAL_ADDRESS);
 	EXPECT(cuStreamQuery(NULL), CUDA_ERROR_ILLEGAL_ADDRESS);
-	/* Names are told all the same. */
+	/* Names are still available. */
 	names();
 	return 0;
 }

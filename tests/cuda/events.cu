@@ -1,4 +1,5 @@
-/* Events tell the time that passed on the GPU. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* events.cu - checks that events measure the time that passed on the GPU. */
 #include "spin.h"
 
 int main(void)
@@ -14,7 +15,7 @@ int main(void)
 	OK(cudaEventCreate(&end));
 	OK(cudaEventCreateWithFlags(&untimed, cudaEventDisableTiming));
 
-	/* One that nobody recorded is done, and has no time. */
+	/* An event that was never recorded is done, and has no time. */
 	OK(cudaEventQuery(begin));
 	OK(cudaEventSynchronize(begin));
 	EXPECT(cudaEventElapsedTime(&ms, begin, end),

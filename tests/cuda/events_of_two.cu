@@ -1,4 +1,8 @@
-/* Events of two GPUs: who may record them, wait for them, compare them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * events_of_two.cu - checks events of two GPUs: who may record them, wait for
+ * them, compare them.
+ */
 #include "spin.h"
 
 struct side {
@@ -53,7 +57,7 @@ static void a_stream_waits_for_the_other_gpu(struct side *a, struct side *b)
 	OK(cudaEventQuery(a->event));
 }
 
-/* What was asked of them is still done. */
+/* What they were recorded for is still done. */
 static void they_may_go_before_their_time(struct side *a, struct side *b)
 {
 	OK(cudaSetDevice(0));

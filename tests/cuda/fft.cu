@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuFFT among kernels: a convolution by three transforms and a kernel, planes
- * of real numbers there and back, rows with gaps, a graph that is launched
- * again and again. The library is opened by its name, so that the program is
+ * fft.cu - uses cuFFT among kernels: a convolution by three transforms and a
+ * kernel, planes of real numbers there and back, rows with gaps, a graph that
+ * is launched repeatedly. The library is opened by name, so that the program is
  * built without it.
  */
 #include "runtime.h"
@@ -63,7 +64,7 @@ static void near(double actual, double expected, double most)
 		WRONG("%g is not %g", actual, expected);
 }
 
-/* A box of 3 numbers of 1/3, and single ones at multiples of 64. */
+/* A box of three values of 1/3, and single ones at multiples of 64. */
 __global__ void fill(float2 *box, float2 *x)
 {
 	int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -81,7 +82,7 @@ __global__ void multiply(float2 *x, const float2 *by)
 			   (a.x * b.y + a.y * b.x) / N);
 }
 
-/* All in one stream, without waiting between. */
+/* Everything is in one stream, without waits in between. */
 static void convolve(void)
 {
 	static float2 host[N];
@@ -112,7 +113,9 @@ static void convolve(void)
 	OK(cudaFree(x));
 }
 
-/* A plane wave has one number on each side of its spectrum; back, in place. */
+/*
+ * A plane wave has one value on each side of its spectrum; and back, in place.
+ */
 static void transform_planes(void)
 {
 	static float host[ROWS * 2 * HALF];
@@ -151,7 +154,7 @@ static void transform_planes(void)
 	OK(cudaFree(to));
 }
 
-/* Columns of a matrix: every BATCH-th number, a constant in each. */
+/* Columns of a matrix: every BATCH-th value, constant in each column. */
 static void transform_columns(void)
 {
 	static double2 host[COLS * BATCH];
@@ -182,7 +185,7 @@ __global__ void scale(float2 *x, float by)
 	x[i] = make_float2(x[i].x * by, x[i].y * by);
 }
 
-/* There and back, and twice as large, each time that a graph is launched. */
+/* There and back, doubled each time the graph is launched. */
 static void replay(void)
 {
 	static float2 host[N];

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Takes all memory of a GPU, to the last block: fill_driver [GPU [wait]].
- * Writes to both ends, says how many bytes are left, waits for the end of its
- * input if told to, and gives all back.
+ * fill_driver.c - takes all memory of a GPU, to the last block: fill_driver
+ * [GPU [wait]]. Writes to both ends, prints how many bytes are left, waits for
+ * the end of its input if told to, and frees everything.
  */
 #include "driver.h"
 
@@ -19,7 +20,7 @@ static size_t unused(void)
 	return left;
 }
 
-/* Until not even one block is to be had. */
+/* Until not even one block can be allocated. */
 static void take_all(void)
 {
 	for (size_t size = (size_t)1 << 36; size >= BLOCK; size /= 2)
@@ -43,7 +44,7 @@ int main(int argc, char **argv)
 	OK(cuCtxSetCurrent(context));
 	before = unused();
 	take_all();
-	/* A driver may keep some for itself; of gigabytes it is nothing. */
+	/* A driver may keep some for itself, but little. */
 	REQUIRE(unused() < 32 * BLOCK);
 	printf("%zu\n", unused());
 	fflush(stdout);

@@ -1,4 +1,8 @@
-/* A child of a process that uses CUDA may not; a child from before may. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fork.cu - checks that a child of a process that uses CUDA may not use it, but
+ * a child from before may.
+ */
 #include "runtime.h"
 
 #include <sys/wait.h>
@@ -23,7 +27,7 @@ int main(void)
 		WRONG("no pipe");
 	before = fork();
 	if (!before) {
-		/* When the parent is at work already. */
+		/* When the parent is already at work. */
 		if (read(go[0], &c, 1) != 1)
 			_exit(2);
 		OK(cudaMalloc(&at, 1000));

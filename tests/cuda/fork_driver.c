@@ -1,4 +1,8 @@
-/* A child of a process that called cuInit may use nothing. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fork_driver.c - checks that a child of a process that called cuInit may use
+ * nothing.
+ */
 #include "driver.h"
 
 #include <sys/wait.h>

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Children by the hundred, all at once: fork_storm_driver [WORKERS [HEIRS]].
- * Workers are forked before cuInit() and work each for itself; heirs are
- * forked of a process with a context, and may use nothing of it.
+ * fork_storm_driver.c - forks hundreds of children at once: fork_storm_driver
+ * [WORKERS [HEIRS]]. Workers are forked before cuInit() and work independently;
+ * heirs are forked from a process with a context, and may use nothing of it.
  */
 #include "driver.h"
 
@@ -24,7 +25,7 @@ static void work(int nth)
 	OK(cuMemcpyDtoH(host, at, sizeof host));
 	for (int i = 0; i < N; i++)
 		EQUAL(host[i], nth + 1);
-	if (nth % 2) /* every other one leaves it to the end */
+	if (nth % 2) /* every other one leaves it to the exit */
 		OK(cuMemFree(at));
 }
 
@@ -47,7 +48,10 @@ static void inherit(int nth)
 	EXPECT(cuInit(0), CUDA_ERROR_NOT_INITIALIZED);
 }
 
-/* So many children do it at the same time; all have to end with status 0. */
+/*
+ * Forks this many children that run what() at the same time; all must exit with
+ * status 0.
+ */
 static void storm(int children, void (*what)(int nth))
 {
 	int go[2], status;
@@ -75,7 +79,7 @@ static void storm(int children, void (*what)(int nth))
 
 int main(int argc, char **argv)
 {
-	/* By default so few that they find room on any GPU. */
+	/* By default few enough to fit on any GPU. */
 	storm(argc > 1 ? atoi(argv[1]) : 8, work);
 	start();
 	OK(cuMemAlloc(&inherited, 1000));

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Graphs of the driver API: a diamond of kernels whose order is proven, edges,
- * an instance that is changed, memory, and words that are written.
+ * graph_driver.c - checks graphs of the driver API: a diamond of kernels whose
+ * order is proven, edges, changes of an instance, memory, and words that are
+ * written.
  */
 #include "driver.h"
 
@@ -92,7 +94,7 @@ static void chain(CUdeviceptr at, CUstream stream, CUcontext context)
 	OK(cuGraphDestroy(graph));
 }
 
-/* Edges can be put in afterwards; a circle is no graph. */
+/* Edges can be added afterwards; a cycle is not a graph. */
 static void edges(CUdeviceptr at, CUstream stream)
 {
 	CUgraphNode from[2], to[2], got;

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Graphs of the runtime: explicit nodes, kernels by their stubs, copies to and
- * from symbols, children, clones, changes of an instance, its memory, objects.
+ * graphs.cu - checks graphs of the runtime: explicit nodes, kernels by their
+ * stubs, copies to and from symbols, children, clones, changes of an instance,
+ * its memory, objects.
  */
 #include "runtime.h"
 
@@ -58,7 +60,7 @@ static void launch(cudaGraph_t graph)
 	OK(cudaGraphExecDestroy(exec));
 }
 
-/* 5, then times 3 plus 4 in this order. */
+/* 5, then times 3 plus 4, in this order. */
 static void order(int *at)
 {
 	cudaMemsetParams set;

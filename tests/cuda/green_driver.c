@@ -1,4 +1,8 @@
-/* Green contexts: parts of a GPU's SMs, and kernels that see no others. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * green_driver.c - checks green contexts: parts of a GPU's SMs, and kernels
+ * that use no others.
+ */
 #include "driver.h"
 
 #define BLOCKS  2000
@@ -91,7 +95,7 @@ static void check_parts(CUdevResource part[2], unsigned each)
 		OK(cuStreamGetCtx_v2(stream[i], &of, &found));
 		EQUAL(of == primary, 1);
 		EQUAL(found == green[i], 1);
-		/* The primary context is current all the time. */
+		/* The primary context stays current. */
 		if (mark_sms(stream[i], seen[i]) > each)
 			WRONG("blocks ran on more than %u SMs", each);
 	}
@@ -148,7 +152,7 @@ int main(void)
 	if (sms < 16)
 		skip("too few SMs for parts");
 
-	/* As many parts as there are, then two. */
+	/* As many parts as possible, then two. */
 	OK(cuDevSmResourceSplitByCount(NULL, &groups, &all, NULL, 0, 8));
 	if (groups < 2 || groups > (unsigned)sms / 8)
 		WRONG("%u groups of 8 SMs of %d", groups, sms);
@@ -174,7 +178,7 @@ int main(void)
 	if (after > before)
 		WRONG("green contexts gave memory: %zu, %zu", before, after);
 
-	/* Parts of one split can be put together, others cannot. */
+	/* Parts of one split can be combined, others cannot. */
 	both = green_of(part, 2);
 	OK(cuGreenCtxGetDevResource(both, &again, CU_DEV_RESOURCE_TYPE_SM));
 	EQUAL(sms_of(&again), 2 * each);

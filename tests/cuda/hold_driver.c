@@ -1,5 +1,8 @@
-/* Holds memory of a GPU and keeps it busy for a time: hold_driver [GPU [MIB
- * [SECONDS]]]. Says "ready" when the memory is there. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hold_driver.c - holds memory of a GPU and keeps it busy for a time:
+ * hold_driver [GPU [MIB [SECONDS]]]. Prints "ready" when it has the memory.
+ */
 #include "driver.h"
 
 int main(int argc, char **argv)

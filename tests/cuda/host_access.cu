@@ -1,4 +1,5 @@
-/* Device memory is not the host's to read: it faults. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* host_access.cu - checks that the host faults when it reads device memory. */
 #include "runtime.h"
 
 #include <sys/wait.h>

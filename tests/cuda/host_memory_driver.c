@@ -1,4 +1,8 @@
-/* Host memory that is pinned, mapped, registered; managed memory. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * host_memory_driver.c - checks host memory that is pinned, mapped or
+ * registered, and managed memory.
+ */
 #include "driver.h"
 
 #define N 20000

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What torch.multiprocessing does: a process shares memory and an event, and
- * another one waits for the event before it reads, and records its own when it
- * has read.
+ * ipc.cu - does what torch.multiprocessing does: a process shares memory and an
+ * event; another waits for the event before it reads, and records its own event
+ * afterwards.
  */
 #include "runtime.h"
 
@@ -47,7 +48,7 @@ static int wrong_in(const int *at, int value, cudaStream_t stream)
 	return count;
 }
 
-/* The consumer, after exec: handles come by its input. */
+/* The consumer, after exec: handles come through its input. */
 static int consume(void)
 {
 	struct shared s;

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two processes on one buffer: the first one starts itself again with handles
- * of its memory, and each sees what the other writes.
+ * ipc_driver.c - runs two processes on one buffer: the first starts itself
+ * again with handles of its memory, and each sees what the other writes.
  */
 #include "driver.h"
 
@@ -51,7 +52,7 @@ static void check_all(CUdeviceptr at, int expected)
 	free(host);
 }
 
-/* The other process: what it gets is 7 everywhere, and it makes it 8. */
+/* The other process: it finds 7 everywhere, and writes 8. */
 static int other(const char *text, const char *gone)
 {
 	CUipcMemHandle handle;
@@ -109,7 +110,7 @@ int main(int argc, char **argv)
 	OK(cuIpcGetMemHandle(&again, at));
 	REQUIRE(!memcmp(&handle, &again, sizeof handle));
 	text_of(&handle, text);
-	/* Not in the process that has it. */
+	/* Not allowed in the process that owns it. */
 	EXPECT(cuIpcOpenMemHandle(&opened, handle,
 				  CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS),
 	       CUDA_ERROR_INVALID_CONTEXT);

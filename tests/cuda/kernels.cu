@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kernels.cu - the kernels of the driver API's programs. kernels.ptx is made
- * of it: nvcc -ptx -arch=compute_75 kernels.cu
+ * from it: nvcc -ptx -arch=compute_75 kernels.cu
  */
 __device__ int counter = 5;
 __constant__ int table[16];
@@ -31,7 +32,7 @@ __global__ void increment(int *at, int n)
 		at[i]++;
 }
 
-/* Where each thread was: a cell of a box of threads. */
+/* Writes where each thread is: a cell of a box of threads. */
 __global__ void place(int *to)
 {
 	int x = blockIdx.x * blockDim.x + threadIdx.x;
@@ -47,7 +48,7 @@ __global__ void lookup(int *to)
 	to[threadIdx.x] = table[threadIdx.x] + counter;
 }
 
-/* Takes the longer the more rounds; the result depends on each. */
+/* Takes longer with more rounds; the result depends on each. */
 __global__ void spin(unsigned *to, unsigned rounds)
 {
 	unsigned x = 1;

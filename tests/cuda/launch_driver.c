@@ -1,4 +1,8 @@
-/* Launches: a box of threads, parameters in a buffer, what is refused. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * launch_driver.c - checks launches: a box of threads, parameters in a buffer,
+ * what is refused.
+ */
 #include "driver.h"
 
 #define W 12
@@ -23,7 +27,7 @@ static void box(CUfunction place)
 	OK(cuMemFree(at));
 }
 
-/* fill(int *to, int value, int n), packed as the kernel has them. */
+/* fill(int *to, int value, int n), packed in the kernel's layout. */
 static void packed(CUfunction fill)
 {
 	struct {

@@ -1,4 +1,8 @@
-/* Which atomic operations a link does, and what the attributes say of it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * link_atomics_driver.c - checks which atomic operations a link supports, and
+ * what the attributes say.
+ */
 #include "driver.h"
 
 static CUatomicOperation operations[CU_ATOMIC_OPERATION_MAX];

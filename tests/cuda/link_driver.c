@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver's linker: what comes of one text, or of several that call each
- * other, is a module like another.
+ * link_driver.c - checks the driver's linker: one text, or several that call
+ * each other, become an ordinary module.
  */
 #include "driver.h"
 
@@ -46,7 +47,7 @@ static CUresult add(CUlinkState link, char *text, const char *name)
 			     name, 0, NULL, NULL);
 }
 
-/* The image is copied, as programs do that keep it in a file. */
+/* The image is copied, as by programs that keep it in a file. */
 static void two_texts(void)
 {
 	void *image, *copy, *params[1];
@@ -78,7 +79,7 @@ static void two_texts(void)
 	OK(cuModuleUnload(module));
 }
 
-/* A variable that nobody has: told when all is linked. */
+/* A missing variable is reported when everything is linked. */
 static void one_is_missing(void)
 {
 	static char other[] = HEAD ".visible .global .u32 another;\n";

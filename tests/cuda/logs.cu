@@ -1,4 +1,5 @@
-/* The log of errors: what the runtime was told by the driver. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* logs.cu - checks the log of errors that the driver gave the runtime. */
 #include "runtime.h"
 
 __global__ void nothing()

@@ -1,4 +1,8 @@
-/* The driver's log of errors: dumped, by iterator, and told to callbacks. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * logs_driver.c - checks the driver's log of errors: dumped, by iterator, and
+ * by callback.
+ */
 #include "driver.h"
 
 #include <unistd.h>
@@ -13,7 +17,7 @@ static void count(void *data, CUlogLevel level, char *message, size_t length)
 	told++;
 }
 
-/* Blocks of more threads than any GPU takes. */
+/* Blocks with more threads than any GPU accepts. */
 static void fail(CUfunction f)
 {
 	EXPECT(cuLaunchKernel(f, 1, 1, 1, 4096, 1, 1, 0, NULL, NULL, NULL),
@@ -59,7 +63,7 @@ int main(void)
 	if (!all || buffer[all - 1] != '\n')
 		WRONG("no lines: %zu", all);
 	EQUAL(dump(&from, buffer, sizeof buffer), (size_t)0);
-	/* Without an iterator everything is there. */
+	/* Without an iterator everything is dumped. */
 	if (dump(NULL, buffer, sizeof buffer) < all)
 		WRONG("less than the last ones");
 

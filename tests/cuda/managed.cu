@@ -1,4 +1,8 @@
-/* Managed memory: the host and a kernel work on the same words in turns. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * managed.cu - lets the host and a kernel take turns on the same words of
+ * managed memory.
+ */
 #include "runtime.h"
 
 #define N 5000

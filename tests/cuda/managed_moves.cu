@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Managed memory that is moved ahead of its use: prefetching, advice, what is
- * told of ranges, more of it than the GPU has.
+ * managed_moves.cu - checks managed memory that is moved before its use:
+ * prefetching, advice, attributes of ranges, and more of it than the GPU has.
  */
 #include "runtime.h"
 
@@ -93,7 +94,7 @@ static void advice(void)
 	OK(cudaFree(at));
 }
 
-/* The GPU's memory is less while they are there. */
+/* The GPU has less memory while they are there. */
 static void moved_memory_is_the_gpus(void)
 {
 	size_t before = left(), size = 256u << 20;
@@ -109,7 +110,7 @@ static void moved_memory_is_the_gpus(void)
 	OK(cudaFree(at));
 }
 
-/* Of little that is left on the GPU; what has to leave again is not lost. */
+/* Little is left on the GPU; what is evicted again is not lost. */
 static void more_than_the_gpu_has(void)
 {
 	size_t size = 512u << 20, part = size / 16;

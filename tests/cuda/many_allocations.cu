@@ -1,4 +1,8 @@
-/* Thousands of allocations at a time: apart, found again, all given back. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * many_allocations.cu - checks thousands of allocations at a time: separate,
+ * found again, all freed.
+ */
 #include "runtime.h"
 
 #define N 20000

@@ -1,4 +1,5 @@
-/* Host memory that a kernel writes to directly. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mapped.cu - checks host memory that a kernel writes to directly. */
 #include "runtime.h"
 
 #define N 3000

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuBLASLt: halves, with a bias and ReLU, by the algorithm that its heuristics
- * tell. The library is opened by name: without it there is nothing to check.
+ * matmul_lt_driver.c - checks cuBLASLt: halves, with a bias and ReLU, by the
+ * algorithm that its heuristics return. The library is opened by name: without
+ * it there is nothing to check.
  */
 #include "driver.h"
 
@@ -11,7 +13,7 @@
 #define N 48
 #define K 32
 
-/* What cublasLt.h says of these. */
+/* The values of cublasLt.h. */
 #define R_32F                0
 #define R_16F                2
 #define COMPUTE_32F          68
@@ -67,7 +69,7 @@ static uint16_t half_of(float x)
 static float a[K][M], b[K][N], bias[M];
 static uint16_t ha[M][K], hb[N][K], hbias[M], got[N][M];
 
-/* Columns of A, which is to be transposed, and of B: k lies together. */
+/* Columns of A, which is transposed, and of B: k is contiguous. */
 static void make_values(void)
 {
 	for (int k = 0; k < K; k++) {
@@ -165,7 +167,7 @@ int main(void)
 	OK(cuStreamSynchronize(stream));
 	check_values();
 
-	/* Without an algorithm the library finds one itself. */
+	/* Without an algorithm the library chooses one. */
 	OK(cuMemsetD8(dd, 0xee, sizeof got));
 	LT_OK(cublasLtMatmul, handle, desc, &one, (void *)da, la, (void *)db,
 	      lb, &zero, (void *)dd, ld, (void *)dd, ld, NULL, (void *)room,
@@ -173,7 +175,7 @@ int main(void)
 	OK(cuMemcpyDtoH(got, dd, sizeof got));
 	check_values();
 
-	/* Halves times doubles are no product. */
+	/* A product of halves and doubles does not exist. */
 	LT_OK(cublasLtMatrixLayoutDestroy, lb);
 	LT_OK(cublasLtMatrixLayoutCreate, &lb, wrong_type, (uint64_t)K,
 	      (uint64_t)N, (int64_t)K);

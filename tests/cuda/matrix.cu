@@ -1,4 +1,8 @@
-/* A product of matrices, by a grid of two dimensions that covers more. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * matrix.cu - computes a product of matrices by a grid of two dimensions that
+ * covers more.
+ */
 #include "runtime.h"
 
 #define ROWS  70

@@ -1,4 +1,8 @@
-/* Device memory: ranges, copies and sets of all widths, what is refused. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memory_driver.c - checks device memory: ranges, copies and sets of all
+ * widths, what is refused.
+ */
 #include "driver.h"
 
 #define N 10000

@@ -1,4 +1,8 @@
-/* Device, pinned, registered, mapped and managed memory: what each is. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memory_kinds.cu - checks device, pinned, registered, mapped and managed
+ * memory: what each is.
+ */
 #include "runtime.h"
 
 #define BYTES 65536
@@ -79,7 +83,7 @@ int main(void)
 	pinned_memory();
 	registered_memory();
 	managed_memory();
-	/* The errors above are told once. */
+	/* Each of the errors above is reported once. */
 	cudaGetLastError();
 	OK(cudaGetLastError());
 	return 0;

@@ -1,4 +1,8 @@
-/* Modules: what is in them, what is not, text that is no PTX. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * module_driver.c - checks modules: what they contain, what they lack, and
+ * invalid PTX.
+ */
 #include "driver.h"
 
 static void variables(CUmodule module)

@@ -1,4 +1,5 @@
-/* How many blocks of a kernel fit on a multiprocessor. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* occupancy.cu - checks how many blocks of a kernel fit on a multiprocessor. */
 #include "runtime.h"
 
 __global__ void small(int *at)
@@ -32,7 +33,7 @@ int main(void)
 	OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, small, 32,
 							 0));
 	EQUAL(blocks, props.maxBlocksPerMultiProcessor);
-	/* 40 KiB a block, and what the system takes. */
+	/* 40 KiB a block, plus what the system reserves. */
 	OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, big, 32, 0));
 	EQUAL(blocks, props.sharedMemPerMultiprocessor /
 			  (40960 + props.reservedSharedMemPerBlock));

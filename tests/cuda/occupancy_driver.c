@@ -1,4 +1,8 @@
-/* How many blocks of a kernel fit on a multiprocessor. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * occupancy_driver.c - checks how many blocks of a kernel fit on a
+ * multiprocessor.
+ */
 #include "driver.h"
 
 static int attribute(CUdevice_attribute which)

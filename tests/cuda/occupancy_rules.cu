@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the driver says of occupancy, by the rules that NVIDIA publishes as
- * code: the toolkit's cuda_occupancy.h.
+ * occupancy_rules.cu - compares the driver's occupancy with the rules that
+ * NVIDIA publishes as code: the toolkit's cuda_occupancy.h.
  */
 #include "runtime.h"
 
@@ -56,7 +57,9 @@ static void same_size(const struct by_rules *rules, void (*kernel)(int *),
 	EQUAL(size, wanted_size);
 }
 
-/* So many blocks fit when each asks for what it may, and it may ask so. */
+/*
+ * This many blocks fit when each requests what it may, and it may request that.
+ */
 static void check_room(void (*kernel)(int *), size_t most)
 {
 	for (int blocks = 1; blocks <= 32; blocks++) {
@@ -98,7 +101,7 @@ static void check(void (*kernel)(int *))
 	check_room(kernel, attributes.maxDynamicSharedSizeBytes);
 }
 
-/* As it is, and with all the shared memory that it may ask for. */
+/* As it is, and with all the shared memory that it may request. */
 static void check_both(void (*kernel)(int *))
 {
 	cudaFuncAttributes attributes;

@@ -1,4 +1,8 @@
-/* Memory ends, says so, and is there again; what is told of it agrees. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * out_of_memory.cu - checks that memory runs out, reports it, and is free
+ * again; figures agree.
+ */
 #include "runtime.h"
 
 #define GIB ((size_t)1 << 30)
@@ -26,7 +30,7 @@ int main(void)
 	EXPECT(cudaMalloc(&one, ~(size_t)0), cudaErrorMemoryAllocation);
 	cudaGetLastError();
 
-	/* What is asked for is taken at once, in units of 2 MiB. */
+	/* A request is allocated at once, in units of 2 MiB. */
 	OK(cudaMalloc(&one, 64 << 20));
 	EQUAL(before - unused(), 64 << 20);
 	OK(cudaFree(one));

@@ -1,4 +1,8 @@
-/* Two GPUs: copies between them, access of one to the other's memory. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * peer.cu - checks two GPUs: copies between them, access of one to the other's
+ * memory.
+ */
 #include "runtime.h"
 
 #define N 1000

@@ -1,4 +1,8 @@
-/* Two GPUs: copies between contexts, access of one to the other's memory. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * peer_driver.c - checks two GPUs: copies between contexts, access of one to
+ * the other's memory.
+ */
 #include "driver.h"
 
 #define N 500

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All GPUs in a ring: each hands what it has to the next one, copies with and
- * without access to each other's memory, kernels that read a neighbour's.
+ * peers.cu - connects all GPUs in a ring: each passes its values to the next,
+ * by copies with and without access to each other's memory, and by kernels that
+ * read a neighbour's.
  */
 #include "runtime.h"
 
@@ -46,7 +48,7 @@ static std::vector<gpu> make(int count)
 	return gpus;
 }
 
-/* Once around; each waits for the one before. */
+/* Once around; each waits for the previous one. */
 static void hand_around(std::vector<gpu> &gpus)
 {
 	int count = (int)gpus.size(), expected = 0;
@@ -73,7 +75,7 @@ static void hand_around(std::vector<gpu> &gpus)
 		EQUAL(host[i], expected);
 }
 
-/* Kernels read what is their neighbour's when they were let. */
+/* Kernels read their neighbour's memory where that is allowed. */
 static void read_neighbours(std::vector<gpu> &gpus)
 {
 	int count = (int)gpus.size(), can;
@@ -105,7 +107,7 @@ static void read_neighbours(std::vector<gpu> &gpus)
 	}
 }
 
-/* A box between two GPUs, whichever is the current one. */
+/* Copies a box between two GPUs, whichever is current. */
 static void boxes(std::vector<gpu> &gpus)
 {
 	cudaMemcpy3DPeerParms p = {};

@@ -1,6 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // nvcc: --default-stream per-thread
-/* Each thread has a default stream of its own: one does not wait for the
- * other's. */
+/*
+ * per_thread_stream.cu - checks that each thread has a default stream of its
+ * own, and that one does not wait for another's.
+ */
 #include "spin.h"
 
 #include <pthread.h>
@@ -11,7 +14,7 @@ static void *other(void *)
 {
 	cudaStream_t mine = cudaStreamPerThread;
 
-	/* The stream of the main thread is at work. */
+	/* The stream of the main thread is busy. */
 	OK(cudaStreamQuery(0));
 	spin<<<1, 1>>>(word + 1, 10);
 	LAUNCHED();

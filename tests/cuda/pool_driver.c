@@ -1,4 +1,8 @@
-/* Memory in the order of streams: pools, their attributes, access. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pool_driver.c - checks stream-ordered memory: pools, their attributes,
+ * access.
+ */
 #include "driver.h"
 
 #define MIB ((size_t)1 << 20)

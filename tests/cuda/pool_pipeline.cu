@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory in the order of streams as a pipeline uses it: rounds without a wait
- * that need the memory once, pieces that wander from stream to stream by
- * events, thresholds, and a pool that another GPU may use.
+ * pool_pipeline.cu - uses stream-ordered memory as a pipeline does: rounds
+ * without waits that need the memory once, pieces that pass from stream to
+ * stream by events, thresholds, and a pool that another GPU may use.
  */
 #include "runtime.h"
 
@@ -56,7 +57,7 @@ static void holds(const int *at, cudaStream_t stream, int value)
 		EQUAL(host[i], value);
 }
 
-/* What a stream frees it has again, so this takes no more than three pieces. */
+/* A stream reuses what it frees, so this takes no more than three pieces. */
 static void rounds_in_one_stream(void)
 {
 	cudaMemPool_t pool = pool_of(0, ~0ull);
@@ -113,7 +114,7 @@ static void rounds_of_most_of_the_memory(void)
 	OK(cudaEventDestroy(done));
 }
 
-/* Made in one stream, used in a second, freed in a third. */
+/* Allocated in one stream, used in a second, freed in a third. */
 static void pieces_wander(void)
 {
 	cudaStream_t made, used, freed;
@@ -149,7 +150,7 @@ static void pieces_wander(void)
 	OK(cudaEventDestroy(added));
 }
 
-/* A pool is its GPU's alone until it is given to another one. */
+/* A pool belongs to its GPU alone until another gets access. */
 static void another_gpu_may_use_a_pool(void)
 {
 	cudaMemPool_t pool = pool_of(0, 0);

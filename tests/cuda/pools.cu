@@ -1,4 +1,7 @@
-/* Memory in the order of a stream: the default pool and one of our own. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pools.cu - checks stream-ordered memory: the default pool and one of our own.
+ */
 #include "runtime.h"
 
 #define N 4096

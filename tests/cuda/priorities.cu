@@ -1,4 +1,8 @@
-/* Streams have priorities; one outside of the range is brought into it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * priorities.cu - checks priorities of streams; one outside the range is
+ * clamped.
+ */
 #include "runtime.h"
 
 int main(void)

@@ -1,4 +1,8 @@
-/* cuGetProcAddress: by name, version and stream; what it does not find. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * procaddress_driver.c - checks cuGetProcAddress: by name, version and stream;
+ * what it does not find.
+ */
 #include "driver.h"
 
 static void *find(const char *name, int version, cuuint64_t flags,

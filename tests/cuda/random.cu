@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuRAND among kernels: numbers that are published, the same ones on the host
- * and in parts, and pi from points that a kernel counts. The library is opened
- * by its name, so that the program is built without it.
+ * random.cu - uses cuRAND among kernels: published numbers, the same ones on
+ * the host and in parts, and pi from points that a kernel counts. The library
+ * is opened by name, so that the program is built without it.
  */
 #include "runtime.h"
 
@@ -66,7 +67,7 @@ static generator made(int type)
 	return g;
 }
 
-/* Philox of the counter 0 with the key 0, in the list of known answers. */
+/* Philox with counter 0 and key 0, from the list of known answers. */
 static void know_the_first_numbers(unsigned *device)
 {
 	unsigned x[4];
@@ -81,7 +82,7 @@ static void know_the_first_numbers(unsigned *device)
 	EQUAL(destroy(g), SUCCESS);
 }
 
-/* In legacy order, which is the same for all devices, and on the host. */
+/* In legacy order, which is the same on all devices and on the host. */
 static void compare(unsigned *device, int type)
 {
 	static unsigned x[N], y[N];
@@ -113,7 +114,7 @@ __global__ void count_inside(const float *x, const float *y, unsigned *count)
 		atomicAdd(count, 1);
 }
 
-/* Four times the part of a square that lies in a circle, within `most`. */
+/* Four times the part of a square that is in a circle, within `most`. */
 static void estimate_pi(float *device, unsigned *count, int type, double most)
 {
 	generator g = made(type);
@@ -154,7 +155,7 @@ static void check_moments(float *device, unsigned *counts, int type)
 		squares += (x[i] - 10.0) * (x[i] - 10.0);
 		counted += k[i];
 	}
-	/* Five deviations of each. */
+	/* Within five standard deviations each. */
 	REQUIRE(fabs(sum / N - 10) < 5 * 2 / sqrt(N));
 	REQUIRE(fabs(squares / N - 4) < 5 * 4 * sqrt(2.0 / N));
 	REQUIRE(fabs(counted / N - 12.5) < 5 * sqrt(12.5 / N));

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* runtime.h - checks for programs of the CUDA runtime; see check.h. */
 #ifndef CUDA_RUNTIME_CHECK_H
 #define CUDA_RUNTIME_CHECK_H
@@ -18,7 +19,7 @@
 
 #define OK(call) EXPECT(call, cudaSuccess)
 
-/* The answer of the last launch. */
+/* Checks the result of the last launch. */
 #define LAUNCHED() OK(cudaGetLastError())
 
 static inline int devices(void)

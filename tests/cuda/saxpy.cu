@@ -1,4 +1,8 @@
-/* y = a x + y with a stride of the whole grid, in floats and in doubles. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * saxpy.cu - computes y = a x + y with a stride of the whole grid, in floats
+ * and in doubles.
+ */
 #include "runtime.h"
 
 #define N 100000

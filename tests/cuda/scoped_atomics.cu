@@ -1,4 +1,8 @@
-/* Words that threads share by libcu++: cuda::atomic of every scope. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scoped_atomics.cu - checks words that threads share by libcu++: cuda::atomic
+ * of every scope.
+ */
 #include "runtime.h"
 
 #include <cuda/atomic>

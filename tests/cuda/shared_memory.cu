@@ -1,4 +1,8 @@
-/* Blocks that work together: shared memory, static and dynamic, barriers. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * shared_memory.cu - checks blocks that work together: shared memory, static
+ * and dynamic, barriers.
+ */
 #include "runtime.h"
 
 #define N      4096

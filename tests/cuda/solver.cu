@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuSOLVER among kernels: matrices that kernels make are factored, by pivots,
- * by Cholesky and by reflections, solved with, and taken apart into singular
- * values and eigenvalues. What comes out is put together again by loops. The
- * library is opened by its name, so that the program is built without it.
+ * solver.cu - uses cuSOLVER among kernels: matrices made by kernels are
+ * factored by pivots, by Cholesky and by reflections, solved, and decomposed
+ * into singular values and eigenvalues. The results are multiplied together
+ * again by loops. The library is opened by name, so that the program is built
+ * without it.
  */
 #include "runtime.h"
 
@@ -83,7 +85,7 @@ static void open_library(void)
 	find(library, &syevd, "cusolverDnDsyevd");
 }
 
-/* Numbers without a pattern in [-1, 1), the same here and there. */
+/* Numbers without a pattern in [-1, 1), the same on host and device. */
 __host__ __device__ static double number_at(int row, int col)
 {
 	unsigned x = (unsigned)(row * 131 + col + 1) * 2654435761u;
@@ -94,7 +96,7 @@ __host__ __device__ static double number_at(int row, int col)
 	return (double)x / 2147483648.0 - 1;
 }
 
-/* Symmetric, with a diagonal that outweighs the rest. */
+/* Symmetric, with a dominant diagonal. */
 __host__ __device__ static double definite_at(int row, int col)
 {
 	return row == col ? N + 1.0
@@ -137,7 +139,7 @@ static double *numbers(size_t count)
 
 	OK(cudaMalloc(&p, count * sizeof *p));
 	OK(cudaMemset(p, 0xff, count * sizeof *p));
-	OK(cudaDeviceSynchronize()); /* streams do not wait for it */
+	OK(cudaDeviceSynchronize()); /* streams do not wait for fill() */
 	return p;
 }
 
@@ -173,7 +175,7 @@ static void near(double actual, double expected)
 		WRONG("%.17g, not %.17g", actual, expected);
 }
 
-/* b has become the x that it was made of. */
+/* b has become the x from which it was made. */
 static void is_solved(struct problem *p)
 {
 	double x[N];

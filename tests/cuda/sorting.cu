@@ -1,4 +1,5 @@
-/* Vectors of Thrust: sorted, summed up, scanned. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sorting.cu - sorts, sums and scans vectors of Thrust. */
 #include "runtime.h"
 
 #include <thrust/copy.h>

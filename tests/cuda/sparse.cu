@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuSPARSE among kernels: a grid's matrix, made by a kernel, times vectors and
- * matrices; its conjugate gradients; its product with itself; triangles that
- * are solved; dense to sparse and back. The library is opened by its name, so
- * that the program is built without it.
+ * sparse.cu - uses cuSPARSE among kernels: the matrix of a grid, made by a
+ * kernel, times vectors and matrices; conjugate gradients with it; its product
+ * with itself; triangular solves; dense to sparse and back. The library is
+ * opened by name, so that the program is built without it.
  */
 #include "runtime.h"
 
@@ -113,7 +114,7 @@ __host__ __device__ static int entries_before(int row)
 	return 5 * row - left - right - top - bottom;
 }
 
-/* Where place `k` of a row's cross lies; -1: beyond the grid. */
+/* Where entry `k` of a row's cross is; -1: outside the grid. */
 __host__ __device__ static int neighbour(int row, int k)
 {
 	const int dy[] = {-1, 0, 0, 0, 1}, dx[] = {0, -1, 0, 1, 0};
@@ -147,7 +148,7 @@ __global__ void fill(double *x, int n, double scale)
 		x[i] = scale * (i % 7 - 3);
 }
 
-/* x += a y; a is a quotient of two numbers of the device. */
+/* x += a y; a is a quotient of two numbers on the device. */
 __global__ void add(double *x, const double *y, const double *over,
 		    const double *under, double sign)
 {
@@ -167,7 +168,7 @@ __global__ void turn(double *p, const double *r, const double *over,
 		p[i] = r[i] + *over / *under * p[i];
 }
 
-/* One block, whose threads add up in a tree. */
+/* One block, whose threads sum in a tree. */
 __global__ void dot(const double *x, const double *y, double *sum)
 {
 	__shared__ double part[256];
@@ -223,7 +224,7 @@ static struct grid grid_of(cudaStream_t s)
 	return g;
 }
 
-/* The grid's matrix times what fill() made, on the host. */
+/* The grid's matrix times the values of fill(), on the host. */
 static double expected_at(int row, double scale)
 {
 	double sum = 0;
@@ -267,7 +268,7 @@ static void times_a_vector(handle_t h, cudaStream_t s, const struct grid *g)
 	OK(cudaFree(y));
 }
 
-/* B by columns, C by rows; what was in C is not looked at. */
+/* B by columns, C by rows; the old content of C is not read. */
 static void times_a_matrix(handle_t h, cudaStream_t s, const struct grid *g)
 {
 	static double host[N * COLS];
@@ -297,7 +298,7 @@ static void times_a_matrix(handle_t h, cudaStream_t s, const struct grid *g)
 	OK(cudaFree(c));
 }
 
-/* Conjugate gradients, all of it in one stream: A x = b, b = A (known). */
+/* Conjugate gradients, all in one stream: A x = b, b = A (known). */
 static void gradients(handle_t h, cudaStream_t s, const struct grid *g)
 {
 	double one = 1, zero = 0, host[N], *known = numbers(N),
@@ -349,7 +350,7 @@ static void gradients(handle_t h, cudaStream_t s, const struct grid *g)
 	OK(cudaFree(sums));
 }
 
-/* y of L y = x, and L y on the host, where L is below the diagonal. */
+/* y from L y = x, and L y on the host, where L is below the diagonal. */
 static void triangles(handle_t h, cudaStream_t s, const struct grid *g)
 {
 	int fill_mode = LOWER, diag = 0;
@@ -387,7 +388,7 @@ static void triangles(handle_t h, cudaStream_t s, const struct grid *g)
 	OK(cudaFree(y));
 }
 
-/* A A as a sparse matrix, made dense, against loops. */
+/* A A as a sparse matrix, made dense, compared with loops. */
 static void squared(handle_t h, cudaStream_t s, const struct grid *g)
 {
 	double one = 1, zero = 0, *values, *dense = numbers((size_t)N * N);

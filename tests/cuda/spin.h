@@ -1,4 +1,5 @@
-/* spin.h - a kernel that takes the longer the more rounds it is asked for. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* spin.h - a kernel that takes longer with more rounds. */
 #ifndef CUDA_SPIN_H
 #define CUDA_SPIN_H
 
@@ -23,7 +24,9 @@ static double spin_seconds(unsigned *to, unsigned rounds)
 	return now() - began;
 }
 
-/* How many rounds last 150 ms or more here, twice: the GPU may be any. */
+/*
+ * How many rounds take at least 150 ms on this GPU, whichever it is, doubled.
+ */
 static unsigned spin_rounds(unsigned *to)
 {
 	unsigned rounds = 1000;

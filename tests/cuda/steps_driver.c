@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Holds memory of a GPU and keeps it busy, step by step: steps_driver [GPU].
- * Each line of its input is a step: a number takes so many bytes, "free" gives
- * back what was taken last, "spin" keeps the GPU busy until "rest". After each
- * it says what cuMemGetInfo does: bytes left, bytes in all. Without an argument
- * it takes a few steps of its own.
+ * steps_driver.c - holds memory of a GPU and keeps it busy, step by step:
+ * steps_driver [GPU]. Each line of its input is a step: a number allocates that
+ * many bytes, "free" frees the last allocation, "spin" keeps the GPU busy until
+ * "rest". After each it prints the result of cuMemGetInfo: bytes left, bytes in
+ * all. Without an argument it takes a few steps of its own.
  */
 #include "driver.h"
 

@@ -1,4 +1,8 @@
-/* A kernel that writes where nothing is: its error stays. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sticky.cu - checks that the error of a kernel that writes to a wrong address
+ * stays.
+ */
 #include "runtime.h"
 
 __global__ void store(int *at)
@@ -21,7 +25,7 @@ int main(void)
 	EXPECT(cudaGetLastError(), cudaErrorIllegalAddress);
 	EXPECT(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
 	EXPECT(cudaFree(at), cudaErrorIllegalAddress);
-	/* What asks the device for nothing says so, too. */
+	/* Calls that ask nothing of the device return it too. */
 	EXPECT(cudaFree(NULL), cudaErrorIllegalAddress);
 	EXPECT(cudaMemset(at, 0, 0), cudaErrorIllegalAddress);
 	EXPECT(cudaMalloc(&at, 0), cudaErrorIllegalAddress);

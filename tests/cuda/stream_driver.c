@@ -1,4 +1,8 @@
-/* Streams and events: not ready, order, waits, time, host functions. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stream_driver.c - checks streams and events: not ready, order, waits, time,
+ * host functions.
+ */
 #include "driver.h"
 
 static int calls;
@@ -65,7 +69,7 @@ int main(void)
 	OK(cuStreamSynchronize(a));
 	EQUAL(result, 1);
 
-	/* One that goes while it works finishes its work. */
+	/* A stream that is destroyed while it works finishes its work. */
 	launch(spin, to, rounds, a);
 	OK(cuStreamDestroy(a));
 	OK(cuCtxSynchronize());

@@ -1,5 +1,8 @@
-/* Launches and copies come back before they are done; order within a stream,
- * and between streams by an event. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * streams.cu - checks that launches and copies return before they are done;
+ * order within a stream, and between streams by an event.
+ */
 #include "spin.h"
 
 __global__ void put(int *at, int value)

@@ -1,4 +1,8 @@
-/* Variables of a module: initial values, size, address, copies both ways. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * symbols.cu - checks variables of a module: initial values, size, address,
+ * copies both ways.
+ */
 #include "runtime.h"
 
 __device__ int number = 11;

@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads that come and go, all at once: thread_storm_driver [THREADS
- * [ROUNDS]]. Each has a module and a stream of its own; memory of one is freed
- * by another, and the per-thread default streams are theirs.
+ * thread_storm_driver.c - starts and ends many threads at once:
+ * thread_storm_driver [THREADS [ROUNDS]]. Each has a module and a stream of its
+ * own; memory of one is freed by another, and they use the per-thread default
+ * streams.
  */
 #include "driver.h"
 
@@ -13,7 +15,7 @@ static CUdevice device;
 static CUcontext shared;
 static unsigned rounds;
 
-/* Where a thread leaves a block for the next that comes. */
+/* Where a thread leaves a block for the next one. */
 static CUdeviceptr left;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 

@@ -1,4 +1,8 @@
-/* Many threads of the host at once: memory, copies, launches, errors apart. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * threads.cu - runs many host threads at once: memory, copies, launches,
+ * separate errors.
+ */
 #include "runtime.h"
 
 #include <pthread.h>
@@ -35,7 +39,7 @@ static void *work(void *mine)
 		for (int i = 0; i < N; i++)
 			EQUAL(host[i], (i + round) * factor);
 		OK(cudaFree(at));
-		/* Nobody else's error is seen here. */
+		/* Errors of other threads are not seen here. */
 		OK(cudaGetLastError());
 		EXPECT(cudaSetDevice(-1), cudaErrorInvalidDevice);
 		EXPECT(cudaGetLastError(), cudaErrorInvalidDevice);

@@ -1,4 +1,8 @@
-/* A vector sum of a length that fills no block, and what is behind it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * vector_add.cu - sums vectors whose length fills no block, and checks what is
+ * after them.
+ */
 #include "runtime.h"
 
 #define N    1000003

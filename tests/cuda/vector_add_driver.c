@@ -1,4 +1,5 @@
-/* A vector sum by a kernel that is loaded as text. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vector_add_driver.c - sums vectors by a kernel that is loaded as text. */
 #include "driver.h"
 
 #define N 5000

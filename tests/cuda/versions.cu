@@ -1,4 +1,8 @@
-/* Versions and what a device says of itself, told twice in agreement. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * versions.cu - checks versions and device properties that are reported in two
+ * ways.
+ */
 #include "runtime.h"
 
 static int attribute(cudaDeviceAttr which)

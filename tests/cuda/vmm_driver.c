@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that is mapped piece by piece: two handles side by side are one
- * buffer for copies, sets and kernels; a handle shown twice is one memory.
- * With an argument it does what a GPU does not let it do: none (no access was
- * given), read (write where only reading is allowed), gone (after unmapping),
- * host (from the host).
+ * vmm_driver.c - maps memory piece by piece: two handles side by side are one
+ * buffer for copies, sets and kernels; a handle mapped twice is one memory.
+ * With an argument it does what a GPU forbids: none (without access), read (a
+ * write where only reading is allowed), gone (after unmapping), host (from the
+ * host).
  */
 #include "driver.h"
 
@@ -35,7 +36,7 @@ static void unmap(CUdeviceptr at, size_t size)
 	OK(cuMemAddressFree(at, size));
 }
 
-/* z = x + y, x in memory of two handles. */
+/* z = x + y, with x in memory of two handles. */
 static void use_as_one(void)
 {
 	size_t n = 2 * step / sizeof(float);
@@ -69,7 +70,7 @@ static void use_as_one(void)
 	OK(cuMemcpyDtoH(host, x + step - 4, 8));
 	EQUAL(host[0], (float)((step / 2 / 4 - 1) % 1000) + 1);
 	EQUAL(host[1], (float)(step / 2 / 4 % 1000) + 1);
-	/* Behind the two there is nothing. */
+	/* There is nothing after the two. */
 	EXPECT(cuMemcpyDtoH(host, x + step, 2 * step),
 	       CUDA_ERROR_INVALID_VALUE);
 	OK(cuMemUnmap(x, step));
@@ -79,7 +80,7 @@ static void use_as_one(void)
 	free(host);
 }
 
-/* One memory at two places; it lives as long as one of them does. */
+/* One memory at two addresses; it lives as long as one of them does. */
 static void show_twice(void)
 {
 	CUmemGenericAllocationHandle handle = create(2 * step), same;
@@ -144,7 +145,7 @@ static void refuse(void)
 	EXPECT(cuMemRelease(handle), CUDA_ERROR_INVALID_VALUE);
 }
 
-/* A kernel uses it in a forbidden manner. */
+/* Uses it from a kernel in a forbidden way. */
 static void offend(const char *how)
 {
 	CUfunction fill = kernel(module, "fill");

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A picture and a volume: a kernel that smooths pitched rows, boxes that go
- * between pitched memory, 3D arrays and the host with offsets on every side,
- * each against the same on the host.
+ * volume.cu - checks a picture and a volume: a kernel that smooths pitched
+ * rows, and boxes that are copied between pitched memory, 3D arrays and the
+ * host with offsets on every side, each compared with the same on the host.
  */
 #include "runtime.h"
 
@@ -128,7 +129,7 @@ static place on_host(volume &v)
 		NULL};
 }
 
-/* Every kind to every kind, with offsets, then all of it back. */
+/* Copies between all kinds, with offsets, then everything back. */
 static void boxes_go_everywhere(cudaStream_t stream)
 {
 	cudaChannelFormatDesc one = cudaCreateChannelDesc<float>();
@@ -164,7 +165,9 @@ static void boxes_go_everywhere(cudaStream_t stream)
 	}
 }
 
-/* A box that leaves its place on any side is refused, and nothing is done. */
+/*
+ * A box that exceeds its place on any side is refused, and nothing is copied.
+ */
 static void boxes_that_do_not_fit(void)
 {
 	cudaChannelFormatDesc one = cudaCreateChannelDesc<float>();

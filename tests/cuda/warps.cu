@@ -1,4 +1,8 @@
-/* Lanes of a warp together: groups, tiles, other places, locks. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * warps.cu - checks lanes of a warp that act together: groups, tiles,
+ * divergence, locks.
+ */
 #include "runtime.h"
 
 #include <cooperative_groups.h>
@@ -8,7 +12,7 @@ namespace cg = cooperative_groups;
 #define THREADS 64
 #define ALL     0xffffffffu
 
-/* Odd and even lanes come to the same exchange by different ways. */
+/* Odd and even lanes reach the same exchange by different paths. */
 __global__ void meets(unsigned *swapped, unsigned *said)
 {
 	unsigned i = threadIdx.x;
@@ -41,7 +45,7 @@ static void check_meetings(void)
 	OK(cudaFree(at));
 }
 
-/* Tiles of eight and groups of equals, all at one instruction. */
+/* Tiles of eight and groups of equal lanes, all at one instruction. */
 __global__ void groups(unsigned *any, unsigned *ballot, unsigned *equals)
 {
 	auto tile = cg::tiled_partition<8>(cg::this_thread_block());
@@ -86,7 +90,7 @@ __device__ __noinline__ void unlock(int *at)
 	atomicExch(at, 0);
 }
 
-/* Lanes wait in a function for one that has left it. */
+/* Lanes in a function wait for one that has left it. */
 __global__ void counts(int *at, volatile int *count)
 {
 	lock(at);

@@ -1,11 +1,15 @@
-/* Which thread is called when, and which queue is taken next. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * executors_test.c - checks which thread is called when, and which queue is
+ * taken next.
+ */
 #include "device/threadless.h"
 
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 
-/* Threads that do what is short. */
+/* The number of threads for short tasks. */
 static unsigned few(void)
 {
 	cpu_set_t set;
@@ -37,7 +41,7 @@ static void a_push_starts_a_thread(void **state)
 	assert_int_equal(executors->ready_count, 1);
 	assert_int_equal(executors->levels, 1 << 8);
 	is_ready(queue, 8);
-	/* The queue has somebody coming. */
+	/* A thread is already on its way to the queue. */
 	push(queue, 'b');
 	assert_int_equal(starts, 1);
 	assert_int_equal(executors->ready_count, 1);
@@ -74,7 +78,10 @@ static void there_are_as_many_threads_as_cpus(void **state)
 	}
 }
 
-/* Beside those that are in long tasks, as long as there is a place. */
+/*
+ * Threads for short tasks come in addition to those in long tasks, as long as
+ * there is room.
+ */
 static void others_stand_beside_those_that_take_long(void **state)
 {
 	(void)state;
@@ -117,7 +124,7 @@ static void an_idle_thread_is_woken_first(void **state)
 	assert_int_equal(starts, 1);
 }
 
-/* It sees one queue; a second one is somebody else's. */
+/* It finds one queue; a second one needs another thread. */
 static void one_that_looks_around_is_not_called(void **state)
 {
 	(void)state;
@@ -128,7 +135,7 @@ static void one_that_looks_around_is_not_called(void **state)
 	assert_int_equal(starts, 1);
 }
 
-/* Nobody is called for those that were looked at together. */
+/* Nobody is called for queues that were looked at together. */
 static void what_was_found_waiting_is_quiet(void **state)
 {
 	(void)state;
@@ -154,7 +161,7 @@ static void what_was_found_waiting_is_quiet(void **state)
 	assert_int_equal(starts, 2);
 }
 
-/* Who waits is told, so that he does it himself. */
+/* A waiter is woken, so that it does the work itself. */
 static void without_a_thread_waiters_are_woken(void **state)
 {
 	struct gkf_queue *waited = new_queue(0), *other = new_queue(0);
@@ -170,7 +177,7 @@ static void without_a_thread_waiters_are_woken(void **state)
 	assert_int_equal(waited->wake_word, 1);
 	assert_int_equal(other->wake_word, 0);
 	is_ready(other, 8);
-	/* All locks are free, and he who waits does the work. */
+	/* All locks are free, and the waiter does the work. */
 	gkf_ticket_wait(gkf_queue_ticket(other));
 	has_run("a");
 	start_error = 0;
@@ -237,7 +244,7 @@ static void who_serves_gives_way_when_nobody_else_can(void **state)
 	assert_false(gkf_executors_pressed(executors));
 }
 
-/* A queue that has more goes behind those of its level. */
+/* A queue with more tasks goes behind the others of its level. */
 static void queues_take_turns(void **state)
 {
 	struct gkf_queue *one = new_queue(0), *other = new_queue(0),
@@ -271,7 +278,7 @@ static void one_that_waits_is_watched(void **state)
 	assert_ptr_equal(executors->watched.first, queue);
 	assert_int_equal(gkf_room.watched, 1);
 	assert_int_equal(executors->ready_count, 0);
-	/* Looked at again: not as if it was new. */
+	/* It is looked at again, but not as a new one. */
 	executors->watch_ns = 12345;
 	gkf_executors_look(executors);
 	is_ready(queue, 8);
@@ -281,7 +288,7 @@ static void one_that_waits_is_watched(void **state)
 	has_run("a");
 	assert_int_equal(executors->watch_ns, 12345);
 	has_dropped("");
-	/* Now it has come: what was quiet is not any more. */
+	/* Now it has come: the queue is not quiet any more. */
 	answer = 0;
 	gkf_executors_look(executors);
 	executors->quiet = 9;
@@ -292,7 +299,7 @@ static void one_that_waits_is_watched(void **state)
 	assert_false(queue->looked);
 }
 
-/* If nobody looks after it yet, or is about to. */
+/* Unless somebody watches already or is about to. */
 static void somebody_is_called_to_watch(void **state)
 {
 	struct gkf_queue *queue = new_queue(0);
@@ -323,7 +330,7 @@ static void one_that_was_stopped_is_not_watched(void **state)
 	assert_false(queue->looked);
 }
 
-/* Queues of all devices, the last as well, until none is left. */
+/* Queues of all devices, including the last, until none is left. */
 static void all_devices_are_looked_at(void **state)
 {
 	struct gkf_queue *queue[3];
@@ -348,7 +355,7 @@ static void all_devices_are_looked_at(void **state)
 	}
 }
 
-/* After one was stopped all that wait for anything have their chance. */
+/* After one was stopped, everything that waits is looked at. */
 static void a_stir_makes_all_ready(void **state)
 {
 	struct gkf_queue *queue[3] = {new_queue(0), new_queue(0), new_queue(0)};
@@ -371,7 +378,7 @@ static void a_stir_makes_all_ready(void **state)
 
 /* ---- long tasks ---- */
 
-/* A thread of the program takes no place of theirs. */
+/* A thread of the program takes no place of an executor. */
 static void other_threads_are_not_counted(void **state)
 {
 	struct gkf_queue *queue = new_queue(0);
@@ -390,7 +397,7 @@ static void other_threads_are_not_counted(void **state)
 
 /* ---- the end ---- */
 
-/* Who waits sleeps meanwhile; during his first sleep that changes. */
+/* A waiter sleeps meanwhile; during its first sleep this changes. */
 static _Atomic bool *ends_working;
 static unsigned sleeps;
 
@@ -435,7 +442,7 @@ static void who_works_is_waited_for_at_the_end(void **state)
 			*works[k] = true;
 			assert_int_equal(sleeps_at_the_end(works[k]), 1);
 			*works[k] = true;
-			its->threads = 0; /* there is none that could */
+			its->threads = 0; /* there is no thread that could */
 			assert_int_equal(sleeps_at_the_end(works[k]), 0);
 			*works[k] = false;
 		}
@@ -458,7 +465,7 @@ static void the_end_has_half_a_second_of_patience(void **state)
 	sleeps_at_the_end(NULL);
 	ns = gk_mono_ns() - begin;
 	assert_in_range(ns, 500 * GK_NS_PER_MS, 20 * GK_NS_PER_S);
-	assert_in_range(sleeps, 1, 2000); /* a quarter of a ms at least */
+	assert_in_range(sleeps, 1, 2000); /* at least a quarter of a ms */
 }
 
 /* A program without queues has nothing to wait for. */

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * held_locks.h - the locks of a program with one thread: a lock that is taken
- * twice, given back twice or never given back makes its test fail.
+ * twice, released twice or never released fails its test.
  */
 #ifndef TESTS_HELD_LOCKS_H
 #define TESTS_HELD_LOCKS_H
@@ -46,7 +47,7 @@ static inline int give_lock(const void *lock)
 	return 0;
 }
 
-/* All are free; the next test begins so in any case. */
+/* Checks that all are free, and frees them for the next test. */
 static inline void no_lock_is_held(void)
 {
 	bool none = true;

@@ -1,11 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pools have blocks in reserve and owe some, where books always take them back.
+ * mem_pool_charge_test.c - checks pools with blocks in reserve and owed blocks,
+ * where the books always take them back.
  */
 #include "device/pool_fixture.h"
 
 #include <stdatomic.h>
 
-/* Blocks in use, in reserve, owed. */
+/* Checks the blocks in use, in reserve, and owed. */
 static void has(const struct gkf_mem_pool *pool, uint64_t blocks,
 		uint64_t reserved, uint64_t owed)
 {
@@ -22,16 +24,16 @@ static void set(struct gkf_mem_pool *pool, uint64_t blocks, uint64_t reserved,
 	pool->owed = owed * BLOCK;
 }
 
-/* A slot that is not there any more, or has not that much, owes nothing. */
+/* A slot that is gone, or does not hold that much, owes nothing. */
 static void only_books_that_cannot_be_had_leave_it_charged(void **state)
 {
 	(void)state;
-	assert_false(is_still_charged(0));
-	assert_false(is_still_charged(GK_ERR_NOT_FOUND));
-	assert_false(is_still_charged(GK_ERR_RANGE));
-	assert_true(is_still_charged(GK_ERR_TIMEOUT));
-	assert_true(is_still_charged(GK_ERR_NO_SPACE));
-	assert_true(is_still_charged(GK_ERR_IO));
+	assert_false(arena_still_charged(0));
+	assert_false(arena_still_charged(GK_ERR_NOT_FOUND));
+	assert_false(arena_still_charged(GK_ERR_RANGE));
+	assert_true(arena_still_charged(GK_ERR_TIMEOUT));
+	assert_true(arena_still_charged(GK_ERR_NO_SPACE));
+	assert_true(arena_still_charged(GK_ERR_IO));
 }
 
 static void a_charge_takes_of_the_reserve_first(void **state)
@@ -53,7 +55,7 @@ static void a_charge_takes_of_the_reserve_first(void **state)
 	has(pool, 8, 8, 0);
 }
 
-/* As much as is in use cannot be owed; the rest still is. */
+/* What is in use cannot be owed; the rest still is. */
 static void what_is_in_use_is_not_owed(void **state)
 {
 	struct gkf_mem_pool *pool = new_pool();
@@ -100,7 +102,7 @@ static void a_repayment_keeps_whole_blocks_of_the_threshold(void **state)
 	has(pool, 0, 2, 0);
 }
 
-/* With the next that is settled, of all pools. */
+/* The next settlement settles all pools. */
 static void all_pools_settle_together(void **state)
 {
 	struct gkf_mem_pool *one = new_pool(), *other = new_pool();

@@ -1,4 +1,8 @@
-/* Pieces of memory out of blocks: where they lie, what is noted of them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mem_pool_test.c - checks pieces of memory within blocks: where they are, what
+ * is noted of them.
+ */
 #include "device/pool_fixture.h"
 
 static void lies(uint64_t offset, uint64_t base, uint64_t size)
@@ -49,13 +53,13 @@ static void what_is_aligned_lies_so(void **state)
 	assert_int_equal(put_in(&arena->pool, 1, 4096), 4096);
 	assert_int_equal(put_in(&arena->pool, 1, BLOCK / 4), BLOCK / 4);
 	assert_int_equal(put_in(&arena->pool, 1, 256), 1536);
-	/* A piece that is aligned more has blocks of its own. */
+	/* A piece with a larger alignment has blocks of its own. */
 	assert_int_equal(put_in(&arena->pool, 1, BLOCK / 2), BLOCK);
 	assert_int_equal(put_in(&arena->pool, 1, BLOCK), 2 * BLOCK);
 	assert_int_equal(arena->pool.usage.reserved, 3 * BLOCK);
 }
 
-/* The words of a piece are what was asked for. */
+/* The words of a piece say what was asked for. */
 static void a_piece_is_as_it_was_asked_for(void **state)
 {
 	uint64_t small = put(513), large = put(MIB + 1);
@@ -76,7 +80,7 @@ static void a_piece_is_as_it_was_asked_for(void **state)
 	assert_int_equal(words.id, first + 1);
 }
 
-/* Blocks are shared up to a MiB, by pieces that are as long or less. */
+/* Pieces of up to a MiB share blocks. */
 static void above_a_mebibyte_pieces_have_blocks_of_their_own(void **state)
 {
 	(void)state;
@@ -101,7 +105,7 @@ static void above_a_mebibyte_pieces_have_blocks_of_their_own(void **state)
 	assert_int_equal(gkf_space_room(BLOCK + 1), 2 * BLOCK);
 }
 
-/* Its number is the next one's. */
+/* The next block reuses its number. */
 static void a_shared_block_ends_with_its_last_piece(void **state)
 {
 	uint64_t a = put(100), b = put(MIB), c = put(MIB);
@@ -123,7 +127,7 @@ static void a_shared_block_ends_with_its_last_piece(void **state)
 	assert_int_equal(arena->shared[1]->next_free, 0);
 	assert_int_equal(arena->pool.blocks, 0);
 	assert_int_equal(arena->pool.small.rows, 0);
-	/* The numbers again, the last first. */
+	/* The numbers are reused, the last first. */
 	assert_int_equal(put(512), 0);
 	assert_int_equal(arena->block[0], 2 << 1 | 1);
 	assert_int_equal(put(MIB), 512);
@@ -132,7 +136,7 @@ static void a_shared_block_ends_with_its_last_piece(void **state)
 	assert_int_equal(arena->shared_count, 2);
 }
 
-/* The begin of each piece is noted, in a bit and in a bit for its word. */
+/* The start of each piece is noted in a bit, and in a bit for its word. */
 static void begins_of_pieces_are_noted(void **state)
 {
 	const struct shared_block *s;
@@ -176,7 +180,7 @@ static void pools_share_no_block(void **state)
 	assert_int_equal(other->pieces, 2);
 }
 
-/* ---- what cannot be ---- */
+/* ---- what is not possible ---- */
 
 static void only_the_begin_of_a_piece_is_freed(void **state)
 {
@@ -215,7 +219,7 @@ static void an_arena_has_so_many_blocks(void **state)
 	assert_int_equal(at, 0);
 	refuses(&arena->pool, BLOCK, 0, GK_ERR_NO_SPACE);
 	refuses(&arena->pool, 1, 0, GK_ERR_NO_SPACE);
-	/* The number that it would have had is there for the next. */
+	/* The number it would have had goes to the next block. */
 	assert_int_equal(arena->first_shared, 1);
 	uses(&arena->pool, BLOCKS * BLOCK, BLOCKS * BLOCK, BLOCKS * BLOCK,
 	     (BLOCKS + 1) * BLOCK);

@@ -1,9 +1,13 @@
-/* Pools: what they use, what is kept of what was freed, how they end. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mem_pool_usage_test.c - checks pools: what they use, what is kept of freed
+ * memory, how they end.
+ */
 #include "device/pool_fixture.h"
 
 /* ---- pages that the host keeps ---- */
 
-/* Has the host a page of its own for the first byte of a block? */
+/* Whether the host has a page of its own for the first byte of a block. */
 static bool has_page(uint64_t block)
 {
 	unsigned char there = 0;
@@ -18,7 +22,7 @@ static void touch(uint64_t offset, uint64_t size)
 		arena->view[at] = 1;
 }
 
-/* Takes and frees so many blocks, and whether the first keeps its page. */
+/* Takes and frees this many blocks; whether the first keeps its page. */
 static bool keeps_of(uint64_t blocks)
 {
 	uint64_t at = put(blocks * BLOCK);
@@ -42,7 +46,7 @@ static void a_few_blocks_are_kept_and_many_are_not(void **state)
 	assert_int_equal(arena->kept, 31 * BLOCK);
 	for (unsigned i = 0; i < 33; i++)
 		assert_int_equal(arena->dirty[i], i < 31);
-	/* Used again they are not among what is kept for nobody. */
+	/* Blocks that are used again no longer count as kept. */
 	put(3 * BLOCK);
 	assert_int_equal(arena->kept, 28 * BLOCK);
 }
@@ -80,8 +84,9 @@ static void host_memory_that_is_dropped_is_zero_again(void **state)
 	arena->view[at] = 1;
 	drop(at);
 	assert_int_equal(arena->view[at], 0);
-	mmap(arena->view, arena->size, PROT_NONE,
-	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	assert_ptr_equal(mmap(arena->view, arena->size, PROT_NONE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+			 arena->view);
 }
 
 /* ---- pools ---- */
@@ -152,7 +157,7 @@ static void a_released_pool_ends_with_its_last_piece(void **state)
 	gkf_mem_pool_release(amid);
 	assert_true(is_listed(amid));
 	uses(amid, BLOCK + 512, 5 * BLOCK + 512, 2 * BLOCK, 6 * BLOCK);
-	drop(b); /* what it had kept is nobody's any more */
+	drop(b); /* what it had kept belongs to no pool now */
 	assert_true(is_listed(amid));
 	uses(amid, BLOCK, 5 * BLOCK + 512, BLOCK, 6 * BLOCK);
 	drop(a);
@@ -166,7 +171,7 @@ static void a_released_pool_ends_with_its_last_piece(void **state)
 	assert_true(is_listed(last));
 }
 
-/* One that was not released is there without pieces, too. */
+/* A pool that was not released exists without pieces, too. */
 static void a_pool_without_pieces_stays(void **state)
 {
 	struct gkf_mem_pool *pool = new_pool();

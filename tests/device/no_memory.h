@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * no_memory.h - mmap() of this program, which can be told to fail, as where the
- * system has no memory or no addresses, and where to put what it maps.
+ * system has no memory or no addresses, and where to place mappings.
  */
 #ifndef TESTS_NO_MEMORY_H
 #define TESTS_NO_MEMORY_H
@@ -12,14 +13,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Sanitizers call it before they can be called. */
+/* Sanitizers call it before they are initialised. */
 #define UNSANITIZED __attribute__((no_sanitize("thread", "address")))
 
-/* Longer mappings fail, and all after so many. */
+/* Longer mappings fail, and so do all after this many. */
 static uint64_t longest_mapping = UINT64_MAX;
 static unsigned mappings_left = UINT_MAX;
 
-/* So far behind a multiple of 2 MiB lies what nobody asked to be elsewhere. */
+/*
+ * Mappings without a requested address are this far behind a multiple of 2 MiB.
+ */
 static uint64_t mapped_behind;
 
 UNSANITIZED static void *map_behind(size_t size, int prot, int flags)

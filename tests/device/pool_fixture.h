@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pool_fixture.h - an arena that nobody pays for, and pools of it.
+ * pool_fixture.h - an arena that is charged to nobody, and pools in it.
  */
 #ifndef TESTS_POOL_FIXTURE_H
 #define TESTS_POOL_FIXTURE_H
@@ -59,7 +60,7 @@ static inline int try_in(struct gkf_mem_pool *pool, uint64_t size,
 	return arena_alloc(pool, &ask, ret_address);
 }
 
-/* Where a new piece begins, from the begin of the arena. */
+/* The offset of a new piece in the arena. */
 static inline uint64_t put_in(struct gkf_mem_pool *pool, uint64_t size,
 			      uint64_t align)
 {
@@ -79,7 +80,7 @@ static inline void drop(uint64_t offset)
 	assert_int_equal(arena_free(arena, arena->base + offset), 0);
 }
 
-/* It is refused, and nothing is said to be anywhere. */
+/* Checks that it is refused and the address is untouched. */
 static inline void refuses(struct gkf_mem_pool *pool, uint64_t size,
 			   uint64_t align, int error)
 {

@@ -1,4 +1,8 @@
-/* How many tasks of a kind a device admits, and who comes next. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * queue_admission_test.c - checks how many tasks of a kind a device admits, and
+ * who is next.
+ */
 #include "device/queue_private.h"
 
 #include <setjmp.h>
@@ -26,15 +30,23 @@ static int empty(void **state)
 static bool take(unsigned i, unsigned work)
 {
 	const struct gkf_task task = {.work = work};
+	bool admitted;
 
-	return gkf_admission_take(&queue[i], &task);
+	pthread_mutex_lock(&executors.lock);
+	admitted = gkf_admission_take(&queue[i], &task);
+	pthread_mutex_unlock(&executors.lock);
+	return admitted;
 }
 
 static struct gkf_queue *leave(unsigned work)
 {
 	const struct gkf_task task = {.work = work};
+	struct gkf_queue *next;
 
-	return gkf_admission_leave(&executors, &task);
+	pthread_mutex_lock(&executors.lock);
+	next = gkf_admission_leave(&executors, &task);
+	pthread_mutex_unlock(&executors.lock);
+	return next;
 }
 
 static void admits_so_many(unsigned work, unsigned most,
@@ -47,7 +59,7 @@ static void admits_so_many(unsigned work, unsigned most,
 	assert_false(take(1, work));
 	assert_false(take(2, work));
 	assert_int_equal(admission->taken, most);
-	/* Whoever came first goes on first, and takes anew. */
+	/* The first that came continues first, and takes admission again. */
 	assert_ptr_equal(leave(work), &queue[1]);
 	assert_int_equal(admission->taken, most - 1);
 	assert_true(take(1, work));
@@ -92,7 +104,9 @@ static void what_ends_by_itself_needs_no_admission(void **state)
 	assert_int_equal(executors.host_admission.taken, 1);
 }
 
-/* It only goes there to be dropped. Nobody takes its place when it leaves. */
+/*
+ * It is admitted only to be dropped, and nobody takes its place when it leaves.
+ */
 static void one_that_was_stopped_is_always_admitted(void **state)
 {
 	(void)state;

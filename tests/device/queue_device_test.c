@@ -1,16 +1,21 @@
-/* The threads of queues, and what their work is to the device. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * queue_device_test.c - checks the threads of queues, and what their work is to
+ * the device.
+ */
 #include "device/queue.h"
 #include "device/queue_probe.h"
 #include "machine/asleep.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/work_state.h"
-#include "machine/store/books.h"
-#include "machine/store/busy.h"
+#include "machine/store/process/books.h"
+#include "machine/store/process/busy.h"
 #include "machine/store/clock.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 #include "machine/store/machine.h"
-#include "machine/store/turn.h"
+#include "machine/trouble/machine.h"
+#include "machine/store/process/turn.h"
 
 #include <sys/resource.h>
 
@@ -83,7 +88,7 @@ static long wakes_so_far(void)
 
 /*
  * Work that waits for another queue costs no time either. A thread that spins
- * would not sleep, one that looks each millisecond would wake 200 times; a
+ * would not sleep, one that polls each millisecond would wake 200 times; a
  * sanitizer's own thread wakes now and then.
  */
 static void idle_queues_cost_no_cpu(void **state)
@@ -117,7 +122,7 @@ static int look_at(struct probe *probe)
 	return is_set(probe);
 }
 
-/* They are looked at, but not all the time: each millisecond at the most. */
+/* They are polled, but at most once a millisecond. */
 static void waiting_for_a_word_costs_little(void **state)
 {
 	enum { QUEUES = 50 };
@@ -176,7 +181,7 @@ static void kernels_run_in_a_turn_and_are_busy_time(void **state)
 		gkf_queue_release(queue[i], false);
 }
 
-/* A kernel that runs until it is stopped, and looks at it all the time. */
+/* A kernel that runs until it is stopped, and checks for that all the time. */
 struct spread {
 	sem_t inside;
 };
@@ -191,7 +196,7 @@ static int run_spread(struct probe *probe)
 	return 0;
 }
 
-/* Ten turns of another process, while ours would run for ever. */
+/* Ten turns of another process, while our kernel would run for ever. */
 static int take_turns(void)
 {
 	struct gkf_machine *m;
@@ -234,7 +239,7 @@ static void a_long_kernel_gives_others_their_turn(void **state)
 	assert_false(is_done);
 }
 
-/* Permille of the bins that are over, of those that begin at `first`. */
+/* Permille of the completed bins from `first` on. */
 static uint32_t busy_since(struct gkf_machine *m, unsigned of, uint64_t first)
 {
 	uint64_t end = gkf_machine_bin(m);
@@ -280,8 +285,8 @@ static bool is_half(struct gkf_machine *m, unsigned one, unsigned other)
 }
 
 /*
- * Short kernels, one after the other, in a process beside ours. Several looks:
- * on a loaded host it is chance who gets a CPU.
+ * Short kernels, one after the other, in a process beside ours. Looks several
+ * times: on a loaded host it is chance who gets a CPU.
  */
 static int run_short_ones(void)
 {
@@ -323,7 +328,7 @@ static void short_kernels_get_half_of_the_device(void **state)
 	assert_int_equal(status, 0);
 }
 
-/* That somebody has asked for it once is over, and no reason to give it up. */
+/* An earlier request for the turn is over, and no reason to give it up. */
 static void take_turn_once(void)
 {
 	assert_int_equal(gkf_turn_take(fx.m, slot, NULL), 0);
@@ -344,7 +349,7 @@ static int note_busy(struct probe *probe)
 	return 0;
 }
 
-/* Steps that are done one after the other, and whether one may find it so. */
+/* Steps that are done in order, and whether one may find the turn kept. */
 struct step {
 	unsigned work;
 	uint64_t bytes;
@@ -352,7 +357,7 @@ struct step {
 };
 enum { STEPS_MAX = 16 };
 
-/* Does all find it so that may? What may not never does. */
+/* Whether all steps that may find it kept do; the others never may. */
 static bool do_steps(const struct step *steps, size_t count,
 		     int (*note)(struct probe *))
 {
@@ -383,7 +388,7 @@ static bool do_steps(const struct step *steps, size_t count,
 	return all;
 }
 
-/* Another thread that finds nothing to do gives the turn back, now and then. */
+/* Another thread that finds nothing to do gives the turn back now and then. */
 static void can_do_steps(const struct step *steps, size_t count,
 			 int (*note)(struct probe *))
 {
@@ -393,7 +398,7 @@ static void can_do_steps(const struct step *steps, size_t count,
 		assert_true(++rounds < 100);
 }
 
-/* Events and small copies between them are not worth a turn, big ones are. */
+/* Events and small copies in between do not give the turn up, big ones do. */
 static void kernels_keep_the_turn_over_events(void **state)
 {
 	static const struct step steps[] = {
@@ -408,7 +413,7 @@ static void kernels_keep_the_turn_over_events(void **state)
 	can_do_steps(steps, sizeof steps / sizeof *steps, note_turn);
 }
 
-/* Nor are they busy time, however many come. */
+/* Nor do they count as busy time, however many there are. */
 static void copies_in_a_kept_turn_are_not_busy_time(void **state)
 {
 	static const struct step steps[] = {
@@ -448,8 +453,8 @@ static unsigned kept_between_two_queues(void)
 }
 
 /*
- * Nor is going to another queue, whose kernel waited for this one's. Another
- * thread may come first, now and then: it counts that most can be kept.
+ * Nor does a change to another queue, whose kernel waited for this one's.
+ * Another thread may come first now and then: it counts that most can be kept.
  */
 static void kernels_of_two_queues_keep_the_turn(void **state)
 {

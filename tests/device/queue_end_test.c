@@ -1,4 +1,8 @@
-/* How queues end: failures, releases, exit, fork, and without threads. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * queue_end_test.c - checks how queues end: failures, releases, exit, fork, and
+ * without threads.
+ */
 #include "device/queue.h"
 #include "device/queue_probe.h"
 
@@ -33,7 +37,8 @@ static void after_a_failure_the_rest_is_dropped(void **state)
 	sem_post(&gate.open);
 	finish(queue);
 	finish(other);
-	assert_int_equal(atomic_load(&ran), 3); /* stay, fail, other's */
+	assert_int_equal(atomic_load(&ran),
+			 3); /* stay, fail, and the other queue's */
 	assert_int_equal(atomic_load(&dropped), 13);
 	assert_int_equal(atomic_load(&failures), 1);
 	assert_int_equal(atomic_load(&failed_with), 700);
@@ -64,7 +69,9 @@ static void a_stopped_queue_stops_its_kernel(void **state)
 	gkf_queue_release(queue, false);
 }
 
-/* Running, waiting for another, waiting for a word: none of them hangs. */
+/*
+ * Running, waiting for another queue, waiting for a word: none of them hangs.
+ */
 static void a_queue_is_thrown_away_whatever_it_does(void **state)
 {
 	struct gkf_queue *kernel = new_queue(0), *after = new_queue(0);
@@ -115,7 +122,7 @@ static void a_released_queue_still_does_its_work(void **state)
 	sem_post(&gate.open);
 	gkf_ticket_wait(ticket);
 	assert_int_equal(last, 100);
-	/* Its memory serves again; the old ticket stays done. */
+	/* Its memory is reused; the old ticket stays done. */
 	again = new_queue(0);
 	push(again, GKF_WORK_HOST, stay, &gate, 0);
 	assert_true(gkf_ticket_done(ticket));
@@ -127,7 +134,7 @@ static void a_released_queue_still_does_its_work(void **state)
 
 /* ---- exit and fork ---- */
 
-/* The status of a child that does something, and how long it took. */
+/* The status of a child that calls act(), and the time it took. */
 static int child(void (*act)(void), uint64_t *ret_ns)
 {
 	uint64_t begin = gk_mono_ns();
@@ -135,7 +142,7 @@ static int child(void (*act)(void), uint64_t *ret_ns)
 	pid_t pid;
 
 	/*
-	 * A thread that begins allocates under locks of the address sanitizer,
+	 * A thread that starts allocates under locks of the address sanitizer,
 	 * which do not survive a fork at that moment.
 	 */
 #ifdef __SANITIZE_ADDRESS__
@@ -183,8 +190,8 @@ static void a_child_of_a_host_function_has_no_queues(void **state)
 }
 
 /*
- * Without the half second of patience that others are given. A busy machine is
- * slower, but not always.
+ * Without the half second that others are given. A busy host is slower, but not
+ * always.
  */
 static void exits_at_once(void (*be)(void), int code)
 {
@@ -263,7 +270,10 @@ static void a_host_function_may_exit(void **state)
 	exits_at_once(exit_within, 19);
 }
 
-/* The thread sanitizer knows no new threads in the child of a threaded one. */
+/*
+ * The thread sanitizer allows no new threads in the child of a threaded
+ * process.
+ */
 #ifdef __SANITIZE_THREAD__
 #define DO_IN_CHILD gkf_queue_run
 #else
@@ -287,9 +297,9 @@ static void use_after_fork(void)
 	_exit(last == 1000 ? 0 : 3);
 }
 
-/* Where the system gives no threads. */
+/* The system refuses to create threads. */
 static _Atomic bool no_threads;
-static _Thread_local bool slowly; /* it says so */
+static _Thread_local bool slowly; /* it fails after a while */
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 		   void *(*start)(void *), void *argument)
@@ -334,14 +344,14 @@ static void without_threads_who_waits_does_the_work(void **state)
 
 static void *push_and_wait(void *data)
 {
-	/* After the other has begun to start a thread. */
+	/* After the other thread has begun to start one. */
 	gk_sleep_until(gk_mono_ns() + 5 * GK_NS_PER_MS);
 	push(data, GKF_WORK_NONE, NULL, NULL, 0);
 	finish(data);
 	return NULL;
 }
 
-/* Who waits meanwhile does not hope for that thread for ever. */
+/* A waiter does not wait for that thread for ever. */
 static void wait_for_no_thread(void)
 {
 	struct gkf_queue *a = new_queue(0), *b = new_queue(0);
@@ -379,7 +389,7 @@ static void *storm(void *data)
 	return NULL;
 }
 
-/* Whatever locks the other threads of the parent had at that moment. */
+/* Whatever locks the parent's other threads held at that moment. */
 static void a_forked_child_starts_clean(void **state)
 {
 	struct gkf_queue *queue[2] = {new_queue(0), new_queue(0)};

@@ -1,4 +1,8 @@
-/* Memory of tasks and queues: rooms, chunks, what is used again. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * queue_memory_test.c - checks the memory of tasks and queues: rooms, chunks,
+ * reuse.
+ */
 #include "device/held_locks.h"
 #include "device/no_memory.h"
 #include "device/queue_private.h"
@@ -26,7 +30,7 @@ static int forget(void **state)
 	return 0;
 }
 
-/* Behind each other in one mapping, each in cache lines of its own. */
+/* One after the other in one mapping, each in cache lines of its own. */
 static void what_lasts_lies_in_cache_lines(void **state)
 {
 	char *first = gkf_lasting(1), *at;
@@ -42,7 +46,10 @@ static void what_lasts_lies_in_cache_lines(void **state)
 		assert_int_equal(first[i], 0);
 }
 
-/* To its last byte; then a new one, and with no memory nothing. */
+/*
+ * A chunk is used up to its last byte, then a new one is made; without memory
+ * there is none.
+ */
 static void a_chunk_is_used_up(void **state)
 {
 	char *first = gkf_lasting(65536 - 128);
@@ -93,7 +100,7 @@ static void tasks_have_rooms_by_their_size(void **state)
 		memset((char *)task + sizeof *task, 1,
 		       rooms[i].size - sizeof *task);
 	}
-	/* A chunk wastes nothing on a task that does not go there. */
+	/* A task that does not fit wastes nothing of a chunk. */
 	task = gkf_task_new(5121);
 	assert_int_equal(task->room, 0);
 	memset((char *)task + sizeof *task, 1, 5121 - sizeof *task);
@@ -101,7 +108,7 @@ static void tasks_have_rooms_by_their_size(void **state)
 	gkf_task_free(NULL);
 }
 
-/* The last that was freed first, by rooms; as empty as a new one. */
+/* The last one freed is reused first, by room, as empty as a new one. */
 static void rooms_are_used_again(void **state)
 {
 	struct gkf_task *a = gkf_task_new(100), *b = gkf_task_new(128),
@@ -127,7 +134,7 @@ static void rooms_are_used_again(void **state)
 	assert_ptr_not_equal(gkf_task_new(129), c);
 }
 
-/* A child has nothing of its parent's, whoever held a lock of it. */
+/* A child has none of its parent's, whoever held a lock of it. */
 static void a_child_begins_with_nothing(void **state)
 {
 	struct gkf_task *task = gkf_task_new(100);

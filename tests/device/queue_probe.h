@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue_probe.h - queues for tests: a machine, tasks that do what the test
- * says and are counted, a gate that holds one until it is opened.
+ * queue_probe.h - queues for tests: a machine, tasks that do what the test says
+ * and are counted, and a gate that holds a task until it is opened.
  */
 #ifndef TESTS_QUEUE_PROBE_H
 #define TESTS_QUEUE_PROBE_H
@@ -9,8 +10,8 @@
 #include "device/queue.h"
 #include "machine/file/numbers.h"
 #include "machine/fixture.h"
-#include "machine/store/books.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/books.h"
+#include "machine/store/process/ledger.h"
 
 #include <stdatomic.h>
 #include <dirent.h>
@@ -37,9 +38,7 @@ static inline int close_it(void **state)
 	return 0;
 }
 
-/*
- * The task that the tests push: counts that it ran and that it was let go of.
- */
+/* The task that the tests push: counts that it ran and that it was released. */
 struct probe {
 	struct gkf_task task;
 	int (*act)(struct probe *probe);
@@ -113,7 +112,7 @@ static inline void finish(struct gkf_queue *queue)
 	gkf_ticket_wait(gkf_queue_ticket(queue));
 }
 
-/* A task that stays until the test lets it go, and says when it is there. */
+/* Holds a task until the test opens it, and tells when the task is there. */
 struct gate {
 	sem_t inside, open;
 };

@@ -1,4 +1,8 @@
-/* A queue step by step: what each push, stop and end does to it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * queue_step_test.c - checks a queue step by step: what each push, stop and end
+ * does to it.
+ */
 #include "device/threadless.h"
 
 #include <stdlib.h>
@@ -13,7 +17,7 @@ static void serve(void)
 	gkf_executors_help(executors);
 }
 
-/* ---- their coming and going ---- */
+/* ---- how they begin and end ---- */
 
 static void a_queue_is_of_a_device_that_may_be(void **state)
 {
@@ -50,7 +54,7 @@ static void without_memory_there_is_no_queue(void **state)
 	assert_int_equal(gkf_queue_new(&ask, &queue), 0);
 }
 
-/* The last that went first; its numbers go on, all else is new. */
+/* The last one freed comes first; its numbers continue, all else is new. */
 static void a_queue_that_is_gone_is_used_again(void **state)
 {
 	struct gkf_queue *one = new_queue(0), *other = new_queue(3);
@@ -82,7 +86,7 @@ static void a_queue_that_is_gone_is_used_again(void **state)
 	has_run("ab");
 }
 
-/* Tasks that are in it are done first. */
+/* Its tasks are done first. */
 static void a_busy_queue_goes_with_its_last_task(void **state)
 {
 	struct gkf_queue *queue = new_queue(0);
@@ -115,7 +119,7 @@ static void a_queue_is_thrown_away_with_what_is_in_it(void **state)
 	has_run("");
 	has_dropped("ab");
 	assert_int_equal(result, GKF_RESULT_ENDED);
-	assert_int_equal(failures, 0); /* nobody is told: it was asked for */
+	assert_int_equal(failures, 0); /* not reported: it was requested */
 	assert_ptr_equal(gkf_room.free, queue);
 }
 
@@ -176,7 +180,7 @@ static void a_failure_is_told_once_and_drops_the_rest(void **state)
 	assert_int_equal(queue->result, 700);
 }
 
-/* Nobody is to be told, nobody lets go, nobody asks. */
+/* Without anybody to notify, to release it or to ask. */
 static void a_task_may_be_nobodys(void **state)
 {
 	const struct gkf_queue_ask ask = {.device = DEVICE};
@@ -235,7 +239,10 @@ static void what_came_meanwhile_is_made_ready(void **state)
 	has_run("b");
 }
 
-/* Behind others it is theirs to serve: here nobody's, so who waits does it. */
+/*
+ * Behind others the task is for the threads; here there are none, so the waiter
+ * does it.
+ */
 static void behind_others_a_task_keeps_its_place(void **state)
 {
 	struct gkf_queue *queue = new_queue(0);
@@ -272,7 +279,7 @@ static void at_the_end_nothing_is_begun(void **state)
 	has_dropped("c");
 	assert_int_equal(gkf_queue_ticket(queue).number, 1);
 	assert_true(new_queue(0)->stop);
-	/* Who waits is not held up. */
+	/* A waiter is not held up. */
 	gkf_ticket_wait(gkf_queue_ticket(queue));
 	has_run("");
 }
@@ -297,7 +304,7 @@ static void waiters_go_on_at_their_number(void **state)
 	push(on, 'c');
 	for (unsigned i = 0; i < 3; i++)
 		gkf_executors_help(executors);
-	has_run("abeb"); /* after each task those that wait are looked at */
+	has_run("abeb"); /* after each task the waiting ones are looked at */
 	assert_int_equal(executors->ready_count, 0);
 	assert_ptr_equal(one->blocked.queue, on);
 	assert_int_equal(one->blocked.number, 2);
@@ -315,7 +322,7 @@ static void waiters_go_on_at_their_number(void **state)
 	assert_int_equal(done_of(two), 2);
 }
 
-/* A queue does not wait for work that is done, or that is its own. */
+/* A queue does not wait for completed work, or for its own. */
 static void no_barrier_is_put_without_need(void **state)
 {
 	struct gkf_queue *on = new_queue(0), *queue = new_queue(0);
@@ -332,7 +339,7 @@ static void no_barrier_is_put_without_need(void **state)
 	assert_int_equal(done_of(queue), 1);
 }
 
-/* Without memory for a barrier the other queue is waited for at once. */
+/* Without memory for a barrier the caller waits for the other queue at once. */
 static void without_memory_who_pushes_waits(void **state)
 {
 	struct gkf_queue *on = new_queue(0), *queue = new_queue(0);
@@ -340,7 +347,7 @@ static void without_memory_who_pushes_waits(void **state)
 	(void)state;
 	push(on, 'a');
 	executors->threads = 0;   /* so that this thread does it */
-	while (gkf_task_new(100)) /* all that is there */
+	while (gkf_task_new(100)) /* use up all memory */
 		mappings_left = 0;
 	gkf_queue_after(queue, gkf_queue_ticket(on));
 	mappings_left = UINT_MAX;
@@ -348,7 +355,7 @@ static void without_memory_who_pushes_waits(void **state)
 	assert_int_equal(gkf_queue_ticket(queue).number, 0);
 }
 
-/* Whichever of those that wait: the others wait on. */
+/* Whichever of the waiting queues is stopped, the others keep waiting. */
 static void one_that_waits_can_be_stopped(void **state)
 {
 	struct gkf_queue *on = new_queue(0), *queue[3];
@@ -401,7 +408,7 @@ static void a_spin_ends_with_its_time_or_the_task(void **state)
 	has_run("a");
 }
 
-/* Sleepers are woken for their number, and for none before it. */
+/* Sleepers are woken for their number, not before. */
 static void sleepers_are_woken_at_their_number(void **state)
 {
 	struct gkf_queue *queue = new_queue(0);

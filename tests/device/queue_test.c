@@ -1,4 +1,8 @@
-/* Queues: order, who does the work, waits for each other, priorities. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * queue_test.c - checks queues: order, who does the work, waits for each other,
+ * priorities.
+ */
 #include "device/queue.h"
 #include "device/queue_probe.h"
 
@@ -63,7 +67,7 @@ static void who_waits_finds_it_done(void **state)
 	assert_true(gkf_ticket_done(first) && gkf_ticket_done(second));
 }
 
-/* Each of them waits for all the others to have begun. */
+/* Each of them waits until all the others have begun. */
 static int meet(struct probe *probe)
 {
 	pthread_barrier_wait(probe->data);
@@ -94,7 +98,7 @@ static void executors_hear_of_bus_errors_alone(void **state)
 	(void)state;
 	push(queue, GKF_WORK_HOST, note_blocked, &blocked, 0);
 	while (atomic_load(&ran) ==
-	       before) /* not finish(), which may do it itself */
+	       before) /* not finish(), which may do the work itself */
 		sched_yield();
 	finish(queue);
 	assert_int_equal(blocked, 2);
@@ -207,7 +211,7 @@ static void what_comes_later_waits_for_the_other_queue(void **state)
 	gkf_queue_release(b, false);
 }
 
-/* More of them than there can ever be threads. */
+/* More queues than there can be threads. */
 static void queues_that_wait_hold_no_threads(void **state)
 {
 	enum { QUEUES = 500 };
@@ -255,7 +259,7 @@ static void tasks_that_wait_for_a_word_hold_no_threads(void **state)
 	push(writer, GKF_WORK_NONE, set, &word[0], 0);
 	finish(queue[0]);
 	assert_false(gkf_ticket_done(gkf_queue_ticket(queue[1])));
-	/* By the host, of which nobody is told. */
+	/* Set by the host, without a notification. */
 	atomic_store(&word[1], 1);
 	for (int i = 0; i < QUEUES; i++) {
 		finish(queue[i]);
@@ -284,7 +288,7 @@ static int take_100_us(struct probe *probe)
 	return 0;
 }
 
-/* Stays like stay(), but not for ever. */
+/* Like stay(), but with a time limit. */
 static int stay_20_s(struct probe *probe)
 {
 	struct timespec end = gk_timespec(gk_wall_ns() + 20 * GK_NS_PER_S);
@@ -295,7 +299,7 @@ static int stay_20_s(struct probe *probe)
 	return 0;
 }
 
-/* Whoever looks after tasks that wait may find much to do in one of them. */
+/* The thread that watches waiting tasks may find much to do in one of them. */
 static void what_waits_is_looked_at_while_others_work(void **state)
 {
 	enum { TASKS = 100 };
@@ -304,7 +308,7 @@ static void what_waits_is_looked_at_while_others_work(void **state)
 
 	(void)state;
 	gate_init(&gate);
-	/* Two threads at least. */
+	/* At least two threads. */
 	push(busy, GKF_WORK_HOST, stay, &gate, 0);
 	push(other, GKF_WORK_HOST, stay, &gate, 0);
 	await(&gate.inside);
@@ -333,7 +337,9 @@ static void what_waits_is_looked_at_while_others_work(void **state)
 	gkf_queue_release(other, false);
 }
 
-/* However many functions of the program's block, kernels and events go on. */
+/*
+ * However many of the program's functions block, kernels and events continue.
+ */
 static void functions_that_block_hold_up_nobody_else(void **state)
 {
 	enum { MANY = 300 };
@@ -351,7 +357,7 @@ static void functions_that_block_hold_up_nobody_else(void **state)
 	push(other, GKF_WORK_KERNEL, NULL, NULL, 0);
 	push(other, GKF_WORK_NONE, NULL, NULL, 0);
 	finish(other);
-	/* One that has not begun can be stopped. */
+	/* A task that has not begun can be stopped. */
 	stopped = new_queue(0);
 	push(stopped, GKF_WORK_HOST, stay, &gate, 0);
 	gk_sleep_until(gk_mono_ns() + 10 * GK_NS_PER_MS);
@@ -367,7 +373,7 @@ static void functions_that_block_hold_up_nobody_else(void **state)
 	gkf_queue_release(other, false);
 }
 
-/* It does not wait for the other queue any more. */
+/* It no longer waits for the other queue. */
 static void what_is_blocked_can_be_stopped(void **state)
 {
 	struct gkf_queue *first = new_queue(0), *second = new_queue(0);
@@ -404,7 +410,7 @@ static void the_more_urgent_goes_first(void **state)
 	held = (unsigned)CPU_COUNT(&set) < 2 ? 2 : (unsigned)CPU_COUNT(&set);
 	if (held > 64)
 		held = 64;
-	/* Threads that were started for tests before this one, too. */
+	/* Including threads that were started for earlier tests. */
 	if (count_executors() > held)
 		held = count_executors();
 	for (unsigned i = 0; i < held; i++) {
@@ -443,7 +449,7 @@ struct hand {
 	unsigned seed;
 	struct gkf_queue *queue[OWN];
 	uint64_t last[OWN], pushed[OWN];
-	struct gkf_ticket seen[OWN]; /* for the others, under its lock */
+	struct gkf_ticket seen[OWN]; /* read by others, under its lock */
 	pthread_mutex_t lock;
 };
 static struct hand hands[HANDS];

@@ -1,4 +1,8 @@
-/* Arenas: how they are mapped, what they do with few addresses, lookups. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * space_arena_test.c - checks arenas: how they are mapped, what they do with
+ * few addresses, lookups.
+ */
 #include "device/space_arena.h"
 #include "base/units.h"
 #include "device/held_locks.h"
@@ -17,7 +21,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-/* ---- what is told of memory ---- */
+/* ---- madvise() ---- */
 
 static struct {
 	int advice;
@@ -45,7 +49,7 @@ static bool was_advised(int advice, const void *at, size_t size)
 	return false;
 }
 
-/* Pages of addresses that this process has. */
+/* Pages of address space that this process has. */
 static unsigned long mapped_pages(void)
 {
 	unsigned long pages;
@@ -56,7 +60,7 @@ static unsigned long mapped_pages(void)
 	return pages;
 }
 
-/* The letters of what may be done at an address, as the kernel tells them. */
+/* The access rights at an address, as the kernel shows them. */
 static void rights_at(const void *address, char ret_rights[5])
 {
 	FILE *f = fopen("/proc/self/maps", "r");
@@ -129,7 +133,7 @@ static void managed_memory_is_seen_where_it_lies(void **state)
 	assert_true(was_advised(MADV_HUGEPAGE, a->view, 128 * MIB));
 }
 
-/* The program's own, which its children have as well. */
+/* It is the program's own, and its children have it as well. */
 static void host_memory_is_a_mapping_like_others(void **state)
 {
 	struct arena *a = new_arena(GKF_MEMORY_HOST, 64 * MIB);
@@ -142,7 +146,7 @@ static void host_memory_is_a_mapping_like_others(void **state)
 	assert_true(was_advised(MADV_HUGEPAGE, a->view, 64 * MIB));
 }
 
-/* Room that is mapped to find the multiple of a block is given back. */
+/* Addresses mapped to find a multiple of a block are given back. */
 static void addresses_are_not_wasted(void **state)
 {
 	static const uint64_t behind[] = {0, 4096, MIB, BLOCK_SIZE - 4096};
@@ -158,7 +162,7 @@ static void addresses_are_not_wasted(void **state)
 		assert_int_equal(a->base % BLOCK_SIZE, 0);
 		has_rights(a->view, "rw-p");
 		has_rights(a->view + 64 * MIB - 1, "rw-p");
-		/* The arena with its table of pieces, and notes of blocks. */
+		/* The arena with its table of pieces and notes of blocks. */
 		assert_in_range((mapped_pages() - before) * 4096, 64 * MIB,
 				64 * MIB + 256 * KIB);
 	}
@@ -166,13 +170,13 @@ static void addresses_are_not_wasted(void **state)
 
 /* ---- few addresses ---- */
 
-/* The size of what is made where longer mappings fail; 0: nothing is. */
+/* The size of the arena that is made where longer mappings fail; 0: none is. */
 static uint64_t made_of(uint64_t want, uint64_t longest)
 {
 	unsigned long before = mapped_pages(), after;
 	struct arena *a;
 
-	/* The block is what aligning takes. */
+	/* The block is for alignment. */
 	longest_mapping = longest + BLOCK_SIZE;
 	a = arena_new(GKF_MEMORY_DEVICE, want);
 	longest_mapping = UINT64_MAX;
@@ -184,8 +188,8 @@ static uint64_t made_of(uint64_t want, uint64_t longest)
 	assert_int_equal(a->want, want);
 	assert_int_equal(a->blocks.units, a->size / BLOCK_SIZE);
 	/*
-	 * Mappings that were tried and given up are not there any more; a
-	 * thread may have begun.
+	 * Mappings that were tried and abandoned are gone; a thread may have
+	 * started.
 	 */
 	assert_in_range((after - before) * 4096, 2 * a->size,
 			2 * a->size + 16 * MIB);
@@ -193,7 +197,7 @@ static uint64_t made_of(uint64_t want, uint64_t longest)
 	return a->size;
 }
 
-/* A quarter of what there would be, but 64 MiB if there are as many. */
+/* A quarter of what would otherwise be mapped, but 64 MiB if possible. */
 static void with_few_addresses_an_arena_is_smaller(void **state)
 {
 	(void)state;
@@ -208,7 +212,7 @@ static void with_few_addresses_an_arena_is_smaller(void **state)
 	assert_int_equal(made_of(64 * MIB, 64 * MIB), 64 * MIB);
 }
 
-/* Whichever mapping is the one that fails: nothing stays of the others. */
+/* Whichever mapping fails, nothing stays of the others. */
 static void without_memory_there_is_no_arena(void **state)
 {
 	(void)state;
@@ -223,7 +227,7 @@ static void without_memory_there_is_no_arena(void **state)
 	mappings_left = UINT_MAX;
 }
 
-/* Comes first: where the log goes is looked up once. */
+/* The first test, because the target of the log is looked up once. */
 static void one_line_of_the_log_tells_of_few_addresses(void **state)
 {
 	char path[] = "/tmp/gpukit-arena-XXXXXX", text[400] = "";
@@ -246,12 +250,12 @@ static void one_line_of_the_log_tells_of_few_addresses(void **state)
 	assert_true(read(fd, text, sizeof text - 1) > 0);
 	close(fd);
 	unlink(path);
-	assert_non_null(strstr(text, "addresses for 128 MiB only, not for "
-				     "1024, of memory"));
+	assert_non_null(strstr(text, "only 128 of 1024 MiB of addresses "
+				     "reserved"));
 	assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
 }
 
-/* Memory without a file then: with the same rights, and as much. */
+/* Then memory has no file, but the same rights and size. */
 static void child_with_bounded_files(rlim_t bound)
 {
 	struct rlimit limit = {.rlim_cur = bound, .rlim_max = bound};
@@ -287,7 +291,7 @@ static void a_bound_on_files_is_no_bound_on_memory(void **state)
 	}
 }
 
-/* No program finds one more that is open, or can be told to close it. */
+/* No program finds one more open descriptor that it might close. */
 static void no_descriptor_is_kept(void **state)
 {
 	int before = dup(2), after;
@@ -302,7 +306,7 @@ static void no_descriptor_is_kept(void **state)
 
 /* ---- what is noted of blocks ---- */
 
-/* Each table has a row for each block, and none runs into another. */
+/* Each table has a row for each block, and none overlaps another. */
 static void tables_have_a_row_for_each_block(void **state)
 {
 	struct arena *a = new_arena(GKF_MEMORY_DEVICE, 16 * GIB);
@@ -323,7 +327,7 @@ static void tables_have_a_row_for_each_block(void **state)
 		assert_ptr_equal(a->shared[i + 1], &a->block[i]);
 		assert_ptr_equal(a->note[i + 1], &a->dirty[i]);
 	}
-	/* Blocks are found that are free, too: one by one, over both pages. */
+	/* Free blocks are found too: one by one, over both pages. */
 	for (uint64_t i = 0; i < blocks; i++) {
 		assert_true(fit_take(&a->blocks, 1, 1, &unit));
 		assert_int_equal(unit, i);
@@ -359,7 +363,7 @@ static void a_wiped_arena_has_nothing(void **state)
 
 /* ---- lookups ---- */
 
-/* Pieces of a shared block, by where they begin and how many units they are. */
+/* Pieces of a shared block, by their start and length in units. */
 static const struct {
 	unsigned unit, units;
 } rows[] = {{0, 1},    {1, 62},   {63, 1},      {64, 1},  {65, 63},
@@ -386,7 +390,7 @@ static struct arena *arena_with_rows(uint32_t block)
 	return a;
 }
 
-/* Which of the rows has a byte; -1: none. */
+/* The row that contains a byte; -1: none. */
 static int row_of(uint64_t byte)
 {
 	for (int i = 0; i < ROWS; i++) {
@@ -432,7 +436,9 @@ static void before_the_first_piece_there_is_none(void **state)
 				    .size = UNIT_SIZE};
 
 	(void)state;
-	/* A word that is no number of a piece must not be taken for one. */
+	/*
+	 * A word that is not the number of a piece must not be taken for one.
+	 */
 	piece_new(&a->pieces,
 		  &(struct piece_words){.base = a->base, .size = a->size});
 	a->shared[1] = s;
@@ -445,7 +451,7 @@ static void before_the_first_piece_there_is_none(void **state)
 	assert_false(arena_find(a, a->base + 195 * UNIT_SIZE, &words));
 	assert_true(arena_find(a, a->base + 200 * UNIT_SIZE, &words));
 	assert_false(arena_find(a, a->base + 201 * UNIT_SIZE, &words));
-	/* Nothing is found in a word that is emptied while it is looked at. */
+	/* Nothing is found in a word that is cleared while it is read. */
 	s->starts[3] = 0;
 	assert_false(arena_find(a, a->base + 300 * UNIT_SIZE, &words));
 	free(s);

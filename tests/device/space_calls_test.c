@@ -1,4 +1,8 @@
-/* The calls of space.h: what they refuse, and what they leave as it was. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * space_calls_test.c - checks the calls of space.h: what they refuse, and what
+ * they leave unchanged.
+ */
 #include "device/space_fixture.h"
 #include "device/no_memory.h"
 #include "device/space_arena.h"
@@ -7,7 +11,7 @@
 
 #include <stdatomic.h>
 
-/* It is refused, and the address is nobody's. */
+/* Checks that it is refused and the address is untouched. */
 static void refuses(const struct gkf_memory_ask *ask, int error)
 {
 	uint64_t address = 4711;
@@ -64,7 +68,7 @@ static void a_device_that_is_not_there_is_refused(void **state)
 	assert_ptr_equal(pool, &state);
 }
 
-/* Each open wants a close; the first one's slot pays. */
+/* Each open needs a close; the first one's slot is charged. */
 static void a_device_is_open_until_its_last_close(void **state)
 {
 	uint64_t at = alloc(0, 1);
@@ -86,7 +90,7 @@ static void a_device_is_open_until_its_last_close(void **state)
 			 GK_ERR_NOT_FOUND);
 	assert_true(gkf_space_is_reserved(at));
 	gkf_space_close(0); /* it is closed */
-	/* The addresses of before serve again, and who opens it now pays. */
+	/* The earlier addresses are reused, and the new opener is charged. */
 	assert_int_equal(gkf_space_open(fx.m, 0, other), 0);
 	assert_int_equal(alloc(0, 1), at);
 	assert_int_equal(atomic_load(&fx.file->slot[other].bytes), BLOCK);
@@ -116,7 +120,7 @@ static void only_addresses_of_devices_are_reserved(void **state)
 	gkf_space_drop(&fx);
 }
 
-/* The addresses of a device of 16 GiB, in a machine of so many. */
+/* The addresses of a device of 16 GiB, in a machine of this many. */
 static uint64_t addresses_among(unsigned count)
 {
 	struct gkf_profile profiles[32];
@@ -135,7 +139,7 @@ static uint64_t addresses_among(unsigned count)
 	return size;
 }
 
-/* Four times its memory, but twice in a machine of many. */
+/* Four times its memory, but twice in a machine of many devices. */
 static void a_device_has_more_addresses_than_memory(void **state)
 {
 	(void)state;
@@ -149,7 +153,7 @@ static void a_device_has_more_addresses_than_memory(void **state)
 	gkf_space_drop(&fx);
 }
 
-/* Pieces that belong to one owner go, and no others; all kinds of them. */
+/* All kinds of pieces of one owner are freed, and no others. */
 static void an_owner_drops_all_that_it_has(void **state)
 {
 	static char own[2];
@@ -178,7 +182,9 @@ static uint64_t moved_to(unsigned device)
 	return atomic_load(&fx.file->slot[slots[device]].managed);
 }
 
-/* Blocks from the first byte to the last; from a device to another. */
+/*
+ * It moves by whole blocks, from the first byte to the last, between devices.
+ */
 static void managed_memory_moves_by_blocks(void **state)
 {
 	uint64_t at;
@@ -199,7 +205,7 @@ static void managed_memory_moves_by_blocks(void **state)
 	gkf_space_move(at, 2 * BLOCK, GKF_SPACE_HOST);
 	assert_int_equal(moved_to(0), 0);
 	assert_int_equal(moved_to(1), 2 * BLOCK);
-	/* To what is not open it goes home. */
+	/* For a device that is not open, it goes back to the host. */
 	gkf_space_move(at + 2 * BLOCK, BLOCK, 5);
 	assert_int_equal(moved_to(1), BLOCK);
 	assert_int_equal(gkf_space_free(at), 0);

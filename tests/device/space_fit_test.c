@@ -1,4 +1,8 @@
-/* Free spans: what is given out and merged, and the lists of them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * space_fit_test.c - checks free spans: what is given out and merged, and the
+ * lists of them.
+ */
 #include "device/space_fit.h"
 
 #include <setjmp.h>
@@ -16,7 +20,7 @@
 #define PAGES      3
 #define UNITS      (PAGES * PAGE_UNITS)
 
-/* Pages lie in no order, and what is beside them is somebody else's. */
+/* Pages are in no order, and what is beside them belongs to others. */
 static struct fit_note notes[2 * PAGES + 1][PAGE_UNITS];
 static struct fit_note *page[PAGES];
 
@@ -39,7 +43,7 @@ static struct fit_note *note_at(uint32_t unit)
 
 /* ---- the lists, as the header says that they are ---- */
 
-/* Lengths from 16 on: sixteen lists of the same width for each power of two. */
+/* Lengths from 16 on: sixteen lists of equal width for each power of two. */
 static bool belongs(uint32_t length, uint32_t row, uint32_t cut)
 {
 	uint64_t width = row ? 1ULL << (row - 1) : 1;
@@ -48,7 +52,7 @@ static bool belongs(uint32_t length, uint32_t row, uint32_t cut)
 	return length && length >= first && length < first + width;
 }
 
-/* A list is whole: its bit, its links, and both ends of its spans. */
+/* Checks a list: its bit, its links, and both ends of its spans. */
 static unsigned count_list(uint32_t row, uint32_t cut)
 {
 	uint32_t at = fit.head[row][cut], before = 0;
@@ -82,7 +86,7 @@ static unsigned count_lists(void)
 
 /* ---- the model: each unit is free or not ---- */
 
-/* Free units from there on, as one span may have them. */
+/* The number of free units from there on, as one span may have them. */
 static uint32_t free_from(uint32_t unit)
 {
 	uint32_t end = unit;
@@ -93,7 +97,7 @@ static uint32_t free_from(uint32_t unit)
 	return end - unit;
 }
 
-/* All free spans are in the lists, and nothing else is. */
+/* Checks that exactly the free spans are in the lists. */
 static void check_all(void)
 {
 	unsigned spans = 0;
@@ -131,7 +135,7 @@ static void give(uint32_t unit, uint32_t n, uint32_t first, uint32_t length)
 	memset(&is_free[unit], true, n);
 }
 
-/* A stretch that may be merged there begins and ends so. */
+/* Gives units back, merged as the model says. */
 static void give_as_modelled(uint32_t unit, uint32_t n)
 {
 	uint32_t first = unit;
@@ -142,7 +146,7 @@ static void give_as_modelled(uint32_t unit, uint32_t n)
 	give(unit, n, first, free_from(first));
 }
 
-/* Whatever is long enough wherever it begins is found. */
+/* Any span that is long enough at its worst start is found. */
 static bool take(uint32_t n, uint32_t align, uint32_t *ret_unit)
 {
 	bool must = longest() >= n + align - 1;
@@ -230,7 +234,7 @@ static void a_span_is_taken_from_its_begin(void **state)
 	check_all();
 }
 
-/* Spans of these lengths, each alone; answers where the nth begins. */
+/* Spans of these lengths, each separate; returns where the nth begins. */
 static uint32_t spread(const uint32_t *lengths, unsigned count)
 {
 	uint32_t unit = 1;
@@ -243,7 +247,7 @@ static uint32_t spread(const uint32_t *lengths, unsigned count)
 	return unit;
 }
 
-/* The one that was given last, of those of the length. */
+/* The span given back last, of those with the length. */
 static void of_the_same_length_the_last_is_taken(void **state)
 {
 	static const uint32_t lengths[] = {7, 7, 9, 7, 40};
@@ -253,7 +257,7 @@ static void of_the_same_length_the_last_is_taken(void **state)
 	take_at(7, 1, 27);
 	take_at(7, 1, 9);
 	take_at(7, 1, 1);
-	take_at(7, 1, 17); /* of the one of 9 */
+	take_at(7, 1, 17); /* from the one of 9 */
 	take_at(7, 1, 35);
 	take_at(33, 1, 42);
 	take_at(2, 1, 24);
@@ -274,8 +278,8 @@ static void a_longer_span_is_taken_where_none_is_as_long(void **state)
 	check_all();
 }
 
-/* 32 and 33 are in one list: behind four that are too short one is looked at,
- * behind five a longer one is taken. */
+/* 32 and 33 are in one list: after four that are too short the next is tried,
+ * after five a longer span is taken. */
 static void a_list_is_looked_through_four_spans_far(void **state)
 {
 	static const uint32_t near[] = {33, 32, 32, 32, 32, 40},
@@ -290,11 +294,11 @@ static void a_list_is_looked_through_four_spans_far(void **state)
 	take_at(33, 1, 200);
 	check_all();
 	spread(alone, 6);
-	take_at(33, 1, 1); /* there is no longer one */
+	take_at(33, 1, 1); /* there is no longer span */
 	check_all();
 }
 
-/* Even if it would fit where it lies by chance. */
+/* Even if it would fit where it happens to be. */
 static void an_aligned_span_needs_room_for_its_worst_begin(void **state)
 {
 	uint32_t unit = 4711;
@@ -315,11 +319,11 @@ static void what_is_given_back_is_merged_on_both_sides(void **state)
 	begin(100, 0);
 	give(10, 5, 10, 5);
 	give(20, 5, 20, 5);
-	give(15, 4, 10, 9);  /* with the one before */
-	give(19, 1, 10, 15); /* with both */
-	give(9, 1, 9, 16);   /* with the one behind */
+	give(15, 4, 10, 9);  /* merged with the one before */
+	give(19, 1, 10, 15); /* merged with both */
+	give(9, 1, 9, 16);   /* merged with the one after */
 	give(0, 1, 0, 1);
-	give(99, 1, 99, 1); /* nothing lies behind the last */
+	give(99, 1, 99, 1); /* nothing is after the last */
 	give(25, 74, 9, 91);
 	give(1, 8, 0, 100);
 	check_all();
@@ -347,10 +351,10 @@ static void a_span_can_be_taken_by_its_begin(void **state)
 
 	(void)state;
 	spread(lengths, 4);
-	fit_remove(&fit, 7); /* amid its list */
+	fit_remove(&fit, 7); /* in the middle of its list */
 	memset(&is_free[7], false, 5);
 	check_all();
-	fit_remove(&fit, 19); /* alone in it */
+	fit_remove(&fit, 19); /* alone in its list */
 	memset(&is_free[19], false, 17);
 	check_all();
 	assert_int_equal(longest(), 5);
@@ -358,7 +362,7 @@ static void a_span_can_be_taken_by_its_begin(void **state)
 	give(6, 1, 1, 6);
 }
 
-/* ---- lengths that no small page has ---- */
+/* ---- lengths beyond small pages ---- */
 
 static struct fit_note *wide_page[(1U << 19) + 1];
 static struct fit_note wide_notes[4][PAGE_UNITS];

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * space_fixture.h - two devices whose memory is open, for tests of space.h.
+ * space_fixture.h - opens the memory of two devices, for tests of space.h.
  */
 #ifndef TESTS_SPACE_FIXTURE_H
 #define TESTS_SPACE_FIXTURE_H
@@ -9,8 +10,8 @@
 #include "device/space.h"
 #include "machine/file/numbers.h"
 #include "machine/fixture.h"
-#include "machine/store/books.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/books.h"
+#include "machine/store/process/ledger.h"
 
 #define BLOCK (2 * MIB)
 
@@ -83,7 +84,7 @@ static inline uint64_t alloc(unsigned device, uint64_t size)
 	return address;
 }
 
-/* Bytes of RAM that this process has of its own. */
+/* Bytes of RAM that this process has to itself. */
 static inline uint64_t resident(void)
 {
 	unsigned long size, pages;

@@ -1,9 +1,13 @@
-/* Host memory that device memory takes, and hosts that have little. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * space_host_test.c - checks the host memory that device memory takes, and
+ * hosts that have little.
+ */
 #include "device/space_fixture.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
-#include "machine/store/books.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/books.h"
+#include "machine/store/process/ledger.h"
 
 #include <sys/resource.h>
 
@@ -78,8 +82,8 @@ static void large_devices_cost_nothing_until_touched(void **state)
 }
 
 /*
- * A program whose address space is bounded has a smaller device. Comes first:
- * the address space must be small yet.
+ * A program whose address space is limited has a smaller device. The first
+ * test, because the address space must still be small.
  */
 static void without_addresses_a_device_is_smaller(void **state)
 {
@@ -109,7 +113,7 @@ static void without_addresses_a_device_is_smaller(void **state)
 	gkf_reap(fx.m, true);
 }
 
-/* Large files are not what a program with `ulimit -f` should die of. */
+/* A program under `ulimit -f` must not die because of large files. */
 static void a_bound_on_files_bounds_no_device(void **state)
 {
 	struct rlimit limit = {.rlim_cur = MIB, .rlim_max = MIB};

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reservations and what is shown in them: what is found at every block is
- * compared with a plain model, after random steps.
+ * space_map_test.c - checks reservations and what is mapped in them: what is
+ * found at every block is compared with a plain model after random steps.
  */
 #include "device/space_fixture.h"
 
@@ -71,7 +72,7 @@ static void memory_shown_twice_is_the_same(void **state)
 	strcpy(first + BLOCK, "seen there");
 	assert_string_equal(second + BLOCK, "seen there");
 	assert_int_equal(gkf_space_unmap(at, 4 * BLOCK), 0);
-	/* Whoever still has a place there disturbs nobody. */
+	/* A mapping that still exists there is not disturbed. */
 	strcpy(second + BLOCK, "lost");
 	assert_string_equal((char *)gkf_space_source(p) + BLOCK, "seen there");
 	assert_int_equal(gkf_space_unreserve(at, 4 * BLOCK), 0);
@@ -134,7 +135,7 @@ struct cell {
 	uint64_t readers, writers;
 };
 
-/* As long as all that is alike around a block. */
+/* An extent is as long as everything alike around a block. */
 static void check_cell(const struct cell *cells, uint64_t base, unsigned i)
 {
 	struct gkf_extent e;
@@ -226,7 +227,7 @@ static void stretches_are_what_is_alike_side_by_side(void **state)
 	assert_int_equal(gkf_space_free(p), 0);
 }
 
-/* A child that is forked has neither the bytes nor the addresses. */
+/* A forked child has neither the bytes nor the addresses. */
 static void a_child_sees_nothing_of_it(void **state)
 {
 	uint64_t at = reserve(BLOCK, 0, 0), p = physical(BLOCK);

@@ -1,14 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that the books of a device would not take back, because a stopped
- * process holds them: it stays charged, is owed, and is given back later.
+ * space_owed_test.c - checks memory that the books of a device would not take
+ * back, because a stopped process holds them: it stays charged, is owed, and is
+ * given back later.
  */
 #include "base/clock.h"
 #include "device/space_fixture.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/holder.h"
-#include "machine/store/books.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/books.h"
+#include "machine/store/process/ledger.h"
 
 #include <stdatomic.h>
 
@@ -42,7 +44,7 @@ static uint64_t reserved(struct gkf_mem_pool *pool)
 	return usage.reserved;
 }
 
-/* Freed while the books were held: charged still. */
+/* Frees while the books are held: it stays charged. */
 static void free_while_held(uint64_t address)
 {
 	uint64_t before = held(0);
@@ -64,7 +66,7 @@ static void it_goes_with_the_next_free(void **state)
 	assert_int_equal(held(0), 0);
 }
 
-/* Each would wait a second; only the first one does. */
+/* Each would wait a second, but only the first one does. */
 static void many_frees_wait_once(void **state)
 {
 	uint64_t at[200], began;
@@ -111,7 +113,7 @@ static void it_goes_with_any_pool_of_the_device(void **state)
 	assert_int_equal(held(0), 0);
 }
 
-/* And not a byte more than was to be trimmed. */
+/* Not a byte more than was to be trimmed is owed. */
 static void a_trim_is_owed(void **state)
 {
 	struct gkf_mem_pool *pool, *other;
@@ -170,7 +172,7 @@ static void a_pool_that_ended_still_owes(void **state)
 	assert_int_equal(held(0), 0);
 }
 
-/* Memory that is owed is not missing when all of it is wanted. */
+/* Owed memory is not missing when all of it is needed. */
 static void it_is_there_for_who_needs_it(void **state)
 {
 	struct gkf_memory memory;
@@ -196,7 +198,10 @@ static void closing_gives_it_back(void **state)
 	assert_int_equal(gkf_space_open(fx.m, 0, slots[0]), 0);
 }
 
-/* Another slot pays for the next: nothing of the old one is there for it. */
+/*
+ * Another slot pays for the next device: the old one's debt does not count
+ * there.
+ */
 static void what_is_owed_at_the_close_goes_with_the_slot(void **state)
 {
 	pid_t holder;

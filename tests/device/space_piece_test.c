@@ -1,4 +1,8 @@
-/* The table of live pieces: numbers, words, what readers see. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * space_piece_test.c - checks the table of live pieces: numbers, words, what
+ * readers see.
+ */
 #include "device/space_piece.h"
 #include "device/no_memory.h"
 
@@ -33,7 +37,7 @@ static int close_table(void **state)
 	return 0;
 }
 
-/* Words that are all different, and those of no other number. */
+/* Words that all differ, also from those of any other number. */
 static struct piece_words words_of(uint32_t n)
 {
 	return (struct piece_words){.base = n * 100ULL + 1,
@@ -118,7 +122,7 @@ static void numbers_of_freed_pieces_are_used_again(void **state)
 	has_words_of(6, 12);
 }
 
-/* Over the end of the first page and of the second. */
+/* Across the end of the first page and of the second. */
 static void pages_follow_each_other(void **state)
 {
 	enum { MANY = 2 * PIECE_PAGE + 3 };
@@ -148,14 +152,14 @@ static void without_memory_there_is_no_number(void **state)
 	longest_mapping = 0;
 	assert_int_equal(new_of(1), 0);
 	is_free(PIECE_PAGE + 1);
-	piece_free(table, 17); /* of which no page is wanted */
+	piece_free(table, 17); /* this must need no page */
 	assert_int_equal(new_of(1), 17);
 	longest_mapping = UINT64_MAX;
 	assert_int_equal(new_of(8), PIECE_PAGE + 1);
 	has_words_of(PIECE_PAGE + 1, 8);
 }
 
-/* As if all before had been given out, but the last page. */
+/* As if all numbers before the last page had been given out. */
 static void numbers_end(void **state)
 {
 	const uint32_t last = PIECE_PAGE * PIECE_PAGES;
@@ -202,7 +206,7 @@ static void *read_while_it_changes(void *data)
 	return NULL;
 }
 
-/* Amid a change a reader waits for its end. */
+/* During a change a reader waits for its end. */
 static void a_reader_never_sees_half_a_change(void **state)
 {
 	const union piece_bits bits = {.words = words_of(4)};

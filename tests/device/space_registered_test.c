@@ -1,4 +1,8 @@
-/* Host memory of the program: its ranges, in any order. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * space_registered_test.c - checks registered host memory of the program: its
+ * ranges, in any order.
+ */
 #include "base/err.h"
 #include "device/held_locks.h"
 #include "device/space.h"
@@ -16,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Nothing of it is touched, so that it can lie anywhere. */
+/* It is never accessed, so it can be anywhere. */
 #define AT(offset) (0x10000000ULL + (offset))
 
 static int owners[3];
@@ -137,7 +141,7 @@ static void what_is_no_range_is_refused(void **state)
 	assert_int_equal(gkf_space_free(0), GK_ERR_NOT_FOUND);
 }
 
-/* More than there is room for at first, given and taken in any order. */
+/* More than the initial room, added and removed in any order. */
 static void many_ranges_are_found_and_removed(void **state)
 {
 	enum { MANY = 200 };

@@ -1,7 +1,11 @@
-/* The memory that CUDA knows: giving out, finding, charging, two views. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * space_test.c - checks the memory that CUDA knows: allocating, finding,
+ * charging, two views.
+ */
 #include "device/space_fixture.h"
 #include "machine/file/file.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 
 #include <stdatomic.h>
 #include <pthread.h>
@@ -60,7 +64,7 @@ static void a_view_shows_the_bytes_of_a_piece(void **state)
 	gkf_space_drop(&fx);
 }
 
-/* As a program would: reading through a device pointer. */
+/* As a program would that reads through a device pointer. */
 static void the_host_faults_at_device_memory(void **state)
 {
 	volatile char *public = (char *)(uintptr_t)alloc(0, 4096);
@@ -74,7 +78,7 @@ static void the_host_faults_at_device_memory(void **state)
 		if (!pid) {
 			signal(SIGSEGV, SIG_DFL);
 			private = gkf_space_view((uintptr_t) public, 1);
-			/* The other view is not in the child at all. */
+			/* The child does not have the other view at all. */
 			_exit(inside ? private[0] : public[0]);
 		}
 		assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -149,7 +153,7 @@ static uint64_t random_word(uint64_t *seed)
 	return *seed;
 }
 
-/* A freed block is soon used again; also after a device was closed. */
+/* A freed block is soon reused, also after a device was closed. */
 static void freed_memory_is_kept_for_the_next(void **state)
 {
 	(void)state;
@@ -184,7 +188,10 @@ static bool is_kept(void)
 	return is_there & 1;
 }
 
-/* However often, and whatever was dropped meanwhile since it was much. */
+/*
+ * Freed memory is kept however often that happens, also after some was dropped
+ * because there was too much.
+ */
 static void what_is_kept_is_counted_right(void **state)
 {
 	(void)state;
@@ -349,7 +356,7 @@ static void a_pool_keeps_up_to_its_threshold(void **state)
 	assert_int_equal(gkf_held_bytes(fx.m, 0), 0);
 }
 
-/* The reserve of a pool does not keep others from having it. */
+/* Others can get the memory that a pool has in reserve. */
 static void memory_in_reserve_is_there_for_all(void **state)
 {
 	uint64_t all = free_bytes(0) / BLOCK * BLOCK, at;
@@ -378,7 +385,9 @@ static uint64_t moved_to(unsigned device)
 	return atomic_load(&fx.file->slot[slots[device]].managed);
 }
 
-/* How much less a device has when a piece leaves it: 0 if it had left. */
+/*
+ * How much less a device holds when a piece is freed: 0 if it had been evicted.
+ */
 static uint64_t leaving(uint64_t address, uint64_t size)
 {
 	uint64_t before = moved_to(0);
@@ -387,7 +396,7 @@ static uint64_t leaving(uint64_t address, uint64_t size)
 	return before - moved_to(0);
 }
 
-/* Three pieces of three blocks: they leave in the order in which they came. */
+/* Three pieces of three blocks are evicted in the order in which they came. */
 static void managed_memory_leaves_in_its_order(void **state)
 {
 	uint64_t at[3], filler, wanted;
@@ -397,7 +406,7 @@ static void managed_memory_leaves_in_its_order(void **state)
 		assert_int_equal(
 		    try_alloc(GKF_MEMORY_MANAGED, 0, 3 * BLOCK, &at[i]), 0);
 		gkf_space_move(at[i], 3 * BLOCK, 0);
-		/* There was room: nobody had to leave. */
+		/* There was room: none was evicted. */
 		assert_int_equal(moved_to(0), (i + 1) * 3 * BLOCK);
 	}
 	filler = alloc(0, free_bytes(0) / BLOCK * BLOCK);
@@ -416,7 +425,7 @@ static void managed_memory_leaves_in_its_order(void **state)
 	gkf_space_drop(&fx);
 }
 
-/* Only as much leaves as has to, and what comes has its place. */
+/* Only as much is evicted as necessary, and the new piece has room. */
 static void managed_memory_makes_room_for_itself(void **state)
 {
 	uint64_t first, second, filler;
@@ -471,7 +480,7 @@ static void *shake(void *data)
 	return NULL;
 }
 
-/* Looks at whatever there may be; it must only never be half of something. */
+/* Reads whatever there may be, which must never be half of something. */
 static void *look(void *data)
 {
 	struct shaker *s = data;

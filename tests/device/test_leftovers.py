@@ -1,4 +1,6 @@
-"""C tests that were killed leave their machines; the next session has none."""
+# SPDX-License-Identifier: Apache-2.0
+"""C tests that were killed leave their machines behind; the next session
+removes them."""
 
 import os
 import subprocess

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * threadless.h - queues of a program whose threads are never started, though
- * it is told that they are: all that happens, the test does itself.
+ * threadless.h - queues of a program whose threads never start, although it
+ * believes so: the test itself does all the work.
  */
 #ifndef TESTS_THREADLESS_H
 #define TESTS_THREADLESS_H
@@ -26,7 +27,7 @@
 
 static struct gkf_executors *const executors = &gkf_room.executors[DEVICE];
 
-/* The calls of pthread_create(). */
+/* Records the calls of pthread_create(). */
 static unsigned starts;
 static void *started; /* the last argument */
 static int start_error;
@@ -44,7 +45,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	return start_error;
 }
 
-/* Detaches a thread that was never made. */
+/* Accepts a thread that was never made. */
 int pthread_detach(pthread_t thread)
 {
 	(void)thread;
@@ -86,8 +87,7 @@ static inline struct gkf_queue *new_queue(int priority)
 	return queue;
 }
 
-/* ---- tasks, which write down that they ran, and that they were dropped ----
- */
+/* ---- tasks that record that they ran and that they were dropped ---- */
 
 struct written {
 	struct gkf_task task;
@@ -126,7 +126,7 @@ static inline void push(struct gkf_queue *queue, char name)
 	gkf_queue_push(queue, task_of(name, NULL));
 }
 
-/* The tasks that ran and were dropped since the last look, in this order. */
+/* Checks the tasks that ran or were dropped since the last check, in order. */
 static inline void has_run(const char *names)
 {
 	assert_string_equal(ran, names);

@@ -1,4 +1,5 @@
-/* boxed_test.c - the report in boxes against golden files. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* boxed_test.c - compares the report in boxes with golden files. */
 #include "format/bar.h"
 #include "format/boxed/boxed.h"
 #include "format/fixture.h"
@@ -47,7 +48,7 @@ static void every_width(void **state)
 	golden(123, true, "boxed-123-color");
 }
 
-/* All lines of a table are equally wide from its head on. */
+/* All lines of a table are equally wide from its header on. */
 /* A metric that the report does not show need not be read. */
 static void it_says_what_it_shows(void **state)
 {

@@ -1,4 +1,8 @@
-/* The columns of processes: names, texts, what must be read for them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * columns_test.c - checks the columns of processes: names, texts, what must be
+ * read for them.
+ */
 #include "format/columns.h"
 #include "format/fixture.h"
 
@@ -20,7 +24,7 @@ static void lists_are_read_and_written(void **state)
 	(void)state;
 	assert_true(
 	    gk_columns_parse("command,io-read pid\trank, cwd", &columns, &bad));
-	/* Columns of the driver stay on the left, the command is the last. */
+	/* The driver's columns stay on the left, and the command is last. */
 	assert_string_equal(gk_columns_text(text, &columns),
 			    "pid, rank, io-read, cwd, command");
 	assert_true(gk_columns_parse(text, &again, &bad));

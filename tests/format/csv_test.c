@@ -1,4 +1,5 @@
-/* csv_test.c - rows with quotes where they belong. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* csv_test.c - checks CSV rows with quotes where needed. */
 #include "format/csv.h"
 #include "format/fixture.h"
 
@@ -11,7 +12,10 @@
 
 static struct fixture fixture;
 
-/* Fields of the line at text, by RFC 4180; *ret_end is behind its CR LF. */
+/*
+ * Counts the fields of the line at text by RFC 4180; *ret_end is after its CR
+ * LF.
+ */
 static int fields(const char *text, const char **ret_end)
 {
 	bool quoted = false;

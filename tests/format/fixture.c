@@ -1,4 +1,5 @@
-/* fixture.c - made-up snapshots; see fixture.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fixture.c - makes hand-made snapshots; see fixture.h. */
 #include "base/fs.h"
 #include "base/units.h"
 #include "format/fixture.h"
@@ -18,7 +19,7 @@ struct gk_value present(int64_t v)
 	return (struct gk_value){.v = v};
 }
 
-/* As a snapshot is that nobody asked for details. */
+/* Sets the values of a snapshot without details. */
 static void set_absent(struct gk_device *d, enum gk_absence why)
 {
 	for (int i = 0; i < GK_M_COUNT; i++)

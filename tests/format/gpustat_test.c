@@ -1,4 +1,5 @@
-/* gpustat_test.c - the default text against golden files. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gpustat_test.c - compares the default text with golden files. */
 #include "format/fixture.h"
 #include "format/gpustat.h"
 
@@ -97,7 +98,7 @@ static void nothing_is_said_in_words(void **state)
 	golden(&plain, "gpustat-no-processes");
 }
 
-/* Two GPUs without processes; says what the last line is. */
+/* Checks the last line of two GPUs without processes. */
 static void last_line(enum gk_health first, enum gk_health second,
 		      const char *wanted)
 {

@@ -1,4 +1,5 @@
-/* json_test.c - the JSON, read back by another program's parser. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* json_test.c - reads the JSON back with an independent parser. */
 #include "format/fixture.h"
 #include "format/json.h"
 
@@ -120,7 +121,7 @@ static const struct gk_peer peers[] = {{GK_PATH_SELF, 0},
 				       {GK_PATH_SELF, 0}};
 static const struct gk_topology topology = {2, places, peers};
 
-/* Nothing of it is there unless it was read. */
+/* None of it is there unless it was read. */
 static void details_are_shown_where_they_were_read(void **state)
 {
 	json_t *root, *links, *facts;
@@ -262,7 +263,10 @@ static void foreign_bytes_give_valid_json(void **state)
 	json_decref(root);
 }
 
-/* Whoever prints the JSON sees escapes; whoever reads it has the value. */
+/*
+ * Programs that print the JSON show escapes; programs that parse it get the
+ * value.
+ */
 static void what_cannot_be_seen_is_escaped(void **state)
 {
 	static const char text[] =

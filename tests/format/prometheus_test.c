@@ -1,7 +1,8 @@
-/* prometheus_test.c - metrics for Prometheus under all names. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* prometheus_test.c - checks metrics for Prometheus under all names. */
 #include "fixture.h"
-#include "format/exposition.h"
-#include "format/prometheus.h"
+#include "format/prometheus/exposition.h"
+#include "format/prometheus/prometheus.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -80,7 +81,7 @@ static void too_many_processes_are_left_out(void **state)
 		p->m[GK_PM_GPU_MEM] = present(i == 1 ? 900 : 100);
 	}
 	p->m[GK_PM_GPU_MEM].why = GK_ABSENT_NOT_SUPPORTED;
-	/* The greatest, and of equals the first. */
+	/* The largest, and of equal ones the first. */
 	assert_true(has(&options, "pid=\"11\""));
 	assert_true(has(&options, "pid=\"10\""));
 	assert_false(has(&options, "pid=\"12\""));

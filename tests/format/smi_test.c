@@ -1,10 +1,15 @@
-/* smi_test.c - nvidia-smi's formats of values that are rare on a machine. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * smi_test.c - checks nvidia-smi's formats for values that are rare on real
+ * machines.
+ */
 #include "format/smi/log.h"
 #include "format/smi/mon.h"
 #include "format/smi/query.h"
 #include "format/smi/table.h"
 #include "unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -217,6 +222,35 @@ static void growth_is_seen_between_two_lines(void **state)
 	assert_string_equal(out.data, "    0      0      0 \n");
 }
 
+/* Checks pmon's columns jpg, ofa and ccpm. */
+static void assert_untold(const char *jpg, const char *ofa, const char *ccpm)
+{
+	static const struct gk_smi_mon mon = {.groups = "um"};
+	char shown[3][16];
+
+	snap.process_count = 1;
+	end(NULL);
+	gk_smi_pmon(&out, &snap, &mon);
+	assert_int_equal(sscanf(out.data,
+				"%*s %*s %*s %*s %*s %*s %*s %15s %15s %*s "
+				"%15s",
+				shown[0], shown[1], shown[2]),
+			 3);
+	assert_string_equal(shown[0], jpg);
+	assert_string_equal(shown[1], ofa);
+	assert_string_equal(shown[2], ccpm);
+}
+
+static void a_process_has_no_protected_memory_where_there_is_none(void **state)
+{
+	(void)state;
+	assert_untold("-", "-", "-");
+	put(GK_M_PROTECTED_TOTAL, 0);
+	assert_untold("-", "-", "0");
+	put(GK_M_PROTECTED_TOTAL, 1 << 30);
+	assert_untold("-", "-", "-");
+}
+
 static void markup_is_escaped(void **state)
 {
 	(void)state;
@@ -264,6 +298,7 @@ int main(void)
 	    TEST(names_of_processes),
 	    TEST(long_names_lose_an_end),
 	    TEST(growth_is_seen_between_two_lines),
+	    TEST(a_process_has_no_protected_memory_where_there_is_none),
 	    TEST(markup_is_escaped),
 	    TEST(fields_are_found_by_both_names),
 	};

@@ -1,4 +1,5 @@
-/* timings_test.c - the profiler's table and the Chrome trace. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* timings_test.c - checks the profiler's table and the Chrome trace. */
 #include "format/fixture.h"
 #include "format/timings.h"
 

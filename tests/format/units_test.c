@@ -1,4 +1,5 @@
-/* units_test.c - numbers as people and programs read them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* units_test.c - checks numbers as people and programs read them. */
 #include "base/array.h"
 #include "format/fixture.h"
 #include "format/units.h"

@@ -1,4 +1,5 @@
-/* width_test.c - columns of UTF-8 text. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* width_test.c - checks columns of UTF-8 text. */
 #include "format/fixture.h"
 #include "format/width.h"
 

@@ -1,6 +1,7 @@
-"""Calls of the libraries whose inputs may only be read, and each of whose
-outputs in turn: prints what every case came to. Nothing of gpukit is known
-here."""
+# SPDX-License-Identifier: Apache-2.0
+"""Calls functions of the libraries with inputs that may only be read, and in
+turn with each output made read-only; prints the result of every case. It does
+not depend on gpukit."""
 
 import ctypes as c
 import json
@@ -59,7 +60,7 @@ def mapped(physical, flags):
 
 
 def both_ways():
-    """The same memory where it may only be read, and where all may be done."""
+    """The same memory mapped read-only, and mapped for reading and writing."""
     physical = c.c_uint64()
     check(cuda.cuMemCreate(c.byref(physical), c.c_size_t(SIZE),
                            c.byref(Prop(1, 0, 1, 0)), c.c_uint64(0)))
@@ -159,14 +160,14 @@ def numbers(to):
 
 def sparsify(m, a, *outputs):
     h, to = made(sparse.cusparseCreate), csr(*outputs)
-    # It waits: what it came to is asked afterwards.
+    # Asynchronous: the result is asked for afterwards.
     sparse.cusparseDenseToSparse_analysis(h, dense(a), to, 0, c.c_void_p(m.work))
     sparse.cusparseDenseToSparse_convert(h, dense(a), to, 0, c.c_void_p(m.work))
 
 
 HOST_INT = c.c_int()
 
-# name: (how many outputs, what calls it: of memory, its inputs, its outputs)
+# name: (number of outputs, its call: memory, inputs, outputs)
 CASES = {
     "axpy": (1, lambda m, i, o: with_blas("Daxpy_v2", 4, ONE, i, 1, o, 1)),
     "scal": (1, lambda m, i, o: with_blas("Dscal_v2", 4, ONE, o, 1)),
@@ -280,7 +281,8 @@ CASES = {
 
 
 def run(case, protected):
-    """What a process comes to; which output may only be read, -1: none."""
+    """The result of a process; protected: the output that is read-only, -1:
+    none."""
     check(cuda.cuInit(0))
     made(cuda.cuCtxCreate_v2, 0, 0)
     m = Memory()
@@ -295,7 +297,7 @@ def run(case, protected):
 
 
 def run_alone(case, protected):
-    """An error stays with its process."""
+    """An error stays within its process."""
     end, begin = os.pipe()
     pid = os.fork()
     if not pid:

@@ -1,4 +1,6 @@
-"""The auditor: asks that LD_LIBRARY_PATH does not reach get our libraries."""
+# SPDX-License-Identifier: Apache-2.0
+"""The auditor gives our libraries to programs that LD_LIBRARY_PATH does not
+reach."""
 
 import os
 import shutil
@@ -25,7 +27,8 @@ int main(void) { return printf("%d\\n", nvmlInit_v2()) < 0; }
 
 @pytest.fixture(autouse=True)
 def needs_an_auditor(gpukit, tmp_path):
-    """A build with a sanitizer has none: its runtime cannot live in one."""
+    """A build with a sanitizer sets none: the sanitizer's runtime cannot run in
+    an auditor."""
     out = gpukit.ok("fake", "--name", tmp_path / "m", "--", "env")
     if f"LD_AUDIT={AUDIT}" not in out.splitlines():
         pytest.skip("this build sets no LD_AUDIT")
@@ -84,21 +87,6 @@ def test_dt_rpath_is_overruled(gpukit, tmp_path):
     assert gpukit.ok("fake", "--", program) == "0\n"
 
 
-def test_every_library_of_ours_is_found_by_any_path(gpukit):
-    """Whatever lies beside the auditor has a row in its table."""
-    ours = [name for name in os.listdir(FAKE_DIR)
-            if ".so." in name and not os.path.islink(
-                os.path.join(FAKE_DIR, name))]
-    assert len(ours) > 8
-    out = gpukit.ok("fake", "--", sys.executable, "-c",
-                    "import ctypes, os\n"
-                    "os.environ.pop('LD_LIBRARY_PATH')\n"
-                    f"for name in {ours!r}:\n"
-                    "    ctypes.CDLL('/nowhere/' + name)\n"
-                    "print('all')\n")
-    assert out == "all\n"
-
-
 def test_other_libraries_are_left_alone(gpukit):
     out = gpukit.ok("fake", "--", sys.executable, "-c",
                     "import ctypes, ctypes.util\n"
@@ -110,7 +98,7 @@ def test_other_libraries_are_left_alone(gpukit):
 
 
 def test_a_name_without_a_file_of_ours_is_left_alone(tmp_path):
-    """An auditor in a directory of its own has nothing to offer."""
+    """An auditor alone in its directory has nothing to offer."""
     alone = tmp_path / "libgpukit-audit.so"
     shutil.copy(AUDIT, alone)
     done = subprocess.run([sys.executable, "-c",

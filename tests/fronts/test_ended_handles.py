@@ -1,5 +1,6 @@
-"""A handle that ended is none: the libraries say so, and to end it twice ends
-no other one."""
+# SPDX-License-Identifier: Apache-2.0
+"""A destroyed handle is invalid: the libraries say so, and destroying it twice
+destroys no other one."""
 
 import json
 import subprocess
@@ -9,7 +10,8 @@ import pytest
 
 from conftest import GPUKIT, clean_env
 
-# library: (what makes one, what ends one, what asks one, its answers to both)
+# library: (what makes one, what destroys one, what uses one, the errors of
+# both)
 KINDS = {
     "libcublas.so.13": ("cublasCreate_v2", "cublasDestroy_v2",
                         "cublasGetStream_v2", 1, 1),

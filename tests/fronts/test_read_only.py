@@ -1,5 +1,6 @@
-"""What the libraries compute from may only be read, and what they write to
-must be for writing: the calls of read_only_client.py on a made-up machine."""
+# SPDX-License-Identifier: Apache-2.0
+"""The libraries accept read-only inputs, and their outputs must be writable:
+the calls of read_only_client.py run on a fake machine."""
 
 import json
 import os

@@ -1,4 +1,8 @@
-/* decode_fuzz.c - what a host of `gpukit top --host` says, whatever it is. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * decode_fuzz.c - decodes the output of a host of `gpukit top --host`, with any
+ * bytes.
+ */
 #include "fuzz.h"
 
 #include "format/json.h"
@@ -12,6 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (gk_decode_text((const char *)data, size, 1000000000, &snap))
 		return 0;
+	check_ranges(snap);
 	gk_sums_of(snap);
 	gk_format_json(&text, snap, GK_JSON_WHY);
 	gk_buf_free(&text);

@@ -1,4 +1,8 @@
-/* Fat binaries: images of any bytes lie inside them, and unpack or do not. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fatbin_fuzz.c - checks fat binaries of any bytes: images are within them, and
+ * unpack or are refused.
+ */
 #include "fuzz.h"
 #include "ptx/front/fatbin.h"
 

@@ -1,4 +1,5 @@
-/* peer_fuzz.c - what a peer of `gpukit web` sends, whatever it is. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* peer_fuzz.c - decodes what a peer of `gpukit web` sends, with any bytes. */
 #include "fuzz.h"
 
 #include "web/hub.h"

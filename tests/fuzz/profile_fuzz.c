@@ -1,4 +1,8 @@
-/* Profiles: any bytes load or are refused in one line. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile_fuzz.c - checks profiles of any bytes, which load or are refused in
+ * one line.
+ */
 #include "fuzz.h"
 #include "machine/file/profile.h"
 #include "machine/words/profile_yaml.h"

@@ -1,5 +1,8 @@
-/* PTX: any text is read or refused with a line; what is read can be decoded,
- * and a warp of it run, whatever it does. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ptx_fuzz.c - checks PTX of any text, which is read or refused with a line;
+ * what is read can be decoded and run in a warp, whatever it does.
+ */
 #include "fuzz.h"
 #include "ptx/interp/kernel.h"
 
@@ -18,7 +21,7 @@ static bool find(void *context, uint64_t address,
 {
 	if (address >= 4096)
 		return false;
-	*ret_window = (struct gkf_ptx_window){0, 4096, context};
+	*ret_window = (struct gkf_ptx_window){.size = 4096, .host = context};
 	return true;
 }
 

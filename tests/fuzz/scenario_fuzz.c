@@ -1,8 +1,12 @@
-/* Scenarios: any bytes compile into steps in order or are refused in one line.
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scenario_fuzz.c - checks scenarios of any bytes, which compile into ordered
+ * steps or are refused in one line.
  */
 #include "fuzz.h"
 #include "machine/file/scenario_state.h"
 #include "machine/store/scenario_table.h"
+#include "machine/words/scenario_load.h"
 #include "machine/words/scenario_yaml.h"
 #include "machine/words/spec.h"
 
@@ -12,7 +16,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Steps are in order, of GPUs there are, with texts that end. */
+/*
+ * Checks that steps are in order, name existing GPUs, and have texts that end.
+ */
 static void check(const struct gkf_scenario *s)
 {
 	struct gkf_scenario_table table = gkf_scenario_table(s);
@@ -37,7 +43,7 @@ static void check(const struct gkf_scenario *s)
 			abort();
 }
 
-/* Machines of a few GPUs, whose profiles lie where the fuzzer is started. */
+/* Machines with a few GPUs, whose profiles are in the fuzzer's directory. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct gkf_scenario_options options = {.profiles = "profiles",

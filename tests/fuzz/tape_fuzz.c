@@ -1,11 +1,15 @@
-/* Plain bytes of tapes: whatever they say, a snapshot of them is sound. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tape_fuzz.c - checks uncompressed bytes of tapes: any snapshot made from them
+ * is valid.
+ */
 #include "fuzz.h"
 #include "record/tape_decode.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Positions lead somewhere, texts end. */
+/* Checks that positions are valid and texts end. */
 static void look(const struct gk_snapshot *snap)
 {
 	for (size_t i = 0; i < snap->device_count; i++) {
@@ -37,6 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!gk_tape_schema_read(schema, &cursor) &&
 	    !gk_tape_decode(schema, &cursor, &snap)) {
 		look(snap);
+		check_ranges(snap);
 		gk_snapshot_free(snap);
 	}
 	gk_tape_schema_free(schema);

@@ -1,8 +1,12 @@
-/* Foreign text: what comes out of cleaning is valid UTF-8 with no controls;
- * lines of /proc and numbers of a person parse or are refused. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * text_fuzz.c - checks foreign text: cleaned text is valid UTF-8 without
+ * controls; lines of /proc and numbers that a person types parse or are
+ * refused.
+ */
 #include "base/pidstat.h"
 #include "base/str.h"
-#include "core/procfs.h"
+#include "core/read/procfs.h"
 #include "fuzz.h"
 
 #include <stdlib.h>

@@ -1,4 +1,8 @@
-/* CUDA_VISIBLE_DEVICES: any text chooses devices that exist, each once. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * visible_fuzz.c - checks CUDA_VISIBLE_DEVICES: any text chooses devices that
+ * exist, each once.
+ */
 #include "fuzz.h"
 
 #include <stdbool.h>

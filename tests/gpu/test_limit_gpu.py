@@ -1,6 +1,7 @@
-"""`gpukit limit` on a real GPU with NVIDIA's driver: the programs that people
-know, within a limit and without, and the driver's own limits by MPS. Skipped
-where there is none."""
+# SPDX-License-Identifier: Apache-2.0
+"""`gpukit limit` on a real GPU with NVIDIA's driver: well-known programs run
+with a limit and without, and with the driver's own limits by MPS. Skipped
+without such a GPU."""
 
 import glob
 import os

@@ -1,5 +1,6 @@
-"""The programs of tests/cuda on a real GPU with NVIDIA's driver and runtime:
-what the made-up machine is held to. Skipped where there is none."""
+# SPDX-License-Identifier: Apache-2.0
+"""The programs of tests/cuda run on a real GPU with NVIDIA's driver and
+runtime, which the fake machine must match. Skipped without such a GPU."""
 
 import os
 import subprocess

@@ -1,4 +1,8 @@
-/* A thread that is cancelled ends after a call to the ledger, never in it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cancel_test.c - checks that a cancelled thread ends after a call to the
+ * ledger, never within one.
+ */
 #include "limit/fixture.h"
 
 #include <pthread.h>

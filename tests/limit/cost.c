@@ -1,4 +1,8 @@
-/* Prints what the ledger and the policy cost, uncontended, in ns a call. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cost.c - prints what the ledger and the policy cost, uncontended, in ns a
+ * call.
+ */
 #include "base/clock.h"
 #include "limit/ledger.h"
 #include "limit/policy.h"
@@ -49,7 +53,7 @@ static void join_and_leave(void)
 	}
 }
 
-/* The best of some rounds: others use the machine too. */
+/* The best of several rounds, since others use the machine too. */
 static double measure(void (*call)(void), int calls)
 {
 	uint64_t best = UINT64_MAX;

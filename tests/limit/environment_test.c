@@ -1,4 +1,8 @@
-/* HAMi's variables and ours, as they may be written. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * environment_test.c - checks HAMi's variables and ours in all valid and
+ * invalid forms.
+ */
 #include "limit/environment.h"
 #include "base/err.h"
 #include "limit/fixture.h"
@@ -90,7 +94,7 @@ static void a_devices_own_limit_goes_before_that_of_all(void **state)
 	(void)state;
 	setenv("CUDA_DEVICE_MEMORY_LIMIT", "1g", 1);
 	setenv("CUDA_DEVICE_MEMORY_LIMIT_2", "3g", 1);
-	/* Nothing said, in HAMi's way. */
+	/* No limit, in HAMi's notation. */
 	setenv("CUDA_DEVICE_MEMORY_LIMIT_3", "0", 1);
 	setenv("CUDA_DEVICE_MEMORY_LIMIT_4", "", 1);
 	setenv("CUDA_DEVICE_SM_LIMIT_1", "30", 1);
@@ -119,15 +123,21 @@ static void a_share_of_all_or_nothing_is_no_limit(void **state)
 	}
 }
 
-static void hamis_file_is_where_it_says_or_where_it_always_was(void **state)
+static void hamis_file_is_where_it_says_or_each_users_own(void **state)
 {
+	char own[64];
+
 	(void)state;
+	snprintf(own, sizeof own, "/tmp/cudevshr-%u.cache",
+		 (unsigned)geteuid());
 	assert_int_equal(read_with("CUDA_DEVICE_MEMORY_LIMIT_1", "1g"), 0);
-	assert_string_equal(e.region, "/tmp/cudevshr.cache");
+	assert_string_equal(e.region, own);
 	assert_int_equal(
 	    read_with("CUDA_DEVICE_MEMORY_SHARED_CACHE", "/x/y.cache"), 0);
 	assert_string_equal(e.region, "/x/y.cache");
-	/* Without a limit too: the monitor reads it. */
+	/*
+	 * The region is made without a limit too, since the monitor reads it.
+	 */
 	unsetenv("CUDA_DEVICE_MEMORY_LIMIT_1");
 	assert_int_equal(gkl_environment_read(&e), 0);
 	assert_string_equal(e.region, "/x/y.cache");
@@ -193,9 +203,9 @@ static void control_is_disabled_by_a_clear_yes_alone(void **state)
 	assert_non_null(e.region);
 	assert_int_equal(read_with("CUDA_DISABLE_CONTROL", "true"), 0);
 	assert_null(e.region);
-	/* Nor is what is not looked at an error. */
+	/* A variable that is not read causes no error. */
 	assert_int_equal(read_with("CUDA_DEVICE_MEMORY_LIMIT", "x"), 0);
-	/* It is HAMi's switch, and not one of our groups. */
+	/* It is HAMi's switch, not one of our groups. */
 	assert_int_equal(read_with("GPUKIT_LIMIT_GROUP", "/a/b"), 0);
 	assert_string_equal(e.group, "/a/b");
 }
@@ -218,7 +228,7 @@ int main(void)
 	    T(a_limit_that_cannot_be_read_is_an_error),
 	    T(a_devices_own_limit_goes_before_that_of_all),
 	    T(a_share_of_all_or_nothing_is_no_limit),
-	    T(hamis_file_is_where_it_says_or_where_it_always_was),
+	    T(hamis_file_is_where_it_says_or_each_users_own),
 	    T(the_rule_follows_the_monitor_unless_it_is_told),
 	    T(priority_is_low_unless_it_is_told),
 	    T(switches_are_off_unless_they_are_on),

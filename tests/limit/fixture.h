@@ -1,12 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fixture.h - a ledger in a directory of its own, and children that use it.
+ * fixture.h - makes a ledger in a directory of its own, and children that use
+ * it.
  */
 #ifndef TESTS_LIMIT_FIXTURE_H
 #define TESTS_LIMIT_FIXTURE_H
 
 #include "limit/ledger.h"
 
-/* cmocka.h wants these first. */
+/* cmocka.h needs these before it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +45,7 @@ static inline void fixture_close(struct fixture *fx)
 	rmdir(fx->dir);
 }
 
-/* A child that does it and ends. */
+/* Starts a child that calls act() and exits. */
 static inline pid_t start_child(void (*act)(void))
 {
 	pid_t pid = fork();
@@ -64,7 +66,7 @@ static inline void await_end(pid_t pid, int status_wanted)
 	assert_int_equal(status, status_wanted);
 }
 
-/* How many processes the ledger tells. */
+/* How many processes the ledger lists. */
 static inline void count_one(const struct gkl_process *process, void *arg)
 {
 	(void)process;

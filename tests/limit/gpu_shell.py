@@ -1,6 +1,7 @@
-"""A CUDA and NVML program that does what it is told: each line of its input is
-a call of a function below, and the answer is a line of JSON. Errors are
-answered as their numbers. Libraries are loaded as Python programs do."""
+# SPDX-License-Identifier: Apache-2.0
+"""A CUDA and NVML program that executes commands: each line of its input is a
+call of a function below, and the answer is a line of JSON. Errors are answered
+as their numbers. Libraries are loaded as Python programs load them."""
 
 import ctypes
 import json
@@ -102,7 +103,7 @@ def use(device):
 
 
 def alloc(size):
-    """0, or why not."""
+    """0, or the error."""
     at = ctypes.c_ulonglong()
     result = cuda.cuMemAlloc_v2(ctypes.byref(at), ctypes.c_size_t(size))
     if not result:
@@ -111,12 +112,12 @@ def alloc(size):
 
 
 def free():
-    """What was allocated last."""
+    """Frees the latest allocation."""
     return cuda.cuMemFree_v2(kept.pop())
 
 
 def load():
-    """Loads the kernels that do nothing, and nothing for a while."""
+    """Loads two kernels: one does nothing, one is busy for a while."""
     global kernel, spin
     module, kernel, spin = (ctypes.c_void_p() for _ in range(3))
     return (cuda.cuModuleLoadData(ctypes.byref(module), PTX)
@@ -132,7 +133,7 @@ def launch(function=None):
 
 
 def capture(nodes):
-    """Captures so many launches, makes them a graph and launches it."""
+    """Captures this many launches as a graph and launches it."""
     stream, graph, ready = (ctypes.c_void_p() for _ in range(3))
     result = (cuda.cuStreamCreate(ctypes.byref(stream), 1)
               or cuda.cuStreamBeginCapture_v2(stream, 0))
@@ -161,7 +162,7 @@ def info_v1():
 
 
 def info_of_nothing():
-    """NULL for either, and for both."""
+    """Passes NULL for either argument, and for both."""
     one = ctypes.c_size_t()
     return [cuda.cuMemGetInfo_v2(None, None),
             cuda.cuMemGetInfo_v2(ctypes.byref(one), None) or one.value,
@@ -180,7 +181,7 @@ def total_v1(device):
 
 
 def uuid(device):
-    """As NVML writes it."""
+    """The UUID in NVML's notation."""
     raw = ctypes.create_string_buffer(16)
     assert cuda.cuDeviceGetUuid_v2(raw, device) == 0
     text = raw.raw.hex()
@@ -208,7 +209,7 @@ def mig_handle(device, index):
 
 
 def remove(device):
-    """Takes a GPU out of the machine."""
+    """Removes a GPU from the machine."""
     place = ctypes.create_string_buffer(256)
     return (nvml.nvmlDeviceGetPciInfo_v3(handle(device), place)
             or nvml.nvmlDeviceSetPersistenceMode(handle(device), 0)
@@ -223,7 +224,7 @@ def nvml_uuid(device):
 
 
 def memory(device, mig=None):
-    """Versions 1 and 2."""
+    """Memory information of versions 1 and 2."""
     of = handle(device) if mig is None else mig_handle(device, mig)
     one, two = Memory(), Memory2(version=version(Memory2, 2))
     r = (nvml.nvmlDeviceGetMemoryInfo(of, ctypes.byref(one))
@@ -232,7 +233,7 @@ def memory(device, mig=None):
 
 
 def processes(device, kind="compute", suffix="_v3", room=64, mig=None):
-    """[[pid, bytes]...] or [error, how many]."""
+    """[[pid, bytes]...] or [error, number of processes]."""
     record = Process if suffix else Process1
     of = handle(device) if mig is None else mig_handle(device, mig)
     count = ctypes.c_uint(room)
@@ -251,7 +252,7 @@ def details(device, mode):
 
 
 def samples(device, room=64):
-    """[[pid, share of time]...] or [error, how many]."""
+    """[[pid, share of time]...] or [error, number of samples]."""
     count = ctypes.c_uint(room)
     at = (Sample * room)() if room else None
     r = nvml.nvmlDeviceGetProcessUtilization(
@@ -260,7 +261,7 @@ def samples(device, room=64):
 
 
 def busies(device, room=64):
-    """The same of the newer function."""
+    """The same from the newer function."""
     at = (Busy * room)()
     told = Busies(version(Busies, 1), room, 0, at)
     r = nvml.nvmlDeviceGetProcessesUtilizationInfo(handle(device),
@@ -277,18 +278,32 @@ def work(seconds):
     return result
 
 
+def rests(seconds, part):
+    """Works and rests, so that the device is busy for this part of the time."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        before = time.monotonic()
+        must(launch(spin))
+        time.sleep((time.monotonic() - before) * (1 - part) / part)
+    return 0
+
+
+def must(result):
+    assert result == 0, result
+
+
 def waited(launches):
-    """Seconds of so many launches in which this process did not work, nor did
-    anybody for it."""
+    """Seconds of this many launches in which neither this process nor the
+    device worked for it."""
     start, worked = time.monotonic(), time.process_time()
     for _ in range(launches):
-        assert launch(spin) == 0
+        must(launch(spin))
     return time.monotonic() - start - (time.process_time() - worked)
 
 
 def extremes(seconds):
-    """The least and the most that was told to be free meanwhile, and how often
-    the figures of a call did not belong together."""
+    """The least and the most free memory seen meanwhile, and how often the
+    figures of one call were inconsistent."""
     end = time.monotonic() + seconds
     found, odd = [], 0
     while time.monotonic() < end:
@@ -300,18 +315,18 @@ def extremes(seconds):
 
 
 def churn(seconds):
-    """Takes memory and gives it back, and loads code, which may take all."""
+    """Allocates and frees memory, and loads code, which may reserve all."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        assert load() == 0
+        must(load())
         for size in (1, 3 << 20, 64 << 20):
-            assert alloc(size) == 0
+            must(alloc(size))
         for _ in range(3):
-            assert free() == 0
+            must(free())
 
 
 def story(device, number):
-    """All that is told of a device: as CUDA and as NVML number it."""
+    """All figures of a device, by its numbers in CUDA and in NVML."""
     return {"info": info(), "total": total(device), "memory": memory(number),
             "processes": processes(number)}
 
@@ -331,7 +346,7 @@ def child(line):
 
 
 def wait_until(condition, seconds):
-    """Whether it came true in time."""
+    """Whether the condition became true in time."""
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
         time.sleep(0.005)

@@ -1,4 +1,9 @@
-/* Groups of processes: made, found, listed, removed; and who is refused. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * group_test.c - checks groups of processes: made, found, listed, removed; and
+ * who is refused.
+ */
+#include "can.h"
 #include "limit/group.h"
 #include "base/err.h"
 #include "limit/fixture.h"
@@ -59,7 +64,7 @@ static void a_group_is_made_once_and_opened_by_its_name(void **state)
 	gkl_ledger_charge(group.ledger, 0, GKL_DATA, 7);
 	assert_int_equal(gkl_ledger_used(again.ledger, 0), 7);
 	gkl_group_close(&again);
-	/* By its directory as well. */
+	/* It opens by its directory as well. */
 	assert_int_equal(gkl_group_open(path, false, &again), 0);
 	assert_int_equal(gkl_ledger_used(again.ledger, 0), 7);
 	gkl_group_close(&again);
@@ -157,7 +162,7 @@ static void the_environment_names_a_group(void **state)
 	gkl_group_close(&group);
 	assert_int_equal(open_named_in_environment(path), 0);
 	assert_int_equal(memory_of(&group), GIB);
-	/* Whoever is limited cannot change it by that page. */
+	/* A limited process cannot change the limit through that page. */
 	assert_int_equal(gkl_policy_write(group.policy, &first),
 			 GK_ERR_PERMISSION);
 }
@@ -180,7 +185,7 @@ static void a_group_that_cannot_be_had_is_never_no_limit(void **state)
 	gkl_group_close(&group);
 	assert_int_equal(symlink(path, there), 0);
 	assert_int_equal(open_named_in_environment(there), GK_ERR_PERMISSION);
-	/* Which others may write to. */
+	/* Directories that others may write to. */
 	assert_int_equal(chmod(path, 0770), 0);
 	assert_int_equal(open_named_in_environment(path), GK_ERR_PERMISSION);
 	assert_int_equal(chmod(path, 0700), 0);
@@ -195,7 +200,7 @@ static void a_strangers_group_is_refused(void **state)
 	assert_int_equal(gkl_group_make(name, &first, &group), 0);
 	gkl_group_close(&group);
 	if (chown(path, 12345, 12345))
-		skip();
+		CANNOT("other-users", strerror(errno));
 	assert_int_equal(open_named_in_environment(path), GK_ERR_PERMISSION);
 	assert_int_equal(chown(path, 0, 0), 0);
 	for (int i = 0; i < 2; i++) {
@@ -225,7 +230,7 @@ static void hamis_group_lies_beside_its_file(void **state)
 	assert_int_equal(stat(file, &st), 0);
 	snprintf(file, sizeof file, "%s/GPU-1.gpukit-ledger", dir);
 	assert_int_equal(stat(file, &st), 0);
-	/* Who comes later with more gets what is there. */
+	/* A later process with a larger limit gets the existing one. */
 	setenv("CUDA_DEVICE_MEMORY_LIMIT", "5g", 1);
 	assert_int_equal(gkl_group_from_environment(&other), 0);
 	assert_int_equal(memory_of(&other), GIB);

@@ -1,4 +1,9 @@
-/* Files that others made, or damaged: nobody crashes, hangs or believes. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hostile_test.c - checks files that others made or damaged: nobody crashes,
+ * hangs or trusts them.
+ */
+#include "can.h"
 #include "base/err.h"
 #include "limit/fixture.h"
 #include "limit/ledger_file.h"
@@ -46,7 +51,7 @@ static void a_link_in_the_place_of_the_file_is_not_followed(void **state)
 	assert_int_equal(open_again(GKL_PRIVATE), GK_ERR_PERMISSION);
 	assert_int_equal(open_again(GKL_COMMON), GK_ERR_PERMISSION);
 	unlink(other);
-	/* One that leads nowhere is not made to lead somewhere. */
+	/* A dangling link is not given a target. */
 	assert_int_equal(open_again(GKL_COMMON), GK_ERR_PERMISSION);
 	assert_int_equal(access(other, F_OK), -1);
 }
@@ -94,7 +99,7 @@ static void what_others_may_write_is_not_believed(void **state)
 	assert_int_equal(open_again(GKL_PRIVATE), GK_ERR_PERMISSION);
 	assert_int_equal(chmod(fx.path, 0602), 0);
 	assert_int_equal(open_again(GKL_PRIVATE), GK_ERR_PERMISSION);
-	/* HAMi's directory is one that all write to. */
+	/* HAMi's directory is world-writable. */
 	assert_int_equal(chmod(fx.path, 0666), 0);
 	assert_int_equal(open_again(GKL_COMMON), 0);
 }
@@ -103,7 +108,7 @@ static void a_strangers_file_is_believed_in_hamis_directory_only(void **state)
 {
 	(void)state;
 	if (chown(fx.path, 12345, 12345))
-		skip();
+		CANNOT("other-users", strerror(errno));
 	assert_int_equal(chmod(fx.path, 0666), 0);
 	assert_int_equal(open_again(GKL_PRIVATE), GK_ERR_PERMISSION);
 	assert_int_equal(chmod(fx.dir, 0777), 0);
@@ -128,8 +133,53 @@ static void a_common_file_is_made_for_all_whatever_the_umask_is(void **state)
 	assert_int_equal(open_again(GKL_PRIVATE), 0);
 	assert_int_equal(stat(fx.path, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0600);
-	/* No holes: a full file system ends nobody later. */
+	/* The file has no holes: a full file system kills nobody later. */
 	assert_true(st.st_blocks * 512 >= st.st_size);
+}
+
+static mode_t mode_of(mode_t directory)
+{
+	struct stat st;
+
+	assert_int_equal(chmod(fx.dir, directory), 0);
+	assert_int_equal(unlink(fx.path), 0);
+	assert_int_equal(open_again(GKL_COMMON), 0);
+	assert_int_equal(stat(fx.path, &st), 0);
+	return st.st_mode & 07777;
+}
+
+static void a_common_file_is_for_all_only_where_all_are_believed(void **state)
+{
+	(void)state;
+	assert_int_equal(mode_of(0777), 0666);
+	assert_int_equal(mode_of(0755), 0600);
+	assert_int_equal(mode_of(01777), 0600);
+}
+
+/* As HAMi-core makes it, and as we made it before. */
+static void what_is_ours_among_strangers_is_closed_to_them(void **state)
+{
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(chmod(fx.dir, 01777), 0);
+	assert_int_equal(chmod(fx.path, 0666), 0);
+	assert_int_equal(open_again(GKL_COMMON), 0);
+	assert_int_equal(stat(fx.path, &st), 0);
+	assert_int_equal(st.st_mode & 022, 0);
+}
+
+static void one_that_is_made_shorter_is_damaged(void **state)
+{
+	struct gkl_ledger *ledger;
+
+	(void)state;
+	assert_int_equal(gkl_ledger_open(fx.path, GKL_PRIVATE, &ledger), 0);
+	assert_false(gkl_ledger_is_damaged(ledger));
+	assert_int_equal(truncate(fx.path, 0), 0);
+	(void)gkl_ledger_used(ledger, 0);
+	assert_true(gkl_ledger_is_damaged(ledger));
+	gkl_ledger_close(ledger);
 }
 
 static void where_there_is_no_room_nothing_is_made(void **state)
@@ -157,7 +207,7 @@ static void use_all_of_it(void)
 		gkl_ledger_refund(fx.ledger, d, GKL_DATA, MIB);
 		gkl_ledger_used(fx.ledger, d);
 		gkl_ledger_own(fx.ledger, d);
-		gkl_ledger_pending(fx.ledger, d);
+		gkl_ledger_pending(fx.ledger, d, GKL_PENDING);
 		gkl_ledger_total(fx.ledger, d, &total);
 		if (gkl_ledger_device(fx.ledger, d, &device) &&
 		    memchr(device.uuid, 0, sizeof device.uuid) == NULL)
@@ -169,7 +219,7 @@ static void use_all_of_it(void)
 	gkl_ledger_close(fx.ledger);
 }
 
-/* Random words, some of which are nearly right. */
+/* Random words, some of which are nearly valid. */
 static uint64_t next_word(uint64_t *seed)
 {
 	static const uint64_t likely[] = {0,
@@ -210,7 +260,7 @@ static void any_bytes_are_survived(void **state)
 		last = first + SLOTS * sizeof(struct gkl_slot) / 8;
 		for (size_t i = first; i < last; i++)
 			word[i] = next_word(&s);
-		/* A hang ends it by SIGALRM. */
+		/* SIGALRM ends a child that hangs. */
 		pid = fork();
 		if (!pid) {
 			alarm(20);
@@ -232,6 +282,9 @@ int main(void)
 	    T(what_others_may_write_is_not_believed),
 	    T(a_strangers_file_is_believed_in_hamis_directory_only),
 	    T(a_common_file_is_made_for_all_whatever_the_umask_is),
+	    T(a_common_file_is_for_all_only_where_all_are_believed),
+	    T(what_is_ours_among_strangers_is_closed_to_them),
+	    T(one_that_is_made_shorter_is_damaged),
 	    T(where_there_is_no_room_nothing_is_made),
 	    T(any_bytes_are_survived),
 	};

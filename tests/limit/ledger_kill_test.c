@@ -1,21 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A process is killed, or stopped, behind every store of every operation: no
- * byte is lost, none is taken twice, and nobody waits.
+ * ledger_kill_test.c - kills or stops a process after every store of every
+ * operation: no byte is lost, none is taken twice, and nobody waits.
  */
 #include "limit/fixture.h"
+#include "limit/ledger_export.h"
 #include "limit/ledger_file.h"
 #include "stepping.h"
 
 #define LIMIT  GIB
-#define MINE   (100 * MIB) /* of the test itself */
-#define HELD   (200 * MIB) /* of the victim, before */
+#define MINE   (100 * MIB) /* held by the test itself */
+#define HELD   (200 * MIB) /* held by the victim before the operation */
 #define CHANGE (50 * MIB)
 
-enum operation { CLAIM, RESERVE, REFUSED, REFUND, CHARGE, BURY, CLOSE };
+enum operation { CLAIM, RESERVE, REFUSED, REFUND, CHARGE, EXPORT, BURY, CLOSE };
 
 static const struct {
 	const char *name;
-	uint64_t after;     /* what the victim holds when it was done */
+	uint64_t after;     /* what the victim holds afterwards */
 	unsigned int least; /* stores */
 } operations[] = {
     [CLAIM] = {"claim", CHANGE, 8},
@@ -23,6 +25,7 @@ static const struct {
     [REFUSED] = {"reserve in vain", HELD, 2},
     [REFUND] = {"refund", HELD - CHANGE, 5},
     [CHARGE] = {"charge", HELD + CHANGE, 5},
+    [EXPORT] = {"export", HELD, 6},
     [BURY] = {"bury", HELD, 4},
     [CLOSE] = {"close", 0, 4},
 };
@@ -33,12 +36,13 @@ static struct fixture fx;
 static struct gkl_ledger_file *file;
 static unsigned char *before; /* a copy of the file to compare with */
 
-/* But the room for shares of time, which the ledger leaves alone. */
+/* All but the room for shares of time, which the ledger does not write. */
 static const struct {
 	size_t offset, size;
 } watched[] = {
     {0, offsetof(struct gkl_ledger_file, share)},
     {offsetof(struct gkl_ledger_file, slots), 4 * sizeof(struct gkl_slot)},
+    {offsetof(struct gkl_ledger_file, exports), 4 * sizeof(struct gkl_export)},
 };
 
 static int open_it(void **state)
@@ -64,6 +68,13 @@ static void hold_and_die(void)
 	gkl_ledger_charge(fx.ledger, 0, GKL_DATA, CHANGE);
 }
 
+static void export_in_vain(void)
+{
+	int place = gkl_export_begin(fx.ledger, 0, gkl_export_number(), CHANGE);
+
+	gkl_export_end(fx.ledger, place);
+}
+
 static void perform(enum operation op)
 {
 	switch (op) {
@@ -80,6 +91,9 @@ static void perform(enum operation op)
 	case CHARGE:
 		gkl_ledger_charge(fx.ledger, 0, GKL_DATA, CHANGE);
 		break;
+	case EXPORT:
+		export_in_vain();
+		break;
 	case BURY:
 		gkl_ledger_bury(fx.ledger);
 		break;
@@ -89,7 +103,7 @@ static void perform(enum operation op)
 	}
 }
 
-/* Each time the same stores are made: no slot, no bytes were ever higher. */
+/* The same stores are made each time: no slot and no bytes were ever higher. */
 static void forget_highs(void)
 {
 	uint32_t high = GKL_PROCESSES;
@@ -97,10 +111,11 @@ static void forget_highs(void)
 	while (!file->slots[high - 1].life.high)
 		high--;
 	atomic_store(&file->high, high);
+	atomic_store(&file->exports_high, 0);
 	atomic_store(&file->taken[0].peak, 0);
 }
 
-/* A child that stands before the operation. */
+/* A child that is stopped before the operation. */
 static pid_t start(enum operation op)
 {
 	pid_t pid;
@@ -118,7 +133,7 @@ static pid_t start(enum operation op)
 	return pid;
 }
 
-/* Whether the file differs from the last look, but for the clock in it. */
+/* Whether the file has changed since the last call, except for its clock. */
 static bool changed(void)
 {
 	bool differ = false;
@@ -134,7 +149,7 @@ static bool changed(void)
 	return differ;
 }
 
-/* Books, by another way of counting: all accounts, and who is on the way. */
+/* Recounts the books: the sum of all accounts and of what is under way. */
 static void check_books(void)
 {
 	union gkl_wide total = gkl_wide_read(&file->taken[0].total);
@@ -152,11 +167,14 @@ static void check_books(void)
 	assert_int_equal(sum, total.low);
 }
 
-/* What must hold when all victims are dead. */
+/* Checks what must hold when all victims are dead. */
 static void check_whole(void)
 {
 	check_books();
-	/* No look at the dead before: the refusal itself finds them. */
+	/*
+	 * Nobody has looked for the dead: the refused request itself finds
+	 * them.
+	 */
 	assert_true(
 	    gkl_ledger_reserve(fx.ledger, 0, GKL_DATA, LIMIT - MINE, LIMIT));
 	assert_int_equal(gkl_ledger_own(fx.ledger, 0), LIMIT);
@@ -166,6 +184,8 @@ static void check_whole(void)
 	assert_int_equal(gkl_ledger_used(fx.ledger, 0), MINE);
 	assert_int_equal(gkl_ledger_bury(fx.ledger), 0);
 	assert_int_equal(count_processes(fx.ledger), 1);
+	for (unsigned i = 0; i < GKL_EXPORTS; i++)
+		assert_int_equal(file->exports[i].owner.high, 0);
 	check_books();
 }
 
@@ -205,7 +225,7 @@ static void killed_behind_every_store(void **state)
 	}
 }
 
-/* Leaves a victim dead behind store k of op; false: there are not so many. */
+/* Leaves a victim dead after store k of op; false: there are fewer stores. */
 static bool leave_dead(enum operation op, const struct site *sites,
 		       unsigned int stores, unsigned int k)
 {
@@ -219,7 +239,10 @@ static bool leave_dead(enum operation op, const struct site *sites,
 	return true;
 }
 
-/* The second finds what the first has left half done, and dies over it. */
+/*
+ * The second victim finds what the first has left half done, and dies while
+ * completing it.
+ */
 static void killed_over_what_another_left(void **state)
 {
 	static const enum operation firsts[] = {RESERVE, REFUND, BURY};
@@ -249,7 +272,7 @@ static void killed_over_what_another_left(void **state)
 	}
 }
 
-/* Goes on from where run_to() has stopped it. */
+/* Continues the child from where run_to() has stopped it. */
 static void go_on(pid_t pid, const struct site *site, long text)
 {
 	int status;
@@ -295,7 +318,7 @@ static void who_is_stopped_behind_a_store_holds_nobody_up(void **state)
 			run_to(pid, &sites[k]);
 			others_work();
 			go_on(pid, &sites[k], text);
-			/* It has done its work, and once. */
+			/* It has done its work exactly once. */
 			assert_int_equal(gkl_ledger_used(fx.ledger, 0),
 					 MINE + operations[op].after);
 			end(pid);
@@ -304,7 +327,10 @@ static void who_is_stopped_behind_a_store_holds_nobody_up(void **state)
 	}
 }
 
-/* One is stopped, another dies over an operation; the first must finish it. */
+/*
+ * One is stopped and another dies during an operation; the first must finish
+ * it.
+ */
 static void who_was_stopped_finishes_what_another_left(void **state)
 {
 	struct site stop[STORES_MAX], die[STORES_MAX];
@@ -331,6 +357,107 @@ static void who_was_stopped_finishes_what_another_left(void **state)
 		}
 }
 
+/* ---- memory of the dead that others hold ---- */
+
+#define LENT (CHANGE / 2)
+
+static uint64_t number;
+
+static void export_and_die(void)
+{
+	gkl_ledger_charge(fx.ledger, 0, GKL_DATA, CHANGE);
+	gkl_export_begin(fx.ledger, 0, number, LENT);
+}
+
+/*
+ * A child that is stopped before it buries a process whose memory others hold.
+ */
+static pid_t start_before_lent(void **ret_hold)
+{
+	pid_t pid;
+
+	number = gkl_export_number();
+	*ret_hold = gkl_export_hold(number);
+	assert_non_null(*ret_hold);
+	await_end(start_child(export_and_die), 0);
+	pid = fork();
+	if (!pid) {
+		gkl_ledger_charge(fx.ledger, 0, GKL_DATA, HELD);
+		TRACED(gkl_ledger_bury(fx.ledger));
+	}
+	await_start(pid);
+	return pid;
+}
+
+/* It stays as long as it is held, and no longer. */
+static void check_lent(void *hold)
+{
+	check_books();
+	gkl_ledger_bury(fx.ledger);
+	assert_int_equal(gkl_ledger_used(fx.ledger, 0), MINE + LENT);
+	assert_int_equal(gkl_ledger_settled(fx.ledger, 0), MINE + LENT);
+	assert_false(gkl_ledger_reserve(fx.ledger, 0, GKL_DATA,
+					LIMIT - MINE - LENT + 1, LIMIT));
+	assert_int_equal(gkl_ledger_bury(fx.ledger), 0);
+	assert_int_equal(count_processes(fx.ledger), 2);
+	gkl_export_drop(hold);
+	check_whole();
+}
+
+static void what_others_have_stays_whoever_is_killed(void **state)
+{
+	struct site sites[STORES_MAX];
+	unsigned int stores;
+	void *hold;
+	pid_t pid;
+
+	(void)state;
+	if (!CAN_RECORD)
+		skip();
+	pid = start_before_lent(&hold);
+	stores = record(pid, sites, changed);
+	end(pid);
+	check_lent(hold);
+	assert_in_range(stores, 4, STORES_MAX);
+	for (unsigned int k = 0; k < stores; k++) {
+		pid = start_before_lent(&hold);
+		run_to(pid, &sites[k]);
+		end(pid);
+		check_lent(hold);
+	}
+}
+
+/* Another process finishes the burial, and the lent memory is gone by then. */
+static void who_buries_late_takes_nothing_twice(void **state)
+{
+	struct site sites[STORES_MAX];
+	unsigned int stores;
+	void *hold;
+	pid_t pid;
+
+	(void)state;
+	if (!CAN_RECORD)
+		skip();
+	pid = start_before_lent(&hold);
+	stores = record(pid, sites, changed);
+	end(pid);
+	check_lent(hold);
+	for (unsigned int k = 0; k < stores; k++) {
+		long text;
+
+		pid = start_before_lent(&hold);
+		text = ptrace(PTRACE_PEEKTEXT, pid, sites[k].pc, NULL);
+		run_to(pid, &sites[k]);
+		gkl_export_drop(hold);
+		gkl_ledger_bury(fx.ledger);
+		assert_int_equal(gkl_ledger_used(fx.ledger, 0), MINE + HELD);
+		go_on(pid, &sites[k], text);
+		assert_int_equal(gkl_ledger_used(fx.ledger, 0), MINE + HELD);
+		end(pid);
+		check_whole();
+	}
+}
+
 #define PART (LIMIT / 4)
 
 static void hold_a_part_and_die(void)
@@ -344,14 +471,19 @@ static void hold_the_rest(void)
 	raise(SIGSTOP);
 }
 
-/* A dead one and a living one hold all; a child stands before its attempt. */
+/*
+ * A dead and a living process hold all; a child is stopped before its attempt.
+ */
 static pid_t start_before_the_dead(pid_t *ret_living)
 {
 	pid_t pid;
 
 	*ret_living = start_child(hold_the_rest);
 	assert_int_equal(waitpid(*ret_living, NULL, WUNTRACED), *ret_living);
-	/* In a later slot: who looks has passed the living one by then. */
+	/*
+	 * This one is in a later slot, so that the search has passed the living
+	 * one by then.
+	 */
 	await_end(start_child(hold_a_part_and_die), 0);
 	pid = fork();
 	if (!pid) {
@@ -369,8 +501,9 @@ static uint64_t total_now(void)
 }
 
 /*
- * Wherever it stands, the living one dies, and another takes what the dead one
- * had: there is room still, of the one that has died last.
+ * Wherever the child is stopped, the living process dies and another takes the
+ * share of the dead one: the child still finds room, that of the process that
+ * died last.
  */
 static void who_buries_is_not_refused_when_another_takes_that_room(void **state)
 {
@@ -418,6 +551,8 @@ int main(void)
 	    T(killed_over_what_another_left),
 	    T(who_is_stopped_behind_a_store_holds_nobody_up),
 	    T(who_was_stopped_finishes_what_another_left),
+	    T(what_others_have_stays_whoever_is_killed),
+	    T(who_buries_late_takes_nothing_twice),
 	    T(who_buries_is_not_refused_when_another_takes_that_room),
 	};
 

@@ -1,4 +1,8 @@
-/* What a ledger promises to one process, to its children, and after them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ledger_test.c - checks what a ledger guarantees to a process, to its
+ * children, and after them.
+ */
 #include "base/clock.h"
 #include "limit/fixture.h"
 #include "limit/ledger_file.h"
@@ -39,7 +43,7 @@ static void takes_up_to_the_limit_and_not_one_byte_more(void **state)
 	assert_int_equal(gkl_ledger_used(fx.ledger, 3), GIB);
 	assert_int_equal(gkl_ledger_own(fx.ledger, 3), GIB);
 	assert_int_equal(gkl_ledger_used(fx.ledger, 2), 0);
-	/* No limit, another one, and the other devices. */
+	/* No limit, a higher limit, and another device. */
 	assert_true(gkl_ledger_reserve(fx.ledger, 3, GKL_DATA, 1, 0));
 	assert_true(gkl_ledger_reserve(fx.ledger, 3, GKL_DATA, 1, GIB + 2));
 	assert_true(gkl_ledger_reserve(fx.ledger, 2, GKL_DATA, GIB, GIB));
@@ -95,7 +99,7 @@ static void the_dead_make_room_as_soon_as_somebody_is_refused(void **state)
 	for (int i = 0; i < 20; i++) {
 		reserve_half();
 		await_end(start_child(reserve_half), 0);
-		/* Its child is dead, and nobody has looked yet. */
+		/* Its child is dead, and nobody has looked for the dead yet. */
 		assert_true(
 		    gkl_ledger_reserve(fx.ledger, 0, GKL_DATA, GIB / 2, GIB));
 		assert_false(
@@ -116,7 +120,7 @@ static void kinds_are_told_apart_and_bytes_may_change_theirs(void **state)
 
 	(void)state;
 	assert_true(gkl_ledger_reserve(fx.ledger, 1, GKL_PENDING, 100, GIB));
-	assert_int_equal(gkl_ledger_pending(fx.ledger, 1), 100);
+	assert_int_equal(gkl_ledger_pending(fx.ledger, 1, GKL_PENDING), 100);
 	gkl_ledger_charge(fx.ledger, 1, GKL_CONTEXT, 7);
 	gkl_ledger_move(fx.ledger, 1, GKL_PENDING, GKL_ARRAY, 30);
 	gkl_ledger_refund(fx.ledger, 1, GKL_PENDING, 70);
@@ -127,9 +131,9 @@ static void kinds_are_told_apart_and_bytes_may_change_theirs(void **state)
 	assert_int_equal(p.kinds[1][GKL_ARRAY], 30);
 	assert_int_equal(p.kinds[1][GKL_CONTEXT], 7);
 	assert_int_equal(p.kinds[1][GKL_PENDING], 0);
-	assert_int_equal(gkl_ledger_pending(fx.ledger, 1), 0);
+	assert_int_equal(gkl_ledger_pending(fx.ledger, 1, GKL_PENDING), 0);
 	assert_int_equal(gkl_ledger_used(fx.ledger, 1), 37);
-	/* What was pending has made no peak. */
+	/* A pending amount does not count for the peak. */
 	assert_int_equal(p.peak[1], 37);
 }
 
@@ -217,7 +221,7 @@ static void closing_gives_back_all_and_a_slot_is_claimed_anew(void **state)
 	assert_int_equal(gkl_ledger_slot(fx.ledger), 0);
 }
 
-/* The ledger lies on a disk, and the clock began anew. */
+/* The ledger lies on a disk, and the clock has restarted. */
 static void shares_begin_anew_with_the_clock(void **state)
 {
 	const uint64_t now = 100 * GK_NS_PER_S, before = 90 * 86400 * now;
@@ -228,7 +232,7 @@ static void shares_begin_anew_with_the_clock(void **state)
 	gkl_share_want(share, before);
 	assert_true(gkl_share_wait(share, 10, now, 0) > 0);
 	assert_true(gkl_ledger_reserve(fx.ledger, 0, GKL_DATA, 10, GIB));
-	/* Opened again within this boot nothing changes. */
+	/* Opening it again in the same boot changes nothing. */
 	reopen();
 	share = gkl_ledger_share(fx.ledger, 2);
 	assert_int_equal(gkl_share_wanted(share), before);

@@ -1,4 +1,9 @@
-/* Who counts as alive: after death, exec, fork, in other namespaces. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * life_test.c - checks who counts as alive after death, exec and fork, and in
+ * other namespaces.
+ */
+#include "can.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "limit/fixture.h"
@@ -18,7 +23,7 @@
 
 static struct fixture fx;
 static int told[2]; /* children write, the test reads */
-static int go[2];   /* the test closes it to let them go on */
+static int go[2];   /* the test closes it to release them */
 
 static int open_it(void **state)
 {
@@ -104,7 +109,7 @@ static void the_living_keep_what_they_hold(void **state)
 	for (int i = 0; i < 10; i++)
 		assert_false(has_room());
 	assert_int_equal(gkl_ledger_bury(fx.ledger), 0);
-	/* Stopped is not dead. */
+	/* A stopped process is not dead. */
 	kill(pid, SIGSTOP);
 	assert_int_equal(waitpid(pid, NULL, WUNTRACED), pid);
 	assert_false(has_room());
@@ -134,7 +139,7 @@ static void a_zombie_holds_nothing(void **state)
 	(void)state;
 	await_told();
 	kill(pid, SIGKILL);
-	/* Dead with all its threads, and left as it is. */
+	/* Dead with all its threads, but not reaped. */
 	assert_int_equal(waitid(P_PID, (id_t)pid, NULL, WEXITED | WNOWAIT), 0);
 	assert_true(has_room());
 	kill_and_await(pid);
@@ -151,7 +156,9 @@ static void who_only_looks_sees_the_dead_go_within_100_ms(void **state)
 		assert_int_equal(gkl_ledger_used(fx.ledger, 0), LIMIT);
 		kill_and_await(pid);
 		died = gk_mono_ns();
-		/* Not asked within that time (others run) is not answered. */
+		/*
+		 * If others ran and nobody asked within that time, ask again.
+		 */
 		do
 			asked = gk_mono_ns();
 		while (gkl_ledger_used(fx.ledger, 0) &&
@@ -164,7 +171,7 @@ static void *hold_in_thread(void *arg)
 {
 	(void)arg;
 	take_all();
-	/* The first thread is a zombie soon, the process is not. */
+	/* The first thread is a zombie soon, but the process is not. */
 	tell();
 	await_go();
 	_exit(0);
@@ -206,7 +213,7 @@ static void become_cat(void)
 	become_cat_holding();
 }
 
-/* The same process in the eyes of the kernel, but its memory is gone. */
+/* The same process to the kernel, but its memory is gone. */
 static void check_exec(void (*act)(void))
 {
 	pid_t pid = start_child(act);
@@ -223,7 +230,7 @@ static void what_was_held_before_exec_is_free(void **state)
 	check_exec(become_cat);
 }
 
-/* As a program that holds all, and begins again at the same place to wait. */
+/* Like a program that holds everything and runs exec to wait again. */
 static void become_twice(void)
 {
 	dup2(told[1], 1);
@@ -261,7 +268,7 @@ static void fork_and_become_cat(void)
 {
 	take_all();
 	if (!fork()) {
-		/* With all that its parent had mapped. */
+		/* It has everything that its parent had mapped. */
 		await_go();
 		_exit(0);
 	}
@@ -274,7 +281,7 @@ static void a_child_does_not_keep_what_its_parent_held_before_exec(void **state)
 	check_exec(fork_and_become_cat);
 }
 
-/* Begins again as the same program, which begins here; see main(). */
+/* Runs exec with this same program, which enters here; see main(). */
 static void become_this_program(void)
 {
 	take_all();
@@ -289,7 +296,7 @@ static int run_again(const char *path)
 
 	if (gkl_ledger_open(path, GKL_PRIVATE, &ledger))
 		return 2;
-	/* All of it was this process's own, before. */
+	/* All of it belonged to this process before exec. */
 	if (!gkl_ledger_reserve(ledger, 0, GKL_DATA, LIMIT, LIMIT))
 		return 1;
 	gkl_ledger_close(ledger);
@@ -307,7 +314,7 @@ static void own_nothing(void)
 {
 	if (gkl_ledger_own(fx.ledger, 0) || count_processes(fx.ledger) != 1)
 		_exit(1);
-	/* What the parent holds is not the child's to give back. */
+	/* The child cannot give back what the parent holds. */
 	gkl_ledger_refund(fx.ledger, 0, GKL_DATA, LIMIT);
 	if (gkl_ledger_used(fx.ledger, 0) != LIMIT)
 		_exit(2);
@@ -336,7 +343,7 @@ static void where_forks_empty_nothing_a_child_has_nothing_either(void **state)
 	fx.ledger->is_wiped = false;
 	a_forked_child_begins_with_nothing(state);
 	assert_int_equal(gkl_ledger_bury(fx.ledger), 1);
-	/* A lock that a thread had as the child was forked. */
+	/* A lock that another thread held when the child was forked. */
 	take_all();
 	atomic_store(&fx.ledger->own->locks[0].held, 1);
 	await_end(start_child(own_nothing), 0);
@@ -348,7 +355,7 @@ static void fork_and_die(void)
 {
 	take_all();
 	if (!fork()) {
-		/* The heir of all mappings and descriptors. */
+		/* The child inherits all mappings and descriptors. */
 		tell();
 		await_go();
 		_exit(0);
@@ -374,7 +381,7 @@ static void close_all_and_hold(void)
 		if (fd != go[0])
 			close(fd);
 	await_go();
-	/* Still there: refunds and reservations. */
+	/* Refunds and reservations still work. */
 	gkl_ledger_refund(fx.ledger, 0, GKL_DATA, LIMIT);
 	take_all();
 	gkl_ledger_refund(fx.ledger, 0, GKL_DATA, LIMIT);
@@ -392,7 +399,7 @@ static void closing_all_descriptors_is_not_death(void **state)
 	await_end(pid, 0);
 }
 
-/* A slot as another process has left it. */
+/* A slot as another process left it. */
 static struct gkl_slot *leave_slot(union gkl_wide life)
 {
 	struct gkl_ledger_file *f = fx.ledger->file;
@@ -415,7 +422,7 @@ static void who_has_taken_over_a_pid_is_somebody_else(void **state)
 	assert_int_equal(gkl_life_self(&life), 0);
 	leave_slot(life);
 	assert_false(has_room());
-	/* Our pid, of a process that began one tick earlier. */
+	/* Our pid, in a process that began one tick earlier. */
 	life.high -= 1ULL << 23;
 	leave_slot(life);
 	assert_true(has_room());
@@ -428,18 +435,20 @@ static void of_another_namespace_without_a_lock_nothing_is_known(void **state)
 
 	(void)state;
 	assert_int_equal(gkl_life_self(&life), 0);
-	/* No pid is as high: in our own namespace it would be dead. */
+	/* No pid is that high: in our own namespace it would be dead. */
 	life.high |= 0x3fffffULL << 1;
 	life.low ^= 1ULL << 40;
 	s = leave_slot(life);
 	for (int i = 0; i < 3; i++)
 		assert_false(has_room());
-	/* A lock that its owner had, and has no more: dead, but not at once. */
+	/*
+	 * A lock that its owner had and has no longer: dead, but not at once.
+	 */
 	atomic_store(&s->locked, life.high);
 	assert_true(has_room());
 }
 
-/* In the child that is the first of its namespace; it dies with its parent. */
+/* In the child that is first in its namespace; it dies with its parent. */
 static void hold_as_first(void)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -471,16 +480,17 @@ static void a_process_of_another_namespace_lives_until_it_dies(void **state)
 	(void)state;
 	fcntl(told[0], F_SETFL, O_NONBLOCK);
 	while (read(told[0], &byte, 1) != 1) {
-		/* Not everybody may make namespaces. */
+		/* Making namespaces may not be allowed. */
 		if (waitpid(pid, NULL, WNOHANG) == pid)
-			skip();
+			CANNOT("processes-of-its-own",
+			       "unshare() or mount() refuses");
 		nanosleep(&soon, NULL);
 	}
 	for (int i = 0; i < 3; i++)
 		assert_false(has_room());
 	assert_int_equal(count_processes(fx.ledger), 2);
 	kill_and_await(pid);
-	/* Its child dies after it, and nobody here is told when. */
+	/* Its child dies after it, and nobody here is notified. */
 	died = gk_mono_ns();
 	while (!has_room())
 		assert_true(gk_mono_ns() - died < GK_NS_PER_S);
@@ -501,7 +511,7 @@ static void all_slots_taken_is_a_refusal(void **state)
 	gkl_ledger_charge(fx.ledger, 0, GKL_DATA, 1);
 	gkl_ledger_refund(fx.ledger, 0, GKL_DATA, 1);
 	assert_int_equal(gkl_ledger_used(fx.ledger, 0), 0);
-	/* One that is dead is enough. */
+	/* One dead process is enough. */
 	f->slots[777].life.high -= 1ULL << 23;
 	assert_int_equal(gkl_ledger_slot(fx.ledger), 777);
 	assert_true(has_room());

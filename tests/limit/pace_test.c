@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pace_test.c - how far kernels have got, in words: bouts, and who is overdue.
+ * pace_test.c - checks the progress of kernels as kept in words: bouts, and who
+ * is overdue.
  */
 #include "limit/pace.h"
 
@@ -55,7 +57,8 @@ static void who_has_launched_less_is_behind(void **state)
 	gkl_pace_open(all, 3, 0, S, S);
 	for (unsigned i = 0; i < 3; i++)
 		gkl_pace_step(all, 3, 0);
-	gkl_pace_step(all, 3, 1); /* it joins, though nobody opened for it */
+	gkl_pace_step(all, 3,
+		      1); /* it joins, though the bout was not opened for it */
 	assert_int_equal(gkl_pace_behind(all, 3, 1), 0);
 	gkl_pace_begin(&share[0], S, MS);
 	assert_int_equal(gkl_pace_behind(all, 3, 0), 0);
@@ -71,7 +74,7 @@ static void a_new_bout_begins_at_nothing(void **state)
 	gkl_pace_open(all, 3, 0, S, S);
 	gkl_pace_step(all, 3, 0);
 	gkl_pace_step(all, 3, 0);
-	/* This one waited since before: it is let in with the first. */
+	/* This one has waited longer: it is let in with the first. */
 	gkl_pace_open(all, 3, 1, S - MS, S + MS / 2);
 	gkl_pace_step(all, 3, 1);
 	gkl_pace_begin(&share[0], S, MS);

@@ -1,4 +1,8 @@
-/* The policy's page: whole changes, seen by all, survived by their writer. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * policy_test.c - checks the policy's page: changes are complete, seen by all,
+ * and survive the death of their writer.
+ */
 #include "base/clock.h"
 #include "base/err.h"
 #include "limit/fixture.h"
@@ -13,7 +17,7 @@
 static char dir[64], path[96];
 static struct gkl_policy_page *page, *writer;
 
-/* A policy all of whose words are made of one number. */
+/* A policy whose words are all made from one number. */
 static struct gkl_policy make_policy(uint64_t number)
 {
 	struct gkl_policy p = {.rule = number % 4, .priority = number};
@@ -82,7 +86,7 @@ static void a_change_is_seen_by_all_who_map_it(void **state)
 	write_number(2);
 	assert_int_not_equal(gkl_policy_version(page), version);
 	assert_int_equal(read_number(), 2);
-	/* Who comes later with another first one gets what is there. */
+	/* A later process with another initial policy gets the existing one. */
 	struct gkl_policy other = make_policy(3);
 	gkl_policy_close(page);
 	assert_int_equal(gkl_policy_make(path, GKL_PRIVATE, &other, &page), 0);
@@ -160,7 +164,7 @@ static void another_magic_is_no_policy(void **state)
 			 GK_ERR_CORRUPT);
 }
 
-/* A child writes 2, 3, ... without end. */
+/* A child that writes 2, 3, ... without end. */
 static void write_all_the_time(void)
 {
 	struct gkl_policy_page *own;
@@ -189,7 +193,7 @@ static void a_reader_never_sees_half_of_a_change(void **state)
 		kill(pid[i], SIGKILL);
 		assert_int_equal(waitpid(pid[i], NULL, 0), pid[i]);
 	}
-	/* Whose lock has died with them. */
+	/* Their locks have died with them. */
 	write_number(7);
 	assert_int_equal(read_number(), 7);
 }
@@ -230,7 +234,7 @@ a_writer_killed_behind_any_store_leaves_the_old_or_the_new(void **state)
 	(void)state;
 	if (!CAN_RECORD)
 		skip();
-	/* Both copies full, so that each time the same words change. */
+	/* Both copies are full, so that the same words change each time. */
 	write_number(1);
 	write_number(1);
 	pid = start_writing();
@@ -246,7 +250,7 @@ a_writer_killed_behind_any_store_leaves_the_old_or_the_new(void **state)
 		end(pid);
 		read_number();
 	}
-	/* The last store alone makes it the new one. */
+	/* The last store alone makes the new policy current. */
 	assert_int_equal(new, 1);
 	assert_int_equal(old, stores - 1);
 	assert_true(stores > sizeof(struct gkl_policy) / 8);
@@ -266,7 +270,10 @@ static void a_sleeper_wakes_when_the_policy_changes(void **state)
 	}
 	write_number(5);
 	await_end(pid, 0);
-	/* One who has seen an old one does not sleep, nor one for ever. */
+	/*
+	 * A waiter that has seen an old version does not sleep; no waiter
+	 * sleeps for ever.
+	 */
 	gkl_policy_wait(page, version, 60 * GK_NS_PER_S);
 	gkl_policy_wait(page, gkl_policy_version(page), GK_NS_PER_MS);
 	assert_true(gk_mono_ns() - begin < 30 * GK_NS_PER_S);

@@ -1,4 +1,7 @@
-/* Many processes and threads at once, and one that watches them all the time.
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * race_test.c - checks many processes and threads at once while one watches
+ * them all the time.
  */
 #include "base/clock.h"
 #include "limit/fixture.h"
@@ -15,7 +18,7 @@ enum { PROCESSES = 64, ROUNDS = 200, THREADS = 16 };
 
 static struct fixture fx;
 
-/* What was really taken, counted by those who take it, after they may. */
+/* What was really taken, counted by each process after it was allowed to. */
 static struct audit {
 	_Atomic uint64_t taken, over, refused, granted;
 } * audit;
@@ -37,7 +40,7 @@ static int close_it(void **state)
 	return 0;
 }
 
-/* Lets others in between two steps: the moments are what the test is about. */
+/* Lets others run between two steps: the test is about such moments. */
 static void pause_a_while(unsigned int *seed)
 {
 	struct timespec t = {.tv_nsec = rand_r(seed) % 50000};
@@ -76,7 +79,7 @@ static void race(void)
 		take_and_give(&seed, most_at_once);
 }
 
-/* Reads the total until all children have ended. Returns the most it saw. */
+/* Reads the total until all children have ended. Returns the highest value. */
 static uint64_t watch_children(int count)
 {
 	const union gkl_wide *total = &fx.ledger->file->taken[0].total;
@@ -97,7 +100,7 @@ static uint64_t watch_children(int count)
 
 static void check_empty(void)
 {
-	/* The dead hold nothing; they only have to be buried. */
+	/* The dead hold nothing once they are buried. */
 	gkl_ledger_bury(fx.ledger);
 	assert_int_equal(gkl_ledger_used(fx.ledger, 0), 0);
 	assert_true(gkl_ledger_reserve(fx.ledger, 0, GKL_DATA, LIMIT, LIMIT));
@@ -109,7 +112,7 @@ static void racing_processes_never_take_a_byte_too_much(void **state)
 	uint64_t most;
 
 	(void)state;
-	/* On average some four fit: most are refused. */
+	/* About four fit on average: most are refused. */
 	most_at_once = LIMIT / 2;
 	for (int i = 0; i < PROCESSES; i++)
 		start_child(race);
@@ -133,7 +136,7 @@ static void nobody_is_refused_while_all_of_it_fits(void **state)
 	check_empty();
 }
 
-/* A victim tells when it has its share, or that it was refused. */
+/* A victim reports that it has its share, or that it was refused. */
 static pid_t start_victim(int *ret_told)
 {
 	int ends[2];
@@ -161,7 +164,7 @@ static void kill_and_await(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-/* Eight lanes of an eighth each: who is killed makes room for the next. */
+/* Eight lanes of an eighth each: a killed process makes room for the next. */
 static void nobody_is_refused_what_the_killed_had(void **state)
 {
 	enum { LANES = 8, DEATHS = 400 };

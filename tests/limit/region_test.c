@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * region_test.c - HAMi's region as bytes: offsets are those that HAMi's monitor
- * reads, written here as numbers.
+ * region_test.c - checks HAMi's region as bytes: the offsets are those that
+ * HAMi's monitor reads, written here as numbers.
  */
 #include "limit/region.h"
 
@@ -64,7 +65,7 @@ static struct gkl_region *open_region(const struct place *p)
 	return region;
 }
 
-/* The file as somebody else maps it. */
+/* Maps the file as another program would. */
 static char *map_bytes(const struct place *p)
 {
 	int fd = open(p->path, O_RDWR | O_CLOEXEC);
@@ -127,13 +128,20 @@ static void a_new_region_is_as_the_monitor_wants_it(void **state)
 	gkl_region_close(region);
 }
 
-/* HAMi-core waits for both before it does anything. */
+/*
+ * HAMi-core waits for both before it does anything, in other processes; the C
+ * library defines what such a semaphore looks like.
+ */
 static void the_locks_of_a_new_region_are_free(void **state)
 {
 	struct place *p = *state;
 	struct gkl_region *region = open_region(p);
 	char *at = map_bytes(p);
+	sem_t shared = {0};
 
+	assert_int_equal(sem_init(&shared, 1, 1), 0);
+	assert_memory_equal(at + 24, &shared, sizeof shared);
+	assert_memory_equal(at + 2008920, &shared, sizeof shared);
 	assert_int_equal(sem_trywait((sem_t *)(void *)(at + 24)), 0);
 	assert_int_equal(sem_trywait((sem_t *)(void *)(at + 24)), -1);
 	assert_int_equal(errno, EAGAIN);
@@ -213,7 +221,7 @@ static void who_leaves_takes_nobody_else_along(void **state)
 	gkl_region_close(region);
 }
 
-/* A tenant may write anything; nobody crashes or waits. */
+/* A tenant may write anything; nobody crashes or waits for ever. */
 static void a_region_full_of_nonsense_harms_nobody(void **state)
 {
 	struct place *p = *state;

@@ -1,4 +1,5 @@
-/* share_test.c - the arithmetic of a group's share of a GPU's time. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* share_test.c - checks the arithmetic of a group's share of a GPU's time. */
 #include "limit/share.h"
 #include "unit.h"
 
@@ -89,8 +90,8 @@ static void reports_tell_what_was_shown(void **state)
 static struct gkl_share *const both[] = {&share, &other};
 
 /*
- * A launch of `other` was let in after 50 ms. On `share` a kernel that takes
- * 1 ms by itself had begun 20 ms before that, and ended 1 ms after it.
+ * A launch of `other` was let in after a wait of 50 ms. A kernel on `share`
+ * that takes 1 ms by itself began 20 ms before that and ended 1 ms after it.
  */
 static unsigned int meet_once(uint64_t at_ns)
 {
@@ -107,7 +108,7 @@ static void who_waits_for_another_device_goes_with_it(void **state)
 	assert_int_equal(gkl_share_partners(both, 1, 0, S + MS), GKL_PARTNERS);
 }
 
-/* Two seconds, and ten times what was waited: they may wait that long. */
+/* Two seconds plus ten times the wait: that is how long they may wait. */
 static void partners_are_tried_again_after_a_while(void **state)
 {
 	const uint64_t until = S + MS + 2 * S + 210 * MS;
@@ -131,7 +132,7 @@ static void who_ends_long_after_waited_for_something_else(void **state)
 			 GKL_NO_PARTNERS);
 }
 
-/* It was let in at the end, but had come when the kernel was half over. */
+/* It was let in at the end, but came when the kernel was half done. */
 static void who_came_later_was_not_waited_for(void **state)
 {
 	(void)state;
@@ -149,7 +150,7 @@ static void a_kernel_that_is_not_long_waited_for_nobody(void **state)
 	    gkl_share_meet(both, 2, 0, S - 20 * MS, S + MS, 21 * MS), 0);
 }
 
-/* Two ms less than a kernel waited: that may be chance. */
+/* Two ms less than the kernel waited: that may be chance. */
 static void what_may_be_chance_counts_the_third_time(void **state)
 {
 	(void)state;

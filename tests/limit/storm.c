@@ -1,18 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * storm.c - processes that take and give back memory, fork, begin other
- * programs, end and are killed at any moment, while the books are checked.
+ * storm.c - runs processes that allocate and free memory, fork, exec, end and
+ * are killed at any moment, while the books are checked.
  *
  * Usage: test-limit-storm [SECONDS [SEED]]
  *
- * Device 0 is fought for. On device 1 nobody ever takes more than a part that
- * all can have: a refusal there is a fault. Device 2 is for children of
- * workers. A watcher reads the totals all the time: none is ever above the
- * limit. Each thread writes into its row what it holds at least and at most;
- * now and then all are stopped, and the books must agree with the rows. Now and
- * then all are killed, and nothing must be left.
+ * Processes compete for device 0. On device 1 each takes no more than a part
+ * that all can have: a refusal there is an error. Device 2 is for children of
+ * workers. Workers lend memory of device 3: a descriptor keeps it, which exec
+ * and children inherit; no more may be held this way than is counted. A watcher
+ * reads the totals all the time: none may ever be above the limit. Each thread
+ * writes into its row what it holds at least and at most; now and then all are
+ * stopped, and the books must agree with the rows. Now and then all are killed,
+ * and nothing may be left.
  */
 #include "base/clock.h"
-#include "limit/ledger_file.h"
+#include "base/ofd_locks.h"
+#include "limit/ledger_export.h"
+#include "limit/ledger_op.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,19 +32,25 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WORKERS = 8, THREADS = 3, FOUGHT = 0, FAIR = 1, CHILDREN = 2, DEVICES };
+enum { WORKERS = 8, THREADS = 3 };
+enum { FOUGHT, FAIR, CHILDREN, LENT, DEVICES };
+
+/* The most that a program lends, and that is remembered for a worker. */
+enum { LENDS = 16, LENDS_KNOWN = 64 };
 
 #define LIMIT (1ULL << 30)
 #define PART  (LIMIT / WORKERS / THREADS)
+#define LEND  (LIMIT / 1024)
 
 struct row {
 	_Atomic uint64_t least[DEVICES], most[DEVICES];
 };
 
 struct audit {
-	/* Set around exec: what was held may be given back at any moment. */
+	/* Set around exec, when held memory may be given back at any moment. */
 	_Atomic uint32_t unknown[WORKERS];
 	struct row rows[WORKERS][THREADS];
+	_Atomic uint64_t lent[WORKERS][LENDS_KNOWN], lends[WORKERS];
 	_Atomic uint64_t operations, refusals, kills, checks, ends, execs;
 };
 
@@ -123,7 +134,27 @@ static void operate(struct thread *t)
 		give(t, device, pick(t, 3) ? 1 + pick(t, held) : held);
 }
 
-/* A child that dies in some way, with what it holds. */
+/* Counted, noted, then kept by a descriptor that nobody closes. */
+static void lend(struct thread *t)
+{
+	uint64_t number = gkl_export_number(), place;
+	static unsigned int lent;
+	int fd;
+
+	if (lent >= LENDS ||
+	    !gkl_ledger_reserve(ledger, LENT, GKL_VIRTUAL, LEND, LIMIT))
+		return;
+	fd = memfd_create("storm", 0);
+	if (fd < 0 || gkl_export_begin(ledger, LENT, number, LEND) < 0)
+		return;
+	lent++;
+	place = atomic_fetch_add(&audit->lends[t->worker], 1);
+	if (gkl_export_mark(fd, number))
+		atomic_store(&audit->lent[t->worker][place % LENDS_KNOWN],
+			     number);
+}
+
+/* Runs a child that dies in some way with what it holds. */
 static void run_child(struct thread *t)
 {
 	struct timespec some = {.tv_nsec = (long)pick(t, 2000000)};
@@ -147,7 +178,7 @@ static void start_child(struct thread *t)
 
 	if (!pid)
 		run_child(t);
-	/* Or it stays a zombie for a while. */
+	/* Otherwise it stays a zombie for a while. */
 	if (pick(t, 2))
 		waitpid(pid, NULL, 0);
 }
@@ -189,6 +220,8 @@ static void *work(void *arg)
 			look_around(t);
 		else if (t->number)
 			continue;
+		else if (what < 992)
+			lend(t);
 		else if (what < 997)
 			start_child(t);
 		else if (what < 999)
@@ -204,7 +237,7 @@ static void run_worker(unsigned int number, unsigned int salt)
 	struct thread threads[THREADS] = {0};
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* A program that began again has its slot before its rows count. */
+	/* A program after exec has its slot before its rows count. */
 	if (gkl_ledger_slot(ledger) < 0)
 		fail("no slot", 0, 1);
 	memset(audit->rows[number], 0, sizeof audit->rows[number]);
@@ -228,7 +261,7 @@ static void start_worker(unsigned int number)
 	pid_t pid;
 
 	salt++;
-	/* Of the dead one nothing is left. */
+	/* Nothing is left of the dead worker. */
 	memset(audit->rows[number], 0, sizeof audit->rows[number]);
 	atomic_store(&audit->unknown[number], 1);
 	pid = fork();
@@ -240,7 +273,7 @@ static void start_worker(unsigned int number)
 	workers[number] = pid;
 }
 
-/* How a worker may end: by itself, or killed by this program. */
+/* A worker may exit by itself, or be killed by this program. */
 static void check_end(int status)
 {
 	if (WIFEXITED(status) ? WEXITSTATUS(status)
@@ -264,7 +297,7 @@ static union gkl_wide total_of(unsigned int device)
 	return gkl_wide_read(&ledger->file->taken[device].total);
 }
 
-/* What an account holds, what is on the way with it. */
+/* What an account holds, including what running operations change. */
 static uint64_t holds(unsigned int device, unsigned int slot,
 		      union gkl_wide total)
 {
@@ -276,7 +309,7 @@ static uint64_t holds(unsigned int device, unsigned int slot,
 	return a->held.low + (on_the_way ? a->op.low : 0);
 }
 
-/* Workers are stopped; nobody else is at these devices but who buries. */
+/* Workers are stopped; only burials may change these devices. */
 static void check_device(unsigned int device)
 {
 	union gkl_wide total, again;
@@ -293,11 +326,19 @@ static void check_device(unsigned int device)
 		fail("the sum of accounts", sum, total.low);
 }
 
+/* Skips slots from before exec whose memory a descriptor still keeps. */
+static bool is_slot_of(const struct gkl_slot *s, pid_t pid)
+{
+	union gkl_wide life = gkl_wide_read(&s->life);
+
+	return (pid_t)(life.high >> 1 & 0x3fffff) == pid &&
+	       !gkl_is_ended(s, life);
+}
+
 static int slot_of(pid_t pid)
 {
 	for (int i = 0; i < GKL_PROCESSES; i++)
-		if ((pid_t)(ledger->file->slots[i].life.high >> 1 & 0x3fffff) ==
-		    pid)
+		if (is_slot_of(&ledger->file->slots[i], pid))
 			return i;
 	return -1;
 }
@@ -316,7 +357,37 @@ static void check_row(unsigned int worker, unsigned int device)
 		fail("a worker holds", is, least);
 }
 
-/* False: it has ended, and is replaced. */
+struct held {
+	bool is[WORKERS][LENDS_KNOWN];
+};
+
+static void note_held(void *arg, const struct gk_ofd_lock *lock)
+{
+	struct held *held = arg;
+
+	if (lock->begin < GKL_EXPORT_FIRST)
+		return;
+	for (int i = 0; i < WORKERS; i++)
+		for (int k = 0; k < LENDS_KNOWN; k++)
+			if (atomic_load(&audit->lent[i][k]) == lock->begin)
+				held->is[i][k] = true;
+}
+
+/* Nobody lends now, but holders may release memory meanwhile. */
+static void check_lent(void)
+{
+	uint64_t total = total_of(LENT).low, sum = 0;
+	struct held held = {0};
+
+	gk_ofd_locks(note_held, &held);
+	for (int i = 0; i < WORKERS; i++)
+		for (int k = 0; k < LENDS_KNOWN; k++)
+			sum += held.is[i][k] ? LEND : 0;
+	if (sum > total)
+		fail("held of what was lent", sum, total);
+}
+
+/* False: the worker has ended and is replaced. */
 static bool stop_worker(unsigned int number)
 {
 	int status;
@@ -337,6 +408,8 @@ static void check_stopped(void)
 		stop_worker(i);
 	check_device(FOUGHT);
 	check_device(FAIR);
+	check_device(LENT);
+	check_lent();
 	for (unsigned int i = 0; i < WORKERS; i++)
 		if (workers[i] && !atomic_load(&audit->unknown[i])) {
 			check_row(i, FOUGHT);
@@ -356,14 +429,14 @@ static void count_process(const struct gkl_process *process, void *arg)
 	++*(int *)arg;
 }
 
-/* Without anybody alive nothing is held, and all can be taken. */
+/* When nobody is alive, nothing is held and all can be allocated. */
 static void check_empty(void)
 {
 	int left = 0;
 
 	for (unsigned int i = 0; i < WORKERS; i++)
 		kill_worker(i);
-	/* Their children come to us. */
+	/* Their orphans become our children. */
 	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
 		;
 	for (unsigned int d = 0; d < DEVICES; d++) {
@@ -376,6 +449,9 @@ static void check_empty(void)
 	gkl_ledger_each(ledger, count_process, &left);
 	if (left != 1)
 		fail("processes left", (uint64_t)left, 1);
+	for (unsigned int i = 0; i < GKL_EXPORTS; i++)
+		if (ledger->file->exports[i].owner.high)
+			fail("exports left", i, GKL_EXPORTS);
 	for (unsigned int i = 0; i < WORKERS; i++)
 		start_worker(i);
 }

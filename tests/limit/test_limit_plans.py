@@ -1,22 +1,22 @@
-"""Programs that plan by what they are told of a device: stand-ins, written from
-what these do, for the start of vLLM (it profiles, then takes a part of what is
-there for its cache, then captures graphs) and for PyTorch's allocator under
-set_per_process_memory_fraction(). After every step all figures belong
-together."""
+# SPDX-License-Identifier: Apache-2.0
+"""Programs plan by the figures of a device: models of the start of vLLM (it
+profiles, takes a part of the memory for its cache, then captures graphs) and of
+PyTorch's allocator under set_per_process_memory_fraction(). After every step
+all figures are consistent."""
 
 import pytest
 
-from limit_shells import GIB, MIB, hami, shell  # noqa: F401
+from limit_shells import GIB, MIB, hami
 from test_limit_view import used_by_story
 
 LIMIT = 8 * GIB
 OUT_OF_MEMORY = 2
-SEGMENT = 20 * MIB  # what PyTorch asks for at least, beyond small blocks
+SEGMENT = 20 * MIB  # the least that PyTorch requests beyond small blocks
 GRAPHS = 35         # as many batch sizes as vLLM captures
 
 
 class Planner:
-    """A program that looks at all figures after each step."""
+    """A program that checks all figures after each step."""
 
     def __init__(self, program):
         self.program = program
@@ -31,7 +31,7 @@ class Planner:
 
 
 def start_vllm(program, part, weights=GIB, activations=512 * MIB):
-    """Steps of a worker; returns the bytes of its cache."""
+    """The steps of a worker; returns the bytes of its cache."""
     plan = Planner(program)
     at_first, requested = plan.free, plan.total * part
     assert requested <= at_first, "vLLM refuses to start"
@@ -42,7 +42,7 @@ def start_vllm(program, part, weights=GIB, activations=512 * MIB):
     after = plan.free
     assert after <= at_first, "somebody else gave memory back meanwhile"
     plan("free()")
-    other = at_first - plan.free - weights  # contexts came before
+    other = at_first - plan.free - weights  # contexts were made before
     cache = requested - weights - activations - other
     plan.alloc(cache)
     before_graphs = plan.free
@@ -52,14 +52,14 @@ def start_vllm(program, part, weights=GIB, activations=512 * MIB):
     return cache
 
 
-def test_vllm_starts_within_a_limit(machine, shell, tmp_path):  # noqa: F811
+def test_vllm_starts_within_a_limit(machine, shell, tmp_path):
     one = machine("--gpus", "h100", "--load", "train:0,mem=20GiB")
     mine = shell(hami(one, tmp_path / "x.cache", "8g")).start()
     cache = start_vllm(mine, 0.9)
     assert 5 * GIB < cache <= 0.9 * LIMIT - 1.5 * GIB
 
 
-def test_two_servers_share_a_limit(machine, shell, tmp_path):  # noqa: F811
+def test_two_servers_share_a_limit(machine, shell, tmp_path):
     one = machine("--gpus", "h100")
     env = hami(one, tmp_path / "x.cache", "8g")
     first = shell(env).start()
@@ -73,7 +73,7 @@ def test_two_servers_share_a_limit(machine, shell, tmp_path):  # noqa: F811
 
 
 @pytest.mark.parametrize("fraction", [0.25, 0.5, 1.0])
-def test_pytorch_keeps_its_fraction(machine, shell, tmp_path,  # noqa: F811
+def test_pytorch_keeps_its_fraction(machine, shell, tmp_path,
                                     fraction):
     one = machine("--gpus", "h100", "--load", "train:0,mem=20GiB")
     mine = shell(hami(one, tmp_path / "x.cache", "8g")).start()
@@ -85,9 +85,9 @@ def test_pytorch_keeps_its_fraction(machine, shell, tmp_path,  # noqa: F811
         plan.alloc(segment)
         reserved += segment
         assert plan.free == room - reserved
-    if fraction == 1.0:  # the driver's word, before PyTorch's own
+    if fraction == 1.0:  # the driver's error, before PyTorch's own
         plan.alloc(segment, OUT_OF_MEMORY)
-        # "Process N has ... in use", of NVML's list.
+        # "Process N has ... in use", from NVML's list.
         assert mine("processes(0)") == [[mine.pid, LIMIT - plan.free]]
     for _ in range(reserved // segment):
         plan("free()")

@@ -1,4 +1,5 @@
-"""All that programs are told of a device under a limit is one story."""
+# SPDX-License-Identifier: Apache-2.0
+"""All figures that programs get of a device under a limit are consistent."""
 
 import json
 import os
@@ -6,8 +7,9 @@ import subprocess
 
 import pytest
 
+import can
 from conftest import GPUKIT
-from limit_shells import GIB, MIB, hami, shell  # noqa: F401
+from limit_shells import GIB, MIB, hami
 
 LIMIT = 2 * GIB
 PENDING = 7  # NVML_ERROR_INSUFFICIENT_SIZE
@@ -16,7 +18,7 @@ COMPUTE, GRAPHICS, MPS, ALL = range(4)
 
 
 def used_by_story(told, limit=LIMIT):
-    """Checks that all figures belong together; what is used by them."""
+    """Checks that all figures are consistent; returns the used bytes."""
     free, total = told["info"]
     first, second = told["memory"]
     used = limit - free
@@ -29,7 +31,8 @@ def used_by_story(told, limit=LIMIT):
 
 
 def unlimited(machine):
-    """A program that sees the machine as the driver tells it."""
+    """The environment of a program that sees the machine as the driver reports
+    it."""
     return machine.env
 
 
@@ -48,8 +51,25 @@ def test_one_story_at_every_step(machine, shell, tmp_path):
             assert dict(map(tuple, told[0]["processes"])) == truth
 
 
+def test_one_story_when_less_is_allowed_than_held(machine, shell, tmp_path,
+                                                  gpukit):
+    one = machine("--gpus", "h100")
+    cache = tmp_path / "x.cache"
+    first, second = [shell(hami(one, cache)).start() for _ in range(2)]
+    assert first("alloc(700 << 20)") == second("alloc(3)") == 0
+    gpukit("limit", "set", cache, "--memory", f"0={GIB}")
+    for program in (first, second):
+        told = program("story(0, 0)")
+        assert used_by_story(told, GIB) == GIB
+        assert len(told["processes"]) == 2
+        assert all(held > 0 for _, held in told["processes"])
+    gpukit.ok("limit", "set", cache, "--memory", "0=3GiB")
+    assert used_by_story(first("story(0, 0)"), 3 * GIB) > GIB
+
+
 def test_figures_belong_together_in_the_midst_of_it(machine, shell, tmp_path):
-    """What may take all reserves all, for a moment; nobody sees it."""
+    """A call that may take everything reserves everything for a moment; nobody
+    sees that."""
     one = machine("--gpus", "h100")
     env = hami(one, tmp_path / "x.cache")
     watcher, churner = shell(env).start(), shell(env).start()
@@ -88,7 +108,7 @@ def test_the_end_of_a_process_is_seen(machine, shell, tmp_path):
 
 
 def test_without_a_limit_the_driver_answers(machine, shell, tmp_path):
-    """Weakness 14: a total of 0 without a limit, a crash at NULL."""
+    """Weakness 14: a total of 0 without a limit, and a crash at NULL."""
     one = machine("--gpus", "h100:2", "--load", "train:1,mem=3GiB")
     mine = shell(hami(one, tmp_path / "x.cache")).start(1)
     plain = shell(unlimited(one)).start(1)
@@ -125,7 +145,7 @@ def test_a_limit_above_the_gpu_is_the_gpu(machine, shell, tmp_path):
     assert first["free"] == second["free"] == free
     assert second["total"] == sum(second[n] for n in
                                   ("reserved", "used", "free"))
-    assert free == plain("memory(0)")[0]["free"]  # what is there is there
+    assert free == plain("memory(0)")[0]["free"]  # what is really free
 
 
 def test_what_others_hold_is_not_free(machine, shell, tmp_path):
@@ -167,7 +187,7 @@ def test_every_list_of_processes_is_of_the_group(machine, shell, tmp_path):
 @pytest.mark.parametrize("visible", ["1,0", "uuid", "1", "bus"])
 def test_devices_are_those_of_nvml(machine, shell, tmp_path, visible,
                                    nvml_first):
-    """Weakness 2: limits by NVML's numbers, whatever CUDA shows first."""
+    """Weakness 2: limits use NVML's numbers, whatever order CUDA shows."""
     gpus = ["t4", "h100"] if visible == "bus" else ["h100", "h100"]
     one = machine("--gpus", ",".join(gpus))
     uuids = [gpu["uuid"] for gpu in one.show()["gpus"]]
@@ -183,7 +203,7 @@ def test_devices_are_those_of_nvml(machine, shell, tmp_path, visible,
     assert count == (1 if visible == "1" else 2)
     for device in range(count):
         number = uuids.index(mine(f"uuid({device})"))
-        # Faster ones first, where nobody says otherwise; else as asked.
+        # By default the fastest come first, else as requested.
         assert number == 1 - device
         limit = [1, 3][number] * GIB
         assert mine(f"use({device})") == 0
@@ -256,7 +276,8 @@ def test_samples_are_of_the_group(machine, shell, tmp_path):
 
 def test_a_group_that_starts_again_has_its_gpus_of_now(machine, shell,
                                                        tmp_path):
-    """What was GPU 1 is GPU 0 then, and has the limit of that one."""
+    """After a removal GPU 1 becomes GPU 0 and has that GPU's limit."""
+    can.need("rights-of-root")
     one = machine("--gpus", "h100:2")
     env = hami(one, tmp_path / "x.cache", "1g", CUDA_DEVICE_MEMORY_LIMIT_1="3g")
     first = shell(env).start()
@@ -270,22 +291,14 @@ def test_a_group_that_starts_again_has_its_gpus_of_now(machine, shell,
     assert second("total(0)") == second("info()")[1] == GIB
 
 
-CONTAINER = ["unshare", "--user", "--map-root-user", "--pid", "--fork",
-             "--mount-proc", "--kill-child"]
-
-
 @pytest.fixture
 def container():
-    if subprocess.run([*CONTAINER, "true"], check=False,
-                      capture_output=True).returncode:
-        if os.environ.get("CI"):
-            pytest.fail("user namespaces are not allowed here")
-        pytest.skip("user namespaces are not allowed here")
-    return CONTAINER
+    can.need("processes-of-its-own")
+    return can.PROCESSES
 
 
 def test_a_container_sees_its_own_pids(machine, shell, tmp_path, container):
-    """Who is in another namespace has no pid here, and its bytes count."""
+    """A process in another namespace has no pid here, but its bytes count."""
     one = machine("--gpus", "h100")
     env = hami(one, tmp_path / "x.cache")
     inside = shell(env, *container).start()
@@ -303,7 +316,7 @@ def test_a_container_sees_its_own_pids(machine, shell, tmp_path, container):
 
 def test_the_owner_sees_who_is_in_a_container(machine, shell, tmp_path,
                                               container):
-    """In the host's first namespace, the only one that sees all pids."""
+    """Runs in the host's first namespace, the only one that sees all pids."""
     env = hami(machine("--gpus", "h100"), tmp_path / "x.cache")
     inside = shell(env, *container).start()
     told = json.loads(subprocess.check_output(

@@ -1,5 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
 """More calls for gpu_shell.py, which reads this into its own names: kinds of
-memory that limiters have overlooked. Sizes are bytes."""
+memory that limiters have overlooked. Sizes are in bytes."""
 # flake8: noqa: F821
 # pylint: disable=undefined-variable
 
@@ -31,7 +32,8 @@ class Pool(ctypes.Structure):
 
 
 def granted(call, *args, times=40):
-    """How often it succeeds until memory is out; other errors are told."""
+    """How often the call succeeds until memory is out; other errors are
+    returned."""
     for count in range(times):
         result = call(*args)
         if result == OUT_OF_MEMORY:
@@ -89,7 +91,7 @@ def trim():
 
 
 def named(name, size):
-    """An allocation by a name that dlsym finds: (pointer, size, stream)."""
+    """Allocates by a function that dlsym finds: (pointer, size, stream)."""
     at = ctypes.c_ulonglong()
     return getattr(cuda, name)(ctypes.byref(at), ctypes.c_size_t(size), None)
 
@@ -104,7 +106,7 @@ def proc(name, flags=0, version=12000):
 
 
 def alloc_by_proc(name, size, flags=0):
-    """The same as named(), found by cuGetProcAddress_v2."""
+    """Like named(), with the function found by cuGetProcAddress_v2."""
     made = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t,
                             ctypes.c_void_p)(proc(name, flags)[1])
     at = ctypes.c_ulonglong()
@@ -173,7 +175,7 @@ def spin(function, rounds, stream=None):
 
 
 def rounds_of(function, seconds):
-    """How many rounds of the kernel take about so long, measured."""
+    """How many rounds of the kernel take about this long, measured."""
     rounds = 1000
     while True:
         began = time.monotonic()
@@ -197,16 +199,16 @@ def spin_graph(function, rounds):
 
 
 def elapsed(call, *args):
-    """Seconds that it takes, and its result."""
+    """The seconds that a call takes, and its result."""
     began = time.monotonic()
     result = call(*args)
     return [time.monotonic() - began, result]
 
 
 def busy(seconds, way="kernel"):
-    """Wants all of the GPU's time for so long, with work of about 4 ms each.
-    When it had work there: [[begin, end]...], from when a launch was let
-    through."""
+    """Demands all of the GPU's time for this long, in pieces of about 4 ms.
+    Returns when it had work there: [[begin, end]...], each from when a launch
+    was let through."""
     function = spin_kernel()
     rounds = rounds_of(function, 0.004)
     ready, stream = (spin_graph(function, rounds) if way == "graph"
@@ -253,7 +255,7 @@ ret;
 
 
 def share_flags():
-    """Two words of device memory, zeros, as others open them."""
+    """Two zeroed words of device memory, with a handle for others."""
     at, handle = ctypes.c_ulonglong(), ctypes.create_string_buffer(64)
     return (cuda.cuMemAlloc_v2(ctypes.byref(at), ctypes.c_size_t(8))
             or cuda.cuMemsetD32_v2(at, 0, ctypes.c_size_t(2))
@@ -273,7 +275,8 @@ def open_flags(text):
 
 
 def meet(rank, steps):
-    """Kernels that wait for those of the other rank; as busy()."""
+    """Launches kernels that wait for those of the other rank; returns like
+    busy()."""
     function = spin_kernel()
     rounds = rounds_of(function, 0.004)
     module, function = ctypes.c_void_p(), ctypes.c_void_p()

@@ -1,4 +1,5 @@
-/* work_test.c - what is known of how long work takes. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* work_test.c - checks what is learned about how long work takes. */
 #include "limit/work.h"
 
 #include "unit.h"

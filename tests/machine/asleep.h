@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * asleep.h - awaits that the other threads of this process sleep.
+ * asleep.h - waits until the other threads of this process sleep.
  *
- * Who waits without working sleeps: that is a state, which a loaded host does
- * not change; how much time a thread had is what the host likes.
+ * A thread that waits without working is asleep. That is a state, which the
+ * load of the host does not change; CPU time would depend on that load.
  */
 #ifndef GK_TESTS_ASLEEP_H
 #define GK_TESTS_ASLEEP_H
@@ -21,7 +22,7 @@
 
 #include <cmocka.h>
 
-/* A thread of this process: S in its line, behind its name. */
+/* Whether a thread of this process sleeps: S in its line, behind its name. */
 static inline bool thread_sleeps(const char *tid)
 {
 	char path[64], line[512] = "";
@@ -38,7 +39,7 @@ static inline bool thread_sleeps(const char *tid)
 	return name_end && !strncmp(name_end, ") S", 3);
 }
 
-/* How many of the other threads sleep; -1: not all. */
+/* The number of the other threads that sleep; -1: not all do. */
 static inline int others_asleep(void)
 {
 	DIR *dir = opendir("/proc/self/task");
@@ -55,8 +56,8 @@ static inline int others_asleep(void)
 	return n;
 }
 
-/* All others sleep, ten looks in a row: none works all the time, and none
- * works half of it. */
+/* Waits until all others slept in ten looks in a row: none works all the time,
+ * and none works half of it. */
 static inline void await_others_asleep(void)
 {
 	uint64_t end = gk_mono_ns() + 30 * GK_NS_PER_S;

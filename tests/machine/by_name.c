@@ -1,15 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * by_name.c - functions of the machine for tests in Python, by their names:
- * those that the drop-in libraries do not need are hidden in
- * libgpukit-fake.so.
+ * by_name.c - finds functions of the machine by name for Python tests:
+ * libgpukit-fake.so hides those that the drop-in libraries do not need.
  */
 #include "base/export.h"
 #include "machine/model/link.h"
 #include "machine/model/smoothing.h"
-#include "machine/store/books.h"
+#include "machine/store/process/books.h"
 #include "machine/store/coverage.h"
-#include "machine/store/ledger.h"
-#include "machine/store/machine.h"
+#include "machine/store/process/ledger.h"
+#include "machine/trouble/machine.h"
 
 #include <stddef.h>
 #include <string.h>

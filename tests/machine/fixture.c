@@ -1,12 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fixture.c - makes the machines of tests, and removes them; see fixture.h. */
 #include "base/str.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/fixture.h"
-#include "machine/store/books.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/books.h"
+#include "machine/store/process/ledger.h"
 #include "machine/store/machine.h"
+#include "machine/trouble/machine.h"
 
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fixture.h - a made-up machine of its own for each test: in a fresh
- * directory, chosen by GPUKIT_MACHINE, gone at the end.
+ * fixture.h - gives each test a fake machine of its own: in a fresh directory,
+ * selected by GPUKIT_MACHINE, deleted at the end.
  */
 #ifndef TESTS_FIXTURE_H
 #define TESTS_FIXTURE_H
@@ -36,7 +37,7 @@ struct fixture {
 	struct gkf_file *file;
 };
 
-/* A machine as a spec says. conftest.py removes those of the dead. */
+/* Makes a machine from a spec. conftest.py removes those of dead processes. */
 void fixture_open_spec(struct fixture *fx, const struct gkf_machine_spec *spec);
 
 /* A machine of `count` GPUs. */
@@ -46,12 +47,12 @@ void fixture_open_of(struct fixture *fx, const struct gkf_profile *profiles,
 /* A machine of `count` default GPUs. */
 void fixture_open(struct fixture *fx, unsigned count);
 
-/* From now on whoever opens the machine finds a driver of that version. */
+/* Programs that open the machine from now on see this driver version. */
 void fixture_set_driver(struct fixture *fx, const char *version);
 
 void fixture_close(struct fixture *fx);
 
-/* A process on a device, holding bytes, until fixture_end() or its death. */
+/* A process that holds bytes on a device until fixture_end() or its death. */
 struct resident {
 	pid_t pid;
 };
@@ -59,7 +60,7 @@ struct resident fixture_resident(struct fixture *fx, unsigned device,
 				 unsigned types, uint64_t bytes,
 				 const struct gkf_wave *wave);
 
-/* A child ends, and with that code. */
+/* Waits for a child and checks its exit code. */
 static inline void fixture_await(pid_t pid, int code)
 {
 	int status;
@@ -68,7 +69,7 @@ static inline void fixture_await(pid_t pid, int code)
 	assert_int_equal(status, code << 8);
 }
 
-/* Ends a resident and buries it. */
+/* Ends a resident and reaps it. */
 void fixture_end(struct resident *r);
 
 #endif

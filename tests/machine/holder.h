@@ -1,15 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * holder.h - a process that has a lock of the machine and was stopped with it:
- * whoever wants the lock gets GK_ERR_TIMEOUT.
+ * holder.h - a process that takes a lock of the machine and is stopped while it
+ * holds it: others that want the lock get GK_ERR_TIMEOUT.
  */
 #ifndef TESTS_MACHINE_HOLDER_H
 #define TESTS_MACHINE_HOLDER_H
 
 #include "machine/fixture.h"
-#include "machine/store/books.h"
+#include "machine/store/process/books.h"
 #include "machine/store/writers_lock.h"
 
-/* The lock of the whole machine, and not that of a device's books. */
+/* The lock of the whole machine, not of a device's books. */
 #define HOLD_MACHINE UINT32_MAX
 
 static inline void holder_holds(struct gkf_machine *m, unsigned device)
@@ -27,7 +28,7 @@ static inline void holder_holds(struct gkf_machine *m, unsigned device)
 	_exit(0);
 }
 
-/* Returns when it has the lock and is stopped. */
+/* Returns when the child has the lock and is stopped. */
 static inline pid_t holder_start(struct gkf_machine *m, unsigned device)
 {
 	pid_t pid = fork();
@@ -40,7 +41,7 @@ static inline pid_t holder_start(struct gkf_machine *m, unsigned device)
 	return pid;
 }
 
-/* It goes on, gives the lock back and ends. */
+/* Continues the child, which releases the lock and exits. */
 static inline void holder_end(pid_t pid)
 {
 	int status;

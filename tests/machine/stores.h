@@ -1,4 +1,5 @@
-/* stores.h - killing a child behind each store, for tests of the machine. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stores.h - kills a child after each store, for tests of the machine. */
 #ifndef TESTS_MACHINE_STORES_H
 #define TESTS_MACHINE_STORES_H
 
@@ -7,7 +8,9 @@
 #include "machine/store/view.h"
 #include "stepping.h"
 
-/* Since it was asked last: were locks of the first device taken or given? */
+/*
+ * Whether locks of the first device were taken or released since the last call.
+ */
 static inline bool fixture_locks_changed(struct fixture *fx)
 {
 	static uint32_t last[GKF_LOCK_BOOKS + 1];

@@ -1,4 +1,7 @@
-/* What recordings add up to: sums of a moment, peaks, weights, gaps, filters.
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chart_test.c - checks what recordings add up to: sums at a moment, peaks,
+ * weights, gaps, filters.
  */
 #include "unit.h"
 
@@ -53,7 +56,7 @@ static void add(int64_t ms, const char *gpu, const char *pid, double memory)
 	assert_int_equal(gk_plot_chart_add(&chart, &row), 0);
 }
 
-/* A row of a device recording. */
+/* Adds a row of a device recording. */
 static void add_gpu(int64_t ms, double busy, double power, unsigned reasons)
 {
 	struct gk_plot_row row = row_at(ms, "0", "");
@@ -134,7 +137,7 @@ static void times_may_go_back(void **state)
 	assert_near(memory_of("GPU 0")->max, 4999, 1e-9);
 }
 
-/* A value stands for the time before it; a pause is not recorded time. */
+/* A value is for the time before it; a pause is not recorded time. */
 static void values_weigh_by_time(void **state)
 {
 	static const int at_s[] = {0, 1, 2, 3, 5, 605, 606};
@@ -147,7 +150,10 @@ static void values_weigh_by_time(void **state)
 		add_gpu(at_s[i] * 1000, busy[i], 100, i == 4 ? 0x4 | 0x40 : 1);
 	assert_int_equal(gk_plot_chart_end(&chart), 0);
 	gpu = find("GPU 0");
-	/* 1 s of each but 2 s of 90; after the pause 2 s of 60, as before. */
+	/*
+	 * 1 s of each value but 2 s of 90; after the pause 2 s of 60, as
+	 * before.
+	 */
 	assert_near(gpu->seconds, 8, 1e-9);
 	assert_near(gk_plot_track_mean(gpu->tracks[GK_PLOT_BUSY]),
 		    (10 + 20 + 30 + 2 * 90 + 2 * 60 + 0) / 8.0, 1e-9);
@@ -228,7 +234,7 @@ static void what_happened_is_kept_as_runs(void **state)
 	assert_int_equal(gpu->runs[4].to_ms, 70000);
 }
 
-/* At nearly full clocks a power cap holds nobody back. */
+/* At nearly full clocks a power cap holds nothing back. */
 static void a_power_cap_alone_is_no_event(void **state)
 {
 	struct gk_plot_row row;
@@ -347,6 +353,100 @@ static void aligned_files_begin_together(void **state)
 	assert_int_equal(chart.subjects[1].file, 1);
 }
 
+static size_t bins_of_all(void)
+{
+	size_t bins = 0;
+
+	for (size_t i = 0; i < chart.subject_count; i++) {
+		const struct gk_plot_track *track =
+		    chart.subjects[i].tracks[GK_PLOT_MEMORY];
+
+		bins += track ? track->series.count : 0;
+	}
+	return bins;
+}
+
+/* 600 processes at 2048 moments would be 1.2 million bins. */
+static void many_lines_have_wider_bins(void **state)
+{
+	char pid[16];
+
+	(void)state;
+	for (int64_t t = 0; t < 2048; t++)
+		for (int i = 0; i < 600; i++) {
+			snprintf(pid, sizeof pid, "%d", i + 1);
+			add(t * 1000, "0", pid, 1);
+		}
+	assert_int_equal(gk_plot_chart_end(&chart), 0);
+	assert_true(bins_of_all() > 600 * 100);
+	assert_true(bins_of_all() < 600 * 600);
+}
+
+static void a_subject_has_so_many_events_at_most(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 5000; i++) {
+		struct gk_plot_row row = row_at(i * 1000, "0", "");
+
+		gk_plot_row_set(&row, GK_PLOT_XIDS, i + 1);
+		gk_plot_row_set(&row, GK_PLOT_XID, i % 100 + 1);
+		assert_int_equal(gk_plot_chart_add(&chart, &row), 0);
+	}
+	assert_int_equal(gk_plot_chart_end(&chart), 0);
+	assert_in_range(find("GPU 0")->run_count, 100, 600);
+}
+
+static void add_xids(int64_t ms, const int *xids, unsigned count, unsigned last)
+{
+	struct gk_plot_row row = row_at(ms, "0", "");
+
+	gk_plot_row_set(&row, GK_PLOT_XIDS, count);
+	gk_plot_row_set(&row, GK_PLOT_XID, last);
+	for (unsigned i = 0; xids && i < count; i++)
+		row.xids[row.xid_count++] = xids[i];
+	assert_int_equal(gk_plot_chart_add(&chart, &row), 0);
+}
+
+/* Those since the previous moment; the last one where there is no list. */
+static void each_xid_of_a_burst_is_an_event(void **state)
+{
+	static const int xids[] = {48, 94, 63, 79};
+	const struct gk_plot_subject *gpu;
+
+	(void)state;
+	add_xids(0, xids, 0, 0);
+	add_xids(1000, xids, 3, 63);
+	add_xids(2000, xids, 3, 63);
+	add_xids(60000, xids, 4, 79);
+	add_xids(120000, NULL, 7, 31);
+	assert_int_equal(gk_plot_chart_end(&chart), 0);
+	gpu = find("GPU 0");
+	assert_int_equal(gpu->run_count, 5);
+	for (unsigned i = 0; i < 5; i++) {
+		assert_int_equal(gpu->runs[i].event, GK_PLOT_XID_CAME);
+		assert_int_equal(gpu->runs[i].number, i < 4 ? xids[i] : 31);
+	}
+	assert_int_equal(gpu->runs[2].from_ms, 1000);
+	assert_int_equal(gpu->runs[3].from_ms, 60000);
+}
+
+static void a_label_has_no_more_than_a_few_words(void **state)
+{
+	static char text[100000];
+	struct gk_plot_row row = row_at(0, "0", "7");
+
+	(void)state;
+	memset(text, 'x', sizeof text - 1);
+	row.command = row.model = field(text);
+	gk_plot_row_set(&row, GK_PLOT_MEMORY, 1);
+	assert_int_equal(gk_plot_chart_add(&chart, &row), 0);
+	assert_int_equal(gk_plot_chart_end(&chart), 0);
+	assert_int_equal(chart.subject_count, 2);
+	for (size_t i = 0; i < 2; i++)
+		assert_in_range(strlen(chart.subjects[i].label), 1, 2000);
+	assert_in_range(strlen(chart.subjects[0].model), 100, 2000);
+}
+
 #define TEST(function)                                                         \
 	cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
@@ -366,6 +466,10 @@ int main(void)
 	    TEST(rows_are_chosen_by_time),
 	    TEST(what_is_no_time_is_refused),
 	    TEST(aligned_files_begin_together),
+	    TEST(many_lines_have_wider_bins),
+	    TEST(a_subject_has_so_many_events_at_most),
+	    TEST(a_label_has_no_more_than_a_few_words),
+	    TEST(each_xid_of_a_burst_is_an_event),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

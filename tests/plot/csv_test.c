@@ -1,4 +1,8 @@
-/* Rows of CSV: quotes, broken rows, rows across the border of a block. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * csv_test.c - checks CSV rows: quotes, broken rows, rows across the border of
+ * a block.
+ */
 #include "unit.h"
 
 #include "base/err.h"
@@ -30,7 +34,7 @@ static void end(void)
 	close(fd);
 }
 
-/* The fields of the next row with '|' between them. */
+/* The fields of the next row, separated by '|'. */
 static const char *next(void)
 {
 	static char text[256];

@@ -1,4 +1,5 @@
-/* JSON objects of one level, taken apart. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* object_test.c - checks parsing JSON objects of one level. */
 #include "unit.h"
 
 #include "base/err.h"

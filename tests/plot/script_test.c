@@ -1,4 +1,8 @@
-/* Scripts of pictures: what is drawn, and that texts are data. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * script_test.c - checks scripts of pictures: what is drawn, and that texts are
+ * data.
+ */
 #include "unit.h"
 
 #include "base/err.h"
@@ -43,7 +47,7 @@ static void add(int64_t ms, const char *gpu, const char *pid, double busy,
 	assert_int_equal(gk_plot_chart_add(&chart, &row), 0);
 }
 
-/* GPUs from 0 on, the later the busier. */
+/* Adds GPUs from 0 on, later ones busier. */
 static void add_gpus(int count)
 {
 	for (int s = 0; s < 3; s++)
@@ -56,7 +60,7 @@ static void add_gpus(int count)
 	assert_int_equal(gk_plot_chart_end(&chart), 0);
 }
 
-static unsigned width, height; /* that are asked for; 0: none */
+static unsigned width, height; /* as requested; 0: not requested */
 
 static const char *draw_page(const char *title, bool all, size_t page,
 			     size_t *ret_pages)
@@ -109,6 +113,37 @@ static void a_gap_breaks_the_line(void **state)
 	assert_null(strstr(data, "3.000 5\n\n"));
 }
 
+/* A value each second that rises to 100 and falls again. */
+static double hill(double s)
+{
+	return s < 10000 ? s / 100 : (20000 - s) / 100;
+}
+
+/* Many values share a pixel: its extremes are in the order of time, each at its
+ * own moment. */
+static void extremes_are_drawn_in_the_order_of_time(void **state)
+{
+	const char *line;
+	double s, value, before = -1;
+	unsigned points = 0;
+
+	(void)state;
+	for (int i = 0; i < 20000; i++)
+		add(i * 1000, "0", "", hill(i), 5);
+	assert_int_equal(gk_plot_chart_end(&chart), 0);
+	line = strstr(draw("x"), "$d0 << END\n");
+	assert_non_null(line);
+	for (line = strchr(line, '\n') + 1; strncmp(line, "END", 3);
+	     line = strchr(line, '\n') + 1) {
+		assert_int_equal(sscanf(line, "%lf %lf", &s, &value), 2);
+		assert_true(s > before);
+		assert_near(value, hill(s), 0.001);
+		before = s;
+		points++;
+	}
+	assert_in_range(points, 1000, 5000);
+}
+
 static void names_are_data(void **state)
 {
 	const char *script;
@@ -124,6 +159,66 @@ static void names_are_data(void **state)
 	assert_null(strstr(script, "it's\n`0`"));
 }
 
+/* Adds an Xid of a GPU; count is how many it has had by then. */
+static void add_xid(int64_t ms, int gpu, int count, int number)
+{
+	struct gk_plot_row row;
+	char text[16];
+
+	gk_plot_row_clear(&row);
+	row.time_ms = ms;
+	row.gpu = (struct gk_csv_field){
+	    text, (size_t)snprintf(text, sizeof text, "%d", gpu)};
+	gk_plot_row_set(&row, GK_PLOT_BUSY, 50);
+	gk_plot_row_set(&row, GK_PLOT_XIDS, count);
+	gk_plot_row_set(&row, GK_PLOT_XID, number);
+	assert_int_equal(gk_plot_chart_add(&chart, &row), 0);
+}
+
+/* Numbers that would overlap are written together, also those of two GPUs that
+ * share a strip. */
+static void numbers_of_xids_stand_beside_each_other(void **state)
+{
+	static const struct {
+		int s, gpu, number;
+	} xids[] = {{100, 0, 48}, {101, 0, 94}, {101, 1, 48}, {102, 0, 63},
+		    {103, 0, 13}, {104, 1, 31}, {300, 1, 79}, {590, 0, 74}};
+	int count[2] = {0}, last[2] = {0};
+	const char *script;
+	double at, behind = -1;
+	char label[64];
+
+	(void)state;
+	for (int s = 0, k = 0; s <= 600; s++)
+		for (int gpu = 0; gpu < 2; gpu++) {
+			for (int i = k; i < 8 && xids[i].s == s; i++)
+				if (xids[i].gpu == gpu) {
+					count[gpu]++;
+					last[gpu] = xids[i].number;
+				}
+			add_xid(s * 1000, gpu, count[gpu], last[gpu]);
+			while (gpu && k < 8 && xids[k].s == s)
+				k++;
+		}
+	assert_int_equal(gk_plot_chart_end(&chart), 0);
+	script = strstr(draw("x"), "_3 << END\n");
+	assert_non_null(script);
+	assert_non_null(strstr(script, "\"48 94 63 +2\"\n"));
+	assert_non_null(strstr(script, "\"79\"\n"));
+	assert_non_null(strstr(script, "\"74\"\n"));
+	/* A digit takes 6 of at most 1200 pixels, which are 600 seconds. */
+	for (script = strchr(script, '\n') + 1; strncmp(script, "END", 3);
+	     script = strchr(script, '\n') + 1) {
+		assert_int_equal(sscanf(script, "%*f %lf %*f %*f \"%63[^\"\n]",
+					&at, label) > 0,
+				 1);
+		if (strstr(script, "\"\"") == strchr(script, '"'))
+			continue;
+		assert_true(at > behind);
+		behind = at + (double)strlen(label) * 6 * 600 / 1200;
+	}
+}
+
 static void few_gpus_share_strips(void **state)
 {
 	const char *script;
@@ -135,6 +230,55 @@ static void few_gpus_share_strips(void **state)
 	assert_non_null(strstr(script, "size 1200,800 "));
 	assert_null(strstr(script, "filledcurves"));
 	assert_non_null(strstr(script, "'GPU 2  2'"));
+	assert_int_equal(count_of(script, "\nset grid ytics "), 2);
+	assert_null(strstr(script, "unset grid"));
+}
+
+static void add_host(int64_t ms)
+{
+	struct gk_plot_row row;
+
+	gk_plot_row_clear(&row);
+	row.time_ms = ms;
+	row.alone = true;
+	gk_plot_row_set(&row, GK_PLOT_HOST_MEMORY, 1000);
+	assert_int_equal(gk_plot_chart_add(&chart, &row), 0);
+}
+
+/* Whether one GPU in this many files is drawn in strips; the last file also
+ * describes its host. */
+static bool has_strips_of(int files)
+{
+	struct gk_plot_picture picture;
+	bool strips;
+
+	for (int i = 0; i < files; i++) {
+		if (i)
+			gk_plot_chart_begin(&chart, "file");
+		for (int s = 0; s < 3; s++)
+			add(s * 1000, "0", "", 5, 100);
+	}
+	add_host(3000);
+	assert_int_equal(gk_plot_chart_end(&chart), 0);
+	wish.panels[0] = GK_PLOT_HOST_MEMORY;
+	wish.panel_count = 1;
+	assert_int_equal(gk_plot_picture_new(&chart, &wish, &picture), 0);
+	strips = picture.strips;
+	assert_int_equal(picture.subjects[files]->kind, GK_PLOT_HOST);
+	gk_plot_picture_free(&picture);
+	return strips;
+}
+
+static void three_runs_of_a_gpu_share_strips_beside_the_host(void **state)
+{
+	(void)state;
+	assert_true(has_strips_of(3));
+}
+
+static void four_runs_of_a_gpu_do_not(void **state)
+{
+	(void)state;
+	assert_false(has_strips_of(4));
 }
 
 static void more_gpus_have_rows_of_their_own(void **state)
@@ -145,10 +289,12 @@ static void more_gpus_have_rows_of_their_own(void **state)
 	add_gpus(4);
 	script = draw("x");
 	assert_non_null(strstr(script, "size 1600,574 "));
-	/* Each with a place for values under the pointer. */
+	/* Each has a place for values under the pointer. */
 	assert_int_equal(count_of(script, "\nplot ["), 2 * 4 * 2);
 	assert_int_equal(count_of(script, "hypertext"), 4 * 2);
 	assert_int_equal(count_of(script, "filledcurves"), 4 * 2);
+	assert_null(strstr(script, "set grid ytics"));
+	assert_non_null(strstr(script, "unset grid"));
 }
 
 static void of_many_gpus_the_busiest_are_shown(void **state)
@@ -172,6 +318,19 @@ static void of_many_gpus_the_busiest_are_shown(void **state)
 	assert_null(strstr(script, "set label 'GPU 31' "));
 	assert_non_null(strstr(script, "set label 'GPU 32' "));
 	assert_non_null(strstr(script, "set label 'GPU 39' "));
+}
+
+/* Times are counted as in UTC: a day has 86400 seconds. */
+static void the_days_are_told(void **state)
+{
+	(void)state;
+	add(0, "0", "", 5, 5);
+	assert_int_equal(gk_plot_chart_end(&chart), 0);
+	assert_non_null(strstr(draw("x"), "1970-01-01"));
+	assert_null(strstr(draw("x"), "1970-01-01 to"));
+	add(86400000, "0", "", 5, 5);
+	assert_int_equal(gk_plot_chart_end(&chart), 0);
+	assert_non_null(strstr(draw("x"), "1970-01-01 to 1970-01-02"));
 }
 
 static void nothing_empty_is_drawn(void **state)
@@ -198,7 +357,9 @@ static void small_pictures_stay_readable(void **state)
 	height = 300;
 	script = draw("x");
 	assert_non_null(strstr(script, "size 900,300 font 'sans-serif,10.2'"));
-	/* Twice as large is the same picture, with twice as large texts. */
+	/*
+	 * At twice the size it is the same picture, with texts twice as large.
+	 */
 	width = 2400;
 	height = 1600;
 	script = draw("x");
@@ -226,10 +387,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    TEST(a_gap_breaks_the_line),
+	    TEST(extremes_are_drawn_in_the_order_of_time),
 	    TEST(names_are_data),
+	    TEST(numbers_of_xids_stand_beside_each_other),
 	    TEST(few_gpus_share_strips),
+	    TEST(three_runs_of_a_gpu_share_strips_beside_the_host),
+	    TEST(four_runs_of_a_gpu_do_not),
 	    TEST(more_gpus_have_rows_of_their_own),
 	    TEST(of_many_gpus_the_busiest_are_shown),
+	    TEST(the_days_are_told),
 	    TEST(nothing_empty_is_drawn),
 	    TEST(small_pictures_stay_readable),
 	    TEST(without_a_column_there_is_nothing),

@@ -1,4 +1,5 @@
-/* The contents of a row of a recording. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sheet_test.c - checks the contents of a row of a recording. */
 #include "unit.h"
 
 #include "base/err.h"
@@ -12,7 +13,7 @@ static char text[256];
 static struct gk_csv_field fields[16];
 static struct gk_plot_asked asked;
 
-/* A row of words between commas. */
+/* A row of words separated by commas. */
 static struct gk_csv_row row_of(const char *line)
 {
 	struct gk_csv_row row = {.fields = fields, .line = 1};
@@ -107,10 +108,42 @@ static void an_empty_value_is_absent(void **state)
 
 	(void)state;
 	assert_int_equal(read_row("timestamp,gpu_mem_mib,cpu_pct",
-				  "2026-11-21 09:30:00,,-1.5", &row),
+				  "2026-11-21 09:30:00,,1.5", &row),
 			 0);
 	assert_false(gk_plot_row_has(&row, GK_PLOT_MEMORY));
-	assert_near(row.value[GK_PLOT_CPU], -1.5, 1e-9);
+	assert_near(row.value[GK_PLOT_CPU], 1.5, 1e-9);
+}
+
+/* By the range of the metric, in the unit of the column. */
+static void what_cannot_be_is_left_out_and_counted(void **state)
+{
+	static const char header[] =
+	    "timestamp,gpu_index,gpu_utilization_percent,power_watts,"
+	    "gpu_mem_mib,strange";
+	struct gk_plot_row row;
+
+	(void)state;
+	asked = (struct gk_plot_asked){{"strange"}, 1};
+	assert_int_equal(read_row(header,
+				  "2026-11-21T09:30:00,0,2000000000,-1,"
+				  "95400000,1000000000000000000000",
+				  &row),
+			 0);
+	assert_int_equal(row.given, 0);
+	assert_int_equal(row.nonsense.count, 4);
+	assert_string_equal(row.nonsense.name, "gpu_mem_mib");
+	assert_near(row.nonsense.value, 95400000, 0);
+	assert_int_equal(read_row(header,
+				  "2026-11-21T09:30:00,0,100,99999.5,95300000,"
+				  "-1000",
+				  &row),
+			 0);
+	asked.count = 0;
+	assert_int_equal(row.nonsense.count, 0);
+	assert_near(row.value[GK_PLOT_BUSY], 100, 0);
+	assert_near(row.value[GK_PLOT_POWER], 99999.5, 0);
+	assert_near(row.value[GK_PLOT_MEMORY], 95300000, 0);
+	assert_near(row.value[GK_PLOT_ASKED], -1000, 0);
 }
 
 static void values_of_a_gpu_that_hangs_are_absent(void **state)
@@ -148,7 +181,9 @@ static void broken_rows_are_told(void **state)
 			fail_msg("taken: %s", lines[i]);
 }
 
-/* Leap years, centuries and the turn of the year against the C library. */
+/*
+ * Leap years, centuries and the turn of the year, compared with the C library.
+ */
 static void dates_are_counted_right(void **state)
 {
 	static const char *const days[] = {
@@ -177,6 +212,7 @@ int main(void)
 	    cmocka_unit_test(the_first_of_two_limits_counts),
 	    cmocka_unit_test(files_of_something_else_are_refused),
 	    cmocka_unit_test(an_empty_value_is_absent),
+	    cmocka_unit_test(what_cannot_be_is_left_out_and_counted),
 	    cmocka_unit_test(values_of_a_gpu_that_hangs_are_absent),
 	    cmocka_unit_test(broken_rows_are_told),
 	    cmocka_unit_test(dates_are_counted_right),

@@ -1,7 +1,11 @@
-/* Blocks: their barriers, what their warps share, and atomics. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * block_test.c - checks blocks: their barriers, what their warps share, and
+ * atomics.
+ */
 #include "ptx/fixture.h"
 
-/* Sums of blocks of 200 threads, the last warp not full, by halves. */
+/* Sums blocks of 200 threads, the last warp not full, by halves. */
 static const char sums[] =
     HEAD ".extern .shared .align 8 .b8 dyn[];\n"
 	 ".entry k(.param .u64 in, .param .u64 out) {\n"
@@ -51,7 +55,7 @@ static void blocks_share_and_wait(void **state)
 	ptx_unload(&p);
 }
 
-/* Threads that have ended are not waited for; named ones count warps. */
+/* Threads that have ended are not waited for; named barriers count warps. */
 static void barriers_count_who_is_there(void **state)
 {
 	struct ptx_program p;
@@ -81,7 +85,7 @@ static void barriers_count_who_is_there(void **state)
 	ptx_unload(&p);
 }
 
-/* 100 threads; those below 40, all, and none say yes, one after the other. */
+/* 100 threads; those below 40, all, and none say yes, in turn. */
 static void barriers_count_what_is_said(void **state)
 {
 	struct ptx_program p;
@@ -168,7 +172,10 @@ static void atomics_lose_nothing(void **state)
 	ptx_unload(&p);
 }
 
-/* Global memory flushes sums of single precision, shared memory does not. */
+/*
+ * Global memory flushes denormals in sums of single precision, shared memory
+ * does not.
+ */
 static void atomic_sums_flush_where_the_hardware_does(void **state)
 {
 	struct ptx_program p;

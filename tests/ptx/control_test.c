@@ -1,4 +1,8 @@
-/* Divergence, calls, barriers, atomics, memory spaces; and how runs end. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * control_test.c - checks divergence, calls, barriers, atomics, memory spaces,
+ * and how runs end.
+ */
 #include "base/clock.h"
 #include "ptx/fixture.h"
 
@@ -6,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Lanes of a warp take two ways, and go on together. */
+/* Lanes of a warp take two paths, and continue together. */
 static void ways_part_and_meet(void **state)
 {
 	uint64_t out[32] = {0};
@@ -34,7 +38,7 @@ static unsigned collatz(unsigned n)
 	return steps;
 }
 
-/* Loops of other lengths in every lane, with ways inside. */
+/* Loops of different lengths in every lane, with branches inside. */
 static void loops_end_when_each_lane_is_done(void **state)
 {
 	uint64_t out[32] = {0};
@@ -54,7 +58,7 @@ static void loops_end_when_each_lane_is_done(void **state)
 		assert_int_equal(out[l], collatz(l + 1));
 }
 
-/* Guards, both results of a comparison, predicates put together. */
+/* Guards, both results of a comparison, combined predicates. */
 static void predicates_are_put_together(void **state)
 {
 	uint64_t out[32] = {0};
@@ -79,7 +83,7 @@ static void predicates_are_put_together(void **state)
 	}
 }
 
-/* A lock of global memory that all lanes of a warp want. */
+/* A lock in global memory that all lanes of a warp want. */
 static void lanes_wait_for_lanes_of_their_warp(void **state)
 {
 	uint64_t out[32] = {0};
@@ -100,15 +104,18 @@ static void lanes_wait_for_lanes_of_their_warp(void **state)
 	assert_int_equal(out[31], 0);
 }
 
-/* A lane at a place of its own, until it is its turn: word 31 of the output. */
+/*
+ * A lane that waits at a place of its own until its turn: word 31 of the
+ * output.
+ */
 #define WAITS                                                                  \
 	"%s: ld.volatile.global.u32 %%r2, [%%rd2+248];\n"                      \
 	"setp.ne.u32 %%p1, %%r2, %u; @%%p1 bra %s;\n"                          \
 	"st.volatile.global.u32 [%%rd2+248], %u; bra end;\n"
 
 /*
- * Lanes that stand at four places and turn in circles there: whichever of them
- * all the others wait for gets its turn.
+ * Lanes that spin at four places: whichever of them all the others wait for
+ * gets its turn.
  */
 static void nobody_turns_in_circles_for_ever(void **state)
 {
@@ -316,7 +323,49 @@ static void what_has_no_row_is_refused(void **state)
 			fail_msg("%s", bodies[i]);
 }
 
-/* Blocks run one after the other: those of a cluster could not. */
+/* No instruction has a row for them, but each form may name such a register. */
+static void registers_of_128_bits_are_refused(void **state)
+{
+	static const char *const bodies[] = {
+	    "cvt.u32.u64 %w, %rd1;",
+	    "cvt.s32.s64 %w, %rd1;",
+	    "cvt.u32.u64 %r2, %w;",
+	    "cvt.rn.f32.u64 %w, %rd1;",
+	    "ld.global.u32 %w, [%rd1];",
+	    "ld.global.s8 %w, [%rd1];",
+	    "ld.global.v2.u32 {%w, %w}, [%rd1];",
+	    "st.global.u32 [%rd2], %w;",
+	    "ld.global.u32 %r2, [%w];",
+	    "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%w}, [%r3];",
+	    "atom.global.add.u64 %w, [%rd2], 1;",
+	    "atom.global.exch.b64 %rd4, [%rd2], %w;",
+	    "mov.b64 %w, %rd1;",
+	    "mov.b128 %w, %w;",
+	    "mov.b128 {%rd4, %rd5}, %w;",
+	    "mov.b64 {%r2, %r3}, %w;",
+	    "add.u64 %w, %rd1, 1;",
+	    "selp.b64 %w, %rd1, %rd2, %p1;",
+	    "slct.b64.s32 %w, %rd1, %rd2, %r1;",
+	    "setp.eq.u64 %p1, %w, %rd1;",
+	    "shfl.sync.idx.b32 %w, %r1, 0, 31, -1;",
+	    "match.any.sync.b64 %r2, %w, -1;",
+	    "vote.sync.ballot.b32 %w, %p1, -1;",
+	    "activemask.b32 %w;",
+	    "bar.sync %w;",
+	    "cvta.global.u64 %w, %rd1;",
+	    "isspacep.global %p1, %w;",
+	};
+	char body[128];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(bodies); i++) {
+		snprintf(body, sizeof body, ".reg .b128 %%w; %s", bodies[i]);
+		if (ptx_body(body, NULL, NULL) != GKF_PTX_REFUSED)
+			fail_msg("%s", bodies[i]);
+	}
+}
+
+/* Blocks run one after the other, which those of a cluster could not. */
 static void clusters_are_refused(void **state)
 {
 	struct ptx_program p;
@@ -336,7 +385,7 @@ static bool at_once(void)
 	return true;
 }
 
-/* Also those that hold no loop: a grid may have 2^31 blocks. */
+/* Also those without a loop: a grid may have 2^31 blocks. */
 static void kernels_stop_when_told(void **state)
 {
 	struct ptx_program p;
@@ -373,7 +422,7 @@ static void clocks_go_forward(void **state)
 	assert_true(gk_wall_ns() - out[31] < GK_NS_PER_S * 60);
 }
 
-/* A short nap is not as long as the system's shortest sleep. */
+/* A short nap is shorter than the system's shortest sleep. */
 static void naps_are_short(void **state)
 {
 	uint64_t out[32], start, shortest = UINT64_MAX;
@@ -389,7 +438,7 @@ static void naps_are_short(void **state)
 			     NULL, out),
 		    GKF_PTX_DONE);
 		assert_true(gk_mono_ns() - start >= 5000);
-		/* Less: it was over before the instruction was reached. */
+		/* Shorter: it was over before the instruction was reached. */
 		if (out[0] >= 3000 && out[0] < shortest)
 			shortest = out[0];
 	}
@@ -417,7 +466,7 @@ static void naps_begin_when_they_are_reached(void **state)
 	assert_in_range(out[0], 990000, GK_NS_PER_S);
 }
 
-/* Nothing local in the kernel: no address is one there. */
+/* The kernel has nothing local: no address is local. */
 static void no_local_memory_is_no_memory(void **state)
 {
 	uint64_t out[32] = {0};
@@ -447,6 +496,7 @@ int main(void)
 	    cmocka_unit_test(errors_tell_where),
 	    cmocka_unit_test(an_assertion_ends_the_launch),
 	    cmocka_unit_test(what_has_no_row_is_refused),
+	    cmocka_unit_test(registers_of_128_bits_are_refused),
 	    cmocka_unit_test(clusters_are_refused),
 	    cmocka_unit_test(kernels_stop_when_told),
 	    cmocka_unit_test(clocks_go_forward),

@@ -1,4 +1,8 @@
-/* Fat binaries of nvcc, packed in all its ways, from image to result. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fatbin_test.c - checks fat binaries of nvcc, packed in all its ways, from
+ * image to result.
+ */
 #include "base/err.h"
 #include "ptx/fixture.h"
 

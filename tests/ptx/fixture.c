@@ -1,4 +1,5 @@
-/* fixture.c - kernels run on memory of the test. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fixture.c - runs kernels on memory of the test. */
 #include "ptx/fixture.h"
 
 #include <stdio.h>
@@ -17,7 +18,7 @@ static bool find(void *context, uint64_t address,
 	return false;
 }
 
-/* Addresses are not those of the host: nobody may mistake them. */
+/* Addresses differ from the host's, so that they cannot be confused. */
 uint64_t ptx_show(struct ptx_program *p, void *bytes, uint64_t size)
 {
 	struct gkf_ptx_window *w = &p->memory.piece[p->memory.count++];

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fixture.h - kernels run on memory of the test, without a device.
+ * fixture.h - runs kernels on memory of the test, without a device.
  */
 #ifndef TESTS_PTX_FIXTURE_H
 #define TESTS_PTX_FIXTURE_H
@@ -20,7 +21,7 @@ struct ptx_memory {
 	unsigned count;
 };
 
-/* A module begins with this. */
+/* The beginning of a module. */
 #define HEAD ".version 8.0\n.target sm_70\n.address_size 64\n"
 
 /* A module with memory for its variables. */
@@ -35,11 +36,11 @@ struct ptx_program {
 
 void ptx_load(struct ptx_program *p, const char *text);
 void ptx_load_file(struct ptx_program *p, const char *name); /* of tests/data */
-/* Two texts, linked. */
+/* Links two texts. */
 void ptx_load_two(struct ptx_program *p, const char *one, const char *two);
 void ptx_unload(struct ptx_program *p);
 
-/* Lets kernels see size bytes; answers their address. */
+/* Lets kernels see size bytes; returns their address. */
 uint64_t ptx_show(struct ptx_program *p, void *bytes, uint64_t size);
 
 /* Runs a kernel; params as in memory. */
@@ -48,12 +49,12 @@ enum gkf_ptx_end ptx_run(struct ptx_program *p, const char *kernel,
 			 size_t size);
 
 /*
- * Runs a body of instructions in one warp: it has %rd1 (a pointer to in, 32
- * places of 8 bytes), %rd2 (to out), and %r1, the lane. in and out may be NULL.
+ * Runs a body of instructions in one warp: %rd1 points to in (32 places of 8
+ * bytes), %rd2 to out, and %r1 is the lane. in and out may be NULL.
  */
 enum gkf_ptx_end ptx_body(const char *body, const void *in, void *out);
 
-/* The whole of a file of tests/data; the caller's. */
+/* The content of a file of tests/data, which the caller owns. */
 void *ptx_read_file(const char *name, size_t *ret_size);
 
 #endif

@@ -1,11 +1,15 @@
-/* Matrices of 8 x 8 numbers of 16 bits between lanes and shared memory. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * matrix_test.c - checks matrices of 8 x 8 numbers of 16 bits between lanes and
+ * shared memory.
+ */
 #include "ptx/fixture.h"
 
 #include <stdio.h>
 
 #define MATRICES 4
 
-/* What a lane's register of a matrix holds: no two halves are alike. */
+/* The register of a lane for a matrix: all halves differ. */
 static uint32_t pair(unsigned matrix, unsigned lane)
 {
 	return (matrix << 8 | lane << 1) | (matrix << 8 | lane << 1 | 1) << 16;
@@ -43,7 +47,7 @@ static void store(const char *stored, unsigned half, uint32_t ret[64])
 		fail_msg("%s", stored);
 }
 
-/* The number in a row and a column, of the lane that holds it. */
+/* The number in a row and a column, from the lane that holds it. */
 static uint16_t element(unsigned matrix, unsigned row, unsigned column)
 {
 	uint32_t p = pair(matrix, row * 4 + column / 2);
@@ -90,7 +94,7 @@ static void matrices_are_stored_by_rows_or_columns(void **state)
 					      : element(m, row, column);
 
 			if (m >= forms[f].matrices)
-				wanted = UINT16_MAX; /* as it was */
+				wanted = UINT16_MAX; /* unchanged */
 			if (found[m][row ^ 5][column] != wanted)
 				fail_msg("%s: matrix %u row %u column %u",
 					 forms[f].stored, m, row, column);
@@ -98,7 +102,7 @@ static void matrices_are_stored_by_rows_or_columns(void **state)
 	}
 }
 
-/* A lane has 0 where all its registers are what they were. */
+/* A lane has 0 where all its registers are unchanged. */
 static void what_was_stored_is_loaded_again(void **state)
 {
 	static const char *const trans[] = {"", ".trans"};
@@ -148,7 +152,7 @@ static void rows_lie_where_they_may(void **state)
 	     GKF_PTX_ILLEGAL_ADDRESS},
 	    {"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r9+8];",
 	     GKF_PTX_MISALIGNED},
-	    /* a lane that brings a row is away */
+	    /* a lane that gives a row's address has ended */
 	    {"@%p1 exit;\n"
 	     "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r9], {%r1};",
 	     GKF_PTX_TRAPPED},
@@ -165,6 +169,20 @@ static void rows_lie_where_they_may(void **state)
 		if (ptx_body(body, NULL, NULL) != rows[i].end)
 			fail_msg("%s", rows[i].stored);
 	}
+}
+
+static void several_matrices_need_a_vector(void **state)
+{
+	(void)state;
+	assert_int_equal(
+	    ptx_body(".reg .b32 %row;\n"
+		     "ldmatrix.sync.aligned.m8n8.x4.shared.b16 %row, [%r1];",
+		     NULL, NULL),
+	    GKF_PTX_REFUSED);
+	assert_int_equal(
+	    ptx_body("ldmatrix.sync.aligned.m8n8.x2.shared.b16 %r1, [%r1];",
+		     NULL, NULL),
+	    GKF_PTX_REFUSED);
 }
 
 static void older_gpus_store_no_matrices(void **state)
@@ -199,6 +217,7 @@ int main(void)
 	    cmocka_unit_test(matrices_are_stored_by_rows_or_columns),
 	    cmocka_unit_test(what_was_stored_is_loaded_again),
 	    cmocka_unit_test(rows_lie_where_they_may),
+	    cmocka_unit_test(several_matrices_need_a_vector),
 	    cmocka_unit_test(older_gpus_store_no_matrices),
 	};
 

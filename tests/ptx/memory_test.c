@@ -1,12 +1,16 @@
-/* Memory as lanes of one instruction use it, when it was found before. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memory_test.c - checks memory as lanes of one instruction use it once it has
+ * been found.
+ */
 #include "ptx/fixture.h"
 
 #include <stdio.h>
 
 /*
  * The same access by a warp, `times` in all, each `step` further on: the first
- * finds the memory, the next ones know it. The last lane begins 8 bytes before
- * its end.
+ * finds the memory, the next ones reuse that. The last lane begins 8 bytes
+ * before the end.
  */
 static enum gkf_ptx_end walk(const char *load, unsigned step, unsigned times)
 {
@@ -71,7 +75,7 @@ static void signs_are_extended_as_told(void **state)
 		assert_int_equal(out[l], in[l]);
 }
 
-/* When lanes store at one place, the last one stays. */
+/* When lanes store to one address, the last one's value stays. */
 static void lanes_that_meet_store_in_order(void **state)
 {
 	uint64_t out[32] = {0};
@@ -88,7 +92,10 @@ static void lanes_that_meet_store_in_order(void **state)
 		assert_int_equal(out[l], 31);
 }
 
-/* Not bytes; of a vector, its scalars. 32 bits of a sum are the index. */
+/*
+ * Elements, not bytes; of a vector, its scalars. 32 bits of a sum are the
+ * index.
+ */
 static void elements_of_arrays_are_counted(void **state)
 {
 	uint64_t out[32] = {0};
@@ -148,7 +155,7 @@ static void vectors_of_registers_are_registers(void **state)
 		assert_int_equal(out[l], (l + 5) << 32 | (l + 1));
 }
 
-/* Hints change nothing, and the assembler takes modifiers as they come. */
+/* Hints change nothing, and the assembler accepts modifiers in any order. */
 static void modifiers_stand_in_any_order(void **state)
 {
 	static const char *const loads[] = {
@@ -196,7 +203,7 @@ static void modifiers_stand_in_any_order(void **state)
 	}
 }
 
-/* Lanes that are not asked keep what they knew. */
+/* Inactive lanes keep their predicates. */
 static void predicates_are_of_those_who_ask(void **state)
 {
 	uint64_t out[32] = {0};
@@ -216,7 +223,7 @@ static void predicates_are_of_those_who_ask(void **state)
 		assert_int_equal(out[l], l >= 16);
 }
 
-/* A mode of rounding is that of its instruction alone. */
+/* A rounding mode applies to its instruction alone. */
 static void rounding_ends_with_its_instruction(void **state)
 {
 	uint64_t in[32], out[32] = {0};

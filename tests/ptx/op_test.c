@@ -1,4 +1,8 @@
-/* Every arithmetic instruction, over values where things happen, against C. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * op_test.c - compares every arithmetic instruction with C, over interesting
+ * values.
+ */
 #include "ptx/fixture.h"
 
 #include <fenv.h>
@@ -184,7 +188,7 @@ static f32 fused_by(int mode, volatile f32 a, volatile f32 b, volatile f32 c)
 	return r;
 }
 
-/* Floats of 16 bits, by their bits of mantissa and lowest exponent. */
+/* Floats of 16 bits, given their bits of mantissa and lowest exponent. */
 static u16 to_16(f32 x, int bits, int low, double most)
 {
 	int exponent = x == 0 || isinf(x) || ilogbf(x) < low ? low : ilogbf(x);
@@ -222,7 +226,7 @@ static s64 within(f64 x, f64 low, f64 high)
 	return (s64)(x < low ? low : x > high ? high : x);
 }
 
-/* ---- a case: what it reads, what it should come to ---- */
+/* ---- a case: its operands, its expected result ---- */
 
 struct op_case {
 	const char *text;
@@ -359,7 +363,7 @@ static bool is_nan(char letter, u64 bits)
 	return letter == 'd' && (bits & ~0ULL >> 1) > 0x7ff0000000000000;
 }
 
-/* A NaN of single precision is one of its own. */
+/* A NaN of single precision has a single form. */
 static u64 canonical(char letter, u64 bits)
 {
 	if (letter == 'f' && (bits & 0x7fffffff) > 0x7f800000)
@@ -417,7 +421,7 @@ static void every_instruction_agrees_with_c(void **state)
 		check(&cases[i]);
 }
 
-/* Bits that have no form in C: all of the eight inputs of lop3, and bfi. */
+/* Bits without an expression in C: all eight inputs of lop3, and bfi. */
 static void tables_of_truth_are_followed(void **state)
 {
 	u64 in[32], out[32] = {0};

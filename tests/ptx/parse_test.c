@@ -1,4 +1,8 @@
-/* Modules as compilers write them, and what is wrong with broken ones. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * parse_test.c - checks modules as compilers write them, and errors in broken
+ * ones.
+ */
 #include "base/err.h"
 #include "ptx/fixture.h"
 
@@ -8,8 +12,7 @@
 
 #define BEGIN ".version 8.0\n.target sm_70\n.address_size 64\n"
 
-/* Both code generators of nvcc: that of CUDA 12 (NVVM 7), too, and the newest.
- */
+/* Both code generators of nvcc: that of CUDA 12 (NVVM 7), and the newest. */
 static const char *const forms[] = {"forms_75.ptx", "forms_100.ptx"};
 
 static const struct gkf_ptx_variable *variable(const struct ptx_program *p,
@@ -148,7 +151,7 @@ static void bytes_are_stirred(const char *file)
 	ptx_unload(&p);
 }
 
-/* The function that it calls is nowhere. */
+/* The function that it calls does not exist. */
 static void a_kernel_that_prints_is_refused(const char *file)
 {
 	struct ptx_program p;
@@ -170,7 +173,7 @@ static void nvcc_is_understood(void **state)
 	}
 }
 
-/* Two arrays as numba hands them over, in pieces. */
+/* Two arrays as numba passes them, in pieces. */
 static void numba_is_understood(void **state)
 {
 	struct array {
@@ -272,7 +275,7 @@ static void constants_are_computed(void **state)
 	ptx_unload(&p);
 }
 
-/* Whatever of the language no kernel of ours needs: it is only read. */
+/* Parts of the language that no kernel of ours needs are only read. */
 static void all_of_the_language_is_read(void **state)
 {
 	static const char *const texts[] = {
@@ -314,20 +317,20 @@ static void all_of_the_language_is_read(void **state)
 	}
 }
 
-/* Texts that are refused, and a part of what is said of them. */
+/* Texts that are refused, and a part of their messages. */
 static const struct {
 	const char *text, *message;
 } wrong[] = {
-    {"", "line 1: the text ends where .version should be"},
-    {".target sm_70\n", "line 1: \".target\" where .version"},
-    {".version 8.0\n", "there is no .target"},
-    {BEGIN ".entry f() {", "line 4: the text ends"},
+    {"", "line 1: expected .version, found the end"},
+    {".target sm_70\n", "line 1: expected .version, found \".target\""},
+    {".version 8.0\n", ".target is missing"},
+    {BEGIN ".entry f() {", "line 4: expected \"}\", found the end"},
     {BEGIN ".entry f() { bra away; }", "line 4: \"away\" is not"},
     {BEGIN ".entry f() {\n\n add.u32 %r1, %r1, 0x; }", "line 6: not a"},
     {BEGIN ".entry f() { ret }", "line 4"},
-    {BEGIN ".entry f() { .reg .b99 %r; }", "\".b99\" where a type"},
+    {BEGIN ".entry f() { .reg .b99 %r; }", "expected a type, found \".b99\""},
     {BEGIN ".entry f() { .reg .b32 a, a; }", "\"a\" is declared twice"},
-    {BEGIN ".entry f() { @x ret; }", "a guard is a predicate"},
+    {BEGIN ".entry f() { @x ret; }", "a guard must be a predicate"},
     {BEGIN ".entry f() {} .entry f() {}", "\"f\" is defined twice"},
     {BEGIN ".global .u8 x[2] = {1, 2, 3};", "more values than \"x\""},
     {BEGIN ".global .align 3 .u8 x;", "power of two"},
@@ -337,16 +340,16 @@ static const struct {
     {BEGIN ".entry f() { .reg .b32 %r; mov.u32 %r, %envreg32; }",
      "\"%envreg32\" is not declared"},
     {BEGIN ".global .u32 x = 1/0;", "division by zero"},
-    {BEGIN ".global .u32 x = 1.5;", "\"x\" holds integers"},
-    {BEGIN ".global .f32 x = 1;", "\"x\" holds fractions"},
+    {BEGIN ".global .u32 x = 1.5;", "\"x\" needs integers"},
+    {BEGIN ".global .f32 x = 1;", "\"x\" needs floating-point values"},
     {BEGIN ".global .f32 x = 1 + 1.5;", "different types"},
-    {BEGIN ".global .u32 x[-1];", "line 4: -1 is no size"},
+    {BEGIN ".global .u32 x[-1];", "line 4: -1 is not a valid size"},
     {BEGIN ".entry f() { .reg .v2 .b32 v; mov.b32 v.q, 1; }",
-     "\".q\" where an element of a vector"},
+     "expected an element of a vector, found \".q\""},
     {BEGIN ".shared .u32 x; .entry f() { mov.u32 x, x[1]; }",
-     "\"x\" is no array"},
+     "\"x\" is not an array"},
     {BEGIN ".global .b8 a[][1<<40] = {{}, {}, {}};", "\"a\" is too big"},
-    {BEGIN "nonsense", "\"nonsense\" where a directive"},
+    {BEGIN "nonsense", "expected a directive, found \"nonsense\""},
 };
 
 static void errors_tell_line_and_what(void **state)
@@ -370,7 +373,7 @@ static void errors_tell_line_and_what(void **state)
 	assert_non_null(strstr(message, "8.0 is newer"));
 }
 
-/* Whatever the text, it is not read on the stack. */
+/* No text overflows the stack when it is read. */
 static void nesting_has_an_end(void **state)
 {
 	static const char *const pieces[] = {
@@ -398,7 +401,7 @@ static void nesting_has_an_end(void **state)
 	}
 }
 
-/* A weak definition gives way, and is not in memory a second time. */
+/* A weak definition gives way, and is not in memory twice. */
 static void strong_names_are_taken(void **state)
 {
 	struct ptx_program p;
@@ -437,7 +440,7 @@ static void strong_names_are_taken(void **state)
 	ptx_unload(&p);
 }
 
-/* Names that are extern are another's; those of one are not. */
+/* Extern names are another module's; a module's own are not. */
 static void modules_are_linked(void **state)
 {
 	struct ptx_program p;
@@ -470,7 +473,7 @@ static void modules_are_linked(void **state)
 	ptx_unload(&p);
 }
 
-/* Names of blocks are their own, and labels are found from inside. */
+/* Names of blocks are local, and labels are found from inside. */
 static void scopes_hide_names(void **state)
 {
 	uint64_t out[32] = {0};

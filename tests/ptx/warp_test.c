@@ -1,7 +1,11 @@
-/* Lanes of a warp act together, wherever each of them stands. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * warp_test.c - checks lanes of a warp that act together, wherever each of them
+ * is.
+ */
 #include "ptx/fixture.h"
 
-/* Sums of halves of the warp by xor; neighbours; what all read of one. */
+/* Sums of halves of the warp by xor; neighbours; all read from one. */
 static void lanes_exchange_values(void **state)
 {
 	uint64_t out[32] = {0};
@@ -32,7 +36,7 @@ static void lanes_exchange_values(void **state)
 	}
 }
 
-/* Also when they come by other ways, and some have ended. */
+/* Also when they come by other paths, and some have ended. */
 static void lanes_vote_together(void **state)
 {
 	uint64_t out[32] = {0};
@@ -101,7 +105,7 @@ static void lanes_meet_from_different_places(void **state)
 	}
 }
 
-/* Lane 0 waits for lane 1, which has something to do with lane 2 before. */
+/* Lane 0 waits for lane 1, which exchanges with lane 2 first. */
 static void lanes_wait_for_who_waits_for_them(void **state)
 {
 	uint64_t out[32] = {0};
@@ -127,7 +131,7 @@ static void lanes_wait_for_who_waits_for_them(void **state)
 	assert_int_equal(out[2], 111);
 }
 
-/* One instruction, several groups: each knows of its own lanes alone. */
+/* One instruction, several groups: each includes only its own lanes. */
 static void groups_act_by_themselves(void **state)
 {
 	uint64_t out[32] = {0};
@@ -157,7 +161,7 @@ static void groups_act_by_themselves(void **state)
 	}
 }
 
-/* Lanes vote while others of the warp wait with numbers that they shuffle. */
+/* Lanes vote while others of the warp wait to shuffle. */
 static void votes_are_of_voters_alone(void **state)
 {
 	uint64_t out[32] = {0};
@@ -214,7 +218,7 @@ static void who_returned_waits_for_nobody(void **state)
 	ptx_unload(&p);
 }
 
-/* "sync" may follow what lanes do. */
+/* "sync" may follow the instruction's name. */
 static void lanes_act_in_either_spelling(void **state)
 {
 	uint64_t in[32], out[32] = {0};
@@ -305,7 +309,7 @@ static void vectors_are_added_to_memory(void **state)
 	}
 }
 
-/* Lanes each for themselves: those that are away keep their carry. */
+/* Each lane acts for itself: inactive ones keep their carry. */
 static void words_carry_into_the_next(void **state)
 {
 	uint64_t out[32] = {0};

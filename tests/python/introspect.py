@@ -1,8 +1,9 @@
-"""A program of two runs: what a package has of names. Its arguments are the
-package and, as JSON, rows [owner, name]; for each one it tells the kind and the
-signature, and of constants the value.
+# SPDX-License-Identifier: Apache-2.0
+"""Runs once for each of two packages and lists a package's names. Its arguments
+are the package and, as JSON, rows [owner, name]; for each it prints the kind
+and the signature, and of constants the value.
 
-Public names that the package has beside those of the rows are told as well."""
+It also lists public names of the package that are not in the rows."""
 
 import importlib
 import inspect
@@ -21,7 +22,7 @@ def find(owner):
 
 
 def plain(value):
-    """The value as text, without what differs from one home to another."""
+    """The value as text, without what differs between the packages."""
     if inspect.ismodule(value) or "lock" in type(value).__name__.lower():
         return ""
     if isinstance(value, re.Pattern):
@@ -87,7 +88,7 @@ def told(owner, name):
 
 
 def more(owner):
-    """Public names that a module exports, or a class has."""
+    """The public names that a module exports, or that a class has."""
     thing = find(owner)
     names = dir(thing) if inspect.isclass(thing) else getattr(
         thing, "__all__", ())
@@ -105,7 +106,7 @@ def main():
     for owner, name in dict.fromkeys(rows):
         try:
             out[f"{owner} {name}"] = told(owner, name)
-        except (ImportError, AttributeError) as error:
+        except (ImportError, AttributeError):
             out[f"{owner} {name}"] = "none"
     print(json.dumps(out))
 

@@ -1,8 +1,10 @@
-"""A program of two runs: what a package does. Its argument is the package; it
-prints, as JSON, what it is asked -> what that gives, as text.
+# SPDX-License-Identifier: Apache-2.0
+"""Runs once for each of two packages and shows what a package does. Its
+argument is the package; it prints question -> answer as JSON, with answers as
+text.
 
-The machine stands still: H100, A100 with two MIG devices, a process on the H100
-and one on a MIG device."""
+The machine's clock is stopped: H100, A100 with two MIG devices, a process on
+the H100 and one on a MIG device."""
 
 import copy
 import datetime
@@ -25,7 +27,7 @@ ROWS = {}
 
 
 def plain(value):
-    """The value without what differs from one run, or one home, to another."""
+    """The value without what differs between runs or packages."""
     text = re.sub(r"pid=[0-9]+", "pid=N", repr(value))
     return re.sub(r"\b(nvitop|gpukit)\.[\w.]*\.|_(?=CacheInfo)", "", text)
 
@@ -268,12 +270,13 @@ class Mine(n.PhysicalDevice):
 
 
 ask("subclass", lambda: (Mine(0).note, Mine.all(), Mine(0) == h100))
-ask("snapshot pcie", lambda: ("pcie_throughput" in a100.as_snapshot().keys(),
+ask("snapshot pcie", lambda: ("pcie_throughput" in a100.as_snapshot().keys(),  # noqa: SIM118
                               "pcie" in repr(a100.as_snapshot())))
 ask("metric", lambda: type(h100.energy_joules()).__name__)
 ask("snapshot later", lambda: a100.as_snapshot().pcie_throughput)
 ask("snapshot names", lambda: [sorted(
-    name for name in d.as_snapshot().keys() if not name.startswith("pcie_"))
+    name for name in d.as_snapshot().keys()  # noqa: SIM118 - no dict
+    if not name.startswith("pcie_"))
     for d in devices])
 ask("snapshot pickle", lambda: pickle.loads(pickle.dumps(
     h100.as_snapshot())).name)
@@ -405,9 +408,8 @@ for line in ("", "-n 2", "-c 1 -C 3", "-f 1GiB", "-t 1GiB", "-G 10", "-M 10",
              "-f x", "-O x", "--no-such", "-n x", "-C -1", "-c -1", "-G -1",
              "--tol -1", "x"):
     sys.argv = ["select", *line.split()]
-    ask(f"select {line}", lambda: {
-        key: value for key, value in sorted(vars(
-            selection.parse_arguments()).items())})
+    ask(f"select {line}", lambda: dict(sorted(vars(
+        selection.parse_arguments()).items())))
     ask(f"select prints {line}", lambda: selection.main())
 
 # ---- modules

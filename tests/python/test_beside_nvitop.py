@@ -1,6 +1,7 @@
-"""Every public name and every value of devices on nvitop and on gpukit, over
-one made-up machine that stands still. What is
-not asked here is a row of KNOWN; test_differences.py has the other names."""
+# SPDX-License-Identifier: Apache-2.0
+"""Every public name and every value of devices is compared between nvitop and
+gpukit on one fake machine whose clock is stopped. What is left out is a row of
+KNOWN; test_differences.py has the other names."""
 
 import json
 
@@ -11,7 +12,7 @@ from python_package import check_built, run
 check_built()
 pytest.importorskip("nvitop")
 
-# Where the values themselves are not to be compared: other object, other text.
+# Values that are not compared: other object, other text.
 KNOWN = {
     "reason": "gpukit's own",
     "cuda_version": "gpukit's own; nvitop has it in text only",

@@ -1,5 +1,7 @@
-"""The callbacks without their frameworks, which are in tests/real/
-test_training.py; TensorBoard itself reads what is written for it."""
+# SPDX-License-Identifier: Apache-2.0
+"""The callbacks are tested without their frameworks
+(tests/real/test_training.py has those); TensorBoard itself reads what is
+written for it."""
 
 import json
 
@@ -64,7 +66,7 @@ print(json.dumps([
     assert loss == [[9, 0.25, 1000.5]]
 
 
-# A trainer as far as the logger asks it; every second step is a logged one.
+# As much of a trainer as the logger uses; every second step is logged.
 TRAINER = """
 import os
 from types import SimpleNamespace as Part
@@ -138,7 +140,7 @@ for wrong in ["cpu:0"], ["GPU:"], ["GPU:x"], [-1], [None]:
 """, "--gpus", "h100:2")
     assert out.splitlines() == [
         "[[0, 1], [1], [1], [1, 0], [11]] None"] + [
-            f"this is no GPU: {gpu}" for gpu in
+            f"not a GPU: {gpu}" for gpu in
             ("'cpu:0'", "'GPU:'", "'GPU:x'", "-1", "None")]
 
 

@@ -1,7 +1,9 @@
-"""python -m gpukit and python -m gpukit.select as users start them; the second
-one beside nvitop's."""
+# SPDX-License-Identifier: Apache-2.0
+"""python -m gpukit and python -m gpukit.select run as users start them; the
+second is compared with nvitop's."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -24,11 +26,12 @@ def made_up_machine(tmp_path_factory):
     machine.stop()
 
 
-def start(module, *arguments, **env):
+def start(module, *arguments, PATH="/nowhere", **env):
+    """Runs without an installed gpukit command, unless PATH has one."""
     done = subprocess.run([sys.executable, "-m", module, *arguments],
                           text=True, capture_output=True, check=False,
                           timeout=60,
-                          env=clean_env(PYTHONPATH=PACKAGE, **env))
+                          env=clean_env(PYTHONPATH=PACKAGE, PATH=PATH, **env))
     return done.returncode, done.stdout, done.stderr
 
 
@@ -38,6 +41,104 @@ def test_a_line_for_each_gpu_and_each_process(made_up):
     assert (status, err, len(lines)) == (0, "", 6 + 2)
     assert lines[0].split()[:4] == ["0", "NVIDIA", "H100", "80GB"]
     assert "gpukit-load" in lines[-1]
+
+
+def test_once_is_the_usual(made_up):
+    for option in ("-1", "--once"):
+        lines = start("gpukit", option, **made_up.env)[1].splitlines()
+        assert len(lines) == 6 + 2
+
+
+def viewer_of(place):
+    """A directory with a command that prints its arguments."""
+    tool = place / "gpukit"
+    tool.write_text("#!/bin/sh\nprintf '%s|' \"$@\"\nexit 3\n")
+    tool.chmod(0o755)
+    return f"{place}:{os.environ['PATH']}"
+
+
+@pytest.mark.parametrize("line", ["", "-1", "-o 0 1", "-m full", "--help",
+                                  "--once -U --only-compute"])
+def test_the_command_is_handed_over_to(tmp_path, line):
+    status, out, err = start("gpukit", *line.split(),
+                             PATH=viewer_of(tmp_path))
+    assert (status, err) == (3, "")
+    assert out.split("|")[:-1] == ["top", *line.split()]
+
+
+@pytest.mark.parametrize("line", ["--json", "--version", "-V", "--json -1"])
+def test_what_the_command_has_not_stays_here(made_up, tmp_path, line):
+    status, out, err = start("gpukit", *line.split(), **made_up.env,
+                             PATH=viewer_of(tmp_path))
+    assert (status, err) == (0, "") and not out.startswith("top")
+
+
+@pytest.mark.parametrize("module", ["gpukit", "gpukit.select"])
+def test_a_reader_that_goes_away_is_no_error(made_up, module):
+    """The pipe has no reader from the start, so every write fails."""
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run([sys.executable, "-m", module], text=True,
+                          stdout=write, stderr=subprocess.PIPE, check=False,
+                          timeout=60, env=clean_env(PYTHONPATH=PACKAGE,
+                                                    PATH="/nowhere",
+                                                    **made_up.env))
+    os.close(write)
+    assert done.returncode == 0
+    assert not [line for line in done.stderr.splitlines()
+                if not line.startswith("CUDA_VISIBLE_DEVICES=")]
+
+
+@pytest.mark.parametrize("module", ["gpukit", "gpukit.select"])
+def test_a_closed_stdout_is_one_line(made_up, module):
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$0" -m "$1" --json >&-', sys.executable, module],
+        stderr=subprocess.PIPE, text=True, check=False, timeout=60,
+        env=clean_env(PYTHONPATH=PACKAGE, **made_up.env))
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"{module}: cannot write the output: Bad file descriptor\n")
+
+
+@pytest.mark.parametrize("module", ["gpukit", "gpukit.select"])
+def test_a_full_disk_is_one_line(made_up, module):
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = subprocess.run([sys.executable, "-m", module], text=True,
+                              stdout=full, stderr=subprocess.PIPE,
+                              check=False, timeout=60,
+                              env=clean_env(PYTHONPATH=PACKAGE, PATH="/nowhere",
+                                            **made_up.env))
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        f"{module}: cannot write the output: No space left on device")
+    assert "Traceback" not in done.stderr
+
+
+PCI = """import sys
+sys.modules["pynvml"] = None  # as where nvidia-ml-py is not installed
+import gpukit
+for gpu in gpukit.Device.all():
+    for each in (gpu, *gpu.mig_devices()):
+        print(*each.pci_info())
+"""
+
+
+def test_the_place_on_the_bus_needs_no_bindings(made_up):
+    done = subprocess.run([sys.executable, "-c", PCI], text=True, check=True,
+                          capture_output=True, timeout=60,
+                          env=clean_env(PYTHONPATH=PACKAGE, **made_up.env))
+    pynvml = pytest.importorskip("pynvml")
+    script = """import pynvml
+pynvml.nvmlInit()
+for i in range(4):
+    p = pynvml.nvmlDeviceGetPciInfo(pynvml.nvmlDeviceGetHandleByIndex(i))
+    print(p.domain, p.bus, p.device, p.busId, p.busIdLegacy, p.pciDeviceId,
+          p.pciSubSystemId)
+"""
+    theirs = subprocess.run([sys.executable, "-c", script], text=True,
+                            check=True, capture_output=True, timeout=60,
+                            env=clean_env(**made_up.env)).stdout.splitlines()
+    assert pynvml and done.stdout.splitlines() == [*theirs, *theirs[-1:] * 2]
 
 
 def test_json_has_every_value(made_up):

@@ -1,5 +1,6 @@
-"""gpukit._core on the made-up machine, beside what `gpukit fake ctl` and NVML
-by ctypes tell."""
+# SPDX-License-Identifier: Apache-2.0
+"""gpukit._core on the fake machine is compared with `gpukit fake ctl` and with
+NVML through ctypes."""
 
 import getpass
 import json
@@ -13,7 +14,7 @@ program = program_on_machine
 
 
 def test_one_metric_is_what_nvml_says(program):
-    """The second source is NVML itself, on a machine that stands still."""
+    """The second source is NVML itself, on a machine whose clock is stopped."""
     code = NVML + """
 power = ctypes.c_uint()
 assert nvml.nvmlDeviceGetPowerUsage(device(1), ctypes.byref(power)) == 0
@@ -82,7 +83,7 @@ for args in ((0, -1, (100000,)), (0, -1, (-1,)), (0, -1, ("power",)),
 
 
 def test_a_lost_gpu_comes_back(program):
-    """Its values are absent while it is away, and only its."""
+    """While it is away its values are absent, but no other GPU's."""
     program("pass", "--gpus", "h100:2")
     machine = program.machine
     code = """
@@ -185,7 +186,7 @@ print(core.snapshot(core.WITHOUT_PROCESSES, ids).processes)
 
 
 def test_a_forked_child_opens_anew(program):
-    """Threads of the parent ask all the while; the child has none of them."""
+    """Threads of the parent ask all the time; the child has none of them."""
     out = program("""
 import os, threading
 ids = (core.M_TEMP,)
@@ -210,8 +211,8 @@ print(codes)
 
 
 def test_others_run_while_the_driver_is_waited_for(program):
-    """The PCIe counters take 20 ms of the driver each; a second thread counts
-    meanwhile, which it could not while the GIL is held."""
+    """The PCIe counters take 20 ms each in the driver; meanwhile a second
+    thread counts, which it could not do if the GIL were held."""
     out = program("""
 import sys, threading, time
 sys.setswitchinterval(100)  # nobody runs but when another one lets him
@@ -267,7 +268,7 @@ except NVMLError as e:
 
 
 def test_nothing_is_left_behind(program):
-    """Each function, and each way to fail, a thousand times over."""
+    """Each function, and each way to fail, runs a thousand times."""
     out = program("""
 import os
 ids = tuple(range(30))

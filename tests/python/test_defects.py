@@ -1,7 +1,9 @@
-"""Defects that nvitop has and gpukit must not have, on the made-up machine."""
+# SPDX-License-Identifier: Apache-2.0
+"""Defects of nvitop that gpukit must not have, on the fake machine."""
 
 import pytest
 
+import can
 from conftest import GPUKIT
 from python_package import check_built, program_on_machine
 
@@ -80,12 +82,12 @@ for roots in ({parent}, {pid}, {os.getpid()}, set(), None):
 c = ResourceMetricCollector()
 print(c.root_pids == {os.getpid()})
 """, "--gpus", "h100:1", "--load", "train:0").split()
-    # 8 metrics of 4 numbers, of a running time 2
+    # 8 metrics with 4 numbers, a running time with 2
     assert out == ["30", "30", "0", "0", "0", "True"]
 
 
 def test_a_running_time_is_exact(program):
-    """Beside the kernel's own clock, to the hundredths that it tells."""
+    """Compared with the kernel's own clock, to its hundredths."""
     out = program("""
 import gpukit
 def uptime():
@@ -104,6 +106,7 @@ print(before - began - 0.02 <= told <= after - began + 0.02)
 
 def test_a_mig_slot_without_a_device_is_passed_over(program):
     pytest.importorskip("pynvml")
+    can.need("rights-of-root")
     out = program("""
 import gpukit, pynvml as n
 gpu = gpukit.Device(0)
@@ -124,7 +127,7 @@ print(len(left), [d.uuid() for d in left] == [last.uuid()],
 
 
 def collected(samples, now):
-    """name -> number of a value that had these samples since 0.0."""
+    """name -> number, for a value with these samples since 0.0."""
     from test_values import utils  # noqa: F401  (finds the package)
     from gpukit._metrics import Buffer
 
@@ -165,7 +168,8 @@ for named in ({"uuid": uuid}, {"bus_id": bus}):
 
 
 def test_a_mean_is_of_time():
-    """10 for 2 s before the first sample, to 20 within 2 s, then for 1 s."""
+    """10 for 2 s before the first sample, rising to 20 within 2 s, then 20 for
+    1 s."""
     assert collected([(10.0, 2.0), (20.0, 4.0)], 5.0) == {
         "mean": (20 + 30 + 20) / 5, "min": 10.0, "max": 20.0, "last": 20.0}
 
@@ -188,7 +192,8 @@ print(gpukit.parse_cuda_visible_devices("0"))
 os.environ["CUDA_DEVICE_ORDER"] = "FASTEST_FIRST"
 print(gpukit.parse_cuda_visible_devices("0"))
 """, "--gpus", "t4:1,h100:1")
-    # A GPU twice is none in CUDA, however it is written; strtol takes a sign.
+    # CUDA refuses a GPU given twice, however it is written; strtol accepts a
+    # sign.
     assert out.splitlines() == ["[] [0, 1]", "[0]", "[1]"]
 
 
@@ -216,7 +221,7 @@ for wish in ({"format": "x"}, {"tolerance": -1}, {"min_count": -1}):
 
 
 def test_a_shell_reads_a_command_line_back(program):
-    """Each sign there is, alone, at either end and in the middle."""
+    """Each character alone, at either end, and in the middle."""
     out = program("""
 import subprocess
 from gpukit import command_join
@@ -246,7 +251,7 @@ print(subprocess.run([sys.executable, "-S", "-c", code], text=True,
 
 
 def test_a_change_of_mig_devices_is_seen(program):
-    """nvitop remembers what a value of CUDA_VISIBLE_DEVICES meant."""
+    """nvitop caches what a value of CUDA_VISIBLE_DEVICES meant."""
     out = program("""
 import gpukit, subprocess
 ctl = ["COMMAND", "fake", "ctl", "mig", "0"]
@@ -302,7 +307,7 @@ print(p.type)
 
 
 def test_cpu_time_is_known_though_nobody_keeps_the_process(program):
-    """nvitop forgets it with the last reference, and tells 0 again."""
+    """nvitop forgets it with the last reference, and reports 0 again."""
     out = program("""
 import gpukit, os, time
 def cpu():
@@ -317,7 +322,7 @@ print(type(cpu()).__name__)
 
 
 def test_a_lost_gpu_is_not_visible_to_cuda(program):
-    """CUDA itself, loaded afterwards, is the witness."""
+    """CUDA itself, loaded afterwards, confirms it."""
     out = program("""
 import gpukit, os, subprocess, sys
 uuids = [device.uuid() for device in gpukit.Device.all()]

@@ -1,6 +1,6 @@
-"""Every example of docs/PYTHON-EXAMPLES.md, as it stands there: sessions are
-compared with what the page shows, programs with what the machine was made
-of."""
+# SPDX-License-Identifier: Apache-2.0
+"""Every example of docs/PYTHON-EXAMPLES.md runs as printed: sessions are
+compared with the page, programs with the settings of the machine."""
 
 import csv
 import json
@@ -60,19 +60,19 @@ def test_a_session(machine, name, psutil):
 
 
 def test_the_page_shows_what_it_should():
-    """A program without a test of its own would not be run."""
+    """A program without a test of its own would never run."""
     programs = set(EXAMPLES) - set(SESSIONS)
     assert programs == {
         "All GPUs at a glance", "A table in colours", "To TensorBoard",
-        "To a CSV file, by pandas", "In the background",
+        "To a CSV file, with pandas", "In the background",
         "A made-up machine in a notebook"}
     assert len(SESSIONS) >= 8
 
 
 @pytest.fixture(name="example")
 def run_example(machine, tmp_path, monkeypatch):
-    """example(HEADING) is what it prints; it runs in a directory of its
-    own."""
+    """example(HEADING) returns what the example prints; it runs in a directory
+    of its own."""
     monkeypatch.chdir(tmp_path)
 
     def start(name, **env):
@@ -151,7 +151,7 @@ print(json.dumps({tag: [(one.step, one.value) for one in events.Scalars(tag)]
 
 def test_to_csv(example):
     needed("pandas", "this test")
-    example("To a CSV file, by pandas")
+    example("To a CSV file, with pandas")
     with open("metrics.csv", encoding="utf-8", newline="") as f:
         rows = list(csv.DictReader(f))
     assert len(rows) == 3
@@ -176,7 +176,7 @@ def test_in_the_background(example):
 
 
 def test_in_a_notebook(tmp_path):
-    """Without any machine around it."""
+    """It makes its own machine."""
     out = run(EXAMPLES["A made-up machine in a notebook"],
               GPUKIT_COMMAND=GPUKIT, TMPDIR=str(tmp_path))
     assert out.split() == ["2", "2", "3072MiB", "88"]

@@ -1,6 +1,7 @@
-"""The released nvitop-exporter, unchanged, on gpukit in nvitop's name: its
-collector class tells what it tells on nvitop, on a machine that stands still;
-and its command serves that."""
+# SPDX-License-Identifier: Apache-2.0
+"""The released nvitop-exporter runs unchanged on gpukit under nvitop's name:
+its collector class reports the same as on nvitop, on a machine whose clock is
+stopped, and its command serves that."""
 
 import re
 import socket
@@ -40,7 +41,7 @@ print(p.generate_latest(registry).decode())
 assert ("nvitop.api" in sys.modules) == (package == "nvitop")
 """
 
-# What no two runs have in common, by the end of the metric's name.
+# Metrics that differ in any two runs, by the end of their names.
 MOVES = re.compile(r"host_(?!.*_total)|running_time|cpu_percent|rss_memory|"
                    r"process_memory_percent|_created")
 
@@ -73,7 +74,7 @@ def test_the_collector_tells_what_it_tells_on_nvitop(made_up):
     assert theirs.keys() == ours.keys() and len(ours) > 120
     wrong = {key: (value, ours[key]) for key, value in theirs.items()
              if value != ours[key] and not MOVES.search(key)}
-    # A share that the driver does not tell is NA, not 0: a row of PYTHON.md.
+    # A share that the driver does not report is NA, not 0: a row of PYTHON.md.
     shares = {key for key, values in wrong.items()
               if "_utilization" in key and key.startswith("process_")
               and values == ("0.0", "NaN")}
@@ -96,7 +97,7 @@ def test_its_command_serves(made_up):
                 break
         served = {}
         while sum(key.startswith("gpu_memory_used_MiB{")
-                  for key in served) < 3:  # it fills in one after another
+                  for key in served) < 3:  # it fills them in one after another
             assert command.poll() is None
             with urllib.request.urlopen(
                     f"http://127.0.0.1:{port}/metrics", timeout=60) as answer:

@@ -1,4 +1,5 @@
-"""gpukit.fake.use(): a program that runs already moves to a made-up machine."""
+# SPDX-License-Identifier: Apache-2.0
+"""gpukit.fake.use() moves a running program to a fake machine."""
 
 import os
 import time
@@ -130,7 +131,7 @@ print(gpukit.fake.use("t4:3") and gpukit.Device.count())
 
 
 @pytest.mark.parametrize("path, told", [
-    ("/nowhere/gpukit", "FileNotFoundError GPUKIT_COMMAND names no program: "
+    ("/nowhere/gpukit", "FileNotFoundError GPUKIT_COMMAND is not a program: "
      "'/nowhere/gpukit'"), ("/bin/true", "RuntimeError /bin/true started no "
                             "machine")])
 def test_a_wrong_command_is_told(path, told):
@@ -195,8 +196,8 @@ print(told == [os.getpid()], any("Processes" in r.name for r in t.rows))
 
 
 def test_a_notebook_has_all_of_cuda_in_one_process(tmp_path):
-    """gpukit, nvidia-ml-py, cuda-bindings and numba-cuda; the runtime of
-    cuda-bindings is NVIDIA's own, which no made-up driver serves."""
+    """gpukit, nvidia-ml-py, cuda-bindings and numba-cuda share one process; the
+    runtime of cuda-bindings is NVIDIA's own, which no fake driver serves."""
     for module in ("pynvml", "cuda.bindings", "numba.cuda"):
         needed(module, "this test")
     if not os.path.exists(cuda_programs.TOOLKIT):

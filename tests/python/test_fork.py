@@ -1,6 +1,6 @@
-"""A child that is forked while other threads hold the package's locks, on the
-made-up machine. It works like any other process; if it waits for ever, its
-alarm ends it."""
+# SPDX-License-Identifier: Apache-2.0
+"""A child that is forked while other threads hold the package's locks works
+like any other process, on the fake machine; if it hangs, its alarm ends it."""
 
 from python_package import check_built, program_on_machine
 
@@ -34,7 +34,7 @@ def hold(lock):
 
 
 def test_a_oneshot_of_another_thread_is_over_in_the_child(program):
-    """Its values are not those of that thread, and the lock is free."""
+    """The other thread's values are gone, and the lock is free."""
     out = program(FORK + """
 class Shot:
     def __enter__(self): d.oneshot().__enter__(); d._cache["x"] = 1

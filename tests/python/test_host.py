@@ -1,5 +1,6 @@
-"""Processes and the host without psutil; test_without_psutil.py has the values,
-beside psutil's."""
+# SPDX-License-Identifier: Apache-2.0
+"""Processes and the host work without psutil; test_without_psutil.py compares
+the values with psutil's."""
 
 import os
 import subprocess

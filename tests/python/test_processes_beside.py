@@ -1,5 +1,6 @@
-"""GpuProcess and HostProcess member by member on nvitop and on gpukit, over
-one made-up machine that stands still."""
+# SPDX-License-Identifier: Apache-2.0
+"""GpuProcess and HostProcess are compared member by member between nvitop and
+gpukit on one fake machine whose clock is stopped."""
 
 import json
 
@@ -11,7 +12,7 @@ from python_package import check_built, run
 check_built()
 pytest.importorskip("nvitop")
 
-# What cannot be the same twice, or is an object of each package.
+# Members that differ between two calls, or are objects of each package.
 KNOWN = {
     "cpu_percent": "since the last call", "cpu_times": "goes on",
     "num_ctx_switches": "goes on", "running_time": "goes on",
@@ -92,8 +93,8 @@ def made_up_machine(tmp_path_factory):
     machine.stop()
 
 
-# Rows of docs/PYTHON.md: a share that the driver does not tell is NA; a process
-# that is not there is an error.
+# Rows of docs/PYTHON.md: a share that the driver does not report is NA; a
+# process that does not exist is an error.
 def is_known(key, value, ours):
     if "_utilization" in key:
         return key.split(" ", 1)[1].startswith("(1, 0)") \

@@ -1,5 +1,7 @@
-"""No NA without a reason, and no reason without an NA: every value of devices
-of many kinds, among them a GPU that is lost, and what takes no argument."""
+# SPDX-License-Identifier: Apache-2.0
+"""There is no NA without a reason and no reason without an NA: all values of
+devices of many kinds are checked, including those of a lost GPU and those that
+take no argument."""
 
 import json
 import os
@@ -12,7 +14,8 @@ from python_package import check_built, program_on_machine
 check_built()
 program = program_on_machine
 
-# What is no value: objects, other devices, numbers that are always there.
+# Names that are not values: objects, other devices, numbers that are always
+# known.
 NO_VALUES = {
     "GPU_PROCESS_CLASS", "SNAPSHOT_KEYS", "UUID_PATTERN", "all", "as_snapshot",
     "count", "cuda", "cuda_index", "from_cuda_indices",
@@ -97,7 +100,7 @@ for name in ("no_such_value", "_at", "reason", "count", "", "nvlink_x",
 
 
 def test_a_refusal_names_itself(program):
-    """By NVML's own answers, one function after another."""
+    """From NVML's own errors, one function after another."""
     out = program("""
 import gpukit, subprocess
 d = gpukit.Device(0)

@@ -1,4 +1,6 @@
-"""Snapshots word later what they were told at once, on the made-up machine."""
+# SPDX-License-Identifier: Apache-2.0
+"""Snapshots turn into words later what was read at once, on the fake machine.
+"""
 
 from python_package import check_built, program_on_machine
 
@@ -57,8 +59,8 @@ while shot.real.is_running() and shot.real.host.status() != "zombie":
 print(shot.is_running, shot.status, shot.name, shot.host.cmdline[0],
       shot.gpu_memory_human)
 """, "--gpus", "a100:1", "--load", "infer:0,mem=2GiB")
-    assert out.startswith("True running gpukit-load gpukit-load 2") \
-        or out.startswith("True sleeping gpukit-load gpukit-load 2"), out
+    assert out.startswith(("True running gpukit-load gpukit-load 2",
+                           "True sleeping gpukit-load gpukit-load 2")), out
 
 
 def test_what_somebody_sets_stays(program):
@@ -76,7 +78,7 @@ print(again.power_limit, again.memory_total == gpukit.Device(0).memory_total())
 
 
 def test_arguments_are_quoted_as_command_join_quotes_them(program):
-    """What none needs is joined by the core, the rest by Python."""
+    """The core joins arguments that need no quotes, Python the rest."""
     out = program("""
 import gpukit
 from gpukit.process import STATES
@@ -126,7 +128,7 @@ print(told(None, (0, 0, 0), 3 * GiB, 2 * GiB, 0, 0))
     assert [row.strip("[]").split(", ") for row in out.splitlines()] == [
         [nan] * 7,
         ["12.3", "75.0", "25.0", "6.0", "1.5", "0.25", "0.07"],
-        # The share of the CPU is the one known last; no swap is none in use.
+        # The CPU share is the last known one; without swap, 0 is used.
         ["12.3", "33.3", "0.0", "1.0", "0.0", "0.0", "0.0"]]
 
 

@@ -1,5 +1,6 @@
-"""Types: mypy.stubtest compares the stubs with the modules, and mypy --strict
-reads a program of a user, with mistakes that it has to find."""
+# SPDX-License-Identifier: Apache-2.0
+"""Types are checked: mypy.stubtest compares the stubs with the modules, and
+mypy --strict reads a user's program with mistakes that it must find."""
 
 import glob
 import os
@@ -20,8 +21,8 @@ cache_dir = {cache}
 ignore_missing_imports = True
 """
 
-# What is inside, what a framework has to be installed for, and what psutil and
-# nvidia-ml-py have: a module's __getattr__ stands for it.
+# Internal names, names that need a framework, and names of psutil and
+# nvidia-ml-py, for which a module's __getattr__ stands.
 ALLOWED = r"""
 gpukit\.(.*\.)?_\w+(\..*)?
 gpukit\.__main__(\..*)?
@@ -36,7 +37,7 @@ gpukit\.libnvml\.(NVML|nvml(?!Init|Query|Check|Shutdown)).*
 
 
 def inner_modules():
-    """Have no stubs, and no types in them."""
+    """Modules without stubs, and without types."""
     top = os.path.join(PACKAGE, "gpukit")
     for path in glob.glob(f"{top}/**/*.py", recursive=True):
         name = os.path.relpath(path, PACKAGE)[:-3].replace("/", ".")

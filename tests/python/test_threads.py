@@ -1,6 +1,7 @@
-"""Many threads use one object at once, and change over at every step that the
-interpreter allows: what each one gets is what one alone gets. The machine
-stands still."""
+# SPDX-License-Identifier: Apache-2.0
+"""Many threads use one object at once, and switch at every step that the
+interpreter allows: each gets what one thread alone gets. The machine's clock is
+stopped."""
 
 import pytest
 
@@ -61,7 +62,7 @@ all_at_once(lambda: same(dict(d.as_snapshot()), items))
 
 
 def test_first_uses_at_once_are_one(program):
-    """What is imported, opened and made when it is first asked for."""
+    """What is imported, opened and made at the first use."""
     out = program(THREADS + """
 def first():
     same(gpukit.Device.UUID_PATTERN.match("x"), None)

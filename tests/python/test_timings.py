@@ -1,4 +1,5 @@
-"""timings(): what was asked of NVML, and how long it took."""
+# SPDX-License-Identifier: Apache-2.0
+"""timings() reports the calls of NVML, and how long they took."""
 
 from python_package import check_built, program_on_machine
 
@@ -57,5 +58,5 @@ except KeyError as error:
     print(error)
 """, "--gpus", "h100:1")
     assert out.splitlines() == [
-        "[]", "timings are counted already, in all threads", "2", "2", "1",
+        "[]", "timings are already being counted, in all threads", "2", "2", "1",
         "[] 1", "'nothing'"]

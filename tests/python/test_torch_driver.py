@@ -1,5 +1,6 @@
-"""PyTorch's part is built on the user's machine, without our headers: what it
-knows of our driver has to be what the driver is."""
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch's part is built on the user's machine without our headers: what it
+assumes about our driver must be true."""
 
 import os
 import re

@@ -1,5 +1,6 @@
-"""What the caching allocator's history is worth: a history by hand, walked back
-from its end to its peak."""
+# SPDX-License-Identifier: Apache-2.0
+"""The caching allocator's history is evaluated: a hand-made history is followed
+back from its end to its peak."""
 
 import importlib.util
 import os
@@ -11,7 +12,7 @@ _SPEC = importlib.util.spec_from_file_location("torch_report", os.path.join(
 report = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(report)
 
-# 100 stay from before; 30 come and go, and others take their place.
+# 100 bytes remain from before; 30 come and go, and others take their place.
 TRACE = [{"action": action, "addr": addr, "size": size} for action, addr, size
          in (("alloc", 1000, 30), ("segment_alloc", 1, 1), ("alloc", 2000, 7),
              ("free_requested", 1000, 30), ("free_completed", 1000, 30),

@@ -1,5 +1,6 @@
-"""NA, sizes and times as text, ttl_cache and Snapshot of the package: values
-worked out by hand, and defects of nvitop that ours must not have."""
+# SPDX-License-Identifier: Apache-2.0
+"""The package's NA, sizes and times as text, ttl_cache and Snapshot are checked
+against values computed by hand, and against defects of nvitop."""
 
 import copy
 import datetime

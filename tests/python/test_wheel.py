@@ -1,4 +1,6 @@
-"""The wheel that ./run build --python makes: it is whole and needs nothing."""
+# SPDX-License-Identifier: Apache-2.0
+"""The wheel that ./run build --python makes is complete and has no
+dependencies."""
 
 import glob
 import os
@@ -54,7 +56,7 @@ def test_the_module_exports_its_start_only():
 
 @pytest.fixture(scope="module", name="python")
 def python_that_builds():
-    """As ./run finds it: setuptools, wheel and headers."""
+    """A Python with setuptools, wheel and headers, found as ./run does."""
     for python in (sys.executable, "/usr/bin/python3", "python3"):
         done = subprocess.run(
             [python, "-c", "import os, setuptools, sysconfig, wheel\nassert "
@@ -67,7 +69,7 @@ def python_that_builds():
 
 @pytest.mark.slow
 def test_a_source_distribution_is_built_anywhere(python, wheel, tmp_path):
-    """Out of sight of this tree, its wheel has the files of this tree's."""
+    """Away from this tree, its wheel has the same files as this tree's."""
     def setup(folder, *words):
         done = subprocess.run([python, "setup.py", "-q", *words], cwd=folder,
                               text=True, capture_output=True, check=False,
@@ -91,8 +93,8 @@ def test_a_source_distribution_is_built_anywhere(python, wheel, tmp_path):
 
 
 def stable_names():
-    """The functions and variables of the limited API up to 3.9, as the headers
-    that Python.h includes declare them under Py_LIMITED_API."""
+    """The functions and variables of the limited API up to 3.9, as declared by
+    the headers of Python.h under Py_LIMITED_API."""
     include = sysconfig.get_paths()["include"]
     done = subprocess.run(
         ["gcc", "-E", "-P", "-DPy_LIMITED_API=0x03090000",

@@ -1,5 +1,6 @@
-"""Programs of PyPI as a user runs them: each has a Python of its own,
-build/real/NAME, which `./run real` makes of tests/real/NAME.txt."""
+# SPDX-License-Identifier: Apache-2.0
+"""Programs from PyPI as a user runs them: each has a Python of its own,
+build/real/NAME, which `./run real` makes from tests/real/NAME.txt."""
 
 import os
 import subprocess
@@ -9,7 +10,7 @@ from conftest import BUILD, GPUKIT, clean_env
 
 
 class Program:
-    """A package with its Python; called with a script, runs it."""
+    """A package with its Python; called with a script, it runs that."""
 
     def __init__(self, name, *options):
         """options: of the launcher, for all its scripts."""
@@ -18,9 +19,9 @@ class Program:
         self.python = os.path.join(self.venv, "bin", "python")
 
     def __call__(self, script, *options, around=(), **env):
-        """The end of a script that has to succeed. It is a file, which a
-        process that it spawns can read again; around: a command that runs the
-        launcher."""
+        """The output of a script, which must succeed. The script is a file,
+        since a process that it spawns reads it again; around: a command that
+        runs the launcher."""
         assert os.access(self.python, os.X_OK), f"missing: ./run real {self.name}"
         with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
             file.write(script)

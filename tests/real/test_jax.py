@@ -1,12 +1,13 @@
-"""JAX, unmodified: devices and values on them. XLA wants a handle of cuDNN for
-whatever it compiles."""
+# SPDX-License-Identifier: Apache-2.0
+"""JAX runs unmodified: devices, and values on them. XLA needs a handle of cuDNN
+for whatever it compiles."""
 
 from real_program import Program
 
 JAX = Program("jax")
 
-# Runs "$@" with a /dev that has nvidia0, which JAX looks for, besides what is
-# there: with a mount of its own, since a file in /dev is for all programs.
+# Runs "$@" with a /dev that also has nvidia0, which JAX looks for. It has a
+# mount of its own, since a file in /dev would be seen by all programs.
 WITH_A_DEVICE = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-ec",
                  """
 mount -t tmpfs none /mnt

@@ -1,4 +1,6 @@
-"""onnxruntime-gpu, unmodified: values on a GPU; a session stops at cuDNN."""
+# SPDX-License-Identifier: Apache-2.0
+"""onnxruntime-gpu runs unmodified: values on a GPU; a session stops at cuDNN.
+"""
 
 from real_program import Program
 

@@ -1,4 +1,5 @@
-"""PyCUDA, built from its sources with NVIDIA's headers and our driver."""
+# SPDX-License-Identifier: Apache-2.0
+"""PyCUDA, built from its sources with NVIDIA's headers, runs on our driver."""
 
 import os
 
@@ -114,7 +115,7 @@ except cuda.RuntimeError as error:
     assert "no kernel image is available" in str(error), error
 """
 
-# docs/FAKE.md tells these lines.
+# docs/FAKE.md shows these lines.
 AS_PTX = """
 import functools
 import pycuda.compiler
@@ -144,8 +145,8 @@ assert (there.get()[1000:] == A[1000:]).all()
 
 
 def run(script):
-    """It looks for nvcc on the path, and for code that it compiled before in
-    the home directory."""
+    """It looks for nvcc on the path, and for code compiled earlier in the home
+    directory."""
     path = os.path.join(cuda_programs.TOOLKIT, "bin")
     return PYCUDA(BEGIN + script, PYCUDA_DISABLE_CACHE="1",
                   PATH=f"{path}:{os.environ['PATH']}")

@@ -1,5 +1,7 @@
-"""PyTorch without our operators: the kernels of its libraries and none of its own.
-Values are compared with those that it computes without a GPU."""
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch runs without our operators: with the kernels of its libraries and
+none of its own. Values are compared with those that it computes without a GPU.
+"""
 
 import pytest
 
@@ -73,8 +75,8 @@ same(torch.fft.fft, z.to(torch.complex128))
 same(torch.fft.rfft, A)
 """
 
-# Blocks of less than 1 MiB come of segments of 2 MiB, those of 10 MiB and more
-# have segments of their own, in steps of 2 MiB.
+# Blocks below 1 MiB come from segments of 2 MiB, those of 10 MiB and more have
+# segments of their own, in steps of 2 MiB.
 ALLOCATOR = """
 torch.cuda.init()
 before, total = torch.cuda.mem_get_info()
@@ -115,8 +117,8 @@ assert torch.equal(kept.cpu(), torch.arange(1000))
 torch.empty(70 * GIB, dtype=torch.uint8, device="cuda")
 """
 
-# What was freed is made larger where it is; without this setting it is given
-# back and 60 GiB are asked for a second time.
+# Freed memory is extended in place; without this setting it is given back and
+# 60 GiB are requested a second time.
 EXPANDABLE = """
 tensors = [torch.full((10 * MIB,), i, dtype=torch.uint8).cuda()
            for i in range(40)]
@@ -240,7 +242,7 @@ back = torch.load(file)
 assert back.device.index == 2 and torch.equal(back.cpu(), A)
 """
 
-# The size and the SMs are those of NVIDIA's table of A100's profiles.
+# The size and the SMs are those of NVIDIA's table of A100 profiles.
 PART_OF_A_GPU = """
 assert torch.cuda.device_count() == 1
 one = torch.cuda.get_device_properties(0)

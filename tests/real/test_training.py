@@ -1,6 +1,7 @@
-"""The package's callbacks in Lightning, in Keras (on PyTorch) and in PyTorch's
-SummaryWriter. All compute on the CPU, since torch brings kernels of machine
-code only; the GPUs whose figures they log are made up."""
+# SPDX-License-Identifier: Apache-2.0
+"""The package's callbacks run in Lightning, in Keras (on PyTorch) and in
+PyTorch's SummaryWriter. All compute on the CPU, since torch has its kernels
+only as machine code; the GPUs whose figures they log are fake."""
 
 import pytest
 
@@ -10,7 +11,7 @@ from real_program import Program
 
 TRAINING = Program("training")
 
-# GPU 0 has three GiB in use, GPU 1 has a fan; both stand still.
+# GPU 0 has three GiB in use, GPU 1 has a fan; their clock is stopped.
 MACHINE = ("--frozen", "--gpus", "h100:1,rtx4090:1", "--load",
            "idle:0,mem=3GiB")
 
@@ -40,7 +41,7 @@ def without_times(found):
     return {k: v for k, v in found.items() if k not in (INTRA, INTER)}
 """
 
-# Two epochs of four batches; every second step is a logged one.
+# Two epochs of four batches; every second step is logged.
 LIGHTNING = """
 import torch
 from torch.utils.data import DataLoader, TensorDataset

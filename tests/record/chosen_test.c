@@ -1,4 +1,8 @@
-/* Which processes are chosen, on true ones that the test starts. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chosen_test.c - checks which processes are chosen, on real ones that the test
+ * starts.
+ */
 #include "unit.h"
 
 #include "base/pidstat.h"
@@ -22,7 +26,7 @@ static bool literal;
 static char why[256];
 static int proc;
 
-/* Its name is there before its arguments are. */
+/* Its name is known before its arguments. */
 static bool has_arguments(pid_t pid)
 {
 	char path[64], first;
@@ -36,7 +40,7 @@ static bool has_arguments(pid_t pid)
 	return has;
 }
 
-/* A process of some arguments; its pid is the answer of fork(). */
+/* Starts a process with arguments; returns the result of fork(). */
 static pid_t start(const char *const *argv)
 {
 	struct gk_pidstat st;
@@ -143,7 +147,7 @@ static void bytes_that_are_no_text_are_no_trouble(void **state)
 	end(pid);
 }
 
-/* The kernel gives out pids in turn: one more round, where that is allowed. */
+/* The kernel assigns pids in turn: one more round, where that is allowed. */
 static bool start_as(pid_t wanted, pid_t *ret_pid)
 {
 	FILE *last = fopen("/proc/sys/kernel/ns_last_pid", "w");
@@ -157,7 +161,7 @@ static bool start_as(pid_t wanted, pid_t *ret_pid)
 	return *ret_pid == wanted;
 }
 
-/* The kernel tells starts in ticks; a pid is never used again so fast. */
+/* The kernel reports starts in ticks; a pid is never reused that fast. */
 static void await_next_tick(void)
 {
 	uint64_t tick = GK_NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK);
@@ -220,7 +224,7 @@ static void families_are_chosen_whole(void **state)
 	    .pids = &self, .pid_count = 1, .children = true});
 	assert_non_null(command_of(grandchild));
 	gk_chosen_end(chosen);
-	end(child); /* it stays one of the family */
+	end(child); /* it stays in the family */
 	assert_non_null(command_of(grandchild));
 	kill(grandchild, SIGKILL);
 }
@@ -258,7 +262,7 @@ static void usage_is_of_a_process_or_a_family(void **state)
 	gk_usage_read(proc, child, &started, true, &snap, &usage);
 	assert_int_equal(usage.used.v, 123);
 	gk_buf_free(&usage.cpus);
-	started++; /* another process of that pid */
+	started++; /* another process with that pid */
 	gk_usage_read(proc, child, &started, true, &snap, &usage);
 	assert_false(usage.there);
 	kill(grandchild, SIGKILL);

@@ -1,4 +1,5 @@
-/* The clock of a recording. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* replay_test.c - checks the clock of a recording. */
 #include "format/fixture.h"
 #include "unit.h"
 
@@ -27,7 +28,7 @@ static void record_some(FILE *file)
 	gk_buf_add(&out, GK_TAPE_HEADER, GK_TAPE_HEADER_LEN);
 	for (int i = 0; i < COUNT_BLOCKS; i++) {
 		fx.snap.wall_ns = GK_NS_PER_S + (unsigned)i * STEP_NS;
-		/* The machine was started anew half-way. */
+		/* The machine was rebooted half-way. */
 		fx.snap.mono_ns = 5 + (unsigned)(i % 50) * STEP_NS;
 		fx.devices[0].m[GK_M_TEMP] = present(i);
 		assert_int_equal(gk_tape_add(w, &fx.snap, i == 0, &out), 0);
@@ -68,7 +69,7 @@ static int teardown(void **state)
 	return unlink(path);
 }
 
-/* Waits until one is due, a second at most; its number, or -1. */
+/* Waits until one is due, for at most a second; its number, or -1. */
 static int64_t next(bool *ret_jumped)
 {
 	struct pollfd due = {.fd = gk_replay_fd(replay), .events = POLLIN};
@@ -134,10 +135,10 @@ static void it_stands_still_and_is_sought(void **state)
 	assert_int_equal(next(&jumped), 49);
 	gk_replay_pause(replay, false);
 	assert_int_equal(next(&jumped), 50);
-	assert_true(jumped); /* another start of the machine */
+	assert_true(jumped); /* another boot of the machine */
 }
 
-/* The last of its bytes is one of the last snapshot. */
+/* Its last byte belongs to the last snapshot. */
 static void damage_is_passed_over(void **state)
 {
 	FILE *file = fopen(path, "r+");
@@ -154,7 +155,9 @@ static void damage_is_passed_over(void **state)
 	assert_int_equal(next(&jumped), COUNT_BLOCKS - 2);
 	gk_replay_seek(replay, -(int64_t)GK_NS_PER_S);
 	assert_int_equal(next(&jumped), COUNT_BLOCKS - 11);
-	/* The first, without which those up to the next key say nothing. */
+	/*
+	 * The first one, without which those up to the next key cannot be read.
+	 */
 	file = fopen(path, "r+");
 	assert_non_null(file);
 	fseek(file, 80, SEEK_SET);

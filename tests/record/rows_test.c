@@ -1,4 +1,5 @@
-/* Rows as CSV and JSON lines. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rows_test.c - checks rows as CSV and JSON lines. */
 #include "format/fixture.h"
 #include "unit.h"
 
@@ -18,7 +19,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* The row of a process with a command; free it. */
+/* The row of a process with a command; the caller frees it. */
 static char *row(const char *command, bool json)
 {
 	struct gk_row_style style = {.json = json};
@@ -33,7 +34,7 @@ static char *row(const char *command, bool json)
 	return out.data;
 }
 
-/* Commands, and how they stand in a field. */
+/* Commands, and their form in a field. */
 static const struct {
 	const char *command, *field;
 } quoted[] = {

@@ -1,4 +1,8 @@
-/* The time and memory of a command, added up over samples. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * summary_test.c - checks the time and memory of a command, summed over
+ * samples.
+ */
 #include "base/units.h"
 #include "format/fixture.h"
 #include "unit.h"

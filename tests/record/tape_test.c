@@ -1,4 +1,8 @@
-/* Tapes: what is written is what is read, whatever happens in between. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tape_test.c - checks tapes: what is written is read, whatever happens in
+ * between.
+ */
 #include "format/fixture.h"
 #include "unit.h"
 
@@ -48,7 +52,7 @@ static void save(const struct gk_buf *out)
 	fclose(file);
 }
 
-/* A snapshot of each second, in which a value tells its number. */
+/* A snapshot for each second, in which a value is its number. */
 static void change(int i)
 {
 	fx.snap.wall_ns = 1000000000ULL * (unsigned)(i + 1);
@@ -95,7 +99,7 @@ static void assert_is(struct gk_tape *tape, size_t at, int64_t temperature)
 	gk_snapshot_free(snap);
 }
 
-/* As JSON with all reasons, which holds nearly everything. */
+/* As JSON with all reasons, which contains nearly everything. */
 static void everything_comes_back(void **state)
 {
 	struct gk_buf before = {0}, after = {0};
@@ -128,6 +132,40 @@ static void everything_comes_back(void **state)
 	gk_tape_close(tape);
 }
 
+/* Whoever wrote the tape: values are checked, numbers have bounds, and what was
+ * nonsense when it was recorded is so again, with the original value. */
+static void what_cannot_be_is_absent_again(void **state)
+{
+	struct gk_value *m = fx.devices[0].m;
+	struct gk_snapshot *snap;
+	struct gk_tape *tape;
+
+	(void)state;
+	for (int i = 0; i < GK_M_COUNT; i++)
+		m[i] = present(gk_metric_range((enum gk_metric)i)->most + 1);
+	m[GK_M_GPU_UTIL].why = GK_ABSENT_NONSENSE;
+	m[GK_M_FAN] = (struct gk_value){.v = 7, .why = GK_ABSENT_NONSENSE};
+	fx.snap.host.mem_total = present(INT64_MIN);
+	fx.devices[0].minor = -70;
+	fx.processes[0].pid = -5;
+	fx.processes[0].m[GK_PM_SM_UTIL] = present(101);
+	write_tape(1);
+	tape = open_tape();
+	assert_int_equal(gk_tape_read(tape, 0, &snap), 0);
+	for (int i = 0; i < GK_M_COUNT; i++)
+		if (i != GK_M_TEMP) /* the number of the snapshot */
+			assert_int_equal(snap->devices[0].m[i].why,
+					 GK_ABSENT_NONSENSE);
+	assert_int_equal(snap->devices[0].m[GK_M_GPU_UTIL].v, 101);
+	assert_int_equal(snap->host.mem_total.why, GK_ABSENT_NONSENSE);
+	assert_int_equal(snap->devices[0].minor, -1);
+	assert_int_equal(snap->processes[0].pid, 0);
+	assert_int_equal(snap->processes[0].m[GK_PM_SM_UTIL].why,
+			 GK_ABSENT_NONSENSE);
+	gk_snapshot_free(snap);
+	gk_tape_close(tape);
+}
+
 static void details_and_topology_come_back(void **state)
 {
 	static const struct gk_place places[2] = {{"0-7", "0", -1},
@@ -149,7 +187,7 @@ static void details_and_topology_come_back(void **state)
 	detail.links[1].index = 5;
 	detail.links[1].end = GK_LINK_END_SWITCH;
 	strcpy(detail.links[1].remote_bus_id, "00000000:07:00.0");
-	detail.links[1].m[GK_L_RX] = present(INT64_MAX);
+	detail.links[1].m[GK_L_RX] = present(9000000000000000000);
 	fx.devices[0].detail = &detail;
 	fx.snap.topology = &topology;
 	write_tape(1);
@@ -264,7 +302,7 @@ static void after_damage_it_goes_on_at_a_key_block(void **state)
 	memset(out.data + ends[9], 0, 100);
 	save(&out);
 	tape = open_tape();
-	/* Keys are every 64. */
+	/* There is a key every 64 snapshots. */
 	assert_int_equal(gk_tape_count(tape), 10 + BLOCKS - 64);
 	assert_is(tape, 9, 9 - 3);
 	assert_is(tape, 10, 64 - 3);
@@ -274,7 +312,7 @@ static void after_damage_it_goes_on_at_a_key_block(void **state)
 	gk_buf_free(&out);
 }
 
-/* How many blocks of a tape cannot be read; all when it cannot be opened. */
+/* How many blocks of a tape cannot be read; all if it cannot be opened. */
 static size_t unreadable(size_t all)
 {
 	struct gk_snapshot *snap;
@@ -293,7 +331,7 @@ static size_t unreadable(size_t all)
 	return all - good;
 }
 
-/* Nothing that is read may be trusted: no byte may crash a reader. */
+/* Nothing that is read can be trusted: no byte may crash a reader. */
 static void flipped_bits_are_found(void **state)
 {
 	struct gk_buf out = {0};
@@ -336,6 +374,119 @@ static void what_is_no_tape_is_refused(void **state)
 	gk_buf_free(&out);
 }
 
+static void xids_come_back(void **state)
+{
+	struct gk_xids xids = {
+	    .count = 3,
+	    .kind_count = 2,
+	    .last = {{1, 1000, 48, 0}, {2, 1000, 94, 0}, {7, 2000, 48, 0}},
+	    .kinds = {{48, 0, 2}, {94, 0, 5}}};
+	struct gk_snapshot *snap;
+	struct gk_tape *tape;
+
+	(void)state;
+	fx.devices[0].xids = &xids;
+	write_tape(1);
+	tape = open_tape();
+	assert_int_equal(gk_tape_read(tape, 0, &snap), 0);
+	assert_non_null(snap->devices[0].xids);
+	assert_memory_equal(snap->devices[0].xids, &xids, sizeof xids);
+	assert_null(snap->devices[1].xids);
+	gk_snapshot_free(snap);
+	gk_tape_close(tape);
+}
+
+static void xids_of_a_stranger_are_bounded(void **state)
+{
+	struct gk_xids xids = {
+	    .count = 1,
+	    .last = {{.at = 1, .wall_ns = UINT64_MAX, .number = UINT32_MAX}},
+	    .kind_count = 1,
+	    .kinds = {{.number = 31, .count = UINT64_MAX}},
+	};
+	struct gk_snapshot *snap;
+	struct gk_tape *tape;
+
+	(void)state;
+	fx.devices[0].xids = &xids;
+	write_tape(1);
+	tape = open_tape();
+	assert_int_equal(gk_tape_read(tape, 0, &snap), 0);
+	assert_non_null(snap->devices[0].xids);
+	assert_int_equal(snap->devices[0].xids->last[0].at, 1);
+	assert_int_equal(snap->devices[0].xids->last[0].wall_ns, 0);
+	assert_int_equal(snap->devices[0].xids->last[0].number, 0);
+	assert_int_equal(snap->devices[0].xids->kinds[0].number, 31);
+	assert_int_equal(snap->devices[0].xids->kinds[0].count, 0);
+	gk_snapshot_free(snap);
+	gk_tape_close(tape);
+}
+
+static void a_head_says_only_what_may_be(void **state)
+{
+	static const struct {
+		uint32_t stored, raw;
+		bool fits;
+	} cases[] = {
+	    {1, 1, true},
+	    {0, 1, false},
+	    {1, 0, false},
+	    {100, GK_TAPE_RATIO_FREE, true},
+	    {100, GK_TAPE_RATIO_FREE + 100 * GK_TAPE_RATIO_MAX, true},
+	    {100, GK_TAPE_RATIO_FREE + 100 * GK_TAPE_RATIO_MAX + 1, false},
+	    {GK_TAPE_BLOCK_MAX, GK_TAPE_BLOCK_MAX, true},
+	    {GK_TAPE_BLOCK_MAX, GK_TAPE_BLOCK_MAX + 1, false},
+	    {GK_TAPE_BLOCK_MAX + 1, GK_TAPE_BLOCK_MAX, false},
+	    {UINT32_MAX, UINT32_MAX, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		unsigned char bytes[GK_TAPE_HEAD_LEN];
+		struct gk_tape_head head = {.stored = cases[i].stored,
+					    .raw = cases[i].raw};
+
+		gk_tape_head_write(&head, bytes);
+		assert_int_equal(gk_tape_head_read(bytes, &head),
+				 cases[i].fits);
+	}
+}
+
+/* Its first process has a command line that alone fills a block. */
+static void a_command_line_too_long_is_left_out(void **state)
+{
+	char *args = malloc(GK_TAPE_BLOCK_MAX + 1);
+	struct gk_process *p = &fx.processes[0];
+	struct gk_tape_writer *w = gk_tape_writer_new();
+	struct gk_snapshot *snap;
+	struct gk_buf out = {0};
+	struct gk_tape *tape;
+
+	(void)state;
+	assert_non_null(args);
+	gk_buf_add(&out, GK_TAPE_HEADER, GK_TAPE_HEADER_LEN);
+	assert_int_equal(gk_tape_add(w, &fx.snap, true, &out), 0);
+	memset(args, 'x', GK_TAPE_BLOCK_MAX);
+	args[GK_TAPE_BLOCK_MAX] = '\0';
+	p->args = args;
+	p->args_len = GK_TAPE_BLOCK_MAX;
+	assert_int_equal(gk_tape_add(w, &fx.snap, false, &out), 0);
+	save(&out);
+	tape = open_tape();
+	assert_int_equal(gk_tape_count(tape), 2);
+	assert_int_equal(gk_tape_damaged(tape), 0);
+	assert_int_equal(gk_tape_read(tape, 1, &snap), 0);
+	assert_int_equal(snap->process_count, fx.snap.process_count);
+	assert_int_equal(snap->processes[0].args_len, 0);
+	assert_int_equal(snap->processes[0].pid, p->pid);
+	assert_string_equal(snap->processes[0].name, p->name);
+	gk_snapshot_free(snap);
+	gk_tape_close(tape);
+	gk_tape_writer_free(w);
+	gk_buf_free(&out);
+	free(args);
+}
+
 static void the_checksum_is_that_of_iscsi(void **state)
 {
 	unsigned char zeros[32] = {0};
@@ -350,6 +501,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 	    T(everything_comes_back),
+	    T(what_cannot_be_is_absent_again),
 	    T(details_and_topology_come_back),
 	    T(any_of_them_can_be_read_in_any_order),
 	    T(time_never_goes_back),
@@ -357,6 +509,10 @@ int main(void)
 	    T(after_damage_it_goes_on_at_a_key_block),
 	    T(flipped_bits_are_found),
 	    T(what_is_no_tape_is_refused),
+	    T(xids_come_back),
+	    T(xids_of_a_stranger_are_bounded),
+	    T(a_head_says_only_what_may_be),
+	    T(a_command_line_too_long_is_left_out),
 	    T(the_checksum_is_that_of_iscsi),
 	};
 

@@ -1,14 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files that others plant where everyone may write are neither followed, nor
- * written to, nor replaced.
+ * trust_test.c - checks that files that others plant where everyone may write
+ * are neither followed, nor written to, nor replaced.
  */
+#include "can.h"
 #include "unit.h"
 
 #include "record/file.h"
 
 #include <gpukit/gpukit.h>
 
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +23,11 @@
 #define STRANGER 12345
 
 static char root[] = "/tmp/gpukit-trust-XXXXXX";
-static char shared[64]; /* as /tmp is */
+static char shared[64]; /* like /tmp */
 static char own[64];    /* where nobody else can write */
-static char theirs[64]; /* where a stranger can, and everybody can look */
+static char theirs[64]; /* where a stranger can write, and everybody can read */
 
-/* ---- what the file does, in order ---- */
+/* ---- what is done with the file, in order ---- */
 
 static char calls[256];
 static int (*before_rename)(void);
@@ -118,7 +122,7 @@ static int teardown(void **state)
 	return system(command);
 }
 
-/* A link of another user; false: only root can make that. */
+/* Plants a link of another user; false: only root can. */
 static bool plant(const char *target, const char *path)
 {
 	return !symlink(target, path) && !lchown(path, OTHER, OTHER);
@@ -164,7 +168,7 @@ static void a_planted_link_is_refused(void **state)
 
 	(void)state;
 	if (!plant(in(own, "victim"), path))
-		skip();
+		CANNOT("other-users", strerror(errno));
 	for (int append = 0; append < 2; append++) {
 		assert_refused(path, append, "is a link");
 		assert_true(is_link(path));
@@ -178,7 +182,7 @@ static void a_planted_link_to_nothing_is_refused(void **state)
 
 	(void)state;
 	if (!plant(in(own, "not-yet"), path))
-		skip();
+		CANNOT("other-users", strerror(errno));
 	for (int append = 0; append < 2; append++) {
 		assert_refused(path, append, "is a link");
 		assert_true(is_link(path));
@@ -192,7 +196,7 @@ static void a_planted_link_on_the_way_is_refused(void **state)
 
 	(void)state;
 	if (!plant(own, in(shared, "logs")))
-		skip();
+		CANNOT("other-users", strerror(errno));
 	snprintf(path, sizeof path, "%s/logs/log.csv", shared);
 	assert_refused(path, false, "'logs' is a link");
 	assert_int_equal(access(in(own, "log.csv"), F_OK), -1);
@@ -208,7 +212,7 @@ static void a_planted_file_is_refused(void **state)
 	(void)state;
 	put(path, "a,b\n");
 	if (chown(path, OTHER, OTHER))
-		skip();
+		CANNOT("other-users", strerror(errno));
 	for (int append = 0; append < 2; append++) {
 		assert_refused(path, append, "is a file");
 		assert_content(path, "a,b\n");
@@ -222,7 +226,7 @@ static void a_planted_fifo_is_refused(void **state)
 	(void)state;
 	assert_int_equal(mkfifo(path, 0622), 0);
 	if (chown(path, OTHER, OTHER))
-		skip();
+		CANNOT("other-users", strerror(errno));
 	assert_refused(path, false, "is a file");
 }
 
@@ -242,12 +246,12 @@ static void links_of_our_own_are_followed(void **state)
 	assert_content(in(own, "later.csv"), "a,b\n");
 }
 
-/* There the links are those of whom its owner lets in. */
+/* Links there belong to users whom the directory's owner admits. */
 static void a_directory_of_few_is_trusted(void **state)
 {
 	(void)state;
 	if (!plant(in(own, "victim"), in(own, "log.csv")))
-		skip();
+		CANNOT("other-users", strerror(errno));
 	assert_taken(in(own, "log.csv"), false);
 	assert_content(in(own, "victim"), "a,b\n");
 }
@@ -269,7 +273,7 @@ static void a_link_in_a_strangers_directory_is_refused(void **state)
 
 	(void)state;
 	if (!plant_in_theirs(in(own, "victim"), "log.csv", STRANGER))
-		skip();
+		CANNOT("other-users", strerror(errno));
 	snprintf(
 	    wanted, sizeof wanted,
 	    "cannot open %s: 'log.csv' is a link of user 12345 in a "
@@ -286,7 +290,10 @@ static void a_link_in_a_strangers_directory_is_refused(void **state)
 	}
 }
 
-/* His directory may be deep in one of ours, and the link on the way. */
+/*
+ * The stranger's directory may be deep in one of ours, with the link on the
+ * way.
+ */
 static void a_strangers_link_on_the_way_is_refused(void **state)
 {
 	struct gk_record_file_options options;
@@ -295,7 +302,7 @@ static void a_strangers_link_on_the_way_is_refused(void **state)
 
 	(void)state;
 	if (!plant_in_theirs(own, "logs", OTHER))
-		skip();
+		CANNOT("other-users", strerror(errno));
 	snprintf(path, sizeof path, "%s/logs/log.csv", theirs);
 	options = plain(path);
 	assert_int_equal(gk_record_file_open(&file, &options),
@@ -309,7 +316,7 @@ static void our_links_in_a_strangers_directory_are_followed(void **state)
 {
 	(void)state;
 	if (!plant_in_theirs(in(own, "victim"), "log.csv", geteuid()))
-		skip();
+		CANNOT("other-users", strerror(errno));
 	assert_taken(in(theirs, "log.csv"), false);
 	assert_content(in(own, "victim"), "a,b\n");
 	assert_taken(in(theirs, "new.csv"), false); /* and files are written */
@@ -348,13 +355,46 @@ static void standard_output_has_a_name_too(void **state)
 	close(ends[1]);
 }
 
-/* The old file is there until the new one is on the disk. */
+/* The old file exists until the new one is on the disk. */
 static void what_replaces_is_synced_first(void **state)
 {
 	(void)state;
 	assert_taken(in(own, "victim"), false);
 	assert_string_equal(calls, "sync 4;rename to victim;");
 	assert_content(in(own, "victim"), "a,b\n");
+}
+
+/* A path of this many bytes to a file in our own directory. */
+static const char *lengthen(size_t length)
+{
+	static char path[2 * PATH_MAX];
+	static const char name[] = "log.csv";
+	size_t tail = sizeof name - 1;
+
+	memset(path, '/', length);
+	memcpy(path, own, strlen(own));
+	memcpy(path + length - tail, name, tail + 1);
+	return path;
+}
+
+/* Compared with the kernel's own limit. */
+static void a_path_is_as_long_as_the_kernel_takes_it(void **state)
+{
+	const char *path = lengthen(PATH_MAX - 1);
+	struct gk_record_file_options options;
+	struct gk_record_file file;
+
+	(void)state;
+	put(path, "");
+	assert_taken(path, false);
+	assert_content(path, "a,b\n");
+	path = lengthen(PATH_MAX);
+	assert_int_equal(open(path, O_RDONLY | O_CLOEXEC), -1);
+	assert_int_equal(errno, ENAMETOOLONG);
+	options = plain(path);
+	assert_int_equal(gk_record_file_open(&file, &options), GK_ERR_INVALID);
+	assert_non_null(strstr(file.trouble, strerror(ENAMETOOLONG)));
+	assert_int_equal(file.fd, -1);
 }
 
 static int plant_late(void)
@@ -365,8 +405,7 @@ static int plant_late(void)
 static void what_is_planted_at_the_last_moment_is_refused(void **state)
 {
 	(void)state;
-	if (geteuid())
-		skip();
+	need_root();
 	before_rename = plant_late;
 	assert_refused(in(shared, "log.csv"), false, "is a link");
 	assert_string_equal(calls, "sync 4;");
@@ -384,7 +423,7 @@ static void what_is_planted_before_a_rotation_is_refused(void **state)
 	assert_int_equal(gk_record_file_open(&file, &options), 0);
 	assert_int_equal(unlink(path), 0);
 	if (!plant(in(own, "victim"), path))
-		skip();
+		CANNOT("other-users", strerror(errno));
 	assert_int_equal(gk_record_file_rotate(&file), GK_ERR_PERMISSION);
 	assert_non_null(strstr(file.trouble, "is a link"));
 	assert_content(in(own, "victim"), "precious\n");
@@ -407,6 +446,7 @@ int main(void)
 	    T(our_links_in_a_strangers_directory_are_followed),
 	    T(links_in_a_circle_end),
 	    T(standard_output_has_a_name_too),
+	    T(a_path_is_as_long_as_the_kernel_takes_it),
 	    T(what_replaces_is_synced_first),
 	    T(what_is_planted_at_the_last_moment_is_refused),
 	    T(what_is_planted_before_a_rotation_is_refused),

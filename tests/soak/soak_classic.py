@@ -1,11 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
 """The classic use for minutes: nvitop in full screen on the default machine,
-four libraries preloaded, while CUDA programs come and go. Then each way of
-leaving. In a /dev/shm of its own, so that the default machine is a new one.
+with four libraries preloaded, while CUDA programs come and go. Then each way of
+leaving. It runs in a /dev/shm of its own, so that the default machine is new.
 
     ./run soak             300 s
 
-Looked at: nvitop goes on, each program and its memory is on the screen, the
-terminal is as it was.
+It checks that nvitop keeps running, that each program and its memory is on the
+screen, and that the terminal is restored.
 """
 
 import argparse
@@ -17,8 +18,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", name) for name in ("", "clients")]
 
-# pylint: disable=wrong-import-position
-from classic import Classic
+from classic import Classic  # noqa: E402
 
 
 def leave_by_q(classic):
@@ -30,7 +30,7 @@ def leave_by_q(classic):
 
 
 def leave_by_ctrl_c(classic):
-    """To nvitop it is a key, which means the process that is selected."""
+    """For nvitop ^C is a key, which acts on the selected process."""
     classic.terminal.send(b"\x03")
     if not classic.terminal.ends(2):
         classic.check()
@@ -49,7 +49,7 @@ def one_run(seconds, leave):
             classic.run(seconds)
             leave(classic)
             classic.terminal.left_intact()
-            # The programs that are left still hold their memory.
+            # The programs that remain still hold their memory.
             assert sum(map(len, classic.held().values())) == len(
                 classic.programs)
         finally:

@@ -1,12 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hours of use in minutes: `gpukit top` on 8 GPUs while processes come and go,
-GPUs are lost and come back, the window changes, and keys are hit at random.
+GPUs are lost and come back, the window changes, and keys are pressed at random.
 
     ./run soak             in each look half of SOAK_SECONDS (600) with the
                            address sanitizer, and as long without it
 
-Looked at: no message of a sanitizer, exit status 0, the terminal given back,
-no screen that a full redraw would show otherwise, and memory that stops
-growing after the first minute.
+It checks for sanitizer messages, exit status 0, the terminal being restored,
+screens that a full redraw would change, and memory that keeps growing after the
+first minute.
 """
 
 import argparse
@@ -20,11 +21,10 @@ import time
 sys.path[:0] = [os.path.join(os.path.dirname(__file__), "..", name)
                 for name in ("", "clients")]
 
-# pylint: disable=wrong-import-position
-from conftest import GPUKIT, Machine, clean_env
-from screen import Terminal
+from conftest import GPUKIT, Machine, clean_env  # noqa: E402
+from screen import Terminal  # noqa: E402
 
-BATCHES, BATCH = 8, 25  # 200 processes at most
+BATCHES, BATCH = 8, 25  # at most 200 processes
 SIZES = ((80, 24), (40, 10), (120, 40), (200, 60), (100, 30), (160, 50))
 KEYS = (b"\x1bOA", b"\x1bOB", b"\x1bOC", b"\x1bOD", b"\t", b"[", b"]", b" ",
         b"\x1b", b"t", b"u", b"d", b"e", b"\r", b"h", b"a", b"f", b"c", b"/",
@@ -48,7 +48,8 @@ class Crowd:
         self.batches.append(subprocess.Popen(
             [GPUKIT, "fake", "load", "--name", self.machine.path,
              f"train:{gpu},n={BATCH},mem=256MiB"],
-            # Leaks are looked for in the viewer; 25 looks at once take long.
+            # Leaks are searched for in the viewer; 25 searches at once take
+            # long.
             env=clean_env(ASAN_OPTIONS="detect_leaks=0"),
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
 
@@ -69,8 +70,8 @@ def private_kib(pid):
 
 
 def shown(terminal, columns, rows):
-    """The screen after a full redraw: the window is another one for a
-    moment."""
+    """The screen after a full redraw: the window changes its size for a moment.
+    """
     for width in (columns - 1, columns):
         terminal.resize(width, rows)
         terminal.settle()
@@ -78,7 +79,7 @@ def shown(terminal, columns, rows):
 
 
 class Soak:
-    """One run. `seconds` long; `warm` seconds may memory grow."""
+    """One run of `seconds`; memory may grow for `warm` seconds."""
 
     def __init__(self, machine, terminal, seconds, warm, seed):
         self.machine, self.terminal = machine, terminal
@@ -100,7 +101,7 @@ class Soak:
             self.lost = None
 
     def look_for_tears(self):
-        """A frozen machine shows the same again: what differs was torn."""
+        """A frozen machine shows the same again: any difference was torn."""
         self.machine.ctl("clock", "pause")
         before = self.steady()
         after = shown(self.terminal, *self.size)
@@ -109,8 +110,8 @@ class Soak:
         self.machine.ctl("clock", "run")
 
     def steady(self):
-        """The screen when it has stayed the same for some frames: processes
-        that were started may still come, GPUs may still be found lost."""
+        """The screen once it has stayed the same for some frames: new processes
+        may still appear, GPUs may still be found lost."""
         text, since = self.terminal.text, time.monotonic()
         end = since + 60
         while since + 2.5 > time.monotonic() < end:
@@ -121,7 +122,7 @@ class Soak:
 
     @staticmethod
     def differ(before, after):
-        """Lines of the host tell of other processes; times pass."""
+        """Lines about the host show other processes, and times pass."""
         def form(line):
             return "".join("0" if c.isdigit() else c for c in line
                            if c in "│┌┐└┘├┤─═╞╡╪┼┬┴┤╤╧" or c.isalpha())
@@ -146,7 +147,7 @@ class Soak:
     def run(self):
         began, second = time.monotonic(), 0
         try:
-            # A busy machine takes longer for as many steps.
+            # A busy host takes longer for the same number of steps.
             while (time.monotonic() < began + self.seconds
                    or second < self.seconds / 2):
                 self.step(second)
@@ -158,8 +159,8 @@ class Soak:
             self.crowd.close()
 
     def growth(self):
-        """KiB more at the end than when the viewer was warm: the most of
-        each, so that a passing need does not count."""
+        """How many KiB more at the end than after the warm-up: the peaks of
+        both, so that temporary use does not count."""
         last = self.memory[-1][0]
         warm = [m for s, m in self.memory if self.warm / 2 <= s <= self.warm]
         late = [m for s, m in self.memory if s >= last - self.warm / 2]
@@ -187,7 +188,7 @@ def soak(seconds, warm, seed, look):
         terminal = Terminal(
             [GPUKIT, "top", "--look", look, "--interval", "0.5"],
             clean_env(XDG_CONFIG_HOME=directory,
-                      # A part of the freed memory is kept back; not too much.
+                      # Some of the freed memory is kept back, but not too much.
                       ASAN_OPTIONS=f"log_path={log}:detect_leaks=1"
                       ":quarantine_size_mb=2:thread_local_quarantine_size_kb=64",
                       **machine.env), 120, 40)

@@ -1,4 +1,5 @@
-"""tools/mutate.py: what it changes, and that it tells who survives."""
+# SPDX-License-Identifier: Apache-2.0
+"""tools/mutate.py changes what it should, and reports which mutants survive."""
 
 import fcntl
 import glob
@@ -12,12 +13,12 @@ import pytest
 from conftest import BUILD, ROOT
 
 sys.path.insert(0, os.path.join(ROOT, "tools"))
-import mutants  # noqa: E402  pylint: disable=wrong-import-position
-import mutate as mutate_tool  # noqa: E402  pylint: disable=C0413
+import mutants
+import mutate as mutate_tool
 
 MUTATE = os.path.join(ROOT, "tools", "mutate.py")
 
-# Nothing in it may be changed but what stands between CODE and END.
+# Only the text between CODE and END may be changed.
 QUIET = r"""
 #include <stdio.h> /* 1 + 2 */
 #define TWICE(x) \
@@ -100,7 +101,7 @@ def test_a_seed_chooses_the_same_mutants():
 
     assert choice(5) == choice(5)
     assert len({tuple(choice(seed)) for seed in range(20)}) > 1
-    assert len({path for path, _ in choice(5)}) == 2  # a line once at first
+    assert len({path for path, _ in choice(5)}) == 2  # one per line at first
 
 
 def test_lines_keep_their_numbers():
@@ -123,8 +124,23 @@ add_executable(test-other-two tests/two.c)
 add_test(NAME other-two COMMAND test-other-two)
 add_executable(test-toy-apart tests/two.c)
 add_test(NAME toy-apart COMMAND test-toy-apart)
+# A test without a program of its own is no C test.
+add_test(NAME toy-command COMMAND ${CMAKE_COMMAND} -E false)
+add_subdirectory(src/command)
 """,
-    # At 10 nobody looks: >= survives in place of >. The second is watched.
+    "rows.txt": "toy toy-\ncommand test_command.py # by hand\n",
+    # A command, which is part of no C test.
+    "src/command/CMakeLists.txt": "add_executable(command command.c)\n",
+    "src/command/command.c": "int main(void)\n{\n\treturn 3;\n}\n",
+    "test_command.py": """import os
+import subprocess
+
+
+def test_command():
+    build = os.environ["GPUKIT_BUILD"]
+    assert subprocess.call([f"{build}/src/command/command"]) == 3
+""",
+    # Nobody tests 10: >= survives in place of >. The second test is watched.
     "src/toy/toy.c": """int big(int a)
 {
 	return a > 10;
@@ -158,15 +174,16 @@ def toy_fixture(tmp_path):
 
 def mutate(toy, *args):
     return subprocess.run(
-        [sys.executable, MUTATE, "--root", str(toy), *args], text=True,
+        [sys.executable, MUTATE, "--root", str(toy), "--tests",
+         str(toy / "rows.txt"), *args], text=True,
         capture_output=True, check=False, timeout=240,
         stdin=subprocess.DEVNULL)
 
 
 @pytest.mark.slow
 def test_a_survivor_is_told_and_the_others_are_counted(toy):
-    """return 0 of both, < and >= for >, 11 and 9 for 10, are six mutants in
-    all; three of them nobody notices. The test that fails is another's."""
+    """return 0 for both, < and >= for >, 11 and 9 for 10 are six mutants in
+    all; three of them survive. The failing test is another room's."""
     done = mutate(toy, "toy", "--count", "99", "--seed", "1", "--jobs", "2")
     assert done.returncode == 0, done.stdout + done.stderr
     lines = done.stdout.splitlines()
@@ -212,11 +229,19 @@ def test_two_hunts_do_not_share_a_tree(toy):
 @pytest.mark.slow
 def test_each_mutant_meets_the_tests_of_its_own_room(toy):
     """With all rooms at once, a file without a test is left out, and neither
-    other-two nor toy-apart, which fail, are made of toy's files."""
-    done = mutate(toy, "--count", "3", "--seed", "1", "--jobs", "1")
+    other-two nor toy-apart, which fail, contain toy's files."""
+    done = mutate(toy, "--count", "99", "--seed", "1", "--jobs", "1")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "untested" not in done.stdout
-    assert "3 mutants" in done.stdout
+    assert "9 mutants" in done.stdout
+
+
+@pytest.mark.slow
+def test_a_file_of_pytest_sees_all_of_its_room(toy):
+    """return 0, 4 and 2 in place of 3."""
+    done = mutate(toy, "command", "--count", "99", "--jobs", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1].startswith("mutate: 3 of 3 killed")
 
 
 def test_the_table_names_rooms_and_tests_that_there_are():
@@ -226,18 +251,28 @@ def test_the_table_names_rooms_and_tests_that_there_are():
     names = [test["name"] for test in listed]
     files = [os.path.relpath(path, ROOT) for path in glob.glob(
         os.path.join(ROOT, "src", "**", "*.c"), recursive=True)]
-    for room, row in mutate_tool.ROOMS.items():
+    table = mutate_tool.read_table()
+    for room, row in table.items():
         assert any(path.startswith(f"src/{room}/") for path in files), room
-        for start in row:
-            assert any(name.startswith(start) for name in names), start
-    reached = tuple({start for path in files
-                     for start in mutate_tool.row_of(path)})
+        for test in row:
+            assert (os.path.exists(os.path.join(ROOT, test))
+                    if test.endswith(".py") else
+                    any(name.startswith(test) for name in names)), test
+    assert [path for path in files if not mutate_tool.row_of(path, table)] == []
+    reached = tuple({test for row in table.values() for test in row})
     assert [name for name in names if not name.startswith(reached)] == []
+
+
+def test_the_results_have_a_row_for_each_room():
+    with open(os.path.join(ROOT, "docs", "TESTING.md"), encoding="utf-8") as f:
+        rows = [line.split("|")[1].strip(" `") for line in f
+                if line.startswith("| `")]
+    assert [room for room in mutate_tool.read_table() if room not in rows] == []
 
 
 @pytest.mark.parametrize("args, told", [
     (("nowhere",), "mutate: src/nowhere has no C file\n"),
-    (("untested",), "mutate: src/untested has no test in C\n"),
+    (("untested",), "mutate: src/untested has no test in rows.txt\n"),
     (("toy", "--count", "0"), "mutate: --count and --jobs are 1 at least\n"),
 ])
 def test_wrong_usage_is_told(toy, args, told):

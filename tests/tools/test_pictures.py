@@ -1,5 +1,5 @@
-"""tools/ansi_svg.py and tools/film.py: what the pictures of the documents are
-drawn with."""
+# SPDX-License-Identifier: Apache-2.0
+"""tools/ansi_svg.py and tools/film.py draw the pictures of the documents."""
 
 import os
 import re
@@ -11,8 +11,8 @@ import pytest
 from conftest import ROOT
 
 sys.path.insert(0, os.path.join(ROOT, "tools"))
-import ansi_svg  # noqa: E402
-import film  # noqa: E402
+import ansi_svg
+import film
 
 
 @pytest.mark.parametrize("codes, front, back", [

@@ -1,4 +1,5 @@
-"""tools/tests-ran.py: what did not run is named, and fails."""
+# SPDX-License-Identifier: Apache-2.0
+"""tools/tests-ran.py names what did not run, and fails."""
 
 import json
 import os
@@ -36,7 +37,7 @@ WHOLE_FILE = ('<testcase classname="" name="tests.cli.test_d"><skipped message='
 
 
 class Reports:
-    """A build tree with reports, each of which a test changes."""
+    """A build tree with reports, which each test changes."""
 
     def __init__(self, place):
         self.place, self.log, self.cases = place, LOG, CASE_B + CASE_C
@@ -237,3 +238,58 @@ def test_a_row_for_no_test_fails(tests):
     assert tests.ran("--whole") == (1, [
         "failed: tests/may-skip.txt: old-*/a: no test has that name",
         "5 passed, 1 failed"])
+
+
+def test_a_row_for_tests_of_another_command_stays(tests):
+    tests.allowed = ("tests.cli.test_a::test_c[x* - no tool here\n"
+                     "tests.torch.* - it is large\n")
+    assert tests.ran("--whole")[0] == 1
+    assert tests.ran("--whole", "--ignore", "torch") == (
+        0, ["5 passed, 0 failed"])
+
+
+CANNOT = CASE_C.replace("/>", '><skipped message="cannot:fly: no wings"/>'
+                        '</testcase>')
+FLIGHT = "cannot:fly ci men have no wings\n"
+
+
+def test_what_the_machine_cannot_give_is_a_row_for_all(tests):
+    tests.cases = CASE_B + CANNOT
+    assert tests.ran()[0] == 1
+    tests.allowed = FLIGHT
+    assert tests.ran("--whole")[1][-2:] == [
+        "skipped: tests.cli.test_a::test_c[x::y/z]: cannot:fly: no wings",
+        "4 passed, 0 failed, 1 skipped"]
+    tests.cases = CASE_B + SKIPPED
+    assert tests.ran()[0] == 1
+
+
+def test_a_row_may_end_in_ci(tests):
+    tests.cases, tests.allowed = CASE_B + CANNOT, FLIGHT
+    assert tests.ran()[0] == 0
+    assert tests.ran(CI="true") == (1, [
+        "failed: tests.cli.test_a::test_c[x::y/z]: skipped: cannot:fly: no "
+        "wings (tests/may-skip.txt does not allow it)",
+        "4 passed, 1 failed"])
+
+
+def test_a_test_in_c_says_what_it_cannot_have(tests):
+    tests.log = LOG.replace(
+        "2: [       OK ] it_waits",
+        "2: cannot:fly: no wings\n2: [  SKIPPED ] it_waits")
+    tests.allowed = FLIGHT
+    assert tests.ran() == (0, [
+        "skipped: base-two/it_waits: cannot:fly: no wings",
+        "4 passed, 0 failed, 1 skipped"])
+
+
+def test_what_is_left_out_is_told_once(tests):
+    assert tests.ran("--left-out", "tests/torch=it is large: ./run torch") == (
+        0, ["skipped: tests/torch: it is large: ./run torch",
+            "5 passed, 0 failed, 1 skipped"])
+
+
+def test_what_is_left_out_is_no_test_that_ran(tests):
+    tests.programs, tests.nodes, tests.cases = [], "", ""
+    assert tests.ran("--left-out", "a=b") == (
+        1, ["skipped: a: b", "0 passed, 0 failed, 1 skipped"])

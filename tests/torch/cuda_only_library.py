@@ -1,4 +1,5 @@
-"""Loads the CPU kernels of cuda-only operators into this process."""
+# SPDX-License-Identifier: Apache-2.0
+"""Loads the CPU kernels of CUDA-only operators into this process."""
 
 import ctypes
 import os
@@ -14,7 +15,7 @@ _loaded = []
 
 
 def load():
-    """The library; GPUKIT_TORCH_LIBRARY names one that is built already."""
+    """The library; GPUKIT_TORCH_LIBRARY may name one that is already built."""
     if not _loaded:
         path = (getattr(torch, "_gpukit_library", None)
                 or os.environ.get("GPUKIT_TORCH_LIBRARY"))
@@ -29,7 +30,7 @@ def load():
 
 
 def rows():
-    """What became of each name: {name: (fate, reason)}."""
+    """The state of each name: {name: (fate, reason)}."""
     lines = load().gpukit_cuda_only_rows().decode().splitlines()
     return {name: (fate, reason)
             for name, fate, reason in (line.split("\t") for line in lines)}

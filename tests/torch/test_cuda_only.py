@@ -1,5 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
 """Normalisation, cells, dropout and matrix products under names that PyTorch
-has for CUDA alone, on plain CPU tensors, against the plain formula."""
+has only for CUDA, on plain CPU tensors, are compared with the plain formula."""
 
 import pytest
 
@@ -45,7 +46,7 @@ def test_every_row_is_told():
 
 
 def test_each_cuda_only_operator_is_ours_or_refused():
-    """The dispatcher says which there are."""
+    """The dispatcher lists the operators."""
     names = torch._C._dispatch_get_registrations_for_dispatch_key("CUDA")
     if not names:
         pytest.skip("this PyTorch has no CUDA")
@@ -68,7 +69,7 @@ def test_each_cuda_only_operator_is_ours_or_refused():
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16,
                                    torch.float16])
 def test_cudnn_batch_norm(shape, dtype, training):
-    """Weights and statistics stay in fp32, as cuDNN wants them."""
+    """Weights and statistics stay in fp32, as cuDNN requires."""
     x = made(*shape, dtype=dtype)
     weight, bias = made(3, seed=1), made(3, seed=2)
     mean, var = made(3, seed=3), made(3, seed=4).abs() + 0.5
@@ -114,7 +115,8 @@ def test_batch_norm_keeps_channels_last():
 @pytest.mark.parametrize("affine", [True, False])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_batch_norm_over_ranks_is_that_of_all_values(dtype, affine):
-    """As SyncBatchNorm calls the pieces, with ranks of different sizes."""
+    """The pieces are called as by SyncBatchNorm, with ranks of different sizes.
+    """
     sizes, channels, eps, momentum = (2, 5, 3), 4, 1e-5, 0.3
     x = made(sum(sizes), channels, 6, dtype=dtype)
     grad = made(*x.shape, dtype=dtype, seed=1)

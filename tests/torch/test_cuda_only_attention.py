@@ -1,5 +1,6 @@
-"""Attention under the names of CUDA's fused kernels, on plain CPU tensors,
-against the formula in float64 and PyTorch's own derivatives of it."""
+# SPDX-License-Identifier: Apache-2.0
+"""Attention under the names of CUDA's fused kernels, on plain CPU tensors, is
+compared with the formula in float64 and PyTorch's own derivatives of it."""
 
 import math
 
@@ -23,8 +24,8 @@ def library():
 
 
 def visible(m, n, causal=False, corner=0, left=-1, right=-1):
-    """Which keys each query sees; corner: n - m where the diagonal ends in
-    the right lower corner."""
+    """The keys that each query sees; corner: n - m where the diagonal ends in
+    the lower right corner."""
     distance = torch.arange(n) - torch.arange(m)[:, None] - corner
     seen = torch.ones(m, n, dtype=torch.bool)
     if causal:
@@ -37,7 +38,7 @@ def visible(m, n, causal=False, corner=0, left=-1, right=-1):
 
 
 def formula(q, k, v, seen=None, bias=None, scale=None, factors=None):
-    """q: ..., H, M, D in float64. Answers the result and the logsumexp."""
+    """q: ..., H, M, D in float64. Returns the result and the logsumexp."""
     group = q.size(-3) // k.size(-3)
     k, v = (x.repeat_interleave(group, -3) for x in (k, v))
     s = q @ k.transpose(-1, -2) * (scale or 1 / math.sqrt(q.size(-1)))
@@ -55,7 +56,7 @@ def formula(q, k, v, seen=None, bias=None, scale=None, factors=None):
 
 
 def operands(shape, dtype, packed=True, seed=0, head_size_v=None):
-    """As linear layers make them (B, M, H, D turned round), or dense."""
+    """As linear layers make them (B, M, H, D transposed), or dense."""
     gen = torch.Generator().manual_seed(seed)
     b, h, hk, m, n, d = shape
     sizes = [(b, m, h, d), (b, n, hk, d), (b, n, hk, head_size_v or d)]
@@ -77,7 +78,8 @@ def check(found, expected, dtype):
 
 
 def check_both_ways(run, inputs, expected, dtype, lse_of=lambda r: r[1]):
-    """run answers (out, lse, ...) of its leaves."""
+    """Compares results and gradients; run returns (out, lse, ...) for its
+    leaves."""
     leaves = [x.detach().requires_grad_() for x in inputs]
     result = run(*leaves)
     doubles = wide(*inputs)
@@ -384,7 +386,7 @@ def test_two_calls_drop_differently_and_a_seed_repeats_them():
 
 
 def philox(seed, counter):
-    """Philox4x32-10 as its paper has it."""
+    """Philox4x32-10 as its paper defines it."""
     key = [seed & 0xffffffff, seed >> 32]
     c = [counter & 0xffffffff, counter >> 32, 0, 0]
     for _ in range(10):
@@ -414,7 +416,7 @@ def test_the_numbers_are_philoxs(seed, offset):
 
 
 def test_flash_takes_a_logsumexp_of_more_keys_than_it_has():
-    """As ring attention does: the gradients of a part of the keys."""
+    """As in ring attention: the gradients for a part of the keys."""
     q, k, v = operands((1, 2, 2, 6, 10, 8), torch.float32)
     doubles = wide(q, k, v)
     whole, lse = formula(*doubles)

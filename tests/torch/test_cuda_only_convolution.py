@@ -1,5 +1,6 @@
-"""cuDNN's convolutions and the depthwise ones, on plain CPU tensors, against
-torch.nn.functional in float64."""
+# SPDX-License-Identifier: Apache-2.0
+"""cuDNN's convolutions and the depthwise ones, on plain CPU tensors, are
+compared with torch.nn.functional in float64."""
 
 import pytest
 
@@ -129,7 +130,7 @@ def test_channels_last_goes_through(case, which):
         w = w.to(memory_format=form)
     more = [padding] * dims, [stride] * dims, [dilation] * dims, groups
     out = aten.cudnn_convolution(x, w, *more, False, False, True)
-    # A kernel of one point has no order of its own.
+    # A kernel of one point has no memory order.
     if case[4] > 1 or which != "weight":
         assert out.is_contiguous(memory_format=form)
     plain = getattr(F, f"conv{dims}d")

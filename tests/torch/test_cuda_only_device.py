@@ -1,5 +1,6 @@
-"""Operators that PyTorch has for CUDA alone, on made-up GPUs and with the back
-ends that PyTorch chooses by itself, against the same lines on the CPU."""
+# SPDX-License-Identifier: Apache-2.0
+"""Operators that PyTorch has only for CUDA, on fake GPUs and with the back ends
+that PyTorch chooses itself, are compared with the same lines on the CPU."""
 
 import pytest
 
@@ -25,8 +26,8 @@ torch.manual_seed(0)
 
 @pytest.mark.parametrize("gpus", ["h100:1", "a100:1"])
 def test_attention_chooses_its_kernel_and_is_right(gpus):
-    """Newer wheels bring a cuDNN from 9.15.1 on, which PyTorch puts first on
-    Hopper and Blackwell."""
+    """Newer wheels bring cuDNN 9.15.1 or later, which PyTorch prefers on Hopper
+    and Blackwell."""
     first, *out = run(BOTH + """
 print("Cudnn" if torch.cuda.get_device_capability()[0] in (9, 10)
       and torch.backends.cudnn.version() > 91500 else "Flash")

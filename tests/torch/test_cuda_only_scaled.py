@@ -1,6 +1,7 @@
-"""Products of fp8 and fp4 matrices with their scales, on plain CPU tensors,
-against the values and scales multiplied in float64. Where PyTorch has a CPU
-form of the name, which knows fewer scales, ours is gpukit::NAME."""
+# SPDX-License-Identifier: Apache-2.0
+"""Products of fp8 and fp4 matrices with scales, on plain CPU tensors, are
+compared with values and scales multiplied in float64. Where PyTorch has a CPU
+form of the name, which supports fewer scales, ours is gpukit::NAME."""
 
 import pytest
 

@@ -1,4 +1,5 @@
-"""Operators of tensors on made-up GPUs: values, views, sizes, devices."""
+# SPDX-License-Identifier: Apache-2.0
+"""Operators of tensors on fake GPUs: values, views, sizes, devices."""
 
 import os
 import subprocess

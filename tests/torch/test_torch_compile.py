@@ -1,5 +1,7 @@
-"""torch.compile: its back ends, against the same function without. Inductor's
-kernels are Triton's, which a stand-in for ptxas hands on as PTX."""
+# SPDX-License-Identifier: Apache-2.0
+"""torch.compile's back ends are compared with the same function without it.
+Inductor's kernels are Triton's, which our replacement for ptxas passes on as
+PTX."""
 
 import pytest
 from torch_program import run
@@ -55,7 +57,7 @@ def train(steps=4, **how):
 
 
 def folders(tmp_path):
-    """Nothing of another run's is taken for this one's."""
+    """Nothing from another run is reused."""
     return {"TRITON_CACHE_DIR": str(tmp_path / "triton"),
             "TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "inductor"),
             "TORCHINDUCTOR_COMPILE_THREADS": "1"}

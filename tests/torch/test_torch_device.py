@@ -1,4 +1,5 @@
-"""What a GPU does besides values: mistakes, streams, time."""
+# SPDX-License-Identifier: Apache-2.0
+"""What a GPU has besides values: errors, streams, time."""
 
 import json
 import subprocess
@@ -27,8 +28,8 @@ raises(lambda: a.numpy(), TypeError, "cuda:0")
 
 
 def test_mixed_devices_are_told_in_the_words_of_pytorch():
-    """Those of its CUDA wheels, 2.8 and later: the check that torchgen writes,
-    TensorIterator's, and indexing's."""
+    """The words are those of PyTorch's CUDA wheels from 2.8 on: the check that
+    torchgen writes, TensorIterator's, and indexing's."""
     needs(2, 8)
     run("""
 a, b = torch.ones(3, 3, device="cuda"), torch.ones(3, 3)
@@ -54,8 +55,8 @@ same(a[torch.tensor([0])], b[:1])
 
 
 def test_numbers_of_the_host_go_where_a_gpu_takes_them():
-    """A tensor of the host without dimensions is a number to the kernels of
-    CUDA's that are made for it (gpu_kernel_with_scalars), and to no others."""
+    """A host tensor without dimensions is a number to the CUDA kernels that are
+    made for it (gpu_kernel_with_scalars), and to no others."""
     run("""
 x, n = torch.tensor([1., 2., 5.]), torch.tensor(2.)
 i, k = torch.tensor([4, 6, 7]), torch.tensor(2)
@@ -173,8 +174,8 @@ assert begin.elapsed_time(end) > .1
 
 
 def test_the_end_waits_for_the_threads_of_autograd():
-    """Else one of them may drop objects of a Python that is gone. What is
-    registered before torch is imported runs last."""
+    """Otherwise one of them may free objects of a Python that has ended. What
+    is registered before torch is imported runs last."""
     done = subprocess.run(
         [GPUKIT, "fake", "--quiet", "--gpus", "h100:2", "--", python(), "-c",
          """
@@ -232,7 +233,7 @@ for there in (targets, targets.cuda()):
 
 
 def test_what_no_gpu_does_in_one_order_is_refused_if_asked():
-    """As the documentation of use_deterministic_algorithms lists it."""
+    """As listed in the documentation of use_deterministic_algorithms."""
     run("""
 x = torch.rand(2, 3, 8, 8, device="cuda", requires_grad=True)
 flat = torch.rand(9, device="cuda")

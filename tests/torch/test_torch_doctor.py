@@ -1,5 +1,6 @@
-"""`gpukit fake doctor --python` of a PyTorch that is there: it says what the
-program itself comes to."""
+# SPDX-License-Identifier: Apache-2.0
+"""`gpukit fake doctor --python` says of an installed PyTorch what the program
+itself finds."""
 
 import json
 import subprocess

@@ -1,5 +1,6 @@
-"""torch.cuda.graph: what is captured is done again by each replay, on the same
-memory, and is what the operators do without."""
+# SPDX-License-Identifier: Apache-2.0
+"""torch.cuda.graph: each replay repeats what was captured, in the same memory,
+with the results that the operators have without it."""
 
 from torch_program import needs, run
 
@@ -132,8 +133,8 @@ assert y.data_ptr() == at
 
 
 def test_the_first_replay_finds_what_was_there_before_the_capture():
-    """Also where the graph itself wrote over it, in memory of an input that was
-    let go while it was captured."""
+    """Also where the graph itself overwrote it, in memory of an input that was
+    freed during the capture."""
     run("""
 first, second = torch.cuda.CUDAGraph(), torch.cuda.CUDAGraph()
 with torch.cuda.graph(first):
@@ -236,7 +237,7 @@ assert x.tolist() == [1] * 4
 
 
 def test_a_copy_to_the_host_cannot_be_captured():
-    """By CUDA's error, or in later versions by PyTorch's own."""
+    """It fails with CUDA's error, or in later versions with PyTorch's own."""
     run("""
 x = torch.ones(4, device="cuda")
 def capture():
@@ -249,7 +250,7 @@ assert x.tolist() == [1] * 4
 
 
 def test_after_a_capture_that_was_lost_comes_another():
-    needs(2, 8)  # before, PyTorch's allocator captures for ever
+    needs(2, 8)  # before that, PyTorch's allocator never ends the capture
     run("""
 x = torch.ones(4, device="cuda")
 def capture():

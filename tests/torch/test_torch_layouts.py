@@ -1,4 +1,5 @@
-"""Sparse, compressed and nested tensors of made-up GPUs."""
+# SPDX-License-Identifier: Apache-2.0
+"""Sparse, compressed and nested tensors work on fake GPUs."""
 
 import pytest
 

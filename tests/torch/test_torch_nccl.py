@@ -1,5 +1,6 @@
-"""PyTorch's distributed training over NCCL of the made-up machine: four ranks
-by torchrun, each on a GPU."""
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch's distributed training uses the fake machine's NCCL: four ranks by
+torchrun, each on a GPU."""
 
 import os
 import re
@@ -22,7 +23,7 @@ dist.init_process_group("nccl", timeout=datetime.timedelta(seconds=120))
 n = dist.get_world_size()
 """
 
-# A model, its batches, and what a single process on the CPU makes of them.
+# A model, its batches, and the results of a single process on the CPU.
 MODEL = """
 def model():
     torch.manual_seed(0)
@@ -51,7 +52,7 @@ def same(parameters):
 
 
 def torchrun(tmp_path, program, check=True, options=(), ranks=4):
-    """What the ranks print, in the order of the ranks' lines."""
+    """The output of the ranks, sorted by rank."""
     if not os.path.exists(PYTHON):
         pytest.skip("no PyTorch in build/venv-torch: ./run torch")
     file = tmp_path / "program.py"
@@ -161,7 +162,8 @@ print("well", flush=True)
 
 
 def test_tensors_are_split_among_ranks(tmp_path):
-    """Columns, then rows: gradients of each part are those of the whole."""
+    """Split by columns, then by rows: the gradients of each part are those of
+    the whole."""
     done = torchrun(tmp_path, MODEL + """
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor.parallel import (
@@ -180,8 +182,8 @@ print("well", flush=True)
 
 
 def test_layers_are_split_among_ranks(tmp_path):
-    """A pipeline of two stages and four batches at a time."""
-    needs(2, 6)  # stages that learn their shapes
+    """A pipeline of two stages with four batches at a time."""
+    needs(2, 6)  # stages that infer their shapes
     done = torchrun(tmp_path, MODEL + """
 from torch.distributed.pipelining import PipelineStage, ScheduleGPipe
 
@@ -208,7 +210,7 @@ print("well", flush=True)
 
 
 def test_after_a_kill_torchrun_starts_all_again(tmp_path):
-    """Each rank goes on from what was saved; nobody hangs."""
+    """Each rank continues from what was saved, and none hangs."""
     saved = tmp_path / "saved.pt"
     done = torchrun(tmp_path, MODEL + f"""
 again = int(os.environ["TORCHELASTIC_RESTART_COUNT"])

@@ -1,6 +1,7 @@
-"""PyTorch's own table of operators, on a made-up GPU against the CPU. Without
-GPUKIT_TORCH_ALL, which `./run torch` sets, a fixed tenth of it. The misses that
-are known stand with their reasons in tests/data/torch-misses.txt."""
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch's own table of operators on a fake GPU is compared with the CPU;
+without GPUKIT_TORCH_ALL, which `./run torch` sets, only a fixed tenth of it.
+Known misses are listed with their reasons in tests/data/torch-misses.txt."""
 
 import collections
 import json
@@ -14,7 +15,7 @@ from torch_program import run_file
 PARTS = 20
 TYPES = ("float32", "bfloat16", "int64", "complex64", "bool")
 ALL = "GPUKIT_TORCH_ALL" in os.environ
-# Of another PyTorch, some are others: what it has for the CPU alone.
+# Another PyTorch has other misses: operators that it has only for the CPU.
 PINNED = "GPUKIT_TORCH_PYTHON" not in os.environ
 MISSES = os.path.join(ROOT, "tests", "data", "torch-misses.txt")
 
@@ -35,7 +36,7 @@ def test_operators_answer_as_the_cpus(part):
     printed = run_file(["opinfo.py", str(part), str(PARTS), *TYPES], "h100:1",
                        1800)
     rows = [json.loads(line) for line in printed.splitlines()
-            if line.startswith("{")]  # some PyTorch says more
+            if line.startswith("{")]  # some PyTorch versions print more
     assert len(rows) > 50
     known = known_misses()
     missed = {(row["operator"], row["dtype"]): row["miss"] for row in rows

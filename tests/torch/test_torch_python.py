@@ -1,5 +1,6 @@
-"""Kernels in Python, in the place of the C++ part: they compute what that does,
-or refuse by name."""
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels in Python replace the C++ part: they compute what it does, or refuse
+by name."""
 
 import json
 
@@ -9,6 +10,7 @@ import test_torch_boxed
 import test_torch_device
 import test_torch_random
 import test_torch_training
+import test_torch_types
 import torch_program
 from torch_program import on_both, run, run_file, told
 from test_torch_operators import PINNED, known_misses
@@ -40,6 +42,17 @@ def in_python(monkeypatch):
     test_torch_device.test_an_operator_waits_for_its_stream,
     test_torch_device.test_the_end_waits_for_the_threads_of_autograd,
     test_torch_device.test_its_time_is_busy_time_of_the_gpu,
+    test_torch_types.test_products_of_whole_numbers,
+    test_torch_types.test_convolutions_pools_and_interpolation_of_whole_numbers,
+    test_torch_types.test_sums_and_products_along_booleans,
+    test_torch_types.test_products_of_int8_want_sizes,
+    test_torch_types.test_histograms_of_whole_numbers,
+    test_torch_types.test_what_the_cpu_lacks_in_16_bits_is_rounded_once,
+    test_torch_types.test_fourier_transforms_of_fp16,
+    test_torch_types.test_what_is_turned_around_is_so_after_a_copy,
+    test_torch_types.test_errors_of_the_host_leave_the_context_alive,
+    test_torch_types.test_a_stream_sleeps,
+    test_torch_types.test_what_cuda_refuses_is_no_refusal_of_ours,
 ], ids=lambda test: test.__name__[5:])
 def test_it_is_as_with_the_cpp_part(test):
     test()

@@ -1,5 +1,7 @@
-"""Random numbers: states of generators, and the values of a GPU's kernels, as
-people have published what their GPUs drew, and by a model of the algorithms."""
+# SPDX-License-Identifier: Apache-2.0
+"""Random numbers: the states of generators, and the values of a GPU's kernels,
+compared with what people have published of their GPUs and with a model of the
+algorithms."""
 
 import os
 
@@ -8,7 +10,7 @@ from torch_program import run
 
 
 def board(folder, sms, major, minor):
-    """The path of a profile: a made-up board of so many multiprocessors."""
+    """The path of a profile for a fake board with this many multiprocessors."""
     with open(os.path.join(ROOT, "profiles", "rtx-4090.yaml"),
               encoding="utf-8") as f:
         lines = f.read().splitlines()
@@ -56,8 +58,9 @@ assert abs(x.mean() - .5) < .01 and abs(x.var() - 1 / 12) < .01
 
 
 def test_uniform_and_normal_numbers_are_those_of_a_gpu():
-    """What torch prints on NVIDIA's GPUs, in many a report on the web: seed 0,
-    and 42 in one of a latent of diffusion (pytorch issue 158398)."""
+    """What torch prints on NVIDIA's GPUs in many reports on the web: with seed
+    0, and with 42 in a report about latents of diffusion (pytorch issue
+    158398)."""
     run("""
 def near(found, *expected):
     same(found.flatten()[:len(expected)], torch.tensor(expected), rtol=0,
@@ -79,8 +82,8 @@ near(x[1], -.4574, .8063, .1580)
 
 
 def test_numbers_go_on_and_lie_where_a_gpu_puts_them():
-    """One thread's four words go to elements a grid apart; a grid is what the
-    GPU has room for."""
+    """The four words of a thread go to elements a grid apart; a grid is as
+    large as the GPU has room for."""
     run("""
 n = 132 * 2048  # threads of an H100
 torch.manual_seed(3)
@@ -114,8 +117,8 @@ assert torch.equal(grad, 2 * y.detach())
 
 
 def test_long_results_are_those_of_these_boards():
-    """Of two GPUs with unlike numbers of multiprocessors: what both drew for
-    the seed 1 (pytorch issue 143086)."""
+    """Two GPUs with different numbers of multiprocessors: what both drew with
+    seed 1 (pytorch issue 143086)."""
     for gpus, last in (("h100:1", (-.6970, -.7780, .3267)),
                        ("a100:1", (.1549, -.6797, -.1656))):
         run(f"""
@@ -127,9 +130,10 @@ for found, expected in ((x[:3], (-.2963, 2.6764, -.1408)), (x[-3:], {last})):
 
 
 def test_dropout_drops_what_a_gpu_drops(tmp_path):
-    """A GeForce RTX 4080 SUPER, seed 1 (torch-xpu-ops issue 2926); sums of what
-    a P100 and a K80 kept of a million (pytorch issue 25690), in the order of
-    kernels that load one element at a time, as today's do of such addresses."""
+    """A GeForce RTX 4080 SUPER with seed 1 (torch-xpu-ops issue 2926); the sums
+    of what a P100 and a K80 kept of a million (pytorch issue 25690), in the
+    order of kernels that load one element at a time, as today's do for such
+    addresses."""
     run("""
 torch.cuda.manual_seed_all(1)
 y = nn.Dropout(p=0.1)(torch.ones(512 * 4 * 1024).to("cuda"))
@@ -343,7 +347,7 @@ for make in (lambda x: x[:, :3], lambda x: x[:, :3].t(), lambda x: x[:, ::2]):
 
 
 def test_threads_draw_numbers_of_their_own():
-    """As a GPU does, which takes the offset for a kernel under a lock."""
+    """As on a GPU, where a kernel's offset is taken under a lock."""
     run("""
 import threading
 torch.cuda.manual_seed(1)

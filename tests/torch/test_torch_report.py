@@ -1,5 +1,6 @@
-"""`gpukit fake --report` after a training: PyTorch's own figures, and those
-that the sizes of its tensors give."""
+# SPDX-License-Identifier: Apache-2.0
+"""`gpukit fake --report` after a training has PyTorch's own figures, and those
+that follow from the sizes of its tensors."""
 
 import json
 import subprocess
@@ -9,7 +10,7 @@ from torch_program import python, torch_env
 
 MIB = 1 << 20
 
-# Weights of 1 and 2 MiB, no biases; batches of 512 x 256 (0.5 MiB).
+# Weights of 1 and 2 MiB without biases; batches of 512 x 256 (0.5 MiB).
 TRAINING = """
 import sys, torch
 from torch import nn
@@ -34,7 +35,7 @@ def reported(program, *words, gpus="h100:1", tmp_path):
          "-c", program, *words], env=torch_env(TMPDIR=str(tmp_path)),
         text=True, capture_output=True, check=False, timeout=600)
     assert not done.returncode, done.stderr
-    # Nothing is left of what was handed over.
+    # Nothing is left of the files that were passed on.
     assert not list(tmp_path.glob("gpukit-report*"))
     return done, json.loads(path.read_text())["pytorch"]
 
@@ -47,7 +48,7 @@ def test_a_training_is_told_by_what_it_was_made_of(tmp_path):
     made = row["categories"]
     assert sum(made.values()) == allocated
     assert made["parameters"] == 3 * MIB
-    # Two moments each; the step counts lie on the host.
+    # Two moments each; the step counts are on the host.
     assert made["optimizer"] == 6 * MIB
     assert made["other"] >= MIB // 2
     assert made["rounding"] < 65536
@@ -56,7 +57,7 @@ def test_a_training_is_told_by_what_it_was_made_of(tmp_path):
     assert 4 * MIB <= made["activations"] <= 8 * MIB
     assert row["phases"]["backward"] == allocated - made["rounding"]
     assert row["phases"]["forward"] < row["phases"]["backward"]
-    # All gradients are there in a step, and none of the activations.
+    # In a step all gradients exist, and no activations.
     assert row["phases"]["optimizer"] >= 12 * MIB
     assert "process %d, GPU 0: " % row["pid"] in done.stderr
 
@@ -68,7 +69,7 @@ def test_an_optimizer_without_state_has_none(tmp_path):
 
 
 def test_the_smallest_gpu_is_one_that_has_the_room(tmp_path):
-    """30 GiB: with a tenth and what comes too more than the 32 of a V100, for
+    """30 GiB: with a tenth and overhead that is more than the 32 of a V100, for
     which not every PyTorch has code."""
     done, (row,) = reported("""
 import torch
@@ -98,3 +99,27 @@ os.kill(os.getpid(), signal.SIGKILL)
     (row,) = json.loads(path.read_text())["pytorch"]
     assert row["device"] == 1
     assert row["categories"]["parameters"] == 3 * MIB
+
+
+def test_the_peak_is_that_of_the_whole_run(tmp_path):
+    """A loop that resets peaks, as many do in each epoch, hides none."""
+    for reset in ("reset_peak_memory_stats", "reset_max_memory_allocated",
+                  "reset_accumulated_memory_stats"):
+        _, (row,) = reported(f"""
+import torch
+model = torch.nn.Linear(8, 8).cuda()
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+for size in (1, 40, 2, 1):
+    large = torch.empty(size << 20, device="cuda")
+    optimizer.zero_grad()
+    model(torch.ones(2, 8, device="cuda")).sum().backward()
+    optimizer.step()
+    del large
+    torch.cuda.empty_cache()
+    torch.cuda.{reset}()
+torch.cuda.reset_peak_memory_stats(0)
+""", tmp_path=tmp_path)
+        assert 160 * MIB <= row["allocated_peak_bytes"] < 162 * MIB, reset
+        assert row["reserved_peak_bytes"] >= 160 * MIB
+        assert row["categories"]["other"] >= 160 * MIB
+        assert sum(row["categories"].values()) == row["allocated_peak_bytes"]

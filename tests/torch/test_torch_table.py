@@ -1,4 +1,5 @@
-"""The table of operators: nothing is refused without a reason."""
+# SPDX-License-Identifier: Apache-2.0
+"""In the table of operators nothing is refused without a reason."""
 
 import json
 import subprocess
@@ -11,7 +12,7 @@ from torch_program import PYTHON, run, torch_env
 
 @pytest.fixture(scope="module")
 def table():
-    run("")  # builds, or skips
+    run("")  # builds the library, or skips
     return json.loads(subprocess.check_output(
         [GPUKIT, "fake", "--quiet", "--", PYTHON, "-m", "_gpukit_torch",
          "--table", "--json"], env=torch_env(), text=True))

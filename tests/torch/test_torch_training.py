@@ -1,7 +1,8 @@
-"""Programs of tests/torch/programs on made-up GPUs and on the CPU: the same
-losses to six digits. Where the CPU has no instructions for bfloat16 PyTorch's
-convolutions round after every product, ours once: those losses agree less and
-less."""
+# SPDX-License-Identifier: Apache-2.0
+"""The programs of tests/torch/programs have the same losses to six digits on
+fake GPUs and on the CPU. Where the CPU has no bfloat16 instructions, PyTorch's
+convolutions round after every product and ours once: those losses drift apart.
+"""
 
 import pytest
 
@@ -30,7 +31,7 @@ def test_losses_are_those_of_the_cpu(program, tmp_path):
 
 def test_memory_is_handled_as_on_a_gpu(tmp_path):
     found, expected = on_both("memory.py", folder=tmp_path, gpus="rtx-4090:1")
-    # 68 and 36 GiB do not fit into 24, 20 do.
+    # 68 and 36 GiB do not fit into 24, but 20 do.
     assert found.pop("retried") == [2, 16]
     assert expected.pop("retried") is None
     same(found, expected)

@@ -1,5 +1,6 @@
-"""While PyTorch trains, the tools show what it itself says of its memory; when
-it is killed, that is free again."""
+# SPDX-License-Identifier: Apache-2.0
+"""While PyTorch trains, the tools show the memory that PyTorch itself reports;
+when it is killed, that is free again."""
 
 import json
 import os
@@ -20,7 +21,7 @@ while True:
     print(torch.cuda.memory_reserved(), flush=True)
 """
 
-# What the tools say of the one process, in MiB, and of the GPU.
+# What the tools report of the one process, in MiB, and of the GPU.
 WATCHES = """
 import json, os, signal, subprocess, sys, time
 gpukit, nvitop_python, program = sys.argv[1:4]

@@ -1,4 +1,5 @@
-"""PyTorch programs on the made-up machine, each in a process of its own. They
+# SPDX-License-Identifier: Apache-2.0
+"""Runs PyTorch programs on the fake machine, each in a process of its own. They
 need the virtual environment build/venv-torch, or GPUKIT_TORCH_PYTHON, a Python
 with another PyTorch; without it they are skipped."""
 
@@ -36,7 +37,7 @@ def raises(function, kind, *words):
 """
 
 
-# More of the environment of all programs, for tests that change it.
+# Additions to the environment of all programs, for tests that change it.
 MORE = {}
 
 
@@ -48,13 +49,13 @@ def torch_env(**more):
 
 
 def python():
-    """The one that has PyTorch."""
+    """The Python that has PyTorch."""
     if not os.path.exists(PYTHON):
         pytest.skip("no PyTorch in build/venv-torch: ./run torch")
     return PYTHON
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _version():
     text = subprocess.check_output(
         [python(), "-c",
@@ -64,13 +65,13 @@ def _version():
 
 
 def needs(major, minor):
-    """Skips where the PyTorch is older."""
+    """Skips if the PyTorch is older."""
     if _version() < (major, minor):
         pytest.skip(f"PyTorch {major}.{minor} has it first")
 
 
 def run(program, gpus="h100:2", options=(), check=True, **more):
-    """What a program answers, and prints on a made-up machine."""
+    """Runs a program on a fake machine; returns its output."""
     done = subprocess.run(
         [GPUKIT, "fake", "--quiet", "--gpus", gpus, *options, "--", python(),
          "-c", BEGIN + program],
@@ -82,8 +83,8 @@ def run(program, gpus="h100:2", options=(), check=True, **more):
 
 
 def run_file(words, gpus=None, timeout=600):
-    """What python WORD... prints, in the folder of the programs; gpus: the
-    machine that is made up around it."""
+    """The output of python WORD... in the folder of the programs; gpus: the
+    fake machine that it runs on."""
     around = [GPUKIT, "fake", "--gpus", gpus, "--"] if gpus else []
     done = subprocess.run(
         [*around, python(), *words], cwd=PROGRAMS, check=False, text=True,
@@ -99,7 +100,7 @@ def told(printed):
 
 
 def on_both(*words, folder, gpus="h100:1"):
-    """What PROGRAM DEVICE FOLDER WORD... tells of cuda and of the CPU."""
+    """The results of PROGRAM DEVICE FOLDER WORD... for cuda and for the CPU."""
     program, *more = words
     return [told(run_file([program, device, str(folder), *more], where))
             for device, where in (("cuda", gpus), ("cpu", None))]

@@ -1,5 +1,6 @@
-"""The ids of nvmlDeviceGetFieldValues: how they are asked, and what a row of
-the sub-table of ids is."""
+# SPDX-License-Identifier: Apache-2.0
+"""The ids of nvmlDeviceGetFieldValues: how they are asked for, and what a row
+of the table of ids is."""
 
 import ctypes
 import os
@@ -17,9 +18,9 @@ MEMBERS = {pynvml.NVML_VALUE_TYPE_DOUBLE: "dVal",
 
 
 def ids():
-    """{tail of the name: id} of src/abi/nvml_fields.def."""
+    """{tail of the name: id} of src/abi/nvml/nvml_fields.def."""
     found = {}
-    path = os.path.join(ROOT, "src", "abi", "nvml_fields.def")
+    path = os.path.join(ROOT, "src", "abi", "nvml", "nvml_fields.def")
     with open(path, encoding="utf-8") as file:
         for line in file:
             if line.startswith("NVML_FIELD(NVML_FI_"):
@@ -47,7 +48,7 @@ def entries_of(keys):
 
 
 def told(client, keys):
-    """{key: its number, or its Refused}, in one call."""
+    """{key: its number, or its Refused}, from one call."""
     keys = list(keys)
     entries = entries_of(keys)
     code = client.raw("nvmlDeviceGetFieldValues", client.device, len(keys),
@@ -60,8 +61,8 @@ def told(client, keys):
 
 
 class Core:  # pylint: disable=too-few-public-methods
-    """A change of the machine by a function of its core:
-    function(machine, ARG...)."""
+    """Changes the machine by a function of its core: function(machine, ARG...).
+    """
 
     def __init__(self, function, *args):
         self.function, self.args = function, args
@@ -76,9 +77,9 @@ class Core:  # pylint: disable=too-few-public-methods
 
 
 class Group:  # pylint: disable=too-few-public-methods
-    """Ids that one change moves: {key: (before, after)}. Either is a value or
-    a predicate, and after is not before; grows=: those that only grow, from
-    anything."""
+    """Ids that one change affects: {key: (before, after)}. Either is a value or
+    a predicate, and after differs from before; grows=: ids that only grow, from
+    any value."""
 
     # pylint: disable-next=too-many-arguments
     def __init__(self, name, change, fields, *, grows=(), gpus="h100:2",

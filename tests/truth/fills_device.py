@@ -1,4 +1,5 @@
-"""Fields of the structs about what a device is, where it sits, its links."""
+# SPDX-License-Identifier: Apache-2.0
+"""Fields of the structs about what a device is, where it is, and its links."""
 
 from follows import Constant, Fills, Move, gpu
 from rows_identity import set_hostname
@@ -28,7 +29,7 @@ ONE_OF_MANY = [Another("--gpus", "t4:31"), gpu(30)]
 
 
 def pci(version, classes=None, constant=None, **texts):
-    """The fields of a GPU's own address."""
+    """The fields of a GPU's own PCI address."""
     return Fills(
         f"nvmlDeviceGetPciInfo{version}", filled(),
         Move("another GPU", gpu(1), {"bus": (7, 15)} | texts),
@@ -40,7 +41,7 @@ def pci(version, classes=None, constant=None, **texts):
 
 
 def remote(version, *differ):
-    """The address at the other end of a link: of a switch, or a GPU."""
+    """The PCI address at the other end of a link: of a switch or a GPU."""
     return Fills(
         f"nvmlDeviceGetNvLinkRemotePciInfo{version}", filled(0),
         Move("a GPU in place of a switch", PAIRS, {

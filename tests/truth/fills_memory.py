@@ -1,4 +1,5 @@
-"""Fields of the structs about memory and about errors in it."""
+# SPDX-License-Identifier: Apache-2.0
+"""Fields of the structs about memory and memory errors."""
 
 import os
 
@@ -19,7 +20,8 @@ ROOM = 8
 
 
 def room_of(kind, count=ROOM):
-    """Where the caller's room is, which is kept for as long as the machine."""
+    """The address of the caller's room, which is kept as long as the machine.
+    """
     def address(client):
         room = client.keep.setdefault(kind, Record(kind, count=count))
         return room.address
@@ -27,8 +29,8 @@ def room_of(kind, count=ROOM):
 
 
 class FewBanks:  # pylint: disable=too-few-public-methods
-    """Another H100, with so few banks that some have no spare row left after
-    as many errors."""
+    """Another H100, with so few banks that after as many errors some have no
+    spare row left."""
 
     def __init__(self, banks):
         self.banks = banks

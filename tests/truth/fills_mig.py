@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fields of the structs about split GPUs."""
 
 from follows import Constant, Fills, Move, asked, chosen, gpu
@@ -23,7 +24,7 @@ def part(c):
 
 
 def permitted(c):
-    """Nothing to pass on: lets everybody ask for what root may."""
+    """Lets everybody call what only root may; returns the profile."""
     allowed(c)
     return c.keep.get("profile", 9)
 

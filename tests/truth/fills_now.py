@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fields of the structs about what a device does now: clocks, temperatures,
 power, monitoring, field ids, events; and about the system."""
 
@@ -32,8 +33,8 @@ def percentages(name, key, value, **more):
 
 
 def cleared(c):
-    """The answer about the field asked for; another one is cleared with it,
-    lest the call fail."""
+    """The result for the requested field; another field is cleared with it, so
+    that the call does not fail."""
     told = Record("nvmlFieldValue_t", count=2)
     told.put("fieldId", c.keep.get("field", REPLAYS))
     told.put("fieldId", REPLAYS, at=1)
@@ -53,7 +54,7 @@ def field_values(function, ask, *moves, **more):
 
 
 def last_sample(c):
-    """The newest sample of the power."""
+    """The latest sample of the power."""
     return listed(pynvml.NVML_TOTAL_POWER_SAMPLES, ULL(0),
                   ctypes.byref(UINT()), room=200, at=-1)(c)
 
@@ -62,7 +63,7 @@ def last_sample(c):
 
 
 def register(c, types):
-    """A set for both GPUs, and its first event."""
+    """Makes a set for both GPUs, and causes its first event."""
     handle = ctypes.c_void_p()
     assert c.lib.nvmlEventSetCreate(ctypes.byref(handle)) == 0
     for index in range(c.nvml.nvmlDeviceGetCount()):
@@ -93,7 +94,8 @@ def event(version, *moves):
 
 
 def system_set(c):
-    """A set for all that drivers do, and its first event."""
+    """Makes a set for everything that drivers do, and causes its first event.
+    """
     if "set" not in c.keep:
         c.keep["set"] = c.nvml.nvmlSystemEventSetCreate(
             pynvml.nvmlSystemEventSetCreateRequest_v1)
@@ -112,14 +114,14 @@ def handle_of(c):
 
 
 def two_samples(c):
-    """Puts samples at the ends of the time since the last ask."""
+    """Two samples, from before and after the time since the last call."""
     last = c.keep.get("sample") or sample(c)
     c.keep["sample"] = sample(c)
     return last.value, c.keep["sample"].value
 
 
 def metrics(c):
-    """One metric of the time since it was asked last."""
+    """One metric over the time since the last call."""
     first, second = two_samples(c)
     place = layout("nvmlGpmMetric_t.metricId")
     assert place["offset"] == 0

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fields of the structs about processes, their sessions and their accounts."""
 
 from fills_memory import CONFIDENTIAL, ROOM, room_of
@@ -22,19 +23,19 @@ NO_SCREEN = Constant("not modelled: what is captured has no screen")
 
 
 def another_holder(types):
-    """One that is listed in place of the first."""
+    """A process that is listed in place of the first."""
     return [EndsHolder(), Holder(types, mib=128)]
 
 
 class EndsHolder:  # pylint: disable=too-few-public-methods
-    """The process that a Holder began ends."""
+    """Ends the process that a Holder started."""
 
     def apply(self, run):
         run.at_end.pop()()
 
 
 def compute(version):
-    """The fields of the list of a function's generation."""
+    """The fields of the list of each generation of the function."""
     moves = [Move("another process", [LoadEnds(), LARGE], {
         "usedGpuMemory": (2048 * MIB, 4096 * MIB)}, differ="pid",
         given=[SMALL])]
@@ -47,7 +48,7 @@ def compute(version):
 
 
 def held(version, name, types):
-    """The same of processes that are no loads."""
+    """The same for processes that are not loads."""
     moves = [Move("another process", another_holder(types), {
         "usedGpuMemory": (64 * MIB, 128 * MIB)}, differ="pid",
         given=[Holder(types)])]
@@ -61,7 +62,7 @@ def held(version, name, types):
 
 
 def newest_pid(client):
-    """The process that is there, or was last."""
+    """The pid of the current process, or of the last one."""
     there = client.nvml.nvmlDeviceGetComputeRunningProcesses(client.device)
     if there:
         client.keep["pid"] = there[0].pid

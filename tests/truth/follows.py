@@ -1,5 +1,6 @@
-"""Rows of the list of fields: for each field of the structs that a
-function fills, the change that it follows, or why it never changes."""
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of the list of fields: for each field of the structs that a function
+fills, the change that it follows, or why it never changes."""
 
 import glob
 import importlib
@@ -13,19 +14,19 @@ from structs import fields_of
 
 
 def any_value(_):
-    """Any value will do that differs before and after."""
+    """Accepts any value, as long as it differs before and after."""
     return True
 
 
 class Constant(str):
-    """Why a field says the same on every machine."""
+    """The reason why a field is the same on every machine."""
 
 
 class Move:  # pylint: disable=too-few-public-methods
     """A change, or a list of changes, in words, and what follows it:
-    fields={name: (before, after)}, values or predicates; differ: names of
-    those whose value is another afterwards. machine=, gpu=, load=, given= and
-    ask= of this move alone, else those of the function."""
+    fields={name: (before, after)}, values or predicates; differ: names of those
+    whose value differs afterwards. machine=, gpu=, load=, given= and ask= are
+    for this move alone; otherwise the function's are used."""
 
     # pylint: disable-next=too-many-arguments
     def __init__(self, words, change, fields=None, *, differ="", **more):
@@ -35,7 +36,7 @@ class Move:  # pylint: disable=too-few-public-methods
         self.fields |= fields or {}
 
     def prove(self, run, ask):
-        """Gives all that was seen, before and after."""
+        """Checks the move; returns all values seen, before and after."""
         first = awaited(ask, run.client, {
             name: pair[0] for name, pair in self.fields.items()},
             f"{self.words}, before")
@@ -53,30 +54,30 @@ def gpu(index):
 
 
 def chosen(**values):
-    """A change of what is asked for: see asked()."""
+    """A change of what is asked for; see asked()."""
     return truth.Does(lambda c: c.keep.update(values))
 
 
 def asked(name, value):
-    """An argument: what a change chose by that name, else the value."""
+    """An argument: what a change chose under that name, else the value."""
     return lambda c: c.keep.get(name, value)
 
 
 def differs(was, now):
-    """Lists differ where they both have an element: a longer one tells no
-    other value."""
+    """Lists differ where both have an element: a longer list alone is not a
+    different value."""
     if isinstance(was, tuple):
         return any(one != other for one, other in zip(was, now))
     return was != now
 
 
 def another(was, wanted):
-    """As wanted, and not what it was."""
+    """A predicate: as wanted, and different from before."""
     return lambda now: differs(was, now) and truth.matches(now, wanted)
 
 
 def awaited(ask, client, wanted, what):
-    """Until all fields are as wanted."""
+    """Asks until all fields are as wanted."""
     end = time.monotonic() + truth.PATIENCE_S
     while True:
         told = answer(ask, client)
@@ -90,7 +91,7 @@ def awaited(ask, client, wanted, what):
 
 
 class Fills:
-    """A function that fills structs: how it is asked, the moves that its
+    """A function that fills structs: how it is called, the moves that its
     fields follow, and constant={field: Constant}."""
 
     # pylint: disable-next=too-many-arguments
@@ -102,14 +103,14 @@ class Fills:
                      "driver": None, "given": ()} | more
 
     def how(self, field):
-        """The proof of the field, in words; None: nothing does."""
+        """The proof of the field in words; None: there is none."""
         moved = [move.words for move in self.moves if field in move.fields]
         if field in self.constant:
             return f"constant: {self.constant[field]}"
         return f"follows: {moved[0]}" if moved else None
 
     def wrong(self):
-        """Fields without a proof, with two, and those that are none."""
+        """Fields without a proof, with two, and names that are not fields."""
         known = fields_of(self.function)
         told = set(self.constant).union(*(one.fields for one in self.moves))
         return [*([] if self.moves else ["no move: constant in what?"]),
@@ -121,7 +122,7 @@ class Fills:
                   if any(name in one.fields for one in self.moves))]
 
     def run(self, new_run):
-        """Makes all moves; new_run() gives a Run to each."""
+        """Makes all moves; new_run() gives a Run for each."""
         seen = []
         for move in self.moves:
             seen += self.make(move, new_run())
@@ -150,7 +151,7 @@ class Fills:
 
 
 def all_fills():
-    """The fills of every fills_*.py, by function."""
+    """The fills of every fills_*.py, sorted by function."""
     paths = sorted(glob.glob(os.path.join(truth.HERE, "fills_*.py")))
     names = [os.path.basename(path).removesuffix(".py") for path in paths]
     found = [one for name in names for one in importlib.import_module(
@@ -159,7 +160,7 @@ def all_fills():
 
 
 def lines_of(fills):
-    """Lines of LIST.txt: the fields and what proves them."""
+    """Lines of LIST.txt: the fields and their proofs."""
     return "".join(f"    {struct}.{field}  {fills.how(field)}\n"
                    for field, struct in fields_of(fills.function).items())
 

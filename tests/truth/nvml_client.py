@@ -1,8 +1,9 @@
-"""A client of NVML in this process: ctypes on the front, whatever machine is
-the one of now, and nvidia-ml-py's structs and functions on the same library.
+# SPDX-License-Identifier: Apache-2.0
+"""A client of NVML in this process: ctypes on the front, for the current
+machine, and nvidia-ml-py's structs and functions on the same library.
 
-The front reads GPUKIT_MACHINE at nvmlInit, so one process can look at many
-machines, one after the other.
+The front reads GPUKIT_MACHINE at nvmlInit, so one process can use many machines
+one after the other.
 """
 
 import ctypes
@@ -11,6 +12,7 @@ import pickle
 
 import pynvml
 
+import can
 from conftest import FAKE_DIR
 
 INT = ctypes.c_int
@@ -22,7 +24,8 @@ CLONE_NEWUSER = 0x10000000
 
 
 class Refused(Exception):
-    """The call's return code is not success; equal when the code is."""
+    """The return code of a call that is not success; equal when the codes are.
+    """
 
     NAMES = {value: name.removeprefix("NVML_ERROR_")
              for name, value in vars(pynvml).items()
@@ -51,7 +54,8 @@ class Text:  # pylint: disable=too-few-public-methods
 
 
 def friendly(value):
-    """A value as a caller compares it: numbers, str, or a struct as a dict."""
+    """A value in a form that compares well: numbers, str, or a struct as a
+    dict."""
     if isinstance(value, ctypes.Structure):
         return {name: friendly(getattr(value, name))
                 for name, *_ in value._fields_}
@@ -65,10 +69,10 @@ def friendly(value):
 
 
 def structure(*fields, version=None):
-    """A struct by its fields, (name, type)...; version: its number; then it
-    is a callable that makes one with size and number in its first field."""
+    """A struct with these fields, (name, type)...; with version= it is a
+    callable that makes one with its size and version in the first field."""
     class Made(ctypes.Structure):
-        """Laid out as C does."""
+        """Laid out as in C."""
         _fields_ = list(fields)
 
     return Made if version is None else versioned(Made, version)
@@ -80,8 +84,8 @@ def versioned(kind, version):
 
 
 def made(kind, **values):
-    """A callable that makes such a struct (nvidia-ml-py's, say) with these
-    values; each ask gets its own."""
+    """A callable that makes such a struct (nvidia-ml-py's, for example) with
+    these values; each call gets its own."""
     def make(**more):
         one = kind()
         for name, value in (values | more).items():
@@ -91,27 +95,27 @@ def made(kind, **values):
 
 
 class Nvml:
-    """The client. `function` is that of the row, `gpu` the GPU asked."""
+    """The client. `function` is the row's, `gpu` the GPU that is asked."""
 
     nvml = pynvml
 
     def __init__(self):
         self.lib = None
         self.function, self.gpu = None, 0
-        self.keep = {}  # what an ask needs at its next call
+        self.keep = {}  # what a call needs from the one before
         self.machine = None
         self.load(FRONT)
 
     # ---- which machine ----
 
     def load(self, front):
-        """This library is asked from now on, by nvidia-ml-py as well."""
+        """Uses this library from now on, for nvidia-ml-py as well."""
         self.lib = pynvml.nvmlLib = ctypes.CDLL(front)
         # pylint: disable-next=protected-access
         pynvml._nvmlGetFunctionPointer_cache.clear()
 
     def attach(self, machine, front=FRONT):
-        """From now on it is this one, seen through this library."""
+        """Uses this machine from now on, through this library."""
         self.detach()
         os.environ["GPUKIT_MACHINE"] = machine.path
         self.load(front)
@@ -119,7 +123,7 @@ class Nvml:
         pynvml.nvmlInit()
 
     def detach(self):
-        """No machine; NVML is shut down however often it was opened."""
+        """Leaves the machine; NVML is shut down however often it was opened."""
         while self.lib.nvmlShutdown() == 0:
             pass
         os.environ.pop("GPUKIT_MACHINE", None)
@@ -129,7 +133,7 @@ class Nvml:
 
     @property
     def device(self):
-        """The handle of the GPU asked."""
+        """The handle of the GPU that is asked."""
         return self.handle(self.gpu)
 
     def handle(self, gpu):
@@ -140,10 +144,9 @@ class Nvml:
         return getattr(self.lib, name)(*args)
 
     def call(self, name, *args):
-        """
-        Calls and gives what was written. Of the arguments, a ctypes type is
-        made and passed by address and is a result; so is a struct, and Text;
-        an array is passed as it is and is a result; the rest is passed on.
+        """Calls and returns what was written. Of the arguments, a ctypes type
+        is made and passed by address and is a result; so are structs and Text;
+        an array is passed as it is and is a result; all others are passed on.
         Raises Refused.
         """
         passed, results = [], []
@@ -170,14 +173,13 @@ class Nvml:
         return told[0] if len(told) == 1 else told or None
 
     def records(self, name, record, *args, tail=()):
-        """
-        The list that a function of two calls gives: function(ARG..., &count,
-        records, TAIL...), asked first for the count, with no room.
+        """The list of a function that is called twice: function(ARG..., &count,
+        records, TAIL...), first without room, for the count.
         """
         count = UINT(0)
         code = self.raw(name, *args, ctypes.byref(count), None, *tail)
         if code == pynvml.NVML_ERROR_INSUFFICIENT_SIZE:
-            count.value += 4  # some may join meanwhile
+            count.value += 4  # more may join meanwhile
             room = (record * count.value)()
             code = self.raw(name, *args, ctypes.byref(count), room, *tail)
         else:
@@ -186,11 +188,13 @@ class Nvml:
             raise Refused(code)
         return [friendly(one) for one in room[:count.value]]
 
-    # ---- who asks ----
+    # ---- the calling user ----
 
     def being(self, who, what, *args):
         """what(*args) in a child of this process that is "root" or "nobody";
-        its result, or the Refused or NVMLError that it raised."""
+        returns its result, or the Refused or NVMLError that it raised."""
+        if who == "root" and os.geteuid():
+            can.need("user-namespaces")
         read, write = os.pipe()
         child = os.fork()
         if not child:
@@ -211,8 +215,8 @@ class Nvml:
 
 
 def become(who):
-    """Changes what this process may do. Without being root already, root is
-    that of a user namespace of its own."""
+    """Changes the rights of this process. Unless it is root already, root is
+    that of a new user namespace."""
     uid = os.geteuid()
     if who == "nobody" and uid == 0:
         os.setgroups([])

@@ -1,4 +1,5 @@
-"""The accounts of processes, while they live and after."""
+# SPDX-License-Identifier: Apache-2.0
+"""The accounts of processes, live and ended."""
 
 import ctypes
 
@@ -19,7 +20,7 @@ BUSY = "train:0,mem=2GiB,util=90"
 
 
 def pids(client):
-    """The pids that accounts are kept of."""
+    """The pids that have accounts."""
     count, room = UINT(64), (UINT * 64)()
     code = client.raw("nvmlDeviceGetAccountingPids", client.device,
                       ctypes.byref(count), room)
@@ -29,8 +30,8 @@ def pids(client):
 
 
 def of_first(record):
-    """The answer of record(client, pid) about the first process that is ever
-    there: (still running, took its time, GiB, was busy, since 2020)."""
+    """The answer of record(client, pid) about the first process ever seen:
+    (still running, its time is known, GiB, was busy, since 2020)."""
     def ask(client):
         known = pids(client)
         if "pid" not in client.keep and not known:
@@ -57,7 +58,7 @@ def mode(client):
 
 
 def await_one(client):
-    """Until somebody is accounted for."""
+    """Waits until a process has an account."""
     await_answer(lambda c: len(pids(c)), client, 1, "accounts")
 
 

@@ -1,4 +1,5 @@
-"""Clocks, their limits, what holds them back, performance states."""
+# SPDX-License-Identifier: Apache-2.0
+"""Clocks, their limits, what reduces them, performance states."""
 
 import ctypes
 
@@ -19,7 +20,7 @@ def clocks(c):
 
 
 def boost(c):
-    """The highest that a customer may set; only some boards have one."""
+    """The highest clock that a customer may set; only some boards have one."""
     return answer(c.call, c.function, c.device, SM, UINT)
 
 
@@ -50,23 +51,22 @@ def offset_of(clock, mhz=0):
 
 
 def all_clocks(c):
-    """By each id of a clock: current, asked for, default, highest."""
+    """For each clock id: current, requested, default, highest."""
     return [c.call(c.function, c.device, SM, which, UINT)
             for which in range(4)]
 
 
 def profile_graphics(profile):
-    """15 MHz apart, from the highest to the one at rest."""
+    """From the highest clock to the one at rest, in steps of 15 MHz."""
     return list(range(profile["sm_clock_max_mhz"],
                       profile["sm_clock_idle_mhz"] - 1, -15))
 
 
 def clocks_listed(*args):
-    """A list of clocks, of a function of two calls."""
+    """A list of clocks, from a function that is called twice."""
     def ask(c):
-        told = c.records(c.function, UINT, c.device, *(
+        return c.records(c.function, UINT, c.device, *(
             arg(c) if callable(arg) else arg for arg in args))
-        return told
     return ask
 
 
@@ -75,7 +75,7 @@ def highest_memory(c):
 
 
 def profile_memory(profile):
-    """The highest first, none twice."""
+    """The highest first, without duplicates."""
     return sorted({profile[f"memory_clock_{kind}_mhz"]
                    for kind in ("max", "busy", "idle")}, reverse=True)
 
@@ -110,7 +110,7 @@ def tokens(text):
 
 
 def perf_text(pick):
-    """The value that pick makes of the tokens that the function tells."""
+    """The value that pick makes from the tokens of the function's text."""
     return of_device(PERF_TEXT, pick=lambda told: pick(tokens(told["text"])))
 
 
@@ -135,7 +135,7 @@ ROWS = [
             Load("train:0"), machine=("--gpus", "t4"), before=8, after=0),
     Changes("nvmlDeviceGetPowerState", of_device(UINT),
             Load("train:0"), machine=("--gpus", "t4"), before=8, after=0),
-    # all that is told of clocks
+    # everything about clocks
     Changes("nvmlDeviceGetClock", all_clocks, [APPS_1005, Load(BUSY)],
             before=[210, 1410, 1410, 1410], after=[1005, 1005, 1410, 1410]),
     Constant("nvmlDeviceGetSupportedMemoryClocks", clocks_listed(),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Confidential computing, and the fabric of GPUs."""
 
 import ctypes
@@ -86,7 +87,8 @@ def protected(c):
 
 
 def at_rest(profile):
-    """The answer of a board in the machine of all profiles, hgx by itself."""
+    """The answer of a board in the machine of all profiles, without the rest of
+    its HGX."""
     if profile["nvlink_version"] < 4:
         return Refused("NOT_SUPPORTED")
     return COMPLETED

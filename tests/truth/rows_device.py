@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The identity of a device: handles, name, brand, size, addresses."""
 
 import ctypes
@@ -17,7 +18,7 @@ PCI_V2 = pynvml.nvmlPciInfo_v2_t
 
 
 def if_any(key):
-    """The value of the key, or not supported where it is none."""
+    """The value of the key, or not supported if it is "none"."""
     def expect(profile):
         return Refused("NOT_SUPPORTED") if profile[key] == "none" \
             else profile[key]
@@ -25,7 +26,7 @@ def if_any(key):
 
 
 def index_by(*key):
-    """The index of the handle that function(KEY..., &handle) gives."""
+    """The index of the handle that function(KEY..., &handle) returns."""
     def ask(c):
         handle = DEVICE()
         code = c.raw(c.function, *key, ctypes.byref(handle))
@@ -36,7 +37,7 @@ def index_by(*key):
 
 
 def index_by_own(name, get):
-    """index_by() a key that GPU 1 of the first machine has."""
+    """index_by() with a key that GPU 1 of the first machine has."""
     def ask(c):
         if name not in c.keep:
             c.keep[name] = get(c, c.handle(1))
@@ -53,13 +54,13 @@ def own_bus(c, handle):
 
 
 def of_all(c):
-    """The number that the function says of each GPU of the machine."""
+    """The number that the function returns for each GPU of the machine."""
     return [c.call(c.function, c.handle(gpu), UINT)
             for gpu in range(c.nvml.nvmlDeviceGetCount())]
 
 
 def uuid_as_shown(c):
-    """The UUID, and whether `ctl show` says the same."""
+    """The UUID, and whether `ctl show` agrees."""
     told = c.call(c.function, c.device, Text())
     return told, told == c.machine.show(0)["gpus"][0]["uuid"]
 
@@ -73,12 +74,12 @@ def is_serial(told):
 
 
 def of_name(prefix, key):
-    """The number of NVML's constant whose name the key ends."""
+    """The number of NVML's constant whose name ends in the key's value."""
     return lambda profile: getattr(pynvml, f"{prefix}_{profile[key]}")
 
 
 def gsp_version(c):
-    """Whether firmware and driver are of one version."""
+    """Whether firmware and driver have the same version."""
     return c.call(c.function, c.device, Text(64, bare=True)) == \
         c.nvml.nvmlSystemGetDriverVersion()
 
@@ -116,7 +117,7 @@ ROWS = [
             before=[0], after=[0, 1, 2]),
     Changes("nvmlDeviceGetMinorNumber", of_all, Another("--gpus", "t4:3"),
             before=[0], after=[0, 1, 2]),
-    # who it is
+    # what it is
     Changes("nvmlDeviceGetUUID", uuid_as_shown, ANOTHER_SEED,
             before=is_uuid, after=is_uuid),
     Changes("nvmlDeviceGetSerial", of_device(Text(30)), ANOTHER_SEED,

@@ -1,4 +1,5 @@
-"""ECC, the errors it met and what was done about them."""
+# SPDX-License-Identifier: Apache-2.0
+"""ECC, its errors, and what was done about them."""
 
 import ctypes
 
@@ -32,13 +33,13 @@ ROWS_V2 = structure(*((name, UINT) for name in (
 
 
 def errors(*args):
-    """Lets errors happen: kind, place, count."""
+    """Causes errors: kind, place, count."""
     return Ctl("ecc", 0, *args)
 
 
 def by_location(c):
-    """Counts of each location that the board tells, and whether their sum is
-    the total that another function tells."""
+    """The counts of each location that the board reports, and whether their sum
+    is the total that another function reports."""
     told = [c.call(c.function, c.device, UNCORRECTED, AGGREGATE, place, ULL)
             for place in (DRAM, SRAM)]
     total = c.nvml.nvmlDeviceGetTotalEccErrors(c.device, UNCORRECTED,
@@ -62,7 +63,7 @@ def sram(c):
 
 
 def uniques(c):
-    """Each address of SRAM that failed: is it parity, how often."""
+    """Each SRAM address that failed: whether it was parity, and how often."""
     entry = pynvml.c_nvmlEccSramUniqueUncorrectedErrorEntry_v1_t
     kind = pynvml.c_nvmlEccSramUniqueUncorrectedErrorCounts_v1_t
     asked = versioned(kind, 1)()
@@ -84,7 +85,7 @@ def pages(cause, *more):
 
 
 def dated_pages(told):
-    """One page, found bad in this century."""
+    """Checks for one page, retired in this century."""
     return len(told) == 1 and told[0][0] % 65536 == 0 and \
         told[0][1] > 1_000_000_000
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sessions of the video encoder and of screen capture."""
 
 import ctypes
@@ -20,7 +21,7 @@ CAPTURES = Holder(GRAPHICS, WAVE)
 
 
 def sessions(record, frames):
-    """(width, frames come) of each."""
+    """(width, whether frames come) of each session."""
     def ask(client):
         count, room = UINT(32), (record * 32)()
         code = client.raw(client.function, client.device,
@@ -33,7 +34,7 @@ def sessions(record, frames):
 
 
 def counted(client):
-    """(sessions, frames come, a frame waits for less than a second)."""
+    """(sessions, frames come, the latency of a frame is below a second)."""
     told = client.call(client.function, client.device, UINT, UINT, UINT)
     return told[0], told[1] > 0, 0 < told[2] < 1000000
 

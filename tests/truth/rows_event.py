@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Event sets of devices and of the system."""
 
 import ctypes
@@ -36,7 +37,7 @@ def set_for(c, name, gpu):
 
 
 def xid(c, handle, wait="nvmlEventSetWait_v2"):
-    """(type, number) of the next event; none has come so far: TIMEOUT."""
+    """(type, number) of the next event; TIMEOUT if none has come."""
     event = EVENT()
     code = c.raw(wait, handle, ctypes.byref(event), 0)
     if code:
@@ -49,13 +50,13 @@ def next_xid(c):
 
 
 def of_both(c):
-    """The events that a set for GPU 0 and one for GPU 1 heard."""
+    """The events that a set for GPU 0 and one for GPU 1 received."""
     sets = [set_for(c, f"of {gpu}", gpu) for gpu in range(2)]
     return [answer(xid, c, handle) for handle in sets]
 
 
 def fill(c, create):
-    """Creates sets until there is no room; how many there are."""
+    """Creates sets until there is no room; returns how many exist."""
     sets = c.keep.setdefault("sets", [])
     try:
         while len(sets) < 10000:
@@ -66,7 +67,7 @@ def fill(c, create):
 
 
 def create(c):
-    """One more, when all the room there was is used."""
+    """Creates one more after all room was used."""
     if "sets" not in c.keep:
         fill(c, OF_FUNCTION[c.function])
     return bool(OF_FUNCTION[c.function](c))

@@ -1,4 +1,5 @@
-"""Which events there are, and those of the system."""
+# SPDX-License-Identifier: Apache-2.0
+"""Which events exist, and those of the system."""
 
 import ctypes
 
@@ -26,7 +27,7 @@ def system_set(c):
 
 
 def next_of_system(c):
-    """(type, PCI bus) of what the driver did to a GPU; none: TIMEOUT."""
+    """(type, PCI bus) of what the driver did to a GPU; TIMEOUT if nothing."""
     data = (EVENT * 4)()
     request = WAIT(timeoutms=0, set=system_set(c), data=data, dataSize=4)
     code = c.raw(c.function, ctypes.byref(request))

@@ -1,4 +1,5 @@
-"""Fans: how fast they turn, and who turns them."""
+# SPDX-License-Identifier: Apache-2.0
+"""Fans: how fast they turn, and who controls them."""
 
 import pynvml
 
@@ -19,7 +20,7 @@ COOLER = made(pynvml.c_nvmlCoolerInfo_t, index=0,
 
 
 def if_fans(told):
-    """Boards with fans tell this; the others refuse."""
+    """Boards with fans report this; the others refuse."""
     return lambda profile: told(profile) if profile["fans"] \
         else Refused("NOT_SUPPORTED")
 

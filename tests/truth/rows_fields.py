@@ -1,9 +1,9 @@
-"""Values by field id, many in one call; and the ids, one by one: each is in a
-group whose change moves it, or a fact of the profiles."""
+# SPDX-License-Identifier: Apache-2.0
+"""Values by field id, many in one call; and the ids one by one: each is in a
+group whose change affects it, or is a fact of the profiles."""
 
 import ctypes
 
-import pynvml
 
 from fields import ALL_LINKS, Core, Group, entries_of, told
 from nvml_client import ULL, Refused
@@ -21,7 +21,7 @@ def fields(client):
 
 
 def replays(client):
-    """The replays of a machine on which there were five."""
+    """The replays on a machine that had five."""
     if "set" not in client.keep:
         client.keep["set"] = client.machine.ctl("set", 0, "pcie-replay=5")
     return told(client, [REPLAYS])[REPLAYS]
@@ -49,7 +49,7 @@ ROWS = [
 # ---- the ids ----
 
 def ecc(change, *names, gpus="h100:2"):
-    """Errors of one place: their ids become 3, as do the totals."""
+    """Errors in one place: their ids become 3, and so do the totals."""
     return Group(f"ecc {' '.join(map(str, change))} {gpus}",
                  Ctl("ecc", 0, *change, 3),
                  {f"DEV_ECC_{name}": (0, 3) for name in names}, gpus=gpus)
@@ -62,14 +62,14 @@ def both(name):
 
 
 def old_ecc(kind, place, name):
-    """Errors of boards that tell their caches apart."""
+    """Errors of boards that distinguish their caches."""
     total = name.split("_", maxsplit=1)[0] + "_TOTAL"
     return ecc((kind, place), *both(name), *both(total),
                gpus="v100-sxm2-32gb")
 
 
 def link_errors(kind, name):
-    """Seven errors on link 5 of GPU 0, and one on link 0."""
+    """Each link has seven errors more than its number."""
     at = {f"DEV_NVLINK_{name}_ERROR_COUNT_L{link}": (0, 7 + link)
           for link in range(12)}
     changes = [Core("gkf_link_set_error", 0, link, kind, ULL(7 + link))
@@ -229,7 +229,7 @@ def present(key):
 
 
 def tlimit(key):
-    """Degrees to the limit; data centre boards since Ada tell them."""
+    """Degrees below the limit; data centre boards since Ada report them."""
     def of(profile):
         capability = (profile["compute_major"], profile["compute_minor"])
         if (capability < (8, 9) or profile["brand"] == "GEFORCE"
@@ -241,7 +241,7 @@ def tlimit(key):
 
 
 def link_version(profile):
-    """nvmlNvlinkVersion_t; Turing's is 2.2, that of GA102 3.1."""
+    """nvmlNvlinkVersion_t; Turing has 2.2, GA102 has 3.1."""
     if not profile["nvlinks"]:
         return Refused("NOT_SUPPORTED")
     minor = profile["compute_minor"]
@@ -249,7 +249,7 @@ def link_version(profile):
             5: 7}[profile["nvlink_version"]]
 
 
-# {key: what it is on the board of a profile}
+# {key: its value on the board of a profile}
 FACTS = {
     "DEV_NVLINK_LINK_COUNT": present("nvlinks"),
     "DEV_POWER_MIN_LIMIT": present("power_min_mw"),
@@ -272,7 +272,7 @@ FACTS = {
         lambda profile: int(profile["compute_major"] >= 9),
 }
 
-# Answered, but by nothing that a made-up machine can do.
+# Answered, but nothing on a fake machine affects them.
 UNMOVED = {
     "DEV_PERF_POLICY_SYNC_BOOST": "no GPU is in a group of sync boost",
 }

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Performance monitoring: what happened between two samples."""
 
 import ctypes
@@ -13,7 +14,7 @@ SAMPLE = ctypes.c_void_p
 
 
 def sample(client):
-    """A new sample, of now."""
+    """Takes a new sample."""
     handle = SAMPLE()
     client.raw("nvmlGpmSampleAlloc", ctypes.byref(handle))
     code = client.raw("nvmlGpmSampleGet", client.device, handle)
@@ -24,8 +25,8 @@ def sample(client):
 
 
 def metric(client, number):
-    """The metric over the time since it was asked last; the first has no
-    time."""
+    """The metric over the time since the last call; the first call has no time.
+    """
     now = sample(client)
     last = client.keep.get("sample", now)
     client.keep["sample"] = now
@@ -43,7 +44,7 @@ def metric(client, number):
 
 
 def busy(client):
-    """Percent; 0 while nothing can be told."""
+    """Percent; 0 while there is no data."""
     try:
         return metric(client, pynvml.NVML_GPM_METRIC_GRAPHICS_UTIL)
     except Refused as refused:
@@ -53,13 +54,13 @@ def busy(client):
 
 
 def of_gpm(function):
-    """One of the functions that a metric takes."""
+    """A row for one of the functions that a metric needs."""
     return Changes(function, busy, BUSY, machine=H100, before=0.0,
                    after=lambda told: told > 10)
 
 
 def is_taken(client):
-    """Can a sample be taken into it?"""
+    """Whether a sample can be taken into it."""
     if "sample" not in client.keep:
         client.keep["sample"] = sample(client)
     return client.raw("nvmlGpmSampleGet", client.device,
@@ -67,7 +68,7 @@ def is_taken(client):
 
 
 class Frees:  # pylint: disable=too-few-public-methods
-    """The sample is given back."""
+    """Frees the sample."""
 
     def apply(self, run):
         client = run.client

@@ -1,4 +1,5 @@
-"""Names that tell a device from another, its InfoROM, and who lists it."""
+# SPDX-License-Identifier: Apache-2.0
+"""Names that distinguish a device, its InfoROM, and whether it is listed."""
 
 import ctypes
 import time
@@ -34,13 +35,13 @@ OEM, ECC = pynvml.NVML_INFOROM_OEM, pynvml.NVML_INFOROM_ECC
 
 
 def of_all(c):
-    """The function's answer about each GPU of the machine."""
+    """The function's result for each GPU of the machine."""
     return [c.call(c.function, c.handle(gpu), UINT)
             for gpu in range(c.nvml.nvmlDeviceGetCount())]
 
 
 def found(c, key):
-    """The index of the handle that function(key, &handle) gives."""
+    """The index of the handle that function(key, &handle) returns."""
     handle = DEVICE()
     code = c.raw(c.function, key, ctypes.byref(handle))
     if code:
@@ -113,19 +114,19 @@ def is_hex(told):
 
 
 def flushed_lately(told):
-    """(when, how long), in microseconds: it is done every ten minutes."""
+    """(when, how long), in microseconds: it happens every ten minutes."""
     when, took = told
     return 0 < time.time() - when / 1e6 < 660 and 0 < took < 1e6
 
 
-# ---- taken out of the driver ----
+# ---- removed from the driver ----
 
 def count(c):
     return c.call("nvmlDeviceGetCount_v2", UINT)
 
 
 def pci(c):
-    """The address of GPU 1, even when it is gone."""
+    """The address of GPU 1, even after its removal."""
     if "pci" not in c.keep:
         c.keep["pci"] = c.nvml.nvmlDeviceGetPciInfo(c.handle(1))
     return c.keep["pci"]
@@ -141,7 +142,7 @@ def drained(c):
 
 
 def removed(c):
-    """The count of a machine whose GPU 1 somebody removed before."""
+    """The count of a machine whose GPU 1 was removed first."""
     if "removed" not in c.keep:
         c.keep["removed"] = c.machine.ctl("set", 1, "removed=1")
     return count(c)
@@ -195,7 +196,7 @@ ROWS = [
             Ctl("set", 0, "virtualization-mode=1"), machine=OLD,
             driver="610", before=lambda told: 1800 <= told < 1900,
             after=Refused("NOT_SUPPORTED")),
-    # taken out of the driver, found again, left out
+    # removed from the driver, found again, left out
     Sets("nvmlDeviceModifyDrainState",
          lambda c: c.call(c.function, ctypes.byref(pci(c)), 1), drained,
          machine=CARDS, before=0, after=1),

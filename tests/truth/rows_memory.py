@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Device memory, BAR1, confidential memory."""
 
 import pynvml

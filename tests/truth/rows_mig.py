@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Split GPUs: the mode, instances, handles."""
 
 import ctypes
@@ -32,7 +33,7 @@ ID_1G, ID_3G = 19, 9
 
 
 def allowed(c):
-    """Lets everybody do what root may."""
+    """Lets everybody do what only root may."""
     if c.keep.get("allowed") != c.machine.path:
         assert c.machine.ctl("set", "permission=all").returncode == 0
         c.keep["allowed"] = c.machine.path
@@ -61,12 +62,12 @@ def name_by_index(c):
 
 
 def of_mig(*results, index=0):
-    """The function's answer about a MIG device."""
+    """The function's result for a MIG device."""
     return lambda c: c.call(c.function, mig(c, index), *results)
 
 
 def is_one(c):
-    """Asks the GPU while it is whole, its MIG device when it has one."""
+    """Asks the GPU while it is whole, else its MIG device."""
     try:
         handle = mig(c)
     except Refused:
@@ -75,7 +76,7 @@ def is_one(c):
 
 
 def parent(c):
-    """Which of two GPUs is the only MIG device on?"""
+    """The GPU of two that has the only MIG device."""
     for gpu in (0, 1):
         try:
             handle = c.call("nvmlDeviceGetMigDeviceHandleByIndex",
@@ -88,7 +89,7 @@ def parent(c):
 
 
 def each_id(c):
-    """The ids of every MIG device there is."""
+    """The ids of all MIG devices."""
     told = []
     for index in range(7):
         try:
@@ -106,7 +107,7 @@ def privileged(ask):
 
 
 def instances(c):
-    """[GPU instance, compute instances' profiles...] as ctl tells them."""
+    """[(GPU instance, profile, compute profile)...] as ctl lists them."""
     done = c.machine.ctl("mig", 0, "ls", "--json")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)["instances"]
@@ -123,7 +124,7 @@ def set_mode(c):
 
 
 def places(kind, *, gi=None, profile):
-    """The places of a profile, (start, size) each."""
+    """The possible places of a profile as (start, size)."""
     def ask(c):
         allowed(c)
         target = gpu_instance(c, gi) if gi else c.device
@@ -136,7 +137,8 @@ def places(kind, *, gi=None, profile):
 
 
 def listed(kind, profile, what, *, gi=None, by=None):
-    """The facts of each instance of a profile; by: who lists them."""
+    """The facts of each instance of a profile; by: the function that lists
+    them."""
     def ask(c):
         allowed(c)
         target = gpu_instance(c, gi) if gi else c.device
@@ -179,7 +181,7 @@ def destroy_ci(c):
 
 
 def busy_parts(c):
-    """Percent of each GPU instance's time since it was asked last."""
+    """The percentage of each GPU instance's time since the last call."""
     told = []
     for number in (2, 7):
         now = ctypes.c_void_p()

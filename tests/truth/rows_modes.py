@@ -1,4 +1,5 @@
-"""The switches of a device that root turns."""
+# SPDX-License-Identifier: Apache-2.0
+"""The modes of a device that root sets."""
 
 import ctypes
 
@@ -14,13 +15,13 @@ HIGHEST = pynvml.NVML_POWER_MIZER_MODE_PREFER_MAXIMUM_PERFORMANCE
 
 
 def get(name, *results):
-    """Asks another function than the row's."""
+    """Calls another function than the row's."""
     return lambda c: c.call(name, c.device, *(results or (UINT,)))
 
 
 def put(*args):
     """Calls the row's function with these arguments; a callable among them
-    makes a struct anew."""
+    makes a new struct."""
     return lambda c: c.call(c.function, c.device, *(
         ctypes.byref(arg()) if callable(arg) else arg for arg in args))
 

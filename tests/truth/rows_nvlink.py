@@ -1,4 +1,5 @@
-"""NVLinks: state, errors, traffic, what is at the other end, modes."""
+# SPDX-License-Identifier: Apache-2.0
+"""NVLinks: state, errors, traffic, the other end, modes."""
 
 import ctypes
 import time
@@ -38,7 +39,7 @@ def info():
 
 
 def links(c):
-    """The function's answers about each link of the GPU asked."""
+    """The function's results for each link of the GPU that is asked."""
     told = []
     while True:
         one = answer(c.call, c.function, c.device, len(told), UINT)
@@ -48,7 +49,7 @@ def links(c):
 
 
 def once(c, *ctl):
-    """The machine is set so at the first ask."""
+    """Sets the machine this way at the first call."""
     if ctl not in c.keep:
         done = c.machine.ctl(*ctl)
         assert done.returncode == 0, done.stderr
@@ -72,7 +73,7 @@ def traffic(c):
 
 
 def sent_long_ago(c):
-    """Whether the counter shows what was sent before anybody asked."""
+    """Whether the counter includes what was sent before the first call."""
     if "sent" not in c.keep:
         c.keep["sent"] = True
         c.machine.ctl("set", 0, "nvlink-tx=6000000", "nvlink-rx=6000000")
@@ -84,7 +85,7 @@ def sent_long_ago(c):
 
 
 def runs(c):
-    """Whether the counter counts."""
+    """Whether the counter advances."""
     once(c, "set", 0, "nvlink-tx=6000000", "nvlink-rx=6000000")
     first = traffic(c)
     time.sleep(0.5)
@@ -116,7 +117,7 @@ def version_of(profile):
 
 
 def as_root(function, *args):
-    """Asks what root alone may ask."""
+    """Calls what only root may call."""
     def ask(c):
         told = c.being("root", c.call, function, *args)
         if isinstance(told, Refused):
@@ -153,7 +154,7 @@ def threshold(c):
 
 
 ROWS = [
-    # one end down is both down: it is the other GPU's that is set
+    # a link is down when either end is: the other GPU's end is set
     Changes("nvmlDeviceGetNvLinkState", links,
             Ctl("set", 1, "nvlink.2.state=down"), machine=PAIR,
             before=[1, 1, 1, 1], after=[1, 1, 0, 1]),
@@ -177,7 +178,7 @@ ROWS = [
     Changes("nvmlDeviceGetNvLinkRemotePciInfo_v2", remote_bus(PCI),
             Another(*HGX, "--topology", "nvl"), machine=HGX,
             before=3, after=15),
-    # the counters that a client sets up
+    # the counters that a client configures
     Changes("nvmlDeviceGetNvLinkUtilizationCounter", traffic,
             Ctl("set", 0, "nvlink-tx=6000000", "nvlink-rx=6000000"),
             machine=MESH, before=(0, 0),

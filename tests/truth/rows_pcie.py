@@ -1,4 +1,5 @@
-"""PCI Express: what the board can, what the link does."""
+# SPDX-License-Identifier: Apache-2.0
+"""PCI Express: what the board supports, and the state of the link."""
 
 import pynvml
 
@@ -19,7 +20,7 @@ ROWS = [
              "pcie_generation"),
     Constant("nvmlDeviceGetMaxPcieLinkWidth", of_device(UINT), "pcie_width",
              also={"pcie_width": 8}),
-    # NVML numbers the speeds as PCIe its generations.
+    # NVML numbers the speeds like PCIe's generations.
     Constant("nvmlDeviceGetPcieLinkMaxSpeed", of_device(UINT),
              "pcie_generation"),
     Changes("nvmlDeviceGetCurrPcieLinkGeneration", of_device(UINT),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Power, its limits, energy."""
 
 import time
@@ -24,7 +25,7 @@ DRAW = get("nvmlDeviceGetPowerUsage", UINT)
 LOWER_LIMIT = Ctl("set", 0, "power-limit=300W")
 
 def watts(c):
-    """The mean of half a second, which is three bins of the model."""
+    """The mean over half a second, which is three bins of the model."""
     readings = []
     for pause in (0.5, 0):
         readings.append((c.call(c.function, c.device, ULL),
@@ -39,7 +40,7 @@ def bits(*profiles):
 
 
 def asked(*profiles):
-    """The struct that asks for power profiles."""
+    """The struct that requests power profiles."""
     def make():
         one = versioned(
             pynvml.c_nvmlWorkloadPowerProfileRequestedProfiles_v1_t, 1)()
@@ -57,7 +58,7 @@ def updated(operation, *profiles):
 
 
 def current(c):
-    """Requested, and at work."""
+    """The requested and the enforced profiles."""
     told = CURRENT()
     c.call("nvmlDeviceWorkloadPowerProfileGetCurrentProfiles", c.device, told)
     return (told.requestedProfilesMask.mask[0],
@@ -65,7 +66,7 @@ def current(c):
 
 
 def profile_count(c):
-    """How many profiles there are, if conflicts are mutual."""
+    """The number of profiles; checks that conflicts are mutual."""
     told = PROFILES()
     c.call(c.function, c.device, told)
     there = {one.profileId: one.conflictingmask.mask[0]
@@ -107,7 +108,7 @@ ROWS = [
     Constant("nvmlDeviceGetPowerManagementLimitConstraints",
              of_device(UINT, UINT),
              expect=lambda p: (p["power_min_mw"], p["power_max_mw"])),
-    # At rest 62 W; a bin more or less is a third of it.
+    # 62 W at rest; one bin more or less changes that by a third.
     Changes("nvmlDeviceGetTotalEnergyConsumption", watts,
             Ctl("set", 0, "power=1kW"), before=lambda w: 30 < w < 100,
             after=lambda w: 600 < w < 1400),
@@ -126,7 +127,7 @@ ROWS = [
             Ctl("set", 0, f"power-profiles={bits(COMPUTE, NETWORK)}"),
             machine=B200, before=(0, 0),
             after=(bits(COMPUTE, NETWORK), bits(COMPUTE))),
-    # A profile that saves power lowers the limit in force.
+    # A profile that saves power lowers the effective limit.
     Sets("nvmlDeviceWorkloadPowerProfileSetRequestedProfiles",
          put(asked(MAX_Q)), lambda c: (current(c), LIMIT(c), LIMIT_FIELD(c)),
          machine=B200, before=((0, 0), 1000000, 1000000),

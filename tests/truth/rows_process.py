@@ -1,4 +1,5 @@
-"""Who is on a device, and how busy."""
+# SPDX-License-Identifier: Apache-2.0
+"""The processes on a device, and how busy it is."""
 
 import ctypes
 import os
@@ -25,7 +26,7 @@ def program_of(pid):
 
 
 def holders(records):
-    """(program, MiB) of each."""
+    """(program, MiB) of each process."""
     return [(program_of(one["pid"]), one["usedGpuMemory"] // MIB)
             for one in records]
 
@@ -42,8 +43,8 @@ def details(c):
 
 
 class Holder:
-    """A process of that type, with memory of GPU 0, or of its compute instance
-    (GI, CI); as a graphics driver or the MPS server put their clients there,
+    """A process of that type with memory of GPU 0, or of its compute instance
+    (GI, CI): like clients that a graphics driver or the MPS server puts there,
     which no load is."""
 
     def __init__(self, types, wave=b"", mib=64, instance=None):
@@ -90,14 +91,14 @@ def end(child):
 
 
 def held(record):
-    """(is it the Holder, MiB) of each."""
+    """(whether it is the Holder, MiB) of each process."""
     return lambda c: [(one["pid"] == c.keep.get("child"),
                        one["usedGpuMemory"] // MIB)
                       for one in c.records(c.function, record, c.device)]
 
 
 def of_type(name, types):
-    """The three generations of a list that shows this type alone."""
+    """The three generations of a list that shows only this type."""
     return [Changes(f"nvmlDeviceGet{name}RunningProcesses{version}",
                     held(record), Holder(types), load="train:0,mem=2GiB",
                     before=[], after=[(True, 64)])
@@ -106,7 +107,7 @@ def of_type(name, types):
 
 
 def name_of_first(c):
-    """The name of the first process that is ever there, asked for again."""
+    """The name of the first process ever seen, asked for again."""
     there = c.nvml.nvmlDeviceGetComputeRunningProcesses(c.device)
     if "pid" not in c.keep and not there:
         raise Refused("NO_DATA")
@@ -115,7 +116,7 @@ def name_of_first(c):
 
 
 def busy(c):
-    """SM percent of each process since ever."""
+    """The SM percentage of each process over all time."""
     count, room = UINT(64), (SAMPLE * 64)()
     code = c.raw(c.function, c.device, room, ctypes.byref(count), ULL(0))
     if code:
@@ -124,7 +125,7 @@ def busy(c):
 
 
 def busy_of_all_engines(c):
-    """The same by the newer function: (SM, JPEG, optical flow)."""
+    """The same from the newer function: (SM, JPEG, optical flow)."""
     room = (pynvml.c_nvmlProcessUtilizationInfo_v1_t * 64)()
     info = versioned(pynvml.c_nvmlProcessesUtilizationInfo_v1_t, 1)(
         processSamplesCount=64, procUtilArray=room)

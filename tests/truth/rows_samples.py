@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Samples of the last seconds, and engines that only some boards have."""
 
 import ctypes
@@ -18,7 +19,7 @@ SET = ("power=200W", "utilization=77", "memory-utilization=33", "encoder=4",
 
 
 def samples(client, kind, since=0):
-    """[(stamp, figure)], oldest first."""
+    """[(time stamp, value)], oldest first."""
     kind_of, count = UINT(), UINT(200)
     room = (pynvml.c_nvmlSample_t * 200)()
     code = client.raw(client.function, client.device, kind, ULL(since),

@@ -1,4 +1,5 @@
-"""NVML itself: coming up, going down, its words."""
+# SPDX-License-Identifier: Apache-2.0
+"""NVML itself: starting, shutting down, its error texts."""
 
 import ctypes
 
@@ -9,7 +10,7 @@ THREE = Another("--gpus", "t4:3")
 
 
 def count_after(*args):
-    """How many GPUs there are after NVML came up by the function."""
+    """The number of GPUs after the function has initialised NVML."""
     def ask(c):
         while c.raw("nvmlShutdown") == 0:
             pass
@@ -29,7 +30,7 @@ def shut_down(c):
 
 
 def error_of_call(c):
-    """The words for what a call says that outlives its GPU."""
+    """The error text of a call whose GPU is gone."""
     if "handle" not in c.keep:
         c.keep["handle"] = c.device
     code = c.raw("nvmlDeviceGetTemperature", c.keep["handle"], 0,

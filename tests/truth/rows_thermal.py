@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Temperatures and their thresholds."""
 
 import ctypes
@@ -21,8 +22,8 @@ MORE = ("MEM_MAX", "ACOUSTIC_CURR")
 
 
 def thresholds(c):
-    """The thresholds of the core; of the memory, and the one aimed at, which a
-    board may lack."""
+    """The thresholds of the core, of the memory, and the target; a board may
+    lack the last two."""
     kinds = [getattr(pynvml, f"NVML_TEMPERATURE_THRESHOLD_{kind}")
              for kind in (*THRESHOLDS, *MORE)]
     return [answer(c.call, c.function, c.device, kind, UINT)
@@ -38,7 +39,7 @@ def profile_thresholds(profile):
 
 
 def sensors(c):
-    """The target of each sensor, and the temperature that it shows."""
+    """The target of each sensor, and its temperature."""
     told = pynvml.c_nvmlGpuThermalSettings_t()
     c.call(c.function, c.device, ALL, told)
     return [(one.target, one.currentTemp)

@@ -1,4 +1,5 @@
-"""How GPUs hang together, and what of the host is near them."""
+# SPDX-License-Identifier: Apache-2.0
+"""How GPUs are connected, and what of the host is near them."""
 
 import ctypes
 import os
@@ -18,7 +19,7 @@ NVLINK = pynvml.NVML_P2P_CAPS_INDEX_NVLINK
 
 
 def online():
-    """The processors of the host, of lists such as "0-3,6"."""
+    """The processors of the host, from lists such as "0-3,6"."""
     with open("/sys/devices/system/cpu/online", encoding="ascii") as file:
         ends = [part.split("-") for part in file.read().split(",")]
     return [cpu for end in ends
@@ -26,7 +27,7 @@ def online():
 
 
 def allowed():
-    """The processors that a thread may run on, whatever it was bound to."""
+    """The processors on which a thread may run, whatever it was bound to."""
     bound_to = os.sched_getaffinity(0)
     os.sched_setaffinity(0, ONLINE)
     widest = sorted(os.sched_getaffinity(0))
@@ -47,7 +48,7 @@ def first_and_last(*args):
 
 
 def devices(c, *args):
-    """Indices of the GPUs that function(ARG..., &count, handles) gives."""
+    """Indices of the GPUs that function(ARG..., &count, handles) returns."""
     count = c.call(c.function, *args, UINT, None)
     room = (DEVICE * max(count, 1))()
     told = UINT(count)
@@ -88,7 +89,8 @@ def bound(c):
 
 
 def unbound(c):
-    """Where a thread on one processor may run, after the call if it came."""
+    """Where a thread bound to one processor may run, after the call if that was
+    made."""
     def clear():
         os.sched_setaffinity(0, ALLOWED[:1])
         if "clear" in c.keep:

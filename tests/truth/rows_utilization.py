@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How busy the engines of a device are."""
 
 import pynvml

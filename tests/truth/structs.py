@@ -1,5 +1,6 @@
-"""The structs that NVML's functions fill, by the header of the ABI: which
-fields they have, and what stands in them."""
+# SPDX-License-Identifier: Apache-2.0
+"""The structs that NVML's functions fill, from the header of the ABI: their
+fields and the values in them."""
 
 import ctypes
 import functools
@@ -9,18 +10,19 @@ import struct
 import sys
 import tempfile
 
+import abi_tables
 from conftest import ROOT
 from nvml_client import Refused
 
-ABI = os.path.join(ROOT, "src", "abi")
+ABI = os.path.join(ROOT, "src", "abi", "nvml")
 sys.path.append(os.path.join(ROOT, "tests", "abi"))
 
 # pylint: disable=wrong-import-position
 import nvml_facts  # noqa: E402
 
-# Fields that are no answer: who wrote the struct and what it has to spare.
+# Fields that are not results: versions and reserve.
 NO_ANSWER = re.compile(r"version$|reserved|padding|unused")
-# Fields by which the caller asks, by struct: they come back as they were.
+# Fields by which the caller asks, by struct: they must come back unchanged.
 ASKED = {
     "nvmlClockOffset_v1_t": ("type", "pstate"),
     "nvmlCoolerInfo_v1_t": ("index",),
@@ -35,7 +37,7 @@ ASKED = {
     "nvmlGpmMetricsGet_t": ("numMetrics", "sample1", "sample2",
                             "metrics[].metricId"),
 }
-# Fields that are no answer of one function of several that fill the struct.
+# Fields that one of several functions that fill the struct leaves out.
 LEFT = {
     "nvmlComputeInstanceGetInfo": ("placement.start", "placement.size"),
     "nvmlDeviceClearFieldValues": ("valueType", "value"),
@@ -43,15 +45,15 @@ LEFT = {
                                 "computeInstanceSliceCount", "memorySizeMB"),
     "nvmlEventSetWait": ("gpuInstanceId", "computeInstanceId"),
 }
-# The struct that callers of older functions own, whatever nvml.def says.
+# The struct that callers of older functions have, whatever nvml.def says.
 OLDER = {
     "nvmlDeviceGetNvLinkRemotePciInfo": "nvmlPciInfo_v2_t",
     "nvmlDeviceGetPciInfo": "nvmlPciInfo_v2_t",
     "nvmlDeviceGetPciInfo_v2": "nvmlPciInfo_v2_t",
 }
-# Fields with such a name that are an answer.
+# Fields with such a name that are results.
 ANSWER = {"nvmlMemory_v2_t.reserved"}
-# Structs that a function reads and leaves as they are.
+# Structs that a function reads and leaves unchanged.
 READ = {
     "nvmlDeviceDiscoverGpus": "where to look",
     "nvmlDeviceGetHandleByUUIDV": "the UUID asked for",
@@ -77,15 +79,15 @@ READ = {
     "nvmlSystemRegisterEvents": "what is asked for",
     "nvmlSystemSetConfComputeKeyRotationThresholdInfo": "a setting",
 }
-# Members that lead to the caller's room, and the one that tells how much of
-# it was filled.
+# Members that point to the caller's room, and the member that counts what was
+# filled.
 ROOMS = {"procUtilArray": "processSamplesCount",
          "procArray": "numProcArrayEntries", "entries": "entryCount",
          "data": "numEvent"}
-# Arrays in the struct itself of which as many are filled.
+# Arrays within the struct, and the member that counts what was filled.
 SO_MANY = {"sensor": "count", "clkMonList": "clkMonListSize",
            "metrics": "numMetrics", "firmwareVersion": "numValidEntries"}
-# Arrays whose elements differ in meaning.
+# Arrays whose elements have different meanings.
 UNLIKE = {"utilization": ("GPU", "FB", "VID", "BUS")}
 SIGNED = {"int", "long long", "short", "long"}
 
@@ -102,7 +104,7 @@ def facts():
 
 
 def layout(name):
-    """(offset or alignment, size) of STRUCT.MEMBER; of a STRUCT its size."""
+    """(offset or alignment, size) of STRUCT.MEMBER, or the size of STRUCT."""
     numbers = re.findall(r"(offset|size) (\d+)", facts()["layout " + name])
     return {what: int(number) for what, number in numbers}
 
@@ -123,12 +125,11 @@ def named(kind):
 
 @functools.cache
 def parameters():
-    """{function: [(parameter, type)]} of src/abi/nvml.def."""
-    with open(os.path.join(ABI, "nvml.def"), encoding="utf-8") as file:
-        rows = re.findall(r"^NVML\((\w+), \((.*)\)\)$", file.read(), re.M)
-    return {name: [nvml_facts.declarator(part)[::-1] for part in
-                   nvml_facts.split_top(text, ",") if part != "void"]
-            for name, text in rows}
+    """{function: [(parameter, type)]} from src/abi/nvml/nvml.def."""
+    return {row.symbol: [nvml_facts.declarator(part)[::-1] for part in
+                         nvml_facts.split_top(row.params[1:-1], ",")
+                         if part != "void"]
+            for row in abi_tables.nvml_rows()}
 
 
 def filled_by(function):
@@ -144,7 +145,8 @@ def filled_by(function):
 
 
 def fields_of(function):
-    """{field: struct it stands in}: PARAMETER.FIELD where there are two."""
+    """{field: the struct that contains it}; PARAMETER.FIELD if there are two
+    structs."""
     several = len(filled_by(function)) > 1
     return {(f"{name}." if several else "") + field: kind
             for name, kind in filled_by(function)
@@ -152,11 +154,11 @@ def fields_of(function):
                 *ASKED.get(kind, ()), *LEFT.get(function, ()))}
 
 
-# ---- what stands in them ----
+# ---- what is in them ----
 
 
 def extent(kind):
-    """('char', 16) of "char [16]"; 0: no array."""
+    """('char', 16) for "char [16]"; 0: not an array."""
     base, bracket, count = kind.rstrip("]").partition("[")
     if not bracket:
         return kind, 0
@@ -177,7 +179,7 @@ def text_at(address):
 
 
 def scalar(offset, size, kind):
-    """Reads a number, a text or an array of numbers."""
+    """A reader of a number, a text or an array of numbers."""
     base, count = extent(kind)
     if base == "char *":
         return lambda at: text_at(number(at + offset, 8, ""))
@@ -195,13 +197,13 @@ def moved(reader, offset):
 
 
 def repeated(reader, offset, count, step):
-    """Reads as many as count() says."""
+    """A reader of as many elements as count() says."""
     return lambda at: tuple(reader(at + offset + i * step)
                             for i in range(count(at)))
 
 
 def in_room(reader, offset, count, step):
-    """Reads as many as count() says, where the pointer leads."""
+    """A reader of as many elements as count() says, where the pointer leads."""
     def read(at):
         room = number(at + offset, 8, "")
         return tuple(reader(room + i * step) for i in range(count(at)))
@@ -209,8 +211,8 @@ def in_room(reader, offset, count, step):
 
 
 def parts_of(kind, member, base):
-    """The readers of a member that is a struct, relative to it, and its
-    size; None: it is none."""
+    """The readers of a member that is a struct, relative to it, and its size;
+    None: it is not a struct."""
     inside = {path: of for path, of in header().aggregates[kind]
               if re.match(rf"{member}(\[0\])?\.", path)}
     if inside:
@@ -225,7 +227,7 @@ def parts_of(kind, member, base):
 
 
 def count_in(kind, member):
-    """The reader of the member that tells how many there are."""
+    """The reader of the member that counts the elements."""
     return readers(kind, {member})[member]
 
 
@@ -263,7 +265,7 @@ def is_no_answer(kind, member):
 
 
 def readers(kind, only=None):
-    """{field: what reads it, given the address of the struct}."""
+    """{field: its reader, which takes the address of the struct}."""
     found = {}
     for member, of in header().aggregates[kind]:
         if only and member not in only or "." in member or \
@@ -274,8 +276,8 @@ def readers(kind, only=None):
 
 
 class Record:
-    """Room for structs of a kind, the first with its number of a version and
-    with values: {member: number, or bytes}."""
+    """Room for structs of a kind; the first has its version and these values:
+    {member: number, or bytes}."""
 
     def __init__(self, kind, values=None, count=1):
         self.kind, self.values = kind, dict(values or {})
@@ -301,7 +303,8 @@ class Record:
         return ctypes.addressof(self.room)
 
     def told(self, at=0):
-        """{field: value} of one of them; what was asked is as it was."""
+        """{field: value} of one of them; the fields that ask must be unchanged.
+        """
         address = self.address + at * self.size
         told = {name: read(address)
                 for name, read in readers(self.kind).items()}
@@ -316,15 +319,14 @@ class Record:
 
 
 def handed(client, args):
-    """Arguments as ctypes takes them: of a callable, what it says of the
-    client."""
+    """Arguments as ctypes takes them; a callable is called with the client."""
     return [arg(client) if callable(arg) else arg for arg in args]
 
 
 def filled(*args, gpu=True, tail=(), **values):
-    """Asks function([device,] ARG..., &struct..., TAIL...): {field: value}.
-    The structs have these values; of one that is callable, what it says of
-    the client."""
+    """Calls function([device,] ARG..., &struct..., TAIL...): {field: value}.
+    The structs have these values; a callable value is called with the client.
+    """
     def ask(client):
         kinds = filled_by(client.function)
         put = {name: value(client) if callable(value) else value
@@ -345,9 +347,9 @@ def filled(*args, gpu=True, tail=(), **values):
 
 
 def listed(*args, gpu=True, at=0, room=32, first_count=True, tail=()):
-    """Asks function([device,] ARG..., &count, structs), or with the count
-    last, for the one at a place of the list (-1: the last one); NOT_FOUND: it
-    is shorter."""
+    """Calls function([device,] ARG..., &count, structs), or with the count
+    last, for the element at a position of the list (-1: the last one);
+    NOT_FOUND if the list is shorter."""
     def ask(client):
         record = Record(filled_by(client.function)[0][1], count=room)
         count = ctypes.c_uint(room)

@@ -1,4 +1,6 @@
-"""Every field id that is answered follows the machine, or is its profile."""
+# SPDX-License-Identifier: Apache-2.0
+"""Every field id that is answered follows the machine, or equals its profile.
+"""
 
 import os
 

@@ -1,4 +1,5 @@
-"""Every field of every struct that is filled follows the machine, or is named
+# SPDX-License-Identifier: Apache-2.0
+"""Every field of every filled struct follows the machine, or is declared
 constant with a reason."""
 
 import ctypes
@@ -47,7 +48,7 @@ def test_every_field_has_a_proof(fills):
     assert not fills.wrong()
 
 
-# Functions take these in the structs that they read; all else is 0.
+# Functions accept these in the structs that they read; all else is 0.
 TAKEN = {"nvmlPciInfo_t": {"bus": 15},
          "nvmlNvLinkPowerThres_t": {"lowPwrThreshold": 50},
          "nvmlPowerValue_v2_t": {"powerValueMw": 500000},
@@ -66,8 +67,7 @@ def passed(client, kind):
 
 
 def test_what_is_only_read_stays_as_it_was(client, tmp_path):
-    """Structs of READ do, when they are taken as well as when they are
-    refused."""
+    """Structs of READ stay unchanged, whether they are accepted or refused."""
     run, codes = truth.Run(client, str(tmp_path)), {}
     client.gpu = 0
     try:
@@ -87,7 +87,7 @@ def test_what_is_only_read_stays_as_it_was(client, tmp_path):
 
 
 def test_the_rules_are_of_what_there_is():
-    """The rules are of functions and fields of the ABI."""
+    """The rules name functions and fields of the ABI."""
     functions = structs.parameters()
     for name in (*structs.READ, *structs.LEFT, *structs.OLDER):
         assert name in functions

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The list of fields itself: what does not follow, or is left out, fails."""
 
 import itertools
@@ -61,7 +62,7 @@ def test_what_follows_passes(fills, tmp_path):
                                     gpu=WHY)),
     ("NOT_FOUND", Fills("nvmlDeviceGetComputeRunningProcesses_v3", listed(),
                         Move("time", Waits(), differ="pid"))),
-    # a longer list is no other value
+    # a longer list alone is not a different value
     ("clkApiDomain is (1, 4)", Fills(
         "nvmlDeviceGetClkMonStatus", filled(),
         Move("one more", Ctl("set", 0, "clock-monitor-faults=5"),

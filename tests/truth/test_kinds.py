@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The kinds of rows themselves: what is not true does not pass."""
 
 import os
@@ -30,7 +31,7 @@ def persistence(c):
 
 
 def switch_off(c):
-    """As a setter of NVML does it."""
+    """Does what a setter of NVML does."""
     if os.geteuid():
         raise Refused("NO_PERMISSION")
     switch_off_by_anybody(c)
@@ -79,7 +80,7 @@ def test_what_is_true_passes(run, row):
                                 after=31)),
     ("never called", Changes("nvmlDeviceGetTemperatureV", lambda c: c.call(
         TEMPERATURE, c.device, 0, UINT), HOT, before=31, after=95)),
-    # a refusal is never just anything
+    # a predicate never accepts a refusal
     ("before", Changes("nvmlDeviceGetFanSpeed", of_device(UINT), HOT,
                        before=anything, after=anything, **T4)),
     ("every function", Changes(
@@ -114,7 +115,7 @@ def test_what_is_not_true_fails(run, words, row):
 
 
 def test_a_row_may_ask_another_front(run, tmp_path):
-    """nvidia-ml-py goes along."""
+    """nvidia-ml-py uses that front too."""
     (tmp_path / "old").mkdir()
     old = str(tmp_path / "old" / "libnvidia-ml.so.1")
     shutil.copy(FRONT, old)

@@ -1,4 +1,5 @@
-"""Every answer of the made-up NVML that is called true, proven so."""
+# SPDX-License-Identifier: Apache-2.0
+"""Every answer of the fake NVML that is declared true is proven."""
 
 import os
 from collections import Counter
@@ -52,7 +53,7 @@ def test_no_function_has_two_rows():
 
 
 def test_what_is_done_has_a_row_or_a_reason():
-    """And no more reasons than needed."""
+    """There are no superfluous reasons either."""
     without = truth.strong_symbols() - {row.function for row, _ in ROWS}
     told = truth.refused()
     assert sorted(without) == sorted(told)

@@ -1,7 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
 """The kinds of rows, how each is run, and the list of all rows.
 
-A row names one function and proves that its answer is true: by a change of
-the machine that the answer follows, or by the profiles it is equal to.
+A row names one function and proves that its answer is true: by a change of the
+machine that the answer follows, or by the profiles that it equals.
 """
 
 import glob
@@ -22,8 +23,9 @@ ONE_GPU = ("--gpus", "a100-sxm4-80gb")
 
 
 def of_device(*args, pick=None):
-    """Asks function(handle, *args); what pick makes of the result. A callable
-    among the args is called for each ask: a struct must be a new one."""
+    """Calls function(handle, *args); returns the result, or what pick makes
+    from it. A callable among the args is called each time, since a struct must
+    be new."""
     def ask(client):
         told = client.call(client.function, client.device, *fresh(args))
         return pick(told) if pick else told
@@ -31,7 +33,7 @@ def of_device(*args, pick=None):
 
 
 def of_system(*args, pick=None):
-    """Asks function(*args)."""
+    """Calls function(*args)."""
     def ask(client):
         told = client.call(client.function, *fresh(args))
         return pick(told) if pick else told
@@ -71,14 +73,14 @@ class Load:
 
 
 class LoadEnds:
-    """All loads that the row started end."""
+    """Ends all loads that the row started."""
 
     def apply(self, run):
         run.end_loads()
 
 
 class Another:
-    """Another machine, of these options of `gpukit fake`, seen through the
+    """Another machine with these options of `gpukit fake`, used through the
     library at front."""
 
     def __init__(self, *options, front=FRONT):
@@ -99,7 +101,7 @@ class Does:
 
 
 class Waits:
-    """Nothing but time."""
+    """Lets time pass."""
 
     def __init__(self, seconds=0.0):
         self.seconds = seconds
@@ -117,7 +119,7 @@ class Run:
     def __init__(self, client, directory):
         self.client, self.directory = client, directory
         self.machines, self.loads = [], []
-        self.at_end = []  # what a change has to take back
+        self.at_end = []  # what a change must undo
         client.keep = {}
 
     @property
@@ -155,8 +157,8 @@ class Run:
 
 
 def matches(told, wanted):
-    """wanted is a predicate or the exact value; a refusal is only the very
-    one that is expected."""
+    """Whether an answer is as wanted, a predicate or an exact value; a refusal
+    matches only the same refusal."""
     if isinstance(told, Refused) or isinstance(wanted, Refused):
         return told == wanted
     return bool(wanted(told)) if callable(wanted) else told == wanted
@@ -176,9 +178,9 @@ def await_answer(ask, client, wanted, what):
 
 
 class Row:
-    """A row as all kinds have it: a function, how to ask it, on which GPU of
-    what machine, with which driver (of a function that is newer than the
-    default one), what is done to it first, and the load that is on it."""
+    """What all kinds of rows have: a function, how to call it, on which GPU of
+    which machine, with which driver (for a function newer than the default
+    one), what is done first, and the load."""
 
     # pylint: disable-next=too-many-arguments
     def __init__(self, function, ask, *, machine=ONE_GPU, gpu=0, load=None,
@@ -210,9 +212,9 @@ class Row:
 
 
 class Changes(Row):
-    """The answer is `before`; then the machine changes (one change or a list
-    of them), and it becomes `after`. Either is a value or a predicate; one of
-    them may be Refused(NAME)."""
+    """The answer is `before`; then the machine changes (one change or a list),
+    and it becomes `after`. Either is a value or a predicate; one of them may be
+    Refused(NAME)."""
 
     # pylint: disable-next=too-many-arguments
     def __init__(self, function, ask, change, *, before, after, **more):
@@ -232,9 +234,9 @@ class Changes(Row):
 
 
 class Sets(Row):
-    """A setter. call(client) calls it and ask(client) is another function
-    that sees what it did. Who is not root is refused NO_PERMISSION and
-    changes nothing (root=False: anybody may); what root's process set, this
+    """A setter. call(client) calls it and ask(client) is another function that
+    sees its effect. Users other than root are refused with NO_PERMISSION and
+    change nothing (root=False: anybody may); what root's process sets, this
     process sees."""
 
     # pylint: disable-next=too-many-arguments
@@ -259,10 +261,10 @@ class Sets(Row):
 
 
 class Constant(Row):
-    """Constant in hardware: equal, on each of the profiles, to the key of its
-    YAML (or, with expect=, to what expect(profile) says, which may be
-    Refused(NAME)); and not the same on all of them. also= are keys in which
-    one more profile, made for the test, differs from the first."""
+    """Constant in hardware: on each profile it equals the key of its YAML (or,
+    with expect=, what expect(profile) returns, which may be Refused(NAME)), and
+    it is not the same on all of them. also= has keys in which one more profile,
+    made for the test, differs from the first."""
 
     # pylint: disable-next=too-many-arguments
     def __init__(self, function, ask, key=None, *, expect=None, only=None,
@@ -308,7 +310,7 @@ def number_or_text(text):
 
 
 def profile(name):
-    """The flat keys of profiles/NAME.yaml, those it inherits included."""
+    """The flat keys of profiles/NAME.yaml, including inherited ones."""
     path = os.path.join(ROOT, "profiles", f"{name}.yaml")
     with open(path, encoding="utf-8") as file:
         own = {key: number_or_text(text) for key, text in re.findall(
@@ -318,7 +320,7 @@ def profile(name):
 
 
 def profiles(only=None):
-    """All that are whole: what is split refuses more, see rows_mig.py."""
+    """All unsplit profiles: split ones refuse more, see rows_mig.py."""
     names = sorted(os.path.basename(path).removesuffix(".yaml") for path in
                    glob.glob(os.path.join(ROOT, "profiles", "*.yaml")))
     found = [profile(name) for name in only or names]
@@ -329,7 +331,7 @@ def profiles(only=None):
 
 
 def all_rows():
-    """(row, file it stands in) of every rows_*.py, by function."""
+    """(row, its file) for every rows_*.py, sorted by function."""
     found = []
     for path in sorted(glob.glob(os.path.join(HERE, "rows_*.py"))):
         name = os.path.basename(path).removesuffix(".py")
@@ -344,21 +346,21 @@ def front_of(driver):
 
 
 def strong_symbols(library=FRONT):
-    """The functions that the front does: its strong ones."""
+    """The functions that the front implements: its strong symbols."""
     listed = subprocess.run(["nm", "-D", library], check=True, text=True,
                             capture_output=True).stdout
     return set(re.findall(r" T (nvml\w+)$", listed, re.M))
 
 
 def answered():
-    """All functions that answer, whether they have a row or not."""
+    """All functions that answer, with a row or without."""
     silent = ("refuses", "always 0")
     return {row.function for row, _ in all_rows()}.union(
         name for name, why in refused().items() if not why.startswith(silent))
 
 
 def refused():
-    """{function: why it has no row}, of refused.txt."""
+    """{function: why it has no row}, from refused.txt."""
     with open(os.path.join(HERE, "refused.txt"), encoding="utf-8") as file:
         lines = [line.split(None, 1) for line in file
                  if line.strip() and not line.startswith("#")]

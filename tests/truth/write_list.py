@@ -1,4 +1,5 @@
-"""Writes LIST.txt anew: build/venv/bin/python tests/truth/write_list.py"""
+# SPDX-License-Identifier: Apache-2.0
+"""Rewrites LIST.txt: build/venv/bin/python tests/truth/write_list.py"""
 
 import os
 import sys

@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* screen.c - a viewer without a terminal; see screen.h. */
 #include "tui/screen.h"
 
 #include "format/width.h"
-#include "tui/layer.h"
+#include "tui/screen/layer.h"
+#include "tui/views/view.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,6 +21,7 @@ void screen_begin(struct screen *s, int rows, int columns)
 	memset(s, 0, sizeof *s);
 	fixture_everything(&s->f);
 	s->t.snap = &s->f.snap;
+	s->t.views = tui_views;
 	s->t.keymap = tui_keymap_new(false);
 	s->t.history = gk_history_new(64);
 	s->t.uid = 1000;
@@ -32,6 +35,9 @@ void screen_begin(struct screen *s, int rows, int columns)
 
 void screen_end(struct screen *s)
 {
+	while (tui_back(&s->t))
+		;
+	free(s->t.tree.closed);
 	tui_dialog_close(&s->t);
 	tui_signal_free(&s->t);
 	tui_words_free(&s->t.words);

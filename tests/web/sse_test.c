@@ -1,4 +1,5 @@
-/* sse_test.c - streams of events, taken apart wherever they are cut. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sse_test.c - checks parsing streams of events, wherever they are cut. */
 #include "web/sse.h"
 
 #include "unit.h"
@@ -89,10 +90,36 @@ static void an_event_without_an_end_is_refused(void **state)
 	begin(&s);
 	while (gk_sse_feed(&s, block, sizeof block, note, &got)) {
 		sent += sizeof block;
-		assert_true(sent <= GK_SSE_MOST);
+		assert_true(sent <= GK_SSE_REFUSED);
+		assert_true(s.line.cap + s.data.cap <= 4 * GK_SSE_MOST);
 	}
-	assert_true(sent > GK_SSE_MOST / 2);
+	assert_true(sent > GK_SSE_REFUSED / 2);
 	gk_sse_free(&s);
+}
+
+/*
+ * An event that is too large is passed over, whether it is in one line or in
+ * many; the next one is read as usual.
+ */
+static void an_event_that_is_too_large_is_passed_over(void **state)
+{
+	static const char next[] = "\n\r\nevent: frame\ndata: small\n\n";
+	char block[4096];
+	struct gk_sse s;
+
+	(void)state;
+	for (int lines = 0; lines < 2; lines++) {
+		memset(block, 'x', sizeof block);
+		memcpy(block, lines ? "\ndata: " : "data: x", 7);
+		begin(&s);
+		for (size_t n = 0; n <= GK_SSE_MOST; n += sizeof block)
+			assert_true(
+			    gk_sse_feed(&s, block, sizeof block, note, &got));
+		assert_true(gk_sse_feed(&s, next, sizeof next - 1, note, &got));
+		assert_got("[frame|small]");
+		assert_int_equal(s.passed, 1);
+		gk_sse_free(&s);
+	}
 }
 
 static void names_that_are_too_long_are_left_out(void **state)
@@ -126,6 +153,7 @@ int main(void)
 	    cmocka_unit_test(events_are_the_same_wherever_they_are_cut),
 	    cmocka_unit_test(a_new_stream_forgets_half_an_event),
 	    cmocka_unit_test(an_event_without_an_end_is_refused),
+	    cmocka_unit_test(an_event_that_is_too_large_is_passed_over),
 	    cmocka_unit_test(names_that_are_too_long_are_left_out),
 	};
 

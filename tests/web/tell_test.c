@@ -1,4 +1,7 @@
-/* tell_test.c - what is told of a snapshot: always JSON of one line. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tell_test.c - checks that events of a snapshot are always JSON of one line.
+ */
 #include "web/tell.h"
 
 #include "format/fixture.h"
@@ -20,7 +23,7 @@ static void begin(void)
 	gk_tell_take(&teller, &f.snap);
 }
 
-/* What was told, read again; the caller frees it. */
+/* The event, parsed again; the caller frees it. */
 static json_t *told(void)
 {
 	json_t *json = json_loadb(out.data, out.len, 0, NULL);

@@ -1,2 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
 """GPU statistics in training loops: keras, lightning, pytorch_lightning,
-tensorboard. Each needs its framework, and only that."""
+tensorboard. Each needs only its own framework."""

@@ -1,20 +1,22 @@
-"""What the loggers of lightning and of pytorch_lightning, which are one
-program under two names, do alike."""
+# SPDX-License-Identifier: Apache-2.0
+"""The common part of the loggers for lightning and pytorch_lightning, which
+are the same program under two names."""
 
 from gpukit.callbacks._stats import GpuStats, StepTimer
 
 
 class StepLogger:
-    """Logs memory and utilization of GPUs and, if asked, the times of steps
-    (ms), fan and temperature, wherever the trainer logs a step
-    (`log_every_n_steps`), with the number of that step.
+    """Logs memory and utilization of GPUs and, if requested, step times (ms),
+    fan speed and temperature. It does so at each step that the trainer logs
+    (`log_every_n_steps`), under the number of that step.
 
-    The GPUs are the trainer's; all that CUDA sees where it trains without any.
-    Raises NVMLError without a driver; when training starts, lightning's
-    MisconfigurationException for a trainer without a logger.
+    Logs the trainer's GPUs; if the trainer uses none, logs all GPUs that CUDA
+    sees. Raises NVMLError without a driver. If the trainer has no logger, the
+    start of training raises lightning's MisconfigurationException.
     """
 
-    _misconfigured = None  # the exception, of each of the two names
+    # the exception class; both packages set their own
+    _misconfigured = None
 
     def __init__(self, *, memory_utilization=True, gpu_utilization=True,
                  intra_step_time=False, inter_step_time=False,
@@ -44,7 +46,8 @@ class StepLogger:
     def on_train_batch_end(self, trainer, pl_module, outputs, batch,
                            batch_idx, *args):
         times = self._timer.finish()
-        # As lightning's own callbacks decide it; there is no public way.
+        # lightning's own callbacks use this condition; there is no public
+        # interface for it.
         if not trainer._logger_connector.should_update_logs:
             return
         if trainer.is_global_zero:

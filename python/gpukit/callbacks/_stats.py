@@ -1,4 +1,5 @@
-"""What the callbacks of all frameworks have in common."""
+# SPDX-License-Identifier: Apache-2.0
+"""The part that the callbacks for all frameworks share."""
 
 import time
 
@@ -6,7 +7,7 @@ from gpukit.collector import _leaves
 from gpukit.device import CudaDevice, Device
 from gpukit.utils import MiB
 
-# What is asked for -> the values of a snapshot, their keys, and the unit.
+# Option -> (value of the snapshot, key, divisor for the unit), ...
 _ROWS = {
     "memory_utilization": (
         ("memory_utilization", "utilization.memory (%)", 1),
@@ -19,11 +20,11 @@ _ROWS = {
 
 
 class GpuStats:
-    """Numbers of GPUs for a logger, with the keys that nvitop's callbacks had:
-    `gpu_id: 0/memory.used (MiB)`. A GPU is named by the number that CUDA gives
-    it; where that is not its number on the board, by both.
+    """Numbers of GPUs for a logger, with the keys of nvitop's callbacks, such
+    as `gpu_id: 0/memory.used (MiB)`. A GPU's name is its CUDA ordinal,
+    followed by its NVML index if that differs.
 
-    **wanted: what of _ROWS is asked for. Raises NVMLError without a driver.
+    **wanted: options of _ROWS. Raises NVMLError without a driver.
     """
 
     def __init__(self, **wanted):
@@ -33,15 +34,16 @@ class GpuStats:
         self._devices = None
 
     def watch(self, gpus=None):
-        """Picks GPUs by the numbers that CUDA gives them; all without any.
-        RuntimeError if CUDA does not see one."""
+        """Picks GPUs by CUDA ordinal; all if gpus is None. Raises RuntimeError
+        if CUDA does not see one."""
         if gpus is None:
             self._devices = _leaves(CudaDevice.all())
         else:
             self._devices = [CudaDevice(gpu) for gpu in dict.fromkeys(gpus)]
 
     def collect(self):
-        """Key -> number, of now; what is not there is left out."""
+        """Returns a dict from key to current number, without missing
+        values."""
         found = {}
         for device in self._devices:
             scope, shot = _scope(device), device.as_snapshot()
@@ -59,7 +61,8 @@ def _scope(device):
 
 
 class StepTimer:
-    """Milliseconds within and between the steps of an epoch."""
+    """Measures, in milliseconds, the steps of an epoch and the time between
+    steps."""
 
     def __init__(self, intra, inter):
         self._intra, self._inter = intra, inter
@@ -70,14 +73,15 @@ class StepTimer:
         self._start = self._end = self._between = None
 
     def begin(self):
-        """A step begins."""
+        """Marks the start of a step."""
         self._start = time.monotonic()
         if self._end is not None:
             self._between = 1e3 * (self._start - self._end)
 
     def finish(self):
-        """A step ends: key -> milliseconds of what is asked for. The first
-        step of an epoch has none before it."""
+        """Marks the end of a step. Returns a dict from key to milliseconds,
+        for the requested times. Before an epoch's first step there is no time
+        between steps."""
         self._end = time.monotonic()
         found = {}
         if self._intra and self._start is not None:

@@ -1,4 +1,5 @@
-"""GPU statistics of each batch and epoch, among the logs of Keras."""
+# SPDX-License-Identifier: Apache-2.0
+"""GPU statistics of each batch and epoch, added to the logs of Keras."""
 
 from keras.callbacks import Callback
 
@@ -8,15 +9,14 @@ __all__ = ["GpuStatsLogger"]
 
 
 class GpuStatsLogger(Callback):
-    """Adds memory and utilization of GPUs and, if asked, the times of steps
-    (ms), fan and temperature to the logs of each batch, and their means to
-    those of each epoch, where CSVLogger, TensorBoard and History find them:
-    give it before the callbacks that write.
+    """Adds memory and utilization of GPUs and, if requested, step times (ms),
+    fan speed and temperature to the logs of each batch, and their means to the
+    logs of each epoch. CSVLogger, TensorBoard and History write these values
+    if they follow this callback in the list.
 
-    gpus: their numbers in CUDA, or Keras' names of them ("/GPU:1"); how many,
-    from 0 on; all that CUDA sees without any. Raises ValueError for another
-    name, RuntimeError for a GPU that CUDA does not see, NVMLError without a
-    driver.
+    gpus: CUDA ordinals, or Keras' names for them ("/GPU:1"); a number N: the
+    first N; None: all that CUDA sees. Raises ValueError for another name,
+    RuntimeError for a GPU that CUDA does not see, NVMLError without a driver.
     """
 
     def __init__(self, gpus=None, *, memory_utilization=True,
@@ -29,7 +29,7 @@ class GpuStatsLogger(Callback):
             temperature=temperature)
         self._stats.watch(_numbers(gpus))
         self._timer = StepTimer(intra_step_time, inter_step_time)
-        self._seen = {}  # key -> the numbers of this epoch
+        self._seen = {}  # key -> the numbers of this epoch so far
 
     def on_epoch_begin(self, epoch, logs=None):
         self._timer.restart()
@@ -61,8 +61,8 @@ def _numbers(gpus):
 
 
 def _number(gpu):
-    """Of 1, "1", "GPU:1", "/gpu:1" and "/device:GPU:1"."""
+    """Parses an ordinal: 1, "1", "GPU:1", "/gpu:1" or "/device:GPU:1"."""
     kind, _, number = str(gpu).upper().rpartition(":")
     if kind not in ("", "GPU", "/GPU", "/DEVICE:GPU") or not number.isdigit():
-        raise ValueError(f"this is no GPU: {gpu!r}")
+        raise ValueError(f"not a GPU: {gpu!r}")
     return int(number)

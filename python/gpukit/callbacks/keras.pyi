@@ -1,7 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
 from collections.abc import Iterable
 from typing import Any
 
-# A keras.callbacks.Callback: with its other methods.
+# In fact a keras.callbacks.Callback, with its other methods.
 class GpuStatsLogger:
     def __init__(
         self,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """GPU statistics of each training step, for the loggers of lightning."""
 
 from lightning.pytorch.callbacks import Callback

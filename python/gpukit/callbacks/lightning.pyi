@@ -1,6 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
 from typing import Any
 
-# A lightning.Callback: with its other methods.
+# In fact a lightning.Callback, with its other methods.
 class GpuStatsLogger:
     def __init__(
         self,

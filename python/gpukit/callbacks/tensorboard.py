@@ -1,4 +1,5 @@
-"""Metrics to TensorBoard."""
+# SPDX-License-Identifier: Apache-2.0
+"""Writes metrics for TensorBoard."""
 
 from gpukit.na import NA
 
@@ -7,8 +8,8 @@ __all__ = ["add_scalar_dict"]
 
 def add_scalar_dict(writer, main_tag, tag_scalar_dict, global_step=None,
                     walltime=None):
-    """Writes numbers as scalars main_tag/key by a SummaryWriter (of torch or
-    tensorboardX), each as a chart of its own. NA is left out."""
+    """Writes numbers as scalars main_tag/key, each to a chart of its own, with
+    a SummaryWriter of torch or tensorboardX. Skips NA."""
     for tag, value in tag_scalar_dict.items():
         if value is not NA:
             name = f"{main_tag}/{tag}" if main_tag else tag

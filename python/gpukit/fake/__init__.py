@@ -1,15 +1,17 @@
-"""A made-up machine of GPUs in this very process.
+# SPDX-License-Identifier: Apache-2.0
+"""Makes up a machine with GPUs for the running process.
 
     import gpukit.fake
     machine = gpukit.fake.use("h100:2")     # before any client of NVML
     import gpukit                           # or pynvml, torch, numba...
 
-What `gpukit fake` does for a program that it starts, `use()` does for the one
-that runs already: it starts a machine, loads its libraries, so that whoever
-opens libnvidia-ml.so.1, libcuda.so.1 or libcudart.so.N from now on gets those,
-and sets the environment of programs that are started from here.
+`gpukit fake` starts a program on a made-up machine; `use()` moves the running
+program to one. It starts a machine and loads the machine's libraries; code in
+this process that later opens libnvidia-ml.so.1, libcuda.so.1 or libcudart.so.N
+finds them. It also sets the environment for child processes.
 
-It needs the command `gpukit`; GPUKIT_COMMAND names it where it is not in PATH.
+It needs the command `gpukit`; GPUKIT_COMMAND gives its path if it is not in
+PATH.
 """
 
 import os
@@ -18,7 +20,8 @@ __all__ = ["use", "Machine"]
 
 _LIBRARIES = ("libnvidia-ml.so.1", "libcuda.so.1", "libcudart.so.12",
               "libcudart.so.13")
-# Of the launcher's environment, what a program needs to be on its machine.
+# The variables in the launcher's environment that tie a program to its
+# machine.
 _VARIABLES = ("GPUKIT_MACHINE", "LD_LIBRARY_PATH", "LD_AUDIT", "PYTHONPATH",
               "GPUKIT_TORCH")
 
@@ -26,7 +29,8 @@ _used = None
 
 
 def _command():
-    """The command `gpukit`: the one asked for, this build tree's, PATH's."""
+    """Finds the command `gpukit`: from GPUKIT_COMMAND, in this build tree, or
+    in PATH."""
     import shutil
 
     here = os.path.dirname(os.path.abspath(__file__))
@@ -37,18 +41,18 @@ def _command():
         if shutil.which(asked):
             return asked
         raise FileNotFoundError(
-            f"GPUKIT_COMMAND names no program: {asked!r}")
+            f"GPUKIT_COMMAND is not a program: {asked!r}")
     if os.access(built, os.X_OK):
         return built
     if shutil.which("gpukit"):
         return shutil.which("gpukit")
     raise FileNotFoundError(
-        "there is no command gpukit in PATH: install gpukit, or name it by "
+        "the command gpukit is not in PATH: install gpukit, or set "
         "GPUKIT_COMMAND")
 
 
 def _loaded_already():
-    """A library of a driver that is in this process, or None."""
+    """Returns a driver library that is loaded in this process, or None."""
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as f:
         for line in f:
             path = line.split(maxsplit=5)[-1].strip()
@@ -59,7 +63,8 @@ def _loaded_already():
 
 
 def _load(directories):
-    """Opens the libraries: the next one who asks for a name gets those."""
+    """Loads the libraries, so that opening one of their names finds them from
+    now on."""
     import ctypes
 
     for name in _LIBRARIES:
@@ -71,8 +76,8 @@ def _load(directories):
 
 
 def _prepare_torch(environment):
-    """PyTorch finds its operators at the end of `import torch`; after that it
-    has NVIDIA's runtime, for which there is no made-up driver."""
+    """PyTorch looks for extensions at the end of `import torch`, when it has
+    already loaded NVIDIA's runtime, which needs a made-up driver."""
     import sys
     import warnings
 
@@ -87,9 +92,9 @@ def _prepare_torch(environment):
 
 
 class Machine:
-    """A running made-up machine; `use()` makes it.
+    """A running made-up machine, made by `use()`.
 
-    It ends with this process, or with close(). `path` is its file.
+    It ends with this process, or on close(). `path` is its file.
     """
 
     def __init__(self, command, process, environment):
@@ -99,7 +104,7 @@ class Machine:
         self.environment = environment
 
     def ctl(self, *args):
-        """Runs `gpukit fake ctl` on it and returns what that prints.
+        """Runs `gpukit fake ctl` on the machine and returns its output.
 
         >>> machine.ctl("set", 0, "temperature=90")
         ''
@@ -114,7 +119,8 @@ class Machine:
         return done.stdout
 
     def close(self):
-        """Ends the machine. Its libraries stay: for them the GPUs are lost."""
+        """Ends the machine. Its libraries stay loaded and report the GPUs as
+        lost."""
         if self._process.stdin.closed:
             return
         self._process.stdin.close()
@@ -127,23 +133,23 @@ class Machine:
 
 
 def use(gpus="a100-sxm4-80gb:8", *options):
-    """Makes a machine and moves this process to it.
+    """Starts a machine and moves this process to it.
 
-    gpus: as `gpukit fake --gpus` has it, "h100:2". options: more of
-    `gpukit fake`, such as "--load=train:0,mem=3GiB" or "--driver=535".
-    Raises RuntimeError where it is too late, because a library of a driver is
-    loaded already, or where `gpukit fake` refuses; TypeError for what is no
-    text; ValueError for an option that starts no machine; FileNotFoundError
-    without the command.
+    gpus: as for `gpukit fake --gpus`, such as "h100:2". options: further
+    options of `gpukit fake`, such as "--load=train:0,mem=3GiB" or
+    "--driver=535". Raises RuntimeError if a driver library is already loaded,
+    or if `gpukit fake` fails; TypeError for arguments that are not text;
+    ValueError for an option that starts no machine; FileNotFoundError without
+    the command.
     """
     global _used
 
     _check_words(gpus, options)
     if _used:
-        raise RuntimeError(f"this process is on {_used!r} already")
+        raise RuntimeError(f"this process already uses {_used!r}")
     loaded = _loaded_already()
     if loaded:
-        raise RuntimeError(f"too late: {loaded} is loaded already")
+        raise RuntimeError(f"too late: {loaded} is already loaded")
     machine = _start(_command(), gpus, options)
     os.environ.update((name, value) for name, value
                       in machine.environment.items() if value)
@@ -155,13 +161,13 @@ def use(gpus="a100-sxm4-80gb:8", *options):
 
 def _check_words(gpus, options):
     if not isinstance(gpus, str):
-        raise TypeError(f"GPUs are a text such as 'h100:2': {gpus!r}")
+        raise TypeError(f"gpus must be a text such as 'h100:2': {gpus!r}")
     for option in options:
         if not isinstance(option, str):
-            raise TypeError("an option is a text such as "
+            raise TypeError("an option must be a text such as "
                             f"'--load=train:0': {option!r}")
         if option in ("--", "--help", "-?", "--usage"):
-            raise ValueError(f"no option that starts a machine: {option!r}")
+            raise ValueError(f"not an option that starts a machine: {option!r}")
 
 
 def _start(command, gpus, options):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 class Machine:
     path: str
     environment: dict[str, str]

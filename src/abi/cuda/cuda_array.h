@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUDA arrays and what is read through them: formats, descriptors, textures,
- * surfaces, resource views, tensor maps.
+ * CUDA arrays, and the objects through which kernels read them: formats,
+ * descriptors, textures, surfaces, resource views, tensor maps.
  */
 #ifndef GPUKIT_ABI_CUDA_ARRAY_H
 #define GPUKIT_ABI_CUDA_ARRAY_H

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUDA driver API basics: handles, the device pointer, result codes, flags of
- * cuGetProcAddress. Owns what every other CUDA header needs.
+ * Basics of the CUDA driver API that all other CUDA headers need: handles, the
+ * device pointer, result codes, flags of cuGetProcAddress.
  */
 #ifndef GPUKIT_ABI_CUDA_BASE_H
 #define GPUKIT_ABI_CUDA_BASE_H

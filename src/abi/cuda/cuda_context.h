@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUDA contexts and what belongs to a process: flags, execution affinity,
- * green contexts, notifications, core dumps, logs, checkpoints.
+ * CUDA contexts and per-process features: flags, execution affinity, green
+ * contexts, notifications, core dumps, logs, checkpoints.
  */
 #ifndef GPUKIT_ABI_CUDA_CONTEXT_H
 #define GPUKIT_ABI_CUDA_CONTEXT_H

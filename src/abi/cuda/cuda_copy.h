@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * CUDA copies: the structs of 2D, 3D, peer and batched copies, decompression.
  */

@@ -1,11 +1,11 @@
-/*
- * CUDA and others: external memory and semaphores, graphics resources.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CUDA interoperability: external memory and semaphores, graphics resources. */
 #ifndef GPUKIT_ABI_CUDA_EXTERNAL_H
 #define GPUKIT_ABI_CUDA_EXTERNAL_H
 
 #include "cuda_base.h"
 #include "cuda_array.h"
+#include "cuda_external_body.h"
 
 typedef enum CUgraphicsRegisterFlags_enum {
 	CU_GRAPHICS_REGISTER_FLAGS_NONE = 0x00,
@@ -41,14 +41,7 @@ typedef enum CUexternalMemoryHandleType_enum {
 
 typedef struct CUDA_EXTERNAL_MEMORY_HANDLE_DESC_st {
 	CUexternalMemoryHandleType type;
-	union {
-		int fd;
-		struct {
-			void *handle;
-			const void *name;
-		} win32;
-		const void *nvSciBufObject;
-	} handle;
+	CUDA_EXTERNAL_HANDLE(nvSciBufObject);
 	unsigned long long size;
 	unsigned int flags;
 	unsigned int reserved[16];
@@ -87,14 +80,7 @@ typedef enum CUexternalSemaphoreHandleType_enum {
 
 typedef struct CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC_st {
 	CUexternalSemaphoreHandleType type;
-	union {
-		int fd;
-		struct {
-			void *handle;
-			const void *name;
-		} win32;
-		const void *nvSciSyncObj;
-	} handle;
+	CUDA_EXTERNAL_HANDLE(nvSciSyncObj);
 	unsigned int flags;
 	unsigned int reserved[16];
 } CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC_v1;
@@ -102,19 +88,7 @@ typedef CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC_v1
     CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC;
 
 typedef struct CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS_st {
-	struct {
-		struct {
-			unsigned long long value;
-		} fence;
-		union {
-			void *fence;
-			unsigned long long reserved;
-		} nvSciSync;
-		struct {
-			unsigned long long key;
-		} keyedMutex;
-		unsigned int reserved[12];
-	} params;
+	CUDA_EXTERNAL_SIGNAL(unsigned int reserved[12];);
 	unsigned int flags;
 	unsigned int reserved[16];
 } CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS_v1;
@@ -122,20 +96,7 @@ typedef CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS_v1
     CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS;
 
 typedef struct CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS_st {
-	struct {
-		struct {
-			unsigned long long value;
-		} fence;
-		union {
-			void *fence;
-			unsigned long long reserved;
-		} nvSciSync;
-		struct {
-			unsigned long long key;
-			unsigned int timeoutMs;
-		} keyedMutex;
-		unsigned int reserved[10];
-	} params;
+	CUDA_EXTERNAL_WAIT(unsigned int reserved[10];);
 	unsigned int flags;
 	unsigned int reserved[16];
 } CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS_v1;

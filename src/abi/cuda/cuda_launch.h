@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUDA launches: attributes, configuration, parameters, and what streams and
- * kernel nodes share with them; occupancy.
+ * CUDA launches: attributes, configuration, parameters, the attributes that
+ * streams and kernel nodes have in common with launches, and occupancy.
  */
 #ifndef GPUKIT_ABI_CUDA_LAUNCH_H
 #define GPUKIT_ABI_CUDA_LAUNCH_H

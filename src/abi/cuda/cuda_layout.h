@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sizes of the structs that callers hand to the driver, held at compile time. A
- * size that differs here reads or writes past the end of another program's.
+ * Compile-time checks of the sizes of structs that callers pass to the driver.
+ * If a size were wrong, the driver would access memory behind the caller's
+ * struct.
  */
 #ifndef GPUKIT_ABI_CUDA_LAYOUT_H
 #define GPUKIT_ABI_CUDA_LAYOUT_H

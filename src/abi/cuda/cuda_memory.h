@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUDA memory: places, kinds, access, pools, virtual memory, IPC, pointer and
- * range attributes, flags of host memory.
+ * CUDA memory: locations, kinds, access, pools, virtual memory, IPC, pointer
+ * and range attributes, flags of host memory.
  */
 #ifndef GPUKIT_ABI_CUDA_MEMORY_H
 #define GPUKIT_ABI_CUDA_MEMORY_H

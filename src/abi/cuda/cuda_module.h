@@ -1,6 +1,5 @@
-/*
- * CUDA code: JIT and linker, modules, libraries, attributes of functions.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CUDA code: JIT and linker, modules, libraries, function attributes. */
 #ifndef GPUKIT_ABI_CUDA_MODULE_H
 #define GPUKIT_ABI_CUDA_MODULE_H
 

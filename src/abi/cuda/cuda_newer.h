@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What came with CUDA 13.1, 13.2 and 13.3 and is no part of a type of 13.0:
+ * Additions of CUDA 13.1, 13.2 and 13.3 that do not extend a type of 13.0:
  * device resources, logical endpoints, recaptured graphs, core dump callbacks.
- * The version is that of the function that takes it, in cuda.def.
+ * Each type was introduced together with the functions that use it, whose
+ * versions are in cuda.def.
  */
 #ifndef GPUKIT_ABI_CUDA_NEWER_H
 #define GPUKIT_ABI_CUDA_NEWER_H
@@ -37,11 +39,13 @@ typedef struct CUdevWorkqueueConfigResource_st {
 	CUdevWorkqueueConfigScope sharingScope;
 } CUdevWorkqueueConfigResource;
 
-/* Types of CUdevResource besides those of CUdevResourceType in 13.0. */
+/* Types of CUdevResource that CUDA 13.0 does not have. */
 #define CU_DEV_RESOURCE_TYPE_WORKQUEUE_CONFIG 1000
 #define CU_DEV_RESOURCE_TYPE_WORKQUEUE        10000
 
-/* An operation of cuStreamBatchMemOp: a CUstreamBatchMemOpType of 13.1. */
+/*
+ * An operation of cuStreamBatchMemOp(): a CUstreamBatchMemOpType added in 13.1.
+ */
 #define CU_STREAM_MEM_OP_ATOMIC_REDUCTION 8
 
 typedef enum CUstreamAtomicReductionOpType_enum {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * CUDA streams and events: flags, memory operations in a stream, capture.
  */

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every type and constant of the CUDA 13.0 driver API, by topic, and those that
- * functions of later versions take.
+ * All types and constants of the CUDA 13.0 driver API, by topic, and those that
+ * functions of later versions use.
  */
 #ifndef GPUKIT_ABI_CUDA_TYPES_H
 #define GPUKIT_ABI_CUDA_TYPES_H

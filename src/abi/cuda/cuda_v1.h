@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Structs of the driver API before CUDA 3.2, whose sizes and device pointers
- * had 32 bits. Programs of today never pass them; the entry points without _v2
- * take them.
+ * Structs of the driver API before CUDA 3.2, with sizes and device pointers of
+ * 32 bits. They are used only by the entry points without _v2, which programs
+ * of today never call.
  */
 #ifndef GPUKIT_ABI_CUDA_V1_H
 #define GPUKIT_ABI_CUDA_V1_H

@@ -1,11 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Everything of the CUDA runtime API that libcudart exports: types by topic,
- * then the prototypes of all functions of the major that CUDART_MAJOR (12 or
- * 13) names, from cudart.def. Facts only: names, numbers, layouts. The names
- * are CUDA's own, so that its documentation applies.
+ * The whole CUDA runtime API that libcudart exports: the types by topic, then
+ * the prototypes of all functions of the major version CUDART_MAJOR (12 or 13),
+ * made from cudart.def. Contains only facts about the interface: names, numbers
+ * and layouts. The names are CUDA's own, so that its documentation applies.
+ * Each name is exactly the exported symbol: nothing is renamed.
  *
- * Each name is the exact exported symbol: nothing is renamed. 12 stands for
- * CUDA 12.9, 13 for 13.0 and what 13.1 to 13.3 added.
+ * 12 stands for CUDA 12.9; 13 stands for 13.0 and the additions of 13.1 to
+ * 13.3.
  */
 #ifndef GPUKIT_ABI_CUDART_ABI_H
 #define GPUKIT_ABI_CUDART_ABI_H
@@ -18,7 +20,8 @@
 #define CUDART_EXPORT __attribute__((visibility("default")))
 
 /*
- * A row of cudart.def stands for itself in its major, for nothing in the other.
+ * A row of cudart.def expands to its contents in the majors that have the
+ * function, and to nothing in the other.
  */
 #if CUDART_MAJOR == 12
 #define CUDART_IN_12_12(...) __VA_ARGS__
@@ -32,12 +35,8 @@
 #error "CUDART_MAJOR says which runtime is meant: 12 or 13"
 #endif
 
-#define CUDART(symbol, first, last, params)                                    \
-	CUDART_OF(symbol, first, last, cudaError_t, params)
-#define CUDART_OF(symbol, first, last, type, params)                           \
+#define CUDART_SYMBOL(symbol, first, last, refused, type, params)              \
 	CUDART_IN_##first##_##last(CUDART_EXPORT type symbol params;)
-#include "cudart.def"
-#undef CUDART
-#undef CUDART_OF
+#include "cudart_symbols.def"
 
 #endif

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * CUDA runtime: handles, dim3, cudaError_t.
  */
 #ifndef GPUKIT_ABI_CUDART_BASE_H
 #define GPUKIT_ABI_CUDART_BASE_H
 
-#include "cuda_base.h"
+#include "abi/cuda/cuda_base.h"
 
 #if CUDART_MAJOR == 12
 #define CUDART_VERSION 12090

@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * CUDA runtime: external memory, IPC, OpenGL, EGL, VDPAU.
  */
 #ifndef GPUKIT_ABI_CUDART_INTEROP_H
 #define GPUKIT_ABI_CUDART_INTEROP_H
 
+#include "abi/cuda/cuda_external_body.h"
 #include "cudart_memory.h"
 
 #define CUDA_EGL_MAX_PLANES                            3
@@ -59,14 +61,7 @@ enum cudaExternalMemoryHandleType {
 
 struct cudaExternalMemoryHandleDesc {
 	enum cudaExternalMemoryHandleType type;
-	union {
-		int fd;
-		struct {
-			void *handle;
-			const void *name;
-		} win32;
-		const void *nvSciBufObject;
-	} handle;
+	CUDA_EXTERNAL_HANDLE(nvSciBufObject);
 	unsigned long long size;
 	unsigned int flags;
 #if CUDART_MAJOR >= 13
@@ -109,14 +104,7 @@ enum cudaExternalSemaphoreHandleType {
 
 struct cudaExternalSemaphoreHandleDesc {
 	enum cudaExternalSemaphoreHandleType type;
-	union {
-		int fd;
-		struct {
-			void *handle;
-			const void *name;
-		} win32;
-		const void *nvSciSyncObj;
-	} handle;
+	CUDA_EXTERNAL_HANDLE(nvSciSyncObj);
 	unsigned int flags;
 #if CUDART_MAJOR >= 13
 	unsigned int reserved[16];
@@ -125,74 +113,26 @@ struct cudaExternalSemaphoreHandleDesc {
 
 #if CUDART_MAJOR == 12
 struct cudaExternalSemaphoreSignalParams_v1 {
-	struct {
-		struct {
-			unsigned long long value;
-		} fence;
-		union {
-			void *fence;
-			unsigned long long reserved;
-		} nvSciSync;
-		struct {
-			unsigned long long key;
-		} keyedMutex;
-	} params;
+	CUDA_EXTERNAL_SIGNAL();
 	unsigned int flags;
 };
 #endif
 
 #if CUDART_MAJOR == 12
 struct cudaExternalSemaphoreWaitParams_v1 {
-	struct {
-		struct {
-			unsigned long long value;
-		} fence;
-		union {
-			void *fence;
-			unsigned long long reserved;
-		} nvSciSync;
-		struct {
-			unsigned long long key;
-			unsigned int timeoutMs;
-		} keyedMutex;
-	} params;
+	CUDA_EXTERNAL_WAIT();
 	unsigned int flags;
 };
 #endif
 
 struct cudaExternalSemaphoreSignalParams {
-	struct {
-		struct {
-			unsigned long long value;
-		} fence;
-		union {
-			void *fence;
-			unsigned long long reserved;
-		} nvSciSync;
-		struct {
-			unsigned long long key;
-		} keyedMutex;
-		unsigned int reserved[12];
-	} params;
+	CUDA_EXTERNAL_SIGNAL(unsigned int reserved[12];);
 	unsigned int flags;
 	unsigned int reserved[16];
 };
 
 struct cudaExternalSemaphoreWaitParams {
-	struct {
-		struct {
-			unsigned long long value;
-		} fence;
-		union {
-			void *fence;
-			unsigned long long reserved;
-		} nvSciSync;
-		struct {
-			unsigned long long key;
-			unsigned int timeoutMs;
-		} keyedMutex;
-		unsigned int reserved[10];
-	} params;
+	CUDA_EXTERNAL_WAIT(unsigned int reserved[10];);
 	unsigned int flags;
 	unsigned int reserved[16];
 };

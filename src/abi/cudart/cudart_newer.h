@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the runtime of CUDA 13.1 to 13.3 has and 13.0 has not: device resources
- * and execution contexts. The major alone is in the library's name, so a
- * libcudart.so.13 has them; what the driver lacks answers 36.
+ * Additions of the runtime of CUDA 13.1 to 13.3: device resources and execution
+ * contexts. libcudart.so.13 always has them, because the library's name
+ * contains only the major; a function that the driver lacks returns 36
+ * (cudaErrorCallRequiresNewerDriver).
  */
 #ifndef GPUKIT_ABI_CUDART_NEWER_H
 #define GPUKIT_ABI_CUDART_NEWER_H

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cublas_types.h - the types and constants that cuBLAS and cuBLASLt share, of
+ * cublas_types.h - the types and constants shared by cuBLAS and cuBLASLt, of
  * CUDA 12 and 13.
  */
 #ifndef GK_ABI_CUBLAS_TYPES_H
@@ -9,7 +10,7 @@
 
 typedef enum {
 #define CUBLAS_STATUS(name, value, text) CUBLAS_STATUS_##name = (value),
-#include "abi/cublas_status.def"
+#include "abi/libraries/cublas_status.def"
 #undef CUBLAS_STATUS
 } cublasStatus_t;
 

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cublaslt_abi.h - cuBLASLt's types, constants and functions of CUDA 12 and 13.
+ * cublaslt_abi.h - cuBLASLt's types, constants and functions in CUDA 12 and 13.
  */
 #ifndef GK_ABI_CUBLASLT_H
 #define GK_ABI_CUBLASLT_H
 
-#include "abi/cublas_types.h"
+#include "abi/libraries/cublas_types.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +17,10 @@ typedef struct {
 	uint64_t data[8];
 } cublasLtMatmulAlgo_t;
 
-/* A struct that programs may have on their stack, and the pointer to it. */
+/*
+ * Declares a struct that programs may put on their stack, and a pointer type
+ * for it.
+ */
 #define CUBLASLT_OBJECT(name, words)                                           \
 	typedef struct {                                                       \
 		uint64_t data[words];                                          \
@@ -83,7 +87,7 @@ typedef enum {
 	CUBLASLT_REDUCTION_SCHEME_MASK = 7,
 } cublasLtReductionScheme_t;
 
-/* Sums of what shall be done: ReLU 2, bias 4, gradients 8 to 16 ... */
+/* The sum of the requested operations: ReLU 2, bias 4, gradients 8 to 16 ... */
 typedef enum {
 	CUBLASLT_EPILOGUE_DEFAULT = 1,
 	CUBLASLT_EPILOGUE_RELU = 2,
@@ -111,43 +115,43 @@ typedef enum {
 typedef enum {
 #define LAYOUT(name, id, type, member, initial)                                \
 	CUBLASLT_MATRIX_LAYOUT_##name = (id),
-#include "abi/cublaslt_attribute.def"
+#include "abi/libraries/cublaslt_attribute.def"
 } cublasLtMatrixLayoutAttribute_t;
 
 typedef enum {
 #define MATMUL(name, id, type, member, initial)                                \
 	CUBLASLT_MATMUL_DESC_##name = (id),
-#include "abi/cublaslt_attribute.def"
+#include "abi/libraries/cublaslt_attribute.def"
 } cublasLtMatmulDescAttributes_t;
 
 typedef enum {
 #define TRANSFORM(name, id, type, member, initial)                             \
 	CUBLASLT_MATRIX_TRANSFORM_DESC_##name = (id),
-#include "abi/cublaslt_attribute.def"
+#include "abi/libraries/cublaslt_attribute.def"
 } cublasLtMatrixTransformDescAttributes_t;
 
 typedef enum {
 #define EMULATION(name, id, type, member, initial)                             \
 	CUBLASLT_EMULATION_DESC_##name = (id),
-#include "abi/cublaslt_attribute.def"
+#include "abi/libraries/cublaslt_attribute.def"
 } cublasLtEmulationDescAttributes_t;
 
 typedef enum {
 #define PREFERENCE(name, id, type, member, initial)                            \
 	CUBLASLT_MATMUL_PREF_##name = (id),
-#include "abi/cublaslt_attribute.def"
+#include "abi/libraries/cublaslt_attribute.def"
 } cublasLtMatmulPreferenceAttributes_t;
 
 typedef enum {
 #define CAPABILITY(name, id, type, member, initial)                            \
 	CUBLASLT_ALGO_CAP_##name = (id),
-#include "abi/cublaslt_attribute.def"
+#include "abi/libraries/cublaslt_attribute.def"
 } cublasLtMatmulAlgoCapAttributes_t;
 
 typedef enum {
 #define CONFIG(name, id, type, member, initial)                                \
 	CUBLASLT_ALGO_CONFIG_##name = (id),
-#include "abi/cublaslt_attribute.def"
+#include "abi/libraries/cublaslt_attribute.def"
 } cublasLtMatmulAlgoConfigAttributes_t;
 
 typedef struct {

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cufft_abi.h - the functions, types and constants of cuFFT. Enumerations are
- * int here: whatever a program passes is looked at.
+ * int here, because programs may pass any number, and all of them are checked.
  */
 #ifndef GK_ABI_CUFFT_ABI_H
 #define GK_ABI_CUFFT_ABI_H
 
-#include "abi/cuda_abi.h"
+#include "abi/cuda/cuda_abi.h"
 #include "library_types.h"
 
 #include <stddef.h>
@@ -53,7 +54,7 @@ enum {
 
 #define CUFFT(symbol, params)    cufftResult symbol params;
 #define CUFFT_12(symbol, params) CUFFT(symbol, params)
-#include "abi/cufft.def"
+#include "abi/libraries/cufft.def"
 #undef CUFFT
 #undef CUFFT_12
 

@@ -1,11 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * curand_abi.h - the functions, types and constants of cuRAND's host API.
- * Enumerations are int here: whatever a program passes is looked at.
+ * Enumerations are int here, because programs may pass any number, and all of
+ * them are checked.
  */
 #ifndef GK_ABI_CURAND_ABI_H
 #define GK_ABI_CURAND_ABI_H
 
-#include "abi/cuda_abi.h"
+#include "abi/cuda/cuda_abi.h"
 
 #include <stddef.h>
 
@@ -61,7 +63,7 @@ enum {
 #define CURAND_LAMBDA_MAX     400000.0
 
 #define CURAND(symbol, params) curandStatus_t symbol params;
-#include "abi/curand.def"
+#include "abi/libraries/curand.def"
 #undef CURAND
 
 #endif

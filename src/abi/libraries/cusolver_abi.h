@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Of cuSOLVER what libcusolver does here: types, numbers, and the prototypes of
- * the functions that work, from cusolver.def. Facts only, under cuSOLVER's own
- * names. They are the same in CUDA 12 (libcusolver.so.11) and 13 (.12).
+ * The part of cuSOLVER that libcusolver implements here: types, constants, and
+ * the prototypes of the implemented functions, made from cusolver.def. Contains
+ * only facts about the interface, under cuSOLVER's own names. All of them are
+ * the same in CUDA 12 (libcusolver.so.11) and in CUDA 13 (libcusolver.so.12).
  */
 #ifndef GPUKIT_ABI_CUSOLVER_ABI_H
 #define GPUKIT_ABI_CUSOLVER_ABI_H

@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Of cuSPARSE what libcusparse.so.12 does here: types, numbers, and the
- * prototypes of the functions that work, from cusparse.def. Facts only, under
- * cuSPARSE's own names, so that its documentation applies. The library has the
- * same name and the same exports in CUDA 12 and 13.
+ * The part of cuSPARSE that libcusparse.so.12 implements here: types,
+ * constants, and the prototypes of the implemented functions, made from
+ * cusparse.def. Contains only facts about the interface, under cuSPARSE's own
+ * names, so that its documentation applies. The library has the same name and
+ * the same exports in CUDA 12 and CUDA 13.
  */
 #ifndef GPUKIT_ABI_CUSPARSE_ABI_H
 #define GPUKIT_ABI_CUSPARSE_ABI_H
@@ -124,7 +126,7 @@ typedef enum {
 	CUSPARSE_SPGEMM_ALG3,
 } cusparseSpGEMMAlg_t;
 
-/* These have one algorithm each. */
+/* Each of these operations has only one algorithm. */
 typedef enum { CUSPARSE_SPARSETODENSE_ALG_DEFAULT } cusparseSparseToDenseAlg_t;
 typedef enum { CUSPARSE_DENSETOSPARSE_ALG_DEFAULT } cusparseDenseToSparseAlg_t;
 typedef enum { CUSPARSE_SPSV_ALG_DEFAULT } cusparseSpSVAlg_t;

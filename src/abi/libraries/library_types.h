@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * library_types.h - types that the libraries that compute share: numbers of
- * data types, and complex numbers. Facts only, under CUDA's own names.
+ * library_types.h - types shared by the computing libraries: the constants for
+ * data types, and complex numbers. Contains only facts about the interface,
+ * under CUDA's own names.
  */
 #ifndef GPUKIT_ABI_LIBRARY_TYPES_H
 #define GPUKIT_ABI_LIBRARY_TYPES_H

@@ -1,11 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nccl_abi.h - the functions, types and constants of NCCL's host interface.
- * Enumerations are int here: whatever a program passes is looked at.
+ * Enumerations are int here, because programs may pass any number, and all of
+ * them are checked.
  */
 #ifndef GK_ABI_NCCL_ABI_H
 #define GK_ABI_NCCL_ABI_H
 
-#include "abi/cuda_abi.h"
+#include "abi/cuda/cuda_abi.h"
 
 #include <limits.h>
 #include <stddef.h>
@@ -21,7 +23,7 @@ typedef struct ncclUniqueId {
 
 typedef enum ncclResult {
 #define NCCL_RESULT(name, value, text) nccl##name = (value),
-#include "abi/nccl_result.def"
+#include "abi/libraries/nccl_result.def"
 #undef NCCL_RESULT
 } ncclResult_t;
 
@@ -42,7 +44,10 @@ enum {
 	ncclNumTypes = 12,
 };
 
-/* From ncclNumOps on: what ncclRedOpCreatePreMulSum() made. */
+/*
+ * Values from ncclNumOps on are operations created by
+ * ncclRedOpCreatePreMulSum().
+ */
 typedef int ncclRedOp_t;
 enum {
 	ncclSum = 0,
@@ -57,7 +62,10 @@ enum {
 typedef int ncclScalarResidence_t;
 enum { ncclScalarDevice = 0, ncclScalarHostImmediate = 1 };
 
-/* Older and newer versions have fewer and more members; `size` tells. */
+/*
+ * Other versions have fewer or more members; `size` is the size in the caller's
+ * version.
+ */
 typedef struct ncclConfig {
 	size_t size;
 	unsigned int magic;
@@ -101,7 +109,7 @@ enum { NCCL_WIN_DEFAULT = 0, NCCL_WIN_COLL_SYMMETRIC = 1 };
 #define NCCL_OTHER(since, type, symbol, params)                                \
 	type symbol params;                                                    \
 	type p##symbol params;
-#include "abi/nccl.def"
+#include "abi/libraries/nccl.def"
 #undef NCCL_OTHER
 #undef NCCL
 

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NVML basics: version scheme, handles, return codes, buffer sizes. Owns what
- * every other NVML header needs; knows no device data.
+ * Basics of NVML that all other NVML headers need: version scheme, handles,
+ * return codes, buffer sizes. No device data.
  */
 #ifndef GPUKIT_ABI_NVML_BASE_H
 #define GPUKIT_ABI_NVML_BASE_H
@@ -8,11 +9,14 @@
 #define NVML_API_VERSION     13
 #define NVML_API_VERSION_STR "13"
 
-/* Callers put this into .version: the size, and the version in bits 24-31. */
+/*
+ * The value that callers store in .version: the struct's size, with the version
+ * in bits 24-31.
+ */
 #define NVML_STRUCT_VERSION(data, ver)                                         \
 	((unsigned int)(sizeof(nvml##data##_v##ver##_t) | ((ver##u) << 24)))
 
-/* Stored into an unsigned field it is all ones. */
+/* -1; in an unsigned member, all bits set. */
 #define NVML_VALUE_NOT_AVAILABLE (-1)
 
 #define nvmlFlagDefault 0x00
@@ -22,7 +26,7 @@
 #define NVML_INIT_FLAG_NO_ATTACH  (1 << 1)
 #define NVML_INIT_FLAG_FORCE_INIT (1 << 2)
 
-/* Handles are opaque; only the library knows what they point to. */
+/* Handles are opaque: only the library knows what they point to. */
 typedef struct nvmlDevice_st *nvmlDevice_t;
 typedef struct nvmlGpuInstance_st *nvmlGpuInstance_t;
 typedef struct nvmlUnit_st *nvmlUnit_t;
@@ -68,7 +72,7 @@ typedef enum nvmlValueType_enum {
 	NVML_VALUE_TYPE_COUNT,
 } nvmlValueType_t;
 
-/* Which member holds is told by a nvmlValueType_t beside it. */
+/* The nvmlValueType_t beside it says which member is valid. */
 typedef union nvmlValue_st {
 	double dVal;
 	int siVal;
@@ -87,7 +91,7 @@ typedef enum nvmlEnableState_enum {
 #define NVML_255_MASK_BITS_PER_ELEM 32
 #define NVML_255_MASK_NUM_ELEMS     8
 
-/* Bit i is bit i % 32 of mask[i / 32]. */
+/* Bit number i is bit i % 32 of mask[i / 32]. */
 typedef struct {
 	unsigned int mask[NVML_255_MASK_NUM_ELEMS];
 } nvmlMask255_t;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * NVML clocks, performance states and the reasons that hold clocks down.
  */
@@ -19,7 +20,8 @@ typedef enum nvmlPerfPolicyType_enum {
 } nvmlPerfPolicyType_t;
 
 /*
- * referenceTime in microseconds since the epoch, violationTime in nanoseconds.
+ * referenceTime is in microseconds since the epoch, violationTime in
+ * nanoseconds.
  */
 typedef struct nvmlViolationTime_st {
 	unsigned long long referenceTime;
@@ -57,7 +59,7 @@ typedef enum nvmlClockId_enum {
 
 #define NVML_MAX_GPU_PERF_PSTATES 16
 
-/* 0 is the fastest state. */
+/* State 0 is the fastest. */
 typedef enum nvmlPStates_enum {
 	NVML_PSTATE_0 = 0,
 	NVML_PSTATE_1 = 1,
@@ -128,7 +130,10 @@ typedef enum nvmlGpuUtilizationDomainId_t {
 	NVML_GPU_UTILIZATION_DOMAIN_BUS = 3,
 } nvmlGpuUtilizationDomainId_t;
 
-/* utilization is indexed by nvmlGpuUtilizationDomainId_t; values in percent. */
+/*
+ * utilization is indexed by nvmlGpuUtilizationDomainId_t; values are in
+ * percent.
+ */
 typedef struct nvmlGpuDynamicPstatesInfo_st {
 	unsigned int flags;
 	struct {
@@ -140,8 +145,8 @@ typedef struct nvmlGpuDynamicPstatesInfo_st {
 } nvmlGpuDynamicPstatesInfo_t;
 
 /*
- * Reasons, or-ed into one mask. Names with Throttle are older spellings, or
- * have no newer one.
+ * Reasons, combined by OR in a mask. Names with Throttle are older names of the
+ * same reasons, or the only names.
  */
 #define nvmlClocksEventReasonGpuIdle                   0x0000000000000001LL
 #define nvmlClocksEventReasonApplicationsClocksSetting 0x0000000000000002LL

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * NVML device facts: PCI identity, memory sizes, modes, names of constants.
  */
@@ -21,8 +22,8 @@ typedef nvmlPciInfoExt_v1_t nvmlPciInfoExt_t;
 #define nvmlPciInfoExt_v1 NVML_STRUCT_VERSION(PciInfoExt, 1)
 
 /*
- * 68 bytes, as nvmlDeviceGetPciInfo_v3 fills it. A library that writes more
- * overruns the buffer of its caller. busIdLegacy reads 0000:01:00.0, busId
+ * 68 bytes, as written by nvmlDeviceGetPciInfo_v3(): writing more would overrun
+ * the caller's buffer. Examples: busIdLegacy 0000:01:00.0, busId
  * 00000000:01:00.0.
  */
 typedef struct nvmlPciInfo_st {
@@ -36,9 +37,10 @@ typedef struct nvmlPciInfo_st {
 } nvmlPciInfo_t;
 
 /*
- * 52 bytes: what programs built before _v3 hand to nvmlDeviceGetPciInfo and
- * nvmlDeviceGetPciInfo_v2. NVML 13 declares these two with nvmlPciInfo_t, so
- * the rows do too, but to write all of that there overruns such a caller.
+ * 52 bytes: the struct that programs older than _v3 pass to
+ * nvmlDeviceGetPciInfo() and nvmlDeviceGetPciInfo_v2(). NVML 13 declares both
+ * functions with nvmlPciInfo_t, and so do our rows, but writing a whole
+ * nvmlPciInfo_t would overrun the buffers of such programs.
  */
 typedef struct {
 	char busId[NVML_DEVICE_PCI_BUS_ID_BUFFER_V2_SIZE];
@@ -53,10 +55,10 @@ typedef struct {
 	unsigned int reserved3;
 } nvmlPciInfo_v2_t;
 
-/* domain, bus, device; 12 characters, with a domain of 16 bits. */
+/* domain, bus, device; 12 characters, with a 16-bit domain. */
 #define NVML_DEVICE_PCI_BUS_ID_LEGACY_FMT "%04X:%02X:%02X.0"
 
-/* domain, bus, device; 16 characters, with a domain of 32 bits. */
+/* domain, bus, device; 16 characters, with a 32-bit domain. */
 #define NVML_DEVICE_PCI_BUS_ID_FMT "%08X:%02X:%02X.0"
 
 /* Percent of the last sampling period, which is 1/6 s to 1 s long. */
@@ -65,7 +67,9 @@ typedef struct nvmlUtilization_st {
 	unsigned int memory;
 } nvmlUtilization_t;
 
-/* Bytes; used includes what the driver reserves: total = used + free. */
+/*
+ * In bytes. `used` includes the driver's reserved memory: total = used + free.
+ */
 typedef struct nvmlMemory_st {
 	unsigned long long total;
 	unsigned long long free;
@@ -73,8 +77,8 @@ typedef struct nvmlMemory_st {
 } nvmlMemory_t;
 
 /*
- * Bytes; total = reserved + used + free. The version takes 4 bytes, and 4 of
- * padding follow it.
+ * In bytes; total = reserved + used + free. `version` has 4 bytes, followed by
+ * 4 bytes of padding.
  */
 typedef struct nvmlMemory_v2_st {
 	unsigned int version;
@@ -93,8 +97,9 @@ typedef struct nvmlBAR1Memory_st {
 } nvmlBAR1Memory_t;
 
 /*
- * The parts that a MIG device owns, or shares with its neighbours. Callers of
- * nvmlDeviceGetAttributes hold the first 24 bytes only, those of _v2 all.
+ * The parts of a GPU that a MIG device owns or shares with other MIG devices.
+ * Callers of nvmlDeviceGetAttributes() allocate only the first 24 bytes,
+ * callers of _v2 all.
  */
 typedef struct nvmlDeviceAttributes_st {
 	unsigned int multiprocessorCount;
@@ -130,7 +135,7 @@ typedef enum nvmlPcieUtilCounter_enum {
 #define NVML_DEVICE_UUID_ASCII_LEN  41
 #define NVML_DEVICE_UUID_BINARY_LEN 16
 
-/* Which member of nvmlUUIDValue_t holds. */
+/* Says which member of nvmlUUIDValue_t is valid. */
 typedef enum {
 	NVML_UUID_TYPE_NONE = 0,
 	NVML_UUID_TYPE_ASCII = 1,
@@ -190,7 +195,7 @@ typedef enum nvmlBrandType_enum {
 	NVML_BRAND_COUNT = 18,
 } nvmlBrandType_t;
 
-/* EXCLUSIVE_THREAD is no longer offered by drivers. */
+/* Current drivers do not offer EXCLUSIVE_THREAD. */
 typedef enum nvmlComputeMode_enum {
 	NVML_COMPUTEMODE_DEFAULT = 0,
 	NVML_COMPUTEMODE_EXCLUSIVE_THREAD = 1,
@@ -199,7 +204,7 @@ typedef enum nvmlComputeMode_enum {
 	NVML_COMPUTEMODE_COUNT,
 } nvmlComputeMode_t;
 
-/* Windows only; Linux answers NVML_ERROR_NOT_SUPPORTED. */
+/* Windows only; on Linux NVML_ERROR_NOT_SUPPORTED. */
 typedef enum nvmlDriverModel_enum {
 	NVML_DRIVER_WDDM = 0,
 	NVML_DRIVER_WDM = 1,

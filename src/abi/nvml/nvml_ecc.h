@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * NVML memory errors: ECC counters, retired pages, remapped rows, repairs.
  */
@@ -39,7 +40,7 @@ typedef enum nvmlMemoryErrorType_enum {
 	NVML_MEMORY_ERROR_TYPE_COUNT,
 } nvmlMemoryErrorType_t;
 
-/* Older names of the same. */
+/* Older names of the type and its values. */
 typedef nvmlMemoryErrorType_t nvmlEccBitType_t;
 #define NVML_SINGLE_BIT_ECC NVML_MEMORY_ERROR_TYPE_CORRECTED
 #define NVML_DOUBLE_BIT_ECC NVML_MEMORY_ERROR_TYPE_UNCORRECTED

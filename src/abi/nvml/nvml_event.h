@@ -1,12 +1,11 @@
-/*
- * NVML events: of devices (event sets) and of the system.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* NVML events of devices (event sets) and of the system. */
 #ifndef GPUKIT_ABI_NVML_EVENT_H
 #define GPUKIT_ABI_NVML_EVENT_H
 
 #include "nvml_base.h"
 
-/* Event types, or-ed into the mask of a registration. */
+/* Event types, combined by OR in the mask of a registration. */
 #define nvmlEventTypeNone                   0x0000000000000000LL
 #define nvmlEventTypeSingleBitEccError      0x0000000000000001LL
 #define nvmlEventTypeDoubleBitEccError      0x0000000000000002LL
@@ -34,15 +33,15 @@
 	 nvmlEventTypeGpuUnavailableError | nvmlEventTypeGpuRecoveryAction)
 
 /*
- * eventData is the Xid when eventType is nvmlEventTypeXidCriticalError. Callers
- * of nvmlEventSetWait hold the first 24 bytes only, those of _v2 all.
+ * eventData is the Xid if eventType is nvmlEventTypeXidCriticalError. Callers
+ * of nvmlEventSetWait() allocate only the first 24 bytes, callers of _v2 all.
  */
 typedef struct nvmlEventData_st {
 	nvmlDevice_t device;
 	unsigned long long eventType;
 	unsigned long long eventData;
-	unsigned int gpuInstanceId;     /* all ones without MIG */
-	unsigned int computeInstanceId; /* all ones without MIG */
+	unsigned int gpuInstanceId;     /* all bits set without MIG */
+	unsigned int computeInstanceId; /* all bits set without MIG */
 } nvmlEventData_t;
 
 #define nvmlSystemEventTypeGpuDriverUnbind 0x0000000000000001LL

@@ -1,6 +1,5 @@
-/*
- * NVML field ids and the values and samples read by id.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* NVML field ids, and the values and samples that are queried by id. */
 #ifndef GPUKIT_ABI_NVML_FIELD_H
 #define GPUKIT_ABI_NVML_FIELD_H
 
@@ -26,7 +25,7 @@ typedef enum nvmlSamplingType_enum {
 	NVML_SAMPLINGTYPE_COUNT,
 } nvmlSamplingType_t;
 
-/* timeStamp: microseconds since the epoch. */
+/* timeStamp is in microseconds since the epoch. */
 typedef struct nvmlSample_st {
 	unsigned long long timeStamp;
 	nvmlValue_t sampleValue;
@@ -37,8 +36,8 @@ typedef struct nvmlSample_st {
 #define NVML_MCLK_SWITCH_TYPE_RUNTIME       0x2
 
 /*
- * timestamp: microseconds since the epoch; latencyUsec: how long reading took.
- * nvmlReturn tells whether value holds, entry by entry.
+ * timestamp is in microseconds since the epoch; latencyUsec is the time that
+ * reading took. nvmlReturn says for each entry whether its value is valid.
  */
 typedef struct nvmlFieldValue_st {
 	unsigned int fieldId;

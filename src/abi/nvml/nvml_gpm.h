@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * NVML performance monitoring (GPM): metric ids, samples, results.
  */
@@ -6,7 +7,7 @@
 
 #include "nvml_base.h"
 
-/* Ids have gaps: they are kept stable from release to release. */
+/* The ids have gaps, because an id never changes from release to release. */
 typedef enum {
 	NVML_GPM_METRIC_GRAPHICS_UTIL = 1,
 	NVML_GPM_METRIC_SM_UTIL = 2,
@@ -325,7 +326,8 @@ typedef struct {
 } nvmlGpmMetric_t;
 
 /*
- * Sized by NVML_GPM_METRIC_MAX: it grows with every header that adds metrics.
+ * The struct's size depends on NVML_GPM_METRIC_MAX, which grows with every
+ * release that adds metrics.
  */
 typedef struct {
 	unsigned int version;

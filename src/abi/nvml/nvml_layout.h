@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sizes of the records that callers most often allocate for the library, held
- * at compile time. A size that differs here corrupts another program's heap.
+ * Compile-time checks of the sizes of those structs that callers most often
+ * allocate for the library. A wrong size would corrupt the caller's heap.
  */
 #ifndef GPUKIT_ABI_NVML_LAYOUT_H
 #define GPUKIT_ABI_NVML_LAYOUT_H
@@ -45,7 +46,7 @@ _Static_assert(offsetof(nvmlPciInfo_v2_t, domain) ==
 	       "both begin alike");
 _Static_assert(offsetof(nvmlMemory_v2_t, total) == 8, "padding after version");
 
-/* Where the records end for callers of the names without a version. */
+/* Sizes of the structs for the functions whose names have no version. */
 _Static_assert(offsetof(nvmlEventData_t, gpuInstanceId) == 24, "v1 end");
 _Static_assert(offsetof(nvmlDeviceAttributes_t, gpuInstanceSliceCount) == 24,
 	       "v1 end");

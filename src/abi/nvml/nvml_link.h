@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * NVML links between chips: topology, P2P, NVLink, bridges, C2C, fabric.
  */
@@ -69,7 +70,7 @@ typedef enum nvmlIntNvLinkDeviceType_enum {
 	NVML_NVLINK_DEVICE_TYPE_UNKNOWN = 0xFF,
 } nvmlIntNvLinkDeviceType_t;
 
-/* How far apart two devices are; the larger the farther. */
+/* The distance of two devices; larger is farther. */
 typedef enum nvmlGpuLevel_enum {
 	NVML_TOPOLOGY_INTERNAL = 0,
 	NVML_TOPOLOGY_SINGLE = 10,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * NVML multi-instance GPU: GPU instances and compute instances.
  */
@@ -162,8 +163,8 @@ typedef struct nvmlComputeInstanceProfileInfo_v3_st {
 	NVML_STRUCT_VERSION(ComputeInstanceProfileInfo, 3)
 
 /*
- * Callers of nvmlComputeInstanceGetInfo hold the first 24 bytes only, those of
- * _v2 all.
+ * Callers of nvmlComputeInstanceGetInfo() allocate only the first 24 bytes,
+ * callers of _v2 all.
  */
 typedef struct nvmlComputeInstanceInfo_st {
 	nvmlDevice_t device;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * NVML power values, sources, workload profiles and power smoothing.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * NVML records about processes: memory, utilisation, accounting, sessions.
  */
@@ -6,21 +7,21 @@
 
 #include "nvml_base.h"
 
-/* 16 bytes: the record of the process lists without a suffix. */
+/* 16 bytes: an entry of the process lists without a version suffix. */
 typedef struct nvmlProcessInfo_v1_st {
 	unsigned int pid;
 	unsigned long long usedGpuMemory; /* bytes */
 } nvmlProcessInfo_v1_t;
 
 /*
- * 24 bytes: the record of the process lists _v2 and _v3. (Drivers 535.43 to
+ * 24 bytes: an entry of the process lists _v2 and _v3. (Drivers 535.43 to
  * 535.86 wrote 32 bytes in _v3: nvmlProcessDetail_v1_t.)
  */
 typedef struct nvmlProcessInfo_v2_st {
 	unsigned int pid;
 	unsigned long long usedGpuMemory; /* bytes */
-	unsigned int gpuInstanceId;       /* all ones without MIG */
-	unsigned int computeInstanceId;   /* all ones without MIG */
+	unsigned int gpuInstanceId;       /* all bits set without MIG */
+	unsigned int computeInstanceId;   /* all bits set without MIG */
 } nvmlProcessInfo_v2_t, nvmlProcessInfo_t;
 
 /* 32 bytes. */
@@ -50,7 +51,8 @@ typedef nvmlProcessDetailList_v1_t nvmlProcessDetailList_t;
 #define nvmlProcessDetailList_v1 NVML_STRUCT_VERSION(ProcessDetailList, 1)
 
 /*
- * 32 bytes; utilisation in percent, timeStamp in microseconds since the epoch.
+ * 32 bytes; utilisation is in percent, timeStamp in microseconds since the
+ * epoch.
  */
 typedef struct nvmlProcessUtilizationSample_st {
 	unsigned int pid;
@@ -61,7 +63,7 @@ typedef struct nvmlProcessUtilizationSample_st {
 	unsigned int decUtil;
 } nvmlProcessUtilizationSample_t;
 
-/* Utilisation in percent, timeStamp in microseconds since the epoch. */
+/* Utilisation is in percent, timeStamp in microseconds since the epoch. */
 typedef struct {
 	unsigned long long timeStamp;
 	unsigned int pid;
@@ -84,9 +86,9 @@ typedef nvmlProcessesUtilizationInfo_v1_t nvmlProcessesUtilizationInfo_t;
 	NVML_STRUCT_VERSION(ProcessesUtilizationInfo, 1)
 
 /*
- * gpuUtilization, memoryUtilization: percent over the life of the process;
- * maxMemoryUsage: bytes; time: milliseconds, 0 while it runs; startTime:
- * microseconds since the epoch.
+ * gpuUtilization, memoryUtilization: in percent, over the life of the process;
+ * maxMemoryUsage: bytes; time: milliseconds, 0 while the process runs;
+ * startTime: microseconds since the epoch.
  */
 typedef struct nvmlAccountingStats_st {
 	unsigned int gpuUtilization;

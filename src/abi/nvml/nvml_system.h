@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * NVML system-wide facts and maintenance: driver branch, CPER, PRM, removal.
  */
@@ -22,7 +23,10 @@ typedef struct {
 #define NVML_RUSD_POLL_PROC_UTIL 0x80
 #define NVML_RUSD_POLL_ALL       0xFFFFFFFFFFFFFFFF
 
-/* Which groups the driver keeps fresh in its read-only shared data. */
+/*
+ * The groups of values that the driver keeps up to date in its shared read-only
+ * data.
+ */
 typedef struct {
 	unsigned int version;
 	unsigned long long pollMask;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * NVML temperatures, thresholds, fans and coolers.
  */
@@ -82,7 +83,7 @@ typedef struct {
 typedef nvmlCoolerInfo_v1_t nvmlCoolerInfo_t;
 #define nvmlCoolerInfo_v1 NVML_STRUCT_VERSION(CoolerInfo, 1)
 
-/* Thresholds are read in degrees Celsius. */
+/* Thresholds are in degrees Celsius. */
 typedef enum nvmlTemperatureThresholds_enum {
 	NVML_TEMPERATURE_THRESHOLD_SHUTDOWN = 0,
 	NVML_TEMPERATURE_THRESHOLD_SLOWDOWN = 1,
@@ -108,7 +109,7 @@ typedef struct {
 typedef nvmlMarginTemperature_v1_t nvmlMarginTemperature_t;
 #define nvmlMarginTemperature_v1 NVML_STRUCT_VERSION(MarginTemperature, 1)
 
-/* speed: revolutions per minute. */
+/* speed: in revolutions per minute. */
 typedef struct {
 	unsigned int version;
 	unsigned int fan;
@@ -121,7 +122,7 @@ typedef nvmlFanSpeedInfo_v1_t nvmlFanSpeedInfo_t;
 #define NVML_FAN_POLICY_MANUAL                   1
 typedef unsigned int nvmlFanControlPolicy_t;
 
-/* 12 bytes; degrees Celsius. */
+/* 12 bytes; in degrees Celsius. */
 typedef struct {
 	unsigned int version;
 	nvmlTemperatureSensors_t sensorType;

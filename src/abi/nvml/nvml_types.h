@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every type and constant of NVML 13, by topic. Facts only: names, numbers,
- * layouts. The names are NVML's own, so that its documentation applies.
+ * All types and constants of NVML 13, by topic. Contains only facts about the
+ * interface: names, numbers and layouts. The names are NVML's own, so that its
+ * documentation applies.
  */
 #ifndef GPUKIT_ABI_NVML_TYPES_H
 #define GPUKIT_ABI_NVML_TYPES_H

@@ -1,6 +1,5 @@
-/*
- * NVML units: the S-class chassis that hold several boards.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* NVML units: S-class chassis with several boards. */
 #ifndef GPUKIT_ABI_NVML_UNIT_H
 #define GPUKIT_ABI_NVML_UNIT_H
 
@@ -31,7 +30,7 @@ typedef struct nvmlUnitInfo_st {
 	char firmwareVersion[96];
 } nvmlUnitInfo_t;
 
-/* Amperes, volts, watts. */
+/* In amperes, volts and watts. */
 typedef struct nvmlPSUInfo_st {
 	char state[256];
 	unsigned int current;
@@ -39,7 +38,7 @@ typedef struct nvmlPSUInfo_st {
 	unsigned int power;
 } nvmlPSUInfo_t;
 
-/* speed: revolutions per minute. */
+/* speed: in revolutions per minute. */
 typedef struct nvmlUnitFanInfo_st {
 	unsigned int speed;
 	nvmlFanState_t state;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * NVML virtual GPUs: modes, types, schedulers, utilisation, licences.
  */

@@ -1,4 +1,5 @@
-/* export.c - `gpukit export`: the options; the work is in run.c. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* export.c - `gpukit export`: parses the options; run.c does the work. */
 #include "cli/export/export.h"
 #include "base/clock.h"
 #include "cli/arg.h"
@@ -23,17 +24,17 @@ enum key {
 };
 
 static const struct argp_option options[] = {
-    {.doc = "What is shown:", .group = 3},
+    {.doc = "What to show:", .group = 3},
     {"names", KEY_NAMES, "gpukit|dcgm|nvitop", 0,
      "Names and labels of metrics (gpukit)", 3},
-    {"all", KEY_ALL, 0, 0, "Every metric there is", 3},
+    {"all", KEY_ALL, 0, 0, "All metrics", 3},
     {"processes", KEY_PROCESSES, 0, 0, "Metrics of each process", 3},
     {"max-processes", KEY_MOST, "N", 0,
-     "Of no more than N, those with the most memory (100)", 3},
-    {"commands", KEY_COMMANDS, 0, 0, "Command lines too; they can hold secrets",
-     3},
+     "At most N processes, largest memory first (100)", 3},
+    {"commands", KEY_COMMANDS, 0, 0,
+     "Also command lines, which may hold secrets", 3},
     {"hostname", KEY_HOSTNAME, "NAME", 0,
-     "Name in labels of dcgm and nvitop (the host's)", 3},
+     "Host name in labels of dcgm and nvitop (this host's)", 3},
     {.doc = "Reading the machine:", .group = 5},
     {"interval", 'i', "SEC", 0, "Time between two readings (1)", 5},
     {NULL, 'h', 0, OPTION_HIDDEN, NULL, 0},
@@ -51,7 +52,8 @@ static enum gk_metric_names names_of(struct argp_state *state, const char *arg)
 	for (int i = 0; i < GK_NAMES_COUNT; i++)
 		if (!strcmp(names[i], arg))
 			return (enum gk_metric_names)i;
-	argp_error(state, "--names is gpukit, dcgm or nvitop, not '%s'", arg);
+	argp_error(state, "--names must be gpukit, dcgm or nvitop, not '%s'",
+		   arg);
 	return GK_NAMES_GPUKIT;
 }
 
@@ -100,7 +102,7 @@ static error_t parse_export_option(int key, char *arg, struct argp_state *state)
 		state->child_inputs[1] = &e->machine;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "what is '%s'? There are only options", arg);
+		argp_error(state, "unexpected argument '%s'", arg);
 		return 0;
 	case ARGP_KEY_END:
 		check_export_options(state, e);
@@ -120,7 +122,7 @@ static const struct argp argp = {
     .options = options,
     .parser = parse_export_option,
     .children = children,
-    .doc = "Serves GPUs to Prometheus, at port " DEFAULT_PORT
+    .doc = "Serves GPU metrics to Prometheus, on port " DEFAULT_PORT
 	   " of 127.0.0.1: /metrics, "
 	   "/api/v1/snapshot, /healthz."
 	   "\vRuns until SIGINT or SIGTERM. Exit status: 0, 1 after a failure, "
@@ -147,6 +149,6 @@ static int run_export(int argc, char **argv)
 
 const struct gk_cmd gk_cmd_export = {
     .name = "export",
-    .summary = "serves GPUs to Prometheus over HTTP",
+    .summary = "serves GPU metrics to Prometheus over HTTP",
     .run = run_export,
 };

@@ -1,11 +1,10 @@
-/*
- * export.h - `gpukit export`: what its options chose, and the run.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* export.h - `gpukit export`: its options, and the run. */
 #ifndef GK_CLI_EXPORT_H
 #define GK_CLI_EXPORT_H
 
 #include "cli/serve/serve.h"
-#include "format/prometheus.h"
+#include "format/prometheus/prometheus.h"
 
 #include <gpukit/gpukit.h>
 
@@ -16,22 +15,25 @@ struct gk_export {
 	struct gk_options machine;
 };
 
-/* Serves until a signal comes; a gk_exit, after a message when it is not 0. */
+/*
+ * Serves until SIGINT or SIGTERM. Returns a gk_exit, after a message unless it
+ * is 0.
+ */
 int gk_export_run(const struct gk_export *export);
 
 /* ---- feed.c ---- */
 
-/* The newest snapshot, and the pages made of it when somebody asks. */
+/* The newest snapshot, and the pages that were made from it. */
 struct gk_feed;
 
-/* NULL without memory. The feed refers to export. */
+/* Returns NULL if out of memory. The feed keeps the pointer to export. */
 struct gk_feed *gk_feed_new(const struct gk_export *export);
 void gk_feed_free(struct gk_feed *feed);
 
-/* Takes a snapshot over. */
+/* Puts a new snapshot into the feed, which frees it later. */
 void gk_feed_put(struct gk_feed *feed, struct gk_snapshot *snap);
 
-/* Makes a page, in another thread than the one of gk_feed_put(). See http.h. */
+/* Makes a page. Runs on another thread than gk_feed_put(). See http.h. */
 void gk_feed_page(struct gk_feed *feed, const struct gk_http_request *request,
 		  struct gk_http_page *ret_page);
 

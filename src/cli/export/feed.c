@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * feed.c - the newest snapshot of `gpukit export` and its pages. One
- * thread puts snapshots in, another asks for pages; a page is made once a
- * snapshot, however many ask for it.
+ * feed.c - the newest snapshot of `gpukit export` and its pages. One thread
+ * puts snapshots in, another asks for pages. Each page is made only once per
+ * snapshot.
  */
 #include "base/clock.h"
 #include "cli/export/export.h"
@@ -13,7 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Without a snapshot for so many intervals something is wrong. */
+/*
+ * Requests are answered with an error after this many intervals without a new
+ * snapshot.
+ */
 #define STALE_INTERVALS 3
 #define STALE_LEAST_NS  (5 * GK_NS_PER_S)
 
@@ -21,20 +25,21 @@ enum slot {
 	SLOT_TEXT,
 	SLOT_OPENMETRICS,
 	SLOT_JSON,
-	SLOT_MESSAGE, /* each number another text */
+	SLOT_MESSAGE, /* not cached: each error has its own text */
 };
 
 struct gk_feed {
 	const struct gk_export *export;
-	pthread_mutex_t mutex; /* of all that follows */
+	pthread_mutex_t mutex; /* protects everything below */
 	struct gk_snapshot *snap, *before;
 	struct gk_host_flows flows;
-	uint64_t number;   /* of the snapshot, from 1 */
-	uint64_t taken_ns; /* gk_mono_ns() when it came */
+	uint64_t number;   /* number of the snapshot; the first is 1 */
+	uint64_t taken_ns; /* gk_mono_ns() of its arrival */
 	uint64_t scrapes;
 	struct {
 		struct gk_buf body;
-		uint64_t number; /* of the snapshot it was made of */
+		/* Number of the snapshot that the page shows. */
+		uint64_t number;
 	} made[SLOT_MESSAGE];
 };
 
@@ -77,7 +82,10 @@ void gk_feed_put(struct gk_feed *feed, struct gk_snapshot *snap)
 		gk_serve_hide_commands(snap);
 	pthread_mutex_lock(&feed->mutex);
 	old = feed->snap;
-	/* Rates are those between the last two readings of counters. */
+	/*
+	 * Rates are the difference between the last two readings of the
+	 * counters.
+	 */
 	if (feed->export->show.names == GK_NAMES_NVITOP) {
 		gk_flows_read(&feed->flows);
 		if (detail_time(old) && detail_time(old) != detail_time(snap)) {
@@ -111,24 +119,14 @@ static void make_page(struct gk_feed *feed, enum slot slot, struct gk_buf *out)
 	gk_format_prometheus(out, feed->snap, &show);
 }
 
-static void message(struct gk_http_page *page, unsigned status,
-		    const char *text)
-{
-	page->status = status;
-	page->type = "text/plain; charset=utf-8";
-	page->body = text;
-	page->len = strlen(text);
-	page->slot = SLOT_MESSAGE;
-	page->number = (uint64_t)(uintptr_t)text;
-}
-
 static void of_snapshot(struct gk_feed *feed, enum slot slot, const char *type,
 			struct gk_http_page *page)
 {
 	struct gk_buf *body = &feed->made[slot].body;
 
 	if (!feed->snap) {
-		message(page, 503, "nothing has been read yet\n");
+		gk_serve_message(page, SLOT_MESSAGE, 503,
+				 "nothing has been read yet\n");
 		return;
 	}
 	if (feed->made[slot].number != feed->number) {
@@ -138,20 +136,20 @@ static void of_snapshot(struct gk_feed *feed, enum slot slot, const char *type,
 		feed->made[slot].number = body->failed ? 0 : feed->number;
 	}
 	if (body->failed) {
-		message(page, 500, "out of memory\n");
+		gk_serve_message(page, SLOT_MESSAGE, 500, "out of memory\n");
 		return;
 	}
 	page->status = 200;
 	page->type = type;
-	/* Nothing may have answered yet, and then there is no text. */
+	/* If no GPU has answered yet, the page is empty. */
 	page->body = body->data ? body->data : "";
 	page->len = body->len;
 	page->slot = slot;
 	page->number = feed->number;
 }
 
-/* The quality that an Accept header gives a type: 0 to 1000. */
-static int quality(const char *accept, const char *type)
+/* Returns the quality value of a media type in an Accept header, times 1000. */
+static int find_quality(const char *accept, const char *type)
 {
 	const char *at = strcasestr(accept, type);
 	const char *end = at ? at + strcspn(at, ",") : NULL;
@@ -164,10 +162,10 @@ static int quality(const char *accept, const char *type)
 
 static bool wants_openmetrics(const struct gk_feed *feed, const char *accept)
 {
-	int open = quality(accept, "application/openmetrics-text");
+	int open = find_quality(accept, "application/openmetrics-text");
 
 	return feed->export->show.names == GK_NAMES_GPUKIT && open > 0 &&
-	       open >= quality(accept, "text/plain");
+	       open >= find_quality(accept, "text/plain");
 }
 
 static void serve_metrics_page(struct gk_feed *feed,
@@ -202,11 +200,13 @@ static void health(struct gk_feed *feed, const struct gk_http_request *request,
 	if (patience < STALE_LEAST_NS)
 		patience = STALE_LEAST_NS;
 	if (!feed->snap)
-		message(page, 503, "nothing has been read yet\n");
+		gk_serve_message(page, SLOT_MESSAGE, 503,
+				 "nothing has been read yet\n");
 	else if (gk_mono_ns() - feed->taken_ns > patience)
-		message(page, 503, "the devices are no longer read\n");
+		gk_serve_message(page, SLOT_MESSAGE, 503,
+				 "the devices are no longer read\n");
 	else
-		message(page, 200, "ok\n");
+		gk_serve_message(page, SLOT_MESSAGE, 200, "ok\n");
 }
 
 static void index_page(struct gk_feed *feed,
@@ -215,8 +215,9 @@ static void index_page(struct gk_feed *feed,
 {
 	(void)feed;
 	(void)request;
-	message(page, 200,
-		"gpukit export\n/metrics\n/api/v1/snapshot\n/healthz\n");
+	gk_serve_message(
+	    page, SLOT_MESSAGE, 200,
+	    "gpukit export\n/metrics\n/api/v1/snapshot\n/healthz\n");
 }
 
 static const struct {
@@ -235,7 +236,7 @@ void gk_feed_page(struct gk_feed *feed, const struct gk_http_request *request,
 		  struct gk_http_page *ret_page)
 {
 	pthread_mutex_lock(&feed->mutex);
-	message(ret_page, 404, "no such page\n");
+	gk_serve_message(ret_page, SLOT_MESSAGE, 404, "no such page\n");
 	for (size_t i = 0; i < sizeof pages / sizeof *pages; i++)
 		if (!strcmp(pages[i].path, request->path))
 			pages[i].page(feed, request, ret_page);

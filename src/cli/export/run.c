@@ -1,5 +1,8 @@
-/* run.c - `gpukit export`: has the devices read in the background and feeds the
- * web server. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run.c - `gpukit export`: a background watch reads the devices and feeds the
+ * web server.
+ */
 #include "base/clock.h"
 #include "cli/cmd.h"
 #include "cli/export/export.h"
@@ -8,7 +11,7 @@
 
 #include <malloc.h>
 
-/* Limits, links and totals change slowly; a reading costs the driver. */
+/* Limits, links and totals change slowly, and reading them is costly. */
 #define SLOW_LEAST_NS   (5 * GK_NS_PER_S)
 #define DETAIL_LEAST_NS (10 * GK_NS_PER_S)
 
@@ -83,8 +86,11 @@ int gk_export_run(const struct gk_export *export)
 	struct exporter e = {.export = export};
 	int status;
 
-	/* A heap for each thread would be most of the memory that this takes,
-	 * and nothing here is in a hurry. */
+	/*
+	 * One malloc arena for all threads: an arena for each would take most
+	 * of the memory of this process, and allocation speed does not matter
+	 * here.
+	 */
 	mallopt(M_ARENA_MAX, 1);
 	if (gk_interrupt_catch())
 		return gk_serve_failure(VERB, "cannot catch signals");

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fake.c - the verb `gpukit fake`: makes a machine, puts load on it, runs a
- * command there, and takes it all away again.
+ * fake.c - the verb `gpukit fake`: creates a machine, puts load on it, runs a
+ * command there, and removes everything again.
  */
 #include "cli/fake/fake.h"
 #include "base/array.h"
@@ -9,10 +10,10 @@
 #include "base/str.h"
 #include "cli/cmd.h"
 #include "cli/fake/options.h"
-#include "cli/fake/refusals.h"
-#include "cli/fake/replay.h"
-#include "cli/fake/report.h"
-#include "cli/fake/report_torch.h"
+#include "cli/fake/report/refusals.h"
+#include "cli/fake/launch/replay.h"
+#include "cli/fake/report/report.h"
+#include "cli/fake/report/report_torch.h"
 #include "fronts/common/generations.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
@@ -20,12 +21,12 @@
 #include "machine/store/board_name.h"
 #include "machine/store/clock.h"
 #include "machine/store/machine.h"
+#include "machine/trouble/machine.h"
 #include "machine/store/scenario_table.h"
 #include "machine/words/scenario_yaml.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,43 +34,13 @@
 #include <unistd.h>
 
 #define DEFAULT_GPUS "a100-sxm4-80gb:8"
-#define ATTEMPTS     100 /* at a name for the machine */
+#define ATTEMPTS     100 /* number of machine names to try */
 #define EXIT_REFUSED 3   /* with --refusals=error */
 #define VERSION_CAP  sizeof((struct gkf_file *)0)->nvml_version
 
-static void __attribute__((format(printf, 1, 0)))
-say(const char *format, va_list args)
-{
-	char text[FAKE_MESSAGE_MAX], clean[FAKE_MESSAGE_MAX];
-
-	vsnprintf(text, sizeof text, format, args);
-	gk_str_clean(clean, sizeof clean, text, strlen(text));
-	fprintf(stderr, "gpukit fake: %s\n", clean);
-}
-
-int fake_failure(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	say(format, args);
-	va_end(args);
-	return GK_EXIT_FAILURE;
-}
-
-int fake_usage(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	say(format, args);
-	va_end(args);
-	return GK_EXIT_USAGE;
-}
-
 /*
- * The command may change its directory: relative paths become absolute.
- * Without a name one is made up, another one at each attempt.
+ * Returns an absolute path, as the command may change its directory. If `name`
+ * is NULL, makes up a name, a different one at each attempt.
  */
 static int machine_path(const char *name, unsigned attempt, char *ret_path,
 			size_t cap)
@@ -83,8 +54,8 @@ static int machine_path(const char *name, unsigned attempt, char *ret_path,
 		name = fresh;
 	}
 	if (gkf_machine_path(name, path, sizeof path))
-		return fake_usage("--name: '%s' is no name of a machine; "
-				  "allowed is a name or a path",
+		return fake_usage("--name: '%s' is not a machine name; allowed "
+				  "is a name or a path",
 				  name);
 	if (*path == '/')
 		n = snprintf(ret_path, cap, "%s", path);
@@ -106,25 +77,24 @@ static int tell_create(const char *path, int err)
 		return fake_failure("%s", text);
 	switch (err) {
 	case GK_ERR_EXISTS:
-		return fake_failure("machine %s is there already; choose "
-				    "another --name or end what uses it",
+		return fake_failure("machine %s exists already; choose another "
+				    "--name or end what uses it",
 				    path);
 	case GK_ERR_NO_SPACE:
 		return fake_failure(
-		    "%s: no space left for a machine (%zu KiB); "
-		    "make room there or choose another place "
-		    "with --name PATH",
+		    "%s: no space left for a machine (%zu KiB); free some or "
+		    "choose another place with --name PATH",
 		    path, sizeof(struct gkf_file) / 1024);
 	default:
-		return fake_failure("machine %s cannot be made: %s; choose "
+		return fake_failure("cannot create machine %s: %s; choose "
 				    "another place with --name PATH",
 				    path, gk_strerror(err));
 	}
 }
 
 /*
- * A made-up name may be taken: pid namespaces that share /dev/shm have the
- * same pids.
+ * Creates the machine. Pid namespaces that share /dev/shm use the same pids, so
+ * a made-up name may be in use; then tries another name.
  */
 static int create_at(const struct fake_options *a,
 		     const struct gkf_machine_spec *spec, char *ret_path,
@@ -143,7 +113,7 @@ static int create_at(const struct fake_options *a,
 	return err ? tell_create(ret_path, err) : 0;
 }
 
-/* A generation is a version in short; NVML's own begins with CUDA's. */
+/* A generation is a version prefix. NVML's version begins with CUDA's. */
 static void set_driver(const struct fake_options *a,
 		       struct gkf_machine_spec *spec, char *nvml, size_t cap)
 {
@@ -158,7 +128,7 @@ static void set_driver(const struct fake_options *a,
 	spec->cuda_version = g->cuda;
 }
 
-/* With a scenario the clock waits until all its loads are there. */
+/* With a scenario, the clock is stopped until all of its loads have started. */
 static void set_time(const struct fake_options *a,
 		     struct gkf_machine_spec *spec,
 		     struct gkf_scenario_table *table)
@@ -208,13 +178,18 @@ static int create_machine(const struct fake_options *a,
 				   &spec.device_count, message)) {
 		code = fake_usage("%s", message);
 	}
+	/*
+	 * Nothing has been created before this point, so a signal could just
+	 * kill this process.
+	 */
+	fake_signals_hold();
 	if (!code)
 		code = create_at(a, &spec, ret_path, cap);
 	free(profiles);
 	return code;
 }
 
-/* The scenario, and what it says where the command line says nothing. */
+/* Loads the scenario. Uses its settings for options that were not given. */
 static int load_scenario(struct fake_options *a)
 {
 	uint64_t seed = (uint64_t)a->seed;
@@ -225,13 +200,13 @@ static int load_scenario(struct fake_options *a)
 	int code;
 
 	if (a->load_count || a->mig_count || a->layout)
-		return fake_usage("--scenario: it says itself which loads, "
-				  "MIG devices and topology there are; leave "
-				  "out --load, --mig and --topology");
+		return fake_usage(
+		    "--scenario defines loads, MIG devices and topology; leave "
+		    "out --load, --mig and --topology");
 	code = fake_scenario_load(a->scenario_name, &wanted, &a->scenario);
 	if (code)
 		return code;
-	/* Its time begins with a bin. */
+	/* The scenario starts at a multiple of a bin. */
 	a->warm_up_ns = a->scenario.begin * GKF_BIN_NS;
 	if (a->driver || !*a->scenario.driver)
 		return 0;
@@ -244,7 +219,7 @@ static int load_scenario(struct fake_options *a)
 				a->scenario.name, a->driver, fake_drivers());
 }
 
-/* Ages the machine, and lets time pass if it is to. */
+/* Starts the clock for a scenario, unless it is to stay stopped. */
 static int start_time(const struct fake_options *a, const char *path)
 {
 	struct gkf_machine *m;
@@ -256,7 +231,7 @@ static int start_time(const struct fake_options *a, const char *path)
 		err = gkf_clock_speed(
 		    m, atomic_load(&gkf_machine_file(m)->run_speed));
 	gkf_machine_close(m);
-	return err ? fake_failure("the clock cannot be started: %s",
+	return err ? fake_failure("cannot start the clock: %s",
 				  gk_strerror(err))
 		   : 0;
 }
@@ -282,7 +257,10 @@ static int start_children(struct fake_options *a, struct fake_replay *replay,
 				   a->warm_up_ns, children);
 }
 
-/* The report has the refusals as well: they are told once. */
+/*
+ * Writes the report and prints the refusals, unless the report prints them on
+ * stderr itself.
+ */
 static int tell_end(const struct fake_options *a, struct gkf_machine *m,
 		    const char *torch, int code)
 {
@@ -294,7 +272,10 @@ static int tell_end(const struct fake_options *a, struct gkf_machine *m,
 	unsigned refused;
 	int failed;
 
-	/* Who reads no more does not take CMD's status, nor the machine. */
+	/*
+	 * If the report's reader is gone, SIGPIPE must not end this process:
+	 * the command's status would be lost and the machine would remain.
+	 */
 	signal(SIGPIPE, SIG_IGN);
 	failed = a->report ? report_write(m, &ask) : 0;
 	refused = refusals_tell(m, a->quiet || report_tells(&ask));
@@ -303,7 +284,7 @@ static int tell_end(const struct fake_options *a, struct gkf_machine *m,
 	return code ? code : failed;
 }
 
-/* Runs the command, and says what it was refused. */
+/* Runs the command, and then prints what was refused to it. */
 static int run_told(const struct fake_options *a, const char *path,
 		    struct fake_children *children)
 {
@@ -319,9 +300,9 @@ static int run_told(const struct fake_options *a, const char *path,
 	if (!code && a->report && !a->no_torch)
 		code = report_torch_begin(torch, sizeof torch);
 	if (!code)
-		code = fake_run(m, path,
-				a->generation ? a->generation->name : NULL,
-				a->command, end_of_scenario(a), children);
+		code = fake_run(
+		    m, path, a->generation ? a->generation->name : NULL,
+		    a->command, end_of_scenario(a), a->quiet, children);
 	code = tell_end(a, m, torch, code);
 	report_torch_end(torch);
 	gkf_machine_close(m);
@@ -357,14 +338,13 @@ static int launch_command(struct fake_options *a)
 	if (code)
 		return code;
 	fake_remove_orphans();
-	fake_signals_hold();
 	if (a->replay)
 		code = fake_replay_open(a, &replay);
 	else if (a->scenario_name)
 		code = load_scenario(a);
 	else if (a->until_end)
-		code = fake_usage("--until-end: of which scenario? Say "
-				  "--scenario NAME or --replay FILE as well");
+		code = fake_usage(
+		    "--until-end needs --scenario NAME or --replay FILE");
 	if (!a->gpus)
 		a->gpus = DEFAULT_GPUS;
 	if (!code)
@@ -378,7 +358,7 @@ static int launch_command(struct fake_options *a)
 	return code;
 }
 
-/* Verbs of the verb, and argv[0] of their messages. */
+/* The subcommands, and the argv[0] with which each prints messages. */
 static struct {
 	const char *name;
 	char title[24];

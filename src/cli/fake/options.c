@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* options.c - parses the options of `gpukit fake`. */
 #include "cli/fake/options.h"
 #include "base/clock.h"
@@ -32,14 +33,14 @@ enum {
 	KEY_QUIET = 'q',
 };
 
-/* Long enough for a load to have heated its GPU. */
+/* Long enough for a load to heat its GPU up. */
 #define WARM_UP_NS     (45 * GK_NS_PER_S)
 #define WARM_UP_MAX_NS (30 * 86400 * GK_NS_PER_S)
 
 /* The names of all generations, as "470, 535, ..." */
 #define GENERATION(id, name, ...) ", " name
 static const char drivers[] =
-#include "abi/nvml_generations.def"
+#include "abi/nvml/nvml_generations.def"
     ;
 #undef GENERATION
 
@@ -48,68 +49,67 @@ const char *fake_drivers(void)
 	return drivers + strlen(", ");
 }
 
-/* By how often they are wanted: argp sorts by the last number. */
+/* In the order of how often people need them; argp sorts by the last number. */
 static const struct argp_option options[] = {
     {"gpus", KEY_GPUS, "LIST", 0,
-     "MODEL[:N],... with MODEL a profile or the path of one; or none "
+     "MODEL[:N],..., where MODEL is a profile or the path of one; or none "
      "(a100-sxm4-80gb:8)",
      2},
     {"load", KEY_LOAD, "SPEC", 0,
-     "Real processes that keep GPUs busy: KIND[:GPUS][,KEY=VALUE...], KIND "
-     "train, infer or idle, GPUS such as 0-3, 0+2 or all, or 0:1 for MIG "
-     "device 1 of GPU 0, KEY mem, util, period, n, membw, enc, dec, jpg, "
-     "ofa; may be given several times",
+     "Real processes that keep GPUs busy: KIND[:GPUS][,KEY=VALUE...]. KIND: "
+     "train, infer or idle; GPUS: 0-3, 0+2, all, or 0:1 for MIG device 1 of "
+     "GPU 0; KEY: mem, util, period, n, membw, enc, dec, jpg, ofa. May be "
+     "repeated",
      3},
     {"mig", KEY_MIG, "GPUS=LAYOUT", 0,
-     "Splits GPUs into MIG devices, such as 0=3g.40gb+2g.20gb+1g.10gb; a "
-     "profile may be followed by @SLICE and by compute instances in "
-     "brackets, 3g.40gb@4(2c+1c); LAYOUT on: only the mode; may be given "
-     "several times",
+     "Split GPUs into MIG devices, such as 0=3g.40gb+2g.20gb+1g.10gb; @SLICE "
+     "and compute instances in parentheses may follow a profile: "
+     "3g.40gb@4(2c+1c). LAYOUT on: only turn the mode on. May be repeated",
      4},
     {"driver", KEY_DRIVER, "VERSION", 0,
-     "Generation of the driver, such as 535, or an exact version of one, "
-     "such as 535.54.03 (580)",
+     "Driver generation, such as 535, or exact version, such as 535.54.03 "
+     "(580)",
      5},
     {"topology", KEY_TOPOLOGY, "auto|hgx|pcie|nvl|mesh", 0,
-     "How NVLinks are wired: to switches, nowhere, in pairs, as a cube mesh "
-     "(as boards of the model are)",
+     "How NVLinks are wired: to switches, not at all, in pairs, as a cube mesh "
+     "(as usual for the model)",
      6},
     {"name", KEY_NAME, "MACHINE", 0,
      "Name of the machine, or the path of its file (a new name)", 7},
     {"latency", KEY_LATENCY, "none|real", 0,
-     "How long a call takes: as long as it must, or as in the driver", 8},
+     "How long NVML calls take: no longer than needed, or as long as in the "
+     "driver",
+     8},
     {"seed", KEY_SEED, "N", 0,
-     "Number behind UUIDs and serial numbers, and all chance in a scenario", 9},
+     "Seed of UUIDs, serial numbers, and the randomness of scenarios", 9},
     {"scenario", KEY_SCENARIO, "NAME", 0,
-     "What happens on the machine over time: a scenario that `gpukit fake "
-     "scenario ls` lists, or the path of one",
+     "What happens on the machine over time: a scenario from `gpukit fake "
+     "scenario ls`, or the path of one",
      11},
     {"replay", KEY_REPLAY, "FILE", 0,
-     "The machine of a recording of `gpukit record --snapshots`: its GPUs, "
-     "values and processes as they were, from its first snapshot on",
+     "Replay a recording of `gpukit record --snapshots`: its GPUs, values and "
+     "processes, from its first snapshot on",
      12},
     {"until-end", KEY_UNTIL_END, NULL, 0,
-     "Tell CMD to end (SIGTERM) when the scenario or recording is over", 13},
+     "Terminate CMD (SIGTERM) when the scenario or recording is over", 13},
     {"speed", KEY_SPEED, "N", 0,
-     "How fast machine time passes, 0.001 to 1000 of real time", 14},
+     "Speed of machine time, 0.001 to 1000 times real time", 14},
     {"frozen", KEY_FROZEN, NULL, 0,
-     "Machine time stands still until `gpukit fake ctl clock` moves it", 15},
+     "Stop machine time until `gpukit fake ctl clock` moves it", 15},
     {"warm-up", KEY_WARM_UP, "TIME", 0,
-     "How long the loads seem to have run when CMD starts (45s)", 16},
+     "How long the loads appear to have run when CMD starts (45s)", 16},
     {"report", KEY_REPORT, "FILE", 0,
-     "Writes at the end what was done on the machine: JSON to FILE.json, or "
-     "to - for stdout, and a table to stderr; the table to any other FILE",
+     "At the end, report what was done on the machine: as JSON to FILE.json, "
+     "or to stdout for -, with a table to stderr; to any other FILE as a table",
      18},
     {"refusals", KEY_REFUSALS, "tell|error", 0,
-     "What was refused is told at the end, on stderr; error: and the exit "
-     "status is 3 (tell)",
+     "At the end, list refused calls on stderr; error: also exit with status 3 "
+     "(tell)",
      19},
     {"no-torch", KEY_NO_TORCH, NULL, 0,
-     "PyTorch is left as it is: its operators do not run on the GPUs", 20},
+     "Leave PyTorch alone: its operators do not run on the GPUs", 20},
     {"quiet", KEY_QUIET, NULL, 0,
-     "Says neither at the end what was refused nor at the beginning what "
-     "cannot work",
-     21},
+     "Print neither warnings at the start nor refused calls at the end", 21},
     {0}};
 
 static int add_load(struct fake_options *a, char *spec)
@@ -133,11 +133,13 @@ static error_t parse_fake_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_LOAD:
 		if (add_load(a, arg))
-			argp_error(state, "at most %d --load", FAKE_LOADS_MAX);
+			argp_error(state, "at most %d --load options",
+				   FAKE_LOADS_MAX);
 		return 0;
 	case KEY_MIG:
 		if (a->mig_count == GKF_DEVICES_MAX)
-			argp_error(state, "at most %d --mig", GKF_DEVICES_MAX);
+			argp_error(state, "at most %d --mig options",
+				   GKF_DEVICES_MAX);
 		a->migs[a->mig_count++] = arg;
 		return 0;
 	case KEY_DRIVER:
@@ -167,14 +169,15 @@ static error_t parse_fake_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_SEED:
 		if (gk_parse_int(arg, &a->seed))
-			argp_error(state, "--seed: '%s' is no integer", arg);
+			argp_error(state, "--seed: '%s' is not an integer",
+				   arg);
 		a->seed_given = true;
 		return 0;
 	case KEY_SCENARIO:
 		a->scenario_name = arg;
 		return 0;
 	case KEY_REPLAY:
-		a->replay = arg;
+		a->replay = gk_arg_path(state, "--replay", arg);
 		return 0;
 	case KEY_SPEED:
 		if (gkf_speed_parse(arg, &a->speed))
@@ -184,7 +187,7 @@ static error_t parse_fake_option(int key, char *arg, struct argp_state *state)
 				   arg);
 		return 0;
 	case KEY_REPORT:
-		a->report = arg;
+		a->report = gk_arg_path(state, "--report", arg);
 		return 0;
 	case KEY_REFUSALS:
 		if (strcmp(arg, "tell") && strcmp(arg, "error"))
@@ -217,8 +220,9 @@ static error_t parse_fake_option(int key, char *arg, struct argp_state *state)
 		a->command = state->argv + state->next;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "no command; say which, as in `gpukit fake "
-				  "-- nvitop`");
+		argp_error(
+		    state,
+		    "no command; give one, as in `gpukit fake -- nvitop`");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -230,16 +234,14 @@ static const struct argp argp = {
     parse_fake_option,
     "[--] CMD [ARG...]\njoin [MACHINE] [-- CMD [ARG...]]\nctl ...\n"
     "load SPEC...\nscenario ...\ndoctor FILE...",
-    "Runs CMD on a made-up machine of NVIDIA GPUs; the exit status "
-    "is CMD's. What CMD was refused is told at the end.\v"
-    "`gpukit fake join` brings a second terminal onto the machine, "
-    "`gpukit fake ctl --help` tells how to look at it and to change it, "
-    "`gpukit fake load --help` how to put load on it, `gpukit fake "
-    "scenario ls` which scenarios there are, `gpukit fake doctor FILE` "
-    "whether a CUDA program will run.\n\n" GK_ARG_SIZES
-    "\n\nEnvironment: GPUKIT_PROFILES is a directory of "
-    "profiles in place of gpukit's own, GPUKIT_SCENARIOS one of "
-    "scenarios.",
+    "Runs CMD on a made-up machine of NVIDIA GPUs; the exit status is CMD's. "
+    "Lists at the end the calls of CMD that were refused.\v`gpukit fake join` "
+    "connects a second terminal to the machine; `gpukit fake ctl` shows and "
+    "changes it; `gpukit fake load` puts load on it; `gpukit fake scenario ls` "
+    "lists scenarios; `gpukit fake doctor FILE` says whether a CUDA program "
+    "will run.\n\n" GK_ARG_SIZES
+    "\n\nEnvironment: GPUKIT_PROFILES replaces gpukit's directory of profiles, "
+    "GPUKIT_SCENARIOS that of scenarios.",
     NULL,
     NULL,
     NULL};

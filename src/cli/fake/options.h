@@ -1,6 +1,5 @@
-/*
- * options.h - what the options of `gpukit fake` ask for.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* options.h - the options of `gpukit fake`. */
 #ifndef GK_CLI_FAKE_OPTIONS_H
 #define GK_CLI_FAKE_OPTIONS_H
 
@@ -14,7 +13,7 @@
 struct fake_options {
 	const char *gpus, *name;
 	const char *driver; /* a version or a generation; NULL: the default */
-	const struct gkf_generation *generation; /* of driver */
+	const struct gkf_generation *generation; /* of `driver` */
 	char *loads[FAKE_LOADS_MAX];
 	char *migs[GKF_DEVICES_MAX + 1];
 	unsigned mig_count;
@@ -24,18 +23,19 @@ struct fake_options {
 	int64_t seed;
 	bool seed_given;
 	uint64_t warm_up_ns;
-	const char *replay; /* a tape; NULL: none */
+	const char *replay; /* file name of a recording; NULL: none */
 	const char *report; /* NULL: none */
 	const char *scenario_name;
-	struct gkf_scenario scenario; /* when it has a name */
-	uint64_t speed;               /* permille; 0: the scenario's, or 1000 */
+	struct gkf_scenario scenario; /* valid if scenario_name is set */
+	uint64_t speed; /* permille; 0: the scenario's speed, or else 1000 */
 	bool frozen, until_end;
-	bool no_torch;             /* PyTorch is left as it is */
-	bool quiet, refusals_fail; /* say nothing; exit status 3 */
+	bool no_torch; /* do not run PyTorch's operators on the machine */
+	bool quiet,
+	    refusals_fail; /* print nothing; after refusals, exit with 3 */
 	char **command;
 };
 
-/* Ends the command, after a line that says why, for a wrong option. */
+/* Parses the options. If one is wrong, prints a message and exits. */
 void fake_options_read(int argc, char **argv, struct fake_options *ret_options);
 
 /* The names of all driver generations: "470, 535, ..." */

@@ -1,4 +1,5 @@
-/* parse.c - parses what a user types after --gpus. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parse.c - parses the argument of --gpus. */
 #include "base/err.h"
 #include "cli/fake/fake.h"
 #include "cli/where.h"
@@ -15,7 +16,7 @@ int fake_parse_gpus(const char *key, const char *text,
 
 	if (gk_where_profiles(dir, sizeof dir)) {
 		snprintf(ret_message, FAKE_MESSAGE_MAX,
-			 "the profiles cannot be found; set GPUKIT_PROFILES to "
+			 "cannot find the profiles; set GPUKIT_PROFILES to "
 			 "their directory");
 		return GK_ERR_NOT_FOUND;
 	}

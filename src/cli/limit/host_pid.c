@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host_pid.c - finds which process of the host one of a container is. The
- * kernel tells nobody in there; who is in the host's first pid namespace sees
- * it.
+ * host_pid.c - finds the host's pid of a process in a container. The kernel
+ * does not show it inside the container, but processes in the host's first pid
+ * namespace can see it.
  */
 #include "cli/limit/limit.h"
 #include "limit/life.h"
@@ -22,7 +23,10 @@ static uint64_t namespace_of(const char *pid)
 	return stat(path, &st) ? 0 : (uint64_t)st.st_ino;
 }
 
-/* The number of a process in its own namespace: the last of that line. */
+/*
+ * Returns a process's pid in its own pid namespace: the last number of the line
+ * NSpid in /proc/PID/status.
+ */
 static int inner_pid(const char *pid)
 {
 	char path[300], *line = NULL, *last = NULL;

@@ -1,20 +1,24 @@
-/* json.c - groups as one JSON object; docs/limit.schema.json describes it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json.c - writes groups as a JSON object, as described by
+ * docs/limit.schema.json.
+ */
 #include "base/clock.h"
-#include "cli/limit/limit.h"
+#include "cli/limit/audit.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
-static json_t *number(uint64_t value)
+static json_t *number_json(uint64_t value)
 {
 	return json_integer((json_int_t)value);
 }
 
-/* 0 means that there is none. */
+/* Returns null for 0, which means that there is no limit. */
 static json_t *number_or_null(uint64_t value)
 {
-	return value ? number(value) : json_null();
+	return value ? number_json(value) : json_null();
 }
 
 static json_t *text_or_null(const char *text)
@@ -31,7 +35,7 @@ static json_t *kinds_json(const uint64_t *kinds)
 
 	for (unsigned kind = 0; kind < GKL_KINDS; kind++)
 		json_object_set_new(all, limit_kinds[kind],
-				    number(kinds[kind]));
+				    number_json(kinds[kind]));
 	return all;
 }
 
@@ -61,7 +65,7 @@ static json_t *policy_json(const struct limit_view *view)
 			 "oom_killer", policy->oom_killer != 0);
 }
 
-/* Of when it was measured, if it ever was. */
+/* Device time, or null if it was never measured. */
 static json_t *busy_json(const struct limit_view *view, unsigned i, uint64_t ns)
 {
 	return ns || limit_measures_time(view, i) ? json_integer((json_int_t)ns)
@@ -119,17 +123,19 @@ static json_t *process_json(const struct limit_view *view,
 			    const struct gkl_process *process)
 {
 	json_t *devices = json_array();
-	char command[64];
+	char command[64] = "";
 
-	limit_process_command(process, command, sizeof command);
+	if (!process->ended)
+		limit_process_command(process, command, sizeof command);
 	for (unsigned i = 0; i < view->device_count; i++)
 		json_array_append_new(
 		    devices, use_json(view, process, view->devices[i].index));
-	return json_pack("{s:I, s:o, s:I, s:o, s:o}", "pid",
+	return json_pack("{s:I, s:o, s:I, s:b, s:o, s:o}", "pid",
 			 (json_int_t)process->pid, "host_pid",
 			 number_or_null((uint64_t)process->host_pid),
-			 "pid_namespace", (json_int_t)process->pid_ns,
-			 "command", text_or_null(command), "devices", devices);
+			 "pid_namespace", (json_int_t)process->pid_ns, "ended",
+			 (int)process->ended, "command", text_or_null(command),
+			 "devices", devices);
 }
 
 static json_t *group_json(const struct limit_view *view)
@@ -147,25 +153,97 @@ static json_t *group_json(const struct limit_view *view)
 	    "processes", processes);
 }
 
+/* Writes `top` and frees it. `top` is NULL if memory ran out. */
+static void put_json(struct gk_buf *out, json_t *top, bool one_line)
+{
+	char *text =
+	    top ? json_dumps(top, one_line ? JSON_COMPACT : JSON_INDENT(2))
+		: NULL;
+
+	json_decref(top);
+	if (text)
+		gk_buf_printf(out, "%s\n", text);
+	else
+		out->failed = true;
+	free(text);
+}
+
 void limit_views_json(struct gk_buf *out, const struct limit_views *views,
 		      bool one_line)
 {
-	json_t *groups = json_array(), *top;
-	char *text;
+	json_t *groups = json_array();
 
 	for (size_t i = 0; i < views->count; i++)
 		json_array_append_new(groups, group_json(&views->all[i]));
-	top = json_pack("{s:i, s:s, s:f, s:o}", "schema", 1, "gpukit_version",
-			GPUKIT_VERSION, "unix_seconds",
-			(double)gk_wall_ns() / (double)GK_NS_PER_S, "groups",
-			groups);
-	text = top ? json_dumps(top, one_line ? JSON_COMPACT : JSON_INDENT(2))
-		   : NULL;
-	json_decref(top);
-	if (!text) {
-		out->failed = true;
-		return;
+	put_json(out,
+		 json_pack("{s:i, s:s, s:f, s:o}", "schema", 1,
+			   "gpukit_version", GPUKIT_VERSION, "unix_seconds",
+			   (double)gk_wall_ns() / (double)GK_NS_PER_S, "groups",
+			   groups),
+		 one_line);
+}
+
+/* ---- audit ---- */
+
+static json_t *bytes_json(bool is_there, uint64_t bytes)
+{
+	return is_there && bytes != LIMIT_AUDIT_UNTOLD ? number_json(bytes)
+						       : json_null();
+}
+
+static json_t *difference_json(const struct limit_audit *audit,
+			       const struct limit_audit_row *row)
+{
+	const char *uuid = "";
+
+	for (unsigned i = 0; i < audit->view.device_count; i++)
+		if (audit->view.devices[i].index == row->device)
+			uuid = audit->view.devices[i].device.uuid;
+	return json_pack(
+	    "{s:i, s:o, s:o, s:o, s:b, s:b, s:o, s:o}", "index",
+	    (int)row->device, "uuid", text_or_null(uuid), "pid",
+	    number_or_null((uint64_t)row->pid), "command",
+	    text_or_null(row->command), "in_ledger", row->in_ledger,
+	    "in_driver", row->in_driver, "ledger_bytes",
+	    bytes_json(row->in_ledger, row->ledger), "driver_bytes",
+	    bytes_json(row->in_driver, row->driver));
+}
+
+static json_t *sums_json(const struct limit_audit *audit)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < audit->view.device_count; i++) {
+		const struct limit_view_device *device =
+		    &audit->view.devices[i];
+
+		json_array_append_new(
+		    list,
+		    json_pack("{s:i, s:o, s:o, s:o}", "index",
+			      (int)device->index, "uuid",
+			      text_or_null(device->device.uuid), "ledger_bytes",
+			      number_json(audit->ledger[device->index]),
+			      "driver_bytes",
+			      number_json(audit->driver[device->index])));
 	}
-	gk_buf_printf(out, "%s\n", text);
-	free(text);
+	return list;
+}
+
+void limit_audit_json(struct gk_buf *out, const struct limit_audit *audit,
+		      bool one_line)
+{
+	json_t *differences = json_array();
+
+	for (size_t i = 0; i < audit->count; i++)
+		json_array_append_new(differences,
+				      difference_json(audit, &audit->rows[i]));
+	put_json(
+	    out,
+	    json_pack("{s:i, s:s, s:f, s:s, s:s, s:b, s:i, s:o, s:o}", "schema",
+		      1, "gpukit_version", GPUKIT_VERSION, "unix_seconds",
+		      (double)gk_wall_ns() / (double)GK_NS_PER_S, "group",
+		      audit->view.name, "path", audit->view.path, "agrees",
+		      audit->count == 0, "process_count", (int)audit->processes,
+		      "devices", sums_json(audit), "differences", differences),
+	    one_line);
 }

@@ -1,80 +1,41 @@
-/* limit.c - `gpukit limit`: the options; the work is in the other files. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * limit.c - parses the options of `gpukit limit`; the work is in other files.
+ */
 #include "cli/limit/limit.h"
 #include "base/clock.h"
 #include "cli/arg.h"
 #include "cli/cmd.h"
+#include "cli/limit/verify.h"
 
-#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum key { KEY_GROUP = 0x101, KEY_BACKEND, KEY_JSON };
-
-static void __attribute__((format(printf, 1, 0)))
-say(const char *format, va_list args)
-{
-	char text[1024], clean[1024];
-
-	vsnprintf(text, sizeof text, format, args);
-	gk_str_clean(clean, sizeof clean, text, strlen(text));
-	fprintf(stderr, "gpukit limit: %s\n", clean);
-}
-
-int limit_failure(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	say(format, args);
-	va_end(args);
-	return GK_EXIT_FAILURE;
-}
-
-int limit_usage(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	say(format, args);
-	va_end(args);
-	return GK_EXIT_USAGE;
-}
-
-int limit_tell(const char *name, int err)
-{
-	switch (err) {
-	case GK_ERR_NOT_FOUND:
-		return limit_failure("no group '%s'; `gpukit limit ls` lists "
-				     "them",
-				     name);
-	case GK_ERR_PERMISSION:
-		return limit_failure("group %s: it belongs to another user, or "
-				     "others could change it; work as its "
-				     "owner, or remove it as root",
-				     name);
-	case GK_ERR_IN_USE:
-		return limit_failure("group %s has running processes; end them "
-				     "first (`gpukit limit show %s`)",
-				     name, name);
-	case GK_ERR_INVALID:
-		return limit_failure("'%s' is no name of a group: 1 to %d "
-				     "letters, digits, '.', '_', '-'",
-				     name, GKL_NAME - 1);
-	default:
-		return limit_failure("group %s: %s", name, gk_strerror(err));
-	}
-}
+enum key {
+	KEY_GROUP = 0x101,
+	KEY_BACKEND,
+	KEY_STRICT,
+	KEY_JSON,
+	KEY_FOLLOW,
+	KEY_GPU,
+	KEY_SECONDS
+};
 
 /* ---- gpukit limit [OPTION...] -- CMD ---- */
 
 static const struct argp_option run_options[] = {
     {"group", KEY_GROUP, "NAME", 0,
-     "Make or join this group, which stays until `gpukit limit rm NAME`; "
+     "Create or join this group, which stays until `gpukit limit rm NAME`; "
      "without a name the group ends with CMD",
      2},
     {"backend", KEY_BACKEND, "hooks|mps", 0,
-     "Who keeps the limits: a preloaded library (hooks), or the driver "
+     "What enforces the limits: a preloaded library (hooks), or the driver "
      "through its MPS daemon",
+     2},
+    {"strict", KEY_STRICT, 0, 0,
+     "Do not run a CMD that the library cannot be loaded into, such as a "
+     "statically linked one; otherwise it runs without limits, after a warning",
      2},
     {NULL, 'h', 0, OPTION_HIDDEN, NULL, 0},
     {0},
@@ -84,7 +45,8 @@ static void set_backend(struct argp_state *state, struct limit_run *run,
 			const char *arg)
 {
 	if (strcmp(arg, "hooks") && strcmp(arg, "mps"))
-		argp_error(state, "--backend is hooks or mps, not '%s'", arg);
+		argp_error(state, "--backend must be hooks or mps, not '%s'",
+			   arg);
 	run->mps = *arg == 'm';
 }
 
@@ -93,8 +55,8 @@ static void set_group(struct argp_state *state, struct limit_run *run,
 {
 	if (!gkl_name_is_good(arg))
 		argp_error(state,
-			   "--group: a name is 1 to %d letters, digits, '.', "
-			   "'_', '-', and begins with no '.'",
+			   "--group: a name must be 1 to %d letters, digits, "
+			   "'.', '_', '-', and must not begin with '.'",
 			   GKL_NAME - 1);
 	run->group = arg;
 }
@@ -110,6 +72,9 @@ static error_t parse_run(int key, char *arg, struct argp_state *state)
 	case KEY_BACKEND:
 		set_backend(state, run, arg);
 		return 0;
+	case KEY_STRICT:
+		run->strict = true;
+		return 0;
 	case 'h':
 		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
 		return 0;
@@ -121,9 +86,9 @@ static error_t parse_run(int key, char *arg, struct argp_state *state)
 		state->next = state->argc;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which command? gpukit limit [OPTION...] -- "
-				  "CMD; or one of ls, show, top, set, suspend, "
-				  "resume, rm");
+		argp_error(state, "no command; use gpukit limit [OPTION...] -- "
+				  "CMD, or one of ls, show, top, set, suspend, "
+				  "resume, rm, audit, verify");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -131,24 +96,26 @@ static error_t parse_run(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child wish_child[] = {
-    {&limit_wish_argp, 0, "What the group is allowed:", 1},
+    {&limit_wish_argp, 0, "Limits of the group:", 1},
     {0},
 };
 
 static const struct argp run_argp = {
     .options = run_options,
     .parser = parse_run,
-    .args_doc = "-- CMD [ARG...]\nls [--json]\nshow [NAME] [--json]\n"
-		"top [NAME]\nset NAME [OPTION...]\nsuspend NAME\n"
-		"resume NAME\nrm NAME",
+    .args_doc =
+	"-- CMD [ARG...]\nls [--json]\nshow [NAME] [--json]\n"
+	"top [NAME]\nset NAME [OPTION...]\nsuspend NAME\n"
+	"resume NAME\nrm NAME\naudit NAME [--follow]\nverify [OPTION...]",
     .doc =
-	"Runs CMD, and all that it starts, inside a share of the GPUs: a "
-	"GPU of that size is what they see. ls, show and top look at groups; "
-	"set changes what one is allowed while it runs; suspend and resume "
-	"hold back its work; rm removes one without processes.\v"
-	"GPUs are numbered as nvidia-smi numbers them. " GK_ARG_SIZES "\n\n"
-	"Exit status: that of CMD; 127 when there is no such command, 126 "
-	"when it cannot be run, 2 for wrong usage, else 1.",
+	"Runs CMD and its children within a share of the GPUs: they see GPUs "
+	"of that size. ls, show and top show groups; set changes the limits of "
+	"a running group; suspend and resume stop and continue its work; rm "
+	"removes a group without processes; audit compares its ledger with the "
+	"driver; verify tests that limits are enforced.\vGPUs are numbered as "
+	"nvidia-smi numbers them. " GK_ARG_SIZES
+	"\n\nExit status: that of CMD; 127 if it is not found, 126 if it "
+	"cannot be run, 2 for wrong usage, 1 for other errors.",
     .children = wish_child,
 };
 
@@ -162,30 +129,39 @@ static int run_command(int argc, char **argv)
 
 /* ---- gpukit limit VERB ---- */
 
-/* Which options of its own a verb has. */
-enum more { PLAIN, WISH, INTERVAL };
+/* Which additional options a verb has. */
+enum more { PLAIN, WISH, INTERVAL, AUDIT, VERIFY };
 
 static const struct verb {
 	const char *name;
 	bool needs_name;
 	enum more more;
-	int (*run)(const struct limit_ask *ask);
+	int (*run)(struct limit_ask *ask);
 	const char *args, *doc;
 } verbs[] = {
-    {"ls", false, PLAIN, limit_ls, "", "Lists groups and what they use."},
+    {"ls", false, PLAIN, limit_ls, "", "Lists groups and their use of GPUs."},
     {"show", false, PLAIN, limit_show, "[NAME]",
-     "Tells all of a group: what it may, what it uses, its processes. Without "
-     "a name it is the group that this shell is in."},
+     "Shows everything about a group: its limits, its use and its processes; "
+     "without a name, the group of this shell."},
     {"top", false, INTERVAL, limit_top, "[NAME]",
-     "Shows groups anew each second until q or Ctrl-C; once, where stdout is "
-     "no terminal."},
+     "Shows groups, updated every second until q or Ctrl-C; only once if "
+     "stdout is not a terminal."},
     {"set", true, WISH, limit_set, "NAME",
-     "Changes what a group is allowed, at once; what is not named stays."},
+     "Changes limits of a group at once; limits that are not named stay."},
     {"suspend", true, PLAIN, limit_suspend, "NAME",
      "Holds back launches and allocations of a group."},
-    {"resume", true, PLAIN, limit_resume, "NAME", "Lets a group go on."},
+    {"resume", true, PLAIN, limit_resume, "NAME",
+     "Continues a suspended group."},
     {"rm", true, PLAIN, limit_rm, "NAME",
      "Removes a group that has no processes."},
+    {"audit", true, AUDIT, limit_audit, "NAME",
+     "Compares a group's ledger with the driver's figures for its processes, "
+     "and lists each process and what the ledger misses of it. Exit status 1 "
+     "if they differ."},
+    {"verify", false, VERIFY, limit_verify, "",
+     "Runs a known load within limits (2GiB and 30 % of one GPU, if none are "
+     "given), and prints what was granted and what the driver reports. Exit "
+     "status 1 if they differ."},
 };
 
 #define VERBS (sizeof verbs / sizeof *verbs)
@@ -200,6 +176,17 @@ static const struct argp_option interval_options[] = {
     {0},
 };
 
+static const struct argp_option audit_options[] = {
+    {"follow", KEY_FOLLOW, 0, 0, "Repeat until Ctrl-C; print changes only", 3},
+    {"interval", 'i', "TIME", 0, "Time between two readings (1)", 3},
+    {0},
+};
+static const struct argp_option verify_options[] = {
+    {"gpu", KEY_GPU, "INDEX", 0, "GPU to use (0)", 3},
+    {"seconds", KEY_SECONDS, "N", 0, "Seconds of load (3)", 3},
+    {0},
+};
+
 struct verb_input {
 	const struct verb *verb;
 	struct limit_ask ask;
@@ -209,11 +196,25 @@ static void take_name(struct argp_state *state, struct verb_input *input,
 		      const char *arg)
 {
 	if (!*input->verb->args)
-		argp_error(state, "what is '%s'? It takes no name", arg);
+		argp_error(state,
+			   "unexpected argument '%s'; this takes no name", arg);
 	if (input->ask.name)
-		argp_error(state, "'%s' and '%s': one name, please",
+		argp_error(state, "two names, '%s' and '%s'; give one",
 			   input->ask.name, arg);
 	input->ask.name = arg;
+}
+
+/* Gives each parser in `children` its input. */
+static void give_inputs(struct argp_state *state, struct verb_input *input)
+{
+	enum more more = input->verb->more;
+
+	if (more == WISH || more == VERIFY)
+		state->child_inputs[0] = &input->ask.wish;
+	if (more == INTERVAL || more == AUDIT)
+		state->child_inputs[0] = &input->ask;
+	if (more == VERIFY)
+		state->child_inputs[1] = &input->ask;
 }
 
 static error_t parse_verb(int key, char *arg, struct argp_state *state)
@@ -228,50 +229,79 @@ static error_t parse_verb(int key, char *arg, struct argp_state *state)
 		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
 		return 0;
 	case ARGP_KEY_INIT:
-		if (input->verb->more != PLAIN)
-			state->child_inputs[0] =
-			    input->verb->more == WISH
-				? (void *)&input->ask.wish
-				: (void *)&input->ask.interval_ns;
+		give_inputs(state, input);
 		return 0;
 	case ARGP_KEY_ARG:
 		take_name(state, input, arg);
 		return 0;
 	case ARGP_KEY_END:
 		if (input->verb->needs_name && !input->ask.name)
-			argp_error(state, "which group? `gpukit limit ls` "
-					  "lists them");
+			argp_error(state,
+				   "no group; `gpukit limit ls` lists them");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-static error_t parse_interval(int key, char *arg, struct argp_state *state)
+static error_t parse_more(int key, char *arg, struct argp_state *state)
 {
-	if (key != 'i')
+	struct limit_ask *ask = state->input;
+
+	switch (key) {
+	case 'i':
+		ask->interval_ns = gk_arg_duration(state, "--interval", arg,
+						   100 * GK_NS_PER_MS);
+		return 0;
+	case KEY_FOLLOW:
+		ask->follow = true;
+		return 0;
+	case KEY_GPU:
+		ask->gpu = (unsigned)gk_arg_number(state, "--gpu", arg, 0,
+						   GKL_DEVICES - 1);
+		return 0;
+	case KEY_SECONDS:
+		ask->seconds =
+		    (uint64_t)gk_arg_number(state, "--seconds", arg, 1, 3600);
+		return 0;
+	default:
 		return ARGP_ERR_UNKNOWN;
-	*(uint64_t *)state->input =
-	    gk_arg_duration(state, "--interval", arg, 100 * GK_NS_PER_MS);
-	return 0;
+	}
 }
 
 static const struct argp interval_argp = {.options = interval_options,
-					  .parser = parse_interval};
+					  .parser = parse_more};
+static const struct argp audit_argp = {.options = audit_options,
+				       .parser = parse_more};
+static const struct argp verify_argp = {.options = verify_options,
+					.parser = parse_more};
 
 static const struct argp_child interval_child[] = {
     {&interval_argp, 0, NULL, 0},
     {0},
 };
+static const struct argp_child audit_child[] = {
+    {&audit_argp, 0, NULL, 0},
+    {0},
+};
+static const struct argp_child verify_child[] = {
+    {&limit_wish_argp, 0, "Limits of the load:", 1},
+    {&verify_argp, 0, NULL, 0},
+    {0},
+};
 
 static const struct argp_child *const children[] = {
-    [PLAIN] = NULL, [WISH] = wish_child, [INTERVAL] = interval_child};
+    [PLAIN] = NULL,        [WISH] = wish_child,     [INTERVAL] = interval_child,
+    [AUDIT] = audit_child, [VERIFY] = verify_child,
+};
 
 static int run_verb(const struct verb *verb, int argc, char **argv)
 {
 	struct verb_input input = {
 	    .verb = verb,
-	    .ask = {.wish = limit_wish_none(), .interval_ns = GK_NS_PER_S},
+	    .ask = {.wish = limit_wish_none(),
+		    .interval_ns = GK_NS_PER_S,
+		    .seconds = 3},
 	};
 	const struct argp argp = {.options = verb_options,
 				  .parser = parse_verb,
@@ -286,8 +316,10 @@ static int run_verb(const struct verb *verb, int argc, char **argv)
 	return verb->run(&input.ask);
 }
 
-static int run(int argc, char **argv)
+static int run_limit(int argc, char **argv)
 {
+	if (argc == 4 && !strcmp(argv[1], LIMIT_VERIFY_LOAD))
+		return limit_verify_load(argv[2], strtoull(argv[3], NULL, 10));
 	for (size_t i = 0; argc > 1 && i < VERBS; i++)
 		if (!strcmp(argv[1], verbs[i].name))
 			return run_verb(&verbs[i], argc - 1, argv + 1);
@@ -296,6 +328,6 @@ static int run(int argc, char **argv)
 
 const struct gk_cmd gk_cmd_limit = {
     .name = "limit",
-    .summary = "shares a GPU: programs within memory and compute limits",
-    .run = run,
+    .summary = "shares GPUs: runs programs within memory and compute limits",
+    .run = run_limit,
 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * limit.h - what the files of the verb `gpukit limit` share.
  */
@@ -14,85 +15,128 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Both print "gpukit limit: ..." as one line on stderr; return an exit code. */
+/*
+ * Both print one line, "gpukit limit: ...", on stderr and return an exit code.
+ */
 int limit_failure(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 int limit_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* ---- what is wanted of a policy (wish.c) ---- */
+/* ---- wishes for a policy (wish.c, gpus.c) ---- */
 
-/* A number for each device; only those given are meant. */
+/* A number for each device. Only the numbers marked as given count. */
 struct limit_each {
 	uint64_t value[GKL_DEVICES];
 	bool given[GKL_DEVICES];
-	bool for_all; /* it began with one for all devices */
+	bool of_whole[GKL_DEVICES]; /* a percentage of the GPU's total */
+	bool for_all; /* the list began with a number for all devices */
 };
 
-/* An option that was not given is -1. */
+/* The requested policy. An option that was not given is -1. */
 struct limit_wish {
 	struct limit_each memory, compute;
 	int rule, priority, contexts_free, oversubscribe;
 };
 
-extern const struct argp limit_wish_argp; /* its input is a limit_wish */
+extern const struct argp limit_wish_argp; /* its input is a struct limit_wish */
 
 struct limit_wish limit_wish_none(void);
-bool limit_each_is_given(const struct limit_each *each); /* for any device */
+bool limit_each_is_given(
+    const struct limit_each *each); /* whether any device has a number */
 bool limit_wish_is_none(const struct limit_wish *wish);
 void limit_wish_apply(const struct limit_wish *wish, struct gkl_policy *policy);
 
-extern const char *const limit_rules[]; /* by enum gkl_rule */
+/*
+ * Replaces percentages of memory by bytes. Uses the GPUs in the group's ledger
+ * or, if that is NULL or has none, the GPUs that NVML lists. Returns 0, or an
+ * exit code after a message.
+ */
+int limit_wish_resolve(struct limit_wish *wish,
+		       const struct gkl_ledger *ledger);
+
+/*
+ * Checks that a context fits into the requested memory under the rest of the
+ * policy. Returns 0, or an exit code after a message.
+ */
+int limit_wish_judge(const struct limit_wish *wish,
+		     const struct gkl_policy *policy,
+		     const struct gkl_ledger *ledger);
+
+extern const char *const limit_rules[]; /* indexed by enum gkl_rule */
+
+/*
+ * From now on NVML reports whole GPUs to this process, even if it is limited.
+ */
+void limit_ask_the_driver(void);
 
 /* ---- running a command (run.c, reach.c, mps.c) ---- */
 
 struct limit_run {
 	struct limit_wish wish;
-	const char *group; /* NULL: one that ends with the command */
-	bool mps;          /* the driver's own limits in place of hooks */
+	const char *group; /* NULL: a group that ends with the command */
+	bool mps;          /* use MPS's own limits instead of hooks */
+	bool strict;       /* fail if the library cannot hook the command */
 	char **command;
 };
 
-/* An exit code: the command's own, or after a message. */
-int limit_run(const struct limit_run *run);
+/* Runs the command. Returns its exit code, or one of ours after a message. */
+int limit_run(struct limit_run *run);
 
-/* Says on stderr why a command would not be limited; silent if it would. */
-void limit_warn_of_reach(const char *command);
+/* Whether the library can hook the command's calls; if not, prints why. */
+bool limit_reaches(const char *command);
 
-/* Becomes the command under MPS's own limits; returns only on failure. */
+/*
+ * Replaces this process by the command, under MPS's own limits. Returns only on
+ * failure.
+ */
 int limit_become_under_mps(const struct limit_run *run);
 
 /* ---- looking at groups (view.c) ---- */
 
 struct limit_view_device {
 	unsigned index;
-	struct gkl_device device; /* uuid "": nobody has used it yet */
-	struct gkl_total total;   /* of the living and the dead */
+	struct gkl_device device; /* uuid "": the group has not used it yet */
+	struct gkl_total total;   /* sums over living and dead processes */
 	uint64_t kinds[GKL_KINDS];
-	double share; /* percent of its time in the last second; -1: unknown */
+	double share; /* percent of the last second; -1: unknown */
 };
 
-/* A group at one moment. */
+/* The state of a group at one moment. */
 struct limit_view {
-	char name[sizeof((struct gkl_group *)0)->path]; /* or its path */
+	/* The group's name, or its path if it has none. */
+	char name[sizeof((struct gkl_group *)0)->path];
 	char path[sizeof((struct gkl_group *)0)->path];
-	int err; /* of opening: then the rest is 0 */
+	/*
+	 * The error from opening the group. If it is set, the members below are
+	 * 0.
+	 */
+	int err;
 	struct gkl_policy policy;
+	/* The group is HAMi's region. HAMi's monitor also gets device time. */
+	bool has_region;
 	struct limit_view_device devices[GKL_DEVICES];
 	unsigned device_count;
 	struct gkl_process *processes;
 	size_t process_count;
 };
 
-/* Reads a group; an error is in view->err. limit_view_free() it. */
+/*
+ * Reads a group. An error is stored in view->err. Release the view with
+ * limit_view_free().
+ */
 void limit_view_read(const char *name, struct limit_view *ret_view);
 void limit_view_free(struct limit_view *view);
 
-/* Whether time of a device is measured: where there is a limit of it. */
+/*
+ * Whether the time of a device is measured: it is if the time is limited or
+ * reported to HAMi's monitor.
+ */
 bool limit_measures_time(const struct limit_view *view, unsigned device);
 
 /*
- * All groups of this user, by name; only != NULL: that one, there or not. 0 or
- * an exit code, told. limit_views_free() them.
+ * All groups of this user, sorted by name. If `only` is not NULL, reads just
+ * that group, whether it exists or not. Returns 0, or an exit code after a
+ * message. Release them with limit_views_free().
  */
 struct limit_views {
 	struct limit_view *all;
@@ -101,69 +145,84 @@ struct limit_views {
 int limit_views_read(const char *only, struct limit_views *ret_views);
 void limit_views_free(struct limit_views *views);
 
-/* The group that the caller's shell is in: a name or a path; NULL: none. */
+/*
+ * Returns the group of the caller's shell: a name, or the path of a directory
+ * or of HAMi's region. NULL: none.
+ */
 const char *limit_own_group(void);
 
-extern const char *const limit_kinds[]; /* by enum gkl_kind */
+extern const char *const limit_kinds[]; /* indexed by enum gkl_kind */
 
-/* The name of a process; "" of one in another pid namespace. */
+/* Writes the name of a process; "" if it is in another pid namespace. */
 void limit_process_command(const struct gkl_process *process, char *ret_name,
 			   size_t cap);
 
 /* ---- what is printed (text.c, json.c): pure functions ---- */
 
-/* Columns that a table may have: the terminal's, or any number of them. */
+/*
+ * Returns the columns available to a table: the terminal's width, or no limit.
+ */
 size_t limit_columns(void);
 
-/* One row for each device of each group, at most so many columns wide. */
+/*
+ * Adds a table with a row for each device of each group, at most `columns`
+ * wide.
+ */
 void limit_list_text(struct gk_buf *out, const struct limit_views *views,
 		     size_t columns);
-/* All that is known of one group. */
+/* Adds everything that is known about one group. */
 void limit_view_text(struct gk_buf *out, const struct limit_view *view,
 		     size_t columns);
-/* docs/limit.schema.json describes it. */
+/* Adds JSON as described by docs/limit.schema.json. */
 void limit_views_json(struct gk_buf *out, const struct limit_views *views,
 		      bool one_line);
 
-/* ---- verbs of the verb: exit codes ---- */
+/* ---- subcommands: they return exit codes ---- */
 
 struct limit_ask {
-	const char *name; /* NULL: none was named */
+	const char *name; /* NULL: no group was named */
 	bool json;
 	struct limit_wish wish; /* set */
-	uint64_t interval_ns;   /* top */
+	uint64_t interval_ns;   /* top, audit */
+	bool follow;            /* audit */
+	unsigned gpu;           /* verify */
+	uint64_t seconds;       /* verify */
 };
 
-int limit_ls(const struct limit_ask *ask);
-int limit_show(const struct limit_ask *ask);
-int limit_top(const struct limit_ask *ask);
-int limit_set(const struct limit_ask *ask);
-int limit_suspend(const struct limit_ask *ask);
-int limit_resume(const struct limit_ask *ask);
-int limit_rm(const struct limit_ask *ask);
+int limit_ls(struct limit_ask *ask);
+int limit_show(struct limit_ask *ask);
+int limit_top(struct limit_ask *ask);
+int limit_set(struct limit_ask *ask);
+int limit_suspend(struct limit_ask *ask);
+int limit_resume(struct limit_ask *ask);
+int limit_rm(struct limit_ask *ask);
+int limit_audit(struct limit_ask *ask);
+int limit_verify(struct limit_ask *ask);
 
 /*
- * Says in one line why a group cannot be opened, made or removed, and what to
- * do; an exit code.
+ * Prints a line that says why a group cannot be opened, made or removed, and
+ * what to do. Returns an exit code.
  */
 int limit_tell(const char *name, int err);
 
-/* The variable that names the group of a process, by its directory. */
+/* The environment variable that holds the directory of a process's group. */
 #define LIMIT_VARIABLE "GPUKIT_LIMIT_GROUP"
 
 /*
- * The pid that the host has for a process of a container; 0: not known, as to
- * who is in a container, or may not look at it.
+ * Returns the host's pid of a process in a container. Returns 0 if it is
+ * unknown: the caller is in a container itself, or may not examine the process.
  */
 int32_t limit_find_host_pid(const struct gkl_process *process);
 
-/* Whether a process that this one may ask was started in that group. */
+/* Whether any process that the caller may examine was started in that group. */
 bool limit_has_members(const char *path);
 
 /*
- * A process in our process group that takes no signals; below 0: there is none.
- * saw: whether it got the signal that we have just got, which was sent to the
- * whole group then; another takes its place.
+ * A witness is a process in our process group that blocks all signals.
+ * limit_witness_start() returns its pid, or a negative value on failure.
+ * limit_witness_saw() returns whether the witness also got the signal that we
+ * have just got, which means that the signal was sent to the whole group; it
+ * then replaces the witness by a new one.
  */
 pid_t limit_witness_start(void);
 bool limit_witness_saw(pid_t *witness, int number);

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * members.c - finds processes that were started in a group, by the environment
- * that they began with: those that have not used a GPU are not in the ledger.
+ * members.c - finds processes that were started in a group, by their initial
+ * environment: those that have not used a GPU are not in the ledger.
  */
 #include "cli/limit/limit.h"
 

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mps.c - the driver's own limits: those of its Multi-Process Service, which
- * its clients ask for by environment variables. Each process has them for
- * itself; see docs/LIMIT.md.
+ * mps.c - sets the driver's own limits, those of its Multi-Process Service,
+ * which clients request by environment variables. They apply to each process
+ * separately; see docs/LIMIT.md.
  */
 #include "cli/cmd.h"
 #include "cli/command.h"
@@ -30,8 +31,9 @@ static const char *pipe_directory(void)
 }
 
 /*
- * Whether the daemon listens. It is not disturbed: a datagram socket only notes
- * its peer, or is told that it is one of another type.
+ * Whether the daemon listens on its socket. The check does not disturb the
+ * daemon: connecting a datagram socket sends nothing, and fails with EPROTOTYPE
+ * if the peer's socket is of another type.
  */
 static bool daemon_listens(void)
 {
@@ -82,7 +84,10 @@ static unsigned count_gpus(void)
 	return count;
 }
 
-/* "0=4096M,1=2048M": a size for all GPUs is for those that there are. */
+/*
+ * Sets the variable, such as "0=4096M,1=2048M". A size for all GPUs applies to
+ * each GPU that exists.
+ */
 static int set_memory(const struct limit_each *memory)
 {
 	unsigned gpus = memory->for_all ? count_gpus() : GKL_DEVICES;
@@ -113,7 +118,7 @@ static int set_number(const char *variable, uint64_t value)
 	return setenv(variable, text, 1) ? limit_failure("out of memory") : 0;
 }
 
-/* One share for all GPUs is all that clients can ask for. */
+/* An MPS client can only request one share, which applies to all GPUs. */
 static int set_compute(const struct limit_each *compute)
 {
 	for (unsigned i = 1; i < GKL_DEVICES; i++)
@@ -131,9 +136,9 @@ static int refuse_others(const struct limit_run *run)
 {
 	if (run->group || run->wish.rule >= 0 || run->wish.contexts_free >= 0 ||
 	    run->wish.oversubscribe >= 0)
-		return limit_usage("--backend mps limits each process by "
-				   "itself: it goes without --group, --policy, "
-				   "--contexts and --oversubscribe");
+		return limit_usage(
+		    "--backend mps limits each process separately: it excludes "
+		    "--group, --policy, --contexts and --oversubscribe");
 	return 0;
 }
 

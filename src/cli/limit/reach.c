@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reach.c - says of a program that LD_PRELOAD does not reach that nothing
- * limits it: one without a dynamic linker, or that runs with rights which its
- * caller has not.
+ * reach.c - warns of programs that LD_PRELOAD has no effect on, so that nothing
+ * limits them: those without a dynamic linker, and those that run with
+ * privileges that their caller lacks.
  */
 #include "cli/command.h"
 #include "cli/limit/limit.h"
@@ -20,7 +21,10 @@
 #define OUR_MACHINE EM_AARCH64
 #endif
 
-/* Enough for the header, the table of segments and a line of #!. */
+/*
+ * Bytes read of a file: enough for the header, the segment table and a line of
+ * #!.
+ */
 #define HEAD 4096
 
 struct head {
@@ -31,7 +35,10 @@ struct head {
 	size_t size;
 };
 
-/* The linker then forgets LD_PRELOAD; to root such rights are nothing new. */
+/*
+ * The dynamic linker ignores LD_PRELOAD if the program gains privileges. Root
+ * gains none.
+ */
 static const char *find_rights(int fd, const struct stat *st)
 {
 	if (st->st_mode & S_ISUID && st->st_uid != geteuid())
@@ -43,7 +50,7 @@ static const char *find_rights(int fd, const struct stat *st)
 	return NULL;
 }
 
-/* The segment of a type; NULL: there is none in the part that was read. */
+/* Returns the first segment of a type in the bytes read, or NULL. */
 static const Elf64_Phdr *find_segment(const struct head *head, uint32_t type)
 {
 	const Elf64_Ehdr *elf = &head->elf;
@@ -67,17 +74,17 @@ static const char *judge_elf(const struct head *head)
 
 	if (head->elf.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    head->elf.e_machine != OUR_MACHINE)
-		return "is for another kind of processor than libvgpu.so";
+		return "is for another CPU architecture than libvgpu.so";
 	linker = find_segment(head, PT_INTERP);
 	if (!linker)
 		return "is statically linked";
 	if (linker->p_offset < head->size &&
 	    strstr(head->text + linker->p_offset, "ld-musl"))
-		return "is linked with musl, which libvgpu.so is not for";
+		return "is linked with musl, which libvgpu.so does not support";
 	return NULL;
 }
 
-/* The program that runs a script; false: it is none. */
+/* Finds the interpreter of a script. Returns false if the file is no script. */
 static bool find_interpreter(struct head *head, char *ret_path, size_t cap)
 {
 	size_t blanks, len;
@@ -118,7 +125,7 @@ static const char *judge_file(int fd, struct head *head)
 	return rights ? rights : judge_elf(head);
 }
 
-static const char *judge(const char *path, struct head *head)
+static const char *judge_path(const char *path, struct head *head)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	const char *why;
@@ -131,19 +138,20 @@ static const char *judge(const char *path, struct head *head)
 	return why;
 }
 
-void limit_warn_of_reach(const char *command)
+bool limit_reaches(const char *command)
 {
 	char path[PATH_MAX];
 	struct head head;
 	const char *why;
 
 	if (!gk_command_find(command, path, sizeof path))
-		return;
-	why = judge(path, &head);
+		return true; /* running the command will fail with a message */
+	why = judge_path(path, &head);
 	if (!why && find_interpreter(&head, path, sizeof path))
-		why = judge(path, &head);
+		why = judge_path(path, &head);
 	if (why)
-		limit_failure("%s %s: LD_PRELOAD does not reach it, and "
-			      "nothing limits it",
+		limit_failure("%s %s: LD_PRELOAD has no effect on it, so it "
+			      "runs without limits",
 			      path, why);
+	return !why;
 }

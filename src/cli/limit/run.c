@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run.c - `gpukit limit -- CMD`: makes or joins a group, and runs a command in
  * it.
  *
- * A group with a name stays, and this process becomes the command. One without
- * ends with the command: this process waits for it, passes signals on, and
- * holds a lock on the group's directory, by which others know that it lives.
+ * A named group persists, and this process becomes the command. A group without
+ * a name ends with the command: this process waits for the command, forwards
+ * signals, and holds a lock on the group's directory that shows other launchers
+ * that it is alive.
  */
 #include "base/err.h"
 #include "cli/cmd.h"
@@ -25,9 +27,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LIBRARY   "lib/gpukit/libvgpu.so"
+#define LIBRARY   "libvgpu.so"
 #define TEMPORARY "run-"
-#define ATTEMPTS  100 /* at a name that nobody has */
+#define ATTEMPTS  100 /* number of group names to try */
 
 static bool is_temporary(const char *name)
 {
@@ -36,8 +38,10 @@ static bool is_temporary(const char *name)
 
 /* ---- the environment of the command ---- */
 
-/* Behind what is preloaded already: a sanitizer's library must be first. */
-static int preload(const char *library)
+/*
+ * Appends our library, because a sanitizer's library must be preloaded first.
+ */
+static int preload_library(const char *library)
 {
 	const char *old = getenv("LD_PRELOAD");
 	struct gk_buf value = {0};
@@ -57,22 +61,25 @@ static int enter_group(const char *path)
 {
 	char library[PATH_MAX];
 
-	if (gk_where(LIBRARY, library, sizeof library))
+	if (gk_where_library(LIBRARY, library, sizeof library))
 		return limit_failure("libvgpu.so cannot be found; is /proc "
 				     "mounted?");
 	if (access(library, R_OK))
-		return limit_failure("%s: %s; build or install gpukit anew",
+		return limit_failure("%s: %s; build or install gpukit again",
 				     library, strerror(errno));
 	if (strpbrk(library, ": "))
-		return limit_failure("%s: the dynamic linker takes no ':' or "
-				     "blank in LD_PRELOAD; install elsewhere",
+		return limit_failure("%s: LD_PRELOAD cannot contain a path "
+				     "with ':' or a blank; install elsewhere",
 				     library);
 	if (setenv(LIMIT_VARIABLE, path, 1))
 		return limit_failure("out of memory");
-	return preload(library);
+	return preload_library(library);
 }
 
-/* Limits do not nest: the inner group would be free of the outer one's. */
+/*
+ * Limits do not nest: a command in an inner group would escape the outer
+ * limits.
+ */
 static int refuse_nesting(const struct limit_run *run)
 {
 	const char *outer = getenv(LIMIT_VARIABLE), *name;
@@ -82,7 +89,7 @@ static int refuse_nesting(const struct limit_run *run)
 	name = strrchr(outer, '/') ? strrchr(outer, '/') + 1 : outer;
 	if (run->group && !strcmp(run->group, name))
 		return 0;
-	return limit_failure("this shell is in group %s already, and groups do "
+	return limit_failure("this shell is already in group %s, and groups do "
 			     "not nest; change it: gpukit limit set %s ...",
 			     name, name);
 }
@@ -97,8 +104,15 @@ static struct gkl_policy first_policy(const struct limit_wish *wish)
 	return policy;
 }
 
-/* Who joins takes the limits that there are, and may say them again. */
-static int join(const struct limit_run *run, struct gkl_group *group)
+static int judge_wish(const struct limit_run *run)
+{
+	struct gkl_policy first = first_policy(&run->wish);
+
+	return limit_wish_judge(&run->wish, &first, NULL);
+}
+
+/* The group's limits apply. Options are allowed if they repeat these limits. */
+static int join_group(const struct limit_run *run, struct gkl_group *group)
 {
 	struct gkl_policy now, wanted;
 	int err = gkl_group_open(run->group, false, group);
@@ -111,10 +125,10 @@ static int join(const struct limit_run *run, struct gkl_group *group)
 	if (!memcmp(&now, &wanted, sizeof now))
 		return 0;
 	gkl_group_close(group);
-	return limit_failure("group %s is there with other limits; leave them "
-			     "out to join it, or change it: gpukit limit set "
-			     "%s ...",
-			     run->group, run->group);
+	return limit_failure(
+	    "group %s exists with other limits; leave them out to join it, or "
+	    "change it: gpukit limit set %s ...",
+	    run->group, run->group);
 }
 
 static int make_or_join(const struct limit_run *run, struct gkl_group *group)
@@ -122,12 +136,15 @@ static int make_or_join(const struct limit_run *run, struct gkl_group *group)
 	struct gkl_policy first = first_policy(&run->wish);
 	int err;
 
-	/* It would be taken for one that a launcher left behind. */
+	/*
+	 * Does not create a group with such a name: other launchers would think
+	 * that its launcher is gone, and remove it.
+	 */
 	if (is_temporary(run->group))
-		return join(run, group);
+		return join_group(run, group);
 	err = gkl_group_make(run->group, &first, group);
 	if (err == GK_ERR_EXISTS)
-		return join(run, group);
+		return join_group(run, group);
 	return err ? limit_tell(run->group, err) : 0;
 }
 
@@ -145,7 +162,10 @@ static int run_in_named_group(const struct limit_run *run)
 
 /* ---- a group that ends with its command ---- */
 
-/* Locks a group's directory; -1: somebody has, or it is gone. */
+/*
+ * Locks a group's directory. Returns -1 if the directory is already locked or
+ * no longer exists.
+ */
 static int lock_group(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -160,14 +180,17 @@ static int lock_group(const char *path)
 	return -1;
 }
 
-/* Nobody is in it, be it that he has not used a GPU yet. */
+/*
+ * Removes a group, unless a process that was started in it is still running,
+ * even one that has not used a GPU.
+ */
 static void remove_unused(const char *name, const char *path)
 {
 	if (!limit_has_members(path))
 		gkl_group_remove(name);
 }
 
-/* Removes a group whose launcher is gone and that nobody uses. */
+/* Removes a group if its launcher has ended and no process uses the group. */
 static void remove_orphan(const char *name, void *arg)
 {
 	struct gkl_group group;
@@ -190,8 +213,9 @@ struct temporary {
 };
 
 /*
- * Pid namespaces that share /dev/shm have the same pids; and another launcher
- * may take a group for an orphan before it is locked.
+ * Tries several names. A name may be in use, since pid namespaces that share
+ * /dev/shm use the same pids. And before the group is locked, another launcher
+ * may remove it as an orphan.
  */
 static int make_temporary(const struct limit_run *run, struct temporary *ret)
 {
@@ -216,7 +240,7 @@ static int make_temporary(const struct limit_run *run, struct temporary *ret)
 	return err ? limit_tell(ret->name, err) : 0;
 }
 
-/* Those that are passed on to the command, and SIGCHLD. */
+/* The signals that are forwarded to the command, and SIGCHLD. */
 static sigset_t held_signals(void)
 {
 	static const int held[] = {SIGINT,  SIGTERM, SIGQUIT, SIGHUP,
@@ -230,8 +254,8 @@ static sigset_t held_signals(void)
 }
 
 /*
- * Signals that were sent to us alone are passed on. Those of a terminal, and
- * those to the whole process group, have reached the command already.
+ * Forwards signals that were sent to us alone. Signals of the terminal, and
+ * those sent to the whole process group, have reached the command already.
  */
 static void pass_on(pid_t pid, const siginfo_t *info, pid_t *witness)
 {
@@ -256,7 +280,7 @@ static int await_command(pid_t pid, const sigset_t *held)
 }
 
 static void __attribute__((noreturn))
-become(char *const *argv, pid_t launcher, const sigset_t *before)
+exec_limited(char *const *argv, pid_t launcher, const sigset_t *before)
 {
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != launcher)
@@ -270,7 +294,10 @@ static int run_and_wait(const struct limit_run *run)
 	sigset_t held = held_signals(), before;
 	pid_t launcher = getpid(), pid;
 
-	/* Ignored by the caller's caller, it would lose us the status. */
+	/*
+	 * If our parent has made us ignore SIGCHLD, we would get no exit
+	 * status.
+	 */
 	signal(SIGCHLD, SIG_DFL);
 	sigprocmask(SIG_BLOCK, &held, &before);
 	pid = fork();
@@ -278,7 +305,7 @@ static int run_and_wait(const struct limit_run *run)
 		return limit_failure("cannot start a process: %s",
 				     strerror(errno));
 	if (!pid)
-		become(run->command, launcher, &before);
+		exec_limited(run->command, launcher, &before);
 	return await_command(pid, &held);
 }
 
@@ -294,22 +321,30 @@ static int run_in_temporary_group(const struct limit_run *run)
 	code = enter_group(group.path);
 	if (!code)
 		code = run_and_wait(run);
-	/* One that the command left running keeps the group; the next launcher
-	 * removes it. */
+	/*
+	 * If the command has left a process running, the group stays. The next
+	 * launcher removes it.
+	 */
 	remove_unused(group.name, group.path);
 	close(group.lock);
 	return code;
 }
 
-int limit_run(const struct limit_run *run)
+int limit_run(struct limit_run *run)
 {
 	int code = refuse_nesting(run);
 
+	if (!code)
+		code = limit_wish_resolve(&run->wish, NULL);
 	if (code)
 		return code;
 	if (run->mps)
 		return limit_become_under_mps(run);
-	limit_warn_of_reach(run->command[0]);
+	if (!limit_reaches(run->command[0]) && run->strict)
+		return GK_EXIT_FAILURE;
+	code = judge_wish(run);
+	if (code)
+		return code;
 	return run->group ? run_in_named_group(run)
 			  : run_in_temporary_group(run);
 }

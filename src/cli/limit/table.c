@@ -1,5 +1,7 @@
-/* table.c - lays out a table of texts. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* table.c - lays out tables of text. */
 #include "cli/limit/table.h"
+#include "base/assert.h"
 #include "format/width.h"
 
 #include <stdio.h>
@@ -25,7 +27,8 @@ struct layout {
 	bool left_out[COLUMNS_MAX];
 };
 
-static void measure(const struct limit_table *table, struct layout *layout)
+static void measure_table(const struct limit_table *table,
+			  struct layout *layout)
 {
 	const char *at = table->cells.data, *end = at + table->cells.len;
 
@@ -39,8 +42,8 @@ static void measure(const struct limit_table *table, struct layout *layout)
 	}
 }
 
-static size_t total(const struct limit_table *table,
-		    const struct layout *layout)
+static size_t sum_widths(const struct limit_table *table,
+			 const struct layout *layout)
 {
 	size_t sum = 0;
 
@@ -50,7 +53,10 @@ static size_t total(const struct limit_table *table,
 	return sum;
 }
 
-/* False: what is left is needed. */
+/*
+ * Leaves out the column that can best be spared. Returns false if the remaining
+ * columns are all needed.
+ */
 static bool leave_one_out(const struct limit_table *table,
 			  struct layout *layout)
 {
@@ -67,12 +73,14 @@ static bool leave_one_out(const struct limit_table *table,
 	return true;
 }
 
-/* The first column gives what is missing: half a figure would be a wrong one.
+/*
+ * Narrows the first column if space is missing, because a shortened number in
+ * another column would be wrong.
  */
 static void cut_first(const struct limit_table *table, struct layout *layout,
 		      size_t most)
 {
-	size_t all = total(table, layout);
+	size_t all = sum_widths(table, layout);
 	size_t missing = all > most ? all - most : 0;
 
 	if (!table->columns[0].right && missing < layout->width[0])
@@ -88,8 +96,9 @@ static bool is_last(const struct limit_table *table,
 	return true;
 }
 
-static void put(const struct limit_table *table, const struct layout *layout,
-		struct gk_buf *out, size_t column, const char *text)
+static void put_cell(const struct limit_table *table,
+		     const struct layout *layout, struct gk_buf *out,
+		     size_t column, const char *text)
 {
 	size_t len = gk_fit(text, strlen(text), layout->width[column]);
 	size_t width = gk_columns(text, len);
@@ -104,7 +113,7 @@ static void put(const struct limit_table *table, const struct layout *layout,
 	gk_buf_pad(out, ' ', last ? 0 : GAP + (right ? 0 : blanks));
 }
 
-/* What a line has beyond `most` columns is left out. */
+/* Ends a line, cut off at `most` columns. */
 static void end_line(struct gk_buf *out, struct gk_buf *line, size_t most)
 {
 	gk_buf_add(out, line->data, gk_fit(line->data, line->len, most));
@@ -118,15 +127,17 @@ void limit_table_end(struct limit_table *table, struct gk_buf *out, size_t most)
 	struct layout layout = {0};
 	struct gk_buf line = {0};
 
-	measure(table, &layout);
-	while (total(table, &layout) > most && leave_one_out(table, &layout))
+	GK_ASSERT(table->count && table->count <= COLUMNS_MAX);
+	measure_table(table, &layout);
+	while (sum_widths(table, &layout) > most &&
+	       leave_one_out(table, &layout))
 		;
 	cut_first(table, &layout, most);
 	for (size_t c = 0; c < table->count; c++)
-		put(table, &layout, &line, c, table->columns[c].title);
+		put_cell(table, &layout, &line, c, table->columns[c].title);
 	end_line(out, &line, most);
 	for (size_t i = 0; at < end; i++, at += strlen(at) + 1) {
-		put(table, &layout, &line, i % table->count, at);
+		put_cell(table, &layout, &line, i % table->count, at);
 		if (i % table->count == table->count - 1)
 			end_line(out, &line, most);
 	}

@@ -1,4 +1,5 @@
-/* text.c - groups as tables. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* text.c - prints groups as tables. */
 #include "base/clock.h"
 #include "cli/limit/limit.h"
 #include "cli/limit/table.h"
@@ -28,7 +29,7 @@ static void cell_size(struct limit_table *table, uint64_t bytes)
 	limit_cell(table, "%s", gk_human_size(text, (int64_t)bytes));
 }
 
-/* A size, or nothing where there is none. */
+/* Writes a size, or "-" if there is no limit. */
 static void cell_limit(struct limit_table *table, uint64_t bytes)
 {
 	if (bytes)
@@ -83,7 +84,7 @@ static void list_usage(struct limit_table *table, const struct limit_view *view,
 	cell_seconds(table, device->total.throttled_ns);
 }
 
-/* Nobody has used a GPU yet: what each of them gives. */
+/* Adds a row with the limits of a group that has not used a GPU yet. */
 static void list_unused(struct limit_table *table,
 			const struct limit_view *view)
 {
@@ -145,7 +146,10 @@ static void put_share(struct gk_buf *out, uint64_t percent)
 	gk_buf_printf(out, "%" PRIu64 "%%", percent ? percent : 100);
 }
 
-/* "memory: 8GiB of each GPU, 4GiB of GPU 1": the last one stands for most. */
+/*
+ * Writes "memory: 8GiB of each GPU, 4GiB of GPU 1". The last array element is
+ * the limit of each GPU without a limit of its own.
+ */
 static void put_limits(struct gk_buf *out, const char *what,
 		       const uint64_t *values,
 		       void (*put)(struct gk_buf *out, uint64_t value))
@@ -176,15 +180,16 @@ static void put_policy(struct gk_buf *out, const struct limit_view *view)
 		      limit_rules[policy->rule % 4], policy->priority,
 		      policy->suspended ? ", suspended" : "");
 	gk_buf_printf(out, "contexts: %s\n",
-		      policy->contexts_free ? "free: they are no memory of "
-					      "the group"
-					    : "count as memory");
+		      policy->contexts_free
+			  ? "free: they do not count as memory of the group"
+			  : "count as memory");
 	if (policy->oversubscribe)
-		gk_buf_puts(out, "oversubscribe: what does not fit is "
-				 "managed memory\n");
+		gk_buf_puts(out, "oversubscribe: what does not fit on the GPU "
+				 "is managed memory, within the limit\n");
 	if (policy->oom_killer)
-		gk_buf_puts(out, "oom killer: who is refused memory is "
-				 "killed\n");
+		gk_buf_puts(
+		    out,
+		    "oom killer: a process that is refused memory is killed\n");
 }
 
 static const struct limit_column device_columns[] = {
@@ -244,7 +249,7 @@ static const struct limit_column process_columns[] = {
     {"LAUNCHES", true, 5}, {"COMMAND", false, 1},
 };
 
-static bool uses(const struct gkl_process *process, unsigned i)
+static bool uses_device(const struct gkl_process *process, unsigned i)
 {
 	return process->held[i] || process->peak[i] || process->refused[i] ||
 	       process->launches[i];
@@ -253,11 +258,12 @@ static bool uses(const struct gkl_process *process, unsigned i)
 static void put_process(struct limit_table *table,
 			const struct gkl_process *process)
 {
-	char command[64];
+	char command[64] = "(ended, other processes hold its memory)";
 
-	limit_process_command(process, command, sizeof command);
+	if (!process->ended)
+		limit_process_command(process, command, sizeof command);
 	for (unsigned i = 0; i < GKL_DEVICES; i++) {
-		if (!uses(process, i))
+		if (!uses_device(process, i))
 			continue;
 		limit_cell(table, "%d", (int)process->pid);
 		limit_cell(table, "%u", i);

@@ -1,4 +1,5 @@
-/* top.c - `gpukit limit top`: the table of groups, anew each second. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* top.c - `gpukit limit top`: redraws the table of groups every second. */
 #include "base/clock.h"
 #include "base/err.h"
 #include "cli/cmd.h"
@@ -15,11 +16,14 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* What a frame waits for: its time, or a key; ready is readable with either. */
+/*
+ * Both ways to end the wait for the next frame: the timer and a key. `ready` is
+ * an epoll descriptor that is readable in both cases.
+ */
 struct beat {
 	int timer, ready;
 	bool keys;
-	struct termios before; /* of the terminal that keys come from */
+	struct termios before; /* the terminal's settings, to be restored */
 };
 
 static void watch_fd(struct beat *beat, int fd)
@@ -29,7 +33,7 @@ static void watch_fd(struct beat *beat, int fd)
 	epoll_ctl(beat->ready, EPOLL_CTL_ADD, fd, &event);
 }
 
-/* Keys come one at a time and are not shown. */
+/* Sets the terminal to deliver each key at once, without echo. */
 static void take_keys(struct beat *beat)
 {
 	struct termios raw;
@@ -44,7 +48,7 @@ static void take_keys(struct beat *beat)
 	watch_fd(beat, STDIN_FILENO);
 }
 
-static int begin(struct beat *beat, uint64_t interval_ns)
+static int begin_beat(struct beat *beat, uint64_t interval_ns)
 {
 	const struct itimerspec every = {
 	    .it_value = gk_timespec(interval_ns),
@@ -61,7 +65,7 @@ static int begin(struct beat *beat, uint64_t interval_ns)
 	return 0;
 }
 
-static void end(struct beat *beat)
+static void end_beat(struct beat *beat)
 {
 	if (beat->keys)
 		tcsetattr(STDIN_FILENO, TCSANOW, &beat->before);
@@ -69,7 +73,10 @@ static void end(struct beat *beat)
 	close(beat->ready);
 }
 
-/* False: q was typed, or a signal came. A key that means nothing draws anew. */
+/*
+ * Waits for the next frame. Returns false after q or a signal. Any other key
+ * draws a frame at once.
+ */
 static bool await_frame(struct beat *beat)
 {
 	struct epoll_event event;
@@ -131,7 +138,10 @@ static int show_frames(const struct limit_ask *ask, struct beat *beat,
 	return output == GK_OUTPUT_FAILED ? GK_EXIT_FAILURE : GK_EXIT_OK;
 }
 
-/* A stranger's or a missing group is told instead of shown. */
+/*
+ * Prints why a group cannot be shown: it is missing, or belongs to another
+ * user.
+ */
 static int check_name(const char *name)
 {
 	struct limit_view view;
@@ -143,7 +153,7 @@ static int check_name(const char *name)
 	return view.err ? limit_tell(name, view.err) : 0;
 }
 
-int limit_top(const struct limit_ask *ask)
+int limit_top(struct limit_ask *ask)
 {
 	bool screen = !ask->json && gk_screen_possible();
 	struct beat beat = {0};
@@ -153,7 +163,7 @@ int limit_top(const struct limit_ask *ask)
 		return code;
 	err = gk_interrupt_catch();
 	if (!err)
-		err = begin(&beat, ask->interval_ns);
+		err = begin_beat(&beat, ask->interval_ns);
 	gk_interrupt_ready();
 	if (err)
 		return limit_failure("top: %s", gk_strerror(err));
@@ -161,6 +171,6 @@ int limit_top(const struct limit_ask *ask)
 		gk_screen_on();
 	code = show_frames(ask, &beat, screen, screen || ask->json);
 	gk_screen_off();
-	end(&beat);
+	end_beat(&beat);
 	return code;
 }

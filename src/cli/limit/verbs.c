@@ -1,4 +1,8 @@
-/* verbs.c - `gpukit limit ls`, show, set, suspend, resume and rm. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verbs.c - the subcommands ls, show, set, suspend, resume and rm of `gpukit
+ * limit`.
+ */
 #include "cli/cmd.h"
 #include "cli/limit/limit.h"
 #include "format/units.h"
@@ -35,7 +39,7 @@ static int write_json(const struct limit_views *views)
 
 /* ---- looking ---- */
 
-int limit_ls(const struct limit_ask *ask)
+int limit_ls(struct limit_ask *ask)
 {
 	struct gk_buf out = {0};
 	struct limit_views views;
@@ -75,15 +79,17 @@ static int refuse_choice(const struct limit_views *views)
 			      views->all[i].name);
 	code =
 	    views->count
-		? limit_failure("which group? There are %s",
+		? limit_failure("which group: %s?",
 				names.data ? names.data : "several")
-		: limit_failure("no groups; `gpukit limit -- CMD` makes one");
+		: limit_failure("no groups; `gpukit limit -- CMD` creates one");
 	gk_buf_free(&names);
 	return code;
 }
 
-/* The group that this shell is in, else the only one. */
-int limit_show(const struct limit_ask *ask)
+/*
+ * Shows the named group, or else the group of this shell, or else the only one.
+ */
+int limit_show(struct limit_ask *ask)
 {
 	const char *name = ask->name ? ask->name : limit_own_group();
 	struct limit_views views;
@@ -99,7 +105,10 @@ int limit_show(const struct limit_ask *ask)
 
 /* ---- changing ---- */
 
-/* Who holds more than is allowed now keeps it, and gets no more. */
+/*
+ * Warns of GPUs on which the group holds more than its new limit. It keeps the
+ * memory, but gets no more.
+ */
 static void tell_what_is_above(const char *name, const struct gkl_group *group,
 			       const struct gkl_policy *policy)
 {
@@ -109,9 +118,8 @@ static void tell_what_is_above(const char *name, const struct gkl_group *group,
 
 		if (policy->memory[i] && used > policy->memory[i])
 			limit_failure(
-			    "group %s holds %s of GPU %u and may "
-			    "hold %s: it gets no more until it has "
-			    "less",
+			    "group %s holds %s of GPU %u, above its limit of "
+			    "%s: it gets no more until it holds less",
 			    name, gk_human_size(has, (int64_t)used), i,
 			    gk_human_size(may, (int64_t)policy->memory[i]));
 	}
@@ -132,22 +140,34 @@ static int show_changed(const struct limit_ask *ask)
 	return code;
 }
 
-/* Changes the policy by `change`, which gets `value`. */
-static int change_policy(const struct limit_ask *ask,
+/*
+ * Changes a group's policy: resolves the wish, calls change(), checks that the
+ * result is usable, and writes it.
+ */
+static int change_policy(struct limit_ask *ask,
 			 void (*change)(const struct limit_ask *ask,
 					struct gkl_policy *policy))
 {
 	struct gkl_policy policy;
 	struct gkl_group group;
-	int err = gkl_group_open(ask->name, true, &group);
+	int err = gkl_group_open(ask->name, true, &group), code;
 
 	if (err)
 		return limit_tell(ask->name, err);
 	gkl_policy_read(group.policy, &policy);
+	code = limit_wish_resolve(&ask->wish, group.ledger);
 	change(ask, &policy);
+	if (!code)
+		code = limit_wish_judge(&ask->wish, &policy, group.ledger);
+	if (code) {
+		gkl_group_close(&group);
+		return code;
+	}
 	err = gkl_policy_write(group.policy, &policy);
-	if (!err)
+	if (!err) {
+		gkl_group_refresh(&group);
 		tell_what_is_above(ask->name, &group, &policy);
+	}
 	gkl_group_close(&group);
 	return err ? limit_tell(ask->name, err) : show_changed(ask);
 }
@@ -157,38 +177,40 @@ static void apply_wish(const struct limit_ask *ask, struct gkl_policy *policy)
 	limit_wish_apply(&ask->wish, policy);
 }
 
-static void suspend(const struct limit_ask *ask, struct gkl_policy *policy)
+static void suspend_policy(const struct limit_ask *ask,
+			   struct gkl_policy *policy)
 {
 	(void)ask;
 	policy->suspended = 1;
 }
 
-static void resume(const struct limit_ask *ask, struct gkl_policy *policy)
+static void resume_policy(const struct limit_ask *ask,
+			  struct gkl_policy *policy)
 {
 	(void)ask;
 	policy->suspended = 0;
 }
 
-int limit_set(const struct limit_ask *ask)
+int limit_set(struct limit_ask *ask)
 {
 	if (limit_wish_is_none(&ask->wish))
-		return limit_usage("set: what? Such as: gpukit limit set %s "
-				   "--memory 4GiB --compute 30",
+		return limit_usage("set: no limits; for example: gpukit limit "
+				   "set %s --memory 4GiB --compute 30",
 				   ask->name);
 	return change_policy(ask, apply_wish);
 }
 
-int limit_suspend(const struct limit_ask *ask)
+int limit_suspend(struct limit_ask *ask)
 {
-	return change_policy(ask, suspend);
+	return change_policy(ask, suspend_policy);
 }
 
-int limit_resume(const struct limit_ask *ask)
+int limit_resume(struct limit_ask *ask)
 {
-	return change_policy(ask, resume);
+	return change_policy(ask, resume_policy);
 }
 
-int limit_rm(const struct limit_ask *ask)
+int limit_rm(struct limit_ask *ask)
 {
 	int err = gkl_group_remove(ask->name);
 

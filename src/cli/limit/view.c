@@ -1,20 +1,24 @@
-/* view.c - reads groups: what they may, what they use, who is in them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* view.c - reads groups: their limits, their usage and their processes. */
 #include "cli/limit/limit.h"
 #include "base/clock.h"
 #include "base/pidstat.h"
+#include "limit/environment.h"
 #include "limit/life.h"
 #include "limit/share.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 const char *const limit_kinds[] = {
     [GKL_CONTEXT] = "context",   [GKL_MODULE] = "module",
     [GKL_DATA] = "data",         [GKL_ARRAY] = "array",
     [GKL_MANAGED] = "managed",   [GKL_VIRTUAL] = "virtual",
     [GKL_POOL] = "pool",         [GKL_GRAPH] = "graph",
-    [GKL_EXTERNAL] = "external", [GKL_PENDING] = "pending",
+    [GKL_EXTERNAL] = "external", [GKL_EXPORTED] = "exported",
+    [GKL_PENDING] = "pending",   [GKL_LOADING] = "loading",
 };
 
 _Static_assert(sizeof limit_kinds / sizeof *limit_kinds == GKL_KINDS,
@@ -46,7 +50,7 @@ static void add_process(struct limit_view_device *device,
 		device->kinds[kind] += process->kinds[i][kind];
 }
 
-/* A limit of its own: another one than all other GPUs have. */
+/* Whether a GPU's limit differs from that of most GPUs. */
 static bool has_own_limit(const struct gkl_policy *policy, unsigned i)
 {
 	return policy->memory[i] != policy->memory[GKL_DEVICES - 1] ||
@@ -55,12 +59,13 @@ static bool has_own_limit(const struct gkl_policy *policy, unsigned i)
 
 bool limit_measures_time(const struct limit_view *view, unsigned i)
 {
-	return view->policy.compute[i] && view->policy.rule != GKL_OFF;
+	return view->has_region ||
+	       (view->policy.compute[i] && view->policy.rule != GKL_OFF);
 }
 
 /*
- * In the last second, in percent; -1: the group has not used the device, or
- * nobody measures how long.
+ * Returns the share of time in the last second, in percent; -1 if the group has
+ * not used the device or its time is not measured.
  */
 static double read_share(const struct limit_view *view,
 			 const struct gkl_group *group, unsigned i)
@@ -100,8 +105,9 @@ void limit_view_read(const char *name, struct limit_view *view)
 	if (view->err)
 		return;
 	gk_str_copy(view->path, sizeof view->path, group.path);
-	gkl_ledger_bury(group.ledger);
+	gkl_group_refresh(&group);
 	gkl_policy_read(group.policy, &view->policy);
+	view->has_region = group.region != NULL;
 	gkl_ledger_each(group.ledger, take_process, view);
 	for (unsigned i = 0; i < GKL_DEVICES; i++)
 		read_device(view, &group, i);
@@ -163,6 +169,13 @@ int limit_views_read(const char *only, struct limit_views *ret_views)
 		return 0;
 	}
 	err = gkl_group_each(take_group, ret_views);
+	/*
+	 * A group in HAMi's region has no name under which gkl_group_each()
+	 * could find it.
+	 */
+	only = limit_own_group();
+	if (only && strchr(only, '/'))
+		take_group(only, ret_views);
 	if (err && err != GK_ERR_NOT_FOUND)
 		return limit_failure("cannot list the groups: %s",
 				     gk_strerror(err));
@@ -180,12 +193,26 @@ void limit_views_free(struct limit_views *views)
 	*views = (struct limit_views){0};
 }
 
+/*
+ * Returns HAMi's region as named by the environment, or NULL if it does not
+ * exist.
+ */
+static const char *hami_group(void)
+{
+	static struct gkl_environment environment;
+
+	if (gkl_environment_read(&environment) || !environment.region ||
+	    access(environment.region, F_OK))
+		return NULL;
+	return environment.region;
+}
+
 const char *limit_own_group(void)
 {
-	const char *path = getenv("GPUKIT_LIMIT_GROUP"), *slash;
+	const char *path = getenv(LIMIT_VARIABLE), *slash;
 
 	if (!path || !*path)
-		return NULL;
+		return hami_group();
 	slash = strrchr(path, '/');
 	return slash && gkl_name_is_good(slash + 1) ? slash + 1 : path;
 }

@@ -1,4 +1,5 @@
-/* wish.c - reads the options that say what a group is allowed. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wish.c - parses the options that set a group's limits. */
 #include "cli/limit/limit.h"
 #include "cli/arg.h"
 
@@ -16,19 +17,23 @@ enum key {
 
 static const struct argp_option options[] = {
     {"memory", KEY_MEMORY, "SIZE[,i=SIZE...]", 0,
-     "Memory of each GPU, of GPU i; none: as much as there is", 1},
+     "Memory on each GPU, or on GPU i; 50%: half of its memory; none: no limit",
+     1},
     {"compute", KEY_COMPUTE, "PCT[,i=PCT...]", 0,
-     "Share of the time of each GPU, of GPU i, in percent; none: all of it", 1},
+     "Share of the time of each GPU, or of GPU i, in percent; none: no limit",
+     1},
     {"policy", KEY_POLICY, "fixed|elastic|monitor|off", 0,
-     "When shares of time are kept: always (fixed), while another group wants "
-     "the GPU (elastic), as HAMi's monitor says, or never",
+     "When to enforce shares of time: always (fixed), while another group "
+     "wants the GPU (elastic), as HAMi's monitor says, or never",
      1},
     {"priority", KEY_PRIORITY, "0|1", 0,
-     "For HAMi's monitor: who has 0 goes before who has 1 (1)", 1},
+     "For HAMi's monitor: 0 takes precedence over 1 (1)", 1},
     {"contexts", KEY_CONTEXTS, "count|free", 0,
      "Whether CUDA contexts count as memory (count)", 1},
     {"oversubscribe", KEY_OVERSUBSCRIBE, "yes|no", OPTION_ARG_OPTIONAL,
-     "What does not fit becomes managed memory, which the host lends (no)", 1},
+     "Use managed memory, lent by the host, for what is within the limit but "
+     "does not fit on the GPU (no)",
+     1},
     {0},
 };
 
@@ -40,50 +45,62 @@ const char *const limit_rules[] = {
 static const char *const contexts[] = {"count", "free", NULL};
 static const char *const yes[] = {"no", "yes", NULL};
 
-static int choose(struct argp_state *state, const char *option,
-		  const char *const *words, const char *arg)
+static int choose_word(struct argp_state *state, const char *option,
+		       const char *const *words, const char *arg)
 {
 	for (int i = 0; words[i]; i++)
 		if (!strcmp(words[i], arg))
 			return i;
-	argp_error(state, "%s: '%s' is none of its words; see --help", option,
-		   arg);
+	argp_error(state, "%s: unknown word '%s'; see --help", option, arg);
 	return -1;
 }
 
-static uint64_t parse_memory(struct argp_state *state, const char *text)
+/* Parses a number with or without a %. */
+static uint64_t parse_percent(struct argp_state *state, const char *option,
+			      const char *text)
+{
+	size_t len = strlen(text);
+	char number[16];
+
+	if (len && text[len - 1] == '%')
+		len--;
+	if (len >= sizeof number)
+		return (uint64_t)gk_arg_number(state, option, text, 1, 100);
+	memcpy(number, text, len);
+	number[len] = '\0';
+	return (uint64_t)gk_arg_number(state, option, number, 1, 100);
+}
+
+static uint64_t parse_memory(struct argp_state *state, const char *text,
+			     bool *ret_of_whole)
 {
 	int64_t bytes;
 
 	if (!strcmp(text, "none"))
 		return 0;
+	*ret_of_whole = *text && text[strlen(text) - 1] == '%';
+	if (*ret_of_whole)
+		return parse_percent(state, "--memory", text);
 	bytes = gk_arg_size(state, "--memory", text);
 	if (bytes <= 0)
 		argp_error(state,
-			   "--memory: '%s' would allow nothing; `none` "
-			   "is no limit",
+			   "--memory: '%s' would allow nothing; use `none` for "
+			   "no limit",
 			   text);
 	return (uint64_t)bytes;
 }
 
-/* 30 or 30%. */
-static uint64_t parse_compute(struct argp_state *state, const char *text)
+/* Parses "30" or "30%". */
+static uint64_t parse_compute(struct argp_state *state, const char *text,
+			      bool *ret_of_whole)
 {
-	size_t len = strlen(text);
-	char number[16];
-
-	if (!strcmp(text, "none"))
-		return 0;
-	if (len && text[len - 1] == '%')
-		len--;
-	if (len >= sizeof number)
-		len = sizeof number - 1;
-	memcpy(number, text, len);
-	number[len] = '\0';
-	return (uint64_t)gk_arg_number(state, "--compute", number, 1, 100);
+	(void)ret_of_whole;
+	return strcmp(text, "none") ? parse_percent(state, "--compute", text)
+				    : 0;
 }
 
-typedef uint64_t parse_value(struct argp_state *state, const char *text);
+typedef uint64_t parse_value(struct argp_state *state, const char *text,
+			     bool *ret_of_whole);
 
 static void set_one(struct argp_state *state, struct limit_each *each,
 		    char *entry, char *equals, parse_value *parse)
@@ -93,23 +110,26 @@ static void set_one(struct argp_state *state, struct limit_each *each,
 	*equals = '\0';
 	index = gk_arg_number(state, "the number of a GPU", entry, 0,
 			      GKL_DEVICES - 1);
-	each->value[index] = parse(state, equals + 1);
+	each->of_whole[index] = false;
+	each->value[index] = parse(state, equals + 1, &each->of_whole[index]);
 	each->given[index] = true;
 }
 
 static void set_all(struct argp_state *state, struct limit_each *each,
 		    const char *entry, parse_value *parse)
 {
-	uint64_t value = parse(state, entry);
+	bool of_whole = false;
+	uint64_t value = parse(state, entry, &of_whole);
 
 	each->for_all = true;
 	for (unsigned i = 0; i < GKL_DEVICES; i++) {
 		each->value[i] = value;
+		each->of_whole[i] = of_whole;
 		each->given[i] = true;
 	}
 }
 
-/* "8GiB,1=4GiB": one for all GPUs stands first. */
+/* Parses "8GiB,1=4GiB". A value for all GPUs must come first. */
 static void parse_each(struct argp_state *state, struct limit_each *each,
 		       const char *arg, parse_value *parse)
 {
@@ -127,8 +147,8 @@ static void parse_each(struct argp_state *state, struct limit_each *each,
 			set_all(state, each, entry, parse);
 		else
 			argp_error(state,
-				   "'%s': after the first, entries are of one "
-				   "GPU: 1=%s",
+				   "'%s': all entries but the first must name "
+				   "a GPU: 1=%s",
 				   arg, entry);
 	}
 	free(text);
@@ -150,15 +170,15 @@ static error_t parse_wish(int key, char *arg, struct argp_state *state)
 		    (int)gk_arg_number(state, "--priority", arg, 0, 1);
 		return 0;
 	case KEY_POLICY:
-		wish->rule = choose(state, "--policy", limit_rules, arg);
+		wish->rule = choose_word(state, "--policy", limit_rules, arg);
 		return 0;
 	case KEY_CONTEXTS:
 		wish->contexts_free =
-		    choose(state, "--contexts", contexts, arg);
+		    choose_word(state, "--contexts", contexts, arg);
 		return 0;
 	case KEY_OVERSUBSCRIBE:
 		wish->oversubscribe =
-		    arg ? choose(state, "--oversubscribe", yes, arg) : 1;
+		    arg ? choose_word(state, "--oversubscribe", yes, arg) : 1;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * witness.c - tells whether a signal was sent to the whole process group, which
- * the kernel does not say: then a process of ours that takes none has it, too.
+ * witness.c - finds out whether a signal was sent to the whole process group,
+ * which the kernel does not report. A process of ours in that group blocks all
+ * signals: if the signal is pending there too, it was sent to the group.
  */
 #include "cli/limit/limit.h"
 
@@ -12,7 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The kernel gives a signal to one process of a group after the other. */
+/*
+ * How long to wait until a signal has reached all processes of a group: the
+ * kernel delivers it to one after another.
+ */
 #define ALL_HAVE_IT_NS (2 * GK_NS_PER_MS)
 
 static void __attribute__((noreturn)) take_none(pid_t launcher)

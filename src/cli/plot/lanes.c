@@ -1,14 +1,17 @@
-/* lanes.c - draws a picture with the traces of `gpukit top`. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lanes.c - draws a picture in the terminal, with the traces of `gpukit top`.
+ */
 #include "cli/plot/lanes.h"
 
 #include "base/err.h"
 #include "cli/cmd.h"
 #include "cli/output.h"
-#include "tui/grid_text.h"
+#include "tui/screen/grid_text.h"
 #include "plot/page.h"
 #include "tui/lanes/ink.h"
 #include "tui/lanes/trace.h"
-#include "tui/model.h"
+#include "tui/model/model.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,19 +19,20 @@
 #include <string.h>
 
 enum {
-	END_WIDTH = 11,  /* the texts behind a trace */
-	CELL_LEAST = 32, /* a trace with them */
+	END_WIDTH = 11,  /* width of the texts to the right of a trace */
+	CELL_LEAST = 32, /* minimum width of a trace and its texts */
 	CELLS_APART = 2,
 	LABEL_MOST = 16,
-	ROWS_ALONE = 5, /* of the traces of one GPU; else: */
+	ROWS_ALONE =
+	    5, /* rows of a trace if there is only one GPU; otherwise ROWS */
 	ROWS = 3,
 	HEAD_ROWS = 3,
 };
 
-/* A drawing under way. */
+/* A drawing in progress. */
 struct drawing {
 	const struct gk_plot_picture *picture;
-	struct tui tui; /* its theme, for the inks; nothing else is set */
+	struct tui tui; /* only its theme is used, for colours */
 	struct grid grid;
 	int columns, gutter, cells, cell_width, trace_rows, row;
 	int64_t gap_ms;
@@ -80,7 +84,7 @@ static int longest_label(const struct gk_plot_picture *picture)
 	return longest > LABEL_MOST ? LABEL_MOST : longest;
 }
 
-/* Rows of cells that a lane needs. */
+/* How many rows of cells a lane needs. */
 static int lane_lines(const struct drawing *d)
 {
 	int panels = (int)d->picture->panel_count;
@@ -88,7 +92,7 @@ static int lane_lines(const struct drawing *d)
 	return (panels + d->cells - 1) / d->cells;
 }
 
-/* Whether panels are named once, above all lanes. */
+/* Whether the panels' titles appear once, above all lanes. */
 static bool titles_once(const struct drawing *d)
 {
 	return lane_lines(d) == 1;
@@ -113,7 +117,7 @@ static bool begin_drawing(struct drawing *d, int columns)
 	room = d->columns - d->gutter;
 	d->cells = alone ? 1 : room / CELL_LEAST;
 	d->cells = d->cells < 1 ? 1 : d->cells > panels ? panels : d->cells;
-	/* As many in each row of cells. */
+	/* Spreads the cells evenly over the rows. */
 	d->cells = (panels + lane_lines(d) - 1) / lane_lines(d);
 	d->cell_width = (room + CELLS_APART) / d->cells - CELLS_APART;
 	if (d->cell_width - END_WIDTH > LANES_COLUMNS_MAX)
@@ -142,7 +146,10 @@ static double step_of(const struct drawing *d, size_t count)
 	return (span > 0 ? span : 1) / (double)count;
 }
 
-/* Where clocks were held back, in the trace that says so. */
+/*
+ * Marks in a trace the times when clocks were held back for a reason that the
+ * panel shows.
+ */
 static void mark_held(const struct drawing *d, const struct gk_plot_subject *s,
 		      enum gk_plot_quantity panel, float *held, size_t count)
 {
@@ -191,8 +198,8 @@ static void draw_trace(struct drawing *d, const struct gk_plot_subject *s,
 }
 
 /*
- * Cuts a trace by owner: a cell has the colour of who has what is at its
- * middle, from the bottom the largest owners first.
+ * Colours a trace by owner. Each cell has the colour of the owner whose share
+ * is at its middle, with the largest owners at the bottom.
  */
 static void color_owners(struct drawing *d, unsigned panel,
 			 const struct gk_plot_owners *owners, int row,
@@ -230,7 +237,9 @@ static void color_owners(struct drawing *d, unsigned panel,
 		}
 }
 
-/* The largest owners and what they had at most, in their colours. */
+/*
+ * Prints the names of the largest owners and their maximum, in their colours.
+ */
 static void draw_owners(struct drawing *d, unsigned panel,
 			const struct gk_plot_owners *owners, int row,
 			int column)
@@ -361,7 +370,7 @@ static void draw_times(struct drawing *d)
 	}
 }
 
-/* What happened to a GPU, in words; red if it is broken. */
+/* Prints the events of a GPU; red if it is broken. */
 static void draw_events(struct drawing *d, int row)
 {
 	static const char *const words[GK_PLOT_EVENTS] = {
@@ -448,7 +457,7 @@ int plot_lanes(const struct gk_plot_picture *picture)
 		out.failed = true;
 	}
 	if (out.failed)
-		fprintf(stderr, "gpukit plot: no memory for the picture\n");
+		fprintf(stderr, "gpukit plot: out of memory\n");
 	else if (gk_write_out(&out, "plot") != GK_OUTPUT_FAILED)
 		status = GK_EXIT_OK;
 	grid_free(&drawing.grid);

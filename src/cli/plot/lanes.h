@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lanes.h - a picture in the terminal: the lanes of `gpukit top`.
  */
@@ -6,7 +7,7 @@
 
 #include "plot/picture.h"
 
-/* Prints it, as wide as the terminal. The status of the command. */
+/* Prints the picture at the terminal's width. Returns the command's status. */
 int plot_lanes(const struct gk_plot_picture *picture);
 
 #endif

@@ -1,4 +1,5 @@
-/* options.c - reads the command line of `gpukit plot`. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* options.c - parses the command line of `gpukit plot`. */
 #include "cli/plot/options.h"
 
 #include "base/array.h"
@@ -19,6 +20,7 @@ enum {
 	KEY_GPU,
 	KEY_PID,
 	KEY_PER_PID,
+	KEY_PER_GPU,
 	KEY_ALL,
 	KEY_COMPARE,
 	KEY_CPU,
@@ -30,38 +32,41 @@ enum {
 	KEY_DARK,
 };
 
-/* By how often they are wanted: argp sorts by the last number. */
+/* The most used options come first: argp sorts by the last number. */
 static const struct argp_option options[] = {
     {"output", 'o', "PICTURE", 0,
-     "Into this file: .png, .svg or .pdf (FILE.png, here)", 1},
-    {"term", KEY_TERM, 0, 0, "In the terminal, as lanes", 2},
+     "Picture to write: .png, .svg or .pdf (FILE.png in the current directory)",
+     1},
+    {"term", KEY_TERM, 0, 0, "Draw in the terminal, as lanes", 2},
     {"show", KEY_SHOW, 0, 0, "In a window", 3},
     {"summary", KEY_SUMMARY, 0, 0,
-     "Figures of each GPU and process in place of a picture", 4},
+     "Print figures of each GPU and process instead of a picture", 4},
     {"json", KEY_JSON, 0, 0, "--summary as JSON", 5},
     {"from", KEY_FROM, "TIME", 0,
-     "Only from then on: 21:30, 2026-11-28T21:30, 10m (after the start), -10m "
-     "(before the end)",
+     "Start here: 21:30, 2026-11-28T21:30, 10m (after the start), -10m (before "
+     "the end)",
      6},
-    {"to", KEY_TO, "TIME", 0, "Only until then", 7},
+    {"to", KEY_TO, "TIME", 0, "End here", 7},
     {"gpu", KEY_GPU, "INDEX,...", 0, "Only these GPUs", 8},
-    {"pid", KEY_PID, "PID,...", 0, "Only what these processes have", 9},
+    {"pid", KEY_PID, "PID,...", 0, "Only these processes", 9},
     {"column", 'c', "NAME,...", 0,
-     "These panels in place of the usual ones: busy, memory, power, "
+     "These panels instead of the default ones: busy, memory, power, "
      "temperature, host, cpu, or any recorded column",
      10},
-    {"per-pid", KEY_PER_PID, 0, 0, "Memory and time cut by process", 11},
-    {"compare", KEY_COMPARE, 0, 0,
-     "Files over each other, each from its own start on", 12},
-    {"all", KEY_ALL, 0, 0, "All GPUs, 16 a page", 13},
-    {"cpu", KEY_CPU, 0, 0, "A panel of CPU time as well", 14},
-    {"util", KEY_UTIL, 0, 0, "A panel of utilisation, or say there is none",
-     15},
-    {"power", KEY_POWER, 0, 0, "The same of power", 16},
-    {"temperature", KEY_TEMPERATURE, 0, 0, "The same of temperature", 17},
-    {"dark", KEY_DARK, 0, 0, "On a dark ground", 18},
-    {"size", KEY_SIZE, "WxH", 0, "Pixels; texts and lines grow with it", 19},
-    {"title", KEY_TITLE, "TEXT", 0, "In place of host, GPUs and time", 20},
+    {"per-pid", KEY_PER_PID, 0, 0, "Split memory and time by process", 11},
+    {"per-gpu", KEY_PER_GPU, 0, 0, "One curve per GPU (the default)", 11},
+    {"compare", KEY_COMPARE, 0, 0, "Overlay the files, aligned at their starts",
+     12},
+    {"all", KEY_ALL, 0, 0, "All GPUs, 16 per page", 13},
+    {"cpu", KEY_CPU, 0, 0, "Also a panel of CPU time", 14},
+    {"util", KEY_UTIL, 0, 0,
+     "Also a panel of utilisation, even if none was recorded", 15},
+    {"power", KEY_POWER, 0, 0, "The same for power", 16},
+    {"temperature", KEY_TEMPERATURE, 0, 0, "The same for temperature", 17},
+    {"dark", KEY_DARK, 0, 0, "Dark background", 18},
+    {"size", KEY_SIZE, "WxH", 0,
+     "Size in pixels; texts and lines scale with it", 19},
+    {"title", KEY_TITLE, "TEXT", 0, "Title instead of host, GPUs and time", 20},
     {"help", 'h', 0, 0, "Show this help", -1},
     {0},
 };
@@ -104,15 +109,17 @@ static void choose_way(struct argp_state *state, enum plot_way way)
 	struct plot_options *o = state->input;
 
 	if (o->chosen)
-		argp_error(state, "only one of --output, --show, --term and "
-				  "--summary goes");
+		argp_error(
+		    state,
+		    "choose one of --output, --show, --term and --summary");
 	o->chosen = true;
 	o->way = way;
 }
 
-static void set_output(struct argp_state *state, const char *path)
+static void set_output(struct argp_state *state, const char *arg)
 {
 	struct plot_options *o = state->input;
+	const char *path = gk_arg_path(state, "--output", arg);
 	size_t len = strlen(path);
 
 	for (size_t i = 0; i < COUNT(suffixes); i++)
@@ -123,10 +130,21 @@ static void set_output(struct argp_state *state, const char *path)
 			o->output = path;
 			return;
 		}
-	argp_error(state,
-		   "--output wants a name in .png, .svg or .pdf, not "
-		   "'%s'",
+	argp_error(state, "--output must end in .png, .svg or .pdf, not '%s'",
 		   path);
+}
+
+static void set_files(struct argp_state *state)
+{
+	struct plot_options *o = state->input;
+
+	o->file_count = (unsigned)(state->argc - state->next);
+	o->files = calloc(o->file_count, sizeof *o->files);
+	if (!o->files)
+		argp_failure(state, 1, 0, "no memory for the names of files");
+	for (unsigned i = 0; o->files && i < o->file_count; i++)
+		o->files[i] = gk_arg_path(state, "file",
+					  state->argv[state->next + (int)i]);
 }
 
 static void set_size(struct argp_state *state, const char *text)
@@ -139,7 +157,7 @@ static void set_size(struct argp_state *state, const char *text)
 	    o->look.width < 200 || o->look.height < 100 ||
 	    o->look.width > 20000 || o->look.height > 20000)
 		argp_error(state,
-			   "--size wants pixels from 200x100 to 20000x20000, "
+			   "--size must be from 200x100 to 20000x20000 pixels, "
 			   "not '%s'",
 			   text);
 }
@@ -149,12 +167,15 @@ static void set_when(struct argp_state *state, const char *option,
 {
 	if (gk_plot_parse_when(text, when))
 		argp_error(state,
-			   "%s wants a time such as 21:30, 2026-11-28T21:30, "
+			   "%s must be a time such as 21:30, 2026-11-28T21:30, "
 			   "10m or -10m, not '%s'",
 			   option, text);
 }
 
-/* Adds words between commas to what other options of the name had. */
+/*
+ * Appends words separated by commas to those of earlier options with the same
+ * name.
+ */
 static void add_words(struct argp_state *state, const char *option,
 		      const char *text, struct plot_list *list)
 {
@@ -175,7 +196,7 @@ static void add_words(struct argp_state *state, const char *option,
 	for (char *p = strtok(next + old, ","); p; p = strtok(NULL, ","))
 		list->words[count++] = p;
 	if (count == list->count)
-		argp_error(state, "%s wants names, with commas between them",
+		argp_error(state, "%s must be names separated by commas",
 			   option);
 	free(list->text);
 	list->text = next;
@@ -203,7 +224,7 @@ static bool find_panel(const char *name, enum gk_plot_quantity *ret)
 	return gk_plot_known_column(name, ret, &factor) && *ret < GK_PLOT_ASKED;
 }
 
-/* Panels by the names of --column, before those of options like --cpu. */
+/* Puts the panels of --column before those of options like --cpu. */
 static void name_panels(struct argp_state *state)
 {
 	struct plot_options *o = state->input;
@@ -219,7 +240,7 @@ static void name_panels(struct argp_state *state)
 		}
 		if (o->asked.count == GK_PLOT_ASKED_MAX)
 			argp_error(state,
-				   "--column takes %d names of columns at most",
+				   "--column takes at most %d column names",
 				   GK_PLOT_ASKED_MAX);
 		add_panel(
 		    o, (enum gk_plot_quantity)(GK_PLOT_ASKED + o->asked.count));
@@ -236,11 +257,11 @@ static void check_options(struct argp_state *state)
 
 	name_panels(state);
 	if (o->json && o->way != PLOT_SUMMARY)
-		argp_error(state, "--json is a form of --summary");
+		argp_error(state, "--json needs --summary");
 	if (o->file_count > GK_PLOT_FILES_MAX)
-		argp_error(state, "%d files at most", GK_PLOT_FILES_MAX);
+		argp_error(state, "at most %d files", GK_PLOT_FILES_MAX);
 	if (o->compare && (o->file_count < 2 || o->file_count > 3))
-		argp_error(state, "--compare wants two files, or three");
+		argp_error(state, "--compare needs two or three files");
 }
 
 static error_t parse_choice(int key, char *arg, struct argp_state *state)
@@ -264,7 +285,8 @@ static error_t parse_choice(int key, char *arg, struct argp_state *state)
 		add_words(state, "--column", arg, &o->columns);
 		return 0;
 	case KEY_PER_PID:
-		o->wish.by_owner = true;
+	case KEY_PER_GPU:
+		o->wish.by_owner = key == KEY_PER_PID;
 		return 0;
 	case KEY_ALL:
 		o->wish.all = true;
@@ -317,12 +339,12 @@ static error_t parse_plot_option(int key, char *arg, struct argp_state *state)
 		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
 		return 0;
 	case ARGP_KEY_ARGS:
-		o->files = state->argv + state->next;
-		o->file_count = (unsigned)(state->argc - state->next);
+		set_files(state);
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which recording? Name its file, or - for "
-				  "standard input");
+		argp_error(
+		    state,
+		    "no recording; give its file, or - for standard input");
 		return 0;
 	case ARGP_KEY_END:
 		check_options(state);
@@ -336,9 +358,10 @@ static const struct argp argp = {
     .options = options,
     .parser = parse_plot_option,
     .args_doc = "FILE...",
-    .doc = "Draws recordings of `gpukit record`: how busy GPUs were, memory, "
-	   "power and temperature over time, as far as they were recorded.\v"
-	   "Exit status: 0, 1 after a failure, 2 for a wrong option.",
+    .doc =
+	"Draws recordings of `gpukit record`: utilisation, memory, power and "
+	"temperature of GPUs over time, as far as they were recorded.\vExit "
+	"status: 0, 1 after a failure, 2 for a wrong option.",
 };
 
 void plot_options_parse(int argc, char **argv, struct plot_options *ret)
@@ -350,6 +373,7 @@ void plot_options_free(struct plot_options *o)
 {
 	struct plot_list *lists[] = {&o->gpus, &o->pids, &o->columns};
 
+	free(o->files);
 	for (size_t i = 0; i < COUNT(lists); i++) {
 		free(lists[i]->text);
 		free(lists[i]->words);

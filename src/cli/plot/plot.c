@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plot.c - `gpukit plot`: recordings as pictures, in the terminal, as figures.
+ * plot.c - `gpukit plot`: draws recordings as pictures, in the terminal, or as
+ * figures.
  */
 #include "base/err.h"
 #include "base/fs.h"
@@ -16,22 +18,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int failure(const char *what, const char *name, int r)
-{
-	fprintf(stderr, "gpukit plot: %s '%s': %s\n", what, name,
-		gk_strerror(r));
-	return GK_EXIT_FAILURE;
-}
-
-/* Prints gnuplot's complaint, or that gnuplot is missing. */
+/* Prints gnuplot's error, or that gnuplot is missing. */
 static int tell_gnuplot_error(int r, const struct gk_buf *complaint)
 {
 	const char *said = complaint->data ? complaint->data : "";
 
 	if (r == GK_ERR_NOT_FOUND)
-		fprintf(stderr, "gpukit plot: gnuplot is not installed: it is "
-				"in the package gnuplot-nox (gnuplot-qt for "
-				"--show); --term and --summary do without\n");
+		fprintf(stderr,
+			"gpukit plot: gnuplot is not installed: it is in the "
+			"package gnuplot-nox (gnuplot-qt for --show); --term "
+			"and --summary do not need it\n");
 	else if (r == GK_ERR_CORRUPT)
 		fprintf(stderr, "gpukit plot: gnuplot cannot draw this: %.*s\n",
 			(int)strcspn(said + strspn(said, "\n"), "\n"),
@@ -44,7 +40,7 @@ static int tell_gnuplot_error(int r, const struct gk_buf *complaint)
 
 /* ---- pictures ---- */
 
-/* "gpu_log.csv" becomes "gpu_log.png", in the directory that we are in. */
+/* Turns "gpu_log.csv" into "gpu_log.png", in the current directory. */
 static void name_picture(const char *file, struct gk_buf *out)
 {
 	const char *slash = strrchr(file, '/');
@@ -60,7 +56,7 @@ static void name_picture(const char *file, struct gk_buf *out)
 	gk_buf_puts(out, ".png");
 }
 
-/* One of several pages gets its number before the end of its name. */
+/* Puts the page number before the extension of the name. */
 static void number_picture(struct gk_buf *name, size_t page)
 {
 	char tail[5] = "", number[32];
@@ -88,7 +84,7 @@ static int write_picture(const struct plot_options *o, size_t page,
 		r = gk_write_atomic(name.data, picture->data, picture->len,
 				    0666);
 	if (r)
-		failure("cannot write", name.data ? name.data : "", r);
+		plot_failure("cannot write", name.data ? name.data : "", r);
 	else if (!o->output)
 		printf("%s\n", name.data);
 	gk_buf_free(&name);
@@ -128,7 +124,7 @@ static int draw_pages(const struct plot_options *o,
 	return status;
 }
 
-static int draw(struct plot_options *o, const struct gk_plot_chart *chart)
+static int draw_chart(struct plot_options *o, const struct gk_plot_chart *chart)
 {
 	struct gk_plot_picture picture;
 	int status, r = gk_plot_picture_new(chart, &o->wish, &picture);
@@ -138,8 +134,10 @@ static int draw(struct plot_options *o, const struct gk_plot_chart *chart)
 				"has none of these columns\n");
 		return GK_EXIT_FAILURE;
 	}
-	if (r)
-		return failure("cannot draw", o->files[0], r);
+	if (r) {
+		plot_failure("cannot draw", o->files[0], r);
+		return GK_EXIT_FAILURE;
+	}
 	status = o->way == PLOT_TO_TERMINAL ? plot_lanes(&picture)
 					    : draw_pages(o, &picture);
 	gk_plot_picture_free(&picture);
@@ -157,7 +155,7 @@ static bool has_display(void)
 	return false;
 }
 
-/* What the picture says it was drawn by. */
+/* The command line that the picture names as its source. */
 static void set_command(struct plot_options *o, struct gk_buf *command)
 {
 	gk_buf_puts(command, "gpukit plot");
@@ -181,7 +179,7 @@ static void set_chart(const struct plot_options *o, struct gk_plot_chart *chart)
 	};
 }
 
-static int plot(struct plot_options *o)
+static int plot_recordings(struct plot_options *o)
 {
 	struct gk_plot_chart chart;
 	struct gk_buf command = {0};
@@ -190,14 +188,16 @@ static int plot(struct plot_options *o)
 	if (o->way == PLOT_TO_WINDOW && !has_display())
 		return GK_EXIT_FAILURE;
 	r = gk_plot_chart_init(&chart);
-	if (r)
-		return failure("cannot draw", o->files[0], r);
+	if (r) {
+		plot_failure("cannot draw", o->files[0], r);
+		return GK_EXIT_FAILURE;
+	}
 	signal(SIGPIPE, SIG_IGN);
 	set_command(o, &command);
 	set_chart(o, &chart);
 	if (!gk_plot_read_all(o->files, o->file_count, &chart))
 		status = o->way == PLOT_SUMMARY ? plot_summary(&chart, o->json)
-						: draw(o, &chart);
+						: draw_chart(o, &chart);
 	gk_plot_chart_free(&chart);
 	gk_buf_free(&command);
 	return status;
@@ -209,7 +209,7 @@ static int run_plot(int argc, char **argv)
 	int status;
 
 	plot_options_parse(argc, argv, &options);
-	status = plot(&options);
+	status = plot_recordings(&options);
 	plot_options_free(&options);
 	return status;
 }

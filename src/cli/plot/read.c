@@ -1,4 +1,5 @@
-/* read.c - reads recordings: rows, tapes, files of both. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* read.c - reads recordings: files of rows, tapes, or both. */
 #include "cli/plot/read.h"
 
 #include "base/err.h"
@@ -6,19 +7,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int failure(const char *what, const char *name, int r)
+int plot_failure(const char *what, const char *name, int err)
 {
 	fprintf(stderr, "gpukit plot: %s '%s': %s\n", what, name,
-		gk_strerror(r));
-	return r;
+		gk_strerror(err));
+	return err;
 }
 
-/* Reads on behind the header; *broken counts the rows that are none. */
+/* Reads the rows after the header. Counts damaged rows in *broken. */
 static int read_rows(struct gk_csv *csv, struct gk_plot_sheet *sheet,
 		     struct gk_plot_chart *chart, uint64_t *broken)
 {
@@ -31,7 +33,7 @@ static int read_rows(struct gk_csv *csv, struct gk_plot_sheet *sheet,
 		if (!r && raw.count > (size_t)sheet->time &&
 		    raw.fields[sheet->time].len == sizeof "timestamp" - 1 &&
 		    gk_plot_header(&raw, &chart->asked, sheet))
-			continue; /* of a file that was appended to */
+			continue; /* second header, written by an append */
 		if (!r)
 			r = gk_plot_read(sheet, &raw, &row);
 		if (!r)
@@ -53,33 +55,33 @@ static int read_csv(const char *name, int fd, struct gk_plot_chart *chart,
 	int r = gk_csv_open(fd, &csv);
 
 	if (r)
-		return failure("cannot read", name, r);
+		return plot_failure("cannot read", name, r);
 	r = gk_csv_next(csv, &raw);
 	if (r && r != GK_ERR_NOT_FOUND && r != GK_ERR_CORRUPT) {
-		failure("cannot read", name, r);
+		plot_failure("cannot read", name, r);
 	} else if (r || !gk_plot_header(&raw, &chart->asked, &sheet)) {
 		fprintf(stderr,
-			"gpukit plot: '%s' is no recording: its first line "
-			"names no columns of `gpukit record`\n",
+			"gpukit plot: '%s' is not a recording: its first line "
+			"has no columns of `gpukit record`\n",
 			name);
 		r = GK_ERR_CORRUPT;
 	} else {
 		r = read_rows(csv, &sheet, chart, broken);
 		if (r)
-			failure("cannot read", name, r);
+			plot_failure("cannot read", name, r);
 	}
 	gk_csv_close(csv);
 	return r;
 }
 
-/* GK_ERR_INVALID: this is no tape, and nothing was said. */
+/* Returns GK_ERR_INVALID, without a message, if the file is not a tape. */
 static int read_tape(const char *name, struct gk_plot_chart *chart)
 {
 	struct gk_plot_losses losses = {0};
 	int r = gk_plot_tape(name, chart, &losses);
 
 	if (r && r != GK_ERR_INVALID)
-		failure("cannot read", name, r);
+		plot_failure("cannot read", name, r);
 	if (losses.bytes || losses.snapshots)
 		fprintf(stderr,
 			"gpukit plot: '%s' is damaged: %llu bytes and %llu "
@@ -97,7 +99,8 @@ static int read_rows_of(const char *name, struct gk_plot_chart *chart)
 
 	fd = is_stdin ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return failure("cannot open", name, gk_err_from_errno(errno));
+		return plot_failure("cannot open", name,
+				    gk_err_from_errno(errno));
 	r = read_csv(name, fd, chart, &broken);
 	if (broken && !chart->timing)
 		fprintf(stderr,
@@ -108,13 +111,32 @@ static int read_rows_of(const char *name, struct gk_plot_chart *chart)
 	return r;
 }
 
-/* A pipe with a name can be opened only once: it is taken for rows. */
+/* A FIFO can be opened only once, so it is assumed to contain rows. */
 static bool may_be_tape(const char *name)
 {
 	struct stat st;
 
 	return strcmp(name, "-") != 0 && !stat(name, &st) &&
 	       S_ISREG(st.st_mode);
+}
+
+/* Reports only the first implausible value. */
+static void tell_nonsense(const char *name, const struct gk_plot_nonsense *n)
+{
+	bool whole = fabs(n->value) < 1e18 && floor(n->value) == n->value;
+	char line[32] = "";
+
+	if (!n->count)
+		return;
+	if (n->line)
+		snprintf(line, sizeof line,
+			 "line %llu: ", (unsigned long long)n->line);
+	fprintf(stderr,
+		"gpukit plot: '%s': %llu value%s left out: %s%s: nonsense: "
+		"%.*f%s\n",
+		name, (unsigned long long)n->count, n->count == 1 ? "" : "s",
+		line, n->name, whole ? 0 : 3, n->value,
+		n->count == 1 ? "" : " and others");
 }
 
 static int read_recording(const char *name, struct gk_plot_chart *chart)
@@ -124,21 +146,25 @@ static int read_recording(const char *name, struct gk_plot_chart *chart)
 	gk_plot_chart_begin(chart, name);
 	if (may_be_tape(name))
 		r = read_tape(name, chart);
-	return r == GK_ERR_INVALID ? read_rows_of(name, chart) : r;
+	if (r == GK_ERR_INVALID)
+		r = read_rows_of(name, chart);
+	if (!chart->timing)
+		tell_nonsense(name, &chart->file->nonsense);
+	return r;
 }
 
-/* When a file ends: "-10m" is before that. */
+/* Finds the end of a file: "-10m" is relative to it. */
 static int find_end(const char *name, int64_t *ret_ms)
 {
 	struct gk_plot_chart chart;
 	int r = gk_plot_chart_init(&chart);
 
 	if (r)
-		return failure("cannot read", name, r);
+		return plot_failure("cannot read", name, r);
 	if (!may_be_tape(name)) {
 		fprintf(stderr,
-			"gpukit plot: times before the end need a "
-			"file, and '%s' is none\n",
+			"gpukit plot: times before the end need a regular "
+			"file, which '%s' is not\n",
 			name);
 		gk_plot_chart_free(&chart);
 		return GK_ERR_INVALID;
@@ -157,7 +183,7 @@ static bool needs_end(const struct gk_plot_filter *filter)
 	       filter->to.kind == GK_PLOT_BEFORE_END;
 }
 
-int gk_plot_read_all(char *const *files, unsigned count,
+int gk_plot_read_all(const char *const *files, unsigned count,
 		     struct gk_plot_chart *chart)
 {
 	int r = 0;
@@ -172,14 +198,14 @@ int gk_plot_read_all(char *const *files, unsigned count,
 		return r;
 	if (chart->left_out)
 		fprintf(stderr,
-			"gpukit plot: more than %d GPUs and processes: values "
-			"of the rest are left out\n",
+			"gpukit plot: more than %d GPUs and processes: the "
+			"rest are left out\n",
 			GK_PLOT_SUBJECTS_MAX);
 	if (chart->rows)
 		return 0;
 	fprintf(stderr, "gpukit plot: nothing to draw: %s\n",
-		chart->all_rows ? "no row is of the times, GPUs and processes "
-				  "that were asked for"
-				: "no rows");
+		chart->all_rows
+		    ? "no row matches the chosen times, GPUs and processes"
+		    : "no rows");
 	return GK_ERR_NOT_FOUND;
 }

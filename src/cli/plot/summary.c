@@ -1,4 +1,5 @@
-/* summary.c - prints the sums of a chart. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* summary.c - prints a chart's figures per GPU and process. */
 #include "cli/plot/summary.h"
 
 #include "base/array.h"
@@ -17,13 +18,13 @@
 
 #define GIB_IN_MIB 1024.0
 
-/* Quantities of a row, in its order. */
+/* The quantities shown in a row, in this order. */
 static const struct {
 	enum gk_plot_quantity quantity;
 	const char *name;  /* in JSON */
-	const char *title; /* over its two columns */
+	const char *title; /* heading of its two columns */
 	int decimals;
-	double divisor; /* of the text */
+	double divisor; /* divisor for text output */
 	bool of_gpus, of_processes;
 } figures[] = {
     {GK_PLOT_BUSY, "busy_percent", "BUSY %", 0, 1, true, true},
@@ -33,7 +34,7 @@ static const struct {
     {GK_PLOT_CPU, "cpu_percent", "CPU %", 0, 1, false, true},
 };
 
-/* A subject that a summary of its file lists. */
+/* Whether the summary of a file lists the subject. */
 static bool is_listed(const struct gk_plot_chart *chart,
 		      const struct gk_plot_subject *s, unsigned file,
 		      enum gk_plot_kind kind)
@@ -44,7 +45,7 @@ static bool is_listed(const struct gk_plot_chart *chart,
 	       !chart->files[file].gpus;
 }
 
-/* Subjects of a kind in the order of their names. */
+/* Sorts subjects of one kind by name. */
 static int compare_labels(const void *a, const void *b)
 {
 	const struct gk_plot_subject *left =
@@ -76,7 +77,7 @@ static bool make_list(const struct gk_plot_chart *chart, unsigned file,
 	return true;
 }
 
-/* What a row is called: its GPU's number, if it has one. */
+/* The name in a table row: for a GPU, its number. */
 static const char *short_label(const struct gk_plot_subject *s)
 {
 	return strncmp(s->label, "GPU ", 4) ? s->label : s->label + 4;
@@ -197,7 +198,7 @@ static bool put_json_list(struct gk_buf *out, const struct gk_plot_chart *chart,
 	return true;
 }
 
-/* Local time; null where recordings begin together. */
+/* Writes a local time; null if the recordings are aligned to start together. */
 static void put_moment(struct gk_buf *out, const char *key,
 		       const struct gk_plot_chart *chart, int64_t ms)
 {
@@ -268,7 +269,7 @@ static void put_pair(struct gk_buf *out, const struct gk_plot_subject *s,
 		      figures[i].decimals, track->max / figures[i].divisor);
 }
 
-/* The figures that any of a list has. CPU time is of processes. */
+/* Whether any row of the list has the figure. Only processes have CPU time. */
 static bool is_column(const struct list *list, size_t i)
 {
 	for (size_t k = 0; k < list->count; k++) {
@@ -307,7 +308,7 @@ static void put_energy(struct gk_buf *out, const struct gk_plot_subject *s)
 		gk_buf_printf(out, "  %9.1f", energy);
 }
 
-/* "1:02 power cap, 0:10 heat (chip)". */
+/* Writes "1:02 power cap, 0:10 heat (chip)". */
 static void put_reasons(struct gk_buf *out, const struct gk_plot_subject *s)
 {
 	char time[24];
@@ -385,8 +386,10 @@ static bool put_summary(struct gk_buf *out, const struct gk_plot_chart *chart)
 		ok = put_list(out, chart, i, GK_PLOT_GPU) &&
 		     put_list(out, chart, i, GK_PLOT_PROCESS);
 	}
-	gk_buf_puts(out, "\nTIME: recorded. IDLE HELD: below 5 % busy while "
-			 "somebody held its memory.\n");
+	gk_buf_puts(
+	    out,
+	    "\nTIME: while the GPU answered. IDLE HELD: below 5 % busy while a "
+	    "process held its memory.\n");
 	return ok;
 }
 
@@ -397,7 +400,7 @@ int plot_summary(const struct gk_plot_chart *chart, bool json)
 	int status = GK_EXIT_FAILURE;
 
 	if (!ok || out.failed)
-		fprintf(stderr, "gpukit plot: no memory for the summary\n");
+		fprintf(stderr, "gpukit plot: out of memory\n");
 	else if (gk_write_out(&out, "plot") != GK_OUTPUT_FAILED)
 		status = GK_EXIT_OK;
 	gk_buf_free(&out);

@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tape.c - turns the snapshots of a tape into rows of a chart. */
 #include "cli/plot/tape.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/units.h"
+#include "core/read/gate.h"
 #include "format/names.h"
 #include "record/tape.h"
 
@@ -10,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-/* The texts of a row, which fields point into. */
+/* A row, and the storage of the texts that its fields point to. */
 struct row {
 	struct gk_plot_row row;
 	char gpu[GK_NAME_MAX], pid[16];
@@ -46,13 +48,16 @@ static void set_quantity(struct gk_plot_row *row,
 		gk_plot_row_set(row, quantity, (double)value->v / scale);
 }
 
-/* As the name of a metric says: W, not mW. */
-static double scale_of(enum gk_unit unit)
+static void note_nonsense(struct gk_plot_row *row,
+			  const struct gk_metric_info *infos, size_t count,
+			  const struct gk_value *values)
 {
-	return unit == GK_UNIT_MILLIWATT || unit == GK_UNIT_MILLIJOULE ? 1e3
-	       : unit == GK_UNIT_CENTIPERCENT                          ? 1e2
-	       : unit == GK_UNIT_NANOSECOND                            ? 1e9
-								       : 1;
+	for (size_t i = 0; i < count; i++)
+		if (values[i].why == GK_ABSENT_NONSENSE)
+			gk_plot_note_nonsense(
+			    &row->nonsense, infos[i].name,
+			    (double)values[i].v /
+				(double)gk_unit_scale(infos[i].unit));
 }
 
 static bool is_of_devices(const char *name)
@@ -64,8 +69,8 @@ static bool is_of_devices(const char *name)
 }
 
 /*
- * Columns that somebody asked for by name. Where GPUs and processes have one
- * name, the GPU's is meant.
+ * Sets the columns that the user requested by name. A name that both GPUs and
+ * processes have refers to the GPU.
  */
 static void set_asked(const struct gk_plot_chart *chart,
 		      struct gk_plot_row *row,
@@ -80,10 +85,14 @@ static void set_asked(const struct gk_plot_chart *chart,
 				set_quantity(
 				    row,
 				    (enum gk_plot_quantity)(GK_PLOT_ASKED + i),
-				    &values[k], scale_of(infos[k].unit));
+				    &values[k],
+				    (double)gk_unit_scale(infos[k].unit));
 }
 
-/* As `gpukit record` writes times: local, and counted as if it were UTC. */
+/*
+ * Converts to the time format of `gpukit record`: local time, counted as if it
+ * were UTC.
+ */
 static int64_t local_ms(uint64_t wall_ns)
 {
 	time_t seconds = (time_t)(wall_ns / GK_NS_PER_S);
@@ -106,6 +115,16 @@ static void name_gpu(struct row *row, const struct gk_device *dev)
 	row->row.gpu = (struct gk_csv_field){row->gpu, strlen(row->gpu)};
 }
 
+/* Sets the most recent Xids, as many as fit into a row. */
+static void set_xids(struct gk_plot_row *row, const struct gk_xids *xids)
+{
+	size_t count = xids ? xids->count : 0;
+	size_t from = count > GK_PLOT_XIDS_MAX ? count - GK_PLOT_XIDS_MAX : 0;
+
+	for (size_t i = from; i < count; i++)
+		row->xids[row->xid_count++] = (int)xids->last[i].number;
+}
+
 static int plot_tape_device(struct gk_plot_chart *chart, int64_t time_ms,
 			    const struct gk_device *dev)
 {
@@ -115,13 +134,19 @@ static int plot_tape_device(struct gk_plot_chart *chart, int64_t time_ms,
 	name_gpu(&row, dev);
 	to->model = (struct gk_csv_field){dev->name, strlen(dev->name)};
 	to->lost = dev->health == GK_HEALTH_LOST;
-	/* The values of a GPU that does not answer are old ones. */
+	to->silent = dev->health != GK_HEALTH_OK;
+	/*
+	 * If a GPU does not answer, its values are out of date and are left
+	 * out.
+	 */
 	if (dev->health == GK_HEALTH_STALE)
 		return gk_plot_chart_add(chart, to);
 	for (size_t i = 0; i < COUNT(metrics); i++)
 		set_quantity(to, metrics[i].quantity,
 			     &dev->m[metrics[i].metric], metrics[i].scale);
 	set_asked(chart, to, gk_metrics, GK_M_COUNT, dev->m);
+	note_nonsense(to, gk_metrics, GK_M_COUNT, dev->m);
+	set_xids(to, dev->xids);
 	return gk_plot_chart_add(chart, to);
 }
 
@@ -143,6 +168,7 @@ static int plot_tape_process(struct gk_plot_chart *chart, int64_t time_ms,
 	set_quantity(to, GK_PLOT_BUSY, &p->m[GK_PM_SM_UTIL], 1);
 	set_quantity(to, GK_PLOT_CPU, &p->m[GK_PM_CPU], 100);
 	set_asked(chart, to, gk_process_metrics, GK_PM_COUNT, p->m);
+	note_nonsense(to, gk_process_metrics, GK_PM_COUNT, p->m);
 	return gk_plot_chart_add(chart, to);
 }
 

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tape.h - snapshots of `gpukit record --snapshots` as rows of a chart.
+ * tape.h - reads snapshots of `gpukit record --snapshots` as rows of a chart.
  */
 #ifndef GK_CLI_PLOT_TAPE_H
 #define GK_CLI_PLOT_TAPE_H
@@ -12,8 +13,8 @@ struct gk_plot_losses {
 };
 
 /*
- * Adds all snapshots of a tape that can be read. GK_ERR_INVALID: the file is no
- * tape. Other gk_err as gk_tape_open() has.
+ * Adds all readable snapshots of a tape. Returns GK_ERR_INVALID if the file is
+ * not a tape; other gk_err as gk_tape_open().
  */
 int gk_plot_tape(const char *path, struct gk_plot_chart *chart,
 		 struct gk_plot_losses *ret_losses);

@@ -1,4 +1,5 @@
-/* job.c - the command of `gpukit record -- COMMAND`. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* job.c - runs the command of `gpukit record -- COMMAND`. */
 #include "base/clock.h"
 #include "base/err.h"
 #include "cli/command.h"
@@ -13,8 +14,9 @@
 #include <unistd.h>
 
 /*
- * It is there before the driver is opened, so that it has no thread of ours
- * and can be chosen by its pid; it goes on when everything else is ready.
+ * Forks before the driver is opened, so that the child has none of our threads,
+ * and so that its pid is known when processes are chosen. The child starts the
+ * command when everything else is ready.
  */
 int record_job_prepare(struct record_job *job, const sigset_t *signals)
 {

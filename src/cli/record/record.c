@@ -1,4 +1,5 @@
-/* record.c - `gpukit record`: the options; the work is in run.c. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* record.c - `gpukit record`: parses the options; run.c does the work. */
 #include "cli/record/record.h"
 #include "base/clock.h"
 #include "cli/arg.h"
@@ -7,7 +8,6 @@
 
 #include <argp.h>
 #include <ctype.h>
-#include <pwd.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,33 +35,34 @@ enum key {
 };
 
 static const struct argp_option options[] = {
-    {.doc = "What is recorded (default: a row for each process and GPU):",
+    {.doc = "What to record (default: a row for each process and GPU):",
      .group = 1},
     {"pid", KEY_PID, "N...", 0, "Only these processes", 1},
     {"match", KEY_MATCH, "REGEX", 0,
-     "Only processes whose command line a Perl regular expression matches", 1},
-    {"children", KEY_CHILDREN, 0, 0, "And all that these have started", 1},
+     "Only processes whose command line matches a Perl regular expression", 1},
+    {"children", KEY_CHILDREN, 0, 0, "Also the children of these processes", 1},
     {"system", KEY_SYSTEM, "PID...", 0,
-     "GPU memory, host memory and processors of these processes", 1},
+     "GPU memory, host memory and CPU use of these processes", 1},
     {"devices", KEY_DEVICES, 0, 0, "A row for each GPU, with all its metrics",
      1},
     {"snapshots", KEY_SNAPSHOTS, 0, 0,
      "Everything, compressed, for --replay of `gpukit top` and `gpukit fake`",
      1},
     {"cmd", KEY_CMD, "full|name|none", 0,
-     "How much is written of command lines, which may hold secrets (full)", 1},
+     "How much of command lines to write; they may hold secrets (full)", 1},
     {.doc = "When:", .group = 2},
     {"interval", 'i', "SEC", 0, "Seconds between samples, from 0.01 (30)", 2},
     {"count", KEY_COUNT, "N", 0, "End after N samples", 2},
     {"until-exit", KEY_UNTIL_EXIT, 0, 0,
-     "End when the processes that were asked for have ended", 2},
-    {.doc = "Where to:", .group = 3},
+     "End when the chosen processes have ended", 2},
+    {.doc = "Output:", .group = 3},
     {"output", 'o', "FILE", 0, "File to write (./gpu_log.csv); - is stdout", 3},
-    {"append", KEY_APPEND, 0, 0, "Go on with the file; else it is replaced", 3},
+    {"append", KEY_APPEND, 0, 0, "Append to the file instead of replacing it",
+     3},
     {"format", KEY_FORMAT, "csv|jsonl", 0,
-     "Comma-separated values, or a JSON object a line (csv)", 3},
+     "Comma-separated values, or one JSON object per line (csv)", 3},
     {"rotate", KEY_ROTATE, "SIZE|TIME", 0,
-     "Begin a new file at a size (100M, 1GiB) or age (10m, 24h); the old one "
+     "Start a new file at a size (100M, 1GiB) or age (10m, 24h); the old one "
      "becomes NAME.1.EXT, the next NAME.2.EXT",
      3},
     {"mode", KEY_MODE, "OCTAL", 0, "Permissions of the file (0600)", 3},
@@ -108,7 +109,7 @@ static void add_pids(struct argp_state *state, struct record *record,
 	} while (*list++);
 }
 
-/* Numbers that follow belong to it too. */
+/* Also consumes the following words if they are numbers. */
 static void read_pid_options(struct argp_state *state, struct record *record,
 			     const char *option, const char *arg)
 {
@@ -119,38 +120,6 @@ static void read_pid_options(struct argp_state *state, struct record *record,
 
 /* ---- single arguments ---- */
 
-static const char *home_of(const char *name)
-{
-	struct passwd *entry;
-
-	if (!*name && getenv("HOME"))
-		return getenv("HOME");
-	entry = *name ? getpwnam(name) : getpwuid(getuid());
-	return entry ? entry->pw_dir : NULL;
-}
-
-/* ~/x and ~name/x, which the shell leaves alone behind a '='. */
-static char *expand_home(struct argp_state *state, const char *path)
-{
-	size_t len = *path == '~' ? strcspn(path, "/") : 0;
-	const char *home = "";
-	struct gk_buf out = {0};
-	char name[256];
-
-	if (len) {
-		snprintf(name, sizeof name, "%.*s", (int)len - 1, path + 1);
-		home = home_of(name);
-	}
-	if (!home) {
-		argp_error(state, "--output %s: there is no such user", path);
-		home = "";
-	}
-	gk_buf_printf(&out, "%s%s", home, path + len);
-	if (out.failed)
-		no_memory(state);
-	return out.data;
-}
-
 static mode_t parse_mode(struct argp_state *state, const char *arg)
 {
 	char *end;
@@ -158,12 +127,12 @@ static mode_t parse_mode(struct argp_state *state, const char *arg)
 
 	if (!isdigit((unsigned char)*arg) || *end || mode > 0777)
 		argp_error(state,
-			   "--mode wants permissions such as 0640, not '%s'",
+			   "--mode must be permissions such as 0640, not '%s'",
 			   arg);
 	return (mode_t)mode;
 }
 
-/* 10m is a time and 10M a size; a number alone is bytes. */
+/* Parses a limit: 10m is a time, 10M is a size, and a plain number is bytes. */
 static void rotate_of(struct argp_state *state,
 		      struct gk_record_file_options *file, const char *arg)
 {
@@ -175,8 +144,8 @@ static void rotate_of(struct argp_state *state,
 
 	if (err || !value)
 		argp_error(state,
-			   "--rotate wants a size such as 100M or a time such "
-			   "as 24h, not '%s'",
+			   "--rotate must be a size such as 100M or a time "
+			   "such as 24h, not '%s'",
 			   arg);
 	file->rotate_bytes = time ? 0 : value;
 	file->rotate_ns = time ? value : 0;
@@ -188,7 +157,7 @@ static const struct gk_choice commands[] = {{"full", RECORD_COMMAND_FULL},
 					    {"none", RECORD_NONE},
 					    {0}};
 
-/* ---- what each option does ---- */
+/* ---- one function per option ---- */
 
 #define TAKE(name)                                                             \
 	static void take_##name(struct argp_state *state,                      \
@@ -248,10 +217,8 @@ TAKE(count)
 TAKE(output)
 {
 	if (!*arg)
-		argp_error(state, "--output wants a file, not ''");
-	free((char *)(uintptr_t)record->file.path);
-	record->file.path = NULL;
-	record->file.path = expand_home(state, arg);
+		argp_error(state, "--output must be a file, not ''");
+	record->file.path = gk_arg_path(state, "--output", arg);
 }
 
 TAKE(format)
@@ -270,10 +237,10 @@ TAKE(mode)
 	record->file.mode_told = true;
 }
 
-/* A switch that sets what it is, or one with something to do. */
+/* An option: sets its flag, or calls a function. */
 static const struct {
 	int key;
-	size_t flag; /* offset of a bool in struct record, where take is NULL */
+	size_t flag; /* offset of a bool in struct record, if take is NULL */
 	void (*take)(struct argp_state *, struct record *, const char *);
 } rows[] = {
     {KEY_CHILDREN, offsetof(struct record, chosen.children), NULL},
@@ -310,7 +277,7 @@ static error_t take_record_option(int key, const char *arg,
 	return ARGP_ERR_UNKNOWN;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole command line ---- */
 
 static void check_record_options(struct argp_state *state,
 				 struct record *record)
@@ -319,9 +286,8 @@ static void check_record_options(struct argp_state *state,
 	bool some = chosen->pid_count || chosen->regex;
 
 	if (record->asked & (record->asked - 1))
-		argp_error(state, "--pid and --match, --system, --devices and "
-				  "--snapshots are recordings of their own: "
-				  "take one");
+		argp_error(state, "choose one of --pid and --match, --system, "
+				  "--devices and --snapshots");
 	if (chosen->children && !some && !record->job)
 		argp_error(state,
 			   "--children needs --pid, --match or --system");
@@ -329,10 +295,10 @@ static void check_record_options(struct argp_state *state,
 		argp_error(state, "--until-exit needs --pid, --match, "
 				  "--system or a command");
 	if (record->job && some)
-		argp_error(state, "a command is what is recorded: leave out "
-				  "--pid, --match and --system");
+		argp_error(state, "with a command, --pid, --match and --system "
+				  "are not allowed");
 	if (record->snapshots && record->style.json)
-		argp_error(state, "--snapshots have a format of their own");
+		argp_error(state, "--snapshots excludes --format");
 }
 
 static void complete_record_options(struct argp_state *state,
@@ -345,19 +311,17 @@ static void complete_record_options(struct argp_state *state,
 	record->style.milliseconds = record->interval_ns < GK_NS_PER_S;
 	record->style.pid_column = record->chosen.pid_count > 1;
 	if (!record->file.path)
-		record->file.path =
-		    strdup(record->snapshots    ? "gpu_log.tape"
-			   : record->style.json ? "gpu_log.jsonl"
-						: "gpu_log.csv");
-	if (!record->file.path)
-		no_memory(state);
+		record->file.path = record->snapshots    ? "gpu_log.tape"
+				    : record->style.json ? "gpu_log.jsonl"
+							 : "gpu_log.csv";
 }
 
 static void take_job(struct argp_state *state, struct record *record,
 		     const char *arg)
 {
 	if (!state->quoted || state->next - 1 < state->quoted)
-		argp_error(state, "what is '%s'? A command goes behind --",
+		argp_error(state,
+			   "unexpected argument '%s'; put a command after --",
 			   arg);
 	record->job = state->argv + state->next - 1;
 	state->next = state->argc;
@@ -396,12 +360,12 @@ static const struct argp argp = {
     .options = options,
     .parser = parse_record_option,
     .args_doc = "[-- COMMAND [ARG...]]",
-    .doc = "Writes what processes take of the GPUs to a file, every interval, "
-	   "until SIGINT or SIGTERM. With a command: runs it, records it with "
-	   "all that it starts (every second), and tells at its end what it "
-	   "took.\v" GK_ARG_SIZES
-	   "\n\nExit status: 0, 1 after a failure, 2 for a wrong option; "
-	   "with a command its own.",
+    .doc =
+	"Logs the GPU use of processes to a file, every interval, until SIGINT "
+	"or SIGTERM. With a command: runs it, records it and its children "
+	"every second, and prints a summary at its end.\v" GK_ARG_SIZES
+	"\n\nExit status: 0, 1 after a failure, 2 for a wrong option; with a "
+	"command, its own status.",
     .children = children,
 };
 
@@ -413,7 +377,6 @@ void record_parse(struct record *record, int argc, char **argv)
 void record_free(struct record *record)
 {
 	free(record->pids);
-	free((char *)(uintptr_t)record->file.path);
 }
 
 static int run_record(int argc, char **argv)
@@ -432,6 +395,6 @@ static int run_record(int argc, char **argv)
 
 const struct gk_cmd gk_cmd_record = {
     .name = "record",
-    .summary = "writes what processes take of GPUs to a file",
+    .summary = "logs the GPU use of processes to a file",
     .run = run_record,
 };

@@ -1,6 +1,5 @@
-/*
- * record.h - `gpukit record`: what its options chose, and its parts.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* record.h - `gpukit record`: its options and its parts. */
 #ifndef GK_CLI_RECORD_H
 #define GK_CLI_RECORD_H
 
@@ -18,7 +17,7 @@
 
 enum record_command { RECORD_COMMAND_FULL, RECORD_COMMAND_NAME, RECORD_NONE };
 
-/* Kinds of recordings that were asked for. */
+/* The kinds of recording that the options requested. */
 enum record_asked {
 	RECORD_PIDS = 1,
 	RECORD_SYSTEM = 2,
@@ -28,25 +27,25 @@ enum record_asked {
 
 struct record {
 	unsigned asked; /* bits of record_asked */
-	bool snapshots; /* a tape; else rows */
+	bool snapshots; /* writes a tape; false: rows */
 	struct gk_row_style style;
 	struct gk_chosen_options chosen;
-	pid_t *pids; /* what chosen.pids points to */
+	pid_t *pids; /* storage that chosen.pids points to */
 	enum record_command command;
 	uint64_t interval_ns;
 	bool until_exit;
-	int64_t count; /* samples; 0: no end */
+	int64_t count; /* samples; 0: no limit */
 	struct gk_record_file_options file;
 	struct gk_timings_opt timings;
 	struct gk_options machine;
-	char **job; /* a command to run, ends with NULL; or NULL */
+	char **job; /* the command, NULL-terminated; or NULL */
 };
 
-/* Reads the command line; ends the command when something is wrong. */
+/* Parses the command line; exits if it is wrong. */
 void record_parse(struct record *record, int argc, char **argv);
 void record_free(struct record *record);
 
-/* Records; a gk_exit, or the exit status of the job. */
+/* Records. Returns a gk_exit, or the exit status of the job. */
 int record_run(struct record *record);
 
 /* ---- sample.c: from snapshots to bytes ---- */
@@ -55,60 +54,67 @@ struct record_sample {
 	const struct record *record;
 	struct gk_chosen *chosen;
 	struct gk_tape_writer *tape;
-	struct gk_summary summary; /* of a job */
-	uint64_t *starts;          /* of the pids of GK_RECORD_SYSTEM */
+	struct gk_summary summary; /* figures of the job */
+	uint64_t *starts; /* start times of the pids of GK_RECORD_SYSTEM */
 	int proc;
-	struct gk_buf header, out; /* what a file begins with; a sample */
+	struct gk_buf header, out; /* the file's header; one formatted sample */
 };
 
-/* Warns on stderr about an expression that is none. 0 or a gk_err. */
+/* Warns on stderr if a regular expression is invalid. Returns 0 or a gk_err. */
 int record_sample_open(struct record_sample *sample,
 		       const struct record *record);
 void record_sample_close(struct record_sample *sample);
 
 /*
- * Puts what is to be written of a snapshot into sample->out. write false: only
- * the summary is interested. anew: the file begins with it. 0 or a gk_err.
+ * Formats a snapshot into sample->out, after the file's header if `anew` is
+ * true. If `write` is false, only updates the summary. Returns 0 or a gk_err.
  */
 int record_sample_take(struct record_sample *sample,
 		       const struct gk_snapshot *snap, bool write, bool anew);
 
-/* Takes the same snapshot once more, for the beginning of another file. */
+/* Formats the same snapshot again, as the first of a new file. */
 int record_sample_again(struct record_sample *sample,
 			const struct gk_snapshot *snap);
 
-/* ---- job.c: the command that is run ---- */
+/* ---- job.c: runs the command ---- */
 
 struct record_job {
 	pid_t pid; /* 0: none */
-	int gate;  /* closed without a word: it never starts */
+	int gate;  /* closing it without writing a byte cancels the start */
 	uint64_t began_ns;
 	bool ended;
-	int status; /* as waitpid() tells it */
+	int status; /* from waitpid() */
 };
 
 /*
- * Forks a process that waits until it is started; signals: the mask that it
- * starts with. Returns in both, job->pid is 0 in the new one. 0 or a gk_err.
+ * Forks a process that will become the command; `signals` is its signal mask.
+ * Returns in both processes, with job->pid 0 in the child. Returns 0 or a
+ * gk_err.
  */
 int record_job_prepare(struct record_job *job, const sigset_t *signals);
 
-/* Waits in the new process, and becomes the command; never returns. */
+/*
+ * Runs in the child. Waits for record_job_start(), then becomes the command.
+ * Never returns.
+ */
 void record_job_become(struct record_job *job, char **argv);
 
-/* Lets the waiting process become the command. */
+/* Lets the waiting child become the command. */
 void record_job_start(struct record_job *job);
 
-/* Whether it has ended; never waits. */
+/* Whether the job has ended. Does not wait. */
 bool record_job_ended(struct record_job *job);
 
-/* Waits until it has ended. */
+/* Waits until the job has ended. */
 void record_job_await(struct record_job *job);
 
-/* As a shell tells it: 128 + signal for one that was killed. */
+/*
+ * Returns the exit status as a shell would: 128 + signal if a signal ended the
+ * job.
+ */
 int record_job_exit_status(const struct record_job *job);
 
-/* Prints lines about the job, and the time and memory that it took. */
+/* Prints lines about the job, with its time and memory. */
 void record_job_report(const struct record_job *job, char **argv,
 		       const struct gk_summary *summary, const char *file);
 

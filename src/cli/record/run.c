@@ -1,4 +1,5 @@
-/* run.c - `gpukit record`: samples at absolute deadlines. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run.c - `gpukit record`: takes samples at absolute deadlines. */
 #include "base/clock.h"
 #include "base/err.h"
 #include "cli/cmd.h"
@@ -14,7 +15,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* A command's peak is looked for at least this often. */
+/* A job's memory is sampled at least this often, to find its peak. */
 #define JOB_TICK_NS (250 * GK_NS_PER_MS)
 
 struct run {
@@ -24,17 +25,20 @@ struct run {
 	struct gk_record_file file;
 	struct record_job job;
 	int timer, signals, epoll;
-	uint64_t tick_ns, ticks; /* of the timer */
+	uint64_t tick_ns, ticks; /* period of the timer; ticks so far */
 	uint64_t per_row;        /* ticks between two rows */
 	uint64_t next_row;       /* tick of the next row */
 	int64_t samples;
-	bool fresh;  /* the file has nothing of ours yet */
-	bool broken; /* it could not be written */
+	bool fresh;  /* nothing has been written to the file yet */
+	bool broken; /* the file cannot be written */
 	bool done;
 	int status;
 };
 
-/* A command goes on, without samples; everything else ends here. */
+/*
+ * Reports an error that ends the samples. A running job continues without them;
+ * if there is none, the recording ends.
+ */
 static int tell_record_error(struct run *run, const char *what, int err)
 {
 	fprintf(stderr, "gpukit record: %s: %s\n", what, gk_strerror(err));
@@ -47,7 +51,10 @@ static int tell_record_error(struct run *run, const char *what, int err)
 
 /* ---- one sample ---- */
 
-/* A command goes on without us; everything else ends here. */
+/*
+ * Reports that the file cannot be written. A running job continues unrecorded;
+ * if there is none, the recording ends.
+ */
 static void file_failed(struct run *run)
 {
 	run->broken = true;
@@ -76,11 +83,12 @@ static void write_rows(struct run *run, bool anew)
 }
 
 /*
- * Whether the file is full is known when the size of what goes there is; and
- * what begins another one is to be made as such.
+ * Formats a sample. Whether the file is full is only known from the size of the
+ * sample. If the file is full, a new file starts with this sample, which is
+ * formatted again.
  */
-static int format(struct run *run, const struct gk_snapshot *snap, bool write,
-		  bool *ret_anew)
+static int format_sample(struct run *run, const struct gk_snapshot *snap,
+			 bool write, bool *ret_anew)
 {
 	bool anew = write && !run->fresh && gk_record_file_full(&run->file, 0);
 	struct gk_span span;
@@ -120,7 +128,7 @@ static void take_sample(struct run *run, bool write)
 		tell_record_error(run, "cannot read the GPUs", r);
 		return;
 	}
-	r = format(run, snap, write, &anew);
+	r = format_sample(run, snap, write, &anew);
 	gk_snapshot_free(snap);
 	if (r)
 		tell_record_error(run, "cannot make rows", r);
@@ -145,9 +153,9 @@ static void on_tick(struct run *run)
 	take_sample(run, write);
 }
 
-/* ---- what ends it ---- */
+/* ---- the end ---- */
 
-/* A signal that a terminal sent has reached the command already. */
+/* A signal from the terminal has already reached the command. */
 static void read_signal(struct run *run)
 {
 	struct signalfd_siginfo info;
@@ -174,7 +182,7 @@ static void on_event(struct run *run, int fd)
 		on_tick(run);
 	else if (fd == run->signals)
 		read_signal(run);
-	else /* a process has ended, and says so for ever */
+	else /* A process has ended. Its pidfd would stay readable. */
 		epoll_ctl(run->epoll, EPOLL_CTL_DEL, fd, NULL);
 	run->done |= all_gone(run);
 }
@@ -198,7 +206,7 @@ static void record_samples(struct run *run)
 	}
 }
 
-/* ---- beginning ---- */
+/* ---- the start ---- */
 
 static int watch_fd(struct run *run, int fd)
 {
@@ -209,7 +217,10 @@ static int watch_fd(struct run *run, int fd)
 	return 0;
 }
 
-/* The end of a process wakes us; where that is not to be had, samples do. */
+/*
+ * Watches with pidfds for the end of processes. If there are no pidfds, the
+ * next sample shows which processes have ended.
+ */
 static void watch_processes(struct run *run)
 {
 	const struct gk_chosen_options *chosen = &run->record->chosen;
@@ -251,7 +262,7 @@ static int prepare_waiting(struct run *run, const sigset_t *signals)
 	return r ? r : watch_fd(run, run->signals);
 }
 
-/* Metrics that no row shows are not read. */
+/* Reads only the metrics that rows show. */
 static void choose_metrics(const struct record *record,
 			   struct gk_options *options,
 			   struct gk_metric_set *only)
@@ -263,7 +274,7 @@ static void choose_metrics(const struct record *record,
 			options->with |= GK_WITHOUT_COMMANDS;
 		return;
 	}
-	/* A glance at processes is enough, once: see chosen.h. */
+	/* chosen.c reads command lines itself, only once per process. */
 	options->with |= record->style.kind == GK_RECORD_SYSTEM
 			     ? GK_WITHOUT_COMMANDS
 			     : GK_WITHOUT_PROC;
@@ -274,7 +285,7 @@ static void choose_metrics(const struct record *record,
 		return;
 	}
 	options->with |= GK_WITHOUT_SLOW;
-	/* By which figures of processes are judged. */
+	/* Memory of processes is checked against the total. */
 	gk_metric_set_add(only, GK_M_MEM_TOTAL);
 	if (record->job) {
 		gk_metric_set_add(only, GK_M_GPU_UTIL);
@@ -298,19 +309,43 @@ static int open_recorded_machine(struct run *run)
 	return status;
 }
 
-/* A wrong number would be a recording of nothing. */
-static int find_pids(const struct record *record)
+static bool is_listed(const struct gk_snapshot *snap, pid_t pid)
 {
-	const struct gk_chosen_options *chosen = &record->chosen;
+	for (size_t i = 0; i < snap->process_count; i++)
+		if (snap->processes[i].pid == pid)
+			return true;
+	return false;
+}
 
-	for (size_t i = 0; i < chosen->pid_count; i++) {
-		if (!kill(chosen->pids[i], 0) || errno != ESRCH)
+/*
+ * A wrong pid would record nothing, so it is reported as an error. A process
+ * that is not in /proc may still exist: a GPU may list a process of another pid
+ * namespace.
+ */
+static int find_pids(struct run *run)
+{
+	const struct gk_chosen_options *chosen = &run->record->chosen;
+	struct gk_snapshot *snap = NULL;
+	int r = 0, status = GK_EXIT_OK;
+
+	for (size_t i = 0; i < chosen->pid_count && !status; i++) {
+		pid_t pid = chosen->pids[i];
+
+		if (!kill(pid, 0) || errno != ESRCH)
 			continue;
-		fprintf(stderr, "gpukit record: there is no process %d here\n",
-			(int)chosen->pids[i]);
-		return GK_EXIT_FAILURE;
+		if (!snap && (r = gk_snapshot_take(run->gk, &snap)))
+			return tell_record_error(run, "cannot read the GPUs",
+						 r);
+		if (is_listed(snap, pid))
+			continue;
+		fprintf(
+		    stderr,
+		    "gpukit record: no process %d exists here or on a GPU\n",
+		    (int)pid);
+		status = GK_EXIT_FAILURE;
 	}
-	return GK_EXIT_OK;
+	gk_snapshot_free(snap);
+	return status;
 }
 
 static int open_record_file(struct run *run)
@@ -332,7 +367,7 @@ static int open_record_file(struct run *run)
 	return GK_EXIT_FAILURE;
 }
 
-/* The command is the one process that is chosen, with its children. */
+/* Records the command and its children. */
 static void choose_job(struct run *run)
 {
 	struct gk_chosen_options *chosen = &run->record->chosen;
@@ -344,7 +379,7 @@ static void choose_job(struct run *run)
 	chosen->children = true;
 }
 
-/* All that can fail comes before the command starts. */
+/* Does everything that can fail before the command starts. */
 static int start_recording(struct run *run, const sigset_t *signals)
 {
 	int r, status;
@@ -357,11 +392,13 @@ static int start_recording(struct run *run, const sigset_t *signals)
 		return tell_record_error(run, "cannot begin", r);
 	status = open_recorded_machine(run);
 	if (!status)
+		status = find_pids(run);
+	if (!status)
 		status = open_record_file(run);
 	return status;
 }
 
-static void record(struct run *run)
+static void record_all(struct run *run)
 {
 	int r;
 
@@ -393,7 +430,7 @@ static int run_all(struct run *run, const sigset_t *signals)
 
 	if (status || run->done)
 		return gk_cli_close(run->gk, status);
-	record(run);
+	record_all(run);
 	end_job(run);
 	if (gk_record_file_close(&run->file) && !run->broken)
 		file_failed(run);
@@ -402,8 +439,8 @@ static int run_all(struct run *run, const sigset_t *signals)
 }
 
 /*
- * Chooses the signals that end a recording; a command gets the ones that it may
- * be waiting for.
+ * Chooses the signals that this process handles. With a job, these include
+ * signals that are forwarded to it, unless they are ignored.
  */
 static void choose_signals(const struct record *record, sigset_t *ret_signals)
 {
@@ -426,10 +463,8 @@ int record_run(struct record *record_)
 {
 	struct run run = {.record = record_, .timer = -1, .job.gate = -1};
 	sigset_t signals, before;
-	int status = find_pids(record_);
+	int status;
 
-	if (status)
-		return status;
 	choose_signals(record_, &signals);
 	signal(SIGCHLD, SIG_DFL);
 	signal(SIGPIPE, SIG_IGN);

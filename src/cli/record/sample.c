@@ -1,4 +1,5 @@
-/* sample.c - snapshots as rows or as a tape, and their summary. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sample.c - formats snapshots as rows or as a tape, and keeps the summary. */
 #include "base/err.h"
 #include "cli/record/record.h"
 #include "record/system.h"
@@ -19,8 +20,8 @@ static int open_tape(struct record_sample *s, const struct record *record)
 		return r;
 	if (literal)
 		fprintf(stderr,
-			"gpukit record: --match '%s' is no regular expression "
-			"(%s); it is looked for as it stands\n",
+			"gpukit record: --match '%s' is not a regular "
+			"expression (%s); searching for the plain text\n",
 			record->chosen.regex, why);
 	if (record->snapshots) {
 		gk_buf_add(&s->header, GK_TAPE_HEADER, GK_TAPE_HEADER_LEN);
@@ -65,7 +66,10 @@ static const char *command_column(const struct record *record,
 {
 	if (record->command == RECORD_NONE)
 		return "";
-	/* Kernel threads, the dead and the hidden have no command line. */
+	/*
+	 * Kernel threads have no command line, nor do processes that have ended
+	 * or are hidden.
+	 */
 	if (record->command == RECORD_COMMAND_NAME || !*p->command)
 		return p->name;
 	return p->command;
@@ -91,8 +95,8 @@ static int write_processes(struct record_sample *s,
 	return gk_chosen_end(s->chosen);
 }
 
-static void devices(struct record_sample *s, const struct gk_snapshot *snap,
-		    const char *time)
+static void device_rows(struct record_sample *s, const struct gk_snapshot *snap,
+			const char *time)
 {
 	for (size_t i = 0; i < snap->device_count; i++)
 		gk_row_device(&s->out, &s->record->style, time,
@@ -142,7 +146,7 @@ static int write_sample(struct record_sample *s, const struct gk_snapshot *snap,
 		return gk_tape_add(s->tape, snap, anew, &s->out);
 	gk_row_time(time, snap->wall_ns, record->style.milliseconds);
 	if (record->style.kind == GK_RECORD_DEVICES && write)
-		devices(s, snap, time);
+		device_rows(s, snap, time);
 	if (record->style.kind == GK_RECORD_SYSTEM && write)
 		system_rows(s, snap, time);
 	return 0;
@@ -171,7 +175,7 @@ int record_sample_take(struct record_sample *s, const struct gk_snapshot *snap,
 	return s->out.failed ? GK_ERR_NOMEM : r;
 }
 
-/* Rows are the same wherever they stand. */
+/* Only tapes need this: rows are the same anywhere in a file. */
 int record_sample_again(struct record_sample *s, const struct gk_snapshot *snap)
 {
 	if (!s->record->snapshots)

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bar.c - what is in the way of reservations, in words: what it is,
- * whose, and the cure; see select.h.
+ * bar.c - describes what blocks reservations: the problem, the file's owner and
+ * the fix; see select.h.
  */
 #include "cli/select/select.h"
 
@@ -24,7 +25,7 @@ static const char *file_kind_name(mode_t mode)
 	return "no file";
 }
 
-static void owner(struct gk_buf *out, uid_t uid)
+static void put_owner(struct gk_buf *out, uid_t uid)
 {
 	struct passwd *entry = getpwuid(uid);
 
@@ -37,28 +38,28 @@ static void owner(struct gk_buf *out, uid_t uid)
 		gk_buf_printf(out, "uid %u", (unsigned)uid);
 }
 
-static void of_kind(struct gk_buf *out, const char *path,
-		    const struct gk_reserve_bar *bar)
+static void put_kind(struct gk_buf *out, const char *path,
+		     const struct gk_reserve_bar *bar)
 {
 	gk_buf_printf(out, "%s is %s of ", path, file_kind_name(bar->mode));
-	owner(out, bar->owner);
+	put_owner(out, bar->owner);
 	gk_buf_printf(out,
 		      ", not the file of reservations; that user or root "
 		      "removes it: rm -r %s",
 		      path);
 }
 
-static void closed(struct gk_buf *out, const char *path,
-		   const struct gk_reserve_bar *bar)
+static void put_closed(struct gk_buf *out, const char *path,
+		       const struct gk_reserve_bar *bar)
 {
 	gk_buf_printf(out, "%s (mode %04o) is closed to others by ", path,
 		      (unsigned)bar->mode & 07777);
-	owner(out, bar->owner);
+	put_owner(out, bar->owner);
 	gk_buf_printf(out, "; that user or root opens it: chmod 666 %s", path);
 }
 
-static void directory(struct gk_buf *out, const char *path,
-		      const struct gk_reserve_bar *bar)
+static void put_directory(struct gk_buf *out, const char *path,
+			  const struct gk_reserve_bar *bar)
 {
 	const char *slash = strrchr(path, '/');
 	int len = slash ? (int)(slash - path) + (slash == path) : 1;
@@ -68,20 +69,20 @@ static void directory(struct gk_buf *out, const char *path,
 		      "others can replace what lies in %.*s (mode %04o) "
 		      "of ",
 		      len, dir, (unsigned)bar->mode & 07777);
-	owner(out, bar->owner);
+	put_owner(out, bar->owner);
 	gk_buf_printf(out,
 		      "; root closes it: chown root %.*s && chmod o-w,+t "
 		      "%.*s",
 		      len, dir, len, dir);
 }
 
-static void locked(struct gk_buf *out, const char *path,
-		   const struct gk_reserve_bar *bar)
+static void put_locked(struct gk_buf *out, const char *path,
+		       const struct gk_reserve_bar *bar)
 {
 	gk_buf_printf(out, "%s is locked by ", path);
 	if (bar->holder) {
 		gk_buf_printf(out, "process %d of ", (int)bar->holder);
-		owner(out, bar->owner);
+		put_owner(out, bar->owner);
 		gk_buf_printf(out, ", which reserves nothing; end it: kill %d",
 			      (int)bar->holder);
 		return;
@@ -97,21 +98,21 @@ void gk_select_bar_text(struct gk_buf *out, const char *path,
 {
 	switch (bar->kind) {
 	case GK_BAR_KIND:
-		of_kind(out, path, bar);
+		put_kind(out, path, bar);
 		break;
 	case GK_BAR_CLOSED:
-		closed(out, path, bar);
+		put_closed(out, path, bar);
 		break;
 	case GK_BAR_DIRECTORY:
-		directory(out, path, bar);
+		put_directory(out, path, bar);
 		break;
 	case GK_BAR_LOCK:
-		locked(out, path, bar);
+		put_locked(out, path, bar);
 		break;
 	case GK_BAR_ERROR:
 		gk_buf_printf(out,
-			      "cannot open %s: %s; it is for all users to "
-			      "read and write",
+			      "cannot open %s: %s; all users must be able to "
+			      "read and write it",
 			      path, strerror(bar->error));
 		break;
 	case GK_BAR_NONE:

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.c - `gpukit select`: reads, chooses, waits, reserves, and writes
- * the result or becomes the command.
+ * run.c - `gpukit select`: reads GPUs, chooses, waits, reserves, and prints the
+ * result or becomes the command.
  */
 #include "base/clock.h"
 #include "cli/cmd.h"
@@ -8,7 +9,7 @@
 #include "cli/open.h"
 #include "cli/output.h"
 #include "cli/select/select.h"
-#include "core/pick.h"
+#include "core/choose/pick.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,12 +20,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#define READ_EVERY_NS (1 * GK_NS_PER_S)   /* GPUs, while waiting */
-#define LOOK_EVERY_NS (50 * GK_NS_PER_MS) /* reservations */
-#define PATIENCE_NS   (5 * GK_NS_PER_S)   /* with others who choose */
-#define HIGH_FD       100 /* out of the way of a shell's redirections */
+/* The time between two readings of the GPUs while waiting. */
+#define READ_EVERY_NS (1 * GK_NS_PER_S)
+#define LOOK_EVERY_NS                                                          \
+	(50 * GK_NS_PER_MS) /* time between checks of the reservations */
+#define PATIENCE_NS                                                            \
+	(5 * GK_NS_PER_S) /* longest wait for others that are choosing */
+#define HIGH_FD 100       /* above all descriptors of shell redirections */
 
-/* Lists for a command its own devices: they are not somebody else's to it. */
+/*
+ * The environment variable with the devices reserved for a command. A `gpukit
+ * select` run by the command does not treat them as another user's.
+ */
 #define OWN_VARIABLE "GPUKIT_RESERVED"
 
 struct state {
@@ -32,18 +39,19 @@ struct state {
 	struct gk *gk;
 	struct gk_snapshot *snap;
 	struct gk_selection selection;
-	const char *scope;         /* see reserve.h */
-	int locks;                 /* -1: nobody has reserved anything */
-	const char *path;          /* of the locks */
-	struct gk_reserve_bar bar; /* in the way when they were looked at */
+	const char *scope; /* see reserve.h */
+	int locks; /* descriptor of the lock file; -1: no reservations exist */
+	const char *path; /* path of the lock file */
+	struct gk_reserve_bar
+	    bar; /* what blocked reservations when they were last read */
 	bool warned;
-	uint64_t end; /* of waiting; without any: UINT64_MAX */
+	uint64_t end; /* when to stop waiting; UINT64_MAX: never */
 	unsigned *pool;
-	bool *taken; /* by position in the snapshot's devices */
+	bool *taken; /* indexed by position in the snapshot's devices */
 };
 
 static int __attribute__((format(printf, 2, 3)))
-failure(int status, const char *format, ...)
+tell_select_failure(int status, const char *format, ...)
 {
 	va_list args;
 
@@ -57,8 +65,8 @@ failure(int status, const char *format, ...)
 
 static int cannot_read(int err)
 {
-	return failure(GK_SELECT_NVML, "cannot read the GPUs: %s",
-		       gk_strerror(err));
+	return tell_select_failure(GK_SELECT_NVML, "cannot read the GPUs: %s",
+				   gk_strerror(err));
 }
 
 /* ---- reading ---- */
@@ -87,7 +95,10 @@ static int open_chosen_machine(struct state *s)
 	return err == GK_ERR_NO_DRIVER ? GK_SELECT_NO_DRIVER : GK_SELECT_NVML;
 }
 
-/* Entries by which people say that the list ends there. */
+/*
+ * Whether an entry of CUDA_VISIBLE_DEVICES is one that people write to end the
+ * list.
+ */
 static bool ends_list(const char *entry)
 {
 	return !strncmp(entry, "-1", 2) || !strncmp(entry, "NoDevFiles", 10);
@@ -98,14 +109,14 @@ static int bad_entry(const struct state *s, const char *value, long bad)
 	const char *source =
 	    s->run->inherit == GK_INHERIT_ENV ? "CUDA_VISIBLE_DEVICES" : "-i";
 
-	return failure(GK_SELECT_VISIBLE,
-		       "'%.*s' in %s='%s' is no GPU here, or is there twice; "
-		       "`gpukit stat` lists the GPUs",
-		       (int)strcspn(value + bad, ","), value + bad, source,
-		       value);
+	return tell_select_failure(
+	    GK_SELECT_VISIBLE,
+	    "'%.*s' in %s='%s' is not a GPU here, or occurs twice; "
+	    "`gpukit stat` lists the GPUs",
+	    (int)strcspn(value + bad, ","), value + bad, source, value);
 }
 
-/* Takes the devices of the snapshot that CUDA would see. */
+/* Chooses among the snapshot's devices those that CUDA would show. */
 static int inherit_visible(struct state *s)
 {
 	const char *value = s->run->inherit == GK_INHERIT_GIVEN
@@ -161,8 +172,8 @@ static int take_snapshot(struct state *s)
 
 /* ---- reservations ---- */
 
-/* Once, by who needs no reservation and goes on. */
-static void warn(struct state *s)
+/* Warns once that reservations are blocked, and continues. */
+static void warn_of_bar(struct state *s)
 {
 	struct gk_buf text = {0};
 
@@ -170,23 +181,24 @@ static void warn(struct state *s)
 		return;
 	s->warned = true;
 	gk_select_bar_text(&text, s->path, &s->bar);
-	failure(0, "%s; going on%s", text.data ? text.data : s->path,
-		s->run->reserve ? " to wait" : " without");
+	tell_select_failure(0, "%s; going on%s",
+			    text.data ? text.data : s->path,
+			    s->run->reserve ? " to wait" : " without");
 	gk_buf_free(&text);
 }
 
-static int barred(struct state *s)
+static int refuse_barred(struct state *s)
 {
 	struct gk_buf text = {0};
 
 	gk_select_bar_text(&text, s->path, &s->bar);
-	failure(GK_EXIT_FAILURE, "nothing is reserved: %s",
-		text.data ? text.data : s->path);
+	tell_select_failure(GK_EXIT_FAILURE, "nothing is reserved: %s",
+			    text.data ? text.data : s->path);
 	gk_buf_free(&text);
 	return GK_EXIT_FAILURE;
 }
 
-/* The list that our caller has left for us names it. */
+/* Whether the device is reserved for the command that runs us. */
 static bool is_held_by_caller(const struct state *s, const char *uuid)
 {
 	const char *own = getenv(OWN_VARIABLE);
@@ -199,9 +211,9 @@ static bool is_taken(struct state *s, const char *uuid)
 	switch (gk_reserve_held(s->locks, s->scope, uuid, &s->bar)) {
 	case GK_HOLD_RESERVED:
 		return !is_held_by_caller(s, uuid);
-	case GK_HOLD_FOREIGN: /* nor could we take it */
+	case GK_HOLD_FOREIGN: /* we could not reserve such a device either */
 		if (!s->run->reserve)
-			warn(s);
+			warn_of_bar(s);
 		return s->run->reserve;
 	case GK_HOLD_NONE:
 		break;
@@ -209,7 +221,7 @@ static bool is_taken(struct state *s, const char *uuid)
 	return false;
 }
 
-/* Reads who is reserved; whether that is another answer than before. */
+/* Reads which devices are reserved. Returns whether this has changed. */
 static bool look_at_locks(struct state *s)
 {
 	bool changed = false;
@@ -226,7 +238,7 @@ static bool look_at_locks(struct state *s)
 	return changed;
 }
 
-/* The file is made by who reserves; for others it need not be there. */
+/* Only --reserve creates the lock file. Without it the file may be missing. */
 static int open_locks(struct state *s)
 {
 	const char *path = getenv("GPUKIT_RESERVATIONS");
@@ -237,13 +249,16 @@ static int open_locks(struct state *s)
 		return 0;
 	err = gk_reserve_open(s->path, s->run->reserve, &s->locks, &s->bar);
 	if (err && s->run->reserve)
-		return barred(s);
+		return refuse_barred(s);
 	if (s->bar.kind)
-		warn(s);
+		warn_of_bar(s);
 	return 0;
 }
 
-/* With --wait only its end ends it, but not silently. */
+/*
+ * Waits for its turn to choose. With --wait, prints a message after
+ * PATIENCE_NS, and goes on waiting until the time of --wait is over.
+ */
 static int enter_queue(struct state *s)
 {
 	uint64_t soon = gk_mono_ns() + PATIENCE_NS;
@@ -251,13 +266,13 @@ static int enter_queue(struct state *s)
 	    gk_reserve_enter(s->locks, soon < s->end ? soon : s->end, &s->bar);
 
 	if (err == GK_ERR_TIMEOUT && s->run->wait && soon < s->end) {
-		warn(s);
+		warn_of_bar(s);
 		err = gk_reserve_enter(s->locks, s->end, &s->bar);
 	}
 	if (err == GK_ERR_TIMEOUT)
-		return barred(s);
-	return err ? failure(GK_EXIT_FAILURE, "reservations: %s",
-			     gk_strerror(err))
+		return refuse_barred(s);
+	return err ? tell_select_failure(GK_EXIT_FAILURE, "reservations: %s",
+					 gk_strerror(err))
 		   : 0;
 }
 
@@ -287,7 +302,7 @@ static int choose_gpus(struct state *s)
 	return gk_select(s->snap, &s->run->wanted, &s->selection);
 }
 
-/* Chooses, and takes what it has chosen before anybody else can. */
+/* Chooses devices and reserves them before another process can. */
 static int choose_and_take(struct state *s)
 {
 	int err = s->run->reserve ? enter_queue(s) : 0;
@@ -300,13 +315,16 @@ static int choose_and_take(struct state *s)
 		err = reserve_chosen(s);
 	if (s->run->reserve)
 		gk_reserve_leave(s->locks);
-	return err ? failure(GK_EXIT_FAILURE, "cannot choose: %s",
-			     gk_strerror(err))
+	return err ? tell_select_failure(GK_EXIT_FAILURE, "cannot choose: %s",
+					 gk_strerror(err))
 		   : 0;
 }
 
-/* There are not so many devices, busy or not: no time will change that. */
-static bool hopeless(const struct state *s)
+/*
+ * Whether more devices are wanted than there are, free or not, so that waiting
+ * is useless.
+ */
+static bool is_hopeless(const struct state *s)
 {
 	return s->run->wanted.least > s->selection.count;
 }
@@ -317,26 +335,28 @@ static int not_enough(struct state *s)
 	int status;
 
 	if (s->run->reserve && s->bar.kind == GK_BAR_LOCK)
-		return barred(s);
+		return refuse_barred(s);
 	gk_format_refusals(&why, s->snap, &s->selection);
 	if (!why.len)
 		gk_buf_puts(&why, !s->selection.count ? "there is none"
-				  : hopeless(s)       ? "there are no more"
-						: "a process can use one MIG "
-						  "device only");
+				  : is_hopeless(s)
+				      ? "there are no more"
+				      : "a process can use one MIG "
+					"device only");
 	if (s->run->least_given)
-		status = failure(GK_SELECT_NOT_ENOUGH,
-				 "%zu of the %zu devices wanted: %s",
-				 s->selection.chosen, s->run->wanted.least,
-				 why.data ? why.data : "");
+		status = tell_select_failure(
+		    GK_SELECT_NOT_ENOUGH, "%zu of the %zu devices wanted: %s",
+		    s->selection.chosen, s->run->wanted.least,
+		    why.data ? why.data : "");
 	else
-		status = failure(GK_SELECT_NONE, "no device to choose: %s",
-				 why.data ? why.data : "");
+		status = tell_select_failure(GK_SELECT_NONE,
+					     "no device to choose: %s",
+					     why.data ? why.data : "");
 	gk_buf_free(&why);
 	return status;
 }
 
-/* Until there is a reason to read the GPUs again, or no time is left. */
+/* Waits until there is a reason to read the GPUs again, or time is up. */
 static void wait_a_while(struct state *s)
 {
 	uint64_t until = gk_mono_ns() + READ_EVERY_NS;
@@ -361,7 +381,7 @@ static int choose_until_enough(struct state *s)
 			status = choose_and_take(s);
 		if (status || has_gpus_enough(s))
 			return status;
-		if (!run->wait || hopeless(s) || gk_mono_ns() >= s->end)
+		if (!run->wait || is_hopeless(s) || gk_mono_ns() >= s->end)
 			return not_enough(s);
 		wait_a_while(s);
 	}
@@ -376,7 +396,10 @@ static void put_choice(const struct state *s, enum gk_select_ids ids,
 	gk_buf_putc(out, '\0');
 }
 
-/* Whether the GPUs are of several models; one that is lost tells none. */
+/*
+ * Whether the GPUs are of different models. Ignores lost GPUs, whose model is
+ * unknown.
+ */
 static bool differ_in_model(const struct gk_snapshot *snap)
 {
 	const char *first = NULL;
@@ -393,16 +416,17 @@ static bool differ_in_model(const struct gk_snapshot *snap)
 	return false;
 }
 
-/* CUDA numbers GPUs of several models by their speed unless told not to. */
+/* Warns that CUDA, by default, numbers GPUs of different models by speed. */
 static void warn_of_order(const struct state *s)
 {
 	enum gk_cuda_order order = gk_cuda_order(getenv("CUDA_DEVICE_ORDER"));
 
 	if (order != GK_ORDER_PCI_BUS_ID && s->selection.chosen &&
 	    differ_in_model(s->snap))
-		failure(0, "GPUs differ here: CUDA numbers them like this "
-			   "with CUDA_DEVICE_ORDER=PCI_BUS_ID; or use "
-			   "--format uuid");
+		tell_select_failure(
+		    0,
+		    "the GPUs' models differ: set CUDA_DEVICE_ORDER=PCI_BUS_ID "
+		    "for CUDA to use these numbers, or use --format uuid");
 }
 
 static int print_choice(const struct state *s)
@@ -449,17 +473,18 @@ static int set_environment(const struct state *s)
 	    setenv(OWN_VARIABLE, uuids.data, 1) ||
 	    (ids == GK_SELECT_INDEX &&
 	     setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1)))
-		err = failure(GK_EXIT_FAILURE, "out of memory");
+		err = tell_select_failure(GK_EXIT_FAILURE, "out of memory");
 	gk_buf_free(&list);
 	gk_buf_free(&uuids);
 	return err;
 }
 
 /*
- * This process becomes the command, so that whoever kills the command ends
- * the reservation. Children that keep its descriptors keep that too.
+ * Replaces this process by the command, so that the reservation ends when the
+ * command is killed. Children that keep its descriptors keep the reservation
+ * too.
  */
-static int become(struct state *s)
+static int exec_selected(struct state *s)
 {
 	char **argv = s->run->command;
 	int status = set_environment(s);
@@ -468,10 +493,10 @@ static int become(struct state *s)
 		return status;
 	if (fcntl(s->locks, F_DUPFD, HIGH_FD) < 0 &&
 	    fcntl(s->locks, F_SETFD, 0) < 0)
-		return failure(GK_EXIT_FAILURE,
-			       "cannot pass on the "
-			       "reservation: %s",
-			       strerror(errno));
+		return tell_select_failure(GK_EXIT_FAILURE,
+					   "cannot pass on the "
+					   "reservation: %s",
+					   strerror(errno));
 	gk_close(s->gk);
 	s->gk = NULL;
 	return gk_command_become("select", argv);
@@ -496,7 +521,7 @@ int gk_select_run(struct gk_select_run *run)
 		status = choose_until_enough(&s);
 	timings = gk_timings_report(&run->timings);
 	if (!status)
-		status = run->reserve ? become(&s) : print_choice(&s);
+		status = run->reserve ? exec_selected(&s) : print_choice(&s);
 	gk_selection_free(&s.selection);
 	gk_snapshot_free(s.snap);
 	free(s.pool);

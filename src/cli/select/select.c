@@ -1,4 +1,5 @@
-/* select.c - `gpukit select`: the options; the work is in run.c. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* select.c - `gpukit select`: parses the options; run.c does the work. */
 #include "cli/select/select.h"
 #include "base/clock.h"
 #include "base/str.h"
@@ -31,41 +32,45 @@ enum key {
 static const struct argp_option options[] = {
     {.doc = "Which devices:", .group = 1},
     {"inherit", 'i', "LIST", MAYBE,
-     "Only those that LIST shows to CUDA, or CUDA_VISIBLE_DEVICES", 1},
+     "Only devices in LIST, or in CUDA_VISIBLE_DEVICES", 1},
     {"account-as-free", KEY_FREE, "USER...", MAYBE,
-     "Memory held by these users (you) counts as free", 1},
-    {"min-count", 'c', "N", 0, "Fail with fewer devices (1)", 1},
+     "Count memory held by these users (you) as free", 1},
+    {"min-count", 'c', "N", 0, "Choose at least N devices, or fail (1)", 1},
     {"allow-empty", KEY_ALLOW_EMPTY, 0, 0,
-     "Not to find any device is no failure; prints an empty list", 1},
-    {"max-count", 'C', "N", 0, "No more devices (all)", 1},
-    {"count", 'n', "N", 0, "Exactly N: both of these", 1},
-    {"min-free-memory", 'f', "SIZE", 0, "Free memory, such as 4GiB or 5000M",
-     1},
-    {"min-total-memory", 't', "SIZE", 0, "Memory in all", 1},
-    {"max-gpu-utilization", 'G', "PERCENT", 0, "Not busier", 1},
-    {"max-memory-utilization", 'M', "PERCENT", 0, "No busier memory interface",
-     1},
+     "Finding no device is not a failure; print an empty list", 1},
+    {"max-count", 'C', "N", 0, "Choose at most N devices (all)", 1},
+    {"count", 'n', "N", 0, "Choose exactly N devices, or fail", 1},
+    {"min-free-memory", 'f', "SIZE", 0,
+     "At least this much free memory, such as 4GiB or 5000M", 1},
+    {"min-total-memory", 't', "SIZE", 0, "At least this much total memory", 1},
+    {"max-gpu-utilization", 'G', "PERCENT", 0, "GPU at most this busy", 1},
+    {"max-memory-utilization", 'M', "PERCENT", 0,
+     "Memory interface at most this busy", 1},
     {"tolerance", KEY_TOLERANCE, "PERCENT", 0,
-     "Take devices that miss a constraint by no more, after all others (0)", 1},
+     "Also take devices that miss a constraint by at most PERCENT, after all "
+     "others (0)",
+     1},
     {"tol", KEY_TOLERANCE, 0, OPTION_ALIAS, NULL, 1},
     {"topology", KEY_TOPOLOGY, 0, 0,
-     "Prefer GPUs joined by NVLink and of one NUMA node", 1},
-    {"reserved", KEY_RESERVED, 0, 0, "Also devices that others reserved", 1},
-    {"no-sort", 'S', 0, 0, "In the order of indices, not the emptiest first",
+     "Prefer GPUs connected by NVLink and on one NUMA node", 1},
+    {"reserved", KEY_RESERVED, 0, 0, "Also devices that are reserved by others",
      1},
+    {"no-sort", 'S', 0, 0, "Order by index, not the emptiest first", 1},
     {.doc = "Output:", .group = 2},
     {"format", 'O', "index|uuid", 0,
-     "Form of a device (index); a MIG device is always its UUID", 2},
-    {"separator", 's', "TEXT", 0, "What stands between devices (,)", 2},
+     "How to print a device (index); a MIG device is always printed as its "
+     "UUID",
+     2},
+    {"separator", 's', "TEXT", 0, "Separator of devices (,)", 2},
     {"sep", 's', 0, OPTION_ALIAS, NULL, 2},
-    {"newline", KEY_NEWLINE, 0, 0, "A line each", 2},
-    {"null", '0', 0, 0, "A NUL after each, for xargs -0", 2},
+    {"newline", KEY_NEWLINE, 0, 0, "One device per line", 2},
+    {"null", '0', 0, 0, "Print a NUL after each device, for xargs -0", 2},
     {"json", KEY_JSON, 0, 0, "One JSON object", 2},
     {.doc = "Sharing a machine:", .group = 3},
     {"wait", KEY_WAIT, "TIME", MAYBE,
-     "Wait until there are enough, at most TIME", 3},
+     "Wait until enough devices are free, at most TIME", 3},
     {"reserve", KEY_RESERVE, 0, 0,
-     "Run CMD on the devices, which nobody else gets until it ends", 3},
+     "Run CMD on the devices, reserved until it ends", 3},
     {.doc = "Reading the machine:", .group = 5},
     {NULL, 'h', 0, OPTION_HIDDEN, NULL, 0},
     {0},
@@ -85,7 +90,7 @@ static int64_t parse_percent(struct argp_state *state, const char *option,
 	return gk_arg_number(state, option, arg, 0, INT32_MAX);
 }
 
-/* Whether a word follows that can be an argument which may be left out. */
+/* Whether the next word can be an option's argument. */
 static bool word_follows(const struct argp_state *state)
 {
 	return state->next < state->argc &&
@@ -102,7 +107,7 @@ static void inherit_environment(struct argp_state *state,
 	run->inherit = arg ? GK_INHERIT_GIVEN : GK_INHERIT_ENV;
 }
 
-static const char *myself(void)
+static const char *find_own_name(void)
 {
 	const char *name = getenv("USER");
 	struct passwd *entry;
@@ -113,7 +118,10 @@ static const char *myself(void)
 	return entry ? entry->pw_name : "";
 }
 
-/* All words up to the next option, or none: then it is the caller. */
+/*
+ * Adds the words up to the next option as user names; if there are none, the
+ * caller's name.
+ */
 static void free_users(struct argp_state *state, struct gk_select_run *run,
 		       const char *arg)
 {
@@ -130,7 +138,7 @@ static void free_users(struct argp_state *state, struct gk_select_run *run,
 		run->free_users[wanted->free_user_count++] =
 		    state->argv[state->next++];
 	if (!wanted->free_user_count)
-		run->free_users[wanted->free_user_count++] = myself();
+		run->free_users[wanted->free_user_count++] = find_own_name();
 	wanted->free_users = run->free_users;
 }
 
@@ -147,11 +155,11 @@ static void set_wait(struct argp_state *state, struct gk_select_run *run,
 		    gk_arg_duration(state, "--wait", arg, GK_NS_PER_MS);
 }
 
-static void separator(struct argp_state *state, struct gk_select_run *run,
-		      const char *text, bool null)
+static void set_separator(struct argp_state *state, struct gk_select_run *run,
+			  const char *text, bool null)
 {
 	if (run->separator && (run->null_ended || null))
-		argp_error(state, "--null goes with no other separator");
+		argp_error(state, "--null excludes other separators");
 	run->separator = text;
 	run->separator_len = null ? 1 : strlen(text);
 	run->null_ended = null;
@@ -161,7 +169,7 @@ static void separator(struct argp_state *state, struct gk_select_run *run,
 
 struct counts {
 	struct gk_select_run run;
-	bool exact; /* -n, which wins over -c and -C wherever it stands */
+	bool exact; /* -n was given; it overrides -c and -C in any order */
 	size_t count;
 };
 
@@ -175,35 +183,36 @@ static void check_counts(struct argp_state *state, struct counts *counts)
 		run->least_given = true;
 	}
 	if (wanted->least > wanted->most)
-		argp_error(state,
-			   "--min-count %zu is more than --max-count %zu",
+		argp_error(state, "--min-count %zu exceeds --max-count %zu",
 			   wanted->least, wanted->most);
 	if (run->reserve && !run->command)
-		argp_error(state, "--reserve wants a command after --");
+		argp_error(state, "--reserve needs a command after --");
 	if (run->command && !run->reserve)
-		argp_error(state, "what is '%s'? A command needs --reserve",
-			   run->command[0]);
+		argp_error(
+		    state,
+		    "unexpected argument '%s'; a command needs --reserve",
+		    run->command[0]);
 	if (run->reserve && run->also_reserved)
-		argp_error(state, "--reserve takes no devices that others "
-				  "reserved: it goes without --reserved");
+		argp_error(state, "--reserve excludes --reserved: it cannot "
+				  "take devices that are reserved by others");
 	if (run->json && (run->reserve || run->separator))
-		argp_error(state, "--json goes without --reserve and without "
-				  "separators");
+		argp_error(state, "--json excludes --reserve and separators");
 	if (run->allow_empty && (run->reserve || run->wait))
-		argp_error(state, "--allow-empty goes without --reserve and "
-				  "without --wait");
+		argp_error(state,
+			   "--allow-empty excludes --reserve and --wait");
 	if (!run->least_given && !run->allow_empty && wanted->most) {
 		wanted->least = 1;
 		run->least_given = run->reserve || run->wait;
 	}
 	if (!run->separator)
-		separator(state, run, ",", false);
+		set_separator(state, run, ",", false);
 }
 
-static enum gk_select_ids ids(struct argp_state *state, const char *arg)
+static enum gk_select_ids parse_ids(struct argp_state *state, const char *arg)
 {
 	if (strcmp(arg, "index") && strcmp(arg, "uuid"))
-		argp_error(state, "--format is index or uuid, not '%s'", arg);
+		argp_error(state, "--format must be index or uuid, not '%s'",
+			   arg);
 	return *arg == 'u' ? GK_SELECT_UUID : GK_SELECT_INDEX;
 }
 
@@ -262,16 +271,16 @@ static error_t parse_select_option(int key, char *arg, struct argp_state *state)
 		wanted->unsorted = true;
 		return 0;
 	case 'O':
-		run->ids = ids(state, arg);
+		run->ids = parse_ids(state, arg);
 		return 0;
 	case 's':
-		separator(state, run, arg, false);
+		set_separator(state, run, arg, false);
 		return 0;
 	case KEY_NEWLINE:
-		separator(state, run, "\n", false);
+		set_separator(state, run, "\n", false);
 		return 0;
 	case '0':
-		separator(state, run, "", true);
+		set_separator(state, run, "", true);
 		return 0;
 	case KEY_JSON:
 		run->json = true;
@@ -311,12 +320,12 @@ static const struct argp argp = {
     .options = options,
     .parser = parse_select_option,
     .args_doc = "\n--reserve [--] CMD [ARG...]",
-    .doc = "Chooses GPUs for CUDA_VISIBLE_DEVICES: those that meet the "
-	   "constraints, the emptiest first.\v" GK_ARG_SIZES "\n\n"
-	   "Exit status: 0, 1 without a driver, 2 when it refuses and for a "
-	   "wrong option, 3 for a wrong CUDA_VISIBLE_DEVICES, 4 when there are "
-	   "not enough devices; with --reserve that of CMD, 127 when there is "
-	   "no such command.",
+    .doc = "Chooses GPUs for CUDA_VISIBLE_DEVICES: those that meet all "
+	   "constraints, the emptiest first.\v" GK_ARG_SIZES
+	   "\n\nExit status: 0; 1 without a driver; 2 if the driver refuses, "
+	   "or for a wrong option; 3 for a wrong CUDA_VISIBLE_DEVICES; 4 if "
+	   "there are not enough devices; with --reserve that of CMD, or 127 "
+	   "if it is not found.",
     .children = children,
 };
 

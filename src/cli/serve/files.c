@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* files.c - reads certificates and passwords. */
 #include "cli/cmd.h"
 #include "cli/serve/serve.h"
@@ -12,7 +13,8 @@
 
 #define FILE_MAX ((off_t)1 << 20)
 
-static char *cannot(const char *verb, const char *path, const char *why)
+static char *refuse_served_file(const char *verb, const char *path,
+				const char *why)
 {
 	gk_serve_failure(verb, "%s: %s", path, why);
 	return NULL;
@@ -44,17 +46,17 @@ char *gk_serve_read(const char *verb, const char *path, bool secret)
 	struct stat st;
 
 	if (fd < 0)
-		return cannot(verb, path, strerror(errno));
+		return refuse_served_file(verb, path, strerror(errno));
 	if (fstat(fd, &st) < 0)
 		why = strerror(errno);
 	else if (!S_ISREG(st.st_mode) || st.st_size > FILE_MAX)
-		why = "no regular file of at most 1 MiB";
+		why = "not a regular file of at most 1 MiB";
 	else if (secret && st.st_mode & (S_IRWXG | S_IRWXO))
 		why = "others may read it; chmod 600";
 	else
 		text = read_sized(fd, (size_t)st.st_size);
 	if (!text)
-		cannot(verb, path, why ? why : "out of memory");
+		refuse_served_file(verb, path, why ? why : "out of memory");
 	close(fd);
 	return text;
 }
@@ -93,13 +95,14 @@ int gk_serve_users_read(const char *verb, const char *path,
 	while ((line = strsep(&rest, "\n"))) {
 		line[strcspn(line, "\r")] = '\0';
 		if (*line && *line != '#' && !add_login(&users, line)) {
-			cannot(verb, path, "a line is USER:PASSWORD");
+			refuse_served_file(verb, path,
+					   "each line must be USER:PASSWORD");
 			gk_serve_users_free(&users);
 			return GK_EXIT_FAILURE;
 		}
 	}
 	if (!users.count) {
-		cannot(verb, path, "there is no USER:PASSWORD in it");
+		refuse_served_file(verb, path, "it contains no USER:PASSWORD");
 		gk_serve_users_free(&users);
 		return GK_EXIT_FAILURE;
 	}
@@ -117,7 +120,7 @@ void gk_serve_users_free(struct gk_serve_users *users)
 	*users = (struct gk_serve_users){0};
 }
 
-/* The time depends on what was given alone. */
+/* Compares in a time that depends only on `given`, not on the secret. */
 static unsigned differ_in_text(const char *own, const char *given)
 {
 	size_t len = strlen(own), i = 0;

@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host.c - by which names a verb is asked. A page of the web
- * can have its own name lead to 127.0.0.1 and then read what listens there
- * (DNS rebinding): its browser sends that name as Host, and is refused by it.
+ * host.c - checks the Host header of requests. A web page can make its own host
+ * name resolve to 127.0.0.1 and then read from local servers (DNS rebinding).
+ * The browser sends that name in the Host header, so requests with unknown
+ * names are refused.
  */
 #include "cli/serve/serve.h"
 
@@ -9,7 +11,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-/* A name of DNS has at most 253 characters. */
+/* A DNS name has at most 253 characters. */
 #define NAME_MAX_LEN 255
 
 static bool is_port_suffix(const char *text)
@@ -18,7 +20,7 @@ static bool is_port_suffix(const char *text)
 	       (*text == ':' && !text[1 + strspn(text + 1, "0123456789")]);
 }
 
-/* Cuts the name out of "name", "name:port", "[address]:port". */
+/* Extracts the name from "name", "name:port" or "[address]:port". */
 static bool name_of_host(const char *host, char ret_name[NAME_MAX_LEN + 1])
 {
 	bool bracket = *host == '[';
@@ -28,7 +30,7 @@ static bool name_of_host(const char *host, char ret_name[NAME_MAX_LEN + 1])
 	if (!len || len > NAME_MAX_LEN || (bracket && name[len] != ']') ||
 	    !is_port_suffix(name + len + bracket))
 		return false;
-	/* "localhost." is the same. */
+	/* "localhost." is the same as "localhost". */
 	if (!bracket && len > 1 && name[len - 1] == '.')
 		len--;
 	memcpy(ret_name, name, len);

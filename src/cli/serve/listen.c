@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * listen.c - finds the address on which a verb listens, its socket, and how
- * many clients its descriptors are enough for.
+ * listen.c - resolves the address on which a verb listens, opens its socket,
+ * and computes how many clients the file descriptor limit allows.
  */
 #include "cli/cmd.h"
 #include "cli/serve/serve.h"
@@ -15,21 +16,26 @@
 
 #define LISTEN_BACKLOG 511
 
-/* Connections at once; fewer where descriptors are short, but not fewer than
- * these. */
+/*
+ * The maximum number of simultaneous connections, and the minimum when
+ * descriptors are scarce.
+ */
 #define MOST_CONNECTIONS  128
 #define LEAST_CONNECTIONS 4
-/* Descriptors for reading: /proc, and what a driver opens when first asked. */
+/*
+ * Descriptors reserved for reading: of /proc, and those a driver opens on first
+ * use.
+ */
 #define READING_FILES 32
 
 /* ---- the socket ---- */
 
-static const char *cure(int error)
+static const char *find_cure(int error)
 {
 	switch (error) {
 	case EADDRINUSE:
-		return "another program has it; choose one with --port, or "
-		       "see who it is: ss -ltnp";
+		return "another program uses it; choose another with --port, "
+		       "or find the program: ss -ltnp";
 	case EACCES:
 		return "ports below 1024 are for root; choose one with --port";
 	case EADDRNOTAVAIL:
@@ -46,9 +52,10 @@ static void set_socket_option(int fd, int level, int option, int value)
 }
 
 /*
- * -1 with errno. SO_REUSEADDR lets the next server have the port of one that
- * has just ended; SO_REUSEPORT would let two have it at once, each with some
- * of the clients.
+ * Opens a socket at the address. Returns -1 with errno on failure. SO_REUSEADDR
+ * lets a new server use the port of one that has just ended. SO_REUSEPORT is
+ * not set: with it, two servers could share the port, each with some of the
+ * clients.
  */
 static int listen_at(const struct addrinfo *where)
 {
@@ -70,8 +77,11 @@ static int listen_at(const struct addrinfo *where)
 	return -1;
 }
 
-/* A name can have an address that this host lacks, such as that of IPv6. One
- * that somebody else has is no reason to take another. */
+/*
+ * Listens at the first address that this host has. A name may also resolve to
+ * an address that it lacks, such as an IPv6 one. Fails at once if the address
+ * is in use.
+ */
 static int listen_at_first(const struct addrinfo *where)
 {
 	int fd;
@@ -117,9 +127,9 @@ int gk_serve_listen(const struct gk_serve_options *options,
 		return gk_serve_failure(options->verb,
 					"cannot listen at %s port %s: %s: %s",
 					options->address, options->port,
-					strerror(errno), cure(errno));
+					strerror(errno), find_cure(errno));
 	getsockname(fd, (struct sockaddr *)&address, &len);
-	/* The port lies at the same place for both kinds of address. */
+	/* The port has the same offset in both kinds of address. */
 	*ret_listener = (struct gk_serve_listener){
 	    .fd = fd,
 	    .port = ntohs(((const struct sockaddr_in *)&address)->sin_port),
@@ -142,7 +152,10 @@ static rlim_t count_open(void)
 	return count;
 }
 
-/* As many as are wanted, where that is allowed. */
+/*
+ * Raises the soft limit up to `wanted`, as far as the hard limit allows.
+ * Returns the result.
+ */
 static rlim_t raise_limit(rlim_t wanted)
 {
 	struct rlimit limit;

@@ -1,4 +1,7 @@
-/* options.c - parses where a verb listens and who may ask it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * options.c - parses the options for where a verb listens and who may connect.
+ */
 #include "cli/serve/serve.h"
 
 #include "cli/arg.h"
@@ -16,25 +19,27 @@ enum key {
 };
 
 static const struct argp_option options[] = {
-    {.doc = "Where it listens:", .group = 1},
+    {.doc = "Where to listen:", .group = 1},
     {"listen", 'l', "ADDRESS[:PORT]", 0,
-     "Address or name (127.0.0.1); 0.0.0.0 or [::] is everywhere", 1},
+     "Address or name (127.0.0.1); 0.0.0.0 or [::] is all addresses", 1},
     {"port", 'p', "PORT", 0, "TCP port; 0: any", 1},
-    {.doc = "Who may ask:", .group = 2},
+    {.doc = "Access:", .group = 2},
     {"tls-cert", KEY_CERT, "FILE", 0, "Certificate (PEM): HTTPS", 2},
-    {"tls-key", KEY_KEY, "FILE", 0, "Its private key (PEM)", 2},
+    {"tls-key", KEY_KEY, "FILE", 0, "Private key of the certificate (PEM)", 2},
     {"tls-client-ca", KEY_CLIENT_CA, "FILE", 0,
-     "Clients show a certificate of this authority (PEM)", 2},
+     "Require client certificates of this authority (PEM)", 2},
     {"auth", KEY_AUTH, "FILE", 0,
-     "USER:PASSWORD a line, in a private file: basic authentication", 2},
+     "Private file with a USER:PASSWORD per line, for basic authentication", 2},
     {"allow-host", KEY_ALLOW_HOST, "NAME", 0,
-     "It is asked by this name (Host) too; others than these, localhost and "
-     "ADDRESS are refused. Can be repeated; at 127.0.0.1 always in force",
+     "Also accept this host name; others, except localhost and ADDRESS, are "
+     "refused. Always in force on 127.0.0.1; may be repeated",
      2},
     {0},
 };
 
-/* The colon before a port: behind a bracket, or the only one there is. */
+/*
+ * Finds the colon before a port: the colon after a bracket, or the only colon.
+ */
 static char *port_colon(char *text)
 {
 	char *bracket = *text == '[' ? strchr(text, ']') : NULL;
@@ -79,8 +84,8 @@ static error_t allow_host(struct argp_state *state, struct gk_serve_options *o,
 {
 	if (!gk_serve_host_is_name(name))
 		argp_error(state,
-			   "--allow-host is a name or an address without a "
-			   "port, not '%s'",
+			   "--allow-host must be a name or an address without "
+			   "a port, not '%s'",
 			   name);
 	return argz_add(&o->hosts, &o->hosts_len, name);
 }
@@ -89,7 +94,7 @@ static void check_options(struct argp_state *state,
 			  const struct gk_serve_options *o)
 {
 	if (!o->cert != !o->key)
-		argp_error(state, "--tls-cert and --tls-key go together");
+		argp_error(state, "--tls-cert and --tls-key need each other");
 	if (o->client_ca && !o->cert)
 		argp_error(state, "--tls-client-ca needs --tls-cert");
 }

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * serve.c - runs the web server of a verb: loads it, gives it certificates and
- * passwords, tells where it is, and feeds it.
+ * serve.c - runs the web server of a verb: loads it, passes it certificates and
+ * passwords, prints its address, and feeds it snapshots.
  */
 #include "cli/serve/serve.h"
 
@@ -12,7 +13,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,18 +20,6 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-
-int gk_serve_failure(const char *verb, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	fprintf(stderr, "gpukit %s: ", verb);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
-	va_end(args);
-	return GK_EXIT_FAILURE;
-}
 
 /* ---- modules and files ---- */
 
@@ -42,16 +30,16 @@ const void *gk_serve_module(const char *verb, const char *file,
 	const void *table;
 	void *library;
 
-	if (gk_where(file, path, sizeof path)) {
+	if (gk_where_library(file, path, sizeof path)) {
 		gk_serve_failure(verb, "its own files cannot be found; is "
 				       "/proc mounted?");
 		return NULL;
 	}
 	if (access(path, R_OK)) {
-		gk_serve_failure(verb,
-				 "built without it: there is no %s; install "
-				 "%s and build anew",
-				 path, packages);
+		gk_serve_failure(
+		    verb,
+		    "not built: %s is missing; install %s and build again",
+		    path, packages);
 		return NULL;
 	}
 	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -81,8 +69,8 @@ int gk_serve_load(struct gk_server *s, const struct gk_serve_options *options)
 {
 	s->options = options;
 	s->module =
-	    gk_serve_module(options->verb, "lib/gpukit/libgpukit-http.so",
-			    "gk_http", "libmicrohttpd-dev and libgnutls28-dev");
+	    gk_serve_module(options->verb, "libgpukit-http.so", "gk_http",
+			    "libmicrohttpd-dev and libgnutls28-dev");
 	return s->module ? read_secrets(s) : GK_EXIT_FAILURE;
 }
 
@@ -122,9 +110,12 @@ int gk_serve_begin(struct gk_server *s, struct gk_http_options how)
 	return s->http ? 0 : gk_serve_failure(verb, "cannot serve: %s", why);
 }
 
-/* ---- telling ---- */
+/* ---- messages ---- */
 
-/* To the service manager, if there is one: sd_notify(3)'s protocol. */
+/*
+ * Notifies the service manager, if there is one, with the protocol of
+ * sd_notify(3).
+ */
 static void tell_manager(const char *state)
 {
 	const char *path = getenv("NOTIFY_SOCKET");
@@ -145,6 +136,19 @@ static void tell_manager(const char *state)
 	close(fd);
 }
 
+void gk_serve_message(struct gk_http_page *ret_page, unsigned slot,
+		      unsigned status, const char *text)
+{
+	*ret_page = (struct gk_http_page){
+	    .status = status,
+	    .type = "text/plain; charset=utf-8",
+	    .body = text,
+	    .len = strlen(text),
+	    .slot = slot,
+	    .number = (uint64_t)(uintptr_t)text,
+	};
+}
+
 void gk_serve_tell(const struct gk_server *s, const char *path)
 {
 	const char *verb = s->options->verb, *address = s->options->address;
@@ -154,11 +158,11 @@ void gk_serve_tell(const struct gk_server *s, const char *path)
 		s->cert ? "https" : "http", six ? "[" : "", address,
 		six ? "]" : "", s->listener.port, path);
 	if (s->users.count && !s->cert && !s->listener.loopback)
-		fprintf(stderr,
-			"gpukit %s: warning: the passwords of --auth go over "
-			"the network in the clear; use --tls-cert and "
-			"--tls-key\n",
-			verb);
+		fprintf(
+		    stderr,
+		    "gpukit %s: warning: --auth sends passwords unencrypted "
+		    "over the network; use --tls-cert and --tls-key\n",
+		    verb);
 	tell_manager("READY=1");
 }
 

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * serve.h - what verbs that serve over HTTP share: where they listen, who may
- * ask (TLS, passwords, names of this host), the web server, and the loop that
- * feeds it with snapshots.
+ * serve.h - the common part of verbs that serve over HTTP: the listening
+ * address, access control (TLS, passwords, allowed Host names), the web server,
+ * and the loop that feeds it snapshots.
  */
 #ifndef GK_CLI_SERVE_H
 #define GK_CLI_SERVE_H
@@ -11,24 +12,27 @@
 #include <argp.h>
 #include <gpukit/gpukit.h>
 
-/* What the options say. hosts is freed by gk_serve_options_free(). */
+/*
+ * Where to listen and who may connect. Free hosts with gk_serve_options_free().
+ */
 struct gk_serve_options {
-	const char *verb; /* "export", for messages */
+	const char *verb; /* such as "export", for messages */
 	const char *address, *port;
 	char *hosts; /* --allow-host, an argz vector */
 	size_t hosts_len;
-	const char *cert, *key, *client_ca, *auth; /* files, or NULL */
-	char *listen; /* the text that address and port may lie in */
+	const char *cert, *key, *client_ca, *auth; /* file names, or NULL */
+	char *listen; /* storage that address and port may point to */
 };
 
 /*
- * --listen ADDRESS[:PORT], --port and who may ask: an argp child whose input is
- * a struct gk_serve_options with its defaults. Its groups are 1 and 2.
+ * The options --listen ADDRESS[:PORT] and --port, and those for access control:
+ * an argp child whose input is a struct gk_serve_options that holds the
+ * defaults. Its groups are 1 and 2.
  */
 extern const struct argp gk_serve_argp;
 void gk_serve_options_free(struct gk_serve_options *options);
 
-/* One line for the user; GK_EXIT_FAILURE. */
+/* Prints one line on stderr; returns GK_EXIT_FAILURE. */
 int __attribute__((format(printf, 2, 3)))
 gk_serve_failure(const char *verb, const char *format, ...);
 
@@ -37,37 +41,44 @@ gk_serve_failure(const char *verb, const char *format, ...);
 struct gk_serve_listener {
 	int fd;
 	uint16_t port;
-	bool loopback; /* nobody else can reach it */
+	bool loopback; /* reachable only from this host */
 };
 
-/* Listens as --listen says. 0 or a gk_exit after a message with the cure. */
+/*
+ * Listens at the address of --listen. Returns 0, or a gk_exit after a message
+ * that says what to do.
+ */
 int gk_serve_listen(const struct gk_serve_options *options,
 		    struct gk_serve_listener *ret_listener);
 
 /*
- * How many clients may be connected so that descriptors remain for reading,
- * after raising the soft limit where that helps. 0 or a gk_exit after a
- * message. For when the devices are open.
+ * Computes how many clients may connect, so that enough descriptors remain for
+ * reading. Raises the soft limit if needed. Returns 0, or a gk_exit after a
+ * message. Call it when the devices are open.
  */
 int gk_serve_room(const char *verb, unsigned *ret_connections);
 
 /* ---- host.c ---- */
 
 /*
- * May a request have this Host header? Allowed are names of this host's own
- * loopback, the address of --listen, and those of --allow-host.
+ * Whether a request with this Host header is allowed. Allowed are the names of
+ * this host's loopback address, the address of --listen, and those of
+ * --allow-host.
  */
 bool gk_serve_host_known(const struct gk_serve_options *options,
 			 const char *host);
 
-/* Is it a name or an address, without a port? */
+/* Whether the text is a host name or an address, without a port. */
 bool gk_serve_host_is_name(const char *text);
 
 /* ---- files.c ---- */
 
-/* The users that may ask, one "user:password" a line of a private file. */
+/*
+ * The users that may connect. They are read from a private file with one
+ * "user:password" per line.
+ */
 struct gk_serve_users {
-	char *text; /* the file, cut at line ends and colons */
+	char *text; /* the file's contents, cut at line ends and colons */
 	struct {
 		char *name, *password;
 	} * user;
@@ -75,29 +86,30 @@ struct gk_serve_users {
 };
 
 /*
- * Reads a whole file, at most a MiB, with a NUL behind it; NULL after a
- * message that names it. With secret it must be readable by its owner alone.
+ * Reads a whole file of at most 1 MiB and appends a NUL. Returns NULL after a
+ * message that names the file. secret: refuse the file if others than its owner
+ * have access.
  */
 char *gk_serve_read(const char *verb, const char *path, bool secret);
 
-/* Reads the file of users. 0 or a gk_exit after a message. */
+/* Reads the file of users. Returns 0, or a gk_exit after a message. */
 int gk_serve_users_read(const char *verb, const char *path,
 			struct gk_serve_users *ret_users);
 void gk_serve_users_free(struct gk_serve_users *users);
 
 /*
- * Is it the password of this user? Takes as long for a wrong password as for
- * the right one.
+ * Whether the password is the user's. Takes the same time for every wrong
+ * password.
  */
 bool gk_serve_users_allow(const struct gk_serve_users *users, const char *name,
 			  const char *password);
 
-/* Overwrites what is secret, then frees it. NULL is allowed. */
+/* Overwrites a secret, then frees it. NULL is allowed. */
 void gk_serve_forget(char *text);
 
 /* ---- serve.c ---- */
 
-/* Zero it to start. */
+/* A running server. Initialise it with zeros. */
 struct gk_server {
 	const struct gk_serve_options *options;
 	const struct gk_http_module *module;
@@ -108,44 +120,52 @@ struct gk_server {
 };
 
 /*
- * The table of functions that a module of ours (its path below the prefix)
- * exports by a name; NULL after a message that names the packages it is built
- * with.
+ * Loads one of our modules and returns the table of functions that it exports
+ * as `symbol`. `file` is its name among our libraries. Returns NULL after a
+ * message that names the packages needed to build it.
  */
 const void *gk_serve_module(const char *verb, const char *file,
 			    const char *symbol, const char *packages);
 
 /*
- * Loads the web server and reads certificates and passwords; nobody is listened
- * to yet. 0 or a gk_exit after a message.
+ * Loads the web server, certificates and passwords. Does not listen yet.
+ * Returns 0, or a gk_exit after a message.
  */
 int gk_serve_load(struct gk_server *server,
 		  const struct gk_serve_options *options);
 
 /*
- * Begins to answer: page, more, stream_end, headers and owner are the caller's,
- * the rest is filled in here. 0 or a gk_exit after a message.
+ * Starts to serve requests. The caller sets the members page, more, stream_end,
+ * headers and owner of `how`; this function sets the others. Returns 0, or a
+ * gk_exit after a message.
  */
 int gk_serve_begin(struct gk_server *server, struct gk_http_options how);
 
-/* Tells the user the address of a path, and the service manager (if there is
- * one) that we are ready. */
+/*
+ * Prints the URL of a path for the user. Notifies the service manager, if there
+ * is one, that the server is ready.
+ */
 void gk_serve_tell(const struct gk_server *server, const char *path);
 
-/* Tells the manager that this is the end, and ends the web server. */
+/*
+ * Makes a page of plain text. The text must stay valid and unchanged; the slot
+ * is for such pages only.
+ */
+void gk_serve_message(struct gk_http_page *ret_page, unsigned slot,
+		      unsigned status, const char *text);
+
+/* Notifies the service manager that the server stops, and stops it. */
 void gk_serve_end(struct gk_server *server);
 
 /*
- * Gives every frame of a watch that has begun to put(), which owns it then,
- * until a signal comes. A gk_exit, after a message if it is no 0.
+ * Passes every frame of a started watch to put(), which then owns it, until a
+ * signal arrives. Returns a gk_exit, after a message unless it is 0.
  */
 int gk_serve_frames(const char *verb, struct gk *gk,
 		    void (*put)(void *owner, struct gk_snapshot *snap),
 		    void *owner);
 
-/*
- * Command lines may hold secrets: hides them from who is not to see them.
- */
+/* Removes the command lines, which may contain secrets, from a snapshot. */
 void gk_serve_hide_commands(struct gk_snapshot *snap);
 
 #endif

@@ -1,8 +1,14 @@
-/* run.c - `gpukit smi`: reads what is shown, writes it once or often. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run.c - `gpukit smi`: reads the values that it shows, and prints them once or
+ * repeatedly.
+ */
+#include "base/array.h"
 #include "base/clock.h"
 #include "cli/cmd.h"
 #include "cli/smi/smi.h"
-#include "core/pick.h"
+#include "core/choose/pick.h"
+#include "format/names.h"
 #include "format/smi/log.h"
 #include "format/smi/table.h"
 
@@ -18,9 +24,10 @@ struct run {
 	struct smi *smi;
 	struct gk *gk;
 	int fd;
-	uint64_t lines;              /* frames so far */
-	struct gk_snapshot *before;  /* for differences; NULL: none */
-	struct gk_metric_set wanted; /* what is read */
+	uint64_t lines; /* frames printed so far */
+	struct gk_snapshot
+	    *before; /* the previous snapshot, for differences; or NULL */
+	struct gk_metric_set wanted; /* the metrics to read */
 	struct gk_buf out;
 };
 
@@ -71,7 +78,7 @@ static int none_found(void)
 
 /* ---- -i ---- */
 
-/* 00000000:83:00.0 and its shorter forms 0000:83:00.0 and 83:00.0. */
+/* Parses 00000000:83:00.0, or the shorter 0000:83:00.0 and 83:00.0. */
 static bool parse_bus_id(const char *text, unsigned ret[4])
 {
 	int end = 0;
@@ -98,7 +105,10 @@ static bool is_named_by(const struct gk_device *d, const char *id)
 	       !memcmp(asked, has, sizeof has);
 }
 
-/* Adds the index of the GPU that an id means to a list; false: none. */
+/*
+ * Adds the index of the GPU with an id to a list. Returns false if there is
+ * none.
+ */
 static bool add_index(const struct gk_snapshot *snap, const char *id,
 		      struct gk_buf *list)
 {
@@ -113,9 +123,9 @@ static bool add_index(const struct gk_snapshot *snap, const char *id,
 	return false;
 }
 
-/* The ids of -i as a list of indices. 0 or an exit status. */
-static int indices(const struct gk_snapshot *snap, const char *ids,
-		   struct gk_buf *list)
+/* Converts the ids of -i to a list of indices. Returns 0 or an exit status. */
+static int find_indices(const struct gk_snapshot *snap, const char *ids,
+			struct gk_buf *list)
 {
 	char *copy = strdup(ids), *at = copy, *id;
 	int status = copy ? 0 : SMI_FAILED;
@@ -127,7 +137,7 @@ static int indices(const struct gk_snapshot *snap, const char *ids,
 	return status;
 }
 
-/* ---- the modes: what is read, what is shown ---- */
+/* ---- modes: what to read, what to show ---- */
 
 static void want_table(const struct smi *smi, struct gk_metric_set *set)
 {
@@ -265,7 +275,7 @@ static bool reads_lists(const struct smi *smi)
 		smi->chosen.query->rows == GK_SMI_PER_CLOCK);
 }
 
-/* Tiers that are read only when something of them is wanted. */
+/* Returns the tiers that contain a requested metric. */
 static unsigned with_tiers(const struct gk_metric_set *wanted)
 {
 	unsigned with = 0;
@@ -281,7 +291,7 @@ static unsigned with_tiers(const struct gk_metric_set *wanted)
 	return with;
 }
 
-/* The place of a board is asked for by -i as well. */
+/* Whether the boards are read. Bus ids given to -i need them too. */
 static bool reads_boards(const struct smi *smi)
 {
 	bool shows = smi->mode == SMI_QUERY
@@ -291,7 +301,8 @@ static bool reads_boards(const struct smi *smi)
 	return shows || (smi->ids && strchr(smi->ids, ':'));
 }
 
-static unsigned with(const struct smi *smi, const struct gk_metric_set *wanted)
+static unsigned choose_tiers(const struct smi *smi,
+			     const struct gk_metric_set *wanted)
 {
 	unsigned with = modes[smi->mode].with | with_tiers(wanted);
 
@@ -309,7 +320,7 @@ static unsigned with(const struct smi *smi, const struct gk_metric_set *wanted)
 	return with;
 }
 
-/* All of the GPUs, or those of -i. */
+/* Formats all GPUs, or those of -i. */
 static int format_picked(struct run *run, const struct gk_snapshot *snap)
 {
 	unsigned gpus = gk_smi_gpus(snap);
@@ -322,7 +333,7 @@ static int format_picked(struct run *run, const struct gk_snapshot *snap)
 		modes[run->smi->mode].show(run, snap, gpus);
 		return SMI_OK;
 	}
-	status = indices(snap, run->smi->ids, &list);
+	status = find_indices(snap, run->smi->ids, &list);
 	pick.gpus = list.data;
 	if (!status && (list.failed || gk_pick(snap, &pick, NULL, &part)))
 		status = SMI_FAILED;
@@ -356,7 +367,7 @@ static int write_output(struct run *run)
 	return SMI_OK;
 }
 
-/* Checks the options that depend on the driver's answer. */
+/* Checks the options against the devices that exist. */
 static int check_devices(const struct smi *smi, const struct gk_snapshot *snap)
 {
 	const struct gk_smi_field *field;
@@ -374,7 +385,7 @@ static int check_devices(const struct smi *smi, const struct gk_snapshot *snap)
 	return SMI_INVALID;
 }
 
-/* A frame from a snapshot, which it keeps or frees. */
+/* Prints a frame. Keeps or frees the snapshot. */
 static int show_smi_frame(struct run *run, struct gk_snapshot *snap)
 {
 	int status = check_devices(run->smi, snap);
@@ -390,8 +401,8 @@ static int show_smi_frame(struct run *run, struct gk_snapshot *snap)
 }
 
 /*
- * Here nothing tells how old a value is: what a GPU that does not answer has
- * told before is not shown as if it were of now.
+ * nvidia-smi does not show the age of values, so old values of a GPU that no
+ * longer answers are dropped.
  */
 static void forget_old(struct gk_snapshot *snap)
 {
@@ -414,6 +425,23 @@ static void forget_old(struct gk_snapshot *snap)
 	}
 }
 
+/*
+ * nvidia-smi does not report the host's memory as a GPU's, so the memory of a
+ * GPU without its own is dropped.
+ */
+static void forget_unified(struct gk_snapshot *snap)
+{
+	static const enum gk_metric memory[] = {
+	    GK_M_MEM_USED, GK_M_MEM_FREE, GK_M_MEM_RESERVED, GK_M_MEM_TOTAL};
+
+	for (size_t i = 0; i < snap->device_count; i++)
+		for (size_t k = 0; k < COUNT(memory); k++)
+			if (gk_is_unified(&snap->devices[i]))
+				snap->devices[i].m[memory[k]] =
+				    (struct gk_value){
+					.why = GK_ABSENT_NOT_SUPPORTED};
+}
+
 static int report_frames(struct run *run)
 {
 	const struct smi *smi = run->smi;
@@ -431,6 +459,7 @@ static int report_frames(struct run *run)
 			return SMI_UNKNOWN;
 		}
 		forget_old(snap);
+		forget_unified(snap);
 		status = show_smi_frame(run, snap);
 		if (!smi->period_ns || run->lines == smi->count)
 			return status;
@@ -456,7 +485,10 @@ static int open_output_file(struct run *run)
 	return SMI_FAILED;
 }
 
-/* gk_close() says when a worker is stuck: then exit() would wait for it. */
+/*
+ * Does not call exit() if gk_close() reports a thread stuck in the driver,
+ * because exit() would wait for it.
+ */
 static void finish_smi(struct run *run, int status)
 {
 	gk_snapshot_free(run->before);
@@ -477,7 +509,7 @@ static int run_on_machine(struct smi *smi)
 
 	if (modes[smi->mode].want)
 		modes[smi->mode].want(smi, &run.wanted);
-	machine.with = with(smi, &run.wanted);
+	machine.with = choose_tiers(smi, &run.wanted);
 	machine.only = &run.wanted;
 	status = open_output_file(&run);
 	if (status)

@@ -1,4 +1,5 @@
-/* smi.c - `gpukit smi`: the options, as nvidia-smi takes them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* smi.c - `gpukit smi`: parses the options as nvidia-smi does. */
 #include "cli/smi/smi.h"
 #include "base/array.h"
 #include "base/clock.h"
@@ -10,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where nvidia-smi tells it: on standard output. */
-static int invalid(void)
+/* Prints the error to standard output, as nvidia-smi does. */
+static int refuse_arguments(void)
 {
 	puts("Invalid combination of input arguments. Please run 'nvidia-smi "
 	     "-h' for help.\n");
@@ -30,26 +31,26 @@ static int take_file(struct smi *smi, const char *arg)
 	return 0;
 }
 
-/* A number of units, at least one of them. */
-static int period(struct smi *smi, const char *arg, uint64_t unit)
+/* Parses a period: a whole number of units, at least one. */
+static int parse_period(struct smi *smi, const char *arg, uint64_t unit)
 {
 	int64_t value;
 
 	if (gk_parse_int(arg, &value) || value < 1 || value > 86400000)
-		return invalid();
+		return refuse_arguments();
 	smi->period_ns = (uint64_t)value * unit;
 	return 0;
 }
 
-/* Seconds; -l may stand alone. */
+/* Parses seconds. The argument of -l is optional. */
 static int take_loop(struct smi *smi, const char *arg)
 {
-	return period(smi, arg ? arg : "5", GK_NS_PER_S);
+	return parse_period(smi, arg ? arg : "5", GK_NS_PER_S);
 }
 
 static int take_loop_ms(struct smi *smi, const char *arg)
 {
-	return period(smi, arg, GK_NS_PER_MS);
+	return parse_period(smi, arg, GK_NS_PER_MS);
 }
 
 static int take_count(struct smi *smi, const char *arg)
@@ -57,7 +58,7 @@ static int take_count(struct smi *smi, const char *arg)
 	int64_t value;
 
 	if (gk_parse_int(arg, &value) || value < 1)
-		return invalid();
+		return refuse_arguments();
 	smi->count = (uint64_t)value;
 	return 0;
 }
@@ -96,7 +97,7 @@ static int take_sections(struct smi *smi, const char *arg)
 			strncasecmp(section->name, arg, len) != 0))
 			section++;
 		if (!section->name)
-			return invalid();
+			return refuse_arguments();
 		smi->sections |= section->bit;
 	}
 	return 0;
@@ -108,7 +109,7 @@ static int take_groups(struct smi *smi, const char *arg)
 	    smi->mode == SMI_PMON ? GK_SMI_PMON_GROUPS : GK_SMI_DMON_GROUPS;
 
 	if (!*arg || strspn(arg, known) != strlen(arg))
-		return invalid();
+		return refuse_arguments();
 	smi->mon.groups = arg;
 	return 0;
 }
@@ -117,18 +118,21 @@ static int take_moment(struct smi *smi, const char *arg)
 {
 	for (; *arg; arg++) {
 		if (*arg != 'D' && *arg != 'T')
-			return invalid();
+			return refuse_arguments();
 		smi->mon.moment |=
 		    *arg == 'D' ? GK_SMI_WITH_DATE : GK_SMI_WITH_TIME;
 	}
 	return 0;
 }
 
-/* Options that choose what is shown: one of them only. */
+/*
+ * Sets what to print. Refuses the option if an earlier option has set something
+ * else to print.
+ */
 static int choose_smi_mode(struct smi *smi, enum smi_mode mode)
 {
 	if (smi->mode != SMI_TABLE && smi->mode != mode)
-		return invalid();
+		return refuse_arguments();
 	smi->mode = mode;
 	return 0;
 }
@@ -155,7 +159,7 @@ static int take_xml(struct smi *smi, const char *arg)
 }
 
 struct option {
-	const char *brief, *full; /* with their dashes; NULL: none */
+	const char *brief, *full; /* names with their dashes, or NULL */
 	enum { BARE, WITH_ARG, MAYBE_ARG } arg;
 	int (*take)(struct smi *smi, const char *arg);
 };
@@ -201,7 +205,7 @@ static const struct option mig_options[] = {
     {0},
 };
 
-/* Whether a word is the option, or the option with =value behind it. */
+/* Whether a word is the option, alone or followed by =value. */
 static bool is_option(const char *word, const char *name, const char **ret_arg)
 {
 	size_t len = name ? strlen(name) : 0;
@@ -223,7 +227,7 @@ static const struct option *find_smi_option(const struct option *table,
 	return NULL;
 }
 
-/* --query-gpu=... and --help-query-gpu. */
+/* Handles options such as --query-gpu=... and --help-query-gpu. */
 static int take_query(struct smi *smi, const char *word, char **next,
 		      bool *ret_took)
 {
@@ -245,15 +249,15 @@ static int take_query(struct smi *smi, const char *word, char **next,
 		if (!list)
 			list = *next;
 		if (!list || smi->list)
-			return invalid();
+			return refuse_arguments();
 		smi->list = list;
 		smi->chosen.query = q;
 		return choose_smi_mode(smi, SMI_QUERY);
 	}
-	return invalid();
+	return refuse_arguments();
 }
 
-/* Whether the next word is no argument. */
+/* Whether the next word is another option or there is none. */
 static bool ends_here(const char *next)
 {
 	return !next || *next == '-';
@@ -276,23 +280,23 @@ static int parse_smi_option(struct smi *smi, const struct option *table,
 			continue;
 		}
 		if (!option || (arg && option->arg == BARE))
-			return invalid();
+			return refuse_arguments();
 		if (option->arg != BARE && !arg &&
 		    !(option->arg == MAYBE_ARG && ends_here(word[1]))) {
 			arg = *++word;
 			if (!arg)
-				return invalid();
+				return refuse_arguments();
 		}
 		status = option->take(smi, arg);
 	}
 	return status;
 }
 
-/* Words that come first and have options of their own. */
+/* The subcommands. Each has options of its own. */
 static const struct word {
 	const char *name;
 	enum smi_mode mode, help;
-	const char *groups; /* unless -s says else */
+	const char *groups; /* default of the option -s */
 	const struct option *options;
 } words[] = {
     {"pmon", SMI_PMON, SMI_HELP_PMON, "u", mon_options},
@@ -312,26 +316,26 @@ static int parse_word(struct smi *smi, const struct word *word, char **rest)
 	smi->mon.groups = word->groups;
 	smi->period_ns = word->groups ? GK_NS_PER_S : 0;
 	status = parse_smi_option(smi, word->options, rest);
-	/* topo and mig want something of them to be asked for. */
-	return status || smi->mode != SMI_TABLE ? status : invalid();
+	/* topo and mig need an option that says what to show. */
+	return status || smi->mode != SMI_TABLE ? status : refuse_arguments();
 }
 
-/* Refuses options that exclude each other. */
+/* Rejects options that exclude each other. */
 static int check_smi_options(const struct smi *smi)
 {
 	bool log = smi->mode == SMI_LOG;
 
 	if ((smi->xml || smi->sections) && !log)
-		return invalid();
+		return refuse_arguments();
 	if (smi->xml && smi->sections)
-		return invalid();
+		return refuse_arguments();
 	if (smi->mode == SMI_QUERY && !smi->csv) {
 		puts("\"--format=\" switch is missing. Please run 'nvidia-smi "
 		     "-h' for help.\n");
 		return SMI_INVALID;
 	}
 	if (smi->mode != SMI_QUERY && (smi->csv || !smi->titles || !smi->units))
-		return invalid();
+		return refuse_arguments();
 	return 0;
 }
 
@@ -350,7 +354,7 @@ static int choose_fields(struct smi *smi)
 		       unknown);
 		return SMI_INVALID;
 	default:
-		return invalid();
+		return refuse_arguments();
 	}
 }
 

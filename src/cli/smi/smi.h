@@ -1,17 +1,15 @@
-/*
- * smi.h - `gpukit smi`, which stands in for nvidia-smi: what was asked for,
- * and showing it.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* smi.h - `gpukit smi`, which replaces nvidia-smi: its options, and the run. */
 #ifndef GK_CLI_SMI_H
 #define GK_CLI_SMI_H
 
 #include "format/smi/mon.h"
 #include "format/smi/query.h"
 
-/* Exit statuses of nvidia-smi. */
+/* The exit statuses of nvidia-smi. */
 enum smi_exit {
 	SMI_OK = 0,
-	SMI_FAILED = 1, /* what nvidia-smi does not know: no output possible */
+	SMI_FAILED = 1, /* not from nvidia-smi: the output cannot be written */
 	SMI_INVALID = 2,
 	SMI_NOT_PERMITTED = 4,
 	SMI_NOT_FOUND = 6,
@@ -41,25 +39,28 @@ enum smi_mode {
 
 struct smi {
 	enum smi_mode mode;
-	const char *ids;    /* list of -i, NULL: all GPUs */
-	const char *file;   /* of -f, NULL: standard output */
+	const char *ids;    /* argument of -i; NULL: all GPUs */
+	const char *file;   /* argument of -f; NULL: standard output */
 	uint64_t period_ns; /* 0: once */
-	uint64_t count;     /* 0: for ever */
+	uint64_t count;     /* 0: no limit */
 	bool xml;           /* -x */
-	unsigned sections;  /* of -d */
-	const char *list;   /* fields of a query */
+	unsigned sections;  /* from -d */
+	const char *list;   /* the fields of a query */
 	bool csv, titles, units;
 	struct gk_smi_mon mon;
 	struct gk_smi_chosen chosen;
 };
 
-/* Reads a command line. 0, or an exit status after its message. */
+/* Parses a command line. Returns 0, or an exit status after a message. */
 int smi_parse(int argc, char **argv, struct smi *ret_smi);
 
-/* Prints what was asked for; an exit status, after a message on failure. */
+/*
+ * Prints what the options request. Returns an exit status, after a message on
+ * failure.
+ */
 int smi_run(struct smi *smi);
 
-/* Adds the help text of a mode. */
+/* Appends the help text of a mode. */
 void smi_help(struct gk_buf *out, enum smi_mode mode);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run.c - `gpukit stat`: reads, formats and writes frames. */
 #include "base/clock.h"
 #include "cli/cmd.h"
@@ -5,7 +6,7 @@
 #include "cli/open.h"
 #include "cli/screen.h"
 #include "cli/stat/stat.h"
-#include "core/pick.h"
+#include "core/choose/pick.h"
 #include "format/boxed/boxed.h"
 #include "format/csv.h"
 #include "format/json.h"
@@ -26,8 +27,8 @@ struct run {
 	struct gk_buf out;
 };
 
-static void boxed(struct run *run, const struct gk_snapshot *snap,
-		  struct gk_buf *out)
+static void format_boxed(struct run *run, const struct gk_snapshot *snap,
+			 struct gk_buf *out)
 {
 	struct gk_boxed_options options = {
 	    .color = run->color,
@@ -60,7 +61,7 @@ static void format_frame(struct run *run, const struct gk_snapshot *snap,
 		gk_format_gpustat(out, snap, &text);
 		return;
 	case GK_STAT_BOXED:
-		boxed(run, snap, out);
+		format_boxed(run, snap, out);
 		return;
 	case GK_STAT_JSON:
 		gk_format_json(out, snap, json | GK_JSON_INDENT);
@@ -83,8 +84,8 @@ static bool is_text(const struct run *run)
 	       run->stat->format == GK_STAT_BOXED;
 }
 
-/* The bytes of one frame, as they go to stdout. */
-static void build(struct run *run, const struct gk_snapshot *snap)
+/* Formats one frame for stdout. */
+static void build_output(struct run *run, const struct gk_snapshot *snap)
 {
 	struct gk_buf text = {0}, plain = {0};
 	struct gk_buf *result = &text;
@@ -112,7 +113,7 @@ static int show_picked(struct run *run, const struct gk_snapshot *snap)
 	int err;
 
 	if (!run->stat->ids) {
-		build(run, snap);
+		build_output(run, snap);
 		return 0;
 	}
 	err = gk_pick(snap, &pick, &missing, &part);
@@ -122,17 +123,17 @@ static int show_picked(struct run *run, const struct gk_snapshot *snap)
 		return fprintf(stderr, "gpukit stat: %s\n", gk_strerror(err)),
 		       err;
 	if (missing < 0)
-		build(run, &part);
+		build_output(run, &part);
 	else
-		fprintf(stderr,
-			"gpukit stat: no GPU %ld; `gpukit stat` lists those "
-			"there are\n",
-			missing);
+		fprintf(
+		    stderr,
+		    "gpukit stat: no GPU %ld; `gpukit stat` lists the GPUs\n",
+		    missing);
 	gk_pick_free(&part);
 	return missing < 0 ? 0 : GK_ERR_NOT_FOUND;
 }
 
-/* One frame, from a snapshot that it frees. */
+/* Shows one frame of a snapshot, and frees the snapshot. */
 static enum gk_output show_stat_frame(struct run *run, struct gk_snapshot *snap)
 {
 	enum gk_output result = GK_OUTPUT_FAILED;
@@ -234,7 +235,7 @@ static int watch_stat(struct run *run, struct gk *gk)
 	return status;
 }
 
-/* The metrics that the format shows; false: all. */
+/* Sets the metrics that the format shows. Returns false if it shows all. */
 static bool shown_metrics(const struct gk_stat *stat, struct gk_metric_set *set)
 {
 	switch (stat->format) {
@@ -245,7 +246,7 @@ static bool shown_metrics(const struct gk_stat *stat, struct gk_metric_set *set)
 		gk_boxed_metrics(set);
 		return true;
 	case GK_STAT_CSV_PROCESSES:
-		/* Lists of processes are checked by it. */
+		/* Memory of processes is checked against the total. */
 		gk_metric_set_add(set, GK_M_MEM_TOTAL);
 		return true;
 	case GK_STAT_JSON:
@@ -256,7 +257,10 @@ static bool shown_metrics(const struct gk_stat *stat, struct gk_metric_set *set)
 	return false;
 }
 
-/* Values that the format does not show need not be read; set: room for only. */
+/*
+ * Requests only the values that the format shows. `set` is the storage of
+ * options.only.
+ */
 static struct gk_options machine_options(const struct gk_stat *stat,
 					 struct gk_metric_set *set)
 {
@@ -275,14 +279,14 @@ static struct gk_options machine_options(const struct gk_stat *stat,
 		options.with |= GK_WITHOUT_COMMANDS;
 	if (!text->processes)
 		options.with |= GK_WITHOUT_PROCESSES;
-	/* They are counted from the opening on. */
+	/* Events are counted from the moment the machine is opened. */
 	if (stat->interval_ns && options.with & GK_WITH_DETAIL)
 		options.with |= GK_WITH_EVENTS;
-	/* What the viewer of another machine reads; its filter asks for it. */
+	/*
+	 * A remote viewer reads this format, and its filter needs these values.
+	 */
 	if (stat->format == GK_STAT_JSON_LINES)
 		options.with |= GK_WITH_EVENTS | GK_WITH_CWD | GK_WITH_RANK;
-	if (plain && !(text->power & GK_POWER_LIMIT) && !stat->interval_ns)
-		options.with |= GK_WITHOUT_SLOW;
 	return options;
 }
 

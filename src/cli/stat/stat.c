@@ -1,10 +1,11 @@
-/* stat.c - `gpukit stat`: the options; the work is in run.c. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stat.c - `gpukit stat`: parses the options; run.c does the work. */
 #include "cli/stat/stat.h"
 #include "base/clock.h"
 #include "cli/arg.h"
 #include "cli/cmd.h"
 #include "cli/machine_opt.h"
-#include "core/pick.h"
+#include "core/choose/pick.h"
 
 #include <argp.h>
 #include <stddef.h>
@@ -32,7 +33,7 @@ enum key {
 #define MAYBE OPTION_ARG_OPTIONAL
 
 static const struct argp_option options[] = {
-    {.doc = "What is shown, one line a GPU:", .group = 1},
+    {.doc = "What to show, one line per GPU:", .group = 1},
     {"id", KEY_ID, "I,J", 0, "Only the GPUs with these indices", 1},
     {"show-all", 'a', 0, 0, "Same as -c -u -p -F -e -P", 1},
     {"show-cmd", 'c', 0, 0, "Program of each process", 1},
@@ -47,32 +48,30 @@ static const struct argp_option options[] = {
     {"no-header", KEY_NO_HEADER, 0, 0, "No header line", 1},
     {"no-processes", KEY_NO_PROCESSES, 0, 0, "No processes", 1},
     {"gpuname-width", KEY_NAME_WIDTH, "N", 0,
-     "Columns for the name of a GPU; 0 hides it", 1},
+     "Width of the GPU's name; 0 hides it", 1},
     {.doc = "Other formats:", .group = 2},
     {"boxed", '1', 0, 0, "Tables of GPUs, host and processes, with bars", 2},
     {"once", '1', 0, OPTION_ALIAS, NULL, 2},
-    {"width", KEY_WIDTH, "N", 0, "Columns of --boxed (the terminal's)", 2},
+    {"width", KEY_WIDTH, "N", 0, "Width of --boxed (the terminal's)", 2},
     {"json", KEY_JSON, 0, 0, "One JSON object", 2},
     {"json-lines", KEY_JSON_LINES, 0, 0,
-     "A JSON object a line, every interval (1 s)", 2},
+     "One JSON object per line, every interval (1 s)", 2},
     {"csv", KEY_CSV, "devices|processes", MAYBE,
-     "Comma-separated values, a row a GPU or a row a process", 2},
+     "Comma-separated values, one row per GPU or per process", 2},
     {"why", KEY_WHY, 0, 0, "With JSON: why a value is null", 2},
     {.doc = "Repetition:", .group = 3},
-    {"interval", 'i', "SEC", MAYBE,
-     "Report again and again, every SEC seconds (1)", 3},
+    {"interval", 'i', "SEC", MAYBE, "Repeat the report every SEC seconds (1)",
+     3},
     {"watch", 'i', 0, OPTION_ALIAS, NULL, 3},
     {"count", KEY_COUNT, "N", 0, "End after N reports", 3},
     {.doc = "Colours:", .group = 4},
-    {"color", KEY_COLOR, 0, 0, "Colours even where stdout is no terminal", 4},
+    {"color", KEY_COLOR, 0, 0, "Colours even if stdout is not a terminal", 4},
     {"force-color", KEY_COLOR, 0, OPTION_ALIAS, NULL, 4},
     {"no-color", KEY_NO_COLOR, 0, 0, "No colours", 4},
     {"ascii", 'U', 0, 0, "ASCII only", 4},
     {.doc = "Reading the machine:", .group = 5},
     {"detail", KEY_DETAIL, 0, 0,
-     "With JSON: also what few ask for, NVLinks and the topology; with "
-     "--interval also Xid errors",
-     5},
+     "With JSON: also NVLinks, the topology and other values that few need", 5},
     {"cpu-window", KEY_CPU_WINDOW, "SEC", 0,
      "Read twice, SEC seconds apart, for CPU % in a single report", 5},
     {NULL, 'h', 0, OPTION_HIDDEN, NULL, 0},
@@ -88,7 +87,7 @@ static const struct gk_choice codecs[] = {
     {0},
 };
 
-/* gpustat's "limit" shows the draw too; so do we. */
+/* In gpustat too, "limit" alone shows the draw as well. */
 static const struct gk_choice powers[] = {
     {"draw,limit", GK_POWER_DRAW | GK_POWER_LIMIT},
     {"limit,draw", GK_POWER_DRAW | GK_POWER_LIMIT},
@@ -98,7 +97,7 @@ static const struct gk_choice powers[] = {
     {0},
 };
 
-static uint64_t interval(struct argp_state *state, const char *arg)
+static uint64_t parse_interval(struct argp_state *state, const char *arg)
 {
 	uint64_t ns;
 
@@ -121,12 +120,12 @@ static enum gk_stat_format csv_of(struct argp_state *state, const char *arg)
 	if (!arg || !strcmp(arg, "devices"))
 		return GK_STAT_CSV_DEVICES;
 	if (strcmp(arg, "processes"))
-		argp_error(state, "--csv is devices or processes, not '%s'",
-			   arg);
+		argp_error(state,
+			   "--csv must be devices or processes, not '%s'", arg);
 	return GK_STAT_CSV_PROCESSES;
 }
 
-/* Options that only turn something on or off. */
+/* Options that only switch something on or off. */
 #define AT(member) offsetof(struct gk_stat, member)
 static const struct {
 	int key;
@@ -145,7 +144,7 @@ static const struct {
 };
 #undef AT
 
-/* Options that only set a flag: rows of the table. */
+/* Handles options that only set a flag, from the table. */
 static error_t set_switch(int key, struct gk_stat *stat)
 {
 	for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {
@@ -157,7 +156,7 @@ static error_t set_switch(int key, struct gk_stat *stat)
 	return ARGP_ERR_UNKNOWN;
 }
 
-/* A report has one format: the other one was not meant, or forgotten. */
+/* Rejects a second format: one of the two must be a mistake. */
 static void choose_format(struct argp_state *state, struct gk_stat *stat,
 			  enum gk_stat_format format)
 {
@@ -170,7 +169,7 @@ static void choose_format(struct argp_state *state, struct gk_stat *stat,
 	};
 
 	if (stat->format != GK_STAT_TEXT && stat->format != format)
-		argp_error(state, "%s and %s are two formats; choose one",
+		argp_error(state, "choose one of the formats %s and %s",
 			   options_of[stat->format], options_of[format]);
 	stat->format = format;
 }
@@ -178,8 +177,8 @@ static void choose_format(struct argp_state *state, struct gk_stat *stat,
 static void check_stat_options(struct argp_state *state, struct gk_stat *stat)
 {
 	if (stat->format == GK_STAT_JSON && (stat->interval_ns || stat->count))
-		argp_error(state, "--json is a single report; use "
-				  "--json-lines with --interval or --count");
+		argp_error(state, "--json prints one report; use --json-lines "
+				  "with --interval or --count");
 	if (!stat->interval_ns &&
 	    (stat->count || stat->format == GK_STAT_JSON_LINES))
 		stat->interval_ns = GK_NS_PER_S;
@@ -197,7 +196,7 @@ static error_t parse_stat_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'i':
-		stat->interval_ns = interval(state, arg);
+		stat->interval_ns = parse_interval(state, arg);
 		return 0;
 	case KEY_COUNT:
 		stat->count =
@@ -250,7 +249,7 @@ static error_t parse_stat_option(int key, char *arg, struct argp_state *state)
 	case KEY_ID:
 		if (!gk_pick_valid(arg))
 			argp_error(state,
-				   "--id wants indices such as 0,3, not '%s'",
+				   "--id must be indices such as 0,3, not '%s'",
 				   arg);
 		stat->ids = arg;
 		return 0;
@@ -262,7 +261,7 @@ static error_t parse_stat_option(int key, char *arg, struct argp_state *state)
 		state->child_inputs[1] = &stat->timings;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "what is '%s'? There are only options", arg);
+		argp_error(state, "unexpected argument '%s'", arg);
 		return 0;
 	case ARGP_KEY_END:
 		check_stat_options(state, stat);
@@ -281,9 +280,8 @@ static const struct argp_child children[] = {
 static const struct argp argp = {
     .options = options,
     .parser = parse_stat_option,
-    .doc = "Shows GPUs and the processes on them: once, or every "
-	   "interval.\vExit status: 0, 1 after a failure, 2 for a wrong "
-	   "option.",
+    .doc = "Shows GPUs and their processes, once or every interval.\vExit "
+	   "status: 0, 1 after a failure, 2 for a wrong option.",
     .children = children,
 };
 

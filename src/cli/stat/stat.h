@@ -1,6 +1,5 @@
-/*
- * stat.h - `gpukit stat`: what its options chose, and the run.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stat.h - `gpukit stat`: its options, and the run. */
 #ifndef GK_CLI_STAT_H
 #define GK_CLI_STAT_H
 
@@ -25,16 +24,16 @@ struct gk_stat {
 	enum gk_color_choice color;
 	bool ascii;
 	bool why;
-	int width;              /* of --boxed; 0: the terminal's */
-	const char *ids;        /* --id, NULL: all GPUs */
-	uint64_t interval_ns;   /* 0: a single report */
-	int64_t count;          /* frames, 0: no end */
+	int width;            /* argument of --boxed; 0: the terminal's width */
+	const char *ids;      /* --id, NULL: all GPUs */
+	uint64_t interval_ns; /* 0: one report only */
+	int64_t count;        /* frames; 0: no limit */
 	uint64_t cpu_window_ns; /* 0: one snapshot */
 	struct gk_options machine;
 	struct gk_timings_opt timings;
 };
 
-/* Reports as chosen; a gk_exit, after a message when it is not 0. */
+/* Prints the reports. Returns a gk_exit, after a message unless it is 0. */
 int gk_stat_run(const struct gk_stat *stat);
 
 #endif

@@ -1,6 +1,8 @@
-/* env.c - reads the environment variables that `gpukit top` obeys. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* env.c - reads the environment variables of `gpukit top`. */
 #include "cli/cmd.h"
 #include "cli/top/top.h"
+#include "tui/settings/settings.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +49,7 @@ static bool read_monitor_words(const char *text, unsigned *set)
 	return true;
 }
 
-/* Two that contradict each other are as none. */
+/* Applies words. Words that contradict each other cancel out. */
 static void apply_words(struct top *top, unsigned set)
 {
 	struct tui_options *o = &top->viewer;
@@ -76,7 +78,7 @@ bool top_modes(struct top *top, const char *text)
 
 /* ---- the others ---- */
 
-static bool always(struct top *top, const char *text)
+static bool apply_always(struct top *top, const char *text)
 {
 	static const char *const answers[] = {"0",     "1",    "no",  "yes",
 					      "false", "true", "off", "on"};
@@ -84,26 +86,24 @@ static bool always(struct top *top, const char *text)
 	for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
 		if (strcasecmp(text, answers[i]))
 			continue;
-		/* An option says more than this. */
+		/*
+		 * Only a default, so that a command-line option overrides it.
+		 */
 		top->once_by_default = i % 2 == 0;
 		return true;
 	}
 	return false;
 }
 
-static bool theme(struct top *top, const char *text)
+static bool apply_theme(struct top *top, const char *text)
 {
-	if (!strcasecmp(text, "light"))
-		top->viewer.term.theme = TUI_LIGHT;
-	else if (!strcasecmp(text, "dark"))
-		top->viewer.term.theme = TUI_DARK;
-	else if (!strcasecmp(text, "mono"))
-		top->viewer.term.theme = TUI_MONO;
-	else if (!strcasecmp(text, "color-blind"))
-		top->viewer.term.theme = TUI_COLOR_BLIND;
-	else
-		return false;
-	return true;
+	for (int i = 0; i < TUI_THEMES; i++) {
+		if (strcasecmp(text, tui_theme_names[i]))
+			continue;
+		top->viewer.term.theme = (enum tui_theme)i;
+		return true;
+	}
+	return false;
 }
 
 static bool gpu_limits(struct top *top, const char *text)
@@ -117,21 +117,21 @@ static bool memory_limits(struct top *top, const char *text)
 }
 
 static const struct {
-	const char *name; /* behind GPUKIT_ or NVITOP_ */
+	const char *name; /* without the prefix GPUKIT_ or NVITOP_ */
 	bool (*apply)(struct top *top, const char *text);
 	const char *wants;
 } variables[] = {
     {"MONITOR_MODE", top_modes,
      "words of auto, full, compact, colorful, plain, light, dark, readonly"},
-    {"MONITOR_ALWAYS", always, "true or false"},
-    {"MONITOR_THEME", theme, "dark, light, mono or color-blind"},
+    {"MONITOR_ALWAYS", apply_always, "true or false"},
+    {"MONITOR_THEME", apply_theme, "auto, dark, light, mono or color-blind"},
     {"GPU_UTILIZATION_THRESHOLDS", gpu_limits,
-     "two percents from 1 to 99 such as 10,75"},
+     "two percentages from 1 to 99 such as 10,75"},
     {"MEMORY_UTILIZATION_THRESHOLDS", memory_limits,
-     "two percents from 1 to 99 such as 10,80"},
+     "two percentages from 1 to 99 such as 10,80"},
 };
 
-/* A variable that is set, and not to nothing. */
+/* Returns the value of a variable if it is set and not empty. */
 static const char *variable_value(const char *prefix, const char *name)
 {
 	char full[64];
@@ -153,7 +153,7 @@ int top_environment(struct top *top)
 			variables[i].apply(top, theirs);
 		if (!ours || variables[i].apply(top, ours))
 			continue;
-		fprintf(stderr, "gpukit top: GPUKIT_%s wants %s, not '%s'\n",
+		fprintf(stderr, "gpukit top: GPUKIT_%s must be %s, not '%s'\n",
 			variables[i].name, variables[i].wants, ours);
 		return GK_EXIT_USAGE;
 	}

@@ -1,7 +1,8 @@
-/* hint.c - prints a hint after `gpukit top` when something is worth a line. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hint.c - prints hints when `gpukit top` ends. */
 #include "base/pidstat.h"
 #include "cli/top/top.h"
-#include "tui/term.h"
+#include "tui/screen/term.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,8 +20,8 @@ void top_tell_missing(const struct gk *gk, const struct gk_snapshot *snap)
 	if (!count)
 		return;
 	fprintf(stderr,
-		"gpukit top: driver %s lacks NVML functions, what they tell "
-		"is N/A:\n",
+		"gpukit top: driver %s lacks NVML functions; their values are "
+		"N/A:\n",
 		snap->driver_version);
 	for (size_t i = 0; i < count && i < NAMES_SHOWN; i++)
 		fprintf(stderr, "  %s\n", names[i]);
@@ -28,7 +29,7 @@ void top_tell_missing(const struct gk *gk, const struct gk_snapshot *snap)
 		fprintf(stderr, "  and %zu more\n", count - NAMES_SHOWN);
 }
 
-/* Whether our parent is watch, or the shell that it runs us by. */
+/* Whether our parent is watch(1), or a shell that watch(1) started. */
 static bool is_watched(void)
 {
 	struct gk_pidstat stat = {.ppid = getppid()};
@@ -48,18 +49,18 @@ static bool is_watched(void)
 void top_tell_watch(void)
 {
 	if (is_watched())
-		fputs("gpukit top: this is watch(1); `gpukit top` without it "
-		      "shows changes itself, and `gpukit stat -i` prints "
-		      "report after report\n",
-		      stderr);
+		fputs(
+		    "gpukit top: watch(1) is not needed: `gpukit top` updates "
+		    "itself, and `gpukit stat -i` repeats its report\n",
+		    stderr);
 }
 
 void top_tell_terminal(void)
 {
 	if (term_unheard_of())
-		fprintf(stderr,
-			"gpukit top: nothing on this machine describes the "
-			"terminal '%s', so this was one report; "
-			"TERM=xterm-256color suits most\n",
-			getenv("TERM"));
+		fprintf(
+		    stderr,
+		    "gpukit top: this machine does not know the terminal '%s', "
+		    "so this was one report; TERM=xterm-256color suits most\n",
+		    getenv("TERM"));
 }

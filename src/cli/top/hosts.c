@@ -1,4 +1,8 @@
-/* hosts.c - `gpukit top --host`: other machines in the viewer, or once. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hosts.c - `gpukit top --host`: shows other machines in the viewer, or reports
+ * them once.
+ */
 #include "cli/cmd.h"
 #include "cli/interrupt.h"
 #include "cli/top/keep.h"
@@ -11,7 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is typed at a host has nobody to read it: ssh must not ask. */
+/*
+ * The command for a host. BatchMode keeps ssh from asking questions, which
+ * nobody could answer.
+ */
 static const char *const by_ssh[] = {"ssh",
 				     "-T",
 				     "-oBatchMode=yes",
@@ -22,7 +29,10 @@ static const char *const by_ssh[] = {"ssh",
 				     "gpukit",
 				     NULL};
 
-/* A page is read by a command of ours, so that libcurl is not loaded here. */
+/*
+ * Pages of peers are read by another process of ours, so that libcurl is not
+ * loaded into this one.
+ */
 #define FOLLOW_MOST 10
 static void follow_words(const struct top *top, const char *words[FOLLOW_MOST])
 {
@@ -103,7 +113,7 @@ static int print_table(const struct top *top)
 						    : GK_EXIT_OK;
 }
 
-/* One machine is reported as this one would be. */
+/* Prints the same report for a single other machine as for this one. */
 static int report_host(const struct top *top, struct gk_hosts *hosts)
 {
 	struct gk_snapshot *snap = NULL;
@@ -128,8 +138,10 @@ static int report_host(const struct top *top, struct gk_hosts *hosts)
 
 /* ---- in the viewer ---- */
 
-/* Their past is kept while they are watched; one without memory for it has
- * none. */
+/*
+ * Runs the viewer and keeps the machines' recent frames, so that the user can
+ * go back in time. If out of memory, runs it without that.
+ */
 static int view_hosts_kept(struct top *top)
 {
 	size_t count = top->host_count;
@@ -174,7 +186,7 @@ int top_show_hosts(struct top *top, bool viewer)
 	if (err)
 		return tell_hosts_error(err);
 	top->viewer.hosts = hosts;
-	/* Its pids are those of other processes here. */
+	/* Pids of other machines must not be signalled here. */
 	top->viewer.readonly = true;
 	if (viewer)
 		status = view_hosts_kept(top);

@@ -1,4 +1,5 @@
-/* keep.c - keeps frames as tapes in memory, two in turn. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* keep.c - keeps frames in memory as tapes. Two tapes are used in turn. */
 #include "cli/top/keep.h"
 
 #include "base/array.h"
@@ -12,9 +13,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define FRAMES    300 /* of a tape; those of one, at least, are there */
+#define FRAMES    300 /* maximum number of frames per tape */
 #define BYTES_MAX (2U << 20)
-#define BETWEEN   (950 * GK_NS_PER_MS) /* a frame a second */
+#define BETWEEN   (950 * GK_NS_PER_MS) /* shortest time between two frames */
 
 struct top_keep {
 	struct tui_keep frames;
@@ -26,7 +27,8 @@ struct top_keep {
 		size_t bytes;
 	} tapes[2];
 	unsigned current;
-	bool anew; /* the next block must be readable on its own */
+	bool
+	    anew; /* the next block must be readable without the earlier ones */
 	uint64_t next_ns;
 };
 
@@ -43,7 +45,7 @@ static bool write_whole(int fd, const char *bytes, size_t len)
 	return true;
 }
 
-/* The older tape goes, a fresh one takes its place. */
+/* Drops the older tape and starts a new one. */
 static bool turn_tape(struct top_keep *k)
 {
 	struct tape *t = &k->tapes[k->current ^= 1];
@@ -56,7 +58,7 @@ static bool turn_tape(struct top_keep *k)
 	       write_whole(t->fd, GK_TAPE_HEADER, GK_TAPE_HEADER_LEN);
 }
 
-/* What GPUs are to each other does not change; it is not kept. */
+/* Does not keep the topology, because it does not change. */
 static void keep_frame(void *data, const struct gk_snapshot *snap)
 {
 	struct top_keep *k = data;

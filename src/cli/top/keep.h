@@ -1,18 +1,22 @@
-/*
- * keep.h - the frames of the last five to ten minutes, one a second.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* keep.h - keeps the frames of the last five to ten minutes, one per second. */
 #ifndef GK_CLI_TOP_KEEP_H
 #define GK_CLI_TOP_KEEP_H
 
-#include "tui/keep.h"
+#include "tui/model/keep.h"
 
 struct top_keep;
 
-/* NULL without memory: nothing is kept then. */
+/*
+ * Returns NULL if out of memory; the functions accept that, and keep nothing.
+ */
 struct top_keep *top_keep_new(void);
 void top_keep_free(struct top_keep *keep);
 
-/* What the viewer asks; NULL of NULL. */
+/*
+ * Returns the interface through which the viewer reads the frames; NULL for
+ * NULL.
+ */
 const struct tui_keep *top_keep_frames(const struct top_keep *keep);
 
 #endif

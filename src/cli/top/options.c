@@ -1,12 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * options.c - the command line of `gpukit top`: that of nvitop, and ours.
+ * options.c - parses the command line of `gpukit top`: nvitop's options and
+ * ours.
  */
 #include "base/clock.h"
 #include "cli/arg.h"
 #include "cli/top/top.h"
 #include "record/replay.h"
-#include "tui/config.h"
-#include "tui/shell_words.h"
+#include "tui/settings/config.h"
+#include "tui/settings/shell_words.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -20,6 +22,7 @@ enum key {
 	KEY_INTERVAL = 0x101,
 	KEY_READONLY,
 	KEY_LIGHT,
+	KEY_THEME,
 	KEY_LOOK,
 	KEY_COLORFUL,
 	KEY_FORCE_COLOR,
@@ -42,59 +45,64 @@ enum key {
 static const struct argp_option options[] = {
     {"once", '1', 0, 0, "Print one report", 1},
     {"monitor", 'm', "auto|full|compact", MAYBE,
-     "Show the viewer, as the height allows, in full or compactly", 1},
+     "Show the viewer: full or compact; auto: as the height allows", 1},
     {"interval", KEY_INTERVAL, "SEC", 0, "Read the GPUs every SEC seconds (1)",
      1},
-    {"readonly", KEY_READONLY, 0, 0, "No signals, nothing is changed", 1},
+    {"readonly", KEY_READONLY, 0, 0,
+     "Do not signal processes or change anything", 1},
     {"replay", KEY_REPLAY, "FILE", 0,
-     "Show a recording of `gpukit record --snapshots`: p stands still, ( and "
-     ") go back and forward, F7 and F8 make it slower and faster",
+     "Replay a recording of `gpukit record --snapshots`: p pauses, ( and ) go "
+     "back and forward, F7 and F8 change the speed",
      1},
-    {"speed", KEY_SPEED, "N", 0, "How fast that goes: 0.001 to 1000 (1)", 1},
+    {"speed", KEY_SPEED, "N", 0, "Speed of the replay, 0.001 to 1000 (1)", 1},
     {"host", KEY_HOST, "NAME,...", 0,
-     "Show other machines, each by `ssh NAME gpukit`, or by the URL of its "
-     "`gpukit web`: a row a machine, Enter for all of one",
+     "Show other machines, with `ssh NAME gpukit` or from the URL of their "
+     "`gpukit web`: one row per machine, Enter shows one",
      1},
     {"remote-command", KEY_REMOTE_COMMAND, "WORDS", 0,
-     "What starts gpukit on a host, {} is its name (ssh {} gpukit)", 1},
+     "Command that starts gpukit on a host, {} is its name (ssh {} gpukit)", 1},
     {"peer-auth", KEY_PEER_AUTH, "FILE", 0,
-     "USER:PASSWORD that such URLs ask for, in a private file", 1},
+     "Private file with the USER:PASSWORD for such URLs", 1},
     {"peer-ca", KEY_PEER_CA, "FILE", 0,
-     "Their certificates are of this authority (PEM)", 1},
-    {"keys", KEY_KEYS, "standard|vi", 0, "Keys in vi's manner", 1},
-    {.doc = "Which GPUs and processes:", .group = 2},
+     "Authority for the certificates of such URLs (PEM)", 1},
+    {"keys", KEY_KEYS, "standard|vi", 0, "Standard keys, or those of vi", 1},
+    {.doc = "GPUs and processes to show:", .group = 2},
     {"only", 'o', "IDX...", 0, "Only the GPUs with these indices", 2},
     {"only-visible", KEY_ONLY_VISIBLE, 0, 0,
      "Only the GPUs in CUDA_VISIBLE_DEVICES; also -ov", 2},
-    {"compute", 'c', 0, 0, "Only processes that compute", 2},
-    {"only-compute", 'C', 0, 0, "Only those that compute and do not draw", 2},
-    {"graphics", 'g', 0, 0, "Only processes that draw", 2},
-    {"only-graphics", 'G', 0, 0, "Only those that draw and do not compute", 2},
+    {"compute", 'c', 0, 0, "Only compute processes", 2},
+    {"only-compute", 'C', 0, 0, "Only processes that only compute", 2},
+    {"graphics", 'g', 0, 0, "Only graphics processes", 2},
+    {"only-graphics", 'G', 0, 0, "Only processes that only use graphics", 2},
     {"user", 'u', "NAME...", MAYBE, "Only processes of these users (yours)", 2},
     {"pid", 'p', "PID...", 0, "Only processes with these ids", 2},
-    {.doc = "Looks:", .group = 3},
+    {.doc = "Appearance:", .group = 3},
     {"look", KEY_LOOK, "lanes|nvitop", 0, "Our own screens, or nvitop's", 3},
     {"ascii", 'U', 0, 0, "ASCII only", 3},
     {"no-unicode", 'U', 0, OPTION_ALIAS, NULL, 3},
-    {"colorful", KEY_COLORFUL, 0, 0, "Bars in a gradient of colours", 3},
+    {"colorful", KEY_COLORFUL, 0, 0, "Bars with a colour gradient", 3},
     {"force-color", KEY_FORCE_COLOR, 0, 0,
-     "Colours even where stdout is no terminal", 3},
-    {"light", KEY_LIGHT, 0, 0, "For terminals with a light background", 3},
+     "Colours even if stdout is not a terminal", 3},
+    {"theme", KEY_THEME, "auto|dark|light|mono|color-blind", 0,
+     "Colours; auto: chosen by the terminal's background (auto)", 3},
+    {"light", KEY_LIGHT, 0, 0, "The same as --theme light", 3},
     {"gpu-util-thresh", KEY_GPU_LIMITS, "TH1 TH2", 0,
-     "Percent of utilisation from which a GPU is yellow, red (10 75)", 3},
+     "Utilisation in percent from which a GPU is yellow, red (10 75)", 3},
     {"mem-util-thresh", KEY_MEMORY_LIMITS, "TH1 TH2", 0,
-     "The same of its memory (10 80)", 3},
+     "The same for its memory (10 80)", 3},
     {.doc = "Help:", .group = -1},
     {"verbose", KEY_VERBOSE, 0, 0,
-     "After leaving, name the NVML functions that the driver lacks", -1},
-    {"version", 'V', 0, 0, "Print the version", -1},
+     "At the end, list the NVML functions that the driver lacks", -1},
     {NULL, 'h', 0, OPTION_HIDDEN, NULL, 0},
     {0},
 };
 
 /* ---- arguments of more than one word ---- */
 
-/* Whether another word belongs to the option: it does not begin one. */
+/*
+ * Whether the next word is another argument of the current option, not an
+ * option.
+ */
 static bool more_words(const struct argp_state *state)
 {
 	const char *word = gk_arg_following(state);
@@ -114,8 +122,8 @@ static void *grow_option_list(struct argp_state *state, void *list, size_t size)
 static void add_gpus(struct argp_state *state, struct top *top, const char *arg)
 {
 	if (!gk_pick_valid(arg))
-		argp_error(state, "--only wants indices such as 0 3, not '%s'",
-			   arg);
+		argp_error(state,
+			   "--only must be indices such as 0 3, not '%s'", arg);
 	if (top->gpus.len)
 		gk_buf_putc(&top->gpus, ',');
 	gk_buf_puts(&top->gpus, arg);
@@ -156,7 +164,7 @@ static void add_pid(struct argp_state *state, struct top *top, const char *arg)
 	pick->pids = top->pids;
 }
 
-/* The first word and those behind it. */
+/* Calls add() with `first` and with each following word that is no option. */
 static void
 each_word(struct argp_state *state, struct top *top, const char *first,
 	  void (*add)(struct argp_state *, struct top *, const char *))
@@ -166,7 +174,8 @@ each_word(struct argp_state *state, struct top *top, const char *first,
 		add(state, top, state->argv[state->next++]);
 }
 
-static void users(struct argp_state *state, struct top *top, const char *arg)
+static void add_users(struct argp_state *state, struct top *top,
+		      const char *arg)
 {
 	if (arg)
 		each_word(state, top, arg, add_user);
@@ -176,9 +185,10 @@ static void users(struct argp_state *state, struct top *top, const char *arg)
 		add_self(state, top);
 }
 
-/* such_as: what is usual. */
-static struct gk_limits limits(struct argp_state *state, const char *option,
-			       const char *such_as, const char *arg)
+/* Parses two thresholds. such_as is a typical value, for the error message. */
+static struct gk_limits parse_limits(struct argp_state *state,
+				     const char *option, const char *such_as,
+				     const char *arg)
 {
 	struct gk_limits result = {0};
 	char text[64];
@@ -189,8 +199,8 @@ static struct gk_limits limits(struct argp_state *state, const char *option,
 			 state->argv[state->next++]);
 	if (!top_limits(text, &result))
 		argp_error(state,
-			   "%s wants two percents from 1 to 99 such as %s, "
-			   "not '%s'",
+			   "%s must be two percentages from 1 to 99 such as "
+			   "%s, not '%s'",
 			   option, such_as, text);
 	return result;
 }
@@ -207,18 +217,26 @@ static const struct gk_choice modes[] = {
 static const struct gk_choice looks[] = {
     {"lanes", LOOK_LANES}, {"nvitop", LOOK_NVITOP}, {0}};
 
+static const struct gk_choice themes[] = {{"auto", TUI_AUTO},
+					  {"dark", TUI_DARK},
+					  {"light", TUI_LIGHT},
+					  {"mono", TUI_MONO},
+					  {"color-blind", TUI_COLOR_BLIND},
+					  {NULL, 0}};
+
 static const struct gk_choice key_sets[] = {
     {"standard", KEYS_STANDARD},
     {"vi", KEYS_VI},
     {0},
 };
 
-static void monitor(struct argp_state *state, struct top *top, const char *arg)
+static void take_monitor(struct argp_state *state, struct top *top,
+			 const char *arg)
 {
 	if (top->when == TOP_ONCE)
 		argp_error(state, "-1 and -m exclude each other");
 	top->when = TOP_MONITOR;
-	/* A mode that is not said is that of the environment. */
+	/* Without an argument, the environment decides the mode. */
 	if (!arg && more_words(state))
 		arg = state->argv[state->next++];
 	if (arg)
@@ -226,30 +244,31 @@ static void monitor(struct argp_state *state, struct top *top, const char *arg)
 		    gk_arg_choose(state, "--monitor", modes, arg);
 }
 
-static void once(struct argp_state *state, struct top *top)
+static void take_once(struct argp_state *state, struct top *top)
 {
 	if (top->when == TOP_MONITOR)
 		argp_error(state, "-1 and -m exclude each other");
 	top->when = TOP_ONCE;
 }
 
-static double speed(struct argp_state *state, const char *arg)
+static double parse_speed(struct argp_state *state, const char *arg)
 {
 	char *end;
 	double value = strtod(arg, &end);
 
 	if (end == arg || *end || !(value >= GK_REPLAY_SPEED_MIN) ||
 	    value > GK_REPLAY_SPEED_MAX)
-		argp_error(state,
-			   "--speed wants a number from 0.001 to 1000, "
-			   "not '%s'",
-			   arg);
+		argp_error(
+		    state,
+		    "--speed must be a number from 0.001 to 1000, not '%s'",
+		    arg);
 	return value;
 }
 
 /* ---- other machines ---- */
 
-static void hosts(struct argp_state *state, struct top *top, const char *arg)
+static void add_hosts(struct argp_state *state, struct top *top,
+		      const char *arg)
 {
 	int err = top_add_hosts(top, arg);
 
@@ -257,7 +276,7 @@ static void hosts(struct argp_state *state, struct top *top, const char *arg)
 		argp_failure(state, 1, 0, "out of memory");
 	if (err)
 		argp_error(state,
-			   "--host wants names such as node1,ana@node2, or "
+			   "--host must be names such as node1,ana@node2, or "
 			   "http://HOST:PORT, not '%s'",
 			   arg);
 }
@@ -278,9 +297,8 @@ static void remote_command(struct argp_state *state, struct top *top,
 	if (!tui_shell_split(arg, &top->remote_command))
 		argp_error(state, "--remote-command: a quote is not closed");
 	if (!names_host(top->remote_command))
-		argp_error(state,
-			   "--remote-command wants {} where the name of the "
-			   "host belongs, as in 'ssh {} gpukit'");
+		argp_error(state, "--remote-command needs {} in place of the "
+				  "host's name, as in 'ssh {} gpukit'");
 }
 
 static void check_hosts(struct argp_state *state, const struct top *top)
@@ -289,8 +307,9 @@ static void check_hosts(struct argp_state *state, const struct top *top)
 		argp_error(state, "--host and --replay exclude each other");
 	if (!top->host_count &&
 	    (top->remote_command || top->peer_auth || top->peer_ca))
-		argp_error(state, "--remote-command, --peer-auth and --peer-ca "
-				  "are of --host, and there is none");
+		argp_error(
+		    state,
+		    "--remote-command, --peer-auth and --peer-ca need --host");
 }
 
 static error_t parse_top_option(int key, char *arg, struct argp_state *state)
@@ -300,10 +319,10 @@ static error_t parse_top_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case '1':
-		once(state, top);
+		take_once(state, top);
 		return 0;
 	case 'm':
-		monitor(state, top, arg);
+		take_monitor(state, top, arg);
 		return 0;
 	case KEY_INTERVAL:
 		o->interval_ns = gk_arg_duration(state, "--interval", arg,
@@ -316,13 +335,13 @@ static error_t parse_top_option(int key, char *arg, struct argp_state *state)
 		o->readonly = true;
 		return 0;
 	case KEY_REPLAY:
-		top->replay = arg;
+		top->replay = gk_arg_path(state, "--replay", arg);
 		return 0;
 	case KEY_SPEED:
-		top->speed = speed(state, arg);
+		top->speed = parse_speed(state, arg);
 		return 0;
 	case KEY_HOST:
-		hosts(state, top, arg);
+		add_hosts(state, top, arg);
 		return 0;
 	case KEY_REMOTE_COMMAND:
 		remote_command(state, top, arg);
@@ -333,6 +352,9 @@ static error_t parse_top_option(int key, char *arg, struct argp_state *state)
 	case KEY_PEER_CA:
 		top->peer_ca = arg;
 		return 0;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &top->timings;
+		return 0;
 	case ARGP_KEY_END:
 		check_hosts(state, top);
 		return 0;
@@ -342,7 +364,7 @@ static error_t parse_top_option(int key, char *arg, struct argp_state *state)
 	case 'o':
 		if (strcmp(arg, "v"))
 			each_word(state, top, arg, add_gpus);
-		else /* "-ov" */
+		else /* skips the "o" of "-ov" */
 			o->pick.only_visible = true;
 		return 0;
 	case KEY_ONLY_VISIBLE:
@@ -361,7 +383,7 @@ static error_t parse_top_option(int key, char *arg, struct argp_state *state)
 		o->pick.only_graphics = true;
 		return 0;
 	case 'u':
-		users(state, top, arg);
+		add_users(state, top, arg);
 		return 0;
 	case 'p':
 		each_word(state, top, arg, add_pid);
@@ -381,35 +403,41 @@ static error_t parse_top_option(int key, char *arg, struct argp_state *state)
 	case KEY_LIGHT:
 		o->term.theme = TUI_LIGHT;
 		return 0;
+	case KEY_THEME:
+		o->term.theme = gk_arg_choose(state, "--theme", themes, arg);
+		return 0;
 	case KEY_GPU_LIMITS:
-		o->boxed.gpu = limits(state, "--gpu-util-thresh", "10 75", arg);
+		o->boxed.gpu =
+		    parse_limits(state, "--gpu-util-thresh", "10 75", arg);
 		return 0;
 	case KEY_MEMORY_LIMITS:
 		o->boxed.memory =
-		    limits(state, "--mem-util-thresh", "10 80", arg);
+		    parse_limits(state, "--mem-util-thresh", "10 80", arg);
 		return 0;
-	case 'V':
-		puts("gpukit " GPUKIT_VERSION);
-		exit(0);
 	case 'h':
 		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "what is '%s'? There are only options", arg);
+		argp_error(state, "unexpected argument '%s'", arg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
+static const struct argp_child children[] = {
+    {&gk_timings_argp, 0, NULL, 90},
+    {0},
+};
+
 static const struct argp argp = {
     .options = options,
     .parser = parse_top_option,
-    .doc = "Shows GPUs and their processes, live; `h` there shows the keys. "
-	   "Leaving prints a last report.\vWhere stdin or stdout is no "
-	   "terminal, one report is printed. Exit status: 0, 1 after a "
-	   "failure, 2 for a wrong option. Settings: "
-	   "$XDG_CONFIG_HOME/gpukit/top.yaml.",
+    .children = children,
+    .doc = "Shows GPUs and their processes, live. Press `h` for the keys. "
+	   "Prints a last report at the end.\vIf stdin or stdout is not a "
+	   "terminal, prints one report. Exit status: 0, 1 after a failure, 2 "
+	   "for a wrong option. Settings: $XDG_CONFIG_HOME/gpukit/top.yaml.",
 };
 
 void top_parse(struct top *top, int argc, char **argv)

@@ -1,4 +1,5 @@
-/* replay.c - `gpukit top --replay`: a tape as frames of the viewer. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* replay.c - `gpukit top --replay`: plays a tape as frames of the viewer. */
 #include "cli/cmd.h"
 #include "cli/top/top.h"
 #include "record/replay.h"
@@ -13,7 +14,7 @@ static int tell_replay_error(const char *path, int err)
 	return GK_EXIT_FAILURE;
 }
 
-/* ---- what the viewer asks ---- */
+/* ---- the viewer's calls ---- */
 
 static int step_forward(void *data, bool *ret_jumped,
 			struct gk_snapshot **ret_snap)
@@ -26,7 +27,7 @@ static int frame_before(void *data, size_t n, struct gk_snapshot **ret_snap)
 	return gk_replay_before(data, n, ret_snap);
 }
 
-static void seek(void *data, int64_t by_ns)
+static void seek_by(void *data, int64_t by_ns)
 {
 	gk_replay_seek(data, by_ns);
 }
@@ -51,7 +52,7 @@ static void tell_replay_position(void *data, char *dst, size_t cap)
 	gk_replay_text(data, dst, cap);
 }
 
-/* ---- beginning, end, report ---- */
+/* ---- start, end, report ---- */
 
 int top_replay_open(struct top *top, struct top_replay *ret_replay)
 {
@@ -63,8 +64,7 @@ int top_replay_open(struct top *top, struct top_replay *ret_replay)
 		return tell_replay_error(top->replay, err);
 	if (gk_tape_damaged(tape))
 		fprintf(stderr,
-			"gpukit top: --replay %s: %llu bytes are damaged and "
-			"left out\n",
+			"gpukit top: --replay %s: %llu damaged bytes skipped\n",
 			top->replay, (unsigned long long)gk_tape_damaged(tape));
 	err = gk_replay_new(tape, top->speed, &replay);
 	if (err) {
@@ -77,14 +77,14 @@ int top_replay_open(struct top *top, struct top_replay *ret_replay)
 		       .fd = gk_replay_fd(replay),
 		       .next = step_forward,
 		       .before = frame_before,
-		       .seek = seek,
+		       .seek = seek_by,
 		       .seek_end = seek_end,
 		       .faster = change_speed,
 		       .pause = pause_replay,
 		       .text = tell_replay_position},
 	};
 	top->viewer.replay = &ret_replay->frames;
-	/* Its pids are those of other processes by now. */
+	/* Does not signal processes: their pids may belong to others by now. */
 	top->viewer.readonly = true;
 	return GK_EXIT_OK;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* report.c - prints the report of `gpukit top --once`. */
 #include "cli/cmd.h"
 #include "cli/top/top.h"
@@ -11,7 +12,10 @@
 #define COLORS_LEAST   8
 #define COLORS_OF_BARS 256
 
-/* Whose processes are not dim, and how wide the terminal is. */
+/*
+ * Returns the viewer's options, with the user whose processes are bright and
+ * the terminal's width.
+ */
 static struct gk_boxed_options options_of(const struct top *top)
 {
 	struct gk_boxed_options o = top->viewer.boxed;
@@ -47,7 +51,10 @@ static int print_report(const struct top *top, const struct gk_snapshot *snap)
 	return output == GK_OUTPUT_FAILED ? GK_EXIT_FAILURE : GK_EXIT_OK;
 }
 
-/* What is wanted of a snapshot; false, after a message, if it is not there. */
+/*
+ * Picks the requested part of a snapshot. Returns false, after a message, if it
+ * is missing.
+ */
 static bool pick_wanted(const struct top *top, const struct gk_snapshot *snap,
 			struct gk_snapshot *ret_part)
 {
@@ -62,7 +69,7 @@ static bool pick_wanted(const struct top *top, const struct gk_snapshot *snap,
 	}
 	gk_pick_free(ret_part);
 	fprintf(stderr,
-		"gpukit top: no GPU %ld; `gpukit stat` lists those there are\n",
+		"gpukit top: no GPU %ld; `gpukit stat` lists the GPUs\n",
 		missing);
 	return false;
 }

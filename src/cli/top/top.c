@@ -1,68 +1,29 @@
-/* top.c - `gpukit top`: the viewer where there is a terminal, else a report. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* top.c - `gpukit top`: the viewer on a terminal, otherwise a report. */
 #include "cli/top/keep.h"
 #include "cli/top/top.h"
 #include "base/clock.h"
 #include "cli/cmd.h"
 #include "cli/open.h"
-#include "tui/config.h"
+#include "tui/settings/config.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int tell_top_error(const char *what, int err)
-{
-	fprintf(stderr, "gpukit top: %s: %s\n", what, gk_strerror(err));
-	return GK_EXIT_FAILURE;
-}
-
 static int print_once(const struct top *top, struct gk *gk)
 {
 	struct gk_snapshot *snap;
 	int status, err = gk_snapshot_take(gk, &snap);
 
-	if (err)
-		return tell_top_error("cannot read the GPUs", err);
+	if (err) {
+		fprintf(stderr, "gpukit top: cannot read the GPUs: %s\n",
+			gk_strerror(err));
+		return GK_EXIT_FAILURE;
+	}
 	status = top_report(top, snap);
 	gk_snapshot_free(snap);
-	return status;
-}
-
-/* A GPU that is not there is told at once, and not by an empty screen. */
-static bool has_wanted_gpus(const struct top *top, struct gk *gk)
-{
-	struct gk_snapshot *snap;
-	bool has;
-
-	if (!top->viewer.pick.gpus || gk_snapshot_take(gk, &snap))
-		return true; /* what cannot be read, the viewer tells */
-	has = top_has_wanted(top, snap);
-	gk_snapshot_free(snap);
-	return has;
-}
-
-/*
- * The last screen stays on the normal screen, unless a signal ended the viewer.
- */
-int top_view(struct top *top, struct gk *gk)
-{
-	struct gk_snapshot *last = NULL;
-	int ended_by = 0, status = GK_EXIT_OK, err;
-
-	if (gk && !has_wanted_gpus(top, gk))
-		return GK_EXIT_FAILURE;
-	err = tui_run(gk, &top->viewer, &ended_by, &last);
-	if (err) {
-		status = tell_top_error("the viewer cannot run", err);
-	} else if (ended_by) {
-		status = 128 + ended_by;
-	} else if (last) {
-		status = top_report(top, last);
-		if (gk && top->verbose)
-			top_tell_missing(gk, last);
-	}
-	gk_snapshot_free(last);
 	return status;
 }
 
@@ -77,7 +38,7 @@ static bool wants_viewer(const struct top *top)
 	return !wants_report(top) && term_usable();
 }
 
-/* A machine's past is kept while it is watched. */
+/* Runs the viewer for a machine, and keeps recent frames while it runs. */
 static int view_kept(struct top *top, struct gk *gk)
 {
 	struct top_keep *keep = top_keep_new();
@@ -102,8 +63,8 @@ static int run_with(struct top *top, struct gk *gk)
 		top_tell_terminal();
 	if (top->when != TOP_MONITOR)
 		return status;
-	fputs("gpukit top: -m wants stdin and stdout to be a terminal that "
-	      "can place its cursor; this was one report\n",
+	fputs("gpukit top: -m needs a terminal with cursor movement as stdin "
+	      "and stdout; this was one report\n",
 	      stderr);
 	return GK_EXIT_FAILURE;
 }
@@ -121,8 +82,11 @@ static int play_tape(struct top *top)
 	return status;
 }
 
-/* The later one wins: config file, environment, command line. */
-static int configure(struct top *top, int argc, char **argv)
+/*
+ * Later sources override earlier ones: the config file, the environment, the
+ * command line.
+ */
+static int configure_top(struct top *top, int argc, char **argv)
 {
 	char message[1024] = "";
 	int err = tui_config_load(&top->viewer, message, sizeof message);
@@ -130,7 +94,7 @@ static int configure(struct top *top, int argc, char **argv)
 
 	if (!err)
 		status = top_environment(top);
-	top_parse(top, argc, argv); /* --help comes before all errors */
+	top_parse(top, argc, argv); /* --help takes precedence over errors */
 	if (!err && top->viewer.alerts.refused)
 		fprintf(stderr, "gpukit top: %s\n", top->viewer.alerts.refused);
 	if (!err)
@@ -139,8 +103,10 @@ static int configure(struct top *top, int argc, char **argv)
 	return GK_EXIT_FAILURE;
 }
 
-/* Sets by the environment what no option has set. The console of Linux has no
- * braille. */
+/*
+ * Derives from the environment the settings that no option has set. The Linux
+ * console cannot show braille.
+ */
 static void take_environment(struct top *top)
 {
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
@@ -156,28 +122,40 @@ static void take_environment(struct top *top)
 		o->term.theme = TUI_MONO;
 }
 
+/* Prints the timings and returns the command's status. */
+static int end_top(struct top *top, int status)
+{
+	int timings = gk_timings_report(&top->timings);
+
+	return status ? status : timings;
+}
+
 static int run_top(int argc, char **argv)
 {
 	struct top top = {.viewer = TUI_OPTIONS_DEFAULT, .speed = 1};
 	struct gk_options machine = GK_OPTIONS_DEFAULT;
 	struct gk *gk;
-	int status = configure(&top, argc, argv);
+	int status = configure_top(&top, argc, argv);
 
 	take_environment(&top);
 	signal(SIGPIPE, SIG_IGN);
 	if (!status && (top.replay || top.host_count)) {
 		status = top.replay ? play_tape(&top)
 				    : top_show_hosts(&top, wants_viewer(&top));
+		status = end_top(&top, status);
 		top_free(&top);
 		return status;
 	}
-	/* The screen of a GPU tells of the Xids since the viewer started. */
+	/*
+	 * Reads events, because the GPU screen lists the Xids since the viewer
+	 * started.
+	 */
 	if (!status && wants_viewer(&top))
 		machine.with |= GK_WITH_EVENTS | GK_WITH_TOPOLOGY;
 	if (!status)
 		status = gk_cli_open("top", &machine, &gk);
 	if (!status)
-		status = gk_cli_close(gk, run_with(&top, gk));
+		status = gk_cli_close(gk, end_top(&top, run_with(&top, gk)));
 	top_free(&top);
 	return status;
 }

@@ -1,4 +1,8 @@
-/* follow.c - `gpukit web --follow`: snapshots of another machine, as lines. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * follow.c - `gpukit web --follow`: prints snapshots of another machine as
+ * lines.
+ */
 #include "cli/web/peers.h"
 
 #include "cli/cmd.h"
@@ -16,8 +20,11 @@
 
 struct follower {
 	const struct gk_web *web;
-	int end; /* eventfd: there will be no more */
-	/* Of the thread that follows; why is everybody's after the end. */
+	int end; /* eventfd: the follower has ended */
+	/*
+	 * Owned by the thread that follows. After the end, other threads may
+	 * read `why`.
+	 */
 	struct gk_buf page, last;
 	char why[200];
 };
@@ -31,7 +38,10 @@ static const char *page_begins(void *owner, size_t at)
 	return "";
 }
 
-/* Line ends are between values only: a page without them is the same. */
+/*
+ * Drops line ends. They occur only between JSON values, so the meaning stays
+ * the same.
+ */
 static bool take_page(void *owner, size_t at, const char *bytes, size_t len)
 {
 	struct follower *f = owner;
@@ -49,7 +59,9 @@ static void end_following(struct follower *f, const char *why)
 	eventfd_write(f->end, 1);
 }
 
-/* The page of a server that reads nothing new is no new snapshot. */
+/*
+ * Skips a page that equals the previous one: its server has read nothing new.
+ */
 static bool is_news(const struct follower *f)
 {
 	return f->page.len != f->last.len ||

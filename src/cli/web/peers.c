@@ -1,8 +1,11 @@
-/* peers.c - gives the hub what other machines tell. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* peers.c - passes the events of other machines on to the hub. */
 #include "cli/web/peers.h"
 
 #include "cli/cmd.h"
 #include "http/follow.h"
+#include "base/clock.h"
+#include "web/budget.h"
 #include "web/sse.h"
 
 #include <argz.h>
@@ -13,8 +16,10 @@
 #define EVENTS "/api/v1/events"
 
 struct peer {
-	char *url; /* of its events */
+	char *url; /* URL of the peer's event stream */
 	struct gk_sse sse;
+	struct gk_budget budget;
+	unsigned passed; /* number of skipped events reported so far */
 };
 
 struct gk_peers {
@@ -25,14 +30,14 @@ struct gk_peers {
 	size_t count;
 	const char **urls;
 	struct peer *peers;
-	/* Of the thread that follows. */
-	size_t at; /* whose bytes are read */
-	bool bad;  /* it says what none says */
+	/* Owned by the thread that follows. */
+	size_t at; /* index of the peer being read */
+	bool bad;  /* the peer does not send events of ours */
 };
 
-/* ---- what is heard ---- */
+/* ---- events of peers ---- */
 
-/* The first host of the hub is this machine. */
+/* Returns the hub's number of a peer. Host 0 is this machine. */
 static size_t host_of(size_t peer)
 {
 	return peer + 1;
@@ -44,7 +49,8 @@ static void take_event(void *owner, const char *name, const char *data,
 	struct gk_peers *p = owner;
 	enum gk_event_kind kind = gk_event_kind(name);
 
-	/* Later versions may tell more. */
+	gk_budget_spend(&p->peers[p->at].budget, gk_mono_ns(), GK_BUDGET_EVENT);
+	/* Ignores unknown kinds of events, which later versions may send. */
 	if (kind == GK_EVENT_KINDS)
 		return;
 	if (gk_hub_take(p->hub, host_of(p->at), kind, data, len) ==
@@ -52,17 +58,32 @@ static void take_event(void *owner, const char *name, const char *data,
 		p->bad = true;
 }
 
-static bool take_bytes(void *owner, size_t at, const char *bytes, size_t len)
+static bool pass_peer_bytes(void *owner, size_t at, const char *bytes,
+			    size_t len)
 {
 	struct gk_peers *p = owner;
 
+	struct peer *peer = &p->peers[at];
+	bool fed;
+
 	p->at = at;
 	p->bad = false;
-	return gk_sse_feed(&p->peers[at].sse, bytes, len, take_event, p) &&
-	       !p->bad;
+	gk_budget_spend(&peer->budget, gk_mono_ns(), len);
+	fed = gk_sse_feed(&peer->sse, bytes, len, take_event, p);
+	if (peer->passed != peer->sse.passed)
+		gk_hub_too_large(p->hub, host_of(at));
+	peer->passed = peer->sse.passed;
+	return fed && !p->bad;
 }
 
-static const char *begins(void *owner, size_t at)
+static uint64_t rest_of_peer(void *owner, size_t at)
+{
+	const struct gk_peers *p = owner;
+
+	return gk_budget_wait(&p->peers[at].budget, gk_mono_ns());
+}
+
+static const char *begin_peer(void *owner, size_t at)
 {
 	const struct gk_peers *p = owner;
 
@@ -70,14 +91,14 @@ static const char *begins(void *owner, size_t at)
 	return p->peers[at].sse.id;
 }
 
-static void ended(void *owner, size_t at, const char *why)
+static void lose_peer(void *owner, size_t at, const char *why)
 {
 	const struct gk_peers *p = owner;
 
 	gk_hub_away(p->hub, host_of(at), why);
 }
 
-/* ---- beginning and end ---- */
+/* ---- start and end ---- */
 
 const char *gk_peer_name(const char *url)
 {
@@ -102,7 +123,7 @@ static bool add_peers(struct gk_peers *p, const struct gk_web *web)
 	return true;
 }
 
-/* The first line of the file, without its end. */
+/* Reads the login, which is the first line of the file. */
 int gk_peer_login(const struct gk_web *web, char **ret_login)
 {
 	char *login;
@@ -123,11 +144,11 @@ int gk_peer_login(const struct gk_web *web, char **ret_login)
 
 const struct gk_follow_module *gk_peer_module(void)
 {
-	return gk_serve_module("web", "lib/gpukit/libgpukit-follow.so",
-			       "gk_follow", "libcurl4-gnutls-dev");
+	return gk_serve_module("web", "libgpukit-follow.so", "gk_follow",
+			       "libcurl4-gnutls-dev");
 }
 
-static int start(struct gk_peers *p, const struct gk_web *web)
+static int start_follow(struct gk_peers *p, const struct gk_web *web)
 {
 	struct gk_follow_options options = {
 	    .urls = p->urls,
@@ -135,9 +156,10 @@ static int start(struct gk_peers *p, const struct gk_web *web)
 	    .login = p->login,
 	    .ca = web->peer_ca,
 	    .owner = p,
-	    .begins = begins,
-	    .bytes = take_bytes,
-	    .ended = ended,
+	    .begins = begin_peer,
+	    .bytes = pass_peer_bytes,
+	    .rest = rest_of_peer,
+	    .ended = lose_peer,
 	};
 
 	p->follow = p->module->start(&options);
@@ -161,7 +183,7 @@ int gk_peers_start(const struct gk_web *web, struct gk_hub *hub,
 	else if ((p->module = gk_peer_module()))
 		status = gk_peer_login(web, &p->login);
 	if (!status)
-		status = start(p, web);
+		status = start_follow(p, web);
 	if (status)
 		gk_peers_end(p);
 	else

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.c - `gpukit web`: has the devices read in the background, tells what is
- * read to the hub, and gives pages and streams to the web server.
+ * run.c - `gpukit web`: a background watch reads the devices. This file sends
+ * their events to the hub, and passes pages and streams to the web server.
  */
 #include "base/clock.h"
 #include "format/names.h"
@@ -25,10 +26,12 @@
 
 #define VERB "web"
 
-/* What changes slowly is read and told slowly. */
+/*
+ * The shortest intervals at which processes and slow values are read and sent.
+ */
 #define PROCESSES_LEAST_NS (2 * GK_NS_PER_S)
 #define SLOW_LEAST_NS      (5 * GK_NS_PER_S)
-/* Without a driver, it is looked for so often, in seconds. */
+/* Seconds between attempts to open a driver that is missing. */
 #define LOOK_EVERY 5
 
 #define EVENTS "/api/v1/events"
@@ -39,39 +42,27 @@ struct site {
 	const struct gk_web *web;
 	struct gk_server server;
 	struct gk_hub *hub;
-	struct gk_peers *peers; /* NULL: there are none */
-	struct gk *gk;          /* NULL: there is no driver yet */
-	/* Of the thread that reads. */
+	struct gk_peers *peers; /* NULL: no peers */
+	struct gk *gk;          /* NULL: no driver yet */
+	/* Owned by the thread that reads. */
 	struct gk_teller teller;
 	struct gk_buf text, identity, alerts;
-	uint64_t processes_ns, details_ns; /* when they are told next */
-	/* The snapshot of /api/v1/snapshot. */
-	pthread_mutex_t mutex; /* of it */
+	uint64_t processes_ns, details_ns; /* when to send them next */
+	/* For /api/v1/snapshot: */
+	pthread_mutex_t mutex; /* protects snap */
 	struct gk_snapshot *snap;
 	uint64_t number;
-	struct gk_buf page; /* of the server's thread */
+	struct gk_buf page; /* used by the server's thread only */
 };
 
 /* ---- pages ---- */
-
-static void message(struct gk_http_page *page, unsigned status,
-		    const char *text)
-{
-	*page = (struct gk_http_page){
-	    .status = status,
-	    .type = "text/plain; charset=utf-8",
-	    .body = text,
-	    .len = strlen(text),
-	    .slot = SLOT_MESSAGE,
-	    .number = (uint64_t)(uintptr_t)text,
-	};
-}
 
 static void serve_snapshot(struct site *s, struct gk_http_page *page)
 {
 	pthread_mutex_lock(&s->mutex);
 	if (!s->snap) {
-		message(page, 503, "nothing has been read yet\n");
+		gk_serve_message(page, SLOT_MESSAGE, 503,
+				 "nothing has been read yet\n");
 	} else {
 		s->page.len = 0;
 		gk_format_json(&s->page, s->snap, GK_JSON_INDENT);
@@ -87,7 +78,7 @@ static void serve_snapshot(struct site *s, struct gk_http_page *page)
 	pthread_mutex_unlock(&s->mutex);
 }
 
-/* EVENTS is of this host, EVENTS/NAME of any. */
+/* EVENTS is the event stream of this host, EVENTS/NAME that of any host. */
 static void serve_events(struct site *s, const struct gk_http_request *request,
 			 struct gk_http_page *page)
 {
@@ -97,12 +88,12 @@ static void serve_events(struct site *s, const struct gk_http_request *request,
 	stream =
 	    gk_hub_look(s->hub, *name ? name + 1 : NULL, request->last_event);
 	if (!stream) {
-		message(page, 404, "no such host\n");
+		gk_serve_message(page, SLOT_MESSAGE, 404, "no such host\n");
 		return;
 	}
 	if (request->head) {
 		gk_stream_end(stream);
-		message(page, 200, "");
+		gk_serve_message(page, SLOT_MESSAGE, 200, "");
 		return;
 	}
 	page->status = 200;
@@ -135,7 +126,7 @@ static void serve_page(void *owner, const struct gk_http_request *request,
 		page->slot = SLOT_FILES;
 		page->number = (uint64_t)(uintptr_t)file.body;
 	} else {
-		message(page, 404, "no such page\n");
+		gk_serve_message(page, SLOT_MESSAGE, 404, "no such page\n");
 	}
 }
 
@@ -151,7 +142,7 @@ static void end_stream(void *owner, void *stream)
 	gk_stream_end(stream);
 }
 
-static void wake(void *owner)
+static void wake_server(void *owner)
 {
 	const struct site *s = owner;
 
@@ -170,16 +161,19 @@ static const struct gk_http_header headers[] = {
     {NULL, NULL},
 };
 
-/* ---- telling ---- */
+/* ---- events ---- */
 
-/* False: it was not taken. The first reading may know no device yet. */
+/*
+ * Sends an event. Returns false if it was not sent: at the first reading no
+ * device may be known yet.
+ */
 static bool put_event(struct site *s, enum gk_event_kind kind)
 {
 	return !s->text.failed &&
 	       !gk_hub_take(s->hub, 0, kind, s->text.data, s->text.len);
 }
 
-/* Tells an event that is the same for long only when it changes. */
+/* Sends an event that rarely changes, but only if it has changed. */
 static void put_if_new(struct site *s, enum gk_event_kind kind,
 		       struct gk_buf *last)
 {
@@ -190,7 +184,10 @@ static void put_if_new(struct site *s, enum gk_event_kind kind,
 	gk_buf_add(last, s->text.data, s->text.len);
 }
 
-/* A little early will do, for frames do not come to the nanosecond. */
+/*
+ * Whether it is time to send. Up to a quarter of an interval early counts,
+ * because frames do not arrive exactly on time.
+ */
 static bool is_due(const struct site *s, uint64_t next_ns, uint64_t now_ns)
 {
 	return now_ns + s->web->interval_ns / 4 >= next_ns;
@@ -201,7 +198,9 @@ static uint64_t longer_time(uint64_t ns, uint64_t least)
 	return ns > least ? ns : least;
 }
 
-/* GPUs that are still being read for the first time are told of at once after.
+/*
+ * Whether all GPUs have been read once. While one has not, the next frame sends
+ * processes and details again.
  */
 static bool is_whole(const struct gk_snapshot *snap)
 {
@@ -211,7 +210,7 @@ static bool is_whole(const struct gk_snapshot *snap)
 	return true;
 }
 
-static void tell(struct site *s, const struct gk_snapshot *snap)
+static void tell_events(struct site *s, const struct gk_snapshot *snap)
 {
 	uint64_t now = snap->mono_ns;
 	bool whole = is_whole(snap);
@@ -248,7 +247,7 @@ static void put_frame(void *owner, struct gk_snapshot *snap)
 
 	if (!s->web->commands)
 		gk_serve_hide_commands(snap);
-	tell(s, snap);
+	tell_events(s, snap);
 	pthread_mutex_lock(&s->mutex);
 	old = s->snap;
 	s->snap = snap;
@@ -264,8 +263,11 @@ static int try_to_open(struct site *s, int *ret_nvml)
 	struct gk_options options = s->web->machine;
 	uint64_t interval = s->web->interval_ns;
 
-	/* The filter of the page asks for it. Containers are read along with
-	 * commands, which are hidden where they are not to be told. */
+	/*
+	 * The web page's filter needs these values. Containers are read
+	 * together with command lines, which are hidden if they must not be
+	 * shown.
+	 */
 	options.with |= GK_WITH_EVENTS | GK_WITH_THREADS | GK_WITH_IO |
 			GK_WITH_RANK | (s->web->commands ? GK_WITH_CWD : 0);
 	options.period_ns[GK_TIER_MEDIUM] =
@@ -275,7 +277,9 @@ static int try_to_open(struct site *s, int *ret_nvml)
 	return gk_open(&options, ret_nvml, &s->gk);
 }
 
-/* Says why there is nothing to read, to the user once and to who looks. */
+/*
+ * Reports why there is nothing to read, once to the user and to every client.
+ */
 static void tell_why(struct site *s, int err, int nvml, bool first)
 {
 	char why[GK_CLI_WHY_MAX];
@@ -286,7 +290,7 @@ static void tell_why(struct site *s, int err, int nvml, bool first)
 	gk_hub_away(s->hub, 0, why);
 }
 
-/* Until there is a driver: false, a signal came before. */
+/* Waits for a driver. Returns false if a signal arrives first. */
 static bool await_machine(struct site *s)
 {
 	const struct itimerspec second = {{1, 0}, {1, 0}};
@@ -321,7 +325,7 @@ static int serve_frames(struct site *s)
 	return gk_serve_frames(VERB, s->gk, put_frame, s);
 }
 
-static int serve(struct site *s)
+static int serve_site(struct site *s)
 {
 	struct gk_http_options how = {
 	    .headers = headers,
@@ -341,7 +345,7 @@ static int serve(struct site *s)
 	return serve_frames(s);
 }
 
-/* This machine, then the peers. */
+/* Creates the hub. Its hosts are this machine, then the peers. */
 static int new_hub(struct site *s)
 {
 	size_t count = 1 + argz_count(s->web->peers, s->web->peers_len);
@@ -356,13 +360,13 @@ static int new_hub(struct site *s)
 			url = argz_next(s->web->peers, s->web->peers_len, url);
 			names[i] = gk_peer_name(url);
 		}
-		s->hub = gk_hub_new(names, count, wake, s);
+		s->hub = gk_hub_new(names, count, wake_server, s);
 	}
 	free(names);
 	return s->hub ? 0 : gk_serve_failure(VERB, "out of memory");
 }
 
-static void end(struct site *s)
+static void end_site(struct site *s)
 {
 	gk_peers_end(s->peers);
 	gk_serve_end(&s->server);
@@ -380,7 +384,7 @@ int gk_web_run(const struct gk_web *web)
 	struct site s = {.web = web};
 	int status;
 
-	/* As in `gpukit export`. */
+	/* One malloc arena for all threads; see gk_export_run(). */
 	mallopt(M_ARENA_MAX, 1);
 	pthread_mutex_init(&s.mutex, NULL);
 	if (gk_interrupt_catch())
@@ -389,7 +393,7 @@ int gk_web_run(const struct gk_web *web)
 	if (!status)
 		status = new_hub(&s);
 	if (!status)
-		status = serve(&s);
-	end(&s);
+		status = serve_site(&s);
+	end_site(&s);
 	return s.gk ? gk_cli_close(s.gk, status) : status;
 }

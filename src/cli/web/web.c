@@ -1,4 +1,5 @@
-/* web.c - `gpukit web`: the options; the work is in run.c. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* web.c - `gpukit web`: parses the options; run.c does the work. */
 #include "cli/web/web.h"
 
 #include "base/clock.h"
@@ -14,7 +15,7 @@
 
 #define DEFAULT_ADDRESS "127.0.0.1"
 #define DEFAULT_PORT    "9835"
-/* Streams say that they are there at every frame. */
+/* The maximum interval: frames also keep idle streams alive. */
 #define INTERVAL_MOST (10 * GK_NS_PER_S)
 
 enum key {
@@ -26,19 +27,19 @@ enum key {
 };
 
 static const struct argp_option options[] = {
-    {.doc = "What is shown:", .group = 3},
-    {"commands", KEY_COMMANDS, 0, 0, "Command lines too; they can hold secrets",
-     3},
+    {.doc = "What to show:", .group = 3},
+    {"commands", KEY_COMMANDS, 0, 0,
+     "Also command lines, which may hold secrets", 3},
     {.doc = "Other machines, each with a `gpukit web` of its own:", .group = 4},
     {"peer", KEY_PEER, "URL", 0,
-     "Shows that machine too: http://HOST:PORT. Can be repeated", 4},
+     "Also show the machine at this URL, http://HOST:PORT; may be repeated", 4},
     {"peer-auth", KEY_PEER_AUTH, "FILE", 0,
-     "USER:PASSWORD that peers ask for, in a private file", 4},
+     "Private file with the USER:PASSWORD for peers", 4},
     {"peer-ca", KEY_PEER_CA, "FILE", 0,
-     "Certificates of peers are of this authority (PEM)", 4},
+     "Authority for the certificates of peers (PEM)", 4},
     {"follow", KEY_FOLLOW, "URL", 0,
-     "Serves nothing: prints the snapshots of that machine as `gpukit stat "
-     "--json-lines` would",
+     "Do not serve; print the snapshots of that machine like `gpukit stat "
+     "--json-lines`",
      4},
     {.doc = "Reading the machine:", .group = 5},
     {"interval", 'i', "SEC", 0, "Time between two readings (1)", 5},
@@ -61,10 +62,11 @@ static error_t add_peer(struct argp_state *state, struct gk_web *w,
 			const char *url, bool follow)
 {
 	if (!is_url(url))
-		argp_error(state,
-			   "a peer is http://HOST:PORT or https://HOST:PORT, "
-			   "not '%s'; a password goes into --peer-auth",
-			   url);
+		argp_error(
+		    state,
+		    "a peer must be http://HOST:PORT or https://HOST:PORT, not "
+		    "'%s'; put a password into --peer-auth",
+		    url);
 	if (follow)
 		w->follow = url;
 	return argz_add(&w->peers, &w->peers_len, url);
@@ -76,7 +78,8 @@ static void set_interval(struct argp_state *state, struct gk_web *w,
 	w->interval_ns =
 	    gk_arg_duration(state, "--interval", arg, 100 * GK_NS_PER_MS);
 	if (w->interval_ns > INTERVAL_MOST)
-		argp_error(state, "--interval is 10 seconds at most, not %s",
+		argp_error(state,
+			   "--interval must be at most 10 seconds, not %s",
 			   arg);
 }
 
@@ -109,12 +112,12 @@ static error_t parse_web_option(int key, char *arg, struct argp_state *state)
 		state->child_inputs[1] = &w->machine;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "what is '%s'? There are only options", arg);
+		argp_error(state, "unexpected argument '%s'", arg);
 		return 0;
 	case ARGP_KEY_END:
 		if ((w->peer_auth || w->peer_ca) && !w->peers)
-			argp_error(state, "--peer-auth and --peer-ca are of "
-					  "peers, and there is no --peer");
+			argp_error(state,
+				   "--peer-auth and --peer-ca need --peer");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -131,10 +134,10 @@ static const struct argp argp = {
     .options = options,
     .parser = parse_web_option,
     .children = children,
-    .doc = "Shows GPUs as a live page, at port " DEFAULT_PORT " of 127.0.0.1; "
-	   "other machines on the same page with --peer."
-	   "\vRuns until SIGINT or SIGTERM. Exit status: 0, 1 after a failure, "
-	   "2 for a wrong option.",
+    .doc = "Shows GPUs as a live web page, on port " DEFAULT_PORT
+	   " of 127.0.0.1; --peer adds other machines to the page.\vRuns until "
+	   "SIGINT or SIGTERM. Exit status: 0, 1 after a failure, 2 for a "
+	   "wrong option.",
 };
 
 static int run_web(int argc, char **argv)
@@ -157,6 +160,6 @@ static int run_web(int argc, char **argv)
 
 const struct gk_cmd gk_cmd_web = {
     .name = "web",
-    .summary = "shows GPUs, of other machines too, as a live page",
+    .summary = "shows GPUs of this and other machines as a live page",
     .run = run_web,
 };

@@ -1,4 +1,5 @@
-/* web.h - `gpukit web`: what its options chose, and the run. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* web.h - `gpukit web`: its options, and the run. */
 #ifndef GK_CLI_WEB_H
 #define GK_CLI_WEB_H
 
@@ -12,16 +13,22 @@ struct gk_web {
 	bool commands;
 	char *peers; /* --peer, an argz vector */
 	size_t peers_len;
-	const char *peer_auth, *peer_ca; /* files, or NULL */
-	const char *follow; /* a peer to tell of instead of serving, or NULL */
+	const char *peer_auth, *peer_ca; /* file names, or NULL */
+	/* NULL, or a peer whose snapshots are printed instead of serving. */
+	const char *follow;
 	struct gk_options machine;
 };
 
-/* Serves until a signal comes; a gk_exit, after a message when it is not 0. */
+/*
+ * Serves until a signal arrives. Returns a gk_exit, after a message unless it
+ * is 0.
+ */
 int gk_web_run(const struct gk_web *web);
 
-/* Prints what the peer that is followed tells, until it is away or a signal
- * comes; the same. */
+/*
+ * Prints the snapshots of the followed peer until it goes away or a signal
+ * arrives. Returns a gk_exit, after a message unless it is 0.
+ */
 int gk_web_follow(const struct gk_web *web);
 
 #endif

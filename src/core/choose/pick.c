@@ -1,15 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pick.c - keeps those GPUs and processes of a snapshot that were asked for.
+ * pick.c - picks the requested GPUs and processes of a snapshot.
  */
-#include "core/pick.h"
+#include "core/choose/pick.h"
 
+#include "base/assert.h"
 #include "base/visible.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The number at *list, which moves behind it; -1 at the end. */
+/* Parses the number at *list and moves *list past it; -1 at the end. */
 static long next_index(const char **list)
 {
 	char *end;
@@ -45,7 +47,7 @@ static bool is_named_index(const char *list, unsigned index)
 	return false;
 }
 
-/* An index of the list that no GPU has, -1 when all are there. */
+/* The first index in the list that no GPU has, or -1. */
 static long missing_index(const struct gk_snapshot *snap, const char *list)
 {
 	for (long index; (index = next_index(&list)) >= 0;) {
@@ -60,15 +62,41 @@ static long missing_index(const struct gk_snapshot *snap, const char *list)
 	return -1;
 }
 
-/* ---- what CUDA sees ---- */
+/* ---- devices visible to CUDA ---- */
 
-static uint64_t speed_of(const struct gk_device *d)
+static bool has_speed(const struct gk_device *d)
 {
-	struct gk_value clock = d->m[GK_M_SM_CLOCK_MAX];
+	return d->compute_major >= 0 &&
+	       d->m[GK_M_SM_CLOCK_MAX].why == GK_PRESENT;
+}
 
+/* The speed of a GPU. If the GPU does not answer, the speed of another one
+ * stands in: most machines have identical GPUs. */
+static uint64_t speed_of(const struct gk_snapshot *snap,
+			 const struct gk_device *d)
+{
+	struct gk_value clock;
+
+	for (size_t i = 0; !has_speed(d) && d->health != GK_HEALTH_OK &&
+			   i < snap->device_count;
+	     i++)
+		if (has_speed(&snap->devices[i]))
+			d = &snap->devices[i];
+	if (d->compute_major < 0)
+		return 0;
+	clock = d->m[GK_M_SM_CLOCK_MAX];
 	return gk_cuda_speed(
 	    d->compute_major, d->compute_minor,
 	    clock.why == GK_PRESENT ? (uint64_t)clock.v / 1000000 : 0);
+}
+
+/* Gives a GPU whose PCI address is unknown the address of the GPU before it,
+ * because NVML lists GPUs in the order of their addresses. */
+static void stand_behind(struct gk_candidate *c, const struct gk_candidate *to)
+{
+	c->pci_domain = to->pci_domain;
+	c->pci_bus = to->pci_bus;
+	c->pci_device = to->pci_device;
 }
 
 size_t gk_pick_candidates(const struct gk_snapshot *snap, bool with_lost,
@@ -87,16 +115,18 @@ size_t gk_pick_candidates(const struct gk_snapshot *snap, bool with_lost,
 		c->index = d->index;
 		c->mig_index = d->mig_index;
 		c->uuid = d->uuid;
-		c->speed = speed_of(d);
+		c->speed = speed_of(snap, d);
 		c->mig_enabled = d->m[GK_M_MIG_MODE].why == GK_PRESENT &&
 				 d->m[GK_M_MIG_MODE].v == 1;
+		if (!d->bus_id[0] && d->health && count > 1)
+			stand_behind(c, c - 1);
 		sscanf(d->bus_id, "%x:%x:%x", &c->pci_domain, &c->pci_bus,
 		       &c->pci_device);
 	}
 	return count;
 }
 
-/* Marks what is visible; a MIG device shows the GPU that it is part of. */
+/* Marks the visible devices, and the GPUs of visible MIG devices. */
 static int mark_visible(const struct gk_snapshot *snap,
 			const struct gk_pick *pick, bool *wanted)
 {
@@ -166,7 +196,7 @@ static bool has_pid(const struct gk_pick *pick, pid_t pid)
 	return !pick->pid_count;
 }
 
-/* ---- the part ---- */
+/* ---- the resulting snapshot ---- */
 
 static void fill_devices(const struct gk_snapshot *snap, const bool *wanted,
 			 struct gk_snapshot *part, int *moved)
@@ -208,6 +238,7 @@ int gk_pick(const struct gk_snapshot *snap, const struct gk_pick *pick,
 	int *moved = calloc(room, sizeof *moved), err = GK_ERR_NOMEM;
 	bool *wanted = calloc(room, sizeof *wanted);
 
+	GK_ASSERT(!pick->gpus || gk_pick_valid(pick->gpus));
 	part.device_count = part.process_count = 0;
 	part.devices = calloc(room, sizeof *part.devices);
 	part.processes =

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* reserve.c - reserves devices by locks on bytes of a file. */
-#include "core/reserve.h"
+#include "core/choose/reserve.h"
 
 #include "base/clock.h"
 #include "base/err.h"
@@ -14,11 +15,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SECTION      0 /* the byte of the section; devices have others */
+#define SECTION      0 /* the byte of the critical section */
 #define TRY_EVERY_NS (GK_NS_PER_MS / 4)
 #define TRIES        16
 
-/* A file that others put there is not followed, waited for, nor passed on. */
+/* Do not follow a link, block on a pipe, or pass the descriptor on. */
 #define SAFELY (O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
 
 const char *gk_reserve_path(void)
@@ -47,7 +48,8 @@ static void bar_of(struct gk_reserve_bar *bar, enum gk_reserve_bar_kind kind,
 	    .kind = kind, .owner = st->st_uid, .mode = st->st_mode};
 }
 
-/* Whoever owns a directory, or may write there, can put another file there. */
+/* The owner of a directory, and those who may write to it, can replace files.
+ */
 static void judge_directory(int dir, struct gk_reserve_bar *bar)
 {
 	struct stat st;
@@ -74,8 +76,9 @@ static int open_directory(const char *path, const char **ret_name)
 	return open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Opens it to everybody, then gives it the name that nothing has yet. */
-static int publish(int fd, int dir, const char *from, const char *name)
+/* Makes a file accessible to all users, then gives it its name. */
+static int publish_reservation(int fd, int dir, const char *from,
+			       const char *name)
 {
 	int at = *from == '/' ? AT_FDCWD : dir;
 
@@ -85,7 +88,7 @@ static int publish(int fd, int dir, const char *from, const char *name)
 		   : 0;
 }
 
-/* Where files without a name are not to be had: under one of its own. */
+/* Makes the file under a temporary name, where unnamed files do not work. */
 static int make_aside(int dir, const char *name)
 {
 	char aside[NAME_MAX + 1];
@@ -101,7 +104,7 @@ static int make_aside(int dir, const char *name)
 	}
 	if (fd < 0)
 		return -1;
-	error = publish(fd, dir, aside, name) < 0 ? errno : 0;
+	error = publish_reservation(fd, dir, aside, name) < 0 ? errno : 0;
 	unlinkat(dir, aside, 0);
 	if (!error)
 		return fd;
@@ -111,8 +114,8 @@ static int make_aside(int dir, const char *name)
 }
 
 /*
- * Makes the file for everybody: whoever sees it can open it, however its maker
- * ends. EEXIST: there is something.
+ * Makes the file for all users. It is accessible as soon as it is visible, even
+ * if this process is killed meanwhile. EEXIST: the name exists already.
  */
 static int make_file(int dir, const char *name)
 {
@@ -122,7 +125,7 @@ static int make_file(int dir, const char *name)
 	if (fd < 0)
 		return make_aside(dir, name);
 	snprintf(from, sizeof from, "/proc/self/fd/%d", fd);
-	if (!publish(fd, dir, from, name))
+	if (!publish_reservation(fd, dir, from, name))
 		return fd;
 	error = errno;
 	close(fd);
@@ -131,8 +134,8 @@ static int make_file(int dir, const char *name)
 }
 
 /*
- * Opens the file, or makes it. Without O_CREAT: the kernel may refuse that on
- * others' files in sticky directories.
+ * Opens the file, or makes it. Does not use O_CREAT, which the kernel may
+ * refuse for other users' files in sticky directories.
  */
 static int open_or_make(int dir, const char *name, bool to_take)
 {
@@ -142,9 +145,9 @@ static int open_or_make(int dir, const char *name, bool to_take)
 						      : make_file(dir, name);
 }
 
-/* Why it could not be opened. */
-static int explain(int dir, const char *name, int error,
-		   struct gk_reserve_bar *bar)
+/* Sets *bar to the reason why the file could not be opened. */
+static int explain_failure(int dir, const char *name, int error,
+			   struct gk_reserve_bar *bar)
 {
 	bool closed = error == EACCES || error == EPERM;
 	struct stat st;
@@ -156,7 +159,8 @@ static int explain(int dir, const char *name, int error,
 	return GK_ERR_PERMISSION;
 }
 
-/* Root can open what others cannot: they would not see what it reserves. */
+/* Whether only root can open the file: other users would not see root's
+ * reservations. */
 static bool is_closed(const struct stat *st)
 {
 	return st->st_uid != geteuid() && (st->st_mode & 0666) != 0666;
@@ -168,13 +172,14 @@ static int open_in(int dir, const char *name, bool to_take, int *ret_fd,
 	struct stat st = {0};
 	int fd = open_or_make(dir, name, to_take);
 
-	/* Somebody was faster, and may have removed it again. */
+	/* Another process made the file first, and may have removed it again.
+	 */
 	for (int i = 0; i < TRIES && fd < 0 && errno == EEXIST; i++)
 		fd = open_or_make(dir, name, to_take);
 	if (fd < 0 && errno == ENOENT && !to_take)
 		return 0;
 	if (fd < 0)
-		return explain(dir, name, errno, bar);
+		return explain_failure(dir, name, errno, bar);
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		bar_of(bar, GK_BAR_KIND, &st);
 	else if (to_take && is_closed(&st))
@@ -207,15 +212,15 @@ int gk_reserve_open(const char *path, bool to_take, int *ret_fd,
 
 /* ---- locks ---- */
 
-static struct flock byte(short type, off_t at)
+static struct flock lock_of_byte(short type, off_t at)
 {
 	return (struct flock){
 	    .l_type = type, .l_whence = SEEK_SET, .l_start = at, .l_len = 1};
 }
 
-static int lock(int fd, off_t at)
+static int lock_byte(int fd, off_t at)
 {
-	struct flock wanted = byte(F_WRLCK, at);
+	struct flock wanted = lock_of_byte(F_WRLCK, at);
 
 	if (!fcntl(fd, F_OFD_SETLK, &wanted))
 		return 0;
@@ -223,7 +228,7 @@ static int lock(int fd, off_t at)
 						  : gk_err_from_errno(errno);
 }
 
-/* Who holds a lock, as far as the kernel tells: of its own kind it does not. */
+/* Finds the holder of a lock; the kernel does not report one for OFD locks. */
 static void bar_lock(struct gk_reserve_bar *bar, const struct flock *held)
 {
 	char process[32];
@@ -241,10 +246,10 @@ static void bar_lock(struct gk_reserve_bar *bar, const struct flock *held)
 
 int gk_reserve_enter(int fd, uint64_t until_ns, struct gk_reserve_bar *ret_bar)
 {
-	struct flock held = byte(F_WRLCK, SECTION);
+	struct flock held = lock_of_byte(F_WRLCK, SECTION);
 	int err;
 
-	while ((err = lock(fd, SECTION)) == GK_ERR_IN_USE) {
+	while ((err = lock_byte(fd, SECTION)) == GK_ERR_IN_USE) {
 		if (gk_mono_ns() >= until_ns) {
 			fcntl(fd, F_OFD_GETLK, &held);
 			bar_lock(ret_bar, &held);
@@ -257,12 +262,13 @@ int gk_reserve_enter(int fd, uint64_t until_ns, struct gk_reserve_bar *ret_bar)
 
 void gk_reserve_leave(int fd)
 {
-	struct flock done = byte(F_UNLCK, SECTION);
+	struct flock done = lock_of_byte(F_UNLCK, SECTION);
 
 	fcntl(fd, F_OFD_SETLK, &done);
 }
 
-/* The byte of a device: FNV-1a, 62 bits of it, never the section's. */
+/* The byte that stands for a device: 62 bits of an FNV-1a hash of its names. It
+ * is never the byte of the critical section. */
 static off_t byte_of(const char *scope, const char *uuid)
 {
 	const char *const parts[] = {scope, "\n", uuid};
@@ -274,12 +280,12 @@ static off_t byte_of(const char *scope, const char *uuid)
 	return (off_t)(hash >> 2) + 1;
 }
 
-/* One byte, for writing, of an open file description: all else is not ours. */
+/* Reservations are OFD write locks of one byte; other locks are foreign. */
 enum gk_reserve_hold gk_reserve_held(int fd, const char *scope,
 				     const char *uuid,
 				     struct gk_reserve_bar *ret_bar)
 {
-	struct flock asked = byte(F_WRLCK, byte_of(scope, uuid));
+	struct flock asked = lock_of_byte(F_WRLCK, byte_of(scope, uuid));
 
 	if (fcntl(fd, F_OFD_GETLK, &asked) || asked.l_type == F_UNLCK)
 		return GK_HOLD_NONE;
@@ -291,5 +297,5 @@ enum gk_reserve_hold gk_reserve_held(int fd, const char *scope,
 
 int gk_reserve_take(int fd, const char *scope, const char *uuid)
 {
-	return lock(fd, byte_of(scope, uuid));
+	return lock_byte(fd, byte_of(scope, uuid));
 }

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * select.c - checks the constraints on devices and ranks those that meet them.
  */
-#include "core/select.h"
+#include "core/choose/select.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,20 +57,21 @@ static void account_memory(const struct gk_snapshot *snap,
 
 /* ---- constraints ---- */
 
-static int64_t loosen(int64_t least, int64_t tolerance)
+static int64_t loosen_bound(int64_t least, int64_t tolerance)
 {
 	return tolerance >= 100
 		   ? 0
 		   : least - (int64_t)((double)least * (double)tolerance / 100);
 }
 
-/* Each judges one value: met, met by the tolerance (missed grows), or not. */
+/* Whether a value meets its constraint. If it does so only within the
+ * tolerance, adds one to s->missed. */
 static bool value_is_at_least(struct gk_selectable *s, struct gk_value value,
 			      int64_t least, int64_t tolerance)
 {
 	if (least < 0)
 		return true;
-	if (value.why || value.v < loosen(least, tolerance))
+	if (value.why || value.v < loosen_bound(least, tolerance))
 		return false;
 	s->missed += value.v < least;
 	return true;
@@ -113,7 +115,7 @@ static enum gk_refusal judge_device(const struct gk_snapshot *snap,
 
 /* ---- ranking ---- */
 
-/* Unknown ones come last either way. */
+/* Unknown values come last in both orders. */
 static int smaller_first(struct gk_value a, struct gk_value b)
 {
 	if (a.why || b.why)
@@ -127,8 +129,8 @@ static int greater_first(struct gk_value a, struct gk_value b)
 }
 
 /*
- * The emptiest first, and among equals the highest index: GPU 0 is what
- * programs take that do not choose.
+ * Orders the emptiest first, and among equals the highest index, because
+ * programs that do not choose use GPU 0.
  */
 static int compare_devices(const struct gk_snapshot *snap,
 			   const struct gk_selectable *a,
@@ -151,9 +153,9 @@ static int compare_devices(const struct gk_snapshot *snap,
 	return order;
 }
 
-/* Insertion sort: stable, and there are few. */
-static void rank(const struct gk_snapshot *snap, struct gk_selection *s,
-		 bool unsorted)
+/* Sorts by insertion: stable, and fast for few devices. */
+static void rank_devices(const struct gk_snapshot *snap, struct gk_selection *s,
+			 bool unsorted)
 {
 	for (size_t i = 1; i < s->count; i++) {
 		struct gk_selectable moved = s->all[i];
@@ -177,8 +179,9 @@ static void rank(const struct gk_snapshot *snap, struct gk_selection *s,
 /* ---- MIG ---- */
 
 /*
- * A process can use one MIG device, and no GPU beside it: it is whole GPUs
- * when there are enough of them or the best is one, else the best MIG device.
+ * Keeps either whole GPUs or one MIG device: a process that uses a MIG device
+ * can use nothing else. Keeps the whole GPUs if there are enough of them or if
+ * the best device is a whole GPU; otherwise the best MIG device.
  */
 static void settle_mig(const struct gk_snapshot *snap,
 		       const struct gk_select *wanted, struct gk_selection *s)
@@ -208,7 +211,7 @@ static void settle_mig(const struct gk_snapshot *snap,
 	s->usable = kept;
 }
 
-/* ---- all of it ---- */
+/* ---- the selection ---- */
 
 static void collect_usable(const struct gk_snapshot *snap,
 			   const struct gk_select *wanted,
@@ -239,7 +242,7 @@ int gk_select(const struct gk_snapshot *snap, const struct gk_select *wanted,
 	if (!s.all)
 		return GK_ERR_NOMEM;
 	collect_usable(snap, wanted, &s);
-	rank(snap, &s, wanted->unsorted);
+	rank_devices(snap, &s, wanted->unsorted);
 	settle_mig(snap, wanted, &s);
 	s.chosen = s.usable < wanted->most ? s.usable : wanted->most;
 	if (wanted->topology && snap->topology)

@@ -1,31 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select.h - which devices somebody should use: those that meet constraints,
- * the emptiest first. Pure.
+ * select.h - selects the devices to use: those that meet constraints, the
+ * emptiest first. Pure.
  */
 #ifndef GK_CORE_SELECT_H
 #define GK_CORE_SELECT_H
 
 #include <gpukit/gpukit.h>
 
-/* The devices that are wanted. Start from GK_SELECT_ANY. */
+/* The requested devices. Start from GK_SELECT_ANY. */
 struct gk_select {
-	/* Positions in devices to choose from, in the order of unsorted; NULL:
-	 * all. Of a GPU that is split its MIG devices are chosen from. */
+	/* Positions of the devices from which to choose; if `unsorted`, in
+	 * order of preference. NULL: all. A GPU with MIG stands for its MIG
+	 * devices. */
 	const unsigned *pool;
 	size_t pool_count;
 	size_t least, most; /* devices */
-	/* Constraints; below 0: none. Bytes, percent. */
+	/* Constraints, in bytes and percent; a negative one is not checked. */
 	int64_t min_free, min_total, max_gpu_util, max_mem_util;
-	/* Percent by which a constraint may be missed, for utilisation percent
-	 * points; who misses one comes after all who do not. */
+	/* By how many percent a constraint may be missed; for utilisation,
+	 * percentage points. Devices that miss one are ranked last. */
 	int64_t tolerance;
 	/* Memory that processes of these users hold counts as free. */
 	const char *const *free_users;
 	size_t free_user_count;
-	const bool *taken; /* by position: somebody else's; NULL: none is */
+	/* For each device of the snapshot, whether others use it; or NULL. */
+	const bool *taken;
 	bool unsorted;
-	/* GPUs that NVLinks join, then of one NUMA node; needs the topology of
-	 * the snapshot. */
+	/* Prefer GPUs joined by NVLinks, then those on one NUMA node; needs
+	 * the snapshot's topology. */
 	bool topology;
 };
 
@@ -36,7 +39,7 @@ struct gk_select {
 			    .max_gpu_util = -1,                                \
 			    .max_mem_util = -1})
 
-/* Why a device is not among those to choose from. */
+/* Why a device cannot be chosen. */
 enum gk_refusal {
 	GK_REFUSAL_NONE,
 	GK_REFUSAL_HEALTH, /* lost, or does not answer */
@@ -52,19 +55,19 @@ enum gk_refusal {
 struct gk_selectable {
 	unsigned device; /* position in devices */
 	enum gk_refusal why;
-	unsigned missed;            /* constraints met only by the tolerance */
-	struct gk_value free, used; /* bytes, by free_users */
+	unsigned missed;            /* missed within the tolerance */
+	struct gk_value free, used; /* bytes, after applying free_users */
 };
 
 /*
- * All devices that could be chosen from: first the chosen ones, best first,
- * then the others that would do, then the refused ones.
+ * All candidates: first the chosen ones, best first, then the other usable
+ * ones, then the refused ones.
  */
 struct gk_selection {
 	struct gk_selectable *all;
 	size_t count;
 	size_t usable; /* not refused */
-	size_t chosen; /* less than least: not enough */
+	size_t chosen; /* less than `least` if there are too few devices */
 };
 
 /* 0 or GK_ERR_NOMEM. Free *ret_selection with gk_selection_free(). */
@@ -73,8 +76,8 @@ int gk_select(const struct gk_snapshot *snap, const struct gk_select *wanted,
 void gk_selection_free(struct gk_selection *selection);
 
 /*
- * Puts those of the usable ones first that belong together most, from least to
- * most of them, in their order. Returns how many.
+ * Moves the closest group of `least` to `most` usable devices to the front, in
+ * their order. Returns its size.
  */
 size_t gk_select_near(const struct gk_snapshot *snap,
 		      struct gk_selectable *usable, size_t count, size_t least,

@@ -1,23 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select_near.c - chooses GPUs that belong together: joined by NVLinks, on one
- * NUMA node, near on PCIe.
+ * select_near.c - chooses GPUs that are close to each other: joined by NVLinks,
+ * on one NUMA node, near on PCIe.
  */
-#include "core/select.h"
+#include "core/choose/select.h"
 
 #include <string.h>
 
-/* More GPUs than one host has; the search is over sets of them in a word. */
+/* The most GPUs, more than any host has: a set of GPUs is one word. */
 #define MOST 64
 
 struct near {
 	size_t count;
-	/*
-	 * The cost of each pair; in each word the rank of a set is added last.
-	 */
+	/* The cost of using both GPUs of a pair. */
 	uint64_t cost[MOST][MOST];
 };
 
-/* Costs by weight; a pair of 64 GPUs' 2016 cannot fill the next field. */
+/* Weights of costs. Sums over all 2016 pairs of 64 GPUs do not overflow. */
 #define NOT_LINKED ((uint64_t)1 << 48)
 #define TWO_NODES  ((uint64_t)1 << 36)
 #define STEP       ((uint64_t)1 << 20)
@@ -36,7 +35,7 @@ static uint64_t pair_cost(const struct gk_snapshot *snap,
 	const struct gk_peer *peer =
 	    &t->peers[snap->devices[a->device].index * t->count +
 		      snap->devices[b->device].index];
-	/* A way that is not known is no better than the farthest. */
+	/* An unknown path counts as the longest. */
 	uint64_t path = peer->path ? peer->path : GK_PATH_COUNT, cost = 0;
 
 	if (strcmp(place_of_device(snap, a)->numa_nodes,
@@ -59,8 +58,8 @@ static void measure_nearness(const struct gk_snapshot *snap,
 			    pair_cost(snap, &usable[i], &usable[k]);
 }
 
-/* The cost that one more GPU adds to a set. */
-static uint64_t added(const struct near *near, uint64_t set, size_t one)
+/* The cost of adding a GPU to a set. Among equal costs, the lower rank wins. */
+static uint64_t added_cost(const struct near *near, uint64_t set, size_t one)
 {
 	uint64_t cost = one;
 
@@ -70,7 +69,8 @@ static uint64_t added(const struct near *near, uint64_t set, size_t one)
 	return cost;
 }
 
-/* Grows a set from one GPU, the cheapest next each time. Its cost. */
+/* Grows a set from one GPU, adding the cheapest GPU each time. Returns the
+ * set's cost. */
 static uint64_t grow_near_set(const struct near *near, size_t first,
 			      size_t size, uint64_t *ret_set)
 {
@@ -85,7 +85,7 @@ static uint64_t grow_near_set(const struct near *near, size_t first,
 
 			if (set >> i & 1)
 				continue;
-			cost = added(near, set, i);
+			cost = added_cost(near, set, i);
 			if (cost < least) {
 				least = cost;
 				best = i;
@@ -114,7 +114,7 @@ static uint64_t best_of_size(const struct near *near, size_t size,
 	return least;
 }
 
-/* The chosen ones first, all in their order. */
+/* Moves the chosen devices to the front and keeps the order otherwise. */
 static void put_first(struct gk_selectable *usable, size_t count, uint64_t set)
 {
 	struct gk_selectable others[MOST];
@@ -144,7 +144,7 @@ size_t gk_select_near(const struct gk_snapshot *snap,
 		    snap->topology->count)
 			return size;
 	measure_nearness(snap, usable, &near);
-	/* As many as are all joined, if that is a choice left to us. */
+	/* Take the largest set in which all GPUs are linked with each other. */
 	for (size_t n = size; n > 1 && n >= least; n--)
 		if (best_of_size(&near, n, &set) < NOT_LINKED) {
 			size = n;

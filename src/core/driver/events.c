@@ -1,49 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* events.c - runs the thread that waits for Xids. */
-#include "core/events.h"
+#include "core/driver/events.h"
 
 #include "base/clock.h"
-#include "core/thread.h"
+#include "core/read/gate.h"
+#include "core/driver/thread.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* The first waits are short, for GPUs that are opened one after the other:
- * NVML shows a wait that began nothing of GPUs registered later. */
+/* Waits in the driver are short while GPUs are being opened, because a wait
+ * does not report events of GPUs that are registered after it began. A GPU that
+ * cannot be opened keeps them short for OPENING_NS. */
 #define WAIT_FIRST_MS 20
 #define WAIT_MAX_MS   1000
+#define OPENING_NS    (10 * GK_NS_PER_S)
 
-/* Between two tries of what was refused; the first. */
+/* The first pause before a refused call is tried again. */
 #define REST_FIRST_MS 100
 
-/* Patience of gk_events_close() with a thread that is about to end. */
+/* How long gk_events_close() waits for a thread that is about to end. */
 #define CLOSE_NS (100 * GK_NS_PER_MS)
 
-/* All but handle and registered, which are the thread's own, is guarded. */
+/* The thread alone uses handle and registered; the lock guards the rest. */
 struct gpu {
-	bool wanted;  /* to be registered */
-	bool renewed; /* wanted once more since the thread took that up */
+	bool wanted;  /* the thread must register the GPU */
+	bool renewed; /* requested again since the thread saw it */
 	nvmlDevice_t wanted_handle;
 	bool registered;
 	nvmlDevice_t handle;
-	enum gk_absence why; /* of the values below */
+	enum gk_absence why; /* why the values below are absent */
 	uint64_t count, last, last_ns;
-	uint64_t heard_ns; /* when the driver last said what came, or nothing */
+	struct gk_xids *xids; /* NULL: none yet, or out of memory */
+	uint64_t heard_ns;    /* when a wait in the driver last returned */
 };
 
 struct gk_events {
 	struct gk_nvml *nvml;
 	atomic_uint references;
 	nvmlEventSet_t set; /* the thread's own; NULL: none */
-	/* The thread's own: of the next wait, and of the rest after an error.
-	 */
+	/* The thread's own: the next wait, and the pause after an error. */
 	unsigned wait_ms, rest_ms;
-	unsigned seen; /* asks that it has taken; its own */
+	uint64_t began_ns;
+	bool failed;   /* the thread's own: the last wait was refused */
+	unsigned seen; /* the thread's own: value of `asks` last handled */
 	pthread_mutex_t lock;
-	pthread_cond_t wake; /* to the thread */
-	pthread_cond_t told; /* from the thread: waits in the driver, ended */
+	pthread_cond_t wake; /* wakes the thread */
+	pthread_cond_t told; /* wakes callers, for waiting and ended */
 	bool stop, waiting, ended;
-	unsigned asks; /* calls of gk_events_want() so far */
+	unsigned asks; /* number of calls of gk_events_want() */
 	size_t gpu_count;
 	struct gpu gpu[];
 };
@@ -62,12 +69,52 @@ void gk_events_unref(struct gk_events *e)
 	pthread_cond_destroy(&e->wake);
 	pthread_cond_destroy(&e->told);
 	pthread_mutex_destroy(&e->lock);
+	for (size_t i = 0; i < e->gpu_count; i++)
+		free(e->gpu[i].xids);
 	free(e);
+}
+
+/* ---- lists of Xids ---- */
+
+/* Finds the row of an Xid, or inserts it in order. If the list is full, returns
+ * the row for all other Xids. */
+static struct gk_xid_count *kind_of_xid(struct gk_xids *xids, uint32_t number)
+{
+	struct gk_xid_count *kinds = xids->kinds;
+	size_t at = 0;
+
+	while (at < xids->kind_count && kinds[at].number < number)
+		at++;
+	if (at < xids->kind_count && kinds[at].number == number)
+		return &kinds[at];
+	/* Keep the row for all other Xids, which has number 0 and comes first.
+	 */
+	if (number &&
+	    xids->kind_count + (kinds[0].number != 0) >= GK_XID_KINDS_MAX)
+		return kind_of_xid(xids, 0);
+	memmove(&kinds[at + 1], &kinds[at],
+		(xids->kind_count++ - at) * sizeof *kinds);
+	kinds[at] = (struct gk_xid_count){.number = number};
+	return &kinds[at];
+}
+
+void gk_xids_add(struct gk_xids *xids, const struct gk_xid *xid)
+{
+	if (xids->count == GK_XIDS_MAX)
+		memmove(xids->last, xids->last + 1,
+			--xids->count * sizeof *xids->last);
+	xids->last[xids->count++] = *xid;
+}
+
+void gk_xids_count(struct gk_xids *xids, uint32_t number, uint64_t count)
+{
+	kind_of_xid(xids, number)->count += count;
 }
 
 /* ---- the thread ---- */
 
-/* The set without its GPUs; NULL: there is none. */
+/* Detaches the event set; all GPUs become unregistered. NULL: there was none.
+ */
 static nvmlEventSet_t take_set(struct gk_events *e)
 {
 	nvmlEventSet_t set = e->set;
@@ -102,7 +149,8 @@ static nvmlReturn_t listen_to(struct gk_events *e, nvmlDevice_t handle)
 	return r;
 }
 
-/* A refusal for good is not tried again; a GPU that is lost is. */
+/* Registers a GPU. One that is lost is tried again later; one that does not
+ * support events is not. */
 static void listen_to_gpu(struct gk_events *e, struct gpu *gpu)
 {
 	nvmlReturn_t r = listen_to(e, gpu->handle);
@@ -115,13 +163,13 @@ static void listen_to_gpu(struct gk_events *e, struct gpu *gpu)
 		gpu->wanted = gpu->renewed;
 	if (!r)
 		gpu->heard_ns = gk_mono_ns();
-	/* Events that came before the GPU was lost are still known. */
+	/* Keep events from before the GPU was lost. */
 	if (gpu->why)
 		gpu->why = why;
 	pthread_mutex_unlock(&e->lock);
 }
 
-/* Takes over what is wanted; a GPU that came back needs a new set. */
+/* Copies the requests; *ret_again: a GPU came back, so a new set is needed. */
 static void take_wanted(struct gk_events *e, bool *ret_again)
 {
 	bool again = false;
@@ -152,7 +200,8 @@ static bool is_wanted(struct gk_events *e, const struct gpu *gpu)
 	return wanted;
 }
 
-/* An old set goes when the new one is there: somebody always listens. */
+/* Registers GPUs. Frees an old set after making the new one, so that no event
+ * is missed. */
 static void register_wanted(struct gk_events *e)
 {
 	nvmlEventSet_t old = NULL;
@@ -180,7 +229,7 @@ static struct gpu *gpu_of(struct gk_events *e, nvmlDevice_t handle)
 	return &e->gpu[index];
 }
 
-static void hear(struct gk_events *e)
+static void note_heard(struct gk_events *e)
 {
 	pthread_mutex_lock(&e->lock);
 	for (size_t i = 0; i < e->gpu_count; i++)
@@ -199,6 +248,16 @@ static void count_event(struct gk_events *e, const nvmlEventData_t *data)
 	gpu->count++;
 	gpu->last = data->eventData;
 	gpu->last_ns = gk_wall_ns();
+	if (!gpu->xids)
+		gpu->xids = calloc(1, sizeof *gpu->xids);
+	if (gpu->xids && data->eventData <= UINT32_MAX) {
+		uint32_t number = (uint32_t)data->eventData;
+
+		gk_xids_add(gpu->xids, &(struct gk_xid){.at = gpu->count,
+							.wall_ns = gpu->last_ns,
+							.number = number});
+		gk_xids_count(gpu->xids, number, 1);
+	}
 	pthread_mutex_unlock(&e->lock);
 }
 
@@ -227,9 +286,8 @@ static bool any_registered(const struct gk_events *e)
 	return false;
 }
 
-/* Sleeps where there is nothing to wait for in the driver: until somebody
- * wants something, or for a while where something was refused. False: the
- * end. */
+/* Sleeps while there is nothing to wait for in the driver: until the next
+ * request, or for a pause if a call was refused. False: the thread must end. */
 static bool rest_events(struct gk_events *e)
 {
 	struct timespec until =
@@ -239,7 +297,7 @@ static bool rest_events(struct gk_events *e)
 
 	pthread_mutex_lock(&e->lock);
 	while (!late && !e->stop && e->seen == e->asks)
-		if (any_wanted(e))
+		if (any_wanted(e) || e->failed)
 			late =
 			    pthread_cond_timedwait(&e->wake, &e->lock, &until);
 		else
@@ -249,8 +307,8 @@ static bool rest_events(struct gk_events *e)
 	return go_on;
 }
 
-/* An error is of a GPU that is lost: all are registered anew, and what comes
- * to them during the rest waits in the new set. */
+/* After an error, which a lost GPU causes: registers all GPUs anew, then
+ * pauses. The new set collects events during the pause. */
 static void start_anew(struct gk_events *e)
 {
 	pthread_mutex_lock(&e->lock);
@@ -261,12 +319,26 @@ static void start_anew(struct gk_events *e)
 	rest_events(e);
 }
 
-static unsigned longer(unsigned ms)
+/* Whether GPUs are still being opened, one after the other. */
+static bool is_opening(struct gk_events *e)
+{
+	bool missing = false;
+
+	if (gk_mono_ns() - e->began_ns > OPENING_NS)
+		return false;
+	pthread_mutex_lock(&e->lock);
+	for (size_t i = 0; i < e->gpu_count; i++)
+		missing |= !e->gpu[i].wanted_handle;
+	pthread_mutex_unlock(&e->lock);
+	return missing;
+}
+
+static unsigned lengthen_wait(unsigned ms)
 {
 	return ms * 2 < WAIT_MAX_MS ? ms * 2 : WAIT_MAX_MS;
 }
 
-static void expect(struct gk_events *e)
+static void receive_event(struct gk_events *e)
 {
 	nvmlEventData_t data = {0};
 	nvmlReturn_t r = wait_event(e, &data);
@@ -274,16 +346,26 @@ static void expect(struct gk_events *e)
 	if (!r)
 		count_event(e, &data);
 	if (r && r != NVML_ERROR_TIMEOUT) {
-		start_anew(e);
-		e->rest_ms = longer(e->rest_ms);
+		/* The Xid of a GPU that was just lost may not be in the set
+		 * yet: give it one pause. */
+		bool again = e->failed;
+
+		e->failed = true;
+		if (again)
+			start_anew(e);
+		else
+			rest_events(e);
+		e->rest_ms = lengthen_wait(e->rest_ms);
 		return;
 	}
-	hear(e);
-	e->wait_ms = longer(e->wait_ms);
+	e->failed = false;
+	note_heard(e);
+	if (!is_opening(e))
+		e->wait_ms = lengthen_wait(e->wait_ms);
 	e->rest_ms = REST_FIRST_MS;
 }
 
-/* Says whether the thread is in the driver's wait. False: it is to end. */
+/* Notes whether the thread waits in the driver. False: it must end. */
 static bool set_waiting(struct gk_events *e, bool waiting)
 {
 	bool go_on;
@@ -316,19 +398,19 @@ static void *run_events(void *arg)
 		register_wanted(e);
 		if (!any_registered(e)) {
 			go_on = rest_events(e);
-			e->rest_ms = longer(e->rest_ms);
+			e->rest_ms = lengthen_wait(e->rest_ms);
 			continue;
 		}
 		go_on = set_waiting(e, true);
 		if (go_on)
-			expect(e);
+			receive_event(e);
 		go_on &= set_waiting(e, false);
 	}
 	end_events(e);
 	return NULL;
 }
 
-/* ---- for the others ---- */
+/* ---- for other threads ---- */
 
 int gk_events_open(struct gk_nvml *nvml, size_t gpus,
 		   struct gk_events **ret_events)
@@ -343,6 +425,7 @@ int gk_events_open(struct gk_nvml *nvml, size_t gpus,
 	e->nvml = gk_nvml_ref(nvml);
 	e->wait_ms = WAIT_FIRST_MS;
 	e->rest_ms = REST_FIRST_MS;
+	e->began_ns = gk_mono_ns();
 	e->gpu_count = gpus;
 	for (size_t i = 0; i < gpus; i++)
 		e->gpu[i].why = GK_ABSENT_NOT_READ;
@@ -382,23 +465,44 @@ static void put_gpu_events(const struct gpu *gpu, struct gk_value *m)
 	m[GK_M_XID_TIME] = (struct gk_value){(int64_t)gpu->last_ns, why};
 	if (!why && !gpu->count)
 		m[GK_M_XID_TIME].why = GK_ABSENT_NONE;
+	m[GK_M_XID_LAST] =
+	    gk_gate(m[GK_M_XID_LAST], &gk_metric_ranges[GK_M_XID_LAST]);
 }
 
-void gk_events_get(struct gk_events *e, struct gk_device *dev)
+static int put_xids(const struct gpu *gpu, struct gk_arena *arena,
+		    struct gk_device *dev)
+{
+	struct gk_xids *xids;
+
+	if (!gpu->xids)
+		return 0;
+	xids = gk_arena_room(arena, sizeof *xids);
+	if (!xids)
+		return GK_ERR_NOMEM;
+	*xids = *gpu->xids;
+	dev->xids = xids;
+	return 0;
+}
+
+int gk_events_get(struct gk_events *e, struct gk_arena *arena,
+		  struct gk_device *dev)
 {
 	static const struct gpu mig = {.why = GK_ABSENT_NOT_SUPPORTED};
 	const struct gpu *gpu = &e->gpu[dev->index];
+	int r;
 
 	if (dev->mig_index >= 0) {
 		put_gpu_events(&mig, dev->m);
-		return;
+		return 0;
 	}
 	pthread_mutex_lock(&e->lock);
 	if (gpu->why != GK_ABSENT_NOT_READ)
 		put_gpu_events(gpu, dev->m);
 	if (!gpu->why)
 		dev->read_ns[GK_TIER_EVENT] = gpu->heard_ns;
+	r = put_xids(gpu, arena, dev);
 	pthread_mutex_unlock(&e->lock);
+	return r;
 }
 
 void gk_events_close(struct gk_events *e)

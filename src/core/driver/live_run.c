@@ -1,30 +1,20 @@
-/* live.c - asks one device at once, in the thread of whoever wants to know. */
-#include "core/live.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* live_run.c - runs questions to one device, in a thread of the library. */
+#include "core/driver/live_run.h"
 
-#include "core/collect_row.h"
+#include "core/read/collect_row.h"
 #include "core/context.h"
-#include "core/detail.h"
+#include "core/read/detail.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct gk_live *gk_live_new(unsigned count)
+/* Starts a question; writes only what changes, see struct gk_question. */
+static struct gk_question *start_question(struct gk_question *q)
 {
-	struct gk_live *live = calloc(count + 1, sizeof *live);
-
-	for (unsigned i = 0; live && i < count; i++)
-		pthread_mutex_init(&live[i].lock, NULL);
-	return live;
-}
-
-void gk_live_free(struct gk_live *live, unsigned count)
-{
-	for (unsigned i = 0; live && i < count; i++) {
-		pthread_mutex_destroy(&live[i].lock);
-		if (live[i].made)
-			gk_gpu_fini(&live[i].gpu);
-	}
-	free(live);
+	if (q->nvml)
+		q->nvml = 0;
+	return q;
 }
 
 /* ---- devices ---- */
@@ -38,37 +28,32 @@ static int tell_error(nvmlReturn_t r, int *ret_nvml)
 	return gk_nvml_is_lost(r) ? GK_ERR_LOST : GK_ERR_DRIVER;
 }
 
-/* The handle of a GPU stays what it is until the GPU is lost. */
+/* Finds the handle of a GPU, which is valid until the GPU is lost. */
 static nvmlReturn_t find_gpu(struct gk *gk, unsigned index,
 			     nvmlDevice_t *ret_handle)
 {
-	nvmlDevice_t handle =
-	    atomic_load_explicit(&gk->live[index].handle, memory_order_relaxed);
+	nvmlDevice_t handle = gk->live[index].handle;
 	nvmlReturn_t r = NVML_SUCCESS;
 
-	if (!handle) {
+	if (!handle)
 		r = GK_NVML_CALL(gk->nvml, nvmlDeviceGetHandleByIndex_v2, index,
 				 &handle);
-		if (!r)
-			atomic_store_explicit(&gk->live[index].handle, handle,
-					      memory_order_relaxed);
-	}
-	*ret_handle = handle;
+	if (!r)
+		gk->live[index].handle = *ret_handle = handle;
 	return r;
 }
 
 static void note_answer(struct gk *gk, unsigned index, nvmlReturn_t r)
 {
 	if (gk_nvml_is_lost(r))
-		atomic_store_explicit(&gk->live[index].handle, NULL,
-				      memory_order_relaxed);
+		gk->live[index].handle = NULL;
 }
 
-/* Under an index there may be another MIG device at any time. */
+/* Looks up a MIG device each time: its index may now be another device's. */
 static nvmlReturn_t find_device(struct gk *gk, unsigned index, int mig_index,
 				nvmlDevice_t *ret_handle)
 {
-	nvmlDevice_t gpu;
+	nvmlDevice_t gpu = NULL;
 	nvmlReturn_t r = find_gpu(gk, index, &gpu);
 
 	*ret_handle = gpu;
@@ -80,73 +65,51 @@ static nvmlReturn_t find_device(struct gk *gk, unsigned index, int mig_index,
 	return r;
 }
 
-/* No device has that address: not what the driver says of one that it has. */
-static bool is_nowhere(const struct gk *gk, unsigned index, int mig_index,
-		       nvmlReturn_t r)
+/* Whether an answer means that no MIG device has that index. */
+static bool is_nowhere(int mig_index, nvmlReturn_t r)
 {
-	return index >= gk->gpu_count ||
-	       (mig_index >= 0 && (r == NVML_ERROR_NOT_FOUND ||
-				   r == NVML_ERROR_INVALID_ARGUMENT ||
-				   r == NVML_ERROR_NOT_SUPPORTED));
+	return mig_index >= 0 &&
+	       (r == NVML_ERROR_NOT_FOUND || r == NVML_ERROR_INVALID_ARGUMENT ||
+		r == NVML_ERROR_NOT_SUPPORTED);
 }
 
-/* 0 or a gk_err with NVML's answer. */
-static int open_device(struct gk *gk, unsigned index, int mig_index,
-		       nvmlDevice_t *ret_handle, int *ret_nvml)
+/* Finds a device of the question's GPU. 0, or a gk_err with NVML's answer. */
+static int open_device(struct gk_question *q, int mig_index,
+		       nvmlDevice_t *ret_handle)
 {
-	nvmlReturn_t r = NVML_ERROR_INVALID_ARGUMENT;
+	nvmlReturn_t r = find_device(q->gk, q->index, mig_index, ret_handle);
+	int error = tell_error(r, &q->nvml);
 
-	if (index < gk->gpu_count)
-		r = find_device(gk, index, mig_index, ret_handle);
-	if (!r)
-		return 0;
-	tell_error(r, ret_nvml);
-	return is_nowhere(gk, index, mig_index, r) ? GK_ERR_NOT_FOUND
-						   : tell_error(r, NULL);
+	return is_nowhere(mig_index, r) ? GK_ERR_NOT_FOUND : error;
 }
 
-size_t gk_gpu_count(const struct gk *gk)
+static void run_handle(void *arg)
 {
-	return gk->gpu_count;
+	struct gk_question *q = start_question(arg);
+
+	q->result = open_device(q, q->mig_index, &q->handle);
 }
 
-void gk_versions(const struct gk *gk, const char **ret_driver,
-		 const char **ret_nvml, int *ret_cuda)
-{
-	*ret_driver = gk->nvml->driver_version;
-	*ret_nvml = gk->nvml->nvml_version;
-	*ret_cuda = gk->nvml->cuda_version;
-}
+const struct gk_ask_calls gk_run_handle = {run_handle, NULL};
 
-int gk_nvml_handle(struct gk *gk, unsigned index, int mig_index,
-		   void **ret_handle, int *ret_nvml)
+static void run_slots(void *arg)
 {
+	struct gk_question *q = start_question(arg);
 	nvmlDevice_t handle;
-	int r = open_device(gk, index, mig_index, &handle, ret_nvml);
 
-	if (!r)
-		*ret_handle = handle;
-	return r;
+	q->slots = 0;
+	q->result = open_device(q, -1, &handle);
+	if (!q->result)
+		q->result = tell_error(
+		    GK_NVML_CALL(q->gk->nvml, nvmlDeviceGetMaxMigDeviceCount,
+				 handle, &q->slots),
+		    &q->nvml);
 }
 
-int gk_mig_slots(struct gk *gk, unsigned index, unsigned *ret_slots,
-		 int *ret_nvml)
-{
-	nvmlDevice_t handle;
-	unsigned slots = 0;
-	int r = open_device(gk, index, -1, &handle, ret_nvml);
+const struct gk_ask_calls gk_run_slots = {run_slots, NULL};
 
-	if (!r)
-		r = tell_error(GK_NVML_CALL(gk->nvml,
-					    nvmlDeviceGetMaxMigDeviceCount,
-					    handle, &slots),
-			       ret_nvml);
-	if (!r)
-		*ret_slots = slots;
-	return r;
-}
-
-/* Every device has a UUID: without one it is worth asking why. */
+/* A device without a UUID may be lost: asks for the UUID again to see the
+ * error. */
 static nvmlReturn_t why_nameless(struct gk *gk, unsigned index,
 				 nvmlDevice_t handle,
 				 const struct gk_device *device)
@@ -161,30 +124,44 @@ static nvmlReturn_t why_nameless(struct gk *gk, unsigned index,
 	return gk_nvml_is_lost(r) ? r : NVML_SUCCESS;
 }
 
-int gk_identify(struct gk *gk, unsigned index, int mig_index,
-		struct gk_device *ret_device, int *ret_nvml)
+static int identify_device(struct gk_question *q)
 {
-	nvmlDevice_t handle, gpu;
-	struct gk_device device;
-	int r = open_device(gk, index, mig_index, &handle, ret_nvml);
+	nvmlDevice_t handle = NULL, gpu = NULL;
+	int r = open_device(q, q->mig_index, &handle);
 
 	if (!r)
-		r = open_device(gk, index, -1, &gpu, ret_nvml);
+		r = open_device(q, -1, &gpu);
 	if (r)
 		return r;
-	gk_device_identify(gk->nvml, index, mig_index, gpu, handle, &device);
-	r = tell_error(why_nameless(gk, index, handle, &device), ret_nvml);
-	if (!r)
-		*ret_device = device;
-	return r;
+	gk_device_identify(q->gk->nvml, q->index, q->mig_index, gpu, handle,
+			   &q->device);
+	return tell_error(why_nameless(q->gk, q->index, handle, &q->device),
+			  &q->nvml);
 }
+
+static void run_identify(void *arg)
+{
+	struct gk_question *q = start_question(arg);
+	struct gk_live *live = &q->gk->live[q->index];
+
+	q->result = identify_device(q);
+	if (q->mig_index >= 0)
+		return;
+	pthread_mutex_lock(&live->lock);
+	live->known = !q->result;
+	if (live->known)
+		live->device = q->device;
+	pthread_mutex_unlock(&live->lock);
+}
+
+const struct gk_ask_calls gk_run_identify = {run_identify, NULL};
 
 /* ---- metrics ---- */
 
 enum { ROW_NONE, ROW_FIELD, ROW_FIRST };
 
-/* The question that gives each metric: ROW_FIRST and its place among the plain
- * rows and those of details, one behind the other. */
+/* How to read each metric: ROW_FIRST plus the index of its row among the plain
+ * rows followed by the detail rows. */
 static uint16_t question_of[GK_M_COUNT];
 static pthread_once_t questions = PTHREAD_ONCE_INIT;
 
@@ -196,7 +173,7 @@ static void note_rows(const struct gk_row *rows, size_t count, size_t first)
 			    (uint16_t)(ROW_FIRST + first + i);
 }
 
-/* Details without a row are field values. */
+/* Fills question_of. Details without a row are field values. */
 static void find_questions(void)
 {
 	size_t plain, detail;
@@ -219,15 +196,7 @@ static const struct gk_row *row_at(unsigned question)
 			     : &gk_detail_rows(&detail)[place - plain];
 }
 
-/* What one gk_read() has got so far; only what is in given is filled in. */
-struct answers {
-	struct gk_value values[GK_M_COUNT];
-	int nvml[GK_M_COUNT];
-	struct gk_metric_set given, fields;
-	bool with_fields;
-};
-
-static void give_all(struct answers *a, const struct gk_row *row,
+static void give_all(struct gk_answers *a, const struct gk_row *row,
 		     nvmlReturn_t r)
 {
 	for (unsigned i = 0; i < row->count; i++) {
@@ -239,14 +208,21 @@ static void give_all(struct answers *a, const struct gk_row *row,
 	}
 }
 
+bool gk_is_field(enum gk_metric metric)
+{
+	return question_of[metric] == ROW_FIELD ||
+	       question_of[metric] == ROW_NONE;
+}
+
 static void read_metric(struct gk *gk, nvmlDevice_t handle, unsigned index,
-			bool is_mig, enum gk_metric metric, struct answers *a)
+			bool is_mig, enum gk_metric metric,
+			struct gk_answers *a)
 {
 	unsigned question = question_of[metric];
 	const struct gk_row *row;
 	nvmlReturn_t r;
 
-	if (question == ROW_FIELD || question == ROW_NONE) {
+	if (gk_is_field(metric)) {
 		gk_metric_set_add(&a->given, metric);
 		gk_metric_set_add(&a->fields, metric);
 		a->with_fields |= question == ROW_FIELD;
@@ -261,10 +237,10 @@ static void read_metric(struct gk *gk, nvmlDevice_t handle, unsigned index,
 	give_all(a, row, r);
 }
 
-/* One question for all of them. */
+/* Reads all field values by one call. */
 static void read_fields(struct gk *gk, nvmlDevice_t handle, unsigned index,
 			const enum gk_metric *metrics, size_t count,
-			struct answers *a)
+			struct gk_answers *a)
 {
 	nvmlReturn_t r =
 	    gk_collect_fields(gk->nvml, handle, &a->fields, a->values, a->nvml);
@@ -280,53 +256,62 @@ static void read_fields(struct gk *gk, nvmlDevice_t handle, unsigned index,
 	}
 }
 
-static void read_all(struct gk *gk, nvmlDevice_t handle, unsigned index,
-		     bool is_mig, const enum gk_metric *metrics, size_t count,
-		     struct answers *a)
+static void tell_metric(struct gk_question *q, size_t place)
 {
+	enum gk_metric metric = q->metrics[place];
+	struct gk_value value = q->read.values[metric];
+	int nvml = q->read.nvml[metric];
+	struct gk_answer *told = &q->read.told[place];
+
+	if (told->value.v != value.v || told->value.why != value.why ||
+	    told->nvml != nvml)
+		*told = (struct gk_answer){.value = value, .nvml = nvml};
+}
+
+static void read_all(struct gk_question *q, nvmlDevice_t handle)
+{
+	struct gk *gk = q->gk;
+	struct gk_answers *a = &q->read;
+
 	a->given = a->fields = (struct gk_metric_set){0};
 	a->with_fields = false;
-	for (size_t i = 0; i < count; i++) {
-		if (gk_metrics[metrics[i]].tier == GK_TIER_DETAIL)
+	for (size_t i = 0; i < q->count; i++) {
+		if (gk_metrics[q->metrics[i]].tier == GK_TIER_DETAIL)
 			gk_nvml_more(gk->nvml);
-		if (!gk_metric_set_has(&a->given, metrics[i]))
-			read_metric(gk, handle, index, is_mig, metrics[i], a);
+		if (!gk_metric_set_has(&a->given, q->metrics[i]))
+			read_metric(gk, handle, q->index, q->mig_index >= 0,
+				    q->metrics[i], a);
+		tell_metric(q, i);
+		atomic_store_explicit(&q->done, i + 1, memory_order_release);
 	}
-	if (a->with_fields)
-		read_fields(gk, handle, index, metrics, count, a);
+	if (!a->with_fields)
+		return;
+	read_fields(gk, handle, q->index, q->metrics, q->count, a);
+	for (size_t i = 0; i < q->count; i++)
+		if (gk_is_field(q->metrics[i]))
+			tell_metric(q, i);
 }
 
-int gk_read(struct gk *gk, unsigned index, int mig_index,
-	    const enum gk_metric *metrics, size_t count,
-	    struct gk_value *ret_values, int *ret_nvml)
+static void run_read(void *arg)
 {
-	struct answers answers;
+	struct gk_question *q = start_question(arg);
 	nvmlDevice_t handle;
-	int nvml = 0, r;
+	int result;
 
-	for (size_t i = 0; i < count; i++)
-		if ((unsigned)metrics[i] >= GK_M_COUNT)
-			return GK_ERR_INVALID;
 	pthread_once(&questions, find_questions);
-	r = open_device(gk, index, mig_index, &handle, &nvml);
-	if (r == GK_ERR_NOT_FOUND)
-		return r;
-	if (!r)
-		read_all(gk, handle, index, mig_index >= 0, metrics, count,
-			 &answers);
-	for (size_t i = 0; i < count; i++) {
-		ret_values[i] = r ? (struct gk_value){.why = gk_nvml_absence(
-							  (nvmlReturn_t)nvml)}
-				  : answers.values[metrics[i]];
-		if (ret_nvml)
-			ret_nvml[i] = r ? nvml : answers.nvml[metrics[i]];
-	}
-	return 0;
+	result = open_device(q, q->mig_index, &handle);
+	if (q->result != result)
+		q->result = result;
+	if (!result)
+		read_all(q, handle);
+	atomic_store_explicit(&q->done, 0, memory_order_relaxed);
 }
+
+const struct gk_ask_calls gk_run_read = {run_read, NULL};
 
 /* ---- links ---- */
 
-/* How many links the GPU has; 0 where the driver does not say. */
+/* The number of links of the GPU; 0 if the driver does not say. */
 static nvmlReturn_t count_links(struct gk *gk, nvmlDevice_t handle,
 				size_t *ret_count)
 {
@@ -336,8 +321,8 @@ static nvmlReturn_t count_links(struct gk *gk, nvmlDevice_t handle,
 	struct gk_value count = gk_field_value(&field, r, 1);
 
 	*ret_count = count.why || count.v < 0 ? 0 : (size_t)count.v;
-	if (*ret_count > GK_LINKS_MAX)
-		*ret_count = GK_LINKS_MAX;
+	if (*ret_count > NVML_NVLINK_MAX_LINKS)
+		*ret_count = NVML_NVLINK_MAX_LINKS;
 	return gk_nvml_is_lost(r) ? r : NVML_SUCCESS;
 }
 
@@ -348,34 +333,31 @@ static void start_link(struct gk_link *link, size_t index)
 		link->m[m].why = GK_ABSENT_NOT_READ;
 }
 
-int gk_read_links(struct gk *gk, unsigned index,
-		  struct gk_link ret_links[GK_LINKS_MAX], size_t *ret_count,
-		  int *ret_nvml)
+static void run_links(void *arg)
 {
-	struct gk_link links[GK_LINKS_MAX];
+	struct gk_question *q = start_question(arg);
 	nvmlDevice_t handle;
-	size_t count;
 	nvmlReturn_t answer;
-	int r = open_device(gk, index, -1, &handle, ret_nvml);
 
-	if (r)
-		return r;
-	answer = count_links(gk, handle, &count);
-	for (size_t i = 0; i < count; i++)
-		start_link(&links[i], i);
-	if (!answer && count)
-		answer = gk_link_fields(gk->nvml, handle, links, count);
-	note_answer(gk, index, answer);
-	if (answer)
-		return tell_error(answer, ret_nvml);
-	memcpy(ret_links, links, count * sizeof *links);
-	*ret_count = count;
-	return 0;
+	q->links.count = 0;
+	q->result = open_device(q, -1, &handle);
+	if (q->result)
+		return;
+	answer = count_links(q->gk, handle, &q->links.count);
+	for (size_t i = 0; i < q->links.count; i++)
+		start_link(&q->links.all[i], i);
+	if (!answer && q->links.count)
+		answer = gk_link_fields(q->gk->nvml, handle, q->links.all,
+					q->links.count);
+	note_answer(q->gk, q->index, answer);
+	q->result = tell_error(answer, &q->nvml);
 }
+
+const struct gk_ask_calls gk_run_links = {run_links, NULL};
 
 /* ---- processes ---- */
 
-/* Reads the lists anew; the MIG devices may be other ones than before. */
+/* Reads the process lists anew, as the MIG devices may have changed. */
 static void list_processes(struct gk *gk, struct gk_live *live, unsigned index)
 {
 	struct gk_metric_set only = {0};
@@ -436,33 +418,36 @@ static int copy_uses(const struct gk_gpu *gpu, int mig_index,
 	return 0;
 }
 
-static int answer_list(const struct gk_live *live, int mig_index,
-		       struct gk_use **ret_uses, size_t *ret_count,
-		       int *ret_nvml)
+static int answer_list(struct gk_question *q, const struct gk_live *live)
 {
+	int r;
+
 	if (!live->made)
 		return GK_ERR_NOMEM;
 	if (!live->gpu.open)
 		return tell_error(
-		    (nvmlReturn_t)live->gpu.units[0].dev.nvml_error, ret_nvml);
-	return copy_uses(&live->gpu, mig_index, ret_uses, ret_count);
-}
-
-int gk_read_processes(struct gk *gk, unsigned index, int mig_index,
-		      struct gk_use **ret_uses, size_t *ret_count,
-		      int *ret_nvml)
-{
-	struct gk_live *live;
-	int r;
-
-	if (index >= gk->gpu_count)
-		return open_device(gk, index, mig_index, NULL, ret_nvml);
-	live = &gk->live[index];
-	pthread_mutex_lock(&live->lock);
-	list_processes(gk, live, index);
-	r = answer_list(live, mig_index, ret_uses, ret_count, ret_nvml);
+		    (nvmlReturn_t)live->gpu.units[0].dev.nvml_error, &q->nvml);
+	r = copy_uses(&live->gpu, q->mig_index, &q->uses.all, &q->uses.count);
 	if (r == GK_ERR_NOT_FOUND)
-		tell_error(NVML_ERROR_NOT_FOUND, ret_nvml);
-	pthread_mutex_unlock(&live->lock);
+		q->nvml = NVML_ERROR_NOT_FOUND;
 	return r;
 }
+
+static void run_processes(void *arg)
+{
+	struct gk_question *q = start_question(arg);
+	struct gk_live *live = &q->gk->live[q->index];
+
+	q->uses.all = NULL;
+	list_processes(q->gk, live, q->index);
+	q->result = answer_list(q, live);
+}
+
+static void drop_processes(void *arg)
+{
+	struct gk_question *q = arg;
+
+	free(q->uses.all);
+}
+
+const struct gk_ask_calls gk_run_processes = {run_processes, drop_processes};

@@ -1,22 +1,25 @@
-/* nvml.c - finds the driver library, loads it and starts it. */
-#include "core/nvml.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* nvml.c - finds, loads and initialises the driver library. */
+#include "core/driver/nvml.h"
 #include "base/array.h"
 
 #include "base/log.h"
 #include "base/str.h"
+#include "core/read/gate.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
 const struct gk_nvml_symbol gk_nvml_symbols[GK_NVML_SYMBOLS] = {
-#define X(need, symbol)                                                        \
-	{#symbol, offsetof(struct gk_nvml, symbol), GK_NVML_##need},
-    GK_NVML_USED(X)
-#undef X
+#define NVML(symbol, major, minor, core, ...)                                  \
+	GK_NVML_IN_##core({#symbol, offsetof(struct gk_nvml, symbol),          \
+			   GK_NVML_##core, (major)*1000 + (minor)}, )
+#include "abi/nvml/nvml.def"
+#undef NVML
 };
 
-/* WSL keeps its driver outside of the loader's directories. */
+/* WSL has its driver outside the loader's directories. */
 static const char *const places[] = {
     "libnvidia-ml.so.1",
     "/usr/lib/wsl/lib/libnvidia-ml.so.1",
@@ -84,6 +87,10 @@ static void read_versions(struct gk_nvml *nvml)
 	    GK_NVML_CALL(nvml, nvmlSystemGetCudaDriverVersion,
 			 &nvml->cuda_version))
 		nvml->cuda_version = 0;
+	nvml->driver_version[sizeof nvml->driver_version - 1] = '\0';
+	nvml->nvml_version[sizeof nvml->nvml_version - 1] = '\0';
+	nvml->cuda_version =
+	    (int)gk_bounded(nvml->cuda_version, GK_BOUND_CUDA_VERSION);
 }
 
 int gk_nvml_open(const char *path, int *ret_nvml_error,
@@ -131,7 +138,7 @@ void gk_nvml_close(struct gk_nvml *nvml)
 	free(nvml);
 }
 
-/* A code that is not listed becomes GK_ABSENT_ERROR. */
+/* Other codes become GK_ABSENT_ERROR. */
 static const struct {
 	nvmlReturn_t answer;
 	enum gk_absence why;

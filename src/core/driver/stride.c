@@ -1,7 +1,8 @@
-/* stride.c - finds out how long the records of process lists are. */
-#include "core/stride.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stride.c - determines the length of records in process lists. */
+#include "core/driver/stride.h"
 
-#include "abi/nvml_process.h"
+#include "abi/nvml/nvml_process.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 /* PID_MAX_LIMIT of 64-bit Linux. */
 #define PID_LIMIT 4194304
 
-/* Instance ids are slice numbers; no GPU has nearly as many slices. */
+/* Instance ids are slice numbers, and no GPU has nearly that many slices. */
 #define INSTANCE_LIMIT 256
 
 _Static_assert(sizeof(nvmlProcessInfo_v1_t) == 16, "list without suffix");
@@ -35,7 +36,10 @@ size_t gk_stride_expect(const struct gk_stride_clues *clues)
 	if (clues->list_version == 2)
 		return sizeof(nvmlProcessInfo_v2_t);
 	is_long = is_long_record_driver(clues->driver_version);
-	/* The set of functions that those drivers had. */
+	/*
+	 * The version is unknown. Only drivers with long records have the
+	 * function of has_conf_compute but not that of has_detail_list.
+	 */
 	if (is_long < 0)
 		is_long = clues->has_conf_compute && !clues->has_detail_list;
 	return is_long ? sizeof(nvmlProcessDetail_v1_t)
@@ -50,7 +54,7 @@ struct gk_record gk_record_at(const void *bytes, size_t stride, size_t index)
 	    .computeInstanceId = GK_NO_INSTANCE,
 	};
 
-	/* All layouts begin alike. */
+	/* All layouts begin with the same members. */
 	memcpy(&info, at, stride < sizeof info ? stride : sizeof info);
 	return (struct gk_record){info.pid, info.usedGpuMemory,
 				  info.gpuInstanceId, info.computeInstanceId};
@@ -91,7 +95,7 @@ size_t gk_stride_check(size_t expected, const void *bytes, size_t count,
 			   ? sizeof(nvmlProcessInfo_v2_t)
 			   : sizeof(nvmlProcessDetail_v1_t);
 
-	/* Records without instances have always had one length. */
+	/* Records without instances always had the same length. */
 	if (expected == sizeof(nvmlProcessInfo_v1_t))
 		return expected;
 	if (plausible_count(bytes, other, count, total) >

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stride.h - how long the records of a process list are, and reading them.
+ * stride.h - determines the length of records in process lists, and reads them.
  *
- * Lists without a suffix have 16 bytes a record, _v2 and _v3 24. Drivers
- * 535.43 to 535.86 wrote 32 into _v3 without a new name. Pure functions.
+ * Records of functions without a suffix have 16 bytes, of _v2 and _v3 24 bytes.
+ * Drivers 535.43 to 535.86 wrote records of 32 bytes for _v3. Pure functions.
  */
 #ifndef GK_CORE_STRIDE_H
 #define GK_CORE_STRIDE_H
@@ -11,18 +12,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Room for a record of any stride, in bytes. */
+/* The largest stride, in bytes. */
 #define GK_STRIDE_MAX 32
 
 #define GK_NO_INSTANCE UINT32_MAX
 
 struct gk_record {
 	uint32_t pid;
-	uint64_t used; /* bytes; all ones when the driver cannot tell */
+	uint64_t used; /* bytes; all ones if the driver does not know */
 	uint32_t gpu_instance, compute_instance; /* GK_NO_INSTANCE without */
 };
 
-/* Facts about the driver that are known before it has answered. */
+/* Facts about the driver that are known before its first answer. */
 struct gk_stride_clues {
 	const char *driver_version; /* "535.54.03"; "" if unknown */
 	int list_version;           /* 1 (no suffix), 2 or 3 */
@@ -30,21 +31,21 @@ struct gk_stride_clues {
 	bool has_detail_list;       /* nvmlDeviceGetRunningProcessDetailList */
 };
 
-/* 16, 24 or 32. */
+/* The expected stride: 16, 24 or 32. */
 size_t gk_stride_expect(const struct gk_stride_clues *clues);
 
 /*
- * The stride that the bytes bear out: the expected one unless its records
- * make no sense (a pid out of range, more memory than total) and those of the
- * other length do. bytes holds count * GK_STRIDE_MAX, zeroed before the
- * driver wrote; total 0: unknown.
+ * The stride that fits the bytes. This is the expected one, unless records of
+ * the expected length are implausible (a pid out of range, more memory than
+ * total) while records of the other length are plausible. bytes has count *
+ * GK_STRIDE_MAX bytes, zeroed before the driver wrote to it; total 0: unknown.
  */
 size_t gk_stride_check(size_t expected, const void *bytes, size_t count,
 		       uint64_t total);
 
 struct gk_record gk_record_at(const void *bytes, size_t stride, size_t index);
 
-/* The record can be true: see gk_stride_check(). */
+/* Whether a record is plausible, see gk_stride_check(). */
 bool gk_record_plausible(const struct gk_record *record, uint64_t total);
 
 #endif

@@ -1,35 +1,37 @@
-/* sweep.c - runs the thread that reads many GPUs. */
-#include "core/sweep.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sweep.c - runs the thread that reads several GPUs in turn. */
+#include "core/driver/sweep.h"
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "core/thread.h"
-#include "core/worker.h"
+#include "core/driver/thread.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* All GPUs together: as long as waking some threads takes. */
+/* The longest time that the sweep may take to read all GPUs: about as long as
+ * waking some threads takes. */
 #define QUICK_NS GK_NS_PER_MS
 
-/* A reading that takes longer holds the others up. */
+/* A reading that takes longer holds up the others. */
 #define PATIENCE_NS (5 * GK_NS_PER_MS)
 
 struct gk_sweep {
 	struct gk_worker *const *workers;
 	size_t count;
-	_Atomic uint64_t begun_ns; /* the reading under way; 0: none */
+	gk_sweep_read *read;
+	_Atomic uint64_t begun_ns; /* when the current reading began, or 0 */
 	pthread_t thread;
 	/* All below is guarded by lock. */
 	pthread_mutex_t lock;
-	pthread_cond_t wake; /* to the thread: woken, stop */
-	pthread_cond_t told; /* from the thread: ended */
+	pthread_cond_t wake; /* wakes the thread, for woken and stop */
+	pthread_cond_t told; /* wakes callers, for ended */
 	bool running, woken, stop, ended;
 };
 
 int gk_sweep_new(struct gk_worker *const *workers, size_t count,
-		 struct gk_sweep **ret_sweep)
+		 gk_sweep_read *read, struct gk_sweep **ret_sweep)
 {
 	struct gk_sweep *s = calloc(1, sizeof *s);
 
@@ -37,6 +39,7 @@ int gk_sweep_new(struct gk_worker *const *workers, size_t count,
 		return GK_ERR_NOMEM;
 	s->workers = workers;
 	s->count = count;
+	s->read = read;
 	pthread_mutex_init(&s->lock, NULL);
 	gk_cond_init(&s->wake);
 	gk_cond_init(&s->told);
@@ -54,7 +57,7 @@ static bool must_stop(struct gk_sweep *s)
 	return stop;
 }
 
-/* Reads what is due; when the next is. */
+/* Reads all values that are due. Returns when the next ones will be due. */
 static uint64_t sweep_all(struct gk_sweep *s)
 {
 	uint64_t next = UINT64_MAX;
@@ -63,7 +66,7 @@ static uint64_t sweep_all(struct gk_sweep *s)
 		uint64_t due;
 
 		atomic_store(&s->begun_ns, gk_mono_ns());
-		due = gk_worker_sweep(s->workers[i]);
+		due = s->read(s->workers[i]);
 		atomic_store(&s->begun_ns, 0);
 		if (due < next)
 			next = due;
@@ -71,7 +74,7 @@ static uint64_t sweep_all(struct gk_sweep *s)
 	return next;
 }
 
-/* Whether there may be work. */
+/* Waits for work or the end. Returns whether there may be work. */
 static bool await_work(struct gk_sweep *s, uint64_t next_ns)
 {
 	struct timespec until = gk_timespec(next_ns);

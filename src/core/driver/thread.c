@@ -1,5 +1,6 @@
-/* thread.c - starts threads that take only the signals of a crash. */
-#include "core/thread.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* thread.c - starts threads that block all signals but those of a crash. */
+#include "core/driver/thread.h"
 #include "base/array.h"
 
 #include "base/err.h"
@@ -8,10 +9,10 @@
 #include <signal.h>
 #include <time.h>
 
-/* NVML's own calls nest some kilobytes deep. */
+/* NVML's calls use some kilobytes of stack. */
 #define STACK_SIZE (256 * 1024)
 
-/* A signal of a crash must reach its handler in the thread that crashes. */
+/* The signal of a crash must be handled in the thread that crashes. */
 static const int of_crashes[] = {SIGSEGV, SIGBUS,  SIGFPE,
 				 SIGILL,  SIGTRAP, SIGABRT};
 

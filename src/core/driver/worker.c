@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker.c - runs the thread of a GPU and publishes what it reads. */
-#include "core/worker.h"
+#include "core/driver/worker.h"
+#include "base/assert.h"
 
-#include "core/detail_lists.h"
-#include "core/past.h"
-#include "core/sweep.h"
-#include "core/thread.h"
+#include "core/read/detail_lists.h"
+#include "core/past/past.h"
+#include "core/driver/sweep.h"
+#include "core/driver/thread.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -12,30 +14,31 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
-/* How often who waits looks whether the sweep is held up. */
+/* How often a waiting caller checks whether the sweep is held up. */
 #define LOOK_NS (5 * GK_NS_PER_MS)
 
-/* A processor that sleeps takes about as long to wake up. */
+/* About as long as an idle processor takes to wake up. */
 #define YIELD_NS 100000
 
 struct gk_worker {
-	struct gk_gpu gpu; /* of who reads: the thread, or the sweep */
+	struct gk_gpu gpu; /* used by the thread or by the sweep */
 	pthread_t thread;
-	struct gk_sweep *sweep; /* NULL: there is none */
+	struct gk_sweep *sweep;    /* NULL: there is none */
+	_Atomic uint64_t since_ns; /* when the current reading began, or 0 */
 	/* All below is guarded by lock. */
 	pthread_mutex_t lock;
-	pthread_cond_t wake; /* to the thread: asked, scheduled, stop */
-	pthread_cond_t told; /* from the thread: idle, ended */
-	unsigned asked;      /* bits of tiers */
-	bool running;        /* there is a thread; the caller's own */
-	unsigned told_tiers; /* that were read, as news says */
+	pthread_cond_t wake; /* wakes the thread, for asked and stop */
+	pthread_cond_t told; /* wakes callers when the thread is idle or ends */
+	unsigned asked;      /* bits of the requested tiers */
+	bool running;        /* the thread exists; for the caller's use only */
+	unsigned told_tiers; /* tiers that were announced by news */
 	int news;            /* an eventfd, or -1 */
 	bool busy, stop, ended;
-	bool swept; /* the sweep reads, the thread rests */
+	bool swept; /* the sweep reads, the thread sleeps */
 	bool guest; /* the sweep is reading now */
 	uint64_t due_ns[GK_TIER_COUNT], period_ns[GK_TIER_COUNT];
 	struct gk_reading published;
-	struct gk_past *past; /* that nobody has taken yet */
+	struct gk_past *past; /* read, but not handed over yet */
 	size_t device_cap, listed_cap;
 };
 
@@ -47,7 +50,7 @@ void gk_reading_free(struct gk_reading *reading)
 	*reading = (struct gk_reading){0};
 }
 
-/* Makes room for count items of size; what was there is of no more use. */
+/* Grows an array to `count` items; its contents need not be kept. */
 static void *ensure_room(void *items, size_t *cap, size_t count, size_t size)
 {
 	void *more;
@@ -75,7 +78,8 @@ static void publish_detail(struct gk_reading *p, const struct gk_detail *detail)
 	p->detail = detail ? copy_detail(detail) : NULL;
 }
 
-/* Shows what the thread has read. Without memory the last reading stays. */
+/* Publishes the values just read. If memory runs out, the previous ones stay.
+ */
 static void publish_reading(struct gk_worker *w)
 {
 	struct gk_reading *p = &w->published;
@@ -105,7 +109,7 @@ static void publish_reading(struct gk_worker *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* A value that was never read before counts as news at once. */
+/* Announces a tier that was read for the first time. */
 static void tell_news(struct gk_worker *w, int tier)
 {
 	pthread_mutex_lock(&w->lock);
@@ -115,7 +119,7 @@ static void tell_news(struct gk_worker *w, int tier)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* The tiers whose time has come. Their next time is the first to come. */
+/* Returns the tiers that are due, and moves each one's time past `now`. */
 static unsigned take_due(struct gk_worker *w, uint64_t now)
 {
 	unsigned tiers = 0;
@@ -150,7 +154,7 @@ static void wait_for_wake(struct gk_worker *w, uint64_t until_ns)
 		pthread_cond_timedwait(&w->wake, &w->lock, &until);
 }
 
-/* What is to be read now. */
+/* Returns the tiers to read now, requested or due, and clears the requests. */
 static unsigned take_work(struct gk_worker *w)
 {
 	unsigned tiers = w->asked | take_due(w, gk_mono_ns());
@@ -159,7 +163,7 @@ static unsigned take_work(struct gk_worker *w)
 	return tiers;
 }
 
-/* Waits for work; 0 when the worker shall end. */
+/* Waits for work; 0 when the worker must end. */
 static unsigned await_work(struct gk_worker *w)
 {
 	unsigned tiers = 0;
@@ -219,7 +223,7 @@ struct gk_past *gk_worker_take_past(struct gk_worker *w)
 	return past;
 }
 
-/* A GPU that was just opened is worth reading whole, whatever was due. */
+/* Reads tiers; all of them if the GPU was just opened. */
 static void read_tiers(struct gk_worker *w, unsigned tiers)
 {
 	unsigned wanted = tiers, whole = 1U << GK_TIER_MEDIUM;
@@ -233,6 +237,7 @@ static void read_tiers(struct gk_worker *w, unsigned tiers)
 
 		if (!(wanted & (1U << t)))
 			continue;
+		atomic_store(&w->since_ns, gk_mono_ns());
 		opened = gk_gpu_read(&w->gpu, (enum gk_tier)t);
 		publish_reading(w);
 		tell_news(w, t);
@@ -243,9 +248,15 @@ static void read_tiers(struct gk_worker *w, unsigned tiers)
 	}
 	if (tiers & GK_ASK_PAST && !must_end(w))
 		read_past(w);
+	atomic_store(&w->since_ns, 0);
 }
 
-/* Leaves the reading to the sweep, if it is short and the sweep gets on. */
+uint64_t gk_worker_since(const struct gk_worker *w)
+{
+	return atomic_load_explicit(&w->since_ns, memory_order_relaxed);
+}
+
+/* Leaves the GPU to the sweep if the sweep takes it over. */
 static void hand_over(struct gk_worker *w, uint64_t took_ns)
 {
 	if (!w->sweep || !gk_sweep_takes(w->sweep, took_ns))
@@ -258,9 +269,10 @@ static void hand_over(struct gk_worker *w, uint64_t took_ns)
 	gk_sweep_wake(w->sweep);
 }
 
-/* The thread reads by itself again; with the lock. */
+/* Makes the thread read its GPU itself again. The caller holds w->lock. */
 static void take_back(struct gk_worker *w)
 {
+	GK_ASSERT(gk_lock_held(&w->lock));
 	w->swept = false;
 	pthread_cond_signal(&w->wake);
 }
@@ -323,10 +335,13 @@ uint64_t gk_worker_sweep(struct gk_worker *w)
 	return next;
 }
 
-/* Nobody waits for a sweep that is held up by another GPU; with the lock.
- * Whether there is anything to be read by the thread now. */
+/*
+ * Makes the thread read its GPU itself if another GPU holds up the sweep.
+ * Returns whether a reading is due now. The caller holds w->lock.
+ */
 static bool dodge_hang(struct gk_worker *w)
 {
+	GK_ASSERT(gk_lock_held(&w->lock));
 	if (!w->swept || w->guest || gk_sweep_takes(w->sweep, 0))
 		return false;
 	w->busy |= next_due(w) <= gk_mono_ns();
@@ -404,7 +419,7 @@ int gk_worker_ask(struct gk_worker *w, unsigned tiers)
 	swept = w->swept;
 	pthread_mutex_unlock(&w->lock);
 	if (w->running) {
-		wake_reader(w, swept); /* it wakes to a free lock */
+		wake_reader(w, swept); /* after unlocking */
 		return 0;
 	}
 	r = gk_thread_start(&w->thread, run_worker, w);
@@ -464,7 +479,7 @@ void gk_worker_schedule(struct gk_worker *w,
 	wake_reader(w, swept);
 }
 
-/* malloc(0) may be NULL: an empty list needs no memory. */
+/* An empty list needs no memory; malloc(0) may be NULL. */
 static int copy_items(const void *items, size_t count, size_t size,
 		      void **ret_copy)
 {

@@ -1,30 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * history.c - owns the table of series and puts the values of snapshots into
  * them.
  */
-#include "core/history.h"
+#include "core/past/history.h"
 #include "base/units.h"
 
 #include "base/clock.h"
 #include "base/str.h"
-#include "core/held.h"
-#include "core/past.h"
-#include "core/series.h"
+#include "core/read/held.h"
+#include "core/past/past.h"
+#include "core/past/series.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-/* So many devices are remembered although they are gone: MIG devices come and
- * go with names of their own, for ever. */
+/* The number of devices to keep, including those that are gone: MIG devices
+ * come and go, each with a new UUID. */
 #define DEVICES_KEPT 64
 
-/* Frames without a new reading after which there is a gap. */
+/* How many frames in a row may lack a new reading before there is a gap. */
 #define LATE_MAX 1
 
 /*
- * A counter's growth over a longer time says nothing of the end of that time.
+ * Over a longer time, a counter's mean rate says nothing about its current
+ * rate.
  */
 #define COUNTED_MAX_NS (5 * GK_NS_PER_S)
 
@@ -38,24 +40,16 @@ const struct gk_history_info gk_history_devices[GK_HD_COUNT] = {
 struct device {
 	char uuid[GK_NAME_MAX];
 	bool mig;
-	uint64_t read_ns[GK_TIER_COUNT]; /* of what was taken in last */
+	uint64_t read_ns[GK_TIER_COUNT]; /* when last added */
 	uint64_t seen_ns;
 	unsigned late; /* frames since a reading of the FAST tier */
-	struct gk_value before[GK_HD_COUNT]; /* of counters, at that time */
+	struct gk_value before[GK_HD_COUNT]; /* the counters at that reading */
 	struct gk_series series[GK_HD_COUNT];
 	uint16_t *rings;
 };
 
-/* Of a device; by pages, which take memory when they are written to. */
+/* Device rings are mapped, so that a page takes memory only when written to. */
 #define RINGS_SIZE (GK_HD_COUNT * GK_SERIES_ALL * sizeof(uint16_t))
-
-static uint16_t *new_rings(void)
-{
-	void *rings = mmap(NULL, RINGS_SIZE, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	return rings == MAP_FAILED ? NULL : rings;
-}
 
 struct process {
 	pid_t pid;
@@ -67,7 +61,8 @@ struct process {
 };
 
 struct gk_history {
-	uint64_t begin_ns, before_ns, now_ns; /* snapshots: first, last two */
+	/* times of the first value, the previous and the current snapshot */
+	uint64_t begin_ns, before_ns, now_ns;
 	struct gk_series host[GK_HH_COUNT];
 	uint16_t host_rings[GK_HH_COUNT * GK_SERIES_ALL];
 	struct device *devices;
@@ -76,7 +71,7 @@ struct gk_history {
 	size_t process_count, processes_max;
 };
 
-/* ---- what is kept ---- */
+/* ---- values ---- */
 
 static double share_of_whole(struct gk_value part, struct gk_value whole)
 {
@@ -92,9 +87,9 @@ static double scaled_value(struct gk_value value, double divisor)
 }
 
 /*
- * Whether there is a reading behind the values of a tier. All tiers that are
- * always read are believed as long as the fastest is read anew: its thread is
- * theirs.
+ * Whether the values of a tier are new. Tiers that are always read count as new
+ * while new readings of the fastest tier arrive, because one thread reads all
+ * tiers.
  */
 static bool is_fresh(const struct device *d, const struct gk_device *from,
 		     enum gk_tier tier)
@@ -112,7 +107,7 @@ static void count_late(struct device *d, const struct gk_device *from)
 		d->late++;
 }
 
-/* The growth of a counter per second, since it was read before. */
+/* The growth of a counter per second since its previous reading. */
 static double counter_rate(struct device *d, const struct gk_device *from,
 			   enum gk_history_device what)
 {
@@ -150,7 +145,7 @@ static double of_device(struct device *d, const struct gk_device *from,
 	return scaled_value(from->m[info->metric], info->scale);
 }
 
-/* A GPU that does not answer has only old values: they are left out. */
+/* NAN for a GPU that does not answer, as its values are old. */
 static double process_value(const struct gk_process *p,
 			    const struct gk_device *device,
 			    enum gk_history_process what)
@@ -196,7 +191,7 @@ static struct device *find_device(const struct gk_history *h, const char *uuid)
 	return NULL;
 }
 
-/* The device that is gone for longest; NULL: none is gone. */
+/* The device that has been gone for longest; NULL if there is still space. */
 static struct device *gone_device(const struct gk_history *h)
 {
 	struct device *oldest = NULL;
@@ -211,18 +206,19 @@ static struct device *gone_device(const struct gk_history *h)
 	return h->device_count < DEVICES_KEPT ? NULL : oldest;
 }
 
-/* A place more, with rings. */
+/* Adds an entry for a device, with rings. */
 static struct device *place_device(struct gk_history *h)
 {
 	size_t n = h->device_count + 1;
 	struct device *more = realloc(h->devices, n * sizeof *more);
-	uint16_t *rings;
+	void *rings;
 
 	if (!more)
 		return NULL;
 	h->devices = more;
-	rings = new_rings();
-	if (!rings)
+	rings = mmap(NULL, RINGS_SIZE, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (rings == MAP_FAILED)
 		return NULL;
 	more[h->device_count] = (struct device){.rings = rings};
 	return &more[h->device_count++];
@@ -258,7 +254,7 @@ static struct process *find_process(const struct gk_history *h, pid_t pid,
 	return NULL;
 }
 
-/* A place for a process: a new one, or that of the one unseen for longest. */
+/* An entry for a process: a new one, or the one not seen for longest. */
 static struct process *place_process(struct gk_history *h)
 {
 	struct process *oldest;
@@ -285,7 +281,7 @@ static struct process *new_process(struct gk_history *h,
 {
 	struct process *p = place_process(h);
 
-	/* All are seen in this very snapshot: one too many is left out. */
+	/* All entries belong to this snapshot: leave this process out. */
 	if (!p || p->seen_ns == now_ns)
 		return NULL;
 	*p = (struct process){.pid = from->pid,
@@ -375,9 +371,12 @@ void gk_history_add(struct gk_history *h, const struct gk_snapshot *snap)
 		record_process(h, snap, &snap->processes[k]);
 }
 
-/* ---- of before ---- */
+/* ---- earlier samples ---- */
 
-/* The samples of a metric with the times of our clock; returns how many. */
+/*
+ * Converts the times of a metric's samples to our clock. Returns the number of
+ * samples.
+ */
 static size_t take_samples(const struct gk_past *past,
 			   enum gk_history_device what, uint64_t mono_ns,
 			   uint64_t wall_ns, struct gk_timed *out)
@@ -390,7 +389,7 @@ static size_t take_samples(const struct gk_past *past,
 		const struct gk_sample *s = &past->samples[i];
 		uint64_t ago = wall_ns - s->wall_ns;
 
-		/* Later than now, or out of their order: they say nothing. */
+		/* Skip samples from the future or out of order. */
 		if (s->metric != info->metric || s->wall_ns > wall_ns ||
 		    ago >= mono_ns || mono_ns - ago < before)
 			continue;
@@ -448,7 +447,7 @@ void gk_history_of_device(const struct gk_history *h, const char *uuid,
 		fill_with_nothing(span, out);
 }
 
-/* One value at a time: no more memory than the caller gives. */
+/* Reads one value at a time, so that no further memory is needed. */
 void gk_history_of_devices(const struct gk_history *h,
 			   enum gk_history_device what,
 			   struct gk_history_span span, float *out)

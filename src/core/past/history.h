@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * history.h - what devices, processes and the host did, in rings of fixed
- * size: each series is kept at several resolutions, the finest for minutes,
- * the coarsest for a day. One thread.
+ * history.h - the history of devices, processes and the host, in rings of fixed
+ * size. Each series is kept at several resolutions, the finest for minutes, the
+ * coarsest for a day. One thread.
  */
 #ifndef GK_CORE_HISTORY_H
 #define GK_CORE_HISTORY_H
@@ -9,10 +10,10 @@
 #include <gpukit/gpukit.h>
 
 /*
- * The series that are kept of a device: SERIES(id, "title", "unit as shown",
- * metric, how much of the metric is one unit). Memory is shown as a part of all
- * memory, a counter as its growth in a second; HELD is how much of the time
- * something held the clocks back, from 0 to 1.
+ * The series of a device, as rows SERIES(id, "title", "unit shown", metric,
+ * scale): scale is the amount of the metric in one unit. Memory is a percentage
+ * of the total, a counter is shown as growth per second, and HELD is the share
+ * of time (0 to 1) in which something limited the clocks.
  */
 #define GK_HISTORY_DEVICE(SERIES)                                              \
 	SERIES(GPU_UTIL, "GPU utilisation", "%", GPU_UTIL, 1)                  \
@@ -43,10 +44,10 @@ enum gk_history_device {
 	    GK_HD_COUNT
 };
 
-/* Percent of all cores, of all memory, of all swap. */
+/* Each is a percentage: of all cores, all memory, all swap. */
 enum gk_history_host { GK_HH_CPU, GK_HH_MEM, GK_HH_SWAP, GK_HH_COUNT };
 
-/* Percent of a core, MiB of the host, MiB of the GPU, percent. */
+/* In percent of a core, MiB of host memory, MiB of GPU memory, percent. */
 enum gk_history_process {
 	GK_HP_CPU,
 	GK_HP_RSS,
@@ -58,7 +59,7 @@ enum gk_history_process {
 struct gk_history_info {
 	const char *title, *unit;
 	enum gk_metric metric;
-	double scale; /* of the metric, in a unit of the series */
+	double scale; /* amount of the metric in one unit */
 };
 
 extern const struct gk_history_info gk_history_devices[GK_HD_COUNT];
@@ -66,33 +67,34 @@ extern const struct gk_history_info gk_history_devices[GK_HD_COUNT];
 struct gk_history;
 
 /*
- * processes_max: how many are remembered; the one not seen for longest makes
- * room. NULL without memory.
+ * Keeps at most processes_max processes; a new one replaces the one not seen
+ * for longest. NULL: out of memory.
  */
 struct gk_history *gk_history_new(unsigned processes_max);
 void gk_history_free(struct gk_history *h);
 
 /*
- * Takes in a snapshot; several within a second are averaged. A device's values
- * count once for each time that they were read: where nothing was read anew
- * there is a gap. Only one late frame is bridged for what is read always.
+ * Adds a snapshot; several within a second are averaged. Each reading of a
+ * device is added once; a snapshot without a new reading leaves a gap. For
+ * tiers that are always read, one late frame leaves no gap.
  */
 void gk_history_add(struct gk_history *h, const struct gk_snapshot *snap);
 
 struct gk_past;
 
 /*
- * Fills in what the driver remembers of a device from before the first snapshot
- * that had it. mono_ns and wall_ns are one moment by both clocks.
+ * Adds a device's samples from the driver, taken before the device's first
+ * snapshot. mono_ns and wall_ns are the same moment on both clocks.
  */
 void gk_history_fill(struct gk_history *h, const char *uuid,
 		     const struct gk_past *past, uint64_t mono_ns,
 		     uint64_t wall_ns);
 
 /*
- * Reads count values, the last of them ending at end_ns (CLOCK_MONOTONIC),
- * each the mean of step_ns. NAN: nothing is known of that time, or of the
- * device or process at all. step_ns: a second or more.
+ * The values that the functions below write to `out`: `count` means over
+ * step_ns each (at least a second), the last one ending at end_ns
+ * (CLOCK_MONOTONIC). A value is NAN if nothing is known for its time, or if the
+ * device or process is unknown.
  */
 struct gk_history_span {
 	uint64_t end_ns, step_ns;
@@ -102,23 +104,26 @@ struct gk_history_span {
 void gk_history_of_host(const struct gk_history *h, enum gk_history_host what,
 			struct gk_history_span span, float *out);
 
-/* uuid: of the device. */
+/* Writes the values of the device with that UUID. */
 void gk_history_of_device(const struct gk_history *h, const char *uuid,
 			  enum gk_history_device what,
 			  struct gk_history_span span, float *out);
 
-/* The same over all GPUs, MIG devices left out. */
+/* Writes the mean over all GPUs, without MIG devices. */
 void gk_history_of_devices(const struct gk_history *h,
 			   enum gk_history_device what,
 			   struct gk_history_span span, float *out);
 
-/* The same of a process (its identity: pid and start_ticks) on one device. */
+/*
+ * Writes the values of a process, identified by pid and start_ticks, on one
+ * device.
+ */
 void gk_history_of_process(const struct gk_history *h, pid_t pid,
 			   uint64_t start_ticks, const char *uuid,
 			   enum gk_history_process what,
 			   struct gk_history_span span, float *out);
 
-/* The moment before which nothing is known; CLOCK_MONOTONIC. */
+/* When the history begins, by CLOCK_MONOTONIC. */
 uint64_t gk_history_begin(const struct gk_history *h);
 
 #endif

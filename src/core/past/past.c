@@ -1,16 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* past.c - reads the buffers of samples that the driver keeps. */
-#include "core/past.h"
+#include "core/past/past.h"
 
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/units.h"
 #include "core/context.h"
+#include "core/read/gate.h"
 
 #include <stdlib.h>
 
-#define SAMPLES_MAX 256 /* of a kind; drivers keep 120 */
+#define SAMPLES_MAX 256 /* maximum per kind; drivers keep 120 */
 
-/* All of them are unsigned int; a metric has so many of the sample's unit. */
+/* All samples are unsigned int; `scale` converts them to the metric's unit. */
 static const struct {
 	nvmlSamplingType_t type;
 	enum gk_metric metric;
@@ -28,12 +30,16 @@ static const struct {
 static void add_samples(struct gk_past *past, size_t kind,
 			const nvmlSample_t *from, unsigned count)
 {
-	for (unsigned i = 0; i < count; i++)
-		past->samples[past->count++] = (struct gk_sample){
-		    .metric = kinds[kind].metric,
-		    .wall_ns = from[i].timeStamp * 1000U,
-		    .value =
-			(int64_t)from[i].sampleValue.uiVal * kinds[kind].scale};
+	for (unsigned i = 0; i < count; i++) {
+		int64_t value =
+		    (int64_t)from[i].sampleValue.uiVal * kinds[kind].scale;
+
+		if (gk_in_range(value, &gk_metric_ranges[kinds[kind].metric]))
+			past->samples[past->count++] = (struct gk_sample){
+			    .metric = kinds[kind].metric,
+			    .wall_ns = from[i].timeStamp * 1000U,
+			    .value = value};
+	}
 }
 
 static void read_kind(const struct gk_nvml *nvml, nvmlDevice_t gpu, size_t kind,
@@ -65,18 +71,4 @@ struct gk_past *gk_past_read(const struct gk_nvml *nvml, nvmlDevice_t gpu)
 		return past;
 	free(past);
 	return NULL;
-}
-
-int gk_watch_ask_past(struct gk *gk, unsigned index)
-{
-	if (gk->watch < 0 || index >= gk->gpu_count)
-		return GK_ERR_INVALID;
-	gk_nvml_more(gk->nvml);
-	return gk_worker_ask(gk->workers[index], GK_ASK_PAST);
-}
-
-struct gk_past *gk_watch_take_past(struct gk *gk, unsigned index)
-{
-	return index < gk->gpu_count ? gk_worker_take_past(gk->workers[index])
-				     : NULL;
 }

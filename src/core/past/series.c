@@ -1,12 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* series.c - keeps a value over time in rings of several resolutions. */
-#include "core/series.h"
+#include "core/past/series.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Ten minutes by the second, two hours by ten, a day by the minute. */
+/* Steps of 1 s for ten minutes, 10 s for two hours, 1 minute for a day. */
 static const struct {
 	uint64_t period_ns;
 	uint32_t first, length; /* rows of the rings */
@@ -20,16 +22,16 @@ _Static_assert(600 + 720 + 1440 == GK_SERIES_ALL, "the rings of all levels");
 _Static_assert(600 == GK_SERIES_FINE, "the ring of the finest level");
 
 /*
- * A float32 without its sign and twelve digits of its mantissa, 2^-10 to 2^22:
- * a value is kept to one part in 2048, cut and not rounded: up to 2048 what is
- * half way between two whole numbers is kept exactly, so that a value rounds to
- * the whole number that it rounded to before. What is smaller is zero, what is
- * larger the largest. NOTHING is no value.
+ * A packed value is a float32 without its sign bit and the low twelve bits of
+ * its mantissa; its range is 2^-10 to 2^22. It is precise to one part in 2048.
+ * Values are truncated rather than rounded: up to 2048, n + 0.5 is exact, so
+ * that a packed value still rounds to the same whole number. Smaller values
+ * become zero, larger ones the largest. NOTHING means no value.
  */
 enum { NOTHING, ZERO, FIRST, DIGITS_LEFT_OUT = 12 };
-#define BITS_BELOW ((uint32_t)(127 - 10) << 23) /* of 2^-10 */
+#define BITS_BELOW ((uint32_t)(127 - 10) << 23) /* the float32 2^-10 */
 
-static uint16_t pack(float value)
+static uint16_t pack_value(float value)
 {
 	uint32_t bits;
 
@@ -40,7 +42,7 @@ static uint16_t pack(float value)
 	return bits > UINT16_MAX ? UINT16_MAX : (uint16_t)bits;
 }
 
-static float unpack(uint16_t packed)
+static float unpack_value(uint16_t packed)
 {
 	uint32_t bits =
 	    ((packed - (uint32_t)FIRST) << DIGITS_LEFT_OUT) + BITS_BELOW;
@@ -55,12 +57,13 @@ static float unpack(uint16_t packed)
 void gk_series_init(struct gk_series *series, unsigned count, uint16_t *rings,
 		    unsigned in_use)
 {
+	GK_ASSERT(in_use <= GK_SERIES_LEVELS);
 	for (unsigned i = 0; i < count; i++)
 		series[i] = (struct gk_series){
 		    .levels = in_use, .ring = rings + i, .stride = count};
 }
 
-/* Where the value of a bin stands. */
+/* The ring entry for a bin. */
 static uint16_t *place_of(const struct gk_series *s, unsigned level,
 			  uint64_t bin)
 {
@@ -69,7 +72,7 @@ static uint16_t *place_of(const struct gk_series *s, unsigned level,
 	return &s->ring[row * s->stride];
 }
 
-/* Says that nothing is known of the bins between the last one and this. */
+/* Clears the bins strictly between `from` and `to`. */
 static void forget_gap(const struct gk_series *s, unsigned level, uint64_t from,
 		       uint64_t to)
 {
@@ -81,21 +84,21 @@ static void forget_gap(const struct gk_series *s, unsigned level, uint64_t from,
 		*place_of(s, level, b) = NOTHING;
 }
 
-/* The bin that was filled so far goes to the ring. */
+/* Writes the current bin to the ring and begins another. */
 static void begin_bin(struct gk_series *s, unsigned level, uint64_t bin)
 {
 	struct gk_level *l = &s->level[level];
 
 	if (l->added) {
-		*place_of(s, level, l->bin) = pack(l->mean);
+		*place_of(s, level, l->bin) = pack_value(l->mean);
 		if (bin > l->bin)
 			forget_gap(s, level, l->bin, bin);
 	}
 	*l = (struct gk_level){.bin = bin};
 }
 
-static void add_to(struct gk_series *s, unsigned level, uint64_t now_ns,
-		   float value)
+static void add_to_level(struct gk_series *s, unsigned level, uint64_t now_ns,
+			 float value)
 {
 	struct gk_level *l = &s->level[level];
 	uint64_t bin = now_ns / levels[level].period_ns;
@@ -110,7 +113,7 @@ void gk_series_add(struct gk_series *s, uint64_t now_ns, double value)
 	if (isnan(value))
 		return;
 	for (unsigned i = 0; i < s->levels; i++)
-		add_to(s, i, now_ns, (float)value);
+		add_to_level(s, i, now_ns, (float)value);
 }
 
 static void fill_bin(const struct gk_series *s, unsigned level, uint64_t bin,
@@ -121,7 +124,7 @@ static void fill_bin(const struct gk_series *s, unsigned level, uint64_t bin,
 	uint16_t *at = place_of(s, level, bin);
 
 	if (bin < newest && newest - bin < length && *at == NOTHING)
-		*at = pack(mean);
+		*at = pack_value(mean);
 }
 
 static void fill_level(const struct gk_series *s, unsigned level,
@@ -148,7 +151,7 @@ void gk_series_fill(struct gk_series *s, const struct gk_timed *values,
 			fill_level(s, i, values, count);
 }
 
-/* The mean of the bins of a level between two moments. */
+/* The mean of a level's bins from from_ns to to_ns. */
 static float mean_of_bins(const struct gk_series *s, unsigned level,
 			  uint64_t from_ns, uint64_t to_ns)
 {
@@ -163,8 +166,9 @@ static float mean_of_bins(const struct gk_series *s, unsigned level,
 	if (l->bin >= length && first <= l->bin - length)
 		first = l->bin - length + 1;
 	for (uint64_t b = first; b <= last; b++) {
-		float value =
-		    b == l->bin ? l->mean : unpack(*place_of(s, level, b));
+		float value = b == l->bin
+				  ? l->mean
+				  : unpack_value(*place_of(s, level, b));
 
 		if (isnan(value))
 			continue;
@@ -174,7 +178,7 @@ static float mean_of_bins(const struct gk_series *s, unsigned level,
 	return n ? (float)(sum / n) : NAN;
 }
 
-/* The finest level that reaches back far enough; else the coarsest. */
+/* The finest level that reaches back far enough, or the coarsest. */
 static unsigned choose_level(const struct gk_series *s,
 			     struct gk_history_span span)
 {
@@ -197,8 +201,10 @@ void gk_series_read(const struct gk_series *s, struct gk_history_span span,
 		    float *out)
 {
 	uint64_t to = span.end_ns;
-	unsigned level = s->levels ? choose_level(s, span) : 0;
+	unsigned level;
 
+	GK_ASSERT(span.step_ns >= GK_NS_PER_S);
+	level = s->levels ? choose_level(s, span) : 0;
 	for (unsigned i = span.count; i > 0; i--) {
 		uint64_t from = to > span.step_ns ? to - span.step_ns : 0;
 

@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collect_board.c - reads the board, the fabric and MIG instances from the
- * driver.
+ * collect_board.c - reads facts about the board, the fabric and MIG instances.
  */
-#include "core/collect_board.h"
+#include "core/read/collect_board.h"
 #include "base/array.h"
 
 #define READER(name)                                                           \
@@ -10,7 +10,7 @@
 				    nvmlDevice_t dev,                          \
 				    int64_t out[GK_ROW_VALUES])
 
-/* A struct of that type and version, filled by a function. */
+/* Declares a struct with its version and calls a function to fill it. */
 #define STRUCT(type, name, function)                                           \
 	type name = {.version = type##_version};                               \
 	nvmlReturn_t r = GK_NVML_CALL(nvml, function, dev, &name)
@@ -36,7 +36,7 @@ READER(pdi)
 	return r;
 }
 
-/* The answer itself is the value. */
+/* The return code is the value. */
 READER(inforom_valid)
 {
 	nvmlReturn_t r = GK_NVML_CALL(nvml, nvmlDeviceValidateInforom, dev);
@@ -81,12 +81,12 @@ READER(protected)
 	nvmlReturn_t r = GK_NVML_CALL(
 	    nvml, nvmlDeviceGetConfComputeProtectedMemoryUsage, dev, &memory);
 
-	out[0] = (int64_t)memory.total;
-	out[1] = (int64_t)memory.used;
+	out[0] = GK_ROW_NUMBER(memory.total, 1);
+	out[1] = GK_ROW_NUMBER(memory.used, 1);
 	return r;
 }
 
-/* The second version of the struct ends before the summary. */
+/* Version 2 of the struct lacks the health summary. */
 READER(fabric)
 {
 	nvmlGpuFabricInfoV_t fabric = {.version = nvmlGpuFabricInfo_v3};
@@ -107,7 +107,7 @@ READER(fabric)
 	return r;
 }
 
-/* The first version of the struct has other names at the same places. */
+/* Version 1 of the struct has the same layout with other names. */
 READER(platform)
 {
 	nvmlPlatformInfo_v2_t info = {.version = nvmlPlatformInfo_v2};
@@ -143,7 +143,7 @@ READER(sram)
 	};
 
 	for (size_t i = 0; i < COUNT(counts); i++)
-		out[i] = (int64_t)counts[i];
+		out[i] = GK_ROW_NUMBER(counts[i], 1);
 	return r;
 }
 

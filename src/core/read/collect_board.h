@@ -1,17 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collect_board.h - calls of the DETAIL tier about the board, its fabric and
- * MIG instances; rows of collect_detail.c.
+ * collect_board.h - readers of the board, its fabric and MIG instances, for the
+ * tables of collect.c and collect_detail.c.
  */
 #ifndef GK_CORE_COLLECT_BOARD_H
 #define GK_CORE_COLLECT_BOARD_H
 
-#include "core/collect_row.h"
+#include "core/read/collect_row.h"
 
 gk_row_reader gk_read_pci_class, gk_read_pdi, gk_read_inforom_valid,
     gk_read_capabilities, gk_read_c2c, gk_read_encryption, gk_read_protected,
     gk_read_fabric, gk_read_platform, gk_read_unrepairable, gk_read_sram;
 
-/* These read MIG devices; a whole GPU answers NOT_SUPPORTED. */
+/* For MIG devices; a whole GPU answers NOT_SUPPORTED. */
 gk_row_reader gk_read_mig_parts, gk_read_instances;
 
 #endif

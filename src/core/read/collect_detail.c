@@ -1,7 +1,8 @@
-/* collect_detail.c - the calls of the DETAIL tier, as in collect.c. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* collect_detail.c - owns the table of calls of the DETAIL tier. */
 #include "base/array.h"
-#include "core/collect_board.h"
-#include "core/collect_row.h"
+#include "core/read/collect_board.h"
+#include "core/read/collect_row.h"
 
 #include <math.h>
 
@@ -25,11 +26,11 @@
 		    NVML_MEMORY_ERROR_TYPE_##type, NVML_##counter,             \
 		    NVML_MEMORY_LOCATION_##location, &raw);                    \
                                                                                \
-		out[0] = (int64_t)raw;                                         \
+		out[0] = GK_ROW_NUMBER(raw, 1);                                \
 		return r;                                                      \
 	}
 #define FIELD(metric, field, scope, scale)
-#include "core/detail.def"
+#include "core/read/detail.def"
 #undef GET
 #undef GET_OF
 #undef ECC
@@ -46,7 +47,7 @@ static nvmlReturn_t read_margin(const struct gk_nvml *nvml, nvmlDevice_t dev,
 	return r;
 }
 
-/* "Throttle" is the name of the same before driver 535. */
+/* Before driver 535 the name was "throttle reasons". */
 static nvmlReturn_t read_supported_reasons(const struct gk_nvml *nvml,
 					   nvmlDevice_t dev,
 					   int64_t out[GK_ROW_VALUES])
@@ -61,7 +62,7 @@ static nvmlReturn_t read_supported_reasons(const struct gk_nvml *nvml,
 		r = GK_NVML_CALL(nvml,
 				 nvmlDeviceGetSupportedClocksThrottleReasons,
 				 dev, &mask);
-	out[0] = (int64_t)mask;
+	out[0] = GK_ROW_NUMBER(mask, 1);
 	return r;
 }
 
@@ -72,7 +73,7 @@ static nvmlReturn_t read_bar1_free(const struct gk_nvml *nvml, nvmlDevice_t dev,
 	nvmlReturn_t r =
 	    GK_NVML_CALL(nvml, nvmlDeviceGetBAR1MemoryInfo, dev, &bar1);
 
-	out[0] = (int64_t)bar1.bar1Free;
+	out[0] = GK_ROW_NUMBER(bar1.bar1Free, 1);
 	return r;
 }
 
@@ -177,18 +178,6 @@ static nvmlReturn_t read_remap_banks(const struct gk_nvml *nvml,
 	return r;
 }
 
-static nvmlReturn_t read_repairs(const struct gk_nvml *nvml, nvmlDevice_t dev,
-				 int64_t out[GK_ROW_VALUES])
-{
-	nvmlRepairStatus_t repair = {.version = nvmlRepairStatus_v1};
-	nvmlReturn_t r =
-	    GK_NVML_CALL(nvml, nvmlDeviceGetRepairStatus, dev, &repair);
-
-	out[0] = repair.bChannelRepairPending;
-	out[1] = repair.bTpcRepairPending;
-	return r;
-}
-
 static nvmlReturn_t read_confidential(const struct gk_nvml *nvml,
 				      nvmlDevice_t dev,
 				      int64_t out[GK_ROW_VALUES])
@@ -197,8 +186,8 @@ static nvmlReturn_t read_confidential(const struct gk_nvml *nvml,
 	nvmlReturn_t r = GK_NVML_CALL(nvml, nvmlDeviceGetConfComputeMemSizeInfo,
 				      dev, &memory);
 
-	out[0] = (int64_t)memory.protectedMemSizeKib * KIB;
-	out[1] = (int64_t)memory.unprotectedMemSizeKib * KIB;
+	out[0] = GK_ROW_NUMBER(memory.protectedMemSizeKib, KIB);
+	out[1] = GK_ROW_NUMBER(memory.unprotectedMemSizeKib, KIB);
 	return r;
 }
 
@@ -209,7 +198,7 @@ static const struct gk_row rows[] = {
 #define ECC(metric, type, counter, location)                                   \
 	{read_##metric, {GK_M_##metric}, 1},
 #define FIELD(metric, field, scope, scale)
-#include "core/detail.def"
+#include "core/read/detail.def"
 #undef GET
 #undef GET_OF
 #undef ECC
@@ -228,11 +217,9 @@ static const struct gk_row rows[] = {
      {GK_M_REMAP_BANKS_MAX, GK_M_REMAP_BANKS_HIGH, GK_M_REMAP_BANKS_PARTIAL,
       GK_M_REMAP_BANKS_LOW, GK_M_REMAP_BANKS_NONE},
      5},
-    {read_repairs, {GK_M_REPAIR_CHANNEL, GK_M_REPAIR_TPC}, 2},
     {read_confidential, {GK_M_CC_MEM_PROTECTED, GK_M_CC_MEM_UNPROTECTED}, 2},
     {gk_read_pci_class, {GK_M_PCI_CLASS}, 1},
     {gk_read_pdi, {GK_M_PDI}, 1},
-    {gk_read_inforom_valid, {GK_M_INFOROM_VALID}, 1},
     {gk_read_capabilities, {GK_M_CAPABILITIES}, 1},
     {gk_read_c2c, {GK_M_C2C_MODE}, 1},
     {gk_read_encryption,
@@ -282,15 +269,15 @@ static const struct field {
 #define GET_OF(metric, function, argument, type, scale)
 #define ECC(metric, type, counter, location)
 #define FIELD(metric, field, scope, scale) {GK_M_##metric, field, scope, scale},
-#include "core/detail.def"
+#include "core/read/detail.def"
 #undef GET
 #undef GET_OF
 #undef ECC
 #undef FIELD
 };
 
-/* The number of a field in base units; false: it is none. Drivers say "not
- * available" by the largest number, too. */
+/* Converts a field to base units; false: it has no number. Some drivers return
+ * the largest number for "not available". */
 static bool field_number(const nvmlFieldValue_t *field, int64_t scale,
 			 int64_t *ret_number)
 {
@@ -331,7 +318,7 @@ struct gk_value gk_field_value(const nvmlFieldValue_t *field, nvmlReturn_t all,
 	nvmlReturn_t r = all ? all : field->nvmlReturn;
 	struct gk_value value = {.why = gk_nvml_absence(r)};
 
-	/* How a driver that is older than the field answers. */
+	/* Drivers older than the field return this. */
 	if (r == NVML_ERROR_INVALID_ARGUMENT)
 		value.why = GK_ABSENT_NOT_SUPPORTED;
 	if (!value.why && !field_number(field, scale, &value.v))
@@ -363,7 +350,8 @@ nvmlReturn_t gk_collect_fields(const struct gk_nvml *nvml, nvmlDevice_t handle,
 		return r;
 	for (int i = 0; i < count; i++) {
 		values[of[i]->metric] =
-		    gk_field_value(&asked[i], r, of[i]->scale);
+		    gk_gate(gk_field_value(&asked[i], r, of[i]->scale),
+			    &gk_metric_ranges[of[i]->metric]);
 		if (answers)
 			answers[of[i]->metric] =
 			    (int)(r ? r : asked[i].nvmlReturn);

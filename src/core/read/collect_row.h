@@ -1,27 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collect_row.h - what the tables of NVML calls are made of.
+ * collect_row.h - rows of the tables of NVML calls.
  *
- * A row is one question to the driver and the metrics that the answer gives.
+ * A row is one call of the driver and the metrics that it returns.
  */
 #ifndef GK_CORE_COLLECT_ROW_H
 #define GK_CORE_COLLECT_ROW_H
 
 #include "base/units.h"
-#include "core/nvml.h"
+#include "core/read/gate.h"
+#include "core/driver/nvml.h"
 
-/* Most numbers that one call gives. */
+/* The maximum number of values that one call returns. */
 #define GK_ROW_VALUES 12
 
-/* A number that the call did not give. */
+/* Marks a value that the call did not return. */
 #define GK_ROW_MISSING INT64_MIN
 
-/* Scales. NVML documents PCIe throughput in KB/s, decimal as transfer rates
- * are, while its memory sizes are in bytes or KiB. */
+/* Marks a metric to leave unset, because it is set only when unusual. */
+#define GK_ROW_UNTOLD (INT64_MIN + 1)
+
+/* Scales. NVML's PCIe throughput is in KB/s, decimal like other transfer rates;
+ * its memory sizes are in bytes or KiB. */
 enum { MHZ = 1000000, KB = 1000, US = 1000, MS = 1000000 };
 
-/* Asks the driver; on success out[] holds the numbers in base units. */
+/* Calls the driver; on success out[] has the numbers in base units. */
 typedef nvmlReturn_t gk_row_reader(const struct gk_nvml *nvml, nvmlDevice_t dev,
 				   int64_t out[GK_ROW_VALUES]);
+
+/* Converts a number of any integer type to base units. */
+#define GK_ROW_NUMBER(raw, scale)                                              \
+	((raw) > 0 ? gk_scaled_unsigned((uint64_t)(raw), scale)                \
+		   : gk_scaled((int64_t)(raw), scale))
 
 struct gk_row {
 	gk_row_reader *read;
@@ -29,7 +39,7 @@ struct gk_row {
 	unsigned count;
 };
 
-/* A reader of one call and one number: rows GET and GET_OF of the tables. */
+/* Defines functions that read one number by one call, for GET and GET_OF. */
 #define GK_ROW_GET(metric, function, type, scale)                              \
 	static nvmlReturn_t read_##metric(const struct gk_nvml *nvml,          \
 					  nvmlDevice_t dev,                    \
@@ -38,7 +48,7 @@ struct gk_row {
 		type raw = (type)0;                                            \
 		nvmlReturn_t r = GK_NVML_CALL(nvml, function, dev, &raw);      \
                                                                                \
-		out[0] = (int64_t)raw * (scale);                               \
+		out[0] = GK_ROW_NUMBER(raw, scale);                            \
 		return r;                                                      \
 	}
 #define GK_ROW_GET_OF(metric, function, argument, type, scale)                 \
@@ -50,11 +60,11 @@ struct gk_row {
 		nvmlReturn_t r =                                               \
 		    GK_NVML_CALL(nvml, function, dev, argument, &raw);         \
                                                                                \
-		out[0] = (int64_t)raw * (scale);                               \
+		out[0] = GK_ROW_NUMBER(raw, scale);                            \
 		return r;                                                      \
 	}
 
-/* The rows of the DETAIL tier, at most so many. */
+/* The rows of the DETAIL tier, at most GK_ROWS_DETAIL. */
 #define GK_ROWS_DETAIL 160
 const struct gk_row *gk_detail_rows(size_t *ret_count);
 
@@ -62,23 +72,23 @@ const struct gk_row *gk_detail_rows(size_t *ret_count);
 const struct gk_row *gk_plain_rows(size_t *ret_count);
 
 /*
- * Asks the question of a row and writes all that it gives. Returns the answer;
- * one that means the GPU is lost writes nothing.
+ * Makes the call of a row and sets all metrics that it returns. Returns NVML's
+ * return code; if that means that the GPU is lost, sets nothing.
  */
 nvmlReturn_t gk_row_read(const struct gk_nvml *nvml, nvmlDevice_t handle,
 			 const struct gk_row *row, bool is_mig,
 			 struct gk_value values[GK_M_COUNT]);
 
 /*
- * Reads the metrics of the DETAIL tier that are field values: one call.
- * answers (NULL: not asked for) gets NVML's answer for each.
+ * Reads, in one call, the metrics of the DETAIL tier that are field values.
+ * answers (may be NULL) gets NVML's return code for each.
  */
 nvmlReturn_t gk_collect_fields(const struct gk_nvml *nvml, nvmlDevice_t handle,
 			       const struct gk_metric_set *only,
 			       struct gk_value values[GK_M_COUNT],
 			       int answers[GK_M_COUNT]);
 
-/* The value of a field; all: the answer of the call that asked for it. */
+/* The value of a field; `all` is the return code of the whole call. */
 struct gk_value gk_field_value(const nvmlFieldValue_t *field, nvmlReturn_t all,
 			       int64_t scale);
 

@@ -1,5 +1,6 @@
-/* container.c - the container and the pod of a process, by its cgroup. */
-#include "core/procfs.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* container.c - finds the container and pod of a process by its cgroup. */
+#include "core/read/procfs.h"
 #include "base/array.h"
 
 #include <ctype.h>
@@ -8,8 +9,7 @@
 /* Ids of Docker, containerd, CRI-O and Podman are SHA-256 in hex. */
 #define ID_LEN 64
 
-/* Where container managers put the name when it is no such id, and what they
- * add behind it. */
+/* Text before and after the name in cgroups of managers without such ids. */
 static const struct {
 	const char *before, *after;
 } named[] = {
@@ -29,8 +29,7 @@ static size_t hex_run(const char *text)
 	return n;
 }
 
-/* The last id in the text: containers in containers are nested left to right.
- */
+/* The last id in the text, which is the innermost container. */
 static const char *find_id(const char *text)
 {
 	const char *found = NULL;
@@ -45,7 +44,8 @@ static const char *find_id(const char *text)
 	return found;
 }
 
-/* Length of the name at the start of text; 0: it does not end as it should. */
+/* The length of a name without its suffix `after`; 0 if the name does not end
+ * with that suffix. */
 static size_t name_len(const char *text, const char *after)
 {
 	size_t len = strcspn(text, "/\n"), tail = strlen(after);
@@ -73,8 +73,8 @@ static const char *find_named(const char *text, size_t *ret_len)
 }
 
 /*
- * A uid is a UUID, in names of systemd's with '_' for '-', or of pods that
- * the node itself starts 32 hex digits.
+ * The length of a pod's uid: a UUID (in systemd's names with '_' instead of
+ * '-'), or 32 hex digits for pods that the node itself starts.
  */
 static size_t uid_len(const char *text)
 {

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* detail.c - reads the texts and the NVLinks of a GPU from the driver. */
-#include "core/detail.h"
+#include "core/read/detail.h"
 #include "base/array.h"
 
-#include "core/collect_row.h"
-#include "core/detail_lists.h"
+#include "core/read/collect_row.h"
+#include "core/read/detail_lists.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 
 /* ---- words ---- */
 
-/* Numbers of NVML that have a name; what is not listed is an error. */
+/* NVML's numbers and their names; any other number is an error. */
 struct name {
 	unsigned number;
 	const char *name;
@@ -90,7 +91,7 @@ static nvmlReturn_t read_board_part(const struct gk_nvml *nvml,
 			    GK_NAME_MAX);
 }
 
-/* It writes 64 bytes at most. */
+/* NVML writes at most 64 bytes. */
 static nvmlReturn_t read_gsp_version(const struct gk_nvml *nvml,
 				     nvmlDevice_t dev, char s[GK_NAME_MAX])
 {
@@ -116,7 +117,7 @@ INFOROM(read_inforom_ecc, NVML_INFOROM_ECC)
 INFOROM(read_inforom_power, NVML_INFOROM_POWER)
 #undef INFOROM
 
-/* 16 bytes as 8-4-4-4-12 digits. */
+/* Formats 16 bytes as 8-4-4-4-12 digits. */
 static nvmlReturn_t read_fabric_cluster(const struct gk_nvml *nvml,
 					nvmlDevice_t dev, char s[GK_NAME_MAX])
 {
@@ -205,7 +206,7 @@ static nvmlReturn_t read_texts(const struct gk_nvml *nvml, nvmlDevice_t dev,
 
 /* ---- links ---- */
 
-/* A value that the table does not list is unknown. */
+/* Other types of link ends are unknown. */
 static const struct {
 	nvmlIntNvLinkDeviceType_t type;
 	enum gk_link_end end;
@@ -234,11 +235,13 @@ enum gk_link_end gk_link_end_read(const struct gk_nvml *nvml, nvmlDevice_t dev,
 	return GK_LINK_END_UNKNOWN;
 }
 
-static struct gk_value value_of_result(nvmlReturn_t r, int64_t v)
+static void put_result(struct gk_link *link, enum gk_link_metric metric,
+		       nvmlReturn_t r, int64_t v)
 {
 	enum gk_absence why = gk_nvml_absence(r);
+	struct gk_value value = {.v = why ? 0 : v, .why = why};
 
-	return (struct gk_value){.v = why ? 0 : v, .why = why};
+	link->m[metric] = gk_gate(value, &gk_link_metric_ranges[metric]);
 }
 
 static const struct {
@@ -252,7 +255,7 @@ static const struct {
     {GK_L_ECC_DATA, NVML_NVLINK_ERROR_DL_ECC_DATA},
 };
 
-/* All of a link but its field values. */
+/* Reads all values of a link except field values. */
 static void read_link(const struct gk_nvml *nvml, nvmlDevice_t dev,
 		      struct gk_link *link)
 {
@@ -260,7 +263,7 @@ static void read_link(const struct gk_nvml *nvml, nvmlDevice_t dev,
 	nvmlReturn_t r = GK_NVML_CALL(nvml, nvmlDeviceGetNvLinkVersion, dev,
 				      link->index, &version);
 
-	link->m[GK_L_VERSION] = value_of_result(r, version);
+	put_result(link, GK_L_VERSION, r, version);
 	link->end =
 	    gk_link_end_read(nvml, dev, link->index, link->remote_bus_id);
 	for (size_t i = 0; i < COUNT(errors); i++) {
@@ -268,11 +271,11 @@ static void read_link(const struct gk_nvml *nvml, nvmlDevice_t dev,
 
 		r = GK_NVML_CALL(nvml, nvmlDeviceGetNvLinkErrorCounter, dev,
 				 link->index, errors[i].counter, &count);
-		link->m[errors[i].gives] = value_of_result(r, (int64_t)count);
+		put_result(link, errors[i].gives, r, GK_ROW_NUMBER(count, 1));
 	}
 }
 
-/* The link that a field value is of is its scope. */
+/* The field values of a link; the scope id is the link's number. */
 static const struct {
 	enum gk_link_metric gives;
 	unsigned id;
@@ -286,7 +289,7 @@ static const struct {
 nvmlReturn_t gk_link_fields(const struct gk_nvml *nvml, nvmlDevice_t dev,
 			    struct gk_link *links, size_t link_count)
 {
-	nvmlFieldValue_t asked[GK_LINKS_MAX * COUNT(fields)] = {0};
+	nvmlFieldValue_t asked[NVML_NVLINK_MAX_LINKS * COUNT(fields)] = {0};
 	unsigned count = (unsigned)(link_count * COUNT(fields));
 	nvmlReturn_t r;
 
@@ -302,12 +305,14 @@ nvmlReturn_t gk_link_fields(const struct gk_nvml *nvml, nvmlDevice_t dev,
 		unsigned field = i % COUNT(fields);
 
 		links[i / COUNT(fields)].m[fields[field].gives] =
-		    gk_field_value(&asked[i], r, fields[field].scale);
+		    gk_gate(gk_field_value(&asked[i], r, fields[field].scale),
+			    &gk_link_metric_ranges[fields[field].gives]);
 	}
 	return NVML_SUCCESS;
 }
 
-/* A link beyond the last answers so, and so does a GPU without links. */
+/* Drivers return these for a link after the last, or for a GPU without links.
+ */
 bool gk_link_is_last(nvmlReturn_t r, unsigned index)
 {
 	return r == NVML_ERROR_INVALID_ARGUMENT ||
@@ -331,7 +336,7 @@ static nvmlReturn_t read_links(const struct gk_nvml *nvml, nvmlDevice_t dev,
 		if (r == NVML_ERROR_NOT_SUPPORTED)
 			continue;
 		link->index = i;
-		link->m[GK_L_ACTIVE] = value_of_result(r, (int64_t)active);
+		put_result(link, GK_L_ACTIVE, r, (int64_t)active);
 		read_link(nvml, dev, link);
 		detail->link_count++;
 	}

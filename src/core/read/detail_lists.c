@@ -1,22 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail_lists.c - reads accounts, retired pages and clocks, and puts them
- * behind a detail.
+ * detail_lists.c - reads accounts, retired pages, clocks and samples, and
+ * appends them to a detail.
  */
-#include "core/detail_lists.h"
+#include "core/read/detail_lists.h"
 
-#include "core/collect_row.h"
+#include "core/read/collect_row.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Documented limits: NVML keeps 4000 accounts and 64 pages for each cause.
- * The clocks of boards in the field are some hundreds. */
+/* NVML documents 4000 accounts, and 64 pages for each cause. Known boards have
+ * some hundred clocks. */
 enum { ACCOUNTS_MAX = 4000, PAGES_MAX = 64, MEMORY_MAX = 64, CLOCKS_MAX = 512 };
 
 #define NS_PER_MS 1000000
 #define NS_PER_US 1000
 
-/* While they are read: arrays of their own. */
+/* The lists while they are read, each in its own array. */
 struct lists {
 	struct gk_account *accounts;
 	struct gk_page *pages;
@@ -24,10 +25,22 @@ struct lists {
 	size_t account_count, page_count, clock_count;
 };
 
-/* Whatever a driver counts, no more came than there was room for. */
+/* The driver may return a larger count than it had space for. */
 static unsigned least_count(unsigned count, unsigned room)
 {
 	return count < room ? count : room;
+}
+
+static void pass_gate(struct gk_account *account)
+{
+	const struct gk_range *percent = gk_metric_range(GK_M_GPU_UTIL);
+
+	account->gpu_util = gk_gate(account->gpu_util, percent);
+	account->mem_util = gk_gate(account->mem_util, percent);
+	account->max_memory = gk_gate(account->max_memory,
+				      gk_process_metric_range(GK_PM_GPU_MEM));
+	account->time =
+	    gk_gate(account->time, gk_process_metric_range(GK_PM_RUN_TIME));
 }
 
 static nvmlReturn_t add_account(const struct gk_nvml *nvml, nvmlDevice_t dev,
@@ -38,7 +51,7 @@ static nvmlReturn_t add_account(const struct gk_nvml *nvml, nvmlDevice_t dev,
 	    GK_NVML_CALL(nvml, nvmlDeviceGetAccountingStats, dev, pid, &stats);
 	struct gk_account *account;
 
-	/* It may have been forgotten since it was listed. */
+	/* The account may have been removed after it was listed. */
 	if (r)
 		return gk_nvml_is_lost(r) ? r : NVML_SUCCESS;
 	account = &to->accounts[to->account_count++];
@@ -47,16 +60,17 @@ static nvmlReturn_t add_account(const struct gk_nvml *nvml, nvmlDevice_t dev,
 	    .running = stats.isRunning != 0,
 	    .gpu_util.v = stats.gpuUtilization,
 	    .mem_util.v = stats.memoryUtilization,
-	    .max_memory.v = (int64_t)stats.maxMemoryUsage,
-	    .time.v = (int64_t)stats.time * NS_PER_MS,
+	    .max_memory.v = GK_ROW_NUMBER(stats.maxMemoryUsage, 1),
+	    .time.v = GK_ROW_NUMBER(stats.time, NS_PER_MS),
 	};
-	/* NVML_VALUE_NOT_AVAILABLE as what it is in each width. */
+	/* NVML_VALUE_NOT_AVAILABLE has the width of the member. */
 	if (stats.gpuUtilization == UINT32_MAX)
 		account->gpu_util.why = GK_ABSENT_NOT_SUPPORTED;
 	if (stats.memoryUtilization == UINT32_MAX)
 		account->mem_util.why = GK_ABSENT_NOT_SUPPORTED;
 	if (stats.maxMemoryUsage == UINT64_MAX)
 		account->max_memory.why = GK_ABSENT_NOT_SUPPORTED;
+	pass_gate(account);
 	return NVML_SUCCESS;
 }
 
@@ -81,6 +95,13 @@ static nvmlReturn_t read_accounts(const struct gk_nvml *nvml, nvmlDevice_t dev,
 	return r;
 }
 
+/* Converts microseconds to nanoseconds; 0 if the time is not valid. */
+static uint64_t moment_of(unsigned long long us)
+{
+	return (uint64_t)gk_bounded(gk_scaled_unsigned(us, NS_PER_US),
+				    GK_BOUND_TIME);
+}
+
 static nvmlReturn_t add_pages(const struct gk_nvml *nvml, nvmlDevice_t dev,
 			      nvmlPageRetirementCause_t nvml_cause,
 			      enum gk_page_cause cause, struct lists *to)
@@ -94,7 +115,7 @@ static nvmlReturn_t add_pages(const struct gk_nvml *nvml, nvmlDevice_t dev,
 	for (unsigned i = 0; !r && i < count; i++)
 		to->pages[to->page_count++] =
 		    (struct gk_page){.address = address[i],
-				     .wall_ns = time_us[i] * NS_PER_US,
+				     .wall_ns = moment_of(time_us[i]),
 				     .cause = cause};
 	return gk_nvml_is_lost(r) ? r : NVML_SUCCESS;
 }
@@ -117,6 +138,11 @@ static nvmlReturn_t read_pages(const struct gk_nvml *nvml, nvmlDevice_t dev,
 			 GK_PAGE_UNCORRECTED, to);
 }
 
+static bool is_clock(unsigned mhz)
+{
+	return gk_in_range((int64_t)mhz * MHZ, gk_metric_range(GK_M_SM_CLOCK));
+}
+
 static nvmlReturn_t add_clocks(const struct gk_nvml *nvml, nvmlDevice_t dev,
 			       unsigned memory_mhz, struct lists *to)
 {
@@ -135,8 +161,9 @@ static nvmlReturn_t add_clocks(const struct gk_nvml *nvml, nvmlDevice_t dev,
 		return NVML_SUCCESS;
 	to->clocks = more;
 	for (unsigned i = 0; i < count; i++)
-		to->clocks[to->clock_count++] =
-		    (struct gk_clock){memory_mhz, mhz[i]};
+		if (is_clock(mhz[i]))
+			to->clocks[to->clock_count++] =
+			    (struct gk_clock){memory_mhz, mhz[i]};
 	return NVML_SUCCESS;
 }
 
@@ -152,46 +179,56 @@ static nvmlReturn_t read_clocks(const struct gk_nvml *nvml, nvmlDevice_t dev,
 		return gk_nvml_is_lost(r) ? r : NVML_SUCCESS;
 	count = least_count(count, MEMORY_MAX);
 	for (unsigned i = 0; !r && i < count; i++)
-		r = add_clocks(nvml, dev, mhz[i], to);
+		if (is_clock(mhz[i]))
+			r = add_clocks(nvml, dev, mhz[i], to);
 	return r;
 }
 
 /* ---- samples ---- */
 
-/* More than any driver keeps. */
+/* More samples than any driver keeps. */
 enum { SAMPLES_MAX = 2048 };
 
 static const struct {
 	nvmlSamplingType_t type;
+	enum gk_metric metric; /* the sampled metric */
 	int64_t scale;
 } sampled[GK_SAMPLED_COUNT] = {
-    [GK_SAMPLED_POWER] = {NVML_TOTAL_POWER_SAMPLES, 1},
-    [GK_SAMPLED_GPU] = {NVML_GPU_UTILIZATION_SAMPLES, 1},
-    [GK_SAMPLED_MEMORY] = {NVML_MEMORY_UTILIZATION_SAMPLES, 1},
-    [GK_SAMPLED_ENCODER] = {NVML_ENC_UTILIZATION_SAMPLES, 1},
-    [GK_SAMPLED_DECODER] = {NVML_DEC_UTILIZATION_SAMPLES, 1},
-    [GK_SAMPLED_SM_CLOCK] = {NVML_PROCESSOR_CLK_SAMPLES, MHZ},
-    [GK_SAMPLED_MEMORY_CLOCK] = {NVML_MEMORY_CLK_SAMPLES, MHZ},
+    [GK_SAMPLED_POWER] = {NVML_TOTAL_POWER_SAMPLES, GK_M_POWER, 1},
+    [GK_SAMPLED_GPU] = {NVML_GPU_UTILIZATION_SAMPLES, GK_M_GPU_UTIL, 1},
+    [GK_SAMPLED_MEMORY] = {NVML_MEMORY_UTILIZATION_SAMPLES, GK_M_MEM_UTIL, 1},
+    [GK_SAMPLED_ENCODER] = {NVML_ENC_UTILIZATION_SAMPLES, GK_M_ENC_UTIL, 1},
+    [GK_SAMPLED_DECODER] = {NVML_DEC_UTILIZATION_SAMPLES, GK_M_DEC_UTIL, 1},
+    [GK_SAMPLED_SM_CLOCK] = {NVML_PROCESSOR_CLK_SAMPLES, GK_M_SM_CLOCK, MHZ},
+    [GK_SAMPLED_MEMORY_CLOCK] = {NVML_MEMORY_CLK_SAMPLES, GK_M_MEM_CLOCK, MHZ},
 };
 
-/* All kinds that are read are unsigned int. */
-static void sum_up_samples(const nvmlSample_t *from, unsigned count,
-			   int64_t scale, struct gk_samples *to)
+/* All these samples are unsigned int. */
+static void sum_up_samples(const nvmlSample_t *from, unsigned count, int kind,
+			   struct gk_samples *to)
 {
+	const struct gk_range *range = gk_metric_range(sampled[kind].metric);
 	int64_t sum = 0;
 
 	to->min = INT64_MAX;
 	for (unsigned i = 0; i < count; i++) {
-		int64_t v = from[i].sampleValue.uiVal * scale;
+		int64_t v = from[i].sampleValue.uiVal * sampled[kind].scale;
 
+		if (!gk_in_range(v, range))
+			continue;
 		sum += v;
 		to->min = v < to->min ? v : to->min;
 		to->max = v > to->max ? v : to->max;
+		to->count++;
 	}
-	to->count = count;
-	to->avg = sum / count;
-	to->duration_ns =
-	    (from[count - 1].timeStamp - from[0].timeStamp) * NS_PER_US;
+	if (!to->count) {
+		*to = (struct gk_samples){.why = GK_ABSENT_NONSENSE};
+		return;
+	}
+	to->avg = sum / to->count;
+	if (from[count - 1].timeStamp > from[0].timeStamp)
+		to->duration_ns =
+		    moment_of(from[count - 1].timeStamp - from[0].timeStamp);
 }
 
 static nvmlReturn_t read_samples(const struct gk_nvml *nvml, nvmlDevice_t dev,
@@ -211,14 +248,15 @@ static nvmlReturn_t read_samples(const struct gk_nvml *nvml, nvmlDevice_t dev,
 			to[i].why = GK_ABSENT_NONE;
 		if (!to[i].why)
 			sum_up_samples(samples, least_count(count, SAMPLES_MAX),
-				       sampled[i].scale, &to[i]);
+				       i, &to[i]);
 		r = gk_nvml_is_lost(r) ? r : NVML_SUCCESS;
 	}
 	free(samples);
 	return r;
 }
 
-/* Puts the lists behind the detail. The widest items come first. */
+/* Appends the lists to the detail. Lists with wider items come first, so that
+ * all are aligned. */
 static void append_lists(struct gk_detail **detail, const struct lists *lists)
 {
 	size_t accounts = lists->account_count * sizeof *lists->accounts;

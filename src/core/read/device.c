@@ -1,27 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device.c - opens a GPU, reads its identity and its MIG devices, and notices
- * its loss.
+ * device.c - opens a GPU, reads its identity and MIG devices, and detects its
+ * loss.
  */
-#include "core/device.h"
+#include "core/read/device.h"
+#include "base/assert.h"
 
-#include "core/detail.h"
-#include "core/events.h"
-#include "core/places.h"
+#include "core/read/detail.h"
+#include "core/driver/events.h"
+#include "core/read/gate.h"
+#include "core/read/places.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* No GPU can be split into nearly as many MIG devices. */
-#define MIG_LIMIT 256
-
 #define LISTED_FIRST 32
 
-/* A metric that nobody asks for is not read, whatever else is the matter. */
+/* Metrics that were not requested are not read, even if the GPU is lost. */
 bool gk_is_asked(unsigned with, const struct gk_metric_set *only,
 		 enum gk_metric metric)
 {
-	enum gk_tier tier = gk_metrics[metric].tier;
+	enum gk_tier tier;
 
+	GK_ASSERT((unsigned)metric < GK_M_COUNT);
+	tier = gk_metrics[metric].tier;
 	if ((tier == GK_TIER_ASKED && !(with & GK_WITH_PCIE)) ||
 	    (tier == GK_TIER_DETAIL && !(with & GK_WITH_DETAIL)) ||
 	    (tier == GK_TIER_EVENT && !(with & GK_WITH_EVENTS)))
@@ -92,7 +94,7 @@ void gk_gpu_fini(struct gk_gpu *gpu)
 	*gpu = (struct gk_gpu){0};
 }
 
-/* The texts that drivers write for "none"; shown as unknown. */
+/* Clears the texts that drivers write for "none", so that they are unknown. */
 static void drop_placeholder(char *text)
 {
 	if (!strcmp(text, "0") || !strcmp(text, "N/A") ||
@@ -121,10 +123,14 @@ static void identify_board(const struct gk_nvml *nvml, struct gk_gpu_unit *unit)
 		memcpy(dev->bus_id, pci.busId, sizeof dev->bus_id - 1);
 	dev->minor = -1;
 	if (!GK_NVML_CALL(nvml, nvmlDeviceGetMinorNumber, unit->handle, &minor))
-		dev->minor = (int)minor;
+		dev->minor = (int)gk_bounded(minor, GK_BOUND_PART);
 	if (GK_NVML_CALL(nvml, nvmlDeviceGetCudaComputeCapability, unit->handle,
 			 &dev->compute_major, &dev->compute_minor))
 		dev->compute_major = dev->compute_minor = -1;
+	dev->compute_major =
+	    (int)gk_bounded(dev->compute_major, GK_BOUND_CAPABILITY);
+	dev->compute_minor =
+	    (int)gk_bounded(dev->compute_minor, GK_BOUND_CAPABILITY);
 }
 
 static void identify_gpu(const struct gk_gpu *gpu, struct gk_gpu_unit *unit)
@@ -135,7 +141,7 @@ static void identify_gpu(const struct gk_gpu *gpu, struct gk_gpu_unit *unit)
 		identify_board(gpu->nvml, unit);
 }
 
-/* A MIG device is where its GPU is: what it cannot say itself is the GPU's. */
+/* Identifies a MIG device. Texts that it lacks are copied from its GPU. */
 static void identify_mig(const struct gk_nvml *nvml, struct gk_gpu_unit *unit,
 			 const struct gk_device *gpu)
 {
@@ -152,10 +158,10 @@ static void identify_mig(const struct gk_nvml *nvml, struct gk_gpu_unit *unit,
 	dev->compute_minor = gpu->compute_minor;
 	dev->gpu_instance = dev->compute_instance = -1;
 	if (!GK_NVML_CALL(nvml, nvmlDeviceGetGpuInstanceId, unit->handle, &id))
-		dev->gpu_instance = (int)id;
+		dev->gpu_instance = (int)gk_bounded(id, GK_BOUND_PART);
 	if (!GK_NVML_CALL(nvml, nvmlDeviceGetComputeInstanceId, unit->handle,
 			  &id))
-		dev->compute_instance = (int)id;
+		dev->compute_instance = (int)gk_bounded(id, GK_BOUND_PART);
 }
 
 #undef TEXT
@@ -180,7 +186,7 @@ void gk_device_identify(const struct gk_nvml *nvml, unsigned index,
 	*ret_device = mig.dev;
 }
 
-/* How many MIG indices are worth asking; 0 when the GPU is not split. */
+/* The number of MIG indices to try; 0 if MIG is off. */
 static unsigned mig_slots(const struct gk_gpu *gpu)
 {
 	unsigned current = 0, pending = 0, slots = 0;
@@ -193,10 +199,10 @@ static unsigned mig_slots(const struct gk_gpu *gpu)
 	if (GK_NVML_CALL(gpu->nvml, nvmlDeviceGetMaxMigDeviceCount, dev,
 			 &slots))
 		return 0;
-	return slots < MIG_LIMIT ? slots : MIG_LIMIT;
+	return slots < GK_MIG_LIMIT ? slots : GK_MIG_LIMIT;
 }
 
-/* The unit already known under this index, if it is the same MIG device. */
+/* The known unit with this MIG index, if it is still the same MIG device. */
 static struct gk_gpu_unit *known_mig(struct gk_gpu *gpu, int mig_index,
 				     const struct gk_gpu_unit *fresh)
 {
@@ -231,7 +237,7 @@ static void find_mig(struct gk_gpu *gpu, unsigned slot,
 	}
 }
 
-/* The same devices in the same places as before. */
+/* Whether the units are the same devices as before, in the same order. */
 static bool same_units(const struct gk_gpu *gpu,
 		       const struct gk_gpu_unit *units, size_t count)
 {
@@ -244,8 +250,8 @@ static bool same_units(const struct gk_gpu *gpu,
 }
 
 /*
- * Looks at every index: destroying a MIG device leaves a hole. Returns true
- * when there are other MIG devices than before.
+ * Tries every index, as destroying a MIG device leaves a gap. Returns whether
+ * the MIG devices have changed.
  */
 static bool scan_mig(struct gk_gpu *gpu)
 {
@@ -267,7 +273,7 @@ static bool scan_mig(struct gk_gpu *gpu)
 	free(gpu->units);
 	gpu->units = units;
 	gpu->unit_count = count;
-	/* Processes name units by position. */
+	/* Listed processes have indices of units. */
 	if (!same)
 		gpu->listed_count = 0;
 	return !same;
@@ -304,7 +310,7 @@ static bool open_gpu(struct gk_gpu *gpu)
 		return false;
 	}
 	/*
-	 * The GPU that comes back may be another board, or have other MIG
+	 * The GPU that came back may be another board, or have other MIG
 	 * devices.
 	 */
 	for (size_t i = 1; i < gpu->unit_count; i++)
@@ -319,7 +325,7 @@ static bool open_gpu(struct gk_gpu *gpu)
 	clear_values(gpu, &unit->dev, GK_ABSENT_NOT_READ);
 	identify_gpu(gpu, unit);
 	scan_mig(gpu);
-	unit = &gpu->units[0]; /* the scan may have moved it */
+	unit = &gpu->units[0]; /* the scan may have moved the units */
 	gk_events_want(gpu->events, unit->dev.index, unit->handle);
 	gpu->open = true;
 	return true;
@@ -351,7 +357,8 @@ static nvmlReturn_t read_units(struct gk_gpu *gpu, enum gk_tier tier)
 	return r;
 }
 
-/* The slow tier looks anew at what may have changed: MIG, what is refused. */
+/* When the slow tier is read: rediscovers the MIG devices, and retries calls
+ * that were not supported. */
 static nvmlReturn_t refresh_device(struct gk_gpu *gpu)
 {
 	nvmlReturn_t r = NVML_SUCCESS;

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* family.c - reads the list of all processes and their parents. */
-#include "core/family.h"
+#include "core/read/family.h"
 
 #include "base/err.h"
 #include "base/pidstat.h"
@@ -12,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * A scan reads every eighth of the known processes again: a parent changes when
- * it ends, which is seen at once, else hardly ever.
+ * A scan rereads one in eight of the known processes. The parent of a process
+ * changes rarely, except when that parent ends, which a scan detects at once.
  */
 #define TURNS 8
 
@@ -24,7 +25,7 @@ struct list {
 
 struct gk_family {
 	struct gk_procfs *fs;
-	uint64_t mono_ns; /* of the snapshot; 0: none yet */
+	uint64_t mono_ns; /* time of the snapshot; 0: none yet */
 	unsigned turn;
 	struct list now, before;
 	struct gk_arena arena;
@@ -136,7 +137,7 @@ static int list_pids(struct gk_family *family)
 	return r;
 }
 
-/* Takes a member's facts from the scan before; false: they must be read. */
+/* Copies a member's facts from the previous scan. False: they must be read. */
 static bool recall_member(const struct gk_family *family, struct gk_member *m)
 {
 	const struct gk_member *known = find_member(&family->before, m->pid);
@@ -150,7 +151,7 @@ static bool recall_member(const struct gk_family *family, struct gk_member *m)
 	return m->ppid <= 0 || find_member(&family->now, m->ppid);
 }
 
-/* Reads those again whose parent has ended meanwhile: they have another. */
+/* Rereads members whose parent has ended meanwhile: they have a new parent. */
 static void read_orphans(struct gk_family *family)
 {
 	for (size_t i = 0; i < family->now.count; i++) {
@@ -163,7 +164,7 @@ static void read_orphans(struct gk_family *family)
 	}
 }
 
-/* Forgets those that have ended meanwhile. */
+/* Reads all members, and drops those that have ended meanwhile. */
 static void read_members(struct gk_family *family)
 {
 	struct list *now = &family->now;

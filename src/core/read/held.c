@@ -1,5 +1,6 @@
-/* held.c - judges clocks by their reasons. */
-#include "core/held.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* held.c - decides from the clocks' event reasons whether they are limited. */
+#include "core/read/held.h"
 
 int gk_below_clock(const struct gk_device *d)
 {

@@ -1,6 +1,5 @@
-/*
- * held.h - whether something holds back the clocks of a GPU, and how much.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* held.h - whether something limits the clocks of a GPU, and by how much. */
 #ifndef GK_CORE_HELD_H
 #define GK_CORE_HELD_H
 
@@ -14,13 +13,14 @@ enum gk_held_by {
 	GK_BY_BRAKE = 0x80,
 };
 
-/* Percent below the highest clock from which on a power cap is noticed. */
+/* A power cap counts only if it lowers the clock by this many percent. */
 #define GK_HELD_LEAST 10
 
-/* How much below its highest clock a GPU runs, percent; -1: unknown. */
+/* How far below its highest clock a GPU runs, percent; -1: unknown. */
 int gk_below_clock(const struct gk_device *device);
 
-/* By heat, a brake or the hardware; by its power cap if that takes much. */
+/* Whether heat, a power brake or the hardware limits the clocks, or the power
+ * cap lowers them by at least GK_HELD_LEAST. */
 bool gk_held_back(const struct gk_device *device);
 
 #endif

@@ -1,11 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* host.c - reads the load, memory and uptime of the host; see proc(5). */
-#include "core/host.h"
+#include "core/read/host.h"
 #include "base/array.h"
 
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/units.h"
+#include "core/read/gate.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,11 +35,13 @@ static struct gk_value host_cpu_share(const char *stat,
 		total += time[i];
 	}
 	busy = total - time[IDLE] - time[IOWAIT];
-	if (before->known && total > before->total && busy >= before->busy)
+	if (before->known && total > before->total && busy >= before->busy) {
+		uint64_t of = total - before->total, part = busy - before->busy;
+
+		/* The kernel's I/O wait time may decrease; see proc(5). */
 		share = (struct gk_value){
-		    .v = (int64_t)((busy - before->busy) * 10000 /
-				   (total - before->total)),
-		};
+		    .v = (int64_t)((part < of ? part : of) * 10000 / of)};
+	}
 	*before = (struct gk_host_before){busy, total, true};
 	return share;
 }
@@ -43,7 +49,7 @@ static struct gk_value host_cpu_share(const char *stat,
 static void read_host_stat(int proc, struct gk_host_before *before,
 			   struct gk_host *host)
 {
-	/* The first line is all that is wanted; the rest grows with cores. */
+	/* Only the first line is needed; the rest grows with the cores. */
 	char buf[512];
 
 	host->cpu_centipercent = hidden;
@@ -53,8 +59,8 @@ static void read_host_stat(int proc, struct gk_host_before *before,
 }
 
 /*
- * "0.52" is 52: two digits behind a point, whatever the locale's point is.
- * Negative: no such number. *at moves behind it.
+ * Parses a number such as "0.52" as 52: two digits after a point, in any
+ * locale. Moves *at past it. Negative: it is not such a number.
  */
 static int64_t take_centi(char **at)
 {
@@ -65,6 +71,8 @@ static int64_t take_centi(char **at)
 	    !isdigit((unsigned char)end[2]))
 		return -1;
 	*at = end + 3 + strspn(end + 3, "0123456789");
+	if (whole > INT32_MAX)
+		return GK_TOLD_TOO_LARGE;
 	return (int64_t)whole * 100 + (end[1] - '0') * 10 + (end[2] - '0');
 }
 
@@ -107,8 +115,23 @@ static void read_meminfo(int proc, struct gk_host *host)
 		if (!isdigit((unsigned char)*at))
 			continue;
 		*wanted[i].value = (struct gk_value){
-		    .v = (int64_t)strtoull(at, NULL, 10) * 1024};
+		    .v = gk_scaled_unsigned(strtoull(at, NULL, 10), KIB)};
 	}
+}
+
+bool gk_host_memory(int64_t *ret_total, int64_t *ret_available)
+{
+	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct gk_host host = {0};
+
+	read_meminfo(proc, &host);
+	if (proc >= 0)
+		close(proc);
+	if (host.mem_total.why || host.mem_available.why)
+		return false;
+	*ret_total = host.mem_total.v;
+	*ret_available = host.mem_available.v;
+	return true;
 }
 
 static void read_names(struct gk_host *host)

@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host.h - the machine around the GPUs: name, load, memory.
+ * host.h - reads the host's name, load and memory.
  */
 #ifndef GK_CORE_HOST_H
 #define GK_CORE_HOST_H
 
 #include <gpukit/gpukit.h>
 
-/* CPU time at the last reading. Zero it to start. */
+/* CPU time at the previous reading. Initialise it to zeros. */
 struct gk_host_before {
 	uint64_t busy, total; /* ticks */
 	bool known;
@@ -16,7 +17,12 @@ struct gk_host_before {
 void gk_host_read(int proc, struct gk_host_before *before,
 		  struct gk_host *ret_host);
 
-/* The same where nobody asks: all is unread. */
+/*
+ * The host's total and available memory in bytes. False: it could not be read.
+ */
+bool gk_host_memory(int64_t *ret_total, int64_t *ret_available);
+
+/* For hosts that are not to be read: all values become "not read". */
 void gk_host_pass(struct gk_host *ret_host);
 
 #endif

@@ -1,9 +1,11 @@
-/* lists.c - the process lists of a GPU and its MIG devices, joined by pid. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lists.c - reads a GPU's process lists, and those of its MIG devices. */
 #include "base/array.h"
-#include "core/device.h"
+#include "core/read/device.h"
 
 #include "base/clock.h"
-#include "core/stride.h"
+#include "core/read/gate.h"
+#include "core/driver/stride.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +13,8 @@
 #define TRIES 8
 
 /*
- * One kind of list: the newest version that the driver has is asked. The
- * count goes in as room and comes out as number.
+ * Functions for one kind of list, which call the newest version that the driver
+ * has. *count is the capacity on input and the number of records on output.
  */
 #define LIST(kind, function)                                                   \
 	static int version_##kind(const struct gk_nvml *nvml)                  \
@@ -47,7 +49,8 @@ static const struct list {
     {GK_PROCESS_MPS, version_mps, ask_mps},
 };
 
-/* Asks with growing room; processes may start between two questions. */
+/* Reads a list, enlarging the buffer as needed: processes may start between two
+ * calls. */
 static nvmlReturn_t ask_list(const struct list *list,
 			     const struct gk_nvml *nvml, nvmlDevice_t dev,
 			     struct gk_records *scratch, unsigned *ret_count)
@@ -85,7 +88,8 @@ static size_t expected_stride(const struct gk_nvml *nvml,
 	return gk_stride_expect(&clues);
 }
 
-/* A GPU in MIG mode lists the processes of its MIG devices as well. */
+/* Finds the unit to which a record belongs: in MIG mode a GPU also lists the
+ * processes of its MIG devices. */
 static unsigned find_unit(const struct gk_gpu *gpu, unsigned asked,
 			  const struct gk_record *record)
 {
@@ -126,7 +130,8 @@ static struct gk_listed *add_listed(struct gk_gpu *gpu, unsigned unit,
 	return listed;
 }
 
-/* A process in several lists has its memory in each: it is not a sum. */
+/* Adds a record. A process's memory is the same in all lists, so it is not
+ * summed. */
 static void join_record(struct gk_gpu *gpu, unsigned asked,
 			enum gk_process_type type,
 			const struct gk_record *record)
@@ -144,13 +149,23 @@ static void join_record(struct gk_gpu *gpu, unsigned asked,
 	if (mem->why || (int64_t)record->used > mem->v)
 		mem->v = (int64_t)record->used;
 	mem->why = GK_PRESENT;
+	*mem = gk_gate(*mem, &gk_process_metric_ranges[GK_PM_GPU_MEM]);
+}
+
+/* The maximum number of bytes that a process can hold; 0: unknown. */
+static uint64_t memory_bound(const struct gk_value values[GK_M_COUNT])
+{
+	struct gk_value total = values[GK_M_MEM_TOTAL];
+	struct gk_value unified = values[GK_M_MEM_UNIFIED];
+
+	/* A GPU that uses the host's memory has no such bound. */
+	return total.why || (!unified.why && unified.v) ? 0 : (uint64_t)total.v;
 }
 
 static void take_records(struct gk_gpu *gpu, unsigned unit,
 			 const struct list *list, unsigned count)
 {
-	const struct gk_value *installed = &gpu->units[0].dev.m[GK_M_MEM_TOTAL];
-	uint64_t total = installed->why ? 0 : (uint64_t)installed->v;
+	uint64_t total = memory_bound(gpu->units[0].dev.m);
 	size_t stride = gk_stride_check(expected_stride(gpu->nvml, list),
 					gpu->scratch.bytes, count, total);
 
@@ -160,7 +175,10 @@ static void take_records(struct gk_gpu *gpu, unsigned unit,
 
 		if (!gk_record_plausible(&record, 0))
 			continue;
-		/* More than there is: the process is true, its figure not. */
+		/*
+		 * If that is more than the GPU has, keep the process without
+		 * the number.
+		 */
 		if (total && record.used > total)
 			record.used = UINT64_MAX;
 		join_record(gpu, unit, list->type, &record);
@@ -187,7 +205,7 @@ static nvmlReturn_t list_unit(struct gk_gpu *gpu, unsigned index)
 			unit->unsupported_lists |= (unsigned)lists[i].type;
 		if (!r)
 			take_records(gpu, index, &lists[i], count);
-		/* One list that answers is enough to know processes by. */
+		/* One list that works is enough to know the processes. */
 		if (!r || (!i && why))
 			why = gk_nvml_absence(r);
 	}

@@ -1,7 +1,8 @@
-/* metrics.c - the tables of metrics and the words for absent values. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* metrics.c - owns the tables of metrics, and the words for absent values. */
 #include <gpukit/gpukit.h>
 
-#define METRIC(id, name, unit, kind, tier, help)                               \
+#define METRIC(id, name, unit, kind, tier, least, most, help)                  \
 	{name, help, GK_UNIT_##unit, GK_KIND_##kind, GK_TIER_##tier},
 
 const struct gk_metric_info gk_metrics[GK_M_ROOM] = {
@@ -26,7 +27,7 @@ const struct gk_fact_info gk_facts[GK_T_ROOM] = {
 };
 
 const struct gk_metric_info gk_link_metrics[GK_L_ROOM] = {
-#define LINK(id, name, unit, kind, help)                                       \
+#define LINK(id, name, unit, kind, least, most, help)                          \
 	{name, help, GK_UNIT_##unit, GK_KIND_##kind, GK_TIER_DETAIL},
 #include <gpukit/links.def>
 #undef LINK
@@ -45,6 +46,7 @@ static const char *const absence[GK_ABSENCE_COUNT] = {
     [GK_ABSENT_ONE_SNAPSHOT] = "needs two snapshots",
     [GK_ABSENT_RESET] = "GPU requires restart",
     [GK_ABSENT_NONE] = "there is none",
+    [GK_ABSENT_NONSENSE] = "nonsense",
 };
 
 const char *gk_absence_text(enum gk_absence why)

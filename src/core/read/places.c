@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * places.c - reads where the GPUs are, and puts the readings of all workers
- * together.
+ * places.c - reads the places of GPUs, and combines what all workers have read.
  */
-#include "core/places.h"
+#include "core/read/places.h"
 #include "base/array.h"
 
-#include "core/detail.h"
+#include "core/read/detail.h"
+#include "core/read/gate.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,30 +15,30 @@
 #include <string.h>
 #include <strings.h>
 
-/* No machine has more CPUs, or NUMA nodes. */
+/* The most CPUs and NUMA nodes of a machine. */
 #define CPUS_MAX  8192
 #define NODES_MAX 1024
 #define WORD_BITS (8 * (unsigned)sizeof(long))
 
-/* A GPU that was opened. */
+/* The place of a GPU. */
 struct seat {
-	nvmlDevice_t handle; /* NULL: not yet */
+	nvmlDevice_t handle; /* NULL: not opened yet */
 	char bus_id[32];
 	struct gk_place place;
 	unsigned link_count; /* active ones */
 	struct {
 		enum gk_link_end end;
 		char bus_id[32];
-	} links[GK_LINKS_MAX];
+	} links[NVML_NVLINK_MAX_LINKS];
 };
 
-/* All but count is guarded by lock. */
+/* The lock guards all members but count. */
 struct gk_places {
 	atomic_uint references;
 	pthread_mutex_t lock;
 	size_t count;
 	struct seat *seats;
-	struct gk_peer *peers; /* count rows of count */
+	struct gk_peer *peers; /* a matrix of count x count */
 };
 
 struct gk_places *gk_places_new(size_t gpus)
@@ -79,14 +80,14 @@ void gk_places_unref(struct gk_places *p)
 	free(p);
 }
 
-/* ---- asking the driver ---- */
+/* ---- calls of the driver ---- */
 
 static bool in_set(const unsigned long *set, unsigned bits, unsigned i)
 {
 	return i < bits && set[i / WORD_BITS] >> i % WORD_BITS & 1;
 }
 
-/* The bits of a set as "0-15,32"; what has no room is left out. */
+/* Writes the numbers in a set as "0-15,32", truncated to the buffer. */
 static void write_list(char *to, size_t room, const unsigned long *set,
 		       unsigned bits)
 {
@@ -126,11 +127,11 @@ static void read_place(const struct gk_nvml *nvml, nvmlDevice_t dev,
 		write_list(place->numa_nodes, sizeof place->numa_nodes, nodes,
 			   NODES_MAX);
 	if (!GK_NVML_CALL(nvml, nvmlDeviceGetNumaNodeId, dev, &node))
-		place->numa_node = (int)node;
+		place->numa_node = (int)gk_bounded(node, GK_BOUND_PART);
 }
 
-/* Links are told apart by where their ends are, with or without
- * GK_WITHOUT_BOARD. */
+/* Reads the bus id even with GK_WITHOUT_BOARD: it is needed to match link ends.
+ */
 static void read_bus_id(const struct gk_nvml *nvml, const struct gk_device *gpu,
 			struct seat *seat)
 {
@@ -142,10 +143,10 @@ static void read_bus_id(const struct gk_nvml *nvml, const struct gk_device *gpu,
 		memcpy(seat->bus_id, pci.busId, sizeof seat->bus_id - 1);
 }
 
-/* Only active links lead somewhere. */
+/* Reads where active links lead; inactive ones lead nowhere. */
 static void read_active_links(const struct gk_nvml *nvml, struct seat *seat)
 {
-	for (unsigned i = 0; i < GK_LINKS_MAX; i++) {
+	for (unsigned i = 0; i < NVML_NVLINK_MAX_LINKS; i++) {
 		nvmlEnableState_t active = NVML_FEATURE_DISABLED;
 		nvmlReturn_t r = GK_NVML_CALL(nvml, nvmlDeviceGetNvLinkState,
 					      seat->handle, i, &active);
@@ -187,7 +188,7 @@ static enum gk_path read_path(const struct gk_nvml *nvml, nvmlDevice_t a,
 	return GK_PATH_UNKNOWN;
 }
 
-/* ---- putting it together ---- */
+/* ---- paths between GPUs ---- */
 
 static unsigned links_to(const struct seat *seat, enum gk_link_end end,
 			 const char *bus_id)
@@ -200,7 +201,8 @@ static unsigned links_to(const struct seat *seat, enum gk_link_end end,
 	return n;
 }
 
-/* It was counted with an earlier link to the same switch. */
+/* Whether an earlier link leads to the same switch, so that it has been
+ * counted. */
 static bool is_repeated(const struct seat *seat, unsigned link)
 {
 	for (unsigned i = 0; i < link; i++)
@@ -211,8 +213,9 @@ static bool is_repeated(const struct seat *seat, unsigned link)
 	return false;
 }
 
-/* Links straight to the other, and by every switch that both are at. */
-static unsigned nvlinks(const struct seat *a, const struct seat *b)
+/* Counts the direct links to the other GPU, and the links through shared
+ * switches. */
+static unsigned count_nvlinks(const struct seat *a, const struct seat *b)
 {
 	unsigned n = 0;
 
@@ -231,9 +234,10 @@ static unsigned nvlinks(const struct seat *a, const struct seat *b)
 	return n;
 }
 
-/* Takes the seat; *handles becomes those of all GPUs opened so far. */
-static void sit_down(struct gk_places *p, size_t at, const struct seat *seat,
-		     nvmlDevice_t *handles)
+/* Stores the seat of a GPU. handles[] gets the handles of all GPUs opened so
+ * far. */
+static void store_seat(struct gk_places *p, size_t at, const struct seat *seat,
+		       nvmlDevice_t *handles)
 {
 	pthread_mutex_lock(&p->lock);
 	p->seats[at] = *seat;
@@ -243,8 +247,10 @@ static void sit_down(struct gk_places *p, size_t at, const struct seat *seat,
 		handles[i] = other->handle;
 		if (i == at || !other->handle)
 			continue;
-		p->peers[at * p->count + i].nvlinks = nvlinks(seat, other);
-		p->peers[i * p->count + at].nvlinks = nvlinks(other, seat);
+		p->peers[at * p->count + i].nvlinks =
+		    count_nvlinks(seat, other);
+		p->peers[i * p->count + at].nvlinks =
+		    count_nvlinks(other, seat);
 	}
 	pthread_mutex_unlock(&p->lock);
 }
@@ -271,7 +277,7 @@ void gk_places_read(struct gk_places *p, const struct gk_nvml *nvml,
 	read_bus_id(nvml, gpu, &seat);
 	read_place(nvml, handle, &seat.place);
 	read_active_links(nvml, &seat);
-	sit_down(p, gpu->index, &seat, handles);
+	store_seat(p, gpu->index, &seat, handles);
 	for (size_t i = 0; i < p->count; i++)
 		if (i != gpu->index && handles[i])
 			set_path(p, gpu->index, i,

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* procasked.c - reads I/O, the working directory and the rank of a process. */
-#include "core/procasked.h"
+#include "core/read/procasked.h"
 #include "base/array.h"
 
 #include "base/clock.h"
@@ -17,10 +18,13 @@
 
 #define PATH_ROOM 32
 
-/* A process that has no rank may get one: a launcher forks, then executes. */
+/*
+ * The number of snapshots after which the rank is read again. A process without
+ * a rank may get one later, by exec.
+ */
 #define RANK_AGE_MAX 10
 
-/* Which bit of gk_with asks for a metric. */
+/* The bit of gk_with that requests a metric. */
 static const struct {
 	enum gk_process_metric metric;
 	unsigned with;
@@ -66,7 +70,7 @@ void gk_procasked_stat(unsigned with, const struct gk_pidstat *st,
 
 /* ---- I/O ---- */
 
-/* "read_bytes: 123" of the lines of proc(5). */
+/* Finds a line such as "read_bytes: 123", see proc(5). */
 static bool find_count(const char *text, const char *name, uint64_t *ret_count)
 {
 	size_t len = strlen(name);
@@ -138,7 +142,7 @@ static void read_cwd(const struct gk_procasked_from *from, struct gk_process *p)
 		p->cwd_why = absence_of_error(gk_err_from_errno(errno));
 		return;
 	}
-	/* A byte that is no UTF-8 becomes three. */
+	/* Each byte that is not UTF-8 becomes three bytes. */
 	text = gk_arena_room(from->arena, (size_t)n * 3 + 1);
 	if (!text)
 		return;
@@ -150,7 +154,8 @@ static void read_cwd(const struct gk_procasked_from *from, struct gk_process *p)
 /* ---- rank ---- */
 
 /*
- * torchrun and its like, Open MPI, MPICH and Slurm set these; the first wins.
+ * Variables set by torchrun and similar launchers, Open MPI, MPICH and Slurm.
+ * The first one found wins.
  */
 static const char *const ranks[] = {
     "RANK=", "OMPI_COMM_WORLD_RANK=", "PMI_RANK=", "SLURM_PROCID="};
@@ -169,8 +174,9 @@ static void take_variable(const char *text, struct gk_value found[RANKS])
 	}
 }
 
-/* Takes the variables that are there whole; returns how many bytes are left
- * at the start of the room. One that is longer than it is passed over. */
+/* Parses the complete variables in the buffer, moves the rest to its start and
+ * returns the length of the rest. Skips a variable that is longer than the
+ * buffer. */
 static size_t take_piece(char *room, size_t len, size_t cap,
 			 struct gk_value found[RANKS])
 {
@@ -225,7 +231,7 @@ static struct gk_value read_rank(const struct gk_procasked_from *from,
 	return found[0];
 }
 
-/* Whether what was read before is still good. */
+/* Whether the rank read before is still valid. */
 static bool rank_holds(const struct gk_procasked *before)
 {
 	return before && before->has_rank &&

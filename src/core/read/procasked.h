@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * procasked.h - what /proc tells of a process only when it is asked for: it
- * costs a file each. Internal to procfs.c.
+ * procasked.h - reads facts about a process that are optional, because each one
+ * costs reading a file. Internal to procfs.c.
  */
 #ifndef GK_CORE_PROCASKED_H
 #define GK_CORE_PROCASKED_H
@@ -10,7 +11,7 @@
 #include "base/pidstat.h"
 #include "core/arena.h"
 
-/* Facts of a process that are kept until the next snapshot. Zero: nothing. */
+/* Facts of a process kept until the next snapshot. Zeros: none. */
 struct gk_procasked {
 	bool has_io, has_rank;
 	uint64_t read, written; /* bytes */
@@ -18,25 +19,28 @@ struct gk_procasked {
 	unsigned rank_age; /* snapshots since it was read */
 };
 
-/* Where to read, and what is there to read with. */
+/* Where to read, and buffers to use. */
 struct gk_procasked_from {
 	int dir; /* /proc */
 	unsigned with;
-	uint64_t span_ns; /* since the snapshot before; 0: none */
+	uint64_t span_ns; /* time since the previous snapshot; 0: none */
 	struct gk_arena *arena;
-	char *room; /* for the pieces of a file */
+	char *room; /* buffer for pieces of a file */
 	size_t room_size;
 };
 
-/* All of it absent: because of why where it is asked for. */
+/*
+ * Makes all values absent. The reason for the absence of the requested values
+ * is `why`.
+ */
 void gk_procasked_absent(unsigned with, enum gk_absence why,
 			 struct gk_process *p);
 
-/* The values in stat, which is read in any case. */
+/* Sets those values that are in /proc/PID/stat, which is read anyway. */
 void gk_procasked_stat(unsigned with, const struct gk_pidstat *st,
 		       struct gk_process *p);
 
-/* All others. before may be NULL: not known then. */
+/* Reads all other values. before: NULL if the process was not known. */
 void gk_procasked_read(const struct gk_procasked_from *from,
 		       const struct gk_procasked *before,
 		       struct gk_procasked *now, struct gk_process *p);

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* procfs.c - reads the processes of a snapshot from /proc. */
-#include "core/procfs.h"
+#include "core/read/procfs.h"
 
 #include "base/clock.h"
 #include "base/err.h"
@@ -7,9 +8,9 @@
 #include "base/pidstat.h"
 #include "base/secret.h"
 #include "base/str.h"
-#include "core/procasked.h"
-#include "core/procwords.h"
-#include "core/users.h"
+#include "core/read/procasked.h"
+#include "core/read/procwords.h"
+#include "core/read/users.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,15 +20,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Longer command lines are cut: some programs put whole scripts there. */
+/* Longer command lines are truncated: some programs pass whole scripts. */
 #define ARGS_MAX 65536
-/* Descriptors that are kept open in somebody's process, at most. */
+/* The maximum number of descriptors to keep open in the calling process. */
 #define KEPT_MAX 64
 
-/* The facts of a process that the next snapshot compares with. */
+/* What the next snapshot needs to know about a process. */
 struct seen {
 	pid_t pid;
-	int stat_fd; /* -1: none is kept */
+	int stat_fd; /* -1: not kept open */
 	uint64_t start, ticks;
 	struct gk_procasked asked;
 	struct gk_procwords words;
@@ -37,12 +38,14 @@ struct gk_procfs {
 	int dir;
 	bool own_dir;
 	uint64_t tick_ns, page_size;
-	uint64_t mono_ns, boot_ns; /* of this snapshot */
-	uint64_t before_ns;        /* of the one before; 0: none */
-	struct seen *before, *now; /* in the order in which they were read */
+	/* when this snapshot was taken, on two clocks */
+	uint64_t mono_ns, boot_ns;
+	/* The time mono_ns of the previous snapshot; 0: none. */
+	uint64_t before_ns;
+	struct seen *before, *now; /* processes in the order of reading */
 	size_t before_count, now_count, cap;
-	size_t next; /* of before: who is likely to be asked next */
-	size_t kept; /* descriptors, those of one being read included */
+	size_t next; /* index in `before` of the likely next process */
+	size_t kept; /* number of open descriptors, including the current one */
 	struct gk_users users;
 	char args[ARGS_MAX + 1];
 };
@@ -121,7 +124,7 @@ void gk_procfs_end(struct gk_procfs *fs)
 {
 	struct seen *swap = fs->before;
 
-	/* Processes that are still there have taken along what they keep. */
+	/* Data of processes that still exist has been moved to `now`. */
 	forget_before(fs);
 	fs->before = fs->now;
 	fs->before_count = fs->now_count;
@@ -129,8 +132,8 @@ void gk_procfs_end(struct gk_procfs *fs)
 	fs->before_ns = fs->mono_ns;
 }
 
-/* Room in both lists alike, since they change places; without memory there is
- * none. */
+/* Enlarges both lists equally, because they are swapped. Does nothing if memory
+ * runs out. */
 static void make_list_room(struct gk_procfs *fs)
 {
 	size_t cap = fs->cap ? fs->cap * 2 : 64;
@@ -148,7 +151,7 @@ static void make_list_room(struct gk_procfs *fs)
 		fs->cap = cap;
 }
 
-/* NULL: there is no room. */
+/* Adds a process to `now`; NULL: the list is full. */
 static struct seen *remember_process(struct gk_procfs *fs,
 				     const struct gk_pidstat *st,
 				     const struct gk_procasked *asked)
@@ -163,7 +166,8 @@ static struct seen *remember_process(struct gk_procfs *fs,
 	return &fs->now[fs->now_count++];
 }
 
-/* Snapshots are read in the same order: looked for from the last one on. */
+/* Finds a process in `before`. Starts after the one found last, because all
+ * snapshots read processes in the same order. */
 static struct seen *recall_pid(struct gk_procfs *fs, pid_t pid)
 {
 	for (size_t n = 0; n < fs->before_count; n++) {
@@ -177,8 +181,8 @@ static struct seen *recall_pid(struct gk_procfs *fs, pid_t pid)
 	return NULL;
 }
 
-/* Reads the line of a process, through the descriptor that before has kept; *fd
- * is what is to be kept now. */
+/* Reads the stat line of a process, through the descriptor in `before` if there
+ * is one. *fd becomes the descriptor to keep. */
 static int read_stat(struct gk_procfs *fs, pid_t pid, struct seen *before,
 		     int *fd, struct gk_pidstat *ret_st)
 {
@@ -197,7 +201,7 @@ static int read_stat(struct gk_procfs *fs, pid_t pid, struct seen *before,
 	return r;
 }
 
-/* Nanoseconds since the snapshot before; 0: there was none. */
+/* Nanoseconds since the previous snapshot; 0: there was none. */
 static uint64_t span_of(const struct gk_procfs *fs)
 {
 	return fs->before_ns && fs->mono_ns > fs->before_ns
@@ -205,13 +209,14 @@ static uint64_t span_of(const struct gk_procfs *fs)
 		   : 0;
 }
 
-/* A product of what the kernel says, for a value: never negative. */
+/* A product of numbers from the kernel, limited to INT64_MAX. */
 static int64_t bounded_product(uint64_t count, uint64_t unit)
 {
 	return count > INT64_MAX / unit ? INT64_MAX : (int64_t)(count * unit);
 }
 
-/* Hundredths of a percent of one core, between two snapshots. */
+/* The CPU share between two snapshots, in hundredths of a percent of one core.
+ */
 static struct gk_value process_cpu_share(const struct gk_procfs *fs,
 					 const struct seen *seen,
 					 const struct gk_pidstat *st)
@@ -245,10 +250,11 @@ static void set_absent(unsigned with, struct gk_process *p, enum gk_absence why)
 	p->m[GK_PM_RUN_TIME].why = why;
 }
 
-/* Printable, whatever the process calls itself. */
-static const char *clean(struct gk_arena *arena, const char *bytes, size_t len)
+/* Copies bytes of a process to the arena as printable UTF-8. */
+static const char *clean_text(struct gk_arena *arena, const char *bytes,
+			      size_t len)
 {
-	/* A byte that is no UTF-8 becomes three. */
+	/* Each byte that is not UTF-8 becomes three bytes. */
 	char *out = gk_arena_room(arena, len * 3 + 1);
 
 	if (!out)
@@ -266,7 +272,7 @@ static ssize_t read_of(const struct gk_procfs *fs, pid_t pid, const char *name,
 	return gk_read_at(fs->dir, path, buf, cap);
 }
 
-/* Arguments as one line. */
+/* Joins arguments into one line. */
 static const char *join_arguments(struct gk_arena *arena, char *args,
 				  size_t len)
 {
@@ -275,7 +281,7 @@ static const char *join_arguments(struct gk_arena *arena, char *args,
 	for (size_t i = 0; i < len; i++)
 		if (args[i] == '\0')
 			args[i] = ' ';
-	return clean(arena, args, len);
+	return clean_text(arena, args, len);
 }
 
 static void read_command_line(struct gk_procfs *fs, struct gk_arena *arena,
@@ -309,10 +315,10 @@ static void read_container(struct gk_procfs *fs, struct gk_arena *arena,
 		return;
 	id = gk_container_id(cgroup, &len);
 	if (id)
-		p->container = clean(arena, id, len);
+		p->container = clean_text(arena, id, len);
 	len = gk_pod_uid(cgroup, pod);
 	if (len)
-		p->pod = clean(arena, pod, len);
+		p->pod = clean_text(arena, pod, len);
 }
 
 static void read_owner(struct gk_procfs *fs, struct gk_arena *arena,
@@ -327,7 +333,7 @@ static void read_owner(struct gk_procfs *fs, struct gk_arena *arena,
 		return;
 	p->uid = st.st_uid;
 	name = gk_users_name(&fs->users, st.st_uid);
-	p->user = clean(arena, name, strlen(name));
+	p->user = clean_text(arena, name, strlen(name));
 }
 
 static void read_asked(struct gk_procfs *fs, unsigned with,
@@ -346,7 +352,8 @@ static void read_asked(struct gk_procfs *fs, unsigned with,
 	gk_procasked_read(&from, before ? &before->asked : NULL, now, p);
 }
 
-/* Where the words of the process are kept; NULL: nowhere. */
+/* Sets the values that are in the stat line. Returns where to keep the texts of
+ * the process; NULL: nowhere. */
 static struct gk_procwords *take_stat(struct gk_procfs *fs, unsigned with,
 				      struct gk_arena *arena,
 				      struct seen *before, int stat_fd,
@@ -362,7 +369,7 @@ static struct gk_procwords *take_stat(struct gk_procfs *fs, unsigned with,
 	p->start_ticks = st->start;
 	p->state = st->state == 'Z' || st->state == 'X' ? GK_PROCESS_ZOMBIE
 							: GK_PROCESS_RUNNING;
-	p->name = clean(arena, st->comm, strlen(st->comm));
+	p->name = clean_text(arena, st->comm, strlen(st->comm));
 	p->stat = st->state;
 	p->m[GK_PM_CPU] = process_cpu_share(fs, before, st);
 	p->m[GK_PM_RSS] = (struct gk_value){
@@ -416,7 +423,7 @@ void gk_procfs_read(struct gk_procfs *fs, unsigned with, struct gk_arena *arena,
 	p->uid = (uid_t)-1;
 	p->user = p->name = p->command = p->container = p->pod = p->args = "";
 	gk_procasked_absent(with, GK_ABSENT_HIDDEN, p);
-	make_list_room(fs); /* moves both lists, so before one is looked at */
+	make_list_room(fs); /* moves both lists, so this comes first */
 	before = recall_pid(fs, p->pid);
 	r = read_stat(fs, p->pid, before, &stat_fd, &st);
 	if (!r) {

@@ -1,16 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * proctree.c - finds the ancestors and the children of the processes on GPUs.
+ * proctree.c - finds the ancestors and children of processes on GPUs.
  */
-#include "core/proctree.h"
+#include "core/read/proctree.h"
 
 #include "base/err.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A member of the family, or one that the driver lists and /proc does not. */
+/* A member of the family, or a process that the driver lists but /proc hides.
+ */
 struct entry {
-	struct gk_member *member; /* NULL: /proc does not show it */
+	struct gk_member *member; /* NULL: hidden in /proc */
 	pid_t pid, ppid;
 	uint64_t start, threads;
 	bool wanted, on_gpu;
@@ -21,7 +23,7 @@ struct entry {
 struct family {
 	struct entry *entries;
 	size_t count;
-	struct gk_process *processes; /* of those that are wanted */
+	struct gk_process *processes; /* processes of the wanted entries */
 	struct gk_tree *tree;
 };
 
@@ -29,11 +31,13 @@ void gk_value_add(struct gk_value *sum, struct gk_value value)
 {
 	if (value.why != GK_PRESENT)
 		return;
-	sum->v = sum->why == GK_PRESENT ? sum->v + value.v : value.v;
-	sum->why = GK_PRESENT;
+	if (sum->why != GK_PRESENT)
+		*sum = value;
+	else if (__builtin_add_overflow(sum->v, value.v, &sum->v))
+		sum->v = value.v < 0 ? INT64_MIN : INT64_MAX;
 }
 
-/* ---- who there is ---- */
+/* ---- entries ---- */
 
 static struct entry *add_entry(struct family *f, pid_t pid)
 {
@@ -43,7 +47,7 @@ static struct entry *add_entry(struct family *f, pid_t pid)
 	return e;
 }
 
-/* With room for some more. */
+/* Makes an entry for each member, and leaves space for `more` others. */
 static int take_members(struct family *f, struct gk_family *all, size_t more)
 {
 	size_t count;
@@ -81,8 +85,8 @@ static struct entry *find_family_entry(const struct family *f, size_t count,
 }
 
 /*
- * A parent is older than its child: a pid that was given away again while
- * /proc was read must not make a process its own ancestor.
+ * The parent of an entry if it is older than the entry. Otherwise, if a pid was
+ * reused while /proc was read, a process could become its own ancestor.
  */
 static struct entry *parent_of(const struct family *f, size_t count,
 			       const struct entry *e)
@@ -96,10 +100,11 @@ static struct entry *parent_of(const struct family *f, size_t count,
 	return NULL;
 }
 
-/* ---- who is wanted ---- */
+/* ---- wanted entries ---- */
 
-/* A process that /proc does not show gets an entry of its own, at the end. */
-static void want(struct family *f, size_t scanned, pid_t pid)
+/* Marks the entry of a process on a GPU; if it is hidden, adds one at the end.
+ */
+static void want_process(struct family *f, size_t scanned, pid_t pid)
 {
 	struct entry *e = find_family_entry(f, scanned, pid);
 
@@ -123,7 +128,7 @@ static void want_all(struct family *f, const struct gk_snapshot *snap,
 	size_t scanned = f->count;
 
 	for (size_t i = 0; i < count; i++)
-		want(f, scanned, snap->processes[chosen[i]].pid);
+		want_process(f, scanned, snap->processes[chosen[i]].pid);
 	if (f->count > scanned)
 		qsort(f->entries, f->count, sizeof *f->entries,
 		      compare_entry_pids);
@@ -148,11 +153,9 @@ static void keep_wanted(struct family *f)
 	f->count = kept;
 }
 
-/* ---- what they do ---- */
+/* ---- values ---- */
 
-/*
- * Takes from the snapshot what it knows of a process, summed over its devices.
- */
+/* Copies the values of a process from the snapshot, summed over devices. */
 static void take_from_snapshot(struct family *f, const struct gk_process *p)
 {
 	struct entry *e = find_family_entry(f, f->count, p->pid);
@@ -167,7 +170,8 @@ static void take_from_snapshot(struct family *f, const struct gk_process *p)
 			gk_value_add(&e->process->m[m], p->m[m]);
 }
 
-/* Processes on GPUs are in the snapshot, the others are read. */
+/* Gets the values of wanted entries: for processes on GPUs from the snapshot,
+ * for others from /proc. */
 static int read_family_entries(struct family *f, struct gk_family *all,
 			       const struct gk_snapshot *snap,
 			       const unsigned *chosen, size_t count)
@@ -193,7 +197,7 @@ static int read_family_entries(struct family *f, struct gk_family *all,
 	return 0;
 }
 
-/* ---- in which order ---- */
+/* ---- the tree ---- */
 
 static int by_family(const void *left, const void *right, void *data)
 {
@@ -209,8 +213,8 @@ static int by_family(const void *left, const void *right, void *data)
 	return order ? order : (a->pid > b->pid) - (a->pid < b->pid);
 }
 
-/* Chains the children of each; returns the first root, or -1. */
-static int chain(struct family *f, int *order)
+/* Links the children of each entry, in order. Returns the first root, or -1. */
+static int chain_children(struct family *f, int *order)
 {
 	int root = -1;
 
@@ -229,7 +233,7 @@ static int chain(struct family *f, int *order)
 	return root;
 }
 
-/* Adds a node for an entry; returns its position. */
+/* Adds a node for an entry. Returns the node's index. */
 static int add_node(struct family *f, const struct entry *e, int parent)
 {
 	struct gk_tree *tree = f->tree;
@@ -248,9 +252,10 @@ static int add_node(struct family *f, const struct entry *e, int parent)
 	return (int)tree->count++;
 }
 
-/* Down to the children first, then to the next sibling, of it or of its
- * nearest ancestor that has one. path[depth] is the entry of a node there. */
-static void walk(struct family *f, int root, int *path)
+/* Adds the nodes in depth-first order: first the children, then the next
+ * sibling of the entry or of its nearest ancestor that has one. path[depth] is
+ * the current entry at a depth. */
+static void add_nodes(struct family *f, int root, int *path)
 {
 	int at = root, parent = -1, depth = 0;
 
@@ -294,7 +299,7 @@ static int arrange_family(struct family *f)
 
 	f->tree->nodes = calloc(f->count + 1, sizeof *f->tree->nodes);
 	if (order && path && f->tree->nodes) {
-		walk(f, chain(f, order), path);
+		add_nodes(f, chain_children(f, order), path);
 		sum_up_tree(f->tree);
 	}
 	free(order);

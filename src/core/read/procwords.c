@@ -1,28 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * procwords.c - reads the owner, command line, container and pod of a process,
- * and keeps them.
+ * procwords.c - keeps the owner, command line, container and pod of processes.
  */
-#include "core/procwords.h"
+#include "core/read/procwords.h"
 
 #include "base/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A process may change its arguments, or call exec() under the same name: it
- * is read again after this time, and a little more by its pid, so that not all
- * are due at the same snapshot. */
+/* After this time the texts of a process are read again, as it may have changed
+ * its arguments, or called exec() under the same name. A few ms are added,
+ * depending on the pid, so that not all processes are due in the same snapshot.
+ */
 #define AGE_MAX (5 * GK_NS_PER_S)
 #define STAGGER (100 * GK_NS_PER_MS)
 
-/* Name, user, command, container and pod, each with a NUL, then the
- * arguments, which may hold any byte. */
+/* The texts in a block, each with a NUL. The arguments follow and may contain
+ * any bytes. */
 enum { NAME, USER, COMMAND, CONTAINER, POD, TEXTS };
 
 struct gk_procwords_block {
 	uid_t uid;
 	size_t args_len;
-	size_t at[TEXTS + 1]; /* in bytes; the last is of the arguments */
+	size_t at[TEXTS + 1]; /* offsets; the last is that of the arguments */
 	char bytes[];
 };
 

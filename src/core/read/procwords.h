@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * procwords.h - what a process calls itself, kept from one snapshot to the
- * next: owner, command line, container and pod change seldom, and reading
- * them costs three files. Internal to procfs.c.
+ * procwords.h - keeps the owner, command line, container and pod of a process
+ * for later snapshots: they rarely change, and reading them costs three files.
+ * Internal to procfs.c.
  */
 #ifndef GK_CORE_PROCWORDS_H
 #define GK_CORE_PROCWORDS_H
@@ -10,7 +11,7 @@
 
 #include "core/arena.h"
 
-/* Zero: nothing is known. One block of memory, of whoever holds this. */
+/* The texts of a process, in a block that this struct owns. Zeros: none. */
 struct gk_procwords {
 	struct gk_procwords_block *block;
 	uint64_t read_ns; /* when */
@@ -19,14 +20,14 @@ struct gk_procwords {
 void gk_procwords_free(struct gk_procwords *words);
 
 /*
- * Writes what is known into p, whose pid and name are set; strings go into
- * the arena. False: nothing is known of a process of that name, or it is time
- * to read it again.
+ * Copies the texts to p, whose pid and name are set; strings are in the arena.
+ * False: there are none for a process of that name, or they are due to be read
+ * again.
  */
 bool gk_procwords_give(const struct gk_procwords *words, uint64_t now_ns,
 		       struct gk_arena *arena, struct gk_process *p);
 
-/* Keeps what was read into p. Without memory nothing is known. */
+/* Keeps the texts of p; if memory runs out, keeps none. */
 void gk_procwords_keep(struct gk_procwords *words, uint64_t now_ns,
 		       const struct gk_process *p);
 

@@ -1,5 +1,6 @@
-/* users.c - keeps the names of users that were asked for. */
-#include "core/users.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* users.c - looks up names of users and keeps them. */
+#include "core/read/users.h"
 
 #include "base/str.h"
 

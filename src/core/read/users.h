@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * users.h - names of users, asked of the system once each: getpwuid() may go
- * over the network. Belongs to one thread.
+ * users.h - names of users, each looked up once, because getpwuid() may use the
+ * network. Belongs to one thread.
  */
 #ifndef GK_CORE_USERS_H
 #define GK_CORE_USERS_H
@@ -10,13 +11,14 @@
 
 struct gk_user;
 
-/* Zero it to start. */
+/* Initialise it to zeros. */
 struct gk_users {
 	struct gk_user *users;
 	size_t count, cap;
 };
 
-/* The name, or the number for a user without one. Valid until the next call. */
+/* The user's name, or the number if there is no name. Valid until the next
+ * call. */
 const char *gk_users_name(struct gk_users *users, uid_t uid);
 void gk_users_free(struct gk_users *users);
 

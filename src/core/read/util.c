@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* util.c - keeps the newest utilisation sample of each process. */
-#include "core/util.h"
+#include "core/read/util.h"
 
-#include "core/stride.h"
+#include "core/driver/stride.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,8 @@ find_util_sample(const struct gk_util *util, unsigned pid)
 	return NULL;
 }
 
-/* A place for a new process: one whose sample is old, or a new one. */
+/* Returns an entry for the sample of a new process: the entry of an outdated
+ * sample, or an unused one. */
 static nvmlProcessUtilizationSample_t *place_util_sample(struct gk_util *util)
 {
 	nvmlProcessUtilizationSample_t *more;
@@ -67,9 +69,10 @@ static nvmlProcessUtilizationSample_t *place_util_sample(struct gk_util *util)
 	return &util->samples[util->count++];
 }
 
-/* Drivers hand out leftovers: old time stamps and shares above 100 %. */
-static bool sane(const nvmlProcessUtilizationSample_t *s,
-		 unsigned long long since_us)
+/* Whether a sample is valid: drivers also return stale samples, with old time
+ * stamps or shares above 100 %. */
+static bool is_sane(const nvmlProcessUtilizationSample_t *s,
+		    unsigned long long since_us)
 {
 	return s->pid && s->timeStamp > since_us && s->smUtil <= 100 &&
 	       s->memUtil <= 100 && s->encUtil <= 100 && s->decUtil <= 100;
@@ -91,7 +94,7 @@ static void keep_util_sample(struct gk_util *util,
 		util->seen_us = sample->timeStamp;
 }
 
-/* Asks with growing room, a bounded number of times. */
+/* Reads the samples, enlarging the buffer as needed, at most TRIES times. */
 static nvmlReturn_t ask_util(const struct gk_nvml *nvml, nvmlDevice_t dev,
 			     unsigned long long since_us,
 			     struct gk_records *scratch, unsigned *ret_count)
@@ -126,11 +129,12 @@ nvmlReturn_t gk_util_read(struct gk_util *util, const struct gk_nvml *nvml,
 	unsigned count = 0;
 	nvmlReturn_t r;
 
-	/* A second back shows something at once; longer would average more. */
+	/* The first request goes back one second: more would average too long a
+	 * time. */
 	if (!since && now_us > WINDOW_US)
 		since = now_us - WINDOW_US;
 	r = ask_util(nvml, dev, since, scratch, &count);
-	if (r == NVML_ERROR_NOT_FOUND) { /* no sample: all were idle */
+	if (r == NVML_ERROR_NOT_FOUND) { /* no samples: all were idle */
 		r = NVML_SUCCESS;
 		count = 0;
 	}
@@ -138,12 +142,12 @@ nvmlReturn_t gk_util_read(struct gk_util *util, const struct gk_nvml *nvml,
 	if (r)
 		return r;
 	util->asked_us = since;
-	/* Between two of the driver's samples the last ones still hold. */
+	/* The last samples stay valid until the driver has new ones. */
 	if (now_us > WINDOW_US && util->asked_us > now_us - WINDOW_US)
 		util->asked_us = now_us - WINDOW_US;
 	samples = scratch->bytes;
 	for (unsigned i = 0; i < count; i++)
-		if (sane(&samples[i], since))
+		if (is_sane(&samples[i], since))
 			keep_util_sample(util, &samples[i]);
 	return r;
 }

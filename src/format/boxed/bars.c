@@ -1,11 +1,12 @@
-/* bars.c - the bars right of the table of GPUs. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bars.c - draws the bars to the right of the table of GPUs. */
 #include "format/bar.h"
 #include "format/boxed/table.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Fills *ret_bar; its text lies in text. */
+/* Fills *ret_bar, whose text is stored in `text`. */
 static enum gk_intensity fill_bar(const struct gk_boxed_options *o,
 				  const struct gk_device *d, enum bar_kind kind,
 				  char *text, struct gk_bar *ret_bar)

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * boxed.h - one report in boxes: GPUs, host and processes, with bars, as
- * nvitop prints it.
+ * boxed.h - a report in boxes, like nvitop's: GPUs, host and processes, with
+ * bars.
  */
 #ifndef GK_FORMAT_BOXED_H
 #define GK_FORMAT_BOXED_H
@@ -11,7 +12,10 @@
 
 #define GK_BOXED_WIDTH_MIN 79
 
-/* Tenths of a percent: from the first on moderate, from the second heavy. */
+/*
+ * Thresholds in tenths of a percent, from which utilisation counts as moderate
+ * and as heavy.
+ */
 struct gk_limits {
 	int moderate, heavy;
 };
@@ -21,21 +25,21 @@ struct gk_limits {
 
 struct gk_boxed_options {
 	bool color;
-	bool colorful; /* bars in a gradient of 256 colours */
-	bool compact;  /* one line a GPU */
-	bool dense;    /* neither a title nor rules between GPUs */
+	bool colorful; /* use a gradient of 256 colours for bars */
+	bool compact;  /* one line per GPU */
+	bool dense;    /* no title and no rules between GPUs */
 	bool processes;
-	struct gk_limits gpu, memory; /* zero: the above */
-	int width;        /* of the terminal; less than 79 counts as 79 */
-	uid_t uid;        /* who looks: processes of others are dim */
-	const char *user; /* the name of uid; NULL if unknown */
+	struct gk_limits gpu, memory; /* zero: use the defaults above */
+	int width;                    /* the terminal's width; at least 79 */
+	uid_t uid;        /* the current user; others' processes are dimmed */
+	const char *user; /* name of that user; NULL if unknown */
 };
 
-/* Adds the report, UTF-8, each line ended by a newline. */
+/* Adds the report in UTF-8; each line ends with a newline. */
 void gk_format_boxed(struct gk_buf *out, const struct gk_snapshot *snap,
 		     const struct gk_boxed_options *options);
 
-/* Adds the metrics of devices that the report shows. */
+/* Adds to a set the device metrics that the report shows. */
 void gk_boxed_metrics(struct gk_metric_set *set);
 
 #endif

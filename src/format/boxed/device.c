@@ -1,7 +1,9 @@
-/* device.c - the lines of one device in the table of GPUs. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* device.c - prints the lines of one device in the table of GPUs. */
 #include "base/clock.h"
 #include "format/bar.h"
 #include "format/boxed/table.h"
+#include "format/condition.h"
 #include "format/names.h"
 #include "format/width.h"
 
@@ -9,47 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void set_cell(char *dst, struct gk_value value, const char *before,
-		     const char *after)
-{
-	if (value.why == GK_PRESENT)
-		snprintf(dst, GK_UNITS_MAX, "%s%" PRId64 "%s", before, value.v,
-			 after);
-	else
-		gk_str_copy(dst, GK_UNITS_MAX, "N/A");
-}
-
-const char *gk_size_or_na(char *dst, struct gk_value value)
-{
-	return value.why == GK_PRESENT ? gk_human_size(dst, value.v) : "N/A";
-}
-
-const char *gk_watts_or_na(char *dst, struct gk_value value)
-{
-	return value.why == GK_PRESENT ? gk_human_watts(dst, value.v) : "N/A";
-}
-
-void gk_texts_fill(struct gk_texts *x, const struct gk_device *d)
-{
-	const struct gk_value *m = d->m;
-
-	set_cell(x->fan, m[GK_M_FAN], "", "%");
-	if (m[GK_M_FAN].why == GK_PRESENT && m[GK_M_FAN].v >= 100)
-		gk_str_copy(x->fan, sizeof x->fan, "MAX");
-	set_cell(x->temp, m[GK_M_TEMP], "", "C");
-	set_cell(x->pstate, m[GK_M_PSTATE], "P", "");
-	set_cell(x->util, m[GK_M_GPU_UTIL], "", "%");
-	set_cell(x->ecc, m[GK_M_ECC_UNCORRECTED], "", "");
-	snprintf(x->power, sizeof x->power, "%s / %s",
-		 gk_watts_or_na(x->size[0], m[GK_M_POWER]),
-		 gk_watts_or_na(x->size[1], m[GK_M_POWER_LIMIT]));
-	snprintf(x->memory, sizeof x->memory, "%s / %*s",
-		 gk_size_or_na(x->size[0], m[GK_M_MEM_USED]),
-		 d->mig_index < 0 ? 0 : 8,
-		 gk_size_or_na(x->size[1], m[GK_M_MEM_TOTAL]));
-}
-
-/* The word of a state: the table's, else "N/A". */
+/* Returns the word for a value, or "N/A". */
 static const char *state_word(struct gk_value value, const char *const *words,
 			      int count)
 {
@@ -75,16 +37,18 @@ static const char *short_name(const struct gk_device *d)
 
 void gk_box_name(struct gk_box *box, const struct gk_device *d, size_t columns)
 {
-	char trouble[GK_NAME_MAX], text[GK_NAME_MAX + 8];
+	char trouble[GK_NAME_MAX], text[GK_NAME_MAX + 16];
 
 	gk_device_trouble(trouble, box->snap, d);
 	snprintf(text, sizeof text, "ERROR: %s", trouble);
 	if (d->health == GK_HEALTH_OK && !d->read_ns[GK_TIER_FAST])
 		gk_cell(box->out, GK_READING, columns, GK_LEFT, "");
 	else if (d->health == GK_HEALTH_OK ||
-		 (d->health == GK_HEALTH_STALE && *d->name))
-		gk_cell_tail(box->out, short_name(d), columns, "..");
-	else
+		 (d->health == GK_HEALTH_STALE && *d->name)) {
+		snprintf(text, sizeof text, "%s%s", short_name(d),
+			 gk_is_unified(d) ? " unified" : "");
+		gk_cell_tail(box->out, text, columns, "..");
+	} else
 		gk_cell(box->out, text, columns, GK_LEFT, "..");
 }
 
@@ -140,7 +104,9 @@ char *gk_box_trouble(char *dst, const struct gk_box *box,
 	uint64_t age = gk_device_age(box->snap, d, GK_TIER_FAST);
 	const char *name = gk_health_name(d->health);
 
-	*dst = '\0';
+	const struct gk_condition *condition = gk_condition_of(d);
+
+	gk_str_copy(dst, GK_UNITS_MAX, condition ? condition->brief : "");
 	if (d->health == GK_HEALTH_OK)
 		return dst;
 	if (age == UINT64_MAX)
@@ -154,21 +120,24 @@ char *gk_box_trouble(char *dst, const struct gk_box *box,
 	return dst;
 }
 
-/* The compute mode, or for a GPU that does not answer since when. */
+/*
+ * Adds what is wrong with the GPU, and for how long if it does not answer. If
+ * nothing is wrong, adds the compute mode.
+ */
 static void mode_cell(const struct gk_box_table *t, const struct gk_device *d)
 {
 	char trouble[GK_UNITS_MAX];
 	const char *text =
 	    state_word(d->m[GK_M_COMPUTE_MODE], compute_modes, 4);
 
-	if (d->health != GK_HEALTH_OK)
-		text = gk_box_trouble(trouble, t->box, d);
+	if (*gk_box_trouble(trouble, t->box, d))
+		text = trouble;
 	else if (!d->read_ns[GK_TIER_FAST])
 		text = GK_READING;
 	gk_cell(t->box->out, text, 11, GK_RIGHT, "");
 }
 
-/* The second and third column: how full and how busy a GPU is. */
+/* Adds the second and third columns: memory and utilisation. */
 static void usage_cells(const struct gk_box_table *t, const struct gk_device *d,
 			const struct gk_texts *x, enum gk_color color)
 {
@@ -205,7 +174,9 @@ static void second_line(const struct gk_box_table *t, const struct gk_device *d,
 	usage_cells(t, d, x, color);
 }
 
-/* The last word of "NVIDIA A100-SXM4-80GB MIG 1g.10gb". */
+/*
+ * Returns the last word of a name such as "NVIDIA A100-SXM4-80GB MIG 1g.10gb".
+ */
 static const char *mig_profile(const struct gk_device *d)
 {
 	const char *blank = strrchr(d->name, ' ');
@@ -240,7 +211,7 @@ static void mig_line(const struct gk_box_table *t, const struct gk_device *d,
 	cell_end(t, color);
 }
 
-/* A GPU in one line: what does not fit is left to the full table. */
+/* Adds a GPU as one line, without the fields that only the full table shows. */
 static void compact_line(const struct gk_box_table *t,
 			 const struct gk_device *d, const struct gk_texts *x,
 			 enum gk_color color)

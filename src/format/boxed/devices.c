@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * devices.c - the table of GPUs: two lines each in three columns of 31,
- * 22 and 22, and bars to the right where there is room.
+ * devices.c - prints the table of GPUs: two lines per GPU, in three columns of
+ * 31, 22 and 22, with bars on the right if they fit.
  */
 #include "format/boxed/table.h"
 #include "format/names.h"
@@ -9,13 +10,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BARS_FROM     100 /* columns from which there are bars */
+#define BARS_FROM     100 /* minimum width of a table with bars */
 #define TWO_BARS_FROM 123
 #define TABLE_WIDTH   79
 
 static const int columns[] = {31, 22, 22};
 
-/* A rule through all columns; right stands where the bars begin and end. */
+/*
+ * A rule across all columns. `right` ends it if there are no bars, else
+ * `bars_left` joins it to the bars.
+ */
 struct rule {
 	const char *line, *left, *cross, *right, *bars_left, *bars_cross,
 	    *bars_right;
@@ -28,7 +32,10 @@ static const struct rule top = {"═", "╒", "╤", "╕", NULL, NULL, NULL};
 static const struct rule open_bottom = {"═", "╞", "╧", "╡", "╪", "╧", "╡"};
 static const struct rule bottom = {"═", "╘", "╧", "╛", "╧", "╧", "╛"};
 
-/* Where the left bars end: nowhere beside MIG devices, which have one bar. */
+/*
+ * Returns the character where the left bars end in a rule. MIG devices have
+ * only one bar, so there is no crossing next to them.
+ */
 static const char *cross_of(const struct rule *rule, bool mig_above,
 			    bool mig_below)
 {
@@ -65,7 +72,9 @@ static void add_rule(const struct gk_box_table *t, const struct rule *rule)
 	add_crossed(t, rule, rule->bars_cross);
 }
 
-/* The rule behind a device, and before the next one shown if there is one. */
+/*
+ * Adds the rule after a device, which depends on the next device shown, if any.
+ */
 static void add_rule_at(const struct gk_box_table *t, const struct rule *rule,
 			size_t position)
 {
@@ -80,7 +89,8 @@ static void add_rule_at(const struct gk_box_table *t, const struct rule *rule,
 static void title_parts(const struct gk_snapshot *snap,
 			char parts[3][GK_NAME_MAX + 32])
 {
-	char driver[21] = "N/A", cuda[GK_UNITS_MAX]; /* more does not fit */
+	/* A longer version is cut. */
+	char driver[21] = "N/A", cuda[GK_UNITS_MAX];
 
 	if (*snap->driver_version)
 		gk_str_clean(driver, sizeof driver, snap->driver_version,
@@ -91,7 +101,7 @@ static void title_parts(const struct gk_snapshot *snap,
 		 gk_cuda_version(cuda, snap->cuda_version));
 }
 
-/* Three texts with the room between them shared out. */
+/* Adds the three texts of the title with equal space between them. */
 static void add_title(struct gk_box *box)
 {
 	char parts[3][GK_NAME_MAX + 32];
@@ -105,7 +115,7 @@ static void add_title(struct gk_box *box)
 		      "", parts[1], room / 2, "", parts[2]);
 }
 
-/* The same without the words, as far as they fit. */
+/* Like add_title() with fewer words, cut if they do not fit. */
 static void add_narrow_title(struct gk_box *box)
 {
 	char parts[3][GK_NAME_MAX + 32], text[4 * GK_NAME_MAX];
@@ -182,25 +192,6 @@ static void no_devices(struct gk_box *box)
 	gk_cell(box->out, GK_NO_DEVICES, (size_t)narrow.width - 4, GK_LEFT, "");
 	gk_buf_puts(box->out, "│\n");
 	gk_box_line(&narrow, open ? "╞" : "╘", "═", open ? "╡" : "╛");
-}
-
-/* MIG devices of one GPU stand together. */
-bool gk_box_rule_before(const struct gk_box *box, size_t i)
-{
-	const struct gk_device *d = &box->snap->devices[i];
-
-	if (i == box->live.first || box->o->dense)
-		return false;
-	return d->mig_index < 0 || d[-1].mig_index < 0;
-}
-
-size_t gk_box_devices_end(const struct gk_box *box)
-{
-	size_t count = box->snap->device_count;
-
-	if (!box->live.count || box->live.first + box->live.count > count)
-		return count;
-	return box->live.first + box->live.count;
 }
 
 void gk_box_devices(struct gk_box *box)

@@ -1,4 +1,5 @@
-/* host.c - the two lines of the host: CPU, memory, swap, load. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* host.c - prints the two lines of the host: CPU, memory, swap, load. */
 #include "base/round.h"
 #include "format/bar.h"
 #include "format/boxed/part.h"
@@ -16,11 +17,11 @@ static struct gk_value used_of(struct gk_value total, struct gk_value left)
 	if (total.why != GK_PRESENT)
 		return total;
 	if (left.why == GK_PRESENT)
-		left.v = total.v - left.v;
+		left.v = total.v > left.v ? total.v - left.v : 0;
 	return left;
 }
 
-/* A host without swap uses none of it. */
+/* A host without swap space uses none of it, so the value is 0, not absent. */
 static struct gk_value swap_tenths(const struct gk_host *h)
 {
 	struct gk_value used = used_of(h->swap_total, h->swap_free);
@@ -31,11 +32,11 @@ static struct gk_value swap_tenths(const struct gk_host *h)
 }
 
 /*
- * A bar between brackets. In the viewer its text at the right always stays:
- * the bar leaves room for it.
+ * Adds a bar between brackets. In the viewer the bar is shortened, so that the
+ * text to its right is never left out.
  */
-static void bracketed(struct gk_box *box, const struct gk_bar *bar,
-		      enum gk_color color, int width)
+static void add_bracketed(struct gk_box *box, const struct gk_bar *bar,
+			  enum gk_color color, int width)
 {
 	struct gk_bar alone = *bar;
 	int inner = width - 4, text = (int)strlen(bar->text);
@@ -78,7 +79,7 @@ static void add_load_average(struct gk_box *box)
 	gk_buf_putc(box->out, '\n');
 }
 
-/* Bars in halves; of the load the numbers alone. */
+/* Adds bars of half the usual width, and the load as numbers only. */
 static void add_narrow(struct gk_box *box, struct gk_bar *cpu,
 		       struct gk_bar *memory, const struct gk_bar *swapped)
 {
@@ -91,10 +92,10 @@ static void add_narrow(struct gk_box *box, struct gk_bar *cpu,
 			 (double)load[0].v / 100.0, (double)load[1].v / 100.0,
 			 (double)load[2].v / 100.0);
 	cpu->text = memory->text = "";
-	bracketed(box, cpu, GK_BOLD_CYAN, left);
-	bracketed(box, memory, GK_BOLD_MAGENTA, right);
+	add_bracketed(box, cpu, GK_BOLD_CYAN, left);
+	add_bracketed(box, memory, GK_BOLD_MAGENTA, right);
 	gk_buf_putc(box->out, '\n');
-	bracketed(box, swapped, GK_BOLD_BLUE, left);
+	add_bracketed(box, swapped, GK_BOLD_BLUE, left);
 	gk_buf_puts(box->out, "( ");
 	gk_cell(box->out, text, (size_t)(right - 4), GK_LEFT, "..");
 	gk_buf_puts(box->out, " )\n");
@@ -124,10 +125,10 @@ void gk_box_host(struct gk_box *box)
 		add_narrow(box, &cpu, &memory, &swapped);
 		return;
 	}
-	bracketed(box, &cpu, GK_BOLD_CYAN, box->width - RIGHT_WIDTH);
+	add_bracketed(box, &cpu, GK_BOLD_CYAN, box->width - RIGHT_WIDTH);
 	add_load_average(box);
-	bracketed(box, &memory, GK_BOLD_MAGENTA, box->width - RIGHT_WIDTH);
+	add_bracketed(box, &memory, GK_BOLD_MAGENTA, box->width - RIGHT_WIDTH);
 	gk_buf_puts(box->out, "  ");
-	bracketed(box, &swapped, GK_BOLD_BLUE, RIGHT_WIDTH - 2);
+	add_bracketed(box, &swapped, GK_BOLD_BLUE, RIGHT_WIDTH - 2);
 	gk_buf_putc(box->out, '\n');
 }

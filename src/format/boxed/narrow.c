@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * narrow.c - the table of GPUs where there are fewer columns than the
- * usual one takes: one line of fields, as many as fit, and with room for two
- * lines the name and a bar.
+ * narrow.c - prints the table of GPUs for narrow terminals: one line with as
+ * many fields as fit and, unless the report is compact, one with the name and a
+ * bar.
  */
 #include "format/boxed/table.h"
 #include "format/names.h"
@@ -23,7 +24,7 @@ enum field_id {
 
 #define NAME_WIDTH 19
 
-/* In the order shown; those of the least worth are left out first. */
+/* The fields in display order; those of least worth are left out first. */
 static const struct {
 	const char *title;
 	int width, worth;
@@ -34,10 +35,12 @@ static const struct {
     [FIELD_UTIL] = {"Util", 4, 7},   [FIELD_BAR] = {"", 15, 3},
 };
 
-/* The width of every field, 0 for those left out; all of them fill inner. */
+/*
+ * Computes the widths of the fields, which together fill `inner`; 0: left out.
+ */
 static void measure_fields(int inner, int widths[FIELD_COUNT])
 {
-	int room = inner + 1; /* no blank before the first */
+	int room = inner + 1; /* the first field has no blank before it */
 
 	for (int i = 0; i < FIELD_COUNT; i++)
 		widths[i] = 0;
@@ -51,7 +54,10 @@ static void measure_fields(int inner, int widths[FIELD_COUNT])
 	widths[widths[FIELD_BAR] ? FIELD_BAR : FIELD_MEMORY] += room;
 }
 
-/* "12GiB/80GiB"; of a GPU in trouble what it is, and for how long. */
+/*
+ * Formats memory, "12GiB/80GiB". For a GPU in trouble, formats its state and
+ * how long it has lasted instead of the total.
+ */
 static void memory_text(struct gk_buf *dst, const struct gk_box *box,
 			const struct gk_device *d)
 {
@@ -60,6 +66,8 @@ static void memory_text(struct gk_buf *dst, const struct gk_box *box,
 
 	if (d->health == GK_HEALTH_OK && !d->read_ns[GK_TIER_FAST])
 		gk_buf_puts(dst, GK_READING);
+	else if (d->health == GK_HEALTH_OK && *gk_box_trouble(trouble, box, d))
+		gk_buf_printf(dst, "%s %s", trouble, text);
 	else if (d->health == GK_HEALTH_OK)
 		gk_buf_printf(dst, "%s/%s", text,
 			      gk_size_or_na(total, d->m[GK_M_MEM_TOTAL]));

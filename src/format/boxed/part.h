@@ -1,6 +1,5 @@
-/*
- * part.h - what the parts of the boxed report share. Internal.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* part.h - what the parts of the boxed report share. Internal. */
 #ifndef GK_FORMAT_BOXED_PART_H
 #define GK_FORMAT_BOXED_PART_H
 
@@ -11,60 +10,68 @@ struct gk_box {
 	struct gk_buf *out;
 	const struct gk_snapshot *snap;
 	const struct gk_boxed_options *o;
-	int width; /* columns of the whole report */
+	int width; /* width of the whole report, in columns */
 
-	/* The viewer alone wants this of the table of GPUs. */
+	/* Options of the table of GPUs that only the viewer uses. */
 	struct {
-		bool on;   /* ages of all that is wrong, MIG rows together */
-		bool open; /* its lower border begins the box below */
-		size_t first, count; /* devices shown; 0: all of them */
+		bool on;   /* show how long problems last; keep MIG rows
+			    * together */
+		bool open; /* the lower border is left to the next box */
+		size_t first, count; /* range of devices shown; 0: all */
 	} live;
 };
 
-/* How busy something is. An unknown value counts as moderate. */
+/* A level of utilisation; unknown values count as moderate. */
 enum gk_intensity { GK_LIGHT, GK_MODERATE, GK_HEAVY };
 
-/* The intensity of tenths of a percent, by the limits of the options. */
+/*
+ * Return the level of a value in tenths of a percent, by the options'
+ * thresholds.
+ */
 enum gk_intensity gk_gpu_intensity(const struct gk_boxed_options *o,
 				   struct gk_value tenths);
 enum gk_intensity gk_memory_intensity(const struct gk_boxed_options *o,
 				      struct gk_value tenths);
 enum gk_color gk_intensity_color(enum gk_intensity intensity);
 
-/* The colour of a GPU: by its memory or its utilisation, whichever is more. */
+/*
+ * Returns the colour of a GPU, which depends on the higher of its memory's and
+ * its utilisation's level.
+ */
 enum gk_color gk_device_color(const struct gk_boxed_options *o,
 			      const struct gk_device *device);
 
-/* Percent in tenths of a percent: 1 as 10. */
+/* Converts percent to tenths of a percent. */
 struct gk_value gk_tenths_of_percent(struct gk_value percent);
 
 /*
- * Add a text so many times; and a line as wide as the report, of a text of one
- * column between left and right.
+ * gk_box_repeat() adds a text `count` times. gk_box_line() adds a line as wide
+ * as the report: left and right, and between them repetitions of a text that is
+ * one column wide.
  */
 void gk_box_repeat(struct gk_buf *out, const char *text, int count);
 void gk_box_line(struct gk_box *box, const char *left, const char *text,
 		 const char *right);
 
-/* Whether a rule stands before a device that is not the first shown. */
+/* Whether a rule precedes a device; false for the first one shown. */
 bool gk_box_rule_before(const struct gk_box *box, size_t position);
 
-/* The position behind the last device shown. */
+/* Returns 1 + the position of the last device shown. */
 size_t gk_box_devices_end(const struct gk_box *box);
 
-/* Add the parts of the report, lines with their newlines. */
+/* Add the parts of the report; each line ends with a newline. */
 void gk_box_devices(struct gk_box *box);
 void gk_box_host(struct gk_box *box);
 void gk_box_processes(struct gk_box *box);
 
 /*
- * Add lines of the table of processes: the user who looks, after a note; and
- * the text that stands where there is no process.
+ * Add lines of the table of processes. gk_box_who() adds one with a note and
+ * the current user; gk_box_no_processes() adds the text for an empty table.
  */
 void gk_box_who(struct gk_box *box, const char *note);
 void gk_box_no_processes(struct gk_box *box, const char *text);
 
-/* Columns that the widest process row wants. */
+/* Returns the columns that the widest process row needs. */
 int gk_box_processes_width(const struct gk_snapshot *snap);
 
 #endif

@@ -1,4 +1,5 @@
-/* processes.c - prints the table of processes, a row at a time. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* processes.c - prints the table of processes, row by row. */
 #include "format/boxed/processes.h"
 
 #include "format/names.h"
@@ -6,10 +7,10 @@
 #include <string.h>
 
 #define BORDERS         3    /* "│", and " │" */
-#define COMMAND_GAP     2    /* blanks before the command; before others one */
-#define COMMAND_LEAST   8    /* columns of a command worth showing */
-#define HOST_LEAST      12   /* columns that the scrolled part must have */
-#define COMMAND_SCANNED 4096 /* bytes, for sideways scrolling */
+#define COMMAND_GAP     2    /* blanks before the command; other columns: 1 */
+#define COMMAND_LEAST   8    /* minimum columns of a command that is shown */
+#define HOST_LEAST      12   /* minimum columns of the scrolled part */
+#define COMMAND_SCANNED 4096 /* bytes of a command that can be scrolled to */
 
 static enum gk_color state_color(const struct gk_process *p)
 {
@@ -35,7 +36,10 @@ static int gap_of(const struct gk_columns *columns, int position)
 
 /* ---- measures ---- */
 
-/* The longest time has the longest text; a blank stands before it. */
+/*
+ * Returns the width of the TIME column: that of the longest time, after a
+ * blank.
+ */
 static int time_width(const struct gk_snapshot *snap)
 {
 	int width = gk_column_infos[GK_COLUMN_TIME].width, longest;
@@ -74,7 +78,9 @@ static int least_worth(const struct gk_columns *columns)
 	return least;
 }
 
-/* The widths, and how many columns of the terminal both parts take. */
+/*
+ * Adds up the widths of both parts, and the columns that the whole table needs.
+ */
 static void sum_widths(struct gk_process_table *t, int time, int *ret_all)
 {
 	int host = 0;
@@ -164,7 +170,7 @@ bool gk_process_table_find(const struct gk_process_table *t,
 
 /* ---- rows ---- */
 
-/* Exactly room columns of a text, from column skip on. */
+/* Adds exactly `room` columns of a text, starting at column `skip`. */
 static void add_window(struct gk_buf *out, const char *text, int skip, int room,
 		       const char *mark)
 {
@@ -180,8 +186,9 @@ static int limit_columns(int a, int b)
 }
 
 /*
- * The cells of the HOST part, from column t->scroll on: those before the
- * command as one text, and the command as it is. dims: the colours of both.
+ * Adds the cells of the HOST part, starting at column t->scroll. The cells
+ * before the command are one text; they and the command each have their own
+ * colour.
  */
 static void add_host_cells(const struct gk_process_table *t, const char *cells,
 			   const char *command, enum gk_color row,
@@ -239,7 +246,9 @@ static void add_cell(const struct gk_process_table *t, struct gk_buf *to, int i,
 		(size_t)t->widths[i], info->align, info->mark);
 }
 
-/* The GPU is in its own colour, between two pieces of the row's. */
+/*
+ * Adds the GPU's cell in the GPU's colour, interrupting the colour of the row.
+ */
 static void add_gpu_cell(const struct gk_process_table *t, int i,
 			 const struct gk_process *p, enum gk_color row)
 {
@@ -308,7 +317,9 @@ int gk_box_processes_width(const struct gk_snapshot *snap)
 	return widest + t.driver_width + BORDERS;
 }
 
-/* A text in a colour, cut to so many columns; returns those it took. */
+/*
+ * Adds a text in a colour, cut to `room` columns; returns the columns it used.
+ */
 static int add_cut_text(struct gk_box *box, enum gk_color color,
 			const char *text, int room)
 {
@@ -320,7 +331,7 @@ static int add_cut_text(struct gk_box *box, enum gk_color color,
 	return width;
 }
 
-/* The host is cut before the user. */
+/* If the line is too long, the host name is cut before the user name. */
 void gk_box_who(struct gk_box *box, const char *note)
 {
 	const struct gk_boxed_options *o = box->o;

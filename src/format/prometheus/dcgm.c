@@ -1,5 +1,6 @@
-/* dcgm.c - a snapshot under dcgm-exporter's names and labels. */
-#include "format/prometheus_part.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dcgm.c - formats a snapshot with the names and labels of dcgm-exporter. */
+#include "format/prometheus/prometheus_part.h"
 
 #include "format/units.h"
 
@@ -17,12 +18,12 @@ static const struct {
 	 {"DCGM_FI_DEV_", field, GK_FAMILY_##type, NULL, help},                \
 	 divisor,                                                              \
 	 decimals},
-#include "format/dcgm.def"
+#include "format/prometheus/dcgm.def"
 #undef DCGM
 };
 #define ROWS (sizeof rows / sizeof *rows)
 
-/* A MIG device is told by its GPU and its instance. */
+/* A MIG device has labels for its GPU and for its own instance. */
 static void mig_labels(const struct gk_device *d, struct gk_buf *out)
 {
 	const char *profile = strstr(d->name, "MIG ");
@@ -33,8 +34,8 @@ static void mig_labels(const struct gk_device *d, struct gk_buf *out)
 	gk_label(out, "GPU_I_ID", id);
 }
 
-static void labels(const struct gk_rendering *r, const struct gk_device *d,
-		   struct gk_buf *out)
+static void add_labels(const struct gk_rendering *r, const struct gk_device *d,
+		       struct gk_buf *out)
 {
 	const struct gk_device *gpu =
 	    d->parent < 0 ? d : &r->snap->devices[d->parent];
@@ -56,7 +57,7 @@ static void labels(const struct gk_rendering *r, const struct gk_device *d,
 
 void gk_render_dcgm(struct gk_rendering *r)
 {
-	gk_render_labels(r, labels);
+	gk_render_labels(r, add_labels);
 	for (size_t i = 0; i < ROWS; i++) {
 		for (size_t k = 0; k < r->snap->device_count; k++) {
 			const struct gk_value *v =

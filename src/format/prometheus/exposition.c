@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exposition.c - prints families of samples in the text format of Prometheus.
+ * exposition.c - prints families of samples in Prometheus' text format.
  */
-#include "format/exposition.h"
+#include "format/prometheus/exposition.h"
 
 #include "format/units.h"
 #include "format/width.h"
@@ -17,7 +18,7 @@ static const struct {
     [GK_FAMILY_INFO] = {"info", "_info"},
 };
 
-/* OpenMetrics names a family without the suffix of its samples. */
+/* In OpenMetrics, a family's name lacks the suffix that its samples have. */
 static void family_name(struct gk_exposition *e, const struct gk_family *f)
 {
 	size_t len = strlen(f->name), cut = strlen(types[f->type].suffix);

@@ -1,7 +1,9 @@
-/* prometheus_own.c - a snapshot under gpukit's own names. */
-#include "format/prometheus_part.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gpukit.c - formats a snapshot with gpukit's own names. */
+#include "format/prometheus/prometheus_part.h"
 
 #include "format/names.h"
+#include "format/state.h"
 #include "format/units.h"
 
 #include <stdio.h>
@@ -11,13 +13,13 @@
 
 struct row {
 	enum gk_metric metric;
-	const char *name, *labels, *help; /* name NULL: by rule */
+	const char *name, *labels, *help; /* name NULL: use a rule */
 };
 
 static const struct row rows[] = {
 #define PROM(id)                        {GK_M_##id, NULL, "", NULL},
 #define PROM_AS(id, name, labels, help) {GK_M_##id, name, labels, help},
-#include "format/prometheus.def"
+#include "format/prometheus/prometheus.def"
 #undef PROM
 #undef PROM_AS
 };
@@ -48,7 +50,7 @@ static bool ends_in(const char *text, const char *end)
 	return len >= tail && !strcmp(text + len - tail, end);
 }
 
-/* The name of a metric by rule; room for GK_NAME_MAX bytes. */
+/* Derives the name of a metric; dst must have GK_NAME_MAX bytes. */
 static void rule_name(char *dst, const struct gk_metric_info *info)
 {
 	static const char percent[] = "_percent";
@@ -64,7 +66,9 @@ static void rule_name(char *dst, const struct gk_metric_info *info)
 		     : "");
 }
 
-/* The unit that a name ends in, into dst, or NULL. */
+/*
+ * Writes to dst the unit with which a name ends, and returns dst; NULL: none.
+ */
 static const char *unit_in_name(char *dst, const char *name, enum gk_unit unit)
 {
 	const char *base = gk_base_unit(unit);
@@ -141,7 +145,7 @@ static void add_reasons(struct gk_rendering *r)
 {
 	static const struct gk_family f = {
 	    PREFIX, "clocks_event_reason_active", GK_FAMILY_GAUGE, NULL,
-	    "1 = this holds the clocks down now"};
+	    "1 = this reason holds the clocks down now"};
 
 	for (size_t i = 0; i < r->snap->device_count; i++) {
 		struct gk_value v = r->snap->devices[i].m[GK_M_THROTTLE];
@@ -154,11 +158,40 @@ static void add_reasons(struct gk_rendering *r)
 	}
 }
 
+/*
+ * The list of Xids is valid whenever they are counted; if there were none, it
+ * is empty.
+ */
+static void add_xids(struct gk_rendering *r)
+{
+	static const struct gk_family f = {
+	    PREFIX, "xid_errors_by_number_total", GK_FAMILY_COUNTER, NULL,
+	    "Xid errors by number since this program "
+	    "began to listen"};
+
+	for (size_t i = 0; i < r->snap->device_count; i++) {
+		const struct gk_xids *xids = r->snap->devices[i].xids;
+
+		for (size_t k = 0; xids && k < xids->kind_count; k++) {
+			const struct gk_xid_count *kind = &xids->kinds[k];
+			char label[32] = "xid=\"other\"", digits[GK_UNITS_MAX];
+
+			if (kind->number)
+				snprintf(label, sizeof label, "xid=\"%u\"",
+					 kind->number);
+			gk_exposition_sample(
+			    &r->text, &f, r->device_labels[i].data, label,
+			    gk_number(digits, (int64_t)kind->count,
+				      GK_UNIT_NONE));
+		}
+	}
+}
+
 static void add_info(struct gk_rendering *r)
 {
 	static const struct gk_family f = {PREFIX, "device_info",
 					   GK_FAMILY_INFO, NULL,
-					   "what a device is; always 1"};
+					   "identity of a device; always 1"};
 
 	for (size_t i = 0; i < r->snap->device_count; i++) {
 		const struct gk_device *d = &r->snap->devices[i];
@@ -185,7 +218,7 @@ static void add_health(struct gk_rendering *r)
 	    "1 = the device answers, 0 = it is lost, hangs or has failed"};
 	static const struct gk_family age = {
 	    PREFIX, "device_age_seconds", GK_FAMILY_GAUGE, "seconds",
-	    "time since the device has answered last"};
+	    "time since the last answer of the device"};
 
 	for (size_t i = 0; i < r->snap->device_count; i++)
 		gk_exposition_sample(
@@ -200,6 +233,28 @@ static void add_health(struct gk_rendering *r)
 			gk_exposition_sample(
 			    &r->text, &age, r->device_labels[i].data, "",
 			    gk_number(digits, (int64_t)ns, GK_UNIT_NANOSECOND));
+	}
+}
+
+static void add_state(struct gk_rendering *r)
+{
+	static const struct gk_family f = {
+	    PREFIX, "device_state", GK_FAMILY_GAUGE, NULL,
+	    "worst known condition of a device: "
+	    "fault = it must be reset or replaced; "
+	    "always 1"};
+	static const struct gk_seen nothing_before;
+
+	for (size_t i = 0; i < r->snap->device_count; i++) {
+		struct gk_state state =
+		    gk_state_of(&nothing_before, r->snap, &r->snap->devices[i],
+				(struct gk_state_options){.width = 1});
+		char label[48];
+
+		snprintf(label, sizeof label, "state=\"%s\"",
+			 gk_state_name(state.kind));
+		gk_exposition_sample(&r->text, &f, r->device_labels[i].data,
+				     label, "1");
 	}
 }
 
@@ -260,9 +315,9 @@ static void add_process_row(struct gk_rendering *r, size_t row)
 
 static void add_process_info(struct gk_rendering *r)
 {
-	static const struct gk_family f = {PREFIX, "process_info",
-					   GK_FAMILY_INFO, NULL,
-					   "where a process belongs; always 1"};
+	static const struct gk_family f = {
+	    PREFIX, "process_info", GK_FAMILY_INFO, NULL,
+	    "user, container and pod of a process; always 1"};
 	struct gk_buf labels = {0};
 
 	for (size_t i = 0; i < r->snap->process_count; i++) {
@@ -293,7 +348,8 @@ static void add_own_processes(struct gk_rendering *r)
 	    "its MIG devices too"};
 	static const struct gk_family left = {
 	    PREFIX, "processes_left_out", GK_FAMILY_GAUGE, NULL,
-	    "processes without metrics of their own, for there are too many"};
+	    "processes without metrics of their own, "
+	    "because there are too many"};
 	char digits[GK_UNITS_MAX];
 
 	for (size_t i = 0; i < r->snap->device_count; i++)
@@ -349,11 +405,11 @@ static void add_own_host(struct gk_rendering *r)
 	    HOST("memory_total_bytes", GK_UNIT_BYTES, "bytes", h->mem_total,
 		 "memory of the host"),
 	    HOST("memory_available_bytes", GK_UNIT_BYTES, "bytes",
-		 h->mem_available, "memory that programs can still have"),
+		 h->mem_available, "memory available to programs"),
 	    HOST("swap_total_bytes", GK_UNIT_BYTES, "bytes", h->swap_total,
 		 "swap space of the host"),
 	    HOST("swap_free_bytes", GK_UNIT_BYTES, "bytes", h->swap_free,
-		 "swap space not in use"),
+		 "unused swap space"),
 #undef HOST
 	};
 
@@ -397,13 +453,13 @@ static void add_frame_counts(struct gk_rendering *r)
 {
 	static const struct gk_family frames = {
 	    PREFIX, "frames_total", GK_FAMILY_COUNTER, NULL,
-	    "times that the devices have been read"};
+	    "number of times that the devices were read"};
 	static const struct gk_family scrapes = {
 	    PREFIX, "scrapes_total", GK_FAMILY_COUNTER, NULL,
 	    "scrapes answered before this frame"};
 	static const struct gk_family taken = {
 	    PREFIX, "frame_timestamp_seconds", GK_FAMILY_GAUGE, "seconds",
-	    "when the devices have been read, since 1970"};
+	    "time when the devices were read, since 1970"};
 	char digits[GK_UNITS_MAX];
 
 	gk_exposition_sample(
@@ -422,7 +478,9 @@ void gk_render_own(struct gk_rendering *r)
 	gk_render_labels(r, own_labels);
 	add_info(r);
 	add_health(r);
+	add_state(r);
 	add_rows(r);
+	add_xids(r);
 	add_reasons(r);
 	if (r->options->processes)
 		add_own_processes(r);
@@ -437,6 +495,7 @@ void gk_own_metrics(const struct gk_prometheus *options,
 	for (size_t i = 0; i < ROWS; i++)
 		gk_metric_set_add(set, rows[i].metric);
 	gk_metric_set_add(set, GK_M_THROTTLE);
+	gk_condition_metrics(set);
 	for (int i = 0; options->all && i < GK_M_COUNT; i++)
 		gk_metric_set_add(set, (enum gk_metric)i);
 }

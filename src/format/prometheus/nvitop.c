@@ -1,9 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nvitop.c - a snapshot under nvitop-exporter's names and labels: gauges all,
- * NaN for what is absent.
+ * nvitop.c - formats a snapshot with the names and labels of nvitop-exporter.
+ * All metrics are gauges; absent values are NaN.
  */
+#include "base/round.h"
 #include "base/units.h"
-#include "format/prometheus_part.h"
+#include "core/read/gate.h"
+#include "format/prometheus/prometheus_part.h"
 
 #include "base/clock.h"
 #include "format/names.h"
@@ -12,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A row whose value is a share of memory has the metric COUNT. */
+/* The metric of a row is COUNT if its value is a share of memory. */
 struct row {
 	int metric;
 	struct gk_family family;
@@ -23,7 +26,7 @@ static const struct row gpu_rows[] = {
 #define NVITOP_GPU(id, name, divisor, help)                                    \
 	{GK_M_##id, {"", name, GK_FAMILY_GAUGE, NULL, help}, divisor},
 #define NVITOP_PROCESS(id, name, divisor, help)
-#include "format/nvitop.def"
+#include "format/prometheus/nvitop.def"
 #undef NVITOP_GPU
 #undef NVITOP_PROCESS
 };
@@ -32,7 +35,7 @@ static const struct row process_rows[] = {
 #define NVITOP_GPU(id, name, divisor, help)
 #define NVITOP_PROCESS(id, name, divisor, help)                                \
 	{GK_PM_##id, {"", name, GK_FAMILY_GAUGE, NULL, help}, divisor},
-#include "format/nvitop.def"
+#include "format/prometheus/nvitop.def"
 #undef NVITOP_GPU
 #undef NVITOP_PROCESS
 };
@@ -60,12 +63,12 @@ static struct gk_value tenths_of_whole(struct gk_value part,
 		return part;
 	if (whole.why || whole.v <= 0)
 		return (struct gk_value){.why = GK_ABSENT_NOT_SUPPORTED};
-	/* Tenths of a percent, which is what nvitop rounds to. */
+	/* The result is in tenths of a percent, to which nvitop rounds. */
 	return (struct gk_value){(part.v * 1000 + whole.v / 2) / whole.v,
 				 GK_PRESENT};
 }
 
-/* The share of the host's memory, in ten-thousandths of a percent. */
+/* Returns a share of the host's memory in ten-thousandths of a percent. */
 static struct gk_value small_share(struct gk_value part, struct gk_value whole)
 {
 	if (part.why || whole.why || whole.v <= 0)
@@ -119,7 +122,7 @@ static void add_devices(struct gk_rendering *r)
 	}
 }
 
-/* ---- NVLink: rates between two readings ---- */
+/* ---- NVLink: rates between two snapshots ---- */
 
 static const struct gk_device *earlier_device(const struct gk_rendering *r,
 					      size_t i)
@@ -133,7 +136,7 @@ static const struct gk_device *earlier_device(const struct gk_rendering *r,
 	return &before->devices[i];
 }
 
-/* Bytes a second of one link between two readings. */
+/* Returns the rate of one link between two snapshots, in bytes per second. */
 static struct gk_value link_rate(const struct gk_device *now,
 				 const struct gk_device *then, unsigned link,
 				 enum gk_link_metric metric)
@@ -148,9 +151,9 @@ static struct gk_value link_rate(const struct gk_device *now,
 	b = now->detail->links[link].m[metric];
 	if (a.why || b.why || b.v < a.v)
 		return (struct gk_value){.why = a.why ? a.why : b.why};
-	return (struct gk_value){
-	    (int64_t)((double)(b.v - a.v) * (double)GK_NS_PER_S / (double)ns),
-	    GK_PRESENT};
+	b.v =
+	    gk_to_int64((double)(b.v - a.v) * (double)GK_NS_PER_S / (double)ns);
+	return gk_gate(b, gk_link_metric_range(GK_L_SPEED));
 }
 
 static void add_link_rates(struct gk_rendering *r, struct gk_family f,
@@ -238,7 +241,7 @@ static struct gk_value value_minus(struct gk_value a, struct gk_value b)
 	return known_value(a.v - b.v);
 }
 
-static void add_memory(struct gk_rendering *r, const char *labels)
+static void add_nvitop_memory(struct gk_rendering *r, const char *labels)
 {
 	const struct gk_host *h = &r->snap->host;
 	struct gk_value used = value_minus(h->mem_total, h->mem_available);
@@ -271,7 +274,7 @@ static void add_nvitop_host(struct gk_rendering *r, const char *labels)
 	     known_value((int64_t)h->boot_ns), (int64_t)GK_NS_PER_S);
 	HOST("cpu_percent_Percentage", "busy share of all processors, %",
 	     h->cpu_centipercent, 100);
-	add_memory(r, labels);
+	add_nvitop_memory(r, labels);
 	HOST("load_average_1m_Percentage", "load average", h->load_centi[0],
 	     100);
 	HOST("load_average_5m_Percentage", "load average", h->load_centi[1],
@@ -281,7 +284,10 @@ static void add_nvitop_host(struct gk_rendering *r, const char *labels)
 #undef HOST
 }
 
-/* One family of flows: the value is at offset at. */
+/*
+ * Adds one family for a list of flows; `at` is the offset of the value in a
+ * flow.
+ */
 static void add_flow(struct gk_rendering *r, const char *labels,
 		     struct gk_family f, const char *label,
 		     const struct gk_host_flow *flows, size_t count, size_t at,
@@ -352,15 +358,16 @@ static void add_mounts(struct gk_rendering *r, const char *labels)
 	add_mount(r, labels, FAMILY("host_disk_usage_" name, help), which)
 	DISK("total_MiB", "size of the file system, MiB", 0);
 	DISK("used_MiB", "used, MiB", 1);
-	DISK("free_MiB", "free for users, MiB", 2);
+	DISK("free_MiB", "available to users, MiB", 2);
 	DISK("percent_Percentage", "used, %", 3);
 #undef DISK
 }
 
 /* ---- processes ---- */
 
-static void process_labels(const struct gk_rendering *r,
-			   const struct gk_process *p, struct gk_buf *out)
+static void nvitop_process_labels(const struct gk_rendering *r,
+				  const struct gk_process *p,
+				  struct gk_buf *out)
 {
 	char pid[16];
 
@@ -371,7 +378,7 @@ static void process_labels(const struct gk_rendering *r,
 	gk_label(out, "username", p->user);
 }
 
-static const char *status(const struct gk_process *p)
+static const char *status_word(const struct gk_process *p)
 {
 	static const char letters[] = "RSDTZI";
 	static const char *const words[] = {"running", "sleeping", "disk-sleep",
@@ -381,7 +388,8 @@ static const char *status(const struct gk_process *p)
 	return at ? words[at - letters] : "";
 }
 
-static void add_process_info(struct gk_rendering *r, struct gk_buf *labels)
+static void add_nvitop_process_info(struct gk_rendering *r,
+				    struct gk_buf *labels)
 {
 	for (size_t i = 0; i < r->snap->process_count; i++) {
 		const struct gk_process *p = &r->snap->processes[i];
@@ -389,14 +397,14 @@ static void add_process_info(struct gk_rendering *r, struct gk_buf *labels)
 
 		if (!r->shown[i])
 			continue;
-		process_labels(r, p, labels);
-		gk_label(&more, "status", status(p));
+		nvitop_process_labels(r, p, labels);
+		gk_label(&more, "status", status_word(p));
 		gk_label(&more, "command",
 			 r->options->commands ? p->command : p->name);
 		if (!labels->failed && !more.failed)
 			add_sample(r,
 				   FAMILY("process_info_info",
-					  "what a process is; always 1"),
+					  "identity of a process; always 1"),
 				   labels->data, more.data, known_value(1), 1);
 		gk_buf_free(&more);
 	}
@@ -406,7 +414,7 @@ static void add_nvitop_processes(struct gk_rendering *r)
 {
 	struct gk_buf labels = {0};
 
-	add_process_info(r, &labels);
+	add_nvitop_process_info(r, &labels);
 	for (size_t i = 0; i < PROCESS_ROWS; i++) {
 		const struct row *row = &process_rows[i];
 
@@ -420,7 +428,7 @@ static void add_nvitop_processes(struct gk_rendering *r)
 
 			if (!r->shown[k])
 				continue;
-			process_labels(r, p, &labels);
+			nvitop_process_labels(r, p, &labels);
 			if (!labels.failed)
 				add_sample(r, row->family, labels.data, "", v,
 					   whole ? 10000 : row->divisor);
@@ -429,9 +437,9 @@ static void add_nvitop_processes(struct gk_rendering *r)
 	gk_buf_free(&labels);
 }
 
-/* ---- all ---- */
+/* ---- all families ---- */
 
-static void add_info(struct gk_rendering *r, const char *host)
+static void add_nvitop_info(struct gk_rendering *r, const char *host)
 {
 	char cuda[GK_UNITS_MAX] = "N/A", count[16];
 	struct gk_buf more = {0};
@@ -457,7 +465,7 @@ void gk_render_nvitop(struct gk_rendering *r)
 	gk_render_labels(r, device_labels);
 	gk_label(&host, "hostname", gk_render_hostname(r));
 	if (!host.failed) {
-		add_info(r, host.data);
+		add_nvitop_info(r, host.data);
 		add_nvitop_host(r, host.data);
 		if (r->options->flows) {
 			add_flows(r, host.data);

@@ -1,41 +1,19 @@
-/* prometheus.c - chooses whose names a snapshot gets in Prometheus. */
-#include "format/prometheus_part.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * prometheus.c - formats a snapshot for Prometheus with the chosen set of
+ * names.
+ */
+#include "base/assert.h"
+#include "format/prometheus/prometheus_part.h"
 
-#include "format/units.h"
-
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-
-const char *gk_render_hostname(const struct gk_rendering *r)
-{
-	return r->options->hostname ? r->options->hostname
-				    : r->snap->host.hostname;
-}
-
-void gk_render_labels(struct gk_rendering *r, gk_labels_fn *labels)
-{
-	for (size_t i = 0; i < r->snap->device_count; i++)
-		labels(r, &r->snap->devices[i], &r->device_labels[i]);
-}
-
-char *gk_divided(char *dst, int64_t value, int64_t divisor)
-{
-	snprintf(dst, GK_UNITS_MAX, "%.6g", (double)value / (double)divisor);
-	if (divisor == 1 || !(value % divisor))
-		snprintf(dst, GK_UNITS_MAX, "%" PRId64, value / divisor);
-	else if (value / divisor > 999)
-		snprintf(dst, GK_UNITS_MAX, "%.3f",
-			 (double)value / (double)divisor);
-	return dst;
-}
 
 static int64_t gpu_memory(const struct gk_process *p)
 {
 	return p->m[GK_PM_GPU_MEM].why ? -1 : p->m[GK_PM_GPU_MEM].v;
 }
 
-/* Marks the processes with the most memory, as many as there may be. */
+/* Marks the processes to show: those with the most memory, up to the limit. */
 static void choose_processes(struct gk_rendering *r)
 {
 	size_t most = r->options->most_processes, count = 0;
@@ -44,7 +22,10 @@ static void choose_processes(struct gk_rendering *r)
 		r->shown[i] = r->options->processes;
 	if (!r->options->processes || !most || r->snap->process_count <= most)
 		return;
-	/* How many have more: quadratic, for thousands at most. */
+	/*
+	 * For each process, counts those with more memory. This is quadratic,
+	 * but there are thousands of processes at most.
+	 */
 	for (size_t i = 0; i < r->snap->process_count; i++) {
 		int64_t own = gpu_memory(&r->snap->processes[i]);
 		size_t before = 0;
@@ -77,6 +58,7 @@ void gk_format_prometheus(struct gk_buf *out, const struct gk_snapshot *snap,
 	    .options = options,
 	};
 
+	GK_ASSERT(options->names < GK_NAMES_COUNT);
 	r.device_labels =
 	    calloc(snap->device_count + 1, sizeof *r.device_labels);
 	r.shown = calloc(snap->process_count + 1, sizeof *r.shown);

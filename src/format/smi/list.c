@@ -1,4 +1,5 @@
-/* list.c - prints the lists of -L, --version, topo -m and mig -lgi. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* list.c - prints the output of -L, --version, topo -m and mig -lgi. */
 #include "format/smi/table.h"
 
 #include "format/units.h"
@@ -7,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The profile of a MIG device, the end of its name: 3g.40gb. */
-static const char *profile(const struct gk_device *d)
+/* Returns the profile of a MIG device, which ends its name: "3g.40gb". */
+static const char *profile_of(const struct gk_device *d)
 {
 	const char *at = strstr(d->name, " MIG ");
 
@@ -24,7 +25,8 @@ void gk_smi_list(struct gk_buf *out, const struct gk_snapshot *snap)
 			gk_buf_printf(out, "GPU %u: ", d->index);
 			gk_smi_text(out, d, d->name);
 		} else {
-			gk_buf_printf(out, "  MIG %-12sDevice %2d:", profile(d),
+			gk_buf_printf(out,
+				      "  MIG %-12sDevice %2d:", profile_of(d),
 				      d->mig_index);
 		}
 		gk_buf_puts(out, " (UUID: ");
@@ -41,7 +43,10 @@ void gk_smi_version(struct gk_buf *out, const struct gk_snapshot *snap)
 	const char *second;
 
 	gk_cuda_version(cuda, snap->cuda_version);
-	/* NVML's version is CUDA's major one and the driver's: 13.590.48. */
+	/*
+	 * NVML's version, such as 13.590.48, is CUDA's major version followed
+	 * by the driver's version.
+	 */
 	second = strchr(snap->nvml_version, '.');
 	gk_str_copy(nvml, sizeof nvml, second ? second + 1 : "");
 	for (char *at = nvml, dots = 0; *at; at++)
@@ -76,7 +81,7 @@ static const char *const paths[GK_PATH_COUNT] = {
     [GK_PATH_NODE] = "NODE",    [GK_PATH_SYSTEM] = "SYS",
 };
 
-/* Whether a device is a GPU that the topology is known of. */
+/* Whether a device is a GPU with a known topology. */
 static bool has_topology(const struct gk_snapshot *snap, size_t at)
 {
 	return snap->topology && snap->devices[at].mig_index < 0 &&
@@ -146,8 +151,9 @@ void gk_smi_instances_wanted(struct gk_metric_set *set)
 		gk_metric_set_add(set, of_instances[i]);
 }
 
-/* 2:1, right before and left behind the colon. */
-static void placement(char dst[32], struct gk_value start, struct gk_value size)
+/* Writes a placement, such as "2:1". */
+static void write_placement(char dst[32], struct gk_value start,
+			    struct gk_value size)
 {
 	if (start.why || size.why)
 		gk_str_copy(dst, 32, "N/A");
@@ -163,16 +169,19 @@ static void profile_id(char dst[32], struct gk_value id)
 		snprintf(dst, 32, "%" PRId64, id.v);
 }
 
-/* The profile of the GPU instance, without the part that computes: 1c. */
+/*
+ * Returns the profile of a GPU instance, without that of the compute instance
+ * (1c).
+ */
 static const char *gi_profile(const struct gk_device *d)
 {
-	const char *name = profile(d);
+	const char *name = profile_of(d);
 	const char *dot = strchr(name, '.');
 
 	return dot && dot > name && dot[-1] == 'c' ? dot + 1 : name;
 }
 
-/* Whether it is the first MIG device of its GPU instance. */
+/* Whether a device is the first MIG device of its GPU instance. */
 static bool is_first(const struct gk_snapshot *snap, size_t at)
 {
 	const struct gk_device *d = &snap->devices[at];
@@ -185,8 +194,8 @@ static bool is_first(const struct gk_snapshot *snap, size_t at)
 	return true;
 }
 
-static bool none(struct gk_buf *out, const struct gk_snapshot *snap,
-		 const char *what)
+static bool has_no_instances(struct gk_buf *out, const struct gk_snapshot *snap,
+			     const char *what)
 {
 	for (size_t i = 0; i < snap->device_count; i++)
 		if (snap->devices[i].mig_index >= 0)
@@ -202,7 +211,7 @@ void gk_smi_gpu_instances(struct gk_buf *out, const struct gk_snapshot *snap)
 {
 	char place[32], id[32];
 
-	if (none(out, snap, "GPU"))
+	if (has_no_instances(out, snap, "GPU"))
 		return;
 	gk_buf_printf(
 	    out,
@@ -216,7 +225,7 @@ void gk_smi_gpu_instances(struct gk_buf *out, const struct gk_snapshot *snap)
 
 		if (d->mig_index < 0 || !is_first(snap, i))
 			continue;
-		placement(place, d->m[GK_M_GI_START], d->m[GK_M_GI_SIZE]);
+		write_placement(place, d->m[GK_M_GI_START], d->m[GK_M_GI_SIZE]);
 		profile_id(id, d->m[GK_M_GI_PROFILE]);
 		gk_buf_printf(out, "|%4u  MIG %-16s%4s%9d%13s     |\n%s",
 			      d->index, gi_profile(d), id, d->gpu_instance,
@@ -232,7 +241,7 @@ void gk_smi_compute_instances(struct gk_buf *out,
 {
 	char place[32], id[32];
 
-	if (none(out, snap, "compute"))
+	if (has_no_instances(out, snap, "compute"))
 		return;
 	gk_buf_printf(
 	    out,
@@ -253,11 +262,11 @@ void gk_smi_compute_instances(struct gk_buf *out,
 
 		if (d->mig_index < 0)
 			continue;
-		placement(place, d->m[GK_M_CI_START], d->m[GK_M_CI_SIZE]);
+		write_placement(place, d->m[GK_M_CI_START], d->m[GK_M_CI_SIZE]);
 		profile_id(id, d->m[GK_M_CI_PROFILE]);
 		gk_buf_printf(out,
 			      "|%4u%7d       MIG %-14s%4s%10d%13s     |\n%s",
-			      d->index, d->gpu_instance, profile(d), id,
+			      d->index, d->gpu_instance, profile_of(d), id,
 			      d->compute_instance, place, ci_line);
 	}
 }

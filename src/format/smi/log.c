@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* log.c - prints the tables of -q as text and as XML. */
 #include "format/smi/log.h"
 #include "base/array.h"
@@ -59,14 +60,14 @@ const struct gk_smi_section gk_smi_sections[] = {
 
 enum when {
 	ALWAYS,
-	OLD,         /* from 590 on it says that it is deprecated */
-	HEXADECIMAL, /* XML has it without 0x */
+	OLD,         /* deprecated from 590 on */
+	HEXADECIMAL, /* shown without 0x in XML */
 	BEFORE_610,
 	SINCE_595,
 	SINCE_610,
-	WITH_SRAM, /* the driver tells the parts of SRAM errors */
+	WITH_SRAM, /* shown if SRAM errors are reported by kind */
 	WITHOUT_SRAM,
-	WITH_TLIMIT, /* temperatures are told as distances */
+	WITH_TLIMIT, /* shown if temperatures are distances to limits */
 	WITHOUT_TLIMIT,
 };
 
@@ -98,24 +99,24 @@ static bool is_when(enum when when, const struct gk_smi_at *at)
 	}
 }
 
-/* The metrics that is_when() looks at. */
+/* The metrics that is_when() reads. */
 static const enum gk_metric judged[] = {GK_M_SRAM_PARITY, GK_M_MARGIN_SHUTDOWN};
 
-/* ---- lists: what is no table ---- */
+/* ---- lists: parts without a table ---- */
 
 struct row {
-	int depth; /* 1 and more */
+	int depth; /* from 1 */
 	unsigned section;
 	const char *label, *element, *unit;
 	enum when when;
-	int collapse; /* of a group: a metric, or -1 */
+	int collapse; /* for a GROUP: if this metric is absent, N/A; -1: none */
 	struct gk_smi_source source;
 	gk_smi_log_list *list;
 };
 
-static void rows(struct gk_buf *out, const struct gk_smi_at *at,
-		 const struct row *row, size_t count, unsigned sections,
-		 bool xml);
+static void add_log_rows(struct gk_buf *out, const struct gk_smi_at *at,
+			 const struct row *row, size_t count, unsigned sections,
+			 bool xml);
 
 #define SHOW(name)                                                             \
 	static enum gk_absence gk_smi_##name(                                  \
@@ -129,7 +130,10 @@ SHOW(mig_index)
 	return GK_PRESENT;
 }
 
-/* The instances of a MIG device: 0 its GPU instance, 1 its compute instance. */
+/*
+ * The instance ids of a MIG device; arg is 0 for the GPU instance, 1 for the
+ * compute instance.
+ */
 SHOW(instance)
 {
 	int id = arg ? at->device->compute_instance : at->device->gpu_instance;
@@ -172,7 +176,7 @@ void gk_smi_log_mig_devices(struct gk_buf *out, const struct gk_smi_at *at,
 		if (mig.device->mig_index < 0 ||
 		    mig.device->index != at->device->index)
 			continue;
-		rows(out, &mig, mig_rows, COUNT(mig_rows), ANY, xml);
+		add_log_rows(out, &mig, mig_rows, COUNT(mig_rows), ANY, xml);
 		any = true;
 	}
 	if (xml)
@@ -186,7 +190,7 @@ static const struct row gpu_rows[] = {
 
 /* ---- the tables ---- */
 
-/* The value of a row, or why it is absent; its unit behind it. */
+/* Adds the value of a row with its unit, or why it is absent. */
 static void put_row_value(struct gk_buf *out, const struct gk_smi_at *at,
 			  const struct row *row)
 {
@@ -201,7 +205,7 @@ static void put_row_value(struct gk_buf *out, const struct gk_smi_at *at,
 	gk_buf_puts(out, why ? gk_smi_absent_bare(why) : row->unit);
 }
 
-static bool collapsed(const struct row *row, const struct gk_smi_at *at)
+static bool is_collapsed(const struct row *row, const struct gk_smi_at *at)
 {
 	return row->collapse >= 0 && at->device->m[row->collapse].why;
 }
@@ -211,7 +215,7 @@ static void text_row(struct gk_buf *out, const struct gk_smi_at *at,
 {
 	if (!row->label)
 		return;
-	if (!row->source.show && !collapsed(row, at)) {
+	if (!row->source.show && !is_collapsed(row, at)) {
 		gk_buf_printf(out, "%*s%s\n", row->depth * GK_SMI_STEP, "",
 			      row->label);
 		return;
@@ -225,7 +229,7 @@ static void text_row(struct gk_buf *out, const struct gk_smi_at *at,
 	gk_buf_putc(out, '\n');
 }
 
-/* Elements that are open, by depth. */
+/* The XML elements that are open, indexed by depth. */
 struct open {
 	const char *name[8];
 };
@@ -250,7 +254,7 @@ static void xml_row(struct gk_buf *out, const struct gk_smi_at *at,
 	close_to(out, open, depth);
 	if (!row->element)
 		return;
-	if (!row->source.show && !collapsed(row, at)) {
+	if (!row->source.show && !is_collapsed(row, at)) {
 		gk_smi_tabs(out, depth);
 		gk_buf_printf(out, "<%s>\n", row->element);
 		open->name[depth] = row->element;
@@ -266,16 +270,17 @@ static void xml_row(struct gk_buf *out, const struct gk_smi_at *at,
 	gk_buf_free(&text);
 }
 
-/* A row is in the section that the row of depth 1 before it is in. */
-static void rows(struct gk_buf *out, const struct gk_smi_at *at,
-		 const struct row *row, size_t count, unsigned sections,
-		 bool xml)
+/* Adds rows. Each belongs to the section of the last row of depth 1. */
+static void add_log_rows(struct gk_buf *out, const struct gk_smi_at *at,
+			 const struct row *row, size_t count, unsigned sections,
+			 bool xml)
 {
-	int deeper = at->device->mig_index >= 0 && xml; /* in <mig_devices> */
+	int deeper = at->device->mig_index >= 0 && xml; /* inside
+							 * <mig_devices> */
 	const struct row *end = row + count;
 	struct open open = {{NULL}};
 	unsigned section = ANY;
-	int skip = 0; /* rows deeper than this; 0: none */
+	int skip = 0; /* rows deeper than this are skipped; 0: none are */
 
 	for (; row < end; row++) {
 		if (row->depth == 1)
@@ -286,11 +291,11 @@ static void rows(struct gk_buf *out, const struct gk_smi_at *at,
 		if ((sections && !(section & sections)) ||
 		    !is_when(row->when, at))
 			continue;
-		/* Long, and not asked for by most. */
+		/* Long lists appear only on request. */
 		if (row->list && section & GK_SMI_LISTED && !sections &&
 		    (!xml || section != SUPPORTED_CLOCKS))
 			continue;
-		if (!row->source.show && collapsed(row, at))
+		if (!row->source.show && is_collapsed(row, at))
 			skip = row->depth;
 		if (row->list)
 			close_to(out, &open, 1 + deeper);
@@ -327,15 +332,15 @@ void gk_smi_log_wanted(unsigned sections, struct gk_metric_set *set)
 			gk_smi_want(&mig_rows[i].source, set);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole report ---- */
 
-/* The lines about the machine: label, element, value. */
+/* The lines about the whole machine. */
 struct head {
 	const char *label, *element;
 	char value[192];
 };
 
-static size_t heads(const struct gk_snapshot *snap, struct head head[5])
+static size_t fill_heads(const struct gk_snapshot *snap, struct head head[5])
 {
 	char date[32], cuda[GK_UNITS_MAX];
 	bool new_names = gk_smi_major(snap) >= 610;
@@ -367,7 +372,7 @@ void gk_smi_log_text(struct gk_buf *out, const struct gk_snapshot *snap,
 		     unsigned sections, unsigned gpus)
 {
 	struct head head[5];
-	size_t count = heads(snap, head);
+	size_t count = fill_heads(snap, head);
 
 	gk_buf_puts(out, "\n==============NVSMI LOG==============\n\n");
 	for (size_t i = 0; i < count; i++) {
@@ -386,7 +391,8 @@ void gk_smi_log_text(struct gk_buf *out, const struct gk_snapshot *snap,
 		gk_buf_puts(out, "GPU ");
 		gk_smi_text(out, at.device, at.device->bus_id);
 		gk_buf_putc(out, '\n');
-		rows(out, &at, gpu_rows, COUNT(gpu_rows), sections, false);
+		add_log_rows(out, &at, gpu_rows, COUNT(gpu_rows), sections,
+			     false);
 		gk_buf_putc(out, '\n');
 	}
 }
@@ -395,7 +401,7 @@ void gk_smi_log_xml(struct gk_buf *out, const struct gk_snapshot *snap,
 		    unsigned gpus)
 {
 	struct head head[5];
-	size_t count = heads(snap, head);
+	size_t count = fill_heads(snap, head);
 
 	gk_buf_puts(out, "<?xml version=\"1.0\" ?>\n"
 			 "<!DOCTYPE nvidia_smi_log SYSTEM "
@@ -413,7 +419,7 @@ void gk_smi_log_xml(struct gk_buf *out, const struct gk_snapshot *snap,
 		gk_buf_puts(out, "\t<gpu id=\"");
 		gk_smi_text(out, at.device, at.device->bus_id);
 		gk_buf_puts(out, "\">\n");
-		rows(out, &at, gpu_rows, COUNT(gpu_rows), ANY, true);
+		add_log_rows(out, &at, gpu_rows, COUNT(gpu_rows), ANY, true);
 		gk_buf_puts(out, "\t</gpu>\n\n");
 	}
 	gk_buf_puts(out, "</nvidia_smi_log>\n");

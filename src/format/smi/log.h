@@ -1,13 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * log.h - what -q and -q -x print: everything of each GPU, as keys and
- * values or as XML.
+ * log.h - the output of -q and -q -x: everything about each GPU, as lines of
+ * keys and values or as XML.
  */
 #ifndef GK_FORMAT_SMI_LOG_H
 #define GK_FORMAT_SMI_LOG_H
 
 #include "format/smi/value.h"
 
-/* Parts whose values take more than metrics to read. */
+/* The sections for which metrics alone do not suffice. */
 enum {
 	GK_SMI_UTILIZATION = 1 << 1,
 	GK_SMI_POWER = 1 << 4,
@@ -19,25 +20,25 @@ enum {
 			GK_SMI_SUPPORTED_CLOCKS,
 };
 
-/* The parts that -d chooses, as bits; 0 is everything. */
+/* The sections that -d can choose, as bits; 0: all. */
 struct gk_smi_section {
 	const char *name;
 	unsigned bit;
 };
 
-/* Ends with a NULL name. */
+/* The table of sections; it ends with a NULL name. */
 extern const struct gk_smi_section gk_smi_sections[];
 
-/* Adds the metrics that those sections show. */
+/* Adds to a set the metrics that these sections show. */
 void gk_smi_log_wanted(unsigned sections, struct gk_metric_set *set);
 
-/* Add the report. gpus: how many whole GPUs there are, shown or not. */
+/* Add the report. gpus is the number of whole GPUs, whether shown or not. */
 void gk_smi_log_text(struct gk_buf *out, const struct gk_snapshot *snap,
 		     unsigned sections, unsigned gpus);
 void gk_smi_log_xml(struct gk_buf *out, const struct gk_snapshot *snap,
 		    unsigned gpus);
 
-/* Text between tags: markup characters escaped. */
+/* Adds a text as XML content, escaping markup characters. */
 void gk_smi_escape(struct gk_buf *out, const char *text);
 
 #endif

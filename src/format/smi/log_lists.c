@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* log_lists.c - prints the processes, clocks and samples of -q. */
 #include "format/smi/log_lists.h"
 
@@ -46,7 +47,7 @@ void gk_smi_element(struct gk_buf *out, int depth, const char *name,
 	gk_buf_printf(out, "</%s>\n", name);
 }
 
-/* One line of a process, or its element. */
+/* Adds one line about a process or, in XML, its element. */
 static void put_process_line(struct gk_buf *out, int depth, const char *label,
 			     const char *name, const char *value, bool xml)
 {
@@ -132,7 +133,7 @@ static void clock_line(struct gk_buf *out, int depth, const char *label,
 	gk_buf_printf(out, "%s\n", text);
 }
 
-/* Memory clocks, and under each the graphics clocks that go with it. */
+/* Adds the memory clocks, each followed by its graphics clocks. */
 void gk_smi_log_supported_clocks(struct gk_buf *out, const struct gk_smi_at *at,
 				 bool xml)
 {
@@ -165,10 +166,13 @@ void gk_smi_log_supported_clocks(struct gk_buf *out, const struct gk_smi_at *at,
 			      count ? "\t\t\t</supported_mem_clock>\n" : "");
 }
 
-/* A group of the driver's last values; duration and values have units. */
-static void samples(struct gk_buf *out, const struct gk_smi_at *at,
-		    enum gk_sampled kind, const char *label, int64_t scale,
-		    int decimals, const char *unit)
+/*
+ * Adds a group with the driver's last samples; the duration and the values have
+ * units.
+ */
+static void add_samples(struct gk_buf *out, const struct gk_smi_at *at,
+			enum gk_sampled kind, const char *label, int64_t scale,
+			int decimals, const char *unit)
 {
 	static const struct gk_samples none = {.why = GK_ABSENT_NOT_READ};
 	const struct gk_detail *detail = at->device->detail;
@@ -199,13 +203,13 @@ static void samples(struct gk_buf *out, const struct gk_smi_at *at,
 	}
 }
 
-/* XML has no samples. */
+/* nvidia-smi's XML does not contain samples. */
 void gk_smi_log_power_samples(struct gk_buf *out, const struct gk_smi_at *at,
 			      bool xml)
 {
 	if (!xml)
-		samples(out, at, GK_SAMPLED_POWER, "Power Samples", 1000, 2,
-			" W");
+		add_samples(out, at, GK_SAMPLED_POWER, "Power Samples", 1000, 2,
+			    " W");
 }
 
 void gk_smi_log_utilization_samples(struct gk_buf *out,
@@ -216,8 +220,8 @@ void gk_smi_log_utilization_samples(struct gk_buf *out,
 	    "ENC Utilization Samples", "DEC Utilization Samples"};
 
 	for (int i = 0; !xml && i < 4; i++)
-		samples(out, at, (enum gk_sampled)(GK_SAMPLED_GPU + i),
-			labels[i], 1, 0, " %");
+		add_samples(out, at, (enum gk_sampled)(GK_SAMPLED_GPU + i),
+			    labels[i], 1, 0, " %");
 }
 
 void gk_smi_log_clock_samples(struct gk_buf *out, const struct gk_smi_at *at,
@@ -225,8 +229,8 @@ void gk_smi_log_clock_samples(struct gk_buf *out, const struct gk_smi_at *at,
 {
 	if (xml)
 		return;
-	samples(out, at, GK_SAMPLED_SM_CLOCK, "SM Clock Samples", 1000000, 0,
-		" MHz");
-	samples(out, at, GK_SAMPLED_MEMORY_CLOCK, "Memory Clock Samples",
-		1000000, 0, " MHz");
+	add_samples(out, at, GK_SAMPLED_SM_CLOCK, "SM Clock Samples", 1000000,
+		    0, " MHz");
+	add_samples(out, at, GK_SAMPLED_MEMORY_CLOCK, "Memory Clock Samples",
+		    1000000, 0, " MHz");
 }

@@ -1,22 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * log_lists.h - the parts of -q that are no table, and how a line of it
- * looks.
+ * log_lists.h - the parts of -q that have no table, and the layout of its
+ * lines.
  */
 #ifndef GK_FORMAT_SMI_LOG_LISTS_H
 #define GK_FORMAT_SMI_LOG_LISTS_H
 
 #include "format/smi/value.h"
 
-/* Where the colon of a line is, and how far a level is indented. */
+/* The columns in which a line has its colon, and the indentation per level. */
 enum { GK_SMI_COLUMN = 55, GK_SMI_PROCESS_COLUMN = 42, GK_SMI_STEP = 4 };
 
-/* A key and the colon after it, at a column. */
+/* Adds a key, and a colon in the given column. */
 void gk_smi_key(struct gk_buf *out, int depth, const char *label, int column);
 
-/* The indentation of an element. */
+/* Adds the indentation of an element. */
 void gk_smi_tabs(struct gk_buf *out, int depth);
 
-/* <name>value</name> on a line of its own. */
+/* Adds <name>value</name> on a line of its own. */
 void gk_smi_element(struct gk_buf *out, int depth, const char *name,
 		    const char *value);
 

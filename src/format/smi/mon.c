@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mon.c - prints the columns of pmon and dmon. */
 #include "format/smi/mon.h"
 #include "base/array.h"
@@ -12,12 +13,12 @@
 #define MEBI (1LL << 20)
 #define MEGA 1000000
 
-/* How the number of a metric becomes a cell. */
+/* How a metric's number is converted for a cell. */
 enum how {
-	DIVIDED,    /* by scale, cut */
+	DIVIDED,    /* divided by scale, truncated */
 	ROUNDED_UP, /* by scale */
-	SHARE,      /* of the time since the last line that it grew, percent */
-	GREW,       /* 1: since the last line */
+	SHARE,      /* growth since the last line, in percent of the time */
+	GREW,       /* 1 if it has grown since the last line, else 0 */
 };
 
 static const struct column {
@@ -50,7 +51,7 @@ static const struct column {
     {'t', "txpci", "MB/s", GK_M_PCIE_TX, DIVIDED, MEGA},
 };
 
-/* The sources of a process's columns; NOTHING: nobody tells it. */
+/* The columns about a process and their metrics; NOTHING: not available. */
 #define NOTHING GK_PM_COUNT
 static const struct process_column {
 	char group;
@@ -73,9 +74,9 @@ static bool is_shown(const struct gk_smi_mon *mon, char group)
 	return strchr(mon->groups, group) != NULL;
 }
 
-/* The date and the time of a line; in titles what they are. */
-static void moment(struct gk_buf *out, const struct gk_smi_mon *mon,
-		   const char *date, const char *time)
+/* Adds the date and time of a line, or the titles of these columns. */
+static void add_moment(struct gk_buf *out, const struct gk_smi_mon *mon,
+		       const char *date, const char *time)
 {
 	if (mon->moment & GK_SMI_WITH_DATE)
 		gk_buf_printf(out, "%-12s", date);
@@ -83,8 +84,8 @@ static void moment(struct gk_buf *out, const struct gk_smi_mon *mon,
 		gk_buf_printf(out, "%-12s", time);
 }
 
-static void moment_of(struct gk_buf *out, const struct gk_smi_mon *mon,
-		      const struct gk_snapshot *snap)
+static void add_snapshot_time(struct gk_buf *out, const struct gk_smi_mon *mon,
+			      const struct gk_snapshot *snap)
 {
 	time_t s = (time_t)(snap->wall_ns / GK_NS_PER_S);
 	char date[16], time[16];
@@ -93,7 +94,7 @@ static void moment_of(struct gk_buf *out, const struct gk_smi_mon *mon,
 	localtime_r(&s, &tm);
 	strftime(date, sizeof date, "%Y%m%d", &tm);
 	strftime(time, sizeof time, "%H:%M:%S", &tm);
-	moment(out, mon, date, time);
+	add_moment(out, mon, date, time);
 }
 
 /* ---- dmon ---- */
@@ -101,13 +102,13 @@ static void moment_of(struct gk_buf *out, const struct gk_smi_mon *mon,
 void gk_smi_dmon_titles(struct gk_buf *out, const struct gk_smi_mon *mon)
 {
 	gk_buf_putc(out, '#');
-	moment(out, mon, "Date", "Time");
+	add_moment(out, mon, "Date", "Time");
 	gk_buf_puts(out, " gpu");
 	for (size_t i = 0; i < COUNT(device_columns); i++)
 		if (is_shown(mon, device_columns[i].group))
 			gk_buf_printf(out, "%7s", device_columns[i].title);
 	gk_buf_puts(out, " \n#");
-	moment(out, mon, "YYYYMMDD", "HH:MM:SS");
+	add_moment(out, mon, "YYYYMMDD", "HH:MM:SS");
 	gk_buf_puts(out, " Idx");
 	for (size_t i = 0; i < COUNT(device_columns); i++)
 		if (is_shown(mon, device_columns[i].group))
@@ -115,9 +116,13 @@ void gk_smi_dmon_titles(struct gk_buf *out, const struct gk_smi_mon *mon)
 	gk_buf_puts(out, " \n");
 }
 
-/* How much a counter grew; not at all when it began anew, or there was none. */
-static int64_t growth(const struct gk_device *d, const struct gk_device *before,
-		      enum gk_metric metric)
+/*
+ * Returns how much a counter has grown, or 0 if it restarted or there is no
+ * earlier snapshot.
+ */
+static int64_t counter_growth(const struct gk_device *d,
+			      const struct gk_device *before,
+			      enum gk_metric metric)
 {
 	if (!before || before->m[metric].why ||
 	    d->m[metric].v < before->m[metric].v)
@@ -135,10 +140,10 @@ static int64_t shown_value(const struct column *column,
 	case ROUNDED_UP:
 		return (v + column->scale - 1) / column->scale;
 	case SHARE:
-		v = growth(d, before, column->metric) * 100;
+		v = counter_growth(d, before, column->metric) * 100;
 		return period_ns ? v / (int64_t)period_ns : 0;
 	case GREW:
-		return growth(d, before, column->metric) > 0;
+		return counter_growth(d, before, column->metric) > 0;
 	case DIVIDED:
 	default:
 		return v / column->scale;
@@ -166,7 +171,7 @@ void gk_smi_dmon(struct gk_buf *out, const struct gk_snapshot *snap,
 		if (d->mig_index >= 0)
 			continue;
 		gk_buf_putc(out, ' ');
-		moment_of(out, mon, snap);
+		add_snapshot_time(out, mon, snap);
 		gk_buf_printf(out, "%4u", d->index);
 		for (size_t c = 0; c < COUNT(device_columns); c++) {
 			const struct column *column = &device_columns[c];
@@ -198,13 +203,13 @@ void gk_smi_dmon_wanted(const struct gk_smi_mon *mon, struct gk_metric_set *set)
 void gk_smi_pmon_titles(struct gk_buf *out, const struct gk_smi_mon *mon)
 {
 	gk_buf_putc(out, '#');
-	moment(out, mon, "Date", "Time");
+	add_moment(out, mon, "Date", "Time");
 	gk_buf_puts(out, " gpu         pid   type");
 	for (size_t i = 0; i < COUNT(process_columns); i++)
 		if (is_shown(mon, process_columns[i].group))
 			gk_buf_printf(out, "%7s", process_columns[i].title);
 	gk_buf_puts(out, "    command \n#");
-	moment(out, mon, "YYYYMMDD", "HH:MM:SS");
+	add_moment(out, mon, "YYYYMMDD", "HH:MM:SS");
 	gk_buf_puts(out, " Idx           #    C/G");
 	for (size_t i = 0; i < COUNT(process_columns); i++)
 		if (is_shown(mon, process_columns[i].group))
@@ -213,8 +218,8 @@ void gk_smi_pmon_titles(struct gk_buf *out, const struct gk_smi_mon *mon)
 }
 
 /*
- * Utilisation of 0 is shown as none. Protected memory of a process is not
- * told; where the GPU has none at all it is 0.
+ * A utilisation of 0 is shown as absent. A process's protected memory is not
+ * available, but is 0 if the GPU has no protected memory at all.
  */
 static void process_cell(struct gk_buf *out,
 			 const struct process_column *column,
@@ -234,8 +239,8 @@ static void process_cell(struct gk_buf *out,
 			      (value.v + column->scale - 1) / column->scale);
 }
 
-/* The last part of the program's path, 15 bytes of it. */
-static void command(struct gk_buf *out, const struct gk_process *p)
+/* Adds the last part of the program's path, cut to 15 bytes. */
+static void add_mon_command(struct gk_buf *out, const struct gk_process *p)
 {
 	struct gk_buf name = {0};
 	const char *base, *slash;
@@ -248,12 +253,12 @@ static void command(struct gk_buf *out, const struct gk_process *p)
 	gk_buf_free(&name);
 }
 
-static void line(struct gk_buf *out, const struct gk_snapshot *snap,
-		 const struct gk_device *d, const struct gk_process *p,
-		 const struct gk_smi_mon *mon)
+static void add_mon_line(struct gk_buf *out, const struct gk_snapshot *snap,
+			 const struct gk_device *d, const struct gk_process *p,
+			 const struct gk_smi_mon *mon)
 {
 	gk_buf_putc(out, ' ');
-	moment_of(out, mon, snap);
+	add_snapshot_time(out, mon, snap);
 	if (p)
 		gk_buf_printf(out, "%4u%11d%6s", d->index, (int)p->pid,
 			      gk_smi_process_type(p));
@@ -268,7 +273,7 @@ static void line(struct gk_buf *out, const struct gk_snapshot *snap,
 			gk_buf_printf(out, "%7s", "-");
 	}
 	if (p)
-		command(out, p);
+		add_mon_command(out, p);
 	else
 		gk_buf_printf(out, "    %-15s\n", "-");
 }
@@ -287,11 +292,11 @@ void gk_smi_pmon(struct gk_buf *out, const struct gk_snapshot *snap,
 
 			if (snap->devices[p->device].index != d->index)
 				continue;
-			line(out, snap, d, p, mon);
+			add_mon_line(out, snap, d, p, mon);
 			any = true;
 		}
 		if (!any)
-			line(out, snap, d, NULL, mon);
+			add_mon_line(out, snap, d, NULL, mon);
 	}
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* query.c - finds the fields of a query and prints rows of their values. */
 #include "format/smi/query.h"
 #include "base/array.h"
@@ -18,7 +19,7 @@ enum when {
 	BARE = 16,
 };
 
-/* ---- what only lists have ---- */
+/* ---- fields of lists only ---- */
 
 #define SHOW(name)                                                             \
 	static enum gk_absence gk_smi_##name(                                  \
@@ -126,7 +127,7 @@ SHOW(graphics_clock)
 
 #define FIELD(name, other, unit, when, source, ...)                            \
 	FIELD_(name, other, unit, when, source, __VA_ARGS__)
-/* A source is three arguments once its macro is expanded. */
+/* When this is expanded, the macro of the source has become three arguments. */
 #define FIELD_(name, other, unit, when, show, what, arg, help)                 \
 	{name, other, unit, when, {show, what, arg}, help},
 
@@ -134,43 +135,43 @@ static const struct gk_smi_field gpu[] = {
 #include "format/smi/fields.def"
 };
 
-/* The columns that every list begins with. */
+/* The first columns of every list. */
 #define OF_GPU                                                                 \
 	FIELD("timestamp", NULL, NULL, ALL, THIS(timestamp),                   \
-	      "moment of the query, local time")                               \
-	FIELD("gpu_name", NULL, NULL, ALL, THIS(name), "name of the product")  \
+	      "local time of the query")                                       \
+	FIELD("gpu_name", NULL, NULL, ALL, THIS(name), "product name")         \
 	FIELD("gpu_bus_id", NULL, NULL, ALL, THIS(bus_id),                     \
-	      "place of the GPU on the PCI bus")                               \
+	      "PCI address of the GPU")                                        \
 	FIELD("gpu_serial", NULL, NULL, ALL, THIS(serial),                     \
 	      "number printed on the board")                                   \
 	FIELD("gpu_uuid", NULL, NULL, ALL, THIS(uuid),                         \
-	      "identifier that no other GPU has")
+	      "unique identifier of the GPU")
 
 static const struct gk_smi_field apps[] = {
     OF_GPU FIELD("pid", NULL, NULL, ALL, THIS(pid), "process id")
 	FIELD("process_name", "name", NULL, ALL, THIS(process),
 	      "program of the process")
 	    FIELD("used_gpu_memory", "used_memory", "MiB", ALL,
-		  THIS(process_memory), "memory that it holds on the GPU")};
+		  THIS(process_memory), "memory that it uses on the GPU")};
 
 static const struct gk_smi_field accounted[] = {
-    OF_GPU FIELD("vgpu_instance", NULL, NULL, ALL, NONE, "vGPU that it ran on")
+    OF_GPU FIELD("vgpu_instance", NULL, NULL, ALL, NEVER, "vGPU that it ran on")
 	FIELD("pid", NULL, NULL, ALL, THIS(ended_pid), "process id")
 	    FIELD("gpu_utilization", "gpu_util", "%", ALL, THIS(ended_gpu),
-		  "time with a kernel of it running")
+		  "time with its kernels running")
 		FIELD("mem_utilization", "mem_util", "%", ALL,
 		      THIS(ended_memory_util),
 		      "time with it reading or writing memory")
 		    FIELD("max_memory_usage", NULL, "MiB", ALL,
-			  THIS(ended_memory), "most memory that it held")
+			  THIS(ended_memory), "most memory that it used")
 			FIELD("time", NULL, "ms", ALL, THIS(ended_time),
 			      "how long it used the GPU")};
 
 static const struct gk_smi_field pages[] = {
     OF_GPU FIELD("retired_pages.address", NULL, NULL, ALL, THIS(page_address),
-		 "address of a page given up")
+		 "address of a retired page")
 	FIELD("retired_pages.timestamp", NULL, NULL, ALL, THIS(page_time),
-	      "when it was given up")
+	      "when it was retired")
 	    FIELD("retired_pages.cause", NULL, NULL, ALL, THIS(page_cause),
 		  "Single Bit ECC or Double Bit ECC")};
 
@@ -191,15 +192,15 @@ static const struct gk_smi_field remapped[] = {
 static const struct gk_smi_field clocks[] = {OF_GPU FIELD(
     "memory", "mem", "MHz", ALL, THIS(memory_clock),
     "memory clock") FIELD("graphics", "gr", "MHz", ALL, THIS(graphics_clock),
-			  "graphics clock that goes with it")};
+			  "matching graphics clock")};
 
 const struct gk_smi_query gk_smi_queries[] = {
     {"query-gpu", "values of each GPU", GK_SMI_PER_GPU, gpu, COUNT(gpu)},
     {"query-compute-apps", "processes that compute now", GK_SMI_PER_PROCESS,
      apps, COUNT(apps)},
-    {"query-accounted-apps", "processes that are accounted for",
+    {"query-accounted-apps", "processes whose accounts are kept",
      GK_SMI_PER_ACCOUNT, accounted, COUNT(accounted)},
-    {"query-retired-pages", "memory pages that were given up", GK_SMI_PER_PAGE,
+    {"query-retired-pages", "memory pages that were retired", GK_SMI_PER_PAGE,
      pages, COUNT(pages)},
     {"query-remapped-rows", "memory rows that were replaced", GK_SMI_PER_GPU,
      remapped, COUNT(remapped)},
@@ -250,7 +251,7 @@ int gk_smi_choose(const struct gk_smi_query *query, const char *list,
 	return 0;
 }
 
-/* Drivers before 590 count as 590: what they knew is not recorded here. */
+/* Drivers before 590 are treated like 590: we do not know their fields. */
 static bool is_field_known(const struct gk_smi_field *field, int major)
 {
 	bool is_595 = major >= 595 && major < 610;
@@ -299,8 +300,8 @@ void gk_smi_csv_titles(struct gk_buf *out, const struct gk_smi_chosen *chosen)
 	gk_buf_putc(out, '\n');
 }
 
-static void cell(struct gk_buf *out, const struct gk_smi_at *at,
-		 const struct gk_smi_field *field, bool units)
+static void add_query_cell(struct gk_buf *out, const struct gk_smi_at *at,
+			   const struct gk_smi_field *field, bool units)
 {
 	const struct gk_smi_source *source = &field->source;
 	enum gk_absence why;
@@ -317,7 +318,7 @@ static void cell(struct gk_buf *out, const struct gk_smi_at *at,
 		gk_buf_printf(out, " %s", field->unit);
 }
 
-/* Puts an apostrophe before a text that a spreadsheet would compute. */
+/* Prepends an apostrophe to a text that a spreadsheet would evaluate. */
 static void guard_text(struct gk_buf *out, size_t at)
 {
 	char *text, *end;
@@ -335,22 +336,22 @@ static void guard_text(struct gk_buf *out, size_t at)
 	*text = '\'';
 }
 
-static void row(struct gk_buf *out, const struct gk_smi_at *at,
-		const struct gk_smi_chosen *chosen, bool units)
+static void add_query_row(struct gk_buf *out, const struct gk_smi_at *at,
+			  const struct gk_smi_chosen *chosen, bool units)
 {
 	for (size_t i = 0; i < chosen->count; i++) {
 		size_t begin;
 
 		gk_buf_puts(out, i ? ", " : "");
 		begin = out->len;
-		cell(out, at, chosen->fields[i], units);
+		add_query_cell(out, at, chosen->fields[i], units);
 		if (!chosen->fields[i]->unit)
 			guard_text(out, begin);
 	}
 	gk_buf_putc(out, '\n');
 }
 
-/* Prints the processes of the GPU and of its MIG devices. */
+/* Prints the processes of a GPU and of its MIG devices. */
 static void process_rows(struct gk_buf *out, struct gk_smi_at *at,
 			 const struct gk_smi_chosen *chosen, bool units)
 {
@@ -361,7 +362,7 @@ static void process_rows(struct gk_buf *out, struct gk_smi_at *at,
 		if (snap->devices[at->process->device].index ==
 			at->device->index &&
 		    at->process->types & (GK_PROCESS_COMPUTE | GK_PROCESS_MPS))
-			row(out, at, chosen, units);
+			add_query_row(out, at, chosen, units);
 	}
 }
 
@@ -372,11 +373,11 @@ static void account_rows(struct gk_buf *out, struct gk_smi_at *at,
 
 	for (size_t i = 0; detail && i < detail->account_count; i++) {
 		at->account = &detail->accounts[i];
-		row(out, at, chosen, units);
+		add_query_row(out, at, chosen, units);
 	}
 }
 
-/* A row for each cause even where there is no page. */
+/* Prints at least one row per cause, even if there are no pages. */
 static void page_rows(struct gk_buf *out, struct gk_smi_at *at,
 		      const struct gk_smi_chosen *chosen, bool units)
 {
@@ -392,12 +393,12 @@ static void page_rows(struct gk_buf *out, struct gk_smi_at *at,
 			if (detail->pages[i].cause != causes[c])
 				continue;
 			at->page = &detail->pages[i];
-			row(out, at, chosen, units);
+			add_query_row(out, at, chosen, units);
 			any = true;
 		}
 		at->page = NULL;
 		if (!any)
-			row(out, at, chosen, units);
+			add_query_row(out, at, chosen, units);
 	}
 }
 
@@ -408,7 +409,7 @@ static void clock_rows(struct gk_buf *out, struct gk_smi_at *at,
 
 	for (size_t i = 0; detail && i < detail->clock_count; i++) {
 		at->clock = &detail->clocks[i];
-		row(out, at, chosen, units);
+		add_query_row(out, at, chosen, units);
 	}
 }
 
@@ -432,7 +433,7 @@ void gk_smi_csv_rows(struct gk_buf *out, const struct gk_snapshot *snap,
 		if (at.device->mig_index >= 0)
 			continue;
 		if (chosen->query->rows == GK_SMI_PER_GPU)
-			row(out, &at, chosen, units);
+			add_query_row(out, &at, chosen, units);
 		else
 			rows[chosen->query->rows](out, &at, chosen, units);
 	}

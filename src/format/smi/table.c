@@ -1,4 +1,5 @@
-/* table.c - prints the table of GPUs and processes. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* table.c - prints the table of GPUs and of processes. */
 #include "format/smi/table.h"
 
 #include "format/units.h"
@@ -8,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Room for one cell. */
+/* Size of the buffer for a cell. */
 #define CELL GK_UNITS_MAX
 
 static const char line[] =
@@ -53,16 +54,20 @@ void gk_smi_table_wanted(struct gk_metric_set *set)
 		gk_metric_set_add(set, shown[i]);
 }
 
-/* A value that is not there: nothing is wrong, or something is. */
+/*
+ * Returns what to show for an absent value: "ERR!" if that means an error, else
+ * "N/A".
+ */
 static const char *missing_text(enum gk_absence why)
 {
 	bool broken = why == GK_ABSENT_LOST || why == GK_ABSENT_ERROR ||
-		      why == GK_ABSENT_RESET || why == GK_ABSENT_TIMEOUT;
+		      why == GK_ABSENT_RESET || why == GK_ABSENT_TIMEOUT ||
+		      why == GK_ABSENT_NONSENSE;
 
 	return broken ? "ERR!" : "N/A";
 }
 
-/* A number divided, with its unit behind it. */
+/* Formats value / divisor and its unit. */
 static const char *format_divided(char dst[CELL], struct gk_value value,
 				  int64_t divisor, const char *unit)
 {
@@ -77,6 +82,22 @@ static const char *format_mib(char dst[CELL], struct gk_value value)
 	if (value.why)
 		return missing_text(value.why);
 	snprintf(dst, CELL, "%" PRId64 "MiB", gk_smi_to_mib(value.v));
+	return dst;
+}
+
+/* Formats used and total memory; absent for GPUs that use the host's memory. */
+static const char *format_memory(char dst[2 * CELL], const struct gk_device *d)
+{
+	struct gk_value used = d->m[GK_M_MEM_USED],
+			total = d->m[GK_M_MEM_TOTAL];
+	char a[CELL], b[CELL];
+
+	if (used.why == GK_ABSENT_NOT_SUPPORTED &&
+	    total.why == GK_ABSENT_NOT_SUPPORTED)
+		snprintf(dst, 2 * CELL, " %-23s", "Not Supported");
+	else
+		snprintf(dst, 2 * CELL, "%11s / %9s ", format_mib(a, used),
+			 format_mib(b, total));
 	return dst;
 }
 
@@ -95,7 +116,10 @@ static const char *on_off(struct gk_value value)
 	return choose_word(value, words, 2);
 }
 
-/* Without counts it says whether there could be any. */
+/*
+ * Shows the number of uncorrected errors. If MIG is on, or ECC is off, shows
+ * whether ECC is on instead.
+ */
 static const char *format_ecc(char dst[CELL], const struct gk_device *d)
 {
 	if (d->m[GK_M_MIG_MODE].v && !d->m[GK_M_MIG_MODE].why)
@@ -105,7 +129,7 @@ static const char *format_ecc(char dst[CELL], const struct gk_device *d)
 	return format_divided(dst, d->m[GK_M_ECC_UNCORRECTED], 1, "");
 }
 
-/* Formats the name of a GPU, or that it does not tell it. */
+/* Returns a GPU's text, or "ERR!" if it is unknown. */
 static const char *known_text(const char *text)
 {
 	return *text ? text : "ERR!";
@@ -116,8 +140,8 @@ static void gpu_rows(struct gk_buf *out, const struct gk_device *d)
 	static const char *const modes[] = {"Default", "E. Thread",
 					    "Prohibited", "E. Process"};
 	static const char *const mig_modes[] = {"Disabled", "Enabled"};
-	char a[CELL], b[CELL], c[CELL], e[CELL], f[CELL], g[CELL];
-	char h[CELL], pstate[CELL];
+	char a[CELL], b[CELL], c[CELL], e[CELL], h[CELL], pstate[CELL];
+	char memory[2 * CELL];
 	const struct gk_value *m = d->m;
 
 	gk_buf_printf(out, "|%4u  ", d->index);
@@ -126,16 +150,16 @@ static void gpu_rows(struct gk_buf *out, const struct gk_device *d)
 		      on_off(m[GK_M_PERSISTENCE]), known_text(d->bus_id),
 		      on_off(m[GK_M_DISPLAY_ACTIVE]), format_ecc(a, d));
 	snprintf(pstate, sizeof pstate, "P%" PRId64, m[GK_M_PSTATE].v);
-	gk_buf_printf(
-	    out, "|%4s %5s    %-4s%14s / %5s |%11s / %9s |%8s %12s |\n",
-	    format_divided(a, m[GK_M_FAN], 1, "%"),
-	    format_divided(b, m[GK_M_TEMP], 1, "C"),
-	    m[GK_M_PSTATE].why ? missing_text(m[GK_M_PSTATE].why) : pstate,
-	    format_divided(c, m[GK_M_POWER], 1000, "W"),
-	    format_divided(e, m[GK_M_POWER_ENFORCED], 1000, "W"),
-	    format_mib(f, m[GK_M_MEM_USED]), format_mib(g, m[GK_M_MEM_TOTAL]),
-	    format_divided(h, m[GK_M_GPU_UTIL], 1, "%"),
-	    choose_word(m[GK_M_COMPUTE_MODE], modes, 4));
+	gk_buf_printf(out, "|%4s %5s    %-4s%14s / %5s |%s|%8s %12s |\n",
+		      format_divided(a, m[GK_M_FAN], 1, "%"),
+		      format_divided(b, m[GK_M_TEMP], 1, "C"),
+		      m[GK_M_PSTATE].why ? missing_text(m[GK_M_PSTATE].why)
+					 : pstate,
+		      format_divided(c, m[GK_M_POWER], 1000, "W"),
+		      format_divided(e, m[GK_M_POWER_ENFORCED], 1000, "W"),
+		      format_memory(memory, d),
+		      format_divided(h, m[GK_M_GPU_UTIL], 1, "%"),
+		      choose_word(m[GK_M_COMPUTE_MODE], modes, 4));
 	gk_buf_printf(out, "|%41s|%24s| %20s |\n", "", "",
 		      choose_word(m[GK_M_MIG_MODE], mig_modes, 2));
 	gk_buf_puts(out, gpu_line);
@@ -197,7 +221,7 @@ static void mig_table(struct gk_buf *out, const struct gk_snapshot *snap)
 			      line);
 }
 
-/* Columns for the name of a process. */
+/* Columns for a process's name. */
 enum { NAME = 36 };
 
 static void process_row(struct gk_buf *out, const struct gk_snapshot *snap,

@@ -1,27 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table.h - the tables of nvidia-smi: GPUs, MIG devices and processes;
- * the lists of -L, topo -m and mig -lgi, -lci.
+ * table.h - the tables of nvidia-smi: GPUs, MIG devices and processes; and the
+ * lists of -L, topo -m, mig -lgi and mig -lci.
  */
 #ifndef GK_FORMAT_SMI_TABLE_H
 #define GK_FORMAT_SMI_TABLE_H
 
 #include "format/smi/value.h"
 
-/* Prints the table that is shown without any option. */
+/* Prints the table that nvidia-smi shows without options. */
 void gk_smi_table(struct gk_buf *out, const struct gk_snapshot *snap);
-/* Adds the metrics that it shows. */
+/* Adds to a set the metrics that the table shows. */
 void gk_smi_table_wanted(struct gk_metric_set *set);
 
-/* -L: a line for each GPU and MIG device. */
+/* -L: one line per GPU and MIG device. */
 void gk_smi_list(struct gk_buf *out, const struct gk_snapshot *snap);
 
 /* --version */
 void gk_smi_version(struct gk_buf *out, const struct gk_snapshot *snap);
 
-/* topo -m: the paths between GPUs; needs snap->topology. */
+/* topo -m: the paths between GPUs; requires snap->topology. */
 void gk_smi_topology(struct gk_buf *out, const struct gk_snapshot *snap);
 
-/* mig -lgi and mig -lci: the instances that MIG devices are made of. */
+/* mig -lgi and mig -lci: the instances of MIG devices. */
 void gk_smi_gpu_instances(struct gk_buf *out, const struct gk_snapshot *snap);
 void gk_smi_compute_instances(struct gk_buf *out,
 			      const struct gk_snapshot *snap);

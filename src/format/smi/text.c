@@ -1,4 +1,5 @@
-/* text.c - moments and processes as nvidia-smi writes them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* text.c - formats times and processes as nvidia-smi does. */
 #include "format/smi/value.h"
 
 #include "base/clock.h"

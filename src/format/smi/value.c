@@ -1,4 +1,5 @@
-/* value.c - prints single values as nvidia-smi writes them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* value.c - formats single values as nvidia-smi does. */
 #include "format/smi/value.h"
 #include "base/array.h"
 
@@ -13,7 +14,7 @@
 
 #define MEBI (1LL << 20)
 
-/* Words that stand for 0, 1, 2... of a metric. */
+/* The words for a metric's values 0, 1, 2, ... */
 static const char *const words[GK_SMI_WORDS_COUNT][8] = {
     [GK_SMI_ENABLED] = {"Disabled", "Enabled"},
     [GK_SMI_YES] = {"No", "Yes"},
@@ -28,7 +29,7 @@ static const char *const words[GK_SMI_WORDS_COUNT][8] = {
 			"Host VSGA"},
 };
 
-/* nvidia-smi's words for a value that it cannot get. */
+/* The texts that nvidia-smi shows for an absent value. */
 static const char *const absent[GK_ABSENCE_COUNT] = {
     [GK_ABSENT_NO_FUNCTION] = "[Function Not Found]",
     [GK_ABSENT_PERMISSION] = "[Insufficient Permissions]",
@@ -36,6 +37,7 @@ static const char *const absent[GK_ABSENCE_COUNT] = {
     [GK_ABSENT_TIMEOUT] = "[Unknown Error]",
     [GK_ABSENT_ERROR] = "[Unknown Error]",
     [GK_ABSENT_RESET] = "[GPU requires reset]",
+    [GK_ABSENT_NONSENSE] = "[Unknown Error]",
 };
 
 static const char *const absent_bare[GK_ABSENCE_COUNT] = {
@@ -45,6 +47,7 @@ static const char *const absent_bare[GK_ABSENCE_COUNT] = {
     [GK_ABSENT_TIMEOUT] = "Unknown Error",
     [GK_ABSENT_ERROR] = "Unknown Error",
     [GK_ABSENT_RESET] = "GPU requires reset",
+    [GK_ABSENT_NONSENSE] = "Unknown Error",
 };
 
 const char *gk_smi_absent(enum gk_absence why)
@@ -63,8 +66,8 @@ int64_t gk_smi_to_mib(int64_t bytes)
 }
 
 /*
- * The functions of a table. VALUE ends them where the metric is absent, and
- * names its number v.
+ * SHOW begins a function that tables refer to. VALUE declares the metric's
+ * number as v; if the metric is absent, it returns from the function.
  */
 #define SHOW(name)                                                             \
 	enum gk_absence gk_smi_##name(                                         \
@@ -93,7 +96,10 @@ SHOW(mib)
 	return GK_PRESENT;
 }
 
-/* The rest of a total (metric arg) when MiB are taken from it. */
+/*
+ * Shows a total, which is the metric arg, minus the value; both are rounded to
+ * MiB first.
+ */
 SHOW(mib_left)
 {
 	const struct gk_value total = at->device->m[arg];
@@ -149,7 +155,10 @@ SHOW(kilo)
 	return GK_PRESENT;
 }
 
-/* As many digits as arg says, at least; 0: in small letters. */
+/*
+ * Shows hexadecimal: upper case with at least arg digits or, if arg is 0, lower
+ * case without padding.
+ */
 SHOW(hex)
 {
 	VALUE;
@@ -160,7 +169,7 @@ SHOW(hex)
 	return GK_PRESENT;
 }
 
-/* Byte arg of a number. */
+/* Shows byte arg of a number. */
 SHOW(byte)
 {
 	VALUE;
@@ -189,7 +198,7 @@ SHOW(none)
 	return GK_ABSENT_NOT_SUPPORTED;
 }
 
-/* Why a GPU does not tell what it is. */
+/* Returns why a GPU's identity is unknown. */
 static enum gk_absence unknown_reason(const struct gk_device *d)
 {
 	static const enum gk_absence whys[] = {
@@ -208,8 +217,8 @@ static enum gk_absence put_known_text(struct gk_buf *out, const char *text)
 	return *text ? GK_PRESENT : GK_ABSENT_NOT_SUPPORTED;
 }
 
-static enum gk_absence told(struct gk_buf *out, const struct gk_device *d,
-			    const char *text)
+static enum gk_absence put_told(struct gk_buf *out, const struct gk_device *d,
+				const char *text)
 {
 	return put_known_text(out, text) ? unknown_reason(d) : GK_PRESENT;
 }
@@ -217,7 +226,7 @@ static enum gk_absence told(struct gk_buf *out, const struct gk_device *d,
 void gk_smi_text(struct gk_buf *out, const struct gk_device *d,
 		 const char *text)
 {
-	enum gk_absence why = told(out, d, text);
+	enum gk_absence why = put_told(out, d, text);
 
 	if (why)
 		gk_buf_puts(out, gk_smi_absent_bare(why));
@@ -255,25 +264,28 @@ SHOW(count)
 
 SHOW(name)
 {
-	return told(out, at->device, at->device->name);
+	return put_told(out, at->device, at->device->name);
 }
 
 SHOW(serial)
 {
-	return told(out, at->device, at->device->serial);
+	return put_told(out, at->device, at->device->serial);
 }
 
 SHOW(uuid)
 {
-	return told(out, at->device, at->device->uuid);
+	return put_told(out, at->device, at->device->uuid);
 }
 
 SHOW(bus_id)
 {
-	return told(out, at->device, at->device->bus_id);
+	return put_told(out, at->device, at->device->bus_id);
 }
 
-/* A part of 00000000:83:00.0: its place, and digits as arg says. */
+/*
+ * Shows one part of a PCI address 00000000:83:00.0; arg selects domain, bus or
+ * device.
+ */
 SHOW(pci)
 {
 	static const struct {
@@ -305,7 +317,7 @@ SHOW(minor)
 
 SHOW(vbios)
 {
-	return told(out, at->device, at->device->vbios);
+	return put_told(out, at->device, at->device->vbios);
 }
 
 SHOW(capability)
@@ -318,7 +330,7 @@ SHOW(capability)
 	return GK_PRESENT;
 }
 
-/* 32 is the driver's word for unknown. */
+/* If the performance state is unknown, the driver reports 32. */
 SHOW(pstate)
 {
 	VALUE;
@@ -328,7 +340,7 @@ SHOW(pstate)
 	return GK_PRESENT;
 }
 
-/* 1: the check of the inforom succeeded. */
+/* Shows whether the inforom passed its check: 1 means valid. */
 SHOW(valid)
 {
 	VALUE;
@@ -336,7 +348,10 @@ SHOW(valid)
 	return GK_PRESENT;
 }
 
-/* A GPU that is in no fabric has a state of 0, and the rest says nothing. */
+/*
+ * A GPU that is in no fabric reports state 0; then its other values mean
+ * nothing.
+ */
 static bool in_fabric(const struct gk_smi_at *at)
 {
 	const struct gk_value state = at->device->m[GK_M_FABRIC_STATE];
@@ -364,7 +379,7 @@ SHOW(fabric_status)
 	return put_known_text(out, v ? gk_nvml_text((int)v) : "Success");
 }
 
-/* Fields of the health mask: their first bit, their width, their words. */
+/* The fields of the health mask: first bit, mask, words. */
 static const struct {
 	unsigned shift, mask;
 	const char *words[9];
@@ -394,7 +409,7 @@ SHOW(fabric_health)
 	return put_known_text(out, healths[arg].words[field]);
 }
 
-/* The serial number of a chassis may be empty, and is then shown so. */
+/* A chassis with an empty serial number is shown as empty, not as absent. */
 SHOW(chassis)
 {
 	enum gk_absence why = gk_smi_fact(out, at, GK_T_CHASSIS_SERIAL, 0);
@@ -402,7 +417,7 @@ SHOW(chassis)
 	return why == GK_ABSENT_NONE ? GK_PRESENT : why;
 }
 
-/* In -q a board without a chassis has no place in one. */
+/* In -q, a board that is in no chassis has no position. */
 static bool has_chassis(const struct gk_smi_at *at)
 {
 	const struct gk_detail *detail = at->device->detail;
@@ -425,7 +440,10 @@ SHOW(placed_fact)
 			       : GK_ABSENT_NOT_SUPPORTED;
 }
 
-/* In -q only where ECC can be; --query-gpu tells a 0 as well. */
+/*
+ * Used by -q only, which shows N/A unless the GPU supports ECC. --query-gpu
+ * shows the number itself, which may be 0.
+ */
 SHOW(ecc)
 {
 	if (at->device->m[GK_M_ECC_MODE].why)

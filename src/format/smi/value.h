@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * value.h - one value of a snapshot as nvidia-smi writes it, without its
- * unit. Tables say which function shows what.
+ * value.h - formats one value of a snapshot as nvidia-smi does, without its
+ * unit. Tables name such a function in each row.
  */
 #ifndef GK_FORMAT_SMI_VALUE_H
 #define GK_FORMAT_SMI_VALUE_H
@@ -10,36 +11,36 @@
 #include <gpukit/gpukit.h>
 
 /*
- * The thing whose value is shown. The members below device are set only in
- * lists of such things.
+ * The object whose value is shown. The members after `device` are set only when
+ * objects of their kind are listed.
  */
 struct gk_smi_at {
 	const struct gk_snapshot *snap;
 	const struct gk_device *device;
 	const struct gk_process *process;
 	const struct gk_account *account;
-	const struct gk_page *page; /* NULL: the row of a GPU without any */
+	const struct gk_page *page; /* NULL: the GPU has no such pages */
 	enum gk_page_cause cause;
 	const struct gk_clock *clock;
-	unsigned gpus; /* whole GPUs there are, shown or not */
+	unsigned gpus; /* whole GPUs of the machine, even those not shown */
 };
 
 /*
- * Writes a value. what is a metric or a fact, arg depends on the function.
- * Returns why nothing was written.
+ * Adds a value. `what` is a metric or a fact; the meaning of arg depends on the
+ * function. Returns GK_PRESENT, or why nothing was added.
  */
 typedef enum gk_absence gk_smi_show(struct gk_buf *out,
 				    const struct gk_smi_at *at, int what,
 				    int64_t arg);
 
-/* The function that shows a table's row, and its arguments. */
+/* The function that shows a row's value, and its arguments. */
 struct gk_smi_source {
 	gk_smi_show *show;
 	int what;
 	int64_t arg;
 };
 
-/* How words stand for numbers. */
+/* The sets of words that stand for numbers. */
 enum gk_smi_words {
 	GK_SMI_ENABLED,
 	GK_SMI_YES,
@@ -62,13 +63,16 @@ gk_smi_show gk_smi_fabric, gk_smi_fabric_status, gk_smi_fabric_uuid,
     gk_smi_fabric_health, gk_smi_valid, gk_smi_chassis, gk_smi_placed,
     gk_smi_placed_fact, gk_smi_ecc, gk_smi_egm;
 
-/* Adds the metrics that a source reads. */
+/* Adds to a set the metrics that a source reads. */
 void gk_smi_want(const struct gk_smi_source *source, struct gk_metric_set *set);
-/* Is it a fact of gk_detail? Is it one that GK_WITHOUT_BOARD leaves out? */
+/*
+ * Whether a source is a fact of gk_detail; whether it is one that
+ * GK_WITHOUT_BOARD omits.
+ */
 bool gk_smi_is_fact(const struct gk_smi_source *source);
 bool gk_smi_is_board(const struct gk_smi_source *source);
 
-/* The sources of a table, as arguments of its rows. */
+/* Sources, as arguments of a table's rows. */
 #define NUMBER(metric)          gk_smi_number, GK_M_##metric, 0
 #define MIBS(metric)            gk_smi_mib, GK_M_##metric, 0
 #define WATTS(metric)           gk_smi_watts, GK_M_##metric, 0
@@ -84,7 +88,7 @@ bool gk_smi_is_board(const struct gk_smi_source *source);
 #define THIS(function)          gk_smi_##function, -1, 0
 #define THIS_OF(function, n)    gk_smi_##function, -1, n
 #define OF(function, metric)    gk_smi_##function, GK_M_##metric, 0
-#define NONE                    gk_smi_none, -1, 0
+#define NEVER                   gk_smi_none, -1, 0
 #define LEFT(metric, total)     gk_smi_mib_left, GK_M_##metric, GK_M_##total
 #define LOW_HEX(metric)         gk_smi_hex, GK_M_##metric, 0
 #define FACT_OF(function, fact) gk_smi_##function, GK_T_##fact, 0
@@ -93,34 +97,43 @@ bool gk_smi_is_board(const struct gk_smi_source *source);
 #define ECC(metric)             gk_smi_ecc, GK_M_##metric, -1
 #define ECC_WORD(metric)        gk_smi_ecc, GK_M_##metric, GK_SMI_YES
 
-/* Bytes as MiB, any part of one counts as one: as nvidia-smi rounds. */
+/* Converts bytes to MiB, rounding up as nvidia-smi does. */
 int64_t gk_smi_to_mib(int64_t bytes);
 
-/* "[N/A]", "[GPU is lost]"; without the brackets in -q. Never NULL. */
+/*
+ * Return the text for an absent value, such as "[N/A]" or "[GPU is lost]"; the
+ * second function leaves out the brackets, for -q. Never NULL.
+ */
 const char *gk_smi_absent(enum gk_absence why);
 const char *gk_smi_absent_bare(enum gk_absence why);
 
-/* A text that a GPU has, foreign bytes cleaned; "": why it is absent, bare. */
+/*
+ * Adds a GPU's text, replacing unprintable bytes. If the text is "", adds why
+ * it is absent, without brackets.
+ */
 void gk_smi_text(struct gk_buf *out, const struct gk_device *d,
 		 const char *text);
 
 #define GK_SMI_DEPRECATED "Requested functionality has been deprecated"
 
-/* 2026/07/14 08:12:38.696 in local time. Room for 32 bytes. */
+/* Writes local time as 2026/07/14 08:12:38.696. dst must have 32 bytes. */
 void gk_smi_time(char *dst, uint64_t wall_ns);
-/* Tue Jul 14 08:12:53 2026 in local time. Room for 32 bytes. */
+/* Writes local time as Tue Jul 14 08:12:53 2026. dst must have 32 bytes. */
 void gk_smi_date(char *dst, uint64_t wall_ns);
 
-/* The first number of a driver version; 0 if there is none. */
+/* Returns the first number of the driver's version, or 0 if there is none. */
 int gk_smi_major(const struct gk_snapshot *snap);
 
-/* First argument of a process, else its name, foreign bytes cleaned. */
+/*
+ * Adds a process's first argument or, if there is none, its name, replacing
+ * unprintable bytes.
+ */
 void gk_smi_process_name(struct gk_buf *out, const struct gk_process *process);
 
-/* "C", "G", "C+G", "M", "M+C". */
+/* Returns "C", "G", "C+G", "M" or "M+C". */
 const char *gk_smi_process_type(const struct gk_process *process);
 
-/* How many whole GPUs a snapshot has. */
+/* Returns the number of whole GPUs in a snapshot. */
 unsigned gk_smi_gpus(const struct gk_snapshot *snap);
 
 #endif

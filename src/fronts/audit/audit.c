@@ -1,88 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * audit.c - a dynamic-linker auditor (rtld-audit(7)): whoever asks for one of
- * NVIDIA's libraries, by name, by absolute path or by DT_RPATH, gets the one
- * that lies beside the auditor. Runs in a namespace of its own in every
- * process of the made-up machine: libc only, no state but a path.
+ * audit.c - a dynamic-linker auditor (rtld-audit(7)) that redirects NVIDIA's
+ * libraries to the files in the auditor's own directory, whether a program
+ * requests them by name, by absolute path or by DT_RPATH. It is loaded into a
+ * separate namespace of every process on the made-up machine, uses only libc,
+ * and has no state except paths.
  */
 
 #include <link.h>
 #include <dlfcn.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
-EXPORT unsigned int la_version(unsigned int version);
-EXPORT char *la_objsearch(const char *name, uintptr_t *cookie,
-			  unsigned int flag);
-
-/* A library name that is asked for, and the file that answers. */
-static const struct {
-	const char *asked, *file;
-} names[] = {
-    {"libnvidia-ml.so.1", "libnvidia-ml.so.1"},
-    {"libnvidia-ml.so", "libnvidia-ml.so.1"},
-    {"libcuda.so.1", "libcuda.so.1"},
-    {"libcuda.so", "libcuda.so.1"},
-    {"libcudart.so.12", "libcudart.so.12"},
-    {"libcudart.so.13", "libcudart.so.13"},
-    {"libcublas.so.12", "libcublas.so.12"},
-    {"libcublas.so.13", "libcublas.so.13"},
-    {"libcublasLt.so.12", "libcublasLt.so.12"},
-    {"libcublasLt.so.13", "libcublasLt.so.13"},
-    {"libcufft.so.11", "libcufft.so.11"},
-    {"libcufft.so.12", "libcufft.so.12"},
-    {"libcupti.so.12", "libcupti.so.12"},
-    {"libcupti.so.13", "libcupti.so.13"},
-    {"libnvToolsExt.so.1", "libnvToolsExt.so.1"},
-    {"libcusolver.so.11", "libcusolver.so.11"},
-    {"libcusolver.so.12", "libcusolver.so.12"},
-    {"libcusparse.so.12", "libcusparse.so.12"},
-    {"libcurand.so.10", "libcurand.so.10"},
-    {"libnccl.so.2", "libnccl.so.2"},
-    {"libnccl.so", "libnccl.so.2"},
+/* For example "libcudart.so", and ".13", which its SONAME adds. */
+static const struct library {
+	const char *bare, *version;
+} libraries[] = {
+#define LIBRARY(name, version, cuda) {"lib" name ".so", "." #version},
+#include "abi/libraries/libraries.def"
+#undef LIBRARY
 };
 
-#define NAMES (sizeof names / sizeof *names)
+#define VARIABLE  "LD_AUDIT="
+#define LIBRARIES (sizeof libraries / sizeof *libraries)
 
-/* Written once, before any other thread can be there; "" = no such file. */
-static char found[NAMES][PATH_MAX];
+/*
+ * Paths of our files; "" if there is none. The file with the bare name is the
+ * one that matches the machine's driver. Written once, before other threads
+ * exist.
+ */
+static struct {
+	char bare[PATH_MAX], versioned[PATH_MAX];
+} found[LIBRARIES];
 
-/* Notes the file beside the auditor if it is there. */
-static void look_beside(const char *dir, int dir_len, size_t i)
+static const char *file_name(const char *path)
 {
-	char path[PATH_MAX];
-	int n =
-	    snprintf(path, sizeof path, "%.*s/%s", dir_len, dir, names[i].file);
+	const char *slash = strrchr(path, '/');
 
-	if (n > 0 && (size_t)n < sizeof path && !access(path, R_OK))
-		memcpy(found[i], path, (size_t)n + 1);
+	return slash ? slash + 1 : path;
 }
 
-unsigned int la_version(unsigned int version)
+/* Stores the path of a file in the auditor's directory, if it exists. */
+static void look_beside(const char *dir, int dir_len, const char *bare,
+			const char *version, char *ret_path)
 {
-	Dl_info self;
-	const char *slash = NULL;
+	char path[PATH_MAX];
+	int n = snprintf(path, sizeof path, "%.*s/%s%s", dir_len, dir, bare,
+			 version);
 
-	if (dladdr(names, &self) && self.dli_fname)
+	if (n > 0 && (size_t)n < sizeof path && !access(path, R_OK))
+		memcpy(ret_path, path, (size_t)n + 1);
+}
+
+/*
+ * valgrind cannot run a program with an auditor, but its launcher has one. When
+ * the launcher runs, this removes the variable from the environment on the
+ * stack, which the launcher passes on to valgrind.
+ */
+static void leave_valgrind(const char *own)
+{
+	const char *program = (const char *)getauxval(AT_EXECFN);
+	size_t len = strlen(own);
+	char **at = environ;
+
+	if (!program ||
+	    strncmp(file_name(program), "valgrind", strlen("valgrind")) != 0)
+		return;
+	while (*at && (strncmp(*at, VARIABLE, strlen(VARIABLE)) != 0 ||
+		       strncmp(*at + strlen(VARIABLE), own, len) != 0))
+		at++;
+	for (; *at; at++)
+		at[0] = at[1];
+}
+
+EXPORT unsigned int la_version(unsigned int version)
+{
+	const char *slash = NULL;
+	Dl_info self;
+
+	if (dladdr(libraries, &self) && self.dli_fname)
 		slash = strrchr(self.dli_fname, '/');
-	for (size_t i = 0; slash && i < NAMES; i++)
-		look_beside(self.dli_fname, (int)(slash - self.dli_fname), i);
+	if (slash)
+		leave_valgrind(self.dli_fname);
+	for (size_t i = 0; slash && i < LIBRARIES; i++) {
+		int len = (int)(slash - self.dli_fname);
+
+		look_beside(self.dli_fname, len, libraries[i].bare, "",
+			    found[i].bare);
+		look_beside(self.dli_fname, len, libraries[i].bare,
+			    libraries[i].version, found[i].versioned);
+	}
 	return LAV_CURRENT < version ? LAV_CURRENT : version;
 }
 
-char *la_objsearch(const char *name, uintptr_t *cookie, unsigned int flag)
+/* Whether the text is the version, or a longer form of it: ".13.0.48" is one of
+ * ".13". */
+static bool is_of_version(const char *text, const char *version)
 {
-	const char *slash = strrchr(name, '/');
-	const char *base = slash ? slash + 1 : name;
+	size_t len = strlen(version);
+
+	return !strncmp(text, version, len) && (!text[len] || text[len] == '.');
+}
+
+/*
+ * An auditor has its own copy of libc, which does not know the threads of the
+ * program's libc. On those threads, functions that use the locale (isdigit,
+ * strtoul) crash.
+ */
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static unsigned long number_at(const char *text)
+{
+	unsigned long n = 0;
+
+	while (is_digit(*text) && n < 1000)
+		n = 10 * n + (unsigned long)(*text++ - '0');
+	return n;
+}
+
+/*
+ * NVIDIA also numbers files by driver (libcuda.so.580.95.05) and by year
+ * (libcupti.so.2025.3.0). Such a number is not a version of the ABI.
+ */
+static bool names_no_version(const char *text)
+{
+	return !*text || (*text == '.' && number_at(text + 1) >= 100);
+}
+
+/* Our file that replaces a file with this name, or NULL. */
+static char *find_ours(const char *file)
+{
+	for (size_t i = 0; i < LIBRARIES; i++) {
+		size_t len = strlen(libraries[i].bare);
+		const char *rest = file + len;
+		char *ours = NULL;
+
+		if (strncmp(file, libraries[i].bare, len) != 0 ||
+		    rest[strspn(rest, ".0123456789")])
+			continue;
+		if (names_no_version(rest))
+			ours = found[i].bare;
+		else if (is_of_version(rest, libraries[i].version))
+			ours = found[i].versioned;
+		if (ours && *ours)
+			return ours;
+	}
+	return NULL;
+}
+
+/* The same for the file to which a path leads; its name may have a version. */
+static char *find_target(const char *path)
+{
+	char target[PATH_MAX];
+
+	return strchr(path, '/') && realpath(path, target)
+		   ? find_ours(file_name(target))
+		   : NULL;
+}
+
+EXPORT char *la_objsearch(const char *name, uintptr_t *cookie,
+			  unsigned int flag)
+{
+	const char *file = file_name(name);
+	char *ours = find_ours(file), *target = NULL;
 
 	(void)cookie, (void)flag;
-	for (size_t i = 0; i < NAMES; i++)
-		if (found[i][0] && !strcmp(base, names[i].asked))
-			return found[i];
-	/* The linker's type lacks const; it does not write to it. */
-	return (char *)(uintptr_t)name;
+	if (ours && !is_digit(file[strlen(file) - 1]))
+		target = find_target(name);
+	if (target)
+		return target;
+	/* The return type lacks const, but the linker does not write to the
+	 * text. */
+	return ours ? ours : (char *)(uintptr_t)name;
 }

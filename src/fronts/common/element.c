@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * element.c - conversion of elements. All small types are read into float and
- * written from float, exactly; the others by way of double.
+ * element.c - converts elements between types. Small types go through float,
+ * which represents them exactly, all others through double.
  */
 #include "fronts/common/element.h"
 
@@ -9,7 +10,7 @@
 #define CHUNK 512
 
 static const struct {
-	size_t size; /* of the parts */
+	size_t size; /* bytes of a part, which is real or imaginary */
 	enum element real;
 	bool complex;
 } types[] = {
@@ -59,14 +60,15 @@ static uint32_t bits_of(float f)
 }
 
 /*
- * A float of `mantissa` bits whose exponent has `exponent` bits, as IEEE 754
- * has it: the largest exponent is infinity or NaN.
+ * Converts a float of IEEE 754 layout with `exponent` and `mantissa` bits to
+ * float. The largest exponent means infinity or NaN.
  */
 static inline float widen_small(uint32_t small, int exponent, int mantissa)
 {
 	uint32_t sign = (small >> (exponent + mantissa)) << 31;
 	uint32_t rest = small & ((1u << (exponent + mantissa)) - 1);
-	/* As a float its exponent is too small by the difference of biases. */
+	/* Read as a float, the number is too small by a power of two, because
+	 * the biases of the exponents differ. */
 	uint32_t bias = 127 + 127 - ((1u << (exponent - 1)) - 1);
 	float value = float_of(rest << (23 - mantissa)) * float_of(bias << 23);
 	uint32_t bits = bits_of(value);
@@ -76,7 +78,8 @@ static inline float widen_small(uint32_t small, int exponent, int mantissa)
 	return float_of(bits | sign);
 }
 
-/* The nearest such float; beyond the largest is infinity. */
+/* The inverse of widen_small(): converts to the nearest value. Values that are
+ * too large become infinity. */
 static inline uint32_t narrow_small(float f, int exponent, int mantissa)
 {
 	uint32_t bits = bits_of(f), sign = bits >> 31;
@@ -89,7 +92,8 @@ static inline uint32_t narrow_small(float f, int exponent, int mantissa)
 	} else if (size >= (uint32_t)(127 + bias + 1) << 23) {
 		result = infinity;
 	} else if (size < (uint32_t)(127 - bias + 1) << 23) {
-		/* A denormal: adding this one aligns and rounds it. */
+		/* The result is denormal: adding this number aligns and rounds
+		 * the mantissa. */
 		uint32_t magic = (uint32_t)(127 - bias + 1 + 23 - mantissa)
 				 << 23;
 
@@ -113,7 +117,7 @@ static uint16_t narrow_bf16(float f)
 	return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-/* E4M3 has no infinity: 1111.111 alone is NaN, 448 the largest. */
+/* E4M3 has no infinity: NaN is only 1111.111, and the largest value is 448. */
 static float widen_e4m3(uint8_t small)
 {
 	uint32_t exponent = small >> 3 & 15, mantissa = small & 7;
@@ -134,14 +138,15 @@ static uint8_t narrow_e4m3(float f)
 		return sign | 0x7f;
 	if (float_of(size) >= 448)
 		return sign | 0x7e;
-	/* 256 and more have the exponent that is infinity elsewhere. */
+	/* Values from 256 on use the exponent that means infinity in IEEE 754.
+	 */
 	if (float_of(size) >= 248)
 		return sign |
 		       (uint8_t)(narrow_small(float_of(size) / 2, 4, 3) + 8);
 	return sign | (uint8_t)narrow_small(float_of(size), 4, 3);
 }
 
-/* Infinite values stay at the largest, as cuBLAS writes 8-bit floats. */
+/* Infinity becomes the largest value, as when cuBLAS writes 8-bit floats. */
 static uint8_t narrow_e5m2(float f)
 {
 	uint32_t small = narrow_small(f, 5, 2);
@@ -154,7 +159,7 @@ static uint8_t narrow_e5m2(float f)
 		to[i] = (expression);                                          \
 	break
 
-/* n parts of a real type; of R_64F and R_32I the nearest floats. */
+/* Converts n parts to float. R_64F and R_32I are rounded. */
 static void widen_to_float(float *to, const void *from, enum element type,
 			   size_t n)
 {
@@ -183,7 +188,7 @@ static void widen_to_float(float *to, const void *from, enum element type,
 	}
 }
 
-/* The nearest integer in [low, high]; NaN is 0. */
+/* The nearest integer in [low, high]; 0 for NaN. */
 static double round_within(double f, double low, double high)
 {
 	const double magic = 6755399441055744.0; /* 1.5 * 2^52 */
@@ -271,7 +276,7 @@ static void narrow_from_double(void *to, enum element type, const double *from,
 	}
 }
 
-/* Parts that are neither read as float nor written from it. */
+/* Converts n parts through double, for types that do not fit in a float. */
 static void convert_by_double(char *to, enum element to_type, const char *from,
 			      enum element from_type, size_t n)
 {

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * element.h - the types of elements, and rows of them as float and double. The
- * values are cudaDataType's.
+ * element.h - types of elements, and conversions between them. The enum has the
+ * values of cudaDataType.
  */
 #ifndef GKF_ELEMENT_H
 #define GKF_ELEMENT_H
@@ -28,24 +29,25 @@ enum element {
 	R_8F_E5M2 = 29,
 };
 
-/* Bytes of an element; 0: a type that is not known here. */
+/* Bytes per element; 0: unknown type. */
 size_t element_size(enum element type);
 
 bool element_is_complex(enum element type);
 
-/* The type of its parts: a real type's is itself. */
+/* The type of an element's real and imaginary parts. If the type is real, the
+ * result is the type itself. */
 enum element element_real(enum element type);
 
 /*
- * n elements as others: of a real type to a real one, of a complex type to a
- * complex one. To a narrower type they are rounded to nearest, ties to even;
- * integers and 8-bit floats stop at their largest values. `to` may be `from`
- * only where the types have one size.
+ * Converts n elements. Both types must be real, or both complex. Rounds to
+ * nearest, ties to even; integers and 8-bit floats saturate. `to` may be `from`
+ * only if both types have the same size.
  */
 void element_convert(void *to, enum element to_type, const void *from,
 		     enum element from_type, size_t n);
 
-/* One element; part 1 is the imaginary part, 0 of a real type. */
+/* Read or write one element; part 1 is the imaginary part (0 if the type is
+ * real). */
 void element_get(const void *from, enum element type, double ret_parts[2]);
 void element_set(void *to, enum element type, const double parts[2]);
 

@@ -1,20 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * export_table.h - what cuGetExportTable of this libcuda has for the libraries
- * that come with it. They work without, on a driver that has no such table.
+ * export_table.h - the table that our libcuda returns from cuGetExportTable,
+ * for our other libraries. The runtime works without the table, too, on any
+ * driver.
  */
 #ifndef GKF_CUDA_EXPORT_TABLE_H
 #define GKF_CUDA_EXPORT_TABLE_H
 
-#include "abi/cuda_abi.h"
+#include "abi/cuda/cuda_abi.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* The first 16 bytes are its UUID. */
+/* The first 16 bytes are the table's UUID. */
 #define GPUKIT_TABLE_UUID "gpukit runtime 4"
 
-/* Whose function a refused call was. */
+/* The library of a refused call. */
 enum gpukit_library {
 	GPUKIT_CUDART,
 	GPUKIT_CUBLAS,
@@ -28,78 +30,88 @@ enum gpukit_library {
 	GPUKIT_LIBRARIES,
 };
 
-/* What a body does with memory; written may be read, too. */
+/* How a body accesses memory. GPUKIT_WRITES allows reading, too. */
 enum gpukit_access { GPUKIT_READS, GPUKIT_WRITES };
 
 /*
- * A native kernel is one whose body is a C function instead of PTX: libraries
- * launch theirs like any other. The body runs once a launch, on a thread that
- * has blocked all signals, in the order of its stream, as busy time of its
- * device; several may run at once.
+ * A native kernel has a C function as its body instead of PTX; libraries launch
+ * it like any other kernel. The body runs once per launch, in stream order, on
+ * a thread with all signals blocked. Its run time counts as busy time of the
+ * device. Several bodies may run at once.
  */
 struct gpukit_run {
-	const void *params; /* the kernel's parameters as they lie */
+	const void *params; /* the kernel's parameters, a copy */
 	/*
-	 * Where this process reads and writes [address, address + size), bytes
-	 * that the kernel may use so; size 0: never NULL. NULL: not all of that
-	 * is such memory; the launch then ends with CUDA_ERROR_ILLEGAL_ADDRESS,
-	 * whatever the body answers.
+	 * Returns the host address of device memory [address, address + size).
+	 * NULL: the kernel may not access all of it in this way; the launch
+	 * then ends with CUDA_ERROR_ILLEGAL_ADDRESS, whatever the body returns.
+	 * Never NULL if size is 0.
 	 */
 	void *(*memory)(struct gpukit_run *run, enum gpukit_access access,
 			uint64_t address, size_t size);
-	/* The process ends, or the context: the body shall soon return. */
+	/* True: the process or context is ending; the body must return soon. */
 	bool (*stopped)(void);
-	/* The body adds what it did: additions and multiplications. */
+	/* The body adds its additions and multiplications here. */
 	uint64_t operations;
-	/* The same of bytes from and to other devices, over their links. */
+	/* The body adds the bytes received from and sent to other devices. */
 	uint64_t link_in, link_out;
 	void *context; /* the driver's */
-	int fault;     /* the driver's: CUresult */
+	int fault;     /* set by the driver: a CUresult */
 };
 
-/* Answers CUDA_SUCCESS, or what the context fails with. */
+/* Returns CUDA_SUCCESS, or the error with which the context fails. */
 typedef CUresult (*gpukit_body)(struct gpukit_run *run);
 
-/* Work of a device that the calling thread does, from begin to end. */
+/* Device work that the calling thread does between work_begin and work_end. */
 struct gpukit_work {
 	void *queue; /* the driver's */
 };
 
 struct gpukit_table {
-	size_t size; /* of the table, for what later versions append */
-	/* Counts a call that a library refused, by its name. After cuInit. */
+	size_t size; /* size of this table; later versions append members */
+	/* Counts a call that a library refuses. Call it after cuInit. */
 	void (*refused)(enum gpukit_library library, const char *symbol);
 	/*
-	 * Makes a kernel of cuLibraryGetKernel() a native one, before its first
-	 * launch. CUDA_ERROR_INVALID_HANDLE: it is no kernel.
+	 * Makes a kernel from cuLibraryGetKernel() a native one, before its
+	 * first launch. CUDA_ERROR_INVALID_HANDLE: not a kernel.
 	 */
 	CUresult (*attach)(CUkernel kernel, gpukit_body body);
 	/*
-	 * Where this process reads and writes [address, address + size); NULL:
-	 * not all of that is memory of a device. Without rights or faults:
-	 * for who has been told so by the driver.
+	 * Returns the host address of device memory [address, address + size).
+	 * NULL: not all of it is device memory. Does not check access rights:
+	 * use it only for accesses that the driver has already checked.
 	 */
 	void *(*view)(uint64_t address, uint64_t size);
 	/*
-	 * The calling thread is about to do what a kernel of that name would.
-	 * Waits for all that the stream of the current context (or of its own,
-	 * with a handle) waits for; answers the context's error, and
-	 * CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED where it is captured. From then
-	 * until `work_end` the device is busy. They nest, and threads may do so
-	 * side by side.
+	 * Call it before the calling thread does what a kernel named `name`
+	 * would do. Waits for all earlier work in the stream. Returns the
+	 * context's error, or CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED if the
+	 * stream is being captured. The device is busy until `work_end`. Calls
+	 * may nest, and several threads may call at once.
 	 */
 	CUresult (*work_begin)(CUstream stream, const char *name,
 			       struct gpukit_work *work);
 	void (*work_end)(struct gpukit_work *work);
-	/* Such work has failed: so has the context. Between the two or after.
-	 */
+	/* Makes the context fail. Call it between work_begin and work_end, or
+	 * after both. */
 	void (*work_fail)(CUstream stream, CUresult result);
 	/*
-	 * `ended` is called once when the capture that the stream is in ends,
-	 * well or not. It calls nothing of CUDA's: locks are held.
+	 * Calls `ended` once, when the stream's capture ends or is invalidated.
+	 * `ended` must not call CUDA functions, as locks are held.
 	 */
 	CUresult (*capture_watch)(CUstream stream, void (*ended)(void *data),
 				  void *data);
+	/* Does the same as refused(), with the reason. */
+	void (*refused_for)(enum gpukit_library library, const char *symbol,
+			    const char *why);
 };
+
+/*
+ * Whether a table has a member: that of an older driver is shorter. All tables
+ * with this UUID have `refused`.
+ */
+#define GPUKIT_TABLE_HAS(table, member)                                        \
+	((table)->size >=                                                      \
+	 offsetof(struct gpukit_table, member) + sizeof((table)->member))
 
 #endif

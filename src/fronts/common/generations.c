@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * generations.c - the table of driver generations, and which of them a driver
- * version belongs to.
+ * generations.c - owns the table of driver generations; finds the generation of
+ * a driver version.
  */
 #include "fronts/common/generations.h"
 
@@ -13,7 +14,7 @@ const struct gkf_generation gkf_generations[GKF_GENERATION_COUNT] = {
 	[GKF_GENERATION_##id] = {name,  driver,    GKF_LEVEL(major, minor),    \
 				 cuda,  field_max, events,                     \
 				 record},
-#include "abi/nvml_generations.def"
+#include "abi/nvml/nvml_generations.def"
 #undef GENERATION
 };
 
@@ -25,7 +26,7 @@ static const struct gkf_generation *find_by_name(const char *name)
 	return NULL;
 }
 
-/* "535.54.03" is 535054; 0 for what is no version. */
+/* The version "535.54.03" as 535054; 0 if the text is not a version. */
 static unsigned level_of(const char *driver)
 {
 	unsigned major = 0, minor = 0, patch;

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * native.c - opens the driver for the libraries above it, and loads and
- * launches their kernels. To the driver a native kernel is PTX without a body
- * that takes its parameters as one array of bytes.
+ * launches their kernels. For the driver, a native kernel is PTX with an empty
+ * body and one parameter, an array of bytes.
  */
 #include "fronts/common/native.h"
 
@@ -13,15 +14,17 @@
 #define PTX_HEAD ".version 7.0\n.target sm_50\n.address_size 64\n"
 #define PTX_ENTRY                                                              \
 	".visible .entry %s(.param .align 16 .b8 p[%zu])\n{\nret;\n}\n"
-#define ENTRY_SPARE 96 /* PTX_ENTRY without the name, with the size */
+#define ENTRY_SPARE 96 /* PTX_ENTRY without name, with size */
 
 static const struct {
 	const char *symbol;
 	size_t offset;
 } functions[] = {
-#define DRIVER(symbol) {#symbol, offsetof(struct native_driver, symbol)},
-#include "fronts/common/native.def"
-#undef DRIVER
+#define CUDA(symbol, base, since, twin, limit, capture, callers, ...)          \
+	NATIVE_FOR_##callers(                                                  \
+	    {#symbol, offsetof(struct native_driver, symbol)}, )
+#include "abi/cuda/cuda.def"
+#undef CUDA
 };
 
 static struct native_driver driver;
@@ -50,7 +53,8 @@ static const struct gpukit_table *find_table(void)
 	if (driver.cuGetExportTable(&found, &id) || !found)
 		return NULL;
 	table = found;
-	return table->size >= sizeof *table ? table : NULL;
+	/* the last member that these libraries use */
+	return GPUKIT_TABLE_HAS(table, capture_watch) ? table : NULL;
 }
 
 static void open_driver(void)
@@ -86,7 +90,8 @@ CUresult native_context(void)
 	return r ? r : d->cuCtxSetCurrent(ctx);
 }
 
-/* The text of a library's kernels; the caller's to free(). NULL: no memory. */
+/* Returns the PTX text of a library's kernels, for the caller to free. NULL: no
+ * memory. */
 static char *write_ptx(const struct native_library *library)
 {
 	size_t room = sizeof PTX_HEAD, used;
@@ -173,4 +178,14 @@ void native_refuse(enum gpukit_library library, const char *symbol)
 
 	if (d)
 		d->table->refused(library, symbol);
+}
+
+void native_missing(enum gpukit_library library, enum needed_id needed)
+{
+	const struct needed *n = &needed_libraries[needed];
+	char text[192];
+
+	snprintf(text, sizeof text,
+		 NEEDED_MARK "%s, which is not installed: %s", n->file, n->get);
+	native_refuse(library, text);
 }

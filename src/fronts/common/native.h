@@ -1,40 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * native.h - what the libraries that compute share: the driver below them, and
+ * native.h - what all libraries that compute share: the driver below them, and
  * their kernels, which are C functions (export_table.h) launched through the
- * driver's public ABI. So streams, graphs, limits and counters treat them like
- * kernels of a program. libc only.
+ * driver's public ABI. Streams, graphs, limits and counters therefore treat
+ * them like a program's own kernels. Uses only libc.
  *
- * All of it may be called by any thread. A forked child has the driver's
- * documented error.
+ * Any thread may call these functions. In a forked child they return the
+ * driver's documented error.
  */
 #ifndef GKF_NATIVE_H
 #define GKF_NATIVE_H
 
 #include "fronts/common/export_table.h"
+#include "fronts/common/needed.h"
 
 #include <pthread.h>
 
-/* The driver's functions, by their exact symbols; rows of native.def. */
+/* NATIVE_FOR_##callers(code) of a row of cuda.def is the code if these
+ * libraries call the function, else nothing. */
+#define NATIVE_FOR_NOBODY(...)
+#define NATIVE_FOR_RUNTIME(...)
+#define NATIVE_FOR_NATIVE(...) __VA_ARGS__
+#define NATIVE_FOR_BOTH(...)   __VA_ARGS__
+
+/* The driver's functions, by their exact symbols. */
 struct native_driver {
-#define DRIVER(symbol) __typeof__(symbol) *symbol;
-#include "fronts/common/native.def"
-#undef DRIVER
-	const struct gpukit_table *table; /* NULL: a driver that is not ours */
+#define CUDA(symbol, base, since, twin, limit, capture, callers, ...)          \
+	NATIVE_FOR_##callers(__typeof__(symbol) *symbol;)
+#include "abi/cuda/cuda.def"
+#undef CUDA
+	const struct gpukit_table *table; /* NULL: the driver is not ours */
 };
 
 /*
- * The driver, opened and initialised at the first call. NULL: there is none
- * that works, or none of ours: nothing can be computed then.
+ * The driver, opened and initialised at the first call. NULL: there is no
+ * working driver, or it is not ours; then nothing can be computed.
  */
 const struct native_driver *native_driver(void);
 
 /*
- * The thread has a current context afterwards: its own, else the primary
- * context of the first device, as NVIDIA's libraries have it.
+ * Makes sure that the thread has a current context: its own or, as in NVIDIA's
+ * libraries, the primary context of the first device.
  */
 CUresult native_context(void);
 
-/* A kernel; name as profilers and graphs show it. */
+/* A kernel; `name` is what profilers and graphs show. */
 struct native_kernel {
 	const char *name;
 	gpukit_body body;
@@ -43,7 +53,8 @@ struct native_kernel {
 };
 
 /*
- * The kernels of a library, in static memory; zero besides `kernels`, `count`.
+ * The kernels of a library, in static memory. All members but `kernels`,
+ * `count` and `lock` start as zero.
  */
 struct native_library {
 	struct native_kernel *kernels;
@@ -53,13 +64,17 @@ struct native_library {
 };
 
 /*
- * Launches kernel `index` in the current context, its body to be called once.
- * params: param_size bytes, copied. The library is loaded at its first launch.
+ * Launches kernel `index` in the current context; its body is called once.
+ * params has param_size bytes, which are copied. The first launch loads the
+ * library.
  */
 CUresult native_launch(struct native_library *library, unsigned index,
 		       CUstream stream, const void *params);
 
-/* Counts a refused call of a library, and logs it once a symbol. */
+/* Counts a call that a library refuses, and logs it. */
 void native_refuse(enum gpukit_library library, const char *symbol);
+
+/* The same if a third-party library is missing: also says how to install it. */
+void native_missing(enum gpukit_library library, enum needed_id needed);
 
 #endif

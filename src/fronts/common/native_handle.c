@@ -1,5 +1,5 @@
-/* native_handle.c - keeps the handles of a library that ended; see its header.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* native_handle.c - creates, checks and ends handles of libraries. */
 #include "fronts/common/native_handle.h"
 
 #include <stdatomic.h>
@@ -28,7 +28,7 @@ void native_handle_end(struct native_handles *all, void *handle)
 {
 	struct native_handle *h = handle;
 
-	/* Of two threads that end one, one does. */
+	/* If two threads end the same handle, only one of them does so. */
 	if (atomic_exchange(&h->mark, 0) != all->mark)
 		return;
 	pthread_mutex_lock(&all->lock);

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * native_handle.h - handles of the libraries. One that ended is told from one
- * that lives: its memory is kept for the next one, never given back.
+ * native_handle.h - handles of the libraries. An ended handle can be
+ * recognised, because its memory is never freed, only reused for later handles.
  */
 #ifndef GKF_NATIVE_HANDLE_H
 #define GKF_NATIVE_HANDLE_H
@@ -10,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The mark of a living handle. */
+/* Marks a live handle. */
 enum native_mark {
 	NATIVE_CUBLAS = 0x63426c41,
 	NATIVE_CUBLASXT,
@@ -19,25 +20,25 @@ enum native_mark {
 	NATIVE_CUSOLVER,
 };
 
-/* The head of a handle. */
+/* The first member of every handle. */
 struct native_handle {
 	_Atomic uint32_t mark;
-	struct native_handle *next; /* that ended, too */
+	struct native_handle *next; /* next ended handle */
 };
 
 /* All handles of a kind, in static memory. */
 struct native_handles {
 	pthread_mutex_t lock; /* PTHREAD_MUTEX_INITIALIZER */
 	enum native_mark mark;
-	size_t size;                 /* of a handle, bytes */
+	size_t size;                 /* bytes of one handle */
 	struct native_handle *ended; /* NULL */
 };
 
-/* A new one, 0 behind its head; NULL: no memory. */
+/* Creates a handle whose members after the head are zero; NULL: no memory. */
 void *native_handle_new(struct native_handles *all);
 void native_handle_end(struct native_handles *all, void *handle);
 
-/* NULL or one that ended is none. */
+/* False for NULL and for ended handles. */
 bool native_is_handle(const void *handle, enum native_mark mark);
 
 #endif

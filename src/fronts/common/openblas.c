@@ -1,19 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * openblas.c - opens OpenBLAS, whose names nobody else shall see, and finds
- * functions in it.
+ * openblas.c - opens OpenBLAS, without exposing its symbols to the program, and
+ * finds functions in it.
  */
 #include "fronts/common/openblas.h"
 
 #include "base/log.h"
+#include "fronts/common/needed.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
 
-#define LIBRARY "libopenblas.so.0"
-
-/* Calls hold it as readers, a fork as the writer, who is not kept waiting. */
+/* A reader-writer lock: calls of OpenBLAS hold it as readers; a fork holds it
+ * as the writer, which has priority. */
 #define CALLS_INITIALIZER PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
 static pthread_rwlock_t calls = CALLS_INITIALIZER;
 
@@ -32,30 +33,32 @@ static void hold_calls(void)
 	pthread_rwlock_wrlock(&calls);
 }
 
-/* In the child the lock's holder is a thread of another number. */
+/* In the child, the thread that holds the lock has a new thread id, so it
+ * cannot unlock it. */
 static void renew_lock(void)
 {
 	calls = (pthread_rwlock_t)CALLS_INITIALIZER;
 }
 
-/* Its threads start in here: the program's signals are not theirs. */
+/* OpenBLAS starts its threads here; they must not receive the program's
+ * signals. */
 static void *open_library(const char *library)
 {
+	const struct needed *needed = &needed_libraries[NEEDED_OPENBLAS];
 	sigset_t all, before;
 	void *opened;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	opened = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	opened = dlopen(needed->file, RTLD_NOW | RTLD_LOCAL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	/* What is registered last is called first before a fork. */
+	/* Registered after OpenBLAS' own handlers, so that before a fork
+	 * hold_calls() runs before them. */
 	if (opened)
 		pthread_atfork(hold_calls, openblas_end, renew_lock);
 	else
-		gk_log(GK_LOG_ERROR,
-		       "%s needs " LIBRARY
-		       " (Debian: libopenblas0-pthread): %s",
-		       library, dlerror());
+		gk_log(GK_LOG_ERROR, "%s needs OpenBLAS: %s", library,
+		       dlerror());
 	return opened;
 }
 
@@ -69,7 +72,7 @@ bool openblas_load(const char *library,
 		void *found = dlsym(opened, functions[i].symbol);
 
 		if (!found) {
-			gk_log(GK_LOG_ERROR, LIBRARY " has no %s",
+			gk_log(GK_LOG_ERROR, "%s: OpenBLAS has no %s", library,
 			       functions[i].symbol);
 			return false;
 		}

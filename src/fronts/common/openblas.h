@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * openblas.h - OpenBLAS, which computes for the libraries that are drop-ins.
- * It is opened when it is needed and never linked: programs that do not compute
- * do not load it, and those that do keep their own BLAS.
+ * openblas.h - OpenBLAS, which computes for our libraries. It is opened on
+ * demand and never linked: programs that do not compute do not load it, and
+ * those that do keep their own BLAS.
  */
 #ifndef GKF_OPENBLAS_H
 #define GKF_OPENBLAS_H
@@ -9,25 +10,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A function of it, and where a struct has the pointer to it. */
+/* A function of OpenBLAS, and the offset of its pointer in a struct. */
 struct openblas_function {
 	const char *symbol;
 	size_t offset;
 };
 
 /*
- * Opens it for `library` ("cuSOLVER") alone and puts pointers to `count` of its
- * functions into a struct. To be called once. false: it is not installed or has
- * not all of them, which is logged.
+ * Opens OpenBLAS for `library`, such as "cuSOLVER", and fills a struct with
+ * pointers to `count` functions. Call it once. False if OpenBLAS is not
+ * installed or lacks one of them; that is logged.
  */
 bool openblas_load(const char *library,
 		   const struct openblas_function *functions, size_t count,
 		   void *ret_pointers);
 
 /*
- * Around its calls, on any thread. A fork waits for those that run, and new
- * ones for a fork: OpenBLAS ends its threads then, and would wait for ever for
- * one that is at work.
+ * Call these before and after calls of OpenBLAS, on any thread. A fork waits
+ * for running calls, and new calls wait for the fork: OpenBLAS ends its threads
+ * before a fork, and would wait for ever for a busy one.
  */
 void openblas_begin(void);
 void openblas_end(void);

@@ -1,22 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blas.c - the kernels of libcublas, launching them, and what their bodies find
- * in memory.
+ * blas.c - launches the kernels of libcublas, and resolves scalars, results,
+ * vectors and matrices for the kernels' bodies.
  */
 #include "fronts/cublas/blas.h"
 
-#include "fronts/cublas/kernels.h"
+#include "base/assert.h"
 #include "fronts/cublas/logger.h"
 
 #include <errno.h>
-
-static struct native_kernel kernels[] = {
-#define KERNEL(name, type) {"cublas_" #name, run_##name, sizeof(type), NULL},
-#include "fronts/cublas/kernels.def"
-#undef KERNEL
-};
-
-static struct native_library library = {kernels, KERNELS,
-					PTHREAD_MUTEX_INITIALIZER, NULL};
 
 cublasStatus_t blas_status(CUresult r)
 {
@@ -51,14 +43,20 @@ CUresult blas_result(int err)
 cublasStatus_t blas_launch(cublasHandle_t handle, enum kernel kernel,
 			   const void *params)
 {
-	CUresult r = native_launch(&library, kernel, handle->stream, params);
+	CUresult r;
 
+	GK_ASSERT(kernel < KERNELS && params);
+	r = native_launch(handle->kernels, kernel, handle->stream, params);
 	logger_write("cuBLAS: %s launched in stream %p: %d",
-		     kernels[kernel].name, (void *)handle->stream, (int)r);
+		     handle->kernels->kernels[kernel].name,
+		     (void *)handle->stream, (int)r);
 	return r ? CUBLAS_STATUS_EXECUTION_FAILED : CUBLAS_STATUS_SUCCESS;
 }
 
-/* A graph would write to the host when the call is long over. */
+/*
+ * Whether a graph is being captured. It would write a result in host memory
+ * only after the call has returned.
+ */
 static bool is_capturing(CUstream stream)
 {
 	CUstreamCaptureStatus status;
@@ -84,11 +82,12 @@ cublasStatus_t blas_launch_result(cublasHandle_t handle, enum kernel kernel,
 		   : CUBLAS_STATUS_SUCCESS;
 }
 
-struct scalar scalar_of(cublasHandle_t handle, const void *pointer,
-			enum element type)
+struct scalar blas_take_scalar(cublasHandle_t handle, const void *pointer,
+			       enum element type)
 {
 	struct scalar s = {.type = type};
 
+	GK_ASSERT(pointer);
 	if (handle->pointer_mode)
 		s.at = address_of(pointer);
 	else
@@ -96,8 +95,8 @@ struct scalar scalar_of(cublasHandle_t handle, const void *pointer,
 	return s;
 }
 
-bool scalar_read(struct gpukit_run *run, const struct scalar *s,
-		 double ret_parts[2])
+bool blas_read_scalar(struct gpukit_run *run, const struct scalar *s,
+		      double ret_parts[2])
 {
 	const void *at;
 
@@ -111,18 +110,22 @@ bool scalar_read(struct gpukit_run *run, const struct scalar *s,
 	return at;
 }
 
-struct result result_of(cublasHandle_t handle, void *pointer)
+struct result blas_take_result(cublasHandle_t handle, void *pointer)
 {
 	return (struct result){address_of(pointer), !handle->pointer_mode};
 }
 
-void *result_place(struct gpukit_run *run, const struct result *r, size_t size)
+void *blas_place_result(struct gpukit_run *run, const struct result *r,
+			size_t size)
 {
 	return r->on_host ? (void *)(uintptr_t)r->at
 			  : run->memory(run, GPUKIT_WRITES, r->at, size);
 }
 
-/* Memory of `count` elements; more than there are addresses is nowhere. */
+/*
+ * Returns the memory of `count` elements; NULL if it is not accessible or the
+ * count is too large.
+ */
 static void *elements_place(struct gpukit_run *run, enum gpukit_access access,
 			    uint64_t at, enum element type, uint64_t count)
 {
@@ -133,9 +136,9 @@ static void *elements_place(struct gpukit_run *run, enum gpukit_access access,
 	return run->memory(run, access, at, size);
 }
 
-void *matrix_place(struct gpukit_run *run, enum gpukit_access access,
-		   uint64_t at, enum element type, int64_t rows,
-		   int64_t columns, int64_t ld)
+void *blas_place_matrix(struct gpukit_run *run, enum gpukit_access access,
+			uint64_t at, enum element type, int64_t rows,
+			int64_t columns, int64_t ld)
 {
 	uint64_t count = 0;
 
@@ -146,10 +149,11 @@ void *matrix_place(struct gpukit_run *run, enum gpukit_access access,
 	return elements_place(run, access, at, type, count);
 }
 
-void *vector_place(struct gpukit_run *run, enum gpukit_access access,
-		   uint64_t at, enum element type, int64_t n, int64_t inc)
+void *blas_place_vector(struct gpukit_run *run, enum gpukit_access access,
+			uint64_t at, enum element type, int64_t n, int64_t inc)
 {
 	uint64_t step = inc < 0 ? -(uint64_t)inc : (uint64_t)inc;
 
-	return matrix_place(run, access, at, type, n > 0, n, (int64_t)step);
+	return blas_place_matrix(run, access, at, type, n > 0, n,
+				 (int64_t)step);
 }

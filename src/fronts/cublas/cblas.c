@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cblas.c - finds the functions of CBLAS and LAPACK in OpenBLAS. */
 #include "fronts/cublas/cblas.h"
 

@@ -1,4 +1,8 @@
-/* cblas.h - CBLAS, and what of LAPACK is batched, as OpenBLAS has them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cblas.h - the CBLAS functions of OpenBLAS, and its LAPACK functions for
+ * batched operations.
+ */
 #ifndef GKF_CUBLAS_CBLAS_H
 #define GKF_CUBLAS_CBLAS_H
 
@@ -6,7 +10,7 @@
 
 /* CBLAS' constants. */
 #define BLAS_COLUMNS  102
-#define BLAS_NO_TRANS 111 /* and its transposed 112, conjugated 113 */
+#define BLAS_NO_TRANS 111 /* 112: transposed; 113: conjugate transposed */
 #define BLAS_UPPER    121
 #define BLAS_LOWER    122
 #define BLAS_NON_UNIT 131
@@ -14,7 +18,7 @@
 #define BLAS_LEFT     141
 #define BLAS_RIGHT    142
 
-/* Rows of cblas.def; dimensions are ints. */
+/* The rows of cblas.def; dimensions are ints. */
 struct cblas {
 #define CBLAS(name, parameters)  void(*name) parameters;
 #define LAPACK(name, parameters) void(*name) parameters;
@@ -23,7 +27,10 @@ struct cblas {
 #undef CBLAS
 };
 
-/* Any thread. NULL: there is no OpenBLAS, which is logged once. */
+/*
+ * Opens OpenBLAS; any thread may call it. If OpenBLAS is missing, returns NULL
+ * and logs that once.
+ */
 const struct cblas *cblas(void);
 
 #endif

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * front.c - what libcublas and libcublasLt have in common: names of statuses,
- * and the weak default of every function, which answers NOT_SUPPORTED, logs its
- * name and has it counted. Built once for each library and CUDA major:
- * FRONT_TABLE is its table, FRONT_NAME what its names begin with.
+ * front.c - the common part of libcublas and libcublasLt: the names of
+ * statuses, and a weak default for every function, which logs and counts the
+ * call and returns NOT_SUPPORTED. Built once per library and CUDA major:
+ * FRONT_TABLE is the table of functions, FRONT_NAME the prefix of their names.
  */
 #include "fronts/common/native.h"
 
@@ -10,7 +11,7 @@
 
 enum status {
 #define CUBLAS_STATUS(name, value, text) STATUS_##name = (value),
-#include "abi/cublas_status.def"
+#include "abi/libraries/cublas_status.def"
 #undef CUBLAS_STATUS
 };
 
@@ -19,7 +20,7 @@ static const struct {
 	const char *name, *text;
 } statuses[] = {
 #define CUBLAS_STATUS(name, value, text) {value, "CUBLAS_STATUS_" #name, text},
-#include "abi/cublas_status.def"
+#include "abi/libraries/cublas_status.def"
 #undef CUBLAS_STATUS
 };
 
@@ -39,8 +40,8 @@ static int refuse_cublas(const char *symbol)
 }
 
 /*
- * Whatever a caller passes is left alone, in registers and on its stack: the
- * prototypes need not be known here.
+ * These functions ignore their arguments, so they are declared without
+ * parameters instead of with their real prototypes.
  */
 #define REFUSED_12(symbol)                                                     \
 	EXPORT __attribute__((weak)) int symbol(void);                         \
@@ -79,7 +80,9 @@ const char *FRONT_PREFIX(GetStatusString)(int status)
 	return UNRECOGNIZED;
 }
 
-/* The runtime that the original library was built with. */
+/*
+ * Returns the version of the CUDA runtime that NVIDIA's library was built with.
+ */
 size_t FRONT_PREFIX(GetCudartVersion)(void)
 {
 	return FRONT_MAJOR >= 13 ? 13000 : 12080;

@@ -1,25 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * handle.c - handles and what is set in them, versions, properties.
+ * handle.c - owns handles and their settings, and returns versions and
+ * properties.
  */
 #include "fronts/cublas/blas.h"
 #include "fronts/cublas/cblas.h"
+#include "fronts/cublas/kernels.h"
 
 #include <stdlib.h>
 
 #define WORKSPACE_ALIGN 256
-/* Flags of the math mode that go with any of them. */
+/* This flag may be combined with any math mode. */
 #define MATH_FLAGS 16
 
 static struct native_handles handles = {PTHREAD_MUTEX_INITIALIZER,
 					NATIVE_CUBLAS,
 					sizeof(struct cublasContext), NULL};
 
-bool is_handle(cublasHandle_t handle)
-{
-	return native_is_handle(handle, NATIVE_CUBLAS);
-}
-
-/* NOT_INITIALIZED without a driver of ours or without OpenBLAS. */
+/* Returns NOT_INITIALIZED if the driver is not ours or OpenBLAS is missing. */
 ENTRY(Create_v2, cublasHandle_t *ret_handle)
 {
 	cublasHandle_t handle;
@@ -32,20 +30,25 @@ ENTRY(Create_v2, cublasHandle_t *ret_handle)
 		return r == CUDA_ERROR_OUT_OF_MEMORY
 			   ? CUBLAS_STATUS_ALLOC_FAILED
 			   : CUBLAS_STATUS_NOT_INITIALIZED;
-	if (!cblas())
+	if (!cblas()) {
+		native_missing(GPUKIT_CUBLAS, NEEDED_OPENBLAS);
 		return CUBLAS_STATUS_NOT_INITIALIZED;
+	}
 	if (native_driver()->cuCtxGetCurrent(&context))
 		return CUBLAS_STATUS_NOT_INITIALIZED;
 	handle = native_handle_new(&handles);
 	if (!handle)
 		return CUBLAS_STATUS_ALLOC_FAILED;
+	handle->kernels = &blas_kernels;
 	handle->special_values = 0xffff;
 	handle->context = context;
 	*ret_handle = handle;
 	return CUBLAS_STATUS_SUCCESS;
 }
 
-/* Waits for its stream, as the original does, which frees its memory. */
+/*
+ * Waits for the stream. cuBLAS does, too, because it frees device memory here.
+ */
 ENTRY(Destroy_v2, cublasHandle_t handle)
 {
 	ENTER(handle);
@@ -65,7 +68,7 @@ ENTRY(GetVersion_v2, cublasHandle_t handle, int *version)
 	return CUBLAS_STATUS_SUCCESS;
 }
 
-/* libraryPropertyType: major, minor, patch. */
+/* type is a libraryPropertyType: major, minor, patch. */
 ENTRY(GetProperty, int type, int *value)
 {
 	static const int divisors[] = {10000, 100, 1};
@@ -75,7 +78,10 @@ ENTRY(GetProperty, int type, int *value)
 	return CUBLAS_STATUS_SUCCESS;
 }
 
-/* The work space of before is forgotten: it was for the other stream. */
+/*
+ * Also resets the workspace, as cuBLAS does, since it belonged to the old
+ * stream.
+ */
 ENTRY(SetStream_v2, cublasHandle_t handle, CUstream stream)
 {
 	ENTER(handle);
@@ -109,7 +115,7 @@ static bool is_math_mode(int mode)
 	return (base >= 0 && base <= 4) || base == 8;
 }
 
-/* A count of multiprocessors; 0: all. */
+/* Whether count is a valid number of SMs to use; 0 means all. */
 static bool is_sm_count(int count)
 {
 	CUdevice device;
@@ -121,7 +127,7 @@ static bool is_sm_count(int count)
 	       count <= most;
 }
 
-/* Set##name and Get##name of a setting, and which values it takes. */
+/* Defines Set##name and Get##name. `allowed` is a condition on `value`. */
 #define SETTING(name, suffix, type, field, allowed)                            \
 	ENTRY(Set##name##suffix, cublasHandle_t handle, type value)            \
 	{                                                                      \

@@ -1,52 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernels.h - the parameters of libcublas' kernels: what an entry point tells
- * its body. Addresses of the device are uint64_t.
+ * kernels.h - the parameters of libcublas' kernels, which entry points pass to
+ * the kernels' bodies. Device addresses are uint64_t.
  */
 #ifndef GKF_CUBLAS_KERNELS_H
 #define GKF_CUBLAS_KERNELS_H
 
 #include "fronts/cublas/blas.h"
-#include "fronts/cublas/matrix.h"
-#include "fronts/cublas/vector.h"
+#include "fronts/cublas/level/matrix.h"
+#include "fronts/cublas/level/vector.h"
 
-/* What is not in enum vector_op: rotations of one point. */
+/*
+ * Additional operations of level 1, which compute rotations. Their numbers
+ * follow those of enum vector_op.
+ */
 enum { LEVEL1_ROTG = VECTOR_ROTM + 1, LEVEL1_ROTMG };
 
 struct level1 {
-	int op;            /* enum vector_op and those above */
-	enum element type; /* what is computed in */
+	int op;            /* enum vector_op, or LEVEL1_ROTG, LEVEL1_ROTMG */
+	enum element type; /* the type in which to compute */
 	enum element x_type, y_type;
 	int64_t n, incx, incy;
 	uint64_t x, y;
-	struct scalar a, s; /* alpha; cosine and sine */
+	struct scalar a, s; /* `a` is alpha or the cosine, `s` the sine */
 	struct result result;
 	enum element result_type;
-	size_t index_size; /* 4 or 8, of iamax and iamin */
-	uint64_t param;    /* rotm's on the device; 0: values */
+	size_t index_size; /* bytes of iamax's and iamin's result: 4 or 8 */
+	/* device address of rotm's parameters; 0: use `params` */
+	uint64_t param;
 	double params[5];
 	enum element param_type;
-	uint64_t points[5]; /* what rotg and rotmg change */
+	uint64_t points[5]; /* arguments of rotg or rotmg, in order */
 	enum element point_types[5];
 };
 
 struct level2 {
-	struct matrix matrix; /* without its data */
-	int op;               /* enum matrix_op */
+	/* its member `data` is not set; `a` is the address */
+	struct matrix matrix;
+	int op; /* enum matrix_op */
 	enum operation trans;
 	uint64_t a, x, y;
 	int64_t incx, incy;
 	struct scalar alpha, beta;
 };
 
-/* One product, or many: of strides, or of arrays of addresses. */
+/* One product, or a batch given by strides or by arrays of addresses. */
 struct gemm_call {
-	struct gemm gemm; /* without pointers and factors */
+	struct gemm gemm; /* its pointers, alpha and beta are not set */
 	uint64_t a, b, c;
 	int64_t stride_a, stride_b, stride_c;
 	int64_t count;
-	bool arrays; /* a, b, c are arrays of addresses on the device */
+	bool arrays; /* a, b, c are device arrays of addresses */
 	int64_t incx, incy;
-	bool vectors; /* b and c are vectors, incx and incy apart: gemv */
+	bool vectors; /* gemv: b and c are vectors */
 	struct scalar alpha, beta;
 };
 
@@ -66,7 +72,8 @@ enum level3_op {
 struct level3 {
 	enum level3_op op;
 	enum element type;
-	enum element a_type; /* another one is converted first */
+	/* type of A, which is converted if it differs from `type` */
+	enum element a_type;
 	enum side side;
 	enum fill uplo;
 	enum operation trans;
@@ -75,8 +82,8 @@ struct level3 {
 	uint64_t a, b, c;
 	int64_t lda, ldb, ldc;
 	struct scalar alpha, beta;
-	int64_t count; /* of trsmBatched: a and b are arrays of addresses */
-	bool arrays;
+	int64_t count; /* number of matrices in a batch */
+	bool arrays;   /* trsmBatched: a and b are arrays of addresses */
 };
 
 enum extension_op {
@@ -112,9 +119,12 @@ struct batched {
 	enum operation trans;
 	int m, n, nrhs;
 	uint64_t a, c;         /* arrays of addresses */
-	uint64_t pivots, info; /* arrays of int; 0: none */
+	uint64_t pivots, info; /* arrays of int, or 0 */
 	int lda, ldc;
 	int count;
 };
+
+/* The kernels that cuBLAS handles launch; kernels.c. */
+extern struct native_library blas_kernels;
 
 #endif

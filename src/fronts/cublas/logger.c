@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * logger.c - cuBLAS' own log: a line for each kernel that is launched, to a
- * function of the program's, stdout, stderr or a file. Off at first.
+ * logger.c - writes cuBLAS' own log: one line per launched kernel, to a
+ * callback of the program, stdout, stderr or a file. Off by default.
  */
 #include "fronts/cublas/logger.h"
+#include "base/assert.h"
 
 #include "fronts/cublas/blas.h"
 
@@ -19,12 +21,13 @@ static struct {
 	FILE *file;
 } logger = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Whether anybody listens; read without the lock. */
+/* Whether the log goes anywhere; read without the lock. */
 static bool listens;
 
-/* With the lock held. */
+/* Updates `listens`. The caller holds logger.lock. */
 static void note_listeners(void)
 {
+	GK_ASSERT(gk_lock_held(&logger.lock));
 	__atomic_store_n(&listens,
 			 logger.callback || logger.to_stdout ||
 			     logger.to_stderr || logger.file,
@@ -77,7 +80,7 @@ static void write_line(FILE *file, const char *line)
 	fflush(file);
 }
 
-/* The program's function may call cuBLAS: it is called without the lock. */
+/* The callback may call cuBLAS, so it is called without holding the lock. */
 void logger_write(const char *format, ...)
 {
 	cublasLogCallback callback;

@@ -1,8 +1,9 @@
-/* logger.h - lines of cuBLAS' own log, for whoever listens. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* logger.h - writes lines to cuBLAS' own log. */
 #ifndef GKF_CUBLAS_LOGGER_H
 #define GKF_CUBLAS_LOGGER_H
 
-/* Cheap where nobody listens. No newline. */
+/* Writes a line; text has no newline. Cheap when the log is off. */
 void logger_write(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 

@@ -1,13 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * generation.h - which driver this libcuda belongs to. generation.c has it; all
- * else is the same in every generation.
+ * generation.h - the driver generation to which this libcuda belongs. All files
+ * except generation.c and newer.c are the same in every generation.
  */
 #ifndef GKF_CUDA_GENERATION_H
 #define GKF_CUDA_GENERATION_H
 
 #include "fronts/common/generations.h"
 
-/* Its `cuda` is what cuDriverGetVersion answers. */
+/* The member `cuda` is the CUDA version that the driver supports. */
 extern __attribute__((visibility("hidden")))
 const struct gkf_generation *const front_generation;
 

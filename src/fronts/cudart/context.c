@@ -1,37 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * context.c - finds the context that a call works on: the current one, whoever
- * made it; else the primary context of the thread's device, held from then on.
+ * context.c - finds the context in which a call works: the current one, even if
+ * the program created it; otherwise the primary context of the thread's device,
+ * which the runtime then retains.
  */
 #include "fronts/cudart/context.h"
+#include "base/assert.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-/* A device of which this runtime holds the primary context, or held it. */
+/* The primary context of a device, which this runtime retains or has retained.
+ */
 struct primary {
 	CUcontext context;
 	bool held;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct primary *primaries; /* cudart_device_count of them */
+static struct primary *primaries; /* one per device */
 static int *order;                /* cudaSetValidDevices */
 static int order_count;
 
-static bool context_has_room(void)
+/* False: no memory. The caller holds lock. */
+static bool allocate_primaries(void)
 {
+	GK_ASSERT(gk_lock_held(&lock));
 	if (!primaries)
 		primaries =
 		    calloc((size_t)cudart_device_count, sizeof *primaries);
 	return primaries;
 }
 
-static CUresult hold_primary(int device, CUcontext *ret_context)
+/* The caller holds lock. */
+static CUresult retain_locked(int device, CUcontext *ret_context)
 {
 	struct primary *p = &primaries[device];
 	CUcontext context = NULL;
 	CUresult r;
 
+	GK_ASSERT(gk_lock_held(&lock));
 	if (!p->held) {
 		r = legacy->cuDevicePrimaryCtxRetain(&context, device);
 		if (r)
@@ -43,27 +51,28 @@ static CUresult hold_primary(int device, CUcontext *ret_context)
 	return CUDA_SUCCESS;
 }
 
-static cudaError_t primary(int device, CUcontext *ret_context)
+static cudaError_t retain_primary(int device, CUcontext *ret_context)
 {
 	CUresult r = CUDA_ERROR_OUT_OF_MEMORY;
 
 	if (device < 0 || device >= cudart_device_count)
 		return cudaErrorInvalidDevice;
 	pthread_mutex_lock(&lock);
-	if (context_has_room())
-		r = hold_primary(device, ret_context);
+	if (allocate_primaries())
+		r = retain_locked(device, ret_context);
 	pthread_mutex_unlock(&lock);
 	return cudart_error(r);
 }
 
 cudaError_t cudart_primary(int device, CUcontext *ret_context)
 {
-	cudaError_t e = primary(device, ret_context);
+	cudaError_t e = retain_primary(device, ret_context);
 
 	return e ? cudart_fail(e) : cudaSuccess;
 }
 
-/* Is or was it a primary context of this runtime's? Then which device's. */
+/* Whether this runtime has ever retained the context. If so, sets the device.
+ */
 static bool was_primary(CUcontext context, int *ret_device)
 {
 	bool found = false;
@@ -79,9 +88,10 @@ static bool was_primary(CUcontext context, int *ret_device)
 }
 
 /*
- * Is the current context one that was reset: by this runtime, by another one in
- * the process, or by the program itself? Its handle may be that of another one
- * by now, which lives.
+ * Whether the current context is one that this runtime retained and that has
+ * been reset since, by this runtime, by another one in the process, or by the
+ * program. Asks the driver, because a new, live context may have the same
+ * handle.
  */
 static bool was_reset(CUcontext current, int *ret_device)
 {
@@ -95,8 +105,8 @@ static bool was_reset(CUcontext current, int *ret_device)
 	return true;
 }
 
-/* The devices to try, one after the other, for a thread that chose none. */
-static int candidate(int i)
+/* The i-th device to try for a thread that has not chosen one; -1: no more. */
+static int find_candidate(int i)
 {
 	int device = i < cudart_device_count ? i : -1;
 
@@ -107,14 +117,14 @@ static int candidate(int i)
 	return device;
 }
 
-/* A device that another process has for itself is passed over. */
-static cudaError_t first_that_works(CUcontext *ret_context)
+/* Skips devices that another process uses exclusively. */
+static cudaError_t retain_first(CUcontext *ret_context)
 {
 	cudaError_t e, first = cudaErrorDevicesUnavailable;
 	int device;
 
-	for (int i = 0; (device = candidate(i)) >= 0; i++) {
-		e = primary(device, ret_context);
+	for (int i = 0; (device = find_candidate(i)) >= 0; i++) {
+		e = retain_primary(device, ret_context);
 		if (!e)
 			return e;
 		if (!i)
@@ -132,7 +142,8 @@ cudaError_t cudart_bind(void)
 
 	TRY(runtime_result(legacy->cuCtxGetCurrent(&current)));
 	if (current && !was_reset(current, &device))
-		/* Its own error; by now another thread may have mended it. */
+		/* Returns the context's error, unless another thread has just
+		 * reset it. */
 		return runtime_result(legacy->cuCtxGetDevice(&device));
 	if (current) {
 		context_forget(device);
@@ -140,12 +151,13 @@ cudaError_t cudart_bind(void)
 	} else if (cudart_thread.chosen) {
 		TRY(cudart_primary(cudart_thread.device, &context));
 	} else {
-		TRY(first_that_works(&context));
+		TRY(retain_first(&context));
 	}
 	return runtime_result(legacy->cuCtxSetCurrent(context));
 }
 
-/* A context that has failed tells nothing; of its own this knows without. */
+/* The driver does not report the device of a failed context; we know the device
+ * of each context that we retained. */
 static cudaError_t device_of_context(CUcontext context, int *ret_device)
 {
 	CUdevice device;
@@ -166,11 +178,11 @@ cudaError_t cudart_current_device(int *ret_device)
 	if (now)
 		return device_of_context(now, ret_device);
 	*ret_device =
-	    cudart_thread.chosen ? cudart_thread.device : candidate(0);
+	    cudart_thread.chosen ? cudart_thread.device : find_candidate(0);
 	return cudaSuccess;
 }
 
-/* Does this runtime hold it? */
+/* Whether this runtime retains the context. */
 static bool is_held(CUcontext context)
 {
 	bool found = false;
@@ -182,7 +194,8 @@ static bool is_held(CUcontext context)
 	return found;
 }
 
-/* The program may hold one that this runtime has never asked for. */
+/* The program may itself have retained a primary context that this runtime does
+ * not know. */
 bool context_is_primary(CUcontext current)
 {
 	CUcontext primary_context = NULL;

@@ -1,20 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * context.h - what the functions about devices need of context.c.
+ * context.h - functions of context.c for code that selects or resets devices.
  */
 #ifndef GKF_CUDART_CONTEXT_H
 #define GKF_CUDART_CONTEXT_H
 
 #include "fronts/cudart/runtime.h"
 
-/* Is the current context the primary one of its device? */
+/* Whether the current context is the primary context of its device. */
 bool context_is_primary(CUcontext current);
 
-/* The primary context of a device was reset: it is no longer held. */
+/* Call it after the primary context of a device was reset, which releases the
+ * context. */
 void context_forget(int device);
 
 /*
- * Sets the devices that a thread tries when it has chosen none, in this order;
- * count 0: all. cudaErrorMemoryAllocation.
+ * Sets the devices to try, in this order, for a thread that has not chosen one;
+ * count 0: all devices. cudaErrorMemoryAllocation if memory runs out.
  */
 cudaError_t context_order(const int *devices, int count);
 

@@ -1,28 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * default.c - defines every function that nobody has written: not supported,
- * and counted, where the driver has a way to. A strong definition in another
- * file of this library wins. Lists of done and not done: nm -D libcudart.so.13,
- * ' T ' and ' W '.
+ * default.c - defines every function whose row refuses it: it returns "not
+ * supported" and is counted if the driver supports that. `nm -D
+ * libcudart.so.13` marks implemented functions with T and refused ones with W.
  */
+#include "fronts/common/refused.h"
 #include "fronts/cudart/runtime.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-static cudaError_t refuse_runtime_call(const char *symbol)
+static cudaError_t refuse_runtime_call(const char *symbol, enum refusal why)
 {
 	ENTER();
-	driver_refused(symbol);
+	driver_refused(symbol, refusal_reasons[why]);
 	return cudart_fail(cudaErrorNotSupported);
 }
 
-#define BODY(symbol, params)                                                   \
+#define DEFINE_NOTHING(symbol, why, params)
+#define DEFINE_REFUSAL(symbol, why, params)                                    \
 	__attribute__((weak)) cudaError_t symbol params                        \
 	{                                                                      \
-		return refuse_runtime_call(#symbol);                           \
+		return refuse_runtime_call(#symbol, why);                      \
 	}
-#define CUDART(symbol, first, last, params)                                    \
-	CUDART_IN_##first##_##last(BODY(symbol, params))
-#define CUDART_OF(symbol, first, last, type, params)
-#include "abi/cudart.def"
-#undef CUDART
-#undef CUDART_OF
+#define DEFINE_DONE         DEFINE_NOTHING
+#define DEFINE_REFUSED(why) DEFINE_REFUSAL
+
+#define CUDART_SYMBOL(symbol, first, last, refused, type, params)              \
+	CUDART_IN_##first##_##last(                                            \
+	    DEFINE_##refused(symbol, WHY_##refused, params))
+#include "abi/cudart/cudart_symbols.def"

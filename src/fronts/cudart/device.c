@@ -1,12 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device.c - devices: how many, which one a thread works on, its flags, and
- * resetting it.
+ * device.c - counts devices, selects a thread's device, reads and sets device
+ * flags, and resets devices.
  */
 #include "fronts/cudart/context.h"
 
 #include <stddef.h>
 
-/* Flags of cudaSetDeviceFlags that the driver does not know: always so. */
+/* A flag of cudaSetDeviceFlags that is always set; the driver does not know it.
+ */
 #define IMPLIED cudaDeviceMapHost
 #define KNOWN   (cudaDeviceMask | cudaDeviceSyncMemops)
 
@@ -112,7 +114,8 @@ cudaError_t cudaInitDevice(int device, unsigned int deviceFlags,
 	return cudart_primary(device, &context);
 }
 
-/* A context that is not the device's primary one is its maker's to destroy. */
+/* Does nothing if the program created the context: then the program must
+ * destroy it. */
 static cudaError_t reset_current(void)
 {
 	CUcontext now = NULL;
@@ -140,7 +143,7 @@ cudaError_t cudaThreadExit(void)
 	return reset_current();
 }
 
-/* For devices without doubles, of which the last was of 2007. */
+/* Nothing to convert: every device since compute capability 1.3 has doubles. */
 cudaError_t cudaSetDoubleForDevice(double *d)
 {
 	ENTER();

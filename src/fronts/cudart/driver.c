@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * driver.c - opening the driver and asking it for its functions.
+ * driver.c - loads libcuda.so.1 and gets its functions.
  */
 #include "fronts/cudart/driver.h"
 #include "fronts/common/export_table.h"
@@ -9,14 +10,7 @@
 #include <pthread.h>
 #include <string.h>
 
-/* The version in which a symbol appeared: SINCE_cuMemAlloc_v2. */
-enum {
-#define CUDA(symbol, base, since, stream, params) SINCE_##symbol = (since),
-#include "abi/cuda.def"
-#undef CUDA
-};
-
-/* Streams of a thread's own came with this version. */
+/* Per-thread default streams exist since this version. */
 #define SINCE_PER_THREAD 7000
 
 static const struct {
@@ -24,10 +18,10 @@ static const struct {
 	int since;
 	size_t offset;
 } functions[] = {
-#define DRIVER(symbol, base)                                                   \
-	{#base, SINCE_##symbol, offsetof(struct driver, symbol)},
-#include "fronts/cudart/driver.def"
-#undef DRIVER
+#define CUDA(symbol, base, since, twin, limit, capture, callers, ...)          \
+	DRIVER_FOR_##callers({#base, since, offsetof(struct driver, symbol)}, )
+#include "abi/cuda/cuda.def"
+#undef CUDA
 };
 
 typedef void (*function)(void);
@@ -39,13 +33,14 @@ static pthread_once_t opened = PTHREAD_ONCE_INIT;
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 static int version;
 
-/* Stands for a function that this driver lacks. */
+/* Called in place of a function that this driver lacks. */
 static CUresult answer_missing(void)
 {
 	return CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER;
 }
 
-/* Asked for more than it can have, a driver might give an older function. */
+/* A driver that is asked for a version newer than its own may return an older
+ * function. */
 static function ask_driver(const char *base, int since, uint64_t flags)
 {
 	CUdriverProcAddressQueryResult status;
@@ -67,7 +62,8 @@ void driver_release(void)
 	pthread_mutex_unlock(&opening);
 }
 
-/* A library that is half loaded would stay so in a forked child. */
+/* Holds the lock: in a child that is forked during the call, the library would
+ * stay half loaded. */
 static void *load_driver(void)
 {
 	void *library;
@@ -78,7 +74,7 @@ static void *load_driver(void)
 	return library;
 }
 
-/* A driver too old for cuGetProcAddress_v2 is too old, but has a version. */
+/* A driver without cuGetProcAddress_v2 is too old, but reports its version. */
 static void open_driver(void)
 {
 	void *library = load_driver();
@@ -123,7 +119,7 @@ CUresult driver_start(void)
 	return cudart_driver[LEGACY].cuInit(0);
 }
 
-void driver_refused(const char *symbol)
+void driver_refused(const char *symbol, const char *why)
 {
 	const struct gpukit_table *table;
 	const void *found = NULL;
@@ -133,6 +129,8 @@ void driver_refused(const char *symbol)
 	if (cudart_driver[LEGACY].cuGetExportTable(&found, &id) || !found)
 		return;
 	table = found;
-	if (table->size >= sizeof *table)
+	if (GPUKIT_TABLE_HAS(table, refused_for))
+		table->refused_for(GPUKIT_CUDART, symbol, why);
+	else
 		table->refused(GPUKIT_CUDART, symbol);
 }

@@ -1,11 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * elf_note.c - an ELF note that says whose runtime this is, in programs that
- * carry the archive too, stripped or not: `gpukit fake doctor` looks for it.
+ * elf_note.c - an ELF note by which `gpukit fake doctor` recognises this
+ * runtime, even in stripped programs that are linked with the archive.
  */
 
 #include <stdint.h>
 
-#define TYPE 1 /* of the notes named gpukit: a runtime's CUDA major */
+/*
+ * The type of a note named "gpukit" that contains the CUDA major of a runtime.
+ */
+#define TYPE 1
 
 static const struct {
 	uint32_t name_size, size, type;

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * forward.c - the functions of forward.def and forward_graph.def: one call of
- * the driver each.
+ * forward.c - defines the functions of forward.def and forward_graph.def, each
+ * of which is one call of the driver.
  */
 #include "fronts/cudart/runtime.h"
 
@@ -20,15 +21,12 @@ static inline CUmemLocation driver_location(struct cudaMemLocation location)
 		return runtime_result(legacy->call);                           \
 	}
 
-/* A parameter list with the driver before it, less the parentheses. */
-#define WITH_DRIVER(...) const struct driver *d, __VA_ARGS__
 #define PASS_STREAM(symbol, suffix, params, names, call)                       \
-	static inline cudaError_t symbol##_by(WITH_DRIVER params)              \
+	BOTH_STREAMS(symbol, suffix, params, names)                            \
 	{                                                                      \
 		ENTER_CONTEXT();                                               \
 		return runtime_result(d->call);                                \
-	}                                                                      \
-	BOTH(symbol, suffix, params, names)
+	}
 
 #include "fronts/cudart/forward.def"
 #include "fronts/cudart/forward_graph.def"

@@ -1,22 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hide.c - in the archive alone: the runtime's names are hidden from other
- * libraries. Each program and plugin that carries the runtime works with its
- * own; one of another CUDA major has structs of another size.
+ * hide.c - hides the runtime's symbols; in the archive only. A program or
+ * plugin that is linked with the archive then uses its own copy, as a runtime
+ * of another CUDA major has structs of other sizes.
  *
- * The linker gives a symbol the least visibility that any object asks for. The
- * section only names the symbols, so that they are kept; no file has it.
+ * The linker gives a symbol the most restrictive visibility that any object
+ * requests. The section exists only to make the assembler keep the symbols; the
+ * linker drops it.
  */
-#include "abi/cudart_abi.h"
+#include "abi/cudart/cudart_abi.h"
 
 #define HIDE(symbol)                                                           \
 	__asm__(".hidden " #symbol "\n"                                        \
 		".pushsection .gpukit.hidden, \"e\"\n"                         \
 		".8byte " #symbol "\n"                                         \
 		".popsection");
-#define CUDART(symbol, first, last, params)                                    \
+#define CUDART_SYMBOL(symbol, first, last, ...)                                \
 	CUDART_IN_##first##_##last(HIDE(symbol))
-#define CUDART_OF(symbol, first, last, type, params)                           \
-	CUDART_IN_##first##_##last(HIDE(symbol))
-#include "abi/cudart.def"
-#undef CUDART
-#undef CUDART_OF
+#include "abi/cudart/cudart_symbols.def"

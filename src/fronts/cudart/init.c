@@ -1,38 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * init.c - starting: the driver is opened and initialised when the first call
- * needs it, once for the process. A child that was forked after the start has
+ * init.c - starts the runtime: loads and initialises the driver at the first
+ * call that needs it, once per process. A child that was forked after that has
  * no driver.
  */
-#include "fronts/cudart/registry.h"
+#include "fronts/cudart/kernel/lookup.h"
 
 #include <pthread.h>
 
 /*
- * The driver that this runtime needs: one of its own major, whatever the
- * minor.
+ * The oldest driver that this runtime supports: the first of the same major
+ * version.
  */
 #define NEEDED (CUDART_MAJOR * 1000)
 
-_Thread_local struct thread cudart_thread;
 _Atomic int cudart_state;
 int cudart_device_count;
 
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 
 /*
- * A start that goes on is waited for. What it loads meanwhile is not told of
- * this fork, so a child in the middle of it could not begin anew.
+ * Waits until no other thread is starting the runtime. The libraries being
+ * loaded then have no fork handlers yet, so a child forked in the middle could
+ * not start again.
  */
 static void before_fork(void)
 {
 	pthread_mutex_lock(&starting);
 	driver_hold();
-	registry_hold();
+	lookup_lock();
 }
 
 static void in_parent(void)
 {
-	registry_release();
+	lookup_unlock();
 	driver_release();
 	pthread_mutex_unlock(&starting);
 }
@@ -63,7 +64,8 @@ static cudaError_t start_runtime(void)
 	return cudart_device_count ? cudaSuccess : cudaErrorNoDevice;
 }
 
-/* Started or not: what cudart_state is from now on. */
+/* Starts the runtime unless that has been tried before. Returns cudart_state.
+ */
 static int begin_runtime(void)
 {
 	int state;

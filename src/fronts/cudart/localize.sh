@@ -1,6 +1,7 @@
 #!/bin/sh
-# Makes an archive of one object whose only global names are those of the
-# runtime, hidden from other libraries:
+# SPDX-License-Identifier: Apache-2.0
+# Makes an archive of one object. Its only global symbols are the runtime's,
+# which have hidden visibility:
 #   localize.sh LD OBJCOPY AR ARCHIVE HIDING-OBJECT OBJECT...
 set -eu
 ld=$1 objcopy=$2 ar=$3 archive=$4 hide=$5

@@ -1,12 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * properties.c - cudaGetDeviceProperties: the attributes of a device in one
- * struct, and the device that fits such a struct best.
+ * properties.c - defines cudaGetDeviceProperties, which returns the attributes
+ * of a device as a struct, and cudaChooseDevice, which finds the device that
+ * matches such a struct best.
  */
 #include "fronts/cudart/runtime.h"
 
 #include <string.h>
 
-/* 0 for an attribute that the driver is too old for. */
+/* Returns 0 for an attribute that the driver does not know. */
 static int attribute_or_zero(int device, CUdevice_attribute which)
 {
 	int value = 0;
@@ -32,8 +34,8 @@ static CUresult describe_device(struct cudaDeviceProp *p, int device)
 	return r;
 }
 
-/* `size` is that of the caller's struct, of which a prefix is ours. */
-static cudaError_t properties(void *prop, size_t size, int device)
+/* Writes the first `size` bytes: the caller's struct may be an older one. */
+static cudaError_t read_properties(void *prop, size_t size, int device)
 {
 	struct cudaDeviceProp p;
 
@@ -53,23 +55,24 @@ _Static_assert(OLD_SIZE == 728, "cudaDeviceProp of CUDA 11");
 
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
 {
-	return properties(prop, OLD_SIZE, device);
+	return read_properties(prop, OLD_SIZE, device);
 }
 
 cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp *prop, int device)
 {
-	return properties(prop, sizeof *prop, device);
+	return read_properties(prop, sizeof *prop, device);
 }
 #else
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
 {
-	return properties(prop, sizeof *prop, device);
+	return read_properties(prop, sizeof *prop, device);
 }
 #endif
 
-/* How much of what is asked for a device has; what is 0 is not asked for. */
-static int fit(const struct cudaDeviceProp *want,
-	       const struct cudaDeviceProp *have)
+/* Counts the requested properties that a device has; 0 means "not requested".
+ */
+static int count_matches(const struct cudaDeviceProp *want,
+			 const struct cudaDeviceProp *have)
 {
 	int points = 0;
 
@@ -101,7 +104,7 @@ cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *prop)
 		int points;
 
 		TRY(runtime_result(describe_device(&p, i)));
-		points = fit(prop, &p);
+		points = count_matches(prop, &p);
 		if (points > most) {
 			most = points;
 			best = i;

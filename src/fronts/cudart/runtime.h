@@ -1,14 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runtime.h - the room that every function of this runtime goes through: is
- * the driver there and initialised, which context is current, what went wrong.
+ * runtime.h - what every function of this runtime does first and last: start
+ * the driver, make a context current, record errors.
  *
- * Written on the public ABI of libcuda alone. One set of sources makes the
- * runtime of each CUDA major; CUDART_MAJOR says which one is being compiled.
+ * It uses only the public ABI of libcuda. The runtimes of all CUDA majors are
+ * compiled from the same sources; CUDART_MAJOR is the one being compiled.
  */
 #ifndef GKF_CUDART_RUNTIME_H
 #define GKF_CUDART_RUNTIME_H
 
-#include "abi/cudart_abi.h"
+#include "abi/cudart/cudart_abi.h"
 #include "fronts/cudart/driver.h"
 
 #include <stddef.h>
@@ -17,7 +18,8 @@
 #include <stdint.h>
 
 /*
- * A launch configuration that <<<...>>> puts aside for the stub that it calls.
+ * A launch configuration, which <<<...>>> pushes for the host stub that it
+ * calls.
  */
 struct launch_config {
 	dim3 grid, block;
@@ -29,49 +31,50 @@ struct launch_config {
 /* The state of one thread. */
 struct thread {
 	cudaError_t last; /* cudaGetLastError */
-	bool chosen;      /* device is what cudaSetDevice was told */
-	int device;       /* meaningful if chosen */
+	bool chosen;      /* cudaSetDevice was called */
+	int device;       /* the device that it chose */
 	unsigned depth;
 	struct launch_config config[LAUNCH_DEPTH_MAX];
 };
 extern _Thread_local struct thread cudart_thread;
 
-/* 1: started. 0: not yet. Less: -cudaError_t that every call answers. */
+/* 1: started. 0: not yet. Negative: -cudaError_t, returned by every call. */
 extern _Atomic int cudart_state;
 
-/* Devices that the driver has; after a start. */
+/* The number of devices; set when the runtime starts. */
 extern int cudart_device_count;
 
 /*
- * Start the runtime and make a context current: the slow ways of cudart_enter()
- * and cudart_enter_context(); init.c, context.c.
+ * Start the runtime and make a context current: the slow paths of
+ * cudart_enter() and cudart_enter_context(); init.c, context.c.
  */
 cudaError_t cudart_start(void);
 cudaError_t cudart_bind(void);
 
 /*
- * Why the runtime could not be started, which is tried first; cudaSuccess: it
- * was, in this process or the one that it was forked from. Nothing is
- * remembered.
+ * Starts the runtime if needed. Returns why that failed; cudaSuccess if it has
+ * started, in this process or in the one that forked it. Does not set the
+ * thread's last error.
  */
 cudaError_t cudart_unstarted(void);
 
-/* Remembers an error (not cudaSuccess) as this thread's last; answers it. */
+/* Sets the thread's last error (not cudaSuccess), and returns it. */
 cudaError_t cudart_fail(cudaError_t error);
 
-/* The runtime's name of a CUresult. The same number, as far as both have it. */
+/* Converts a CUresult. Errors that exist in both APIs have the same number. */
 cudaError_t cudart_error(CUresult result);
 
 /*
- * The primary context of a device, made if need be and held until
- * cudaDeviceReset. cudaErrorInvalidDevice if there is no such device.
+ * Returns the primary context of a device, created if necessary and retained
+ * until cudaDeviceReset. cudaErrorInvalidDevice if there is no such device.
  */
 cudaError_t cudart_primary(int device, CUcontext *ret_context);
 
-/* The device of this thread: of its context, or that it would get. */
+/* The device of the current context. If there is none, the device whose primary
+ * context would become current. */
 cudaError_t cudart_current_device(int *ret_device);
 
-/* The driver is there and initialised. */
+/* Makes sure that the runtime has started. */
 static inline cudaError_t cudart_enter(void)
 {
 	int state = atomic_load_explicit(&cudart_state, memory_order_acquire);
@@ -79,7 +82,7 @@ static inline cudaError_t cudart_enter(void)
 	return __builtin_expect(state == 1, 1) ? cudaSuccess : cudart_start();
 }
 
-/* The same, and a context is current. */
+/* The same; also makes sure that a context is current. */
 static inline cudaError_t cudart_enter_context(void)
 {
 	cudaError_t e = cudart_enter();
@@ -88,13 +91,13 @@ static inline cudaError_t cudart_enter_context(void)
 
 	if (e)
 		return e;
-	/* Fails without a context that lives: somebody may have reset it. */
+	/* Fails if the context is not alive: it may have been reset. */
 	r = cudart_driver[LEGACY].cuCtxGetDevice(&device);
 	return __builtin_expect(r == CUDA_SUCCESS, 1) ? cudaSuccess
 						      : cudart_bind();
 }
 
-/* The answer of a function that ends in a call of the driver. */
+/* Converts and records the result of a driver call. */
 static inline cudaError_t runtime_result(CUresult result)
 {
 	return __builtin_expect(result == CUDA_SUCCESS, 1)
@@ -102,10 +105,10 @@ static inline cudaError_t runtime_result(CUresult result)
 		   : cudart_fail(cudart_error(result));
 }
 
-/* The driver, as functions without stream variants see it. */
+/* The driver functions for runtime functions without a per-thread variant. */
 #define legacy (&cudart_driver[LEGACY])
 
-/* Leave the function with an error unless all is well. */
+/* Return from the function if there is an error. */
 #define TRY(call)                                                              \
 	do {                                                                   \
 		cudaError_t tried = (call);                                    \
@@ -121,13 +124,18 @@ static inline cudaError_t runtime_result(CUresult result)
 	} while (0)
 
 /*
- * Both twins of a function with streams: BOTH(cudaStreamQuery, _ptsz,
- * (cudaStream_t stream), (stream)) defines them on top of
+ * Defines both twins of a function with a stream, and begins the body that they
+ * share: BOTH_STREAMS(cudaStreamQuery, _ptsz, (cudaStream_t stream), (stream))
+ * {...} defines
  *   static cudaError_t cudaStreamQuery_by(const struct driver *d,
  *                                         cudaStream_t stream)
+ * which cudaStreamQuery() and cudaStreamQuery_ptsz() call. So every body has
+ * one more parameter: d, the driver as the twin that was called sees it. To
+ * find the definition of NAME_by, search for "BOTH_STREAMS(NAME,".
  */
 #define UNWRAP(...) __VA_ARGS__
-#define BOTH(symbol, suffix, params, names)                                    \
+#define BOTH_STREAMS(symbol, suffix, params, names)                            \
+	static cudaError_t symbol##_by(const struct driver *d, UNWRAP params); \
 	cudaError_t symbol params                                              \
 	{                                                                      \
 		return symbol##_by(&cudart_driver[LEGACY], UNWRAP names);      \
@@ -135,6 +143,8 @@ static inline cudaError_t runtime_result(CUresult result)
 	cudaError_t symbol##suffix params                                      \
 	{                                                                      \
 		return symbol##_by(&cudart_driver[PER_THREAD], UNWRAP names);  \
-	}
+	}                                                                      \
+	static inline cudaError_t symbol##_by(const struct driver *d,          \
+					      UNWRAP params)
 
 #endif

@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream.c - defines the functions of streams that take more than one call of
- * the driver.
+ * stream.c - defines the stream functions that need more than one driver call.
  */
 #include "fronts/cudart/runtime.h"
 
-/* The default streams are nobody's to destroy. */
+/* The default streams cannot be destroyed. */
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
 	ENTER_CONTEXT();
@@ -14,7 +14,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 	return runtime_result(legacy->cuStreamDestroy_v2(stream));
 }
 
-/* By its context: cuStreamGetDevice is younger than this runtime may assume. */
+/* Does without cuStreamGetDevice, which is newer than the oldest driver
+ * supported. */
 static CUresult device_by_context(const struct driver *d, cudaStream_t stream,
 				  CUdevice *ret_device)
 {
@@ -30,12 +31,10 @@ static CUresult device_by_context(const struct driver *d, cudaStream_t stream,
 	return r;
 }
 
-static cudaError_t cudaStreamGetDevice_by(const struct driver *d,
-					  cudaStream_t stream, int *device)
+BOTH_STREAMS(cudaStreamGetDevice, _ptsz, (cudaStream_t stream, int *device),
+	     (stream, device))
 {
 	ENTER_CONTEXT();
 	REQUIRE(device, cudaErrorInvalidValue);
 	return runtime_result(device_by_context(d, stream, device));
 }
-BOTH(cudaStreamGetDevice, _ptsz, (cudaStream_t hStream, int *device),
-     (hStream, device))

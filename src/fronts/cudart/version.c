@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * version.c - versions of driver and runtime, and the driver's functions for
- * those who call both.
+ * version.c - returns the versions of the driver and the runtime, and driver
+ * functions for programs that call both APIs.
  */
 #include "fronts/cudart/runtime.h"
 
-/* Needs no driver that is new enough, nor one that works: 0 is none at all. */
+/* Works even if the driver is too old or fails to start; 0: no driver. */
 cudaError_t cudaDriverGetVersion(int *driverVersion)
 {
 	REQUIRE(driverVersion, cudaErrorInvalidValue);
@@ -19,7 +20,7 @@ cudaError_t cudaRuntimeGetVersion(int *runtimeVersion)
 	return cudaSuccess;
 }
 
-/* The default depends on who asks: the _ptsz twin or the other. */
+/* The default depends on which variant was called, with _ptsz or without. */
 static unsigned long long choose_default_flags(const struct driver *d,
 					       unsigned long long flags)
 {
@@ -29,11 +30,12 @@ static unsigned long long choose_default_flags(const struct driver *d,
 			   : CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
 }
 
-/* A name that is not there is no error: the pointer is NULL. */
-static cudaError_t cudaGetDriverEntryPointByVersion_by(
-    const struct driver *d, const char *symbol, void **funcPtr,
-    unsigned int version, unsigned long long flags,
-    enum cudaDriverEntryPointQueryResult *driverStatus)
+/* An unknown symbol is no error: the pointer is NULL. */
+BOTH_STREAMS(cudaGetDriverEntryPointByVersion, _ptsz,
+	     (const char *symbol, void **funcPtr, unsigned int version,
+	      unsigned long long flags,
+	      enum cudaDriverEntryPointQueryResult *driverStatus),
+	     (symbol, funcPtr, version, flags, driverStatus))
 {
 	CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SUCCESS;
 	void *found = NULL;
@@ -52,17 +54,13 @@ static cudaError_t cudaGetDriverEntryPointByVersion_by(
 		*driverStatus = (enum cudaDriverEntryPointQueryResult)status;
 	return cudaSuccess;
 }
-BOTH(cudaGetDriverEntryPointByVersion, _ptsz,
-     (const char *symbol, void **funcPtr, unsigned int cudaVersion,
-      unsigned long long flags,
-      enum cudaDriverEntryPointQueryResult *driverStatus),
-     (symbol, funcPtr, cudaVersion, flags, driverStatus))
 
-/* A driver of an older minor is asked for what it can have. */
-static cudaError_t
-cudaGetDriverEntryPoint_by(const struct driver *d, const char *symbol,
-			   void **funcPtr, unsigned long long flags,
-			   enum cudaDriverEntryPointQueryResult *driverStatus)
+/* If the driver is older than the runtime, requests functions of the driver's
+ * version. */
+BOTH_STREAMS(cudaGetDriverEntryPoint, _ptsz,
+	     (const char *symbol, void **funcPtr, unsigned long long flags,
+	      enum cudaDriverEntryPointQueryResult *driverStatus),
+	     (symbol, funcPtr, flags, driverStatus))
 {
 	int newest;
 
@@ -73,7 +71,3 @@ cudaGetDriverEntryPoint_by(const struct driver *d, const char *symbol,
 	    (unsigned)(newest < CUDART_VERSION ? newest : CUDART_VERSION),
 	    flags, driverStatus);
 }
-BOTH(cudaGetDriverEntryPoint, _ptsz,
-     (const char *symbol, void **funcPtr, unsigned long long flags,
-      enum cudaDriverEntryPointQueryResult *driverStatus),
-     (symbol, funcPtr, flags, driverStatus))

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * default.c - defines every function that nobody has written: not supported,
- * and counted. A strong definition in another file of this library wins.
+ * default.c - defines a weak default for every function, which counts the call
+ * and returns NOT_SUPPORTED. Implementations in other files override it.
  */
 #include "fronts/cufft/front.h"
 
@@ -22,6 +23,6 @@ cufftResult front_refuse(const char *symbol)
 #else
 #define CUFFT_12(symbol, params)
 #endif
-#include "abi/cufft.def"
+#include "abi/libraries/cufft.def"
 #undef CUFFT
 #undef CUFFT_12

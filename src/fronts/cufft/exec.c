@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec.c - runs transforms: a kernel each, which carries all that it needs.
- * So a plan may be destroyed while its transforms wait in a stream or stand in
- * a graph.
+ * exec.c - runs transforms, each as a kernel whose parameters contain
+ * everything it needs. So a plan may be destroyed while its transforms wait in
+ * a stream or belong to a graph.
  */
 #include "fronts/cufft/front.h"
 
@@ -68,7 +69,7 @@ ONE_WAY(cufftExecD2Z, FROM_REAL, 1, CUFFT_FORWARD)
 ONE_WAY(cufftExecC2R, TO_REAL, 0, CUFFT_INVERSE)
 ONE_WAY(cufftExecZ2D, TO_REAL, 1, CUFFT_INVERSE)
 
-/* The direction counts between complex numbers only. */
+/* Only complex-to-complex transforms use the direction. */
 EXPORT cufftResult cufftXtExec(cufftHandle plan, void *input, void *output,
 			       int direction)
 {

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fftw.c - opens FFTW3, keeps its plans, and runs transforms with them. Its
- * planner is not thread-safe: one lock is around it and the list of plans. A
- * program may plan with the same library; therefore plans are made and let go
- * in the thread that asks for a transform, not in one that runs it.
+ * fftw.c - opens FFTW3, caches its plans, and runs transforms with them. FFTW's
+ * planner is not thread-safe, so one lock protects it and the list of plans.
+ * The program may use the same planner. Therefore plans are made and destroyed
+ * only in threads that call cuFFT, never in those that run kernels.
  */
-#include "base/log.h"
+#include "base/assert.h"
 #include "fronts/cufft/front.h"
 
 #include <dlfcn.h>
@@ -13,20 +14,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* FFTW's, by its manual. */
+/* FFTW's struct and flags, as in its manual. */
 struct dimension {
 	ptrdiff_t n, is, os;
 };
 
 enum { DESTROY_INPUT = 1, UNALIGNED = 2, PRESERVE_INPUT = 16, ESTIMATE = 64 };
 
-/* What an address is a multiple of for the fast plans; device memory is. */
+/* The alignment in bytes that fast plans need. Device memory has it. */
 #define ALIGNMENT 64
 
-/* Plans that nobody uses are kept up to so many. */
+/* The number of plans to keep. There may be more while plans are in use. */
 #define KEPT 64
 
-/* Complex and real numbers are void here: both precisions share a type. */
+/*
+ * Complex and real numbers are declared as void, so that one type serves both
+ * precisions.
+ */
 struct fftw {
 	void *(*plan_guru64_dft)(int rank, const struct dimension *dims,
 				 int many_rank, const struct dimension *many,
@@ -62,11 +66,9 @@ static const struct {
 
 /* By is_double. */
 static const struct {
-	const char *file, *prefix, *package;
-} libraries[] = {
-    {"libfftw3f.so.3", "fftwf_", "libfftw3-single3"},
-    {"libfftw3.so.3", "fftw_", "libfftw3-double3"},
-};
+	enum needed_id needed;
+	const char *prefix;
+} libraries[] = {{NEEDED_FFTW_SINGLE, "fftwf_"}, {NEEDED_FFTW_DOUBLE, "fftw_"}};
 
 struct kept_plan {
 	struct kept_plan *next;
@@ -79,7 +81,7 @@ static struct {
 	pthread_mutex_t lock;
 	struct fftw fftw[2];
 	bool opened[2];
-	struct kept_plan *first; /* the one used last is the first */
+	struct kept_plan *first; /* a list, most recently used first */
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool find_functions(int which, void *library)
@@ -102,22 +104,19 @@ static bool find_functions(int which, void *library)
 
 bool fftw_ready(bool is_double)
 {
+	enum needed_id needed = libraries[is_double].needed;
 	bool ready;
 
 	pthread_mutex_lock(&state.lock);
 	if (!state.opened[is_double]) {
-		void *library =
-		    dlopen(libraries[is_double].file, RTLD_NOW | RTLD_LOCAL);
+		void *library = dlopen(needed_libraries[needed].file,
+				       RTLD_NOW | RTLD_LOCAL);
 
 		state.opened[is_double] =
 		    library && find_functions(is_double, library);
 	}
 	ready = state.opened[is_double];
 	pthread_mutex_unlock(&state.lock);
-	if (!ready)
-		gk_log(GK_LOG_ERROR,
-		       "cuFFT needs %s (Debian: %s), which cannot be loaded",
-		       libraries[is_double].file, libraries[is_double].package);
 	return ready;
 }
 
@@ -133,7 +132,7 @@ static unsigned choose_flags(const struct transform *t)
 	return flags;
 }
 
-/* NULL: FFTW has no way to do that. */
+/* Returns NULL if FFTW does not support this transform. */
 static void *make_fftw_plan(const struct transform *t, void *in, void *out)
 {
 	const struct fftw *f = &state.fftw[t->is_double];
@@ -155,11 +154,15 @@ static void *make_fftw_plan(const struct transform *t, void *in, void *out)
 				  t->direction, flags);
 }
 
-/* With the lock: takes the plan of a key out of the list. */
+/*
+ * Removes a key's plan from the list and returns it. The caller holds
+ * state.lock.
+ */
 static struct kept_plan *take_out(const struct transform *key)
 {
 	struct kept_plan **at = &state.first, *p;
 
+	GK_ASSERT(gk_lock_held(&state.lock));
 	while (*at && memcmp(&(*at)->key, key, sizeof *key))
 		at = &(*at)->next;
 	p = *at;
@@ -168,11 +171,12 @@ static struct kept_plan *take_out(const struct transform *key)
 	return p;
 }
 
-/* With the lock: lets go of unused plans behind the first KEPT. */
+/* Destroys unused plans beyond the first KEPT. The caller holds state.lock. */
 static void drop_old(void)
 {
 	struct kept_plan **at = &state.first;
 
+	GK_ASSERT(gk_lock_held(&state.lock));
 	for (unsigned seen = 0; *at; seen++) {
 		struct kept_plan *p = *at;
 
@@ -201,12 +205,16 @@ static struct kept_plan *new_kept_plan(const struct transform *key, void *in,
 	return NULL;
 }
 
-/* With the lock: the plan of a key, made if need be, as the one used last. */
+/*
+ * Finds or makes a key's plan and moves it to the front of the list. Returns
+ * NULL if FFTW does not support the transform. The caller holds state.lock.
+ */
 static struct kept_plan *find_plan(const struct transform *key, void *in,
 				   void *out)
 {
 	struct kept_plan *p = take_out(key);
 
+	GK_ASSERT(gk_lock_held(&state.lock));
 	if (!p)
 		p = new_kept_plan(key, in, out);
 	if (p) {
@@ -216,7 +224,7 @@ static struct kept_plan *find_plan(const struct transform *key, void *in,
 	return p;
 }
 
-/* The same transform of a copy of its input. */
+/* Describes the same transform, but with a copy of the input as its input. */
 static struct transform from_copy(const struct transform *t)
 {
 	struct transform copied = *t;
@@ -228,12 +236,15 @@ static struct transform from_copy(const struct transform *t)
 
 bool fftw_prepare(struct transform *t, CUdeviceptr in, CUdeviceptr out)
 {
-	/* Planning looks at addresses, not at what is there. */
+	/*
+	 * With ESTIMATE, the planner looks at the addresses but reads no data.
+	 */
 	void *from = (void *)(uintptr_t)in, *to = (void *)(uintptr_t)out;
 	bool found;
 
 	t->aligned = (in | out) % ALIGNMENT == 0;
 	pthread_mutex_lock(&state.lock);
+	GK_ASSERT(state.opened[t->is_double]);
 	found = find_plan(t, from, to) != NULL;
 	if (!found && t->in_place) {
 		struct transform copied = from_copy(t);
@@ -265,7 +276,7 @@ static void leave_plan(struct kept_plan *p)
 	pthread_mutex_unlock(&state.lock);
 }
 
-static bool execute(const struct transform *t, void *in, void *out)
+static bool execute_plan(const struct transform *t, void *in, void *out)
 {
 	const struct fftw *f = &state.fftw[t->is_double];
 	struct kept_plan *p = use_plan(t, in, out);
@@ -282,7 +293,10 @@ static bool execute(const struct transform *t, void *in, void *out)
 	return true;
 }
 
-/* For layouts that FFTW cannot do in place. */
+/*
+ * Executes a plan on a copy of the input, because FFTW cannot transform some
+ * layouts in place.
+ */
 static bool execute_from_copy(const struct transform *t, const void *in,
 			      void *out, size_t size)
 {
@@ -292,13 +306,16 @@ static bool execute_from_copy(const struct transform *t, const void *in,
 
 	if (copy) {
 		memcpy(copy, in, size);
-		done = execute(&copied, copy, out);
+		done = execute_plan(&copied, copy, out);
 	}
 	free(copy);
 	return done;
 }
 
-/* 5 n log2(n) for complex numbers, as is usual; half of that for real ones. */
+/*
+ * The usual estimate: 5 n log2(n) operations for complex input, half that for
+ * real input.
+ */
 static uint64_t count_operations(const struct transform *t)
 {
 	uint64_t n = (uint64_t)t->n[0] * (uint64_t)(t->rank > 1 ? t->n[1] : 1) *
@@ -322,7 +339,7 @@ CUresult fftw_run(struct gpukit_run *run)
 	if (!in || !out)
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	run->operations += count_operations(t);
-	if (!execute(t, in, out) &&
+	if (!execute_plan(t, in, out) &&
 	    !(t->in_place && execute_from_copy(t, in, out, size)))
 		return CUDA_ERROR_LAUNCH_FAILED;
 	return CUDA_SUCCESS;

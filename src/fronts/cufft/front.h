@@ -1,4 +1,12 @@
-/* front.h - what the files of libcufft share: plans and running them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * front.h - plans and how to run them, shared by the files of libcufft.
+ *
+ * A plan is a checked description of a transform (transform.h). Each launch
+ * copies it into a kernel's parameters, 160 bytes, and the kernel's body runs
+ * FFTW. FFTW's own plans are made when a transform is launched, because they
+ * depend on the alignment of the data; they are cached (fftw.c).
+ */
 #ifndef GKF_CUFFT_FRONT_H
 #define GKF_CUFFT_FRONT_H
 
@@ -11,14 +19,14 @@
 
 struct plan {
 	bool made;
-	struct transform transform; /* of a made one */
+	struct transform transform; /* valid if `made` is set */
 	CUstream stream;
 	long long properties[PROPERTIES];
 };
 
-/* Handles are never used again. Any thread may ask for any plan. */
+/* Handles are never reused. Any thread may use any plan. */
 cufftResult plan_new(cufftHandle *ret);
-struct plan *plan_find(cufftHandle handle); /* NULL: there is none */
+struct plan *plan_find(cufftHandle handle); /* NULL: no such plan */
 cufftResult plan_free(cufftHandle handle);
 
 /* Counts a refused call. */
@@ -30,11 +38,15 @@ struct transform_run {
 	CUdeviceptr in, out;
 };
 
-/* fftw.c: whether the library that it needs can be had; logged if not. */
+/*
+ * Opens FFTW for a precision; fftw.c. If it is missing, logs that and returns
+ * false.
+ */
 bool fftw_ready(bool is_double);
 /*
- * Makes what a transform of these addresses needs; false: it cannot be done.
- * Sets t->aligned.
+ * Makes FFTW's plan for a transform of these addresses, and sets t->aligned.
+ * Call it only after fftw_ready() has returned true. Returns false if FFTW does
+ * not support the transform.
  */
 bool fftw_prepare(struct transform *t, CUdeviceptr in, CUdeviceptr out);
 CUresult fftw_run(struct gpukit_run *run);

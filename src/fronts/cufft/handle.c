@@ -1,11 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* handle.c - owns the table of plans. */
+#include "base/assert.h"
 #include "fronts/cufft/front.h"
 
 #include <stdlib.h>
 
 static struct {
 	pthread_mutex_t lock;
-	struct plan **plans; /* of handle i + 1; NULL: destroyed */
+	struct plan **plans; /* [i]: plan of handle i + 1; NULL: destroyed */
 	size_t count, room;
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -41,9 +43,13 @@ cufftResult plan_new(cufftHandle *ret)
 	return r;
 }
 
-/* With the lock: where the plan of a handle stands; NULL: nowhere. */
+/*
+ * Returns the slot of a handle's plan, or NULL if there is no such handle. The
+ * caller holds table.lock.
+ */
 static struct plan **find_place(cufftHandle handle)
 {
+	GK_ASSERT(gk_lock_held(&table.lock));
 	return handle > 0 && (size_t)handle <= table.count
 		   ? &table.plans[handle - 1]
 		   : NULL;

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plan.c - makes plans, in all the ways that cuFFT has, and answers how much
- * memory of the device they need: none.
+ * plan.c - makes plans, with one entry point for each of cuFFT's functions, and
+ * returns the size of their work areas, which is 0.
  */
 #include "fronts/cufft/front.h"
 
-/* 32-bit parameters, widened. */
+/* A call's 32-bit parameters, widened to 64 bits. */
 struct wide {
 	long long n[RANK_MAX], in[RANK_MAX], on[RANK_MAX];
 };
@@ -18,8 +19,8 @@ static struct request basic_request(int type, int rank, const long long *n,
 	    .type = type, .rank = rank, .n = n, .batch = batch};
 }
 
-/* A rank that there is not is told later: nothing is read for it. */
-static const long long *widen(long long *to, const int *from, int rank)
+/* Reads nothing if the rank is invalid; that is reported later. */
+static const long long *widen_numbers(long long *to, const int *from, int rank)
 {
 	for (int i = 0; from && rank <= RANK_MAX && i < rank; i++)
 		to[i] = from[i];
@@ -30,14 +31,14 @@ static struct request widen_request(struct wide *w, struct request r,
 				    const int *n, const int *inembed,
 				    const int *onembed)
 {
-	r.n = widen(w->n, n, r.rank);
-	r.inembed = widen(w->in, inembed, r.rank);
-	r.onembed = widen(w->on, onembed, r.rank);
+	r.n = widen_numbers(w->n, n, r.rank);
+	r.inembed = widen_numbers(w->in, inembed, r.rank);
+	r.onembed = widen_numbers(w->on, onembed, r.rank);
 	return r;
 }
 
-/* What callers ask without making a plan. */
-static cufftResult estimate(struct request r, size_t *ret_size)
+/* Returns the size of a work area to callers who have not made a plan. */
+static cufftResult estimate_size(struct request r, size_t *ret_size)
 {
 	struct transform t;
 	cufftResult result;
@@ -53,7 +54,8 @@ static cufftResult estimate(struct request r, size_t *ret_size)
 static cufftResult get_size(cufftHandle handle, struct request r,
 			    size_t *ret_size)
 {
-	return plan_find(handle) ? estimate(r, ret_size) : CUFFT_INVALID_PLAN;
+	return plan_find(handle) ? estimate_size(r, ret_size)
+				 : CUFFT_INVALID_PLAN;
 }
 
 static cufftResult make_plan(cufftHandle handle, struct request r,
@@ -70,8 +72,11 @@ static cufftResult make_plan(cufftHandle handle, struct request r,
 	result = transform_make(&r, &t);
 	if (result)
 		return result;
-	if (!fftw_ready(t.is_double))
+	if (!fftw_ready(t.is_double)) {
+		native_missing(GPUKIT_CUFFT, t.is_double ? NEEDED_FFTW_DOUBLE
+							 : NEEDED_FFTW_SINGLE);
 		return CUFFT_SETUP_FAILED;
+	}
 	p->transform = t;
 	p->made = true;
 	*ret_size = 0;
@@ -110,8 +115,10 @@ EXPORT cufftResult cufftDestroy(cufftHandle plan)
 }
 
 /*
- * The lengths of one, two and three dimensions; `tail` is what follows them in
- * the parameters, `batch` what a caller gives there.
+ * Defines the functions for one, two and three dimensions. `n` declares the
+ * parameters with the lengths, and `dims` is the array of these lengths. `tail`
+ * declares the parameters that follow them, and `batch` is the number of
+ * transforms.
  */
 #define OF_LENGTHS(suffix, n, dims, rank, tail, batch)                         \
 	EXPORT cufftResult cufftPlan##suffix(cufftHandle *plan,                \
@@ -134,8 +141,8 @@ EXPORT cufftResult cufftDestroy(cufftHandle plan)
 	EXPORT cufftResult cufftEstimate##suffix(STRIP n STRIP tail,           \
 						 size_t *workSize)             \
 	{                                                                      \
-		return estimate(basic_request(type, rank, dims, batch),        \
-				workSize);                                     \
+		return estimate_size(basic_request(type, rank, dims, batch),   \
+				     workSize);                                \
 	}
 #define STRIP(...) __VA_ARGS__
 
@@ -189,7 +196,7 @@ EXPORT cufftResult cufftGetSizeMany(cufftHandle handle, MANY_PARAMS(int),
 EXPORT cufftResult cufftEstimateMany(MANY_PARAMS(int), int type, int batch,
 				     size_t *workSize)
 {
-	return estimate(WIDE_REQUEST, workSize);
+	return estimate_size(WIDE_REQUEST, workSize);
 }
 
 EXPORT cufftResult cufftMakePlanMany64(cufftHandle plan, MANY_PARAMS(long long),
@@ -206,7 +213,9 @@ EXPORT cufftResult cufftGetSizeMany64(cufftHandle plan, MANY_PARAMS(long long),
 	return get_size(plan, LONG_REQUEST, workSize);
 }
 
-/* The transform of three data types; 0: there is none. */
+/*
+ * Returns the transform type for the three data types, or 0 if there is none.
+ */
 static int find_xt_type(int in, int out, int execution)
 {
 	static const struct {
@@ -227,7 +236,7 @@ static int find_xt_type(int in, int out, int execution)
 	return 0;
 }
 
-/* Types of 16 bits: cuFFT has them, we do not. */
+/* Whether the type has 16 bits; cuFFT supports such types, we do not. */
 static bool is_narrow(int execution)
 {
 	return execution == CUDA_C_16F || execution == CUDA_C_16BF;

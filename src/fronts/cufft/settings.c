@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * settings.c - what can be set of a plan. Transforms need no work area: where
- * it comes from and what it may cost is noted by nobody.
+ * settings.c - sets the streams, work areas and properties of plans. Our
+ * transforms need no work area, so calls that set one are checked and otherwise
+ * ignored.
  */
 #include "fronts/cufft/front.h"
 
@@ -62,7 +64,7 @@ EXPORT cufftResult cufftXtSetWorkAreaPolicy(cufftHandle plan, int policy,
 	return CUFFT_SUCCESS;
 }
 
-/* The property of a plan; NULL: *ret says why not. */
+/* Returns a pointer to a plan's property, or NULL; *ret then has the error. */
 static long long *find_property(cufftHandle plan, int property,
 				cufftResult *ret)
 {
@@ -75,7 +77,10 @@ static long long *find_property(cufftHandle plan, int property,
 	return &p->properties[property - 1];
 }
 
-/* They concern how a plan is made: nothing of ours is compiled for one. */
+/*
+ * Stores a property. Properties tune how cuFFT compiles a plan; they have no
+ * effect here.
+ */
 static cufftResult put_property(cufftHandle plan, int property, long long value)
 {
 	cufftResult r;

@@ -1,5 +1,7 @@
-/* transform.c - checks what callers ask for and knows where the data lie. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* transform.c - checks requested transforms and computes their layouts. */
 #include "fronts/cufft/transform.h"
+#include "base/assert.h"
 
 static const struct {
 	int type, kind, is_double;
@@ -19,7 +21,11 @@ static bool find_type(int type, struct transform *t)
 	return false;
 }
 
-/* The elements of one side in dimension i; of a real row's spectrum, half. */
+/*
+ * Returns the number of elements in dimension i on one side of a transform. It
+ * is n / 2 + 1 for the last dimension on the side that has a real signal's
+ * spectrum.
+ */
 static long long count_elements(const struct transform *t, int i,
 				enum transform_kind half_if)
 {
@@ -57,6 +63,7 @@ long long transform_step(const struct transform *t, const struct layout *l,
 {
 	long long step = l->stride;
 
+	GK_ASSERT(i >= 0 && i < t->rank);
 	for (int j = t->rank - 1; j > i; j--)
 		step *= l->embed[j];
 	return step;
@@ -101,7 +108,7 @@ size_t transform_alignment(const struct transform *t)
 	return t->is_double ? 16 : 8;
 }
 
-/* A product that 64 bits do not hold is no size, whatever the layout is. */
+/* Returns false if a length is below 1 or the total does not fit 64 bits. */
 static bool set_lengths(struct transform *t, const struct request *r)
 {
 	long long all = 64;

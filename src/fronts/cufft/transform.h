@@ -1,11 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transform.h - what a transform is: its lengths and how its data lie. Plain
- * bytes without padding, so that one can be a kernel's parameter and a key.
+ * transform.h - describes a transform: its lengths and data layout. The
+ * description is plain bytes without padding, so it can be a kernel's parameter
+ * and a key that memcmp() compares.
  */
 #ifndef GKF_CUFFT_TRANSFORM_H
 #define GKF_CUFFT_TRANSFORM_H
 
-#include "abi/cufft_abi.h"
+#include "abi/libraries/cufft_abi.h"
 
 #include <stdbool.h>
 
@@ -13,23 +15,23 @@
 
 enum transform_kind { COMPLEX, FROM_REAL, TO_REAL };
 
-/* Counts of elements: complex numbers, or reals on the real side. */
+/* Counted in elements: complex numbers or, on the real side, real ones. */
 struct layout {
-	long long
-	    embed[RANK_MAX];    /* room in each dimension; [0] not looked at */
-	long long stride, dist; /* between elements, between transforms */
+	long long embed[RANK_MAX]; /* sizes of dimensions; [0] is unused */
+	/* distance between elements, and between transforms */
+	long long stride, dist;
 };
 
 struct transform {
 	int kind, is_double, rank;
-	int direction; /* CUFFT_FORWARD, CUFFT_INVERSE: set when it is run */
-	int basic;     /* `in` and `out` follow from `in_place` */
+	int direction; /* CUFFT_FORWARD or CUFFT_INVERSE; set before running */
+	int basic;     /* default layout: in and out follow from in_place */
 	int in_place, aligned, unused;
 	long long n[RANK_MAX], batch;
 	struct layout in, out;
 };
 
-/* The parameters as a caller gives them; embeds may be NULL. */
+/* The caller's parameters; inembed and onembed may be NULL. */
 struct request {
 	int type, rank;
 	const long long *n, *inembed, *onembed;
@@ -38,17 +40,22 @@ struct request {
 
 cufftResult transform_make(const struct request *r, struct transform *ret);
 
-/* Fills in the layouts of a basic transform for how it is run. */
+/* Computes the layouts of a basic transform, which depend on in_place. */
 void transform_lay_out(struct transform *t, bool in_place);
 
-/* The bytes from the first element to the last; -1: no 64 bits hold that. */
+/*
+ * Return the number of bytes from the first element to the last, or -1 on
+ * overflow.
+ */
 long long transform_in_bytes(const struct transform *t);
 long long transform_out_bytes(const struct transform *t);
 
-/* The bytes of a complex number of it: what pointers are multiples of. */
+/*
+ * Returns the alignment that the pointers need: the bytes of a complex number.
+ */
 size_t transform_alignment(const struct transform *t);
 
-/* In elements, from a row of dimension i to the next. */
+/* Returns the distance between neighbours along dimension i, in elements. */
 long long transform_step(const struct transform *t, const struct layout *l,
 			 int i);
 

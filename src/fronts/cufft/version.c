@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * version.c - the versions of the releases whose names these libraries have
- * (PyPI: nvidia-cufft-cu12 11.3.3.83, nvidia-cufft 12.0.0.61).
+ * version.c - returns the versions of the releases that we stand in for
+ * (nvidia-cufft-cu12 11.3.3.83 and nvidia-cufft 12.0.0.61 on PyPI).
  */
 #include "fronts/cufft/front.h"
 

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * front.c - libcupti, which has no data: it subscribes nobody, enables no
- * activity and makes no record, and says so. A profiler goes on without events
- * of the GPU, as it does where it lacks the permission.
+ * front.c - a libcupti without data: it refuses all subscriptions and
+ * activities and never has a record. Profilers then run without GPU events, as
+ * they do when they lack the permission for them.
  */
 #include "base/log.h"
 #include "fronts/common/native.h"
@@ -15,7 +16,7 @@
 
 enum result {
 #define CUPTI_RESULT(name, value) CUPTI_##name = (value),
-#include "abi/cupti_result.def"
+#include "abi/libraries/cupti_result.def"
 #undef CUPTI_RESULT
 };
 
@@ -24,15 +25,16 @@ static const struct {
 	const char *name;
 } results[] = {
 #define CUPTI_RESULT(name, value) {value, "CUPTI_" #name},
-#include "abi/cupti_result.def"
+#include "abi/libraries/cupti_result.def"
 #undef CUPTI_RESULT
 };
 
 #define RESULTS (sizeof results / sizeof *results)
 
 /*
- * A profiler may ask before its program uses CUDA, and that program may fork
- * then: refusing is no reason to initialise the driver.
+ * Whether CUDA is initialised. A profiler may call this library before its
+ * program uses CUDA, and the program may still fork; so a refusal must not
+ * initialise the driver.
  */
 static bool is_initialised(void)
 {
@@ -59,8 +61,9 @@ static enum result refuse_cupti(const char *symbol)
 }
 
 /*
- * Whatever a caller passes is left alone, in registers and on its stack: the
- * prototypes need not be known here. Those that refuse are weak.
+ * Arguments are in registers and on the caller's stack, where they are ignored,
+ * so the real prototypes are not needed. Functions that refuse are weak
+ * symbols.
  */
 #define ANSWER(symbol, linkage, answer)                                        \
 	EXPORT linkage enum result symbol(void);                               \
@@ -81,20 +84,21 @@ static enum result refuse_cupti(const char *symbol)
 	IN_##first##_##last(symbol, WEAK, refuse_cupti(#symbol))
 #define CUPTI_NO_TOOL(symbol, first, last) IN_##first##_##last(symbol, , 0)
 #define CUPTI_TRUE(symbol)
-#include "abi/cupti.def"
+#include "abi/libraries/cupti.def"
 #undef CUPTI
 #undef CUPTI_NO_TOOL
 #undef CUPTI_TRUE
 
-/* What is always so, whatever is asked for; false: nowhere to tell it. */
-static bool tell(int *to, int value)
+/* Stores a value through a pointer. False if the pointer is NULL. */
+static bool store_result(int *to, int value)
 {
 	if (to)
 		*to = value;
 	return to != NULL;
 }
 
-#define TOLD(told) ((told) ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER)
+#define RESULT_OF(stored)                                                      \
+	((stored) ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER)
 
 EXPORT int InitializeInjectionNvtx(const void *get_export_table);
 EXPORT int InitializeInjectionNvtx2(const void *get_export_table);
@@ -118,7 +122,7 @@ EXPORT enum result cuptiDeviceSupported(CUdevice dev, int *support);
 EXPORT enum result cuptiGetLastError(void);
 EXPORT enum result cuptiFinalize(void);
 
-/* 0: no tool listens, says NVTX's contract. */
+/* By NVTX's contract, 0 means that there is no tool. */
 int InitializeInjectionNvtx(const void *get_export_table)
 {
 	(void)get_export_table;
@@ -131,7 +135,7 @@ int InitializeInjectionNvtx2(const void *get_export_table)
 	return 0;
 }
 
-/* Of CUDA 12.8 and 13.0. */
+/* The versions that CUDA 12.8 and 13.0 contain. */
 enum result cuptiGetVersion(uint32_t *version)
 {
 	if (!version)
@@ -179,7 +183,7 @@ enum result cuptiSupportedDomains(size_t *domainCount, const void **domainTable)
 	return CUPTI_SUCCESS;
 }
 
-/* There is never a record to hand over. */
+/* There are never any records to deliver. */
 enum result cuptiActivityFlush(CUcontext context, uint32_t streamId,
 			       uint32_t flag)
 {
@@ -215,16 +219,16 @@ enum result cuptiActivityGetNumDroppedRecords(CUcontext context,
 enum result cuptiComputeCapabilitySupported(int major, int minor, int *support)
 {
 	(void)major, (void)minor;
-	return TOLD(tell(support, 0));
+	return RESULT_OF(store_result(support, 0));
 }
 
 enum result cuptiDeviceSupported(CUdevice dev, int *support)
 {
 	(void)dev;
-	return TOLD(tell(support, 0));
+	return RESULT_OF(store_result(support, 0));
 }
 
-/* Only what works in the background could leave an error. */
+/* There is never an error: no activity runs in the background. */
 enum result cuptiGetLastError(void)
 {
 	return CUPTI_SUCCESS;

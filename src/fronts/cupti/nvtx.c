@@ -1,15 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nvtx.c - libnvToolsExt: marks and ranges where no tool listens. So they are
- * on a GPU without a profiler, too, and nothing is refused.
+ * nvtx.c - libnvToolsExt: marks and ranges are ignored, as they are on a real
+ * GPU without a profiler; nothing is refused.
  */
 #include <stdint.h>
 
-/* Of NVTX: NVTX_NO_PUSH_POP_TRACKING. */
+/* The value of NVTX_NO_PUSH_POP_TRACKING is PUSH_POP. */
 enum { PUSH_POP = -2, NOTHING = 0 };
 
 /*
- * A handle, an id, a level or nothing: one register holds any of them. What is
- * passed is left alone.
+ * Each result (a handle, an id, a level) fits in one register. Arguments are
+ * ignored.
  */
 #define NVTX(symbol, answer)                                                   \
 	__attribute__((visibility("default"))) intptr_t symbol(void);          \
@@ -17,4 +18,4 @@ enum { PUSH_POP = -2, NOTHING = 0 };
 	{                                                                      \
 		return answer;                                                 \
 	}
-#include "abi/nvtx.def"
+#include "abi/libraries/nvtx.def"

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * default.c - defines every function that nobody has written: refused, and
- * counted. cuRAND has no status for that; ARCH_MISMATCH says that the GPU does
- * not support what is asked. A strong definition in another file wins.
+ * default.c - defines a weak default for every function, which counts the call
+ * and returns ARCH_MISMATCH: the GPU lacks a feature. cuRAND has no
+ * NOT_SUPPORTED. Implementations in other files override the defaults.
  */
 #include "fronts/curand/front.h"
 
@@ -18,5 +19,5 @@ curandStatus_t front_refuse(const char *symbol, curandStatus_t answer)
 	{                                                                      \
 		return front_refuse(#symbol, CURAND_STATUS_ARCH_MISMATCH);     \
 	}
-#include "abi/curand.def"
+#include "abi/libraries/curand.def"
 #undef CURAND

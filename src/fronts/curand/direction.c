@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * direction.c - the tables that programs hand to generators in their own
- * kernels: made when they are asked for first, and kept.
+ * direction.c - owns the tables that programs pass to generators in their own
+ * kernels. A table is made when first used, and kept.
  */
 #include "fronts/curand/front.h"
 #include "fronts/curand/joe_kuo.h"
@@ -9,10 +10,9 @@
 
 #define DIMENSIONS CURAND_DIMENSIONS_MAX
 
-/* By scrambled. */
 static struct {
 	pthread_mutex_t lock;
-	unsigned (*vectors_32[2])[32];
+	unsigned (*vectors_32[2])[32]; /* [1]: scrambled */
 	unsigned long long (*vectors_64[2])[64];
 	unsigned *constants_32;
 	unsigned long long *constants_64;
@@ -40,7 +40,10 @@ static void make_64(unsigned long long (*to)[64], bool scrambled)
 	}
 }
 
-/* Answers the table at `place`, made by `make` if it is not there yet. */
+/*
+ * Sets *ret to the table at `place`; if that is NULL, first allocates the table
+ * and runs `make`.
+ */
 #define ANSWER(place, make, ret)                                               \
 	do {                                                                   \
 		pthread_mutex_lock(&tables.lock);                              \

@@ -1,5 +1,7 @@
-/* functions.c - the mathematics of distributions. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* functions.c - computes distributions: normal, log-normal, Poisson. */
 #include "fronts/curand/functions.h"
+#include "base/assert.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -93,7 +95,7 @@ void box_muller_double(double u, double v, double out[2])
 	out[1] = radius * cosine;
 }
 
-/* A first guess, to 0.0005: Abramowitz and Stegun 26.2.23. */
+/* Returns a first estimate, within 0.0005; Abramowitz and Stegun 26.2.23. */
 static double guess_quantile(double p)
 {
 	double t = m.sqrt(-2 * m.log(p));
@@ -103,11 +105,15 @@ static double guess_quantile(double p)
 	       t;
 }
 
-/* Halley's steps: each has thrice the digits of the one before. */
+/*
+ * Uses Halley's method, in which each step triples the number of correct
+ * digits.
+ */
 double normal_quantile(double p)
 {
 	double x;
 
+	GK_ASSERT(works && p > 0 && p <= 0.5);
 	if (p >= 0.5)
 		return 0;
 	x = guess_quantile(p);
@@ -131,16 +137,18 @@ double exp_double(double x)
 }
 
 /*
- * Twelve standard deviations to each side, and room for small lambdas: what is
- * left out is less than a double tells from 0.
+ * The table spans at least twelve standard deviations on each side, and more
+ * for small lambdas. The probability beyond that is too small to matter in a
+ * double.
  */
 bool poisson_open(struct poisson *p, double lambda)
 {
-	double reach = 12 * m.sqrt(lambda) + 40;
-	uint32_t mode = (uint32_t)lambda;
-	uint32_t last = mode + (uint32_t)reach, at;
-	double sum = 0;
+	double reach, sum = 0;
+	uint32_t mode = (uint32_t)lambda, last, at;
 
+	GK_ASSERT(works && lambda > 0);
+	reach = 12 * m.sqrt(lambda) + 40;
+	last = mode + (uint32_t)reach;
 	p->lambda = lambda;
 	p->first = mode > reach ? mode - (uint32_t)reach : 0;
 	p->count = last - p->first + 1;
@@ -167,7 +175,7 @@ void poisson_close(struct poisson *p)
 	p->cdf = NULL;
 }
 
-/* The least k that as much of the distribution as u is not above. */
+/* Returns the smallest k with P(X <= k) >= u. */
 uint32_t poisson_quantile(const struct poisson *p, double u)
 {
 	uint32_t low = 0, high = p->count - 1;

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * generate.c - generates: at once on the host, by a kernel on a device.
+ * generate.c - generates numbers: at once in host memory, or by a kernel in
+ * device memory.
  */
 #include "fronts/curand/front.h"
 
@@ -18,7 +20,10 @@ static CUresult run_generator(struct gpukit_run *run)
 	void *to;
 	bool done;
 
-	/* Its memory went with it: as of a kernel whose state was freed. */
+	/*
+	 * If the generator was destroyed, fails like a kernel that reads freed
+	 * memory.
+	 */
 	if (!g)
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	if (__builtin_mul_overflow(size, p->call.count, &all))
@@ -40,7 +45,7 @@ static struct native_kernel kernels[] = {
 static struct native_library library = {kernels, 1, PTHREAD_MUTEX_INITIALIZER,
 					NULL};
 
-/* What a context fails with for good, since a kernel of before. */
+/* Errors of earlier kernels, which a context reports from then on. */
 static const CUresult lasting[] = {
     CUDA_ERROR_ILLEGAL_ADDRESS, CUDA_ERROR_MISALIGNED_ADDRESS,
     CUDA_ERROR_LAUNCH_FAILED, CUDA_ERROR_LAUNCH_TIMEOUT, CUDA_ERROR_ASSERT};
@@ -53,8 +58,8 @@ static curandStatus_t status_of(CUresult r)
 	return r ? CURAND_STATUS_LAUNCH_FAILURE : CURAND_STATUS_SUCCESS;
 }
 
-static curandStatus_t start(struct curandGenerator_st *g, struct call call,
-			    void *to)
+static curandStatus_t start_run(struct curandGenerator_st *g, struct call call,
+				void *to)
 {
 	struct run run = {.id = g->id,
 			  .number = g->settings_number,
@@ -75,7 +80,7 @@ static curandStatus_t start(struct curandGenerator_st *g, struct call call,
 	return status_of(native_launch(&library, 0, g->stream, &run));
 }
 
-/* Normal numbers of these come in twos. */
+/* Whether the generator makes numbers of this kind only in pairs. */
 static bool wants_pairs(int type, enum kind kind)
 {
 	return (type == CURAND_RNG_PSEUDO_XORWOW ||
@@ -84,7 +89,8 @@ static bool wants_pairs(int type, enum kind kind)
 		kind == LOG_NORMAL_2);
 }
 
-static curandStatus_t generate(curandGenerator_t g, struct call call, void *to)
+static curandStatus_t generate_numbers(curandGenerator_t g, struct call call,
+				       void *to)
 {
 	int type;
 
@@ -101,22 +107,22 @@ static curandStatus_t generate(curandGenerator_t g, struct call call, void *to)
 	if (call.kind == POISSON &&
 	    !(call.mean > 0 && call.mean <= CURAND_LAMBDA_MAX))
 		return CURAND_STATUS_OUT_OF_RANGE;
-	return call.count ? start(g, call, to) : CURAND_STATUS_SUCCESS;
+	return call.count ? start_run(g, call, to) : CURAND_STATUS_SUCCESS;
 }
 
 #define PLAIN(symbol, kind, number)                                            \
 	EXPORT curandStatus_t symbol(curandGenerator_t generator,              \
 				     number *outputPtr, size_t num)            \
 	{                                                                      \
-		return generate(generator, (struct call){kind, num, 0, 0},     \
-				outputPtr);                                    \
+		return generate_numbers(                                       \
+		    generator, (struct call){kind, num, 0, 0}, outputPtr);     \
 	}
 #define OF_MEAN(symbol, kind, number)                                          \
 	EXPORT curandStatus_t symbol(curandGenerator_t generator,              \
 				     number *outputPtr, size_t n, number mean, \
 				     number stddev)                            \
 	{                                                                      \
-		return generate(                                               \
+		return generate_numbers(                                       \
 		    generator,                                                 \
 		    (struct call){kind, n, (double)mean, (double)stddev},      \
 		    outputPtr);                                                \
@@ -135,16 +141,16 @@ EXPORT curandStatus_t curandGeneratePoisson(curandGenerator_t generator,
 					    unsigned *outputPtr, size_t n,
 					    double lambda)
 {
-	return generate(generator, (struct call){POISSON, n, lambda, 0},
-			outputPtr);
+	return generate_numbers(generator, (struct call){POISSON, n, lambda, 0},
+				outputPtr);
 }
 
-/* Sets up the state: numbers, but none. */
+/* Builds the state by generating 0 numbers. */
 EXPORT curandStatus_t curandGenerateSeeds(curandGenerator_t generator)
 {
 	static char nothing[8] __attribute__((aligned(8)));
 
 	if (!generator_lives(generator))
 		return CURAND_STATUS_NOT_INITIALIZED;
-	return start(generator, (struct call){UNIFORM, 0, 0, 0}, nothing);
+	return start_run(generator, (struct call){UNIFORM, 0, 0, 0}, nothing);
 }

@@ -1,4 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* generator.c - owns the list of generators. */
+#include "base/assert.h"
 #include "fronts/curand/front.h"
 
 #include <stdlib.h>
@@ -68,6 +70,7 @@ void generator_leave(struct curandGenerator_st *g)
 	bool last;
 
 	pthread_mutex_lock(&list.lock);
+	GK_ASSERT(g->users);
 	last = --g->users == 0 && g->gone;
 	pthread_mutex_unlock(&list.lock);
 	if (last)

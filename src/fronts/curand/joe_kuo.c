@@ -1,11 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * joe_kuo.c - reads the table: for each dimension from the second on, bits from
- * the lowest: 19 of its primitive polynomial, then of its numbers m(2), m(3)
- * ..., which are odd, all but the lowest bit (tools/joe-kuo.py).
+ * joe_kuo.c - reads the table joe_kuo.bin, made by tools/joe-kuo.py. It is a
+ * stream of bits, lowest first. For each dimension, starting with the second,
+ * it has 19 bits of the primitive polynomial, then the numbers m(2), m(3), ...
+ * without their lowest bit, which is always 1.
  */
 #include "fronts/curand/joe_kuo.h"
 
-#include "abi/curand_abi.h"
+#include "base/assert.h"
+#include "abi/libraries/curand_abi.h"
 #include "fronts/curand/ring.h"
 
 #include <pthread.h>
@@ -56,7 +59,9 @@ static void find_beginnings(void)
 	}
 }
 
-/* The numbers m(1), m(2) ... of a dimension; those beyond follow from others.
+/*
+ * Reads m(1), m(2), ... of a dimension. The table has as many as the
+ * polynomial's degree; the rest are computed.
  */
 static void read_numbers(unsigned dimension, unsigned bits, uint64_t *m)
 {
@@ -74,7 +79,10 @@ static void read_numbers(unsigned dimension, unsigned bits, uint64_t *m)
 	}
 }
 
-/* Random words for scrambling: Philox, keyed with what they are for. */
+/*
+ * Returns a random word for scrambling. It comes from Philox, with a counter
+ * that encodes the word's purpose.
+ */
 static uint64_t random_word(unsigned dimension, unsigned bits, unsigned row)
 {
 	const uint32_t counter[] = {row, dimension, bits, 0};
@@ -86,11 +94,12 @@ static uint64_t random_word(unsigned dimension, unsigned bits, unsigned row)
 }
 
 /*
- * J. Matousek, "On the L2-discrepancy for anchored boxes" (1998): times a
- * random lower triangular matrix, so that each bit of a number depends on
- * itself and random ones above it.
+ * Multiplies by a random lower triangular matrix, so that each bit depends on
+ * itself and on random higher bits. J. Matousek, "On the L2-discrepancy for
+ * anchored boxes" (1998).
  */
-static void scramble(unsigned dimension, unsigned bits, uint64_t *vectors)
+static void scramble_vectors(unsigned dimension, unsigned bits,
+			     uint64_t *vectors)
 {
 	uint64_t was[BITS_MAX];
 
@@ -114,6 +123,8 @@ void joe_kuo_vectors(unsigned dimension, unsigned bits, bool scrambled,
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+	GK_ASSERT(dimension < CURAND_DIMENSIONS_MAX);
+	GK_ASSERT(bits == 32 || bits == 64);
 	pthread_once(&once, find_beginnings);
 	for (unsigned i = 0; i < bits; i++)
 		vectors[i] = 1;
@@ -122,7 +133,7 @@ void joe_kuo_vectors(unsigned dimension, unsigned bits, bool scrambled,
 	for (unsigned i = 0; i < bits; i++)
 		vectors[i] <<= bits - 1 - i;
 	if (scrambled)
-		scramble(dimension, bits, vectors);
+		scramble_vectors(dimension, bits, vectors);
 }
 
 uint64_t joe_kuo_constant(unsigned dimension, unsigned bits)

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * joe_kuo.h - direction vectors of Sobol' sequences in 20000 dimensions, from
- * the table of S. Joe and F. Y. Kuo (new-joe-kuo-6, 2008; joe_kuo.txt), and
- * scrambled ones, with the constants that belong to them.
+ * joe_kuo.h - direction vectors of Sobol' sequences in 20000 dimensions, plain
+ * or scrambled, and the constants of scrambled sequences. The vectors come from
+ * the table of S. Joe and F. Y. Kuo (new-joe-kuo-6, 2008; joe_kuo.txt).
  */
 #ifndef GKF_CURAND_JOE_KUO_H
 #define GKF_CURAND_JOE_KUO_H
@@ -10,13 +11,16 @@
 #include <stdint.h>
 
 /*
- * `bits` of them, 32 or 64, of dimension 0 to 19999; the highest bit of each
- * is bit `bits` - 1.
+ * Writes the direction vectors of a dimension from 0 to 19999. bits, 32 or 64,
+ * is both the number of vectors and the number of bits in each.
  */
 void joe_kuo_vectors(unsigned dimension, unsigned bits, bool scrambled,
 		     uint64_t *vectors);
 
-/* What a scrambled sequence begins with: our choice, as the scrambling is. */
+/*
+ * Returns the first number of a scrambled sequence. It is our own choice, not
+ * cuRAND's.
+ */
 uint64_t joe_kuo_constant(unsigned dimension, unsigned bits);
 
 #endif

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mrg32k3a.c - MRG32k3a: P. L'Ecuyer, "Good parameters and implementations for
- * combined multiple recursive random number generators" (1999). Engines stand
- * 2^76 steps apart, as its streams and substreams do.
+ * combined multiple recursive random number generators" (1999). Engines are
+ * 2^76 steps apart, which is the length of L'Ecuyer's substreams.
  */
 #include "fronts/curand/ring.h"
 
-#include "abi/curand_abi.h"
+#include "abi/libraries/curand_abi.h"
 #include "fronts/curand/functions.h"
 
 #include <string.h>
@@ -17,7 +18,7 @@
 #define M1 4294967087U
 #define M2 4294944443U
 
-/* 1 / M1, and what makes M1 of it 2^32 - 1. */
+/* 1 / M1, and the factor that scales the range from 1 to M1 up to 32 bits. */
 #define TO_UNIFORM 2.3283065498378288e-10
 #define TO_BITS    1.000000048662
 
@@ -36,7 +37,7 @@ static const struct matrix one_step[2] = {
     {{{0, 1, 0}, {0, 0, 1}, {M2 - 1370589, 0, 527612}}},
 };
 
-static void apply(const struct matrix *a, uint32_t s[3], uint32_t m)
+static void apply_mrg_matrix(const struct matrix *a, uint32_t s[3], uint32_t m)
 {
 	uint32_t out[3];
 
@@ -50,8 +51,8 @@ static void apply(const struct matrix *a, uint32_t s[3], uint32_t m)
 	memcpy(s, out, sizeof out);
 }
 
-static struct matrix multiply(const struct matrix *a, const struct matrix *b,
-			      uint32_t m)
+static struct matrix multiply_mrg_matrices(const struct matrix *a,
+					   const struct matrix *b, uint32_t m)
 {
 	struct matrix out = {0};
 
@@ -71,24 +72,25 @@ static struct matrix power_of_two(int exponent, int half)
 	struct matrix a = one_step[half];
 
 	for (int i = 0; i < exponent; i++)
-		a = multiply(&a, &a, modulus[half]);
+		a = multiply_mrg_matrices(&a, &a, modulus[half]);
 	return a;
 }
 
-/* Takes all engines that many steps further. */
-static void skip(struct engine *e, unsigned count, uint64_t steps, int half)
+/* Advances all engines by a number of steps. */
+static void skip_mrg_steps(struct engine *e, unsigned count, uint64_t steps,
+			   int half)
 {
 	struct matrix power = one_step[half];
 
 	for (; steps; steps >>= 1) {
 		for (unsigned i = 0; steps & 1 && i < count; i++)
-			apply(&power, e[i].s[half], modulus[half]);
-		power = multiply(&power, &power, modulus[half]);
+			apply_mrg_matrix(&power, e[i].s[half], modulus[half]);
+		power = multiply_mrg_matrices(&power, &power, modulus[half]);
 	}
 }
 
-/* The next of 1 to M1; one_step by hand. */
-static uint32_t next(struct engine *e)
+/* Returns the next number, from 1 to M1. This is one_step, written out. */
+static uint32_t next_number(struct engine *e)
 {
 	uint32_t *s = e->s[0], *t = e->s[1];
 	uint64_t a = 1403580ULL * s[1] + 810728ULL * (M1 - s[0]);
@@ -99,8 +101,8 @@ static uint32_t next(struct engine *e)
 	return s[2] > t[2] ? s[2] - t[2] : s[2] + (M1 - t[2]);
 }
 
-/* L'Ecuyer's state for seed 0, cuRAND's for others. */
-static struct engine seeded(uint64_t seed)
+/* Returns L'Ecuyer's initial state for seed 0, and cuRAND's for other seeds. */
+static struct engine seeded_mrg_engine(uint64_t seed)
 {
 	uint64_t a = (uint32_t)seed ^ 0x55555555U;
 	uint64_t b = (uint32_t)(seed >> 32) ^ 0xAAAAAAAAU;
@@ -121,31 +123,32 @@ static unsigned count_engines(int ordering)
 							 : ENGINES;
 }
 
-static void start(struct ring *r, uint64_t seed, uint64_t offset, int ordering)
+static void start_mrg32k3a(struct ring *r, uint64_t seed, uint64_t offset,
+			   int ordering)
 {
 	struct engine *e = (struct engine *)(void *)r->engines;
 
 	(void)ordering;
-	e[0] = seeded(seed);
+	e[0] = seeded_mrg_engine(seed);
 	for (int half = 0; half < 2; half++) {
 		struct matrix far = power_of_two(DISTANCE, half);
 
 		for (unsigned i = 1; i < r->count; i++) {
 			memcpy(e[i].s[half], e[i - 1].s[half],
 			       sizeof e[i].s[half]);
-			apply(&far, e[i].s[half], modulus[half]);
+			apply_mrg_matrix(&far, e[i].s[half], modulus[half]);
 		}
-		skip(e, r->count, offset / r->count, half);
+		skip_mrg_steps(e, r->count, offset / r->count, half);
 	}
 	r->next = (unsigned)(offset % r->count);
 	for (unsigned i = 0; i < r->next; i++)
-		next(&e[i]);
+		next_number(&e[i]);
 }
 
-static unsigned draw(struct ring *r, enum draw what, union turn *out)
+static unsigned draw_mrg32k3a(struct ring *r, enum draw what, union turn *out)
 {
 	struct engine *e = (struct engine *)(void *)r->engines + r->next;
-	uint32_t x = next(e), y;
+	uint32_t x = next_number(e), y;
 
 	if (what == DRAW_BITS)
 		out->bits[0] = (uint32_t)(x * TO_BITS);
@@ -154,7 +157,7 @@ static unsigned draw(struct ring *r, enum draw what, union turn *out)
 	else if (what == DRAW_UNIFORM_2)
 		out->d[0] = x * TO_UNIFORM;
 	else {
-		y = next(e);
+		y = next_number(e);
 		if (what == DRAW_NORMAL)
 			box_muller_float((float)(x * TO_UNIFORM),
 					 (float)(y * TO_UNIFORM), out->f);
@@ -170,7 +173,7 @@ const struct ring_type ring_mrg32k3a = {
     CURAND_RNG_PSEUDO_MRG32K3A,
     sizeof(struct engine),
     count_engines,
-    start,
-    draw,
+    start_mrg32k3a,
+    draw_mrg32k3a,
     NULL,
 };

@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mt19937.c - the Mersenne Twister: M. Matsumoto and T. Nishimura (1998), with
- * the initialisation of 2002. One engine: its numbers come in their own order.
+ * the initialisation of 2002. There is one engine, so its numbers come in the
+ * algorithm's order, which is not cuRAND's.
  */
 #include "fronts/curand/ring.h"
 
-#include "abi/curand_abi.h"
+#include "abi/libraries/curand_abi.h"
 
 #define N 624
 #define M 397
@@ -21,7 +23,7 @@ static void seed_by_word(struct engine *e, uint32_t seed)
 	e->at = N;
 }
 
-/* init_by_array of the seed's two words. */
+/* The algorithm's init_by_array(), with the two words of the seed. */
 static void seed_by_words(struct engine *e, const uint32_t key[2])
 {
 	unsigned i = 1, j = 0;
@@ -43,7 +45,7 @@ static void seed_by_words(struct engine *e, const uint32_t key[2])
 	e->s[0] = 0x80000000;
 }
 
-static void refill(struct engine *e)
+static void refill_state(struct engine *e)
 {
 	for (unsigned i = 0; i < N; i++) {
 		uint32_t y =
@@ -54,13 +56,13 @@ static void refill(struct engine *e)
 	e->at = 0;
 }
 
-static uint32_t word(void *engine)
+static uint32_t next_mt_word(void *engine)
 {
 	struct engine *e = engine;
 	uint32_t y;
 
 	if (e->at == N)
-		refill(e);
+		refill_state(e);
 	y = e->s[e->at++];
 	y ^= y >> 11;
 	y ^= y << 7 & 0x9d2c5680;
@@ -74,8 +76,9 @@ static unsigned count_engines(int ordering)
 	return 1;
 }
 
-/* It has no offset: the caller refuses one. */
-static void start(struct ring *r, uint64_t seed, uint64_t offset, int ordering)
+/* Ignores the offset, which curandSetGeneratorOffset() refuses to set. */
+static void start_mt19937(struct ring *r, uint64_t seed, uint64_t offset,
+			  int ordering)
 {
 	const uint32_t key[] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
 	struct engine *e = (struct engine *)(void *)r->engines;
@@ -87,16 +90,16 @@ static void start(struct ring *r, uint64_t seed, uint64_t offset, int ordering)
 		seed_by_word(e, key[0]);
 }
 
-static unsigned draw(struct ring *r, enum draw what, union turn *out)
+static unsigned draw_mt19937(struct ring *r, enum draw what, union turn *out)
 {
-	return ring_draw_words(word, r->engines, what, out);
+	return ring_draw_words(next_mt_word, r->engines, what, out);
 }
 
 const struct ring_type ring_mt19937 = {
     CURAND_RNG_PSEUDO_MT19937,
     sizeof(struct engine),
     count_engines,
-    start,
-    draw,
+    start_mt19937,
+    draw_mt19937,
     NULL,
 };

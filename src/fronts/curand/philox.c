@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * philox.c - Philox 4x32-10: J. K. Salmon and others, "Parallel random numbers:
- * as easy as 1, 2, 3" (2011). 65536 engines, whose turns are of four numbers;
- * an engine is the count of blocks that it has used.
+ * as easy as 1, 2, 3" (2011). There are 65536 engines, which give four numbers
+ * per turn; an engine's state is the number of blocks that it has used.
  */
 #include "fronts/curand/ring.h"
 
-#include "abi/curand_abi.h"
+#include "abi/libraries/curand_abi.h"
 #include "fronts/curand/functions.h"
 
 #define ENGINES 65536
@@ -43,7 +44,8 @@ static uint64_t *blocks_of(struct ring *r, unsigned engine)
 	return (uint64_t *)(void *)r->engines + engine;
 }
 
-static void start(struct ring *r, uint64_t seed, uint64_t offset, int ordering)
+static void start_philox(struct ring *r, uint64_t seed, uint64_t offset,
+			 int ordering)
 {
 	uint64_t turns = offset / WIDTH;
 
@@ -65,7 +67,7 @@ static void next_block(struct ring *r, unsigned further, uint32_t out[4])
 	philox_block(counter, r->key, out);
 }
 
-static unsigned draw(struct ring *r, enum draw what, union turn *out)
+static unsigned draw_philox(struct ring *r, enum draw what, union turn *out)
 {
 	uint32_t x[8];
 
@@ -90,7 +92,7 @@ static unsigned draw(struct ring *r, enum draw what, union turn *out)
 	return WIDTH;
 }
 
-static void finish(struct ring *r, enum draw what)
+static void finish_philox(struct ring *r, enum draw what)
 {
 	*blocks_of(r, r->next) +=
 	    what == DRAW_UNIFORM_2 || what == DRAW_NORMAL_2 ? 2 : 1;
@@ -100,7 +102,7 @@ const struct ring_type ring_philox = {
     CURAND_RNG_PSEUDO_PHILOX4_32_10,
     sizeof(uint64_t),
     count_engines,
-    start,
-    draw,
-    finish,
+    start_philox,
+    draw_philox,
+    finish_philox,
 };

@@ -1,6 +1,8 @@
-/* quasi.c - the numbers of Sobol' sequences. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* quasi.c - computes the numbers of Sobol' sequences. */
 #include "fronts/curand/quasi.h"
 
+#include "base/assert.h"
 #include "fronts/curand/joe_kuo.h"
 
 #include <stdlib.h>
@@ -33,8 +35,10 @@ void quasi_close(struct quasi *q)
 
 uint64_t quasi_at(const struct quasi *q, unsigned dimension, uint64_t index)
 {
-	uint64_t gray = index ^ index >> 1, x = q->constants[dimension];
+	uint64_t gray = index ^ index >> 1, x;
 
+	GK_ASSERT(dimension < q->dimensions);
+	x = q->constants[dimension];
 	for (unsigned bit = 0; bit < q->bits; bit++)
 		if (gray >> bit & 1)
 			x ^= q->vectors[dimension * q->bits + bit];

@@ -1,4 +1,5 @@
-/* quasi.h - Sobol' sequences: points of many dimensions, in Gray code order. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* quasi.h - Sobol' sequences: points in many dimensions, in Gray code order. */
 #ifndef GKF_CURAND_QUASI_H
 #define GKF_CURAND_QUASI_H
 
@@ -12,15 +13,17 @@ struct quasi {
 	uint64_t *vectors, *constants;
 };
 
-/* false: no memory. quasi_close() frees it. */
+/* Returns false when out of memory. Free it with quasi_close(). */
 bool quasi_open(struct quasi *q, unsigned bits, bool scrambled,
 		unsigned dimensions, uint64_t offset);
 void quasi_close(struct quasi *q);
 
-/* The number of a dimension in the point of an index. */
+/* Returns the number of one dimension in the point with the given index. */
 uint64_t quasi_at(const struct quasi *q, unsigned dimension, uint64_t index);
 
-/* The same of the next index, from that of this one. */
+/*
+ * Returns the number of the next point; x is the number of the point at index.
+ */
 static inline uint64_t quasi_step(const struct quasi *q, unsigned dimension,
 				  uint64_t x, uint64_t index)
 {

@@ -1,6 +1,8 @@
-/* ring.c - lets engines take turns. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ring.c - draws numbers from engines in turn. */
 #include "fronts/curand/ring.h"
 
+#include "base/assert.h"
 #include "fronts/curand/functions.h"
 
 #include <stdlib.h>
@@ -33,8 +35,12 @@ unsigned ring_draw(struct ring *r, enum draw what, union turn *out,
 
 void ring_take(struct ring *r, enum draw what, unsigned width, unsigned count)
 {
+	GK_ASSERT(count <= width - r->used);
 	r->used += count;
-	/* What drawing has used up cannot be drawn again. */
+	/*
+	 * If there is no finish(), draw() has already advanced, and the rest is
+	 * lost.
+	 */
 	if (r->used < width && r->type->finish)
 		return;
 	if (r->type->finish)

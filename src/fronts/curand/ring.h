@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ring.h - pseudorandom generators: a ring of engines, the subsequences of one
- * algorithm, which take turns. Each turn gives one number, or a few that belong
- * together. Which engine gives which number is what cuRAND calls ordering.
+ * ring.h - pseudorandom generators as a ring of engines, which take turns. An
+ * engine generates a subsequence of one algorithm; in a turn it gives one
+ * number, or a few that belong together. cuRAND's ordering determines the
+ * number of engines.
  */
 #ifndef GKF_CURAND_RING_H
 #define GKF_CURAND_RING_H
@@ -18,7 +20,7 @@ enum draw {
 	DRAW_NORMAL_2
 };
 
-/* The numbers of a turn: bits, float, or (_2) double. */
+/* The numbers of a turn: bits, float or, for DRAW_..._2, double. */
 union turn {
 	uint32_t bits[4];
 	float f[4];
@@ -29,20 +31,21 @@ struct ring;
 
 struct ring_type {
 	int type;
-	size_t size; /* bytes of an engine */
+	size_t size; /* bytes per engine */
 	unsigned (*count)(int ordering);
-	/* The engines of a seed, where `offset` numbers have been drawn. */
+	/* Seeds the engines as if `offset` numbers had been drawn. */
 	void (*start)(struct ring *r, uint64_t seed, uint64_t offset,
 		      int ordering);
-	/* Draws; returns how many numbers. */
+	/* Draws the next engine's turn and returns its count of numbers. */
 	unsigned (*draw)(struct ring *r, enum draw what, union turn *out);
-	/* The turn that was drawn is used up; NULL: drawing did that. */
+	/* Called when the numbers have been used; NULL if draw() advances. */
 	void (*finish)(struct ring *r, enum draw what);
 };
 
 struct ring {
 	const struct ring_type *type;
-	unsigned count, next, used; /* `used` of the next engine's turn */
+	/* used: how many numbers of this turn are used */
+	unsigned count, next, used;
 	uint32_t key[2];
 	unsigned char *engines;
 };
@@ -50,19 +53,24 @@ struct ring {
 extern const struct ring_type ring_xorwow, ring_mrg32k3a, ring_philox,
     ring_mt19937;
 
-/* false: no memory. ring_close() frees it. */
+/* Returns false when out of memory. Free it with ring_close(). */
 bool ring_open(struct ring *r, const struct ring_type *type, uint64_t seed,
 	       uint64_t offset, int ordering);
 void ring_close(struct ring *r);
 
-/* Puts the numbers of the next turn into *out; returns how many, from where. */
+/*
+ * Draws a turn into *out and returns its count of numbers. The first *ret_from
+ * of them were already used.
+ */
 unsigned ring_draw(struct ring *r, enum draw what, union turn *out,
 		   unsigned *ret_from);
 
-/* `count` of them were taken. */
+/*
+ * Marks `count` more numbers of the current turn as used; the turn has `width`.
+ */
 void ring_take(struct ring *r, enum draw what, unsigned width, unsigned count);
 
-/* For generators that draw 32 bits at a time. */
+/* A draw() for generators whose engines give 32 bits at a time. */
 unsigned ring_draw_words(uint32_t (*word)(void *engine), void *engine,
 			 enum draw what, union turn *out);
 

@@ -1,8 +1,9 @@
-/* settings.c - makes, sets and destroys generators. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* settings.c - creates, sets and destroys generators. */
 #include "fronts/curand/front.h"
 
-static curandStatus_t create(int type, bool host, const char *symbol,
-			     curandGenerator_t *ret)
+static curandStatus_t create_generator(int type, bool host, const char *symbol,
+				       curandGenerator_t *ret)
 {
 	if (!ret)
 		return CURAND_STATUS_NOT_INITIALIZED;
@@ -22,16 +23,16 @@ static curandStatus_t create(int type, bool host, const char *symbol,
 EXPORT curandStatus_t curandCreateGenerator(curandGenerator_t *generator,
 					    int rng_type)
 {
-	return create(rng_type, false, __func__, generator);
+	return create_generator(rng_type, false, __func__, generator);
 }
 
 EXPORT curandStatus_t curandCreateGeneratorHost(curandGenerator_t *generator,
 						int rng_type)
 {
-	return create(rng_type, true, __func__, generator);
+	return create_generator(rng_type, true, __func__, generator);
 }
 
-/* Waits for what was queued, whatever context the thread has. */
+/* Waits for all work of a context, which need not be the current one. */
 static void wait_for(CUcontext context)
 {
 	const struct native_driver *d = native_driver();
@@ -43,7 +44,9 @@ static void wait_for(CUcontext context)
 	d->cuCtxSetCurrent(was);
 }
 
-/* What it has queued is done first, as when device memory is freed. */
+/*
+ * First waits for the generator's queued work, as freeing device memory does.
+ */
 EXPORT curandStatus_t curandDestroyGenerator(curandGenerator_t generator)
 {
 	if (!generator_lives(generator))
@@ -100,7 +103,7 @@ static bool takes_ordering(const struct curandGenerator_st *g, int order)
 		return true;
 	case CURAND_ORDERING_PSEUDO_SEEDED:
 		return type == CURAND_RNG_PSEUDO_XORWOW;
-	case CURAND_ORDERING_PSEUDO_DYNAMIC: /* for what a GPU is best at */
+	case CURAND_ORDERING_PSEUDO_DYNAMIC: /* cuRAND tunes it to the GPU */
 		return !g->host;
 	default:
 		return false;

@@ -1,12 +1,13 @@
-/* state.c - makes numbers of a distribution from those of a generator. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* state.c - turns a generator's numbers into those of a distribution. */
 #include "fronts/curand/state.h"
 
-#include "abi/curand_abi.h"
+#include "abi/libraries/curand_abi.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* After so many numbers it is asked whether to stop. */
+/* Numbers generated between calls of stopped(). */
 #define PATIENCE 65536
 
 static const struct ring_type *const pseudo[] = {
@@ -83,7 +84,7 @@ void state_free(struct state *s)
 	free(s);
 }
 
-/* What is drawn for a kind of a pseudorandom generator. */
+/* The draw() that a pseudorandom generator needs for each enum kind. */
 static const enum draw draws[] = {
     [BITS] = DRAW_BITS,
     [UNIFORM] = DRAW_UNIFORM,
@@ -95,7 +96,6 @@ static const enum draw draws[] = {
     [POISSON] = DRAW_UNIFORM_2,
 };
 
-/* A number of 32 bits, or one of 64, and which. */
 union number {
 	uint32_t bits;
 	uint64_t bits_64;
@@ -103,35 +103,36 @@ union number {
 	double d;
 };
 
-static float scale(const struct call *c, float x)
+static float scale_float(const struct call *c, float x)
 {
 	return (float)c->mean + (float)c->deviation * x;
 }
 
-static double scale_2(const struct call *c, double x)
+static double scale_double(const struct call *c, double x)
 {
 	return c->mean + c->deviation * x;
 }
 
-/* Number i of a turn as the call wants it. */
+/* Returns number i of a turn in the distribution of the call. */
 static union number finish_number(const struct state *s, const struct call *c,
 				  const union turn *t, unsigned i)
 {
 	switch (c->kind) {
 	case NORMAL:
-		return (union number){.f = scale(c, t->f[i])};
+		return (union number){.f = scale_float(c, t->f[i])};
 	case LOG_NORMAL:
-		return (union number){.f = exp_float(scale(c, t->f[i]))};
+		return (union number){.f = exp_float(scale_float(c, t->f[i]))};
 	case UNIFORM_2:
 		return (union number){.d = t->d[i]};
 	case NORMAL_2:
-		return (union number){.d = scale_2(c, t->d[i])};
+		return (union number){.d = scale_double(c, t->d[i])};
 	case LOG_NORMAL_2:
-		return (union number){.d = exp_double(scale_2(c, t->d[i]))};
+		return (union number){.d =
+					  exp_double(scale_double(c, t->d[i]))};
 	case POISSON:
 		return (union number){
 		    .bits = poisson_quantile(&s->poisson, t->d[i])};
-	default: /* what was drawn is what is wanted, in 32 bits */
+	default: /* BITS or UNIFORM: the 32 bits that were drawn */
 		return (union number){.bits = t->bits[i]};
 	}
 }
@@ -165,8 +166,8 @@ static void generate_pseudo(struct state *s, const struct call *c, char *to,
 }
 
 /*
- * The normal number of a quasirandom one: by the inverse of the distribution,
- * from whichever end of it is nearer.
+ * Turns a quasirandom number into a normal one by the quantile function. Starts
+ * from the nearer end of the distribution, where p is more precise.
  */
 static double quasi_normal(const struct quasi *q, uint64_t x, bool is_double)
 {
@@ -176,7 +177,7 @@ static double quasi_normal(const struct quasi *q, uint64_t x, bool is_double)
 	if (upper)
 		x = ~x;
 	if (q->bits == 32)
-		x <<= 32; /* and what ~ set above is gone */
+		x <<= 32; /* drops the upper 32 bits, which ~ has set */
 	if (!is_double)
 		p = (double)uniform_float((uint32_t)(x >> 32));
 	else if (q->bits == 32)
@@ -220,7 +221,10 @@ static union number quasi_number(const struct state *s, const struct call *c,
 	return finish_number(s, c, &t, 0);
 }
 
-/* All numbers of the first dimension, then those of the second ... */
+/*
+ * Writes all numbers of the first dimension, then those of the second, and so
+ * on.
+ */
 static void generate_quasi(struct state *s, const struct call *c, char *to,
 			   bool (*stopped)(void))
 {

@@ -1,5 +1,9 @@
-/* state.h - a generator at work: what it is set to, where it stands, and its
- * numbers as the distributions have them. One thread at a time. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * state.h - the state of a generator: its settings, its position, and the
+ * numbers of a distribution that follow from them. Used by one thread at a
+ * time.
+ */
 #ifndef GKF_CURAND_STATE_H
 #define GKF_CURAND_STATE_H
 
@@ -7,18 +11,20 @@
 #include "fronts/curand/quasi.h"
 #include "fronts/curand/ring.h"
 
-/* Plain bytes without padding: a kernel's parameter. */
+/*
+ * Plain bytes without padding, because they are part of a kernel's parameters.
+ */
 struct settings {
 	int type, ordering;
 	uint64_t seed, offset;
-	uint64_t dimensions; /* of quasirandom generators */
+	uint64_t dimensions; /* only for quasirandom generators */
 };
 
 enum kind {
 	BITS,
 	BITS_64,
 	UNIFORM,
-	UNIFORM_2, /* _2: double precision */
+	UNIFORM_2, /* _2 means double precision */
 	NORMAL,
 	NORMAL_2,
 	LOG_NORMAL,
@@ -28,32 +34,37 @@ enum kind {
 
 struct call {
 	uint64_t kind, count;
-	double mean, deviation; /* POISSON: lambda, nothing */
+	double mean, deviation; /* mean is the lambda of POISSON */
 };
 
 struct state {
-	const struct ring_type *pseudo; /* NULL: `quasi` */
+	const struct ring_type *pseudo; /* NULL: quasi is used */
 	struct ring ring;
 	struct quasi quasi;
 	struct poisson poisson;
 };
 
-/* NULL: a quasirandom type. */
+/*
+ * Returns the ring type for a pseudorandom type, or NULL for a quasirandom one.
+ */
 const struct ring_type *state_pseudo(int type);
 
-/* The bits of a quasirandom type's numbers: 32, 64; 0: it is none. */
+/*
+ * Returns the number of bits, 32 or 64, in a quasirandom type's numbers; 0 if
+ * the type is not quasirandom.
+ */
 unsigned state_quasi_bits(int type);
 
-/* The bytes of a number. */
+/* Returns the size of a number in bytes. */
 size_t state_size(enum kind kind);
 
-/* NULL: no memory. state_free() accepts NULL. */
+/* Returns NULL when out of memory. state_free() accepts NULL. */
 struct state *state_new(const struct settings *s);
 void state_free(struct state *s);
 
 /*
- * Writes call->count numbers and stands behind them; false: no memory. May
- * leave off early when stopped() is true; NULL: never.
+ * Writes call->count numbers and advances past them. Stops early when
+ * stopped(), which may be NULL, returns true. Returns false when out of memory.
  */
 bool state_generate(struct state *s, const struct call *call, void *to,
 		    bool (*stopped)(void));

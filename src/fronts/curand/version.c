@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * version.c - the version of the release whose name this library has (PyPI:
- * nvidia-curand 10.4.0.35).
+ * version.c - returns the version of the release that we stand in for
+ * (nvidia-curand 10.4.0.35 on PyPI).
  */
 #include "fronts/curand/front.h"
 

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xorwow.c - XORWOW: G. Marsaglia, "Xorshift RNGs" (2003). Its 160 bits change
- * linearly, so that a matrix of bits leads any number of steps ahead; engines
- * stand 2^67 steps apart.
+ * xorwow.c - XORWOW: G. Marsaglia, "Xorshift RNGs" (2003). A step is linear in
+ * the 160 bits of state, so any number of steps is a multiplication by a bit
+ * matrix. Engines are 2^67 steps apart.
  */
 #include "fronts/curand/ring.h"
 
-#include "abi/curand_abi.h"
+#include "abi/libraries/curand_abi.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -20,14 +21,17 @@ struct engine {
 	uint32_t v[WORDS], d;
 };
 
-/* Where each bit leads to. */
+/*
+ * For each bit: the state that results from a state in which only that bit is
+ * set.
+ */
 struct matrix {
 	uint32_t of[BITS][WORDS];
 };
 
 static struct matrix far; /* 2^DISTANCE steps */
 
-static void step(uint32_t v[WORDS])
+static void step_state(uint32_t v[WORDS])
 {
 	uint32_t t = v[0] ^ v[0] >> 2;
 
@@ -35,7 +39,7 @@ static void step(uint32_t v[WORDS])
 	v[4] = (v[3] ^ v[3] << 4) ^ (t ^ t << 1);
 }
 
-static void apply(const struct matrix *m, uint32_t v[WORDS])
+static void apply_xorwow_matrix(const struct matrix *m, uint32_t v[WORDS])
 {
 	uint32_t sum[WORDS] = {0};
 
@@ -48,18 +52,18 @@ static void apply(const struct matrix *m, uint32_t v[WORDS])
 	memcpy(v, sum, sizeof sum);
 }
 
-/* *a = what *b does after *a. */
-static void multiply(struct matrix *a, const struct matrix *b)
+/* Makes *a the matrix that applies first *a, then *b. */
+static void multiply_xorwow_matrices(struct matrix *a, const struct matrix *b)
 {
 	for (int bit = 0; bit < BITS; bit++)
-		apply(b, a->of[bit]);
+		apply_xorwow_matrix(b, a->of[bit]);
 }
 
-static void square(struct matrix *m)
+static void square_matrix(struct matrix *m)
 {
 	struct matrix same = *m;
 
-	multiply(m, &same);
+	multiply_xorwow_matrices(m, &same);
 }
 
 static void set_one_step(struct matrix *m)
@@ -67,7 +71,7 @@ static void set_one_step(struct matrix *m)
 	memset(m, 0, sizeof *m);
 	for (int bit = 0; bit < BITS; bit++) {
 		m->of[bit][bit / 32] = 1U << bit % 32;
-		step(m->of[bit]);
+		step_state(m->of[bit]);
 	}
 }
 
@@ -75,11 +79,11 @@ static void set_far(void)
 {
 	set_one_step(&far);
 	for (int i = 0; i < DISTANCE; i++)
-		square(&far);
+		square_matrix(&far);
 }
 
-/* Takes all engines that many steps further. */
-static void skip(struct engine *e, uint64_t steps)
+/* Advances all engines by a number of steps. */
+static void skip_xorwow_steps(struct engine *e, uint64_t steps)
 {
 	struct matrix power, all;
 	bool any = false;
@@ -87,29 +91,29 @@ static void skip(struct engine *e, uint64_t steps)
 	set_one_step(&power);
 	for (uint64_t left = steps; left; left >>= 1) {
 		if (left & 1 && any)
-			multiply(&all, &power);
+			multiply_xorwow_matrices(&all, &power);
 		else if (left & 1)
 			all = power;
 		any |= left & 1;
-		square(&power);
+		square_matrix(&power);
 	}
 	for (unsigned i = 0; any && i < ENGINES; i++) {
-		apply(&all, e[i].v);
+		apply_xorwow_matrix(&all, e[i].v);
 		e[i].d += (uint32_t)steps * WEYL;
 	}
 }
 
-static uint32_t word(void *engine)
+static uint32_t next_xorwow_word(void *engine)
 {
 	struct engine *e = engine;
 
-	step(e->v);
+	step_state(e->v);
 	e->d += WEYL;
 	return e->v[4] + e->d;
 }
 
-/* cuRAND's state of a seed: Marsaglia's, with the seed mixed in. */
-static struct engine seeded(uint64_t seed)
+/* cuRAND's initial state, which mixes the seed into Marsaglia's. */
+static struct engine seeded_xorwow_engine(uint64_t seed)
 {
 	uint32_t a = 1099087573 * ((uint32_t)seed ^ 0xaad26b49);
 	uint32_t b = 2591861531 * ((uint32_t)(seed >> 32) ^ 0xf7dcefdd);
@@ -125,37 +129,40 @@ static unsigned count_engines(int ordering)
 	return ENGINES;
 }
 
-static void start(struct ring *r, uint64_t seed, uint64_t offset, int ordering)
+static void start_xorwow(struct ring *r, uint64_t seed, uint64_t offset,
+			 int ordering)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct engine *e = (struct engine *)(void *)r->engines;
 
 	pthread_once(&once, set_far);
-	e[0] = seeded(seed);
+	e[0] = seeded_xorwow_engine(seed);
 	for (unsigned i = 1; i < ENGINES; i++)
 		if (ordering == CURAND_ORDERING_PSEUDO_SEEDED) {
-			e[i] = seeded(seed ^ i * 0x9E3779B97F4A7C15);
+			e[i] =
+			    seeded_xorwow_engine(seed ^ i * 0x9E3779B97F4A7C15);
 		} else {
 			e[i] = e[i - 1];
-			apply(&far, e[i].v);
+			apply_xorwow_matrix(&far, e[i].v);
 		}
-	skip(e, offset / ENGINES);
+	skip_xorwow_steps(e, offset / ENGINES);
 	r->next = (unsigned)(offset % ENGINES);
 	for (unsigned i = 0; i < r->next; i++)
-		word(&e[i]);
+		next_xorwow_word(&e[i]);
 }
 
-static unsigned draw(struct ring *r, enum draw what, union turn *out)
+static unsigned draw_xorwow(struct ring *r, enum draw what, union turn *out)
 {
-	return ring_draw_words(
-	    word, (struct engine *)(void *)r->engines + r->next, what, out);
+	return ring_draw_words(next_xorwow_word,
+			       (struct engine *)(void *)r->engines + r->next,
+			       what, out);
 }
 
 const struct ring_type ring_xorwow = {
     CURAND_RNG_PSEUDO_XORWOW,
     sizeof(struct engine),
     count_engines,
-    start,
-    draw,
+    start_xorwow,
+    draw_xorwow,
     NULL,
 };

@@ -1,7 +1,8 @@
-/* calls.c - LU, Cholesky and QR: checks, and the calls of four types. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* calls.c - the functions for LU, Cholesky and QR: checks and launches. */
 #include "fronts/cusolver/calls.h"
 
-/* After the other checks: what only a launch needs. */
+/* Launches a checked job. Also checks info, which only a launch needs. */
 static cusolverStatus_t launch_with(cusolverDnHandle_t h,
 				    enum solver_kernel kernel,
 				    const struct job *j)
@@ -11,8 +12,8 @@ static cusolverStatus_t launch_with(cusolverDnHandle_t h,
 	return j->info ? solver_launch(h, kernel, j) : INVALID;
 }
 
-cusolverStatus_t call_getrf(cusolverDnHandle_t h, const struct job *j,
-			    enum solver_kernel kernel)
+cusolverStatus_t solver_getrf(cusolverDnHandle_t h, const struct job *j,
+			      enum solver_kernel kernel)
 {
 	if (!is_handle(h))
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
@@ -21,7 +22,7 @@ cusolverStatus_t call_getrf(cusolverDnHandle_t h, const struct job *j,
 	return launch_with(h, kernel, j);
 }
 
-cusolverStatus_t call_getrs(cusolverDnHandle_t h, const struct job *j)
+cusolverStatus_t solver_getrs(cusolverDnHandle_t h, const struct job *j)
 {
 	if (!is_handle(h))
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
@@ -31,8 +32,8 @@ cusolverStatus_t call_getrs(cusolverDnHandle_t h, const struct job *j)
 	return launch_with(h, KERNEL_getrs, j);
 }
 
-cusolverStatus_t call_potrf(cusolverDnHandle_t h, const struct job *j,
-			    enum solver_kernel kernel)
+cusolverStatus_t solver_potrf(cusolverDnHandle_t h, const struct job *j,
+			      enum solver_kernel kernel)
 {
 	if (!is_handle(h))
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
@@ -41,7 +42,7 @@ cusolverStatus_t call_potrf(cusolverDnHandle_t h, const struct job *j,
 	return launch_with(h, kernel, j);
 }
 
-cusolverStatus_t call_potrs(cusolverDnHandle_t h, const struct job *j)
+cusolverStatus_t solver_potrs(cusolverDnHandle_t h, const struct job *j)
 {
 	if (!is_handle(h))
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
@@ -52,8 +53,8 @@ cusolverStatus_t call_potrs(cusolverDnHandle_t h, const struct job *j)
 	return launch_with(h, KERNEL_potrs, j);
 }
 
-cusolverStatus_t call_geqrf(cusolverDnHandle_t h, const struct job *j,
-			    enum solver_kernel kernel)
+cusolverStatus_t solver_geqrf(cusolverDnHandle_t h, const struct job *j,
+			      enum solver_kernel kernel)
 {
 	if (!is_handle(h))
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
@@ -80,7 +81,10 @@ static cusolverStatus_t call_ormqr(cusolverDnHandle_t h, const struct job *j,
 
 	if (!is_handle(h))
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
-	/* Real numbers have no conjugates, complex ones no plain transpose. */
+	/*
+	 * Real types do not support the conjugate transpose, complex ones the
+	 * plain transpose.
+	 */
 	if (!j->side || !j->trans ||
 	    j->trans == (type_is_complex(j->type) ? 'T' : 'C') ||
 	    !is_matrix(j->b, j->m, j->n, kernel) || j->k < 0 || j->k > order ||
@@ -108,7 +112,7 @@ static char letter_of_side(cublasSideMode_t side)
 				.a = {A, lda},                                 \
 				.batch = 1};                                   \
                                                                                \
-		return size_after(call_getrf(handle, &j, SOLVER_KERNELS),      \
+		return size_after(solver_getrf(handle, &j, SOLVER_KERNELS),    \
 				  Lwork);                                      \
 	}                                                                      \
 	cusolverStatus_t cusolverDn##X##getrf(                                 \
@@ -124,7 +128,7 @@ static char letter_of_side(cublasSideMode_t side)
 				.batch = 1};                                   \
                                                                                \
 		(void)Workspace;                                               \
-		return call_getrf(handle, &j, KERNEL_getrf);                   \
+		return solver_getrf(handle, &j, KERNEL_getrf);                 \
 	}                                                                      \
 	cusolverStatus_t cusolverDn##X##getrs(                                 \
 	    cusolverDnHandle_t handle, cublasOperation_t trans, int n,         \
@@ -141,11 +145,11 @@ static char letter_of_side(cublasSideMode_t side)
 				.info = devInfo,                               \
 				.batch = 1};                                   \
                                                                                \
-		return call_getrs(handle, &j);                                 \
+		return solver_getrs(handle, &j);                               \
 	}
 ALL_TYPES(LU)
 
-/* name: potrf or potri, which differ in a kernel alone. */
+/* `name` is potrf or potri, which differ only in their kernels. */
 #define CHOLESKY(name, X, T)                                                   \
 	cusolverStatus_t cusolverDn##X##name##_bufferSize(                     \
 	    cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, T *A,     \
@@ -157,7 +161,7 @@ ALL_TYPES(LU)
 				.a = {A, lda},                                 \
 				.batch = 1};                                   \
                                                                                \
-		return size_after(call_potrf(handle, &j, SOLVER_KERNELS),      \
+		return size_after(solver_potrf(handle, &j, SOLVER_KERNELS),    \
 				  Lwork);                                      \
 	}                                                                      \
 	cusolverStatus_t cusolverDn##X##name(                                  \
@@ -174,7 +178,7 @@ ALL_TYPES(LU)
 		(void)Workspace;                                               \
 		if (handle && SMALL_WORKSPACE(Lwork))                          \
 			return INVALID;                                        \
-		return call_potrf(handle, &j, KERNEL_##name);                  \
+		return solver_potrf(handle, &j, KERNEL_##name);                \
 	}
 
 #define CHOLESKY_SOLVE(X, T, R)                                                \
@@ -193,7 +197,7 @@ ALL_TYPES(LU)
 				.info = devInfo,                               \
 				.batch = 1};                                   \
                                                                                \
-		return call_potrs(handle, &j);                                 \
+		return solver_potrs(handle, &j);                               \
 	}                                                                      \
 	cusolverStatus_t cusolverDn##X##potrfBatched(                          \
 	    cusolverDnHandle_t handle, cublasFillMode_t uplo, int n,           \
@@ -207,7 +211,7 @@ ALL_TYPES(LU)
 				.batch = batchSize,                            \
 				.pointers = true};                             \
                                                                                \
-		return call_potrf(handle, &j, KERNEL_potrf);                   \
+		return solver_potrf(handle, &j, KERNEL_potrf);                 \
 	}                                                                      \
 	cusolverStatus_t cusolverDn##X##potrsBatched(                          \
 	    cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, int nrhs, \
@@ -223,10 +227,10 @@ ALL_TYPES(LU)
 				.batch = batchSize,                            \
 				.pointers = true};                             \
                                                                                \
-		/* One right side each, the documentation says. */             \
+		/* The documentation allows one right side only. */            \
 		if (handle && nrhs != 1)                                       \
 			return INVALID;                                        \
-		return call_potrs(handle, &j);                                 \
+		return solver_potrs(handle, &j);                               \
 	}
 ALL_TYPES(CHOLESKY_SOLVE)
 
@@ -241,7 +245,7 @@ ALL_TYPES(CHOLESKY_SOLVE)
 				.a = {A, lda},                                 \
 				.batch = 1};                                   \
                                                                                \
-		return size_after(call_geqrf(handle, &j, SOLVER_KERNELS),      \
+		return size_after(solver_geqrf(handle, &j, SOLVER_KERNELS),    \
 				  lwork);                                      \
 	}                                                                      \
 	cusolverStatus_t cusolverDn##X##geqrf(                                 \
@@ -259,11 +263,11 @@ ALL_TYPES(CHOLESKY_SOLVE)
 		(void)Workspace;                                               \
 		if (handle && SMALL_WORKSPACE(Lwork))                          \
 			return INVALID;                                        \
-		return call_geqrf(handle, &j, KERNEL_geqrf);                   \
+		return solver_geqrf(handle, &j, KERNEL_geqrf);                 \
 	}
 ALL_TYPES(QR)
 
-/* or: "or" of orthogonal in real types, "un" of unitary in complex ones. */
+/* `or` is "or" (orthogonal) for real types, "un" (unitary) for complex ones. */
 #define Q_OF_QR(X, T, or)                                                      \
 	cusolverStatus_t cusolverDn##X## or                                    \
 	    ##gqr_bufferSize(cusolverDnHandle_t handle, int m, int n, int k,   \

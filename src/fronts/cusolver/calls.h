@@ -1,4 +1,5 @@
-/* calls.h - how calls make their jobs: checks, and LAPACK's letters. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* calls.h - checks and LAPACK's letters, for functions that make jobs. */
 #ifndef GKF_CUSOLVER_CALLS_H
 #define GKF_CUSOLVER_CALLS_H
 
@@ -6,7 +7,7 @@
 
 #define INVALID CUSOLVER_STATUS_INVALID_VALUE
 
-/* The types of a function: its letter, its numbers, its real numbers. */
+/* A function's types: X(letter, type of elements, real type). */
 #define REAL_TYPES(X)                                                          \
 	X(S, float, float)                                                     \
 	X(D, double, double)
@@ -17,7 +18,10 @@
 	REAL_TYPES(X)                                                          \
 	COMPLEX_TYPES(X)
 
-/* Is it a matrix of that size? Its address counts where a kernel shall run. */
+/*
+ * Whether m can be a rows x cols matrix. Its address is checked only for a
+ * launch.
+ */
 static inline bool is_matrix(struct matrix m, int rows, int cols,
 			     enum solver_kernel kernel)
 {
@@ -25,7 +29,10 @@ static inline bool is_matrix(struct matrix m, int rows, int cols,
 	       (m.at || !rows || !cols || kernel == SOLVER_KERNELS);
 }
 
-/* 0 where it is no such value; the calls answer INVALID_VALUE then. */
+/*
+ * Return LAPACK's letter, or 0 for an invalid value, which makes the call
+ * return INVALID_VALUE.
+ */
 static inline char letter_of_uplo(cublasFillMode_t uplo)
 {
 	return "LU"[uplo == CUBLAS_FILL_MODE_UPPER] *
@@ -43,21 +50,24 @@ static inline char letter_of_mode(cusolverEigMode_t mode)
 	       ((unsigned)mode <= CUSOLVER_EIG_MODE_VECTOR);
 }
 
-/* Checked jobs; kernel SOLVER_KERNELS: only the checks. */
-cusolverStatus_t call_getrf(cusolverDnHandle_t h, const struct job *j,
-			    enum solver_kernel kernel);
-cusolverStatus_t call_getrs(cusolverDnHandle_t h, const struct job *j);
-cusolverStatus_t call_potrf(cusolverDnHandle_t h, const struct job *j,
-			    enum solver_kernel kernel);
-cusolverStatus_t call_potrs(cusolverDnHandle_t h, const struct job *j);
-cusolverStatus_t call_geqrf(cusolverDnHandle_t h, const struct job *j,
-			    enum solver_kernel kernel);
-cusolverStatus_t call_gesvd(cusolverDnHandle_t h, const struct job *j,
-			    enum solver_kernel kernel);
-cusolverStatus_t call_syevd(cusolverDnHandle_t h, const struct job *j,
-			    enum solver_kernel kernel);
+/* Check a job and launch it; if kernel is SOLVER_KERNELS, only check it. */
+cusolverStatus_t solver_getrf(cusolverDnHandle_t h, const struct job *j,
+			      enum solver_kernel kernel);
+cusolverStatus_t solver_getrs(cusolverDnHandle_t h, const struct job *j);
+cusolverStatus_t solver_potrf(cusolverDnHandle_t h, const struct job *j,
+			      enum solver_kernel kernel);
+cusolverStatus_t solver_potrs(cusolverDnHandle_t h, const struct job *j);
+cusolverStatus_t solver_geqrf(cusolverDnHandle_t h, const struct job *j,
+			      enum solver_kernel kernel);
+cusolverStatus_t solver_gesvd(cusolverDnHandle_t h, const struct job *j,
+			      enum solver_kernel kernel);
+cusolverStatus_t solver_syevd(cusolverDnHandle_t h, const struct job *j,
+			      enum solver_kernel kernel);
 
-/* The size of a workspace, if the call to which it belongs is right. */
+/*
+ * Sets *size to the size of a workspace if status, from the call's checks, is
+ * success.
+ */
 static inline cusolverStatus_t size_after(cusolverStatus_t status, int *size)
 {
 	if (status)

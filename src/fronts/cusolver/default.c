@@ -1,11 +1,12 @@
-/* default.c - the functions of cuSOLVER that refuse; they are weak. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* default.c - defines the functions that we refuse; each counts the call. */
 #include "fronts/cusolver/solver.h"
 
 #define EXPORT_WEAK __attribute__((visibility("default"), weak))
 
 /*
- * Whatever a caller passes is left alone, in registers and on its stack: the
- * prototypes need not be known here.
+ * These functions ignore their arguments, so they are declared without
+ * parameters instead of with their real prototypes.
  */
 #define REFUSE(symbol)                                                         \
 	EXPORT_WEAK cusolverStatus_t symbol(void);                             \
@@ -15,7 +16,7 @@
 	}
 #define IN_11_11(symbol) IN_BOTH_11(symbol)
 #define IN_11_12(symbol) REFUSE(symbol)
-#if FRONT_VERSION == 11
+#if FRONT_MAJOR == 11
 #define IN_BOTH_11(symbol) REFUSE(symbol)
 #define IN_12_12(symbol)
 #else
@@ -25,4 +26,4 @@
 
 #define CUSOLVER(symbol, params)
 #define CUSOLVER_REFUSED(symbol, first, last) IN_##first##_##last(symbol)
-#include "abi/cusolver.def"
+#include "abi/libraries/cusolver.def"

@@ -1,4 +1,5 @@
-/* factor.c - the kernels of LU, Cholesky and QR. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* factor.c - runs the kernels for LU, Cholesky and QR. */
 #include "fronts/cusolver/solver.h"
 
 #include <complex.h>
@@ -7,16 +8,16 @@
 
 #define ILLEGAL CUDA_ERROR_ILLEGAL_ADDRESS
 
-/* Where the one problem's info goes. NULL: nowhere. */
+/* Returns the memory of a job's info, or NULL if it is not accessible. */
 static int *info_of(struct gpukit_run *run, const struct job *p)
 {
-	return bytes_of(run, GPUKIT_WRITES, p->info, (size_t)p->batch,
-			sizeof(int));
+	return solver_bytes(run, GPUKIT_WRITES, p->info, (size_t)p->batch,
+			    sizeof(int));
 }
 
-/* About what a factorisation costs. */
-static void count(struct gpukit_run *run, double operations,
-		  enum lapack_type type)
+/* Adds the approximate cost of a factorisation. */
+static void count_operations(struct gpukit_run *run, double operations,
+			     enum lapack_type type)
 {
 	run->operations +=
 	    (uint64_t)(operations * (type_is_complex(type) ? 4 : 1));
@@ -24,7 +25,10 @@ static void count(struct gpukit_run *run, double operations,
 
 /* ---- LU ---- */
 
-/* Without pivots, as a caller without room for them asks; 1 + the zero one. */
+/*
+ * LU without pivoting, for callers who pass no array of pivots. Returns 1 + the
+ * index of the first zero pivot, or 0.
+ */
 #define PLAIN_LU(name, T)                                                      \
 	static int name(int m, int n, T *a, size_t lda)                        \
 	{                                                                      \
@@ -71,7 +75,7 @@ static void store_pivots(const struct job *p, void *to, const int *from, int n)
 	}
 }
 
-/* Those that are stored, or, where there are none, each row in its place. */
+/* Loads the job's pivots. If there are none, they are set to swap no rows. */
 static void load_pivots(const struct job *p, int *to, const void *from, int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -91,9 +95,9 @@ CUresult run_getrf(struct gpukit_run *run)
 {
 	const struct job *p = run->params;
 	int n = smaller(p->m, p->n), *info = info_of(run, p), *pivots;
-	void *a = matrix_of(run, GPUKIT_WRITES, &p->a, p->m, p->n, p->type);
-	void *to = p->pivots ? bytes_of(run, GPUKIT_WRITES, p->pivots,
-					(size_t)n, pivot_size(p))
+	void *a = solver_matrix(run, GPUKIT_WRITES, &p->a, p->m, p->n, p->type);
+	void *to = p->pivots ? solver_bytes(run, GPUKIT_WRITES, p->pivots,
+					    (size_t)n, pivot_size(p))
 			     : info;
 
 	if (!info || !a || !to)
@@ -110,11 +114,14 @@ CUresult run_getrf(struct gpukit_run *run)
 	if (p->pivots)
 		store_pivots(p, to, pivots, n);
 	free(pivots);
-	count(run, 2.0 / 3 * p->m * p->n * n, p->type);
+	count_operations(run, 2.0 / 3 * p->m * p->n * n, p->type);
 	return CUDA_SUCCESS;
 }
 
-/* LAPACK believes pivots; a wrong one would write anywhere. */
+/*
+ * LAPACK does not check pivots; with an invalid one it would write outside the
+ * matrix.
+ */
 static bool check_pivots(const int *pivots, int n)
 {
 	for (int i = 0; i < n; i++)
@@ -127,10 +134,10 @@ CUresult run_getrs(struct gpukit_run *run)
 {
 	const struct job *p = run->params;
 	int *info = info_of(run, p), *pivots;
-	void *a = matrix_of(run, GPUKIT_READS, &p->a, p->n, p->n, p->type),
-	     *b = matrix_of(run, GPUKIT_WRITES, &p->b, p->n, p->k, p->type);
-	void *from = p->pivots ? bytes_of(run, GPUKIT_READS, p->pivots,
-					  (size_t)p->n, pivot_size(p))
+	void *a = solver_matrix(run, GPUKIT_READS, &p->a, p->n, p->n, p->type),
+	     *b = solver_matrix(run, GPUKIT_WRITES, &p->b, p->n, p->k, p->type);
+	void *from = p->pivots ? solver_bytes(run, GPUKIT_READS, p->pivots,
+					      (size_t)p->n, pivot_size(p))
 			       : info;
 	CUresult r = CUDA_SUCCESS;
 
@@ -147,13 +154,16 @@ CUresult run_getrs(struct gpukit_run *run)
 		lapack()->getrs[p->type](&p->trans, &p->n, &p->k, a, &p->a.ld,
 					 pivots, b, &p->b.ld, info, 1);
 	free(pivots);
-	count(run, 2.0 * p->n * p->n * p->k, p->type);
+	count_operations(run, 2.0 * p->n * p->n * p->k, p->type);
 	return r;
 }
 
 /* ---- Cholesky ---- */
 
-/* The matrix `i` of a batch whose addresses lie on the device. */
+/*
+ * Returns matrix i of a batch. If p->pointers is set, its address is read from
+ * device memory.
+ */
 static void *matrix_at(struct gpukit_run *run, enum gpukit_access access,
 		       const struct job *p, const struct matrix *m, int i,
 		       int cols)
@@ -162,13 +172,13 @@ static void *matrix_at(struct gpukit_run *run, enum gpukit_access access,
 	void *const *addresses;
 
 	if (p->pointers) {
-		addresses = bytes_of(run, GPUKIT_READS, m->at, (size_t)p->batch,
-				     sizeof *addresses);
+		addresses = solver_bytes(run, GPUKIT_READS, m->at,
+					 (size_t)p->batch, sizeof *addresses);
 		if (!addresses)
 			return NULL;
 		one.at = addresses[i];
 	}
-	return matrix_of(run, access, &one, p->n, cols, p->type);
+	return solver_matrix(run, access, &one, p->n, cols, p->type);
 }
 
 CUresult run_potrf(struct gpukit_run *run)
@@ -185,16 +195,19 @@ CUresult run_potrf(struct gpukit_run *run)
 		if (p->n)
 			lapack()->potrf[p->type](&p->uplo, &p->n, a, &p->a.ld,
 						 &info[i], 1);
-		count(run, 1.0 / 3 * p->n * p->n * p->n, p->type);
+		count_operations(run, 1.0 / 3 * p->n * p->n * p->n, p->type);
 	}
 	return info ? CUDA_SUCCESS : ILLEGAL;
 }
 
-/* One info for all: whether the parameters were right. */
+/*
+ * Writes one info for the whole batch, which says whether the parameters were
+ * valid.
+ */
 CUresult run_potrs(struct gpukit_run *run)
 {
 	const struct job *p = run->params;
-	int *info = bytes_of(run, GPUKIT_WRITES, p->info, 1, sizeof *info);
+	int *info = solver_bytes(run, GPUKIT_WRITES, p->info, 1, sizeof *info);
 
 	if (!info)
 		return ILLEGAL;
@@ -209,7 +222,7 @@ CUresult run_potrs(struct gpukit_run *run)
 			lapack()->potrs[p->type](&p->uplo, &p->n, &p->k, a,
 						 &p->a.ld, b, &p->b.ld, info,
 						 1);
-		count(run, 2.0 * p->n * p->n * p->k, p->type);
+		count_operations(run, 2.0 * p->n * p->n * p->k, p->type);
 	}
 	return CUDA_SUCCESS;
 }
@@ -218,22 +231,23 @@ CUresult run_potri(struct gpukit_run *run)
 {
 	const struct job *p = run->params;
 	int *info = info_of(run, p);
-	void *a = matrix_of(run, GPUKIT_WRITES, &p->a, p->n, p->n, p->type);
+	void *a = solver_matrix(run, GPUKIT_WRITES, &p->a, p->n, p->n, p->type);
 
 	if (!info || !a)
 		return ILLEGAL;
 	*info = 0;
 	if (p->n)
 		lapack()->potri[p->type](&p->uplo, &p->n, a, &p->a.ld, info, 1);
-	count(run, 2.0 / 3 * p->n * p->n * p->n, p->type);
+	count_operations(run, 2.0 / 3 * p->n * p->n * p->n, p->type);
 	return CUDA_SUCCESS;
 }
 
 /* ---- QR ---- */
 
 /*
- * Room for LAPACK's blocks, in numbers: so many columns, or rows where Q comes
- * from the right, and what ormqr wants besides. It goes on with less.
+ * Returns the size of LAPACK's workspace, in elements: enough for blocks of 64
+ * columns (rows if Q is on the right) and for ormqr's own block. LAPACK also
+ * works with less.
  */
 static int work_size(const struct job *p)
 {
@@ -251,9 +265,10 @@ CUresult run_geqrf(struct gpukit_run *run)
 {
 	const struct job *p = run->params;
 	int *info = info_of(run, p), lwork = work_size(p);
-	void *a = matrix_of(run, GPUKIT_WRITES, &p->a, p->m, p->n, p->type);
-	void *tau = bytes_of(run, GPUKIT_WRITES, p->tau,
-			     (size_t)smaller(p->m, p->n), type_size(p->type));
+	void *a = solver_matrix(run, GPUKIT_WRITES, &p->a, p->m, p->n, p->type);
+	void *tau =
+	    solver_bytes(run, GPUKIT_WRITES, p->tau,
+			 (size_t)smaller(p->m, p->n), type_size(p->type));
 	void *work;
 
 	if (!info || !a || !tau)
@@ -266,7 +281,7 @@ CUresult run_geqrf(struct gpukit_run *run)
 		lapack()->geqrf[p->type](&p->m, &p->n, a, &p->a.ld, tau, work,
 					 &lwork, info);
 	free(work);
-	count(run, 2.0 * p->m * p->n * smaller(p->m, p->n), p->type);
+	count_operations(run, 2.0 * p->m * p->n * smaller(p->m, p->n), p->type);
 	return CUDA_SUCCESS;
 }
 
@@ -274,9 +289,9 @@ CUresult run_orgqr(struct gpukit_run *run)
 {
 	const struct job *p = run->params;
 	int *info = info_of(run, p), lwork = work_size(p);
-	void *a = matrix_of(run, GPUKIT_WRITES, &p->a, p->m, p->n, p->type);
-	void *tau = bytes_of(run, GPUKIT_READS, p->tau, (size_t)p->k,
-			     type_size(p->type));
+	void *a = solver_matrix(run, GPUKIT_WRITES, &p->a, p->m, p->n, p->type);
+	void *tau = solver_bytes(run, GPUKIT_READS, p->tau, (size_t)p->k,
+				 type_size(p->type));
 	void *work;
 
 	if (!info || !a || !tau)
@@ -289,20 +304,20 @@ CUresult run_orgqr(struct gpukit_run *run)
 		lapack()->orgqr[p->type](&p->m, &p->n, &p->k, a, &p->a.ld, tau,
 					 work, &lwork, info);
 	free(work);
-	count(run, 4.0 * p->m * p->n * p->k, p->type);
+	count_operations(run, 4.0 * p->m * p->n * p->k, p->type);
 	return CUDA_SUCCESS;
 }
 
-/* b is what Q is multiplied with. */
+/* Multiplies b in place by Q, which a and tau describe. */
 CUresult run_ormqr(struct gpukit_run *run)
 {
 	const struct job *p = run->params;
 	int *info = info_of(run, p), lwork = work_size(p);
 	int order = p->side == 'L' ? p->m : p->n;
-	void *a = matrix_of(run, GPUKIT_READS, &p->a, order, p->k, p->type),
-	     *c = matrix_of(run, GPUKIT_WRITES, &p->b, p->m, p->n, p->type);
-	void *tau = bytes_of(run, GPUKIT_READS, p->tau, (size_t)p->k,
-			     type_size(p->type));
+	void *a = solver_matrix(run, GPUKIT_READS, &p->a, order, p->k, p->type),
+	     *c = solver_matrix(run, GPUKIT_WRITES, &p->b, p->m, p->n, p->type);
+	void *tau = solver_bytes(run, GPUKIT_READS, p->tau, (size_t)p->k,
+				 type_size(p->type));
 	void *work;
 
 	if (!info || !a || !c || !tau)
@@ -316,6 +331,6 @@ CUresult run_ormqr(struct gpukit_run *run)
 					 &p->k, a, &p->a.ld, tau, c, &p->b.ld,
 					 work, &lwork, info, 1, 1);
 	free(work);
-	count(run, 4.0 * p->m * p->n * p->k, p->type);
+	count_operations(run, 4.0 * p->m * p->n * p->k, p->type);
 	return CUDA_SUCCESS;
 }

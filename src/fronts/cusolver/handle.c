@@ -1,4 +1,5 @@
-/* handle.c - handles of cuSOLVER, its parameters and versions. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* handle.c - owns cuSOLVER's handles and parameters, and returns versions. */
 #include "fronts/cusolver/solver.h"
 
 #include <stdlib.h>
@@ -6,14 +7,17 @@
 #define SUCCESS CUSOLVER_STATUS_SUCCESS
 #define INVALID CUSOLVER_STATUS_INVALID_VALUE
 
-/* The releases of CUDA 12.8 and 13.0: 11.7.2 and 12.0.4. */
-#if FRONT_VERSION == 11
+/* The versions in CUDA 12.8 and 13.0. */
+#if FRONT_MAJOR == 11
 enum { MAJOR = 11, MINOR = 7, PATCH = 2 };
 #else
 enum { MAJOR = 12, MINOR = 0, PATCH = 4 };
 #endif
 
-/* Jacobi's ways of old; here LAPACK's take their place, and heed none. */
+/*
+ * Settings of Jacobi methods. We use LAPACK's methods instead, so they have no
+ * effect.
+ */
 struct gesvdjInfo {
 	double tolerance;
 	int max_sweeps, sort;
@@ -27,7 +31,7 @@ struct cusolverDnParams {
 	cusolverAlgMode_t modes[CUSOLVERDN_SYEVBATCHED + 1];
 };
 
-static cusolverStatus_t give(void *made, void **ret)
+static cusolverStatus_t give_object(void *made, void **ret)
 {
 	if (!made)
 		return CUSOLVER_STATUS_ALLOC_FAILED;
@@ -49,12 +53,16 @@ cusolverStatus_t cusolverDnCreate(cusolverDnHandle_t *handle)
 	r = native_context();
 	if (r == CUDA_ERROR_OUT_OF_MEMORY)
 		return CUSOLVER_STATUS_ALLOC_FAILED;
-	if (r || !lapack())
+	if (r)
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
+	if (!lapack()) {
+		native_missing(GPUKIT_CUSOLVER, NEEDED_OPENBLAS);
+		return CUSOLVER_STATUS_NOT_INITIALIZED;
+	}
 	h = native_handle_new(&handles);
 	if (h)
 		h->mode = CUSOLVER_DETERMINISTIC_RESULTS;
-	return give(h, (void **)handle);
+	return give_object(h, (void **)handle);
 }
 
 cusolverStatus_t cusolverDnDestroy(cusolverDnHandle_t handle)
@@ -132,7 +140,7 @@ cusolverStatus_t cusolverGetProperty(libraryPropertyType type, int *value)
 
 cusolverStatus_t cusolverDnCreateParams(cusolverDnParams_t *params)
 {
-	return params ? give(calloc(1, sizeof **params), (void **)params)
+	return params ? give_object(calloc(1, sizeof **params), (void **)params)
 		      : INVALID;
 }
 
@@ -142,7 +150,7 @@ cusolverStatus_t cusolverDnDestroyParams(cusolverDnParams_t params)
 	return SUCCESS;
 }
 
-/* There is one algorithm for each function. */
+/* Stores the option without effect: we have one algorithm per function. */
 cusolverStatus_t cusolverDnSetAdvOptions(cusolverDnParams_t params,
 					 cusolverDnFunction_t function,
 					 cusolverAlgMode_t algo)
@@ -154,11 +162,12 @@ cusolverStatus_t cusolverDnSetAdvOptions(cusolverDnParams_t params,
 	return SUCCESS;
 }
 
-/* No sweep of Jacobi's is ever done. */
+/* We never execute Jacobi sweeps, so their number is 0. */
 #define JACOBI(Name, name)                                                     \
 	cusolverStatus_t cusolverDnCreate##Name##Info(name##Info_t *info)      \
 	{                                                                      \
-		return info ? give(calloc(1, sizeof **info), (void **)info)    \
+		return info ? give_object(calloc(1, sizeof **info),            \
+					  (void **)info)                       \
 			    : INVALID;                                         \
 	}                                                                      \
 	cusolverStatus_t cusolverDnDestroy##Name##Info(name##Info_t info)      \

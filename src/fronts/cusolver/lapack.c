@@ -1,4 +1,5 @@
-/* lapack.c - finds the functions of LAPACK in OpenBLAS. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lapack.c - finds LAPACK's functions in OpenBLAS. */
 #include "fronts/cusolver/lapack.h"
 
 #include "fronts/common/openblas.h"

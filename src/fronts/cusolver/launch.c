@@ -1,9 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* launch.c - owns the table of kernels and launches them. */
+#include "base/assert.h"
 #include "fronts/cusolver/solver.h"
 
 #include "fronts/common/openblas.h"
 
-/* The bodies call LAPACK. */
+/*
+ * Wraps a kernel's body in openblas_begin() and openblas_end(), because it
+ * calls LAPACK.
+ */
 #define KERNEL(id, body)                                                       \
 	static CUresult call_##body(struct gpukit_run *run)                    \
 	{                                                                      \
@@ -44,6 +49,7 @@ cusolverStatus_t solver_status(CUresult r)
 cusolverStatus_t solver_launch(cusolverDnHandle_t handle,
 			       enum solver_kernel kernel, const struct job *job)
 {
+	GK_ASSERT(kernel < SOLVER_KERNELS);
 	return handle ? solver_status(native_launch(&library, kernel,
 						    handle->stream, job))
 		      : CUSOLVER_STATUS_NOT_INITIALIZED;
@@ -53,25 +59,4 @@ cusolverStatus_t solver_refuse(const char *symbol)
 {
 	native_refuse(GPUKIT_CUSOLVER, symbol);
 	return CUSOLVER_STATUS_NOT_SUPPORTED;
-}
-
-void *bytes_of(struct gpukit_run *run, enum gpukit_access access,
-	       const void *at, size_t count, size_t size)
-{
-	size_t bytes;
-
-	if (__builtin_mul_overflow(count, size, &bytes))
-		bytes = SIZE_MAX;
-	return run->memory(run, access, (uintptr_t)at, bytes);
-}
-
-void *matrix_of(struct gpukit_run *run, enum gpukit_access access,
-		const struct matrix *m, int rows, int cols,
-		enum lapack_type type)
-{
-	size_t count = rows && cols
-			   ? ((size_t)cols - 1) * (size_t)m->ld + (size_t)rows
-			   : 0;
-
-	return bytes_of(run, access, m->at, count, type_size(type));
 }

@@ -1,4 +1,5 @@
-/* spectrum.c - the kernels of singular values and eigenvalues. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* spectrum.c - runs the kernels for singular values and eigenvalues. */
 #include "fronts/cusolver/solver.h"
 
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 
 #define ILLEGAL CUDA_ERROR_ILLEGAL_ADDRESS
 
-/* One problem of a batch, whose arrays lie behind each other. */
+/* Returns matrix i of a batch whose matrices are adjacent in memory. */
 static void *part_of(struct gpukit_run *run, const struct job *p,
 		     const struct matrix *m, int i, int rows, int cols)
 {
@@ -14,7 +15,7 @@ static void *part_of(struct gpukit_run *run, const struct job *p,
 
 	one.at = (const char *)m->at +
 		 (size_t)i * (size_t)cols * (size_t)m->ld * type_size(p->type);
-	return matrix_of(run, GPUKIT_WRITES, &one, rows, cols, p->type);
+	return solver_matrix(run, GPUKIT_WRITES, &one, rows, cols, p->type);
 }
 
 static void *values_of(struct gpukit_run *run, const struct job *p, int i,
@@ -22,10 +23,10 @@ static void *values_of(struct gpukit_run *run, const struct job *p, int i,
 {
 	size_t size = real_size(p->type);
 
-	return bytes_of(run, GPUKIT_WRITES,
-			(const char *)p->values +
-			    (size_t)i * (size_t)count * size,
-			(size_t)count, size);
+	return solver_bytes(run, GPUKIT_WRITES,
+			    (const char *)p->values +
+				(size_t)i * (size_t)count * size,
+			    (size_t)count, size);
 }
 
 /* ---- singular values ---- */
@@ -37,8 +38,11 @@ struct svd {
 	int ldu, ldvt;
 };
 
-/* LAPACK's call; work: of `size` numbers, -1: asks how many into work[0]. */
-static int call_gesvd(const struct svd *d, void *work, int size, void *rwork)
+/*
+ * work has size elements. If size is -1, LAPACK stores the needed size in
+ * work[0].
+ */
+static int lapack_gesvd(const struct svd *d, void *work, int size, void *rwork)
 {
 	const struct job *p = d->p;
 	int info = 0;
@@ -55,7 +59,7 @@ static int call_gesvd(const struct svd *d, void *work, int size, void *rwork)
 	return info;
 }
 
-/* A size that LAPACK told as a number of its type. */
+/* Reads a size that LAPACK has returned as an element of the matrix's type. */
 static int told_size(const struct job *p, const void *number)
 {
 	return p->type == TYPE_S || p->type == TYPE_C
@@ -63,7 +67,7 @@ static int told_size(const struct job *p, const void *number)
 		   : (int)*(const double *)number;
 }
 
-static CUresult decompose(const struct svd *d, int *ret_info)
+static CUresult decompose_matrix(const struct svd *d, int *ret_info)
 {
 	const struct job *p = d->p;
 	double first[2] = {0};
@@ -73,19 +77,19 @@ static CUresult decompose(const struct svd *d, int *ret_info)
 	int size;
 
 	if (rwork)
-		call_gesvd(d, first, -1, rwork);
-	/* A float of a large size may be rounded down. */
+		lapack_gesvd(d, first, -1, rwork);
+	/* LAPACK may have rounded a large size down to a float. */
 	size = told_size(p, first) + told_size(p, first) / 1024 + 64;
 	if (rwork)
 		work = malloc((size_t)size * type_size(p->type));
 	if (work)
-		*ret_info = call_gesvd(d, work, size, rwork);
+		*ret_info = lapack_gesvd(d, work, size, rwork);
 	free(work);
 	free(rwork);
 	return work ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* How many columns U has (rows V^H) for a job letter. */
+/* Returns the number of columns of U, or of rows of V^H, for a job letter. */
 static int vectors_of(char job, int all, int few)
 {
 	return job == 'A' ? all : job == 'S' ? few : 0;
@@ -104,15 +108,15 @@ CUresult run_gesvd(struct gpukit_run *run)
 	const struct job *p = run->params;
 	int few = smaller(p->m, p->n), cols = vectors_of(p->jobu, p->m, few),
 	    rows = vectors_of(p->jobv, p->n, few);
-	int *info = bytes_of(run, GPUKIT_WRITES, p->info, 1, sizeof *info);
+	int *info = solver_bytes(run, GPUKIT_WRITES, p->info, 1, sizeof *info);
 	struct svd d = {
 	    .p = p,
 	    .jobu = p->jobu,
 	    .jobvt = p->jobv,
-	    .a = matrix_of(run, GPUKIT_WRITES, &p->a, p->m, p->n, p->type),
+	    .a = solver_matrix(run, GPUKIT_WRITES, &p->a, p->m, p->n, p->type),
 	    .s = values_of(run, p, 0, few),
-	    .u = matrix_of(run, GPUKIT_WRITES, &p->u, p->m, cols, p->type),
-	    .vt = matrix_of(run, GPUKIT_WRITES, &p->v, rows, p->n, p->type),
+	    .u = solver_matrix(run, GPUKIT_WRITES, &p->u, p->m, cols, p->type),
+	    .vt = solver_matrix(run, GPUKIT_WRITES, &p->v, rows, p->n, p->type),
 	    .ldu = at_least_1(p->u.ld),
 	    .ldvt = at_least_1(p->v.ld)};
 
@@ -120,7 +124,7 @@ CUresult run_gesvd(struct gpukit_run *run)
 		return ILLEGAL;
 	*info = 0;
 	count_svd(run, p);
-	return few ? decompose(&d, info) : CUDA_SUCCESS;
+	return few ? decompose_matrix(&d, info) : CUDA_SUCCESS;
 }
 
 static void copy_part(enum lapack_type type, void *to, const void *from,
@@ -134,7 +138,7 @@ static void copy_part(enum lapack_type type, void *to, const void *from,
 		    negate ? -*(const double *)from : *(const double *)from;
 }
 
-/* V = (V^H)^H: rows of vt become columns of v. */
+/* Computes V = (V^H)^H: the conjugated rows of vt become columns of v. */
 static void turn_vectors(const struct job *p, const char *vt, int ldvt, char *v,
 			 int count)
 {
@@ -155,7 +159,7 @@ static void turn_vectors(const struct job *p, const char *vt, int ldvt, char *v,
 		}
 }
 
-/* Columns of U and of V where vectors are asked for. */
+/* The numbers of columns of U and V; 0: not requested. */
 struct sides {
 	int u, v;
 };
@@ -193,7 +197,7 @@ static CUresult run_one_gesvdj(struct gpukit_run *run, const struct job *p,
 	if (!d.vt)
 		r = CUDA_ERROR_OUT_OF_MEMORY;
 	else if (d.a && d.s && (!sides.u || (d.u && v)))
-		r = few ? decompose(&d, info) : CUDA_SUCCESS;
+		r = few ? decompose_matrix(&d, info) : CUDA_SUCCESS;
 	if (!r && few && sides.v)
 		turn_vectors(p, d.vt, d.ldvt, v, sides.v);
 	free(d.vt);
@@ -204,8 +208,8 @@ static CUresult run_one_gesvdj(struct gpukit_run *run, const struct job *p,
 CUresult run_gesvdj(struct gpukit_run *run)
 {
 	const struct job *p = run->params;
-	int *info = bytes_of(run, GPUKIT_WRITES, p->info, (size_t)p->batch,
-			     sizeof *info);
+	int *info = solver_bytes(run, GPUKIT_WRITES, p->info, (size_t)p->batch,
+				 sizeof *info);
 	CUresult r = info ? CUDA_SUCCESS : ILLEGAL;
 
 	for (int i = 0; !r && i < p->batch; i++)
@@ -216,7 +220,7 @@ CUresult run_gesvdj(struct gpukit_run *run)
 
 /* ---- eigenvalues ---- */
 
-/* What LAPACK's method takes at most, in numbers. */
+/* Workspaces for syevd and heevd, of the largest sizes that they may need. */
 struct eigen_work {
 	void *work, *rwork;
 	int *iwork, lwork, lrwork, liwork;
@@ -243,8 +247,8 @@ static void eigen_work_close(struct eigen_work *w)
 	free(w->iwork);
 }
 
-static int call_syevd(const struct job *p, void *a, void *values,
-		      struct eigen_work *w)
+static int lapack_syevd(const struct job *p, void *a, void *values,
+			struct eigen_work *w)
 {
 	int info = 0;
 
@@ -263,8 +267,8 @@ static int call_syevd(const struct job *p, void *a, void *values,
 CUresult run_syevd(struct gpukit_run *run)
 {
 	const struct job *p = run->params;
-	int *info = bytes_of(run, GPUKIT_WRITES, p->info, (size_t)p->batch,
-			     sizeof *info);
+	int *info = solver_bytes(run, GPUKIT_WRITES, p->info, (size_t)p->batch,
+				 sizeof *info);
 	struct eigen_work w;
 	bool room = eigen_work_open(&w, p);
 	CUresult r = !info  ? ILLEGAL
@@ -278,7 +282,7 @@ CUresult run_syevd(struct gpukit_run *run)
 		if (!a || !values)
 			r = ILLEGAL;
 		else
-			info[i] = p->n ? call_syevd(p, a, values, &w) : 0;
+			info[i] = p->n ? lapack_syevd(p, a, values, &w) : 0;
 		run->operations += (uint64_t)(9.0 * p->n * p->n * p->n);
 		if (!r && run->stopped())
 			r = CUDA_ERROR_LAUNCH_FAILED;

@@ -1,13 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spectrum_calls.c - singular values and eigenvalues: checks, and the calls of
- * four types.
+ * spectrum_calls.c - the functions for singular values and eigenvalues: checks
+ * and launches.
  */
 #include "fronts/cusolver/calls.h"
 
 #include <string.h>
 
 #define SMALL_WORKSPACE(lwork) ((lwork) < WORKSPACE)
-#define BATCH_SIDE             32 /* gesvdjBatched has no larger matrices */
+#define BATCH_SIDE             32 /* the largest m and n of gesvdjBatched */
 
 static cusolverStatus_t launch_with(cusolverDnHandle_t h,
 				    enum solver_kernel kernel,
@@ -21,7 +22,7 @@ static cusolverStatus_t launch_with(cusolverDnHandle_t h,
 						 : INVALID;
 }
 
-/* Columns of U, rows of V^H: all, as many as there are values, or none. */
+/* Returns the number of columns of U, or of rows of V^H, for a job letter. */
 static int vectors_of(char job, int all, int few)
 {
 	return job == 'A' ? all : job == 'S' ? few : 0;
@@ -32,12 +33,12 @@ static bool is_job(char job)
 	return job && strchr("ASON", job);
 }
 
-cusolverStatus_t call_gesvd(cusolverDnHandle_t h, const struct job *j,
-			    enum solver_kernel kernel)
+cusolverStatus_t solver_gesvd(cusolverDnHandle_t h, const struct job *j,
+			      enum solver_kernel kernel)
 {
 	if (!is_handle(h))
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
-	/* The documentation: not more columns than rows. */
+	/* The documentation requires m >= n. */
 	if (!is_matrix(j->a, j->m, j->n, kernel) || j->m < j->n)
 		return INVALID;
 	if (kernel == SOLVER_KERNELS)
@@ -52,9 +53,9 @@ cusolverStatus_t call_gesvd(cusolverDnHandle_t h, const struct job *j,
 	return launch_with(h, kernel, j);
 }
 
-static cusolverStatus_t call_gesvdj(cusolverDnHandle_t h, const struct job *j,
-				    const struct gesvdjInfo *params,
-				    enum solver_kernel kernel)
+static cusolverStatus_t solver_gesvdj(cusolverDnHandle_t h, const struct job *j,
+				      const struct gesvdjInfo *params,
+				      enum solver_kernel kernel)
 {
 	int few = smaller(j->m, j->n);
 
@@ -70,8 +71,8 @@ static cusolverStatus_t call_gesvdj(cusolverDnHandle_t h, const struct job *j,
 	return launch_with(h, kernel, j);
 }
 
-cusolverStatus_t call_syevd(cusolverDnHandle_t h, const struct job *j,
-			    enum solver_kernel kernel)
+cusolverStatus_t solver_syevd(cusolverDnHandle_t h, const struct job *j,
+			      enum solver_kernel kernel)
 {
 	if (!is_handle(h))
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
@@ -90,7 +91,7 @@ cusolverStatus_t call_syevd(cusolverDnHandle_t h, const struct job *j,
 				.n = n,                                        \
 				.a = {"", m > 1 ? m : 1}};                     \
                                                                                \
-		return size_after(call_gesvd(handle, &j, SOLVER_KERNELS),      \
+		return size_after(solver_gesvd(handle, &j, SOLVER_KERNELS),    \
 				  lwork);                                      \
 	}                                                                      \
 	cusolverStatus_t cusolverDn##X##gesvd(                                 \
@@ -113,7 +114,7 @@ cusolverStatus_t call_syevd(cusolverDnHandle_t h, const struct job *j,
 		(void)work, (void)rwork;                                       \
 		if (handle && SMALL_WORKSPACE(lwork))                          \
 			return INVALID;                                        \
-		return call_gesvd(handle, &j, KERNEL_gesvd);                   \
+		return solver_gesvd(handle, &j, KERNEL_gesvd);                 \
 	}
 ALL_TYPES(SVD)
 
@@ -135,7 +136,7 @@ ALL_TYPES(SVD)
 				.batch = 1};                                   \
                                                                                \
 		return size_after(                                             \
-		    call_gesvdj(handle, &j, params, SOLVER_KERNELS), lwork);   \
+		    solver_gesvdj(handle, &j, params, SOLVER_KERNELS), lwork); \
 	}                                                                      \
 	cusolverStatus_t cusolverDn##X##gesvdj(                                \
 	    cusolverDnHandle_t handle, cusolverEigMode_t jobz, int econ,       \
@@ -157,7 +158,7 @@ ALL_TYPES(SVD)
 		(void)work;                                                    \
 		if (handle && SMALL_WORKSPACE(lwork))                          \
 			return INVALID;                                        \
-		return call_gesvdj(handle, &j, params, KERNEL_gesvdj);         \
+		return solver_gesvdj(handle, &j, params, KERNEL_gesvdj);       \
 	}                                                                      \
 	cusolverStatus_t cusolverDn##X##gesvdjBatched_bufferSize(              \
 	    cusolverDnHandle_t handle, cusolverEigMode_t jobz, int m, int n,   \
@@ -177,7 +178,7 @@ ALL_TYPES(SVD)
 		if (handle && (m > BATCH_SIDE || n > BATCH_SIDE))              \
 			return INVALID;                                        \
 		return size_after(                                             \
-		    call_gesvdj(handle, &j, params, SOLVER_KERNELS), lwork);   \
+		    solver_gesvdj(handle, &j, params, SOLVER_KERNELS), lwork); \
 	}                                                                      \
 	cusolverStatus_t cusolverDn##X##gesvdjBatched(                         \
 	    cusolverDnHandle_t handle, cusolverEigMode_t jobz, int m, int n,   \
@@ -199,11 +200,14 @@ ALL_TYPES(SVD)
 		if (handle && (SMALL_WORKSPACE(lwork) || m > BATCH_SIDE ||     \
 			       n > BATCH_SIDE))                                \
 			return INVALID;                                        \
-		return call_gesvdj(handle, &j, params, KERNEL_gesvdj);         \
+		return solver_gesvdj(handle, &j, params, KERNEL_gesvdj);       \
 	}
 ALL_TYPES(JACOBI)
 
-/* LAPACK's way and Jacobi's are one here: sy is "sy", in complex types "he". */
+/*
+ * evd and its Jacobi variant, evj, do the same here. `sy` is "sy" for real
+ * types, "he" for complex ones.
+ */
 #define EIGEN(X, T, R, sy)                                                     \
 	cusolverStatus_t cusolverDn##X##sy##evd_bufferSize(                    \
 	    cusolverDnHandle_t handle, cusolverEigMode_t jobz,                 \
@@ -212,7 +216,7 @@ ALL_TYPES(JACOBI)
 	{                                                                      \
 		struct job j = EIGEN_JOB(X, NULL, 1);                          \
                                                                                \
-		return size_after(call_syevd(handle, &j, SOLVER_KERNELS),      \
+		return size_after(solver_syevd(handle, &j, SOLVER_KERNELS),    \
 				  lwork);                                      \
 	}                                                                      \
 	cusolverStatus_t cusolverDn##X##sy##evd(                               \
@@ -225,7 +229,7 @@ ALL_TYPES(JACOBI)
 		(void)work;                                                    \
 		if (handle && SMALL_WORKSPACE(lwork))                          \
 			return INVALID;                                        \
-		return call_syevd(handle, &j, KERNEL_syevd);                   \
+		return solver_syevd(handle, &j, KERNEL_syevd);                 \
 	}                                                                      \
 	cusolverStatus_t cusolverDn##X##sy##evj_bufferSize(                    \
 	    cusolverDnHandle_t handle, cusolverEigMode_t jobz,                 \
@@ -236,7 +240,7 @@ ALL_TYPES(JACOBI)
                                                                                \
 		if (handle && !params)                                         \
 			return INVALID;                                        \
-		return size_after(call_syevd(handle, &j, SOLVER_KERNELS),      \
+		return size_after(solver_syevd(handle, &j, SOLVER_KERNELS),    \
 				  lwork);                                      \
 	}                                                                      \
 	cusolverStatus_t cusolverDn##X##sy##evj(                               \
@@ -249,7 +253,7 @@ ALL_TYPES(JACOBI)
 		(void)work;                                                    \
 		if (handle && (SMALL_WORKSPACE(lwork) || !params))             \
 			return INVALID;                                        \
-		return call_syevd(handle, &j, KERNEL_syevd);                   \
+		return solver_syevd(handle, &j, KERNEL_syevd);                 \
 	}                                                                      \
 	cusolverStatus_t cusolverDn##X##sy##evjBatched_bufferSize(             \
 	    cusolverDnHandle_t handle, cusolverEigMode_t jobz,                 \
@@ -260,7 +264,7 @@ ALL_TYPES(JACOBI)
                                                                                \
 		if (handle && !params)                                         \
 			return INVALID;                                        \
-		return size_after(call_syevd(handle, &j, SOLVER_KERNELS),      \
+		return size_after(solver_syevd(handle, &j, SOLVER_KERNELS),    \
 				  lwork);                                      \
 	}                                                                      \
 	cusolverStatus_t cusolverDn##X##sy##evjBatched(                        \
@@ -273,10 +277,10 @@ ALL_TYPES(JACOBI)
 		(void)work;                                                    \
 		if (handle && (SMALL_WORKSPACE(lwork) || !params))             \
 			return INVALID;                                        \
-		return call_syevd(handle, &j, KERNEL_syevd);                   \
+		return solver_syevd(handle, &j, KERNEL_syevd);                 \
 	}
 
-/* Of the parameters of all these functions. */
+/* Makes a job from the parameters that all these functions have in common. */
 #define EIGEN_JOB(X, where, count)                                             \
 	{                                                                      \
 		.type = TYPE_##X, .jobu = letter_of_mode(jobz),                \

@@ -1,12 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wide.c - the calls with 64-bit sizes and types as numbers. LAPACK counts in
- * 32 bits: larger matrices are refused.
+ * wide.c - the functions whose sizes have 64 bits and whose types are
+ * parameters. LAPACK's sizes have 32 bits, so larger matrices are refused.
  */
 #include "fronts/cusolver/calls.h"
 
 #include <limits.h>
 
-/* The type of all operands; LAPACK_TYPES: there is no such function. */
+/*
+ * Returns the type of all operands, or LAPACK_TYPES if LAPACK does not support
+ * this combination.
+ */
 static enum lapack_type type_of(cudaDataType a, cudaDataType compute)
 {
 	if (a != compute)
@@ -30,7 +34,10 @@ static bool is_real_of(cudaDataType real, enum lapack_type type)
 	return real == (type % 2 ? CUDA_R_64F : CUDA_R_32F);
 }
 
-/* A job of these sizes; those below 0 stay wrong. false: too large. */
+/*
+ * Sets a job's sizes; negative ones stay negative. Returns false if one is too
+ * large.
+ */
 static bool set_sizes(struct job *j, int64_t m, int64_t n, int64_t k)
 {
 	if (m > INT_MAX || n > INT_MAX || k > INT_MAX)
@@ -41,7 +48,7 @@ static bool set_sizes(struct job *j, int64_t m, int64_t n, int64_t k)
 	return true;
 }
 
-/* An ld beyond 32 bits is one that LAPACK cannot be told. */
+/* Returns false if ld does not fit LAPACK's 32 bits. */
 static bool set_matrix(struct matrix *to, const void *at, int64_t ld)
 {
 	if (ld > INT_MAX)
@@ -50,7 +57,7 @@ static bool set_matrix(struct matrix *to, const void *at, int64_t ld)
 	return true;
 }
 
-/* Refuses what no function of LAPACK does. */
+/* Refuses the call unless a condition holds that LAPACK requires. */
 #define NEEDS(condition)                                                       \
 	do {                                                                   \
 		if (handle && !(condition))                                    \
@@ -69,7 +76,7 @@ static cusolverStatus_t sizes_after(cusolverStatus_t status, size_t *device,
 	return CUSOLVER_STATUS_SUCCESS;
 }
 
-/* The workspaces, which nothing is kept in. */
+/* The parameters for workspaces, which we do not use. */
 #define WORKSPACES                                                             \
 	void *bufferOnDevice, size_t workspaceInBytesOnDevice,                 \
 	    void *bufferOnHost, size_t workspaceInBytesOnHost
@@ -94,7 +101,7 @@ cusolverStatus_t cusolverDnXgetrf_bufferSize(cusolverDnHandle_t handle,
 	(void)params;
 	NEEDS(j.type < LAPACK_TYPES && set_sizes(&j, m, n, 0) &&
 	      set_matrix(&j.a, A, lda));
-	return SIZES_AFTER(call_getrf(handle, &j, SOLVER_KERNELS));
+	return SIZES_AFTER(solver_getrf(handle, &j, SOLVER_KERNELS));
 }
 
 cusolverStatus_t cusolverDnXgetrf(cusolverDnHandle_t handle,
@@ -113,7 +120,7 @@ cusolverStatus_t cusolverDnXgetrf(cusolverDnHandle_t handle,
 	(void)params, IGNORE_WORKSPACES();
 	NEEDS(j.type < LAPACK_TYPES && set_sizes(&j, m, n, 0) &&
 	      set_matrix(&j.a, A, lda));
-	return call_getrf(handle, &j, KERNEL_getrf);
+	return solver_getrf(handle, &j, KERNEL_getrf);
 }
 
 cusolverStatus_t cusolverDnXgetrs(cusolverDnHandle_t handle,
@@ -134,7 +141,7 @@ cusolverStatus_t cusolverDnXgetrs(cusolverDnHandle_t handle,
 	(void)params;
 	NEEDS(j.type < LAPACK_TYPES && set_sizes(&j, 0, n, nrhs) &&
 	      set_matrix(&j.a, A, lda) && set_matrix(&j.b, B, ldb));
-	return call_getrs(handle, &j);
+	return solver_getrs(handle, &j);
 }
 
 cusolverStatus_t cusolverDnXpotrf_bufferSize(cusolverDnHandle_t handle,
@@ -151,7 +158,7 @@ cusolverStatus_t cusolverDnXpotrf_bufferSize(cusolverDnHandle_t handle,
 	(void)params;
 	NEEDS(j.type < LAPACK_TYPES && set_sizes(&j, 0, n, 0) &&
 	      set_matrix(&j.a, A, lda));
-	return SIZES_AFTER(call_potrf(handle, &j, SOLVER_KERNELS));
+	return SIZES_AFTER(solver_potrf(handle, &j, SOLVER_KERNELS));
 }
 
 cusolverStatus_t cusolverDnXpotrf(cusolverDnHandle_t handle,
@@ -169,7 +176,7 @@ cusolverStatus_t cusolverDnXpotrf(cusolverDnHandle_t handle,
 	(void)params, IGNORE_WORKSPACES();
 	NEEDS(j.type < LAPACK_TYPES && set_sizes(&j, 0, n, 0) &&
 	      set_matrix(&j.a, A, lda));
-	return call_potrf(handle, &j, KERNEL_potrf);
+	return solver_potrf(handle, &j, KERNEL_potrf);
 }
 
 cusolverStatus_t
@@ -186,7 +193,7 @@ cusolverDnXpotrs(cusolverDnHandle_t handle, cusolverDnParams_t params,
 	(void)params;
 	NEEDS(j.type < LAPACK_TYPES && set_sizes(&j, 0, n, nrhs) &&
 	      set_matrix(&j.a, A, lda) && set_matrix(&j.b, B, ldb));
-	return call_potrs(handle, &j);
+	return solver_potrs(handle, &j);
 }
 
 cusolverStatus_t cusolverDnXgeqrf_bufferSize(
@@ -199,7 +206,7 @@ cusolverStatus_t cusolverDnXgeqrf_bufferSize(
 	(void)params, (void)tau;
 	NEEDS(j.type < LAPACK_TYPES && dataTypeTau == dataTypeA &&
 	      set_sizes(&j, m, n, 0) && set_matrix(&j.a, A, lda));
-	return SIZES_AFTER(call_geqrf(handle, &j, SOLVER_KERNELS));
+	return SIZES_AFTER(solver_geqrf(handle, &j, SOLVER_KERNELS));
 }
 
 cusolverStatus_t cusolverDnXgeqrf(cusolverDnHandle_t handle,
@@ -217,7 +224,7 @@ cusolverStatus_t cusolverDnXgeqrf(cusolverDnHandle_t handle,
 	(void)params, IGNORE_WORKSPACES();
 	NEEDS(j.type < LAPACK_TYPES && dataTypeTau == dataTypeA &&
 	      set_sizes(&j, m, n, 0) && set_matrix(&j.a, A, lda));
-	return call_geqrf(handle, &j, KERNEL_geqrf);
+	return solver_geqrf(handle, &j, KERNEL_geqrf);
 }
 
 #define EIGEN_PARAMS(constant)                                                 \
@@ -243,7 +250,7 @@ cusolverStatus_t cusolverDnXsyevd_bufferSize(EIGEN_PARAMS(const), SIZES)
 
 	(void)params;
 	NEEDS_EIGEN(j);
-	return SIZES_AFTER(call_syevd(handle, &j, SOLVER_KERNELS));
+	return SIZES_AFTER(solver_syevd(handle, &j, SOLVER_KERNELS));
 }
 
 cusolverStatus_t cusolverDnXsyevd(EIGEN_PARAMS(), WORKSPACES, int *info)
@@ -252,7 +259,7 @@ cusolverStatus_t cusolverDnXsyevd(EIGEN_PARAMS(), WORKSPACES, int *info)
 
 	(void)params, IGNORE_WORKSPACES();
 	NEEDS_EIGEN(j);
-	return call_syevd(handle, &j, KERNEL_syevd);
+	return solver_syevd(handle, &j, KERNEL_syevd);
 }
 
 cusolverStatus_t cusolverDnXsyevBatched_bufferSize(EIGEN_PARAMS(const), SIZES,
@@ -264,7 +271,7 @@ cusolverStatus_t cusolverDnXsyevBatched_bufferSize(EIGEN_PARAMS(const), SIZES,
 	NEEDS_EIGEN(j);
 	NEEDS(batchSize <= INT_MAX);
 	j.batch = batchSize < 0 ? -1 : (int)batchSize;
-	return SIZES_AFTER(call_syevd(handle, &j, SOLVER_KERNELS));
+	return SIZES_AFTER(solver_syevd(handle, &j, SOLVER_KERNELS));
 }
 
 cusolverStatus_t cusolverDnXsyevBatched(EIGEN_PARAMS(), WORKSPACES, int *info,
@@ -276,7 +283,7 @@ cusolverStatus_t cusolverDnXsyevBatched(EIGEN_PARAMS(), WORKSPACES, int *info,
 	NEEDS_EIGEN(j);
 	NEEDS(batchSize <= INT_MAX);
 	j.batch = batchSize < 0 ? -1 : (int)batchSize;
-	return call_syevd(handle, &j, KERNEL_syevd);
+	return solver_syevd(handle, &j, KERNEL_syevd);
 }
 
 #define SVD_PARAMS(constant)                                                   \
@@ -305,7 +312,7 @@ cusolverStatus_t cusolverDnXgesvd_bufferSize(SVD_PARAMS(const), SIZES)
 
 	(void)params;
 	NEEDS_SVD(j);
-	return SIZES_AFTER(call_gesvd(handle, &j, SOLVER_KERNELS));
+	return SIZES_AFTER(solver_gesvd(handle, &j, SOLVER_KERNELS));
 }
 
 cusolverStatus_t cusolverDnXgesvd(SVD_PARAMS(), WORKSPACES, int *info)
@@ -314,5 +321,5 @@ cusolverStatus_t cusolverDnXgesvd(SVD_PARAMS(), WORKSPACES, int *info)
 
 	(void)params, IGNORE_WORKSPACES();
 	NEEDS_SVD(j);
-	return call_gesvd(handle, &j, KERNEL_gesvd);
+	return solver_gesvd(handle, &j, KERNEL_gesvd);
 }

@@ -1,17 +1,17 @@
-/* blocks.c - bsrmv and bsrmm: SpMV and SpMM of blocks, with arrays. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* blocks.c - bsrmv and bsrmm: the legacy SpMV and SpMM of BSR matrices. */
 #include "fronts/cusparse/legacy.h"
 #include "fronts/cusparse/params.h"
 
 struct blocks {
 	cusparseDirection_t direction;
 	cusparseOperation_t op;
-	int rows, cols, nnz, size; /* in blocks, besides size */
+	int rows, cols, nnz, size; /* in blocks, except `size` */
 	const void *values;
 	const int *offsets, *columns;
 	cudaDataType type;
 };
 
-/* A block of one column is a matrix of it, whatever its order. */
 static struct cusparseSpMatDescr matrix_of(const struct blocks *b,
 					   const struct cusparseMatDescr *descr)
 {
@@ -27,9 +27,10 @@ static struct cusparseSpMatDescr matrix_of(const struct blocks *b,
 	return m;
 }
 
-static cusparseStatus_t check(cusparseHandle_t handle, const struct blocks *b,
-			      const struct cusparseMatDescr *descr,
-			      const char *symbol)
+static cusparseStatus_t check_blocks(cusparseHandle_t handle,
+				     const struct blocks *b,
+				     const struct cusparseMatDescr *descr,
+				     const char *symbol)
 {
 	cusparseStatus_t status = check_general(handle, descr);
 
@@ -37,7 +38,7 @@ static cusparseStatus_t check(cusparseHandle_t handle, const struct blocks *b,
 		return status;
 	if (b->rows < 0 || b->cols < 0 || b->nnz < 0 || b->size < 1 ||
 	    (unsigned)b->direction > CUSPARSE_DIRECTION_COLUMN ||
-	    !is_operation(b->op))
+	    !sparse_is_operation(b->op))
 		return CUSPARSE_STATUS_INVALID_VALUE;
 	return b->op == CUSPARSE_OPERATION_NON_TRANSPOSE
 		   ? CUSPARSE_STATUS_SUCCESS
@@ -57,12 +58,11 @@ static struct cusparseDnMatDescr columns_of(const void *values, int64_t rows,
 					   .batch_count = 1};
 }
 
-static cusparseStatus_t multiply(cusparseHandle_t handle,
-				 const struct blocks *b,
-				 const struct cusparseMatDescr *descr,
-				 const void *alpha, struct cusparseDnMatDescr x,
-				 cusparseOperation_t op, const void *beta,
-				 struct cusparseDnMatDescr y)
+static cusparseStatus_t
+multiply_blocks(cusparseHandle_t handle, const struct blocks *b,
+		const struct cusparseMatDescr *descr, const void *alpha,
+		struct cusparseDnMatDescr x, cusparseOperation_t op,
+		const void *beta, struct cusparseDnMatDescr y)
 {
 	struct multiply p = {.a = matrix_of(b, descr),
 			     .b = x,
@@ -72,8 +72,8 @@ static cusparseStatus_t multiply(cusparseHandle_t handle,
 
 	if (!alpha || !beta)
 		return CUSPARSE_STATUS_INVALID_VALUE;
-	p.alpha = scalar_of(handle, alpha, b->type);
-	p.beta = scalar_of(handle, beta, b->type);
+	p.alpha = sparse_take_scalar(handle, alpha, b->type);
+	p.beta = sparse_take_scalar(handle, beta, b->type);
 	return sparse_launch(handle, KERNEL_spmm, &p);
 }
 
@@ -96,16 +96,17 @@ static cusparseStatus_t multiply(cusparseHandle_t handle,
 				   bsrSortedRowPtrA,                           \
 				   bsrSortedColIndA,                           \
 				   number};                                    \
-		cusparseStatus_t status = check(handle, &b, descrA, __func__); \
+		cusparseStatus_t status =                                      \
+		    check_blocks(handle, &b, descrA, __func__);                \
 		int64_t rows = (int64_t)mb * blockDim,                         \
 			cols = (int64_t)nb * blockDim;                         \
                                                                                \
-		return status                                                  \
-			   ? status                                            \
-			   : multiply(handle, &b, descrA, alpha,               \
-				      columns_of(x, cols, 1, cols, number),    \
-				      CUSPARSE_OPERATION_NON_TRANSPOSE, beta,  \
-				      columns_of(y, rows, 1, rows, number));   \
+		return status ? status                                         \
+			      : multiply_blocks(                               \
+				    handle, &b, descrA, alpha,                 \
+				    columns_of(x, cols, 1, cols, number),      \
+				    CUSPARSE_OPERATION_NON_TRANSPOSE, beta,    \
+				    columns_of(y, rows, 1, rows, number));     \
 	}                                                                      \
 	cusparseStatus_t cusparse##X##bsrmm(                                   \
 	    cusparseHandle_t handle, cusparseDirection_t dirA,                 \
@@ -126,20 +127,21 @@ static cusparseStatus_t multiply(cusparseHandle_t handle,
 				   bsrSortedRowPtrA,                           \
 				   bsrSortedColIndA,                           \
 				   number};                                    \
-		cusparseStatus_t status = check(handle, &b, descrA, __func__); \
+		cusparseStatus_t status =                                      \
+		    check_blocks(handle, &b, descrA, __func__);                \
 		int64_t rows = (int64_t)mb * blockSize,                        \
 			inner = (int64_t)kb * blockSize;                       \
 		bool turned = transB != CUSPARSE_OPERATION_NON_TRANSPOSE;      \
                                                                                \
 		if (status)                                                    \
 			return status;                                         \
-		if (n < 0 || !is_operation(transB) ||                          \
+		if (n < 0 || !sparse_is_operation(transB) ||                   \
 		    ldb < (turned ? n : inner) || ldc < rows)                  \
 			return CUSPARSE_STATUS_INVALID_VALUE;                  \
-		return multiply(handle, &b, descrA, alpha,                     \
-				columns_of(B, turned ? n : inner,              \
-					   turned ? inner : n, ldb, number),   \
-				transB, beta,                                  \
-				columns_of(C, rows, n, ldc, number));          \
+		return multiply_blocks(                                        \
+		    handle, &b, descrA, alpha,                                 \
+		    columns_of(B, turned ? n : inner, turned ? inner : n, ldb, \
+			       number),                                        \
+		    transB, beta, columns_of(C, rows, n, ldc, number));        \
 	}
 FOUR_TYPES(BLOCKS)

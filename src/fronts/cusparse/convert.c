@@ -1,4 +1,5 @@
-/* convert.c - CSR to CSC, and what turns and sorts arrays of indices. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* convert.c - converts CSR to CSC; compresses, expands and sorts indices. */
 #include "fronts/cusparse/params.h"
 #include "fronts/cusparse/types.h"
 
@@ -6,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Offsets of CSR that go up within [0, nnz]? */
+/* Whether CSR offsets are ascending and within [0, nnz]. */
 static bool check_offsets(const int *offsets, int rows, int base, int nnz)
 {
 	if (!rows)
@@ -31,21 +32,25 @@ static bool open_arrays(struct transposing *t, struct gpukit_run *run,
 	int offsets = p->rows ? p->rows + 1 : 0;
 
 	t->offsets =
-	    array_of(run, GPUKIT_READS, p->offsets, offsets, sizeof(int));
+	    sparse_array(run, GPUKIT_READS, p->offsets, offsets, sizeof(int));
 	t->indices =
-	    array_of(run, GPUKIT_READS, p->indices, p->nnz, sizeof(int));
-	t->values = array_of(run, GPUKIT_READS, p->values, p->nnz, size);
-	t->to_offsets = array_of(run, GPUKIT_WRITES, p->to_offsets,
-				 (int64_t)p->cols + 1, sizeof(int));
-	t->to_indices =
-	    array_of(run, GPUKIT_WRITES, p->to_indices, p->nnz, sizeof(int));
-	t->to_values = array_of(run, GPUKIT_WRITES, p->to_values, p->nnz, size);
+	    sparse_array(run, GPUKIT_READS, p->indices, p->nnz, sizeof(int));
+	t->values = sparse_array(run, GPUKIT_READS, p->values, p->nnz, size);
+	t->to_offsets = sparse_array(run, GPUKIT_WRITES, p->to_offsets,
+				     (int64_t)p->cols + 1, sizeof(int));
+	t->to_indices = sparse_array(run, GPUKIT_WRITES, p->to_indices, p->nnz,
+				     sizeof(int));
+	t->to_values =
+	    sparse_array(run, GPUKIT_WRITES, p->to_values, p->nnz, size);
 	return t->offsets && t->indices && t->values && t->to_offsets &&
 	       t->to_indices && t->to_values &&
 	       check_offsets(t->offsets, p->rows, p->base, p->nnz);
 }
 
-/* to_offsets[col + 1]: how many entries a column has; then where it begins. */
+/*
+ * Counts each column's entries in to_offsets[col + 1], then turns the counts
+ * into offsets by a running sum.
+ */
 static bool count_columns(struct transposing *t, const struct transpose *p)
 {
 	memset(t->to_offsets, 0, ((size_t)p->cols + 1) * sizeof(int));
@@ -89,14 +94,14 @@ CUresult run_transpose(struct gpukit_run *run)
 	return CUDA_SUCCESS;
 }
 
-/* Rows of entries, in order, to the offsets of rows. */
+/* Turns the sorted row indices of the entries into offsets of rows. */
 CUresult run_compress(struct gpukit_run *run)
 {
 	const struct indices *p = run->params;
 	const int *from =
-	    array_of(run, GPUKIT_READS, p->from, p->count, sizeof *from);
-	int *to = array_of(run, GPUKIT_WRITES, p->to, (int64_t)p->rows + 1,
-			   sizeof *to);
+	    sparse_array(run, GPUKIT_READS, p->from, p->count, sizeof *from);
+	int *to = sparse_array(run, GPUKIT_WRITES, p->to, (int64_t)p->rows + 1,
+			       sizeof *to);
 	int k = 0;
 
 	if (!from || !to)
@@ -109,14 +114,14 @@ CUresult run_compress(struct gpukit_run *run)
 	return CUDA_SUCCESS;
 }
 
-/* Offsets of rows to the row of each entry. */
+/* Turns offsets of rows into the entries' row indices. */
 CUresult run_expand(struct gpukit_run *run)
 {
 	const struct indices *p = run->params;
 	const int *from =
-	    array_of(run, GPUKIT_READS, p->from,
-		     p->rows ? (int64_t)p->rows + 1 : 0, sizeof *from);
-	int *to = array_of(run, GPUKIT_WRITES, p->to, p->count, sizeof *to);
+	    sparse_array(run, GPUKIT_READS, p->from,
+			 p->rows ? (int64_t)p->rows + 1 : 0, sizeof *from);
+	int *to = sparse_array(run, GPUKIT_WRITES, p->to, p->count, sizeof *to);
 
 	if (!from || !to || !check_offsets(from, p->rows, p->base, p->count))
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
@@ -129,7 +134,7 @@ CUresult run_expand(struct gpukit_run *run)
 CUresult run_identity(struct gpukit_run *run)
 {
 	const struct indices *p = run->params;
-	int *to = array_of(run, GPUKIT_WRITES, p->to, p->count, sizeof *to);
+	int *to = sparse_array(run, GPUKIT_WRITES, p->to, p->count, sizeof *to);
 
 	if (!to)
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
@@ -138,12 +143,12 @@ CUresult run_identity(struct gpukit_run *run)
 	return CUDA_SUCCESS;
 }
 
-/* An entry that is sorted; its old place keeps equals in order. */
+/* An entry to sort. `place` is its old index, which makes the sort stable. */
 struct key {
 	int major, minor, place;
 };
 
-static int compare(const void *left, const void *right)
+static int compare_keys(const void *left, const void *right)
 {
 	const struct key *a = left, *b = right;
 
@@ -155,10 +160,10 @@ static int compare(const void *left, const void *right)
 }
 
 /*
- * Sorts n entries by major, then minor; the permutation, which may be absent,
- * moves with them. major NULL: all are equal.
+ * Sorts n entries by major, then by minor, and reorders permutation
+ * accordingly. If major is NULL, sorts by minor alone. permutation may be NULL.
  */
-static CUresult sort(int *major, int *minor, int *permutation, int n)
+static CUresult sort_entries(int *major, int *minor, int *permutation, int n)
 {
 	struct key *keys = malloc(((size_t)n + 1) * sizeof *keys);
 	int *old = malloc(((size_t)n + 1) * sizeof *old);
@@ -169,7 +174,7 @@ static CUresult sort(int *major, int *minor, int *permutation, int n)
 		old[i] = permutation ? permutation[i] : 0;
 	}
 	if (!r)
-		qsort(keys, (size_t)n, sizeof *keys, compare);
+		qsort(keys, (size_t)n, sizeof *keys, compare_keys);
 	for (int i = 0; !r && i < n; i++) {
 		if (major)
 			major[i] = keys[i].major;
@@ -187,32 +192,34 @@ static bool open_permutation(struct gpukit_run *run, const struct indices *p,
 {
 	*ret = NULL;
 	if (p->permutation)
-		*ret = array_of(run, GPUKIT_WRITES, p->permutation, p->count,
-				sizeof **ret);
+		*ret = sparse_array(run, GPUKIT_WRITES, p->permutation,
+				    p->count, sizeof **ret);
 	return *ret || !p->permutation;
 }
 
 CUresult run_coosort(struct gpukit_run *run)
 {
 	const struct indices *p = run->params;
-	int *rows = array_of(run, GPUKIT_WRITES, p->to, p->count, sizeof *rows);
+	int *rows =
+	    sparse_array(run, GPUKIT_WRITES, p->to, p->count, sizeof *rows);
 	int *cols =
-	    array_of(run, GPUKIT_WRITES, p->second, p->count, sizeof *cols);
+	    sparse_array(run, GPUKIT_WRITES, p->second, p->count, sizeof *cols);
 	int *permutation;
 
 	if (!rows || !cols || !open_permutation(run, p, &permutation))
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
-	return p->by_column ? sort(cols, rows, permutation, p->count)
-			    : sort(rows, cols, permutation, p->count);
+	return p->by_column ? sort_entries(cols, rows, permutation, p->count)
+			    : sort_entries(rows, cols, permutation, p->count);
 }
 
 CUresult run_csrsort(struct gpukit_run *run)
 {
 	const struct indices *p = run->params;
 	const int *offsets =
-	    array_of(run, GPUKIT_READS, p->from,
-		     p->rows ? (int64_t)p->rows + 1 : 0, sizeof *offsets);
-	int *cols = array_of(run, GPUKIT_WRITES, p->to, p->count, sizeof *cols);
+	    sparse_array(run, GPUKIT_READS, p->from,
+			 p->rows ? (int64_t)p->rows + 1 : 0, sizeof *offsets);
+	int *cols =
+	    sparse_array(run, GPUKIT_WRITES, p->to, p->count, sizeof *cols);
 	int *permutation;
 	CUresult r = CUDA_SUCCESS;
 
@@ -222,8 +229,9 @@ CUresult run_csrsort(struct gpukit_run *run)
 	for (int i = 0; !r && i < p->rows; i++) {
 		int at = offsets[i] - (int)p->base;
 
-		r = sort(NULL, cols + at, permutation ? permutation + at : NULL,
-			 offsets[i + 1] - offsets[i]);
+		r = sort_entries(NULL, cols + at,
+				 permutation ? permutation + at : NULL,
+				 offsets[i + 1] - offsets[i]);
 	}
 	return r;
 }
@@ -285,11 +293,11 @@ cusparseStatus_t cusparseCsr2cscEx2_bufferSize(
     int *cscRowInd, cudaDataType valType, cusparseAction_t copyValues,
     cusparseIndexBase_t idxBase, cusparseCsr2CscAlg_t alg, size_t *bufferSize)
 {
-	return size_after(check_transpose(handle, m, n, nnz, csrVal, csrRowPtr,
-					  csrColInd, cscVal, cscColPtr,
-					  cscRowInd, valType, copyValues,
-					  idxBase, alg),
-			  WORKSPACE, bufferSize);
+	return sparse_size_after(check_transpose(handle, m, n, nnz, csrVal,
+						 csrRowPtr, csrColInd, cscVal,
+						 cscColPtr, cscRowInd, valType,
+						 copyValues, idxBase, alg),
+				 WORKSPACE, bufferSize);
 }
 
 static cusparseStatus_t launch_indices(cusparseHandle_t handle,
@@ -334,7 +342,7 @@ cusparseStatus_t cusparseCreateIdentityPermutation(cusparseHandle_t handle,
 			      (struct indices){.count = n, .to = p});
 }
 
-/* The columns need no bound here: they are compared, not used. */
+/* Column indices are only compared, so they need no check. */
 #define COOSORT(Name, column)                                                  \
 	cusparseStatus_t cusparseXcoosort##Name(                               \
 	    cusparseHandle_t handle, int m, int n, int nnz, int *cooRowsA,     \
@@ -353,7 +361,9 @@ cusparseStatus_t cusparseCreateIdentityPermutation(cusparseHandle_t handle,
 COOSORT(ByRow, false)
 COOSORT(ByColumn, true)
 
-/* CSR by rows and CSC by columns are one thing to sort. */
+/*
+ * The same code sorts the rows of CSR matrices and the columns of CSC matrices.
+ */
 #define LINE_SORT(Name, lines)                                                 \
 	cusparseStatus_t cusparseX##Name##sort(                                \
 	    cusparseHandle_t handle, int m, int n, int nnz,                    \
@@ -383,10 +393,10 @@ LINE_SORT(csc, n)
 		(void)first, (void)second;                                     \
 		if (!is_handle(handle))                                        \
 			return CUSPARSE_STATUS_NOT_INITIALIZED;                \
-		return size_after(m < 0 || n < 0 || nnz < 0                    \
-				      ? CUSPARSE_STATUS_INVALID_VALUE          \
-				      : CUSPARSE_STATUS_SUCCESS,               \
-				  WORKSPACE, pBufferSizeInBytes);              \
+		return sparse_size_after(m < 0 || n < 0 || nnz < 0             \
+					     ? CUSPARSE_STATUS_INVALID_VALUE   \
+					     : CUSPARSE_STATUS_SUCCESS,        \
+					 WORKSPACE, pBufferSizeInBytes);       \
 	}
 SORT_SIZE(coo)
 SORT_SIZE(csr)

@@ -1,11 +1,12 @@
-/* default.c - the functions of cuSPARSE that refuse; they are weak. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* default.c - defines the functions that we refuse; each counts the call. */
 #include "fronts/cusparse/sparse.h"
 
 #define EXPORT_WEAK __attribute__((visibility("default"), weak))
 
 /*
- * Whatever a caller passes is left alone, in registers and on its stack: the
- * prototypes need not be known here.
+ * These functions ignore their arguments, so they are declared without
+ * parameters instead of with their real prototypes.
  */
 #define CUSPARSE(symbol, params)
 #define CUSPARSE_TELLS(type, symbol, params)
@@ -15,4 +16,4 @@
 	{                                                                      \
 		return sparse_refuse(#symbol);                                 \
 	}
-#include "abi/cusparse.def"
+#include "abi/libraries/cusparse.def"

@@ -1,4 +1,5 @@
-/* densify.c - SparseToDense and DenseToSparse. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* densify.c - implements SparseToDense and DenseToSparse. */
 #include "fronts/cusparse/entries.h"
 #include "fronts/cusparse/params.h"
 #include "fronts/cusparse/types.h"
@@ -25,7 +26,10 @@ CUresult run_densify(struct gpukit_run *run)
 	return e.error;
 }
 
-/* A dense matrix by the lines of a sparse one: rows, or columns in CSC. */
+/*
+ * A dense matrix divided into lines like a sparse one: into columns for CSC,
+ * else into rows.
+ */
 struct lines {
 	struct dense dense;
 	int64_t count, length;
@@ -42,7 +46,7 @@ static bool lines_open(struct lines *l, struct gpukit_run *run,
 			  CUSPARSE_OPERATION_NON_TRANSPOSE, 0);
 }
 
-static struct value element(const struct lines *l, int64_t line, int64_t at)
+static struct value element_at(const struct lines *l, int64_t line, int64_t at)
 {
 	return l->by_col ? dense_load(&l->dense, at, line)
 			 : dense_load(&l->dense, line, at);
@@ -53,11 +57,11 @@ static int64_t count_line(const struct lines *l, int64_t line)
 	int64_t n = 0;
 
 	for (int64_t i = 0; i < l->length; i++)
-		n += !value_is_zero(element(l, line, i));
+		n += !value_is_zero(element_at(l, line, i));
 	return n;
 }
 
-/* How many entries there are, and the offsets of the lines. */
+/* Counts the entries and writes the offsets of the lines. */
 CUresult run_sparsify_count(struct gpukit_run *run)
 {
 	const struct densify *p = run->params;
@@ -68,9 +72,9 @@ CUresult run_sparsify_count(struct gpukit_run *run)
 	struct lines l;
 
 	if (has_offsets)
-		offsets =
-		    array_of(run, GPUKIT_WRITES, m->offsets, matrix_offsets(m),
-			     index_size(m->offsets_type));
+		offsets = sparse_array(run, GPUKIT_WRITES, m->offsets,
+				       sparse_offset_count(m),
+				       index_size(m->offsets_type));
 	if ((has_offsets && !offsets) || !lines_open(&l, run, p))
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	for (int64_t i = 0; i < l.count; i++) {
@@ -84,7 +88,7 @@ CUresult run_sparsify_count(struct gpukit_run *run)
 	return CUDA_SUCCESS;
 }
 
-/* The arrays of a sparse matrix, to be written. */
+/* The arrays of the sparse matrix that is written. */
 struct arrays {
 	void *offsets, *indices, *values;
 	int64_t used;
@@ -93,12 +97,13 @@ struct arrays {
 static bool arrays_open(struct arrays *a, struct gpukit_run *run,
 			const struct cusparseSpMatDescr *m)
 {
-	a->offsets = array_of(run, GPUKIT_WRITES, m->offsets, matrix_offsets(m),
-			      index_size(m->offsets_type));
-	a->indices = array_of(run, GPUKIT_WRITES, m->indices, m->nnz,
-			      index_size(m->indices_type));
-	a->values = array_of(run, GPUKIT_WRITES, m->values, m->nnz,
-			     value_size(m->type));
+	a->offsets =
+	    sparse_array(run, GPUKIT_WRITES, m->offsets, sparse_offset_count(m),
+			 index_size(m->offsets_type));
+	a->indices = sparse_array(run, GPUKIT_WRITES, m->indices, m->nnz,
+				  index_size(m->indices_type));
+	a->values = sparse_array(run, GPUKIT_WRITES, m->values, m->nnz,
+				 value_size(m->type));
 	a->used = 0;
 	return a->offsets && a->indices && a->values;
 }
@@ -109,11 +114,14 @@ static CUresult write_line(struct arrays *a, const struct lines *l,
 	bool is_coo = m->format == CUSPARSE_FORMAT_COO;
 
 	for (int64_t i = 0; i < l->length; i++) {
-		struct value v = element(l, line, i);
+		struct value v = element_at(l, line, i);
 
 		if (value_is_zero(v))
 			continue;
-		/* The dense matrix may have changed since the analysis. */
+		/*
+		 * If the dense matrix has changed since the analysis, there may
+		 * be more entries.
+		 */
 		if (a->used == m->nnz)
 			return CUDA_ERROR_ILLEGAL_ADDRESS;
 		if (is_coo)
@@ -146,10 +154,10 @@ CUresult run_sparsify(struct gpukit_run *run)
 	return r;
 }
 
-static cusparseStatus_t check(cusparseHandle_t handle,
-			      cusparseConstSpMatDescr_t sparse,
-			      cusparseConstDnMatDescr_t dense, unsigned alg,
-			      const char *symbol)
+static cusparseStatus_t check_densify(cusparseHandle_t handle,
+				      cusparseConstSpMatDescr_t sparse,
+				      cusparseConstDnMatDescr_t dense,
+				      unsigned alg, const char *symbol)
 {
 	if (!is_handle(handle))
 		return CUSPARSE_STATUS_NOT_INITIALIZED;
@@ -169,8 +177,9 @@ cusparseStatus_t cusparseSparseToDense_bufferSize(
     cusparseDnMatDescr_t matB, cusparseSparseToDenseAlg_t alg,
     size_t *bufferSize)
 {
-	return size_after(check(handle, matA, matB, alg, __func__), WORKSPACE,
-			  bufferSize);
+	return sparse_size_after(
+	    check_densify(handle, matA, matB, alg, __func__), WORKSPACE,
+	    bufferSize);
 }
 
 cusparseStatus_t cusparseSparseToDense(cusparseHandle_t handle,
@@ -179,7 +188,8 @@ cusparseStatus_t cusparseSparseToDense(cusparseHandle_t handle,
 				       cusparseSparseToDenseAlg_t alg,
 				       void *externalBuffer)
 {
-	cusparseStatus_t status = check(handle, matA, matB, alg, __func__);
+	cusparseStatus_t status =
+	    check_densify(handle, matA, matB, alg, __func__);
 	struct densify p;
 
 	(void)externalBuffer;
@@ -194,18 +204,20 @@ cusparseStatus_t cusparseDenseToSparse_bufferSize(
     cusparseSpMatDescr_t matB, cusparseDenseToSparseAlg_t alg,
     size_t *bufferSize)
 {
-	return size_after(check(handle, matB, matA, alg, __func__), WORKSPACE,
-			  bufferSize);
+	return sparse_size_after(
+	    check_densify(handle, matB, matA, alg, __func__), WORKSPACE,
+	    bufferSize);
 }
 
-/* Waits for the number of entries, which the caller asks for next. */
+/* Waits for the number of entries, which the caller reads next. */
 cusparseStatus_t cusparseDenseToSparse_analysis(cusparseHandle_t handle,
 						cusparseConstDnMatDescr_t matA,
 						cusparseSpMatDescr_t matB,
 						cusparseDenseToSparseAlg_t alg,
 						void *externalBuffer)
 {
-	cusparseStatus_t status = check(handle, matB, matA, alg, __func__);
+	cusparseStatus_t status =
+	    check_densify(handle, matB, matA, alg, __func__);
 	struct densify p;
 
 	(void)externalBuffer;
@@ -222,7 +234,8 @@ cusparseStatus_t cusparseDenseToSparse_convert(cusparseHandle_t handle,
 					       cusparseDenseToSparseAlg_t alg,
 					       void *externalBuffer)
 {
-	cusparseStatus_t status = check(handle, matB, matA, alg, __func__);
+	cusparseStatus_t status =
+	    check_densify(handle, matB, matA, alg, __func__);
 	struct densify p;
 
 	(void)externalBuffer;

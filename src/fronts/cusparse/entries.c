@@ -1,7 +1,9 @@
-/* entries.c - walks through sparse matrices; reaches dense ones. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* entries.c - iterates over sparse matrices, and opens dense ones. */
 #include "fronts/cusparse/entries.h"
+#include "base/assert.h"
 
-/* A kernel looks so often whether it shall end: entries. */
+/* run->stopped() is called when these bits of the entry's index are 0. */
 #define PATIENCE 0xffff
 
 static bool is_blocks(const struct cusparseSpMatDescr *m)
@@ -14,12 +16,12 @@ static int64_t block_size(const struct cusparseSpMatDescr *m)
 	return is_blocks(m) ? m->block_rows * m->block_cols : 1;
 }
 
-int64_t matrix_rows(const struct cusparseSpMatDescr *m)
+int64_t sparse_rows(const struct cusparseSpMatDescr *m)
 {
 	return is_blocks(m) ? m->rows * m->block_rows : m->rows;
 }
 
-int64_t matrix_cols(const struct cusparseSpMatDescr *m)
+int64_t sparse_cols(const struct cusparseSpMatDescr *m)
 {
 	return is_blocks(m) ? m->cols * m->block_cols : m->cols;
 }
@@ -29,14 +31,14 @@ static int64_t count_lines(const struct cusparseSpMatDescr *m)
 	return m->format == CUSPARSE_FORMAT_CSC ? m->cols : m->rows;
 }
 
-int64_t matrix_offsets(const struct cusparseSpMatDescr *m)
+int64_t sparse_offset_count(const struct cusparseSpMatDescr *m)
 {
 	if (m->format == CUSPARSE_FORMAT_COO)
 		return m->nnz;
 	return count_lines(m) ? count_lines(m) + 1 : 0;
 }
 
-/* -1: more than there are numbers. */
+/* Returns the number of stored values, or -1 on overflow. */
 static int64_t count_values(const struct cusparseSpMatDescr *m)
 {
 	int64_t n;
@@ -53,7 +55,7 @@ static bool end_early(struct entries *e, CUresult why)
 	return false;
 }
 
-/* The entries of a line begin and end where its offsets say. */
+/* Sets the range of the current line's entries from its offsets. */
 static bool begin_line(struct entries *e)
 {
 	const struct cusparseSpMatDescr *m = e->matrix;
@@ -91,16 +93,18 @@ bool entries_open(struct entries *e, struct gpukit_run *run,
 			      .matrix = matrix,
 			      .structure_only = structure_only,
 			      .error = CUDA_ERROR_ILLEGAL_ADDRESS};
-	e->offsets = array_of(run, GPUKIT_READS,
-			      (char *)matrix->offsets +
-				  b * matrix->offsets_stride * (int64_t)offset,
-			      matrix_offsets(matrix), offset);
-	e->indices = array_of(run, GPUKIT_READS,
-			      (char *)matrix->indices +
-				  b * matrix->indices_stride * (int64_t)index,
-			      matrix->nnz, index);
+	e->offsets =
+	    sparse_array(run, GPUKIT_READS,
+			 (char *)matrix->offsets +
+			     b * matrix->offsets_stride * (int64_t)offset,
+			 sparse_offset_count(matrix), offset);
+	e->indices =
+	    sparse_array(run, GPUKIT_READS,
+			 (char *)matrix->indices +
+			     b * matrix->indices_stride * (int64_t)index,
+			 matrix->nnz, index);
 	if (!structure_only)
-		e->values = array_of(
+		e->values = sparse_array(
 		    run, access,
 		    (char *)matrix->values +
 			b * matrix->values_stride * (int64_t)value,
@@ -114,11 +118,15 @@ bool entries_open(struct entries *e, struct gpukit_run *run,
 
 bool entries_seek(struct entries *e, int64_t line)
 {
+	GK_ASSERT(e->matrix->format != CUSPARSE_FORMAT_COO);
+	GK_ASSERT(line >= 0 && line < count_lines(e->matrix));
 	e->line = line;
 	return begin_line(e);
 }
 
-/* Lines without entries are passed over. */
+/*
+ * Advances past finished and empty lines to the next entry; false at the end.
+ */
 static bool find_line(struct entries *e)
 {
 	while (e->k == e->end) {
@@ -174,7 +182,10 @@ bool entries_next(struct entries *e, struct entry *ret_entry)
 	return true;
 }
 
-/* From the first to the last; -1: more than there are addresses. */
+/*
+ * Returns the number of elements from the first to the last, including gaps, or
+ * -1 on overflow.
+ */
 static int64_t count_dense(int64_t lines, int64_t length, int64_t ld)
 {
 	int64_t count;
@@ -206,13 +217,13 @@ bool dense_open(struct dense *d, struct gpukit_run *run,
 		       value_is_complex(matrix->type);
 	d->row_step = by_col != transposed ? 1 : matrix->ld;
 	d->col_step = by_col != transposed ? matrix->ld : 1;
-	d->values =
-	    array_of(run, access, (char *)matrix->values + skip * (int64_t)size,
-		     count, size);
+	d->values = sparse_array(run, access,
+				 (char *)matrix->values + skip * (int64_t)size,
+				 count, size);
 	return d->values != NULL;
 }
 
-struct cusparseDnMatDescr column_of(const struct cusparseDnVecDescr *v)
+struct cusparseDnMatDescr dense_column(const struct cusparseDnVecDescr *v)
 {
 	return (struct cusparseDnMatDescr){.rows = v->size,
 					   .cols = 1,

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * entries.h - in a kernel: walks through the entries of a sparse matrix of any
- * format, and reaches the elements of a dense one.
+ * entries.h - helps kernels' bodies to iterate over the entries of a sparse
+ * matrix of any format, and to access the elements of a dense one.
  */
 #ifndef GKF_CUSPARSE_ENTRIES_H
 #define GKF_CUSPARSE_ENTRIES_H
@@ -13,37 +14,41 @@ struct entries {
 	const char *offsets, *indices;
 	char *values;
 	bool structure_only;
-	/* Where the walk is; in BSR within = the place in the block k. */
+	/*
+	 * The position: k is the index of the entry or, in BSR, of the block;
+	 * `within` is the index of the value in the block.
+	 */
 	int64_t line, k, end, within;
-	CUresult error; /* why the walk ended early */
+	CUresult error; /* why the iteration ended early */
 };
 
-/* An entry: its row and column from 0, and where its value is. */
+/* An entry: its row and column, counted from 0, and the index of its value. */
 struct entry {
 	int64_t row, col, at;
 };
 
 /*
- * The matrix of a batch; with `structure_only` its values may be missing.
- * false: its memory cannot be reached.
+ * Starts at the first entry of one matrix of a batch. If structure_only is set,
+ * the matrix need not have values. Returns false if its memory is not
+ * accessible.
  */
 bool entries_open(struct entries *e, struct gpukit_run *run,
 		  enum gpukit_access access,
 		  const struct cusparseSpMatDescr *matrix, int batch,
 		  bool structure_only);
-/* The next entry, in the order of the memory. false: the end, or an error. */
+/* Returns the next entry, in memory order; false at the end or on error. */
 bool entries_next(struct entries *e, struct entry *ret_entry);
-/* Walks again, through one line (a row of CSR) alone. false: an error. */
+/* Moves to the first entry of a line, such as a row of CSR; false on error. */
 bool entries_seek(struct entries *e, int64_t line);
 
-/* The value of an entry. */
+/* Returns the value of an entry. */
 static inline struct value entry_value(const struct entries *e,
 				       const struct entry *at)
 {
 	return value_load(e->matrix->type, e->values, at->at);
 }
 
-/* op(M) of a dense matrix. */
+/* The matrix op(M), where M is dense. */
 struct dense {
 	cudaDataType type;
 	char *values;
@@ -65,7 +70,7 @@ static inline struct value dense_load(const struct dense *d, int64_t row,
 	return d->conjugate ? value_conjugate(v) : v;
 }
 
-/* To M itself: after dense_open() with no operation. */
+/* Stores to M itself; call it only if dense_open() was given no operation. */
 static inline void dense_store(const struct dense *d, int64_t row, int64_t col,
 			       struct value v)
 {
@@ -73,13 +78,13 @@ static inline void dense_store(const struct dense *d, int64_t row, int64_t col,
 		    v);
 }
 
-/* Rows and columns of a matrix in elements, also in BSR. */
-int64_t matrix_rows(const struct cusparseSpMatDescr *m);
-int64_t matrix_cols(const struct cusparseSpMatDescr *m);
-/* How many offsets it has. */
-int64_t matrix_offsets(const struct cusparseSpMatDescr *m);
+/* Return the rows and columns of a matrix, in elements even for BSR. */
+int64_t sparse_rows(const struct cusparseSpMatDescr *m);
+int64_t sparse_cols(const struct cusparseSpMatDescr *m);
+/* Returns the length of a matrix's offsets array. */
+int64_t sparse_offset_count(const struct cusparseSpMatDescr *m);
 
-/* A vector as a matrix of one column. */
-struct cusparseDnMatDescr column_of(const struct cusparseDnVecDescr *v);
+/* Returns a vector as a matrix of one column. */
+struct cusparseDnMatDescr dense_column(const struct cusparseDnVecDescr *v);
 
 #endif

@@ -1,8 +1,12 @@
-/* gather.c - sparse vectors with dense ones: Axpby, Gather, Rot and others. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gather.c - operations on one sparse and one dense vector: Axpby, Gather,
+ * SpVV.
+ */
 #include "fronts/cusparse/params.h"
 #include "fronts/cusparse/types.h"
 
-/* The arrays of x and y, and the two numbers, in a kernel. */
+/* The memory of x and y and the values of the two scalars, in a kernel. */
 struct pair {
 	const struct vectors *p;
 	const void *indices;
@@ -15,17 +19,19 @@ static bool pair_open(struct pair *v, struct gpukit_run *run,
 {
 	const struct vectors *p = v->p = run->params;
 
-	v->indices = array_of(run, GPUKIT_READS, p->x.indices, p->x.nnz,
-			      index_size(p->x.index_type));
-	v->x = array_of(run, x, p->x.values, p->x.nnz, value_size(p->x.type));
-	v->y = array_of(run, y, p->y.values, p->y.size, value_size(p->y.type));
+	v->indices = sparse_array(run, GPUKIT_READS, p->x.indices, p->x.nnz,
+				  index_size(p->x.index_type));
+	v->x =
+	    sparse_array(run, x, p->x.values, p->x.nnz, value_size(p->x.type));
+	v->y =
+	    sparse_array(run, y, p->y.values, p->y.size, value_size(p->y.type));
 	run->operations += 2 * (uint64_t)p->x.nnz;
 	return v->indices && v->x && v->y &&
-	       scalar_read(run, &p->alpha, &v->alpha) &&
-	       scalar_read(run, &p->beta, &v->beta);
+	       sparse_read_scalar(run, &p->alpha, &v->alpha) &&
+	       sparse_read_scalar(run, &p->beta, &v->beta);
 }
 
-/* Where the entry k of x lies in y; -1: nowhere. */
+/* Returns the position in y of entry k of x, or -1 if it is outside y. */
 static int64_t place_of(const struct pair *v, int64_t k)
 {
 	int64_t at =
@@ -44,7 +50,7 @@ static struct value load_y(const struct pair *v, int64_t at)
 	return value_load(v->p->y.type, v->y, at);
 }
 
-/* What a kernel does with the entry k of x and its place in y. */
+/* Loops over the entries k of x and their positions `at` in y. */
 #define FOR_ENTRIES(v, k, at)                                                  \
 	for (int64_t k = 0, at; k < (v)->p->x.nnz; k++)                        \
 		if ((at = place_of(v, k)) < 0)                                 \
@@ -91,7 +97,7 @@ CUresult run_scatter(struct gpukit_run *run)
 	return CUDA_SUCCESS;
 }
 
-/* alpha: the cosine, beta: the sine. */
+/* Rotates x and y. alpha is the cosine, beta the sine. */
 CUresult run_rot(struct gpukit_run *run)
 {
 	struct pair v;
@@ -128,18 +134,19 @@ CUresult run_dot(struct gpukit_run *run)
 			x = value_conjugate(x);
 		sum = value_add(sum, value_multiply(x, load_y(&v, at)));
 	}
-	result = v.p->result_on_host ? v.p->result
-				     : array_of(run, GPUKIT_WRITES, v.p->result,
-						1, value_size(v.p->alpha.type));
+	result = v.p->result_on_host
+		     ? v.p->result
+		     : sparse_array(run, GPUKIT_WRITES, v.p->result, 1,
+				    value_size(v.p->alpha.type));
 	if (!result)
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	value_store(v.p->alpha.type, result, 0, sum);
 	return CUDA_SUCCESS;
 }
 
-static cusparseStatus_t check(cusparseHandle_t handle,
-			      cusparseConstSpVecDescr_t x,
-			      cusparseConstDnVecDescr_t y)
+static cusparseStatus_t check_vectors(cusparseHandle_t handle,
+				      cusparseConstSpVecDescr_t x,
+				      cusparseConstDnVecDescr_t y)
 {
 	if (!is_handle(handle))
 		return CUSPARSE_STATUS_NOT_INITIALIZED;
@@ -148,22 +155,25 @@ static cusparseStatus_t check(cusparseHandle_t handle,
 	return CUSPARSE_STATUS_SUCCESS;
 }
 
-/* The numbers are of the type that is computed in. */
-static cusparseStatus_t combine(cusparseHandle_t handle,
-				cusparseConstSpVecDescr_t x,
-				cusparseConstDnVecDescr_t y, const void *alpha,
-				const void *beta, enum sparse_kernel kernel)
+/* alpha and beta have the compute type. */
+static cusparseStatus_t combine_vectors(cusparseHandle_t handle,
+					cusparseConstSpVecDescr_t x,
+					cusparseConstDnVecDescr_t y,
+					const void *alpha, const void *beta,
+					enum sparse_kernel kernel)
 {
-	cusparseStatus_t status = check(handle, x, y);
+	cusparseStatus_t status = check_vectors(handle, x, y);
 	struct vectors p;
 
 	if (status)
 		return status;
 	p = (struct vectors){.x = *x, .y = *y};
 	if (alpha)
-		p.alpha = scalar_of(handle, alpha, value_compute_type(x->type));
+		p.alpha = sparse_take_scalar(handle, alpha,
+					     value_compute_type(x->type));
 	if (beta)
-		p.beta = scalar_of(handle, beta, value_compute_type(x->type));
+		p.beta = sparse_take_scalar(handle, beta,
+					    value_compute_type(x->type));
 	return sparse_launch(handle, kernel, &p);
 }
 
@@ -173,7 +183,7 @@ cusparseStatus_t cusparseAxpby(cusparseHandle_t handle, const void *alpha,
 {
 	if (handle && (!alpha || !beta))
 		return CUSPARSE_STATUS_INVALID_VALUE;
-	return combine(handle, vecX, vecY, alpha, beta, KERNEL_axpby);
+	return combine_vectors(handle, vecX, vecY, alpha, beta, KERNEL_axpby);
 }
 
 cusparseStatus_t cusparseRot(cusparseHandle_t handle, const void *c_coeff,
@@ -182,21 +192,22 @@ cusparseStatus_t cusparseRot(cusparseHandle_t handle, const void *c_coeff,
 {
 	if (handle && (!c_coeff || !s_coeff))
 		return CUSPARSE_STATUS_INVALID_VALUE;
-	return combine(handle, vecX, vecY, c_coeff, s_coeff, KERNEL_rot);
+	return combine_vectors(handle, vecX, vecY, c_coeff, s_coeff,
+			       KERNEL_rot);
 }
 
 cusparseStatus_t cusparseGather(cusparseHandle_t handle,
 				cusparseConstDnVecDescr_t vecY,
 				cusparseSpVecDescr_t vecX)
 {
-	return combine(handle, vecX, vecY, NULL, NULL, KERNEL_gather);
+	return combine_vectors(handle, vecX, vecY, NULL, NULL, KERNEL_gather);
 }
 
 cusparseStatus_t cusparseScatter(cusparseHandle_t handle,
 				 cusparseConstSpVecDescr_t vecX,
 				 cusparseDnVecDescr_t vecY)
 {
-	return combine(handle, vecX, vecY, NULL, NULL, KERNEL_scatter);
+	return combine_vectors(handle, vecX, vecY, NULL, NULL, KERNEL_scatter);
 }
 
 static cusparseStatus_t
@@ -204,13 +215,13 @@ check_dot(cusparseHandle_t handle, cusparseOperation_t op,
 	  cusparseConstSpVecDescr_t x, cusparseConstDnVecDescr_t y,
 	  const void *result, cudaDataType compute, const char *symbol)
 {
-	cusparseStatus_t status = check(handle, x, y);
+	cusparseStatus_t status = check_vectors(handle, x, y);
 
 	if (status)
 		return status;
-	if (!result || !is_operation(op) || !value_size(compute))
+	if (!result || !sparse_is_operation(op) || !value_size(compute))
 		return CUSPARSE_STATUS_INVALID_VALUE;
-	/* The product is of the type that is computed in. */
+	/* The result has the compute type. */
 	return types_multiply(x->type, y->type, compute, compute)
 		   ? CUSPARSE_STATUS_SUCCESS
 		   : sparse_refuse(symbol);
@@ -222,12 +233,12 @@ cusparseSpVV_bufferSize(cusparseHandle_t handle, cusparseOperation_t opX,
 			cusparseConstDnVecDescr_t vecY, const void *result,
 			cudaDataType computeType, size_t *bufferSize)
 {
-	return size_after(
+	return sparse_size_after(
 	    check_dot(handle, opX, vecX, vecY, result, computeType, __func__),
 	    WORKSPACE, bufferSize);
 }
 
-/* Where the result is the host's, it is there when the call returns. */
+/* If the result is in host memory, waits for it. */
 cusparseStatus_t cusparseSpVV(cusparseHandle_t handle, cusparseOperation_t opX,
 			      cusparseConstSpVecDescr_t vecX,
 			      cusparseConstDnVecDescr_t vecY, void *result,

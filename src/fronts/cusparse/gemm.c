@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gemm.c - the calls of SpGEMM, in one go and with the structure used again.
- * What a step found out is the number of entries of C; each later step works
- * from A and B, so that nothing is kept in the callers' buffers.
+ * gemm.c - the functions of SpGEMM and SpGEMMreuse. The first step counts C's
+ * entries. Every later step computes from A and B again, so that nothing needs
+ * to be kept in the caller's buffers.
  */
 #include "fronts/cusparse/params.h"
 #include "fronts/cusparse/types.h"
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 
 struct cusparseSpGEMMDescr {
-	int64_t nnz; /* of C; a kernel writes it */
+	int64_t nnz; /* entries of C; written by a kernel */
 };
 
 cusparseStatus_t cusparseSpGEMM_createDescr(cusparseSpGEMMDescr_t *descr)
@@ -32,15 +33,16 @@ static bool is_csr(const struct cusparseSpMatDescr *m)
 }
 
 static cusparseStatus_t
-check(cusparseHandle_t handle, cusparseOperation_t opA, cusparseOperation_t opB,
-      cusparseConstSpMatDescr_t a, cusparseConstSpMatDescr_t b,
-      cusparseConstSpMatDescr_t c, cusparseSpGEMMAlg_t alg,
-      cusparseSpGEMMDescr_t descr, const char *symbol)
+check_product(cusparseHandle_t handle, cusparseOperation_t opA,
+	      cusparseOperation_t opB, cusparseConstSpMatDescr_t a,
+	      cusparseConstSpMatDescr_t b, cusparseConstSpMatDescr_t c,
+	      cusparseSpGEMMAlg_t alg, cusparseSpGEMMDescr_t descr,
+	      const char *symbol)
 {
 	if (!is_handle(handle))
 		return CUSPARSE_STATUS_NOT_INITIALIZED;
-	if (!a || !b || !c || !descr || !is_operation(opA) ||
-	    !is_operation(opB) || (unsigned)alg > CUSPARSE_SPGEMM_ALG3 ||
+	if (!a || !b || !c || !descr || !sparse_is_operation(opA) ||
+	    !sparse_is_operation(opB) || (unsigned)alg > CUSPARSE_SPGEMM_ALG3 ||
 	    a->cols != b->rows || a->rows != c->rows || b->cols != c->cols)
 		return CUSPARSE_STATUS_INVALID_VALUE;
 	if (opA != CUSPARSE_OPERATION_NON_TRANSPOSE ||
@@ -63,8 +65,8 @@ check_scaled(cusparseHandle_t handle, cusparseOperation_t opA,
 	     cudaDataType compute, cusparseSpGEMMAlg_t alg,
 	     cusparseSpGEMMDescr_t descr, const char *symbol)
 {
-	cusparseStatus_t status =
-	    check(handle, opA, opB, matA, matB, matC, alg, descr, symbol);
+	cusparseStatus_t status = check_product(handle, opA, opB, matA, matB,
+						matC, alg, descr, symbol);
 
 	if (status)
 		return status;
@@ -75,7 +77,7 @@ check_scaled(cusparseHandle_t handle, cusparseOperation_t opA,
 		   : sparse_refuse(symbol);
 }
 
-/* Finds how many entries C has, and waits for it, as the original does. */
+/* Counts C's entries and waits for the result, as cuSPARSE does. */
 static cusparseStatus_t count_entries(cusparseHandle_t handle,
 				      cusparseConstSpMatDescr_t matA,
 				      cusparseConstSpMatDescr_t matB,
@@ -114,7 +116,7 @@ static cusparseStatus_t write_values(cusparseHandle_t handle, const void *alpha,
 	struct product p = {.a = *matA,
 			    .b = *matB,
 			    .c = *matC,
-			    .alpha = scalar_of(handle, alpha, compute),
+			    .alpha = sparse_take_scalar(handle, alpha, compute),
 			    .beta = *beta};
 
 	return sparse_launch(handle, KERNEL_spgemm_values, &p);
@@ -136,7 +138,7 @@ cusparseStatus_t cusparseSpGEMM_workEstimation(SPGEMM_PARAMS,
 
 	return externalBuffer1 && !status
 		   ? status
-		   : size_after(status, WORKSPACE, bufferSize1);
+		   : sparse_size_after(status, WORKSPACE, bufferSize1);
 }
 
 cusparseStatus_t cusparseSpGEMM_estimateMemory(SPGEMM_PARAMS,
@@ -150,8 +152,8 @@ cusparseStatus_t cusparseSpGEMM_estimateMemory(SPGEMM_PARAMS,
 	if (!status && !(chunk_fraction > 0 && chunk_fraction <= 1))
 		return CUSPARSE_STATUS_INVALID_VALUE;
 	if (!status && externalBuffer3)
-		return size_after(status, WORKSPACE, bufferSize2);
-	return size_after(status, WORKSPACE, bufferSize3);
+		return sparse_size_after(status, WORKSPACE, bufferSize2);
+	return sparse_size_after(status, WORKSPACE, bufferSize3);
 }
 
 cusparseStatus_t cusparseSpGEMM_compute(SPGEMM_PARAMS, size_t *bufferSize2,
@@ -160,11 +162,11 @@ cusparseStatus_t cusparseSpGEMM_compute(SPGEMM_PARAMS, size_t *bufferSize2,
 	cusparseStatus_t status = CHECK(computeType);
 
 	if (status || !externalBuffer2)
-		return size_after(status, WORKSPACE, bufferSize2);
+		return sparse_size_after(status, WORKSPACE, bufferSize2);
 	return count_entries(handle, matA, matB, matC, spgemmDescr);
 }
 
-/* The value of beta, now. */
+/* Reads a scalar at once, even if it is in device memory. */
 static cusparseStatus_t fetch_scalar(cusparseHandle_t handle,
 				     const struct scalar *s, struct value *ret)
 {
@@ -183,7 +185,7 @@ static cusparseStatus_t fetch_scalar(cusparseHandle_t handle,
 	return status;
 }
 
-/* C is new and has no values that beta could scale: other than 0 is refused. */
+/* C is new and has no values to scale, so a beta other than 0 is refused. */
 cusparseStatus_t cusparseSpGEMM_copy(SPGEMM_PARAMS)
 {
 	cusparseStatus_t status = CHECK(computeType);
@@ -192,7 +194,7 @@ cusparseStatus_t cusparseSpGEMM_copy(SPGEMM_PARAMS)
 
 	if (status)
 		return status;
-	scale = scalar_of(handle, beta, computeType);
+	scale = sparse_take_scalar(handle, beta, computeType);
 	status = fetch_scalar(handle, &scale, &v);
 	if (!status && !value_is_zero(v))
 		return sparse_refuse(__func__);
@@ -210,7 +212,8 @@ cusparseStatus_t cusparseSpGEMM_copy(SPGEMM_PARAMS)
 	    cusparseSpGEMMAlg_t alg, cusparseSpGEMMDescr_t spgemmDescr
 
 #define CHECK_REUSE()                                                          \
-	check(handle, opA, opB, matA, matB, matC, alg, spgemmDescr, __func__)
+	check_product(handle, opA, opB, matA, matB, matC, alg, spgemmDescr,    \
+		      __func__)
 
 cusparseStatus_t cusparseSpGEMMreuse_workEstimation(REUSE_PARAMS,
 						    size_t *bufferSize1,
@@ -220,7 +223,7 @@ cusparseStatus_t cusparseSpGEMMreuse_workEstimation(REUSE_PARAMS,
 
 	return externalBuffer1 && !status
 		   ? status
-		   : size_after(status, WORKSPACE, bufferSize1);
+		   : sparse_size_after(status, WORKSPACE, bufferSize1);
 }
 
 cusparseStatus_t cusparseSpGEMMreuse_nnz(REUSE_PARAMS, size_t *bufferSize2,
@@ -234,9 +237,9 @@ cusparseStatus_t cusparseSpGEMMreuse_nnz(REUSE_PARAMS, size_t *bufferSize2,
 
 	if (!status && externalBuffer2 && externalBuffer3 && externalBuffer4)
 		return count_entries(handle, matA, matB, matC, spgemmDescr);
-	status = size_after(status, WORKSPACE, bufferSize2);
-	status = size_after(status, WORKSPACE, bufferSize3);
-	return size_after(status, WORKSPACE, bufferSize4);
+	status = sparse_size_after(status, WORKSPACE, bufferSize2);
+	status = sparse_size_after(status, WORKSPACE, bufferSize3);
+	return sparse_size_after(status, WORKSPACE, bufferSize4);
 }
 
 cusparseStatus_t cusparseSpGEMMreuse_copy(REUSE_PARAMS, size_t *bufferSize5,
@@ -245,7 +248,7 @@ cusparseStatus_t cusparseSpGEMMreuse_copy(REUSE_PARAMS, size_t *bufferSize5,
 	cusparseStatus_t status = CHECK_REUSE();
 
 	if (status || !externalBuffer5)
-		return size_after(status, WORKSPACE, bufferSize5);
+		return sparse_size_after(status, WORKSPACE, bufferSize5);
 	return write_structure(handle, matA, matB, matC);
 }
 
@@ -256,7 +259,7 @@ cusparseStatus_t cusparseSpGEMMreuse_compute(SPGEMM_PARAMS)
 
 	if (status)
 		return status;
-	scale = scalar_of(handle, beta, computeType);
+	scale = sparse_take_scalar(handle, beta, computeType);
 	return write_values(handle, alpha, matA, matB, &scale, matC,
 			    computeType);
 }

@@ -1,9 +1,13 @@
-/* handle.c - handles of cuSPARSE, versions, statuses, matrix properties. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * handle.c - owns handles and legacy descriptors, and returns versions and
+ * names of statuses.
+ */
 #include "fronts/cusparse/sparse.h"
 
 #include <stdlib.h>
 
-/* The release that comes with CUDA 13.0: 12.6.3. */
+/* The version in CUDA 13.0. */
 enum { MAJOR = 12, MINOR = 6, PATCH = 3 };
 
 static const struct {
@@ -11,7 +15,7 @@ static const struct {
 } statuses[] = {
 #define CUSPARSE_STATUS(name, value, text)                                     \
 	[value] = {"CUSPARSE_STATUS_" #name, text},
-#include "abi/cusparse_status.def"
+#include "abi/libraries/cusparse_status.def"
 #undef CUSPARSE_STATUS
 };
 
@@ -34,7 +38,10 @@ cusparseStatus_t cusparseCreate(cusparseHandle_t *handle)
 			   ? CUSPARSE_STATUS_NOT_INITIALIZED
 			   : sparse_status(r);
 	*handle = native_handle_new(&handles);
-	return *handle ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_ALLOC_FAILED;
+	if (!*handle)
+		return CUSPARSE_STATUS_ALLOC_FAILED;
+	(*handle)->kernels = &sparse_kernels;
+	return CUSPARSE_STATUS_SUCCESS;
 }
 
 cusparseStatus_t cusparseDestroy(cusparseHandle_t handle)
@@ -121,7 +128,7 @@ cusparseStatus_t cusparseGetPointerMode(cusparseHandle_t handle,
 	return CUSPARSE_STATUS_SUCCESS;
 }
 
-/* There is no logger here that could be on. */
+/* Succeeds without effect, because we have no logger. */
 cusparseStatus_t cusparseLoggerForceDisable(void)
 {
 	return CUSPARSE_STATUS_SUCCESS;
@@ -141,7 +148,10 @@ cusparseStatus_t cusparseDestroyMatDescr(cusparseMatDescr_t descrA)
 	return CUSPARSE_STATUS_SUCCESS;
 }
 
-/* A property of matrices: how it is set and read; last is its last value. */
+/*
+ * Defines the setter and getter of a matrix property. `last` is its largest
+ * value.
+ */
 #define PROPERTY(Name, type_name, field, last)                                 \
 	cusparseStatus_t cusparseSetMat##Name(cusparseMatDescr_t descrA,       \
 					      type_name value)                 \

@@ -1,19 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * incomplete.c - the kernels of csrilu02 and csric02: factors of a matrix that
- * have entries only where it has some. Rows are sorted.
+ * incomplete.c - runs the kernels of csrilu02 and csric02: incomplete LU and
+ * Cholesky factorisations, whose factors have entries only where the matrix has
+ * them. The matrix's rows must be sorted.
  */
 #include "fronts/cusparse/entries.h"
 #include "fronts/cusparse/params.h"
 
 #include <stdlib.h>
 
-/* CSR by rows: where each begins, and where its diagonal is (-1: nowhere). */
+/*
+ * A CSR matrix, and for each row the index where it begins and that of its
+ * diagonal entry (-1: none).
+ */
 struct rows {
 	const struct cusparseSpMatDescr *m;
 	struct entries e;
 	int64_t *begin, *diagonal;
-	int64_t *place; /* of a column in the row that is worked on; -1: none */
-	int64_t pivot;  /* the first that is zero; -1: none */
+	int64_t *place; /* per column: its entry in the current row, or -1 */
+	int64_t pivot;  /* the row of the first zero pivot, or -1 */
 };
 
 static void rows_close(struct rows *r)
@@ -67,12 +72,12 @@ static int64_t column_of_entry(const struct rows *r, int64_t k)
 	return index_load(r->m->indices_type, r->e.indices, k) - r->m->base;
 }
 
-static struct value load(const struct rows *r, int64_t k)
+static struct value load_entry(const struct rows *r, int64_t k)
 {
 	return value_load(r->m->type, r->e.values, k);
 }
 
-static void store(const struct rows *r, int64_t k, struct value v)
+static void store_entry(const struct rows *r, int64_t k, struct value v)
 {
 	value_store(r->m->type, r->e.values, k, v);
 }
@@ -89,17 +94,17 @@ static void set_places(struct rows *r, int64_t row, bool on)
 		r->place[column_of_entry(r, k)] = on ? k : -1;
 }
 
-/* The row k, times -factor, to the entries of the row that is worked on. */
+/* Subtracts factor times row k from the entries of the current row. */
 static void subtract_row(struct rows *r, int64_t k, struct value factor)
 {
 	for (int64_t j = r->begin[k]; j < r->begin[k + 1]; j++) {
 		int64_t col = column_of_entry(r, j), at = r->place[col];
 
 		if (col > k && at >= 0)
-			store(
-			    r, at,
-			    value_add(load(r, at), value_negate(value_multiply(
-						       factor, load(r, j)))));
+			store_entry(r, at,
+				    value_add(load_entry(r, at),
+					      value_negate(value_multiply(
+						  factor, load_entry(r, j)))));
 	}
 	r->e.run->operations += 2 * (uint64_t)(r->begin[k + 1] - r->begin[k]);
 }
@@ -113,16 +118,18 @@ static void factor_row(struct rows *r, int64_t row)
 
 		if (col >= row || r->diagonal[col] < 0)
 			continue;
-		factor = value_divide(load(r, k), load(r, r->diagonal[col]));
-		store(r, k, factor);
+		factor = value_divide(load_entry(r, k),
+				      load_entry(r, r->diagonal[col]));
+		store_entry(r, k, factor);
 		subtract_row(r, col, factor);
 	}
 	set_places(r, row, false);
-	if (r->diagonal[row] >= 0 && value_is_zero(load(r, r->diagonal[row])))
+	if (r->diagonal[row] >= 0 &&
+	    value_is_zero(load_entry(r, r->diagonal[row])))
 		note_pivot(r, row);
 }
 
-/* The sum of L(row, k) conj(L(other, k)) below column `other`. */
+/* Returns the sum of L(row, k) conj(L(other, k)) over all k < other. */
 static struct value dot_rows(struct rows *r, int64_t other)
 {
 	struct value sum = {0, 0};
@@ -132,15 +139,19 @@ static struct value dot_rows(struct rows *r, int64_t other)
 
 		if (col < other && at >= 0)
 			sum = value_add(
-			    sum, value_multiply(load(r, at),
-						value_conjugate(load(r, k))));
+			    sum,
+			    value_multiply(load_entry(r, at),
+					   value_conjugate(load_entry(r, k))));
 	}
 	r->e.run->operations +=
 	    2 * (uint64_t)(r->begin[other + 1] - r->begin[other]);
 	return sum;
 }
 
-/* Cholesky's: the entries above the diagonal are left alone. */
+/*
+ * Computes a row of the Cholesky factor. Entries above the diagonal stay
+ * unchanged.
+ */
 static void root_row(struct rows *r, int64_t row)
 {
 	set_places(r, row, true);
@@ -150,20 +161,20 @@ static void root_row(struct rows *r, int64_t row)
 
 		if (col > row || r->diagonal[col] < 0)
 			continue;
-		v = value_add(load(r, k), value_negate(dot_rows(r, col)));
+		v = value_add(load_entry(r, k), value_negate(dot_rows(r, col)));
 		if (col < row)
-			v = value_divide(v, load(r, r->diagonal[col]));
+			v = value_divide(v, load_entry(r, r->diagonal[col]));
 		else if (v.re > 0)
 			v = (struct value){__builtin_sqrt(v.re), 0};
 		else
 			note_pivot(r, row);
-		store(r, k, v);
+		store_entry(r, k, v);
 	}
 	set_places(r, row, false);
 }
 
-static CUresult factorise(struct gpukit_run *run,
-			  void (*work)(struct rows *r, int64_t row))
+static CUresult factorise_rows(struct gpukit_run *run,
+			       void (*work)(struct rows *r, int64_t row))
 {
 	const struct factor *p = run->params;
 	struct rows rows;
@@ -184,15 +195,15 @@ static CUresult factorise(struct gpukit_run *run,
 
 CUresult run_factor_check(struct gpukit_run *run)
 {
-	return factorise(run, NULL);
+	return factorise_rows(run, NULL);
 }
 
 CUresult run_ilu0(struct gpukit_run *run)
 {
-	return factorise(run, factor_row);
+	return factorise_rows(run, factor_row);
 }
 
 CUresult run_ic0(struct gpukit_run *run)
 {
-	return factorise(run, root_row);
+	return factorise_rows(run, root_row);
 }

@@ -1,10 +1,11 @@
-/* incomplete_calls.c - the calls of csrilu02 and csric02. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* incomplete_calls.c - the functions of csrilu02 and csric02. */
 #include "fronts/cusparse/legacy.h"
 #include "fronts/cusparse/params.h"
 
 #include <stdlib.h>
 
-/* A kernel writes the pivot: it has to be over before this goes. */
+/* Kernels write pivot, so they must have ended before this is freed. */
 struct csrilu02Info {
 	int pivot;
 };
@@ -12,11 +13,12 @@ struct csric02Info {
 	int pivot;
 };
 
-static cusparseStatus_t factor(cusparseHandle_t handle, int m, int nnz,
-			       const struct cusparseMatDescr *descr,
-			       const void *values, const int *offsets,
-			       const int *columns, int *pivot,
-			       cudaDataType type, enum sparse_kernel kernel)
+static cusparseStatus_t launch_factor(cusparseHandle_t handle, int m, int nnz,
+				      const struct cusparseMatDescr *descr,
+				      const void *values, const int *offsets,
+				      const int *columns, int *pivot,
+				      cudaDataType type,
+				      enum sparse_kernel kernel)
 {
 	cusparseStatus_t status = check_general(handle, descr);
 	struct factor p;
@@ -33,7 +35,9 @@ static cusparseStatus_t factor(cusparseHandle_t handle, int m, int nnz,
 					: sparse_launch(handle, kernel, &p);
 }
 
-/* Waits for the kernel that found it. */
+/*
+ * Waits for the kernel that finds the pivot, then returns the pivot's position.
+ */
 static cusparseStatus_t tell_pivot(cusparseHandle_t handle, const int *pivot,
 				   int *position)
 {
@@ -90,9 +94,9 @@ INFO(Csric02, csric02)
 	    const cusparseMatDescr_t descrA, T *values, const int *offsets,    \
 	    const int *columns, name##Info_t info, int *pBufferSizeInBytes)    \
 	{                                                                      \
-		cusparseStatus_t status =                                      \
-		    factor(handle, m, nnz, descrA, values, offsets, columns,   \
-			   info ? &info->pivot : NULL, type, SPARSE_KERNELS);  \
+		cusparseStatus_t status = launch_factor(                       \
+		    handle, m, nnz, descrA, values, offsets, columns,          \
+		    info ? &info->pivot : NULL, type, SPARSE_KERNELS);         \
                                                                                \
 		if (!status && !pBufferSizeInBytes)                            \
 			return CUSPARSE_STATUS_INVALID_VALUE;                  \
@@ -107,9 +111,9 @@ INFO(Csric02, csric02)
 	    cusparseSolvePolicy_t policy, void *pBuffer)                       \
 	{                                                                      \
 		(void)policy, (void)pBuffer;                                   \
-		return factor(handle, m, nnz, descrA, values, offsets,         \
-			      columns, info ? &info->pivot : NULL, type,       \
-			      KERNEL_csrilu0_check);                           \
+		return launch_factor(handle, m, nnz, descrA, values, offsets,  \
+				     columns, info ? &info->pivot : NULL,      \
+				     type, KERNEL_csrilu0_check);              \
 	}                                                                      \
 	cusparseStatus_t cusparse##X##name(                                    \
 	    cusparseHandle_t handle, int m, int nnz,                           \
@@ -118,9 +122,9 @@ INFO(Csric02, csric02)
 	    cusparseSolvePolicy_t policy, void *pBuffer)                       \
 	{                                                                      \
 		(void)policy, (void)pBuffer;                                   \
-		return factor(handle, m, nnz, descrA, values, offsets,         \
-			      columns, info ? &info->pivot : NULL, type,       \
-			      kernel);                                         \
+		return launch_factor(handle, m, nnz, descrA, values, offsets,  \
+				     columns, info ? &info->pivot : NULL,      \
+				     type, kernel);                            \
 	}
 #define BOTH(X, T, type)                                                       \
 	FACTOR(csrilu02, KERNEL_csrilu0, X, T, type)                           \

@@ -1,16 +1,10 @@
-/* launch.c - owns the table of kernels and launches them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * launch.c - launches kernels, and resolves scalars and arrays for their
+ * bodies.
+ */
+#include "base/assert.h"
 #include "fronts/cusparse/sparse.h"
-#include "fronts/cusparse/params.h"
-
-static struct native_kernel kernels[SPARSE_KERNELS] = {
-#define KERNEL(id, body, params)                                               \
-	[KERNEL_##id] = {"cusparse_" #id, body, sizeof(struct params), NULL},
-#include "fronts/cusparse/kernels.def"
-#undef KERNEL
-};
-
-static struct native_library library = {kernels, SPARSE_KERNELS,
-					PTHREAD_MUTEX_INITIALIZER, NULL};
 
 cusparseStatus_t sparse_status(CUresult r)
 {
@@ -28,8 +22,9 @@ cusparseStatus_t sparse_status(CUresult r)
 cusparseStatus_t sparse_launch(cusparseHandle_t handle,
 			       enum sparse_kernel kernel, const void *params)
 {
+	GK_ASSERT(kernel < SPARSE_KERNELS && params);
 	return sparse_status(
-	    native_launch(&library, kernel, handle->stream, params));
+	    native_launch(handle->kernels, kernel, handle->stream, params));
 }
 
 cusparseStatus_t sparse_wait(cusparseHandle_t handle)
@@ -44,11 +39,12 @@ cusparseStatus_t sparse_refuse(const char *symbol)
 	return CUSPARSE_STATUS_NOT_SUPPORTED;
 }
 
-struct scalar scalar_of(cusparseHandle_t handle, const void *number,
-			cudaDataType type)
+struct scalar sparse_take_scalar(cusparseHandle_t handle, const void *number,
+				 cudaDataType type)
 {
 	struct scalar s = {.type = type};
 
+	GK_ASSERT(number);
 	if (handle->mode == CUSPARSE_POINTER_MODE_DEVICE)
 		s.device = number;
 	else
@@ -56,22 +52,22 @@ struct scalar scalar_of(cusparseHandle_t handle, const void *number,
 	return s;
 }
 
-bool scalar_read(struct gpukit_run *run, const struct scalar *s,
-		 struct value *ret_value)
+bool sparse_read_scalar(struct gpukit_run *run, const struct scalar *s,
+			struct value *ret_value)
 {
 	const void *at;
 
 	*ret_value = s->host;
 	if (!s->device)
 		return true;
-	at = array_of(run, GPUKIT_READS, s->device, 1, value_size(s->type));
+	at = sparse_array(run, GPUKIT_READS, s->device, 1, value_size(s->type));
 	if (at)
 		*ret_value = value_load(s->type, at, 0);
 	return at != NULL;
 }
 
-void *array_of(struct gpukit_run *run, enum gpukit_access access,
-	       const void *at, int64_t count, size_t size)
+void *sparse_array(struct gpukit_run *run, enum gpukit_access access,
+		   const void *at, int64_t count, size_t size)
 {
 	size_t bytes;
 
@@ -80,7 +76,7 @@ void *array_of(struct gpukit_run *run, enum gpukit_access access,
 	return run->memory(run, access, (uintptr_t)at, bytes);
 }
 
-bool is_operation(cusparseOperation_t op)
+bool sparse_is_operation(cusparseOperation_t op)
 {
 	return (unsigned)op <= CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE;
 }

@@ -1,17 +1,21 @@
-/* legacy.h - the functions of four types with arrays instead of descriptors. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* legacy.h - helpers for the legacy functions, whose parameters are arrays. */
 #ifndef GKF_CUSPARSE_LEGACY_H
 #define GKF_CUSPARSE_LEGACY_H
 
 #include "fronts/cusparse/sparse.h"
 
-/* Their letter, their numbers, and what cudaDataType calls them. */
+/* X(letter, type of elements, cudaDataType). */
 #define FOUR_TYPES(X)                                                          \
 	X(S, float, CUDA_R_32F)                                                \
 	X(D, double, CUDA_R_64F)                                               \
 	X(C, cuComplex, CUDA_C_32F)                                            \
 	X(Z, cuDoubleComplex, CUDA_C_64F)
 
-/* CSR with 32-bit indices, of rows x cols; base of `descr`. */
+/*
+ * Describes a rows x cols CSR matrix with 32-bit indices, which start at
+ * descr's base.
+ */
 static inline struct cusparseSpMatDescr
 csr_of(const struct cusparseMatDescr *descr, int rows, int cols, int nnz,
        const void *values, const int *offsets, const int *columns,
@@ -32,7 +36,7 @@ csr_of(const struct cusparseMatDescr *descr, int rows, int cols, int nnz,
 	    .batch_count = 1};
 }
 
-/* The legacy functions know general matrices alone. */
+/* The legacy functions support general matrices only. */
 static inline cusparseStatus_t
 check_general(cusparseHandle_t handle, const struct cusparseMatDescr *descr)
 {

@@ -1,4 +1,5 @@
-/* matrix.c - descriptors of sparse matrices. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* matrix.c - owns the descriptors of sparse matrices. */
 #include "fronts/cusparse/sparse.h"
 
 #include <stdlib.h>
@@ -8,10 +9,10 @@
 #define INVALID CUSPARSE_STATUS_INVALID_VALUE
 
 /*
- * Pointers may be NULL at first: a matrix whose number of entries is found out
- * gets them later.
+ * Pointers may be NULL at first: a matrix whose entries are not counted yet
+ * gets its arrays later.
  */
-static cusparseStatus_t create(void **ret, struct cusparseSpMatDescr m)
+static cusparseStatus_t create_matrix(void **ret, struct cusparseSpMatDescr m)
 {
 	struct cusparseSpMatDescr *made;
 
@@ -34,9 +35,9 @@ static cusparseStatus_t create(void **ret, struct cusparseSpMatDescr m)
 }
 
 /*
- * Each function comes in two forms, of which one sees what may be written and
- * the other what may only be read: Const is nothing or the word, constant
- * nothing or the qualifier.
+ * Each function has a variant for writable and one for read-only matrices. For
+ * the first, both arguments are empty; for the second, they are Const and
+ * const.
  */
 #define COMPRESSED(Const, constant, Format, FORMAT)                            \
 	cusparseStatus_t cusparseCreate##Const##Format(                        \
@@ -46,19 +47,20 @@ static cusparseStatus_t create(void **ret, struct cusparseSpMatDescr m)
 	    cusparseIndexType_t offsetsType, cusparseIndexType_t indicesType,  \
 	    cusparseIndexBase_t idxBase, cudaDataType valueType)               \
 	{                                                                      \
-		return create((void **)(uintptr_t)spMatDescr,                  \
-			      (struct cusparseSpMatDescr){                     \
-				  .format = CUSPARSE_FORMAT_##FORMAT,          \
-				  .rows = rows,                                \
-				  .cols = cols,                                \
-				  .nnz = nnz,                                  \
-				  .offsets = (void *)(uintptr_t)offsets,       \
-				  .indices = (void *)(uintptr_t)indices,       \
-				  .values = (void *)(uintptr_t)values,         \
-				  .offsets_type = offsetsType,                 \
-				  .indices_type = indicesType,                 \
-				  .base = idxBase,                             \
-				  .type = valueType});                         \
+		return create_matrix(                                          \
+		    (void **)(uintptr_t)spMatDescr,                            \
+		    (struct cusparseSpMatDescr){                               \
+			.format = CUSPARSE_FORMAT_##FORMAT,                    \
+			.rows = rows,                                          \
+			.cols = cols,                                          \
+			.nnz = nnz,                                            \
+			.offsets = (void *)(uintptr_t)offsets,                 \
+			.indices = (void *)(uintptr_t)indices,                 \
+			.values = (void *)(uintptr_t)values,                   \
+			.offsets_type = offsetsType,                           \
+			.indices_type = indicesType,                           \
+			.base = idxBase,                                       \
+			.type = valueType});                                   \
 	}                                                                      \
 	cusparseStatus_t cusparse##Const##Format##Get(                         \
 	    cusparse##Const##SpMatDescr_t m, int64_t *rows, int64_t *cols,     \
@@ -87,19 +89,20 @@ static cusparseStatus_t create(void **ret, struct cusparseSpMatDescr m)
 	    cusparseIndexType_t cooIdxType, cusparseIndexBase_t idxBase,       \
 	    cudaDataType valueType)                                            \
 	{                                                                      \
-		return create((void **)(uintptr_t)spMatDescr,                  \
-			      (struct cusparseSpMatDescr){                     \
-				  .format = CUSPARSE_FORMAT_COO,               \
-				  .rows = rows,                                \
-				  .cols = cols,                                \
-				  .nnz = nnz,                                  \
-				  .offsets = (void *)(uintptr_t)cooRowInd,     \
-				  .indices = (void *)(uintptr_t)cooColInd,     \
-				  .values = (void *)(uintptr_t)cooValues,      \
-				  .offsets_type = cooIdxType,                  \
-				  .indices_type = cooIdxType,                  \
-				  .base = idxBase,                             \
-				  .type = valueType});                         \
+		return create_matrix(                                          \
+		    (void **)(uintptr_t)spMatDescr,                            \
+		    (struct cusparseSpMatDescr){                               \
+			.format = CUSPARSE_FORMAT_COO,                         \
+			.rows = rows,                                          \
+			.cols = cols,                                          \
+			.nnz = nnz,                                            \
+			.offsets = (void *)(uintptr_t)cooRowInd,               \
+			.indices = (void *)(uintptr_t)cooColInd,               \
+			.values = (void *)(uintptr_t)cooValues,                \
+			.offsets_type = cooIdxType,                            \
+			.indices_type = cooIdxType,                            \
+			.base = idxBase,                                       \
+			.type = valueType});                                   \
 	}                                                                      \
 	cusparseStatus_t cusparse##Const##CooGet(                              \
 	    cusparse##Const##SpMatDescr_t m, int64_t *rows, int64_t *cols,     \
@@ -129,22 +132,23 @@ static cusparseStatus_t create(void **ret, struct cusparseSpMatDescr m)
 	    cusparseIndexType_t bsrColIndType, cusparseIndexBase_t idxBase,    \
 	    cudaDataType valueType, cusparseOrder_t order)                     \
 	{                                                                      \
-		return create((void **)(uintptr_t)spMatDescr,                  \
-			      (struct cusparseSpMatDescr){                     \
-				  .format = CUSPARSE_FORMAT_BSR,               \
-				  .rows = brows,                               \
-				  .cols = bcols,                               \
-				  .nnz = bnnz,                                 \
-				  .offsets = (void *)(uintptr_t)bsrRowOffsets, \
-				  .indices = (void *)(uintptr_t)bsrColInd,     \
-				  .values = (void *)(uintptr_t)bsrValues,      \
-				  .offsets_type = bsrRowOffsetsType,           \
-				  .indices_type = bsrColIndType,               \
-				  .base = idxBase,                             \
-				  .type = valueType,                           \
-				  .block_rows = rowBlockSize,                  \
-				  .block_cols = colBlockSize,                  \
-				  .block_order = order});                      \
+		return create_matrix(                                          \
+		    (void **)(uintptr_t)spMatDescr,                            \
+		    (struct cusparseSpMatDescr){                               \
+			.format = CUSPARSE_FORMAT_BSR,                         \
+			.rows = brows,                                         \
+			.cols = bcols,                                         \
+			.nnz = bnnz,                                           \
+			.offsets = (void *)(uintptr_t)bsrRowOffsets,           \
+			.indices = (void *)(uintptr_t)bsrColInd,               \
+			.values = (void *)(uintptr_t)bsrValues,                \
+			.offsets_type = bsrRowOffsetsType,                     \
+			.indices_type = bsrColIndType,                         \
+			.base = idxBase,                                       \
+			.type = valueType,                                     \
+			.block_rows = rowBlockSize,                            \
+			.block_cols = colBlockSize,                            \
+			.block_order = order});                                \
 	}
 
 #define READING(Const, constant)                                               \

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * multiply.c - SpMV, SpMM: a sparse matrix times a dense vector or matrix. A
- * vector is a matrix of one column.
+ * multiply.c - SpMV and SpMM: multiplies a sparse matrix by a dense vector or
+ * matrix. A vector is treated as a matrix of one column.
  */
 #include "fronts/cusparse/entries.h"
 #include "fronts/cusparse/params.h"
@@ -8,12 +9,15 @@
 
 #include <stdlib.h>
 
-/* Columns of C that one walk through A serves: what fits into a cache. */
+/*
+ * The number of columns of C computed per pass over A, so that they fit a
+ * cache.
+ */
 #define PANEL 32
 
 /*
- * Columns of op(B) and of C as doubles, a row after the other: a part a number,
- * two in complex types. So the innermost loop is one of plain doubles.
+ * Some columns of op(B) and C, row-major, as doubles: one per element, or two
+ * for complex types. This lets the innermost loop run over plain doubles.
  */
 struct panel {
 	int64_t first, width;
@@ -50,7 +54,7 @@ static bool panel_open(struct panel *w, const struct dense *b, int64_t inner,
 	return w->b && w->sums;
 }
 
-/* Adds the row `from` of B, times v, to the row `to` of the sums. */
+/* Adds v times row `from` of B to row `to` of the sums. */
 static void add_row(const struct panel *w, int64_t to, int64_t from,
 		    struct value v)
 {
@@ -137,8 +141,8 @@ CUresult run_multiply(struct gpukit_run *run)
 	struct value scale[2];
 	CUresult r = CUDA_SUCCESS;
 
-	if (!scalar_read(run, &p->alpha, &scale[0]) ||
-	    !scalar_read(run, &p->beta, &scale[1]))
+	if (!sparse_read_scalar(run, &p->alpha, &scale[0]) ||
+	    !sparse_read_scalar(run, &p->beta, &scale[1]))
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	for (int b = 0; b < p->c.batch_count; b++)
 		for (int64_t j = 0; !r && j < p->c.cols; j += PANEL)
@@ -149,7 +153,7 @@ CUresult run_multiply(struct gpukit_run *run)
 	return r;
 }
 
-/* Is every operand there once, or once a batch of C? */
+/* Whether A and B each have one matrix, or as many matrices as C. */
 static bool match_batches(const struct multiply *p)
 {
 	int n = p->c.batch_count;
@@ -158,11 +162,11 @@ static bool match_batches(const struct multiply *p)
 	       (p->b.batch_count == 1 || p->b.batch_count == n);
 }
 
-static bool match_shapes(const struct multiply *p)
+static bool match_product_shapes(const struct multiply *p)
 {
 	bool a = p->op_a != CUSPARSE_OPERATION_NON_TRANSPOSE;
 	bool b = p->op_b != CUSPARSE_OPERATION_NON_TRANSPOSE;
-	int64_t rows = matrix_rows(&p->a), cols = matrix_cols(&p->a);
+	int64_t rows = sparse_rows(&p->a), cols = sparse_cols(&p->a);
 
 	return (a ? cols : rows) == p->c.rows &&
 	       (a ? rows : cols) == (b ? p->b.cols : p->b.rows) &&
@@ -172,26 +176,30 @@ static bool match_shapes(const struct multiply *p)
 static cusparseStatus_t check_multiply(const struct multiply *p,
 				       cudaDataType compute, const char *symbol)
 {
-	if (!is_operation(p->op_a) || !is_operation(p->op_b) ||
-	    !match_shapes(p) || !match_batches(p))
+	if (!sparse_is_operation(p->op_a) || !sparse_is_operation(p->op_b) ||
+	    !match_product_shapes(p) || !match_batches(p))
 		return CUSPARSE_STATUS_INVALID_VALUE;
 	if (!types_multiply(p->a.type, p->b.type, p->c.type, compute))
 		return sparse_refuse(symbol);
 	return CUSPARSE_STATUS_SUCCESS;
 }
 
-/* kernel SPARSE_KERNELS: checks alone. */
-static cusparseStatus_t multiply(cusparseHandle_t handle, struct multiply *p,
-				 const void *alpha, const void *beta,
-				 cudaDataType compute,
-				 enum sparse_kernel kernel, const char *symbol)
+/*
+ * Checks a product and launches it; if kernel is SPARSE_KERNELS, only checks
+ * it.
+ */
+static cusparseStatus_t launch_multiply(cusparseHandle_t handle,
+					struct multiply *p, const void *alpha,
+					const void *beta, cudaDataType compute,
+					enum sparse_kernel kernel,
+					const char *symbol)
 {
 	cusparseStatus_t status = check_multiply(p, compute, symbol);
 
 	if (status || kernel == SPARSE_KERNELS)
 		return status;
-	p->alpha = scalar_of(handle, alpha, compute);
-	p->beta = scalar_of(handle, beta, compute);
+	p->alpha = sparse_take_scalar(handle, alpha, compute);
+	p->beta = sparse_take_scalar(handle, beta, compute);
 	return sparse_launch(handle, kernel, p);
 }
 
@@ -209,11 +217,12 @@ static cusparseStatus_t multiply_vector(
 	    (unsigned)alg > CUSPARSE_SPMV_BSR_ALG1)
 		return CUSPARSE_STATUS_INVALID_VALUE;
 	p = (struct multiply){.a = *matA,
-			      .b = column_of(vecX),
-			      .c = column_of(vecY),
+			      .b = dense_column(vecX),
+			      .c = dense_column(vecY),
 			      .op_a = opA,
 			      .op_b = CUSPARSE_OPERATION_NON_TRANSPOSE};
-	return multiply(handle, &p, alpha, beta, computeType, kernel, symbol);
+	return launch_multiply(handle, &p, alpha, beta, computeType, kernel,
+			       symbol);
 }
 
 static cusparseStatus_t
@@ -233,7 +242,8 @@ multiply_matrix(cusparseHandle_t handle, cusparseOperation_t opA,
 		return CUSPARSE_STATUS_INVALID_VALUE;
 	p = (struct multiply){
 	    .a = *matA, .b = *matB, .c = *matC, .op_a = opA, .op_b = opB};
-	return multiply(handle, &p, alpha, beta, computeType, kernel, symbol);
+	return launch_multiply(handle, &p, alpha, beta, computeType, kernel,
+			       symbol);
 }
 
 cusparseStatus_t cusparseSpMV(cusparseHandle_t handle, cusparseOperation_t opA,
@@ -267,10 +277,10 @@ cusparseSpMV_bufferSize(cusparseHandle_t handle, cusparseOperation_t opA,
 			cusparseDnVecDescr_t vecY, cudaDataType computeType,
 			cusparseSpMVAlg_t alg, size_t *bufferSize)
 {
-	return size_after(multiply_vector(handle, opA, alpha, matA, vecX, beta,
-					  vecY, computeType, alg,
-					  SPARSE_KERNELS, __func__),
-			  WORKSPACE, bufferSize);
+	return sparse_size_after(multiply_vector(handle, opA, alpha, matA, vecX,
+						 beta, vecY, computeType, alg,
+						 SPARSE_KERNELS, __func__),
+				 WORKSPACE, bufferSize);
 }
 
 cusparseStatus_t cusparseSpMM(cusparseHandle_t handle, cusparseOperation_t opA,
@@ -303,8 +313,8 @@ cusparseStatus_t cusparseSpMM_bufferSize(
     cusparseConstDnMatDescr_t matB, const void *beta, cusparseDnMatDescr_t matC,
     cudaDataType computeType, cusparseSpMMAlg_t alg, size_t *bufferSize)
 {
-	return size_after(multiply_matrix(handle, opA, opB, alpha, matA, matB,
-					  beta, matC, computeType, alg,
-					  SPARSE_KERNELS, __func__),
-			  WORKSPACE, bufferSize);
+	return sparse_size_after(multiply_matrix(handle, opA, opB, alpha, matA,
+						 matB, beta, matC, computeType,
+						 alg, SPARSE_KERNELS, __func__),
+				 WORKSPACE, bufferSize);
 }

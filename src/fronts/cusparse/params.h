@@ -1,10 +1,11 @@
-/* params.h - what the kernels take: descriptors by value. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* params.h - the parameters of kernels. They contain descriptors by value. */
 #ifndef GKF_CUSPARSE_PARAMS_H
 #define GKF_CUSPARSE_PARAMS_H
 
 #include "fronts/cusparse/sparse.h"
 
-/* C = alpha op(A) op(B) + beta C, B and C dense. */
+/* C = alpha op(A) op(B) + beta C, where B and C are dense. */
 struct multiply {
 	struct cusparseSpMatDescr a;
 	struct cusparseDnMatDescr b, c;
@@ -12,7 +13,10 @@ struct multiply {
 	struct scalar alpha, beta;
 };
 
-/* The entries of C = alpha op(A) op(B) + beta C, A and B dense. */
+/*
+ * C = alpha op(A) op(B) + beta C, computed only at C's entries; A and B are
+ * dense.
+ */
 struct sample {
 	struct cusparseDnMatDescr a, b;
 	struct cusparseSpMatDescr c;
@@ -20,7 +24,7 @@ struct sample {
 	struct scalar alpha, beta;
 };
 
-/* Keeps the values of A for solving, all or those of the diagonal. */
+/* Copies A's values, either all or only the diagonal, for solving later. */
 struct solve_copy {
 	struct cusparseSpMatDescr a;
 	void *kept;
@@ -28,7 +32,9 @@ struct solve_copy {
 	bool diagonal;
 };
 
-/* op(A) C = alpha op(B), A a triangle whose values were kept. */
+/*
+ * Solves op(A) C = alpha op(B) for C. A is a triangle whose values were copied.
+ */
 struct solve {
 	struct cusparseSpMatDescr a;
 	struct cusparseDnMatDescr b, c;
@@ -36,20 +42,23 @@ struct solve {
 	struct scalar alpha;
 };
 
-/* C = alpha A B + beta C, all sparse. */
+/* C = alpha A B + beta C, where all matrices are sparse. */
 struct product {
 	struct cusparseSpMatDescr a, b, c;
 	struct scalar alpha, beta;
-	int64_t *ret_nnz; /* the host's; its owner waits for the kernel */
+	int64_t *ret_nnz; /* in host memory; its owner waits for the kernel */
 };
 
 struct densify {
 	struct cusparseSpMatDescr sparse;
 	struct cusparseDnMatDescr dense;
-	int64_t *ret_nnz; /* the host's; its owner waits for the kernel */
+	int64_t *ret_nnz; /* in host memory; its owner waits for the kernel */
 };
 
-/* alpha, beta: also the two numbers of a rotation. */
+/*
+ * Operations on a sparse and a dense vector. For a rotation, alpha is the
+ * cosine and beta the sine.
+ */
 struct vectors {
 	struct cusparseSpVecDescr x;
 	struct cusparseDnVecDescr y;
@@ -63,13 +72,13 @@ struct transpose {
 	int rows, cols, nnz;
 	const void *values;
 	const int *offsets, *indices;
-	void *to_values; /* NULL: the structure alone */
+	void *to_values; /* NULL: convert only the structure */
 	int *to_offsets, *to_indices;
 	cudaDataType type;
 	cusparseIndexBase_t base;
 };
 
-/* Arrays of int: what they are depends on the kernel. */
+/* Arrays of int, whose meaning depends on the kernel. */
 struct indices {
 	int rows, count;
 	const int *from;
@@ -81,15 +90,18 @@ struct indices {
 /* An incomplete factorisation in place. */
 struct factor {
 	struct cusparseSpMatDescr a;
-	int *
-	    ret_pivot; /* the host's: which one is zero, from the base; or -1 */
+	/*
+	 * The row of the first zero pivot, counted from base, or -1; in host
+	 * memory.
+	 */
+	int *ret_pivot;
 };
 
-/* C = alpha A + beta B, of one type; rows are sorted. */
+/* C = alpha A + beta B. All have one type, and their rows are sorted. */
 struct sum {
 	struct cusparseSpMatDescr a, b, c;
 	struct scalar alpha, beta;
-	int *ret_nnz; /* where the number of entries goes besides C */
+	int *ret_nnz; /* receives the number of C's entries */
 	bool nnz_on_host;
 };
 

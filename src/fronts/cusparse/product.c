@@ -1,18 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * product.c - the kernels of SpGEMM: a row of C is gathered in a dense row,
- * whose columns in use are listed. All matrices are CSR.
+ * product.c - runs the kernels of SpGEMM. All matrices are CSR. A row of C is
+ * summed in a dense row, together with a list of the columns that are used.
  */
 #include "fronts/cusparse/entries.h"
 #include "fronts/cusparse/params.h"
 
 #include <stdlib.h>
 
-/* The row of C that is being made. */
+/* The row of C that is being computed. */
 struct row {
 	struct entries a, b;
 	struct value *sums;
-	int64_t *used, count; /* columns that have a sum */
-	int64_t *owner;       /* of a column: the last row + 1 that used it */
+	int64_t *used, count; /* the columns that have a sum */
+	/* per column: 1 + the last row that has a sum in it */
+	int64_t *owner;
 };
 
 static void row_close(struct row *r)
@@ -50,7 +52,7 @@ static void add_to_row(struct row *r, int64_t row, int64_t col, struct value v)
 	r->sums[col] = value_add(r->sums[col], v);
 }
 
-/* A multiple of a row of B goes to a row of C. */
+/* Adds factor times row `line` of B to a row of C. */
 static bool add_line(struct row *r, int64_t row, int64_t line,
 		     struct value factor)
 {
@@ -71,7 +73,7 @@ static bool add_line(struct row *r, int64_t row, int64_t line,
 	return true;
 }
 
-static int compare(const void *left, const void *right)
+static int compare_columns(const void *left, const void *right)
 {
 	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
 
@@ -95,7 +97,7 @@ static CUresult make_row(struct row *r, int64_t row)
 		if (!add_line(r, row, at.col, v))
 			return r->b.error;
 	}
-	qsort(r->used, (size_t)r->count, sizeof *r->used, compare);
+	qsort(r->used, (size_t)r->count, sizeof *r->used, compare_columns);
 	return CUDA_SUCCESS;
 }
 
@@ -116,7 +118,7 @@ CUresult run_product_count(struct gpukit_run *run)
 	return r;
 }
 
-/* Where the arrays of C are. */
+/* The memory of C's arrays. */
 struct target {
 	void *offsets, *indices;
 };
@@ -124,10 +126,11 @@ struct target {
 static bool target_open(struct target *t, struct gpukit_run *run,
 			const struct cusparseSpMatDescr *c)
 {
-	t->offsets = array_of(run, GPUKIT_WRITES, c->offsets, matrix_offsets(c),
-			      index_size(c->offsets_type));
-	t->indices = array_of(run, GPUKIT_WRITES, c->indices, c->nnz,
-			      index_size(c->indices_type));
+	t->offsets =
+	    sparse_array(run, GPUKIT_WRITES, c->offsets, sparse_offset_count(c),
+			 index_size(c->offsets_type));
+	t->indices = sparse_array(run, GPUKIT_WRITES, c->indices, c->nnz,
+				  index_size(c->indices_type));
 	return t->offsets && t->indices;
 }
 
@@ -145,7 +148,10 @@ CUresult run_product_structure(struct gpukit_run *run)
 	for (int64_t i = 0; !r && i < c->rows; i++) {
 		index_store(c->offsets_type, t.offsets, i, at + c->base);
 		r = make_row(&row, i);
-		/* A or B may have changed since they were counted. */
+		/*
+		 * If A or B has changed since the count, there may be more
+		 * entries.
+		 */
 		if (!r && at + row.count > c->nnz)
 			r = CUDA_ERROR_ILLEGAL_ADDRESS;
 		for (int64_t k = 0; !r && k < row.count; k++)
@@ -158,7 +164,7 @@ CUresult run_product_structure(struct gpukit_run *run)
 	return r;
 }
 
-/* Into the structure that C has. */
+/* Stores a row's values into C, whose structure already exists. */
 static CUresult store_row(struct row *row, struct entries *c, int64_t line,
 			  const struct value scale[2])
 {
@@ -189,8 +195,8 @@ CUresult run_product_values(struct gpukit_run *run)
 	struct row row;
 	CUresult r = row_open(&row, run, p, false);
 
-	if (!r && (!scalar_read(run, &p->alpha, &scale[0]) ||
-		   !scalar_read(run, &p->beta, &scale[1]) ||
+	if (!r && (!sparse_read_scalar(run, &p->alpha, &scale[0]) ||
+		   !sparse_read_scalar(run, &p->beta, &scale[1]) ||
 		   !entries_open(&c, run, GPUKIT_WRITES, &p->c, 0, false)))
 		r = CUDA_ERROR_ILLEGAL_ADDRESS;
 	for (int64_t i = 0; !r && i < p->c.rows; i++) {

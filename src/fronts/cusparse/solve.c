@@ -1,16 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * solve.c - the kernels of SpSV and SpSM: a triangle is sorted into lines, and
- * each column of the right side is solved line by line.
+ * solve.c - runs the kernels of SpSV and SpSM. They sort a triangle by rows,
+ * then solve for each column of the right-hand side, row by row.
  */
 #include "fronts/cusparse/entries.h"
 #include "fronts/cusparse/params.h"
 
 #include <stdlib.h>
 
-/* op(A), the triangle alone, by rows; the diagonal is apart. */
+/* The triangle of op(A), sorted by rows; its diagonal is stored separately. */
 struct triangle {
 	int64_t n;
-	int64_t *begin; /* of each row in `terms`; n + 1 of them */
+	int64_t *begin; /* [row]: index of its first term; n + 1 elements */
 	struct term {
 		int64_t col;
 		struct value v;
@@ -19,7 +20,9 @@ struct triangle {
 	bool lower;
 };
 
-/* What of A is asked for: an entry in the triangle, where op(A) has it. */
+/*
+ * Returns where an entry of A is in op(A); false if it is outside the triangle.
+ */
 static bool take_entry(const struct solve *p, const struct entry *at,
 		       int64_t *ret_row, int64_t *ret_col)
 {
@@ -31,7 +34,10 @@ static bool take_entry(const struct solve *p, const struct entry *at,
 						     : at->row <= at->col;
 }
 
-/* begin[row + 1]: how many terms that row has; then where it begins. */
+/*
+ * Counts each row's terms in begin[row + 1], then turns the counts into the
+ * indices where rows begin by a running sum.
+ */
 static CUresult count_terms(struct triangle *t, struct entries *e,
 			    const struct solve *p)
 {
@@ -104,7 +110,7 @@ static CUresult triangle_open(struct triangle *t, struct gpukit_run *run,
 	return r;
 }
 
-/* x: room for a column of the answer. */
+/* x is a buffer for a column of the solution. */
 static void solve_column(const struct triangle *t, const struct dense *b,
 			 const struct dense *c, int64_t col, struct value alpha,
 			 struct value *x)
@@ -153,7 +159,7 @@ CUresult run_solve(struct gpukit_run *run)
 	struct value alpha;
 	CUresult r;
 
-	if (!scalar_read(run, &p->alpha, &alpha))
+	if (!sparse_read_scalar(run, &p->alpha, &alpha))
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	r = triangle_open(&t, run, p);
 	if (!r)
@@ -162,12 +168,15 @@ CUresult run_solve(struct gpukit_run *run)
 	return r;
 }
 
-/* New values of the diagonal, by row, into what was kept of A. */
+/*
+ * Overwrites the diagonal in the kept values of A; the new values are in order
+ * of rows.
+ */
 static CUresult keep_diagonal(struct gpukit_run *run,
 			      const struct solve_copy *p, void *kept)
 {
-	const void *values = array_of(run, GPUKIT_READS, p->values, p->a.rows,
-				      value_size(p->a.type));
+	const void *values = sparse_array(run, GPUKIT_READS, p->values,
+					  p->a.rows, value_size(p->a.type));
 	struct entries e;
 	struct entry at;
 
@@ -184,14 +193,14 @@ CUresult run_solve_copy(struct gpukit_run *run)
 {
 	const struct solve_copy *p = run->params;
 	size_t size = value_size(p->a.type);
-	void *kept = array_of(run, GPUKIT_WRITES, p->kept, p->a.nnz, size);
+	void *kept = sparse_array(run, GPUKIT_WRITES, p->kept, p->a.nnz, size);
 	const void *values;
 
 	if (!kept)
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	if (p->diagonal)
 		return keep_diagonal(run, p, kept);
-	values = array_of(run, GPUKIT_READS, p->values, p->a.nnz, size);
+	values = sparse_array(run, GPUKIT_READS, p->values, p->a.nnz, size);
 	if (!values)
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	__builtin_memcpy(kept, values, (size_t)p->a.nnz * size);

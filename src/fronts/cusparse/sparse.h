@@ -1,6 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sparse.h - what the files of libcusparse share: handles, descriptors, and
- * the launch of kernels, whose parameters carry the descriptors by value.
+ * sparse.h - handles, descriptors, and the launching of kernels; shared by the
+ * files of libcusparse.
+ *
+ * A function checks its arguments and launches a kernel. Its parameters contain
+ * the descriptors by value (params.h), so that a program may destroy them at
+ * once. Kernels' bodies iterate over the entries of any format (entries.h) and
+ * compute in double (value.h).
  */
 #ifndef GKF_CUSPARSE_SPARSE_H
 #define GKF_CUSPARSE_SPARSE_H
@@ -11,11 +17,12 @@
 
 struct cusparseContext {
 	struct native_handle head;
+	struct native_library *kernels; /* sparse_kernels */
 	CUstream stream;
 	cusparsePointerMode_t mode;
 };
 
-/* NULL or one that ended is none. */
+/* Whether a handle is valid; false for NULL and destroyed handles. */
 static inline bool is_handle(cusparseHandle_t handle)
 {
 	return native_is_handle(handle, NATIVE_CUSPARSE);
@@ -52,8 +59,8 @@ struct cusparseDnMatDescr {
 };
 
 /*
- * A sparse matrix. In BSR rows, cols and nnz count blocks. offsets: of rows
- * (CSR, BSR) or columns (CSC), in COO the row of each entry.
+ * A sparse matrix. In BSR, rows, cols and nnz count blocks. offsets[i] is where
+ * row i (CSR, BSR) or column i (CSC) begins; in COO it is the row of entry i.
  */
 struct cusparseSpMatDescr {
 	cusparseFormat_t format;
@@ -70,10 +77,10 @@ struct cusparseSpMatDescr {
 	cusparseOrder_t block_order;
 };
 
-/* A number that lies in the caller's or in the device's memory. */
+/* A number in host or device memory. */
 struct scalar {
 	struct value host;
-	const void *device; /* NULL: host holds it */
+	const void *device; /* NULL: the number is in `host` */
 	cudaDataType type;
 };
 
@@ -88,32 +95,38 @@ enum sparse_kernel {
 #include "fronts/cusparse/kernels.def"
 #undef KERNEL
 
-/* Workspace that callers bring though nothing is kept there: bytes. */
+/* The kernels that cuSPARSE handles launch; kernels.c. */
+extern struct native_library sparse_kernels;
+
+/* Bytes of workspace that we request from callers but do not use. */
 #define WORKSPACE 256
 
 cusparseStatus_t sparse_status(CUresult r);
-/* params: as kernels.def has them for that kernel. */
+/* Launches a kernel; params is the struct that kernels.def names for it. */
 cusparseStatus_t sparse_launch(cusparseHandle_t handle,
 			       enum sparse_kernel kernel, const void *params);
-/* Waits for all that was launched by a handle. */
+/* Waits for all kernels launched with a handle. */
 cusparseStatus_t sparse_wait(cusparseHandle_t handle);
-/* Counts what a function that works cannot do, under its name. */
+/* Counts a call as refused. For functions that support other calls. */
 cusparseStatus_t sparse_refuse(const char *symbol);
 
-/* How a handle passes a number of that type. */
-struct scalar scalar_of(cusparseHandle_t handle, const void *number,
-			cudaDataType type);
-/* In a body; false: it is not in memory that the kernel may read. */
-bool scalar_read(struct gpukit_run *run, const struct scalar *s,
-		 struct value *ret_value);
+/*
+ * Returns a number that the caller passes, according to the handle's pointer
+ * mode.
+ */
+struct scalar sparse_take_scalar(cusparseHandle_t handle, const void *number,
+				 cudaDataType type);
+/* Reads a scalar in a kernel's body; false if the kernel may not read it. */
+bool sparse_read_scalar(struct gpukit_run *run, const struct scalar *s,
+			struct value *ret_value);
 
 /*
- * In a body: `count` things of `size` bytes. NULL: that memory is not the
- * kernel's; the body then shall return.
+ * Returns an array of count elements of size bytes, in a kernel's body. Returns
+ * NULL if the kernel may not access the memory; the body must return then.
  */
-void *array_of(struct gpukit_run *run, enum gpukit_access access,
-	       const void *at, int64_t count, size_t size);
+void *sparse_array(struct gpukit_run *run, enum gpukit_access access,
+		   const void *at, int64_t count, size_t size);
 
-bool is_operation(cusparseOperation_t op);
+bool sparse_is_operation(cusparseOperation_t op);
 
 #endif

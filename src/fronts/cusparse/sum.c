@@ -1,10 +1,13 @@
-/* sum.c - csrgeam2: the sum of two sparse matrices whose rows are sorted. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sum.c - csrgeam2: computes the sum of two sparse matrices with sorted rows.
+ */
 #include "fronts/cusparse/entries.h"
 #include "fronts/cusparse/legacy.h"
 #include "fronts/cusparse/params.h"
 #include "fronts/cusparse/types.h"
 
-/* A row of A and one of B, gone through side by side. */
+/* A row of A and the same row of B, iterated over side by side. */
 struct pair {
 	struct entries e[2];
 	struct entry at[2];
@@ -26,8 +29,8 @@ static bool pair_seek(struct pair *p, int64_t row)
 }
 
 /*
- * The next column, and which sides have it; -1: the row is over. The sides are
- * then moved on by pair_pass().
+ * Returns the next column and which sides have it, or -1 at the end of the row.
+ * Then call pair_pass() to advance those sides.
  */
 static int64_t pair_column(const struct pair *p, bool ret_has[2])
 {
@@ -65,18 +68,18 @@ static CUresult count_row(struct pair *p, int64_t row, int64_t *nnz)
 	return CUDA_SUCCESS;
 }
 
-/* The offsets of C, and how many entries it has. */
+/* Writes C's offsets and counts its entries. */
 CUresult run_sum_count(struct gpukit_run *run)
 {
 	const struct sum *p = run->params;
 	const struct cusparseSpMatDescr *c = &p->c;
 	int64_t nnz = 0;
 	int *total = p->nnz_on_host ? p->ret_nnz
-				    : array_of(run, GPUKIT_WRITES, p->ret_nnz,
-					       1, sizeof(int));
+				    : sparse_array(run, GPUKIT_WRITES,
+						   p->ret_nnz, 1, sizeof(int));
 	void *offsets =
-	    array_of(run, GPUKIT_WRITES, c->offsets, matrix_offsets(c),
-		     index_size(c->offsets_type));
+	    sparse_array(run, GPUKIT_WRITES, c->offsets, sparse_offset_count(c),
+			 index_size(c->offsets_type));
 	struct pair pair;
 	CUresult r = CUDA_SUCCESS;
 
@@ -128,29 +131,30 @@ static CUresult add_row(struct pair *p, int64_t row, const struct value by[2],
 	return CUDA_SUCCESS;
 }
 
-/* C's offsets are those that were counted. */
+/* Computes C, whose offsets were written by run_sum_count(). */
 CUresult run_sum(struct gpukit_run *run)
 {
 	const struct sum *p = run->params;
 	struct cusparseSpMatDescr c = p->c;
 	const void *offsets =
-	    array_of(run, GPUKIT_READS, c.offsets, matrix_offsets(&c),
-		     index_size(c.offsets_type));
+	    sparse_array(run, GPUKIT_READS, c.offsets, sparse_offset_count(&c),
+			 index_size(c.offsets_type));
 	struct value by[2];
 	struct target t = {0};
 	struct pair pair;
 	CUresult r = CUDA_SUCCESS;
 
-	if (!offsets || !scalar_read(run, &p->alpha, &by[0]) ||
-	    !scalar_read(run, &p->beta, &by[1]) ||
+	if (!offsets || !sparse_read_scalar(run, &p->alpha, &by[0]) ||
+	    !sparse_read_scalar(run, &p->beta, &by[1]) ||
 	    !entries_open(&pair.e[0], run, GPUKIT_READS, &p->a, 0, false) ||
 	    !entries_open(&pair.e[1], run, GPUKIT_READS, &p->b, 0, false))
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	if (c.rows)
 		t.end = index_load(c.offsets_type, offsets, c.rows) - c.base;
-	t.columns = array_of(run, GPUKIT_WRITES, c.indices, t.end, sizeof(int));
-	t.values =
-	    array_of(run, GPUKIT_WRITES, c.values, t.end, value_size(c.type));
+	t.columns =
+	    sparse_array(run, GPUKIT_WRITES, c.indices, t.end, sizeof(int));
+	t.values = sparse_array(run, GPUKIT_WRITES, c.values, t.end,
+				value_size(c.type));
 	if (!t.columns || !t.values)
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	for (int64_t i = 0; !r && i < c.rows; i++)
@@ -175,7 +179,7 @@ static cusparseStatus_t check_sum(cusparseHandle_t handle, int m, int n,
 	return status;
 }
 
-/* Where the number is the host's, it is there when the call returns. */
+/* If the count is in host memory, waits for it. */
 cusparseStatus_t cusparseXcsrgeam2Nnz(
     cusparseHandle_t handle, int m, int n, const cusparseMatDescr_t descrA,
     int nnzA, const int *csrSortedRowPtrA, const int *csrSortedColIndA,
@@ -219,9 +223,9 @@ cusparseStatus_t cusparseXcsrgeam2Nnz(
 		(void)alpha, (void)valuesA, (void)offsetsA, (void)columnsA;    \
 		(void)beta, (void)valuesB, (void)offsetsB, (void)columnsB;     \
 		(void)valuesC, (void)offsetsC, (void)columnsC;                 \
-		return size_after(check_sum(handle, m, n, descrA, nnzA,        \
-					    descrB, nnzB, descrC),             \
-				  WORKSPACE, pBufferSizeInBytes);              \
+		return sparse_size_after(check_sum(handle, m, n, descrA, nnzA, \
+						   descrB, nnzB, descrC),      \
+					 WORKSPACE, pBufferSizeInBytes);       \
 	}                                                                      \
 	cusparseStatus_t cusparse##X##csrgeam2(                                \
 	    cusparseHandle_t handle, int m, int n, const T *alpha,             \
@@ -241,14 +245,15 @@ cusparseStatus_t cusparseXcsrgeam2Nnz(
 			return status;                                         \
 		if (!alpha || !beta)                                           \
 			return CUSPARSE_STATUS_INVALID_VALUE;                  \
-		p = (struct sum){.a = csr_of(descrA, m, n, nnzA, valuesA,      \
-					     offsetsA, columnsA, number),      \
-				 .b = csr_of(descrB, m, n, nnzB, valuesB,      \
-					     offsetsB, columnsB, number),      \
-				 .c = csr_of(descrC, m, n, 0, valuesC,         \
-					     offsetsC, columnsC, number),      \
-				 .alpha = scalar_of(handle, alpha, number),    \
-				 .beta = scalar_of(handle, beta, number)};     \
+		p = (struct sum){                                              \
+		    .a = csr_of(descrA, m, n, nnzA, valuesA, offsetsA,         \
+				columnsA, number),                             \
+		    .b = csr_of(descrB, m, n, nnzB, valuesB, offsetsB,         \
+				columnsB, number),                             \
+		    .c = csr_of(descrC, m, n, 0, valuesC, offsetsC, columnsC,  \
+				number),                                       \
+		    .alpha = sparse_take_scalar(handle, alpha, number),        \
+		    .beta = sparse_take_scalar(handle, beta, number)};         \
 		return sparse_launch(handle, KERNEL_csrgeam, &p);              \
 	}
 FOUR_TYPES(SUM)

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * triangle.c - the calls of SpSV and SpSM. The analysis keeps A's values in
- * the caller's buffer; an update changes these, and solving reads them.
+ * triangle.c - the functions of SpSV and SpSM. The analysis copies A's values
+ * to the caller's buffer, updates change the copy, and solving reads it.
  */
 #include "fronts/cusparse/entries.h"
 #include "fronts/cusparse/params.h"
@@ -8,7 +9,10 @@
 
 #include <stdlib.h>
 
-/* What the analysis found; kept NULL: there was none yet. */
+/*
+ * A matrix, and the address of the copy of its values; NULL before the
+ * analysis.
+ */
 struct analysis {
 	struct cusparseSpMatDescr a;
 	void *kept;
@@ -46,7 +50,7 @@ static size_t kept_size(const struct cusparseSpMatDescr *a)
 	return (size_t)a->nnz * value_size(a->type) + WORKSPACE;
 }
 
-static bool match(const struct solve *p)
+static bool match_solve_shapes(const struct solve *p)
 {
 	bool b = p->op_b != CUSPARSE_OPERATION_NON_TRANSPOSE;
 
@@ -55,15 +59,15 @@ static bool match(const struct solve *p)
 	       (b ? p->b.rows : p->b.cols) == p->c.cols;
 }
 
-static cusparseStatus_t check(cusparseHandle_t handle, const struct solve *p,
-			      const void *alpha,
-			      const struct analysis *analysis,
-			      cudaDataType compute, const char *symbol)
+static cusparseStatus_t check_solve(cusparseHandle_t handle,
+				    const struct solve *p, const void *alpha,
+				    const struct analysis *analysis,
+				    cudaDataType compute, const char *symbol)
 {
 	if (!is_handle(handle))
 		return CUSPARSE_STATUS_NOT_INITIALIZED;
-	if (!alpha || !analysis || !is_operation(p->op_a) ||
-	    !is_operation(p->op_b) || !match(p))
+	if (!alpha || !analysis || !sparse_is_operation(p->op_a) ||
+	    !sparse_is_operation(p->op_b) || !match_solve_shapes(p))
 		return CUSPARSE_STATUS_INVALID_VALUE;
 	if ((p->a.format != CUSPARSE_FORMAT_CSR &&
 	     p->a.format != CUSPARSE_FORMAT_CSC &&
@@ -76,7 +80,7 @@ static cusparseStatus_t check(cusparseHandle_t handle, const struct solve *p,
 	return CUSPARSE_STATUS_SUCCESS;
 }
 
-/* analysis->a and ->kept are those of the analysis. */
+/* Copies the values of analysis->a to analysis->kept. */
 static cusparseStatus_t keep_values(cusparseHandle_t handle,
 				    const struct analysis *analysis,
 				    const void *values, bool diagonal)
@@ -86,8 +90,9 @@ static cusparseStatus_t keep_values(cusparseHandle_t handle,
 	return sparse_launch(handle, KERNEL_solve_copy, &p);
 }
 
-static cusparseStatus_t analyse(cusparseHandle_t handle, const struct solve *p,
-				struct analysis *analysis, void *buffer)
+static cusparseStatus_t analyse_matrix(cusparseHandle_t handle,
+				       const struct solve *p,
+				       struct analysis *analysis, void *buffer)
 {
 	cusparseStatus_t status;
 
@@ -99,22 +104,23 @@ static cusparseStatus_t analyse(cusparseHandle_t handle, const struct solve *p,
 	return status;
 }
 
-static cusparseStatus_t solve(cusparseHandle_t handle, struct solve *p,
-			      const void *alpha,
-			      const struct analysis *analysis,
-			      cudaDataType compute, enum sparse_kernel kernel)
+static cusparseStatus_t launch_solve(cusparseHandle_t handle, struct solve *p,
+				     const void *alpha,
+				     const struct analysis *analysis,
+				     cudaDataType compute,
+				     enum sparse_kernel kernel)
 {
 	if (!analysis->done || analysis->a.nnz != p->a.nnz ||
 	    analysis->a.type != p->a.type)
 		return CUSPARSE_STATUS_INVALID_VALUE;
 	p->a.values = analysis->kept;
-	p->alpha = scalar_of(handle, alpha, compute);
+	p->alpha = sparse_take_scalar(handle, alpha, compute);
 	return sparse_launch(handle, kernel, p);
 }
 
-static cusparseStatus_t update(cusparseHandle_t handle,
-			       const struct analysis *analysis,
-			       const void *values, unsigned part)
+static cusparseStatus_t update_values(cusparseHandle_t handle,
+				      const struct analysis *analysis,
+				      const void *values, unsigned part)
 {
 	if (!is_handle(handle))
 		return CUSPARSE_STATUS_NOT_INITIALIZED;
@@ -142,13 +148,13 @@ static cusparseStatus_t take_vectors(VECTOR_PARAMS, struct solve *ret,
 	if (!matA || !vecX || !vecY || alg != CUSPARSE_SPSV_ALG_DEFAULT)
 		return CUSPARSE_STATUS_INVALID_VALUE;
 	*ret = (struct solve){.a = *matA,
-			      .b = column_of(vecX),
-			      .c = column_of(vecY),
+			      .b = dense_column(vecX),
+			      .c = dense_column(vecY),
 			      .op_a = opA,
 			      .op_b = CUSPARSE_OPERATION_NON_TRANSPOSE};
-	return check(handle, ret, alpha,
-		     spsvDescr ? &spsvDescr->analysis : NULL, computeType,
-		     symbol);
+	return check_solve(handle, ret, alpha,
+			   spsvDescr ? &spsvDescr->analysis : NULL, computeType,
+			   symbol);
 }
 
 static cusparseStatus_t take_matrices(MATRIX_PARAMS, struct solve *ret,
@@ -158,9 +164,9 @@ static cusparseStatus_t take_matrices(MATRIX_PARAMS, struct solve *ret,
 		return CUSPARSE_STATUS_INVALID_VALUE;
 	*ret = (struct solve){
 	    .a = *matA, .b = *matB, .c = *matC, .op_a = opA, .op_b = opB};
-	return check(handle, ret, alpha,
-		     spsmDescr ? &spsmDescr->analysis : NULL, computeType,
-		     symbol);
+	return check_solve(handle, ret, alpha,
+			   spsmDescr ? &spsmDescr->analysis : NULL, computeType,
+			   symbol);
 }
 
 #define TAKE_VECTORS(p)                                                        \
@@ -175,7 +181,8 @@ cusparseStatus_t cusparseSpSV_bufferSize(VECTOR_PARAMS, size_t *bufferSize)
 	struct solve p;
 	cusparseStatus_t status = TAKE_VECTORS(&p);
 
-	return size_after(status, status ? 0 : kept_size(&p.a), bufferSize);
+	return sparse_size_after(status, status ? 0 : kept_size(&p.a),
+				 bufferSize);
 }
 
 cusparseStatus_t cusparseSpSV_analysis(VECTOR_PARAMS, void *externalBuffer)
@@ -183,9 +190,9 @@ cusparseStatus_t cusparseSpSV_analysis(VECTOR_PARAMS, void *externalBuffer)
 	struct solve p;
 	cusparseStatus_t status = TAKE_VECTORS(&p);
 
-	return status
-		   ? status
-		   : analyse(handle, &p, &spsvDescr->analysis, externalBuffer);
+	return status ? status
+		      : analyse_matrix(handle, &p, &spsvDescr->analysis,
+				       externalBuffer);
 }
 
 cusparseStatus_t cusparseSpSV_solve(VECTOR_PARAMS)
@@ -194,8 +201,8 @@ cusparseStatus_t cusparseSpSV_solve(VECTOR_PARAMS)
 	cusparseStatus_t status = TAKE_VECTORS(&p);
 
 	return status ? status
-		      : solve(handle, &p, alpha, &spsvDescr->analysis,
-			      computeType, KERNEL_spsv);
+		      : launch_solve(handle, &p, alpha, &spsvDescr->analysis,
+				     computeType, KERNEL_spsv);
 }
 
 cusparseStatus_t cusparseSpSV_updateMatrix(cusparseHandle_t handle,
@@ -203,8 +210,8 @@ cusparseStatus_t cusparseSpSV_updateMatrix(cusparseHandle_t handle,
 					   void *newValues,
 					   cusparseSpSVUpdate_t updatePart)
 {
-	return update(handle, spsvDescr ? &spsvDescr->analysis : NULL,
-		      newValues, updatePart);
+	return update_values(handle, spsvDescr ? &spsvDescr->analysis : NULL,
+			     newValues, updatePart);
 }
 
 cusparseStatus_t cusparseSpSM_bufferSize(MATRIX_PARAMS, size_t *bufferSize)
@@ -212,7 +219,8 @@ cusparseStatus_t cusparseSpSM_bufferSize(MATRIX_PARAMS, size_t *bufferSize)
 	struct solve p;
 	cusparseStatus_t status = TAKE_MATRICES(&p);
 
-	return size_after(status, status ? 0 : kept_size(&p.a), bufferSize);
+	return sparse_size_after(status, status ? 0 : kept_size(&p.a),
+				 bufferSize);
 }
 
 cusparseStatus_t cusparseSpSM_analysis(MATRIX_PARAMS, void *externalBuffer)
@@ -220,9 +228,9 @@ cusparseStatus_t cusparseSpSM_analysis(MATRIX_PARAMS, void *externalBuffer)
 	struct solve p;
 	cusparseStatus_t status = TAKE_MATRICES(&p);
 
-	return status
-		   ? status
-		   : analyse(handle, &p, &spsmDescr->analysis, externalBuffer);
+	return status ? status
+		      : analyse_matrix(handle, &p, &spsmDescr->analysis,
+				       externalBuffer);
 }
 
 cusparseStatus_t cusparseSpSM_solve(MATRIX_PARAMS)
@@ -231,8 +239,8 @@ cusparseStatus_t cusparseSpSM_solve(MATRIX_PARAMS)
 	cusparseStatus_t status = TAKE_MATRICES(&p);
 
 	return status ? status
-		      : solve(handle, &p, alpha, &spsmDescr->analysis,
-			      computeType, KERNEL_spsm);
+		      : launch_solve(handle, &p, alpha, &spsmDescr->analysis,
+				     computeType, KERNEL_spsm);
 }
 
 cusparseStatus_t cusparseSpSM_updateMatrix(cusparseHandle_t handle,
@@ -240,6 +248,6 @@ cusparseStatus_t cusparseSpSM_updateMatrix(cusparseHandle_t handle,
 					   void *newValues,
 					   cusparseSpSMUpdate_t updatePart)
 {
-	return update(handle, spsmDescr ? &spsmDescr->analysis : NULL,
-		      newValues, updatePart);
+	return update_values(handle, spsmDescr ? &spsmDescr->analysis : NULL,
+			     newValues, updatePart);
 }

@@ -1,7 +1,8 @@
-/* types.c - owns the table of types that go together. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* types.c - owns the table of supported combinations of types. */
 #include "fronts/cusparse/types.h"
 
-/* cuSPARSE's documentation, SpMV and SpMM: A, B, C, and what is computed in. */
+/* The combinations in cuSPARSE's documentation of SpMV and SpMM. */
 static const struct {
 	cudaDataType a, b, c, compute;
 } rows[] = {
@@ -33,8 +34,8 @@ bool types_multiply(cudaDataType a, cudaDataType b, cudaDataType c,
 	return false;
 }
 
-cusparseStatus_t size_after(cusparseStatus_t status, size_t size,
-			    size_t *ret_size)
+cusparseStatus_t sparse_size_after(cusparseStatus_t status, size_t size,
+				   size_t *ret_size)
 {
 	if (status)
 		return status;

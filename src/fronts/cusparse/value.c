@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* value.c - reads and writes numbers and indices of cuSPARSE's types. */
 #include "fronts/cusparse/value.h"
 
@@ -38,7 +39,10 @@ cudaDataType value_compute_type(cudaDataType type)
 	return types[type].compute;
 }
 
-/* A float with `exponent` and `mantissa` bits, as IEEE 754 has them. */
+/*
+ * Converts an IEEE 754 float with the given numbers of exponent and mantissa
+ * bits.
+ */
 static double small_to_double(uint16_t bits, int exponent, int mantissa)
 {
 	int bias = (1 << (exponent - 1)) - 1;
@@ -55,7 +59,7 @@ static double small_to_double(uint16_t bits, int exponent, int mantissa)
 	return bits >> (exponent + mantissa) & 1 ? -v : v;
 }
 
-/* Rounds to nearest, ties to even, as the sum with 2^52 does. */
+/* Rounds to nearest, ties to even, by adding and subtracting 2^52. */
 static uint16_t double_to_small(double v, int exponent, int mantissa)
 {
 	int bias = (1 << (exponent - 1)) - 1, e;
@@ -72,7 +76,10 @@ static uint16_t double_to_small(double v, int exponent, int mantissa)
 		return (uint16_t)sign;
 	frexp(v, &e);
 	e = e - 1 < 1 - bias ? 1 - bias : e - 1;
-	/* The mantissa with its hidden bit, which carries into the exponent. */
+	/*
+	 * The mantissa includes its hidden bit, which then carries into the
+	 * exponent.
+	 */
 	scaled = ldexp(v, mantissa - e) + 0x1p52 - 0x1p52;
 	if (e > bias || (e == bias && scaled >= ldexp(1, mantissa + 1)))
 		return (uint16_t)(sign | infinity);
@@ -83,7 +90,9 @@ static uint16_t double_to_small(double v, int exponent, int mantissa)
 #define HALF 5, 10
 #define BF16 8, 7
 
-/* One part of a number; `at` counts parts. */
+/*
+ * Returns a real or imaginary part. `at` counts parts, two per complex number.
+ */
 static double load_part(cudaDataType type, const void *array, int64_t at)
 {
 	switch ((int)type) {
@@ -107,7 +116,6 @@ static double load_part(cudaDataType type, const void *array, int64_t at)
 	return 0;
 }
 
-/* Sums of integers wrap as they do on a GPU. */
 static int64_t double_to_integer(double v)
 {
 	return v >= -0x1p63 && v < 0x1p63 ? (int64_t)v : INT64_MIN;
@@ -159,7 +167,7 @@ void value_store(cudaDataType type, void *array, int64_t index, struct value v)
 	store_part(type, array, 2 * index + 1, v.im);
 }
 
-/* Smith's way, which overflows only where the quotient does. */
+/* Divides by Smith's algorithm, which overflows only if the quotient does. */
 struct value value_divide(struct value a, struct value b)
 {
 	double r, d;

@@ -1,29 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * value.h - numbers of cuSPARSE's types. All arithmetic is done in double and
- * rounded once to the type of the result: at least as exact as a GPU's.
+ * value.h - numbers of cuSPARSE's types. Computes in double precision and
+ * rounds once, to the type of the result. That is at least as accurate as a
+ * GPU.
  */
 #ifndef GKF_CUSPARSE_VALUE_H
 #define GKF_CUSPARSE_VALUE_H
 
-#include "abi/cusparse_abi.h"
+#include "abi/libraries/cusparse_abi.h"
 
 #include <stdbool.h>
 
 struct value {
-	double re, im; /* im: 0 in real types */
+	double re, im; /* im is 0 in real types */
 };
 
-/* 0: cuSPARSE has no such type. */
+/* Returns the size of a type in bytes, or 0 if cuSPARSE does not have it. */
 size_t value_size(cudaDataType type);
 bool value_is_complex(cudaDataType type);
-/* The type of alpha and beta where all operands are of a type. */
+/*
+ * Returns the type that alpha and beta have when all operands have this type.
+ */
 cudaDataType value_compute_type(cudaDataType type);
 
 struct value value_load_any(cudaDataType type, const void *array,
 			    int64_t index);
 void value_store(cudaDataType type, void *array, int64_t index, struct value v);
 
-/* The types that are used most are read without a call. */
+/* Loads an element; the most common types are read inline. */
 static inline struct value value_load(cudaDataType type, const void *array,
 				      int64_t index)
 {
@@ -34,7 +38,7 @@ static inline struct value value_load(cudaDataType type, const void *array,
 	return value_load_any(type, array, index);
 }
 
-/* An index of an array of 16, 32 or 64 bits. */
+/* Returns an element of an array of 16, 32 or 64-bit indices. */
 static inline int64_t index_load(cusparseIndexType_t type, const void *array,
 				 int64_t at)
 {
@@ -44,7 +48,7 @@ static inline int64_t index_load(cusparseIndexType_t type, const void *array,
 					  : ((const uint16_t *)array)[at];
 }
 void index_store(cusparseIndexType_t type, void *array, int64_t at, int64_t v);
-/* 0: no such type. */
+/* Returns 0 if there is no such type. */
 size_t index_size(cusparseIndexType_t type);
 
 static inline struct value value_add(struct value a, struct value b)
@@ -52,7 +56,10 @@ static inline struct value value_add(struct value a, struct value b)
 	return (struct value){a.re + b.re, a.im + b.im};
 }
 
-/* Real numbers stay real: an infinity makes no NaN out of a zero part. */
+/*
+ * Multiplies real numbers separately: infinity times an imaginary part of 0
+ * would give NaN.
+ */
 static inline struct value value_multiply(struct value a, struct value b)
 {
 	if (a.im == 0 && b.im == 0)
@@ -78,7 +85,9 @@ static inline bool value_is_zero(struct value a)
 
 struct value value_divide(struct value a, struct value b);
 
-/* alpha * a + beta * (what is there); with beta 0 that is not looked at. */
+/*
+ * Returns alpha * a + beta * array[at]; the element is not read if beta is 0.
+ */
 static inline struct value value_blend(struct value alpha, struct value a,
 				       struct value beta, cudaDataType type,
 				       const void *array, int64_t at)

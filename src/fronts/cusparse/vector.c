@@ -1,4 +1,5 @@
-/* vector.c - descriptors of sparse and dense vectors and of dense matrices. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vector.c - owns the descriptors of vectors and dense matrices. */
 #include "fronts/cusparse/sparse.h"
 
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 #define SUCCESS CUSPARSE_STATUS_SUCCESS
 #define INVALID CUSPARSE_STATUS_INVALID_VALUE
 
-/* A copy on the heap, or NULL. */
+/* Returns a copy of a descriptor on the heap, or NULL when out of memory. */
 #define NEW(descriptor) copy_new(&(descriptor), sizeof(descriptor))
 
 static void *copy_new(const void *from, size_t size)
@@ -16,7 +17,7 @@ static void *copy_new(const void *from, size_t size)
 	return to ? __builtin_memcpy(to, from, size) : NULL;
 }
 
-static cusparseStatus_t give(void *made, void **ret)
+static cusparseStatus_t give_descriptor(void *made, void **ret)
 {
 	if (!made)
 		return CUSPARSE_STATUS_ALLOC_FAILED;
@@ -30,14 +31,14 @@ static cusparseStatus_t create_spvec(void **ret, struct cusparseSpVecDescr v)
 	    (v.nnz && (!v.indices || !v.values)) || !index_size(v.index_type) ||
 	    (unsigned)v.base > CUSPARSE_INDEX_BASE_ONE || !value_size(v.type))
 		return INVALID;
-	return give(NEW(v), ret);
+	return give_descriptor(NEW(v), ret);
 }
 
 static cusparseStatus_t create_dnvec(void **ret, struct cusparseDnVecDescr v)
 {
 	if (!ret || v.size < 0 || (v.size && !v.values) || !value_size(v.type))
 		return INVALID;
-	return give(NEW(v), ret);
+	return give_descriptor(NEW(v), ret);
 }
 
 static cusparseStatus_t create_dnmat(void **ret, struct cusparseDnMatDescr m)
@@ -48,13 +49,13 @@ static cusparseStatus_t create_dnmat(void **ret, struct cusparseDnMatDescr m)
 	    (m.rows && m.cols && !m.values))
 		return INVALID;
 	m.batch_count = 1;
-	return give(NEW(m), ret);
+	return give_descriptor(NEW(m), ret);
 }
 
 /*
- * Each function comes in two forms, of which one sees what may be written and
- * the other what may only be read: Const is nothing or the word, constant
- * nothing or the qualifier.
+ * Each function has a variant for writable and one for read-only descriptors.
+ * For the first, both arguments are empty; for the second, they are Const and
+ * const.
  */
 #define VECTORS(Const, constant)                                               \
 	cusparseStatus_t cusparseCreate##Const##SpVec(                         \
@@ -147,7 +148,10 @@ static cusparseStatus_t create_dnmat(void **ret, struct cusparseDnMatDescr m)
 VECTORS(, )
 VECTORS(Const, const)
 
-/* What every kind has; they are destroyed as constants. */
+/*
+ * Defines the functions that every kind of descriptor has. Descriptors are
+ * destroyed by const pointers.
+ */
 #define KIND(Kind, descriptor)                                                 \
 	cusparseStatus_t cusparseDestroy##Kind(                                \
 	    cusparseConst##Kind##Descr_t descriptor)                           \

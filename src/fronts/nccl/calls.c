@@ -1,4 +1,5 @@
-/* calls.c - the functions that a program calls for collectives and messages. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* calls.c - defines the functions of NCCL for collectives and messages. */
 #include "fronts/nccl/front.h"
 
 /* Which buffers a call needs on this rank. */
@@ -33,7 +34,7 @@ static bool has_op(enum function f)
 	return f == ALL_REDUCE || f == REDUCE || f == REDUCE_SCATTER;
 }
 
-/* A collective as it was called. */
+/* The arguments of a collective. */
 struct asked {
 	enum function function;
 	const void *in;
@@ -51,21 +52,17 @@ static ncclResult_t check_call(const struct ncclComm *c, const struct asked *a)
 	size_t bytes;
 
 	if (!type_size(a->type))
-		return error_set(ncclInvalidArgument,
-				 "%s: type %d: there is "
-				 "none",
+		return error_set(ncclInvalidArgument, "%s: invalid type %d",
 				 name, a->type);
 	if (has_root(a->function) &&
 	    (a->root < 0 || (unsigned)a->root >= c->ranks))
 		return error_set(ncclInvalidArgument,
-				 "%s: root %d of %u ranks: there is none", name,
+				 "%s: invalid root %d of %u ranks", name,
 				 a->root, c->ranks);
 	if (__builtin_mul_overflow(a->count, type_size(a->type), &bytes) ||
 	    __builtin_mul_overflow(bytes, c->ranks, &bytes))
 		return error_set(ncclInvalidArgument,
-				 "%s: count %zu: there is "
-				 "not so much memory",
-				 name, a->count);
+				 "%s: count %zu is too large", name, a->count);
 	if (a->count && (((needs & NEEDS_IN) && !a->in) ||
 			 ((needs & NEEDS_OUT) && !a->out)))
 		return error_set(ncclInvalidArgument, "%s: a buffer is NULL",
@@ -92,8 +89,8 @@ static ncclResult_t make_collective(struct ncclComm *c, const struct asked *a,
 				   : ncclSuccess;
 }
 
-static ncclResult_t collective(ncclComm_t comm, struct asked asked,
-			       CUstream stream)
+static ncclResult_t add_collective(ncclComm_t comm, struct asked asked,
+				   CUstream stream)
 {
 	struct collective what;
 	struct ncclComm *c;
@@ -102,7 +99,7 @@ static ncclResult_t collective(ncclComm_t comm, struct asked asked,
 	if (r)
 		return group_note(r);
 	r = make_collective(c, &asked, &what);
-	/* Of nothing there is nothing to do, and nobody is waited for. */
+	/* With zero elements there is nothing to do, and no rank waits. */
 	if (!r && asked.count)
 		r = group_collective(c, &what, stream);
 	comm_leave(c);
@@ -113,39 +110,39 @@ FRONT(ncclAllGather,
       (const void *sendbuff, void *recvbuff, size_t sendcount,
        ncclDataType_t datatype, ncclComm_t comm, CUstream stream))
 {
-	return collective(comm,
-			  (struct asked){ALL_GATHER, sendbuff, recvbuff,
-					 sendcount, datatype, 0, 0},
-			  stream);
+	return add_collective(comm,
+			      (struct asked){ALL_GATHER, sendbuff, recvbuff,
+					     sendcount, datatype, 0, 0},
+			      stream);
 }
 
 FRONT(ncclAllReduce, (const void *sendbuff, void *recvbuff, size_t count,
 		      ncclDataType_t datatype, ncclRedOp_t op, ncclComm_t comm,
 		      CUstream stream))
 {
-	return collective(comm,
-			  (struct asked){ALL_REDUCE, sendbuff, recvbuff, count,
-					 datatype, op, 0},
-			  stream);
+	return add_collective(comm,
+			      (struct asked){ALL_REDUCE, sendbuff, recvbuff,
+					     count, datatype, op, 0},
+			      stream);
 }
 
 FRONT(ncclAlltoAll, (const void *sendbuff, void *recvbuff, size_t count,
 		     ncclDataType_t datatype, ncclComm_t comm, CUstream stream))
 {
-	return collective(comm,
-			  (struct asked){ALL_TO_ALL, sendbuff, recvbuff, count,
-					 datatype, 0, 0},
-			  stream);
+	return add_collective(comm,
+			      (struct asked){ALL_TO_ALL, sendbuff, recvbuff,
+					     count, datatype, 0, 0},
+			      stream);
 }
 
 FRONT(ncclBroadcast,
       (const void *sendbuff, void *recvbuff, size_t count,
        ncclDataType_t datatype, int root, ncclComm_t comm, CUstream stream))
 {
-	return collective(comm,
-			  (struct asked){BROADCAST, sendbuff, recvbuff, count,
-					 datatype, 0, root},
-			  stream);
+	return add_collective(comm,
+			      (struct asked){BROADCAST, sendbuff, recvbuff,
+					     count, datatype, 0, root},
+			      stream);
 }
 
 FRONT(ncclBcast, (void *buff, size_t count, ncclDataType_t datatype, int root,
@@ -158,40 +155,40 @@ FRONT(ncclGather,
       (const void *sendbuff, void *recvbuff, size_t count,
        ncclDataType_t datatype, int root, ncclComm_t comm, CUstream stream))
 {
-	return collective(comm,
-			  (struct asked){GATHER, sendbuff, recvbuff, count,
-					 datatype, 0, root},
-			  stream);
+	return add_collective(comm,
+			      (struct asked){GATHER, sendbuff, recvbuff, count,
+					     datatype, 0, root},
+			      stream);
 }
 
 FRONT(ncclReduce, (const void *sendbuff, void *recvbuff, size_t count,
 		   ncclDataType_t datatype, ncclRedOp_t op, int root,
 		   ncclComm_t comm, CUstream stream))
 {
-	return collective(comm,
-			  (struct asked){REDUCE, sendbuff, recvbuff, count,
-					 datatype, op, root},
-			  stream);
+	return add_collective(comm,
+			      (struct asked){REDUCE, sendbuff, recvbuff, count,
+					     datatype, op, root},
+			      stream);
 }
 
 FRONT(ncclReduceScatter, (const void *sendbuff, void *recvbuff,
 			  size_t recvcount, ncclDataType_t datatype,
 			  ncclRedOp_t op, ncclComm_t comm, CUstream stream))
 {
-	return collective(comm,
-			  (struct asked){REDUCE_SCATTER, sendbuff, recvbuff,
-					 recvcount, datatype, op, 0},
-			  stream);
+	return add_collective(comm,
+			      (struct asked){REDUCE_SCATTER, sendbuff, recvbuff,
+					     recvcount, datatype, op, 0},
+			      stream);
 }
 
 FRONT(ncclScatter,
       (const void *sendbuff, void *recvbuff, size_t count,
        ncclDataType_t datatype, int root, ncclComm_t comm, CUstream stream))
 {
-	return collective(comm,
-			  (struct asked){SCATTER, sendbuff, recvbuff, count,
-					 datatype, 0, root},
-			  stream);
+	return add_collective(comm,
+			      (struct asked){SCATTER, sendbuff, recvbuff, count,
+					     datatype, 0, root},
+			      stream);
 }
 
 /* ---- messages ---- */
@@ -203,12 +200,12 @@ static ncclResult_t make_message(const struct ncclComm *c, struct message *m,
 	size_t bytes;
 
 	if (!type_size(type))
-		return error_set(ncclInvalidArgument,
-				 "%s: type %d: there is none", name, type);
+		return error_set(ncclInvalidArgument, "%s: invalid type %d",
+				 name, type);
 	if (peer < 0 || (unsigned)peer >= c->ranks)
 		return error_set(ncclInvalidArgument,
-				 "%s: peer %d of %u ranks: there is none", name,
-				 peer, c->ranks);
+				 "%s: invalid peer %d of %u ranks", name, peer,
+				 c->ranks);
 	if (__builtin_mul_overflow(count, type_size(type), &bytes) ||
 	    (count && !m->address))
 		return error_set(ncclInvalidArgument,
@@ -219,9 +216,9 @@ static ncclResult_t make_message(const struct ncclComm *c, struct message *m,
 	return ncclSuccess;
 }
 
-static ncclResult_t message(ncclComm_t comm, bool sends, const void *at,
-			    size_t count, ncclDataType_t type, int peer,
-			    CUstream stream)
+static ncclResult_t add_message(ncclComm_t comm, bool sends, const void *at,
+				size_t count, ncclDataType_t type, int peer,
+				CUstream stream)
 {
 	struct message m = {.sends = sends,
 			    .address = (CUdeviceptr)(uintptr_t)at};
@@ -240,11 +237,12 @@ static ncclResult_t message(ncclComm_t comm, bool sends, const void *at,
 FRONT(ncclSend, (const void *sendbuff, size_t count, ncclDataType_t datatype,
 		 int peer, ncclComm_t comm, CUstream stream))
 {
-	return message(comm, true, sendbuff, count, datatype, peer, stream);
+	return add_message(comm, true, sendbuff, count, datatype, peer, stream);
 }
 
 FRONT(ncclRecv, (void *recvbuff, size_t count, ncclDataType_t datatype,
 		 int peer, ncclComm_t comm, CUstream stream))
 {
-	return message(comm, false, recvbuff, count, datatype, peer, stream);
+	return add_message(comm, false, recvbuff, count, datatype, peer,
+			   stream);
 }

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collective.c - does collectives, all ranks at once. Where every rank reaches
- * the buffers of all, each does its part of the whole in them; else buffers go
- * through the windows of the meeting, a chunk after the other.
+ * collective.c - executes collectives. If every rank can access the buffers of
+ * all others, each does its part directly in them. Otherwise data goes through
+ * the windows of the shared file (meeting.h), chunk by chunk.
  */
 #include "fronts/nccl/front.h"
 #include "fronts/nccl/reduce.h"
@@ -9,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A reduction of so few bytes is done by every rank for itself. */
+/* For at most this many bytes, each rank computes the whole reduction itself.
+ */
 #define ALONE_MAX (16u << 10)
 
 struct doing {
@@ -17,10 +19,10 @@ struct doing {
 	struct seat *seat;
 	const struct call *call;
 	unsigned rank, ranks;
-	uint64_t size; /* of an element */
+	uint64_t size; /* bytes of an element */
 	uint64_t one;  /* bytes of `count` elements */
 	char *own_in, *own_out;
-	const char *in[RANKS_MAX]; /* of all, where they are reached */
+	const char *in[RANKS_MAX]; /* inputs of all ranks; NULL: not needed */
 	char *out[RANKS_MAX];
 	struct reduction reduction;
 };
@@ -33,20 +35,20 @@ static uint64_t step_of(struct doing *d, unsigned rank)
 				    memory_order_acquire);
 }
 
-/* `what`: the step. */
+/* Whether another rank has not completed a step, whose number is at `what`. */
 static bool awaits_step(const struct work *w, unsigned rank, void *what)
 {
 	return atomic_load(&meeting_member(&w->c->seat, rank)->step) <
 	       *(const uint64_t *)what;
 }
 
-/* The parity of what is said at the next step. */
+/* The parity with which the data of the next step is stored. */
 static unsigned next_parity(const struct doing *d)
 {
 	return (atomic_load(&d->w->self->step) + 1) & 1;
 }
 
-/* Has said what it had to, and waits for all. false: it goes on no more. */
+/* Completes a step and waits for all ranks. False: the kernel must end. */
 static bool take_step(struct doing *d)
 {
 	uint64_t step = atomic_fetch_add(&d->w->self->step, 1) + 1;
@@ -65,29 +67,30 @@ static bool take_step(struct doing *d)
 	}
 }
 
-/* ---- do all call the same? ---- */
+/* ---- checking that all ranks make the same call ---- */
 
-static bool reduces(uint32_t function)
+static bool is_reduction(uint32_t function)
 {
 	return function == ALL_REDUCE || function == REDUCE ||
 	       function == REDUCE_SCATTER;
 }
 
-/* What only moves may be called by another type of as many bytes. */
+/* Calls that only move data must agree on the number of bytes, not of elements.
+ */
 static bool is_same_call(const struct call *a, const struct call *b)
 {
 	if (a->function != b->function || a->root != b->root)
 		return false;
-	if (reduces(a->function))
+	if (is_reduction(a->function))
 		return a->count == b->count && a->type == b->type &&
 		       a->op == b->op;
 	return a->count * type_size((int)a->type) ==
 	       b->count * type_size((int)b->type);
 }
 
-static void describe(const struct call *c, char *ret_text, size_t size)
+static void describe_call(const struct call *c, char *ret_text, size_t size)
 {
-	bool op = reduces(c->function),
+	bool op = is_reduction(c->function),
 	     root = c->function == BROADCAST || c->function == GATHER ||
 		    c->function == REDUCE || c->function == SCATTER;
 	char of_root[24] = "";
@@ -110,8 +113,8 @@ static bool check_calls(struct doing *d, unsigned parity)
 
 		if (is_same_call(&first, &other))
 			continue;
-		describe(&first, a, sizeof a);
-		describe(&other, b, sizeof b);
+		describe_call(&first, a, sizeof a);
+		describe_call(&other, b, sizeof b);
 		comm_fail(d->w->c, ncclInvalidUsage,
 			  "collective %llu of the communicator: rank 0 calls "
 			  "%s, rank %u calls %s",
@@ -123,7 +126,7 @@ static bool check_calls(struct doing *d, unsigned parity)
 
 /* ---- arithmetic ---- */
 
-/* The part of a rank of n elements. */
+/* The part of n elements for which a rank is responsible. */
 static void find_slice(const struct doing *d, uint64_t n, unsigned rank,
 		       uint64_t *ret_from, uint64_t *ret_n)
 {
@@ -134,15 +137,16 @@ static void find_slice(const struct doing *d, uint64_t n, unsigned rank,
 }
 
 /*
- * n elements of all, from in[rank] + offset bytes on, to `to` of each of the
- * receivers at that offset less `behind`.
+ * Reduces n elements of all ranks, which are at in[rank] + offset. Writes the
+ * result to the buffers `to` of the receivers, at offset - behind. All offsets
+ * are in bytes.
  */
 static bool reduce_all(struct doing *d, const char *const in[RANKS_MAX],
 		       uint64_t offset, uint64_t n, char *const *to,
 		       unsigned receivers, uint64_t behind)
 {
 	const char *at[RANKS_MAX];
-	uint64_t block[REDUCE_BLOCK]; /* of the largest type */
+	uint64_t block[REDUCE_BLOCK]; /* large enough for any type */
 
 	for (uint64_t done = 0; done < n; done += REDUCE_BLOCK) {
 		uint64_t some =
@@ -162,7 +166,7 @@ static bool reduce_all(struct doing *d, const char *const in[RANKS_MAX],
 	return true;
 }
 
-/* ---- in the buffers of all ---- */
+/* ---- directly in the buffers of all ---- */
 
 static bool do_direct(struct doing *d)
 {
@@ -195,7 +199,7 @@ static bool do_direct(struct doing *d)
 		break;
 	}
 	for (unsigned i = first; i <= last; i++) {
-		/* Not all of them from the same one at once. */
+		/* Ranks start with different peers, to spread the load. */
 		unsigned k = (d->rank + i) % d->ranks;
 		uint64_t at =
 		    call->function == ALL_TO_ALL ? d->rank * d->one : 0;
@@ -207,7 +211,7 @@ static bool do_direct(struct doing *d)
 	return true;
 }
 
-/* Which buffers of another rank this one uses. */
+/* Determines which buffers of another rank this rank uses. */
 static void find_needs(const struct doing *d, unsigned rank, bool *ret_in,
 		       bool *ret_out)
 {
@@ -242,7 +246,7 @@ static uint64_t in_blocks(const struct doing *d)
 								      : 1;
 }
 
-/* In place each would overwrite what others have not read yet. */
+/* In place, each rank would overwrite data that others have not read yet. */
 static bool is_exchange_in_place(const struct doing *d)
 {
 	uint64_t all = d->ranks * d->one;
@@ -277,8 +281,9 @@ static bool reach_all(struct doing *d, unsigned parity)
 	return !is_exchange_in_place(d);
 }
 
-/* Do all reach all? Takes a step. */
-static bool agree(struct doing *d, unsigned parity, bool *ret_direct)
+/* Determines whether every rank can access all the buffers that it needs.
+ * Completes a step. */
+static bool agree_on_direct(struct doing *d, unsigned parity, bool *ret_direct)
 {
 	unsigned next = next_parity(d);
 
@@ -294,9 +299,9 @@ static bool agree(struct doing *d, unsigned parity, bool *ret_direct)
 
 /* ---- through windows ---- */
 
-/* What of a collective goes through the windows at once. */
+/* The part of a collective that fits in the windows at once. */
 struct chunk {
-	uint64_t from, n; /* elements of each block */
+	uint64_t from, n; /* elements in each block */
 	unsigned parity;
 };
 
@@ -305,7 +310,7 @@ static uint64_t chunk_elements(const struct doing *d)
 	return WINDOW_BYTES / (in_blocks(d) * d->size);
 }
 
-static bool gives(const struct doing *d)
+static bool gives_data(const struct doing *d)
 {
 	uint32_t f = d->call->function;
 
@@ -317,12 +322,16 @@ static void put_chunk(const struct doing *d, const struct chunk *k)
 	char *window = meeting_window(d->seat, d->rank, k->parity);
 	uint64_t bytes = k->n * d->size;
 
-	for (uint64_t b = 0; gives(d) && b < in_blocks(d); b++)
+	for (uint64_t b = 0; gives_data(d) && b < in_blocks(d); b++)
 		memcpy(window + b * bytes,
 		       d->own_in + b * d->one + k->from * d->size, bytes);
 }
 
-/* Each its part; then each has all parts of the others. Takes a step. */
+/*
+ * Each rank reduces its slice, completes a step, and collects the slices of the
+ * other ranks. A small chunk is reduced by every rank on its own, without a
+ * step.
+ */
 static bool reduce_chunk(struct doing *d, const struct chunk *k,
 			 const char *const windows[RANKS_MAX])
 {
@@ -383,7 +392,8 @@ static bool get_chunk(struct doing *d, const struct chunk *k)
 	return true;
 }
 
-/* What is put before the first step is said with the call. */
+/* Executes a collective through the windows. If is_put is true, the first chunk
+ * has been in the windows since the step in do_call(). */
 static bool do_windows(struct doing *d, bool is_put)
 {
 	struct chunk k = {.n = chunk_elements(d)};
@@ -449,7 +459,7 @@ static bool find_scalar(struct doing *d, const struct collective *what,
 	return at;
 }
 
-/* What others said of their reductions. */
+/* Prepares the reduction, with the scalars of all ranks. */
 static void set_reduction(struct doing *d, unsigned parity)
 {
 	d->reduction.type = d->call->type;
@@ -460,7 +470,7 @@ static void set_reduction(struct doing *d, unsigned parity)
 		    meeting_member(d->seat, i)->call[parity].scalar;
 }
 
-/* Says what it calls, and does it as all can. */
+/* Publishes the call, checks all calls, and executes it. */
 static bool do_call(struct doing *d, const struct call *call)
 {
 	unsigned parity = next_parity(d);
@@ -476,15 +486,15 @@ static bool do_call(struct doing *d, const struct call *call)
 	set_reduction(d, parity);
 	if (small)
 		return do_windows(d, true);
-	if (!agree(d, parity, &direct))
+	if (!agree_on_direct(d, parity, &direct))
 		return false;
 	if (!direct)
 		return do_windows(d, false);
-	/* Nobody goes on while others still use its buffers. */
+	/* A rank may return only when no other rank uses its buffers. */
 	return do_direct(d) && take_step(d);
 }
 
-/* What it sends and receives over links, as a ring of the ranks would. */
+/* Adds the bytes that would be sent and received if the ranks formed a ring. */
 static void count_links(struct doing *d)
 {
 	uint64_t n = d->ranks, others = d->one * (n - 1);

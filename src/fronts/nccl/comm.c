@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * comm.c - owns the list of communicators: who is in one, how one fails and
- * how it ends.
+ * comm.c - owns the list of communicators; counts the users of each, records
+ * failures, and frees them.
  */
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "fronts/nccl/front.h"
@@ -20,11 +22,15 @@ static struct {
 
 /* ---- the list ---- */
 
-/* The lock is held. By its address or, where that is NULL, its serial. */
+/*
+ * Finds a communicator by its address or, if comm is NULL, by its serial
+ * number, and adds a user. The caller holds list.lock.
+ */
 static struct ncclComm *find_comm(const struct ncclComm *comm, uint64_t serial)
 {
 	struct ncclComm *c = list.first;
 
+	GK_ASSERT(gk_lock_held(&list.lock));
 	while (c && (comm ? c != comm : c->serial != serial))
 		c = c->next;
 	if (c)
@@ -56,6 +62,7 @@ struct ncclComm *comm_use_serial(uint64_t serial)
 void comm_leave(struct ncclComm *c)
 {
 	pthread_mutex_lock(&list.lock);
+	GK_ASSERT(c->users);
 	c->users--;
 	pthread_cond_broadcast(&list.left);
 	pthread_mutex_unlock(&list.lock);
@@ -63,6 +70,7 @@ void comm_leave(struct ncclComm *c)
 
 void comm_list(struct ncclComm *c)
 {
+	GK_ASSERT(!c->serial);
 	pthread_mutex_lock(&list.lock);
 	c->serial = ++list.last_serial;
 	c->next = list.first;
@@ -70,7 +78,8 @@ void comm_list(struct ncclComm *c)
 	pthread_mutex_unlock(&list.lock);
 }
 
-/* Nobody finds it any more; false: somebody else took it out. */
+/* Removes a communicator from the list and waits for its users. False: it is
+ * not in the list. */
 static bool unlist_comm(struct ncclComm *c)
 {
 	struct ncclComm **at = &list.first;
@@ -95,7 +104,7 @@ ncclResult_t comm_enter(ncclComm_t comm, struct ncclComm **ret_comm)
 
 	if (!c)
 		return error_set(ncclInvalidArgument,
-				 "%p is no communicator, or was destroyed",
+				 "%p is not a communicator, or was destroyed",
 				 (void *)comm);
 	if (atomic_load(&c->background) == ncclInProgress ||
 	    atomic_load(&c->phase) == COMM_COMING)
@@ -117,7 +126,7 @@ ncclResult_t comm_enter(ncclComm_t comm, struct ncclComm **ret_comm)
 	return ncclSuccess;
 }
 
-/* ---- a new one ---- */
+/* ---- creating ---- */
 
 static ncclResult_t read_config(const ncclConfig_t *config, bool *ret_blocking)
 {
@@ -139,7 +148,7 @@ static ncclResult_t read_config(const ncclConfig_t *config, bool *ret_blocking)
 	return ncclSuccess;
 }
 
-/* The device of the current context, which its kernels run in. */
+/* Kernels run in the current context. */
 static ncclResult_t take_device(struct ncclComm *c)
 {
 	const struct native_driver *d = native_driver();
@@ -148,7 +157,7 @@ static ncclResult_t take_device(struct ncclComm *c)
 
 	if (!d)
 		return error_set(ncclUnhandledCudaError,
-				 "there is no CUDA driver of gpukit's");
+				 "gpukit's CUDA driver is not available");
 	if (!r)
 		r = d->cuCtxGetCurrent(&c->ctx);
 	if (!r)
@@ -187,7 +196,15 @@ struct ncclComm *comm_new(const ncclConfig_t *config, ncclResult_t *ret_result)
 	return c;
 }
 
-/* ---- the end ---- */
+/* ---- ending ---- */
+
+void plan_free(struct plan *plan)
+{
+	free(plan->stream);
+	free(plan->collective);
+	free(plan->message);
+	free(plan);
+}
 
 struct leaving {
 	struct member *self;
@@ -243,7 +260,7 @@ void comm_end(struct ncclComm *c, enum member_state how)
 
 /* ---- failures ---- */
 
-/* The first one of this rank; false: it had failed. */
+/* Records this rank's failure. False: it had already failed. */
 static bool note_failure(struct ncclComm *c, ncclResult_t r, const char *text)
 {
 	bool first;
@@ -267,6 +284,7 @@ void comm_fail(struct ncclComm *c, ncclResult_t r, const char *format, ...)
 	uint32_t nobody = 0;
 	va_list args;
 
+	GK_ASSERT(r != ncclSuccess);
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
@@ -280,7 +298,8 @@ void comm_fail(struct ncclComm *c, ncclResult_t r, const char *format, ...)
 	meeting_ring_all(&c->seat);
 }
 
-/* A wrong use is that of all; any other trouble is a remote one here. */
+/* Takes over another rank's failure. Invalid usage is returned as such; other
+ * errors are returned as ncclRemoteError. */
 void comm_adopt(struct ncclComm *c)
 {
 	uint32_t rank = atomic_load(&c->seat.at->broken) - 1;

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * default.c - defines every function that nobody has written: refused, and
- * counted. A strong definition in another file wins.
+ * default.c - defines every function, to refuse and count its calls. The
+ * definitions are weak: one in another file replaces them.
  */
 #include "fronts/nccl/front.h"
 
@@ -22,6 +23,6 @@ static ncclResult_t refuse(const char *symbol)
 		return refuse(#symbol);                                        \
 	}
 #define NCCL_OTHER(since, type, symbol, params)
-#include "abi/nccl.def"
+#include "abi/libraries/nccl.def"
 #undef NCCL_OTHER
 #undef NCCL

@@ -1,4 +1,5 @@
-/* error.c - owns the text of the last error of this process. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* error.c - owns the text of the process's last error. */
 #include "fronts/nccl/error.h"
 #include "base/log.h"
 #include "fronts/nccl/front.h"
@@ -15,7 +16,7 @@ static struct {
 
 static const char *const texts[] = {
 #define NCCL_RESULT(name, value, text) [value] = (text),
-#include "abi/nccl_result.def"
+#include "abi/libraries/nccl_result.def"
 #undef NCCL_RESULT
 };
 
@@ -36,8 +37,8 @@ ncclResult_t error_set(ncclResult_t result, const char *format, ...)
 
 ncclResult_t error_of_cuda(CUresult r, const char *what)
 {
-	return r ? error_set(ncclUnhandledCudaError,
-			     "%s: CUDA answers error %d", what, (int)r)
+	return r ? error_set(ncclUnhandledCudaError, "%s: CUDA error %d", what,
+			     (int)r)
 		 : ncclSuccess;
 }
 
@@ -60,17 +61,7 @@ FRONT_OTHER(const char *, ncclGetErrorString, (ncclResult_t result))
 	return front_error_string(result);
 }
 
-/* A copy of the calling thread: others may fail meanwhile. */
-FRONT_OTHER(const char *, ncclGetLastError, (ncclComm_t comm))
-{
-	static _Thread_local char text[TROUBLE_MAX];
-
-	if (!comm || !comm_text(comm, text))
-		error_last(text);
-	return text;
-}
-
 FRONT_OTHER(void, ncclResetDebugInit, (void))
 {
-	/* Nothing is read from NCCL_DEBUG here. */
+	/* NCCL_DEBUG is not used. */
 }

@@ -1,17 +1,21 @@
-/* error.h - what the last error was, in words. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* error.h - sets and returns the text of the last error. */
 #ifndef GKF_NCCL_ERROR_H
 #define GKF_NCCL_ERROR_H
 
-#include "abi/nccl_abi.h"
+#include "abi/libraries/nccl_abi.h"
 
-/* Notes the text for ncclGetLastError() and the log; answers `result`. */
+/* Sets the text for ncclGetLastError(), logs it, and returns `result`. */
 ncclResult_t error_set(ncclResult_t result, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The same for a call of CUDA that failed. */
+/*
+ * Like error_set(), for a CUDA result. Returns ncclSuccess if there is no
+ * error.
+ */
 ncclResult_t error_of_cuda(CUresult r, const char *what);
 
-/* The text that was noted last: TROUBLE_MAX bytes. */
+/* Copies the text of the last error, TROUBLE_MAX bytes. */
 void error_last(char *ret_text);
 
 #endif

@@ -1,15 +1,23 @@
-/* front.h - what the files of libnccl share: communicators and their work. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * front.h - communicators and their work: the structs and functions that the
+ * files of libnccl share.
+ *
+ * Each group of calls becomes a plan, which one native kernel executes in the
+ * program's stream. The kernels of all ranks, which may be in several
+ * processes, work together through a shared file (meeting.h).
+ */
 #ifndef GKF_NCCL_FRONT_H
 #define GKF_NCCL_FRONT_H
 
-#include "abi/nccl_abi.h"
+#include "abi/libraries/nccl_abi.h"
 #include "fronts/common/native.h"
 #include "fronts/nccl/error.h"
 #include "fronts/nccl/meeting.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* A function of nccl.def, and its second name. */
+/* Defines a function of nccl.def, and its alias pncclX, which profilers use. */
 #define FRONT(symbol, params)                                                  \
 	EXPORT extern __typeof__(symbol) p##symbol                             \
 	    __attribute__((alias(#symbol)));                                   \
@@ -36,7 +44,7 @@ struct message {
 	bool sends;
 	unsigned peer;
 	uint64_t bytes;
-	struct place at; /* pointer: the device's address until it runs */
+	struct place at; /* where other processes find the buffer */
 	CUdeviceptr address;
 };
 
@@ -44,26 +52,26 @@ struct message {
 struct collective {
 	struct call call;
 	CUdeviceptr in, out;
-	CUdeviceptr scalar; /* to be read when it runs; 0: call.scalar is it */
+	CUdeviceptr scalar; /* the kernel reads it; 0: use call.scalar */
 };
 
-/* What one kernel does: collectives in their order, then all messages. */
+/* The work of one kernel: collectives in order, then all messages at once. */
 struct plan {
 	struct plan *next;
-	CUstream *stream; /* it runs on the first, and the others wait */
+	CUstream *stream; /* streams; the kernel runs in the first one */
 	unsigned streams;
-	bool kept; /* a graph may run it again */
+	bool kept; /* captured: a graph may run it again */
 	unsigned collectives, messages;
 	struct collective *collective;
 	struct message *message;
 };
 
-/* An operator of ncclRedOpCreatePreMulSum(). */
+/* An operator that ncclRedOpCreatePreMulSum() has created. */
 struct scaled {
 	bool used;
 	ncclDataType_t type;
 	uint64_t scalar;
-	CUdeviceptr address; /* 0: the scalar was given */
+	CUdeviceptr address; /* address of the scalar; 0: use `scalar` */
 };
 
 #define SCALED_MAX 64
@@ -71,118 +79,127 @@ struct scaled {
 enum comm_phase { COMM_COMING, COMM_READY, COMM_FINALIZING, COMM_FINALIZED };
 
 struct ncclComm {
-	struct ncclComm *next; /* that live */
-	uint64_t serial;       /* never used again */
-	unsigned users;        /* kernels and threads in it; the list's lock */
+	struct ncclComm *next; /* next communicator of the list */
+	uint64_t serial;       /* unique in the process */
+	unsigned users;        /* kernels and threads; guarded by list.lock */
 	bool blocking;
 
 	CUcontext ctx;
-	int device, capability; /* 90 is 9.0 */
+	int device, capability; /* capability 9.0 is 90 */
 	unsigned rank, ranks;
 	struct id id;
 	struct seat seat;
-	unsigned children; /* that were made of it */
+	unsigned children; /* number made by ncclCommShrink() */
 
 	_Atomic uint32_t phase, abort;
-	_Atomic uint32_t background; /* ncclResult_t of a thread's job */
-	_Atomic uint32_t failed;     /* ncclResult_t, for good */
-	pthread_mutex_t lock;        /* of what follows */
-	char text[TROUBLE_MAX];
-	struct plan *plans; /* that were launched */
-	CUevent last;       /* the end of the last kernel */
+	_Atomic uint32_t background; /* ncclInProgress: a thread runs a job */
+	_Atomic uint32_t failed;     /* ncclResult_t; never cleared */
+	pthread_mutex_t lock;        /* guards text, plans and scaled */
+	char text[TROUBLE_MAX];      /* why it has failed */
+	struct plan *plans;          /* plans that were launched */
+	CUevent last;                /* end of the last kernel */
 	CUstream last_stream;
 	bool launched;
 	struct scaled scaled[SCALED_MAX];
 
-	pthread_mutex_t turn; /* one kernel of it at a time; what follows */
-	uint64_t number;      /* of its last collective */
-	uint64_t *sent, *received; /* messages to and from each rank */
+	pthread_mutex_t turn; /* held while a kernel runs; guards the rest */
+	uint64_t number;      /* number of the last collective */
+	uint64_t *sent, *received; /* numbers of messages, by peer */
 };
 
 /* ---- comm.c ---- */
 
-/* Between these a communicator stays. NULL: it is none, or no more. */
+/*
+ * Finds a communicator, which then exists until comm_leave(). NULL: it does not
+ * exist or was destroyed.
+ */
 struct ncclComm *comm_use(ncclComm_t comm);
 struct ncclComm *comm_use_serial(uint64_t serial);
 void comm_leave(struct ncclComm *c);
 
-/* The same for calls that need it ready; tells why not. */
+/* Like comm_use(), for calls that need a ready communicator. Sets the error if
+ * it is not ready. */
 ncclResult_t comm_enter(ncclComm_t comm, struct ncclComm **ret_comm);
 
-/* A new one, in no list yet. */
+/* Creates a communicator; comm_list() adds it to the list. */
 struct ncclComm *comm_new(const ncclConfig_t *config, ncclResult_t *ret_result);
 void comm_list(struct ncclComm *c);
 
-/* Waits for those in it and frees it. */
+/* Waits until the communicator has no users, and frees it. */
 void comm_end(struct ncclComm *c, enum member_state how);
 
 /*
- * It has failed, for itself and all others; the first failure stays. Of a rank
- * that failed before: its words are taken.
+ * Makes the communicator fail on all ranks; later failures are ignored.
+ * comm_adopt() takes over the failure of another rank.
  */
 void comm_fail(struct ncclComm *c, ncclResult_t r, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void comm_adopt(struct ncclComm *c);
 bool comm_text(ncclComm_t comm, char *ret_text);
+void plan_free(struct plan *plan);
 
 const char *front_error_string(ncclResult_t result);
 
 /* ---- op.c ---- */
 
-/* What the operator of a program is to a rank: op and scalar of the call. */
-ncclResult_t op_resolve(struct ncclComm *c, ncclRedOp_t op, ncclDataType_t type,
-			struct collective *to);
-
-size_t type_size(ncclDataType_t type); /* 0: no type */
+size_t type_size(ncclDataType_t type); /* 0: unknown type */
 const char *type_name(uint32_t type);
 const char *op_name(uint32_t op);
 const char *function_name(uint32_t function);
 
-/* The operator of a scaled sum, in a call. */
+/* ---- op_scaled.c ---- */
+
+/* Sets the op and scalar of a call for the operator that the program passed. */
+ncclResult_t op_resolve(struct ncclComm *c, ncclRedOp_t op, ncclDataType_t type,
+			struct collective *to);
+
+/* The value of `op` in a call for a scaled sum. */
 #define OP_SCALED ncclNumOps
 
 /* ---- group.c ---- */
 
-/* A collective or a message of this thread; launched when its group ends. */
+/* Adds a collective or a message to the thread's group, which runs when the
+ * group ends. */
 ncclResult_t group_collective(struct ncclComm *c, const struct collective *what,
 			      CUstream stream);
 ncclResult_t group_message(struct ncclComm *c, const struct message *what,
 			   CUstream stream);
 
-/* An error within a group is the group's, too. */
+/* Records r as the group's error if it is an error; returns r. */
 ncclResult_t group_note(ncclResult_t r);
 
-/* A job on a communicator, that waits for other ranks. */
+/* An operation on a communicator that must wait for other ranks. */
 struct job {
 	struct job *next;
 	struct ncclComm *c;
-	/* ncclInProgress: to be called again. */
+	/* Makes progress. ncclInProgress: must be called again. */
 	ncclResult_t (*advance)(struct job *job);
-	/* It failed, or its communicator was aborted; frees what it has. */
+	/* Called once at the end, with the result; frees the job. */
 	void (*end)(struct job *job, ncclResult_t r);
 	unsigned step;
-	/* Of a split or a shrink. */
+	/* Only for a split or a shrink. */
 	struct ncclComm *parent;
 	int color, key;
 	ncclComm_t *ret_comm;
 };
 
-/* Takes the job: does it now, when the group ends, or in a thread. */
+/* Takes ownership of a job. Runs it now, at the end of the group, or in a
+ * thread. */
 ncclResult_t group_job(struct job *job);
 
 /* ---- launch.c ---- */
 
 ncclResult_t launch_plan(struct ncclComm *c, struct plan *plan);
-void plan_free(struct plan *plan);
 
-/* Where the others find a buffer; only memory that others can open is shown. */
+/* Describes a buffer for other processes, if they can open its memory. */
 void place_show(struct place *place, CUdeviceptr address, uint64_t bytes);
 
 /* ---- service.c ---- */
 
-/* Calls it on a thread that lives as long as the process; false: none. */
+/* Calls a function on the service's thread and waits. False: there is no
+ * thread. */
 bool service_call(void (*function)(void *), void *argument);
-uint64_t service_process(void); /* a number of this process */
+uint64_t service_process(void); /* random number that stands for this process */
 
 /* ---- run.c ---- */
 
@@ -190,30 +207,33 @@ struct work {
 	struct gpukit_run *run;
 	struct ncclComm *c;
 	struct member *self;
-	uint64_t looked_ns; /* whether all still live */
-	uint64_t over_link; /* bytes that came from other devices */
+	uint64_t looked_ns; /* when all ranks were last checked */
 };
 
-/* Does the kernel go on? Not: it failed, was aborted, or is stopped. */
+/* Whether the kernel may continue. False: it failed, was aborted or is being
+ * stopped, and must end. */
 bool work_goes_on(struct work *w);
 
 /*
- * Sleeps until the bell is no more `seen`, shortly at most. `dead`: asked of
- * those that are waited for. false: it goes on no more.
+ * Sleeps until this rank's bell differs from `seen`, but only for a short time.
+ * awaits() says whether this rank waits for another rank. If such a rank has
+ * ended or was aborted, the communicator fails. False: the kernel must end.
  */
 bool work_rest(struct work *w, uint32_t seen,
 	       bool (*awaits)(const struct work *w, unsigned rank, void *what),
 	       void *what);
 
-/* Memory of this rank; NULL: it is none, and the kernel has failed. */
+/* Gets the host address of this rank's memory. NULL: the address is invalid,
+ * and the communicator has failed. */
 void *work_memory(struct work *w, enum gpukit_access access,
 		  CUdeviceptr address, uint64_t bytes);
 
-/* Memory of another rank, by what it says; NULL: it cannot be reached. */
+/* Gets the host address of another rank's memory. NULL: this process cannot
+ * access it. */
 void *work_reach(struct work *w, unsigned rank, const struct place *place,
 		 enum gpukit_access access, uint64_t bytes);
 
-/* Copies in pieces; false: it goes on no more. */
+/* Copies in pieces. False: the kernel must end. */
 bool work_copy(struct work *w, void *to, const void *from, uint64_t bytes);
 
 /* ---- collective.c, message.c ---- */
@@ -223,7 +243,7 @@ bool messages_run(struct work *w, struct plan *plan);
 
 /* ---- reach.c ---- */
 
-/* The address here of an allocation that is shown; 0: it cannot be opened. */
+/* The local address of another process's allocation; 0: it cannot be opened. */
 uint64_t reach_open(struct ncclComm *c, const struct place *place);
 
 #endif

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * group.c - what a thread calls between ncclGroupStart() and ncclGroupEnd():
- * collectives and messages become one kernel for each communicator, and what
- * waits for other ranks is done for all communicators together.
+ * group.c - owns the calls that a thread makes between ncclGroupStart() and
+ * ncclGroupEnd(). Collectives and messages become one kernel per communicator;
+ * jobs that wait for other ranks run for all communicators concurrently.
  */
 #include "base/clock.h"
 #include "fronts/nccl/front.h"
@@ -9,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A communicator with work to be launched. */
+/* A communicator with work to launch. */
 struct pending {
 	struct pending *next;
-	struct ncclComm *c; /* used */
+	struct ncclComm *c; /* from comm_use() */
 	struct plan *plan;
 };
 
@@ -25,13 +26,13 @@ struct group {
 
 static _Thread_local struct group group;
 
-/* Between two looks at whether the other ranks have come. */
+/* The time between two polls for other ranks: at first, and at most. */
 #define JOB_REST_NS     (100 * GK_NS_PER_US)
 #define JOB_REST_MAX_NS (2 * GK_NS_PER_MS)
 
 /* ---- jobs ---- */
 
-/* One step; the job is gone when this is not ncclInProgress. */
+/* Advances a job by one step. If it is done or has failed, frees it. */
 static ncclResult_t advance_job(struct job *job)
 {
 	struct ncclComm *c = job->c ? job->c : job->parent;
@@ -45,7 +46,7 @@ static ncclResult_t advance_job(struct job *job)
 	return r;
 }
 
-/* All of them, side by side; the first error. */
+/* Runs jobs concurrently; returns the first error. */
 static ncclResult_t run_jobs(struct job *first)
 {
 	uint64_t rest = JOB_REST_NS;
@@ -84,7 +85,7 @@ static struct ncclComm *comm_of(const struct job *job)
 	return job->c ? job->c : job->parent;
 }
 
-/* Of communicators that do not block. */
+/* Runs jobs in a thread, for nonblocking communicators. */
 static ncclResult_t start_jobs(struct job *jobs)
 {
 	pthread_t thread;
@@ -130,7 +131,7 @@ ncclResult_t group_job(struct job *job)
 
 /* ---- work ---- */
 
-/* The plan of a communicator in this group; NULL: no memory. */
+/* Finds or creates a communicator's plan in this group; NULL: no memory. */
 static struct plan *plan_of(struct ncclComm *c)
 {
 	struct pending **at = &group.first, *p;
@@ -151,10 +152,10 @@ static struct plan *plan_of(struct ncclComm *c)
 	return p->plan;
 }
 
-/* One more element; NULL: no memory. */
-static void *grow(void *array, unsigned count, size_t size)
+/* Provides space for one more element; NULL: no memory. */
+static void *grow_array(void *array, unsigned count, size_t size)
 {
-	/* At powers of two only. */
+	/* The capacity doubles when count reaches a power of two. */
 	if (count & (count - 1))
 		return array;
 	return realloc(array, (count ? 2 * (size_t)count : 1) * size);
@@ -167,7 +168,7 @@ static bool add_stream(struct plan *plan, CUstream stream)
 	for (unsigned i = 0; i < plan->streams; i++)
 		if (plan->stream[i] == stream)
 			return true;
-	grown = grow(plan->stream, plan->streams, sizeof stream);
+	grown = grow_array(plan->stream, plan->streams, sizeof stream);
 	if (!grown)
 		return false;
 	plan->stream = grown;
@@ -175,7 +176,7 @@ static bool add_stream(struct plan *plan, CUstream stream)
 	return true;
 }
 
-/* Launches what is pending, or drops it. */
+/* Launches the pending work, or drops it after an error. */
 static ncclResult_t finish_work(ncclResult_t error)
 {
 	struct pending *next;
@@ -196,8 +197,9 @@ static ncclResult_t finish_work(ncclResult_t error)
 	return result;
 }
 
-/* Outside of a group each call is one. */
-static ncclResult_t added(bool has_memory)
+/* Ends a call that has added work. A call outside a group is a group of its
+ * own. */
+static ncclResult_t finish_call(bool has_memory)
 {
 	ncclResult_t r = has_memory
 			     ? ncclSuccess
@@ -213,13 +215,13 @@ ncclResult_t group_collective(struct ncclComm *c, const struct collective *what,
 	void *grown;
 
 	if (!plan || !add_stream(plan, stream))
-		return added(false);
-	grown = grow(plan->collective, plan->collectives, sizeof *what);
+		return finish_call(false);
+	grown = grow_array(plan->collective, plan->collectives, sizeof *what);
 	if (!grown)
-		return added(false);
+		return finish_call(false);
 	plan->collective = grown;
 	plan->collective[plan->collectives++] = *what;
-	return added(true);
+	return finish_call(true);
 }
 
 ncclResult_t group_message(struct ncclComm *c, const struct message *what,
@@ -229,13 +231,13 @@ ncclResult_t group_message(struct ncclComm *c, const struct message *what,
 	void *grown;
 
 	if (!plan || !add_stream(plan, stream))
-		return added(false);
-	grown = grow(plan->message, plan->messages, sizeof *what);
+		return finish_call(false);
+	grown = grow_array(plan->message, plan->messages, sizeof *what);
 	if (!grown)
-		return added(false);
+		return finish_call(false);
 	plan->message = grown;
 	plan->message[plan->messages++] = *what;
-	return added(true);
+	return finish_call(true);
 }
 
 /* ---- groups ---- */
@@ -280,7 +282,7 @@ FRONT(ncclGroupEnd, (void))
 	return error ? error : done;
 }
 
-/* Roughly what it costs here: a kernel, a call, and bytes at 4 GB/s. */
+/* A rough estimate: 20 us per kernel, 10 us per call, and bytes at 4 GB/s. */
 static float estimate_us(const struct plan *plan)
 {
 	float us = 20;
@@ -295,7 +297,7 @@ static float estimate_us(const struct plan *plan)
 	return us;
 }
 
-/* Nothing is done, communicators that were to be made neither. */
+/* Drops the group's work and jobs, without creating communicators. */
 FRONT(ncclGroupSimulateEnd, (ncclSimInfo_t * simInfo))
 {
 	struct job *jobs = group.jobs;

@@ -1,18 +1,22 @@
-/* init.c - how the ranks of a communicator come together. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * init.c - creates communicators: joins the shared file and waits for all
+ * ranks.
+ */
 #include "fronts/nccl/front.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* ---- a rank comes ---- */
+/* ---- joining ---- */
 
 struct coming {
 	struct member *self;
 	int error;
 };
 
-/* On the service's thread: it lives as long as the process. */
+/* Called on the service's thread, which lives as long as the process. */
 static void hold_life(void *argument)
 {
 	struct coming *coming = argument;
@@ -20,7 +24,7 @@ static void hold_life(void *argument)
 	coming->error = pthread_mutex_trylock(&coming->self->life);
 }
 
-static ncclResult_t say_device(struct ncclComm *c, struct member *self)
+static ncclResult_t publish_device(struct ncclComm *c, struct member *self)
 {
 	const struct native_driver *d = native_driver();
 	CUuuid uuid;
@@ -44,7 +48,7 @@ static ncclResult_t take_seat(struct ncclComm *c)
 	if (!atomic_compare_exchange_strong(&self->state, &nobody,
 					    MEMBER_COMING))
 		return error_set(ncclInvalidUsage,
-				 "rank %u of the communicator came twice",
+				 "rank %u joined the communicator twice",
 				 c->rank);
 	if (!service_call(hold_life, &coming) || coming.error)
 		return error_set(ncclSystemError,
@@ -52,7 +56,7 @@ static ncclResult_t take_seat(struct ncclComm *c)
 	self->process = service_process();
 	self->pid = getpid();
 	self->device = (uint32_t)c->device;
-	r = say_device(c, self);
+	r = publish_device(c, self);
 	if (r)
 		return r;
 	atomic_store(&self->state, MEMBER_THERE);
@@ -61,7 +65,7 @@ static ncclResult_t take_seat(struct ncclComm *c)
 	return ncclSuccess;
 }
 
-static ncclResult_t come(struct ncclComm *c)
+static ncclResult_t join_meeting(struct ncclComm *c)
 {
 	ncclResult_t r = meeting_open(&c->id, c->ranks, &c->seat);
 
@@ -72,7 +76,7 @@ static ncclResult_t come(struct ncclComm *c)
 	return r ? r : take_seat(c);
 }
 
-/* ---- all have come ---- */
+/* ---- waiting for all ranks ---- */
 
 static bool is_one_device(const struct member *a, const struct member *b)
 {
@@ -105,13 +109,13 @@ static ncclResult_t find_gone(const struct ncclComm *c)
 		    meeting_is_dead(m))
 			return error_set(ncclRemoteError,
 					 "rank %u (process %d) ended before "
-					 "all ranks had come",
+					 "all ranks had joined",
 					 i, m->pid);
 	}
 	return meeting_is_orphan(&c->id)
 		   ? error_set(ncclRemoteError,
 			       "the process that made the id (%d) ended before "
-			       "all ranks had come",
+			       "all ranks had joined",
 			       (int)c->id.pid)
 		   : ncclSuccess;
 }
@@ -122,7 +126,7 @@ static ncclResult_t advance_init(struct job *job)
 	ncclResult_t r;
 
 	if (job->step == 0) {
-		r = come(c);
+		r = join_meeting(c);
 		if (r)
 			return r;
 		job->step = 1;
@@ -139,8 +143,8 @@ static ncclResult_t advance_init(struct job *job)
 }
 
 /*
- * One that blocks is not there if it failed; the other one is, and tells by
- * ncclCommGetAsyncError().
+ * After a failure, a blocking communicator is destroyed. A nonblocking one
+ * stays, and ncclCommGetAsyncError() returns its error.
  */
 static void end_init(struct job *job, ncclResult_t r)
 {
@@ -161,7 +165,7 @@ static void end_init(struct job *job, ncclResult_t r)
 	free(job);
 }
 
-/* Takes the communicator; it is the program's from now on. */
+/* Takes ownership of `c` and returns it to the program. */
 static ncclResult_t start_init(struct ncclComm *c, ncclComm_t *ret_comm)
 {
 	struct job *job = calloc(1, sizeof *job);
@@ -186,25 +190,23 @@ static ncclResult_t check_ranks(ncclComm_t *comm, int nranks, int rank,
 	bool here;
 
 	if (!comm)
-		return error_set(ncclInvalidArgument,
-				 "there is no place for the communicator");
+		return error_set(ncclInvalidArgument, "comm is NULL");
 	*comm = NULL;
 	if (nranks < 1 || rank < 0 || rank >= nranks)
-		return error_set(ncclInvalidArgument,
-				 "rank %d of %d ranks: there is none", rank,
-				 nranks);
+		return error_set(ncclInvalidArgument, "invalid rank %d of %d",
+				 rank, nranks);
 	if (nranks > RANKS_MAX)
 		return error_set(ncclInvalidArgument,
-				 "%d ranks: at most %d work here", nranks,
+				 "%d ranks: at most %d are supported", nranks,
 				 RANKS_MAX);
 	if (!meeting_is_id(id, &here))
 		return error_set(ncclInvalidArgument,
-				 "the id is none of this library's "
+				 "the id is not from this library's "
 				 "ncclGetUniqueId()");
 	if (!here)
 		return error_set(ncclSystemError,
-				 "the id is of another host, or of a container "
-				 "with a /dev/shm of its own: ranks on "
+				 "the id is from another host, or from a "
+				 "container with its own /dev/shm: ranks on "
 				 "made-up GPUs share memory");
 	return ncclSuccess;
 }
@@ -233,8 +235,7 @@ static ncclResult_t init_rank(ncclComm_t *comm, int nranks,
 FRONT(ncclGetUniqueId, (ncclUniqueId * uniqueId))
 {
 	if (!uniqueId)
-		return error_set(ncclInvalidArgument,
-				 "there is no place for the id");
+		return error_set(ncclInvalidArgument, "uniqueId is NULL");
 	return meeting_new_id(uniqueId)
 		   ? ncclSuccess
 		   : error_set(ncclSystemError, "no random numbers");
@@ -253,7 +254,7 @@ FRONT(ncclCommInitRankConfig,
 	return group_note(init_rank(comm, nranks, &commId, rank, config));
 }
 
-/* All ranks have the same ids, so the first one does. */
+/* All ranks pass the same ids; the first one suffices. */
 FRONT(ncclCommInitRankScalable,
       (ncclComm_t * newcomm, int nranks, int myrank, int nId,
        ncclUniqueId *commIds, ncclConfig_t *config))
@@ -275,13 +276,11 @@ static ncclResult_t init_one(ncclComm_t *comm, int ndev, int device, int rank,
 
 	if (!d)
 		return error_set(ncclUnhandledCudaError,
-				 "there is no CUDA driver of gpukit's");
+				 "gpukit's CUDA driver is not available");
 	d->cuCtxGetCurrent(&before);
 	if (d->cuDevicePrimaryCtxRetain(&ctx, device) ||
 	    d->cuCtxSetCurrent(ctx))
-		return error_set(ncclInvalidArgument,
-				 "device %d: there is "
-				 "none",
+		return error_set(ncclInvalidArgument, "invalid device %d",
 				 device);
 	r = init_rank(comm, ndev, id, rank, NULL);
 	d->cuCtxSetCurrent(before);
@@ -317,7 +316,7 @@ FRONT(ncclCommInitAll, (ncclComm_t * comm, int ndev, const int *devlist))
 	return r ? r : end;
 }
 
-/* ---- a communicator of some ranks of another ---- */
+/* ---- communicators of some ranks of another ---- */
 
 #define NO_COLOR UINT32_MAX
 
@@ -326,8 +325,8 @@ static uint64_t host_word(const struct seat *s, unsigned rank, uint64_t step)
 	return meeting_member(s, rank)->host_word[step & 1];
 }
 
-/* Every rank's color and key, said once for each split. */
-static void say_color(struct job *job)
+/* Publishes this rank's color and key, once for each split. */
+static void publish_color(struct job *job)
 {
 	struct ncclComm *p = job->parent;
 	struct member *self = meeting_member(&p->seat, p->rank);
@@ -341,7 +340,7 @@ static void say_color(struct job *job)
 	job->step = 1;
 }
 
-static ncclResult_t have_all_said(const struct ncclComm *p, uint64_t step)
+static ncclResult_t have_all_published(const struct ncclComm *p, uint64_t step)
 {
 	for (unsigned i = 0; i < p->ranks; i++) {
 		struct member *m = meeting_member(&p->seat, i);
@@ -357,7 +356,8 @@ static ncclResult_t have_all_said(const struct ncclComm *p, uint64_t step)
 	return ncclSuccess;
 }
 
-/* Among those of its color, by key and, where these are equal, by rank. */
+/* Finds the rank in the new communicator: among the ranks of the same color,
+ * ordered by key, then by old rank. */
 static void find_place(const struct job *job, uint64_t step, unsigned *ret_rank,
 		       unsigned *ret_ranks)
 {
@@ -385,10 +385,10 @@ static ncclResult_t advance_split(struct job *job)
 	ncclResult_t r;
 
 	if (job->step == 0)
-		say_color(job);
+		publish_color(job);
 	step = atomic_load(&self->host_step);
 	if (job->step == 1) {
-		r = have_all_said(p, step);
+		r = have_all_published(p, step);
 		if (r)
 			return r;
 		if (!job->c)
@@ -398,7 +398,7 @@ static ncclResult_t advance_split(struct job *job)
 				 &job->c->id);
 		job->step = 2;
 	}
-	/* From here on it comes like any other. */
+	/* From here on, the rank joins as in ncclCommInitRank(). */
 	if (job->step == 2) {
 		job->step = 0;
 		job->advance = advance_init;
@@ -438,7 +438,7 @@ static ncclResult_t start_child(struct job *job, struct ncclComm *c)
 	return group_job(own);
 }
 
-/* A child inherits what its configuration does not say. */
+/* A child inherits `blocking` if its configuration does not set it. */
 static struct ncclComm *new_child(const struct ncclComm *parent,
 				  const ncclConfig_t *config, ncclResult_t *ret)
 {
@@ -455,8 +455,8 @@ static struct ncclComm *new_child(const struct ncclComm *parent,
 	return c;
 }
 
-static ncclResult_t split(ncclComm_t comm, int color, int key,
-			  ncclComm_t *newcomm, const ncclConfig_t *config)
+static ncclResult_t start_split(ncclComm_t comm, int color, int key,
+				ncclComm_t *newcomm, const ncclConfig_t *config)
 {
 	struct job job = {.advance = advance_split,
 			  .color = color,
@@ -466,7 +466,7 @@ static ncclResult_t split(ncclComm_t comm, int color, int key,
 	ncclResult_t r;
 
 	if (!newcomm || color < NCCL_SPLIT_NOCOLOR)
-		return error_set(ncclInvalidArgument, "a split with color %d",
+		return error_set(ncclInvalidArgument, "invalid color %d",
 				 color);
 	*newcomm = NULL;
 	r = comm_enter(comm, &job.parent);
@@ -485,7 +485,7 @@ static ncclResult_t split(ncclComm_t comm, int color, int key,
 FRONT(ncclCommSplit, (ncclComm_t comm, int color, int key, ncclComm_t *newcomm,
 		      ncclConfig_t *config))
 {
-	return group_note(split(comm, color, key, newcomm, config));
+	return group_note(start_split(comm, color, key, newcomm, config));
 }
 
 static bool is_in(const int *ranks, int n, unsigned rank)
@@ -500,23 +500,23 @@ static ncclResult_t check_excluded(const struct ncclComm *p, const int *ranks,
 				   int n)
 {
 	if (n < 1 || !ranks)
-		return error_set(ncclInvalidArgument,
-				 "no ranks are to be left out");
+		return error_set(ncclInvalidArgument, "no ranks to exclude");
 	for (int i = 0; i < n; i++)
 		if (ranks[i] < 0 || (unsigned)ranks[i] >= p->ranks)
 			return error_set(ncclInvalidArgument,
-					 "rank %d: there is none to be left "
-					 "out",
+					 "cannot exclude rank %d: it does not "
+					 "exist",
 					 ranks[i]);
 	if (is_in(ranks, n, p->rank))
 		return error_set(ncclInvalidArgument,
-				 "rank %u is left out, but calls", p->rank);
+				 "rank %u is excluded, but calls", p->rank);
 	return ncclSuccess;
 }
 
-/* Those who stay know each other by the list; those left out are not asked. */
-static ncclResult_t shrink(struct job *job, const int *excluded, int n,
-			   const ncclConfig_t *config, int flags)
+/* All remaining ranks pass the same list; the excluded ranks do not call this.
+ */
+static ncclResult_t start_shrink(struct job *job, const int *excluded, int n,
+				 const ncclConfig_t *config, int flags)
 {
 	struct ncclComm *p = job->parent, *c;
 	ncclResult_t r = check_excluded(p, excluded, n);
@@ -543,7 +543,7 @@ static ncclResult_t shrink(struct job *job, const int *excluded, int n,
 	return start_child(job, c);
 }
 
-/* The parent may have failed: that is what this is for. */
+/* The parent may have failed; a shrink is meant to recover from that. */
 FRONT(ncclCommShrink,
       (ncclComm_t comm, int *excludeRanksList, int excludeRanksCount,
        ncclComm_t *newcomm, ncclConfig_t *config, int shrinkFlags))
@@ -551,15 +551,14 @@ FRONT(ncclCommShrink,
 	struct job job = {.advance = advance_init, .ret_comm = newcomm};
 
 	if (!newcomm)
-		return group_note(error_set(ncclInvalidArgument,
-					    "there is no place for the "
-					    "communicator"));
+		return group_note(
+		    error_set(ncclInvalidArgument, "newcomm is NULL"));
 	*newcomm = NULL;
 	job.parent = comm_use(comm);
 	if (!job.parent)
 		return group_note(error_set(ncclInvalidArgument,
-					    "%p is no communicator",
+					    "%p is not a communicator",
 					    (void *)comm));
-	return group_note(shrink(&job, excludeRanksList, excludeRanksCount,
-				 config, shrinkFlags));
+	return group_note(start_shrink(&job, excludeRanksList,
+				       excludeRanksCount, config, shrinkFlags));
 }

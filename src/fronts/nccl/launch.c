@@ -1,20 +1,22 @@
-/* launch.c - work becomes kernels on the streams of the program. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* launch.c - launches plans as kernels on the program's streams. */
 #include "fronts/nccl/front.h"
+#include "base/assert.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Larger buffers are shown to other processes. */
+/* Smaller buffers are not made accessible to other processes. */
 #define SHOWN_MIN (64u << 10)
 
 struct run_params {
-	uint64_t serial; /* of the communicator */
+	uint64_t serial; /* serial of the communicator */
 	struct plan *plan;
 };
 
 /* ---- running ---- */
 
-/* A plan that no graph has is done after its kernel. */
+/* Frees a plan after its kernel has run, unless a graph may run it again. */
 static void forget_plan(struct ncclComm *c, struct plan *plan)
 {
 	struct plan **at = &c->plans;
@@ -40,7 +42,10 @@ static void run_work(struct work *w, struct plan *plan)
 		messages_run(w, plan);
 }
 
-/* Kernels of a communicator run one after the other, whatever their streams. */
+/*
+ * Waits for this kernel's turn: the kernels of a communicator run one after the
+ * other, whatever their streams. False: the kernel must end.
+ */
 static bool take_turn_of(struct work *w)
 {
 	struct timespec soon;
@@ -64,7 +69,8 @@ static CUresult run_plan(struct gpukit_run *run)
 	const struct run_params *p = run->params;
 	struct work w = {.run = run, .c = comm_use_serial(p->serial)};
 
-	/* It was destroyed or aborted meanwhile, and the plan with it. */
+	/* The communicator was destroyed or aborted meanwhile, which also freed
+	 * the plan. */
 	if (!w.c)
 		return CUDA_SUCCESS;
 	w.self = meeting_member(&w.c->seat, w.c->rank);
@@ -77,7 +83,7 @@ static CUresult run_plan(struct gpukit_run *run)
 	return CUDA_SUCCESS;
 }
 
-/* By function; then of messages, then of several things. */
+/* Kernels by function, then one for messages and one for mixed plans. */
 #define KERNEL(name)                                                           \
 	{                                                                      \
 		"ncclDevKernel_" name, run_plan, sizeof(struct run_params),    \
@@ -109,14 +115,6 @@ static unsigned kernel_of(const struct plan *plan)
 
 /* ---- launching ---- */
 
-void plan_free(struct plan *plan)
-{
-	free(plan->stream);
-	free(plan->collective);
-	free(plan->message);
-	free(plan);
-}
-
 void place_show(struct place *place, CUdeviceptr address, uint64_t bytes)
 {
 	const struct native_driver *d = native_driver();
@@ -143,7 +141,7 @@ static bool has_foreign_ranks(const struct ncclComm *c)
 	return false;
 }
 
-/* Bytes of the buffers of a collective. */
+/* The sizes in bytes of a collective's buffers. */
 static void sizes_of(const struct ncclComm *c, const struct call *call,
 		     uint64_t *ret_in, uint64_t *ret_out)
 {
@@ -185,7 +183,10 @@ static void show_plan(const struct ncclComm *c, struct plan *plan)
 				   plan->message[i].bytes);
 }
 
-/* Kernels of a communicator follow each other, of whatever stream. */
+/*
+ * Makes the plan's first stream wait for the communicator's last kernel and for
+ * the plan's other streams.
+ */
 static CUresult order_streams(struct ncclComm *c, const struct plan *plan)
 {
 	const struct native_driver *d = native_driver();
@@ -207,7 +208,7 @@ static CUresult order_streams(struct ncclComm *c, const struct plan *plan)
 	return r;
 }
 
-/* The others of its streams go on after it. */
+/* Makes the plan's other streams wait for the kernel. */
 static CUresult end_streams(struct ncclComm *c, const CUstream *streams,
 			    unsigned count, bool kept)
 {
@@ -215,7 +216,7 @@ static CUresult end_streams(struct ncclComm *c, const CUstream *streams,
 	CUevent after = c->last;
 	CUresult r = CUDA_SUCCESS;
 
-	/* What a capture records is no event of others. */
+	/* An event recorded in a capture cannot be used outside the capture. */
 	if (kept && count > 1)
 		r = d->cuEventCreate(&after, CU_EVENT_DISABLE_TIMING);
 	if (!r && (!kept || count > 1))
@@ -234,8 +235,8 @@ static CUresult end_streams(struct ncclComm *c, const CUstream *streams,
 static CUresult launch_ordered(struct ncclComm *c, struct plan *plan)
 {
 	struct run_params params = {c->serial, plan};
-	/* The kernel may have run, and its plan be gone, before this returns.
-	 */
+	/* Copies of the plan's members, as the kernel may free the plan before
+	 * this function returns. */
 	unsigned count = plan->streams;
 	bool kept = plan->kept;
 	CUstream *streams = plan->stream;
@@ -266,6 +267,7 @@ ncclResult_t launch_plan(struct ncclComm *c, struct plan *plan)
 	CUcontext before = NULL;
 	CUresult r = d->cuCtxGetCurrent(&before);
 
+	GK_ASSERT(plan->streams);
 	if (!r && before != c->ctx)
 		r = d->cuCtxSetCurrent(c->ctx);
 	if (!r)

@@ -1,36 +1,36 @@
-/* life.c - what a communicator is, whether it is well, and how it ends. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* life.c - reports properties and errors of communicators, and ends them. */
 #include "base/clock.h"
 #include "fronts/nccl/front.h"
 
 #include <stdlib.h>
 
-/* The release whose names this library has. */
+/* 2.28.9, the NCCL release whose functions this library has. */
 #define VERSION 22809
 
 FRONT(ncclGetVersion, (int *version))
 {
 	if (!version)
-		return error_set(ncclInvalidArgument,
-				 "there is no place for the version");
+		return error_set(ncclInvalidArgument, "version is NULL");
 	*version = VERSION;
 	return ncclSuccess;
 }
 
-/* ---- what it is ---- */
+/* ---- facts ---- */
 
-static ncclResult_t tell(ncclComm_t comm, int *ret,
-			 int (*what)(const struct ncclComm *c))
+static ncclResult_t read_fact(ncclComm_t comm, int *ret,
+			      int (*what)(const struct ncclComm *c))
 {
 	struct ncclComm *c;
 	ncclResult_t r;
 
 	if (!ret)
 		return error_set(ncclInvalidArgument,
-				 "there is no place for the answer");
+				 "the result pointer is NULL");
 	c = comm_use(comm);
 	if (!c)
-		return error_set(ncclInvalidArgument, "%p is no communicator",
-				 (void *)comm);
+		return error_set(ncclInvalidArgument,
+				 "%p is not a communicator", (void *)comm);
 	r = atomic_load(&c->phase) == COMM_COMING
 		? error_set(ncclInvalidArgument,
 			    "the communicator is not ready")
@@ -58,17 +58,17 @@ static int rank_of(const struct ncclComm *c)
 
 FRONT(ncclCommCount, (const ncclComm_t comm, int *count))
 {
-	return tell(comm, count, count_of);
+	return read_fact(comm, count, count_of);
 }
 
 FRONT(ncclCommCuDevice, (const ncclComm_t comm, int *device))
 {
-	return tell(comm, device, device_of);
+	return read_fact(comm, device, device_of);
 }
 
 FRONT(ncclCommUserRank, (const ncclComm_t comm, int *rank))
 {
-	return tell(comm, rank, rank_of);
+	return read_fact(comm, rank, rank_of);
 }
 
 FRONT(ncclCommGetAsyncError, (ncclComm_t comm, ncclResult_t *asyncError))
@@ -76,12 +76,11 @@ FRONT(ncclCommGetAsyncError, (ncclComm_t comm, ncclResult_t *asyncError))
 	struct ncclComm *c;
 
 	if (!asyncError)
-		return error_set(ncclInvalidArgument,
-				 "there is no place for the error");
+		return error_set(ncclInvalidArgument, "asyncError is NULL");
 	c = comm_use(comm);
 	if (!c)
-		return error_set(ncclInvalidArgument, "%p is no communicator",
-				 (void *)comm);
+		return error_set(ncclInvalidArgument,
+				 "%p is not a communicator", (void *)comm);
 	*asyncError = (ncclResult_t)atomic_load(&c->failed);
 	if (!*asyncError)
 		*asyncError = (ncclResult_t)atomic_load(&c->background);
@@ -89,9 +88,9 @@ FRONT(ncclCommGetAsyncError, (ncclComm_t comm, ncclResult_t *asyncError))
 	return ncclSuccess;
 }
 
-/* ---- how it ends ---- */
+/* ---- ending ---- */
 
-/* What was launched is done, or its context failed. */
+/* Waits until the last kernel has ended or its context has failed. */
 static ncclResult_t advance_finalize(struct job *job)
 {
 	struct ncclComm *c = job->c;
@@ -111,15 +110,15 @@ static void end_finalize(struct job *job, ncclResult_t r)
 	free(job);
 }
 
-static ncclResult_t finalize(ncclComm_t comm)
+static ncclResult_t start_finalize(ncclComm_t comm)
 {
 	struct ncclComm *c = comm_use(comm);
 	uint32_t ready = COMM_READY;
 	struct job *job;
 
 	if (!c)
-		return error_set(ncclInvalidArgument, "%p is no communicator",
-				 (void *)comm);
+		return error_set(ncclInvalidArgument,
+				 "%p is not a communicator", (void *)comm);
 	job = calloc(1, sizeof *job);
 	if (!job || !atomic_compare_exchange_strong(&c->phase, &ready,
 						    COMM_FINALIZING)) {
@@ -137,17 +136,18 @@ static ncclResult_t finalize(ncclComm_t comm)
 
 FRONT(ncclCommFinalize, (ncclComm_t comm))
 {
-	return group_note(finalize(comm));
+	return group_note(start_finalize(comm));
 }
 
-/* Waits for a thread that makes it or finalizes it. */
+/* Waits for the thread that initialises or finalizes the communicator. */
 static void wait_for_background(struct ncclComm *c)
 {
 	while (atomic_load(&c->background) == ncclInProgress)
 		gk_sleep_until(gk_mono_ns() + GK_NS_PER_MS / 5);
 }
 
-/* After a failure nothing is waited for that others would have to do. */
+/* After a failure, does not wait for kernels, which may be waiting for other
+ * ranks. */
 FRONT(ncclCommDestroy, (ncclComm_t comm))
 {
 	struct ncclComm *c;
@@ -158,7 +158,7 @@ FRONT(ncclCommDestroy, (ncclComm_t comm))
 	c = comm_use(comm);
 	if (!c)
 		return error_set(ncclInvalidArgument,
-				 "%p is no communicator, or was destroyed",
+				 "%p is not a communicator, or was destroyed",
 				 (void *)comm);
 	wait_for_background(c);
 	failed = atomic_load(&c->failed) || !c->seat.at;
@@ -178,7 +178,7 @@ FRONT(ncclCommAbort, (ncclComm_t comm))
 	c = comm_use(comm);
 	if (!c)
 		return error_set(ncclInvalidArgument,
-				 "%p is no communicator, or was destroyed",
+				 "%p is not a communicator, or was destroyed",
 				 (void *)comm);
 	atomic_store(&c->abort, 1);
 	if (c->seat.at)
@@ -187,4 +187,17 @@ FRONT(ncclCommAbort, (ncclComm_t comm))
 	comm_leave(c);
 	comm_end(c, MEMBER_ABORTED);
 	return ncclSuccess;
+}
+
+/* ---- errors ---- */
+
+/* Each thread has its own copy of the text, as another thread may fail
+ * meanwhile. */
+FRONT_OTHER(const char *, ncclGetLastError, (ncclComm_t comm))
+{
+	static _Thread_local char text[TROUBLE_MAX];
+
+	if (!comm || !comm_text(comm, text))
+		error_last(text);
+	return text;
 }

@@ -1,5 +1,7 @@
-/* meeting.c - makes, opens and checks the file that ranks share. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* meeting.c - creates, opens and checks the file that ranks share. */
 #include "fronts/nccl/meeting.h"
+#include "base/assert.h"
 #include "base/err.h"
 #include "base/futex.h"
 #include "base/pidstat.h"
@@ -34,7 +36,8 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return a ^ a >> 31;
 }
 
-/* This boot of this host, and its /dev/shm, which containers have each. */
+/* Identifies this boot of the host and this /dev/shm, of which each container
+ * may have its own. */
 static uint64_t this_host(void)
 {
 	char boot[64] = "";
@@ -121,7 +124,7 @@ void meeting_unname(const struct id *id)
 	unlink(name);
 }
 
-/* ---- where things lie ---- */
+/* ---- layout of the file ---- */
 
 static uint64_t round_up(uint64_t size)
 {
@@ -166,6 +169,7 @@ static char *bytes_at(const struct seat *s, uint64_t offset)
 
 struct member *meeting_member(const struct seat *s, unsigned rank)
 {
+	GK_ASSERT(rank < s->ranks);
 	return &s->at->member[rank];
 }
 
@@ -173,23 +177,26 @@ struct pair *meeting_pair(const struct seat *s, unsigned from, unsigned to)
 {
 	void *pairs = bytes_at(s, pairs_at(s->ranks));
 
+	GK_ASSERT(from < s->ranks && to < s->ranks);
 	return (struct pair *)pairs + ((size_t)from * s->ranks + to);
 }
 
 char *meeting_window(const struct seat *s, unsigned rank, unsigned parity)
 {
+	GK_ASSERT(rank < s->ranks && parity < 2);
 	return bytes_at(s, windows_at(s->ranks) +
 			       (2 * (uint64_t)rank + parity) * WINDOW_BYTES);
 }
 
 char *meeting_pair_window(const struct seat *s, unsigned from, unsigned to)
 {
+	GK_ASSERT(from < s->ranks && to < s->ranks);
 	return bytes_at(s,
 			pair_windows_at(s->ranks) +
 			    ((uint64_t)from * s->ranks + to) * s->pair_window);
 }
 
-/* ---- making and opening ---- */
+/* ---- creating and opening ---- */
 
 static void fill_meeting(struct meeting *m, unsigned ranks)
 {
@@ -214,7 +221,8 @@ static struct meeting *map_file(int fd, uint64_t size)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-/* A file without a name first: nobody ever sees one that is half made. */
+/* Links the file only when it is complete, so that no one sees a partial one.
+ */
 static ncclResult_t make_file(const char *name, unsigned ranks)
 {
 	int fd = open(DIRECTORY, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -249,7 +257,7 @@ static ncclResult_t make_file(const char *name, unsigned ranks)
 		 : r;
 }
 
-/* Only what this user alone can write is believed. */
+/* Whether the descriptor is of a regular file that only this user can write. */
 static bool is_trusted(int fd, uint64_t size)
 {
 	struct stat st;
@@ -266,16 +274,15 @@ static ncclResult_t enter_file(int fd, unsigned ranks, struct seat *ret_seat)
 	if (!is_trusted(fd, sizeof *s.at))
 		return error_set(ncclSystemError,
 				 "the communicator's file in " DIRECTORY
-				 " is not one of this user");
+				 " does not belong to this user");
 	s.at = map_file(fd, sizeof *s.at);
 	if (!s.at)
 		return error_set(ncclSystemError, "mmap: %s", strerror(errno));
 	if (memcmp(s.at->magic, MEETING_MAGIC, sizeof s.at->magic) ||
 	    s.at->ranks != ranks) {
 		error_set(ncclInvalidUsage,
-			  "this rank says that there are %u ranks, another "
-			  "one %u",
-			  ranks, s.at->ranks);
+			  "this rank has nranks %u, another one %u", ranks,
+			  s.at->ranks);
 		munmap(s.at, sizeof *s.at);
 		return ncclInvalidUsage;
 	}
@@ -321,7 +328,7 @@ void meeting_close(struct seat *s)
 	s->at = NULL;
 }
 
-/* ---- each other ---- */
+/* ---- waking ranks, and seeing whether they live ---- */
 
 void meeting_ring(const struct seat *s, unsigned rank)
 {
@@ -339,8 +346,8 @@ void meeting_ring_all(const struct seat *s)
 }
 
 /*
- * The kernel gives the lock back when the thread that held it is gone, be it
- * by kill -9, and it sees through pid namespaces.
+ * When a thread that holds a robust lock ends, the kernel releases the lock,
+ * even after kill -9 and in another pid namespace.
  */
 bool meeting_is_dead(struct member *m)
 {

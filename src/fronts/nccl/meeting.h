@@ -1,25 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * meeting.h - the file that the ranks of a communicator share, byte for byte.
- * It has a name only until all ranks have come, so a kill leaves nothing
- * behind. Every number in it may have been written by another process of this
- * user: it is read once and checked before it is used.
+ * meeting.h - the layout of the file that the ranks of a communicator share.
+ * The file is unlinked once all ranks have joined, so that killed processes
+ * leave nothing behind. Other processes of this user may write any number into
+ * it, so each number is read once and checked before use.
  *
- * What a rank says of its collectives goes by steps: at step k it writes what
- * lies at parity k & 1, then adds one to `step`. A rank that sees all others
- * at step k knows that nobody looks at what was said at step k - 1 any more.
+ * Collectives proceed in steps: for step k, a rank writes the data at parity k
+ * & 1, then sets its `step` to k. A rank that sees all others at step k knows
+ * that no rank still reads the data of step k - 1.
  */
 #ifndef GKF_NCCL_MEETING_H
 #define GKF_NCCL_MEETING_H
 
-#include "abi/nccl_abi.h"
+#include "abi/libraries/nccl_abi.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RANKS_MAX    256
-#define WINDOW_BYTES (256u << 10) /* of a rank, for each parity */
+#define RANKS_MAX 256
+/* Size of one window; a rank has two, one per parity. */
+#define WINDOW_BYTES (256u << 10)
 #define TROUBLE_MAX  400
 
 enum member_state {
@@ -30,68 +32,69 @@ enum member_state {
 	MEMBER_ABORTED,
 };
 
-/* Where a buffer is: in the process of who says so, and for the others. */
+/* Where a buffer is, in its own process and for other processes. */
 struct place {
-	uint64_t pointer;         /* in its process */
-	uint64_t offset;          /* from the beginning of its allocation */
-	unsigned char handle[64]; /* CUipcMemHandle, if `shown` */
+	uint64_t pointer;         /* address in its own process */
+	uint64_t offset;          /* offset in its allocation */
+	unsigned char handle[64]; /* a CUipcMemHandle, if `shown` */
 	uint32_t shown, unused;
 };
 
-/* A collective as a rank calls it. */
+/* A collective as one rank calls it. */
 struct call {
 	uint32_t function; /* enum function */
 	uint32_t type, op, root;
-	uint64_t number; /* of the communicator's collectives, from 1 */
+	uint64_t number; /* number of the collective; the first is 1 */
 	uint64_t count;
-	uint64_t scalar; /* this rank's, of ncclRedOpCreatePreMulSum() */
+	uint64_t scalar; /* this rank's, for ncclRedOpCreatePreMulSum() */
 	struct place in, out;
 };
 
 struct member {
-	pthread_mutex_t life; /* robust: held as long as the rank lives */
+	pthread_mutex_t life; /* robust; held while the rank lives */
 	_Atomic uint32_t state;
-	_Atomic uint32_t bell; /* changes when somebody did something */
-	_Atomic uint32_t sleeps;
-	_Atomic uint32_t failed; /* ncclResult_t: `trouble` says why */
+	_Atomic uint32_t bell;   /* futex; incremented to wake the rank */
+	_Atomic uint32_t sleeps; /* 1: the rank sleeps on the bell */
+	_Atomic uint32_t failed; /* ncclResult_t; `trouble` has the text */
 	_Atomic uint64_t step;
-	_Atomic uint64_t doing; /* number of the collective it is in; 0 */
-	_Atomic uint32_t agrees[2];
+	_Atomic uint64_t doing;     /* number of its running collective, or 0 */
+	_Atomic uint32_t agrees[2]; /* 1: can access all buffers */
 	_Atomic uint64_t host_step; /* of ncclCommSplit() */
-	uint64_t host_word[2];
-	uint64_t process; /* a number of its own */
+	uint64_t host_word[2];      /* color << 32 | key */
+	uint64_t process;           /* random number of the rank's process */
 	int32_t pid;
-	uint32_t device; /* as its process numbers them */
+	uint32_t device; /* number in the rank's process */
 	unsigned char uuid[16];
 	char bus[16];
 	struct call call[2];
 	char trouble[TROUBLE_MAX];
 } __attribute__((aligned(64)));
 
-/* How the receiver takes a message that is larger than the window. */
+/* How a message that is larger than the window reaches the receiver. */
 enum way { WAY_UNKNOWN, WAY_DIRECT, WAY_WINDOW };
 
-/* The messages from one rank to another; all numbers count from 1. */
+/* The messages from one rank to another; their numbers begin at 1. */
 struct pair {
-	_Atomic uint64_t posted; /* messages that the sender has told */
-	_Atomic uint64_t taken;  /* those that the receiver is done with */
-	_Atomic uint64_t way;    /* number of a message << 2 | enum way */
-	_Atomic uint64_t written, read; /* bytes through the window, ever */
-	uint64_t bytes;                 /* of the message posted last */
-	struct place from;
+	_Atomic uint64_t posted;        /* last message posted by the sender */
+	_Atomic uint64_t taken;         /* last message taken by the receiver */
+	_Atomic uint64_t way;           /* message number << 2 | enum way */
+	_Atomic uint64_t written, read; /* total bytes through the window */
+	uint64_t bytes;                 /* size of the last message posted */
+	struct place from;              /* the buffer of that message */
 } __attribute__((aligned(64)));
 
 struct meeting {
 	char magic[16];
-	uint64_t size; /* of the file */
+	uint64_t size; /* size of the file */
 	uint32_t ranks;
 	uint32_t pair_window;    /* bytes, a power of two */
-	_Atomic uint32_t there;  /* ranks that came */
-	_Atomic uint32_t broken; /* rank + 1 of the first that failed */
-	struct member member[];  /* then pairs, windows, windows of pairs */
+	_Atomic uint32_t there;  /* number of ranks that have joined */
+	_Atomic uint32_t broken; /* 1 + the first rank that failed; 0: none */
+	/* Pairs, windows and windows of pairs follow. */
+	struct member member[];
 };
 
-/* A meeting as a process has it. */
+/* One process's mapping of the shared file. */
 struct seat {
 	struct meeting *at;
 	uint64_t size;
@@ -99,37 +102,39 @@ struct seat {
 };
 
 /*
- * 128 random bits, the host that they were made on, and by whom: who comes by
- * an id of a process that has ended waits for nobody.
+ * A communicator's id: 128 random bits, the host, and the process that made the
+ * id. If that process has ended, ranks stop waiting for others to join.
  */
 struct id {
 	char magic[16];
 	uint64_t random[2];
 	uint64_t host;
-	uint64_t pid_namespace, pid, start; /* 0: nobody to be asked about */
+	uint64_t pid_namespace, pid, start; /* pid 0: process unknown */
 };
 
-/* Has the process that made an id ended, as far as this one can see? */
+/* Whether the process that made the id has ended. False if that is not visible.
+ */
 bool meeting_is_orphan(const struct id *id);
 
 bool meeting_new_id(ncclUniqueId *ret_id);
 
-/* One of the same meeting, for some of its ranks. */
+/* Derives the id of a communicator for some of the parent's ranks. */
 void meeting_child_id(const struct id *parent, uint64_t salt,
 		      struct id *ret_id);
 
-/* Is it an id of ours? `here`: of this host. */
+/* Whether this is an id of this library. *ret_here: whether it was made on this
+ * host. */
 bool meeting_is_id(const struct id *id, bool *ret_here);
 
 /*
- * Opens the meeting of an id, or makes it if nobody did. ncclSystemError: it
- * cannot be made; ncclInvalidUsage: it is one of another number of ranks.
+ * Opens or creates the file for an id. ncclSystemError: that failed;
+ * ncclInvalidUsage: the file was made for another number of ranks.
  */
 ncclResult_t meeting_open(const struct id *id, unsigned ranks,
 			  struct seat *ret_seat);
 void meeting_close(struct seat *s);
 
-/* Takes the name away: all came, or this one never will be complete. */
+/* Unlinks the file, when all ranks have joined or never will. */
 void meeting_unname(const struct id *id);
 
 struct member *meeting_member(const struct seat *s, unsigned rank);
@@ -137,11 +142,11 @@ struct pair *meeting_pair(const struct seat *s, unsigned from, unsigned to);
 char *meeting_window(const struct seat *s, unsigned rank, unsigned parity);
 char *meeting_pair_window(const struct seat *s, unsigned from, unsigned to);
 
-/* Wakes a rank, or all, because something changed. */
+/* Wake a rank, or all ranks, by its bell. */
 void meeting_ring(const struct seat *s, unsigned rank);
 void meeting_ring_all(const struct seat *s);
 
-/* Has the process of a rank that was there ended? */
+/* Whether a rank had joined and its process has ended. */
 bool meeting_is_dead(struct member *m);
 
 #endif

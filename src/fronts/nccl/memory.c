@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory.c - memory for buffers, and buffers that are registered: here that
- * changes nothing, since all buffers are reached alike.
+ * memory.c - allocates and registers buffers. Registering has no effect, as
+ * unregistered buffers can be accessed just as well.
  */
 #include "fronts/nccl/front.h"
 
@@ -13,8 +14,8 @@ FRONT(ncclMemAlloc, (void **ptr, size_t size))
 	CUresult r = native_context();
 
 	if (!ptr || !size)
-		return error_set(ncclInvalidArgument, "%zu bytes of memory",
-				 size);
+		return error_set(ncclInvalidArgument,
+				 "cannot allocate %zu bytes", size);
 	if (!r)
 		r = d->cuMemAlloc_v2(&at, size);
 	if (!r)
@@ -33,7 +34,7 @@ FRONT(ncclMemFree, (void *ptr))
 	return error_of_cuda(r, "freeing memory for buffers");
 }
 
-/* A registered buffer; window and handle are one of these. */
+/* A registered buffer. Windows and registration handles are pointers to it. */
 struct ncclWindow {
 	struct ncclComm *c;
 	void *buffer;
@@ -50,7 +51,7 @@ static ncclResult_t new_registration(ncclComm_t comm, void *buff, size_t size,
 		if (c)
 			comm_leave(c);
 		return error_set(ncclInvalidArgument,
-				 "a buffer of %zu bytes at %p to be registered",
+				 "cannot register a buffer of %zu bytes at %p",
 				 size, buff);
 	}
 	comm_leave(c);
@@ -85,7 +86,7 @@ FRONT(ncclCommWindowRegister, (ncclComm_t comm, void *buff, size_t size,
 {
 	if (winFlags & ~NCCL_WIN_COLL_SYMMETRIC)
 		return group_note(error_set(ncclInvalidArgument,
-					    "a window with flags %#x",
+					    "invalid window flags %#x",
 					    (unsigned)winFlags));
 	return group_note(new_registration(comm, buff, size, win));
 }

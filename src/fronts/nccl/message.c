@@ -1,14 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * message.c - sends and receives of a group, all at once. A small message lies
- * in the window of its pair; a large one is read by the receiver where it is,
- * or goes through the window in pieces.
+ * message.c - executes the sends and receives of a group, all at once. A small
+ * message goes through the window of its pair of ranks. A large one is read by
+ * the receiver from the sender's buffer; if the receiver cannot access that,
+ * the message goes through the window in pieces.
  */
 #include "fronts/nccl/front.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Copied at once, so that other messages go on. */
+/* Bytes to copy at once, so that other messages make progress, too. */
 #define PIECE (1u << 20)
 
 enum state { WAITS, POSTED, COPIES, STREAMS, DONE };
@@ -17,7 +19,7 @@ struct progress {
 	const struct message *m;
 	struct pair *pair;
 	char *window, *at;
-	const char *from; /* of the sender, where it is reached */
+	const char *from; /* the sender's buffer, if accessible */
 	uint64_t number, copied;
 	enum state state;
 };
@@ -35,7 +37,7 @@ static void take_message(struct work *w, struct progress *p)
 	p->state = DONE;
 }
 
-/* A piece through the window; its bytes are counted for ever. */
+/* Sends or receives one piece through the window, which is a ring buffer. */
 static bool stream_piece(struct work *w, struct progress *p)
 {
 	uint64_t size = w->c->seat.pair_window;
@@ -86,7 +88,7 @@ static void post_message(struct work *w, struct progress *p)
 	p->state = small ? DONE : POSTED;
 }
 
-/* Did anything happen? */
+/* Returns whether it made progress. */
 static bool advance_send(struct work *w, struct progress *p)
 {
 	switch (p->state) {
@@ -114,12 +116,13 @@ static bool advance_send(struct work *w, struct progress *p)
 /* ---- the receiver ---- */
 
 /*
- * PyTorch's pipelines begin with an int64 to one who receives a float32. NCCL
- * carries it: a number goes in one piece, of which what is wanted is taken.
+ * When PyTorch's pipelines begin, they send an int64 to a rank that receives a
+ * float32, and NCCL accepts that. Therefore, for small messages, the receiver
+ * may take fewer bytes than were sent.
  */
 #define NUMBER_BYTES 8
 
-static bool fits(uint64_t sent, uint64_t wanted)
+static bool fits_receiver(uint64_t sent, uint64_t wanted)
 {
 	return sent == wanted || (sent > wanted && sent <= NUMBER_BYTES);
 }
@@ -129,7 +132,7 @@ static bool begin_receive(struct work *w, struct progress *p)
 	struct place from = p->pair->from;
 	uint64_t bytes = p->pair->bytes;
 
-	if (!fits(bytes, p->m->bytes)) {
+	if (!fits_receiver(bytes, p->m->bytes)) {
 		comm_fail(w->c, ncclInvalidUsage,
 			  "message %llu from rank %u to rank %u: rank %u sends "
 			  "%llu bytes, rank %u receives %llu",
@@ -183,7 +186,7 @@ static bool advance_receive(struct work *w, struct progress *p)
 	return false;
 }
 
-/* ---- all of them ---- */
+/* ---- all messages ---- */
 
 static bool awaits_peer(const struct work *w, unsigned rank, void *what)
 {
@@ -195,7 +198,7 @@ static bool awaits_peer(const struct work *w, unsigned rank, void *what)
 
 		if (p->m->peer != rank || p->state == DONE)
 			continue;
-		/* What it did before it went counts. */
+		/* Do not wait for a peer that has already done its part. */
 		if (p->state == WAITS && !p->m->sends &&
 		    atomic_load(&p->pair->posted) >= p->number)
 			continue;
@@ -208,8 +211,9 @@ static bool awaits_peer(const struct work *w, unsigned rank, void *what)
 }
 
 /*
- * Who is in a collective that this rank has not begun will not come before it
- * does, and it does not before this message.
+ * Detects a deadlock: the peer is in a later collective and waits there for
+ * this rank. This rank begins that collective only after its messages with the
+ * peer.
  */
 static bool check_order(struct messages *ms)
 {
@@ -233,7 +237,7 @@ static bool check_order(struct messages *ms)
 	return true;
 }
 
-/* One round; false: all are done, or it goes on no more. */
+/* Advances each message by one step. False: all messages are done. */
 static bool advance_all(struct messages *ms, bool *ret_moved)
 {
 	bool all_done = true;
@@ -252,7 +256,7 @@ static bool advance_all(struct messages *ms, bool *ret_moved)
 	return !all_done;
 }
 
-static bool begin(struct messages *ms, const struct plan *plan)
+static bool begin_messages(struct messages *ms, const struct plan *plan)
 {
 	struct work *w = ms->w;
 	struct ncclComm *c = w->c;
@@ -288,7 +292,7 @@ bool messages_run(struct work *w, struct plan *plan)
 		comm_fail(w->c, ncclSystemError, "out of memory");
 		return false;
 	}
-	ok = begin(&ms, plan);
+	ok = begin_messages(&ms, plan);
 	while (ok) {
 		uint32_t seen = atomic_load(&w->self->bell);
 

@@ -1,14 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reach.c - memory of other processes, opened once and kept as long as this
- * process: closing it would wait for all work of the context. The service's
- * thread opens it, since kernels may not.
+ * reach.c - owns memory of other processes that this process has opened. It is
+ * never closed, because closing would wait for all work of the context. The
+ * service's thread opens it, because kernels may not.
  */
+#include "base/assert.h"
 #include "fronts/nccl/front.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* More is not kept; buffers beyond go through windows. */
+/* The maximum number of open allocations; data in others goes through windows.
+ */
 #define OPENED_MAX 8192
 
 struct opened {
@@ -18,7 +21,7 @@ struct opened {
 	CUdeviceptr address; /* 0: it cannot be opened */
 };
 
-/* One list for each of so many last bytes of a handle. */
+/* A hash table by memory handle. */
 static struct {
 	pthread_mutex_t lock;
 	struct opened *first[64];
@@ -49,11 +52,13 @@ static void open_handle(void *argument)
 	d->cuCtxSetCurrent(NULL);
 }
 
-/* The lock is held. NULL: no memory, or too many. */
+/* Opens memory. NULL: no memory, or too many are open. The caller holds
+ * all.lock. */
 static struct opened *open_new(struct ncclComm *c, const struct place *place)
 {
 	struct opened **list = list_of(place), *o;
 
+	GK_ASSERT(gk_lock_held(&all.lock));
 	o = all.count < OPENED_MAX ? calloc(1, sizeof *o) : NULL;
 	if (!o)
 		return NULL;

@@ -1,24 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reduce.c - the arithmetic of reductions. Floats of 16 and 8 bits are added as
- * float and rounded at the end.
+ * reduce.c - computes reductions. 16-bit and 8-bit floats are computed as float
+ * and rounded at the end.
  */
 #include "fronts/nccl/reduce.h"
+#include "base/assert.h"
 #include "fronts/common/element.h"
 #include "fronts/nccl/front.h"
 
 #include <string.h>
 
-/* Room for a block of any type. */
+/* A buffer for a block of any type. */
 struct block {
 	uint64_t words[REDUCE_BLOCK];
 };
 
-/* How elements are computed with. */
+/* The type in which a reduction is computed. */
 enum kind { I8, U8, I32, U32, I64, U64, F32, F64 };
 
 static const struct {
 	enum kind kind;
-	enum element narrow; /* of those that are computed as float */
+	/* The type, if it is computed as float; else R_32F. */
+	enum element narrow;
 } types[ncclNumTypes] = {
     [ncclInt8] = {I8, R_32F},
     [ncclUint8] = {U8, R_32F},
@@ -39,11 +42,11 @@ static const struct {
 		statement;                                                     \
 	break
 
-/* As fmax() and fmin(): of a NaN and a number the number. */
+/* As in fmax() and fmin(): if one operand is NaN, the result is the other. */
 #define MORE(a, b) ((b) > (a) || (a) != (a) ? (b) : (a))
 #define LESS(a, b) ((b) < (a) || (a) != (a) ? (b) : (a))
 
-/* Twice as fast where the processor has wider registers. */
+/* Compiled twice: the AVX2 code is twice as fast. */
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) &&                    \
     !defined(__SANITIZE_ADDRESS__)
 #define WIDE __attribute__((target_clones("avx2", "default")))
@@ -51,7 +54,10 @@ static const struct {
 #define WIDE
 #endif
 
-/* unsigned: sums and products of integers go round. `to` may be `a`. */
+/*
+ * Arithmetic is done in the type `round`, which is unsigned for integers, so
+ * that sums and products wrap around. `to` may be `a`.
+ */
 #define ARITHMETIC(name, type, round)                                          \
 	WIDE static void combine_##name(type *to, const type *a,               \
 					const type *b, uint32_t op, size_t n)  \
@@ -90,7 +96,7 @@ ARITHMETIC(u64, uint64_t, uint64_t)
 ARITHMETIC(f32, float, float)
 ARITHMETIC(f64, double, double)
 
-/* Calls the function of the kind: CALL(function, its type). */
+/* Calls the function for a kind: CALL(function, element type). */
 #define BY_KIND(kind, function)                                                \
 	switch (kind) {                                                        \
 	case I8:                                                               \
@@ -119,7 +125,7 @@ ARITHMETIC(f64, double, double)
 		break;                                                         \
 	}
 
-/* The scalar of a rank, of a small float as float. */
+/* A rank's scalar in the type of the computation. */
 static uint64_t widen_scalar(enum element narrow, uint64_t bits)
 {
 	uint64_t wide = 0;
@@ -130,7 +136,8 @@ static uint64_t widen_scalar(enum element narrow, uint64_t bits)
 	return wide;
 }
 
-/* A rank's elements, as they are computed with; maybe in `room`. */
+/* Returns a rank's elements in the type of the computation, converted into
+ * `room` if needed. */
 static const void *load_elements(const struct reduction *r, struct block *room,
 				 const void *in, unsigned rank, size_t n)
 {
@@ -151,8 +158,8 @@ static const void *load_elements(const struct reduction *r, struct block *room,
 	return room;
 }
 
-static void combine(const struct reduction *r, void *to, const void *a,
-		    const void *b, size_t n)
+static void combine_elements(const struct reduction *r, void *to, const void *a,
+			     const void *b, size_t n)
 {
 #define CALL(function, type)                                                   \
 	function((type *)to, (const type *)a, (const type *)b, r->op, n)
@@ -160,24 +167,28 @@ static void combine(const struct reduction *r, void *to, const void *a,
 #undef CALL
 }
 
-static void divide(const struct reduction *r, void *to, size_t n)
+static void divide_elements(const struct reduction *r, void *to, size_t n)
 {
 #define CALL(function, type) function((type *)to, r->ranks, n)
 	BY_KIND(types[r->type].kind, divide)
 #undef CALL
 }
 
-/* Small floats are summed beside `to`, the others in it. */
+/* The result of 16-bit and 8-bit floats is computed in `sum` first, that of all
+ * other types directly in `to`. */
 void reduce_block(const struct reduction *r, void *to,
 		  const char *const in[RANKS_MAX], size_t n)
 {
 	enum element narrow = types[r->type].narrow;
 	struct block sum, first, room;
 	void *at = narrow != R_32F ? &sum : to;
-	const void *so_far = load_elements(r, &first, in[0], 0, n);
+	const void *so_far;
 
+	GK_ASSERT(r->ranks && r->ranks <= RANKS_MAX && n <= REDUCE_BLOCK);
+	so_far = load_elements(r, &first, in[0], 0, n);
 	for (unsigned i = 1; i < r->ranks; i++) {
-		combine(r, at, so_far, load_elements(r, &room, in[i], i, n), n);
+		combine_elements(r, at, so_far,
+				 load_elements(r, &room, in[i], i, n), n);
 		so_far = at;
 	}
 	if (so_far != at)
@@ -185,7 +196,7 @@ void reduce_block(const struct reduction *r, void *to,
 		       n * (narrow != R_32F ? sizeof(float)
 					    : type_size((int)r->type)));
 	if (r->op == ncclAvg)
-		divide(r, at, n);
+		divide_elements(r, at, n);
 	if (narrow != R_32F)
 		element_convert(to, narrow, at, R_32F, n);
 }

@@ -1,23 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reduce.h - what ranks' elements come to. The order is that of the ranks and
- * the result is rounded once, so every rank gets the same bits.
+ * reduce.h - reduces the elements of all ranks. They are combined in the order
+ * of the ranks and rounded once, so that every rank gets the same bits.
  */
 #ifndef GKF_NCCL_REDUCE_H
 #define GKF_NCCL_REDUCE_H
 
 #include "fronts/nccl/meeting.h"
 
-/* The elements of a block, at most: those of four ranks lie in the first cache.
- */
+/* The maximum number of elements in a block: the blocks of four ranks fit in
+ * the L1 cache. */
 #define REDUCE_BLOCK 1024
 
 struct reduction {
 	uint32_t type, op;
 	unsigned ranks;
-	uint64_t scalar[RANKS_MAX]; /* of OP_SCALED, in `type` */
+	/* Each rank's scalar for OP_SCALED, of type `type`. */
+	uint64_t scalar[RANKS_MAX];
 };
 
-/* n elements of each rank, from in[rank], to `to`, which is none of them. */
+/* Reduces n elements of each rank. Those of a rank are at in[rank]; the result
+ * goes to `to`, a separate buffer. */
 void reduce_block(const struct reduction *r, void *to,
 		  const char *const in[RANKS_MAX], size_t n);
 

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.c - a kernel of a communicator as it runs: whether it goes on, what it
- * waits for, and memory.
+ * run.c - what running kernels need: checking whether to continue, waiting for
+ * other ranks, accessing memory.
  */
 #include "base/clock.h"
 #include "base/futex.h"
@@ -8,14 +9,15 @@
 
 #include <string.h>
 
-/* A sleep lasts at most so long; between two looks whether all still live. */
+/* The longest sleep, and the time between two checks that all ranks are alive.
+ */
 #define REST_NS (2 * GK_NS_PER_MS)
 #define LOOK_NS (50 * GK_NS_PER_MS)
 
-/* A change may come at once: so many looks before it sleeps. */
+/* The number of polls before sleeping, as a change may come at once. */
 #define SPINS 200
 
-/* Copied at once before it is looked whether to go on. */
+/* Bytes to copy before checking whether to continue. */
 #define PIECE (1u << 20)
 
 bool work_goes_on(struct work *w)
@@ -38,8 +40,9 @@ bool work_goes_on(struct work *w)
 	return true;
 }
 
-/* Is anybody gone who is waited for? */
-static bool look_at_ranks(struct work *w,
+/* If this rank waits for a rank that has ended or was aborted, makes the
+ * communicator fail and returns false. */
+static bool check_awaited(struct work *w,
 			  bool (*awaits)(const struct work *w, unsigned rank,
 					 void *what),
 			  void *what)
@@ -57,7 +60,8 @@ static bool look_at_ranks(struct work *w,
 		state = atomic_load(&m->state);
 		if (state == MEMBER_THERE && !meeting_is_dead(m))
 			continue;
-		/* What it did before it went may be what is waited for. */
+		/* The other rank may have done its part just before it
+		 * ended. */
 		if (!awaits(w, i, what))
 			continue;
 		state = atomic_load(&m->state);
@@ -96,7 +100,7 @@ bool work_rest(struct work *w, uint32_t seen,
 	if (now - w->looked_ns < LOOK_NS)
 		return work_goes_on(w);
 	w->looked_ns = now;
-	return work_goes_on(w) && look_at_ranks(w, awaits, what);
+	return work_goes_on(w) && check_awaited(w, awaits, what);
 }
 
 void *work_memory(struct work *w, enum gpukit_access access,

@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * service.c - a thread that lives as long as its process: it holds the locks
- * by which others see that the process lives, and opens memory of others where
- * a kernel may not.
+ * service.c - owns a thread that lives as long as the process. It holds the
+ * robust locks by which other processes see that this process is alive, and
+ * opens memory of other processes, which kernels may not.
  */
+#include "base/assert.h"
 #include "fronts/nccl/front.h"
 
 #include <signal.h>
@@ -25,7 +27,7 @@ static struct {
 	     .came = PTHREAD_COND_INITIALIZER,
 	     .went = PTHREAD_COND_INITIALIZER};
 
-static void *serve(void *unused)
+static void *serve_requests(void *unused)
 {
 	(void)unused;
 	pthread_setname_np(pthread_self(), "gpukit-nccl");
@@ -47,7 +49,8 @@ static void *serve(void *unused)
 	return NULL;
 }
 
-/* A child has not the thread, and is another process. */
+/* Called in a forked child, which does not have this thread and needs another
+ * process number. */
 static void forget_thread(void)
 {
 	pthread_mutex_init(&service.lock, NULL);
@@ -63,20 +66,21 @@ static void watch_forks(void)
 	pthread_atfork(NULL, NULL, forget_thread);
 }
 
-/* The lock is held. */
+/* The caller holds service.lock. */
 static bool ensure_thread(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	sigset_t all, old;
 	pthread_t thread;
 
+	GK_ASSERT(gk_lock_held(&service.lock));
 	if (service.runs)
 		return true;
 	pthread_once(&once, watch_forks);
 	sigfillset(&all);
 	sigdelset(&all, SIGBUS);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	service.runs = !pthread_create(&thread, NULL, serve, NULL);
+	service.runs = !pthread_create(&thread, NULL, serve_requests, NULL);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (service.runs)
 		pthread_detach(thread);

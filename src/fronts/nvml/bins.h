@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bins.h - bins of machine time as the stamps that a caller of NVML sees:
+ * bins.h - converts bins of machine time into the time stamps of NVML:
  * microseconds of wall time at the end of a bin.
  */
 #ifndef GKF_NVML_BINS_H
@@ -10,9 +11,10 @@
 #include "machine/store/clock.h"
 
 /*
- * Two clocks are read to place a bin in wall time, so the stamp of one bin
- * wavers. Only what is newer by more than this is another bin; at high speeds
- * bins are close to one another. When the clock stands nothing wavers.
+ * Converting a bin to wall time reads two clocks, so two stamps of the same bin
+ * may differ by up to this much. If the difference is larger, the stamps belong
+ * to different bins. At high speeds bins are close together, so this limit is
+ * small. It is 0 if the clock is stopped.
  */
 static inline uint64_t bin_waver_us(const struct call *c)
 {
@@ -29,8 +31,8 @@ static inline uint64_t bin_stamp_us(const struct call *c, uint64_t bin)
 }
 
 /*
- * How long the clock has been standing still: stamps are of when it stopped,
- * while callers reckon with a wall clock that goes on.
+ * How long the clock has been stopped. Stamps stay at the time when it stopped,
+ * while the caller's wall clock continues.
  */
 static inline uint64_t bin_stood_us(const struct call *c)
 {

@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fault.c - what broken GPUs, broken machines and rules make of a call. What a
- * fault says stands in fault.def; here it is said.
+ * fault.c - makes calls fail, hang or time out, as required by the faults of
+ * GPUs and machines (fault.def) and by the rules for calls.
  */
 #include "base/clock.h"
 #include "fronts/nvml/front.h"
 #include "machine/file/fault_kinds.h"
 #include "machine/store/clock.h"
-#include "machine/store/coverage.h"
+#include "machine/file/fault_state.h"
 #include "machine/store/event.h"
 #include "machine/store/gate.h"
 #include "machine/trouble/fault.h"
@@ -16,7 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Beside the codes of NVML: what a call does instead of an answer. */
+/* In addition to NVML's codes: what a call does instead of returning at once.
+ */
 enum {
 	ANSWER_NONE = 0,
 	ANSWER_HANGS = -1,
@@ -28,7 +30,7 @@ enum {
 #define NVML_ERROR_LATE  ANSWER_LATE
 static const struct {
 	int answer, lookup;
-} says[GKF_FAULT_COUNT] = {
+} answers[GKF_FAULT_COUNT] = {
 #define FAULT(id, name, argument, least, most, usual, answer_, lookup_,        \
 	      mended, xid, events, recovery, help)                             \
 	[GKF_FAULT_##                                                          \
@@ -45,7 +47,7 @@ enum when { AT_INIT, AT_LOOKUP };
 static const struct {
 	enum when when;
 	nvmlReturn_t answer;
-} machine_says[GKF_MACHINE_FAULT_COUNT] = {
+} machine_answers[GKF_MACHINE_FAULT_COUNT] = {
 #define MACHINE_FAULT(id, name, when, answer, help)                            \
 	[GKF_MACHINE_FAULT_##id] = {when, NVML_ERROR_##answer},
 #include "machine/file/fault.def"
@@ -63,7 +65,7 @@ void front_sleep(struct gkf_machine *machine, uint32_t word, uint64_t ns)
 	gkf_event_sleep(machine, word, ns);
 }
 
-/* The word to sleep on is taken first: what is done now ends the sleep. */
+/* Reads the word first, so that any later change wakes whoever sleeps on it. */
 uint32_t front_look(struct gkf_machine *machine)
 {
 	uint32_t word = gkf_event_word(machine);
@@ -77,9 +79,8 @@ static void hang_on(struct gkf_machine *m, uint32_t word)
 	front_sleep(m, word, UINT64_MAX);
 }
 
-/* Sleeps until the fault is cleared: then the call goes on as if nothing was.
- */
-static nvmlReturn_t hang(struct gkf_machine *m, unsigned index)
+/* Sleeps until the fault is cleared; then the call succeeds. */
+static nvmlReturn_t hang_until_cleared(struct gkf_machine *m, unsigned index)
 {
 	for (;;) {
 		uint32_t word = front_look(m);
@@ -90,8 +91,9 @@ static nvmlReturn_t hang(struct gkf_machine *m, unsigned index)
 	}
 }
 
-/* The driver gives up after a while, unless the fault is cleared meanwhile. */
-static nvmlReturn_t late(struct gkf_machine *m, unsigned index)
+/* Returns a timeout after the fault's argument has passed, unless the fault is
+ * cleared earlier. */
+static nvmlReturn_t wait_for_timeout(struct gkf_machine *m, unsigned index)
 {
 	uint64_t began = gk_mono_ns();
 
@@ -109,24 +111,24 @@ static nvmlReturn_t late(struct gkf_machine *m, unsigned index)
 }
 
 /*
- * The answer of the first fault that has one. A fault that was cleared while it
- * kept the call waiting lets the next one speak.
+ * The error of the first fault that causes one. If a fault is cleared while it
+ * delays the call, the next fault decides.
  */
-static nvmlReturn_t first_word(const struct call *c, unsigned index,
-			       bool lookup)
+static nvmlReturn_t first_answer(const struct call *c, unsigned index,
+				 bool lookup)
 {
 	nvmlReturn_t r = NVML_SUCCESS;
 
 	for (int i = 0; !r && i < GKF_FAULT_COUNT; i++) {
-		int answer = lookup ? says[i].lookup : says[i].answer;
+		int answer = lookup ? answers[i].lookup : answers[i].answer;
 
 		if (!answer ||
 		    !gkf_fault_active(c->machine, index, (enum gkf_fault)i))
 			continue;
 		if (answer == ANSWER_HANGS)
-			r = hang(c->machine, index);
+			r = hang_until_cleared(c->machine, index);
 		else if (answer == ANSWER_LATE)
-			r = late(c->machine, index);
+			r = wait_for_timeout(c->machine, index);
 		else
 			r = (nvmlReturn_t)answer;
 	}
@@ -135,36 +137,36 @@ static nvmlReturn_t first_word(const struct call *c, unsigned index,
 
 nvmlReturn_t front_broken(const struct call *c)
 {
-	return first_word(c, c->index, false);
+	return first_answer(c, c->index, false);
 }
 
-static nvmlReturn_t answer_of_machine_faults(struct gkf_machine *m,
-					     enum when when)
+static nvmlReturn_t machine_answer(struct gkf_machine *m, enum when when)
 {
 	for (int i = 0; i < GKF_MACHINE_FAULT_COUNT; i++)
-		if (machine_says[i].when == when &&
+		if (machine_answers[i].when == when &&
 		    gkf_machine_fault_active(m, (enum gkf_machine_fault)i))
-			return machine_says[i].answer;
+			return machine_answers[i].answer;
 	return NVML_SUCCESS;
 }
 
 nvmlReturn_t front_machine_fault(struct gkf_machine *machine)
 {
-	return answer_of_machine_faults(machine, AT_INIT);
+	return machine_answer(machine, AT_INIT);
 }
 
 nvmlReturn_t front_lookup(const struct call *c, unsigned index, bool by_pci)
 {
-	nvmlReturn_t r = answer_of_machine_faults(c->machine, AT_LOOKUP);
+	nvmlReturn_t r = machine_answer(c->machine, AT_LOOKUP);
 
+	GK_ASSERT(index < c->device_count);
 	if (r)
 		return r;
 	if (by_pci && gkf_fault_active(c->machine, index, GKF_FAULT_FALLEN))
 		return NVML_ERROR_NOT_FOUND;
-	return first_word(c, index, true);
+	return first_answer(c, index, true);
 }
 
-/* A rule that hangs a call: until somebody changes the rules. */
+/* Sleeps until the rules no longer make the call hang. */
 static nvmlReturn_t hang_by_rule(const struct call *c, enum nvml_row row,
 				 int device)
 {
@@ -192,19 +194,4 @@ nvmlReturn_t front_disturb(const struct call *c, enum nvml_row row)
 	if (answer == GKF_RULE_HANGS)
 		return hang_by_rule(c, row, device);
 	return (nvmlReturn_t)answer;
-}
-
-nvmlReturn_t front_refuse(enum nvml_row row, nvmlDevice_t device)
-{
-	struct call c;
-	nvmlReturn_t r;
-
-	r = device ? enter_device(&c, row, device, true)
-		   : enter_call(&c, row, true);
-	if (r)
-		return r;
-	atomic_fetch_add_explicit(&c.gate->refused[row], 1,
-				  memory_order_relaxed);
-	gkf_refusal_count(c.machine, row, gkf_caller());
-	return NVML_ERROR_NOT_SUPPORTED;
 }

@@ -1,16 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * front.h - the room that every entry point of this NVML goes through: is
- * NVML initialised, count the call, are the arguments usable, is the GPU
- * there, how long would the driver take.
+ * front.h - the checks that every entry point of this NVML makes first: NVML is
+ * initialised, the arguments are usable, the GPU exists. The call is also
+ * counted, and delayed as the driver would delay it.
  *
- * A call reads without a lock: what it works on stays mapped even when another
- * thread shuts NVML down under it, and until this process has opened more
- * machines than it keeps.
+ * Calls take no lock. The machine stays mapped even if another thread shuts
+ * NVML down during a call; it is unmapped only after the process has opened
+ * OPENED_MAX other machines (init.c).
  */
 #ifndef GKF_NVML_FRONT_H
 #define GKF_NVML_FRONT_H
 
-#include "abi/nvml_abi.h"
+#include "abi/nvml/nvml_abi.h"
+#include "base/assert.h"
 #include "fronts/common/generations.h"
 #include "machine/file/numbers.h"
 #include "machine/store/board.h"
@@ -18,18 +20,18 @@
 
 #include <sys/stat.h>
 
-/* Rows of nvml.def: indices of calls[], refused[] and extra_ns[]. */
+/* Rows of nvml.def; indices of calls[], refused[] and extra_ns[]. */
 enum nvml_row {
-#define NVML(symbol, params) ROW_##symbol,
-#include "abi/nvml.def"
+#define NVML(symbol, ...) ROW_##symbol,
+#include "abi/nvml/nvml.def"
 #undef NVML
 	ROW_COUNT
 };
 
-/* Versions of structs, by the name of their macro. */
+/* Versions of structs, named after their macros. */
 enum front_struct {
 #define STRUCT_SINCE(macro, major, minor) STRUCT_##macro,
-#include "abi/nvml_struct_since.def"
+#include "abi/nvml/nvml_struct_since.def"
 #undef STRUCT_SINCE
 	STRUCT_COUNT
 };
@@ -39,13 +41,13 @@ struct opened {
 	struct gkf_machine *machine;
 	const struct gkf_gate *gate;
 	unsigned device_count;
-	dev_t dev; /* what the path led to when it was opened */
+	dev_t dev; /* dev and ino identify the file that was opened */
 	ino_t ino;
 };
 
 /*
- * The machine and GPU of a call; board and index only after enter_device(),
- * before it index is FRONT_NO_DEVICE.
+ * The machine and GPU of a call. enter_device() sets board and index; before
+ * that, index is FRONT_NO_DEVICE.
  */
 #define FRONT_NO_DEVICE UINT32_MAX
 struct call {
@@ -54,13 +56,14 @@ struct call {
 	const struct gkf_board *board;
 	unsigned device_count;
 	unsigned index;
-	uint32_t instance; /* of a MIG device's handle, else GKF_NO_INSTANCE */
-	uint32_t life;     /* of that instance */
+	/* Instance of a MIG device; GKF_NO_INSTANCE: a GPU. */
+	uint32_t instance;
+	uint32_t life; /* life of that instance */
 };
 
 /*
- * A handle points into this table; its place is all it says. Callers that
- * read through it find 64 bytes of their own.
+ * A handle points into this table; only its index matters. Each entry has 64
+ * bytes, so that programs may dereference a handle.
  */
 struct nvmlDevice_st {
 	unsigned char room[64];
@@ -71,80 +74,73 @@ extern struct nvmlDevice_st front_handles[GKF_DEVICES_MAX];
 /* The machine in use; NULL while NVML is not initialised. */
 extern _Atomic(struct opened *) front_current;
 
-/* Which driver this library is; generation.c. */
+/* The driver generation that this library imitates; generation.c. */
 extern __attribute__((visibility("hidden")))
 const struct gkf_generation *const front_generation;
 
-/* GKF_LEVEL() of the first driver that takes a version of a struct. */
+/* GKF_LEVEL() of the first driver that accepts a version of a struct. */
 extern __attribute__((visibility("hidden")))
 const unsigned front_struct_since[STRUCT_COUNT];
 
-/*
- * The machine that nvmlInit would open, opened; it stays the front's. 0 or a
- * gk_err.
- */
-int front_machine(struct opened **ret_opened);
-
-/* Converts a gk_err into NVML's return code. */
+/* Converts a gk_err to NVML's return code. */
 nvmlReturn_t front_error(int gk_err);
 
-/* Takes as long as the driver would; latency.c. */
+/* Makes the call take as long as the driver's; latency.c. */
 void front_hold(const struct gkf_gate *gate, enum nvml_row row);
 
-/* Disturbs a call: it takes its time, and rules may make it fail; fault.c. */
+/* Delays a call and applies the rules, which may make it fail; fault.c. */
 nvmlReturn_t front_disturb(const struct call *c, enum nvml_row row);
 
-/* The answer of a call on a broken GPU, maybe late or never; fault.c. */
+/*
+ * The result of a call on a GPU with a fault. Depending on the fault, the
+ * function returns late, or only after the fault has been cleared; fault.c.
+ */
 nvmlReturn_t front_broken(const struct call *c);
 
 /*
- * Sleeps as gkf_event_sleep() does, no longer than until the next step of a
- * scenario; fault.c. Who wakes looks with front_look() for what is due.
+ * Sleeps as gkf_event_sleep() does, but at most until the next step of a
+ * scenario; fault.c. After waking, call front_look().
  */
 void front_sleep(struct gkf_machine *machine, uint32_t word, uint64_t ns);
+
+/* Applies the scenario steps that are due; returns the word to sleep on. */
 uint32_t front_look(struct gkf_machine *machine);
 
-/* The answer of looking up a GPU's handle, if that succeeds; fault.c. */
+/* Whether the handle of an existing GPU can be obtained; fault.c. */
 nvmlReturn_t front_lookup(const struct call *c, unsigned index, bool by_pci);
 
-/* The answer of initialising NVML on a machine; fault.c. */
+/* The result of initialising NVML on a machine; fault.c. */
 nvmlReturn_t front_machine_fault(struct gkf_machine *machine);
 
-/*
- * Counts a call that nobody answers; the body of every default. device NULL:
- * it is about none.
- */
-nvmlReturn_t front_refuse(enum nvml_row row, nvmlDevice_t device);
-
-/* Forgets all event sets, as the last nvmlShutdown does; event.c. */
+/* Frees all event sets, as the last nvmlShutdown does; event.c. */
 void front_drop_events(struct gkf_machine *machine);
 
-/* Microseconds since the epoch, as NVML stamps its samples. */
+/* Microseconds since 1970, as in NVML's samples. */
 uint64_t front_wall_us(void);
 
 /*
- * Copies a string whole or, when len is too small, not at all. It ends after
- * from_len bytes at the latest.
+ * Copies a string of at most from_len bytes and appends a NUL. If it does not
+ * fit in `len` bytes, returns INSUFFICIENT_SIZE and writes nothing.
  */
 nvmlReturn_t front_copy(char *to, unsigned len, const char *from,
 			size_t from_len);
 
-/* Does this driver take that version of a struct? */
+/* Whether this driver accepts that version of a struct. */
 static inline bool front_knows(enum front_struct row)
 {
 	return front_struct_since[row] <= front_generation->level;
 }
 
 /*
- * Has a caller asked for a version of a struct, and does this driver take it?
- * If not: NVML_ERROR_ARGUMENT_VERSION_MISMATCH. TAKES(p->version,
- * nvmlMemory_v2).
+ * Whether the caller has set this version of a struct and this driver accepts
+ * it, as in TAKES(p->version, nvmlMemory_v2). If no version matches, callers
+ * return NVML_ERROR_ARGUMENT_VERSION_MISMATCH.
  */
 #define TAKES(given, macro) ((given) == (macro) && front_knows(STRUCT_##macro))
 
 /*
- * Counts a call and finds its machine: UNINITIALIZED, or GPU_IS_LOST for a
- * machine whose file was cut off.
+ * Counts a call and finds its machine. Returns UNINITIALIZED, or GPU_IS_LOST if
+ * the machine's file was truncated.
  */
 static inline nvmlReturn_t begin_call(struct call *c, enum nvml_row row)
 {
@@ -164,7 +160,7 @@ static inline nvmlReturn_t begin_call(struct call *c, enum nvml_row row)
 						   : NVML_ERROR_GPU_IS_LOST;
 }
 
-/* Makes the call take its time; the answer of a rule that lets it fail. */
+/* Delays the call. Returns an error if a rule makes the call fail. */
 static inline nvmlReturn_t hold_device(const struct call *c, enum nvml_row row)
 {
 	const struct gkf_gate *g = c->gate;
@@ -175,16 +171,19 @@ static inline nvmlReturn_t hold_device(const struct call *c, enum nvml_row row)
 						 : NVML_SUCCESS;
 }
 
-/* The answer that the faults of the call's device give. */
-static inline nvmlReturn_t broken(const struct call *c)
+/* The error caused by faults of the call's device, if any. */
+static inline nvmlReturn_t check_faults(const struct call *c)
 {
-	uint64_t faults = gkf_gate_word(c->gate->device[c->index].faults);
+	uint64_t faults;
 
+	GK_ASSERT(c->index < c->device_count);
+	faults = gkf_gate_word(c->gate->device[c->index].faults);
 	return __builtin_expect(faults != 0, 0) ? front_broken(c)
 						: NVML_SUCCESS;
 }
 
-/* The place of a handle, or a number that is no device. */
+/* The index of a handle; at least GKF_DEVICES_MAX if it is not a GPU's handle.
+ */
 static inline size_t handle_index(nvmlDevice_t handle)
 {
 	size_t offset = (uintptr_t)handle - (uintptr_t)front_handles;
@@ -194,7 +193,7 @@ static inline size_t handle_index(nvmlDevice_t handle)
 		   : offset / sizeof(*front_handles);
 }
 
-/* Enters a call that is about no device. */
+/* Enters a call that does not concern a device. */
 static inline nvmlReturn_t enter_call(struct call *c, enum nvml_row row,
 				      bool arguments_ok)
 {
@@ -211,23 +210,27 @@ static inline nvmlReturn_t admit_call(const struct call *c, enum nvml_row row)
 {
 	nvmlReturn_t r = hold_device(c, row);
 
-	return r ? r : broken(c);
+	return r ? r : check_faults(c);
 }
 
-/* enter_device() with what is no GPU's handle; mig_handle.c. */
+/* enter_device() for a handle that is not a GPU's; mig_handle.c. */
 nvmlReturn_t front_enter_mig(struct call *c, enum nvml_row row,
 			     nvmlDevice_t handle, bool arguments_ok);
 
-/* Is the function refused on a GPU whose MIG mode is on? mig_handle.c. */
+/*
+ * Whether the function is refused on the call's GPU, which is in MIG mode;
+ * mig_handle.c.
+ */
 bool front_mig_refuses(const struct call *c, enum nvml_row row);
 
-/* Is the MIG mode of the call's GPU on? */
+/* Whether the call's GPU is in MIG mode. */
 static inline bool is_split(const struct call *c)
 {
+	GK_ASSERT(c->index < c->device_count);
 	return gkf_gate_split(c->gate, c->index);
 }
 
-/* Enters a call about a GPU or a MIG device, and sets its fields of *c. */
+/* Enters a call on a GPU or a MIG device, and fills in *c. */
 static inline nvmlReturn_t enter_device(struct call *c, enum nvml_row row,
 					nvmlDevice_t handle, bool arguments_ok)
 {
@@ -251,7 +254,7 @@ static inline nvmlReturn_t enter_device(struct call *c, enum nvml_row row,
 	return r;
 }
 
-/* Declare `c` and leave the function with an error unless all is well. */
+/* Declare `c` and enter the call; if that fails, return from the function. */
 #define ENTER(symbol, arguments_ok)                                            \
 	struct call c;                                                         \
 	nvmlReturn_t entered = enter_call(&c, ROW_##symbol, (arguments_ok));   \

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * getters.c - the functions that read one number of a device or of its
- * profile, and those that read one string; the numbers stand in getters.def.
+ * getters.c - reads one number (getters.def) or one string, from a device or
+ * from its profile.
  */
 #include "fronts/nvml/front.h"
 #include "fronts/nvml/value.h"
@@ -37,7 +38,7 @@
 #undef PROFILE_GETTER
 #undef DEVICE_GETTER
 
-/* A string that the board may lack: then it is empty. */
+/* If a board lacks a string, the result is an empty string. */
 static nvmlReturn_t give_board_text(char *to, unsigned len, const char *from,
 				    size_t from_len)
 {

@@ -1,21 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * latency.c - makes calls take as long as the driver's. With the latency model
- * on, calls of the whole machine follow one another, as behind the driver's
- * lock.
+ * latency.c - makes calls take as long as the driver's. If the latency model is
+ * on, all calls on the machine run one after the other, as if they held the
+ * driver's lock.
  *
- * Figures: medians measured on an RTX 4090 laptop with driver 610 for fan,
- * memory and process lists; NVML's documentation for PCIe throughput; 3 us,
- * the median of a plain getter, for the rest.
+ * Sources of the times: for fan, memory and process lists, medians measured on
+ * an RTX 4090 laptop with driver 610; for PCIe throughput, NVML's
+ * documentation; for all others 3 us, the median of a simple getter.
  */
 #include "base/clock.h"
 #include "fronts/nvml/front.h"
 #include "machine/file/numbers.h"
 #include "machine/store/gate.h"
 
-/* Below this, sleeping would be later than it is long: watch the clock. */
+/* A sleep shorter than this would overrun by more than its length: spin
+ * instead. */
 #define SPIN_MAX_NS GK_NS_PER_MS
 
-/* Nobody books further ahead: the word was overwritten. */
+/* A reservation that ends later than this means that the word was overwritten.
+ */
 #define BOOKED_MAX_NS (600 * GK_NS_PER_S)
 
 #define LIST_NS   4500000
@@ -51,11 +54,11 @@ static void wait_until(uint64_t until, bool sleep)
 }
 
 /*
- * Books the driver for ns after all that is booked, and returns the end. No
- * lock: a process that is stopped or killed in a call keeps nobody waiting
- * longer than the call takes.
+ * Reserves the driver for ns after all earlier reservations. Returns when that
+ * ends. There is no lock: a process that is stopped or killed during a call
+ * does not delay others for longer than the call takes.
  */
-static uint64_t book(_Atomic uint64_t *booked_ns, uint64_t ns)
+static uint64_t book_driver(_Atomic uint64_t *booked_ns, uint64_t ns)
 {
 	uint64_t now = gk_mono_ns(), end;
 	uint64_t busy = atomic_load(booked_ns);
@@ -76,7 +79,7 @@ void front_hold(const struct gkf_gate *gate, enum nvml_row row)
 	if (extra > GKF_EXTRA_MAX_NS)
 		extra = 0;
 	if (gkf_gate_word(gate->latency) == GKF_LATENCY_REAL)
-		end = book(gate->booked_ns, ns);
-	end += extra; /* of this call alone */
+		end = book_driver(gate->booked_ns, ns);
+	end += extra; /* time of this call alone */
 	wait_until(end, end - now >= SPIN_MAX_NS);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* permission.c - decides who may change the machine. */
 #include "fronts/nvml/permission.h"
 #include "machine/file/numbers.h"

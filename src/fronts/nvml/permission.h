@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * permission.h - who may change a made-up machine through NVML, and what the
- * setters of values do.
+ * permission.h - checks whether the caller may change the machine, and sets
+ * values.
  */
 #ifndef GKF_NVML_PERMISSION_H
 #define GKF_NVML_PERMISSION_H
@@ -9,18 +10,19 @@
 #include "machine/file/value.h"
 
 /*
- * May the caller change what a driver lets root alone change? As the machine
- * is set: root (effective user id 0), everybody, or nobody.
+ * Whether the caller may make changes that, with a real driver, only root may
+ * make. The machine's setting decides: root (effective user id 0), everybody,
+ * or nobody.
  */
 bool front_may_change(const struct call *c);
 
-/* The same as an answer: success, or NO_PERMISSION. */
+/* Returns NVML_SUCCESS if front_may_change(), otherwise NO_PERMISSION. */
 nvmlReturn_t front_permit(const struct call *c);
 
 /*
- * Sets a value of the call's device as root may: NOT_SUPPORTED when it has
- * none, NO_PERMISSION, INVALID_ARGUMENT out of range. The caller has checked
- * no permission.
+ * Sets a value of the call's device. NOT_SUPPORTED if the device has no such
+ * value, NO_PERMISSION if the caller may not change it, INVALID_ARGUMENT if it
+ * is out of range.
  */
 nvmlReturn_t front_set(const struct call *c, enum gkf_value id, int64_t to);
 

@@ -1,4 +1,5 @@
-/* value.h - the values of the device that a call is about. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* value.h - reads values of the call's device. */
 #ifndef GKF_NVML_VALUE_H
 #define GKF_NVML_VALUE_H
 
@@ -6,10 +7,11 @@
 #include "machine/file/value.h"
 #include "machine/model/model.h"
 
-/* Reads a value of the call's device; false: it has no such value. */
+/* False if the device has no such value. */
 static inline bool read_device_value(const struct call *c, enum gkf_value id,
 				     int64_t *ret_value)
 {
+	GK_ASSERT(c->index < c->device_count);
 	return gkf_value_get(c->machine, c->index, id, ret_value);
 }
 

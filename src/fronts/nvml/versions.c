@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * versions.c - since which driver a version of a struct is taken.
+ * versions.c - for each version of a struct, the first driver that accepts it.
  */
 #include "fronts/nvml/front.h"
 
 const unsigned front_struct_since[STRUCT_COUNT] = {
 #define STRUCT_SINCE(macro, major, minor)                                      \
 	[STRUCT_##macro] = GKF_LEVEL(major, minor),
-#include "abi/nvml_struct_since.def"
+#include "abi/nvml/nvml_struct_since.def"
 #undef STRUCT_SINCE
 };

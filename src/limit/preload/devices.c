@@ -1,11 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * devices.c - which number a GPU has in policy and ledger, and NVML's handle of
- * it. The table lies in the ledger, by UUID; who comes first fills it.
+ * devices.c - finds the number of a GPU in the policy and the ledger, and its
+ * NVML handle. The table of numbers is in the ledger, by UUID; the first
+ * process fills it.
  */
 #include "base/log.h"
-#include "limit/preload/driver.h"
+#include "limit/preload/entry/driver.h"
 #include "limit/preload/limited.h"
-#include "limit/preload/mirror.h"
+#include "limit/preload/report/mirror.h"
+#include "limit/preload/report/refusal.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,11 +18,12 @@
 enum { CUDA_DEVICES = 64, BUS_ID = 32, NO_NUMBER = 0 };
 
 static struct {
-	_Atomic int8_t numbers[CUDA_DEVICES]; /* + 1, of CUDA's devices */
+	/* For each CUDA device, its number plus 1; or NO_NUMBER. */
+	_Atomic int8_t numbers[CUDA_DEVICES];
 	_Atomic bool nvml_begun, fork_handled, looked;
 } own;
 
-/* As NVML writes it; the 16 bytes are those of CUDA. */
+/* Writes CUDA's 16 bytes in NVML's format. */
 static void write_uuid(const CUuuid *uuid, const char *kind,
 		       char ret_text[GKL_UUID])
 {
@@ -48,7 +52,7 @@ static int find_uuid(struct gkl_group *group, const char *uuid)
 	return LIMITED_UNKNOWN;
 }
 
-/* What is known of a context stays known when the same GPU is told again. */
+/* Keeps the known size of a context if the GPU is the same. */
 static void tell_device(struct gkl_group *group, unsigned number,
 			struct gkl_device *fresh)
 {
@@ -77,7 +81,10 @@ static void end_in_child(void)
 	atomic_store(&own.nvml_begun, false);
 }
 
-/* Never ended: whoever ends NVML in this process has begun it as well. */
+/*
+ * Initialises NVML once and never shuts it down: a program that shuts NVML down
+ * has initialised it itself.
+ */
 static bool begin_nvml(void)
 {
 	if (atomic_load_explicit(&own.nvml_begun, memory_order_acquire))
@@ -120,7 +127,7 @@ static bool tell_by_nvml(struct gkl_group *group)
 	return true;
 }
 
-/* Devices before this one in the order of NVML, which is that of the bus. */
+/* Counts the devices before a bus id in NVML's order, which is by bus id. */
 static unsigned count_before(const char *bus_id, int count)
 {
 	unsigned before = 0;
@@ -134,8 +141,8 @@ static unsigned count_before(const char *bus_id, int count)
 }
 
 /*
- * A container may have no NVML. CUDA tells all GPUs unless it was told to show
- * some only: then nobody knows which numbers they have.
+ * A container may have no NVML. CUDA lists all GPUs unless CUDA_VISIBLE_DEVICES
+ * selects some; then their numbers are unknown.
  */
 static void tell_by_cuda(struct gkl_group *group)
 {
@@ -161,13 +168,6 @@ static void tell_by_cuda(struct gkl_group *group)
 	}
 }
 
-static void tell_all(struct gkl_group *group)
-{
-	if (!tell_by_nvml(group) && driver_cuda_ready())
-		tell_by_cuda(group);
-	mirror_devices(group);
-}
-
 static void count_process(const struct gkl_process *process, void *arg)
 {
 	(void)process;
@@ -175,8 +175,8 @@ static void count_process(const struct gkl_process *process, void *arg)
 }
 
 /*
- * A container may be started again with other GPUs: who has nobody beside him
- * believes no table of before.
+ * A container may restart with other GPUs, so a process that is alone in its
+ * group does not trust an old table.
  */
 static bool is_table_believed(struct gkl_group *group)
 {
@@ -196,7 +196,9 @@ static int find_or_tell(struct gkl_group *group, const char *uuid)
 
 	if (number >= 0)
 		return number;
-	tell_all(group);
+	if (!tell_by_nvml(group) && driver_cuda_ready())
+		tell_by_cuda(group);
+	mirror_devices(group);
 	number = find_uuid(group, uuid);
 	if (number < 0)
 		gk_log(GK_LOG_ERROR, "limit: %s has no number", uuid);
@@ -228,8 +230,8 @@ int limited_nvml_device(nvmlDevice_t device)
 }
 
 /*
- * The first version of the call names the GPU; older drivers name the MIG
- * device by it as well, and NVML knows whose part that is.
+ * cuDeviceGetUuid(), the first version of the call, gives the UUID of the GPU.
+ * Older drivers give that of the MIG device instead; NVML knows its GPU.
  */
 static int find_number(struct gkl_group *group, CUdevice device)
 {
@@ -266,6 +268,8 @@ int limited_device(CUdevice device)
 	number = find_number(group, device);
 	if (number >= 0)
 		atomic_store(&own.numbers[device], (int8_t)(number + 1));
+	else if (number == LIMITED_UNKNOWN)
+		refusal_no_number();
 	return number;
 }
 

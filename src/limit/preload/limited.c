@@ -1,31 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * limited.c - owns this process's group and its copies of the policy.
  */
-#include "limit/preload/limited.h"
-#include "base/clock.h"
+#include "limit/preload/limited_policy.h"
 #include "base/err.h"
 #include "limit/environment.h"
-#include "limit/preload/mirror.h"
+#include "limit/preload/report/mirror.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What stands for "looked, and there is none" and "there is a limit, but". */
+/*
+ * Two values of `known`: "nothing is limited" and "a limit cannot be enforced".
+ */
 static struct gkl_group none[2];
 #define UNLIMITED (&none[0])
 #define BROKEN    (&none[1])
 
-/* NULL: nobody has looked yet. Set once. */
+/* NULL: the group has not been looked for yet. Set once. */
 static struct gkl_group *_Atomic known;
 
-/* The same, if it is a group. */
+/* The group in `known`, or NULL if `known` has one of the two values above. */
 struct gkl_group *_Atomic limited_found;
 
 /*
- * Two threads may look at the same time, each with a group of its own, and one
- * is kept: so there is no lock that a forked child could find held.
+ * Finds the group. Two threads that do this at once both open it, and one
+ * result is kept: so there is no lock that a forked child could find held.
  */
 __attribute__((noinline, cold)) static struct gkl_group *look(void)
 {
@@ -70,45 +72,28 @@ struct gkl_group *limited_look(void)
 	return group;
 }
 
-bool limited_broken(void)
+bool limited_is_unreadable(void)
 {
-	return !limited() && find_group() == BROKEN;
+	return find_group() == BROKEN;
 }
 
-/*
- * Initial-exec: a preloaded library is there at the start, and the policy is
- * asked for at every launch.
- */
-static _Thread_local struct {
-	bool filled;
-	uint32_t version;
-	struct gkl_policy policy;
-} copy __attribute__((tls_model("initial-exec")));
+_Thread_local struct limited_copy limited_copy;
 
-__attribute__((noinline, cold)) static void fill_copy(struct gkl_group *group,
-						      uint32_t version)
+__attribute__((noinline, cold)) void limited_fill_copy(struct gkl_group *group,
+						       uint32_t version)
 {
-	gkl_policy_read(group->policy, &copy.policy);
-	copy.version = version;
-	copy.filled = true;
-	mirror_policy(group, &copy.policy);
-}
-
-static inline const struct gkl_policy *read_policy(struct gkl_group *group)
-{
-	uint32_t version = gkl_policy_version(group->policy);
-
-	if (__builtin_expect(!copy.filled || copy.version != version, 0))
-		fill_copy(group, version);
-	return &copy.policy;
+	gkl_policy_read(group->policy, &limited_copy.policy);
+	limited_copy.version = version;
+	limited_copy.filled = true;
+	mirror_policy(group, &limited_copy.policy);
 }
 
 const struct gkl_policy *limited_policy(void)
 {
 	struct gkl_group *group = limited();
 
-	/* Without a group the copy is never filled: it limits nothing. */
-	return group ? read_policy(group) : &copy.policy;
+	/* Without a group the copy is never filled, and so limits nothing. */
+	return group ? limited_read_policy(group) : &limited_copy.policy;
 }
 
 uint64_t limited_memory(int device)
@@ -116,25 +101,9 @@ uint64_t limited_memory(int device)
 	return device < 0 ? 0 : limited_policy()->memory[device];
 }
 
-__attribute__((noinline)) static void sleep_while_suspended(void)
-{
-	struct gkl_group *group = limited();
-
-	mirror_suspended(group, true);
-	while (read_policy(group)->suspended)
-		gkl_policy_wait(group->policy, copy.version, GK_NS_PER_S);
-	mirror_suspended(group, false);
-}
-
-void limited_wait_while_suspended(void)
-{
-	if (__builtin_expect(limited_policy()->suspended != 0, 0))
-		sleep_while_suspended();
-}
-
 /*
- * What is reserved for a call that is under way is not used yet: it may be all
- * that is left, for as long as a context is made.
+ * Memory reserved for a call in progress does not count as used: while a
+ * context is being made, all that is left may be reserved.
  */
 uint64_t limited_used(int device)
 {
@@ -143,21 +112,9 @@ uint64_t limited_used(int device)
 	if (!group || device < 0)
 		return 0;
 	mirror_bury(group);
-	/* Looking at the total buries those who died a while ago. */
+	/* Reading the total buries owners that died a while ago. */
 	(void)gkl_ledger_used(group->ledger, (unsigned)device);
 	return gkl_ledger_settled(group->ledger, (unsigned)device);
-}
-
-void limited_before_launch(void)
-{
-	struct gkl_group *group = limited();
-
-	if (!group)
-		return;
-	if (__builtin_expect(read_policy(group)->suspended != 0, 0))
-		sleep_while_suspended();
-	if (group->region)
-		mirror_launch(group->region, copy.policy.priority);
 }
 
 bool limited_monitor_wants_shares(void)

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * limited.h - this process's group, as hooks see it.
  */
 #ifndef GKL_PRELOAD_LIMITED_H
 #define GKL_PRELOAD_LIMITED_H
 
-#include "abi/cuda_abi.h"
-#include "abi/nvml_abi.h"
+#include "abi/cuda/cuda_abi.h"
+#include "abi/nvml/nvml_abi.h"
 #include "limit/group.h"
 
 #include <stdatomic.h>
@@ -13,8 +14,8 @@
 
 /*
  * The group, opened at the first call; NULL: nothing is limited, and hooks pass
- * on. Where there is a limit that cannot be kept (limited_broken()), calls that
- * would need it answer CUDA_ERROR_NOT_PERMITTED.
+ * calls on. If a limit exists but cannot be enforced (limited_broken()), calls
+ * that need it return CUDA_ERROR_NOT_PERMITTED; the reason has been printed.
  */
 bool limited_broken(void);
 struct gkl_group *limited_look(void); /* for limited() alone */
@@ -29,64 +30,67 @@ static inline struct gkl_group *limited(void)
 }
 
 /*
- * The policy, copied again only when it has changed; without a group, one that
- * limits nothing. It belongs to the calling thread.
+ * The policy, copied anew only after a change; without a group, one that limits
+ * nothing. The copy belongs to the calling thread.
  */
 const struct gkl_policy *limited_policy(void);
 
 /*
- * The number of a device in policy and ledger (limits.h). By UUID, so
- * CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER do not matter; a MIG device has
- * the number of its GPU. Cheap after the first call for a device.
+ * The number of a device in the policy and the ledger (limits.h). Found by
+ * UUID, so CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER do not matter; a MIG
+ * device has the number of its GPU. Cheap after the first call for a device.
  */
 enum {
-	LIMITED_NONE = -1,    /* no group, or no such device or context:
-				 pass on, and let the driver answer */
-	LIMITED_UNKNOWN = -2, /* nobody told its number: a limit cannot be kept,
-				 refuse */
+	/* No group, or no such device or context: let the driver answer. */
+	LIMITED_NONE = -1,
+	/* The number is unknown, so a limit cannot be enforced: refuse. */
+	LIMITED_UNKNOWN = -2,
 };
 int limited_device(CUdevice device);
-int limited_current_device(void); /* that of the current context */
+int limited_current_device(void); /* the current context's device */
 int limited_nvml_device(nvmlDevice_t device);
 
-/* Bytes that may be used of a device; 0: no limit, or no device. */
+/* The memory limit of a device in bytes; 0: no limit, or no device. */
 uint64_t limited_memory(int device);
 
-/* As gkl_life_ns() has it, of this process; 0: /proc does not tell. */
+/* This process's pid namespace, as gkl_life_ns() returns it; 0: unknown. */
 uint64_t limited_namespace(void);
 
-/* The pid by which drivers of today tell this process, in containers too. */
+/*
+ * The pid under which current drivers report this process, in containers too.
+ */
 unsigned int limited_nvml_pid(void);
 
 /*
- * NVML's handle of a device of the table, for calls by REAL_NVML: NVML is begun
- * once in each process, and never ended. False: NVML does not tell.
+ * NVML's handle of a device in the table, for calls through REAL_NVML. NVML is
+ * initialised once in each process and never shut down. False: NVML is missing,
+ * or does not know the device.
  */
 bool limited_nvml_handle(int device, nvmlDevice_t *ret_handle);
 
-/* Waits while the operator has suspended the group. One load where not. */
+/* Waits while the operator has suspended the group. One load if it is not. */
 void limited_wait_while_suspended(void);
 
 /*
- * Before each launch: waits as limited_wait_while_suspended() does, and while
- * HAMi's monitor holds up groups of low priority; tells it of the launch.
+ * Call before each launch: waits as limited_wait_while_suspended() does, and
+ * while HAMi's monitor delays low-priority groups; then informs the monitor of
+ * the launch.
  */
 void limited_before_launch(void);
 
-/* Under the rule GKL_MONITOR: whether HAMi's monitor wants shares kept. */
+/* Under the rule GKL_MONITOR: whether HAMi's monitor wants shares enforced. */
 bool limited_monitor_wants_shares(void);
 
 /*
- * Tells HAMi's monitor what the ledger was told: bytes that this process took
- * (or gave back: negative). After gkl_ledger_reserve, refund and charge.
+ * Reports to HAMi's monitor the bytes that this process took (negative: gave
+ * back). Call after gkl_ledger_reserve(), refund and charge.
  */
 void limited_mirror(int device, enum gkl_kind kind, int64_t bytes);
 
-/* The same of its time: nanoseconds in which a device worked for it. */
+/* Reports time: the nanoseconds for which a device worked for this process. */
 void limited_mirror_busy(int device, uint64_t ns);
 
-/* Bytes that the group holds of a device, the dead's not among them for long.
- */
+/* Bytes of a device that the group holds. Dead processes soon stop counting. */
 uint64_t limited_used(int device);
 
 #endif

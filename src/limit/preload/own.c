@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* own.c - maps memory that is zero in a forked child. */
 #include "limit/preload/own.h"
 
@@ -8,8 +9,9 @@
 #endif
 
 /*
- * Kernels before 4.14 do not know it: there a child keeps a copy, and what it
- * frees of that its driver refuses, as it refuses everything after fork().
+ * Kernels before 4.14 lack MADV_WIPEONFORK, so a child keeps a copy of its
+ * parent's data. If it frees memory that these data name, its driver refuses,
+ * as it refuses everything after fork().
  */
 void *own_map(size_t bytes)
 {

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * own.h - memory of this process alone: a forked child finds it zeroed, as its
- * parent's GPU memory is none of its.
+ * own.h - memory private to this process: a forked child finds it zeroed,
+ * because its parent's GPU memory is not its own.
  */
 #ifndef GKL_PRELOAD_OWN_H
 #define GKL_PRELOAD_OWN_H
@@ -8,8 +9,8 @@
 #include <stddef.h>
 
 /*
- * Zeroed whole pages; NULL: there is no memory. Locks in it are born unlocked,
- * in a child too. Never given back.
+ * Returns whole zeroed pages; NULL: out of memory. Locks in them are unlocked,
+ * in a child too. Never freed.
  */
 void *own_map(size_t bytes);
 

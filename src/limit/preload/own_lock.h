@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * own_lock.h - a lock between the threads of this process. A child of fork()
- * finds it free, whoever held it, and is told so once: what the lock guards is
- * its parent's.
+ * finds it free, even if a thread of the parent held it. own_lock() returns
+ * true to the first thread of a process that takes the lock: the data that the
+ * lock guards are then still the parent's.
  */
 #ifndef GKL_PRELOAD_OWN_LOCK_H
 #define GKL_PRELOAD_OWN_LOCK_H
@@ -14,19 +16,19 @@
 
 struct own_lock {
 	struct gkl_lock lock;
-	_Atomic int pid; /* of those who use it; 0: nobody yet */
+	_Atomic int pid; /* process that uses the lock; 0: none yet */
 };
 
 /*
- * While some thread of a process makes the lock its process's. With the pid: a
- * child that is forked at that moment has not got that thread.
+ * The value of `pid` while a thread resets the lock for its process. It
+ * contains the pid because a child forked at that moment lacks that thread.
  */
 static inline int own_lock_renewed_by(int pid)
 {
 	return -pid;
 }
 
-/* True: this process is a new one. */
+/* True: this is the first use in this process. */
 static inline bool own_lock_renew(struct own_lock *lock)
 {
 	int self = getpid(), was = atomic_load(&lock->pid);
@@ -37,7 +39,7 @@ static inline bool own_lock_renew(struct own_lock *lock)
 			was = atomic_load(&lock->pid);
 		} else if (atomic_compare_exchange_strong(
 			       &lock->pid, &was, own_lock_renewed_by(self))) {
-			atomic_store(&lock->lock.held, 1);
+			atomic_store(&lock->lock.held, gkl_lock_mark());
 			atomic_store(&lock->lock.waiting, 0);
 			atomic_store(&lock->pid, self);
 			return true;
@@ -46,7 +48,7 @@ static inline bool own_lock_renew(struct own_lock *lock)
 	return false;
 }
 
-/* Takes it; true: for the first time in this process. */
+/* Takes the lock. True: this is the first use in this process. */
 static inline bool own_lock(struct own_lock *lock)
 {
 	if (own_lock_renew(lock))
@@ -55,11 +57,17 @@ static inline bool own_lock(struct own_lock *lock)
 	return false;
 }
 
-/* False: somebody has it. */
+/* False: another thread holds it. */
 static inline bool own_trylock(struct own_lock *lock, bool *ret_first)
 {
 	*ret_first = own_lock_renew(lock);
 	return *ret_first || gkl_lock_try(&lock->lock);
+}
+
+/* For GK_ASSERT: whether the calling thread holds the lock. */
+static inline bool own_lock_held(const struct own_lock *lock)
+{
+	return gkl_lock_held(&lock->lock);
 }
 
 static inline void own_unlock(struct own_lock *lock)

@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table.c - rows by key: shards with a lock each, in which rows lie as near to
- * their place as there was room (linear probing without gaps). Neighbours in
- * memory are neighbours here: a program often frees what it has just taken.
+ * table.c - owns rows by key, in shards with a lock each. A key determines the
+ * home of its row, and the row lies there or at the next free index (linear
+ * probing without gaps). Neighbouring addresses have neighbouring homes,
+ * because a program often frees what it has just allocated.
  */
 #include "limit/preload/table.h"
 #include "base/futex.h"
@@ -11,7 +13,7 @@
 
 #define ROOM_FIRST 128u
 #define STEP_BITS  9 /* addresses are multiples of 512 */
-#define GROUP_BITS 4 /* so many neighbours lie together */
+#define GROUP_BITS 4 /* log2 of the neighbours that lie together */
 #define SPINS      100
 
 static uint64_t hash_group(uint64_t key)
@@ -21,7 +23,10 @@ static uint64_t hash_group(uint64_t key)
 	return h ^ h >> 29;
 }
 
-/* A row is copied while it is held, or, now and then, rows are moved. */
+/*
+ * A thread holds the lock only while it copies a row or, now and then, moves
+ * rows.
+ */
 static inline bool try_lock(struct table_shard *s)
 {
 	return !atomic_exchange_explicit(&s->lock, 1, memory_order_acquire);
@@ -64,7 +69,7 @@ static uint32_t place_of(const struct table_shard *s, uint64_t key)
 	return (group | step) & (s->room - 1);
 }
 
-/* Where a key is, or the free place where it belongs. There is a free one. */
+/* The index of a key's row, or a free index for it; there always is one. */
 static uint32_t find_place(const struct table_shard *s, uint64_t key)
 {
 	uint32_t i = place_of(s, key);
@@ -83,7 +88,7 @@ static struct table_row *map_rows(uint32_t room)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* Twice the room, so that a search meets few others. */
+/* Doubles the size, so that a search meets few other rows. */
 __attribute__((noinline, cold)) static bool grow_shard(struct table_shard *s)
 {
 	struct table_shard next = {.room = s->room ? 2 * s->room : ROOM_FIRST};
@@ -116,7 +121,10 @@ bool table_put(struct table *t, const struct table_row *row)
 	return ok;
 }
 
-/* Those that follow move up, if that brings them nearer to their place. */
+/*
+ * Removes a row. The rows that follow move up if that brings them nearer to
+ * their homes.
+ */
 static void remove_row(struct table_shard *s, uint32_t hole)
 {
 	uint32_t mask = s->room - 1;
@@ -160,9 +168,9 @@ bool table_take(struct table *t, uint64_t key, struct table_row *ret_row)
 }
 
 /*
- * A row that moves up into a hole is looked at there. One that comes from the
- * front of the shard to its end was looked at already, and once more does no
- * harm: it stayed.
+ * A row that moves up into a hole is examined there. A row that moves from the
+ * front of the shard to its end was examined before; doing so again is
+ * harmless, because it was not removed.
  */
 static void sweep_shard(struct table_shard *s,
 			bool (*is_gone)(const struct table_row *row, void *arg),

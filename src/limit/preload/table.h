@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table.h - what this process has of its driver, by address or handle: finding
- * one costs the same among one or a million. Any thread.
+ * table.h - a table of this process's driver objects, by address or handle: a
+ * search takes as long among a million rows as among a few. Any thread.
  */
 #ifndef GKL_PRELOAD_TABLE_H
 #define GKL_PRELOAD_TABLE_H
@@ -14,8 +15,8 @@ enum { TABLE_SHARDS = 64 };
 struct table_row {
 	uint64_t key; /* an address or a handle; never 0 */
 	uint64_t bytes;
-	uint64_t owner; /* of the caller: a context, another key */
-	uint32_t word;  /* of the caller */
+	uint64_t owner; /* for the caller's use: a context or another key */
+	uint32_t word;  /* for the caller's use */
 	uint16_t device, kind;
 };
 
@@ -28,15 +29,16 @@ struct table {
 	} shard[TABLE_SHARDS];
 };
 
-/* Adds a row, in the place of one with that key. False: no memory. */
+/* Adds a row, replacing one with the same key. False: out of memory. */
 bool table_put(struct table *t, const struct table_row *row);
 
-/* Copies the row of a key; take: and removes it. False: there is none. */
+/* find: copies the row of a key; take: also removes it. False: no such row. */
 bool table_find(struct table *t, uint64_t key, struct table_row *ret_row);
 bool table_take(struct table *t, uint64_t key, struct table_row *ret_row);
 
 /*
- * Removes the rows of which `is_gone` says so. It must not use the table.
+ * Removes the rows for which is_gone() is true; is_gone() must not use the
+ * table.
  */
 void table_sweep(struct table *t,
 		 bool (*is_gone)(const struct table_row *row, void *arg),

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * account_state.h - what is kept about processes for accounting: of each slot
- * while its process lives, and of the last processes that ended.
+ * account_state.h - accounting data: a tally for each slot while its process
+ * lives, and a ring of the last processes that ended.
  */
 #ifndef GKF_ACCOUNT_STATE_H
 #define GKF_ACCOUNT_STATE_H
@@ -8,24 +9,26 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Ended processes that the machine remembers; the oldest go first. */
+/* How many ended processes the machine remembers; the oldest are dropped. */
 #define GKF_ACCOUNTS_MAX 4096
 
-/* Sums over the bins in which a process was accounted for; percent. */
+/*
+ * A process's utilization in percent, summed over the bins that were accounted.
+ */
 struct gkf_sums {
 	uint64_t bins, sm, mem;
 };
 
-/* The sums of a slot's process; sums[seq % 2] are those that hold. */
+/* The accounting of a slot's process; sums[seq % 2] is the valid copy. */
 struct gkf_tally {
-	_Atomic uint64_t peak; /* most bytes that it ever held */
+	_Atomic uint64_t peak; /* the most bytes that the process ever held */
 	_Atomic uint64_t seq;
 	struct gkf_sums sums[2];
 };
 
-/* A process that ended. Words only. */
+/* A process that ended. All members are words. */
 struct gkf_account_entry {
-	uint64_t number; /* 1 for the first; 0 while it is written */
+	uint64_t number; /* the first is 1; 0 while being written */
 	uint64_t device, pid;
 	uint64_t start_ns, end_ns; /* machine time */
 	uint64_t peak;
@@ -33,17 +36,17 @@ struct gkf_account_entry {
 };
 
 struct gkf_accounts {
-	_Atomic uint64_t count;                          /* records so far */
-	struct gkf_account_entry ring[GKF_ACCOUNTS_MAX]; /* n at n % size */
+	_Atomic uint64_t count; /* entries so far */
+	/* Entry n has the index n % size. */
+	struct gkf_account_entry ring[GKF_ACCOUNTS_MAX];
 };
 
-/*
- * How far the accounts of a device were cleared: what ended before is
- * forgotten.
- */
+/* How far the accounts of a device have been cleared. */
 struct gkf_accounting {
-	_Atomic uint64_t cleared_number; /* records up to this one */
-	_Atomic uint64_t cleared_ns;     /* windows of loads up to this time */
+	/* Ring entries up to this number are cleared. */
+	_Atomic uint64_t cleared_number;
+	/* Loads that ended by this machine time are cleared. */
+	_Atomic uint64_t cleared_ns;
 };
 
 #endif

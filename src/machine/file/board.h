@@ -1,4 +1,5 @@
-/* board.h - a GPU's board: which model, which one of them, where it sits. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* board.h - a GPU's board: its model, its serial numbers, its PCI address. */
 #ifndef GKF_FILE_BOARD_H
 #define GKF_FILE_BOARD_H
 

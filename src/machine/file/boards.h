@@ -1,4 +1,5 @@
-/* boards.h - the boards as they stand in the machine file. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* boards.h - finds a board in the machine file. */
 #ifndef GKF_FILE_BOARDS_H
 #define GKF_FILE_BOARDS_H
 

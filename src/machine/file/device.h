@@ -1,4 +1,5 @@
-/* device.h - what the machine file holds of a device. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* device.h - the machine file's data of one device. */
 #ifndef GKF_FILE_DEVICE_H
 #define GKF_FILE_DEVICE_H
 
@@ -14,19 +15,21 @@
 #include "machine/file/work_state.h"
 
 struct gkf_device {
-	struct gkf_fault_state fault;        /* what is broken */
-	struct gkf_mig mig;                  /* how it is split */
+	struct gkf_fault_state fault;        /* active faults */
+	struct gkf_mig mig;                  /* its MIG instances */
 	_Atomic int64_t set[GKF_VALUES_MAX]; /* GKF_UNSET or the value */
-	_Atomic uint64_t state_seq;          /* state[seq % 2] holds */
+	_Atomic uint64_t state_seq;          /* state[seq % 2] is valid */
 	struct gkf_state state[2];
-	struct gkf_links links;              /* its NVLinks */
-	struct gkf_text hostname;            /* that it was told */
-	struct gkf_past past[GKF_PAST_BINS]; /* bin b at b % GKF_PAST_BINS */
-	struct gkf_ecc ecc;                  /* errors of its memories */
-	struct gkf_smoothing smoothing;      /* its preset profiles */
+	struct gkf_links links; /* its NVLinks */
+	/* The host name that was set through NVML. */
+	struct gkf_text hostname;
+	/* Bin b has the index b % GKF_PAST_BINS. */
+	struct gkf_past past[GKF_PAST_BINS];
+	struct gkf_ecc ecc;             /* errors of its memories */
+	struct gkf_smoothing smoothing; /* presets of power smoothing */
 	struct gkf_accounting accounting;
-	struct gkf_books books;          /* of its memory */
-	struct gkf_turn turn[GKF_TURNS]; /* whose kernels run */
+	struct gkf_books books;          /* memory in use */
+	struct gkf_turn turn[GKF_TURNS]; /* who may run kernels */
 };
 
 #endif

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ecc_state.h - the errors that a device's memories met, and what was done
- * about them; kept in the machine file. Each fact is one word.
+ * ecc_state.h - memory errors of a device and the repairs made, as kept in the
+ * machine file. Each fact is one word.
  */
 #ifndef GKF_ECC_STATE_H
 #define GKF_ECC_STATE_H
@@ -11,8 +12,9 @@
 #include <stdint.h>
 
 enum gkf_ecc_counter {
-	GKF_ECC_VOLATILE,  /* since the GPU was reset or the driver loaded */
-	GKF_ECC_AGGREGATE, /* in the life of the board */
+	/* Errors since the GPU was reset or the driver loaded. */
+	GKF_ECC_VOLATILE,
+	GKF_ECC_AGGREGATE, /* errors in the life of the board */
 	GKF_ECC_COUNTERS
 };
 
@@ -32,34 +34,36 @@ enum gkf_ecc_location {
 
 enum gkf_ecc_kind {
 	GKF_ECC_CORRECTED,
-	GKF_ECC_PARITY, /* uncorrected, of a memory with parity only */
-	GKF_ECC_SECDED, /* uncorrected, of all others */
+	GKF_ECC_PARITY, /* uncorrected error in memory with parity only */
+	GKF_ECC_SECDED, /* uncorrected error in any other memory */
 	GKF_ECC_KINDS
 };
 
-#define GKF_ECC_ROWS_MAX   512 /* remaps that a board can remember */
-#define GKF_ECC_PAGES_MAX  64  /* pages that it can retire */
+#define GKF_ECC_ROWS_MAX   512 /* maximum number of remapped rows of a board */
+#define GKF_ECC_PAGES_MAX  64  /* maximum number of retired pages */
 #define GKF_ECC_UNIQUE_MAX 64
 #define GKF_ECC_SEEN_MAX   16
 
-/* A retired page: visible once its address is written, which is last. */
+/* A retired page. The address is written last and makes it visible. */
 struct gkf_ecc_page_word {
-	_Atomic uint64_t seconds; /* since 1970, when it was found bad */
-	_Atomic uint64_t address; /* of the page, and bits of ecc.c */
+	_Atomic uint64_t seconds; /* when the page was found bad, since 1970 */
+	/* The page's address, and flags of ecc_repair.c. */
+	_Atomic uint64_t address;
 };
 
 struct gkf_ecc {
 	_Atomic uint64_t
 	    counts[GKF_ECC_COUNTERS][GKF_ECC_LOCATIONS][GKF_ECC_KINDS];
-	_Atomic uint64_t number;   /* errors so far: where the next one is */
-	_Atomic uint64_t failures; /* rows that no spare row was left for */
-	_Atomic uint64_t channel;  /* a failure since the last reset */
+	_Atomic uint64_t number;   /* errors so far; picks the next address */
+	_Atomic uint64_t failures; /* rows for which no spare was left */
+	_Atomic uint64_t channel;  /* a remap failed since the last reset */
 	_Atomic uint64_t rows[GKF_ECC_ROWS_MAX];
 	struct gkf_ecc_page_word pages[GKF_ECC_PAGES_MAX];
 	_Atomic uint64_t unique[GKF_ECC_UNIQUE_MAX]; /* uncorrected, SRAM */
-	_Atomic uint64_t seen[GKF_ECC_SEEN_MAX];     /* corrected once, DRAM */
-	/* By GPU instance: its life in the upper half, below it the volatile
-	 * uncorrected errors of its SRAM in that life. */
+	_Atomic uint64_t seen[GKF_ECC_SEEN_MAX]; /* DRAM rows corrected once */
+	/* One word per GPU instance. Upper half: the life of the instance;
+	 * lower half: the volatile uncorrected errors of its SRAM in that life.
+	 */
 	_Atomic uint64_t instance[GKF_MIG_GIS];
 };
 

@@ -1,4 +1,5 @@
-/* event_state.h - the ring of what happened on a machine; store/event.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* event_state.h - the ring of a machine's events; see store/event.h. */
 #ifndef GKF_EVENT_STATE_H
 #define GKF_EVENT_STATE_H
 
@@ -7,25 +8,29 @@
 
 #define GKF_EVENTS_MAX 1024
 
-/* With it, a type is one of the system's: nvmlSystemEventType*. */
+/* Marks a type as a system event: nvmlSystemEventType*. */
 #define GKF_EVENT_SYSTEM (1ULL << 63)
 
 struct gkf_event {
-	uint64_t number;     /* 1 for the first; 0 while it is written */
+	uint64_t number;     /* the first is 1; 0 while being written */
 	uint64_t machine_ns; /* when */
-	uint64_t type;       /* nvmlEventType*: one bit; GKF_EVENT_SYSTEM */
-	uint64_t data;       /* of an Xid: its number */
+	uint64_t type; /* nvmlEventType*: one bit; or GKF_EVENT_SYSTEM | type */
+	uint64_t data; /* for an Xid: its number */
 	uint32_t device;
-	uint32_t instance; /* as of struct gkf_slot */
+	uint32_t instance; /* as in struct gkf_slot */
 };
 
 struct gkf_events {
 	_Atomic uint64_t count; /* events so far */
-	_Atomic uint32_t wake;  /* changes with each; a futex */
+	_Atomic uint32_t wake;  /* a futex that changes with each event */
 	_Atomic uint32_t sleepers;
-	/* Types that somebody ever waited for: the rest is not pushed. */
+	/*
+	 * Types of events that any program has waited for. Events of other
+	 * types are not recorded, except Xids.
+	 */
 	_Atomic uint64_t interest;
-	struct gkf_event ring[GKF_EVENTS_MAX]; /* number n at n % size */
+	/* Event n has the index n % size. */
+	struct gkf_event ring[GKF_EVENTS_MAX];
 };
 
 #endif

@@ -1,4 +1,5 @@
-/* fault_kinds.h - what can be broken of a device, and of the whole machine. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fault_kinds.h - the kinds of faults of a device and of the machine. */
 #ifndef GKF_FAULT_KINDS_H
 #define GKF_FAULT_KINDS_H
 

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fault_state.h - what the machine file knows of faults: those of a device,
- * those of the whole machine, rules for single functions, and who was refused.
- * Every number may have been overwritten by anybody: readers bound it.
+ * fault_state.h - faults in the machine file: the faults of a device, the rules
+ * for single functions, and the refused calls. Any process may have
+ * overwritten any number, so readers check its range.
  */
 #ifndef GKF_FAULT_STATE_H
 #define GKF_FAULT_STATE_H
@@ -13,17 +14,22 @@
 
 /* The faults of a device. An argument is written before its bit is. */
 struct gkf_fault_state {
-	_Atomic uint64_t active; /* a bit a fault */
+	_Atomic uint64_t active; /* a bit for each fault */
 	_Atomic uint64_t argument[GKF_FAULTS_MAX];
 	_Atomic uint64_t since_ns[GKF_FAULTS_MAX]; /* machine time */
 	_Atomic uint64_t xids; /* Xids since the machine was made */
 	_Atomic uint64_t last_xid;
-	_Atomic uint64_t begun[GKF_FAULTS_MAX]; /* how often, ever */
-	/* Calls of CUDA that it looked at since it began; that failed, ever. */
+	/* How often each fault has begun. */
+	_Atomic uint64_t begun[GKF_FAULTS_MAX];
+	/*
+	 * For each fault: the number of CUDA calls to which it has applied
+	 * since it began, and the total number of CUDA calls that it has made
+	 * fail.
+	 */
 	_Atomic uint64_t seen[GKF_FAULTS_MAX], hits[GKF_FAULTS_MAX];
 	/*
-	 * Grows, in bits 16 to 63, when all contexts of the device fail: with
-	 * the CUresult in the bits below.
+	 * Bits 16 to 63 count how often all contexts of the device were made to
+	 * fail; bits 0 to 15 are the CUresult with which they fail.
 	 */
 	_Atomic uint64_t strike;
 };
@@ -31,17 +37,17 @@ struct gkf_fault_state {
 #define GKF_RULES_MAX 64
 
 /*
- * A function fails. `life` is odd while the rule holds and grows by one at
- * each change, so that a reader notices one that changes under its eyes.
+ * Makes a function fail. `life` is odd while the rule is in force and grows by
+ * one at each change, so that a reader notices a change while it reads.
  */
 struct gkf_rule {
 	_Atomic uint64_t life;
-	uint64_t gpus;        /* a bit a device; all ones: calls of none, too */
+	uint64_t gpus;        /* a bit per device; all ones: any call */
 	uint32_t function;    /* row of nvml.def */
 	int32_t answer;       /* nvmlReturn_t, or GKF_RULE_HANGS */
-	uint64_t after;       /* calls that still work */
-	uint64_t times;       /* calls that fail at most; 0: all */
-	uint32_t per_million; /* of the calls that could fail */
+	uint64_t after;       /* calls that succeed first */
+	uint64_t times;       /* the most calls that fail; 0: no limit */
+	uint32_t per_million; /* failures per million calls that may fail */
 	uint32_t unused;
 	uint64_t seed;
 	_Atomic uint64_t calls, failed; /* so far */
@@ -50,25 +56,29 @@ struct gkf_rule {
 #define GKF_RULE_HANGS (-1)
 
 struct gkf_rules {
-	_Atomic uint64_t count; /* 0: nobody needs to look */
+	_Atomic uint64_t count; /* 0: there are no rules */
 	struct gkf_rule rule[GKF_RULES_MAX];
 };
 
 #define GKF_REFUSALS_MAX 2048
-#define GKF_CALLER_MAX   16 /* of the name of a program; NUL-ended */
+#define GKF_CALLER_MAX   16 /* bytes of a program's name, with its NUL */
 
-/* One program asked for one function that is not there. */
+/* How often a program called a function that is not implemented. */
 struct gkf_refusal {
-	_Atomic uint64_t key; /* of both; 0: free */
+	_Atomic uint64_t key; /* hash of caller and function; 0: free */
 	_Atomic uint64_t caller[GKF_CALLER_MAX / 8];
-	_Atomic uint64_t function; /* row of nvml.def, + 1; or see count.h */
+	/* The member `function` of struct gkf_refused, plus 1; 0: not yet
+	 * stored. */
+	_Atomic uint64_t function;
 	_Atomic uint64_t count;
-	_Atomic uint64_t order; /* of entries, from 1 */
+	/* Sequence number of the entry; the first is 1. */
+	_Atomic uint64_t order;
 };
 
 struct gkf_refusals {
-	_Atomic uint64_t orders; /* that were given so far */
-	_Atomic uint64_t lost;   /* refusals that found no room */
+	_Atomic uint64_t orders; /* sequence numbers assigned so far */
+	/* Refusals not counted because the table was full. */
+	_Atomic uint64_t lost;
 	struct gkf_refusal entry[GKF_REFUSALS_MAX];
 };
 

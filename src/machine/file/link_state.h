@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * link_state.h - what the machine file holds of the NVLinks of a device. All
- * are words; writers hold the machine's lock.
+ * link_state.h - the machine file's data of a device's NVLinks. All fields are
+ * words; writers hold the machine's lock.
  */
 #ifndef GKF_LINK_STATE_H
 #define GKF_LINK_STATE_H
@@ -27,19 +28,20 @@ enum gkf_link_error {
 	GKF_LINK_ERRORS,
 };
 
-/* One of the two counters of traffic that a client sets up itself. */
+/* One of the two traffic counters that a client can configure. */
 struct gkf_link_counter {
 	_Atomic uint64_t control; /* units | packet filter << 8 */
-	_Atomic uint64_t frozen;  /* 1: it stands */
-	_Atomic uint64_t zero[2]; /* bytes received, sent when it was reset */
-	_Atomic uint64_t stop[2]; /* what it shows while it stands */
+	_Atomic uint64_t frozen;  /* 1: stopped */
+	/* Bytes received and sent when it was reset. */
+	_Atomic uint64_t zero[2];
+	_Atomic uint64_t stop[2]; /* the value shown while frozen */
 };
 #define GKF_LINK_COUNTERS 2
 
 struct gkf_link {
 	/*
-	 * The state that somebody wants, plus 1; 0: up. gkf_link_state() says
-	 * which one it has.
+	 * The requested state plus 1; 0: up. gkf_link_state() returns the
+	 * actual state.
 	 */
 	_Atomic uint64_t wanted;
 	_Atomic uint64_t errors[GKF_LINK_ERRORS];
@@ -47,18 +49,19 @@ struct gkf_link {
 };
 
 /*
- * Who carried what, up to the last change of who carries: the traffic of the
- * device since then is shared by the links of the mask.
+ * The bytes that each link had carried when the set of carrying links last
+ * changed. Later traffic of the device is shared among the links in the mask.
  */
 struct gkf_link_shares {
-	uint64_t carrying;                /* bit per link */
-	uint64_t device[2];               /* the device's bytes then: rx, tx */
+	uint64_t carrying; /* a bit for each link */
+	/* The device's bytes at that time: rx, tx. */
+	uint64_t device[2];
 	uint64_t bytes[GKF_LINKS_MAX][2]; /* rx, tx */
 };
 
 struct gkf_links {
 	struct gkf_link link[GKF_LINKS_MAX];
-	_Atomic uint64_t shares_seq; /* shares[seq % 2] holds */
+	_Atomic uint64_t shares_seq; /* shares[seq % 2] is valid */
 	struct gkf_link_shares shares[2];
 	/* In units of 100 us, as NVML sets it; 0: the default. */
 	_Atomic uint64_t low_power_threshold;

@@ -1,15 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mig_state.h - how a device is split, as it stands in the machine file.
+ * mig_state.h - the MIG instances of a device in the machine file.
  *
- * Each instance is one word, so it comes and goes by one store. A GPU
- * instance's place in the table is its id, and the id says where it lies: 0 is
- * the whole device, 1 and 2 its halves, 3 to 6 the quarters, 7 to 14 the
- * eighths, by memory slice (see docs/MIG.md).
+ * Each instance is one word, created and destroyed by one store. A GPU
+ * instance's index in the table is its id, and the id says which memory slices
+ * it has: 0 is the whole device, 1 and 2 its halves, 3 to 6 the quarters, 7 to
+ * 14 the eighths (see docs/MIG.md).
  *
- * A word: bit 0 in use; bits 8-15 the profile's number; bits 16-19 the first
- * slice; bits 24-31 the index of the MIG device (compute instances); bits
- * 32-63 its life, which grows each time that the place is taken: what was
- * handed out for an earlier life is no longer valid.
+ * The bits of the word:
+ *  0      the instance exists
+ *  8-15   the number of its profile
+ *  16-19  its first slice
+ *  24-31  compute instances: the index of the MIG device
+ *  32-63  its life, which grows each time the id is reused and so makes
+ *         handles of earlier lives invalid
  */
 #ifndef GKF_MIG_STATE_H
 #define GKF_MIG_STATE_H
@@ -20,8 +24,8 @@
 #include <stdint.h>
 
 /*
- * Work done in a GPU instance: permille of each engine, summed over the bins.
- * Words only; they grow whatever lives come and go.
+ * Work done in a GPU instance: the permille of each engine, summed over the
+ * bins. All members are words. They keep growing when the instance is replaced.
  */
 struct gkf_mig_sums {
 	uint64_t gpu, sm, occupancy, tensor, dram;

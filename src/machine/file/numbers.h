@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * numbers.h - limits and small numbers that all of the machine file shares.
+ * numbers.h - limits and small enums shared by all parts of the machine file.
  */
 #ifndef GKF_NUMBERS_H
 #define GKF_NUMBERS_H
@@ -7,52 +8,56 @@
 #include <stdint.h>
 
 #define GKF_DEVICES_MAX   64
-#define GKF_BOARD_ROOM    1024 /* for a struct gkf_board, bytes */
+#define GKF_BOARD_ROOM    1024 /* bytes for a struct gkf_board */
 #define GKF_SLOTS_MAX     8192
-#define GKF_FUNCTIONS_MAX 512 /* rows of nvml.def, with room */
+#define GKF_FUNCTIONS_MAX 512 /* rows of nvml.def, and spare ones */
 #define GKF_LINKS_MAX     36  /* NVML_NVLINK_MAX_LINKS */
-#define GKF_TEXT_MAX      64  /* of a text that changes, with its NUL */
-#define GKF_NAME_MAX      64  /* of models and functions, with its NUL */
+#define GKF_TEXT_MAX      64  /* bytes of a settable text, with its NUL */
+#define GKF_NAME_MAX      64  /* bytes of a name, with its NUL */
 
-#define GKF_REFUSED_MAX 192 /* of what was refused by name, likewise */
+#define GKF_REFUSED_MAX 192 /* bytes of a refused name, with its NUL */
 
 #define GKF_SCENARIO_NAME_MAX 64
 
-/* Rows of cuda.def, with room. */
+/* Rows of cuda_symbols.def, and spare ones. */
 #define GKF_CUDA_FUNCTIONS_MAX 768
 
 /* Bits of the MIG mode. */
 #define GKF_MIG_CURRENT 1u
 #define GKF_MIG_PENDING 2u
 
-#define GKF_MIG_GIS    15 /* ids of GPU instances */
-#define GKF_MIG_CIS    7  /* ids of compute instances in one */
-#define GKF_MIG_SLICES 8  /* of memory */
-#define GKF_MIG_MAX    7  /* MIG devices of a GPU */
+#define GKF_MIG_GIS 15 /* number of ids of GPU instances */
+/* Number of ids of compute instances in a GPU instance. */
+#define GKF_MIG_CIS    7
+#define GKF_MIG_SLICES 8 /* of memory */
+#define GKF_MIG_MAX    7 /* the most MIG devices of a GPU */
 
-/* How a process's or an event's instance is told in one number. */
+/* The MIG instance of a process or an event, as one number. */
 #define GKF_INSTANCE(gi, ci) ((uint32_t)(gi) << 16 | (uint32_t)(ci))
 #define GKF_INSTANCE_GI(i)   ((i) >> 16)
 #define GKF_INSTANCE_CI(i)   ((i)&0xffff)
 
-/* Machine time is cut into bins: the driver's shortest sample period. */
+/*
+ * Machine time is divided into bins as long as the driver's shortest sample
+ * period.
+ */
 #define GKF_BINS_PER_S 6
 #define GKF_BIN_NS     (1000000000ULL / GKF_BINS_PER_S)
 
-/* A value that is not set by anybody and follows the model. */
+/* Means that a value was not set, so it follows the model. */
 #define GKF_UNSET INT64_MIN
 
-/* Rows of values.def and of a device's faults in fault.def, with room. */
+/* Rows of values.def and of a device's faults in fault.def, and spare ones. */
 #define GKF_VALUES_MAX 128
 #define GKF_FAULTS_MAX 32
 
-/* Nobody can add more to the time of a call. */
+/* The longest latency that ctl can add to a call. */
 #define GKF_EXTRA_MAX_NS 3600000000000ULL
 
-/* A process that is not in a MIG instance. */
+/* Stands for the instance of a process that is in no MIG instance. */
 #define GKF_NO_INSTANCE UINT32_MAX
 
-/* How the GPUs of a machine hang together; see model/topology.h. */
+/* How the GPUs of a machine are connected; see model/topology.h. */
 enum gkf_layout {
 	GKF_LAYOUT_AUTO,
 	GKF_LAYOUT_HGX,
@@ -64,7 +69,7 @@ enum gkf_layout {
 
 enum gkf_latency { GKF_LATENCY_NONE, GKF_LATENCY_REAL };
 
-/* Who may change the machine through NVML what root alone may change. */
+/* Who may make the changes that NVML reserves for root. */
 enum gkf_permission {
 	GKF_PERMIT_ROOT, /* effective user id 0 */
 	GKF_PERMIT_ALL,
@@ -74,11 +79,11 @@ enum gkf_permission {
 /* Kinds of work that keep a device busy. */
 enum gkf_wave_kind {
 	GKF_WAVE_NONE,   /* holds memory, never busy */
-	GKF_WAVE_IDLE,   /* as NONE: an attached but waiting process */
-	GKF_WAVE_TRAIN,  /* steps near util, a dip to a fifth each period */
-	GKF_WAVE_INFER,  /* bursts around util that swell with the period */
-	GKF_WAVE_STEADY, /* util in every bin: what a recording says */
-	GKF_WAVE_REAL,   /* what its process really does: see busy.h */
+	GKF_WAVE_IDLE,   /* never busy either: attached, but waiting */
+	GKF_WAVE_TRAIN,  /* near `util`; in each period it dips to a fifth */
+	GKF_WAVE_INFER,  /* around `util`; it rises and falls in each period */
+	GKF_WAVE_STEADY, /* `util` in every bin, taken from a recording */
+	GKF_WAVE_REAL,   /* the work its process really does: see busy.h */
 	GKF_WAVE_KINDS,
 };
 
@@ -88,7 +93,7 @@ enum gkf_process_type {
 	GKF_MPS = 4,
 };
 
-/* Values of "compute-mode" that keep processes out, as NVML numbers them. */
+/* The "compute-mode" values that keep processes out, as NVML numbers them. */
 enum gkf_compute_mode { GKF_PROHIBITED = 2, GKF_EXCLUSIVE = 3 };
 
 #endif

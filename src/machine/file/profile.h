@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile.h - the description of a GPU model: what never changes while a
- * made-up machine runs. Plain data of fixed size: it is copied into the
- * machine file. Numbers are in the unit that their name says; -1 = the model
- * has no such thing.
+ * profile.h - the description of a GPU model, which never changes while a
+ * made-up machine runs. It is plain data of fixed size and is copied into the
+ * machine file. Names end in the unit; -1: the model has no such thing.
  */
 #ifndef GKF_PROFILE_H
 #define GKF_PROFILE_H
@@ -13,7 +13,7 @@
 
 /*
  * Every integer of a profile: FIELD(member, "yaml-key", min, max, "help").
- * Strings and enumerations stand in struct gkf_profile by hand.
+ * Strings are members of struct gkf_profile alone.
  */
 /* clang-format off */
 #define GKF_PROFILE_INTEGERS(FIELD)                                           \
@@ -109,17 +109,19 @@
 
 struct gkf_profile {
 	char id[GKF_NAME_MAX];   /* file name without .yaml, lower case */
-	char name[GKF_NAME_MAX]; /* as NVML tells it */
+	char name[GKF_NAME_MAX]; /* name that NVML returns */
 	char mark[16];           /* put before the name, empty by default */
 	char brand[24];          /* nvmlBrandType_t's tail: "NVIDIA", "TESLA" */
 	char architecture[24];   /* NVML_DEVICE_ARCH_'s tail: "AMPERE" */
 	char vbios[24];
 	char part_number[32];   /* board part number, empty: none */
 	char inforom_image[24]; /* empty: none */
-	char inforom_oem[8];    /* of its objects, "2.1"; empty: has it not */
+	/* Version of the OEM object: "2.1"; empty: none. */
+	char inforom_oem[8];
 	char inforom_ecc[8];
-	char mig_layout[96];    /* as gkf_mig_layout(); empty: not split */
-	int64_t cuda_clock_mhz; /* what CUDA calls the rate; 0: the highest */
+	/* Text for gkf_mig_layout(); empty: not split. */
+	char mig_layout[96];
+	int64_t cuda_clock_mhz; /* rate that CUDA reports; 0: the highest */
 #define FIELD(member, key, min, max, help) int64_t member;
 	GKF_PROFILE_INTEGERS(FIELD)
 #undef FIELD

@@ -1,4 +1,5 @@
-/* slot.h - a process on a device. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* slot.h - the slot of a process on a device, in the machine file. */
 #ifndef GKF_FILE_SLOT_H
 #define GKF_FILE_SLOT_H
 
@@ -8,22 +9,27 @@
 #include <stdint.h>
 
 /*
- * A process on a device. `life` is odd while the slot is in use and grows by
- * one at each change of hands, so that a reader notices a slot that was freed
- * or reused under its eyes.
+ * A process on a device. `life` is odd while the slot is in use, and grows by
+ * one each time the slot is taken or freed, so that a reader can detect both. A
+ * slot in use that has no type no longer belongs to a process: it keeps memory
+ * that others still share.
  */
 struct gkf_slot {
 	_Atomic uint64_t life;
-	_Atomic uint64_t bytes;   /* its own device memory, with contexts */
-	_Atomic uint64_t managed; /* beside it, managed memory that came */
+	_Atomic uint64_t bytes;   /* device memory, including contexts */
+	_Atomic uint64_t managed; /* resident managed memory; not in bytes */
 	uint32_t device;
 	uint32_t types;    /* bits of gkf_process_type */
-	int32_t pid;       /* in its own pid namespace */
+	int32_t pid;       /* pid in its own pid namespace */
 	uint32_t instance; /* GKF_INSTANCE(gi, ci), or GKF_NO_INSTANCE */
 	uint64_t pid_ns;   /* inode of /proc/self/ns/pid */
 	uint64_t start;    /* start time of the process, clock ticks */
-	uint64_t stack;    /* where its stack begins: another one after exec */
+	uint64_t stack;    /* address of its stack; differs after exec */
 	struct gkf_wave wave;
+	/*
+	 * Memory that others may share (machine/store/process/lent.h); 0: none.
+	 */
+	_Atomic uint64_t lends_device, lends_inode, lends_pooled;
 };
 
 #endif

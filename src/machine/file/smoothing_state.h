@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * smoothing_state.h - the preset profiles of power smoothing, as they stand
- * in the machine file.
+ * smoothing_state.h - the preset profiles of power smoothing in the machine
+ * file.
  */
 #ifndef GKF_SMOOTHING_STATE_H
 #define GKF_SMOOTHING_STATE_H
@@ -11,7 +12,7 @@
 #define GKF_SMOOTHING_PROFILES 5
 #define GKF_SMOOTHING_PARAMS   8
 
-/* One more than thousandths of the parameter's unit; 0: nobody has set it. */
+/* Thousandths of the parameter's unit, plus 1; 0: not set. */
 struct gkf_smoothing {
 	_Atomic uint64_t param[GKF_SMOOTHING_PROFILES][GKF_SMOOTHING_PARAMS];
 };

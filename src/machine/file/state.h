@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state.h - what the model knows of a device after a bin, and what it
- * remembers of the last bins.
+ * state.h - the state of a device after a bin, and the figures kept of the last
+ * bins.
  */
 #ifndef GKF_STATE_H
 #define GKF_STATE_H
@@ -8,61 +9,66 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Bits of nvmlClocksEventReasons that there are: gpu idle to display clock. */
+/* The number of bits in nvmlClocksEventReasons, up to "display clock". */
 #define GKF_REASONS 9
 
 /*
- * After a bin. Words only: it is copied word by word while others may write
- * the other copy. What only ever grows, and by as much each bin when nothing
- * else changes, stands last: see gkf_physics_repeat().
+ * The state after a bin. All members are words, because one copy is read word
+ * by word while others may write the other copy. The last members only grow,
+ * and grow by the same amount in each bin while nothing else changes: see
+ * gkf_physics_repeat().
  */
 struct gkf_state {
 	/* The bin's figures. */
 	int64_t temp_mc; /* core, thousandths of a degree */
 	int64_t mem_temp_mc;
-	int64_t power_mw;     /* of the whole board */
-	int64_t mem_power_mw; /* of its memory, part of the former */
+	int64_t power_mw;     /* power of the whole board */
+	int64_t mem_power_mw; /* power of the memory; part of power_mw */
 	int64_t gpu_util;     /* percent of the bin */
 	int64_t mem_util;
 	int64_t enc_util;
 	int64_t dec_util;
 	int64_t jpg_util;
 	int64_t ofa_util;
-	int64_t sm_active;     /* permille of SMs and time with a warp on */
-	int64_t sm_occupancy;  /* permille of the warps that would fit */
-	int64_t tensor_active; /* permille of cycles with the tensor pipe on */
-	int64_t dram_active;   /* permille of cycles that move data */
+	int64_t sm_active;    /* permille of the SMs' time with a warp active */
+	int64_t sm_occupancy; /* permille of the maximum number of warps */
+	/* Permille of cycles with an active tensor pipe. */
+	int64_t tensor_active;
+	int64_t dram_active; /* permille of cycles that move data */
 	int64_t sm_clock_mhz;
 	int64_t mem_clock_mhz;
 	int64_t video_clock_mhz;
 	int64_t pstate;
 	int64_t throttle;        /* nvmlClocksEventReasons */
-	int64_t demand_permille; /* sum of what processes want; may pass 1000 */
-	int64_t fan_permille;    /* as it turns now */
-	int64_t fan_temp_mc;     /* what the fan curve looks at: T, damped */
-	int64_t rest_bins;       /* since an engine was busy; stops counting */
+	int64_t demand_permille; /* sum over all processes; may exceed 1000 */
+	int64_t fan_permille;    /* current fan speed */
+	int64_t fan_temp_mc;     /* damped temperature, the fan curve's input */
+	int64_t rest_bins;       /* bins since an engine was busy; saturates */
 	int64_t pcie_tx_kbs, pcie_rx_kbs;     /* KB/s, of 1000 bytes */
-	int64_t nvlink_tx_kbs, nvlink_rx_kbs; /* all links together */
+	int64_t nvlink_tx_kbs, nvlink_rx_kbs; /* sum over all links */
 
 	/* Since the machine was made. */
-	uint64_t bin;           /* bins that are computed: the next one */
+	/* Number of computed bins; also the next bin's number. */
+	uint64_t bin;
 	uint64_t energy_mwbins; /* sum of power_mw over the bins: exact */
 	uint64_t pcie_tx_bytes, pcie_rx_bytes;
 	uint64_t nvlink_tx_bytes, nvlink_rx_bytes;
-	uint64_t reason_ns[GKF_REASONS]; /* machine time spent under each */
-	uint64_t thermal_ns;             /* under any of the thermal ones */
-	uint64_t limited_ns; /* under any that NVML calls a limiter */
-	/* Sums of permille over the bins: a mean is a difference by bins. */
+	uint64_t reason_ns[GKF_REASONS]; /* machine time under each reason */
+	/* Machine time under any thermal reason. */
+	uint64_t thermal_ns;
+	/* Machine time under any limiter, as NVML defines limiters. */
+	uint64_t limited_ns;
+	/* Sums of permille over the bins, from which means are computed. */
 	uint64_t gpu_sum, sm_active_sum, sm_occupancy_sum, tensor_sum, dram_sum;
 	uint64_t enc_sum, dec_sum, jpg_sum, ofa_sum;
 
 	uint64_t energy_uj; /* of energy_mwbins */
 };
 
-/* Bins that are remembered: 21 s. */
+/* How many past bins are kept: 21 s. */
 #define GKF_PAST_BINS 128
 
-/* The figures of a bin that has passed, for samples and averages. */
+/* The figures of a past bin, for samples and averages. */
 struct gkf_past {
 	uint64_t bin;
 	uint32_t power_mw, mem_power_mw;

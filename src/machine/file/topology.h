@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * topology.h - how the GPUs of a machine hang together, once it is known; how
- * it follows from the boards: model/topology.h.
+ * topology.h - how the GPUs of a machine are connected. model/topology.h
+ * derives it from the boards.
  */
 #ifndef GKF_FILE_TOPOLOGY_H
 #define GKF_FILE_TOPOLOGY_H
@@ -11,19 +12,20 @@
 
 enum gkf_end { GKF_END_NOTHING, GKF_END_GPU, GKF_END_SWITCH };
 
-/* A link leads to a device and its link, or to a switch and its port. */
+/* The far end of a link: a device and its link, or a switch and its port. */
 struct gkf_link_end {
 	uint8_t kind; /* enum gkf_end */
 	uint8_t device;
 	uint16_t link;
 };
 
-/* Where a GPU sits; equal numbers are the same thing. */
+/* Where a GPU sits; equal numbers mean the same switch, bridge or node. */
 struct gkf_seat {
 	uint8_t pci_switch, host_bridge, node;
-	uint8_t bridges; /* between GPUs of its switch; 1, or more */
-	uint8_t fabric;  /* whose NVSwitches it is on, from 1; 0: none */
-	uint8_t module;  /* position on its baseboard, from 1 */
+	/* Number of PCI bridges between GPUs on the same switch; at least 1. */
+	uint8_t bridges;
+	uint8_t fabric; /* NVSwitch fabric, counted from 1; 0: none */
+	uint8_t module; /* position on the baseboard, counted from 1 */
 };
 
 struct gkf_topology {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* value.h - the values of a device, numbered by the rows of values.def. */
 #ifndef GKF_VALUE_H
 #define GKF_VALUE_H

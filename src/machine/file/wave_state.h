@@ -1,4 +1,5 @@
-/* wave_state.h - how busy a process keeps its device, as a slot says it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wave_state.h - how busy a process keeps its device; part of its slot. */
 #ifndef GKF_WAVE_STATE_H
 #define GKF_WAVE_STATE_H
 
@@ -8,18 +9,19 @@
 
 struct gkf_wave {
 	uint32_t kind;
-	uint32_t util_permille;    /* mean while working */
-	uint32_t mem_permille;     /* memory-interface share of busy time */
-	uint32_t encoder_permille; /* video engines, of all time */
+	uint32_t util_permille;    /* mean GPU utilization while working */
+	uint32_t mem_permille;     /* memory interface's share of busy time */
+	uint32_t encoder_permille; /* engines' shares of busy time */
 	uint32_t decoder_permille;
 	uint32_t jpeg_permille;
 	uint32_t ofa_permille; /* optical flow */
 	uint32_t seed;
-	uint32_t load; /* of a scenario: its number, from 1; 0: none */
+	/* Number of the scenario's load, counted from 1; 0: none. */
+	uint32_t load;
 	uint32_t reserved;
 	uint64_t period_ns;
 	uint64_t start_bin; /* bin in which the process attached */
-	uint64_t stop_bin;  /* it is gone from here on; 0: stays */
+	uint64_t stop_bin;  /* first bin without the process; 0: it stays */
 };
 
 #endif

@@ -1,21 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * account_bins.c - what accounts get of the bins that have passed: the share of
- * each process of the device.
+ * account_bins.c - adds past bins to the accounts of a device's processes, each
+ * with its share of the device.
  */
 #include "machine/model/account_bins.h"
+#include "base/assert.h"
 #include "machine/file/account_state.h"
 #include "machine/file/slot.h"
 #include "machine/model/demand.h"
 #include "machine/model/model.h"
 #include "machine/model/physics.h"
 #include "machine/model/wave.h"
-#include "machine/store/account.h"
-#include "machine/store/slot.h"
+#include "machine/store/process/account.h"
+#include "machine/store/process/slot.h"
+#include "machine/store/writers_lock.h"
 
-/* Bins that are added at once. */
+/* The number of bins added at a time. */
 #define CHUNK 256
 
-/* Adds count bins to a process, as far as it was there. */
+/*
+ * Adds to a process's account: of the `count` bins from `first`, those in which
+ * the process was on the device.
+ */
 static void add_bins(struct gkf_machine *m, unsigned index,
 		     const struct gkf_slot *slot, uint64_t first,
 		     unsigned count, const uint32_t *demand)
@@ -63,6 +69,7 @@ void gkf_account_bins(struct gkf_machine *m, unsigned device, uint64_t first,
 {
 	struct gkf_demand wants;
 
+	GK_ASSERT(gkf_lock_held(m));
 	if (!gkf_account_is_on(m, device))
 		return;
 	gkf_demand_collect(m, device, &wants);

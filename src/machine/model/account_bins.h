@@ -1,4 +1,5 @@
-/* account_bins.h - what accounts get of the bins that have passed. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* account_bins.h - adds past bins to the accounts of processes. */
 #ifndef GKF_ACCOUNT_BINS_H
 #define GKF_ACCOUNT_BINS_H
 
@@ -7,8 +8,8 @@
 struct gkf_machine;
 
 /*
- * Adds the bins from first to before end to the processes of a device. The
- * caller holds the lock.
+ * Adds the bins [first, end) to the accounts of a device's processes. The
+ * caller holds the writers' lock.
  */
 void gkf_account_bins(struct gkf_machine *m, unsigned device, uint64_t first,
 		      uint64_t end);

@@ -1,29 +1,25 @@
-/* computed.c - values that follow from others; see computed.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* computed.c - computes the values that derive from others; see computed.h. */
 #include "machine/model/computed.h"
 #include "base/units.h"
 #include "machine/file/board.h"
+#include "machine/file/device.h"
+#include "machine/file/ecc_state.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/file/state.h"
 #include "machine/file/value.h"
+#include "machine/model/forced.h"
+#include "machine/model/link.h"
 #include "machine/model/model.h"
 #include "machine/model/physics.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 #include "machine/store/view.h"
 
-static int64_t value_now(struct gkf_machine *m, unsigned device,
-			 enum gkf_value value)
-{
-	int64_t number = 0;
-
-	gkf_value_get(m, device, value, &number);
-	return number;
-}
-
 /*
- * The mean of the last second's bins that are remembered. Power that is set
- * has been so for the whole second.
+ * The mean power of those bins of the last second that are still kept. Power
+ * that was set counts as if it had been set for the whole second.
  */
 int64_t gkf_compute_power_average(struct gkf_machine *m, unsigned device)
 {
@@ -46,7 +42,7 @@ int64_t gkf_compute_power_average(struct gkf_machine *m, unsigned device)
 	return bins ? sum / bins : s.power_mw;
 }
 
-/* The fan is driven to this when nobody asks for anything. */
+/* The target speed of a fan whose speed was not set. */
 int64_t gkf_compute_fan_target(struct gkf_machine *m, unsigned device)
 {
 	struct gkf_state s;
@@ -58,11 +54,17 @@ int64_t gkf_compute_fan_target(struct gkf_machine *m, unsigned device)
 
 int64_t gkf_compute_fan_rpm(struct gkf_machine *m, unsigned device)
 {
-	return value_now(m, device, GKF_V_FAN) *
-	       m->boards[device].profile.fan_max_rpm / 100;
+	int64_t percent = gkf_value_forced(m, device, GKF_V_FAN);
+	struct gkf_state s;
+
+	if (percent == GKF_UNSET) {
+		gkf_state_now(m, device, &s);
+		percent = s.fan_permille / 10;
+	}
+	return percent * m->boards[device].profile.fan_max_rpm / 100;
 }
 
-/* Boards that leave P0 at rest let the link rest as well. */
+/* Boards that leave P0 when idle slow the link down, too. */
 int64_t gkf_compute_pcie_generation(struct gkf_machine *m, unsigned device)
 {
 	struct gkf_state s;
@@ -71,7 +73,7 @@ int64_t gkf_compute_pcie_generation(struct gkf_machine *m, unsigned device)
 	return s.pstate > 0 ? 1 : m->boards[device].profile.pcie_gen;
 }
 
-/* A board whose whole memory is visible maps all that is allocated. */
+/* A board whose BAR1 covers all memory maps all allocations. */
 int64_t gkf_compute_bar1_used(struct gkf_machine *m, unsigned device)
 {
 	const struct gkf_profile *p = &m->boards[device].profile;
@@ -81,4 +83,30 @@ int64_t gkf_compute_bar1_used(struct gkf_machine *m, unsigned device)
 		return MIB;
 	gkf_memory(m, device, &memory);
 	return (int64_t)memory.used + MIB;
+}
+
+static int64_t dram_errors(struct gkf_machine *m, unsigned device,
+			   enum gkf_ecc_kind kind)
+{
+	uint64_t n = atomic_load_explicit(
+	    &m->file->device[device]
+		 .ecc.counts[GKF_ECC_VOLATILE][GKF_ECC_DRAM][kind],
+	    memory_order_relaxed);
+
+	return n > INT64_MAX ? INT64_MAX : (int64_t)n;
+}
+
+int64_t gkf_compute_ecc_corrected(struct gkf_machine *m, unsigned device)
+{
+	return dram_errors(m, device, GKF_ECC_CORRECTED);
+}
+
+int64_t gkf_compute_ecc_uncorrected(struct gkf_machine *m, unsigned device)
+{
+	return dram_errors(m, device, GKF_ECC_SECDED);
+}
+
+int64_t gkf_compute_fabric_state(struct gkf_machine *m, unsigned device)
+{
+	return m->topology.seat[device].fabric ? GKF_FABRIC_COMPLETED : 0;
 }

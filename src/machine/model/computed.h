@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * computed.h - values that are no word of the state or of the profile: what
- * CODE(name) of values.def says is gkf_compute_name().
+ * computed.h - values that are not simply a word of the state or the profile.
+ * CODE(name) in values.def stands for gkf_compute_name().
  */
 #ifndef GKF_COMPUTED_H
 #define GKF_COMPUTED_H
@@ -13,7 +14,6 @@ typedef int64_t gkf_compute_fn(struct gkf_machine *m, unsigned device);
 
 gkf_compute_fn gkf_compute_power_average, gkf_compute_fan_target,
     gkf_compute_fan_rpm, gkf_compute_ecc_corrected, gkf_compute_ecc_uncorrected,
-    gkf_compute_ecc_pending, gkf_compute_dram_encryption_pending,
     gkf_compute_pcie_generation, gkf_compute_bar1_used,
     gkf_compute_fabric_state;
 

@@ -1,21 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* controls.c - finds the power limit and the profiles in force. */
 #include "machine/model/controls.h"
 #include "machine/file/profile.h"
-#include "machine/file/value.h"
-#include "machine/model/computed.h"
-#include "machine/model/model.h"
 
 #include <stdint.h>
 
 #define P(n) (1U << (n))
-/* Which are for one kind of work only; one of them at a time. */
+/* Profiles for one kind of work; they exclude one another. */
 #define WORK                                                                   \
 	(P(2) | P(3) | P(4) | P(5) | P(6) | P(7) | P(10) | P(11) | P(12) |     \
 	 P(13))
 
 /*
- * Priorities, conflicts and what each does to the limit are ours: NVIDIA
- * publishes the names only.
+ * Priorities, conflicts and limits are our own: NVIDIA publishes only the
+ * names.
  */
 const struct gkf_power_profile gkf_power_profiles[GKF_POWER_PROFILES] = {
     [0] = {0, P(1), 100, "max-p"},
@@ -35,7 +33,7 @@ const struct gkf_power_profile gkf_power_profiles[GKF_POWER_PROFILES] = {
     [14] = {32, 0, 100, "mig"},
 };
 
-/* The one that counts most among those wanted. */
+/* The requested profile of the highest priority. */
 static unsigned first_of(uint32_t wanted)
 {
 	unsigned best = GKF_POWER_PROFILES;
@@ -74,25 +72,4 @@ int64_t gkf_power_limit_in_force(const struct gkf_profile *profile,
 			limit_mw = most;
 	}
 	return limit_mw;
-}
-
-static int64_t current_value(struct gkf_machine *m, unsigned device,
-			     enum gkf_value value)
-{
-	int64_t number = 0;
-
-	gkf_value_get(m, device, value, &number);
-	return number;
-}
-
-/* A mode that nobody asked to change stays as it is. */
-int64_t gkf_compute_ecc_pending(struct gkf_machine *m, unsigned device)
-{
-	return current_value(m, device, GKF_V_ECC_MODE);
-}
-
-int64_t gkf_compute_dram_encryption_pending(struct gkf_machine *m,
-					    unsigned device)
-{
-	return current_value(m, device, GKF_V_DRAM_ENCRYPTION);
 }

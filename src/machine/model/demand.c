@@ -1,20 +1,23 @@
-/* demand.c - what the processes of a device want; see demand.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* demand.c - sums up what the processes of a device demand; see demand.h. */
 #include "machine/model/demand.h"
+#include "base/min.h"
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
 #include "machine/file/slot.h"
 #include "machine/file/wave_state.h"
 #include "machine/file/work_state.h"
 #include "machine/model/mig.h"
+#include "machine/model/model.h"
 #include "machine/model/physics.h"
 #include "machine/model/wave.h"
-#include "machine/store/busy.h"
-#include "machine/store/slot.h"
+#include "machine/store/process/busy.h"
+#include "machine/store/process/slot.h"
 #include "machine/store/view.h"
 
 #include <string.h>
 
-/* Busy time wanted in one instance; permille of the bin. */
+/* Busy time demanded in one instance, permille of the bin. */
 struct wanted {
 	uint32_t kind[GKF_WAVE_KINDS], sum, mem, enc, dec, jpg, ofa;
 };
@@ -32,7 +35,10 @@ static uint32_t sm_permille(struct gkf_machine *m, unsigned device,
 	return (uint32_t)gkf_clamp(ci.profile.sms * 1000 / all, 1, 1000);
 }
 
-/* The row of an instance in what the device wants; too many: the last one's. */
+/*
+ * Returns the row of an instance, which is added if it is new. If the table is
+ * full, all further instances share the last row.
+ */
 static unsigned find_instance_row(struct gkf_demand *c, uint32_t name)
 {
 	unsigned i = 0;
@@ -75,7 +81,10 @@ void gkf_demand_collect(struct gkf_machine *m, unsigned device,
 	}
 }
 
-/* Busy permille of a process in a bin; adds what it copied. */
+/*
+ * Returns a process's busy permille in a bin; adds the bytes that it copied to
+ * drive->moved.
+ */
 static uint32_t busy_at(struct gkf_machine *m, unsigned slot,
 			const struct gkf_wave *wave, uint64_t bin,
 			struct gkf_drive *drive)
@@ -103,7 +112,7 @@ static void add_wave(struct wanted *w, struct gkf_machine *m, unsigned slot,
 	if (!busy)
 		return;
 	w->sum += busy;
-	w->kind[wave->kind] += busy; /* busy, so it is one that there is */
+	w->kind[wave->kind] += busy; /* unknown kinds are never busy */
 	w->mem += busy * wave->mem_permille / 1000;
 	w->enc += busy * wave->encoder_permille / 1000;
 	w->dec += busy * wave->decoder_permille / 1000;
@@ -111,7 +120,7 @@ static void add_wave(struct wanted *w, struct gkf_machine *m, unsigned slot,
 	w->ofa += busy * wave->ofa_permille / 1000;
 }
 
-/* Whoever is in no instance shares the device by turns, see physics.c. */
+/* Processes in no instance take turns on the device, see physics.c. */
 static void add_whole(const struct wanted *w, struct gkf_drive *drive)
 {
 	drive->demand += w->sum;
@@ -125,8 +134,8 @@ static void add_whole(const struct wanted *w, struct gkf_drive *drive)
 }
 
 /*
- * The SMs of an instance are its own: what is done there is a part of the
- * whole, whatever the others do. The device is busy while one of them is.
+ * An instance has its own SMs: its work is a part of the device's, whatever
+ * other instances do. The device is busy while any instance is.
  */
 static void add_instance_share(const struct wanted *w, uint64_t permille,
 			       struct gkf_drive *drive)
@@ -145,7 +154,7 @@ static void add_instance_share(const struct wanted *w, uint64_t permille,
 		drive->kind[k] += (uint32_t)(w->kind[k] * part / 1000);
 }
 
-/* Too many to be collected: they are counted as one. */
+/* Adds up processes that are too many to be collected, as one instance. */
 static void scan_slots(struct gkf_demand *c, uint64_t bin,
 		       struct gkf_drive *drive)
 {
@@ -186,12 +195,7 @@ void gkf_demand_drive(struct gkf_demand *c, uint64_t bin,
 					   drive);
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-/* Real work: nobody can have worked in the past and not said so by now. */
+/* Real work of past bins is already recorded. */
 uint64_t gkf_demand_quiet_until(const struct gkf_demand *c, uint64_t bin)
 {
 	uint64_t until = c->all ? UINT64_MAX : bin;
@@ -205,7 +209,7 @@ uint64_t gkf_demand_quiet_until(const struct gkf_demand *c, uint64_t bin)
 		if (works && gkf_wave_present(w, bin))
 			return bin;
 		if (w->kind == GKF_WAVE_REAL)
-			until = earlier(
+			until = gk_min(
 			    until, gkf_busy_next(c->m, c->member[i].slot, bin));
 		if (w->start_bin > bin && w->start_bin < until)
 			until = w->start_bin;
@@ -213,4 +217,48 @@ uint64_t gkf_demand_quiet_until(const struct gkf_demand *c, uint64_t bin)
 			until = w->stop_bin;
 	}
 	return until;
+}
+
+uint32_t gkf_demand_at(struct gkf_machine *m, unsigned device, uint64_t bin)
+{
+	struct gkf_drive drive;
+	struct gkf_demand wants;
+
+	gkf_demand_collect(m, device, &wants);
+	gkf_demand_drive(&wants, bin, &drive);
+	return drive.demand;
+}
+
+struct gkf_share gkf_share_at(const struct gkf_wave *wave, uint64_t bin,
+			      uint32_t demand_permille)
+{
+	uint32_t busy = gkf_wave_at(wave, bin);
+	uint32_t shared =
+	    demand_permille > 1000 ? busy * 1000 / demand_permille : busy;
+
+	return (struct gkf_share){
+	    .sm = shared / 10,
+	    .mem = shared * wave->mem_permille / 10000,
+	    .enc = shared * wave->encoder_permille / 10000,
+	    .dec = shared * wave->decoder_permille / 10000,
+	    .jpg = shared * wave->jpeg_permille / 10000,
+	    .ofa = shared * wave->ofa_permille / 10000,
+	};
+}
+
+struct gkf_share gkf_share_of(struct gkf_machine *m, unsigned device,
+			      unsigned slot, const struct gkf_wave *wave,
+			      uint64_t bin, uint32_t demand_permille)
+{
+	struct gkf_done done;
+	uint32_t busy, mem;
+
+	if (wave->kind != GKF_WAVE_REAL)
+		return gkf_share_at(wave, bin, demand_permille);
+	gkf_busy_read(m, slot, bin, &done);
+	busy = done.busy_permille;
+	if (demand_permille > 1000)
+		busy = busy * 1000 / demand_permille;
+	mem = gkf_moved_permille(&m->boards[device].profile, done.moved);
+	return (struct gkf_share){.sm = busy / 10, .mem = mem / 10};
 }

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * demand.h - the processes of a device and what they want of it, bin by bin.
- * Collected once, asked often: for the core's own files.
+ * demand.h - how much work the processes of a device demand in each bin. They
+ * are collected once for many bins. For src/machine alone.
  */
 #ifndef GKF_DEMAND_H
 #define GKF_DEMAND_H
@@ -16,14 +17,15 @@ struct gkf_machine;
 #define GKF_DEMAND_MIGS 8
 
 /*
- * Processes of one MIG instance take turns with each other on its SMs;
- * instance 0 is the whole device, for those that are in none.
+ * The processes of a device. Those of one MIG instance take turns on its SMs;
+ * processes in no instance have a row named GKF_NO_INSTANCE.
  */
 struct gkf_demand {
 	struct gkf_machine *m;
 	unsigned device;
 	unsigned count;
-	bool all; /* they fit in here; else each bin looks at all slots */
+	/* All processes fit; if not, all slots are read for each bin. */
+	bool all;
 	unsigned instances;
 	struct {
 		uint32_t name, sm_permille;
@@ -35,22 +37,19 @@ struct gkf_demand {
 };
 
 /*
- * Collects the processes of a device. What is in *ret_wants holds as long as
- * nobody comes or goes: until the writers' lock is released, if it is held.
+ * Collects the processes of a device. *ret_wants is valid until a process comes
+ * or goes, at the latest until the writers' lock is released.
  */
 void gkf_demand_collect(struct gkf_machine *m, unsigned device,
 			struct gkf_demand *ret_wants);
 
-/*
- * Adds up what they want in a bin: sets all of drive that follows from
- * processes.
- */
+/* Sets the members of `drive` that depend on processes, for a bin. */
 void gkf_demand_drive(struct gkf_demand *wants, uint64_t bin,
 		      struct gkf_drive *drive);
 
 /*
- * Until before which bin nothing of that changes, if it is sure: bin itself
- * when somebody works, UINT64_MAX when nobody ever will.
+ * The first bin at which demand may change: `bin` itself if a process works in
+ * it, UINT64_MAX if demand will never change.
  */
 uint64_t gkf_demand_quiet_until(const struct gkf_demand *wants, uint64_t bin);
 

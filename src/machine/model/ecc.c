@@ -1,6 +1,8 @@
-/* ecc.c - the counts of the book, and what an error leads to; see ecc.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ecc.c - counts memory errors and handles new ones; see ecc.h. */
 #include "machine/model/ecc.h"
-#include "abi/nvml_abi.h"
+#include "abi/nvml/nvml_abi.h"
+#include "base/assert.h"
 #include "base/err.h"
 #include "base/mix.h"
 #include "machine/file/board.h"
@@ -10,11 +12,10 @@
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/file/value.h"
-#include "machine/model/above.h"
-#include "machine/model/computed.h"
 #include "machine/model/ecc_repair.h"
 #include "machine/model/mig.h"
 #include "machine/model/model.h"
+#include "machine/store/above.h"
 #include "machine/store/event.h"
 #include "machine/store/view.h"
 #include "machine/store/writers_lock.h"
@@ -22,18 +23,18 @@
 #include <stdlib.h>
 
 /*
- * Uncorrected errors of a part's SRAM that field diagnosis lets pass: ours,
- * NVIDIA does not tell its figure.
+ * The number of uncorrected SRAM errors of a part that field diagnostics still
+ * accept. It is our own: NVIDIA does not publish one.
  */
 #define SRAM_THRESHOLD 10
 
-/* Where errors are told on boards before Turing; later, by SRAM and DRAM. */
+/* Locations reported by boards before Turing; later boards report them all. */
 #define OLD_PLACES                                                             \
 	(GKF_ECC_BIT(GKF_ECC_L1) | GKF_ECC_BIT(GKF_ECC_L2) |                   \
 	 GKF_ECC_BIT(GKF_ECC_DRAM) | GKF_ECC_BIT(GKF_ECC_REGISTERS) |          \
 	 GKF_ECC_BIT(GKF_ECC_CBU))
 
-/* Volatile counts of DRAM that may be set, and the value that sets them. */
+/* Volatile DRAM counts that can be set, and the values that set them. */
 static const struct {
 	enum gkf_ecc_kind kind;
 	enum gkf_value value;
@@ -64,6 +65,7 @@ const char *gkf_ecc_location_name(unsigned location)
 static const struct gkf_profile *board_profile(const struct gkf_machine *m,
 					       unsigned device)
 {
+	GK_ASSERT(device < m->device_count);
 	return &m->boards[device].profile;
 }
 
@@ -98,7 +100,7 @@ static uint64_t count_of_errors(const struct gkf_device *dev,
 	return load_counter(&dev->ecc.counts[counter][location][kind]);
 }
 
-/* The volatile count that somebody has set, if so. */
+/* Reads a volatile count that was set; false if it was not. */
 static bool set_count(const struct gkf_device *dev, enum gkf_value value,
 		      uint64_t *ret_count)
 {
@@ -112,8 +114,9 @@ static bool set_count(const struct gkf_device *dev, enum gkf_value value,
 }
 
 /*
- * A set value adds this to the volatile count of the book, or takes it from it:
- * modulo 2^64.
+ * The sum of what the set values add to the recorded counts, modulo 2^64. It is
+ * negative for volatile counts that were set lower than recorded, but never for
+ * aggregate counts.
  */
 static uint64_t set_more(const struct gkf_device *dev,
 			 enum gkf_ecc_counter counter, unsigned kinds)
@@ -141,6 +144,7 @@ uint64_t gkf_ecc_sum(struct gkf_machine *m, unsigned device,
 	const struct gkf_device *dev = &m->file->device[device];
 	uint64_t sum = 0;
 
+	GK_ASSERT((unsigned)counter < GKF_ECC_COUNTERS);
 	for (unsigned p = 0; p < GKF_ECC_LOCATIONS; p++)
 		for (unsigned k = 0; k < GKF_ECC_KINDS; k++)
 			if (locations & GKF_ECC_BIT(p) &&
@@ -151,11 +155,13 @@ uint64_t gkf_ecc_sum(struct gkf_machine *m, unsigned device,
 	return sum;
 }
 
-/* Takes set counts over into the book. The lock is held. */
-static void fold_set_counts(struct gkf_device *dev)
+/* Turns set counts into recorded ones. The caller holds the writers' lock. */
+static void fold_set_counts(struct gkf_machine *m, unsigned device)
 {
+	struct gkf_device *dev = &m->file->device[device];
 	uint64_t set;
 
+	GK_ASSERT(gkf_lock_held(m));
 	for (size_t i = 0; i < SETTABLE; i++) {
 		unsigned kind = settable[i].kind;
 		uint64_t old =
@@ -174,26 +180,7 @@ static void fold_set_counts(struct gkf_device *dev)
 	}
 }
 
-static int64_t dram_count(struct gkf_machine *m, unsigned device,
-			  enum gkf_ecc_kind kind)
-{
-	uint64_t n = count_of_errors(&m->file->device[device], GKF_ECC_VOLATILE,
-				     GKF_ECC_DRAM, kind);
-
-	return n > INT64_MAX ? INT64_MAX : (int64_t)n;
-}
-
-int64_t gkf_compute_ecc_corrected(struct gkf_machine *m, unsigned device)
-{
-	return dram_count(m, device, GKF_ECC_CORRECTED);
-}
-
-int64_t gkf_compute_ecc_uncorrected(struct gkf_machine *m, unsigned device)
-{
-	return dram_count(m, device, GKF_ECC_SECDED);
-}
-
-/* A place in the memory of the board for the next error. */
+/* A pseudo-random address in the board's memory for the next error. */
 static uint64_t next_address(struct gkf_machine *m, unsigned device)
 {
 	uint64_t number =
@@ -203,7 +190,7 @@ static uint64_t next_address(struct gkf_machine *m, unsigned device)
 	return gkf_mix(gkf_mix(m->file->seed + device) + number) % size;
 }
 
-/* The SRAM that is split with the GPU. */
+/* The SRAM that is divided among GPU instances. */
 #define SPLIT_PLACES (GKF_ECC_SM | GKF_ECC_BIT(GKF_ECC_L2))
 
 static uint64_t of_life(uint64_t word, const struct gkf_mig_gi *gi)
@@ -223,7 +210,7 @@ uint64_t gkf_ecc_of_instance(struct gkf_machine *m, unsigned device,
 			     &gi);
 }
 
-/* Counts errors of the instance that holds the slice of an address. */
+/* Counts errors in the GPU instance whose memory slices include an address. */
 static void note_instance(struct gkf_machine *m, unsigned device,
 			  uint64_t address, uint64_t count)
 {
@@ -266,17 +253,21 @@ static void happen_in_sram(struct gkf_machine *m, unsigned device,
 		note_instance(m, device, address, e->count);
 }
 
-/* The lock is held. */
+/* Records an error. The caller holds the writers' lock. */
 static void book_error(struct gkf_machine *m, unsigned device,
 		       const struct error *e)
 {
 	struct gkf_device *dev = &m->file->device[device];
 	uint64_t hits = e->kind == GKF_ECC_CORRECTED ? e->count : 1;
-	/* More uncorrected errors than rows change nothing more. */
+	/*
+	 * Corrected errors hit one row, uncorrected ones a row each. More
+	 * uncorrected errors than rows make no further difference.
+	 */
 	uint64_t locations = e->count / hits;
 
-	fold_set_counts(dev);
-	/* The longer count first: it is never behind. */
+	GK_ASSERT(gkf_lock_held(m));
+	fold_set_counts(m, device);
+	/* The aggregate count first: it is never below the volatile one. */
 	atomic_fetch_add(
 	    &dev->ecc.counts[GKF_ECC_AGGREGATE][e->location][e->kind],
 	    e->count);
@@ -292,11 +283,12 @@ static void book_error(struct gkf_machine *m, unsigned device,
 					      : next_address(m, device));
 }
 
-/* The lock is held. */
+/* The caller holds the writers' lock. */
 static int let_happen(struct gkf_machine *m, unsigned device, struct error *e)
 {
 	int advice;
 
+	GK_ASSERT(gkf_lock_held(m));
 	if ((unsigned)e->kind >= GKF_ECC_KINDS ||
 	    (unsigned)e->location >= GKF_ECC_LOCATIONS || !e->count ||
 	    e->count > GKF_ECC_COUNT_MAX)
@@ -306,14 +298,14 @@ static int let_happen(struct gkf_machine *m, unsigned device, struct error *e)
 		return GK_ERR_NOT_SUPPORTED;
 	if (e->location == GKF_ECC_DRAM && e->kind == GKF_ECC_PARITY)
 		e->kind = GKF_ECC_SECDED;
-	advice = gkf_fault_recovery(m, device);
+	advice = m->above->fault_recovery(m, device);
 	book_error(m, device, e);
 	gkf_event_push(m, device,
 		       e->kind == GKF_ECC_CORRECTED
 			   ? nvmlEventTypeSingleBitEccError
 			   : nvmlEventTypeDoubleBitEccError,
 		       0, GKF_NO_INSTANCE);
-	gkf_fault_tell_recovery(m, device, advice);
+	m->above->fault_tell_recovery(m, device, advice);
 	return 0;
 }
 
@@ -335,6 +327,7 @@ int gkf_ecc_error_locked(struct gkf_machine *m, unsigned device,
 {
 	struct error e = {.kind = kind, .location = location, .count = count};
 
+	GK_ASSERT(gkf_lock_held(m));
 	return let_happen(m, device, &e);
 }
 
@@ -361,9 +354,12 @@ int gkf_ecc_error_at(struct gkf_machine *m, unsigned device,
 	return let_happen_alone(m, device, &e);
 }
 
-static void forget_counts(struct gkf_device *dev, enum gkf_ecc_counter counter)
+static void forget_counts(struct gkf_machine *m, unsigned device,
+			  enum gkf_ecc_counter counter)
 {
-	fold_set_counts(dev);
+	struct gkf_device *dev = &m->file->device[device];
+
+	fold_set_counts(m, device);
 	for (unsigned p = 0; p < GKF_ECC_LOCATIONS; p++)
 		for (unsigned k = 0; k < GKF_ECC_KINDS; k++)
 			atomic_store(&dev->ecc.counts[counter][p][k], 0);
@@ -385,14 +381,15 @@ int gkf_ecc_clear(struct gkf_machine *m, unsigned device,
 	r = gkf_lock(m);
 	if (r)
 		return r;
-	forget_counts(&m->file->device[device], counter);
+	forget_counts(m, device, counter);
 	gkf_unlock(m);
 	return 0;
 }
 
 void gkf_ecc_reset(struct gkf_machine *m, unsigned device)
 {
-	forget_counts(&m->file->device[device], GKF_ECC_VOLATILE);
+	GK_ASSERT(gkf_lock_held(m));
+	forget_counts(m, device, GKF_ECC_VOLATILE);
 	gkf_ecc_take_effect(m, device);
 }
 

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ecc_repair.c - rows that are remapped, pages that are retired, addresses of
- * SRAM that failed; see ecc.h.
+ * ecc_repair.c - owns the lists of remapped rows, retired pages and failed SRAM
+ * addresses; see ecc.h.
  *
- * A row is a word: its number, and the bits below. Spare rows belong to banks;
- * eight a bank is what NVIDIA's "GPU memory error management" tells of A100.
+ * A row is a word: its number and the bits defined here. Each bank has eight
+ * spare rows, as in an A100 (NVIDIA, "GPU memory error management").
  */
 #include "machine/model/ecc_repair.h"
 #include "base/clock.h"
@@ -16,7 +17,7 @@
 #include "machine/store/clock.h"
 #include "machine/store/view.h"
 
-#define ROW_SHIFT  12 /* bytes of a row, as an exponent */
+#define ROW_SHIFT  12 /* log2 of the bytes of a row */
 #define ROW_NUMBER ((1ULL << 40) - 1)
 #define ROW_CAUSE  (1ULL << 40) /* uncorrected */
 #define ROW_ACTIVE (1ULL << 41)
@@ -58,7 +59,9 @@ bool gkf_ecc_retires(const struct gkf_machine *m, unsigned device)
 	return p->ecc >= 0 && p->compute_major < 8;
 }
 
-/* A free place among the rows; -1 when all are used, -2: the row is there.
+/*
+ * Returns a free index in ecc->rows; -1: the bank has no spare row left, -2:
+ * the row is already remapped.
  */
 static int row_place(const struct gkf_ecc *ecc, uint64_t row, unsigned banks)
 {
@@ -120,7 +123,7 @@ static void retire_page(struct gkf_machine *m, struct gkf_ecc *ecc,
 	atomic_fetch_add(&ecc->failures, 1);
 }
 
-/* Was the row of this address hit before? It is remembered from now on. */
+/* Whether the row of an address was hit before; records the row. */
 static bool remember_row(struct gkf_ecc *ecc, uint64_t address)
 {
 	uint64_t row = (address >> ROW_SHIFT & ROW_NUMBER) | ROW_USED;
@@ -141,7 +144,7 @@ void gkf_ecc_repair(struct gkf_machine *m, unsigned device,
 				       ? GKF_ECC_BY_CORRECTED
 				       : GKF_ECC_BY_UNCORRECTED;
 
-	/* One error that was corrected does no harm, two at an address do. */
+	/* A second corrected error in a row, not the first, needs a repair. */
 	if (cause == GKF_ECC_BY_CORRECTED && hits < 2 &&
 	    !remember_row(ecc, address))
 		return;
@@ -171,7 +174,9 @@ void gkf_ecc_take_effect(struct gkf_machine *m, unsigned device)
 	atomic_store(&ecc->channel, 0);
 }
 
-/* Which of the five kinds a bank is, by the spare rows in use. */
+/*
+ * The index in gkf_ecc_rows.banks of a bank that has used so many spare rows.
+ */
 static unsigned bank_kind(unsigned used)
 {
 	static const unsigned char kinds[SPARES + 1] = {0, 1, 1, 2, 2,

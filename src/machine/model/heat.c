@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * heat.c - temperatures and fans; see heat.h. A board is a heat capacity
+ * heat.c - models temperatures and fans; see heat.h. A board is a heat capacity
  * that loses heat to the air; its memory is another one, warmed by its own
  * power and by the core.
  */
@@ -16,19 +17,25 @@
 /* Inlet air of boards with fans: our estimate. */
 #define AIR_MC 25000
 
-/* Cooler by this much than where it began, slowing down ends. */
+/* A slowdown ends this much below the temperature at which it began. */
 #define HARD_HYSTERESIS_MC 5000
 #define SOFT_HYSTERESIS_MC 2000
 
-/* Software takes an eighth of the clock for each degree too many. */
+/* Software lowers the clock by an eighth for each degree above the limit. */
 #define SOFT_PERMILLE_PER_K 125
 #define SOFT_LEAST_PERMILLE 300
 
-/* The memory's own time constant, and what it takes over from the core. */
+/*
+ * The memory's time constant, and the part of the core's temperature rise that
+ * the memory follows.
+ */
 #define MEMORY_TAU_S         15
 #define MEMORY_CORE_PERMILLE 250
 
-/* Fans: where they start, how fast; the way down lags behind. */
+/*
+ * Fans: where their curve starts, how far the board must cool before they slow
+ * down, and how fast their speed changes.
+ */
 #define FAN_START_C           50
 #define FAN_START_PERCENT     30
 #define FAN_HYSTERESIS_MC     3000
@@ -45,7 +52,10 @@ static int64_t soft_limit_mc(const struct gkf_profile *p,
 	return (set == GKF_UNSET ? p->temp_target_c : set) * 1000;
 }
 
-/* Begins at a temperature, ends below it. */
+/*
+ * Whether the board is hot: from at_mc up, and then until it has cooled below
+ * that by the hysteresis.
+ */
 static bool is_hot(int64_t temp_mc, int64_t at_mc, int64_t hysteresis_mc,
 		   bool before)
 {
@@ -72,32 +82,32 @@ int64_t gkf_heat_limit(const struct gkf_profile *p, const struct gkf_drive *d,
 	return gkf_clamp(left, SOFT_LEAST_PERMILLE, 1000);
 }
 
-/* The power at which the board settles at temp_busy_c. */
-static int64_t settled_mw(const struct gkf_profile *p)
-{
-	return p->power_busy_mw < p->power_limit_mw ? p->power_busy_mw
-						    : p->power_limit_mw;
-}
-
 static int64_t at_least(int64_t value, int64_t least)
 {
 	return value > least ? value : least;
 }
 
-/* Air and the heat that it carries away per kelvin, mW. */
+/*
+ * Temperature of the air, and the board's conductances to it in mW per kelvin.
+ */
 struct cooling {
 	int64_t air_mc;
-	int64_t now, busy; /* now, and when settled at full load */
+	/* Conductance now, and at full load in steady state. */
+	int64_t now, busy;
 };
 
 /*
- * Passive boards: the line through rest and full load, whatever blows at
- * them. With fans: conductance grows with their speed, along the line through
- * these two points.
+ * For passive boards, finds the air temperature and the fixed conductance that
+ * match both rest and full load. For boards with fans, the conductance grows
+ * linearly with fan speed, through the points of rest and full load.
  */
 static struct cooling cooling_of(const struct gkf_profile *p, int64_t fan)
 {
-	int64_t settled = settled_mw(p), rest, busy, from, to;
+	/* The power at which the board settles at temp_busy_c. */
+	int64_t settled = p->power_busy_mw < p->power_limit_mw
+			      ? p->power_busy_mw
+			      : p->power_limit_mw;
+	int64_t rest, busy, from, to;
 	int64_t idle_mc = p->temp_idle_c * 1000,
 		busy_mc = p->temp_busy_c * 1000;
 	struct cooling c;
@@ -112,7 +122,7 @@ static struct cooling cooling_of(const struct gkf_profile *p, int64_t fan)
 	c.air_mc = idle_mc - 5000 < AIR_MC ? idle_mc - 5000 : AIR_MC;
 	rest = p->power_idle_mw * 1000 / (idle_mc - c.air_mc);
 	busy = settled * 1000 / at_least(busy_mc - c.air_mc, 1000);
-	if (rest > busy * 3 / 4) /* or a fan would heat */
+	if (rest > busy * 3 / 4) /* a faster fan must cool more */
 		rest = busy * 3 / 4;
 	from = gkf_physics_fan(p, p->temp_idle_c) * 10;
 	to = gkf_physics_fan(p, p->temp_busy_c) * 10;
@@ -132,7 +142,10 @@ static void step_core(const struct gkf_profile *p, struct gkf_state *s)
 	s->temp_mc += (target - s->temp_mc) / bins;
 }
 
-/* Above rest: a part of what the core is, the remainder by its own power. */
+/*
+ * The memory's temperature rises by a part of the core's rise, and with the
+ * memory's own power.
+ */
 static void step_memory(const struct gkf_profile *p, struct gkf_state *s)
 {
 	int64_t rest_mw = gkf_power_memory_rest(p);

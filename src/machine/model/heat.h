@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * heat.h - temperatures, fans, and what heat does to the clocks. The formulas
  * and their constants: docs/MACHINE.md.
@@ -12,19 +13,19 @@ struct gkf_profile;
 struct gkf_state;
 
 /*
- * The part of the SM clock that heat leaves, permille, and the reasons that it
- * adds. Both follow from the state after the bin before: a slowdown that was
- * begun then ends a little cooler.
+ * Returns the permille of the SM clock that heat allows, and the throttle
+ * reasons that it adds. `state` is the state after the previous bin: a slowdown
+ * in force ends a little cooler than it began.
  */
 int64_t gkf_heat_limit(const struct gkf_profile *profile,
 		       const struct gkf_drive *drive,
 		       const struct gkf_state *state, int64_t *ret_reasons);
 
-/* A bin of heating and cooling at the power and fan speed of the state. */
+/* Heats or cools for a bin, at the power and fan speed of the state. */
 void gkf_heat_step(const struct gkf_profile *profile,
 		   const struct gkf_drive *drive, struct gkf_state *state);
 
-/* A bin of the fan. */
+/* Moves the fan speed towards its target for a bin. */
 void gkf_fan_step(const struct gkf_profile *profile,
 		  const struct gkf_drive *drive, struct gkf_state *state);
 

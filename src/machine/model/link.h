@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * link.h - the NVLinks of a device, now: up or down, errors, traffic, speed.
+ * link.h - the current NVLinks of a device: state, errors, traffic, speed.
  *
- * device must exist; a link that the board has not is down and counts nothing.
- * A link is as good as the worse of its ends: one end down, both are, and the
- * link to a GPU that is lost or was removed is down.
+ * device must exist; a link that the board does not have is down and counts
+ * nothing. A link is down if either end is down, or leads to a GPU that is lost
+ * or was removed.
  */
 #ifndef GKF_LINK_H
 #define GKF_LINK_H
@@ -14,13 +15,13 @@
 
 struct gkf_machine;
 
-/* Links of a board. */
+/* Number of links of a board. */
 GKF_API unsigned gkf_links(const struct gkf_machine *m, unsigned device);
 
 GKF_API enum gkf_link_state gkf_link_state(const struct gkf_machine *m,
 					   unsigned device, unsigned link);
 
-/* Bit per link that is not down. */
+/* A bit for each link that is not down. */
 GKF_API uint64_t gkf_links_up(const struct gkf_machine *m, unsigned device);
 
 GKF_API uint64_t gkf_link_error(const struct gkf_machine *m, unsigned device,
@@ -43,8 +44,8 @@ GKF_API struct gkf_link_end gkf_link_end(const struct gkf_machine *m,
 					 unsigned device, unsigned link);
 
 /*
- * How long a link must rest until it sleeps, in units of 100 us: 1 to 0x1fff;
- * 0: the driver's default.
+ * How long a link must be idle before it sleeps, in units of 100 us: 1 to
+ * 0x1fff; 0: the driver's default.
  */
 GKF_API unsigned gkf_link_threshold(const struct gkf_machine *m,
 				    unsigned device);
@@ -61,18 +62,18 @@ enum gkf_link_bw {
 GKF_API enum gkf_link_bw gkf_link_bw(const struct gkf_machine *m,
 				     unsigned device);
 
-/* Links over which two different GPUs reach each other now; 0: none. */
+/* Number of links that connect two different GPUs now. */
 unsigned gkf_links_between(const struct gkf_machine *m, unsigned a, unsigned b);
 
 /* A value of "fabric-state"; it is 0 for a GPU on no fabric. */
 #define GKF_FABRIC_COMPLETED 3
 
-/* Links that carry traffic: awake, and as many as the mode allows. */
+/* Number of links that carry traffic; see gkf_links_find_carrying(). */
 unsigned gkf_links_carrying(const struct gkf_machine *m, unsigned device);
 
 /*
- * Setters: 0, GK_ERR_RANGE (no such link, state, ...), or of gkf_lock(). Those
- * of errors and of the threshold take no lock.
+ * Setters return 0, GK_ERR_RANGE (no such link, state, ...) or an error of
+ * gkf_lock(). The setters of errors and of the threshold take no lock.
  */
 int gkf_link_set_state(struct gkf_machine *m, unsigned device, unsigned link,
 		       enum gkf_link_state state);
@@ -84,13 +85,19 @@ GKF_API int gkf_link_set_threshold(struct gkf_machine *m, unsigned device,
 GKF_API int gkf_link_set_bw(struct gkf_machine *m, unsigned device,
 			    enum gkf_link_bw mode);
 
-/* All links up, no errors, threshold and mode as a driver leaves them. */
+/* Resets links as a driver load does: all up, no errors, default settings. */
 int gkf_links_clear(struct gkf_machine *m, unsigned device);
 
-/* The words of one of a link's counters, for whoever knows what they mean. */
+/* The words of one of a link's counters; the NVML front interprets them. */
 GKF_API struct gkf_link_counter *gkf_link_counter(struct gkf_machine *m,
 						  unsigned device,
 						  unsigned link,
 						  unsigned counter);
+
+/*
+ * A bit for each link that carries traffic: those that are up and awake, at
+ * most as many as the bandwidth mode allows.
+ */
+uint64_t gkf_links_find_carrying(const struct gkf_machine *m, unsigned device);
 
 #endif

@@ -1,6 +1,8 @@
-/* mig.c - making and removing the instances of a split GPU; see mig.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mig.c - creates and destroys MIG instances; see mig.h. */
 #include "machine/model/mig.h"
-#include "abi/nvml_abi.h"
+#include "abi/nvml/nvml_abi.h"
+#include "base/assert.h"
 #include "base/err.h"
 #include "base/mix.h"
 #include "machine/file/board.h"
@@ -10,8 +12,8 @@
 #include "machine/model/wave.h"
 #include "machine/store/clock.h"
 #include "machine/store/event.h"
-#include "machine/store/ledger.h"
-#include "machine/store/slot.h"
+#include "machine/store/process/ledger.h"
+#include "machine/store/process/slot.h"
 #include "machine/store/view.h"
 #include "machine/store/writers_lock.h"
 
@@ -25,7 +27,7 @@
 #define INDEX(w)   ((unsigned)((w) >> 24) & 0xff)
 #define LIFE(w)    ((uint32_t)((w) >> 32))
 
-#define NUMBER_MAX 32 /* of NVML's profile numbers */
+#define NUMBER_MAX 32 /* more than NVML's profile numbers */
 
 unsigned gkf_mig_mode(const struct gkf_machine *m, unsigned device)
 {
@@ -52,13 +54,13 @@ static bool is_on(struct gkf_machine *m, unsigned device)
 	return board_of(m, device) && gkf_mig_mode(m, device) & GKF_MIG_CURRENT;
 }
 
-/* Takes a free place: the one store that makes an instance. */
+/* Takes a free word of the table; this one store creates an instance. */
 static void take_place(_Atomic uint64_t *place, unsigned profile,
 		       unsigned start, unsigned index)
 {
 	uint64_t life = LIFE(atomic_load(place)) + 1;
 
-	/* GKF_MIG_ANY_LIFE is nobody's. */
+	/* No instance has GKF_MIG_ANY_LIFE. */
 	if ((uint32_t)life == GKF_MIG_ANY_LIFE)
 		life++;
 	atomic_store(place, life << 32 | (uint64_t)index << 24 |
@@ -93,7 +95,7 @@ int gkf_mig_gi_read(struct gkf_machine *m, unsigned device, unsigned gi,
 	return 0;
 }
 
-/* A compute instance of a GPU instance that was read. */
+/* Reads a compute instance of a GPU instance. */
 static int read_ci(struct gkf_machine *m, unsigned device,
 		   const struct gkf_mig_gi *gi, unsigned ci,
 		   struct gkf_mig_ci *ret_ci)
@@ -170,22 +172,22 @@ void gkf_mig_uuid(struct gkf_machine *m, unsigned device,
 	for (; *of; of++)
 		a = gkf_mix(a ^ (unsigned char)*of);
 	b = gkf_mix(a);
-	/* Version 5, variant 1 of RFC 4122, as made from a name. */
+	/* Version 5 (made from a name), variant 1 of RFC 4122. */
 	snprintf(ret_uuid, GKF_MIG_UUID_MAX, "MIG-%08x-%04x-5%03x-%04x-%012llx",
 		 (unsigned)(a >> 32), (unsigned)(a >> 16) & 0xffff,
 		 (unsigned)a & 0xfff, 0x8000 | ((unsigned)(b >> 48) & 0x3fff),
 		 (unsigned long long)(b & 0xffffffffffffULL));
 }
 
-/* Loads of a scenario are there for a time only. */
+/* Loads of a scenario are present for a limited time. */
 static bool is_load_present(const struct gkf_slot *slot, uint64_t bin)
 {
 	return !slot->wave.stop_bin || gkf_wave_present(&slot->wave, bin);
 }
 
 /*
- * Is a process there: on the device (gi and ci all ones), in a GPU instance
- * (ci all ones) or in a compute instance? The dead are buried before.
+ * Whether a process is on the device (gi and ci are ALL), in a GPU instance (ci
+ * is ALL) or in a compute instance. Reaps dead processes first.
  */
 #define ALL 0xffffu
 static bool is_instance_used(struct gkf_machine *m, unsigned device,
@@ -245,7 +247,7 @@ int gkf_mig_mode_set(struct gkf_machine *m, unsigned device, bool on)
 	return r;
 }
 
-/* The caller holds the lock. */
+/* The caller holds the writers' lock. */
 static int create_gi(struct gkf_machine *m, unsigned device,
 		     const struct gkf_mig_profile *profile, int start,
 		     unsigned *ret_gi)
@@ -253,6 +255,7 @@ static int create_gi(struct gkf_machine *m, unsigned device,
 	struct gkf_mig_use use;
 	unsigned gi;
 
+	GK_ASSERT(gkf_lock_held(m));
 	gkf_mig_use(m, device, &use);
 	if (start == GKF_MIG_ANYWHERE)
 		start = gkf_mig_choose(board_of(m, device), profile, &use);
@@ -262,8 +265,8 @@ static int create_gi(struct gkf_machine *m, unsigned device,
 		return GK_ERR_NO_SPACE;
 	gi = gkf_mig_gi_id((unsigned)start, profile->memory_slices);
 	/*
-	 * An earlier machine or a vandal may have left instances there:
-	 * nobody's.
+	 * Another process may have overwritten the file and left compute
+	 * instances there.
 	 */
 	for (unsigned i = 0; i < GKF_MIG_CIS; i++)
 		leave_place(&mig_of(m, device)->ci[gi][i]);
@@ -297,7 +300,7 @@ int gkf_mig_gi_create(struct gkf_machine *m, unsigned device,
 	return r;
 }
 
-/* The compute slices that are taken of a GPU instance. */
+/* Bits of the compute slices taken in a GPU instance. */
 static unsigned slices_taken(struct gkf_machine *m, unsigned device,
 			     const struct gkf_mig_gi *gi)
 {
@@ -323,7 +326,7 @@ unsigned gkf_mig_ci_capacity(struct gkf_machine *m, unsigned device,
 	return n;
 }
 
-/* The lowest place for it, -1 without one; start as asked for. */
+/* The lowest free slice for a compute instance, or start itself; -1: none. */
 static int ci_start(const struct gkf_mig_ci_profile *p, unsigned taken,
 		    int start)
 {
@@ -355,7 +358,7 @@ static unsigned free_index(struct gkf_machine *m, unsigned device)
 	return i;
 }
 
-/* The caller holds the lock. */
+/* The caller holds the writers' lock. */
 static int create_ci(struct gkf_machine *m, unsigned device,
 		     const struct gkf_mig_gi *gi, unsigned number, int start,
 		     unsigned *ret_ci)
@@ -364,6 +367,7 @@ static int create_ci(struct gkf_machine *m, unsigned device,
 	unsigned index = free_index(m, device);
 	struct gkf_mig_ci_profile profile;
 
+	GK_ASSERT(gkf_lock_held(m));
 	if (!gkf_mig_ci_profile(board_of(m, device), gi->profile, number,
 				&profile))
 		return GK_ERR_RANGE;
@@ -467,9 +471,10 @@ void gkf_mig_reset(struct gkf_machine *m, unsigned device)
 	struct gkf_mig *mig = mig_of(m, device);
 	unsigned mode = gkf_mig_mode(m, device);
 
+	GK_ASSERT(gkf_lock_held(m));
 	if (!mode || is_instance_used(m, device, ALL, ALL))
 		return;
-	/* From the inside: a compute instance never stands alone. */
+	/* Compute instances first: none may exist without its GPU instance. */
 	for (unsigned gi = 0; gi < GKF_MIG_GIS; gi++) {
 		for (unsigned ci = 0; ci < GKF_MIG_CIS; ci++)
 			leave_place(&mig->ci[gi][ci]);

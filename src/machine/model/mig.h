@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mig.h - splitting the GPUs of a machine: the mode, GPU instances, compute
- * instances. Rules and facts: mig_rules.h; what is kept: mig_state.h.
+ * mig.h - MIG on the GPUs of a machine: the mode, GPU instances, compute
+ * instances. mig_rules.h has the rules, mig_state.h the data in the file.
  *
- * Changes are made under the writers' lock, each by a single store. Every
- * function checks the device and the ids that it is given.
+ * Each change is a single store under the writers' lock. Every function checks
+ * its device and ids.
  */
 #ifndef GKF_MIG_H
 #define GKF_MIG_H
@@ -15,34 +16,34 @@ struct gkf_mig_sums;
 struct gkf_device;
 struct gkf_machine;
 
-/* Anywhere: the driver chooses. */
+/* The driver chooses the slice. */
 #define GKF_MIG_ANYWHERE (-1)
-/* Whatever life it has. */
+/* Matches every life of an instance. */
 #define GKF_MIG_ANY_LIFE 0u
 
-/* An instance, copied out. */
+/* A copy of an instance. */
 struct gkf_mig_gi {
 	unsigned id;
 	uint32_t life;
 	const struct gkf_mig_profile *profile;
-	unsigned start; /* memory slice; profile->memory_slices of them */
+	unsigned start; /* first of profile->memory_slices slices */
 };
 
 struct gkf_mig_ci {
 	unsigned gi, id;
 	uint32_t life;
-	unsigned index; /* of the MIG device */
-	unsigned start; /* compute slice of its GPU instance */
+	unsigned index; /* index of the MIG device */
+	unsigned start; /* first compute slice in its GPU instance */
 	struct gkf_mig_ci_profile profile;
 };
 
-/* Bits GKF_MIG_CURRENT and GKF_MIG_PENDING; 0 where MIG cannot be. */
+/* Bits GKF_MIG_CURRENT and GKF_MIG_PENDING; 0 on GPUs without MIG. */
 GKF_API unsigned gkf_mig_mode(const struct gkf_machine *m, unsigned device);
 
 /*
- * Wants the mode on or off. It becomes so at once when nobody uses the GPU;
- * else it is pending: GK_ERR_IN_USE, and asking again later activates it.
- * GK_ERR_NOT_SUPPORTED: the GPU cannot be split.
+ * Turns the mode on or off, at once if no process uses the GPU. If one does,
+ * the change is pending and GK_ERR_IN_USE is returned; a later call activates
+ * it. GK_ERR_NOT_SUPPORTED: the GPU has no MIG.
  */
 GKF_API int gkf_mig_mode_set(struct gkf_machine *m, unsigned device, bool on);
 
@@ -56,7 +57,7 @@ GKF_API int gkf_mig_gi_read(struct gkf_machine *m, unsigned device, unsigned gi,
 GKF_API int gkf_mig_ci_read(struct gkf_machine *m, unsigned device, unsigned gi,
 			    unsigned ci, struct gkf_mig_ci *ret_ci);
 
-/* The MIG device with that index; GK_ERR_NOT_FOUND: a hole. */
+/* The MIG device with that index; GK_ERR_NOT_FOUND: the index is unused. */
 GKF_API int gkf_mig_by_index(struct gkf_machine *m, unsigned device,
 			     unsigned index, struct gkf_mig_ci *ret_ci);
 
@@ -65,18 +66,18 @@ GKF_API unsigned gkf_mig_ci_capacity(struct gkf_machine *m, unsigned device,
 				     const struct gkf_mig_gi *gi,
 				     const struct gkf_mig_ci_profile *profile);
 
-/* "MIG-xxxxxxxx-xxxx-5xxx-yxxx-xxxxxxxxxxxx", another one for each life. */
+/* "MIG-xxxxxxxx-xxxx-5xxx-yxxx-xxxxxxxxxxxx", different for each life. */
 #define GKF_MIG_UUID_MAX 48
 GKF_API void gkf_mig_uuid(struct gkf_machine *m, unsigned device,
 			  const struct gkf_mig_ci *ci,
 			  char ret_uuid[GKF_MIG_UUID_MAX]);
 
 /*
- * Make an instance, start is a slice or GKF_MIG_ANYWHERE. GK_ERR_NOT_SUPPORTED
- * when MIG is off, GK_ERR_RANGE for a profile or a start that there is not,
- * GK_ERR_NO_SPACE when it has no room, GK_ERR_NOT_FOUND without the GPU
- * instance. A MIG device is a compute instance; its index is the lowest that
- * is free.
+ * Create an instance; start is a slice or GKF_MIG_ANYWHERE.
+ * GK_ERR_NOT_SUPPORTED when MIG is off, GK_ERR_RANGE for an invalid profile or
+ * start, GK_ERR_NO_SPACE when too few slices are free, GK_ERR_NOT_FOUND when
+ * the GPU instance does not exist. A MIG device is a compute instance; it gets
+ * the lowest free index.
  */
 GKF_API int gkf_mig_gi_create(struct gkf_machine *m, unsigned device,
 			      unsigned profile_id, int start, unsigned *ret_gi);
@@ -85,38 +86,61 @@ GKF_API int gkf_mig_ci_create(struct gkf_machine *m, unsigned device,
 			      int start, unsigned *ret_ci);
 
 /*
- * Remove an instance of that life. GK_ERR_IN_USE when processes or compute
- * instances are in it, GK_ERR_NOT_FOUND when there is none.
+ * Destroy the instance if it has that life. GK_ERR_IN_USE when processes or
+ * compute instances are in it, GK_ERR_NOT_FOUND when there is none.
  */
 GKF_API int gkf_mig_gi_destroy(struct gkf_machine *m, unsigned device,
 			       unsigned gi, uint32_t life);
 GKF_API int gkf_mig_ci_destroy(struct gkf_machine *m, unsigned device,
 			       unsigned gi, unsigned ci, uint32_t life);
 
-/* Adds the bins [first, end) to the sums; the caller holds the lock. */
+/*
+ * Adds the bins [first, end) to the sums; the caller holds the writers' lock.
+ */
 void gkf_mig_bins(struct gkf_machine *m, unsigned device, uint64_t first,
 		  uint64_t end);
 
-/* Reads the work of a GPU instance until the last bin that is computed. */
+/* Reads the work of a GPU instance up to the last computed bin. */
 GKF_API void gkf_mig_sums(struct gkf_machine *m, unsigned device, unsigned gi,
 			  struct gkf_mig_sums *ret_sums);
 
 /*
- * Does what a reset of the GPU does: no instances are left, and the pending
- * mode becomes the current one. Nothing happens while processes are there. The
- * caller holds the lock.
+ * Does what a reset of the GPU does: destroys all instances and makes the
+ * pending mode the current one. Does nothing while processes are on the GPU.
+ * The caller holds the writers' lock.
  */
 void gkf_mig_reset(struct gkf_machine *m, unsigned device);
 
 /*
- * Splits a GPU as text says, "3g.40gb+2g.20gb+1g.10gb", each part optionally
- * "@SLICE": enables the mode, makes a GPU instance for each part in turn, then
- * in each one compute instance that fills it; "3g.40gb(2c+1c)" makes these
- * instead, "3g.40gb()" none. Errors as above, GK_ERR_INVALID for what is no
- * profile of the GPU; *ret_part is where in the text. What was made until then
- * stays.
+ * Splits a GPU as described by text, "3g.40gb+2g.20gb+1g.10gb", where a part
+ * may end in "@SLICE". Enables the mode, creates a GPU instance for each part
+ * in turn, then one compute instance that fills each; "3g.40gb(2c+1c)" creates
+ * the given compute instances instead, and "3g.40gb()" creates none. Errors as
+ * above, GK_ERR_INVALID for an unknown profile; *ret_part points to the failing
+ * part. Instances created before an error stay.
  */
 int gkf_mig_layout(struct gkf_machine *m, unsigned device, const char *text,
 		   const char **ret_part);
+
+/* ---- mig_memory.c, for src/machine alone ---- */
+
+/*
+ * Chooses the instance of a new process. With MIG on, GKF_NO_INSTANCE becomes
+ * the MIG device with the lowest index. GK_ERR_NOT_SUPPORTED when there is
+ * none, GK_ERR_NOT_FOUND when the named instance does not exist. The caller
+ * holds the lock.
+ */
+int gkf_instance_enter(struct gkf_machine *m, unsigned device,
+		       uint32_t *instance);
+
+/*
+ * Bytes of a GPU instance, and those in use while it is empty;
+ * GK_ERR_NOT_FOUND when there is no such instance.
+ */
+int gkf_instance_bytes(struct gkf_machine *m, unsigned device, unsigned gi,
+		       uint64_t *ret_total, uint64_t *ret_taken);
+
+/* Bytes that all GPU instances of a device use while they are empty. */
+uint64_t gkf_instances_hold(struct gkf_machine *m, unsigned device);
 
 #endif

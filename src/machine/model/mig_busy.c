@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mig_busy.c - how busy each GPU instance was, summed over the bins: what the
- * performance monitor tells of an instance.
+ * mig_busy.c - sums up how busy each GPU instance was, for the performance
+ * metrics (GPM) of an instance.
  */
+#include "base/assert.h"
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
 #include "machine/file/slot.h"
@@ -10,12 +12,14 @@
 #include "machine/model/mig.h"
 #include "machine/model/physics.h"
 #include "machine/model/wave.h"
-#include "machine/store/busy.h"
-#include "machine/store/slot.h"
+#include "machine/store/process/busy.h"
+#include "machine/store/process/slot.h"
 #include "machine/store/view.h"
+#include "machine/store/writers_lock.h"
 
 /*
- * Adds what a slot's process did in a bin; permille of its instance's engines.
+ * Adds the work of a slot's process in a bin, permille of its instance's
+ * engines.
  */
 static void add_slot(struct gkf_mig_sums *s, struct gkf_machine *m,
 		     unsigned device, unsigned slot,
@@ -47,7 +51,7 @@ static void add_slot(struct gkf_mig_sums *s, struct gkf_machine *m,
 	s->ofa += busy * wave->ofa_permille / 1000;
 }
 
-/* Words of a sum, which others may be reading. */
+/* Adds to sums that other processes may be reading. */
 static void add_sum_words(struct gkf_mig_sums *to,
 			  const struct gkf_mig_sums *from, uint64_t scale)
 {
@@ -55,7 +59,7 @@ static void add_sum_words(struct gkf_mig_sums *to,
 	const uint64_t *f = (const uint64_t *)from;
 
 	for (size_t i = 0; i < sizeof *to / sizeof *t; i++) {
-		/* Processes take turns: each engine is busy at most always. */
+		/* Processes take turns: an engine is never over 1000. */
 		uint64_t more = f[i] * 1000 / scale;
 
 		if (more)
@@ -67,7 +71,7 @@ static void add_sum_words(struct gkf_mig_sums *to,
 	}
 }
 
-/* Adds up what the collected processes did in a bin, by GPU instance. */
+/* Adds up the work of collected processes in a bin, by GPU instance. */
 static void sum_wants(const struct gkf_demand *wants, uint64_t bin,
 		      struct gkf_mig_sums sums[GKF_MIG_GIS])
 {
@@ -82,7 +86,7 @@ static void sum_wants(const struct gkf_demand *wants, uint64_t bin,
 	}
 }
 
-/* The same of too many to be collected. */
+/* Like sum_wants(), but for processes that are too many to be collected. */
 static void sum_slots(struct gkf_machine *m, unsigned device, uint64_t bin,
 		      struct gkf_mig_sums sums[GKF_MIG_GIS])
 {
@@ -117,6 +121,7 @@ void gkf_mig_bins(struct gkf_machine *m, unsigned device, uint64_t first,
 {
 	struct gkf_demand wants;
 
+	GK_ASSERT(gkf_lock_held(m));
 	if (!(gkf_mig_mode(m, device) & GKF_MIG_CURRENT))
 		return;
 	gkf_demand_collect(m, device, &wants);

@@ -1,4 +1,5 @@
-/* mig_layout.c - splitting a GPU as a line of text says; see mig.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mig_layout.c - splits a GPU as described by a text; see mig.h. */
 #include "base/err.h"
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
@@ -8,14 +9,15 @@
 
 #include <string.h>
 
-/* A GPU instance that was asked for, and the compute instances wanted. */
+/* A requested GPU instance and its compute instances. */
 struct part {
 	const char *text;
 	unsigned gi;
-	const char *cis; /* behind the '(', or NULL: one that fills it */
+	/* Text after the '('; NULL: one instance that fills the part. */
+	const char *cis;
 };
 
-/* "NAME[@START][(...)]" at *at, which moves behind it. */
+/* Parses "NAME[@START][(...)]" at *at and moves *at past it. */
 static int parse_part(const struct gkf_mig_board *board, const char **at,
 		      const struct gkf_mig_profile **ret_profile,
 		      int *ret_start, const char **ret_cis)
@@ -47,7 +49,7 @@ static int parse_part(const struct gkf_mig_board *board, const char **at,
 	return 0;
 }
 
-/* Makes the GPU instances of a text, in its order. */
+/* Creates the GPU instances of a text, in its order. */
 static int make_gis(struct gkf_machine *m, unsigned device, const char *text,
 		    struct part *parts, unsigned *count, const char **ret_part)
 {
@@ -77,11 +79,12 @@ static int make_gis(struct gkf_machine *m, unsigned device, const char *text,
 	return r;
 }
 
-/* "2c+1c)": compute instances by their slices; ")": none. */
+/* Creates compute instances, given by slices: "2c+1c)", or ")" for none. */
 static int make_cis(struct gkf_machine *m, unsigned device, unsigned gi,
 		    const char *text)
 {
-	static const char *const slices = "12347"; /* NVML's numbers 0 to 4 */
+	/* The slices of NVML's profiles 0 to 4. */
+	static const char *const slices = "12347";
 	unsigned ci;
 	int r = 0;
 
@@ -129,7 +132,7 @@ int gkf_mig_layout(struct gkf_machine *m, unsigned device, const char *text,
 	*ret_part = text;
 	if (!r)
 		r = make_gis(m, device, text, parts, &count, ret_part);
-	/* By id, as the indices of MIG devices are told by nvidia-smi. */
+	/* In order of id: nvidia-smi lists MIG devices like that. */
 	for (unsigned gi = 0; !r && gi < GKF_MIG_GIS; gi++)
 		for (unsigned i = 0; !r && i < count; i++) {
 			if (parts[i].gi != gi)

@@ -1,14 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mig_memory.c - which instance a process comes into, and the memory of GPU
- * instances.
+ * mig_memory.c - chooses the instance of a process, and says how much memory
+ * GPU instances have.
  */
+#include "base/assert.h"
 #include "base/err.h"
 #include "base/units.h"
 #include "machine/file/numbers.h"
 #include "machine/model/mig.h"
-#include "machine/store/above.h"
+#include "machine/store/writers_lock.h"
 
-/* Held by an empty GPU instance, for each compute slice; see docs/MIG.md. */
+/* Bytes used by an empty GPU instance per compute slice; see docs/MIG.md. */
 #define SLICE_HOLDS (8600 * (uint64_t)KIB)
 
 int gkf_instance_enter(struct gkf_machine *m, unsigned device,
@@ -17,6 +19,7 @@ int gkf_instance_enter(struct gkf_machine *m, unsigned device,
 	struct gkf_mig_ci ci;
 	unsigned index = 0;
 
+	GK_ASSERT(gkf_lock_held(m));
 	if (*instance != GKF_NO_INSTANCE)
 		return gkf_mig_ci_read(m, device, GKF_INSTANCE_GI(*instance),
 				       GKF_INSTANCE_CI(*instance), &ci);

@@ -1,6 +1,8 @@
-/* mig_rules.c - the table of mig_profiles.def and what follows from it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mig_rules.c - owns the table of mig_profiles.def and its rules. */
 #include "machine/model/mig_rules.h"
 #include "base/array.h"
+#include "base/assert.h"
 #include "machine/file/board.h"
 #include "machine/file/profile.h"
 
@@ -93,9 +95,10 @@ unsigned gkf_mig_bar1_mib(const struct gkf_mig_board *board,
 	return board->bar1_mib * profile->memory_slices / GKF_MIG_SLICES;
 }
 
-/* A binary tree: the first of a level has as many before it as lie above. */
+/* Ids number the nodes of a binary tree of halves, level by level. */
 unsigned gkf_mig_gi_id(unsigned start, unsigned memory_slices)
 {
+	GK_ASSERT(memory_slices);
 	return GKF_MIG_SLICES / memory_slices - 1 + start / memory_slices;
 }
 
@@ -111,7 +114,7 @@ unsigned gkf_mig_gi_start(unsigned gi)
 	return (gi - (GKF_MIG_SLICES / size - 1)) * size;
 }
 
-/* Bits of the slices that one of a profile would take. */
+/* Bits of the memory slices that an instance of a profile would take. */
 static unsigned slice_bits(const struct gkf_mig_profile *profile,
 			   unsigned start)
 {
@@ -132,7 +135,7 @@ unsigned gkf_mig_free_places(const struct gkf_mig_profile *profile,
 	return places;
 }
 
-/* Places of one profile never overlap one another. */
+/* Relies on placements of one profile never overlapping one another. */
 unsigned gkf_mig_capacity(const struct gkf_mig_profile *profile,
 			  const struct gkf_mig_use *use)
 {
@@ -143,7 +146,7 @@ unsigned gkf_mig_capacity(const struct gkf_mig_profile *profile,
 	return places < left ? places : places ? left : 0;
 }
 
-/* Places that all profiles have left. */
+/* The number of free placements, over all profiles. */
 static unsigned places_left(const struct gkf_mig_board *board,
 			    const struct gkf_mig_use *use)
 {
@@ -180,14 +183,15 @@ int gkf_mig_choose(const struct gkf_mig_board *board,
 	return best;
 }
 
-/* NVML's numbers of compute profiles, by slices. */
+/* NVML's numbers of the compute profiles, and the slices of each. */
 static const struct {
-	unsigned number, slices, step; /* begins at multiples of step */
+	unsigned number, slices, step; /* start is a multiple of step */
 } ci_shapes[] = {{0, 1, 1}, {1, 2, 2}, {2, 3, 4}, {3, 4, 4}, {4, 7, 8}};
 
 /*
- * One and two slices fit into every larger instance, three and four only into
- * the largest; each instance takes one that is all of it.
+ * Profiles of one and two slices fit into every larger instance. Profiles of
+ * three and four slices fit only into the largest. For each instance, one
+ * profile fills it.
  */
 static bool is_offered(unsigned slices, unsigned of)
 {

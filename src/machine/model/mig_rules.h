@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mig_rules.h - which instances a GPU can be split into, and where they may
- * lie. Facts of mig_profiles.def and pure functions of them: nothing here
- * knows a machine.
+ * mig_rules.h - which instances a GPU can be split into, and where they can be
+ * placed: the facts of mig_profiles.def, and pure functions that derive from
+ * them and need no machine.
  */
 #ifndef GKF_MIG_RULES_H
 #define GKF_MIG_RULES_H
@@ -24,8 +25,8 @@ struct gkf_mig_profile {
 	unsigned id;
 	const char *name; /* "1g.10gb+me" */
 	unsigned slices, memory_slices;
-	unsigned placements; /* bit s: may begin at memory slice s */
-	unsigned instances;  /* at most this many at a time */
+	unsigned placements; /* bit s: may start at memory slice s */
+	unsigned instances;  /* maximum number at the same time */
 	unsigned memory_mib, sms;
 	unsigned copy, decoders, encoders, jpegs, ofas;
 };
@@ -41,11 +42,11 @@ struct gkf_mig_board {
 GKF_API const struct gkf_mig_board *
 gkf_mig_board(const struct gkf_profile *gpu);
 
-/* The i-th profile of a board, NULL behind the last. */
+/* The i-th profile of a board, NULL past the last. */
 const struct gkf_mig_profile *
 gkf_mig_profile_at(const struct gkf_mig_board *board, unsigned i);
 
-/* A board's profile by one of its names; NULL when it has none such. */
+/* A profile of a board by id, number or name; NULL when there is none. */
 GKF_API const struct gkf_mig_profile *
 gkf_mig_profile_by_id(const struct gkf_mig_board *board, unsigned id);
 GKF_API const struct gkf_mig_profile *
@@ -58,51 +59,55 @@ gkf_mig_profile_by_name(const struct gkf_mig_board *board, const char *name,
 GKF_API unsigned gkf_mig_bar1_mib(const struct gkf_mig_board *board,
 				  const struct gkf_mig_profile *profile);
 
-/* The id of a GPU instance that lies there, and where one of an id lies. */
+/* The id of a GPU instance at a slice; the first slice and size of an id. */
 unsigned gkf_mig_gi_id(unsigned start, unsigned memory_slices);
 unsigned gkf_mig_gi_start(unsigned gi);
 unsigned gkf_mig_gi_size(unsigned gi);
 
-/* The part of a GPU that is taken. */
+/* The slices and instances of a GPU that are in use. */
 struct gkf_mig_use {
-	unsigned taken;     /* bits of memory slices */
-	unsigned count[32]; /* instances of each profile number */
+	unsigned taken;     /* bits of memory slices in use */
+	unsigned count[32]; /* instances by profile number */
 };
 
-/* Where one more of a profile may begin: bits of memory slices. */
+/* Bits of the memory slices at which another instance may start. */
 unsigned gkf_mig_free_places(const struct gkf_mig_profile *profile,
 			     const struct gkf_mig_use *use);
 
-/* How many more of a profile fit. */
+/* How many more instances of a profile fit. */
 GKF_API unsigned gkf_mig_capacity(const struct gkf_mig_profile *profile,
 				  const struct gkf_mig_use *use);
 
 /*
- * Where the driver puts one when it is not told: the place that leaves most
- * places to all profiles, the lowest of those. -1 when there is none.
+ * The slice that the driver chooses: the one that leaves the most placements
+ * free over all profiles, and the lowest of those. -1 when there is none.
  */
 int gkf_mig_choose(const struct gkf_mig_board *board,
 		   const struct gkf_mig_profile *profile,
 		   const struct gkf_mig_use *use);
 
 /*
- * Compute instances of n slices in a GPU instance. `number` is NVML's
+ * A profile of compute instances in a GPU instance. `number` is the
  * NVML_COMPUTE_INSTANCE_PROFILE_, which is also the profile id.
  */
 struct gkf_mig_ci_profile {
 	unsigned number, slices, sms;
-	unsigned placements; /* bit s: may begin at compute slice s */
+	unsigned placements; /* bit s: may start at compute slice s */
 	unsigned instances;
-	char name[40]; /* "1c.3g.40gb"; of the whole, the GPU instance's */
+	/* "1c.3g.40gb"; "3g.40gb" for a profile that fills the GPU instance. */
+	char name[40];
 };
 
-/* False when a GPU instance of that profile takes no such. */
+/*
+ * False if GPU instances of that profile have no compute profile of this
+ * number.
+ */
 GKF_API bool gkf_mig_ci_profile(const struct gkf_mig_board *board,
 				const struct gkf_mig_profile *gi,
 				unsigned number,
 				struct gkf_mig_ci_profile *ret_profile);
 
-/* The number of the compute profile that is the whole GPU instance. */
+/* The number of the compute profile that fills a GPU instance. */
 unsigned gkf_mig_ci_whole(const struct gkf_mig_profile *gi);
 
 #endif

@@ -1,5 +1,7 @@
-/* model.c - the values of a device; its state over time: state.c. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* model.c - reads and sets the values of a device; state.c owns its state. */
 #include "machine/model/model.h"
+#include "base/assert.h"
 #include "base/err.h"
 #include "machine/file/board.h"
 #include "machine/file/device.h"
@@ -8,53 +10,21 @@
 #include "machine/file/profile.h"
 #include "machine/file/state.h"
 #include "machine/file/value.h"
-#include "machine/model/above.h"
 #include "machine/model/computed.h"
 #include "machine/model/forced.h"
 #include "machine/model/model_events.h"
 #include "machine/model/physics.h"
 #include "machine/store/above.h"
-#include "machine/store/account.h"
+#include "machine/store/process/account.h"
 #include "machine/store/view.h"
 #include "machine/store/writers_lock.h"
 
-/* A value that nobody can have set is not believed. */
-int64_t gkf_value_forced(struct gkf_machine *m, unsigned device,
-			 enum gkf_value value)
-{
-	const struct gkf_device *dev = &m->file->device[device];
-	int64_t set =
-	    atomic_load_explicit(&dev->set[value], memory_order_relaxed);
-
-	if (atomic_load_explicit(&dev->fault.active, memory_order_relaxed) &&
-	    gkf_fault_value(m, device, value, &set))
-		return set;
-	return set >= gkf_values[value].min && set <= gkf_values[value].max
-		   ? set
-		   : GKF_UNSET;
-}
-
-void gkf_values_forced(struct gkf_machine *m, unsigned device,
-		       int64_t ret_set[GKF_VALUES_MAX])
-{
-	const struct gkf_device *dev = &m->file->device[device];
-	bool broken =
-	    atomic_load_explicit(&dev->fault.active, memory_order_relaxed);
-
-	for (int v = 0; v < GKF_V_COUNT; v++) {
-		ret_set[v] =
-		    atomic_load_explicit(&dev->set[v], memory_order_relaxed);
-		if (broken || ret_set[v] != GKF_UNSET)
-			ret_set[v] =
-			    gkf_value_forced(m, device, (enum gkf_value)v);
-	}
-}
-
-/* Where a value comes from when nobody has set it. */
+/* Where a value comes from when it was not set. */
 enum source {
 	FROM_STATE,   /* a word of gkf_state, divided by scale */
 	FROM_PROFILE, /* an integer of the profile */
-	FROM_ZERO,    /* counts and amounts that begin at nothing */
+	FROM_ZERO,    /* 0, for counts and amounts */
+	FROM_OTHER,   /* another value */
 	FROM_CODE,    /* a function of computed.h */
 };
 
@@ -67,6 +37,7 @@ enum source {
 #define PROFILE(member)                                                        \
 	.source = FROM_PROFILE, .offset = offsetof(struct gkf_profile, member)
 #define ZERO       .source = FROM_ZERO
+#define SAME(id)   .source = FROM_OTHER, .offset = GKF_V_##id
 #define CODE(name) .source = FROM_CODE, .compute = gkf_compute_##name
 static const struct {
 	enum source source;
@@ -85,6 +56,7 @@ static const struct {
 #undef STATE
 #undef PROFILE
 #undef ZERO
+#undef SAME
 #undef CODE
 
 static int64_t field_word(const void *base, size_t offset)
@@ -105,10 +77,12 @@ bool gkf_value_get(struct gkf_machine *m, unsigned device, enum gkf_value value,
 	const _Atomic uint64_t *broken = &m->file->device[device].fault.active;
 	int64_t set, number;
 
+	GK_ASSERT(device < m->device_count);
+	GK_ASSERT((unsigned)value < GKF_V_COUNT);
 	if (!has_value(profile, value))
 		return false;
 	if (atomic_load_explicit(broken, memory_order_relaxed))
-		gkf_fault_catch_up(m, device, value);
+		m->above->fault_catch_up(m, device, value);
 	set = gkf_value_forced(m, device, value);
 	if (set != GKF_UNSET) {
 		*ret_value = set;
@@ -118,7 +92,7 @@ bool gkf_value_get(struct gkf_machine *m, unsigned device, enum gkf_value value,
 	case FROM_STATE:
 		number = gkf_state_word(m, device, sources[value].offset) /
 			 sources[value].scale;
-		/* Anybody may have written anything there. */
+		/* Any process may have overwritten the state. */
 		*ret_value = gkf_clamp(number, gkf_values[value].min,
 				       gkf_values[value].max);
 		break;
@@ -127,6 +101,11 @@ bool gkf_value_get(struct gkf_machine *m, unsigned device, enum gkf_value value,
 		break;
 	case FROM_ZERO:
 		*ret_value = 0;
+		break;
+	case FROM_OTHER:
+		*ret_value = 0;
+		gkf_value_get(m, device, (enum gkf_value)sources[value].offset,
+			      ret_value);
 		break;
 	case FROM_CODE:
 		*ret_value = sources[value].compute(m, device);
@@ -138,6 +117,8 @@ bool gkf_value_get(struct gkf_machine *m, unsigned device, enum gkf_value value,
 bool gkf_value_is_asked(const struct gkf_machine *m, unsigned device,
 			enum gkf_value value)
 {
+	GK_ASSERT(device < m->device_count);
+	GK_ASSERT((unsigned)value < GKF_V_COUNT);
 	return atomic_load_explicit(&m->file->device[device].set[value],
 				    memory_order_relaxed) != GKF_UNSET;
 }
@@ -148,6 +129,8 @@ bool gkf_value_range(struct gkf_machine *m, unsigned device,
 	const struct gkf_profile *profile = &m->boards[device].profile;
 	bool limit = value == GKF_V_POWER_LIMIT;
 
+	GK_ASSERT(device < m->device_count);
+	GK_ASSERT((unsigned)value < GKF_V_COUNT);
 	if (!has_value(profile, value))
 		return false;
 	*ret_min = limit ? profile->power_min_mw : gkf_values[value].min;
@@ -159,9 +142,11 @@ int gkf_value_set(struct gkf_machine *m, unsigned device, enum gkf_value value,
 		  int64_t to)
 {
 	struct gkf_device *dev = &m->file->device[device];
-	int64_t min, max, before = 0;
+	int64_t min, max, before = 0, now;
 	int r;
 
+	GK_ASSERT(device < m->device_count);
+	GK_ASSERT((unsigned)value < GKF_V_COUNT);
 	if (!gkf_value_range(m, device, value, &min, &max))
 		return GK_ERR_NOT_SUPPORTED;
 	if (to != GKF_UNSET && (to < min || to > max))
@@ -174,7 +159,8 @@ int gkf_value_set(struct gkf_machine *m, unsigned device, enum gkf_value value,
 	if (value == GKF_V_ACCOUNTING && to != 1)
 		gkf_account_forget(m, device);
 	atomic_store(&dev->set[value], to);
-	gkf_model_events_set(m, device, value, before);
+	if (gkf_value_get(m, device, value, &now))
+		gkf_model_events_set(m, device, value, before, now);
 	gkf_unlock(m);
 	return 0;
 }

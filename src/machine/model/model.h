@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model.h - the values of a made-up GPU, now.
+ * model.h - the current values of a made-up GPU.
  *
- * A set value wins; else the model of the last whole bin (1/6 s) answers. The
- * first caller in a bin computes it for everybody; if the lock is taken, the
- * older bin answers. Only for a state that is half a second old a reader waits
- * 20 ms at most.
+ * A value that was set wins; others come from the model's state after the last
+ * whole bin (1/6 s). The first caller in a bin computes the state for all
+ * processes. If the lock is taken, the older state is used; only if that is
+ * half a second old does a reader wait, for at most 20 ms.
  */
 #ifndef GKF_MODEL_H
 #define GKF_MODEL_H
@@ -15,8 +16,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct gkf_device;
 struct gkf_machine;
 struct gkf_past;
+struct gkf_profile;
 struct gkf_state;
 struct gkf_wave;
 
@@ -27,46 +30,50 @@ struct gkf_value_info {
 
 extern const struct gkf_value_info gkf_values[GKF_V_COUNT];
 
-/* The value by its name, or -1. */
+/* The value with that name, or -1. */
 int gkf_value_by_name(const char *name);
 
 /*
- * Reads a value; false when this model of GPU has none (no fan, no ECC...),
- * and *ret_value is untouched. device must exist.
+ * Reads a value; false when this GPU model does not have it (no fan, no
+ * ECC...): *ret_value is then untouched. device must exist.
  */
 GKF_API bool gkf_value_get(struct gkf_machine *m, unsigned device,
 			   enum gkf_value value, int64_t *ret_value);
 
 /*
- * The range that this GPU takes for a value; false when it has no such value.
+ * The range that this GPU accepts for a value; false when it has no such value.
  */
 GKF_API bool gkf_value_range(struct gkf_machine *m, unsigned device,
 			     enum gkf_value value, int64_t *ret_min,
 			     int64_t *ret_max);
 
-/* Whether somebody has set it: a lock that holds, a fan that is driven. */
+/* Whether a value was set, such as a clock lock or a fan speed. */
 GKF_API bool gkf_value_is_asked(const struct gkf_machine *m, unsigned device,
 				enum gkf_value value);
 
 /*
- * Sets a value (GKF_UNSET: back to the model). GK_ERR_RANGE outside its
- * range, GK_ERR_NOT_SUPPORTED when the GPU has none.
+ * Sets a value; GKF_UNSET returns it to the model. GK_ERR_RANGE outside its
+ * range, GK_ERR_NOT_SUPPORTED when the GPU does not have it.
  */
 GKF_API int gkf_value_set(struct gkf_machine *m, unsigned device,
 			  enum gkf_value value, int64_t to);
+
+/* The compute mode in force; enum gkf_compute_mode. */
+int64_t gkf_compute_mode(struct gkf_machine *m, unsigned device);
 
 /* The model's state of the last whole bin, brought up to date if possible. */
 GKF_API void gkf_state_now(struct gkf_machine *m, unsigned device,
 			   struct gkf_state *ret_state);
 
-/* The figures of a bin that has passed; false when they are forgotten. */
+/* The figures of a past bin; false when they are no longer kept. */
 GKF_API bool gkf_past_read(struct gkf_machine *m, unsigned device, uint64_t bin,
 			   struct gkf_past *ret_past);
 
 /*
  * Busy percent of a process on its device in a bin, after sharing: the
- * processes of a device take turns, so their sum never passes 100.
- * demand_permille: what all of them want in that bin (gkf_demand_at).
+ * processes of a device take turns, so the sum over them is at most 100.
+ * demand_permille: the demand of all processes of the device in that bin
+ * (gkf_demand_at).
  */
 struct gkf_share {
 	unsigned sm, mem, enc, dec, jpg, ofa;
@@ -76,10 +83,26 @@ GKF_API uint32_t gkf_demand_at(struct gkf_machine *m, unsigned device,
 GKF_API struct gkf_share gkf_share_at(const struct gkf_wave *wave, uint64_t bin,
 				      uint32_t demand_permille);
 
-/* The same of the process in a slot, whatever it does: also real work. */
+/*
+ * Like gkf_share_at(), but for the process in a slot, whose work may be real.
+ */
 GKF_API struct gkf_share gkf_share_of(struct gkf_machine *m, unsigned device,
 				      unsigned slot,
 				      const struct gkf_wave *wave, uint64_t bin,
 				      uint32_t demand_permille);
+
+/* ---- for src/machine alone ---- */
+
+/* Brings the state of a device up to date. The caller holds the lock. */
+void gkf_state_advance(struct gkf_machine *m, unsigned device);
+
+/*
+ * Like gkf_state_advance(), but for a caller without the lock. Does nothing if
+ * the lock is not free.
+ */
+void gkf_state_catch_up(struct gkf_machine *m, unsigned device);
+
+/* Initialises a new device: its state and its MIG mode. */
+void gkf_device_begin(struct gkf_device *dev, const struct gkf_profile *p);
 
 #endif

@@ -1,22 +1,24 @@
-/* model_events.c - changes of a device told as events; see model_events.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* model_events.c - sends events about changed values; see model_events.h. */
 #include "machine/model/model_events.h"
-#include "abi/nvml_abi.h"
+#include "abi/nvml/nvml_abi.h"
+#include "base/assert.h"
 #include "machine/file/event_state.h"
 #include "machine/file/numbers.h"
 #include "machine/file/state.h"
 #include "machine/file/value.h"
-#include "machine/model/model.h"
 #include "machine/model/physics.h"
 #include "machine/store/event.h"
+#include "machine/store/writers_lock.h"
 
 #include <stddef.h>
 
-/* Values whose change is an event, and the words of the state behind them. */
+/* Values whose change is an event, and the state words they come from. */
 static const struct {
 	enum gkf_value value;
 	uint64_t type;
 	bool only_more;
-	size_t word; /* of struct gkf_state, + 1; 0: not of the model */
+	size_t word; /* the word's index in struct gkf_state + 1; 0: none */
 } noticed[] = {
 #define WORD(member) (offsetof(struct gkf_state, member) / sizeof(int64_t) + 1)
     {GKF_V_PSTATE, nvmlEventTypePState, false, WORD(pstate)},
@@ -29,7 +31,7 @@ static const struct {
 };
 #define NOTICED (sizeof noticed / sizeof *noticed)
 
-/* Each type once, however many of its values have changed. */
+/* Sends one event of each type, however many of its values have changed. */
 static void push_types(struct gkf_machine *m, unsigned device, uint64_t types)
 {
 	for (; types; types &= types - 1)
@@ -50,6 +52,7 @@ void gkf_model_events_step(struct gkf_machine *m, unsigned device,
 	const int64_t *is = (const int64_t *)after;
 	uint64_t types = 0;
 
+	GK_ASSERT(gkf_lock_held(m));
 	for (size_t i = 0; i < NOTICED; i++) {
 		size_t word = noticed[i].word;
 
@@ -61,17 +64,16 @@ void gkf_model_events_step(struct gkf_machine *m, unsigned device,
 }
 
 void gkf_model_events_set(struct gkf_machine *m, unsigned device,
-			  enum gkf_value value, int64_t before)
+			  enum gkf_value value, int64_t before, int64_t now)
 {
-	int64_t now;
-
-	if (!gkf_value_get(m, device, value, &now) || now == before)
+	GK_ASSERT(gkf_lock_held(m));
+	if (now == before)
 		return;
 	for (size_t i = 0; i < NOTICED; i++)
 		if (noticed[i].value == value &&
 		    (now > before || !noticed[i].only_more))
 			push_types(m, device, noticed[i].type);
-	/* The driver lets go of a GPU that is taken away. */
+	/* The driver unbinds from a GPU that is removed. */
 	if (value == GKF_V_REMOVED)
 		push_system(m, device,
 			    now ? nvmlSystemEventTypeGpuDriverUnbind

@@ -1,7 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model_events.h - what changes on a device told as events, and what faults do
- * to its values. For the core's own files; all callers hold the writers' lock,
- * unless told otherwise.
+ * model_events.h - sends events when values of a device change. For src/machine
+ * alone.
  */
 #ifndef GKF_MODEL_EVENTS_H
 #define GKF_MODEL_EVENTS_H
@@ -15,14 +15,18 @@ struct gkf_drive;
 struct gkf_machine;
 struct gkf_state;
 
-/* A bin has passed: tells what the model has changed. */
+/* ---- the caller holds the writers' lock ---- */
+
+/* Sends events about the model's changes in a bin. */
 void gkf_model_events_step(struct gkf_machine *m, unsigned device,
 			   const struct gkf_drive *drive,
 			   const struct gkf_state *before,
 			   const struct gkf_state *after);
 
-/* A value was before; tells if it is another now that somebody set it. */
+/*
+ * Sends the event of a value that was set, unless it equals the value before.
+ */
 void gkf_model_events_set(struct gkf_machine *m, unsigned device,
-			  enum gkf_value value, int64_t before);
+			  enum gkf_value value, int64_t before, int64_t now);
 
 #endif

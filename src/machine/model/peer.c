@@ -1,5 +1,7 @@
-/* peer.c - which GPUs are peers; see peer.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* peer.c - decides which GPUs are peers; see peer.h. */
 #include "machine/model/peer.h"
+#include "base/assert.h"
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
@@ -14,10 +16,11 @@
 
 bool gkf_peer_split(struct gkf_machine *m, unsigned a, unsigned b)
 {
+	GK_ASSERT(a < gkf_device_count(m) && b < gkf_device_count(m) && a != b);
 	return (gkf_mig_mode(m, a) | gkf_mig_mode(m, b)) & GKF_MIG_CURRENT;
 }
 
-/* GPUs on an NVSwitch wait for the fabric; those since Hopper say so. */
+/* GPUs on an NVSwitch need the fabric, whose state Hopper and later report. */
 static bool fabric_is_up(struct gkf_machine *m, unsigned device)
 {
 	int64_t state;
@@ -34,9 +37,9 @@ bool gkf_peer_nvlink(struct gkf_machine *m, unsigned a, unsigned b)
 }
 
 /*
- * Boards of the data centre of one architecture, below one NUMA node: what
- * lies between the nodes forwards no peer traffic here. Consumer boards have
- * none but NVLink (published `nvidia-smi topo -p2p` say GNS).
+ * Data-centre boards of one architecture on one NUMA node are peers over PCIe:
+ * in this model nothing forwards peer traffic between nodes. Consumer boards
+ * are peers over NVLink alone (published `nvidia-smi topo -p2p` show GNS).
  */
 enum gkf_peer gkf_peer_pcie(const struct gkf_machine *m, unsigned a, unsigned b)
 {

@@ -1,6 +1,7 @@
-/* physics.c - the model of one bin; see physics.h and docs/MACHINE.md. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* physics.c - computes one bin; see physics.h and docs/MACHINE.md. */
 #include "machine/model/physics.h"
-#include "machine/store/busy.h"
+#include "machine/store/process/busy.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/file/state.h"
@@ -15,13 +16,13 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Bins after which a board with idle contexts goes to rest, if it ever does. */
+/* Idle bins after which a board with contexts goes to rest, if it ever does. */
 #define REST_BINS (10 * GKF_BINS_PER_S)
 
-/* Traffic of a link on which nothing happens: register accesses, KB/s. */
+/* Traffic of an idle PCIe link, KB/s: register accesses. */
 #define PCIE_REST_KBS 350
 
-/* A forced value, else the one that the model says. */
+/* A forced value, else the model's. */
 static int64_t forced_or(const struct gkf_drive *d, enum gkf_value value,
 			 int64_t model)
 {
@@ -33,12 +34,12 @@ static int64_t min(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* Busy time by kind of work, permille of the bin; together at most 1000. */
+/* Busy time by kind of work, permille of the bin; the sum is at most 1000. */
 struct work {
 	int64_t busy, kind[GKF_WAVE_KINDS], mem;
 };
 
-/* Processes take turns; a forced utilisation scales what they do. */
+/* Processes take turns; a forced utilisation scales their work. */
 static struct work share_out(const struct gkf_profile *p,
 			     const struct gkf_drive *d)
 {
@@ -49,7 +50,7 @@ static struct work share_out(const struct gkf_profile *p,
 		w.busy = min(wanted, 1000);
 	for (int k = 0; k < GKF_WAVE_KINDS && wanted; k++)
 		w.kind[k] = d->kind[k] * w.busy / wanted;
-	if (!wanted) /* forced: as if it trained */
+	if (!wanted) /* forced utilisation counts as training */
 		w.kind[GKF_WAVE_TRAIN] = w.busy;
 	w.mem = wanted ? d->mem * w.busy / wanted : 0;
 	w.mem = gkf_clamp(w.mem + gkf_moved_permille(p, d->moved), 0, 1000);
@@ -57,7 +58,9 @@ static struct work share_out(const struct gkf_profile *p,
 	return w;
 }
 
-/* The work, weighed by a column of the table of activities. */
+/*
+ * The busy time of each kind of work, weighted by a column of gkf_activities.
+ */
 #define WEIGH(work, column)                                                    \
 	(((work)->kind[GKF_WAVE_TRAIN] *                                       \
 	      gkf_activities[GKF_WAVE_TRAIN].column +                          \
@@ -92,8 +95,8 @@ static bool is_busy(const struct gkf_state *s)
 }
 
 /*
- * Boards that know only one P-state keep their clocks up while anybody has a
- * context; the others let them down when nothing has run for a while.
+ * Boards with a single P-state keep their clocks up while any process has a
+ * context; others lower them when nothing has run for a while.
  */
 static bool is_awake(const struct gkf_profile *p, const struct gkf_drive *d,
 		     struct gkf_state *s)
@@ -113,7 +116,7 @@ static void step_clocks(const struct gkf_profile *p, const struct gkf_drive *d,
 			struct gkf_state *s)
 {
 	int64_t offset = forced_or(d, GKF_V_SM_OFFSET, 0);
-	/* A driver may be told to hold the highest clocks at rest, too. */
+	/* The driver can be told to keep the highest clocks at rest, too. */
 	bool awake =
 	    is_awake(p, d, s) || forced_or(d, GKF_V_POWER_MIZER, 0) == 1;
 	int64_t boost =
@@ -140,7 +143,7 @@ static void step_clocks(const struct gkf_profile *p, const struct gkf_drive *d,
 	s->pstate = awake ? p->pstate_busy : p->pstate_idle;
 }
 
-/* Halves of the clock that are asked for, each with its reasons. */
+/* Values that halve the clock, each with its throttle reasons. */
 static const struct {
 	enum gkf_value value;
 	int64_t reasons;
@@ -150,7 +153,7 @@ static const struct {
     {GKF_V_THERMAL_SLOWDOWN, GKF_REASON_HW_SLOWDOWN | GKF_REASON_HW_THERMAL},
 };
 
-/* Permille of a clock, down to a step that there is. */
+/* Lowers a clock to `left` permille, rounded down to a valid step. */
 static int64_t lower_clock(const struct gkf_profile *p, int64_t mhz,
 			   int64_t left)
 {
@@ -162,7 +165,7 @@ static int64_t lower_clock(const struct gkf_profile *p, int64_t mhz,
 	return mhz > low ? mhz : low;
 }
 
-/* Heat, hardware that slows down, and faults: the worst of them counts. */
+/* Applies the strictest limit of heat, hardware slowdowns and faults. */
 static void step_limits(const struct gkf_profile *p, const struct gkf_drive *d,
 			const struct gkf_state *before, struct gkf_state *s)
 {
@@ -184,7 +187,7 @@ static int64_t round_clock(int64_t mhz)
 	       GKF_CLOCK_STEP_MHZ;
 }
 
-/* Sets the clock that the power limit leaves, then the power that it takes. */
+/* Sets the clock that the power limit allows, then the power drawn. */
 static void step_power(const struct gkf_profile *p, const struct gkf_drive *d,
 		       const struct work *w, struct gkf_state *s)
 {
@@ -224,7 +227,7 @@ static void step_power(const struct gkf_profile *p, const struct gkf_drive *d,
 	s->mem_power_mw = power.mem_mw;
 }
 
-/* KB/s of so many bytes in a bin; the next whole one. */
+/* The bytes of a bin as KB/s, rounded up. */
 static int64_t kbs_of(uint64_t bytes)
 {
 	return (int64_t)((bytes * GKF_BINS_PER_S + 999) / 1000);
@@ -233,7 +236,7 @@ static int64_t kbs_of(uint64_t bytes)
 static void step_links(const struct gkf_profile *p, const struct gkf_drive *d,
 		       const struct work *w, struct gkf_state *s)
 {
-	/* KB/s of a lane: 250 MB/s in generation 1, then twice each time. */
+	/* A lane has 250 MB/s in generation 1, doubled in each later one. */
 	int64_t gen =
 	    gkf_clamp(forced_or(d, GKF_V_PCIE_GEN, p->pcie_gen), 1, 6);
 	int64_t most = (250000LL << (gen - 1)) *
@@ -267,7 +270,7 @@ static uint64_t bytes_in_bin(int64_t kbs)
 }
 
 #define THERMAL (GKF_REASON_SW_THERMAL | GKF_REASON_HW_THERMAL)
-/* Low utilisation is one of NVML's limiters, too. */
+/* NVML counts low utilisation among the limiters. */
 #define LIMITERS                                                               \
 	(GKF_REASON_IDLE | GKF_REASON_SW_POWER_CAP | GKF_REASON_SYNC_BOOST |   \
 	 THERMAL | GKF_REASON_POWER_BRAKE)

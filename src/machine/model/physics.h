@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * physics.h - one bin of a GPU's life: from what its processes want to
- * clocks, power, heat and energy. Pure integer arithmetic: the same input
- * gives the same state on every machine.
+ * physics.h - computes a bin of a GPU: clocks, power, heat and energy from the
+ * demand of its processes. Pure integer arithmetic: the same input gives the
+ * same state on every machine.
  */
 #ifndef GKF_PHYSICS_H
 #define GKF_PHYSICS_H
@@ -15,44 +16,44 @@
 struct gkf_profile;
 struct gkf_state;
 
-/* Bits of nvmlClocksEventReasons that the model gives. */
+/* Bits of nvmlClocksEventReasons that the model sets. */
 enum gkf_reason {
 	GKF_REASON_IDLE = 0x1,
 	GKF_REASON_APPLICATIONS = 0x2,
 	GKF_REASON_SW_POWER_CAP = 0x4,
 	GKF_REASON_HW_SLOWDOWN = 0x8,
-	GKF_REASON_SYNC_BOOST = 0x10, /* only where it is set */
+	GKF_REASON_SYNC_BOOST = 0x10, /* only if the value is set */
 	GKF_REASON_SW_THERMAL = 0x20,
 	GKF_REASON_HW_THERMAL = 0x40,
 	GKF_REASON_POWER_BRAKE = 0x80,
 };
 
-/* All that bears on a device during a bin. Permille of the bin. */
+/* All inputs of a device during a bin. Times are permille of the bin. */
 struct gkf_drive {
 	uint32_t attached; /* processes on the device */
-	uint32_t demand;   /* sum of busy time wanted, may pass 1000 */
+	uint32_t demand;   /* sum of requested busy time; may exceed 1000 */
 	uint32_t mem, enc, dec, jpg, ofa;
 	uint32_t kind[GKF_WAVE_KINDS];  /* demand, by kind of work */
-	uint64_t moved[GKF_DIRECTIONS]; /* bytes that were really copied */
+	uint64_t moved[GKF_DIRECTIONS]; /* bytes really copied */
 	unsigned links; /* NVLinks that carry traffic to other GPUs */
 	/*
-	 * Power smoothing: while there is work and so many bins after it the
-	 * board draws no less than this part of its limit, permille.
+	 * Power smoothing: while there is work, and for floor_bins after it,
+	 * the board draws at least this permille of its power limit.
 	 */
 	int64_t floor_permille, floor_bins;
-	/* The device's values that are set; GKF_UNSET: this one is not. */
+	/* Forced values of the device; GKF_UNSET: not forced. */
 	int64_t set[GKF_VALUES_MAX]; /* by gkf_value */
 };
 
 /* Bytes that a board's memory can move in a second; at least 1. */
 static inline uint64_t gkf_bandwidth(const struct gkf_profile *p)
 {
-	/* Two transfers a clock of what NVML calls the memory clock. */
+	/* Two transfers in each cycle of NVML's memory clock. */
 	return (uint64_t)p->bus_width_bits / 8 * 2 *
 	       (uint64_t)p->mem_clock_max_mhz * 1000000;
 }
 
-/* The time that copies keep a board's memory busy; permille of the bin. */
+/* The permille of a bin for which copies keep a board's memory busy. */
 static inline uint32_t gkf_moved_permille(const struct gkf_profile *p,
 					  const uint64_t moved[GKF_DIRECTIONS])
 {
@@ -71,7 +72,7 @@ static inline int64_t gkf_clamp(int64_t v, int64_t low, int64_t high)
 	return v < low ? low : v > high ? high : v;
 }
 
-/* A board that was at rest for long. */
+/* The state of a board that has been idle for long. */
 void gkf_physics_rest(const struct gkf_profile *profile,
 		      struct gkf_state *ret_state);
 
@@ -80,15 +81,15 @@ void gkf_physics_step(const struct gkf_profile *profile,
 		      const struct gkf_drive *drive, struct gkf_state *state);
 
 /*
- * Whether a step changed no figure, so that the next one with the same drive
- * does as much again; and n more such steps at once.
+ * Whether a step changed no figure of a bin, so that the same drive gives the
+ * same figures again; gkf_physics_repeat() takes n more such steps at once.
  */
 bool gkf_physics_is_steady(const struct gkf_state *before,
 			   const struct gkf_state *after);
 void gkf_physics_repeat(const struct gkf_state *before, struct gkf_state *state,
 			uint64_t n);
 
-/* Fan speed that is aimed at, in percent, at a core temperature. */
+/* The fan curve: the target speed in percent at a core temperature. */
 int64_t gkf_physics_fan(const struct gkf_profile *profile, int64_t temp_c);
 
 #endif

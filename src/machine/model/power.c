@@ -1,27 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * power.c - power from clocks and load; see power.h. A board's power is
- * what it draws at rest, and shares of the rest of its range: docs/MACHINE.md
- * derives them.
+ * power.c - computes power from clocks and load; see power.h. A board draws its
+ * power at rest plus shares of the range up to full load; docs/MACHINE.md
+ * derives the shares.
  */
 #include "machine/model/power.h"
 #include "machine/file/profile.h"
 
 #include <stdint.h>
 
-/* Shares of the range between rest and all at work, permille. */
+/* Shares of the range between rest and full load, permille. */
 enum {
 	CLOCK_TREE = 60,   /* SM clock up, nothing to do */
-	MEMORY_CLOCK = 60, /* memory clock up, where it ever goes down */
+	MEMORY_CLOCK = 60, /* memory clock up, if it has a lower one */
 	UNCORE = 140,      /* caches and crossbar, while a kernel runs */
 	MEMORY_BUSY = 70,  /* memory, while a kernel runs */
-	MEMORY_MOVES = 80, /* memory, all of the time moving data */
+	MEMORY_MOVES = 80, /* memory, moving data all the time */
 	VIDEO = 60,        /* each kind of video engine */
 };
 
-/* Part of the power at rest that is the memory's, where nobody measured. */
+/* The memory's part of the power at rest, unless measured. */
 #define MEMORY_REST_PERMILLE 600
 
-/* No board runs at this many times its clock at load. */
+/* Higher clocks count as this many times the clock at load. */
 #define CLOCK_RATIO_MAX 8
 
 static int64_t limit_mhz(int64_t mhz, int64_t most)
@@ -30,8 +31,8 @@ static int64_t limit_mhz(int64_t mhz, int64_t most)
 }
 
 /*
- * Voltage is affine in frequency: V/Vr = 0.6 + 0.4 f/fr; dynamic power goes
- * with f V^2. Permille of the power at the reference clock.
+ * Dynamic power, permille of the power at the reference clock. It is
+ * proportional to f V^2; voltage is affine in frequency: V/Vr = 0.6 + 0.4 f/fr.
  */
 static int64_t dynamic_power(const struct gkf_profile *p, int64_t mhz,
 			     int64_t offset)
@@ -43,7 +44,7 @@ static int64_t dynamic_power(const struct gkf_profile *p, int64_t mhz,
 	return f * volt / p->sm_clock_busy_mhz * volt / 1000;
 }
 
-/* Permille of the way from the memory's clock at rest to its highest. */
+/* How far the memory clock is between rest (0) and its maximum (1000). */
 static int64_t memory_up(const struct gkf_profile *p, int64_t mhz)
 {
 	int64_t range = p->mem_clock_max_mhz - p->mem_clock_idle_mhz;
@@ -51,7 +52,7 @@ static int64_t memory_up(const struct gkf_profile *p, int64_t mhz)
 	return range > 0 ? (mhz - p->mem_clock_idle_mhz) * 1000 / range : 0;
 }
 
-/* The share of the SMs at work: all that the others leave. */
+/* The share of the SMs: what the other shares leave. */
 static int64_t sm_share(const struct gkf_profile *p)
 {
 	int64_t rest = 1000 - CLOCK_TREE - UNCORE - MEMORY_BUSY - MEMORY_MOVES;
@@ -83,7 +84,7 @@ struct gkf_power gkf_power_at(const struct gkf_profile *p,
 	int64_t range = p->power_busy_mw - p->power_idle_mw;
 	int64_t f = dynamic_power(p, c->sm_mhz, c->offset_mhz);
 	int64_t rest = dynamic_power(p, p->sm_clock_idle_mhz, 0);
-	/* Millionths of the range. */
+	/* In millionths of the range between rest and full load. */
 	int64_t core =
 	    CLOCK_TREE * (f - rest) + VIDEO * load->video +
 	    (UNCORE * load->busy + sm_share(p) * load->work) * f / 1000;
@@ -104,7 +105,7 @@ int64_t gkf_power_cap(const struct gkf_profile *p, const struct gkf_load *load,
 		      const struct gkf_clocks *clocks, int64_t limit_mw)
 {
 	struct gkf_clocks c = *clocks;
-	int64_t low = 0; /* steps that are too few */
+	int64_t low = 0; /* steps known to be too few */
 	int64_t high = (c.sm_mhz - p->sm_clock_idle_mhz) / GKF_CLOCK_STEP_MHZ;
 
 	if (gkf_power_at(p, load, &c).board_mw <= limit_mw)

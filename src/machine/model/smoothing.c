@@ -1,16 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* smoothing.c - reads and sets the presets of power smoothing. */
 #include "machine/model/smoothing.h"
-#include "base/err.h"
+#include "base/assert.h"
+#include "machine/file/board.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
+#include "machine/file/profile.h"
 #include "machine/file/smoothing_state.h"
 #include "machine/file/value.h"
-#include "machine/model/model.h"
-#include "machine/store/above.h"
 #include "machine/store/view.h"
 #include "machine/store/writers_lock.h"
 
-/* The model follows only these of NVML's numbers. */
+/* NVML's numbers of the parameters that the model uses. */
 enum { SMOOTHING_FLOOR = 0, SMOOTHING_HYSTERESIS = 3 };
 
 /*
@@ -21,12 +22,12 @@ static const struct {
 	int64_t max;
 	int64_t factory[GKF_SMOOTHING_PROFILES];
 } params[GKF_SMOOTHING_PARAMS] = {
-    /* percent of the power limit that is the floor */
+    /* the floor, percent of the power limit */
     {100000, {0, 25000, 50000, 70000, 90000}},
-    /* mW/s up, and down */
+    /* mW/s of the ramp up, and of the ramp down */
     {4000000000, {1000000000, 800000000, 600000000, 400000000, 200000000}},
     {4000000000, {1000000000, 800000000, 600000000, 400000000, 200000000}},
-    /* ms until it goes down */
+    /* ms until the ramp down */
     {3600000000, {500000, 1000000, 2000000, 5000000, 10000000}},
     /* mW of the secondary floor */
     {2000000000, {0, 100000000, 100000000, 150000000, 150000000}},
@@ -40,6 +41,11 @@ static const struct {
 static bool is_valid_param(unsigned profile, unsigned param)
 {
 	return profile < GKF_SMOOTHING_PROFILES && param < GKF_SMOOTHING_PARAMS;
+}
+
+int64_t gkf_smoothing_max(unsigned profile, unsigned param)
+{
+	return is_valid_param(profile, param) ? params[param].max : -1;
 }
 
 static uint64_t load_param(const struct gkf_machine *m, unsigned device,
@@ -63,41 +69,32 @@ int64_t gkf_smoothing_get(const struct gkf_machine *m, unsigned device,
 		   : params[param].factory[profile];
 }
 
-int gkf_smoothing_set(struct gkf_machine *m, unsigned device, unsigned profile,
-		      unsigned param, int64_t value)
-{
-	int r;
-
-	if (!is_valid_param(profile, param) || value < 0 ||
-	    value > params[param].max)
-		return GK_ERR_RANGE;
-	r = gkf_lock(m);
-	if (r)
-		return r;
-	/* The bins before were of the old one, whether anybody looked or not.
-	 */
-	gkf_state_advance(m, device);
-	atomic_store(&m->file->device[device].smoothing.param[profile][param],
-		     (uint64_t)value + 1);
-	gkf_unlock(m);
-	return 0;
-}
-
 /*
- * Ramps are shorter than a bin. The model forgets after ten seconds how long
- * a board has rested.
+ * The longest time that the floor stays after work, in bins. It must be below
+ * the ten seconds at which rest_bins stops counting. Ramps are shorter than a
+ * bin and not modelled.
  */
 #define FLOOR_BINS_MAX (9 * GKF_BINS_PER_S)
 
-void gkf_smoothing_floor(struct gkf_machine *m, unsigned device,
+/* Boards before Blackwell have no power smoothing. */
+static bool is_on(const struct gkf_machine *m, unsigned device,
+		  const int64_t *set)
+{
+	return m->boards[device].profile.compute_major >= 10 &&
+	       set[GKF_V_POWER_SMOOTHING] == 1;
+}
+
+void gkf_smoothing_floor(const struct gkf_machine *m, unsigned device,
+			 const int64_t set[GKF_VALUES_MAX],
 			 int64_t *ret_permille, int64_t *ret_bins)
 {
-	int64_t on = 0, preset = 0, us;
+	int64_t preset = set[GKF_V_SMOOTHING_PROFILE], us;
 
 	*ret_permille = *ret_bins = 0;
-	if (!gkf_value_get(m, device, GKF_V_POWER_SMOOTHING, &on) || !on)
+	if (!is_on(m, device, set))
 		return;
-	gkf_value_get(m, device, GKF_V_SMOOTHING_PROFILE, &preset);
+	if (preset == GKF_UNSET)
+		preset = 0;
 	*ret_permille =
 	    gkf_smoothing_get(m, device, (unsigned)preset, SMOOTHING_FLOOR) /
 	    100;
@@ -112,6 +109,7 @@ void gkf_smoothing_reset(struct gkf_machine *m, unsigned device)
 {
 	struct gkf_smoothing *s = &m->file->device[device].smoothing;
 
+	GK_ASSERT(gkf_lock_held(m));
 	for (unsigned i = 0; i < GKF_SMOOTHING_PROFILES; i++)
 		for (unsigned p = 0; p < GKF_SMOOTHING_PARAMS; p++)
 			atomic_store(&s->param[i][p], 0);

@@ -1,4 +1,7 @@
-/* state.c - the state of a device, computed once a bin by whoever asks. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* state.c - computes a device's state, once a bin, in whatever process reads.
+ */
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/pair.h"
 #include "machine/file/board.h"
@@ -6,8 +9,6 @@
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/state.h"
-#include "machine/file/wave_state.h"
-#include "machine/model/above.h"
 #include "machine/model/account_bins.h"
 #include "machine/model/demand.h"
 #include "machine/model/forced.h"
@@ -18,34 +19,32 @@
 #include "machine/model/model_events.h"
 #include "machine/model/physics.h"
 #include "machine/model/smoothing.h"
-#include "machine/model/wave.h"
 #include "machine/store/above.h"
-#include "machine/store/busy.h"
 #include "machine/store/clock.h"
-#include "machine/store/slot.h"
+#include "machine/store/process/slot.h"
 #include "machine/store/state_bin.h"
 #include "machine/store/view.h"
 #include "machine/store/writers_lock.h"
 
-/* More than any value or profile may say. */
+/* Bounds above any value or profile. */
 #define POWER_MAX_MW 4000000
 #define TEMP_MAX_MC  200000
 #define REST_MAX     1000000
 
 /*
- * Longer gaps than a day in which somebody works are filled by what the
- * day's last bin was like.
+ * At most one day is computed bin by bin while processes work; a longer gap
+ * repeats the last bin of that day.
  */
 #define CATCH_UP_BINS (86400ULL * GKF_BINS_PER_S)
 
 /*
- * A state this much behind is worth waiting for: somebody is catching up with
- * a long gap. A stopped process that holds the lock costs this much a call.
+ * A state this old is worth waiting for: another process is catching up with a
+ * long gap. If a stopped process holds the lock, each call waits this long.
  */
 #define OLD_BINS    3
 #define PATIENCE_NS (20 * GK_NS_PER_MS)
 
-/* The figures that are reckoned with stay within reason. */
+/* Reads the state, and bounds the figures used in computations. */
 static void read_state(struct gkf_device *dev, struct gkf_state *ret_state)
 {
 	gk_pair_read(&dev->state_seq, dev->state, ret_state, sizeof *ret_state);
@@ -63,8 +62,8 @@ static void read_state(struct gkf_device *dev, struct gkf_state *ret_state)
 }
 
 /*
- * Notes the bin that was just computed. Its number is taken away first and
- * given last: a reader never takes half of it for the whole.
+ * Keeps the bin just computed. Its number is erased first and written last, so
+ * that a reader never takes a half-written entry for a whole one.
  */
 static void remember_bin(struct gkf_device *dev, const struct gkf_state *s)
 {
@@ -117,15 +116,19 @@ bool gkf_past_read(struct gkf_machine *m, unsigned device, uint64_t bin,
 	       __atomic_load_n(&past->bin, __ATOMIC_RELAXED) == bin;
 }
 
-/* The drive of what does not change while the lock is held. */
+/*
+ * Sets the members of the drive that change only under the writers' lock. The
+ * caller holds the writers' lock.
+ */
 static void drive_of(struct gkf_machine *m, unsigned device,
 		     const struct gkf_demand *wants, struct gkf_drive *drive)
 {
+	GK_ASSERT(gkf_lock_held(m));
 	*drive = (struct gkf_drive){.attached = 0};
 	gkf_values_forced(m, device, drive->set);
-	gkf_smoothing_floor(m, device, &drive->floor_permille,
+	gkf_smoothing_floor(m, device, drive->set, &drive->floor_permille,
 			    &drive->floor_bins);
-	/* MIG instances do not reach other GPUs. */
+	/* MIG instances have no NVLink traffic to other GPUs. */
 	drive->links = m->device_count > 1 ? gkf_links_carrying(m, device) : 0;
 	for (unsigned i = 0; i < wants->instances; i++)
 		if (wants->instance[i].name != GKF_NO_INSTANCE)
@@ -133,8 +136,8 @@ static void drive_of(struct gkf_machine *m, unsigned device,
 }
 
 /*
- * How far a state that did not change in its last bin may be taken at once:
- * while nobody works, or beyond what is computed bin by bin.
+ * The bin up to which the last bin can be repeated at once: the first bin in
+ * which something may change, or the end if the budget is used up.
  */
 static uint64_t leap_to(const struct gkf_demand *wants,
 			const struct gkf_state *before,
@@ -147,7 +150,7 @@ static uint64_t leap_to(const struct gkf_demand *wants,
 		return end;
 	if (!gkf_physics_is_steady(before, state))
 		return state->bin;
-	/* Also the next bin must be as the last one. */
+	/* Demand must be the same as in the last bin, too. */
 	until = gkf_demand_quiet_until(wants, state->bin - 1);
 	if (until <= state->bin)
 		return state->bin;
@@ -155,8 +158,22 @@ static uint64_t leap_to(const struct gkf_demand *wants,
 }
 
 /*
- * The last bins are gone through one by one: they are remembered. Returns what
- * is left of the budget, the bins that may be gone through one by one before.
+ * The cost of a bin, in bins of the budget. If there are too many processes to
+ * collect, each bin reads all slots, up to 8192, and costs as many bins as
+ * could be computed in that time. The budget of a copy already includes that
+ * cost (copy_bound.c).
+ */
+static uint64_t bin_cost(const struct gkf_demand *wants)
+{
+	return wants->all || wants->m->copied
+		   ? 1
+		   : 1 + gkf_slots_high(wants->m) / GKF_DEMAND_MAX;
+}
+
+/*
+ * Advances the state to a bin. As far as the budget allows, bins are computed
+ * one by one; the last GKF_PAST_BINS bins are always computed so, because they
+ * are kept. Returns the budget left.
  */
 static uint64_t advance_to(struct gkf_machine *m, unsigned device, uint64_t bin,
 			   uint64_t budget, struct gkf_state *state)
@@ -166,9 +183,11 @@ static uint64_t advance_to(struct gkf_machine *m, unsigned device, uint64_t bin,
 	uint64_t end = bin > GKF_PAST_BINS ? bin - GKF_PAST_BINS : 0;
 	struct gkf_demand wants;
 	struct gkf_drive drive;
+	uint64_t cost;
 
 	gkf_demand_collect(m, device, &wants);
 	drive_of(m, device, &wants, &drive);
+	cost = bin_cost(&wants);
 	while (state->bin < bin) {
 		struct gkf_state before = *state;
 
@@ -177,7 +196,7 @@ static uint64_t advance_to(struct gkf_machine *m, unsigned device, uint64_t bin,
 		if (state->bin > end)
 			remember_bin(dev, state);
 		gkf_model_events_step(m, device, &drive, &before, state);
-		budget -= budget > 0;
+		budget -= cost < budget ? cost : budget;
 		if (state->bin < end)
 			gkf_physics_repeat(
 			    &before, state,
@@ -201,11 +220,12 @@ void gkf_state_advance(struct gkf_machine *m, unsigned device)
 	struct gkf_state state;
 	uint64_t first, budget;
 
-	gkf_scenario_apply(m, bin);
+	GK_ASSERT(gkf_lock_held(m));
+	m->above->scenario_apply(m, bin);
 	read_state(dev, &state);
 	if (state.bin >= bin || m->scratch)
 		return;
-	/* Of a copy once: asking who is alive is dear. */
+	/* Only once in a copy: finding dead processes is expensive. */
 	if (!m->copied || !gkf_applying(m))
 		gkf_reap_busy(m, device);
 	budget = m->copied ? m->bins_left[device] : CATCH_UP_BINS;
@@ -214,12 +234,12 @@ void gkf_state_advance(struct gkf_machine *m, unsigned device)
 	if (m->copied)
 		m->bins_left[device] = budget;
 	gk_pair_write(&dev->state_seq, dev->state, &state, sizeof state);
-	gkf_fault_bins(m, device, first, bin);
+	m->above->fault_bins(m, device, first, bin);
 	gkf_account_bins(m, device, first, bin);
 	gkf_mig_bins(m, device, first, bin);
 }
 
-/* Whether the state is of the last whole bin, computing it if possible. */
+/* Computes the state up to the last whole bin, if the lock is free. */
 void gkf_state_catch_up(struct gkf_machine *m, unsigned device)
 {
 	uint64_t now = gkf_machine_bin(m), bin = gkf_state_bin(m, device);
@@ -234,6 +254,7 @@ void gkf_state_catch_up(struct gkf_machine *m, unsigned device)
 void gkf_state_now(struct gkf_machine *m, unsigned device,
 		   struct gkf_state *ret_state)
 {
+	GK_ASSERT(device < m->device_count);
 	gkf_state_catch_up(m, device);
 	read_state(&m->file->device[device], ret_state);
 }
@@ -243,52 +264,9 @@ int64_t gkf_state_word(struct gkf_machine *m, unsigned device, size_t offset)
 	struct gkf_device *dev = &m->file->device[device];
 	int64_t word;
 
+	GK_ASSERT(device < m->device_count);
 	gkf_state_catch_up(m, device);
 	gk_pair_read_part(&dev->state_seq, dev->state, sizeof(struct gkf_state),
 			  offset, &word, sizeof word);
 	return word;
-}
-
-uint32_t gkf_demand_at(struct gkf_machine *m, unsigned device, uint64_t bin)
-{
-	struct gkf_drive drive;
-	struct gkf_demand wants;
-
-	gkf_demand_collect(m, device, &wants);
-	gkf_demand_drive(&wants, bin, &drive);
-	return drive.demand;
-}
-
-struct gkf_share gkf_share_at(const struct gkf_wave *wave, uint64_t bin,
-			      uint32_t demand_permille)
-{
-	uint32_t busy = gkf_wave_at(wave, bin);
-	uint32_t shared =
-	    demand_permille > 1000 ? busy * 1000 / demand_permille : busy;
-
-	return (struct gkf_share){
-	    .sm = shared / 10,
-	    .mem = shared * wave->mem_permille / 10000,
-	    .enc = shared * wave->encoder_permille / 10000,
-	    .dec = shared * wave->decoder_permille / 10000,
-	    .jpg = shared * wave->jpeg_permille / 10000,
-	    .ofa = shared * wave->ofa_permille / 10000,
-	};
-}
-
-struct gkf_share gkf_share_of(struct gkf_machine *m, unsigned device,
-			      unsigned slot, const struct gkf_wave *wave,
-			      uint64_t bin, uint32_t demand_permille)
-{
-	struct gkf_done done;
-	uint32_t busy, mem;
-
-	if (wave->kind != GKF_WAVE_REAL)
-		return gkf_share_at(wave, bin, demand_permille);
-	gkf_busy_read(m, slot, bin, &done);
-	busy = done.busy_permille;
-	if (demand_permille > 1000)
-		busy = busy * 1000 / demand_permille;
-	mem = gkf_moved_permille(&m->boards[device].profile, done.moved);
-	return (struct gkf_share){.sm = busy / 10, .mem = mem / 10};
 }

@@ -1,17 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* topology.c - seats the GPUs of a machine and wires their NVLinks. */
 #include "machine/model/topology.h"
+#include "base/assert.h"
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/file/topology.h"
-#include "machine/store/above.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 _Static_assert(GKF_SEATS_MAX >= GKF_DEVICES_MAX, "a seat for every device");
 
-/* GPUs of a mesh, and modules of a baseboard. */
+/* Number of GPUs in a mesh or on a baseboard. */
 #define GROUP 8
 
 static const char *const layouts[GKF_LAYOUT_COUNT] = {"auto", "hgx", "pcie",
@@ -26,16 +27,16 @@ int gkf_layout_find(const char *name)
 }
 
 /*
- * The PCI tree by how GPUs are built in. Sources: `nvidia-smi topo -m` of a
+ * The PCI tree of each kind of machine. Sources: `nvidia-smi topo -m` of a
  * DGX A100 (pairs PXB) and a DGX-1 (pairs PIX, two pairs PHB), as published;
- * a card of a PC hangs on a port of its own (PHB).
+ * each card of a PC has its own port (PHB).
  */
 enum tree { TREE_HGX, TREE_SERVER, TREE_PC };
 
 static const struct {
-	uint8_t gpus;     /* of a switch */
-	uint8_t bridges;  /* between them */
-	uint8_t switches; /* of a host bridge */
+	uint8_t gpus;     /* GPUs per switch */
+	uint8_t bridges;  /* bridges between these GPUs */
+	uint8_t switches; /* switches per host bridge */
 } trees[] = {
     [TREE_HGX] = {2, 2, 1},
     [TREE_SERVER] = {2, 1, 2},
@@ -47,7 +48,7 @@ static bool is_geforce(const struct gkf_profile *p)
 	return strncmp(p->brand, "GEFORCE", 7) == 0;
 }
 
-/* The layout of one board: what auto is for it. */
+/* The layout of one board; resolves auto. */
 static enum gkf_layout layout_of(const struct gkf_profile *p,
 				 enum gkf_layout layout)
 {
@@ -67,7 +68,10 @@ static enum tree tree_of(const struct gkf_profile *p, enum gkf_layout layout)
 	return layout_of(p, layout) == GKF_LAYOUT_HGX ? TREE_HGX : TREE_SERVER;
 }
 
-/* Where the boards of one model end that begin at `from`. */
+/*
+ * The index after the last of the adjacent boards that have the same model as
+ * board `from`.
+ */
 static unsigned run_end(const struct gkf_board *boards, unsigned count,
 			unsigned from)
 {
@@ -94,7 +98,7 @@ static unsigned seat_run(struct gkf_topology *t, enum tree tree, unsigned from,
 	return t->seat[end - 1].pci_switch + 1U;
 }
 
-/* Half of the switches to each node; host bridges never span two. */
+/* Assigns half of the switches to each node; no host bridge spans two. */
 static void group_switches(struct gkf_topology *t,
 			   const struct gkf_board *boards, unsigned switches,
 			   enum gkf_layout layout)
@@ -119,7 +123,7 @@ static void group_switches(struct gkf_topology *t,
 	}
 }
 
-/* A link of a to a link of b, the first that are free. */
+/* Connects the first free link of a to the first free link of b. */
 static bool join_gpus(struct gkf_topology *t, unsigned links, unsigned a,
 		      unsigned b)
 {
@@ -147,7 +151,7 @@ static void wire_pairs(struct gkf_topology *t, unsigned links, unsigned from,
 }
 
 /*
- * The links of a DGX-1 with V100: from, to, how many of six. Source:
+ * The links of a DGX-1 with V100: from, to, how many of each GPU's six. Source:
  * `nvidia-smi topo -m` of that machine, as published.
  */
 static const uint8_t mesh[][3] = {
@@ -172,7 +176,7 @@ static void wire_mesh(struct gkf_topology *t, unsigned links, unsigned from,
 		}
 }
 
-/* How many NVSwitches a baseboard has, by NVLink generation; remembered. */
+/* Number of NVSwitches on a baseboard by NVLink generation; from memory. */
 static unsigned switches_of(const struct gkf_profile *p)
 {
 	static const uint8_t count[] = {6, 6, 6, 6, 4, 2};
@@ -180,7 +184,7 @@ static unsigned switches_of(const struct gkf_profile *p)
 	return count[p->nvlink_version < 5 ? p->nvlink_version : 5];
 }
 
-/* Links are dealt out to the switches; each GPU has its ports there. */
+/* Spreads each GPU's links over the switches; each GPU has its own ports. */
 static void wire_switches(struct gkf_topology *t, const struct gkf_profile *p,
 			  unsigned links, unsigned from, unsigned end,
 			  unsigned fabric)
@@ -233,6 +237,7 @@ enum gkf_distance gkf_topology_distance(const struct gkf_topology *t,
 {
 	const struct gkf_seat *one = &t->seat[a], *other = &t->seat[b];
 
+	GK_ASSERT(a < t->count && b < t->count);
 	if (a == b)
 		return GKF_SAME_BOARD;
 	if (one->pci_switch == other->pci_switch)
@@ -243,8 +248,8 @@ enum gkf_distance gkf_topology_distance(const struct gkf_topology *t,
 }
 
 /*
- * Buses are those between the GPUs', which are 7 and every eighth from there.
- * Ids as remembered of NVSwitches of A100 and H100 machines.
+ * The switches' buses lie between the GPUs' buses, which are 7, 15, 23 and so
+ * on. The ids are those of NVSwitches in A100 and H100 machines, from memory.
  */
 struct gkf_nvswitch gkf_topology_nvswitch(const struct gkf_topology *t,
 					  const struct gkf_profile *profile,

@@ -1,4 +1,9 @@
-/* values.c - the table of what can be read and set; see values.def. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * values.c - owns the table of values (values.def), and reads those that are
+ * forced.
+ */
+#include "machine/model/forced.h"
 #include "machine/model/model.h"
 
 #include <string.h>
@@ -21,4 +26,20 @@ int gkf_value_by_name(const char *name)
 		if (!strcmp(gkf_values[i].name, name))
 			return i;
 	return -1;
+}
+
+void gkf_values_forced(struct gkf_machine *m, unsigned device,
+		       int64_t ret_set[GKF_VALUES_MAX])
+{
+	const struct gkf_device *dev = &m->file->device[device];
+	bool broken =
+	    atomic_load_explicit(&dev->fault.active, memory_order_relaxed);
+
+	for (int v = 0; v < GKF_V_COUNT; v++) {
+		ret_set[v] =
+		    atomic_load_explicit(&dev->set[v], memory_order_relaxed);
+		if (broken || ret_set[v] != GKF_UNSET)
+			ret_set[v] =
+			    gkf_value_forced(m, device, (enum gkf_value)v);
+	}
 }

@@ -1,11 +1,15 @@
-/* wave.c - the shapes of load: integers only, the same on every machine. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wave.c - computes the shapes of loads, in integers only: the same on every
+ * machine.
+ */
 #include "machine/model/wave.h"
 #include "base/mix.h"
 #include "machine/file/numbers.h"
 #include "machine/file/wave_state.h"
 
-#define WARM_UP_BINS (3 * GKF_BINS_PER_S) /* first batches load data */
-#define DIP_DIVISOR  10 /* a tenth of a period: validation, checkpoint */
+#define WARM_UP_BINS (3 * GKF_BINS_PER_S) /* the first batches load data */
+#define DIP_DIVISOR  10 /* a tenth of each period is for validation */
 
 const struct gkf_activity gkf_activities[GKF_WAVE_KINDS] = {
     [GKF_WAVE_TRAIN] = {.power = 1000,
@@ -18,13 +22,13 @@ const struct gkf_activity gkf_activities[GKF_WAVE_KINDS] = {
 	{.power = 650, .sm = 700, .occupancy = 300, .tensor = 250, .pcie = 20},
     [GKF_WAVE_STEADY] =
 	{.power = 1000, .sm = 950, .occupancy = 450, .tensor = 600, .pcie = 20},
-    /* Nobody counts what kernels do in the SMs; their copies are counted. */
+    /* Estimates of what kernels do in the SMs; copies are counted elsewhere. */
     [GKF_WAVE_REAL] = {.power = 800, .sm = 900, .occupancy = 450},
 };
 
-/* value +- spread, uniform over the bins of this wave. */
-static int64_t jitter(const struct gkf_wave *wave, uint64_t bin, int64_t value,
-		      int64_t spread)
+/* value +- spread, uniformly distributed over the bins of this wave. */
+static int64_t add_jitter(const struct gkf_wave *wave, uint64_t bin,
+			  int64_t value, int64_t spread)
 {
 	uint64_t r = gkf_mix(((uint64_t)wave->seed << 40) ^ bin);
 
@@ -40,7 +44,8 @@ static uint64_t period_bins(const struct gkf_wave *wave)
 	return bins ? bins : 1;
 }
 
-static int64_t train(const struct gkf_wave *wave, uint64_t age, uint64_t bin)
+static int64_t busy_training(const struct gkf_wave *wave, uint64_t age,
+			     uint64_t bin)
 {
 	uint64_t period = period_bins(wave);
 	int64_t util = wave->util_permille;
@@ -49,11 +54,15 @@ static int64_t train(const struct gkf_wave *wave, uint64_t age, uint64_t bin)
 		util /= 4;
 	else if (age % period >= period - period / DIP_DIVISOR)
 		util /= 5;
-	return jitter(wave, bin, util, util / 25);
+	return add_jitter(wave, bin, util, util / 25);
 }
 
-/* A triangle between 60 % and 140 % of util, with requests coming at random. */
-static int64_t infer(const struct gkf_wave *wave, uint64_t age, uint64_t bin)
+/*
+ * A triangle wave between 60 % and 140 % of util, with jitter for requests that
+ * come at random.
+ */
+static int64_t busy_inferring(const struct gkf_wave *wave, uint64_t age,
+			      uint64_t bin)
 {
 	uint64_t period = period_bins(wave);
 	uint64_t phase = 2000 * (age % period) / period; /* 0..1999 */
@@ -61,7 +70,7 @@ static int64_t infer(const struct gkf_wave *wave, uint64_t age, uint64_t bin)
 	int64_t util =
 	    (int64_t)wave->util_permille * (600 + swell * 4 / 5) / 1000;
 
-	return jitter(wave, bin, util, util * 2 / 5);
+	return add_jitter(wave, bin, util, util * 2 / 5);
 }
 
 uint32_t gkf_wave_at(const struct gkf_wave *wave, uint64_t bin)
@@ -71,9 +80,9 @@ uint32_t gkf_wave_at(const struct gkf_wave *wave, uint64_t bin)
 	if (!gkf_wave_present(wave, bin))
 		return 0;
 	if (wave->kind == GKF_WAVE_TRAIN)
-		busy = train(wave, bin - wave->start_bin, bin);
+		busy = busy_training(wave, bin - wave->start_bin, bin);
 	else if (wave->kind == GKF_WAVE_INFER)
-		busy = infer(wave, bin - wave->start_bin, bin);
+		busy = busy_inferring(wave, bin - wave->start_bin, bin);
 	else if (wave->kind == GKF_WAVE_STEADY)
 		busy = wave->util_permille;
 	return busy < 0 ? 0 : busy > 1000 ? 1000 : (uint32_t)busy;

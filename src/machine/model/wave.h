@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * wave.h - how busy a process keeps its device, as a function of machine time.
  *
- * Time is cut into bins of 1/6 s, the driver's shortest sample period. The
- * share of a bin that is busy depends on the wave and the bin alone, so every
- * process of the machine computes the same figure without asking anybody.
+ * Time is divided into bins of 1/6 s, the driver's shortest sample period. The
+ * busy share of a bin depends only on the wave and the bin, so all processes of
+ * the machine compute the same figure on their own.
  */
 #ifndef GKF_WAVE_H
 #define GKF_WAVE_H
@@ -14,9 +15,10 @@
 #include <stdint.h>
 
 /*
- * The effect of a kind of work on a board while it is busy, permille: of the
- * power that SMs can draw, of the SMs, of the warps that fit, of the tensor
- * cores' cycles, of the PCIe and NVLink bandwidth (in; PCIe out is half of it).
+ * How much of a board a kind of work uses while it is busy, in permille: of the
+ * SMs' maximum power, of the SMs, of the maximum number of warps, of the tensor
+ * cores' cycles, and of the incoming PCIe and NVLink bandwidth. Outgoing PCIe
+ * traffic is half the incoming.
  */
 struct gkf_activity {
 	uint16_t power, sm, occupancy, tensor, pcie, nvlink;
@@ -25,8 +27,8 @@ struct gkf_activity {
 extern const struct gkf_activity gkf_activities[GKF_WAVE_KINDS];
 
 /*
- * Whether the process is on its device in a bin: loads of a scenario are
- * started before they are seen.
+ * Whether the process is on its device in a bin. Loads of a scenario start
+ * before they become visible.
  */
 static inline bool gkf_wave_present(const struct gkf_wave *wave, uint64_t bin)
 {
@@ -35,8 +37,8 @@ static inline bool gkf_wave_present(const struct gkf_wave *wave, uint64_t bin)
 }
 
 /*
- * Busy permille of a bin, 0 to 1000; 0 where it is not present and of real
- * work. Pure.
+ * Busy permille of a bin, 0 to 1000; 0 where the process is not present, and
+ * for real work. Pure.
  */
 uint32_t gkf_wave_at(const struct gkf_wave *wave, uint64_t bin);
 

@@ -1,5 +1,5 @@
-/* board_name.h - what a board of a new machine is called, if not by its seed.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* board_name.h - identities given to the boards of a new machine. */
 #ifndef GKF_BOARD_NAME_H
 #define GKF_BOARD_NAME_H
 
@@ -7,11 +7,12 @@
 #include <stdint.h>
 
 struct gkf_board_name {
-	char uuid[48];   /* empty: of the seed */
+	char uuid[48];   /* empty: made from the seed */
 	char serial[32]; /* empty: the board has none */
-	bool has_place;  /* else it sits where its number says */
+	/* false: the PCI address follows from the board's number. */
+	bool has_place;
 	uint32_t pci_domain, pci_bus, pci_device;
-	int minor; /* negative: its number */
+	int minor; /* negative: the board's number */
 };
 
 #endif

@@ -1,19 +1,15 @@
-/* clock.c - machine time: read, stopped, sped up, stepped. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* clock.c - reads machine time. */
 #include "machine/store/clock.h"
 #include "base/clock.h"
-#include "base/err.h"
 #include "base/pair.h"
 #include "machine/file/clock_state.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
-#include "machine/store/above.h"
-#include "machine/store/event.h"
+#include "machine/store/clock_at.h"
 #include "machine/store/view.h"
-#include "machine/store/writers_lock.h"
 
-#define REAL_SPEED 1000
-
-/* Two clocks are read together when no more than this lies between. */
+/* Two readings at most this far apart count as simultaneous. */
 #define TOGETHER_NS (50 * GK_NS_PER_US)
 #define READINGS    8
 
@@ -24,7 +20,7 @@ static inline struct gkf_clock read_clock(const struct gkf_machine *m)
 
 	gk_pair_read(&f->clock_seq, f->clock, &c, sizeof c);
 	if (c.speed > GKF_SPEED_MAX)
-		c.speed = REAL_SPEED;
+		c.speed = GKF_REAL_SPEED;
 	return c;
 }
 
@@ -38,18 +34,6 @@ uint64_t gkf_speed(const struct gkf_machine *m)
 	return read_clock(m).speed;
 }
 
-/* Machine time at a moment of real time. */
-static uint64_t machine_at(const struct gkf_clock *c, uint64_t real_ns)
-{
-	/* A clock that was set in another time namespace may lie ahead. */
-	uint64_t passed = real_ns > c->real_ns ? real_ns - c->real_ns : 0;
-
-	if (c->speed == REAL_SPEED)
-		return c->machine_ns + passed;
-	return c->machine_ns +
-	       (uint64_t)((__uint128_t)passed * c->speed / REAL_SPEED);
-}
-
 uint64_t gkf_machine_ns(const struct gkf_machine *m)
 {
 	struct gkf_clock c;
@@ -57,7 +41,7 @@ uint64_t gkf_machine_ns(const struct gkf_machine *m)
 	if (gkf_applying(m))
 		return atomic_load(&m->applied_ns) - 1;
 	c = read_clock(m);
-	return machine_at(&c, gk_boot_ns());
+	return gkf_clock_at(&c, gk_boot_ns());
 }
 
 uint64_t gkf_machine_bin(const struct gkf_machine *m)
@@ -66,8 +50,8 @@ uint64_t gkf_machine_bin(const struct gkf_machine *m)
 }
 
 /*
- * Both clocks at one moment. Whoever is put to sleep between two readings
- * reads again; the closest of a few is taken.
+ * Reads both clocks at one moment: reads again if the thread was interrupted in
+ * between, and takes the closest of a few pairs.
  */
 static void read_both_clocks(uint64_t *ret_wall, uint64_t *ret_boot)
 {
@@ -91,26 +75,26 @@ uint64_t gkf_wall_us(const struct gkf_machine *m, uint64_t machine_ns)
 	uint64_t wall = 0, boot = 0;
 	int64_t ago;
 
-	if (!c.speed) /* exactly the same, whoever asks when */
+	if (!c.speed) /* a stopped clock gives the same result at any time */
 		return (c.wall_ns - (c.machine_ns - machine_ns)) / GK_NS_PER_US;
 	read_both_clocks(&wall, &boot);
-	ago = (int64_t)(machine_at(&c, boot) - machine_ns);
-	if (c.speed != REAL_SPEED)
-		ago = (int64_t)((__int128_t)ago * REAL_SPEED / c.speed);
+	ago = (int64_t)(gkf_clock_at(&c, boot) - machine_ns);
+	if (c.speed != GKF_REAL_SPEED)
+		ago = (int64_t)((__int128_t)ago * GKF_REAL_SPEED / c.speed);
 	return (wall - (uint64_t)ago) / GK_NS_PER_US;
 }
 
 uint64_t gkf_real_until(const struct gkf_machine *m, uint64_t machine_ns)
 {
 	struct gkf_clock c = gkf_clock_get(m);
-	uint64_t now = machine_at(&c, gk_boot_ns());
+	uint64_t now = gkf_clock_at(&c, gk_boot_ns());
 	__uint128_t real;
 
 	if (now >= machine_ns)
 		return 0;
 	if (!c.speed)
 		return UINT64_MAX;
-	real = (__uint128_t)(machine_ns - now) * REAL_SPEED / c.speed + 1;
+	real = (__uint128_t)(machine_ns - now) * GKF_REAL_SPEED / c.speed + 1;
 	return real > UINT64_MAX ? UINT64_MAX : (uint64_t)real;
 }
 
@@ -119,58 +103,4 @@ uint64_t gkf_scenario_next_ns(const struct gkf_machine *m)
 	return m->steps ? atomic_load_explicit(&m->file->scenario.next_ns,
 					       memory_order_acquire)
 			: UINT64_MAX;
-}
-
-/* Starts a new stretch of time: ns later, at another speed. */
-static int start_stretch(struct gkf_machine *m, uint64_t later_ns,
-			 uint64_t speed, bool keep_speed)
-{
-	struct gkf_clock c;
-	uint64_t now;
-	int r = gkf_lock(m);
-
-	if (r)
-		return r;
-	c = gkf_clock_get(m);
-	now = gk_boot_ns();
-	c.machine_ns = machine_at(&c, now) + later_ns;
-	if (!c.speed && keep_speed) { /* it is stepped in wall time, too */
-		c.real_ns += later_ns;
-		c.wall_ns += later_ns;
-	} else {
-		c.real_ns = now;
-		c.wall_ns = gk_wall_ns();
-	}
-	if (!keep_speed && !speed && c.speed)
-		atomic_store(&m->file->run_speed, c.speed);
-	if (!keep_speed)
-		c.speed = speed;
-	gk_pair_write(&m->file->clock_seq, m->file->clock, &c, sizeof c);
-	gkf_unlock(m);
-	gkf_event_wake(m);
-	return 0;
-}
-
-int gkf_clock_speed(struct gkf_machine *m, uint64_t speed)
-{
-	return speed > GKF_SPEED_MAX ? GK_ERR_RANGE
-				     : start_stretch(m, 0, speed, false);
-}
-
-int gkf_machine_age(struct gkf_machine *m, uint64_t ns)
-{
-	return start_stretch(m, ns, 0, true);
-}
-
-int gkf_machine_settle(struct gkf_machine *m)
-{
-	int r = gkf_lock_to_compute(m);
-
-	if (r)
-		return r;
-	gkf_scenario_apply(m, gkf_machine_bin(m));
-	for (unsigned i = 0; i < m->device_count; i++)
-		gkf_state_advance(m, i);
-	gkf_unlock(m);
-	return 0;
 }

@@ -1,4 +1,5 @@
-/* clock.h - machine time: reading it and changing how it passes. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* clock.h - machine time: reads it and changes its speed. */
 #ifndef GKF_CLOCK_H
 #define GKF_CLOCK_H
 
@@ -13,17 +14,18 @@ struct gkf_machine;
 GKF_API uint64_t gkf_machine_ns(const struct gkf_machine *m);
 GKF_API uint64_t gkf_machine_bin(const struct gkf_machine *m);
 
-/* How fast it passes, permille of real time; 0: it stands. */
+/* The speed of machine time, permille of real time; 0: stopped. */
 GKF_API uint64_t gkf_speed(const struct gkf_machine *m);
 
-/* The clock as it is set. */
+/* A consistent copy of the clock's words. */
 struct gkf_clock gkf_clock_get(const struct gkf_machine *m);
 
 /*
- * Wall time, microseconds since 1970, of a moment of machine time: now minus
- * what lies between in real time. A clock that stands shows the moment at
- * which it was stopped, and each step makes that later; its past, and that of
- * a clock whose speed was changed, is told as if it had always run so.
+ * Converts a moment of machine time to wall time, in microseconds since 1970:
+ * the current wall time minus the real time since that moment. A stopped clock
+ * shows the time at which it was stopped, plus all steps since. If the clock
+ * was ever stopped or its speed changed, the past is computed as if it had
+ * always run as it does now.
  */
 GKF_API uint64_t gkf_wall_us(const struct gkf_machine *m, uint64_t machine_ns);
 
@@ -32,24 +34,24 @@ GKF_API uint64_t gkf_real_until(const struct gkf_machine *m,
 				uint64_t machine_ns);
 
 /*
- * Changes the speed; GK_ERR_RANGE above GKF_SPEED_MAX permille. A clock that
- * is stopped remembers in run_speed how fast it went.
+ * Changes the speed; GK_ERR_RANGE above GKF_SPEED_MAX permille. Stopping the
+ * clock saves its speed in run_speed.
  */
 int gkf_clock_speed(struct gkf_machine *m, uint64_t speed);
 
 /*
- * Makes the machine older at once, as if it had run for ns longer: what its
- * processes would have done to clocks and temperatures is done.
+ * Advances machine time by ns at once, with all effects that the processes
+ * would have had on clocks and temperatures.
  */
 int gkf_machine_age(struct gkf_machine *m, uint64_t ns);
 
 /*
- * Computes what all devices have come to by now, waiting for whoever changes
- * them: who reads then, of a clock that stands, gets nothing older.
+ * Computes the current state of all devices, waiting for the lock, so that
+ * later readings of a stopped machine are never older.
  */
 int gkf_machine_settle(struct gkf_machine *m);
 
-/* Machine time of the next step; UINT64_MAX: there is none. */
+/* Machine time of the scenario's next step; UINT64_MAX: there is none. */
 GKF_API uint64_t gkf_scenario_next_ns(const struct gkf_machine *m);
 
 #endif

@@ -1,40 +1,38 @@
-/* copy_bound.c - reckons what it costs to bring a copy up to its time. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* copy_bound.c - limits the work of bringing a copy up to date. */
 #include "machine/store/copy_bound.h"
 #include "base/log.h"
+#include "base/min.h"
 #include "machine/file/numbers.h"
 #include "machine/file/scenario_state.h"
 #include "machine/file/state.h"
 #include "machine/store/clock.h"
-#include "machine/store/slot.h"
+#include "machine/store/process/slot.h"
 #include "machine/store/state_bin.h"
 #include "machine/store/view.h"
 
-/* Costs are in looks at a slot; so many take well below a second. */
-#define LOOKS_MAX   (1ULL << 22)
-#define BIN_LOOKS   16           /* of a GPU, beside those at its slots */
-#define STEP_LOOKS  (1ULL << 10) /* of a step, beside those at slots */
-#define ERROR_LOOKS (1ULL << 14) /* the same, of a million memory errors */
-#define STEP_SCANS  4            /* of all slots, by a step */
+/* Costs are in slot reads; the maximum takes well below a second. */
+#define LOOKS_MAX (1ULL << 22)
+/* Cost of a bin of a GPU, without slot reads. */
+#define BIN_LOOKS   16
+#define STEP_LOOKS  (1ULL << 10) /* cost of a step, without slot reads */
+#define ERROR_LOOKS (1ULL << 14) /* cost of a million memory errors */
+#define STEP_SCANS  4            /* number of scans of all slots by a step */
 
-/* The bins that are always computed, and the one before they are leapt to. */
+/* Bins that are always computed: those that are kept, and one before them. */
 #define LEAST_BINS (GKF_PAST_BINS + 1)
 
-static uint64_t min(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-/* How far the GPU that is most behind is behind. */
+/* How many bins the GPU that is most behind must compute. */
 static uint64_t count_bins(const struct gkf_machine *m)
 {
 	uint64_t now = gkf_machine_bin(m), first = now;
 
 	for (unsigned i = 0; i < m->device_count; i++)
-		first = min(first, gkf_state_bin(m, i));
+		first = gk_min(first, gkf_state_bin(m, i));
 	return now - first;
 }
 
-/* How many steps are due, and what they do beside looking at slots. */
+/* Returns the number of due steps, and their cost except reading slots. */
 static uint64_t count_due(const struct gkf_machine *m, uint64_t done,
 			  uint64_t *ret_looks)
 {
@@ -53,20 +51,23 @@ static uint64_t count_due(const struct gkf_machine *m, uint64_t done,
 	return due;
 }
 
-/* Each step brings its GPU to its bin first. */
+/*
+ * Drops all due steps if they cost too much. Applying a step also computes the
+ * bins of its GPU.
+ */
 static void bound_steps(struct gkf_machine *m, uint64_t bin_looks)
 {
 	struct gkf_scenario_head *head = &m->file->scenario;
 	uint64_t looks, due = count_due(m, atomic_load(&head->done), &looks);
-	uint64_t bins = min(count_bins(m), due * LEAST_BINS);
+	uint64_t bins = gk_min(count_bins(m), due * LEAST_BINS);
 
 	if (looks <= LOOKS_MAX &&
 	    bins + due * STEP_SCANS <= LOOKS_MAX / bin_looks)
 		return;
-	gk_log(GK_LOG_WARN,
-	       "%llu steps of the scenario are due: none is applied to the "
-	       "copy",
-	       (unsigned long long)due);
+	gk_log(
+	    GK_LOG_WARN,
+	    "%llu steps of the scenario are due: too many to apply to a copy",
+	    (unsigned long long)due);
 	atomic_store(&head->done, m->steps);
 	atomic_store(&head->next_ns, UINT64_MAX);
 }

@@ -1,7 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * copy_bound.h - how much is computed to bring a copy of another user's machine
- * up to its time: whoever wrote the file must not take the time of those who
- * look at it.
+ * copy_bound.h - limits the work of bringing a copy of another user's machine
+ * up to date, so that the writer of the file cannot make readers slow.
  */
 #ifndef GKF_COPY_BOUND_H
 #define GKF_COPY_BOUND_H
@@ -9,9 +9,9 @@
 struct gkf_machine;
 
 /*
- * Sets bins_left of a copy, whose clock stands, and takes from it the steps of
- * its scenario when they would cost too much. What is not computed bin by bin
- * is filled by what the last bin was like.
+ * Sets bins_left of a copy, whose clock is stopped, and drops the steps of its
+ * scenario if they would cost too much. Bins beyond bins_left repeat the last
+ * computed bin.
  */
 void gkf_copy_bound(struct gkf_machine *m);
 

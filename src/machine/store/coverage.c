@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * coverage.c - see coverage.h. The table of names grows only; no lock: a place
- * is taken by its key, and what is written into it afterwards is the same
- * whoever writes it.
+ * coverage.c - owns the table of names of refused things; see coverage.h. The
+ * table only grows and needs no lock: a key claims an entry, and all processes
+ * then write the same content into it.
  */
 #include "machine/store/coverage.h"
+#include "base/assert.h"
 #include "base/mix.h"
 #include "base/str.h"
 #include "machine/file/file.h"
@@ -55,10 +57,13 @@ static uint64_t key_of_name(const uint64_t name[WORDS], enum gkf_named kind)
 
 	for (int i = 0; i < WORDS; i++)
 		key = gkf_mix(key ^ name[i]);
-	return key | 1; /* 0 is a free place */
+	return key | 1; /* 0 marks a free entry */
 }
 
-/* The place of a key, old or new, or GKF_NAMES_MAX. */
+/*
+ * The index of a key's entry, which is added if there is none. GKF_NAMES_MAX:
+ * the table is full.
+ */
 static unsigned find_name(struct gkf_name *table, uint64_t key)
 {
 	for (unsigned i = 0; i < GKF_NAMES_MAX; i++) {
@@ -81,6 +86,7 @@ void gkf_refuse_named(struct gkf_machine *m, enum gkf_named kind,
 	uint64_t words[WORDS] = {0};
 	unsigned at;
 
+	GK_ASSERT((unsigned)kind < GKF_NAMED_KINDS);
 	memcpy(words, name, strnlen(name, sizeof words - 1));
 	at = find_name(table, key_of_name(words, kind));
 	if (at == GKF_NAMES_MAX) {

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * coverage.h - what CUDA programs call and are refused: rows of cuda.def, and
- * by name functions of the runtime and whatever a kernel is made of.
+ * coverage.h - counts what programs were refused: rows of cuda_symbols.def
+ * and, by name, functions of libraries and features of kernels.
  */
 #ifndef GKF_COVERAGE_H
 #define GKF_COVERAGE_H
@@ -17,7 +18,7 @@ struct gkf_machine;
 
 enum gkf_named {
 	GKF_NAMED_RUNTIME, /* a function of libcudart */
-	GKF_NAMED_KERNEL,  /* a kernel and why: "ptx: wgmma in k" */
+	GKF_NAMED_KERNEL,  /* a kernel and the reason: "ptx: wgmma in k" */
 	GKF_NAMED_CUBLAS,
 	GKF_NAMED_CUFFT,
 	GKF_NAMED_CURAND,
@@ -29,17 +30,20 @@ enum gkf_named {
 	GKF_NAMED_KINDS,
 };
 
-/* The name of this process, as it was when it was first refused something. */
+/* The name of this process when it was first refused something. */
 GKF_API const char *gkf_caller(void);
 
-/* It was refused, to this process. */
+/* Counts that this process was refused a row of cuda_symbols.def. */
 GKF_API void gkf_cuda_refuse(struct gkf_machine *m, unsigned row);
 
-/* The same by name, cut to GKF_REFUSED_MAX - 1 bytes. */
+/*
+ * Counts that this process was refused a thing by name, which is truncated to
+ * GKF_REFUSED_MAX - 1 bytes.
+ */
 GKF_API void gkf_refuse_named(struct gkf_machine *m, enum gkf_named kind,
 			      const char *name);
 
-/* A thing refused by name, at place index below GKF_NAMES_MAX. */
+/* A thing refused by name; index is below GKF_NAMES_MAX. */
 struct gkf_named_count {
 	enum gkf_named kind;
 	char name[GKF_REFUSED_MAX];
@@ -49,14 +53,15 @@ bool gkf_named_read(struct gkf_machine *m, unsigned index,
 		    struct gkf_named_count *ret_named);
 
 /*
- * `function` of struct gkf_refused: a row of nvml.def, or one of cuda.def from
- * GKF_REFUSED_CUDA on, or the place of a name from GKF_REFUSED_NAMED on.
+ * `function` of struct gkf_refused: a row of nvml.def, a row of
+ * cuda_symbols.def plus GKF_REFUSED_CUDA, or the index of a name plus
+ * GKF_REFUSED_NAMED.
  */
 #define GKF_REFUSED_CUDA  4096u
 #define GKF_REFUSED_NAMED 8192u
 #define GKF_REFUSED_END   (GKF_REFUSED_NAMED + GKF_NAMES_MAX)
 
-/* Counts a refusal of a function to a program. */
+/* Counts that a program was refused a function. */
 GKF_API void gkf_refusal_count(struct gkf_machine *m, unsigned function,
 			       const char *caller);
 
@@ -64,14 +69,14 @@ struct gkf_refused {
 	char caller[GKF_CALLER_MAX];
 	unsigned function;
 	uint64_t count;
-	uint64_t order; /* the lower, the earlier it came */
+	uint64_t order; /* lower for entries added earlier */
 };
 
-/* The refusals at place index, below GKF_REFUSALS_MAX; false: none. */
+/* Reads the entry at index, below GKF_REFUSALS_MAX; false: it is free. */
 bool gkf_refusal_read(struct gkf_machine *m, unsigned index,
 		      struct gkf_refused *ret_refused);
 
-/* Counts from 0 again. */
+/* Resets all counts to 0. */
 void gkf_refusals_forget(struct gkf_machine *m);
 
 #endif

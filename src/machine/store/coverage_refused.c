@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * coverage_refused.c - who asked for functions that are not there. A hash table
- * that grows only; no lock: an entry is taken by its key, and what is written
- * into it afterwards is the same whoever writes it.
+ * coverage_refused.c - owns the table of refusals by program and function. The
+ * hash table only grows and needs no lock: a key claims an entry, and all
+ * processes then write the same content into it.
  */
+#include "base/assert.h"
 #include "base/mix.h"
 #include "machine/file/fault_state.h"
 #include "machine/file/file.h"
@@ -18,10 +20,12 @@ static uint64_t key_of_refusal(const uint64_t *caller, unsigned function)
 
 	for (int i = 0; i < GKF_CALLER_MAX / 8; i++)
 		key = gkf_mix(key ^ caller[i]);
-	return key | 1; /* 0 is a free entry */
+	return key | 1; /* 0 marks a free entry */
 }
 
-/* The entry of a key, new or old; NULL: no room. */
+/*
+ * The entry of a key, which is added if there is none. NULL: the table is full.
+ */
 static struct gkf_refusal *find_refusal(struct gkf_refusals *table,
 					uint64_t key)
 {
@@ -65,10 +69,12 @@ void gkf_refusal_count(struct gkf_machine *m, unsigned function,
 bool gkf_refusal_read(struct gkf_machine *m, unsigned index,
 		      struct gkf_refused *ret_refused)
 {
-	struct gkf_refusal *e = &m->file->refusals.entry[index];
-	uint64_t name[GKF_CALLER_MAX / 8];
-	uint64_t function = atomic_load(&e->function);
+	uint64_t name[GKF_CALLER_MAX / 8], function;
+	struct gkf_refusal *e;
 
+	GK_ASSERT(index < GKF_REFUSALS_MAX);
+	e = &m->file->refusals.entry[index];
+	function = atomic_load(&e->function);
 	ret_refused->count = atomic_load(&e->count);
 	ret_refused->order = atomic_load(&e->order);
 	if (!function || function > GKF_REFUSED_END || !ret_refused->count)

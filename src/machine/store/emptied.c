@@ -1,4 +1,5 @@
-/* emptied.c - asks the kernel for memory that a fork empties. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emptied.c - gets memory that the kernel zeroes in a forked child. */
 #include "machine/store/emptied.h"
 #include "base/err.h"
 

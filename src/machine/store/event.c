@@ -1,5 +1,7 @@
-/* event.c - the ring of events and sleeping on it; see event.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* event.c - owns the ring of events; see event.h. */
 #include "machine/store/event.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/futex.h"
 #include "machine/file/event_state.h"
@@ -7,13 +9,14 @@
 #include "machine/store/clock.h"
 #include "machine/store/gate.h"
 #include "machine/store/view.h"
+#include "machine/store/writers_lock.h"
 
 #include <limits.h>
 
-/* Known to nvml.h as nvmlEventTypeXidCriticalError. */
+/* nvmlEventTypeXidCriticalError. */
 #define TYPE_XID 8ULL
 
-/* An hour: a longer sleep gains nothing. */
+/* One hour; longer sleeps gain nothing. */
 #define SLEEP_MAX_NS (3600 * GK_NS_PER_S)
 
 static struct gkf_events *events_of(const struct gkf_machine *m)
@@ -31,8 +34,9 @@ void gkf_event_wake(struct gkf_machine *m)
 }
 
 /*
- * The number is taken away first and given last, so that a reader never takes
- * half of an event for the whole; the count makes it known.
+ * Stores an event. The number is erased first and written last, so that a
+ * reader never takes a half-written event for a whole one; the count publishes
+ * it.
  */
 void gkf_event_push(struct gkf_machine *m, uint32_t device, uint64_t type,
 		    uint64_t data, uint32_t instance)
@@ -42,6 +46,7 @@ void gkf_event_push(struct gkf_machine *m, uint32_t device, uint64_t type,
 	struct gkf_event *to = &e->ring[number % GKF_EVENTS_MAX];
 	uint64_t kind = type & GKF_EVENT_SYSTEM ? GKF_EVENT_SYSTEM : type;
 
+	GK_ASSERT(gkf_lock_held(m));
 	if (!(kind & (TYPE_XID | atomic_load(&e->interest))))
 		return;
 	__atomic_store_n(&to->number, 0, __ATOMIC_RELAXED);
@@ -114,13 +119,16 @@ void gkf_event_sleep(struct gkf_machine *m, uint32_t word, uint64_t timeout_ns)
 	struct gkf_events *e = events_of(m);
 	uint64_t next = gkf_scenario_next_ns(m), longest = SLEEP_MAX_NS;
 
-	/* Somebody has to apply the next step of the scenario. */
+	/* Wake up to apply the next step of the scenario. */
 	if (next != UINT64_MAX)
 		longest = gkf_real_until(m, next);
 	if (longest > SLEEP_MAX_NS)
 		longest = SLEEP_MAX_NS;
 
-	/* A sleeper that is killed leaves a system call too much behind. */
+	/*
+	 * If this process is killed while asleep, the count stays too high, and
+	 * later events cost a needless system call.
+	 */
 	atomic_fetch_add(&e->sleepers, 1);
 	gk_futex_wait(GK_FUTEX_SHARED, &e->wake, word,
 		      timeout_ns < longest ? timeout_ns : longest);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gate.c - finds the words of gate.h in the file. */
 #include "machine/store/gate.h"
 #include "machine/file/file.h"

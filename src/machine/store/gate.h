@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gate.h - the words of a machine that fronts look at in every call, as
- * pointers into its file: read at the cost of a load, without knowing the
- * file. They hold until gkf_machine_close(). Any of them may be overwritten
- * by anybody at any time.
+ * gate.h - pointers to the words of a machine's file that fronts read in every
+ * call: each costs a load, and fronts need not know the file's layout. They are
+ * valid until gkf_machine_close(). Any process may overwrite the words at any
+ * time.
  */
 #ifndef GKF_GATE_H
 #define GKF_GATE_H
@@ -17,27 +18,29 @@
 struct gkf_machine;
 
 struct gkf_gate_device {
-	const _Atomic uint64_t *faults;   /* a bit a gkf_fault */
+	const _Atomic uint64_t *faults;   /* a bit for each gkf_fault */
 	const _Atomic uint64_t *strike;   /* see fault_state.h */
 	const _Atomic uint64_t *mig_mode; /* GKF_MIG_CURRENT and _PENDING */
-	const _Atomic int64_t *removed, *excluded; /* 1: it is */
+	const _Atomic int64_t *removed, *excluded; /* 1: yes */
 };
 
 struct gkf_gate {
-	_Atomic uint64_t *calls, *refused;    /* by row of nvml.def */
-	_Atomic uint64_t *cuda_calls;         /* by row of cuda.def */
-	const _Atomic uint64_t *extra_ns;     /* by row of nvml.def */
+	_Atomic uint64_t *calls, *refused; /* one per row of nvml.def */
+	/* one per row of cuda_symbols.def */
+	_Atomic uint64_t *cuda_calls;
+	const _Atomic uint64_t *extra_ns;     /* one per row of nvml.def */
 	const _Atomic uint64_t *latency;      /* enum gkf_latency */
-	const _Atomic uint64_t *rules;        /* how many */
-	const _Atomic uint64_t *next_step_ns; /* UINT64_MAX: none is left */
-	_Atomic uint64_t *booked_ns; /* CLOCK_MONOTONIC: calls are booked */
-	/* Whether the file is whole: its last word, and what that told. */
+	const _Atomic uint64_t *rules;        /* number of rules */
+	const _Atomic uint64_t *next_step_ns; /* UINT64_MAX: no step is left */
+	/* CLOCK_MONOTONIC until which the driver is busy. */
+	_Atomic uint64_t *booked_ns;
+	/* The file's last word, and whether it was found missing. */
 	const _Atomic uint32_t *last;
 	const atomic_bool *damaged;
-	struct gkf_gate_device device[]; /* as many as the machine has */
+	struct gkf_gate_device device[]; /* one per device of the machine */
 };
 
-/* That of an open machine. */
+/* Returns the gate of an open machine. */
 GKF_API const struct gkf_gate *gkf_gate(const struct gkf_machine *m);
 
 static inline uint64_t gkf_gate_word(const _Atomic uint64_t *word)
@@ -45,10 +48,10 @@ static inline uint64_t gkf_gate_word(const _Atomic uint64_t *word)
 	return atomic_load_explicit(word, memory_order_relaxed);
 }
 
-/* Applies the steps of the scenario that are due; trouble/scenario.c. */
+/* Applies the steps of the scenario that are due; due.c. */
 GKF_API void gkf_scenario_poll(struct gkf_machine *m);
 
-/* Before a look at the machine; almost nothing while no step is left. */
+/* Call before reading the machine; very cheap while no step is left. */
 static inline void gkf_gate_look(struct gkf_machine *m,
 				 const struct gkf_gate *gate)
 {
@@ -58,14 +61,14 @@ static inline void gkf_gate_look(struct gkf_machine *m,
 }
 
 /*
- * False when the file has been truncated under us: what is read then are
- * zeros, and the first who asks has a line in the log. Cheap.
+ * Whether the file is whole. It is not if it was truncated while mapped; then
+ * it reads as zeros, and the first such call writes a line to the log. Cheap.
  */
 GKF_API bool gkf_machine_is_whole(struct gkf_machine *m);
 
 /*
- * The same at the cost of two loads: the last word of a file is gone whenever
- * anything of it is, and looking at it says so.
+ * Like gkf_machine_is_whole(), at the cost of two loads. Any truncation removes
+ * the last word of the file, and reading that word detects it.
  */
 static inline bool gkf_gate_whole(struct gkf_machine *m,
 				  const struct gkf_gate *gate)
@@ -77,7 +80,7 @@ static inline bool gkf_gate_whole(struct gkf_machine *m,
 	       gkf_machine_is_whole(m);
 }
 
-/* Does the driver list it? device must exist. */
+/* Whether the driver lists a device, which must exist. */
 static inline bool gkf_gate_lists(const struct gkf_gate *gate, unsigned device)
 {
 	const struct gkf_gate_device *d = &gate->device[device];
@@ -86,13 +89,13 @@ static inline bool gkf_gate_lists(const struct gkf_gate *gate, unsigned device)
 	       atomic_load_explicit(d->excluded, memory_order_relaxed) != 1;
 }
 
-/* Is its MIG mode on? */
+/* Whether a device's MIG mode is on. */
 static inline bool gkf_gate_split(const struct gkf_gate *gate, unsigned device)
 {
 	return gkf_gate_word(gate->device[device].mig_mode) & GKF_MIG_CURRENT;
 }
 
-/* A call of a row of cuda.def; rows beyond what is counted are nothing. */
+/* Counts a call of a row of cuda_symbols.def; ignores rows past the table. */
 static inline void gkf_gate_count_cuda(const struct gkf_gate *gate,
 				       unsigned row)
 {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gate_new.h - makes the gate of a machine that is being opened. */
 #ifndef GKF_GATE_NEW_H
 #define GKF_GATE_NEW_H
@@ -5,7 +6,10 @@
 struct gkf_gate;
 struct gkf_machine;
 
-/* For free(); NULL: there is no memory. Its locks must be there. */
+/*
+ * The caller frees it with free(). NULL: out of memory. The machine's locks
+ * must exist.
+ */
 struct gkf_gate *gkf_gate_new(struct gkf_machine *m);
 
 #endif

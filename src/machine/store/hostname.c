@@ -1,5 +1,7 @@
-/* hostname.c - a text of the file that changes while others read it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hostname.c - reads and sets the host name of a device, a text in the file. */
 #include "machine/store/hostname.h"
+#include "base/assert.h"
 #include "base/err.h"
 #include "base/pair.h"
 #include "machine/file/file.h"
@@ -35,6 +37,7 @@ void gkf_hostname(const struct gkf_machine *m, unsigned device,
 	const struct gkf_text *text = &m->file->device[device].hostname;
 	uint64_t words[GKF_TEXT_MAX / 8];
 
+	GK_ASSERT(device < m->device_count);
 	gk_pair_read(&text->seq, text->word, words, sizeof words);
 	memcpy(ret_name, words, sizeof words);
 	ret_name[GKF_TEXT_MAX - 1] = '\0';

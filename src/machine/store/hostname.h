@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hostname.h - the host name that a device was told (since Blackwell).
+ * hostname.h - the host name that was set on a device (since Blackwell).
  */
 #ifndef GKF_HOSTNAME_H
 #define GKF_HOSTNAME_H
@@ -9,11 +10,11 @@
 
 struct gkf_machine;
 
-/* Writes the name and a NUL; "" at first. */
+/* Writes the name and a NUL; "" if none was set. */
 GKF_API void gkf_hostname(const struct gkf_machine *m, unsigned device,
 			  char ret_name[GKF_TEXT_MAX]);
 
-/* GK_ERR_RANGE when it is too long, or what gkf_lock() says. */
+/* GK_ERR_RANGE when the name is too long, or an error of gkf_lock(). */
 GKF_API int gkf_hostname_set(struct gkf_machine *m, unsigned device,
 			     const char *name);
 

@@ -1,11 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* listed.c - finds the GPUs that the driver lists; see listed.h. */
 #include "machine/store/listed.h"
+#include "base/assert.h"
 #include "machine/file/value.h"
 #include "machine/store/flag.h"
 #include "machine/store/view.h"
 
 bool gkf_is_listed(const struct gkf_machine *m, unsigned device)
 {
+	GK_ASSERT(device < m->device_count);
 	return !gkf_is_set(m, device, GKF_V_REMOVED) &&
 	       !gkf_is_set(m, device, GKF_V_EXCLUDED);
 }

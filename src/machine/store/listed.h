@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * listed.h - which GPUs are there: one that was removed or that the driver
- * was told to leave out is in no list and has no handle. Values of values.def
- * say so ("removed", "excluded"), so `ctl clear` brings it back.
+ * listed.h - the GPUs that the driver lists. A GPU that was removed or excluded
+ * is in no list and has no handle. Both are values of values.def ("removed",
+ * "excluded"), so `ctl clear` brings the GPU back.
  */
 #ifndef GKF_LISTED_H
 #define GKF_LISTED_H
@@ -12,14 +13,14 @@
 
 struct gkf_machine;
 
-/* Does the driver list it? device must exist. */
+/* Whether the driver lists a device, which must exist. */
 bool gkf_is_listed(const struct gkf_machine *m, unsigned device);
 
-/* How many are listed, and the n-th of them; -1: there are not so many. */
+/* The number of listed devices, and the n-th of them; -1: no such. */
 GKF_API unsigned gkf_listed_count(const struct gkf_machine *m);
 GKF_API int gkf_listed(const struct gkf_machine *m, unsigned n);
 
-/* How many are listed before a device. */
+/* How many listed devices come before a device. */
 GKF_API unsigned gkf_listed_before(const struct gkf_machine *m,
 				   unsigned device);
 

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* locks.c - makes, takes and releases the locks of a machine; see locks.h. */
 #include "machine/store/locks.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/err.h"
 
@@ -15,31 +17,33 @@
 #include <unistd.h>
 
 /*
- * So many bytes of a lock lie in the file: its word, and one that nobody reads.
+ * Bytes of a lock that are in the file: its word and another, unused word.
  */
 #define SHARED 8
 
-/* All else, above all the list's links, lies behind. */
+/* All other members of a lock, above all its list links, follow these bytes. */
 _Static_assert(offsetof(pthread_mutex_t, __data.__lock) == 0 &&
 		   offsetof(pthread_mutex_t, __data.__owner) >= SHARED &&
 		   offsetof(pthread_mutex_t, __data.__kind) >= SHARED &&
 		   offsetof(pthread_mutex_t, __data.__list) >= SHARED,
 	       "glibc's robust lock begins with the word that is shared");
 
-/* No thread has a larger number: PID_MAX_LIMIT of the kernel. */
+/* Greater than any thread id: the kernel's PID_MAX_LIMIT. */
 #define THREADS_MAX (4U << 20)
 
-/* How often a word that somebody keeps writing over is put right. */
+/* How often to repair a word that another process keeps overwriting. */
 #define TRIES 1000
 
 struct gkf_locks {
-	unsigned char *pages; /* for each lock, one of the file, one private */
+	/* For each lock a page of the file and a private one. */
+	unsigned char *pages;
 	size_t page;
 	unsigned count;
-	unsigned char *words; /* those pages of the file; NULL: no file */
-	atomic_bool ready[GKF_LOCKS_MAX]; /* most are never needed */
-	pthread_mutex_t fresh; /* what a lock that nobody holds is like */
-	atomic_bool stuck;     /* glibc's list may still lead there */
+	unsigned char *words; /* the file's pages in order; NULL: no file */
+	/* false: not yet made; most never are. */
+	atomic_bool ready[GKF_LOCKS_MAX];
+	pthread_mutex_t fresh; /* an unlocked lock, for copying */
+	atomic_bool stuck;     /* glibc's list may still point here */
 	struct gkf_lock_claims *claims;
 };
 
@@ -65,15 +69,15 @@ static size_t pages_size(const struct gkf_locks *l)
 	return 2 * l->count * l->page;
 }
 
-/* Where the word's page goes. */
+/* The address of the page for a lock's word. */
 static unsigned char *page_of(const struct gkf_locks *l, unsigned i)
 {
 	return l->pages + 2 * i * l->page;
 }
 
 /*
- * A lock's page of the file once more. The descriptor is closed by now:
- * mremap() of nothing makes another mapping of what is shared.
+ * Maps a lock's page of the file a second time. The descriptor is closed by
+ * now, but mremap() with an old size of 0 duplicates a shared mapping.
  */
 static bool map_word(struct gkf_locks *l, unsigned i)
 {
@@ -82,7 +86,7 @@ static bool map_word(struct gkf_locks *l, unsigned i)
 		      page_of(l, i)) != MAP_FAILED;
 }
 
-/* The page behind that one has the rest. */
+/* Fills in the rest of a lock, which lies in the private page that follows. */
 static void complete_lock(struct gkf_locks *l, unsigned i)
 {
 	memcpy(page_of(l, i) + l->page, (char *)&l->fresh + SHARED,
@@ -98,12 +102,13 @@ static bool make_lock(struct gkf_locks *l, unsigned i)
 	return true;
 }
 
-/* NULL: there is no memory for it. */
+/* Returns a lock, which is made at its first use; NULL: out of memory. */
 static pthread_mutex_t *lock_of(struct gkf_locks *l, unsigned i)
 {
 	pthread_mutex_t *making = &l->claims->making;
 	bool made;
 
+	GK_ASSERT(i < l->count);
 	if (__builtin_expect(
 		!atomic_load_explicit(&l->ready[i], memory_order_acquire), 0)) {
 		pthread_mutex_lock(making);
@@ -147,7 +152,10 @@ static int map_pages(struct gkf_locks *l)
 	return l->pages == MAP_FAILED ? GK_ERR_NOMEM : 0;
 }
 
-/* All at once, where mremap() cannot: valgrind and qemu-user know no such. */
+/*
+ * Makes all locks at once, for valgrind and qemu-user: they lack the mremap()
+ * that making a lock later needs.
+ */
 static bool make_all(struct gkf_locks *l, int fd, size_t end)
 {
 	for (unsigned i = 0; i < l->count; i++) {
@@ -181,7 +189,10 @@ int gkf_locks_new(int fd, void *file, size_t size, unsigned count,
 	}
 	error = init_lock(&l->fresh);
 	r = error ? gk_err_from_errno(error) : 0;
-	/* The one that everybody takes, and that tells a truncated file. */
+	/*
+	 * The writers' lock is made at once: every process needs it, and it
+	 * detects a truncated file.
+	 */
 	if (!r && !lock_of(l, GKF_LOCK_WRITERS) &&
 	    (fd < 0 || !make_all(l, fd, end)))
 		r = GK_ERR_NOMEM;
@@ -201,7 +212,9 @@ void gkf_locks_free(struct gkf_locks *l)
 	free(l);
 }
 
-/* Somebody has written over the word: nobody will ever give it back. */
+/*
+ * Whether a lock's word was overwritten, so that nobody will ever release it.
+ */
 static bool is_spoilt(struct gkf_locks *l, unsigned i)
 {
 	return (atomic_load(gkf_locks_word(l, i)) & FUTEX_TID_MASK) >
@@ -209,8 +222,9 @@ static bool is_spoilt(struct gkf_locks *l, unsigned i)
 }
 
 /*
- * The wall clock may jump, which costs a wait its exact length; sanitizers do
- * not know pthread_mutex_clocklock().
+ * The timeout uses the wall clock, because sanitizers do not support
+ * pthread_mutex_clocklock(). So the wait is longer or shorter if that clock is
+ * set.
  */
 static int wait_for_lock(pthread_mutex_t *lock, uint64_t patience_ns)
 {
@@ -219,7 +233,10 @@ static int wait_for_lock(pthread_mutex_t *lock, uint64_t patience_ns)
 	return pthread_mutex_timedlock(lock, &until);
 }
 
-/* One at a time of this process's threads comes here. */
+/*
+ * Takes a lock from other processes. Only one thread of this process calls it
+ * for a lock at a time.
+ */
 static int take_shared(struct gkf_locks *l, unsigned i, uint64_t patience_ns)
 {
 	pthread_mutex_t *lock = lock_of(l, i);
@@ -251,9 +268,9 @@ int gkf_locks_take(struct gkf_locks *l, unsigned i, uint64_t patience_ns)
 }
 
 /*
- * glibc does not give back a lock whose word says that another holds it: it
- * would stay in the list of what this thread holds. One that cannot be given
- * back stays claimed.
+ * glibc does not unlock a lock whose word names another holder, and would keep
+ * it in this thread's list, so the word is repaired first. A lock that cannot
+ * be released stays claimed.
  */
 void gkf_locks_release(struct gkf_locks *l, unsigned i)
 {
@@ -275,4 +292,9 @@ bool gkf_locks_is_mine(struct gkf_locks *l, unsigned i)
 {
 	return (atomic_load(gkf_locks_word(l, i)) & FUTEX_TID_MASK) ==
 	       (uint32_t)syscall(SYS_gettid);
+}
+
+bool gkf_locks_held(const struct gkf_locks *l, unsigned i)
+{
+	return i < l->count && gk_lock_held(&l->claims->lock[i]);
 }

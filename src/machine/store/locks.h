@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * locks.h - the robust locks of a machine, of which its processes share
- * nothing but the word that says who holds it.
+ * locks.h - the robust locks of a machine. Processes share only the word of
+ * each that names its holder.
  *
- * While a robust lock is held, glibc keeps the links of a list in it, and
- * unlocking writes where they point to. In memory that others can write that
- * would be their choice. So a lock lies across two pages: the end of a page of
- * the file holds the word, the page behind it, which is this process's own,
- * all the rest. In the file there is a page for each lock.
+ * While a robust lock is held, glibc keeps list links in it and, on unlock,
+ * writes to where they point. In shared memory other processes could choose
+ * that address. So a lock lies across two pages: the end of a page of the file
+ * holds the word, and a private page after it holds the rest. The file has a
+ * page for each lock.
  */
 #ifndef GKF_LOCKS_H
 #define GKF_LOCKS_H
@@ -25,44 +26,53 @@ enum { GKF_LOCK_WRITERS, GKF_LOCK_BOOKS };
 struct gkf_locks;
 
 /*
- * Which of them a thread of this process has, whatever their words say: one
- * whose word was put to 0 would be taken twice, and glibc would have it twice
- * in its lists. All zeros: none. A forked child has none of those threads.
+ * The locks that threads of this process hold, whatever their words say.
+ * Without this, a lock whose word was overwritten with 0 could be taken twice
+ * and be in glibc's lists twice. All zeros: none. A forked child starts with
+ * zeros, as it has none of those threads.
  */
 struct gkf_lock_claims {
 	pthread_mutex_t lock[GKF_LOCKS_MAX];
-	pthread_mutex_t making; /* of a lock that is put together */
+	pthread_mutex_t making; /* held while a lock is made */
 };
 
-/* Where a file of so many bytes has its locks, and where it ends with them. */
+/*
+ * Where the locks of a file with `size` bytes of other content begin and end.
+ */
 size_t gkf_locks_begin(size_t size);
 size_t gkf_locks_end(size_t size);
 
 /*
- * The first `count` locks, from the end, of a file whose other contents take
- * `size` bytes. It is open as fd during this call, and mapped at `file` with
- * all its locks until gkf_locks_free(). fd -1: locks of this process alone. The
- * claims must last as long.
+ * Makes the first `count` locks, counted from the end, of a file that has
+ * `size` bytes of other content. fd must be open during this call, and the file
+ * mapped at `file`, with all its locks, until gkf_locks_free(). fd -1: locks of
+ * this process alone. The claims must live as long.
  */
 int gkf_locks_new(int fd, void *file, size_t size, unsigned count,
 		  struct gkf_lock_claims *claims, struct gkf_locks **ret);
 void gkf_locks_free(struct gkf_locks *locks);
 
 /*
- * Takes a lock within that time (0: at once). 0, EOWNERDEAD: taken, and its
- * holder died with it; ETIMEDOUT, EBUSY; EINVAL: its word was written over;
- * ENOMEM: locks are put together when they are needed first.
+ * Takes a lock, waiting at most patience_ns (0: not at all). 0: taken;
+ * EOWNERDEAD: taken, after its holder died; ETIMEDOUT, EBUSY: not taken;
+ * EINVAL: its word was overwritten; ENOMEM: it could not be made on first use.
  */
 int gkf_locks_take(struct gkf_locks *locks, unsigned i, uint64_t patience_ns);
 void gkf_locks_release(struct gkf_locks *locks, unsigned i);
 
-/* Where they lie, all of them. */
+/* The memory in which all locks lie. */
 void *gkf_locks_pages(struct gkf_locks *locks, size_t *ret_size);
 
-/* Does the calling thread hold it, as far as its word tells? */
+/* Whether the calling thread holds a lock, according to the lock's word. */
 bool gkf_locks_is_mine(struct gkf_locks *locks, unsigned i);
 
-/* The word that the others see: the thread that holds it, and glibc's bits. */
+/*
+ * For GK_ASSERT: whether the calling thread holds a lock, according to the
+ * claims.
+ */
+bool gkf_locks_held(const struct gkf_locks *locks, unsigned i);
+
+/* The shared word: the id of the holding thread, and glibc's bits. */
 _Atomic uint32_t *gkf_locks_word(struct gkf_locks *locks, unsigned i);
 
 #endif

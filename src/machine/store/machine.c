@@ -1,10 +1,12 @@
-/* machine.c - finding and mapping the machine file. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* machine.c - finds, checks and maps the machine file. */
 #include "machine/store/machine.h"
+#include "base/assert.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/truncated.h"
 #include "machine/file/boards.h"
 #include "machine/file/file.h"
-#include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/file/scenario_state.h"
 #include "machine/store/above.h"
@@ -14,11 +16,11 @@
 #include "machine/store/emptied.h"
 #include "machine/store/gate.h"
 #include "machine/store/gate_new.h"
-#include "machine/store/identity.h"
+#include "machine/store/process/identity.h"
 #include "machine/store/locks.h"
 #include "machine/store/machine_new.h"
+#include "machine/store/rows.h"
 #include "machine/store/settings.h"
-#include "machine/store/truncated.h"
 #include "machine/store/trust.h"
 #include "machine/store/view.h"
 
@@ -33,11 +35,10 @@
 
 #define DEFAULT_NAME "default"
 #define PATH_CAP     4096
-#define DIR_CAP      64
 
 int gkf_machine_path(const char *name, char *ret_path, size_t cap)
 {
-	char dir[DIR_CAP] = "";
+	char dir[PATH_CAP] = "";
 	size_t len;
 
 	if (!name)
@@ -55,22 +56,9 @@ int gkf_machine_path(const char *name, char *ret_path, size_t cap)
 	return 0;
 }
 
-static int make_default(const char *path)
-{
-	struct gkf_profile profiles[GKF_DEFAULT_DEVICES];
-	struct gkf_machine_spec spec = {.device_count = GKF_DEFAULT_DEVICES,
-					.profiles = profiles};
-	int r;
-
-	for (unsigned i = 0; i < GKF_DEFAULT_DEVICES; i++)
-		profiles[i] = gkf_profile_default;
-	r = gkf_machine_create(path, &spec);
-	return r == GK_ERR_EXISTS ? 0 : r;
-}
-
 /*
- * The size that a file must have because of its scenario; false: that is
- * nonsense.
+ * The size that a file must have, given its scenario; false: the scenario is
+ * invalid.
  */
 static bool scenario_size(int fd, uint64_t *ret_size)
 {
@@ -85,15 +73,15 @@ static bool scenario_size(int fd, uint64_t *ret_size)
 }
 
 /*
- * Refuses what is no machine before any of it is believed. The size is that of
- * the contents, behind which are the locks.
+ * Checks that a file is a machine, before any content is used. Returns the size
+ * of the content; the locks follow it in the file.
  */
 static int check_contents(int fd, size_t *ret_size)
 {
 	uint64_t behind;
 	struct {
 		uint64_t magic;
-		uint32_t version, size_check;
+		uint32_t version, size_check, rows_check;
 	} head;
 	struct stat st;
 
@@ -104,7 +92,8 @@ static int check_contents(int fd, size_t *ret_size)
 	    head.magic != GKF_MAGIC)
 		return GK_ERR_CORRUPT;
 	if (head.version != GKF_VERSION ||
-	    head.size_check != sizeof(struct gkf_file))
+	    head.size_check != sizeof(struct gkf_file) ||
+	    head.rows_check != gkf_rows_check())
 		return GK_ERR_VERSION;
 	if (!scenario_size(fd, &behind) ||
 	    (uint64_t)st.st_size <
@@ -114,7 +103,7 @@ static int check_contents(int fd, size_t *ret_size)
 	return 0;
 }
 
-/* A string whole within its array. */
+/* Whether a string ends within its array. */
 #define ENDS(text) (memchr(text, 0, sizeof(text)) != NULL)
 
 static bool is_sound(const struct gkf_board *b)
@@ -143,7 +132,7 @@ static void copy_driver(const struct gkf_file *f, struct gkf_driver *ret_driver)
 	ret_driver->cuda_version = f->cuda_version;
 }
 
-/* Makes all that belongs to this process alone. */
+/* Makes the private data of this process. */
 static int furnish_view(int fd, size_t size, struct gkf_machine *m)
 {
 	int r = gkf_emptied_new(&m->emptied);
@@ -157,7 +146,7 @@ static int furnish_view(int fd, size_t size, struct gkf_machine *m)
 		return r;
 	locks = gkf_locks_pages(m->locks, &size);
 	if (fd >= 0)
-		gkf_truncated_watch(locks, size, &m->damaged);
+		gk_truncated_watch(locks, size, &m->damaged);
 	m->gate = gkf_gate_new(m);
 	if (!m->gate)
 		return GK_ERR_NOMEM;
@@ -169,9 +158,9 @@ static void unwatch_mappings(struct gkf_machine *m)
 {
 	size_t size;
 
-	gkf_truncated_forget(m->file);
+	gk_truncated_forget(m->file);
 	if (m->locks)
-		gkf_truncated_forget(gkf_locks_pages(m->locks, &size));
+		gk_truncated_forget(gkf_locks_pages(m->locks, &size));
 }
 
 static void clear_out(struct gkf_machine *m)
@@ -183,7 +172,7 @@ static void clear_out(struct gkf_machine *m)
 	free(m);
 }
 
-/* Takes what never changes; what is read twice may have changed meanwhile. */
+/* Copies what never changes, reading each word once: it may be overwritten. */
 static int copy_contents(struct gkf_machine *m, size_t size)
 {
 	struct gkf_file *f = m->file;
@@ -204,30 +193,32 @@ static int copy_contents(struct gkf_machine *m, size_t size)
 			return GK_ERR_CORRUPT;
 	}
 	copy_driver(f, &m->driver);
-	gkf_topology_make(m->boards, m->device_count,
-			  layout < GKF_LAYOUT_COUNT ? (enum gkf_layout)layout
-						    : GKF_LAYOUT_AUTO,
-			  &m->topology);
+	m->above->topology_make(m->boards, m->device_count,
+				layout < GKF_LAYOUT_COUNT
+				    ? (enum gkf_layout)layout
+				    : GKF_LAYOUT_AUTO,
+				&m->topology);
 	return 0;
 }
 
 /*
- * This process's view of a file whose contents have that size: mapped with its
- * locks, or (fd -1) memory of its own without. The mapping stays the caller's.
- * Somebody may truncate the file meanwhile.
+ * Makes this process's view of a file with `size` bytes of content. `f` is the
+ * mapped file with its locks or, if fd is -1, private memory without locks; the
+ * caller keeps owning it. The file may be truncated meanwhile.
  */
 static int make_view(int fd, struct gkf_file *f, size_t size,
-		     struct gkf_machine **ret)
+		     const struct gkf_above *above, struct gkf_machine **ret)
 {
 	struct gkf_machine *m = calloc(1, sizeof *m);
 	int r;
 
 	if (!m)
 		return GK_ERR_NOMEM;
+	m->above = above;
 	m->file = f;
 	m->size = fd < 0 ? size : gkf_locks_end(size);
 	if (fd >= 0)
-		gkf_truncated_watch(f, m->size, &m->damaged);
+		gk_truncated_watch(f, m->size, &m->damaged);
 	r = copy_contents(m, size);
 	if (!r)
 		r = furnish_view(fd, size, m);
@@ -247,7 +238,7 @@ size_t gkf_machine_least_size(void)
 	return gkf_locks_end(sizeof(struct gkf_file));
 }
 
-/* The lock of all writers ends the file: it is gone whenever anything is. */
+/* The writers' lock is last in the file, so any truncation removes it. */
 bool gkf_machine_is_whole(struct gkf_machine *m)
 {
 	(void)atomic_load_explicit(gkf_locks_word(m->locks, GKF_LOCK_WRITERS),
@@ -261,7 +252,8 @@ bool gkf_machine_is_whole(struct gkf_machine *m)
 	return false;
 }
 
-static int map_machine(int fd, struct gkf_machine **ret)
+static int map_machine(int fd, const struct gkf_above *above,
+		       struct gkf_machine **ret)
 {
 	struct gkf_file *f;
 	size_t size = 0, mapped;
@@ -273,7 +265,7 @@ static int map_machine(int fd, struct gkf_machine **ret)
 	f = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (f == MAP_FAILED)
 		return gk_err_from_errno(errno);
-	r = make_view(fd, f, size, ret);
+	r = make_view(fd, f, size, above, ret);
 	if (r)
 		munmap(f, mapped);
 	return r;
@@ -295,7 +287,7 @@ static int read_all(int fd, char *to, size_t size)
 	return 0;
 }
 
-/* Nothing is changed in it but what follows from the time that it shows. */
+/* Stops the clock; the copy then only advances to the time that it shows. */
 static void freeze_copy(struct gkf_machine *m)
 {
 	gkf_clock_speed(m, 0);
@@ -304,8 +296,9 @@ static void freeze_copy(struct gkf_machine *m)
 	m->copied = true;
 }
 
-/* The machine of another user, as it is now: who knows what he will write. */
-static int copy_machine(int fd, struct gkf_machine **ret)
+/* Copies another user's machine as it is now, as the user may overwrite it. */
+static int copy_machine(int fd, const struct gkf_above *above,
+			struct gkf_machine **ret)
 {
 	struct gkf_file *f;
 	size_t size = 0;
@@ -319,7 +312,7 @@ static int copy_machine(int fd, struct gkf_machine **ret)
 		return gk_err_from_errno(errno);
 	r = read_all(fd, (char *)f, size);
 	if (!r)
-		r = make_view(-1, f, size, ret);
+		r = make_view(-1, f, size, above, ret);
 	if (r)
 		munmap(f, size);
 	else
@@ -327,7 +320,8 @@ static int copy_machine(int fd, struct gkf_machine **ret)
 	return r;
 }
 
-static int open_machine_at(const char *path, struct gkf_machine **ret)
+int gkf_store_open(const char *path, const struct gkf_above *above,
+		   struct gkf_machine **ret)
 {
 	bool foreign;
 	int fd = gkf_trust_open(path, &foreign), r;
@@ -336,16 +330,17 @@ static int open_machine_at(const char *path, struct gkf_machine **ret)
 		return fd;
 	if (foreign)
 		gk_log(GK_LOG_WARN,
-		       "machine %s belongs to another user: a copy of it is "
-		       "shown, which nobody can change",
+		       "machine %s belongs to another user: showing a "
+		       "read-only copy of it",
 		       path);
-	r = foreign ? copy_machine(fd, ret) : map_machine(fd, ret);
+	r = foreign ? copy_machine(fd, above, ret)
+		    : map_machine(fd, above, ret);
 	close(fd);
 	return r;
 }
 
-int gkf_machine_scratch(const struct gkf_machine_spec *spec,
-			struct gkf_machine **ret)
+int gkf_store_scratch(const struct gkf_machine_spec *spec,
+		      const struct gkf_above *above, struct gkf_machine **ret)
 {
 	struct gkf_file *f;
 	size_t size = 0;
@@ -357,41 +352,12 @@ int gkf_machine_scratch(const struct gkf_machine_spec *spec,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (f == MAP_FAILED)
 		return gk_err_from_errno(errno);
-	gkf_file_init(f, spec);
-	r = make_view(-1, f, size, ret);
+	gkf_file_init(f, spec, above);
+	r = make_view(-1, f, size, above, ret);
 	if (r)
 		munmap(f, size);
 	else
 		(*ret)->scratch = true;
-	return r;
-}
-
-/* Whether a missing machine may be made: only the one with no launcher. */
-static bool is_default_path(const char *path)
-{
-	char standard[DIR_CAP + sizeof DEFAULT_NAME];
-
-	return !gkf_machine_path(DEFAULT_NAME, standard, sizeof standard) &&
-	       !strcmp(path, standard);
-}
-
-int gkf_machine_open(const char *path, struct gkf_machine **ret)
-{
-	char found[PATH_CAP];
-	int r = gkf_machine_path(path, found, sizeof found);
-
-	gk_log_level(); /* where the log goes is settled before programs close
-			 */
-	if (r)
-		return r;
-	r = open_machine_at(found, ret);
-	if (r == GK_ERR_NOT_FOUND && is_default_path(found)) {
-		r = make_default(found);
-		if (!r)
-			r = open_machine_at(found, ret);
-	}
-	if (r)
-		gk_log(GK_LOG_WARN, "machine %s: %s", found, gk_strerror(r));
 	return r;
 }
 
@@ -421,6 +387,7 @@ unsigned gkf_device_count(const struct gkf_machine *m)
 
 const struct gkf_board *gkf_board(const struct gkf_machine *m, unsigned device)
 {
+	GK_ASSERT(device < m->device_count);
 	return &m->boards[device];
 }
 

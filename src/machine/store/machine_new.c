@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * machine_new.c - a machine in the making: what its file holds at first, and
- * how it appears whole or not at all.
+ * machine_new.c - creates machine files: fills in the first content, and makes
+ * the file appear whole or not at all.
  */
 #include "machine/store/machine_new.h"
 #include "base/clock.h"
@@ -17,14 +18,16 @@
 #include "machine/file/value.h"
 #include "machine/store/above.h"
 #include "machine/store/board_name.h"
-#include "machine/store/identity.h"
+#include "machine/store/process/identity.h"
 #include "machine/store/locks.h"
 #include "machine/store/machine.h"
+#include "machine/store/rows.h"
 #include "machine/store/scenario_table.h"
 #include "machine/store/trust.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,12 +37,12 @@
 
 #define PATH_CAP 4096
 
-/* The driver generation that is made up. */
+/* The default driver. */
 #define DRIVER_VERSION "580.95.05"
 #define NVML_VERSION   "13." DRIVER_VERSION
 #define CUDA_VERSION   13000
 
-/* Where the boards sit: eight buses apart, thirty to a PCI domain. */
+/* PCI addresses: boards are eight buses apart, thirty in a PCI domain. */
 static void place_board(struct gkf_board *board, unsigned i)
 {
 	board->minor = i;
@@ -56,7 +59,7 @@ static void name_board(struct gkf_board *board, uint64_t seed)
 		 (unsigned)(a >> 16) & 0xffff, (unsigned)a & 0xffff,
 		 (unsigned)(b >> 48),
 		 (unsigned long long)(b & 0xffffffffffffULL));
-	/* GeForce boards carry no serial number in their inforom. */
+	/* GeForce boards have no serial number in their infoROM. */
 	if (board->profile.part_number[0])
 		snprintf(board->serial, sizeof board->serial, "%013llu",
 			 (unsigned long long)(1320000000000ULL +
@@ -89,13 +92,14 @@ static void init_board(struct gkf_board *board, unsigned i,
 }
 
 static void init_device(struct gkf_device *dev,
-			const struct gkf_profile *profile)
+			const struct gkf_profile *profile,
+			const struct gkf_above *above)
 {
 	for (int v = 0; v < GKF_V_COUNT; v++)
 		atomic_init(&dev->set[v], GKF_UNSET);
 	for (int b = 0; b < GKF_PAST_BINS; b++)
 		dev->past[b].bin = UINT64_MAX;
-	gkf_device_begin(dev, profile);
+	above->device_begin(dev, profile);
 }
 
 static void init_driver(struct gkf_file *f, const struct gkf_machine_spec *spec)
@@ -135,10 +139,12 @@ static void init_scenario(struct gkf_file *file,
 		       table->text_size);
 }
 
-void gkf_file_init(struct gkf_file *f, const struct gkf_machine_spec *spec)
+void gkf_file_init(struct gkf_file *f, const struct gkf_machine_spec *spec,
+		   const struct gkf_above *above)
 {
 	f->version = GKF_VERSION;
 	f->size_check = sizeof *f;
+	f->rows_check = gkf_rows_check();
 	init_scenario(f, spec->scenario);
 	f->clock[0] = (struct gkf_clock){
 	    .real_ns = gk_boot_ns(),
@@ -162,12 +168,15 @@ void gkf_file_init(struct gkf_file *f, const struct gkf_machine_spec *spec)
 	}
 	for (unsigned i = 0; i < spec->device_count; i++) {
 		init_board(gkf_file_board(f, i), i, spec);
-		init_device(&f->device[i], &spec->profiles[i]);
+		init_device(&f->device[i], &spec->profiles[i], above);
 	}
 	f->magic = GKF_MAGIC;
 }
 
-/* Growing a file past the limit of this process would end it by SIGXFSZ. */
+/*
+ * Reserves the whole file. Checks the file size limit first, because growing
+ * the file past it would raise SIGXFSZ.
+ */
 static int reserve_space(int fd, size_t size)
 {
 	struct rlimit limit;
@@ -196,8 +205,9 @@ int gkf_file_size(const struct gkf_machine_spec *spec, size_t *ret_size)
 	return 0;
 }
 
-/* Fills a new, still nameless file. */
-static int fill_file(int fd, size_t size, const struct gkf_machine_spec *spec)
+/* Fills a new file before it is published. */
+static int fill_file(int fd, size_t size, const struct gkf_machine_spec *spec,
+		     const struct gkf_above *above)
 {
 	struct gkf_file *f;
 	int r = reserve_space(fd, gkf_locks_end(size));
@@ -207,7 +217,7 @@ static int fill_file(int fd, size_t size, const struct gkf_machine_spec *spec)
 	f = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (f == MAP_FAILED)
 		return gk_err_from_errno(errno);
-	gkf_file_init(f, spec);
+	gkf_file_init(f, spec, above);
 	munmap(f, size);
 	return 0;
 }
@@ -215,7 +225,7 @@ static int fill_file(int fd, size_t size, const struct gkf_machine_spec *spec)
 /* Makes the private directory if the path lies in it. */
 static int make_parent(const char *path)
 {
-	char dir[64];
+	char dir[PATH_MAX];
 	int r = gkf_private_dir(dir, sizeof dir);
 	size_t len = strlen(dir);
 
@@ -225,9 +235,9 @@ static int make_parent(const char *path)
 }
 
 /*
- * Opens a file for a machine in the making. It has no name, so that nothing is
- * left of it when its maker is killed; where that cannot be, it has one beside
- * path, told in name. A descriptor, or a gk_err.
+ * Opens a file for a machine being made; returns a descriptor or a gk_err. It
+ * has no name, so that nothing remains if its maker is killed. If the file
+ * system does not support that, it gets a name next to path, written to name.
  */
 static int open_unfinished(const char *path, char *name, size_t cap)
 {
@@ -248,8 +258,8 @@ static int open_unfinished(const char *path, char *name, size_t cap)
 	return fd < 0 ? gk_err_from_errno(errno) : fd;
 }
 
-/* link() and not rename(): it refuses to replace a living machine. */
-static int publish_file(int fd, const char *name, const char *path)
+/* link() and not rename(), because it refuses to replace a live machine. */
+static int publish_machine(int fd, const char *name, const char *path)
 {
 	char nameless[32];
 
@@ -260,7 +270,8 @@ static int publish_file(int fd, const char *name, const char *path)
 		   : 0;
 }
 
-int gkf_machine_create(const char *path, const struct gkf_machine_spec *spec)
+int gkf_store_create(const char *path, const struct gkf_machine_spec *spec,
+		     const struct gkf_above *above)
 {
 	char name[PATH_CAP];
 	size_t size = 0;
@@ -276,9 +287,9 @@ int gkf_machine_create(const char *path, const struct gkf_machine_spec *spec)
 	fd = open_unfinished(path, name, sizeof name);
 	if (fd < 0)
 		return fd;
-	r = fill_file(fd, size, spec);
+	r = fill_file(fd, size, spec, above);
 	if (!r)
-		r = publish_file(fd, name, path);
+		r = publish_machine(fd, name, path);
 	close(fd);
 	if (*name)
 		unlink(name);

@@ -1,4 +1,5 @@
-/* scenario_table.h - a compiled scenario, as the file of a machine takes it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scenario_table.h - a compiled scenario for a new machine. */
 #ifndef GKF_SCENARIO_TABLE_H
 #define GKF_SCENARIO_TABLE_H
 
@@ -6,10 +7,10 @@
 
 struct gkf_step;
 
-/* A scenario as the file of a new machine gets it; the caller keeps it all. */
+/* Copied into the machine's file; the caller owns all memory. */
 struct gkf_scenario_table {
 	const char *name;
-	const struct gkf_step *steps; /* count of them, in order of bin */
+	const struct gkf_step *steps; /* an array of `count`, sorted by bin */
 	unsigned count;
 	const char *texts; /* each NUL-ended */
 	unsigned text_size;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* settings.c - finds the words behind the names of settings; see settings.h. */
 #include "machine/store/settings.h"
 #include "machine/file/file.h"

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * settings.h - what is set of a machine as a whole, and which driver it has.
+ * settings.h - settings of a machine as a whole, and its driver version.
  */
 #ifndef GKF_SETTINGS_H
 #define GKF_SETTINGS_H
@@ -11,14 +12,15 @@
 struct gkf_machine;
 
 enum gkf_setting {
-	GKF_PERMISSION,     /* enum gkf_permission */
-	GKF_LATENCY,        /* enum gkf_latency */
-	GKF_CONF_COMPUTE,   /* enum gkf_conf_compute */
-	GKF_CONF_READY,     /* 1: GPUs take work meanwhile */
-	GKF_CONF_ADVANTAGE, /* log2, of keys; 0: the default */
+	GKF_PERMISSION,   /* enum gkf_permission */
+	GKF_LATENCY,      /* enum gkf_latency */
+	GKF_CONF_COMPUTE, /* enum gkf_conf_compute */
+	GKF_CONF_READY,   /* 1: GPUs accept work in this mode */
+	/* Key rotation: log2 of the attacker's advantage; 0: the default. */
+	GKF_CONF_ADVANTAGE,
 };
 
-/* Whatever the word holds, maybe nonsense. */
+/* The setting's word as it is in the file; it may be out of range. */
 GKF_API uint64_t gkf_setting(const struct gkf_machine *m,
 			     enum gkf_setting which);
 GKF_API void gkf_setting_put(struct gkf_machine *m, enum gkf_setting which,
@@ -32,7 +34,7 @@ struct gkf_driver {
 };
 GKF_API const struct gkf_driver *gkf_driver(const struct gkf_machine *m);
 
-/* UUIDs and serial numbers were made of this: another seed, another machine. */
+/* The seed of UUIDs and serial numbers, which tells machines apart. */
 GKF_API uint64_t gkf_machine_seed(const struct gkf_machine *m);
 
 #endif

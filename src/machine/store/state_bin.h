@@ -1,11 +1,12 @@
-/* state_bin.h - how far the state of a device is computed. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* state_bin.h - reads how far the state of a device has been computed. */
 #ifndef GKF_STATE_BIN_H
 #define GKF_STATE_BIN_H
 
 #include "machine/file/file.h"
 #include "machine/store/view.h"
 
-/* The bin that the state of a device is to be computed for next. */
+/* The next bin to be computed for a device. */
 static inline uint64_t gkf_state_bin(const struct gkf_machine *m,
 				     unsigned device)
 {

@@ -1,25 +1,25 @@
-/* trust.c - opens machine files that nobody else can write; see trust.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* trust.c - opens machine files that can be trusted; see trust.h. */
 #include "machine/store/trust.h"
 #include "base/err.h"
+#include "base/fs.h"
 #include "base/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A device or a pipe must not hold up whoever opens it. */
+/* Opening a device or a pipe must not block. */
 #define FLAGS (O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
 
 #define WRITTEN_BY_OTHERS (S_IWGRP | S_IWOTH)
 
 int gkf_private_dir(char *dir, size_t cap)
 {
-	int n = snprintf(dir, cap, "/dev/shm/gpukit-%u", (unsigned)geteuid());
-
-	return n < 0 || (size_t)n >= cap ? GK_ERR_INVALID : 0;
+	return gk_name_shared_dir("gpukit", dir, cap);
 }
 
 static bool is_foreign(const struct stat *st)
@@ -27,7 +27,7 @@ static bool is_foreign(const struct stat *st)
 	return st->st_uid != geteuid() && st->st_uid != 0;
 }
 
-/* 0, or why what was opened there is not believed. */
+/* 0, or an error if an opened file or directory cannot be trusted. */
 static int judge_opened(int fd, const char *what, const char *path)
 {
 	struct stat st;
@@ -37,13 +37,13 @@ static int judge_opened(int fd, const char *what, const char *path)
 	if (!is_foreign(&st) && !(st.st_mode & WRITTEN_BY_OTHERS))
 		return 0;
 	gk_log(GK_LOG_ERROR,
-	       "the %s of machine %s is not believed: it belongs to user %u, "
-	       "mode %04o; remove it",
+	       "the %s of machine %s is not trusted: it belongs to user %u and "
+	       "has mode %04o; remove it",
 	       what, path, (unsigned)st.st_uid, (unsigned)st.st_mode & 07777);
 	return GK_ERR_PERMISSION;
 }
 
-/* A link in the place of a directory or a file is somebody's trap. */
+/* Opens a file or directory; refuses symbolic links, which may be attacks. */
 static int open_judged(int dir, const char *name, int flags, const char *what,
 		       const char *path)
 {
@@ -85,7 +85,7 @@ static int open_named(const char *path, bool *ret_foreign)
 		close(fd);
 		fd = open(path, O_RDWR | FLAGS);
 	}
-	/* It may have been put in the place of the other. */
+	/* The file may have been replaced since the first open(). */
 	if (fd >= 0 && !fstat(fd, &st) && *ret_foreign == is_foreign(&st))
 		return fd;
 	if (fd >= 0)
@@ -99,7 +99,7 @@ out:
 int gkf_trust_open(const char *path, bool *ret_foreign)
 {
 	const char *slash = strrchr(path, '/');
-	char dir[64];
+	char dir[PATH_MAX];
 	size_t len;
 
 	*ret_foreign = false;

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trust.h - which machine files are believed: those of this user and of root,
- * which nobody else can write. /dev/shm is everybody's: what lies under the
- * name of this user there may be somebody else's.
+ * trust.h - trusts machine files that belong to this user or root and that
+ * nobody else can write. Anyone can write to /dev/shm, so a file there under
+ * this user's name may be another user's.
  */
 #ifndef GKF_TRUST_H
 #define GKF_TRUST_H
@@ -9,15 +10,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Where this user's machines are: /dev/shm/gpukit-<uid>. 0 or a gk_err. */
+/* The directory of this user's machines: /dev/shm/gpukit-<uid>, or one in
+ * $XDG_RUNTIME_DIR (gk_name_shared_dir()). 0 or a gk_err. */
 int gkf_private_dir(char *ret_dir, size_t cap);
 
 /*
- * Opens a machine file; a descriptor or a gk_err. In the private directory all
- * must be this user's or root's alone, the directory too: else
- * GK_ERR_PERMISSION, and a line in the log. Elsewhere it was named by hand:
- * what its owner has opened to others is shared with them, and a file of
- * somebody else is *ret_foreign, open for reading only.
+ * Opens a machine file; returns a descriptor or a gk_err. In the private
+ * directory, the file and the directory must belong to this user or root alone;
+ * if not, GK_ERR_PERMISSION and a line in the log. Elsewhere the user chose the
+ * path: a file that its owner shares is accepted, and another user's file is
+ * opened read-only and sets *ret_foreign.
  */
 int gkf_trust_open(const char *path, bool *ret_foreign);
 

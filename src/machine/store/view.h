@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view.h - an open machine as this process sees it: the mapping, and copies of
- * what never changes. For src/machine alone.
+ * view.h - an open machine in this process: the mapping, and copies of what
+ * never changes. For src/machine alone.
  */
 #ifndef GKF_VIEW_H
 #define GKF_VIEW_H
@@ -13,6 +14,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+struct gkf_above;
 struct gkf_board;
 struct gkf_device;
 struct gkf_emptied;
@@ -21,32 +23,34 @@ struct gkf_gate;
 struct gkf_locks;
 
 struct gkf_machine {
+	const struct gkf_above *above; /* functions of higher rooms */
 	struct gkf_file *file;
 	struct gkf_emptied *emptied;
-	struct gkf_locks *locks; /* of its file */
+	struct gkf_locks *locks;
 	struct gkf_gate *gate;
 	unsigned device_count;
-	unsigned steps, texts; /* of its scenario; see scenario_state.h */
-	size_t size;           /* of the mapping */
+	unsigned steps, texts; /* sizes of the scenario; see scenario_state.h */
+	size_t size;           /* bytes of the mapping */
 	bool scratch;
-	atomic_bool damaged, told; /* truncated; and the log says so */
-	bool copied; /* of another user's file: see gkf_machine_is_copy() */
-	_Atomic uint64_t stuck_books; /* a bit a device: not to be had lately */
-	_Atomic uint64_t glance_ns; /* reap.c: when to look next who is left */
-	/* Of a copy: what is still computed bin by bin; see copy_bound.h. */
+	atomic_bool damaged, told; /* truncated; logged */
+	/* A copy of another user's file: see gkf_machine_is_copy(). */
+	bool copied;
+	_Atomic uint64_t stuck_books; /* bits of devices whose lock timed out */
+	_Atomic uint64_t glance_ns;   /* reap.c: when to check owners again */
+	/* In a copy: bins that may still be computed; see copy_bound.h. */
 	uint64_t bins_left[GKF_DEVICES_MAX];
-	/* A thread that applies a step, and the step's time + 1 or 0. */
+	/* The thread applying a step, and the step's time + 1; or 0. */
 	_Atomic pid_t applier;
 	_Atomic uint64_t applied_ns;
 	struct gkf_driver driver;
 	struct gkf_topology topology;
-	struct gkf_board *boards; /* device_count of them */
+	struct gkf_board *boards; /* an array of device_count */
 };
 
 /*
- * While a thread applies a step of the scenario it holds the writers' lock,
- * and the clock shows it the time of the step. pid_t: of gettid(), so that
- * no thread of a forked child is taken for it.
+ * Whether the calling thread is applying a step of the scenario. It then holds
+ * the writers' lock, and its clock shows the time of the step. Threads are
+ * told apart by gettid(), which differs in a forked child.
  */
 bool gkf_is_applier(const struct gkf_machine *m);
 static inline bool gkf_applying(const struct gkf_machine *m)

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * writers_lock.c - the lock of all writers: robust, so that the dead never hold
- * it; and the thread that applies a step of the scenario under it.
+ * writers_lock.c - owns the robust lock of all writers, and knows the thread
+ * that is applying a step of the scenario.
  */
 #include "machine/store/writers_lock.h"
 #include "base/clock.h"
@@ -16,8 +17,8 @@
 #define PATIENCE_NS GK_NS_PER_S
 
 /*
- * 0 or an errno. Every change under the lock is committed by one store, so what
- * a dead holder left is whole and needs no repair.
+ * 0 or an errno. Holders commit each change by one store, so the data of a dead
+ * holder is consistent and needs no repair.
  */
 static int lock_within(struct gkf_machine *m, uint64_t ns)
 {
@@ -38,14 +39,14 @@ int gkf_lock_to_compute(struct gkf_machine *m)
 	return error ? gk_err_from_errno(error) : 0;
 }
 
-/* What a scenario does to a copy follows from the time that it shows. */
+/* Only steps of the scenario may change a copy. */
 int gkf_lock(struct gkf_machine *m)
 {
 	return m->copied && !gkf_applying(m) ? GK_ERR_PERMISSION
 					     : gkf_lock_to_compute(m);
 }
 
-/* A thread that reads while it holds the lock does not wait for itself. */
+/* Whether this thread seems to hold the lock and must not wait for it. */
 static bool may_hold(const struct gkf_machine *m)
 {
 	return gkf_locks_is_mine(m->locks, GKF_LOCK_WRITERS);
@@ -78,4 +79,10 @@ void gkf_unlock(struct gkf_machine *m)
 {
 	if (!gkf_applying(m))
 		gkf_locks_release(m->locks, GKF_LOCK_WRITERS);
+}
+
+bool gkf_lock_held(const struct gkf_machine *m)
+{
+	return m->scratch || gkf_applying(m) ||
+	       gkf_locks_held(m->locks, GKF_LOCK_WRITERS);
 }

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * writers_lock.h - the lock of all who change a machine.
+ * writers_lock.h - the lock of all writers of a machine.
  */
 #ifndef GKF_WRITERS_LOCK_H
 #define GKF_WRITERS_LOCK_H
@@ -10,15 +11,24 @@
 struct gkf_machine;
 
 /*
- * The writers' lock. A dead holder is recovered from; a stopped one makes
- * gkf_lock() give up after a second with GK_ERR_TIMEOUT; an overwritten one
- * is GK_ERR_CORRUPT.
+ * The writers' lock. A dead holder's lock is recovered. If a stopped process
+ * holds it, gkf_lock() returns GK_ERR_TIMEOUT after a second; if it was
+ * overwritten, GK_ERR_CORRUPT.
  */
 int gkf_lock(struct gkf_machine *m);
 bool gkf_trylock(struct gkf_machine *m, uint64_t patience_ns);
 void gkf_unlock(struct gkf_machine *m);
 
-/* gkf_lock() for what follows from the time, which copies show, too. */
+/*
+ * Like gkf_lock(), but only for advancing to the current time, which is allowed
+ * in copies, too.
+ */
 int gkf_lock_to_compute(struct gkf_machine *m);
+
+/*
+ * For GK_ASSERT: whether the calling thread holds the writers' lock. A machine
+ * that no other process sees needs no lock.
+ */
+bool gkf_lock_held(const struct gkf_machine *m);
 
 #endif

@@ -1,6 +1,7 @@
-/* cuda_fault.c - faults that befall programs of CUDA; see cuda_fault.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cuda_fault.c - decides which CUDA calls a fault affects; see cuda_fault.h. */
 #include "machine/trouble/cuda_fault.h"
-#include "abi/cuda_abi.h"
+#include "abi/cuda/cuda_abi.h"
 #include "machine/file/device.h"
 #include "machine/file/fault_kinds.h"
 #include "machine/file/fault_state.h"
@@ -10,42 +11,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-static const struct {
-	unsigned result;
-	const char *word;
-	unsigned xid;
-} rows[] = {
-#define CUDA_FAULT(result, word, xid) {CUDA_ERROR_##result, word, xid},
-#include "abi/cuda_fault.def"
-#undef CUDA_FAULT
-};
-#define ROWS (sizeof rows / sizeof *rows)
-
-const char *gkf_cuda_fault_word(unsigned result)
-{
-	for (size_t i = 0; i < ROWS; i++)
-		if (rows[i].result == result)
-			return rows[i].word;
-	return NULL;
-}
-
-unsigned gkf_cuda_fault_find(const char *word, unsigned length)
-{
-	for (size_t i = 0; i < ROWS; i++)
-		if (strlen(rows[i].word) == length &&
-		    !memcmp(rows[i].word, word, length))
-			return rows[i].result;
-	return 0;
-}
-
-unsigned gkf_cuda_fault_xid(unsigned result)
-{
-	for (size_t i = 0; i < ROWS; i++)
-		if (rows[i].result == result)
-			return rows[i].xid;
-	return 0;
-}
 
 /* FNV-1a. */
 uint32_t gkf_cuda_fault_hash(const char *name, unsigned length)
@@ -57,7 +22,7 @@ uint32_t gkf_cuda_fault_hash(const char *name, unsigned length)
 	return hash ? hash : 1;
 }
 
-/* "_ZN5outer5innerEi": identifiers stand behind their lengths. */
+/* In "_ZN5outer5innerEi" each identifier follows its length. */
 static bool has_identifier(const char *name, uint32_t hash)
 {
 	if (strncmp(name, "_Z", 2) != 0)
@@ -87,9 +52,9 @@ static bool is_meant(const char *name, uint32_t hash)
 	       has_identifier(name, hash);
 }
 
-/* Counts a call that a fault looks at; does it fail? */
-static bool strikes(struct gkf_machine *m, unsigned device,
-		    enum gkf_fault fault, uint64_t after)
+/* Counts a call to which a fault applies; returns whether the call fails. */
+static bool strikes_call(struct gkf_machine *m, unsigned device,
+			 enum gkf_fault fault, uint64_t after)
 {
 	struct gkf_fault_state *s = &m->file->device[device].fault;
 
@@ -105,8 +70,8 @@ unsigned gkf_cuda_fault_launch(struct gkf_machine *m, unsigned device,
 	uint64_t argument = gkf_fault_argument(m, device, GKF_FAULT_LAUNCH);
 
 	if (!argument || !is_meant(name, GKF_CUDA_FAULT_NAME(argument)) ||
-	    !strikes(m, device, GKF_FAULT_LAUNCH,
-		     GKF_CUDA_FAULT_AFTER(argument)))
+	    !strikes_call(m, device, GKF_FAULT_LAUNCH,
+			  GKF_CUDA_FAULT_AFTER(argument)))
 		return 0;
 	return GKF_CUDA_FAULT_RESULT(argument);
 }
@@ -114,8 +79,8 @@ unsigned gkf_cuda_fault_launch(struct gkf_machine *m, unsigned device,
 bool gkf_cuda_fault_allocation(struct gkf_machine *m, unsigned device)
 {
 	return gkf_fault_active(m, device, GKF_FAULT_OOM) &&
-	       strikes(m, device, GKF_FAULT_OOM,
-		       gkf_fault_argument(m, device, GKF_FAULT_OOM));
+	       strikes_call(m, device, GKF_FAULT_OOM,
+			    gkf_fault_argument(m, device, GKF_FAULT_OOM));
 }
 
 uint64_t gkf_cuda_fault_slowness(struct gkf_machine *m, unsigned device)
@@ -125,7 +90,7 @@ uint64_t gkf_cuda_fault_slowness(struct gkf_machine *m, unsigned device)
 		   : 1;
 }
 
-/* Of an instance that is gone, or that nobody could name, the GPU is told. */
+/* If the instance does not exist, the Xid names the whole GPU. */
 void gkf_cuda_fault_tell(struct gkf_machine *m, unsigned device,
 			 uint32_t instance, unsigned result)
 {

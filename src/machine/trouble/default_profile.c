@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * default_profile.c - the machine that a preloaded library makes when nobody
- * made one. Sources: see profiles/a100-sxm4-80gb.yaml, its equal.
+ * default_profile.c - the GPU model of the default machine, which a library
+ * makes if there is none. It equals profiles/a100-sxm4-80gb.yaml, which names
+ * the sources of the values.
  */
 #include "machine/file/profile.h"
 

@@ -1,7 +1,9 @@
-/* fault.c - breaking and mending a made-up GPU; see fault.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fault.c - begins and ends faults of a made-up GPU; see fault.h. */
 #include "machine/trouble/fault.h"
-#include "abi/cuda_abi.h"
-#include "abi/nvml_abi.h"
+#include "abi/cuda/cuda_abi.h"
+#include "abi/nvml/nvml_abi.h"
+#include "base/assert.h"
 #include "base/err.h"
 #include "machine/file/board.h"
 #include "machine/file/device.h"
@@ -14,13 +16,11 @@
 #include "machine/file/profile.h"
 #include "machine/file/state.h"
 #include "machine/file/value.h"
-#include "machine/model/above.h"
 #include "machine/model/ecc.h"
 #include "machine/model/link.h"
 #include "machine/model/mig.h"
 #include "machine/model/model.h"
 #include "machine/model/physics.h"
-#include "machine/store/above.h"
 #include "machine/store/clock.h"
 #include "machine/store/event.h"
 #include "machine/store/view.h"
@@ -45,6 +45,8 @@ static uint64_t active_faults(const struct gkf_machine *m, unsigned device)
 bool gkf_fault_active(struct gkf_machine *m, unsigned device,
 		      enum gkf_fault fault)
 {
+	GK_ASSERT(device < m->device_count);
+	GK_ASSERT((unsigned)fault < GKF_FAULT_COUNT);
 	return active_faults(m, device) >> fault & 1;
 }
 
@@ -58,11 +60,11 @@ uint64_t gkf_fault_argument(struct gkf_machine *m, unsigned device,
 		return 0;
 	if (info->argument == GKF_ARGUMENT_LINK)
 		return argument; /* any bits may be set */
-	/* Whoever wrote it to the file. */
+	/* Any process may have overwritten the argument. */
 	return gkf_fault_takes(info, argument) ? argument : info->usual;
 }
 
-/* How grave an advice is, by nvmlDeviceGpuRecoveryAction_t. */
+/* The severity of each nvmlDeviceGpuRecoveryAction_t. */
 static const uint8_t gravity[] = {
     [NVML_GPU_RECOVERY_ACTION_NONE] = 0,
     [NVML_GPU_RECOVERY_ACTION_GPU_RESET] = 2,
@@ -71,7 +73,7 @@ static const uint8_t gravity[] = {
     [NVML_GPU_RECOVERY_ACTION_DRAIN_AND_RESET] = 3,
 };
 
-/* Memory that waits for a reset wants one, however it came to that. */
+/* The action for pending memory repairs, whatever caused them. */
 static int advice_of_memory(const struct gkf_machine *m, unsigned device)
 {
 	struct gkf_ecc_rows rows;
@@ -84,10 +86,12 @@ static int advice_of_memory(const struct gkf_machine *m, unsigned device)
 
 int gkf_fault_recovery(struct gkf_machine *m, unsigned device)
 {
-	uint64_t left = active_faults(m, device);
-	int advice = advice_of_memory(m, device);
+	uint64_t left;
+	int advice;
 
-	for (; left; left &= left - 1) {
+	GK_ASSERT(device < m->device_count);
+	advice = advice_of_memory(m, device);
+	for (left = active_faults(m, device); left; left &= left - 1) {
 		int of = gkf_faults[__builtin_ctzll(left)].recovery;
 
 		if (gravity[of] > gravity[advice])
@@ -96,10 +100,11 @@ int gkf_fault_recovery(struct gkf_machine *m, unsigned device)
 	return advice;
 }
 
-/* ---- events; the caller holds the lock ---- */
+/* ---- events; the caller holds the writers' lock ---- */
 
 void gkf_fault_tell_recovery(struct gkf_machine *m, unsigned device, int before)
 {
+	GK_ASSERT(gkf_lock_held(m));
 	if (gkf_fault_recovery(m, device) != before)
 		gkf_event_push(m, device, nvmlEventTypeGpuRecoveryAction, 0,
 			       GKF_NO_INSTANCE);
@@ -107,6 +112,7 @@ void gkf_fault_tell_recovery(struct gkf_machine *m, unsigned device, int before)
 
 static void push_each(struct gkf_machine *m, unsigned device, uint64_t types)
 {
+	GK_ASSERT(gkf_lock_held(m));
 	for (; types; types &= types - 1)
 		gkf_event_push(m, device, types & -types, 0, GKF_NO_INSTANCE);
 }
@@ -117,6 +123,7 @@ static void push_xid_in(struct gkf_machine *m, unsigned device, unsigned number,
 	struct gkf_fault_state *s = faults_of(m, device);
 	const struct gkf_xid_info *info = gkf_xid_find(number);
 
+	GK_ASSERT(gkf_lock_held(m));
 	if (!number)
 		return;
 	atomic_store(&s->last_xid, number);
@@ -129,12 +136,13 @@ static void push_xid_in(struct gkf_machine *m, unsigned device, unsigned number,
 
 static void push_xid(struct gkf_machine *m, unsigned device, unsigned number)
 {
+	GK_ASSERT(gkf_lock_held(m));
 	push_xid_in(m, device, number, GKF_NO_INSTANCE);
 }
 
 /* ---- beginning ---- */
 
-/* Whether a board can be broken in that way. */
+/* 0 if a board can have a fault, or a gk_err. */
 static int can_have(struct gkf_machine *m, unsigned device,
 		    enum gkf_fault fault, uint64_t argument)
 {
@@ -173,7 +181,7 @@ static void mark_fault(struct gkf_machine *m, unsigned device,
 	atomic_fetch_or(&s->active, GKF_FAULT_BIT(fault));
 }
 
-/* What the contexts of a device fail with when a fault begins; 0: they live. */
+/* The CUresult with which a fault makes all contexts fail; 0: it does not. */
 static unsigned result_of_contexts(enum gkf_fault fault, uint64_t argument)
 {
 	if (fault == GKF_FAULT_FALLEN || fault == GKF_FAULT_LOST)
@@ -183,7 +191,7 @@ static unsigned result_of_contexts(enum gkf_fault fault, uint64_t argument)
 	return fault == GKF_FAULT_STICKY ? GKF_CUDA_FAULT_RESULT(argument) : 0;
 }
 
-/* Told first: who sees that a context failed finds the Xid. */
+/* Sends the Xid first, so that it is there when a context is seen to fail. */
 static void strike_contexts(struct gkf_machine *m, unsigned device,
 			    enum gkf_fault fault, uint64_t argument)
 {
@@ -210,7 +218,7 @@ static void begin_fault(struct gkf_machine *m, unsigned device,
 	gkf_fault_tell_recovery(m, device, advice);
 }
 
-/* Tells what the driver tells of memory errors, and of their repair. */
+/* Sends the Xids and events of a memory error and its repair. */
 static void tell_ecc(struct gkf_machine *m, unsigned device, uint64_t argument,
 		     unsigned xid)
 {
@@ -226,14 +234,21 @@ static void tell_ecc(struct gkf_machine *m, unsigned device, uint64_t argument,
 }
 
 /*
- * Enters what a fault does to memory into its book. A row hit twice by errors
- * that could be corrected is replaced, too.
+ * Records the errors that a fault causes in memory or on a link. In memory,
+ * GKF_FAULT_REMAP_PENDING is two corrected errors in a row, which is then
+ * remapped. The recovery error of a link stays when the fault ends; link.c
+ * treats the link as down while the fault is active.
  */
-static int damage_memory(struct gkf_machine *m, unsigned device,
-			 enum gkf_fault fault, uint64_t argument)
+static int damage_gpu(struct gkf_machine *m, unsigned device,
+		      enum gkf_fault fault, uint64_t argument)
 {
 	struct gkf_ecc *ecc = &m->file->device[device].ecc;
+	unsigned link = (unsigned)argument;
 
+	if (fault == GKF_FAULT_NVLINK)
+		return gkf_link_set_error(
+		    m, device, link, GKF_LINK_RECOVERY,
+		    gkf_link_error(m, device, link, GKF_LINK_RECOVERY) + 1);
 	if (fault == GKF_FAULT_ECC)
 		return gkf_ecc_error_locked(m, device, GKF_ECC_SECDED,
 					    GKF_ECC_DRAM, argument);
@@ -245,22 +260,6 @@ static int damage_memory(struct gkf_machine *m, unsigned device,
 		atomic_store(&ecc->channel, 1);
 	}
 	return 0;
-}
-
-/* link.c sees that the link is down; an error that its recovery met stays. */
-static int cut_link(struct gkf_machine *m, unsigned device, unsigned link)
-{
-	uint64_t met = gkf_link_error(m, device, link, GKF_LINK_RECOVERY);
-
-	return gkf_link_set_error(m, device, link, GKF_LINK_RECOVERY, met + 1);
-}
-
-static int damage_gpu(struct gkf_machine *m, unsigned device,
-		      enum gkf_fault fault, uint64_t argument)
-{
-	return fault == GKF_FAULT_NVLINK
-		   ? cut_link(m, device, (unsigned)argument)
-		   : damage_memory(m, device, fault, argument);
 }
 
 static void repair_memory(struct gkf_machine *m, unsigned device,
@@ -277,12 +276,13 @@ static void repair_memory(struct gkf_machine *m, unsigned device,
 	}
 }
 
-/* Damages and tells; the caller holds the lock. */
+/* Begins a fault with all its effects. The caller holds the writers' lock. */
 static int begin_locked(struct gkf_machine *m, unsigned device,
 			enum gkf_fault fault, uint64_t argument, unsigned xid)
 {
 	int r = can_have(m, device, fault, argument);
 
+	GK_ASSERT(gkf_lock_held(m));
 	if (r)
 		return r;
 	gkf_state_advance(m, device);
@@ -375,8 +375,9 @@ void gkf_xid_tell(struct gkf_machine *m, unsigned device, unsigned number,
 /* ---- ending ---- */
 
 /*
- * A fault counts up these values while it lasts: one more in so many bins. A
- * link that was trained down is a bad one: what it spoils is sent again.
+ * Values that grow by one every so many bins while a fault is active. A PCIe
+ * link that was trained to a lower speed or width is assumed to be bad: it
+ * damages packets, which are then sent again.
  */
 static const struct {
 	enum gkf_fault fault;
@@ -397,6 +398,7 @@ void gkf_fault_bins(struct gkf_machine *m, unsigned device, uint64_t first,
 {
 	struct gkf_device *dev = &m->file->device[device];
 
+	GK_ASSERT(gkf_lock_held(m));
 	for (size_t i = 0; active_faults(m, device) && i < COUNTERS; i++) {
 		_Atomic int64_t *count = &dev->set[counters[i].value];
 		uint64_t more =
@@ -459,9 +461,9 @@ int gkf_fault_reset(struct gkf_machine *m, unsigned device)
 	return gkf_fault_end(m, device, mended);
 }
 
-/* ---- what faults do to values ---- */
+/* ---- values that faults force ---- */
 
-/* The value is `fixed`, or a byte of the argument. */
+/* Values that faults force, to `fixed` or to a byte of the fault's argument. */
 static const struct {
 	enum gkf_fault fault;
 	enum gkf_value value;
@@ -497,7 +499,7 @@ bool gkf_fault_value(struct gkf_machine *m, unsigned device,
 	return false;
 }
 
-/* ---- of the whole machine ---- */
+/* ---- faults of the whole machine ---- */
 
 int gkf_machine_fault_set(struct gkf_machine *m, enum gkf_machine_fault fault,
 			  bool on)

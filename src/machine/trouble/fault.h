@@ -1,12 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fault.h - breaking and mending a made-up GPU, and rules by which single
- * functions fail. Everybody sees a change at once; whoever sleeps is woken.
+ * fault.h - faults of a made-up GPU: beginning, ending and reading them. All
+ * processes see a change at once, and sleepers are woken.
  */
 #ifndef GKF_FAULT_H
 #define GKF_FAULT_H
 
 #include "base/export.h"
 #include "machine/file/fault_kinds.h"
+#include "machine/file/value.h"
 
 #include <stdbool.h>
 
@@ -16,7 +18,7 @@ enum gkf_fault_argument {
 	GKF_ARGUMENT_NOTHING,
 	GKF_ARGUMENT_NUMBER,
 	GKF_ARGUMENT_TIME,  /* ns */
-	GKF_ARGUMENT_LINK,  /* kept as a bit a link */
+	GKF_ARGUMENT_LINK,  /* kept as a bit for each link */
 	GKF_ARGUMENT_PCIE,  /* generation << 8 | width */
 	GKF_ARGUMENT_ERROR, /* see cuda_fault.h */
 };
@@ -27,7 +29,7 @@ struct gkf_fault_info {
 	uint64_t least, most, usual;
 	bool mended_by_reset;
 	unsigned xid;    /* 0: none */
-	uint64_t events; /* nvmlEventTypes that are told beside it */
+	uint64_t events; /* nvmlEventTypes sent with it */
 	int recovery;    /* nvmlDeviceGpuRecoveryAction_t */
 };
 
@@ -38,8 +40,8 @@ struct gkf_machine_fault_info {
 struct gkf_xid_info {
 	unsigned number;
 	const char *name;
-	int becomes;     /* enum gkf_fault, or -1 */
-	uint64_t events; /* as of a fault */
+	int becomes;     /* the fault that the Xid begins, or -1 */
+	uint64_t events; /* nvmlEventTypes sent with it */
 };
 
 extern const struct gkf_fault_info gkf_faults[GKF_FAULT_COUNT];
@@ -48,57 +50,59 @@ extern const struct gkf_machine_fault_info
 extern const struct gkf_xid_info gkf_xids[];
 extern const unsigned gkf_xid_count;
 
-/* By name or number; -1, -1 or NULL when there is none. */
+/* Look up by name or number; -1, -1 or NULL when there is none. */
 int gkf_fault_by_name(const char *name);
 int gkf_machine_fault_by_name(const char *name);
 const struct gkf_xid_info *gkf_xid_find(unsigned number);
 
-/* Whether an argument is one of a fault: of PCIe, both parts of it. */
+/* Whether an argument is valid for a fault; checks both parts for PCIE. */
 bool gkf_fault_takes(const struct gkf_fault_info *info, uint64_t argument);
 
 /*
- * Breaks a device: counts, Xids and events follow. argument within what
- * gkf_faults says, or GK_ERR_RANGE; GK_ERR_NOT_SUPPORTED when the board cannot
- * have this fault (no fan, no ECC, no such link).
+ * Begins a fault of a device, with its counts, Xids and events. GK_ERR_RANGE
+ * unless argument is within the bounds of gkf_faults; GK_ERR_NOT_SUPPORTED when
+ * the board cannot have this fault (no fan, no ECC, no such link).
  */
 int gkf_fault_begin(struct gkf_machine *m, unsigned device,
 		    enum gkf_fault fault, uint64_t argument);
 
 /*
- * Ends the faults whose bits are set. What they left in memory is repaired as
- * by a reset: rows are replaced, volatile counts begin anew.
+ * Ends the faults whose bits are set. Damage to memory is repaired as by a
+ * reset: rows are remapped, volatile counts restart at 0.
  */
 int gkf_fault_end(struct gkf_machine *m, unsigned device, uint64_t faults);
 
-/* The faults that a reset of the GPU mends are mended. */
+/* Ends the faults that a reset of the GPU mends. */
 int gkf_fault_reset(struct gkf_machine *m, unsigned device);
 
 /*
- * An Xid of its table befalls a device: the fault that it is the sign of
- * begins, or it is told only. GK_ERR_RANGE: not in the table.
+ * Sends an Xid of the table gkf_xids on a device, and if it is the sign of a
+ * fault, begins that fault. GK_ERR_RANGE: not in the table.
  */
 int gkf_xid(struct gkf_machine *m, unsigned device, unsigned number);
 
 /*
- * The same of what runs in a MIG instance, GKF_INSTANCE(): only an Xid that
- * tells of a program is of an instance, else GK_ERR_INVALID. GK_ERR_NOT_FOUND:
- * no such instance.
+ * Like gkf_xid(), but in a MIG instance, GKF_INSTANCE(). GK_ERR_INVALID: the
+ * Xid is not about a program; GK_ERR_NOT_FOUND: no such instance.
  */
 int gkf_xid_in(struct gkf_machine *m, unsigned device, unsigned number,
 	       uint32_t instance);
 
 /*
- * An Xid that tells of a program, whatever else it could be the sign of; of an
- * instance that is gone it is told of the GPU.
+ * Sends an Xid about a program, and begins no fault. If the instance no longer
+ * exists, the Xid names the whole GPU.
  */
 void gkf_xid_tell(struct gkf_machine *m, unsigned device, unsigned number,
 		  uint32_t instance);
 
-/* Is a device broken in that way? Cheap. device must exist. */
+/* Whether a fault of a device is active. Cheap. device must exist. */
 GKF_API bool gkf_fault_active(struct gkf_machine *m, unsigned device,
 			      enum gkf_fault fault);
 
-/* The argument of a fault, within its range; bits of GKF_ARGUMENT_LINK. */
+/*
+ * The argument of a fault, within its range; for GKF_ARGUMENT_LINK a bit for
+ * each link.
+ */
 GKF_API uint64_t gkf_fault_argument(struct gkf_machine *m, unsigned device,
 				    enum gkf_fault fault);
 
@@ -106,5 +110,29 @@ int gkf_machine_fault_set(struct gkf_machine *m, enum gkf_machine_fault fault,
 			  bool on);
 GKF_API bool gkf_machine_fault_active(struct gkf_machine *m,
 				      enum gkf_machine_fault fault);
+
+/* ---- for the model ---- */
+
+/* Adds what active faults count in the bins [first, end). */
+void gkf_fault_bins(struct gkf_machine *m, unsigned device, uint64_t first,
+		    uint64_t end);
+
+/* Brings a value that a fault counts up to date, before it is read. No lock. */
+void gkf_fault_catch_up(struct gkf_machine *m, unsigned device,
+			enum gkf_value value);
+
+/* The value forced by a fault; false: none does. No lock. */
+bool gkf_fault_value(struct gkf_machine *m, unsigned device,
+		     enum gkf_value value, int64_t *ret_value);
+
+/* The most severe recovery action of all active faults. */
+GKF_API int gkf_fault_recovery(struct gkf_machine *m, unsigned device);
+
+/*
+ * Sends an event if the recovery action differs from `before`. The caller holds
+ * the lock.
+ */
+void gkf_fault_tell_recovery(struct gkf_machine *m, unsigned device,
+			     int before);
 
 #endif

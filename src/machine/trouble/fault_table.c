@@ -1,5 +1,7 @@
-/* fault_table.c - what can be wrong, by fault.def and abi/xid.def; look-ups. */
-#include "abi/nvml_abi.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fault_table.c - the tables of fault.def and abi/nvml/xid.def, and look-ups.
+ */
+#include "abi/nvml/nvml_abi.h"
 #include "machine/file/fault_kinds.h"
 #include "machine/trouble/cuda_fault.h"
 #include "machine/trouble/fault.h"
@@ -44,7 +46,7 @@ const struct gkf_xid_info gkf_xids[] = {
 	 .name = name_,                                                        \
 	 .becomes = GKF_FAULT_##becomes_,                                      \
 	 .events = (events_)},
-#include "abi/xid.def"
+#include "abi/nvml/xid.def"
 #undef XID
 };
 #undef GKF_FAULT_NONE

@@ -1,4 +1,5 @@
-/* fault_text.c - faults as people write them; see fault_text.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fault_text.c - parses and prints faults; see fault_text.h. */
 #include "machine/trouble/fault_text.h"
 #include "base/err.h"
 #include "base/str.h"
@@ -26,7 +27,7 @@ static int parse_pcie(const char *text, uint64_t *ret_argument)
 	return 0;
 }
 
-/* "ERROR[@KERNEL][+N]" */
+/* Parses "ERROR[@KERNEL][+N]". */
 static int parse_error(const char *text, uint64_t *ret_argument)
 {
 	size_t word = strcspn(text, "@+"), name = 0;
@@ -107,7 +108,7 @@ static void say_allowed(const struct gkf_fault_info *info, char *ret)
 		 (unsigned long long)info->most);
 }
 
-/* "13, 31, 48..." */
+/* Writes "one of 13, 31, 48...". */
 static void say_xids(char *ret)
 {
 	size_t n = 0;
@@ -117,7 +118,7 @@ static void say_xids(char *ret)
 				      i ? ", " : "one of ", gkf_xids[i].number);
 }
 
-/* "GI/CI" */
+/* Parses "GI/CI". */
 static int parse_instance(const char *text, uint32_t *ret_instance)
 {
 	char gi_text[8] = "";
@@ -215,7 +216,7 @@ static void print_links(uint64_t links, char *text, size_t cap)
 					      n ? "," : "", i);
 }
 
-/* Of a kernel only the hash of its name is known. */
+/* Prints "..." for a kernel, as only the hash of its name is known. */
 static void print_error(uint64_t argument, char *text, size_t cap)
 {
 	const char *word = gkf_cuda_fault_word(GKF_CUDA_FAULT_RESULT(argument));

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fault_text.h - faults as people write them: "lost", "pcie=1x4", "xid=48",
- * "xid=31@1/0" of compute instance 0 of GPU instance 1, "timeout=200ms". For
+ * fault_text.h - parses and prints faults: "lost", "pcie=1x4", "xid=48",
+ * "timeout=200ms", "xid=31@1/0" (in compute instance 0 of GPU instance 1). For
  * the command; clients never read text.
  */
 #ifndef GKF_FAULT_TEXT_H
@@ -19,23 +20,24 @@ struct gkf_machine;
 struct gkf_breakage {
 	bool is_xid;
 	unsigned xid;
-	uint32_t instance; /* of an Xid; GKF_NO_INSTANCE: the whole GPU */
+	/* Instance of an Xid; GKF_NO_INSTANCE: the whole GPU. */
+	uint32_t instance;
 	enum gkf_fault fault;
 	uint64_t argument;
 };
 
 /*
- * Reads "NAME[=ARGUMENT]". GK_ERR_NOT_FOUND: no such fault; GK_ERR_INVALID: an
- * argument that cannot be; ret_allowed (GKF_FAULT_TEXT_MAX) then says what can.
+ * Parses "NAME[=ARGUMENT]". GK_ERR_NOT_FOUND: no such fault; GK_ERR_INVALID: an
+ * invalid argument; ret_allowed (GKF_FAULT_TEXT_MAX) then says what is allowed.
  */
 int gkf_fault_parse(const char *text, struct gkf_breakage *ret_breakage,
 		    char *ret_allowed);
 
-/* Lets it happen: gkf_xid() or gkf_fault_begin(). */
+/* Calls gkf_xid() or gkf_fault_begin(). */
 int gkf_break(struct gkf_machine *m, unsigned device,
 	      const struct gkf_breakage *breakage);
 
-/* Prints a fault of a device as it could be typed: "pcie=1x4". */
+/* Prints an active fault of a device in that form: "pcie=1x4". */
 void gkf_fault_print(struct gkf_machine *m, unsigned device,
 		     enum gkf_fault fault, char *ret_text, size_t cap);
 

@@ -1,19 +1,20 @@
-/* reset.c - does to a GPU what a reset does; see reset.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reset.c - resets a GPU; see reset.h. */
 #include "machine/trouble/reset.h"
 #include "base/err.h"
 #include "machine/file/device.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/value.h"
-#include "machine/model/above.h"
 #include "machine/model/ecc.h"
 #include "machine/model/mig.h"
 #include "machine/model/smoothing.h"
-#include "machine/store/above.h"
+#include "machine/model/model.h"
 #include "machine/store/view.h"
 #include "machine/store/writers_lock.h"
+#include "machine/trouble/fault.h"
 
-/* Modes that wait for a reset, and where they go then. */
+/* Pending modes, and the current ones that they become. */
 static const struct {
 	enum gkf_value pending, current;
 } modes[] = {
@@ -21,7 +22,7 @@ static const struct {
     {GKF_V_DRAM_ENCRYPTION_PENDING, GKF_V_DRAM_ENCRYPTION},
 };
 
-/* Settings that do not outlive the driver. */
+/* Settings that are lost when the driver unloads. */
 static const enum gkf_value forgotten[] = {
     GKF_V_LOCK_SM_MIN,     GKF_V_LOCK_SM_MAX,
     GKF_V_LOCK_MEM_MIN,    GKF_V_LOCK_MEM_MAX,
@@ -33,7 +34,7 @@ static const enum gkf_value forgotten[] = {
     GKF_V_POWER_SMOOTHING, GKF_V_SMOOTHING_PROFILE,
 };
 
-/* The current mode first: a process that dies in between loses nothing. */
+/* Sets the current mode first, so that dying in between loses nothing. */
 static void apply_modes(struct gkf_device *dev)
 {
 	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reset.h - what resetting a GPU does, as `nvidia-smi --gpu-reset` does it:
- * modes that wait take effect, memory repairs too, volatile counts begin anew,
- * and what root has set through NVML until the driver unloads is forgotten.
+ * reset.h - resets a GPU like `nvidia-smi --gpu-reset`: pending modes and
+ * memory repairs take effect, volatile counts restart at 0, and settings that
+ * last until the driver unloads are lost.
  */
 #ifndef GKF_RESET_H
 #define GKF_RESET_H
@@ -9,8 +10,8 @@
 struct gkf_machine;
 
 /*
- * Resets a device. GK_ERR_RANGE for one that is not there. Whether processes
- * are on it is the caller's business, and so are its faults.
+ * Resets a device; GK_ERR_RANGE if there is no such device. The caller handles
+ * processes on it and its faults.
  */
 int gkf_device_reset(struct gkf_machine *m, unsigned device);
 

@@ -1,5 +1,7 @@
-/* rule.c - rules by which single functions fail; see fault.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rule.c - owns the rules that make single functions fail; see rule.h. */
 #include "machine/trouble/rule.h"
+#include "base/assert.h"
 #include "base/err.h"
 #include "base/mix.h"
 #include "machine/file/fault_state.h"
@@ -22,7 +24,7 @@ static struct gkf_rule *rule_at(const struct gkf_machine *m, unsigned index)
 #define STORE(member, value)                                                   \
 	__atomic_store_n(&rule->member, (value), __ATOMIC_RELAXED)
 
-/* A rule that holds, copied out whole. */
+/* Copies a rule in force; false if it is not, or changed meanwhile. */
 static bool read_rule(struct gkf_rule *rule, struct gkf_rule_spec *ret_spec)
 {
 	uint64_t life = atomic_load_explicit(&rule->life, memory_order_acquire);
@@ -50,6 +52,7 @@ bool gkf_rule_read(struct gkf_machine *m, unsigned index,
 {
 	struct gkf_rule *rule = rule_at(m, index);
 
+	GK_ASSERT(index < GKF_RULES_MAX);
 	if (!read_rule(rule, ret_spec))
 		return false;
 	*ret_calls = atomic_load(&rule->calls);
@@ -57,7 +60,8 @@ bool gkf_rule_read(struct gkf_machine *m, unsigned index,
 	return true;
 }
 
-/* How many rules hold: 0 lets every call pass without a look. */
+/* Counts the rules in force. While there are none, calls read only the count.
+ */
 static void recount_rules(struct gkf_machine *m)
 {
 	struct gkf_rule_spec spec;
@@ -85,7 +89,10 @@ static void take_out(struct gkf_rule *rule, uint64_t gpus)
 	atomic_fetch_add(&rule->life, 1);
 }
 
-/* The place for a rule: that of its like, or a free one. */
+/*
+ * Returns an entry for a rule: the entry of the rule that it replaces, or a
+ * free one.
+ */
 static struct gkf_rule *place_for(struct gkf_machine *m,
 				  const struct gkf_rule_spec *spec)
 {
@@ -96,8 +103,7 @@ static struct gkf_rule *place_for(struct gkf_machine *m,
 		struct gkf_rule *rule = rule_at(m, i);
 
 		if (!read_rule(rule, &there)) {
-			drop_rule(
-			    rule); /* holds, but nobody could have made it */
+			drop_rule(rule); /* in case the entry was overwritten */
 			if (!free_one)
 				free_one = rule;
 		} else if (there.function == spec->function &&
@@ -120,7 +126,8 @@ int gkf_rule_add(struct gkf_machine *m, const struct gkf_rule_spec *spec)
 	if (r)
 		return r;
 	rule = place_for(m, spec);
-	/* Before: killed in between, calls look at the rules for nothing. */
+	/* Set first: if this process is killed in between, calls only read the
+	 * rules needlessly. */
 	atomic_store(&m->file->rules.count, GKF_RULES_MAX);
 	if (rule) {
 		STORE(gpus, spec->gpus);
@@ -165,7 +172,7 @@ static bool is_about(const struct gkf_rule_spec *spec, unsigned function,
 	return device < 0 ? spec->gpus == ~0ULL : spec->gpus >> device & 1;
 }
 
-/* Takes one of the failures that a rule has left. */
+/* Uses up one of the failures left in a rule; false: none is left. */
 static bool take_failure(struct gkf_rule *rule, uint64_t times)
 {
 	uint64_t failed = atomic_load(&rule->failed);
@@ -178,7 +185,7 @@ static bool take_failure(struct gkf_rule *rule, uint64_t times)
 	return true;
 }
 
-/* The call's number and the seed decide, and nothing else. */
+/* Whether a call fails, which depends only on its number and the seed. */
 static bool fails_call(struct gkf_rule *rule, const struct gkf_rule_spec *spec)
 {
 	uint64_t call = atomic_fetch_add(&rule->calls, 1);

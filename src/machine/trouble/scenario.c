@@ -1,6 +1,7 @@
-/* scenario.c - steps of a scenario, applied when they are due. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scenario.c - applies the steps of a scenario when they are due. */
 #include "machine/trouble/scenario.h"
-#include "base/clock.h"
+#include "base/assert.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/str.h"
@@ -16,11 +17,9 @@
 #include "machine/model/mig.h"
 #include "machine/model/mig_rules.h"
 #include "machine/model/model.h"
-#include "machine/store/above.h"
-#include "machine/store/account.h"
+#include "machine/store/process/account.h"
 #include "machine/store/clock.h"
-#include "machine/store/gate.h"
-#include "machine/store/slot.h"
+#include "machine/store/process/slot.h"
 #include "machine/store/view.h"
 #include "machine/store/writers_lock.h"
 #include "machine/trouble/fault.h"
@@ -29,9 +28,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-/* A stopped process that holds the lock costs this much a look. */
-#define PATIENCE_NS (20 * GK_NS_PER_MS)
 
 unsigned gkf_scenario_count(const struct gkf_machine *m)
 {
@@ -76,11 +72,11 @@ void gkf_scenario_text(const struct gkf_machine *m, const struct gkf_step *step,
 	ret_text[n] = '\0';
 }
 
-/* ---- what a step does ---- */
+/* ---- one step ---- */
 
 /*
- * Does a step of its kind. The caller holds the lock, unless the machine is
- * this process's own; the device is there and its model is at the step's bin.
+ * Applies a step of one kind, under the writers' lock; the device exists and
+ * its state is computed up to the bin of the step.
  */
 typedef int step_fn(struct gkf_machine *m, const struct gkf_step *step,
 		    const char *text);
@@ -158,8 +154,8 @@ static int do_machine_fault(struct gkf_machine *m, const struct gkf_step *step,
 }
 
 /*
- * Text: the GPUs as a hexadecimal mask, calls that work, calls that fail at
- * most, and how many per million of those that could.
+ * Parses the text of a rule's step: the GPUs as a hexadecimal mask, the calls
+ * that succeed first, the most calls that fail, and the failures per million.
  */
 static void read_rule_text(const char *text, struct gkf_rule_spec *spec)
 {
@@ -209,7 +205,7 @@ static int do_mig_create(struct gkf_machine *m, const struct gkf_step *step,
 		   : GK_ERR_NOT_SUPPORTED;
 }
 
-/* A compute instance, and its GPU instance if it was the last one there. */
+/* Destroys a compute instance, and its GPU instance if that is empty then. */
 static int destroy_mig(struct gkf_machine *m, unsigned device, unsigned index)
 {
 	struct gkf_mig_ci ci;
@@ -242,7 +238,7 @@ static int do_mig_destroy(struct gkf_machine *m, const struct gkf_step *step,
 	return r;
 }
 
-/* The MIG device that a load was meant for, if it is there. */
+/* The instance of the MIG device given for a load, or GKF_NO_INSTANCE. */
 static uint32_t find_mig_device(struct gkf_machine *m,
 				const struct gkf_step *step)
 {
@@ -313,6 +309,7 @@ int gkf_scenario_do(struct gkf_machine *m, const struct gkf_step *step,
 			  step->kind == GKF_STEP_RULE ||
 			  step->kind == GKF_STEP_RULE_DROP;
 
+	GK_ASSERT(gkf_lock_held(m));
 	if (step->kind >= GKF_STEP_KINDS ||
 	    (!of_machine && step->device >= m->device_count))
 		return GK_ERR_RANGE;
@@ -321,7 +318,7 @@ int gkf_scenario_do(struct gkf_machine *m, const struct gkf_step *step,
 	return kinds[step->kind](m, step, text);
 }
 
-/* ---- when ---- */
+/* ---- due steps ---- */
 
 static void apply_step(struct gkf_machine *m, unsigned index,
 		       const struct gkf_step *step)
@@ -342,8 +339,8 @@ static void apply_step(struct gkf_machine *m, unsigned index,
 }
 
 /*
- * While a step is applied the clock shows its time to this thread, and what
- * takes the lock finds that it has it.
+ * While a step is applied, this thread's clock shows the time of the step, and
+ * gkf_lock() knows that this thread holds the lock.
  */
 void gkf_scenario_apply(struct gkf_machine *m, uint64_t bin)
 {
@@ -351,6 +348,7 @@ void gkf_scenario_apply(struct gkf_machine *m, uint64_t bin)
 	uint64_t done = atomic_load(&head->done), next = UINT64_MAX;
 	struct gkf_step step;
 
+	GK_ASSERT(gkf_lock_held(m));
 	if (done >= m->steps || gkf_applying(m))
 		return;
 	for (; done < m->steps; done++) {
@@ -368,15 +366,4 @@ void gkf_scenario_apply(struct gkf_machine *m, uint64_t bin)
 		atomic_store(&head->done, done + 1);
 	}
 	atomic_store(&head->next_ns, next);
-}
-
-void gkf_scenario_poll(struct gkf_machine *m)
-{
-	uint64_t next = gkf_scenario_next_ns(m);
-
-	if (next == UINT64_MAX || gkf_machine_ns(m) < next ||
-	    !gkf_trylock(m, PATIENCE_NS))
-		return;
-	gkf_scenario_apply(m, gkf_machine_bin(m));
-	gkf_unlock(m);
 }

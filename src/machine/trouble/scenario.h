@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scenario.h - a machine to which things happen at given times: a table of
- * steps, applied by whoever looks at the machine or changes it when they are
- * due. A step takes effect exactly at its bin, however late it is applied.
+ * scenario.h - a table of steps that happen to a machine at given times. When
+ * they are due, the next process that reads or changes the machine applies
+ * them. A step takes effect exactly at its bin, however late it is applied.
  *
- * Killed between a step and the word that says that it is done, the step is
- * applied once more: then an Xid is told twice, memory errors count twice.
+ * If a process is killed between applying a step and counting it as done, the
+ * step is applied again: an Xid is then sent twice, memory errors count twice.
  */
 #ifndef GKF_SCENARIO_H
 #define GKF_SCENARIO_H
@@ -17,16 +18,22 @@
 struct gkf_machine;
 struct gkf_file;
 
-/* A step copied out, checked; false: no such, or nothing to be believed. */
+/* Applies the steps that are due at a bin. The caller holds the lock. */
+void gkf_scenario_apply(struct gkf_machine *m, uint64_t bin);
+
+/* Copies and checks a step; false: there is none, or it is invalid. */
 bool gkf_scenario_step(const struct gkf_machine *m, unsigned index,
 		       struct gkf_step *ret_step);
 unsigned gkf_scenario_count(const struct gkf_machine *m);
 
-/* The text of a step; always ends. */
+/* Copies the text of a step, always with a NUL. */
 void gkf_scenario_text(const struct gkf_machine *m, const struct gkf_step *step,
 		       char ret_text[GKF_STEP_TEXT_MAX]);
 
-/* Applies one step to a machine now. 0 or a gk_err. */
+/*
+ * Applies a step to a machine now; returns 0 or a gk_err. The caller holds the
+ * writers' lock.
+ */
 int gkf_scenario_do(struct gkf_machine *m, const struct gkf_step *step,
 		    const char *text);
 

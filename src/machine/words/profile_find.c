@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * profile_find.c - finds profiles by id, alias or path and follows `inherits`.
  */
@@ -13,15 +14,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MAX 8 /* of `inherits` */
+#define DEPTH_MAX 8 /* levels of `inherits` */
 
-/* A file being read, and who asked for it. */
+/* A file being read, and the file that inherits from it. */
 struct link {
 	const struct link *child; /* the file that inherits from this one */
 	const char *dir;
 	char path[PATH_MAX];
 	unsigned depth;
-	unsigned line; /* of its key `inherits`, once that is being read */
+	/* Line of the key `inherits` while the profile that it names is being
+	 * read. */
+	unsigned line;
 	char *message;
 	size_t cap;
 };
@@ -42,7 +45,7 @@ static int is_profile(const struct dirent *entry)
 	       !strcmp(entry->d_name + len - 5, ".yaml");
 }
 
-/* Calls back for every file of dir, sorted, until it returns nonzero. */
+/* Calls call() for each profile of dir, sorted, until it returns nonzero. */
 static int each_file(const char *dir,
 		     int (*call)(void *data, const char *dir, const char *name),
 		     void *data)
@@ -88,7 +91,7 @@ static int no_parent(void *data, const char *name, unsigned line,
 	return 0;
 }
 
-/* Aliases stand in files that may be wrong elsewhere: errors say "no". */
+/* Whether a file has the alias; false on errors, which do not matter here. */
 static int has_alias(void *data, const char *dir, const char *name)
 {
 	struct search *search = data;
@@ -111,7 +114,10 @@ static int has_alias(void *data, const char *dir, const char *name)
 	return found;
 }
 
-/* One clean line, with the place of the key `inherits` if there is one. */
+/*
+ * Writes a message of one line; if `inherits` is being followed, it begins with
+ * the line of that key.
+ */
 static int __attribute__((format(printf, 2, 3)))
 fail(const struct link *link, const char *format, ...)
 {
@@ -145,7 +151,10 @@ static int not_found(const struct link *link, const char *name)
 	return GK_ERR_NOT_FOUND;
 }
 
-/* Where a relative path starts: the directory of the file that names it. */
+/*
+ * The length of the directory to which a path is relative: the directory of the
+ * file that contains the path. 0: none.
+ */
 static int base_dir_len(const struct link *link, const char *name)
 {
 	const char *slash;

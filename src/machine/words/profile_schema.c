@@ -1,4 +1,5 @@
-/* profile_schema.c - the table of keys; see profile_yaml.h for the format. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* profile_schema.c - owns the table of profile keys; see profile_yaml.h. */
 #include "machine/words/profile_schema.h"
 #include "base/str.h"
 #include "machine/file/profile.h"
@@ -24,7 +25,7 @@ const struct gkf_field gkf_fields[] = {
     {"inherits", GKF_FIELD_INHERITS, .optional = true, .help = "id or path"},
     {"source", GKF_FIELD_SOURCE, .help = "where the values come from"},
     {"aliases", GKF_FIELD_ALIASES, .optional = true, .help = "other ids"},
-    {"name", GKF_FIELD_TEXT, PLACE(name), .help = "as NVML tells it"},
+    {"name", GKF_FIELD_TEXT, PLACE(name), .help = "as NVML returns it"},
     {"mark", GKF_FIELD_TEXT, PLACE(mark), .optional = true, .may_be_none = true,
      .help = "put before the name"},
     {"brand", GKF_FIELD_TEXT, PLACE(brand), .words = brands, .help = "brand"},
@@ -41,9 +42,9 @@ const struct gkf_field gkf_fields[] = {
      .help = "version of the InfoROM's ECC object"},
     {"mig_layout", GKF_FIELD_TEXT, PLACE(mig_layout), .optional = true,
      .may_be_none = true,
-     .help = "how it is split at the start, as 3g.40gb+1g.10gb"},
+     .help = "MIG layout at the start, such as 3g.40gb+1g.10gb"},
     {"cuda_clock_mhz", GKF_FIELD_INTEGER, PLACE(cuda_clock_mhz), 0, 10000,
-     .optional = true, .help = "clock rate as CUDA tells it; 0: the highest"},
+     .optional = true, .help = "clock rate that CUDA reports; 0: the highest"},
 #define FIELD(member, yaml_key, low, high, text)                               \
 	{yaml_key, GKF_FIELD_INTEGER, PLACE(member), low, high, .help = text},
     GKF_PROFILE_INTEGERS(FIELD)

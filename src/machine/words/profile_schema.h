@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_schema.h - the keys of a profile file and what each may hold.
+ * profile_schema.h - the keys of a profile file and their allowed values.
  */
 #ifndef GKF_PROFILE_SCHEMA_H
 #define GKF_PROFILE_SCHEMA_H
@@ -11,10 +12,10 @@
 #define GKF_FIELDS_MAX 128
 
 enum gkf_field_kind {
-	GKF_FIELD_TEXT,     /* into a char array of the profile */
-	GKF_FIELD_INTEGER,  /* into an int64_t of the profile */
+	GKF_FIELD_TEXT,     /* stored in a char array of the profile */
+	GKF_FIELD_INTEGER,  /* stored in an int64_t of the profile */
 	GKF_FIELD_INHERITS, /* read before all others */
-	GKF_FIELD_SOURCE,   /* for people; checked, not kept */
+	GKF_FIELD_SOURCE,   /* for people; checked, but not stored */
 	GKF_FIELD_ALIASES,
 };
 
@@ -22,23 +23,23 @@ struct gkf_field {
 	const char *key;
 	enum gkf_field_kind kind;
 	size_t offset, size;
-	int64_t min, max;         /* of an integer */
+	int64_t min, max;         /* range of an integer */
 	const char *const *words; /* the only texts allowed; NULL: any */
-	bool optional;            /* also without `inherits` */
-	bool may_be_none;         /* of a text: `none` is the empty text */
+	bool optional;            /* may be missing even without `inherits` */
+	bool may_be_none;         /* `none` means an empty text */
 	const char *help;
 };
 
 extern const struct gkf_field gkf_fields[];
 extern const size_t gkf_field_count; /* at most GKF_FIELDS_MAX */
 
-/* Its position in gkf_fields, or -1. */
+/* The index of a key in gkf_fields, or -1. */
 int gkf_field_find(const char *key);
 
 /* The key that a mistyped one may have meant, or NULL. */
 const char *gkf_field_like(const char *key);
 
-/* Describes in words what a key takes. */
+/* Describes in words the values that a key takes. */
 void gkf_field_describe(const struct gkf_field *field, char *text, size_t cap);
 
 #endif

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_yaml.c - one profile file: YAML checked against the table of keys.
- * Knows nothing of where profiles lie; see profile_find.c.
+ * profile_yaml.c - reads one profile file and checks it against the table of
+ * keys. profile_find.c finds the files.
  */
 #include "machine/words/profile_yaml.h"
 #include "base/err.h"
@@ -14,7 +15,7 @@
 
 #define FILE_MAX (64 * 1024)
 
-/* The first must not be more than the second. */
+/* In each pair the first must not exceed the second. */
 static const char *const ordered[][2] = {
     {"reserved_mib", "memory_mib"},
     {"sm_clock_idle_mhz", "sm_clock_busy_mhz"},
@@ -32,7 +33,8 @@ static const char *const ordered[][2] = {
 struct reader {
 	struct gk_yaml yaml;
 	struct gkf_profile profile;
-	unsigned lines[GKF_FIELDS_MAX]; /* of each key here; 0: not there */
+	/* Line of each key in this file; 0: the file does not have the key. */
+	unsigned lines[GKF_FIELDS_MAX];
 	unsigned top_line;
 	struct gk_buf *aliases;
 	gkf_load_parent *load_parent;
@@ -113,7 +115,7 @@ static int set_text_field(struct reader *r, const struct gkf_field *field,
 	if (strlen(text) >= field->size || strchr(text, '\n') ||
 	    !allowed_word(field, text))
 		return bad_value(r, field, node);
-	/* The whole array: equal profiles are equal byte for byte. */
+	/* Fill the array, so that equal profiles are equal byte for byte. */
 	strncpy((char *)&r->profile + field->offset, text, field->size);
 	return 0;
 }
@@ -144,24 +146,7 @@ static int read_list(struct reader *r, const struct gkf_field *field,
 	return 0;
 }
 
-static int set_field(struct reader *r, const struct gkf_field *field,
-		     const yaml_node_t *node)
-{
-	switch (field->kind) {
-	case GKF_FIELD_INTEGER:
-		return set_integer(r, field, node);
-	case GKF_FIELD_TEXT:
-		return set_text_field(r, field, node);
-	case GKF_FIELD_SOURCE:
-	case GKF_FIELD_ALIASES:
-		return read_list(r, field, node);
-	case GKF_FIELD_INHERITS:
-		break;
-	}
-	return 0;
-}
-
-/* Notes the line of a key; refuses unknown and double ones. */
+/* Notes the line of a key; refuses unknown and repeated keys. */
 static int check_key(void *data, const yaml_node_t *key,
 		     const yaml_node_t *value)
 {
@@ -172,21 +157,35 @@ static int check_key(void *data, const yaml_node_t *key,
 	if (i < 0)
 		return refuse_field_key(r, key);
 	if (r->lines[i])
-		return fail(r, gk_yaml_line(key),
-			    "%s: double key, first in line %u; one of them "
-			    "must go",
-			    gkf_fields[i].key, r->lines[i]);
+		return fail(
+		    r, gk_yaml_line(key),
+		    "%s: duplicate key, first in line %u; remove one of them",
+		    gkf_fields[i].key, r->lines[i]);
 	r->lines[i] = gk_yaml_line(key);
 	return 0;
 }
 
 static int set_key(void *data, const yaml_node_t *key, const yaml_node_t *value)
 {
-	return set_field(data, &gkf_fields[gkf_field_find(gk_yaml_scalar(key))],
-			 value);
+	const struct gkf_field *field =
+	    &gkf_fields[gkf_field_find(gk_yaml_scalar(key))];
+	struct reader *r = data;
+
+	switch (field->kind) {
+	case GKF_FIELD_INTEGER:
+		return set_integer(r, field, value);
+	case GKF_FIELD_TEXT:
+		return set_text_field(r, field, value);
+	case GKF_FIELD_SOURCE:
+	case GKF_FIELD_ALIASES:
+		return read_list(r, field, value);
+	case GKF_FIELD_INHERITS:
+		break;
+	}
+	return 0;
 }
 
-/* Every key that is neither here nor inherited. */
+/* Fails if a required key is neither here nor inherited. */
 static int check_missing(struct reader *r, bool inherits)
 {
 	char allowed[1024];
@@ -212,7 +211,10 @@ static int64_t integer_at(const struct reader *r, int field)
 	return value;
 }
 
-/* A parent is in order, so at least one of a bad pair stands in this file. */
+/*
+ * Checks all pairs. The parent was valid, so at least one key of a bad pair is
+ * in this file.
+ */
 static int check_order(struct reader *r)
 {
 	for (size_t i = 0; i < sizeof ordered / sizeof *ordered; i++) {

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_yaml.h - GPU models from YAML files. For the command only: clients
- * of a made-up machine never read YAML.
+ * profile_yaml.h - reads GPU models from YAML files. For the command only:
+ * clients of a made-up machine never read YAML.
  *
  * A file is one mapping. Its keys are those of GKF_PROFILE_INTEGERS, the texts
  * listed in profile_yaml.c, and:
@@ -8,7 +9,7 @@
  *             a path is relative to the file;
  *   source:   text or list of texts, where the values come from;
  *   aliases:  text or list of texts, other ids of the profile.
- * Without `inherits` every key is required but mark and aliases.
+ * Without `inherits`, all keys but mark and aliases are required.
  */
 #ifndef GKF_PROFILE_YAML_H
 #define GKF_PROFILE_YAML_H
@@ -19,14 +20,14 @@
 
 struct gkf_profile;
 
-/* Room for every message below. */
+/* The size of a buffer for any message below. */
 #define GKF_PROFILE_MESSAGE_MAX 4096
 
 /*
- * Reads a profile: a path (it holds a '/' or ends in .yaml), or the id or an
- * alias of a profile in dir. 0 or a gk_err; then *ret_profile is untouched
- * and ret_message is one line without newline that names file, line, key and
- * what is allowed.
+ * Reads a profile, given by a path (with a '/' or ending in .yaml), or by the
+ * id or an alias of a profile in dir. Returns 0 or a gk_err; on an error
+ * *ret_profile is untouched, and ret_message is one line without newline that
+ * names the file, line and key, and says what is allowed.
  */
 int gkf_profile_load(const char *dir, const char *id_or_path,
 		     struct gkf_profile *ret_profile, char *ret_message,
@@ -36,10 +37,10 @@ int gkf_profile_load(const char *dir, const char *id_or_path,
 void gkf_profile_list(const char *dir, struct gk_buf *ids);
 
 /*
- * The reader alone: one file. load_parent is asked for what `inherits` names
- * (in that line) and fills *ret_parent, or returns a gk_err with a message of
- * its own. Adds the aliases to *aliases, each between two '\n' (NULL: not
- * wanted).
+ * Reads one file. For the key `inherits`, calls load_parent with the profile
+ * that it names and the line of the key; load_parent fills in *ret_parent, or
+ * writes a message and returns a gk_err. Adds the profile's aliases to *aliases
+ * unless that is NULL, each between two '\n'.
  */
 typedef int gkf_load_parent(void *data, const char *id_or_path, unsigned line,
 			    struct gkf_profile *ret_parent);

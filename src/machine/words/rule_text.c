@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rule_text.c - owns the table of the answers of rules; see rule_text.h. */
 #include "machine/words/rule_text.h"
-#include "abi/nvml_abi.h"
+#include "abi/nvml/nvml_abi.h"
 #include "machine/file/fault_state.h"
 
 #include <stddef.h>
@@ -11,7 +12,7 @@ static const struct {
 	int value;
 } answers[] = {
 #define NVML_RETURN(name, value, text) {#name, value},
-#include "abi/nvml_return.def"
+#include "abi/nvml/nvml_return.def"
 #undef NVML_RETURN
     {"hang", GKF_RULE_HANGS},
 };

@@ -1,6 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rule_text.h - the answers that rules give, by their names: return codes of
- * NVML, and "hang".
+ * rule_text.h - names of the answers of rules: NVML's return codes, and "hang".
  */
 #ifndef GKF_RULE_TEXT_H
 #define GKF_RULE_TEXT_H
@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 /*
- * The answer of a name; the NVML_ERROR_ before it may be left out. False: it is
- * none, as NVML_SUCCESS, which is no failure.
+ * Finds the answer for a name; the prefix NVML_ERROR_ may be omitted. False:
+ * there is none, also for NVML_SUCCESS, which is no failure.
  */
 bool gkf_rule_answer(const char *text, int *ret_answer);
 

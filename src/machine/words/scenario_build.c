@@ -1,17 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scenario_build.c - steps and loads of a scenario, put together: ramps become
- * a step for each value, the whole is rehearsed on a machine of its own.
+ * scenario_build.c - collects, sorts and rehearses the steps of a scenario.
+ * Ramps become a step for each value; the rehearsal is on a machine of its own.
  */
 #include "machine/words/scenario_build.h"
 #include "base/err.h"
+#include "base/units.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/file/scenario_state.h"
 #include "machine/file/value.h"
+#include "machine/file/wave_state.h"
 #include "machine/model/mig.h"
 #include "machine/model/model.h"
-#include "machine/store/machine.h"
+#include "machine/model/wave.h"
 #include "machine/store/scenario_table.h"
+#include "machine/trouble/machine.h"
 #include "machine/trouble/scenario.h"
 #include "machine/words/scenario_load.h"
 #include "machine/words/scenario_yaml.h"
@@ -20,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A step that a later one took back. */
+/* The kind of a step that a later one cancelled. */
 #define DROPPED GKF_STEP_KINDS
 
 int gkf_build_nomem(struct gkf_build *b)
@@ -111,7 +115,7 @@ static int grow_steps(struct gkf_build *b)
 	return 0;
 }
 
-/* A text once: the last one serves all GPUs of a step. */
+/* Adds a text unless it equals the last: all GPUs of a step share it. */
 static int add_step_text(struct gkf_build *b, const char *text,
 			 uint32_t *ret_at)
 {
@@ -187,7 +191,7 @@ int64_t gkf_track_at(const struct gkf_track *t, uint64_t bin)
 				   (int64_t)passed / (int64_t)t->bins);
 }
 
-/* Takes back what a ramp would still have done. */
+/* Cancels the rest of a ramp. */
 static void cut_ramp(struct gkf_build *b, unsigned device, enum gkf_value value)
 {
 	struct gkf_track *t = &b->tracks[device][value];
@@ -246,9 +250,9 @@ int gkf_build_ramp(struct gkf_build *b, unsigned device, enum gkf_value value,
 	return err;
 }
 
-/* ---- all together ---- */
+/* ---- the whole scenario ---- */
 
-/* Steps beside their origins, to be sorted as one. */
+/* A step with its origin, to sort both. */
 struct pair {
 	struct gkf_step step;
 	struct gkf_origin origin;
@@ -317,14 +321,13 @@ static const char *refusal_reason(const struct gkf_step *step, int err)
 	if (step->kind == GKF_STEP_PLACE || (mig && err == GK_ERR_NOT_FOUND))
 		return "there is no such MIG device at that time";
 	if (mig && err == GK_ERR_NO_SPACE)
-		return "there is no room for that";
+		return "there is not enough room";
 	if (mig && err == GK_ERR_INVALID)
-		return "that is no layout of this GPU";
+		return "this GPU does not support the layout";
 	if (step->kind == GKF_STEP_MIG_MODE && err == GK_ERR_IN_USE)
-		return "instances are there; destroy them first";
+		return "the GPU has instances; destroy them first";
 	if (err == GK_ERR_NOT_SUPPORTED)
-		return "it cannot have that: it has no such part, or it is "
-		       "off";
+		return "not supported: the GPU lacks it, or it is off";
 	return gk_strerror(err);
 }
 
@@ -341,7 +344,7 @@ static int refuse_step(struct gkf_build *b, unsigned index, int err)
 			    refusal_reason(step, err));
 }
 
-/* Applies all to the machine of the rehearsal, in order. */
+/* Applies all steps to the machine of the rehearsal, in order. */
 static int rehearse_steps(struct gkf_build *b)
 {
 	for (unsigned i = 0; i < b->s.step_count; i++) {
@@ -365,4 +368,26 @@ int gkf_build_finish(struct gkf_build *b)
 	if (!err)
 		err = sort_steps(b);
 	return err ? err : rehearse_steps(b);
+}
+
+int gkf_build_fits(struct gkf_build *b, const struct gkf_scenario_load *new)
+{
+	const struct gkf_profile *p = &b->s.profiles[new->device];
+	uint64_t room = (uint64_t)(p->memory_mib - p->reserved_mib) * MIB;
+	double held = 0;
+
+	for (unsigned i = 0; i < b->s.load_count; i++) {
+		const struct gkf_scenario_load *l = &b->s.loads[i];
+
+		if (l->device == new->device &&
+		    gkf_wave_present(&l->wave, new->wave.start_bin))
+			held += (double)l->most;
+	}
+	if (held <= (double)room)
+		return 0;
+	return gk_yaml_fail(&b->yaml, new->line,
+			    "load: %s: GPU %u (%s) has %.1f GiB, %.1f GiB are "
+			    "requested at that time; lower mem= or n=",
+			    new->name, new->device, p->name,
+			    (double)room / (double)GIB, held / (double)GIB);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scenario_find.c - finds scenarios by name or path; see scenario_yaml.h. */
 #include "base/err.h"
 #include "machine/words/scenario_yaml.h"
@@ -41,7 +42,7 @@ void gkf_scenario_list(const char *const *dirs, struct gk_buf *paths)
 	}
 }
 
-/* "a, b, c": the names of all there are. */
+/* Adds the names of all scenarios: "a, b, c". */
 static void list_names(const char *const *dirs, struct gk_buf *names)
 {
 	struct gk_buf paths = {0};

@@ -1,4 +1,5 @@
-/* scenario_keys.c - keys of a scenario file; see scenario_keys.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scenario_keys.c - reads the keys of mappings; see scenario_keys.h. */
 #include "machine/words/scenario_keys.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -13,7 +14,7 @@
 
 #define KEYS_MAX 32
 
-/* The longest time that a file may name. */
+/* The longest time allowed in a file. */
 #define DURATION_MAX_NS (366 * 86400 * GK_NS_PER_S)
 
 /* A mapping being searched. */
@@ -61,10 +62,10 @@ static int find_one(void *data, const yaml_node_t *key,
 	if (i == s->count)
 		return unknown_key(s, key);
 	if (s->at[i])
-		return GKF_BUILD_FAIL(s->b, key,
-				      "%s: double key, first in line %u; one "
-				      "of them must go",
-				      s->keys[i].name, s->lines[i]);
+		return GKF_BUILD_FAIL(
+		    s->b, key,
+		    "%s: duplicate key, first in line %u; remove one of them",
+		    s->keys[i].name, s->lines[i]);
 	s->at[i] = value;
 	s->lines[i] = gk_yaml_line(key);
 	return 0;
@@ -79,10 +80,10 @@ int gkf_keys_find(struct gkf_build *b, const char *what,
 
 	memset(ret_at, 0, count * sizeof *ret_at);
 	if (mapping->type != YAML_MAPPING_NODE)
-		return GKF_BUILD_FAIL(b, mapping,
-				      "%s: must be a mapping, a 'key: value' "
-				      "a line",
-				      what);
+		return GKF_BUILD_FAIL(
+		    b, mapping,
+		    "%s: must be a mapping, with one 'key: value' per line",
+		    what);
 	err = gk_yaml_each(&b->yaml, mapping, find_one, &s);
 	for (size_t i = 0; !err && i < count; i++)
 		if (keys[i].required && !ret_at[i])
@@ -114,7 +115,7 @@ int gkf_key_text(struct gkf_build *b, const char *key, const yaml_node_t *node,
 	if (!gk_yaml_is_text(node))
 		return GKF_BUILD_FAIL(b, node, "%s: must be a text", key);
 	len = node->data.scalar.length;
-	/* A block's last line ends as well. */
+	/* A YAML block scalar ends with a newline. */
 	while (len && gk_yaml_scalar(node)[len - 1] == '\n')
 		len--;
 	if (!len || len >= cap || memchr(gk_yaml_scalar(node), '\n', len))
@@ -207,11 +208,12 @@ static int no_such(struct gkf_build *b, const yaml_node_t *node,
 
 	for (unsigned i = 0; words[i]; i++)
 		gk_buf_printf(&list, "%s%s", i ? ", " : "", words[i]);
-	err = near ? GKF_BUILD_FAIL(b, node,
-				    "'%.64s' is no %s; did you mean '%s'?",
-				    text, what, near)
-		   : GKF_BUILD_FAIL(b, node, "'%.64s' is no %s; there are %s",
-				    text, what, list.data ? list.data : "?");
+	err = near
+		  ? GKF_BUILD_FAIL(b, node,
+				   "'%.64s' is not a %s; did you mean '%s'?",
+				   text, what, near)
+		  : GKF_BUILD_FAIL(b, node, "'%.64s' is not a %s; there are %s",
+				   text, what, list.data ? list.data : "?");
 	gk_buf_free(&list);
 	return err;
 }
@@ -236,4 +238,23 @@ int gkf_key_no_fault(struct gkf_build *b, const yaml_node_t *node)
 		words[n++] = gkf_machine_faults[i].name;
 	words[n] = "xid=N";
 	return no_such(b, node, "failure", words);
+}
+
+int gkf_key_gpus(struct gkf_build *b, const yaml_node_t *node, const char *key)
+{
+	return b->has_gpus
+		   ? 0
+		   : GKF_BUILD_FAIL(b, node, "%s: gpu: is missing in this step",
+				    key);
+}
+
+int gkf_key_step_all(struct gkf_build *b, const yaml_node_t *node,
+		     const char *key, enum gkf_step_kind kind, uint32_t number,
+		     int64_t argument, const char *text)
+{
+	int err = gkf_key_gpus(b, node, key);
+
+	GKF_FOR_GPUS(b, d)
+	err = gkf_build_step(b, kind, d, number, argument, text);
+	return err;
 }

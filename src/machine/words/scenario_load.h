@@ -1,4 +1,5 @@
-/* scenario_load.h - a load of a scenario, as its launcher is told it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scenario_load.h - a load process of a scenario, for the launcher. */
 #ifndef GKF_SCENARIO_LOAD_H
 #define GKF_SCENARIO_LOAD_H
 
@@ -12,9 +13,10 @@
 struct gkf_scenario_load {
 	char name[GKF_LOAD_NAME_MAX];
 	unsigned device, mig;
-	uint64_t bytes;       /* that it has at first */
-	struct gkf_wave wave; /* with its start, stop, seed and number */
-	uint64_t most;        /* bytes that it ever has */
+	uint64_t bytes; /* memory at the start */
+	/* Includes start, stop, seed and number of the load. */
+	struct gkf_wave wave;
+	uint64_t most; /* the most bytes that it ever holds */
 	unsigned line;
 };
 

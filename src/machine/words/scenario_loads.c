@@ -1,14 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scenario_loads.c - the loads of a scenario while it is compiled: which
- * processes run when, and what they hold.
+ * scenario_loads.c - keeps the loads of a scenario being compiled: which
+ * processes run when, and how much memory they hold.
  */
 #include "base/mix.h"
-#include "base/units.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/file/scenario_state.h"
 #include "machine/file/wave_state.h"
-#include "machine/model/wave.h"
 #include "machine/words/scenario_build.h"
 #include "machine/words/scenario_load.h"
 #include "machine/words/scenario_yaml.h"
@@ -65,7 +64,7 @@ static bool is_running(const struct gkf_scenario_load *load, const char *name)
 	       !strcmp(load->name, name);
 }
 
-/* The n processes of a load at one place. */
+/* Adds the n processes of a load on one GPU or MIG device. */
 static int add_processes(struct gkf_build *b, const char *name, unsigned device,
 			 unsigned mig, const struct gkf_load_spec *spec)
 {
@@ -96,10 +95,10 @@ int gkf_build_load_start(struct gkf_build *b, const char *name,
 
 	for (unsigned i = 0; i < b->s.load_count; i++)
 		if (is_running(&b->s.loads[i], name))
-			return gk_yaml_fail(
-			    &b->yaml, b->line,
-			    "load: start: '%s' runs already, since line %u",
-			    name, b->s.loads[i].line);
+			return gk_yaml_fail(&b->yaml, b->line,
+					    "load: start: '%s' is running "
+					    "already, since line %u",
+					    name, b->s.loads[i].line);
 	for (unsigned d = 0; !err && d < b->s.device_count; d++) {
 		if (spec->gpus >> d & 1)
 			err = add_processes(b, name, d, GKF_LOAD_NO_MIG, spec);
@@ -113,7 +112,7 @@ int gkf_build_load_start(struct gkf_build *b, const char *name,
 static int not_running(struct gkf_build *b, const char *name)
 {
 	return gk_yaml_fail(&b->yaml, b->line,
-			    "load: no load '%s' runs at that time", name);
+			    "load: no load '%s' is running at that time", name);
 }
 
 int gkf_build_load_stop(struct gkf_build *b, const char *name)
@@ -126,17 +125,16 @@ int gkf_build_load_stop(struct gkf_build *b, const char *name)
 		if (!is_running(load, name))
 			continue;
 		if (load->wave.start_bin >= b->bin)
-			return gk_yaml_fail(&b->yaml, b->line,
-					    "load: stop: '%s' starts at that "
-					    "very time",
-					    name);
+			return gk_yaml_fail(
+			    &b->yaml, b->line,
+			    "load: stop: '%s' starts at the same time", name);
 		load->wave.stop_bin = b->bin;
 		found = true;
 	}
 	return found ? 0 : not_running(b, name);
 }
 
-/* Bytes that a process has now; its steps stand in order of time. */
+/* Bytes that a process holds now; its steps are in order of time. */
 static int64_t bytes_now(const struct gkf_build *b,
 			 const struct gkf_scenario_load *load)
 {
@@ -184,7 +182,7 @@ static int change_memory(struct gkf_build *b,
 int gkf_build_load_memory(struct gkf_build *b, const char *name, uint64_t bytes,
 			  uint64_t bins)
 {
-	unsigned done = 0; /* the n processes of a place share a number */
+	unsigned done = 0; /* the n processes on a device share a number */
 	bool found = false;
 	int err = 0;
 
@@ -201,26 +199,4 @@ int gkf_build_load_memory(struct gkf_build *b, const char *name, uint64_t bytes,
 		done = load->wave.load;
 	}
 	return err ? err : found ? 0 : not_running(b, name);
-}
-
-int gkf_build_fits(struct gkf_build *b, const struct gkf_scenario_load *new)
-{
-	const struct gkf_profile *p = &b->s.profiles[new->device];
-	uint64_t room = (uint64_t)(p->memory_mib - p->reserved_mib) * MIB;
-	double held = 0;
-
-	for (unsigned i = 0; i < b->s.load_count; i++) {
-		const struct gkf_scenario_load *l = &b->s.loads[i];
-
-		if (l->device == new->device &&
-		    gkf_wave_present(&l->wave, new->wave.start_bin))
-			held += (double)l->most;
-	}
-	if (held <= (double)room)
-		return 0;
-	return gk_yaml_fail(&b->yaml, new->line,
-			    "load: %s: GPU %u (%s) has %.1f GiB, %.1f GiB "
-			    "are asked for at that time; lower mem= or n=",
-			    new->name, new->device, p->name,
-			    (double)room / (double)GIB, held / (double)GIB);
 }

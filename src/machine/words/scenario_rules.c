@@ -1,4 +1,5 @@
-/* scenario_rules.c - functions that fail from a step of a scenario on. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scenario_rules.c - reads steps that make functions fail from then on. */
 #include "base/err.h"
 #include "machine/file/scenario_state.h"
 #include "machine/words/rule_text.h"
@@ -12,8 +13,8 @@
 #define MILLION 1000000
 
 static const char *const functions[] = {
-#define NVML(symbol, params) #symbol,
-#include "abi/nvml.def"
+#define NVML(symbol, ...) #symbol,
+#include "abi/nvml/nvml.def"
 #undef NVML
 };
 #define FUNCTIONS (sizeof functions / sizeof *functions)
@@ -23,7 +24,10 @@ const char *gkf_rule_function(unsigned row)
 	return row < FUNCTIONS ? functions[row] : NULL;
 }
 
-/* Without gpu: every call, those that are about none as well. */
+/*
+ * Adds a step for a rule. If the step names no GPU, the rule applies to all
+ * calls, even those without a GPU.
+ */
 static int add_rule_step(struct gkf_build *b, enum gkf_step_kind kind,
 			 unsigned row, int answer, const int64_t bounds[2],
 			 unsigned per_million)
@@ -68,7 +72,7 @@ static int read_function(struct gkf_build *b, const yaml_node_t *node,
 			      text);
 }
 
-/* 0.1 or 10% */
+/* Reads "0.1" or "10%". */
 static int read_probability(struct gkf_build *b, const yaml_node_t *node,
 			    unsigned *ret_per_million)
 {

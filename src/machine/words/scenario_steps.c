@@ -1,4 +1,5 @@
-/* scenario_steps.c - the loads and steps of a scenario file. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scenario_steps.c - reads the loads and steps of a scenario file. */
 #include "base/err.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
@@ -27,18 +28,16 @@ static int start_load(struct gkf_build *b, const char *name,
 
 	if (!gk_yaml_is_text(node))
 		return GKF_BUILD_FAIL(b, node,
-				      "load: %s: must be what --load takes, as "
-				      "in train:0-3,mem=60GiB",
+				      "load: %s: must be an argument of "
+				      "--load, such as train:0-3,mem=60GiB",
 				      name);
 	text = gk_yaml_scalar(node);
 	if (gkf_spec_load("load:", text, b->s.device_count, &spec, message))
 		return GKF_BUILD_FAIL(b, node, "%s", message);
 	head = strcspn(text, ",");
 	if (b->has_gpus && memchr(text, ':', head))
-		return GKF_BUILD_FAIL(b, node,
-				      "load: %s: the GPUs stand in gpu: "
-				      "already",
-				      name);
+		return GKF_BUILD_FAIL(
+		    b, node, "load: %s: gpu: already names the GPUs", name);
 	if (b->has_gpus)
 		spec.gpus = b->gpus;
 	return gkf_build_load_start(b, name, &spec);
@@ -52,16 +51,16 @@ static int read_load_at_start(void *data, const yaml_node_t *key,
 	int err = gkf_key_text(b, "loads", key, name, sizeof name);
 
 	b->line = gk_yaml_line(key);
-	b->bin = 0; /* they have worked since the warm-up began */
+	b->bin = 0; /* these loads run from the start of the warm-up */
 	return err ? err : start_load(b, name, value);
 }
 
 int gkf_loads_read(struct gkf_build *b, const yaml_node_t *node)
 {
 	if (node->type != YAML_MAPPING_NODE)
-		return GKF_BUILD_FAIL(b, node,
-				      "loads: must be a mapping, a 'NAME: "
-				      "SPEC' a line");
+		return GKF_BUILD_FAIL(
+		    b, node,
+		    "loads: must be a mapping, with one 'NAME: SPEC' per line");
 	return gk_yaml_each(&b->yaml, node, read_load_at_start, b);
 }
 
@@ -102,28 +101,7 @@ static int read_load(struct gkf_build *b, const yaml_node_t *node)
 	return err ? err : gkf_build_load_memory(b, name, bytes, bins);
 }
 
-/* ---- what a step does ---- */
-
-int gkf_key_gpus(struct gkf_build *b, const yaml_node_t *node, const char *key)
-{
-	return b->has_gpus
-		   ? 0
-		   : GKF_BUILD_FAIL(b, node,
-				    "%s: of which GPU? gpu: is missing in this "
-				    "step",
-				    key);
-}
-
-int gkf_key_step_all(struct gkf_build *b, const yaml_node_t *node,
-		     const char *key, enum gkf_step_kind kind, uint32_t number,
-		     int64_t argument, const char *text)
-{
-	int err = gkf_key_gpus(b, node, key);
-
-	GKF_FOR_GPUS(b, d)
-	err = gkf_build_step(b, kind, d, number, argument, text);
-	return err;
-}
+/* ---- actions of a step ---- */
 
 static int read_note(struct gkf_build *b, const yaml_node_t *node)
 {
@@ -135,7 +113,7 @@ static int read_note(struct gkf_build *b, const yaml_node_t *node)
 				    text);
 }
 
-/* A value's name, and a number of its that every GPU of the step can take. */
+/* Reads the name of a value. */
 static int read_value(struct gkf_build *b, const yaml_node_t *key, int *ret)
 {
 	*ret = key->type == YAML_SCALAR_NODE
@@ -261,7 +239,7 @@ static int read_mig(struct gkf_build *b, const yaml_node_t *node)
 
 /* ---- a step ---- */
 
-/* In the order in which they are done. */
+/* Keys are read in this order. */
 enum { AT, GPU, EVERY, TIMES, DO };
 static const struct gkf_key step_keys[] = {
     [AT] = {.name = "at", .required = true},
@@ -282,7 +260,10 @@ static const struct gkf_key step_keys[] = {
 };
 #define STEP_KEYS (sizeof step_keys / sizeof *step_keys)
 
-/* A step without a value and a load may be done again and again. */
+/*
+ * Whether a key is allowed in a step that repeats. Such a step must not set
+ * values or change loads.
+ */
 static bool may_repeat(const struct gkf_key *key)
 {
 	static const char *const names[] = {"note", "ecc", "xid", "fail"};
@@ -331,7 +312,7 @@ static int read_step_time(struct gkf_build *b, const yaml_node_t *node)
 	if (bins < b->at)
 		return GKF_BUILD_FAIL(b, node,
 				      "at: '%s' is before the step above; "
-				      "steps stand in order of time",
+				      "steps must be in order of time",
 				      gk_yaml_scalar(node));
 	b->at = bins;
 	return 0;
@@ -397,7 +378,7 @@ int gkf_steps_read(struct gkf_build *b, const yaml_node_t *node)
 {
 	if (node->type != YAML_SEQUENCE_NODE)
 		return GKF_BUILD_FAIL(b, node,
-				      "steps: must be a list, a '- at: TIME' "
-				      "for each step");
+				      "steps: must be a list, with one '- at: "
+				      "TIME' for each step");
 	return gkf_key_each(b, node, read_step);
 }

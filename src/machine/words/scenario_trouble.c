@@ -1,6 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scenario_trouble.c - steps of a scenario file by which something fails, and
- * is mended.
+ * scenario_trouble.c - reads steps of a scenario file that begin or end faults.
  */
 #include "base/err.h"
 #include "machine/file/ecc_state.h"
@@ -84,7 +84,7 @@ static int clear_all(struct gkf_build *b)
 	return err;
 }
 
-/* The name of a value, a fault or both; `all`. */
+/* Accepts the name of a value, a fault or both; or `all`. */
 int gkf_key_clear(struct gkf_build *b, const yaml_node_t *node)
 {
 	const char *text =
@@ -120,35 +120,37 @@ int gkf_key_reset(struct gkf_build *b, const yaml_node_t *node)
 					      0, 0, NULL);
 }
 
-/* ecc: { corrected: 3, place: dram } */
+/* ecc: { corrected: 3, location: dram }; "place" also means "location". */
 int gkf_key_ecc(struct gkf_build *b, const yaml_node_t *node)
 {
 	static const struct gkf_key keys[] = {
 	    {.name = "corrected"},
 	    {.name = "uncorrected"},
+	    {.name = "location"},
 	    {.name = "place"},
 	};
-	const yaml_node_t *at[3], *count;
-	unsigned place = GKF_ECC_DRAM;
+	const yaml_node_t *at[4], *count;
+	unsigned location = GKF_ECC_DRAM;
 	int64_t number;
-	int err = gkf_keys_find(b, "ecc", node, keys, 3, at);
+	int err = gkf_keys_find(b, "ecc", node, keys, 4, at);
 
 	if (err)
 		return err;
-	if (!at[0] == !at[1])
+	if (!at[0] == !at[1] || (at[2] && at[3]))
 		return GKF_BUILD_FAIL(b, node,
 				      "ecc: must be {corrected: COUNT} or "
-				      "{uncorrected: COUNT}, with place: "
+				      "{uncorrected: COUNT}, with location: "
 				      "dram, l2...");
 	count = at[0] ? at[0] : at[1];
 	err = gkf_key_integer(b, "ecc", count, 1, GKF_ECC_COUNT_MAX, &number);
-	if (!err && at[2])
-		err = gkf_key_word(b, "place", at[2], gkf_ecc_location_name,
-				   &place);
+	for (int i = 2; !err && i < 4; i++)
+		if (at[i])
+			err = gkf_key_word(b, keys[i].name, at[i],
+					   gkf_ecc_location_name, &location);
 	return err ? err
 		   : gkf_key_step_all(
 			 b, node, "ecc", GKF_STEP_ECC,
 			 (at[0] ? GKF_ECC_CORRECTED : GKF_ECC_SECDED) << 16 |
-			     place,
+			     location,
 			 number, NULL);
 }

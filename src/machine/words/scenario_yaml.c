@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scenario_yaml.c - one scenario file: the keys of the whole. Its steps:
- * scenario_steps.c.
+ * scenario_yaml.c - compiles a scenario file and reads its top-level keys;
+ * scenario_steps.c reads the steps.
  */
 #include "base/err.h"
 #include "machine/file/numbers.h"
@@ -16,7 +17,7 @@
 
 #define FILE_MAX (256 * 1024)
 
-/* ---- of the whole ---- */
+/* ---- top-level keys ---- */
 
 static int read_name(struct gkf_build *b, const yaml_node_t *node)
 {
@@ -34,7 +35,7 @@ static int read_seed(struct gkf_build *b, const yaml_node_t *node)
 	int64_t seed;
 	int err = gkf_key_integer(b, "seed", node, INT64_MIN, INT64_MAX, &seed);
 
-	/* The command line may have said another one. */
+	/* A seed from the command line wins. */
 	if (!err && !b->seed_given)
 		b->s.seed = (uint64_t)seed;
 	return err;
@@ -103,7 +104,7 @@ static int read_duration(struct gkf_build *b, const yaml_node_t *node)
 	return gkf_key_time(b, "duration", node, 1, &b->s.duration);
 }
 
-/* In the order in which they are needed. */
+/* Keys are read in this order, because some need earlier ones. */
 static const struct gkf_key top_keys[] = {
     {.name = "name", .read = read_name},
     {.name = "description", .read = read_description, .required = true},
@@ -130,7 +131,7 @@ static int read_scenario(void *data, const yaml_node_t *top)
 	return err ? err : gkf_build_finish(b);
 }
 
-/* Without `name`, a scenario is called as its file. */
+/* Without the key `name`, the name is that of the file. */
 static void set_name(struct gkf_scenario *s, const char *path)
 {
 	const char *name = strrchr(path, '/');

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scenario_yaml.h - scenarios from YAML files, compiled into the table of
- * steps of a machine file. For the command only. docs/SCENARIOS.md tells the
+ * scenario_yaml.h - compiles scenarios from YAML files into the table of steps
+ * of a machine file. For the command only. docs/SCENARIOS.md describes the
  * format.
  */
 #ifndef GKF_SCENARIO_YAML_H
@@ -17,10 +18,12 @@ struct gkf_step;
 #define GKF_SCENARIO_LOADS_MAX 1024 /* processes */
 #define GKF_SCENARIO_TEXT_MAX  512
 
-/* A load that never stops; its end is still a time in nanoseconds. */
+/*
+ * The end of a load that never stops; it can still be converted to nanoseconds.
+ */
 #define GKF_SCENARIO_FOREVER (1ULL << 36)
 
-/* No MIG device: the whole GPU. */
+/* The load runs on the whole GPU, not on a MIG device. */
 #define GKF_LOAD_NO_MIG UINT32_MAX
 
 struct gkf_scenario {
@@ -31,29 +34,29 @@ struct gkf_scenario {
 	uint64_t seed;
 	uint64_t speed;    /* permille */
 	uint64_t duration; /* bins */
-	uint64_t begin;    /* bin in which it begins: its time 0 */
+	uint64_t begin;    /* the bin of the scenario's time 0 */
 	struct gkf_profile *profiles;
 	unsigned device_count;
 	struct gkf_step *steps;
-	unsigned *lines; /* of the file, of each step */
+	unsigned *lines; /* line of each step in the file */
 	unsigned step_count;
 	struct gk_buf texts;
 	struct gkf_scenario_load *loads;
 	unsigned load_count;
 };
 
-/* Options of the command line; 0 and NULL: nothing. */
+/* Options of the command line; 0 and NULL: not given. */
 struct gkf_scenario_options {
 	const char *profiles; /* directory of profiles */
-	const char *gpus;     /* instead of those of the file */
-	const uint64_t *seed; /* the same */
-	uint64_t warm_up_ns;  /* machine time before it begins */
+	const char *gpus;     /* replaces the file's GPUs */
+	const uint64_t *seed; /* likewise */
+	uint64_t warm_up_ns;  /* machine time before the scenario begins */
 };
 
 /*
- * Compiles a file and rehearses its steps on a machine of this process: 0, or
- * a gk_err and one line in ret_message that names file, line and key, and
- * what is allowed. gkf_scenario_free() the result.
+ * Compiles a file and rehearses its steps on a machine of this process. Returns
+ * 0, or a gk_err and one line in ret_message that names the file, line and key,
+ * and says what is allowed. Free the result by gkf_scenario_free().
  */
 int gkf_scenario_compile(const char *path,
 			 const struct gkf_scenario_options *options,
@@ -62,18 +65,18 @@ int gkf_scenario_compile(const char *path,
 void gkf_scenario_free(struct gkf_scenario *scenario);
 
 /*
- * The scenario as gkf_machine_create() takes it; valid as long as the scenario
- * is.
+ * The table for gkf_machine_create(); valid as long as the scenario.
  */
 struct gkf_scenario_table
 gkf_scenario_table(const struct gkf_scenario *scenario);
 
-/* The function of a rule's number, or NULL. */
+/* The name of the function in a row of nvml.def, or NULL. */
 const char *gkf_rule_function(unsigned row);
 
 /*
- * The file of a scenario: a path (it holds a '/' or ends in .yaml), or a name
- * in one of the directories, NULL-terminated. 0 or a gk_err and a message.
+ * Finds the file of a scenario, given by a path (with a '/' or ending in .yaml)
+ * or by its name in one of the directories (a NULL-terminated list). Returns 0,
+ * or a gk_err and a message.
  */
 int gkf_scenario_find(const char *const *dirs, const char *name, char *ret_path,
 		      size_t path_cap, char *ret_message, size_t cap);

@@ -1,4 +1,5 @@
-/* spec.c - GPUs and loads as people write them; see spec.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* spec.c - parses lists of GPUs and loads; see spec.h. */
 #include "machine/words/spec.h"
 #include "base/err.h"
 #include "base/str.h"
@@ -24,7 +25,7 @@ wrong(char *message, const char *format, ...)
 	return GK_ERR_INVALID;
 }
 
-/* "MODEL[:N]"; cuts the count off. */
+/* Parses N of "MODEL[:N]" and cuts it off. */
 static int parse_count(char *item, const char *key, unsigned *ret_count,
 		       char *message)
 {
@@ -89,7 +90,7 @@ int gkf_spec_gpus(const char *key, const char *dir, const char *text,
 	return err;
 }
 
-/* "3" or "0-3". */
+/* Parses "3" or "0-3". */
 static int parse_range(char *item, unsigned count, uint64_t *mask,
 		       char *message)
 {
@@ -106,7 +107,7 @@ static int parse_range(char *item, unsigned count, uint64_t *mask,
 		*dash = '-';
 	if (!is_range)
 		return wrong(message,
-			     "'%s' is no GPU; allowed are an index, a range "
+			     "'%s' is not a GPU; allowed are an index, a range "
 			     "0-3, a list 0+2+5, or all",
 			     item);
 	if (last >= count)
@@ -140,7 +141,7 @@ int gkf_spec_list(const char *text, unsigned count, uint64_t *ret_mask,
 	return err;
 }
 
-/* "0:1", "0:0-2": MIG devices of a GPU. */
+/* Parses MIG devices of a GPU: "0:1" or "0:0-2". */
 static int parse_mig(char *item, unsigned count, struct gkf_load_spec *load,
 		     char *message)
 {
@@ -153,17 +154,18 @@ static int parse_mig(char *item, unsigned count, struct gkf_load_spec *load,
 	if (!err)
 		err = parse_range(colon + 1, GKF_MIG_MAX, &indices, message);
 	if (err)
-		return wrong(message,
-			     "'%s:%s' is no MIG device; allowed are a GPU and "
-			     "an index, as in 0:1, or a range of these, 0:0-2",
-			     item, colon + 1);
+		return wrong(
+		    message,
+		    "'%s:%s' is not a MIG device; allowed are a GPU and an "
+		    "index, as in 0:1, or a range of these, 0:0-2",
+		    item, colon + 1);
 	for (unsigned i = 0; i < count; i++)
 		if (gpus >> i & 1)
 			load->mig[i] |= (uint8_t)indices;
 	return 0;
 }
 
-/* Whole GPUs as in gkf_spec_list(), and MIG devices. */
+/* Parses whole GPUs as in gkf_spec_list(), and MIG devices. */
 static int parse_places(char *text, unsigned count, struct gkf_load_spec *load,
 			char *message)
 {
@@ -179,7 +181,7 @@ static int parse_places(char *text, unsigned count, struct gkf_load_spec *load,
 	return err;
 }
 
-/* The kinds of load and what they do when nothing more is said. */
+/* The kinds of load and their defaults. */
 static const struct {
 	const char *name;
 	struct gkf_load_spec load;
@@ -208,7 +210,7 @@ static const struct option {
 	enum option_kind kind;
 	size_t offset;
 	int64_t min, max;
-	bool when_idle; /* makes sense for a process that does nothing */
+	bool when_idle; /* may be given for a process that does no work */
 	const char *allowed;
 } options[] = {
 #define AT(member) offsetof(struct gkf_load_spec, member)
@@ -217,7 +219,7 @@ static const struct option {
     {"util", NUMBER, AT(util), 0, 100, false, "0 to 100 percent"},
     {"period", TIME, AT(period_ns), 1000000, INT64_MAX, false,
      "a time of at least 1ms, such as 30s"},
-    {"n", NUMBER, AT(n), 1, 64, true, "1 to 64 processes a GPU"},
+    {"n", NUMBER, AT(n), 1, 64, true, "1 to 64 processes per GPU"},
     {"membw", NUMBER, AT(membw), 0, 100, false, "0 to 100 percent"},
     {"enc", NUMBER, AT(enc), 0, 100, false, "0 to 100 percent"},
     {"dec", NUMBER, AT(dec), 0, 100, false, "0 to 100 percent"},
@@ -264,7 +266,7 @@ static int parse_option(char *item, struct gkf_load_spec *load, char *message)
 			continue;
 		if (load->kind == GKF_WAVE_IDLE && !options[i].when_idle)
 			return wrong(message,
-				     "'%s' means nothing to an idle process; "
+				     "'%s' does not apply to an idle process; "
 				     "allowed are mem, n",
 				     item);
 		if (!value || parse_value(&options[i], value, load))
@@ -272,8 +274,8 @@ static int parse_option(char *item, struct gkf_load_spec *load, char *message)
 				     value ? value : "", options[i].allowed);
 		return 0;
 	}
-	return wrong(message, "'%s' is no setting; allowed are " OPTION_NAMES,
-		     item);
+	return wrong(message,
+		     "'%s' is not a setting; allowed are " OPTION_NAMES, item);
 }
 
 static int parse_load_kind(const char *name, struct gkf_load_spec *load,
@@ -286,7 +288,7 @@ static int parse_load_kind(const char *name, struct gkf_load_spec *load,
 		return 0;
 	}
 	return wrong(message,
-		     "'%s' is no kind of load; allowed are " KIND_NAMES
+		     "'%s' is not a kind of load; allowed are " KIND_NAMES
 		     ", as in train:0-3,mem=60GiB,util=90",
 		     name);
 }
@@ -331,7 +333,10 @@ int gkf_spec_load(const char *key, const char *spec, unsigned count,
 	return err;
 }
 
-/* Without mem=: these shares of the GPU, divided among its n processes. */
+/*
+ * How much of the GPU's memory a load without mem= takes, divided among its n
+ * processes.
+ */
 enum { TRAIN_PERCENT = 60, INFER_PERCENT = 30 };
 
 uint64_t gkf_spec_bytes(const struct gkf_load_spec *load, uint64_t room_mib,

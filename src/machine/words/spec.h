@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spec.h - GPUs and loads as people write them: "h100:4,t4:2", "0-3",
- * "train:0-3,mem=60GiB". For the command only.
+ * spec.h - parses GPUs and loads: "h100:4,t4:2", "0-3", "train:0-3,mem=60GiB".
+ * For the command only.
  *
  * All return 0, or a gk_err and one line in ret_message
  * (GKF_SPEC_MESSAGE_MAX) that says what is wrong and what is allowed. key is
- * what such a line calls the text: "--gpus".
+ * the name of the text in that line: "--gpus".
  */
 #ifndef GKF_SPEC_H
 #define GKF_SPEC_H
@@ -17,48 +18,47 @@ struct gkf_wave;
 #define GKF_SPEC_MESSAGE_MAX GKF_PROFILE_MESSAGE_MAX
 
 /*
- * "h100:4,t4:2", "FILE.yaml:2", "none": GKF_DEVICES_MAX profiles at most. dir
- * is where profiles lie.
+ * Parses "h100:4,t4:2", "FILE.yaml:2" or "none" into at most GKF_DEVICES_MAX
+ * profiles. dir is the directory of profiles.
  */
 int gkf_spec_gpus(const char *key, const char *dir, const char *text,
 		  struct gkf_profile *ret_profiles, unsigned *ret_count,
 		  char *ret_message);
 
-/* "all", "3", "0-3", "0+2+5", with ',' for '+' where it is free. */
+/* Parses "all", "3", "0-3", "0+2+5"; ',' works like '+'. */
 int gkf_spec_list(const char *text, unsigned count, uint64_t *ret_mask,
 		  char *ret_message);
 
-/* A load as somebody asks for it. */
+/* A requested load. */
 struct gkf_load_spec {
 	enum gkf_wave_kind kind;
 	uint64_t gpus; /* bit mask */
-	/* MIG devices besides: a bit for each index, of each GPU. */
+	/* MIG devices, too: for each GPU a bit for each index. */
 	uint8_t mig[GKF_DEVICES_MAX];
-	unsigned n;   /* processes a GPU */
-	uint64_t mem; /* bytes a process; 0: a share of the GPU */
+	unsigned n;   /* processes per GPU */
+	uint64_t mem; /* bytes per process; 0: a share of the GPU */
 	unsigned util, membw, enc, dec, jpg, ofa; /* percent */
 	uint64_t period_ns;
 };
 
-/* "train:0-3,mem=60GiB,util=90", "infer:0:1" for MIG device 1 of GPU 0. */
+/* Parses "train:0-3,mem=60GiB", "infer:0:1" (MIG device 1 of GPU 0). */
 int gkf_spec_load(const char *key, const char *spec, unsigned count,
 		  struct gkf_load_spec *ret, char *ret_message);
 
-/* Bytes that a process of a load takes where room_mib can be had. */
+/* Bytes that a process of a load takes on a GPU with room_mib of memory. */
 uint64_t gkf_spec_bytes(const struct gkf_load_spec *load, uint64_t room_mib,
 			const struct gkf_profile *profile);
 
-/* The wave of one process of a load; it has no time yet. */
+/* The wave of one process of a load, without start and stop. */
 struct gkf_wave gkf_spec_wave(const struct gkf_load_spec *load, uint32_t seed);
 
 /*
- * A number in a unit of gkf_values: "250W", "250000", "250000mW"; bytes and
- * KiB also as sizes; bit masks also as 0x14. Its range is the caller's
- * business.
+ * Parses a number in a unit of gkf_values: "250W", "250000", "250000mW"; bytes
+ * and KiB also as sizes; bit masks also as 0x14. The caller checks the range.
  */
 int gkf_spec_value(const char *text, const char *unit, int64_t *ret_value);
 
-/* How fast machine time passes, 0.001 to 1000 of real time; in permille. */
+/* Parses the speed of machine time, 0.001 to 1000 times real time. */
 int gkf_speed_parse(const char *text, uint64_t *ret_permille);
 
 #endif

@@ -1,4 +1,5 @@
-/* value_text.c - numbers with units as people write them; see spec.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* value_text.c - parses numbers with units; see spec.h. */
 #include "base/err.h"
 #include "base/str.h"
 #include "machine/file/clock_state.h"
@@ -10,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* These may stand behind a number, by the unit of the value. */
+/* Suffixes allowed after a number, by the unit of the value. */
 static const struct {
 	const char *unit, *suffix;
 	double factor;
@@ -41,7 +42,10 @@ static int parse_with_unit(const char *text, const char *unit,
 	return GK_ERR_INVALID;
 }
 
-/* A number alone is of the unit, as in `show`. */
+/*
+ * A number without a unit is in KiB, as in `show`; other texts are sizes in
+ * bytes, such as "1MiB".
+ */
 static int parse_kib(const char *text, int64_t *ret_value)
 {
 	uint64_t bytes;

@@ -1,5 +1,7 @@
-/* arena.c - chunks of memory, freed together. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* arena.c - allocates memory in chunks that are freed together. */
 #include "ptx/front/arena.h"
+#include "base/assert.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +54,7 @@ void *gkf_arena_grow(struct gkf_arena *a, const void *array, size_t count,
 	size_t wanted = *capacity ? *capacity * 2 : 16;
 	void *grown;
 
+	GK_ASSERT(count <= *capacity);
 	if (count < *capacity)
 		return (void *)(uintptr_t)array;
 	grown = gkf_arena_get(a, wanted * element);

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * expression.c - constant expressions of PTX: C's operators and precedence on
- * integers of 64 bits, signed unless they do not fit or end with U, and on
- * doubles (PTX ISA, "Constants").
+ * expression.c - parses and evaluates constant expressions: C's operators and
+ * precedence, on doubles and on 64-bit integers, which are signed unless they
+ * do not fit or end with U (PTX ISA, "Constants").
  */
 #include "ptx/front/parse.h"
 
@@ -9,8 +10,8 @@
 
 #define NESTING_MAX 64
 
-static struct gkf_ptx_number expression(struct gkf_ptx_parser *p, unsigned low,
-					unsigned depth);
+static struct gkf_ptx_number parse_expression(struct gkf_ptx_parser *p,
+					      unsigned low, unsigned depth);
 
 enum operation {
 	OP_OR_ELSE,
@@ -33,7 +34,7 @@ enum operation {
 	OP_REM,
 };
 
-/* Longer ones before their beginnings. */
+/* Longer operators come before their own prefixes: "<=" before "<". */
 static const struct operator
 {
 	const char *text;
@@ -61,7 +62,7 @@ static double as_double(struct gkf_ptx_number n)
 	return d;
 }
 
-static struct gkf_ptx_number real(double d)
+static struct gkf_ptx_number real_number(double d)
 {
 	struct gkf_ptx_number n = {.kind = GKF_PTX_DOUBLE};
 
@@ -69,15 +70,15 @@ static struct gkf_ptx_number real(double d)
 	return n;
 }
 
-/* Division, and what is left of it. */
-static struct gkf_ptx_number divided(struct gkf_ptx_parser *p, bool rest,
-				     struct gkf_ptx_number a,
-				     struct gkf_ptx_number b)
+/* Returns the quotient or, if rest is set, the remainder. */
+static struct gkf_ptx_number divide_integers(struct gkf_ptx_parser *p,
+					     bool rest, struct gkf_ptx_number a,
+					     struct gkf_ptx_number b)
 {
 	uint64_t x = a.value, y = b.value;
 
 	if (!y) {
-		gkf_parse_fail(p, "a division by zero");
+		gkf_parse_fail(p, "division by zero");
 		return a;
 	}
 	if (a.is_unsigned || b.is_unsigned)
@@ -89,10 +90,10 @@ static struct gkf_ptx_number divided(struct gkf_ptx_parser *p, bool rest,
 			    false);
 }
 
-static struct gkf_ptx_number of_integers(struct gkf_ptx_parser *p,
-					 enum operation op,
-					 struct gkf_ptx_number a,
-					 struct gkf_ptx_number b)
+static struct gkf_ptx_number combine_integers(struct gkf_ptx_parser *p,
+					      enum operation op,
+					      struct gkf_ptx_number a,
+					      struct gkf_ptx_number b)
 {
 	uint64_t x = a.value, y = b.value;
 	bool u = a.is_unsigned || b.is_unsigned;
@@ -138,11 +139,11 @@ static struct gkf_ptx_number of_integers(struct gkf_ptx_parser *p,
 	case OP_REM:
 		break;
 	}
-	return divided(p, op == OP_REM, a, b);
+	return divide_integers(p, op == OP_REM, a, b);
 }
 
-static struct gkf_ptx_number of_doubles(struct gkf_ptx_parser *p,
-					enum operation op, double x, double y)
+static struct gkf_ptx_number
+combine_doubles(struct gkf_ptx_parser *p, enum operation op, double x, double y)
 {
 	switch (op) {
 	case OP_OR_ELSE:
@@ -162,13 +163,13 @@ static struct gkf_ptx_number of_doubles(struct gkf_ptx_parser *p,
 	case OP_GT:
 		return whole_number(x > y, false);
 	case OP_ADD:
-		return real(x + y);
+		return real_number(x + y);
 	case OP_SUB:
-		return real(x - y);
+		return real_number(x - y);
 	case OP_MUL:
-		return real(x * y);
+		return real_number(x * y);
 	case OP_DIV:
-		return real(x / y);
+		return real_number(x / y);
 	case OP_OR:
 	case OP_XOR:
 	case OP_AND:
@@ -177,17 +178,17 @@ static struct gkf_ptx_number of_doubles(struct gkf_ptx_parser *p,
 	case OP_REM:
 		break;
 	}
-	gkf_parse_fail(p, "an operator of integers between others");
-	return real(0);
+	gkf_parse_fail(p, "an integer operator on doubles");
+	return real_number(0);
 }
 
-/* The operator that comes next; NULL: none. */
+/* Returns the operator that begins at the current token, or NULL. */
 static const struct operator* operator_at(const struct gkf_ptx_parser *p)
 {
 	const char *at = p->token.text;
 
 	if (p->token.kind != GKF_PTX_SIGN && !gkf_parse_is_word(p, "%"))
-		return NULL; /* a "%" alone is a word */
+		return NULL; /* the lexer reports a lone "%" as a word */
 	for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
 		const char *text = operators[i].text;
 		size_t length = strlen(text);
@@ -199,9 +200,9 @@ static const struct operator* operator_at(const struct gkf_ptx_parser *p)
 	return NULL;
 }
 
-/* Some operators know integers alone. */
-static struct gkf_ptx_number integral(struct gkf_ptx_parser *p,
-				      struct gkf_ptx_number n)
+/* Fails unless n is an integer. */
+static struct gkf_ptx_number require_integer(struct gkf_ptx_parser *p,
+					     struct gkf_ptx_number n)
 {
 	if (n.kind == GKF_PTX_INTEGER)
 		return n;
@@ -209,7 +210,7 @@ static struct gkf_ptx_number integral(struct gkf_ptx_parser *p,
 	return whole_number(0, false);
 }
 
-/* (.s64) or (.u64), from behind the parenthesis. */
+/* Parses a cast, such as (.s64), and its operand; "(" was already read. */
 static struct gkf_ptx_number parse_cast(struct gkf_ptx_parser *p,
 					unsigned depth)
 {
@@ -219,11 +220,12 @@ static struct gkf_ptx_number parse_cast(struct gkf_ptx_parser *p,
 		gkf_parse_unexpected(p, ".s64 or .u64");
 	gkf_parse_take(p);
 	gkf_parse_expect(p, ')');
-	return whole_number(integral(p, expression(p, 11, depth)).value,
-			    is_unsigned);
+	return whole_number(
+	    require_integer(p, parse_expression(p, 11, depth)).value,
+	    is_unsigned);
 }
 
-static struct gkf_ptx_number literal(struct gkf_ptx_parser *p)
+static struct gkf_ptx_number parse_literal(struct gkf_ptx_parser *p)
 {
 	struct gkf_ptx_token t = p->token;
 	struct gkf_ptx_number n = {.kind = (uint8_t)t.kind, .value = t.value};
@@ -241,7 +243,7 @@ static struct gkf_ptx_number literal(struct gkf_ptx_parser *p)
 	return n;
 }
 
-static struct gkf_ptx_number negative(struct gkf_ptx_number n)
+static struct gkf_ptx_number negate_number(struct gkf_ptx_number n)
 {
 	if (n.kind == GKF_PTX_INTEGER)
 		n.value = 0 - n.value;
@@ -250,18 +252,22 @@ static struct gkf_ptx_number negative(struct gkf_ptx_number n)
 	return n;
 }
 
-/* Tighter than any operator between two. */
-static struct gkf_ptx_number unary(struct gkf_ptx_parser *p, unsigned depth)
+/*
+ * Parses an operand and its unary operators, which bind tighter than binary
+ * ones.
+ */
+static struct gkf_ptx_number parse_unary(struct gkf_ptx_parser *p,
+					 unsigned depth)
 {
 	struct gkf_ptx_number n;
 	char sign;
 
 	if (depth > NESTING_MAX) {
-		gkf_parse_fail(p, "an expression in expressions in others");
+		gkf_parse_fail(p, "an expression is nested too deeply");
 		return whole_number(0, false);
 	}
 	if (p->token.kind != GKF_PTX_SIGN)
-		return literal(p);
+		return parse_literal(p);
 	sign = p->token.sign;
 	if (!strchr("+-!~(", sign)) {
 		gkf_parse_unexpected(p, "an operand");
@@ -270,78 +276,79 @@ static struct gkf_ptx_number unary(struct gkf_ptx_parser *p, unsigned depth)
 	gkf_parse_take(p);
 	if (sign == '(' && p->token.kind == GKF_PTX_DOTTED)
 		return parse_cast(p, depth);
-	n = expression(p, sign == '(' ? 0 : 11, depth);
+	n = parse_expression(p, sign == '(' ? 0 : 11, depth);
 	if (sign == '(')
 		gkf_parse_expect(p, ')');
 	else if (sign == '-')
-		return negative(n);
+		return negate_number(n);
 	else if (sign == '!')
-		return whole_number(!integral(p, n).value, false);
+		return whole_number(!require_integer(p, n).value, false);
 	else if (sign == '~')
-		return whole_number(~integral(p, n).value, true);
+		return whole_number(~require_integer(p, n).value, true);
 	return n;
 }
 
-static struct gkf_ptx_number choice(struct gkf_ptx_parser *p,
-				    struct gkf_ptx_number which, unsigned depth)
+static struct gkf_ptx_number parse_choice(struct gkf_ptx_parser *p,
+					  struct gkf_ptx_number which,
+					  unsigned depth)
 {
 	struct gkf_ptx_number yes, no;
 
-	yes = integral(p, expression(p, 0, depth));
+	yes = require_integer(p, parse_expression(p, 0, depth));
 	gkf_parse_expect(p, ':');
-	no = integral(p, expression(p, 0, depth));
-	return integral(p, which).value ? yes : no;
+	no = require_integer(p, parse_expression(p, 0, depth));
+	return require_integer(p, which).value ? yes : no;
 }
 
-/* 0f... is a value, and in no expression. */
+/* Operators do not accept 0f literals. */
 static struct gkf_ptx_number combine_numbers(struct gkf_ptx_parser *p,
 					     enum operation op,
 					     struct gkf_ptx_number a,
 					     struct gkf_ptx_number b)
 {
 	if (a.kind == GKF_PTX_INTEGER && b.kind == GKF_PTX_INTEGER)
-		return of_integers(p, op, a, b);
+		return combine_integers(p, op, a, b);
 	if (a.kind == GKF_PTX_DOUBLE && b.kind == GKF_PTX_DOUBLE)
-		return of_doubles(p, op, as_double(a), as_double(b));
-	gkf_parse_fail(p, "an expression of different types");
+		return combine_doubles(p, op, as_double(a), as_double(b));
+	gkf_parse_fail(p, "operands of different types");
 	return a;
 }
 
-/* Computes an expression of operators that bind as `low` says or tighter. */
-static struct gkf_ptx_number expression(struct gkf_ptx_parser *p, unsigned low,
-					unsigned depth)
+/* Parses an expression whose operators bind at least as tightly as `low`. */
+static struct gkf_ptx_number parse_expression(struct gkf_ptx_parser *p,
+					      unsigned low, unsigned depth)
 {
-	struct gkf_ptx_number n = unary(p, depth + 1), next;
+	struct gkf_ptx_number n = parse_unary(p, depth + 1), next;
 	const struct operator* o;
 
 	while ((o = operator_at(p)) && o->binds >= low && low < 11) {
 		for (size_t i = strlen(o->text); i; i--)
 			gkf_parse_take(p);
-		next = expression(p, o->binds + 1U, depth + 1);
+		next = parse_expression(p, o->binds + 1U, depth + 1);
 		n = combine_numbers(p, (enum operation)o->operation, n, next);
 	}
 	if (!low && gkf_parse_try(p, '?'))
-		return choice(p, n, depth + 1);
+		return parse_choice(p, n, depth + 1);
 	return n;
 }
 
 struct gkf_ptx_number gkf_parse_constant(struct gkf_ptx_parser *p)
 {
-	return expression(p, 0, 0);
+	return parse_expression(p, 0, 0);
 }
 
 int64_t gkf_parse_signed(struct gkf_ptx_parser *p)
 {
-	return (int64_t)integral(p, gkf_parse_constant(p)).value;
+	return (int64_t)require_integer(p, gkf_parse_constant(p)).value;
 }
 
 uint64_t gkf_parse_size(struct gkf_ptx_parser *p, uint64_t max)
 {
 	uint32_t line = p->token.line;
-	struct gkf_ptx_number n = integral(p, gkf_parse_constant(p));
+	struct gkf_ptx_number n = require_integer(p, gkf_parse_constant(p));
 
 	if (n.value > max)
-		gkf_parse_fail_at(p, line, "%lld is no size",
+		gkf_parse_fail_at(p, line, "%lld is not a valid size",
 				  (long long)n.value);
 	return n.value > max ? 0 : n.value;
 }

@@ -1,4 +1,5 @@
-/* fatbin.c - fat binaries: their images, unpacked. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fatbin.c - finds, chooses and unpacks images in fat binaries. */
 #include "ptx/front/fatbin.h"
 #include "base/err.h"
 
@@ -18,7 +19,7 @@
 struct header {
 	uint32_t magic;
 	uint16_t version, header_size;
-	uint64_t size; /* behind the header */
+	uint64_t size; /* bytes after the header */
 };
 
 /* The header of an image; later versions are longer. */
@@ -28,17 +29,17 @@ struct entry {
 	uint64_t padded_size;
 	uint32_t packed_size;
 	uint32_t options;
-	uint16_t minor, major; /* of the ABI, or of PTX */
+	uint16_t minor, major; /* version of the ABI or of PTX */
 	uint32_t arch;
 	uint64_t name;
 	uint64_t flags;
 	uint64_t reserved;
-	uint64_t size; /* unpacked; 0 when not packed */
+	uint64_t size; /* bytes when unpacked; 0 if not packed */
 };
 _Static_assert(sizeof(struct header) == 16, "fat binary's header");
 _Static_assert(sizeof(struct entry) == 64, "fat binary's image");
 
-/* A text may end after its first byte: no byte behind one that differs. */
+/* Stops at the first byte that differs, because a text may end there. */
 static bool begins_with_magic(const void *data, uint32_t magic)
 {
 	for (unsigned i = 0; i < sizeof magic; i++)
@@ -71,7 +72,7 @@ uint64_t gkf_fatbin_size(const void *fatbin)
 	return h.header_size + h.size;
 }
 
-static enum gkf_packing packing(const struct entry *e)
+static enum gkf_packing packing_of(const struct entry *e)
 {
 	if (e->flags & FLAG_ZSTD)
 		return GKF_ZSTD;
@@ -80,14 +81,17 @@ static enum gkf_packing packing(const struct entry *e)
 	return e->packed_size && e->size ? GKF_UNKNOWN_PACKING : GKF_PLAIN;
 }
 
-static enum gkf_image_kind kind(unsigned kind)
+static enum gkf_image_kind kind_of(unsigned kind)
 {
 	return kind == 1   ? GKF_IMAGE_PTX
 	       : kind == 2 ? GKF_IMAGE_ELF
 			   : GKF_IMAGE_OTHER;
 }
 
-/* Bytes between fat binaries of a section are zero. */
+/*
+ * Skips a fat binary's header and the zeros between the fat binaries of a
+ * section.
+ */
 static int skip_header(const unsigned char *bytes, size_t size, size_t *offset)
 {
 	struct header h;
@@ -134,9 +138,9 @@ int gkf_fatbin_next(const void *fatbin, size_t size, size_t *offset,
 	    e.padded_size > size - at - e.header_size)
 		return GK_ERR_CORRUPT;
 	*ret_image = (struct gkf_image){
-	    .kind = kind(e.kind),
+	    .kind = kind_of(e.kind),
 	    .arch = e.arch,
-	    .packing = packing(&e),
+	    .packing = packing_of(&e),
 	    .bytes = bytes + at + e.header_size,
 	    .stored = e.padded_size,
 	    .size = e.padded_size,
@@ -186,7 +190,7 @@ int gkf_image_unpack(const struct gkf_image *i, char **ret_bytes,
 	return 0;
 }
 
-/* Newer ones come first; of the same age those that lie first. */
+/* Images are preferred by architecture, newest first, then by position. */
 static bool is_after(const struct gkf_image *image,
 		     const struct gkf_image *before)
 {
@@ -224,7 +228,10 @@ unsigned gkf_cubin_arch(const void *elf, size_t size)
 	memcpy(&h, elf, sizeof h);
 	if (memcmp(h.e_ident, ELFMAG, SELFMAG) || h.e_machine != EM_CUDA)
 		return 0;
-	/* Until CUDA 12 in the lowest byte, since 13 in the second. */
+	/*
+	 * The architecture is in the lowest byte up to CUDA 12, and in the
+	 * second one since CUDA 13.
+	 */
 	low = h.e_flags & 0xff;
 	high = h.e_flags >> 8 & 0xff;
 	return h.e_ident[EI_ABIVERSION] >= 8 ? high : low;

@@ -1,4 +1,5 @@
-/* lex.c - PTX text as tokens. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lex.c - splits PTX text into tokens. */
 #include "ptx/front/lex.h"
 
 #include <stdlib.h>
@@ -15,7 +16,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-static int digit(char c)
+static int digit_value(char c)
 {
 	if (is_digit(c))
 		return c - '0';
@@ -26,7 +27,7 @@ static int digit(char c)
 	return 99;
 }
 
-static char peek(const struct gkf_ptx_lexer *l, size_t ahead)
+static char peek_char(const struct gkf_ptx_lexer *l, size_t ahead)
 {
 	return ahead < (size_t)(l->end - l->at) ? l->at[ahead] : '\0';
 }
@@ -34,7 +35,7 @@ static char peek(const struct gkf_ptx_lexer *l, size_t ahead)
 static void skip_comment(struct gkf_ptx_lexer *l)
 {
 	l->at += 2;
-	while (l->at < l->end && !(l->at[0] == '*' && peek(l, 1) == '/'))
+	while (l->at < l->end && !(l->at[0] == '*' && peek_char(l, 1) == '/'))
 		l->line += *l->at++ == '\n';
 	l->at += l->at < l->end ? 2 : 0;
 }
@@ -48,9 +49,9 @@ void gkf_ptx_lex_skip_line(struct gkf_ptx_lexer *l)
 static void skip_space(struct gkf_ptx_lexer *l)
 {
 	for (; l->at < l->end; l->at++) {
-		while (peek(l, 0) == '/' &&
-		       (peek(l, 1) == '/' || peek(l, 1) == '*'))
-			if (peek(l, 1) == '/')
+		while (peek_char(l, 0) == '/' &&
+		       (peek_char(l, 1) == '/' || peek_char(l, 1) == '*'))
+			if (peek_char(l, 1) == '/')
 				gkf_ptx_lex_skip_line(l);
 			else
 				skip_comment(l);
@@ -62,14 +63,17 @@ static void skip_space(struct gkf_ptx_lexer *l)
 	}
 }
 
-/* Reads digits of a base; false when there is none or they are too many. */
+/*
+ * Reads digits of the given base; false if there are none or the value
+ * overflows.
+ */
 static bool lex_digits(struct gkf_ptx_lexer *l, int base, uint64_t *ret_value)
 {
 	uint64_t value = 0;
 	const char *start = l->at;
 
-	while (digit(peek(l, 0)) < base) {
-		uint64_t d = (uint64_t)digit(*l->at);
+	while (digit_value(peek_char(l, 0)) < base) {
+		uint64_t d = (uint64_t)digit_value(*l->at);
 
 		if (value > (UINT64_MAX - d) / (uint64_t)base)
 			return false;
@@ -80,8 +84,9 @@ static bool lex_digits(struct gkf_ptx_lexer *l, int base, uint64_t *ret_value)
 	return l->at > start;
 }
 
-/* 0f and 0d: the bits in hexadecimal, all of them. */
-static void bits(struct gkf_ptx_lexer *l, struct gkf_ptx_token *t, long count)
+/* Reads 0f or 0d, followed by exactly count hexadecimal digits. */
+static void lex_bits(struct gkf_ptx_lexer *l, struct gkf_ptx_token *t,
+		     long count)
 {
 	const char *start = l->at += 2;
 
@@ -94,12 +99,12 @@ static bool is_fraction(const struct gkf_ptx_lexer *l)
 {
 	size_t i = 0;
 
-	while (is_digit(peek(l, i)))
+	while (is_digit(peek_char(l, i)))
 		i++;
-	return peek(l, i) == '.' ||
-	       ((peek(l, i) == 'e' || peek(l, i) == 'E') &&
-		(is_digit(peek(l, i + 1)) || peek(l, i + 1) == '-' ||
-		 peek(l, i + 1) == '+'));
+	return peek_char(l, i) == '.' ||
+	       ((peek_char(l, i) == 'e' || peek_char(l, i) == 'E') &&
+		(is_digit(peek_char(l, i + 1)) || peek_char(l, i + 1) == '-' ||
+		 peek_char(l, i + 1) == '+'));
 }
 
 /* .5 and .5e3, but not the modifiers .2d and .64x128b */
@@ -107,25 +112,25 @@ static bool is_bare_fraction(const struct gkf_ptx_lexer *l)
 {
 	size_t i = 1;
 
-	while (is_digit(peek(l, i)))
+	while (is_digit(peek_char(l, i)))
 		i++;
-	if (i > 1 && (peek(l, i) == 'e' || peek(l, i) == 'E'))
-		return is_digit(peek(l, i + 1)) || peek(l, i + 1) == '-' ||
-		       peek(l, i + 1) == '+';
-	return i > 1 && !is_letter(peek(l, i));
+	if (i > 1 && (peek_char(l, i) == 'e' || peek_char(l, i) == 'E'))
+		return is_digit(peek_char(l, i + 1)) ||
+		       peek_char(l, i + 1) == '-' || peek_char(l, i + 1) == '+';
+	return i > 1 && !is_letter(peek_char(l, i));
 }
 
-static void fraction(struct gkf_ptx_lexer *l, struct gkf_ptx_token *t)
+static void lex_fraction(struct gkf_ptx_lexer *l, struct gkf_ptx_token *t)
 {
 	char text[64], *end;
 	size_t n = 0;
 	double value;
 
 	while (n < sizeof text - 1 &&
-	       (is_digit(peek(l, n)) || peek(l, n) == '.' ||
-		peek(l, n) == 'e' || peek(l, n) == 'E' ||
-		((peek(l, n) == '-' || peek(l, n) == '+') &&
-		 (peek(l, n - 1) == 'e' || peek(l, n - 1) == 'E')))) {
+	       (is_digit(peek_char(l, n)) || peek_char(l, n) == '.' ||
+		peek_char(l, n) == 'e' || peek_char(l, n) == 'E' ||
+		((peek_char(l, n) == '-' || peek_char(l, n) == '+') &&
+		 (peek_char(l, n - 1) == 'e' || peek_char(l, n - 1) == 'E')))) {
 		text[n] = l->at[n];
 		n++;
 	}
@@ -138,35 +143,35 @@ static void fraction(struct gkf_ptx_lexer *l, struct gkf_ptx_token *t)
 
 static void lex_integer(struct gkf_ptx_lexer *l, struct gkf_ptx_token *t)
 {
-	char second = (char)(peek(l, 1) | 0x20);
+	char second = (char)(peek_char(l, 1) | 0x20);
 	int base = 10;
 
-	if (peek(l, 0) == '0' && (second == 'x' || second == 'b')) {
+	if (peek_char(l, 0) == '0' && (second == 'x' || second == 'b')) {
 		base = second == 'x' ? 16 : 2;
 		l->at += 2;
-	} else if (peek(l, 0) == '0' && is_digit(peek(l, 1))) {
+	} else if (peek_char(l, 0) == '0' && is_digit(peek_char(l, 1))) {
 		base = 8;
 		l->at++;
 	}
 	t->kind =
 	    lex_digits(l, base, &t->value) ? GKF_PTX_INTEGER : GKF_PTX_BAD;
-	if (peek(l, 0) == 'U')
+	if (peek_char(l, 0) == 'U')
 		l->at++;
-	if ((is_letter(peek(l, 0)) && peek(l, 0) != '%') ||
-	    is_digit(peek(l, 0)))
+	if ((is_letter(peek_char(l, 0)) && peek_char(l, 0) != '%') ||
+	    is_digit(peek_char(l, 0)))
 		t->kind = GKF_PTX_BAD;
 }
 
 static void lex_number(struct gkf_ptx_lexer *l, struct gkf_ptx_token *t)
 {
-	char second = (char)(peek(l, 1) | 0x20);
+	char second = (char)(peek_char(l, 1) | 0x20);
 
-	if (peek(l, 0) == '0' && second == 'f')
-		bits(l, t, 8);
-	else if (peek(l, 0) == '0' && second == 'd')
-		bits(l, t, 16);
+	if (peek_char(l, 0) == '0' && second == 'f')
+		lex_bits(l, t, 8);
+	else if (peek_char(l, 0) == '0' && second == 'd')
+		lex_bits(l, t, 16);
 	else if (second != 'x' && is_fraction(l))
-		fraction(l, t);
+		lex_fraction(l, t);
 	else
 		lex_integer(l, t);
 }
@@ -178,10 +183,12 @@ static void lex_word(struct gkf_ptx_lexer *l, struct gkf_ptx_token *t)
 	t->kind = dotted ? GKF_PTX_DOTTED : GKF_PTX_WORD;
 	l->at++;
 	for (;;) {
-		if (is_letter(peek(l, 0)) || is_digit(peek(l, 0)))
+		if (is_letter(peek_char(l, 0)) || is_digit(peek_char(l, 0)))
 			l->at++;
-		else if (dotted && peek(l, 0) == ':' && peek(l, 1) == ':' &&
-			 (is_letter(peek(l, 2)) || is_digit(peek(l, 2))))
+		else if (dotted && peek_char(l, 0) == ':' &&
+			 peek_char(l, 1) == ':' &&
+			 (is_letter(peek_char(l, 2)) ||
+			  is_digit(peek_char(l, 2))))
 			l->at += 2;
 		else
 			break;
@@ -189,13 +196,13 @@ static void lex_word(struct gkf_ptx_lexer *l, struct gkf_ptx_token *t)
 	t->length = (size_t)(l->at - t->text);
 }
 
-static void string(struct gkf_ptx_lexer *l, struct gkf_ptx_token *t)
+static void lex_string(struct gkf_ptx_lexer *l, struct gkf_ptx_token *t)
 {
 	const char *start = ++l->at;
 
 	while (l->at < l->end && *l->at != '"' && *l->at != '\n')
 		l->at++;
-	t->kind = peek(l, 0) == '"' ? GKF_PTX_STRING : GKF_PTX_BAD;
+	t->kind = peek_char(l, 0) == '"' ? GKF_PTX_STRING : GKF_PTX_BAD;
 	t->text = start;
 	t->length = (size_t)(l->at - start);
 	l->at += l->at < l->end;
@@ -217,14 +224,14 @@ struct gkf_ptx_token gkf_ptx_lex(struct gkf_ptx_lexer *l)
 		lex_number(l, &t);
 		t.length = (size_t)(l->at - t.text);
 	} else if (*l->at == '.' && is_bare_fraction(l)) {
-		fraction(l, &t);
+		lex_fraction(l, &t);
 		t.length = (size_t)(l->at - t.text);
 	} else if (is_letter(*l->at) ||
-		   (*l->at == '.' &&
-		    (is_letter(peek(l, 1)) || is_digit(peek(l, 1))))) {
+		   (*l->at == '.' && (is_letter(peek_char(l, 1)) ||
+				      is_digit(peek_char(l, 1))))) {
 		lex_word(l, &t);
 	} else if (*l->at == '"') {
-		string(l, &t);
+		lex_string(l, &t);
 	} else {
 		t.kind = GKF_PTX_SIGN;
 		t.sign = *l->at++;

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lex.h - PTX text as tokens, which point into it. Never reads past the end of
- * the text, whatever it holds.
+ * lex.h - splits PTX text into tokens, which point into it. Never reads past
+ * the end of the text, whatever it contains.
  */
 #ifndef GKF_PTX_LEX_H
 #define GKF_PTX_LEX_H
@@ -12,10 +13,10 @@
 enum gkf_ptx_token_kind {
 	GKF_PTX_END,
 	GKF_PTX_WORD,   /* name, %name, $name */
-	GKF_PTX_DOTTED, /* .name, L2::cache and the like in it */
+	GKF_PTX_DOTTED, /* .name, .L2::cache_hint */
 	GKF_PTX_INTEGER,
 	GKF_PTX_SINGLE, /* 0f3F800000: value holds the bits */
-	GKF_PTX_DOUBLE, /* 0d..., 1.5: the same */
+	GKF_PTX_DOUBLE, /* 0d..., 1.5: value holds the bits */
 	GKF_PTX_STRING, /* text without its quotes */
 	GKF_PTX_SIGN,   /* one character, in `sign` */
 	GKF_PTX_BAD,
@@ -35,10 +36,10 @@ struct gkf_ptx_lexer {
 	uint32_t line;
 };
 
-/* The next token; at the end of the text it is GKF_PTX_END every time. */
+/* Returns the next token; at the end of the text always GKF_PTX_END. */
 struct gkf_ptx_token gkf_ptx_lex(struct gkf_ptx_lexer *lexer);
 
-/* Goes on with the next line. */
+/* Skips to the end of the line. */
 void gkf_ptx_lex_skip_line(struct gkf_ptx_lexer *lexer);
 
 #endif

@@ -1,7 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * link.c - several modules as one: what one declares extern is what another
- * defines. Code of the parts is shared, operands are copied with new indices.
+ * link.c - links modules: an extern name of one module refers to the definition
+ * in another. The linked module shares its parts' instructions and has copies
+ * of their operands with new indices.
  */
+#include "base/assert.h"
 #include "base/err.h"
 #include "ptx/front/module.h"
 
@@ -9,7 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A part, and where its variables and functions have gone. */
+/*
+ * A module being linked, and tables that map its indices of variables and
+ * functions to indices in the linked module.
+ */
 struct part {
 	const struct gkf_ptx_module *m;
 	uint32_t *variables, *functions;
@@ -34,7 +40,10 @@ static bool is_open(const struct gkf_ptx_variable *v)
 	       v->space != GKF_PTX_PARAM;
 }
 
-/* The definition of a name, a weak one if there is no other; or UINT32_MAX. */
+/*
+ * Returns the index of the variable that defines a name, preferring one that is
+ * not weak; UINT32_MAX if there is none.
+ */
 static uint32_t defined_variable(const struct linking *l, const char *name,
 				 uint32_t count)
 {
@@ -73,8 +82,8 @@ static uint32_t defined_function(const struct linking *l, const char *name,
 	return weak;
 }
 
-/* All one after the other; what is extern is settled afterwards. */
-static void gather(struct linking *l)
+/* Copies the variables and functions of all parts, extern ones too. */
+static void gather_symbols(struct linking *l)
 {
 	uint32_t variables = 0, functions = 0;
 
@@ -94,7 +103,7 @@ static void gather(struct linking *l)
 	l->all->function_count = functions;
 }
 
-/* Names that parts share lead to one definition. */
+/* Maps all variables and functions of the same name to one definition. */
 static void settle_names(const struct linking *l)
 {
 	for (unsigned k = 0; k < l->count; k++) {
@@ -123,7 +132,7 @@ static void settle_names(const struct linking *l)
 	}
 }
 
-/* A symbol that another part defines in its place is not there twice. */
+/* Turns each copy that another definition replaces into a mere declaration. */
 static void forget_others(struct linking *l)
 {
 	uint32_t variable = 0, function = 0;
@@ -140,8 +149,9 @@ static void forget_others(struct linking *l)
 	}
 }
 
-static const uint32_t *renumbered(struct linking *l, const struct part *p,
-				  const uint32_t *list, uint32_t count)
+static const uint32_t *renumber_variables(struct linking *l,
+					  const struct part *p,
+					  const uint32_t *list, uint32_t count)
 {
 	uint32_t *made =
 	    gkf_arena_get(&l->all->arena, (count + 1) * sizeof *made);
@@ -157,8 +167,8 @@ static bool copy_function(struct linking *l, const struct part *p,
 	struct gkf_ptx_operand *o =
 	    gkf_arena_get(&l->all->arena, (f->operand_count + 1) * sizeof *o);
 
-	f->params = renumbered(l, p, f->params, f->param_count);
-	f->returns = renumbered(l, p, f->returns, f->return_count);
+	f->params = renumber_variables(l, p, f->params, f->param_count);
+	f->returns = renumber_variables(l, p, f->returns, f->return_count);
 	if (!o || !f->params || !f->returns)
 		return false;
 	for (uint32_t i = 0; i < f->operand_count; i++) {
@@ -212,7 +222,7 @@ static bool copy_parts(struct linking *l)
 	return true;
 }
 
-/* Variables that are nowhere: code that names them cannot run. */
+/* Returns the first variable that no part defines, or NULL. */
 static const char *missing_variable(const struct linking *l)
 {
 	for (unsigned k = 0; k < l->count; k++) {
@@ -262,10 +272,11 @@ int gkf_ptx_module_link(struct gkf_ptx_module *const *parts, unsigned count,
 	struct linking l = {.all = calloc(1, sizeof *l.all), .count = count};
 	const char *name;
 
+	GK_ASSERT(parts && count);
 	message[0] = '\0';
 	if (!l.all || !make_parts_room(&l, parts))
 		goto no_memory;
-	gather(&l);
+	gather_symbols(&l);
 	settle_names(&l);
 	forget_others(&l);
 	if (!copy_parts(&l))

@@ -1,10 +1,11 @@
-/* match.c - patterns of modifiers. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* match.c - matches modifiers with patterns, and sorts modifiers. */
 #include "ptx/front/match.h"
 #include "ptx/front/module.h"
 
 #include <string.h>
 
-/* A stretch of text; what comes next begins behind it. */
+/* A part of a string. */
 struct piece {
 	const char *at;
 	size_t length;
@@ -24,7 +25,10 @@ static const struct {
 #undef MODIFIER
 };
 
-/* Where the value of a class goes. */
+/*
+ * Returns the field for the value of a class's modifier. The fields of sem,
+ * scope and hint are not read by anyone.
+ */
 static uint8_t *place_of_class(struct gkf_modifiers *m, struct piece class)
 {
 	if (is_same_piece(class, "round"))
@@ -79,7 +83,7 @@ static bool take_word(struct piece term, struct piece word,
 	return false;
 }
 
-/* Classes as patterns have them one after another; words come between. */
+/* The order in which classes appear in patterns; other words have RANK_WORD. */
 static const struct {
 	const char *class;
 	uint8_t rank;
@@ -107,7 +111,7 @@ static uint8_t rank_of(struct piece word)
 		if (is_same_piece(word, modifiers[i].name))
 			return rank_of_class((struct piece){
 			    modifiers[i].class, strlen(modifiers[i].class)});
-	return rank_of_class(word); /* sync, ftz, sat are alone */
+	return rank_of_class(word); /* sync, ftz and sat have their own ranks */
 }
 
 bool gkf_match_order(const char *text, char ret[GKF_MODIFIERS_MAX])
@@ -132,7 +136,10 @@ bool gkf_match_order(const char *text, char ret[GKF_MODIFIERS_MAX])
 	return true;
 }
 
-/* Greedy: of optional terms the first that fits takes a word. */
+/*
+ * Matches greedily, without backtracking: the first term that fits a word takes
+ * it.
+ */
 bool gkf_match(const char *pattern, const char *text, struct gkf_modifiers *ret)
 {
 	struct gkf_modifiers m = {0};

@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * match.h - which form of the table (op.def) an instruction is of.
+ * match.h - matches an instruction's modifiers with a pattern of op.def.
  *
- * A pattern is the modifiers in order, between spaces: names joined by "|",
- * or a class of modifiers.def as "$round", or any "$type"; "?" behind one
- * makes it optional, "*" lets it stand any number of times.
+ * A pattern lists modifiers in order, separated by spaces. Each is a set of
+ * names joined by "|", a class of modifiers.def such as "$round", or "$type"
+ * for any type. A trailing "?" makes it optional; a trailing "*" lets it occur
+ * any number of times.
  */
 #ifndef GKF_PTX_MATCH_H
 #define GKF_PTX_MATCH_H
@@ -19,22 +21,26 @@ enum gkf_round {
 };
 enum gkf_bool { GKF_BOOL_NONE, GKF_BOOL_AND, GKF_BOOL_OR, GKF_BOOL_XOR };
 
-/* The modifiers that the classes of a pattern took; 0 where none stood. */
+/* The modifiers' values, by the class that matched them; 0 if none did. */
 struct gkf_modifiers {
 	uint8_t round, integral, space, bool_, vector, sem, scope, hint;
 	uint8_t has_round, has_integral;
-	uint8_t type[3]; /* enum gkf_ptx_type, of each $type */
+	uint8_t type[3]; /* enum gkf_ptx_type, one for each $type */
 	uint8_t types;
 };
 
 /*
- * Modifiers in the order that patterns have them: the assembler takes most of
- * them in any. Of equal rank they stay as they are. False: too long.
+ * Sorts modifiers into the order that patterns have; NVIDIA's assembler accepts
+ * most of them in any order. The sort is stable. Returns false if the text is
+ * too long.
  */
 #define GKF_MODIFIERS_MAX 160
 bool gkf_match_order(const char *modifiers, char ret[GKF_MODIFIERS_MAX]);
 
-/* Does "add.rn.f32", without its first word, fit the pattern? */
+/*
+ * Whether an instruction's modifiers, such as ".rn.f32" of "add.rn.f32", match
+ * the pattern.
+ */
 bool gkf_match(const char *pattern, const char *modifiers,
 	       struct gkf_modifiers *ret);
 

@@ -1,122 +1,11 @@
-/* parse.c - PTX modules: directives of the module, functions' heads. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parse.c - parses PTX modules: their directives and the heads of functions. */
 #include "ptx/front/parse.h"
 #include "base/err.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-const struct gkf_ptx_type_facts gkf_ptx_types[GKF_PTX_TYPES] = {
-#define TYPE(name, bytes, kind) {#name, bytes, GKF_PTX_##kind},
-#include "ptx/types.def"
-#undef TYPE
-};
-
-enum gkf_ptx_type gkf_ptx_type(const char *name, size_t length)
-{
-	for (unsigned i = 0; i < GKF_PTX_TYPES; i++)
-		if (strlen(gkf_ptx_types[i].name) == length &&
-		    !memcmp(gkf_ptx_types[i].name, name, length))
-			return (enum gkf_ptx_type)i;
-	return GKF_PTX_TYPES;
-}
-
-enum gkf_ptx_space gkf_parse_space(const struct gkf_ptx_parser *p)
-{
-	static const struct {
-		const char *name;
-		enum gkf_ptx_space space;
-	} spaces[] = {
-	    {".reg", GKF_PTX_REG},       {".param", GKF_PTX_PARAM},
-	    {".local", GKF_PTX_LOCAL},   {".shared", GKF_PTX_SHARED},
-	    {".global", GKF_PTX_GLOBAL}, {".const", GKF_PTX_CONST},
-	};
-
-	for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
-		if (gkf_parse_is_word(p, spaces[i].name))
-			return spaces[i].space;
-	return GKF_PTX_GENERIC;
-}
-
-/* "@@DWARF", "# 1 "file"": the rest of the line is not looked at. */
-static void skip_line(struct gkf_ptx_parser *p)
-{
-	uint32_t line = p->token.line;
-
-	if (p->lexer.line == line)
-		gkf_ptx_lex_skip_line(&p->lexer);
-	gkf_parse_take(p);
-}
-
-static void skip_integers(struct gkf_ptx_parser *p, unsigned count)
-{
-	while (count--)
-		gkf_parse_number(p, UINT64_MAX);
-}
-
-/* .file 1 "name", with a time and a size or without */
-static void skip_file(struct gkf_ptx_parser *p)
-{
-	skip_integers(p, 1);
-	if (p->token.kind == GKF_PTX_STRING)
-		gkf_parse_take(p);
-	else
-		gkf_parse_unexpected(p, "a name in quotes");
-	while (gkf_parse_try(p, ','))
-		skip_integers(p, 1);
-}
-
-/* .loc 1 2 3, function_name label+4, inlined_at 1 2 3 */
-static void skip_loc(struct gkf_ptx_parser *p)
-{
-	skip_integers(p, 3);
-	while (gkf_parse_try(p, ',')) {
-		if (gkf_parse_try_word(p, "inlined_at")) {
-			skip_integers(p, 3);
-		} else {
-			gkf_parse_try_word(p, "function_name");
-			gkf_parse_name(p);
-			gkf_parse_offset(p);
-		}
-	}
-}
-
-static void skip_braces(struct gkf_ptx_parser *p)
-{
-	unsigned depth = 0;
-
-	do {
-		depth += gkf_parse_is(p, '{');
-		depth -= depth && gkf_parse_is(p, '}');
-		gkf_parse_take(p);
-	} while (p->token.kind != GKF_PTX_END && depth);
-}
-
-bool gkf_parse_skip(struct gkf_ptx_parser *p)
-{
-	struct gkf_ptx_token next = {.kind = GKF_PTX_END};
-
-	if (gkf_parse_is(p, '@') || gkf_parse_is(p, '#'))
-		next = gkf_parse_peek(p);
-	if (next.kind == GKF_PTX_SIGN ? next.sign == '@'
-				      : next.kind == GKF_PTX_INTEGER) {
-		skip_line(p);
-	} else if (gkf_parse_try_word(p, ".loc")) {
-		skip_loc(p);
-	} else if (gkf_parse_try_word(p, ".file")) {
-		skip_file(p);
-	} else if (gkf_parse_try_word(p, ".section")) {
-		gkf_parse_take(p);
-		skip_braces(p);
-	} else if (gkf_parse_try_word(p, ".pragma")) {
-		while (p->token.kind == GKF_PTX_STRING || gkf_parse_is(p, ','))
-			gkf_parse_take(p);
-		gkf_parse_expect(p, ';');
-	} else {
-		return false;
-	}
-	return true;
-}
 
 /* "9.0" -> 90 */
 static void parse_version(struct gkf_ptx_parser *p)
@@ -136,14 +25,14 @@ static void parse_version(struct gkf_ptx_parser *p)
 	if (p->module->version > p->max_version) {
 		gkf_parse_fail_at(p, t.line,
 				  ".version %u.%u is newer than this driver, "
-				  "which knows %u.%u",
+				  "which supports %u.%u",
 				  major, minor, p->max_version / 10,
 				  p->max_version % 10);
 		p->error = GK_ERR_VERSION;
 	}
 }
 
-static void target(struct gkf_ptx_parser *p)
+static void parse_target(struct gkf_ptx_parser *p)
 {
 	do {
 		const char *name = gkf_parse_name(p);
@@ -159,8 +48,9 @@ static void target(struct gkf_ptx_parser *p)
 	} while (gkf_parse_try(p, ','));
 }
 
-/* A list of parameters in parentheses; their indices. */
-static const uint32_t *parameters(struct gkf_ptx_parser *p, uint32_t *ret_count)
+/* Parses parameters in parentheses; returns the indices of their variables. */
+static const uint32_t *parse_parameters(struct gkf_ptx_parser *p,
+					uint32_t *ret_count)
 {
 	uint32_t *list = NULL, count = 0;
 	size_t room = 0;
@@ -181,7 +71,9 @@ static const uint32_t *parameters(struct gkf_ptx_parser *p, uint32_t *ret_count)
 	return list;
 }
 
-/* Where a kernel's parameters lie in the buffer of a launch. */
+/*
+ * Gives a kernel's parameters their offsets in the launch's parameter buffer.
+ */
 static void lay_out_parameters(struct gkf_ptx_parser *p,
 			       struct gkf_ptx_function *f)
 {
@@ -200,7 +92,7 @@ static void lay_out_parameters(struct gkf_ptx_parser *p,
 	f->param_size = (uint32_t)at;
 }
 
-/* Parameters of functions are memory of a thread. */
+/* A function's parameters and results are in its local memory. */
 static void lay_out_local(struct gkf_ptx_parser *p, struct gkf_ptx_function *f)
 {
 	for (uint32_t i = 0; i < f->return_count && !p->error; i++)
@@ -209,7 +101,7 @@ static void lay_out_local(struct gkf_ptx_parser *p, struct gkf_ptx_function *f)
 		gkf_parse_place(p, f, f->params[i]);
 }
 
-static void dimensions(struct gkf_ptx_parser *p, uint32_t ret[3])
+static void parse_dimensions(struct gkf_ptx_parser *p, uint32_t ret[3])
 {
 	ret[0] = ret[1] = ret[2] = 1;
 	for (unsigned i = 0; i < 3; i++) {
@@ -220,7 +112,7 @@ static void dimensions(struct gkf_ptx_parser *p, uint32_t ret[3])
 }
 
 /* Reads the directives between a function's head and its body. */
-static void tuning(struct gkf_ptx_parser *p, struct gkf_ptx_function *f)
+static void parse_tuning(struct gkf_ptx_parser *p, struct gkf_ptx_function *f)
 {
 	uint32_t unused[3];
 
@@ -228,26 +120,26 @@ static void tuning(struct gkf_ptx_parser *p, struct gkf_ptx_function *f)
 		if (gkf_parse_skip(p))
 			continue;
 		if (gkf_parse_try_word(p, ".reqntid")) {
-			dimensions(p, f->reqntid);
+			parse_dimensions(p, f->reqntid);
 		} else if (gkf_parse_try_word(p, ".maxntid")) {
-			dimensions(p, f->maxntid);
+			parse_dimensions(p, f->maxntid);
 		} else if (gkf_parse_try_word(p, ".reqnctapercluster")) {
-			dimensions(p, f->cluster);
+			parse_dimensions(p, f->cluster);
 		} else if (gkf_parse_try_word(p, ".minnctapersm")) {
 			f->minnctapersm =
 			    (uint32_t)gkf_parse_number(p, UINT32_MAX);
 		} else if (gkf_parse_try_word(p, ".maxnreg")) {
 			f->maxnreg = (uint32_t)gkf_parse_number(p, UINT32_MAX);
 		} else {
-			gkf_parse_take(p); /* a word, perhaps with numbers */
+			gkf_parse_take(p); /* ignored, with its numbers */
 			if (p->token.kind == GKF_PTX_INTEGER)
-				dimensions(p, unused);
+				parse_dimensions(p, unused);
 		}
 	}
 }
 
-static struct gkf_ptx_function *declare(struct gkf_ptx_parser *p,
-					const char *name)
+static struct gkf_ptx_function *declare_function(struct gkf_ptx_parser *p,
+						 const char *name)
 {
 	struct gkf_symbol *s = gkf_symbol_find(p, name);
 	struct gkf_ptx_function *f;
@@ -266,7 +158,7 @@ static struct gkf_ptx_function *declare(struct gkf_ptx_parser *p,
 	return f;
 }
 
-/* From behind ".entry" or ".func" to the end of the body. */
+/* Parses a function from after ".entry" or ".func" to the end of its body. */
 static void parse_function(struct gkf_ptx_parser *p, bool is_entry,
 			   enum gkf_ptx_linkage linkage)
 {
@@ -278,17 +170,17 @@ static void parse_function(struct gkf_ptx_parser *p, bool is_entry,
 	p->registers_count = 0;
 	gkf_parse_attributes(p);
 	if (!is_entry)
-		head.returns = parameters(p, &head.return_count);
+		head.returns = parse_parameters(p, &head.return_count);
 	head.line = p->token.line;
 	head.name = gkf_parse_name(p);
-	head.params = parameters(p, &head.param_count);
-	tuning(p, &head);
+	head.params = parse_parameters(p, &head.param_count);
+	parse_tuning(p, &head);
 	if (is_entry)
 		lay_out_parameters(p, &head);
 	else
 		lay_out_local(p, &head);
-	p->scope = 0; /* the name is the module's */
-	f = declare(p, head.name);
+	p->scope = 0; /* the name belongs to the module */
+	f = declare_function(p, head.name);
 	p->scope = (uint32_t)p->scopes_count;
 	if (f) {
 		*f = head;
@@ -304,7 +196,7 @@ static void parse_function(struct gkf_ptx_parser *p, bool is_entry,
 		gkf_parse_keep_body(p, f);
 }
 
-static enum gkf_ptx_linkage linkage(struct gkf_ptx_parser *p)
+static enum gkf_ptx_linkage parse_linkage(struct gkf_ptx_parser *p)
 {
 	if (gkf_parse_try_word(p, ".visible"))
 		return GKF_PTX_VISIBLE;
@@ -318,7 +210,7 @@ static enum gkf_ptx_linkage linkage(struct gkf_ptx_parser *p)
 }
 
 /* .alias name, function; */
-static void alias(struct gkf_ptx_parser *p)
+static void parse_alias(struct gkf_ptx_parser *p)
 {
 	struct gkf_ptx_function *from, *to;
 	const char *name = gkf_parse_name(p), *of;
@@ -329,10 +221,10 @@ static void alias(struct gkf_ptx_parser *p)
 	gkf_parse_expect(p, ';');
 	s = gkf_symbol_find(p, of);
 	if (!s || s->kind != GKF_SYMBOL_FUNCTION) {
-		gkf_parse_fail(p, "\"%.80s\" is no function", of);
+		gkf_parse_fail(p, "\"%.80s\" is not a function", of);
 		return;
 	}
-	from = declare(p, name);
+	from = declare_function(p, name);
 	if (!from)
 		return;
 	to = &p->functions[s->index];
@@ -341,7 +233,7 @@ static void alias(struct gkf_ptx_parser *p)
 	from->name = name;
 }
 
-static void directive(struct gkf_ptx_parser *p)
+static void parse_directive(struct gkf_ptx_parser *p)
 {
 	enum gkf_ptx_linkage link;
 	enum gkf_ptx_space space;
@@ -349,7 +241,7 @@ static void directive(struct gkf_ptx_parser *p)
 	if (gkf_parse_skip(p) || gkf_parse_try(p, ';'))
 		return;
 	if (gkf_parse_try_word(p, ".target")) {
-		target(p);
+		parse_target(p);
 		return;
 	}
 	if (gkf_parse_try_word(p, ".address_size")) {
@@ -357,11 +249,11 @@ static void directive(struct gkf_ptx_parser *p)
 		return;
 	}
 	if (gkf_parse_try_word(p, ".alias")) {
-		alias(p);
+		parse_alias(p);
 		return;
 	}
 	p->managed = gkf_parse_attributes(p);
-	link = linkage(p);
+	link = parse_linkage(p);
 	p->managed |= gkf_parse_attributes(p);
 	space = gkf_parse_space(p);
 	if (gkf_parse_is_word(p, ".entry") || gkf_parse_is_word(p, ".func")) {
@@ -380,18 +272,18 @@ static void directive(struct gkf_ptx_parser *p)
 
 static void parse_module(struct gkf_ptx_parser *p)
 {
-	gkf_parse_take(p); /* the first token comes near */
+	gkf_parse_take(p); /* reads the first token */
 	if (!gkf_parse_try_word(p, ".version")) {
 		gkf_parse_unexpected(p, ".version");
 		return;
 	}
 	parse_version(p);
 	while (p->token.kind != GKF_PTX_END)
-		directive(p);
+		parse_directive(p);
 	if (!p->error && !p->module->target)
-		gkf_parse_fail(p, "there is no .target");
+		gkf_parse_fail(p, ".target is missing");
 	if (!p->error && p->module->address_size == 32)
-		gkf_parse_fail(p, "addresses of 32 bits are of the past");
+		gkf_parse_fail(p, "32-bit addresses are not supported");
 	p->module->variables = gkf_parse_keep(
 	    p, p->variables, p->variables_count, sizeof *p->variables);
 	p->module->variable_count = (uint32_t)p->variables_count;
@@ -428,7 +320,9 @@ int gkf_ptx_module_read(const char *text, size_t size, unsigned max_version,
 	return error;
 }
 
-/* sm_90a is for 9.0 alone, sm_100f for its family, sm_80 for all that follow.
+/*
+ * sm_90a runs only on 9.0, sm_100f on 10.0 and newer 10.x, sm_80 on 8.0 and
+ * newer.
  */
 bool gkf_ptx_module_fits(const struct gkf_ptx_module *m, unsigned capability)
 {

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * parse.h - what the files of the PTX reader share: the state of one reading.
+ * parse.h - the state of the PTX parser, shared by its files.
  *
- * A first error is kept, and from then on every token is the end: loops end
- * without asking.
+ * Only the first error is kept. After an error every token is GKF_PTX_END, so
+ * loops over tokens terminate without checking for errors.
  */
 #ifndef GKF_PTX_PARSE_H
 #define GKF_PTX_PARSE_H
@@ -10,11 +11,11 @@
 #include "ptx/front/lex.h"
 #include "ptx/front/module.h"
 
-/* The meaning of a name at the place where it is read. */
+/* The kinds of things that a name stands for in its scope. */
 enum gkf_symbol_kind {
 	GKF_SYMBOL_VARIABLE,
 	GKF_SYMBOL_FUNCTION,
-	GKF_SYMBOL_RANGE, /* registers: %r of .reg .b32 %r<9> */
+	GKF_SYMBOL_RANGE, /* registers, as %r in .reg .b32 %r<9> */
 	GKF_SYMBOL_LABEL,
 };
 
@@ -22,20 +23,20 @@ enum gkf_symbol_kind {
 struct gkf_ptx_number {
 	uint8_t kind; /* GKF_PTX_INTEGER, _SINGLE or _DOUBLE */
 	bool is_unsigned;
-	uint64_t value; /* a fraction's bits */
+	uint64_t value; /* the bits of a float or double */
 };
 
 struct gkf_symbol {
-	struct gkf_symbol *next;  /* of the same hash */
-	struct gkf_symbol *older; /* declared before */
+	struct gkf_symbol *next;  /* next symbol in the same bucket */
+	struct gkf_symbol *older; /* the symbol declared before this one */
 	const char *name;
 	uint8_t kind, type, vector;
 	uint32_t scope;
-	uint32_t index; /* variable, function; a label's instruction */
-	uint64_t count; /* of a range; 0: the name is the register itself */
+	uint32_t index; /* of a variable, function, register or instruction */
+	uint64_t count; /* registers in a range; 0: one register of this name */
 };
 
-/* A label that is used, perhaps before it stands there. */
+/* A use of a label, which may be defined later. */
 struct gkf_label_use {
 	uint32_t operand, scope, line;
 	const char *name;
@@ -47,30 +48,31 @@ struct gkf_ptx_name {
 	char text[];
 };
 
-/* A block of { }: the one around it, and the newest symbol when it began. */
+/* A block { }: the block around it, and the newest symbol at its beginning. */
 struct gkf_ptx_scope {
 	uint32_t parent;
 	struct gkf_symbol *before;
 };
 
-#define GKF_PTX_BUCKETS 4096 /* at first; a power of two */
-#define GKF_PTX_DEPTH   256  /* of nested { } */
+#define GKF_PTX_BUCKETS 4096 /* at the start; a power of two */
+#define GKF_PTX_DEPTH   256  /* the maximum depth of nested { } */
 
-/* An array that grows in the scratch arena, for what is read next, too. */
+/* An array that grows in the scratch arena and is reused across functions. */
 #define GKF_GROWING(type, name)                                                \
 	type *name;                                                            \
 	size_t name##_count, name##_room
 
 struct gkf_ptx_parser {
 	struct gkf_ptx_lexer lexer;
-	struct gkf_ptx_token token; /* not yet taken */
+	/* the current token, which is not consumed yet */
+	struct gkf_ptx_token token;
 	struct gkf_ptx_module *module;
 	struct gkf_arena *arena; /* the module's */
 	struct gkf_arena scratch;
 	unsigned max_version;
 	int error; /* gk_err */
 	char *message;
-	/* Names and what they stand for, by their hash. */
+	/* Two hash tables: the texts of names, and the symbols by name. */
 	struct gkf_ptx_name **names;
 	struct gkf_symbol **buckets, *newest;
 	uint32_t bucket_count, name_count;
@@ -85,11 +87,13 @@ struct gkf_ptx_parser {
 	GKF_GROWING(struct gkf_ptx_scope, scopes);
 	uint32_t scope;
 	unsigned depth;
-	bool managed; /* said before the space of a variable */
-	bool calls;   /* of an instruction: its operands may be lists */
+	bool managed; /* .managed stood before the variable's space */
+	bool calls;   /* parsing a call, whose operands may be lists */
 };
 
-/* A place for one more element of p->name, counted; NULL: out of memory. */
+/*
+ * Appends an uninitialised element to the array p->name; NULL: out of memory.
+ */
 #define GKF_APPEND(p, name)                                                    \
 	({                                                                     \
 		__typeof__((p)->name) grown_ =                                 \
@@ -102,11 +106,11 @@ struct gkf_ptx_parser {
 	})
 void *gkf_parse_grow(struct gkf_ptx_parser *p, const void *array, size_t count,
 		     size_t *room, size_t element);
-/* The same in the module's arena. */
+/* Like gkf_parse_grow(), but allocates from the module's arena. */
 void *gkf_parse_room(struct gkf_ptx_parser *p, const void *array, size_t count,
 		     size_t *room, size_t element);
 
-/* A copy of what has grown, as long as it is, in the module's arena. */
+/* Copies an array into the module's arena, without unused capacity. */
 const void *gkf_parse_keep(struct gkf_ptx_parser *p, const void *array,
 			   size_t count, size_t element);
 
@@ -117,7 +121,7 @@ void gkf_parse_fail_at(struct gkf_ptx_parser *p, uint32_t line,
     __attribute__((format(printf, 3, 4)));
 void gkf_parse_no_memory(struct gkf_ptx_parser *p);
 
-/* Goes on to the next token; answers the one that was taken. */
+/* Advances to the next token; returns the token that was current before. */
 struct gkf_ptx_token gkf_parse_take(struct gkf_ptx_parser *p);
 struct gkf_ptx_token gkf_parse_peek(const struct gkf_ptx_parser *p);
 bool gkf_parse_is(const struct gkf_ptx_parser *p, char sign);
@@ -125,35 +129,37 @@ bool gkf_parse_is_word(const struct gkf_ptx_parser *p, const char *word);
 bool gkf_parse_try(struct gkf_ptx_parser *p, char sign);
 bool gkf_parse_try_word(struct gkf_ptx_parser *p, const char *word);
 void gkf_parse_expect(struct gkf_ptx_parser *p, char sign);
-/* Fails: the token is not what is wanted. */
+/* Fails with a message that names the current token and what was expected. */
 void gkf_parse_unexpected(struct gkf_ptx_parser *p, const char *wanted);
 
-/* A name, taken; "" after an error. */
-const char *gkf_parse_name(struct gkf_ptx_parser *p);
-
-/* A plain number that fits, taken. */
+/* Parses an integer literal of at most max; returns 0 after an error. */
 uint64_t gkf_parse_number(struct gkf_ptx_parser *p, uint64_t max);
 
-/* Constant expressions; expression.c. The latter ones want an integer. */
+/*
+ * Parse constant expressions; expression.c. gkf_parse_signed() and
+ * gkf_parse_size() fail unless the value is an integer.
+ */
 struct gkf_ptx_number gkf_parse_constant(struct gkf_ptx_parser *p);
 int64_t gkf_parse_signed(struct gkf_ptx_parser *p);
 uint64_t gkf_parse_size(struct gkf_ptx_parser *p, uint64_t max);
-/* "+ 4", "- 4" or nothing, behind a name. */
+/* Parses "+ 4", "- 4" or nothing, after a name. */
 int64_t gkf_parse_offset(struct gkf_ptx_parser *p);
 
-/* One pointer for equal texts. */
+/* Returns a copy of the text; equal texts get the same pointer. */
 const char *gkf_parse_intern(struct gkf_ptx_parser *p, const char *text,
 			     size_t length);
+/* Parses a name; returns "" after an error. */
+const char *gkf_parse_name(struct gkf_ptx_parser *p);
 
-/* Symbols; symbols.c. False: no memory. */
+/* Symbols; symbols.c. gkf_symbols_begin() returns false when out of memory. */
 bool gkf_symbols_begin(struct gkf_ptx_parser *p);
 struct gkf_symbol *gkf_symbol_add(struct gkf_ptx_parser *p,
 				  enum gkf_symbol_kind kind, const char *name);
 struct gkf_symbol *gkf_symbol_find(const struct gkf_ptx_parser *p,
 				   const char *name);
 /*
- * The register of a name: its index in the function; -1: there is none. Of a
- * vector: the first of its elements.
+ * Returns the index of a named register in the function, or -1 if it is not a
+ * register. For a vector, it is the index of the first element.
  */
 int64_t gkf_symbol_register(struct gkf_ptx_parser *p, const char *name);
 void gkf_scope_enter(struct gkf_ptx_parser *p);
@@ -162,32 +168,40 @@ void gkf_label_add(struct gkf_ptx_parser *p, const char *name);
 void gkf_label_use(struct gkf_ptx_parser *p, uint32_t operand,
 		   const char *name);
 
-/* Declarations; parse_data.c. A list of variables of a space, up to ';'. */
+/* Parses a list of variables in one state space, up to ';'; parse_data.c. */
 void gkf_parse_variables(struct gkf_ptx_parser *p, enum gkf_ptx_space space,
 			 enum gkf_ptx_linkage linkage);
-/* One of the list of parameters; answers its index. */
+/* Parses a parameter; returns the index of its variable. */
 uint32_t gkf_parse_parameter(struct gkf_ptx_parser *p);
-/* Gives a variable its place in the memory of a thread. */
+/* Gives a variable its offset in the function's local memory. */
 void gkf_parse_place(struct gkf_ptx_parser *p, struct gkf_ptx_function *f,
 		     uint32_t variable);
 enum gkf_ptx_type gkf_parse_type(struct gkf_ptx_parser *p);
 
-/* The body of p->function, from '{' on; parse_body.c. */
+/* Parses the body of p->function, starting at '{'; parse_body.c. */
 void gkf_parse_body(struct gkf_ptx_parser *p);
-/* Keeps the body that was read; its labels are settled by then. */
+/* Stores the parsed body in f, once its labels have been resolved. */
 void gkf_parse_keep_body(struct gkf_ptx_parser *p, struct gkf_ptx_function *f);
 
-/* .attribute(...), any number of them; true when one says .managed. */
+/* Parses any number of .attribute(...); returns whether one is .managed. */
 bool gkf_parse_attributes(struct gkf_ptx_parser *p);
 
-/* Registers for a declared name; NULL: out of memory. */
+/*
+ * Adds the register or, for a vector, the registers of s. Returns the last one,
+ * or NULL when out of memory.
+ */
 struct gkf_ptx_register *gkf_symbol_registers(struct gkf_ptx_parser *p,
 					      struct gkf_symbol *s);
 
-/* Directives that say nothing to us: true when one was skipped. */
+/*
+ * Skips a directive that we ignore. Returns false if the current token is not
+ * one. parse_skip.c.
+ */
 bool gkf_parse_skip(struct gkf_ptx_parser *p);
 
-/* The space that a directive names; GKF_PTX_GENERIC: none. */
+/*
+ * Returns the space that the current token names, or GKF_PTX_GENERIC; type.c.
+ */
 enum gkf_ptx_space gkf_parse_space(const struct gkf_ptx_parser *p);
 
 #endif

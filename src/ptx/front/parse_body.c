@@ -1,19 +1,24 @@
-/* parse_body.c - the body of a PTX function: declarations, labels,
- * instructions and their operands. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * parse_body.c - parses the body of a PTX function: declarations, labels,
+ * instructions and their operands.
+ */
 #include "ptx/front/parse.h"
 #include "ptx/front/special_name.h"
 
 #include <string.h>
 
-#define NAME_MAX_LENGTH 160 /* of an instruction with its modifiers */
-#define OPERANDS_MAX    64  /* of one instruction, vector or list */
-#define NESTING_MAX     4   /* of operands in operands */
+/* maximum bytes of an instruction's name and modifiers */
+#define NAME_MAX_LENGTH 160
+/* maximum operands of an instruction, vector or list */
+#define OPERANDS_MAX 64
+#define NESTING_MAX  4 /* maximum levels of operands within operands */
 
-static void operand(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
-		    unsigned depth);
+static void parse_operand(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
+			  unsigned depth);
 
-/* Registers of one type: names, or ranges as %r<9>. */
-static void registers(struct gkf_ptx_parser *p)
+/* Parses registers of one type: names, or ranges such as %r<9>. */
+static void parse_registers(struct gkf_ptx_parser *p)
 {
 	uint8_t vector = gkf_parse_try_word(p, ".v2")   ? 2
 			 : gkf_parse_try_word(p, ".v4") ? 4
@@ -32,7 +37,7 @@ static void registers(struct gkf_ptx_parser *p)
 		if (gkf_parse_try(p, '<')) {
 			s->count = gkf_parse_number(p, UINT32_MAX);
 			gkf_parse_expect(p, '>');
-			if (!s->count) /* none of them */
+			if (!s->count) /* an empty range */
 				s->kind = GKF_SYMBOL_LABEL;
 			continue;
 		}
@@ -42,7 +47,7 @@ static void registers(struct gkf_ptx_parser *p)
 	gkf_parse_expect(p, ';');
 }
 
-/* The operands of another one lie together. */
+/* Appends operands and makes them the nested operands of parent. */
 static void adopt_operands(struct gkf_ptx_parser *p,
 			   struct gkf_ptx_operand *parent,
 			   const struct gkf_ptx_operand *list, uint16_t count)
@@ -58,7 +63,7 @@ static void adopt_operands(struct gkf_ptx_parser *p,
 	}
 }
 
-/* Operands up to a sign. */
+/* Parses operands up to the given sign. */
 static void parse_operands(struct gkf_ptx_parser *p,
 			   struct gkf_ptx_operand *parent, char end,
 			   unsigned depth)
@@ -73,7 +78,7 @@ static void parse_operands(struct gkf_ptx_parser *p,
 			gkf_parse_fail(p, "too many operands");
 			return;
 		}
-		operand(p, &list[count++], depth);
+		parse_operand(p, &list[count++], depth);
 		if (!gkf_parse_try(p, ','))
 			break;
 	}
@@ -81,7 +86,7 @@ static void parse_operands(struct gkf_ptx_parser *p,
 	adopt_operands(p, parent, list, count);
 }
 
-/* An element of an array: its index counts elements, not bytes. */
+/* Parses v[...]: the index counts elements, not bytes. */
 static void parse_element(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o)
 {
 	const struct gkf_ptx_variable *v = &p->variables[o->index];
@@ -103,13 +108,13 @@ static void parse_element(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o)
 		    (int64_t)((uint64_t)gkf_parse_signed(p) * bytes);
 	gkf_parse_expect(p, ']');
 	if (!v->is_array)
-		gkf_parse_fail(p, "\"%.80s\" is no array", v->name);
+		gkf_parse_fail(p, "\"%.80s\" is not an array", v->name);
 	o->kind = GKF_PTX_OP_ELEMENT;
 	o->value = bytes;
 	adopt_operands(p, o, parts, r < 0 ? 1 : 2);
 }
 
-/* Reads a name that is not a register's. */
+/* Parses a name that is not a register. */
 static void parse_symbol(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
 			 const char *name)
 {
@@ -131,12 +136,12 @@ static void parse_symbol(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
 	} else if (!strcmp(name, "_")) {
 		o->kind = GKF_PTX_OP_SINK;
 	} else {
-		o->kind = GKF_PTX_OP_LABEL; /* settled at the scope's end */
+		o->kind = GKF_PTX_OP_LABEL; /* resolved when the scope ends */
 		o->name = name;
 	}
 }
 
-/* "%tid" and ".x" are one name. */
+/* Joins two tokens, such as "%tid" and ".x", into one name. */
 static const char *join_names(struct gkf_ptx_parser *p, const char *name)
 {
 	char text[NAME_MAX_LENGTH];
@@ -153,9 +158,12 @@ static const char *join_names(struct gkf_ptx_parser *p, const char *name)
 	return gkf_parse_intern(p, text, length);
 }
 
-/* Reads a vector: all of it, or the element that follows. */
-static void vector(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
-		   uint32_t first, unsigned elements)
+/*
+ * Parses what follows the name of a vector register: an element such as ".x",
+ * or nothing if the whole vector is meant.
+ */
+static void parse_vector(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
+			 uint32_t first, unsigned elements)
 {
 	static const char names[] = "xyzwrgba";
 	struct gkf_ptx_operand all[4];
@@ -179,15 +187,16 @@ static void vector(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
 	gkf_parse_take(p);
 }
 
-static void name_operand(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o)
+static void parse_name_operand(struct gkf_ptx_parser *p,
+			       struct gkf_ptx_operand *o)
 {
 	const char *name = gkf_parse_name(p);
 	int64_t r = gkf_symbol_register(p, name);
 
 	if (r >= 0 && p->registers[r].elements) {
-		vector(p, o, (uint32_t)r, p->registers[r].elements);
+		parse_vector(p, o, (uint32_t)r, p->registers[r].elements);
 	} else if (r >= 0 && p->token.kind == GKF_PTX_DOTTED) {
-		o->name = join_names(p, name); /* bytes of it, %r1.b0 */
+		o->name = join_names(p, name); /* as in %r1.b0 */
 		o->kind = GKF_PTX_OP_SPECIAL;
 	} else if (r >= 0) {
 		o->kind = GKF_PTX_OP_REG;
@@ -199,7 +208,8 @@ static void name_operand(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o)
 	}
 }
 
-static void number_operand(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o)
+static void parse_number_operand(struct gkf_ptx_parser *p,
+				 struct gkf_ptx_operand *o)
 {
 	struct gkf_ptx_number n = gkf_parse_constant(p);
 
@@ -209,16 +219,16 @@ static void number_operand(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o)
 					     : GKF_PTX_OP_F64;
 }
 
-/* [base], [base + 4], [base, {x, y}] */
+/* Parses [base], [base + 4] or [base, {x, y}]. */
 static void parse_operand_address(struct gkf_ptx_parser *p,
 				  struct gkf_ptx_operand *o, unsigned depth)
 {
 	struct gkf_ptx_operand base = {0};
 	int64_t offset;
 
-	operand(p, &base, depth + 1);
+	parse_operand(p, &base, depth + 1);
 	if (base.kind == GKF_PTX_OP_ELEMENT)
-		gkf_parse_fail(p, "an element stands without brackets");
+		gkf_parse_fail(p, "an array element takes no brackets");
 	offset = gkf_parse_offset(p);
 	if (gkf_parse_try(p, ',')) {
 		struct gkf_ptx_operand rest = {0};
@@ -238,7 +248,7 @@ static void parse_pair(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
 {
 	struct gkf_ptx_operand both[2] = {*o};
 
-	operand(p, &both[1], depth + 1);
+	parse_operand(p, &both[1], depth + 1);
 	*o = (struct gkf_ptx_operand){.kind = GKF_PTX_OP_PAIR};
 	adopt_operands(p, o, both, 2);
 }
@@ -249,7 +259,7 @@ static bool is_name_token(const struct gkf_ptx_token *t)
 	       (t->length != 7 || memcmp(t->text, "WARP_SZ", 7));
 }
 
-/* "!p" and "-r" are no expressions. */
+/* A sign before a name, "!p" or "-r", does not begin an expression. */
 static bool try_prefix(struct gkf_ptx_parser *p, char sign)
 {
 	struct gkf_ptx_token next;
@@ -264,22 +274,22 @@ static void parse_minus(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o)
 {
 	struct gkf_ptx_operand of = {0};
 
-	name_operand(p, &of);
+	parse_name_operand(p, &of);
 	o->kind = GKF_PTX_OP_MINUS;
 	adopt_operands(p, o, &of, 1);
 }
 
-static void operand(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
-		    unsigned depth)
+static void parse_operand(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
+			  unsigned depth)
 {
 	memset(o, 0, sizeof *o);
 	if (depth > NESTING_MAX) {
-		gkf_parse_fail(p, "operands in operands in operands");
+		gkf_parse_fail(p, "operands are nested too deeply");
 		return;
 	}
 	o->negated = try_prefix(p, '!');
 	if (is_name_token(&p->token)) {
-		name_operand(p, o);
+		parse_name_operand(p, o);
 	} else if (try_prefix(p, '-')) {
 		parse_minus(p, o);
 	} else if (gkf_parse_try(p, '[')) {
@@ -291,22 +301,14 @@ static void operand(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
 		parse_operands(p, o, ')', depth + 1);
 		o->kind = GKF_PTX_OP_LIST;
 	} else {
-		number_operand(p, o);
+		parse_number_operand(p, o);
 	}
 	if (gkf_parse_try(p, '|'))
 		parse_pair(p, o, depth);
 }
 
-/* Labels of the operands from first on. */
-static void note_labels(struct gkf_ptx_parser *p, size_t first)
-{
-	for (size_t i = first; i < p->operands_count && !p->error; i++)
-		if (p->operands[i].kind == GKF_PTX_OP_LABEL)
-			gkf_label_use(p, (uint32_t)i, p->operands[i].name);
-}
-
-/* "ld" and the modifiers that follow. */
-static const char *opcode(struct gkf_ptx_parser *p)
+/* Parses an opcode such as "ld" with its modifiers. */
+static const char *parse_opcode(struct gkf_ptx_parser *p)
 {
 	char text[NAME_MAX_LENGTH];
 	size_t length = 0;
@@ -340,12 +342,15 @@ static void parse_guard(struct gkf_ptx_parser *p, struct gkf_ptx_instruction *i)
 	i->guard_negated = gkf_parse_try(p, '!');
 	r = gkf_symbol_register(p, gkf_parse_name(p));
 	if (r < 0 || p->registers[r].type != GKF_PTX_T_pred)
-		gkf_parse_fail(p, "a guard is a predicate register");
+		gkf_parse_fail(p, "a guard must be a predicate register");
 	else
 		i->guard = (uint32_t)r;
 }
 
-/* From the opcode, or from a table's directive, to ';'. */
+/*
+ * Parses an instruction, from its guard or opcode to ';', or a directive such
+ * as .branchtargets.
+ */
 static void parse_instruction(struct gkf_ptx_parser *p)
 {
 	struct gkf_ptx_instruction i = {0}, *room = add_instruction(p);
@@ -359,17 +364,19 @@ static void parse_instruction(struct gkf_ptx_parser *p)
 		parse_guard(p, &i);
 	if (p->token.kind != GKF_PTX_WORD && p->token.kind != GKF_PTX_DOTTED)
 		gkf_parse_name(p); /* fails */
-	i.name = opcode(p);
+	i.name = parse_opcode(p);
 	p->calls = !strncmp(i.name, "call", 4);
 	parse_operands(p, &all, ';', 0);
 	i.first = all.index;
 	i.count = all.count;
-	note_labels(p, first);
+	for (size_t n = first; n < p->operands_count && !p->error; n++)
+		if (p->operands[n].kind == GKF_PTX_OP_LABEL)
+			gkf_label_use(p, (uint32_t)n, p->operands[n].name);
 	p->code[p->code_count - 1] = i;
 }
 
-/* A prototype of an indirect call: kept as a name, and not looked into. */
-static void prototype(struct gkf_ptx_parser *p)
+/* .callprototype, for an indirect call: only its name is kept. */
+static void parse_prototype(struct gkf_ptx_parser *p)
 {
 	struct gkf_ptx_instruction *i = add_instruction(p);
 
@@ -390,7 +397,7 @@ static bool is_label(struct gkf_ptx_parser *p)
 	return t.kind == GKF_PTX_SIGN && t.sign == ':';
 }
 
-static void statement(struct gkf_ptx_parser *p)
+static void parse_statement(struct gkf_ptx_parser *p)
 {
 	enum gkf_ptx_space space = gkf_parse_space(p);
 
@@ -400,7 +407,7 @@ static void statement(struct gkf_ptx_parser *p)
 		gkf_scope_enter(p);
 	} else if (space == GKF_PTX_REG) {
 		gkf_parse_take(p);
-		registers(p);
+		parse_registers(p);
 	} else if (space) {
 		gkf_parse_take(p);
 		gkf_parse_variables(p, space, GKF_PTX_INTERNAL);
@@ -408,13 +415,13 @@ static void statement(struct gkf_ptx_parser *p)
 		gkf_label_add(p, gkf_parse_name(p));
 		gkf_parse_expect(p, ':');
 	} else if (gkf_parse_is_word(p, ".callprototype")) {
-		prototype(p);
+		parse_prototype(p);
 	} else {
 		parse_instruction(p);
 	}
 }
 
-/* A function ends as if by "ret", which labels at its end lead to. */
+/* Appends a "ret", which labels at the end of the function can refer to. */
 static void end_body(struct gkf_ptx_parser *p)
 {
 	struct gkf_ptx_instruction *i = add_instruction(p);
@@ -431,7 +438,7 @@ void gkf_parse_body(struct gkf_ptx_parser *p)
 	gkf_parse_expect(p, '{');
 	while (p->token.kind != GKF_PTX_END) {
 		if (!gkf_parse_is(p, '}'))
-			statement(p);
+			parse_statement(p);
 		else if (p->depth > depth)
 			gkf_scope_leave(p), gkf_parse_take(p);
 		else

@@ -1,22 +1,24 @@
-/* parse_data.c - declarations of PTX: variables, their types and contents. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parse_data.c - parses declarations of variables, types and initialisers. */
+#include "base/assert.h"
 #include "ptx/front/parse.h"
 
 #include <string.h>
 
 #define SIZE_LIMIT  ((uint64_t)1 << 40)
-#define DATA_LIMIT  ((uint64_t)1 << 30) /* of what is not zero */
+#define DATA_LIMIT  ((uint64_t)1 << 30) /* maximum bytes of an initialiser */
 #define DIMENSIONS  8
-#define LOCAL_LIMIT (512U << 10) /* bytes a thread, of CUDA's limits */
+#define LOCAL_LIMIT (512U << 10) /* maximum bytes per thread, as in CUDA */
 
-/* A variable whose initialiser is read. */
+/* A variable whose initialiser is being parsed. */
 struct filling {
 	struct gkf_ptx_variable *v;
 	uint8_t *data;
 	uint64_t room;
-	unsigned bytes; /* of an element */
+	unsigned bytes; /* bytes of an element */
 	struct gkf_ptx_fixup *fixups;
 	size_t fixups_room;
-	uint64_t stride[DIMENSIONS + 1]; /* bytes of one of a dimension */
+	uint64_t stride[DIMENSIONS + 1]; /* [i]: bytes from dimension i on */
 	unsigned dimensions;
 };
 
@@ -27,21 +29,20 @@ enum gkf_ptx_type gkf_parse_type(struct gkf_ptx_parser *p)
 	if (p->token.kind == GKF_PTX_DOTTED)
 		type = gkf_ptx_type(p->token.text + 1, p->token.length - 1);
 	if (type == GKF_PTX_TYPES) {
-		gkf_parse_fail(p, "\"%.*s\" where a type should be",
-			       p->token.length > 40 ? 40 : (int)p->token.length,
-			       p->token.text);
+		gkf_parse_unexpected(p, "a type");
 		return GKF_PTX_T_b32;
 	}
 	gkf_parse_take(p);
 	return type;
 }
 
-static void alignment(struct gkf_ptx_parser *p, struct gkf_ptx_variable *v)
+static void parse_alignment(struct gkf_ptx_parser *p,
+			    struct gkf_ptx_variable *v)
 {
 	uint64_t align = gkf_parse_number(p, 1 << 20);
 
 	if (!align || (align & (align - 1)))
-		gkf_parse_fail(p, "an alignment is a power of two");
+		gkf_parse_fail(p, "an alignment must be a power of two");
 	else
 		v->align = (uint32_t)align;
 }
@@ -63,7 +64,10 @@ bool gkf_parse_attributes(struct gkf_ptx_parser *p)
 	return managed;
 }
 
-/* Attributes, alignment, vector and type: what variables of a list share. */
+/*
+ * Parses what the variables of a list have in common: attributes, alignment and
+ * type.
+ */
 static void parse_variable_type(struct gkf_ptx_parser *p,
 				struct gkf_ptx_variable *v)
 {
@@ -71,7 +75,7 @@ static void parse_variable_type(struct gkf_ptx_parser *p,
 	v->managed = gkf_parse_attributes(p) | p->managed;
 	for (;;) {
 		if (gkf_parse_try_word(p, ".align"))
-			alignment(p, v);
+			parse_alignment(p, v);
 		else if (gkf_parse_try_word(p, ".v2"))
 			v->vector = 2;
 		else if (gkf_parse_try_word(p, ".v4"))
@@ -88,7 +92,7 @@ static void parse_variable_type(struct gkf_ptx_parser *p,
 		else if (gkf_parse_try_word(p, ".v2"))
 			v->vector = 2;
 		else if (gkf_parse_is_word(p, ".align")) {
-			gkf_parse_take(p); /* of what a pointer points to */
+			gkf_parse_take(p); /* the target's */
 			gkf_parse_number(p, 1 << 20);
 		} else {
 			gkf_parse_take(p);
@@ -96,7 +100,10 @@ static void parse_variable_type(struct gkf_ptx_parser *p,
 	}
 }
 
-/* Name and dimensions. The first dimension may be open: size is 0 then. */
+/*
+ * Parses a name and its dimensions. The first may be empty, in which case the
+ * size is 0.
+ */
 static void parse_named(struct gkf_ptx_parser *p, struct gkf_ptx_variable *v,
 			struct filling *f)
 {
@@ -132,7 +139,7 @@ static void parse_named(struct gkf_ptx_parser *p, struct gkf_ptx_variable *v,
 	v->size = size;
 }
 
-/* Room for the bytes up to end; false: there is none. */
+/* Reserves the bytes up to end; false when there is no memory or no space. */
 static bool reserve_data(struct gkf_ptx_parser *p, struct filling *f,
 			 uint64_t end)
 {
@@ -169,7 +176,10 @@ static void put_data(struct gkf_ptx_parser *p, struct filling *f, uint64_t at,
 		memcpy(f->data + at, &value, f->bytes > 8 ? 8 : f->bytes);
 }
 
-/* name, generic(name), each with + or - a number; mask(...) around them. */
+/*
+ * Parses a name or generic(name), with an offset. mask is the mask in
+ * 0xff00(name), or 0.
+ */
 static void parse_data_address(struct gkf_ptx_parser *p, struct filling *f,
 			       uint64_t at, uint64_t mask)
 {
@@ -199,9 +209,11 @@ static void parse_data_address(struct gkf_ptx_parser *p, struct filling *f,
 	put_data(p, f, at, 0);
 }
 
-/* The bits of a number as the type of the variable has them. Those of 0f...
- * stay as they are, as NVIDIA's assembler has it. */
-static uint64_t converted(struct gkf_ptx_number n, unsigned bytes)
+/*
+ * Returns a number's bits in a type of the given size. The bits of a 0f literal
+ * are used unchanged, as NVIDIA's assembler does.
+ */
+static uint64_t convert_number(struct gkf_ptx_number n, unsigned bytes)
 {
 	uint64_t bits = n.value;
 	double d;
@@ -235,13 +247,13 @@ static void parse_data_value(struct gkf_ptx_parser *p, struct filling *f,
 	if (n.kind == GKF_PTX_INTEGER
 		? kind == GKF_PTX_FLOAT
 		: kind == GKF_PTX_UNSIGNED || kind == GKF_PTX_SIGNED)
-		gkf_parse_fail(p, "\"%.80s\" holds %s", f->v->name,
-			       kind == GKF_PTX_FLOAT ? "fractions"
+		gkf_parse_fail(p, "\"%.80s\" needs %s", f->v->name,
+			       kind == GKF_PTX_FLOAT ? "floating-point values"
 						     : "integers");
-	put_data(p, f, at, converted(n, f->bytes));
+	put_data(p, f, at, convert_number(n, f->bytes));
 }
 
-/* Skips the settings of a texture or a sampler, which nobody asks for. */
+/* Skips the settings of a texture or sampler; we do not use them. */
 static void parse_settings(struct gkf_ptx_parser *p)
 {
 	while (!gkf_parse_is(p, '}') && p->token.kind != GKF_PTX_END)
@@ -249,7 +261,7 @@ static void parse_settings(struct gkf_ptx_parser *p)
 	gkf_parse_expect(p, '}');
 }
 
-/* { } of a dimension; what is not said is 0. */
+/* Parses the { } of one dimension; missing values are 0. */
 static void parse_data_values(struct gkf_ptx_parser *p, struct filling *f,
 			      unsigned dimension, uint64_t at)
 {
@@ -263,7 +275,7 @@ static void parse_data_values(struct gkf_ptx_parser *p, struct filling *f,
 		parse_settings(p);
 		return;
 	}
-	/* Rows, scalars, or the elements of a vector. */
+	/* The bytes of a row, of a scalar, or of an element of a vector. */
 	step = dimension < f->dimensions ? f->stride[dimension + 1] : f->bytes;
 	if (dimension > f->dimensions) {
 		gkf_parse_fail(p, "too many braces");
@@ -283,21 +295,26 @@ static void parse_data_values(struct gkf_ptx_parser *p, struct filling *f,
 void gkf_parse_place(struct gkf_ptx_parser *p, struct gkf_ptx_function *f,
 		     uint32_t variable)
 {
-	struct gkf_ptx_variable *v = &p->variables[variable];
-	uint64_t at =
-	    (f->local_size + v->align - 1) & ~(uint64_t)(v->align - 1);
+	struct gkf_ptx_variable *v;
+	uint64_t at;
 
+	GK_ASSERT(variable < p->variables_count);
+	v = &p->variables[variable];
+	at = (f->local_size + v->align - 1) & ~(uint64_t)(v->align - 1);
 	if (v->size > LOCAL_LIMIT || at + v->size > LOCAL_LIMIT) {
-		gkf_parse_fail(p, "more than 512 KiB of memory a thread");
+		gkf_parse_fail(p, "more than 512 KiB of memory per thread");
 		return;
 	}
 	v->offset = at;
 	f->local_size = (uint32_t)(at + v->size);
 }
 
-/* The variable of a name: a new one, or one declared extern before. */
-static int64_t enlist(struct gkf_ptx_parser *p,
-		      const struct gkf_ptx_variable *v)
+/*
+ * Adds a variable or merges it with an earlier declaration; returns its index,
+ * or -1 on failure.
+ */
+static int64_t add_variable(struct gkf_ptx_parser *p,
+			    const struct gkf_ptx_variable *v)
 {
 	struct gkf_symbol *s = gkf_symbol_find(p, v->name);
 	struct gkf_ptx_variable *room;
@@ -339,7 +356,7 @@ void gkf_parse_variables(struct gkf_ptx_parser *p, enum gkf_ptx_space space,
 			parse_data_values(p, &f, 0, 0);
 		if (!v.size)
 			v.size = v.data_size;
-		index = p->error ? -1 : enlist(p, &v);
+		index = p->error ? -1 : add_variable(p, &v);
 		if (index >= 0 && p->function && p->depth &&
 		    (space == GKF_PTX_LOCAL || space == GKF_PTX_PARAM))
 			gkf_parse_place(p, p->function, (uint32_t)index);
@@ -347,9 +364,9 @@ void gkf_parse_variables(struct gkf_ptx_parser *p, enum gkf_ptx_space space,
 	gkf_parse_expect(p, ';');
 }
 
-/* A variable that nobody can name. */
-static uint32_t nameless(struct gkf_ptx_parser *p,
-			 const struct gkf_ptx_variable *v)
+/* Adds a variable that no name refers to. */
+static uint32_t add_nameless(struct gkf_ptx_parser *p,
+			     const struct gkf_ptx_variable *v)
 {
 	struct gkf_ptx_variable *room = GKF_APPEND(p, variables);
 
@@ -360,8 +377,8 @@ static uint32_t nameless(struct gkf_ptx_parser *p,
 }
 
 /*
- * A parameter of an old function: its body has the register, those who count
- * parameters have the variable.
+ * Adds a .reg parameter, as in old PTX: the body uses the register, and the
+ * list of parameters gets a nameless variable.
  */
 static uint32_t register_parameter(struct gkf_ptx_parser *p,
 				   const struct gkf_ptx_variable *v)
@@ -372,7 +389,7 @@ static uint32_t register_parameter(struct gkf_ptx_parser *p,
 		return 0;
 	s->type = v->type;
 	s->vector = v->vector > 1 ? v->vector : 0;
-	return gkf_symbol_registers(p, s) ? nameless(p, v) : 0;
+	return gkf_symbol_registers(p, s) ? add_nameless(p, v) : 0;
 }
 
 uint32_t gkf_parse_parameter(struct gkf_ptx_parser *p)
@@ -382,7 +399,7 @@ uint32_t gkf_parse_parameter(struct gkf_ptx_parser *p)
 	int64_t index;
 
 	if (v.space != GKF_PTX_PARAM && v.space != GKF_PTX_REG) {
-		gkf_parse_fail(p, "a parameter begins with .param");
+		gkf_parse_fail(p, "a parameter must begin with .param");
 		return 0;
 	}
 	gkf_parse_take(p);
@@ -391,7 +408,7 @@ uint32_t gkf_parse_parameter(struct gkf_ptx_parser *p)
 	if (v.space == GKF_PTX_REG)
 		return register_parameter(p, &v);
 	if (!strcmp(v.name, "_"))
-		return nameless(p, &v);
-	index = p->error ? -1 : enlist(p, &v);
+		return add_nameless(p, &v);
+	index = p->error ? -1 : add_variable(p, &v);
 	return index < 0 ? 0 : (uint32_t)index;
 }

@@ -1,4 +1,5 @@
-/* parse_token.c - a PTX text token by token, and what is wrong with it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parse_token.c - takes tokens, grows arrays and records the first error. */
 #include "base/err.h"
 #include "ptx/front/parse.h"
 
@@ -86,7 +87,7 @@ struct gkf_ptx_token gkf_parse_take(struct gkf_ptx_parser *p)
 		p->token = gkf_ptx_lex(&p->lexer);
 	if (p->token.kind == GKF_PTX_BAD)
 		gkf_parse_fail(
-		    p, "not a number or text: \"%.*s\"",
+		    p, "not a number or a string: \"%.*s\"",
 		    (int)(p->token.length > 40 ? 40 : p->token.length),
 		    p->token.text);
 	return taken;
@@ -101,8 +102,8 @@ bool gkf_parse_is_word(const struct gkf_ptx_parser *p, const char *word)
 {
 	return (p->token.kind == GKF_PTX_WORD ||
 		p->token.kind == GKF_PTX_DOTTED) &&
-	       word[0] == p->token.text[0] && /* seldom: it is asked often */
-	       strlen(word) == p->token.length &&
+	       /* a quick test, which usually fails */
+	       word[0] == p->token.text[0] && strlen(word) == p->token.length &&
 	       !memcmp(word, p->token.text, p->token.length);
 }
 
@@ -124,7 +125,7 @@ bool gkf_parse_try_word(struct gkf_ptx_parser *p, const char *word)
 	return is;
 }
 
-/* The token behind the one that is not yet taken. */
+/* Returns the token after p->token without taking it. */
 struct gkf_ptx_token gkf_parse_peek(const struct gkf_ptx_parser *p)
 {
 	struct gkf_ptx_lexer ahead = p->lexer;
@@ -137,10 +138,10 @@ void gkf_parse_unexpected(struct gkf_ptx_parser *p, const char *wanted)
 	int n = p->token.length > 40 ? 40 : (int)p->token.length;
 
 	if (p->token.kind == GKF_PTX_END)
-		gkf_parse_fail(p, "the text ends where %s should be", wanted);
+		gkf_parse_fail(p, "expected %s, found the end", wanted);
 	else
-		gkf_parse_fail(p, "\"%.*s\" where %s should be", n,
-			       p->token.text, wanted);
+		gkf_parse_fail(p, "expected %s, found \"%.*s\"", wanted, n,
+			       p->token.text);
 }
 
 void gkf_parse_expect(struct gkf_ptx_parser *p, char sign)
@@ -151,18 +152,6 @@ void gkf_parse_expect(struct gkf_ptx_parser *p, char sign)
 		gkf_parse_unexpected(p, wanted);
 }
 
-const char *gkf_parse_name(struct gkf_ptx_parser *p)
-{
-	struct gkf_ptx_token t;
-
-	if (p->token.kind != GKF_PTX_WORD) {
-		gkf_parse_unexpected(p, "a name");
-		return "";
-	}
-	t = gkf_parse_take(p);
-	return gkf_parse_intern(p, t.text, t.length);
-}
-
 uint64_t gkf_parse_number(struct gkf_ptx_parser *p, uint64_t max)
 {
 	if (p->token.kind != GKF_PTX_INTEGER) {
@@ -170,7 +159,7 @@ uint64_t gkf_parse_number(struct gkf_ptx_parser *p, uint64_t max)
 		return 0;
 	}
 	if (p->token.value > max) {
-		gkf_parse_fail(p, "%.*s is too much", (int)p->token.length,
+		gkf_parse_fail(p, "%.*s is too large", (int)p->token.length,
 			       p->token.text);
 		return 0;
 	}

@@ -1,11 +1,12 @@
-/* special_name.c - the names of PTX's special registers. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* special_name.c - knows the names of PTX's special registers. */
 #include "ptx/front/special_name.h"
 #include "base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The names of special registers that the executor has. */
+/* Names that the executor supports. */
 static const char *const exact[] = {
 #define SPECIAL(name, letter, value) "%" #name,
 #define CLOCK(id, name, bytes)       "%" #name,
@@ -14,7 +15,7 @@ static const char *const exact[] = {
 #undef CLOCK
 };
 
-/* Others that PTX has; each of these may be followed by .x and the like. */
+/* Other names in PTX; each may be followed by .x, .y, .z or .w. */
 static const char *const others[] = {
     "%tid",
     "%ntid",
@@ -35,7 +36,7 @@ static const char *const others[] = {
     "%reserved_smem_offset_cap",
 };
 
-/* And those that are numbered: up to which, and what stands behind. */
+/* Names with a number: the highest number, and the text that follows it. */
 static const struct {
 	const char *name;
 	unsigned long most;

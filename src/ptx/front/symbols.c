@@ -1,10 +1,12 @@
-/* symbols.c - names of a PTX text: what they stand for, and where. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* symbols.c - owns the tables of names and symbols, with their scopes. */
+#include "base/assert.h"
 #include "ptx/front/parse.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t hash(const char *text, size_t length)
+static uint32_t hash_text(const char *text, size_t length)
 {
 	uint32_t h = 2166136261U;
 
@@ -16,11 +18,11 @@ static uint32_t hash(const char *text, size_t length)
 static struct gkf_symbol **bucket_of(const struct gkf_ptx_parser *p,
 				     const char *name, size_t length)
 {
-	return &p->buckets[hash(name, length) & (p->bucket_count - 1)];
+	return &p->buckets[hash_text(name, length) & (p->bucket_count - 1)];
 }
 
-/* Tables of that many buckets, empty. */
-static bool tables(struct gkf_ptx_parser *p, uint32_t count)
+/* Allocates empty tables with the given number of buckets. */
+static bool make_tables(struct gkf_ptx_parser *p, uint32_t count)
 {
 	struct gkf_ptx_name **names =
 	    gkf_arena_get(&p->scratch, count * sizeof *names);
@@ -39,7 +41,7 @@ static bool tables(struct gkf_ptx_parser *p, uint32_t count)
 
 bool gkf_symbols_begin(struct gkf_ptx_parser *p)
 {
-	return tables(p, GKF_PTX_BUCKETS);
+	return make_tables(p, GKF_PTX_BUCKETS);
 }
 
 static void move_names(struct gkf_ptx_parser *p, struct gkf_ptx_name *n)
@@ -55,7 +57,7 @@ static void move_names(struct gkf_ptx_parser *p, struct gkf_ptx_name *n)
 	}
 }
 
-/* Symbols of equal names stay in order, the newest one first. */
+/* Keeps symbols of equal names in order, newest first. */
 static void move_symbols(struct gkf_ptx_parser *p, struct gkf_symbol *s)
 {
 	struct gkf_symbol *reversed = NULL, **bucket, *next;
@@ -73,7 +75,6 @@ static void move_symbols(struct gkf_ptx_parser *p, struct gkf_symbol *s)
 	}
 }
 
-/* More buckets for many names. */
 static void grow_buckets(struct gkf_ptx_parser *p)
 {
 	struct gkf_ptx_name **names = p->names;
@@ -81,7 +82,7 @@ static void grow_buckets(struct gkf_ptx_parser *p)
 	uint32_t count = p->bucket_count;
 
 	if (p->name_count < count || count > UINT32_MAX / 8 ||
-	    !tables(p, count * 4))
+	    !make_tables(p, count * 4))
 		return;
 	for (uint32_t i = 0; i < count; i++) {
 		move_names(p, names[i]);
@@ -92,7 +93,7 @@ static void grow_buckets(struct gkf_ptx_parser *p)
 const char *gkf_parse_intern(struct gkf_ptx_parser *p, const char *text,
 			     size_t length)
 {
-	uint32_t h = hash(text, length);
+	uint32_t h = hash_text(text, length);
 	struct gkf_ptx_name **bucket, *n;
 
 	n = p->names[h & (p->bucket_count - 1)];
@@ -115,7 +116,19 @@ const char *gkf_parse_intern(struct gkf_ptx_parser *p, const char *text,
 	return n->text;
 }
 
-/* The first of that name, from s on. */
+const char *gkf_parse_name(struct gkf_ptx_parser *p)
+{
+	struct gkf_ptx_token t;
+
+	if (p->token.kind != GKF_PTX_WORD) {
+		gkf_parse_unexpected(p, "a name");
+		return "";
+	}
+	t = gkf_parse_take(p);
+	return gkf_parse_intern(p, t.text, t.length);
+}
+
+/* Returns the first symbol of that name in the bucket's list, starting at s. */
 static struct gkf_symbol *find_from(struct gkf_symbol *s, const char *name,
 				    size_t length)
 {
@@ -177,9 +190,9 @@ struct gkf_ptx_register *gkf_symbol_registers(struct gkf_ptx_parser *p,
 	return r;
 }
 
-/* A register comes into being when it is first used. */
-static int64_t materialise(struct gkf_ptx_parser *p,
-			   const struct gkf_symbol *range, const char *name)
+/* Adds a register of a range; called when the register is first used. */
+static int64_t make_register(struct gkf_ptx_parser *p,
+			     const struct gkf_symbol *range, const char *name)
 {
 	struct gkf_symbol *s, **bucket;
 
@@ -202,9 +215,12 @@ static int64_t materialise(struct gkf_ptx_parser *p,
 	return s->index;
 }
 
-#define DIGITS_MAX 10 /* of a number below UINT32_MAX */
+#define DIGITS_MAX 10 /* digits in UINT32_MAX */
 
-/* The range of "%r" that "%r12" is one of: the innermost that goes so far. */
+/*
+ * Returns the innermost range to which a register belongs, as "%r12" belongs to
+ * "%r".
+ */
 static const struct gkf_symbol *range_of(const struct gkf_ptx_parser *p,
 					 const char *name)
 {
@@ -228,13 +244,14 @@ int64_t gkf_symbol_register(struct gkf_ptx_parser *p, const char *name)
 {
 	const struct gkf_symbol *s = gkf_symbol_find(p, name), *range = NULL;
 
-	if (!s || s->scope != p->scope) /* else no range is further in */
+	/* If s is in the current scope, no range can be further inside. */
+	if (!s || s->scope != p->scope)
 		range = range_of(p, name);
 	if (s && (!range || range->scope <= s->scope))
 		return s->kind == GKF_SYMBOL_RANGE && !s->count
 			   ? (int64_t)s->index
 			   : -1;
-	return range ? materialise(p, range, name) : -1;
+	return range ? make_register(p, range, name) : -1;
 }
 
 void gkf_scope_enter(struct gkf_ptx_parser *p)
@@ -263,14 +280,16 @@ void gkf_label_use(struct gkf_ptx_parser *p, uint32_t operand, const char *name)
 {
 	struct gkf_label_use *use = GKF_APPEND(p, uses);
 
+	GK_ASSERT(operand < p->operands_count);
 	if (use)
 		*use = (struct gkf_label_use){operand, p->scope, p->token.line,
 					      name};
 }
 
 /*
- * The uses of the scope, which are the last ones: to its labels, or on to the
- * scope around it.
+ * Resolves the uses of labels in the current scope; they are the newest
+ * elements of p->uses. If the scope does not define a label, its uses move to
+ * the enclosing scope.
  */
 static void settle_labels(struct gkf_ptx_parser *p)
 {
@@ -298,11 +317,14 @@ static void settle_labels(struct gkf_ptx_parser *p)
 	p->uses_count = kept;
 }
 
-/* Symbols of the scope are forgotten, those of outer ones stay in place. */
+/*
+ * Removes the current scope's symbols; those of outer scopes stay in the list.
+ */
 void gkf_scope_leave(struct gkf_ptx_parser *p)
 {
 	struct gkf_symbol **at = &p->newest, *before = NULL;
 
+	GK_ASSERT(p->depth);
 	settle_labels(p);
 	if (p->scope)
 		before = p->scopes[p->scope - 1].before;

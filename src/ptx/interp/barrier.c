@@ -1,4 +1,6 @@
-/* barrier.c - the sixteen barriers of a block. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* barrier.c - counts arrivals at a block's 16 barriers and releases them. */
+#include "base/assert.h"
 #include "ptx/interp/program.h"
 
 static void release_barrier(struct gkf_block *b, unsigned barrier)
@@ -19,7 +21,10 @@ static void release_barrier(struct gkf_block *b, unsigned barrier)
 	}
 }
 
-/* A warp counts whole when all of its threads came that have not ended. */
+/*
+ * Returns the number of threads that have arrived. A warp counts as 32 once all
+ * of its live threads have.
+ */
 static uint32_t round_to_warps(const struct gkf_block *b, unsigned barrier)
 {
 	uint32_t count = b->barriers[barrier].arrived;
@@ -50,14 +55,13 @@ void gkf_barriers_look(struct gkf_block *b)
 }
 
 void gkf_barrier_arrive(struct gkf_warp *w, uint32_t mask, unsigned barrier,
-			uint32_t count, bool waits)
+			uint32_t count)
 {
 	struct gkf_barrier *at = &w->block->barriers[barrier];
 
+	GK_ASSERT(barrier < GKF_BARRIERS && !(mask & ~w->live));
 	at->arrived += (uint32_t)__builtin_popcount(mask);
 	at->expected = count;
 	w->came[barrier] |= mask;
-	if (waits)
-		gkf_path_block(w, mask, barrier);
 	look_at_barrier(w->block, barrier);
 }

@@ -1,4 +1,5 @@
-/* control.c - branches, calls, ends, barriers and naps. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* control.c - executes branches, calls, exits, barriers and sleeps. */
 #include "base/clock.h"
 #include "ptx/interp/lanes.h"
 #include "ptx/interp/op.h"
@@ -7,10 +8,10 @@
 #include <string.h>
 #include <time.h>
 
-#define DEPTH_MAX  4096     /* calls in calls */
-#define NAP_MAX_NS 1000000U /* of nanosleep */
-#define SLICE_NS   1000000U /* of a sleep, until the next look around */
-#define LATE_NS    100000U  /* that a sleep may end late: not slept */
+#define DEPTH_MAX  4096     /* nested calls */
+#define NAP_MAX_NS 1000000U /* the longest nanosleep: 1 ms (PTX ISA) */
+#define SLICE_NS   1000000U /* longest sleep between two calls of stopped() */
+#define LATE_NS    100000U  /* time that is busy-waited at the end of a sleep */
 
 void gkf_op_bra(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 {
@@ -39,7 +40,7 @@ void gkf_op_assert(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 	gkf_run_fail(w, op, (unsigned)__builtin_ctz(mask), GKF_PTX_ASSERTED, 0);
 }
 
-static struct gkf_frame *frame_for(struct gkf_run *run)
+static struct gkf_frame *take_frame(struct gkf_run *run)
 {
 	struct gkf_frame *f = run->spare;
 
@@ -67,7 +68,7 @@ void gkf_op_call(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 			     GKF_PTX_STACK_OVERFLOW, 0);
 		return;
 	}
-	f = frame_for(w->run);
+	f = take_frame(w->run);
 	if (!f) {
 		gkf_run_fail(w, op, 0, GKF_PTX_NO_MEMORY, 0);
 		return;
@@ -93,7 +94,7 @@ void gkf_op_call(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 	gkf_path_call(w, mask, f);
 }
 
-/* The barrier's number, and how many threads: of the first lane. */
+/* Reads a barrier's number and thread count from the first active lane. */
 static bool barrier_operands(struct gkf_warp *w, const struct gkf_op *op,
 			     uint32_t mask, uint32_t *ret_barrier,
 			     uint32_t *ret_count)
@@ -108,15 +109,22 @@ static bool barrier_operands(struct gkf_warp *w, const struct gkf_op *op,
 	return false;
 }
 
+static void wait_at(struct gkf_warp *w, uint32_t mask, uint32_t barrier,
+		    uint32_t count)
+{
+	gkf_path_block(w, mask, barrier);
+	gkf_barrier_arrive(w, mask, barrier, count);
+}
+
 void gkf_op_bar_sync(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 {
 	uint32_t barrier, count;
 
 	if (barrier_operands(w, op, mask, &barrier, &count))
-		gkf_barrier_arrive(w, mask, barrier, count, true);
+		wait_at(w, mask, barrier, count);
 }
 
-/* As bar.sync, and threads say yes or no. */
+/* Like bar.sync, but also counts the threads whose predicate is true. */
 void gkf_op_bar_red(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 {
 	uint32_t barrier, count, said = *(const u32 *)gkf_at(w, op->c);
@@ -128,10 +136,10 @@ void gkf_op_bar_red(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 	at = &w->block->barriers[barrier];
 	at->yes += (uint32_t)__builtin_popcount(said);
 	at->no += (uint32_t)__builtin_popcount(mask & ~said);
-	gkf_barrier_arrive(w, mask, barrier, count, true);
+	wait_at(w, mask, barrier, count);
 }
 
-/* Counts their answers: how many yes; all of them; any of them. */
+/* Stores the result of bar.red: popc, and, or. */
 void gkf_op_bar_result(struct gkf_warp *w, const struct gkf_op *op,
 		       uint32_t mask)
 {
@@ -157,15 +165,10 @@ void gkf_op_bar_arrive(struct gkf_warp *w, const struct gkf_op *op,
 	uint32_t barrier, count;
 
 	if (barrier_operands(w, op, mask, &barrier, &count))
-		gkf_barrier_arrive(w, mask, barrier, count, false);
+		gkf_barrier_arrive(w, mask, barrier, count);
 }
 
-uint64_t gkf_run_awake_ns(const struct gkf_run *run)
-{
-	return gk_mono_ns() - run->start_ns - run->slept_ns;
-}
-
-/* Until a moment; false: the launch was stopped. */
+/* Sleeps until the given monotonic time; false if the launch was stopped. */
 static bool sleep_until(const struct gkf_run *run, uint64_t until)
 {
 	bool (*stopped)(void) = run->launch->stopped;
@@ -185,10 +188,11 @@ static bool sleep_until(const struct gkf_run *run, uint64_t until)
 }
 
 /*
- * Real time passes. Blocks run one after another but sleep beside each other:
- * for a thread the launch began when its block did, less what others slept.
+ * Sleeps in real time. On a GPU the sleeps of different blocks overlap, but we
+ * run one block after another. A sleep therefore ends as early as it would if
+ * this block had started with the launch and no other warp had slept.
  */
-static void nap(struct gkf_warp *w, uint64_t ns)
+static void sleep_warp(struct gkf_warp *w, uint64_t ns)
 {
 	struct gkf_run *run = w->run;
 	uint64_t awake = gkf_run_awake_ns(run), before = gk_mono_ns();
@@ -217,17 +221,18 @@ void gkf_op_nanosleep(struct gkf_warp *w, const struct gkf_op *op,
 {
 	uint32_t ns = longest_sleep(w, op, mask);
 
-	nap(w, ns < NAP_MAX_NS ? ns : NAP_MAX_NS);
+	sleep_warp(w, ns < NAP_MAX_NS ? ns : NAP_MAX_NS);
 	w->yields = true;
 	w->limit = 0;
 }
 
 /*
- * Parameters of functions that nobody writes lie in the caller's local memory:
- * the first where the lower half of imm says, the last where the upper does.
+ * Returns a built-in function's parameter, which is in the caller's local
+ * memory. The lower half of op->imm is the offset of the first parameter, the
+ * upper half that of the last one.
  */
-static const unsigned char *given(const struct gkf_warp *w, unsigned lane,
-				  int64_t offset)
+static const unsigned char *parameter_at(const struct gkf_warp *w,
+					 unsigned lane, int64_t offset)
 {
 	return w->local + (size_t)lane * w->run->stack + w->frame->local +
 	       (uint32_t)offset;
@@ -244,8 +249,8 @@ void gkf_op_set_condition(struct gkf_warp *w, const struct gkf_op *op,
 	for (unsigned l = 0; l < GKF_LANES; l++) {
 		if (!(mask >> l & 1))
 			continue;
-		memcpy(&handle, given(w, l, op->imm), sizeof handle);
-		memcpy(&value, given(w, l, op->imm >> 32), sizeof value);
+		memcpy(&handle, parameter_at(w, l, op->imm), sizeof handle);
+		memcpy(&value, parameter_at(w, l, op->imm >> 32), sizeof value);
 		if (launch->set_condition &&
 		    launch->set_condition(handle, value))
 			continue;
@@ -262,9 +267,9 @@ void gkf_op_spin(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 	for (unsigned l = 0; l < GKF_LANES; l++) {
 		uint32_t us;
 
-		memcpy(&us, given(w, l, op->imm), sizeof us);
+		memcpy(&us, parameter_at(w, l, op->imm), sizeof us);
 		if (mask >> l & 1 && us > most)
 			most = us;
 	}
-	nap(w, most * (uint64_t)1000);
+	sleep_warp(w, most * (uint64_t)1000);
 }

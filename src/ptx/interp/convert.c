@@ -1,10 +1,12 @@
-/* convert.c - cvt between the types of lanes, and values in pieces. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* convert.c - executes cvt between types, and packing and unpacking vectors. */
+#include "base/assert.h"
 #include "ptx/interp/lanes.h"
 #include "ptx/interp/op.h"
 
 #include <fenv.h>
 
-/* Rounds to a whole number; a NaN and an infinity stay what they are. */
+/* Rounds to a whole number; returns NaN and infinity unchanged. */
 static double round_to_whole(double x, uint8_t round)
 {
 	double size = x < 0 ? -x : x, r;
@@ -29,8 +31,9 @@ static double read_float(double x, bool is_single, const struct gkf_op *op)
 }
 
 /*
- * To an integer of a range. A NaN: 0, or where the float or the integer has 64
- * bits, the integer's topmost bit alone (PTX ISA, cvt).
+ * Converts floats to integers, clamped to the integer's range. A NaN becomes 0;
+ * but if the float or the integer has 64 bits, it becomes an integer with only
+ * the top bit set (PTX ISA, cvt).
  */
 #define FROM_NAN(D, A)                                                         \
 	(sizeof(A) == 8 || sizeof(D) == 8 ? (D)((u64)1 << (sizeof(D) * 8 - 1)) \
@@ -81,29 +84,24 @@ static double read_float(double x, bool is_single, const struct gkf_op *op)
 		}                                                              \
 	}
 
-static int rounding_mode(uint8_t round)
-{
-	static const int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD,
-				    FE_UPWARD};
-
-	return modes[round];
-}
-
-static float finish32(float x, const struct gkf_op *op)
+static float finish_f32(float x, const struct gkf_op *op)
 {
 	if (op->flush)
 		x = ftz(x);
 	return op->saturate ? sat32(x) : nan32(x);
 }
 
-static double finish64(double x, const struct gkf_op *op)
+static double finish_f64(double x, const struct gkf_op *op)
 {
 	if (!op->saturate)
 		return x;
 	return x > 0 ? (x < 1 ? x : 1) : 0;
 }
 
-/* To floating point, rounded as told; memory is what the mode applies to. */
+/*
+ * Converts to floating point in the op's rounding mode; op.c explains why
+ * fesetround() works here.
+ */
 #define CAST_TO(D, A, take, finish)                                            \
 	static void cast_##D##_##A(struct gkf_warp *w,                         \
 				   const struct gkf_op *op, uint32_t mask)     \
@@ -118,7 +116,7 @@ static double finish64(double x, const struct gkf_op *op)
 		if (op->round)                                                 \
 			fesetround(FE_TONEAREST);                              \
 	}
-/* Whole numbers of the same width. */
+/* Rounds to a whole number of the same type. */
 #define CAST_WHOLE(T, finish)                                                  \
 	static void whole_##T(struct gkf_warp *w, const struct gkf_op *op,     \
 			      uint32_t mask)                                   \
@@ -162,18 +160,18 @@ static double finish64(double x, const struct gkf_op *op)
 	SAT_II(D, s64, min, max)                                               \
 	CAST_FI(D, f32, min, max)                                              \
 	CAST_FI(D, f64, min, max)                                              \
-	CAST_TO(f32, D, , finish32)                                            \
-	CAST_TO(f64, D, , finish64)
+	CAST_TO(f32, D, , finish_f32)                                          \
+	CAST_TO(f64, D, , finish_f64)
 INTEGERS(FROM_ALL)
-CAST_TO(f32, f64, , finish32)
+CAST_TO(f32, f64, , finish_f32)
 #define FLUSHED(x) (op->flush ? ftz(x) : (x))
-CAST_TO(f64, f32, FLUSHED, finish64)
-CAST_TO(f32, f32, , finish32)
-CAST_TO(f64, f64, , finish64)
-CAST_WHOLE(f32, finish32)
-CAST_WHOLE(f64, finish64)
+CAST_TO(f64, f32, FLUSHED, finish_f64)
+CAST_TO(f32, f32, , finish_f32)
+CAST_TO(f64, f64, , finish_f64)
+CAST_WHOLE(f32, finish_f32)
+CAST_WHOLE(f64, finish_f64)
 
-/* By type of the result and of the value: plain, saturating. */
+/* Indexed by the result's type, then by the operand's. */
 struct cast {
 	gkf_op_fn *plain, *saturating;
 };
@@ -205,9 +203,11 @@ static const struct cast casts[GKF_PTX_TYPES][GKF_PTX_TYPES] = {
 gkf_op_fn *gkf_convert_find(enum gkf_ptx_type to, enum gkf_ptx_type from,
 			    bool saturate, bool integral)
 {
-	bool floats = gkf_ptx_types[to].kind == GKF_PTX_FLOAT &&
-		      gkf_ptx_types[from].kind == GKF_PTX_FLOAT;
+	bool floats;
 
+	GK_ASSERT(to < GKF_PTX_TYPES && from < GKF_PTX_TYPES);
+	floats = gkf_ptx_types[to].kind == GKF_PTX_FLOAT &&
+		 gkf_ptx_types[from].kind == GKF_PTX_FLOAT;
 	if (integral && floats && to == from && casts[to][from].plain)
 		return to == GKF_PTX_T_f32 ? whole_f32 : whole_f64;
 	if (integral && gkf_ptx_types[from].kind != GKF_PTX_FLOAT)
@@ -217,7 +217,7 @@ gkf_op_fn *gkf_convert_find(enum gkf_ptx_type to, enum gkf_ptx_type from,
 	return saturate ? casts[to][from].saturating : casts[to][from].plain;
 }
 
-/* Pieces, the first of them the lowest bits. */
+/* In packing and unpacking, the first element occupies the lowest bits. */
 static uint64_t lane_of(const void *lanes, unsigned bytes, unsigned l)
 {
 	switch (bytes) {
@@ -263,4 +263,18 @@ void gkf_op_unpack(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 				put_lane(gkf_at(w, op->places[e]), op->size, l,
 					 value >> e * op->size * 8);
 	}
+}
+
+gkf_op_fn *gkf_bits_cast(unsigned to, unsigned from, bool is_signed)
+{
+	static const enum gkf_ptx_type plain[] = {GKF_PTX_T_u8, GKF_PTX_T_u16,
+						  GKF_PTX_T_u32, GKF_PTX_T_u64};
+	static const enum gkf_ptx_type sign[] = {GKF_PTX_T_s8, GKF_PTX_T_s16,
+						 GKF_PTX_T_s32, GKF_PTX_T_s64};
+	const enum gkf_ptx_type *of = is_signed ? sign : plain;
+
+	GK_ASSERT(__builtin_popcount(to) == 1 && to <= 8);
+	GK_ASSERT(__builtin_popcount(from) == 1 && from <= 8);
+	return gkf_convert_find(of[__builtin_ctz(to)], of[__builtin_ctz(from)],
+				false, false);
 }

@@ -1,170 +1,27 @@
-/* decode.c - kernels out of functions: every instruction by its form. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * decode.c - decodes an entry function, and all functions that it calls, into a
+ * kernel.
+ */
 #include "ptx/interp/decode.h"
+#include "base/assert.h"
 #include "base/err.h"
 #include "ptx/interp/special.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define RECURSION_ROOM (64U << 10) /* bytes a lane, of local memory */
-#define CODES_MAX      4096
-#define REGISTERS_MAX  64 /* 65536 of a block, by 1024 threads */
+/* bytes of local memory per lane for recursive calls */
+#define RECURSION_ROOM (64U << 10)
+#define REGISTERS_MAX  64 /* 65536 per block / 1024 threads */
 #define FRAME_MAX      (1U << (GKF_AREA_SHIFT - 1)) /* bytes */
 
-static const struct gkf_op nothing;
-
-struct gkf_op *gkf_emit(struct gkf_decoder *d, gkf_op_fn *run)
-{
-	static _Thread_local struct gkf_op lost;
-	struct gkf_op *ops = gkf_arena_grow(
-	    &d->kernel->arena, d->ops, d->op_count, &d->op_room, sizeof *ops);
-	struct gkf_op *op;
-
-	if (!ops) {
-		d->no_memory = true;
-		lost = nothing;
-		return &lost;
-	}
-	d->ops = ops;
-	op = &ops[d->op_count++];
-	*op = (struct gkf_op){.run = run,
-			      .guard = d->guard,
-			      .guard_flip = d->guard_flip,
-			      .line = d->line,
-			      .count = 1,
-			      .d = GKF_NOWHERE,
-			      .e = GKF_NOWHERE,
-			      .a = GKF_TRUE,
-			      .b = GKF_TRUE,
-			      .c = GKF_TRUE,
-			      .window = (uint8_t)(d->op_count % GKF_WINDOWS)};
-	return op;
-}
-
-const struct gkf_ptx_operand *gkf_operand(const struct gkf_decoder *d,
-					  const struct gkf_ptx_instruction *i,
-					  unsigned index)
-{
-	return &d->function->operands[i->first + index];
-}
-
-const struct gkf_ptx_operand *gkf_nested(const struct gkf_decoder *d,
-					 const struct gkf_ptx_operand *o,
-					 unsigned index)
-{
-	return &d->function->operands[o->index + index];
-}
-
-void gkf_branch_to(struct gkf_decoder *d, struct gkf_op *op, uint32_t index)
-{
-	uint32_t *grown =
-	    gkf_arena_grow(&d->scratch, d->branches, d->branch_count,
-			   &d->branch_room, sizeof *grown);
-
-	if (!grown) {
-		d->no_memory = true;
-		return;
-	}
-	d->branches = grown;
-	d->branches[d->branch_count++] = (uint32_t)(op - d->ops);
-	op->imm = index;
-}
-
-uint32_t gkf_callee(struct gkf_decoder *d, const struct gkf_ptx_function *f)
-{
-	struct gkf_ptx_kernel *k = d->kernel;
-	struct gkf_code *grown;
-
-	for (uint32_t i = 0; i < k->code_count; i++)
-		if (k->codes[i].source == f) {
-			k->recursive |= f == d->function || k->codes[i].count;
-			return i;
-		}
-	grown = gkf_arena_grow(&k->arena, k->codes, k->code_count,
-			       &d->code_room, sizeof *grown);
-	if (!grown || k->code_count == CODES_MAX) {
-		d->no_memory = true;
-		return 0;
-	}
-	k->codes = grown;
-	k->codes[k->code_count] = (struct gkf_code){
-	    .source = f, .local_size = (f->local_size + 15) & ~15U};
-	return k->code_count++;
-}
-
-bool gkf_decode_plain(struct gkf_decoder *d,
-		      const struct gkf_ptx_instruction *i,
-		      const struct gkf_form *form,
-		      const struct gkf_modifiers *m)
-{
-	(void)m;
-	gkf_emit(d, form->run);
-	return !i->count;
-}
-
-bool gkf_decode_nothing(struct gkf_decoder *d,
-			const struct gkf_ptx_instruction *i,
-			const struct gkf_form *form,
-			const struct gkf_modifiers *m)
-{
-	(void)d;
-	(void)i;
-	(void)form;
-	(void)m;
-	return true;
-}
-
-static uint32_t opposite(struct gkf_decoder *d, uint32_t predicate)
-{
-	struct gkf_op *op = gkf_emit(d, gkf_op_not_pred);
-
-	op->a = predicate;
-	return op->d = gkf_temporary(d, sizeof(uint32_t));
-}
-
-/* Operands as the signature says: a result, then up to four values. */
-bool gkf_decode_signature(struct gkf_decoder *d,
-			  const struct gkf_ptx_instruction *i,
-			  const struct gkf_form *form,
-			  const struct gkf_modifiers *m)
-{
-	const char *letters = form->signature + 2;
-	uint32_t place[4] = {GKF_TRUE, GKF_TRUE, GKF_TRUE, GKF_NOWHERE};
-	struct gkf_op *op;
-	bool flip = false, ok;
-	uint32_t target;
-
-	if (i->count != strlen(letters) + 1)
-		return false;
-	target = gkf_target(d, gkf_operand(d, i, 0), form->signature[0], &ok);
-	if (!ok || target == GKF_NOWHERE)
-		return ok;
-	for (unsigned n = 0; letters[n]; n++) {
-		const struct gkf_ptx_operand *o = gkf_operand(d, i, n + 1);
-
-		place[n] = gkf_source(d, o, letters[n]);
-		if (place[n] == GKF_NOWHERE ||
-		    (o->negated && letters[n] != 'p'))
-			return false;
-		if (o->negated && n == 2)
-			flip = true;
-		else if (o->negated)
-			place[n] = opposite(d, place[n]);
-	}
-	op = gkf_emit(d, form->run);
-	op->d = target;
-	op->a = place[0];
-	op->b = place[1];
-	op->c = place[2];
-	op->e = place[3];
-	op->flip_c = flip;
-	op->round = m->round;
-	return true;
-}
-
-/* Whom an instruction calls, or which special register it reads; or NULL. */
-static const char *telling_operand(struct gkf_decoder *d,
-				   const struct gkf_ptx_instruction *i)
+/*
+ * For a refused instruction: the name of the function that it calls or of the
+ * special register that it reads, or NULL.
+ */
+static const char *find_telling_operand(struct gkf_decoder *d,
+					const struct gkf_ptx_instruction *i)
 {
 	const struct gkf_ptx_operand *o;
 
@@ -188,11 +45,14 @@ static void refuse_instruction(struct gkf_decoder *d,
 	if (!r->name)
 		*r = (struct gkf_ptx_refused){.function = d->function->name,
 					      .name = i->name,
-					      .operand = telling_operand(d, i),
+					      .operand =
+						  find_telling_operand(d, i),
 					      .line = i->line};
 }
 
-/* Blocks that belong together would have to run at the same time. */
+/*
+ * The blocks of a cluster would have to run concurrently; ours run in sequence.
+ */
 static void refuse_cluster(struct gkf_decoder *d,
 			   const struct gkf_ptx_function *entry)
 {
@@ -234,7 +94,10 @@ static void decode_instruction(struct gkf_decoder *d,
 		refuse_instruction(d, i);
 }
 
-/* Registers side by side, the widest first, so that each is aligned. */
+/*
+ * Lays out a function's registers in its frame, widest first, so that each is
+ * aligned.
+ */
 static bool place_registers(struct gkf_decoder *d)
 {
 	const struct gkf_ptx_function *f = d->function;
@@ -267,7 +130,7 @@ static bool place_registers(struct gkf_decoder *d)
 	return true;
 }
 
-/* From indices of instructions to those of ops. */
+/* Turns branch targets from indices of instructions into indices of ops. */
 static void link_branches(struct gkf_decoder *d, const uint32_t *first_op)
 {
 	for (size_t i = 0; i < d->branch_count; i++) {
@@ -307,7 +170,8 @@ static bool decode_callee(struct gkf_decoder *d, uint32_t index)
 	return true;
 }
 
-static bool kernel(struct gkf_decoder *d, const struct gkf_ptx_function *entry)
+static bool decode_kernel(struct gkf_decoder *d,
+			  const struct gkf_ptx_function *entry)
 {
 	struct gkf_ptx_kernel *k = d->kernel;
 
@@ -340,10 +204,12 @@ int gkf_ptx_kernel_new(const struct gkf_ptx_module *module,
 	    .kernel = k, .module = module, .addresses = addresses};
 	bool ok;
 
+	GK_ASSERT(entry >= module->functions &&
+		  entry < module->functions + module->function_count);
 	if (!k)
 		return GK_ERR_NOMEM;
 	k->source = entry;
-	ok = kernel(&d, entry);
+	ok = decode_kernel(&d, entry);
 	gkf_arena_free(&d.scratch);
 	if (!ok) {
 		gkf_ptx_kernel_free(k);
@@ -388,8 +254,9 @@ uint32_t gkf_ptx_kernel_local(const struct gkf_ptx_kernel *k)
 }
 
 /*
- * A guess of what an assembler would need, which lets registers be used again
- * and again. It is never so many that a block of 1024 threads would not start.
+ * Estimates the registers per thread after register allocation: half the number
+ * of virtual registers, plus 16. At most REGISTERS_MAX, so that a block of 1024
+ * threads can always start.
  */
 uint32_t gkf_ptx_kernel_registers(const struct gkf_ptx_kernel *k)
 {

@@ -1,4 +1,5 @@
-/* decode_control.c - branches, calls, barriers and naps. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* decode_control.c - decodes branches, calls, barriers and sleeps. */
 #include "ptx/interp/decode.h"
 
 #include <string.h>
@@ -13,11 +14,15 @@ bool gkf_decode_bra(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 	return true;
 }
 
-/* Variables of the caller for those of the callee. */
-static const struct gkf_copy *copies(struct gkf_decoder *d,
-				     const struct gkf_ptx_operand *given,
-				     const uint32_t *wanted, uint32_t count,
-				     bool back)
+/*
+ * Lists the copies from a call's operands to the callee's parameters or, if
+ * back is set, from the callee's results to the operands. Returns NULL if they
+ * do not match or when out of memory.
+ */
+static const struct gkf_copy *list_copies(struct gkf_decoder *d,
+					  const struct gkf_ptx_operand *given,
+					  const uint32_t *wanted,
+					  uint32_t count, bool back)
 {
 	struct gkf_copy *list =
 	    gkf_arena_get(&d->kernel->arena, (count + 1) * sizeof *list);
@@ -48,10 +53,10 @@ static const struct gkf_copy *copies(struct gkf_decoder *d,
 }
 
 /*
- * Functions that nobody writes: gpukit_spin_us(.param .b32 us) keeps the
- * device busy for that time; cudaGraphSetConditional(.param .b64 handle,
- * .param .b32 value) is the device runtime's, and so is __assertfail(message,
- * file, line, function, bytes of a character).
+ * Functions without a body that we execute. gpukit_spin_us(.param .b32 us)
+ * keeps the device busy for that time. CUDA's device runtime declares the
+ * others: cudaGraphSetConditional(.param .b64 handle, .param .b32 value) and
+ * __assertfail(message, file, line, function, bytes per character).
  */
 static const struct {
 	const char *name;
@@ -63,8 +68,8 @@ static const struct {
     {"__assertfail", 5, {8, 8, 4, 8, 8}, gkf_op_assert},
 };
 
-static bool takes(const struct gkf_decoder *d, const struct gkf_ptx_function *f,
-		  unsigned b)
+static bool is_built_in(const struct gkf_decoder *d,
+			const struct gkf_ptx_function *f, unsigned b)
 {
 	if (strcmp(f->name, built_ins[b].name) ||
 	    f->param_count != built_ins[b].params)
@@ -76,18 +81,19 @@ static bool takes(const struct gkf_decoder *d, const struct gkf_ptx_function *f,
 	return true;
 }
 
-static bool built_in(struct gkf_decoder *d, const struct gkf_ptx_function *f,
-		     const struct gkf_ptx_operand *given)
+static bool decode_built_in(struct gkf_decoder *d,
+			    const struct gkf_ptx_function *f,
+			    const struct gkf_ptx_operand *given)
 {
 	const struct gkf_copy *in;
 	struct gkf_op *op;
 	unsigned b = 0, count = sizeof built_ins / sizeof *built_ins;
 
-	while (b < count && !takes(d, f, b))
+	while (b < count && !is_built_in(d, f, b))
 		b++;
 	if (b == count)
 		return false;
-	in = copies(d, given, f->params, f->param_count, false);
+	in = list_copies(d, given, f->params, f->param_count, false);
 	if (!in)
 		return false;
 	op = gkf_emit(d, built_ins[b].fn);
@@ -96,7 +102,7 @@ static bool built_in(struct gkf_decoder *d, const struct gkf_ptx_function *f,
 	return true;
 }
 
-/* call (results), function, (arguments); both lists may be absent. */
+/* Decodes call (results), function, (arguments); both lists are optional. */
 bool gkf_decode_call(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 		     const struct gkf_form *form, const struct gkf_modifiers *m)
 {
@@ -121,14 +127,14 @@ bool gkf_decode_call(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 		return false;
 	f = &d->module->functions[o->index];
 	if (!f->has_body)
-		return built_in(d, f, in);
+		return decode_built_in(d, f, in);
 	call = gkf_arena_get(&d->kernel->arena, sizeof *call);
 	if (!call) {
 		d->no_memory = true;
 		return true;
 	}
-	call->in = copies(d, in, f->params, f->param_count, false);
-	call->out = copies(d, out, f->returns, f->return_count, true);
+	call->in = list_copies(d, in, f->params, f->param_count, false);
+	call->out = list_copies(d, out, f->returns, f->return_count, true);
 	if (!call->in || !call->out || f->is_entry)
 		return false;
 	call->in_count = f->param_count;
@@ -139,7 +145,7 @@ bool gkf_decode_call(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 	return true;
 }
 
-/* The barrier, and how many threads; 0: all. */
+/* Decodes bar barrier, threads. The thread count is optional; 0 means all. */
 bool gkf_decode_bar(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 		    const struct gkf_form *form, const struct gkf_modifiers *m)
 {
@@ -161,7 +167,10 @@ bool gkf_decode_bar(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 	return true;
 }
 
-/* The result, the barrier, how many threads, what each says. */
+/*
+ * Decodes bar.red result, barrier, threads, predicate. The thread count is
+ * optional.
+ */
 bool gkf_decode_bar_red(struct gkf_decoder *d,
 			const struct gkf_ptx_instruction *i,
 			const struct gkf_form *form,

@@ -1,4 +1,8 @@
-/* decode_op.c - instructions whose operands need more than a signature. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * decode_op.c - decodes instructions for which a form's signature is not
+ * enough.
+ */
 #include "ptx/interp/decode.h"
 
 #include <string.h>
@@ -6,7 +10,7 @@
 bool gkf_decode_test(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 		     const struct gkf_form *form, const struct gkf_modifiers *m)
 {
-	const struct gkf_ptx_operand *target = gkf_operand(d, i, 0);
+	const struct gkf_ptx_operand *target;
 	unsigned wanted = m->bool_ ? 4 : 3;
 	uint32_t p, q = GKF_NOWHERE, a, b, c = GKF_TRUE;
 	bool ok, ok_too = true;
@@ -14,6 +18,7 @@ bool gkf_decode_test(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 
 	if (i->count != wanted)
 		return false;
+	target = gkf_operand(d, i, 0);
 	if (target->kind == GKF_PTX_OP_PAIR) {
 		q = gkf_target(d, gkf_nested(d, target, 1), 'p', &ok_too);
 		target = gkf_nested(d, target, 0);
@@ -37,15 +42,17 @@ bool gkf_decode_test(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 	return true;
 }
 
-/* The last operand of some is a policy of the cache, which has no effect. */
+/* Whether the last operand is a cache policy, which has no effect here. */
 static bool has_policy(const struct gkf_ptx_instruction *i)
 {
 	return strstr(i->name, ".L2::cache_hint") != NULL;
 }
 
-static bool atomic(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
-		   const struct gkf_form *form, const struct gkf_modifiers *m,
-		   unsigned first, uint32_t target)
+static bool decode_atomic(struct gkf_decoder *d,
+			  const struct gkf_ptx_instruction *i,
+			  const struct gkf_form *form,
+			  const struct gkf_modifiers *m, unsigned first,
+			  uint32_t target)
 {
 	char letter = form->signature[0];
 	unsigned left = i->count - first - has_policy(i);
@@ -81,16 +88,19 @@ bool gkf_decode_atom(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 	if (!i->count)
 		return false;
 	target = gkf_target(d, gkf_operand(d, i, 0), form->signature[0], &ok);
-	return ok && atomic(d, i, form, m, 1, target);
+	return ok && decode_atomic(d, i, form, m, 1, target);
 }
 
 bool gkf_decode_red(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 		    const struct gkf_form *form, const struct gkf_modifiers *m)
 {
-	return atomic(d, i, form, m, 0, GKF_NOWHERE);
+	return decode_atomic(d, i, form, m, 0, GKF_NOWHERE);
 }
 
-/* A vector is added element by element: no more than each is one step. */
+/*
+ * Emits one addition per element: PTX only promises that each of them is
+ * atomic.
+ */
 bool gkf_decode_atom_vector(struct gkf_decoder *d,
 			    const struct gkf_ptx_instruction *i,
 			    const struct gkf_form *form,
@@ -129,9 +139,9 @@ bool gkf_decode_atom_vector(struct gkf_decoder *d,
 	return true;
 }
 
-static bool one_to_one(struct gkf_decoder *d,
-		       const struct gkf_ptx_instruction *i, gkf_op_fn *run,
-		       char to, char from, struct gkf_op **ret_op)
+static bool emit_one_to_one(struct gkf_decoder *d,
+			    const struct gkf_ptx_instruction *i, gkf_op_fn *run,
+			    char to, char from, struct gkf_op **ret_op)
 {
 	uint32_t target, source;
 	bool ok;
@@ -156,7 +166,7 @@ bool gkf_decode_mov_pred(struct gkf_decoder *d,
 	struct gkf_op *op;
 
 	(void)m;
-	if (!one_to_one(d, i, form->run, 'p', 'p', &op))
+	if (!emit_one_to_one(d, i, form->run, 'p', 'p', &op))
 		return false;
 	op->flip_c = gkf_operand(d, i, 1)->negated;
 	return true;
@@ -170,14 +180,17 @@ bool gkf_decode_not_pred(struct gkf_decoder *d,
 	struct gkf_op *op;
 
 	(void)m;
-	return one_to_one(d, i, form->run, 'p', 'p', &op) &&
+	return emit_one_to_one(d, i, form->run, 'p', 'p', &op) &&
 	       !gkf_operand(d, i, 1)->negated;
 }
 
-/* Elements of a vector, all of the same width. */
-static const uint32_t *elements(struct gkf_decoder *d,
-				const struct gkf_ptx_operand *v, char letter,
-				bool targets)
+/*
+ * Returns the places of a vector's elements, which must all fit the letter, or
+ * NULL.
+ */
+static const uint32_t *element_places(struct gkf_decoder *d,
+				      const struct gkf_ptx_operand *v,
+				      char letter, bool targets)
 {
 	uint32_t *places =
 	    gkf_arena_get(&d->kernel->arena, v->count * sizeof *places);
@@ -200,7 +213,7 @@ static const uint32_t *elements(struct gkf_decoder *d,
 	return places;
 }
 
-/* mov.b64 d, {a, b} and mov.b64 {a, b}, d */
+/* Decodes mov.b64 d, {a, b} and mov.b64 {a, b}, d. */
 static bool decode_pack(struct gkf_decoder *d,
 			const struct gkf_ptx_instruction *i, unsigned bytes,
 			bool unpacks)
@@ -217,7 +230,7 @@ static bool decode_pack(struct gkf_decoder *d,
 	    bytes > 8)
 		return false;
 	each = bytes / v->count;
-	places = elements(d, v, gkf_letter(each), unpacks);
+	places = element_places(d, v, gkf_letter(each), unpacks);
 	whole = unpacks ? gkf_source(d, o, gkf_letter(bytes))
 			: gkf_target(d, o, gkf_letter(bytes), &ok);
 	if (!places || whole == GKF_NOWHERE)
@@ -249,26 +262,17 @@ bool gkf_decode_mov(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 				       GKF_PTX_OP_VECTOR);
 	if (bytes != 2 && bytes != 4 && bytes != 8)
 		return false;
-	return one_to_one(d, i,
-			  bytes == 2   ? gkf_op_mov16
-			  : bytes == 4 ? gkf_op_mov32
-				       : gkf_op_mov64,
-			  letter, letter, &op);
+	return emit_one_to_one(d, i,
+			       bytes == 2   ? gkf_op_mov16
+			       : bytes == 4 ? gkf_op_mov32
+					    : gkf_op_mov64,
+			       letter, letter, &op);
 }
 
-gkf_op_fn *gkf_bits_cast(unsigned to, unsigned from, bool is_signed)
-{
-	static const enum gkf_ptx_type plain[] = {GKF_PTX_T_u8, GKF_PTX_T_u16,
-						  GKF_PTX_T_u32, GKF_PTX_T_u64};
-	static const enum gkf_ptx_type sign[] = {GKF_PTX_T_s8, GKF_PTX_T_s16,
-						 GKF_PTX_T_s32, GKF_PTX_T_s64};
-	const enum gkf_ptx_type *of = is_signed ? sign : plain;
-
-	return gkf_convert_find(of[__builtin_ctz(to)], of[__builtin_ctz(from)],
-				false, false);
-}
-
-/* The operand in lanes of exactly its type's width. */
+/*
+ * Returns the place of an operand with exactly its type's width; a wider
+ * register is truncated first.
+ */
 static uint32_t cvt_source(struct gkf_decoder *d,
 			   const struct gkf_ptx_operand *o,
 			   enum gkf_ptx_type type)
@@ -311,7 +315,7 @@ bool gkf_decode_cvt(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 	if (i->count != 2 || !run || (m->has_round && m->has_integral) ||
 	    (is_float(from) && !is_float(to) && !m->has_integral) ||
 	    !gkf_register(d, gkf_operand(d, i, 0), &target, &bytes) ||
-	    bytes < wide || (is_float(to) && bytes != wide))
+	    bytes < wide || bytes > 8 || (is_float(to) && bytes != wide))
 		return false;
 	source = cvt_source(d, gkf_operand(d, i, 1), from);
 	if (source == GKF_NOWHERE)
@@ -339,7 +343,7 @@ bool gkf_decode_cvta(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 	struct gkf_op *op;
 
 	if (gkf_ptx_types[m->type[0]].bytes != 8 ||
-	    !one_to_one(d, i, form->run, 'l', 'l', &op))
+	    !emit_one_to_one(d, i, form->run, 'l', 'l', &op))
 		return false;
 	op->space = m->space;
 	return true;
@@ -360,13 +364,13 @@ bool gkf_decode_isspacep(struct gkf_decoder *d,
 {
 	struct gkf_op *op;
 
-	if (!one_to_one(d, i, form->run, 'p', 'l', &op))
+	if (!emit_one_to_one(d, i, form->run, 'p', 'l', &op))
 		return false;
 	op->space = m->space;
 	return m->space != GKF_PTX_CONST;
 }
 
-/* Places of what is loaded or stored; their registers may be wider. */
+/* Registers that are loaded or stored may be wider than the type in memory. */
 const uint32_t *gkf_value_places(struct gkf_decoder *d,
 				 const struct gkf_ptx_operand *o,
 				 unsigned count, enum gkf_ptx_type type,
@@ -397,7 +401,8 @@ const uint32_t *gkf_value_places(struct gkf_decoder *d,
 			if (places[n] == GKF_NOWHERE)
 				return NULL;
 		}
-		if (bytes < wanted || (*ret_wide && *ret_wide != bytes))
+		if (bytes < wanted || bytes > 8 ||
+		    (*ret_wide && *ret_wide != bytes))
 			return NULL;
 		*ret_wide = (uint8_t)bytes;
 	}
@@ -406,8 +411,9 @@ const uint32_t *gkf_value_places(struct gkf_decoder *d,
 	return places;
 }
 
-static bool transfer(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
-		     const struct gkf_modifiers *m, bool loads)
+static bool decode_transfer(struct gkf_decoder *d,
+			    const struct gkf_ptx_instruction *i,
+			    const struct gkf_modifiers *m, bool loads)
 {
 	enum gkf_ptx_type type = (enum gkf_ptx_type)m->type[0];
 	unsigned bytes = gkf_ptx_types[type].bytes;
@@ -423,7 +429,7 @@ static bool transfer(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 	value = gkf_operand(d, i, loads ? 0 : 1);
 	address = gkf_operand(d, i, loads ? 1 : 0);
 	if (value->kind == GKF_PTX_OP_VECTOR && value->count == 1)
-		value = gkf_nested(d, value, 0); /* {a} is a */
+		value = gkf_nested(d, value, 0); /* {a} means a */
 	if ((value->kind == GKF_PTX_OP_VECTOR) != (count > 1) ||
 	    (count > 1 && value->count != count))
 		return false;
@@ -448,17 +454,17 @@ bool gkf_decode_ld(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 		   const struct gkf_form *form, const struct gkf_modifiers *m)
 {
 	(void)form;
-	return transfer(d, i, m, true);
+	return decode_transfer(d, i, m, true);
 }
 
 bool gkf_decode_st(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 		   const struct gkf_form *form, const struct gkf_modifiers *m)
 {
 	(void)form;
-	return transfer(d, i, m, false);
+	return decode_transfer(d, i, m, false);
 }
 
-/* A policy of the cache is some number. */
+/* Cache policies have no effect here, so every policy is 0. */
 bool gkf_decode_policy(struct gkf_decoder *d,
 		       const struct gkf_ptx_instruction *i,
 		       const struct gkf_form *form,

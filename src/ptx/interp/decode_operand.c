@@ -1,4 +1,6 @@
-/* decode_operand.c - operands as places: registers, constants, addresses. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* decode_operand.c - turns operands into places, and addresses into ops. */
+#include "base/assert.h"
 #include "ptx/interp/decode.h"
 #include "ptx/interp/lanes.h"
 #include "ptx/interp/special.h"
@@ -39,7 +41,7 @@ static unsigned bytes_of_letter(char letter)
 	}
 }
 
-/* Room in the pool for a value of all lanes. */
+/* Appends size bytes to the pool of constants; NULL: out of memory. */
 static void *pool_room(struct gkf_decoder *d, size_t size)
 {
 	struct gkf_ptx_kernel *k = d->kernel;
@@ -63,8 +65,8 @@ static void *pool_room(struct gkf_decoder *d, size_t size)
 	return k->pool + d->pool_size - size;
 }
 
-static uint32_t *probe(const struct gkf_decoder *d, unsigned bytes,
-		       uint64_t value)
+static uint32_t *probe_table(const struct gkf_decoder *d, unsigned bytes,
+			     uint64_t value)
 {
 	uint64_t h = (value + bytes) * 0x9e3779b97f4a7c15U;
 
@@ -78,7 +80,10 @@ static uint32_t *probe(const struct gkf_decoder *d, unsigned bytes,
 	}
 }
 
-/* Where the table has a constant, or has room for it; NULL: no memory. */
+/*
+ * Returns the hash table's slot for a constant, which may be free, or NULL when
+ * out of memory.
+ */
 static uint32_t *constant_slot(struct gkf_decoder *d, unsigned bytes,
 			       uint64_t value)
 {
@@ -95,10 +100,10 @@ static uint32_t *constant_slot(struct gkf_decoder *d, unsigned bytes,
 		d->constant_table = table;
 		d->constant_slots = slots * 2;
 		for (size_t i = 0; i < d->constant_count; i++)
-			*probe(d, d->constants[i].bytes,
-			       d->constants[i].value) = (uint32_t)i + 1;
+			*probe_table(d, d->constants[i].bytes,
+				     d->constants[i].value) = (uint32_t)i + 1;
 	}
-	return probe(d, bytes, value);
+	return probe_table(d, bytes, value);
 }
 
 uint32_t gkf_constant(struct gkf_decoder *d, unsigned bytes, uint64_t value)
@@ -107,6 +112,7 @@ uint32_t gkf_constant(struct gkf_decoder *d, unsigned bytes, uint64_t value)
 	unsigned char *room;
 	uint32_t place, *slot;
 
+	GK_ASSERT(bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8);
 	slot = constant_slot(d, bytes, value);
 	if (!slot)
 		return GKF_TRUE;
@@ -154,8 +160,8 @@ bool gkf_register(const struct gkf_decoder *d, const struct gkf_ptx_operand *o,
 	return true;
 }
 
-static uint32_t register_as(const struct gkf_decoder *d,
-			    const struct gkf_ptx_operand *o, char letter)
+static uint32_t decode_register(const struct gkf_decoder *d,
+				const struct gkf_ptx_operand *o, char letter)
 {
 	bool is_predicate =
 	    d->function->registers[o->index].type == GKF_PTX_T_pred;
@@ -171,8 +177,8 @@ static uint32_t register_as(const struct gkf_decoder *d,
 }
 
 /*
- * A number of the text, in the form that the letter wants. Bits that are said
- * by 0f... are those of doubles, too, as NVIDIA's assembler has it.
+ * Returns a number literal's bits as an operand of the given letter. The bits
+ * of a 0f literal stay unchanged even for a double, as with NVIDIA's assembler.
  */
 static uint64_t bits_as(const struct gkf_ptx_operand *o, char letter)
 {
@@ -211,9 +217,11 @@ static uint32_t local_address(struct gkf_decoder *d, uint64_t offset,
 	return op->d;
 }
 
-/* The address of a variable, in its own space. */
-static uint32_t variable(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
-			 char letter)
+/*
+ * Returns the place of a constant: the variable's address in its state space.
+ */
+static uint32_t decode_variable(struct gkf_decoder *d,
+				const struct gkf_ptx_operand *o, char letter)
 {
 	const struct gkf_ptx_variable *v = &d->module->variables[o->index];
 	unsigned bytes = bytes_of_letter(letter);
@@ -243,7 +251,8 @@ static uint32_t variable(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
 	return GKF_NOWHERE;
 }
 
-static uint32_t special(struct gkf_decoder *d, const char *name, char letter)
+static uint32_t decode_special(struct gkf_decoder *d, const char *name,
+			       char letter)
 {
 	uint32_t bit = 0, place = gkf_special_find(name, &bit);
 	unsigned bytes = 0;
@@ -275,14 +284,11 @@ static uint32_t decode_cast(struct gkf_decoder *d, uint32_t place, unsigned to,
 	return op->d = gkf_temporary(d, to);
 }
 
-/*
- * The result of an instruction of two operands, on values of that many bytes.
- */
-static uint32_t computed(struct gkf_decoder *d, const char *name, uint32_t a,
-			 uint32_t b, unsigned bytes)
+/* Emits an op with two operands and returns the place of its result. */
+static uint32_t emit_binary(struct gkf_decoder *d, gkf_op_fn *run, uint32_t a,
+			    uint32_t b, unsigned bytes)
 {
-	struct gkf_modifiers unused;
-	struct gkf_op *op = gkf_emit(d, gkf_form_find(name, &unused)->run);
+	struct gkf_op *op = gkf_emit(d, run);
 
 	op->a = a;
 	op->b = b;
@@ -290,8 +296,9 @@ static uint32_t computed(struct gkf_decoder *d, const char *name, uint32_t a,
 }
 
 /*
- * Bytes from the beginning of an array to the element that a register says:
- * 32 bits of the sum, without a sign, as NVIDIA's assembler has it.
+ * Emits ops that turn an index in a register into an element's byte offset, and
+ * returns the offset's place. The index is treated as an unsigned 32-bit
+ * number, as in NVIDIA's assembler.
  */
 static uint32_t decode_distance(struct gkf_decoder *d,
 				const struct gkf_ptx_operand *o, unsigned bytes)
@@ -307,26 +314,28 @@ static uint32_t decode_distance(struct gkf_decoder *d,
 	index =
 	    decode_cast(d, index, 4, type->bytes, type->kind == GKF_PTX_SIGNED);
 	if (by->value && index != GKF_NOWHERE)
-		index = computed(d, "add.u32", index,
-				 gkf_constant(d, 4, (uint32_t)by->value), 4);
+		index = emit_binary(d, gkf_op_add32, index,
+				    gkf_constant(d, 4, (uint32_t)by->value), 4);
 	index = decode_cast(d, index, bytes, 4, false);
-	return computed(d, bytes == 8 ? "mul.lo.u64" : "mul.lo.u32", index,
-			gkf_constant(d, bytes, (uint64_t)o->value), bytes);
+	return emit_binary(d, bytes == 8 ? gkf_op_mul_lo64 : gkf_op_mul_lo32,
+			   index, gkf_constant(d, bytes, (uint64_t)o->value),
+			   bytes);
 }
 
-/* The address of an element, as that of a variable. */
+/* Returns the place of an array element's address in its state space. */
 static uint32_t decode_element(struct gkf_decoder *d,
 			       const struct gkf_ptx_operand *o, char letter)
 {
 	unsigned bytes = bytes_of_letter(letter);
-	uint32_t from = variable(d, gkf_nested(d, o, 0), letter), by;
+	uint32_t from = decode_variable(d, gkf_nested(d, o, 0), letter), by;
 
 	if (from == GKF_NOWHERE || o->count == 1)
 		return from;
 	by = decode_distance(d, o, bytes);
 	if (by == GKF_NOWHERE)
 		return by;
-	return computed(d, bytes == 8 ? "add.u64" : "add.u32", from, by, bytes);
+	return emit_binary(d, bytes == 8 ? gkf_op_add64 : gkf_op_add32, from,
+			   by, bytes);
 }
 
 uint32_t gkf_source(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
@@ -334,15 +343,15 @@ uint32_t gkf_source(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
 {
 	switch ((enum gkf_ptx_operand_kind)o->kind) {
 	case GKF_PTX_OP_REG:
-		return register_as(d, o, letter);
+		return decode_register(d, o, letter);
 	case GKF_PTX_OP_INT:
 	case GKF_PTX_OP_F32:
 	case GKF_PTX_OP_F64:
 		return decode_number(d, o, letter);
 	case GKF_PTX_OP_VARIABLE:
-		return variable(d, o, letter);
+		return decode_variable(d, o, letter);
 	case GKF_PTX_OP_SPECIAL:
-		return special(d, o->name, letter);
+		return decode_special(d, o->name, letter);
 	case GKF_PTX_OP_ELEMENT:
 		return decode_element(d, o, letter);
 	case GKF_PTX_OP_FUNCTION:
@@ -365,14 +374,14 @@ uint32_t gkf_target(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
 	uint32_t place = GKF_NOWHERE;
 
 	if (o->kind == GKF_PTX_OP_REG && !o->negated)
-		place = register_as(d, o, letter);
+		place = decode_register(d, o, letter);
 	*ret_ok = place != GKF_NOWHERE || o->kind == GKF_PTX_OP_SINK;
 	return place;
 }
 
 /*
- * Finds the address of a variable in its own space; false: the instruction
- * cannot name that space.
+ * Adds a variable's address to op and sets op's space. Returns false if the
+ * instruction cannot access that space.
  */
 static bool variable_address(struct gkf_decoder *d,
 			     const struct gkf_ptx_operand *base,

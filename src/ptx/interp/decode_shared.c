@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * decode_shared.c - places a kernel's shared variables: those that it and the
- * functions it may call name; behind them what a launch asks for.
+ * decode_shared.c - lays out the shared variables used by a kernel and the
+ * functions it may call. A launch's dynamic shared memory follows them.
  */
 #include "ptx/interp/decode.h"
 
@@ -20,7 +21,10 @@ static bool place_shared(struct gkf_decoder *d, uint32_t index)
 	return true;
 }
 
-/* Looks at what an instruction names: variables are placed, functions noted. */
+/*
+ * Handles an operand: gives a variable seen for the first time its offset, or
+ * marks a function as called.
+ */
 static bool look_at_operand(struct gkf_decoder *d,
 			    const struct gkf_ptx_operand *o, bool *placed,
 			    bool *called, uint32_t *align)

@@ -1,10 +1,14 @@
-/* decode_warp.c - shuffles, votes, matches, reductions, matrices of a warp. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* decode_warp.c - decodes shuffles, votes, matches, reductions, ldmatrix. */
 #include "ptx/interp/decode.h"
 #include "ptx/interp/warp_op.h"
 
 #include <string.h>
 
-/* The words of a name say how: they are looked for one after another. */
+/*
+ * The first row whose word occurs in an instruction's name gives the kind of
+ * the instruction.
+ */
 static const struct {
 	const char *opcode, *word;
 	enum gkf_warp_how how;
@@ -19,13 +23,13 @@ static const struct {
     {"redux", ".or", GKF_REDUCE_OR},      {"redux", ".xor", GKF_REDUCE_XOR},
 };
 
-static enum gkf_warp_how how(const char *name, bool is_signed)
+static enum gkf_warp_how find_how(const char *name, bool is_signed)
 {
 	size_t i = 0;
 
 	while (strncmp(name, hows[i].opcode, strlen(hows[i].opcode)) ||
 	       !strstr(name, hows[i].word))
-		i++; /* a row of op.def let it pass: it is one of them */
+		i++; /* no other words are in op.def's patterns */
 	if (is_signed && hows[i].how == GKF_REDUCE_MIN_U)
 		return GKF_REDUCE_MIN_S;
 	if (is_signed && hows[i].how == GKF_REDUCE_MAX_U)
@@ -33,9 +37,13 @@ static enum gkf_warp_how how(const char *name, bool is_signed)
 	return hows[i].how;
 }
 
-/* d, or d|p: the predicate's place goes to *ret_more. */
-static bool results(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
-		    char letter, uint32_t *ret_place, const uint32_t **ret_more)
+/*
+ * Decodes d or d|p. *ret_more points to the place of p; it is NULL if there is
+ * no p.
+ */
+static bool decode_results(struct gkf_decoder *d,
+			   const struct gkf_ptx_operand *o, char letter,
+			   uint32_t *ret_place, const uint32_t **ret_more)
 {
 	bool ok, ok_too = true;
 	uint32_t *more = NULL;
@@ -55,8 +63,8 @@ static bool results(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
 }
 
 /*
- * The result, as many values as letters, and the lanes that take part, which
- * instructions of old do not say.
+ * Decodes the result, one value per letter and, with .sync, the member mask.
+ * Older instructions without .sync have no mask.
  */
 bool gkf_decode_lanes(struct gkf_decoder *d,
 		      const struct gkf_ptx_instruction *i,
@@ -77,8 +85,8 @@ bool gkf_decode_lanes(struct gkf_decoder *d,
 	if (!votes && !shuffles && gkf_ptx_types[m->type[0]].bytes == 8)
 		letters = "l";
 	if (i->count != strlen(letters) + 1 + sync ||
-	    !results(d, gkf_operand(d, i, 0), votes && !ballot ? 'p' : 'w',
-		     &target, &more))
+	    !decode_results(d, gkf_operand(d, i, 0),
+			    votes && !ballot ? 'p' : 'w', &target, &more))
 		return false;
 	for (unsigned n = 0; letters[n]; n++) {
 		const struct gkf_ptx_operand *o = gkf_operand(d, i, n + 1);
@@ -100,7 +108,7 @@ bool gkf_decode_lanes(struct gkf_decoder *d,
 	op->c = place[2];
 	op->e = members;
 	op->flip_c = flip;
-	op->imm = how(i->name, strstr(i->name, ".s32") != NULL);
+	op->imm = find_how(i->name, strstr(i->name, ".s32") != NULL);
 	op->size = votes ? 0 : letters[0] == 'l' ? 8 : 4;
 	return true;
 }
@@ -122,7 +130,7 @@ bool gkf_decode_active(struct gkf_decoder *d,
 	return ok;
 }
 
-/* bar.warp.sync: the lanes that take part. */
+/* bar.warp.sync membermask */
 bool gkf_decode_warp(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 		     const struct gkf_form *form, const struct gkf_modifiers *m)
 {
@@ -137,20 +145,23 @@ bool gkf_decode_warp(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 	return true;
 }
 
-/* How a name says how many matrices there are. */
-static unsigned matrices(const char *name)
+static unsigned count_matrices(const char *name)
 {
 	return strstr(name, ".x4") ? 4 : strstr(name, ".x2") ? 2 : 1;
 }
 
-/* Of op, b is the number of matrices and c whether they are turned. */
-static bool matrix(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
-		   const struct gkf_form *form, bool loads)
+/*
+ * Sets op->b to the number of matrices, and op->c to whether they are
+ * transposed.
+ */
+static bool decode_matrix(struct gkf_decoder *d,
+			  const struct gkf_ptx_instruction *i,
+			  const struct gkf_form *form, bool loads)
 {
 	enum gkf_ptx_space space =
 	    strstr(i->name, ".shared") ? GKF_PTX_SHARED : GKF_PTX_GENERIC;
 	const struct gkf_ptx_operand *value, *address;
-	unsigned count = matrices(i->name);
+	unsigned count = count_matrices(i->name);
 	struct gkf_op where = {0}, *op;
 	const uint32_t *places;
 	uint8_t wide;
@@ -159,7 +170,8 @@ static bool matrix(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 		return false;
 	value = gkf_operand(d, i, !loads);
 	address = gkf_operand(d, i, loads);
-	if (value->kind == GKF_PTX_OP_VECTOR && value->count != count)
+	if (value->kind == GKF_PTX_OP_VECTOR ? value->count != count
+					     : count > 1)
 		return false;
 	if (value->kind == GKF_PTX_OP_VECTOR && count == 1)
 		value = gkf_nested(d, value, 0);
@@ -183,15 +195,15 @@ bool gkf_decode_ldmatrix(struct gkf_decoder *d,
 			 const struct gkf_modifiers *m)
 {
 	(void)m;
-	return matrix(d, i, form, true);
+	return decode_matrix(d, i, form, true);
 }
 
-/* GPUs before sm_90 have none. */
+/* stmatrix needs sm_90 (PTX ISA). */
 bool gkf_decode_stmatrix(struct gkf_decoder *d,
 			 const struct gkf_ptx_instruction *i,
 			 const struct gkf_form *form,
 			 const struct gkf_modifiers *m)
 {
 	(void)m;
-	return d->module->target >= 90 && matrix(d, i, form, false);
+	return d->module->target >= 90 && decode_matrix(d, i, form, false);
 }

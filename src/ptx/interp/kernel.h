@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernel.h - kernels of a PTX module that was loaded: getting one ready,
- * asking what it needs, running it.
+ * kernel.h - kernels of a loaded PTX module: preparing one, querying the
+ * resources it needs, and running it.
  *
- * A kernel is decoded once and then never changed: any number of threads may
- * run it. It refers to its module, which must outlive it.
+ * A kernel never changes after it is decoded, so any number of threads may run
+ * it. It refers to its module, which must outlive it.
  */
 #ifndef GKF_PTX_KERNEL_H
 #define GKF_PTX_KERNEL_H
@@ -16,11 +17,12 @@
 struct gkf_ptx_kernel;
 
 /*
- * Decodes the kernel of a function. addresses: of the module's variables, by
- * their index; only those of .global and .const are looked at. Never fails
- * for what it does not execute: gkf_ptx_kernel_refused() tells of it, and
- * running such a kernel is refused. 0 or GK_ERR_NOMEM; the kernel is the
- * caller's, freed by gkf_ptx_kernel_free().
+ * Decodes an entry function into a kernel. addresses[i] is the address of the
+ * module's variable i; only those of .global and .const variables are used. An
+ * instruction that we cannot execute is not an error here:
+ * gkf_ptx_kernel_refused() reports it, and gkf_ptx_run() refuses the kernel.
+ * Returns 0 or GK_ERR_NOMEM. The caller owns the kernel and frees it with
+ * gkf_ptx_kernel_free().
  */
 GKF_API int gkf_ptx_kernel_new(const struct gkf_ptx_module *module,
 			       const uint64_t *addresses,
@@ -28,43 +30,52 @@ GKF_API int gkf_ptx_kernel_new(const struct gkf_ptx_module *module,
 			       struct gkf_ptx_kernel **ret_kernel);
 GKF_API void gkf_ptx_kernel_free(struct gkf_ptx_kernel *kernel);
 
-/* The texts live as long as the module. */
+/*
+ * An instruction that we cannot execute. The strings live as long as the
+ * module.
+ */
 struct gkf_ptx_refusal {
 	const char *function, *instruction;
-	const char *operand; /* whom it calls, what it reads; NULL: neither */
-	unsigned line;       /* of the module's text */
+	const char *operand; /* called function or read register, or NULL */
+	unsigned line;       /* line in the module's text */
 };
-/* False: all of it is executed. */
+/*
+ * Returns the first instruction that we cannot execute; false if there is none.
+ */
 GKF_API bool gkf_ptx_kernel_refused(const struct gkf_ptx_kernel *kernel,
 				    struct gkf_ptx_refusal *ret_refusal);
 
 /*
- * The resources that the kernel needs: bytes of static shared memory, of
- * constants, of local memory a thread; registers a thread, which is a guess.
+ * Resources that the kernel needs: bytes of static shared memory, bytes of
+ * constants, bytes of local memory per thread, and an estimate of the registers
+ * per thread.
  */
 GKF_API uint32_t gkf_ptx_kernel_shared(const struct gkf_ptx_kernel *kernel);
 GKF_API uint32_t gkf_ptx_kernel_constants(const struct gkf_ptx_kernel *kernel);
 GKF_API uint32_t gkf_ptx_kernel_local(const struct gkf_ptx_kernel *kernel);
 GKF_API uint32_t gkf_ptx_kernel_registers(const struct gkf_ptx_kernel *kernel);
 
-/* A stretch of device memory, in bytes, and where this process reads it. */
+/*
+ * A range of device memory, in bytes, and the address at which this process has
+ * mapped it.
+ */
 struct gkf_ptx_window {
 	uint64_t base, size;
 	unsigned char *host;
-	bool read_only; /* who writes there has an illegal address */
+	bool read_only; /* a write ends with GKF_PTX_ILLEGAL_ADDRESS */
 };
 
 /* Why a run ended. */
 enum gkf_ptx_end {
 	GKF_PTX_DONE,
-	GKF_PTX_REFUSED,         /* holds what is not executed */
-	GKF_PTX_NO_MEMORY,       /* of the host */
-	GKF_PTX_STOPPED,         /* was told to */
-	GKF_PTX_ILLEGAL_ADDRESS, /* no memory there */
+	GKF_PTX_REFUSED,         /* an instruction cannot be executed */
+	GKF_PTX_NO_MEMORY,       /* the host is out of memory */
+	GKF_PTX_STOPPED,         /* stopped() returned true */
+	GKF_PTX_ILLEGAL_ADDRESS, /* no memory at an address */
 	GKF_PTX_MISALIGNED,
 	GKF_PTX_TRAPPED,        /* trap, brkpt */
 	GKF_PTX_ASSERTED,       /* __assertfail() was called */
-	GKF_PTX_STACK_OVERFLOW, /* calls too deep */
+	GKF_PTX_STACK_OVERFLOW, /* calls nested too deeply */
 	GKF_PTX_DEADLOCK,       /* all threads wait at barriers */
 };
 
@@ -74,20 +85,20 @@ struct gkf_ptx_launch {
 	uint32_t dynamic_shared;    /* bytes */
 	const void *params; /* param_size bytes, laid out as in the module */
 	uint32_t param_size;
-	/* The memory an address lies in; false: in none. */
+	/* Finds the memory that contains an address; false if there is none. */
 	bool (*find)(void *context, uint64_t address,
 		     struct gkf_ptx_window *ret_window);
-	bool (*stopped)(void); /* asked at back-branches, after blocks */
-	/* What cudaGraphSetConditional() does; false: no such handle. */
+	bool (*stopped)(void); /* called at back-branches and after blocks */
+	/* Implements cudaGraphSetConditional(); false: unknown handle. */
 	bool (*set_condition)(uint64_t handle, uint32_t value);
 	void *context;
-	uint32_t clock_khz;  /* of %clock; 0: a tick is a nanosecond */
-	uint32_t sm_count;   /* that %smid goes through; 0: 1 */
-	const uint16_t *sms; /* their numbers; NULL: from 0 on */
-	uint32_t device_sms; /* %nsmid; 0: sm_count */
+	uint32_t clock_khz;  /* rate of %clock; 0: 1 GHz */
+	uint32_t sm_count;   /* SMs that share the blocks; 0: 1 */
+	const uint16_t *sms; /* %smid of each of these SMs; NULL: 0, 1, ... */
+	uint32_t device_sms; /* %nsmid; 0: same as sm_count */
 };
 
-/* Where it went wrong. */
+/* Where a run failed. */
 struct gkf_ptx_report {
 	const char *function;
 	unsigned line;
@@ -95,7 +106,11 @@ struct gkf_ptx_report {
 	uint32_t block[3], thread[3];
 };
 
-/* Runs all blocks, in the calling thread. ret_report: unless DONE. */
+/*
+ * Runs all blocks in the calling thread. Always fills in ret_report, except
+ * when it returns GKF_PTX_DONE, GKF_PTX_REFUSED or, before the first block,
+ * GKF_PTX_NO_MEMORY.
+ */
 GKF_API enum gkf_ptx_end gkf_ptx_run(const struct gkf_ptx_launch *launch,
 				     struct gkf_ptx_report *ret_report);
 

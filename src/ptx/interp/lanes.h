@@ -1,17 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lanes.h - values of lanes, and the arithmetic of PTX that C has not.
+ * lanes.h - types of lane values, and PTX arithmetic that C does not have.
  *
- * Our own, not libm's: the same bits on every machine.
+ * Uses no libm, so that results are bit-identical on every machine.
  */
 #ifndef GKF_PTX_LANES_H
 #define GKF_PTX_LANES_H
 
+#include <fenv.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-/* The same 32 places are read as one type and as another. */
+/* A register's 32 values may be accessed as any of these types. */
 #define LANE_TYPE(name, type) typedef type __attribute__((may_alias)) name
 LANE_TYPE(u8, uint8_t);
 LANE_TYPE(s8, int8_t);
@@ -25,7 +27,7 @@ LANE_TYPE(f32, float);
 LANE_TYPE(f64, double);
 #undef LANE_TYPE
 
-/* Lanes do not depend on each other, even where places overlap. */
+/* Iterations over lanes are independent, even where operands overlap. */
 #ifdef __clang__
 #define LANES_APART
 #else
@@ -64,7 +66,7 @@ static inline double float64(uint64_t u)
 	return x;
 }
 
-/* A NaN that single precision makes is this one. */
+/* The NaN that single-precision operations return. */
 static inline float nan32(float x)
 {
 	return x != x ? float32(0x7fffffff) : x;
@@ -82,7 +84,7 @@ static inline float sat32(float x)
 	return x > 0 ? (x < 1 ? x : 1) : 0; /* a NaN becomes 0 */
 }
 
-/* The smaller; a number rather than a NaN; -0 below +0. */
+/* Returns the minimum. A number wins over a NaN; -0 is below +0. */
 static inline float min32(float a, float b)
 {
 	if (a != a || b != b)
@@ -102,8 +104,9 @@ static inline double min64(double a, double b)
 }
 
 /*
- * a * b + c, rounded once. The product is exact in double precision; the sum
- * is rounded to odd there, which leaves the second rounding right.
+ * Returns a * b + c, rounded once. The product is exact in double precision.
+ * The sum is rounded to odd in double precision, so that rounding it again to
+ * single precision gives the correct result.
  */
 static inline float fused32(float a, float b, float c)
 {
@@ -118,7 +121,7 @@ static inline float fused32(float a, float b, float c)
 	return (float)float64(u);
 }
 
-/* To floats of 16 bits, the nearest. */
+/* Conversions to and from 16-bit floats, rounded to nearest. */
 static inline uint16_t half_of(float x)
 {
 	uint32_t u = bits32(x), sign = u >> 16 & 0x8000;
@@ -128,7 +131,7 @@ static inline uint16_t half_of(float x)
 		return 0x7fff;
 	if (u >= 0x477ff000) /* too large */
 		return (uint16_t)(sign | 0x7c00);
-	if (u < 0x38800000) /* subnormal: the sum drops what is too small */
+	if (u < 0x38800000) /* subnormal: adding 0.5 rounds it */
 		return (uint16_t)(sign |
 				  (bits32(float32(u) + 0.5F) - bits32(0.5F)));
 	u += 0xfff + (u >> 13 & 1);
@@ -154,6 +157,15 @@ static inline uint16_t bfloat_of(float x)
 	return x != x ? 0x7fff : (uint16_t)((u + 0x7fff + (u >> 16 & 1)) >> 16);
 }
 
+/* Converts an enum gkf_round to an argument of fesetround(). */
+static inline int rounding_mode(uint8_t round)
+{
+	static const int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD,
+				    FE_UPWARD};
+
+	return modes[round];
+}
+
 static inline int32_t clamp_s32(int64_t x)
 {
 	return (int32_t)(x > INT32_MAX   ? INT32_MAX
@@ -166,7 +178,7 @@ static inline int32_t relu(int32_t x)
 	return x < 0 ? 0 : x;
 }
 
-/* The lower 24 bits, signed. */
+/* Returns the lower 24 bits, sign-extended. */
 static inline int32_t low24(int32_t x)
 {
 	return (int32_t)((uint32_t)x << 8) >> 8;
@@ -182,7 +194,7 @@ static inline int64_t high_s64(int64_t a, int64_t b)
 	return (int64_t)((__int128)a * b >> 64);
 }
 
-/* By 0: all ones; what is left is the dividend. */
+/* Division by 0 gives a quotient of all ones; the remainder is the dividend. */
 static inline uint64_t div_u64(uint64_t a, uint64_t b)
 {
 	return b ? a / b : UINT64_MAX;
@@ -220,19 +232,25 @@ static inline uint32_t reverse32(uint32_t x)
 	return (uint32_t)(reverse64(x) >> 32);
 }
 
-/* The highest bit that is set; all ones: none. */
+/* Returns the position of the highest set bit, or all ones if no bit is set. */
 static inline uint32_t find_top(uint64_t x)
 {
 	return x ? 63 - (uint32_t)__builtin_clzll(x) : UINT32_MAX;
 }
 
-/* How far left until the highest bit that is set is on top; or all ones. */
+/*
+ * Returns the left shift that brings the highest set bit to the top, or all
+ * ones.
+ */
 static inline uint32_t find_shift(uint64_t x, uint32_t width)
 {
 	return x ? width - 1 - find_top(x) : UINT32_MAX;
 }
 
-/* length bits from position on; what lies above the top is the sign, or 0. */
+/*
+ * Extracts length bits starting at position. Bits above the value's width are
+ * copies of its sign if it is signed, else 0.
+ */
 static inline uint64_t extract(uint64_t x, uint32_t position, uint32_t length,
 			       unsigned width, bool is_signed)
 {
@@ -259,7 +277,7 @@ static inline uint64_t extract(uint64_t x, uint32_t position, uint32_t length,
 	return out;
 }
 
-/* y with length bits of x at a position. */
+/* Returns y with the low length bits of x inserted at position. */
 static inline uint64_t insert_bits(uint64_t x, uint64_t y, uint32_t position,
 				   uint32_t length, unsigned width)
 {
@@ -278,7 +296,10 @@ static inline uint64_t pair_words(uint32_t high, uint32_t low)
 	return (uint64_t)high << 32 | low;
 }
 
-/* Four bytes of eight; bit 3 of a selector repeats the byte's sign. */
+/*
+ * Selects four of the eight bytes in a and b. If bit 3 of a selector is set,
+ * the result is the selected byte's sign, repeated.
+ */
 static inline uint32_t permute(uint32_t a, uint32_t b, uint32_t selectors)
 {
 	uint64_t all = pair_words(b, a);
@@ -294,7 +315,9 @@ static inline uint32_t permute(uint32_t a, uint32_t b, uint32_t selectors)
 	return out;
 }
 
-/* Any function of three bits, by its table of truth. */
+/*
+ * Computes the bitwise function of three operands with the given truth table.
+ */
 static inline uint32_t logic3(uint32_t a, uint32_t b, uint32_t c,
 			      uint32_t table)
 {

@@ -1,4 +1,5 @@
-/* memory.c - loads and stores: addresses of lanes, and what lies there. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* memory.c - executes loads, stores and conversions of addresses. */
 #include "ptx/interp/lanes.h"
 #include "ptx/interp/op.h"
 
@@ -15,7 +16,6 @@ static uint64_t address_of(struct gkf_warp *w, const struct gkf_op *op,
 	return ((const u64 *)gkf_at(w, op->a))[lane] + (uint64_t)op->imm;
 }
 
-/* May the instruction do there what it does? */
 static bool is_allowed(const struct gkf_ptx_window *win,
 		       const struct gkf_op *op)
 {
@@ -28,7 +28,10 @@ static unsigned char *part_of_memory(unsigned char *base, uint64_t size,
 	return offset <= size && bytes <= size - offset ? base + offset : NULL;
 }
 
-/* The last piece of memory that the instruction found, or another. */
+/*
+ * Returns device memory, from the window that the instruction used last or from
+ * a newly found one; NULL if there is none.
+ */
 static unsigned char *part_of_device(struct gkf_warp *w,
 				     const struct gkf_op *op, uint64_t address,
 				     uint64_t bytes)
@@ -47,10 +50,10 @@ static unsigned char *part_of_device(struct gkf_warp *w,
 	return part_of_memory(win->host, win->size, address - win->base, bytes);
 }
 
-/* Memory of the warp, the block or the launch. */
-static unsigned char *inside(struct gkf_warp *w, unsigned lane,
-			     enum gkf_ptx_space space, uint64_t offset,
-			     uint64_t bytes)
+/* Returns shared memory, a lane's local memory, or the launch's parameters. */
+static unsigned char *part_of_space(struct gkf_warp *w, unsigned lane,
+				    enum gkf_ptx_space space, uint64_t offset,
+				    uint64_t bytes)
 {
 	const struct gkf_ptx_launch *g = w->run->launch;
 
@@ -92,21 +95,25 @@ unsigned char *gkf_reach(struct gkf_warp *w, const struct gkf_op *op,
 	    space == GKF_PTX_GENERIC)
 		at = part_of_device(w, op, address, bytes);
 	else
-		at = inside(w, lane, space, offset, bytes);
+		at = part_of_space(w, lane, space, offset, bytes);
 	if (__builtin_expect(!at, 0))
 		gkf_run_fail(w, op, lane, GKF_PTX_ILLEGAL_ADDRESS, address);
 	return at;
 }
 
-/* The pattern of the addresses of one instruction's lanes. */
+/* How the addresses of an instruction's lanes relate to each other. */
 enum pattern { SCATTERED, SIDE_BY_SIDE, ALL_THE_SAME };
 
 struct reach {
 	unsigned char *at[GKF_LANES];
-	enum pattern pattern; /* of all 32 lanes */
+	enum pattern pattern; /* the pattern of all 32 lanes, active or not */
 };
 
-/* Memory that all lanes see alike; the instruction's last, of a device. */
+/*
+ * Returns the memory in which the addresses of all lanes should lie: for device
+ * memory, the window that the instruction used last. If there is no such
+ * memory, its size is 0.
+ */
 static struct gkf_ptx_window window_for(struct gkf_warp *w,
 					const struct gkf_op *op)
 {
@@ -121,7 +128,7 @@ static struct gkf_ptx_window window_for(struct gkf_warp *w,
 	return w->run->window[op->window];
 }
 
-/* Lanes that are not there stand with one that is. */
+/* Lanes outside mask get the address of the first lane in mask. */
 static void addresses_of(struct gkf_warp *w, const struct gkf_op *op,
 			 uint32_t mask, uint64_t address[GKF_LANES])
 {
@@ -142,7 +149,10 @@ static void addresses_of(struct gkf_warp *w, const struct gkf_op *op,
 		address[__builtin_ctz(left)] = address[first];
 }
 
-/* All lanes at once, when they are in the window; false: one after another. */
+/*
+ * Resolves the addresses of all lanes at once. Returns false if one of them is
+ * misaligned or outside the window; then the caller resolves them one by one.
+ */
 static bool reach_together(struct gkf_warp *w, const struct gkf_op *op,
 			   uint32_t mask, struct reach *r)
 {
@@ -185,7 +195,10 @@ static bool reach_all(struct gkf_warp *w, const struct gkf_op *op,
 	return true;
 }
 
-/* One after the other in memory as in the register: a copy. */
+/*
+ * Whether memory and the register have the same layout, so that memcpy() copies
+ * all lanes.
+ */
 static bool is_copy(const struct gkf_op *op, uint32_t mask,
 		    const struct reach *r)
 {
@@ -193,7 +206,7 @@ static bool is_copy(const struct gkf_op *op, uint32_t mask,
 	       op->count == 1 && op->wide == op->size;
 }
 
-/* Loads, or stores, one element of all lanes. */
+/* Loads one element of a vector into the lanes of mask. */
 typedef void load_fn(unsigned char *const at[GKF_LANES], size_t offset,
 		     void *out, uint32_t mask);
 
@@ -227,7 +240,10 @@ LOAD(s32, u64)
 LOAD(u64, u64)
 #undef LOAD
 
-/* By the logarithms of the bytes of memory and of the register. */
+/*
+ * Indexed by signedness, log2 of the bytes in memory, log2 of the bytes in the
+ * register.
+ */
 static load_fn *const loads[2][4][4] = {
     {{load_u8_u8, load_u8_u16, load_u8_u32, load_u8_u64},
      {NULL, load_u16_u16, load_u16_u32, load_u16_u64},
@@ -258,7 +274,10 @@ void gkf_op_ld(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 			     gkf_at(w, op->places[e]), mask);
 }
 
-/* In order of lanes: the last of those that meet stays. */
+/*
+ * Stores in the order of lanes: if several store to one address, the last one
+ * wins.
+ */
 static void store_lanes(const struct reach *r, size_t offset,
 			const unsigned char *in, const struct gkf_op *op,
 			uint32_t mask)
@@ -307,7 +326,10 @@ static uint64_t window_of(enum gkf_ptx_space space)
 	return space == GKF_PTX_PARAM ? GKF_WINDOW_PARAM : 0;
 }
 
-/* From an address of a space to a generic one, and back. */
+/*
+ * Converts addresses in a space to generic ones; gkf_op_cvta_to() does the
+ * reverse.
+ */
 void gkf_op_cvta(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 {
 	uint64_t window = window_of((enum gkf_ptx_space)op->space);
@@ -343,7 +365,7 @@ void gkf_op_isspacep(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 	*p = (*p & ~mask) | (value & mask);
 }
 
-/* Where a variable of the frame lies in the lane's local memory. */
+/* Computes the addresses of a frame's variable in the lanes' local memory. */
 void gkf_op_local_address(struct gkf_warp *w, const struct gkf_op *op,
 			  uint32_t mask)
 {

@@ -1,6 +1,6 @@
-/* op.c - the functions that rows of op.def describe, and the table of them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* op.c - defines the functions that the rows of op.def describe. */
 #include "ptx/interp/op.h"
-#include "ptx/interp/approximate.h"
 #include "ptx/interp/lanes.h"
 
 #include <fenv.h>
@@ -10,7 +10,70 @@
 #include <sys/platform/x86.h>
 #endif
 
-/* All lanes, or those of the mask; `expression` sees lane l. */
+/*
+ * PTX's approximate functions, as series in double precision, rounded once. The
+ * results are more accurate than the PTX ISA requires, and the same on every
+ * machine.
+ */
+
+/* Rounds x to the nearest whole number, for |x| < 2^51. */
+static inline double nearest(double x)
+{
+	const double shift = 0x1.8p52;
+
+	return x + shift - shift;
+}
+
+/* Returns e^x for |x| <= ln(2)/2; the omitted terms are below 2^-56. */
+static inline double exp_near_0(double x)
+{
+	double sum = 1;
+
+	for (int n = 13; n; n--)
+		sum = 1 + x / n * sum;
+	return sum;
+}
+
+static inline float exp2_32(float a)
+{
+	double x = a > 200 ? 200 : a < -200 ? -200 : (double)a, n;
+
+	if (a != a)
+		return a;
+	n = nearest(x);
+	return (float)(exp_near_0((x - n) * 0x1.62e42fefa39efp-1) *
+		       float64((uint64_t)(1023 + (int)n) << 52));
+}
+
+/* Returns 2 atanh(s), which is ln((1 + s) / (1 - s)), for |s| <= 0.172. */
+static inline double log_near_1(double s)
+{
+	double z = s * s, sum = 0;
+
+	for (int n = 21; n > 0; n -= 2)
+		sum = sum * z + 2.0 / n;
+	return s * sum;
+}
+
+static inline float log2_32(float a)
+{
+	uint64_t u = bits64((double)a);
+	int exponent = (int)(u >> 52 & 0x7ff) - 1023;
+	double m = float64((u & 0xfffffffffffff) | (uint64_t)1023 << 52);
+
+	if (!(a > 0))
+		return a == 0 ? -__builtin_inff() : __builtin_nanf("");
+	if (a == __builtin_inff())
+		return a;
+	if (m > 0x1.6a09e667f3bcdp0) {
+		m /= 2;
+		exponent++;
+	}
+	return (float)(exponent +
+		       log_near_1((m - 1) / (m + 1)) * 0x1.71547652b82fep0);
+}
+
+/* Evaluate `expression` for all lanes or for those in mask; l is the lane. */
 #define EACH(expression)                                                       \
 	if (mask == GKF_ALL_LANES) {                                           \
 		LANES_APART                                                    \
@@ -24,12 +87,12 @@
 			}                                                      \
 	}
 #define HEAD(id)                                                               \
-	static void op_##id(struct gkf_warp *w, const struct gkf_op *op,       \
-			    uint32_t mask)
+	void gkf_op_##id(struct gkf_warp *w, const struct gkf_op *op,          \
+			 uint32_t mask)
 #define IN(type, name, place) const type *in_##name = gkf_at(w, place)
 #define VALUE(type, name)     type name = in_##name[l]
 
-/* Which operands an expression leaves unused is its own affair. */
+/* An expression need not use all of its operands. */
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #pragma GCC diagnostic ignored "-Wunused-but-set-variable"
 
@@ -82,9 +145,9 @@
 	}
 
 /*
- * The processor's own, where it has one: the same bits in less time. It is the
- * dynamic loader that is asked: the compiler's way has every program look at
- * its processor when it starts, which takes long in a virtual one.
+ * Uses the processor's FMA where it has one: the same bits in less time. The
+ * dynamic loader already knows the processor; __builtin_cpu_supports() would
+ * execute CPUID at every program start, which is slow in a virtual machine.
  */
 #if defined(CPU_FEATURE_ACTIVE)
 static bool can_fuse;
@@ -94,8 +157,8 @@ __attribute__((constructor)) static void ask_processor(void)
 	can_fuse = CPU_FEATURE_ACTIVE(AVX2) && CPU_FEATURE_ACTIVE(FMA);
 }
 
-__attribute__((target("avx2,fma"))) static void fuse(const f32 *a, const f32 *b,
-						     const f32 *c, f32 *out)
+__attribute__((target("avx2,fma"))) static void
+fuse_lanes(const f32 *a, const f32 *b, const f32 *c, f32 *out)
 {
 	LANES_APART
 	for (unsigned l = 0; l < GKF_LANES; l++)
@@ -104,7 +167,7 @@ __attribute__((target("avx2,fma"))) static void fuse(const f32 *a, const f32 *b,
 #else
 static const bool can_fuse;
 
-static void fuse(const f32 *a, const f32 *b, const f32 *c, f32 *out)
+static void fuse_lanes(const f32 *a, const f32 *b, const f32 *c, f32 *out)
 {
 	for (unsigned l = 0; l < GKF_LANES; l++)
 		out[l] = nan32(fused32(a[l], b[l], c[l]));
@@ -119,31 +182,26 @@ static void fuse(const f32 *a, const f32 *b, const f32 *c, f32 *out)
 		IN(f32, c, op->c);                                             \
 		f32 *out = gkf_at(w, op->d);                                   \
 		if (mask == GKF_ALL_LANES && can_fuse)                         \
-			fuse(in_a, in_b, in_c, out);                           \
+			fuse_lanes(in_a, in_b, in_c, out);                     \
 		else                                                           \
 			EACH(VALUE(f32, a); VALUE(f32, b); VALUE(f32, c);      \
 			     out[l] = nan32(fused32(a, b, c)))                 \
 	}
 
-static int rounding(uint8_t round)
-{
-	static const int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD,
-				    FE_UPWARD};
-
-	return modes[round];
-}
-
 #define canon_f32(x) nan32(x)
 #define canon_f64(x) (x)
 
-/* Around memory that the compiler cannot know, the mode is in force. */
+/*
+ * The compiler must not move arithmetic across fesetround(). It does not,
+ * because the operands are in memory that it cannot see through.
+ */
 #define ROUND2(id, opcode, pattern, T, value)                                  \
 	HEAD(id)                                                               \
 	{                                                                      \
 		IN(T, a, op->a);                                               \
 		IN(T, b, op->b);                                               \
 		T *out = gkf_at(w, op->d);                                     \
-		fesetround(rounding(op->round));                               \
+		fesetround(rounding_mode(op->round));                          \
 		EACH(VALUE(T, a); VALUE(T, b); out[l] = canon_##T(value))      \
 		fesetround(FE_TONEAREST);                                      \
 	}
@@ -154,7 +212,7 @@ static int rounding(uint8_t round)
 		IN(T, b, op->b);                                               \
 		IN(T, c, op->c);                                               \
 		T *out = gkf_at(w, op->d);                                     \
-		fesetround(rounding(op->round));                               \
+		fesetround(rounding_mode(op->round));                          \
 		EACH(VALUE(T, a); VALUE(T, b); VALUE(T, c);                    \
 		     out[l] = canon_##T(value))                                \
 		fesetround(FE_TONEAREST);                                      \
@@ -164,14 +222,16 @@ static int rounding(uint8_t round)
 	{                                                                      \
 		IN(T, a, op->a);                                               \
 		T *out = gkf_at(w, op->d);                                     \
-		fesetround(rounding(op->round));                               \
+		fesetround(rounding_mode(op->round));                          \
 		EACH(VALUE(T, a); out[l] = canon_##T(value))                   \
 		fesetround(FE_TONEAREST);                                      \
 	}
 
 typedef unsigned __int128 u128;
 
-/* One lane after the other: what it carries is a bit of the warp's. */
+/*
+ * Processes one lane after another; each lane's carry is one bit of w->carry.
+ */
 #define CARRIED(T, W, writes, third, sum)                                      \
 	IN(T, a, op->a);                                                       \
 	IN(T, b, op->b);                                                       \
@@ -221,7 +281,7 @@ static uint32_t combine_predicate(uint32_t value, uint32_t with, unsigned how)
 	return how == GKF_BOOL_XOR ? value ^ with : value;
 }
 
-/* The results of a comparison: itself and its opposite, each combined. */
+/* Stores a comparison and its negation, each combined with predicate c. */
 static void put_test(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
 		     uint32_t value)
 {
@@ -259,7 +319,10 @@ static void put_test(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
 		gkf_put_predicate(w, op->d, mask, value);                      \
 	}
 
-/* Sums in shared memory keep subnormal numbers, others do not (PTX ISA). */
+/*
+ * atom.add.f32 keeps subnormals in shared memory but flushes them elsewhere
+ * (PTX ISA).
+ */
 static float atomic_sum(const struct gkf_warp *w, const unsigned char *at,
 			float a, float b)
 {
@@ -270,8 +333,9 @@ static float atomic_sum(const struct gkf_warp *w, const unsigned char *at,
 }
 
 /*
- * Lanes one after the other, as they would be in some order. Bits are
- * compared, so that a NaN does not wait for itself.
+ * Lanes act one after another, since PTX leaves the order open. The
+ * compare-exchange compares bits, not values, so that a NaN in memory does not
+ * make it loop forever.
  */
 #define ATOM(id, name, types, T, value)                                        \
 	HEAD(atom_##id)                                                        \
@@ -342,79 +406,3 @@ MOVE(16)
 MOVE(32)
 MOVE(64)
 #undef MOVE
-
-/* Letters of signatures. */
-#define L_u16 "h"
-#define L_s16 "h"
-#define L_u32 "w"
-#define L_s32 "w"
-#define L_u64 "l"
-#define L_s64 "l"
-#define L_f32 "f"
-#define L_f64 "d"
-
-#define ATOMIC "$sem? $scope? $space? $hint* "
-const struct gkf_form gkf_forms[] = {
-#define ROW(id, opcode, pattern, signature)                                    \
-	{#opcode, pattern, signature, op_##id, gkf_decode_signature},
-#define OP1(id, opcode, pattern, D, A, value)                                  \
-	ROW(id, opcode, pattern, L_##D "=" L_##A)
-#define OP2(id, opcode, pattern, D, A, B, value)                               \
-	ROW(id, opcode, pattern, L_##D "=" L_##A L_##B)
-#define OP3(id, opcode, pattern, D, A, B, C, value)                            \
-	ROW(id, opcode, pattern, L_##D "=" L_##A L_##B L_##C)
-#define OP4(id, opcode, pattern, R, A, B, C, D, value)                         \
-	ROW(id, opcode, pattern, L_##R "=" L_##A L_##B L_##C L_##D)
-#define OP2P(id, opcode, pattern, T, value)                                    \
-	ROW(id, opcode, pattern, L_##T "=" L_##T L_##T "p")
-#define FUSE(id, opcode, pattern) ROW(id, opcode, pattern, "f=fff")
-#define ROUND1(id, opcode, pattern, T, value)                                  \
-	ROW(id, opcode, pattern, L_##T "=" L_##T)
-#define ROUND2(id, opcode, pattern, T, value)                                  \
-	ROW(id, opcode, pattern, L_##T "=" L_##T L_##T)
-#define ROUND3(id, opcode, pattern, T, value)                                  \
-	ROW(id, opcode, pattern, L_##T "=" L_##T L_##T L_##T)
-#define CARRY2(id, opcode, pattern, T, W, writes, sum)                         \
-	ROW(id, opcode, pattern, L_##T "=" L_##T L_##T)
-#define CARRY3(id, opcode, pattern, T, W, writes, sum)                         \
-	ROW(id, opcode, pattern, L_##T "=" L_##T L_##T L_##T)
-#define PREDICATES(opcode, value) ROW(opcode##_pred, opcode, "pred", "p=pp")
-#define TEST(id, pattern, T, test)                                             \
-	{"setp", pattern, L_##T L_##T, op_setp_##id, gkf_decode_test},
-#define ATOM(id, name, types, T, value)                                        \
-	{"atom", ATOMIC name " " types, L_##T, op_atom_##id, gkf_decode_atom}, \
-	    {"red", ATOMIC name " " types, L_##T, op_atom_##id,                \
-	     gkf_decode_red},
-#define HAND(opcode, pattern, decode, run)                                     \
-	{#opcode, pattern, NULL, run, decode},
-#include "ptx/op.def"
-};
-const unsigned gkf_form_count = sizeof gkf_forms / sizeof *gkf_forms;
-
-static const struct gkf_form *find_form(const char *opcode, size_t length,
-					const char *modifiers,
-					struct gkf_modifiers *ret_modifiers)
-{
-	for (unsigned i = 0; i < gkf_form_count; i++) {
-		const struct gkf_form *f = &gkf_forms[i];
-
-		if (strlen(f->opcode) == length &&
-		    !memcmp(f->opcode, opcode, length) &&
-		    gkf_match(f->pattern, modifiers, ret_modifiers))
-			return f;
-	}
-	return NULL;
-}
-
-const struct gkf_form *gkf_form_find(const char *name,
-				     struct gkf_modifiers *ret_modifiers)
-{
-	size_t length = strcspn(name + 1, ".") + 1;
-	const struct gkf_form *f =
-	    find_form(name, length, name + length, ret_modifiers);
-	char ordered[GKF_MODIFIERS_MAX];
-
-	if (!f && gkf_match_order(name + length, ordered))
-		f = find_form(name, length, ordered, ret_modifiers);
-	return f;
-}

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * op.h - the table of executed forms, and what its functions share.
+ * op.h - the table of executed forms, and helpers that their functions share.
  */
 #ifndef GKF_PTX_OP_H
 #define GKF_PTX_OP_H
@@ -9,7 +10,7 @@
 struct gkf_decoder;
 struct gkf_form;
 
-/* Emits what runs an instruction; false: this is not executed. */
+/* Emits the ops of an instruction; false if we cannot execute it. */
 typedef bool gkf_decode_fn(struct gkf_decoder *d,
 			   const struct gkf_ptx_instruction *i,
 			   const struct gkf_form *form,
@@ -18,8 +19,9 @@ typedef bool gkf_decode_fn(struct gkf_decoder *d,
 struct gkf_form {
 	const char *opcode, *pattern;
 	/*
-	 * Operands, results before "=": b, h, w, l are 8 to 64 bits, f and d
-	 * floating point, p a predicate. NULL: decode knows.
+	 * One letter per operand, with results before "=": b, h, w, l are
+	 * integers of 8, 16, 32, 64 bits; f, d floating point; p a predicate.
+	 * NULL: decode checks the operands itself.
 	 */
 	const char *signature;
 	gkf_op_fn *run;
@@ -29,15 +31,53 @@ struct gkf_form {
 extern const struct gkf_form gkf_forms[];
 extern const unsigned gkf_form_count;
 
-/* The form of "add.s32"; NULL: none. */
+/* Finds the form of an instruction such as "add.s32"; NULL: none. form.c. */
 const struct gkf_form *gkf_form_find(const char *name,
 				     struct gkf_modifiers *ret_modifiers);
 
-/* Casts between lanes, by types; NULL: there is none. convert.c. */
+/* Returns the op that converts between two types, or NULL; convert.c. */
 gkf_op_fn *gkf_convert_find(enum gkf_ptx_type to, enum gkf_ptx_type from,
 			    bool saturate, bool integral);
+/*
+ * Returns the op that extends or truncates integers; sizes are in bytes. Never
+ * NULL.
+ */
+gkf_op_fn *gkf_bits_cast(unsigned to, unsigned from, bool is_signed);
 
-/* Functions that rows name. */
+/* Functions that rows describe; op.c. */
+#define OP1(id, ...)            gkf_op_fn gkf_op_##id;
+#define OP2(id, ...)            OP1(id)
+#define OP3(id, ...)            OP1(id)
+#define OP4(id, ...)            OP1(id)
+#define OP2P(id, ...)           OP1(id)
+#define FUSE(id, ...)           OP1(id)
+#define ROUND1(id, ...)         OP1(id)
+#define ROUND2(id, ...)         OP1(id)
+#define ROUND3(id, ...)         OP1(id)
+#define CARRY2(id, ...)         OP1(id)
+#define CARRY3(id, ...)         OP1(id)
+#define TEST(id, ...)           OP1(setp_##id)
+#define PREDICATES(opcode, ...) OP1(opcode##_pred)
+#define ATOM(id, ...)           OP1(atom_##id)
+#define HAND(opcode, ...)
+#include "ptx/op.def"
+#undef OP1
+#undef OP2
+#undef OP3
+#undef OP4
+#undef OP2P
+#undef FUSE
+#undef ROUND1
+#undef ROUND2
+#undef ROUND3
+#undef CARRY2
+#undef CARRY3
+#undef TEST
+#undef PREDICATES
+#undef ATOM
+#undef HAND
+
+/* Functions that rows refer to by name. */
 gkf_decode_fn gkf_decode_plain, gkf_decode_nothing, gkf_decode_signature,
     gkf_decode_test, gkf_decode_atom, gkf_decode_red, gkf_decode_mov_pred,
     gkf_decode_not_pred, gkf_decode_mov, gkf_decode_cvt, gkf_decode_cvta,
@@ -56,11 +96,16 @@ gkf_op_fn gkf_op_not_pred, gkf_op_mov_pred, gkf_op_mov16, gkf_op_mov32,
     gkf_op_vote, gkf_op_active, gkf_op_match, gkf_op_reduce, gkf_op_ldmatrix,
     gkf_op_stmatrix;
 
-/* Sets the bits of mask of a predicate to those of value; GKF_NOWHERE: none. */
+/*
+ * Sets a predicate to value in the lanes of mask; does nothing for GKF_NOWHERE.
+ */
 void gkf_put_predicate(struct gkf_warp *w, uint32_t place, uint32_t mask,
 		       uint32_t value);
 
-/* Memory, for rows of ATOM; memory.c. The host's place, or NULL and failed. */
+/*
+ * Returns the host address of a lane's memory operand, for ATOM rows; memory.c.
+ * Returns NULL if the access is illegal; the launch has failed then.
+ */
 unsigned char *gkf_reach(struct gkf_warp *w, const struct gkf_op *op,
 			 unsigned lane);
 

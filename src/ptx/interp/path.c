@@ -1,22 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * path.c - divergence: the lanes of a warp that stand at different places.
+ * path.c - handles divergence: schedules the lanes of a warp when they are at
+ * different instructions.
  *
- * A path is lanes at one instruction of one frame. The one that is furthest
- * behind runs (the deepest frame first), until it meets another: then they go
- * on together. One that turns in circles while others wait gives them a turn,
- * so that lanes may wait for lanes of their own warp.
+ * A path is a set of lanes at one instruction of one frame. Among the paths in
+ * the deepest frame, the one that is furthest behind runs until it reaches
+ * another path, and the two merge. A path that loops while others wait gives
+ * them a turn, so that lanes may wait for lanes of their own warp.
  */
+#include "base/assert.h"
 #include "ptx/interp/program.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define PATIENCE 256 /* back-branches until others have a turn */
-#define TURN     64  /* choices for which a path keeps its turn */
+/* number of back-branches before other paths get a turn */
+#define PATIENCE 256
+/* how often a path runs again after another path yielded to it */
+#define TURN 64
 
 static void add_path(struct gkf_warp *w, uint32_t mask, uint32_t pc,
 		     enum gkf_path_state state, unsigned barrier)
 {
+	GK_ASSERT(w->paths <= GKF_LANES);
 	w->path[w->paths++] = (struct gkf_path){.frame = w->frame,
 						.mask = mask,
 						.pc = pc,
@@ -25,7 +31,7 @@ static void add_path(struct gkf_warp *w, uint32_t mask, uint32_t pc,
 	w->limit = 0;
 }
 
-static void back_to_caller(struct gkf_warp *w)
+static void count_back_branch(struct gkf_warp *w)
 {
 	struct gkf_run *run = w->run;
 
@@ -48,7 +54,7 @@ void gkf_path_branch(struct gkf_warp *w, uint32_t taken, uint32_t target)
 		w->limit = 0;
 	w->mask = taken;
 	if (target < w->pc)
-		back_to_caller(w);
+		count_back_branch(w);
 	w->pc = target;
 }
 
@@ -56,6 +62,7 @@ void gkf_path_block(struct gkf_warp *w, uint32_t mask, unsigned barrier)
 {
 	struct gkf_path *p = &w->path[w->current];
 
+	GK_ASSERT(!(mask & ~w->mask));
 	if (mask == w->mask) {
 		p->state = GKF_PATH_BARRIER;
 		p->barrier = (uint8_t)barrier;
@@ -68,14 +75,16 @@ void gkf_path_block(struct gkf_warp *w, uint32_t mask, unsigned barrier)
 
 void gkf_path_gather(struct gkf_warp *w, uint32_t mask, uint32_t wanted)
 {
+	GK_ASSERT(!(mask & ~w->mask));
 	add_path(w, mask, w->pc - 1, GKF_PATH_WARP, 0);
 	w->path[w->paths - 1].wanted = wanted;
 	w->gathered |= mask;
 	w->mask &= ~mask;
 }
 
-/* Lanes that wait for the same ones as a path does. */
-static uint32_t gathered(const struct gkf_warp *w, const struct gkf_path *p)
+/* Returns all lanes that wait for the same set of lanes as the path p. */
+static uint32_t gathered_lanes(const struct gkf_warp *w,
+			       const struct gkf_path *p)
 {
 	uint32_t there = 0;
 
@@ -86,8 +95,11 @@ static uint32_t gathered(const struct gkf_warp *w, const struct gkf_path *p)
 	return there;
 }
 
-/* A path acts with those that it met, and may go on. */
-static void act(struct gkf_warp *w, struct gkf_path *p)
+/*
+ * Runs the instruction at which a path waits, with w->met set to the lanes that
+ * have met, and makes the path ready.
+ */
+static void act_path(struct gkf_warp *w, struct gkf_path *p)
 {
 	const struct gkf_op *op = &p->frame->code->ops[p->pc++];
 
@@ -97,20 +109,20 @@ static void act(struct gkf_warp *w, struct gkf_path *p)
 	p->state = GKF_PATH_READY;
 }
 
-/* Paths go on whose lanes have all come. */
-static void let_paths_go(struct gkf_warp *w)
+/* Releases the paths whose awaited lanes have all arrived. */
+static void release_paths(struct gkf_warp *w)
 {
 	for (uint32_t i = 0; w->gathered && i < w->paths; i++) {
 		uint32_t wanted = w->path[i].wanted;
 
 		if (w->path[i].state != GKF_PATH_WARP)
 			continue;
-		w->met = gathered(w, &w->path[i]);
+		w->met = gathered_lanes(w, &w->path[i]);
 		if (!(wanted & w->live & ~w->met))
 			for (uint32_t j = i; j < w->paths; j++)
 				if (w->path[j].state == GKF_PATH_WARP &&
 				    w->path[j].wanted == wanted)
-					act(w, &w->path[j]);
+					act_path(w, &w->path[j]);
 		w->met = 0;
 	}
 }
@@ -119,6 +131,7 @@ void gkf_path_call(struct gkf_warp *w, uint32_t mask, struct gkf_frame *frame)
 {
 	uint32_t rest = w->mask & ~mask;
 
+	GK_ASSERT(!(mask & ~w->mask));
 	if (rest)
 		add_path(w, rest, w->pc, GKF_PATH_READY, 0);
 	frame->return_pc = w->pc;
@@ -129,7 +142,7 @@ void gkf_path_call(struct gkf_warp *w, uint32_t mask, struct gkf_frame *frame)
 	w->limit = 0;
 }
 
-/* Results go to the caller's local memory, in the lanes that return. */
+/* Copies results to the caller's local memory in the returning lanes. */
 static void return_results(struct gkf_warp *w, const struct gkf_frame *f,
 			   uint32_t mask)
 {
@@ -147,7 +160,10 @@ static void return_results(struct gkf_warp *w, const struct gkf_frame *f,
 	}
 }
 
-/* The frame that the path is in, and those around it that all have left. */
+/*
+ * Frees the path's frame and its callers' frames, up to one that still has
+ * lanes inside.
+ */
 static void leave_frames(struct gkf_warp *w)
 {
 	while (w->frame->parent && !w->frame->inside) {
@@ -161,8 +177,9 @@ static void leave_frames(struct gkf_warp *w)
 }
 
 /*
- * Lanes that return need not wait for the others, who may be waiting for what
- * these do next. They meet again because deeper frames run first.
+ * Returning lanes do not wait for lanes that are still in the function, because
+ * those may depend on what the returning lanes do next. They merge again
+ * because deeper frames run first.
  */
 void gkf_path_return(struct gkf_warp *w, uint32_t mask)
 {
@@ -201,8 +218,11 @@ static bool meet_paths(const struct gkf_path *a, const struct gkf_path *b)
 	       a->state == GKF_PATH_READY && b->state == GKF_PATH_READY;
 }
 
-/* The running path comes first; empty ones go, those that meet become one. */
-static void tidy(struct gkf_warp *w)
+/*
+ * Moves the running path to index 0, drops empty paths, and merges paths that
+ * have met.
+ */
+static void tidy_paths(struct gkf_warp *w)
 {
 	struct gkf_path running = {0};
 	uint32_t kept = 0;
@@ -215,7 +235,7 @@ static void tidy(struct gkf_warp *w)
 		w->path[w->current] = w->path[0];
 		w->path[0] = running;
 	}
-	let_paths_go(w);
+	release_paths(w);
 	for (uint32_t i = 0; i < w->paths; i++) {
 		uint32_t j = 0;
 
@@ -240,7 +260,10 @@ static bool is_before(const struct gkf_path *a, const struct gkf_path *b)
 	return a->pc < b->pc;
 }
 
-/* Who waited longest, when the one that runs gives way. */
+/*
+ * Chooses a ready path: during a turn, the one that is running; if that one
+ * yields, the path that has waited longest; otherwise the one furthest behind.
+ */
 static uint32_t next_path(struct gkf_warp *w)
 {
 	uint32_t best = UINT32_MAX;
@@ -269,7 +292,7 @@ bool gkf_path_choose(struct gkf_warp *w)
 {
 	const struct gkf_path *p;
 
-	tidy(w);
+	tidy_paths(w);
 	if (w->yields && w->paths)
 		w->path[0].waited = 0;
 	w->current = next_path(w);

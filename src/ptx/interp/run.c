@@ -1,4 +1,9 @@
-/* run.c - a launch: block after block, in each the warps that can run. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run.c - runs a launch, one block after another, and within a block the warps
+ * that are ready.
+ */
+#include "base/assert.h"
 #include "base/clock.h"
 #include "ptx/interp/lanes.h"
 #include "ptx/interp/op.h"
@@ -7,46 +12,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-void gkf_run_fail(struct gkf_warp *w, const struct gkf_op *op, unsigned lane,
-		  enum gkf_ptx_end end, uint64_t address)
-{
-	struct gkf_run *run = w->run;
-	const uint32_t *size = run->launch->block;
-	uint32_t thread = w->index * GKF_LANES + lane;
-
-	w->limit = 0;
-	if (run->end != GKF_PTX_DONE)
-		return;
-	run->end = end;
-	run->report->function = w->frame->code->source->name;
-	run->report->line = op ? op->line : 0;
-	run->report->address = address;
-	memcpy(run->report->block, w->block->at, sizeof w->block->at);
-	run->report->thread[0] = thread % size[0];
-	run->report->thread[1] = thread / size[0] % size[1];
-	run->report->thread[2] = thread / size[0] / size[1];
-}
-
-static inline uint32_t guard_of(struct gkf_warp *w, const struct gkf_op *op)
-{
-	return *(const u32 *)gkf_at(w, op->guard) ^ op->guard_flip;
-}
-
-/* Until the path is to be looked after. */
+/* Runs the current path until it reaches w->limit. */
 static void run_path(struct gkf_warp *w)
 {
 	const struct gkf_op *ops = w->frame->code->ops;
 
 	while (w->pc < w->limit) {
 		const struct gkf_op *op = &ops[w->pc++];
-		uint32_t mask = w->mask & guard_of(w, op);
+		uint32_t guard = *(const u32 *)gkf_at(w, op->guard);
+		uint32_t mask = w->mask & (guard ^ op->guard_flip);
 
 		if (mask)
 			op->run(w, op, mask);
 	}
 }
 
-/* Until it has ended, waits, or has had its turn. */
+/* Runs a warp until it exits, waits or yields. */
 static void run_warp(struct gkf_warp *w)
 {
 	do {
@@ -105,19 +86,19 @@ static void run_block(struct gkf_block *b)
 		gkf_run_fail(b->warps[0], NULL, 0, GKF_PTX_DEADLOCK, 0);
 }
 
-static uint64_t aligned(uint64_t size)
+static uint64_t align_up(uint64_t size)
 {
 	return (size + 63) & ~(uint64_t)63;
 }
 
-/* A warp with its root frame, special registers and local memory. */
+/* Allocates a warp with its root frame, special registers and local memory. */
 static struct gkf_warp *new_warp(struct gkf_block *b, uint32_t index)
 {
 	struct gkf_run *run = b->run;
 	const struct gkf_code *code = &run->kernel->codes[0];
-	uint64_t head = aligned(sizeof(struct gkf_warp));
-	uint64_t frame = aligned(sizeof(struct gkf_frame) + code->frame_size);
-	uint64_t special = aligned(gkf_specials_size());
+	uint64_t head = align_up(sizeof(struct gkf_warp));
+	uint64_t frame = align_up(sizeof(struct gkf_frame) + code->frame_size);
+	uint64_t special = align_up(gkf_specials_size());
 	uint64_t local = (uint64_t)run->stack * GKF_LANES;
 	unsigned char *room = aligned_alloc(64, head + frame + special);
 	struct gkf_warp *w = (void *)room;
@@ -210,6 +191,8 @@ enum gkf_ptx_end gkf_ptx_run(const struct gkf_ptx_launch *launch,
 			      .start_ns = gk_mono_ns()};
 	struct gkf_block block = {.run = &run};
 
+	GK_ASSERT(launch->kernel && launch->find && ret_report);
+	GK_ASSERT(launch->params || !launch->param_size);
 	if (run.kernel->refused.name)
 		return GKF_PTX_REFUSED;
 	run.params = (unsigned char *)(uintptr_t)launch->params;

@@ -1,4 +1,5 @@
-/* special.c - %tid, %ctaid, %clock and the like. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* special.c - finds and computes special registers such as %tid and %clock. */
 #include "ptx/interp/special.h"
 #include "base/clock.h"
 #include "ptx/interp/lanes.h"
@@ -58,7 +59,7 @@ static uint32_t special_value(const struct gkf_warp *w, enum special which,
 }
 
 /* Whether a special register differs between blocks. */
-static bool differs(enum special which)
+static bool differs_between_blocks(enum special which)
 {
 	return !strncmp(names[which], "%ctaid", 6) ||
 	       !strcmp(names[which], "%smid");
@@ -69,7 +70,7 @@ uint32_t gkf_specials_of_blocks(void)
 	uint32_t set = 0;
 
 	for (unsigned i = 0; i < SPECIALS; i++)
-		set |= (uint32_t)differs((enum special)i) << i;
+		set |= (uint32_t)differs_between_blocks((enum special)i) << i;
 	return set;
 }
 
@@ -104,7 +105,7 @@ enum gkf_clock_kind gkf_clock_find(const char *name, unsigned *ret_bytes)
 	return (enum gkf_clock_kind)i;
 }
 
-/* Ticks since this machine was started, or the time of day. */
+/* Returns monotonic time in clock ticks, or wall-clock time in ns. */
 static uint64_t read_clock_register(const struct gkf_warp *w, int64_t which)
 {
 	uint64_t khz = w->run->launch->clock_khz;

@@ -1,6 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * special.h - special registers: those that keep their value during a block,
- * and the clocks.
+ * special.h - special registers that are constant during a block, and clocks.
  */
 #ifndef GKF_PTX_SPECIAL_H
 #define GKF_PTX_SPECIAL_H
@@ -14,22 +14,25 @@ enum gkf_clock_kind {
 	GKF_CLOCK_KINDS,
 };
 
-/* Bytes of a warp's area of special registers. */
+/* Returns the size of a warp's area of special registers, in bytes. */
 uint32_t gkf_specials_size(void);
 
 /*
- * The place of "%tid.x", all of them 32 bits wide, and the bit that stands for
- * it in a set; GKF_NOWHERE: none.
+ * Returns the place of a special register such as "%tid.x", which is 32 bits
+ * wide, and sets *ret_bit to its bit in sets of registers. Returns GKF_NOWHERE
+ * if there is none of that name.
  */
 uint32_t gkf_special_find(const char *name, uint32_t *ret_bit);
 
-/* "%clock64" is a clock of 64 bits; GKF_CLOCK_KINDS: no clock. */
+/*
+ * Finds a clock by a name such as "%clock64"; GKF_CLOCK_KINDS: there is none.
+ */
 enum gkf_clock_kind gkf_clock_find(const char *name, unsigned *ret_bytes);
 
-/* Fills in the special registers of a set, by their bits. */
+/* Computes the special registers in the given set. */
 void gkf_specials_fill(struct gkf_warp *w, uint32_t set);
 
-/* The set of special registers that differ between blocks. */
+/* Returns the set of special registers that differ between blocks. */
 uint32_t gkf_specials_of_blocks(void);
 
 #endif

@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * warp_op.c - executes what lanes of a warp do together: shuffles, votes,
- * matches, reductions. All lanes that are wanted have come before it is done;
- * each brings a value, and sees those of all that came.
+ * warp_op.c - executes operations in which the lanes of a warp cooperate:
+ * shuffles, votes, matches, reductions. Each lane stores a value and waits
+ * until all lanes of its member mask have arrived; then it can read all their
+ * values.
  */
 #include "ptx/interp/warp_op.h"
 #include "ptx/interp/lanes.h"
@@ -13,12 +15,15 @@ static uint32_t lane_word(struct gkf_warp *w, uint32_t place, unsigned lane)
 	return ((const u32 *)gkf_at(w, place))[lane];
 }
 
-/* Acts for lanes of mask on the values of all lanes that know of each other. */
+/*
+ * Computes the results for the lanes of `mask` from the values of the lanes of
+ * `all`.
+ */
 typedef void act_fn(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
 		    uint32_t all);
 
-/* Values of lanes, but of those who wait with theirs. */
-static void bring(struct gkf_warp *w, const struct gkf_op *op)
+/* Stores the values of all lanes except those that are already waiting. */
+static void bring_values(struct gkf_warp *w, const struct gkf_op *op)
 {
 	const void *a = gkf_at(w, op->a);
 	uint32_t said = *(const u32 *)a;
@@ -35,8 +40,10 @@ static void bring(struct gkf_warp *w, const struct gkf_op *op)
 	}
 }
 
-/* The lanes of a set that name the same lanes as its first does. */
-static uint32_t alike(const u32 *members, uint32_t set)
+/*
+ * Returns the lanes of a set that have the same member mask as its first lane.
+ */
+static uint32_t lanes_alike(const u32 *members, uint32_t set)
 {
 	uint32_t same = 0, first = members[__builtin_ctz(set)];
 
@@ -46,11 +53,12 @@ static uint32_t alike(const u32 *members, uint32_t set)
 }
 
 /*
- * Lanes act with those that their last operand names, each group of them by
- * itself. A group that is not whole waits, and comes back when it has met.
+ * Lanes with the same member mask, which is the last operand, form a group. An
+ * incomplete group waits; once it is complete, its instruction runs again with
+ * w->met set.
  */
-static void together(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
-		     act_fn *act)
+static void act_together(struct gkf_warp *w, const struct gkf_op *op,
+			 uint32_t mask, act_fn *act)
 {
 	const u32 *members;
 	uint32_t group;
@@ -59,7 +67,7 @@ static void together(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
 		act(w, op, mask, w->met);
 		return;
 	}
-	bring(w, op);
+	bring_values(w, op);
 	if (op->e == GKF_NOWHERE) {
 		act(w, op, mask, mask);
 		return;
@@ -68,7 +76,7 @@ static void together(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
 	for (uint32_t left = mask; left; left &= ~group) {
 		uint32_t wanted = members[__builtin_ctz(left)];
 
-		group = alike(members, left);
+		group = lanes_alike(members, left);
 		if (wanted & w->live & ~group)
 			gkf_path_gather(w, group, wanted);
 		else
@@ -89,9 +97,12 @@ static void put_lane_words(struct gkf_warp *w, uint32_t place, uint32_t mask,
 			out[l] = value;
 }
 
-/* The lane that a lane reads; false: none, and it keeps its own. */
-static bool source(enum gkf_warp_how how, uint32_t lane, uint32_t b, uint32_t c,
-		   uint32_t *ret_lane)
+/*
+ * Finds the lane that a lane reads from. Returns false if that is out of range;
+ * the lane then keeps its own value.
+ */
+static bool source_lane(enum gkf_warp_how how, uint32_t lane, uint32_t b,
+			uint32_t c, uint32_t *ret_lane)
 {
 	uint32_t segment = c >> 8 & 31, limit;
 	uint32_t first = lane & segment;
@@ -111,8 +122,8 @@ static bool source(enum gkf_warp_how how, uint32_t lane, uint32_t b, uint32_t c,
 	return *ret_lane <= limit;
 }
 
-static void shuffle(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
-		    uint32_t all)
+static void shuffle_lanes(struct gkf_warp *w, const struct gkf_op *op,
+			  uint32_t mask, uint32_t all)
 {
 	uint32_t value[GKF_LANES], inside = 0;
 	u32 *out;
@@ -121,9 +132,9 @@ static void shuffle(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
 	for (uint32_t l = 0; l < GKF_LANES; l++) {
 		uint32_t from = l;
 
-		if (source((enum gkf_warp_how)op->imm, l,
-			   lane_word(w, op->b, l), lane_word(w, op->c, l),
-			   &from))
+		if (source_lane((enum gkf_warp_how)op->imm, l,
+				lane_word(w, op->b, l), lane_word(w, op->c, l),
+				&from))
 			inside |= 1U << l;
 		else
 			from = l;
@@ -139,12 +150,12 @@ static void shuffle(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
 		gkf_put_predicate(w, op->places[0], mask, inside);
 }
 
-static void vote(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
-		 uint32_t all)
+static void vote_lanes(struct gkf_warp *w, const struct gkf_op *op,
+		       uint32_t mask, uint32_t all)
 {
 	uint32_t said = 0;
 
-	/* The value of a lane that does not vote may be more than a bit. */
+	/* brought[] of a lane that does not vote may hold more than one bit. */
 	for (unsigned l = 0; l < GKF_LANES; l++)
 		said |= (uint32_t)(w->brought[l] & 1) << l;
 	said &= all;
@@ -158,7 +169,7 @@ static void vote(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
 	case GKF_VOTE_ANY:
 		said = said ? mask : 0;
 		break;
-	default: /* all say the same */
+	default: /* whether all agree */
 		said = !said || said == all ? mask : 0;
 		break;
 	}
@@ -170,8 +181,9 @@ void gkf_op_active(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 	put_lane_words(w, op->d, mask, mask);
 }
 
-/* Lanes that brought the same value as one did. */
-static uint32_t equals(const struct gkf_warp *w, uint32_t all, unsigned lane)
+/* Returns the lanes of `all` that have the same value as the given lane. */
+static uint32_t equal_lanes(const struct gkf_warp *w, uint32_t all,
+			    unsigned lane)
 {
 	uint32_t same = 0;
 
@@ -180,14 +192,14 @@ static uint32_t equals(const struct gkf_warp *w, uint32_t all, unsigned lane)
 	return same & all;
 }
 
-static void match(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
-		  uint32_t all)
+static void match_lanes(struct gkf_warp *w, const struct gkf_op *op,
+			uint32_t mask, uint32_t all)
 {
-	bool whole = equals(w, all, (unsigned)__builtin_ctz(all)) == all;
+	bool whole = equal_lanes(w, all, (unsigned)__builtin_ctz(all)) == all;
 
 	for (uint32_t left = mask; left; left &= left - 1) {
 		unsigned l = (unsigned)__builtin_ctz(left);
-		uint32_t same = equals(w, all, l);
+		uint32_t same = equal_lanes(w, all, l);
 
 		if (op->imm == GKF_MATCH_ALL)
 			same = whole ? all : 0;
@@ -197,7 +209,7 @@ static void match(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
 		gkf_put_predicate(w, op->places[0], mask, whole ? mask : 0);
 }
 
-static uint32_t joined(enum gkf_warp_how how, uint32_t a, uint32_t b)
+static uint32_t combine_values(enum gkf_warp_how how, uint32_t a, uint32_t b)
 {
 	switch ((unsigned)how) {
 	case GKF_REDUCE_ADD:
@@ -219,18 +231,18 @@ static uint32_t joined(enum gkf_warp_how how, uint32_t a, uint32_t b)
 	}
 }
 
-static void reduce(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
-		   uint32_t all)
+static void reduce_lanes(struct gkf_warp *w, const struct gkf_op *op,
+			 uint32_t mask, uint32_t all)
 {
 	uint32_t sum = (uint32_t)w->brought[__builtin_ctz(all)], left;
 
 	for (left = all & (all - 1); left; left &= left - 1)
-		sum = joined((enum gkf_warp_how)op->imm, sum,
-			     (uint32_t)w->brought[__builtin_ctz(left)]);
+		sum = combine_values((enum gkf_warp_how)op->imm, sum,
+				     (uint32_t)w->brought[__builtin_ctz(left)]);
 	put_lane_words(w, op->d, mask, sum);
 }
 
-/* bar.warp.sync: lanes in lock-step need no more than to have met. */
+/* bar.warp.sync does nothing once all lanes have arrived. */
 static void meet_lanes(struct gkf_warp *w, const struct gkf_op *op,
 		       uint32_t mask, uint32_t all)
 {
@@ -244,15 +256,15 @@ static void meet_lanes(struct gkf_warp *w, const struct gkf_op *op,
 	void gkf_op_##name(struct gkf_warp *w, const struct gkf_op *op,        \
 			   uint32_t mask)                                      \
 	{                                                                      \
-		together(w, op, mask, act);                                    \
+		act_together(w, op, mask, act);                                \
 	}
-TOGETHER(shuffle, shuffle)
-TOGETHER(vote, vote)
-TOGETHER(match, match)
-TOGETHER(reduce, reduce)
+TOGETHER(shuffle, shuffle_lanes)
+TOGETHER(vote, vote_lanes)
+TOGETHER(match, match_lanes)
+TOGETHER(reduce, reduce_lanes)
 TOGETHER(warp_sync, meet_lanes)
 
-/* Rows of 8 numbers of 16 bits, of lanes that say where they lie. */
+/* Rows of 8 16-bit numbers; lane l holds the address of row l. */
 #define ROWS 8
 struct rows {
 	unsigned char *at[4 * ROWS];
@@ -273,7 +285,9 @@ static bool reach_rows(struct gkf_warp *w, const struct gkf_op *op,
 	return true;
 }
 
-/* Two neighbours of a row, or of a column, for each lane. */
+/*
+ * Returns a lane's two adjacent elements of a row; of a column if transposed.
+ */
 static uint32_t pair_of(unsigned char *const row[ROWS], unsigned lane,
 			bool turned)
 {
@@ -290,7 +304,7 @@ static uint32_t pair_of(unsigned char *const row[ROWS], unsigned lane,
 	return (uint32_t)high << 16 | low;
 }
 
-/* All lanes are here: it is aligned. */
+/* The modifier .aligned promises that all lanes execute this together. */
 void gkf_op_ldmatrix(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 {
 	struct rows r;

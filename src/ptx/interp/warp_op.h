@@ -1,4 +1,8 @@
-/* warp_op.h - how lanes of a warp act together: op->imm of those ops. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * warp_op.h - values of op->imm for operations in which the lanes of a warp
+ * cooperate.
+ */
 #ifndef GKF_PTX_WARP_OP_H
 #define GKF_PTX_WARP_OP_H
 

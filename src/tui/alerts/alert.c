@@ -1,8 +1,10 @@
-/* alert.c - decides which alerts are on. */
-#include "tui/alert.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* alert.c - decides which alerts are raised and when they end. */
+#include "tui/alerts/alert.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
-#include "core/held.h"
+#include "core/read/held.h"
 #include "format/names.h"
 #include "format/state.h"
 
@@ -13,10 +15,13 @@
 
 #define NS_PER_MINUTE (60 * GK_NS_PER_S)
 
-/* How long an error is told of; the state of its GPU is as well. */
+/*
+ * How long an error is shown, both as an alert and in its GPU's state
+ * (format/state.h).
+ */
 #define OF_LATE_NS (10 * NS_PER_MINUTE)
 
-/* ---- what the kinds measure ---- */
+/* ---- the value of each kind ---- */
 
 static struct gk_value temperature(const struct gk_snapshot *snap,
 				   const struct gk_device *d)
@@ -42,7 +47,7 @@ static struct gk_value power(const struct gk_snapshot *snap,
 	return drawn;
 }
 
-/* 1: processes hold memory, and the GPU does nothing. */
+/* Returns 1 if the GPU has processes but no load. */
 static struct gk_value idle(const struct gk_snapshot *snap,
 			    const struct gk_device *d)
 {
@@ -61,7 +66,10 @@ static struct gk_value uncorrected_errors(const struct gk_snapshot *snap,
 	return d->m[GK_M_ECC_UNCORRECTED];
 }
 
-/* The last of the last minutes; 0: none. It is told of a lost GPU too. */
+/*
+ * Returns the number of the last Xid, or 0 if that Xid is older than
+ * OF_LATE_NS. A lost GPU still has a last Xid.
+ */
 static struct gk_value xid(const struct gk_snapshot *snap,
 			   const struct gk_device *d)
 {
@@ -76,7 +84,7 @@ static struct gk_value xid(const struct gk_snapshot *snap,
 	return number;
 }
 
-/* What is told of any GPU, whatever it answers. */
+/* Returns 1 if the GPU is in the given state. A lost GPU has a state too. */
 static struct gk_value is_in_state(const struct gk_snapshot *snap,
 				   const struct gk_device *d,
 				   enum gk_state_kind kind)
@@ -94,14 +102,40 @@ static struct gk_value lost(const struct gk_snapshot *snap,
 	return is_in_state(snap, d, GK_STATE_LOST);
 }
 
+static struct gk_value in_error(const struct gk_snapshot *snap,
+				const struct gk_device *d)
+{
+	return is_in_state(snap, d, GK_STATE_ERROR);
+}
+
+/*
+ * Returns 1 if the GPU must be reset or replaced. The value is absent, which
+ * leaves the alert unchanged, while the GPU does not answer and before its slow
+ * tier has been read for the first time.
+ */
+static struct gk_value fault(const struct gk_snapshot *snap,
+			     const struct gk_device *d)
+{
+	const struct gk_condition *c = gk_condition_of(d);
+	struct gk_value value = {.v = c && c->fails};
+
+	(void)snap;
+	if (d->health == GK_HEALTH_STALE ||
+	    (d->health == GK_HEALTH_OK && !c && !d->read_ns[GK_TIER_SLOW]))
+		value.why = GK_ABSENT_NOT_READ;
+	return value;
+}
+
 static struct gk_value hung(const struct gk_snapshot *snap,
 			    const struct gk_device *d)
 {
 	return is_in_state(snap, d, GK_STATE_HUNG);
 }
 
-/* 1: by heat; by power or a brake, by a tenth of its clock at least. Whatever
- * else is wrong with it, as long as it answers. */
+/*
+ * Returns 1 if heat slows the GPU down, or if power or a brake reduces its
+ * clock by at least a tenth. A hung GPU does not count.
+ */
 static struct gk_value held(const struct gk_snapshot *snap,
 			    const struct gk_device *d)
 {
@@ -117,20 +151,26 @@ static struct gk_value held(const struct gk_snapshot *snap,
 
 static const struct {
 	const char *name;
-	enum gk_state_kind state; /* that it is a sign of */
+	enum gk_state_kind state; /* the GPU's state while the alert is on */
 	bool fails;
-	int64_t usual; /* from which on it is noticed without a rule; 0: not */
+	int64_t usual; /* threshold without a rule; 0: no events */
 	struct gk_value (*read)(const struct gk_snapshot *snap,
 				const struct gk_device *d);
-	int margin; /* below the threshold, where it ends */
-	/* Of a value that is 0 or 1: the unit of the time that 1 lasts, which
-	 * is compared. */
+	int margin; /* how far below the threshold the alert ends */
+	/*
+	 * The unit of durations; 0: the alert has no duration. If there is a
+	 * unit, the value read is 0 or 1, and the alert's value is how long it
+	 * has been 1.
+	 */
 	uint64_t lasts_ns;
-	bool grows; /* each rise of a count is an alert again */
+	bool grows; /* each increase of `count` raises the alert again */
 	enum gk_metric count;
-	/* Value, then threshold. */
+	/*
+	 * A printf format for the value and the threshold. If lasts_ns is set,
+	 * a string comes before these two: "at least " or "".
+	 */
 	const char *format;
-	const char *(*meaning)(int64_t value); /* behind that; NULL: none */
+	const char *(*meaning)(int64_t value); /* text to append; NULL: none */
 } kinds[ALERT_KINDS] = {
     [ALERT_TEMPERATURE] = {.name = "temperature",
 			   .state = GK_STATE_HOT,
@@ -151,7 +191,7 @@ static const struct {
 
 		    .read = idle,
 		    .lasts_ns = NS_PER_MINUTE,
-		    .format = "held but idle for %" PRId64
+		    .format = "held but idle for %s%" PRId64
 			      " min (alert from %" PRId64 ")"},
     [ALERT_ECC] = {.name = "ecc",
 		   .state = GK_STATE_ALERT,
@@ -177,6 +217,18 @@ static const struct {
 		    .usual = 1,
 		    .read = lost,
 		    .format = "lost"},
+    [ALERT_ERROR] = {.name = "error",
+		     .state = GK_STATE_ERROR,
+		     .fails = true,
+		     .usual = 1,
+		     .read = in_error,
+		     .format = "in error"},
+    [ALERT_FAULT] = {.name = "fault",
+		     .state = GK_STATE_FAULT,
+		     .fails = true,
+		     .usual = 1,
+		     .read = fault,
+		     .format = ""},
     [ALERT_HUNG] = {.name = "hung",
 		    .state = GK_STATE_HUNG,
 		    .fails = true,
@@ -188,7 +240,7 @@ static const struct {
 		    .usual = 30,
 		    .read = held,
 		    .lasts_ns = GK_NS_PER_S,
-		    .format = "slowed down for %" PRId64
+		    .format = "slowed down for %s%" PRId64
 			      " s (alert from %" PRId64 " s)"},
 };
 
@@ -202,6 +254,8 @@ static int64_t limit_of(const struct tui_alert_rules *r,
 	    [ALERT_ECC] = r->ecc,
 	    [ALERT_XID] = r->xid,
 	    [ALERT_LOST] = r->lost,
+	    [ALERT_ERROR] = r->lost,
+	    [ALERT_FAULT] = r->fault,
 	    [ALERT_HUNG] = r->hung,
 	    [ALERT_HELD] = r->held,
 	};
@@ -232,12 +286,11 @@ static struct tui_alert *row_of_alert(struct tui_alerts *alerts,
 
 static void end_alert(struct tui_alert *a)
 {
-	a->on = a->noticed = false;
+	a->on = a->noticed = a->from_start = false;
 	a->since_ns = 0;
 }
 
-/* A GPU that is lost is in the list, and its alert goes on; one that is there
- * no more has no state. */
+/* Ends alerts of GPUs that are no longer listed. A lost one is listed. */
 static void end_alerts_of_gone(struct tui_alerts *alerts,
 			       const struct gk_snapshot *snap)
 {
@@ -246,8 +299,10 @@ static void end_alerts_of_gone(struct tui_alerts *alerts,
 			end_alert(&alerts->rows[i]);
 }
 
-/* What cannot be read: a lost GPU is no longer hot, nor known to be idle; what
- * was counted stays its time. */
+/*
+ * Handles a value that cannot be read. The alert ends if the GPU is lost; the
+ * alert of a count always lasts OF_LATE_NS.
+ */
 static void forget_alert(struct tui_alerts *alerts,
 			 const struct gk_snapshot *snap,
 			 const struct gk_device *d, enum tui_alert_kind kind)
@@ -265,8 +320,9 @@ static void forget_alert(struct tui_alerts *alerts,
 	}
 }
 
-/* How many units of time a condition has lasted; -1: it does not hold. */
-static int64_t lasted(struct tui_alert *a, int64_t holds, uint64_t now_ns)
+/* How long the condition has held, in units of lasts_ns; -1: it does not. */
+static int64_t measure_duration(struct tui_alert *a, int64_t holds,
+				uint64_t now_ns)
 {
 	if (!holds)
 		a->since_ns = 0;
@@ -277,8 +333,11 @@ static int64_t lasted(struct tui_alert *a, int64_t holds, uint64_t now_ns)
 		   : -1;
 }
 
-/* What was counted before is not told of without a rule, and what a reset took
- * away is nothing of before. */
+/*
+ * Sets the time of the last increase, and a->before, which is the first count
+ * read, or a lower count read after a reset. Without a rule, only counts above
+ * a->before are reported.
+ */
 static void follow_count(struct tui_alert *a, int64_t limit, int64_t count,
 			 uint64_t now_ns)
 {
@@ -288,7 +347,10 @@ static void follow_count(struct tui_alert *a, int64_t limit, int64_t count,
 		a->grew_ns = now_ns;
 }
 
-/* Whether a count tells of something: of late, and not of before. */
+/*
+ * Whether a count has increased within OF_LATE_NS. Without a rule, increases
+ * from before the start do not count. Always true for other kinds.
+ */
 static bool is_news(const struct tui_alert *a, int64_t limit, int64_t count,
 		    uint64_t now_ns)
 {
@@ -300,9 +362,10 @@ static void update_alert(struct tui_alert *a, int64_t limit, int64_t value,
 			 int64_t count, uint64_t now_ns)
 {
 	bool was = a->on, noticed = a->noticed, more = count > a->count;
+	bool first = !a->seen;
 
 	if (kinds[a->kind].lasts_ns)
-		value = lasted(a, value, now_ns);
+		value = measure_duration(a, value, now_ns);
 	follow_count(a, limit, count, now_ns);
 	a->seen = true;
 	a->limit = limit ? limit : kinds[a->kind].usual;
@@ -310,8 +373,9 @@ static void update_alert(struct tui_alert *a, int64_t limit, int64_t value,
 	    a->limit &&
 	    value >= a->limit - (noticed ? kinds[a->kind].margin : 0) &&
 	    is_news(a, limit, count, now_ns);
+	a->from_start = (a->noticed || a->since_ns) && (first || a->from_start);
 	if (a->noticed || !noticed)
-		a->value = value; /* what ended stays as it was */
+		a->value = value; /* an ended alert keeps its last value */
 	a->on = limit && a->noticed;
 	a->fresh = a->on && (!was || more);
 	if (a->fresh)
@@ -320,7 +384,11 @@ static void update_alert(struct tui_alert *a, int64_t limit, int64_t value,
 	a->count = count;
 }
 
-/* "power cap", though an Xid would be the word for its state. */
+/*
+ * Sets the text of an ALERT_HELD to what slows the GPU down, such as "power
+ * cap". The GPU's state may be named after an Xid instead, so Xids are left out
+ * here.
+ */
 static void held_words(struct tui_alert *a, const struct gk_snapshot *snap,
 		       const struct gk_device *d)
 {
@@ -335,7 +403,7 @@ static void held_words(struct tui_alert *a, const struct gk_snapshot *snap,
 	gk_str_copy(a->words, sizeof a->words, state.words);
 }
 
-/* The count whose rise is told again; always 0 for kinds that do not grow. */
+/* The count whose increase raises the alert again; 0 for other kinds. */
 static int64_t repeat_count(const struct tui_alert *a,
 			    const struct gk_device *d)
 {
@@ -355,8 +423,54 @@ static void update_row(struct tui_alert *a, const struct tui_alert_rules *rules,
 		     snap->mono_ns);
 	if (a->kind == ALERT_HELD && value)
 		held_words(a, snap, d);
+	if (a->kind == ALERT_FAULT && value)
+		gk_condition_text(a->words, gk_condition_of(d), d);
 	if (a->kind == ALERT_HUNG)
 		a->since_ns = a->noticed ? d->read_ns[GK_TIER_FAST] : 0;
+}
+
+/* Converts wall clock time to CLOCK_MONOTONIC; 0: before its start. */
+static uint64_t mono_of(const struct gk_snapshot *snap, uint64_t wall_ns)
+{
+	uint64_t ago = snap->wall_ns > wall_ns ? snap->wall_ns - wall_ns : 0;
+
+	return snap->mono_ns > ago ? snap->mono_ns - ago : 0;
+}
+
+/*
+ * Records all Xids since the last update as events and queues their commands,
+ * except the newest Xid, which becomes the value of the row. Xids from before
+ * the first update count only if there is a rule. Returns whether an alert was
+ * raised.
+ */
+static bool update_burst(struct tui_alerts *alerts, struct tui_alert *a,
+			 const struct tui_alert_rules *rules,
+			 const struct gk_snapshot *snap,
+			 const struct gk_device *d)
+{
+	int64_t limit = limit_of(rules, ALERT_XID);
+	const struct gk_xids *xids = d->xids;
+	size_t row = (size_t)(a - alerts->rows);
+	bool fresh = false;
+
+	for (size_t i = 0; xids && i < xids->count; i++) {
+		const struct gk_xid *x = &xids->last[i];
+		bool late = snap->wall_ns > x->wall_ns &&
+			    snap->wall_ns - x->wall_ns > OF_LATE_NS;
+
+		a->came_ns = mono_of(snap, x->wall_ns);
+		if (i + 1 == xids->count || (int64_t)x->at <= a->count ||
+		    late || (!a->seen && !limit))
+			continue;
+		gk_identity_follow(&a->gpu, d);
+		update_alert(a, limit, x->number, (int64_t)x->at,
+			     snap->mono_ns);
+		if (a->fresh && rules->command)
+			tui_alerts_add_due(alerts, row);
+		fresh |= a->fresh;
+		tui_alerts_note_row(alerts, row, snap);
+	}
+	return fresh;
 }
 
 bool tui_alerts_update(struct tui_alerts *alerts,
@@ -383,6 +497,8 @@ bool tui_alerts_update(struct tui_alerts *alerts,
 		a = row_of_alert(alerts, d, kind);
 		if (!a)
 			return fresh;
+		if (kind == ALERT_XID)
+			fresh |= update_burst(alerts, a, rules, snap, d);
 		update_row(a, rules, snap, d, value.v);
 		fresh |= a->fresh;
 	}
@@ -420,31 +536,39 @@ int tui_alert_compare(const struct tui_alert *a, const struct tui_alert *b)
 
 const char *tui_alert_kind_name(enum tui_alert_kind kind)
 {
+	GK_ASSERT(kind < ALERT_KINDS);
 	return kinds[kind].name;
 }
 
 bool tui_alert_fails(enum tui_alert_kind kind)
 {
+	GK_ASSERT(kind < ALERT_KINDS);
 	return kinds[kind].fails;
 }
 
 enum gk_state_kind tui_alert_state(enum tui_alert_kind kind)
 {
+	GK_ASSERT(kind < ALERT_KINDS);
 	return kinds[kind].state;
 }
 
 void tui_alert_what(const struct tui_alert *alert, char *dst, size_t cap)
 {
+	const char *format = kinds[alert->kind].format;
+	const char *between = *alert->words && *format ? ": " : "";
 	char what[128];
 
-	/* The formats above take just these. */
+	/* The formats in the table take exactly these arguments. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-	snprintf(what, sizeof what, kinds[alert->kind].format, alert->value,
-		 alert->limit);
+	if (kinds[alert->kind].lasts_ns)
+		snprintf(what, sizeof what, format,
+			 alert->from_start ? "at least " : "", alert->value,
+			 alert->limit);
+	else
+		snprintf(what, sizeof what, format, alert->value, alert->limit);
 #pragma GCC diagnostic pop
-	snprintf(dst, cap, "%s%s%s%s", alert->words, *alert->words ? ": " : "",
-		 what,
+	snprintf(dst, cap, "%s%s%s%s", alert->words, between, what,
 		 kinds[alert->kind].meaning
 		     ? kinds[alert->kind].meaning(alert->value)
 		     : "");

@@ -1,10 +1,15 @@
-/* alert_events.c - remembers which alerts began and ended, and when. */
-#include "tui/alert.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * alert_events.c - keeps the list of events, which says when alerts began and
+ * ended, and the queue of commands to run.
+ */
+#include "base/assert.h"
+#include "tui/alerts/alert.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The event of an alert that is still on, or NULL. */
+/* Returns the event of a row that has not ended yet, or NULL. */
 static struct tui_alert_event *open_event(struct tui_alerts *alerts, size_t row)
 {
 	for (size_t i = alerts->event_count; i-- > 0;) {
@@ -16,7 +21,7 @@ static struct tui_alert_event *open_event(struct tui_alerts *alerts, size_t row)
 	return NULL;
 }
 
-/* The oldest makes room, of those that ended if there are any. */
+/* Drops the oldest event that has ended or, if none has, the oldest of all. */
 static void drop_event(struct tui_alerts *alerts)
 {
 	size_t at = 0;
@@ -30,7 +35,7 @@ static void drop_event(struct tui_alerts *alerts)
 		(alerts->event_count - at) * sizeof *alerts->events);
 }
 
-/* The wall clock as it would have been then, as it is set now. */
+/* Converts CLOCK_MONOTONIC to the wall clock as it is set now. */
 static uint64_t wall_of(const struct gk_snapshot *snap, uint64_t mono_ns)
 {
 	uint64_t ago = snap->mono_ns - mono_ns;
@@ -38,7 +43,7 @@ static uint64_t wall_of(const struct gk_snapshot *snap, uint64_t mono_ns)
 	return snap->wall_ns > ago ? snap->wall_ns - ago : 0;
 }
 
-/* Behind all that began before. */
+/* Inserts an event so that the list stays sorted by beginning. */
 static void insert_event(struct tui_alerts *alerts,
 			 const struct tui_alert_event *event)
 {
@@ -50,13 +55,17 @@ static void insert_event(struct tui_alerts *alerts,
 	alerts->event_count++;
 }
 
-/* What has to last to be told began before. */
+/*
+ * Begins an event. It is dated from when its condition began or its Xid
+ * occurred, which may be earlier than the snapshot.
+ */
 static void begin_event(struct tui_alerts *alerts, size_t row,
 			const struct gk_snapshot *snap)
 {
 	const struct tui_alert *a = &alerts->rows[row];
-	bool before = a->since_ns && a->since_ns < snap->mono_ns;
-	uint64_t began = before ? a->since_ns : snap->mono_ns;
+	uint64_t since = a->since_ns ? a->since_ns : a->came_ns;
+	bool before = since && since < snap->mono_ns;
+	uint64_t began = before ? since : snap->mono_ns;
 
 	if (!alerts->events)
 		alerts->events =
@@ -79,23 +88,27 @@ static void end_event(struct tui_alert_event *e, const struct gk_snapshot *snap)
 	e->ended_mono_ns = snap->mono_ns;
 }
 
-void tui_alerts_note(struct tui_alerts *alerts, const struct gk_snapshot *snap)
+void tui_alerts_note_row(struct tui_alerts *alerts, size_t row,
+			 const struct gk_snapshot *snap)
 {
-	for (size_t i = 0; i < alerts->count; i++) {
-		const struct tui_alert *a = &alerts->rows[i];
-		struct tui_alert_event *e =
-		    alerts->event_count ? open_event(alerts, i) : NULL;
+	const struct tui_alert *a = &alerts->rows[row];
+	struct tui_alert_event *e;
 
-		if (e && (a->again || !a->noticed))
-			end_event(e, snap);
-		else if (e)
-			e->alert = *a;
-		if (a->again)
-			begin_event(alerts, i, snap);
-	}
+	GK_ASSERT(row < alerts->count);
+	e = alerts->event_count ? open_event(alerts, row) : NULL;
+	if (e && (a->again || !a->noticed))
+		end_event(e, snap);
+	else if (e)
+		e->alert = *a;
+	if (a->again)
+		begin_event(alerts, row, snap);
 }
 
-/* ---- what was, at a moment ---- */
+void tui_alerts_note(struct tui_alerts *alerts, const struct gk_snapshot *snap)
+{
+	for (size_t i = 0; i < alerts->count; i++)
+		tui_alerts_note_row(alerts, i, snap);
+}
 
 size_t tui_alert_events_until(const struct tui_alerts *alerts, uint64_t at_ns)
 {
@@ -106,24 +119,10 @@ size_t tui_alert_events_until(const struct tui_alerts *alerts, uint64_t at_ns)
 	return count;
 }
 
-uint64_t tui_alert_event_lasted(const struct tui_alert_event *e, uint64_t at_ns)
+void tui_alerts_add_due(struct tui_alerts *alerts, size_t row)
 {
-	uint64_t end = e->ended_ns ? e->ended_mono_ns : at_ns;
-
-	return end > e->began_mono_ns ? end - e->began_mono_ns : 0;
-}
-
-struct tui_alert_event tui_alert_event_at(const struct tui_alert_event *event,
-					  uint64_t at_ns)
-{
-	struct tui_alert_event e = *event;
-	int64_t value;
-
-	if (e.ended_mono_ns > at_ns)
-		e.ended_ns = e.ended_mono_ns = 0;
-	value = tui_alert_value_after(e.alert.kind,
-				      tui_alert_event_lasted(&e, at_ns));
-	if (!e.ended_ns && value >= 0)
-		e.alert.value = value;
-	return e;
+	GK_ASSERT(row < alerts->count);
+	if (alerts->due_count < TUI_ALERT_DUE)
+		alerts->due[alerts->due_count++] =
+		    (struct tui_alert_due){alerts->rows[row], row};
 }

@@ -1,5 +1,6 @@
-/* alert_run.c - runs the command of alerts. */
-#include "tui/alert.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* alert_run.c - runs the user's command for alerts. */
+#include "tui/alerts/alert.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,10 +13,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* More at the same time is a command that hangs. */
+/*
+ * The maximum number of commands at a time. If more are due, the running ones
+ * probably hang.
+ */
 #define RUNNING_MOST 8
-
-extern char **environ;
 
 static pid_t running[RUNNING_MOST];
 
@@ -54,8 +56,11 @@ static void tell_alert(const struct tui_alert *a, struct told *told)
 		 text);
 }
 
-/* The environment of ours and what is told; free() it. */
-static char **environment(struct told *told)
+/*
+ * Returns our environment plus the alert's variables. The caller frees the
+ * list.
+ */
+static char **make_environment(struct told *told)
 {
 	size_t count = 0, at = 0;
 	char **list;
@@ -73,7 +78,10 @@ static char **environment(struct told *told)
 
 /* ---- starting it ---- */
 
-/* The viewer's signals are blocked, and SIGPIPE is ignored: not there. */
+/*
+ * Restores the signals that the viewer blocks or ignores, and puts the command
+ * into a process group of its own.
+ */
 static void prepare_spawn(posix_spawnattr_t *attributes)
 {
 	sigset_t none, all;
@@ -114,27 +122,74 @@ static pid_t *free_place(void)
 	return NULL;
 }
 
+/* ---- running the queue ---- */
+
+static int64_t xid_of_alert(const struct tui_alert *a)
+{
+	return a->kind == ALERT_XID ? a->value : 0;
+}
+
+static bool ran_of_late(const struct tui_alert *row, int64_t what,
+			uint64_t patience_ns, uint64_t now_ns)
+{
+	for (int i = 0; i < TUI_ALERT_RUNS; i++)
+		if (row->ran[i].ns && row->ran[i].what == what)
+			return now_ns - row->ran[i].ns < patience_ns;
+	return false;
+}
+
+static int run_alert(struct tui_alert *row, const struct tui_alert *a,
+		     char **command, pid_t *place, uint64_t now_ns)
+{
+	struct told told;
+	char **env;
+	int err;
+
+	tell_alert(a, &told);
+	env = make_environment(&told);
+	err = env ? start_command(command, env, place) : ENOMEM;
+	if (err)
+		*place = 0;
+	free(env);
+	memmove(row->ran + 1, row->ran,
+		(TUI_ALERT_RUNS - 1) * sizeof *row->ran);
+	row->ran[0] = (struct tui_alert_run){xid_of_alert(a), now_ns};
+	return err;
+}
+
+static void add_fresh(struct tui_alerts *alerts)
+{
+	for (size_t i = 0; i < alerts->count; i++) {
+		if (alerts->rows[i].fresh)
+			tui_alerts_add_due(alerts, i);
+		alerts->rows[i].fresh = false;
+	}
+}
+
 int tui_alerts_run(struct tui_alerts *alerts,
 		   const struct tui_alert_rules *rules, uint64_t now_ns)
 {
+	size_t done = 0;
 	int err = 0;
 
-	for (size_t i = 0; rules->command && i < alerts->count; i++) {
-		struct tui_alert *a = &alerts->rows[i];
+	add_fresh(alerts);
+	for (; done < alerts->due_count; done++) {
+		const struct tui_alert_due *due = &alerts->due[done];
+		struct tui_alert *row = &alerts->rows[due->row];
 		pid_t *place = free_place();
-		struct told told;
-		char **env;
+		int r;
 
-		if (!a->fresh || !place ||
-		    (a->run_ns && now_ns - a->run_ns < rules->command_ns))
+		if (!rules->command ||
+		    ran_of_late(row, xid_of_alert(&due->alert),
+				rules->command_ns, now_ns))
 			continue;
-		tell_alert(a, &told);
-		env = environment(&told);
-		err = env ? start_command(rules->command, env, place) : ENOMEM;
-		if (err)
-			*place = 0;
-		free(env);
-		a->run_ns = now_ns;
+		if (!place)
+			break;
+		r = run_alert(row, &due->alert, rules->command, place, now_ns);
+		err = r ? r : err;
 	}
+	alerts->due_count -= done;
+	memmove(alerts->due, alerts->due + done,
+		alerts->due_count * sizeof *alerts->due);
 	return err;
 }

@@ -1,30 +1,37 @@
-/* hosts_alerts.c - the alerts of several machines, below their rows. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hosts_alerts.c - draws the alerts of all hosts below the list of hosts. */
 #include "tui/lanes/part.h"
-#include "tui/view.h"
+#include "tui/views/view.h"
 
 #include <stdio.h>
 
 #define LINES_MOST 3
-#define HOSTS_LEFT 14 /* rows that more than one of them leave to hosts */
+#define HOSTS_LEFT 14 /* rows left to the hosts if there are several alerts */
 
-/* One of them: number counts all that are on. */
+/*
+ * An alert that is on. `number` is its position among all alerts, to break
+ * ties.
+ */
 struct hosts_alert {
 	const struct tui_host *host;
 	const struct tui_alert *alert;
 	size_t number;
 };
 
-/* ---- which ---- */
+/* ---- choosing ---- */
 
-static bool precedes(const struct hosts_alert *a, const struct hosts_alert *b)
+static bool comes_before(const struct hosts_alert *a,
+			 const struct hosts_alert *b)
 {
 	int order = tui_alert_compare(a->alert, b->alert);
 
 	return order ? order < 0 : a->number < b->number;
 }
 
-/* The next one that is on, after last (alert NULL: the first); how many there
- * are. Of a host that is away nobody knows. */
+/*
+ * Finds the alert to show after `last`, or the first if last->alert is NULL.
+ * Returns how many alerts are on. Unreachable hosts have none.
+ */
 static size_t find_alert(const struct tui *t, const struct hosts_alert *last,
 			 struct hosts_alert *ret_next)
 {
@@ -41,8 +48,8 @@ static size_t find_alert(const struct tui *t, const struct hosts_alert *last,
 			if (!a.alert->on || host->state.away_ns)
 				continue;
 			count++;
-			if ((!last->alert || precedes(last, &a)) &&
-			    (!ret_next->alert || precedes(&a, ret_next)))
+			if ((!last->alert || comes_before(last, &a)) &&
+			    (!ret_next->alert || comes_before(&a, ret_next)))
 				*ret_next = a;
 		}
 	}

@@ -1,26 +1,27 @@
-/* alerts.c - the alerts that are on, above the processes of lanes. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* alerts.c - draws the alerts that are on, above the list of processes. */
 #include "tui/lanes/part.h"
 
 #include "format/width.h"
-#include "tui/model.h"
+#include "tui/model/model.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define TEXT   256
-#define NARROW 56 /* columns below which lines name the model */
-#define INDENT 3  /* of what does not fit in one line */
+#define TEXT   384
+#define NARROW 56 /* on narrower terminals an alert names the GPU's model */
+#define INDENT 3  /* columns by which an alert's second line is indented */
 
-/* ---- which ---- */
+/* ---- choosing ---- */
 
-static bool comes_before(const struct tui_alert *a, const struct tui_alert *b)
+static bool alert_precedes(const struct tui_alert *a, const struct tui_alert *b)
 {
 	int order = tui_alert_compare(a, b);
 
 	return order ? order < 0 : a < b;
 }
 
-/* The next one that is on; last NULL: the first. */
+/* Returns the alert to show after `last`, or the first if last is NULL. */
 static const struct tui_alert *next_alert(const struct tui *t,
 					  const struct tui_alert *last)
 {
@@ -29,8 +30,8 @@ static const struct tui_alert *next_alert(const struct tui *t,
 	for (size_t i = 0; t->alerts && i < t->alerts->count; i++) {
 		const struct tui_alert *a = &t->alerts->rows[i];
 
-		if (a->on && (!last || comes_before(last, a)) &&
-		    (!best || comes_before(a, best)))
+		if (a->on && (!last || alert_precedes(last, a)) &&
+		    (!best || alert_precedes(a, best)))
 			best = a;
 	}
 	return best;
@@ -38,17 +39,24 @@ static const struct tui_alert *next_alert(const struct tui *t,
 
 /* ---- texts ---- */
 
+/* Whether the alert's text also says why the GPU is in its state. */
+static bool tells_why(enum tui_alert_kind kind)
+{
+	return kind == ALERT_LOST || kind == ALERT_ERROR || kind == ALERT_FAULT;
+}
+
 static void alert_line(const struct tui *t, const struct tui_alert *a,
 		       char *dst, size_t cap)
 {
 	const struct gk_device *d =
 	    t->snap ? gk_identity_find(&a->gpu, t->snap) : NULL;
-	char what[GK_WHY_MAX + 16], why[GK_WHY_MAX], model[GK_NAME_MAX] = "";
+	char what[GK_WHY_MAX + 80], why[GK_WHY_MAX], model[GK_NAME_MAX] = "";
 
 	tui_alert_what(a, what, sizeof what);
-	if (d && a->kind == ALERT_LOST) {
-		gk_state_why(why, t->snap, d);
-		snprintf(what, sizeof what, "lost%s%s", *why ? " · " : "", why);
+	if (d && tells_why(a->kind) && *gk_state_why(why, t->snap, d)) {
+		size_t len = strlen(what);
+
+		snprintf(what + len, sizeof what - len, " · %s", why);
 	}
 	if (d && t->columns < NARROW)
 		lanes_model(t, d, 8, model);
@@ -72,8 +80,11 @@ int lanes_alert_count(const struct tui *t)
 	return lines;
 }
 
-/* Bytes of a text that fit, up to a blank if there is one. */
-static size_t first_line(const char *text, int columns)
+/*
+ * Returns how many bytes of the text fit into the columns, cut at a blank if
+ * there is one.
+ */
+static size_t fit_first_line(const char *text, int columns)
 {
 	size_t fit = gk_fit(text, strlen(text), (size_t)columns), at = fit;
 
@@ -84,7 +95,7 @@ static size_t first_line(const char *text, int columns)
 
 /* ---- drawing ---- */
 
-/* How many more there are; they are on a screen of their own. */
+/* Writes how many alerts are not shown, and the key of the alerts screen. */
 static void more_text(const struct tui *t, int more, char *dst, size_t cap)
 {
 	char key[LANES_KEY_NAME];
@@ -114,10 +125,10 @@ void lanes_alert_line(const struct tui *t, struct grid *g, int row, int at,
 	lanes_put(g, row, end, style, "%s", behind);
 }
 
-/* The same, and a click opens the screen of alerts. */
-static void draw_line(struct tui *t, struct grid *g, int row, int at,
-		      enum tui_alert_kind kind, const char *text,
-		      const char *behind)
+/* Like lanes_alert_line(), but a click on the line opens the alerts screen. */
+static void draw_alert_line(struct tui *t, struct grid *g, int row, int at,
+			    enum tui_alert_kind kind, const char *text,
+			    const char *behind)
 {
 	lanes_alert_line(t, g, row, at, kind, text, behind);
 	lanes_hit(t, (struct lanes_hit){.kind = HIT_KEY,
@@ -127,7 +138,11 @@ static void draw_line(struct tui *t, struct grid *g, int row, int at,
 					.id = ACTION_ALERTS});
 }
 
-/* In two lines where it is long, and these are there; returns how many. */
+/*
+ * Draws an alert, in two lines if it is long and there is space before row
+ * `end`. `behind` is the number of alerts that follow. Returns the number of
+ * lines.
+ */
 static int draw_alert(struct tui *t, struct grid *g, int row, int end,
 		      const struct tui_alert *a, int behind)
 {
@@ -139,14 +154,14 @@ static int draw_alert(struct tui *t, struct grid *g, int row, int end,
 	lines = lanes_width(text) > room && row + 1 < end ? 2 : 1;
 	more_text(t, row + lines == end ? behind : 0, more, sizeof more);
 	if (lines == 1) {
-		draw_line(t, g, row, 1, a->kind, text, more);
+		draw_alert_line(t, g, row, 1, a->kind, text, more);
 		return 1;
 	}
-	cut = first_line(text, room);
-	draw_line(t, g, row + 1, INDENT, a->kind,
-		  text + cut + strspn(text + cut, " "), more);
+	cut = fit_first_line(text, room);
+	draw_alert_line(t, g, row + 1, INDENT, a->kind,
+			text + cut + strspn(text + cut, " "), more);
 	text[cut] = '\0';
-	draw_line(t, g, row, 1, a->kind, text, "");
+	draw_alert_line(t, g, row, 1, a->kind, text, "");
 	return 2;
 }
 

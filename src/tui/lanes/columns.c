@@ -1,23 +1,28 @@
-/* columns.c - lays out the columns of the processes. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * columns.c - chooses the columns of the process list, places them, and writes
+ * their texts.
+ */
 #include "tui/lanes/columns.h"
 
 #include "base/round.h"
 #include "format/names.h"
-#include "tui/model.h"
+#include "tui/model/model.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define COMMAND_LEAST 12
 #define BAR_WIDTH     6
-#define BAR_FROM      100 /* columns of the terminal */
+#define BAR_FROM      100 /* minimum width of the terminal */
 #define NARROW_BELOW  56
 #define SMALL_BELOW   72
 #define GIB           1073741824.0
 
 /*
- * Columns that lanes show in their own way. go: where room is short those with
- * the highest number go first; 0: never. Others go before these all.
+ * Columns with a layout of their own. If space is short, all other columns are
+ * dropped first, then these in descending order of `go`. A column whose `go` is
+ * 0 is never dropped.
  */
 static const struct own {
 	int id;
@@ -40,10 +45,11 @@ static const struct own {
     {GK_COLUMN_COMMAND, "COMMAND", "command", 0, 2, 0, 2, false, 0},
 };
 
-#define OWNS      (sizeof owns / sizeof *owns)
-#define GO_BEFORE 1000 /* of columns that are not lanes' own */
+#define OWNS (sizeof owns / sizeof *owns)
+/* Higher than every `go`; for columns that are not in owns[]. */
+#define GO_BEFORE 1000
 
-/* Those that are shown where the config file chooses none. */
+/* The columns used unless the config file chooses others. */
 static const int usual[] = {
     GK_COLUMN_GPU,     GK_COLUMN_PID, GK_COLUMN_TYPE, GK_COLUMN_USER,
     GK_COLUMN_GPU_MEM, LANES_BAR,     GK_COLUMN_SM,   GK_COLUMN_GMBW,
@@ -65,7 +71,7 @@ const char *lanes_order_name(enum gk_column column)
 	return own ? own->order : gk_column_infos[column].help;
 }
 
-/* ---- which ---- */
+/* ---- choosing ---- */
 
 static bool types_differ(const struct gk_snapshot *snap)
 {
@@ -105,7 +111,7 @@ static void choose_usual(const struct tui *t, struct lanes_table *table)
 			add_column(table, usual[i]);
 }
 
-/* Those of the config file; the command is always there. */
+/* Chooses the columns of the config file. The command is always added. */
 static void choose_wanted(const struct tui *t, struct lanes_table *table)
 {
 	const struct gk_columns *wanted = &t->options.columns;
@@ -120,9 +126,9 @@ static void choose_wanted(const struct tui *t, struct lanes_table *table)
 		add_column(table, GK_COLUMN_COMMAND);
 }
 
-/* ---- where ---- */
+/* ---- placing ---- */
 
-/* Pids are short on most machines, where columns are few. */
+/* 7 columns; on narrow terminals 6, unless a pid is longer. */
 static int pid_width(const struct tui *t)
 {
 	int width = 6;
@@ -166,7 +172,7 @@ static int how_soon(int id)
 	return own ? own->go : GO_BEFORE - gk_column_infos[id].worth;
 }
 
-/* Takes the column away that goes first; false: none may. */
+/* Drops the next column. Returns false if no more may be dropped. */
 static bool drop_one(struct lanes_table *table)
 {
 	int first = -1;
@@ -183,7 +189,10 @@ static bool drop_one(struct lanes_table *table)
 	return true;
 }
 
-/* The column of the swatch is before all. */
+/*
+ * Places all columns and returns where the last ends. Screen column 0 is for
+ * the swatch, the coloured mark of a process's owner.
+ */
 static int measure_all(const struct tui *t, struct lanes_table *table)
 {
 	int at = 1;
@@ -196,7 +205,7 @@ static int measure_all(const struct tui *t, struct lanes_table *table)
 struct lanes_table lanes_table(const struct tui *t)
 {
 	struct lanes_table table = {.narrow = t->columns < NARROW_BELOW};
-	int end = t->columns - 2; /* a blank, and the mark of the scroll */
+	int end = t->columns - 2; /* leaves a blank and the scroll bar */
 	struct lanes_column *command;
 
 	if (t->options.columns.count)
@@ -232,7 +241,7 @@ static const char *percent_of(const struct lanes_table *table, char *dst,
 	return dst;
 }
 
-static const char *time_of(char *dst, struct gk_value ns)
+static const char *run_time_of(char *dst, struct gk_value ns)
 {
 	int64_t s = ns.v / 1000000000;
 
@@ -265,7 +274,7 @@ const char *lanes_column_text(const struct tui *t,
 	case GK_COLUMN_RSS:
 		return size_of(table, dst, p->m[GK_PM_RSS], false);
 	case GK_COLUMN_TIME:
-		return time_of(dst, p->m[GK_PM_RUN_TIME]);
+		return run_time_of(dst, p->m[GK_PM_RUN_TIME]);
 	case GK_COLUMN_USER:
 		return *p->user ? p->user : "—";
 	case GK_COLUMN_CPU:

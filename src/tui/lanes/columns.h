@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * columns.h - the columns of the processes in lanes: which of them there is
- * room for, and their texts.
+ * columns.h - the columns of the process list in lanes: which of them fit,
+ * where they are, and their texts.
  */
 #ifndef GK_TUI_LANES_COLUMNS_H
 #define GK_TUI_LANES_COLUMNS_H
@@ -9,11 +10,11 @@
 
 #include "format/columns.h"
 
-/* A bar of the memory behind it, which is no column of the config file. */
+/* The bar after the GPU memory. The config file cannot name this column. */
 #define LANES_BAR GK_COLUMN_COUNT
 
 struct lanes_column {
-	int id; /* a gk_column, or LANES_BAR */
+	int id; /* an enum gk_column, or LANES_BAR */
 	const char *title;
 	int at, width;
 	bool right;
@@ -24,18 +25,18 @@ struct lanes_column {
 struct lanes_table {
 	struct lanes_column columns[LANES_TABLE_MAX];
 	int count;
-	bool narrow; /* sizes in a letter, percents with their sign */
+	bool narrow; /* shows "1.0G" for sizes and a % after percentages */
 };
 
 struct lanes_table lanes_table(const struct tui *t);
 
-/* The text of a column; dst has room for GK_NAME_MAX bytes. */
+/* Returns the text of a column, which may be stored in dst. */
 const char *lanes_column_text(const struct tui *t,
 			      const struct lanes_table *table, int id,
 			      char dst[GK_NAME_MAX],
 			      const struct gk_process *p);
 
-/* "GPU memory": what the processes are ordered by. */
+/* Returns the name of the order by a column, such as "GPU memory". */
 const char *lanes_order_name(enum gk_column column);
 
 #endif

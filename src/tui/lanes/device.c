@@ -1,31 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device.c - the screen of one GPU in lanes: its line, graphs, and all that is
- * known of it in sections.
+ * device.c - draws the screen of one GPU in lanes: header, graphs, and all
+ * facts by section.
  */
 #include "tui/lanes/device.h"
 
 #include "format/names.h"
-#include "tui/device_part.h"
+#include "tui/views/device_part.h"
 #include "format/width.h"
-#include "tui/facts.h"
+#include "tui/model/facts.h"
 #include "tui/lanes/part.h"
 #include "tui/lanes/point.h"
 #include "tui/lanes/trace.h"
-#include "tui/view.h"
+#include "tui/views/view.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMN_LEAST   38 /* of a column of facts */
+#define COLUMN_LEAST   38 /* minimum width of a column of facts */
 #define COLUMNS_MAX    3
-#define TITLE          19 /* columns of a title, with the blank behind it */
+#define TITLE          19 /* width of a fact's title, with a blank */
 #define LINES_MAX      256
 #define GRAPHS_LEAST   7 /* rows */
 #define OWNERS_COLUMNS 88
 #define OWNERS         512 /* bytes */
 
-/* A line of a column. */
+/* A line in a column of facts. */
 struct device_line {
 	char title[32], text[256];
 	bool heading, dim;
@@ -36,18 +37,21 @@ struct device_lines {
 	int count;
 };
 
-/* What is asked for again and again while it is drawn. */
+/* The common arguments of the functions that draw the screen. */
 struct device_screen {
 	struct tui *t;
 	struct grid *g;
 	size_t device;
-	const struct gk_device *values; /* of when it was well */
-	int columns, width;             /* columns of facts; of one of them */
+	/* The values from when the GPU was last healthy. */
+	const struct gk_device *values;
+	int columns, width; /* number of columns of facts, and width of each */
 };
 
 /* ---- words ---- */
 
-/* Titles that are shorter where columns are narrow. */
+/*
+ * Returns the full form of a title that facts.def shortens for narrow columns.
+ */
 static const char *whole_title(const char *title)
 {
 	static const char *const longer[][2] = {
@@ -79,16 +83,16 @@ static struct device_line *add_line(struct device_lines *lines,
 	struct device_line *line = &lines->list[lines->count];
 
 	if (lines->count == LINES_MAX - 1)
-		return line; /* it is overwritten by the next */
+		return line; /* full: later lines overwrite each other */
 	lines->count++;
 	*line = (struct device_line){0};
 	snprintf(line->title, sizeof line->title, "%s", title);
 	return line;
 }
 
-/* A text that is too long goes on in the lines below. */
-static void add_text(struct device_lines *lines, const char *title,
-		     const char *text, int width, bool dim)
+/* Adds a title and its text. A long text is wrapped into further lines. */
+static void add_wrapped_text(struct device_lines *lines, const char *title,
+			     const char *text, int width, bool dim)
 {
 	int begin = lanes_width(title) + 1;
 	int room = width - 2 - (begin > TITLE ? begin : TITLE);
@@ -106,19 +110,10 @@ static void add_text(struct device_lines *lines, const char *title,
 	} while (*text);
 }
 
-static bool is_unsupported(const struct device_screen *s, int fact)
-{
-	struct gk_buf text = {0};
-	bool absent = !tui_fact_is_section(fact) &&
-		      !tui_fact_add(&text, fact, s->t->snap, s->values) &&
-		      text.len &&
-		      !strcmp(text.data, tui_absence(GK_ABSENT_NOT_SUPPORTED));
-
-	gk_buf_free(&text);
-	return absent;
-}
-
-/* What part of the whole it is may be left out: "(59.6%)". */
+/*
+ * Cuts the percentage off "12.5GiB / 80.0GiB (59.6%)" if the column is too
+ * narrow.
+ */
 static void cut_percent(struct gk_buf *text, int room)
 {
 	char *bracket = text->len ? strrchr(text->data, '(') : NULL;
@@ -136,36 +131,43 @@ static void add_fact(const struct device_screen *s, struct device_lines *lines,
 	struct gk_buf text = {0};
 	bool known;
 
-	if (fact >= tui_fact_count() || is_unsupported(s, fact))
+	if (fact >= tui_fact_count() ||
+	    tui_fact_is_unsupported(fact, s->t->snap, s->values))
 		return;
 	known = tui_fact_add(&text, fact, s->t->snap, s->values);
 	cut_percent(&text, s->width - 2 - TITLE);
-	add_text(lines, whole_title(tui_fact_title(fact)),
-		 text.data ? text.data : "", s->width, !known);
+	add_wrapped_text(lines, whole_title(tui_fact_title(fact)),
+			 text.data ? text.data : "", s->width, !known);
 	gk_buf_free(&text);
 }
 
-/* State and owners are the screen's own facts. */
+/*
+ * Adds the GPU's state and the owners of its memory, which are not in
+ * facts.def.
+ */
 static void add_now(const struct device_screen *s, struct device_lines *lines)
 {
 	struct lanes_state state = lanes_state(
 	    s->t, &s->t->snap->devices[s->device], s->width - 2 - TITLE);
 	char owners[OWNERS], text[OWNERS + 8];
 
-	add_text(lines, "State", state.words, s->width, false);
+	add_wrapped_text(lines, "State", state.words, s->width, false);
 	if (gk_device_gone(&s->t->snap->devices[s->device]))
 		return;
 	lanes_owner_text(s->t, s->device, OWNERS_COLUMNS, owners,
 			 sizeof owners);
 	snprintf(text, sizeof text, "%s%s", owners, *owners ? " GiB" : "free");
-	add_text(lines, "Memory by owner", text, s->width, false);
+	add_wrapped_text(lines, "Memory by owner", text, s->width, false);
 }
 
-/* A heading, and what comes first below it. */
+/*
+ * Adds a heading, and lines that facts.def has in another section or not at
+ * all.
+ */
 static void add_heading(const struct device_screen *s,
 			struct device_lines *lines, const char *title)
 {
-	/* A section of which nothing is left has no heading. */
+	/* Removes the previous heading if its section is empty. */
 	if (lines->count && lines->list[lines->count - 1].heading)
 		lines->count--;
 	add_line(lines, title)->heading = true;
@@ -174,12 +176,13 @@ static void add_heading(const struct device_screen *s,
 	if (!strcmp(title, "Clocks and throttling"))
 		add_fact(s, lines, find_fact("Throttle reasons"));
 	if (!strcmp(title, "Identity"))
-		add_text(lines, "UUID", s->values->uuid, s->width, false);
+		add_wrapped_text(lines, "UUID", s->values->uuid, s->width,
+				 false);
 	if (!strcmp(title, "Errors"))
 		add_fact(s, lines, find_fact("Last Xid"));
 }
 
-/* The sections from one to another, which is left out. */
+/* Adds the sections from title `from` up to, but not including, title `to`. */
 static void add_sections(const struct device_screen *s,
 			 struct device_lines *lines, const char *from,
 			 const char *to)
@@ -195,7 +198,7 @@ static void add_sections(const struct device_screen *s,
 		lines->count--;
 }
 
-/* ---- drawing them ---- */
+/* ---- drawing ---- */
 
 static void draw_device_line(const struct device_screen *s, int row, int column,
 			     const struct device_line *line)
@@ -215,8 +218,10 @@ static void draw_device_line(const struct device_screen *s, int row, int column,
 		   lanes_ink(t, line->dim ? INK_DIM : INK_TEXT), line->text);
 }
 
-/* Column by column; a heading is not the last of one. Returns how many columns
- * are taken. */
+/*
+ * Distributes lines over columns of `rows` rows. A heading is never the last
+ * line of a column. Returns the number of columns used.
+ */
 static int flow_lines(const struct device_screen *s, int row, int rows,
 		      const struct device_lines *lines, bool draw)
 {
@@ -261,13 +266,10 @@ static int draw_unsupported(const struct device_screen *s, int row)
 	int rows;
 
 	whole.width = s->width * s->columns;
-	for (int fact = 0; fact < tui_fact_count(); fact++)
-		if (is_unsupported(s, fact))
-			gk_buf_printf(&text, "%s%s", text.len ? ", " : "",
-				      tui_fact_title(fact) +
-					  strspn(tui_fact_title(fact), " "));
+	tui_facts_add_unsupported(&text, s->t->snap, s->values);
 	if (lines && text.len)
-		add_text(lines, "Not supported", text.data, whole.width, true);
+		add_wrapped_text(lines, "Not supported", text.data, whole.width,
+				 true);
 	rows = lines ? lines->count : 0;
 	for (int i = 0; i < rows; i++)
 		draw_device_line(&whole, row + i, 0, &lines->list[i]);
@@ -276,7 +278,7 @@ static int draw_unsupported(const struct device_screen *s, int row)
 	return rows;
 }
 
-/* Everything but the graphs, in the order of the sections. */
+/* Draws everything but the graphs. Returns the number of rows. */
 static int draw_body(const struct device_screen *s, int row)
 {
 	const struct tui *t = s->t;
@@ -285,18 +287,21 @@ static int draw_body(const struct device_screen *s, int row)
 	int begin = row, migs = lanes_migs(t, s->device);
 
 	row += draw_sections(s, row, "Now", "Media");
-	row += device_peers(t, g, row, d);
-	row += device_links(t, g, row, s->values);
+	row += view_device_peers(t, g, row, d);
+	row += view_device_links(t, g, row, s->values);
 	if (migs) {
 		row += draw_sections(s, row, "Media", "Settings");
 		lanes_put(g, row++, 1, lanes_bold(t, INK_TEXT), "MIG");
-		row += device_migs(t, g, row, d);
+		row += view_device_migs(t, g, row, d);
 	}
 	row += draw_sections(s, row, migs ? "Settings" : "Media", "");
 	return row + draw_unsupported(s, row) - begin;
 }
 
-/* What is wrong with it, and of when its values are. */
+/*
+ * Draws what is wrong with the GPU, and the age of its values. Returns the
+ * number of rows.
+ */
 static int draw_trouble(const struct device_screen *s, int row)
 {
 	const struct gk_device *d = &s->t->snap->devices[s->device];
@@ -332,7 +337,10 @@ static int draw_all(const struct device_screen *s, int row, int rows)
 
 /* ---- the screen ---- */
 
-/* The keys, and where one is, unless the time is told there. */
+/*
+ * Draws the keys. Also draws, at the right, the scroll position or, if a past
+ * moment is shown, a note that says so.
+ */
 static void draw_foot(struct tui *t, struct grid *g, int lines)
 {
 	char place[64] = "";
@@ -341,7 +349,7 @@ static void draw_foot(struct tui *t, struct grid *g, int lines)
 	tui_time_text(t, place);
 	end -= *place ? lanes_width(place) + 2 : 0;
 	if (!*place && lines > rows) {
-		lanes_place_text(t->scroll, rows, lines, place, sizeof place);
+		lanes_range_text(t->scroll, rows, lines, place, sizeof place);
 		end -= lanes_width(place);
 		lanes_put(g, g->rows - 1, end, lanes_ink(t, INK_DIM), "%s",
 			  place);

@@ -1,12 +1,16 @@
-/* footer.c - the keys that help, in the last row. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* footer.c - draws the most useful keys in the last row. */
 #include "tui/lanes/part.h"
 
-#include "tui/model.h"
+#include "tui/model/model.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* In the order of the screen. rank: those of the highest go first. */
+/*
+ * The keys from left to right. If space is short, those with the highest rank
+ * are dropped first.
+ */
 static const struct footer_key {
 	enum tui_action action;
 	const char *word;
@@ -34,7 +38,10 @@ static const struct footer_key hosts_keys[] = {
     {ACTION_SETTINGS, "settings", 5}, {ACTION_QUIT, "quit", 1},
 };
 
-/* Of two in a row the first. */
+/*
+ * Writes the shortest name of the action's keys, the first if there are
+ * several.
+ */
 void lanes_key_name(const struct tui *t, enum tui_action action,
 		    char dst[LANES_KEY_NAME])
 {
@@ -54,7 +61,8 @@ void lanes_key_name(const struct tui *t, enum tui_action action,
 		name += strspn(name, " ");
 	}
 	if (action == ACTION_SORT_NATURAL && strlen(dst) == 2)
-		dst[1] = '\0'; /* the first of two, which begins all orders */
+		dst[1] =
+		    '\0'; /* "on" becomes "o", with which all sort keys begin */
 }
 
 static int key_width(const struct tui *t, const struct footer_key *key)
@@ -87,7 +95,10 @@ static const struct footer_key alerts_keys[] = {
     {ACTION_BACK, "back", 0},
 };
 
-/* The highest rank for which all keys up to it fit. */
+/*
+ * Returns the highest rank up to which all keys fit; -1 if not even the first
+ * fits.
+ */
 static int rank_that_fits(const struct tui *t, const struct footer_key *keys,
 			  int count, int columns)
 {
@@ -105,7 +116,7 @@ static int rank_that_fits(const struct tui *t, const struct footer_key *keys,
 	return rank;
 }
 
-/* What does nothing here. */
+/* Whether a key does nothing in the present state. */
 static bool is_left_out(const struct tui *t, enum tui_action action)
 {
 	if (action == ACTION_KILL)

@@ -1,20 +1,23 @@
-/* head.c - the first lines: the machine and its sums, the host, alerts. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * head.c - draws the first two rows: the machine with the sums over its GPUs,
+ * and the host.
+ */
 #include "tui/lanes/part.h"
 
 #include "base/round.h"
 #include "format/sums.h"
 #include "format/units.h"
 #include "tui/lanes/trace.h"
-#include "tui/model.h"
+#include "tui/model/model.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define TEXT    256
-#define NARROW  56  /* columns below which the head is short */
-#define SLASHES 100 /* columns below which "of" is a slash */
-#define FORMS   72  /* columns for the word "host" */
+#define NARROW  56  /* the head is short on narrower terminals */
+#define SLASHES 100 /* on narrower terminals a slash replaces "of" */
+#define FORMS   72  /* minimum width for the word "host" */
 #define SPARK   12
 #define KWH     3.6e9 /* millijoules */
 #define DAY_NS  86400000000000U
@@ -22,7 +25,7 @@
 
 /* ---- the head ---- */
 
-/* Parts of the head, in the order in which they go where room is short. */
+/* Ways to shorten the head, in the order in which they are tried. */
 enum {
 	NO_UP = 1,
 	NO_KWH,
@@ -39,7 +42,7 @@ enum {
 	NO_MODEL
 };
 
-static void add_part(char *dst, const char *text)
+static void add_head_part(char *dst, const char *text)
 {
 	size_t len = strlen(dst);
 
@@ -62,7 +65,7 @@ static void model_part(const struct tui *t, const struct gk_sums *s, int level,
 	else
 		snprintf(text, sizeof text, "%d GPU%s", s->gpus,
 			 s->gpus == 1 ? "" : "s");
-	add_part(dst, text);
+	add_head_part(dst, text);
 }
 
 static void left_part(const struct tui *t, const struct gk_sums *s, int level,
@@ -73,21 +76,21 @@ static void left_part(const struct tui *t, const struct gk_sums *s, int level,
 
 	*dst = '\0';
 	if (!t->uid && !t->options.hosts && level < NO_USER)
-		add_part(dst, "root");
+		add_head_part(dst, "root");
 	model_part(t, s, level, dst);
 	if (level < NO_DRIVER && *snap->driver_version) {
 		snprintf(text, sizeof text, "driver %s", snap->driver_version);
-		add_part(dst, text);
+		add_head_part(dst, text);
 	}
 	if (level < NO_CUDA && snap->cuda_version) {
 		snprintf(text, sizeof text, "CUDA %s",
 			 gk_cuda_version(version, snap->cuda_version));
-		add_part(dst, text);
+		add_head_part(dst, text);
 	}
 	if (level < NO_UP && snap->host.boot_ns >= DAY_NS) {
 		snprintf(text, sizeof text, "up %u d",
 			 (unsigned)(snap->host.boot_ns / DAY_NS));
-		add_part(dst, text);
+		add_head_part(dst, text);
 	}
 }
 
@@ -111,32 +114,25 @@ static void watts_text(const struct gk_sums *s, bool slash, char *dst,
 		snprintf(dst, cap, "%.*f kW", digits, watts / 1e3);
 }
 
-/* What the sums are of, where not every GPU answers. */
+/* Writes how many GPUs the sums cover, and the state of the others. */
 static void well_text(const struct gk_sums *s, int level, char *dst, size_t cap)
 {
+	const struct {
+		int count;
+		const char *are;
+	} parts[] = {{s->lost, "lost"},
+		     {s->error, "in error"},
+		     {s->hung, "hung"},
+		     {s->stale, "stale"}};
 	bool brief = level >= SHORT_SUMS;
 	size_t len = (size_t)snprintf(dst, cap, "%d%s%d%s", s->well,
 				      brief ? "/" : " of ", s->gpus,
 				      brief ? "" : " GPUs");
 
-	if (s->lost)
-		len += (size_t)snprintf(dst + len, cap - len, ", %d lost",
-					s->lost);
-	if (s->hung)
-		len += (size_t)snprintf(dst + len, cap - len, ", %d hung",
-					s->hung);
-	if (s->stale)
-		snprintf(dst + len, cap - len, ", %d stale", s->stale);
-}
-
-void lanes_clock(uint64_t wall_ns, bool seconds, char dst[16])
-{
-	time_t now = (time_t)(wall_ns / 1000000000U);
-	struct tm tm;
-
-	*dst = '\0';
-	if (localtime_r(&now, &tm))
-		strftime(dst, 16, seconds ? "%H:%M:%S" : "%H:%M", &tm);
+	for (size_t i = 0; i < sizeof parts / sizeof *parts && len < cap; i++)
+		if (parts[i].count)
+			len += (size_t)snprintf(dst + len, cap - len, ", %d %s",
+						parts[i].count, parts[i].are);
 }
 
 static void right_part(const struct tui *t, const struct gk_sums *s, int level,
@@ -149,31 +145,34 @@ static void right_part(const struct tui *t, const struct gk_sums *s, int level,
 	*dst = '\0';
 	if (s->well < s->gpus) {
 		well_text(s, level, text, sizeof text);
-		add_part(dst, text);
+		add_head_part(dst, text);
 	}
 	if (s->total > 0) {
 		snprintf(text, sizeof text, "%.*f%s%.0f GiB",
 			 s->total < 100 * GIB ? 1 : 0,
 			 gk_half_up(s->used / GIB), slash ? "/" : " of ",
 			 gk_half_up(s->total / GIB));
-		add_part(dst, text);
+		add_head_part(dst, text);
 	}
 	if (s->watts > 0) {
 		without.limit = level < NO_LIMIT ? s->limit : 0;
 		watts_text(&without, slash, text, sizeof text);
-		add_part(dst, text);
+		add_head_part(dst, text);
 	}
 	if (level < NO_KWH && s->joules > 0) {
 		snprintf(text, sizeof text, "%.1f kWh since driver start",
 			 gk_half_up(s->joules / KWH));
-		add_part(dst, text);
+		add_head_part(dst, text);
 	}
 	lanes_clock(t->snap->wall_ns, level < NO_SECONDS, time);
 	if (level < NO_CLOCK)
-		add_part(dst, time);
+		add_head_part(dst, time);
 }
 
-/* The moment that is looked at, where it is not now; "": it is. */
+/*
+ * Writes which past moment is shown, or in what other way the time shown
+ * differs from the default; "" if it does not.
+ */
 static void past_text(const struct tui *t, char *dst, size_t cap)
 {
 	char note[64] = "", clock[16] = "";
@@ -220,22 +219,28 @@ static void draw_head(struct tui *t, struct grid *g, const struct gk_sums *sums)
 		lanes_put(g, 0, free - 1, lanes_ink(t, INK_TEXT), " %s", right);
 }
 
-/* How many GPUs are in a state from one to another. */
-static int count_states(const struct tui *t, enum gk_state_kind from,
-			enum gk_state_kind to)
+/*
+ * Counts the GPUs in trouble: those that have failed, or those that have not.
+ * Reduced clocks do not count, because they are common.
+ */
+static int count_trouble(const struct tui *t, bool failed)
 {
 	int count = 0;
 
 	for (size_t i = 0; i < lanes_gpus(t); i++) {
-		enum gk_state_kind kind =
-		    lanes_state(t, &t->snap->devices[lanes_gpu(t, i)], 1).kind;
+		struct lanes_state s =
+		    lanes_state(t, &t->snap->devices[lanes_gpu(t, i)], 1);
 
-		count += kind >= from && kind <= to;
+		count += s.trouble && s.kind != GK_STATE_HELD &&
+			 gk_state_fails(s.kind) == failed;
 	}
 	return count;
 }
 
-/* How many, and of which model where all are alike and there is room. */
+/*
+ * Writes the number of GPUs. If all are of one model, adds the model if it
+ * fits.
+ */
 static void short_count(const struct tui *t, const struct gk_sums *s, char *dst,
 			size_t cap)
 {
@@ -250,14 +255,14 @@ static void short_count(const struct tui *t, const struct gk_sums *s, char *dst,
 			 s->gpus == 1 ? "" : "s");
 }
 
-/* Few columns or rows: how many, and how many are in trouble. */
+/*
+ * Draws the head for few columns or rows: how many GPUs there are, and how many
+ * are in trouble.
+ */
 static void draw_short_head(struct tui *t, struct grid *g,
 			    const struct gk_sums *s)
 {
-	int broken = count_states(t, GK_STATE_LOST, GK_STATE_HUNG) +
-		     count_states(t, GK_STATE_ALERT, GK_STATE_ALERT);
-	int held = count_states(t, GK_STATE_HOT, GK_STATE_HOT) +
-		   count_states(t, GK_STATE_STALE, GK_STATE_STALE);
+	int broken = count_trouble(t, true), held = count_trouble(t, false);
 	char past[96], time[16], count[TEXT];
 	int at;
 
@@ -301,8 +306,8 @@ static void size_text(char *dst, size_t cap, double bytes)
 		snprintf(dst, cap, "%.0f MiB", gk_half_up(bytes / 1048576));
 }
 
-static void memory_text(const struct gk_host *h, bool slash, char *dst,
-			size_t cap)
+static void host_memory_text(const struct gk_host *h, bool slash, char *dst,
+			     size_t cap)
 {
 	double total = lanes_gib(h->mem_total);
 	double free = lanes_gib(h->mem_available);
@@ -351,12 +356,12 @@ static void load_text(const struct gk_host *h, bool slash, char *dst,
 			 load[2]);
 }
 
-/* As many of its parts as there is room for. */
+/* Draws as many facts about the host as fit. */
 void lanes_host(struct tui *t, struct grid *g, const struct lanes_plan *plan)
 {
 	static void (*const parts[])(const struct gk_host *h, bool slash,
 				     char *dst, size_t cap) = {
-	    cpu_text, load_text, memory_text, swap_text};
+	    cpu_text, load_text, host_memory_text, swap_text};
 	bool slash = g->columns < SLASHES;
 	int at = 1, spark = g->columns >= LANES_WIDE ? 2 * SPARK : SPARK;
 	struct grid_style dim = lanes_ink(t, INK_DIM);

@@ -1,9 +1,13 @@
-/* header.c - the line above a trace: which GPU, how it is, its facts. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * header.c - draws the line above a trace: the GPU, its state and facts about
+ * it.
+ */
 #include "tui/lanes/part.h"
 
 #include "format/units.h"
 #include "tui/lanes/trace.h"
-#include "tui/model.h"
+#include "tui/model/model.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,10 +22,11 @@ struct facts {
 	int count;
 };
 
-static void add_fact(struct facts *f, bool known, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+static void add_header_fact(struct facts *f, bool known, const char *format,
+			    ...) __attribute__((format(printf, 3, 4)));
 
-static void add_fact(struct facts *f, bool known, const char *format, ...)
+static void add_header_fact(struct facts *f, bool known, const char *format,
+			    ...)
 {
 	va_list args;
 
@@ -39,19 +44,19 @@ static void add_clock(struct facts *f, const struct gk_device *d)
 	bool busy = lanes_number(d->m[GK_M_GPU_UTIL]) >= 5;
 
 	if (busy && most > now)
-		add_fact(f, now >= 0, "%.0f of %.0f MHz", now, most);
+		add_header_fact(f, now >= 0, "%.0f of %.0f MHz", now, most);
 	else
-		add_fact(f, now >= 0, "%.0f MHz", now);
+		add_header_fact(f, now >= 0, "%.0f MHz", now);
 }
 
 static void add_traffic(struct facts *f, const char *what, double in,
 			double out)
 {
-	add_fact(f, in >= 0 && out >= 0, "%s ↓ %.0f ↑ %.0f MiB/s", what, in,
-		 out);
+	add_header_fact(f, in >= 0 && out >= 0, "%s ↓ %.0f ↑ %.0f MiB/s", what,
+			in, out);
 }
 
-/* The first stays longest. */
+/* Adds the facts. If space is short, the last ones are dropped first. */
 static void facts_of_gpu(const struct tui *t, const struct gk_device *d,
 			 struct facts *f)
 {
@@ -62,27 +67,27 @@ static void facts_of_gpu(const struct tui *t, const struct gk_device *d,
 	double watts = lanes_watts(d->m[GK_M_POWER]);
 	double limit = lanes_watts(gk_power_limit(d));
 
-	add_fact(f, heat >= 0, "%.0f °C", heat);
+	add_header_fact(f, heat >= 0, "%.0f °C", heat);
 	if (lanes_number(d->m[GK_M_MIG_MODE]) > 0) {
 		add_clock(f, d);
-		add_fact(f, watts >= 0 && limit > 0, "%.0f of %.0f W", watts,
-			 limit);
-		add_fact(f, lanes_number(d->m[GK_M_GPU_UTIL]) < 0,
-			 "no busy %% where MIG is on");
+		add_header_fact(f, watts >= 0 && limit > 0, "%.0f of %.0f W",
+				watts, limit);
+		add_header_fact(f, lanes_number(d->m[GK_M_GPU_UTIL]) < 0,
+				"no busy %% while MIG is on");
 		return;
 	}
-	add_fact(f, mem >= 0, "memory %.0f °C", mem);
+	add_header_fact(f, mem >= 0, "memory %.0f °C", mem);
 	add_clock(f, d);
-	add_fact(f, fan >= 0, "fan %.0f%%", fan);
-	add_fact(f, bw >= 0 && t->columns >= LANES_WIDE,
-		 "memory bandwidth %.0f%%", bw);
+	add_header_fact(f, fan >= 0, "fan %.0f%%", fan);
+	add_header_fact(f, bw >= 0 && t->columns >= LANES_WIDE,
+			"memory bandwidth %.0f%%", bw);
 	add_traffic(f, "PCIe", lanes_number(d->m[GK_M_PCIE_RX]) / MIB,
 		    lanes_number(d->m[GK_M_PCIE_TX]) / MIB);
 	add_traffic(f, "NVLink", lanes_rate(t, d, GK_HD_NVLINK_RX),
 		    lanes_rate(t, d, GK_HD_NVLINK_TX));
 }
 
-/* When a GPU that is gone answered last. */
+/* For a GPU that no longer answers, adds the time of its last answer. */
 static void last_answer(const struct tui *t, const struct gk_device *d,
 			struct facts *f)
 {
@@ -96,10 +101,10 @@ static void last_answer(const struct tui *t, const struct gk_device *d,
 	then = (time_t)((t->snap->wall_ns - age) / 1000000000U);
 	if (localtime_r(&then, &tm) &&
 	    strftime(text, sizeof text, "%H:%M:%S", &tm))
-		add_fact(f, true, "last answer %s", text);
+		add_header_fact(f, true, "last answer %s", text);
 }
 
-/* As many facts as there is room for, at the right. */
+/* Draws as many facts as fit, right-aligned. */
 static void draw_facts_right(const struct tui *t, struct grid *g, int row,
 			     const struct facts *f, int room)
 {
@@ -119,7 +124,7 @@ static void draw_facts_right(const struct tui *t, struct grid *g, int row,
 			  lanes_ink(t, INK_DIM), "%s", text);
 }
 
-/* The longest words of the state that leave room for the temperature. */
+/* The text of the state leaves 12 columns for the temperature. */
 void lanes_header(const struct tui *t, struct grid *g, int row, size_t device)
 {
 	const struct gk_device *d = &t->snap->devices[device];

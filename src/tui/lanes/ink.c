@@ -1,8 +1,14 @@
-/* ink.c - owns the table of tokens, and draws texts with them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ink.c - owns the table of inks with their colours, and draws texts in them.
+ */
 #include "tui/lanes/ink.h"
 
+#include "base/assert.h"
+#include "format/gradient.h"
 #include "format/width.h"
-#include "tui/model.h"
+#include "tui/screen/color.h"
+#include "tui/model/model.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,40 +19,47 @@
 #define COLORS_FEW  8
 #define TEXT_MAX    512
 
-enum palette { DARK, LIGHT, SIXTEEN, BLIND, PALETTES };
+enum palette { DARK, LIGHT, FEW, FEW_LIGHT, BLIND, BLIND_LIGHT, PALETTES };
 
+/*
+ * Each colour has a contrast of at least 4.5 (WCAG 2) to its background, black
+ * or white. Of the first 8 terminal colours, as usually defined, only blue, red
+ * and magenta reach that on white.
+ */
 static const struct {
 	uint16_t color[PALETTES];
-	uint16_t attribute, mono; /* with colours, and without any */
+	uint16_t attribute, mono; /* attributes with colours; without colours */
 } inks[INK_COUNT] = {
-    [INK_TEXT] = {{NONE, NONE, NONE, NONE}, 0, 0},
-    [INK_STRONG] = {{NONE, NONE, NONE, NONE}, GRID_BOLD, GRID_BOLD},
-    [INK_DIM] = {{245, 242, 8, 245}, 0, GRID_DIM},
-    [INK_FAINT] = {{238, 252, 8, 238}, 0, GRID_DIM},
-    [INK_ACCENT] = {{80, 30, 6, 80}, GRID_BOLD, GRID_BOLD},
-    [INK_WORK_BODY] = {{23, 152, 6, 24}, 0, GRID_DIM},
-    [INK_WORK] = {{66, 109, 6, 67}, 0, 0},
-    [INK_WORK + 1] = {{37, 73, 6, 74}, 0, 0},
-    [INK_WORK + 2] = {{43, 30, 14, 81}, 0, 0},
-    [INK_WORK_MOST] = {{86, 23, 14, 117}, 0, 0},
-    [INK_POWER_BODY] = {{94, 223, 3, 94}, 0, GRID_DIM},
-    [INK_POWER] = {{180, 94, 11, 180}, 0, 0},
-    [INK_OTHER_BODY] = {{60, 189, 4, 60}, 0, GRID_DIM},
-    [INK_OTHER] = {{109, 60, 12, 109}, 0, 0},
-    [INK_OWNER] = {{111, 25, 12, 74}, 0, 0},
-    [INK_OWNER + 1] = {{176, 90, 13, 229}, 0, 0},
-    [INK_OWNER + 2] = {{150, 64, 10, 36}, 0, 0},
-    [INK_OWNER + 3] = {{137, 94, 3, 180}, 0, 0},
-    [INK_OWNER + 4] = {{116, 30, 14, 32}, 0, 0},
-    [INK_OWNER + 5] = {{182, 132, 5, 175}, 0, 0},
-    [INK_OWNER_OTHER] = {{242, 247, 8, 242}, 0, 0},
-    [INK_WARN] = {{214, 130, 11, 214}, 0, GRID_BOLD},
-    [INK_FAIL] = {{203, 160, 9, 202}, 0, GRID_REVERSE},
+    [INK_TEXT] = {{NONE, NONE, NONE, NONE, NONE, NONE}, 0, 0},
+    [INK_STRONG] = {{NONE, NONE, NONE, NONE, NONE, NONE}, GRID_BOLD, GRID_BOLD},
+    [INK_DIM] = {{246, 242, 8, NONE, 246, 242}, 0, GRID_DIM},
+    [INK_FAINT] = {{243, 243, 8, NONE, 243, 243}, 0, GRID_DIM},
+    [INK_ACCENT] = {{80, 23, 6, 4, 80, 23}, GRID_BOLD, GRID_BOLD},
+    [INK_WORK_BODY] = {{30, 243, 6, 4, 31, 243}, 0, GRID_DIM},
+    [INK_WORK] = {{73, 60, 6, 4, 74, 60}, 0, 0},
+    [INK_WORK + 1] = {{37, 24, 6, 4, 81, 25}, 0, 0},
+    [INK_WORK + 2] = {{43, 23, 14, 4, 117, 24}, 0, 0},
+    [INK_WORK_MOST] = {{86, 22, 14, 4, 159, 18}, 0, 0},
+    [INK_POWER_BODY] = {{136, 95, 3, 5, 136, 95}, 0, GRID_DIM},
+    [INK_POWER] = {{180, 94, 11, 5, 180, 94}, 0, 0},
+    [INK_OTHER_BODY] = {{103, 61, 8, 4, 103, 61}, 0, GRID_DIM},
+    [INK_OTHER] = {{109, 60, 7, 4, 109, 60}, 0, 0},
+    [INK_OWNER] = {{111, 25, 15, 4, 74, 25}, 0, 0},
+    [INK_OWNER + 1] = {{176, 90, 13, 5, 229, 94}, 0, 0},
+    [INK_OWNER + 2] = {{150, 22, 10, NONE, 36, 23}, 0, 0},
+    [INK_OWNER + 3] = {{180, 94, 3, 4, 180, 90}, 0, 0},
+    [INK_OWNER + 4] = {{116, 23, 14, 5, 39, 16}, 0, 0},
+    [INK_OWNER + 5] = {{182, 89, 5, NONE, 175, 52}, 0, 0},
+    [INK_OWNER_OTHER] = {{246, 242, 8, NONE, 246, 242}, 0, 0},
+    [INK_WARN] = {{214, 94, 11, 5, 214, 94}, 0, GRID_BOLD},
+    [INK_FAIL] = {{203, 160, 9, 1, 202, 160}, 0, GRID_REVERSE},
 };
 
-/* Backgrounds of what is selected; 0: reversed. */
-static const uint16_t selected[PALETTES] = {
-    [DARK] = 1 + 236, [LIGHT] = 1 + 254, [BLIND] = 1 + 236};
+/* Background of a selected row: colour + 1, or 0 for reverse video. */
+static const uint16_t selected[PALETTES] = {[DARK] = 1 + 235,
+					    [LIGHT] = 1 + 255,
+					    [BLIND] = 1 + 235,
+					    [BLIND_LIGHT] = 1 + 255};
 
 bool lanes_is_mono(const struct tui *t)
 {
@@ -61,15 +74,17 @@ bool lanes_is_ascii(const struct tui *t)
 
 static enum palette palette_of(const struct tui *t)
 {
-	if (t->colors && t->colors < COLORS_MANY)
-		return SIXTEEN;
-	return t->options.term.theme == TUI_LIGHT         ? LIGHT
-	       : t->options.term.theme == TUI_COLOR_BLIND ? BLIND
-							  : DARK;
+	const struct term_options *o = &t->options.term;
+	enum palette dark = t->colors && t->colors < COLORS_MANY ? FEW
+			    : o->theme == TUI_COLOR_BLIND        ? BLIND
+								 : DARK;
+
+	return dark + (term_on_light(o) ? LIGHT - DARK : 0);
 }
 
 struct grid_style lanes_ink(const struct tui *t, enum ink ink)
 {
+	GK_ASSERT(ink < INK_COUNT);
 	if (lanes_is_mono(t))
 		return (struct grid_style){NONE, inks[ink].mono};
 	return (struct grid_style){inks[ink].color[palette_of(t)],
@@ -84,15 +99,34 @@ struct grid_style lanes_bold(const struct tui *t, enum ink ink)
 	return style;
 }
 
+/*
+ * Faint inks become dim: they would be invisible on a selected row's
+ * background.
+ */
+static void lift_faint(const struct tui *t, struct grid_cell *cell)
+{
+	static const enum ink faint[] = {INK_FAINT, INK_WORK_BODY,
+					 INK_POWER_BODY, INK_OTHER_BODY};
+
+	for (size_t i = 0; i < sizeof faint / sizeof *faint; i++)
+		if (cell->style.color == lanes_ink(t, faint[i]).color)
+			cell->style.color = lanes_ink(t, INK_DIM).color;
+}
+
 void lanes_mark_selected(const struct tui *t, struct grid *g, int row,
 			 int column, int width)
 {
 	uint16_t ground = selected[palette_of(t)];
 
-	if (ground && !lanes_is_mono(t))
-		grid_ground(g, row, column, width, ground);
-	else
+	if (!ground || lanes_is_mono(t)) {
 		grid_mark(g, row, column, width, GRID_REVERSE, GRID_DIM);
+		return;
+	}
+	grid_ground(g, row, column, width, ground);
+	for (int c = column < 0 ? 0 : column;
+	     row >= 0 && row < g->rows && c < column + width && c < g->columns;
+	     c++)
+		lift_faint(t, grid_at(g, row, c));
 }
 
 enum ink lanes_work_ink(double percent)
@@ -100,6 +134,55 @@ enum ink lanes_work_ink(double percent)
 	int step = percent < 0 ? 0 : percent >= 75 ? 3 : (int)(percent / 25);
 
 	return (enum ink)(INK_WORK + step);
+}
+
+/*
+ * Returns the ink for a level. It is the usual one unless the user has set
+ * thresholds.
+ */
+static enum ink level_ink(struct gk_limits limits, double percent,
+			  enum ink usual)
+{
+	if (!limits.heavy)
+		return usual;
+	return percent * 10 >= limits.heavy      ? INK_FAIL
+	       : percent * 10 >= limits.moderate ? INK_WARN
+						 : usual;
+}
+
+struct grid_style lanes_busy_style(const struct tui *t, double percent,
+				   enum ink idle)
+{
+	enum ink ink = level_ink(t->options.boxed.gpu, percent,
+				 percent >= 5 ? lanes_work_ink(percent) : idle);
+
+	return ink == idle ? lanes_ink(t, ink) : lanes_bold(t, ink);
+}
+
+struct grid_style lanes_memory_style(const struct tui *t, double share)
+{
+	return lanes_bold(
+	    t, level_ink(t->options.boxed.memory, 100 * share, INK_STRONG));
+}
+
+struct grid_style lanes_gradient(const struct tui *t, double share,
+				 struct grid_style style)
+{
+	if (t->options.boxed.colorful && !lanes_is_mono(t) &&
+	    (!t->colors || t->colors >= COLORS_MANY))
+		style.color = (uint16_t)tui_color_readable(
+		    gk_gradient(share), term_on_light(&t->options.term));
+	return style;
+}
+
+/*
+ * For root no process is foreign. Uids of other machines are not comparable
+ * with ours.
+ */
+bool lanes_is_foreign(const struct tui *t, const struct gk_process *p)
+{
+	return t->uid && p->uid != t->uid && !t->options.hosts &&
+	       !t->options.replay;
 }
 
 int lanes_put(struct grid *g, int row, int column, struct grid_style style,
@@ -132,6 +215,23 @@ void lanes_cell(struct grid *g, int row, int column, int width, bool right,
 		column += width - lanes_width(text);
 	lanes_put(g, row, column, style, "%s", text);
 	gk_buf_free(&cell);
+}
+
+struct lanes_span lanes_take_span(int *at, int gap, int width)
+{
+	struct lanes_span span = {*at + gap, width};
+
+	if (!width)
+		return (struct lanes_span){0, 0};
+	*at += gap + width;
+	return span;
+}
+
+void lanes_put_span(struct grid *g, int row, struct lanes_span span, bool right,
+		    struct grid_style style, const char *text)
+{
+	if (span.width)
+		lanes_cell(g, row, span.at, span.width, right, style, text);
 }
 
 void lanes_fill(struct grid *g, int row, int column, int width, wchar_t sign,

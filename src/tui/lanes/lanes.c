@@ -1,10 +1,14 @@
-/* lanes.c - puts the main screen of lanes together, and takes its keys. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lanes.c - draws the main screen of lanes from its parts, and handles its
+ * actions.
+ */
 #include "tui/lanes/lanes.h"
 
 #include "format/names.h"
 #include "tui/lanes/part.h"
 #include "tui/lanes/point.h"
-#include "tui/view.h"
+#include "tui/views/view.h"
 
 #include <stdio.h>
 
@@ -52,7 +56,7 @@ static void draw_gpus(struct tui *t, struct grid *g,
 	}
 }
 
-/* Which GPUs these are, where not all fit, above the footer's rule. */
+/* If not all GPUs fit, writes into the rule below them which ones are shown. */
 static void draw_page(const struct tui *t, struct grid *g,
 		      const struct lanes_plan *plan)
 {
@@ -94,33 +98,7 @@ static void draw_axis(const struct tui *t, struct grid *g,
 		lanes_panel_axis(t, g, plan->axis_row);
 }
 
-/* ---- the list follows the selection ---- */
-
-static bool selection_moved(struct tui *t)
-{
-	struct tui_main *m = &t->main;
-	const struct gk_process *p = tui_process(t);
-	pid_t pid = p ? p->pid : 0;
-	unsigned device = p ? p->device : 0;
-	bool moved =
-	    p && (pid != m->followed_pid || device != m->followed_device);
-
-	m->followed_pid = pid;
-	m->followed_device = device;
-	return moved;
-}
-
-static void keep_scroll(struct tui *t, const struct lanes_plan *plan)
-{
-	int most = (int)t->list_count - plan->list_rows;
-
-	if (selection_moved(t))
-		view_follow(t, (int)tui_selected(t), 0, plan->list_rows);
-	if (t->scroll > most)
-		t->scroll = most;
-	if (t->scroll < 0)
-		t->scroll = 0;
-}
+/* ---- the whole screen ---- */
 
 int lanes_draw(struct tui *t, struct grid *g)
 {
@@ -137,7 +115,9 @@ int lanes_draw(struct tui *t, struct grid *g)
 	lanes_point_check(t);
 	plan = lanes_plan(t, lanes_alert_count(t));
 	t->main.page = plan.page;
-	keep_scroll(t, &plan);
+	if (view_selection_moved(t))
+		view_follow(t, (int)tui_selected(t), 0, plan.list_rows);
+	view_limit_scroll(t, (int)t->list_count - plan.list_rows);
 	t->lanes.list_row = plan.list_row;
 	t->lanes.list_rows = plan.list_rows;
 	t->first_process_line = plan.list_row - t->scroll;
@@ -160,17 +140,9 @@ int lanes_draw(struct tui *t, struct grid *g)
 
 /* ---- keys ---- */
 
-static bool turn_page(struct tui *t, int by)
+static bool turn_lanes_page(struct tui *t, int by)
 {
-	int pages = t->snap ? lanes_plan(t, 0).pages : 1;
-
-	t->main.page += by;
-	if (pages < 2)
-		tui_say(t, "All GPUs are shown.");
-	if (t->main.page >= pages)
-		t->main.page = pages - 1;
-	if (t->main.page < 0)
-		t->main.page = 0;
+	view_turn_page(t, by, t->snap ? lanes_plan(t, 0).pages : 1);
 	return true;
 }
 
@@ -182,7 +154,7 @@ static bool turn_list(struct tui *t, int by)
 	return true;
 }
 
-/* Braille, blocks, ASCII. */
+/* Switches from braille to blocks, to ASCII, and back. */
 static bool next_graph(struct tui *t, int by)
 {
 	t->options.graph =
@@ -197,8 +169,8 @@ bool lanes_act(struct tui *t, enum tui_action action)
 		bool (*does)(struct tui *t, int by);
 		int by;
 	} acts[] = {
-	    {ACTION_DEVICES_PREVIOUS, turn_page, -1},
-	    {ACTION_DEVICES_NEXT, turn_page, 1},
+	    {ACTION_DEVICES_PREVIOUS, turn_lanes_page, -1},
+	    {ACTION_DEVICES_NEXT, turn_lanes_page, 1},
 	    {ACTION_PAGE_UP, turn_list, -1},
 	    {ACTION_PAGE_DOWN, turn_list, 1},
 	    {ACTION_GRAPH, next_graph, 1},
@@ -207,61 +179,5 @@ bool lanes_act(struct tui *t, enum tui_action action)
 	for (size_t i = 0; i < sizeof acts / sizeof *acts; i++)
 		if (acts[i].action == action)
 			return acts[i].does(t, acts[i].by);
-	return false;
-}
-
-/* ---- the mouse ---- */
-
-void lanes_hit(struct tui *t, struct lanes_hit hit)
-{
-	struct lanes *l = &t->lanes;
-
-	if (l->hit_count < LANES_HITS)
-		l->hits[l->hit_count++] = hit;
-}
-
-long lanes_at(const struct tui *t, int row)
-{
-	long i = row - t->lanes.list_row + t->scroll;
-
-	if (row < t->lanes.list_row ||
-	    row >= t->lanes.list_row + t->lanes.list_rows ||
-	    i >= (long)t->list_count)
-		return -1;
-	return i;
-}
-
-bool lanes_is_inside(const struct lanes_hit *hit, int row, int column)
-{
-	return row >= hit->row && row < hit->row + hit->rows &&
-	       column >= hit->column && column < hit->column + hit->columns;
-}
-
-/* The screen of a GPU that was clicked. */
-static void open_gpu(struct tui *t, int device)
-{
-	t->device.gpu = gk_identity_of(&t->snap->devices[device]);
-	tui_select(t, -1);
-	tui_open(t, SCREEN_DEVICE);
-}
-
-bool lanes_click(struct tui *t, int row, int column)
-{
-	const struct lanes *l = &t->lanes;
-
-	for (int i = 0; i < l->hit_count; i++) {
-		const struct lanes_hit *hit = &l->hits[i];
-
-		if (hit->kind == HIT_TRACE ||
-		    !lanes_is_inside(hit, row, column))
-			continue;
-		if (hit->kind == HIT_COLUMN)
-			tui_order_click(t, (enum gk_column)hit->id);
-		else if (hit->kind == HIT_KEY)
-			tui_do(t, (enum tui_action)hit->id);
-		else
-			open_gpu(t, hit->id);
-		return true;
-	}
 	return false;
 }

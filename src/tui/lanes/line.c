@@ -1,23 +1,31 @@
-/* line.c - a GPU in one row: columns come as a whole or not at all. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * line.c - draws a GPU in a single row; in the form "pair", draws the same
+ * values in a row below a header.
+ */
 #include "tui/lanes/part.h"
 
 #include "base/round.h"
 #include "format/names.h"
 #include "tui/lanes/trace.h"
-#include "tui/model.h"
+#include "tui/model/model.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define GIB        1073741824.0
-#define SEEN_LEAST (64 << 20) /* bytes of the driver that are named */
+#define GIB 1073741824.0
+#define SEEN_LEAST                                                             \
+	(64 << 20) /* shows the driver's own memory from this many bytes on */
 
-/* Columns from so many columns of the terminal on; 0: not there. */
+/*
+ * Widths of the columns on a terminal of at least `least` columns. 0 means that
+ * a column is left out.
+ */
 struct line_class {
 	int least;
 	int index, model, state, busy, value, watts, power, temp, clock, bw,
 	    owners;
-	int spark;  /* tenths of what is left, the rest is the memory's */
+	int spark;  /* tenths of the remaining width; memory gets the rest */
 	bool limit; /* "354/400" */
 };
 
@@ -29,30 +37,18 @@ static const struct line_class classes[] = {
     {0, 2, 0, 1, 4, 7, 5, 0, 4, 0, 0, 0, 0, false},
 };
 
-/* Where the columns are, and how wide; width 0: not there. */
-struct span {
-	int at, width;
-};
-
 struct line_layout {
-	struct span index, model, state, spark, busy, memory, value, watts,
-	    power, temp, clock, bw, owners;
-	bool limit, wide; /* wide: numbers with a digit more, a power bar */
-	bool units;       /* no titles say what the numbers are */
+	struct lanes_span index, model, state, spark, busy, memory, value,
+	    watts, power, temp, clock, bw, owners;
+	bool limit, wide; /* wide: with a bar for power */
+	bool units;       /* numbers have units because there are no titles */
 	int end;
 };
 
-static struct span take_columns(int *at, int gap, int width)
-{
-	struct span span = {*at + gap, width};
-
-	if (!width)
-		return (struct span){0, 0};
-	*at += gap + width;
-	return span;
-}
-
-/* Columns of all but sparkline and memory, with a blank before each. */
+/*
+ * Returns the width of all columns but sparkline and memory, each with a blank
+ * before it.
+ */
 static int fixed_columns(const struct line_class *c, int model)
 {
 	const int widths[] = {model,    c->state, c->busy, c->value,
@@ -94,31 +90,24 @@ static struct line_layout lay_out_line(const struct tui *t)
 	spark = rest * c->spark / 10;
 	l.limit = c->limit;
 	l.wide = c->power;
-	l.index = take_columns(&at, 0, c->index);
-	l.model = take_columns(&at, 1, model);
-	l.state = take_columns(&at, 1, c->state);
-	l.spark = take_columns(&at, 1, spark);
-	l.busy = take_columns(&at, 1, c->busy);
-	l.memory = take_columns(&at, spark ? 2 : 1, rest - spark);
-	l.value = take_columns(&at, 1, c->value);
-	l.watts = take_columns(&at, 1, c->watts);
-	l.power = take_columns(&at, 1, c->power);
-	l.temp = take_columns(&at, 1, c->temp);
-	l.clock = take_columns(&at, 1, c->clock);
-	l.bw = take_columns(&at, 1, c->bw);
-	l.owners = take_columns(&at, 1, c->owners);
+	l.index = lanes_take_span(&at, 0, c->index);
+	l.model = lanes_take_span(&at, 1, model);
+	l.state = lanes_take_span(&at, 1, c->state);
+	l.spark = lanes_take_span(&at, 1, spark);
+	l.busy = lanes_take_span(&at, 1, c->busy);
+	l.memory = lanes_take_span(&at, spark ? 2 : 1, rest - spark);
+	l.value = lanes_take_span(&at, 1, c->value);
+	l.watts = lanes_take_span(&at, 1, c->watts);
+	l.power = lanes_take_span(&at, 1, c->power);
+	l.temp = lanes_take_span(&at, 1, c->temp);
+	l.clock = lanes_take_span(&at, 1, c->clock);
+	l.bw = lanes_take_span(&at, 1, c->bw);
+	l.owners = lanes_take_span(&at, 1, c->owners);
 	l.end = at;
 	return l;
 }
 
-static void put_span(struct grid *g, int row, struct span span, bool right,
-		     struct grid_style style, const char *text)
-{
-	if (span.width)
-		lanes_cell(g, row, span.at, span.width, right, style, text);
-}
-
-/* Of a sparkline so wide. */
+/* Returns how many seconds a sparkline of this width covers. */
 static unsigned seconds_of(const struct tui *t, int width)
 {
 	return (unsigned)(tui_time_step(t) / 1000000000U) * (unsigned)width;
@@ -134,27 +123,27 @@ void lanes_line_titles(const struct tui *t, struct grid *g, int row)
 		 seconds_of(t, l.spark.width));
 	if (lanes_width(busy) > l.spark.width + l.busy.width + 1)
 		snprintf(busy, sizeof busy, "BUSY");
-	put_span(g, row, l.index, true, dim, "#");
-	put_span(g, row, l.model, false, dim, "MODEL");
-	put_span(g, row, l.state, false, dim, "STATE");
+	lanes_put_span(g, row, l.index, true, dim, "#");
+	lanes_put_span(g, row, l.model, false, dim, "MODEL");
+	lanes_put_span(g, row, l.state, false, dim, "STATE");
 	if (l.spark.width)
 		lanes_put(g, row, l.spark.at, dim, "%s", busy);
-	put_span(g, row, l.memory, false, dim,
-		 l.memory.width < 17 ? "MEMORY"
-		 : lanes_by_user(t)  ? "MEMORY by owner"
-				     : "MEMORY by process");
-	put_span(g, row, l.value, true, dim, "GiB");
-	put_span(g, row, l.watts, true, dim, l.limit ? "POWER W" : "W");
-	put_span(g, row, l.temp, true, dim, "TEMP");
-	put_span(g, row, l.clock, true, dim, "MHz");
-	put_span(g, row, l.bw, true, dim, "BW");
-	put_span(g, row, l.owners, false, dim,
-		 lanes_by_user(t) ? "GiB by owner" : "GiB by process");
+	lanes_put_span(g, row, l.memory, false, dim,
+		       l.memory.width < 17 ? "MEMORY"
+		       : lanes_by_user(t)  ? "MEMORY by owner"
+					   : "MEMORY by process");
+	lanes_put_span(g, row, l.value, true, dim, "GiB");
+	lanes_put_span(g, row, l.watts, true, dim, l.limit ? "POWER W" : "W");
+	lanes_put_span(g, row, l.temp, true, dim, "TEMP");
+	lanes_put_span(g, row, l.clock, true, dim, "MHz");
+	lanes_put_span(g, row, l.bw, true, dim, "BW");
+	lanes_put_span(g, row, l.owners, false, dim,
+		       lanes_by_user(t) ? "GiB by owner" : "GiB by process");
 }
 
 /* ---- values ---- */
 
-/* "60.0/80" or "60/80G". */
+/* Draws the memory, as "60.0/80" or "60/80G". */
 static void draw_value(const struct tui *t, struct grid *g, int row,
 		       const struct line_layout *l, const struct gk_device *d)
 {
@@ -164,7 +153,8 @@ static void draw_value(const struct tui *t, struct grid *g, int row,
 	int at;
 
 	if (used < 0 || total < 0) {
-		put_span(g, row, l->value, true, lanes_ink(t, INK_DIM), "—");
+		lanes_put_span(g, row, l->value, true, lanes_ink(t, INK_DIM),
+			       "—");
 		return;
 	}
 	snprintf(whole, sizeof whole, "/%.0f%s", total,
@@ -172,8 +162,8 @@ static void draw_value(const struct tui *t, struct grid *g, int row,
 	snprintf(text, sizeof text, "%.*f",
 		 l->value.width >= 8 && used < 100 ? 1 : 0, used);
 	at = l->value.at + l->value.width - lanes_width(whole);
-	lanes_put(g, row, at - lanes_width(text), lanes_ink(t, INK_STRONG),
-		  "%s", text);
+	lanes_put(g, row, at - lanes_width(text),
+		  lanes_memory_style(t, used / total), "%s", text);
 	lanes_put(g, row, at, lanes_ink(t, INK_DIM), "%s", whole);
 }
 
@@ -185,10 +175,8 @@ static void draw_busy(const struct tui *t, struct grid *g, int row,
 
 	if (busy >= 0)
 		snprintf(text, sizeof text, "%.0f%%", busy);
-	put_span(g, row, l->busy, true,
-		 busy >= 5 ? lanes_bold(t, lanes_work_ink(busy))
-			   : lanes_ink(t, INK_DIM),
-		 text);
+	lanes_put_span(g, row, l->busy, true,
+		       lanes_busy_style(t, busy, INK_DIM), text);
 }
 
 static void draw_power(const struct tui *t, struct grid *g, int row,
@@ -206,7 +194,7 @@ static void draw_power(const struct tui *t, struct grid *g, int row,
 			 l->units  ? " W"
 			 : l->wide ? ""
 				   : "W");
-	put_span(g, row, l->watts, true, lanes_ink(t, INK_STRONG), text);
+	lanes_put_span(g, row, l->watts, true, lanes_ink(t, INK_STRONG), text);
 	if (l->power.width && watts >= 0 && limit > 0)
 		lanes_bar(t, g, row, l->power.at, l->power.width, watts / limit,
 			  lanes_ink(t, INK_POWER));
@@ -223,15 +211,15 @@ static void draw_rest(const struct tui *t, struct grid *g, int row,
 
 	if (heat >= 0)
 		snprintf(text, sizeof text, "%.0f°", heat);
-	put_span(g, row, l->temp, true,
-		 kind == GK_STATE_HOT ? lanes_bold(t, INK_WARN)
-				      : lanes_ink(t, INK_STRONG),
-		 text);
+	lanes_put_span(g, row, l->temp, true,
+		       kind == GK_STATE_HOT ? lanes_bold(t, INK_WARN)
+					    : lanes_ink(t, INK_STRONG),
+		       text);
 	snprintf(text, sizeof text, clock >= 0 ? "%.0f" : "—", clock);
-	put_span(g, row, l->clock, true, lanes_ink(t, INK_DIM), text);
+	lanes_put_span(g, row, l->clock, true, lanes_ink(t, INK_DIM), text);
 	snprintf(text, sizeof text, bw >= 0 ? "%s%.0f%%" : "%s—",
 		 l->units ? "mem bw " : "", bw);
-	put_span(g, row, l->bw, true, lanes_ink(t, INK_DIM), text);
+	lanes_put_span(g, row, l->bw, true, lanes_ink(t, INK_DIM), text);
 }
 
 void lanes_owner_text(const struct tui *t, size_t device, int width, char *dst,
@@ -257,7 +245,7 @@ void lanes_owner_text(const struct tui *t, size_t device, int width, char *dst,
 	}
 }
 
-/* All but index and state. */
+/* Draws the values: all columns but index, model and state. */
 static void draw_values(struct tui *t, struct grid *g, int row,
 			const struct line_layout *l, size_t device,
 			enum gk_state_kind kind)
@@ -275,7 +263,7 @@ static void draw_values(struct tui *t, struct grid *g, int row,
 	if (!l->owners.width)
 		return;
 	lanes_owner_text(t, device, l->owners.width, owners, sizeof owners);
-	put_span(g, row, l->owners, false, lanes_ink(t, INK_DIM), owners);
+	lanes_put_span(g, row, l->owners, false, lanes_ink(t, INK_DIM), owners);
 }
 
 static void draw_broken(const struct tui *t, struct grid *g, int row, int at,
@@ -290,7 +278,10 @@ static void draw_broken(const struct tui *t, struct grid *g, int row, int at,
 	lanes_cell(g, row, at, end - at, false, lanes_ink(t, INK_FAIL), text);
 }
 
-/* Index, model, and state: the glyph alone where there is no room. */
+/*
+ * Draws index, model and state. If space is short, draws only the state's
+ * glyph.
+ */
 static void draw_identity(const struct tui *t, struct grid *g, int row,
 			  const struct line_layout *l,
 			  const struct gk_device *d, struct lanes_state *s)
@@ -299,16 +290,17 @@ static void draw_identity(const struct tui *t, struct grid *g, int row,
 	enum ink ink = s->ink;
 
 	snprintf(text, sizeof text, "%u", d->index);
-	put_span(g, row, l->index, true, lanes_ink(t, INK_STRONG), text);
+	lanes_put_span(g, row, l->index, true, lanes_ink(t, INK_STRONG), text);
 	if (l->model.width)
-		put_span(g, row, l->model, false, lanes_ink(t, INK_TEXT),
-			 lanes_model(t, d, l->model.width, model));
+		lanes_put_span(g, row, l->model, false, lanes_ink(t, INK_TEXT),
+			       lanes_model(t, d, l->model.width, model));
 	snprintf(text, sizeof text, "%lc", (wint_t)s->glyph);
 	if (l->state.width > 1)
 		snprintf(text, sizeof text, "%lc %s", (wint_t)s->glyph,
 			 s->words);
-	put_span(g, row, l->state, false,
-		 ink == INK_DIM ? lanes_ink(t, ink) : lanes_bold(t, ink), text);
+	lanes_put_span(g, row, l->state, false,
+		       ink == INK_DIM ? lanes_ink(t, ink) : lanes_bold(t, ink),
+		       text);
 }
 
 static void draw_mig(struct tui *t, struct grid *g, int row,
@@ -322,13 +314,13 @@ static void draw_mig(struct tui *t, struct grid *g, int row,
 	snprintf(text, sizeof text, "%s %s", gk_device_label(label, d),
 		 profile ? profile + 1 : d->name);
 	lanes_put(g, row, at, lanes_ink(t, INK_DIM), "%s", text);
-	put_span(g, row, l->busy, true, lanes_ink(t, INK_DIM), "—");
+	lanes_put_span(g, row, l->busy, true, lanes_ink(t, INK_DIM), "—");
 	lanes_memory(t, g, row, l->memory.at, l->memory.width, device);
 	draw_value(t, g, row, l, d);
 	if (!l->owners.width)
 		return;
 	lanes_owner_text(t, device, l->owners.width, text, sizeof text);
-	put_span(g, row, l->owners, false, lanes_ink(t, INK_DIM), text);
+	lanes_put_span(g, row, l->owners, false, lanes_ink(t, INK_DIM), text);
 }
 
 static void draw_migs(struct tui *t, struct grid *g, int row,
@@ -354,7 +346,7 @@ void lanes_line(struct tui *t, struct grid *g, int row,
 	int at = l.state.at + l.state.width + 1;
 
 	draw_identity(t, g, row, &l, d, &s);
-	if (s.kind == GK_STATE_LOST)
+	if (gk_device_gone(d))
 		draw_broken(t, g, row, at, l.end, d, l.state.width == 1);
 	else if (s.kind == GK_STATE_UNREAD)
 		lanes_put(g, row, at, lanes_ink(t, INK_DIM), GK_READING);
@@ -367,8 +359,8 @@ void lanes_line(struct tui *t, struct grid *g, int row,
 }
 
 /*
- * Under a header, which has said who it is, its temperature and clock: what is
- * left, without titles.
+ * Computes the layout of a row below a header. It has no titles, and leaves out
+ * the index, model, state, temperature and clock, which the header shows.
  */
 static struct line_layout lay_out_pair(const struct tui *t)
 {
@@ -379,10 +371,10 @@ static struct line_layout lay_out_pair(const struct tui *t)
 	l.spark.width += more;
 	l.units = true;
 	l.temp.width = l.clock.width = 0;
-	l.watts = take_columns(&at, 1, l.limit ? 9 : 6);
-	l.power = take_columns(&at, 1, 9);
+	l.watts = lanes_take_span(&at, 1, l.limit ? 9 : 6);
+	l.power = lanes_take_span(&at, 1, 9);
 	if (l.bw.width)
-		l.bw = take_columns(&at, 1, 10);
+		l.bw = lanes_take_span(&at, 1, 10);
 	return l;
 }
 
@@ -405,7 +397,7 @@ void lanes_pair(struct tui *t, struct grid *g, int row,
 	struct lanes_state s = lanes_state(t, d, l.state.width);
 
 	lanes_header(t, g, row, device);
-	if (s.kind == GK_STATE_LOST)
+	if (gk_device_gone(d))
 		draw_broken(t, g, row + 1, l.spark.at, l.end, d, false);
 	else if (s.kind != GK_STATE_UNREAD)
 		draw_values(t, g, row + 1, &l, device, s.kind);

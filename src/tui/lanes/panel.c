@@ -1,10 +1,14 @@
-/* panel.c - a GPU in a header and traces with their instruments. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * panel.c - draws a GPU as a panel: a header, traces, and instruments, which
+ * show current values.
+ */
 #include "tui/lanes/part.h"
 
 #include "base/round.h"
 #include "format/names.h"
 #include "tui/lanes/trace.h"
-#include "tui/model.h"
+#include "tui/model/model.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,21 +16,23 @@
 
 #define GIB          1073741824.0
 #define NARROW_BELOW 100
-#define NARROW       38 /* columns of the instruments */
-#define USUAL        46
+#define NARROW       38 /* instruments' width on narrower terminals */
+#define USUAL        46 /* instruments' width on wider terminals */
 #define NUMBER       10
-#define REMEMBERED   150 /* columns of the trace that hold the last values */
+#define REMEMBERED                                                             \
+	150 /* columns of a trace in which to search for the last value */
 
-/* Columns of the parts of a panel. */
+/* Positions and widths of the parts of a panel. */
 struct panel {
 	int trace, trace_width;
 	int number, number_width;
-	int power, power_width, watts, watts_width; /* 0: no such trace */
+	int power, power_width, watts,
+	    watts_width; /* 0 if power has no trace */
 	int bar, bar_width;
 	int value, value_width;
 };
 
-/* Busy, power and memory beside each other. */
+/* Computes the layout with busy, power and memory side by side. */
 static struct panel wide_panel(int columns)
 {
 	int more = columns - 200;
@@ -87,7 +93,7 @@ void lanes_wide_titles(const struct tui *t, struct grid *g, int row)
 /* A number between two texts. */
 struct reading {
 	const char *before;
-	double number; /* below 0: unknown */
+	double number; /* negative: unknown */
 	int decimals;
 	const char *behind;
 };
@@ -120,10 +126,14 @@ static void put_of(const struct tui *t, struct grid *g, int row, int at,
 		lanes_put(g, row, at, lanes_ink(t, INK_DIM), "%s", text);
 }
 
-static struct grid_style busy_style(const struct tui *t, double busy)
+/* Returns the style of the number for memory in use. */
+static struct grid_style used_style(const struct tui *t,
+				    const struct gk_device *d)
 {
-	return busy >= 5 ? lanes_bold(t, lanes_work_ink(busy))
-			 : lanes_ink(t, INK_STRONG);
+	double total = lanes_gib(d->m[GK_M_MEM_TOTAL]);
+
+	return lanes_memory_style(
+	    t, total > 0 ? lanes_gib(d->m[GK_M_MEM_USED]) / total : 0);
 }
 
 static void draw_instruments(const struct tui *t, struct grid *g, int row,
@@ -135,7 +145,8 @@ static void draw_instruments(const struct tui *t, struct grid *g, int row,
 	double limit = lanes_watts(gk_power_limit(d));
 	struct grid_style strong = lanes_ink(t, INK_STRONG);
 
-	put_number(g, row, p->number, NUMBER, busy_style(t, busy),
+	put_number(g, row, p->number, NUMBER,
+		   lanes_busy_style(t, busy, INK_STRONG),
 		   (struct reading){"", busy, 0, "% busy"});
 	lanes_bar(t, g, row, p->bar, p->bar_width, busy / 100,
 		  lanes_ink(t, INK_WORK + 1));
@@ -143,7 +154,7 @@ static void draw_instruments(const struct tui *t, struct grid *g, int row,
 	       (struct reading){"mem bw ", lanes_number(d->m[GK_M_MEM_UTIL]), 0,
 				"%"});
 	put_number(
-	    g, row + 1, p->number, NUMBER, strong,
+	    g, row + 1, p->number, NUMBER, used_style(t, d),
 	    (struct reading){"", lanes_gib(d->m[GK_M_MEM_USED]), 1, " GiB"});
 	lanes_memory(t, g, row + 1, p->bar, p->bar_width, device);
 	put_of(t, g, row + 1, p->value,
@@ -155,7 +166,7 @@ static void draw_instruments(const struct tui *t, struct grid *g, int row,
 	put_of(t, g, row + 2, p->value, (struct reading){"of ", limit, 0, ""});
 }
 
-/* Columns of an owner and its size, of those that are there. */
+/* Returns the columns for an owner's name and size, at most `room`. */
 static int owners_width(const struct tui *t, int room)
 {
 	int width = lanes_by_user(t) ? 26 : 34;
@@ -163,7 +174,10 @@ static int owners_width(const struct tui *t, int room)
 	return room < width ? room : width;
 }
 
-/* Rows below the instruments tell the owners of the bar above them. */
+/*
+ * Lists the owners that the memory bar shows, in rows below the instruments.
+ * The last row sums up those that do not fit.
+ */
 static void draw_owners(const struct tui *t, struct grid *g, int row, int rows,
 			int at, int width, size_t device)
 {
@@ -209,7 +223,8 @@ static void draw_wide_values(const struct tui *t, struct grid *g, int row,
 	struct grid_style dim = lanes_ink(t, INK_DIM);
 	char text[48];
 
-	put_number(g, row, p->number, p->number_width, busy_style(t, busy),
+	put_number(g, row, p->number, p->number_width,
+		   lanes_busy_style(t, busy, INK_STRONG),
 		   (struct reading){"", busy, 0, " %"});
 	put_number(g, row + 1, p->number, p->number_width, dim,
 		   (struct reading){
@@ -226,7 +241,7 @@ static void draw_wide_values(const struct tui *t, struct grid *g, int row,
 	snprintf(text, sizeof text, "%.1f of %.0f GiB",
 		 lanes_gib(d->m[GK_M_MEM_USED]),
 		 lanes_gib(d->m[GK_M_MEM_TOTAL]));
-	lanes_cell(g, row, p->value, p->value_width, true, strong,
+	lanes_cell(g, row, p->value, p->value_width, true, used_style(t, d),
 		   lanes_gib(d->m[GK_M_MEM_TOTAL]) < 0 ? "—" : text);
 	draw_owners(t, g, row + 1, plan->trace_rows - 1, p->bar,
 		    owners_width(t, p->bar_width), device);
@@ -253,7 +268,7 @@ static void draw_trace(struct tui *t, struct grid *g, int row, int at,
 
 /* ---- a GPU that is gone ---- */
 
-/* The last value that is known of a series; -1: none. */
+/* Returns the last known value of a series, or -1. */
 static double last_known(const struct tui *t, const struct gk_device *d,
 			 enum gk_history_device series)
 {

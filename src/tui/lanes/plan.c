@@ -1,11 +1,16 @@
-/* plan.c - chooses the form of lanes, and the rows of the main screen. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plan.c - chooses the form of lanes and computes where the parts of the main
+ * screen are.
+ */
 #include "tui/lanes/plan.h"
 
-#include "tui/model.h"
+#include "base/assert.h"
+#include "tui/model/model.h"
 
-#define FORMS_FROM    72 /* columns for more than lines */
+#define FORMS_FROM    72 /* minimum columns for forms other than FORM_LINE */
 #define TIGHT_BELOW   12 /* rows */
-#define ALERTS_ROWS   20 /* rows and columns for more than one alert */
+#define ALERTS_ROWS   20 /* minimum rows and columns for more than one alert */
 #define ALERTS_COLS   56
 #define TRACE_LEAST   3
 #define TRACE_MOST    6
@@ -33,6 +38,7 @@ int lanes_migs(const struct tui *t, size_t device)
 {
 	size_t end = device + 1;
 
+	GK_ASSERT(device < t->snap->device_count);
 	while (end < t->snap->device_count &&
 	       t->snap->devices[end].mig_index >= 0)
 		end++;
@@ -74,7 +80,10 @@ try {
 	bool gap, migs;
 };
 
-/* The first that fits; the last one always does, in pages. */
+/*
+ * The forms to try. The first that fits is used. The last one always fits, as
+ * it shows the GPUs in pages.
+ */
 static const struct try tries[] = {
     {FORM_PANEL, true, true}, {FORM_PANEL, false, true},
     {FORM_PAIR, true, true},  {FORM_PAIR, false, true},
@@ -117,7 +126,7 @@ static void choose_form(const struct tui *t, struct lanes_plan *plan, int room)
 	}
 }
 
-/* Half of the rows that are left makes traces taller. */
+/* Makes traces taller, with half of the remaining rows. */
 static void grow_traces(const struct tui *t, struct lanes_plan *plan, int room)
 {
 	int gpus = (int)lanes_gpus(t), more;
@@ -131,7 +140,10 @@ static void grow_traces(const struct tui *t, struct lanes_plan *plan, int room)
 		plan->trace_rows = TRACE_MOST;
 }
 
-/* The rows that one GPU takes: two thirds of those that are left. */
+/*
+ * Returns the number of rows for a single GPU: the first 16 of `room`, plus two
+ * thirds of the rest.
+ */
 static int solo_rows(int room)
 {
 	return room <= 16 ? room : 16 + (room - 16) * 2 / 3;
@@ -222,7 +234,10 @@ static int alert_lines(const struct tui *t, const struct lanes_plan *plan,
 	return alerts < most ? alerts : most;
 }
 
-/* A row of the screen, if it is there at all. */
+/*
+ * Reserves rows of the screen for a part. Returns the first of them, or -1 if
+ * the part is left out.
+ */
 static int next_row(bool is_there, int rows, int *row)
 {
 	int at = *row;

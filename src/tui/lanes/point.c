@@ -1,4 +1,7 @@
-/* point.c - marks a moment in all traces, and tells what the mouse holds. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * point.c - marks a moment in all traces, and shows the value under the mouse.
+ */
 #include "tui/lanes/point.h"
 
 #include "base/round.h"
@@ -6,7 +9,7 @@
 #include "tui/lanes/lanes.h"
 #include "tui/lanes/part.h"
 #include "tui/lanes/trace.h"
-#include "tui/model.h"
+#include "tui/model/model.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,8 +21,11 @@ static struct gk_history_span span_of_trace(const struct tui *t,
 	return tui_time_around(t, (unsigned)(trace->columns * trace->dots));
 }
 
-/* The end of the step that is marked in all traces: the newer one of the column
- * that is held, or the one that is looked at; 0: none. */
+/*
+ * Returns the end of the step to mark in all traces. That is the newer step of
+ * the column under the mouse while its button is held, otherwise the past
+ * moment on display; 0 if there is neither.
+ */
 static uint64_t marked_ns(const struct tui *t)
 {
 	const struct lanes_point *p = &t->lanes.point;
@@ -96,7 +102,10 @@ static void remember_what_is_shown(const struct tui *t, struct lanes_point *p)
 	gk_str_copy(p->uuid, sizeof p->uuid, uuid_of_trace(t, &p->trace));
 }
 
-/* A trace that was left at its side is held at its end. */
+/*
+ * Moves the point to the mouse. If the mouse is outside all traces, the point
+ * stays in its trace, at the column nearest to the mouse.
+ */
 static void hold_trace(struct lanes *l, int row, int column)
 {
 	const struct lanes_hit *trace = trace_at(l, row, column);
@@ -110,14 +119,19 @@ static void hold_trace(struct lanes *l, int row, int column)
 						 : column;
 }
 
-/* A trace that was pressed and left alone was clicked. */
-bool lanes_point_mouse(struct tui *t, struct term_mouse mouse)
+/*
+ * Handles a mouse event. A press and a release without movement in between are
+ * a click.
+ */
+bool lanes_point_mouse(struct tui *t, struct term_mouse mouse,
+		       enum tui_action *ret_key)
 {
 	struct lanes_point *p = &t->lanes.point, before = *p;
 	bool held = before.trace.rows;
 	bool pressed = mouse.what == MOUSE_PRESS &&
 		       trace_at(&t->lanes, mouse.row, mouse.column);
 
+	*ret_key = ACTION_NONE;
 	if (pressed || (held && mouse.what == MOUSE_DRAG)) {
 		p->dragged = !pressed;
 		hold_trace(&t->lanes, mouse.row, mouse.column);
@@ -128,13 +142,16 @@ bool lanes_point_mouse(struct tui *t, struct term_mouse mouse)
 	if (!held || mouse.what != MOUSE_RELEASE)
 		return false;
 	if (!before.dragged)
-		lanes_click(t, mouse.row, mouse.column);
+		lanes_click(t, mouse.row, mouse.column, ret_key);
 	return true;
 }
 
 /* ---- its value ---- */
 
-/* The newer value of the column that is held, or else the older one. */
+/*
+ * Returns the newer value of the held column or, if that is unknown, the older
+ * one.
+ */
 static float value_held(const struct tui *t, const struct lanes_point *p)
 {
 	struct gk_history_span span = {.end_ns = marked_ns(t),
@@ -151,7 +168,7 @@ static float value_held(const struct tui *t, const struct lanes_point *p)
 	return span.count > 1 && !isnan(values[1]) ? values[1] : values[0];
 }
 
-/* " 21:40:12 · 84 % ". */
+/* Writes the time and the value: " 21:40:12 · 84 % ". */
 static void point_text(const struct tui *t, const struct lanes_point *p,
 		       char *dst, size_t cap)
 {

@@ -1,18 +1,20 @@
-/* processes.c - the list of processes: its rule, titles and rows. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* processes.c - draws the list of processes: its rule, titles and rows. */
 #include "tui/lanes/part.h"
 
 #include "format/names.h"
 #include "format/width.h"
 #include "tui/lanes/columns.h"
 #include "tui/lanes/trace.h"
-#include "tui/model.h"
+#include "tui/model/model.h"
+#include "tui/views/view.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define NOTE         256
-#define FILTER_WORDS 40 /* columns of them */
-#define BY_FROM      48 /* columns for what they are ordered by */
+#define FILTER_WORDS 40 /* maximum columns for the filter */
+#define BY_FROM      48 /* minimum columns of the screen to show the order */
 
 /* ---- the rule ---- */
 
@@ -25,7 +27,10 @@ static size_t count_gone(const struct tui *t)
 	return gone;
 }
 
-/* The filter, what it lets through, tags, and what /proc does not show. */
+/*
+ * Writes the filter, and how many processes match it, are tagged, and are not
+ * in /proc.
+ */
 static void note_text(const struct tui *t, char *dst, size_t cap)
 {
 	size_t len = 0, gone = count_gone(t);
@@ -48,7 +53,10 @@ static void note_text(const struct tui *t, char *dst, size_t cap)
 			 " · %zu not in /proc (a container? hidepid?)", gone);
 }
 
-/* Of a moment that no frame was kept of, processes are those of now. */
+/*
+ * Draws the title of the list. If no frame of the past moment on display was
+ * kept, the list shows the present, and the title says so.
+ */
 static int draw_list_title(const struct tui *t, struct grid *g, int row)
 {
 	char clock[16];
@@ -58,7 +66,7 @@ static int draw_list_title(const struct tui *t, struct grid *g, int row)
 				 " processes ");
 	lanes_clock(tui_time_wall(t), true, clock);
 	return lanes_put(g, row, 1, lanes_ink(t, INK_WARN),
-			 " processes now: none kept for %s ", clock);
+			 " processes now; none are kept for %s ", clock);
 }
 
 static void draw_list_rule(const struct tui *t, struct grid *g,
@@ -69,7 +77,7 @@ static void draw_list_rule(const struct tui *t, struct grid *g,
 	struct grid_style dim = lanes_ink(t, INK_DIM);
 
 	lanes_fill(g, row, 0, g->columns, L'─', lanes_ink(t, INK_FAINT));
-	lanes_place_text(t->scroll, plan->list_rows, (int)t->list_count, seen,
+	lanes_range_text(t->scroll, plan->list_rows, (int)t->list_count, seen,
 			 sizeof seen);
 	end = g->columns - 1 - lanes_width(seen);
 	lanes_put(g, row, end, dim, "%s", seen);
@@ -88,8 +96,8 @@ static void draw_list_rule(const struct tui *t, struct grid *g,
 
 /* ---- titles ---- */
 
-static void draw_title(struct tui *t, struct grid *g, int row,
-		       const struct lanes_column *c)
+static void draw_column_title(struct tui *t, struct grid *g, int row,
+			      const struct lanes_column *c)
 {
 	const struct tui_order *o = &t->order;
 	bool first = c->id == (int)o->first.column;
@@ -100,7 +108,7 @@ static void draw_title(struct tui *t, struct grid *g, int row,
 	int at = c->right ? c->at + c->width - width : c->at;
 
 	if (c->id == GK_COLUMN_GPU_MEM && c->width > width)
-		at = c->at; /* above the number, not above its unit */
+		at = c->at; /* align with the number, not with its unit */
 	lanes_put(g, row, at, lanes_ink(t, first ? INK_STRONG : INK_DIM), "%s",
 		  c->title);
 	if (first || second)
@@ -119,12 +127,22 @@ static void draw_title(struct tui *t, struct grid *g, int row,
 
 /* ---- rows ---- */
 
-static struct grid_style style_of(const struct tui *t, int id,
-				  const struct gk_process *p, const char *text)
+/* Returns a cell's style. Processes of other users are dim. */
+static struct grid_style style_of_cell(const struct tui *t, int id,
+				       const struct gk_process *p,
+				       const char *text)
 {
-	/* The word that tells owners apart has their colour. */
+	bool foreign = lanes_is_foreign(t, p);
+	enum ink owner = lanes_owner_ink(lanes_owner(t, p));
+
+	/*
+	 * The user or the pid is in the owner's ink, depending on which of them
+	 * distinguishes the owners.
+	 */
 	if (id == (lanes_by_user(t) ? GK_COLUMN_USER : GK_COLUMN_PID))
-		return lanes_bold(t, lanes_owner_ink(lanes_owner(t, p)));
+		return foreign ? lanes_ink(t, owner) : lanes_bold(t, owner);
+	if (foreign)
+		return lanes_ink(t, INK_DIM);
 	switch (id) {
 	case GK_COLUMN_SM:
 		return lanes_ink(t, !strcmp(text, "0") || !strcmp(text, "0%") ||
@@ -142,11 +160,12 @@ static struct grid_style style_of(const struct tui *t, int id,
 	}
 }
 
-/* The command, from where it is scrolled to; what is cut is marked. */
+/* Draws the command, scrolled sideways. Marks where it is cut. */
 static void draw_command(struct tui *t, struct grid *g, int row,
-			 const struct lanes_column *c, const char *text)
+			 const struct lanes_column *c,
+			 const struct gk_process *p, const char *text)
 {
-	struct grid_style style = lanes_ink(t, INK_TEXT);
+	struct grid_style style = style_of_cell(t, GK_COLUMN_COMMAND, p, text);
 	size_t len = strlen(text);
 	size_t skip = gk_fit(text, len, (size_t)t->scroll_left);
 
@@ -163,12 +182,15 @@ static void draw_share_bar(const struct tui *t, struct grid *g, int row,
 	double used = lanes_gib(p->m[GK_PM_GPU_MEM]);
 	double total = lanes_gib(d->m[GK_M_MEM_TOTAL]);
 
-	lanes_bar(t, g, row, c->at, c->width,
-		  used > 0 && total > 0 ? used / total : -1,
-		  lanes_ink(t, lanes_owner_ink(lanes_owner(t, p))));
+	lanes_plain_bar(t, g, row, c->at, c->width,
+			used > 0 && total > 0 ? used / total : -1,
+			lanes_ink(t, lanes_owner_ink(lanes_owner(t, p))));
 }
 
-/* A GPU that is gone says nothing of its processes any more. */
+/*
+ * Returns the process. If its GPU is gone, leaves out the values that come from
+ * the driver.
+ */
 static struct gk_process without_values(const struct tui *t,
 					const struct gk_process *p)
 {
@@ -203,14 +225,17 @@ static void draw_row(struct tui *t, struct grid *g, int row,
 		}
 		text = lanes_column_text(t, table, c->id, dst, &values);
 		if (c->id == GK_COLUMN_COMMAND)
-			draw_command(t, g, row, c, text);
+			draw_command(t, g, row, c, p, text);
 		else
 			lanes_cell(g, row, c->at, c->width, c->right,
-				   style_of(t, c->id, p, text), text);
+				   style_of_cell(t, c->id, p, text), text);
 	}
 }
 
-/* Selected, tagged, or the selected process on another GPU. */
+/*
+ * Marks a row if its process is selected or tagged, or is the selected process
+ * on another GPU.
+ */
 static void mark_row(const struct tui *t, struct grid *g, int row,
 		     long position, long selected)
 {
@@ -227,7 +252,7 @@ static void mark_row(const struct tui *t, struct grid *g, int row,
 		lanes_put(g, row, 4, lanes_ink(t, INK_ACCENT), "=");
 }
 
-/* Sideways no further than the longest command that is seen. */
+/* Limits sideways scrolling to the end of the longest visible command. */
 static void limit_sideways(struct tui *t, const struct lanes_table *table,
 			   long first, long end)
 {
@@ -242,15 +267,12 @@ static void limit_sideways(struct tui *t, const struct lanes_table *table,
 
 		most = w > most ? w : most;
 	}
-	if (t->scroll_left > most)
-		t->scroll_left = most;
-	if (t->scroll_left < 0)
-		t->scroll_left = 0;
+	view_limit_sideways(t, most);
 }
 
 static const char *none_text(const struct tui *t)
 {
-	return t->snap->process_count ? "No process passes the filter"
+	return t->snap->process_count ? "No process matches the filter"
 				      : gk_no_processes_text(t->snap);
 }
 
@@ -266,7 +288,8 @@ void lanes_processes(struct tui *t, struct grid *g,
 	limit_sideways(t, &table, first, end);
 	draw_list_rule(t, g, plan);
 	for (int i = 0; plan->list_titles_row >= 0 && i < table.count; i++)
-		draw_title(t, g, plan->list_titles_row, &table.columns[i]);
+		draw_column_title(t, g, plan->list_titles_row,
+				  &table.columns[i]);
 	for (long i = first; i < end; i++) {
 		int row = plan->list_row + (int)(i - first);
 

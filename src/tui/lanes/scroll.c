@@ -1,11 +1,12 @@
-/* scroll.c - tells which part of a list is seen. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scroll.c - shows which part of a list is visible. */
 #include "tui/lanes/part.h"
 
-#include "tui/model.h"
+#include "tui/model/model.h"
 
 #include <stdio.h>
 
-void lanes_place_text(int first, int rows, int all, char *dst, size_t cap)
+void lanes_range_text(int first, int rows, int all, char *dst, size_t cap)
 {
 	int end = first + rows > all ? all : first + rows;
 

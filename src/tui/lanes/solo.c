@@ -1,30 +1,40 @@
-/* solo.c - a machine with one GPU: large graphs. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * solo.c - draws large graphs, for a machine with one GPU and for the screen of
+ * one GPU.
+ */
 #include "tui/lanes/part.h"
 
 #include "base/round.h"
+#include "format/names.h"
 #include "tui/lanes/trace.h"
-#include "tui/model.h"
+#include "tui/model/model.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define GIB         1073741824.0
-#define NUMBER      11 /* columns of the numbers beside the large graph */
-#define SMALL       9  /* beside a small one */
+#define NUMBER      11 /* width of the numbers beside the large graph */
+#define SMALL       9  /* width of the numbers beside a small graph */
 #define GRAPHS      3
 #define GRAPH_LEAST 24 /* columns */
-#define MEMORY_FROM 72 /* columns for the memory beside the large graph */
-#define MIB         1048576.0
-#define BLANK_FROM  16 /* rows for a blank one between the graphs */
+#define MEMORY_FROM                                                            \
+	72 /* minimum columns to show memory beside the large graph */
+#define MIB        1048576.0
+#define BLANK_FROM 16 /* minimum rows for a blank row between the graphs */
 
-/* A small graph. */
+/* A kind of small graph. */
 struct solo_graph {
 	const char *title;
 	enum gk_history_device series;
 	enum gk_metric metric;
-	double scale; /* of the metric, in a unit of the series */
+	double scale; /* one unit of the series in units of the metric */
 	enum lanes_trace_kind kind;
-	enum gk_metric most; /* what fills it; the metric: see top_of_graph() */
+	/*
+	 * The metric whose value is the full height. If it is the same as
+	 * `metric`, top_of_graph() chooses the height.
+	 */
+	enum gk_metric most;
 	const char *unit;
 };
 
@@ -34,7 +44,9 @@ struct solo_graph {
 		    GK_M_##most, unit                                          \
 	}
 
-/* In their order; the GPU may lack some. */
+/*
+ * In the order of display. Graphs of metrics that the GPU lacks are left out.
+ */
 static const struct solo_graph candidates[] = {
     {"POWER W", GK_HD_POWER, GK_M_POWER, 1e3, TRACE_POWER, GK_M_POWER, "W"},
     OTHER("TEMPERATURE °C", TEMP, TEMP, 1, TEMP_SLOWDOWN, "°C"),
@@ -62,7 +74,10 @@ static int graphs_at_once(int columns)
 	return most < 1 ? 1 : most > GRAPHS ? GRAPHS : most;
 }
 
-/* A page of those that the GPU has. */
+/*
+ * Finds the graphs on a page, counting only those that the GPU has. Returns
+ * their number.
+ */
 static int find_graphs(const struct gk_device *d, int page, int columns,
 		       const struct solo_graph *graphs[GRAPHS])
 {
@@ -79,7 +94,7 @@ static int find_graphs(const struct gk_device *d, int page, int columns,
 	return count;
 }
 
-/* The next of 1, 2, 5 times a power of ten. */
+/* Rounds a value up to 1, 2 or 5 times a power of ten. */
 static double step_above(double value)
 {
 	double power = 1;
@@ -106,7 +121,10 @@ static double top_of_graph(const struct solo_graph *graph,
 	return top > 0 ? top : step_above(max > 1 ? max : 1);
 }
 
-/* What it is now; of a counter its newest rate. Below 0: unknown. */
+/*
+ * Returns the current value, for a counter its latest rate; negative if
+ * unknown.
+ */
 static double now_of_graph(const struct tui *t, const struct solo_graph *graph,
 			   const struct gk_device *d)
 {
@@ -117,15 +135,17 @@ static double now_of_graph(const struct tui *t, const struct solo_graph *graph,
 
 /* ---- the parts ---- */
 
-/* Where graphs are: of a GPU, and of when it was well. */
-struct solo_place {
+/*
+ * The GPU that the graphs show, and its values from when it was last healthy.
+ */
+struct solo_subject {
 	size_t device;
 	const struct gk_device *values;
 };
 
 static void draw_small(struct tui *t, struct grid *g, int row, int rows, int at,
 		       int width, const struct solo_graph *graph,
-		       const struct solo_place *of)
+		       const struct solo_subject *of)
 {
 	const struct gk_device *d = &t->snap->devices[of->device];
 	int trace = width - SMALL - 1, side = at + trace + 1;
@@ -194,7 +214,7 @@ static int draw_gauge(const struct tui *t, struct grid *g, int row, int at,
 	return 1;
 }
 
-/* Who holds the memory, then what else is used. */
+/* Draws memory and its owners, then gauges of other quantities. */
 static void draw_memory(const struct tui *t, struct grid *g, int row, int end,
 			int at, size_t device)
 {
@@ -206,8 +226,9 @@ static void draw_memory(const struct tui *t, struct grid *g, int row, int end,
 	char text[32];
 
 	if (used >= 0 && total > 0) {
-		lanes_put(g, row, at, lanes_ink(t, INK_STRONG),
-			  "%.1f of %.0f GiB", used, total);
+		lanes_put(g, row, at, lanes_memory_style(t, used / total),
+			  "%.1f of %.0f GiB%s", used, total,
+			  gk_is_unified(d) ? " unified" : "");
 		snprintf(text, sizeof text, "%.1f free", total - used);
 		lanes_cell(g, row, right - 12, 12, true, lanes_ink(t, INK_DIM),
 			   text);
@@ -246,7 +267,7 @@ static void draw_large(struct tui *t, struct grid *g, int row, int rows,
 							    ? TRACE_GONE
 							    : TRACE_WORK});
 	if (busy >= 0)
-		lanes_put(g, row, side, lanes_bold(t, lanes_work_ink(busy)),
+		lanes_put(g, row, side, lanes_busy_style(t, busy, INK_STRONG),
 			  "%.0f %% busy", busy);
 	mean = lanes_mean(t, d, GK_HD_GPU_UTIL, width, &max);
 	if (mean >= 0 && rows > 2) {
@@ -257,13 +278,14 @@ static void draw_large(struct tui *t, struct grid *g, int row, int rows,
 		lanes_put(g, row + rows - 1, side, dim, "0 to 100");
 }
 
-/* Columns of each of so many small graphs. */
+/* Returns the width of each of `count` small graphs. */
 static int graph_width(int columns, int count)
 {
 	return (columns - 2 - 2 * (GRAPHS - 1)) / (count ? count : 1);
 }
 
-static void draw_axes(const struct tui *t, struct grid *g, int row, int count)
+static void draw_solo_axes(const struct tui *t, struct grid *g, int row,
+			   int count)
 {
 	int width = graph_width(g->columns, count);
 
@@ -275,11 +297,14 @@ void lanes_solo_axis(const struct tui *t, struct grid *g, int row)
 {
 	const struct solo_graph *graphs[GRAPHS];
 
-	draw_axes(t, g, row,
-		  find_graphs(&t->snap->devices[0], 0, g->columns, graphs));
+	draw_solo_axes(
+	    t, g, row,
+	    find_graphs(&t->snap->devices[0], 0, g->columns, graphs));
 }
 
-/* Columns of the memory beside the large graph; 0: it is not there. */
+/*
+ * Returns the width of the memory beside the large graph; 0 if it is left out.
+ */
 static int memory_columns(int columns)
 {
 	int right = columns * 31 / 100;
@@ -289,8 +314,8 @@ static int memory_columns(int columns)
 	return right < 30 ? 30 : right > 56 ? 56 : right;
 }
 
-static void draw_side(struct tui *t, struct grid *g, int row, int rows,
-		      size_t device)
+static void draw_solo_side(struct tui *t, struct grid *g, int row, int rows,
+			   size_t device)
 {
 	const struct gk_device *d = &t->snap->devices[device];
 	int right = memory_columns(g->columns), at = g->columns - 1 - right;
@@ -306,9 +331,9 @@ static void draw_side(struct tui *t, struct grid *g, int row, int rows,
 	lanes_cell(g, row, at, right, false, lanes_ink(t, INK_FAIL), text);
 }
 
-/* A large graph over small ones, which have their titles above them. */
+/* Draws a large graph and, below it, small ones with titles. */
 static void draw_graphs(struct tui *t, struct grid *g, int row, int rows,
-			const struct solo_place *of,
+			const struct solo_subject *of,
 			const struct solo_graph *const *graphs, int count)
 {
 	int rest = rows - 1, right = memory_columns(g->columns);
@@ -318,7 +343,7 @@ static void draw_graphs(struct tui *t, struct grid *g, int row, int rows,
 
 	draw_large(t, g, row, large,
 		   g->columns - right - NUMBER - (right ? 6 : 3), of->device);
-	draw_side(t, g, row, large, of->device);
+	draw_solo_side(t, g, row, large, of->device);
 	for (int i = 0; i < count; i++)
 		draw_small(t, g, row + large + blank, small,
 			   1 + i * (width + 2), width, graphs[i], of);
@@ -328,7 +353,7 @@ void lanes_solo(struct tui *t, struct grid *g, int row,
 		const struct lanes_plan *plan, size_t device)
 {
 	const struct solo_graph *graphs[GRAPHS];
-	struct solo_place of = {device, &t->snap->devices[device]};
+	struct solo_subject of = {device, &t->snap->devices[device]};
 	int count = find_graphs(of.values, 0, g->columns, graphs);
 
 	lanes_header(t, g, row, device);
@@ -349,7 +374,7 @@ void lanes_graphs(struct tui *t, struct grid *g, int row, int rows,
 		  size_t device, const struct gk_device *values, int page)
 {
 	const struct solo_graph *graphs[GRAPHS];
-	struct solo_place of = {device, values};
+	struct solo_subject of = {device, values};
 	int count = find_graphs(values, page, g->columns, graphs);
 	int right = memory_columns(g->columns);
 	struct grid_style dim = lanes_ink(t, INK_DIM);
@@ -359,5 +384,5 @@ void lanes_graphs(struct tui *t, struct grid *g, int row, int rows,
 		lanes_put(g, row, g->columns - 1 - right, dim,
 			  "MEMORY BY OWNER");
 	draw_graphs(t, g, row + 1, rows - 2, &of, graphs, count);
-	draw_axes(t, g, row + rows - 1, count);
+	draw_solo_axes(t, g, row + rows - 1, count);
 }

@@ -1,9 +1,12 @@
-/* state.c - gives the state of a GPU its sign and colour. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * state.c - assigns the state of a GPU a glyph and an ink, and converts units.
+ */
 #include "tui/lanes/state.h"
 
 #include "base/round.h"
 #include "base/str.h"
-#include "tui/model.h"
+#include "tui/model/model.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,12 +14,13 @@
 #define GIB 1073741824.0
 
 static const enum ink inks[GK_STATE_KINDS] = {
-    [GK_STATE_LOST] = INK_FAIL,      [GK_STATE_HUNG] = INK_FAIL,
-    [GK_STATE_STALE] = INK_WARN,     [GK_STATE_UNREAD] = INK_DIM,
-    [GK_STATE_ALERT] = INK_FAIL,     [GK_STATE_HOT] = INK_WARN,
-    [GK_STATE_HELD] = INK_WARN,      [GK_STATE_MIG] = INK_OWNER + 4,
-    [GK_STATE_BUSY] = INK_WORK_MOST, [GK_STATE_IDLE] = INK_DIM,
-    [GK_STATE_UNKNOWN] = INK_DIM,
+    [GK_STATE_LOST] = INK_FAIL,     [GK_STATE_ERROR] = INK_FAIL,
+    [GK_STATE_HUNG] = INK_FAIL,     [GK_STATE_STALE] = INK_WARN,
+    [GK_STATE_UNREAD] = INK_DIM,    [GK_STATE_FAULT] = INK_FAIL,
+    [GK_STATE_ALERT] = INK_FAIL,    [GK_STATE_HOT] = INK_WARN,
+    [GK_STATE_DEGRADED] = INK_WARN, [GK_STATE_HELD] = INK_WARN,
+    [GK_STATE_MIG] = INK_OWNER + 4, [GK_STATE_BUSY] = INK_WORK_MOST,
+    [GK_STATE_UNKNOWN] = INK_DIM,   [GK_STATE_IDLE] = INK_DIM,
 };
 
 double lanes_number(struct gk_value value)
@@ -71,6 +75,7 @@ struct lanes_state lanes_state(const struct tui *t, const struct gk_device *d,
 	    .glyph = (wchar_t)gk_utf8_decode(glyph,
 					     gk_utf8_len(glyph, strlen(glyph))),
 	    .ink = lanes_state_ink(&state),
+	    .trouble = gk_state_is_trouble(&state),
 	};
 
 	snprintf(s.words, sizeof s.words, "%s", state.words);

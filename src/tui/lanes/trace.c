@@ -1,22 +1,27 @@
-/* trace.c - draws values over time. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* trace.c - draws traces, sparklines, time axes and bars. */
 #include "tui/lanes/trace.h"
 
 #include "base/clock.h"
+#include "base/round.h"
 #include "tui/lanes/point.h"
-#include "tui/model.h"
+#include "tui/model/model.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #define BRAILLE      0x2800
-#define LEVELS       4 /* of a row of braille */
-#define EIGHTHS      8 /* of a row of blocks */
+#define LEVELS       4 /* steps per row of braille */
+#define EIGHTHS      8 /* steps per row of blocks */
 #define SPARKS       7
-#define DOTS         2 /* values of a column of a trace */
-#define RATE_SECONDS 3 /* in which a counter was read, surely */
+#define DOTS         2 /* values per column of a trace */
+#define RATE_SECONDS 3 /* each counter is read at least once in this time */
 
-/* Dots of the left and the right half of a cell, filled from the bottom. */
+/*
+ * Braille bits of a cell's left and right half, with 0 to 4 dots from the
+ * bottom.
+ */
 static const unsigned char dots[2][LEVELS + 1] = {
     {0, 0x40, 0x44, 0x46, 0x47},
     {0, 0x80, 0xa0, 0xb0, 0xb8},
@@ -46,17 +51,15 @@ static enum ink crest_of(const struct lanes_trace *trace, double value,
 	return trace->kind == TRACE_POWER ? INK_POWER : INK_OTHER;
 }
 
-/* How many steps high a value is; what is there has one at least. */
+/*
+ * Returns the height of a value in steps: at least 1, or 0 if the value is
+ * absent. a_row is the number of steps per row.
+ */
 static int steps_of(const struct lanes_trace *trace, double value, int a_row)
 {
-	int most = trace->rows * a_row, steps;
+	int steps = gk_steps(value / trace->top, trace->rows * a_row);
 
-	if (isnan(value))
-		return 0;
-	if (value >= trace->top)
-		return most;
-	steps = (int)(value / trace->top * most + 0.5);
-	return steps > 0 ? steps : 1;
+	return steps || isnan(value) ? steps : 1;
 }
 
 static int in_row(int steps, int row, int a_row)
@@ -65,7 +68,7 @@ static int in_row(int steps, int row, int a_row)
 	return steps < 0 ? 0 : steps > a_row ? a_row : steps;
 }
 
-/* The sign of a cell that is not empty. */
+/* Returns the character for a cell that is not empty. */
 static wchar_t cell_sign(enum tui_graph graph, int left, int right, int row,
 			 bool crest)
 {
@@ -80,8 +83,8 @@ static wchar_t cell_sign(enum tui_graph graph, int left, int right, int row,
 	return (wchar_t)(BRAILLE + (left | right));
 }
 
-/* The greater of two, either of which may be none. */
-static double greater(double a, double b)
+/* Returns the greater of two values, each of which may be NAN. */
+static double greater_of(double a, double b)
 {
 	return isnan(a) || b > a ? b : a;
 }
@@ -99,12 +102,19 @@ static void draw_column(const struct tui *t, struct grid *g,
 	int top = most ? (most - 1) / a_row : 0;
 	bool held = h && (h[0] > 0 || h[1] > 0);
 	enum ink crest =
-	    crest_of(trace, greater((double)v[0], (double)v[1]), held);
+	    crest_of(trace, greater_of((double)v[0], (double)v[1]), held);
 
 	for (int r = 0; r <= top && most; r++) {
-		struct grid_style style =
-		    lanes_ink(t, r == top ? crest : bodies[trace->kind]);
+		enum ink ink = r == top ? crest : bodies[trace->kind];
+		struct grid_style style = lanes_ink(t, ink);
 
+		/*
+		 * INK_WARN, which shows that clocks were held back, takes
+		 * precedence over the gradient.
+		 */
+		if (trace->kind != TRACE_GONE && ink != INK_WARN)
+			style =
+			    lanes_gradient(t, (r + 0.5) / trace->rows, style);
 		lanes_fill(g, trace->row + trace->rows - 1 - r,
 			   trace->column + c, 1,
 			   cell_sign(graph, left, right, r, r == top), style);
@@ -168,7 +178,7 @@ double lanes_mean(const struct tui *t, const struct gk_device *d,
 		if (isnan(values[i]))
 			continue;
 		sum += (double)values[i];
-		max = greater(max, (double)values[i]);
+		max = greater_of(max, (double)values[i]);
 		known++;
 	}
 	*ret_max = max;
@@ -193,7 +203,10 @@ double lanes_rate(const struct tui *t, const struct gk_device *d,
 
 /* ---- sparklines ---- */
 
-/* The newest one stands out; amber is where clocks were held back. */
+/*
+ * Returns the style of a sparkline's cell. The newest value stands out. Amber
+ * means that clocks were held back.
+ */
 static struct grid_style spark_style(const struct tui *t, double value,
 				     bool newest, bool held)
 {
@@ -201,12 +214,13 @@ static struct grid_style spark_style(const struct tui *t, double value,
 		return lanes_bold(t, INK_TEXT);
 	if (held)
 		return lanes_ink(t, INK_WARN);
-	if (newest)
-		return lanes_ink(t, lanes_work_ink(value));
-	return lanes_ink(t, value < 25 ? INK_WORK : INK_WORK + 1);
+	return lanes_gradient(t, value / 100,
+			      lanes_ink(t, newest       ? lanes_work_ink(value)
+					   : value < 25 ? INK_WORK
+							: INK_WORK + 1));
 }
 
-/* held NULL: what cannot be held back. */
+/* Draws a sparkline. `held` is NULL if the series is not a GPU's. */
 static void draw_spark(const struct tui *t, struct grid *g,
 		       const struct lanes_hit *place, const float *values,
 		       const float *held)
@@ -215,11 +229,12 @@ static void draw_spark(const struct tui *t, struct grid *g,
 
 	for (int c = 0; c < place->columns; c++) {
 		double value = (double)values[c];
-		int step = (int)(value / 100 * SPARKS);
+		double share = value < 0 ? 0 : value < 100 ? value / 100 : 1;
+		int step = (int)(share * SPARKS);
 
 		if (isnan(value))
 			continue;
-		step = step < 0 ? 0 : step >= SPARKS ? SPARKS - 1 : step;
+		step = step < SPARKS ? step : SPARKS - 1;
 		lanes_fill(g, place->row, place->column + c, 1,
 			   graph_of(t) == GRAPH_ASCII ? ascii[step]
 						      : (wchar_t)(L'▁' + step),
@@ -272,7 +287,7 @@ void lanes_spark_host(struct tui *t, struct grid *g, int row, int column,
 static const unsigned ticks_s[] = {30,   60,   120,   300,   600,   1200, 1800,
 				   3600, 7200, 14400, 28800, 43200, 86400};
 
-static void tick_text(char *dst, size_t cap, unsigned seconds)
+static void axis_label(char *dst, size_t cap, unsigned seconds)
 {
 	if (seconds < 60)
 		snprintf(dst, cap, " %us", seconds);
@@ -282,7 +297,7 @@ static void tick_text(char *dst, size_t cap, unsigned seconds)
 		snprintf(dst, cap, " %uh", seconds / 3600);
 }
 
-/* Columns of a trace behind the moment that is looked at. */
+/* Returns how many columns of a trace come after the past moment on display. */
 static int columns_after(const struct tui *t, int columns)
 {
 	struct gk_history_span span =
@@ -310,7 +325,7 @@ void lanes_axis(const struct tui *t, struct grid *g, int row, int column,
 		char text[32];
 		int at, width;
 
-		tick_text(text, sizeof text, ticks_s[i]);
+		axis_label(text, sizeof text, ticks_s[i]);
 		width = lanes_width(text);
 		at = end - (int)(values / 2) - width + 1;
 		if (values / 2 > (uint64_t)columns || at < column)
@@ -324,18 +339,29 @@ void lanes_axis(const struct tui *t, struct grid *g, int row, int column,
 
 /* ---- bars ---- */
 
-void lanes_bar(const struct tui *t, struct grid *g, int row, int column,
-	       int columns, double share, struct grid_style style)
+void lanes_plain_bar(const struct tui *t, struct grid *g, int row, int column,
+		     int columns, double share, struct grid_style style)
 {
-	int halves = (int)(share * columns * 2 + 0.5);
+	int halves = gk_steps(share, columns * 2);
 
 	lanes_fill(g, row, column, columns, L'─', lanes_ink(t, INK_FAINT));
-	if (share <= 0)
+	if (!(share > 0))
 		return;
-	halves = halves < 1 ? 1 : halves > 2 * columns ? 2 * columns : halves;
+	halves = halves < 1 ? 1 : halves;
 	lanes_fill(g, row, column, halves / 2, L'━', style);
 	if (halves % 2)
 		lanes_fill(g, row, column + halves / 2, 1, L'╸', style);
+}
+
+void lanes_bar(const struct tui *t, struct grid *g, int row, int column,
+	       int columns, double share, struct grid_style style)
+{
+	int cells = (gk_steps(share, columns * 2) + 1) / 2;
+
+	lanes_plain_bar(t, g, row, column, columns, share, style);
+	for (int i = 0; share > 0 && i < (cells < 1 ? 1 : cells); i++)
+		grid_tint(g, row, column + i, 1,
+			  lanes_gradient(t, (i + 0.5) / columns, style).color);
 }
 
 static wchar_t owner_sign(const struct tui *t, int owner)
@@ -345,12 +371,15 @@ static wchar_t owner_sign(const struct tui *t, int owner)
 		   : L'▄';
 }
 
-/* Cells of all that is used, so that each owner has one. */
+/*
+ * Returns the number of filled cells in a bar for the memory in use: at least
+ * one for each owner.
+ */
 static int used_cells(const struct gk_device *d, int columns, int owners)
 {
 	double share =
 	    lanes_gib(d->m[GK_M_MEM_USED]) / lanes_gib(d->m[GK_M_MEM_TOTAL]);
-	int cells = (int)(share * columns + 0.5);
+	int cells = gk_steps(share, columns);
 
 	cells = cells < owners ? owners : cells;
 	return cells > columns ? columns : cells;
@@ -370,7 +399,10 @@ void lanes_memory(const struct tui *t, struct grid *g, int row, int column,
 	    lanes_gib(d->m[GK_M_MEM_USED]) < 0)
 		return;
 	count = lanes_shares(t, device, shares);
-	/* The driver's small rest is no owner that must be seen. */
+	/*
+	 * The last share may be the driver's, which may be too small for a
+	 * cell.
+	 */
 	cells = used_cells(d, columns,
 			   count - (count && !shares[count - 1].processes));
 	for (int i = 0; i < count; i++)

@@ -1,7 +1,8 @@
-/* before.c - puts what the driver remembers into the history. */
-#include "tui/before.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* before.c - adds the driver's own samples to the history. */
+#include "tui/model/before.h"
 
-#include "core/past.h"
+#include "core/past/past.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,8 @@
-/* environ.c - /proc/<pid>/environ, made printable. */
-#include "tui/environ.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* environ.c - reads /proc/<pid>/environ and makes it printable. */
+#include "tui/model/environ.h"
 
+#include "base/assert.h"
 #include "base/err.h"
 #include "base/fs.h"
 #include "base/pidstat.h"
@@ -17,13 +19,17 @@ const char *tui_environ_value(const struct tui_environ *e, size_t at)
 {
 	const struct tui_variable *v = &e->list[at];
 
+	GK_ASSERT(at < e->count);
 	return v->secret && !e->unmasked && *v->value ? GK_SECRET_COVER
 						      : v->value;
 }
 
 /* ---- reading ---- */
 
-/* Reads a file of the kernel whole; it does not tell its size. */
+/*
+ * Reads a whole file of /proc, whose size stat() does not report. The caller
+ * frees *ret_bytes. Returns the length or a gk_err.
+ */
 static ssize_t read_proc_file(int proc, const char *path, char **ret_bytes)
 {
 	for (size_t cap = READ_FIRST; cap <= READ_MAX; cap *= 4) {
@@ -44,7 +50,10 @@ static ssize_t read_proc_file(int proc, const char *path, char **ret_bytes)
 	return GK_ERR_TOO_MANY;
 }
 
-/* Adds a text in printable form: a newline is seen as such. Room is enough. */
+/*
+ * Adds a text in printable form, with newlines as ␤. `room` must be large
+ * enough. Returns the position after the terminating NUL.
+ */
 static char *add_clean(char *dst, size_t room, const char *text)
 {
 	while (*text) {
@@ -71,7 +80,9 @@ static int by_key(const void *a, const void *b)
 		      ((const struct tui_variable *)b)->key);
 }
 
-/* Bytes become at most three: what is no UTF-8 is U+FFFD, a newline ␤. */
+/*
+ * Each byte becomes at most three: U+FFFD for invalid UTF-8, ␤ for a newline.
+ */
 static int parse_environ(struct tui_environ *e, const char *bytes, size_t len)
 {
 	size_t room = 3 * len + 2, count = 0;

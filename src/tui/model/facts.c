@@ -1,24 +1,28 @@
-/* facts.c - writes down all that a snapshot knows of a GPU. */
-#include "tui/facts.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* facts.c - owns the list of facts about a GPU and formats their values. */
+#include "tui/model/facts.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "format/names.h"
-#include "tui/value.h"
+#include "tui/model/value.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* Readings of what blocks the driver that are older than this say nothing. */
+/* Values read on request are not shown when they are older than this. */
 #define ASKED_AGE_MAX (5 * GK_NS_PER_S)
 
 struct fact {
 	const char *title;
-	/* Adds the text: of metrics, or of the device as a whole; false: there
-	 * is none, and the text says why. NULL: it is a heading. */
+	/*
+	 * Adds the value as text. Returns false if there is no value; the text
+	 * then says why. NULL: the fact is a heading.
+	 */
 	bool (*add)(struct gk_buf *out, const struct fact *fact,
 		    const struct gk_snapshot *snap, const struct gk_device *d);
 	enum gk_metric a, b;
-	const char *words; /* between or of the values */
+	const char *words; /* names of the values, or text before the value */
 	enum gk_fact text;
 	bool is_long;
 };
@@ -28,7 +32,7 @@ struct fact {
 			 const struct gk_snapshot *snap,                       \
 			 const struct gk_device *d)
 
-/* Shorter than gk_absence_text(): it stands where a number would. */
+/* Like gk_absence_text(), but short enough to stand in place of a number. */
 const char *tui_absence(enum gk_absence why)
 {
 	static const char *const words[GK_ABSENCE_COUNT] = {
@@ -36,7 +40,7 @@ const char *tui_absence(enum gk_absence why)
 	    [GK_ABSENT_PERMISSION] = "no permission",
 	    [GK_ABSENT_TIMEOUT] = "no answer",
 	    [GK_ABSENT_ERROR] = "driver error",
-	    [GK_ABSENT_RESET] = "wants a reset",
+	    [GK_ABSENT_RESET] = "needs a reset",
 	};
 
 	return words[why] ? words[why] : gk_absence_text(why);
@@ -48,25 +52,32 @@ static bool say_absent(struct gk_buf *out, enum gk_absence why)
 	return false;
 }
 
+const char *tui_reason(char *dst, struct gk_value value, enum gk_unit unit)
+{
+	return value.why == GK_ABSENT_NONSENSE ? gk_reason(dst, value, unit)
+					       : tui_absence(value.why);
+}
+
 static bool has_metric(const struct gk_device *d, enum gk_metric metric)
 {
 	return d->m[metric].why == GK_PRESENT;
 }
 
-/* The value, or why there is none. */
+/* Adds the value, or the reason why there is none. */
 static bool add_fact_value(struct gk_buf *out, const struct gk_device *d,
 			   enum gk_metric metric)
 {
-	char text[GK_UNITS_MAX];
+	enum gk_unit unit = gk_metrics[metric].unit;
+	char text[GK_UNITS_MAX], reason[GK_REASON_MAX];
 
-	if (!has_metric(d, metric))
-		return say_absent(out, d->m[metric].why);
-	gk_buf_puts(out,
-		    tui_value(text, d->m[metric], gk_metrics[metric].unit));
-	return true;
+	if (has_metric(d, metric))
+		gk_buf_puts(out, tui_value(text, d->m[metric], unit));
+	else
+		gk_buf_puts(out, tui_reason(reason, d->m[metric], unit));
+	return has_metric(d, metric);
 }
 
-static bool add_text(struct gk_buf *out, const char *text)
+static bool add_fact_text(struct gk_buf *out, const char *text)
 {
 	gk_buf_puts(out, *text ? text : "unknown");
 	return *text;
@@ -78,21 +89,21 @@ ADD(bus_id)
 {
 	(void)fact;
 	(void)snap;
-	return add_text(out, d->bus_id);
+	return add_fact_text(out, d->bus_id);
 }
 
 ADD(serial)
 {
 	(void)fact;
 	(void)snap;
-	return add_text(out, d->serial);
+	return add_fact_text(out, d->serial);
 }
 
 ADD(vbios)
 {
 	(void)fact;
 	(void)snap;
-	return add_text(out, d->vbios);
+	return add_fact_text(out, d->vbios);
 }
 
 ADD(node)
@@ -100,7 +111,7 @@ ADD(node)
 	(void)fact;
 	(void)snap;
 	if (d->minor < 0)
-		return add_text(out, "");
+		return add_fact_text(out, "");
 	gk_buf_printf(out, "/dev/nvidia%d", d->minor);
 	return true;
 }
@@ -110,7 +121,7 @@ ADD(compute_capability)
 	(void)fact;
 	(void)snap;
 	if (d->compute_major < 0)
-		return add_text(out, "");
+		return add_fact_text(out, "");
 	gk_buf_printf(out, "%d.%d", d->compute_major, d->compute_minor);
 	return true;
 }
@@ -130,14 +141,17 @@ ADD(detail)
 	const struct gk_detail *detail = d->detail;
 
 	(void)snap;
-	/* Why there are no details at all any of their numbers tells. */
+	/*
+	 * If no details were read, uses the reason for the absence of one of
+	 * the numbers read with them.
+	 */
 	if (!detail)
 		return say_absent(out, has_metric(d, GK_M_GSP_MODE)
 					   ? GK_ABSENT_NOT_READ
 					   : d->m[GK_M_GSP_MODE].why);
 	if (detail->facts[fact->text].why != GK_PRESENT)
 		return say_absent(out, detail->facts[fact->text].why);
-	return add_text(out, detail->facts[fact->text].s);
+	return add_fact_text(out, detail->facts[fact->text].s);
 }
 
 /* ---- of metrics ---- */
@@ -148,7 +162,7 @@ ADD(one)
 	return add_fact_value(out, d, fact->a);
 }
 
-/* "a / b", and in brackets what part it is. */
+/* Writes "a / b (percent)". */
 ADD(part)
 {
 	struct gk_value share = tui_part(d->m[fact->a], d->m[fact->b]);
@@ -167,7 +181,7 @@ ADD(part)
 	return true;
 }
 
-/* "a of b". */
+/* Writes "a of b". */
 ADD(of)
 {
 	(void)snap;
@@ -182,14 +196,13 @@ ADD(of)
 	return add_fact_value(out, d, fact->b);
 }
 
-/* "a to b". */
+/* Writes "a to b". */
 ADD(range)
 {
 	(void)snap;
 	if (!has_metric(d, fact->a) || !has_metric(d, fact->b))
-		return say_absent(out, has_metric(d, fact->a)
-					   ? d->m[fact->b].why
-					   : d->m[fact->a].why);
+		return add_fact_value(
+		    out, d, has_metric(d, fact->a) ? fact->b : fact->a);
 	add_fact_value(out, d, fact->a);
 	gk_buf_puts(out, " to ");
 	return add_fact_value(out, d, fact->b);
@@ -201,8 +214,8 @@ ADD(remapping)
 	if (!has_metric(d, fact->a))
 		return add_fact_value(out, d, fact->a);
 	if (gk_value_or_none(d->m[fact->b]) > 0)
-		return add_text(out, "failed");
-	return add_text(out, d->m[fact->a].v ? "pending a reset" : "ok");
+		return add_fact_text(out, "failed");
+	return add_fact_text(out, d->m[fact->a].v ? "pending a reset" : "ok");
 }
 
 ADD(pstate)
@@ -213,7 +226,7 @@ ADD(pstate)
 	return add_fact_value(out, d, fact->a);
 }
 
-/* A word of a list "off|on" by number. */
+/* Writes the word at the value's position in a list such as "off|on". */
 ADD(word)
 {
 	struct gk_value value = d->m[fact->a];
@@ -221,7 +234,7 @@ ADD(word)
 
 	(void)snap;
 	if (value.why != GK_PRESENT)
-		return say_absent(out, value.why);
+		return add_fact_value(out, d, fact->a);
 	for (int64_t i = 0; i < value.v && at; i++) {
 		at = strchr(at, '|');
 		at = at ? at + 1 : NULL;
@@ -233,7 +246,10 @@ ADD(word)
 	return true;
 }
 
-/* A word now, and another after a reset. */
+/*
+ * Writes the word for the current value and, if it differs, for the value after
+ * a reset.
+ */
 ADD(pending)
 {
 	if (!word(out, fact, snap, d))
@@ -248,7 +264,7 @@ ADD(pending)
 	return true;
 }
 
-/* A value that was read only because it was asked for may be old. */
+/* Writes a rate, unless it is too old: it is read only on request. */
 ADD(traffic)
 {
 	char text[GK_UNITS_MAX];
@@ -261,7 +277,10 @@ ADD(traffic)
 	return true;
 }
 
-/* Bits of nvmlClocksEventReasons, as NVML's documentation explains them. */
+/*
+ * Words for the bits of nvmlClocksEventReasons, as explained by NVML's
+ * documentation.
+ */
 static const struct {
 	unsigned long long bit;
 	const char *words;
@@ -286,9 +305,9 @@ ADD(event_reasons)
 	(void)fact;
 	(void)snap;
 	if (value.why != GK_PRESENT)
-		return say_absent(out, value.why);
+		return add_fact_value(out, d, GK_M_THROTTLE);
 	if (!left)
-		return add_text(out, "none");
+		return add_fact_text(out, "none");
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
 		if (!(left & reasons[i].bit))
 			continue;
@@ -310,9 +329,9 @@ ADD(last_xid)
 
 	(void)fact;
 	if (count.why != GK_PRESENT)
-		return say_absent(out, count.why);
+		return add_fact_value(out, d, GK_M_XID_COUNT);
 	if (!count.v || number.why != GK_PRESENT)
-		return add_text(out, "none since start");
+		return add_fact_text(out, "none since start");
 	gk_buf_printf(out, "%" PRId64, number.v);
 	if (time.why == GK_PRESENT && time.v <= (int64_t)snap->wall_ns)
 		gk_buf_printf(
@@ -331,7 +350,7 @@ static const struct fact facts[] = {
 	{title, add, GK_M_##a, GK_M_##b, words, 0, false},
 #define LONG(title, add) {title, add, 0, 0, NULL, 0, true},
 #define SECTION(title)   {title, NULL, 0, 0, NULL, 0, false},
-#include "tui/facts.def"
+#include "tui/model/facts.def"
 #undef WHOLE
 #undef TEXT
 #undef ONE
@@ -347,21 +366,51 @@ int tui_fact_count(void)
 
 bool tui_fact_is_long(int fact)
 {
+	GK_ASSERT(fact >= 0 && fact < tui_fact_count());
 	return facts[fact].is_long;
 }
 
 bool tui_fact_is_section(int fact)
 {
+	GK_ASSERT(fact >= 0 && fact < tui_fact_count());
 	return !facts[fact].add;
 }
 
 const char *tui_fact_title(int fact)
 {
+	GK_ASSERT(fact >= 0 && fact < tui_fact_count());
 	return facts[fact].title;
 }
 
 bool tui_fact_add(struct gk_buf *out, int fact, const struct gk_snapshot *snap,
 		  const struct gk_device *device)
 {
+	GK_ASSERT(fact >= 0 && fact < tui_fact_count());
+	GK_ASSERT(facts[fact].add);
 	return facts[fact].add(out, &facts[fact], snap, device);
+}
+
+bool tui_fact_is_unsupported(int fact, const struct gk_snapshot *snap,
+			     const struct gk_device *device)
+{
+	struct gk_buf text = {0};
+	bool absent = !tui_fact_is_section(fact) &&
+		      !tui_fact_add(&text, fact, snap, device) && text.len &&
+		      !strcmp(text.data, tui_absence(GK_ABSENT_NOT_SUPPORTED));
+
+	gk_buf_free(&text);
+	return absent;
+}
+
+void tui_facts_add_unsupported(struct gk_buf *out,
+			       const struct gk_snapshot *snap,
+			       const struct gk_device *device)
+{
+	for (int fact = 0; fact < tui_fact_count(); fact++) {
+		const char *title = tui_fact_title(fact);
+
+		if (tui_fact_is_unsupported(fact, snap, device))
+			gk_buf_printf(out, "%s%s", out->len ? ", " : "",
+				      title + strspn(title, " "));
+	}
 }

@@ -1,5 +1,9 @@
-/* filter.c - parses the words of a filter and matches processes with them. */
-#include "tui/filter.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * filter.c - parses the words of a filter and tests whether processes match
+ * them.
+ */
+#include "tui/model/filter.h"
 
 #include "base/str.h"
 
@@ -8,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what words say ---- */
+/* ---- matching ---- */
 
 static bool has_text(const struct tui_filter_word *w,
 		     const struct gk_snapshot *snap, const struct gk_process *p)
@@ -46,7 +50,10 @@ static bool has_user(const struct tui_filter_word *w,
 	return false;
 }
 
-/* Takes "3" or "3-5" off a text; false: it is neither. */
+/*
+ * Parses "3" or "3-5" at *text, and moves *text past it. Returns false if there
+ * is neither.
+ */
 static bool next_range(const char **text, unsigned long *ret_first,
 		       unsigned long *ret_last)
 {
@@ -61,7 +68,7 @@ static bool next_range(const char **text, unsigned long *ret_first,
 	return *ret_first <= *ret_last && (!*end || *end == ',');
 }
 
-/* Whether a number is in "0-3,5", which has been checked. */
+/* Whether a number is in a list such as "0-3,5", which must be valid. */
 static bool is_among(const char *text, uint64_t number)
 {
 	unsigned long first, last;
@@ -129,9 +136,10 @@ static bool has_type(const struct tui_filter_word *w,
 	return (p->types & w->types) == w->types;
 }
 
-/* An unknown value is neither above nor below a limit. */
-static bool compares(const struct tui_filter_word *w,
-		     const struct gk_snapshot *snap, const struct gk_process *p)
+/* An absent value is neither above nor below the limit. */
+static bool is_beyond_limit(const struct tui_filter_word *w,
+			    const struct gk_snapshot *snap,
+			    const struct gk_process *p)
 {
 	struct gk_value value = p->m[w->metric];
 
@@ -229,7 +237,10 @@ static const struct {
     {"written", GK_PM_IO_WRITTEN, GK_WITH_IO},
 };
 
-/* A number as a person types it, in the unit of the metric. */
+/*
+ * Parses a number as typed, and converts it to the metric's unit. Returns NULL,
+ * or on failure a description of the expected form.
+ */
 static const char *read_typed_number(enum gk_process_metric metric,
 				     const char *value, int64_t *ret_number)
 {
@@ -272,7 +283,10 @@ static bool begins_with_key(const char *word, const char *key,
 	       strchr(behind, word[len]);
 }
 
-/* Reads one word; returns what is wrong, or NULL. */
+/*
+ * Parses one word. Returns NULL, or on failure a description of the expected
+ * form.
+ */
 static const char *read_word(struct tui_filter_word *w, const char *word)
 {
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
@@ -287,7 +301,7 @@ static const char *read_word(struct tui_filter_word *w, const char *word)
 		if (!begins_with_key(word, numbers[i].key, "<>"))
 			continue;
 		word += strlen(numbers[i].key);
-		w->holds = compares;
+		w->holds = is_beyond_limit;
 		w->metric = numbers[i].metric;
 		w->with = numbers[i].with;
 		w->below = *word == '<';
@@ -298,7 +312,10 @@ static const char *read_word(struct tui_filter_word *w, const char *word)
 	return NULL;
 }
 
-/* Takes the next word off a text; false at its end. */
+/*
+ * Copies the next word to dst and advances *text past it. Returns false at the
+ * end of the text.
+ */
 static bool next_word(const char **text, bool *ret_not, char *dst)
 {
 	const char *at = *text + strspn(*text, " ");

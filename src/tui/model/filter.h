@@ -1,24 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter.h - which processes are shown, in words that the user types. All
- * words must hold; '!' before one means that it must not:
+ * filter.h - the filter of processes that the user types as words. All words
+ * must match; '!' before a word negates it:
  *
  *	text           a part of the command or of the pid
  *	"two words"    the same, with blanks
- *	name:REGEX     the command, an extended regular expression
- *	user:ANA,BOB   whose
- *	gpu:0-3,5      where, MIG devices with their GPU
- *	type:C         C computes, G draws, X does both
- *	rank:0-3,5     its rank in a job
- *	container:ID   the beginning of its id; also pod:, and cwd: a part of it
- *	state:RD       one of the letters
+ *	name:REGEX     an extended regular expression, matched with the command
+ *	user:ANA,BOB   one of these users
+ *	gpu:0-3,5      one of these GPUs or a MIG device on it
+ *	type:C         C: compute, G: graphics, X: both
+ *	rank:0-3,5     the rank in a job
+ *	container:ID   the id starts with ID; likewise pod:
+ *	cwd:PART       the working directory contains PART
+ *	state:RD       the state is one of these letters
  *	mem>4GiB       also <; mem, host, read, written (bytes), io-read,
- *	               io-write (a second), sm, enc, dec, cpu (percent), time,
- *	               threads, nice
+ *	               io-write (bytes per second), sm, enc, dec, cpu (percent),
+ *	               time, threads, nice
  */
 #ifndef GK_TUI_FILTER_H
 #define GK_TUI_FILTER_H
 
-#include "tui/prompt.h"
+#include "tui/screen/prompt.h"
 
 #include <gpukit/gpukit.h>
 
@@ -30,45 +32,46 @@ struct tui;
 
 struct tui_filter_word {
 	bool not ;
-	unsigned with; /* of gk_with */
-	/* A row of the table of words. */
+	unsigned with; /* bits of gk_with that the word needs */
+	/* Whether a process matches the word, apart from a '!'. */
 	bool (*holds)(const struct tui_filter_word *word,
 		      const struct gk_snapshot *snap,
 		      const struct gk_process *p);
 	char text[TUI_PROMPT_MAX];
 	regex_t *regex; /* owned */
-	unsigned types; /* all of them */
+	unsigned types; /* the process must have all of these */
 	enum gk_process_metric metric;
 	bool below;
 	int64_t limit;
 };
 
-/* Zero it to start: everything passes. */
+/* A parsed filter. All zero, it matches every process. */
 struct tui_words {
-	char text[TUI_PROMPT_MAX]; /* as it was typed; "": everything */
+	/* The text as typed; "" matches every process. */
+	char text[TUI_PROMPT_MAX];
 	struct tui_filter_word words[TUI_FILTER_WORDS];
 	size_t count;
 };
 
 /*
- * Reads what was typed; *words is replaced, or untouched when an error was
- * written to error: what is wrong, with the word.
+ * Parses text and replaces *words. On failure returns false and leaves *words
+ * unchanged; `error` then names the wrong word and what is allowed.
  */
 bool tui_words_parse(struct tui_words *words, const char *text, char *error,
 		     size_t cap);
 void tui_words_free(struct tui_words *words);
 
-/* Bits of gk_with: they must be read of processes for the words. */
+/* Returns the bits of gk_with that the words need. */
 unsigned tui_words_with(const struct tui_words *words);
 
-/* Whether all words hold for a process of a snapshot. */
+/* Whether a process of a snapshot matches all words. */
 bool tui_words_hold(const struct tui_words *words,
 		    const struct gk_snapshot *snap, const struct gk_process *p);
 
-/* Filters by words that can be parsed, as if they were typed. */
+/* Sets the filter to a valid text. */
 void tui_filter_by(struct tui *t, const char *text);
 
-/* Does the key: opens a prompt that filters while the user types. */
+/* Opens a prompt that applies the filter while the user types. */
 void tui_ask_filter(struct tui *t);
 
 #endif

@@ -1,84 +1,34 @@
-/* hosts.c - takes in the frames of other machines, and shows one of them. */
-#include "tui/hosts.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hosts.c - takes in the frames of other machines and shows one of these
+ * machines.
+ */
+#include "tui/model/hosts.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/str.h"
-#include "tui/term.h"
-#include "tui/view.h"
+#include "tui/screen/term.h"
+#include "tui/views/view.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
-/* What screens show of a host that has told nothing yet. */
+/* Shown for a host that has not sent a frame yet. */
 static const struct gk_snapshot nothing;
 
-/* ---- words ---- */
+/* ---- the host on display ---- */
 
-static void clock_text(uint64_t age, char dst[16])
+void tui_host_forget_past(struct tui_host *host)
 {
-	time_t then = (time_t)((gk_wall_ns() - age) / GK_NS_PER_S);
-	struct tm tm;
-
-	*dst = '\0';
-	if (localtime_r(&then, &tm))
-		strftime(dst, 16, "%H:%M:%S", &tm);
+	gk_pick_free(&host->past_part);
+	gk_snapshot_free(host->past);
+	host->past = NULL;
+	host->past_part = (struct gk_snapshot){0};
 }
 
-char *tui_host_why(const struct tui_host *host, uint64_t now,
-		   char dst[TUI_HOSTS_TEXT])
-{
-	const struct gk_host_state *s = &host->state;
-	char ago[GK_AGE_MAX], since[16], again[32] = "trying";
-
-	*dst = '\0';
-	if (!s->away_ns) {
-		if (!host->snap)
-			snprintf(dst, TUI_HOSTS_TEXT, "connecting");
-		return dst;
-	}
-	if (s->again_ns > now)
-		snprintf(again, sizeof again, "again in %us",
-			 (unsigned)((s->again_ns - now) / GK_NS_PER_S + 1));
-	clock_text(now - s->away_ns, since);
-	snprintf(dst, TUI_HOSTS_TEXT, "away %s: %s · since %s, %s",
-		 gk_age_text(ago, now - s->away_ns), s->why, since, again);
-	return dst;
-}
-
-static const struct tui_host *shown(const struct tui *t)
-{
-	return &t->hosts.list[t->hosts.selected];
-}
-
-void tui_hosts_away_text(const struct tui *t, char *dst, size_t cap)
-{
-	const struct tui_host *host = shown(t);
-	char ago[GK_AGE_MAX];
-
-	if (host->state.away_ns)
-		snprintf(dst, cap, "away %s: %s",
-			 gk_age_text(ago, gk_mono_ns() - host->state.away_ns),
-			 host->state.why);
-}
-
-const char *tui_hosts_waiting(const struct tui *t, char dst[TUI_HOSTS_TEXT])
-{
-	char why[TUI_HOSTS_TEXT];
-
-	if (!t->options.hosts)
-		return "Reading the GPUs…";
-	snprintf(dst, TUI_HOSTS_TEXT, "%s: %.250s", shown(t)->state.name,
-		 tui_host_why(shown(t), gk_mono_ns(), why));
-	return dst;
-}
-
-/* ---- which is shown ---- */
-
-/* What the screens read of a host. */
-static void lend(struct tui *t, size_t at)
+/* Makes the viewer show the data of a host, which remain owned by the host. */
+static void lend_host(struct tui *t, size_t at)
 {
 	struct tui_host *host = &t->hosts.list[at];
 	bool single = t->hosts.count == 1;
@@ -100,6 +50,7 @@ static void lend(struct tui *t, size_t at)
 
 void tui_hosts_show(struct tui *t, size_t at)
 {
+	GK_ASSERT(at < t->hosts.count);
 	if (at != t->hosts.selected) {
 		tui_select(t, -1);
 		t->tag_count = 0;
@@ -109,7 +60,7 @@ void tui_hosts_show(struct tui *t, size_t at)
 		tui_host_forget_past(&t->hosts.list[t->hosts.selected]);
 	}
 	t->hosts.selected = at;
-	lend(t, at);
+	lend_host(t, at);
 	if (t->snap)
 		tui_list_update(t);
 }
@@ -124,19 +75,26 @@ static void forget_host_frame(struct tui_host *host)
 	host->part = (struct gk_snapshot){0};
 }
 
-/* No command is run: it would be of another machine. Xids are told of any, for
- * nobody looks at the GPUs of all hosts. */
+/*
+ * Updates the alerts of a host. Runs no command, since the command is meant for
+ * this machine's alerts. Always reports Xids, because nobody watches the GPUs
+ * of all hosts.
+ */
 static void tell_alerts(const struct tui *t, struct tui_host *host,
 			const struct gk_snapshot *part)
 {
 	struct tui_alert_rules rules = t->options.alerts;
 
 	rules.xid = true;
+	rules.command = NULL;
 	if (tui_alerts_update(&host->alerts, &rules, part))
 		term_beep();
 }
 
-/* Whether the frame is shown now: it is not while the viewer stands still. */
+/*
+ * Takes ownership of a frame. Returns whether the frame is shown: false while
+ * the viewer is paused.
+ */
 static bool take_host_frame(struct tui *t, struct tui_host *host,
 			    struct gk_snapshot *snap)
 {
@@ -160,13 +118,19 @@ static bool take_host_frame(struct tui *t, struct tui_host *host,
 	forget_host_frame(host);
 	host->snap = snap;
 	host->part = part;
-	/* As it was named: what it calls itself may be "localhost". */
+	/*
+	 * Uses the name given by the user, because the host's own may be
+	 * "localhost".
+	 */
 	gk_str_copy(host->part.host.hostname, GK_NAME_MAX, host->state.name);
 	host->is_old = false;
 	return true;
 }
 
-/* Nobody knows what its GPUs do now: that is stale, for as long as is said. */
+/*
+ * If a host has gone away, marks its GPUs as stale since its last frame.
+ * Returns whether this changed anything.
+ */
 static bool mark_old(struct tui_host *host)
 {
 	if (!host->state.away_ns || !host->snap || host->is_old)
@@ -192,19 +156,20 @@ static bool turn_host(struct tui *t, size_t at)
 	changed = snap && take_host_frame(t, host, snap);
 	changed |= mark_old(host);
 	if (changed && at == t->hosts.selected) {
-		lend(t, at);
+		lend_host(t, at);
 		tui_list_update(t);
 		tui_frame(t);
 	}
 	return changed;
 }
 
-/* Ages and what is waited for are told by the second. */
+/* Redraws at least once a second, because ages and retry times change. */
 bool tui_hosts_turn(struct tui *t)
 {
 	uint64_t second = gk_mono_ns() / GK_NS_PER_S;
 	bool changed = second != t->hosts.told_s;
 
+	GK_ASSERT(t->options.hosts);
 	t->hosts.told_s = second;
 	gk_hosts_turn(t->options.hosts);
 	for (size_t i = 0; i < t->hosts.count; i++)
@@ -219,8 +184,10 @@ bool tui_hosts_turn(struct tui *t)
 int tui_hosts_begin(struct tui *t)
 {
 	struct tui_hosts *h = &t->hosts;
-	size_t count = gk_hosts_count(t->options.hosts);
+	size_t count;
 
+	GK_ASSERT(t->options.hosts);
+	count = gk_hosts_count(t->options.hosts);
 	h->list = calloc(count, sizeof *h->list);
 	h->order = calloc(count, sizeof *h->order);
 	if (!h->list || !h->order)
@@ -260,8 +227,10 @@ void tui_hosts_end(struct tui *t)
 struct gk_snapshot *tui_hosts_last(struct tui *t)
 {
 	struct tui_host *host = t->hosts.list;
-	struct gk_snapshot *last = host->snap;
+	struct gk_snapshot *last;
 
+	GK_ASSERT(t->hosts.count);
+	last = host->snap;
 	if (t->hosts.count > 1 || !last)
 		return NULL;
 	gk_pick_free(&host->part);

@@ -1,9 +1,12 @@
-/* hosts_order.c - which host stands where: those in trouble first. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hosts_order.c - sorts the hosts, those in trouble first. */
 #include "base/clock.h"
-#include "tui/model.h"
+#include "tui/model/model.h"
 
-/* What has become better stays where it was for so long, so that what comes
- * and goes moves no rows. */
+/*
+ * How long a host that has become better keeps its row, so that brief changes
+ * do not move rows.
+ */
 #define STAYS_NS (10 * GK_NS_PER_S)
 
 enum { RANK_AWAY, RANK_STATES, RANK_WELL = RANK_STATES + GK_STATE_KINDS };
@@ -36,14 +39,17 @@ const struct gk_device *tui_host_worst(const struct tui *t,
 	return worst;
 }
 
-/* The smaller, the worse. One that was never heard may yet be well. */
+/*
+ * Returns the rank of a host; a smaller one is worse. A host without a frame
+ * counts as healthy.
+ */
 static int rank_of_host(const struct tui *t, const struct tui_host *host)
 {
 	struct gk_state s;
 
 	if (host->state.away_ns)
 		return RANK_AWAY;
-	if (!tui_host_worst(t, host, &s) || s.kind > GK_STATE_HELD || s.slight)
+	if (!tui_host_worst(t, host, &s) || !gk_state_is_trouble(&s))
 		return RANK_WELL;
 	return RANK_STATES + (int)s.kind;
 }
@@ -63,7 +69,10 @@ static void rank_host(const struct tui *t, struct tui_host *host, uint64_t now)
 	host->rank = rank;
 }
 
-/* As they were named, where they are alike. */
+/*
+ * Uses an insertion sort, so that hosts of equal rank keep the order given by
+ * the user.
+ */
 void tui_hosts_sort(struct tui *t, uint64_t now)
 {
 	struct tui_hosts *h = &t->hosts;

@@ -1,24 +1,22 @@
-/* hosts_past.c - shows what the host that is looked at did before. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hosts_past.c - shows a past frame of the host on display. */
 #include "base/clock.h"
-#include "tui/model.h"
+#include "tui/model/model.h"
 
-void tui_host_forget_past(struct tui_host *host)
-{
-	gk_pick_free(&host->past_part);
-	gk_snapshot_free(host->past);
-	host->past = NULL;
-	host->past_part = (struct gk_snapshot){0};
-}
-
-/* The kept frame of a moment by the host's clock; NULL: there is none of
- * about then. */
+/*
+ * Finds the kept frame nearest to a moment of the host's wall clock, for the
+ * caller to free. NULL: none is near it.
+ */
 static struct gk_snapshot *
 kept_frame(const struct tui *t, const struct tui_host *host, uint64_t wall)
 {
 	uint64_t period = t->options.interval_ns;
 	struct gk_snapshot *snap;
 
-	/* Frames are a little early or late: the nearest is meant. */
+	/*
+	 * The frame nearest to the moment may be up to half a period later than
+	 * the moment.
+	 */
 	if (!host->keep ||
 	    host->keep->at(host->keep->data, wall + period / 2, &snap))
 		return NULL;
@@ -49,7 +47,7 @@ bool tui_hosts_follow_time(struct tui *t)
 	struct tui_hosts *h = &t->hosts;
 	struct tui_host *host = &h->list[h->selected];
 
-	/* The list is of now. */
+	/* The list of hosts always shows the present. */
 	if (t->screen == SCREEN_HOSTS)
 		t->time.end_ns = 0;
 	if (t->time.end_ns == h->shown_ns)

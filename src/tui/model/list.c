@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * list.c - decides which processes are listed, in which order, and what is
- * selected.
+ * list.c - filters and sorts the listed processes, and keeps the selection and
+ * the tags.
  */
 #include "format/names.h"
-#include "tui/model.h"
+#include "tui/model/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ static bool contains_text(const struct gk_process *p, const char *text)
 	       strstr(pid, text);
 }
 
-static bool passes(const struct tui *t, const struct gk_process *p)
+static bool passes_filter(const struct tui *t, const struct gk_process *p)
 {
 	const struct tui_filter *f = &t->options.filter;
 	unsigned gpu = t->snap->devices[p->device].index;
@@ -82,7 +83,7 @@ void tui_list_update(struct tui *t)
 	}
 	t->list_count = 0;
 	for (size_t i = 0; i < count; i++)
-		if (passes(t, &t->snap->processes[i]) &&
+		if (passes_filter(t, &t->snap->processes[i]) &&
 		    tui_words_hold(&t->words, t->snap, &t->snap->processes[i]))
 			t->list[t->list_count++] = (unsigned)i;
 	if (t->list_count)

@@ -1,56 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * order.h - the order of the processes: by a column, and among those that tie
- * in it by a second one.
+ * order.h - the order of the process list: by one column and, for equal values,
+ * by a second one.
  */
 #ifndef GK_TUI_ORDER_H
 #define GK_TUI_ORDER_H
 
 #include "format/columns.h"
-#include "tui/key.h"
+#include "tui/screen/key.h"
 
 struct tui;
 
-/* GK_COLUMN_GPU is the natural order: GPU, user, pid. */
+/*
+ * A column to sort by. GK_COLUMN_GPU stands for the natural order: GPU, user,
+ * pid.
+ */
 struct tui_sort {
 	enum gk_column column;
-	bool reversed; /* against what is usual for the column */
+	bool reversed; /* opposite to the column's default direction */
 };
 
-/* Zeroed: natural. */
+/* All zero is the natural order. */
 struct tui_order {
 	struct tui_sort first, second;
 };
 
-/* Whether big comes before small. */
+/* Whether large values come first. */
 bool tui_sort_descends(struct tui_sort sort);
 
 /*
- * Orders two processes of a snapshot, no two of which are equal. What is
- * absent comes behind, whatever the direction; so do processes that are gone,
- * in the natural order those of each GPU.
+ * Compares two processes of a snapshot. Never returns 0 for different
+ * processes. Absent values come last in either direction. Processes that are
+ * gone also come last: in the natural order among the processes of their GPU,
+ * otherwise in the whole list.
  */
 int tui_order_compare(const struct tui_order *order, const struct gk_process *a,
 		      const struct gk_process *b);
 
-/* Names of one or two columns, '-' before one that is reversed; false: they
- * are none. */
+/*
+ * Parses the names of one or two columns; a '-' before a name reverses the
+ * column. Returns false if they are not valid.
+ */
 bool tui_order_parse(const char *const *words, size_t count,
 		     struct tui_order *ret_order);
 
-/* The same as the config file says it: "user", "[user, -gpu-memory]". */
+/*
+ * Writes an order in the syntax of the config file: "user" or "[user,
+ * -gpu-memory]".
+ */
 #define TUI_ORDER_TEXT 64
 const char *tui_order_text(const struct tui_order *order, char *dst);
 
-/* "natural", or the name of the column. */
+/* Returns "natural" or the name of the column. */
 const char *tui_sort_name(enum gk_column column);
 
-/* Another order; the one that was stays among those that tie in it. */
+/* Sorts by a column. The column sorted by so far becomes the second one. */
 void tui_order_by(struct tui *t, enum gk_column column, bool reversed);
 
-/* A click on the title of a column: by it, or the other way round. */
+/*
+ * Handles a click on a column title: sorts by the column or, if the list is
+ * sorted by it already, reverses the order.
+ */
 void tui_order_click(struct tui *t, enum gk_column column);
 
-/* Does one of the actions ACTION_SORT_...; false: it is none of them. */
+/* Performs an ACTION_SORT_... action. Returns false for other actions. */
 bool tui_order_act(struct tui *t, enum tui_action action);
 
 #endif

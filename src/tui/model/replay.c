@@ -1,9 +1,11 @@
-/* replay.c - what a recording is to the viewer. */
-#include "tui/replay.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* replay.c - rebuilds the history of a recording after a jump. */
+#include "tui/model/replay.h"
 
-#include "tui/model.h"
+#include "base/assert.h"
+#include "tui/model/model.h"
 
-/* After a jump graphs show so many frames before it. */
+/* The number of frames before the target of a jump that graphs can show. */
 #define FRAMES_BEFORE 300
 
 void tui_replay_recall(struct tui *t, const struct gk_snapshot *now)
@@ -12,6 +14,7 @@ void tui_replay_recall(struct tui *t, const struct gk_snapshot *now)
 	struct gk_history *history = gk_history_new(TUI_PROCESSES_REMEMBERED);
 	struct gk_snapshot *snap, part;
 
+	GK_ASSERT(replay);
 	if (!history)
 		return;
 	for (size_t n = FRAMES_BEFORE; n; n--) {
@@ -31,8 +34,8 @@ void tui_replay_recall(struct tui *t, const struct gk_snapshot *now)
 bool tui_replay_refuses(struct tui *t)
 {
 	if (t->options.replay)
-		tui_say(t, "The processes of a recording cannot be asked.");
+		tui_say(t, "The processes of a recording cannot be read.");
 	if (t->options.hosts)
-		tui_say(t, "The processes of another machine cannot be asked.");
+		tui_say(t, "The processes of another machine cannot be read.");
 	return t->options.replay || t->options.hosts;
 }

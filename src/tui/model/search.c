@@ -1,7 +1,8 @@
-/* search.c - finds the next line that holds a text. */
-#include "tui/search.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* search.c - finds the next line that contains a text. */
+#include "tui/model/search.h"
 
-#include "tui/view.h"
+#include "tui/views/view.h"
 
 #include <string.h>
 
@@ -31,7 +32,10 @@ static bool holds_text(const struct tui *t, size_t at, const char *text)
 	return found;
 }
 
-/* The first line from one on that holds a text, around the end; -1: none. */
+/*
+ * Returns the first line at or after `from` that contains text, wrapping
+ * around; -1 if there is none.
+ */
 static long find_line_with(const struct tui *t, long from, const char *text)
 {
 	size_t count = view_of(t)->count(t);
@@ -59,7 +63,7 @@ static void search_text(struct tui *t, const char *text)
 	view_of(t)->select(t, at);
 }
 
-/* Nothing typed: the same text again. */
+/* Handles Enter in the prompt. An empty text repeats the last search. */
 static bool take_search(struct tui *t, const char *text)
 {
 	if (*text)

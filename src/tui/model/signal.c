@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * signal.c - sends signals and sets priorities, after checking who the process
- * is.
+ * signal.c - sends signals and sets nice values after checking the identity of
+ * the process.
  */
-#include "tui/signal.h"
+#include "tui/model/signal.h"
 
+#include "base/assert.h"
 #include "base/err.h"
 #include "base/pidstat.h"
 
@@ -30,6 +32,7 @@ const char *tui_sent_text(enum tui_sent sent)
 	    [SENT_FAILED] = "failed",
 	};
 
+	GK_ASSERT(sent < SENT_COUNT);
 	return texts[sent];
 }
 
@@ -51,8 +54,9 @@ static enum tui_sent sent_of(int error)
 }
 
 /*
- * Opens a pidfd of a process, SENT_DONE. The pidfd comes first: if /proc still
- * shows the start time afterwards, the descriptor is of that process.
+ * Opens a pidfd of a process. Returns SENT_DONE on success. Opens it before it
+ * checks the start time: if /proc still shows that time, the pidfd refers to
+ * that process.
  */
 static enum tui_sent hold_process(int proc, const struct tui_tag *who,
 				  int *ret_fd)
@@ -79,8 +83,10 @@ static enum tui_sent hold_process(int proc, const struct tui_tag *who,
 enum tui_sent tui_signal_send(int proc, const struct tui_tag *who, int number)
 {
 	int fd = -1, error;
-	enum tui_sent sent = hold_process(proc, who, &fd);
+	enum tui_sent sent;
 
+	GK_ASSERT(who);
+	sent = hold_process(proc, who, &fd);
 	if (sent)
 		return sent;
 	error = syscall(SYS_pidfd_send_signal, fd, number, NULL, 0) ? errno : 0;
@@ -100,7 +106,10 @@ static DIR *open_dir(int at, const char *path)
 	return dir;
 }
 
-/* Linux keeps a nice value for each thread. The first error wins. */
+/*
+ * Sets the nice value of each thread, because Linux has one per thread. Returns
+ * the first errno value, or 0.
+ */
 static int renice_threads(DIR *tasks, int nice)
 {
 	struct dirent *entry;
@@ -117,8 +126,9 @@ static int renice_threads(DIR *tasks, int nice)
 }
 
 /*
- * No call takes a pidfd for this. The task directory does the same: once it is
- * open it lists the threads of that process or none.
+ * setpriority() takes no pidfd, but an open task directory serves the same
+ * purpose: it lists only threads of the process for which it was opened, and
+ * none after that process has ended.
  */
 enum tui_sent tui_signal_renice(int proc, const struct tui_tag *who, int nice)
 {
@@ -127,6 +137,7 @@ enum tui_sent tui_signal_renice(int proc, const struct tui_tag *who, int nice)
 	int fd = -1, error;
 	DIR *tasks;
 
+	GK_ASSERT(nice >= -20 && nice <= 19);
 	snprintf(path, sizeof path, "%d/task", (int)who->pid);
 	tasks = open_dir(proc, path);
 	sent = hold_process(proc, who, &fd);
@@ -153,7 +164,7 @@ struct all {
 	size_t count;
 };
 
-/* Every process there is. */
+/* Reads all processes of /proc. */
 static int read_all_relatives(int proc, struct all *all)
 {
 	DIR *dir = open_dir(proc, ".");
@@ -189,7 +200,7 @@ static struct relative *find_relative(const struct all *all,
 	return NULL;
 }
 
-/* Adds the descendants of a process, then itself. */
+/* Adds the descendants of a process, followed by the process itself. */
 static void add_tree(struct all *all, struct relative *root,
 		     struct tui_tag *out, size_t *count)
 {
@@ -229,7 +240,7 @@ int tui_signal_family(int proc, struct tui_tag **who, size_t *count)
 
 		if (root)
 			add_tree(&all, root, out, &found);
-		else /* told that it is gone */
+		else /* it has ended, which is reported when it is signalled */
 			out[found++] = (*who)[i];
 	}
 	free(all.list);

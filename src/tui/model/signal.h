@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * signal.h - signals and priorities for processes that were seen earlier. A
- * process is who it was: its pid and its start time are verified with a
- * pidfd in hand, so a pid that has been given to another process is never hit.
+ * signal.h - sends signals to processes of a snapshot and sets their nice
+ * values. A pidfd is opened before the start time of a process is checked, so a
+ * process that has since been given the same pid is never signalled.
  */
 #ifndef GK_TUI_SIGNAL_H
 #define GK_TUI_SIGNAL_H
@@ -13,47 +14,53 @@
 
 struct tui;
 
-/* A process: an identity, whatever /proc says. */
+/* The identity of a process. */
 struct tui_tag {
 	pid_t pid;
-	uint64_t start_ticks; /* since boot; 0: unknown */
+	uint64_t start_ticks; /* start time since boot; 0: unknown */
 };
 
 enum tui_sent {
 	SENT_DONE,
-	SENT_GONE,    /* it has ended, whoever has its pid now */
-	SENT_ZOMBIE,  /* it has ended, its parent does not know yet */
-	SENT_REFUSED, /* by the kernel */
-	SENT_UNKNOWN, /* who it is cannot be verified */
+	SENT_GONE,    /* it has ended; its pid may have been reused */
+	SENT_ZOMBIE,  /* it has ended; its parent has not waited for it */
+	SENT_REFUSED, /* refused by the kernel */
+	SENT_UNKNOWN, /* its identity cannot be verified */
 	SENT_NEVER,   /* the kernel has no pidfd (before 5.3) */
 	SENT_FAILED,
 	SENT_COUNT
 };
 
-/* A short text: "no permission". */
+/* Returns a short text, such as "no permission". */
 const char *tui_sent_text(enum tui_sent sent);
 
-/* Sends a signal; proc is an open /proc. */
+/* Sends a signal. proc is a descriptor of /proc. */
 enum tui_sent tui_signal_send(int proc, const struct tui_tag *who, int number);
 
-/* Gives all threads of a process a nice value, -20 to 19. */
+/* Sets the nice value of all threads of a process, from -20 to 19. */
 enum tui_sent tui_signal_renice(int proc, const struct tui_tag *who, int nice);
 
 /*
- * Adds all descendants of the processes that are not among them, in an order
- * where children come before their parents; the caller's own process comes
- * last. *who is from malloc(), and may move. 0 or a gk_err, *who unchanged.
+ * Adds the descendants that are missing, and sorts children before their
+ * parents; the caller's own process comes last. *who was allocated with
+ * malloc() and may be moved. Returns 0 or a gk_err; on failure *who is
+ * unchanged.
  */
 int tui_signal_family(int proc, struct tui_tag **who, size_t *count);
 
-/* The question to the user: the processes, and whether with their trees. */
+/*
+ * The processes that a dialog is about, and whether it includes their
+ * descendants.
+ */
 struct tui_signal {
 	struct tui_tag *who;
 	size_t count;
 	bool tree;
 };
 
-/* Do the keys: open dialogs about tagged processes, or else the selected one.
+/*
+ * Open a dialog about the tagged processes or, if there are none, the selected
+ * one.
  */
 void tui_ask_interrupt(struct tui *t);
 void tui_ask_terminate(struct tui *t);
@@ -61,10 +68,10 @@ void tui_ask_kill(struct tui *t);
 void tui_ask_tree(struct tui *t);
 void tui_ask_renice(struct tui *t);
 
-/* Whether one of these keys would do something now. */
+/* Whether these functions would open a dialog now. */
 bool tui_can_signal(const struct tui *t);
 
-/* Frees the processes that are asked about. */
+/* Frees t->signal.who. */
 void tui_signal_free(struct tui *t);
 
 #endif

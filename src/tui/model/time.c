@@ -1,9 +1,13 @@
-/* time.c - moves the graphs back in time, and names the moment. */
-#include "tui/time.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * time.c - moves the graphs back in time, and describes the moment that they
+ * show.
+ */
+#include "tui/model/time.h"
 
 #include "base/clock.h"
 #include "format/units.h"
-#include "tui/model.h"
+#include "tui/model/model.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +38,9 @@ static uint64_t now_wall(const struct tui *t)
 	return t->snap ? t->snap->wall_ns : 0;
 }
 
-/* The second that has begun is shown too: it holds the newest values. */
+/*
+ * Includes the current second, which is unfinished but has the newest values.
+ */
 struct gk_history_span tui_time_span(const struct tui *t, int columns)
 {
 	return (struct gk_history_span){
@@ -45,7 +51,7 @@ struct gk_history_span tui_time_span(const struct tui *t, int columns)
 	};
 }
 
-/* The end of the step that a moment is in. */
+/* Returns the end of the step that contains a moment. */
 static uint64_t step_end(const struct tui *t, uint64_t moment_ns)
 {
 	uint64_t step = tui_time_step(t);
@@ -71,7 +77,7 @@ struct gk_history_span tui_time_around(const struct tui *t, unsigned count)
 	return span;
 }
 
-/* Frames come at one place of a second, and so do values. */
+/* Frames arrive at a fixed offset within the second, and so do the values. */
 uint64_t tui_time_wall_of(const struct tui *t, uint64_t end_ns)
 {
 	uint64_t now = now_of_view(t), wall = now_wall(t);
@@ -98,7 +104,7 @@ void tui_time_move(struct tui *t, int by)
 		return;
 	}
 	if (end <= begin + jump) {
-		tui_say(t, "Nothing is known of the time before.");
+		tui_say(t, "There is no earlier history.");
 		return;
 	}
 	t->time.end_ns = end - jump;
@@ -134,7 +140,7 @@ void tui_time_faster(struct tui *t, int by)
 	if (replay)
 		replay->faster(replay->data, by);
 	else
-		tui_say(t, "Only a recording can go faster or slower.");
+		tui_say(t, "Only a recording can be played faster or slower.");
 }
 
 void tui_time_zoom(struct tui *t, int by)

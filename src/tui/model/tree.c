@@ -1,14 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tree.c - keeps what the tree screen shows: which processes have a row, which
- * are closed, which one is selected.
+ * tree.c - keeps the rows of the tree screen, its closed nodes and its
+ * selection.
  */
-#include "tui/value.h"
-#include "tui/view.h"
+#include "base/assert.h"
+#include "tui/model/value.h"
+#include "tui/views/view.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- which rows there are ---- */
+/* ---- rows ---- */
 
 static size_t find_closed(const struct tui_tree *tree,
 			  const struct gk_process *p)
@@ -22,8 +24,8 @@ static size_t find_closed(const struct tui_tree *tree,
 	return i;
 }
 
-bool tree_is_closed(const struct tui_tree *tree,
-		    const struct gk_tree_node *node)
+bool tui_tree_is_closed(const struct tui_tree *tree,
+			const struct gk_tree_node *node)
 {
 	return node->size > 1 &&
 	       find_closed(tree, &node->process) < tree->closed_count;
@@ -42,12 +44,14 @@ static void list_rows(struct tui_tree *tree)
 		const struct gk_tree_node *node = &tree->tree->nodes[i];
 
 		rows[tree->row_count++] = (unsigned)i;
-		i += tree_is_closed(tree, node) ? node->size : 1;
+		i += tui_tree_is_closed(tree, node) ? node->size : 1;
 	}
 }
 
-const struct gk_tree_node *tree_node(const struct tui_tree *tree, long position)
+const struct gk_tree_node *tui_tree_node(const struct tui_tree *tree,
+					 long position)
 {
+	GK_ASSERT(position >= 0 && (size_t)position < tree->row_count);
 	return &tree->tree->nodes[tree->rows[position]];
 }
 
@@ -56,13 +60,15 @@ void view_tree_frame(struct tui *t)
 	struct tui_tree *tree = &t->tree;
 	struct gk_tree *next;
 
-	/* The strings of the old one may have gone with its snapshot. */
+	/*
+	 * If no new tree could be made, shows none, because the strings of the
+	 * old one may have been freed with its snapshot.
+	 */
 	if (gk_tree_take(tree->family, t->snap, t->list, t->list_count, &next))
 		next = NULL;
 	gk_tree_free(tree->tree);
 	tree->tree = next;
 	list_rows(tree);
-	tree_measure(t);
 }
 
 bool view_tree_open(struct tui *t)
@@ -103,7 +109,7 @@ long view_tree_selected(const struct tui *t)
 {
 	for (size_t i = 0; t->selected.pid && i < t->tree.row_count; i++) {
 		const struct gk_process *p =
-		    &tree_node(&t->tree, (long)i)->process;
+		    &tui_tree_node(&t->tree, (long)i)->process;
 
 		if (p->pid == t->selected.pid &&
 		    p->start_ticks == t->selected.start_ticks)
@@ -112,25 +118,27 @@ long view_tree_selected(const struct tui *t)
 	return -1;
 }
 
-/* On any device: the main screen marks the first one that the process uses. */
+/*
+ * Selects the process on any device; the main screen then marks its first row.
+ */
 void view_tree_select(struct tui *t, long position)
 {
 	memset(&t->selected, 0, sizeof t->selected);
 	if (position < 0 || (size_t)position >= t->tree.row_count)
 		return;
-	t->selected.pid = tree_node(&t->tree, position)->process.pid;
+	t->selected.pid = tui_tree_node(&t->tree, position)->process.pid;
 	t->selected.start_ticks =
-	    tree_node(&t->tree, position)->process.start_ticks;
+	    tui_tree_node(&t->tree, position)->process.start_ticks;
 }
 
 const struct gk_process *view_tree_process(const struct tui *t)
 {
 	long at = view_tree_selected(t);
 
-	return at < 0 ? NULL : &tree_node(&t->tree, at)->process;
+	return at < 0 ? NULL : &tui_tree_node(&t->tree, at)->process;
 }
 
-static void close_it(struct tui_tree *tree, const struct gk_process *p)
+static void close_node(struct tui_tree *tree, const struct gk_process *p)
 {
 	struct tui_tree_closed *more =
 	    realloc(tree->closed, (tree->closed_count + 1) * sizeof *more);
@@ -154,19 +162,22 @@ static void select_parent(struct tui *t, const struct gk_tree_node *node)
 	t->selected.start_ticks = p->start_ticks;
 }
 
-/* A line that cannot be closed leads to the one that can. */
-static void collapse(struct tui *t)
+/*
+ * Closes the selected node. If it is a leaf or closed already, selects its
+ * parent.
+ */
+static void collapse_selected(struct tui *t)
 {
 	long at = view_tree_selected(t);
 	const struct gk_tree_node *node;
 
 	if (at < 0)
 		return;
-	node = tree_node(&t->tree, at);
-	if (node->size == 1 || tree_is_closed(&t->tree, node))
+	node = tui_tree_node(&t->tree, at);
+	if (node->size == 1 || tui_tree_is_closed(&t->tree, node))
 		select_parent(t, node);
 	else
-		close_it(&t->tree, &node->process);
+		close_node(&t->tree, &node->process);
 }
 
 static void expand_selected(struct tui *t)
@@ -177,7 +188,7 @@ static void expand_selected(struct tui *t)
 
 	if (at < 0)
 		return;
-	i = find_closed(tree, &tree_node(tree, at)->process);
+	i = find_closed(tree, &tui_tree_node(tree, at)->process);
 	if (i < tree->closed_count)
 		tree->closed[i] = tree->closed[--tree->closed_count];
 }
@@ -185,7 +196,7 @@ static void expand_selected(struct tui *t)
 bool view_tree_act(struct tui *t, enum tui_action action)
 {
 	if (action == ACTION_COLLAPSE)
-		collapse(t);
+		collapse_selected(t);
 	else if (action == ACTION_EXPAND)
 		expand_selected(t);
 	else if (action == ACTION_REFRESH)
@@ -198,5 +209,5 @@ bool view_tree_act(struct tui *t, enum tui_action action)
 
 void view_tree_text(const struct tui *t, size_t at, struct gk_buf *out)
 {
-	tui_search_process(&tree_node(&t->tree, (long)at)->process, out);
+	tui_search_process(&tui_tree_node(&t->tree, (long)at)->process, out);
 }

@@ -1,30 +1,15 @@
-/* update.c - changes the model as the actions say. */
-#include "base/clock.h"
-#include "tui/layer.h"
-#include "tui/mouse.h"
-#include "tui/view.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* update.c - performs actions on the model. */
+#include "tui/screen/layer.h"
+#include "tui/views/view.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#define MESSAGE_NS  (3 * GK_NS_PER_S)
 #define SCROLL_HOST 2
 #define FAR_RIGHT   1000000
 
-void tui_say(struct tui *t, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(t->message, sizeof t->message, format, args);
-	va_end(args);
-	t->message_until_ns = gk_mono_ns() + MESSAGE_NS;
-}
-
 static void quit_viewer(struct tui *t)
 {
-	t->quit = !tui_back(t); /* a host's screen lies over that of all */
+	t->quit =
+	    !tui_back(t); /* goes from a host's screen back to all hosts */
 }
 
 static void go_back(struct tui *t)
@@ -39,7 +24,10 @@ static void toggle_pause(struct tui *t)
 
 /* ---- selection ---- */
 
-/* Moves the selection; past the ends a screen that scrolls whole does so. */
+/*
+ * Moves the selection. If it is at an end, and the screen scrolls as a whole,
+ * scrolls the screen by one line instead.
+ */
 static void move_selection(struct tui *t, long by)
 {
 	const struct view *view = view_of(t);
@@ -84,7 +72,7 @@ static void select_last(struct tui *t)
 		t->scroll = t->line_count;
 }
 
-static void tag(struct tui *t)
+static void tag_process(struct tui *t)
 {
 	const struct gk_process *p = tui_process(t);
 
@@ -93,7 +81,10 @@ static void tag(struct tui *t)
 	move_selection(t, 1);
 }
 
-/* The filter last, and only if there was nothing else. */
+/*
+ * Clears selection and tags. If there were none, clears the filter. If there
+ * was no filter either, leaves the screen.
+ */
 static void clear_view(struct tui *t)
 {
 	bool more = tui_selected(t) >= 0 || t->tag_count;
@@ -183,12 +174,12 @@ static void zoom_out(struct tui *t)
 	tui_time_zoom(t, 1);
 }
 
-static void slower(struct tui *t)
+static void slow_down(struct tui *t)
 {
 	tui_time_faster(t, -1);
 }
 
-static void shorten_interval(struct tui *t)
+static void speed_up(struct tui *t)
 {
 	tui_time_faster(t, 1);
 }
@@ -222,7 +213,7 @@ static void (*const handlers[ACTION_COUNT])(struct tui *t) = {
     [ACTION_SELECT_NEXT] = select_next,
     [ACTION_SELECT_FIRST] = select_first,
     [ACTION_SELECT_LAST] = select_last,
-    [ACTION_TAG] = tag,
+    [ACTION_TAG] = tag_process,
     [ACTION_CLEAR] = clear_view,
     [ACTION_INTERRUPT] = tui_ask_interrupt,
     [ACTION_TERMINATE] = tui_ask_terminate,
@@ -243,8 +234,8 @@ static void (*const handlers[ACTION_COUNT])(struct tui *t) = {
     [ACTION_TIME_NOW] = tui_time_now,
     [ACTION_ZOOM_IN] = zoom_in,
     [ACTION_ZOOM_OUT] = zoom_out,
-    [ACTION_SLOWER] = slower,
-    [ACTION_FASTER] = shorten_interval,
+    [ACTION_SLOWER] = slow_down,
+    [ACTION_FASTER] = speed_up,
 };
 
 static const struct {
@@ -274,7 +265,7 @@ void tui_do(struct tui *t, enum tui_action action)
 {
 	const struct view *view = view_of(t);
 
-	/* Before the first frame there is nothing to act on. */
+	/* Before the first frame, actions have no effect. */
 	if (!t->snap && action != ACTION_QUIT)
 		return;
 	if (view->act && view->act(t, action))
@@ -283,20 +274,4 @@ void tui_do(struct tui *t, enum tui_action action)
 		handlers[action](t);
 	else if (!open_by_action(t, action))
 		tui_order_act(t, action);
-}
-
-void tui_key_pressed(struct tui *t, tui_key key)
-{
-	enum tui_action action;
-
-	if (key == TUI_KEY_MOUSE) {
-		tui_mouse(t, term_mouse());
-		return;
-	}
-	if (tui_layer_key(t, key))
-		return;
-	action = tui_keymap_take(t->keymap, 1U << t->screen, key, &t->pending);
-	if (action == ACTION_NONE && key == ('c' | TUI_CTRL))
-		tui_say(t, "q goes back, and leaves from the main screen");
-	tui_do(t, action);
 }

@@ -1,13 +1,15 @@
-/* value.c - formats values for the screens. */
-#include "tui/value.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* value.c - formats values, and chooses the columns that fit. */
+#include "tui/model/value.h"
 
+#include "base/assert.h"
 #include "base/round.h"
 #include "format/bar.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Divisors and suffixes of units that are one number and a word. */
+/* Units that are written as a number and a suffix. */
 static const struct {
 	double divisor;
 	int decimals;
@@ -72,8 +74,10 @@ int tui_columns_width(const struct tui_column *columns, int count,
 unsigned tui_columns_fit(const struct tui_column *columns, int count, int width,
 			 int rest)
 {
-	unsigned shown = (1U << count) - 1;
+	unsigned shown;
 
+	GK_ASSERT(count <= TUI_COLUMNS_MAX);
+	shown = (1U << count) - 1;
 	while (tui_columns_width(columns, count, shown) + rest > width) {
 		int first = -1;
 

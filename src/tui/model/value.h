@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * value.h - values as the screens show them, and rows of columns that drop
- * out where the terminal is narrow.
+ * value.h - formats values for the screens, and lays out rows that lose columns
+ * on narrow terminals.
  */
 #ifndef GK_TUI_VALUE_H
 #define GK_TUI_VALUE_H
@@ -12,39 +13,45 @@
 #include <gpukit/gpukit.h>
 
 /*
- * A value with its unit: 12.50MiB, 68W, 1410MHz, 35C, 12.5%, 4:22; "N/A" for
- * one that is absent. Room for GK_UNITS_MAX bytes; returns dst.
+ * Writes a value with its unit: 12.50MiB, 68W, 1410MHz, 35C, 12.5%, 4:22.
+ * Writes "N/A" if it is absent. dst has GK_UNITS_MAX bytes. Returns dst.
  */
 char *tui_value(char *dst, struct gk_value value, enum gk_unit unit);
 
-/* The same without a percent sign, large ones short: "12.5", "1200", "9999+".
+/*
+ * Writes a percentage without its sign, in at most 5 columns: "12.5", "1200",
+ * "9999+".
  */
 char *tui_share(char *dst, struct gk_value centipercent);
 
-/* The part in hundredths of a percent of the whole; absent as either is. */
+/*
+ * Returns part / whole in hundredths of a percent. The result is absent if
+ * either is.
+ */
 struct gk_value tui_part(struct gk_value part, struct gk_value whole);
 
 struct tui_column {
 	const char *title;
 	int width;
 	enum gk_align align;
-	int keep; /* the smallest goes first; 0: never */
+	int keep; /* the lowest is left out first; 0: never */
 };
 
 #define TUI_COLUMNS_MAX 16
 
 /*
- * Which columns fit into width beside rest more columns and a blank after
- * each: bits, the first column is bit 0.
+ * Returns which columns fit into `width`, each followed by a blank, if `rest`
+ * columns of the terminal are used for other things. In the bit mask, bit 0 is
+ * the first column.
  */
 unsigned tui_columns_fit(const struct tui_column *columns, int count, int width,
 			 int rest);
 
-/* How wide those columns are together, with the blanks. */
+/* Returns the width of the columns in a mask, including their blanks. */
 int tui_columns_width(const struct tui_column *columns, int count,
 		      unsigned shown);
 
-/* Adds the cell of a column, and a blank; too long a text ends in '+'. */
+/* Adds a cell and a blank. A text that is too long is cut and ends in '+'. */
 void tui_column_add(struct gk_buf *out, const struct tui_column *column,
 		    const char *text);
 

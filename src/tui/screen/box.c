@@ -1,5 +1,6 @@
-/* box.c - draws boxes of lines. */
-#include "tui/box.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* box.c - draws the lines of boxes, and texts cut to fit into them. */
+#include "tui/screen/box.h"
 
 #include "format/width.h"
 

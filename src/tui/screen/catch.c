@@ -1,5 +1,6 @@
-/* catch.c - signals as something to read. */
-#include "tui/catch.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* catch.c - makes signals readable from a descriptor. */
+#include "tui/screen/catch.h"
 
 #include <pthread.h>
 #include <sys/signalfd.h>

@@ -1,8 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * crash.c - restores the terminal in a crash, by functions that a signal
- * handler may call.
+ * crash.c - restores the terminal after a crash, using only async-signal-safe
+ * functions.
  */
-#include "tui/crash.h"
+#include "tui/screen/crash.h"
+
+#include "base/assert.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -11,7 +14,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* Signals that would leave the terminal as it is. */
+/* Signals that would end the program without restoring the terminal. */
 static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
 static struct {
@@ -20,19 +23,24 @@ static struct {
 	char text[256];
 	size_t len;
 	void *stack;
-	struct sigaction bus; /* who handled SIGBUS before */
+	struct sigaction bus; /* the previous action for SIGBUS */
 } kept;
 
 /*
- * The made-up machine survives a file that was truncated under it: if not, it
- * puts the default in the place of this handler, and the signal comes again.
+ * Calls the previous handler of SIGBUS. Returns whether the previous handler
+ * has dealt with the signal. The handler of the made-up machine can, if the
+ * mapped file was truncated. A handler that cannot sets SIG_DFL, and the signal
+ * is raised again.
  */
 static bool is_survived(int number, siginfo_t *info, void *context)
 {
 	static _Thread_local bool is_asked;
 	struct sigaction now;
 
-	/* Each may have been set before the other. */
+	/*
+	 * Guards against a loop, as either handler may have been installed
+	 * first and may call the other one.
+	 */
 	if (is_asked || number != SIGBUS || info->si_code <= 0 ||
 	    !(kept.bus.sa_flags & SA_SIGINFO))
 		return false;
@@ -42,7 +50,7 @@ static bool is_survived(int number, siginfo_t *info, void *context)
 	return !sigaction(SIGBUS, NULL, &now) && now.sa_handler != SIG_DFL;
 }
 
-static void crashed(int number, siginfo_t *info, void *context)
+static void handle_crash(int number, siginfo_t *info, void *context)
 {
 	ssize_t n;
 
@@ -56,46 +64,34 @@ static void crashed(int number, siginfo_t *info, void *context)
 	raise(number);
 }
 
-static void catch (void)
-{
-	struct sigaction action = {
-	    .sa_sigaction = crashed,
-	    .sa_flags = (int)(SA_SIGINFO | SA_NODEFER | SA_ONSTACK)};
-
-	sigaction(SIGBUS, NULL, &kept.bus);
-	for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
-		sigaction(deadly[i], &action, NULL);
-}
-
-/* Who has set a handler meanwhile keeps it. */
+/*
+ * Restores a signal's previous handler, unless another has been set meanwhile.
+ */
 static void release_signal(int number, const struct sigaction *to)
 {
 	struct sigaction now;
 
 	if (!sigaction(number, NULL, &now) && now.sa_flags & SA_SIGINFO &&
-	    now.sa_sigaction == crashed)
+	    now.sa_sigaction == handle_crash)
 		sigaction(number, to, NULL);
-}
-
-static void release_all(void)
-{
-	static const struct sigaction none = {.sa_handler = SIG_DFL};
-
-	for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
-		release_signal(deadly[i],
-			       deadly[i] == SIGBUS ? &kept.bus : &none);
 }
 
 void tui_crash_catch(void)
 {
+	struct sigaction action = {
+	    .sa_sigaction = handle_crash,
+	    .sa_flags = (int)(SA_SIGINFO | SA_NODEFER | SA_ONSTACK)};
 	stack_t stack = {.ss_size = (size_t)SIGSTKSZ};
 
+	GK_ASSERT(!kept.stack);
 	kept.has_modes = !tcgetattr(STDOUT_FILENO, &kept.modes);
 	kept.len = 0;
 	kept.stack = stack.ss_sp = malloc(stack.ss_size);
 	if (stack.ss_sp)
 		sigaltstack(&stack, NULL);
-	catch ();
+	sigaction(SIGBUS, NULL, &kept.bus);
+	for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
+		sigaction(deadly[i], &action, NULL);
 }
 
 static void add_crash_text(const char *text, size_t len)
@@ -124,10 +120,13 @@ void tui_crash_add(const char *text)
 
 void tui_crash_release(void)
 {
-	stack_t none = {.ss_flags = SS_DISABLE};
+	static const struct sigaction none = {.sa_handler = SIG_DFL};
+	stack_t no_stack = {.ss_flags = SS_DISABLE};
 
-	release_all();
-	sigaltstack(&none, NULL);
+	for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
+		release_signal(deadly[i],
+			       deadly[i] == SIGBUS ? &kept.bus : &none);
+	sigaltstack(&no_stack, NULL);
 	free(kept.stack);
 	kept.stack = NULL;
 }

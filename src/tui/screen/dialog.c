@@ -1,22 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dialog.c - draws a box with buttons and handles its keys. */
-#include "tui/dialog.h"
+#include "tui/screen/dialog.h"
 
+#include "base/assert.h"
 #include "format/width.h"
-#include "tui/model.h"
+#include "tui/model/model.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-#define BUTTON    10 /* columns inside a framed button */
-#define GAP       2  /* between buttons, and beside them */
+#define BUTTON    10 /* inner width of a framed button */
+#define GAP       2  /* blanks between buttons, and on both sides of them */
 #define FRAMED    (BUTTON + 2 + GAP)
-#define WIDTH_MAX 78 /* inside the box */
+#define WIDTH_MAX 78 /* maximum inner width of the box */
 #define RED       1
 
 void tui_dialog_open(struct tui *t, const struct tui_dialog_kind *kind,
 		     struct gk_buf *text, int button)
 {
+	GK_ASSERT(kind->count > 0);
+	GK_ASSERT(button >= 0 && button < kind->count);
 	tui_dialog_close(t);
 	t->dialog =
 	    (struct tui_dialog){.kind = kind, .text = *text, .current = button};
@@ -52,7 +56,7 @@ static bool is_button_key(const struct tui_button *b, tui_key key)
 	       tolower((int)key) == tolower((unsigned char)b->label[b->letter]);
 }
 
-/* The button of a letter or a number, or -1. */
+/* Returns the button that a letter or digit chooses, or -1. */
 static int button_of(const struct tui_dialog_kind *kind, tui_key key)
 {
 	for (int i = 0; i < kind->count; i++)
@@ -106,14 +110,16 @@ static void give_answer(struct tui *t, enum answer answer)
 }
 
 /*
- * A letter chooses its button, but for the current one's: the key that opened
- * the dialog may repeat, and must not answer it as well.
+ * Handles a key. A letter chooses its button unless that is the current one:
+ * the key that opened the dialog may repeat, and a repetition must not answer
+ * it.
  */
 void tui_dialog_key(struct tui *t, tui_key key)
 {
 	enum answer answer = answer_of(key);
 	int button;
 
+	GK_ASSERT(t->dialog.kind);
 	if (answer != NOTHING) {
 		give_answer(t, answer);
 		return;
@@ -128,6 +134,7 @@ void tui_dialog_mouse(struct tui *t, struct term_mouse mouse)
 	const struct tui_dialog *d = &t->dialog;
 	int right = mouse.column - d->column;
 
+	GK_ASSERT(d->kind);
 	if (mouse.what == MOUSE_WHEEL_UP)
 		step_button(t, -1);
 	else if (mouse.what == MOUSE_WHEEL_DOWN)
@@ -142,10 +149,10 @@ void tui_dialog_mouse(struct tui *t, struct term_mouse mouse)
 /* ---- drawing ---- */
 
 struct box {
-	int row, column;   /* of its corner */
-	int width, height; /* inside */
-	int lines;         /* of the text that are shown */
-	bool framed;       /* the buttons */
+	int row, column;   /* position of the upper left corner */
+	int width, height; /* inner size */
+	int lines;         /* number of text lines that fit */
+	bool framed;       /* whether the buttons have frames */
 };
 
 static int count_lines(const struct gk_buf *text, int *ret_width)
@@ -175,7 +182,7 @@ static int larger(int a, int b)
 	return a > b ? a : b;
 }
 
-/* The place of the box: buttons lose their frames where it is small. */
+/* Centres the box on the grid. On a small grid the buttons have no frames. */
 static struct box arrange_box(const struct tui_dialog *d, const struct grid *g)
 {
 	int text, lines = count_lines(&d->text, &text);
@@ -199,20 +206,20 @@ static void put_dialog_text(struct grid *g, int row, int column,
 		  (struct grid_style){GRID_COLOR_NONE, (uint16_t)attribute});
 }
 
-static void repeat(struct gk_buf *out, const char *text, int count)
+static void repeat_text(struct gk_buf *out, const char *text, int count)
 {
 	while (count-- > 0)
 		gk_buf_puts(out, text);
 }
 
-/* A row of the frame: its left end, what fills it, its right end. */
+/* Draws a row of a frame from three parts: left end, filling, right end. */
 static void put_row(struct grid *g, int row, int column, int width,
 		    const char *const parts[3], unsigned attribute)
 {
 	struct gk_buf line = {0};
 
 	gk_buf_puts(&line, parts[0]);
-	repeat(&line, parts[1], width);
+	repeat_text(&line, parts[1], width);
 	gk_buf_puts(&line, parts[2]);
 	put_dialog_text(g, row, column, line.data, line.len, attribute);
 	gk_buf_free(&line);
@@ -231,7 +238,9 @@ static void draw_box_frame(struct grid *g, const struct box *b)
 	put_row(g, last, b->column, b->width, bottom, 0);
 }
 
-/* The last line that fits says how many do not. */
+/*
+ * Draws the text. If not all lines fit, the last one says how many are missing.
+ */
 static void draw_text(const struct tui_dialog *d, struct grid *g,
 		      const struct box *b)
 {
@@ -325,8 +334,10 @@ static void draw_buttons(struct tui_dialog *d, struct grid *g,
 
 void tui_dialog_draw(struct tui *t, struct grid *g)
 {
-	struct box b = arrange_box(&t->dialog, g);
+	struct box b;
 
+	GK_ASSERT(t->dialog.kind);
+	b = arrange_box(&t->dialog, g);
 	grid_dim(g);
 	draw_box_frame(g, &b);
 	draw_text(&t->dialog, g, &b);

@@ -1,29 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dialog.h - a question in a box over a dimmed screen, answered by one of its
- * buttons. While it is open all keys and the mouse are its own.
+ * dialog.h - a question in a box over the dimmed screen. The user answers it
+ * with one of its buttons. An open dialog receives all keys and mouse events.
  */
 #ifndef GK_TUI_DIALOG_H
 #define GK_TUI_DIALOG_H
 
 #include "base/str.h"
-#include "tui/grid.h"
-#include "tui/key.h"
-#include "tui/term.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/key.h"
+#include "tui/screen/term.h"
 
 struct tui;
 
 struct tui_button {
 	const char *label; /* ASCII */
-	int letter;        /* place in it of the letter that chooses it */
-	int red;           /* from this place on it is red; 0: it is not */
+	int letter; /* index in label of the letter whose key chooses it */
+	int red;    /* label is red from this index on; 0: not at all */
 };
 
 /* A kind of question, with its buttons. */
 struct tui_dialog_kind {
 	const struct tui_button *buttons;
-	int count;  /* of the buttons */
-	int cancel; /* the one that Esc, q and n choose */
-	/* The dialog is closed already. */
+	int count;  /* number of buttons */
+	int cancel; /* index of the button for Esc, q and n */
+	/* Called after the dialog has been closed. */
 	void (*chosen)(struct tui *t, int button);
 };
 
@@ -31,25 +32,27 @@ struct tui_dialog {
 	const struct tui_dialog_kind *kind; /* NULL: closed */
 	struct gk_buf text;                 /* lines */
 	int current;                        /* button */
-	/* Where the buttons were drawn last, for the mouse. */
+	/*
+	 * Where the buttons were last drawn, to find the one that was clicked.
+	 */
 	int row, rows, column, width, step;
 };
 
 /*
- * Opens a dialog with lines of text, the first of them centred; takes the
- * text over. button is the one that Enter chooses.
+ * Opens a dialog. Takes ownership of its text, the first line of which is
+ * centred. Enter chooses `button`.
  */
 void tui_dialog_open(struct tui *t, const struct tui_dialog_kind *kind,
 		     struct gk_buf *text, int button);
 
-/* Forgets an open dialog, without an answer; frees its text. */
+/* Closes an open dialog without an answer. */
 void tui_dialog_close(struct tui *t);
 
-/* A key, or what the mouse did, for an open dialog. */
+/* Handle a key or a mouse event. The dialog must be open. */
 void tui_dialog_key(struct tui *t, tui_key key);
 void tui_dialog_mouse(struct tui *t, struct term_mouse mouse);
 
-/* Draws an open dialog in the middle of what is there, which becomes dim. */
+/* Dims the grid and draws the open dialog in the middle. */
 void tui_dialog_draw(struct tui *t, struct grid *g);
 
 #endif

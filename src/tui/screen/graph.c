@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* graph.c - draws graphs of braille dots. */
-#include "tui/graph.h"
+#include "tui/screen/graph.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 
 #include <math.h>
@@ -9,7 +11,10 @@
 
 #define BRAILLE 0x2800
 
-/* Dots of a half cell, filled from the bottom, and from the top. */
+/*
+ * Bits of Unicode's braille patterns: the left and the right half of a cell,
+ * with 0 to 4 dots from the bottom or from the top.
+ */
 static const unsigned char rising[2][5] = {
     {0, 0x40, 0x44, 0x46, 0x47},
     {0, 0x80, 0xa0, 0xb0, 0xb8},
@@ -19,21 +24,22 @@ static const unsigned char falling[2][5] = {
     {0, 0x08, 0x18, 0x38, 0xb8},
 };
 
-/* Dots high, of 4 to a row. */
+/* Returns the height of a value in dots, of which a row has 4. */
 static int height_of(const struct graph *graph, float value)
 {
 	float share = value / graph->top;
-	int most = graph->rows * 4, dots;
+	int most = graph->rows * 4, dots = 0;
 
 	if (isnan(share))
 		return 0;
 	if (share >= 1)
 		return most;
-	dots = (int)(share * (float)most + 0.5F);
+	if (share > 0)
+		dots = (int)(share * (float)most + 0.5F);
 	return dots > 0 ? dots : 1;
 }
 
-/* How many of the dots of a column are in a row; rows count from the base. */
+/* Returns how many dots of a column are in a row. Rows count from the base. */
 static int dots_in(int height, int row)
 {
 	int dots = height - row * 4;
@@ -63,6 +69,7 @@ static void draw_cell(struct grid *g, const struct graph *graph, int column,
 
 void graph_draw(struct grid *g, const struct graph *graph, const float *values)
 {
+	GK_ASSERT(graph->top > 0);
 	for (int c = 0; c < graph->columns; c++)
 		draw_cell(g, graph, c, height_of(graph, values[2 * c]),
 			  height_of(graph, values[2 * c + 1]));
@@ -92,8 +99,9 @@ void graph_axis(struct grid *g, int row, int column, int columns,
 		uint64_t step_ns, struct grid_style style)
 {
 	char text[32];
-	int free = column + columns; /* ticks end before the one drawn last */
+	int free = column + columns; /* ticks must end before this column */
 
+	GK_ASSERT(step_ns);
 	for (int c = 0; c < columns; c++)
 		put_graph_text(g, row, column + c, "─", GRID_PLAIN);
 	for (size_t i = 0; i < sizeof ticks_s / sizeof *ticks_s; i++) {

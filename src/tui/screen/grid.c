@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * grid.c - owns the cells of a screen, and draws text with ANSI colours into
  * them.
  */
-#include "tui/grid.h"
+#include "tui/screen/grid.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,7 @@ void grid_clear(struct grid *g)
 
 /* ---- ANSI colours ---- */
 
-/* The numbers of an SGR sequence and the attributes that they add. */
+/* SGR parameters that add attributes. */
 static const struct {
 	int number;
 	uint16_t add;
@@ -71,8 +72,9 @@ static void apply_sgr_number(struct grid_style *style, struct grid_style base,
 #define SGR_MAX 8
 
 /*
- * Reads "\033[1;38;5;120m"; returns the bytes of the sequence, 1 when it is
- * none. 38;5;N is a colour of 256.
+ * Applies an SGR sequence such as "\033[1;38;5;120m" to *style. 38;5;N sets one
+ * of 256 colours. Returns the sequence's length, or 1 if text does not begin
+ * with one.
  */
 static size_t read_sgr(const char *text, size_t len, struct grid_style base,
 		       struct grid_style *style)
@@ -105,7 +107,9 @@ static size_t read_sgr(const char *text, size_t len, struct grid_style base,
 
 /* ---- text ---- */
 
-/* Puts a character; one that is cut by an edge becomes a blank. */
+/*
+ * Draws a character. If it does not fit entirely into the grid, draws blanks.
+ */
 static void put_cell(struct grid *g, int row, int column, wchar_t c, int width,
 		     struct grid_style style)
 {
@@ -124,8 +128,9 @@ static void put_cell(struct grid *g, int row, int column, wchar_t c, int width,
 }
 
 /*
- * The common characters without asking the C library: ASCII and the drawings
- * from U+2500 to U+25BF, one column each. 0: it is another.
+ * Decodes common characters without the C library, for speed: ASCII, and U+2500
+ * to U+25BF, each one column wide. Returns the length in bytes; 0 for other
+ * characters.
  */
 static size_t read_common(const char *text, size_t len, wchar_t *ret_c)
 {
@@ -142,7 +147,10 @@ static size_t read_common(const char *text, size_t len, wchar_t *ret_c)
 	return 3;
 }
 
-/* Any character and its columns; what is no text is a question mark. */
+/*
+ * Decodes any character and determines its width. Invalid and unprintable
+ * characters become '?'.
+ */
 static size_t read_any(const char *text, size_t len, wchar_t *ret_c,
 		       int *ret_width)
 {
@@ -226,7 +234,10 @@ void grid_dim(struct grid *g)
 		grid_mark(g, row, 0, g->columns, GRID_DIM, GRID_BOLD);
 }
 
-/* Drawings and what stands for them; the rest becomes a question mark. */
+/*
+ * Returns the ASCII substitute of a drawing character; '?' for other
+ * characters.
+ */
 static wchar_t ascii_of(wchar_t c)
 {
 	static const struct {
@@ -246,11 +257,14 @@ static wchar_t ascii_of(wchar_t c)
 	    {L"┃", L'|'},           {L"┊", L':'},
 	    {L"↓", L'v'},           {L"↑", L'^'},
 	    {L"…", L':'},           {L"°", L' '},
+	    {L"⊗", L'E'},           {L"◈", L'%'},
+	    {L"◇", L'+'},
 	};
 
 	if (c < 0x80)
 		return c;
-	if (c >= 0x2800 && c <= 0x28ff) /* Braille patterns: graphs */
+	if (c >= 0x2800 &&
+	    c <= 0x28ff) /* Braille patterns, of which graphs consist */
 		return c == 0x2800 ? L' ' : L'=';
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
 		if (wcschr(table[i].drawings, c))

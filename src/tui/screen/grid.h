@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grid.h - a screen in memory: cells that views draw into and that tests
- * compare. Whoever shows it finds what changed by comparing two grids.
+ * grid.h - a screen in memory, as an array of cells. Views draw into it, and
+ * term.c shows the cells that differ from the previous grid.
  *
- * Views write lines with the colours of format/color.h; grid_line() turns
- * their ANSI sequences into the styles of cells. A wide character takes its
- * cell and an empty one behind it; combining characters are dropped.
+ * Views write lines with the colours of format/color.h; grid_line() turns their
+ * ANSI sequences into the styles of cells. A wide character takes two cells, of
+ * which the right one is empty. Combining characters are dropped.
  */
 #ifndef GK_TUI_GRID_H
 #define GK_TUI_GRID_H
@@ -22,19 +23,19 @@ enum grid_attribute {
 	GRID_REVERSE = 32,
 };
 
-#define GRID_COLOR_NONE 0xffff /* the terminal's own */
+#define GRID_COLOR_NONE 0xffff /* the terminal's default colour */
 
 struct grid_style {
-	uint16_t color;     /* 0 to 255 as of xterm, or GRID_COLOR_NONE */
+	uint16_t color;     /* xterm colour 0 to 255, or GRID_COLOR_NONE */
 	uint16_t attribute; /* bits of grid_attribute */
 };
 
 #define GRID_PLAIN ((struct grid_style){.color = GRID_COLOR_NONE})
 
 struct grid_cell {
-	wchar_t c; /* 0: the right half of a wide character */
+	wchar_t c; /* 0: right half of a wide character */
 	struct grid_style style;
-	uint16_t ground; /* background: 1 + a colour; 0: the terminal's */
+	uint16_t ground; /* background colour + 1; 0: the terminal's default */
 };
 
 struct grid {
@@ -42,12 +43,15 @@ struct grid {
 	struct grid_cell *cells; /* row by row */
 };
 
-/* Makes a grid of blanks that size; false without memory. */
+/*
+ * Makes *g a blank grid of this size. *g is a grid or all zero. Returns false
+ * if out of memory.
+ */
 bool grid_resize(struct grid *g, int rows, int columns);
 void grid_free(struct grid *g);
 void grid_clear(struct grid *g);
 
-/* The cell at a place that exists. */
+/* Returns the cell at a position that must be on the grid. */
 static inline struct grid_cell *grid_at(const struct grid *g, int row,
 					int column)
 {
@@ -55,34 +59,34 @@ static inline struct grid_cell *grid_at(const struct grid *g, int row,
 }
 
 /*
- * Draws a line of UTF-8 text with ANSI colours (SGR) from a place to the
- * right; what lies left or right of the grid is cut off. base is the style
- * that the text has where it says nothing. Returns the column behind it.
+ * Draws UTF-8 text with ANSI colours (SGR), cut at the edges of the grid.
+ * `base` is the style before the first sequence and after a reset. Returns the
+ * column after the text.
  */
 int grid_line(struct grid *g, int row, int column, const char *text, size_t len,
 	      struct grid_style base);
 
-/* Adds attributes to, and takes others from, cells of a row. */
+/* Adds and removes attributes of cells in a row. */
 void grid_mark(struct grid *g, int row, int column, int width, unsigned add,
 	       unsigned remove);
 
-/* The same colour for cells of a row. */
+/* Sets the colour of cells in a row. */
 void grid_tint(struct grid *g, int row, int column, int width, uint16_t color);
 
-/* The same background for cells of a row: 1 + a colour, or 0. */
+/* Sets the background of cells in a row: colour + 1, or 0. */
 void grid_ground(struct grid *g, int row, int column, int width,
 		 uint16_t ground);
 
-/* Blanks in a rectangle; parts outside are left out. */
+/* Blanks the part of a rectangle that is on the grid. */
 void grid_blank(struct grid *g, int row, int column, int rows, int columns);
 
-/* Every cell dim: what lies under a dialog. */
+/* Dims every cell, as under a dialog. */
 void grid_dim(struct grid *g);
 
-/* Replaces what is not ASCII, for terminals without UTF-8. */
+/* Replaces all characters that are not ASCII, for terminals without UTF-8. */
 void grid_to_ascii(struct grid *g);
 
-/* In line: asked of every cell of every frame. */
+/* Inline because it is called for every cell of every frame. */
 static inline bool grid_same_cell(const struct grid_cell *a,
 				  const struct grid_cell *b)
 {

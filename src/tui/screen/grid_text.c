@@ -1,5 +1,6 @@
-/* grid_text.c - a grid of cells as lines of text with ANSI colours. */
-#include "tui/grid_text.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* grid_text.c - writes a grid as lines of text with ANSI colours. */
+#include "tui/screen/grid_text.h"
 
 #include <limits.h>
 #include <string.h>

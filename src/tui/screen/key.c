@@ -1,6 +1,8 @@
-/* key.c - owns the table of keys and makes the key map from it. */
-#include "tui/key.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* key.c - owns the table of keys, parses key names and maps keys to actions. */
+#include "tui/screen/key.h"
 
+#include "base/assert.h"
 #include "base/str.h"
 
 #include <ctype.h>
@@ -20,7 +22,7 @@ const struct tui_key_info tui_keys[ACTION_COUNT] = {
 			      .help = help_,                                   \
 			      .screens = screens_,                             \
 			      .group = GROUP(group_)},
-#include "tui/keys.def"
+#include "tui/screen/keys.def"
 #undef KEY
 };
 
@@ -148,7 +150,7 @@ const char *tui_key_name(char *dst, tui_key key)
 /* ---- the map ---- */
 
 struct binding {
-	tui_key first, second; /* second: TUI_KEY_NONE for a single key */
+	tui_key first, second; /* second: TUI_KEY_NONE if it is a single key */
 	enum tui_action action;
 };
 
@@ -157,7 +159,10 @@ struct tui_keymap {
 	size_t count;
 };
 
-/* Reads "F6 o+x" word by word; false at the first that is no key. */
+/*
+ * Parses the next word of a text such as "F6 o+x". Returns false if it is no
+ * key.
+ */
 static bool next_binding(const char **text, struct binding *ret_binding)
 {
 	const char *word = *text + strspn(*text, " ");
@@ -182,7 +187,10 @@ static bool is_blank_text(const char *text)
 	return !text[strspn(text, " ")];
 }
 
-/* Adds the keys of an action behind the others. */
+/*
+ * Appends the keys of an action. If a word is no key, returns false and adds
+ * none.
+ */
 static bool add_action_keys(struct tui_keymap *map, enum tui_action action,
 			    const char *keys)
 {
@@ -226,7 +234,7 @@ void tui_keymap_free(struct tui_keymap *map)
 	free(map);
 }
 
-/* "select-next" is SELECT_NEXT. */
+/* Whether a name such as "select-next" stands for the action SELECT_NEXT. */
 static bool same_action(const char *id, const char *name)
 {
 	while (*id && (*id == '_' ? '-' : tolower((unsigned char)*id)) == *name)
@@ -244,9 +252,11 @@ static enum tui_action find_action(const char *name)
 
 char *tui_action_name(enum tui_action action, char *dst)
 {
-	const char *id = tui_keys[action].action;
+	const char *id;
 	size_t n = 0;
 
+	GK_ASSERT(action < ACTION_COUNT);
+	id = tui_keys[action].action;
 	for (; id[n] && n < TUI_ACTION_NAME - 1; n++)
 		dst[n] =
 		    id[n] == '_' ? '-' : (char)tolower((unsigned char)id[n]);
@@ -254,7 +264,10 @@ char *tui_action_name(enum tui_action action, char *dst)
 	return dst;
 }
 
-/* The last ones first: a key that the table gives to another action, too. */
+/*
+ * Moves the last bindings to the front, where they take precedence over other
+ * actions with the same keys.
+ */
 static void to_front(struct binding *bindings, size_t count, size_t last)
 {
 	for (; last; last--) {
@@ -307,6 +320,7 @@ enum tui_action tui_keymap_take(const struct tui_keymap *map, unsigned screen,
 {
 	tui_key before = *pending;
 
+	GK_ASSERT(screen && !(screen & (screen - 1)));
 	*pending = TUI_KEY_NONE;
 	for (size_t i = 0; i < map->count; i++) {
 		const struct binding *b = &map->bindings[i];
@@ -320,7 +334,7 @@ enum tui_action tui_keymap_take(const struct tui_keymap *map, unsigned screen,
 		if (before == TUI_KEY_NONE && b->first == key)
 			*pending = key;
 	}
-	/* A key behind one that begins nothing is taken for itself. */
+	/* No sequence continues with this key, so it is handled on its own. */
 	return before != TUI_KEY_NONE
 		   ? tui_keymap_take(map, screen, key, pending)
 		   : ACTION_NONE;
@@ -328,9 +342,10 @@ enum tui_action tui_keymap_take(const struct tui_keymap *map, unsigned screen,
 
 /* ---- conflicts ---- */
 
-/* The action of a row's keys on a screen. */
-static enum tui_action outcome(const struct tui_keymap *map,
-			       const struct binding *b, unsigned screen)
+/* Returns the action that a binding's keys trigger on a screen. */
+static enum tui_action action_of_binding(const struct tui_keymap *map,
+					 const struct binding *b,
+					 unsigned screen)
 {
 	tui_key pending = TUI_KEY_NONE;
 	enum tui_action action =
@@ -344,23 +359,28 @@ static enum tui_action outcome(const struct tui_keymap *map,
 bool tui_keymap_reaches(const struct tui_keymap *map, enum tui_action action,
 			unsigned screen)
 {
+	GK_ASSERT(screen && !(screen & (screen - 1)));
 	for (size_t i = 0; i < map->count; i++)
 		if (map->bindings[i].action == action &&
-		    outcome(map, &map->bindings[i], screen) == action)
+		    action_of_binding(map, &map->bindings[i], screen) == action)
 			return true;
 	return false;
 }
 
-/* Whom a row is in conflict with about an action, on one screen. */
-static enum tui_action rival(const struct tui_keymap *map,
-			     const struct binding *b, enum tui_action action,
-			     unsigned screen)
+/*
+ * Returns the action that conflicts with `action` over the keys of b on one
+ * screen, or ACTION_NONE. Finds it whether the keys trigger `action` or the
+ * other one.
+ */
+static enum tui_action find_rival(const struct tui_keymap *map,
+				  const struct binding *b,
+				  enum tui_action action, unsigned screen)
 {
 	enum tui_action does;
 
 	if (!(tui_keys[b->action].screens & tui_keys[action].screens & screen))
 		return ACTION_NONE;
-	does = outcome(map, b, screen);
+	does = action_of_binding(map, b, screen);
 	if (b->action == action)
 		return does == action ? ACTION_NONE : does;
 	return does == action ? b->action : ACTION_NONE;
@@ -376,7 +396,8 @@ enum tui_action tui_keymap_conflict(const struct tui_keymap *map,
 		const struct binding *b = &map->bindings[i];
 
 		for (unsigned screen = 1; screen & ON_ALL; screen <<= 1) {
-			enum tui_action other = rival(map, b, action, screen);
+			enum tui_action other =
+			    find_rival(map, b, action, screen);
 
 			if (other == ACTION_NONE)
 				continue;

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * key.h - keys: their names, what they do on which screen, and how the keys
- * that arrive become actions.
+ * key.h - the names of keys, the actions that keys trigger on each screen, and
+ * sequences of two keys.
  */
 #ifndef GK_TUI_KEY_H
 #define GK_TUI_KEY_H
@@ -10,10 +11,10 @@
 #include <stdint.h>
 #include <wchar.h>
 
-/* A character, or one of these, with modifiers added. */
+/* A key is a character or one of these special keys, plus modifiers. */
 enum tui_special {
 	TUI_KEY_NONE,
-	TUI_KEY_FIRST = 0x110000, /* behind all of Unicode */
+	TUI_KEY_FIRST = 0x110000, /* beyond Unicode */
 	TUI_KEY_UP = TUI_KEY_FIRST,
 	TUI_KEY_DOWN,
 	TUI_KEY_LEFT,
@@ -28,17 +29,17 @@ enum tui_special {
 	TUI_KEY_ENTER,
 	TUI_KEY_TAB,
 	TUI_KEY_ESCAPE,
-	TUI_KEY_RESIZE, /* the terminal has another size */
-	TUI_KEY_MOUSE,  /* term_mouse() tells what */
+	TUI_KEY_RESIZE, /* the size of the terminal has changed */
+	TUI_KEY_MOUSE,  /* see term_mouse() */
 	TUI_KEY_F1,
 	TUI_KEY_F12 = TUI_KEY_F1 + 11,
 	TUI_KEY_LAST = TUI_KEY_F12,
 };
 
 enum tui_modifier {
-	TUI_CTRL = 1 << 24, /* with a lower-case letter */
+	TUI_CTRL = 1 << 24, /* letters with Ctrl are lower-case */
 	TUI_ALT = 1 << 25,
-	TUI_SHIFT = 1 << 26, /* of special keys */
+	TUI_SHIFT = 1 << 26, /* only together with special keys */
 };
 
 typedef uint32_t tui_key;
@@ -79,13 +80,13 @@ enum tui_key_group {
 enum tui_action {
 	ACTION_NONE,
 #define KEY(action, keys, vi, screens, group, help) ACTION_##action,
-#include "tui/keys.def"
+#include "tui/screen/keys.def"
 #undef KEY
 	ACTION_COUNT
 };
 
 struct tui_key_info {
-	const char *action; /* "select-next", as the config file says it */
+	const char *action; /* "SELECT_NEXT" */
 	const char *keys, *vi, *help;
 	unsigned screens;
 	enum tui_key_group group;
@@ -93,53 +94,62 @@ struct tui_key_info {
 
 extern const struct tui_key_info tui_keys[ACTION_COUNT];
 
-/* "Ctrl-A" to a key, TUI_KEY_NONE when it is none; and back. */
+/*
+ * Convert a name such as "Ctrl-A" to a key (TUI_KEY_NONE if it is not valid),
+ * and a key to its name.
+ */
 tui_key tui_key_parse(const char *name, size_t len);
 #define TUI_KEY_NAME_MAX 24
 const char *tui_key_name(char *dst, tui_key key);
 
-/* The key of a character that a terminal sent: 3 is Ctrl-C. */
+/* Returns the key for a character that a terminal sent. 3 is Ctrl-C. */
 tui_key tui_key_of_character(wchar_t c);
 
-/* The keys of every action: the table's, or what the config file says. */
+/* Maps keys to actions. */
 struct tui_keymap;
 
-/* NULL without memory. */
+/* Returns a map with the keys of keys.def, or NULL if out of memory. */
 struct tui_keymap *tui_keymap_new(bool vi);
 void tui_keymap_free(struct tui_keymap *map);
 
 /*
- * Gives an action other keys ("F6 Ctrl-K o+x"; "" for none) in place of all
- * that it had; where they belong to others, they are taken away. False: action
- * or a key is not known, and nothing has changed.
+ * Replaces the keys of an action by others, such as "F6 Ctrl-K o+x"; "" for
+ * none. They take precedence over other actions with the same keys. If the
+ * action or a key is unknown, returns false and changes nothing.
  */
 bool tui_keymap_set(struct tui_keymap *map, const char *action,
 		    const char *keys);
 
-/* The names of the keys of an action, as the help screen shows them. */
+/* Writes the names of an action's keys as the help screen shows them. */
 void tui_keymap_names(const struct tui_keymap *map, enum tui_action action,
 		      char *dst, size_t cap);
 
-/* "select-next", as the config file says it. */
+/*
+ * Writes the name of an action in the syntax of the config file: "select-next".
+ */
 #define TUI_ACTION_NAME 32
 char *tui_action_name(enum tui_action action, char *dst);
 
-/* Whether a key of an action does it on a screen (one bit). */
+/*
+ * Whether any key triggers an action on a screen. `screen` has a single bit
+ * set.
+ */
 bool tui_keymap_reaches(const struct tui_keymap *map, enum tui_action action,
 			unsigned screen);
 
 /*
- * The first action that loses a key to this one (*ret_loses false), or that
- * this one loses a key to; ACTION_NONE: there is none. Names the key.
+ * Returns the first action that conflicts with `action` over a key, or
+ * ACTION_NONE. Writes the key's name to `key`. Sets *ret_loses if the returned
+ * action gets the key.
  */
 enum tui_action tui_keymap_conflict(const struct tui_keymap *map,
 				    enum tui_action action, char *key,
 				    size_t cap, bool *ret_loses);
 
 /*
- * The action of a key on a screen, after the keys before it: *pending is the
- * key that began a sequence, or TUI_KEY_NONE. A key that only begins one has no
- * action yet.
+ * Returns the action that a key triggers on a screen. `screen` is the screen's
+ * bit. *pending is the first key of an unfinished sequence, or TUI_KEY_NONE. If
+ * the key begins a sequence, stores it in *pending and returns ACTION_NONE.
  */
 enum tui_action tui_keymap_take(const struct tui_keymap *map, unsigned screen,
 				tui_key key, tui_key *pending);

@@ -1,7 +1,8 @@
-/* layer.c - finds the layer on top, and hands keys and the mouse to it. */
-#include "tui/layer.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* layer.c - passes keys and mouse events to the open dialog or prompt. */
+#include "tui/screen/layer.h"
 
-#include "tui/model.h"
+#include "tui/model/model.h"
 
 bool tui_layer_key(struct tui *t, tui_key key)
 {

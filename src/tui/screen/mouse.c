@@ -1,15 +1,16 @@
-/* mouse.c - handles clicks and the wheel. */
-#include "tui/mouse.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mouse.c - handles clicks and the mouse wheel. */
+#include "tui/screen/mouse.h"
 
 #include "tui/lanes/lanes.h"
 #include "tui/lanes/point.h"
-#include "tui/layer.h"
-#include "tui/view.h"
+#include "tui/screen/layer.h"
+#include "tui/views/view.h"
 
 #include <string.h>
 #include <wchar.h>
 
-#define FAST 5 /* lines, with Ctrl */
+#define FAST 5 /* lines per step of the wheel while Ctrl is held */
 
 static void turn_wheel(struct tui *t, struct term_mouse mouse)
 {
@@ -26,7 +27,9 @@ static void turn_wheel(struct tui *t, struct term_mouse mouse)
 
 /* ---- titles of columns ---- */
 
-/* A blank, the arrow at a sorted column, or the frame. */
+/*
+ * Whether a character separates titles: a blank, an arrow or part of a frame.
+ */
 static bool is_between(wchar_t c)
 {
 	return !c || wcschr(L" ▲▼△▽^│|", c);
@@ -46,7 +49,7 @@ static bool has_word(const struct grid *g, int row, const char *word)
 	return false;
 }
 
-/* The word at a place, or "" where there is none. */
+/* Writes the word at a position of the screen; "" if there is none. */
 static void word_at(const struct grid *g, int row, int column, char *dst,
 		    size_t cap)
 {
@@ -65,14 +68,17 @@ static void word_at(const struct grid *g, int row, int column, char *dst,
 	dst[len] = '\0';
 }
 
-/* As it is, or without the '%' that an arrow took the place of. */
+/* Compares a word with a title, whose '%' an arrow may have replaced. */
 static bool is_title(const char *word, const char *title)
 {
 	return !strcmp(word, title) ||
 	       (*title == '%' && !strcmp(word, title + 1));
 }
 
-/* Only the main screen is sorted; its titles name PID and COMMAND. */
+/*
+ * Sorts by the column title at a position of the screen. Returns false if there
+ * is none. Recognises the row of titles by the words PID and COMMAND.
+ */
 static bool sort_by_title(struct tui *t, const struct grid *g, int row,
 			  int column)
 {
@@ -100,14 +106,24 @@ static bool is_lanes(const struct tui *t)
 		t->options.look == LOOK_LANES);
 }
 
-static void click(struct tui *t, int row, int column)
+/* Triggers the action of a key if the name of that key was clicked. */
+static void press_key(struct tui *t, enum tui_action key)
+{
+	if (key != ACTION_NONE)
+		tui_do(t, key);
+}
+
+static void click_at(struct tui *t, int row, int column)
 {
 	const struct view *view = view_of(t);
 	const struct grid *g = t->drawn;
 	long at = view->at ? view->at(t, row) : -1;
+	enum tui_action key;
 
-	if (at < 0 && is_lanes(t) && lanes_click(t, row, column))
+	if (at < 0 && is_lanes(t) && lanes_click(t, row, column, &key)) {
+		press_key(t, key);
 		return;
+	}
 	if (at < 0 && g && row >= 0 && row < g->rows && column >= 0 &&
 	    column < g->columns && sort_by_title(t, g, row, column))
 		return;
@@ -119,13 +135,17 @@ static void click(struct tui *t, int row, int column)
 
 void tui_mouse(struct tui *t, struct term_mouse mouse)
 {
+	enum tui_action key;
+
 	if (tui_layer_mouse(t, mouse))
 		return;
 	t->pending = TUI_KEY_NONE;
-	if (!is_lanes(t))
+	if (!is_lanes(t)) {
 		t->lanes.point = (struct lanes_point){0};
-	else if (lanes_point_mouse(t, mouse))
+	} else if (lanes_point_mouse(t, mouse, &key)) {
+		press_key(t, key);
 		return;
+	}
 	switch (mouse.what) {
 	case MOUSE_WHEEL_UP:
 	case MOUSE_WHEEL_DOWN:
@@ -133,7 +153,7 @@ void tui_mouse(struct tui *t, struct term_mouse mouse)
 		break;
 	case MOUSE_PRESS:
 	case MOUSE_DOUBLE:
-		click(t, mouse.row, mouse.column);
+		click_at(t, mouse.row, mouse.column);
 		break;
 	case MOUSE_NOTHING:
 	case MOUSE_DRAG:

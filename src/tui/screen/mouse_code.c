@@ -1,12 +1,13 @@
-/* mouse_code.c - parses the SGR form of mouse events. */
-#include "tui/mouse_code.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mouse_code.c - parses mouse events in xterm's SGR encoding. */
+#include "tui/screen/mouse_code.h"
 
 #include <stdio.h>
 
-/* Bits of the first number. */
+/* Bits of the event's first number. */
 enum { BUTTON = 3, SHIFT = 4, CTRL = 16, MOVED = 32, WHEEL = 64, MORE = 128 };
 
-static enum term_mouse_what what_of(unsigned code)
+static enum term_mouse_what event_of_code(unsigned code)
 {
 	static const enum term_mouse_what wheels[] = {
 	    MOUSE_WHEEL_UP, MOUSE_WHEEL_DOWN, MOUSE_NOTHING, MOUSE_NOTHING};
@@ -32,9 +33,9 @@ bool tui_mouse_code(const char *text, struct term_mouse *ret_mouse)
 	    text[len] || !column || !row || (end != 'M' && end != 'm'))
 		return false;
 	*ret_mouse = (struct term_mouse){
-	    .what = end == 'M'                     ? what_of(code)
-		    : what_of(code) == MOUSE_PRESS ? MOUSE_RELEASE
-						   : MOUSE_NOTHING,
+	    .what = end == 'M'                           ? event_of_code(code)
+		    : event_of_code(code) == MOUSE_PRESS ? MOUSE_RELEASE
+							 : MOUSE_NOTHING,
 	    .row = (int)row - 1,
 	    .column = (int)column - 1,
 	    .ctrl = code & CTRL,

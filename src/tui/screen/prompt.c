@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* prompt.c - edits one line of text. */
-#include "tui/prompt.h"
+#include "tui/screen/prompt.h"
 
+#include "base/assert.h"
 #include "format/width.h"
-#include "tui/model.h"
+#include "tui/model/model.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -11,7 +13,7 @@
 
 #define COLOR_NOTE 1 /* red */
 
-static void changed(struct tui *t)
+static void tell_change(struct tui *t)
 {
 	struct tui_prompt *p = &t->prompt;
 
@@ -33,10 +35,10 @@ void tui_prompt_open(struct tui *t, const struct tui_prompt_kind *kind,
 
 	p->kind = kind;
 	p->past_at = 0;
-	t->message_until_ns = 0; /* it would lie over the prompt */
+	t->message_until_ns = 0; /* a message would cover the prompt */
 	gk_str_copy(p->label, sizeof p->label, label);
 	set_text(p, text);
-	changed(t);
+	tell_change(t);
 }
 
 void tui_prompt_note(struct tui *t, const char *note)
@@ -46,7 +48,10 @@ void tui_prompt_note(struct tui *t, const char *note)
 
 /* ---- characters ---- */
 
-/* The start of the character before a place, and the end of the one at it. */
+/*
+ * Return the start of the character before an offset, and the end of the
+ * character at an offset.
+ */
 static size_t start_before(const struct tui_prompt *p, size_t at)
 {
 	if (at)
@@ -65,7 +70,7 @@ static size_t end_behind(const struct tui_prompt *p, size_t at)
 	return at;
 }
 
-/* The start of the word before the cursor. */
+/* Returns the start of the word before the cursor. */
 static size_t word_before(const struct tui_prompt *p)
 {
 	size_t at = p->cursor;
@@ -86,7 +91,7 @@ static void cut_text(struct tui *t, size_t from, size_t to)
 	memmove(p->text + from, p->text + to, p->len - to + 1);
 	p->len -= to - from;
 	p->cursor = from;
-	changed(t);
+	tell_change(t);
 }
 
 static void insert_key(struct tui *t, tui_key key)
@@ -106,7 +111,7 @@ static void insert_key(struct tui *t, tui_key key)
 	memcpy(p->text + p->cursor, bytes, n);
 	p->len += n;
 	p->cursor += n;
-	changed(t);
+	tell_change(t);
 }
 
 /* ---- what keys do ---- */
@@ -157,7 +162,7 @@ static void cut_end(struct tui *t)
 	cut_text(t, t->prompt.cursor, t->prompt.len);
 }
 
-/* Shows the text that was entered `back` prompts ago; 0 is the new one. */
+/* Shows the text entered `back` prompts ago; 0 means the new text. */
 static void recall_text(struct tui *t, size_t back)
 {
 	struct tui_prompt *p = &t->prompt;
@@ -170,21 +175,24 @@ static void recall_text(struct tui *t, size_t back)
 	p->past_at = back;
 	set_text(p,
 		 back ? p->past[p->kind->past].texts[count - back] : p->draft);
-	changed(t);
+	tell_change(t);
 }
 
-static void older(struct tui *t)
+static void recall_older(struct tui *t)
 {
 	recall_text(t, t->prompt.past_at + 1);
 }
 
-static void newer(struct tui *t)
+static void recall_newer(struct tui *t)
 {
 	if (t->prompt.past_at)
 		recall_text(t, t->prompt.past_at - 1);
 }
 
-/* Puts the text behind the others, once; the oldest gives way. */
+/*
+ * Adds a text to the history or, if it is there already, moves it to the end.
+ * If the history is full, drops its oldest text.
+ */
 static void remember_text(struct tui_prompt *p, enum tui_prompt_past past,
 			  const char *text)
 {
@@ -205,7 +213,7 @@ static void remember_text(struct tui_prompt *p, enum tui_prompt_past past,
 	strcpy(texts[(*count)++], text);
 }
 
-/* The kind is told last, and may open another prompt. */
+/* Closes the prompt before calling entered(), which may open another prompt. */
 static void enter_text(struct tui *t)
 {
 	struct tui_prompt *p = &t->prompt;
@@ -220,7 +228,7 @@ static void enter_text(struct tui *t)
 		p->kind = kind;
 }
 
-static void cancel(struct tui *t)
+static void cancel_prompt(struct tui *t)
 {
 	const struct tui_prompt_kind *kind = t->prompt.kind;
 
@@ -234,9 +242,9 @@ static const struct {
 	void (*press)(struct tui *t);
 } keys[] = {
     {TUI_KEY_ENTER, enter_text},
-    {TUI_KEY_ESCAPE, cancel},
-    {'c' | (tui_key)TUI_CTRL, cancel},
-    {'g' | (tui_key)TUI_CTRL, cancel},
+    {TUI_KEY_ESCAPE, cancel_prompt},
+    {'c' | (tui_key)TUI_CTRL, cancel_prompt},
+    {'g' | (tui_key)TUI_CTRL, cancel_prompt},
     {TUI_KEY_LEFT, go_left},
     {'b' | (tui_key)TUI_CTRL, go_left},
     {TUI_KEY_RIGHT, go_right},
@@ -251,14 +259,15 @@ static const struct {
     {'w' | (tui_key)TUI_CTRL, cut_word},
     {'u' | (tui_key)TUI_CTRL, cut_start},
     {'k' | (tui_key)TUI_CTRL, cut_end},
-    {TUI_KEY_UP, older},
-    {'p' | (tui_key)TUI_CTRL, older},
-    {TUI_KEY_DOWN, newer},
-    {'n' | (tui_key)TUI_CTRL, newer},
+    {TUI_KEY_UP, recall_older},
+    {'p' | (tui_key)TUI_CTRL, recall_older},
+    {TUI_KEY_DOWN, recall_newer},
+    {'n' | (tui_key)TUI_CTRL, recall_newer},
 };
 
 void tui_prompt_key(struct tui *t, tui_key key)
 {
+	GK_ASSERT(t->prompt.kind);
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 		if (keys[i].key == key) {
 			keys[i].press(t);
@@ -269,8 +278,11 @@ void tui_prompt_key(struct tui *t, tui_key key)
 
 /* ---- drawing ---- */
 
-/* Bytes of the text that are left out so that the cursor is seen. */
-static size_t hidden(const struct tui_prompt *p, size_t columns)
+/*
+ * Returns how many bytes at the start of the text to skip so that the cursor is
+ * visible.
+ */
+static size_t hidden_bytes(const struct tui_prompt *p, size_t columns)
 {
 	size_t from = 0;
 
@@ -288,10 +300,11 @@ void tui_prompt_draw(const struct tui *t, struct grid *g)
 	int row = g->rows - 1, column, end;
 	size_t left, from;
 
+	GK_ASSERT(p->kind);
 	grid_blank(g, row, 0, 1, g->columns);
 	column = grid_line(g, row, 0, p->label, strlen(p->label), label);
 	left = column < g->columns ? (size_t)(g->columns - column) : 1;
-	from = hidden(p, left);
+	from = hidden_bytes(p, left);
 	end = grid_line(g, row, column, p->text + from, p->len - from,
 			GRID_PLAIN);
 	column += (int)gk_columns(p->text + from, p->cursor - from);

@@ -1,18 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prompt.h - a line of text that the user types on the last row, over any
- * screen. While it is open all keys are its own. The text is UTF-8, edited by
- * characters; each kind of prompt remembers what was entered before.
+ * prompt.h - a line editor in the last row of any screen. An open prompt
+ * receives all keys. The text is UTF-8. Each kind of prompt has a history of
+ * the texts entered.
  */
 #ifndef GK_TUI_PROMPT_H
 #define GK_TUI_PROMPT_H
 
-#include "tui/grid.h"
-#include "tui/key.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/key.h"
 
 struct tui;
 
-#define TUI_PROMPT_MAX  256 /* bytes of a text, with its NUL */
-#define TUI_PROMPT_PAST 16  /* texts that are remembered */
+#define TUI_PROMPT_MAX  256 /* size of a text, including its NUL */
+#define TUI_PROMPT_PAST 16  /* number of texts in a history */
 
 enum tui_prompt_past {
 	PROMPT_FORGETS,
@@ -25,11 +26,14 @@ enum tui_prompt_past {
 /* The functions of a kind of prompt. Each may be NULL. */
 struct tui_prompt_kind {
 	enum tui_prompt_past past;
-	/* After every change, and once when it opens. */
+	/* Called when the prompt opens and after every change of the text. */
 	void (*changed)(struct tui *t, const char *text);
-	/* Enter; false keeps it open, tui_prompt_note() having said why. */
+	/*
+	 * Called on Enter. Returns false to keep the prompt open, after
+	 * tui_prompt_note() to say why.
+	 */
 	bool (*entered)(struct tui *t, const char *text);
-	/* Esc or Ctrl-C; it is closed already. */
+	/* Called on Esc or Ctrl-C, after the prompt has been closed. */
 	void (*cancelled)(struct tui *t);
 };
 
@@ -39,25 +43,29 @@ struct tui_prompt {
 	char text[TUI_PROMPT_MAX];
 	size_t len, cursor; /* bytes */
 	char note[96];      /* what is wrong with the text */
-	size_t past_at;     /* texts back in what is remembered; 0: the new */
-	char draft[TUI_PROMPT_MAX]; /* the new one, while an old one is seen */
+	size_t past_at;     /* how far back in the history; 0: the new text */
+	char
+	    draft[TUI_PROMPT_MAX]; /* the new text while another one is shown */
 	struct {
 		char texts[TUI_PROMPT_PAST][TUI_PROMPT_MAX]; /* oldest first */
 		size_t count;
 	} past[PROMPT_PASTS];
 };
 
-/* Opens a prompt with a text to begin with; the label ends with a blank. */
+/* Opens a prompt with an initial text. The label ends with a blank. */
 void tui_prompt_open(struct tui *t, const struct tui_prompt_kind *kind,
 		     const char *label, const char *text);
 
-/* Says what is wrong with the text; "": nothing. */
+/*
+ * Shows a note on what is wrong with the text until the text changes; "" for
+ * none.
+ */
 void tui_prompt_note(struct tui *t, const char *note);
 
-/* A key for an open prompt. */
+/* Handles a key. The prompt must be open. */
 void tui_prompt_key(struct tui *t, tui_key key);
 
-/* Draws an open prompt on the last row. */
+/* Draws the open prompt on the last row. */
 void tui_prompt_draw(const struct tui *t, struct grid *g);
 
 #endif

@@ -1,5 +1,8 @@
-/* bindings.c - adds the user's keys to actions, and removes them. */
-#include "tui/bindings.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bindings.c - binds the user's keys to actions. */
+#include "tui/settings/bindings.h"
+
+#include "base/assert.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +41,7 @@ const char *tui_bindings_usual(const struct tui_options *o,
 {
 	const struct tui_key_info *info = &tui_keys[action];
 
+	GK_ASSERT(action > ACTION_NONE && action < ACTION_COUNT);
 	return o->key_set == KEYS_VI && info->vi ? info->vi : info->keys;
 }
 
@@ -50,7 +54,7 @@ const char *tui_bindings_of(const struct tui_options *o, enum tui_action action)
 	return b ? b->keys : tui_bindings_usual(o, action);
 }
 
-/* A binding equal to the table's needs no row. */
+/* Removes a binding from the options. */
 static void drop_binding(struct tui_options *o, struct tui_binding *b)
 {
 	free(b->action);
@@ -88,7 +92,10 @@ static bool keep_row(struct tui_options *o, enum tui_action action,
 	       add_binding(o, name, keys);
 }
 
-/* The way out, and back from here, must stay. */
+/*
+ * Whether a key is left to quit from the main screen, and one to leave the
+ * settings screen.
+ */
 static bool can_leave(const struct tui_keymap *map)
 {
 	return tui_keymap_reaches(map, ACTION_QUIT, ON_MAIN) &&
@@ -105,7 +112,7 @@ static void tell_conflict(const struct tui_keymap *map, enum tui_action action,
 
 	if (other != ACTION_NONE)
 		snprintf(error, cap,
-			 loses ? "%s stays with %s" : "%s is taken from %s",
+			 loses ? "%s stays bound to %s" : "%s is taken from %s",
 			 key, tui_action_name(other, name));
 }
 
@@ -119,9 +126,9 @@ bool tui_bindings_set(struct tui *t, enum tui_action action, const char *keys,
 	*error = '\0';
 	tui_action_name(action, name);
 	if (!map || !tui_keymap_set(map, name, keys))
-		snprintf(error, cap, "wants keys such as F3 Ctrl-F o+x");
+		snprintf(error, cap, "must be keys such as F3 Ctrl-F o+x");
 	else if (!can_leave(map))
-		snprintf(error, cap, "no key would be left to leave with");
+		snprintf(error, cap, "no key would be left to quit with");
 	else
 		good = true;
 	if (good)

@@ -1,28 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bindings.h - the keys that the user gives to actions, over those of the
- * table: in the options, and in the map that is in use.
+ * bindings.h - the keys that the user binds to actions instead of those in
+ * keys.def: in the options, and in the keymap in use.
  */
 #ifndef GK_TUI_BINDINGS_H
 #define GK_TUI_BINDINGS_H
 
-#include "tui/model.h"
+#include "tui/model/model.h"
 
-/* A new map as options ask for it, the caller's; NULL without memory. */
+/*
+ * Returns a new keymap for the options, which the caller frees. NULL: out of
+ * memory.
+ */
 struct tui_keymap *tui_bindings_map(const struct tui_options *o);
 
-/* Takes the map of t->options into use; without memory the old one stays. */
+/*
+ * Builds t->keymap again from t->options. Keeps the old one if out of memory.
+ */
 void tui_bindings_apply(struct tui *t);
 
-/* The keys of an action, as they may be typed; those of the table. */
+/*
+ * Return an action's keys in the form in which they are typed: those in use,
+ * and those of keys.def.
+ */
 const char *tui_bindings_of(const struct tui_options *o,
 			    enum tui_action action);
 const char *tui_bindings_usual(const struct tui_options *o,
 			       enum tui_action action);
 
 /*
- * Gives an action keys; without keep it only tries. False, with why in error:
- * they are no keys, or the viewer could not be left any more. With true, error
- * may tell whom they are taken from.
+ * Binds keys to an action. If `keep` is false, only checks them. Returns false
+ * if they are not keys, or if no key would be left to quit with; `error` then
+ * says so. On success, `error` may name an action that loses a key.
  */
 bool tui_bindings_set(struct tui *t, enum tui_action action, const char *keys,
 		      bool keep, char *error, size_t cap);

@@ -1,11 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* config.c - reads the config file. */
-#include "tui/config.h"
+#include "tui/settings/config.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "format/columns.h"
-#include "tui/settings.h"
-#include "tui/trust.h"
+#include "tui/settings/settings.h"
+#include "tui/settings/trust.h"
 #include "yaml/yaml.h"
 
 #include <errno.h>
@@ -20,27 +22,33 @@ const struct tui_options TUI_OPTIONS_DEFAULT = {
     .boxed = {.color = true, .processes = true},
     .term = {.mouse = true},
     .interval_ns = GK_NS_PER_S,
-    .alerts = {.lost = true, .hung = true, .command_ns = 60 * GK_NS_PER_S},
+    .alerts = {.lost = true,
+	       .hung = true,
+	       .fault = true,
+	       .command_ns = 60 * GK_NS_PER_S},
 };
 
 struct reader {
 	struct gk_yaml y;
 	struct tui_options *o;
-	const yaml_node_t *mapping; /* that is read */
-	const char *group;          /* its key and a dot; "" at the top */
-	struct tui_keymap *keymap;  /* to try keys on */
+	const yaml_node_t *mapping; /* being read */
+	const char *group; /* key of `mapping` and a dot; "" at the top level */
+	struct tui_keymap *keymap; /* to check the user's keys */
 };
 
 static int refuse_value(struct reader *r, const yaml_node_t *at,
 			const char *name, const char *wants)
 {
-	return gk_yaml_fail(&r->y, gk_yaml_line(at), "%s: wants %s", name,
+	return gk_yaml_fail(&r->y, gk_yaml_line(at), "%s: must be %s", name,
 			    wants);
 }
 
 /* ---- lists of words ---- */
 
-/* The words of a list, or of one scalar; -1: something else, or too many. */
+/*
+ * Stores the words of a list or a scalar. Returns their number, or -1 for
+ * another kind of node or too many words.
+ */
 static int words_of(struct reader *r, const yaml_node_t *node,
 		    const char **words)
 {
@@ -70,7 +78,7 @@ static void free_words(char **words)
 	free(words);
 }
 
-/* A copy, NULL at the end; NULL without memory. */
+/* Returns a NULL-terminated copy, or NULL if out of memory. */
 static char **copy_words(const char *const *words, size_t count)
 {
 	char **copy = calloc(count + 1, sizeof *copy);
@@ -105,7 +113,7 @@ static int read_word_list(struct reader *r, const char *name,
 	return 0;
 }
 
-/* ---- keys that are no settings ---- */
+/* ---- keys outside the table of settings ---- */
 
 static int read_alert_command(struct reader *r, const char *name,
 			      const yaml_node_t *node)
@@ -129,8 +137,8 @@ static int read_alert_command(struct reader *r, const char *name,
 	return GK_ERR_NOMEM;
 }
 
-static int read_columns(struct reader *r, const char *name,
-			const yaml_node_t *node)
+static int read_column_list(struct reader *r, const char *name,
+			    const yaml_node_t *node)
 {
 	struct gk_buf text = {0};
 	const char *words[WORDS_MOST], *bad = "";
@@ -146,7 +154,7 @@ static int read_columns(struct reader *r, const char *name,
 		err = GK_ERR_NOMEM;
 	else if (!gk_columns_parse(text.data, &r->o->columns, &bad))
 		err = gk_yaml_fail(&r->y, gk_yaml_line(node),
-				   "%s: '%.*s' is no column, or comes twice",
+				   "%s: '%.*s' is not a column, or is repeated",
 				   name, (int)strcspn(bad, ","), bad);
 	gk_buf_free(&text);
 	return err;
@@ -164,8 +172,8 @@ static int read_binding(void *data, const yaml_node_t *key,
 			    gk_yaml_scalar(value)))
 		return gk_yaml_fail(
 		    &r->y, gk_yaml_line(key),
-		    "keys: %s: no such action, or its keys are none; an "
-		    "example: 'search: F3 Ctrl-F o+x'",
+		    "keys: %s: no such action, or invalid keys; an example: "
+		    "'search: F3 Ctrl-F o+x'",
 		    gk_yaml_scalar(key));
 	more = realloc(o->bindings, (o->binding_count + 1) * sizeof *more);
 	if (!more)
@@ -200,7 +208,7 @@ static const struct {
 		    const yaml_node_t *node);
 } others[] = {
     {"keys", read_bindings},
-    {"columns", read_columns},
+    {"columns", read_column_list},
     {"alerts.command", read_alert_command},
 };
 #define OTHERS (sizeof others / sizeof *others)
@@ -277,7 +285,7 @@ static int read_pair(void *data, const yaml_node_t *key,
 
 	snprintf(name, sizeof name, "%s%s", r->group, gk_yaml_scalar(key));
 	if (gk_yaml_value(&r->y, r->mapping, gk_yaml_scalar(key)) != value)
-		return gk_yaml_fail(&r->y, gk_yaml_line(key), "%s: said twice",
+		return gk_yaml_fail(&r->y, gk_yaml_line(key), "%s: is repeated",
 				    name);
 	s = strchr(gk_yaml_scalar(key), '.') ? NULL : tui_setting_find(name);
 	if (s)
@@ -309,21 +317,29 @@ int tui_config_read(const char *path, struct tui_options *o, char *message,
 				 .cap = cap},
 			   .o = o,
 			   .group = ""};
-	int err = gk_yaml_read(&r.y, read_top, &r);
+	int err;
 
+	GK_ASSERT(path);
+	err = gk_yaml_read(&r.y, read_top, &r);
 	if (err == GK_ERR_NOMEM)
 		snprintf(message, cap, "%s: out of memory", path);
 	return err;
 }
 
-/* The path of the file; NULL: no directory for it is known. */
+/*
+ * Returns the default path, which the caller frees. NULL: there is no home
+ * directory.
+ */
 static char *path_of(void)
 {
 	const char *config = getenv("XDG_CONFIG_HOME");
 	const char *home = getenv("HOME");
 	char *path = NULL;
 
-	/* The XDG base directory specification: a relative one is none. */
+	/*
+	 * The XDG Base Directory Specification requires relative paths to be
+	 * ignored.
+	 */
 	if (config && *config == '/') {
 		if (asprintf(&path, "%s/gpukit/top.yaml", config) < 0)
 			return NULL;
@@ -334,7 +350,10 @@ static char *path_of(void)
 	return path;
 }
 
-/* Whoever became another user may still have the closed HOME of the first. */
+/*
+ * Not an error: there is no file, or we may not read it. After su, HOME may be
+ * another user's.
+ */
 static bool is_out_of_reach(const char *path)
 {
 	return access(path, F_OK) &&

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* config_write.c - writes the config file. */
 #include "base/err.h"
 #include "base/fs.h"
-#include "tui/config.h"
-#include "tui/settings.h"
-#include "tui/trust.h"
+#include "tui/settings/config.h"
+#include "tui/settings/settings.h"
+#include "tui/settings/trust.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +17,7 @@
 static const char our_comment[] = "# Settings of `gpukit top`, written by its "
 				  "settings screen (F2).\n";
 
-/* In double quotes, where YAML escapes as C does. */
+/* Adds a string in double quotes. YAML has the same escapes there as C. */
 static void quote_yaml(struct gk_buf *out, const char *text)
 {
 	gk_buf_putc(out, '"');
@@ -44,7 +45,10 @@ static void write_word_list(struct gk_buf *out, const char *key,
 	gk_buf_puts(out, "]\n");
 }
 
-/* Rows of a group stand together in the table: its key goes before them. */
+/*
+ * Writes the settings. The rows of a group are adjacent in the table, so its
+ * key is written only once.
+ */
 static void write_settings(const struct tui_options *o, struct gk_buf *out)
 {
 	const char *group = "";
@@ -72,7 +76,10 @@ void tui_config_text(const struct tui_options *o, struct gk_buf *out)
 
 	gk_buf_puts(out, our_comment);
 	write_settings(o, out);
-	/* The last group of the table is that of the alerts. */
+	/*
+	 * The command belongs to "alerts", which is the last group of the
+	 * table.
+	 */
 	if (o->alerts.command)
 		write_word_list(out, "  command", o->alerts.command);
 	if (o->columns.count)
@@ -87,7 +94,7 @@ void tui_config_text(const struct tui_options *o, struct gk_buf *out)
 	}
 }
 
-/* Makes the directories that a file lies in, from the top on. */
+/* Creates the directories above a file. */
 static int make_directories(const char *path)
 {
 	char *copy = strdup(path);
@@ -104,7 +111,7 @@ static int make_directories(const char *path)
 	return err;
 }
 
-/* Whether the user wrote comments: ours is the first line, or there is none. */
+/* Whether the file has comments other than our own first line. */
 static bool has_comments(const char *text)
 {
 	if (!strncmp(text, our_comment, sizeof our_comment - 1))
@@ -133,7 +140,10 @@ static int keep_old_file(const char *path, bool *ret_kept)
 	return err;
 }
 
-/* To write it anew would make theirs ours, and lose the command not run. */
+/*
+ * Refuses to replace a file that others can have written: its settings would
+ * become trusted, and a command that was not accepted would be lost.
+ */
 static int leave_to_others(const char *path, const char *target, char *why)
 {
 	int fd = open(target, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);

@@ -1,23 +1,25 @@
-/* items.c - lists the lines of the settings screen and changes them. */
-#include "tui/items.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* items.c - lists the items of the settings screen and changes them. */
+#include "tui/settings/items.h"
 
-#include "tui/bindings.h"
-#include "tui/config.h"
-#include "tui/settings.h"
-#include "tui/shell_words.h"
+#include "base/assert.h"
+#include "tui/settings/bindings.h"
+#include "tui/settings/config.h"
+#include "tui/settings/settings.h"
+#include "tui/settings/shell_words.h"
 
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #define COMMAND_NAME "alerts.command"
-#define COMMAND_HELP "what an alert runs, with its arguments"
+#define COMMAND_HELP "program that an alert runs, and arguments"
 #define ACTIONS      (ACTION_COUNT - 1) /* without ACTION_NONE */
 #define NOT_SHOWN    "off"
 
-/* ---- which there are ---- */
+/* ---- the lines ---- */
 
-/* Position of the first line of each kind. */
+/* Returns the position of the first item of a kind. */
 static size_t first_item(enum tui_item_kind kind)
 {
 	switch (kind) {
@@ -46,7 +48,10 @@ static int place_of_item_column(const struct gk_columns *columns, int column)
 	return -1;
 }
 
-/* The column of a line: those shown, then the others as in the table. */
+/*
+ * Returns the column at a position: first the visible columns, then the others
+ * in table order.
+ */
 static int column_at(const struct tui *t, int at)
 {
 	struct gk_columns shown = tui_columns(t);
@@ -65,6 +70,7 @@ struct tui_item tui_item_at(const struct tui *t, size_t position)
 	int kind = ITEM_KEYS;
 	int at;
 
+	GK_ASSERT(position < tui_item_count());
 	while (kind > 0 && position < first_item((enum tui_item_kind)kind))
 		kind--;
 	at = (int)(position - first_item((enum tui_item_kind)kind));
@@ -172,7 +178,7 @@ bool tui_item_is_choice(struct tui_item item)
 	       kind == SETTING_CHOICE;
 }
 
-/* ---- what a change does elsewhere ---- */
+/* ---- effects of a change ---- */
 
 static bool is_setting_between(struct tui_item item, size_t at, size_t len)
 {
@@ -194,7 +200,7 @@ static void apply_item(struct tui *t, struct tui_item item)
 	tui_list_update(t);
 }
 
-/* A setting that forbids changes cannot be undone from inside. */
+/* While `readonly` is set, the viewer cannot be used to clear it. */
 static bool is_locked(const struct tui *t, struct tui_item item)
 {
 	return t->options.readonly &&
@@ -202,9 +208,9 @@ static bool is_locked(const struct tui *t, struct tui_item item)
 				  1);
 }
 
-/* ---- a text ---- */
+/* ---- setting from a text ---- */
 
-/* Splits "[10, 75]" as the config file would. */
+/* Accepts lists in the syntax of the config file, such as "[10, 75]". */
 static bool set_setting(const struct tui_setting *s, struct tui_options *o,
 			const char *text, char *error, size_t cap)
 {
@@ -228,7 +234,7 @@ static bool set_command(struct tui *t, const char *text, bool keep, char *error,
 	char **words;
 
 	if (!tui_shell_split(text, &words)) {
-		snprintf(error, cap, "a quote that is not closed");
+		snprintf(error, cap, "a quote is not closed");
 		return false;
 	}
 	if (!keep) {
@@ -279,7 +285,10 @@ bool tui_item_set(struct tui *t, struct tui_item item, const char *text,
 
 /* ---- steps ---- */
 
-/* The table of columns puts them into an order that can be shown. */
+/*
+ * Converts to text and back, because parsing puts the columns into an order
+ * that can be shown.
+ */
 static void set_columns(struct tui *t, const struct gk_columns *columns)
 {
 	char text[GK_COLUMNS_TEXT];
@@ -300,7 +309,7 @@ static void toggle_column(struct tui *t, int column)
 		memmove(shown.id + at, shown.id + at + 1,
 			(size_t)(--shown.count - at) * sizeof *shown.id);
 	} else {
-		tui_say(t, "one column stays");
+		tui_say(t, "At least one column must stay.");
 		return;
 	}
 	set_columns(t, &shown);
@@ -309,7 +318,7 @@ static void toggle_column(struct tui *t, int column)
 void tui_item_step(struct tui *t, struct tui_item item, int by)
 {
 	if (is_locked(t, item)) {
-		tui_say(t, "readonly lasts until the viewer is left");
+		tui_say(t, "readonly cannot be turned off in the viewer.");
 		return;
 	}
 	if (item.kind == ITEM_SETTING)

@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * settings.c - owns the table of settings, and turns their values into text and
- * back.
+ * settings.c - owns the table of settings, and converts their values to text
+ * and back.
  */
-#include "tui/settings.h"
+#include "tui/settings/settings.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 
 #include <stddef.h>
@@ -18,8 +20,12 @@
 #define TENTHS        10
 
 static const char *const modes[] = {"auto", "full", "compact", NULL};
-static const char *const themes[] = {"dark", "light", "mono", "color-blind",
-				     NULL};
+const char *const tui_theme_names[TUI_THEMES + 1] = {[TUI_AUTO] = "auto",
+						     [TUI_DARK] = "dark",
+						     [TUI_LIGHT] = "light",
+						     [TUI_MONO] = "mono",
+						     [TUI_COLOR_BLIND] =
+							 "color-blind"};
 static const char *const looks[] = {"lanes", "nvitop", NULL};
 static const char *const graphs[] = {"braille", "block", "ascii", NULL};
 static const char *const key_sets[] = {"standard", "vi", NULL};
@@ -31,38 +37,38 @@ const struct tui_setting tui_settings[] = {
      .at = AT(mode),
      .words = modes},
     {.name = "theme",
-     .help = "colours for that background",
+     .help = "colours; auto: by the background",
      .kind = SETTING_CHOICE,
      .at = AT(term.theme),
-     .words = themes},
+     .words = tui_theme_names},
     {.name = "colorful",
      .help = "bars in a gradient of colours",
      .kind = SETTING_YES,
      .at = AT(boxed.colorful)},
     {.name = "ascii",
-     .help = "draw with ASCII alone",
+     .help = "draw with ASCII only",
      .kind = SETTING_YES,
      .at = AT(term.ascii)},
     {.name = "look",
-     .help = "the screens: our own, or nvitop's",
+     .help = "our own screens, or nvitop's",
      .kind = SETTING_CHOICE,
      .at = AT(look),
      .words = looks},
     {.name = "graph",
-     .help = "what the graphs of lanes are drawn with",
+     .help = "characters of the graphs in lanes",
      .kind = SETTING_CHOICE,
      .at = AT(graph),
      .words = graphs},
     {.name = "mouse",
-     .help = "the mouse selects (else it marks text)",
+     .help = "the mouse selects (off: it marks text)",
      .kind = SETTING_YES,
      .at = AT(term.mouse)},
     {.name = "readonly",
-     .help = "no signals, nothing is changed",
+     .help = "no signals, no changes to processes",
      .kind = SETTING_YES,
      .at = AT(readonly)},
     {.name = "key-set",
-     .help = "keys of nvitop, or in vi's manner",
+     .help = "keys of nvitop, or those of vi",
      .kind = SETTING_CHOICE,
      .at = AT(key_set),
      .words = key_sets},
@@ -78,7 +84,7 @@ const struct tui_setting tui_settings[] = {
      .kind = SETTING_SORT,
      .at = AT(order)},
     {.name = "reversed",
-     .help = "that order inverted",
+     .help = "reverse that order",
      .kind = SETTING_YES,
      .at = AT(order.first.reversed)},
     {.name = "gpu-util-thresh",
@@ -86,7 +92,7 @@ const struct tui_setting tui_settings[] = {
      .kind = SETTING_PERCENTS,
      .at = AT(boxed.gpu)},
     {.name = "mem-util-thresh",
-     .help = "the same of its memory",
+     .help = "the same for its memory",
      .kind = SETTING_PERCENTS,
      .at = AT(boxed.memory)},
     {.name = "panels.devices",
@@ -102,14 +108,14 @@ const struct tui_setting tui_settings[] = {
      .kind = SETTING_NO,
      .at = AT(processes_hidden)},
     {.name = "alerts.temperature",
-     .help = "alert from that many degrees Celsius",
+     .help = "alert from so many degrees Celsius",
      .kind = SETTING_NUMBER,
      .at = AT(alerts.temperature),
      .least = 30,
      .most = 150,
      .step = 5},
     {.name = "alerts.power",
-     .help = "alert from that percent of the limit",
+     .help = "alert from this percentage of the limit",
      .kind = SETTING_NUMBER,
      .at = AT(alerts.power),
      .least = 5,
@@ -123,19 +129,23 @@ const struct tui_setting tui_settings[] = {
      .most = 100000,
      .step = 5},
     {.name = "alerts.ecc",
-     .help = "alert of memory errors not corrected",
+     .help = "alert for uncorrected memory errors",
      .kind = SETTING_YES,
      .at = AT(alerts.ecc)},
     {.name = "alerts.xid",
-     .help = "alert of each Xid error",
+     .help = "alert for each Xid",
      .kind = SETTING_YES,
      .at = AT(alerts.xid)},
     {.name = "alerts.lost",
-     .help = "alert of a GPU that is lost",
+     .help = "alert for a GPU that is lost or in error",
      .kind = SETTING_YES,
      .at = AT(alerts.lost)},
+    {.name = "alerts.fault",
+     .help = "alert for a GPU that must be reset",
+     .kind = SETTING_YES,
+     .at = AT(alerts.fault)},
     {.name = "alerts.hung",
-     .help = "alert of one that does not answer",
+     .help = "alert for a GPU that does not answer",
      .kind = SETTING_YES,
      .at = AT(alerts.hung)},
     {.name = "alerts.held",
@@ -165,18 +175,18 @@ const struct tui_setting *tui_setting_find(const char *name)
 
 /* ---- the value of a row ---- */
 
-static void *of(const struct tui_setting *s, struct tui_options *o)
+static void *value_of(const struct tui_setting *s, struct tui_options *o)
 {
 	return (char *)o + s->at;
 }
 
-static const void *const_of(const struct tui_setting *s,
-			    const struct tui_options *o)
+static const void *const_value_of(const struct tui_setting *s,
+				  const struct tui_options *o)
 {
 	return (const char *)o + s->at;
 }
 
-/* The word of a number: of the table, or the name of a column. */
+/* Writes the word for a value of an enum. Returns false if there is none. */
 static bool setting_word(const struct tui_setting *s, int i, char *dst)
 {
 	const char *from;
@@ -190,7 +200,7 @@ static bool setting_word(const struct tui_setting *s, int i, char *dst)
 	return from != NULL;
 }
 
-/* The first one's direction is a setting of its own. */
+/* Leaves out the direction, which is a setting of its own, "reversed". */
 static const char *order_text(const struct tui_order *order, char *dst)
 {
 	struct tui_order usual = *order;
@@ -209,11 +219,12 @@ static int count_words(const struct tui_setting *s)
 	return count;
 }
 
-/* Zeros stand for the limits that are usual. */
+/* If the limits are zero, returns the default limits. */
 static struct gk_limits limits_of(const struct tui_setting *s,
 				  const struct tui_options *o)
 {
-	struct gk_limits limits = *(const struct gk_limits *)const_of(s, o);
+	struct gk_limits limits =
+	    *(const struct gk_limits *)const_value_of(s, o);
 
 	if (limits.heavy)
 		return limits;
@@ -223,7 +234,7 @@ static struct gk_limits limits_of(const struct tui_setting *s,
 const char *tui_setting_text(const struct tui_setting *s,
 			     const struct tui_options *o, char *dst)
 {
-	const void *value = const_of(s, o);
+	const void *value = const_value_of(s, o);
 	struct gk_limits limits;
 
 	switch (s->kind) {
@@ -328,7 +339,7 @@ static bool set_percents(struct gk_limits *value, const char *low,
 bool tui_setting_set(const struct tui_setting *s, struct tui_options *o,
 		     const char *const *words, size_t count)
 {
-	void *value = of(s, o);
+	void *value = value_of(s, o);
 
 	if (s->kind == SETTING_SORT)
 		return tui_order_parse(words, count, value);
@@ -378,21 +389,24 @@ void tui_setting_wants(const struct tui_setting *s, char *dst, size_t cap)
 			 s->most);
 		return;
 	case SETTING_SECONDS:
-		snprintf(dst, cap, "seconds from %g to %g", s->least / 1e3,
-			 s->most / 1e3);
+		snprintf(dst, cap, "a number of seconds from %g to %g",
+			 s->least / 1e3, s->most / 1e3);
 		return;
 	case SETTING_PERCENTS:
-		snprintf(dst, cap,
-			 "two percents from %d to %d, the smaller one first, "
-			 "such as [10, 75]",
-			 PERCENT_LEAST, PERCENT_MOST);
+		snprintf(
+		    dst, cap,
+		    "two percentages from %d to %d, the smaller one first, "
+		    "such as [10, 75]",
+		    PERCENT_LEAST, PERCENT_MOST);
 		return;
 	}
 }
 
 /* ---- steps ---- */
 
-/* Off, then from the least on. */
+/*
+ * Steps through 0 (off) and the multiples of s->step from s->least to s->most.
+ */
 static int next_setting(const struct tui_setting *s, int value, int by)
 {
 	int first = (s->least + s->step - 1) / s->step * s->step;
@@ -415,7 +429,7 @@ static uint64_t next_seconds(const struct tui_setting *s, uint64_t value,
 	return value < step || value > most ? step : value;
 }
 
-/* The upper one; both are moved by editing the file. */
+/* Steps only the upper limit. Typing sets both limits. */
 static struct gk_limits next_limits(struct gk_limits limits, int by)
 {
 	limits.heavy += by * PERCENT_STEP * TENTHS;
@@ -425,7 +439,7 @@ static struct gk_limits next_limits(struct gk_limits limits, int by)
 	return limits;
 }
 
-/* The next column, and nothing for those that tie. */
+/* Steps to the next column, without a second column for equal values. */
 static void next_order(struct tui_order *order, int by)
 {
 	int column = (int)order->first.column + by + GK_COLUMN_COUNT;
@@ -437,9 +451,10 @@ static void next_order(struct tui_order *order, int by)
 void tui_setting_step(const struct tui_setting *s, struct tui_options *o,
 		      int by)
 {
-	void *value = of(s, o);
+	void *value = value_of(s, o);
 	int count;
 
+	GK_ASSERT(by == 1 || by == -1);
 	switch (s->kind) {
 	case SETTING_YES:
 	case SETTING_NO:

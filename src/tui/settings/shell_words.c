@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shell_words.c - splits a line into words as a shell does, and joins words
- * into a line.
+ * shell_words.c - splits a line into words by a shell's quoting rules, and
+ * joins words into a line.
  */
-#include "tui/shell_words.h"
+#include "tui/settings/shell_words.h"
 
 #include "base/str.h"
 
@@ -16,7 +17,10 @@ void tui_shell_free(char **words)
 	free(words);
 }
 
-/* Reads a word, and moves behind it; false: a quote is open at the end. */
+/*
+ * Reads a word, and moves *rest to the text after it. Returns false if a quote
+ * is not closed.
+ */
 static bool read_shell_word(const char **rest, struct gk_buf *out)
 {
 	const char *text = *rest;

@@ -1,5 +1,6 @@
-/* trust.c - judges who can have written the config file. */
-#include "tui/trust.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* trust.c - checks who can have written to the config file. */
+#include "tui/settings/trust.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -17,7 +18,7 @@ static bool judge_file(const struct stat *st, const char *path, char *why,
 	if (owner && owner != me) {
 		snprintf(why, cap,
 			 "%s belongs to uid %u, not to you (uid %u); if you "
-			 "know what it says: chown %u %s",
+			 "know what is in it: chown %u %s",
 			 path, owner, me, me, path);
 		return false;
 	}
@@ -33,11 +34,11 @@ static bool judge_file(const struct stat *st, const char *path, char *why,
 
 static bool cannot_tell(const char *path, char *why, size_t cap)
 {
-	snprintf(why, cap, "who can write to %s cannot be told", path);
+	snprintf(why, cap, "it is unknown who can write to %s", path);
 	return false;
 }
 
-/* Judges the directory that a path lies in. */
+/* Checks the directory of a path. */
 static bool judge_directory(const char *path, char *why, size_t cap)
 {
 	const char *slash = strrchr(path, '/');
@@ -57,7 +58,7 @@ static bool judge_directory(const char *path, char *why, size_t cap)
 		   : judge_file(&st, dir, why, cap);
 }
 
-/* It may have been replaced since it was opened. */
+/* Whether a path still leads to the file that was opened. */
 static bool is_still_at(const char *path, const struct stat *opened)
 {
 	struct stat st;

@@ -1,35 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_graphs.c - the graphs of what a GPU did: as many side by side as are
- * wide enough, all in turn.
+ * device_graphs.c - draws the graphs on the screen of a GPU, as many side by
+ * side as fit. A key turns to the next page of graphs.
  */
 #include "base/units.h"
-#include "tui/box.h"
-#include "tui/device_part.h"
-#include "tui/facts.h"
-#include "tui/plot.h"
-#include "tui/value.h"
+#include "tui/screen/box.h"
+#include "tui/views/device_part.h"
+#include "tui/model/facts.h"
+#include "tui/screen/scaled_graph.h"
+#include "tui/model/value.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define BAND_LEAST  5  /* rows of one band of graphs with its borders */
-#define BANDS_LEAST 9  /* of two bands, and the axis between them */
-#define ROWS_OF_TWO 16 /* of a screen that has room for two bands */
-#define WIDTH_LEAST 38 /* of a graph, unless the screen has no more */
+#define BAND_LEAST  5  /* minimum rows of one band of graphs, with borders */
+#define BANDS_LEAST 9  /* minimum rows of two bands and their axis */
+#define ROWS_OF_TWO 16 /* minimum rows of a screen with two bands */
+#define WIDTH_LEAST                                                            \
+	38 /* minimum width of a graph, unless the screen is narrower */
 #define COLUMNS_MAX 3
-#define MANY_MIB    10240 /* from here on in GiB */
+#define MANY_MIB    10240 /* rates from here on are shown in GiB */
 
-/* How the graphs are placed. */
+/* The layout of the graphs. */
 struct shape {
 	int columns, bands;
 	int line, rows;
-	int axis; /* row of the times */
+	int axis; /* row of the time axis */
 };
 
 static const uint16_t colors[] = {6, 5, 2, 3};
 
-/* ---- which ---- */
+/* ---- choosing ---- */
 
 static bool is_worth_it(const struct gk_device *d, enum gk_history_device what)
 {
@@ -39,7 +41,7 @@ static bool is_worth_it(const struct gk_device *d, enum gk_history_device what)
 	       why != GK_ABSENT_NO_FUNCTION;
 }
 
-/* The series that this GPU has; returns how many. */
+/* Lists the series that the GPU has. Returns their number. */
 static int list_series(const struct gk_device *d,
 		       enum gk_history_device out[GK_HD_COUNT])
 {
@@ -64,14 +66,17 @@ static struct shape shape_of_graphs(int columns, int line, int rows)
 	return s;
 }
 
-int device_graphs_least(int rows)
+int view_device_graphs_least(int rows)
 {
 	if (rows < ROWS_OF_TWO)
 		return BAND_LEAST;
 	return rows / 3 > BANDS_LEAST ? rows / 3 : BANDS_LEAST;
 }
 
-/* The first that is shown: the last page is as full as the others. */
+/*
+ * Returns the index of the first graph to show. The last page also contains
+ * graphs of the page before, so that it is full.
+ */
 static int first_graph(const struct tui *t, const struct shape *s, int count)
 {
 	int at_once = s->columns * s->bands;
@@ -83,11 +88,11 @@ static int first_graph(const struct tui *t, const struct shape *s, int count)
 	return first > 0 ? first : 0;
 }
 
-void device_graphs_next(struct tui *t, const struct gk_device *d)
+void view_device_graphs_next(struct tui *t, const struct gk_device *d)
 {
 	enum gk_history_device all[GK_HD_COUNT];
 	struct shape s =
-	    shape_of_graphs(t->columns, 0, device_graphs_least(t->rows));
+	    shape_of_graphs(t->columns, 0, view_device_graphs_least(t->rows));
 	int at_once = s.columns * s.bands;
 	int pages = (list_series(d, all) + at_once - 1) / at_once;
 
@@ -96,12 +101,7 @@ void device_graphs_next(struct tui *t, const struct gk_device *d)
 
 /* ---- texts ---- */
 
-static float scaled_float(struct gk_value value, double scale)
-{
-	return value.why == GK_PRESENT ? (float)((double)value.v / scale) : 0;
-}
-
-/* A graph that has an end is full at the value of this metric. */
+/* Returns the metric whose value corresponds to the full height of a graph. */
 static const struct {
 	enum gk_history_device what;
 	enum gk_metric most;
@@ -119,15 +119,19 @@ static float top_of_metric(const struct gk_device *d,
 			   unsigned count)
 {
 	const struct gk_history_info *info = &gk_history_devices[what];
-	float top = 0, most = plot_max(values, count);
+	float top = 0, most = scaled_graph_max(values, count);
 
 	if (!strcmp(info->unit, "%"))
 		top = 100;
-	for (size_t i = 0; i < sizeof tops / sizeof *tops; i++)
-		if (tops[i].what == what)
-			top = scaled_float(d->m[tops[i].most], info->scale);
-	return top > 0 && !(most > top) ? top
-					: plot_top(values, count, 10, INFINITY);
+	for (size_t i = 0; i < sizeof tops / sizeof *tops; i++) {
+		struct gk_value end = d->m[tops[i].most];
+
+		if (tops[i].what == what && end.why == GK_PRESENT)
+			top = (float)((double)end.v / info->scale);
+	}
+	return top > 0 && !(most > top)
+		   ? top
+		   : scaled_graph_top(values, count, 10, INFINITY);
 }
 
 static bool is_rate(const struct gk_history_info *info)
@@ -147,40 +151,38 @@ static void format_graph_number(char *dst, size_t cap, float value,
 		snprintf(dst, cap, "%.0f%s", (double)value, info->unit);
 }
 
-/* A reading may take a little longer than a frame. */
-static float newest(const float *values, unsigned count)
+/* Writes "power: 300W (max 340W) ", or why there is no value. */
+static void write_title(const struct tui *t, const struct gk_device *d,
+			const struct gk_history_info *info,
+			struct scaled_graph *graph, const float *values,
+			unsigned count)
 {
-	float last = plot_last(values, count);
-
-	return isnan(last) && count ? plot_last(values, count - 1) : last;
-}
-
-/* "power: 300W (max 340W) ", or why there is no number. */
-static void title(const struct tui *t, const struct gk_device *d,
-		  const struct gk_history_info *info, struct plot *plot,
-		  const float *values, unsigned count)
-{
-	enum gk_absence why = d->m[info->metric].why;
-	float last = newest(values, count), most = plot_max(values, count);
-	char text[48], more[64] = "";
+	struct gk_value now = d->m[info->metric];
+	float last = scaled_graph_last(values, count);
+	float most = scaled_graph_max(values, count);
+	char text[48], more[64] = "", reason[GK_REASON_MAX];
 	int len;
 
+	if (isnan(last) && count) /* the newest reading may be a little late */
+		last = scaled_graph_last(values, count - 1);
 	if (!isnan(last))
 		format_graph_number(text, sizeof text, last, info);
 	else
-		snprintf(text, sizeof text, "%s",
-			 why != GK_PRESENT && !t->time.end_ns ? tui_absence(why)
-							      : "not read");
+		snprintf(
+		    text, sizeof text, "%s",
+		    now.why != GK_PRESENT && !t->time.end_ns
+			? tui_reason(reason, now, gk_metrics[info->metric].unit)
+			: "not read");
 	if (!isnan(most)) {
 		char highest[48];
 
 		format_graph_number(highest, sizeof highest, most, info);
 		snprintf(more, sizeof more, " (max %s)", highest);
 	}
-	len = snprintf(plot->outer, sizeof plot->outer, "%s: %s", info->title,
+	len = snprintf(graph->outer, sizeof graph->outer, "%s: %s", info->title,
 		       text);
-	if (len + (int)strlen(more) + 2 <= plot->columns)
-		snprintf(plot->outer + len, sizeof plot->outer - (size_t)len,
+	if (len + (int)strlen(more) + 2 <= graph->columns)
+		snprintf(graph->outer + len, sizeof graph->outer - (size_t)len,
 			 "%s ", more);
 }
 
@@ -188,33 +190,37 @@ static void title(const struct tui *t, const struct gk_device *d,
 
 static void draw_one(const struct tui *t, struct grid *g,
 		     const struct gk_device *d, enum gk_history_device what,
-		     struct plot plot)
+		     struct scaled_graph graph)
 {
 	const struct gk_history_info *info = &gk_history_devices[what];
-	struct gk_history_span span = tui_time_span(t, plot.columns);
-	float values[PLOT_VALUES_MAX];
+	struct gk_history_span span = tui_time_span(t, graph.columns);
+	float values[SCALED_GRAPH_VALUES];
 
 	gk_history_of_device(t->history, d->uuid, what, span, values);
-	title(t, d, info, &plot, values, span.count);
-	plot.top = top_of_metric(d, what, values, span.count);
-	plot.unit = info->unit;
-	if (is_rate(info) && plot.top >= MANY_MIB) {
+	write_title(t, d, info, &graph, values, span.count);
+	graph.top = top_of_metric(d, what, values, span.count);
+	graph.unit = info->unit;
+	if (is_rate(info) && graph.top >= MANY_MIB) {
 		for (unsigned i = 0; i < span.count; i++)
 			values[i] /= 1024;
-		plot.top /= 1024;
-		plot.unit = "GiB/s";
+		graph.top /= 1024;
+		graph.unit = "GiB/s";
 	}
-	plot_draw(g, &plot, values);
+	scaled_graph_draw(g, &graph, values);
 }
 
-/* The border between a column of graphs and the one before it. */
-static int edge(const struct grid *g, const struct shape *s, int column)
+/* Returns the screen column of the border to the left of a column of graphs. */
+static int border_column(const struct grid *g, const struct shape *s,
+			 int column)
 {
 	return column * (g->columns - 1) / s->columns;
 }
 
-/* Where the axis meets a side: of one band, which it ends, or of two. */
-static const char *joint(const struct shape *s, int column)
+/*
+ * Returns the sign where the axis meets a border: at the bottom of a single
+ * band, or between two bands.
+ */
+static const char *joint_sign(const struct shape *s, int column)
 {
 	static const char *const signs[2][3] = {{"└", "┴", "┘"},
 						{"├", "┼", "┤"}};
@@ -222,13 +228,13 @@ static const char *joint(const struct shape *s, int column)
 	return signs[s->bands == 2][column == s->columns ? 2 : column > 0];
 }
 
-static void draw_side(struct grid *g, const struct shape *s, int column)
+static void draw_graph_side(struct grid *g, const struct shape *s, int column)
 {
-	int at = edge(g, s, column), end = s->line + s->rows - 1;
+	int at = border_column(g, s, column), end = s->line + s->rows - 1;
 	bool inside = column > 0 && column < s->columns;
 
 	box_side(g, s->line + 1, end - s->line - 1, at, "│");
-	box_text(g, s->axis, at, 1, joint(s, column), GRID_PLAIN);
+	box_text(g, s->axis, at, 1, joint_sign(s, column), GRID_PLAIN);
 	if (inside)
 		box_text(g, s->line, at, 1, "╤", GRID_PLAIN);
 	if (inside && s->bands == 2)
@@ -245,36 +251,36 @@ static void draw_graphs_frame(const struct tui *t, struct grid *g,
 	if (s->bands == 2)
 		box_rule(g, end, 0, g->columns, "╘", "═", "╛");
 	for (int c = 0; c < s->columns; c++) {
-		int at = edge(g, s, c) + 1;
+		int at = border_column(g, s, c) + 1;
 
-		graph_axis(g, s->axis, at, edge(g, s, c + 1) - at,
+		graph_axis(g, s->axis, at, border_column(g, s, c + 1) - at,
 			   tui_time_step(t), dim);
 	}
 	for (int c = 0; c <= s->columns; c++)
-		draw_side(g, s, c);
+		draw_graph_side(g, s, c);
 }
 
-static struct plot place_device_plot(const struct grid *g,
-				     const struct shape *s, int i)
+static struct scaled_graph place_device_graph(const struct grid *g,
+					      const struct shape *s, int i)
 {
 	int column = i % s->columns;
 	bool lower = i / s->columns;
-	struct plot plot = {
+	struct scaled_graph graph = {
 	    .row = lower ? s->axis + 1 : s->line + 1,
 	    .rows =
 		lower ? s->line + s->rows - s->axis - 2 : s->axis - s->line - 1,
-	    .column = edge(g, s, column) + 1,
+	    .column = border_column(g, s, column) + 1,
 	    .hanging = lower,
 	    .color = colors[(size_t)i % (sizeof colors / sizeof *colors)],
 	};
 
-	plot.columns =
-	    plot_columns(edge(g, s, column + 1) - edge(g, s, column) - 1);
-	return plot;
+	graph.columns = scaled_graph_columns(border_column(g, s, column + 1) -
+					     border_column(g, s, column) - 1);
+	return graph;
 }
 
-int device_graphs(const struct tui *t, struct grid *g, int line, int rows,
-		  const struct gk_device *d)
+int view_device_graphs(const struct tui *t, struct grid *g, int line, int rows,
+		       const struct gk_device *d)
 {
 	enum gk_history_device all[GK_HD_COUNT];
 	struct shape s = shape_of_graphs(g->columns, line, rows);
@@ -282,6 +288,6 @@ int device_graphs(const struct tui *t, struct grid *g, int line, int rows,
 
 	draw_graphs_frame(t, g, &s);
 	for (int i = 0; i < s.columns * s.bands && first + i < count; i++)
-		draw_one(t, g, d, all[first + i], place_device_plot(g, &s, i));
+		draw_one(t, g, d, all[first + i], place_device_graph(g, &s, i));
 	return rows;
 }

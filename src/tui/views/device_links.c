@@ -1,25 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_links.c - the NVLinks of a GPU: a line of sums, then a cell for each
- * link, as many side by side as fit.
+ * device_links.c - draws the NVLinks of a GPU: a line of totals, then a cell
+ * for each link, as many side by side as fit.
  */
 #include "base/clock.h"
+#include "base/round.h"
+#include "core/read/gate.h"
 #include "format/names.h"
-#include "tui/box.h"
-#include "tui/device_part.h"
-#include "tui/facts.h"
-#include "tui/value.h"
+#include "tui/screen/box.h"
+#include "tui/views/device_part.h"
+#include "tui/model/facts.h"
+#include "tui/model/value.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#define CELL_WIDTH 39 /* of a link */
-#define CELL_WIDE  51 /* with the whole address of its other end */
+#define CELL_WIDTH 39 /* width of a link's cell */
+#define CELL_WIDE  51 /* width with the full address of the other end */
 #define RED        1
 
 /* ---- rates ---- */
 
-/* A reading that is older says nothing of now. */
+/* If two readings are further apart, they give no current rate. */
 #define AGE_MAX_NS (5 * GK_NS_PER_S)
 
 static void take_links(struct tui_links *links, const struct gk_device *d)
@@ -31,7 +34,7 @@ static void take_links(struct tui_links *links, const struct gk_device *d)
 	}
 }
 
-void device_links_frame(struct tui *t, const struct gk_device *d)
+void view_device_links_frame(struct tui *t, const struct gk_device *d)
 {
 	struct tui_links *now = &t->device.links, *before = &t->device.before;
 
@@ -44,7 +47,7 @@ void device_links_frame(struct tui *t, const struct gk_device *d)
 	take_links(now, d);
 }
 
-/* Bytes in a second, between the last two readings. */
+/* Returns bytes per second between the last two readings. */
 static struct gk_value rate_of_link(const struct tui *t, struct gk_value now,
 				    struct gk_value before)
 {
@@ -55,11 +58,11 @@ static struct gk_value rate_of_link(const struct tui *t, struct gk_value now,
 	if (!t->device.before.read_ns || before.why != GK_PRESENT ||
 	    now.v < before.v || passed > AGE_MAX_NS)
 		return (struct gk_value){.why = GK_ABSENT_ONE_SNAPSHOT};
-	now.v = (int64_t)((double)(now.v - before.v) * 1e9 / (double)passed);
-	return now;
+	now.v = gk_to_int64((double)(now.v - before.v) * 1e9 / (double)passed);
+	return gk_gate(now, gk_link_metric_range(GK_L_SPEED));
 }
 
-/* A rate; "-" while it is not known. */
+/* Writes a rate, or "-" if it is unknown. */
 static char *rate_text(char *dst, struct gk_value value)
 {
 	if (value.why != GK_PRESENT)
@@ -76,7 +79,7 @@ static bool is_up(const struct gk_link *link)
 	return link->m[GK_L_ACTIVE].why == GK_PRESENT && link->m[GK_L_ACTIVE].v;
 }
 
-/* NVML's numbers of versions. */
+/* Returns the name of an NVLink version, given NVML's number for it. */
 static const char *link_version(const struct gk_link *link)
 {
 	static const char *const names[] = {"?",   "1.0", "2.0", "2.2",
@@ -89,7 +92,10 @@ static const char *link_version(const struct gk_link *link)
 	return names[v.v];
 }
 
-/* "GPU 3", "switch C5:00.0": the domain says little. */
+/*
+ * Writes the other end of a link, "GPU 3" or "switch C5:00.0", without the PCI
+ * domain.
+ */
 static void end_text(const struct tui *t, const struct gk_link *link, char *dst,
 		     size_t cap, bool wide)
 {
@@ -113,7 +119,7 @@ static void end_text(const struct tui *t, const struct gk_link *link, char *dst,
 		snprintf(dst, cap, "%s", gk_link_end_name(link->end));
 }
 
-/* Errors of all kinds together; -1: none is counted. */
+/* Returns the sum of all error counters, or -1 if there are none. */
 static int64_t link_errors(const struct gk_link *link)
 {
 	static const enum gk_link_metric kinds[] = {
@@ -162,9 +168,9 @@ static void draw_link(const struct tui *t, struct grid *g, int line, int column,
 	grid_line(g, line, column, text, strlen(text), style);
 }
 
-/* ---- all of them ---- */
+/* ---- all links ---- */
 
-/* "18/18 up, 25.00GiB/s; CRC 0, data 0, replay 0, recovery 0". */
+/* Draws "18/18 up, 25.00GiB/s; CRC 0, data 0, replay 0, recovery 0". */
 static void draw_sums(const struct tui *t, struct grid *g, int line,
 		      const struct gk_device *d)
 {
@@ -196,27 +202,31 @@ static void draw_sums(const struct tui *t, struct grid *g, int line,
 			      v.v);
 		between = ", ";
 	}
-	box_text(g, line, device_title(g, line, "NVLink"), g->columns,
+	box_text(g, line, view_device_title(g, line, "NVLink"), g->columns,
 		 text.data, GRID_PLAIN);
 	gk_buf_free(&text);
 	(void)t;
 }
 
-/* Why there is no link to show. */
-static int draw_none(struct grid *g, int line, const struct gk_device *d)
+/* Draws why there are no links. */
+static int draw_no_links(struct grid *g, int line, const struct gk_device *d)
 {
-	enum gk_absence why = d->m[GK_M_NVLINK_RX].why;
-	const char *text = !d->detail && !why ? tui_absence(GK_ABSENT_NOT_READ)
-			   : why              ? tui_absence(why)
-					      : "none";
+	struct gk_value received = d->m[GK_M_NVLINK_RX];
+	char reason[GK_REASON_MAX];
+	const char *text = "none";
 
-	box_text(g, line, device_title(g, line, "NVLink"), g->columns, text,
-		 (struct grid_style){GRID_COLOR_NONE, GRID_DIM});
+	if (received.why)
+		text = tui_reason(reason, received, GK_UNIT_BYTES);
+	else if (!d->detail)
+		text = tui_absence(GK_ABSENT_NOT_READ);
+
+	box_text(g, line, view_device_title(g, line, "NVLink"), g->columns,
+		 text, (struct grid_style){GRID_COLOR_NONE, GRID_DIM});
 	return 1;
 }
 
-int device_links(const struct tui *t, struct grid *g, int line,
-		 const struct gk_device *d)
+int view_device_links(const struct tui *t, struct grid *g, int line,
+		      const struct gk_device *d)
 {
 	unsigned count = d->detail ? d->detail->link_count : 0;
 	bool wide = g->columns >= 2 * CELL_WIDE;
@@ -224,7 +234,7 @@ int device_links(const struct tui *t, struct grid *g, int line,
 	int columns = g->columns < width ? 1 : g->columns / width;
 
 	if (!count)
-		return draw_none(g, line, d);
+		return draw_no_links(g, line, d);
 	draw_sums(t, g, line, d);
 	if (columns > (int)count)
 		columns = (int)count;

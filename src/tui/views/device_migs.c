@@ -1,12 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_migs.c - the MIG devices of a GPU: which slices of its memory each GPU
- * instance has, and a line for each device.
+ * device_migs.c - draws the MIG devices of a GPU: a bar that shows which memory
+ * slices belong to which GPU instance, and a line for each device.
  */
+#include "base/round.h"
 #include "format/width.h"
-#include "tui/box.h"
-#include "tui/device_part.h"
-#include "tui/facts.h"
-#include "tui/value.h"
+#include "tui/screen/box.h"
+#include "tui/views/device_part.h"
+#include "tui/model/facts.h"
+#include "tui/model/value.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,25 +21,28 @@ static bool is_of(const struct tui *t, const struct gk_device *d,
 	return d->mig_index >= 0 && &t->snap->devices[d->parent] == gpu;
 }
 
-/* "3g.40gb". */
-static const char *profile_of(const struct gk_device *d)
+/* Returns the profile of a MIG device, such as "3g.40gb". */
+static const char *mig_profile(const struct gk_device *d)
 {
 	const char *blank = strrchr(d->name, ' ');
 
 	return blank ? blank + 1 : d->name;
 }
 
-/* "3g.40gb" of "2c.3g.40gb". */
+/* Returns the profile of its GPU instance: "3g.40gb" for "2c.3g.40gb". */
 static const char *instance_name(const struct gk_device *d)
 {
-	const char *profile = profile_of(d), *compute = strstr(profile, "c.");
+	const char *profile = mig_profile(d), *compute = strstr(profile, "c.");
 
 	return compute ? compute + 2 : profile;
 }
 
 /* ---- the bar ---- */
 
-/* Compute instances share the memory of their GPU instance. */
+/*
+ * Whether d is the first MIG device of its GPU instance. The compute instances
+ * of a GPU instance share its memory.
+ */
 static bool is_first_of_instance(const struct tui *t, const struct gk_device *d)
 {
 	for (const struct gk_device *i = t->snap->devices; i < d; i++)
@@ -61,7 +66,13 @@ static void draw_block(struct grid *g, int line, int from, int to,
 		box_text(g, line, from + 1, room, text, style);
 }
 
-/* How many memory slices a GPU has: the driver does not say. */
+/* More than any screen has columns. */
+#define SLICES_MAX 1000
+
+/*
+ * Returns the number of memory slices of a GPU. The driver does not report it,
+ * so it is estimated from the memory and the slices of the largest instance.
+ */
 static int slices_of(const struct tui *t, const struct gk_device *gpu)
 {
 	double whole = (double)gpu->m[GK_M_MEM_TOTAL].v, own = 0, size = 0;
@@ -78,16 +89,18 @@ static int slices_of(const struct tui *t, const struct gk_device *gpu)
 		size = (double)d->m[GK_M_GI_SIZE].v;
 	}
 	return own > 0 && gpu->m[GK_M_MEM_TOTAL].why == GK_PRESENT
-		   ? (int)(whole * size / own + 0.5)
+		   ? gk_steps(whole * size / own / SLICES_MAX, SLICES_MAX)
 		   : 0;
 }
 
-/* The memory slices of the GPU, and who has them. */
+/*
+ * Draws the memory slices of the GPU, and the instances to which they belong.
+ */
 static void draw_bar(const struct tui *t, struct grid *g, int line,
 		     const struct gk_device *gpu)
 {
 	int slices = slices_of(t, gpu), n = 0;
-	int begin = device_title(g, line, "Memory slices");
+	int begin = view_device_title(g, line, "Memory slices");
 	int width = slices ? (g->columns - begin - 1) / slices : 0;
 
 	if (width < 1) {
@@ -119,7 +132,7 @@ static void draw_bar(const struct tui *t, struct grid *g, int line,
 
 /* ---- the lines ---- */
 
-/* "0-3"; "-" if unknown. */
+/* Writes a range such as "0-3", or "-" if it is unknown. */
 static char *slices_text(char dst[24], struct gk_value start,
 			 struct gk_value size)
 {
@@ -141,11 +154,11 @@ static void draw_mig_titles(struct grid *g, int line)
 
 	snprintf(text, sizeof text, LINE, "profile", "GI/CI", "memory", "total",
 		 "slices", "compute", "procs");
-	box_text(g, line, device_title(g, line, ""), g->columns, text,
+	box_text(g, line, view_device_title(g, line, ""), g->columns, text,
 		 (struct grid_style){GRID_COLOR_NONE, GRID_DIM});
 }
 
-static void draw_mig(struct grid *g, int line, const struct gk_device *d)
+static void draw_mig_line(struct grid *g, int line, const struct gk_device *d)
 {
 	char text[256], used[GK_UNITS_MAX], total[GK_UNITS_MAX], title[32];
 	char memory[24], compute[24], instance[32], count[16];
@@ -153,25 +166,26 @@ static void draw_mig(struct grid *g, int line, const struct gk_device *d)
 	snprintf(instance, sizeof instance, "%d/%d", d->gpu_instance,
 		 d->compute_instance);
 	snprintf(count, sizeof count, "%u", d->process_count);
-	snprintf(text, sizeof text, LINE, profile_of(d), instance,
+	snprintf(text, sizeof text, LINE, mig_profile(d), instance,
 		 tui_value(used, d->m[GK_M_MEM_USED], GK_UNIT_BYTES),
 		 tui_value(total, d->m[GK_M_MEM_TOTAL], GK_UNIT_BYTES),
 		 slices_text(memory, d->m[GK_M_GI_START], d->m[GK_M_GI_SIZE]),
 		 slices_text(compute, d->m[GK_M_CI_START], d->m[GK_M_CI_SIZE]),
 		 d->processes_why == GK_PRESENT ? count : "-");
 	snprintf(title, sizeof title, "MIG %d", d->mig_index);
-	box_text(g, line, device_title(g, line, title), g->columns, text,
+	box_text(g, line, view_device_title(g, line, title), g->columns, text,
 		 GRID_PLAIN);
 }
 
-int device_migs(const struct tui *t, struct grid *g, int line,
-		const struct gk_device *gpu)
+int view_device_migs(const struct tui *t, struct grid *g, int line,
+		     const struct gk_device *gpu)
 {
 	int rows = 0;
 
 	for (size_t i = 0; i < t->snap->device_count; i++)
 		if (is_of(t, &t->snap->devices[i], gpu))
-			draw_mig(g, line + 2 + rows++, &t->snap->devices[i]);
+			draw_mig_line(g, line + 2 + rows++,
+				      &t->snap->devices[i]);
 	if (!rows)
 		return 0;
 	draw_bar(t, g, line, gpu);

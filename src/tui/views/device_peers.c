@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_peers.c - draws where a GPU is: the CPUs near to it, and its row of
- * the matrix of ways between GPUs.
+ * device_peers.c - draws the topology of a GPU: the CPUs near it, and the paths
+ * to the other GPUs.
  */
 #include "format/width.h"
-#include "tui/box.h"
-#include "tui/device_part.h"
-#include "tui/facts.h"
+#include "tui/screen/box.h"
+#include "tui/views/device_part.h"
+#include "tui/model/facts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,12 +16,12 @@
 
 static void draw_absent(struct grid *g, int line, const char *title)
 {
-	box_text(g, line, device_title(g, line, title), g->columns,
+	box_text(g, line, view_device_title(g, line, title), g->columns,
 		 tui_absence(GK_ABSENT_NOT_READ),
 		 (struct grid_style){GRID_COLOR_NONE, GRID_DIM});
 }
 
-/* "0-55, host memory of NUMA node 0". */
+/* Draws "0-55, host memory of NUMA node 0". */
 static void draw_place(struct grid *g, int line, const struct gk_place *place)
 {
 	char text[sizeof place->cpus + sizeof place->numa_nodes + 64], own[32];
@@ -31,12 +32,13 @@ static void draw_place(struct grid *g, int line, const struct gk_place *place)
 		 *place->cpus ? place->cpus : "unknown",
 		 *place->numa_nodes ? ", host memory of NUMA node " : "",
 		 place->numa_nodes, place->numa_node < 0 ? "" : own);
-	box_text(g, line, device_title(g, line, "CPUs near"), g->columns, text,
+	box_text(g, line, view_device_title(g, line, "CPUs near"), g->columns,
+		 text,
 		 known ? (struct grid_style)GRID_PLAIN
 		       : (struct grid_style){GRID_COLOR_NONE, GRID_DIM});
 }
 
-/* "GPU 3 NV18", "GPU 3 host bridge". */
+/* Writes a path, such as "GPU 3 NV18" or "GPU 3 host bridge". */
 static void peer_cell_text(char *dst, size_t i, const struct gk_peer *peer)
 {
 	if (peer->nvlinks)
@@ -46,8 +48,8 @@ static void peer_cell_text(char *dst, size_t i, const struct gk_peer *peer)
 			 gk_path_name(peer->path));
 }
 
-static int widest(const struct gk_topology *all, const struct gk_peer *row,
-		  size_t own)
+static int widest_cell(const struct gk_topology *all, const struct gk_peer *row,
+		       size_t own)
 {
 	int most = 1;
 
@@ -65,8 +67,8 @@ static int draw_peer_row(struct grid *g, int line,
 			 const struct gk_topology *all, size_t own)
 {
 	const struct gk_peer *row = &all->peers[own * all->count];
-	int begin = device_title(g, line, "Other GPUs");
-	int width = widest(all, row, own), n = 0;
+	int begin = view_device_title(g, line, "Other GPUs");
+	int width = widest_cell(all, row, own), n = 0;
 	int at_once = (g->columns - begin) / width;
 
 	at_once = at_once < 1 ? 1 : at_once;
@@ -85,8 +87,8 @@ static int draw_peer_row(struct grid *g, int line,
 	return n ? (n + at_once - 1) / at_once : 1;
 }
 
-int device_peers(const struct tui *t, struct grid *g, int line,
-		 const struct gk_device *d)
+int view_device_peers(const struct tui *t, struct grid *g, int line,
+		      const struct gk_device *d)
 {
 	const struct gk_topology *all = t->snap->topology;
 

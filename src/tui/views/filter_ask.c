@@ -1,9 +1,13 @@
-/* filter_ask.c - the prompt of the filter. */
-#include "tui/model.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* filter_ask.c - runs the prompt for the filter. */
+#include "tui/model/model.h"
 
 #include <string.h>
 
-/* Words filter as they are typed; wrong ones leave the last right ones. */
+/*
+ * Applies the filter while the user types. If a word is invalid, keeps the last
+ * valid filter.
+ */
 static void try_words(struct tui *t, const char *text)
 {
 	char error[sizeof t->prompt.note];

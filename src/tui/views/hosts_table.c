@@ -1,14 +1,15 @@
-/* hosts_table.c - the rows of several machines as text, once. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hosts_table.c - writes the screen of hosts as text, once. */
 #include "base/clock.h"
-#include "tui/bindings.h"
-#include "tui/grid_text.h"
-#include "tui/view.h"
+#include "tui/settings/bindings.h"
+#include "tui/screen/grid_text.h"
+#include "tui/views/view.h"
 
 #include <limits.h>
 #include <stdlib.h>
 
 #define PATIENCE_NS (20 * GK_NS_PER_S)
-#define OTHER_ROWS  3 /* of the screen: head, titles, footer */
+#define OTHER_ROWS  3 /* rows for head, titles and footer */
 
 static size_t count_heard(const struct tui *t, size_t *ret_waited_for)
 {
@@ -24,7 +25,10 @@ static size_t count_heard(const struct tui *t, size_t *ret_waited_for)
 	return heard;
 }
 
-/* False: wait() would not. */
+/*
+ * Waits, for at most PATIENCE_NS, until each host has sent a frame or is away.
+ * Returns false if wait() returned false.
+ */
 static bool wait_for_hosts(struct tui *t, bool (*wait)(int fd),
 			   size_t *ret_heard)
 {
@@ -40,8 +44,8 @@ static bool wait_for_hosts(struct tui *t, bool (*wait)(int fd),
 	return true;
 }
 
-static bool draw_table(struct tui *t, int columns, bool color,
-		       struct gk_buf *out)
+static bool draw_hosts_table(struct tui *t, int columns, bool color,
+			     struct gk_buf *out)
 {
 	struct grid g = {0};
 	int rows = (int)t->hosts.count + OTHER_ROWS;
@@ -49,7 +53,7 @@ static bool draw_table(struct tui *t, int columns, bool color,
 	rows += view_hosts_alert_lines(t, INT_MAX);
 	t->rows = rows;
 	t->columns = columns;
-	t->hosts.selected = t->hosts.count; /* no row is marked */
+	t->hosts.selected = t->hosts.count; /* marks no row as selected */
 	if (!grid_resize(&g, rows, columns))
 		return false;
 	view_hosts(t, &g);
@@ -69,12 +73,13 @@ int tui_hosts_table(const struct tui_options *options, int columns, bool color,
 	if (!t)
 		return r;
 	t->options = *options;
+	t->views = tui_views;
 	t->keymap = tui_bindings_map(options);
 	if (t->keymap)
 		r = tui_hosts_begin(t);
 	if (!r && !wait_for_hosts(t, wait, ret_heard))
 		r = GK_ERR_TIMEOUT;
-	else if (!r && !draw_table(t, columns, color, out))
+	else if (!r && !draw_hosts_table(t, columns, color, out))
 		r = GK_ERR_NOMEM;
 	tui_hosts_end(t);
 	tui_keymap_free(t->keymap);

@@ -1,23 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main_plan.c - lays out the main screen: panels shrink until all of them fit,
- * GPUs first; where even then not all GPUs fit they are paged.
+ * main_plan.c - lays out the main screen in nvitop's look. Panels shrink until
+ * they fit, GPUs first. If the GPUs still do not fit, they are shown in pages.
  */
 #include "format/boxed/part.h"
-#include "tui/main_screen.h"
-#include "tui/model.h"
+#include "tui/views/main_screen.h"
+#include "tui/model/model.h"
 
 #define WIDTH_LEAST     40
-#define PROCESSES_LEAST 9  /* lines of the processes that must be seen */
-#define TIGHT_BELOW     16 /* rows: no frames, no host */
+#define PROCESSES_LEAST 9  /* minimum lines for processes */
+#define TIGHT_BELOW     16 /* with fewer rows: no frames, no host */
 #define SUMMARY_HEIGHT  1
-#define DENSE_LEAST     6 /* lines of one GPU, with the summary */
+#define DENSE_LEAST     6 /* minimum lines for the summary and one GPU */
 
 struct step {
 	enum devices_style devices;
 	bool host_compact, processes_compact;
 };
 
-/* GPUs shrink first, then the host, then the rules between processes. */
+/*
+ * The layouts to try. GPUs shrink first, then the host, and then the rules
+ * between processes are left out.
+ */
 static const struct step steps[] = {
     {DEVICES_FULL, false, false},
     {DEVICES_COMPACT, false, false},
@@ -34,7 +38,7 @@ static void take_step(struct main_plan *plan, const struct step *step)
 	plan->processes_compact = step->processes_compact;
 }
 
-static int height(const struct tui *t, const struct main_plan *plan)
+static int total_height(const struct tui *t, const struct main_plan *plan)
 {
 	return SUMMARY_HEIGHT + view_devices_height(t, plan) +
 	       view_host_height(t, plan) + view_processes_height(t, plan);
@@ -48,29 +52,27 @@ static void choose_step(const struct tui *t, struct main_plan *plan)
 		i = LAST_STEP;
 	take_step(plan, &steps[i]);
 	while (t->options.mode == MODE_AUTO && i < LAST_STEP &&
-	       height(t, plan) > t->rows)
+	       total_height(t, plan) > t->rows)
 		take_step(plan, &steps[++i]);
 }
 
 /* ---- pages ---- */
 
-static bool fits_lines(const struct tui *t, struct main_plan *plan,
-		       size_t first, size_t end, int lines)
-{
-	plan->first = first;
-	plan->count = end - first;
-	return view_devices_height(t, plan) <= lines;
-}
-
-/* The end of a page that begins at first: one device at least. */
+/*
+ * Returns the end of the page that begins at `first`. A page has at least one
+ * device.
+ */
 static size_t page_end(const struct tui *t, struct main_plan *plan,
 		       size_t first, int lines)
 {
 	size_t end = first + 1;
 
-	while (end < t->snap->device_count &&
-	       fits_lines(t, plan, first, end + 1, lines))
-		end++;
+	plan->first = first;
+	for (; end < t->snap->device_count; end++) {
+		plan->count = end + 1 - first;
+		if (view_devices_height(t, plan) > lines)
+			break;
+	}
 	return end;
 }
 
@@ -85,9 +87,13 @@ static bool has_selected(const struct tui *t, size_t first, size_t end)
 	return device >= first && device < end;
 }
 
-/* Cuts the devices into pages of so many lines; the wanted one is taken. */
-static void paginate(const struct tui *t, struct main_plan *plan, int lines,
-		     bool follow)
+/*
+ * Divides the devices into pages of at most `lines` lines. Chooses the page
+ * with the selected process if `follow` is set, otherwise the page
+ * t->main.page.
+ */
+static void choose_page(const struct tui *t, struct main_plan *plan, int lines,
+			bool follow)
 {
 	size_t count = t->snap->device_count, end, first = 0, last = 0;
 	int page = 0, wanted = t->main.page;
@@ -107,7 +113,7 @@ static void paginate(const struct tui *t, struct main_plan *plan, int lines,
 	plan->count = last - first;
 }
 
-/* Lines that the GPUs may take, the summary left out. */
+/* Returns how many lines the GPUs may use, without the summary. */
 static int lines_for_devices(const struct tui *t, const struct main_plan *plan)
 {
 	int processes = view_processes_height(t, plan);
@@ -130,10 +136,10 @@ static void fit_devices(const struct tui *t, struct main_plan *plan,
 	if (t->options.mode == MODE_AUTO || t->rows < TIGHT_BELOW)
 		plan->devices = DEVICES_DENSE;
 	if (view_devices_height(t, plan) > lines)
-		paginate(t, plan, lines, follow);
+		choose_page(t, plan, lines, follow);
 }
 
-struct main_plan main_plan(const struct tui *t, bool follow)
+struct main_plan view_main_plan(const struct tui *t, bool follow)
 {
 	struct main_plan plan = {
 	    .pages = 1,

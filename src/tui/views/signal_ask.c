@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * signal_ask.c - asks which signal processes get, sends it, and tells what came
- * of it.
+ * signal_ask.c - asks the user which signal to send to processes or which nice
+ * value to set, and reports the outcome.
  */
 #include "base/err.h"
 #include "base/pidstat.h"
-#include "tui/view.h"
+#include "tui/views/view.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +33,7 @@ void tui_signal_free(struct tui *t)
 	t->signal = (struct tui_signal){0};
 }
 
-/* ---- who ---- */
+/* ---- the processes ---- */
 
 bool tui_can_signal(const struct tui *t)
 {
@@ -40,7 +41,10 @@ bool tui_can_signal(const struct tui *t)
 	       (t->tag_count || tui_process(t));
 }
 
-/* Takes those that are tagged, or the selected one; false, having said why. */
+/*
+ * Sets t->signal to the tagged processes, or else to the selected one. If there
+ * is none, returns false after a message that says why.
+ */
 static bool take_targets(struct tui *t)
 {
 	const struct gk_process *p = tui_process(t);
@@ -51,19 +55,19 @@ static bool take_targets(struct tui *t)
 	tui_signal_free(t);
 	if (t->options.readonly) {
 		tui_say(t, t->options.hosts
-			       ? "Another machine: its processes are left "
-				 "alone; q leaves"
-			       : "Read only: processes are left alone; q "
-				 "leaves");
+			       ? "The processes of another machine cannot be "
+				 "signalled; q quits"
+			       : "Read only: processes cannot be signalled; q "
+				 "quits");
 		return false;
 	}
 	if (tui_time_is_past(t)) {
-		tui_say(t, "Processes of the past cannot be asked; 0 goes back "
-			   "to now");
+		tui_say(t, "Processes of the past cannot be signalled; 0 goes "
+			   "back to now");
 		return false;
 	}
 	if (!tui_can_signal(t)) {
-		tui_say(t, "Select a process, or tag some, first");
+		tui_say(t, "Select or tag a process first");
 		return false;
 	}
 	t->signal.who = calloc(count, sizeof *from);
@@ -86,9 +90,9 @@ static const struct gk_process *find_tagged(const struct tui *t,
 	return NULL;
 }
 
-/* "4242 python3": by what is shown, or what /proc says. */
-static void name(const struct tui *t, int proc, const struct tui_tag *who,
-		 char *dst, size_t cap)
+/* Writes "4242 python3", with the name from the snapshot or from /proc. */
+static void name_process(const struct tui *t, int proc,
+			 const struct tui_tag *who, char *dst, size_t cap)
 {
 	const struct gk_process *p = find_tagged(t, who);
 	struct gk_pidstat st;
@@ -102,7 +106,7 @@ static void name(const struct tui *t, int proc, const struct tui_tag *who,
 	snprintf(dst, cap, "%d%s%s", (int)who->pid, *comm ? " " : "", comm);
 }
 
-/* A line of a list: "15699 ana: python3 train.py". */
+/* Adds a line such as "15699 ana: python3 train.py". */
 static void add_process_line(const struct tui *t, int proc,
 			     const struct tui_tag *who, struct gk_buf *out)
 {
@@ -114,7 +118,7 @@ static void add_process_line(const struct tui *t, int proc,
 			      p->command);
 		return;
 	}
-	name(t, proc, who, text, sizeof text);
+	name_process(t, proc, who, text, sizeof text);
 	gk_buf_printf(out, "%s\n", text);
 }
 
@@ -133,7 +137,7 @@ static void add_question(const struct tui *t, struct gk_buf *out)
 			      p ? ")" : "");
 }
 
-/* ---- what came of it ---- */
+/* ---- the outcome ---- */
 
 struct outcome {
 	size_t done;
@@ -148,7 +152,10 @@ static void add_failure(struct outcome *o, const char *who, enum tui_sent sent)
 		 len ? "; " : "", who, tui_sent_text(sent));
 }
 
-/* Processes that refused stay tagged for another try. */
+/*
+ * Keeps the processes tagged for which the signal or nice value failed, so that
+ * the user can try again.
+ */
 static void keep_refused(struct tui *t, size_t failed)
 {
 	struct tui_signal *s = &t->signal;
@@ -177,7 +184,7 @@ static void tell_outcome(struct tui *t, const char *what, const char *who,
 		tui_say(t, "%s", o->failures);
 }
 
-/* Does it to one process after the other, and says what came of it. */
+/* Calls act() for each process, and reports the outcome. */
 static void do_all(struct tui *t, const char *what,
 		   enum tui_sent (*act)(int, const struct tui_tag *, int),
 		   int argument)
@@ -192,7 +199,7 @@ static void do_all(struct tui *t, const char *what,
 		struct tui_tag tag = s->who[i];
 		enum tui_sent sent;
 
-		name(t, proc, &tag, who, sizeof who);
+		name_process(t, proc, &tag, who, sizeof who);
 		sent = act(proc, &tag, argument);
 		o.done += sent == SENT_DONE;
 		if (sent != SENT_DONE)
@@ -208,7 +215,7 @@ static void do_all(struct tui *t, const char *what,
 
 /* ---- signals ---- */
 
-static void send_it(struct tui *t, int button)
+static void send_signal(struct tui *t, int button)
 {
 	struct tui_signal *s = &t->signal;
 	char what[32];
@@ -216,7 +223,7 @@ static void send_it(struct tui *t, int button)
 
 	if (button != BUTTON_CANCEL) {
 		proc = open_proc();
-		if (s->tree) /* who was born meanwhile */
+		if (s->tree) /* includes children started meanwhile */
 			tui_signal_family(proc, &s->who, &s->count);
 		close(proc);
 		snprintf(what, sizeof what, "%s sent", buttons[button].label);
@@ -229,7 +236,7 @@ static const struct tui_dialog_kind kind = {
     .buttons = buttons,
     .count = sizeof buttons / sizeof *buttons,
     .cancel = BUTTON_CANCEL,
-    .chosen = send_it,
+    .chosen = send_signal,
 };
 
 static void ask_again(struct tui *t, int button)
@@ -251,12 +258,14 @@ static void ask_signal(struct tui *t, int button)
 		ask_again(t, button);
 }
 
-/* Ctrl-C is also what people type who want to leave. */
+/*
+ * If there is no process to interrupt, says how to quit, because people press
+ * Ctrl-C for that.
+ */
 void tui_ask_interrupt(struct tui *t)
 {
 	if (!t->options.readonly && !tui_can_signal(t))
-		tui_say(t, "q leaves; Ctrl-C interrupts a process that is "
-			   "selected");
+		tui_say(t, "q quits; Ctrl-C interrupts the selected process");
 	else
 		ask_signal(t, BUTTON_INT);
 }
@@ -290,13 +299,13 @@ void tui_ask_tree(struct tui *t)
 
 /* ---- priorities ---- */
 
-static bool renice(struct tui *t, const char *text)
+static bool renice_all(struct tui *t, const char *text)
 {
 	char what[48];
 	int64_t nice;
 
 	if (gk_parse_int(text, &nice) || nice < -20 || nice > 19) {
-		tui_prompt_note(t, "a number from -20 (first) to 19 (last)");
+		tui_prompt_note(t, "must be from -20 (first) to 19 (last)");
 		return false;
 	}
 	snprintf(what, sizeof what, "nice value is %d", (int)nice);
@@ -306,7 +315,7 @@ static bool renice(struct tui *t, const char *text)
 }
 
 static const struct tui_prompt_kind renice_prompt = {
-    .past = PROMPT_RENICE, .entered = renice, .cancelled = tui_signal_free};
+    .past = PROMPT_RENICE, .entered = renice_all, .cancelled = tui_signal_free};
 
 void tui_ask_renice(struct tui *t)
 {
@@ -321,7 +330,7 @@ void tui_ask_renice(struct tui *t)
 			 "Nice value of %zu processes: ", s->count);
 	} else {
 		proc = open_proc();
-		name(t, proc, s->who, who, sizeof who);
+		name_process(t, proc, s->who, who, sizeof who);
 		close(proc);
 		errno = 0;
 		now = getpriority(PRIO_PROCESS, (id_t)s->who->pid);

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view.c - the screens: one row each, and which of them is on top. A screen
- * without a row does not exist yet, and its key says so.
+ * view.c - owns the table of screens and draws the top one. If a screen has no
+ * row in the table, its key prints a message that it does not exist.
  */
 #include "tui/lanes/part.h"
-#include "tui/view.h"
+#include "tui/views/view.h"
 
 #include <string.h>
 
@@ -26,7 +27,7 @@ static const struct gk_process *main_process(const struct tui *t)
 	return at < 0 ? NULL : &t->snap->processes[t->list[at]];
 }
 
-static const struct view views[SCREEN_COUNT] = {
+const struct view tui_views[SCREEN_COUNT] = {
     [SCREEN_MAIN] = {.title = "main",
 		     .draw = view_main,
 		     .act = view_main_act,
@@ -111,81 +112,6 @@ static const struct view views[SCREEN_COUNT] = {
 		       .text = view_alerts_text},
 };
 
-const struct view *view_of(const struct tui *t)
-{
-	return &views[t->screen];
-}
-
-const struct gk_process *tui_process(const struct tui *t)
-{
-	const struct view *view = view_of(t);
-
-	return view->process ? view->process(t) : NULL;
-}
-
-/* ---- which screen is on top ---- */
-
-bool tui_back(struct tui *t)
-{
-	struct tui_place *place;
-
-	if (!t->below_count)
-		return false;
-	if (views[t->screen].close)
-		views[t->screen].close(t);
-	place = &t->below[--t->below_count];
-	t->screen = place->screen;
-	t->scroll = place->scroll;
-	t->scroll_left = place->scroll_left;
-	return true;
-}
-
-static bool is_below(const struct tui *t, enum tui_screen screen)
-{
-	for (int i = 0; i < t->below_count; i++)
-		if (t->below[i].screen == screen)
-			return true;
-	return false;
-}
-
-static void put_on_top(struct tui *t, enum tui_screen screen)
-{
-	const struct view *view = &views[screen];
-
-	if (!view->draw) {
-		tui_say(t, "There is no %s screen yet.", view->title);
-		return;
-	}
-	if (view->open && !view->open(t))
-		return;
-	t->below[t->below_count++] =
-	    (struct tui_place){t->screen, t->scroll, t->scroll_left};
-	t->screen = screen;
-	t->scroll = t->scroll_left = 0;
-}
-
-void tui_open(struct tui *t, enum tui_screen screen)
-{
-	if (screen == t->screen) {
-		tui_back(t);
-	} else if (is_below(t, screen)) {
-		while (t->screen != screen)
-			tui_back(t);
-	} else {
-		put_on_top(t, screen);
-	}
-}
-
-void tui_frame(struct tui *t)
-{
-	lanes_frame(t);
-	for (int i = 0; i < t->below_count; i++)
-		if (views[t->below[i].screen].frame)
-			views[t->below[i].screen].frame(t);
-	if (views[t->screen].frame)
-		views[t->screen].frame(t);
-}
-
 /* ---- drawing ---- */
 
 static int clamp_int(int value, int low, int high)
@@ -195,7 +121,10 @@ static int clamp_int(int value, int low, int high)
 			     : value;
 }
 
-/* Tells what is unusual about the time, at the right of the last row. */
+/*
+ * Draws at the right of the last row how the time shown differs from the
+ * default.
+ */
 static void draw_time_note(const struct tui *t, struct grid *g)
 {
 	char text[64];
@@ -219,8 +148,9 @@ static bool is_blank(const struct grid *g, int row, int from)
 }
 
 /*
- * How far a screen is scrolled, in lanes: a bar at the right, and which lines
- * these are, in the first row where only that has room.
+ * In lanes, draws how far a screen is scrolled: a bar at the right, and the
+ * numbers of the visible lines in the last row or, if only that has space, in
+ * the first.
  */
 static void draw_scroll_marks(const struct tui *t, struct grid *g)
 {
@@ -232,7 +162,7 @@ static void draw_scroll_marks(const struct tui *t, struct grid *g)
 	if (hidden <= 0 || rows < 1)
 		return;
 	lanes_scroll_bar(t, g, 1, rows, hidden + rows);
-	lanes_place_text(t->scroll, all - hidden, all, place, sizeof place);
+	lanes_range_text(t->scroll, all - hidden, all, place, sizeof place);
 	at = g->columns - 1 - lanes_width(place);
 	row = is_blank(g, 0, at) && !is_blank(g, g->rows - 1, at) ? 0
 								  : g->rows - 1;
@@ -241,7 +171,7 @@ static void draw_scroll_marks(const struct tui *t, struct grid *g)
 		  place);
 }
 
-/* Lanes' own screens tell time and place by themselves. */
+/* Whether a screen draws the time and the scroll position itself. */
 static bool tells_all(const struct tui *t)
 {
 	bool lanes = t->options.look == LOOK_LANES;
@@ -250,14 +180,14 @@ static bool tells_all(const struct tui *t)
 	       (lanes && t->screen == SCREEN_MAIN);
 }
 
-/* The scroll that went past the end is drawn again. */
+/* Draws a second time if the screen was scrolled past its end. */
 void tui_draw(struct tui *t, struct grid *g)
 {
 	for (int i = 0; i < 2; i++) {
 		int scroll;
 
 		grid_clear(g);
-		t->line_count = views[t->screen].draw(t, g);
+		t->line_count = view_of(t)->draw(t, g);
 		scroll = clamp_int(t->scroll, 0, t->line_count - t->rows);
 		if (scroll == t->scroll)
 			break;
@@ -269,14 +199,4 @@ void tui_draw(struct tui *t, struct grid *g)
 	    t->screen != SCREEN_DEVICE)
 		draw_scroll_marks(t, g);
 	t->drawn = g;
-}
-
-void view_follow(struct tui *t, int line, int first, int rows)
-{
-	if (line < 0 || rows <= 0)
-		return;
-	if (line - t->scroll < first)
-		t->scroll = line - first;
-	if (line - t->scroll >= first + rows)
-		t->scroll = line - first - rows + 1;
 }

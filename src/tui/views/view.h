@@ -1,65 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view.h - screens, and their parts. A part draws itself into a grid from a
- * line on, which may lie above or below what is seen: what does not fit is
- * cut. Each returns its height. Views only read the model.
+ * view.h - the screens: how each is drawn, and how it handles its own actions.
+ * The line at which to draw may be outside the grid; text there is not drawn.
  */
 #ifndef GK_TUI_VIEW_H
 #define GK_TUI_VIEW_H
 
-#include "tui/grid.h"
-#include "tui/model.h"
+#include "tui/screen/grid.h"
+#include "tui/model/model.h"
 
-/*
- * A screen: how it is drawn, and what the keys that move do on it. A function
- * that is NULL does not exist there.
- */
+/* The functions of a screen; NULL if the screen does not have one. */
 struct view {
 	const char *title;
-	/* Draws it, the first line at -t->scroll; returns how many there are.
+	/*
+	 * Draws the screen, with its first line in row -t->scroll. Returns its
+	 * number of lines.
 	 */
 	int (*draw)(struct tui *t, struct grid *g);
-	/* It comes on top; false: not now, and tui_say() told why. */
+	/*
+	 * Prepares the screen. Returns false if it cannot be opened, after
+	 * tui_say() said why.
+	 */
 	bool (*open)(struct tui *t);
-	/* It is left; not called when another screen comes on top of it. */
+	/* Called when the user leaves it, not when another screen covers it. */
 	void (*close)(struct tui *t);
-	/* t->snap is a new one; called while it is open. */
+	/*
+	 * Called when t->snap is new while the screen is open, on top or not.
+	 */
 	void (*frame)(struct tui *t);
 	/*
-	 * Takes a key before all others do; false: it does what it always does.
-	 * Keys without an action come as ACTION_NONE.
+	 * Handles an action of this screen. Returns false for other actions, to
+	 * which the default applies. ACTION_NONE stands for a key without an
+	 * action.
 	 */
 	bool (*act)(struct tui *t, enum tui_action action);
-	/* Its list: how many lines, which is selected (-1: none). */
+	/*
+	 * The list on the screen: its number of lines, and the selected line
+	 * (-1: none).
+	 */
 	size_t (*count)(const struct tui *t);
 	long (*selected)(const struct tui *t);
 	void (*select)(struct tui *t, long position);
-	/* The process that is selected or shown; NULL: none. */
+	/* Returns the process that is selected or shown, or NULL. */
 	const struct gk_process *(*process)(const struct tui *t);
-	int step; /* columns that Left and Right scroll; 0: 2 */
-	/* The line of the list that is seen at a row of the screen, or -1. */
+	int step; /* columns scrolled by Left and Right; 0: 2 */
+	/* Returns the line of the list in a row of the screen, or -1. */
 	long (*at)(const struct tui *t, int row);
-	/* The text of a list's line that a search looks at. */
+	/* Adds the text of a line, for searching. */
 	void (*text)(const struct tui *t, size_t position, struct gk_buf *out);
-	bool scrolls_whole; /* pages scroll it; otherwise they select */
+	bool scrolls_whole; /* page keys scroll instead of selecting */
 };
 
-/* The screen on top. */
+/* All screens, indexed by enum tui_screen. */
+extern const struct view tui_views[];
+
+/* Returns the top screen. */
 const struct view *view_of(const struct tui *t);
 
 /*
- * Scrolls as little as needed so that a line (counted from the top of the
- * screen's text) is seen in rows rows from row first on.
+ * Scrolls as little as necessary to make a line of the screen visible in the
+ * rows from `first` to first + rows - 1.
  */
 void view_follow(struct tui *t, int line, int first, int rows);
 
-/* Draws the lines of a text from a line on; returns how many there are. */
+/* Limit t->scroll, or t->scroll_left, to the range from 0 to `most`. */
+void view_limit_scroll(struct tui *t, int most);
+void view_limit_sideways(struct tui *t, int most);
+
+/* Whether another process has been selected since the last call. */
+bool view_selection_moved(struct tui *t);
+
+/* Turns to another of the `pages` pages of GPUs on the main screen. */
+void view_turn_page(struct tui *t, int by, int pages);
+
+/* Draws a text, starting at a line. Returns its number of lines. */
 int view_lines(struct grid *g, int line, const struct gk_buf *text);
 
-/* Keys of the main screen; see main_screen.h. */
-bool view_main_act(struct tui *t, enum tui_action action);
-
-/* Whole screens: their number of lines. */
+/* The main screen; see main_screen.h. */
 int view_main(struct tui *t, struct grid *g);
+bool view_main_act(struct tui *t, enum tui_action action);
 
 /* The environment screen. */
 int view_environ(struct tui *t, struct grid *g);
@@ -101,11 +120,16 @@ bool view_device_open(struct tui *t);
 void view_device_frame(struct tui *t);
 bool view_device_act(struct tui *t, enum tui_action action);
 
-/* What is wrong with a GPU, and how old its values are; "": nothing. */
+/*
+ * Writes what is wrong with a GPU, and the age of its values; "" if nothing is.
+ */
 void view_device_trouble(const struct tui *t, const struct gk_device *d,
 			 char *dst, size_t cap);
 
-/* The NVML index of the GPU that it shows; -1: it is not on top. */
+/*
+ * Returns the NVML index of the GPU on that screen; -1 if the screen is not on
+ * top.
+ */
 int view_device_index(const struct tui *t);
 
 /* The users screen. */
@@ -128,7 +152,10 @@ long view_hosts_selected(const struct tui *t);
 void view_hosts_select(struct tui *t, long position);
 long view_hosts_at(const struct tui *t, int row);
 void view_hosts_text(const struct tui *t, size_t position, struct gk_buf *out);
-/* How many of so many rows the alerts of hosts take, which are below. */
+/*
+ * Returns how many of the screen's rows the alerts of all hosts take at its
+ * bottom.
+ */
 int view_hosts_alert_lines(const struct tui *t, int rows);
 void view_hosts_alerts(const struct tui *t, struct grid *g, int row, int lines);
 

@@ -1,30 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_alerts.c - the screen of alerts: what happened to the GPUs since the
- * viewer began, the newest first, whether it is over, and since when.
+ * view_alerts.c - the screen of alerts: all events since the viewer started,
+ * newest first, each with its beginning, end and duration.
  */
 #include "base/clock.h"
 #include "format/units.h"
 #include "tui/lanes/part.h"
-#include "tui/view.h"
+#include "tui/views/view.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#define TIGHT_BELOW 12 /* rows for titles */
-#define SHORT_BELOW 56 /* columns for seconds */
-#define MODEL_FROM  90 /* columns for models */
+#define TIGHT_BELOW 12 /* minimum rows to show titles */
+#define SHORT_BELOW 56 /* minimum columns to show seconds */
+#define MODEL_FROM  90 /* minimum columns to show models */
 #define MODEL       16
-#define OLD_NS      (20 * 3600 * GK_NS_PER_S) /* from here on a date */
+#define OLD_NS      (20 * 3600 * GK_NS_PER_S) /* older times are shown as dates */
 
-static const char nothing[] =
-    "Nothing happened yet: no GPU was lost, hung, or slowed down for long, no "
-    "memory error, no Xid.";
+static const char nothing[] = "Nothing has happened yet: no GPU was lost, hung "
+			      "or slowed down for long, none must be reset, no "
+			      "memory error, no Xid.";
 
 /* ---- the list ---- */
 
-/* The moment that is looked at, by both clocks. */
-static uint64_t moment_of(const struct tui *t)
+/* Return the moment on display, by the monotonic and by the wall clock. */
+static uint64_t shown_moment(const struct tui *t)
 {
 	return tui_time_is_past(t) ? t->time.end_ns : t->snap->mono_ns;
 }
@@ -34,21 +35,24 @@ static uint64_t wall_of_moment(const struct tui *t)
 	return tui_time_is_past(t) ? tui_time_wall(t) : t->snap->wall_ns;
 }
 
-/* Those of later are not there. */
+/* Excludes events that began after the moment on display. */
 size_t view_alerts_count(const struct tui *t)
 {
 	return t->alerts && t->snap
-		   ? tui_alert_events_until(t->alerts, moment_of(t))
+		   ? tui_alert_events_until(t->alerts, shown_moment(t))
 		   : 0;
 }
 
-/* As it was then; the newest is first. */
+/*
+ * Returns the event at a position, newest first, in its state at the moment on
+ * display.
+ */
 static struct tui_alert_event event_at(const struct tui *t, size_t at)
 {
 	size_t count = view_alerts_count(t);
 
 	return tui_alert_event_at(&t->alerts->events[count - 1 - at],
-				  moment_of(t));
+				  shown_moment(t));
 }
 
 long view_alerts_selected(const struct tui *t)
@@ -93,7 +97,7 @@ bool view_alerts_open(struct tui *t)
 	bool none = t->options.replay;
 
 	if (none)
-		tui_say(t, "Alerts are of now; this is a recording.");
+		tui_say(t, "A recording has no alerts.");
 	else
 		view_alerts_select(t, -1);
 	return !none;
@@ -106,7 +110,7 @@ bool view_alerts_act(struct tui *t, enum tui_action action)
 	if (action != ACTION_ALERT_GPU)
 		return false;
 	if (at < 0) {
-		tui_say(t, "Select an alert first: its GPU is shown.");
+		tui_say(t, "Select an alert first, to show its GPU.");
 		return true;
 	}
 	t->device.gpu = event_at(t, (size_t)at).alert.gpu;
@@ -116,7 +120,7 @@ bool view_alerts_act(struct tui *t, enum tui_action action)
 
 /* ---- drawing ---- */
 
-/* Where the columns are. */
+/* The positions of the columns. */
 struct alerts_layout {
 	bool seconds;
 	int time, ended, lasted, gpu, model, text;
@@ -135,7 +139,7 @@ static struct alerts_layout lay_out_alerts(int columns)
 	return l;
 }
 
-/* A clock of today, or the date of before. */
+/* Writes the time of day, or the date if it was at least 20 h ago. */
 static void when_text(const struct tui *t, uint64_t wall_ns, bool seconds,
 		      char dst[16])
 {
@@ -162,19 +166,21 @@ static void draw_event(const struct tui *t, struct grid *g, int row,
 {
 	const struct gk_device *d = gk_identity_find(&e->alert.gpu, t->snap);
 	struct grid_style style = style_of_event(t, e);
-	char text[160], age[GK_AGE_MAX], model[GK_NAME_MAX];
+	struct gk_lasting lasting = {tui_alert_event_lasted(e, shown_moment(t)),
+				     e->alert.from_start};
+	char text[160], age[GK_LASTING_MAX], model[GK_NAME_MAX];
 
-	lanes_put(g, row, 1, style, "%s",
-		  gk_state_glyph(tui_alert_state(e->alert.kind)));
+	lanes_put(g, row, 1, style, "%s%s",
+		  gk_state_glyph(tui_alert_state(e->alert.kind)),
+		  e->alert.from_start ? "<" : "");
 	when_text(t, e->began_ns, l->seconds, text);
 	lanes_put(g, row, l->time, style, "%s", text);
 	if (e->ended_ns)
 		when_text(t, e->ended_ns, l->seconds, text);
 	lanes_put(g, row, l->ended, style, "%s", e->ended_ns ? text : "on");
 	if (l->seconds)
-		lanes_cell(
-		    g, row, l->lasted, 6, true, style,
-		    gk_age_text(age, tui_alert_event_lasted(e, moment_of(t))));
+		lanes_cell(g, row, l->lasted, 6, true, style,
+			   gk_lasting_text(age, lasting, true));
 	lanes_put(g, row, l->gpu, style, "%3u", e->alert.gpu.index);
 	if (d && l->text > l->model)
 		lanes_put(g, row, l->model, style, "%s",
@@ -210,7 +216,7 @@ static void draw_alerts_rule(const struct tui *t, struct grid *g, int row)
 
 	lanes_fill(g, row, 0, g->columns, L'─', lanes_ink(t, INK_FAINT));
 	lanes_put(g, row, 1, lanes_ink(t, INK_DIM), " the newest first ");
-	lanes_place_text(t->scroll, t->alert_list.rows,
+	lanes_range_text(t->scroll, t->alert_list.rows,
 			 (int)view_alerts_count(t), place, sizeof place);
 	lanes_put(g, row, g->columns - 1 - lanes_width(place),
 		  lanes_ink(t, INK_DIM), "%s", place);
@@ -229,18 +235,6 @@ static void draw_alerts_titles(const struct tui *t, struct grid *g, int row,
 	if (l->text > l->model)
 		lanes_put(g, row, l->model, dim, "MODEL");
 	lanes_put(g, row, l->text, dim, "ALERT");
-}
-
-static void keep_alerts_scroll(struct tui *t)
-{
-	int rows = t->alert_list.rows;
-	int most = (int)view_alerts_count(t) - rows;
-
-	view_follow(t, (int)view_alerts_selected(t), 0, rows);
-	if (t->scroll > most)
-		t->scroll = most;
-	if (t->scroll < 0)
-		t->scroll = 0;
 }
 
 static void draw_events(struct tui *t, struct grid *g)
@@ -275,7 +269,8 @@ int view_alerts(struct tui *t, struct grid *g)
 	t->first_process_line = -1;
 	list->row = g->rows >= TIGHT_BELOW ? 3 : 2;
 	list->rows = g->rows - 1 - list->row;
-	keep_alerts_scroll(t);
+	view_follow(t, (int)view_alerts_selected(t), 0, list->rows);
+	view_limit_scroll(t, (int)view_alerts_count(t) - list->rows);
 	draw_alerts_head(t, g);
 	draw_alerts_rule(t, g, 1);
 	if (view_alerts_count(t))

@@ -1,34 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_device.c - the screen of one GPU: all that is known of it, its MIG
- * devices, and graphs of what it did.
+ * view_device.c - the screen of one GPU: graphs, facts, links and MIG devices.
  */
 #include "base/str.h"
 #include "format/names.h"
-#include "tui/box.h"
-#include "tui/device_part.h"
-#include "tui/facts.h"
+#include "tui/screen/box.h"
+#include "tui/views/device_part.h"
+#include "tui/model/facts.h"
 #include "tui/lanes/device.h"
-#include "tui/value.h"
-#include "tui/view.h"
+#include "tui/model/value.h"
+#include "tui/views/view.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FACT_WIDTH  40 /* columns that a fact wants */
-#define TITLE_WIDTH 19
-#define HINT        "Left Right: GPU  g: graphs"
-#define RED         1
-#define CYAN        6
+#define FACT_WIDTH 40 /* minimum width of a fact */
+#define HINT       "Left Right: GPU  g: graphs"
+#define RED        1
+#define CYAN       6
 
-/* ---- which GPU ---- */
+/* ---- the GPU on display ---- */
 
 static bool is_gpu(const struct gk_device *d)
 {
 	return d->mig_index < 0;
 }
 
-/* NULL: there is none at all. */
+/* Returns the chosen GPU, or else the first; NULL if there is none. */
 static const struct gk_device *shown_device(const struct tui *t)
 {
 	const struct gk_device *d = gk_identity_find(&t->device.gpu, t->snap);
@@ -46,25 +45,7 @@ static void show_device(struct tui *t, const struct gk_device *d)
 	t->device.gpu = gk_identity_of(d);
 }
 
-/* ---- what it said ---- */
-
-static bool is_silent(const struct gk_device *d)
-{
-	return d->health == GK_HEALTH_LOST || d->health == GK_HEALTH_ERROR;
-}
-
-/* A GPU that is lost is shown with its last values, if they were seen here. */
-static const struct gk_device *values_of(const struct tui *t,
-					 const struct gk_device *d)
-{
-	const struct gk_device *last = &t->device.last;
-	struct gk_identity who = gk_identity_of(last);
-
-	return is_silent(d) && last->read_ns[GK_TIER_FAST] &&
-		       gk_identity_is(&who, d)
-		   ? last
-		   : d;
-}
+/* ---- its last values ---- */
 
 static void remember_device(struct tui_device *s, const struct gk_device *d)
 {
@@ -75,7 +56,7 @@ static void remember_device(struct tui_device *s, const struct gk_device *d)
 	s->last.detail = &s->last_detail;
 }
 
-/* Xids are told of a GPU that is lost, too. */
+/* Keeps Xids up to date for a lost GPU too, because they are still reported. */
 static void remember_xids(struct gk_device *last, const struct gk_device *d)
 {
 	static const enum gk_metric ids[] = {GK_M_XID_COUNT, GK_M_XID_LAST,
@@ -91,16 +72,19 @@ void view_device_frame(struct tui *t)
 
 	if (!d)
 		return;
-	device_links_frame(t, d);
-	if (!is_silent(d))
+	view_device_links_frame(t, d);
+	if (!view_device_is_silent(d))
 		remember_device(&t->device, d);
-	else if (values_of(t, d) != d)
+	else if (view_device_values(t, d) != d)
 		remember_xids(&t->device.last, d);
 }
 
-/* ---- moving ---- */
+/* ---- opening and keys ---- */
 
-/* The process as the driver lists it: a tree's is of all its GPUs together. */
+/*
+ * Returns the process in the snapshot. The tree has only one node for a process
+ * on several GPUs.
+ */
 static const struct gk_process *listed_process(const struct tui *t,
 					       const struct gk_process *p)
 {
@@ -115,7 +99,7 @@ static const struct gk_process *listed_process(const struct tui *t,
 	return NULL;
 }
 
-/* Opens at the GPU of the selected process, the first of several. */
+/* Shows the GPU of the selected process, or the first if it uses several. */
 bool view_device_open(struct tui *t)
 {
 	const struct gk_process *chosen = tui_process(t);
@@ -137,7 +121,7 @@ bool view_device_open(struct tui *t)
 	return shown_device(t) != NULL;
 }
 
-/* The next one in the list, round about; by is 1 or -1. */
+/* Shows the next (1) or previous (-1) GPU, wrapping around. */
 static void step_device(struct tui *t, int by)
 {
 	int count = (int)t->snap->device_count;
@@ -168,9 +152,10 @@ bool view_device_act(struct tui *t, enum tui_action action)
 	else if (action == ACTION_SCROLL_RIGHT)
 		step_device(t, 1);
 	else if (action == ACTION_GRAPH && t->options.look == LOOK_LANES)
-		lanes_device_graphs_next(t, values_of(t, shown_device(t)));
+		lanes_device_graphs_next(
+		    t, view_device_values(t, shown_device(t)));
 	else if (action == ACTION_GRAPH)
-		device_graphs_next(t, shown_device(t));
+		view_device_graphs_next(t, shown_device(t));
 	else
 		return false;
 	return true;
@@ -200,18 +185,7 @@ static void draw_device_head(const struct tui *t, struct grid *g, int line,
 	(void)t;
 }
 
-int device_title(struct grid *g, int line, const char *title)
-{
-	struct gk_buf text = {0};
-
-	gk_cell(&text, title, TITLE_WIDTH - 1, GK_LEFT, "");
-	grid_line(g, line, 1, text.data, text.len,
-		  (struct grid_style){CYAN, 0});
-	gk_buf_free(&text);
-	return TITLE_WIDTH + 1;
-}
-
-/* A text that is too long loses its brackets, and only then its end. */
+/* Cuts the final part in brackets off a text that is too long. */
 static void cut_brackets(struct gk_buf *text, int width)
 {
 	char *bracket = text->len ? strstr(text->data, " (") : NULL;
@@ -227,7 +201,7 @@ static void draw_fact(const struct tui *t, struct grid *g, int line, int column,
 {
 	struct grid_style style = GRID_PLAIN;
 	struct gk_buf text = {0}, cell = {0};
-	int room = width - TITLE_WIDTH - 2;
+	int room = width - DEVICE_TITLE_WIDTH - 2;
 
 	room = room > 0 ? room : 0;
 	if (tui_fact_is_section(fact)) {
@@ -235,7 +209,8 @@ static void draw_fact(const struct tui *t, struct grid *g, int line, int column,
 			 (struct grid_style){GRID_COLOR_NONE, GRID_BOLD});
 		return;
 	}
-	gk_cell(&text, tui_fact_title(fact), TITLE_WIDTH - 1, GK_LEFT, "");
+	gk_cell(&text, tui_fact_title(fact), DEVICE_TITLE_WIDTH - 1, GK_LEFT,
+		"");
 	grid_line(g, line, column + 1, text.data, text.len,
 		  (struct grid_style){CYAN, 0});
 	text.len = 0;
@@ -243,34 +218,25 @@ static void draw_fact(const struct tui *t, struct grid *g, int line, int column,
 		style = (struct grid_style){GRID_COLOR_NONE, GRID_DIM};
 	cut_brackets(&text, room);
 	gk_cell(&cell, text.data, (size_t)room, GK_LEFT, "+");
-	box_text(g, line, column + TITLE_WIDTH + 1, room, cell.data, style);
+	box_text(g, line, column + DEVICE_TITLE_WIDTH + 1, room, cell.data,
+		 style);
 	gk_buf_free(&text);
 	gk_buf_free(&cell);
 }
 
-/* ---- where facts stand ---- */
+/* ---- laying out facts ---- */
 
-/* What this board does not have is told in one line. */
-static bool is_unsupported(const struct tui *t, const struct gk_device *d,
-			   int fact)
-{
-	struct gk_buf text = {0};
-	bool absent = !tui_fact_is_section(fact) &&
-		      !tui_fact_add(&text, fact, t->snap, d) && text.len &&
-		      !strcmp(text.data, tui_absence(GK_ABSENT_NOT_SUPPORTED));
-
-	gk_buf_free(&text);
-	return absent;
-}
-
-/* A section of which nothing is left has no heading. */
+/*
+ * Chooses the facts to show. Leaves out the headings of empty sections. Returns
+ * their number.
+ */
 static int choose_facts(const struct tui *t, const struct gk_device *d,
 			int first, int chosen[])
 {
 	int count = 0;
 
 	for (int fact = first; fact < tui_fact_count(); fact++) {
-		if (is_unsupported(t, d, fact))
+		if (tui_fact_is_unsupported(fact, t->snap, d))
 			continue;
 		if (tui_fact_is_section(fact) && count &&
 		    tui_fact_is_section(chosen[count - 1]))
@@ -281,8 +247,9 @@ static int choose_facts(const struct tui *t, const struct gk_device *d,
 }
 
 /*
- * Column by column, so that neighbours stay together; a heading is not the last
- * of one. Answers how many columns are taken; without a grid nothing is drawn.
+ * Distributes facts over columns of `rows` rows. A heading is never in the last
+ * row of a column. Returns the number of columns used. If line is negative,
+ * draws nothing.
  */
 static int flow_facts(const struct tui *t, struct grid *g, int line, int rows,
 		      const struct gk_device *d, const int chosen[], int count)
@@ -304,29 +271,25 @@ static int flow_facts(const struct tui *t, struct grid *g, int line, int rows,
 	return column + 1;
 }
 
-static int draw_unsupported(const struct tui *t, struct grid *g, int line,
-			    const struct gk_device *d)
+static int draw_unsupported_facts(const struct tui *t, struct grid *g, int line,
+				  const struct gk_device *d)
 {
 	struct grid_style dim = {GRID_COLOR_NONE, GRID_DIM};
 	struct gk_buf text = {0};
 	bool any;
 
-	for (int fact = 0; fact < tui_fact_count(); fact++)
-		if (is_unsupported(t, d, fact))
-			gk_buf_printf(&text, "%s%s", text.len ? ", " : "",
-				      tui_fact_title(fact) +
-					  strspn(tui_fact_title(fact), " "));
+	tui_facts_add_unsupported(&text, t->snap, d);
 	any = text.len;
 	if (any) {
-		device_title(g, line, "Not supported");
-		box_text(g, line, TITLE_WIDTH + 1, g->columns - 1, text.data,
-			 dim);
+		view_device_title(g, line, "Not supported");
+		box_text(g, line, DEVICE_TITLE_WIDTH + 1, g->columns - 1,
+			 text.data, dim);
 	}
 	gk_buf_free(&text);
 	return any;
 }
 
-/* Long facts come first. */
+/* Draws the long facts first, each on a line of its own. */
 static int draw_facts(const struct tui *t, struct grid *g, int line,
 		      const struct gk_device *d)
 {
@@ -344,32 +307,12 @@ static int draw_facts(const struct tui *t, struct grid *g, int line,
 	flow_facts(t, g, line, rows, d, chosen, count);
 	free(chosen);
 	line += rows;
-	return line + draw_unsupported(t, g, line, d) - first;
+	return line + draw_unsupported_facts(t, g, line, d) - first;
 }
 
-void view_device_trouble(const struct tui *t, const struct gk_device *d,
-			 char *dst, size_t cap)
-{
-	const struct gk_device *values = values_of(t, d);
-	uint64_t age = gk_device_age(t->snap, values, GK_TIER_FAST);
-	char trouble[GK_NAME_MAX], time[GK_UNITS_MAX];
-
-	*dst = '\0';
-	gk_device_trouble(trouble, t->snap, d);
-	if (!*trouble)
-		return;
-	if (age == UINT64_MAX || (is_silent(d) && values == d))
-		snprintf(dst, cap, " %s: nothing is known of it", trouble);
-	else if (d->health == GK_HEALTH_STALE)
-		snprintf(dst, cap, " %s: values are from before", trouble);
-	else
-		snprintf(dst, cap, " %s: values are %s old", trouble,
-			 gk_human_time(time, (int64_t)age, 4));
-}
-
-/* Nothing when it is well. */
-static int draw_trouble(const struct tui *t, struct grid *g, int line,
-			const struct gk_device *d)
+/* Draws what is wrong with the GPU, if anything is. */
+static int draw_device_trouble(const struct tui *t, struct grid *g, int line,
+			       const struct gk_device *d)
 {
 	struct grid_style style = {RED, GRID_BOLD | GRID_REVERSE};
 	char text[2 * GK_NAME_MAX + 64];
@@ -383,28 +326,31 @@ static int draw_trouble(const struct tui *t, struct grid *g, int line,
 	return 1;
 }
 
-/* Graphs apart, which have what the rest leaves. */
-static int draw_body(const struct tui *t, struct grid *g, int line,
-		     const struct gk_device *d)
+/* Draws everything below the graphs. */
+static int draw_device_body(const struct tui *t, struct grid *g, int line,
+			    const struct gk_device *d)
 {
-	const struct gk_device *values = values_of(t, d);
+	const struct gk_device *values = view_device_values(t, d);
 	int begin = line;
 
 	line += draw_facts(t, g, line, values);
-	line += device_peers(t, g, line, d);
-	line += device_links(t, g, line, values);
+	line += view_device_peers(t, g, line, d);
+	line += view_device_links(t, g, line, values);
 
-	line += device_migs(t, g, line, d);
+	line += view_device_migs(t, g, line, d);
 	return line - begin;
 }
 
-/* Graphs have what the rest leaves; what is drawn below the grid is cut. */
+/*
+ * Returns the rows that remain for graphs. Measures the rest of the screen by
+ * drawing it below the grid.
+ */
 static int graph_rows(const struct tui *t, struct grid *g,
 		      const struct gk_device *d)
 {
-	int rest = g->rows - 1 - draw_trouble(t, g, g->rows, d) -
-		   draw_body(t, g, g->rows, d);
-	int least = device_graphs_least(g->rows);
+	int rest = g->rows - 1 - draw_device_trouble(t, g, g->rows, d) -
+		   draw_device_body(t, g, g->rows, d);
+	int least = view_device_graphs_least(g->rows);
 
 	return rest > least ? rest : least;
 }
@@ -421,10 +367,10 @@ int view_device(struct tui *t, struct grid *g)
 		return 1;
 	}
 	if (t->options.look == LOOK_LANES)
-		return lanes_device(t, g, d, values_of(t, d));
-	line += draw_trouble(t, g, line, d);
-	line += device_graphs(t, g, line, graph_rows(t, g, d), d);
-	line += draw_body(t, g, line, d);
+		return lanes_device(t, g, d, view_device_values(t, d));
+	line += draw_device_trouble(t, g, line, d);
+	line += view_device_graphs(t, g, line, graph_rows(t, g, d), d);
+	line += draw_device_body(t, g, line, d);
 	draw_device_head(t, g, 0, d);
 	return line + t->scroll;
 }

@@ -1,15 +1,18 @@
-/* view_devices.c - the table of GPUs on the main screen. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* view_devices.c - draws the table of GPUs on the main screen. */
 #include "format/boxed/part.h"
 #include "format/names.h"
-#include "tui/main_screen.h"
-#include "tui/view.h"
+#include "tui/views/main_screen.h"
+#include "tui/views/view.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define NOTE_COLUMN 3
 
-/* Lines of a style around the devices, and of a GPU. */
+/*
+ * In each style, the number of lines above the devices and the number per GPU.
+ */
 static const struct {
 	int head, narrow_head, gpu;
 	bool compact, dense;
@@ -70,7 +73,7 @@ int view_devices_height(const struct tui *t, const struct main_plan *plan)
 
 /* ---- the GPU of the selected process ---- */
 
-/* Marks what lies between the borders of a line. */
+/* Adds attributes to a line, except to its borders. */
 static void mark_cells(struct grid *g, int row, unsigned add, unsigned remove)
 {
 	if (row < 0 || row >= g->rows)
@@ -80,7 +83,7 @@ static void mark_cells(struct grid *g, int row, unsigned add, unsigned remove)
 			grid_mark(g, row, c, 1, add, remove);
 }
 
-/* Bold rows for the GPU of the selected process, dim ones for the others. */
+/* Draws the GPU of the selected process bold, and the others dim. */
 static void mark_devices(const struct tui *t, struct grid *g, int line,
 			 const struct main_plan *plan)
 {
@@ -111,7 +114,9 @@ static void name_first_key(const struct tui *t, enum tui_action action,
 	dst[strcspn(dst, " ")] = '\0';
 }
 
-/* On the lower border: which GPUs these are. */
+/*
+ * If not all GPUs are shown, writes into the lower border which GPUs are shown.
+ */
 static void draw_note(const struct tui *t, struct grid *g, int line,
 		      const struct main_plan *plan)
 {

@@ -1,7 +1,8 @@
-/* view_environ.c - the screen of a process's environment. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* view_environ.c - the screen that shows the environment of a process. */
 #include "base/pidstat.h"
 #include "format/width.h"
-#include "tui/view.h"
+#include "tui/views/view.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +15,10 @@ enum { GREEN = 2, BLUE = 4, MAGENTA = 5, CYAN = 6 };
 
 /* ---- opening ---- */
 
-/* "GPU 0,1: Compute", of all the GPUs that the process is on; or "Host". */
+/*
+ * Adds all GPUs of a process and its types, "GPU 0,1: Compute"; "Host" if it
+ * uses no GPU.
+ */
 static void add_place(const struct tui *t, const struct tui_tag *who,
 		      struct gk_buf *out)
 {
@@ -50,7 +54,7 @@ static void open_process(struct tui *t, const struct gk_process *p)
 	gk_buf_printf(&e->title, "): %s", p->command);
 }
 
-/* Without a selection: the viewer's own. */
+/* If no process is selected, shows the viewer's own environment. */
 static void open_own(struct tui *t, int proc)
 {
 	struct tui_environ *e = &t->environ;
@@ -62,7 +66,7 @@ static void open_own(struct tui *t, int proc)
 		      t->user ? t->user : "");
 }
 
-static void read_it(struct tui *t)
+static void read_environ(struct tui *t)
 {
 	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -81,7 +85,7 @@ bool view_environ_open(struct tui *t)
 	else
 		open_own(t, proc);
 	close(proc);
-	read_it(t);
+	read_environ(t);
 	return true;
 }
 
@@ -92,7 +96,7 @@ void view_environ_close(struct tui *t)
 
 /* ---- keys ---- */
 
-static void unmask(struct tui *t)
+static void toggle_mask(struct tui *t)
 {
 	t->environ.unmasked = !t->environ.unmasked;
 }
@@ -100,7 +104,7 @@ static void unmask(struct tui *t)
 static const struct {
 	enum tui_action action;
 	void (*act)(struct tui *t);
-} actions[] = {{ACTION_UNMASK, unmask}, {ACTION_REFRESH, read_it}};
+} actions[] = {{ACTION_UNMASK, toggle_mask}, {ACTION_REFRESH, read_environ}};
 
 bool view_environ_act(struct tui *t, enum tui_action action)
 {
@@ -201,25 +205,16 @@ static int longest_variable(const struct tui_environ *e)
 	return (int)most;
 }
 
-static void clamp_left(struct tui *t, int columns)
-{
-	int most =
-	    t->scroll_left > 0 ? longest_variable(&t->environ) - columns : 0;
-
-	if (t->scroll_left > most)
-		t->scroll_left = most;
-	if (t->scroll_left < 0)
-		t->scroll_left = 0;
-}
-
 int view_environ(struct tui *t, struct grid *g)
 {
 	const struct tui_environ *e = &t->environ;
-	int rows = g->rows - HEAD_ROWS;
+	int rows = g->rows - HEAD_ROWS, most_left = 0;
 
 	view_follow(t, e->count ? (int)e->selected + HEAD_ROWS : -1, HEAD_ROWS,
 		    rows);
-	clamp_left(t, g->columns);
+	if (t->scroll_left > 0)
+		most_left = longest_variable(e) - g->columns;
+	view_limit_sideways(t, most_left);
 	for (int i = 0; i < rows; i++)
 		if (t->scroll >= 0 && (size_t)(t->scroll + i) < e->count)
 			draw_variable(t, g, HEAD_ROWS + i,

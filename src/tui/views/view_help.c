@@ -1,12 +1,13 @@
-/* view_help.c - the help screen: made from the table of keys in force. */
-#include "tui/filter.h"
-#include "tui/view.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* view_help.c - the help screen, which is made from the keymap in use. */
+#include "tui/model/filter.h"
+#include "tui/views/view.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define KEYS_MAX 26 /* columns of the names of keys */
+#define KEYS_MAX 26 /* maximum width of the names of keys */
 #define GAP      2
 
 enum { GREEN = 2, YELLOW = 3, MAGENTA = 5, CYAN = 6, RED = 1 };
@@ -17,15 +18,15 @@ static const char *const titles[GROUP_COUNT] = {
     [GROUP_MOVE] = "Moving",
     [GROUP_PROCESS] = "Processes",
     [GROUP_SCREEN] = "Screens",
-    [GROUP_FIND] = "Finding",
-    [GROUP_SORT] = "Order (a capital second letter inverts it)",
+    [GROUP_FIND] = "Search and filter",
+    [GROUP_SORT] = "Order (a capital second letter reverses it)",
     [GROUP_TIME] = "Time of the graphs",
 };
 
-/* A line of a column: a title, or keys and what they do. */
+/* A line in a column: a title, or keys and their help text. */
 struct line {
 	char keys[KEYS_MAX * 4 + 1]; /* UTF-8 */
-	const char *help;            /* NULL: a title */
+	const char *help;            /* NULL: the line is a title */
 	bool dim;
 };
 
@@ -51,11 +52,11 @@ static struct line *add_help_line(struct lines *lines, const char *keys,
 
 static const struct {
 	const char *keys, *help;
-	bool lanes; /* in this look alone */
+	bool lanes; /* only in the look "lanes" */
 } mouse[] = {
     {"Click", "select a process, or sort by a column", false},
     {"Click", "open a GPU, press a key of the last row", true},
-    {"Drag", "over a trace: time and value", true},
+    {"Drag", "show time and value of a trace", true},
     {"Wheel", "previous or next line", false},
     {"Ctrl-Wheel", "five lines", false},
     {"Shift-Wheel", "scroll left or right", false},
@@ -64,16 +65,16 @@ static const struct {
 static const struct {
 	const char *keys, *help;
 } words[] = {
-    {"text", "a part of the command or the pid"},
+    {"text", "part of the command or the pid"},
     {"name:REGEX", "the command matches"},
     {"user:ANA,BOB", "these users; also container:, pod:, cwd:"},
     {"gpu:0-3,5", "on these GPUs; rank:0-7 in a job"},
     {"type:C", "C computes, G draws, X does both"},
     {"mem>4GiB", "also <; sm cpu host time threads io-read"},
-    {"!WORD", "what does not hold"},
+    {"!WORD", "processes that do not match"},
 };
 
-/* Keys that send signals are dim where no signals are sent. */
+/* Whether an action would send signals, but is forbidden by `readonly`. */
 static bool is_refused(const struct tui *t, enum tui_action action)
 {
 	static const enum tui_action refused[] = {
@@ -132,7 +133,7 @@ static int put_help_text(struct grid *g, int row, int column, const char *text,
 			 (struct grid_style){color, (uint16_t)attribute});
 }
 
-/* "GPU  light < 10% moderate < 75% heavy", in the colours of the three. */
+/* Draws "GPU light < 10% moderate < 75% heavy", each in its colour. */
 static void draw_limits(struct grid *g, int row, const char *what,
 			struct gk_limits limits)
 {
@@ -170,7 +171,7 @@ static int draw_help_head(const struct tui *t, struct grid *g, int row)
 	return 6;
 }
 
-/* How wide the names of keys are in some lines. */
+/* Returns the width of the longest names of keys. */
 static int keys_width(const struct lines *lines)
 {
 	int most = 0;
@@ -184,7 +185,7 @@ static int keys_width(const struct lines *lines)
 	return most > KEYS_MAX ? KEYS_MAX : most;
 }
 
-/* How wide a column of lines is. */
+/* Returns the width of a column of lines. */
 static int column_width(const struct lines *lines, int keys)
 {
 	int most = 0;
@@ -201,8 +202,8 @@ static int column_width(const struct lines *lines, int keys)
 	return most;
 }
 
-static void draw_line(struct grid *g, int row, int column, int keys,
-		      const struct line *line)
+static void draw_help_line(struct grid *g, int row, int column, int keys,
+			   const struct line *line)
 {
 	unsigned dim = line->dim ? GRID_DIM : 0;
 	int end;
@@ -218,8 +219,10 @@ static void draw_line(struct grid *g, int row, int column, int keys,
 	put_help_text(g, row, end + GAP, line->help, GRID_COLOR_NONE, dim);
 }
 
-/* Where the second column begins: at the title nearest to the middle. */
-static size_t middle(const struct lines *lines)
+/*
+ * Returns the line at which the second column begins: a title near the middle.
+ */
+static size_t middle_line(const struct lines *lines)
 {
 	size_t best = lines->count;
 
@@ -243,11 +246,12 @@ int view_help(struct tui *t, struct grid *g)
 	add_all(t, &lines);
 	keys = keys_width(&lines);
 	width = column_width(&lines, keys) + GAP;
-	half = g->columns >= 2 * width - GAP ? middle(&lines) : lines.count;
+	half =
+	    g->columns >= 2 * width - GAP ? middle_line(&lines) : lines.count;
 	top = draw_help_head(t, g, row);
 	for (size_t i = 0; i < lines.count; i++)
-		draw_line(g, row + top + (int)(i < half ? i : i - half),
-			  i < half ? 0 : width, keys, &lines.list[i]);
+		draw_help_line(g, row + top + (int)(i < half ? i : i - half),
+			       i < half ? 0 : width, keys, &lines.list[i]);
 	if (half < lines.count - half)
 		half = lines.count - half;
 	free(lines.list);
@@ -255,7 +259,8 @@ int view_help(struct tui *t, struct grid *g)
 }
 
 /*
- * A key that moves stays here; any other one goes back, and does nothing else.
+ * Keys that move a selection elsewhere scroll this screen. Any other key leaves
+ * it.
  */
 bool view_help_act(struct tui *t, enum tui_action action)
 {

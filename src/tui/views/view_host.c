@@ -1,14 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_host.c - the host on the main screen: two lines of bars, or graphs of
- * CPU, memory and swap beside two graphs of the GPUs.
+ * view_host.c - draws the host on the main screen: two lines of bars, or graphs
+ * of CPU, memory and swap next to two graphs of the GPUs.
  */
 #include "base/clock.h"
 #include "base/round.h"
 #include "format/boxed/part.h"
 #include "format/gradient.h"
-#include "tui/graph.h"
-#include "tui/main_screen.h"
-#include "tui/view.h"
+#include "tui/screen/graph.h"
+#include "tui/views/main_screen.h"
+#include "tui/views/view.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,20 +20,22 @@
 #define LEFT_WIDTH  77
 #define UPPER_ROWS  5
 #define LOWER_ROWS  5
-#define BARS_FROM   100 /* columns from which there are graphs of GPUs */
+#define BARS_FROM   100 /* minimum columns to show graphs of GPUs */
 #define VALUES_MAX  1024
 #define LABEL_MAX   80
 
 enum { BLUE = 4, MAGENTA = 5, CYAN = 6 };
 
-/* A graph of GPUs; top 0: what the values reach. */
+/*
+ * What a graph of GPUs shows. If top is 0, the graph is scaled to its values.
+ */
 struct series {
 	enum gk_history_device what;
 	const char *title, *unit;
 	float top;
 };
 
-/* Above and below the axis, one pair at a time. */
+/* The graphs above and below the axis. One pair is shown at a time. */
 static const struct series pairs[][2] = {
     {{GK_HD_MEM, "MEM", "%", 100}, {GK_HD_GPU_UTIL, "UTL", "%", 100}},
     {{GK_HD_POWER, "POWER", " W", 0}, {GK_HD_TEMP, "TEMP", " C", 100}},
@@ -78,7 +81,7 @@ static int draw_bars(struct tui *t, struct grid *g, int line,
 
 /* ---- graphs ---- */
 
-/* Each row of a gradient in its own colour, from the base on. */
+/* Colours each row of a graph by the gradient. */
 static void tint_rows(struct grid *g, const struct graph *graph)
 {
 	for (int r = 0; r < graph->rows; r++) {
@@ -97,8 +100,8 @@ static void draw_label(struct grid *g, int line, int column, int width,
 		grid_line(g, line, column, text, strlen(text), GRID_PLAIN);
 }
 
-static void draw_axis(const struct tui *t, struct grid *g, int line, int column,
-		      int width)
+static void draw_host_axis(const struct tui *t, struct grid *g, int line,
+			   int column, int width)
 {
 	graph_axis(g, line + UPPER_ROWS, column, width, tui_time_step(t),
 		   (struct grid_style){GRID_COLOR_NONE, GRID_DIM});
@@ -106,7 +109,7 @@ static void draw_axis(const struct tui *t, struct grid *g, int line, int column,
 
 /* ---- the host ---- */
 
-static void load_text(char *dst, size_t cap, const struct gk_host *h)
+static void load_label(char *dst, size_t cap, const struct gk_host *h)
 {
 	size_t at = (size_t)snprintf(dst, cap, " Load Average:");
 
@@ -129,7 +132,7 @@ static float last_of(const float *values, struct gk_history_span span)
 	return span.count ? values[span.count - 1] : NAN;
 }
 
-/* " MEM: 16.00GiB (25.0%) "; of the past only the share. */
+/* Writes " MEM: 16.00GiB (25.0%) "; for a past moment only the percentage. */
 static void share_text(const struct tui *t, char *dst, const char *title,
 		       struct gk_value total, struct gk_value left, float past)
 {
@@ -149,7 +152,7 @@ static void share_text(const struct tui *t, char *dst, const char *title,
 			     : 0.0);
 }
 
-static void cpu_text(const struct tui *t, char *dst, float past)
+static void cpu_label(const struct tui *t, char *dst, float past)
 {
 	struct gk_value cpu = t->snap->host.cpu_centipercent;
 	double now = t->time.end_ns ? (double)past : (double)cpu.v / 100.0;
@@ -190,9 +193,9 @@ static void draw_host(const struct tui *t, struct grid *g, int line, int width)
 		graph_draw(g, &graph, values);
 		last[rows[i].what] = last_of(values, span);
 	}
-	load_text(label, sizeof label, h);
+	load_label(label, sizeof label, h);
 	draw_label(g, line, 1, width, label);
-	cpu_text(t, label, last[GK_HH_CPU]);
+	cpu_label(t, label, last[GK_HH_CPU]);
 	draw_label(g, line + 1, 1, width, label);
 	share_text(t, label, "MEM", h->mem_total, h->mem_available,
 		   last[GK_HH_MEM]);
@@ -200,7 +203,7 @@ static void draw_host(const struct tui *t, struct grid *g, int line, int width)
 	share_text(t, label, "SWP", h->swap_total, h->swap_free,
 		   last[GK_HH_SWAP]);
 	draw_label(g, line + FULL_HEIGHT - 2, 1, width, label);
-	draw_axis(t, g, line, 1, width);
+	draw_host_axis(t, g, line, 1, width);
 }
 
 /* ---- the GPUs ---- */
@@ -214,7 +217,10 @@ static unsigned gpu_count(const struct tui *t)
 	return gpus;
 }
 
-/* The only GPU, or that of the selected process; NULL: all. */
+/*
+ * Returns the only GPU, or the GPU of the selected process; NULL stands for the
+ * average of all.
+ */
 static const struct gk_device *chosen_gpu(const struct tui *t)
 {
 	long at = tui_selected(t);
@@ -255,7 +261,10 @@ static void gpu_label(const struct tui *t, char *dst,
 	snprintf(dst, LABEL_MAX, " %s %s: %s ", which, title, number);
 }
 
-/* How busy it is now: of shares, by the limits that bars have. */
+/*
+ * Returns the colour of a graph for its last value, by the thresholds of the
+ * bars.
+ */
 static uint16_t color_of_load(const struct tui *t, const struct series *of,
 			      float value)
 {
@@ -273,8 +282,8 @@ static uint16_t color_of_load(const struct tui *t, const struct series *of,
 	return colors[gk_gpu_intensity(&t->options.boxed, tenths)];
 }
 
-static void draw_gpus(const struct tui *t, struct grid *g, int line, int column,
-		      int width)
+static void draw_gpu_graphs(const struct tui *t, struct grid *g, int line,
+			    int column, int width)
 {
 	const struct gk_device *gpu = chosen_gpu(t);
 	struct gk_history_span span = tui_time_span(t, width);
@@ -307,12 +316,12 @@ static void draw_gpus(const struct tui *t, struct grid *g, int line, int column,
 		draw_label(g, line + (lower ? FULL_HEIGHT - 2 : 0), column,
 			   width, label);
 	}
-	draw_axis(t, g, line, column, width);
+	draw_host_axis(t, g, line, column, width);
 }
 
 /* ---- the box ---- */
 
-/* Borders left and right of the blocks, at the axis with a branch. */
+/* Draws a vertical border, with a branch at the axis. */
 static void draw_sides(struct grid *g, int line, int column, int last)
 {
 	for (int r = 0; r < FULL_HEIGHT - 1; r++) {
@@ -325,7 +334,7 @@ static void draw_sides(struct grid *g, int line, int column, int last)
 	}
 }
 
-/* An upper or lower border; middle: a column with a branch, or 0. */
+/* Draws an upper or lower border. `middle` is the column of a branch, or 0. */
 static void draw_border(struct grid *g, int line, int width, int middle,
 			const char *const ends[3])
 {
@@ -363,7 +372,7 @@ int view_host(struct tui *t, struct grid *g, int line,
 	if (right > VALUES_MAX / 2)
 		right = VALUES_MAX / 2;
 	if (gpus) {
-		draw_gpus(t, g, line, left + 2, right);
+		draw_gpu_graphs(t, g, line, left + 2, right);
 		draw_sides(g, line, width - 1, true);
 	}
 	draw_border(g, line + FULL_HEIGHT - 1, width, gpus ? left + 1 : 0,

@@ -1,34 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_hosts.c - the screen of several machines: a row each, with a sign for
- * every GPU, which is higher and brighter the busier it is.
+ * view_hosts.c - the screen of several machines. It has a row for each, with a
+ * sign for every GPU; the busier the GPU, the higher and brighter its sign.
  */
 #include "base/clock.h"
 #include "base/round.h"
 #include "format/sums.h"
 #include "tui/lanes/part.h"
 #include "tui/lanes/trace.h"
-#include "tui/view.h"
+#include "tui/views/view.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #define GIB       1073741824.0
-#define HEAD_ROWS 2 /* the sums, and the titles */
+#define HEAD_ROWS 2 /* rows for the sums and the titles */
 #define NAME_MOST 24
-#define NAME_FEW  12 /* of few columns */
+#define NAME_FEW  12 /* maximum width of names on narrow terminals */
 #define BUSY      4
 #define AGE       4
 #define GPUS_FEW  8
 #define OLD_NS    (3 * GK_NS_PER_S)
 
-/* Where the columns are, and how wide; width 0: not there. */
-struct span {
-	int at, width;
-};
-
 struct hosts_layout {
-	struct span name, gpus, busy, memory, value, watts, age, state;
+	struct lanes_span name, gpus, busy, memory, value, watts, age, state;
 };
 
 /* ---- columns ---- */
@@ -38,20 +34,12 @@ static size_t host_gpus(const struct tui_host *host)
 	return host->snap ? (size_t)gk_sums_of(&host->part).gpus : 0;
 }
 
-static struct span next_span(int *at, int width)
-{
-	struct span span = {*at, width};
-
-	if (!width)
-		return (struct span){0, 0};
-	*at += width + 1;
-	return span;
-}
-
-/* Those that tell most come first: few columns have only these. */
+/*
+ * Computes the layout. On narrow terminals, leaves out less important columns.
+ */
 static struct hosts_layout lay_out_hosts(const struct tui *t, int columns)
 {
-	int name = 4, gpus = 4, at = 3, most = columns / 3;
+	int name = 4, gpus = 4, at = 2, most = columns / 3;
 	struct hosts_layout l;
 
 	for (size_t i = 0; i < t->hosts.count; i++) {
@@ -65,22 +53,16 @@ static struct hosts_layout lay_out_hosts(const struct tui *t, int columns)
 	if (columns < 60 && name > NAME_FEW)
 		name = NAME_FEW;
 	most = most < GPUS_FEW ? GPUS_FEW : most;
-	l.name = next_span(&at, name);
-	l.gpus = next_span(&at, gpus > most ? most : gpus);
-	l.busy = next_span(&at, BUSY);
-	l.memory = next_span(&at, columns >= 90 ? columns / 8 : 0);
-	l.value = next_span(&at, columns >= 60 ? 9 : 0);
-	l.watts = next_span(&at, columns >= 70 ? 7 : 0);
-	l.age = next_span(&at, AGE);
-	l.state = next_span(&at, columns - at - 1 > 0 ? columns - at - 1 : 0);
+	l.name = lanes_take_span(&at, 1, name);
+	l.gpus = lanes_take_span(&at, 1, gpus > most ? most : gpus);
+	l.busy = lanes_take_span(&at, 1, BUSY);
+	l.memory = lanes_take_span(&at, 1, columns >= 90 ? columns / 8 : 0);
+	l.value = lanes_take_span(&at, 1, columns >= 60 ? 9 : 0);
+	l.watts = lanes_take_span(&at, 1, columns >= 70 ? 7 : 0);
+	l.age = lanes_take_span(&at, 1, AGE);
+	l.state =
+	    lanes_take_span(&at, 1, columns - at > 2 ? columns - at - 2 : 0);
 	return l;
-}
-
-static void put_cell(struct grid *g, int row, struct span span, bool right,
-		     struct grid_style style, const char *text)
-{
-	if (span.width)
-		lanes_cell(g, row, span.at, span.width, right, style, text);
 }
 
 static void draw_hosts_titles(const struct tui *t, struct grid *g, int row,
@@ -88,23 +70,23 @@ static void draw_hosts_titles(const struct tui *t, struct grid *g, int row,
 {
 	struct grid_style dim = lanes_ink(t, INK_DIM);
 
-	put_cell(g, row, l->name, false, dim, "HOST");
-	put_cell(g, row, l->gpus, false, dim, "GPUS");
-	put_cell(g, row, l->busy, true, dim, "BUSY");
-	put_cell(g, row, l->memory, false, dim, "MEMORY");
-	put_cell(g, row, l->value, true, dim, "GiB");
-	put_cell(g, row, l->watts, true, dim, "POWER");
-	put_cell(g, row, l->age, true, dim, "AGE");
-	put_cell(g, row, l->state, false, dim, "STATE");
+	lanes_put_span(g, row, l->name, false, dim, "HOST");
+	lanes_put_span(g, row, l->gpus, false, dim, "GPUS");
+	lanes_put_span(g, row, l->busy, true, dim, "BUSY");
+	lanes_put_span(g, row, l->memory, false, dim, "MEMORY");
+	lanes_put_span(g, row, l->value, true, dim, "GiB");
+	lanes_put_span(g, row, l->watts, true, dim, "POWER");
+	lanes_put_span(g, row, l->age, true, dim, "AGE");
+	lanes_put_span(g, row, l->state, false, dim, "STATE");
 }
 
 /* ---- GPUs ---- */
 
-/* Whether a person should look at it: a sign of its own instead of a height. */
+/* Whether the glyph of the state replaces the utilization. */
 static bool is_noticed(const struct gk_state *s)
 {
-	return s->kind < GK_STATE_HELD || s->kind == GK_STATE_MIG ||
-	       (s->kind == GK_STATE_HELD && !s->slight);
+	return gk_state_is_trouble(s) || s->kind == GK_STATE_UNREAD ||
+	       s->kind == GK_STATE_MIG;
 }
 
 static void draw_gpu_sign(const struct tui *t, struct grid *g, int row, int at,
@@ -114,24 +96,24 @@ static void draw_gpu_sign(const struct tui *t, struct grid *g, int row, int at,
 	static const wchar_t heights[] = L"▁▂▃▄▅▆▇█";
 	struct gk_state s = tui_host_gpu_state(t, host, d);
 	double busy = lanes_number(d->m[GK_M_GPU_UTIL]);
-	int step = busy < 0 ? 0 : (int)(busy * 8 / 101);
+	int share = busy < 0 ? 0 : busy > 100 ? 100 : (int)busy;
 
 	if (is_noticed(&s))
 		lanes_put(g, row, at, lanes_bold(t, lanes_state_ink(&s)), "%s",
 			  gk_state_glyph(s.kind));
 	else if (lanes_is_ascii(t))
 		lanes_put(g, row, at, lanes_ink(t, lanes_work_ink(busy)), "%d",
-			  busy < 0 ? 0 : (int)(busy * 10 / 101));
+			  share * 10 / 101);
 	else
-		lanes_fill(g, row, at, 1, heights[step],
+		lanes_fill(g, row, at, 1, heights[share * 8 / 101],
 			   s.kind == GK_STATE_IDLE
 			       ? lanes_ink(t, INK_DIM)
 			       : lanes_ink(t, lanes_work_ink(busy)));
 }
 
-/* Those for which there is no room are counted. */
+/* Draws a sign for each GPU, and "+N" for the GPUs that do not fit. */
 static void draw_gpu_signs(const struct tui *t, struct grid *g, int row,
-			   struct span span, const struct tui_host *host)
+			   struct lanes_span span, const struct tui_host *host)
 {
 	int count = (int)host_gpus(host), at = span.at;
 	int room = count > span.width ? span.width - 4 : span.width;
@@ -172,34 +154,40 @@ static void draw_host_sums(const struct tui *t, struct grid *g, int row,
 
 	if (s.busy >= 0)
 		snprintf(text, sizeof text, "%.0f%%", gk_half_up(s.busy));
-	put_cell(g, row, l->busy, true,
-		 s.busy >= 5 ? lanes_bold(t, lanes_work_ink(s.busy))
-			     : lanes_ink(t, INK_DIM),
-		 text);
+	lanes_put_span(g, row, l->busy, true,
+		       lanes_busy_style(t, s.busy, INK_DIM), text);
 	if (l->memory.width)
 		lanes_bar(t, g, row, l->memory.at, l->memory.width,
 			  s.total > 0 ? s.used / s.total : -1,
 			  lanes_ink(t, INK_OTHER));
 	snprintf(text, sizeof text, "%.0f/%.0f", gk_half_up(s.used / GIB),
 		 s.total / GIB);
-	put_cell(g, row, l->value, true, strong, s.total > 0 ? text : "—");
+	lanes_put_span(g, row, l->value, true,
+		       s.total > 0 ? lanes_memory_style(t, s.used / s.total)
+				   : strong,
+		       s.total > 0 ? text : "—");
 	watts_of(&s, text, sizeof text);
-	put_cell(g, row, l->watts, true, strong, s.watts > 0 ? text : "—");
+	lanes_put_span(g, row, l->watts, true, strong,
+		       s.watts > 0 ? text : "—");
 }
 
 static void draw_host_age(const struct tui *t, struct grid *g, int row,
-			  struct span span, const struct tui_host *host,
+			  struct lanes_span span, const struct tui_host *host,
 			  uint64_t now)
 {
 	uint64_t age = now - host->part.mono_ns;
 	bool old = age >= OLD_NS + 2 * t->options.interval_ns;
 	char text[GK_AGE_MAX];
 
-	put_cell(g, row, span, true, lanes_ink(t, old ? INK_WARN : INK_DIM),
-		 gk_age_text(text, age));
+	lanes_put_span(g, row, span, true,
+		       lanes_ink(t, old ? INK_WARN : INK_DIM),
+		       gk_age_text(text, age));
 }
 
-/* What is worth a word: how many GPUs, and which is how. */
+/*
+ * Writes the number of GPUs and, if it is noteworthy, the state of the worst
+ * one.
+ */
 static void host_words(const struct tui *t, const struct tui_host *host,
 		       char *dst, size_t cap)
 {
@@ -223,8 +211,8 @@ static void draw_away_host(const struct tui *t, struct grid *g, int row,
 
 	lanes_put(g, row, 1, lanes_bold(t, away ? INK_FAIL : INK_DIM), "%s",
 		  away ? "✕" : "…");
-	put_cell(g, row, l->name, false, lanes_ink(t, INK_DIM),
-		 host->state.name);
+	lanes_put_span(g, row, l->name, false, lanes_ink(t, INK_DIM),
+		       host->state.name);
 	lanes_cell(g, row, l->gpus.at, g->columns - 1 - l->gpus.at, false,
 		   lanes_ink(t, away ? INK_FAIL : INK_DIM),
 		   tui_host_why(host, now, text));
@@ -241,14 +229,14 @@ static void draw_heard_host(const struct tui *t, struct grid *g, int row,
 	tui_host_worst(t, host, &s);
 	ink = lanes_state_ink(&s);
 	lanes_put(g, row, 1, lanes_bold(t, ink), "%s", gk_state_glyph(s.kind));
-	put_cell(g, row, l->name, false, lanes_ink(t, INK_STRONG),
-		 host->state.name);
+	lanes_put_span(g, row, l->name, false, lanes_ink(t, INK_STRONG),
+		       host->state.name);
 	draw_gpu_signs(t, g, row, l->gpus, host);
 	draw_host_sums(t, g, row, l, host);
 	draw_host_age(t, g, row, l->age, host, now);
 	host_words(t, host, text, sizeof text);
-	put_cell(g, row, l->state, false,
-		 lanes_ink(t, is_noticed(&s) ? ink : INK_DIM), text);
+	lanes_put_span(g, row, l->state, false,
+		       lanes_ink(t, is_noticed(&s) ? ink : INK_DIM), text);
 }
 
 /* ---- the head ---- */
@@ -269,6 +257,7 @@ static void hosts_head_text(const struct tui *t, char *dst, size_t cap)
 		heard++;
 		all.gpus += s.gpus;
 		all.lost += s.lost;
+		all.error += s.error;
 		all.used += s.used;
 		all.total += s.total;
 		all.watts += s.watts;
@@ -279,6 +268,9 @@ static void hosts_head_text(const struct tui *t, char *dst, size_t cap)
 	if (all.lost)
 		len += (size_t)snprintf(dst + len, cap - len, ", %d lost",
 					all.lost);
+	if (all.error)
+		len += (size_t)snprintf(dst + len, cap - len, ", %d in error",
+					all.error);
 	snprintf(dst + len, cap - len, " · %.0f of %.0f GiB · %s",
 		 gk_half_up(all.used / GIB), all.total / GIB, watts);
 }
@@ -309,28 +301,6 @@ static void draw_hosts_head(const struct tui *t, struct grid *g)
 
 /* ---- the screen ---- */
 
-static void keep_hosts_scroll(struct tui *t, int rows)
-{
-	int most = (int)t->hosts.count - rows;
-
-	view_follow(t, (int)view_hosts_selected(t), 0, rows);
-	if (t->scroll > most)
-		t->scroll = most;
-	if (t->scroll < 0)
-		t->scroll = 0;
-}
-
-static void draw_host(const struct tui *t, struct grid *g, int row, size_t at,
-		      const struct hosts_layout *l, uint64_t now)
-{
-	const struct tui_host *host = &t->hosts.list[at];
-
-	if (!host->snap || host->state.away_ns)
-		draw_away_host(t, g, row, l, host, now);
-	else
-		draw_heard_host(t, g, row, l, host, now);
-}
-
 int view_hosts(struct tui *t, struct grid *g)
 {
 	struct hosts_layout l = lay_out_hosts(t, g->columns);
@@ -342,13 +312,18 @@ int view_hosts(struct tui *t, struct grid *g)
 	t->lanes.hit_count = 0;
 	t->hosts.list_row = HEAD_ROWS;
 	t->hosts.list_rows = rows;
-	keep_hosts_scroll(t, rows);
+	view_follow(t, (int)view_hosts_selected(t), 0, rows);
+	view_limit_scroll(t, (int)t->hosts.count - rows);
 	draw_hosts_head(t, g);
 	draw_hosts_titles(t, g, 1, &l);
 	for (int i = 0; i < rows && t->scroll + i < (int)t->hosts.count; i++) {
 		size_t at = t->hosts.order[t->scroll + i];
+		const struct tui_host *host = &t->hosts.list[at];
 
-		draw_host(t, g, HEAD_ROWS + i, at, &l, now);
+		if (!host->snap || host->state.away_ns)
+			draw_away_host(t, g, HEAD_ROWS + i, &l, host, now);
+		else
+			draw_heard_host(t, g, HEAD_ROWS + i, &l, host, now);
 		if (at == t->hosts.selected)
 			lanes_mark_selected(t, g, HEAD_ROWS + i, 0, g->columns);
 	}
@@ -364,7 +339,7 @@ static void open_host(struct tui *t)
 	if (host->snap)
 		tui_open(t, SCREEN_MAIN);
 	else
-		tui_say(t, "Nothing was heard of %s yet.", host->state.name);
+		tui_say(t, "%s has not answered yet.", host->state.name);
 }
 
 bool view_hosts_act(struct tui *t, enum tui_action action)

@@ -1,48 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_main.c - the main screen: GPUs over the host over the processes, as
- * tall as the terminal allows, the whole of it scrolled where it is taller.
- * The first line, and the titles of the processes, stay.
+ * view_main.c - the main screen. In nvitop's look, the GPUs, the host and the
+ * processes are below each other and scroll together. Only the first line and
+ * the titles of the processes stay in place.
  */
 #include "tui/lanes/lanes.h"
-#include "tui/main_screen.h"
-#include "tui/view.h"
+#include "tui/views/main_screen.h"
+#include "tui/views/view.h"
 
-#include <string.h>
-
-int view_lines(struct grid *g, int line, const struct gk_buf *text)
-{
-	const char *at = text->data, *end = at + text->len;
-	int count = 0;
-
-	while (at && at < end) {
-		const char *newline = memchr(at, '\n', (size_t)(end - at));
-		const char *stop = newline ? newline : end;
-
-		grid_line(g, line + count++, 0, at, (size_t)(stop - at),
-			  GRID_PLAIN);
-		at = newline ? newline + 1 : end;
-	}
-	return count;
-}
-
-/* Whether another process was selected since the screen was drawn. */
-static bool selection_moved(struct tui *t)
-{
-	struct tui_main *m = &t->main;
-	long at = tui_selected(t);
-	const struct gk_process *p =
-	    at < 0 ? NULL : &t->snap->processes[t->list[at]];
-	pid_t pid = p ? p->pid : 0;
-	unsigned device = p ? p->device : 0;
-	bool moved =
-	    p && (pid != m->followed_pid || device != m->followed_device);
-
-	m->followed_pid = pid;
-	m->followed_device = device;
-	return moved;
-}
-
-/* Scrolls to the selected process; to the top where it is seen from there. */
+/*
+ * Scrolls to the selected process. If it is visible from the top, scrolls to
+ * the top.
+ */
 static void follow_selection(struct tui *t, const struct main_plan *plan,
 			     int first_row)
 {
@@ -54,7 +23,7 @@ static void follow_selection(struct tui *t, const struct main_plan *plan,
 		view_follow(t, line, MAIN_STICKY, t->rows - MAIN_STICKY - 1);
 }
 
-/* The first line, and the titles when they have been scrolled away. */
+/* Draws the first line and, if they are scrolled away, the titles. */
 static void draw_sticky(struct tui *t, struct grid *g,
 			const struct main_plan *plan)
 {
@@ -87,8 +56,8 @@ static int draw_boxes(struct tui *t, struct grid *g)
 
 	if (!t->snap)
 		return draw_waiting(g);
-	moved = selection_moved(t);
-	plan = main_plan(t, moved);
+	moved = view_selection_moved(t);
+	plan = view_main_plan(t, moved);
 	t->main.page = plan.page;
 	line += view_devices_height(t, &plan) + view_host_height(t, &plan);
 	t->main.ruled = !plan.processes_compact;
@@ -107,19 +76,11 @@ static int draw_boxes(struct tui *t, struct grid *g)
 	return line + t->scroll;
 }
 
-/* ---- its keys ---- */
+/* ---- actions ---- */
 
-static bool turn_page(struct tui *t, int by)
+static bool turn_boxes_page(struct tui *t, int by)
 {
-	int pages = t->snap ? main_plan(t, false).pages : 1;
-
-	t->main.page += by;
-	if (pages < 2)
-		tui_say(t, "All GPUs are shown.");
-	if (t->main.page >= pages)
-		t->main.page = pages - 1;
-	if (t->main.page < 0)
-		t->main.page = 0;
+	view_turn_page(t, by, t->snap ? view_main_plan(t, false).pages : 1);
 	return true;
 }
 
@@ -138,8 +99,8 @@ static bool act_on_boxes(struct tui *t, enum tui_action action)
 		bool (*does)(struct tui *t, int by);
 		int by;
 	} acts[] = {
-	    {ACTION_DEVICES_PREVIOUS, turn_page, -1},
-	    {ACTION_DEVICES_NEXT, turn_page, 1},
+	    {ACTION_DEVICES_PREVIOUS, turn_boxes_page, -1},
+	    {ACTION_DEVICES_NEXT, turn_boxes_page, 1},
 	    {ACTION_PAGE_UP, scroll_page, -1},
 	    {ACTION_PAGE_DOWN, scroll_page, 1},
 	    {ACTION_GRAPH, view_host_graph, 1},

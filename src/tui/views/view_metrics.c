@@ -1,22 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_metrics.c - the screen of one process: its row and four graphs of what
- * it did since the viewer started.
+ * view_metrics.c - the screen of one process: its row, and four graphs of its
+ * values since the viewer started.
  */
 #include "base/units.h"
 #include "base/str.h"
 #include "format/boxed/part.h"
 #include "format/names.h"
-#include "tui/box.h"
-#include "tui/plot.h"
-#include "tui/value.h"
-#include "tui/view.h"
+#include "tui/screen/box.h"
+#include "tui/screen/scaled_graph.h"
+#include "tui/model/value.h"
+#include "tui/views/view.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define HEAD_ROWS   5  /* border, who, titles, values, rule */
-#define RULED_MIN   20 /* rows; from there on a rule below the titles */
+#define HEAD_ROWS   5  /* border, user and host, titles, values, rule */
+#define RULED_MIN   20 /* minimum rows to show a rule below the titles */
 #define COMMAND_MIN 10
 
 enum { GREEN = 2, YELLOW = 3, MAGENTA = 5 };
@@ -36,7 +37,7 @@ enum column {
 	COLUMN_COUNT
 };
 
-/* The last of them goes first. */
+/* If space is short, the last columns are left out first. */
 static const struct tui_column columns[COLUMN_COUNT] = {
     [COLUMN_GPU] = {"GPU", 4, GK_RIGHT, 10},
     [COLUMN_PID] = {"PID", 9, GK_RIGHT, 0},
@@ -53,8 +54,8 @@ static const struct tui_column columns[COLUMN_COUNT] = {
 
 /* ---- which process ---- */
 
-static bool is_it(const struct tui *t, const struct gk_process *p, pid_t pid,
-		  uint64_t start_ticks, const char *uuid)
+static bool is_process(const struct tui *t, const struct gk_process *p,
+		       pid_t pid, uint64_t start_ticks, const char *uuid)
 {
 	return p->pid == pid && p->start_ticks == start_ticks &&
 	       (!*uuid || !strcmp(t->snap->devices[p->device].uuid, uuid));
@@ -65,7 +66,8 @@ static const struct gk_process *find_followed(const struct tui *t, pid_t pid,
 					      const char *uuid)
 {
 	for (size_t i = 0; i < t->snap->process_count; i++)
-		if (is_it(t, &t->snap->processes[i], pid, start_ticks, uuid))
+		if (is_process(t, &t->snap->processes[i], pid, start_ticks,
+			       uuid))
 			return &t->snap->processes[i];
 	return NULL;
 }
@@ -77,7 +79,7 @@ const struct gk_process *view_metrics_process(const struct tui *t)
 	return find_followed(t, m->pid, m->start_ticks, m->uuid);
 }
 
-static float mebibytes(struct gk_value value)
+static float to_mebibytes(struct gk_value value)
 {
 	return value.why == GK_PRESENT ? (float)value.v / (float)MIB : 0;
 }
@@ -101,8 +103,8 @@ bool view_metrics_open(struct tui *t)
 	*m = (struct tui_metrics){
 	    .pid = p->pid,
 	    .start_ticks = p->start_ticks,
-	    .gpu_total = mebibytes(d->m[GK_M_MEM_TOTAL]),
-	    .host_total = mebibytes(t->snap->host.mem_total),
+	    .gpu_total = to_mebibytes(d->m[GK_M_MEM_TOTAL]),
+	    .host_total = to_mebibytes(t->snap->host.mem_total),
 	};
 	gk_str_copy(m->uuid, sizeof m->uuid, d->uuid);
 	gk_device_label(m->gpu, d);
@@ -113,11 +115,6 @@ bool view_metrics_open(struct tui *t)
 }
 
 /* ---- its row ---- */
-
-static char *format_percent(char *dst, struct gk_value value)
-{
-	return tui_value(dst, value, GK_UNIT_NONE);
-}
 
 static const char *metric_cell_text(const struct tui *t,
 				    const struct gk_process *p, enum column c,
@@ -151,10 +148,13 @@ static const char *metric_cell_text(const struct tui *t,
 		    dst, tui_part(p->m[GK_PM_RSS], t->snap->host.mem_total));
 	if (c == COLUMN_TIME)
 		return tui_value(dst, p->m[GK_PM_RUN_TIME], GK_UNIT_NANOSECOND);
-	return format_percent(dst, p->m[shares[c]]);
+	return tui_value(dst, p->m[shares[c]], GK_UNIT_NONE);
 }
 
-/* As on the main screen: the user magenta, root yellow; the host green. */
+/*
+ * Uses the colours of the main screen: users magenta, root yellow, the host
+ * green.
+ */
 static void draw_who(const struct tui *t, struct grid *g, const char *who)
 {
 	int column = g->columns - 2 - (int)gk_columns(who, strlen(who));
@@ -166,8 +166,8 @@ static void draw_who(const struct tui *t, struct grid *g, const char *who)
 	grid_tint(g, 1, column + user, user ? 1 : 0, GRID_COLOR_NONE);
 }
 
-static void draw_command(const struct tui *t, struct grid *g, int row,
-			 int column, int room)
+static void draw_metrics_command(const struct tui *t, struct grid *g, int row,
+				 int column, int room)
 {
 	struct gk_buf text = {0};
 
@@ -188,7 +188,7 @@ static int head_rows(const struct grid *g)
 	return HEAD_ROWS + titles_ruled(g);
 }
 
-/* The GPU is in the colour of how busy it is. */
+/* Adds a value. The GPU's cell has the colour of the GPU's load. */
 static void add_metric_value(const struct tui *t, const struct gk_process *p,
 			     enum column c, struct gk_buf *out)
 {
@@ -203,9 +203,9 @@ static void add_metric_value(const struct tui *t, const struct gk_process *p,
 	gk_color_end(out, on, color);
 }
 
-/* Titles and values; whether there is room for the command, too. */
-static bool draw_table(const struct tui *t, struct grid *g,
-		       const struct gk_process *p)
+/* Draws titles and values. Returns whether the command fits too. */
+static bool draw_metrics_table(const struct tui *t, struct grid *g,
+			       const struct gk_process *p)
 {
 	int inner = g->columns - 4, row = head_rows(g) - 2, room, end;
 	unsigned shown = tui_columns_fit(columns, COLUMN_COUNT, inner, 0);
@@ -223,13 +223,16 @@ static bool draw_table(const struct tui *t, struct grid *g,
 	grid_line(g, 2, 2, titles.data, titles.len, GRID_PLAIN);
 	end = grid_line(g, row, 2, values.data, values.len, GRID_PLAIN);
 	if (room >= COMMAND_MIN)
-		draw_command(t, g, row, end + 1, room);
+		draw_metrics_command(t, g, row, end + 1, room);
 	gk_buf_free(&titles);
 	gk_buf_free(&values);
 	return room >= COMMAND_MIN;
 }
 
-/* The command stands in the first line where it has no column. */
+/*
+ * If there is no space for the command's column, the command is in the first
+ * line.
+ */
 static void draw_metrics_head(const struct tui *t, struct grid *g)
 {
 	const struct gk_process *p = view_metrics_process(t);
@@ -241,20 +244,20 @@ static void draw_metrics_head(const struct tui *t, struct grid *g)
 	end = box_text(g, 1, 2, inner, p ? "Process:" : "Process, ended:",
 		       p ? GRID_PLAIN : (struct grid_style){1, GRID_BOLD});
 	room = inner + 2 - end - 2 - (int)gk_columns(who, strlen(who));
-	if (!draw_table(t, g, p))
-		draw_command(t, g, 1, end + 1, room);
+	if (!draw_metrics_table(t, g, p))
+		draw_metrics_command(t, g, 1, end + 1, room);
 	draw_who(t, g, who);
 }
 
 /* ---- its graphs ---- */
 
-/* How the four graphs differ. */
+/* The four graphs of a process. */
 static const struct part {
 	const char *title;
 	enum gk_history_process series;
 	bool right, lower;
 	uint16_t color;
-	float least; /* percent at the top of the scale, at least */
+	float least; /* minimum percentage at the top of the scale */
 } parts[] = {
     {"CPU", GK_HP_CPU, false, false, 6, 10},
     {"GPU-MEM", GK_HP_GPU_MEM, true, false, 5, 10},
@@ -262,7 +265,10 @@ static const struct part {
     {"GPU-SM", GK_HP_SM, true, true, 3, 10},
 };
 
-/* MiB that are 100 %; 0: the series is in percent. */
+/*
+ * Returns how many MiB are 100 %; 0 if that is unknown or the series is in
+ * percent.
+ */
 static float whole_of(const struct tui *t, const struct part *part)
 {
 	if (part->series == GK_HP_GPU_MEM)
@@ -275,7 +281,7 @@ static bool in_mebibytes(const struct part *part)
 	return part->series == GK_HP_GPU_MEM || part->series == GK_HP_RSS;
 }
 
-/* "101.0%", "1500MiB (1.8%)". */
+/* Writes "101.0%" or "1500MiB (1.8%)". */
 static void format_part(char *dst, size_t cap, const struct part *part,
 			float value, float whole)
 {
@@ -294,24 +300,26 @@ static void format_part(char *dst, size_t cap, const struct part *part,
 			 (double)(100 * value / whole));
 }
 
-static void texts(struct plot *plot, const struct part *part,
-		  const float *values, unsigned count, float whole)
+static void write_texts(struct scaled_graph *graph, const struct part *part,
+			const float *values, unsigned count, float whole)
 {
 	char text[64], size[GK_UNITS_MAX];
 	const char *total = "";
 	char of[GK_UNITS_MAX + 4];
 
-	format_part(text, sizeof text, part, plot_last(values, count), whole);
-	snprintf(plot->inner, sizeof plot->inner, "    %s: %s ", part->title,
+	format_part(text, sizeof text, part, scaled_graph_last(values, count),
+		    whole);
+	snprintf(graph->inner, sizeof graph->inner, "    %s: %s ", part->title,
 		 text);
 	if (in_mebibytes(part) && whole > 0) {
 		snprintf(of, sizeof of, " / %s",
 			 gk_human_size(size, (int64_t)(whole * (float)MIB)));
 		total = of;
 	}
-	format_part(text, sizeof text, part, plot_max(values, count), whole);
-	snprintf(plot->outer, sizeof plot->outer, "MAX %s: %s%s ", part->title,
-		 text, total);
+	format_part(text, sizeof text, part, scaled_graph_max(values, count),
+		    whole);
+	snprintf(graph->outer, sizeof graph->outer, "MAX %s: %s%s ",
+		 part->title, text, total);
 }
 
 static void to_percent(const struct part *part, float *values, unsigned count,
@@ -321,7 +329,7 @@ static void to_percent(const struct part *part, float *values, unsigned count,
 		values[i] = whole > 0 ? 100 * values[i] / whole : NAN;
 }
 
-static float highest(const struct tui *t, const struct part *part)
+static float highest_top(const struct tui *t, const struct part *part)
 {
 	float all = 100 * (float)t->snap->host.cpus;
 
@@ -329,44 +337,45 @@ static float highest(const struct tui *t, const struct part *part)
 }
 
 static void draw_part(const struct tui *t, struct grid *g,
-		      const struct part *part, struct plot plot)
+		      const struct part *part, struct scaled_graph graph)
 {
 	const struct tui_metrics *m = &t->metrics;
-	struct gk_history_span span = tui_time_span(t, plot.columns);
-	float values[PLOT_VALUES_MAX], whole = whole_of(t, part), least;
+	struct gk_history_span span = tui_time_span(t, graph.columns);
+	float values[SCALED_GRAPH_VALUES], whole = whole_of(t, part), least;
 
 	gk_history_of_process(t->history, m->pid, m->start_ticks, m->uuid,
 			      part->series, span, values);
-	texts(&plot, part, values, span.count, whole);
+	write_texts(&graph, part, values, span.count, whole);
 	to_percent(part, values, span.count, whole);
-	least = isnan(plot_max(values, span.count)) ? 100 : part->least;
-	plot.top = plot_top(values, span.count, least, highest(t, part));
-	plot.unit = "%";
-	plot.color = part->color;
-	plot.hanging = part->lower;
-	plot_draw(g, &plot, values);
+	least = isnan(scaled_graph_max(values, span.count)) ? 100 : part->least;
+	graph.top =
+	    scaled_graph_top(values, span.count, least, highest_top(t, part));
+	graph.unit = "%";
+	graph.color = part->color;
+	graph.hanging = part->lower;
+	scaled_graph_draw(g, &graph, values);
 }
 
 /* Where the lines of the box are. */
 struct frame {
 	int top;    /* first row of the graphs */
-	int middle; /* column between left and right */
-	int axis;   /* row between upper and lower */
+	int middle; /* column between the left and right graphs */
+	int axis;   /* row between the upper and lower graphs */
 	int end;    /* last row */
 };
 
-static struct plot place_metric_plot(const struct grid *g,
-				     const struct frame *f,
-				     const struct part *part)
+static struct scaled_graph place_metric_graph(const struct grid *g,
+					      const struct frame *f,
+					      const struct part *part)
 {
-	struct plot plot = {0};
+	struct scaled_graph graph = {0};
 
-	plot.row = part->lower ? f->axis + 1 : f->top;
-	plot.rows = part->lower ? f->end - f->axis - 1 : f->axis - f->top;
-	plot.column = part->right ? f->middle + 1 : 1;
-	plot.columns = plot_columns(part->right ? g->columns - f->middle - 2
-						: f->middle - 1);
-	return plot;
+	graph.row = part->lower ? f->axis + 1 : f->top;
+	graph.rows = part->lower ? f->end - f->axis - 1 : f->axis - f->top;
+	graph.column = part->right ? f->middle + 1 : 1;
+	graph.columns = scaled_graph_columns(
+	    part->right ? g->columns - f->middle - 2 : f->middle - 1);
+	return graph;
 }
 
 static void draw_metrics_frame(struct grid *g, const struct frame *f)
@@ -391,8 +400,8 @@ static void draw_metrics_frame(struct grid *g, const struct frame *f)
 	box_text(g, f->axis, w - 1, 1, "┤", plain);
 }
 
-static void draw_axes(const struct tui *t, struct grid *g,
-		      const struct frame *f)
+static void draw_metrics_axes(const struct tui *t, struct grid *g,
+			      const struct frame *f)
 {
 	struct grid_style dim = {GRID_COLOR_NONE, GRID_DIM};
 	uint64_t step = tui_time_step(t);
@@ -413,8 +422,9 @@ int view_metrics(struct tui *t, struct grid *g)
 	t->first_process_line = -1;
 	draw_metrics_frame(g, &f);
 	draw_metrics_head(t, g);
-	draw_axes(t, g, &f);
+	draw_metrics_axes(t, g, &f);
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-		draw_part(t, g, &parts[i], place_metric_plot(g, &f, &parts[i]));
+		draw_part(t, g, &parts[i],
+			  place_metric_graph(g, &f, &parts[i]));
 	return g->rows;
 }

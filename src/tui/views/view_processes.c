@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_processes.c - the table of processes on the main screen. Only the rows
- * that are seen are written.
+ * view_processes.c - draws the table of processes on the main screen. Formats
+ * only visible rows.
  */
 #include "format/boxed/processes.h"
 #include "format/names.h"
 #include "tui/lanes/lanes.h"
-#include "tui/main_screen.h"
-#include "tui/view.h"
+#include "tui/views/main_screen.h"
+#include "tui/views/view.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,12 +16,12 @@
 #define YELLOW         3
 #define MAGENTA        5
 #define CYAN           6
-#define FRAME          5  /* hint, upper border, names, titles, rule */
-#define LEAST          7  /* the frame, one line, the lower border */
+#define FRAME          5  /* lines: hint, upper border, names, titles, rule */
+#define LEAST          7  /* lines: the frame, one process, the lower border */
 #define TIGHT          2  /* titles, rule */
-#define FILTER_COLUMNS 40 /* of its words */
+#define FILTER_COLUMNS 40 /* maximum columns for the filter */
 
-static bool ruled(const struct tui *t, const struct main_plan *plan)
+static bool has_rules(const struct tui *t, const struct main_plan *plan)
 {
 	return !plan->processes_compact &&
 	       t->order.first.column == GK_COLUMN_GPU;
@@ -36,7 +37,7 @@ int view_process_line(const struct tui *t, const struct main_plan *plan,
 {
 	int line = (int)position;
 
-	if (ruled(t, plan))
+	if (has_rules(t, plan))
 		for (long i = 1; i <= position; i++)
 			line += device_at(t, i) != device_at(t, i - 1);
 	return line;
@@ -84,7 +85,7 @@ static void measure_table(const struct tui *t, const struct main_plan *plan,
 	table->scroll = t->scroll_left;
 }
 
-/* Draws the text that has been written, and forgets it. */
+/* Draws the text in a buffer, then empties the buffer. */
 static void flush_text(struct grid *g, int line, struct gk_buf *text)
 {
 	view_lines(g, line, text);
@@ -93,21 +94,19 @@ static void flush_text(struct grid *g, int line, struct gk_buf *text)
 
 /* ---- above the rows ---- */
 
-static bool can_signal(const struct tui *t, const struct gk_process *p)
-{
-	return p->state != GK_PROCESS_GONE && (!t->uid || p->uid == t->uid);
-}
-
-static bool can_act(const struct tui *t)
+/* Whether the keys that send signals would have any effect. */
+static bool can_signal(const struct tui *t)
 {
 	long at = tui_selected(t);
+	const struct gk_process *p =
+	    at < 0 ? NULL : &t->snap->processes[t->list[at]];
 
 	return !t->options.readonly &&
-	       (t->tag_count ||
-		(at >= 0 && can_signal(t, &t->snap->processes[t->list[at]])));
+	       (t->tag_count || (p && p->state != GK_PROCESS_GONE &&
+				 (!t->uid || p->uid == t->uid)));
 }
 
-/* The first key of an action; Ctrl-C as "^C". */
+/* Writes the first key of an action. Ctrl-C becomes "^C". */
 static const char *first_key(const struct tui *t, enum tui_action action,
 			     char *dst, size_t cap)
 {
@@ -122,7 +121,7 @@ static const char *first_key(const struct tui *t, enum tui_action action,
 	return dst;
 }
 
-/* Which keys, magenta, send which signals, red. */
+/* Draws which keys (magenta) send which signals (red). */
 static void draw_signals(const struct tui *t, struct grid *g, int line,
 			 int used, int width)
 {
@@ -175,11 +174,14 @@ static void draw_table_hint(const struct tui *t, struct grid *g, int line,
 		used = grid_line(g, line, used, caution, sizeof caution - 1,
 				 (struct grid_style){YELLOW, GRID_ITALIC});
 	}
-	if (can_act(t))
+	if (can_signal(t))
 		draw_signals(t, g, line, used, width);
 }
 
-/* How many are shown, by which words; tagged; not to be seen in /proc. */
+/*
+ * Writes the filter, and how many processes match it, are tagged, and are not
+ * in /proc.
+ */
 static void note_of(const struct tui *t, char *dst, size_t cap, int room)
 {
 	size_t gone = 0, at = 0;
@@ -228,8 +230,8 @@ static bool is_blank_cell(const struct grid *g, int line, int column)
 }
 
 /*
- * Room for an arrow behind a title that another one follows: it moves into
- * the blanks before it, or loses its '%'.
+ * Makes space for an arrow after a title that directly precedes another title:
+ * moves the title left if there are blanks, or else removes its '%'.
  */
 static void make_arrow_room(struct grid *g, int line, int *at, int *width)
 {
@@ -250,7 +252,7 @@ static void make_arrow_room(struct grid *g, int line, int *at, int *width)
 	}
 }
 
-/* An arrow behind the title of a column that orders. */
+/* Draws an arrow after the title of a column that the list is sorted by. */
 static void mark_title(struct grid *g, int line,
 		       const struct gk_process_table *table,
 		       struct tui_sort sort, const char *arrows[2],
@@ -267,8 +269,10 @@ static void mark_title(struct grid *g, int line,
 	grid_line(g, line, at + width, arrow, strlen(arrow), style);
 }
 
-/* The titles; the one that orders is bold and underlined, with an arrow, the
- * one for those that tie has a thin one. */
+/*
+ * Draws the titles. The title of the first sort column is bold and underlined
+ * and has an arrow; the title of the second has a thin arrow.
+ */
 static void draw_process_titles(const struct tui *t, struct grid *g, int line,
 				const struct gk_process_table *table)
 {
@@ -295,7 +299,7 @@ void view_process_titles(struct tui *t, struct grid *g, int line,
 	gk_buf_free(&text);
 }
 
-/* Everything above the rows; returns the line of the first. */
+/* Draws everything above the rows. Returns the line of the first row. */
 static int draw_table_frame(const struct tui *t, struct grid *g, int line,
 			    const struct main_plan *plan,
 			    const struct gk_process_table *table)
@@ -321,9 +325,12 @@ static const struct gk_process *process_at(const struct tui *t, long i)
 	return &t->snap->processes[t->list[i]];
 }
 
-/* Selected, tagged, or the selected process on another GPU. */
-static void mark_row(const struct tui *t, struct grid *g, int line, int width,
-		     long i, long selected)
+/*
+ * Marks a row if its process is selected or tagged, or is the selected process
+ * on another GPU.
+ */
+static void mark_process_row(const struct tui *t, struct grid *g, int line,
+			     int width, long i, long selected)
 {
 	const struct gk_process *p = process_at(t, i);
 	bool tagged = tui_is_tagged(t, p);
@@ -350,7 +357,7 @@ static void draw_rule(struct grid *g, int line, struct gk_box *box)
 	flush_text(g, line, box->out);
 }
 
-/* The sideways scroll ends where the longest row that is seen does. */
+/* Limits sideways scrolling to the end of the longest visible row. */
 static void limit_scroll(struct tui *t, struct gk_process_table *table,
 			 long first, long end)
 {
@@ -362,20 +369,17 @@ static void limit_scroll(struct tui *t, struct gk_process_table *table,
 		wanted = w > wanted ? w : wanted;
 	}
 	most = wanted > table->room ? wanted - table->room : 0;
-	if (t->scroll_left > most)
-		t->scroll_left = most;
-	if (t->scroll_left < 0)
-		t->scroll_left = 0;
+	view_limit_sideways(t, most);
 	table->scroll = t->scroll_left;
 }
 
-/* The positions of the rows that are seen, [*ret_first, *ret_end). */
+/* Finds the positions of the visible rows, [*ret_first, *ret_end). */
 static void find_seen_rows(const struct tui *t, const struct grid *g, int line,
 			   const struct main_plan *plan, long *ret_first,
 			   long *ret_end)
 {
 	long count = (long)t->list_count, i = 0;
-	bool rules = ruled(t, plan);
+	bool rules = has_rules(t, plan);
 
 	for (; i < count && line < 0; i++, line++)
 		if (rules && i && device_at(t, i) != device_at(t, i - 1))
@@ -397,20 +401,20 @@ static void draw_rows(const struct tui *t, struct grid *g, int line,
 	for (long i = first; i < end; i++) {
 		int at = line + view_process_line(t, plan, i);
 
-		if (i && ruled(t, plan) &&
+		if (i && has_rules(t, plan) &&
 		    device_at(t, i) != device_at(t, i - 1))
 			draw_rule(g, at - 1, table->box);
 		gk_process_table_row(table, process_at(t, i));
 		flush_text(g, at, table->box->out);
-		mark_row(t, g, at, plan->width, i, selected);
+		mark_process_row(t, g, at, plan->width, i, selected);
 	}
 }
 
-static void draw_none(const struct tui *t, struct grid *g, int line,
-		      struct gk_box *box)
+static void draw_no_processes(const struct tui *t, struct grid *g, int line,
+			      struct gk_box *box)
 {
 	gk_box_no_processes(box, t->snap->process_count
-				     ? "No process passes the filter"
+				     ? "No process matches the filter"
 				     : gk_no_processes_text(t->snap));
 	flush_text(g, line, box->out);
 }
@@ -434,7 +438,7 @@ int view_processes(struct tui *t, struct grid *g, int line,
 	if (t->list_count)
 		draw_rows(t, g, first_line, plan, &table, first, end);
 	else
-		draw_none(t, g, first_line, &box);
+		draw_no_processes(t, g, first_line, &box);
 	gk_box_line(&box, "╘", "═", "╛");
 	flush_text(g, line + height - 1, &text);
 	gk_buf_free(&text);

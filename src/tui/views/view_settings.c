@@ -1,25 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_settings.c - the settings screen: a line for each thing that can be
- * set; what is changed holds at once and is written when the user says so.
+ * view_settings.c - the settings screen: a line for each item. Changes take
+ * effect at once; a key saves them to the config file.
  */
 #include "base/err.h"
-#include "tui/config.h"
-#include "tui/items.h"
-#include "tui/settings.h"
-#include "tui/view.h"
+#include "tui/settings/config.h"
+#include "tui/settings/items.h"
+#include "tui/settings/settings.h"
+#include "tui/views/view.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define HEAD        1 /* the title */
 #define NAME_WIDTH  22
-#define NAME_WIDE   30 /* where there is room */
+#define NAME_WIDE   30 /* name width on terminals of at least WIDE columns */
 #define WIDE        110
 #define VALUE_WIDTH 14
 #define CYAN        6
 #define YELLOW      3
 
-/* The order that is set now is the one shown, and saved. */
+/* Makes the current order of the processes the value of its setting. */
 bool view_settings_open(struct tui *t)
 {
 	t->options.order = t->order;
@@ -37,7 +38,10 @@ long view_settings_selected(const struct tui *t)
 	return t->setting;
 }
 
-/* Behind the last one the name of the file is seen. */
+/*
+ * Selects an item and makes it visible. With the last item, also keeps the path
+ * of the file visible, which is shown below it.
+ */
 void view_settings_select(struct tui *t, long position)
 {
 	int line, last = (int)tui_item_count() - 1;
@@ -64,17 +68,17 @@ void view_settings_text(const struct tui *t, size_t position,
 		      tui_item_value(t, item, value), tui_item_help(item));
 }
 
-static struct tui_item selected(const struct tui *t)
+static struct tui_item selected_item(const struct tui *t)
 {
 	return tui_item_at(t, (size_t)t->setting);
 }
 
 /* ---- drawing ---- */
 
-static void draw_title(struct grid *g)
+static void draw_settings_title(struct grid *g)
 {
 	static const char text[] =
-	    " Settings   Enter: change   Del: as usual   < >: move a column   "
+	    " Settings   Enter: change   Del: default   < >: move a column   "
 	    "s: save";
 
 	grid_blank(g, 0, 0, 1, g->columns);
@@ -117,25 +121,25 @@ int view_settings(struct tui *t, struct grid *g)
 	if (row >= HEAD)
 		grid_line(g, row, 0, text, strlen(text),
 			  (struct grid_style){YELLOW, 0});
-	draw_title(g);
+	draw_settings_title(g);
 	return HEAD + count + 2;
 }
 
 /* ---- typing a value ---- */
 
-/* While it is typed: what is wrong, and whose keys these are. */
-static void tried(struct tui *t, const char *text)
+/* Called while the user types. Shows an error, or which action loses a key. */
+static void try_value(struct tui *t, const char *text)
 {
 	char note[sizeof t->prompt.note];
 
-	tui_item_try(t, selected(t), text, note, sizeof note);
+	tui_item_try(t, selected_item(t), text, note, sizeof note);
 	tui_prompt_note(t, note);
 }
 
-static bool entered(struct tui *t, const char *text)
+static bool take_value(struct tui *t, const char *text)
 {
 	char note[sizeof t->prompt.note];
-	bool good = tui_item_set(t, selected(t), text, note, sizeof note);
+	bool good = tui_item_set(t, selected_item(t), text, note, sizeof note);
 
 	if (!good)
 		tui_prompt_note(t, note);
@@ -146,26 +150,28 @@ static bool entered(struct tui *t, const char *text)
 
 static const struct tui_prompt_kind kind = {
     .past = PROMPT_FORGETS,
-    .changed = tried,
-    .entered = entered,
+    .changed = try_value,
+    .entered = take_value,
 };
 
-static void edit(struct tui *t)
+static void edit_item(struct tui *t)
 {
 	char name[TUI_ITEM_NAME], label[TUI_ITEM_NAME + 2];
 	char value[TUI_ITEM_TEXT];
 
-	snprintf(label, sizeof label, "%s: ", tui_item_name(selected(t), name));
-	tui_prompt_open(t, &kind, label, tui_item_value(t, selected(t), value));
+	snprintf(label, sizeof label,
+		 "%s: ", tui_item_name(selected_item(t), name));
+	tui_prompt_open(t, &kind, label,
+			tui_item_value(t, selected_item(t), value));
 }
 
 /* ---- keys ---- */
 
-/* A column that moves stays selected. */
+/* Changes the selected item, and keeps it selected even if it moves. */
 static void change_item(struct tui *t,
 			void (*how)(struct tui *, struct tui_item, int), int by)
 {
-	struct tui_item item = selected(t);
+	struct tui_item item = selected_item(t);
 
 	how(t, item, by);
 	view_settings_select(t, (long)tui_item_position(t, item));
@@ -173,29 +179,29 @@ static void change_item(struct tui *t,
 
 static void step_setting(struct tui *t, int by, bool by_enter)
 {
-	struct tui_item item = selected(t);
+	struct tui_item item = selected_item(t);
 	bool steps = item.kind == ITEM_SETTING || item.kind == ITEM_COLUMN;
 
 	if (steps && (!by_enter || tui_item_is_choice(item)))
 		change_item(t, tui_item_step, by);
 	else
-		edit(t);
+		edit_item(t);
 }
 
-static void save(struct tui *t)
+static void save_settings(struct tui *t)
 {
 	bool kept;
 	char why[TUI_CONFIG_WHY];
 	int err = tui_config_save(&t->options, &kept, why);
 
 	if (err == GK_ERR_NOT_FOUND)
-		tui_say(t, "nothing is saved: there is no home directory");
+		tui_say(t, "not saved: there is no home directory");
 	else if (err)
 		tui_say(t, "%s is not written: %s", t->options.path,
 			*why ? why : gk_strerror(err));
 	else
 		tui_say(t, "saved in %s%s", t->options.path,
-			kept ? "; what it was, with its comments, in .bak"
+			kept ? "; the old file, with its comments, in .bak"
 			     : "");
 }
 
@@ -203,7 +209,7 @@ bool view_settings_act(struct tui *t, enum tui_action action)
 {
 	switch ((int)action) {
 	case ACTION_SETTINGS_SAVE:
-		save(t);
+		save_settings(t);
 		return true;
 	case ACTION_SETTING_EDIT:
 		step_setting(t, 1, true);
@@ -217,7 +223,7 @@ bool view_settings_act(struct tui *t, enum tui_action action)
 		step_setting(t, -1, false);
 		return true;
 	case ACTION_SETTING_RESET:
-		tui_item_reset(t, selected(t));
+		tui_item_reset(t, selected_item(t));
 		return true;
 	case ACTION_COLUMN_LEFT:
 		change_item(t, tui_item_move, -1);

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_summary.c - the first line of the main screen, which stays when the
- * rest is scrolled: the time, all GPUs in figures, the keys for help.
+ * view_summary.c - draws the first line of the main screen: the time, the sums
+ * over all GPUs, and the keys for help and quit.
  */
 #include "format/bar.h"
 
@@ -8,20 +9,21 @@
 #include "format/boxed/part.h"
 #include "format/units.h"
 #include "format/width.h"
-#include "tui/main_screen.h"
-#include "tui/view.h"
+#include "tui/views/main_screen.h"
+#include "tui/views/view.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#define TEXT_MAX    256
-#define CLOCK_AT    11 /* "01:42:38" in the time as ctime() has it */
+#define TEXT_MAX 256
+#define CLOCK_AT                                                               \
+	11 /* position of "01:42:38" in a time formatted like ctime() */
 #define CLOCK_WIDTH 8
 #define MAGENTA     5
 #define TIME_ROOM   25
 
-/* ---- all GPUs; of those in trouble no values count ---- */
+/* ---- sums of all GPUs that are healthy ---- */
 
 struct sums {
 	unsigned gpus, busy_known, trouble;
@@ -57,7 +59,10 @@ static struct sums sums_of(const struct gk_snapshot *snap)
 	return s;
 }
 
-/* The longest of some texts that fits into a room; "" if none does. */
+/*
+ * Writes the longest of several texts that fits into `room` columns; "" if none
+ * fits.
+ */
 static void sums_text(char *dst, const struct sums *s, int room)
 {
 	char used[GK_UNITS_MAX], total[GK_UNITS_MAX], watts[GK_UNITS_MAX];
@@ -130,7 +135,9 @@ static void draw_summary_hint(struct grid *g, int line, int column,
 
 /* ---- the line ---- */
 
-/* The time, alone where there is no room for the date; the column behind. */
+/*
+ * Draws the time, with the date if there is space. Returns the column after it.
+ */
 static int draw_time(const struct tui *t, struct grid *g, int line)
 {
 	char text[GK_UNITS_MAX];
@@ -160,7 +167,7 @@ void view_summary(struct tui *t, struct grid *g, int line)
 			      : end - used - 2);
 	if (!*text && sums.gpus > 1) {
 		sums_text(text, &sums, width - used - 1);
-		end = used; /* no room for the hint */
+		end = used; /* no space for the hint */
 	}
 	if (end > used)
 		draw_summary_hint(g, line, end, &hint);

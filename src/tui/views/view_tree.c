@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_tree.c - drawing the tree screen: processes on GPUs with their ancestors
- * and children. A tree that is closed is one line with the sums of it.
+ * view_tree.c - draws the tree screen: the processes on GPUs with their
+ * ancestors and children. A closed tree is shown as one line with its sums.
  */
 #include "format/names.h"
-#include "tui/value.h"
-#include "tui/view.h"
+#include "tui/model/value.h"
+#include "tui/views/view.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,8 +16,8 @@
 #define COMMAND_MIN 30
 #define PID_MAX     10
 #define USER_MAX    24
-#define DEVICE_MAX  24 /* columns of "GPU 0,1,2:0" */
-#define DEPTH_MAX   64 /* branches of deeper processes begin there */
+#define DEVICE_MAX  24 /* width of "GPU 0,1,2:0" */
+#define DEPTH_MAX   64 /* deeper processes are drawn at this depth */
 #define GREEN       2
 #define YELLOW      3
 #define CYAN        6
@@ -34,7 +35,7 @@ enum column {
 	COLUMN_COUNT
 };
 
-/* The first three are as wide as what is in them, but not less. */
+/* The first three columns grow with their contents. */
 static const struct tui_column usual[COLUMN_COUNT] = {
     [COLUMN_PID] = {"PID", 4, GK_RIGHT, 0},
     [COLUMN_USER] = {"USER", 5, GK_RIGHT, 6},
@@ -55,7 +56,7 @@ static void columns_of(const struct tui *t, struct tui_column *columns)
 			columns[c].width = t->tree.widths[c];
 }
 
-/* "GPU 0,1:2", or "Host". */
+/* Writes all devices of a process, "GPU 0,1:2", or "Host". */
 static const char *device_text(const struct tui *t,
 			       const struct gk_tree_node *node, char *dst)
 {
@@ -83,7 +84,7 @@ static const char *tree_cell_text(const struct tui *t,
 {
 	const struct gk_process *p = &node->process;
 	const struct gk_value *m =
-	    tree_is_closed(&t->tree, node) ? node->sum : p->m;
+	    tui_tree_is_closed(&t->tree, node) ? node->sum : p->m;
 
 	switch (c) {
 	case COLUMN_PID:
@@ -116,7 +117,8 @@ static const char *tree_cell_text(const struct tui *t,
 	return tui_value(dst, p->m[GK_PM_RUN_TIME], GK_UNIT_NANOSECOND);
 }
 
-void tree_measure(struct tui *t)
+/* Measures the widths of the columns that grow. */
+static void measure_columns(struct tui *t)
 {
 	static const int most[] = {PID_MAX, USER_MAX, DEVICE_MAX};
 	struct tui_tree *tree = &t->tree;
@@ -136,7 +138,7 @@ void tree_measure(struct tui *t)
 		}
 }
 
-/* The lines of the family that pass a process, and its own branch. */
+/* Adds the vertical lines of a process's ancestors, and its own branch. */
 static void add_branches(struct gk_buf *out, const struct tui_tree *tree,
 			 const struct gk_tree_node *node)
 {
@@ -151,9 +153,9 @@ static void add_branches(struct gk_buf *out, const struct tui_tree *tree,
 		gk_buf_puts(out, last[depth] ? "   " : "│  ");
 	if (depth == 0)
 		gk_buf_puts(out, last[0] ? "└─" : "├─");
-	if (tree_is_closed(tree, node))
+	if (tui_tree_is_closed(tree, node))
 		gk_buf_puts(out, "[+]");
-	if (node->parent >= 0 || tree_is_closed(tree, node))
+	if (node->parent >= 0 || tui_tree_is_closed(tree, node))
 		gk_buf_putc(out, ' ');
 }
 
@@ -173,7 +175,10 @@ static const char *command_of(const struct gk_process *p)
 	return *p->name ? p->name : "No Permissions";
 }
 
-/* Text that is scrolled to the left vanishes under the columns. */
+/*
+ * Draws the text first, so that the columns cover the part that is scrolled out
+ * at the left.
+ */
 static void draw_tree_row(const struct tui *t, struct grid *g, int row,
 			  const struct gk_tree_node *node,
 			  const struct tui_column *columns, unsigned shown)
@@ -200,8 +205,8 @@ static void draw_tree_row(const struct tui *t, struct grid *g, int row,
 	gk_buf_free(&text);
 }
 
-static void mark_row(const struct tui *t, struct grid *g, int row,
-		     const struct gk_process *p, bool selected)
+static void mark_tree_row(const struct tui *t, struct grid *g, int row,
+			  const struct gk_process *p, bool selected)
 {
 	bool tagged = tui_is_tagged(t, p);
 
@@ -216,7 +221,10 @@ static void mark_row(const struct tui *t, struct grid *g, int row,
 		grid_mark(g, row, 0, g->columns, GRID_DIM, 0);
 }
 
-/* Whether there is something to signal; tagged processes of others count. */
+/*
+ * Whether the keys that send signals would have any effect, which they do not
+ * if `readonly` is set. Tagged processes count, whoever owns them.
+ */
 static bool can_signal_any(const struct tui *t)
 {
 	const struct gk_process *p = view_tree_process(t);
@@ -225,7 +233,7 @@ static bool can_signal_any(const struct tui *t)
 	       (t->tag_count || (p && (!t->uid || p->uid == t->uid)));
 }
 
-/* The longer one that leaves the titles of the columns, or none. */
+/* Draws the longest hint that fits next to the titles, if any does. */
 static void draw_tree_hint(const struct tui *t, struct grid *g, int titles)
 {
 	static const char *const hints[] = {
@@ -263,8 +271,8 @@ static void draw_tree_head(const struct tui *t, struct grid *g,
 	gk_buf_free(&text);
 }
 
-/* The sums of the tree of the selected process, or of all. */
-static void draw_foot(const struct tui *t, struct grid *g)
+/* Draws the sums over the selected process's tree, or over all processes. */
+static void draw_tree_foot(const struct tui *t, struct grid *g)
 {
 	const struct gk_tree *tree = t->tree.tree;
 	long at = view_tree_selected(t);
@@ -276,7 +284,7 @@ static void draw_foot(const struct tui *t, struct grid *g)
 	for (int m = 0; m < GK_PM_COUNT; m++)
 		sum[m].why = GK_ABSENT_NOT_SUPPORTED;
 	if (at >= 0) {
-		const struct gk_tree_node *node = tree_node(&t->tree, at);
+		const struct gk_tree_node *node = tui_tree_node(&t->tree, at);
 
 		memcpy(sum, node->sum, sizeof sum);
 		size = node->size;
@@ -296,13 +304,13 @@ static void draw_foot(const struct tui *t, struct grid *g)
 		  (struct grid_style){CYAN, GRID_BOLD});
 }
 
-/* Columns of the longest line behind the columns. */
+/* Returns the width of the longest branch with its command. */
 static int longest_tree_line(const struct tui_tree *tree)
 {
 	int most = 0;
 
 	for (size_t i = 0; i < tree->row_count; i++) {
-		const struct gk_tree_node *node = tree_node(tree, (long)i);
+		const struct gk_tree_node *node = tui_tree_node(tree, (long)i);
 		const char *command = command_of(&node->process);
 		int width = (int)gk_columns(command, strlen(command)) + 6 +
 			    3 * (int)node->depth;
@@ -312,16 +320,6 @@ static int longest_tree_line(const struct tui_tree *tree)
 	return most;
 }
 
-static void clamp_left(struct tui *t, int room)
-{
-	int most = t->scroll_left > 0 ? longest_tree_line(&t->tree) - room : 0;
-
-	if (t->scroll_left > most)
-		t->scroll_left = most;
-	if (t->scroll_left < 0)
-		t->scroll_left = 0;
-}
-
 int view_tree(struct tui *t, struct grid *g)
 {
 	struct tui_column columns[COLUMN_COUNT];
@@ -329,27 +327,30 @@ int view_tree(struct tui *t, struct grid *g)
 	long selected = view_tree_selected(t);
 	unsigned shown;
 
+	measure_columns(t);
 	columns_of(t, columns);
 	shown = tui_columns_fit(columns, COLUMN_COUNT, g->columns, COMMAND_MIN);
 	room = g->columns - 1 - tui_columns_width(columns, COLUMN_COUNT, shown);
 	view_follow(t, selected < 0 ? -1 : (int)selected + HEAD_ROWS, HEAD_ROWS,
 		    rows);
-	clamp_left(t, room);
+	view_limit_sideways(
+	    t, t->scroll_left > 0 ? longest_tree_line(&t->tree) - room : 0);
 	for (int i = 0; i < rows; i++) {
 		long at = i + t->scroll;
 
 		if (at < 0 || (size_t)at >= t->tree.row_count)
 			break;
-		draw_tree_row(t, g, HEAD_ROWS + i, tree_node(&t->tree, at),
+		draw_tree_row(t, g, HEAD_ROWS + i, tui_tree_node(&t->tree, at),
 			      columns, shown);
-		mark_row(t, g, HEAD_ROWS + i, &tree_node(&t->tree, at)->process,
-			 at == selected);
+		mark_tree_row(t, g, HEAD_ROWS + i,
+			      &tui_tree_node(&t->tree, at)->process,
+			      at == selected);
 	}
 	if (!t->tree.row_count)
 		grid_line(g, HEAD_ROWS, 1, GK_NO_PROCESSES,
 			  strlen(GK_NO_PROCESSES), GRID_PLAIN);
 	draw_tree_head(t, g, columns, shown);
-	draw_foot(t, g);
+	draw_tree_foot(t, g);
 	t->first_process_line = HEAD_ROWS - t->scroll;
 	return (int)t->tree.row_count + HEAD_ROWS + FOOT_ROWS;
 }

@@ -1,10 +1,11 @@
-/* view_users.c - the users screen: sums of the processes of each user. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* view_users.c - the users screen: totals over each user's processes. */
 #include "base/str.h"
-#include "core/proctree.h"
+#include "core/read/proctree.h"
 #include "format/names.h"
-#include "tui/box.h"
-#include "tui/value.h"
-#include "tui/view.h"
+#include "tui/screen/box.h"
+#include "tui/model/value.h"
+#include "tui/views/view.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,22 +29,25 @@ static const struct tui_column columns[USER_ORDERS] = {
 
 /* ---- sums ---- */
 
-static const struct gk_process *listed(const struct tui *t, unsigned at)
+static const struct gk_process *snapshot_process(const struct tui *t,
+						 unsigned at)
 {
 	return &t->snap->processes[at];
 }
 
-/* By user, then by process. */
+/* Orders by user, then by pid. */
 static int by_owner(const void *left, const void *right, void *data)
 {
-	const struct gk_process *a = listed(data, *(const unsigned *)left);
-	const struct gk_process *b = listed(data, *(const unsigned *)right);
+	const struct gk_process *a =
+	    snapshot_process(data, *(const unsigned *)left);
+	const struct gk_process *b =
+	    snapshot_process(data, *(const unsigned *)right);
 	int order = strcmp(a->user, b->user);
 
 	return order ? order : (a->pid > b->pid) - (a->pid < b->pid);
 }
 
-/* Values from /proc count once for a process on several GPUs. */
+/* For a process on several GPUs, counts the values from /proc only once. */
 static void add_user_process(struct tui_user *user, const struct gk_process *p,
 			     bool again)
 {
@@ -53,7 +57,7 @@ static void add_user_process(struct tui_user *user, const struct gk_process *p,
 			gk_value_add(&user->sum[m], p->m[m]);
 }
 
-/* A MIG device is no GPU. */
+/* Counts a device, either as a GPU or as a MIG device. */
 static void count_device(const struct tui *t, unsigned device,
 			 struct tui_user *user)
 {
@@ -74,7 +78,11 @@ static struct tui_user *new_user(struct tui_users *all, const char *name)
 	return user;
 }
 
-/* order: the listed processes by owner; seen: a mark for each device. */
+/*
+ * Sums up the processes of each user. `order` lists the processes by owner.
+ * `seen` has, for each device, the number of the last user who was counted on
+ * it; the first user is 1.
+ */
 static void sum_up_users(struct tui *t, const unsigned *order, size_t *seen)
 {
 	const struct gk_process *last = NULL;
@@ -82,7 +90,7 @@ static void sum_up_users(struct tui *t, const unsigned *order, size_t *seen)
 
 	t->users.count = 0;
 	for (size_t i = 0; i < t->list_count; i++) {
-		const struct gk_process *p = listed(t, order[i]);
+		const struct gk_process *p = snapshot_process(t, order[i]);
 
 		if (!last || strcmp(last->user, p->user))
 			user = new_user(&t->users, p->user);
@@ -120,7 +128,7 @@ static enum tui_user_order order_of(const struct tui_users *all)
 	return all->chosen ? all->order : USER_BY_MEMORY;
 }
 
-/* Names rise, figures fall. */
+/* By default names ascend and figures descend. */
 static int by_order(const void *left, const void *right, void *data)
 {
 	const struct tui_users *all = data;
@@ -220,7 +228,7 @@ static void sort_by(const struct tui *t, struct tui_users *all, int by)
 	all->reversed = false;
 }
 
-/* Back to the screen below, where only that user is left; Esc ends it. */
+/* Leaves the screen, and filters the processes by the selected user. */
 static void show_only(struct tui *t)
 {
 	char text[sizeof "user:" + GK_NAME_MAX];
@@ -228,7 +236,7 @@ static void show_only(struct tui *t)
 
 	if (at < 0 || !*t->users.users[at].name) {
 		tui_say(t, at < 0 ? "no user is selected"
-				  : "whose processes these are is not known");
+				  : "the user of these processes is unknown");
 		return;
 	}
 	snprintf(text, sizeof text, "user:%s", t->users.users[at].name);
@@ -320,7 +328,7 @@ static void draw_user(struct grid *g, int row, const struct tui_user *user,
 	gk_buf_free(&text);
 }
 
-/* The column that orders them has an arrow. */
+/* Draws the titles. The title of the sort column has an arrow. */
 static void draw_users_head(const struct tui *t, struct grid *g, unsigned shown)
 {
 	enum tui_user_order order = order_of(&t->users);
@@ -344,18 +352,18 @@ static void draw_users_head(const struct tui *t, struct grid *g, unsigned shown)
 	gk_buf_free(&text);
 }
 
-/* Counts the devices of the processes that are listed. */
+/* Counts the devices of the listed processes. */
 static void count_in_use(const struct tui *t, struct tui_user *total)
 {
 	for (unsigned d = 0; d < t->snap->device_count; d++)
 		for (size_t i = 0; i < t->list_count; i++)
-			if (listed(t, t->list[i])->device == d) {
+			if (snapshot_process(t, t->list[i])->device == d) {
 				count_device(t, d, total);
 				break;
 			}
 }
 
-static void draw_foot(const struct tui *t, struct grid *g, unsigned shown)
+static void draw_users_foot(const struct tui *t, struct grid *g, unsigned shown)
 {
 	struct tui_user total = {0};
 
@@ -373,8 +381,8 @@ static void draw_foot(const struct tui *t, struct grid *g, unsigned shown)
 		  (struct grid_style){CYAN, GRID_BOLD});
 }
 
-static struct grid_style style_of(const struct tui *t,
-				  const struct tui_user *user, bool selected)
+static struct grid_style
+style_of_user(const struct tui *t, const struct tui_user *user, bool selected)
 {
 	struct grid_style style = GRID_PLAIN;
 
@@ -385,7 +393,7 @@ static struct grid_style style_of(const struct tui *t,
 	return style;
 }
 
-/* A column of MIG devices is only where there are some. */
+/* Shows the column of MIG devices only if there are any. */
 static unsigned shown_columns(const struct tui *t, int width)
 {
 	struct tui_column fit[USER_ORDERS];
@@ -394,7 +402,8 @@ static unsigned shown_columns(const struct tui *t, int width)
 	if (has_migs(t))
 		return tui_columns_fit(columns, USER_ORDERS, width, 1);
 	memcpy(fit, columns, sizeof fit);
-	fit[USER_BY_MIGS].width = -1; /* with its blank: nothing */
+	/* No width, not even that of the blank after it. */
+	fit[USER_BY_MIGS].width = -1;
 	return tui_columns_fit(fit, USER_ORDERS, width, 1) & ~migs;
 }
 
@@ -404,7 +413,7 @@ int view_users(struct tui *t, struct grid *g)
 	int rows = g->rows - HEAD_ROWS - FOOT_ROWS;
 	long selected;
 
-	view_users_frame(t); /* the filter may have changed */
+	view_users_frame(t); /* the filter may have changed since */
 	selected = view_users_selected(t);
 	view_follow(t, selected < 0 ? -1 : (int)selected + HEAD_ROWS, HEAD_ROWS,
 		    rows);
@@ -412,15 +421,15 @@ int view_users(struct tui *t, struct grid *g)
 		long at = i + t->scroll;
 
 		if (at >= 0 && (size_t)at < t->users.count)
-			draw_user(
-			    g, HEAD_ROWS + i, &t->users.users[at], shown,
-			    style_of(t, &t->users.users[at], at == selected));
+			draw_user(g, HEAD_ROWS + i, &t->users.users[at], shown,
+				  style_of_user(t, &t->users.users[at],
+						at == selected));
 	}
 	if (!t->users.count)
 		box_text(g, HEAD_ROWS, 1, g->columns - 1,
 			 gk_no_processes_text(t->snap), GRID_PLAIN);
 	draw_users_head(t, g, shown);
-	draw_foot(t, g, shown);
+	draw_users_foot(t, g, shown);
 	t->first_process_line = -1;
 	return (int)t->users.count + HEAD_ROWS + FOOT_ROWS;
 }

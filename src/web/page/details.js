@@ -1,4 +1,5 @@
-// All that is known of a GPU, in the sections of the device screen of `top`.
+/* SPDX-License-Identifier: Apache-2.0 */
+// All known values of a GPU, in the sections of the device screen of `top`.
 import { duration, halfUp, known, make, say, size } from "./words.js";
 
 const number = (unit, digits = 0) => (v) => `${halfUp(v).toFixed(digits)}${unit}`;
@@ -8,8 +9,8 @@ const yes = (v) => (v ? "yes" : "no");
 const on = (v) => (v ? "on" : "off");
 const rate = (v) => `${size(v)}/s`;
 
-// Sections in their order: title, name of the value, how it is written, and the
-// name of the most that it can be.
+// The sections in order. A row is a title, the name of a value, its format, and
+// the name of its maximum.
 const sections = [
   ["Now", [["Busy", "gpu_utilization_percent", percent],
     ["Memory bandwidth", "memory_utilization_percent", percent],
@@ -73,7 +74,7 @@ const written = (all, [name, key, write, most]) =>
 const processRows = (processes) =>
   processes.map((p) => [`${p.pid} ${p.user ?? ""} ${p.command}`, size(p.gpu_memory_bytes)]);
 
-// values: the last details, older than now, which is the last frame.
+// values are the last details, which may be older than now, the last frame.
 export function detailsOf(identity, values, now, processes) {
   const element = make("div", "details"), all = { ...values, ...now }, missing = [];
   if (processes.length) element.append(section("Processes", processRows(processes)));
@@ -91,7 +92,7 @@ export function detailsOf(identity, values, now, processes) {
   return element;
 }
 
-// Says in an element what another one says; false: it has other rows.
+// Copies the texts of another element; returns false if its rows differ.
 export function sayAgain(element, other) {
   const rows = (of) => [...of.querySelectorAll("dt, h3")].map((e) => e.textContent).join("\n");
   if (rows(element) !== rows(other)) return false;

@@ -1,5 +1,6 @@
-// Draws what a GPU did, a column for each step, into a canvas. A new step
-// shifts the picture by a column; nothing else is drawn.
+/* SPDX-License-Identifier: Apache-2.0 */
+// Draws a GPU's history into a canvas, one column per step. For a new step it
+// shifts the picture by one column and draws only the new one.
 export const STEPS = 300;
 const COLUMN = 2, HEIGHT = 96, CREST = 4;
 
@@ -8,7 +9,7 @@ const colour = (name) =>
 
 let palette = null;
 
-// The colours of the theme; asked anew when it changes.
+// The theme's colours, which are read again when the theme changes.
 function colours() {
   palette ??= {
     body: { busy: colour("--work-body"), power: colour("--power-body") },
@@ -20,7 +21,7 @@ function colours() {
 export function forgetColours() { palette = null; }
 
 export class Trace {
-  // kind: "busy" or "power"; top: the value at the upper edge.
+  // kind is "busy" or "power"; top is the value at the upper edge.
   constructor(canvas, kind) {
     this.canvas = canvas;
     this.kind = kind;
@@ -37,7 +38,7 @@ export class Trace {
     return c.work[Math.min(3, Math.floor(share * 4))];
   }
 
-  // column 0 is the newest one. null: nothing is known, and nothing drawn.
+  // Column 0 is the newest. For null, which is unknown, nothing is drawn.
   column(index, value, held) {
     const x = (STEPS - 1 - index) * COLUMN, c = this.context;
     c.clearRect(x, 0, COLUMN, HEIGHT);
@@ -50,7 +51,8 @@ export class Trace {
     c.fillRect(x, HEIGHT - height, COLUMN, CREST);
   }
 
-  // All of it: values with the newest last, and which of them were held back.
+  // Draws all columns. values and held have the newest step last; held says
+  // whether clocks were held back.
   draw(values, held) {
     this.context.clearRect(0, 0, this.canvas.width, HEIGHT);
     for (let i = 0; i < values.length && i < STEPS; i++)

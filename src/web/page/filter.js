@@ -1,5 +1,6 @@
-// Which processes are shown, in the words of the filter of `top` and with their
-// meaning (src/tui/filter.c): all must hold; "!" before one: it must not.
+/* SPDX-License-Identifier: Apache-2.0 */
+// Selects processes by the words of `top`'s filter, with the same meaning
+// (src/tui/model/filter.c): all must match; "!" before a word negates it.
 import { pattern } from "./posix.js";
 
 const WORDS = 16;
@@ -12,7 +13,7 @@ const sizes = { "": 1, b: 1 };
 });
 const spans = { "": 1e9, ns: 1, us: 1e3, ms: 1e6, s: 1e9, m: 60e9, min: 60e9, h: 3600e9, d: 86400e9 };
 
-// ---- numbers: as they are typed, and as they are told, in one unit ----
+// ---- numbers, typed or received, in one unit ----
 
 function scaled(text, units) {
   const number = floating.exec(text)?.[0], unit = text.slice(number?.length).toLowerCase();
@@ -56,7 +57,7 @@ function ranges(text) {
   return (number) => pairs.some(([from, to]) => number >= from && number <= to);
 }
 
-// The part of a letter in another one: X is C and G.
+// The letters that stand for a type of process: X means both C and G.
 const types = { C: "C", G: "G", X: "CG" };
 function ofType(text) {
   const wanted = types[text.toUpperCase()];
@@ -106,12 +107,12 @@ function wordOf(text, quoted, plain) {
   try {
     return condition(word);
   } catch (error) {
-    throw new Error(`${word.slice(0, 40)}: wanted ${error.message}`);
+    throw new Error(`${word.slice(0, 40)}: wanted ${error.message}`, { cause: error });
   }
 }
 
-// A function that says whether a process is shown; throws an Error with words
-// for the user.
+// Returns a function that says whether to show a process; throws an Error with
+// a message for the user.
 export function filterOf(text) {
   const words = [...text.matchAll(/(!(?=[^ ]))?(?:"([^"]*)"?|([^ ]+))/g)];
   if (words.length > WORDS) throw new Error(`more than ${WORDS} words`);

@@ -1,9 +1,11 @@
-// The list of hosts: a row for each, those in trouble first.
-import { GIB, age, gib, kilowatts, make, say, whole } from "./words.js";
+/* SPDX-License-Identifier: Apache-2.0 */
+// The list of hosts: one row per host, those in trouble first.
+import { age, kilowatts, known, make, part, say } from "./words.js";
 
-const bad = { lost: "fail", hung: "fail", alert: "fail", hot: "warn", held: "warn", stale: "warn" };
+const bad = { lost: "fail", error: "fail", hung: "fail", fault: "fail", alert: "fail",
+  hot: "warn", degraded: "warn", held: "warn", stale: "warn" };
 const STALE = 5; // seconds without a frame
-// What has become better stays where it was for so long (as in `top --host`).
+// A host that has recovered keeps its position this long (as in `top --host`).
 const STAYS_MS = 10000;
 
 export function isAway(host) {
@@ -21,8 +23,8 @@ function square(gpu) {
   element.textContent = level ? gpu.glyph : "";
   element.title = gpu.words;
   if (!level) {
-    const part = Math.round(gpu.busy ?? 0);
-    element.style.background = `color-mix(in srgb, var(--work-4) ${part}%, transparent)`;
+    const busy = Math.round(gpu.busy ?? 0);
+    element.style.background = `color-mix(in srgb, var(--work-4) ${busy}%, transparent)`;
   }
   return element;
 }
@@ -41,6 +43,7 @@ class Row {
     this.element = make("tr");
     this.cells = Array.from({ length: 6 }, (_, i) => this.element.appendChild(make("td", i > 3 ? "num" : "")));
     this.link = this.cells[0].appendChild(make("a", "", name));
+    this.told = this.cells[0].appendChild(make("span", "told"));
     this.bar = make("div", "bar");
     this.used = make("span");
     this.cells[3].append(this.bar, this.used);
@@ -49,7 +52,8 @@ class Row {
     this.rank = Infinity;
   }
 
-  // Worse at once, better after a while: what comes and goes moves no rows.
+  // Moves a host up at once when its state gets worse, but down only some time
+  // after it gets better, so that brief changes do not move rows.
   place(host, now) {
     const at = host.why === "connecting" ? Infinity : rank(host);
     if (at <= this.rank) this.better = undefined;
@@ -60,14 +64,16 @@ class Row {
   tell(host) {
     const level = ["fail-text", "fail-text", "warn-text", ""][rank(host)];
     say(this.link, host.name);
+    say(this.told, host.told ? ` calls itself ${host.told}` : "");
     this.link.href = `#host=${encodeURIComponent(host.name)}`;
     this.tellSquares(host);
     say(this.cells[2], stateOf(host));
     this.cells[2].className = level;
-    const total = host.memory_total_bytes, text = `${gib(host.memory_used_bytes)} of ${whole(total / GIB)} GiB`;
+    const total = host.memory_total_bytes, text = part(host.memory_used_bytes, total);
     say(this.used, text);
     this.bar.setAttribute("aria-label", `memory ${text}`);
-    this.part.style.width = `${total > 0 ? (100 * host.memory_used_bytes) / total : 0}%`;
+    this.part.style.width = `${total > 0 && known(host.memory_used_bytes)
+      ? (100 * host.memory_used_bytes) / total : 0}%`;
     say(this.cells[4], kilowatts(host.power_watts));
     say(this.cells[5], age(host.age_seconds));
     this.element.classList.toggle("dim", isAway(host));
@@ -96,10 +102,7 @@ export class Hosts {
   put(list) { this.list = list; }
   get many() { return this.list.length > 1; }
 
-  // By its name, or that before it told its own.
-  find(name) {
-    return this.list.find((host) => host.name === name) ?? this.list.find((host) => host.asked === name);
-  }
+  find(name) { return this.list.find((host) => host.name === name); }
 
   tell(current) {
     const focus = document.activeElement, now = performance.now();

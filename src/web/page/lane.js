@@ -1,13 +1,16 @@
-// The lane of a GPU: who and how it is, busy, power, memory by owner.
+/* SPDX-License-Identifier: Apache-2.0 */
+// The lane of a GPU: identity and state, busy, power, memory by owner.
 import { STEPS, Trace } from "./draw.js";
 import { detailsOf, sayAgain } from "./details.js";
 import { GIB, gib, known, make, say, whole } from "./words.js";
 
 const HELD = 0x4 | 0x8 | 0x20 | 0x40 | 0x80;
-const SILENT = new Set(["lost", "hung", "stale"]);
+const GONE = new Set(["lost", "error"]);
+const SILENT = new Set([...GONE, "hung", "stale"]);
 export const isSilent = (device) => SILENT.has(device.state);
 
-// Held back by heat or brake at all, or by power and clearly so.
+// Whether clocks are held back by heat or a brake, or more than slightly by
+// power.
 function isHeld(device) {
   const reasons = device.clocks_event_reasons & HELD;
   return Boolean(reasons) && (Boolean(reasons & ~0x4) || !device.slight);
@@ -70,7 +73,7 @@ export class Lane {
     this.memory.append(this.bar, this.used, this.shares);
   }
 
-  // What it did before: arrays with the newest last.
+  // Takes over a history: arrays with the newest step last.
   remember(history) {
     const past = history ?? {};
     this.series.busy = [...(past.gpu_utilization_percent ?? [])];
@@ -99,7 +102,7 @@ export class Lane {
     this.power.trace.step(columns, this.values.power, this.values.held);
   }
 
-  // The limit is the upper edge; true: it is another one.
+  // Sets the graph's upper edge to the power limit; returns whether it changed.
   scale() {
     const f = this.frame ?? {};
     const top = f.power_limit_enforced_watts ?? f.power_limit_watts ??
@@ -118,7 +121,7 @@ export class Lane {
   tell() {
     const f = this.frame;
     if (!f) return;
-    const gone = f.state === "lost";
+    const gone = GONE.has(f.state);
     this.element.className = `lane s-${f.state}` + (f.slight ? " slight" : "") + (gone ? " gone" : "");
     this.who.setAttribute("aria-label", `GPU ${this.identity.label} ${this.identity.model ?? ""} ${f.words}`);
     say(this.state, `${f.glyph} ${f.words}`);
@@ -148,7 +151,8 @@ export class Lane {
 
   tellMemory() {
     const f = this.frame, total = f.memory_total_bytes, owners = f.owners ?? [];
-    const text = `${gib(f.memory_used_bytes)} of ${whole(known(total) ? total / GIB : null)} GiB`;
+    const text = `${gib(f.memory_used_bytes)} of ${whole(known(total) ? total / GIB : null)} GiB` +
+      (f.memory_unified ? " unified" : "");
     say(this.used, text);
     this.bar.setAttribute("aria-label",
       `memory ${text}` + owners.map((o) => `, ${o.name} ${gib(o.bytes)}`).join(""));
@@ -170,7 +174,7 @@ export class Lane {
     say(item.lastChild, `${owner.name} ${gib(owner.bytes)}`);
   }
 
-  // The values of another time in place of those of now: back steps ago.
+  // Shows the values of `back` steps ago; null means the current ones.
   point(back) {
     const at = (series) => series[series.length - 1 - back];
     if (back === null) { this.tell(); return; }
@@ -185,7 +189,7 @@ export class Lane {
     this.details = null;
   }
 
-  // All of its values, while it is open: the last details and its processes.
+  // While the lane is open, shows all values: the last details and processes.
   tellDetails(values, processes) {
     const details = detailsOf(this.identity, values, this.frame, processes);
     if (this.details && sayAgain(this.details, details)) return;

@@ -1,5 +1,7 @@
-// The page: reads the stream of events and shows what it says. Rows stay; texts
-// and one step of each graph change. Nothing is drawn while nobody sees it.
+/* SPDX-License-Identifier: Apache-2.0 */
+// The page: reads the stream of events and shows them. Rows are kept; a frame
+// changes only texts and one step of each graph. Nothing is drawn while the
+// page is hidden.
 import { STEPS, forgetColours } from "./draw.js";
 import { Hosts } from "./hosts.js";
 import { Lane, isSilent } from "./lane.js";
@@ -9,13 +11,13 @@ import { GIB, age, clock, kilowatts, known, make, say, whole } from "./words.js"
 const $ = (id) => document.getElementById(id);
 const asked = () => new URLSearchParams(location.hash.slice(1)).get("host");
 const state = {
-  source: null, retry: null, // the stream, and the timer of a new one
-  host: asked(),             // whose stream it is; null: this machine's
-  refused: false,            // there is no such host
+  source: null, retry: null, // the stream, and the timer that reconnects
+  host: asked(),             // the host shown; null: this machine
+  refused: false,            // the hub has no such host
   hello: null, frame: null, details: new Map(), alerts: [],
   lanes: new Map(),          // by uuid
-  last: 0,                   // time of the last frame, as the machine tells it
-  heard: 0,                  // when it came, by our own clock
+  last: 0,                   // time of the last frame, by the machine's clock
+  heard: 0,                  // when that frame arrived, by our own clock
   pointing: null,
 };
 const hosts = new Hosts($("hosts"), $("host"));
@@ -30,11 +32,12 @@ function link(word, text) {
   say($("link").lastElementChild, text);
 }
 
-// What is known of the host that is shown, where there is a list of them.
+// The entry of the host shown in the list of hosts, if there is a list.
 const here = () => (state.host ? hosts.find(state.host) : hosts.list[0]);
 const patience = () => 1000 * Math.max(5, 3 * (state.hello?.interval_seconds ?? 1));
 const isOld = () => performance.now() - state.heard > patience();
-// Nothing new of it comes although the stream lives: the hub does not hear it.
+// Why the hub cannot reach the host, although our stream from the hub works, or
+// "".
 const unheard = () => (hosts.many && here()?.why) || "";
 
 function away() {
@@ -58,7 +61,7 @@ function connect() {
   };
   source.onerror = () => {
     away();
-    // A refusal ends the stream for good: the browser does not try again.
+    // After a refusal, browsers do not reconnect by themselves.
     if (source.readyState !== EventSource.CLOSED) return;
     state.retry = setTimeout(connect, 5000);
     state.refused = true;
@@ -78,10 +81,10 @@ function forget() {
   tellAll();
 }
 
-// ---- what the stream says ----
+// ---- events of the stream ----
 
-// How many steps the graphs go on: none for the frame that the history ends in,
-// one where the clock of the machine was set back.
+// How many columns the graphs advance: none for the frame with which the
+// history ends, and one if the machine's clock was set back.
 function columnsTo(time) {
   if (!state.last) return 1;
   const passed = (time - state.last) / state.hello.interval_seconds;
@@ -162,22 +165,24 @@ function tellOpen() {
 
 // ---- the head ----
 
-// Of the GPUs that answer; MIG devices are parts of theirs.
+// Sums over the GPUs that answer; MIG devices are part of their GPUs.
 function sums() {
   const uuids = new Map(state.hello.devices.map((d) => [d.uuid, d]));
   const gpus = state.frame.devices.filter((d) => !known(uuids.get(d.uuid)?.mig_index));
   const well = gpus.filter((d) => !isSilent(d));
-  const add = (key) => well.reduce((sum, d) => sum + (d[key] ?? 0), 0);
+  // Returns the sum over the GPUs that have the value; undefined if none has.
+  const add = (key) => well.reduce((sum, d) => (known(d[key]) ? (sum ?? 0) + d[key] : sum), undefined);
   const count = (name) => gpus.filter((d) => d.state === name).length;
   return { gpus, well, used: add("memory_used_bytes"), total: add("memory_total_bytes"), watts: add("power_watts"),
-    limit: add("power_limit_enforced_watts"), lost: count("lost"), stale: count("stale") + count("hung") };
+    limit: add("power_limit_enforced_watts"), lost: count("lost"), error: count("error"), stale: count("stale") + count("hung") };
 }
 
 function sumsText(s) {
-  const parts = [`${whole(s.used / GIB)} of ${whole(s.total / GIB)} GiB`,
+  const gibs = (bytes) => whole(known(bytes) ? bytes / GIB : undefined);
+  const parts = [`${gibs(s.used)} of ${gibs(s.total)} GiB`,
     kilowatts(s.watts) + (s.limit ? ` of ${kilowatts(s.limit)}` : "")];
   if (s.well.length < s.gpus.length)
-    parts.unshift([`${s.well.length} of ${s.gpus.length} GPUs`, s.lost && `${s.lost} lost`,
+    parts.unshift([`${s.well.length} of ${s.gpus.length} GPUs`, s.lost && `${s.lost} lost`, s.error && `${s.error} in error`,
       s.stale && `${s.stale} stale`].filter(Boolean).join(", "));
   return parts.join(" · ");
 }
@@ -191,7 +196,7 @@ function tellHead() {
   say($("sums"), one ? sumsText(sums()) : "");
   say($("clock"), state.last ? clock(state.last) : "");
   document.title = [state.alerts.length && !isList() ? `(${state.alerts.length})` : "",
-    isList() ? "hosts" : hello?.hostname ?? "", "gpukit"].filter(Boolean).join(" ");
+    isList() ? "hosts" : state.host ?? hello?.hostname ?? "", "gpukit"].filter(Boolean).join(" ");
 }
 
 function modelText() {
@@ -210,15 +215,15 @@ function tellNotice() {
   say($("notice"), silent || (empty ? "This machine has no GPU. To see some: gpukit fake -- gpukit web" : ""));
 }
 
-const alertWords = { hung: "does not answer", held: "held back", alert: "error" };
+const alertWords = { hung: "does not answer", held: "held back", alert: "error", error: "in error", fault: "must be mended" };
 
-// Without what changes all the time: it is read out.
+// Has no values that change constantly, because screen readers read it out.
 function alertText(alert) {
   const identity = state.hello?.devices.find((d) => d.uuid === alert.uuid);
   const why = alert.why && alert.why !== `GPU is ${alert.state}` ? ` · ${alert.why}` : "";
   const who = ["GPU", alert.label, identity?.model].filter(Boolean).join(" ");
   return `${alert.glyph} ${who}: ${alertWords[alert.state] ?? alert.state}` +
-    `${why} · since ${clock(alert.since)}`;
+    `${why} · since ${alert.since_before ? "before " : ""}${clock(alert.since)}`;
 }
 
 function tellAlerts() {
@@ -263,7 +268,7 @@ function lookAgain() {
   tellAll();
 }
 
-// ---- the pointer: one line at the same time in all graphs ----
+// ---- the pointer: marks the same time in all graphs ----
 
 function point(share) {
   const steps = STEPS - 1 - Math.min(STEPS - 1, Math.floor(share * STEPS));
@@ -316,7 +321,7 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-// ---- time that passes without a frame ----
+// ---- time without frames ----
 
 setInterval(() => { if (document.body.dataset.link === "live" && isOld()) away(); }, 1000);
 

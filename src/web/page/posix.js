@@ -1,5 +1,6 @@
-// Extended regular expressions of POSIX, which `top` matches with, as those of
-// a browser. Throws an Error for what is none.
+/* SPDX-License-Identifier: Apache-2.0 */
+// Translates a POSIX extended regular expression, which `top` uses, into one
+// for browsers. Throws an Error if it is invalid.
 const classes = {
   alnum: "a-zA-Z0-9", alpha: "a-zA-Z", blank: " \\t", cntrl: "\\x00-\\x1f\\x7f", digit: "0-9", graph: "!-~",
   lower: "a-z", print: " -~", punct: "!-\\/:-@\\[-`{-~", space: "\\s", upper: "A-Z", xdigit: "0-9a-fA-F",
@@ -8,7 +9,8 @@ const words = { "<": "\\b(?=\\w)", ">": "\\b(?<=\\w)", "`": "^", "'": "$", w: "\
   b: "\\b", B: "\\B" };
 const literal = (c) => c.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 
-// What begins with "[" at a place: its translation and where it ends.
+// Returns the translation of the bracket expression that begins at `from`, and
+// where the expression ends.
 function bracket(text, from) {
   const not = text[from + 1] === "^", first = from + 1 + not;
   let at = first, out = not ? "[^" : "[";
@@ -34,7 +36,7 @@ class Translation {
     this.text = text;
     this.at = 0;
     this.out = "";
-    this.atom = -1; // where what a sign repeats begins; -1: there is nothing
+    this.atom = -1; // start of what "*" would repeat; -1: nothing
     this.open = []; // where groups begin
     this.closed = 0;
   }
@@ -45,7 +47,7 @@ class Translation {
     this.at += length;
   }
 
-  // A repeated one that is repeated is one: "a+?" takes as much as it can.
+  // In POSIX a repetition can be repeated, so "a+?" is still greedy.
   repeat(sign, length) {
     if (this.atom < 0) throw new Error("nothing to repeat");
     const what = this.out.slice(this.atom);
@@ -66,7 +68,7 @@ class Translation {
     if (/[1-9]/.test(c) && Number(c) > this.closed) throw new Error(`\\${c} without a group`);
     if (Object.hasOwn(words, c)) this.put(`(?:${words[c]})`, 2);
     else if (/[1-9]/.test(c)) this.put(`(?:\\${c})`, 2);
-    else this.put(/[a-z]/.test(c) ? "[]" : literal(c), 2); // as glibc, cases apart: "\\d" is nothing
+    else this.put(/[a-z]/.test(c) ? "[]" : literal(c), 2); // like glibc, where case counts: "\\d" matches nothing
   }
 
   begin(piece) {

@@ -1,10 +1,11 @@
-// The table of processes: sorted by a heading, filtered by words. Rows are kept
-// and moved, never made anew.
+/* SPDX-License-Identifier: Apache-2.0 */
+// The table of processes, sorted by one column and filtered by words. Rows are
+// kept and moved, never rebuilt.
 import { filterOf } from "./filter.js";
 import { duration, make, say, size, whole } from "./words.js";
 
 const percent = (v) => whole(v);
-// Title, name of the value, how it is written, what becomes of the column.
+// The columns: title, name of the value, its format, and the CSS class.
 const columns = [
   ["GPU", "label", (v) => v, ""], ["PID", "pid", (v) => String(v), "num"], ["USER", "user", (v) => v ?? "—", ""],
   ["GPU MEM", "gpu_memory_bytes", size, "num"], ["SM%", "sm_utilization_percent", percent, "num"],
@@ -73,14 +74,14 @@ export class Processes {
     this.tell();
   }
 
-  // An event of processes; null: they are of no host.
+  // Takes a "processes" event; null if there is no host.
   put(event) {
     this.list = (event?.processes ?? []).map((p) => ({ ...p, command: p.command ?? p.name }));
     this.nobody = event?.none;
     this.heard = Boolean(event);
   }
 
-  // Those of a GPU, with those of its MIG devices.
+  // Returns the processes of a GPU, including those of its MIG devices.
   of(label) {
     return this.list.filter((p) => p.label === label || p.label.startsWith(`${label}:`));
   }
@@ -118,7 +119,7 @@ export class Processes {
     say(this.root.querySelector("#shown"),
       shown.length === this.list.length ? String(this.list.length) : `${shown.length} of ${this.list.length}`);
     none.hidden = !this.heard || shown.length > 0;
-    say(none, this.list.length ? "No process passes the filter." : this.nobody === undefined ||
+    say(none, this.list.length ? "No process matches the filter." : this.nobody === undefined ||
       /no running/i.test(this.nobody) ? "Nothing runs on these GPUs." : this.nobody);
   }
 }

@@ -1,7 +1,8 @@
-// How values are written; the same value as in `top`.
+/* SPDX-License-Identifier: Apache-2.0 */
+// Formats values as `top` does.
 export const GIB = 2 ** 30;
 
-// As gk_half_up() of base/round.h: the same figure on every screen.
+// Rounds like gk_half_up() of base/round.h, so that all screens show the same.
 export const halfUp = (value) => value * (1 + 1e-12);
 export const known = (value) => value !== undefined && value !== null;
 export const whole = (value) => (known(value) ? String(Math.round(value)) : "—");
@@ -14,7 +15,13 @@ export function size(bytes) {
 }
 
 export function kilowatts(watts) {
+  if (!known(watts)) return "—";
   return watts >= 1000 ? `${halfUp(watts / 1000).toFixed(1)} kW` : `${Math.round(watts)} W`;
+}
+
+// Returns a text such as "12.0 of 80 GiB"; an unknown value is a dash.
+export function part(used, total) {
+  return `${gib(used)} of ${known(total) ? whole(total / GIB) : "—"} GiB`;
 }
 
 export function duration(seconds) {
@@ -34,7 +41,7 @@ export function age(seconds) {
 export const clock = (seconds) =>
   new Date(seconds * 1000).toLocaleTimeString("en-GB");
 
-// Sets a text if it is another one: no layout for what stays.
+// Sets a text only if it differs, to avoid a new layout.
 export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }

@@ -1,4 +1,8 @@
-/* Frames that are kept: each moment of the last minutes finds its own. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * keep_test.c - checks the frames that are kept: each moment of the last
+ * minutes finds its own.
+ */
 #include "cli/top/keep.h"
 
 #include "base/clock.h"
@@ -12,7 +16,7 @@
 
 static struct fixture f;
 
-/* A frame at a second, which its values tell. */
+/* Adds a frame at a second, with values that identify it. */
 static void add_frame(const struct tui_keep *keep, unsigned second)
 {
 	f.snap.wall_ns = BEGAN_WALL + second * GK_NS_PER_S;
@@ -54,7 +58,7 @@ static void each_moment_has_its_frame(void **state)
 		if (second % 100 == 0)
 			assert_int_equal(found(keep, f.snap.wall_ns), second);
 	}
-	/* Five minutes at least. */
+	/* At least five minutes are kept. */
 	for (unsigned ago = 0; ago < 300; ago += 7)
 		assert_int_equal(
 		    found(keep, BEGAN_WALL + (1000 - ago) * GK_NS_PER_S),
@@ -66,7 +70,7 @@ static void each_moment_has_its_frame(void **state)
 	top_keep_free(k);
 }
 
-/* A frame a second, however many there are. */
+/* One frame a second is kept, however many there are. */
 static void fast_frames_are_thinned(void **state)
 {
 	struct top_keep *k = top_keep_new();

@@ -1,5 +1,6 @@
-/* The parts of a snapshot that somebody asks for, on a made one. */
-#include "core/pick.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pick_test.c - checks picking parts of a snapshot, on a hand-made one. */
+#include "core/choose/pick.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -75,7 +76,7 @@ static int teardown(void **state)
 	gk_pick_free(&part);
 	assert_null(part.devices);
 	assert_null(part.processes);
-	/* The given snapshot stays as it was. */
+	/* The given snapshot is unchanged. */
 	assert_memory_equal(given_devices, devices, sizeof devices);
 	assert_memory_equal(given_processes, processes, sizeof processes);
 	return 0;
@@ -91,8 +92,8 @@ static void pick(const struct gk_pick *wanted, long missing)
 	assert_int_equal(part.wall_ns, 4711);
 }
 
-/* The devices of the part: "0 2 2:1^1" is a MIG device of the part's second
- * one. */
+/* Checks the devices of the part: "0 2 2:1^1" ends in a MIG device of the
+ * part's second device. */
 static void check_devices(const char *expected)
 {
 	char text[128] = "", one[32];
@@ -113,7 +114,7 @@ static void check_devices(const char *expected)
 	assert_string_equal(text, expected);
 }
 
-/* Its processes: "10@0" is pid 10 on the part's first device. */
+/* Checks its processes: "10@0" is pid 10 on the part's first device. */
 static void check_processes(const char *expected)
 {
 	char text[128] = "", one[32];
@@ -186,7 +187,7 @@ static void what_cuda_sees(void **state)
 			       .order = GK_ORDER_PCI_BUS_ID};
 
 	(void)state;
-	/* In CUDA's order 19 has no bus id and comes first. */
+	/* In CUDA's order GPU 19 has no bus id and comes first. */
 	seen.visible = "0";
 	pick(&seen, -1);
 	check_devices("19");
@@ -194,7 +195,10 @@ static void what_cuda_sees(void **state)
 	seen.visible = "GPU-a,GPU-e";
 	pick(&seen, -1);
 	check_devices("0 19");
-	/* A MIG device shows the GPU that it is part of, not its neighbours. */
+	/*
+	 * A MIG device shows the GPU that it is part of, but not its
+	 * neighbours.
+	 */
 	seen.visible = "MIG-d";
 	pick(&seen, -1);
 	check_devices("2 2:3^0");
@@ -202,7 +206,10 @@ static void what_cuda_sees(void **state)
 	seen.visible = "";
 	pick(&seen, -1);
 	check_devices("");
-	/* The newest with the highest clock: split, so it is a MIG device. */
+	/*
+	 * The newest one with the highest clock is split, so a MIG device is
+	 * picked.
+	 */
 	seen.visible = "0";
 	seen.order = GK_ORDER_FASTEST_FIRST;
 	pick(&seen, -1);
@@ -217,7 +224,7 @@ static void named_gpus_win_over_what_cuda_sees(void **state)
 			       .visible = "GPU-e"},
 	     -1);
 	check_devices("0");
-	/* Nor does a variable matter that nobody wanted applied. */
+	/* Nor does a variable matter that is not to be applied. */
 	pick(&(struct gk_pick){.visible = "GPU-e"}, -1);
 	check_devices("0 2 2:1^1 2:3^1 19");
 }
@@ -262,7 +269,7 @@ static void candidates_have_what_cuda_orders_by(void **state)
 	assert_int_equal(c[3].index, 2);
 	assert_int_equal(c[3].mig_index, 3);
 	assert_int_equal(c[4].pci_bus, 0);
-	/* Newer first, then whole MHz; an unknown clock is none. */
+	/* Newer GPUs first, then whole MHz; an unknown clock counts as 0. */
 	assert_int_equal(c[0].speed, (806ULL << 40) + 1980);
 	assert_int_equal(c[1].speed, (900ULL << 40) + 1999);
 	assert_int_equal(c[4].speed, 900ULL << 40);
@@ -288,8 +295,8 @@ static void a_lost_gpu_is_none_of_those_that_cuda_counts(void **state)
 	given.devices[1].health = GK_HEALTH_OK;
 }
 
-/* Who is shown, of one that computes (10), draws (20), computes by MPS (30),
- * does neither (40) and both (50). */
+/* The processes shown, of one that computes (10), draws (20), computes by MPS
+ * (30), does neither (40), and does both (50). */
 static const struct {
 	struct gk_pick pick;
 	const char *shown;
@@ -325,7 +332,7 @@ static void processes_by_user_and_pid(void **state)
 	wanted.user_count = 1;
 	pick(&wanted, -1);
 	check_processes("40@3");
-	/* All of it must hold. */
+	/* All conditions must hold. */
 	wanted = (struct gk_pick){.pids = pids, .pid_count = 2};
 	pick(&wanted, -1);
 	check_processes("10@0 50@4");

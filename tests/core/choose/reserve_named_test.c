@@ -1,7 +1,11 @@
-/* The file of reservations, as others find it when its maker was killed. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reserve_named_test.c - checks the file of reservations as others find it when
+ * its maker was killed.
+ */
 #include "unit.h"
 
-#include "core/reserve.h"
+#include "core/choose/reserve.h"
 
 #include <gpukit/gpukit.h>
 
@@ -24,7 +28,7 @@ static char path[64], target[64];
 /* ---- where makers die, and what the file system cannot do ---- */
 
 static bool dies_at_fchmod, all_files_have_names;
-static const char *planted; /* when a file is made, somebody puts that there */
+static const char *planted; /* put there by somebody while a file is made */
 
 int __real_fchmod(int fd, mode_t mode);
 int __wrap_fchmod(int fd, mode_t mode);
@@ -148,13 +152,13 @@ static void nor_does_one_where_all_files_have_names(void **state)
 	die_making();
 	assert_int_equal(lstat(path, &st), -1);
 	assert_made();
-	assert_int_equal(count_files(), 2); /* and what the dead one left */
+	assert_int_equal(count_files(), 2); /* and the dead maker's file */
 	assert_int_equal(unlink(path), 0);
 	assert_made();
 	assert_int_equal(count_files(), 2);
 }
 
-/* What is put there while the file is made is not followed or replaced. */
+/* What appears there while the file is made is not followed or replaced. */
 static void what_comes_between_is_in_the_way(void **state)
 {
 	struct gk_reserve_bar bar;

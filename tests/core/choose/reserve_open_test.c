@@ -1,4 +1,9 @@
-/* The file of reservations: making it, and what is in the way. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reserve_open_test.c - checks making and opening the file of reservations, and
+ * what prevents it.
+ */
+#include "can.h"
 #include "core/reserve_tree.h"
 
 #include <errno.h>
@@ -9,9 +14,9 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
-#define STRANGER 12345 /* a user of no test */
+#define STRANGER 12345 /* a user that no test uses */
 
-/* Opening it is refused at once, whether to look or to take. */
+/* Checks that opening it is refused at once, for reading or for reserving. */
 static void refused(bool to_take, enum gk_reserve_bar_kind kind, uid_t owner,
 		    mode_t mode)
 {
@@ -45,7 +50,7 @@ static void who_only_looks_makes_no_file(void **state)
 	assert_int_equal(fd, -1);
 	assert_int_equal(bar.kind, GK_BAR_NONE);
 	assert_int_equal(access(path, F_OK), -1);
-	/* Nor is a missing directory in anybody's way. */
+	/* A missing directory is no obstacle either. */
 	strcat(dir, "x");
 	snprintf(path, sizeof path, "%s/file", dir);
 	fd = 99;
@@ -70,7 +75,9 @@ static void the_file_is_made_for_everybody(void **state)
 	assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
 	assert_int_equal(fcntl(fd, F_GETFL) & O_ACCMODE, O_RDWR);
 	close(fd);
-	/* Who comes next has the same file, whatever its mode: it is ours. */
+	/*
+	 * The next process opens the same file, whatever its mode: it is ours.
+	 */
 	assert_int_equal(chmod(path, 0600), 0);
 	close(take_file());
 	assert_int_equal(gk_reserve_open(path, false, &fd, &bar), 0);
@@ -133,7 +140,7 @@ static void a_name_that_is_too_long_is_an_error(void **state)
 	assert_int_equal(chdir("/"), 0);
 }
 
-/* Opens DIR/././.../file whose directory has so many letters. */
+/* Opens DIR/././.../file with a path of this many letters before the file. */
 static int open_long(size_t letters)
 {
 	static char longest[PATH_MAX + 16];
@@ -183,7 +190,7 @@ static void a_directory_that_all_may_write_is_sticky(void **state)
 	(void)state;
 	assert_int_equal(chmod(dir, 0777), 0);
 	refused(true, GK_BAR_DIRECTORY, geteuid(), S_IFDIR | 0777);
-	/* Who only looks is told, and can look. */
+	/* A mere reader is warned, and can read. */
 	close(open(path, O_CREAT | O_WRONLY, 0666));
 	assert_int_equal(gk_reserve_open(path, false, &fd, &bar), 0);
 	assert_true(fd >= 0);
@@ -197,12 +204,6 @@ static void a_directory_that_all_may_write_is_sticky(void **state)
 
 /* ---- other users ---- */
 
-static void need_root(void)
-{
-	if (geteuid())
-		skip();
-}
-
 static void a_stranger_may_own_neither_directory(void **state)
 {
 	(void)state;
@@ -211,7 +212,7 @@ static void a_stranger_may_own_neither_directory(void **state)
 	refused(true, GK_BAR_DIRECTORY, STRANGER, S_IFDIR | 0700);
 }
 
-/* Others would not see what root reserves in a file of theirs. */
+/* Others would not see what root reserves in their private file. */
 static void a_strangers_file_must_be_open_to_all(void **state)
 {
 	int fd;
@@ -237,7 +238,7 @@ static void a_strangers_file_must_be_open_to_all(void **state)
 	}
 }
 
-/* Runs a test of another user in a child, which answers by its exit code. */
+/* Runs a test as another user in a child, which answers by its exit code. */
 static void as_stranger(void (*test)(void))
 {
 	int status;
@@ -254,7 +255,7 @@ static void as_stranger(void (*test)(void))
 	assert_int_equal(status, 0);
 }
 
-/* A condition that does not hold ends the child. */
+/* Ends the child if the condition does not hold. */
 #define CHILD(condition)                                                       \
 	do {                                                                   \
 		if (!(condition)) {                                            \
@@ -288,7 +289,7 @@ static void fail_to_make_it(void)
 {
 	int fd;
 
-	/* Root's directory is as good as one's own. */
+	/* Root's directory is as good as the user's own. */
 	CHILD(gk_reserve_open(path, true, &fd, &bar) == GK_ERR_PERMISSION);
 	CHILD(bar.kind == GK_BAR_ERROR && bar.error == EACCES);
 	CHILD(bar.owner == GK_RESERVE_NOBODY);
@@ -302,12 +303,12 @@ static void who_may_not_make_it_is_told(void **state)
 	as_stranger(fail_to_make_it);
 }
 
-/* Alone in a user namespace, all others have the overflow id. */
+/* Alone in a user namespace: all others have the overflow id. */
 static void take_from_within(void)
 {
 	int fd, map;
 
-	/* /proc of a process that became another user is root's. */
+	/* The /proc files of a process that changed its user belong to root. */
 	if (prctl(PR_SET_DUMPABLE, 1) || unshare(CLONE_NEWUSER))
 		_exit(77);
 	map = open("/proc/self/uid_map", O_WRONLY);
@@ -328,7 +329,7 @@ static void who_is_outside_of_a_container_is_no_stranger(void **state)
 	assert_int_equal(chown(dir, STRANGER + 1, 0), 0);
 	assert_int_equal(chmod(dir, 0755), 0);
 	refused(true, GK_BAR_DIRECTORY, STRANGER + 1, S_IFDIR | 0755);
-	/* On the host the overflow id is a user like any other. */
+	/* Outside of namespaces the overflow id is a user like any other. */
 	assert_int_equal(chown(dir, 65534, 0), 0);
 	refused(true, GK_BAR_DIRECTORY, 65534, S_IFDIR | 0755);
 	assert_int_equal(chown(dir, STRANGER + 1, 0), 0);
@@ -340,13 +341,16 @@ static void who_is_outside_of_a_container_is_no_stranger(void **state)
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	if (WEXITSTATUS(status) == 77)
-		skip();
+		CANNOT("user-namespaces", "unshare() refuses");
 	assert_int_equal(status, 0);
 }
 
 /* ---- the place ---- */
 
-/* Which file the host's is, where /run/lock is so: 1 that one, 2 another. */
+/*
+ * Which file is the host's when /run/lock is like this: 1 the one there, 2
+ * another.
+ */
 static int place_with(const char *root)
 {
 	pid_t child = fork();
@@ -364,7 +368,7 @@ static int place_with(const char *root)
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	if (WEXITSTATUS(status) == 77)
-		skip();
+		CANNOT("roots-of-its-own", "chroot() refuses");
 	return WEXITSTATUS(status);
 }
 

@@ -1,4 +1,8 @@
-/* Reservations by locks on a file: who holds what, and the section. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reserve_test.c - checks reservations by locks on a file: who holds what, and
+ * the section.
+ */
 #include "core/reserve_tree.h"
 
 #include <pthread.h>
@@ -20,7 +24,7 @@ static void one_holds_a_device_at_a_time(void **state)
 	assert_int_equal(gk_reserve_take(a, "", "GPU-1"), 0);
 	assert_int_equal(held(b, "", "GPU-1"), GK_HOLD_RESERVED);
 	assert_int_equal(gk_reserve_take(b, "", "GPU-1"), GK_ERR_IN_USE);
-	/* One's own is in nobody's way. */
+	/* A process's own reservation does not block it. */
 	assert_int_equal(held(a, "", "GPU-1"), GK_HOLD_NONE);
 	assert_int_equal(gk_reserve_take(a, "", "GPU-1"), 0);
 	/* Another device, and the same UUID on another machine. */
@@ -42,8 +46,8 @@ static void put_lock(int fd, int command, short type, off_t at, off_t len)
 	assert_int_equal(fcntl(fd, command, &f), 0);
 }
 
-/* Every version of the program has to find them at the same places: the first
- * 62 bits of FNV-1a of scope, newline and UUID, and one. */
+/* Every version of the program must find them at the same offsets: the first 62
+ * bits of FNV-1a of scope, newline and UUID, plus one. */
 #define BYTE_OF_GPU_1   4266214917270777869
 #define BYTE_OF_M_GPU_1 3075894440931374736
 
@@ -75,13 +79,13 @@ static void locks_of_another_kind_reserve_nothing(void **state)
 	put_lock(a, F_OFD_SETLK, F_RDLCK, BYTE_OF_GPU_1, 1);
 	assert_int_equal(held(b, "", "GPU-1"), GK_HOLD_FOREIGN);
 	check_bar(GK_BAR_LOCK, GK_RESERVE_NOBODY, 0);
-	/* It is asked as who wants to write. */
+	/* The lock is queried as for writing. */
 	assert_int_equal(gk_reserve_take(b, "", "GPU-1"), GK_ERR_IN_USE);
 	close(a);
 	close(b);
 }
 
-/* A child that has done something with the file, until it is ended. */
+/* Starts a child that calls act() on the file and stays until it is ended. */
 static pid_t start_child(void (*act)(void))
 {
 	int ready[2];
@@ -180,7 +184,7 @@ static void one_is_in_the_section_at_a_time(void **state)
 	assert_int_equal(gk_reserve_enter(b, begin + 5 * GK_NS_PER_MS, &bar),
 			 GK_ERR_TIMEOUT);
 	assert_true(gk_mono_ns() >= begin + 5 * GK_NS_PER_MS);
-	/* It is its first byte and no device's. */
+	/* The section is the first byte, which belongs to no device. */
 	assert_int_equal(held(b, "", "GPU-1"), GK_HOLD_NONE);
 	gk_reserve_leave(a);
 	put_lock(a, F_OFD_SETLK, F_WRLCK, 1, 0);

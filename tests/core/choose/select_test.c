@@ -1,6 +1,10 @@
-/* Constraints, ranking, MIG and topology of gk_select(), on made snapshots. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * select_test.c - checks constraints, ranking, MIG and topology of gk_select()
+ * on hand-made snapshots.
+ */
 #include "base/units.h"
-#include "core/select.h"
+#include "core/choose/select.h"
 #include "unit.h"
 
 #include <stdbool.h>
@@ -9,7 +13,7 @@
 
 #define MOST 8
 
-/* A device: free and total in GiB, utilisation in percent, -1: unknown. */
+/* A device: free and total in GiB, utilization in percent; -1: unknown. */
 struct spec {
 	unsigned index;
 	int mig_index;
@@ -56,7 +60,7 @@ static void make(struct machine *m, const struct spec *specs, size_t count)
 	}
 }
 
-/* Labels of the chosen devices in text: "3 1:0". */
+/* Checks the labels of the chosen devices: "3 1:0". */
 static void chosen(const struct machine *m, const struct gk_select *wanted,
 		   const char *expected)
 {
@@ -104,7 +108,7 @@ static void gpu_0_is_kept_free(void **state)
 	chosen(&m, &two, "0 1");
 }
 
-/* Whatever order they come in. */
+/* Whatever their order in the snapshot. */
 static void among_equals_the_highest_index_is_first(void **state)
 {
 	static const struct spec specs[] = {
@@ -123,7 +127,7 @@ static void among_equals_the_highest_index_is_first(void **state)
 	chosen(&m, &any, "2 0 3 1");
 }
 
-/* In front those that would do, then the refused ones in their order. */
+/* Suitable devices come first, then the refused ones in their order. */
 static void refusals_have_their_reason(void **state)
 {
 	static const struct spec specs[] = {
@@ -172,7 +176,7 @@ static void refusals_have_their_reason(void **state)
 	assert_int_equal(s.count, 0);
 }
 
-/* How many constraints one misses counts, and the tolerance has an end. */
+/* The number of missed constraints counts, and the tolerance has an end. */
 static void what_is_missed_is_counted(void **state)
 {
 	static const struct spec specs[] = {
@@ -214,7 +218,7 @@ static void of_equally_free_ones_the_largest_then_the_idlest(void **state)
 	struct machine m;
 
 	(void)state;
-	/* As much is free of the last, but more is used: that is larger. */
+	/* The last has as much free but more in use, so it is larger. */
 	make(&m, specs, COUNT(specs));
 	chosen(&m, &any, "0 1 2 3");
 }
@@ -365,7 +369,7 @@ static void a_pool_keeps_its_order(void **state)
 	chosen(&m, &wanted, "");
 }
 
-/* GPUs of equal letters are joined; digits are their NUMA nodes. */
+/* GPUs with equal letters are linked; digits are their NUMA nodes. */
 static void wire(struct machine *m, const char *islands, const char *nodes)
 {
 	struct gk_topology *t = &m->topology;
@@ -386,7 +390,7 @@ static void wire(struct machine *m, const char *islands, const char *nodes)
 	m->snap.topology = t;
 }
 
-/* GPU 5 and GPU 1 are the emptiest. */
+/* GPU 5 and GPU 1 have the most free memory. */
 static const struct spec eight[] = {
     {0, -1, 40, 80, 0, 0, false, false}, {1, -1, 80, 80, 0, 0, false, false},
     {2, -1, 40, 80, 0, 0, false, false}, {3, -1, 40, 80, 0, 0, false, false},
@@ -415,11 +419,11 @@ static void one_island_is_preferred(void **state)
 	exactly(&m, 2, "5 1");
 	wire(&m, "aaaabbbb", "01010101");
 	exactly(&m, 4, "5 7 6 4");
-	/* GPUs of the island that are of one node. */
+	/* GPUs of the island that are on one node. */
 	exactly(&m, 2, "5 7");
 	exactly(&m, 1, "5");
 	exactly(&m, 8, "5 1 7 6 4 3 2 0");
-	/* As many as hang together, when the number is left to us. */
+	/* As many as are linked, when the number is not given. */
 	wanted.topology = true;
 	chosen(&m, &wanted, "5 7 6 4");
 	wanted.least = 5;
@@ -467,7 +471,7 @@ static void a_way_that_is_not_known_is_no_near_one(void **state)
 	exactly(&m, 2, "5 7");
 }
 
-/* Some boards hang all GPUs of both nodes on one bridge. */
+/* Some boards connect all GPUs of both nodes to one bridge. */
 static void where_all_ways_are_equal_nodes_decide(void **state)
 {
 	struct machine m;
@@ -481,7 +485,7 @@ static void where_all_ways_are_equal_nodes_decide(void **state)
 	exactly(&m, 4, "5 7 6 4");
 }
 
-/* It was made before the last GPUs came. */
+/* It was made before the last GPUs were added. */
 static void a_topology_of_fewer_gpus_changes_nothing(void **state)
 {
 	struct machine m;

@@ -1,5 +1,9 @@
-/* The thread that waits for Xids, and a driver library of the test's own. */
-#include "core/events.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * events_test.c - checks the thread that waits for Xids, on a driver library in
+ * the test.
+ */
+#include "core/driver/events.h"
 #include "unit.h"
 
 #include "base/clock.h"
@@ -12,25 +16,28 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static char seat[GPUS + 1]; /* their addresses are handles; the last: another */
+static char
+    seat[GPUS + 1]; /* their addresses are handles; the last is another GPU's */
 
-/* The driver; guarded by lock. */
+/* The fake driver; guarded by lock. */
 static struct {
-	unsigned long long types; /* that it supports */
+	unsigned long long types; /* supported by the driver */
 	nvmlReturn_t registering, creating;
 	unsigned registered[GPUS]; /* registrations */
 	unsigned creations, frees;
 	bool has_event, ending;
-	bool ask_again; /* at the next registration, while it is made */
+	bool ask_again; /* during the next registration */
 	nvmlEventData_t event;
 	unsigned waits;      /* begun so far */
 	unsigned wait_ms[4]; /* of the first ones */
+	unsigned last_wait_ms;
 	unsigned other_index;
 	int index_calls;
 } driver;
 
 static struct gk_nvml *nvml;
 static struct gk_events *events;
+static struct gk_arena arena; /* of the results */
 
 static nvmlDevice_t handle_of(unsigned gpu)
 {
@@ -102,6 +109,7 @@ static nvmlReturn_t wait_event(nvmlEventSet_t set, nvmlEventData_t *data,
 	until.tv_sec += timeout_ms / 1000 + until.tv_nsec / 1000000000;
 	until.tv_nsec %= 1000000000;
 	pthread_mutex_lock(&lock);
+	driver.last_wait_ms = timeout_ms;
 	if (driver.waits < COUNT(driver.wait_ms))
 		driver.wait_ms[driver.waits] = timeout_ms;
 	driver.waits++;
@@ -147,9 +155,10 @@ static int setup(void **state)
 	return 0;
 }
 
-/* The thread frees its set and its use of the driver when it ends. */
+/* The thread frees its set and releases the driver when it ends. */
 static int teardown(void **state)
 {
+	gk_arena_free(&arena);
 	(void)state;
 	pthread_mutex_lock(&lock);
 	driver.ending = true;
@@ -165,7 +174,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Until something of the driver is so. */
+/* Waits until a condition of the driver holds. */
 #define AWAIT(condition)                                                       \
 	do {                                                                   \
 		struct timespec until_;                                        \
@@ -187,7 +196,7 @@ static void listen_to(unsigned gpu)
 	AWAIT(driver.registered[gpu] && driver.waits);
 }
 
-/* When the next wait has begun, it has been counted. */
+/* When the next wait has begun, the event has been counted. */
 static void raise_event(unsigned gpu, unsigned long long type, unsigned xid)
 {
 	unsigned waits;
@@ -211,7 +220,7 @@ static struct gk_device device(unsigned gpu, int mig_index)
 
 	for (int i = 0; i < GK_M_COUNT; i++)
 		dev.m[i].why = GK_ABSENT_TIMEOUT;
-	gk_events_get(events, &dev);
+	assert_int_equal(gk_events_get(events, &arena, &dev), 0);
 	return dev;
 }
 
@@ -231,7 +240,7 @@ static void check_xids(unsigned gpu, int64_t count, int64_t last)
 
 #define XID nvmlEventTypeXidCriticalError
 
-/* The older wait serves where the newer one is missing. */
+/* The older wait function serves where the newer one is missing. */
 static void only_xids_are_counted(void **state)
 {
 	(void)state;
@@ -249,6 +258,62 @@ static void only_xids_are_counted(void **state)
 }
 
 /* A driver may name a GPU by another handle than it was registered by. */
+/* Three within a moment, of which only the last was known before. */
+static void every_xid_of_a_burst_is_kept(void **state)
+{
+	static const unsigned burst[] = {48, 94, 63, 48};
+	static const struct {
+		unsigned number;
+		uint64_t count;
+	} kinds[] = {{48, 2}, {63, 1}, {94, 1}};
+	const struct gk_xids *xids;
+
+	(void)state;
+	listen_to(0);
+	assert_null(device(0, -1).xids);
+	for (int i = 0; i < 4; i++)
+		raise_event(0, nvmlEventTypeXidCriticalError, burst[i]);
+	xids = device(0, -1).xids;
+	assert_non_null(xids);
+	assert_int_equal(xids->count, 4);
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(xids->last[i].number, burst[i]);
+		assert_int_equal(xids->last[i].at, i + 1);
+		assert_true(xids->last[i].wall_ns > 0);
+		assert_true(!i ||
+			    xids->last[i].wall_ns >= xids->last[i - 1].wall_ns);
+	}
+	assert_int_equal(xids->kind_count, 3);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(xids->kinds[i].number, kinds[i].number);
+		assert_int_equal(xids->kinds[i].count, kinds[i].count);
+	}
+	gk_arena_free(&arena);
+}
+
+static void the_list_of_xids_is_bounded(void **state)
+{
+	struct gk_xids xids = {0};
+	uint64_t all = 0;
+
+	(void)state;
+	for (uint32_t i = 1; i <= 1000; i++) {
+		gk_xids_add(&xids, &(struct gk_xid){.at = i, .number = i});
+		gk_xids_count(&xids, i % 100 + 1, 1);
+	}
+	assert_int_equal(xids.count, GK_XIDS_MAX);
+	assert_int_equal(xids.last[0].at, 1000 - GK_XIDS_MAX + 1);
+	assert_int_equal(xids.last[GK_XIDS_MAX - 1].at, 1000);
+	assert_int_equal(xids.kind_count, GK_XID_KINDS_MAX);
+	assert_int_equal(xids.kinds[0].number, 0);
+	for (size_t i = 0; i < xids.kind_count; i++) {
+		all += xids.kinds[i].count;
+		assert_true(!i ||
+			    xids.kinds[i].number > xids.kinds[i - 1].number);
+	}
+	assert_int_equal(all, 1000);
+}
+
 static void other_handles_are_asked_for_their_index(void **state)
 {
 	(void)state;
@@ -260,7 +325,7 @@ static void other_handles_are_asked_for_their_index(void **state)
 	raise_event(GPUS, XID, 13);
 	check_xids(2, 1, 13);
 	check_xids(0, 0, 0);
-	/* One that there is not, and one that cannot be told. */
+	/* A GPU that does not exist, and one that cannot be identified. */
 	pthread_mutex_lock(&lock);
 	driver.other_index = GPUS;
 	pthread_mutex_unlock(&lock);
@@ -296,7 +361,10 @@ static void what_nobody_listens_to_is_not_known(void **state)
 	gk_events_close(NULL);
 }
 
-/* A GPU that comes back: all go to a new set, and the old one goes after. */
+/*
+ * A GPU that comes back: all are registered in a new set, and then the old one
+ * is freed.
+ */
 static void who_asks_again_gets_a_new_set(void **state)
 {
 	(void)state;
@@ -310,7 +378,7 @@ static void who_asks_again_gets_a_new_set(void **state)
 	assert_int_equal(driver.registered[2], 0);
 }
 
-/* A GPU that comes back while the thread registers what it was before. */
+/* A GPU that comes back while the thread registers its former handle. */
 static void who_asks_meanwhile_is_not_forgotten(void **state)
 {
 	(void)state;
@@ -323,17 +391,22 @@ static void who_asks_meanwhile_is_not_forgotten(void **state)
 	assert_int_equal(driver.registered[0], 2);
 }
 
-/* The first waits are short, each twice as long as the one before. */
+/* Waits are short until all GPUs are open: then each is twice as long as the
+ * previous one. */
 static void waits_grow(void **state)
 {
 	(void)state;
 	listen_to(0);
 	AWAIT(driver.waits >= 4);
 	for (unsigned i = 0; i < 4; i++)
-		assert_int_equal(driver.wait_ms[i], 20U << i);
+		assert_int_equal(driver.wait_ms[i], 20);
+	for (unsigned gpu = 1; gpu < GPUS; gpu++)
+		listen_to(gpu);
+	AWAIT(driver.last_wait_ms == 40);
+	AWAIT(driver.last_wait_ms == 80);
 }
 
-/* It is tried again, until it works. */
+/* It retries until it works. */
 static void a_set_that_is_refused_is_asked_for_again(void **state)
 {
 	(void)state;
@@ -377,6 +450,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    TEST(only_xids_are_counted),
+	    TEST(every_xid_of_a_burst_is_kept),
+	    TEST(the_list_of_xids_is_bounded),
 	    TEST(other_handles_are_asked_for_their_index),
 	    TEST(what_nobody_listens_to_is_not_known),
 	    TEST(who_asks_again_gets_a_new_set),

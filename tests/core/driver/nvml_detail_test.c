@@ -1,17 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values that are read only when asked for: details, links, topology, few
- * metrics.
+ * nvml_detail_test.c - checks values that are read only when asked for:
+ * details, links, topology, few metrics.
  */
 #include "base/array.h"
+#include "base/clock.h"
 #include "core/scripted.h"
 
 #define PERIOD (10 * GK_NS_PER_MS)
 
 /* ---- the DETAIL tier ---- */
 
-/*
- * The details of GPU 1. Fields count their scope in: that of a sum ends in 95.
- */
+/* The details of GPU 1. Fields contain their scope: a sum's ends in 95. */
 static const struct {
 	enum gk_metric metric;
 	int64_t value;
@@ -45,7 +45,7 @@ static void details_are_in_base_units(void **state)
 				 (int)v->why, (long)v->v);
 	}
 	assert_absent(dev->m[GK_M_FBC_FPS], NO_FUNCTION);
-	assert_absent(dev->m[GK_M_RETIRED_PENDING], NOT_SUPPORTED);
+	assert_absent(dev->m[GK_M_RETIRED_CORRECTED], NOT_SUPPORTED);
 	assert_true(dev->read_ns[GK_TIER_DETAIL] > 0);
 }
 
@@ -63,8 +63,9 @@ static void field_values_cost_one_call(void **state)
 	calls = scripted_calls("nvmlDeviceGetFieldValues");
 	scripted_take();
 	calls = scripted_calls("nvmlDeviceGetFieldValues") - calls;
-	/* The memory temperature is an everyday value: a call of its own. */
-	assert_int_equal(calls, 2);
+	/* The memory temperature and the driver's recovery action are everyday
+	 * values with calls of their own. */
+	assert_int_equal(calls, 3);
 }
 
 static void facts_have_their_reasons(void **state)
@@ -155,7 +156,7 @@ static void details_are_read_when_asked_for(void **state)
 	gk_snapshot_free(snap);
 }
 
-/* A snapshot is the reader's: the next reading does not change it. */
+/* A snapshot belongs to its reader: the next reading does not change it. */
 static void snapshots_have_details_of_their_own(void **state)
 {
 	struct gk_snapshot *first;
@@ -221,7 +222,7 @@ static void an_old_driver_lacks_details(void **state)
 	assert_string_equal(t.snap->topology->places[0].cpus, "");
 }
 
-/* Every value says why it is not there, and has no number. */
+/* Every absent value has a reason and no number. */
 static void check_refused(void)
 {
 	const struct gk_device *dev;
@@ -292,12 +293,12 @@ static void the_topology_tells_ways_and_places(void **state)
 	assert_string_equal(top->places[3].numa_nodes, "3");
 	assert_int_equal(top->places[3].numa_node, 7);
 	scripted_take();
-	/* Once for each pair. */
+	/* Called once for each pair. */
 	assert_int_equal(scripted_calls("nvmlDeviceGetTopologyCommonAncestor"),
 			 15);
 }
 
-/* 0 = 1 by two links; 2 and 3 meet at two switches, 3 + 1 links. */
+/* GPUs 0 and 1 have two links; 2 and 3 share two switches, by 3 + 1 links. */
 static void check_nvlinks(unsigned with)
 {
 	t.options.with = with;
@@ -336,7 +337,7 @@ static void a_hanging_gpu_leaves_its_ways_unknown(void **state)
 	(void)state;
 	scripted_reset(3);
 	t.options.with = GK_WITH_TOPOLOGY;
-	t.options.timeout_ns = GK_NS_PER_S; /* for the healthy ones */
+	t.options.timeout_ns = GK_NS_PER_S; /* for the healthy GPUs */
 	SCRIPT(t.s->gpu[1].hang = true);
 	scripted_open();
 	scripted_take();
@@ -363,11 +364,11 @@ static void only_what_is_wanted_is_read(void **state)
 	gk_metric_set_add(&only, GK_M_POWER_MAX);
 	t.options.only = &only;
 	scripted_open();
-	only = (struct gk_metric_set){0}; /* it was copied */
+	only = (struct gk_metric_set){0}; /* the library has copied it */
 	dev = &scripted_take()->devices[0];
 	assert_value(dev->m[GK_M_TEMP], 70);
 	assert_value(dev->m[GK_M_POWER_MAX], 450000);
-	/* The other value of a call that is made anyway. */
+	/* The second value of a call that is made anyway. */
 	assert_value(dev->m[GK_M_POWER_MIN], 100000);
 	assert_absent(dev->m[GK_M_GPU_UTIL], NOT_READ);
 	assert_int_equal(scripted_calls("nvmlDeviceGetUtilizationRates"), 0);
@@ -390,7 +391,7 @@ static void few_details_are_few_fields(void **state)
 	assert_int_equal(scripted_calls("nvmlDeviceGetEncoderStats"), 0);
 }
 
-/* A metric that was not wanted stays so, whatever becomes of the GPU. */
+/* A metric that was not asked for stays so, whatever happens to the GPU. */
 static void what_is_not_wanted_is_not_lost(void **state)
 {
 	struct gk_metric_set only = {0};
@@ -399,7 +400,7 @@ static void what_is_not_wanted_is_not_lost(void **state)
 	gk_metric_set_add(&only, GK_M_TEMP);
 	t.options.only = &only;
 	t.options.with = GK_WITHOUT_PROCESSES;
-	t.options.timeout_ns = GK_NS_PER_S; /* for the healthy ones */
+	t.options.timeout_ns = GK_NS_PER_S; /* for the healthy GPUs */
 	scripted_open();
 	SCRIPT(t.s->gpu[0].handle = NVML_ERROR_GPU_IS_LOST);
 	SCRIPT(t.s->gpu[1].hang = true);
@@ -436,9 +437,49 @@ static void the_board_and_samples_can_be_left_out(void **state)
 	assert_int_equal(scripted_calls("nvmlDeviceGetVbiosVersion"), 0);
 }
 
+static const struct gk_snapshot *next_frame(void)
+{
+	gk_snapshot_free(t.snap);
+	t.snap = NULL;
+	assert_int_equal(gk_watch_next(t.gk, &t.snap), 0);
+	return t.snap;
+}
+
+/* What a device is stays valid; what it did when it was read may not. */
+static void what_is_asked_for_no_more_is_not_told_as_new(void **state)
+{
+	const struct gk_device *d;
+	uint64_t end;
+
+	(void)state;
+	scripted_reset(1);
+	scripted_open();
+	assert_int_equal(gk_watch_start(t.gk, 10 * GK_NS_PER_MS), 0);
+	assert_int_equal(
+	    gk_watch_ask(t.gk, 0, 1U << GK_TIER_ASKED | 1U << GK_TIER_DETAIL),
+	    0);
+	do
+		d = &next_frame()->devices[0];
+	while (!d->read_ns[GK_TIER_DETAIL]);
+	assert_int_equal(d->m[GK_M_PCIE_RX].why, GK_PRESENT);
+	assert_int_equal(d->m[GK_M_POWER_INSTANT].why, GK_PRESENT);
+	assert_int_equal(d->m[GK_M_NUMA_NODE].why, GK_PRESENT);
+	end = gk_mono_ns() + 60 * GK_NS_PER_S;
+	while (d->m[GK_M_PCIE_RX].why == GK_PRESENT ||
+	       d->m[GK_M_POWER_INSTANT].why == GK_PRESENT) {
+		assert_true(gk_mono_ns() < end);
+		d = &next_frame()->devices[0];
+	}
+	assert_int_equal(d->m[GK_M_PCIE_RX].why, GK_ABSENT_NOT_READ);
+	assert_int_equal(d->m[GK_M_PCIE_TX].why, GK_ABSENT_NOT_READ);
+	assert_int_equal(d->m[GK_M_NUMA_NODE].why, GK_PRESENT);
+	assert_int_equal(d->m[GK_M_POWER].why, GK_PRESENT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    SCRIPTED_TEST(what_is_asked_for_no_more_is_not_told_as_new),
 	    SCRIPTED_TEST(details_are_in_base_units),
 	    SCRIPTED_TEST(field_values_cost_one_call),
 	    SCRIPTED_TEST(facts_have_their_reasons),

@@ -1,4 +1,8 @@
-/* Opening the driver library and the values of GPUs, by a scripted driver. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nvml_device_test.c - checks opening the driver library and the values of
+ * GPUs, on a scripted driver.
+ */
 #include "core/scripted.h"
 
 static void without_a_library_there_is_no_driver(void **state)
@@ -75,7 +79,7 @@ static void no_gpus_are_no_error(void **state)
 	assert_true(snap->mono_ns > 0 && snap->wall_ns > snap->mono_ns);
 }
 
-/* Each metric of GPU 1 as the script gives it, in base units. */
+/* Each metric of GPU 1 as scripted, in base units. */
 static const struct {
 	enum gk_metric metric;
 	int64_t value;
@@ -91,6 +95,11 @@ static const struct {
     {GK_M_ROWS_UNCORRECTED, 2},
     {GK_M_ROWS_PENDING, 1},
     {GK_M_ROWS_FAILED, 0},
+    {GK_M_RECOVERY_ACTION, 1},
+    {GK_M_RETIRED_PENDING, 1},
+    {GK_M_REPAIR_CHANNEL, 0},
+    {GK_M_REPAIR_TPC, 1},
+    {GK_M_INFOROM_VALID, 1},
     {GK_M_GR_CLOCK_MAX, 2000000000},
     {GK_M_VIDEO_CLOCK_MAX, 2003000000},
     {GK_M_MEM_USED, (int64_t)GIB},
@@ -170,7 +179,7 @@ static void a_gpu_has_its_identity(void **state)
 	assert_string_equal(dev->name, "Scripted GPU 1");
 	assert_string_equal(dev->uuid, "GPU-1");
 	assert_string_equal(dev->bus_id, "00000000:02:00.0");
-	assert_string_equal(dev->serial, ""); /* "0" is none */
+	assert_string_equal(dev->serial, ""); /* "0" means none */
 	assert_string_equal(dev->vbios, "90.00.01");
 	assert_int_equal(dev->minor, 101);
 	assert_int_equal(dev->compute_major, 8);
@@ -229,7 +238,7 @@ static void an_error_is_the_reason_of_an_absent_value(void **state)
 		assert_int_equal(dev->m[GK_M_FAN].why, reasons[i].why);
 		assert_int_equal(dev->health, GK_HEALTH_OK);
 		assert_value(dev->m[GK_M_TEMP], 70);
-		/* The memory of refusals is cleared by the slow tier. */
+		/* The slow tier clears the remembered refusals. */
 		scripted_take();
 	}
 }
@@ -250,7 +259,7 @@ static void the_older_call_stands_in_for_the_newer(void **state)
 	assert_value(dev->m[GK_M_TEMP], 60);
 }
 
-/* A call that is refused for good costs nothing until the slow tier asks. */
+/* A call that is not supported is not made again before the slow tier. */
 static void what_is_not_supported_is_not_asked_again(void **state)
 {
 	(void)state;
@@ -332,6 +341,9 @@ static void a_lost_gpu_is_shown_and_comes_back(void **state)
 	    {NVML_ERROR_GPU_IS_LOST, GK_HEALTH_LOST, GK_ABSENT_LOST},
 	    {NVML_ERROR_RESET_REQUIRED, GK_HEALTH_ERROR, GK_ABSENT_RESET},
 	    {NVML_ERROR_GPU_NOT_FOUND, GK_HEALTH_LOST, GK_ABSENT_LOST},
+	    {NVML_ERROR_UNKNOWN, GK_HEALTH_ERROR, GK_ABSENT_ERROR},
+	    {NVML_ERROR_NO_PERMISSION, GK_HEALTH_ERROR, GK_ABSENT_PERMISSION},
+	    {NVML_ERROR_TIMEOUT, GK_HEALTH_ERROR, GK_ABSENT_TIMEOUT},
 	};
 
 	(void)state;
@@ -358,7 +370,7 @@ static void a_lost_gpu_is_shown_and_comes_back(void **state)
 			assert_int_equal(snap->process_count, 0);
 			assert_value(snap->devices[1].m[GK_M_GPU_UTIL], 1);
 		}
-		if (i) /* not lost from the beginning: known by name */
+		if (i) /* not lost from the beginning: its name is known */
 			assert_string_equal(snap->devices[0].uuid, "GPU-0");
 		SCRIPT(t.s->gpu[0].all = t.s->gpu[0].handle = NVML_SUCCESS);
 		snap = scripted_take();
@@ -372,9 +384,7 @@ static void a_lost_gpu_is_shown_and_comes_back(void **state)
 	}
 }
 
-/*
- * The GPU that comes back may be another board: it is asked for all once more.
- */
+/* A GPU that comes back may be another board: everything is asked again. */
 static void what_was_refused_is_asked_of_who_comes_back(void **state)
 {
 	(void)state;
@@ -399,7 +409,9 @@ static void what_was_refused_is_asked_of_who_comes_back(void **state)
 	assert_absent(t.snap->devices[1].m[GK_M_FAN], NOT_SUPPORTED);
 }
 
-/* Lost in the middle of a tier: nothing of it may stay and look true. */
+/*
+ * Lost in the middle of a tier: nothing that was read may stay and look valid.
+ */
 static void a_loss_while_reading_clears_what_was_read(void **state)
 {
 	const struct gk_device *dev;
@@ -461,7 +473,7 @@ static void machines_are_opened_again_and_again(void **state)
 	gk_snapshot_free(NULL);
 }
 
-/* Two at once, as two threads of a program have them. */
+/* Two opens at once, as in two threads of a program. */
 static void two_opens_do_not_disturb_each_other(void **state)
 {
 	struct gk *other;
@@ -474,7 +486,7 @@ static void two_opens_do_not_disturb_each_other(void **state)
 	scripted_take();
 	assert_int_equal(gk_close(other), 0);
 	assert_value(scripted_take()->devices[1].m[GK_M_GPU_UTIL], 1);
-	/* A snapshot outlives what it was taken from. */
+	/* A snapshot outlives the library that it was taken from. */
 	assert_value(snap->devices[1].m[GK_M_GPU_UTIL], 1);
 	gk_snapshot_free(snap);
 }

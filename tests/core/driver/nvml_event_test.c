@@ -1,11 +1,12 @@
-/* Xid errors, as the driver tells them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* nvml_event_test.c - checks Xid errors as the driver reports them. */
 #include "core/scripted.h"
 
 #include <sys/resource.h>
 
-#define WAIT_MAX_MS 1000 /* of events.c */
+#define WAIT_MAX_MS 1000 /* the constant of events.c */
 
-/* A driver that is left in its wait comes back by itself. */
+/* A driver that is left in its wait returns by itself. */
 static int teardown(void **state)
 {
 	(void)state;
@@ -37,7 +38,7 @@ static int setup(void **state)
 
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-/* Waits until something in the script is so; false: it never was. */
+/* Waits until a condition of the script holds; false: it never did. */
 #define await(condition)                                                       \
 	__extension__({                                                        \
 		uint64_t end_ = gk_mono_ns() + 10 * GK_NS_PER_S;               \
@@ -68,7 +69,7 @@ static void raise_xid(unsigned gpu, unsigned xid)
 	assert_true(await(!t.s->events.xids));
 }
 
-/* The count of a GPU becomes so. */
+/* Waits until a GPU has this count. */
 static void await_count(unsigned gpu, int64_t count)
 {
 	for (int i = 0; i < 1000; i++) {
@@ -129,7 +130,7 @@ static void an_idle_machine_costs_nothing(void **state)
 
 	(void)state;
 	open_and_listen();
-	/* Until the waits have become long. */
+	/* Lets the waits become long first. */
 	gk_sleep_until(gk_mono_ns() + 2 * WAIT_MAX_MS * GK_NS_PER_MS);
 	waits = scripted_calls("nvmlEventSetWait_v2");
 	cpu = cpu_ns();
@@ -151,7 +152,7 @@ static void closing_does_not_wait_for_the_driver(void **state)
 	assert_int_equal(gk_close(t.gk), 0);
 	assert_true(gk_mono_ns() - begin < 10 * GK_NS_PER_S);
 	t.gk = NULL;
-	/* The library is in use until the wait ends, and then no more. */
+	/* The library stays in use until the wait ends, and no longer. */
 	assert_int_equal(t.s->inits, 1);
 	SCRIPT(t.s->events.hang = false);
 	assert_true(await(!t.s->inits && !t.s->events.sets));
@@ -169,7 +170,7 @@ static void a_wait_that_hangs_disturbs_nobody(void **state)
 	heard = scripted_take()->devices[0].read_ns[GK_TIER_EVENT];
 	gk_sleep_until(gk_mono_ns() + 5 * GK_NS_PER_MS);
 	scripted_take();
-	/* Its age tells that nothing is known of the time since. */
+	/* Its age shows that nothing is known about the time since. */
 	assert_true(t.snap->devices[0].read_ns[GK_TIER_EVENT] == heard);
 	assert_int_equal(t.snap->devices[0].health, GK_HEALTH_OK);
 	assert_value(t.snap->devices[0].m[GK_M_GPU_UTIL], 55);
@@ -208,11 +209,11 @@ static void a_gpu_that_comes_back_is_listened_to_anew(void **state)
 	raise_xid(0, 31);
 	await_count(0, 1);
 	lose(0, NVML_ERROR_GPU_IS_LOST);
-	/* The other one is not lost. */
+	/* The other GPU is not lost. */
 	assert_true(await(t.s->events.registered[1]));
 	raise_xid(1, 94);
 	await_count(1, 1);
-	/* The counts that are known stay. */
+	/* The known counts stay. */
 	assert_value(t.snap->devices[0].m[GK_M_XID_COUNT], 1);
 	assert_int_equal(t.snap->devices[0].health, GK_HEALTH_LOST);
 	assert_true(t.snap->devices[0].read_ns[GK_TIER_EVENT] <
@@ -226,7 +227,7 @@ static void a_gpu_that_comes_back_is_listened_to_anew(void **state)
 	await_count(1, 1);
 }
 
-/* A driver that only answers errors is not asked all the time. */
+/* A driver that only returns errors is not called all the time. */
 static void errors_do_not_spin(void **state)
 {
 	uint64_t begin = gk_mono_ns();
@@ -239,7 +240,7 @@ static void errors_do_not_spin(void **state)
 	assert_true(await(scripted_calls_locked("nvmlEventSetWait_v2") > 0));
 	gk_sleep_until(gk_mono_ns() + GK_NS_PER_S);
 	waits = scripted_calls("nvmlEventSetWait_v2");
-	/* In the first second; then one each second. */
+	/* Six in the first second, then one a second. */
 	assert_true(waits <= 6 + (gk_mono_ns() - begin) / GK_NS_PER_S);
 }
 
@@ -256,7 +257,7 @@ static void who_cannot_tell_says_so(void **state)
 	scripted_take();
 	assert_absent(t.snap->devices[0].m[GK_M_XID_COUNT], NOT_SUPPORTED);
 	assert_int_equal(scripted_calls("nvmlEventSetWait_v2"), 0);
-	/* For good. */
+	/* It stays that way. */
 	gk_sleep_until(gk_mono_ns() + 300 * GK_NS_PER_MS);
 	assert_int_equal(scripted_calls("nvmlDeviceGetSupportedEventTypes"), 2);
 }

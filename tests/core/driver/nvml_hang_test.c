@@ -1,11 +1,15 @@
-/* A GPU whose driver does not answer holds up nobody. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nvml_hang_test.c - checks that a GPU whose driver does not answer delays
+ * nobody.
+ */
 #include "core/scripted.h"
 
 #include <sys/wait.h>
 
-/* Healthy GPUs answer within it on a loaded machine, too. */
+/* Healthy GPUs answer within it even on a loaded host. */
 #define TIMEOUT GK_NS_PER_S
-/* More than a loaded machine needs, less than a second timeout of anybody. */
+/* More than a loaded host needs, and less than a second timeout. */
 #define SLACK (900 * GK_NS_PER_MS)
 
 static int setup(void **state)
@@ -18,7 +22,7 @@ static int setup(void **state)
 
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, scripted_teardown)
 
-/* A snapshot and the time that it took. */
+/* Takes a snapshot and returns the time that it took. */
 static uint64_t timed_take(void)
 {
 	uint64_t begin = gk_mono_ns();
@@ -86,7 +90,7 @@ static void the_age_grows_while_it_hangs_and_ends_with_it(void **state)
 		    age);
 }
 
-/* From the first call on: nothing is known, and it is said why. */
+/* From the first call on nothing is known, and the reason is given. */
 static void a_gpu_that_never_answered_has_no_values(void **state)
 {
 	const struct gk_device *dev;
@@ -108,7 +112,7 @@ static void a_gpu_that_never_answered_has_no_values(void **state)
 	release(0);
 }
 
-/* The patience is for all together, not for one after the other. */
+/* The timeout is for all together, not for one after the other. */
 static void many_hanging_gpus_cost_one_timeout(void **state)
 {
 	(void)state;
@@ -137,7 +141,7 @@ static void a_slow_gpu_is_stale_until_it_has_answered(void **state)
 	scripted_open();
 	scripted_take();
 	SCRIPT(t.s->gpu[0].delay_ms = 150);
-	/* Every call takes 150 ms; ten of them are in the fast tier. */
+	/* Every call takes 150 ms, and the fast tier has ten. */
 	timed_take();
 	assert_int_equal(t.snap->devices[0].health, GK_HEALTH_STALE);
 	assert_int_equal(t.snap->process_count, 1);
@@ -150,8 +154,8 @@ static void a_slow_gpu_is_stale_until_it_has_answered(void **state)
 }
 
 /*
- * A worker that is left behind still uses what it was given when everything
- * else is freed and the driver goes on; in a child, which ends by _exit().
+ * A worker that is left behind still uses what it was given when all else is
+ * freed and the driver continues. Runs in a child, which ends by _exit().
  */
 static int abandon(void)
 {
@@ -164,9 +168,12 @@ static int abandon(void)
 	scripted_await_hang(1);
 	if (gk_close(t.gk) != GK_ERR_TIMEOUT)
 		return 3;
-	if (t.s->inits != 1) /* not shut down under its feet */
+	if (t.s->inits != 1) /* not shut down while it is in use */
 		return 4;
-	/* The last one is the caller's, whatever became of the rest. */
+	/*
+	 * The last snapshot belongs to the caller, whatever happened to the
+	 * rest.
+	 */
 	if (t.snap->devices[1].health != GK_HEALTH_STALE)
 		return 5;
 	gk_snapshot_free(t.snap);
@@ -175,7 +182,7 @@ static int abandon(void)
 	while (t.s->gpu[1].inside)
 		pthread_cond_wait(&t.s->changed, &t.s->lock);
 	pthread_mutex_unlock(&t.s->lock);
-	/* Another open works while it winds down. */
+	/* Another open works while the worker winds down. */
 	if (gk_open(&t.options, NULL, &t.gk) || gk_snapshot_take(t.gk, &t.snap))
 		return 6;
 	gk_snapshot_free(t.snap);
@@ -205,7 +212,7 @@ static void closing_waits_for_a_call_under_way(void **state)
 	scripted_open();
 	SCRIPT(t.s->gpu[0].delay_ms = 5);
 	assert_int_equal(gk_watch_begin(t.gk, GK_NS_PER_S), 0);
-	/* The first of the calls of a reading. */
+	/* Waits for the first call of a reading. */
 	while (!scripted_calls("nvmlDeviceGetUtilizationRates"))
 		gk_sleep_until(gk_mono_ns() + GK_NS_PER_MS);
 	r = gk_close(t.gk);

@@ -1,4 +1,5 @@
-/* One device asked at once, on a scripted driver. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* nvml_live_test.c - checks asking one device at once, on a scripted driver. */
 #include "core/scripted.h"
 
 static struct gk_value read_one(unsigned gpu, int mig, enum gk_metric metric,
@@ -298,6 +299,39 @@ static void a_gpu_that_hangs_holds_up_its_own_reader_alone(void **state)
 	assert_value(late, 123456);
 }
 
+static void *read_often(void *arg)
+{
+	enum gk_metric metric = GK_M_POWER;
+	struct gk_value value;
+
+	(void)arg;
+	for (int i = 0; i < 1000; i++) {
+		gk_read_within(t.gk, 1, -1, &metric, 1, UINT64_MAX, &value,
+			       NULL);
+		assert_value(value, 123456);
+	}
+	return NULL;
+}
+
+/* Waiters for the driver, for its GPUs, and for others who ask the same GPU. */
+static void who_waits_for_ever_is_not_late(void **state)
+{
+	pthread_t threads[3];
+
+	(void)state;
+	t.options.timeout_ns = UINT64_MAX;
+	assert_int_equal(gk_open_within(&t.options, UINT64_MAX, NULL, &t.gk),
+			 0);
+	assert_int_equal(gk_snapshot_within(t.gk, UINT64_MAX, &t.snap), 0);
+	assert_int_equal(t.snap->devices[1].health, GK_HEALTH_OK);
+	for (size_t i = 0; i < COUNT(threads); i++)
+		pthread_create(&threads[i], NULL, read_often, NULL);
+	for (size_t i = 0; i < COUNT(threads); i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(gk_close(t.gk), 0);
+	t.gk = NULL;
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -315,6 +349,7 @@ int main(void)
 	    SCRIPTED_TEST(mig_devices_may_be_others_in_the_next_list),
 	    SCRIPTED_TEST(a_lost_gpu_has_no_list),
 	    SCRIPTED_TEST(a_gpu_that_hangs_holds_up_its_own_reader_alone),
+	    SCRIPTED_TEST(who_waits_for_ever_is_not_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,8 @@
-/* MIG devices: holes in their indices, coming and going, their processes. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nvml_mig_test.c - checks MIG devices: gaps in their indices, coming and
+ * going, processes.
+ */
 #include "core/scripted.h"
 
 static int setup(void **state)
@@ -10,7 +14,7 @@ static int setup(void **state)
 
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, scripted_teardown)
 
-/* The devices that a snapshot has: "0 0.0 0.1 1". */
+/* Checks the devices of a snapshot: "0 0.0 0.1 1". */
 static void check(const char *want)
 {
 	const struct gk_snapshot *snap = scripted_take();
@@ -50,6 +54,23 @@ static void mig_devices_follow_their_gpu(void **state)
 	assert_absent(dev[3].m[GK_M_GPU_UTIL], NOT_SUPPORTED);
 	assert_int_equal(dev[4].parent, -1);
 	assert_int_equal(dev[4].gpu_instance, -1);
+}
+
+/* The search ends, and the count is not passed on. */
+static void more_mig_devices_than_can_be(void **state)
+{
+	unsigned slots;
+
+	(void)state;
+	SCRIPT(t.s->gpu[0].lie = 4000000000; t.s->gpu[0].util = 2000000000);
+	scripted_open();
+	check("0 0.0 0.1 0.3 1");
+	assert_int_equal(t.snap->devices[0].minor, -1);
+	assert_int_equal(t.snap->devices[0].compute_major, -1);
+	assert_absent(t.snap->devices[0].m[GK_M_GPU_UTIL], NONSENSE);
+	assert_int_equal(t.snap->devices[0].m[GK_M_GPU_UTIL].v, 2000000000);
+	assert_int_equal(gk_mig_slots(t.gk, 0, &slots, NULL), 0);
+	assert_int_equal(slots, 256);
 }
 
 static void a_gpu_that_is_not_split_is_not_searched(void **state)
@@ -92,14 +113,14 @@ static void mig_devices_come_and_go(void **state)
 	check("0 1");
 }
 
-/* pid -> the MIG device it must be shown on. */
+/* The MIG device on which a pid must be shown. */
 static unsigned device_of(const struct gk_snapshot *snap, pid_t pid)
 {
 	unsigned found = ~0U;
 
 	for (size_t i = 0; i < snap->process_count; i++)
 		if (snap->processes[i].pid == pid) {
-			assert_int_equal(found, ~0U); /* on one only */
+			assert_int_equal(found, ~0U); /* on one device only */
 			found = snap->processes[i].device;
 		}
 	return found;
@@ -129,13 +150,13 @@ static void processes_are_on_their_mig_device_once(void **state)
 		assert_int_equal(device_of(snap, 73), 0);
 		assert_int_equal(device_of(snap, 74), 4);
 		assert_int_equal(snap->devices[3].process_count, 1);
-		/* Its own, and those of its three MIG devices. */
+		/* Its own processes, and those of its three MIG devices. */
 		assert_int_equal(snap->devices[0].process_count, 4);
 		assert_int_equal(snap->devices[4].process_count, 1);
 	}
 }
 
-/* Positions move when a device before them goes; processes move with them. */
+/* Positions shift when a device before them goes, and processes follow. */
 static void processes_follow_when_a_device_goes(void **state)
 {
 	const struct gk_snapshot *snap;
@@ -174,6 +195,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    T(mig_devices_follow_their_gpu),
+	    T(more_mig_devices_than_can_be),
 	    T(a_gpu_that_is_not_split_is_not_searched),
 	    T(mig_devices_come_and_go),
 	    T(processes_are_on_their_mig_device_once),

@@ -1,4 +1,8 @@
-/* Process lists, their joining, and per-process utilisation. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nvml_process_test.c - checks process lists, how they are joined, and
+ * per-process utilization.
+ */
 #include "core/scripted.h"
 
 #define NO ~0U /* without MIG */
@@ -69,7 +73,7 @@ static void processes_come_by_device_then_pid(void **state)
 	assert_value(find(snap, 1, 70)->m[GK_PM_GPU_MEM], (int64_t)GIB);
 }
 
-/* In a second snapshot, and in each after it, as in the first. */
+/* Processes are the same in every later snapshot. */
 static void processes_stay_from_snapshot_to_snapshot(void **state)
 {
 	(void)state;
@@ -97,7 +101,7 @@ static void memory_that_the_driver_cannot_tell_is_absent(void **state)
 	assert_value(find(snap, 0, 52)->m[GK_PM_GPU_MEM], 0);
 }
 
-/* Driver version, stride that it writes: the bytes have the last word. */
+/* The driver's version and the stride that it writes: the bytes decide. */
 static const struct {
 	const char *driver;
 	size_t stride;
@@ -169,7 +173,7 @@ static void a_refused_list_is_no_empty_one(void **state)
 	snap = scripted_take();
 	assert_int_equal(snap->devices[0].process_count, 0);
 	assert_int_equal(snap->devices[0].processes_why, GK_ABSENT_PERMISSION);
-	/* One list that answers tells the processes. */
+	/* One list that answers is enough for the processes. */
 	scripted_answer("nvmlDeviceGetGraphicsRunningProcesses_v3",
 			NVML_SUCCESS);
 	snap = scripted_take();
@@ -236,7 +240,7 @@ static void many_processes_on_many_gpus(void **state)
 	}
 }
 
-/* A process that the driver lists and /proc does not, and one of both. */
+/* A process that only the driver lists, and one that /proc has too. */
 static void proc_adds_what_it_knows(void **state)
 {
 	const struct gk_snapshot *snap;
@@ -287,7 +291,7 @@ static void samples_give_the_utilisation_of_a_process(void **state)
 	assert_value(find(snap, 0, 50)->m[GK_PM_MEM_UTIL], 20);
 	assert_value(find(snap, 0, 50)->m[GK_PM_ENC_UTIL], 3);
 	assert_value(find(snap, 0, 50)->m[GK_PM_DEC_UTIL], 4);
-	/* No sample: idle. */
+	/* Without a sample it is idle. */
 	assert_value(find(snap, 0, 51)->m[GK_PM_SM_UTIL], 0);
 }
 
@@ -327,7 +331,7 @@ static void no_sample_at_all_is_idle_not_unknown(void **state)
 		      PERMISSION);
 }
 
-/* The buffer is drained: each question begins where the last one ended. */
+/* The buffer is read in steps: each call begins where the last one ended. */
 static void samples_are_asked_for_since_the_last_one(void **state)
 {
 	unsigned long long first, second, now;
@@ -345,7 +349,7 @@ static void samples_are_asked_for_since_the_last_one(void **state)
 	scripted_take();
 	second = t.s->gpu[0].asked_since;
 	assert_true(second >= now - 1000);
-	/* Between two of the driver's samples the last one still holds. */
+	/* Between two of the driver's samples the last one stays valid. */
 	SCRIPT(t.s->gpu[0].sample_count = 0);
 	assert_value(find(scripted_take(), 0, 50)->m[GK_PM_SM_UTIL], 40);
 }

@@ -1,4 +1,8 @@
-/* A snapshot is made of readings of GPUs, and of each process once. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nvml_snapshot_test.c - checks that a snapshot is made from readings of GPUs,
+ * with each process read once.
+ */
 #include "core/context.h"
 #include "core/scripted.h"
 
@@ -17,6 +21,9 @@ static void check_age(uint64_t mono_ns, uint64_t read_ns, uint64_t age)
 
 	assert_true(gk_device_age(&snap, &dev, GK_TIER_SLOW) == age);
 	assert_true(gk_device_age(&snap, &dev, GK_TIER_FAST) == UINT64_MAX);
+	assert_true(gk_device_age(&snap, &dev, GK_TIER_COUNT) == UINT64_MAX);
+	assert_true(gk_device_age(&snap, &dev, (enum gk_tier) - 1) ==
+		    UINT64_MAX);
 }
 
 static void the_age_is_since_the_last_answer(void **state)
@@ -105,7 +112,7 @@ static void a_process_on_two_gpus_is_read_once(void **state)
 		assert_value(t.snap->processes[i].m[GK_PM_RSS],
 			     9 * sysconf(_SC_PAGESIZE));
 	}
-	/* The same strings: it was read once. */
+	/* The same strings, since the process was read once. */
 	assert_ptr_equal(t.snap->processes[0].name, t.snap->processes[2].name);
 	assert_string_equal(t.snap->processes[1].name, "one");
 	assert_int_equal(t.snap->processes[1].parent, 8);
@@ -141,7 +148,7 @@ static void without_proc_nothing_is_read_there(void **state)
 	assert_string_equal(t.snap->host.hostname, "");
 }
 
-/* When a GPU is late, only values that were never read are new. */
+/* When a GPU is late, only values that were never read change their reason. */
 static void a_late_gpu_keeps_its_reasons(void **state)
 {
 	static const bool late[] = {false, true};
@@ -164,7 +171,7 @@ static void a_late_gpu_keeps_its_reasons(void **state)
 	assert_int_equal(t.snap->process_count, 3);
 }
 
-/* Whole GPUs have no parent; a MIG device has the place of its GPU. */
+/* Whole GPUs have no parent; a MIG device has its GPU's position. */
 static void parents_are_places_in_the_snapshot(void **state)
 {
 	static const int parents[] = {-1, -1, 1, 1, -1};
@@ -226,7 +233,7 @@ static void a_driver_that_refuses_is_not_opened(void **state)
 	assert_int_equal(gk_close(NULL), 0);
 }
 
-/* libc lacks all that is required. */
+/* libc has none of the required functions. */
 static void another_library_is_no_driver(void **state)
 {
 	(void)state;
@@ -243,7 +250,7 @@ static void what_is_read_of_processes_can_be_changed(void **state)
 	scripted_take();
 	assert_value(t.snap->processes[0].m[GK_PM_THREADS], 1);
 	assert_int_equal(t.snap->processes[0].cwd_why, GK_ABSENT_NOT_READ);
-	/* Other bits are not of processes: they stay as they are. */
+	/* Bits that do not concern processes are left as they are. */
 	gk_read_of_processes(t.gk, GK_WITH_CWD | GK_WITHOUT_PROC);
 	scripted_take();
 	assert_absent(t.snap->processes[0].m[GK_PM_THREADS], NOT_READ);

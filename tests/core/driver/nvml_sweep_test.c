@@ -1,4 +1,8 @@
-/* One thread reads the GPUs that answer at once, and no hang holds it up. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nvml_sweep_test.c - checks that one thread reads the GPUs that answer at
+ * once, and that no hang delays it.
+ */
 #include "core/scripted.h"
 
 #include <sys/wait.h>
@@ -6,7 +10,7 @@
 
 enum { GPUS = 4, LONG = 1000 };
 
-/* Little is read: readings are short under a sanitizer, too. */
+/* Reads few metrics, so that readings are short under a sanitizer too. */
 static int setup(void **state)
 {
 	static struct gk_metric_set only;
@@ -23,7 +27,7 @@ static int setup(void **state)
 
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, scripted_teardown)
 
-/* How many threads have read the GPUs from `first` on. */
+/* The number of threads that have read the GPUs from `first` on. */
 static unsigned readers(unsigned first)
 {
 	pthread_t reader[GPUS];
@@ -41,7 +45,7 @@ static unsigned readers(unsigned first)
 	return count;
 }
 
-/* Readings that a busy machine makes long are not handed over. */
+/* Readings that take long on a busy host are not handed over. */
 static void await_readers(unsigned first, unsigned count)
 {
 	unsigned tries = 0;
@@ -87,7 +91,7 @@ static void a_gpu_that_takes_its_time_has_its_own(void **state)
 	await_readers(0, 1);
 }
 
-/* The sweep is stuck in it: the others are read by their own threads. */
+/* The sweep is stuck in this GPU: the others' own threads read them. */
 static void a_hang_holds_up_no_other_gpu(void **state)
 {
 	(void)state;
@@ -113,8 +117,7 @@ static void next_frame(void)
 	assert_int_equal(gk_watch_next(t.gk, &t.snap), 0);
 }
 
-/* Whether the first frame after GPU 0 began to hang has new values of all
- * others. */
+/* Whether the first frame after GPU 0 hung has new values of all others. */
 static bool is_next_frame_fresh(unsigned from)
 {
 	unsigned seen = 0;
@@ -132,7 +135,7 @@ static bool is_next_frame_fresh(unsigned from)
 	return seen == GPUS - 1;
 }
 
-/* Threads that a busy machine delays are late now and then, not always. */
+/* Threads on a busy host are late now and then, but not always. */
 static void a_hang_costs_the_others_no_frame(void **state)
 {
 	unsigned tries = 0;
@@ -145,7 +148,7 @@ static void a_hang_costs_the_others_no_frame(void **state)
 		assert_true(++tries < 10);
 }
 
-/* In a process of its own: what is left behind is lost. */
+/* Runs in a process of its own, since a stuck thread is left behind. */
 static int close_while_stuck(void)
 {
 	await_readers(0, 1);

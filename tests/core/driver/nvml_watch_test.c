@@ -1,4 +1,5 @@
-/* Watching: frames at absolute deadlines, whatever GPUs and callers do. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* nvml_watch_test.c - checks that frames come at absolute deadlines. */
 #include "core/scripted.h"
 
 #include <poll.h>
@@ -29,7 +30,7 @@ static const struct gk_snapshot *next(void)
 
 enum { WINDOW = 50, WINDOWS = 5, FRAMES = WINDOW * WINDOWS };
 
-/* How far a moment lies from the nearest point of the grid through `from`. */
+/* The distance of a moment from the nearest point of the grid. */
 static uint64_t off_grid(uint64_t moment, uint64_t from)
 {
 	uint64_t past =
@@ -48,7 +49,7 @@ static int count_near(const uint64_t window[WINDOW], uint64_t from,
 	return n;
 }
 
-/* The frame around whose grid most others lie: it was on time. */
+/* The frame on whose grid most others are: it was on time. */
 static uint64_t origin(const uint64_t window[WINDOW])
 {
 	uint64_t best = window[0];
@@ -61,10 +62,10 @@ static uint64_t origin(const uint64_t window[WINDOW])
 }
 
 /*
- * All frames have one grid, found in the first window: in every later one some
- * are on it. A machine with load makes frames late by this and that, so some
- * are on time even there; after a drift, and be it a single one of 2 ms, none
- * is. That frames come as often as asked a quiet window shows, one of all.
+ * All frames are on one grid, found in the first window: in every later window
+ * some are on it. On a loaded host frames are late by different amounts, so
+ * some are on time even there; after a drift, even a single one of 2 ms, none
+ * is. One quiet window shows that frames come as often as requested.
  */
 static void check_grid(void)
 {
@@ -95,15 +96,15 @@ static void frames_keep_to_the_grid(void **state)
 	check_grid();
 }
 
-/* A worker that is in a slow call when its test ends gets the time for it. */
+/* Ends a slow call, so that its worker has finished when the test ends. */
 static int hasten_and_teardown(void **state)
 {
 	SCRIPT(t.s->gpu[0].delay_ms = 0);
 	return scripted_teardown(state);
 }
 
-/* Each call on GPU 0 takes three periods: frames come all the same. Had each
- * frame waited for one call only, they took longer than is allowed. */
+/* Each call on GPU 0 takes three periods, and frames come all the same. If each
+ * frame waited for even one call, they would take longer than allowed. */
 static void a_slow_gpu_delays_no_frame(void **state)
 {
 	(void)state;
@@ -132,7 +133,7 @@ static void values_are_of_shortly_before_the_frame(void **state)
 	}
 }
 
-/* The first one comes at once and shows everything. */
+/* The first frame comes at once and is complete. */
 static void the_first_frame_is_full(void **state)
 {
 	const struct gk_snapshot *snap;
@@ -151,7 +152,7 @@ static void the_first_frame_is_full(void **state)
 	assert_value(snap->devices[1].m[GK_M_POWER_LIMIT], 400000);
 	assert_value(snap->devices[1].m[GK_M_GPU_UTIL], 1);
 	assert_int_equal(snap->process_count, 1);
-	/* A share of CPU time needs a frame before. */
+	/* A share of CPU time needs an earlier frame. */
 	assert_absent(snap->processes[0].m[GK_PM_CPU], ONE_SNAPSHOT);
 	assert_absent(snap->host.cpu_centipercent, ONE_SNAPSHOT);
 }
@@ -174,7 +175,7 @@ static void the_descriptor_is_readable_when_a_frame_is_due(void **state)
 	assert_false(readable(gk_watch_fd(t.gk), 0));
 }
 
-/* Frames that nobody fetched are skipped: each of the next ones is new. */
+/* Frames that nobody fetched are skipped: each later one is new. */
 static void missed_frames_are_skipped(void **state)
 {
 	struct timespec busy = {0, 10 * PERIOD + PERIOD / 2};
@@ -191,7 +192,7 @@ static void missed_frames_are_skipped(void **state)
 	assert_true(t.snap->mono_ns - begin > 9 * PERIOD);
 }
 
-/* A thread that a loaded machine does not let run looks late for a while. */
+/* A thread that a loaded host does not run looks late for a while. */
 static void await_health(unsigned gpu)
 {
 	unsigned frames = 0;
@@ -213,7 +214,7 @@ static void a_hang_makes_a_gpu_stale_not_the_frames_late(void **state)
 	SCRIPT(t.s->gpu[0].hang = true);
 	while (next()->devices[0].health != GK_HEALTH_STALE)
 		assert_true(++frames < 1000);
-	/* Not before its time, and the others stay fresh. */
+	/* Not before its time, while the others stay fresh. */
 	assert_true(gk_device_age(t.snap, &t.snap->devices[0], GK_TIER_FAST) >=
 		    50 * GK_NS_PER_MS);
 	await_health(1);
@@ -237,7 +238,7 @@ static void what_is_older_than_two_periods_is_stale(void **state)
 	for (int i = 0; i < 5; i++) {
 		d = &next()->devices[0];
 		age = gk_device_age(t.snap, d, GK_TIER_FAST);
-		/* It is judged a moment after the snapshot's time. */
+		/* Its health is judged a moment after the snapshot's time. */
 		if (age < 20 * PERIOD - PERIOD / 2)
 			assert_int_equal(d->health, GK_HEALTH_OK);
 		if (age > 20 * PERIOD)
@@ -264,7 +265,7 @@ static void watching_starts_although_a_gpu_hangs(void **state)
 	SCRIPT(t.s->gpu[0].hang = false);
 }
 
-/* Slower tiers are read by their own periods. */
+/* Slower tiers are read at their own periods. */
 static void tiers_have_periods_of_their_own(void **state)
 {
 	unsigned fast, slow, medium;
@@ -282,7 +283,7 @@ static void tiers_have_periods_of_their_own(void **state)
 	fast = scripted_calls("nvmlDeviceGetPowerUsage") - fast;
 	assert_true(fast >= 10);
 	assert_true(slow >= 2 && slow < fast);
-	/* Once per GPU at most: its turn comes at the start or in an hour. */
+	/* At most once per GPU: at the start, and then in an hour. */
 	assert_true(scripted_calls("nvmlDeviceGetFanSpeed") - medium <= 2);
 	assert_int_equal(scripted_calls("nvmlDeviceGetPcieThroughput"), 0);
 }
@@ -310,11 +311,11 @@ static void what_is_asked_for_is_read_once_of_one_gpu(void **state)
 			 GK_ABSENT_NOT_READ);
 	for (int i = 0; i < 5; i++)
 		next();
-	/* To and fro, once each. */
+	/* Both directions, once each. */
 	assert_int_equal(scripted_calls("nvmlDeviceGetPcieThroughput"), 2);
 }
 
-/* A GPU that is read less often than the timeout is not late for that. */
+/* A GPU that is read less often than the timeout is not late for it. */
 static void a_long_period_is_not_a_hang(void **state)
 {
 	unsigned frames = 0;
@@ -323,7 +324,7 @@ static void a_long_period_is_not_a_hang(void **state)
 	t.options.timeout_ns = GK_NS_PER_MS;
 	t.options.period_ns[GK_TIER_FAST] = 3600 * GK_NS_PER_S;
 	start(PERIOD);
-	/* The first reading may take longer than so short a timeout. */
+	/* The first reading may take longer than this short timeout. */
 	while (next()->devices[0].health != GK_HEALTH_OK)
 		assert_true(++frames < 1000);
 	for (int i = 0; i < 20; i++)
@@ -358,7 +359,7 @@ static void processes_are_in_every_frame(void **state)
 		assert_int_equal(next()->process_count, 1);
 }
 
-/* It is as fresh as its GPU's line, and leaves with it. */
+/* It is as fresh as the line of its GPU, and disappears with it. */
 static void a_new_process_is_in_the_next_frame(void **state)
 {
 	(void)state;
@@ -385,7 +386,7 @@ static void others_are_seen_while_a_gpu_hangs_from_the_start(void **state)
 	assert_int_equal(gk_watch_begin(t.gk, 3600 * GK_NS_PER_S), 0);
 	assert_int_equal(next()->device_count, 2);
 	assert_true(gk_mono_ns() - begin < 5 * GK_NS_PER_S);
-	/* The first frame may show it all: then no other comes. */
+	/* The first frame may show everything; then no other comes. */
 	while (!t.snap->devices[1].read_ns[GK_TIER_MEDIUM]) {
 		next();
 		assert_int_equal(t.snap->devices[0].health, GK_HEALTH_OK);
@@ -399,7 +400,7 @@ static void others_are_seen_while_a_gpu_hangs_from_the_start(void **state)
 	assert_value(t.snap->devices[0].m[GK_M_GPU_UTIL], 33);
 }
 
-/* It is late when it had its time, although frames come more often. */
+/* It is late after the timeout, although frames come more often. */
 static void a_gpu_that_never_answers_is_stale_in_time(void **state)
 {
 	uint64_t begin;
@@ -419,7 +420,7 @@ static void a_gpu_that_never_answers_is_stale_in_time(void **state)
 	SCRIPT(t.s->gpu[0].hang = false);
 }
 
-/* A frame that comes by itself in between does not move the others. */
+/* An extra frame in between does not shift the others. */
 static void beginning_keeps_to_the_grid(void **state)
 {
 	uint64_t begin;
@@ -450,14 +451,14 @@ static void the_period_can_be_changed(void **state)
 	for (int i = 0; i < 20; i++)
 		next();
 	assert_true(gk_mono_ns() - begin >= 20 * PERIOD);
-	/* The readings have followed. */
+	/* The readings follow. */
 	for (int i = 0; i < 1000 && t.snap->devices[1].m[GK_M_GPU_UTIL].v != 44;
 	     i++)
 		next();
 	assert_value(t.snap->devices[1].m[GK_M_GPU_UTIL], 44);
 }
 
-/* Its last reading is old because none was due, which is no hang. */
+/* Its last reading is old because none was due, not because of a hang. */
 static void a_shorter_period_makes_nobody_late(void **state)
 {
 	uint64_t begin;
@@ -471,11 +472,11 @@ static void a_shorter_period_makes_nobody_late(void **state)
 	begin = gk_mono_ns();
 	assert_int_equal(gk_watch_period(t.gk, PERIOD), 0);
 	assert_int_equal(next()->devices[0].health, GK_HEALTH_OK);
-	/* It is when it had its time. */
+	/* It is stale after the timeout. */
 	while (next()->devices[0].health != GK_HEALTH_STALE)
 		assert_true(t.snap->mono_ns - begin < 10 * GK_NS_PER_S);
 	assert_true(t.snap->mono_ns - begin >= GK_NS_PER_S / 2);
-	/* Another period does not excuse it. */
+	/* A new period does not excuse it. */
 	assert_int_equal(gk_watch_period(t.gk, 2 * PERIOD), 0);
 	assert_int_equal(next()->devices[0].health, GK_HEALTH_STALE);
 	SCRIPT(t.s->gpu[0].hang = false);
@@ -495,7 +496,7 @@ static void stop_for_a_second(void)
 	assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-/* Nothing was read meanwhile, and the first frame comes before it is. */
+/* Nothing was read meanwhile, and the first frame comes before a reading. */
 static void who_was_stopped_sees_no_hang(void **state)
 {
 	unsigned frames = 0;
@@ -531,7 +532,7 @@ static void on_alarm(int signal)
 static void a_signal_ends_the_wait(void **state)
 {
 	struct sigaction act = {.sa_handler = on_alarm}, before;
-	/* Again and again: one may come before the wait begins. */
+	/* Repeated, since a signal may come before the wait begins. */
 	struct itimerval soon = {{0, 5000}, {0, 5000}}, never = {0};
 
 	(void)state;

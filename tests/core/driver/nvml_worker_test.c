@@ -1,7 +1,8 @@
-/* The thread of a GPU: what it reads by the clock. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* nvml_worker_test.c - checks what the thread of a GPU reads by the clock. */
 #include "core/context.h"
 #include "core/scripted.h"
-#include "core/worker.h"
+#include "core/driver/worker.h"
 
 #include <sys/eventfd.h>
 
@@ -19,14 +20,14 @@ static unsigned fast_reads(void)
 	return scripted_calls("nvmlDeviceGetUtilizationRates");
 }
 
-/* Until all that was asked, or was due, is read. */
+/* Waits until all that was asked for or was due is read. */
 static void read_tiers(struct gk_worker *w, unsigned tiers)
 {
 	assert_int_equal(gk_worker_ask(w, tiers), 0);
 	assert_true(gk_worker_wait(w, gk_mono_ns() + 30 * GK_NS_PER_S));
 }
 
-/* A hundred are due at once: they are read once, not after one another. */
+/* A hundred periods are due at once: they are read once. */
 static void missed_periods_are_left_out(void **state)
 {
 	uint64_t now = gk_mono_ns(), start[GK_TIER_COUNT] = {0};
@@ -46,7 +47,7 @@ static void missed_periods_are_left_out(void **state)
 	before = fast_reads();
 	gk_worker_schedule(w, start, period);
 	read_tiers(w, 1U << GK_TIER_SLOW);
-	/* A loaded machine may take some periods to get there. */
+	/* A loaded host may take some periods to get there. */
 	assert_in_range(fast_reads() - before, one, 20 * one);
 }
 
@@ -99,7 +100,7 @@ static void what_is_asked_is_read_once(void **state)
 						 SCRIPT_WITHOUT_GI});
 	read_tiers(w, 1U << GK_TIER_FAST);
 	assert_int_equal(fast_reads(), 1);
-	/* One that was just opened is read whole; PCIe is not among it. */
+	/* A newly opened GPU is read completely, except for PCIe. */
 	assert_int_equal(scripted_calls("nvmlDeviceGetFanSpeed"), 1);
 	assert_int_equal(scripted_calls("nvmlDeviceGetPowerManagementLimit"),
 			 1);
@@ -120,7 +121,7 @@ static void what_is_asked_is_read_once(void **state)
 	stop_worker(w);
 }
 
-/* How many tiers were news: those that were read for the first time. */
+/* How many tiers were announced: those that were read for the first time. */
 static void check_news(unsigned with, unsigned asked, uint64_t want)
 {
 	struct gk_worker *w = open_worker(with);
@@ -131,7 +132,7 @@ static void check_news(unsigned with, unsigned asked, uint64_t want)
 	read_tiers(w, asked);
 	assert_int_equal(eventfd_read(fd, &news), 0);
 	assert_int_equal(news, want);
-	/* Once each. */
+	/* Each is announced once. */
 	read_tiers(w, asked);
 	assert_int_equal(eventfd_read(fd, &news), -1);
 	gk_worker_end(w);
@@ -165,7 +166,7 @@ static void who_hangs_is_not_waited_for_long(void **state)
 	until = gk_mono_ns() + 20 * GK_NS_PER_MS;
 	assert_false(gk_worker_wait(w, until));
 	assert_true(gk_mono_ns() >= until);
-	/* Values that it has read before can be had. */
+	/* Values that it read before are available. */
 	assert_int_equal(gk_worker_copy(w, &reading), 0);
 	assert_value(reading.devices[0].m[GK_M_GPU_UTIL], 0);
 	gk_reading_free(&reading);
@@ -177,7 +178,7 @@ static void who_hangs_is_not_waited_for_long(void **state)
 	stop_worker(w);
 }
 
-/* It ends after the call that it is in, with what was asked left out. */
+/* It ends after its current call, without reading what else was asked for. */
 static void who_is_to_end_reads_no_further(void **state)
 {
 	struct gk_worker *w = open_worker(0);
@@ -194,7 +195,7 @@ static void who_is_to_end_reads_no_further(void **state)
 	assert_int_equal(scripted_calls("nvmlDeviceGetPcieThroughput"), 0);
 }
 
-/* A period of an hour that has begun already: the next one is far away. */
+/* A period of an hour that has already begun: the next one is far away. */
 static void a_period_is_read_at_its_start(void **state)
 {
 	const uint64_t hour = 3600 * GK_NS_PER_S;

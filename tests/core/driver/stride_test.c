@@ -1,7 +1,8 @@
-/* How long the records of a process list are. */
-#include "abi/nvml_process.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stride_test.c - checks the length of the records of a process list. */
+#include "abi/nvml/nvml_process.h"
 #include "base/units.h"
-#include "core/stride.h"
+#include "core/driver/stride.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static const struct {
     {"535.54.03", 2, true, false, 24},
     {"", 1, false, false, 16},
     {"", 2, true, false, 24},
-    /* _v3 by the version, whatever functions there are. */
+    /* For _v3 the version decides, whatever functions there are. */
     {"510.39.01", 3, false, false, 24},
     {"525.105.17", 3, false, false, 24},
     {"530.30.02", 3, false, false, 24},
@@ -61,7 +62,7 @@ static void the_version_then_the_functions_tell(void **state)
 	}
 }
 
-/* As a driver writes: count records, the rest of the room zero. */
+/* Writes a list as a driver does: count records, and zeros in the rest. */
 static void *list(size_t stride, size_t count)
 {
 	char *bytes = calloc(count, GK_STRIDE_MAX);
@@ -122,7 +123,7 @@ static void a_wrong_expectation_is_overruled(void **state)
 		}
 }
 
-/* One record, or none, tells nothing: both lengths fit. */
+/* One record or none proves nothing: both lengths fit. */
 static void without_evidence_the_expectation_stands(void **state)
 {
 	void *one = list(24, 1), *junk = malloc(64);

@@ -1,7 +1,11 @@
-/* The history: means, gaps, resolutions, processes that come and go. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * history_test.c - checks the history: means, gaps, resolutions, processes that
+ * come and go.
+ */
 #include "base/clock.h"
-#include "core/history.h"
-#include "core/past.h"
+#include "core/past/history.h"
+#include "core/past/past.h"
 #include "unit.h"
 
 #include <math.h>
@@ -48,7 +52,7 @@ static void util(unsigned device, int64_t percent)
 	devices[device].m[GK_M_GPU_UTIL] = (struct gk_value){.v = percent};
 }
 
-/* A frame in which nothing was read anew. */
+/* Adds a frame without new readings. */
 static void take_late(double seconds)
 {
 	snap.mono_ns = AT(seconds);
@@ -131,12 +135,12 @@ static void devices_are_averaged(void **state)
 	util(0, 10);
 	util(1, 30);
 	take(0.5);
-	devices[1].health = GK_HEALTH_LOST; /* says nothing from now on */
+	devices[1].health = GK_HEALTH_LOST; /* no values from now on */
 	take(1.5);
 	gk_history_of_devices(history, GK_HD_GPU_UTIL, span, values);
 	assert_near(values[0], 20, 1e-3);
 	assert_near(values[1], 10, 1e-3);
-	/* Whichever of them it is that says nothing. */
+	/* Whichever of the two has no values. */
 	devices[0].health = GK_HEALTH_LOST;
 	devices[1].health = GK_HEALTH_OK;
 	take(2.5);
@@ -150,7 +154,7 @@ static float traffic(double end_s)
 	return one_of(GK_HD_PCIE_RX, "GPU-a", end_s, 1);
 }
 
-/* PCIe traffic is read while somebody looks: before and after is a gap. */
+/* PCIe traffic is read only while somebody looks: the rest is a gap. */
 static void what_was_not_asked_for_is_a_gap(void **state)
 {
 	struct gk_device *d = &devices[0];
@@ -172,7 +176,7 @@ static void what_was_not_asked_for_is_a_gap(void **state)
 	assert_true(isnan(traffic(5)));
 }
 
-/* It hangs, but has not done so for long enough to be called stale. */
+/* It hangs, but not yet for long enough to be called stale. */
 static void what_hangs_is_a_gap_after_one_late_frame(void **state)
 {
 	(void)state;
@@ -209,7 +213,7 @@ static void a_counter_is_shown_as_its_growth(void **state)
 	links(1.5, 1300);
 	links(3.5, 1700);  /* two seconds */
 	links(4.5, 10);    /* loaded anew */
-	links(60.5, 9010); /* nobody looked for a minute */
+	links(60.5, 9010); /* nobody read it for a minute */
 	links(61.5, 9017);
 	assert_true(isnan(link_rate(1)));
 	assert_near(link_rate(2), 300, 1e-3);
@@ -220,7 +224,7 @@ static void a_counter_is_shown_as_its_growth(void **state)
 	assert_near(link_rate(62), 7, 1e-3);
 }
 
-/* A power cap by the tenth of the clock from which on it is noticed. */
+/* A power cap counts where it takes a tenth of the clock or more. */
 static void what_holds_clocks_back_is_remembered(void **state)
 {
 	static const struct {
@@ -269,7 +273,7 @@ static void a_series_is_its_metric(void **state)
 	}
 }
 
-/* Up to five seconds a counter's growth is a rate. */
+/* For up to five seconds a counter's growth is a rate. */
 static void a_counter_may_pause_for_five_seconds(void **state)
 {
 	(void)state;
@@ -278,7 +282,7 @@ static void a_counter_may_pause_for_five_seconds(void **state)
 	links(10.5, 2600);
 	assert_near(link_rate(6), 100, 1e-3);
 	assert_true(isnan(link_rate(11)));
-	/* As many as before are none, and no gap. */
+	/* An unchanged count is a rate of 0, not a gap. */
 	links(11.5, 2600);
 	assert_near(link_rate(12), 0, 1e-3);
 }
@@ -307,7 +311,7 @@ static void the_host_is_shown_in_percent(void **state)
 	assert_near(host_value(GK_HH_CPU, 1), 25.5, 1e-3);
 	assert_near(host_value(GK_HH_MEM, 1), 75, 1e-3);
 	assert_near(host_value(GK_HH_SWAP, 1), 20, 1e-3);
-	/* Without swap none is used; memory of nothing is unknown. */
+	/* Without swap, 0 is used; of no memory, the used part is unknown. */
 	host->swap_total.v = host->swap_free.v = host->mem_total.v = 0;
 	take(1.5);
 	assert_near(host_value(GK_HH_SWAP, 2), 0, 1e-3);
@@ -352,7 +356,7 @@ static void a_process_is_shown_in_percent_and_mebibytes(void **state)
 	assert_near(process_value(GK_HP_RSS, 1), 3, 1e-3);
 	assert_near(process_value(GK_HP_GPU_MEM, 1), 5, 1e-3);
 	assert_near(process_value(GK_HP_SM, 1), 42, 1e-3);
-	/* /proc alone knows something new when a GPU does not answer. */
+	/* Only /proc has news while a GPU does not answer. */
 	devices[0].health = GK_HEALTH_STALE;
 	take(1.5);
 	assert_near(process_value(GK_HP_CPU, 2), 123.5, 1e-3);
@@ -378,7 +382,7 @@ static void a_history_begins_with_its_first_snapshot(void **state)
 	take(3);
 	take(5);
 	assert_int_equal(gk_history_begin(history), AT(3));
-	/* One may keep no process at all. */
+	/* A history may keep no process at all. */
 	none = gk_history_new(0);
 	snap.process_count = 1;
 	gk_history_add(none, &snap);
@@ -399,8 +403,9 @@ static void what_the_driver_remembers_is_filled_in(void **state)
 	    (struct gk_sample){GK_M_GPU_UTIL, AT(10) + 500 * GK_NS_PER_S, 70};
 	past->samples[1] =
 	    (struct gk_sample){GK_M_GPU_UTIL, AT(10.5) + 500 * GK_NS_PER_S, 80};
-	past->samples[2] = (struct gk_sample){
-	    GK_M_GPU_UTIL, AT(99) + 500 * GK_NS_PER_S, 1}; /* to come */
+	past->samples[2] =
+	    (struct gk_sample){GK_M_GPU_UTIL, AT(99) + 500 * GK_NS_PER_S,
+			       1}; /* still in the future */
 	past->samples[3] = (struct gk_sample){GK_M_GPU_UTIL, 0, 1};
 	past->samples[4] =
 	    (struct gk_sample){GK_M_POWER, AT(11) + 500 * GK_NS_PER_S, 300000};
@@ -445,10 +450,11 @@ static void processes_make_room(void **state)
 	assert_true(isnan(memory_of(100, 7)));
 	assert_near(memory_of(101, 7), 2, 1e-3);
 	assert_near(memory_of(102, 7), 3, 1e-3);
-	assert_true(isnan(memory_of(102, 8))); /* another with its pid */
+	assert_true(
+	    isnan(memory_of(102, 8))); /* another process with its pid */
 }
 
-/* The second of three was seen last the longest ago. */
+/* The second of three has not been seen for the longest time. */
 static void who_is_unseen_for_longest_makes_room(void **state)
 {
 	static const pid_t seen[] = {100, 101, 102, 100, 102, 103};
@@ -485,7 +491,7 @@ static void more_than_fit_are_left_out(void **state)
 
 #define T(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-/* The mean is of whole GPUs, whatever stands between them. */
+/* The mean is of whole GPUs, whatever devices are between them. */
 static void mig_devices_are_no_gpus(void **state)
 {
 	struct gk_history_span span = {
@@ -501,7 +507,7 @@ static void mig_devices_are_no_gpus(void **state)
 	assert_near(value, 30, 1e-3);
 }
 
-/* MIG devices that are made and destroyed have a new name each time. */
+/* MIG devices get a new name each time they are made. */
 static void devices_that_are_gone_make_room(void **state)
 {
 	(void)state;
@@ -514,7 +520,9 @@ static void devices_that_are_gone_make_room(void **state)
 	}
 	assert_true(isnan(one_of(GK_HD_GPU_UTIL, "MIG-0", 1, 1)));
 	assert_true(isnan(one_of(GK_HD_GPU_UTIL, "MIG-100", 101, 1)));
-	/* The last ones, and who was there all the time, are remembered. */
+	/*
+	 * The latest ones, and the one that was there all the time, are kept.
+	 */
 	assert_true(one_of(GK_HD_GPU_UTIL, "MIG-180", 181, 1) == 20);
 	assert_true(one_of(GK_HD_GPU_UTIL, "MIG-199", 200, 1) == 20);
 	assert_true(one_of(GK_HD_GPU_UTIL, "GPU-a", 1, 1) == 10);

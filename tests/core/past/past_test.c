@@ -1,5 +1,9 @@
-/* What the driver remembers of a GPU: its buffers of samples. */
-#include "core/past.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * past_test.c - checks what the driver remembers of a GPU in its buffers of
+ * samples.
+ */
+#include "core/past/past.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -8,12 +12,13 @@
 
 static struct gk_nvml nvml;
 
-/* The script: how many of each kind, with which answer, of which type. */
+/* The script: the number of samples of each kind, the result, the type. */
 static unsigned counts[NVML_SAMPLINGTYPE_COUNT];
 static nvmlReturn_t answers[NVML_SAMPLINGTYPE_COUNT];
 static nvmlValueType_t types[NVML_SAMPLINGTYPE_COUNT];
+static unsigned most_digits;
 
-/* Sample i is 10 * kind + i, at second i. */
+/* Sample i is 10 * kind + i % most_digits, at second i. */
 static nvmlReturn_t tell(nvmlDevice_t device, nvmlSamplingType_t type,
 			 unsigned long long last_seen,
 			 nvmlValueType_t *value_type, unsigned *count,
@@ -22,15 +27,15 @@ static nvmlReturn_t tell(nvmlDevice_t device, nvmlSamplingType_t type,
 	unsigned room = *count;
 
 	assert_ptr_equal(device, DEVICE);
-	assert_int_equal(last_seen, 0); /* all that there is */
+	assert_int_equal(last_seen, 0); /* all samples */
 	if (answers[type])
 		return answers[type];
 	*value_type = types[type];
 	*count = counts[type];
 	for (unsigned i = 0; i < counts[type] && i < room; i++)
-		samples[i] = (nvmlSample_t){.timeStamp = i * 1000000ULL,
-					    .sampleValue.uiVal =
-						10 * (unsigned)type + i};
+		samples[i] = (nvmlSample_t){
+		    .timeStamp = i * 1000000ULL,
+		    .sampleValue.uiVal = 10 * (unsigned)type + i % most_digits};
 	return NVML_SUCCESS;
 }
 
@@ -38,6 +43,7 @@ static int setup(void **state)
 {
 	(void)state;
 	nvml.nvmlDeviceGetSamples = tell;
+	most_digits = 10;
 	for (int i = 0; i < NVML_SAMPLINGTYPE_COUNT; i++) {
 		counts[i] = 0;
 		answers[i] = NVML_ERROR_NOT_SUPPORTED;
@@ -71,7 +77,7 @@ static void what_is_not_told_is_not_there(void **state)
 {
 	(void)state;
 	assert_null(gk_past_read(&nvml, DEVICE));
-	/* An empty buffer; values of a type that nobody expects. */
+	/* An empty buffer, and values of an unexpected type. */
 	answers[NVML_GPU_UTILIZATION_SAMPLES] = NVML_SUCCESS;
 	answers[NVML_MEMORY_UTILIZATION_SAMPLES] = NVML_SUCCESS;
 	counts[NVML_MEMORY_UTILIZATION_SAMPLES] = 5;
@@ -96,6 +102,22 @@ static void a_count_of_more_than_was_asked_for(void **state)
 	free(past);
 }
 
+static void samples_that_cannot_be_are_left_out(void **state)
+{
+	struct gk_past *past;
+
+	(void)state;
+	/* 40, 41 ... up to the highest percentage. */
+	most_digits = 1000;
+	answers[NVML_DEC_UTILIZATION_SAMPLES] = NVML_SUCCESS;
+	counts[NVML_DEC_UTILIZATION_SAMPLES] = 200;
+	past = gk_past_read(&nvml, DEVICE);
+	assert_non_null(past);
+	assert_int_equal(past->count, 101 - 10 * NVML_DEC_UTILIZATION_SAMPLES);
+	assert_int_equal(past->samples[past->count - 1].value, 100);
+	free(past);
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, setup)
 
 int main(void)
@@ -104,6 +126,7 @@ int main(void)
 	    TEST(samples_have_the_units_of_metrics),
 	    TEST(what_is_not_told_is_not_there),
 	    TEST(a_count_of_more_than_was_asked_for),
+	    TEST(samples_that_cannot_be_are_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

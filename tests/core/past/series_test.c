@@ -1,6 +1,10 @@
-/* A value over time: bins, rings that come round, and which one is read. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * series_test.c - checks a value over time: bins, rings that wrap around, and
+ * which one is read.
+ */
 #include "base/clock.h"
-#include "core/series.h"
+#include "core/past/series.h"
 #include "unit.h"
 
 #include <math.h>
@@ -8,9 +12,9 @@
 #include <string.h>
 
 #define S GK_NS_PER_S
-#define T 1200000 /* seconds; a whole minute */
+#define T 1200000 /* seconds; a multiple of a minute */
 
-/* It has neighbours of other values, whose rings lie between those of it. */
+/* Its neighbours have other values, and their rings lie between its own. */
 #define SERIES 3
 #define series all[1]
 
@@ -37,7 +41,7 @@ static void add(double second, double value)
 			      i == 1 ? value : 4711 + i);
 }
 
-/* The mean of a step that ends there, in seconds. */
+/* The mean of a step that ends there; both in seconds. */
 static float mean(double end, double step)
 {
 	struct gk_history_span span = {.end_ns = (uint64_t)((T + end) * 1e9),
@@ -53,7 +57,7 @@ static void is_mean(double end, double step, double want)
 {
 	float got = mean(end, step);
 
-	/* Bins that are over are kept to one part in 2048. */
+	/* Completed bins are stored with a precision of one part in 2048. */
 	if (isnan(want) ? !isnan(got)
 			: !(fabs((double)got - want) <= 0.02 + want / 2048))
 		fail_msg("until %g, of %g: %g, not %g", end, step, (double)got,
@@ -66,7 +70,7 @@ static void nothing_was_added(void **state)
 	is_mean(1, 1, (double)NAN);
 	add(0.5, (double)NAN);
 	is_mean(1, 1, (double)NAN);
-	/* No ring at all. */
+	/* There is no ring. */
 	gk_series_init(&series, 1, NULL, 0);
 	add(0.5, 5);
 	is_mean(1, 1, (double)NAN);
@@ -84,7 +88,7 @@ static void a_bin_is_the_mean_of_what_came_in_its_second(void **state)
 	is_mean(1, 1, 3);
 	is_mean(2, 1, 10);
 	is_mean(3, 1, (double)NAN);
-	/* The mean is of bins, whatever they were made of. */
+	/* The mean is over bins, however many values each has. */
 	is_mean(2, 2, 6.5);
 	is_mean(2, 1.5, 6.5);
 	is_mean(1.000000001, 1, 6.5);
@@ -104,7 +108,7 @@ static void steps_go_back_from_the_end(void **state)
 	assert_true(isnan(out[0]) && isnan(out[1]));
 	for (int i = 0; i < 4; i++)
 		assert_near(out[2 + i], i + 1, 1e-6);
-	/* Before the beginning of time there is nothing. */
+	/* There is nothing before time 0. */
 	span.end_ns = 2 * S;
 	gk_series_read(&series, span, out);
 	for (int i = 0; i < 6; i++)
@@ -126,7 +130,7 @@ static void the_first_second_counts(void **state)
 	assert_near(out[2], 7, 1e-6);
 }
 
-/* Ten minutes by the second: the bin of ten minutes ago is the one of now. */
+/* Ten minutes by the second: the bin of ten minutes ago is the current one. */
 static void the_fine_ring_comes_round(void **state)
 {
 	(void)state;
@@ -137,7 +141,7 @@ static void the_fine_ring_comes_round(void **state)
 	is_mean(101, 1, 100);
 	is_mean(100, 1, (double)NAN);
 	is_mean(700, 600, (100 + 699) / 2.0);
-	/* Values that are asked beyond it are left out, not read twice. */
+	/* Values requested beyond the ring are left out, not read twice. */
 	is_mean(700, 700, (100 + 699) / 2.0);
 	is_mean(101, 101, 100);
 }
@@ -157,7 +161,7 @@ static void a_gap_is_forgotten(void **state)
 	is_mean(51, 1, (double)NAN);
 }
 
-/* As long as the ring, a second shorter, and longer. */
+/* Gaps as long as the ring, a second shorter, and longer. */
 static void a_long_gap_leaves_nothing(void **state)
 {
 	static const int gaps[] = {599, 600, 601, 5000};
@@ -188,7 +192,7 @@ static void a_clock_that_goes_back_starts_a_bin(void **state)
 	is_mean(5, 1, (double)NAN);
 }
 
-/* 5000 seconds: the fine ring has the last 600, that of ten seconds all. */
+/* 5000 seconds: the fine ring has the last 600, the one of ten seconds all. */
 static void old_times_are_read_of_a_coarser_ring(void **state)
 {
 	(void)state;
@@ -201,7 +205,7 @@ static void old_times_are_read_of_a_coarser_ring(void **state)
 	is_mean(4001, 1, 4004.5);
 	is_mean(10, 10, 4.5);
 	is_mean(1, 1, 4.5);
-	/* Where what is asked begins decides, not where it ends. */
+	/* The beginning of the request chooses the ring, not its end. */
 	is_mean(5000, 599, 4700);
 	is_mean(5000, 600, 4699.5);
 	is_mean(5000, 601, 4694.5);
@@ -214,10 +218,10 @@ static void a_day_is_kept_by_the_minute(void **state)
 	(void)state;
 	for (int i = 0; i <= NEWEST; i += 10)
 		add(i, i % 3600);
-	/* Two hours by ten seconds. */
+	/* The ring of ten seconds covers two hours. */
 	is_mean(TENS + 20, 10, 10);
 	is_mean(TENS + 10, 10, 25);
-	/* The oldest minute, and the one before it. */
+	/* The oldest minute, and the one before it, which is gone. */
 	is_mean(3720, 60, 60 + 25);
 	is_mean(3660, 60, (double)NAN);
 	is_mean(60, 60, (double)NAN);
@@ -228,7 +232,7 @@ static int whole(double value)
 	return (int)(value + 0.5);
 }
 
-/* From nothing to more than any value, to one part in 2048. */
+/* From 0 to more than any value, with a precision of one part in 2048. */
 static void all_sizes_are_kept(void **state)
 {
 	static const struct {
@@ -263,7 +267,7 @@ static void all_sizes_are_kept(void **state)
 	}
 }
 
-/* A second later a value is not another whole number. */
+/* A second later a value still rounds to the same whole number. */
 static void what_is_kept_rounds_as_before(void **state)
 {
 	(void)state;
@@ -292,7 +296,7 @@ static void what_was_before_is_filled_in(void **state)
 	struct gk_timed three[3];
 
 	(void)state;
-	fill(0, 50); /* nothing came after it */
+	fill(0, 50); /* no value follows */
 	is_mean(1, 1, (double)NAN);
 	add(30.5, 10);
 	for (int i = 0; i < 3; i++)
@@ -302,14 +306,14 @@ static void what_was_before_is_filled_in(void **state)
 	is_mean(21, 1, 50);
 	is_mean(20, 1, (double)NAN);
 	is_mean(22, 1, (double)NAN);
-	/* What was added is known better, and nothing is filled in twice. */
+	/* Added values take precedence, and nothing is filled in twice. */
 	fill(30.9, 90);
 	is_mean(31, 1, 10);
 	fill(20.1, 90);
 	is_mean(21, 1, 50);
-	fill(40, 90); /* not of before */
+	fill(40, 90); /* not before the first value */
 	is_mean(41, 1, (double)NAN);
-	/* The coarser rings have it, too. */
+	/* The coarser rings have it too. */
 	is_mean(30, 10, 50);
 	add(30 + 1000, 10);
 	is_mean(30, 10, 50);

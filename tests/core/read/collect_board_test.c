@@ -1,4 +1,8 @@
-/* The board, the fabric and MIG instances, as a driver tells them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * collect_board_test.c - checks the board, the fabric and MIG instances as a
+ * driver reports them.
+ */
 #include "core/rows.h"
 
 /* ---- the board ---- */
@@ -94,7 +98,7 @@ static void a_corrupted_inforom_is_a_value(void **state)
 
 /* ---- the fabric ---- */
 
-static unsigned fabric_newest; /* the version that the driver knows */
+static unsigned fabric_newest; /* the version that the driver supports */
 
 static nvmlReturn_t fill_fabric(nvmlDevice_t dev, nvmlGpuFabricInfoV_t *to)
 {
@@ -134,9 +138,9 @@ static char the_gpu, the_instance, the_compute;
 #define INSTANCE ((nvmlGpuInstance_t)(void *)&the_instance)
 #define COMPUTE  ((nvmlComputeInstance_t)(void *)&the_compute)
 
-static unsigned mig;          /* whether the device is one */
-static nvmlReturn_t mig_told; /* how the driver answers to that */
-static unsigned failing;      /* the call to it that is refused; 0: none */
+static unsigned mig;          /* whether the device is a MIG device */
+static nvmlReturn_t mig_told; /* the result of that call */
+static unsigned failing;      /* the call that is refused; 0: none */
 static unsigned calls;
 
 static nvmlReturn_t tell_mig(nvmlDevice_t dev, unsigned *to)
@@ -262,7 +266,7 @@ static void a_gpu_has_neither(void **state)
 	not_supported_by_both();
 }
 
-/* Nothing is asked with what another call did not give. */
+/* Nothing is called with a value that another call did not give. */
 static void the_first_refusal_ends_the_questions(void **state)
 {
 	(void)state;

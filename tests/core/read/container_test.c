@@ -1,5 +1,8 @@
-/* The container of a process, by its cgroup. */
-#include "core/procfs.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * container_test.c - checks the container of a process, as its cgroup names it.
+ */
+#include "core/read/procfs.h"
 #include "unit.h"
 
 #include <stdbool.h>
@@ -38,17 +41,17 @@ static const struct {
     {"0::/machine.slice/systemd-nspawn@deb12.service/payload\n", "deb12"},
     {"0::/machine.slice\n", NULL},
     {"0::/lxc/\n", NULL},
-    /* A container in a container: the inner one. */
+    /* A container in a container: the inner one counts. */
     {"0::/docker/" ID1 "/docker/" ID2 "\n", ID2},
     {"0::/kubepods/" POD "/" ID1 "/kubelet/kubepods/" POD "/" ID2 "\n", ID2},
     {"0::/lxc.payload.outer/docker/" ID1 "\n", ID1},
-    /* cgroup v1: a line a controller */
+    /* cgroup v1: one line for each controller */
     {"12:devices:/docker/" ID1 "\n11:memory:/docker/" ID1
      "\n1:name=systemd:/docker/" ID1 "\n0::/\n",
      ID1},
     {"3:cpu,cpuacct:/kubepods/" POD "/" ID2 "\n2:pids:/\n", ID2},
     {"4:memory:/\n3:cpu:/lxc/old1\n", "old1"},
-    /* As long as an id but not one. */
+    /* As long as an id, but not one. */
     {"0::/docker/" ID1 "0\n", NULL},
     {"0::/docker/0123456789abcdef\n", NULL},
     {"0::/docker/" ID1 ID2 "\n", NULL},
@@ -82,11 +85,11 @@ static void pods_have_uids(void **state)
 		assert_int_equal(len, has ? strlen(uid) : 0);
 		assert_string_equal(pod, has ? uid : "");
 	}
-	/* Pods that the node itself starts. */
+	/* Static pods, which the node itself starts. */
 	gk_pod_uid("0::/kubepods/podfedcba9876543210fedcba9876543210/" ID1,
 		   pod);
 	assert_string_equal(pod, "fedcba9876543210fedcba9876543210");
-	/* Outside of Kubernetes it is only a word. */
+	/* Outside Kubernetes it is only a word. */
 	assert_int_equal(gk_pod_uid("0::/user.slice/" POD "/x\n", pod), 0);
 	assert_int_equal(gk_pod_uid("0::/kubepods/pod/x\n", pod), 0);
 	assert_int_equal(gk_pod_uid("kubepods", pod), 0);

@@ -1,5 +1,9 @@
-/* Accounts, retired pages, clocks and samples, as a driver tells them. */
-#include "core/detail_lists.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * detail_lists_test.c - checks accounts, retired pages, clocks and samples as a
+ * driver reports them.
+ */
+#include "core/read/detail_lists.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -11,14 +15,13 @@
 static struct gk_nvml nvml;
 static struct gk_detail *detail;
 
-/*
- * The answers of the driver; it does not support what it is not told to answer.
- */
+/* The driver's results; what has none is not supported. */
 static struct {
 	nvmlReturn_t pids, stats, pages, memory_clocks, clocks, samples;
 	unsigned pid_count, page_count[2], memory_count, clock_count;
-	unsigned sample_count;
-	unsigned asked; /* questions for accounts and clocks */
+	unsigned sample_count,
+	    odd_sample; /* the value of the first sample; 0: as all others */
+	unsigned asked; /* calls for accounts and clocks */
 } driver;
 
 /* Processes 100, 101, ... */
@@ -32,7 +35,7 @@ static nvmlReturn_t list_pids(nvmlDevice_t dev, unsigned *count, unsigned *pids)
 	return driver.pids;
 }
 
-/* The driver knows no figures of 101, and has forgotten 102. */
+/* The driver has no figures of 101, and has forgotten 102. */
 static nvmlReturn_t tell_stats(nvmlDevice_t dev, unsigned pid,
 			       nvmlAccountingStats_t *to)
 {
@@ -57,7 +60,7 @@ static nvmlReturn_t tell_stats(nvmlDevice_t dev, unsigned pid,
 	return NVML_SUCCESS;
 }
 
-/* Pages at 0x1000, 0x2000, ... of a cause, a second apart. */
+/* Pages at 0x1000, 0x2000, ... for each cause, a second apart. */
 static nvmlReturn_t list_pages(nvmlDevice_t dev,
 			       nvmlPageRetirementCause_t cause, unsigned *count,
 			       unsigned long long *addresses,
@@ -86,7 +89,7 @@ static nvmlReturn_t list_memory_clocks(nvmlDevice_t dev, unsigned *count,
 	return driver.memory_clocks;
 }
 
-/* 6000, 5990, ...; none with 5000. */
+/* 6000, 5990, ...; none for memory at 5000. */
 static nvmlReturn_t list_clocks(nvmlDevice_t dev, unsigned memory_mhz,
 				unsigned *count, unsigned *mhz)
 {
@@ -99,8 +102,7 @@ static nvmlReturn_t list_clocks(nvmlDevice_t dev, unsigned memory_mhz,
 	return driver.clocks;
 }
 
-/* Figures of a kind: 100 * kind + 5, then 9, then 4 over and over; 20 us from
- * one to the next. */
+/* Samples of a kind: 10 * kind + 5, then 9, then 4, repeated, 20 us apart. */
 static nvmlReturn_t tell_samples(nvmlDevice_t dev, nvmlSamplingType_t kind,
 				 unsigned long long since,
 				 nvmlValueType_t *type, unsigned *count,
@@ -116,8 +118,10 @@ static nvmlReturn_t tell_samples(nvmlDevice_t dev, nvmlSamplingType_t kind,
 		to[i].timeStamp = 1000000 + 20 * i;
 		to[i].sampleValue.ullVal = 0xeeeeeeee00000000;
 		to[i].sampleValue.uiVal =
-		    100 * (unsigned)kind + (i < 3 ? figures[i] : 4);
+		    10 * (unsigned)kind + (i < 3 ? figures[i] : 4);
 	}
+	if (driver.odd_sample)
+		to[0].sampleValue.uiVal = driver.odd_sample;
 	*count = driver.sample_count;
 	return driver.samples;
 }
@@ -243,10 +247,10 @@ static void check_samples(enum gk_sampled which, unsigned kind, int64_t scale)
 	assert_int_equal(s->why, GK_PRESENT);
 	assert_int_equal(s->count, 4);
 	assert_int_equal(s->duration_ns, 60000);
-	assert_int_equal(s->max, (100 * kind + 9) * scale);
-	assert_int_equal(s->min, (100 * kind + 4) * scale);
-	/* 22 / 4, in whole units where the scale has none. */
-	assert_int_equal(s->avg, 100 * kind * scale + 22 * scale / 4);
+	assert_int_equal(s->max, (10 * kind + 9) * scale);
+	assert_int_equal(s->min, (10 * kind + 4) * scale);
+	/* 22 / 4, rounded to whole units where the scale has no fractions. */
+	assert_int_equal(s->avg, 10 * kind * scale + 22 * scale / 4);
 }
 
 static void samples_are_summed_up(void **state)
@@ -261,15 +265,33 @@ static void samples_are_summed_up(void **state)
 	check_samples(GK_SAMPLED_DECODER, 4, 1);
 	check_samples(GK_SAMPLED_SM_CLOCK, 5, 1000000);
 	check_samples(GK_SAMPLED_MEMORY_CLOCK, 6, 1000000);
-	/* One is its own mean. */
+	/* The mean of one sample is the sample. */
 	driver.sample_count = 1;
 	memset(detail->samples, 0, sizeof detail->samples);
 	assert_int_equal(read_lists(), NVML_SUCCESS);
 	assert_int_equal(detail->samples[1].count, 1);
 	assert_int_equal(detail->samples[1].duration_ns, 0);
-	assert_int_equal(detail->samples[1].min, 105);
-	assert_int_equal(detail->samples[1].max, 105);
-	assert_int_equal(detail->samples[1].avg, 105);
+	assert_int_equal(detail->samples[1].min, 15);
+	assert_int_equal(detail->samples[1].max, 15);
+	assert_int_equal(detail->samples[1].avg, 15);
+}
+
+/* Samples outside the range of their metric. */
+static void samples_that_cannot_be_do_not_count(void **state)
+{
+	(void)state;
+	driver.sample_count = 4;
+	driver.odd_sample = 4000000000;
+	assert_int_equal(read_lists(), NVML_SUCCESS);
+	assert_int_equal(detail->samples[GK_SAMPLED_GPU].count, 3);
+	assert_int_equal(detail->samples[GK_SAMPLED_GPU].max, 19);
+	assert_int_equal(detail->samples[GK_SAMPLED_GPU].avg, 47 / 3);
+	driver.sample_count = 1;
+	memset(detail->samples, 0, sizeof detail->samples);
+	assert_int_equal(read_lists(), NVML_SUCCESS);
+	assert_int_equal(detail->samples[GK_SAMPLED_GPU].why,
+			 GK_ABSENT_NONSENSE);
+	assert_int_equal(detail->samples[GK_SAMPLED_GPU].count, 0);
 }
 
 static void check_no_samples(nvmlReturn_t told, enum gk_absence why)
@@ -294,7 +316,7 @@ static void samples_that_are_not_there_have_a_reason(void **state)
 	check_no_samples(NVML_ERROR_NO_PERMISSION, GK_ABSENT_PERMISSION);
 }
 
-/* A driver that counts more than it had room for has filled the room. */
+/* A driver whose count exceeds the room has filled the room. */
 static void a_count_above_the_room_is_the_room(void **state)
 {
 	(void)state;
@@ -342,7 +364,7 @@ static void an_old_driver_has_none_of_it(void **state)
 	assert_int_equal(detail->samples[0].why, GK_ABSENT_NO_FUNCTION);
 }
 
-/* A lost GPU is not asked further, and its detail stays as it was. */
+/* A lost GPU is not asked further, and its details stay as they were. */
 static void the_end_of_the_gpu_ends_the_questions(void **state)
 {
 	static const struct {
@@ -413,6 +435,7 @@ int main(void)
 	    TEST(pages_are_of_two_causes),
 	    TEST(clocks_are_pairs),
 	    TEST(samples_are_summed_up),
+	    TEST(samples_that_cannot_be_do_not_count),
 	    TEST(samples_that_are_not_there_have_a_reason),
 	    TEST(a_count_above_the_room_is_the_room),
 	    TEST(a_refused_list_is_empty),

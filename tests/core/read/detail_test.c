@@ -1,6 +1,10 @@
-/* The words and NVLinks of a GPU, as a driver tells them. */
-#include "core/detail.h"
-#include "core/detail_lists.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * detail_test.c - checks the texts and NVLinks of a GPU as a driver reports
+ * them.
+ */
+#include "core/read/detail.h"
+#include "core/read/detail_lists.h"
 #include "core/rows.h"
 
 #include <stdio.h>
@@ -33,7 +37,7 @@ static const struct gk_detail *read_detail(void)
 
 /* ---- words ---- */
 
-/* A fact as text; one that is absent has none. */
+/* Checks a fact as text; an absent one has none. */
 static void check_fact(enum gk_fact fact, const char *text)
 {
 	const struct gk_text *t = &read_detail()->facts[fact];
@@ -83,7 +87,7 @@ static void numbers_have_names(void **state)
 	assert_int_equal(gpu.detail->facts[GK_T_BRAND].why, GK_ABSENT_ERROR);
 }
 
-/* Fills the room to its end, as a driver must not. */
+/* Fills the room to its end without a NUL, as a driver must not. */
 static nvmlReturn_t tell_part(nvmlDevice_t dev, char *to, unsigned length)
 {
 	assert_ptr_equal(dev, DEVICE);
@@ -195,9 +199,7 @@ static void what_a_driver_lacks_is_absent(void **state)
 
 /* ---- links ---- */
 
-/*
- * NVML's answers about the state of links from 0 on; then that there is none.
- */
+/* NVML's results for the state of links from 0 on; then there are no more. */
 static nvmlReturn_t states[GK_LINKS_MAX + 4];
 static unsigned state_count;
 
@@ -255,7 +257,7 @@ static void has_links(unsigned count)
 	state_count = count;
 }
 
-/* Link 1 is a hole: 0 and 2 are there. */
+/* Link 1 is missing between 0 and 2. */
 static void links_keep_their_numbers(void **state)
 {
 	const struct gk_link *l;
@@ -295,11 +297,11 @@ static void links_end_where_the_driver_says(void **state)
 	check_value(gpu.detail->links[GK_LINKS_MAX - 1].m[GK_L_ACTIVE], 1);
 	has_links(0);
 	assert_int_equal(read_detail()->link_count, 0);
-	/* The first that is not supported says that there are none. */
+	/* If the first link is not supported, there are none. */
 	has_links(4);
 	states[0] = NVML_ERROR_NOT_SUPPORTED;
 	assert_int_equal(read_detail()->link_count, 0);
-	/* One of which nothing can be told is there. */
+	/* A link without any value is still a link. */
 	states[0] = NVML_ERROR_UNKNOWN;
 	assert_int_equal(read_detail()->link_count, 4);
 	assert_int_equal(gpu.detail->links[0].m[GK_L_ACTIVE].why,
@@ -390,7 +392,7 @@ static void lists_are_read_when_asked_for(void **state)
 	assert_int_equal(gpu.detail->accounts[0].pid, 42);
 }
 
-/* Whichever question it is that a GPU is lost at. */
+/* Whichever call finds that the GPU is lost. */
 static void a_lost_gpu_keeps_what_was_read(void **state)
 {
 	const struct gk_detail *before;

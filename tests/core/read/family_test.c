@@ -1,6 +1,10 @@
-/* The list of all processes, read again and again, on a made-up /proc. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * family_test.c - checks the list of all processes, read repeatedly from a
+ * made-up /proc.
+ */
 #include "base/clock.h"
-#include "core/family.h"
+#include "core/read/family.h"
 #include "tree.h"
 
 static struct tree tree;
@@ -45,7 +49,7 @@ static void end_process(int pid)
 	assert_int_equal(unlinkat(tree.fd, name, AT_REMOVEDIR), 0);
 }
 
-/* Who is there in the next snapshot: "1<0 42<1", by pid and parent. */
+/* The processes of the next snapshot: "1<0 42<1", by pid and parent. */
 static const char *scan(void)
 {
 	static char text[512];
@@ -79,7 +83,7 @@ static void only_numbers_are_processes(void **state)
 	tree_text(&tree, "-5/stat", "-5 (x) S 1");
 	tree_text(&tree, "uptime", "1 2");
 	assert_string_equal(scan(), "7<1 42<1 100000<42");
-	/* One whose line says nothing has ended. */
+	/* A process with an empty stat line has ended. */
 	tree_text(&tree, "50/stat", "");
 	assert_string_equal(scan(), "7<1 42<1 100000<42");
 }
@@ -98,7 +102,7 @@ static void a_snapshot_is_scanned_once(void **state)
 	assert_string_equal(scan(), "1<0 2<1");
 }
 
-/* However many there are: the list grows. */
+/* The list grows with the number of processes. */
 static void all_of_many_are_listed_in_order(void **state)
 {
 	enum { MANY = 600 };
@@ -118,7 +122,7 @@ static void all_of_many_are_listed_in_order(void **state)
 	}
 }
 
-/* Its directory is the same one: it is read again every eighth time only. */
+/* A process with the same directory is read again only every eighth time. */
 static void who_is_known_is_read_again_in_turn(void **state)
 {
 	(void)state;
@@ -129,7 +133,7 @@ static void who_is_known_is_read_again_in_turn(void **state)
 	scan();
 	for (int pid = 41; pid < 48; pid++)
 		is_there(pid, 1);
-	/* The second scan is the turn of 42, the third of 43, ... */
+	/* The second scan rereads 42, the third 43, ... */
 	assert_string_equal(scan(), "1<0 40<1 41<40 42<1 43<40 44<40 45<40 "
 				    "46<40 47<40");
 	assert_string_equal(scan(), "1<0 40<1 41<40 42<1 43<1 44<40 45<40 "
@@ -146,7 +150,10 @@ static void another_directory_is_another_process(void **state)
 	is_there(1, 0);
 	is_there(43, 1);
 	assert_string_equal(scan(), "1<0 43<1");
-	/* Its directory is made while the old one is: no number is reused. */
+	/*
+	 * Its directory is made while the old one exists: no inode number is
+	 * reused.
+	 */
 	assert_int_equal(renameat(tree.fd, "43", tree.fd, "old"), 0);
 	is_there(43, 0);
 	assert_string_equal(scan(), "1<0 43<0");
@@ -164,7 +171,7 @@ static void orphans_are_read_at_once(void **state)
 	assert_string_equal(scan(), "1<0 45<1");
 }
 
-/* It is listed still, but cannot be read: its child is read once more. */
+/* It is still listed but cannot be read: its child is read once more. */
 static void a_parent_that_ends_meanwhile_is_noticed(void **state)
 {
 	(void)state;
@@ -173,7 +180,7 @@ static void a_parent_that_ends_meanwhile_is_noticed(void **state)
 	is_there(45, 42);
 	is_there(46, 45);
 	assert_string_equal(scan(), "1<0 42<1 45<42 46<45");
-	/* The second scan reads 42 again. */
+	/* The second scan rereads 42. */
 	tree_text(&tree, "42/stat", "");
 	is_there(45, 1);
 	is_there(46, 1);
@@ -219,7 +226,7 @@ static void a_member_is_read_once_a_snapshot(void **state)
 	    100 * GK_NS_PER_S -
 		47 * (GK_NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK)));
 	assert_ptr_equal(gk_family_read(family, &members[0]), p);
-	/* Two snapshots have a difference. */
+	/* Two snapshots give a difference. */
 	scan();
 	members = gk_family_members(family, &count);
 	p = gk_family_read(family, &members[0]);

@@ -1,6 +1,7 @@
-/* The machine around the GPUs, on made-up trees. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* host_test.c - checks the host around the GPUs, on made-up trees. */
 #include "base/clock.h"
-#include "core/host.h"
+#include "core/read/host.h"
 #include "tree.h"
 
 #include <stddef.h>
@@ -111,9 +112,12 @@ static const struct {
     {"cpu  161 10 110 952 100 10 10 50 90 90\n", GK_PRESENT, 3333},
     {"cpu  161 10 110 952 100 10 10 50 0 0\n", GK_ABSENT_ONE_SNAPSHOT, 0},
     {"cpu  161 10 110 900 100 10 10 50 0 0\n", GK_ABSENT_ONE_SNAPSHOT, 0},
-    /* Old kernels have four numbers. */
+    /* Old kernels report four numbers. */
     {"cpu  300 10 110 1000\n", GK_PRESENT, 10000},
     {"cpu  310 10 110 1030\n", GK_PRESENT, 2500},
+    /* The iowait time went back by one. */
+    {"cpu  310 10 110 1030 50\n", GK_PRESENT, 0},
+    {"cpu  410 10 110 1030 49\n", GK_PRESENT, 10000},
 };
 
 static void cpu_percent_is_the_difference_of_two_readings(void **state)

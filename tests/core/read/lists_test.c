@@ -1,7 +1,11 @@
-/* The process lists of a GPU: versions, room, refusals, joining. */
-#include "abi/nvml_process.h"
-#include "core/device.h"
-#include "core/stride.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lists_test.c - checks the process lists of a GPU: versions, room, refusals,
+ * joining.
+ */
+#include "abi/nvml/nvml_process.h"
+#include "core/read/device.h"
+#include "core/driver/stride.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -16,13 +20,13 @@ enum which { COMPUTE, GRAPHICS, MPS, LISTS };
 static struct gk_nvml nvml;
 static struct gk_gpu gpu;
 
-/* A list as the driver has it, and how it was asked. */
+/* A list as the driver has it, and how it was called. */
 static struct {
 	nvmlReturn_t answer;
 	nvmlProcessInfo_v2_t process[100];
 	unsigned count;
-	unsigned told;       /* it says so many; 0: count */
-	unsigned too_little; /* so many questions had too little room */
+	unsigned told;       /* the count that it reports; 0: count */
+	unsigned too_little; /* the number of calls with too little room */
 	unsigned calls, version, room;
 } list[LISTS];
 static nvmlReturn_t util_answer;
@@ -171,7 +175,10 @@ static void the_room_grows_with_the_list(void **state)
 	assert_int_equal(list[COMPUTE].calls, 2);
 	assert_int_equal(list[COMPUTE].room, 508);
 	assert_int_equal(gpu.listed_count, 1);
-	/* One that does not say how many: twice as much each time. */
+	/*
+	 * A driver that does not report the count gets twice the room each
+	 * time.
+	 */
 	list[COMPUTE].told = 1;
 	list[COMPUTE].too_little = 2;
 	list[COMPUTE].calls = 0;
@@ -197,7 +204,7 @@ static void a_list_is_asked_eight_times_at_most(void **state)
 	assert_int_equal(gpu.units[0].dev.processes_why, GK_ABSENT_ERROR);
 }
 
-/* Answers to the three lists, and why processes are not known. */
+/* The results of the three lists, and why processes are not known. */
 static const struct {
 	nvmlReturn_t answer[LISTS];
 	enum gk_absence why;
@@ -237,7 +244,7 @@ static void what_is_not_supported_is_asked_once(void **state)
 	assert_int_equal(list[COMPUTE].calls, 3);
 	assert_int_equal(list[GRAPHICS].calls, 1);
 	assert_int_equal(list[MPS].calls, 1);
-	/* Rows that come with a refusal are no list. */
+	/* Rows that come with a refusal are ignored. */
 	assert_int_equal(gpu.listed_count, 0);
 }
 
@@ -289,6 +296,8 @@ static void utilisation_is_of_those_that_are_listed(void **state)
 
 static void memory_is_the_largest_figure_that_can_be(void **state)
 {
+	int64_t most = gk_process_metric_range(GK_PM_GPU_MEM)->most;
+
 	(void)state;
 	gpu.units[0].dev.m[GK_M_MEM_TOTAL] = (struct gk_value){.v = 1000};
 	put(COMPUTE, 1, 400);
@@ -311,13 +320,16 @@ static void memory_is_the_largest_figure_that_can_be(void **state)
 	check_memory(4, 0);
 	assert_int_equal(find(5)->m[GK_PM_GPU_MEM].why,
 			 GK_ABSENT_NOT_SUPPORTED);
-	/* Where the total is not known, any number is believed. */
+	/* Where the total is unknown, any possible number is accepted. */
 	gpu.units[0].dev.m[GK_M_MEM_TOTAL].why = GK_ABSENT_ERROR;
-	put(COMPUTE, 6, INT64_MAX);
+	put(COMPUTE, 6, (uint64_t)most);
+	put(COMPUTE, 8, (uint64_t)most + 1);
 	put(COMPUTE, 7, (unsigned long long)INT64_MAX + 1);
 	assert_int_equal(gk_gpu_list(&gpu), NVML_SUCCESS);
 	check_memory(3, 1001);
-	check_memory(6, INT64_MAX);
+	check_memory(6, most);
+	assert_int_equal(find(8)->m[GK_PM_GPU_MEM].why, GK_ABSENT_NONSENSE);
+	assert_int_equal(find(8)->m[GK_PM_GPU_MEM].v, most + 1);
 	assert_int_equal(find(7)->m[GK_PM_GPU_MEM].why,
 			 GK_ABSENT_NOT_SUPPORTED);
 }
@@ -359,7 +371,10 @@ static void processes_are_where_their_instances_are(void **state)
 	list[COMPUTE].process[3] = (nvmlProcessInfo_v2_t){4, 5, NO, NO};
 	list[COMPUTE].count = 4;
 	assert_int_equal(gk_gpu_list(&gpu), NVML_SUCCESS);
-	/* The GPU lists all, and so does each MIG device; 1 is in its own. */
+	/*
+	 * The GPU lists all processes, and so does each MIG device; 1 is on its
+	 * own.
+	 */
 	assert_int_equal(gpu.listed_count, 1 + 3 * 3);
 	assert_int_equal(find(1)->unit, 1);
 	for (size_t i = 0; i < gpu.listed_count; i++)

@@ -1,6 +1,10 @@
-/* Where GPUs are to each other, put together of what a driver tells. */
-#include "core/places.h"
-#include "core/nvml.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * places_test.c - checks where GPUs are relative to each other, from what a
+ * driver reports.
+ */
+#include "core/read/places.h"
+#include "core/driver/nvml.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -13,7 +17,7 @@ static struct gk_places *places;
 static struct gk_arena arena;
 static char seat[GPUS]; /* their addresses are handles */
 
-/* The answers of the driver about each GPU. */
+/* The driver's answers about each GPU. */
 static struct {
 	unsigned long cpus[128], nodes[16];
 	unsigned node;
@@ -138,7 +142,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* GPU g is on bus "bus-g"; it is opened. */
+/* Opens GPU g, which is on bus "bus-g". */
 static void open_gpu(unsigned g)
 {
 	struct gk_device dev = {.index = g};
@@ -183,14 +187,14 @@ static void sets_become_lists(void **state)
 	assert_string_equal(place->cpus, "0,2-4,62-65,127-128,1000,8190-8191");
 	assert_string_equal(place->numa_nodes, "1,1023");
 	assert_int_equal(place->numa_node, 7);
-	/* Nobody knows where the others are. */
+	/* The places of the others are unknown. */
 	place = &topology()->places[0];
 	assert_string_equal(place->cpus, "");
 	assert_string_equal(place->numa_nodes, "");
 	assert_int_equal(place->numa_node, -1);
 }
 
-/* 16 numbers are 63 letters, which with the NUL fill the room. */
+/* 16 numbers take 63 letters, which fill the room with the NUL. */
 static void what_has_no_room_is_left_out(void **state)
 {
 	(void)state;
@@ -200,7 +204,7 @@ static void what_has_no_room_is_left_out(void **state)
 	assert_string_equal(
 	    topology()->places[0].numa_nodes,
 	    "100,102,104,106,108,110,112,114,116,118,120,122,124,126,128,130");
-	/* One letter more has no room. */
+	/* One more letter does not fit. */
 	set_bit(gpus[0].nodes, 101);
 	open_gpu(0);
 	assert_string_equal(
@@ -291,7 +295,7 @@ static void links_are_counted_to_each_end(void **state)
 	assert_int_equal(peer(0, 3).nvlinks, 0);
 }
 
-/* By each switch as many as both have to it. */
+/* Links through a switch are as many as both GPUs have to it. */
 static void links_by_switches_are_the_fewer_of_both(void **state)
 {
 	(void)state;
@@ -303,7 +307,7 @@ static void links_by_switches_are_the_fewer_of_both(void **state)
 	add_link(1, true, "sw-1");
 	for (int i = 0; i < 3; i++)
 		add_link(1, true, "sw-2");
-	/* A GPU on a bus of that name is no switch. */
+	/* A GPU on a bus of that name is not a switch. */
 	add_link(2, false, "sw-1");
 	open_gpu(0);
 	open_gpu(1);
@@ -324,7 +328,7 @@ static void links_that_are_down_lead_nowhere(void **state)
 	open_gpu(0);
 	open_gpu(1);
 	check_nvlinks(0, 1, 2, 0);
-	/* The first that is not supported says that there are none. */
+	/* If the first link is not supported, there are none. */
 	gpus[0].link[0].answer = NVML_ERROR_NOT_SUPPORTED;
 	open_gpu(0);
 	check_nvlinks(0, 1, 0, 0);
@@ -340,7 +344,7 @@ static void no_more_links_than_nvml_can_name(void **state)
 	check_nvlinks(0, 1, GK_LINKS_MAX, 0);
 }
 
-/* With GK_WITHOUT_BOARD nobody has asked where the GPU is. */
+/* With GK_WITHOUT_BOARD nobody has read where the GPU is. */
 static void a_bus_that_is_not_known_is_asked_for(void **state)
 {
 	struct gk_device dev = {.index = 1};
@@ -351,7 +355,7 @@ static void a_bus_that_is_not_known_is_asked_for(void **state)
 	open_gpu(0);
 	gk_places_read(places, &nvml, &dev, handle_of(1));
 	check_nvlinks(0, 1, 1, 0);
-	/* Without an answer no link leads there. */
+	/* Without an answer no link leads to it. */
 	nvml.nvmlDeviceGetPciInfo_v3 = NULL;
 	gk_places_read(places, &nvml, &dev, handle_of(1));
 	check_nvlinks(0, 1, 0, 0);

@@ -1,4 +1,8 @@
-/* Facts of processes that are read from /proc only when asked for. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * procasked_test.c - checks facts of processes that are read from /proc only
+ * when asked for.
+ */
 #include "proc_tree.h"
 
 #include <stdint.h>
@@ -75,11 +79,11 @@ static void io_rates_are_the_difference_of_two_snapshots(void **state)
 	assert_int_equal(p.m[GK_PM_IO_READ_RATE].v, 2000);
 	assert_int_equal(p.m[GK_PM_IO_WRITE_RATE].why, GK_PRESENT);
 	assert_int_equal(p.m[GK_PM_IO_WRITE_RATE].v, 200);
-	/* Not asked for meanwhile: what was before is too old. */
+	/* It was not asked for meanwhile: the previous value is too old. */
 	look(42, 13, 0);
 	p = look(42, 14, GK_WITH_IO);
 	assert_int_equal(p.m[GK_PM_IO_READ_RATE].why, GK_ABSENT_ONE_SNAPSHOT);
-	/* A count that goes back is no rate below zero. */
+	/* A count that goes back gives a rate of 0. */
 	io_says("1", "1");
 	p = look(42, 15, GK_WITH_IO);
 	assert_int_equal(p.m[GK_PM_IO_READ_RATE].v, 0);
@@ -89,7 +93,9 @@ static void io_rates_are_the_difference_of_two_snapshots(void **state)
 	assert_int_equal(p.m[GK_PM_IO_READ_RATE].why, GK_ABSENT_ONE_SNAPSHOT);
 }
 
-/* Large numbers are no negative ones, and half of the lines is none. */
+/*
+ * Large numbers do not become negative, and a file cut in half gives no value.
+ */
 static void io_is_whole_or_absent(void **state)
 {
 	struct gk_process p;
@@ -109,7 +115,7 @@ static void io_is_whole_or_absent(void **state)
 	tree_text(&tree, "42/io", "xread_bytes: 5\nwrite_bytes: 6\n");
 	assert_int_equal(look(42, 12, GK_WITH_IO).m[GK_PM_IO_READ].why,
 			 GK_ABSENT_HIDDEN);
-	/* Nothing to compare with, although something was there before. */
+	/* The earlier value is no base for a rate. */
 	io_says("10", "10");
 	p = look(42, 13, GK_WITH_IO);
 	assert_int_equal(p.m[GK_PM_IO_READ].v, 10);
@@ -174,7 +180,7 @@ static void a_rank_behind_a_long_environment_is_found(void **state)
 	free(bytes);
 }
 
-/* A launcher forks and then executes what has a rank. */
+/* A launcher forks and then execs a program with a rank. */
 static void a_rank_that_comes_later_is_seen(void **state)
 {
 	struct gk_value rank = {.why = GK_ABSENT_ERROR};
@@ -185,7 +191,7 @@ static void a_rank_that_comes_later_is_seen(void **state)
 	rank = look(42, 10, GK_WITH_RANK).m[GK_PM_RANK];
 	assert_int_equal(rank.why, GK_ABSENT_NONE);
 	tree_text(&tree, "42/environ", "RANK=2");
-	/* Ten snapshots long it is taken for granted. */
+	/* For ten snapshots the absence is not checked. */
 	for (unsigned i = 0; i < 10; i++) {
 		rank = look(42, 11 + i, GK_WITH_RANK).m[GK_PM_RANK];
 		assert_int_equal(rank.why, GK_ABSENT_NONE);
@@ -193,7 +199,7 @@ static void a_rank_that_comes_later_is_seen(void **state)
 	rank = look(42, 21, GK_WITH_RANK).m[GK_PM_RANK];
 	assert_int_equal(rank.why, GK_PRESENT);
 	assert_int_equal(rank.v, 2);
-	/* Then it stays: not read again. */
+	/* Once found it stays, and is not read again. */
 	assert_int_equal(unlinkat(tree.fd, "42/environ", 0), 0);
 	rank = look(42, 30, GK_WITH_RANK).m[GK_PM_RANK];
 	assert_int_equal(rank.v, 2);
@@ -217,7 +223,7 @@ static void what_is_not_there_says_why(void **state)
 	assert_int_equal(p.m[GK_PM_RANK].why, GK_ABSENT_HIDDEN);
 }
 
-/* The kernel shows stat of another's process, and not much more. */
+/* The kernel shows stat of another user's process, and little more. */
 static void what_is_not_permitted_says_so(void **state)
 {
 	int status;

@@ -1,4 +1,9 @@
-/* Facts of processes as /proc tells them, on made-up trees. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * procfs_test.c - checks facts of processes that /proc reports, on made-up
+ * trees.
+ */
+#include "can.h"
 #include "proc_tree.h"
 
 #include <stdint.h>
@@ -147,7 +152,10 @@ static void a_process_without_files_is_gone(void **state)
 	assert_int_equal(look(42, 100, 0).state, GK_PROCESS_GONE);
 }
 
-/* There, but /proc tells less than it should: not gone, and the rest holds. */
+/*
+ * The process exists, but /proc lacks fields: it is not gone, and the rest
+ * holds.
+ */
 static void a_stat_file_without_fields_hides_numbers_only(void **state)
 {
 	struct gk_process p;
@@ -163,7 +171,7 @@ static void a_stat_file_without_fields_hides_numbers_only(void **state)
 	assert_string_equal(p.command, "python x");
 }
 
-/* As a user whom /proc does not let in; a child gives up being root. */
+/* Reads as a user whom /proc refuses; a child gives up root. */
 static void what_may_not_be_read_says_so(void **state)
 {
 	int status;
@@ -195,8 +203,7 @@ static void a_user_without_a_name_is_a_number(void **state)
 	struct gk_process p;
 
 	(void)state;
-	if (geteuid())
-		skip();
+	need_root();
 	tree_stat(&tree, (struct tree_stat){42, "x", 'R', 7, 0, 0, 5, 1});
 	assert_int_equal(fchownat(tree.fd, "42", 3999999999U, 0, 0), 0);
 	p = look(42, 100, 0);
@@ -270,7 +277,7 @@ static void clocks_that_stand_still_give_no_percentage(void **state)
 	look(42, 10, 0);
 	assert_int_equal(look(42, 10, 0).m[GK_PM_CPU].why,
 			 GK_ABSENT_ONE_SNAPSHOT);
-	/* CPU time that goes back is none, not a huge one. */
+	/* CPU time that goes back counts as 0, not as a huge value. */
 	tree_stat(&tree, (struct tree_stat){42, "x", 'R', 7, 400, 0, 5, 1});
 	assert_int_equal(look(42, 12, 0).m[GK_PM_CPU].v, 0);
 }
@@ -300,8 +307,8 @@ static void many_processes_are_each_remembered(void **state)
 	}
 }
 
-/* One more each time, in front: whatever room there is, it runs out while a
- * process that is known is looked at. */
+/* One more process each time, before the others: whatever the capacity is, it
+ * is exceeded while a known process is read. */
 static void newcomers_do_not_disturb_the_known(void **state)
 {
 	enum { FIRST = 2000, MOST = 140 };
@@ -344,7 +351,7 @@ static void words_are_kept_for_seconds_and_a_new_name_ends_them(void **state)
 	tree_text(&tree, "42/cmdline", "one");
 	assert_string_equal(look(42, 10, 0).command, "one");
 	tree_text(&tree, "42/cmdline", "two");
-	/* Five seconds, and a tenth of one by the last four bits of 42. */
+	/* After five seconds, plus a fraction from the last four bits of 42. */
 	assert_string_equal(look(42, 16, 0).command, "one");
 	assert_string_equal(look(42, 17, 0).command, "two");
 	tree_text(&tree, "42/cmdline", "three");
@@ -355,7 +362,7 @@ static void words_are_kept_for_seconds_and_a_new_name_ends_them(void **state)
 	assert_string_equal(look(42, 19, 0).command, "four");
 }
 
-/* When there are many, not all are due at once. */
+/* With many processes not all are due at once. */
 static void words_of_others_are_due_at_other_times(void **state)
 {
 	static const struct {

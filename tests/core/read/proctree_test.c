@@ -1,6 +1,10 @@
-/* Processes in their family, on made-up trees of /proc. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * proctree_test.c - checks processes in their family, on made-up trees of
+ * /proc.
+ */
 #include "base/clock.h"
-#include "core/proctree.h"
+#include "core/read/proctree.h"
 #include "tree.h"
 
 static struct tree proc;
@@ -89,7 +93,7 @@ static void next_snapshot(void)
 	take();
 }
 
-/* The pids in order, each with its depth: "1 .42 ..43". */
+/* The pids in order, indented by depth: "1 .42 ..43". */
 static const char *shape(void)
 {
 	static char text[512];
@@ -215,7 +219,7 @@ static void nobody_is_his_own_ancestor(void **state)
 	on_gpu(43, 0, 1000);
 	take();
 	assert_string_equal(shape(), "42 .43");
-	/* A process that is its own parent: a line that was torn. */
+	/* A process that is its own parent, as from a torn line. */
 	is_there(43, 43, 10);
 	for (int i = 0; i < 8; i++)
 		next_snapshot();
@@ -262,7 +266,9 @@ static void proc_is_read_once_for_each_snapshot(void **state)
 	assert_string_equal(shape(), "1 .42 ..43");
 }
 
-/* Processes that another filter lets in are read then, of the same snapshot. */
+/*
+ * Processes that another filter lets in are read then, for the same snapshot.
+ */
 static void other_processes_may_be_chosen(void **state)
 {
 	unsigned second = 1;

@@ -1,5 +1,6 @@
-/* Names of users, asked for once each. */
-#include "core/users.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* users_test.c - checks names of users, which are looked up once each. */
+#include "core/read/users.h"
 #include "unit.h"
 
 #include <stdio.h>

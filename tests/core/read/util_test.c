@@ -1,6 +1,10 @@
-/* The newest utilisation of each process, of samples as drivers give them. */
-#include "core/stride.h"
-#include "core/util.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * util_test.c - checks the newest utilization of each process, from samples as
+ * drivers give them.
+ */
+#include "core/driver/stride.h"
+#include "core/read/util.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -14,13 +18,13 @@ static struct gk_nvml nvml;
 static struct gk_util util;
 static struct gk_records scratch;
 
-/* The samples that the driver has, and how it was asked. */
+/* The driver's samples, and how it was called. */
 static struct {
 	nvmlReturn_t answer;
 	nvmlProcessUtilizationSample_t sample[200];
-	unsigned count;      /* of them */
-	unsigned told;       /* it says so many; 0: count */
-	unsigned too_little; /* so many questions had too little room */
+	unsigned count;      /* of the samples */
+	unsigned told;       /* the count that it reports; 0: count */
+	unsigned too_little; /* the number of calls with too little room */
 	unsigned calls, room;
 	unsigned long long since;
 } driver;
@@ -82,7 +86,7 @@ static nvmlReturn_t read_at(unsigned long long now_us)
 	return gk_util_read(&util, &nvml, DEVICE, &scratch, now_us);
 }
 
-/* All four of a process; the first tells the rest. */
+/* Checks all four values of a process; the others follow from the first. */
 static void check_busy(pid_t pid, int64_t sm)
 {
 	struct gk_value m[GK_PM_COUNT] = {0};
@@ -117,7 +121,7 @@ static void the_newest_sample_of_each_counts(void **state)
 	check_busy(10, 96);
 	check_busy(11, 48);
 	check_busy(12, 0);
-	/* When two are of one time, the later one counts. */
+	/* Of two with the same time the later one counts. */
 	add_sample(11, NOW - 20, 60);
 	gk_util_free(&util);
 	assert_int_equal(read_at(NOW), NVML_SUCCESS);
@@ -134,7 +138,7 @@ static void the_first_question_goes_a_second_back(void **state)
 	add_sample(10, NOW - 7, 12);
 	assert_int_equal(read_at(NOW), NVML_SUCCESS);
 	assert_int_equal(driver.since, NOW - SECOND);
-	/* Later ones begin where the newest sample was. */
+	/* Later calls begin at the newest sample. */
 	add_sample(11, NOW - 9, 12);
 	assert_int_equal(read_at(NOW + SECOND), NVML_SUCCESS);
 	assert_int_equal(driver.since, NOW - 7);
@@ -142,7 +146,7 @@ static void the_first_question_goes_a_second_back(void **state)
 	assert_int_equal(driver.since, NOW - 7);
 }
 
-/* A sample that came with a question before holds for a second. */
+/* A sample from an earlier call is valid for a second. */
 static void a_sample_holds_for_a_second(void **state)
 {
 	(void)state;
@@ -155,7 +159,7 @@ static void a_sample_holds_for_a_second(void **state)
 	check_busy(10, 0);
 }
 
-/* Each row is left out; the last is as good as can be. */
+/* Each row is left out; the last is the largest possible value. */
 static const nvmlProcessUtilizationSample_t leftovers[] = {
     {.pid = 0, .timeStamp = NOW - 1, .smUtil = 12},
     {.pid = 10, .timeStamp = NOW - 2 * SECOND, .smUtil = 12},
@@ -203,7 +207,7 @@ static void many_processes_are_kept(void **state)
 	assert_int_equal(util.count, 150);
 }
 
-/* Processes come and go: the places of old ones are given again. */
+/* Processes come and go, and the places of old ones are reused. */
 static void old_samples_make_room(void **state)
 {
 	(void)state;
@@ -230,14 +234,14 @@ static void the_room_grows_with_what_is_there(void **state)
 	assert_int_equal(read_at(NOW), NVML_SUCCESS);
 	assert_int_equal(driver.calls, 2);
 	assert_int_equal(driver.room, 508);
-	/* One that does not say how many: twice as much. */
+	/* A driver that does not report the count gets twice the room. */
 	driver.told = 1;
 	driver.too_little = 1;
 	driver.calls = 0;
 	assert_int_equal(read_at(NOW + 1), NVML_SUCCESS);
 	assert_int_equal(driver.calls, 2);
 	assert_int_equal(driver.room, 1016);
-	/* More than there was room for: no more than the room is looked at. */
+	/* With more samples than room, no more than the room is read. */
 	driver.told = 4000000000;
 	assert_int_equal(read_at(NOW + 2), NVML_SUCCESS);
 	check_busy(10, 12);
@@ -265,7 +269,7 @@ static void refusals_have_their_reason(void **state)
 	assert_int_equal(read_at(NOW), NVML_ERROR_NO_PERMISSION);
 	check_why(GK_ABSENT_PERMISSION);
 	assert_int_equal(util.count, 0);
-	/* Nothing to tell is no refusal, and nothing that came with it is. */
+	/* NOT_FOUND is no refusal, and rows that come with it are ignored. */
 	driver.answer = NVML_ERROR_NOT_FOUND;
 	assert_int_equal(read_at(NOW), NVML_SUCCESS);
 	check_busy(10, 0);
@@ -287,7 +291,7 @@ static void room_is_clean_and_has_bounds(void **state)
 	assert_int_equal(r.cap, 65536);
 	for (size_t i = 0; i < (size_t)65536 * GK_STRIDE_MAX; i += 31)
 		assert_int_equal(((unsigned char *)r.bytes)[i], 0);
-	/* It never shrinks, and is cleaned each time. */
+	/* The buffer never shrinks, and is cleared each time. */
 	memset(r.bytes, 0xee, (size_t)65536 * GK_STRIDE_MAX);
 	assert_int_equal(gk_records_reserve(&r, 64), 0);
 	assert_int_equal(r.cap, 65536);

@@ -1,4 +1,8 @@
-/* Elements of all types as floats and back, against values by their formula. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * element_test.c - checks elements of all types as floats and back, against
+ * their formulas.
+ */
 #include "fronts/common/element.h"
 #include "unit.h"
 
@@ -74,7 +78,9 @@ static void every_small_float_has_its_value(void **state)
 	}
 }
 
-/* Between two neighbours the nearer is taken, in the middle the even one. */
+/*
+ * Between two neighbours the nearer one is chosen, in the middle the even one.
+ */
 static void rounding_is_to_nearest_even(void **state)
 {
 	(void)state;

@@ -1,4 +1,5 @@
-"""Algorithms and heuristics of cuBLASLt."""
+# SPDX-License-Identifier: Apache-2.0
+"""Cases for algorithms and heuristics of cuBLASLt."""
 
 import ctypes as c
 import struct

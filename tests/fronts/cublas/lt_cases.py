@@ -1,6 +1,7 @@
-"""Runs the cases of lt_*_cases.py, a program on a made-up machine; test_lt.py
-starts it. A case is a function named by a sentence, with the GPUs that it is
-for and, in lists, values of its arguments, each combination of which is one.
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the cases of lt_*_cases.py on a fake machine; test_lt.py starts it. A
+case is a function named by a sentence, with the GPUs that it is for and lists
+of values of its arguments, each combination of which is one case.
 """
 
 import glob
@@ -13,7 +14,7 @@ import traceback
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 CASES = {}  # (gpu, name): function and arguments
-FEW = {}    # those that are run with the library of CUDA 12, too
+FEW = {}    # those that also run with the library of CUDA 12
 
 
 def case(*gpus, few=False, **lists):
@@ -36,7 +37,7 @@ def case(*gpus, few=False, **lists):
 
 
 def load():
-    """All cases, of all files."""
+    """The cases of all files."""
     for path in sorted(glob.glob(os.path.join(HERE, "lt_*_cases.py"))):
         importlib.import_module(os.path.basename(path)[:-3])
     return importlib.import_module("lt_cases")

@@ -1,5 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
 """cuBLASLt as a program uses it, by ctypes, and plain arithmetic to compare
-with: numpy's loops without a BLAS, in double. Nothing of gpukit is known here.
+with: numpy's loops without a BLAS, in double. It does not depend on gpukit.
 """
 
 import ctypes as c
@@ -28,7 +29,7 @@ HOST, DEVICE, VECTORS, VECTOR_ZERO, VECTOR_HOST = range(5)
 # cublasLtMatmulMatrixScale_t
 SCALAR, VEC16, VEC32, OUTER_VEC, VEC128, BLK128 = range(6)
 
-# Attributes: (id, format of struct).
+# Attributes: (id, struct format).
 LAYOUT = {"type": (0, "I"), "order": (1, "i"), "rows": (2, "Q"),
           "cols": (3, "Q"), "ld": (4, "q"), "batches": (5, "i"),
           "stride": (6, "q"), "plane": (7, "q"), "mode": (8, "I")}
@@ -85,7 +86,8 @@ NUMPY = {R_32F: np.float32, R_64F: np.float64, R_16F: np.float16,
 
 
 def small_codes(kind, values):
-    """The nearest codes; ties to the even one; too large: the largest."""
+    """The nearest codes; ties go to the even one; too large values to the
+    largest."""
     table = SMALL[kind]
     half = table[:len(table) // 2]
     finite = half[np.isfinite(half)]
@@ -99,7 +101,7 @@ def small_codes(kind, values):
 
 
 def encode(kind, values):
-    """Bytes of a flat array; E2M1 is packed."""
+    """The bytes of a flat array; E2M1 is packed."""
     values = np.asarray(values)
     if kind == R_16BF:
         bits = values.astype(np.float32).view(np.uint32).astype(np.uint64)
@@ -173,7 +175,7 @@ class Driver:
 
 
 class Object:
-    """A descriptor of cuBLASLt: attributes by the names of a table."""
+    """A descriptor of cuBLASLt: attributes by the names in a table."""
 
     def __init__(self, lt, name, table, *args):
         self.lt, self.name, self.table = lt, name, table
@@ -248,7 +250,7 @@ class Lt:
 
 
 def place(order, ld, row, col):
-    """The index of an element, by the documentation of cublasLtOrder_t."""
+    """The index of an element, from the documentation of cublasLtOrder_t."""
     if order == COL:
         return col * ld + row
     if order == ROW:
@@ -272,7 +274,7 @@ def least_ld(order, rows, cols):
 
 
 class Matrix:
-    """A batch of matrices in the GPU: values[batch][row][column]."""
+    """A batch of matrices on the GPU: values[batch][row][column]."""
 
     def __init__(self, lt, kind, values, order=COL, pad=0, gap=0):
         values = np.asarray(values)
@@ -301,13 +303,13 @@ class Matrix:
                          for i in range(self.batches)])
 
     def rounded(self):
-        """The values as the GPU has had them since the start."""
+        """The values as the GPU had them at the start."""
         flat = decode(self.kind, self.before, self.stride * self.batches)
         return np.stack([flat[self.where + i * self.stride]
                          for i in range(self.batches)])
 
     def outside(self):
-        """What lies between the elements, then and now, are the same."""
+        """Checks that what is between the elements is unchanged."""
         now = self.lt.driver.get(self.at, len(self.before))
         inside = np.zeros(self.stride * self.batches, bool)
         for i in range(self.batches):

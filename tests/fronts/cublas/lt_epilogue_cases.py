@@ -1,4 +1,5 @@
-"""Epilogues of cuBLASLt against plain arithmetic."""
+# SPDX-License-Identifier: Apache-2.0
+"""Cases that compare epilogues of cuBLASLt with plain arithmetic."""
 
 import numpy as np
 

@@ -1,4 +1,5 @@
-"""Products of cuBLASLt against plain sums."""
+# SPDX-License-Identifier: Apache-2.0
+"""Cases that compare products of cuBLASLt with plain sums."""
 
 import ctypes as c
 

@@ -1,4 +1,5 @@
-"""Floats of 8 and 4 bits and their scales, as they are documented."""
+# SPDX-License-Identifier: Apache-2.0
+"""Cases for floats of 8 and 4 bits and their scales, as documented."""
 
 import numpy as np
 
@@ -68,7 +69,8 @@ def a_scale_for_each_row_of_a_and_column_of_b(lt):
 
 
 def spread(scales, inner, outer, block):
-    """A scale of blocks, block[0] inner x block[1] outer, at each element."""
+    """A scale for each block of block[0] inner x block[1] outer, spread to each
+    element."""
     full = np.repeat(np.repeat(scales, block[0], 0), block[1], 1)
     return full[:inner, :outer]
 
@@ -98,7 +100,7 @@ def a_scale_for_each_128_of_k(lt, modes, k):
 
 
 def tiled(codes):
-    """Codes[outer][block] as cuBLASLt wants them: tiles of 128 x 4."""
+    """codes[outer][block] in cuBLASLt's layout: tiles of 128 x 4."""
     outer, blocks = codes.shape
     across = -(-blocks // 4)
     data = bytearray(across * -(-outer // 128) * 512)
@@ -118,7 +120,8 @@ def untiled(data, outer, blocks):
 
 
 def block_scaled(lt, p, mode, k):
-    """Scales for A and B; their values at each element of op(A) and op(B)."""
+    """Scales for A and B; returns their values at each element of op(A) and
+    op(B)."""
     length = 16 if mode == VEC16 else 32
     full = []
     for i, outer in enumerate((p.d.rows, p.d.cols)):
@@ -203,7 +206,7 @@ def d_of_4_bits_gets_a_scale_for_each_16(lt):
 
 
 def first_only(lt, kind, column, k):
-    """op(A) with this first column and 0 beside it, k together."""
+    """op(A) with this first column and 0 elsewhere, k contiguous."""
     values = np.zeros((1, k, len(column)))
     values[0, 0] = column
     return Matrix(lt, kind, values)
@@ -211,7 +214,8 @@ def first_only(lt, kind, column, k):
 
 @case(B200, alpha=[1, 2.0 ** -134, 1.5 * 2.0 ** -134, 0.75 * 2.0 ** -134])
 def scales_of_blocks_are_rounded_up_where_they_must(lt, alpha):
-    """448 * 2^-n needs 2^-n exactly; a denormal one is documented apart."""
+    """448 * 2^-n needs 2^-n exactly; denormal scales are documented separately.
+    """
     m, n, k = 32, 16, 32
     p = Product(lt, float8(E4M3, E5M2, R_16BF, E4M3), m, n, k, trans=(T, N),
                 a_mode=VEC32, b_mode=VEC32, d_out_mode=VEC32)
@@ -220,7 +224,7 @@ def scales_of_blocks_are_rounded_up_where_they_must(lt, alpha):
     ones = lt.driver.put(b"\x7f" * 512)
     out = lt.driver.put(b"\xee" * 512)
     p.desc.set(a_scale=ones, b_scale=ones, d_out=out)
-    # Of denormals the last bits of a scale in float are lost: 2^-149.
+    # A denormal float scale loses its last bits: 2^-149.
     scale = np.float64(np.float32(alpha))
     code = (127 if alpha == 1 else
             0 if scale <= 2.0 ** -127 else 1)

@@ -1,4 +1,5 @@
-"""Objects, handles and the log of cuBLASLt."""
+# SPDX-License-Identifier: Apache-2.0
+"""Cases for objects, handles and the log of cuBLASLt."""
 
 import ctypes as c
 import os
@@ -9,7 +10,7 @@ from lt_cases import case
 from lt_client import *  # pylint: disable=wildcard-import,unused-wildcard-import
 from lt_product import TYPES, Product
 
-# What a new object answers: cublasLt.h says it of each.
+# The values of a new object, from cublasLt.h.
 NEW = {
     "MatrixLayout": (LAYOUT, (R_16F, c.c_uint64(3), c.c_uint64(5),
                               c.c_int64(7)),
@@ -157,7 +158,7 @@ CALLBACK = c.CFUNCTYPE(None, c.c_int, c.c_char_p, c.c_char_p)
 
 
 def log_lines(lt, how, value):
-    """What a product, a setting and a mistake tell a callback."""
+    """What a product, a setting and an error report to a callback."""
     told = []
     callback = CALLBACK(lambda *args: told.append(args))
     p = Product(lt, TYPES["half-float"], 12, 8, 8)

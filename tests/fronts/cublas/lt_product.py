@@ -1,4 +1,5 @@
-"""One product of cuBLASLt and the values that it is made of."""
+# SPDX-License-Identifier: Apache-2.0
+"""One product of cuBLASLt and the values that it is made from."""
 
 import ctypes as c
 
@@ -28,14 +29,14 @@ TYPES = {
 INTEGERS = (COMPUTE_32I, R_32I, R_8I, R_8I, R_32I, R_32I)
 TO_BYTES = (COMPUTE_32I, R_32F, R_8I, R_8I, R_8I, R_8I)
 EPILOGUE_TYPES = ["half-float", "half-to-float", "bf16", "float", "double"]
-# Relative to the largest sums: of half their own rounding, of float that of
-# its sums in another order.
+# Relative to the largest sums: for half their own rounding, for float that of
+# sums in another order.
 TOLERANCE = {R_16F: 2e-3, R_16BF: 1e-2, R_32F: 2e-6, R_64F: 1e-14,
              C_32F: 2e-6, C_64F: 1e-14, E4M3: 0.07, E5M2: 0.14}
 
 
 def numbers(seed, kind, *shape):
-    """Values that small types hold, signs and sizes mixed."""
+    """Values that small types have, with mixed signs and sizes."""
     random = np.random.default_rng(seed)
     if kind in (C_32F, C_64F, C_8I, C_16F, C_16BF):
         part = R_8I if kind == C_8I else R_32F
@@ -49,14 +50,14 @@ def numbers(seed, kind, *shape):
 
 
 def near(got, right, kind, size=None):
-    """The largest error, of the largest value."""
+    """Checks the largest error relative to the largest value."""
     size = np.max(np.abs(right), initial=1) if size is None else size
     error = np.max(np.abs(got - right), initial=0)
     assert error <= TOLERANCE[kind] * size, (error / size, got, right)
 
 
 class Product:
-    """One call of cublasLtMatmul and what it reads."""
+    """One call of cublasLtMatmul and its operands."""
 
     # pylint: disable=too-many-instance-attributes
     def __init__(self, lt, types, m, n, k, batches=1, trans=(N, N),
@@ -84,7 +85,7 @@ class Product:
                        operated(self.b.rounded(), self.trans[1]))
 
     def run(self, alpha, beta, algo=None):
-        """alpha, beta: numbers in the host, or bytes and addresses."""
+        """alpha, beta: numbers on the host, or bytes and addresses."""
         host = [scalar(self.scale, x) if not isinstance(x, c.c_void_p) else x
                 for x in (alpha, beta)]
         return self.lt.matmul(self.desc, host[0], self.a.at, self.a.layout,

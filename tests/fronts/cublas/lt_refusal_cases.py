@@ -1,4 +1,5 @@
-"""What cuBLASLt refuses; heuristics and the product say the same."""
+# SPDX-License-Identifier: Apache-2.0
+"""Cases that cuBLASLt refuses; heuristics and the product agree."""
 
 import ctypes as c
 

@@ -1,4 +1,5 @@
-"""Transformations of matrices; streams and threads."""
+# SPDX-License-Identifier: Apache-2.0
+"""Cases for transformations of matrices, streams and threads."""
 
 import ctypes as c
 import threading

@@ -1,6 +1,7 @@
-"""What cuBLAS computes: programs/ compare every function with plain loops.
-tests/data/cublas-coverage.txt names, for each function, the program that does,
-or says that it is refused; the programs tell what they compared."""
+# SPDX-License-Identifier: Apache-2.0
+"""cuBLAS computes correctly: programs/ compare every function with plain loops.
+tests/data/cublas-coverage.txt names the program for each function, or says that
+it is refused; the programs print what they compared."""
 
 import os
 import subprocess
@@ -25,7 +26,7 @@ def listed():
 
 
 def exported(major):
-    """{function: T or W}; a weak one is the default, which refuses."""
+    """{function: T or W}; a weak symbol is the default, which refuses."""
     told = subprocess.run(
         ["nm", "-D", "--defined-only",
          os.path.join(FAKE_DIR, f"libcublas.so.{major}")],

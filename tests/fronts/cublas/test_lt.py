@@ -1,5 +1,6 @@
-"""cuBLASLt computes: the cases of lt_*_cases.py on made-up machines, one
-process for each GPU and library."""
+# SPDX-License-Identifier: Apache-2.0
+"""cuBLASLt computes correctly: the cases of lt_*_cases.py run on fake machines,
+one process for each GPU and library."""
 
 import functools
 import json
@@ -9,7 +10,7 @@ import sys
 
 import pytest
 
-from conftest import FAKE_DIR, GPUKIT, clean_env
+from conftest import GPUKIT, clean_env
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
@@ -21,15 +22,15 @@ ALL = [(gpu, 13, name) for gpu, name in lt_cases.CASES]
 ALL += [(gpu, 12, name) for gpu, name in lt_cases.FEW]
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def told(gpu, major):
-    """{case: what was wrong}"""
+    """{case: its error}"""
     done = subprocess.run(
         [GPUKIT, "fake", "--gpus", gpu, "--", sys.executable,
          os.path.join(HERE, "lt_cases.py"), gpu, str(major)],
         env=clean_env(OPENBLAS_NUM_THREADS="1"), capture_output=True,
         text=True, timeout=600, check=False)
-    if done.returncode:  # not an exception, which would not be remembered
+    if done.returncode:  # not an exception, which would not be cached
         return {"": f"{done.returncode} {done.stderr}"}
     return json.loads(done.stdout)
 
@@ -109,7 +110,9 @@ def test_without_openblas_nothing_is_computed_and_the_log_says_why(tmp_path):
                       GPUKIT_LOG="error"), capture_output=True, text=True,
         timeout=60, check=False)
     assert done.returncode == 0, done.stderr
-    assert "cuBLAS needs libopenblas.so.0" in done.stderr
+    assert "cuBLAS needs OpenBLAS" in done.stderr
+    assert "libcublas needs libopenblas.so.0, which is not installed" in (
+        done.stderr)
 
 
 STRAY = """

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * alone.h - CUDA is initialised once in a process, so each test has one
- * of its own: the program runs itself again with the test's name.
+ * alone.h - runs each test in a process of its own, since CUDA is initialised
+ * once in a process: the program runs itself again with the test's name.
  */
 #ifndef TESTS_CUDA_ALONE_H
 #define TESTS_CUDA_ALONE_H
@@ -37,7 +38,10 @@ static inline void run_alone(void **state)
 		fail_msg("%s: status %#x", test->name, status);
 }
 
-/* A machine of two A100 unless the test makes another one; not initialised. */
+/*
+ * Makes a machine of two A100 unless the test makes another one; CUDA is not
+ * initialised.
+ */
 static inline void body_alone(void **state)
 {
 	const struct alone *test = *state;
@@ -51,7 +55,7 @@ static inline void body_alone(void **state)
 	fixture_close(&fx);
 }
 
-/* main() of a file of such tests. */
+/* The main() of a file of such tests. */
 static inline int alone_main(int argc, char **argv, const struct alone *tests,
 			     size_t count)
 {

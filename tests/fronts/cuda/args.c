@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* args.c - reads the parameters of CUDA; see args.h. */
-#include "abi/cuda_abi.h"
+#include "abi/cuda/cuda_abi.h"
 #include "fronts/cuda/args.h"
 
 #include <dlfcn.h>
@@ -9,14 +10,14 @@
 #include <string.h>
 
 struct entry_point entry_points[] = {
-#define CUDA(symbol_, base, since, stream, params_)                            \
+#define CUDA_SYMBOL(symbol_, base, since, stream, limit, capture, refused,     \
+		    params_)                                                   \
 	{.symbol = #symbol_, .params = #params_},
-#include "abi/cuda.def"
-#undef CUDA
+#include "abi/cuda/cuda_symbols.def"
 };
 const unsigned entry_point_count = sizeof entry_points / sizeof *entry_points;
 
-/* Types that are passed by value and are no numbers. */
+/* Types that are passed by value and are not numbers. */
 static const struct {
 	const char *type;
 	enum arg_kind kind;
@@ -103,7 +104,7 @@ static void parse(struct entry_point *e)
 	}
 }
 
-/* Has nobody written it? The library's default is a weak symbol. */
+/* Whether it is not implemented: the library's default is a weak symbol. */
 static bool is_weak(void *at)
 {
 	ElfW(Sym) *symbol = NULL;

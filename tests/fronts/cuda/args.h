@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * args.h - what the parameters of every entry point of CUDA are, read from
- * the text of the rows of cuda.def.
+ * args.h - the parameters of every entry point of CUDA, parsed from the rows of
+ * cuda_symbols.def.
  */
 #ifndef TESTS_CUDA_ARGS_H
 #define TESTS_CUDA_ARGS_H
@@ -14,7 +15,7 @@ enum arg_kind {
 	ARG_NUMBER,   /* sizes, flags, enums */
 	ARG_DEVICE,   /* CUdevice */
 	ARG_ADDRESS,  /* CUdeviceptr */
-	ARG_HANDLE,   /* of an object: CUstream... */
+	ARG_HANDLE,   /* of an object: CUstream and others */
 	ARG_CALLBACK, /* a function of the caller */
 	ARG_TEXT,     /* const char * */
 	ARG_POINTER,  /* to anything else */
@@ -26,7 +27,7 @@ struct arg {
 	char name[48];
 };
 
-/* A struct by value is no number, but none reads more of it than there is. */
+/* A struct by value is no number, but none reads more than is passed. */
 typedef int any_function(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
 			 uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
 			 uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
@@ -35,12 +36,13 @@ typedef int any_function(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
 struct entry_point {
 	const char *symbol, *params;
 	any_function *call;
-	bool weak; /* nobody has written it */
+	bool weak; /* not implemented */
 	unsigned count;
 	struct arg arg[ARGS_MAX];
 };
 
-extern struct entry_point entry_points[]; /* by row of cuda.def */
+/* In the order of cuda_symbols.def. */
+extern struct entry_point entry_points[];
 extern const unsigned entry_point_count;
 
 /* Looks up all entry points and parses their parameters. */

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random calls of every entry point of CUDA that is written: random handles,
- * alive, gone and never given, random sizes, shapes and NULLs, from two threads
- * at once, on contexts that come and go. Every buffer stands between two pages
- * that nobody may touch. Nobody crashes or hangs.
+ * calls_test.c - makes random calls of every implemented entry point of CUDA:
+ * random handles, alive, dead and never given out, random sizes, shapes and
+ * NULLs, from two threads at once, on contexts that come and go. Every buffer
+ * is between two pages without access. Nothing may crash or hang.
  *
- * GPUKIT_CALLS is how many (a tenth where a sanitizer looks on), GPUKIT_SEED
- * where the dice begin.
+ * GPUKIT_CALLS is the number of calls (a tenth with a sanitizer), GPUKIT_SEED
+ * the first seed.
  */
 /* The newest driver has all functions. */
 #define CUDA_DRIVER "610.57.04"
@@ -35,7 +36,7 @@
 static const int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE};
 
 /*
- * Objects that the dice made and never destroyed are no leak of the library's.
+ * Objects that the dice made and never destroyed are not leaks of the library.
  */
 const char *__asan_default_options(void);
 __attribute__((visibility("default"))) const char *__asan_default_options(void)
@@ -55,7 +56,7 @@ static void tell(void)
 			entry_points[threads[i].row].symbol);
 }
 
-/* Prints from a signal handler which call it was. */
+/* Prints the call from a signal handler. */
 static void crashed(int number)
 {
 	tell();
@@ -65,7 +66,7 @@ static void crashed(int number)
 
 #define REMEMBER(d, type, value) dice_remember(d, type, (uint64_t)(value))
 
-/* Nodes of the types that most functions are about. */
+/* Nodes of the types that most functions use. */
 static void begin_with_graph(struct dice *d, CUfunction function,
 			     CUdeviceptr memory)
 {
@@ -93,7 +94,7 @@ static void begin_with_graph(struct dice *d, CUfunction function,
 	REMEMBER(d, "CUuserObject", object);
 }
 
-/* Something of each kind to begin with; what cannot be had is NULL. */
+/* Makes something of each kind to begin with; what is not available is NULL. */
 static void begin_with_things(struct dice *d)
 {
 	CUDA_ARRAY3D_DESCRIPTOR shape = {16, 16, 0, CU_AD_FORMAT_FLOAT, 1, 0};
@@ -130,7 +131,7 @@ static void begin_with_things(struct dice *d)
 	begin_with_graph(d, function, memory);
 }
 
-/* A context to begin with, whatever the calls before have left. */
+/* Makes a context to begin with, whatever state the earlier calls have left. */
 static void begin_anew(struct dice *d, CUcontext *ctx)
 {
 	CUcontext old = *ctx;
@@ -177,7 +178,7 @@ static uint64_t done(void)
 	return n;
 }
 
-/* False: for HUNG_S there was not one call. */
+/* False: there was no call for HUNG_S seconds. */
 static bool wait_for(pthread_t *ids)
 {
 	uint64_t before = 0, since = gk_mono_ns();
@@ -204,7 +205,7 @@ static void nobody_crashes_or_hangs(void **state)
 	unsigned worked, written;
 
 	(void)state;
-	/* After cmocka, whose handler would go on. */
+	/* Installed after cmocka's handlers, which would continue. */
 	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
 		signal(signals[i], crashed);
 	dice_prepare(cuda_library);

@@ -1,24 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda_test.h - a made-up machine and the drop-in libcuda on it, loaded as a
- * client loads it. A process initialises CUDA once, on one machine: a test
- * program has a machine for all its tests.
+ * cuda_test.h - a fake machine and the drop-in libcuda on it, loaded as by a
+ * client. A process initialises CUDA once, on one machine: a test program has
+ * one machine for all its tests.
  */
 #ifndef TESTS_CUDA_FRONT_H
 #define TESTS_CUDA_FRONT_H
 
-#include "abi/cuda_abi.h"
+#include "abi/cuda/cuda_abi.h"
 #include "base/str.h"
 #include "machine/fixture.h"
 
 #include <dlfcn.h>
 
-/* The driver that the tests of a file run on; the default one if not said. */
+/*
+ * The driver on which the tests of a file run; the default one unless defined.
+ */
 #ifndef CUDA_DRIVER
 #define CUDA_DRIVER "580.95.05"
 #define CUDA_FRONT  FAKE_DIR "/libcuda.so.1"
 #endif
 
-/* CU(cuInit)(0) calls it with the type that its row says. */
+/* CU(cuInit)(0) calls it with the type from its row. */
 #define CU(symbol) ((__typeof__(&symbol))cuda_symbol(#symbol))
 
 #define assert_cuda(call, result) assert_int_equal((call), CUDA_##result)
@@ -41,7 +44,7 @@ static inline void cuda_load(const char *path)
 		fail_msg("%s", dlerror());
 }
 
-/* A machine of two A100, the library loaded but not initialised. */
+/* Makes a machine of two A100; the library is loaded but not initialised. */
 static inline int cuda_setup(void **state)
 {
 	struct fixture *fx = calloc(1, sizeof(*fx));
@@ -60,7 +63,7 @@ static inline int cuda_setup_init(void **state)
 	return 0;
 }
 
-/* The library stays: other threads of it may run. */
+/* The library stays loaded: other threads of it may run. */
 static inline int cuda_teardown(void **state)
 {
 	fixture_close(*state);

@@ -1,4 +1,5 @@
-/* descriptor.h - a descriptor goes from a peer to its test. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* descriptor.h - passes a descriptor from a peer to its test. */
 #ifndef TESTS_CUDA_DESCRIPTOR_H
 #define TESTS_CUDA_DESCRIPTOR_H
 
@@ -6,7 +7,7 @@
 
 #include <sys/socket.h>
 
-static int pair[2]; /* sockets, of the test and its peer */
+static int pair[2]; /* sockets of the test and of its peer */
 
 static inline void send_descriptor(int fd)
 {

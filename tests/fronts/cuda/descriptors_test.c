@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * descriptors_test.c - programs that close all descriptors and use their
- * numbers for files of their own, as daemons do, go on with CUDA.
+ * descriptors_test.c - checks that programs that close all descriptors and
+ * reuse their numbers, as daemons do, can continue with CUDA.
  */
 #include "fronts/cuda/alone.h"
 #include "machine/file/numbers.h"
-#include "machine/store/ledger.h"
-#include "machine/store/processes.h"
+#include "machine/store/process/ledger.h"
+#include "machine/store/process/processes.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -27,7 +28,7 @@ static const char adds_one[] = ".version 7.0\n"
 			       "	st.global.u32 [%a], %v;\n"
 			       "}\n";
 
-/* The program's file, under every number there is. */
+/* The program's file, under every possible number. */
 static struct {
 	char path[96];
 	struct stat st;
@@ -42,7 +43,7 @@ static bool take_all_numbers(void)
 	return !stat(theirs.path, &theirs.st);
 }
 
-/* Each number is still its own, and nobody has read or written there. */
+/* Whether each number is still the program's file, unread and unwritten. */
 static bool are_untouched(void)
 {
 	struct stat st;
@@ -86,7 +87,7 @@ static bool forks(void)
 	return waitpid(child, &status, 0) == child && !status;
 }
 
-/* The whole of such a program; its exit code says what went wrong. */
+/* All of such a program; its exit code says what failed. */
 static int daemon_of(CUcontext *ctx)
 {
 	CUdeviceptr at;
@@ -106,7 +107,7 @@ static int daemon_of(CUcontext *ctx)
 	return are_untouched() ? 0 : 7;
 }
 
-/* Leaves as it likes to, having told how it went. */
+/* Runs the daemon, which then exits by leave() with its result. */
 static void run_daemon(struct fixture *fx, void leave(int code))
 {
 	char log[96], setting[128];
@@ -143,7 +144,7 @@ static void its_exit_gives_back_all(struct fixture *fx)
 	assert_int_equal(count_processes(fx), 0);
 }
 
-/* Nothing of it runs any more: the others see that it has ended. */
+/* None of it runs any more: the others see that it has ended. */
 static void its_sudden_end_gives_back_all(struct fixture *fx)
 {
 	run_daemon(fx, _exit);

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dice.c - dice for the arguments of CUDA; see dice.h.
+ * dice.c - throws dice for the arguments of CUDA; see dice.h.
  *
- * What a real driver would crash on is not thrown: a host pointer always leads
- * to a whole buffer, and no count reaches past it.
+ * Arguments on which a real driver would crash are avoided: a host pointer
+ * always leads to a whole buffer, and no count exceeds it.
  */
-#include "abi/cuda_abi.h"
+#include "abi/cuda/cuda_abi.h"
 #include "base/mix.h"
 #include "fronts/cuda/dice.h"
 
@@ -17,11 +18,9 @@
 
 #define PAGE 4096
 #define MANY (1ULL << 42) /* more than any device has */
-#define STEP (2ULL << 20) /* of memory that is mapped */
+#define STEP (2ULL << 20) /* the unit of mapped memory */
 
-/*
- * Kinds of values that are remembered: addresses and handles, alive and gone.
- */
+/* Kinds of remembered values: addresses and handles, alive and dead. */
 static const char *const kinds[DICE_KINDS] = {
     "CUdeviceptr",
     "CUcontext",
@@ -57,9 +56,9 @@ static void give_up(const char *why)
 }
 
 /*
- * A stream that waits for what nobody writes hangs, and is right. A capture
- * that begins in the strictest mode prohibits most of what comes after it, and
- * pictures of graphs and dumps of logs are files.
+ * A stream that waits for a word that nobody writes hangs, rightly. A capture
+ * in the strictest mode prohibits most of what follows it, and pictures of
+ * graphs and dumps of logs are files.
  */
 static bool is_left_out(const char *symbol)
 {
@@ -104,7 +103,7 @@ void dice_tell_idle(void)
 			       entry_points[written[i]].symbol);
 }
 
-/* Between two pages that nobody may touch. */
+/* Placed between two pages without access. */
 static unsigned char *buffer(void)
 {
 	unsigned char *all = mmap(NULL, DICE_BUFFER + 2 * PAGE, PROT_NONE,
@@ -180,7 +179,7 @@ static void remember(struct dice *d, size_t kind, uint64_t value)
 	d->pool[kind][dice_below(d, DICE_POOL)] = value;
 }
 
-/* DICE_KINDS: of no kind that is remembered. */
+/* DICE_KINDS: not a remembered kind. */
 size_t dice_kind_of(const char *type)
 {
 	size_t kind = 0;
@@ -213,7 +212,7 @@ static uint64_t handle(struct dice *d, const struct arg *a)
 	case 1:
 		return dice_next(d);
 	case 2:
-		return dice_few(d); /* the streams' special handles, too */
+		return dice_few(d); /* including the special stream handles */
 	case 3:
 		return dice_remembered(d, dice_below(d, DICE_KINDS));
 	default:
@@ -222,8 +221,8 @@ static uint64_t handle(struct dice *d, const struct arg *a)
 }
 
 /*
- * Copies take what they do not know for the host's memory; for them, addresses
- * are those that CUDA gave, alive or not.
+ * Copies treat unknown addresses as host memory; for them, addresses are those
+ * that CUDA gave out, alive or not.
  */
 uint64_t dice_address(struct dice *d)
 {
@@ -246,7 +245,7 @@ uint64_t dice_address(struct dice *d)
 	}
 }
 
-/* It may copy from the host to the host: any size is right. */
+/* It may copy from host to host: any size is valid. */
 static bool copies_anything(const char *symbol)
 {
 	static const char *const names[] = {"cuMemcpy", "cuMemcpy_",
@@ -286,7 +285,7 @@ static uint64_t number(struct dice *d, const struct arg *a)
 	if (!strcmp(a->name, "numDependencies"))
 		return dice_one_in(d, 8) ? dice_few(d) : dice_below(d, 2);
 	if (!strcmp(a->type, "CUstreamCaptureMode"))
-		return 2 + dice_one_in(d, 8); /* relaxed, or none */
+		return 2 + dice_one_in(d, 8); /* relaxed, or invalid */
 	if (!strcmp(a->name, "cudaVersion"))
 		return dice_below(d, 14000);
 	if (!strcmp(a->type, "size_t") &&
@@ -316,7 +315,7 @@ static uint64_t text(struct dice *d)
 	unsigned char *at = argument_buffer(d) + DICE_BUFFER;
 	const char *chosen = texts[dice_below(d, sizeof texts / sizeof *texts)];
 
-	/* Its end is a page that nobody may touch. */
+	/* It ends before a page without access. */
 	at -= strlen(chosen) + 1;
 	strcpy((char *)at, chosen);
 	return (uintptr_t)at;
@@ -336,7 +335,7 @@ static uint64_t pointer(struct dice *d, const struct arg *a)
 	return (uintptr_t)at;
 }
 
-/* A primary context is a thread's own: no other thread may end it. */
+/* A primary context belongs to one thread here: no other may end it. */
 static uint64_t device(struct dice *d)
 {
 	bool primary =
@@ -373,7 +372,7 @@ static uint64_t value(struct dice *d, const struct arg *a)
 	}
 }
 
-/* Remembers what a function gave: "CUstream *" leads to a CUstream. */
+/* Remembers what a function returned: "CUstream *" leads to a CUstream. */
 static void harvest(struct dice *d, const struct entry_point *e,
 		    const uint64_t *values)
 {
@@ -388,7 +387,7 @@ static void harvest(struct dice *d, const struct entry_point *e,
 			 e->arg[i].type);
 		if (type[strlen(type) - 1] == ' ')
 			type[strlen(type) - 1] = '\0';
-		/* Code and images are no memory to be written to. */
+		/* Code and images are not memory to write to. */
 		if (dice_kind_of(type) == HOST &&
 		    strncmp(e->symbol, "cuMem", 5) != 0)
 			continue;
@@ -399,8 +398,8 @@ static void harvest(struct dice *d, const struct entry_point *e,
 }
 
 /*
- * Work that other contexts still do with memory that goes is a fault of the
- * program; not of this one.
+ * A program must not free memory that its other contexts still work with, so
+ * their work ends before such a call.
  */
 static void settle(const struct dice *d, const char *symbol)
 {

@@ -1,4 +1,5 @@
-/* dice_fill.c - what random pointers lead to; see dice.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dice_fill.c - fills what random pointers lead to; see dice.h. */
 #include "fronts/cuda/dice.h"
 
 #include <string.h>
@@ -9,7 +10,9 @@ const char dice_ptx[] =
     ".visible .global .attribute(.managed) .align 4 .u32 shared;\n"
     ".visible .entry every(.param .u64 p)\n{\n\tret;\n}\n";
 
-/* Kinds of memory; old structs know no unified one. One is none. */
+/*
+ * Kinds of memory, including an invalid one; old structs have no unified one.
+ */
 #define MEMORY_TYPES(copy) (sizeof(copy)->srcDevice == 4 ? 3 : 5)
 
 /* The part that copies in two and in three dimensions share. */
@@ -76,7 +79,7 @@ static void fill_peer(struct dice *d, void *at)
 	copy->dstContext = (CUcontext)dice_remembered(d, CONTEXT);
 }
 
-/* One that there is, nearly always. */
+/* Nearly always a valid format. */
 static CUarray_format format(struct dice *d)
 {
 	static const CUarray_format formats[] = {
@@ -195,16 +198,17 @@ static void fill_code(struct dice *d, void *at)
 {
 	memset(at, 0, DICE_BUFFER);
 	if (dice_one_in(d, 8))
-		memcpy(at, "\x50\xed\x55\xba", 4); /* a fat binary's begin */
+		memcpy(at, "\x50\xed\x55\xba",
+		       4); /* the start of a fat binary */
 	else
 		memcpy(at, dice_ptx, sizeof dice_ptx);
-	/* A byte of it is another, now and then. */
+	/* Now and then one of its bytes is changed. */
 	if (dice_one_in(d, 4))
 		((char *)at)[dice_below(d, sizeof dice_ptx - 1)] =
 		    (char)dice_next(d);
 }
 
-/* Parameters of a kernel: more of them than any kernel here has. */
+/* Parameters of a kernel: more than any kernel here has. */
 static void fill_pointers(struct dice *d, void *at)
 {
 	unsigned char *values = dice_buffer(d);
@@ -213,7 +217,7 @@ static void fill_pointers(struct dice *d, void *at)
 		((void **)at)[i] = values + 64 * i;
 }
 
-/* No batch: what its entries point to would have to be known. */
+/* An empty batch, since its entries would need valid targets. */
 static void fill_zeros(struct dice *d, void *at)
 {
 	(void)d;
@@ -259,7 +263,7 @@ static void fill_host(struct dice *d, void *at)
 	    dice_one_in(d, 8) ? NULL : dice_nothing, NULL};
 }
 
-/* One write: a wait might last for ever. */
+/* One write, because a wait might last for ever. */
 static void fill_values(struct dice *d, void *at)
 {
 	CUstreamBatchMemOpParams *op =

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls every entry point of CUDA in a process of its own: before cuInit, then
- * without and with a context; with zeros, with handles and numbers that are
- * none, with buffers, and with arguments that are right. Nobody crashes or
- * hangs. What nobody has written says so and is counted; what somebody has
- * written does its job at least once.
+ * every_test.c - calls every entry point of CUDA in a process of its own:
+ * before cuInit, then without and with a context; with zeros, with invalid
+ * handles and numbers, with buffers, and with correct arguments. Nothing may
+ * crash or hang. Unimplemented functions say so and are counted; implemented
+ * ones succeed at least once.
  */
 /* The newest driver has all functions. */
 #define CUDA_DRIVER "610.57.04"
@@ -25,10 +26,10 @@ static const char *const modes[] = {"zeros", "garbage", "buffers", "right"};
 
 /* The outcome of a row; shared with the child that tries it. */
 struct outcome {
-	int stage, mode;  /* the call under way */
+	int stage, mode;  /* the current call */
 	int died;         /* signal */
 	int told[STAGES]; /* with buffers */
-	int right;        /* with right arguments */
+	int right;        /* with correct arguments */
 	bool uninitialized, succeeded, answered;
 	uint64_t asked, refused; /* after cuInit */
 };
@@ -62,7 +63,7 @@ static uint64_t value_of(const char *symbol, const struct arg *a,
 		return right_value(symbol, a);
 	if (mode == ZEROS)
 		return 0;
-	if (!strcmp(a->name, "pathToFile")) /* which would be made */
+	if (!strcmp(a->name, "pathToFile")) /* which would be created */
 		return mode == BUFFERS ? (uintptr_t) "/dev/null" : 0;
 	if (a->kind == ARG_CALLBACK)
 		return mode == BUFFERS ? (uintptr_t)right_callback : 0;
@@ -113,7 +114,7 @@ static uint64_t refused(struct fixture *fx, unsigned row)
 
 static const int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE};
 
-/* In a child. */
+/* Runs in a child. */
 static void try_row(struct fixture *fx, unsigned row)
 {
 	struct outcome *o = &outcomes[row];
@@ -127,7 +128,7 @@ static void try_row(struct fixture *fx, unsigned row)
 	before = refused(fx, row);
 	CU(cuInit)(0);
 	call_all(o, row, BARE);
-	/* Made things count as calls, but nobody refuses what is written. */
+	/* Making things counts as calls, but nothing implemented is refused. */
 	if (entry_points[row].weak)
 		o->refused = refused(fx, row) - before;
 	right_make();
@@ -245,7 +246,9 @@ static void before_init_there_is_nothing(void **state)
 	assert_int_equal(bad, 0);
 }
 
-/* Functions whose right arguments this test does not know, and why. */
+/*
+ * Functions whose correct arguments this test does not know, with the reason.
+ */
 static const struct {
 	const char *symbol, *why;
 } unknown[] = {

@@ -1,10 +1,11 @@
-/* exit_test.c - processes that end amid the work of their streams. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* exit_test.c - checks processes that end during the work of their streams. */
 #include "base/pidstat.h"
 #include "fronts/cuda/stream_fixture.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
-#include "machine/store/ledger.h"
-#include "machine/store/processes.h"
+#include "machine/store/process/ledger.h"
+#include "machine/store/process/processes.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -35,7 +36,7 @@ static int close_it(void **state)
 	return 0;
 }
 
-/* In a child: a context, a stream, and a kernel in it that never ends. */
+/* In a child: makes a context and a stream with an endless kernel. */
 static CUstream begin_endless(void)
 {
 	CUstream stream = NULL;
@@ -52,7 +53,7 @@ static CUstream begin_endless(void)
 	return stream;
 }
 
-/* Seen from outside: some process keeps the device busy. */
+/* Whether some process keeps the device busy, seen from outside. */
 static bool is_device_busy(void)
 {
 	for (unsigned i = 0; i < 64; i++)
@@ -67,7 +68,7 @@ static void await_busy(void)
 		sched_yield();
 }
 
-/* The same, of a child: one that ended will not keep it busy any more. */
+/* The same for a child, which must not have ended. */
 static void await_busy_child(pid_t pid)
 {
 	while (!is_device_busy()) {
@@ -98,7 +99,10 @@ static unsigned count_processes(void)
 	return count;
 }
 
-/* It ends with that status, soon, and the device has nothing of it any more. */
+/*
+ * Checks that it ends soon with this status, and that the device has nothing
+ * left of it.
+ */
 static void ends_with(pid_t pid, int status)
 {
 	uint64_t begin = gk_mono_ns();
@@ -136,7 +140,7 @@ static void *synchronize(void *stream)
 	_exit(102);
 }
 
-/* Until the thread sleeps in its call: one that comes later is sent away. */
+/* Waits until the thread sleeps in its call: a later call would be refused. */
 static void await_waiter(void)
 {
 	int task = open("/proc/self/task", O_RDONLY | O_DIRECTORY);
@@ -206,7 +210,7 @@ static void exit_with_handler(void)
 	exit(10);
 }
 
-/* Handlers of the program run before the library is taken down. */
+/* Handlers of the program run before the library is torn down. */
 static void handlers_may_still_wait(void **state)
 {
 	(void)state;

@@ -1,4 +1,8 @@
-/* Kernels that do wrong, and the answers of a context from then on. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fault_test.c - checks kernels with errors, and the results of a context from
+ * then on.
+ */
 #include "base/clock.h"
 #include "fronts/cuda/alone.h"
 #include "machine/file/file.h"
@@ -17,7 +21,7 @@ static const char faults[] =
 	 ".visible .entry _ZN2ns4workEi() { ret; }\n"
 	 ".visible .entry endless() { again: bra again; }\n";
 
-/* What NVML was told of device 0: so many Xids, the last of that number. */
+/* What NVML reports for device 0: this many Xids, the last with this number. */
 static void told(struct fixture *fx, uint64_t count, uint64_t last)
 {
 	const struct gkf_fault_state *s = &fx->file->device[0].fault;
@@ -26,7 +30,7 @@ static void told(struct fixture *fx, uint64_t count, uint64_t last)
 	assert_int_equal(atomic_load(&s->last_xid), last);
 }
 
-/* A kernel ends with an error, which the context never loses. */
+/* Checks that a kernel ends with an error that the context never loses. */
 static void ends_with(struct fixture *fx, const char *name, uint64_t beyond,
 		      CUresult wanted, unsigned xid)
 {
@@ -91,7 +95,7 @@ static void begin_fault(struct fixture *fx, enum gkf_fault fault,
 	assert_int_equal(gkf_fault_begin(fx->m, 0, fault, argument), 0);
 }
 
-/* The third launch of a kernel that C++ knows as ns::work. */
+/* The third launch of a kernel named ns::work in C++. */
 static void launches_fail_as_somebody_wants(struct fixture *fx)
 {
 	const uint64_t name = gkf_cuda_fault_hash("work", 4);
@@ -122,7 +126,7 @@ static void other_kernels_run(struct fixture *fx)
 	told(fx, 0, 0);
 }
 
-/* The n-th allocation of any kind, until the fault is cleared. */
+/* The n-th allocation of any kind fails, until the fault is cleared. */
 static void allocations_find_no_memory(struct fixture *fx)
 {
 	const CUmemAllocationProp prop = {
@@ -159,7 +163,7 @@ static void *synchronize(void *ctx)
 	return (void *)(uintptr_t)r;
 }
 
-/* The GPU fails amid a kernel that would never end, and wakes who waits. */
+/* The GPU fails during an endless kernel, and waiters wake. */
 static void fails_amid_a_kernel(struct fixture *fx, enum gkf_fault fault,
 				uint64_t argument, CUresult wanted)
 {
@@ -177,13 +181,13 @@ static void fails_amid_a_kernel(struct fixture *fx, enum gkf_fault fault,
 	while (!atomic_load(&fx->file->busy[0].since_ns))
 		gk_sleep_until(gk_mono_ns() + GK_NS_PER_MS);
 	begin_fault(fx, fault, argument);
-	/* All contexts of the device, at the next call. */
+	/* All contexts of the device, at their next call. */
 	assert_int_equal(CU(cuMemAlloc_v2)(&at, 100), wanted);
 	assert_cuda(CU(cuCtxSetCurrent)(other), SUCCESS);
 	assert_int_equal(CU(cuMemAlloc_v2)(&at, 100), wanted);
 	pthread_join(thread, &result);
 	assert_int_equal((uintptr_t)result, wanted);
-	/* Clearing mends the GPU, not the contexts. */
+	/* Clearing repairs the GPU, but not the contexts. */
 	assert_int_equal(gkf_fault_end(fx->m, 0, ~0ULL), 0);
 	assert_int_equal(CU(cuCtxSynchronize)(), wanted);
 }
@@ -198,7 +202,7 @@ static void a_gpu_is_lost(struct fixture *fx)
 static void memory_has_an_error(struct fixture *fx)
 {
 	fails_amid_a_kernel(fx, GKF_FAULT_ECC, 1, CUDA_ERROR_ECC_UNCORRECTABLE);
-	told(fx, 2, 63); /* 48, and the row is to be remapped */
+	told(fx, 2, 63); /* 48, and the row is pending remapping */
 }
 
 static void an_error_sticks(struct fixture *fx)
@@ -208,7 +212,7 @@ static void an_error_sticks(struct fixture *fx)
 	told(fx, 1, 43);
 }
 
-/* That of a context that comes later is none of it. */
+/* The context of another GPU is not affected. */
 static void the_other_gpu_goes_on(struct fixture *fx)
 {
 	CUdeviceptr at;
@@ -222,7 +226,7 @@ static void the_other_gpu_goes_on(struct fixture *fx)
 	assert_cuda(CU(cuCtxCreate_v2)(&ctx, 0, 0), ERROR_LAUNCH_FAILED);
 }
 
-/* One that nobody has looked at since. */
+/* A green context that nobody has used since. */
 static void green_contexts_fail_as_well(struct fixture *fx)
 {
 	CUdevResource all;
@@ -268,7 +272,7 @@ static void copies_are_slow(struct fixture *fx)
 		least = ns < least ? ns : least;
 	}
 	begin_fault(fx, GKF_FAULT_SLOW_COPIES, 20);
-	/* Its own copy took as long as the fastest before it, at least. */
+	/* Its own copy took at least as long as the fastest before it. */
 	assert_true(copy_ns(at, host) > 10 * least);
 	assert_int_equal(gkf_fault_end(fx->m, 0, ~0ULL), 0);
 	free(host);

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fork_test.c - what a child may do, and how a process ends, whatever its
- * threads were doing.
+ * fork_test.c - checks what a child may do, and how a process ends, whatever
+ * its threads were doing.
  */
 #include "fronts/cuda/alone.h"
 #include "machine/file/numbers.h"
-#include "machine/store/processes.h"
+#include "machine/store/process/processes.h"
 
 #include <stdatomic.h>
 #include <pthread.h>
@@ -25,7 +26,7 @@ static int exit_code(pid_t child)
 	return WEXITSTATUS(status);
 }
 
-/* How many answers are not what a driver says that fork() left behind. */
+/* How many results are not those of a driver after fork(). */
 static int wrong_answers(void)
 {
 	int wrong = 0, n;
@@ -55,7 +56,7 @@ static void a_child_of_one_that_began_may_nothing(struct fixture *fx)
 	if (!child)
 		exit(wrong_answers());
 	assert_int_equal(exit_code(child), 0);
-	/* The child's end is not the parent's. */
+	/* The child's exit does not affect the parent. */
 	assert_cuda(CU(cuCtxSynchronize)(), SUCCESS);
 	assert_int_equal(gkf_processes(fx->m, 0, GKF_COMPUTE, &row, 1, &count),
 			 0);
@@ -80,7 +81,7 @@ static void a_grandchild_may_nothing_either(struct fixture *fx)
 	assert_int_equal(exit_code(child), 0);
 }
 
-/* The right use: fork first, begin later, in parent and child. */
+/* Correct use: fork first, initialise later, in parent and child. */
 static void a_child_of_one_that_did_not_begin_works(struct fixture *fx)
 {
 	struct gkf_process rows[9];
@@ -102,7 +103,7 @@ static void a_child_of_one_that_did_not_begin_works(struct fixture *fx)
 	init();
 	assert_cuda(CU(cuCtxCreate_v2)(&ctx, 0, 0), SUCCESS);
 	for (count = 0; count < 9;) {
-		/* They stay until they are told to go. */
+		/* They stay until they are told to end. */
 		assert_int_equal(waitpid(-1, NULL, WNOHANG), 0);
 		assert_int_equal(
 		    gkf_processes(fx->m, 0, GKF_COMPUTE, rows, 9, &count), 0);
@@ -111,7 +112,7 @@ static void a_child_of_one_that_did_not_begin_works(struct fixture *fx)
 	close(go[1]);
 	for (int i = 0; i < 8; i++)
 		assert_int_equal(exit_code(child[i]), 0);
-	/* At once: nobody had to be found dead. */
+	/* At once, without a search for the dead. */
 	assert_int_equal(gkf_processes(fx->m, 0, GKF_COMPUTE, rows, 9, &count),
 			 0);
 	assert_int_equal(count, 1);
@@ -163,7 +164,7 @@ static void children_in_a_storm(struct fixture *fx)
 #ifndef __SANITIZE_ADDRESS__
 #define WHILE_OTHERS_BEGIN 1
 
-/* It finds no device, again and again: the lock of cuInit is never free. */
+/* It keeps finding no device, so that the lock of cuInit is never free. */
 static void *begin_in_vain(void *arg)
 {
 	while (!stop)
@@ -195,7 +196,7 @@ static void children_while_others_begin(struct fixture *fx)
 		pthread_join(thread[i], NULL);
 }
 
-/* A library that keeps its lock right over fork(), as runtimes do. */
+/* A library that keeps its lock correct over fork(), as runtimes do. */
 static pthread_mutex_t theirs = PTHREAD_MUTEX_INITIALIZER;
 
 static void lock_theirs(void)
@@ -208,7 +209,7 @@ static void unlock_theirs(void)
 	pthread_mutex_unlock(&theirs);
 }
 
-/* Before libcuda is loaded: at fork(), what came first is asked last. */
+/* Registered before libcuda is loaded: fork() calls the first handlers last. */
 __attribute__((constructor)) static void come_first(void)
 {
 	pthread_atfork(lock_theirs, unlock_theirs, unlock_theirs);
@@ -317,7 +318,7 @@ static void after_exit_the_driver_is_deinitialised(struct fixture *fx)
 	assert_int_equal(count, 0);
 }
 
-/* Threads go on into the end; none of them crashes. */
+/* Threads keep running during the exit, and none of them crashes. */
 static void threads_may_run_into_the_end(struct fixture *fx)
 {
 	(void)fx;

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph_fixture.h - for tests of graphs: kernels that tell when they ran, and
- * short ways to make nodes.
+ * graph_fixture.h - kernels that record when they ran, and short ways to make
+ * nodes, for tests of graphs.
  */
 #ifndef TESTS_CUDA_GRAPH_H
 #define TESTS_CUDA_GRAPH_H
@@ -8,9 +9,9 @@
 #include "fronts/cuda/stream_fixture.h"
 
 /*
- * stamp(at, slot): at[1 + slot] is how many stamps there were before, at[0] is
- * how many there are. bump(at, by): *at += by. countdown(handle, at): one less
- * at *at, and the condition has that value. choose(handle, value).
+ * stamp(at, slot): at[1 + slot] gets the number of earlier stamps, at[0] counts
+ * them. bump(at, by): *at += by. countdown(handle, at): decrements *at and sets
+ * the condition to that value. choose(handle, value).
  */
 static const char graph_ptx[] =
     ".version 7.0\n.target sm_50\n.address_size 64\n"
@@ -88,7 +89,7 @@ static inline CUgraph graph_made(void)
 	return graph;
 }
 
-/* A kernel of an address and a word, in one thread. */
+/* A kernel with an address and a word, in one thread. */
 static inline CUDA_KERNEL_NODE_PARAMS kernel_params(const char *name,
 						    void **params)
 {
@@ -158,7 +159,7 @@ static inline size_t node_count(CUgraph graph)
 	return n;
 }
 
-/* Instantiates a graph, launches it once, waits, and throws both away. */
+/* Instantiates a graph, launches it once, waits, and destroys both. */
 static inline void run_once(CUgraph graph)
 {
 	CUgraphExec exec = exec_made(graph);

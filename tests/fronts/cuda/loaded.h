@@ -1,4 +1,5 @@
-/* loaded.h - modules of tests/data/ptx and the functions in them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* loaded.h - loads modules of tests/data/ptx and the functions in them. */
 #ifndef TESTS_CUDA_LOADED_H
 #define TESTS_CUDA_LOADED_H
 
@@ -7,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The primary context of the first device, current. */
+/* Makes the primary context of the first device current. */
 static inline CUcontext begin(void)
 {
 	CUcontext ctx;

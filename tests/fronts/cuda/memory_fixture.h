@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory_fixture.h - for tests of CUDA's memory: a machine of two A100, a
- * current context on the first, and buffers with a pattern.
+ * memory_fixture.h - a machine of two A100, a current context on the first, and
+ * buffers with a pattern, for tests of CUDA's memory.
  */
 #ifndef TESTS_CUDA_MEMORY_H
 #define TESTS_CUDA_MEMORY_H
@@ -83,8 +84,8 @@ static inline uint64_t free_now(void)
 }
 
 /*
- * A function that stays in its stream until it is let go of; by the teardown
- * at the latest, so that a test that failed holds up nobody.
+ * A function that stays in its stream until it is released; the teardown
+ * releases it at the latest, so that a failed test holds up nobody.
  */
 static _Atomic bool is_let_go;
 
@@ -101,7 +102,7 @@ static inline void let_go(void *unused)
 	atomic_store(&is_let_go, true);
 }
 
-/* Not before whoever waits for it waits, most likely. */
+/* Most likely after the waiter has begun to wait. */
 static inline void let_go_later(void *unused)
 {
 	usleep(20000);

@@ -1,8 +1,12 @@
-/* Kernels of the libraries above the driver: C functions in its streams. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * native_test.c - checks kernels of the libraries above the driver: C functions
+ * in its streams.
+ */
 #include "fronts/common/native.h"
 #include "fronts/cuda/loaded.h"
 #include "machine/file/file.h"
-#include "machine/store/total.h"
+#include "machine/store/process/total.h"
 #include "machine/trouble/cuda_fault.h"
 #include "machine/trouble/fault.h"
 
@@ -28,7 +32,7 @@ static CUresult run_scale(struct gpukit_run *run)
 	return CUDA_SUCCESS;
 }
 
-/* It asks for memory that is not there and says that all went well. */
+/* It requests memory that does not exist and reports success. */
 static CUresult run_stray(struct gpukit_run *run)
 {
 	const CUdeviceptr *at = run->params;
@@ -156,7 +160,10 @@ static void who_hides_a_stray_access_fails_all_the_same(struct fixture *fx)
 	assert_cuda(CU(cuCtxSynchronize)(), ERROR_ILLEGAL_ADDRESS);
 }
 
-/* A library hears what its program does. */
+/*
+ * A kernel of the library fails as a fault of the machine says, and the library
+ * gets the error.
+ */
 static void somebody_lets_its_kernel_fail(struct fixture *fx)
 {
 	const uint64_t name =
@@ -175,7 +182,7 @@ static void somebody_lets_its_kernel_fail(struct fixture *fx)
 	assert_int_equal(fx->file->device[0].fault.last_xid, 13);
 }
 
-/* Who does a kernel's work himself cannot do it in a graph. */
+/* A program that does a kernel's work itself cannot do it in a graph. */
 static void note_end(void *data)
 {
 	++*(unsigned *)data;

@@ -1,7 +1,11 @@
-/* What drivers of CUDA 13.1 to 13.3 do more than those of 13.0. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * newer_test.c - checks what drivers of CUDA 13.1 to 13.3 have in addition to
+ * those of 13.0.
+ */
 #define CUDA_DRIVER "610.57.04"
 #define CUDA_FRONT  FAKE_DIR "/610/libcuda.so.1"
-#include "abi/cuda_newer.h"
+#include "abi/cuda/cuda_newer.h"
 #include "fronts/cuda/loaded.h"
 
 #include <sys/mman.h>
@@ -62,7 +66,7 @@ static void streams_reduce_words(struct fixture *fx)
 
 	start(fx);
 	at = words();
-	/* 32 bits turn over and leave the next word alone. */
+	/* 32 bits wrap around and leave the next word alone. */
 	assert_cuda(reduce(at, ADD, U32, 0xffffffff, 0), SUCCESS);
 	assert_cuda(reduce(at, ADD, U32, 0x11, 0), SUCCESS);
 	assert_cuda(CU(cuMemcpyDtoH_v2)(&now, at, 8), SUCCESS);
@@ -71,7 +75,9 @@ static void streams_reduce_words(struct fixture *fx)
 	assert_cuda(reduce(at, OR, U64, 0x8000000000000000, 0), SUCCESS);
 	assert_cuda(reduce(at, AND, U64, 0xff00000000ff00ff, 0), SUCCESS);
 	assert_cuda(CU(cuMemcpyDtoH_v2)(&now, at, 8), SUCCESS);
-	/* 10 + fffffffff0 = 10000000000, less what the mask has not */
+	/*
+	 * 10 + fffffffff0 = 10000000000, without the bits that the mask lacks
+	 */
 	assert_int_equal(now, 0x8000000000000000);
 	assert_cuda(reduce(at, OR, U32, 5, 1), ERROR_INVALID_VALUE);
 	assert_cuda(reduce(at, 7, U32, 5, 0), ERROR_INVALID_VALUE);
@@ -161,7 +167,7 @@ static void parameters_are_counted(struct fixture *fx)
 	free(image);
 }
 
-/* Unlike batches, into the legacy stream, too. */
+/* Unlike batches, also in the legacy stream. */
 static void copies_take_attributes(struct fixture *fx)
 {
 	CUmemcpyAttributes order = {.srcAccessOrder =
@@ -218,7 +224,9 @@ static void host_functions_have_a_mode(struct fixture *fx)
 	assert_int_equal(calls, 2);
 }
 
-/* A kernel of a library, in a stream of another context than the current. */
+/*
+ * A kernel of a library, in a stream of another context than the current one.
+ */
 static void a_kernel_runs_where_its_stream_is(struct fixture *fx)
 {
 	CUcontext here, there;
@@ -313,7 +321,7 @@ graphs_and_nodes_have_the_numbers_of_their_picture(struct fixture *fx)
 	assert_non_null(strstr(text, wanted));
 	free(text);
 
-	/* The number of a node stays when another one goes. */
+	/* The number of a node stays when another one is destroyed. */
 	assert_cuda(CU(cuGraphDestroyNode)(a), SUCCESS);
 	assert_cuda(CU(cuGraphNodeGetLocalId)(b, &locals[0]), SUCCESS);
 	assert_int_equal(locals[0], locals[1]);

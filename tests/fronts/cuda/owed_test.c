@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that was given up while a stopped process held the device's books, or
- * the machine: a program has it charged until somebody goes on, and no longer.
+ * owed_test.c - checks memory that was freed while a stopped process held the
+ * device's books, or the machine: it stays charged until that process
+ * continues, and no longer.
  */
 #include "fronts/cuda/memory_fixture.h"
 #include "machine/holder.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 
 static uint64_t held(void **state, unsigned device)
 {
@@ -93,7 +95,7 @@ static void a_further_context(void **state)
 	assert_int_equal(held(state, 0), before);
 }
 
-/* The process is on the device till it can be taken from it. */
+/* The process is on the device until it can be removed from it. */
 static void the_last_context_of_a_device(void **state)
 {
 	static const unsigned locks[] = {1, HOLD_MACHINE};
@@ -110,7 +112,7 @@ static void the_last_context_of_a_device(void **state)
 		assert_cuda(CU(cuCtxDestroy_v2)(on_other), SUCCESS);
 		holder_end(holder);
 		assert_int_equal(held(state, 1), before + cost);
-		/* Here or there: whichever context comes next. */
+		/* On either device: whichever context comes next. */
 		assert_cuda(CU(cuCtxCreate_v2)(&further, 0, (int)i), SUCCESS);
 		assert_int_equal(held(state, 1), before + (i ? cost : 0));
 		assert_cuda(CU(cuCtxDestroy_v2)(further), SUCCESS);

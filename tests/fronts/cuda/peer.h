@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * peer.h - a second process for tests of what processes share: it is started
- * before this one initialises CUDA, and does what it is told.
+ * peer.h - a second process for tests of what processes share: it starts before
+ * this one initialises CUDA, and acts on request.
  */
 #ifndef TESTS_CUDA_PEER_H
 #define TESTS_CUDA_PEER_H
@@ -12,7 +13,7 @@ struct peer {
 	int to, from; /* pipes */
 };
 
-/* One end of the pipes of a peer, in the peer. */
+/* A peer's ends of the pipes. */
 struct orders {
 	int in, out;
 };
@@ -58,7 +59,7 @@ static inline struct peer peer_start(void (*body)(struct orders *orders))
 	return p;
 }
 
-/* Tells it something and awaits that it is done. */
+/* Sends it a request and waits until it is done. */
 static inline void peer_tell(const struct peer *p, char what, void *ret,
 			     size_t size)
 {

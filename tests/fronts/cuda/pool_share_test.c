@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pool_share_test.c - memory of a pool in another process: the pool goes by a
- * descriptor, each piece of it by a handle.
+ * pool_share_test.c - checks memory of a pool in another process: the pool is
+ * passed by a descriptor, each piece of it by a handle.
  */
 #include "base/mix.h"
 #include "fronts/cuda/descriptor.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 
 #define FD    CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
 #define SMALL 5000u
@@ -25,7 +26,7 @@ static uint32_t word_at(CUdeviceptr at)
 
 /*
  * p: sends a pool; s, l: a piece of it filled with 7; 9: reads 9 there; f:
- * frees it; x: ends the pool.
+ * frees it; x: destroys the pool.
  */
 static void serve(struct orders *o)
 {
@@ -206,7 +207,7 @@ static void bytes_that_mean_nothing_are_refused(struct fixture *fx)
 			&none, (void *)(intptr_t)pipes[0],
 			CU_MEM_HANDLE_TYPE_FABRIC, 0),
 		    ERROR_NOT_SUPPORTED);
-	/* A piece of a pool that is not for others has no handle. */
+	/* A piece of a pool that is not exportable has no handle. */
 	assert_cuda(CU(cuMemAllocAsync)(&at, 64, NULL), SUCCESS);
 	assert_cuda(CU(cuMemPoolExportPointer)(&data, at), ERROR_INVALID_VALUE);
 	peer_end(&p);

@@ -1,4 +1,5 @@
-/* right.c - right arguments for CUDA; see right.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* right.c - makes correct arguments for CUDA; see right.h. */
 #include "fronts/cuda/right_things.h"
 #include "fronts/cuda/right_graph.h"
 
@@ -39,7 +40,7 @@ static const struct {
     {"symbol", "cuInit"},      {"pathToFile", "/dev/null"},
 };
 
-/* The value of a parameter of that name, in functions that begin so. */
+/* The value of a parameter by name, in functions that begin with `symbol`. */
 static const struct {
 	const char *symbol, *name;
 	const void *value;
@@ -128,7 +129,7 @@ static void retain_primary(void)
 	CU(cuDevicePrimaryCtxRetain)(&ctx, 0);
 }
 
-/* Calls that must have been done before. */
+/* Calls that must be made first. */
 static const struct {
 	const char *symbol;
 	void (*prepare)(void);
@@ -172,7 +173,7 @@ static void make_mapped(void)
 	 right_on_device.requestedHandleTypes, 0);
 }
 
-/* A green context of eight SMs of the first device. */
+/* A green context with eight SMs of the first device. */
 static void make_green(void)
 {
 	CUdevResource all;

@@ -1,4 +1,5 @@
-/* right_fill.c - what right pointers lead to; see right.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* right_fill.c - fills what correct pointers lead to; see right.h. */
 #include "fronts/cuda/right_things.h"
 #include "fronts/cuda/right_graph.h"
 
@@ -12,7 +13,7 @@ static const char ptx[] = RIGHT_PTX;
 static const struct {
 	uint32_t magic;
 	uint16_t version, header_size;
-	uint64_t size; /* of what follows */
+	uint64_t size; /* of the rest */
 	struct {
 		uint16_t kind, attribute;
 		uint32_t header_size;
@@ -34,7 +35,7 @@ static const struct {
 		   .major = 7,
 		   .arch = 52}};
 
-/* A copy of ROWS_AT_ONE bytes of the device to another place of it. */
+/* A copy of ROWS_AT_ONE bytes within the device. */
 #define FILL_COPY(copy)                                                        \
 	do {                                                                   \
 		(copy)->srcMemoryType = CU_MEMORYTYPE_DEVICE;                  \
@@ -120,7 +121,7 @@ static void fill_one(void *at)
 	*(unsigned *)at = 1;
 }
 
-/* Room for one answer. */
+/* Room for one result. */
 static void fill_room(void *at)
 {
 	*(void **)at = (char *)at + RIGHT_BUFFER / 2;
@@ -199,7 +200,7 @@ static void fill_fat(void *at)
 	memcpy((char *)at + offsetof(__typeof__(fat), text), ptx, sizeof ptx);
 }
 
-/* Right pointers lead to this: by type, or by the parameter's name. */
+/* What correct pointers lead to: by type, or by the parameter's name. */
 static const struct {
 	const char *type, *name;
 	void (*fill)(void *at);

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * right_graph.c - right arguments for functions of graphs; see right.h. The
- * name of a function says which type of node it wants.
+ * right_graph.c - makes correct arguments for functions of graphs; see right.h.
+ * The name of a function says which type of node it needs.
  */
 #include "fronts/cuda/cuda_test.h"
 #include "fronts/cuda/right_graph.h"
@@ -22,7 +23,7 @@ static CUfunction function;
 static CUdeviceptr device_memory;
 static CUevent event;
 
-/* By how a function's name begins and the name of its parameter. */
+/* By the beginning of a function's name and the name of its parameter. */
 static const struct {
 	const char *symbol, *name;
 	const void *value;
@@ -194,7 +195,7 @@ bool right_graph_fill(const struct arg *a, void *at)
 	return false;
 }
 
-/* ---- what there is ---- */
+/* ---- the objects ---- */
 
 static void make_nodes(void)
 {
@@ -268,7 +269,7 @@ void right_graph_make(void *library, CUcontext in, CUstream s, CUevent e,
 	 CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
 }
 
-/* ---- what must have been done before ---- */
+/* ---- what must be done first ---- */
 
 static void begin_capture(void)
 {

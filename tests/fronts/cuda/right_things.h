@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * right_things.h - what right arguments are made of, and what right pointers
- * lead to; between the files of right.h.
+ * right_things.h - the objects of correct arguments, and what correct pointers
+ * lead to; shared by the files of right.h.
  */
 #ifndef TESTS_CUDA_RIGHT_THINGS_H
 #define TESTS_CUDA_RIGHT_THINGS_H
@@ -14,7 +15,10 @@
 	".visible .global .attribute(.managed) .align 4 .u32 shared;\n"        \
 	".visible .entry every(.param .u64 p)\n{\n\tret;\n}\n"
 
-/* Right arguments are made of these; nothing is NULL, unless nobody made it. */
+/*
+ * Correct arguments are made from these; nothing is NULL unless it could not be
+ * made.
+ */
 struct right_things {
 	CUcontext ctx, peer; /* of the second device */
 	CUstream stream;

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stream_fixture.h - work for tests of streams: host functions that stay until
- * they are let go of, and that tell when they were called.
+ * they are released, and that tell when they were called.
  */
 #ifndef TESTS_CUDA_STREAM_H
 #define TESTS_CUDA_STREAM_H
@@ -14,9 +15,9 @@
 #include <stdatomic.h>
 
 /*
- * A function in a stream that stays there, and one that only passes. Whoever
- * is in a gate must find it when the test has failed and its variables are
- * gone: gates are here, and the teardown opens them.
+ * A function in a stream that stays there, and one that only passes. A function
+ * that is in a gate must still find it after the test has failed and its
+ * variables are gone: gates are here, and the teardown opens them.
  */
 enum { GATES = 64 };
 static struct gate_room {
@@ -60,7 +61,7 @@ static inline void gate_init(struct gate *gate)
 	sem_init(&gate->room->open, 0, 0);
 }
 
-/* It is in the stream, and runs as soon as the stream lets it. */
+/* Puts it into the stream; it runs when the stream reaches it. */
 static inline void gate_put(struct gate *gate, CUstream stream)
 {
 	gate_init(gate);
@@ -73,7 +74,7 @@ static inline void gate_await(struct gate *gate)
 	await(&gate->room->inside);
 }
 
-/* The same as gate_put(), and it runs. */
+/* The same as gate_put(), and waits until it runs. */
 static inline void gate_enter(struct gate *gate, CUstream stream)
 {
 	gate_put(gate, stream);
@@ -85,7 +86,7 @@ static inline void gate_open(struct gate *gate)
 	sem_post(&gate->room->open);
 }
 
-/* Before the test leaves a gate behind: somebody may still be in it. */
+/* Called before the test leaves a gate: a function may still be in it. */
 static inline void all_done(void)
 {
 	assert_cuda(CU(cuCtxSynchronize)(), SUCCESS);
@@ -105,7 +106,7 @@ static inline bool mark_is_passed(struct mark *mark)
 	return n > 0;
 }
 
-/* Within 20 s, which nothing takes that is not stuck. */
+/* Within 20 s, which is exceeded only by what is stuck. */
 static inline void mark_await(struct mark *mark)
 {
 	struct timespec end = gk_timespec(gk_wall_ns() + 20 * GK_NS_PER_S);
@@ -122,9 +123,7 @@ static inline CUstream stream_made(unsigned flags)
 	return stream;
 }
 
-/*
- * Waits until all that could happen by now has happened: other streams got on.
- */
+/* Waits until other streams have made progress. */
 static inline void let_others_on(void)
 {
 	CUstream other = stream_made(CU_STREAM_NON_BLOCKING);

@@ -1,4 +1,5 @@
-"""A process that begins another program by exec holds nothing any more."""
+# SPDX-License-Identifier: Apache-2.0
+"""A process that runs another program by exec holds nothing any more."""
 
 import sys
 

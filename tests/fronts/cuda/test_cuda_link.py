@@ -1,5 +1,6 @@
-"""A link is made for the GPU in whose context it was begun, also of objects and
-archives as nvcc makes them."""
+# SPDX-License-Identifier: Apache-2.0
+"""A link is made for the GPU in whose context it was begun, also from objects
+and archives made by nvcc."""
 
 import json
 import os
@@ -48,7 +49,7 @@ def test_the_device_is_that_of_the_beginning(gpukit):
         done.stderr
 
 
-# Functions of two files; the kernel is in the first one.
+# Functions of two files; the kernel is in the first.
 SOURCES = {
     "work": """extern __device__ int twice(int x);
                extern "C" __global__ void work(int *at)

@@ -1,4 +1,5 @@
-"""With GPUKIT_LOG=warn, who calls what is refused reads its name."""
+# SPDX-License-Identifier: Apache-2.0
+"""With GPUKIT_LOG=warn the name of each refused call is logged."""
 
 import re
 import sys
@@ -62,5 +63,5 @@ def test_why_an_image_does_not_load_and_who_wants_nvidias_driver(gpukit):
                   env={"GPUKIT_LOG": "warn"})
     assert done.returncode == 0, done.stderr
     assert re.search(r"warn: image refused: .*nothing", done.stderr)
-    assert re.search(r"warn: \S*(ffi|ctypes|python)\S* asks for a "
+    assert re.search(r"warn: \S*(ffi|ctypes|python)\S* requests a "
                      r"private", done.stderr)

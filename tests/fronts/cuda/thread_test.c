@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * thread_test.c - contexts made, ended, pushed and popped by many threads
- * at once: each thread's stack is its own.
+ * thread_test.c - checks contexts made, destroyed, pushed and popped by many
+ * threads at once: each thread has its own stack.
  */
 #include "fronts/cuda/alone.h"
 #include "machine/file/numbers.h"
-#include "machine/store/processes.h"
+#include "machine/store/process/processes.h"
 
 #include <stdatomic.h>
 #include <pthread.h>
@@ -98,7 +99,7 @@ static void each_has_a_stack_of_its_own(struct fixture *fx)
 static CUcontext victims[THREADS];
 static _Atomic unsigned users;
 
-/* Works on a context that another thread takes away: two answers are right. */
+/* Works on a context that another thread removes: two results are correct. */
 static void *use_anyway(void *arg)
 {
 	struct worker *w = arg;
@@ -169,7 +170,7 @@ static void *end_with_a_stack(void *arg)
 	return NULL;
 }
 
-/* A context that it had current lives on. */
+/* A context that was current in it lives on. */
 static void a_thread_may_end_with_contexts_on_its_stack(struct fixture *fx)
 {
 	struct worker w[THREADS];

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Code that is unloaded while other threads are in calls that read it: as a
- * runtime does when the process exits.
+ * unload_test.c - checks code that is unloaded while other threads are in calls
+ * that read it, as by a runtime when the process exits.
  */
 #include "fronts/cuda/loaded.h"
 
@@ -42,7 +43,7 @@ struct launcher {
 	CUresult result;
 };
 
-/* Until the kernel is gone: no other answer than that may come. */
+/* Launches until the kernel is gone: no other error may come. */
 static void *launch(void *argument)
 {
 	__typeof__(&cuLaunchKernel) call = CU(cuLaunchKernel);
@@ -140,7 +141,7 @@ static size_t free_bytes(void)
 	return left;
 }
 
-/* 64 MiB of variables: not kept for nobody. */
+/* 64 MiB of variables, which must not be kept when unused. */
 static void what_nobody_reads_goes_at_once(struct fixture *fx)
 {
 	static const char big[] = ".version 7.0\n.target sm_50\n"

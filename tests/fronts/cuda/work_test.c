@@ -1,14 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUDA programs as others see them: what they hold, how busy they are, what
- * they copy, through NVML in another process; and when they are killed.
+ * work_test.c - checks CUDA programs as others see them: what they hold, how
+ * busy they are, what they copy, through NVML in another process; and when they
+ * are killed.
  */
 #include "base/clock.h"
 #include "fronts/cuda/cuda_test.h"
 #include "fronts/nvml/nvml_test.h"
-#include "machine/store/books.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/books.h"
+#include "machine/store/process/ledger.h"
 
-/* The work of a program until it is killed. */
+/* What a program does until it is killed. */
 enum task { REST, LONG, SHORT, COPY };
 
 #define HELD (GIB + 12345)
@@ -76,7 +78,7 @@ static void be_program(enum task task, int ready)
 		pause();
 }
 
-/* *ret_left: what cuMemGetInfo says to it. */
+/* *ret_left: the free memory that its cuMemGetInfo reports. */
 static struct resident program(enum task task, size_t *ret_left)
 {
 	pid_t parent = getpid();
@@ -119,7 +121,7 @@ static unsigned samples(nvmlProcessUtilizationSample_t list[8])
 		   : n;
 }
 
-/* Work leaves the counters when its bins have passed. */
+/* Work disappears from the counters when its bins have passed. */
 static void await_idle(void)
 {
 	uint64_t end = gk_mono_ns() + 30 * GK_NS_PER_S;
@@ -161,9 +163,8 @@ static void memory_is_the_same_for_all_who_ask(void **state)
 }
 
 /*
- * A device that is busy for at least so much, with one program or with two of
- * which each has its part. A busy host lets one run more than the other for a
- * while.
+ * Whether a device is busy for at least this much, with one program or with two
+ * that share it. A busy host lets one run more than the other for a while.
  */
 static bool is_busy(unsigned programs, unsigned least)
 {
@@ -220,7 +221,7 @@ static void two_programs_share_the_device(void **state)
 	fixture_end(&c);
 }
 
-/* It copies as fast as the host lets it: many times what an idle one moves. */
+/* It copies as fast as the host allows: many times what an idle one moves. */
 static void copies_are_traffic(void **state)
 {
 	struct resident r = program(COPY, NULL);

@@ -1,11 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * context_test.c - which context a call works on, devices, last errors.
+ * context_test.c - checks which context a call works on, devices, last errors.
  */
+#include "fronts/common/export_table.h"
 #include "fronts/cudart/cudart_test.h"
 
 #include <pthread.h>
 
-/* On which device this thread allocates: it is in the address. */
+/* The device on which this thread allocates, from the address. */
 static int device_of_allocation(void)
 {
 	void *p = NULL;
@@ -49,7 +51,7 @@ static void each_thread_has_its_device(void)
 	CHECK(device_of_allocation() == 1);
 }
 
-/* Contexts that a program made by the driver's functions are worked on. */
+/* Contexts that a program made by the driver's functions are used. */
 static void the_driver_may_choose(void)
 {
 	CUcontext made, primary;
@@ -60,7 +62,7 @@ static void the_driver_may_choose(void)
 	CHECK(device == 2);
 	CHECK(device_of_allocation() == 2);
 	CHECK(scripted_calls("cuDevicePrimaryCtxRetain") == 0);
-	/* It is not the runtime's to reset. */
+	/* The runtime may not reset it. */
 	CHECK_CUDA(cudaDeviceReset(), Success);
 	CHECK(scripted_calls("cuDevicePrimaryCtxReset_v2") == 0);
 	CHECK(!cuCtxSetCurrent(NULL));
@@ -68,7 +70,7 @@ static void the_driver_may_choose(void)
 	CHECK(!cuDevicePrimaryCtxRetain(&primary, 1));
 	CHECK(!cuCtxSetCurrent(primary));
 	CHECK(device_of_allocation() == 1);
-	/* A primary one is, whoever holds it. */
+	/* It may reset a primary one, whoever holds it. */
 	CHECK_CUDA(cudaDeviceReset(), Success);
 	CHECK(scripted_calls("cuDevicePrimaryCtxReset_v2") == 1);
 	CHECK_CUDA(cudaSetDevice(0), Success);
@@ -105,7 +107,7 @@ static void after_a_reset_all_begins_anew(void)
 	CHECK(scripted_calls("cuDevicePrimaryCtxRetain") == 2);
 }
 
-/* A plugin with a runtime of its own, or the program itself. */
+/* A plugin with its own runtime, or the program itself. */
 static void somebody_else_resets(void)
 {
 	CHECK(device_of_allocation() == 0);
@@ -118,7 +120,7 @@ static void somebody_else_resets(void)
 	CHECK(scripted_calls("cuDevicePrimaryCtxRetain") == 3);
 }
 
-/* The driver may give what was reset to somebody else. */
+/* The driver may give a reset context's handle to another. */
 static void a_handle_is_used_again(void)
 {
 	CUcontext made;
@@ -186,7 +188,7 @@ static void the_last_error(void)
 	scripted_answer("cuEventQuery", CUDA_ERROR_NOT_READY);
 	CHECK_CUDA(cudaEventQuery(NULL), ErrorNotReady);
 	CHECK_CUDA(cudaGetLastError(), ErrorNotReady);
-	/* A fault of the context stays until the device is reset. */
+	/* An error of the context stays until the device is reset. */
 	scripted_answer("cuCtxSynchronize", CUDA_ERROR_ILLEGAL_ADDRESS);
 	CHECK_CUDA(cudaDeviceSynchronize(), ErrorIllegalAddress);
 	CHECK_CUDA(cudaGetLastError(), ErrorIllegalAddress);
@@ -311,10 +313,16 @@ static void refusals_are_counted_by_name(void)
 
 	CHECK_CUDA(cudaImportExternalMemory(&memory, &desc), ErrorNotSupported);
 	CHECK(!strcmp(scripted_refused(), "cudaImportExternalMemory"));
+	CHECK(scripted_reason() && strstr(scripted_reason(), "other APIs"));
 	CHECK_CUDA(cudaGetLastError(), ErrorNotSupported);
-	scripted_has_table = false;
+	/* An older driver does not ask for reasons. */
+	scripted_table_size = offsetof(struct gpukit_table, refused_for);
 	CHECK_CUDA(cudaDestroyExternalMemory(NULL), ErrorNotSupported);
-	CHECK(!strcmp(scripted_refused(), "cudaImportExternalMemory"));
+	CHECK(!strcmp(scripted_refused(), "cudaDestroyExternalMemory"));
+	CHECK(!scripted_reason());
+	scripted_table_size = 0;
+	CHECK_CUDA(cudaDestroyExternalSemaphore(NULL), ErrorNotSupported);
+	CHECK(!strcmp(scripted_refused(), "cudaDestroyExternalMemory"));
 	CHECK_CUDA(cudaGetExportTable(&table, &(cudaUUID_t){{0}}),
 		   ErrorInvalidValue);
 }

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cudart_test.h - the runtime as a program links it, on the scripted driver.
- * A process starts it once: a test that has another beginning runs in a child.
+ * cudart_test.h - the runtime as a program links it, on the scripted driver. A
+ * process starts it once: a test with another start runs in a child.
  */
 #ifndef TESTS_CUDART_TEST_H
 #define TESTS_CUDART_TEST_H
 
-#include "abi/cudart_abi.h"
+#include "abi/cudart/cudart_abi.h"
 #include "fronts/cudart/scripted.h"
 #include "unit.h"
 
@@ -17,7 +18,7 @@
 
 #define assert_cuda(call, result) assert_int_equal((int)(call), cuda##result)
 
-/* cmocka does not tell of a failure in a child; so it is told here. */
+/* cmocka does not report a failure in a child, so it is printed here. */
 #define CHECK(condition)                                                       \
 	do {                                                                   \
 		if (!(condition)) {                                            \

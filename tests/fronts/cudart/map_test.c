@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * map_test.c - which function of the driver each function of the runtime ends
- * in, and that its results come back: a row each. With twins, the one for
- * per-thread default streams ends in the driver's twin.
+ * map_test.c - checks which driver function each runtime function ends in, and
+ * that its results come back: one row each. Of twins, the one for per-thread
+ * default streams ends in the driver's twin.
  */
 #include "fronts/cudart/cudart_test.h"
 
@@ -38,7 +39,7 @@ static struct cudaPitchedPtr pitched = {(void *)(uintptr_t)0x1000, 64, 4, 9};
 
 static cudaError_t last_call;
 
-/* Each row is a function of its own, so that it can be called twice. */
+/* Each row becomes a function, so that it can be called twice. */
 #define ROWS                                                                   \
 	ROW(cudaMalloc(OUT, 8), cuMemAlloc_v2)                                 \
 	ROW(cudaFree(PTR), cuMemFree_v2)                                       \
@@ -273,7 +274,7 @@ static cudaError_t last_call;
 	ROW(cudaLogsUnregisterCallback(NULL), cuLogsUnregisterCallback)
 #endif
 
-/* Once as it is, once as the driver refuses it. */
+/* Once as it is, and once with the driver refusing it. */
 #define ROW(call, symbol)                                                      \
 	do {                                                                   \
 		scripted_forget();                                             \

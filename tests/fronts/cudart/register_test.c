@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * register_test.c - programs as nvcc 12 and 13 emit them, written by hand:
- * images of code and what is in them, stubs that launch, managed variables.
+ * register_test.c - checks programs as nvcc 12 and 13 emit them, written by
+ * hand: images of code and their contents, stubs that launch, managed
+ * variables.
  */
 #include "fronts/cudart/cudart_test.h"
 
@@ -21,14 +23,14 @@ static const char *const good_names[] = {"_Z3addPfi", "_Z4scalPf", "table",
 					 "counter", NULL};
 static const char *const bad_names[] = {NULL};
 
-/* The variables' shadows, and the pointer that a managed one is. */
+/* The variables' shadows, and the pointer of a managed one. */
 static float table[16];
 static int *counter;
 static char lost;
 
 static void **handle, **bad_handle, **unknown_handle;
 
-/* A stub is a function; only its address is anything. */
+/* A stub is a function of which only the address matters. */
 static void add(void)
 {
 }
@@ -106,7 +108,7 @@ static cudaError_t launch_12(void (*stub)(void), dim3 grid, dim3 block,
 				popped);
 }
 
-/* And of nvcc 13, which keeps the handle, whatever it was told. */
+/* And by that of nvcc 13, which keeps the handle, whatever it is. */
 static cudaError_t launch_13(void (*stub)(void), dim3 grid, dim3 block,
 			     size_t shared, cudaStream_t stream, void **args)
 {
@@ -144,7 +146,7 @@ static void launches(cudaError_t (*launch)(void (*stub)(void), dim3 grid,
 	assert_string_equal(scripted_launch.kernel, "_Z4scalPf");
 	assert_cuda(cudaGetLastError(), Success);
 
-	/* The trouble is told at each launch. */
+	/* The error is returned at each launch. */
 	for (int i = 0; i < 2; i++) {
 		assert_cuda(launch(unsuited, grid, block, 0, NULL, args),
 			    ErrorNoKernelImageForDevice);
@@ -218,7 +220,7 @@ static void configurations_nest(void **state)
 		    ErrorMissingConfiguration);
 }
 
-/* f<<<...>>>(throws()), again and again: its configuration stays behind. */
+/* f<<<...>>>(throws()), repeatedly: its configuration stays behind. */
 static void configurations_may_be_left_behind(void **state)
 {
 	dim3 one = {1, 1, 1}, last = {5, 1, 1}, grid, block;
@@ -404,7 +406,7 @@ static void unregistering_unloads(void)
 		   ErrorInvalidDeviceFunction);
 	__cudaUnregisterFatBinary(unknown_handle);
 	CHECK(scripted_calls("cuLibraryUnload") == 1);
-	/* And as a plugin that is loaded again. */
+	/* And like a plugin that is loaded again. */
 	load(NULL);
 	CHECK_CUDA(cudaLaunchKernel((const void *)add, one, one, NULL, 0, NULL),
 		   Success);
@@ -490,7 +492,7 @@ IN_CHILD(plugins_come_and_go_in_threads)
 
 int main(void)
 {
-	/* Tests in children need a process that has not started. */
+	/* Tests in children need a process in which it has not started. */
 	const struct CMUnitTest before[] = {
 	    cmocka_unit_test(managed_variables_are_set_when_loaded_there),
 	    cmocka_unit_test(device_code_with_variables_of_the_host_there),

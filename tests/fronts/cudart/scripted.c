@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scripted.c - every function of libcuda, counted, answering what it is told;
- * and finding them by name, version and kind of stream.
+ * scripted.c - implements every function of libcuda, which counts its calls and
+ * returns what the test says; and finds them by name, version and kind of
+ * stream.
  */
 #include "fronts/cudart/scripted_own.h"
 
@@ -18,10 +20,9 @@ static const struct row {
 	enum stream_kind stream;
 	void (*function)(void);
 } rows[] = {
-#define CUDA(symbol, base, since, stream, params)                              \
+#define CUDA_SYMBOL(symbol, base, since, stream, ...)                          \
 	{#symbol, #base, since, stream, (void (*)(void))symbol},
-#include "abi/cuda.def"
-#undef CUDA
+#include "abi/cuda/cuda_symbols.def"
 };
 
 static _Atomic unsigned calls[ROW_COUNT], all_calls;
@@ -38,13 +39,13 @@ CUresult scripted_enter(enum scripted_row row)
 	return answers[row];
 }
 
-#define CUDA(symbol, base, since, stream, params)                              \
+#define CUDA_SYMBOL(symbol, base, since, stream, limit, capture, refused,      \
+		    params)                                                    \
 	__attribute__((weak)) CUresult symbol params                           \
 	{                                                                      \
 		return scripted_enter(ROW_##symbol);                           \
 	}
-#include "abi/cuda.def"
-#undef CUDA
+#include "abi/cuda/cuda_symbols.def"
 
 static int row_of(const char *symbol)
 {
@@ -82,7 +83,7 @@ static bool suits(const struct row *r, const char *base, int version,
 	       (per_thread || r->stream == LEGACY);
 }
 
-/* The newest that suits; a per-thread one rather than none. */
+/* The newest that fits; a per-thread one rather than none. */
 static const struct row *find(const char *base, int version, bool per_thread)
 {
 	const struct row *best = NULL;

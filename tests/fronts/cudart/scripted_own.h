@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scripted_own.h - what the files of the scripted driver share.
+ * scripted_own.h - shared by the files of the scripted driver.
  */
 #ifndef TESTS_CUDART_SCRIPTED_OWN_H
 #define TESTS_CUDART_SCRIPTED_OWN_H
@@ -7,13 +8,12 @@
 #include "fronts/cudart/scripted.h"
 
 enum scripted_row {
-#define CUDA(symbol, base, since, stream, params) ROW_##symbol,
-#include "abi/cuda.def"
-#undef CUDA
+#define CUDA_SYMBOL(symbol, ...) ROW_##symbol,
+#include "abi/cuda/cuda_symbols.def"
 	ROW_COUNT
 };
 
-/* Counts the call; what it answers unless something is told from its work. */
+/* Counts the call; returns its result unless that follows from its work. */
 CUresult scripted_enter(enum scripted_row row);
 
 /* The function that cuGetProcAddress finds; NULL: none. */

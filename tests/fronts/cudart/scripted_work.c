@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scripted_work.c - the functions of the scripted driver that have results.
+ * scripted_work.c - implements the functions of the scripted driver that have
+ * results.
  */
 #include "fronts/common/export_table.h"
 #include "fronts/cudart/scripted_own.h"
@@ -13,19 +15,20 @@ struct CUctx_st {
 	bool active;
 };
 
-/* A kernel is its name in the image; so is its function. */
+/* A kernel is its name in the image, and so is its function. */
 struct scripted_image scripted_images[4];
 _Thread_local struct scripted_launch scripted_launch;
 CUDA_MEMCPY3D scripted_boxes[8];
 unsigned scripted_box_count;
-bool scripted_has_table = true;
+size_t scripted_table_size = sizeof(struct gpukit_table);
 
 static struct CUctx_st primary[SCRIPTED_DEVICES] = {{0, 0}, {1, 0}, {2, 0}};
 static struct CUctx_st made[SCRIPTED_DEVICES] = {{0, 1}, {1, 1}, {2, 1}};
 static _Thread_local CUcontext current;
 static char refused_name[64];
+static const char *refused_reason;
 
-/* Its calls count as none of the driver's work. */
+/* Its calls do not count as the driver's work. */
 CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion,
 			     cuuint64_t flags,
 			     CUdriverProcAddressQueryResult *symbolStatus)
@@ -93,7 +96,7 @@ CUresult cuCtxSetCurrent(CUcontext ctx)
 	return CUDA_SUCCESS;
 }
 
-/* A call that uses the current context finds it alive. */
+/* Checks that the current context is alive. */
 static CUresult alive(void)
 {
 	if (!current)
@@ -147,7 +150,7 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev)
 	return CUDA_SUCCESS;
 }
 
-/* The device is in the address. */
+/* The address contains the device. */
 CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 {
 	ENTER(cuMemAlloc_v2);
@@ -391,10 +394,17 @@ CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *pArrayDescriptor,
 	return CUDA_SUCCESS;
 }
 
-static void refused(enum gpukit_library library, const char *symbol)
+static void refused_for(enum gpukit_library library, const char *symbol,
+			const char *why)
 {
 	if (library == GPUKIT_CUDART)
 		strncpy(refused_name, symbol, sizeof refused_name - 1);
+	refused_reason = why;
+}
+
+static void refused(enum gpukit_library library, const char *symbol)
+{
+	refused_for(library, symbol, NULL);
 }
 
 const char *scripted_refused(void)
@@ -402,14 +412,20 @@ const char *scripted_refused(void)
 	return refused_name;
 }
 
+const char *scripted_reason(void)
+{
+	return refused_reason;
+}
+
 CUresult cuGetExportTable(const void **ppExportTable,
 			  const CUuuid *pExportTableId)
 {
-	static const struct gpukit_table table = {.size = sizeof table,
-						  .refused = refused};
+	static struct gpukit_table table = {.refused = refused,
+					    .refused_for = refused_for};
 
 	ENTER(cuGetExportTable);
-	if (!scripted_has_table ||
+	table.size = scripted_table_size;
+	if (!table.size ||
 	    memcmp(pExportTableId->bytes, GPUKIT_TABLE_UUID, 16) != 0)
 		return CUDA_ERROR_INVALID_VALUE;
 	*ppExportTable = &table;

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * start_test.c - what the runtime does before its first call, at it, and in a
- * child after it: versions, failures, threads, fork.
+ * start_test.c - checks what the runtime does before its first call, at it, and
+ * in a child after it: versions, failures, threads, fork.
  */
 #include "fronts/cudart/cudart_test.h"
 
@@ -15,7 +16,7 @@ static void nothing_before_the_first_call(void **state)
 	assert_int_equal(scripted_calls(NULL), 0);
 }
 
-/* As NVIDIA's does, seen without a driver and without a device. */
+/* As observed of NVIDIA's without a driver and without a device. */
 static void the_last_error_starts_it_too(void)
 {
 	CHECK_CUDA(cudaGetLastError(), Success);

@@ -1,6 +1,7 @@
-"""The CUDA programs with the runtime of CUDA 12, shared and inside: nvcc 12 and
-13 emit the same calls, and the functions that these programs use are the same
-in both runtimes."""
+# SPDX-License-Identifier: Apache-2.0
+"""The CUDA programs run with the runtime of CUDA 12, shared and static: nvcc 12
+and 13 emit the same calls, and the functions that these programs use are the
+same in both runtimes."""
 
 import os
 import subprocess
@@ -10,8 +11,8 @@ import pytest
 import cuda_programs
 from conftest import GPUKIT, clean_env
 
-# They use what is another struct there, or say that it has to be CUDA 13.
-# That of conditions has to be linked by nvcc; 12.8 has no log of errors.
+# They use a struct that differs there, or require CUDA 13. That of conditions
+# must be linked by nvcc; 12.8 has no log of errors.
 OTHER = {"conditions", "logs", "managed_moves", "occupancy",
          "occupancy_rules", "versions"}
 NAMES = [name for name in cuda_programs.RUNTIME if name not in OTHER]
@@ -22,7 +23,7 @@ LINKED = {"shared": ["-L" + WHERE, "-lcudart"],
           "inside": [os.path.join(WHERE, "libcudart_static.a")]}
 
 
-# Each of these is about something that the archive has its own copy of.
+# Each of these tests something of which the archive has its own copy.
 INSIDE = ["errors", "fork", "managed", "symbols", "threads", "vector_add"]
 
 

@@ -1,6 +1,7 @@
-"""Every function of libcudart, called with nothing but zeros and with nothing
-but rubbish: it does its job, says what is wrong, or refuses and is counted by
-its name; it never crashes."""
+# SPDX-License-Identifier: Apache-2.0
+"""Every function of libcudart is called with only zeros and with only rubbish:
+it works, returns an error, or refuses and is counted by name; it never crashes.
+"""
 
 import json
 import os
@@ -11,7 +12,7 @@ import pytest
 
 from conftest import FAKE_DIR
 
-# A process for each call: some end what the next would need.
+# A process for each call, since some end what the next would need.
 CALLER = r"""
 import ctypes, json, os, sys
 library, word, names = sys.argv[1], int(sys.argv[2], 0), sys.argv[3:]
@@ -30,13 +31,13 @@ for name in names:
     os.close(reading)
 """
 
-# They take or return structs, or follow pointers that have to be good.
+# They take or return structs, or follow pointers that must be valid.
 NO_ZEROS = {"cudaCreateChannelDesc"}
 NOT_SUPPORTED = 801
 
 
 def symbols(major):
-    """{name: 'T' or 'W'} of what a library exports."""
+    """{name: 'T' or 'W'} for what a library exports."""
     told = subprocess.run(
         ["nm", "-D", "--defined-only",
          os.path.join(FAKE_DIR, f"libcudart.so.{major}")],
@@ -67,15 +68,14 @@ def test_zeros(machine, major):
     assert len(refused) > 30
     assert {n for n in refused if found[n][1] != NOT_SUPPORTED} == set()
 
-    # A function that is not written yet is counted; nothing else is, by that
-    # name.
+    # An unimplemented function is counted, and nothing else is, by that name.
     coverage = json.loads(m.ctl("coverage", "--json").stdout)
     counted = {row["function"]: row["refused"] for row in coverage
                if row["library"] == "libcudart"}
-    assert counted == {name: 1 for name in refused}
+    assert counted == dict.fromkeys(refused, 1)
 
 
-# It is no pointer, no handle, no size and no enumerator of anything.
+# It is not a valid pointer, handle, size or enumerator of anything.
 RUBBISH = 0xfeedfacecafe0001
 
 

@@ -1,5 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
 """Execution contexts of the runtime of CUDA 13.1, by ctypes: its headers are
-newer than the toolkit that the tests have."""
+newer than the toolkit of the tests."""
 
 import json
 import os

@@ -1,5 +1,6 @@
-"""A fork in the middle of the first call of another thread: the child starts
-for itself or is told that it may not; it never waits for ever."""
+# SPDX-License-Identifier: Apache-2.0
+"""After a fork during the first call of another thread, the child starts its
+own runtime or gets an error; it never waits for ever."""
 
 import sys
 

@@ -1,5 +1,6 @@
-"""Runtimes on drivers of every generation: one of an older major is refused,
-one of an older minor will do; and all tell the same version of CUDA."""
+# SPDX-License-Identifier: Apache-2.0
+"""Runtimes run on drivers of every generation: an older major is refused, an
+older minor works; and all report the same version of CUDA."""
 
 import os
 import subprocess
@@ -60,8 +61,9 @@ def test_without_any_driver(tmp_path, major):
          ALONE.replace("LIBRARY", repr(str(tmp_path / "alone")))],
         capture_output=True, text=True, timeout=60, check=False,
         env=clean_env())
-    if "libcuda.so.1 " in subprocess.run(["ldconfig", "-p"], capture_output=True,
-                                   text=True, check=False).stdout:
+    known = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True,
+                           text=True, check=False).stdout
+    if "libcuda.so.1 " in known:
         pytest.skip("this machine has a driver")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.split() == [str(INSUFFICIENT_DRIVER), "-1",

@@ -1,5 +1,7 @@
-"""Every function of our runtimes and of NVIDIA's own where there is no driver,
-or no device: both answer the same and remember the same, NULL or not."""
+# SPDX-License-Identifier: Apache-2.0
+"""Every function of our runtimes and of NVIDIA's own is called without a
+driver, or without a device: both return the same and keep the same error,
+whether with NULL or not."""
 
 import os
 import subprocess
@@ -15,8 +17,8 @@ NVIDIA = {
     13: os.path.join(cuda_programs.TOOLKIT, "lib", "libcudart.so.13"),
 }
 
-# Calls that nvcc emits have their own tests; NVIDIA's tables are private to
-# it; two answer texts, at addresses of their own.
+# Calls that nvcc emits have their own tests; NVIDIA's tables are private to it;
+# two return texts, at addresses of their own.
 LEFT_OUT = {"cudaGetExportTable", "cudaGetErrorName", "cudaGetErrorString",
             "cudaCreateChannelDesc"}
 

@@ -1,4 +1,8 @@
-/* A machine on which FFTW is not installed: this program's dlopen says so. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * absent_test.c - checks a machine without FFTW: this program's dlopen says
+ * that it is not there.
+ */
 #include "fronts/cufft/cufft_test.h"
 
 __attribute__((visibility("default"))) void *dlopen(const char *name, int flags)

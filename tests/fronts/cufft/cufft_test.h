@@ -1,14 +1,15 @@
-/* cufft_test.h - cuFFT on a made-up machine, as a program has it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cufft_test.h - cuFFT on a fake machine, as a program uses it. */
 #ifndef TESTS_CUFFT_TEST_H
 #define TESTS_CUFFT_TEST_H
 
-#include "abi/cufft_abi.h"
+#include "abi/libraries/cufft_abi.h"
 #include "fronts/cuda/loaded.h"
 
 #define LIBRARY_NAME(major) FAKE_DIR "/libcufft.so." #major
 #define LIBRARY_OF(major)   LIBRARY_NAME(major)
 
-/* FFT(cufftCreate)(&plan) calls it with the type that its row says. */
+/* FFT(cufftCreate)(&plan) calls it with the type from its row. */
 #define FFT(symbol) ((__typeof__(&symbol))fft_symbol(#symbol))
 
 #define assert_fft(call, result) assert_int_equal((call), CUFFT_##result)

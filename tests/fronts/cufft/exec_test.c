@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What transforms compute, beside the definition: every type, in place and
- * not, one to three dimensions, batches, layouts, lengths of all kinds.
+ * exec_test.c - compares the results of transforms with the definition: every
+ * type, in place and not, one to three dimensions, batches, layouts, lengths of
+ * all kinds.
  */
 #include "fronts/cufft/cufft_test.h"
 
@@ -8,7 +10,7 @@
 
 #include <float.h>
 
-#define GAP 12345.0 /* stands where nothing is read or written */
+#define GAP 12345.0 /* fills what is neither read nor written */
 
 static const struct type {
 	int id;
@@ -33,7 +35,7 @@ static long long last_of(const struct work *w, bool half)
 	return half ? w->n[2] / 2 + 1 : w->n[2];
 }
 
-/* cuFFT's basic layout, as its manual has it in a table. */
+/* cuFFT's basic layout, from a table in its manual. */
 static void lay_out_basic(struct work *w)
 {
 	long long in = last_of(w, w->type.real_out);
@@ -99,7 +101,7 @@ static number take_number(const struct work *w, const void *at, bool real,
 	       (long double)get(w, at, 2 * i + 1) * I;
 }
 
-/* The number of the type's precision. */
+/* The number in the type's precision. */
 static long double fit(const struct work *w, long double x)
 {
 	if (w->type.is_double)
@@ -107,7 +109,7 @@ static long double fit(const struct work *w, long double x)
 	return (long double)(float)x;
 }
 
-/* A batch's input as the transform sees it, and what shall come out. */
+/* A batch's input as the transform sees it, and the expected output. */
 static void invent(const struct work *w, number *from, number *to, int all)
 {
 	bool real = w->type.real_in || w->type.real_out;
@@ -189,9 +191,9 @@ static void execute(const struct work *w, cufftHandle plan, CUdeviceptr in,
 }
 
 /*
- * The error of the result as a whole, relative: for transforms of log2(n) steps
- * at most a small multiple of the unit's rounding times these; 4 is room for
- * lengths that are prime, whose transforms are three of another length.
+ * The relative error of the result as a whole: for transforms of log2(n) steps
+ * at most a small multiple of the rounding unit times these; 4 leaves room for
+ * prime lengths, whose transforms are three of another length.
  */
 static void check_error(const struct work *w, long double wrong,
 			long double right)
@@ -241,8 +243,8 @@ static CUdeviceptr upload(const void *from, size_t size)
 }
 
 /*
- * Out of place the input stays as it was, but for real planes and volumes that
- * are made from complex ones.
+ * Out of place the input stays unchanged, except for real planes and volumes
+ * that are made from complex ones.
  */
 static void check_input(const struct work *w, const void *was, CUdeviceptr in,
 			size_t size)
@@ -348,7 +350,7 @@ static void advanced_layouts_are_kept_and_gaps_left_alone(struct fixture *fx)
 	     .batch = 3,
 	     .in = {{1, 1, 10}, 3, 1},
 	     .out = {{1, 1, 10}, 3, 1}},
-	    /* rows with room behind them, of another shape on each side */
+	    /* rows with room after them, of another shape on each side */
 	    {.rank = 2,
 	     .n = {1, 4, 6},
 	     .batch = 2,
@@ -385,7 +387,7 @@ static void advanced_layouts_are_kept_and_gaps_left_alone(struct fixture *fx)
 		}
 }
 
-/* Rows of 5 reals without padding become rows of 3 numbers, all in place. */
+/* Rows of 5 reals without padding become rows of 3 numbers in place. */
 static void rows_that_move_in_place_are_right(struct fixture *fx)
 {
 	(void)fx;

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model.h - the discrete Fourier transform by its definition, and where data
- * of a layout lie: what the library is compared with.
+ * model.h - computes the discrete Fourier transform by its definition, and the
+ * places of a layout's data, to compare the library with.
  */
 #ifndef TESTS_CUFFT_MODEL_H
 #define TESTS_CUFFT_MODEL_H
@@ -11,7 +12,7 @@
 
 typedef complex long double number;
 
-/* Strides count elements; half: of the last dimension there are n / 2 + 1. */
+/* Strides count elements; half: the last dimension has n / 2 + 1. */
 struct side {
 	long long embed[3], stride, dist;
 };
@@ -31,7 +32,7 @@ static inline void model_table(number *w, int n, int sign)
 	}
 }
 
-/* One number of a transform: a sum over all of the input. */
+/* One number of a transform: a sum over the whole input. */
 static inline number model_one(const int n[3], number *const w[3],
 			       const number *from, int x, int y, int z)
 {
@@ -47,7 +48,7 @@ static inline number model_one(const int n[3], number *const w[3],
 	return sum;
 }
 
-/* Unnormalised, as cuFFT is; sign -1 is forward. */
+/* Unnormalised, like cuFFT; sign -1 is forward. */
 static inline void model_transform(const int n[3], const number *from,
 				   number *to, int sign)
 {
@@ -66,7 +67,7 @@ static inline void model_transform(const int n[3], const number *from,
 		free(w[d]);
 }
 
-/* Where an element lies; leading dimensions of length 1 have embed 1. */
+/* The place of an element; leading dimensions of length 1 have embed 1. */
 static inline long long model_place(const struct side *s, long long batch,
 				    int x, int y, int z)
 {

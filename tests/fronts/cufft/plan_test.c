@@ -1,4 +1,8 @@
-/* How plans are made, set and used up, and what is wrong with parameters. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plan_test.c - checks how plans are made, set and destroyed, and errors in
+ * parameters.
+ */
 #include "fronts/cufft/cufft_test.h"
 
 #include <math.h>
@@ -128,7 +132,7 @@ static void layouts_are_checked(struct fixture *fx)
 	assert_fft(MANY(2, n, embed, 1, -1, embed, 1, 16), INVALID_VALUE);
 	assert_fft(MANY(2, n, none, 1, 16, embed, 1, 16), INVALID_VALUE);
 	assert_fft(MANY(2, n, embed, 1, 16, none, 1, 16), INVALID_VALUE);
-	/* One that is missing leaves the other without a meaning. */
+	/* If one is missing, the other has no meaning. */
 	assert_fft(MANY(2, n, NULL, 0, -1, none, 0, -1), SUCCESS);
 	assert_fft(MANY(2, n, embed, 1, 16, embed, 1, 16), SUCCESS);
 #undef MANY
@@ -168,7 +172,7 @@ static void sizes_can_be_asked_before(struct fixture *fx)
 	ASKS((cufftGetSizeMany64)(plan, 2, n, NULL, 0, 0, NULL, 0, 0, ROW, 1,
 				  &size),
 	     SUCCESS);
-	/* Rows that lie farther apart than 64 bits count. */
+	/* Rows farther apart than 64 bits can count. */
 	ASKS((cufftGetSizeMany64)(plan, 2, n, huge + 1, 1, 1, n, 1, 24, ROW, 1,
 				  &size),
 	     INVALID_SIZE);
@@ -180,7 +184,7 @@ static void sizes_can_be_asked_before(struct fixture *fx)
 	assert_fft(FFT(cufftMakePlan1d)(plan, 8, ROW, 1, NULL), INVALID_VALUE);
 }
 
-/* A transform of `plan`, of 8 numbers that are 1, has 8 and zeros. */
+/* Checks that a transform of 8 ones by `plan` gives 8 and zeros. */
 static void check_ones(cufftHandle plan)
 {
 	float x[16];
@@ -238,7 +242,7 @@ transforms_wait_in_their_stream_without_their_plan(struct fixture *fx)
 	assert_cuda(CU(cuStreamCreate)(&s, CU_STREAM_NON_BLOCKING), SUCCESS);
 	assert_cuda(CU(cuMemcpyHtoD_v2)(at, x, sizeof x), SUCCESS);
 	assert_fft(FFT(cufftSetStream)(plan, s), SUCCESS);
-	/* Two of them bring back what was there, N times as large. */
+	/* Two of them restore the input, N times as large. */
 	for (int i = 0; i < 2 * TIMES; i++)
 		assert_fft(forward(plan, at, at), SUCCESS);
 	assert_fft(FFT(cufftDestroy)(plan), SUCCESS);
@@ -318,7 +322,7 @@ types_of_16_bits_are_refused_and_mixed_ones_invalid(struct fixture *fx)
 #undef XT
 }
 
-/* The direction that is said does not count for real numbers. */
+/* The direction is ignored for real numbers. */
 static void xt_exec_runs_every_type(struct fixture *fx)
 {
 	static const int types[] = {CUFFT_R2C, CUFFT_C2R};
@@ -400,7 +404,7 @@ static void properties_are_kept_until_the_plan_is_made(struct fixture *fx)
 		   INVALID_VALUE);
 }
 
-/* As the originals of PyPI answer, without a GPU too. */
+/* As the originals of PyPI answer, even without a GPU. */
 static void the_version_is_that_of_the_original(struct fixture *fx)
 {
 	static const int expected[][4] = {

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How FFTW is used: an FFTW in between counts plans, and tells in which thread
- * they were made. No GPU is needed for that.
+ * planner_test.c - checks how FFTW is used: an intermediate FFTW counts plans,
+ * and records the thread in which they were made. This needs no GPU.
  */
 #include "fronts/cufft/front.h"
 
@@ -26,7 +27,7 @@ EXPORTED void *dlopen(const char *name, int flags)
 	return next(NULL, flags); /* this program's functions are found */
 }
 
-/* A function that FFTW has, by the type of what stands in for it. */
+/* A function of the real FFTW, with the type of its replacement. */
 #define REAL(function)                                                         \
 	((__typeof__(&fftwf_##function))dlsym(real, "fftwf_" #function))
 
@@ -92,7 +93,7 @@ static void *memory_of_the_host(struct gpukit_run *run,
 	return address == 64 ? NULL : (void *)(uintptr_t)address;
 }
 
-/* A transform in place of `n` numbers. */
+/* A transform of `n` numbers in place. */
 static struct transform_run run_of(int type, long long n, long long batch,
 				   void *at)
 {
@@ -146,7 +147,9 @@ static void a_transform_is_planned_once_by_who_asks(void **state)
 	assert_true(pthread_equal(planner, pthread_self()));
 }
 
-/* 64 that were used last are kept, each one that was made is let go once. */
+/*
+ * The 64 that were used last are kept; each plan that was made is freed once.
+ */
 static void plans_that_nobody_used_for_long_are_let_go(void **state)
 {
 	static float x[2 * 200] __attribute__((aligned(64)));

@@ -1,8 +1,9 @@
-/* curand_test.h - cuRAND on a made-up machine, as a program has it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* curand_test.h - cuRAND on a fake machine, as a program uses it. */
 #ifndef TESTS_CURAND_TEST_H
 #define TESTS_CURAND_TEST_H
 
-#include "abi/curand_abi.h"
+#include "abi/libraries/curand_abi.h"
 #include "fronts/cuda/loaded.h"
 
 /* RAND(curandCreateGenerator)(&g, type) calls it with its row's type. */
@@ -48,7 +49,7 @@ static inline curandGenerator_t device_generator(int type)
 	return g;
 }
 
-/* Memory of the device, as programs have pointers to it. */
+/* Memory of the device, to which programs have pointers. */
 static inline void *device_memory(size_t size)
 {
 	CUdeviceptr at;

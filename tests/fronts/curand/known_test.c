@@ -1,4 +1,8 @@
-/* Answers that are published, and what NVIDIA's library was seen to give. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * known_test.c - checks published answers, and what NVIDIA's library was seen
+ * to return.
+ */
 #include "fronts/curand/curand_test.h"
 
 #include "fronts/curand/ring.h"
@@ -16,7 +20,7 @@ static void seed(curandGenerator_t g, unsigned long long value)
 		    SUCCESS);
 }
 
-/* The three rows of philox4x32-10 in its known answers. */
+/* The three rows for philox4x32-10 among its known answers. */
 static void philox_has_the_answers_of_random123(struct fixture *fx)
 {
 	static const struct {
@@ -41,7 +45,7 @@ static void philox_has_the_answers_of_random123(struct fixture *fx)
 	}
 }
 
-/* Four numbers of each of 65536 subsequences, then the next four. */
+/* Four numbers from each of 65536 subsequences, then the next four. */
 static void philox_numbers_go_round_its_subsequences(struct fixture *fx)
 {
 	enum { ROUND = 4 * 65536 };
@@ -63,8 +67,8 @@ static void philox_numbers_go_round_its_subsequences(struct fixture *fx)
 }
 
 /*
- * The first numbers of L'Ecuyer's package RngStreams, whose seeds are 12345,
- * too; it divides by m1 + 1 where cuRAND divides by m1.
+ * The first numbers of L'Ecuyer's package RngStreams, whose seeds are also
+ * 12345; it divides by m1 + 1 where cuRAND divides by m1.
  */
 static void mrg32k3a_has_the_numbers_of_rngstreams(struct fixture *fx)
 {
@@ -86,7 +90,7 @@ static void mrg32k3a_has_the_numbers_of_rngstreams(struct fixture *fx)
 			 expected[i]) < 1e-10);
 }
 
-/* The 10000th number is in the standard of C++. */
+/* The 10000th number is in the C++ standard. */
 static void mt19937_has_the_number_of_the_standard(struct fixture *fx)
 {
 	static unsigned x[10000];
@@ -98,7 +102,7 @@ static void mt19937_has_the_number_of_the_standard(struct fixture *fx)
 	assert_int_equal(x[9999], 4123659995);
 }
 
-/* As Python's random.Random(2**32 + 5).getrandbits(32) has them. */
+/* As Python's random.Random(2**32 + 5).getrandbits(32) returns them. */
 static void mt19937_takes_long_seeds(struct fixture *fx)
 {
 	static const unsigned expected[] = {675479763, 2085189291, 1213270837};
@@ -111,7 +115,7 @@ static void mt19937_takes_long_seeds(struct fixture *fx)
 	assert_memory_equal(x, expected, sizeof x);
 }
 
-/* What curandGenerate of NVIDIA's release 10.4.0 gives for seed 0. */
+/* What curandGenerate of NVIDIA's release 10.4.0 returns for seed 0. */
 static void xorwow_and_mrg32k3a_begin_as_nvidias_do(struct fixture *fx)
 {
 	static const unsigned xorwow[] = {0xbd7f03b6, 0xebc63fb7, 0x09fd3f29,
@@ -132,7 +136,7 @@ static void xorwow_and_mrg32k3a_begin_as_nvidias_do(struct fixture *fx)
 	assert_int_equal(x[4096], 0x73f6b003);
 }
 
-/* Marsaglia's step, one after the other, from the state of the seed. */
+/* Marsaglia's step, repeated from the state of the seed. */
 static void xorwow_goes_the_steps_of_its_paper(struct fixture *fx)
 {
 	enum { ENGINES = 4096, STEPS = 50 };
@@ -194,7 +198,7 @@ static void sobol_vectors_are_joe_and_kuos(struct fixture *fx)
 	assert_int_equal(v32[2][3] >> 28, 9);
 }
 
-/* Points in Gray code order, dimension after dimension. */
+/* Points in Gray code order, one dimension after the other. */
 static void sobol_points_are_the_first_of_the_sequence(struct fixture *fx)
 {
 	static const float expected[] = {0, 0.5F, 0.75F, 0.25F,

@@ -1,4 +1,8 @@
-/* Numbers of a fixed seed have the distribution that they claim. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * quality_test.c - checks that the numbers of a fixed seed have the
+ * distribution they should.
+ */
 #include "fronts/curand/curand_test.h"
 
 #include <math.h>
@@ -34,8 +38,8 @@ static double normal_part(double x)
 }
 
 /*
- * Kolmogorov and Smirnov: the largest distance from the distribution; beyond
- * 2.2 / sqrt(n) are 1 of 10000 seeds, and this one is not.
+ * Kolmogorov and Smirnov: the largest distance from the distribution; 1 of
+ * 10000 seeds exceeds 2.2 / sqrt(n), and this one does not.
  */
 static void check_part(double *x, double (*part)(double), int type)
 {
@@ -71,7 +75,7 @@ static void check_moments(const double *x, double mean, double variance)
 		squares += (x[i] - mean) * (x[i] - mean);
 	}
 	assert_true(fabs(sum / N - mean) < 4.5 * sqrt(variance / N));
-	/* Of a normal distribution, whose fourth moment is the larger one. */
+	/* For a normal distribution, whose fourth moment is the larger one. */
 	assert_true(fabs(squares / N - variance) <
 		    4.5 * variance * sqrt(2.0 / N));
 }
@@ -105,7 +109,7 @@ static void uniform_numbers_are_uniform(struct fixture *fx)
 	}
 }
 
-/* Every bit is 1 half of the time: 4.5 deviations of sqrt(n) / 2. */
+/* Every bit is 1 half of the time, within 4.5 deviations of sqrt(n) / 2. */
 static void every_bit_is_random(struct fixture *fx)
 {
 	static unsigned x[N];
@@ -122,7 +126,7 @@ static void every_bit_is_random(struct fixture *fx)
 		for (int k = 0; k < N; k++)
 			for (int bit = 0; bit < 32; bit++)
 				ones[bit] += x[k] >> bit & 1;
-		/* The last bits of Sobol' numbers need more of them. */
+		/* The last bits of Sobol' numbers need more numbers. */
 		for (int bit = i < 4 ? 0 : 16; bit < 32; bit++)
 			assert_true(abs(ones[bit] - N / 2) < 2.25 * sqrt(N));
 	}
@@ -238,7 +242,7 @@ static void poisson_numbers_are_poissons(struct fixture *fx)
 		}
 }
 
-/* 256 points that begin at a multiple of it: one in each part of an axis. */
+/* 256 points that begin at a multiple of 256: one in each part of an axis. */
 static void check_axis(const unsigned long long *x, int bits)
 {
 	unsigned char seen[256] = {0};

@@ -1,4 +1,8 @@
-/* How generators are made and set, what follows what, and what is wrong. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rules_test.c - checks how generators are made and set, what follows what, and
+ * errors.
+ */
 #include "fronts/curand/curand_test.h"
 
 #include <math.h>
@@ -117,7 +121,7 @@ static void counts_and_lambdas_are_checked(struct fixture *fx)
 	curandGenerator_t g, sobol = host_generator(CURAND_RNG_QUASI_SOBOL32);
 
 	(void)fx;
-	for (int i = 0; i < 2; i++) { /* of those that make them in twos */
+	for (int i = 0; i < 2; i++) { /* for those that make numbers in pairs */
 		g = host_generator(pseudo[i]);
 		assert_rand(RAND(curandGenerateNormal)(g, f, 3, 0, 1),
 			    LENGTH_NOT_MULTIPLE);
@@ -148,7 +152,7 @@ static void counts_and_lambdas_are_checked(struct fixture *fx)
 		assert_true(x[i] == 77);
 }
 
-/* All of `n` numbers in one call. */
+/* All `n` numbers in one call. */
 static unsigned *numbers(curandGenerator_t g, size_t n)
 {
 	unsigned *x = malloc(n * sizeof *x);
@@ -200,7 +204,7 @@ static void an_offset_leaves_out_as_many_numbers(struct fixture *fx)
 	}
 }
 
-/* Far offsets are sums of near ones: 2^40 + 8192 is after 2^40. */
+/* Far offsets are sums of near ones: 2^40 + 8192 follows 2^40. */
 static void far_offsets_lead_to_each_other(struct fixture *fx)
 {
 	(void)fx;
@@ -263,7 +267,7 @@ static void a_seed_begins_anew_and_another_gives_others(struct fixture *fx)
 	}
 }
 
-/* Seeded ordering shares the first subsequence with the others alone. */
+/* Seeded ordering shares only the first subsequence with the others. */
 static void orderings_differ(struct fixture *fx)
 {
 	curandGenerator_t g = host_generator(CURAND_RNG_PSEUDO_XORWOW);
@@ -282,7 +286,7 @@ static void orderings_differ(struct fixture *fx)
 	assert_int_equal(x[0], y[0]);
 }
 
-/* On a stream, in two calls, with what was set between them. */
+/* On a stream, in two calls, with settings in between. */
 static void a_device_generates_what_the_host_does(struct fixture *fx)
 {
 	enum { SHORT = 10000 };
@@ -322,7 +326,7 @@ static void a_device_generates_what_the_host_does(struct fixture *fx)
 	}
 }
 
-/* As on a GPU, where the state lies in memory that the kernel changes. */
+/* As on a GPU, where the kernel changes the state in memory. */
 static void a_graph_goes_on_with_the_sequence(struct fixture *fx)
 {
 	unsigned x[24], *at = device_memory(sizeof x), *whole;
@@ -360,7 +364,7 @@ static void *destroy_in_thread(void *g)
 	return NULL;
 }
 
-/* A thread without a context waits for what was queued, too. */
+/* A thread without a context also waits for what was queued. */
 static void a_destroyed_generator_has_done_its_work(struct fixture *fx)
 {
 	enum { MANY = 1 << 20 };
@@ -402,7 +406,7 @@ more_numbers_than_there_are_addresses_are_illegal(struct fixture *fx)
 	curandGenerator_t g = device_generator(CURAND_RNG_PSEUDO_XORWOW);
 
 	(void)fx;
-	/* Of four bytes each: 2^64 in all, which is 0 in 64 bits. */
+	/* With four bytes each: 2^64 in all, which is 0 in 64 bits. */
 	assert_rand(RAND(curandGenerate)(g, at, (size_t)1 << 62), SUCCESS);
 	assert_cuda(CU(cuCtxSynchronize)(), ERROR_ILLEGAL_ADDRESS);
 }
@@ -433,7 +437,10 @@ static void tables_are_the_same_at_each_call(struct fixture *fx)
 		assert_ptr_equal(first, again);
 		assert_rand(RAND(curandGetDirectionVectors64)(&wide, set + 2),
 			    SUCCESS);
-		/* The first bit of a number depends on the index's alone. */
+		/*
+		 * The first bit of a number depends only on the index's first
+		 * bit.
+		 */
 		for (int d = 0; d < 20000; d++) {
 			assert_int_equal(first[d][0] >> 31, 1);
 			assert_true(wide[d][0] >> 63);

@@ -1,5 +1,7 @@
-"""Beside NVIDIA's own host generators, which need no GPU, where they are
-installed: the same numbers, but for those that docs/FAKE.md names."""
+# SPDX-License-Identifier: Apache-2.0
+"""The numbers are compared with NVIDIA's own host generators, which need no
+GPU, where those are installed: they are equal except for those that
+docs/FAKE.md names."""
 
 import ctypes
 import glob
@@ -14,7 +16,7 @@ LEGACY = 103
 FLOAT, DOUBLE = ctypes.c_float, ctypes.c_double
 BITS, BITS_64 = ctypes.c_uint, ctypes.c_ulonglong
 
-# function: (type of its numbers, what follows the count)
+# function: (type of its numbers, the parameters after the count)
 KINDS = {
     "curandGenerate": (BITS, ()),
     "curandGenerateUniform": (FLOAT, ()),

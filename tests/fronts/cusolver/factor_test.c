@@ -1,4 +1,8 @@
-/* LU, Cholesky and QR: products of the factors, and what they solve. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * factor_test.c - checks LU, Cholesky and QR: products of the factors, and the
+ * systems that they solve.
+ */
 #include "fronts/cusolver/solver_test.h"
 
 struct problem {
@@ -23,7 +27,7 @@ static const int sides[][2] = {{0, 0}, {1, 1}, {2, 5},
 			       {5, 2}, {7, 7}, {33, 33}};
 #define SIDES (sizeof sides / sizeof *sides)
 
-/* Rows in the order of 1-based swaps. */
+/* Rows after a sequence of 1-based swaps. */
 static struct model swapped(const struct model *m, const int *pivots, int n)
 {
 	struct model r = *m;
@@ -153,7 +157,7 @@ static void a_singular_matrix_is_told(void **state)
 	problem_end(&p);
 }
 
-/* L L^H or U^H U of the triangle that was asked for. */
+/* L L^H or U^H U from the requested triangle. */
 static struct model square_of(const struct model *factor, bool lower)
 {
 	struct model f = triangle(factor, lower), h = adjoint_of(&f);
@@ -227,7 +231,7 @@ static void what_is_not_definite_is_told(void **state)
 	problem_end(&p);
 }
 
-/* Three matrices wherever they lie; the second is not definite. */
+/* Three matrices anywhere in memory; the second is not definite. */
 static void check_cholesky_batch(enum type t)
 {
 	struct problem p = problem_of(t);

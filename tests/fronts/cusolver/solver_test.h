@@ -1,18 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * solver_test.h - the drop-in libcusolver on a made-up machine, and small
- * matrices to check its answers by what they shall fulfil: loops of ours, no
- * LAPACK. Columns lie together, with a gap that nobody may write.
+ * solver_test.h - the drop-in libcusolver on a fake machine, and small matrices
+ * to check what its results must fulfil, with loops of our own and no LAPACK.
+ * Columns are separated by a gap that must not be written.
  */
 #ifndef TESTS_CUSOLVER_H
 #define TESTS_CUSOLVER_H
 
-#include "abi/cusolver_abi.h"
+#include "abi/libraries/cusolver_abi.h"
 #include "fronts/cuda/memory_fixture.h"
 
 #include <complex.h>
 #include <math.h>
 
-/* SO(cusolverDnCreate)(&handle) calls it with the type that its row says. */
+/* SO(cusolverDnCreate)(&handle) calls it with the type from its row. */
 #define SO(symbol) ((__typeof__(&symbol))solver_symbol(#symbol))
 #define assert_solver(call, status)                                            \
 	assert_int_equal((call), CUSOLVER_STATUS_##status)
@@ -74,7 +75,10 @@ static inline double tolerance(enum type t)
 	return t % 2 ? 1e-11 : 1e-3;
 }
 
-/* op "T" of complex types is no orthogonal factor's: their conjugate. */
+/*
+ * For complex types the adjoint of an orthogonal factor is not op "T" but the
+ * conjugate.
+ */
 static inline cublasOperation_t adjoint(enum type t)
 {
 	return t >= C ? CUBLAS_OP_C : CUBLAS_OP_T;
@@ -111,7 +115,7 @@ static inline double complex get(enum type t, const void *from, size_t i)
 					 get_part(t, from, 2 * i + 1));
 }
 
-/* [-1, 1), with an imaginary part where there are such. */
+/* A number in [-1, 1), with an imaginary part for complex types. */
 static inline double complex any_number(enum type t)
 {
 	double re = (double)(next_random(&dice) >> 40) / (1 << 23) - 1,
@@ -192,7 +196,7 @@ static inline struct model hermitian(enum type t, int n, bool definite)
 	return h;
 }
 
-/* lower: keeps what is not above the diagonal, else what is not below. */
+/* lower: keeps what is not above the diagonal, else what is not below it. */
 static inline struct model triangle(const struct model *m, bool lower)
 {
 	struct model r = *m;
@@ -294,7 +298,7 @@ static inline struct model download(const struct array *a)
 	return m;
 }
 
-/* The info of a call that has its int there. */
+/* The info of a call, whose int is at this address. */
 static inline int info_at(const void *at)
 {
 	int info;
@@ -312,7 +316,7 @@ static inline void reals(enum type t, const void *from, int n, double *to)
 		to[i] = get_part(t, host, (size_t)i);
 }
 
-/* Calls of four types, whose pointers differ: through untyped ones. */
+/* Calls one of four types, whose pointers differ, through untyped pointers. */
 #define FOUR(t, name, ...)                                                     \
 	((t) == S   ? FOUR_ONE(S##name, __VA_ARGS__)                           \
 	 : (t) == D ? FOUR_ONE(D##name, __VA_ARGS__)                           \
@@ -320,7 +324,7 @@ static inline void reals(enum type t, const void *from, int n, double *to)
 		    : FOUR_ONE(Z##name, __VA_ARGS__))
 #define FOUR_ONE(name, ...) SO(cusolverDn##name)(__VA_ARGS__)
 
-/* The same where real and complex types have names of their own. */
+/* The same where real and complex types have different names. */
 #define FOUR_NAMED(t, real, complex, ...)                                      \
 	((t) == S   ? FOUR_ONE(S##real, __VA_ARGS__)                           \
 	 : (t) == D ? FOUR_ONE(D##real, __VA_ARGS__)                           \

@@ -1,7 +1,11 @@
-/* Singular values and eigenvalues: what they and their vectors make again. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * spectrum_test.c - checks singular values and eigenvalues: with their vectors
+ * they give the matrix again.
+ */
 #include "fronts/cusolver/solver_test.h"
 
-static bool wide; /* the 64-bit functions instead of those of four types */
+static bool wide; /* use the 64-bit functions instead of those of four types */
 static cusolverDnParams_t params;
 
 struct problem {
@@ -21,7 +25,7 @@ static void problem_end(struct problem *p)
 	drop(p->values);
 }
 
-/* U diag(s) V^H, of the columns that there are. */
+/* U diag(s) V^H, from the available columns. */
 static struct model put_together(const struct model *u, const double *s,
 				 const struct model *vt)
 {
@@ -208,7 +212,7 @@ static void jacobis_vectors_are_columns(void **state)
 	assert_solver(SO(cusolverDnDestroyGesvdjInfo)(info), SUCCESS);
 }
 
-/* The arrays of three problems behind each other, as one of many columns. */
+/* The arrays of three problems one after the other, as one of many columns. */
 static void check_gesvdj_batch(enum type t, int m, int n, gesvdjInfo_t info)
 {
 	int few = m < n ? m : n, infos[3];
@@ -317,7 +321,7 @@ static void call_eigen(enum type t, enum way way, struct problem *p,
 	}
 }
 
-/* The triangle that is not asked for is nonsense. */
+/* The triangle that is not used contains nonsense. */
 static void check_eigen(enum type t, enum way way, int n,
 			cusolverEigMode_t mode, cublasFillMode_t uplo)
 {

@@ -1,4 +1,5 @@
-"""A program that forks while cuSOLVER computes."""
+# SPDX-License-Identifier: Apache-2.0
+"""A program may fork while cuSOLVER computes."""
 
 import subprocess
 import sys

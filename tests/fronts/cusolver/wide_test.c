@@ -1,4 +1,8 @@
-/* The 64-bit functions, handles, and what is too large or of wrong types. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wide_test.c - checks the 64-bit functions, handles, and what is too large or
+ * of wrong types.
+ */
 #include "fronts/cusolver/solver_test.h"
 
 static cusolverDnParams_t params;
@@ -58,7 +62,10 @@ static void wide_functions_solve(void **state)
 	}
 }
 
-/* The larger of [1; 3] is below. */
+/*
+ * In the first column, 1 and 3, the larger number is the second: rows are
+ * exchanged.
+ */
 static void wide_pivots_have_64_bits(void **state)
 {
 	struct model a = {2, 2, {{1, 2}, {3, 4}}};
@@ -101,7 +108,7 @@ static void a_wide_qr_keeps_the_length(void **state)
 	drop(info);
 }
 
-/* Of zeros; 64 times its rows are more than an int. */
+/* A column of zeros; 64 times its rows exceed an int. */
 static void a_column_of_many_rows_is_factored(void **state)
 {
 	const int64_t rows = 1 << 26;

@@ -1,4 +1,8 @@
-/* From dense to sparse and back, transposing, compressing and sorting. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * convert_test.c - checks conversion from dense to sparse and back,
+ * transposing, compressing and sorting.
+ */
 #include "fronts/cusparse/sparse_test.h"
 
 static const cusparseFormat_t formats[] = {
@@ -44,7 +48,7 @@ static void sparse_matrices_become_dense(void **state)
 	}
 }
 
-/* An empty descriptor of a kind, of which the offsets alone are there. */
+/* An empty descriptor of a kind, with only the offsets. */
 static cusparseSpMatDescr_t new_matrix(const struct model *m, cudaDataType type,
 				       const struct sparse_kind *kind,
 				       void *offsets)
@@ -88,7 +92,7 @@ static void same_bytes(const void *left, const void *right, size_t size)
 	free(b);
 }
 
-/* The arrays are those that the model's own sparse form has. */
+/* The arrays equal those of the model's own sparse form. */
 static void dense_matrices_become_sparse(void **state)
 {
 	static struct model m;
@@ -225,7 +229,7 @@ static void is_now(const void *at, const int *expected)
 	assert_memory_equal(got, expected, sizeof got);
 }
 
-/* Equal places stay in order: (2, 1) is there twice. */
+/* Equal positions stay in order: (2, 1) occurs twice. */
 static void entries_are_sorted_with_their_permutation(void **state)
 {
 	const int rows[] = {2, 0, 2, 1, 2, 0}, cols[] = {1, 5, 0, 3, 1, 2};

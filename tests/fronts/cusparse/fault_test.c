@@ -1,5 +1,9 @@
-/* What is wrong in the device's memory fails as an illegal address. */
-#include "abi/cusparse_abi.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fault_test.c - checks that invalid data in device memory fails as an illegal
+ * address.
+ */
+#include "abi/libraries/cusparse_abi.h"
 #include "fronts/cuda/loaded.h"
 
 static void *library;
@@ -17,7 +21,7 @@ static void *upload(const void *from, size_t size)
 	return (void *)(uintptr_t)p;
 }
 
-/* y = A x with a matrix of 2 x 2 whose arrays are these. */
+/* y = A x with a matrix of 2 x 2 that has these arrays. */
 static void multiply(const int *offsets, const int *columns, void *values)
 {
 	const float one = 1, x[2] = {1, 1};
@@ -85,8 +89,8 @@ static void values_of_the_host_are_illegal(struct fixture *fx)
 }
 
 /*
- * From the first element of B to its last there are 2^64 - 8, and 8 in the last
- * row: 0 in 64 bits.
+ * From the first element of B to its last there are 2^64 - 8, plus 8 in the
+ * last row: 0 in 64 bits.
  */
 static void a_dense_matrix_beyond_all_addresses_is_illegal(struct fixture *fx)
 {
@@ -125,7 +129,7 @@ static void a_dense_matrix_beyond_all_addresses_is_illegal(struct fixture *fx)
 	assert_sparse(SP(cusparseDestroy)(h), SUCCESS);
 }
 
-/* So many values has a matrix of large blocks: 2^64, 0 in 64 bits. */
+/* A matrix of large blocks has this many values: 2^64, 0 in 64 bits. */
 static void blocks_beyond_all_addresses_are_illegal(struct fixture *fx)
 {
 	enum { BLOCK = 1 << 22, COUNT = 1 << 20 };

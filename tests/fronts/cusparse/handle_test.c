@@ -1,4 +1,8 @@
-/* Handles of cuSPARSE, descriptors of matrices, statuses, streams. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * handle_test.c - checks handles of cuSPARSE, descriptors of matrices,
+ * statuses, streams.
+ */
 #include "fronts/cusparse/sparse_test.h"
 
 static void a_handle_keeps_its_stream_and_mode(void **state)
@@ -56,7 +60,7 @@ static void its_work_waits_in_its_stream(void **state)
 	assert_sparse(SP(cusparseScatter)(sparse, vx, vy), SUCCESS);
 	assert_cuda(CU(cuMemcpyDtoH_v2)(got, (uintptr_t)y, 8), SUCCESS);
 	assert_true(got[0] == 0 && got[1] == 0);
-	/* The descriptors may go while the work waits. */
+	/* The descriptors may be destroyed while the work waits. */
 	assert_sparse(SP(cusparseDestroySpVec)(vx), SUCCESS);
 	assert_sparse(SP(cusparseDestroyDnVec)(vy), SUCCESS);
 	assert_cuda(CU(cuMemsetD32_v2)((uintptr_t)flag, 1, 1), SUCCESS);
@@ -135,7 +139,7 @@ struct got {
 	cusparseFormat_t format;
 };
 
-/* The addresses are looked at by no one here. */
+/* Nobody reads the addresses here. */
 static void sparse_descriptors_tell_what_they_were_given(void **state)
 {
 	static int a, b, c;

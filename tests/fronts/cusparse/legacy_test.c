@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions of four types with arrays: incomplete factors, sums, blocks.
- * Their pointers are of the types' own, which untyped ones become.
+ * legacy_test.c - checks the functions of four types with arrays: incomplete
+ * factors, sums, blocks. Untyped pointers are converted to the types' own.
  */
 #include "fronts/cusparse/sparse_test.h"
 
@@ -23,7 +24,7 @@ static struct sparse_matrix csr_make(const struct model *m, cudaDataType type,
 						.base = base});
 }
 
-/* The entries of a matrix of N x N whose structure is that of `of`. */
+/* The entries of an N x N matrix with the structure of `of`. */
 static struct model values_now(const struct sparse_matrix *s,
 			       const struct model *of)
 {
@@ -55,7 +56,10 @@ static struct model unit_triangle(cudaDataType type, int n, bool lower)
 	return m;
 }
 
-/* Places that the factors have and the matrix not: 0 by chance, no entry. */
+/*
+ * Whether the factors have entries that the matrix lacks: 0 by chance, no
+ * entry.
+ */
 static bool fills_in(const struct model *l, const struct model *u,
 		     const struct model *a)
 {
@@ -83,7 +87,7 @@ static int pivot_now(bool cholesky, csrilu02Info_t lu, csric02Info_t ic)
 	return position;
 }
 
-/* A = L U that fills nothing in: the incomplete factors are the whole ones. */
+/* A = L U without fill-in: the incomplete factors are complete. */
 static bool check_lu(cudaDataType type, int base)
 {
 	static struct model l, u, a, got;
@@ -132,7 +136,7 @@ static void incomplete_factors_that_fill_nothing_are_whole(void **state)
 	assert_true(done > 100);
 }
 
-/* A = L L^H with ones on the diagonal; above it A stays as it was. */
+/* A = L L^H with ones on the diagonal; above it A stays unchanged. */
 static bool check_cholesky(cudaDataType type, int base)
 {
 	static struct model l, h, a, got;
@@ -177,7 +181,7 @@ static void incomplete_roots_that_fill_nothing_are_whole(void **state)
 	assert_true(done > 100);
 }
 
-/* By hand: the places (1, 2) and (2, 1) would fill in, and stay empty. */
+/* By hand: positions (1, 2) and (2, 1) would fill in, and stay empty. */
 static void what_would_fill_in_is_dropped(void **state)
 {
 	static const struct model a = {3, 3, {{2, 1, 2}, {4, 4, 0}, {2, 0, 5}}};
@@ -198,7 +202,7 @@ static void what_would_fill_in_is_dropped(void **state)
 	sparse_drop(&s);
 }
 
-/* From base 1: the missing one of row 1, then the 0 of row 2. */
+/* Counted from 1: the missing one of row 1, then the 0 of row 2. */
 static void zero_pivots_are_told(void **state)
 {
 	static const struct model missing = {2, 2, {{0, 1}, {1, 1}}},
@@ -286,7 +290,7 @@ static void check_sum(cudaDataType type)
 	for (int i = 0; i < m; i++)
 		for (int j = 0; j < n; j++)
 			assert_true(got.at[i][j] == expected.at[i][j]);
-	/* Its structure is that which was made by hand. */
+	/* It has the structure that was made by hand. */
 	{
 		struct sparse_matrix right = csr_make(&structure, type, base);
 		int left[2][SIDE * 2], made[2][SIDE * 2];
@@ -313,7 +317,7 @@ static void sparse_matrices_are_added(void **state)
 		check_sum(types[i % 4]);
 }
 
-/* As SpMM does it with a descriptor, which other tests hold to be right. */
+/* Compared with SpMM by a descriptor, which other tests check. */
 static void check_blocks(cudaDataType type)
 {
 	static struct model a, b, c, op, expected;

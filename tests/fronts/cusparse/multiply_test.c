@@ -1,4 +1,8 @@
-/* SpMV, SpMM and SDDMM against loops over dense matrices. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * multiply_test.c - compares SpMV, SpMM and SDDMM with loops over dense
+ * matrices.
+ */
 #include "fronts/cusparse/sparse_test.h"
 
 static const struct types {
@@ -33,7 +37,7 @@ static struct sparse_kind any_kind(cusparseFormat_t format)
 				    .block_by_col = throw_dice(2)};
 }
 
-/* 0, 1 or a few, a multiple of what a block has. */
+/* 0, 1 or a few, as a multiple of the block's size. */
 static int any_side(int block)
 {
 	static const int sides[] = {0, 1, 2, 5, 8};
@@ -41,7 +45,7 @@ static int any_side(int block)
 	return sides[throw_dice(5)] * block;
 }
 
-/* Where beta is 0 what was there is not looked at, not even NaN. */
+/* Where beta is 0 the old content is not read, not even NaN. */
 static double complex any_beta(const struct types *t, struct model *c)
 {
 	double complex beta = throw_dice(3) ? any_number(t->compute) : 0;
@@ -130,7 +134,7 @@ static void a_sparse_matrix_times_a_dense_one_is_exact(void **state)
 				check_spmm(&types[t], formats[f]);
 }
 
-/* alpha and beta in the device's memory; y as a vector. */
+/* alpha and beta in device memory; y as a vector. */
 static void check_spmv(const struct types *t, cusparseFormat_t format)
 {
 	static struct product p;
@@ -190,7 +194,7 @@ static void a_sparse_matrix_times_a_vector_is_exact(void **state)
 				check_spmv(&types[t], formats[f]);
 }
 
-/* Three matrices of one structure, which they share, behind each other. */
+/* Three matrices one after the other that share one structure. */
 static void batches_are_a_product_each(void **state)
 {
 	const int offsets[] = {0, 1, 2}, columns[] = {1, 0};
@@ -227,7 +231,7 @@ static void batches_are_a_product_each(void **state)
 					      CUSPARSE_ORDER_COL),
 		      SUCCESS);
 	assert_sparse(SP(cusparseDnMatSetStridedBatch)(dc, 2, 2), SUCCESS);
-	/* Two of C for three of A: */
+	/* Two matrices C for three A: */
 	assert_sparse(SP(cusparseSpMM)(sparse, 0, 0, &alpha, sa, db, &beta, dc,
 				       CUDA_R_32F, 0, NULL),
 		      INVALID_VALUE);
@@ -236,11 +240,13 @@ static void batches_are_a_product_each(void **state)
 				       CUDA_R_32F, 0, NULL),
 		      SUCCESS);
 	download(c, at[4], sizeof c);
-	/* Columns and values have one stride, here 0: all are the first. */
+	/*
+	 * Columns and values have one stride, here 0: all are the first matrix.
+	 */
 	for (int i = 0; i < 6; i++)
 		assert_true(c[i] == (i % 2 ? 20 : 1));
 	assert_sparse(SP(cusparseDestroySpMat)(sa), SUCCESS);
-	/* In COO the rows go on too: three matrices of two entries. */
+	/* In COO the rows continue too: three matrices of two entries. */
 	{
 		const int rows[] = {0, 1, 0, 1, 0, 1},
 			  cols[] = {1, 0, 1, 0, 1, 0};
@@ -268,7 +274,7 @@ static void batches_are_a_product_each(void **state)
 		drop(at[i]);
 }
 
-/* C at the places of its entries: alpha op(A) op(B) + beta C. */
+/* C at the positions of its entries: alpha op(A) op(B) + beta C. */
 static void check_sddmm(const struct types *t, cusparseFormat_t format)
 {
 	static struct product p;
@@ -307,7 +313,7 @@ static void check_sddmm(const struct types *t, cusparseFormat_t format)
 					da.descr, db.descr, beta.bytes, c.descr,
 					t->compute, 0, NULL),
 		      SUCCESS);
-	/* Through SpMM with the identity the result becomes dense. */
+	/* SpMM with the identity makes the result dense. */
 	{
 		static struct model eye;
 		struct dense_matrix identity;
@@ -355,7 +361,7 @@ static void dense_products_are_sampled_where_entries_are(void **state)
 						     : CUSPARSE_FORMAT_CSR);
 }
 
-/* What cuSPARSE has no product of is refused, and nothing is written. */
+/* Products that cuSPARSE lacks are refused, and nothing is written. */
 static void types_that_do_not_go_together_are_refused(void **state)
 {
 	static const struct types wrong[] = {

@@ -1,4 +1,5 @@
-/* SpGEMM, in one go and with the structure used again. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* product_test.c - checks SpGEMM, in one step and with the structure reused. */
 #include "fronts/cusparse/sparse_test.h"
 
 struct product {
@@ -48,7 +49,7 @@ static void product_begin(struct product *p, cudaDataType type)
 	assert_sparse(SP(cusparseSpGEMM_createDescr)(&p->step), SUCCESS);
 }
 
-/* C has as many entries as there are places that a product reaches. */
+/* C has as many entries as the product reaches positions. */
 static void take_arrays(struct product *p)
 {
 	int64_t rows, cols, reached = 0;
@@ -71,7 +72,7 @@ static void take_arrays(struct product *p)
 	    SUCCESS);
 }
 
-/* Its rows are sorted, and it is the model. */
+/* Checks that its rows are sorted, and that it equals the model. */
 static void product_is(const struct product *p, const struct model *expected)
 {
 	int offsets[SIDE + 1], indices[SIDE * SIDE];

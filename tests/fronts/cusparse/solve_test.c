@@ -1,4 +1,8 @@
-/* SpSV and SpSM: what they answer, times the triangle, is the right side. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * solve_test.c - checks SpSV and SpSM: the result times the triangle is the
+ * right side.
+ */
 #include "fronts/cusparse/sparse_test.h"
 
 static const cudaDataType types[] = {CUDA_R_32F, CUDA_R_64F, CUDA_C_32F,
@@ -15,7 +19,7 @@ struct system {
 	struct sparse_kind kind;
 };
 
-/* The part of a that is solved with. */
+/* The part of a with which the system is solved. */
 static struct model triangle_of(const struct system *s)
 {
 	struct model t = s->a;
@@ -30,7 +34,9 @@ static struct model triangle_of(const struct system *s)
 	return t;
 }
 
-/* b = op(t) x / alpha: alpha is a power of two, so that all stays exact. */
+/*
+ * b = op(t) x / alpha: alpha is a power of two, so that everything stays exact.
+ */
 static void make_right_side(struct system *s)
 {
 	struct model t = triangle_of(s), op = model_op(&t, s->op);
@@ -70,7 +76,7 @@ static void set_attributes(cusparseSpMatDescr_t a, const struct system *s)
 		      SUCCESS);
 }
 
-/* The answer is among what `type` holds exactly. */
+/* The result is exact in `type`. */
 static void check_spsm(cudaDataType type)
 {
 	static struct system s;
@@ -184,7 +190,7 @@ static void a_vector_is_solved_for(void **state)
 	}
 }
 
-/* [2 0; 1 4]: new values, all of them, then those of the diagonal. */
+/* [2 0; 1 4]: new values, first all of them, then those of the diagonal. */
 static void updated_values_are_solved_with(void **state)
 {
 	static const double complex all[] = {4, 2, 8}, diagonal[] = {1, 2};
@@ -201,7 +207,7 @@ static void updated_values_are_solved_with(void **state)
 				       .index = CUSPARSE_INDEX_32I}};
 	r.s.b = (struct model){2, 1, {{8}, {16}}};
 	vector_begin(&r);
-	/* What A's own values become later does not matter any more. */
+	/* Later changes of A's own values do not matter any more. */
 	assert_cuda(CU(cuMemsetD8_v2)((uintptr_t)r.a.values, 0, sizeof all),
 		    SUCCESS);
 	assert_sparse(SP(cusparseSpSV_solve)(VECTORS(&r)), SUCCESS);
@@ -232,7 +238,7 @@ static void updated_values_are_solved_with(void **state)
 	drop(line);
 }
 
-/* A GPU divides by the zero, too. */
+/* A GPU divides by zero too. */
 static void a_missing_diagonal_is_infinity(void **state)
 {
 	static struct vector_run r;

@@ -1,18 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sparse_test.h - the drop-in libcusparse on a made-up machine, and models to
+ * sparse_test.h - the drop-in libcusparse on a fake machine, and models to
  * compare it with: small dense matrices of whole numbers, which every type
- * holds exactly, so that answers are compared bit by bit.
+ * holds exactly, so that results are compared bit by bit.
  */
 #ifndef TESTS_CUSPARSE_H
 #define TESTS_CUSPARSE_H
 
-#include "abi/cusparse_abi.h"
+#include "abi/libraries/cusparse_abi.h"
 #include "fronts/cuda/memory_fixture.h"
 
 #include <complex.h>
 #include <math.h>
 
-/* SP(cusparseCreate)(&handle) calls it with the type that its row says. */
+/* SP(cusparseCreate)(&handle) calls it with the type from its row. */
 #define SP(symbol) ((__typeof__(&symbol))sparse_symbol(#symbol))
 #define assert_sparse(call, status)                                            \
 	assert_int_equal((call), CUSPARSE_STATUS_##status)
@@ -72,7 +73,7 @@ static inline bool type_is_complex(cudaDataType type)
 	       type == CUDA_C_16BF;
 }
 
-/* Whole numbers below 2^11: their half has that many digits and no more. */
+/* Whole numbers below 2^11, which a half holds exactly. */
 static inline uint16_t half_of(double v)
 {
 	int e;
@@ -171,7 +172,7 @@ static inline double complex get(cudaDataType type, const void *from, size_t i)
 				 get_part(type, from, 2 * i + 1));
 }
 
-/* A whole number of [-2, 2], with an imaginary part where there are such. */
+/* A whole number in [-2, 2], with an imaginary part for complex types. */
 static inline double complex any_number(cudaDataType type)
 {
 	double re = throw_dice(5) - 2;
@@ -256,7 +257,9 @@ model_product(double complex alpha, const struct model *a,
 	return r;
 }
 
-/* A dense matrix on the device; ld with a gap, which nobody may write. */
+/*
+ * A dense matrix on the device; ld includes a gap, which must not be written.
+ */
 struct dense_matrix {
 	cusparseDnMatDescr_t descr;
 	cudaDataType type;
@@ -300,7 +303,7 @@ dense_make(const struct model *m, cudaDataType type, bool by_col, int gap)
 	return d;
 }
 
-/* Is it what the model says, and its gaps as they were? */
+/* Checks that it equals the model, with its gaps unchanged. */
 static inline void dense_is(const struct dense_matrix *d, const struct model *m)
 {
 	char *host = malloc(d->bytes + 1);
@@ -366,7 +369,7 @@ static inline int get_index(cusparseIndexType_t type, const void *from, int i)
 					  : ((const int32_t *)from)[i];
 }
 
-/* A block (one element but in BSR) that is not all zero. */
+/* Whether a block (one element, except in BSR) is not all zero. */
 static inline bool block_is_there(const struct model *m, int row, int col,
 				  int rows, int cols)
 {
@@ -454,7 +457,7 @@ static inline void sparse_drop(struct sparse_matrix *s)
 	drop(s->values);
 }
 
-/* A number as alpha and beta are passed. */
+/* A number in the form in which alpha and beta are passed. */
 struct number {
 	char bytes[16] __attribute__((aligned(16)));
 };

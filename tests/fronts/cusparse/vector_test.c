@@ -1,4 +1,8 @@
-/* Sparse vectors with dense ones. x = {1: 3, 4: -2} of 5, y = 1 2 3 4 5. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * vector_test.c - checks sparse vectors with dense ones. x = {1: 3, 4: -2} of
+ * 5, y = 1 2 3 4 5.
+ */
 #include "fronts/cusparse/sparse_test.h"
 
 struct pair {
@@ -135,7 +139,7 @@ static void pairs_are_rotated(void **state)
 	for_each(rotate);
 }
 
-/* The host has the answer when the call returns; the device in its order. */
+/* The host has the result when the call returns; the device in stream order. */
 static void dot(struct pair *p, double complex u)
 {
 	cudaDataType compute = compute_of(p->type);

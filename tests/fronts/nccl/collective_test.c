@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collective_test.c - every collective, with every type and operator, against
- * plain loops over what the ranks gave.
+ * collective_test.c - compares every collective, with every type and operator,
+ * with plain loops over the ranks' inputs.
  */
 #include "fronts/nccl/nccl_test.h"
 
@@ -19,7 +20,7 @@ static const struct {
 
 #define TYPES (sizeof types / sizeof *types)
 
-/* A number that the type has exactly, as its bits. */
+/* The bits of a number that the type holds exactly. */
 static uint64_t bits_of(unsigned t, double value)
 {
 	int exponent = 0;
@@ -68,7 +69,7 @@ static double reduced(ncclRedOp_t op, unsigned n, size_t i)
 	return op == ncclAvg ? result / n : result;
 }
 
-/* ---- what ranks give and get ---- */
+/* ---- inputs and outputs of ranks ---- */
 
 static void upload(const struct party *p, unsigned t, size_t elements,
 		   CUdeviceptr (*where)(const struct rank *r))
@@ -102,7 +103,7 @@ struct expected {
 	unsigned root;
 };
 
-/* Element i of what a rank gets; or that nothing is written there: -1. */
+/* Element i of a rank's output; -1: nothing is written there. */
 typedef double (*expectation)(const struct expected *e, unsigned rank,
 			      size_t i);
 
@@ -201,7 +202,7 @@ static void reduce_every_way(struct party *p, unsigned t, ncclRedOp_t op,
 	CALL_ALL(p, N(ncclReduce)(AT(r->in), AT(r->out), count, type, op,
 				  (int)e.root, r->comm, r->stream));
 	check(&e, t, count, sum_at_root, output_of);
-	/* In place, at last: the inputs are gone then. */
+	/* In place, as the last one, since it overwrites the inputs. */
 	CALL_ALL(p, N(ncclAllReduce)(AT(r->in), AT(r->in), count, type, op,
 				     r->comm, r->stream));
 	check(&e, t, count, sum_of_all, input_of);
@@ -293,7 +294,7 @@ static void move_every_way(struct party *p, unsigned t, size_t count)
 	check(&e, t, count, of_root, input_of);
 }
 
-/* Its own part lies in place already. */
+/* Its own part is already in place. */
 static void gather_in_place(struct party *p, size_t count)
 {
 	struct expected e = {p, count, 0, 0};

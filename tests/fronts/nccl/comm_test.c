@@ -1,11 +1,15 @@
-/* comm_test.c - communicators: how they are made, asked, split and ended. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * comm_test.c - checks communicators: how they are made, queried, split and
+ * destroyed.
+ */
 #include "fronts/nccl/nccl_test.h"
 
 #include <pthread.h>
 
 #define AT(address) ((void *)(uintptr_t)(address))
 
-/* The sum of a number of each rank of a communicator. */
+/* The sum of one number from each rank of a communicator. */
 static float sum_over(struct rank *r, ncclComm_t comm, float mine)
 {
 	float sum = -1;
@@ -108,7 +112,7 @@ static void a_thread_splits_all_it_has_in_a_group(struct fixture *fx)
 	in_one_process(fx, 4, split_in_group);
 }
 
-/* Rank 1 is gone; the others go on without it. */
+/* Rank 1 is gone; the others continue without it. */
 static void shrink(struct party *p)
 {
 	struct rank *r = p->mine;
@@ -137,7 +141,7 @@ static void those_who_are_left_shrink_the_communicator(struct fixture *fx)
 	in_processes(fx, 4, shrink);
 }
 
-/* ---- how they come together ---- */
+/* ---- how they meet ---- */
 
 static void an_id_makes_one_communicator(struct fixture *fx)
 {
@@ -194,7 +198,7 @@ static void two_ranks_on_a_device_are_refused(struct fixture *fx)
 	in_processes(fx, 2, come_twice_to_a_device);
 }
 
-/* ---- one that does not block ---- */
+/* ---- a non-blocking one ---- */
 
 static ncclResult_t await_ready(ncclComm_t comm)
 {
@@ -232,7 +236,7 @@ static void one_that_does_not_block_tells_when_it_is_ready(struct fixture *fx)
 	in_processes(fx, 3, do_not_block);
 }
 
-/* The other rank never comes; another thread ends the waiting. */
+/* The other rank never comes; another thread ends the wait. */
 static void *abort_it(void *comm)
 {
 	_Atomic(ncclComm_t) *at = comm;
@@ -260,7 +264,7 @@ static void waiting_for_ranks_is_aborted(struct fixture *fx)
 	pthread_join(thread, NULL);
 }
 
-/* An id that is left over of a process that was killed, as after a restart. */
+/* An id left over from a process that was killed, as after a restart. */
 static void an_id_of_the_dead_is_told(struct fixture *fx)
 {
 	ncclUniqueId id;
@@ -328,7 +332,7 @@ static void wrong_arguments_are_told(struct fixture *fx)
 		    InvalidArgument);
 }
 
-/* An error in a group is the group's, and nothing of it is launched. */
+/* An error in a group is returned for the group, and none of it is launched. */
 static void spoil_a_group(struct party *p)
 {
 	float out[2] = {7, 7};
@@ -403,6 +407,47 @@ static void scale(struct party *p)
 static void each_rank_scales_its_own_part_of_a_sum(struct fixture *fx)
 {
 	in_processes(fx, 3, scale);
+}
+
+enum { OPERATORS = 64 };
+
+/* Where there is no room for another, the existing ones keep working. */
+static void make_too_many_operators(struct party *p)
+{
+	struct rank *r = p->mine;
+	ncclRedOp_t made[OPERATORS + 1];
+	float value = 10, sum;
+
+	alarm(60); /* a kernel that waits for ever is a failure */
+	use(r);
+	for (int i = 0; i <= OPERATORS; i++) {
+		float factor = (float)i;
+		ncclResult_t got = N(ncclRedOpCreatePreMulSum)(
+		    &made[i], &factor, ncclFloat32, ncclScalarHostImmediate,
+		    r->comm);
+
+		assert_int_equal(got, i < OPERATORS ? ncclSuccess
+						    : ncclInternalError);
+		assert_true(i == OPERATORS || !i || made[i] != made[i - 1]);
+	}
+	assert_cuda(CU(cuMemcpyHtoD_v2)(r->in, &value, sizeof value), SUCCESS);
+	assert_nccl(N(ncclAllReduce)(AT(r->in), AT(r->out), 1, ncclFloat32,
+				     made[OPERATORS - 1], r->comm, r->stream),
+		    Success);
+	await_party(p);
+	assert_cuda(CU(cuMemcpyDtoH_v2)(&sum, r->out, sizeof sum), SUCCESS);
+	assert_true(sum == 630);
+	assert_nccl(N(ncclRedOpDestroy)(made[7], r->comm), Success);
+	assert_nccl(N(ncclRedOpCreatePreMulSum)(&made[7], &value, ncclFloat32,
+						ncclScalarHostImmediate,
+						r->comm),
+		    Success);
+	close_party(p);
+}
+
+static void a_communicator_has_64_operators(struct fixture *fx)
+{
+	in_processes(fx, 1, make_too_many_operators);
 }
 
 static void register_memory(struct party *p)
@@ -486,6 +531,7 @@ static const struct alone tests[] = {
     ALONE(wrong_arguments_are_told),
     ALONE(a_wrong_call_spoils_its_group),
     ALONE(each_rank_scales_its_own_part_of_a_sum),
+    ALONE(a_communicator_has_64_operators),
     ALONE(buffers_are_registered),
     ALONE(a_simulated_group_does_nothing),
     ALONE(the_version_and_the_words_of_errors),

@@ -1,10 +1,13 @@
-/* message_test.c - sends and receives: alone, in groups, to itself, crossing.
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * message_test.c - checks sends and receives: alone, in groups, to itself,
+ * crossing.
  */
 #include "fronts/nccl/nccl_test.h"
 
 #define AT(address) ((void *)(uintptr_t)(address))
 
-/* What rank `from` sends to rank `to`: a byte each. */
+/* What rank `from` sends to rank `to`, byte by byte. */
 static void fill(char *bytes, size_t n, unsigned from, unsigned to)
 {
 	for (size_t i = 0; i < n; i++)
@@ -36,7 +39,7 @@ static void check(const struct rank *r, CUdeviceptr at, size_t n, unsigned from)
 	free(expected);
 }
 
-/* Large ones in odd pairs, so that each goes its own way. */
+/* Large ones in odd pairs, so that each pair differs. */
 static size_t size_of(unsigned from, unsigned to)
 {
 	static const size_t sizes[] = {1, 5000, 70001, 900000};
@@ -44,7 +47,7 @@ static size_t size_of(unsigned from, unsigned to)
 	return sizes[(from + 3 * to) % 4];
 }
 
-/* Everybody to everybody, itself too: nobody waits for an order. */
+/* Everybody sends to everybody, including itself, in any order. */
 static void exchange(struct party *p)
 {
 	enum { ROOM = 1 << 20 };
@@ -93,7 +96,7 @@ static void a_rank_sends_to_itself(struct fixture *fx)
 	in_one_process(fx, 1, exchange);
 }
 
-/* A pipeline: each receives from the one before and sends on. */
+/* A pipeline: each receives from the previous rank and sends on. */
 static void pass_on(struct party *p)
 {
 	struct rank *r = p->mine;
@@ -132,7 +135,7 @@ static void a_pipeline_passes_on_what_it_gets(struct fixture *fx)
 	in_processes(fx, RANKS, pass_on);
 }
 
-/* Several small ones on their way at once arrive in their order. */
+/* Several small messages in transit at once arrive in order. */
 static void send_many(struct party *p)
 {
 	struct rank *r = p->mine;
@@ -221,7 +224,7 @@ static void nothing_is_waited_for_where_nothing_is_sent(struct fixture *fx)
 	in_processes(fx, 2, send_nothing);
 }
 
-/* PyTorch's pipelines send an int64 to one who receives a float32. */
+/* PyTorch's pipelines send an int64 to a receiver of a float32. */
 static void send_a_longer_number(struct party *p)
 {
 	struct rank *r = p->mine;

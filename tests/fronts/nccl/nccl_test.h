@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nccl_test.h - NCCL on a made-up machine, as programs have it: ranks that are
- * processes, and ranks that are devices of one process. What a test does is
- * the same for both: it does it for all ranks of its process.
+ * nccl_test.h - NCCL on a fake machine, as programs use it: with ranks that are
+ * processes, and with ranks that are devices of one process. A test does the
+ * same for both: it acts for all ranks of its process.
  */
 #ifndef TESTS_NCCL_TEST_H
 #define TESTS_NCCL_TEST_H
 
-#include "abi/nccl_abi.h"
+#include "abi/libraries/nccl_abi.h"
 #include "base/clock.h"
 #include "fronts/cuda/peer.h"
 #include "machine/file/profile.h"
@@ -48,7 +49,7 @@ struct rank {
 	CUdeviceptr in, out;
 };
 
-/* The ranks of this process, of `n` of the communicator. */
+/* The ranks of this process, of the communicator's `n`. */
 struct party {
 	struct rank *mine;
 	unsigned count, n;
@@ -92,7 +93,7 @@ static inline void await_party(const struct party *p)
 
 #define PARTY_ROOM (16 * MIB)
 
-/* GPUs of capability 9.0: those before do not reduce floats of 8 bits. */
+/* GPUs of capability 9.0: earlier ones do not reduce floats of 8 bits. */
 static inline void open_machine(struct fixture *fx, unsigned n)
 {
 	struct gkf_profile profiles[16];
@@ -106,7 +107,7 @@ static inline void open_machine(struct fixture *fx, unsigned n)
 	fixture_open_of(fx, profiles, n);
 }
 
-/* A forked process: one rank. */
+/* A forked process with one rank. */
 static inline void run_rank(unsigned n, unsigned rank, ncclUniqueId id,
 			    void (*body)(struct party *p))
 {
@@ -121,7 +122,7 @@ static inline void run_rank(unsigned n, unsigned rank, ncclUniqueId id,
 	_exit(0);
 }
 
-/* The body in `n` processes, each of which has one rank; they end well. */
+/* Runs the body in `n` processes with one rank each; they must succeed. */
 static inline void in_processes(struct fixture *fx, unsigned n,
 				void (*body)(struct party *p))
 {
@@ -149,7 +150,7 @@ static inline void in_processes(struct fixture *fx, unsigned n,
 		fixture_await(child[i], 0);
 }
 
-/* The body in this process, which has all ranks. */
+/* Runs the body in this process, which has all ranks. */
 static inline void in_one_process(struct fixture *fx, unsigned n,
 				  void (*body)(struct party *p))
 {

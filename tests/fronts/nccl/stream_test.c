@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream_test.c - work of NCCL's in the order of streams: across streams, with
- * other communicators beside it, in graphs; and what the machine tells of it.
+ * stream_test.c - checks NCCL's work in the order of streams: across streams,
+ * beside other communicators, in graphs; and what the machine reports of it.
  */
 #include "fronts/nccl/nccl_test.h"
 #include "machine/model/link.h"
@@ -8,7 +9,10 @@
 
 #define AT(address) ((void *)(uintptr_t)(address))
 
-/* What the stream does before and after is seen, and the caller never waits. */
+/*
+ * It is ordered with earlier and later work of the stream, and the caller never
+ * waits.
+ */
 static void follow_the_stream(struct party *p)
 {
 	size_t n = 1 << 20;
@@ -70,8 +74,8 @@ static void calls_of_two_streams_keep_their_order(struct fixture *fx)
 }
 
 /*
- * Several communicators, each on a stream of its own, called in another order
- * by each rank: none waits for another.
+ * Several communicators, each on its own stream, called in a different order by
+ * each rank: none waits for another.
  */
 static void use_many_communicators(struct party *p)
 {
@@ -116,7 +120,7 @@ static void communicators_do_not_wait_for_each_other(struct fixture *fx)
 	in_processes(fx, RANKS, use_many_communicators);
 }
 
-/* A captured group, launched again and again on what lies there then. */
+/* A captured group, launched repeatedly on the current values. */
 static void capture(struct party *p)
 {
 	struct rank *r = p->mine;
@@ -161,7 +165,7 @@ static void a_graph_calls_it_again(struct fixture *fx)
 	in_processes(fx, RANKS, capture);
 }
 
-/* ---- what NVML has of it ---- */
+/* ---- what NVML reports of it ---- */
 
 static uint64_t link_bytes(struct fixture *fx, unsigned device,
 			   enum gkf_way way)
@@ -183,7 +187,7 @@ static void reduce_much(struct party *p)
 					     r->stream),
 			    Success);
 	await_party(p);
-	/* The bin is over before its process is. */
+	/* The bin ends before the process does. */
 	gk_sleep_until(gk_mono_ns() + 400 * GK_NS_PER_MS);
 	close_party(p);
 }

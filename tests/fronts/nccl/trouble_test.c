@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trouble_test.c - ranks that are killed, leave, are aborted or call something
- * else: the others are told what and who, soon, and nobody hangs.
+ * trouble_test.c - checks ranks that are killed, leave, are aborted or make
+ * another call: the others learn what and who, soon, and nobody hangs.
  */
 #include "fronts/nccl/nccl_test.h"
 
@@ -13,7 +14,7 @@
 
 static uint64_t *shared_words;
 
-/* Words that the ranks of a test share, before they are started. */
+/* Words that the ranks of a test share, made before they start. */
 static void share_words(void)
 {
 	shared_words = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
@@ -28,7 +29,7 @@ static void reduce(struct rank *r, size_t count)
 		    Success);
 }
 
-/* The stream's work has ended, and this is why. */
+/* Checks that the stream's work has ended, and why. */
 static void expect_failure(struct party *p, ncclResult_t expected,
 			   const char *text)
 {
@@ -40,7 +41,7 @@ static void expect_failure(struct party *p, ncclResult_t expected,
 	if (error != expected || !strstr(N(ncclGetLastError)(r->comm), text))
 		fail_msg("rank %u: %d, %s", r->rank, error,
 			 N(ncclGetLastError)(r->comm));
-	/* What comes after it fails at once. */
+	/* Later work fails at once. */
 	assert_int_equal(N(ncclAllReduce)(AT(r->in), AT(r->out), 4, ncclFloat32,
 					  ncclSum, r->comm, r->stream),
 			 expected);
@@ -91,7 +92,7 @@ static void a_killed_rank_is_told_within_a_second(struct fixture *fx)
 	in_processes_but(fx, lose_a_rank, 2);
 }
 
-/* Its kernel is at work when it dies, at any place of it. */
+/* Its kernel is running when it dies, at any point. */
 static void lose_a_rank_at_work(struct party *p)
 {
 	struct rank *r = p->mine;
@@ -144,7 +145,7 @@ static void a_rank_killed_at_work_is_told(struct fixture *fx)
 	}
 }
 
-/* ---- a rank goes ---- */
+/* ---- a rank leaves ---- */
 
 static void leave_others_alone(struct party *p)
 {
@@ -165,20 +166,24 @@ static void a_rank_that_left_is_told(struct fixture *fx)
 	in_processes(fx, RANKS, leave_others_alone);
 }
 
+/*
+ * The reduction is large: the first step of a small one publishes all data, and
+ * an aborted rank may have taken it.
+ */
 static void abort_alone(struct party *p)
 {
 	struct rank *r = p->mine;
 	uint64_t began = gk_mono_ns();
 
 	if (r->rank == 0) {
-		reduce(r, 1000);
+		reduce(r, 1000000);
 		assert_cuda(CU(cuStreamQuery)(r->stream), ERROR_NOT_READY);
 		assert_nccl(N(ncclCommAbort)(r->comm), Success);
 		await_party(p);
 	} else {
 		while (!shared_words[0] && gk_mono_ns() - began < SOON_NS)
 			gk_sleep_until(gk_mono_ns() + GK_NS_PER_MS);
-		reduce(r, 1000);
+		reduce(r, 1000000);
 		expect_failure(p, ncclRemoteError, "rank 0");
 	}
 	shared_words[0] = 1;
@@ -191,7 +196,7 @@ static void an_aborted_rank_does_not_wait_and_is_told(struct fixture *fx)
 	in_processes(fx, RANKS, abort_alone);
 }
 
-/* ---- calls that do not fit together ---- */
+/* ---- calls that do not match ---- */
 
 static const struct {
 	size_t count;
@@ -278,7 +283,7 @@ static void send_too_much(struct party *p)
 					r->comm, r->stream),
 			    Success);
 	if (r->rank == 0) {
-		/* A small one is gone when it is sent. */
+		/* A small one has left when it is sent. */
 		await_party(p);
 		reduce(r, 10);
 	}

@@ -1,5 +1,6 @@
-/* calls.c - dice for the arguments of NVML; see calls.h. */
-#include "abi/nvml_abi.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* calls.c - throws dice for the arguments of NVML; see calls.h. */
+#include "abi/nvml/nvml_abi.h"
 #include "base/clock.h"
 #include "base/mix.h"
 #include "fronts/nvml/calls.h"
@@ -16,13 +17,13 @@
 #define PAGE        4096
 #define PAGES       16 /* of a buffer */
 #define LIST_MAX    48 /* elements of a list */
-#define POOL        32 /* handles of a kind that are remembered */
+#define POOL        32 /* remembered handles of a kind */
 #define WAIT_MAX_MS 2
 
-/* Pointers within structs, and the word that says how many they point to. */
+/* Pointers within structs, and the word that counts what they point to. */
 static const struct inner {
 	const char *type;
-	uint32_t pointer, count, size; /* offsets; size of one, bytes */
+	uint32_t pointer, count, size; /* offsets; the size of one in bytes */
 } inners[] = {
 #define INNER(type, pointer, count)                                            \
 	{                                                                      \
@@ -61,7 +62,7 @@ static const struct held {
     {"nvmlGpmMetricsGet_t", offsetof(nvmlGpmMetricsGet_t, sample2), GPM_SAMPLE},
 };
 
-/* Handles that NVML gave, of all threads; some are stale. */
+/* Handles that NVML returned to all threads; some are stale. */
 static void *_Atomic pool[HANDLES][POOL];
 
 const char *calls_name(unsigned row)
@@ -78,7 +79,7 @@ unsigned calls_that_worked(void)
 	return n;
 }
 
-/* To begin with, every device is known. */
+/* At the beginning every device is known. */
 static void first_handles(void *library)
 {
 	void *at = dlsym(library, "nvmlInit_v2");
@@ -135,7 +136,7 @@ void calls_buffers(struct caller *c)
 	}
 }
 
-/* Small numbers, borders of types, anything. */
+/* Small numbers, limits of types, anything. */
 static uint64_t number(struct caller *c)
 {
 	static const uint64_t borders[] = {
@@ -172,7 +173,10 @@ static void fill(struct caller *c, unsigned char *at, uint32_t size)
 	}
 }
 
-/* A buffer of size bytes: its end, seldom its start, is a forbidden page. */
+/*
+ * A buffer of size bytes: its end, or seldom its start, touches a forbidden
+ * page.
+ */
 static unsigned char *buffer(struct caller *c, uint32_t size)
 {
 	struct caller_buffer *b = &c->buffers[c->used++];
@@ -237,7 +241,7 @@ static unsigned char *text_in(struct caller *c)
 	return at;
 }
 
-/* ---- what a pointer leads to ---- */
+/* ---- what pointers lead to ---- */
 
 static void fill_inner(struct caller *c, const struct type *type,
 		       unsigned char *at, uint32_t size)
@@ -275,7 +279,7 @@ static void fill_inner(struct caller *c, const struct type *type,
 	}
 }
 
-/* A struct of any version that is, or of one that is not: then a word. */
+/* A struct of any valid version, or of an invalid one: then a word. */
 static unsigned char *versioned(struct caller *c, const struct type *type)
 {
 	uint32_t word, size, which = calls_below(c, VERSIONS_MAX);
@@ -287,7 +291,7 @@ static unsigned char *versioned(struct caller *c, const struct type *type)
 	size = word & 0xffffff;
 	if (one_in(c, 8)) {
 		word = (uint32_t)number(c);
-		size = sizeof(void *); /* structs are as aligned as that */
+		size = sizeof(void *); /* the alignment of structs */
 	}
 	at = buffer(c, size);
 	fill_inner(c, type, at, size);
@@ -295,7 +299,7 @@ static unsigned char *versioned(struct caller *c, const struct type *type)
 	return at;
 }
 
-/* As many metrics as are asked for, and not one more. */
+/* Exactly as many metrics as requested. */
 static unsigned char *metrics(struct caller *c, const struct type *type)
 {
 	uint32_t n = calls_below(c, LIST_MAX), version = !one_in(c, 8);
@@ -336,7 +340,7 @@ static uint64_t scalar(struct caller *c, const struct param *p)
 	return number(c);
 }
 
-/* Lengths first: the lists are made by them. */
+/* Lengths come first, since the lists are made from them. */
 static void throw_counts(struct caller *c, const struct function *f, long *args)
 {
 	for (unsigned i = 0; i < f->count; i++) {
@@ -391,7 +395,7 @@ static long throw_one(struct caller *c, const struct function *f,
 	return (long)thing(c, p);
 }
 
-/* Keeps the bytes that a call which refuses must leave alone. */
+/* Keeps the bytes that a refused call must leave alone. */
 static void keep(struct caller *c)
 {
 	for (unsigned i = 0; i < c->used; i++) {
@@ -403,7 +407,7 @@ static void keep(struct caller *c)
 	}
 }
 
-/* Both tell of each entry what became of it, whatever they answer. */
+/* Both report the result of each entry, whatever they return. */
 static bool tells_by_entry(const char *name)
 {
 	return !strcmp(name, "nvmlDeviceGetFieldValues") ||
@@ -433,7 +437,7 @@ static void compare(struct caller *c, long result)
 				 functions[c->row].name, result);
 }
 
-/* Whether a handle fits what an argument points to. */
+/* Whether a handle fits into the target of an argument. */
 static bool has_room(const struct caller *c, long arg)
 {
 	for (unsigned i = 0; i < c->used; i++)
@@ -442,7 +446,7 @@ static bool has_room(const struct caller *c, long arg)
 	return false;
 }
 
-/* Keeps the handles that a call gave. */
+/* Keeps the handles that a call returned. */
 static void harvest(struct caller *c, const struct function *f,
 		    const long *args)
 {
@@ -466,7 +470,7 @@ static bool is_return(long result)
 {
 	static const int known[] = {
 #define NVML_RETURN(name, value, text) value,
-#include "abi/nvml_return.def"
+#include "abi/nvml/nvml_return.def"
 #undef NVML_RETURN
 	};
 

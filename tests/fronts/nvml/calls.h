@@ -1,7 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * calls.h - throws dice for the arguments of any entry point of NVML and
- * calls it; see calls_test.c. What the parameters are is read from the
- * text of the rows of nvml.def.
+ * calls.h - throws dice for the arguments of any entry point of NVML and calls
+ * it; see calls_test.c. The parameters are parsed from the rows of nvml.def.
  */
 #ifndef TESTS_NVML_CALLS_H
 #define TESTS_NVML_CALLS_H
@@ -10,22 +10,24 @@
 
 #define CALLS_PARAMS 8
 
-/* A page-bound buffer: bytes [at, at + size) may be touched, no other. */
+/*
+ * A buffer at a page boundary: bytes [at, at + size) may be touched, no others.
+ */
 struct caller_buffer {
 	unsigned char *pages; /* the first page that may be touched */
 	unsigned char *at;
 	uint32_t size;
-	unsigned char before[16384]; /* what was in it */
-	uint32_t kept;               /* bytes of it that were kept */
+	unsigned char before[16384]; /* its former content */
+	uint32_t kept;               /* how many of its bytes were kept */
 };
 
 struct caller {
 	uint64_t wanted, done, succeeded;
 	uint64_t seed, dice;
-	unsigned row;    /* of nvml.def: the call under way */
-	char wrong[256]; /* what went wrong first; "" */
+	unsigned row;    /* of nvml.def: the current call */
+	char wrong[256]; /* the first error; "" */
 	struct caller_buffer buffers[CALLS_PARAMS * 2];
-	unsigned used; /* buffers of the call under way */
+	unsigned used; /* buffers of the current call */
 };
 
 /* Looks up all entry points and parses their parameters. */
@@ -34,13 +36,13 @@ void calls_prepare(void *library);
 /* Maps the buffers of a caller. */
 void calls_buffers(struct caller *c);
 
-/* One call of something. */
+/* Makes one random call. */
 void calls_once(struct caller *c);
 
 /* A number from 0 to n - 1. */
 uint32_t calls_below(struct caller *c, uint32_t n);
 
-/* How many functions have answered SUCCESS at least once. */
+/* How many functions have returned SUCCESS at least once. */
 unsigned calls_that_worked(void);
 
 const char *calls_name(unsigned row);

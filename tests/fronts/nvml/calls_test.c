@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random calls of every entry point of NVML: random handles, versions, counts,
- * texts and NULLs, from two threads at once, on GPUs that get lost, are split,
- * reset and mended meanwhile. Every buffer is as long as its caller says and
- * stands against a page that nobody may touch; what a refusal must not write
- * to is compared afterwards.
+ * calls_test.c - makes random calls of every entry point of NVML: random
+ * handles, versions, counts, texts and NULLs, from two threads at once, on GPUs
+ * that are lost, split, reset and repaired meanwhile. Every buffer is as long
+ * as its caller says and touches a page without access; what a refusal must not
+ * write is compared afterwards.
  *
- * GPUKIT_CALLS is how many (default 10^7 in all; a tenth where a sanitizer
- * looks on), GPUKIT_SEED where the dice begin.
+ * GPUKIT_CALLS is the number of calls (default 10^7 in all; a tenth with a
+ * sanitizer), GPUKIT_SEED the first seed.
  */
 /* The driver that has every function. */
 #define FRONT_DRIVER "610.57.04"
@@ -52,7 +53,7 @@ static struct fixture fx;
 
 static struct caller callers[THREADS];
 
-/* Prints from a signal handler which call it was. */
+/* Prints the call from a signal handler. */
 static void crashed(int number)
 {
 	for (int i = 0; i < THREADS; i++)
@@ -64,7 +65,7 @@ static void crashed(int number)
 	raise(number);
 }
 
-/* Changes the machine behind the back of those who call. */
+/* Changes the machine while others make calls. */
 static void chaos(struct caller *c)
 {
 	unsigned device = calls_below(c, gkf_device_count(fx.m));
@@ -105,7 +106,7 @@ static void *call_on(void *arg)
 	return NULL;
 }
 
-/* Ends the test when no call has ended for a minute. */
+/* Ends the test when no call has returned for a minute. */
 static void await(pthread_t *threads)
 {
 	for (int i = 0; i < THREADS; i++) {

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * controls_test.c - who may turn what, and what the functions that set
- * clocks, limits and modes do not take.
+ * controls_test.c - checks who may set what, and what the functions that set
+ * clocks, limits and modes refuse.
  */
 #include "fronts/nvml/nvml_test.h"
 #include "machine/file/file.h"

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * deprecated_test.c - what drivers since 590 say is a thing of the past.
+ * deprecated_test.c - checks what drivers since 590 report as deprecated.
  */
 #define FRONT_DRIVER "610.57.04"
 #define FRONT        FAKE_DIR "/610/libnvidia-ml.so.1"

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fault_test.c - a fault is told by every function: each of nvml.def that
- * is about a GPU is called for each fault. Rules that make single functions
- * fail, calls that hang, machines that cannot be initialised.
+ * fault_test.c - checks that every function reports a fault: each of nvml.def
+ * that concerns a GPU is called with each fault. Also rules that make single
+ * functions fail, calls that hang, machines that cannot be initialised.
  */
 #include "base/clock.h"
 #include "fronts/nvml/nvml_test.h"
@@ -19,13 +20,14 @@
 
 #define MS 1000000ULL
 
-/* ---- every function, called with arguments that it can take ---- */
+/* ---- every function, called with arguments that it can accept ---- */
 
 static const struct {
 	const char *name, *params;
 } functions[] = {
-#define NVML(symbol, params) {#symbol, #params},
-#include "abi/nvml.def"
+#define NVML(symbol, major, minor, core, mig, limit, refused, params)          \
+	{#symbol, #params},
+#include "abi/nvml/nvml.def"
 #undef NVML
 };
 #define FUNCTIONS (sizeof functions / sizeof *functions)
@@ -42,8 +44,8 @@ static unsigned row_of(const char *name)
 #define ARGUMENTS_MAX 8
 
 /*
- * Integers are 0, pointers lead to zeroes. All of them travel as words, as
- * both calling conventions that we build for do it.
+ * Integers are 0, pointers lead to zeroes. All are passed as words, as in both
+ * calling conventions that we build for.
  */
 static nvmlReturn_t call_row(unsigned row, nvmlDevice_t device)
 {
@@ -68,7 +70,7 @@ static nvmlReturn_t call_row(unsigned row, nvmlDevice_t device)
 	return f(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]);
 }
 
-/* And this driver has it. */
+/* It must also exist in this driver. */
 static bool is_about_a_gpu(unsigned row)
 {
 	const char *p = strstr(functions[row].params, "nvmlDevice_t device");
@@ -77,7 +79,7 @@ static bool is_about_a_gpu(unsigned row)
 	       dlsym(front_library, functions[row].name);
 }
 
-/* The answers that a fault makes every function give. */
+/* The results that a fault makes every function return. */
 static const struct {
 	enum gkf_fault fault;
 	uint64_t argument;
@@ -93,7 +95,7 @@ static const struct {
 };
 #define GATES (sizeof gates / sizeof *gates)
 
-/* Functions whose arguments above are refused before the GPU is asked. */
+/* Whether these arguments are refused before the GPU is asked. */
 static bool takes_no_zeroes(unsigned row, nvmlDevice_t device)
 {
 	return call_row(row, device) == NVML_ERROR_INVALID_ARGUMENT;
@@ -130,7 +132,7 @@ static void every_function_tells_of_a_fault(void **state)
 	}
 }
 
-/* Calls about two GPUs, wherever the broken one stands. */
+/* Calls about two GPUs, whichever of them is broken. */
 static void pairs_tell_of_a_fault(void **state)
 {
 	struct fixture *fx = *state;
@@ -222,7 +224,7 @@ static void a_call_hangs_until_the_fault_is_cleared(void **state)
 	await_others_asleep();
 	assert_false(atomic_load(&c.done));
 	assert_nvml(power_of(device_at(1)), SUCCESS); /* others go on */
-	gkf_xid(fx->m, 0, 31); /* wakes it, and it sleeps on */
+	gkf_xid(fx->m, 0, 31); /* wakes it, and it sleeps again */
 	await_others_asleep();
 	assert_false(atomic_load(&c.done));
 	gkf_fault_end(fx->m, 0, GKF_FAULT_BIT(GKF_FAULT_HANG));
@@ -290,7 +292,7 @@ static void a_rule_fails_its_function_alone(void **state)
 	assert_nvml(power_of(device_at(1)), SUCCESS);
 }
 
-/* Also those that neither need a GPU nor NVML to be up. */
+/* Also functions that need neither a GPU nor an initialised NVML. */
 static void a_rule_fails_functions_of_the_system(void **state)
 {
 	struct fixture *fx = *state;
@@ -373,7 +375,7 @@ static void a_rule_hangs_until_it_is_dropped(void **state)
 	assert_int_equal(c.answer, NVML_SUCCESS);
 }
 
-/* No place is left behind, and none is taken twice. */
+/* No place is left over, and none is used twice. */
 static void rules_are_not_used_up(void **state)
 {
 	struct fixture *fx = *state;
@@ -450,7 +452,7 @@ static void a_failed_init_leaves_nothing_behind(void **state)
 	assert_nvml(NV(nvmlShutdown)(), ERROR_UNINITIALIZED);
 }
 
-/* ---- what anybody may have written ---- */
+/* ---- overwritten faults ---- */
 
 static void overwritten_faults_hurt_nobody(void **state)
 {

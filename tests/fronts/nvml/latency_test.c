@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * latency_test.c - how long calls take under the latency model and with
- * latency added to one function. Lower bounds, and the order of magnitude
- * where the model is off.
+ * latency_test.c - checks how long calls take under the latency model and with
+ * latency added to one function: lower bounds, and the order of magnitude
+ * without the model.
  */
 #include "base/clock.h"
 #include "fronts/nvml/front.h"
@@ -45,9 +46,9 @@ static void call_once(enum what what)
 }
 
 /*
- * Calls, each with the handle that it begins with: none is quicker than `from`,
- * and the quickest no slower than `to`, though a loaded host may have to try
- * for a while.
+ * Makes calls, each with the handle that it needs: none is faster than `from`,
+ * and the fastest is no slower than `to`, though a loaded host may need many
+ * tries.
  */
 static void takes(enum what what, uint64_t from, uint64_t to)
 {
@@ -73,7 +74,7 @@ static void each_class_takes_its_time(void **state)
 	takes(FAN, 137000, 1000000);
 	takes(MEMORY, 12000, 137000);
 	takes(PLAIN, 3000, 100000);
-	/* A bad handle is found out before the driver is asked. */
+	/* A bad handle is found before the driver is asked. */
 	takes(FAILING, 0, 1000000);
 }
 
@@ -101,7 +102,7 @@ static void *call_pcie(void *arg)
 	return arg;
 }
 
-/* One driver for all: four calls at once take as long as four. */
+/* There is one driver: four calls at once take as long as four in a row. */
 static void calls_wait_for_each_other(void **state)
 {
 	struct fixture *fx = *state;
@@ -117,7 +118,7 @@ static void calls_wait_for_each_other(void **state)
 	assert_in_range(gk_mono_ns() - began, 80000000, 20 * GK_NS_PER_S);
 }
 
-/* Killed or stopped inside a call, a process keeps nobody waiting. */
+/* A process that is killed or stopped within a call delays nobody. */
 static void a_dead_or_stopped_caller(void **state)
 {
 	struct fixture *fx = *state;
@@ -143,7 +144,7 @@ static void a_dead_or_stopped_caller(void **state)
 	}
 }
 
-/* Until when calls are booked once another is made. */
+/* Until when calls are booked after another one is made. */
 static uint64_t booked_after(struct fixture *fx, uint64_t busy)
 {
 	uint64_t end = gk_mono_ns() + 30 * GK_NS_PER_S, now;
@@ -163,12 +164,12 @@ static uint64_t booked_after(struct fixture *fx, uint64_t busy)
 	} while (now == busy && gk_mono_ns() < end);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	/* Or a test that fails would wait until then to end. */
+	/* Otherwise a failing test would wait until then to end. */
 	atomic_store(&fx->file->driver_busy_ns, 0);
 	return now;
 }
 
-/* Ten minutes are believed; a word that says more was overwritten. */
+/* Ten minutes are accepted; a larger value was overwritten. */
 static void nobody_books_for_ever(void **state)
 {
 	struct fixture *fx = *state;

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lifetime_test.c - init and shutdown, threads, fork, dlclose, and
- * handles that are none.
+ * lifetime_test.c - checks init and shutdown, threads, fork, dlclose, and
+ * invalid handles.
  */
 #include "fronts/nvml/nvml_test.h"
 #include "machine/file/file.h"
@@ -61,7 +62,7 @@ static void cuda_version_before_init(void **state)
 	assert_nvml(count_now(), ERROR_UNINITIALIZED);
 }
 
-/* Each way a machine can be missing has its own answer. */
+/* Each way in which a machine can be missing has its own error. */
 static void init_tells_why_not(void **state)
 {
 	struct fixture *fx = *state;
@@ -85,7 +86,7 @@ static void init_tells_why_not(void **state)
 	assert_nvml(NV(nvmlInit_v2)(), SUCCESS);
 }
 
-/* A new machine under the old path is the one that the next init sees. */
+/* The next init sees a new machine under the old path. */
 static void init_follows_the_path(void **state)
 {
 	struct fixture *fx = *state, other = {0};
@@ -134,7 +135,7 @@ static void bad_handles(void **state)
 			    ERROR_INVALID_ARGUMENT);
 	}
 	assert_int_equal(index, 77);
-	/* A handle can be read through, as some clients do. */
+	/* A handle can be dereferenced, as some clients do. */
 	assert_int_equal(*(volatile char *)device_at(1), 0);
 }
 
@@ -174,7 +175,10 @@ static void threads(void **state)
 
 static _Atomic bool stop;
 
-/* Asks while NVML comes and goes; either answer is right, a crash is not. */
+/*
+ * Makes calls while NVML is initialised and shut down; either result is
+ * correct, a crash is not.
+ */
 static void *ask_always(void *arg)
 {
 	unsigned *wrong = arg, n;
@@ -204,7 +208,7 @@ static void shutdown_under_a_caller(void **state)
 	assert_int_equal(wrong, 0);
 }
 
-/* A child goes on with what it has, and may shut down and start again. */
+/* A child continues with what it has, and may shut down and start again. */
 static int use_in_child(void)
 {
 	unsigned util_period, n;
@@ -218,7 +222,7 @@ static int use_in_child(void)
 	return count_now() == NVML_SUCCESS ? 0 : 4;
 }
 
-/* Forks while another thread is inside init and shutdown. */
+/* Forks while another thread is within init and shutdown. */
 static void *init_always(void *arg)
 {
 	while (!stop) {
@@ -282,7 +286,7 @@ static void load_once(void)
 	dlclose(front_library);
 }
 
-/* It stays in, so that no caller loses its footing; nothing may pile up. */
+/* It stays loaded, so that no caller loses its code; nothing may pile up. */
 static void load_and_unload_1000_times(void **state)
 {
 	unsigned files, maps;
@@ -295,7 +299,10 @@ static void load_and_unload_1000_times(void **state)
 	for (int i = 0; i < 1000; i++)
 		load_once();
 	assert_int_equal(open_files(), files);
-	/* A leak is one a load; the allocator may take a few of its own. */
+	/*
+	 * A leak would be one for each load; the allocator may take a few
+	 * itself.
+	 */
 	assert_in_range(mappings(), 0, maps + 10);
 	front_load();
 }
@@ -309,7 +316,7 @@ static void *ask_for_ever(void *handle)
 	return NULL;
 }
 
-/* Daemon threads of Python still call while the process exits. */
+/* Daemon threads of Python still make calls while the process exits. */
 static void exit_under_a_caller(void **state)
 {
 	(void)state;

@@ -1,24 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nvml_test.h - a made-up machine and the drop-in NVML on it, loaded as a
- * client loads it.
+ * nvml_test.h - a fake machine and the drop-in NVML on it, loaded as by a
+ * client.
  */
 #ifndef TESTS_NVML_FRONT_H
 #define TESTS_NVML_FRONT_H
 
-#include "abi/nvml_abi.h"
+#include "abi/nvml/nvml_abi.h"
 #include "base/str.h"
 #include "machine/fixture.h"
 
 #include <dlfcn.h>
 #include <signal.h>
 
-/* The driver that the tests of a file run on; the default one if not said. */
+/*
+ * The driver on which the tests of a file run; the default one unless defined.
+ */
 #ifndef FRONT_DRIVER
 #define FRONT_DRIVER "580.95.05"
 #define FRONT        FAKE_DIR "/libnvidia-ml.so.1"
 #endif
 
-/* NV(nvmlInit_v2)() calls it with the type that its row says. */
+/* NV(nvmlInit_v2)() calls it with the type from its row. */
 #define NV(symbol) ((__typeof__(&symbol))front_symbol(#symbol))
 
 #define assert_nvml(call, result) assert_int_equal((call), NVML_##result)
@@ -40,7 +43,7 @@ static inline void front_load(void)
 		fail_msg("%s", dlerror());
 }
 
-/* A machine of two A100, NVML loaded but not initialised. */
+/* Makes a machine of two A100; NVML is loaded but not initialised. */
 static inline int front_setup(void **state)
 {
 	struct fixture *fx = calloc(1, sizeof(*fx));
@@ -59,7 +62,7 @@ static inline int front_setup_init(void **state)
 	return 0;
 }
 
-/* Ends all initialisations that a test left. */
+/* Undoes all initialisations that a test left. */
 static inline int front_teardown(void **state)
 {
 	while (NV(nvmlShutdown)() == NVML_SUCCESS)
@@ -78,7 +81,7 @@ static inline nvmlDevice_t device_at(unsigned index)
 	return device;
 }
 
-/* The utilisation of the first GPU, percent. */
+/* The utilization of the first GPU in percent. */
 static inline unsigned gpu_utilization(void)
 {
 	nvmlUtilization_t u;
@@ -88,7 +91,7 @@ static inline unsigned gpu_utilization(void)
 	return u.gpu;
 }
 
-/* The same, KB/s. */
+/* Its PCIe traffic in KB/s. */
 static inline unsigned traffic(nvmlPcieUtilCounter_t which)
 {
 	unsigned kilobytes;
@@ -99,7 +102,7 @@ static inline unsigned traffic(nvmlPcieUtilCounter_t which)
 	return kilobytes;
 }
 
-/* Ends residents whatever the order in which they were started. */
+/* Ends residents in any order. */
 static inline void end_resident(struct resident *r)
 {
 	kill(r->pid, SIGKILL);

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* params.c - reads the parameters of NVML; see params.h. */
-#include "abi/nvml_abi.h"
+#include "abi/nvml/nvml_abi.h"
 #include "fronts/nvml/params.h"
 
 #include <dlfcn.h>
@@ -26,7 +27,7 @@ static const struct type types[] = {
 };
 #define TYPES (sizeof types / sizeof *types)
 
-/* Functions of the name without suffix whose struct was shorter. */
+/* Functions without a suffix whose struct was shorter. */
 static const struct {
 	const char *function;
 	uint32_t size;
@@ -40,8 +41,8 @@ static const struct {
 };
 
 /*
- * Functions that take no room with a list: it must have place for all that
- * there can be, and the count is only given back.
+ * Functions whose list comes without its size: there must be room for the
+ * maximum, and the count is only returned.
  */
 static const char *const roomy[] = {
     "nvmlDeviceGetGpuInstancePossiblePlacements",
@@ -52,8 +53,9 @@ static const char *const roomy[] = {
 };
 
 struct function functions[] = {
-#define NVML(symbol, params_) {.name = #symbol, .params = #params_},
-#include "abi/nvml.def"
+#define NVML(symbol, major, minor, core, mig, limit, refused, params_)         \
+	{.name = #symbol, .params = #params_},
+#include "abi/nvml/nvml.def"
 #undef NVML
 };
 
@@ -140,7 +142,10 @@ static bool may_be_list(const struct param *p)
 		strcmp(p->name, "branchInfo") && strcmp(p->name, "vmIdType"));
 }
 
-/* Which parameter says how long which other is: one beside it, or two off. */
+/*
+ * Finds the parameter that is the length of another one: next to it, or two
+ * away.
+ */
 static void find_lists(struct function *f)
 {
 	for (unsigned i = 0; i < f->count; i++) {
@@ -200,7 +205,10 @@ void params_prepare(void *library)
 	for (unsigned i = 0; i < function_count; i++) {
 		void *at = dlsym(library, functions[i].name);
 
-		/* Newer than the driver of this front: nothing to call. */
+		/*
+		 * It is newer than the driver of this front: there is nothing
+		 * to call.
+		 */
 		memcpy(&functions[i].call, &at, sizeof at);
 		parse(&functions[i]);
 	}

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * params.h - what the parameters of every entry point of NVML are, read
- * from the text of the rows of nvml.def.
+ * params.h - the parameters of every entry point of NVML, parsed from the rows
+ * of nvml.def.
  */
 #ifndef TESTS_NVML_PARAMS_H
 #define TESTS_NVML_PARAMS_H
@@ -14,9 +15,9 @@
 enum kind {
 	SCALAR,
 	TEXT_IN,
-	TEXT_OUT, /* as long as another parameter says */
+	TEXT_OUT, /* its length is another parameter */
 	THING,    /* a pointer to one of types[] */
-	LIST,     /* a pointer to as many as another parameter says */
+	LIST,     /* a pointer to a list whose length is another parameter */
 	HANDLE,
 };
 
@@ -32,7 +33,7 @@ enum handle {
 
 #define VERSIONS_MAX 3
 
-/* The type that a pointer leads to. */
+/* The type of a pointer's target. */
 struct type {
 	const char *name;
 	uint32_t size;
@@ -41,11 +42,11 @@ struct type {
 
 struct param {
 	enum kind kind;
-	bool counts;       /* it says how long others are */
+	bool counts;       /* it is the length of others */
 	bool counts_bytes; /* of lists: in bytes, not elements */
-	int counted_by;    /* parameter, or -1 */
-	int handle;    /* enum handle of what is there or pointed to, or -1 */
-	uint32_t size; /* of what is pointed to, or of one element */
+	int counted_by;    /* the parameter that is the length, or -1 */
+	int handle;        /* enum handle of the value or target, or -1 */
+	uint32_t size;     /* of the target, or of one element */
 	const struct type *type;
 	char name[48];
 };
@@ -56,18 +57,18 @@ struct function {
 	const char *name, *params;
 	any_call *call;
 	bool roomy;
-	_Atomic bool worked; /* it has answered SUCCESS */
+	_Atomic bool worked; /* it has returned SUCCESS */
 	unsigned count;
 	struct param param[CALLS_PARAMS];
 };
 
-extern struct function functions[]; /* by row of nvml.def */
+extern struct function functions[]; /* in the order of nvml.def */
 extern const unsigned function_count;
 
 /* Looks up all entry points and parses their parameters. */
 void params_prepare(void *library);
 
-/* Ends the test: the harness itself is wrong. */
+/* Ends the test: the test code itself is wrong. */
 void give_up(const char *what, const char *text) __attribute__((noreturn));
 
 #endif

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * place_test.c - places and links through NVML: what one handle says the
- * other says too, on machines of every layout and size; and what is refused.
+ * place_test.c - checks places and links through NVML: both ends agree, on
+ * machines of every layout and size; and what is refused.
  */
 #include "fronts/nvml/nvml_test.h"
 #include "machine/file/board.h"
@@ -15,7 +16,7 @@
 
 #define GPUS_MAX 16
 
-/* A machine of n A100; NVML is loaded on it. */
+/* Makes a machine of n A100; NVML is loaded on it. */
 static void open_with(struct fixture *fx, unsigned n, enum gkf_layout layout)
 {
 	struct gkf_profile profiles[GPUS_MAX];
@@ -76,7 +77,7 @@ static void pair_agrees(unsigned a, unsigned b)
 	assert_int_equal(same, a == b);
 }
 
-/* Links of a that lead to the GPU b. */
+/* The number of links of a that lead to GPU b. */
 static unsigned links_to(unsigned a, unsigned b)
 {
 	nvmlPciInfo_t end, of_b;
@@ -99,7 +100,7 @@ static unsigned links_to(unsigned a, unsigned b)
 	return n;
 }
 
-/* Every other GPU is near at exactly one level. */
+/* Checks that every other GPU is near at exactly one level. */
 static void levels_part_the_machine(unsigned a, unsigned count)
 {
 	nvmlDevice_t near[GPUS_MAX];
@@ -144,7 +145,7 @@ static void handles_agree(void **state)
 		}
 }
 
-/* The nodes share the processors out: none is left over, none is in two. */
+/* The nodes divide the processors: none is left over, none is in two. */
 static void processors_are_shared_out(void **state)
 {
 	unsigned long first[16], last[16];
@@ -163,6 +164,29 @@ static void processors_are_shared_out(void **state)
 			assert_int_equal(first[i] & last[i], 0);
 	n = 0;
 	assert_nvml(NV(nvmlSystemGetTopologyGpuSet)(100000, &n, NULL),
+		    ERROR_INVALID_ARGUMENT);
+	close_it(&fx);
+}
+
+/* A node has one socket, so node and socket give the same. */
+static void both_scopes_have_the_same_processors(void **state)
+{
+	unsigned long near[16], within[16];
+	struct fixture fx;
+
+	(void)state;
+	open_with(&fx, 2, GKF_LAYOUT_AUTO);
+	assert_nvml(NV(nvmlDeviceGetCpuAffinity)(device_at(1), 16, near),
+		    SUCCESS);
+	for (unsigned scope = 0; scope < 2; scope++) {
+		memset(within, 0xff, sizeof within);
+		assert_nvml(NV(nvmlDeviceGetCpuAffinityWithinScope)(
+				device_at(1), 16, within, scope),
+			    SUCCESS);
+		assert_memory_equal(within, near, sizeof near);
+	}
+	assert_nvml(NV(nvmlDeviceGetCpuAffinityWithinScope)(device_at(1), 16,
+							    within, 2),
 		    ERROR_INVALID_ARGUMENT);
 	close_it(&fx);
 }
@@ -248,7 +272,7 @@ static void a_fabric_with_a_link_down_is_degraded(void **state)
 	close_it(&fx);
 }
 
-/* The list closes up; a handle of the one that is gone is none. */
+/* The list closes the gap; a handle of the removed one is invalid. */
 static void a_removed_gpu_is_nowhere(void **state)
 {
 	nvmlDevice_t second, found;
@@ -285,6 +309,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(handles_agree),
 	    cmocka_unit_test(processors_are_shared_out),
+	    cmocka_unit_test(both_scopes_have_the_same_processors),
 	    cmocka_unit_test(a_fabric_with_a_link_down_is_degraded),
 	    cmocka_unit_test(what_is_wrong_is_refused),
 	    cmocka_unit_test(a_removed_gpu_is_nowhere),

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rows_test.c - every function of NVML, called with nothing: before
- * nvmlInit, after it, and without a word on stdout or stderr. The newest driver
+ * rows_test.c - calls every function of NVML without arguments: before
+ * nvmlInit, after it, and without output on stdout or stderr. The newest driver
  * has them all.
  */
 #define FRONT_DRIVER "610.57.04"
@@ -16,8 +17,8 @@ typedef nvmlReturn_t any_fn(long, long, long, long, long, long);
 static const struct row {
 	const char *name;
 } rows[] = {
-#define NVML(symbol, params) {#symbol},
-#include "abi/nvml.def"
+#define NVML(symbol, ...) {#symbol},
+#include "abi/nvml/nvml.def"
 #undef NVML
 };
 #define ROWS (sizeof(rows) / sizeof(*rows))
@@ -37,7 +38,7 @@ static bool one_of(const char *name, const char *const *names)
 static const char *const lifetime[] = {
     "nvmlInit", "nvmlInit_v2", "nvmlInitWithFlags", "nvmlShutdown", NULL};
 
-/* Needs no nvmlInit; complains of the missing argument. */
+/* They need no nvmlInit and complain about the missing argument. */
 static const char *const always[] = {"nvmlSystemGetCudaDriverVersion",
 				     "nvmlSystemGetCudaDriverVersion_v2", NULL};
 
@@ -71,7 +72,7 @@ static void error_after_init(void **state)
 	}
 }
 
-/* A function that nobody has written is refused, and the machine knows. */
+/* An unimplemented function is refused, and the machine counts that. */
 static void refusals_are_counted(void **state)
 {
 	struct fixture *fx = *state;
@@ -102,7 +103,10 @@ static void error_string_for_any_number(void **state)
 			    "Unknown Error");
 }
 
-/* Runs what clients run, their two streams on a file; it must stay empty. */
+/*
+ * Makes the usual calls with both output streams in a file, which must stay
+ * empty.
+ */
 static void prints_nothing(void **state)
 {
 	struct fixture *fx = *state;

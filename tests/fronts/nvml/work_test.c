@@ -1,19 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Real work of one process, seen through NVML in another: memory to the byte,
- * utilisation, traffic; and nothing is left when it is killed.
+ * work_test.c - checks real work of one process, seen through NVML in another:
+ * memory to the byte, utilization, traffic; and nothing is left when it is
+ * killed.
  */
 #include "base/clock.h"
 #include "fronts/nvml/nvml_test.h"
 #include "machine/file/numbers.h"
 #include "machine/file/work_state.h"
-#include "machine/store/books.h"
-#include "machine/store/busy.h"
-#include "machine/store/ledger.h"
-#include "machine/store/turn.h"
+#include "machine/store/process/books.h"
+#include "machine/store/process/busy.h"
+#include "machine/store/process/ledger.h"
+#include "machine/store/process/turn.h"
 
 #define HELD (3 * GIB + 12345)
 
-/* The work of a worker until it is killed. */
+/* What a worker does until it is killed. */
 enum task { REST, SPIN, COPY };
 
 static void do_work(struct fixture *fx, unsigned slot, enum task task)
@@ -33,7 +35,7 @@ static void do_work(struct fixture *fx, unsigned slot, enum task task)
 			gkf_busy_end(fx->m, slot);
 			gkf_turn_give(fx->m, slot);
 			break;
-		case COPY: /* 1 GB/s in, a half of it out */
+		case COPY: /* 1 GB/s in, half of it out */
 			gkf_busy_moved(fx->m, slot, GKF_IN, 10000000);
 			gkf_busy_moved(fx->m, slot, GKF_OUT, 5000000);
 			usleep(10000);
@@ -106,7 +108,7 @@ static unsigned samples(nvmlProcessUtilizationSample_t list[8])
 		   : n;
 }
 
-/* Work leaves the counters when its bins have passed. */
+/* Work disappears from the counters when its bins have passed. */
 static void await_idle(void)
 {
 	uint64_t end = gk_mono_ns() + 30 * GK_NS_PER_S;
@@ -133,7 +135,7 @@ static void memory_is_seen_to_the_byte(void **state)
 	assert_int_equal(list[0].usedGpuMemory, context + HELD);
 	assert_int_equal(gpu_utilization(), 0);
 	fixture_end(&r);
-	/* Whoever asks finds out, at the latest when it is time to look. */
+	/* A reader finds out, at the latest at the next look for the dead. */
 	for (int i = 0; memory().used != empty.used; i++) {
 		assert_in_range(i, 0, 5000);
 		usleep(1000);
@@ -146,7 +148,7 @@ static bool is_within(unsigned value, unsigned least, unsigned most)
 	return value >= least && value <= most;
 }
 
-/* The device is busy, with processes that have a like share of it. */
+/* Whether the device is busy with processes that have equal shares. */
 static bool is_shared_by(unsigned count)
 {
 	nvmlProcessUtilizationSample_t list[8];
@@ -194,7 +196,7 @@ static void two_that_spin_share_the_device(void **state)
 	await_idle();
 }
 
-/* It is as fast as it says, or slower, when the host lets it wait. */
+/* It is as fast as it says, or slower when the host delays it. */
 static void copies_are_seen_on_the_link(void **state)
 {
 	struct resident r = worker(*state, COPY);
@@ -213,7 +215,7 @@ static void copies_are_seen_on_the_link(void **state)
 	fixture_end(&r);
 }
 
-/* Many come and are killed at any moment, while somebody watches. */
+/* Many come and are killed at any moment, while another process watches. */
 static void a_storm_is_watched(void **state)
 {
 	enum { VICTIMS = 150, AT_ONCE = 6 };
@@ -231,7 +233,7 @@ static void a_storm_is_watched(void **state)
 		if (i < VICTIMS)
 			*at = worker(*state, i % 2 ? SPIN : COPY);
 		usleep((unsigned)rand_r(&seed) % 10000);
-		/* The dead count until it is time to look for them. */
+		/* The dead count until the next look for them. */
 		assert_true(memory().used >= empty.used);
 		assert_in_range(gpu_utilization(), 0, 100);
 	}

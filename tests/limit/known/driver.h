@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* driver.h - the driver API for the programs of known.h. */
 #ifndef LIMIT_KNOWN_DRIVER_H
 #define LIMIT_KNOWN_DRIVER_H
 
-#include "abi/cuda_abi.h"
+#include "abi/cuda/cuda_abi.h"
 #include "limit/known/known.h"
 
 static inline const char *name_of(CUresult result)
@@ -34,7 +35,7 @@ static inline int fits(CUresult result, const char *call, const char *file,
 	return result == CUDA_SUCCESS;
 }
 
-/* The first GPU, its primary context current. */
+/* Makes the primary context of the first GPU current. */
 static inline void start(void)
 {
 	CUdevice device;
@@ -54,7 +55,7 @@ static inline void driver_room(size_t *ret_free, size_t *ret_total)
 	OK(cuMemGetInfo_v2(ret_free, ret_total));
 }
 
-/* Its first and its last words are ones that were written there. */
+/* Writes its first and last words and checks that they are read back. */
 static inline void check_ends(CUdeviceptr at, size_t bytes)
 {
 	const unsigned wrote[2] = {0x600dbeef, 0x0ddba11u};
@@ -78,7 +79,7 @@ static inline void check_device_memory(CUdeviceptr at, size_t bytes)
 	check_ends(at, bytes);
 }
 
-/* A number of the driver's as a thing, and back. */
+/* Converts a number of the driver's to a pointer. */
 static inline void *thing_of(CUdeviceptr at)
 {
 	return (void *)(uintptr_t)at;
@@ -99,7 +100,7 @@ static inline void free_linear(void *thing)
 	OK(cuMemFree_v2(address_of(thing)));
 }
 
-/* Page-locked memory is the host's: the GPU has as much as before. */
+/* Page-locked memory is the host's: the GPU has as much free as before. */
 static inline void check_host_memory(unsigned char *at, size_t bytes)
 {
 	CUdeviceptr device;

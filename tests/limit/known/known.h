@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * known.h - what the programs test_* of this directory share. Each allocates
- * in one way, checks values there, and is refused what a GPU of this size has
- * not. They know nothing of gpukit: a limit is told by the first argument or by
- * HAMi's CUDA_DEVICE_MEMORY_LIMIT[_0], as bytes or with k, m or g; then the
- * GPU must seem to be exactly that big.
+ * known.h - what the programs test_* of this directory share. Each allocates in
+ * one way, checks values there, and must be refused what exceeds a GPU of this
+ * size. They do not use gpukit: the limit is given by the first argument or by
+ * HAMi's CUDA_DEVICE_MEMORY_LIMIT[_0], as bytes or with k, m or g; then the GPU
+ * must seem to be exactly that big.
  *
- * What is wrong is told in one line, and the status is 1; 77: no GPU here.
+ * An error is reported in one line, with status 1; status 77: there is no GPU.
  */
 #ifndef LIMIT_KNOWN_KNOWN_H
 #define LIMIT_KNOWN_KNOWN_H
@@ -16,10 +17,10 @@
 #include <stddef.h>
 
 #define MIB   ((size_t)1 << 20)
-#define BLOCK (2 * MIB)  /* a driver takes physical memory in these */
+#define BLOCK (2 * MIB)  /* the driver's unit of physical memory */
 #define PIECE (64 * MIB) /* what one step allocates */
 
-/* Bytes of a limit as text: 2147483648, 2048m, 2g, 2GiB. */
+/* Bytes of a limit given as text: 2147483648, 2048m, 2g, 2GiB. */
 static inline size_t known_size(const char *text)
 {
 	static const char units[] = "kmgt";
@@ -43,14 +44,14 @@ static inline size_t known_limit(int argc, char **argv)
 	return of_all ? known_size(of_all) : 0;
 }
 
-/* One way to get memory, of the driver or the runtime. */
+/* One way to get memory from the driver or the runtime. */
 struct known_way {
-	/* True: *ret_thing holds so many bytes; false: out of memory. */
+	/* True: *ret_thing holds this many bytes; false: out of memory. */
 	int (*take)(size_t bytes, void **ret_thing);
 	void (*check)(void *thing, size_t bytes); /* writes and reads it */
 	void (*give)(void *thing);
 	void (*room)(size_t *ret_free, size_t *ret_total);
-	size_t slack; /* bytes that one of PIECE may need beyond its size */
+	size_t slack; /* bytes that a PIECE may need beyond its size */
 	int lends;    /* without a limit, the host lends what does not fit */
 };
 
@@ -63,7 +64,7 @@ static inline size_t known_free(const struct known_way *way)
 	return room;
 }
 
-/* The GPU seems to be as big as the limit says. */
+/* Checks that the GPU seems to be as big as the limit says. */
 static inline void known_total(const struct known_way *way, size_t limit)
 {
 	size_t room = 0, total = 0;
@@ -73,7 +74,7 @@ static inline void known_total(const struct known_way *way, size_t limit)
 		EQUAL(total, limit);
 }
 
-/* One piece is there, is counted, and is given back. */
+/* Takes one piece, checks that it is counted, and gives it back. */
 static inline void known_one(const struct known_way *way)
 {
 	size_t before = known_free(way), held;
@@ -87,7 +88,7 @@ static inline void known_one(const struct known_way *way)
 	EQUAL(known_free(way), before);
 }
 
-/* More than there is is refused, and what is there is not touched by it. */
+/* A request for too much is refused, and does not touch what is there. */
 static inline void known_too_much(const struct known_way *way, size_t limit)
 {
 	size_t before = known_free(way);
@@ -100,8 +101,8 @@ static inline void known_too_much(const struct known_way *way, size_t limit)
 }
 
 /*
- * Under a limit: pieces until the first refusal are all that fit, neither more
- * nor less; and all of them come back.
+ * Under a limit, pieces up to the first refusal are exactly as many as fit, and
+ * all of them come back.
  */
 static inline void known_fill(const struct known_way *way)
 {

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* runtime.h - the CUDA runtime for the programs of known.h. */
 #ifndef LIMIT_KNOWN_RUNTIME_H
 #define LIMIT_KNOWN_RUNTIME_H
 
-#include "abi/cudart_abi.h"
+#include "abi/cudart/cudart_abi.h"
 #include "limit/known/known.h"
 
 #define EXPECT(call, expected)                                                 \
@@ -30,7 +31,7 @@ static inline int fits(cudaError_t result, const char *call, const char *file,
 	return result == cudaSuccess;
 }
 
-/* The first GPU, its context made. */
+/* Makes the context of the first GPU. */
 static inline void start(void)
 {
 	int count = 0;
@@ -49,7 +50,7 @@ static inline void runtime_room(size_t *ret_free, size_t *ret_total)
 	OK(cudaMemGetInfo(ret_free, ret_total));
 }
 
-/* Its first and its last words are ones that were written there. */
+/* Writes its first and last words and checks that they are read back. */
 static inline void check_device_memory(void *thing, size_t bytes)
 {
 	const unsigned wrote[2] = {0x600dbeef, 0x0ddba11u};
@@ -72,7 +73,7 @@ static inline void free_device(void *thing)
 	OK(cudaFree(thing));
 }
 
-/* Page-locked memory is the host's: the GPU has as much as before. */
+/* Page-locked memory is the host's: the GPU has as much free as before. */
 static inline void check_host_memory(unsigned char *at, size_t bytes)
 {
 	void *device;
@@ -88,7 +89,7 @@ static inline void check_host_memory(unsigned char *at, size_t bytes)
 	OK(cudaFree(device));
 }
 
-/* Nothing of the GPU is held now that was not held before. */
+/* Checks that no more of the GPU's memory is held than before. */
 static inline void room_is(size_t before)
 {
 	size_t room, total;
@@ -97,7 +98,7 @@ static inline void room_is(size_t before)
 	EQUAL(room, before);
 }
 
-/* How much is free; the GPU seems to be as big as the limit says. */
+/* The free bytes, after a check that the GPU seems as big as the limit. */
 static inline size_t room_under(size_t limit)
 {
 	size_t room, total;

@@ -1,4 +1,5 @@
-/* Device memory by cuMemAlloc. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_alloc.c - allocates device memory by cuMemAlloc. */
 #include "limit/known/driver.h"
 
 static int take(size_t bytes, void **ret_thing)

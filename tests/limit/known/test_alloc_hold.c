@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Holds most of the GPU's memory until its input ends, for others to look at:
- * "holding BYTES" is told when it has. Its values are there at the end.
+ * test_alloc_hold.c - holds most of the GPU's memory until its input ends, so
+ * that others can look at it. Prints "holding BYTES" when it does, and checks
+ * its values at the end.
  */
 #include "limit/known/driver.h"
 

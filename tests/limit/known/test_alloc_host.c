@@ -1,4 +1,8 @@
-/* Page-locked memory by cuMemAllocHost: no limit of a GPU is for it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_alloc_host.c - allocates page-locked memory by cuMemAllocHost, which no
+ * limit of a GPU applies to.
+ */
 #include "limit/known/driver.h"
 
 int main(int argc, char **argv)

@@ -1,4 +1,8 @@
-/* Managed memory by cuMemAllocManaged: without a limit the host may lend it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_alloc_managed.c - allocates managed memory by cuMemAllocManaged: without
+ * a limit it may exceed the GPU's.
+ */
 #include "limit/known/driver.h"
 
 static int take(size_t bytes, void **ret_thing)
@@ -11,7 +15,7 @@ static int take(size_t bytes, void **ret_thing)
 	return 1;
 }
 
-/* The host sees what the GPU wrote, and the other way round. */
+/* The host sees what the GPU wrote, and the GPU what the host wrote. */
 static void check(void *thing, size_t bytes)
 {
 	volatile unsigned char *at = thing;

@@ -1,4 +1,5 @@
-/* Rows of memory by cuMemAllocPitch. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_alloc_pitch.c - allocates rows of memory by cuMemAllocPitch. */
 #include "limit/known/driver.h"
 
 #define ROW ((size_t)4096)
@@ -15,7 +16,7 @@ static int take(size_t bytes, void **ret_thing)
 	return 1;
 }
 
-/* Rows that are narrower than their pitch do not run into each other. */
+/* Rows narrower than their pitch do not overlap. */
 static void narrow_rows(void)
 {
 	unsigned char row[2][100], back[2][100];

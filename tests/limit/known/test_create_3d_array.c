@@ -1,4 +1,8 @@
-/* Arrays of three dimensions, and layers, by cuArray3DCreate. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_create_3d_array.c - makes arrays of three dimensions, and layers, by
+ * cuArray3DCreate.
+ */
 #include "limit/known/driver.h"
 
 #define SIDE  ((size_t)1024)

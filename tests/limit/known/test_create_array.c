@@ -1,4 +1,8 @@
-/* Arrays by cuArrayCreate: rows of floats, at most so wide and so high. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_create_array.c - makes arrays by cuArrayCreate: rows of floats within
+ * the largest width and height.
+ */
 #include "limit/known/driver.h"
 
 #define WIDTH ((size_t)8192)
@@ -47,6 +51,7 @@ static void check(void *thing, size_t bytes)
 		row[0][i] = (float)i;
 	copy_row(thing, last, row[0], 1);
 	copy_row(thing, last, row[1], 0);
+	/* NOLINTNEXTLINE: copied byte by byte */
 	REQUIRE(!memcmp(row[0], row[1], sizeof row[0]));
 }
 

@@ -1,4 +1,8 @@
-/* Page-locked memory by cuMemHostAlloc, which the GPU sees, too. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_host_alloc.c - allocates page-locked memory by cuMemHostAlloc, which the
+ * GPU sees too.
+ */
 #include "limit/known/driver.h"
 
 static void use(unsigned flags)

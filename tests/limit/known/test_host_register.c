@@ -1,4 +1,8 @@
-/* Memory of the program's own, page-locked by cuMemHostRegister. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_host_register.c - page-locks the program's own memory by
+ * cuMemHostRegister.
+ */
 #include "limit/known/driver.h"
 
 int main(int argc, char **argv)

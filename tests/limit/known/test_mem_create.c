@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Physical memory by cuMemCreate: held as long as somebody has a handle or a
- * mapping of it, and by the GPU that it was asked of.
+ * test_mem_create.c - makes physical memory by cuMemCreate: it is held as long
+ * as a handle or a mapping of it exists, on the GPU it was made for.
  */
 #include "limit/known/driver.h"
 
@@ -53,7 +54,7 @@ static void give(void *thing)
 	free(mapped);
 }
 
-/* Who releases the handle keeps the memory while it is mapped or retained. */
+/* Memory outlives its released handle while it is mapped or retained. */
 static void outlives_its_handle(void)
 {
 	size_t before, held, total;

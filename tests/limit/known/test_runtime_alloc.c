@@ -1,4 +1,5 @@
-/* Device memory by cudaMalloc. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_runtime_alloc.c - allocates device memory by cudaMalloc. */
 #include "limit/known/runtime.h"
 
 static int take(size_t bytes, void **ret_thing)

@@ -1,4 +1,8 @@
-/* Page-locked memory by cudaMallocHost: no limit of a GPU is for it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_runtime_alloc_host.c - allocates page-locked memory by cudaMallocHost,
+ * which no limit of a GPU applies to.
+ */
 #include "limit/known/runtime.h"
 
 int main(int argc, char **argv)

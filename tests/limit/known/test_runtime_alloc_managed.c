@@ -1,4 +1,8 @@
-/* Managed memory by cudaMallocManaged: without a limit the host may lend it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_runtime_alloc_managed.c - allocates managed memory by cudaMallocManaged:
+ * without a limit it may exceed the GPU's.
+ */
 #include "limit/known/runtime.h"
 
 static int take(size_t bytes, void **ret_thing)
@@ -6,7 +10,7 @@ static int take(size_t bytes, void **ret_thing)
 	return FITS(cudaMallocManaged(ret_thing, bytes, cudaMemAttachGlobal));
 }
 
-/* The host sees what the GPU wrote, and the other way round. */
+/* The host sees what the GPU wrote, and the GPU what the host wrote. */
 static void check(void *thing, size_t bytes)
 {
 	volatile unsigned char *at = thing;

@@ -1,4 +1,8 @@
-/* Page-locked memory by cudaHostAlloc, which the GPU sees, too. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_runtime_host_alloc.c - allocates page-locked memory by cudaHostAlloc,
+ * which the GPU sees too.
+ */
 #include "limit/known/runtime.h"
 
 static void use(unsigned flags, size_t before)

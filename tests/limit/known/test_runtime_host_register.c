@@ -1,4 +1,8 @@
-/* Memory of the program's own, page-locked by cudaHostRegister. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_runtime_host_register.c - page-locks the program's own memory by
+ * cudaHostRegister.
+ */
 #include "limit/known/runtime.h"
 
 int main(int argc, char **argv)

@@ -1,4 +1,8 @@
-/* Kernels by cudaLaunchKernel: every launch does its work, in order. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_runtime_launch.c - launches kernels by cudaLaunchKernel: every launch
+ * does its work, in order.
+ */
 #include "limit/known/runtime.h"
 
 #define COUNT    4096

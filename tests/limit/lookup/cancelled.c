@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A thread that is cancelled while it launches and allocates; what others do
- * after that goes on. Nothing of a driver is a point where threads end.
+ * cancelled.c - cancels a thread while it launches and allocates; the work of
+ * others must continue afterwards. No function of a driver is a cancellation
+ * point.
  */
-#include "abi/cuda_abi.h"
+#include "abi/cuda/cuda_abi.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

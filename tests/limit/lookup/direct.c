@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls the driver's functions as a program does that is linked with it, where
- * there is none. Prints what they answer, and what a probe finds.
+ * direct.c - calls the driver's functions as a program linked with the driver
+ * does, where there is none. Prints their results, and what a probe finds.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

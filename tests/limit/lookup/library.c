@@ -1,4 +1,5 @@
-/* A library of the program of duplicate names: program.c. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* library.c - is a library of the program of duplicate names, program.c. */
 #include "object.h"
 
 void LOOK(void);

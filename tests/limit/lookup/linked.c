@@ -1,4 +1,5 @@
-/* Linked with the driver: what it says of the memory of a device. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* linked.c - is linked with the driver and prints a device's memory. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ int main(int argc, char **argv)
 	printf("%d ", cuDevicePrimaryCtxRetain(&context, 0));
 	printf("%d\n", cuCtxSetCurrent(context));
 	fflush(stdout);
-	/* Waits until it is told to go on. */
+	/* Waits until it is told to continue. */
 	if (argc > 1 && argv[1][0] && !fgets(line, sizeof line, stdin))
 		return 1;
 	printf("%d ", cuMemGetInfo_v2(&free, &total));

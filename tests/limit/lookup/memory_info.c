@@ -1,4 +1,5 @@
-/* Asks NVML for the memory of a device as older programs do. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* memory_info.c - asks NVML for the memory of a device as older programs do. */
 #include <dlfcn.h>
 #include <stdio.h>
 

@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Looks names up at odd moments: before any constructor, in a constructor, in a
- * signal handler, in a child of fork, while the program ends. Then in every
- * library that it is told of: two copies of a driver stay usable both.
+ * moments.c - looks names up at unusual moments: before any constructor, in a
+ * constructor, in a signal handler, in a forked child, while the program ends.
+ * Then in every library of its arguments: two copies of a driver both stay
+ * usable.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

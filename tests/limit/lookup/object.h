@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * object.h - what the objects of the program of duplicate names are made of.
+ * object.h - the source of each object of the program of duplicate names.
  *
  * Each is compiled with ME, its number, and the names that it defines. A name
- * is a function that tells whose it is; cuCtxGetId is a number, as a program
- * may call its data.
+ * is a function that returns the object it belongs to; cuCtxGetId is a number,
+ * since a program may use a name for data.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -36,7 +37,7 @@ DEFINE(nvmlDeviceGetMemoryInfo)
 int cuCtxGetId = 100 + ME;
 #endif
 
-/* Those that it calls itself, whosever they are. */
+/* The functions that it calls itself, whichever object defines them. */
 #ifdef CALLS_PROC_ADDRESS
 int cuGetProcAddress(void);
 #endif
@@ -72,7 +73,7 @@ static const char *const names[] = {
     "cuNothing",
 };
 
-/* Where a driver's function was found, and which, is not the same with hooks */
+/* Where a driver's function was found differs with hooks. */
 static inline int is_drivers(const char *file)
 {
 	return strstr(file, "libcuda.so") || strstr(file, "libnvidia-ml.so") ||
@@ -111,7 +112,7 @@ static inline void look_by(const char *how, void *handle)
 	}
 }
 
-/* The last thing that it does: a compiler makes it a jump. */
+/* In the last position, so that the compiler makes it a jump. */
 static __attribute__((noinline)) void *jump_to_dlsym(const char *name)
 {
 	return dlsym(RTLD_NEXT, name);

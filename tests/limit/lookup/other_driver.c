@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A driver that exports some functions at other addresses than those that it
- * gives by cuGetProcAddress, as a driver may.
+ * other_driver.c - is a driver that exports some functions at addresses other
+ * than those that cuGetProcAddress returns, as a driver may.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Prints what cuGetProcAddress and cuGetProcAddress_v2 answer for every name of
- * the driver API, CUDA version and flag: a line for each change of the answer
- * as the version grows. A function is called by the name under which dlsym
- * finds it. Then what they answer to wrong arguments.
+ * proc_addresses.c - prints the answers of cuGetProcAddress and
+ * cuGetProcAddress_v2 for every name of the driver API, CUDA version and flag:
+ * a line for each change as the version grows. A function is shown by the name
+ * under which dlsym finds it. Then their answers to wrong arguments.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -15,9 +16,8 @@ static const struct row {
 	const char *symbol, *base;
 	int since;
 } rows[] = {
-#define CUDA(symbol, base, since, stream, params) {#symbol, #base, since},
-#include "abi/cuda.def"
-#undef CUDA
+#define CUDA_SYMBOL(symbol, base, since, ...) {#symbol, #base, since},
+#include "abi/cuda/cuda_symbols.def"
 };
 
 enum { ROWS = sizeof rows / sizeof *rows, UNTOUCHED = 77 };
@@ -36,7 +36,7 @@ static int versions[ROWS + 4], version_count;
 
 static void *library;
 
-/* In the place of what came with CUDA 12. */
+/* Replaces functions that came with CUDA 12. */
 static int answer_nothing(const char *symbol, void **pfn, int version,
 			  uint64_t flags, int *status)
 {
@@ -76,7 +76,7 @@ static const char *name_of(const void *address)
 	return address ? "(unknown)" : "(none)";
 }
 
-/* One answer as text. */
+/* Formats one answer. */
 static void ask(char *text, size_t size, const char *symbol, int version,
 		uint64_t flags)
 {
@@ -137,7 +137,7 @@ static void find_all_by_dlsym(void)
 		found_by_dlsym[i] = dlsym(library, rows[i].symbol);
 }
 
-/* Where the program's own functions are, the addresses of which it compares. */
+/* Counts the functions whose addresses it compares that are in the program. */
 static void count_hooks(void)
 {
 	int hooks = 0;

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The program of duplicate names: it and its libraries (linked, loaded for
- * itself, loaded for all, and one that a loaded one needs) define the same
- * names, and each looks them up in every way. It prints what it found, and does
- * the same whatever is preloaded. Arguments: libraries that it loads for all
- * before.
+ * program.c - is the program of duplicate names: it and its libraries (linked,
+ * loaded locally, loaded globally, and needed by a loaded one) define the same
+ * names, and each looks them up in every way. It prints what it found, which
+ * must be the same whatever is preloaded. Arguments: libraries to load globally
+ * first.
  */
 #include "object.h"
 

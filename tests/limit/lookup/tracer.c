@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Another library that is preloaded: it counts what goes through its own dlsym
- * and its own cuMemGetInfo_v2, and passes it on.
+ * tracer.c - is another preloaded library: it counts the calls of its own dlsym
+ * and cuMemGetInfo_v2 and passes them on.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

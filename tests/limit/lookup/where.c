@@ -1,4 +1,8 @@
-/* Prints in which object the functions are that the driver gives for names. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * where.c - prints which object contains the functions that the driver returns
+ * for names.
+ */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * held.c - preloaded behind libvgpu.so: holds up the made-up driver before and
- * behind where it takes memory and gives it back. In the directory HELD, the
- * FIFO `arrived` gets the pid of whoever comes to a step that has a FIFO of its
- * own there; it goes on when somebody opens that one for writing.
+ * held.c - is preloaded after libvgpu.so and holds up the fake driver before
+ * and after it allocates and frees memory. In the directory HELD, the FIFO
+ * `arrived` gets the pid of each process that comes to a step with a FIFO of
+ * its own there; the process continues when that FIFO is opened for writing.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Of the made-up machine's core, as its driver calls them. */
+/* Functions of the fake machine's core, as its driver calls them. */
 int gkf_space_alloc(const void *ask, uint64_t *ret_address);
 int gkf_space_free(uint64_t base);
 uint64_t gkf_books_context(const void *machine, unsigned device, unsigned nth);
@@ -50,7 +51,7 @@ static void hold(const char *step)
 	if (!dir || access(path, F_OK))
 		return;
 	tell_arrival(dir);
-	/* Unlinked meanwhile: the others were let go. */
+	/* Unlinked meanwhile: the other processes were released. */
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0)
 		close(fd);
@@ -78,7 +79,7 @@ int gkf_space_free(uint64_t base)
 	return error;
 }
 
-/* Asked for before a context takes its memory. */
+/* Called before a context takes its memory. */
 uint64_t gkf_books_context(const void *machine, unsigned device, unsigned nth)
 {
 	__typeof__(gkf_books_context) *next = find_next("gkf_books_context");

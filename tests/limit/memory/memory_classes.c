@@ -1,4 +1,5 @@
-/* memory_classes.c - takes device memory in each way that CUDA has. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* memory_classes.c - allocates device memory in each way that CUDA has. */
 #include "limit/memory/memory_classes.h"
 #include "base/array.h"
 
@@ -128,6 +129,20 @@ static CUresult take_pool(struct piece *p, size_t bytes)
 	return r ? r : cuMemAllocFromPoolAsync(&p->at, bytes, pool, NULL);
 }
 
+/* Allocates from a pool that can be shared with other processes. */
+static CUresult take_shared_pool(struct piece *p, size_t bytes)
+{
+	CUmemPoolProps props = {
+	    .allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+	    .handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+	    .location = {CU_MEM_LOCATION_TYPE_DEVICE, device}};
+	CUresult r = pool ? CUDA_SUCCESS : cuMemPoolCreate(&pool, &props);
+
+	if (!r)
+		r = cuMemAllocFromPoolAsync(&p->at, bytes, pool, NULL);
+	return r ? r : cuStreamSynchronize(NULL);
+}
+
 static CUresult take_graph(struct piece *p, size_t bytes)
 {
 	CUDA_MEM_ALLOC_NODE_PARAMS node = {
@@ -151,7 +166,7 @@ static CUresult give_graph(struct piece *p)
 	return r ? r : cuCtxSynchronize();
 }
 
-/* An allocation in a stream that is captured. */
+/* An allocation in a stream that is being captured. */
 static CUresult take_captured(struct piece *p, size_t bytes)
 {
 	CUresult r;
@@ -168,7 +183,7 @@ static CUresult take_captured(struct piece *p, size_t bytes)
 	return r;
 }
 
-/* And launched: the memory lives on when the graph has ended. */
+/* Captured and launched: the memory outlives the graph's run. */
 static CUresult take_launched(struct piece *p, size_t bytes)
 {
 	CUresult r = take_captured(p, bytes);
@@ -231,7 +246,7 @@ static CUresult give_context(struct piece *p)
 	return cuCtxDestroy_v2(p->handle);
 }
 
-/* Variables of a module: so many bytes. */
+/* Variables of a module with this many bytes. */
 static CUresult take_module(struct piece *p, size_t bytes)
 {
 	char text[256];
@@ -260,6 +275,7 @@ const struct class memory_classes[] = {
     {"freed-async", take_plain, give_async},
     {"freed-sync", take_async, give_plain},
     {"pool", take_pool, give_async},
+    {"shared-pool", take_shared_pool, give_async},
     {"graph", take_graph, give_graph},
     {"captured", take_captured, give_graph},
     {"launched", take_launched, give_launched},

@@ -1,8 +1,11 @@
-/* memory_classes.h - classes of device memory: how each is taken and given. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memory_classes.h - classes of device memory: how each is allocated and freed.
+ */
 #ifndef TESTS_MEMORY_CLASSES_H
 #define TESTS_MEMORY_CLASSES_H
 
-#include "abi/cuda_abi.h"
+#include "abi/cuda/cuda_abi.h"
 
 struct piece {
 	const struct class *class;
@@ -20,12 +23,12 @@ struct class
 extern const struct class memory_classes[];
 extern const unsigned memory_class_count;
 
-/* Ends the program when there is none of that name. */
+/* Exits when there is no class of that name. */
 const struct class *find_class(const char *name);
 
 CUresult give_virtual(struct piece *p);
 
-/* The device on which they are, and a pool of the program's own. */
+/* The device that has the memory, and a pool of the program's own. */
 extern CUdevice device;
 extern CUmemoryPool pool;
 

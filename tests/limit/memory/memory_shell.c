@@ -1,11 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory_shell.c - a CUDA program that takes and gives back memory as it is
- * told: a command a line, an answer a line, which begins with the CUDA error.
+ * memory_shell.c - a CUDA program that allocates and frees memory on command: a
+ * command a line, and an answer a line that begins with the CUDA error.
  */
-#include "abi/nvml_abi.h"
+#include "abi/nvml/nvml_abi.h"
 #include "limit/memory/memory_classes.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -61,7 +63,7 @@ static uint64_t next_random(uint64_t *seed)
 	return *seed;
 }
 
-/* Small ones mostly, now and then up to `most`. */
+/* Mostly small sizes, now and then up to `most`. */
 static size_t random_size(uint64_t *seed, size_t most)
 {
 	uint64_t r = next_random(seed);
@@ -70,7 +72,7 @@ static size_t random_size(uint64_t *seed, size_t most)
 	return 1 + (size_t)((r >> 8) % bound);
 }
 
-/* Takes and gives at random; refusals are part of it. */
+/* Allocates and frees at random; refusals are expected. */
 static CUresult run_storm(uint64_t seed, unsigned n, size_t most, unsigned live,
 			  const char *names)
 {
@@ -155,7 +157,7 @@ static CUresult run_threads(unsigned count, unsigned n, size_t most)
 	return r;
 }
 
-/* One thread takes and gives memory, another one uses the context as well. */
+/* One thread allocates and frees memory while another uses the context. */
 static void *retain_again(void *arg)
 {
 	volatile bool *ended = arg;
@@ -184,7 +186,7 @@ static CUresult run_retains(unsigned n, size_t bytes)
 	return r;
 }
 
-/* Half of the threads take what is counted, half what is measured. */
+/* Half of the threads allocate counted memory, half measured memory. */
 static void *take_and_give(void *arg)
 {
 	struct thread_run *t = arg;
@@ -219,7 +221,7 @@ static CUresult run_both(unsigned n, size_t bytes)
 	return r;
 }
 
-/* The last one is the pool from now on. */
+/* The last pool is the current one from now on. */
 static CUresult make_pools(unsigned n)
 {
 	CUmemPoolProps props = {
@@ -234,7 +236,7 @@ static CUresult make_pools(unsigned n)
 
 /* ---- between processes ---- */
 
-/* Memory that cuMemCreate() gave, as a descriptor of this process. */
+/* Exports memory of cuMemCreate() as a descriptor of this process. */
 static int run_export(unsigned index)
 {
 	int fd = -1;
@@ -254,24 +256,95 @@ static CUresult give_opened(struct piece *p)
 static const struct class imported = {"imported", NULL, give_virtual};
 static const struct class opened = {"opened", NULL, give_opened};
 
+/* Copies another process's descriptor into this process. */
+static int take_descriptor(unsigned pid, unsigned number)
+{
+	int other = (int)syscall(SYS_pidfd_open, pid, 0);
+	int fd = (int)syscall(SYS_pidfd_getfd, other, number, 0);
+
+	close(other);
+	return fd;
+}
+
 static int run_import(unsigned pid, unsigned number)
 {
 	struct piece p = {.class = &imported};
 	CUmemGenericAllocationHandle handle;
-	int other = (int)syscall(SYS_pidfd_open, pid, 0);
-	int fd = (int)syscall(SYS_pidfd_getfd, other, number, 0);
+	int fd = take_descriptor(pid, number);
 	CUresult r = cuMemImportFromShareableHandle(
 	    &handle, (void *)(uintptr_t)(unsigned)fd,
 	    CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+
 	close(fd);
-	close(other);
 	p.at = handle;
 	if (!r)
 		pieces[piece_count++] = p;
 	return (int)r;
 }
 
-/* A handle of cuMemAlloc()'s memory, in a file. */
+/* Holds memory that nobody has imported; the descriptor survives exec. */
+static int run_hold(unsigned pid, unsigned number)
+{
+	int fd = take_descriptor(pid, number);
+
+	if (fd < 0 || fcntl(fd, F_SETFD, 0))
+		return 1;
+	printf("0 %d\n", fd);
+	return -1;
+}
+
+static int run_export_pool(void)
+{
+	int fd = -1;
+	CUresult r = cuMemPoolExportToShareableHandle(
+	    &fd, pool, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
+
+	if (!r)
+		printf("0 %d\n", fd);
+	return r ? (int)r : -1;
+}
+
+/* It is the current pool from now on. */
+static CUresult run_import_pool(unsigned pid, unsigned number)
+{
+	int fd = take_descriptor(pid, number);
+	CUresult r = cuMemPoolImportFromShareableHandle(
+	    &pool, (void *)(uintptr_t)(unsigned)fd,
+	    CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
+
+	close(fd);
+	return r;
+}
+
+/* Writes the handle of a piece of the pool to a file. */
+static CUresult run_tell_pointer(unsigned index, const char *path)
+{
+	CUmemPoolPtrExportData data;
+	CUresult r = cuMemPoolExportPointer(&data, pieces[index].at);
+	FILE *f = fopen(path, "w");
+
+	fwrite(&data, sizeof data, 1, f);
+	fclose(f);
+	return r;
+}
+
+static CUresult run_hear_pointer(const char *path)
+{
+	struct piece p = {.class = find_class("async")};
+	CUmemPoolPtrExportData data;
+	FILE *f = fopen(path, "r");
+	CUresult r;
+
+	if (fread(&data, sizeof data, 1, f) != 1)
+		return CUDA_ERROR_UNKNOWN;
+	fclose(f);
+	r = cuMemPoolImportPointer(&p.at, pool, &data);
+	if (!r)
+		pieces[piece_count++] = p;
+	return r;
+}
+
+/* Writes the handle of cuMemAlloc()'s memory to a file. */
 static int run_tell(unsigned index, const char *path)
 {
 	CUipcMemHandle handle;
@@ -334,7 +407,7 @@ static CUresult run_info(void)
 	return r;
 }
 
-/* A zombie has ended: what it had is to be given back. */
+/* A zombie has ended: its memory is to be given back. */
 static bool is_alive(unsigned pid)
 {
 	char path[40], state = 'X';
@@ -350,14 +423,14 @@ static bool is_alive(unsigned pid)
 	return state != 'Z' && state != 'X';
 }
 
-/* The same process runs this program anew. */
+/* Runs this program again in the same process. */
 static CUresult run_exec(void)
 {
 	execl("/proc/self/exe", "memory_shell", (char *)NULL);
 	return CUDA_ERROR_UNKNOWN;
 }
 
-/* What NVML says that a process holds, and what all do that are alive. */
+/* What NVML says a process holds, and what all living processes hold. */
 static int run_used(unsigned gpu, unsigned pid)
 {
 	void *nvml = dlopen("libnvidia-ml.so.1", RTLD_NOW);
@@ -382,7 +455,7 @@ static int run_used(unsigned gpu, unsigned pid)
 	return -1;
 }
 
-/* What a child does ends there; its parent's memory is none of its. */
+/* The child's memory ends with it; it has none of its parent's. */
 static CUresult run_fork(void)
 {
 	int status;
@@ -398,7 +471,7 @@ static CUresult run_fork(void)
 		   : CUDA_ERROR_UNKNOWN;
 }
 
-/* -1: it answered itself, and well. */
+/* -1: the command has printed its own answer and succeeded. */
 static int obey(const char *line)
 {
 	unsigned long long seed;
@@ -443,6 +516,16 @@ static int obey(const char *line)
 		return close((int)a);
 	if (sscanf(line, "import %u %u", &a, &b) == 2)
 		return run_import(a, b);
+	if (sscanf(line, "hold %u %u", &a, &b) == 2)
+		return run_hold(a, b);
+	if (!strcmp(line, "export-pool\n"))
+		return run_export_pool();
+	if (sscanf(line, "import-pool %u %u", &a, &b) == 2)
+		return (int)run_import_pool(a, b);
+	if (sscanf(line, "tell-pointer %u %199s", &a, name) == 2)
+		return (int)run_tell_pointer(a, name);
+	if (sscanf(line, "hear-pointer %199s", name) == 1)
+		return (int)run_hear_pointer(name);
 	if (sscanf(line, "tell %u %199s", &a, name) == 2)
 		return run_tell(a, name);
 	if (sscanf(line, "hear %199s", name) == 1)

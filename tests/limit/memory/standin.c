@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * standin.c - a driver with what the made-up one has not: pools on the host,
- * sparse arrays, graphs whose launches end when the test says so. Nothing is
- * behind its memory.
+ * standin.c - a driver with what the fake one lacks: pools on the host, sparse
+ * arrays, graphs whose launches end when the test says so. Its memory has no
+ * storage.
  */
 #include "limit/memory/standin.h"
-#include "abi/cuda_abi.h"
+#include "abi/cuda/cuda_abi.h"
 
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -17,7 +18,7 @@
 
 _Atomic uint64_t standin_held, standin_reserved, standin_used;
 
-/* A launch posts the one, and waits for the other. */
+/* A launch posts the first semaphore and waits for the second. */
 extern sem_t standin_launched, standin_go;
 sem_t standin_launched, standin_go;
 
@@ -158,7 +159,7 @@ CUresult cuMulticastBindMem(CUmemGenericAllocationHandle mcHandle,
 	return CUDA_SUCCESS;
 }
 
-/* All that is created has one size in a test. */
+/* All memory created in a test has one size. */
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
 {
 	if (handle != mapped)
@@ -228,7 +229,7 @@ CUresult cuDeviceGraphMemTrim(CUdevice device)
 	return CUDA_SUCCESS;
 }
 
-/* Takes what is idle, else more, once it is told to go on. */
+/* When released, it uses idle memory first, then more. */
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
 {
 	uint64_t used;

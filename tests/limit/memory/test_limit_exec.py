@@ -1,5 +1,6 @@
-"""What a process has is that program's on that GPU: exec gives it back, and each
-GPU of a program has a limit of its own, by the driver's own books."""
+# SPDX-License-Identifier: Apache-2.0
+"""Memory belongs to one program on one GPU: exec gives it back, and each GPU of
+a program has a limit of its own, by the driver's own books."""
 
 from test_limit_memory import (BLOCK, CONTEXT, LIMIT, MIB, OUT_OF_MEMORY,
                                await_that, group)
@@ -7,8 +8,8 @@ from test_limit_memory import (BLOCK, CONTEXT, LIMIT, MIB, OUT_OF_MEMORY,
 __all__ = ["group"]
 
 
-def test_exec_gives_memory_back(group):  # noqa: F811
-    """The next program of that pid has nothing, and counts anew."""
+def test_exec_gives_memory_back(group):
+    """The next program of that pid holds nothing and starts at 0."""
     one = group(CUDA_DEVICE_MEMORY_LIMIT=str(LIMIT + CONTEXT))
     becomes, waits = one.start(), one.start()
     room = (LIMIT - CONTEXT) // BLOCK
@@ -24,8 +25,8 @@ def test_exec_gives_memory_back(group):  # noqa: F811
     assert becomes.process.poll() is None
 
 
-def test_each_gpu_of_a_program_has_its_limit(group):  # noqa: F811
-    """Limits have NVML's numbers, programs those of CUDA_VISIBLE_DEVICES."""
+def test_each_gpu_of_a_program_has_its_limit(group):
+    """Limits use NVML's numbers, programs those of CUDA_VISIBLE_DEVICES."""
     limits = {0: 600 * MIB, 1: 900 * MIB}
     one = group(CUDA_VISIBLE_DEVICES="1,0",
                 **{f"CUDA_DEVICE_MEMORY_LIMIT_{gpu}": str(limit)

@@ -1,6 +1,7 @@
-"""Memory that a program imports from another API counts where NVML does not tell
-what the process has. The made-up driver has no such memory, so the driver here
-is bench's, which takes every call for done."""
+# SPDX-License-Identifier: Apache-2.0
+"""Memory that a program imports from another API counts where NVML does not
+report what the process holds. The fake driver has no such memory, so this uses
+bench's driver, in which every call succeeds."""
 
 import json
 import os

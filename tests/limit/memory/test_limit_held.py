@@ -1,7 +1,8 @@
-"""Processes of a group are stopped and killed at each step of taking memory and
-giving it back: before it is reserved, between that and the driver's call, behind
-that, and between the driver's freeing and ours. The driver's own books tell what
-is held; each pause has its place, so nothing is left to chance."""
+# SPDX-License-Identifier: Apache-2.0
+"""Processes of a group are stopped and killed at each step of allocating and
+freeing memory: before the reservation, between it and the driver's call, after
+that call, and between the driver's freeing and ours. The driver's own books say
+what is held; each pause is at a fixed place, so nothing is left to chance."""
 
 import os
 import select
@@ -27,16 +28,16 @@ FUTEX = "202" if os.uname().machine == "x86_64" else "98"
 
 
 def fit(count):
-    """So many pieces fit beside so many contexts."""
+    """How many pieces fit beside this many contexts."""
     return (LIMIT - count * CONTEXT) // PIECE
 
 
 FIRST, LEFT = fit(COUNT), COUNT - KILLED
-MORE = fit(LEFT) - (FIRST - KILLED)  # when some were killed who had one
+MORE = fit(LEFT) - (FIRST - KILLED)  # if the killed ones had a piece
 
 
 class Steps:
-    """Where programs are held up: held.c."""
+    """Holds programs up at steps; see held.c."""
 
     def __init__(self, path):
         self.path, self.fds = path, []
@@ -52,12 +53,12 @@ class Steps:
         os.mkfifo(self.path / step)
 
     def go(self, step):
-        """All who are there, and all who come."""
+        """Releases all who are at the step or come to it."""
         self.open(step)
         os.unlink(self.path / step)
 
     def arrivals(self, count):
-        """The pids of the next that arrive."""
+        """The pids of the next processes that arrive."""
         told = b""
         while len(told) < 4 * count:
             assert select.select([self.arrived], [], [], 20)[0], "nobody"
@@ -70,7 +71,7 @@ class Steps:
 
 
 class Crowd:
-    """COUNT programs, and the judge."""
+    """COUNT programs, and a judge outside the group."""
 
     def __init__(self, one, steps):
         self.one, self.steps = one, steps
@@ -81,7 +82,7 @@ class Crowd:
             program.send(line)
 
     def answers(self, programs):
-        """The errors, in order of their numbers."""
+        """The errors, sorted."""
         return sorted(program.answer()[0] for program in programs)
 
     def open(self):
@@ -94,7 +95,7 @@ class Crowd:
         return [p for p in self.programs if p.pid in pids]
 
     def kill(self, programs):
-        """They are none of the crowd any more."""
+        """Kills programs and removes them from the crowd."""
         for program in programs:
             program.process.kill()
         for program in programs:
@@ -113,7 +114,7 @@ class Crowd:
 
 
 @pytest.fixture
-def crowd(group, tmp_path):  # noqa: F811
+def crowd(group, tmp_path):
     steps = Steps(tmp_path / "held")
     yield Crowd(group(CUDA_DEVICE_MEMORY_LIMIT=str(LIMIT),
                       HELD=str(steps.path), LD_PRELOAD=f"{VGPU}:{HELD}"),
@@ -127,7 +128,7 @@ def waits_for_the_operator(program):
 
 
 def test_killed_before_reserving(crowd):
-    """All are in the call, held up by the operator."""
+    """All are in the call, suspended by the operator."""
     crowd.open()
     crowd.limit("suspend")
     crowd.send(TAKE, crowd.programs)
@@ -144,8 +145,8 @@ def test_killed_before_reserving(crowd):
 @pytest.mark.parametrize("step, taken", [("before-alloc", 0),
                                          ("after-alloc", PIECE)])
 def test_killed_while_allocating(crowd, step, taken):
-    """Who finds no room waits while the others' calls are under way, and gets
-    what the dead had."""
+    """A process that finds no room waits while other calls are under way, and
+    gets what the dead had."""
     crowd.open()
     crowd.steps.hold(step)
     crowd.send(TAKE, crowd.programs)
@@ -188,7 +189,8 @@ def test_killed_while_freeing(crowd, step, left):
 
 
 def test_killed_while_a_context_is_made(crowd):
-    """Nobody knows its size yet: one has all that is left, the others wait."""
+    """Its size is not known yet: one process reserves all that is left, the
+    others wait."""
     crowd.steps.hold("before-context")
     crowd.send("open 0", crowd.programs)
     for _ in range(KILLED):

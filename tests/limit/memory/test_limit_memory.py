@@ -1,8 +1,12 @@
-"""What a group holds, by the made-up driver's own books: never a byte above
-its limit, never a refusal while there is room, and nothing left afterwards."""
+# SPDX-License-Identifier: Apache-2.0
+"""What a group holds, by the fake driver's own books, is never a byte above its
+limit; nothing is refused while there is room, and nothing is left afterwards.
+"""
 
+import json
 import os
 import random
+import struct
 import subprocess
 import time
 
@@ -19,14 +23,14 @@ VGPU = os.path.join(BUILD, "lib/gpukit/libvgpu.so")
 LIMIT = 1200 * MIB + 1234567
 CONTEXT = 518 * MIB
 
-# What one more of a size needs, by class: whole blocks of what it asked for.
+# What one more piece of a size needs, by class, in whole blocks.
 CLASSES = ["plain", "pitch", "array", "mipmap", "virtual", "mapped", "async",
            "freed-async", "freed-sync", "pool", "module"]
 SIZES = [300000, 3000000, 100 << 20]
 
 
 class Shell:
-    """memory_shell.c, which obeys."""
+    """Runs memory_shell.c and sends it commands."""
 
     def __init__(self, env):
         self.process = subprocess.Popen(
@@ -59,7 +63,7 @@ class Shell:
 
 
 class Group:
-    """Programs under one limit, and a judge who has none."""
+    """Programs under one limit, and a judge without one."""
 
     def __init__(self, machine, path, **more):
         self.machine = machine
@@ -80,7 +84,7 @@ class Group:
         return one
 
     def held(self, *shells):
-        """Bytes, as the driver has it."""
+        """The bytes that they hold, by the driver's books."""
         return sum(self.judge.ok(f"used {s.pid}")[0] for s in shells)
 
 
@@ -108,8 +112,16 @@ def group(machine, tmp_path):
             program.end()
 
 
+def region_sum(one):
+    """The bytes of GPU 0 of all processes, as HAMi's monitor reads them."""
+    with open(one.env["CUDA_DEVICE_MEMORY_SHARED_CACHE"], "rb") as f:
+        data = f.read()
+    return sum(struct.unpack_from("<Q", data, 1856 + 1960 * slot + 8 + 32)[0]
+               for slot in range(1024))
+
+
 def most_of(kind, size):
-    """What one more takes at most: its class' granule."""
+    """The most that one more piece takes: a granule of its class."""
     if kind == "mipmap":  # four levels of rows of 4096, 2048, 1024, 512 bytes
         size = size * 4 // 3 + BLOCK
     return -(-max(size * 1.05, 1) // BLOCK) * BLOCK
@@ -128,7 +140,7 @@ def test_a_limit_is_exact(group, kind, size):
         assert 0 <= left < most_of(kind, size)
         program.ok("empty")
         assert one.held(program) == CONTEXT
-    # All that is left can be had.
+    # All that is left can be allocated.
     assert program("fill virtual 1") == [
         OUT_OF_MEMORY, (LIMIT - CONTEXT) // BLOCK]
 
@@ -136,7 +148,8 @@ def test_a_limit_is_exact(group, kind, size):
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("kind", ["graph", "captured", "launched"])
 def test_memory_of_graphs_is_exact(group, kind, size):
-    """It leaves when the driver comes to it, a moment after its graph."""
+    """Memory of a graph is freed a moment after the graph, when the driver does
+    so."""
     one = group()
     program = one.start()
     error, count = program(f"fill {kind} {size}")
@@ -150,7 +163,7 @@ def test_memory_of_graphs_is_exact(group, kind, size):
 
 
 def test_managed_memory_counts_in_full(group):
-    """A driver does not count it as a process's, wherever it is."""
+    """A driver does not count managed memory for a process, wherever it is."""
     one = group()
     program = one.start()
     for _ in range(2):
@@ -174,7 +187,7 @@ def test_contexts_count(group):
 
 
 def test_a_second_context_of_a_process_is_measured(group):
-    """It costs three quarters of the first here."""
+    """A second context costs three quarters of the first here."""
     one = group()
     program = one.start()
     program.ok("take context 0")
@@ -202,12 +215,12 @@ def test_what_a_context_had_goes_with_it(group, end):
 
 
 def test_a_storm_leaves_exactly_nothing(group):
-    """Weakness 10: hours of small allocations return to 0."""
+    """Weakness 10: after hours of small allocations the count returns to 0."""
     one = group()
     program = one.start()
-    refused = program.ok("storm 1 200000 30000000 400 " + ",".join(
-        ["plain", "pitch", "virtual", "mapped", "async", "pool", "managed",
-         "freed-sync"]))
+    refused = program.ok("storm 1 200000 30000000 400 "
+                         "plain,pitch,virtual,mapped,async,pool,managed,"
+                         "freed-sync")
     assert refused[0] > 0
     program.ok("empty")
     assert one.held(program) == CONTEXT
@@ -216,7 +229,8 @@ def test_a_storm_leaves_exactly_nothing(group):
 
 
 def test_small_pieces_share_blocks_with_code_and_arrays(group):
-    """Who of them is there last gives the block back, and nobody before."""
+    """The last piece in a block gives the block back, and no piece before it.
+    """
     one = group()
     program = one.start()
     program.ok("storm 2 4000 300000 60 plain,array,module,mipmap,freed-async")
@@ -230,14 +244,14 @@ def test_small_pieces_share_blocks_with_code_and_arrays(group):
 
 @pytest.mark.parametrize("kind", ["module", "array"])
 def test_the_last_in_a_block_gives_it_back(group, kind):
-    """The driver puts small pieces of all kinds together."""
+    """The driver puts small pieces of all kinds into one block."""
     one = group()
     program = one.start()
     for first, second in [("plain", kind), (kind, "plain")]:
         program.ok(f"take {first} 1000")
         program.ok(f"take {second} 1000")
         assert one.held(program) == CONTEXT + BLOCK
-        # Who is refused looks: what was counted twice is counted once.
+        # A refusal recounts: what was counted twice is counted once.
         assert program(f"take virtual {LIMIT}") == [OUT_OF_MEMORY]
         for line in ["give 0", "give 0"]:
             assert program.ok("info")[0] == LIMIT - one.held(program)
@@ -247,8 +261,8 @@ def test_the_last_in_a_block_gives_it_back(group, kind):
 
 
 def test_never_less_is_counted_than_the_driver_has(group):
-    """At each step; more only where small pieces share blocks with arrays or
-    code, and until somebody is refused."""
+    """Checked at each step; the count is higher only where small pieces share
+    blocks with arrays or code, and only until a request is refused."""
     one = group()
     program = one.start()
     rng, live = random.Random(1), 0
@@ -274,7 +288,7 @@ def test_threads_together_stay_within(group):
 
 
 def test_what_came_and_went_at_once_is_not_told_of(group):
-    """One thread measures what another one has taken, and gives it back."""
+    """One thread measures what another has taken and gives back."""
     one = group()
     program = one.start()
     program.ok("both 40000 300000")
@@ -311,14 +325,48 @@ def test_a_forked_child_holds_and_frees_nothing(group):
         OUT_OF_MEMORY, (LIMIT - held) // BLOCK]
 
 
-def test_what_does_not_fit_is_managed_if_that_is_allowed(group):
+@pytest.mark.parametrize("kind, size", [("plain", 100 * MIB),
+                                        ("pitch", 30 * MIB)])
+def test_a_limit_stays_if_more_than_the_gpu_is_allowed(group, kind, size):
     one = group(CUDA_OVERSUBSCRIBE="true")
     program = one.start()
-    for _ in range(30):
-        program.ok("take plain 104857600")
-    assert one.held(program) <= LIMIT
+    error, count = program(f"fill {kind} {size}")
+    assert error == OUT_OF_MEMORY and count > 0
+    assert LIMIT - most_of(kind, size) < one.held(program) <= LIMIT
     program.ok("empty")
     assert one.held(program) == CONTEXT
+
+
+def device_of(one):
+    told = subprocess.run(
+        [GPUKIT, "limit", "show", one.env["CUDA_DEVICE_MEMORY_SHARED_CACHE"],
+         "--json"], check=True, capture_output=True, text=True,
+        env=clean_env()).stdout
+    return json.loads(told)["groups"][0]["devices"][0]
+
+
+@pytest.mark.parametrize("kind", ["plain", "pitch"])
+def test_what_the_gpu_has_no_room_for_is_managed_and_counts(group, kind):
+    """Others have filled the GPU: the limit leaves room, but the driver has
+    none."""
+    one = group(CUDA_OVERSUBSCRIBE="true")
+    program = one.start()
+    room = LIMIT - one.held(program)
+    one.judge.ok("open 0")
+    one.judge.ok(f"take plain {one.judge.ok('info')[0] - 64 * MIB}")
+    size = 100 * MIB
+    for taken in range(1, room // (size + 6 * MIB) + 1):
+        program.ok(f"take {kind} {size}")
+        device = device_of(one)
+        assert taken * size <= device["kinds"]["managed"] < (
+            taken * (size + 6 * MIB))
+        assert device["memory_used_bytes"] == CONTEXT + device["kinds"]["managed"]
+    assert region_sum(one) == device["memory_used_bytes"]
+    error, _ = program(f"fill {kind} {size}")
+    assert error == OUT_OF_MEMORY
+    assert device_of(one)["memory_used_bytes"] <= LIMIT
+    program.ok("empty")
+    assert device_of(one)["memory_used_bytes"] == CONTEXT == region_sum(one)
 
 
 def test_who_is_refused_is_killed_if_that_is_asked_for(group, capfd):
@@ -333,7 +381,8 @@ def test_who_is_refused_is_killed_if_that_is_asked_for(group, capfd):
 
 
 def test_contexts_are_free_if_the_group_says_so(machine, gpukit):
-    """The peers' rule: then the driver has more than the limit, by contexts."""
+    """As HAMi-core counts: the driver then holds more than the limit, by
+    contexts."""
     one = machine("--gpus", "h100:2")
     done = subprocess.run(
         [GPUKIT, "limit", "--memory", "600MiB", "--contexts", "free", "--",
@@ -357,7 +406,7 @@ def test_a_green_context_holds_the_primary_one(group):
 
 
 def test_what_is_exported_is_its_makers_until_all_let_go(group):
-    """As the driver has it: whoever imported it keeps it there."""
+    """As in the driver: a process that imported the memory keeps it."""
     one = group()
     maker, taker = one.start(), one.start()
     maker.ok("take virtual 100000000")
@@ -371,7 +420,7 @@ def test_what_is_exported_is_its_makers_until_all_let_go(group):
     assert free == LIMIT - one.held(maker, taker)
     assert maker("fill virtual 1")[1] == (LIMIT - held - CONTEXT) // BLOCK
     maker.ok("empty")
-    maker.ok(f"close-fd {fd}")  # which is one of those who have it
+    maker.ok(f"close-fd {fd}")  # whose descriptor is one of those that keep it
     taker.ok("empty")
     assert maker("fill virtual 1") == [
         OUT_OF_MEMORY, (LIMIT - 2 * CONTEXT) // BLOCK]

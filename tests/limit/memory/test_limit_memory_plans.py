@@ -1,5 +1,6 @@
-"""Programs that plan by the figures that CUDA tells them: at every step, what
-is free and what the driver has given make up the limit."""
+# SPDX-License-Identifier: Apache-2.0
+"""Programs plan by the figures that CUDA gives them: at every step the free
+memory and what the driver has given add up to the limit."""
 
 from test_limit_memory import BLOCK, CONTEXT, LIMIT, MIB, OUT_OF_MEMORY, group
 
@@ -7,7 +8,7 @@ __all__ = ["group"]
 
 
 class Plan:
-    """A program alone in its group; each look compares with the driver."""
+    """A program alone in its group; each look compares it with the driver."""
 
     def __init__(self, one):
         self.one, self.program = one, one.start()
@@ -29,8 +30,8 @@ class Plan:
 
 
 def segment_of(size):
-    """What PyTorch's allocator asks a driver for: 2 MiB for small ones, 20 MiB
-    for those up to 10 MiB, whole blocks for the others."""
+    """What PyTorch's allocator requests from a driver: 2 MiB for small sizes,
+    20 MiB for those up to 10 MiB, whole blocks for larger ones."""
     if size <= MIB:
         return 2 * MIB
     if size < 10 * MIB:
@@ -38,9 +39,9 @@ def segment_of(size):
     return -(-size // BLOCK) * BLOCK
 
 
-def test_set_per_process_memory_fraction(group):  # noqa: F811
-    """Half of the total may be taken in segments, and it can; as long as that
-    much is free."""
+def test_set_per_process_memory_fraction(group):
+    """A program that may take half of the total in segments gets it, as long as
+    that much is free."""
     plan = Plan(group())
     free, total = plan.look()
     allowed, reserved = total // 2, 0
@@ -55,9 +56,10 @@ def test_set_per_process_memory_fraction(group):  # noqa: F811
     assert plan.ok("empty") == free
 
 
-def test_the_start_of_vllm(group):  # noqa: F811
-    """A share of the total is asked for; weights, a run that tells the peak of
-    activations, then the rest of the share for keys and values, then graphs."""
+def test_the_start_of_vllm(group):
+    """vLLM requests a share of the total: weights, then a run that measures the
+    peak of activations, then the rest of the share for keys and values, then
+    graphs."""
     plan = Plan(group())
     free, total = plan.look()
     wanted = int(total * 0.5)
@@ -67,7 +69,7 @@ def test_the_start_of_vllm(group):  # noqa: F811
         assert plan.take("plain", 13 * MIB) == 0
     weights = before - plan.look()[0]
     assert weights == 12 * 14 * MIB
-    # The run: activations come and go, and code is loaded meanwhile.
+    # The run: activations come and go while code is loaded.
     assert plan.take("module", 3 * MIB) == 0
     for size in [40 * MIB, 20 * MIB, 60 * MIB]:
         assert plan.take("plain", size) == 0
@@ -75,7 +77,7 @@ def test_the_start_of_vllm(group):  # noqa: F811
     for _ in range(3):
         plan.program.ok("give 13")
     assert plan.look()[0] == before - weights - 4 * MIB
-    # What the run took at most, beside the share: for keys and values.
+    # The share less the run's peak is for keys and values.
     cache = (wanted - peak) // BLOCK * BLOCK
     assert cache > 0
     assert plan.take("plain", cache) == 0
@@ -87,7 +89,7 @@ def test_the_start_of_vllm(group):  # noqa: F811
     assert plan.look()[0] < BLOCK
 
 
-def test_two_programs_see_each_other(group):  # noqa: F811
+def test_two_programs_see_each_other(group):
     one = group()
     first, second = one.start(), one.start()
     for line in ["take plain 10000000", "take async 10000000",

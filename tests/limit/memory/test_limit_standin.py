@@ -1,4 +1,5 @@
-"""Memory of kinds that the made-up driver has not, on one that stands in for it
+# SPDX-License-Identifier: Apache-2.0
+"""Memory of kinds that the fake driver lacks is tested on a stand-in driver
 (standin.c): what is on the device counts, and nothing else does."""
 
 import os
@@ -55,8 +56,8 @@ assert room() == 100
 assert cuda.cuMemRelease(handle) == 0
 print(room())
 """
-# struct CUarrayMapInfo: the handle stands behind 64 bytes, the operation behind
-# 56: 1 is to map.
+# struct CUarrayMapInfo: the handle is at byte 64, the operation at byte 56: 1
+# maps.
 MAP = """
 info = (C.c_ulonglong * 12)()
 C.c_int.from_buffer(info, 56).value = 1
@@ -68,7 +69,7 @@ zero = C.c_ulonglong(0)
 assert cuda.cuMulticastBindMem(zero, zero, handle, zero, zero, zero) == 0
 """
 
-# Two launches at once of graphs that need 100 MiB: so much is in reserve, from
+# Two launches at once of graphs that need 100 MiB: that much is in reserve from
 # the launch before, and 60 MiB are left.
 GRAPHS = """
 launched, go = (C.c_char.in_dll(cuda, "standin_" + n)

@@ -1,4 +1,5 @@
-/* own_lock_test.c - a lock that a forked child finds free. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* own_lock_test.c - checks a lock that a forked child finds free. */
 #include "limit/preload/own_lock.h"
 
 #include <setjmp.h>
@@ -10,7 +11,10 @@
 
 #include <cmocka.h>
 
-/* How a child that takes the lock ends: 0, if it is told that it is new. */
+/*
+ * The exit status of a child that takes the lock; 0: it was told that the lock
+ * is new.
+ */
 static int take_in_child(struct own_lock *lock)
 {
 	pid_t child = fork();
@@ -46,7 +50,7 @@ static void a_child_finds_it_free(void **state)
 	assert_int_equal(take_in_child(&lock), 0);
 }
 
-/* The thread that makes it the parent's is not there in the child. */
+/* The thread that makes the lock the parent's does not exist in the child. */
 static void a_child_of_that_moment_finds_it_free(void **state)
 {
 	struct own_lock lock = {.pid = own_lock_renewed_by(getpid())};

@@ -1,4 +1,5 @@
-/* Rows by key, against a plain array of all that is there. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* table_test.c - checks a table of rows by key against a plain array. */
 #include "limit/preload/own.h"
 #include "limit/preload/table.h"
 #include "unit.h"
@@ -124,7 +125,7 @@ struct worker {
 	bool good;
 };
 
-/* Each has keys of its own, among those of the others. */
+/* Each has keys of its own between those of the others. */
 static void *work(void *arg)
 {
 	struct worker *w = arg;

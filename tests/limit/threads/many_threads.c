@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * many_threads.c - a CUDA program of many threads, each of which does at random
- * what programs do: memory of all kinds, launches, graphs, code, contexts. Some
- * is refused for want of room; nothing else may fail, and what was free at the
+ * many_threads.c - a CUDA program of many threads, each of which makes random
+ * calls: memory of all kinds, launches, graphs, code, contexts. Some may be
+ * refused for lack of memory; nothing else may fail, and what was free at the
  * beginning is free at the end. Sanitizers watch it.
  */
-#include "abi/cuda_abi.h"
+#include "abi/cuda/cuda_abi.h"
 #include "base/array.h"
 
 #include <dlfcn.h>
@@ -45,7 +46,7 @@ static void need(const char *what, CUresult r)
 		fail(what, r);
 }
 
-/* False: there is no room. */
+/* False: there is no memory left. */
 static bool have(const char *what, CUresult r)
 {
 	if (r && r != CUDA_ERROR_OUT_OF_MEMORY)
@@ -155,7 +156,7 @@ static void launch_some(struct own *o)
 		need("cuStreamSynchronize", cuStreamSynchronize(o->stream));
 }
 
-/* Memory and a launch, captured. */
+/* Captures an allocation and a launch. */
 static void launch_graph(struct own *o)
 {
 	CUgraph graph;
@@ -215,7 +216,7 @@ static void ask(struct own *o)
 		fail("free is more than total", 0);
 }
 
-/* As runtimes find the driver's functions. */
+/* Finds the driver's functions as runtimes do. */
 static void look_up(struct own *o)
 {
 	CUdriverProcAddressQueryResult found;
@@ -253,7 +254,7 @@ static void *live(void *arg)
 	return NULL;
 }
 
-/* What is free when nothing is kept in reserve. */
+/* The free memory when nothing is kept in reserve. */
 static size_t find_free(void)
 {
 	CUmemoryPool pool;

@@ -1,16 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sim.c - owns the made-up processes, GPUs and time of tests of the throttle.
+ * sim.c - owns the simulated processes, GPUs and time of tests of the throttle.
  *
- * Each process has a copy of the throttle of its own (a module that is loaded
- * from a copy of its file), and a thread that runs when it is its turn: that of
- * the process whose moment is the earliest.
+ * Each process has its own copy of the throttle (a module loaded from a copy of
+ * its file) and a thread. The thread of the process with the earliest time
+ * runs.
  */
 #include "sim.h"
 
-#include "limit/preload/driver.h"
+#include "limit/preload/entry/driver.h"
 #include "limit/preload/limited.h"
-#include "limit/preload/others.h"
-#include "limit/preload/throttle.h"
+#include "limit/preload/time/others.h"
+#include "limit/preload/time/throttle.h"
 #include "limit/share.h"
 #include "base/mix.h"
 #include "unit.h"
@@ -26,7 +27,7 @@
 #include <unistd.h>
 
 #define SLICE_NS  2000000ULL
-#define LAUNCH_NS 2500ULL /* of the host, for a call */
+#define LAUNCH_NS 2500ULL /* host time of a call */
 #define FOREVER   UINT64_MAX
 
 enum { ITEMS = 1 << 14 };
@@ -36,13 +37,13 @@ struct CUevent_st {
 };
 
 struct item {
-	struct CUevent_st *event; /* NULL: a kernel */
+	struct CUevent_st *event; /* NULL: the item is a kernel */
 	uint64_t record, left_ns;
-	unsigned meeting; /* how many meet */
-	uint64_t meets;   /* which of the meetings of its process */
+	unsigned meeting; /* how many kernels meet */
+	uint64_t meets;   /* the number of the meeting in its process */
 	bool begun;
 	bool pause;
-	uint64_t until_ns; /* a pause that has begun */
+	uint64_t until_ns; /* the end of a pause that has begun */
 };
 
 struct stream {
@@ -129,7 +130,7 @@ static bool has_kernel(struct process *p)
 	return found;
 }
 
-/* The process whose slice it is; SIM_PROCESSES: the GPU rests. */
+/* The process whose slice it is; SIM_PROCESSES: the GPU is idle. */
 static unsigned find_turn(unsigned gpu)
 {
 	unsigned ready = 0, next = SIM_PROCESSES;
@@ -160,7 +161,7 @@ static bool is_waiting(struct item *item)
 	return item->meeting && sim.begun[item->meets] < item->meeting;
 }
 
-/* Until something changes for who has the turn. */
+/* The time until something changes for the process that has the turn. */
 static uint64_t find_step(unsigned gpu, unsigned turn, uint64_t most)
 {
 	struct process *p = &sim.process[turn];
@@ -239,7 +240,7 @@ static void put(unsigned stream, struct item item)
 
 	advance_devices(self()->now_ns);
 	if (s->tail - s->head == ITEMS)
-		abort(); /* the throttle lets far too many go */
+		abort(); /* the throttle lets far too many launches through */
 	s->item[s->tail++ % ITEMS] = item;
 	has_kernel(self());
 }
@@ -258,7 +259,7 @@ static unsigned find_earliest(void)
 	return found;
 }
 
-/* Time goes by for the calling process; others that are earlier run first. */
+/* Time passes for the calling process; others that are earlier run first. */
 static void pass(uint64_t ns)
 {
 	unsigned me = sim.running;
@@ -293,7 +294,7 @@ static void *run_program(void *arg)
 	sem_wait(&p->go);
 	if (!sim.ending) {
 		p->program(p->arg);
-		p->now_ns = FOREVER; /* it lives on, and does nothing */
+		p->now_ns = FOREVER; /* it lives on and does nothing */
 		sem_post(&sim.back);
 	}
 	return NULL;
@@ -314,7 +315,7 @@ struct gkl_group *_Atomic limited_found = &sim.group;
 
 struct gkl_group *limited_look(void)
 {
-	return NULL; /* never asked: it is found */
+	return NULL; /* never called, only looked up */
 }
 
 bool limited_broken(void)
@@ -363,7 +364,7 @@ uint32_t gkl_policy_version(const struct gkl_policy_page *page)
 	return sim.version;
 }
 
-/* Whoever sleeps wakes a little late. */
+/* Sleepers wake a little late. */
 void gkl_policy_wait(const struct gkl_policy_page *page, uint32_t seen,
 		     uint64_t timeout_ns)
 {
@@ -475,7 +476,7 @@ uint64_t sim_random(uint64_t below)
 
 /* ---- before and after ---- */
 
-/* One thread runs at a time: the next is woken sooner on the same processor. */
+/* One thread runs at a time: on the same processor the next wakes sooner. */
 static void stay_on_one_processor(void)
 {
 	int here = sched_getcpu();
@@ -593,6 +594,7 @@ void sim_end(void)
 	for (unsigned i = 0; i < sim.count; i++) {
 		sem_post(&sim.process[i].go);
 		pthread_join(sim.process[i].thread, NULL);
+		sim_check_works(sim.process[i].module);
 		dlclose(sim.process[i].module);
 	}
 	rmdir(sim.dir);

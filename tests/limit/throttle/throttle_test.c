@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * throttle_test.c - shares of a GPU's time, in made-up time: what the true
- * throttle lets made-up processes do on made-up GPUs.
+ * throttle_test.c - checks shares of a GPU's time in simulated time: what the
+ * real throttle lets simulated processes do on simulated GPUs.
  */
 #include "sim.h"
 #include "unit.h"
@@ -36,8 +37,8 @@ static void keep_busy(const void *arg)
 }
 
 /*
- * The largest distance of the share of a second from what it should be, from
- * that moment on; in points.
+ * The largest difference between the share of a second and the granted
+ * percentage, from that moment on; in points.
  */
 static double find_distance(unsigned gpu, uint64_t at, unsigned percent,
 			    unsigned seconds)
@@ -126,7 +127,10 @@ static void the_length_of_a_kernel_may_change(void **state)
 	check_load(&load, 1, "lengths of chance");
 }
 
-/* One function that is short for some launches, and long for as many. */
+/*
+ * One function: *many short launches, then as many long ones; 0: one in eight
+ * is long, at random.
+ */
 static void launch_short_and_long(const void *arg)
 {
 	const unsigned *many = arg;
@@ -236,7 +240,7 @@ static void a_short_kernel_within_its_share_does_not_wait(void **state)
 	assert_in_range(longest_ns, 1, 10000);
 }
 
-/* Short kernels, and between them copies or calls of the host. */
+/* Short kernels with copies or host functions between them. */
 static void launch_and_pause(const void *arg)
 {
 	const struct sim_kernel kernel = {.function = 0x1000, .ns = 10000};
@@ -271,7 +275,7 @@ static void *launch_one(void *kernel)
 	return kernel;
 }
 
-/* Each kernel is launched by a thread that ends then. */
+/* Each kernel is launched by a thread that then ends. */
 static void launch_by_threads(const void *arg)
 {
 	struct sim_kernel kernel = {.function = 0x1000,
@@ -309,9 +313,8 @@ static void threads_that_end_take_nothing_along(void **state)
 }
 
 /*
- * Ranks of which each kernel waits for the other's, and how many they do in
- * four seconds: without a limit 400 on one GPU, where they take turns, 800 on
- * two.
+ * Ranks whose kernels wait for each other, and how many rounds they do in four
+ * seconds: without a limit 400 on one GPU, where they take turns, 800 on two.
  */
 static void check_ranks(unsigned other_gpu, double least, double most,
 			uint64_t rounds)
@@ -356,9 +359,9 @@ static void ranks_on_two_gpus_get_on(void **state)
 }
 
 /*
- * Ranks, a GPU each, of which each kernel waits for those of all others. Each
- * launches some ahead, then waits for their results. They begin one after the
- * other, and none is always on time.
+ * Ranks with a GPU each, whose kernels wait for those of all others. Each
+ * launches some kernels ahead, then waits for their results. They begin one
+ * after the other, and none is always on time.
  */
 struct steps {
 	unsigned ranks, ahead, percent;
@@ -396,8 +399,9 @@ static void work_in_step(const void *arg)
 }
 
 /*
- * How much of two seconds all GPUs work, and how much the ranks have got on:
- * a part of what one would do alone. Before, they find out about each other.
+ * Checks how busy all GPUs are in two seconds, and how far the ranks get, as a
+ * part of what they would do without a limit. Before that, the throttle learns
+ * that they wait for each other.
  */
 static void check_steps(const struct steps *steps)
 {
@@ -428,7 +432,7 @@ static void check_steps(const struct steps *steps)
 	for (unsigned g = 0; g < steps->ranks; g++)
 		print_message(" %.1f", worked[g]);
 	print_message("\n");
-	/* Kernels that wait for one that comes late are no faster natively. */
+	/* Kernels that wait for a late one are not faster without a limit. */
 	assert_true(got_on >
 		    steps->percent * (steps->lateness_ns > MS ? 0.8 : 0.875));
 	assert_true(got_on < steps->percent + 2);
@@ -491,7 +495,7 @@ static void a_rank_may_come_late(void **state)
 	check_all_steps(steps, 3);
 }
 
-/* Programs that have nothing to do with each other, on a GPU each. */
+/* Programs that are independent of each other, with a GPU each. */
 static void check_strangers(const struct load *one, const struct load *two)
 {
 	double off[2];

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waits_test.c - shares of programs that wait for each of their kernels, in
- * made-up time.
+ * waits_test.c - checks the shares of programs that wait for each of their
+ * kernels, in simulated time.
  */
 #include "sim.h"
 #include "unit.h"

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * catch_up_test.c - what is seen of a machine does not depend on how often
- * anybody looks: a machine that is looked at in each bin, and its twin that
- * is looked at once, are the same.
+ * catch_up_test.c - checks that a machine's values do not depend on how often
+ * they are read: a machine that is read in each bin and a twin that is read
+ * once are the same.
  */
 #include "base/clock.h"
 #include "machine/file/file.h"
@@ -13,8 +14,9 @@
 #include "machine/fixture.h"
 #include "machine/model/model.h"
 #include "machine/store/clock.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 #include "machine/store/machine.h"
+#include "machine/trouble/machine.h"
 
 #define HOUR_BINS (3600 * GKF_BINS_PER_S)
 
@@ -27,7 +29,7 @@ struct twin {
 static char dir[64];
 static struct twin often, once;
 
-/* A machine of the same seed, whose time stands still. */
+/* Opens a machine of the same seed with a stopped clock. */
 static void open_twin(struct twin *t, const char *name)
 {
 	struct gkf_profile profiles[2] = {gkf_profile_default,
@@ -35,7 +37,7 @@ static void open_twin(struct twin *t, const char *name)
 	struct gkf_machine_spec spec = {
 	    .device_count = 2, .profiles = profiles, .seed = 5, .frozen = true};
 
-	/* One with fans and P-states. */
+	/* A board with fans and P-states. */
 	profiles[1].fans = 2;
 	profiles[1].fan_min_percent = 20;
 	profiles[1].fan_max_rpm = 3000;
@@ -77,7 +79,7 @@ static void both_attach(unsigned device, const struct gkf_wave *wave)
 			 0);
 }
 
-/* Both grow older by the same; one looks at its GPUs in each bin. */
+/* Both grow older by the same time; the GPUs of one are read in each bin. */
 static void pass(uint64_t bins)
 {
 	struct gkf_state s;
@@ -135,7 +137,7 @@ static void an_hour_of_work_is_an_hour(void **state)
 	assert_same();
 }
 
-/* Loads that come and go in between, others that wait. */
+/* Loads that come and go between two reads, and others that wait. */
 static void what_came_and_went_is_seen(void **state)
 {
 	const struct gkf_wave waiting = {.kind = GKF_WAVE_IDLE};
@@ -210,8 +212,8 @@ static void a_day_is_caught_up_with_in_no_time(void **state)
 	begin = gk_mono_ns();
 	gkf_state_now(once.m, 0, &s);
 	worked = gk_mono_ns() - begin;
-	/* The host may be busy with something else meanwhile: the best of a
-	 * few days. */
+	/* The host may be busy with something else meanwhile: take the best of
+	 * a few days. */
 	for (int i = 0; i < 5; i++) {
 		begin = gk_mono_ns();
 		gkf_state_now(once.m, 1, &s);

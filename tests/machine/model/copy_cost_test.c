@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * copy_cost_test.c - what a machine file that another user has made to be
- * expensive costs those who look at it: little.
+ * copy_cost_test.c - checks that a machine file which another user made
+ * expensive costs its readers little.
  */
+#include "can.h"
 #include "base/clock.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
@@ -14,6 +16,7 @@
 #include "machine/store/board.h"
 #include "machine/store/clock.h"
 #include "machine/store/machine.h"
+#include "machine/trouble/machine.h"
 #include "machine/store/gate.h"
 #include "machine/store/scenario_table.h"
 
@@ -25,7 +28,7 @@
 
 static struct fixture fx;
 
-/* A machine as its owner has it, with steps of a scenario at each day. */
+/* A machine as its owner opens it, with steps of a scenario on each day. */
 static void open_machine(unsigned gpus, unsigned steps)
 {
 	static struct gkf_profile profiles[GKF_DEVICES_MAX];
@@ -55,7 +58,7 @@ static int close_machine(void **state)
 	return 0;
 }
 
-/* Its clock stands at the end of days in which nobody looked. */
+/* Moves the clock to the end of days in which nobody read the machine. */
 static void let_days_pass(uint64_t days)
 {
 	struct gkf_clock clock = {.real_ns = gk_boot_ns(),
@@ -94,13 +97,13 @@ static struct gkf_machine *open_copy(void)
 	struct gkf_machine *m = NULL;
 
 	if (chown(fx.path, STRANGER, STRANGER))
-		skip();
+		CANNOT("other-users", strerror(errno));
 	assert_int_equal(gkf_machine_open(fx.path, &m), 0);
 	assert_true(gkf_machine_is_copy(m));
 	return m;
 }
 
-/* A stranger's look at all of its GPUs. */
+/* Checks that a stranger's read of all GPUs is cheap. */
 static void assert_cheap(void)
 {
 	uint64_t began = gk_mono_ns();
@@ -113,7 +116,7 @@ static void assert_cheap(void)
 		assert_int_equal(s.bin, gkf_machine_bin(m));
 	}
 	gkf_machine_close(m);
-	/* Without a bound it is minutes to days. */
+	/* Without a bound it takes minutes to days. */
 	assert_true(gk_mono_ns() - began < LIMIT_NS);
 }
 
@@ -185,7 +188,7 @@ static void a_few_steps_are(void **state)
 	gkf_machine_close(m);
 }
 
-/* What is not computed bin by bin is as the rest: half of each bin. */
+/* Bins that are not computed one by one count like the others: half of each. */
 static void steady_work_is_counted_to_the_end(void **state)
 {
 	struct gkf_machine *m;

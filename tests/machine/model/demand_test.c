@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * demand_test.c - what many processes, and those in MIG instances, want of a
- * device.
+ * demand_test.c - checks what many processes, and those in MIG instances,
+ * demand of a device.
  */
 #include "base/clock.h"
 #include "machine/file/file.h"
@@ -13,7 +14,7 @@
 #include "machine/model/model.h"
 #include "machine/model/physics.h"
 #include "machine/store/clock.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 
 static struct fixture fx;
 static struct gkf_demand wants;
@@ -78,7 +79,7 @@ static void processes_of_a_whole_gpu_add_up(void **state)
 	assert_int_equal(d.mem, 1000);
 }
 
-/* More than are collected are counted all the same. */
+/* Processes beyond those that are collected count too. */
 static void a_great_crowd_adds_up_too(void **state)
 {
 	struct gkf_drive d;
@@ -147,7 +148,7 @@ static void quiet_ends_when_a_load_begins(void **state)
 	assert_true(gkf_demand_quiet_until(&wants, 60) == UINT64_MAX);
 }
 
-/* Each figure by itself: as each process says, and then by instance. */
+/* Each figure by itself, first as each process says, then by instance. */
 static const struct gkf_wave steady = {.kind = GKF_WAVE_STEADY,
 				       .util_permille = 500,
 				       .mem_permille = 400,
@@ -200,18 +201,18 @@ static void engines_of_instances_are_added_up(void **state)
 	assert_int_equal(gkf_mig_layout(fx.m, 0, "3g.40gb+1g.10gb", &part), 0);
 	attach(0, instance_at(1), &steady);
 	d = drive_now(0);
-	/* 129 permille of the time that it works, which is half. */
+	/* 129 permille of its busy time, which is half. */
 	assert_drive(&d, 1, 500, 500 * 129 / 1000, 200 * 129 / 1000);
 	attach(0, instance_at(0), &steady);
 	attach(0, instance_at(0), &steady);
 	attach(0, instance_at(0), &steady);
 	d = drive_now(0);
-	/* Three halves are all of the time: each of them 258 permille. */
+	/* Three halves make all of the time, each of them 258 permille. */
 	assert_drive(&d, 4, 1000, 64 + 1500 * 258 / 1000,
 		     25 + 600 * 258 / 1000);
 }
 
-/* An instance that went away meanwhile: as if it were all. */
+/* An instance that was removed meanwhile counts as the whole device. */
 static void an_instance_that_is_not_there_has_all_sms(void **state)
 {
 	struct gkf_drive d;
@@ -226,7 +227,7 @@ static void an_instance_that_is_not_there_has_all_sms(void **state)
 	assert_drive(&d, 1, 500, 500, 200);
 }
 
-/* From a file that was written over: the last row is of all that are left. */
+/* From an overwritten file: the last row stands for all that are left. */
 static void too_many_instances_are_one(void **state)
 {
 	(void)state;
@@ -268,7 +269,7 @@ static void real_work_is_what_was_done(void **state)
 	assert_int_equal(d.moved[GKF_IN], 1000);
 	assert_int_equal(d.moved[GKF_OUT], 2000);
 	assert_int_equal(d.moved[GKF_DEVICE], 3000);
-	/* Nothing of the bin before is left. */
+	/* Nothing of the previous bin is left. */
 	gkf_demand_drive(&wants, bin + 3, &d);
 	assert_int_equal(d.demand, 0);
 	assert_int_equal(d.moved[GKF_DEVICE], 0);

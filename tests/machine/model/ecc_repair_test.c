@@ -1,5 +1,9 @@
-/* Single errors of memory lead to rows, pages, addresses, refusals. */
-#include "abi/nvml_abi.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ecc_repair_test.c - checks that single memory errors lead to remapped rows,
+ * retired pages, addresses and refusals.
+ */
+#include "abi/nvml/nvml_abi.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "machine/file/ecc_state.h"
@@ -288,7 +292,10 @@ static void counts_that_were_set_are_taken_over(void **state)
 	assert_int_equal(dram(GKF_ECC_VOLATILE, GKF_ECC_CORRECTED), 10);
 	assert_int_equal(dram(GKF_ECC_AGGREGATE, GKF_ECC_CORRECTED), 10);
 	assert_int_equal(dram(GKF_ECC_VOLATILE, GKF_ECC_SECDED), 4);
-	/* The next error counts from there, and nothing is set any more. */
+	/*
+	 * The next error is added to the set value, which then is set no
+	 * longer.
+	 */
 	assert_int_equal(strike(GKF_ECC_CORRECTED, GKF_ECC_DRAM, 1), 0);
 	assert_false(gkf_value_is_asked(fx.m, 0, GKF_V_ECC_CORRECTED));
 	assert_int_equal(dram(GKF_ECC_VOLATILE, GKF_ECC_CORRECTED), 11);
@@ -312,7 +319,7 @@ static void ten_errors_of_the_sms_pass_eleven_do_not(void **state)
 	assert_int_equal(strike(GKF_ECC_SECDED, GKF_ECC_SHARED, 1), 0);
 	assert_true(gkf_ecc_sram_exceeded(fx.m, 0));
 	assert_true(gkf_ecc_repairs(fx.m, 0).tpc);
-	reset(); /* it mends the SMs, and the board remembers */
+	reset(); /* mends the SMs; the board remembers */
 	assert_true(gkf_ecc_sram_exceeded(fx.m, 0));
 	assert_false(gkf_ecc_repairs(fx.m, 0).tpc);
 }
@@ -330,7 +337,7 @@ static void an_instance_has_the_errors_of_its_slices(void **state)
 	assert_int_equal(strike(GKF_ECC_PARITY, GKF_ECC_REGISTERS, 4), 0);
 	assert_int_equal(gkf_ecc_of_instance(fx.m, 0, 0), 7);
 	assert_int_equal(gkf_ecc_of_instance(fx.m, 0, 1), 0);
-	/* Another life has none of them. */
+	/* The next instance with this id has none of them. */
 	assert_int_equal(gkf_mig_gi_destroy(fx.m, 0, 0, 0), 0);
 	assert_int_equal(gkf_ecc_of_instance(fx.m, 0, 0), 0);
 	assert_int_equal(

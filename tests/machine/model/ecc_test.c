@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ecc_test.c - the book of memory errors: sums that agree, rows and pages,
- * what a reset does, garbage in the file.
+ * ecc_test.c - checks the counts of memory errors: sums agree, rows and pages
+ * are repaired, a reset clears what it should, garbage in the file does no
+ * harm.
  */
 #include "base/err.h"
 #include "machine/file/ecc_state.h"
@@ -14,6 +16,7 @@
 #include "machine/model/model.h"
 #include "machine/model/smoothing.h"
 #include "machine/store/machine.h"
+#include "machine/trouble/machine.h"
 #include "machine/trouble/reset.h"
 
 #define ALL_KINDS (GKF_ECC_BIT(GKF_ECC_KINDS) - 1)
@@ -34,7 +37,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Device 0 as a board before Turing, which retires pages. */
+/* Makes device 0 a board from before Turing, which retires pages. */
 static void grow_old(struct fixture *fx)
 {
 	struct gkf_machine_spec spec = {.device_count = 1, .seed = 7};
@@ -117,13 +120,15 @@ static void a_set_count_is_in_every_sum(void **state)
 	assert_int_equal(gkf_value_set(fx->m, 0, GKF_V_ECC_CORRECTED, 10), 0);
 	assert_int_equal(all(fx, GKF_ECC_VOLATILE), 10);
 	assert_int_equal(all(fx, GKF_ECC_AGGREGATE), 10);
-	/* The next error takes it over. */
+	/* The next error is added to it. */
 	strike(fx, GKF_ECC_CORRECTED, GKF_ECC_DRAM, 1);
 	assert_true(gkf_value_get(fx->m, 0, GKF_V_ECC_CORRECTED, &v));
 	assert_int_equal(v, 11);
 	assert_int_equal(all(fx, GKF_ECC_VOLATILE), 11);
 	assert_int_equal(all(fx, GKF_ECC_AGGREGATE), 11);
-	/* Fewer than there were: the life of the board keeps them. */
+	/*
+	 * Fewer than there were: the aggregate count keeps the higher number.
+	 */
 	assert_int_equal(gkf_value_set(fx->m, 0, GKF_V_ECC_CORRECTED, 1), 0);
 	assert_int_equal(all(fx, GKF_ECC_VOLATILE), 1);
 	assert_int_equal(all(fx, GKF_ECC_AGGREGATE), 11);
@@ -182,7 +187,7 @@ static void one_corrected_error_does_no_harm_two_at_an_address_do(void **state)
 	assert_int_equal(
 	    gkf_ecc_error_at(fx->m, 0, GKF_ECC_CORRECTED, 0x5100, 1), 0);
 	assert_int_equal(rows_of(fx).pending[GKF_ECC_BY_CORRECTED], 1);
-	/* Known already. */
+	/* Already known. */
 	assert_int_equal(
 	    gkf_ecc_error_at(fx->m, 0, GKF_ECC_CORRECTED, 0x5000, 9), 0);
 	assert_int_equal(rows_of(fx).pending[GKF_ECC_BY_CORRECTED], 1);
@@ -230,7 +235,7 @@ static void old_boards_retire_pages(void **state)
 	assert_int_equal(
 	    gkf_ecc_pages(fx->m, 0, GKF_ECC_BY_UNCORRECTED, pages, 4), 2);
 	assert_false(pages[0].pending || pages[1].pending);
-	/* Not told apart on such a board. */
+	/* Such a board does not distinguish it. */
 	assert_int_equal(
 	    gkf_ecc_error(fx->m, 0, GKF_ECC_PARITY, GKF_ECC_PCIE, 1),
 	    GK_ERR_NOT_SUPPORTED);

@@ -1,4 +1,8 @@
-/* Settings of NVLinks, and the values that can be read from them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * link_set_test.c - checks the settings of NVLinks and the values that follow
+ * from them.
+ */
 #include "base/err.h"
 #include "machine/file/board.h"
 #include "machine/file/file.h"
@@ -102,7 +106,7 @@ static void each_mode_lets_so_many_carry(void **state)
 		assert_int_equal(gkf_links_carrying(fx.m, 1), LINKS);
 		assert_int_equal(gkf_links_up(fx.m, 0), 0xfff);
 	}
-	/* Parts of a link are a whole one; sleeping ones are left out. */
+	/* Fractions of a link round up; sleeping links are left out. */
 	fx.m->boards[0].profile.nvlinks = 5;
 	gkf_link_set_state(fx.m, 0, 0, GKF_LINK_SLEEP);
 	gkf_link_set_bw(fx.m, 0, GKF_LINK_BW_HALF);
@@ -134,7 +138,7 @@ static void errors_and_thresholds_are_kept(void **state)
 	assert_int_equal(gkf_link_set_threshold(fx.m, 1, 0x1fff), 0);
 	assert_int_equal(gkf_link_threshold(fx.m, 1), 0x1fff);
 	assert_int_equal(gkf_link_threshold(fx.m, 0), 0);
-	/* A word that somebody wrote there is no setting. */
+	/* An invalid word that another process wrote there is no setting. */
 	atomic_store(&fx.file->device[1].links.low_power_threshold, 0x2000);
 	assert_int_equal(gkf_link_threshold(fx.m, 1), 0);
 	atomic_store(&fx.file->device[1].links.bw_mode, GKF_LINK_BW_COUNT);
@@ -175,7 +179,7 @@ static void clearing_makes_all_links_new(void **state)
 static void nothing_changes_where_nobody_may_write(void **state)
 {
 	(void)state;
-	/* Nobody can have the lock any more. */
+	/* Nobody can take the lock any more. */
 	atomic_store(gkf_locks_word(fx.m->locks, GKF_LOCK_WRITERS), 0x35353535);
 	assert_int_equal(gkf_link_set_state(fx.m, 0, 0, GKF_LINK_DOWN),
 			 GK_ERR_CORRUPT);
@@ -185,7 +189,7 @@ static void nothing_changes_where_nobody_may_write(void **state)
 	assert_int_equal(gkf_links_carrying(fx.m, 0), LINKS);
 }
 
-/* 8000 bytes a link and bin, by hand: nvlink-rx 12 * 48 KB/s, a sixth. */
+/* By hand: 48 KB/s a link, a sixth of that a bin: 8000 bytes. */
 static void bytes_are_shared_by_those_that_carry(void **state)
 {
 	(void)state;
@@ -196,7 +200,9 @@ static void bytes_are_shared_by_those_that_carry(void **state)
 	for (unsigned i = 0; i < LINKS; i++)
 		assert_int_equal(gkf_link_bytes(fx.m, 0, i, GKF_RECEIVED),
 				 8000);
-	/* 48166 bytes: the first ten have one more of what is left. */
+	/*
+	 * 48166 bytes: the first ten links get one more byte of the remainder.
+	 */
 	assert_int_equal(gkf_link_bytes(fx.m, 0, 0, GKF_SENT), 4014);
 	assert_int_equal(gkf_link_bytes(fx.m, 0, 9, GKF_SENT), 4014);
 	assert_int_equal(gkf_link_bytes(fx.m, 0, 10, GKF_SENT), 4013);

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * link_test.c - NVLinks that change: both ends say the same, traffic is shared
- * and never lost or counted twice, garbage in the file leads nobody astray.
+ * link_test.c - checks NVLinks whose state changes: both ends agree, traffic is
+ * shared and never lost or counted twice, garbage in the file does no harm.
  */
 #include "base/err.h"
 #include "base/mix.h"
@@ -22,7 +23,7 @@
 
 #define PROFILES TEST_DATA "/../../profiles"
 
-/* A machine of n GPUs of a model; its clock stands. */
+/* A machine of n GPUs of a model; its clock is stopped. */
 static void open_of(struct fixture *fx, const char *id, unsigned n)
 {
 	struct gkf_profile profiles[GKF_DEVICES_MAX];
@@ -37,7 +38,7 @@ static void open_of(struct fixture *fx, const char *id, unsigned n)
 	fixture_open_spec(fx, &spec);
 }
 
-/* As much time as sends so many bytes, at 6 MB/s: 1 MB a bin. */
+/* Lets as much time pass as sending n MB takes at 6 MB/s, 1 MB a bin. */
 static void send_megabytes(struct fixture *fx, unsigned device, unsigned n)
 {
 	gkf_value_set(fx->m, device, GKF_V_NVLINK_TX, 6000);
@@ -213,7 +214,7 @@ static void work_goes_over_the_links_that_are_up(void **state)
 	fixture_close(&fx);
 }
 
-/* Breaks and mends ends at random; after each, everybody must agree. */
+/* Breaks and mends ends at random; both ends must agree after each change. */
 static void all_pairs_agree(struct fixture *fx, unsigned n)
 {
 	uint64_t random = n;

@@ -1,4 +1,8 @@
-/* The memory of GPU instances, who comes into them, and what was done there. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mig_busy_test.c - checks the memory of GPU instances, which instance a
+ * process joins, and the work counted there.
+ */
 #include "base/err.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
@@ -7,12 +11,12 @@
 #include "machine/model/demand.h"
 #include "machine/model/mig.h"
 #include "machine/store/clock.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 #include "machine/store/machine.h"
 
 static struct fixture fx;
 
-/* Two A100 with 80 GB; time stands. */
+/* Two A100 with 80 GB; the clock is stopped. */
 static int open_two(void **state)
 {
 	const struct gkf_profile profiles[] = {gkf_profile_default,
@@ -32,7 +36,7 @@ static int close_it(void **state)
 	return 0;
 }
 
-/* ---- memory, and who comes where ---- */
+/* ---- memory, and which instance a process joins ---- */
 
 static void an_empty_instance_holds_a_little_for_each_slice(void **state)
 {
@@ -50,7 +54,7 @@ static void an_empty_instance_holds_a_little_for_each_slice(void **state)
 	assert_int_equal(gkf_memory_gi(fx.m, 0, 1, &memory), GK_ERR_NOT_FOUND);
 	gkf_memory(fx.m, 0, &memory);
 	assert_int_equal(memory.used, 4 * 8600 * KIB);
-	/* A process comes into the first, unless it says where. */
+	/* A process joins the first one unless it names another. */
 	assert_int_equal(gkf_attach(fx.m, 0, GKF_COMPUTE, NULL, &slot), 0);
 	assert_int_equal(fx.file->slot[slot].instance, GKF_INSTANCE(2, 0));
 	assert_int_equal(gkf_attach_instance(fx.m, 0, GKF_INSTANCE(8, 0),
@@ -70,7 +74,7 @@ static void without_a_compute_instance_nobody_comes_in(void **state)
 	assert_int_equal(slot, 77);
 }
 
-/* ---- what was done ---- */
+/* ---- work ---- */
 
 static const struct gkf_wave steady = {.kind = GKF_WAVE_STEADY,
 				       .util_permille = 500,
@@ -95,7 +99,7 @@ static void let_pass(unsigned bins)
 	assert_int_equal(gkf_machine_settle(fx.m), 0);
 }
 
-/* Half of the time at work, of which 95 % on all SMs and so on: wave.c. */
+/* Busy half of the time, of that 95 % on all SMs, and so on; see wave.c. */
 static void assert_steady(unsigned gi, uint64_t bins)
 {
 	struct gkf_mig_sums s;
@@ -152,7 +156,10 @@ static void an_instance_is_busy_all_of_the_time_at_most(void **state)
 	attach(2, &more);
 	let_pass(3);
 	gkf_mig_sums(fx.m, 0, 2, &s);
-	/* Each half as much as it wants; of the memory both want all. */
+	/*
+	 * Each gets half of what it wants; both want all of the memory
+	 * bandwidth.
+	 */
 	assert_int_equal(s.gpu, 3000);
 	assert_int_equal(s.sm, 2850);
 	assert_int_equal(s.tensor, 1800);
@@ -160,7 +167,7 @@ static void an_instance_is_busy_all_of_the_time_at_most(void **state)
 	assert_int_equal(s.ofa, 1800);
 }
 
-/* More than are collected for a bin: all slots are looked at. */
+/* More processes than are collected for a bin: all slots are read. */
 static void a_crowd_is_summed_as_well(void **state)
 {
 	struct gkf_wave little = {
@@ -196,7 +203,7 @@ static void loads_count_while_they_are_there(void **state)
 	assert_steady(2, 5);
 }
 
-/* Bins that a process wrote itself: half of each at work, and copies. */
+/* Bins as a process with real work writes them: each half busy, with copies. */
 static void real_work_counts_as_it_was_done(void **state)
 {
 	struct gkf_wave real = {.kind = GKF_WAVE_REAL};

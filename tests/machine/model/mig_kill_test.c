@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A process is killed at every store of every change of a split GPU; what is
- * left must be what was before or what was to come, and everything works.
+ * mig_kill_test.c - kills a process at every store of every change of a split
+ * GPU: the state before or after the change must remain, and everything must
+ * work.
  */
 #include "base/clock.h"
 #include "base/err.h"
@@ -8,10 +10,10 @@
 #include "machine/file/numbers.h"
 #include "machine/fixture.h"
 #include "machine/model/mig.h"
-#include "machine/store/books.h"
+#include "machine/store/process/books.h"
 #include "machine/store/clock.h"
 #include "machine/store/event.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 #include "machine/store/writers_lock.h"
 
 #include <signal.h>
@@ -45,7 +47,7 @@ static const char *const names[] = {
     "destroy CI", "destroy GI", "layout",    "reset",
 };
 
-/* How the device stands before: its layout, "" for on, NULL for off. */
+/* The layout of the device before each operation; "": MIG is on, NULL: off. */
 static const char *const layouts[] = {
     NULL, "", "1g.10gb", NULL, "2g.20gb", NULL, "", "3g.40gb+1g.10gb",
 };
@@ -147,6 +149,7 @@ static unsigned step(pid_t pid, unsigned stores)
 		assert_true(WIFSTOPPED(status));
 		if (WSTOPSIG(status) == SIGSTOP)
 			break;
+		/* NOLINTNEXTLINE: copied byte by byte */
 		if (memcmp(&last, &fx.file->device[0].mig, sizeof last)) {
 			memcpy(&last, &fx.file->device[0].mig, sizeof last);
 			seen++;
@@ -163,7 +166,10 @@ static void end(pid_t pid)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 }
 
-/* Nothing overlaps, every MIG device has one index, all can be undone. */
+/*
+ * Checks that nothing overlaps, that every MIG device has one index, and that
+ * all can be undone.
+ */
 static void check_whole(void)
 {
 	struct gkf_mig_gi gi;
@@ -224,8 +230,8 @@ static void killed_at_every_store(void **state)
 }
 
 /*
- * The stores of the lock and of the event ring are those of the ledger test;
- * here a victim dies at any instruction of them.
+ * The ledger test covers each store of the lock and of the event ring; here a
+ * victim dies at any instruction.
  */
 static void killed_at_many_instructions(void **state)
 {

@@ -1,4 +1,5 @@
-/* Splitting a GPU by a line of text. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mig_layout_test.c - checks how a line of text splits a GPU. */
 #include "base/err.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
@@ -7,6 +8,7 @@
 #include "machine/model/mig.h"
 #include "machine/model/mig_text.h"
 #include "machine/store/machine.h"
+#include "machine/trouble/machine.h"
 
 enum { ID_1G = 19 };
 
@@ -29,7 +31,9 @@ static void a_layout_says_what_is_made_and_where(void **state)
 	    {"3g.40gb+2g.20gb+1g.10gb",
 	     "2:3g.40gb@4(0#0 3g.40gb@0) 3:2g.20gb@0(0#1 2g.20gb@0) "
 	     "9:1g.10gb@2(0#2 1g.10gb@0)"},
-	    /* Indices of MIG devices by id, in whatever order they came. */
+	    /*
+	     * MIG devices are indexed by id, in whatever order they were made.
+	     */
 	    {"1g.10gb@6,3g.40gb@0",
 	     "1:3g.40gb@0(0#0 3g.40gb@0) 13:1g.10gb@6(0#1 1g.10gb@0)"},
 	    {"1g.10gb@0+1g.20gb@4",
@@ -52,7 +56,10 @@ static void a_layout_says_what_is_made_and_where(void **state)
 		const char *part;
 		int r = gkf_mig_layout(m, 0, cases[i].layout, &part);
 
-		/* Two slices do not fit behind one: they begin at even ones. */
+		/*
+		 * Two slices do not fit behind one: they begin at an even
+		 * slice.
+		 */
 		assert_int_equal(r, i == 7 ? GK_ERR_NO_SPACE : 0);
 		assert_string_equal(instances(m, 0), cases[i].made);
 		assert_int_equal(gkf_mig_mode(m, 0),
@@ -147,7 +154,7 @@ static void a_gpu_may_be_split_from_the_start(void **state)
 	m = new_machine(&split);
 	assert_int_equal(gkf_mig_mode(m, 0), GKF_MIG_CURRENT | GKF_MIG_PENDING);
 	gkf_machine_close(m);
-	split.compute_major = 7; /* there was none such */
+	split.compute_major = 7; /* no such board has MIG */
 	m = new_machine(&split);
 	assert_int_equal(gkf_mig_mode(m, 0), 0);
 	gkf_machine_close(m);

@@ -1,4 +1,8 @@
-/* Which instances fit where: the rules alone, without a machine. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mig_rules_test.c - checks which instances fit where, by the rules alone,
+ * without a machine.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +21,7 @@ static const struct gkf_profile h100 = {
 static const struct gkf_profile a100 = {
     .mig = 0, .compute_major = 8, .memory_mib = 40960};
 
-/* Puts one where the driver would; its GPU instance id, or -1. */
+/* Places one where the driver would; returns its GPU instance id or -1. */
 static int put(const struct gkf_profile *gpu, struct gkf_mig_use *use,
 	       const char *name)
 {
@@ -35,7 +39,7 @@ static int put(const struct gkf_profile *gpu, struct gkf_mig_use *use,
 	return (int)gkf_mig_gi_id((unsigned)start, p->memory_slices);
 }
 
-/* The H100 capture with MIG: these ids for these instances. */
+/* The ids of these instances in the H100 capture with MIG. */
 static void instances_get_the_ids_of_the_capture(void **state)
 {
 	struct gkf_mig_use use = {0};
@@ -48,7 +52,7 @@ static void instances_get_the_ids_of_the_capture(void **state)
 	assert_int_equal(put(&h100, &use, "1g.10gb"), -1);
 }
 
-/* The order that the MIG User Guide shows for seven. */
+/* The order in which the MIG User Guide shows seven. */
 static void seven_of_the_least_fill_a_gpu(void **state)
 {
 	static const int ids[] = {13, 11, 12, 7, 8, 9, 10, -1};

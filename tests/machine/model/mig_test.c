@@ -1,5 +1,9 @@
-/* Making and removing instances one by one: ids, lives, refusals. */
-#include "abi/nvml_abi.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mig_test.c - checks making and removing instances one by one: ids, lives,
+ * refusals.
+ */
+#include "abi/nvml/nvml_abi.h"
 #include "base/err.h"
 #include "machine/file/board.h"
 #include "machine/file/event_state.h"
@@ -11,7 +15,7 @@
 #include "machine/store/board.h"
 #include "machine/store/clock.h"
 #include "machine/store/event.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 #include "machine/store/locks.h"
 #include "machine/store/view.h"
 #include "machine/store/writers_lock.h"
@@ -20,7 +24,7 @@ enum { ID_1G = 19, ID_2G = 14, ID_3G = 9, ID_4G = 5, ID_7G = 0 };
 
 static struct fixture fx;
 
-/* Two A100 with 80 GB; time stands. */
+/* Two A100 with 80 GB; the clock is stopped. */
 static int open_two(void **state)
 {
 	(void)state;
@@ -120,7 +124,7 @@ static void compute_instances_fill_an_instance(void **state)
 	    gkf_mig_board(&gkf_board(fx.m, 0)->profile), gi.profile, 1, &two));
 	assert_int_equal(gkf_mig_ci_capacity(fx.m, 0, &gi, &one), 4);
 	assert_int_equal(gkf_mig_ci_capacity(fx.m, 0, &gi, &two), 2);
-	/* Number 0 is one slice, 1 two of them, 3 all four. */
+	/* Profile 0 has one slice, 1 has two, 3 has all four. */
 	assert_int_equal(gkf_mig_ci_create(fx.m, 0, id, gi.life, 0, 1, &ci), 0);
 	assert_int_equal(ci, 0);
 	assert_int_equal(gkf_mig_ci_capacity(fx.m, 0, &gi, &one), 3);
@@ -181,7 +185,7 @@ static void the_least_free_index_is_taken(void **state)
 	assert_int_equal(ci.gi, 13);
 }
 
-/* Worked out apart from this code, of the GPU's UUID: see mig.h. */
+/* Computed independently of this code, from the GPU's UUID; see mig.h. */
 static void each_life_has_a_uuid_of_its_own(void **state)
 {
 	char uuid[GKF_MIG_UUID_MAX];
@@ -219,7 +223,7 @@ static void what_is_gone_is_not_what_comes_there_next(void **state)
 	assert_int_equal(gkf_mig_gi_read(fx.m, 0, id, &next), 0);
 	assert_int_equal(next.life, 2);
 	assert_int_equal(gkf_mig_gi_destroy(fx.m, 0, id, 1), GK_ERR_NOT_FOUND);
-	/* Any life is nobody's: it is left out. */
+	/* The number that means any life is no instance's: it is skipped. */
 	assert_int_equal(gkf_mig_gi_destroy(fx.m, 0, id, 2), 0);
 	atomic_store(&fx.file->device[0].mig.gi[id], 0xffffffffULL << 32);
 	assert_int_equal(create(ID_2G, 2), id);
@@ -234,7 +238,7 @@ static void what_is_gone_is_not_what_comes_there_next(void **state)
 	assert_int_equal(gkf_mig_gi_read(fx.m, 2, 0, &gi), GK_ERR_NOT_FOUND);
 }
 
-/* Left there by whoever wrote into the file: it is in no new instance. */
+/* What another process wrote into the file appears in no new instance. */
 static void nothing_comes_with_a_new_instance(void **state)
 {
 	(void)state;
@@ -272,7 +276,7 @@ static void what_is_in_use_stays(void **state)
 	assert_int_equal(changes(), before + 1);
 	assert_int_equal(gkf_mig_ci_destroy(fx.m, 0, gi, ci, 1),
 			 GK_ERR_NOT_FOUND);
-	/* An instance without processes keeps the mode all the same. */
+	/* An instance keeps the mode even without processes. */
 	assert_int_equal(gkf_mig_mode_set(fx.m, 0, false), GK_ERR_IN_USE);
 	assert_int_equal(gkf_mig_gi_destroy(fx.m, 0, gi, 1), 0);
 	assert_int_equal(changes(), before + 2);
@@ -295,7 +299,7 @@ static void the_mode_waits_for_who_is_there(void **state)
 	assert_int_equal(gkf_mig_mode_set(fx.m, 0, true), GK_ERR_IN_USE);
 	assert_int_equal(changes(), before);
 	assert_int_equal(gkf_detach(fx.m, slot), 0);
-	/* Nobody cares about the other GPU. */
+	/* A process on the other GPU does not matter. */
 	assert_int_equal(gkf_attach(fx.m, 1, GKF_COMPUTE, NULL, &slot), 0);
 	assert_int_equal(gkf_mig_mode_set(fx.m, 0, true), 0);
 	assert_int_equal(gkf_mig_mode(fx.m, 0),
@@ -332,7 +336,10 @@ static void a_reset_does_what_was_wanted(void **state)
 	gkf_unlock(fx.m);
 }
 
-/* A process that came there and has ended; nobody has looked since. */
+/*
+ * A process that attached there and ended; nobody has looked for the dead
+ * since.
+ */
 static void let_one_die_there(uint32_t instance)
 {
 	struct resident r;
@@ -401,7 +408,7 @@ static void nothing_changes_where_nobody_may_write(void **state)
 	split();
 	gi = create(ID_3G, 4);
 	assert_int_equal(gkf_mig_ci_create(fx.m, 0, gi, 0, 0, 0, &ci), 0);
-	/* Nobody can have the lock any more. */
+	/* Nobody can take the lock any more. */
 	atomic_store(gkf_locks_word(fx.m->locks, GKF_LOCK_WRITERS), 0x35353535);
 	assert_int_equal(gkf_mig_gi_create(fx.m, 0, ID_1G, 0, &other),
 			 GK_ERR_CORRUPT);

@@ -1,4 +1,5 @@
-/* mig_text.h - how a GPU is split, as a line to compare. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mig_text.h - prints how a GPU is split as a line to compare. */
 #ifndef TESTS_MIG_TEXT_H
 #define TESTS_MIG_TEXT_H
 
@@ -7,7 +8,10 @@
 
 #include <stdio.h>
 
-/* "2:3g.40gb@4(0#1 2c.3g.40gb@0)": GPU instances, theirs by id and index. */
+/*
+ * "2:3g.40gb@4(0#1 2c.3g.40gb@0)": GPU instances, with their compute instances
+ * by id and index.
+ */
 static inline const char *instances(struct gkf_machine *m, unsigned device)
 {
 	static char text[1024];

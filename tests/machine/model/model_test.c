@@ -1,4 +1,8 @@
-/* The values of a made-up GPU: waves, physics, set values, sharing. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * model_test.c - checks the values of a fake GPU: waves, physics, set values,
+ * sharing.
+ */
 #include "base/err.h"
 #include "machine/file/boards.h"
 #include "machine/file/file.h"
@@ -12,8 +16,9 @@
 #include "machine/model/physics.h"
 #include "machine/model/wave.h"
 #include "machine/store/clock.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 #include "machine/store/machine.h"
+#include "machine/trouble/machine.h"
 
 static struct fixture fx;
 
@@ -115,7 +120,7 @@ static void an_idle_gpu_rests(void **state)
 			p->temp_idle_c * 1000 + 200);
 }
 
-/* All of the board at work. */
+/* The whole board is busy. */
 static struct gkf_drive full_load(void)
 {
 	struct gkf_drive drive = nothing_set();
@@ -149,13 +154,13 @@ static void a_power_limit_takes_clocks(void **state)
 	(void)state;
 	drive.set[GKF_V_POWER_LIMIT] = 200000;
 	run_bins(&drive, &s, 1);
-	/* Within a step of the clock. */
+	/* Within one step of the clock. */
 	assert_in_range(s.power_mw, 195000, 200000);
 	assert_int_equal(s.throttle, GKF_REASON_SW_POWER_CAP);
 	assert_int_equal(s.sm_clock_mhz % 15, 0);
 	assert_in_range(s.sm_clock_mhz, 300,
 			gkf_profile_default.sm_clock_max_mhz - 300);
-	/* None is low enough: the lowest. */
+	/* No clock is low enough: the lowest is used. */
 	drive.set[GKF_V_POWER_LIMIT] = 10000;
 	run_bins(&drive, &s, 1);
 	assert_int_equal(s.sm_clock_mhz, gkf_profile_default.sm_clock_idle_mhz);
@@ -175,7 +180,7 @@ static void heat_takes_clocks(void **state)
 			 GKF_REASON_HW_SLOWDOWN | GKF_REASON_HW_THERMAL);
 	assert_int_equal(s.sm_clock_mhz, p->sm_clock_max_mhz / 2);
 	assert_true(s.power_mw < p->power_busy_mw);
-	/* Ends a little cooler than it began. */
+	/* It ends at a slightly lower temperature than it begins. */
 	drive.set[GKF_V_TEMPERATURE] = p->temp_slowdown_c - 4;
 	run_bins(&drive, &s, 1);
 	assert_true(s.throttle & GKF_REASON_HW_THERMAL);
@@ -184,7 +189,7 @@ static void heat_takes_clocks(void **state)
 	assert_false(s.throttle & GKF_REASON_HW_THERMAL);
 }
 
-/* A fan that stands: the board is saved by its clocks. */
+/* With a stopped fan, lower clocks save the board. */
 static void a_dead_fan_does_not_melt_the_board(void **state)
 {
 	struct gkf_profile p = gkf_profile_default;
@@ -210,7 +215,7 @@ static void a_dead_fan_does_not_melt_the_board(void **state)
 	assert_true(s.reason_ns[5] + s.reason_ns[6] > 0);
 }
 
-/* Software lets go of as much as holds the board at its limit. */
+/* Software throttles just enough to hold the board at its limit. */
 static void software_holds_the_core_cool(void **state)
 {
 	struct gkf_profile p = gkf_profile_default;
@@ -226,7 +231,7 @@ static void software_holds_the_core_cool(void **state)
 	assert_in_range(s.temp_mc, p.temp_max_c * 1000 - 2000,
 			p.temp_slowdown_c * 1000);
 	assert_in_range(s.reason_ns[5], 1, s.bin * GKF_BIN_NS);
-	/* Time under two reasons is spent once. */
+	/* Time under two reasons counts once. */
 	drive.set[GKF_V_THROTTLE] =
 	    GKF_REASON_SW_THERMAL | GKF_REASON_HW_THERMAL;
 	gkf_physics_rest(&p, &s);
@@ -310,7 +315,7 @@ static void hardware_slows_down_when_asked(void **state)
 	}
 }
 
-/* The same work, but of another kind, costs less. */
+/* The same utilization by another kind of work draws less power. */
 static void inference_draws_less_than_training(void **state)
 {
 	struct gkf_drive drive = full_load();
@@ -346,7 +351,7 @@ static void links_carry_what_is_counted(void **state)
 	assert_int_equal(s.pcie_rx_bytes, 6000000);
 }
 
-/* A board with fans: they lag, and cool. */
+/* A board with fans: they lag, and cool it. */
 static void fans_follow_the_heat(void **state)
 {
 	struct gkf_profile p = gkf_profile_default;
@@ -450,7 +455,7 @@ static void extra_memory_takes_room(void **state)
 	assert_int_equal(b.used + b.reserved, b.total);
 }
 
-/* The state is a function of time alone, not of who looked when. */
+/* The state depends on time alone, not on when it was read. */
 static void looking_often_changes_nothing(void **state)
 {
 	struct gkf_wave wave = training;
@@ -479,7 +484,7 @@ static void looking_often_changes_nothing(void **state)
 	assert_memory_equal(&often, &once, sizeof once);
 }
 
-/* A GPU that a process waits on: the clock that it runs at after 20 seconds. */
+/* The clock after 20 seconds of a GPU on which a process waits. */
 static int64_t clock_after(int64_t rest_bins)
 {
 	const struct gkf_wave idle = {.kind = GKF_WAVE_STEADY};
@@ -497,7 +502,7 @@ static int64_t clock_after(int64_t rest_bins)
 	return s.sm_clock_mhz;
 }
 
-/* A time of rest that somebody wrote over keeps no GPU awake. */
+/* An overwritten rest time keeps no GPU awake. */
 static void an_overwritten_rest_ends(void **state)
 {
 	struct gkf_profile p = gkf_profile_default;

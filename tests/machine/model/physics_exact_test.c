@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The model's figures to the last digit. physics_test.c says that they are
- * right, within a tenth of what was measured; here they are as they have
- * always been, so that no change of them goes unnoticed. Rows were recorded:
- * whoever changes the model on purpose records them anew, and looks at each.
+ * physics_exact_test.c - pins the model's figures to the last digit, so that no
+ * change goes unnoticed. physics_test.c checks that they are within a tenth of
+ * what was measured. The rows are recorded: after an intended change of the
+ * model, record them again and review each.
  */
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
@@ -375,7 +376,7 @@ static const struct row card_rows[] = {
       4, 0, 0, 160350, 0}},
 };
 
-/* A drive of which nothing is set but what a row says. */
+/* A drive with nothing set but the values of a row. */
 static struct gkf_drive drive_of(const struct row *r)
 {
 	struct gkf_drive d = r->drive;
@@ -443,7 +444,7 @@ static void a_card_does_what_it_always_did(void **state)
 	assert_rows(&p, card_rows, COUNT(card_rows));
 }
 
-/* By hand: one bin of a figure is so much of its sum. */
+/* By hand: what one bin of a figure adds to its sum. */
 static void sums_grow_by_the_figures_of_the_bin(void **state)
 {
 	struct gkf_drive d = {TRAIN(500), .mem = 300, .enc = 110, .dec = 220,
@@ -480,7 +481,7 @@ static void sums_grow_by_the_figures_of_the_bin(void **state)
 		if (bin == 6)
 			last = s;
 	}
-	/* A bin that is repeated a hundred times is as a hundred bins. */
+	/* One bin repeated a hundred times equals a hundred bins. */
 	assert_false(gkf_physics_is_steady(&last, &s));
 	gkf_physics_repeat(&last, &s, 100);
 	assert_int_equal(s.bin, 107);
@@ -505,7 +506,7 @@ static void time_is_spent_under_each_reason(void **state)
 	for (int v = 0; v < GKF_V_COUNT; v++)
 		d.set[v] = GKF_UNSET;
 	gkf_physics_rest(&gkf_profile_default, &s);
-	/* Each bit alone, for as many bins as its number and one more. */
+	/* Each bit alone, for one bin more than its number. */
 	for (unsigned bit = 0; bit < GKF_REASONS; bit++) {
 		d.set[GKF_V_THROTTLE] = 1 << bit;
 		for (unsigned n = 0; n <= bit; n++)
@@ -513,9 +514,9 @@ static void time_is_spent_under_each_reason(void **state)
 	}
 	for (unsigned bit = 0; bit < GKF_REASONS; bit++)
 		assert_int_equal(s.reason_ns[bit], (bit + 1) * GKF_BIN_NS);
-	/* Software and hardware heat are bits 5 and 6. */
+	/* Bits 5 and 6 are software and hardware thermal slowdown. */
 	assert_int_equal(s.thermal_ns, (6 + 7) * GKF_BIN_NS);
-	/* Idle, power cap, sync boost, both heats, power brake. */
+	/* Idle, power cap, sync boost, both thermal slowdowns, power brake. */
 	assert_int_equal(s.limited_ns, (1 + 3 + 5 + 6 + 7 + 8) * GKF_BIN_NS);
 	d.set[GKF_V_THROTTLE] = 0x60;
 	gkf_physics_step(&gkf_profile_default, &d, &s);
@@ -523,7 +524,7 @@ static void time_is_spent_under_each_reason(void **state)
 	assert_int_equal(s.limited_ns, 31 * GKF_BIN_NS);
 }
 
-/* Ten seconds after the last work a card with an idle context lets go. */
+/* A card with an idle context rests ten seconds after its last work. */
 static void a_card_rests_ten_seconds_after_its_work(void **state)
 {
 	struct gkf_profile p = card();
@@ -548,7 +549,7 @@ static void a_card_rests_ten_seconds_after_its_work(void **state)
 		assert_int_equal(s.pstate, 8);
 		assert_int_equal(s.sm_clock_mhz, 300);
 	}
-	/* An engine that works alone is work, and no rest. */
+	/* Work of a single engine is no rest. */
 	for (int i = 0; i < 4; i++) {
 		uint32_t *engine =
 		    (uint32_t *[]){&d.enc, &d.dec, &d.jpg, &d.ofa}[i];
@@ -560,7 +561,7 @@ static void a_card_rests_ten_seconds_after_its_work(void **state)
 		assert_int_equal(s.throttle, 0);
 		*engine = 0;
 	}
-	/* A copy is work, each kind of it. */
+	/* A copy in any direction is work. */
 	for (int i = 0; i < GKF_DIRECTIONS; i++) {
 		d.moved[i] = 1;
 		gkf_physics_step(&p, &d, &s);

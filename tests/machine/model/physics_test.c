@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * physics_test.c - the model against what real boards said: the figures of
- * tests/data/captures/physics.csv are met within a tenth. Each comparison is
- * printed.
+ * physics_test.c - compares the model with measurements of real boards: it
+ * meets the figures of tests/data/captures/physics.csv within a tenth. Each
+ * comparison is printed.
  */
 #include "base/clock.h"
 #include "base/mix.h"
@@ -16,8 +17,9 @@
 #include "machine/model/model.h"
 #include "machine/model/physics.h"
 #include "machine/store/clock.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 #include "machine/store/machine.h"
+#include "machine/trouble/machine.h"
 #include "machine/words/profile_yaml.h"
 
 #define DATA     TEST_DATA "/captures"
@@ -28,7 +30,7 @@
 
 #define FIGURES 10
 
-/* A row: what the board did, and what it said then; -1: nothing. */
+/* A row: the board's load and its readings; -1: no reading. */
 struct capture {
 	char name[64], profile[64];
 	int64_t after_s, gpu, mem, enc, load;
@@ -91,7 +93,7 @@ static void run(const struct gkf_profile *p, const struct gkf_drive *d,
 		gkf_physics_step(p, d, s);
 }
 
-/* Prints the row of each figure; returns how many are too far off. */
+/* Prints each figure of the row; returns how many are too far off. */
 static unsigned compare(const struct capture *c, const char *when,
 			const struct gkf_state *s)
 {
@@ -130,7 +132,7 @@ static unsigned check(const struct capture *c, const struct gkf_profile *p,
 	}
 	run(p, &d, s, c->after_s * GKF_BINS_PER_S);
 	wrong = compare(c, "load", s);
-	/* Fans and a warm case are not settled after some seconds. */
+	/* Fans and a warm case take longer than some seconds to settle. */
 	if (p->fans)
 		return wrong;
 	run(p, &d, s, SETTLED);
@@ -183,7 +185,7 @@ static void captures_are_met_within_a_tenth(void **state)
 	assert_int_equal(wrong, 0);
 }
 
-/* The same through a machine with a process on it, by the values it shows. */
+/* The same for the values shown by a machine with a process on it. */
 static void a_machine_shows_what_the_captures_say(void **state)
 {
 	static const struct {
@@ -243,7 +245,7 @@ static const char *const shipped[] = {
     "v100-sxm2-32gb",
 };
 
-/* At rest for long, nothing moves: what the profile says is what is. */
+/* After a long rest nothing changes, and the values are the profile's. */
 static void check_rest(const struct gkf_profile *p)
 {
 	struct capture nothing = {.load = 1000};
@@ -262,7 +264,7 @@ static void check_rest(const struct gkf_profile *p)
 	assert_true(gkf_physics_is_steady(&before, &s));
 }
 
-/* All of it at work: the limits hold, and it settles. */
+/* Under full load the limits hold and the values settle. */
 static void check_full(const struct gkf_profile *p)
 {
 	struct capture full = {
@@ -303,7 +305,7 @@ static void every_profile_rests_and_settles(void **state)
 	}
 }
 
-/* From a range, its ends more often than the rest. */
+/* A number from a range, its ends more often than the rest. */
 static int64_t any(uint64_t *seed, int64_t low, int64_t high)
 {
 	uint64_t r = *seed = gkf_mix(*seed);
@@ -316,7 +318,7 @@ static int64_t any(uint64_t *seed, int64_t low, int64_t high)
 }
 
 /*
- * Anything that a machine file may hold: nothing overflows, nothing is
+ * With anything that a machine file may hold, nothing overflows or becomes
  * negative.
  */
 static void any_board_is_reckoned_with(void **state)

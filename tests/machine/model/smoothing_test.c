@@ -1,4 +1,8 @@
-/* smoothing_test.c - power smoothing: presets, and the floor that they keep. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * smoothing_test.c - checks power smoothing: presets, and the floor that they
+ * hold.
+ */
 #include "base/clock.h"
 #include "base/err.h"
 #include "machine/file/file.h"
@@ -8,16 +12,18 @@
 #include "machine/file/value.h"
 #include "machine/file/wave_state.h"
 #include "machine/fixture.h"
+#include "machine/model/forced.h"
 #include "machine/model/model.h"
 #include "machine/model/smoothing.h"
 #include "machine/store/clock.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 #include "machine/store/machine.h"
+#include "machine/trouble/machine.h"
 #include "machine/trouble/reset.h"
 
 enum { FLOOR, RAMP_UP, RAMP_DOWN, HYSTERESIS };
 
-/* A frozen machine of one board that can do it, with a process on it. */
+/* A frozen machine of one board that supports it, with a process on it. */
 static int setup(void **state)
 {
 	struct gkf_profile board = gkf_profile_default;
@@ -51,7 +57,7 @@ static void set(struct fixture *fx, enum gkf_value value, int64_t to)
 	assert_int_equal(gkf_value_set(fx->m, 0, value, to), 0);
 }
 
-/* Milliwatts after some seconds more. */
+/* The power in milliwatts after this many more seconds. */
 static int64_t power_after(struct fixture *fx, unsigned seconds)
 {
 	int64_t mw = 0;
@@ -130,7 +136,10 @@ static void bounds_are_what_can_be(void **state)
 	assert_int_equal(gkf_smoothing_get(fx->m, 0, 1, FLOOR), 100000);
 	assert_int_equal(gkf_smoothing_set(fx->m, 0, 1, FLOOR, 0), 0);
 	assert_int_equal(gkf_smoothing_get(fx->m, 0, 1, FLOOR), 0);
-	/* More than can be was written there by somebody: the factory's. */
+	/*
+	 * Another process wrote more than the maximum: the factory's value
+	 * applies.
+	 */
 	atomic_store(word, 100001);
 	assert_int_equal(gkf_smoothing_get(fx->m, 0, 1, FLOOR), 100000);
 	atomic_store(word, 100002);
@@ -141,7 +150,16 @@ static void bounds_are_what_can_be(void **state)
 			 0);
 }
 
-/* Milliseconds become bins, six a second, nine seconds at most. */
+static void read_floor(struct fixture *fx, int64_t *ret_permille,
+		       int64_t *ret_bins)
+{
+	int64_t values[GKF_VALUES_MAX];
+
+	gkf_values_forced(fx->m, 0, values);
+	gkf_smoothing_floor(fx->m, 0, values, ret_permille, ret_bins);
+}
+
+/* Times become bins, six a second, for nine seconds at most. */
 static void the_floor_is_told_in_bins(void **state)
 {
 	static const struct {
@@ -152,7 +170,7 @@ static void the_floor_is_told_in_bins(void **state)
 	struct fixture *fx = *state;
 	int64_t permille = 5, bins = 5;
 
-	gkf_smoothing_floor(fx->m, 0, &permille, &bins);
+	read_floor(fx, &permille, &bins);
 	assert_int_equal(permille, 0);
 	assert_int_equal(bins, 0);
 	set(fx, GKF_V_POWER_SMOOTHING, 1);
@@ -161,7 +179,7 @@ static void the_floor_is_told_in_bins(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		assert_int_equal(
 		    gkf_smoothing_set(fx->m, 0, 2, HYSTERESIS, cases[i].us), 0);
-		gkf_smoothing_floor(fx->m, 0, &permille, &bins);
+		read_floor(fx, &permille, &bins);
 		assert_int_equal(permille, 375);
 		assert_int_equal(bins, cases[i].bins);
 	}

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values that are computed of bins: the figures that are remembered, what
- * garbage in the file becomes, values that follow from others, shares and
- * accounts. Time stands and is stepped, so all of it is exact.
+ * state_test.c - checks values computed from bins: remembered figures, garbage
+ * in the file, derived values, shares and accounts. The clock is stopped and
+ * stepped, so that all of them are exact.
  */
-#include "abi/nvml_abi.h"
+#include "abi/nvml/nvml_abi.h"
 #include "base/err.h"
 #include "machine/file/board.h"
 #include "machine/file/event_state.h"
@@ -18,10 +19,10 @@
 #include "machine/model/mig.h"
 #include "machine/model/model.h"
 #include "machine/model/peer.h"
-#include "machine/store/account.h"
+#include "machine/store/process/account.h"
 #include "machine/store/clock.h"
 #include "machine/store/event.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 #include "machine/store/machine.h"
 #include "machine/store/view.h"
 
@@ -48,7 +49,7 @@ static int open_two(void **state)
 	return open_of(two, 2);
 }
 
-/* A card with fans, P-states and little BAR1. */
+/* A card with fans, P-states and a small BAR1. */
 static int open_card(void **state)
 {
 	struct gkf_profile card = gkf_profile_default;
@@ -135,7 +136,7 @@ static void a_bin_is_remembered_as_it_was(void **state)
 	assert_int_equal(p.ofa_util, 30);
 	assert_int_equal(p.throttle, s.throttle);
 	assert_int_equal(p.pstate, s.pstate);
-	/* The last 128 bins are, and none before. */
+	/* The last 128 bins are remembered, none before them. */
 	assert_true(gkf_past_read(fx.m, 0, 172, &p));
 	assert_int_equal(p.bin, 172);
 	assert_int_equal(p.gpu_util, 50);
@@ -156,7 +157,7 @@ static void a_fan_is_remembered_in_percent(void **state)
 	assert_int_equal(p.throttle, 1);
 }
 
-/* Whatever somebody wrote there, models reckon with what can be. */
+/* Whatever is written there, the models use values within bounds. */
 static void garbage_in_a_state_is_bounded(void **state)
 {
 	static const struct {
@@ -195,7 +196,7 @@ static void garbage_in_a_state_is_bounded(void **state)
 		}
 }
 
-/* ---- values that follow from others ---- */
+/* ---- derived values ---- */
 
 static void average_power_is_that_of_the_last_second(void **state)
 {
@@ -230,14 +231,16 @@ static void a_card_follows_its_state(void **state)
 	struct gkf_memory memory;
 
 	(void)state;
-	/* From 30 % at 50 C in a line to 100 % where it slows down, 89 C. */
+	/*
+	 * Linear from 30 % at 50 C to 100 % at the slowdown temperature, 89 C.
+	 */
 	state_in_file()->fan_temp_mc = 50999;
 	assert_int_equal(gkf_compute_fan_target(fx.m, 0), 30);
 	state_in_file()->fan_temp_mc = 70000;
 	assert_int_equal(gkf_compute_fan_target(fx.m, 0), 65);
 	gkf_value_set(fx.m, 0, GKF_V_FAN, 41);
 	assert_int_equal(gkf_compute_fan_rpm(fx.m, 0), 1230);
-	/* At rest its link rests too. */
+	/* At rest its link rests too: generation 1. */
 	assert_int_equal(gkf_compute_pcie_generation(fx.m, 0), 1);
 	state_in_file()->pstate = 0;
 	assert_int_equal(gkf_compute_pcie_generation(fx.m, 0), 4);
@@ -251,15 +254,19 @@ static void a_card_follows_its_state(void **state)
 
 static void a_module_maps_all_that_is_allocated(void **state)
 {
+	int64_t pending;
+
 	(void)state;
 	assert_int_equal(gkf_compute_bar1_used(fx.m, 0), MIB);
 	gkf_value_set(fx.m, 0, GKF_V_EXTRA_MEMORY, 7 * MIB);
 	assert_int_equal(gkf_compute_bar1_used(fx.m, 0), 8 * MIB);
 	assert_int_equal(gkf_compute_fabric_state(fx.m, 0),
 			 GKF_FABRIC_COMPLETED);
-	assert_int_equal(gkf_compute_ecc_pending(fx.m, 0), 1);
+	assert_true(gkf_value_get(fx.m, 0, GKF_V_ECC_PENDING, &pending));
+	assert_int_equal(pending, 1);
 	gkf_value_set(fx.m, 0, GKF_V_ECC_MODE, 0);
-	assert_int_equal(gkf_compute_ecc_pending(fx.m, 0), 0);
+	assert_true(gkf_value_get(fx.m, 0, GKF_V_ECC_PENDING, &pending));
+	assert_int_equal(pending, 0);
 }
 
 static void a_value_is_found_by_its_name(void **state)
@@ -342,7 +349,7 @@ static void real_work_shares_as_it_was_done(void **state)
 
 	(void)state;
 	atomic_store(&bin->busy, 3ULL << 28 | GKF_BIN_NS / 2);
-	/* A tenth of what this memory moves in a bin: 2039 GB/s. */
+	/* A tenth of what this memory, with 2039 GB/s, moves in a bin. */
 	atomic_store(&bin->moved[GKF_IN], 3ULL << 36 | 33984000000ULL);
 	s = gkf_share_of(fx.m, 0, slot, &real, 3, 1000);
 	assert_int_equal(s.sm, 50);
@@ -392,7 +399,10 @@ static void a_process_is_accounted_for_bin_by_bin(void **state)
 	assert_int_equal(accounts[0].sums.bins, 5);
 	assert_int_equal(accounts[0].sums.sm, 5 * 50);
 	assert_int_equal(accounts[0].sums.mem, 5 * 20);
-	/* More than are counted at once; two that want 1.5 of it. */
+	/*
+	 * More bins than are counted at once; two processes want 1.5 of the
+	 * device.
+	 */
 	full.util_permille = 1000;
 	attach(full);
 	part.start_bin = 20;
@@ -414,7 +424,7 @@ static void a_process_is_accounted_for_bin_by_bin(void **state)
 	assert_int_equal(accounts[2].start_ns, 20 * GKF_BIN_NS);
 	assert_int_equal(accounts[2].end_ns, 600 * GKF_BIN_NS);
 	assert_int_equal(read_accounts(1), 0);
-	/* The ended come last, as they were. */
+	/* Ended processes come last, with their final sums. */
 	assert_int_equal(gkf_detach(fx.m, slot), 0);
 	assert_int_equal(read_accounts(0), 3);
 	assert_false(accounts[2].running);
@@ -488,7 +498,7 @@ static void what_the_model_changes_is_told_once_a_bin(void **state)
 		    (nvmlEventTypePState | nvmlEventTypeClock));
 	let_pass(3);
 	assert_int_equal(types_since(&number), 0);
-	/* A value that is set does not follow. */
+	/* A set value does not follow the load. */
 	gkf_value_set(fx.m, 0, GKF_V_PSTATE, 5);
 	types_since(&number);
 	assert_int_equal(gkf_detach(fx.m, slot), 0);
@@ -525,7 +535,7 @@ static void the_fabric_must_be_up_where_it_is_told(void **state)
 	struct gkf_board *b = fx.m->boards;
 
 	(void)state;
-	/* Before Hopper nobody tells. */
+	/* Boards before Hopper report no fabric state. */
 	gkf_value_set(fx.m, 1, GKF_V_FABRIC_STATE, 2);
 	assert_true(gkf_peer_nvlink(fx.m, 0, 1));
 	b[0].profile.nvlink_version = b[1].profile.nvlink_version = 4;

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * topology_test.c - the wiring of machines of every shipped profile, layout
- * and size: what one end says the other end says too.
+ * topology_test.c - checks the wiring of machines of every shipped profile,
+ * layout and size: both ends of a link agree.
  */
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
@@ -8,7 +9,6 @@
 #include "machine/file/topology.h"
 #include "machine/fixture.h"
 #include "machine/model/topology.h"
-#include "machine/store/above.h"
 #include "machine/words/profile_yaml.h"
 
 #define PROFILES TEST_DATA "/../../profiles"
@@ -73,7 +73,7 @@ static void both_ends_agree(unsigned n)
 		}
 }
 
-/* Distances are those of a tree: symmetric, and nobody has a short cut. */
+/* Distances are those of a tree: symmetric, without shortcuts. */
 static void is_a_tree(unsigned n)
 {
 	for (unsigned a = 0; a < n; a++)
@@ -125,7 +125,7 @@ static void every_machine_is_consistent(void **state)
 			}
 }
 
-/* Links of GPU a that lead to GPU b. */
+/* The number of links of GPU a that lead to GPU b. */
 static unsigned between(unsigned a, unsigned b)
 {
 	unsigned n = 0;
@@ -252,7 +252,7 @@ static void ports_of_switches_are_dealt_out(void **state)
 			assert_int_equal(t.link[i][l].device, l % 4);
 			assert_int_equal(t.link[i][l].link, i * 5 + l / 4);
 		}
-	/* 12 to six. */
+	/* 12 links to six switches. */
 	make(profile("a100-sxm4-80gb"), 2, GKF_LAYOUT_AUTO);
 	for (unsigned l = 0; l < 12; l++) {
 		assert_int_equal(t.link[1][l].device, l % 6);
@@ -290,7 +290,7 @@ static void layouts_are_found_by_name(void **state)
 	assert_int_equal(gkf_layout_find(""), -1);
 }
 
-/* Whatever the layout: as many as there are links, and not one more. */
+/* Every layout uses as many as there are links, and no more. */
 static void a_mesh_of_more_links_is_the_same_mesh_twice(void **state)
 {
 	struct gkf_profile p = *profile("v100");

@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The shapes of load, exactly: by hand where there is no jitter, else worked
- * out apart from this code.
+ * wave_test.c - checks the shapes of load exactly: by hand where there is no
+ * jitter, else against figures computed independently of this code.
  */
 #include "machine/file/numbers.h"
 #include "machine/model/wave.h"
 #include "unit.h"
 
-/* A twenty-fifth of so little is nothing: no jitter. */
+/* A twenty-fifth of so small a load rounds to 0: no jitter. */
 static void training_is_a_quarter_then_whole_then_dips(void **state)
 {
 	static const struct {

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Machine time: exact where the clock stands or was set in a time namespace
- * that is ahead; else between two looks at the clock of the host.
+ * clock_test.c - checks machine time: exact where the clock is stopped or was
+ * set in a time namespace that is ahead; else between two readings of the
+ * host's clock.
  */
 #include "base/clock.h"
 #include "base/err.h"
@@ -13,6 +15,7 @@
 #include "machine/store/event.h"
 #include "machine/store/locks.h"
 #include "machine/store/machine.h"
+#include "machine/trouble/machine.h"
 #include "machine/store/state_bin.h"
 #include "machine/store/view.h"
 #include "machine/store/writers_lock.h"
@@ -51,7 +54,9 @@ static void a_clock_that_lies_ahead_has_not_begun(void **state)
 				     .speed = 3000});
 	assert_int_equal(gkf_machine_ns(fx.m), 7 * SEC);
 	assert_int_equal(gkf_machine_bin(fx.m), 42);
-	/* A third of what is left, and a nanosecond more. */
+	/*
+	 * A third of the remaining machine time, and at most a nanosecond more.
+	 */
 	assert_int_equal(gkf_real_until(fx.m, 10 * SEC), SEC + 1);
 	assert_int_equal(gkf_real_until(fx.m, 7 * SEC + 1), 1);
 	assert_int_equal(gkf_real_until(fx.m, 7 * SEC), 0);
@@ -110,7 +115,7 @@ static void a_clock_that_stands_tells_its_moment(void **state)
 	assert_int_equal(gkf_wall_us(fx.m, 31 * SEC), 1001000004);
 }
 
-/* Machine seconds ago are so many real milliseconds ago. */
+/* Checks that ago_s machine seconds ago are real_ms real milliseconds ago. */
 static void assert_wall_at(uint64_t speed, int64_t ago_s, int64_t real_ms)
 {
 	uint64_t before = gk_wall_ns() / 1000, now, told, after;
@@ -149,7 +154,7 @@ static void a_change_of_speed_begins_a_stretch_of_time(void **state)
 	assert_int_equal(c.speed, 2000);
 	assert_in_range(c.real_ns, real, gk_boot_ns());
 	assert_in_range(c.wall_ns, wall, gk_wall_ns());
-	/* Who sleeps on the machine looks at the new time. */
+	/* Sleepers wake to see the new time. */
 	assert_int_equal(gkf_event_word(fx.m), word + 1);
 	assert_int_equal(gkf_clock_speed(fx.m, GKF_SPEED_MAX), 0);
 	assert_int_equal(gkf_clock_speed(fx.m, GKF_SPEED_MAX + 1),
@@ -174,7 +179,7 @@ static void a_clock_that_is_stopped_knows_how_fast_it_went(void **state)
 	assert_int_equal(atomic_load(&fx.file->run_speed), 3000);
 	c = gkf_clock_get(fx.m);
 	assert_int_equal(c.speed, 0);
-	/* Growing older stops no clock that runs. */
+	/* Aging the machine does not stop a running clock. */
 	assert_int_equal(gkf_clock_speed(fx.m, 500), 0);
 	assert_int_equal(gkf_machine_age(fx.m, SEC), 0);
 	c = gkf_clock_get(fx.m);
@@ -197,7 +202,7 @@ static void each_step_of_a_stopped_clock_is_wall_time_too(void **state)
 	assert_int_equal(c.wall_ns, 103 * SEC);
 	assert_int_equal(gkf_machine_ns(fx.m), 23 * SEC);
 	assert_int_equal(gkf_wall_us(fx.m, 20 * SEC), 100000000);
-	/* When it goes on, it does so now. */
+	/* When it continues, it does so from now. */
 	assert_int_equal(gkf_clock_speed(fx.m, 1000), 0);
 	c = gkf_clock_get(fx.m);
 	assert_int_equal(c.machine_ns, 23 * SEC);
@@ -212,7 +217,7 @@ static void a_clock_stays_where_nobody_may_write(void **state)
 	(void)state;
 	assert_int_equal(gkf_clock_speed(fx.m, 0), 0);
 	before = gkf_clock_get(fx.m);
-	/* Nobody can have the lock any more. */
+	/* Nobody can take the lock any more. */
 	atomic_store(gkf_locks_word(fx.m->locks, GKF_LOCK_WRITERS), 0x35353535);
 	assert_int_equal(gkf_machine_age(fx.m, SEC), GK_ERR_CORRUPT);
 	assert_int_equal(gkf_clock_speed(fx.m, 5), GK_ERR_CORRUPT);
@@ -243,7 +248,7 @@ static void who_applies_a_step_is_alone_in_its_time(void **state)
 			 0);
 	pthread_join(other, NULL);
 	assert_int_equal(seen, 50 * SEC);
-	/* It has the lock, and may take it again and again. */
+	/* The thread holds the lock and may take it again. */
 	assert_int_equal(gkf_lock(fx.m), 0);
 	assert_true(gkf_trylock(fx.m, 0));
 	gkf_unlock(fx.m);
@@ -251,7 +256,8 @@ static void who_applies_a_step_is_alone_in_its_time(void **state)
 	gkf_apply_end(fx.m);
 	assert_false(gkf_applying(fx.m));
 	assert_int_equal(gkf_machine_ns(fx.m), 50 * SEC);
-	assert_false(gkf_trylock(fx.m, 60 * SEC)); /* of itself: at once */
+	assert_false(
+	    gkf_trylock(fx.m, 60 * SEC)); /* it holds it: fails at once */
 	gkf_unlock(fx.m);
 	assert_false(gkf_locks_is_mine(fx.m->locks, GKF_LOCK_WRITERS));
 	assert_true(gkf_trylock(fx.m, 0));
@@ -269,7 +275,7 @@ static void settling_computes_all_devices_up_to_now(void **state)
 	assert_true(gkf_scenario_next_ns(fx.m) == UINT64_MAX);
 }
 
-/* The clock that machines of a spec begin with. */
+/* The clock that a machine made from a spec starts with. */
 static struct gkf_clock clock_of(struct gkf_machine_spec spec,
 				 uint64_t *ret_run_speed)
 {

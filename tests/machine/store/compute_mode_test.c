@@ -1,11 +1,14 @@
-/* compute_mode_test.c - whom the compute mode of a device keeps out. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * compute_mode_test.c - checks which processes a device's compute mode refuses.
+ */
 #include "base/err.h"
 #include "machine/file/numbers.h"
 #include "machine/file/value.h"
 #include "machine/fixture.h"
 #include "machine/model/model.h"
-#include "machine/store/ledger.h"
-#include "machine/store/processes.h"
+#include "machine/store/process/ledger.h"
+#include "machine/store/process/processes.h"
 
 static int setup(void **state)
 {
@@ -28,7 +31,7 @@ static void set_mode(struct fixture *fx, int64_t mode)
 	assert_int_equal(gkf_value_set(fx->m, 0, GKF_V_COMPUTE_MODE, mode), 0);
 }
 
-/* The answer that this process gets for coming. */
+/* The result of attaching this process. */
 static int come(struct fixture *fx, unsigned device, unsigned types)
 {
 	unsigned slot;

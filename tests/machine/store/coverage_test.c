@@ -1,4 +1,8 @@
-/* Refusals of programs are counted by function, name and caller. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * coverage_test.c - checks that refusals of programs are counted by function,
+ * name and caller.
+ */
 #include "machine/file/file.h"
 #include "machine/fixture.h"
 #include "machine/store/coverage.h"
@@ -20,7 +24,10 @@ static int close_it(void **state)
 	return 0;
 }
 
-/* How often a name was refused, by a look at all places; *ret_place of it. */
+/*
+ * How often a name was refused, found by a scan of all places; *ret_place is
+ * the one it was found in.
+ */
 static uint64_t count_of(enum gkf_named kind, const char *name,
 			 unsigned *ret_place)
 {
@@ -41,7 +48,9 @@ static uint64_t count_of(enum gkf_named kind, const char *name,
 	return count;
 }
 
-/* How often a function was refused to a program, by a look at all rows. */
+/*
+ * How often a function was refused to a program, found by a scan of all rows.
+ */
 static uint64_t refused(unsigned function, const char *caller)
 {
 	uint64_t count = 0;
@@ -87,7 +96,7 @@ static void a_name_is_counted_for_each_of_its_kinds(void **state)
 	assert_int_equal(count_of(GKF_NAMED_KERNEL, "ptx: wgmma", &place[2]),
 			 1);
 	assert_int_equal(count_of(GKF_NAMED_KERNEL, "both", place), 0);
-	/* Each also under who asked, by the place of the name. */
+	/* Each is also counted under its caller, by the place of the name. */
 	assert_int_equal(refused(GKF_REFUSED_NAMED + place[0], gkf_caller()),
 			 2);
 	assert_int_equal(refused(GKF_REFUSED_NAMED + place[1], gkf_caller()),
@@ -138,7 +147,7 @@ static void names_without_room_are_lost(void **state)
 		assert_int_equal(count_of(GKF_NAMED_RUNTIME, name, &place), 2);
 	}
 	assert_int_equal(lost(), 2);
-	/* The next ones are counted from the beginning, in places known. */
+	/* The next ones are counted from 0, in the known places. */
 	gkf_refusals_forget(fx.m);
 	assert_int_equal(lost(), 0);
 	assert_int_equal(rows(), 0);
@@ -201,11 +210,11 @@ static void a_function_is_counted_for_each_of_its_callers(void **state)
 	assert_int_equal(refused(3, "b"), 2);
 	assert_int_equal(refused(GKF_REFUSED_END - 1, "a name of 15 is"), 1);
 	assert_int_equal(rows(), 4);
-	/* The end that is cut off of a name makes no other caller. */
+	/* Names that differ only in the part cut off are one caller. */
 	gkf_refusal_count(fx.m, GKF_REFUSED_END - 1, "a name of 15 is too");
 	assert_int_equal(refused(GKF_REFUSED_END - 1, "a name of 15 is"), 2);
 	assert_int_equal(rows(), 4);
-	/* Nobody has such a function. */
+	/* There is no such function. */
 	gkf_refusal_count(fx.m, GKF_REFUSED_END, "a");
 	assert_int_equal(rows(), 4);
 }
@@ -239,7 +248,9 @@ static void a_caller_is_called_as_its_process(void **state)
 			_exit(1);
 		if (dup(0) != next) /* it leaves no descriptor open */
 			_exit(3);
-		/* It keeps the name that it was first refused something by. */
+		/*
+		 * It keeps the name under which it was first refused something.
+		 */
 		prctl(PR_SET_NAME, "other");
 		_exit(strcmp(gkf_caller(), "fifteen letters") != 0 ? 2 : 0);
 	}
@@ -256,7 +267,8 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, open_one, close_it)
 	const struct CMUnitTest tests[] = {
-	    T(a_caller_is_called_as_its_process), /* before it is asked here */
+	    T(a_caller_is_called_as_its_process), /* before this process asks
+						     for its name */
 	    T(a_name_is_counted_for_each_of_its_kinds),
 	    T(a_long_name_is_cut),
 	    T(names_without_room_are_lost),

@@ -1,4 +1,8 @@
-/* The ring of events: what is kept of them, and who sleeps on it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * event_test.c - checks the ring of events: which are kept, and how sleepers
+ * wait on it.
+ */
 #include "base/clock.h"
 #include "machine/asleep.h"
 #include "machine/file/event_state.h"
@@ -7,6 +11,7 @@
 #include "machine/fixture.h"
 #include "machine/store/clock.h"
 #include "machine/store/event.h"
+#include "machine/store/writers_lock.h"
 
 #include <pthread.h>
 
@@ -29,9 +34,16 @@ static int close_it(void **state)
 	return 0;
 }
 
+static void push_in(uint64_t type, uint64_t data, uint32_t instance)
+{
+	assert_int_equal(gkf_lock(fx.m), 0);
+	gkf_event_push(fx.m, 1, type, data, instance);
+	gkf_unlock(fx.m);
+}
+
 static void push(uint64_t type, uint64_t data)
 {
-	gkf_event_push(fx.m, 1, type, data, GKF_NO_INSTANCE);
+	push_in(type, data, GKF_NO_INSTANCE);
 }
 
 static void an_event_tells_all_that_happened(void **state)
@@ -42,7 +54,7 @@ static void an_event_tells_all_that_happened(void **state)
 	(void)state;
 	gkf_machine_age(fx.m, 5 * GK_NS_PER_S);
 	assert_false(gkf_event_next(fx.m, &number, &e));
-	gkf_event_push(fx.m, 1, XID, 79, 0x20003);
+	push_in(XID, 79, 0x20003);
 	assert_int_equal(gkf_event_last(fx.m), 1);
 	assert_true(gkf_event_next(fx.m, &number, &e));
 	assert_int_equal(number, 1);
@@ -69,10 +81,10 @@ static void only_what_somebody_waits_for_is_kept_but_xids(void **state)
 	push(CLOCK, 0);
 	assert_int_equal(gkf_event_last(fx.m), 2);
 	gkf_event_interest(fx.m, CLOCK);
-	push(PSTATE, 0); /* it stays of interest */
+	push(PSTATE, 0); /* still of interest */
 	push(CLOCK, 0);
 	assert_int_equal(gkf_event_last(fx.m), 4);
-	/* The low bits of the system's types are no types of devices. */
+	/* The low bits of system event types are not device types. */
 	push(GKF_EVENT_SYSTEM | XID, 0);
 	assert_int_equal(gkf_event_last(fx.m), 4);
 	gkf_event_interest(fx.m, GKF_EVENT_SYSTEM);
@@ -113,9 +125,9 @@ static void what_is_not_whole_is_left_out(void **state)
 	for (unsigned i = 1; i <= 5; i++)
 		push(XID, i);
 	ring[1].number = 0;                  /* it is being written */
-	ring[2].number = 2 + GKF_EVENTS_MAX; /* it is another by now */
+	ring[2].number = 2 + GKF_EVENTS_MAX; /* replaced by a later one */
 	ring[3].type = 0;                    /* nothing happened */
-	ring[4].device = 2;                  /* to no GPU */
+	ring[4].device = 2;                  /* of no GPU */
 	assert_true(gkf_event_next(fx.m, &number, &e));
 	assert_int_equal(number, 5);
 	assert_int_equal(e.data, 5);
@@ -142,7 +154,7 @@ static void sleep_ends_with_its_time(void **state)
 	gkf_event_sleep(fx.m, gkf_event_word(fx.m), 30 * GK_NS_PER_MS);
 	assert_true(gk_mono_ns() - begin >= 30 * GK_NS_PER_MS);
 	assert_int_equal(atomic_load(&fx.file->events.sleepers), 0);
-	/* Something happened since: no sleep at all. */
+	/* Something has happened since: it does not sleep. */
 	gkf_event_sleep(fx.m, gkf_event_word(fx.m) - 1, 3600 * GK_NS_PER_S);
 	assert_int_equal(atomic_load(&fx.file->events.sleepers), 0);
 }

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hostile_test.c - somebody writes at random over the machine file, locks
- * included, before and while processes change it. What they make of it is
- * nonsense, but none crashes or hangs.
+ * hostile_test.c - overwrites the machine file at random, locks included,
+ * before and while processes change it. Their values become nonsense, but none
+ * of them crashes or hangs.
  */
 #include "base/clock.h"
 #include "base/err.h"
@@ -17,24 +18,24 @@
 #include "machine/file/wave_state.h"
 #include "machine/file/work_state.h"
 #include "machine/fixture.h"
-#include "machine/model/above.h"
 #include "machine/model/ecc.h"
 #include "machine/model/mig.h"
 #include "machine/model/model.h"
 #include "machine/model/smoothing.h"
-#include "machine/store/account.h"
-#include "machine/store/books.h"
-#include "machine/store/busy.h"
+#include "machine/store/process/account.h"
+#include "machine/store/process/books.h"
+#include "machine/store/process/busy.h"
 #include "machine/store/clock.h"
 #include "machine/store/coverage.h"
 #include "machine/store/event.h"
 #include "machine/store/gate.h"
 #include "machine/store/hostname.h"
-#include "machine/store/ledger.h"
-#include "machine/store/processes.h"
+#include "machine/store/process/ledger.h"
+#include "machine/store/process/processes.h"
 #include "machine/store/locks.h"
 #include "machine/store/machine.h"
-#include "machine/store/turn.h"
+#include "machine/trouble/machine.h"
+#include "machine/store/process/turn.h"
 #include "machine/store/view.h"
 #include "machine/store/writers_lock.h"
 #include "machine/trouble/fault.h"
@@ -53,7 +54,7 @@
 
 static struct fixture fx;
 static uint64_t dice;
-static unsigned slots[4]; /* of this process, once */
+static unsigned slots[4]; /* they once belonged to this process */
 
 static uint64_t roll(void)
 {
@@ -92,7 +93,7 @@ static void take_and_give(unsigned gpu)
 
 static void work(unsigned gpu)
 {
-	atomic_bool stop = true; /* a turn that is not free is not waited for */
+	atomic_bool stop = true; /* does not wait for a turn that is not free */
 	unsigned slot = some_slot();
 
 	(void)gpu;
@@ -193,7 +194,10 @@ static bool visit(void *ctx, const struct gkf_account *account)
 static void account(unsigned gpu)
 {
 	gkf_accounts_each(fx.m, gpu, visit, NULL);
-	gkf_account_forget(fx.m, gpu);
+	if (!gkf_lock(fx.m)) {
+		gkf_account_forget(fx.m, gpu);
+		gkf_unlock(fx.m);
+	}
 	gkf_accounts_clear(fx.m, gpu);
 }
 
@@ -202,7 +206,10 @@ static void look_at_events(unsigned gpu)
 	struct gkf_event event;
 	uint64_t number = roll() % 2 ? 0 : roll();
 
-	gkf_event_push(fx.m, gpu, 8, roll(), GKF_NO_INSTANCE);
+	if (!gkf_lock(fx.m)) {
+		gkf_event_push(fx.m, gpu, 8, roll(), GKF_NO_INSTANCE);
+		gkf_unlock(fx.m);
+	}
 	for (int i = 0; i < 100 && gkf_event_next(fx.m, &number, &event); i++)
 		;
 }
@@ -292,7 +299,7 @@ static void scribble(uint64_t r)
 			 r >> 60 < 8 ? word : small, __ATOMIC_RELAXED);
 }
 
-/* Writes a number that no thread has, or that of a dead holder, or nobody's. */
+/* Writes the number of no thread, of a dead holder, or 0. */
 static void scribble_lock(uint64_t r)
 {
 	static const uint32_t words[] = {0, 0x7fffffff, 0x40000001, 0, 0};
@@ -309,7 +316,10 @@ static void let_go_of_locks(void)
 
 /* ---- */
 
-/* In a child, so that a crash or a hang is its end; cmocka catches some. */
+/*
+ * Runs in a child, so that a crash or a hang is the child's; cmocka catches
+ * some signals.
+ */
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
 static void survive(void body(void))
@@ -393,7 +403,7 @@ static void *move_slots(void *unused)
 		for (unsigned i = 0; i < 8; i++)
 			__atomic_store_n(&fx.file->slot[i].device, device,
 					 __ATOMIC_RELAXED);
-		/* For a while, as long as anybody may look at it. */
+		/* Leaves it for a while, so that others read it. */
 		for (unsigned i = 0; i < r % 100; i++)
 			atomic_signal_fence(memory_order_seq_cst);
 	}
@@ -423,7 +433,10 @@ static void a_slot_that_changes_its_device_ends_on_its_own(void **state)
 	survive(come_and_go);
 }
 
-/* A living thread that never had it: nobody waits longer than a second. */
+/*
+ * The word names a living thread that never took the lock: waiters give up
+ * after a second.
+ */
 static void a_lock_that_nobody_gives_back_is_an_error(void **state)
 {
 	(void)state;

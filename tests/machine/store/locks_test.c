@@ -1,4 +1,5 @@
-/* The locks of a machine, also when their words are written over. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* locks_test.c - checks the locks of a machine, also with overwritten words. */
 #include "base/clock.h"
 #include "machine/store/emptied.h"
 #include "machine/store/locks.h"
@@ -12,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* As a process has them of a file, or of its own. */
+/* The locks of a file, or of this process alone. */
 struct held {
 	struct gkf_locks *locks;
 	struct gkf_emptied *emptied;
@@ -24,7 +25,7 @@ enum { FILE_SIZE = 10000, FILE_LOCKS = 3 };
 static struct held opened;
 static struct gkf_locks *locks;
 
-/* fd -1: of this process alone. */
+/* fd -1: locks of this process alone. */
 static int hold_locks(int fd, unsigned count, struct held *ret_held)
 {
 	*ret_held = (struct held){.file = MAP_FAILED};
@@ -66,7 +67,7 @@ static void let_go(unsigned i)
 	atomic_store(gkf_locks_word(locks, i), 0);
 }
 
-/* It would be in glibc's list twice, and end the process when given back. */
+/* It would be in glibc's list twice, and end the process when released. */
 static void one_that_is_held_is_not_taken_again(void **state)
 {
 	(void)state;
@@ -102,7 +103,7 @@ static void nor_by_another_thread(void **state)
 	gkf_locks_release(locks, 2);
 }
 
-/* Locks that the parent's threads have are not the child's. */
+/* Locks that the parent's threads hold are not held by the child. */
 static void a_child_claims_nothing(void **state)
 {
 	int status;
@@ -120,7 +121,7 @@ static void a_child_claims_nothing(void **state)
 	gkf_locks_release(locks, 0);
 }
 
-/* Takes a lock in a child, which ends with it or, given back, without it. */
+/* Takes a lock in a child, which exits with it held unless give_back is set. */
 static void take_in_child(unsigned i, bool give_back)
 {
 	pid_t pid = fork();
@@ -139,7 +140,10 @@ static void take_in_child(unsigned i, bool give_back)
 
 static size_t page;
 
-/* A file of locks for other processes, too; where its words are is known. */
+/*
+ * A file of locks that other processes share; the places of its words are
+ * known.
+ */
 static int lock_file(size_t end)
 {
 	int fd = memfd_create("locks", MFD_CLOEXEC);
@@ -181,7 +185,7 @@ static void they_lie_on_pages_behind_the_rest(void **state)
 	close(fd);
 }
 
-/* Each page of the file ends with a word and one that nobody reads. */
+/* Each page of the file ends with a lock's word and one that nobody reads. */
 static void whoever_has_the_file_has_the_same_locks(void **state)
 {
 	int fd = lock_file(gkf_locks_end(FILE_SIZE));
@@ -193,7 +197,9 @@ static void whoever_has_the_file_has_the_same_locks(void **state)
 
 	(void)state;
 	assert_int_equal(hold_locks(fd, FILE_LOCKS, &mine), 0);
-	/* Whoever knows of more of them means the same by a number. */
+	/*
+	 * A program that knows more locks means the same ones by these numbers.
+	 */
 	assert_int_equal(hold_locks(fd, FILE_LOCKS + 2, &more), 0);
 	a = mine.locks;
 	b = more.locks;
@@ -237,7 +243,7 @@ static void the_lock_of_the_dead_is_taken_and_told(void **state)
 	}
 }
 
-/* Takes it and keeps it until the pipe is closed. */
+/* Takes the lock in a child, which keeps it until the pipe is closed. */
 static pid_t keep_in_child(unsigned i, int ends[2])
 {
 	int ready[2];
@@ -299,7 +305,7 @@ static void a_word_of_nobody_is_told_at_once(void **state)
 	atomic_store(word, FUTEX_WAITERS | 5);
 	assert_int_equal(gkf_locks_take(locks, 2, 0), EBUSY);
 	assert_false(gkf_locks_is_mine(locks, 2));
-	/* It claims nothing that it did not get. */
+	/* The failed attempt claims nothing. */
 	atomic_store(word, 0);
 	assert_int_equal(gkf_locks_take(locks, 2, 0), 0);
 	gkf_locks_release(locks, 2);

@@ -1,4 +1,9 @@
-/* The file of a new machine: its contents, and where and how it appears. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * machine_new_test.c - checks the file of a new machine: its contents, and
+ * where and how it appears.
+ */
+#include "can.h"
 #include "base/err.h"
 #include "machine/file/board.h"
 #include "machine/file/file.h"
@@ -9,9 +14,10 @@
 #include "machine/fixture.h"
 #include "machine/model/topology.h"
 #include "machine/store/board.h"
-#include "machine/store/identity.h"
+#include "machine/store/process/identity.h"
 #include "machine/store/locks.h"
 #include "machine/store/machine.h"
+#include "machine/trouble/machine.h"
 #include "machine/store/machine_new.h"
 #include "machine/store/scenario_table.h"
 #include "machine/store/settings.h"
@@ -51,7 +57,7 @@ static struct gkf_machine_spec spec_of(unsigned count)
 	    .device_count = count, .profiles = profiles, .seed = 7};
 }
 
-/* Worked out apart from this code: a seed names the same boards for ever. */
+/* Computed independently of this code: a seed always names the same boards. */
 static void boards_are_named_by_the_seed(void **state)
 {
 	struct gkf_machine_spec spec = spec_of(2);
@@ -183,7 +189,7 @@ static void a_scenario_lies_behind_the_rest(void **state)
 	assert_int_equal(f->scenario.begin_bin, 6);
 	assert_int_equal(f->scenario.end_bin, 600);
 	assert_string_equal(f->scenario.name, "storm");
-	/* A sixth of a second each, rounded down. */
+	/* Bin 12 begins here: a bin is a sixth of a second, rounded down. */
 	assert_int_equal(atomic_load(&f->scenario.next_ns), 12 * 166666666ULL);
 	assert_memory_equal(f + 1, steps, sizeof steps);
 	assert_memory_equal((char *)(f + 1) + sizeof steps, "begin\0end", 10);
@@ -233,7 +239,7 @@ static void more_than_there_is_room_for_is_refused(void **state)
 
 /* ---- how it appears ---- */
 
-/* Files of the directory. */
+/* The number of files in the directory. */
 static unsigned files(void)
 {
 	DIR *dir = opendir(fx.dir);
@@ -300,7 +306,7 @@ static bool hide_proc(void)
 	       !mount("none", "/proc", "tmpfs", 0, NULL);
 }
 
-/* A file without a name cannot be given one without /proc. */
+/* Without /proc an unnamed file cannot be given a name. */
 static int create_without_proc(void)
 {
 	struct gkf_machine_spec spec = spec_of(1);
@@ -332,11 +338,11 @@ static void it_appears_whole_without_proc_too(void **state)
 		_exit(create_without_proc());
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	if (status == 77 << 8)
-		skip();
+		CANNOT("mounts-of-root", "unshare() or mount() refuses");
 	assert_int_equal(status, 0);
 }
 
-/* ---- the private directory of a user who is nobody else ---- */
+/* ---- the private directory of a user who owns nothing else ---- */
 
 static char own_dir[64], own_path[96];
 
@@ -346,7 +352,7 @@ static void become_user(void)
 
 	snprintf(own_dir, sizeof own_dir, "/dev/shm/gpukit-%u", (unsigned)user);
 	if (seteuid(user))
-		skip();
+		CANNOT("other-users", strerror(errno));
 	unsetenv("GPUKIT_MACHINE");
 }
 
@@ -355,7 +361,7 @@ static int leave_own(void **state)
 	(void)state;
 	unlink(own_path);
 	rmdir(own_dir);
-	return geteuid() ? seteuid(0) : 0;
+	return seteuid(getuid()); /* the test may have been skipped */
 }
 
 static void who_names_no_machine_gets_the_default_one(void **state)
@@ -376,7 +382,7 @@ static void who_names_no_machine_gets_the_default_one(void **state)
 		assert_memory_equal(&gkf_board(m, i)->profile,
 				    &gkf_profile_default,
 				    sizeof gkf_profile_default);
-	/* It is there now: the same. */
+	/* It exists now: the same machine is opened. */
 	gkf_setting_put(m, GKF_LATENCY, 1);
 	assert_int_equal(gkf_machine_open("default", &again), 0);
 	assert_int_equal(gkf_setting(again, GKF_LATENCY), 1);
@@ -402,7 +408,7 @@ static void its_directory_is_made_but_not_believed_blindly(void **state)
 
 	(void)state;
 	become_user();
-	/* A path that only begins like it is another one. */
+	/* A path that only begins like it is another directory. */
 	snprintf(beside, sizeof beside, "%s-aside/machine", own_dir);
 	assert_int_equal(gkf_machine_create(beside, &spec), GK_ERR_NOT_FOUND);
 	assert_int_equal(access(own_dir, F_OK), -1);

@@ -1,4 +1,5 @@
-/* Making, finding and refusing machine files. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* machine_test.c - checks making, finding and refusing machine files. */
 #include "base/clock.h"
 #include "base/err.h"
 #include "machine/file/boards.h"
@@ -13,9 +14,10 @@
 #include "machine/store/board_name.h"
 #include "machine/store/clock.h"
 #include "machine/store/gate.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 #include "machine/store/locks.h"
 #include "machine/store/machine.h"
+#include "machine/trouble/machine.h"
 #include "machine/store/view.h"
 #include "machine/store/writers_lock.h"
 
@@ -145,7 +147,7 @@ static void a_killed_maker_leaves_nothing_unfinished(void **state)
 		if (entry->d_name[0] != '.')
 			assert_string_equal(entry->d_name, "machine");
 	closedir(dir);
-	/* A file with a name that this process might choose is no hindrance. */
+	/* A file under a name that this process might choose does no harm. */
 	snprintf(beside, sizeof beside, "%s.%d.tmp", path, (int)getpid());
 	close(open(beside, O_CREAT | O_RDWR, 0600));
 	assert_int_equal(gkf_machine_create(path, &spec), 0);
@@ -153,7 +155,7 @@ static void a_killed_maker_leaves_nothing_unfinished(void **state)
 	unlink(beside);
 }
 
-/* The limit of a process on its files is an error and not its end. */
+/* The limit of a process on file sizes causes an error, not its death. */
 static void a_limit_on_files_is_an_error(void **state)
 {
 	struct gkf_machine_spec spec = {.device_count = 0};
@@ -197,7 +199,9 @@ static void devices_differ_in_uuid_serial_and_place(void **state)
 	assert_int_equal(d[2].minor, 2);
 }
 
-/* Also than the host: the first minutes after its start are no exception. */
+/*
+ * It may become older than the host, even in the first minutes after the boot.
+ */
 static void a_machine_grows_older_at_once(void **state)
 {
 	const uint64_t age = gk_boot_ns() + 1000 * GK_NS_PER_S;
@@ -207,7 +211,7 @@ static void a_machine_grows_older_at_once(void **state)
 	assert_in_range(gkf_machine_ns(fx.m), age, age + 60 * GK_NS_PER_S);
 }
 
-/* Writes bytes over the file and opens it: what is said of it? */
+/* Overwrites bytes of the file and returns the result of opening it. */
 static int open_altered(size_t offset, const void *bytes, size_t len)
 {
 	struct gkf_machine *m = NULL;
@@ -236,6 +240,9 @@ static void other_versions_and_garbage_are_refused(void **state)
 	assert_int_equal(open_altered(offsetof(struct gkf_file, size_check),
 				      &version, sizeof version),
 			 GK_ERR_VERSION);
+	assert_int_equal(open_altered(offsetof(struct gkf_file, rows_check),
+				      &version, sizeof version),
+			 GK_ERR_VERSION);
 	assert_int_equal(open_altered(0, "garbage!", 8), GK_ERR_CORRUPT);
 	assert_int_equal(open_altered(offsetof(struct gkf_file, device_count),
 				      &many, sizeof many),
@@ -249,7 +256,7 @@ static void other_versions_and_garbage_are_refused(void **state)
 	assert_int_equal(open_altered(0, "", 0), 0);
 }
 
-/* Whoever reads such a text would read on behind it. */
+/* A reader would run past the end of such a text. */
 static void a_text_without_an_end_is_refused(void **state)
 {
 #define TEXT(member)                                                           \
@@ -335,7 +342,7 @@ static void a_scenario_that_is_not_there_is_refused(void **state)
 	assert_int_equal(open_altered(0, "", 0), 0);
 }
 
-/* A driver's name without an end is cut where the room ends. */
+/* An unterminated driver name is cut at the end of its array. */
 static void names_of_the_driver_are_cut(void **state)
 {
 	struct gkf_machine *m;
@@ -389,7 +396,7 @@ static unsigned mapped(void)
 	return n;
 }
 
-/* A file that was refused stays unmapped, too. */
+/* A refused file does not stay mapped either. */
 static void nothing_of_a_closed_machine_stays_mapped(void **state)
 {
 	unsigned before = mapped();
@@ -422,10 +429,13 @@ static void a_short_file_or_a_directory_is_no_machine(void **state)
 	assert_int_equal(gkf_machine_open(fx.path, &m), GK_ERR_CORRUPT);
 	assert_int_not_equal(gkf_machine_open(fx.dir, &m), 0);
 	assert_null(m);
-	/* fixture_close() unmaps what is gone; nobody touches it again. */
+	/* Nobody touches the missing part again; fixture_close() unmaps it. */
 }
 
-/* Not the end of who has it open: what is gone is zero, and it is told. */
+/*
+ * Truncation does not kill programs that have the file open: the missing part
+ * reads as zero, and it is reported.
+ */
 static void a_file_that_is_truncated_is_told(void **state)
 {
 	off_t sizes[] = {0, (off_t)sizeof *fx.file / 2,
@@ -529,7 +539,7 @@ static void a_stopped_writer_does_not_stop_the_others(void **state)
 			pause();
 		_exit(0);
 	}
-	close(ready[1]); /* or the end of the child would not be read */
+	close(ready[1]); /* else the end of the child would not be seen */
 	assert_int_equal(read(ready[0], &c, 1), 1);
 	for (int i = 0; i < 10 && took > GK_NS_PER_S / 2; i++) {
 		begin = gk_mono_ns();

@@ -1,4 +1,8 @@
-/* Settings of a machine as a whole and of a device, and the listed devices. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * settings_test.c - checks the settings of a machine as a whole and of a
+ * device, and the listed devices.
+ */
 #include "base/err.h"
 #include "machine/file/file.h"
 #include "machine/file/value.h"
@@ -103,7 +107,7 @@ static void a_host_name_stays_where_nobody_may_write(void **state)
 	char name[GKF_TEXT_MAX];
 
 	(void)state;
-	/* Nobody can have the lock any more. */
+	/* Nobody can take the lock any more. */
 	atomic_store(gkf_locks_word(fx.m->locks, GKF_LOCK_WRITERS), 0x35353535);
 	assert_int_equal(gkf_hostname_set(fx.m, 0, "late"), GK_ERR_CORRUPT);
 	gkf_hostname(fx.m, 0, name);

@@ -1,13 +1,15 @@
-/* A machine whose file is made shorter while it is being opened. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* truncated_open_test.c - truncates a machine file while it is being opened. */
 #include "base/err.h"
 #include "machine/fixture.h"
 #include "machine/store/gate.h"
 #include "machine/store/machine.h"
+#include "machine/trouble/machine.h"
 
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-static off_t left = -1; /* of the next file that is mapped */
+static off_t left = -1; /* the next mapped file is cut to this size */
 
 void *__real_mmap(void *at, size_t size, int prot, int flags, int fd,
 		  off_t offset);
@@ -26,7 +28,7 @@ void *__wrap_mmap(void *at, size_t size, int prot, int flags, int fd,
 	return mapped;
 }
 
-/* What is gone behind all that opening looks at is told by the first look. */
+/* A missing part that opening does not read is reported by the first read. */
 static void it_is_refused_or_lost_and_nobody_dies(void **state)
 {
 	long page = sysconf(_SC_PAGESIZE);

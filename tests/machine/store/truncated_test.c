@@ -1,10 +1,15 @@
-/* Programs that handle SIGBUS themselves, on a machine and without one. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * truncated_test.c - checks programs that handle SIGBUS themselves, on a
+ * machine and without one.
+ */
 #include "machine/fixture.h"
-#include "machine/store/truncated.h"
+#include "base/truncated.h"
 
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
 static sigjmp_buf out;
@@ -15,7 +20,7 @@ static void jump_out(int number)
 	siglongjmp(out, 1);
 }
 
-/* A page of a file that is not there any more. */
+/* A mapped page of a file that is there no longer. */
 static volatile char *page_of_nothing(void)
 {
 	int fd = memfd_create("nothing", MFD_CLOEXEC);
@@ -27,7 +32,7 @@ static volatile char *page_of_nothing(void)
 	return page == MAP_FAILED || ftruncate(fd, 0) ? NULL : page;
 }
 
-/* How many of three it caught. */
+/* The number of faults it caught, of three. */
 static int catch_three(void)
 {
 	volatile char *page = page_of_nothing();
@@ -71,7 +76,7 @@ static atomic_bool damaged[PAGES];
 static void begin_child(void)
 {
 	prctl(PR_SET_DUMPABLE, 0);
-	alarm(20); /* who passes a signal in a circle never ends */
+	alarm(20); /* a signal that is passed in a circle never ends */
 	signal(SIGBUS, SIG_DFL);
 	page = (size_t)sysconf(_SC_PAGESIZE);
 	file = memfd_create("file", MFD_CLOEXEC);
@@ -84,7 +89,7 @@ static void begin_child(void)
 	memset(pages, 'x', PAGES * page);
 }
 
-/* Runs a program in a child; tells how it ended. */
+/* Runs a program in a child; returns how it ended. */
 static int status_of(int (*program)(void))
 {
 	pid_t pid = fork();
@@ -113,8 +118,7 @@ static void assert_ends_by_sigbus(int (*program)(void))
 
 static void watch(unsigned first, unsigned count)
 {
-	gkf_truncated_watch(pages + first * page, count * page,
-			    &damaged[first]);
+	gk_truncated_watch(pages + first * page, count * page, &damaged[first]);
 }
 
 static void cut_to(unsigned count)
@@ -128,7 +132,7 @@ static char first_of(unsigned i)
 	return ((volatile char *)pages)[i * page];
 }
 
-/* The number of the condition that does not hold, by its line. */
+/* Exits with a number made from the line of the failed condition. */
 #define CHECK(condition)                                                       \
 	do {                                                                   \
 		if (!(condition))                                              \
@@ -145,9 +149,9 @@ static int look_at_what_is_gone(void)
 	CHECK(((volatile char *)pages)[4 * page - 1] == 0 && errno == 4321);
 	CHECK(damaged[1]);
 	CHECK(first_of(3) == 0 && first_of(2) == 0);
-	memset(pages + 2 * page, 'y', 1); /* as any memory */
+	memset(pages + 2 * page, 'y', 1); /* like any memory */
 	CHECK(first_of(2) == 'y');
-	CHECK(first_of(1) == 'x'); /* what is there stays */
+	CHECK(first_of(1) == 'x'); /* existing pages stay */
 	return 0;
 }
 
@@ -177,7 +181,7 @@ static int look_at_what_was_forgotten(void)
 {
 	watch(1, 2);
 	watch(5, 1);
-	gkf_truncated_forget(pages + page);
+	gk_truncated_forget(pages + page);
 	cut_to(0);
 	CHECK(first_of(5) == 0 && damaged[5]);
 	return first_of(1);
@@ -206,7 +210,7 @@ static int take_the_place_of_another(void)
 {
 	for (unsigned i = 0; i < KEPT; i++)
 		watch(i, 1);
-	gkf_truncated_forget(pages + 30 * page);
+	gk_truncated_forget(pages + 30 * page);
 	watch(KEPT, 1);
 	cut_to(0);
 	CHECK(first_of(KEPT) == 0 && damaged[KEPT]);
@@ -248,13 +252,14 @@ static void note_info(int number, siginfo_t *info, void *context)
 	told_at = info->si_addr;
 }
 
-/* As one that knows what was there does: it mends it himself. */
+/* A handler that knows the mapping repairs the page itself. */
 static void mend_info(int number, siginfo_t *info, void *context)
 {
 	note_info(number, info, context);
-	mmap((char *)info->si_addr - (uintptr_t)info->si_addr % page, page,
-	     PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
-	     -1, 0);
+	if (mmap((char *)info->si_addr - (uintptr_t)info->si_addr % page, page,
+		 PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+		abort();
 }
 
 static void handle_info(void (*handler)(int, siginfo_t *, void *), int flags)
@@ -283,7 +288,7 @@ static int fault_elsewhere(void)
 	CHECK(first_of(2) == 0 && info_calls == 1 && !damaged[1]);
 	CHECK(told_number == SIGBUS && told_at == pages + 2 * page);
 	CHECK(is_handled_by(mend_info));
-	/* Whoever watches something more comes before it again. */
+	/* Watching one more range puts our handler first again. */
 	watch(3, 1);
 	CHECK(first_of(3) == 0 && damaged[3] && info_calls == 1);
 	return 0;
@@ -299,7 +304,7 @@ static int send_to_plain(void)
 {
 	signal(SIGBUS, note_plain);
 	watch(1, 1);
-	watch(2, 1); /* it does not come before itself */
+	watch(2, 1); /* our handler does not chain to itself */
 	for (int i = 1; i <= 3; i++) {
 		errno = 4321;
 		kill(getpid(), SIGBUS);
@@ -364,7 +369,7 @@ static void what_was_sent_is_handled_as_before(void **state)
 
 static struct sigaction ours;
 
-/* As those do who set themselves before what they found. */
+/* A handler that calls the one it replaced. */
 static void hand_on(int number, siginfo_t *info, void *context)
 {
 	info_calls++;
@@ -446,10 +451,13 @@ static void the_last_handler_that_was_set_is_the_one_before(void **state)
 	assert_ends_well(set_handlers_all_the_time);
 }
 
-/* Known to the kernel and glibc alone. */
+/* Only the kernel and glibc know it. */
 #define SA_RESTORER 0x04000000
 
-/* The flags of ours when another one has such, and a mask of one signal. */
+/*
+ * The flags of our handler when the one behind it has these and a mask of one
+ * signal.
+ */
 static int flags_behind(int flags)
 {
 	struct sigaction a = {.sa_handler = note_plain, .sa_flags = flags}, now;

@@ -1,4 +1,9 @@
-/* Which machine files are believed, and what is made of those that are not. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trust_test.c - checks which machine files are trusted, and how those that are
+ * not are handled.
+ */
+#include "can.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "machine/file/boards.h"
@@ -9,8 +14,9 @@
 #include "machine/fixture.h"
 #include "machine/model/model.h"
 #include "machine/store/clock.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 #include "machine/store/machine.h"
+#include "machine/trouble/machine.h"
 #include "machine/store/settings.h"
 #include "machine/store/trust.h"
 
@@ -40,7 +46,7 @@ static struct gkf_machine *open_strangers(void)
 	struct gkf_machine *m = NULL;
 
 	if (chown(fx.path, STRANGER, STRANGER))
-		skip();
+		CANNOT("other-users", strerror(errno));
 	assert_int_equal(gkf_machine_open(fx.path, &m), 0);
 	return m;
 }
@@ -103,7 +109,7 @@ static void no_copy_is_made_of_what_is_no_machine(void **state)
 
 	(void)state;
 	if (chown(fx.path, STRANGER, STRANGER))
-		skip();
+		CANNOT("other-users", strerror(errno));
 	gkf_file_board(fx.file, 0)->profile.sm_count = 0;
 	assert_int_equal(gkf_machine_open(fx.path, &m), GK_ERR_CORRUPT);
 	gkf_file_board(fx.file, 0)->profile.sm_count = 1;
@@ -112,7 +118,7 @@ static void no_copy_is_made_of_what_is_no_machine(void **state)
 	assert_null(m);
 }
 
-/* Its owner may do with his file what he likes. */
+/* Its owner may do anything to the file. */
 static void a_copy_outlives_its_file(void **state)
 {
 	struct gkf_machine *m = open_strangers();
@@ -136,7 +142,7 @@ static void what_is_shared_by_its_owner_is_no_copy(void **state)
 	gkf_machine_close(m);
 }
 
-/* The answer about a path, and how it was opened. */
+/* The result for a path, and how it was opened. */
 struct opened {
 	int r; /* 0 or an error */
 	int access;
@@ -171,7 +177,7 @@ static void own_files_are_opened_for_writing(void **state)
 	o = open_path(missing);
 	assert_int_equal(o.r, GK_ERR_NOT_FOUND);
 	assert_false(o.foreign);
-	/* In a directory of one's own choice a link is what it leads to. */
+	/* In a directory that the user chose, a link is followed. */
 	snprintf(link, sizeof link, "%s/link", fx.dir);
 	assert_int_equal(symlink(fx.path, link), 0);
 	o = open_path(link);
@@ -186,14 +192,14 @@ static void those_of_others_are_opened_for_reading(void **state)
 
 	(void)state;
 	if (chown(fx.path, STRANGER, STRANGER))
-		skip();
+		CANNOT("other-users", strerror(errno));
 	o = open_path(fx.path);
 	assert_int_equal(o.r, 0);
 	assert_int_equal(o.access, O_RDONLY);
 	assert_true(o.foreign);
 }
 
-/* Who opens it must not wait for who writes into it. */
+/* Opening it must not wait for a writer. */
 static void a_pipe_is_no_machine(void **state)
 {
 	struct gkf_machine *m = NULL;
@@ -220,7 +226,7 @@ static void the_private_directory_is_that_of_the_user(void **state)
 	assert_int_equal(gkf_private_dir(dir, len), GK_ERR_INVALID);
 }
 
-/* ---- the private directory of a user who is nobody else ---- */
+/* ---- the private directory of a user who owns nothing else ---- */
 
 static struct {
 	uid_t user;
@@ -252,7 +258,7 @@ static int leave_own(void **state)
 	return 0;
 }
 
-/* Who is root becomes one who has nothing yet. */
+/* Root becomes a user who owns nothing yet. */
 static void become_user(void)
 {
 	own.user = 100000 + (uid_t)getpid();
@@ -261,7 +267,7 @@ static void become_user(void)
 	snprintf(own.aside, sizeof own.aside, "%s-aside", own.dir);
 	snprintf(own.file, sizeof own.file, "%s/machine", own.dir);
 	if (seteuid(own.user))
-		skip();
+		CANNOT("other-users", strerror(errno));
 	assert_int_equal(mkdir(own.dir, 0700), 0);
 	put_file(own.file);
 }
@@ -335,7 +341,7 @@ static void links_lead_nowhere_there(void **state)
 	assert_int_equal(symlink(own.aside, own.dir), 0);
 	assert_int_equal(open_path(own.file).r, GK_ERR_PERMISSION);
 	assert_int_equal(unlink(own.dir), 0);
-	/* The same elsewhere: what is not the private directory is no trap. */
+	/* Links elsewhere than in the private directory are followed. */
 	snprintf(own.deeper, sizeof own.deeper, "%s/link", own.aside);
 	assert_int_equal(unlink(own.deeper), 0);
 	snprintf(own.file, sizeof own.file, "%s/machine", own.aside);
@@ -355,7 +361,9 @@ static void what_is_missing_or_no_directory_is_told(void **state)
 	assert_int_equal(open_path(own.file).r, GK_ERR_PERMISSION);
 }
 
-/* Only what lies in it directly; and what only begins like it is another. */
+/*
+ * Only files directly in it count; a path that only begins like it is another.
+ */
 static void deeper_directories_are_like_any_other(void **state)
 {
 	(void)state;

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A process is killed at every store of what real work writes: busy time,
- * copies, turns. (Taking memory: ledger_kill_test.c.) Each time nobody stays
- * busy, nobody keeps the device, and everything works.
+ * work_kill_test.c - kills a process at every store of real work: busy time,
+ * copies, turns. (Memory: ledger_kill_test.c.) Each time nobody stays busy,
+ * nobody keeps the device, and everything works.
  */
 #include "base/clock.h"
 #include "base/err.h"
@@ -11,11 +12,11 @@
 #include "machine/file/work_state.h"
 #include "machine/fixture.h"
 #include "machine/model/model.h"
-#include "machine/store/books.h"
-#include "machine/store/busy.h"
+#include "machine/store/process/books.h"
+#include "machine/store/process/busy.h"
 #include "machine/store/clock.h"
-#include "machine/store/ledger.h"
-#include "machine/store/turn.h"
+#include "machine/store/process/ledger.h"
+#include "machine/store/process/turn.h"
 #include "machine/stores.h"
 
 enum operation { BEGIN, END, MOVED, TAKE, SHARE, GIVE, PASS, OPERATIONS };
@@ -109,7 +110,7 @@ static pid_t start(enum operation op)
 	return pid;
 }
 
-/* Whether the parts of the file in use differ from the last look. */
+/* Whether the parts of the file in use have changed since the last call. */
 static bool changed(void)
 {
 	static struct {
@@ -119,6 +120,7 @@ static bool changed(void)
 
 	memcpy(&now.turn, &fx.file->device[0].turn[0], sizeof now.turn);
 	memcpy(now.busy, fx.file->busy, sizeof now.busy);
+	/* NOLINTNEXTLINE: copied byte by byte */
 	if (!memcmp(&then, &now, sizeof now))
 		return false;
 	then = now;
@@ -152,7 +154,7 @@ static void check_whole(void)
 	gkf_turn_give(fx.m, slot);
 	assert_int_equal(atomic_load(&fx.file->device[0].turn[0].holder), 0);
 	assert_int_equal(gkf_reap(fx.m, true), 1);
-	/* Whoever comes after it can work. */
+	/* The next process can work. */
 	assert_int_equal(gkf_books_attach(fx.m, 0, GKF_NO_INSTANCE, &again), 0);
 	assert_int_equal(again, slot + 1);
 	gkf_busy_begin(fx.m, again);

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A process is killed at the stores of everything that changes a machine
- * beside its ledger and its MIG devices: what is left must be what was before
- * or what was to come, and everything works.
+ * writer_kill_test.c - kills a process at the stores of everything that changes
+ * a machine except its ledger and its MIG devices: the state before or after
+ * the change must remain, and everything must work.
  */
 #include "base/clock.h"
 #include "machine/file/clock_state.h"
@@ -13,7 +14,6 @@
 #include "machine/file/numbers.h"
 #include "machine/file/state.h"
 #include "machine/fixture.h"
-#include "machine/model/above.h"
 #include "machine/model/ecc.h"
 #include "machine/model/link.h"
 #include "machine/model/model.h"
@@ -71,7 +71,10 @@ static int open_one(void **state)
 	gkf_machine_age(fx.m, 5 * GK_NS_PER_S);
 	assert_int_equal(gkf_clock_speed(fx.m, 0), 0);
 	gkf_event_interest(fx.m, ~0ULL);
-	/* No operation has bins to catch up with: ledger_kill_test does. */
+	/*
+	 * No operation has bins to catch up with; ledger_kill_test.c covers
+	 * that.
+	 */
 	gkf_state_now(fx.m, 0, &state_now);
 	gkf_state_now(fx.m, 1, &state_now);
 	fresh = malloc(sizeof *fresh);
@@ -137,7 +140,7 @@ static void perform(enum operation op)
 	}
 }
 
-/* Makes what is ended, cleared or written over. */
+/* Makes what the operation ends, clears or overwrites. */
 static void prepare(enum operation op)
 {
 	*fx.file = *fresh;
@@ -177,7 +180,7 @@ static pid_t start(enum operation op)
 	return pid;
 }
 
-/* The clock stands as it did, or ten seconds later, or it runs. */
+/* The clock is stopped as it was, or ten seconds later, or it runs. */
 static void check_clock(void)
 {
 	struct gkf_clock c = gkf_clock_get(fx.m);
@@ -189,7 +192,7 @@ static void check_clock(void)
 		assert_int_equal(c.machine_ns, then + 10 * GK_NS_PER_S);
 }
 
-/* A rule is whole or not there, and is found when it is. */
+/* A rule is either complete, and found, or absent. */
 static void check_rules(void)
 {
 	struct gkf_rule_spec found;
@@ -201,7 +204,7 @@ static void check_rules(void)
 	assert_true(atomic_load(&fx.file->rules.count) > 0);
 }
 
-/* An event that can be read is whole; numbers grow. */
+/* An event that can be read is complete; numbers grow. */
 static void check_events(void)
 {
 	struct gkf_event event;
@@ -257,7 +260,9 @@ static void check_whole(void)
 	check_faults();
 }
 
-/* Copies of books and states are long: of their words one in sixteen. */
+/*
+ * Copies of books and states are long: one in sixteen of their words is tried.
+ */
 static bool is_tried(unsigned k, unsigned stores)
 {
 	return k < 16 || k + 16 >= stores || k % 16 == 0;
@@ -278,7 +283,7 @@ static void killed_at_stores(void **state)
 		pid = start(op);
 		stores = record(pid, sites, changed);
 		end(pid);
-		/* The lock and its release alone are two. */
+		/* Taking and releasing the lock alone makes two stores. */
 		assert_true(stores >= 3);
 		check_whole();
 		for (unsigned k = 0; k < stores; k++) {

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fault_test.c - faults of the core, without NVML: what a board can have, what
- * mends, and that no killed writer breaks the machine.
+ * fault_test.c - checks faults without NVML: which ones a board can have, what
+ * mends them, and that no killed writer breaks the machine.
  */
-#include "abi/nvml_abi.h"
+#include "abi/nvml/nvml_abi.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "machine/file/device.h"
@@ -14,7 +15,6 @@
 #include "machine/file/numbers.h"
 #include "machine/file/value.h"
 #include "machine/fixture.h"
-#include "machine/model/above.h"
 #include "machine/model/ecc.h"
 #include "machine/model/model.h"
 #include "machine/store/clock.h"
@@ -43,7 +43,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The text that show prints can be typed again. */
+/* The text that show prints is valid input. */
 static void what_is_printed_can_be_typed(void **state)
 {
 	char text[GKF_FAULT_TEXT_MAX], allowed[GKF_FAULT_TEXT_MAX];
@@ -132,7 +132,7 @@ static void a_reset_mends_what_it_can(void **state)
 			    !gkf_faults[i].mended_by_reset);
 }
 
-/* Where a fault dictates a value, what was set comes back after it. */
+/* A fault overrides a set value, which comes back after it. */
 static void a_fault_hides_what_was_set(void **state)
 {
 	int64_t width;
@@ -174,6 +174,29 @@ static void a_bad_link_replays(void **state)
 	assert_in_range(replays(), before + 5, before + 6);
 	gkf_value_set(fx.m, 0, GKF_V_PCIE_REPLAY, GKF_UNSET);
 	assert_int_equal(replays(), 0);
+}
+
+/* How often the state of the first GPU was updated. */
+static uint64_t updates(void)
+{
+	return fx.file->device[0].state_seq;
+}
+
+/* Reading another value does not update it. */
+static void only_what_a_fault_counts_is_brought_up_to_date(void **state)
+{
+	uint64_t before;
+	int64_t any;
+
+	(void)state;
+	assert_int_equal(gkf_clock_speed(fx.m, 0), 0);
+	assert_int_equal(gkf_fault_begin(fx.m, 0, GKF_FAULT_PCIE, 0x101), 0);
+	before = updates();
+	gkf_machine_age(fx.m, GK_NS_PER_S);
+	assert_true(gkf_value_get(fx.m, 0, GKF_V_ECC_MODE, &any));
+	assert_int_equal(updates(), before);
+	assert_true(replays() >= 5);
+	assert_true(updates() > before);
 }
 
 /* ---- refusals ---- */
@@ -235,7 +258,7 @@ static void a_full_table_says_so(void **state)
 
 /* ---- SIGKILL ---- */
 
-/* Breaks, mends and rules until it is killed. */
+/* Breaks, mends and sets rules until it is killed. */
 static void work(unsigned seed)
 {
 	struct gkf_rule_spec rule = {
@@ -309,6 +332,7 @@ int main(void)
 	    T(a_reset_mends_what_it_can),
 	    T(a_fault_hides_what_was_set),
 	    T(a_bad_link_replays),
+	    T(only_what_a_fault_counts_is_brought_up_to_date),
 	    T(no_refusal_is_lost),
 	    T(a_full_table_says_so),
 	    T(a_killed_writer_leaves_it_usable),

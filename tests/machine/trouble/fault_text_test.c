@@ -1,4 +1,8 @@
-/* Faults as people write them: what each means, and what is told of others. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fault_text_test.c - checks faults as users write them: what each means, and
+ * the messages for wrong ones.
+ */
 #include "base/array.h"
 #include "base/err.h"
 #include "machine/file/fault_kinds.h"
@@ -53,7 +57,7 @@ static void names_may_have_arguments(void **state)
 	    {"launch", GKF_FAULT_LAUNCH, 700},
 	    {"launch=misaligned-address", GKF_FAULT_LAUNCH, 716},
 	    {"launch=unknown+65535", GKF_FAULT_LAUNCH, 0xffff03e7},
-	    /* FNV-1a of "a": see the tables of its authors */
+	    /* FNV-1a of "a": from the tables of its authors */
 	    {"launch=assert@a", GKF_FAULT_LAUNCH, 0xe40c292c000002c6},
 	    {"launch=assert@foobar+2", GKF_FAULT_LAUNCH, 0xbf9cf968000202c6},
 	};
@@ -230,7 +234,7 @@ static void numbers_of_names_are_theirs(void **state)
 	assert_null(gkf_xid_find(9));
 }
 
-/* As it could be typed. */
+/* Printed as a user would type it. */
 static void what_is_broken_is_printed(void **state)
 {
 	static const struct {
@@ -261,7 +265,7 @@ static void what_is_broken_is_printed(void **state)
 	assert_string_equal(text, "nvlink");
 	gkf_fault_print(fx.m, 1, GKF_FAULT_NVLINK, text, 4);
 	assert_string_equal(text, "nvl");
-	/* All bits that somebody may have written. */
+	/* Bits that another process may have written. */
 	atomic_store(&fx.file->device[1].fault.argument[GKF_FAULT_NVLINK],
 		     3ULL << 62);
 	gkf_fault_print(fx.m, 1, GKF_FAULT_NVLINK, text, sizeof text);

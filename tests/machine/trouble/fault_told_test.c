@@ -1,5 +1,9 @@
-/* A GPU that breaks tells of it: Xids, events, advice, and counts. */
-#include "abi/nvml_abi.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fault_told_test.c - checks what a broken GPU reports: Xids, events, advice
+ * and counts.
+ */
+#include "abi/nvml/nvml_abi.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -14,7 +18,6 @@
 #include "machine/file/profile.h"
 #include "machine/file/value.h"
 #include "machine/fixture.h"
-#include "machine/model/above.h"
 #include "machine/model/ecc.h"
 #include "machine/model/link.h"
 #include "machine/model/mig.h"
@@ -27,7 +30,9 @@
 static struct fixture fx;
 static uint64_t heard; /* the last event that was looked at */
 
-/* Two GPUs, one with a fan; the clock stands; all events are waited for. */
+/*
+ * Two GPUs, one with a fan; the clock is stopped; all events are of interest.
+ */
 static int setup(void **state)
 {
 	struct gkf_profile profiles[2] = {gkf_profile_default,
@@ -66,7 +71,10 @@ static const struct {
     {nvmlEventTypeFatalPoisonError, "fatal-poison"},
 };
 
-/* Events of GPU 1 since the last look: "xid 79, unavailable, advice". */
+/*
+ * Checks the events of GPU 1 since the last look: "xid 79, unavailable,
+ * advice".
+ */
 static void expect_told(const char *expected)
 {
 	struct gkf_event event;
@@ -177,7 +185,7 @@ static void an_xid_is_told_of_its_program_or_its_fault(void **state)
 	assert_int_equal(gkf_xid(fx.m, 2, 48), GK_ERR_RANGE);
 }
 
-/* Where no row is left, the next error is a failure again. */
+/* Without a spare row the next error is a failure again. */
 static void errors_without_a_spare_row_are_failures(void **state)
 {
 	(void)state;
@@ -270,7 +278,10 @@ static void an_argument_of_a_vandal_is_the_usual_one(void **state)
 	}
 }
 
-/* The parts of a board decide: at the bounds of its link, and one beyond. */
+/*
+ * Only parts that a board has can break: tries the bounds of its links, and one
+ * beyond.
+ */
 static void a_board_breaks_in_what_it_has(void **state)
 {
 	static const struct {
@@ -359,7 +370,7 @@ static void a_broken_fan_stands_still(void **state)
 	assert_int_equal(speed, 60);
 }
 
-/* A bad link counts, each of its errors as often as it comes. */
+/* A bad link counts each kind of error at its own rate. */
 static void a_bad_link_counts_its_errors(void **state)
 {
 	static const struct {
@@ -377,7 +388,7 @@ static void a_bad_link_counts_its_errors(void **state)
 	gkf_machine_age(fx.m, 60 * GK_NS_PER_S);
 	for (size_t i = 0; i < COUNT(cases); i++)
 		assert_int_equal(value(cases[i].value), cases[i].in_a_minute);
-	/* Bin by bin it comes to the same. */
+	/* Counted bin by bin, the sums are the same. */
 	for (unsigned i = 0; i < 360; i++) {
 		gkf_machine_age(fx.m, GKF_BIN_NS + 1);
 		value(GKF_V_PCIE_REPLAY);
@@ -435,7 +446,7 @@ static void memory_is_damaged_and_repaired(void **state)
 	assert_int_equal(atomic_load(&ecc->channel), 1);
 	gkf_ecc_rows(fx.m, 1, &rows);
 	assert_true(rows.failed);
-	/* Another fault's end repairs nothing of that. */
+	/* The end of another fault repairs nothing of that. */
 	gkf_fault_begin(fx.m, 1, GKF_FAULT_THERMAL, 0);
 	gkf_fault_end(fx.m, 1, GKF_FAULT_BIT(GKF_FAULT_THERMAL));
 	assert_int_equal(atomic_load(&ecc->failures), 1);
@@ -445,7 +456,7 @@ static void memory_is_damaged_and_repaired(void **state)
 	assert_int_equal(atomic_load(&ecc->channel), 0);
 }
 
-/* An end of what was not broken repairs nothing either. */
+/* Ending a fault that is not active repairs nothing either. */
 static void only_what_is_broken_is_mended(void **state)
 {
 	struct gkf_ecc_rows rows;
@@ -468,7 +479,7 @@ static void a_cut_link_counts_its_recoveries(void **state)
 	assert_int_equal(gkf_link_error(fx.m, 1, 2, GKF_LINK_RECOVERY), 0);
 }
 
-/* Sleepers look again whenever something begins or ends. */
+/* Sleepers wake whenever a fault begins or ends. */
 static void changes_wake_who_sleeps(void **state)
 {
 	uint32_t word = gkf_event_word(fx.m);

@@ -1,4 +1,8 @@
-/* While somebody else holds the machine's lock, nothing breaks or mends. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * locked_test.c - checks that nothing breaks or mends while another process
+ * holds the machine's lock.
+ */
 #include "base/array.h"
 #include "base/err.h"
 #include "machine/file/device.h"
@@ -71,7 +75,7 @@ static int (*const changes[])(void) = {
     begin_ecc, begin_pending, begin_failure, begin_link, begin_lost,
     tell_xid,  end_thermal,   reset,         add_rule,   drop_rules};
 
-/* All that is written of a device, of its memory and of its links as well. */
+/* Everything written about a device, its memory and its links. */
 struct written {
 	struct gkf_device device;
 	struct gkf_rules rules;
@@ -90,7 +94,7 @@ static struct written *take_written(void)
 	return w;
 }
 
-/* All of them at once, since each waits for a while. */
+/* All changes run at once, since each waits for a while. */
 static void who_does_not_get_the_lock_changes_nothing(void **state)
 {
 	struct written *before, *after;
@@ -118,7 +122,7 @@ static void who_does_not_get_the_lock_changes_nothing(void **state)
 	fixture_close(&fx);
 }
 
-/* The same calls, so that it is the lock that they missed. */
+/* The same calls work when they get the lock. */
 static void who_gets_it_changes_something(void **state)
 {
 	(void)state;

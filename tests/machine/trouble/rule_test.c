@@ -1,4 +1,7 @@
-/* Rules by which single functions fail: which calls meet them, and how often.
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rule_test.c - checks rules by which single functions fail: which calls they
+ * apply to, and how often.
  */
 #include "base/array.h"
 #include "base/err.h"
@@ -41,7 +44,7 @@ static void add(struct gkf_rule_spec spec)
 	assert_int_equal(gkf_rule_add(fx.m, &spec), 0);
 }
 
-/* The answer to a call; 0: it works. */
+/* The result of a call; 0: it works. */
 static int call(unsigned function, int device)
 {
 	int answer = 0;
@@ -60,7 +63,7 @@ static int holds(unsigned function, int device)
 	return answer;
 }
 
-/* How many rules there are, in both ways that tell it. */
+/* The number of rules, by both functions that tell it. */
 static unsigned count_rules(void)
 {
 	struct gkf_rule_spec spec;
@@ -158,7 +161,7 @@ static void calls_work_before_and_after_those_that_fail(void **state)
 	assert_true(gkf_rule_read(fx.m, 0, &spec, &calls, &failed));
 	assert_int_equal(calls, 8);
 	assert_int_equal(failed, 3);
-	/* Who only asks is not counted. */
+	/* A query is not counted. */
 	assert_int_equal(holds(3, 0), 5);
 	assert_true(gkf_rule_read(fx.m, 0, &spec, &calls, &failed));
 	assert_int_equal(calls, 8);
@@ -210,7 +213,7 @@ static void as_many_fail_as_is_said(void **state)
 	assert_in_range(failed, 850, 1150);
 }
 
-/* Another one for the same function and GPUs: counting begins anew. */
+/* A new rule for the same function and GPUs: counting begins anew. */
 static void a_rule_takes_the_place_of_its_like(void **state)
 {
 	struct gkf_rule_spec spec;
@@ -232,7 +235,7 @@ static void a_rule_takes_the_place_of_its_like(void **state)
 	assert_int_equal(call(4, 0), 7);
 }
 
-/* The first rule answers; every one that a call meets counts it. */
+/* The first rule answers; every rule that applies counts the call. */
 static void of_several_rules_the_first_answers(void **state)
 {
 	struct gkf_rule_spec spec = rule(3, 1, 5), other;
@@ -261,7 +264,7 @@ static void rules_are_dropped_by_function_and_gpu(void **state)
 	add(rule(3, 3, 5));
 	add(rule(4, 3, 6));
 	add(rule(0, 2, 7));
-	/* GPU 0 has it no more, GPU 1 still. */
+	/* GPU 0 no longer has the rule, GPU 1 still does. */
 	assert_int_equal(gkf_rules_drop(fx.m, 3, 1), 0);
 	assert_int_equal(count_rules(), 3);
 	assert_int_equal(call(3, 0), 0);
@@ -293,7 +296,7 @@ static void a_machine_has_room_for_64_rules(void **state)
 	assert_int_equal(count_rules(), 64);
 	assert_int_equal(call(63, 0), 5);
 	assert_int_equal(holds(63, 0), 5);
-	/* Its like still finds its place, and another one a gap. */
+	/* A rule like it still finds its place, and another one a gap. */
 	add(rule(63, ALL, 6));
 	assert_int_equal(call(63, 0), 6);
 	assert_int_equal(gkf_rules_drop(fx.m, 63, ALL), 0);
@@ -302,7 +305,7 @@ static void a_machine_has_room_for_64_rules(void **state)
 	assert_int_equal(count_rules(), 64);
 }
 
-/* Somebody wrote a function that there is not: that is no rule. */
+/* A rule overwritten with a function that does not exist is none. */
 static void a_vandals_rule_is_none(void **state)
 {
 	(void)state;
@@ -318,7 +321,7 @@ static void a_vandals_rule_is_none(void **state)
 	assert_int_equal(count_rules(), 2);
 }
 
-/* Who sleeps looks again. */
+/* Sleepers wake. */
 static void rules_wake_who_sleeps(void **state)
 {
 	struct gkf_rule_spec spec = rule(3, ALL, 5);

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Steps of each kind: their effects on a machine, and the GPUs that refuse
- * them.
+ * scenario_do_test.c - checks steps of each kind: their effects on a machine,
+ * and the GPUs that refuse them.
  */
-#include "abi/nvml_abi.h"
+#include "abi/nvml/nvml_abi.h"
 #include "base/array.h"
 #include "base/err.h"
 #include "base/units.h"
@@ -21,20 +22,22 @@
 #include "machine/model/ecc.h"
 #include "machine/model/mig.h"
 #include "machine/model/model.h"
-#include "machine/store/account.h"
+#include "machine/store/process/account.h"
 #include "machine/store/clock.h"
 #include "machine/store/event.h"
 #include "machine/store/gate.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 #include "machine/store/machine.h"
 #include "machine/store/scenario_table.h"
+#include "machine/store/view.h"
+#include "machine/store/writers_lock.h"
 #include "machine/trouble/fault.h"
 #include "machine/trouble/rule.h"
 #include "machine/trouble/scenario.h"
 
 static struct fixture fx;
 
-/* An A100 that can be split and a board of Volta's time that cannot. */
+/* An A100 that can be split and a board of Volta's generation that cannot. */
 static int setup(void **state)
 {
 	struct gkf_profile profiles[2] = {gkf_profile_default,
@@ -57,6 +60,10 @@ static int teardown(void **state)
 	return 0;
 }
 
+/*
+ * Does a step as a scenario does: under the lock, in the thread that applies
+ * it.
+ */
 static int do_step(enum gkf_step_kind kind, unsigned device, uint32_t number,
 		   int64_t argument, const char *text)
 {
@@ -64,8 +71,14 @@ static int do_step(enum gkf_step_kind kind, unsigned device, uint32_t number,
 				      .device = device,
 				      .number = number,
 				      .argument = argument};
+	int r;
 
-	return gkf_scenario_do(fx.m, &step, text);
+	assert_int_equal(gkf_lock(fx.m), 0);
+	gkf_apply_at(fx.m, gkf_machine_ns(fx.m));
+	r = gkf_scenario_do(fx.m, &step, text);
+	gkf_apply_end(fx.m);
+	gkf_unlock(fx.m);
+	return r;
 }
 
 static int64_t value(unsigned device, enum gkf_value which)
@@ -274,7 +287,7 @@ static void gpus_are_split_and_merged(void **state)
 	assert_int_equal(count_gis(), 0);
 }
 
-/* A GPU instance goes with the last of its compute instances. */
+/* A GPU instance is removed with the last of its compute instances. */
 static void instances_with_others_in_them_stay(void **state)
 {
 	(void)state;
@@ -285,14 +298,14 @@ static void instances_with_others_in_them_stay(void **state)
 	expect_mig("0400000");
 	assert_int_equal(destroy(1), 0);
 	assert_int_equal(count_gis(), 0);
-	/* Empty ones go with all others. */
+	/* Empty ones are removed with all others. */
 	assert_int_equal(create("3g.40gb()+1g.10gb"), 0);
 	assert_int_equal(count_gis(), 2);
 	assert_int_equal(destroy(UINT32_MAX), 0);
 	assert_int_equal(count_gis(), 0);
 }
 
-/* A process of a load of that number. */
+/* A process of the load with this number. */
 static unsigned attach(unsigned device, uint32_t load)
 {
 	const struct gkf_wave wave = {.kind = GKF_WAVE_IDLE,
@@ -356,7 +369,7 @@ static void a_load_comes_into_its_mig_device(void **state)
 	struct gkf_mig_ci ci;
 
 	(void)state;
-	/* No process is in the way of splitting: their time has not come. */
+	/* No process prevents splitting: their time has not come. */
 	assert_int_equal(create("3g.40gb+1g.10gb"), 0);
 	assert_int_equal(gkf_mig_by_index(fx.m, 0, 1, &ci), 0);
 	assert_int_equal(place(3, 1), 0);
@@ -366,7 +379,7 @@ static void a_load_comes_into_its_mig_device(void **state)
 	assert_int_equal(place(4, 0), 0);
 	assert_int_equal(gkf_mig_by_index(fx.m, 0, 0, &ci), 0);
 	assert_int_equal(place_of(other), GKF_INSTANCE(ci.gi, ci.id));
-	/* Where there is none, it is in none. */
+	/* Where there is no such instance, the process is in none. */
 	assert_int_equal(place(3, 2), GK_ERR_NOT_FOUND);
 	assert_int_equal(place_of(own), GKF_NO_INSTANCE);
 	assert_int_equal(place(4, -1), GK_ERR_NOT_FOUND);
@@ -407,7 +420,7 @@ static void a_reset_mends_settles_and_forgets(void **state)
 	gkf_ecc_rows(fx.m, 0, &rows);
 	assert_int_equal(rows.pending[GKF_ECC_BY_UNCORRECTED], 0);
 	assert_int_equal(rows.active[GKF_ECC_BY_UNCORRECTED], 1);
-	/* A mode that does not wait stays as it is. */
+	/* A mode without a pending change stays as it is. */
 	gkf_value_set(fx.m, 0, GKF_V_ECC_MODE, 1);
 	assert_int_equal(do_step(GKF_STEP_RESET, 0, 0, 0, ""), 0);
 	assert_int_equal(value(0, GKF_V_ECC_MODE), 1);
@@ -431,7 +444,7 @@ static void a_reset_ends_what_it_advised(void **state)
 	assert_false(gkf_event_next(fx.m, &number, &event));
 }
 
-/* GPU 0 is split no more unless it is to be after a reset. */
+/* After a reset GPU 0 is split only if its pending mode says so. */
 static void a_reset_merges_what_was_split(void **state)
 {
 	(void)state;

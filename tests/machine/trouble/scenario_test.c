@@ -1,4 +1,8 @@
-/* Steps of a scenario in a machine file: when they come, and vandals. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scenario_test.c - checks the steps of a scenario in a machine file: when they
+ * are applied, and that garbage does no harm.
+ */
 #include "base/array.h"
 #include "base/err.h"
 #include "machine/file/event_state.h"
@@ -17,9 +21,10 @@
 #include "machine/store/clock.h"
 #include "machine/store/event.h"
 #include "machine/store/gate.h"
-#include "machine/store/ledger.h"
-#include "machine/store/processes.h"
+#include "machine/store/process/ledger.h"
+#include "machine/store/process/processes.h"
 #include "machine/store/machine.h"
+#include "machine/trouble/machine.h"
 #include "machine/store/scenario_table.h"
 #include "machine/trouble/fault.h"
 #include "machine/trouble/scenario.h"
@@ -102,7 +107,7 @@ static void steps_come_at_their_bin(void **state)
 	fixture_close(&fx);
 }
 
-/* Steps that nobody looked at come to the same as those looked at in time. */
+/* Steps applied late have the same result as steps applied in time. */
 static void late_steps_are_exact(void **state)
 {
 	const struct gkf_step steps[] = {
@@ -196,7 +201,7 @@ static void mig_devices_and_notes(void **state)
 	fixture_close(&fx);
 }
 
-/* A load that is there from second 2 to 4, seen by nobody before or after. */
+/* A load that exists from second 2 to 4, and is not seen before or after. */
 static void loads_have_their_time(void **state)
 {
 	struct gkf_wave wave = {.kind = GKF_WAVE_TRAIN,
@@ -247,7 +252,7 @@ static void a_step_is_due_from_the_first_nanosecond_of_its_bin(void **state)
 	assert_int_equal(gkf_machine_age(fx.m, GKF_BIN_NS), 0);
 	assert_int_equal(temperature(&fx, 0), 78);
 	assert_int_equal(atomic_load(&fx.file->scenario.done), 2);
-	/* Nobody is asked again. */
+	/* Steps are not applied again. */
 	gkf_value_set(fx.m, 0, GKF_V_TEMPERATURE, 5);
 	age(&fx, 9);
 	assert_int_equal(temperature(&fx, 0), 5);
@@ -277,7 +282,7 @@ static void what_is_no_step_is_left_out(void **state)
 	assert_true(gkf_scenario_step(fx.m, 4, &step));
 	assert_int_equal(step.device, 1);
 	assert_false(gkf_scenario_step(fx.m, 5, &step));
-	/* They are done without anything being done. */
+	/* They count as applied, but have no effect. */
 	age(&fx, 1);
 	assert_int_not_equal(temperature(&fx, 0), 73);
 	assert_int_equal(atomic_load(&fx.file->scenario.done), 3);
@@ -314,7 +319,7 @@ static void a_text_ends_with_the_texts(void **state)
 	expect_text(&fx, 12, "");
 	expect_text(&fx, 13, "");
 	expect_text(&fx, UINT32_MAX, "");
-	/* Somebody wrote over the end of one. */
+	/* The NULs after two texts were overwritten, so the first goes on. */
 	texts = (char *)(gkf_file_steps(fx.file) + 1);
 	texts[5] = '-';
 	texts[12] = '!';
@@ -350,7 +355,7 @@ static void notes_are_told_by_their_number(void **state)
 	fixture_close(&fx);
 }
 
-/* Who cannot have the lock leaves them to the next who looks. */
+/* A reader that cannot take the lock leaves the steps to the next one. */
 static void steps_wait_for_who_has_the_lock(void **state)
 {
 	const struct gkf_step steps[] = {set(1, 0, 77)};
@@ -359,7 +364,7 @@ static void steps_wait_for_who_has_the_lock(void **state)
 
 	(void)state;
 	open_with(&fx, steps, 1);
-	/* It seems to be due: who has the lock finds out that it is not. */
+	/* A step seems due: the holder of the lock finds that it is not. */
 	atomic_store(&fx.file->scenario.next_ns, 0);
 	holder = holder_start(fx.m, HOLD_MACHINE);
 	gkf_scenario_poll(fx.m);
@@ -372,7 +377,7 @@ static void steps_wait_for_who_has_the_lock(void **state)
 	fixture_close(&fx);
 }
 
-/* Whoever overwrites steps and head leads nobody astray. */
+/* Overwritten steps and heads do no harm. */
 static void garbage_hurts_nobody(void **state)
 {
 	struct gkf_step steps[64];

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compiled.h - scenarios given as text: compiled, and printed a line a step
- * and a line a load, so that a test can say all that becomes of a file.
+ * compiled.h - compiles scenarios given as text and prints a line for each step
+ * and load, so that a test can state the whole result of a file.
  */
 #ifndef TESTS_WORDS_COMPILED_H
 #define TESTS_WORDS_COMPILED_H
@@ -36,8 +37,8 @@
 #define MESSAGE_MAX 4096
 
 /*
- * Compiles a text. What goes wrong is told without the name of the file,
- * ":LINE: ...", and the result is untouched then.
+ * Compiles a text. On failure the message is ":LINE: ...", without the name of
+ * the file, and the result is untouched.
  */
 static inline int compile_with(const char *yaml,
 			       const struct gkf_scenario_options *options,
@@ -162,7 +163,7 @@ static inline void expect_all(const struct becomes *cases, size_t count)
 	}
 }
 
-/* The message about a wrong text: ":LINE: ...", all of it. */
+/* The whole message about a wrong text: ":LINE: ...". */
 struct refused {
 	const char *yaml, *message;
 };

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_yaml_test.c - every way a profile can be wrong gives its one line;
- * all shipped profiles are right.
+ * profile_yaml_test.c - checks that every error in a profile gives one line,
+ * and that all shipped profiles are valid.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,8 +25,8 @@
 #define PROFILES TEST_DATA "/../../profiles"
 
 /*
- * The message must hold this after "DATA/FILE". Files are named after what is
- * wrong with them.
+ * The message must contain this after "DATA/FILE". Files are named after their
+ * error.
  */
 static const struct {
 	const char *file, *after;
@@ -53,12 +54,12 @@ static const struct {
     {"range-huge.yaml", ":2: fans: '99999999999999999999' must be an "
 			"integer from 0 to 8"},
     {"none-not-allowed.yaml", ":2: fans: 'none' must be an integer"},
-    {"double.yaml", ":4: fans: double key, first in line 2"},
+    {"double.yaml", ":4: fans: duplicate key, first in line 2"},
     {"syntax.yaml", ":3: syntax: found unexpected end of stream"},
     {"tab.yaml", ":2: syntax: "},
-    {"empty.yaml", ":1: no mapping; allowed is one YAML mapping"},
+    {"empty.yaml", ":1: no mapping; expected one YAML mapping"},
     {"list.yaml", ":1: no mapping"},
-    {"two-documents.yaml", ":3: a second document; a profile is one"},
+    {"two-documents.yaml", ":3: a second document; a profile has only one"},
     {"missing.yaml", ":1: brand: key is missing; it must be one of "},
     {"self.yaml", ":1: inherits: '" DATA "/self.yaml' inherits from this "
 		  "file in turn"},
@@ -80,7 +81,7 @@ static const struct {
     {"none-allowed.yaml", ":2: memory_temperature_max_c: 'cold' must be an "
 			  "integer from -1 to 150 or 'none' ("},
     {"two-lines.yaml", ":2: name: 'one?two?' must be a text of 1 to 63 bytes "
-		       "(as NVML tells it)"},
+		       "(as NVML returns it)"},
 };
 
 /* The message names a file other than the one that was asked for. */
@@ -96,7 +97,10 @@ static const struct {
 			 "profiles in a row"},
 };
 
-/* Loads; on failure checks that the result is untouched and one line told. */
+/*
+ * Loads a profile; on failure checks that the result is untouched and the
+ * message is one line.
+ */
 static int load(const char *name, struct gkf_profile *ret, char *message)
 {
 	struct gkf_profile before;
@@ -174,7 +178,7 @@ static void a_huge_file_is_refused(void **state)
 	assert_int_equal(ftruncate(fd, 1 << 20), 0);
 	close(fd);
 	assert_int_not_equal(load(path, &profile, message), 0);
-	assert_non_null(strstr(message, ": too big; "));
+	assert_non_null(strstr(message, ": too large; "));
 	unlink(path);
 }
 
@@ -198,7 +202,7 @@ static void long_names_are_not_found(void **state)
 	expect_start(message, "no profile './0000000000000");
 }
 
-/* Whatever else lies there. */
+/* Other files there are ignored. */
 static void profiles_are_listed_in_order(void **state)
 {
 	static const char *const names[] = {"b.yaml", "aa.yaml", ".c.yaml",

@@ -1,11 +1,15 @@
-/* Scenarios as a whole: what the rehearsal refuses, and how much fits. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scenario_build_test.c - checks whole scenarios: what the rehearsal refuses,
+ * and how much fits.
+ */
 #include "machine/file/scenario_state.h"
 #include "machine/words/compiled.h"
 
 #define GPU(n, at, more) "  - {at: " at ", gpu: " n ", " more "}\n"
 #define H100             "GPU 0 (NVIDIA H100 80GB HBM3): "
 #define T4               "GPU 1 (Tesla T4): "
-#define HAS_NONE         "it cannot have that: it has no such part, or it is off"
+#define HAS_NONE         "not supported: the GPU lacks it, or it is off"
 #define NO_MIG_DEVICE    "there is no such MIG device at that time"
 
 static void what_a_gpu_cannot_do_is_refused_at_once(void **state)
@@ -21,13 +25,13 @@ static void what_a_gpu_cannot_do_is_refused_at_once(void **state)
 	    {STEPS GPU("1", "1s", "mig: {create: 1g.5gb}"),
 	     ":5: mig: create: " T4 HAS_NONE},
 	    {STEPS GPU("0", "1s", "mig: {create: 9g.90gb}"),
-	     ":5: mig: create: " H100 "that is no layout of this GPU"},
+	     ":5: mig: create: " H100 "this GPU does not support the layout"},
 	    {STEPS GPU("0", "1s", "mig: {create: 7g.80gb+1g.10gb}"),
-	     ":5: mig: create: " H100 "there is no room for that"},
+	     ":5: mig: create: " H100 "there is not enough room"},
 	    {STEPS GPU("0", "1s", "mig: {create: 1g.10gb}")
 		 GPU("0", "2s", "mig: {enable: false}"),
 	     ":6: mig: enable: " H100
-	     "instances are there; destroy them first"},
+	     "the GPU has instances; destroy them first"},
 	    {STEPS GPU("0", "1s", "mig: {create: 1g.10gb}")
 		 GPU("0", "2s", "mig: {destroy: 1}"),
 	     ":6: mig: destroy: " H100 NO_MIG_DEVICE},
@@ -48,7 +52,7 @@ static void what_a_gpu_cannot_do_is_refused_at_once(void **state)
 	expect_refused(cases, COUNT(cases));
 }
 
-/* In order of time, whatever the order in the file. */
+/* Steps run in order of time, whatever their order in the file. */
 static void a_step_finds_what_others_left(void **state)
 {
 	static const struct becomes cases[] = {
@@ -82,7 +86,7 @@ static void a_split_board_is_rehearsed_split(void **state)
 	expect_all(cases, COUNT(cases));
 }
 
-/* A step that is refused of the machine as a whole is no GPU's. */
+/* A step that the machine as a whole refuses names no GPU. */
 static void a_machine_has_64_rules(void **state)
 {
 	static const struct gkf_scenario_options options = {.profiles =
@@ -128,7 +132,7 @@ static void a_note_has_up_to_255_bytes(void **state)
 				     "bytes, in one line");
 }
 
-/* A text that is the end of the last one, or the same, takes no room. */
+/* A text equal to the last one, or to its end, takes no room. */
 static void texts_share_their_room(void **state)
 {
 	struct gkf_scenario s;
@@ -196,7 +200,7 @@ static void a_scenario_has_262144_steps(void **state)
 	(void)state;
 	compile(MANY, &s);
 	assert_int_equal(s.step_count, 262144);
-	/* Steps of a bin are in the order of the file; each with its line. */
+	/* Steps of a bin keep the order of the file, each with its line. */
 	assert_int_equal(s.lines[0], 5);
 	assert_int_equal(s.lines[1], 6);
 	assert_int_equal(s.lines[2], 7);

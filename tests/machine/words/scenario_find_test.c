@@ -1,4 +1,8 @@
-/* Scenarios by name and by path, in several directories. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scenario_find_test.c - checks finding scenarios by name and by path, in
+ * several directories.
+ */
 #include "unit.h"
 
 #include "base/err.h"
@@ -11,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Two directories of scenarios, and things that are none. */
+/* Two directories of scenarios, with other files among them. */
 static const char *const files[] = {
     "one/b.yaml",   "one/a.yaml", "one/.hidden.yaml", "one/.yaml",
     "one/text.txt", "one/a.yml",  "other/a.yaml",     "other/c.yaml"};
@@ -95,7 +99,7 @@ static void a_name_is_a_file_of_the_first_directory_that_has_it(void **state)
 	}
 }
 
-/* Whether it is there or not. */
+/* Whether the file exists or not. */
 static void a_path_is_taken_as_it_is(void **state)
 {
 	static const char *const names[] = {"./a", "/", "x.yaml", "sub/b",

@@ -1,4 +1,8 @@
-/* Loads of scenario files: which processes run when, and what they hold. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scenario_loads_test.c - checks the loads of scenario files: which processes
+ * run when, and what they hold.
+ */
 #include "machine/file/numbers.h"
 #include "machine/words/compiled.h"
 
@@ -29,7 +33,7 @@ static void loads_run_from_their_start_to_their_stop(void **state)
 		 START("1s", "b", "idle:0,mem=1GiB") STOP("2s", "b"),
 	     "5: a g0 m-1 1073741824 1073741824 1 6--1\n"
 	     "6: b g0 m-1 1073741824 1073741824 2 6-12\n"},
-	    /* The step says where. */
+	    /* The step names the GPU. */
 	    {STEPS "  - at: 1s\n    gpu: 1\n    load:\n"
 		   "      - {start: a, spec: 'idle,mem=1GiB'}\n"
 		   "      - {start: b, spec: 'idle,mem=1GiB'}\n",
@@ -80,7 +84,7 @@ static void memory_of_loads_changes(void **state)
 	    {A CHANGE("1s", "a", "mem: 1GiB, over: 5s"),
 	     "5: a g0 m-1 1073741824 1073741824 1 0--1\n"
 	     "7: 6 memory g0 1 1073741824\n"},
-	    /* A ramp ends where another change begins, and that goes on. */
+	    /* A ramp ends where another change begins. */
 	    {A CHANGE("1s", "a", "mem: 3GiB, over: 0.7s")
 		 CHANGE("1.4s", "a", "mem: 1GiB, over: 0.4s"),
 	     "5: a g0 m-1 1073741824 3221225472 1 0--1\n"
@@ -95,7 +99,7 @@ static void memory_of_loads_changes(void **state)
 	     "7: 6 memory g0 1 1073741824\n"
 	     "7: 7 memory g0 1 1610612736\n"
 	     "8: 8 memory g0 1 1073741824\n"},
-	    /* From what it has then, not from what it had at first. */
+	    /* It starts from the current value, not from the first one. */
 	    {A CHANGE("1s", "a", "mem: 4GiB")
 		 CHANGE("3s", "a", "mem: 2GiB, over: 0.4s"),
 	     "5: a g0 m-1 1073741824 4294967296 1 0--1\n"
@@ -103,7 +107,7 @@ static void memory_of_loads_changes(void **state)
 	     "8: 18 memory g0 1 4294967296\n"
 	     "8: 19 memory g0 1 3221225472\n"
 	     "8: 20 memory g0 1 2147483648\n"},
-	    /* The processes of a place have one step, each place its own. */
+	    /* Processes in one place share a step; each place has its own. */
 	    {LOADS("  a: idle,mem=1GiB,n=2\n  b: 'idle:0,mem=1GiB'\n")
 		 CHANGE("1s", "a", "mem: 2GiB"),
 	     "5: a g0 m-1 1073741824 2147483648 1 0--1\n"
@@ -119,7 +123,7 @@ static void memory_of_loads_changes(void **state)
 	expect_all(cases, COUNT(cases));
 }
 
-/* A step for each of 12 minutes' bins, not for each process besides. */
+/* One step for each bin of 12 minutes, not one for each process. */
 static void processes_of_a_place_share_their_steps(void **state)
 {
 	struct gkf_scenario s;
@@ -135,7 +139,7 @@ static void processes_of_a_place_share_their_steps(void **state)
 	gkf_scenario_free(&s);
 }
 
-/* The other properties of a load, beyond its memory. */
+/* Checks the properties of a load other than its memory. */
 static void a_load_works_as_its_spec_says(void **state)
 {
 	struct gkf_scenario s;
@@ -147,7 +151,7 @@ static void a_load_works_as_its_spec_says(void **state)
 	assert_int_equal(wave->kind, GKF_WAVE_INFER);
 	assert_int_equal(wave->util_permille, 600);
 	assert_int_equal(wave->period_ns, 9000000000);
-	/* Its share is of what the board leaves. */
+	/* Its share is of the memory that the board does not reserve. */
 	assert_int_equal(
 	    s.loads[0].bytes / MIB,
 	    (s.profiles[1].memory_mib - s.profiles[1].reserved_mib) * 30 / 100);
@@ -179,20 +183,20 @@ static void what_is_no_load_is_refused(void **state)
 	    {LOAD("start: a, spek: idle"),
 	     ":5: unknown key 'spek'; did you mean 'spec'?"},
 	    {STEPS "  - {at: 1s, load: a}\n",
-	     ":5: load: must be a mapping, a 'key: value' a line"},
+	     ":5: load: must be a mapping, with one 'key: value' per line"},
 	    {LOAD("start: 5, spec: idle"), ":5: load: must be a text"},
 	    {LOAD("stop: 01234567890123456789012345678901x"),
 	     ":5: load: must be a text of 1 to 31 bytes, in one line"},
 	    {LOAD("start: a, spec: [idle]"),
-	     ":5: load: a: must be what --load takes, as in "
+	     ":5: load: a: must be an argument of --load, such as "
 	     "train:0-3,mem=60GiB"},
 	    {LOAD("start: a, spec: 'idle:2'"),
 	     ":5: load: idle:2: no GPU 2; the machine has 2, counted from 0"},
 	    {STEPS "  - {at: 1s, gpu: 0, load: {start: a, spec: 'idle:0'}}\n",
-	     ":5: load: a: the GPUs stand in gpu: already"},
-	    {LOAD("stop: a"), ":5: load: no load 'a' runs at that time"},
+	     ":5: load: a: gpu: already names the GPUs"},
+	    {LOAD("stop: a"), ":5: load: no load 'a' is running at that time"},
 	    {LOAD("change: a, mem: 1GiB"),
-	     ":5: load: no load 'a' runs at that time"},
+	     ":5: load: no load 'a' is running at that time"},
 	    {LOAD("change: a, mem: much"),
 	     ":5: mem: must be a size such as 60GiB"},
 	    {LOAD("change: a, mem: [1]"),
@@ -203,19 +207,19 @@ static void what_is_no_load_is_refused(void **state)
 	     ":5: load: a: mem= is missing; a load in a MIG device must say "
 	     "how much it takes"},
 	    {LOADS("  a: idle:0\n") START("1s", "a", "idle:1"),
-	     ":7: load: start: 'a' runs already, since line 5"},
+	     ":7: load: start: 'a' is running already, since line 5"},
 	    {STEPS START("1s", "a", "idle:0") STOP("1s", "a"),
-	     ":6: load: stop: 'a' starts at that very time"},
+	     ":6: load: stop: 'a' starts at the same time"},
 	    {STEPS START("1s", "a", "idle:0") STOP("2s", "a") STOP("3s", "a"),
-	     ":7: load: no load 'a' runs at that time"},
+	     ":7: load: no load 'a' is running at that time"},
 	    {STEPS START("1s", "a", "idle:0") STOP("2s", "a")
 		 CHANGE("2s", "a", "mem: 1GiB"),
-	     ":7: load: no load 'a' runs at that time"},
+	     ":7: load: no load 'a' is running at that time"},
 	    {LOADS("  a: trane:0\n") "  []\n",
-	     ":5: load: trane:0: 'trane' is no kind of load; allowed are "
+	     ":5: load: trane:0: 'trane' is not a kind of load; allowed are "
 	     "train, infer, idle, as in train:0-3,mem=60GiB,util=90"},
 	    {LOADS("  a: [idle]\n") "  []\n",
-	     ":5: load: a: must be what --load takes, as in "
+	     ":5: load: a: must be an argument of --load, such as "
 	     "train:0-3,mem=60GiB"},
 	    {LOADS("  5: idle\n") "  []\n", ":5: loads: must be a text"},
 	};
@@ -242,7 +246,7 @@ static void loads_must_fit_while_they_are_there(void **state)
 #define FULL "  a: 'idle:1,mem=14912MiB'\n"
 #define NO_ROOM(line, name, asked)                                             \
 	":" line ": load: " name ": GPU 1 (Tesla T4) has 14.6 GiB, " asked     \
-	" GiB are asked for at that time; lower mem= or n="
+	" GiB are requested at that time; lower mem= or n="
 	static const struct refused cases[] = {
 	    {LOADS("  a: 'idle:1,mem=14913MiB'\n") "  []\n",
 	     NO_ROOM("5", "a", "14.6")},

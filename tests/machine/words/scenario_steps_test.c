@@ -1,4 +1,8 @@
-/* Steps of scenario files: what each key becomes, and what is refused. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scenario_steps_test.c - checks the steps of scenario files: what each key
+ * becomes, and what is refused.
+ */
 #include "machine/words/compiled.h"
 
 static void notes_clears_and_resets(void **state)
@@ -22,20 +26,20 @@ static void notes_clears_and_resets(void **state)
 	     "5: 6 mend g1 0 4\n"
 	     "5: 6 mend g0 0 1\n"
 	     "5: 6 mend g1 0 1\n"},
-	    /* A value is given back where the file has set it. */
+	    /* A value is unset where the file has set it. */
 	    {STEPS "  - {at: 1s, gpu: 0, set: {temperature: 80}}\n"
 		   "  - {at: 2s, gpu: 0-1, clear: temperature}\n"
 		   "  - {at: 3s, gpu: 0-1, clear: temperature}\n",
 	     "5: 6 set g0 temperature 80\n"
 	     "6: 12 set g0 temperature unset\n"},
-	    /* A name of both a fault and a value. */
+	    /* A name that is both a fault and a value. */
 	    {STEPS "  - {at: 1s, gpu: 1, set: {power-brake: 1}}\n"
 		   "  - {at: 2s, gpu: 0-1, clear: power-brake}\n",
 	     "5: 6 set g1 power-brake 1\n"
 	     "6: 12 mend g0 0 8192\n"
 	     "6: 12 mend g1 0 8192\n"
 	     "6: 12 set g1 power-brake unset\n"},
-	    /* The first value, and the same of another GPU. */
+	    /* The first value, and the same value of another GPU. */
 	    {STEPS "  - {at: 1s, gpu: 0-1, set: {utilization: 50}}\n"
 		   "  - {at: 2s, gpu: 0, clear: utilization}\n"
 		   "  - {at: 3s, gpu: 0, clear: all}\n",
@@ -89,7 +93,7 @@ static void faults_xids_and_memory_errors(void **state)
 	    {STEPS "  - {at: 1s, gpu: 0, ecc: {uncorrected: 1}}\n",
 	     "5: 6 ecc g0 131074 1\n"},
 	    {STEPS "  - at: 1s\n    gpu: 0\n"
-		   "    ecc: [{uncorrected: 2, place: l2}, "
+		   "    ecc: [{uncorrected: 2, location: l2}, "
 		   "{corrected: 1000000000, place: dram}]\n",
 	     "5: 6 ecc g0 131073 2\n"
 	     "5: 6 ecc g0 2 1000000000\n"},
@@ -230,9 +234,9 @@ static void steps_that_are_none_are_refused(void **state)
 	    "as 30s or 5m"
 	static const struct refused cases[] = {
 	    {HEAD "steps: 3\n",
-	     ":4: steps: must be a list, a '- at: TIME' for each step"},
+	     ":4: steps: must be a list, with one '- at: TIME' for each step"},
 	    {STEPS "  - 7\n",
-	     ":5: step: must be a mapping, a 'key: value' a line"},
+	     ":5: step: must be a mapping, with one 'key: value' per line"},
 	    {STEPS "  - {gpu: 0}\n",
 	     ":5: at: key is missing; a step must have it"},
 	    {STEPS "  - {at: soon}\n", ":5: " NO_TIME("at", "soon")},
@@ -242,7 +246,7 @@ static void steps_that_are_none_are_refused(void **state)
 	    {STEPS "  - {at: 60.2s}\n",
 	     ":5: at: '60.2s' is after the end; duration says when that is"},
 	    {STEPS "  - {at: 2s}\n  - {at: 1.8s}\n",
-	     ":6: at: '1.8s' is before the step above; steps stand in order "
+	     ":6: at: '1.8s' is before the step above; steps must be in order "
 	     "of time"},
 	    {STEPS "  - {at: 1s, nota: x}\n",
 	     ":5: unknown key 'nota'; did you mean 'note'?"},
@@ -251,13 +255,13 @@ static void steps_that_are_none_are_refused(void **state)
 	    {STEPS "  - {at: 1s, something: x}\n",
 	     ":5: unknown key 'something' of a step; allowed are " STEP_KEYS},
 	    {STEPS "  - at: 1s\n    note: a\n    note: b\n",
-	     ":7: note: double key, first in line 6; one of them must go"},
+	     ":7: note: duplicate key, first in line 6; remove one of them"},
 	    {AT("gpu: 7"),
 	     ":5: gpu: no GPU 7; the machine has 2, counted from 0"},
 	    {AT("gpu: [0]"), ":5: gpu: must be an index, a range 0-3, a list "
 			     "0+2+5, or all"},
-	    {AT("gpu: one"), ":5: gpu: 'one' is no GPU; allowed are an index, "
-			     "a range 0-3, a list 0+2+5, or all"},
+	    {AT("gpu: one"), ":5: gpu: 'one' is not a GPU; allowed are an "
+			     "index, a range 0-3, a list 0+2+5, or all"},
 	    {AT("every: 1s"), ":5: every: and times: go together"},
 	    {STEPS "  - at: 1s\n    times: 2\n",
 	     ":6: every: and times: go together"},
@@ -294,8 +298,7 @@ static void texts_and_words_are_checked(void **state)
 	     ":6: note: must be a text of 1 to 255 bytes, in one line"},
 	    {GPU0("reset: yes"), ":5: reset: must be true or false"},
 	    {GPU0("reset: [true]"), ":5: reset: must be true or false"},
-	    {AT("reset: true"),
-	     ":5: reset: of which GPU? gpu: is missing in this step"},
+	    {AT("reset: true"), ":5: reset: gpu: is missing in this step"},
 	    {GPU0("mig: {enable: 1}"), ":5: enable: must be true or false"},
 	    {GPU0("mig: {create: 5}"), ":5: create: must be a text"},
 	    {GPU0("mig: {destroy: 7}"),
@@ -308,13 +311,13 @@ static void texts_and_words_are_checked(void **state)
 	     ":5: unknown key 'split' of a mig; allowed are destroy, enable, "
 	     "create"},
 	    {GPU0("mig: all"),
-	     ":5: mig: must be a mapping, a 'key: value' a line"},
+	     ":5: mig: must be a mapping, with one 'key: value' per line"},
 	    {AT("mig: {destroy: all}"),
-	     ":5: mig: of which GPU? gpu: is missing in this step"},
+	     ":5: mig: gpu: is missing in this step"},
 	    {AT("mig: {enable: true}"),
-	     ":5: mig: of which GPU? gpu: is missing in this step"},
+	     ":5: mig: gpu: is missing in this step"},
 	    {AT("mig: {create: 1g.10gb}"),
-	     ":5: mig: of which GPU? gpu: is missing in this step"},
+	     ":5: mig: gpu: is missing in this step"},
 	};
 
 	(void)state;
@@ -342,9 +345,9 @@ static void what_cannot_fail_is_refused(void **state)
 	static char none[4096];
 	const struct refused cases[] = {
 	    {GPU0("fail: loss"),
-	     ":5: 'loss' is no failure; did you mean 'lost'?"},
+	     ":5: 'loss' is not a failure; did you mean 'lost'?"},
 	    {GPU0("fail: driver-mismtch"),
-	     ":5: 'driver-mismtch' is no failure; did you mean "
+	     ":5: 'driver-mismtch' is not a failure; did you mean "
 	     "'driver-mismatch'?"},
 	    {GPU0("fail: somethingelse"), none},
 	    {GPU0("clear: somethingelse"), none},
@@ -354,14 +357,10 @@ static void what_cannot_fail_is_refused(void **state)
 	    {GPU0("fail: xid=31@1/0"),
 	     ":5: fail: xid=31@1/0: must be an Xid of the whole GPU, such as "
 	     "xid=31"},
-	    {AT("fail: lost"),
-	     ":5: fail: of which GPU? gpu: is missing in this step"},
-	    {AT("fail: xid=31"),
-	     ":5: fail: of which GPU? gpu: is missing in this step"},
-	    {AT("clear: lost"),
-	     ":5: clear: of which GPU? gpu: is missing in this step"},
-	    {AT("clear: all"),
-	     ":5: clear: of which GPU? gpu: is missing in this step"},
+	    {AT("fail: lost"), ":5: fail: gpu: is missing in this step"},
+	    {AT("fail: xid=31"), ":5: fail: gpu: is missing in this step"},
+	    {AT("clear: lost"), ":5: clear: gpu: is missing in this step"},
+	    {AT("clear: all"), ":5: clear: gpu: is missing in this step"},
 #define XID                                                                    \
 	":5: xid: must be the number of an Xid that `gpukit fake ctl fail` "   \
 	"knows, such as 79"
@@ -372,13 +371,13 @@ static void what_cannot_fail_is_refused(void **state)
 	    {GPU0("xid: 4294967327"), XID}, /* 31, cut to 32 bits */
 	    {GPU0("xid: '31'"), XID},
 	    {GPU0("xid: {31: 31}"), XID},
-	    {AT("xid: 31"),
-	     ":5: xid: of which GPU? gpu: is missing in this step"},
+	    {AT("xid: 31"), ":5: xid: gpu: is missing in this step"},
 	};
 
 	(void)state;
 	snprintf(none, sizeof none,
-		 ":5: 'somethingelse' is no failure; there are %s", failures());
+		 ":5: 'somethingelse' is not a failure; there are %s",
+		 failures());
 	expect_refused(cases, COUNT(cases));
 }
 
@@ -386,7 +385,7 @@ static void memory_errors_and_rules_are_checked(void **state)
 {
 #define ECC                                                                    \
 	":5: ecc: must be {corrected: COUNT} or {uncorrected: COUNT}, with "   \
-	"place: dram, l2..."
+	"location: dram, l2..."
 #define CALL(more) AT("rule: {function: nvmlInit_v2, " more "}")
 #define FUNCTION(text)                                                         \
 	":5: function: '" text "' must be a name of NVML, as in "              \
@@ -395,14 +394,15 @@ static void memory_errors_and_rules_are_checked(void **state)
 #define PROBABILITY ":5: probability: must be 0 to 1, or a percentage"
 	static const struct refused cases[] = {
 	    {GPU0("ecc: {}"), ECC},
-	    {GPU0("ecc: {place: l2}"), ECC},
+	    {GPU0("ecc: {location: l2}"), ECC},
+	    {GPU0("ecc: {corrected: 1, location: l2, place: l2}"), ECC},
 	    {GPU0("ecc: {corrected: 1, uncorrected: 1}"), ECC},
 	    {GPU0("ecc: {corrected: 0}"),
 	     ":5: ecc: must be an integer from 1 to 1000000000"},
 	    {GPU0("ecc: {uncorrected: 1000000001}"),
 	     ":5: ecc: must be an integer from 1 to 1000000000"},
-	    {GPU0("ecc: {corrected: 1, place: l9}"),
-	     ":5: place: 'l9' must be one of l1, l2, dram, register-file, "
+	    {GPU0("ecc: {corrected: 1, location: l9}"),
+	     ":5: location: 'l9' must be one of l1, l2, dram, register-file, "
 	     "texture, "
 	     "shared, cbu, mcu, pcie, other"},
 	    {GPU0("ecc: {corrected: 1, place: [l2]}"),
@@ -410,9 +410,9 @@ static void memory_errors_and_rules_are_checked(void **state)
 	     "texture, "
 	     "shared, cbu, mcu, pcie, other"},
 	    {AT("ecc: {corrected: 1}"),
-	     ":5: ecc: of which GPU? gpu: is missing in this step"},
+	     ":5: ecc: gpu: is missing in this step"},
 	    {GPU0("ecc: 5"),
-	     ":5: ecc: must be a mapping, a 'key: value' a line"},
+	     ":5: ecc: must be a mapping, with one 'key: value' per line"},
 	    {AT("rule: {answer: UNKNOWN}"),
 	     ":5: function: key is missing; a rule must have it"},
 	    {AT("rule: {function: nvmlInit_v2}"),

@@ -1,4 +1,8 @@
-/* Values that scenario files set: at once, and evenly over time. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scenario_values_test.c - checks values that scenario files set: at once, and
+ * evenly over time.
+ */
 #include "machine/words/compiled.h"
 
 #define GPU0(at, more) "  - {at: " at ", gpu: 0, " more "}\n"
@@ -55,7 +59,7 @@ static void a_ramp_is_a_step_for_each_value(void **state)
 	     "5: 6 set g1 power 1000\n"
 	     "5: 7 set g0 temperature 2\n"
 	     "5: 7 set g1 temperature 2\n"},
-	    /* The values between need more than 64 bits. */
+	    /* The intermediate values need more than 64 bits. */
 	    {STEPS GPU0("1s", "ramp: {key: energy, from: 0, to: "
 			      "9000000000000000000, over: 0.5s}"),
 	     "5: 6 set g0 energy 0\n"
@@ -94,7 +98,7 @@ static void what_comes_later_ends_a_ramp(void **state)
 	     "5: 6 set g0 temperature 50\n"
 	     "5: 8 set g0 temperature 51\n"
 	     "6: 9 set g0 temperature unset\n"},
-	    /* Without from it goes on from where the file left it. */
+	    /* Without "from" it starts from the value that the file left. */
 	    {STEPS WARM RAMP("1.7s", "to: 50, over: 0.5s"),
 	     "5: 6 set g0 temperature 50\n"
 	     "5: 8 set g0 temperature 51\n"
@@ -113,7 +117,7 @@ static void what_comes_later_ends_a_ramp(void **state)
 	     "5: 6 set g0 temperature 7\n"
 	     "6: 12 set g0 temperature 7\n"
 	     "6: 13 set g0 temperature 8\n"},
-	    /* Neither another GPU's nor another value's. */
+	    /* A change of another GPU or of another value does not end it. */
 	    {STEPS "  - {at: 1s, gpu: all, ramp: {key: temperature, from: 1, "
 		   "to: 2, over: 167ms}}\n"
 		   "  - {at: 1s, gpu: 0, set: {sm-clock: 300}}\n"
@@ -145,11 +149,11 @@ static void what_cannot_be_set_is_refused(void **state)
 	static char none[4200], empty[4200];
 	const struct refused cases[] = {
 	    {STEPS "  - {at: 1s, set: {power: 1W}}\n",
-	     ":5: set: of which GPU? gpu: is missing in this step"},
+	     ":5: set: gpu: is missing in this step"},
 	    {STEPS GPU0("1s", "set: power"),
 	     ":5: set: must be a mapping such as {temperature: 90}"},
 	    {STEPS GPU0("1s", "set: {temprature: 9}"),
-	     ":5: 'temprature' is no value; did you mean 'temperature'?"},
+	     ":5: 'temprature' is not a value; did you mean 'temperature'?"},
 	    {STEPS GPU0("1s", "set: {somethingelse: 9}"), none},
 	    {STEPS GPU0("1s", "set: {temperature: 151}"),
 	     ":5: temperature: '151' must be 0 to 150 C (GPU core)"},
@@ -169,9 +173,9 @@ static void what_cannot_be_set_is_refused(void **state)
 	    {STEPS "  - {at: 1s, gpu: all, set: {memory-temperature: 9}}\n",
 	     ":5: memory-temperature: GPU 1 (Tesla T4) has none"},
 	    {STEPS "  - {at: 1s, ramp: {}}\n",
-	     ":5: ramp: of which GPU? gpu: is missing in this step"},
+	     ":5: ramp: gpu: is missing in this step"},
 	    {STEPS GPU0("1s", "ramp: 5"),
-	     ":5: ramp: must be a mapping, a 'key: value' a line"},
+	     ":5: ramp: must be a mapping, with one 'key: value' per line"},
 	    {STEPS GPU0("1s", "ramp: {to: 1, over: 1s}"),
 	     ":5: key: key is missing; a ramp must have it"},
 	    {STEPS RAMP("1s", "over: 1s"),
@@ -201,10 +205,8 @@ static void what_cannot_be_set_is_refused(void **state)
 
 	(void)state;
 	snprintf(none, sizeof none,
-		 ":5: 'somethingelse' is no value; there "
-		 "are %s",
-		 names());
-	snprintf(empty, sizeof empty, ":5: '' is no value; there are %s",
+		 ":5: 'somethingelse' is not a value; there are %s", names());
+	snprintf(empty, sizeof empty, ":5: '' is not a value; there are %s",
 		 names());
 	expect_refused(cases, COUNT(cases));
 }

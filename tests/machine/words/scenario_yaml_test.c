@@ -1,4 +1,8 @@
-/* Scenario files as a whole: their keys, and what the command says besides. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scenario_yaml_test.c - checks scenario files as a whole: their keys, and what
+ * the command overrides.
+ */
 #include "machine/file/scenario_state.h"
 #include "machine/words/compiled.h"
 
@@ -73,7 +77,7 @@ static void what_is_not_said_is_the_usual(void **state)
 	gkf_scenario_free(&s);
 }
 
-/* Loads work while it warms up; everything else waits for its end. */
+/* Loads work during the warm-up; everything else waits for its end. */
 static void the_command_may_say_it_otherwise(void **state)
 {
 	static const uint64_t seed = 99;
@@ -122,7 +126,7 @@ static void gpus_of_the_command_are_told_as_its_own(void **state)
 				     "all: --gpus none");
 }
 
-/* The seed of each process's jitter is its own, and the file's. */
+/* The jitter of each process has a seed of its own, derived from the file's. */
 static void seeds_of_loads_follow_from_the_seed(void **state)
 {
 	static const uint64_t seeds[] = {1, 1, 2};
@@ -183,7 +187,7 @@ static void what_is_wrong_with_a_file_is_told(void **state)
 	     "description, driver, topology, seed, speed, duration, gpus, "
 	     "loads, steps"},
 	    {HEAD "seed: 1\nseed: 2\nsteps: []\n",
-	     ":5: seed: double key, first in line 4; one of them must go"},
+	     ":5: seed: duplicate key, first in line 4; remove one of them"},
 	    {HEAD "seed: x\nsteps: []\n",
 	     ":4: seed: must be an integer from -9223372036854775808 to "
 	     "9223372036854775807"},
@@ -217,9 +221,9 @@ static void what_is_wrong_with_a_file_is_told(void **state)
 	    {"description: d\ngpus: " FAULTY "\nduration: 1s\nsteps: []\n",
 	     ":2: gpus: mig_layout: invalid argument"},
 	    {HEAD "loads: [a]\nsteps: []\n",
-	     ":4: loads: must be a mapping, a 'NAME: SPEC' a line"},
+	     ":4: loads: must be a mapping, with one 'NAME: SPEC' per line"},
 	    {HEAD "steps: []\n---\nx: 1\n",
-	     ":6: a second document; a scenario is one"},
+	     ":6: a second document; a scenario has only one"},
 	};
 
 	(void)state;
@@ -305,7 +309,7 @@ static void a_file_has_at_most_256_kib(void **state)
 	text[most + 1] = '\0';
 	assert_int_not_equal(compile_with(text, &options, &s, message), 0);
 	assert_string_equal(message,
-			    ": too big; a scenario has at most 256 KiB");
+			    ": too large; a scenario has at most 256 KiB");
 	free(text);
 }
 

@@ -1,4 +1,8 @@
-/* GPUs and loads in words: what each means, and what is said of the rest. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * spec_test.c - checks GPUs and loads in words: what each means, and the
+ * messages for the rest.
+ */
 #include "machine/file/numbers.h"
 #include "machine/file/wave_state.h"
 #include "unit.h"
@@ -17,22 +21,24 @@
 
 static struct gkf_profile profiles[GKF_DEVICES_MAX];
 
-/* "NAME, NAME" of the GPUs of a text, or what is told of it. */
+/* "NAME, NAME" of the GPUs of a text, or the message about it. */
 static const char *gpus_of(const char *text)
 {
 	static char told[GKF_SPEC_MESSAGE_MAX];
 	char message[GKF_SPEC_MESSAGE_MAX];
 	unsigned count = 77;
+	FILE *f;
 
 	if (gkf_spec_gpus("--gpus", PROFILES, text, profiles, &count,
 			  message)) {
 		assert_int_equal(count, 77);
 		return strcpy(told, message);
 	}
-	*told = '\0';
+	f = fmemopen(told, sizeof told, "w");
+	assert_non_null(f);
 	for (unsigned i = 0; i < count; i++)
-		snprintf(told + strlen(told), sizeof told - strlen(told),
-			 "%s%s", i ? ", " : "", profiles[i].id);
+		fprintf(f, "%s%s", i ? ", " : "", profiles[i].id);
+	fclose(f);
 	return told;
 }
 
@@ -95,7 +101,7 @@ static void a_model_that_is_not_there_is_told_with_those_that_are(void **state)
 /* ---- lists ---- */
 
 #define NO_GPU(text)                                                           \
-	"'" text "' is no GPU; allowed are an index, a range 0-3, a list "     \
+	"'" text "' is not a GPU; allowed are an index, a range 0-3, a list "  \
 	"0+2+5, or all"
 
 static void lists_of_gpus_are_masks(void **state)
@@ -104,7 +110,7 @@ static void lists_of_gpus_are_masks(void **state)
 		const char *text;
 		unsigned count;
 		uint64_t mask;
-		const char *message; /* NULL: the mask it is */
+		const char *message; /* NULL: the mask is valid */
 	} cases[] = {
 	    {"0", 1, 0x1, NULL},
 	    {"3", 4, 0x8, NULL},
@@ -149,7 +155,7 @@ static void lists_of_gpus_are_masks(void **state)
 
 /* ---- loads ---- */
 
-/* All of a load in a line. */
+/* Prints all of a load in a line. */
 static void print_load(const struct gkf_load_spec *l, char *text, size_t cap)
 {
 	static const char *const kinds[] = {
@@ -229,10 +235,10 @@ static void settings_have_their_ranges(void **state)
 	    PERCENT("dec"),
 	    PERCENT("jpg"),
 	    PERCENT("ofa"),
-	    {"n=0", "n=0: must be 1 to 64 processes a GPU"},
-	    {"n=65", "n=65: must be 1 to 64 processes a GPU"},
-	    {"n=x", "n=x: must be 1 to 64 processes a GPU"},
-	    {"n", "n=: must be 1 to 64 processes a GPU"},
+	    {"n=0", "n=0: must be 1 to 64 processes per GPU"},
+	    {"n=65", "n=65: must be 1 to 64 processes per GPU"},
+	    {"n=x", "n=x: must be 1 to 64 processes per GPU"},
+	    {"n", "n=: must be 1 to 64 processes per GPU"},
 	    {"mem=0", "mem=0: must be a size such as 60GiB or 512MiB"},
 	    {"mem=1s", "mem=1s: must be a size such as 60GiB or 512MiB"},
 	    {"mem", "mem=: must be a size such as 60GiB or 512MiB"},
@@ -240,11 +246,11 @@ static void settings_have_their_ranges(void **state)
 			     "such as 30s"},
 	    {"period=1GiB", "period=1GiB: must be a time of at least 1ms, such "
 			    "as 30s"},
-	    {"utl=3", "'utl' is no setting; allowed are mem, util, period, n, "
-		      "membw, enc, dec, jpg, ofa"},
-	    {"", "'' is no setting; allowed are mem, util, period, n, membw, "
-		 "enc, dec, jpg, ofa"},
-	    {"n=2,n=65,n=66", "n=65: must be 1 to 64 processes a GPU"},
+	    {"utl=3", "'utl' is not a setting; allowed are mem, util, period, "
+		      "n, membw, enc, dec, jpg, ofa"},
+	    {"", "'' is not a setting; allowed are mem, util, period, n, "
+		 "membw, enc, dec, jpg, ofa"},
+	    {"n=2,n=65,n=66", "n=65: must be 1 to 64 processes per GPU"},
 	};
 	char spec[64], expected[512], message[GKF_SPEC_MESSAGE_MAX];
 	struct gkf_load_spec load, before;
@@ -267,17 +273,17 @@ static void settings_have_their_ranges(void **state)
 static void what_is_no_load_is_told(void **state)
 {
 	static const char *const cases[][2] = {
-	    {"trane:0", "load: trane:0: 'trane' is no kind of load; allowed "
-			"are train, infer, idle, as in "
-			"train:0-3,mem=60GiB,util=90"},
-	    {"", "load: : '' is no kind of load; allowed are train, infer, "
+	    {"trane:0",
+	     "load: trane:0: 'trane' is not a kind of load; allowed are train, "
+	     "infer, idle, as in train:0-3,mem=60GiB,util=90"},
+	    {"", "load: : '' is not a kind of load; allowed are train, infer, "
 		 "idle, as in train:0-3,mem=60GiB,util=90"},
-	    {"idle:0,util=3", "load: idle:0,util=3: 'util' means nothing to an "
-			      "idle process; allowed are mem, n"},
-	    {"idle:0,period=3s", "load: idle:0,period=3s: 'period' means "
-				 "nothing to an idle process; allowed are mem, "
-				 "n"},
-	    {"idle:0,ofa=3", "load: idle:0,ofa=3: 'ofa' means nothing to an "
+	    {"idle:0,util=3", "load: idle:0,util=3: 'util' does not apply to "
+			      "an idle process; allowed are mem, n"},
+	    {"idle:0,period=3s",
+	     "load: idle:0,period=3s: 'period' does not apply to an idle "
+	     "process; allowed are mem, n"},
+	    {"idle:0,ofa=3", "load: idle:0,ofa=3: 'ofa' does not apply to an "
 			     "idle process; allowed are mem, n"},
 	    {"train:4", "load: train:4: no GPU 4; the machine has 4, counted "
 			"from 0"},
@@ -286,7 +292,7 @@ static void what_is_no_load_is_told(void **state)
 			    "counted from 0"},
 #define MIG(text)                                                              \
 	{"train:" text, "load: train:" text ": '" text                         \
-			"' is no MIG device; allowed are a GPU and an "        \
+			"' is not a MIG device; allowed are a GPU and an "     \
 			"index, as in 0:1, or a range of these, 0:0-2"}
 	    MIG("0:7"),
 	    MIG("4:0"),

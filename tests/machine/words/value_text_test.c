@@ -1,4 +1,8 @@
-/* Numbers with units: what they come to, and what is none. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * value_text_test.c - checks numbers with units: their values, and what is no
+ * number.
+ */
 #include "unit.h"
 
 #include "base/err.h"

@@ -1,5 +1,6 @@
-"""A small network of convolutions, in float32, in bfloat16, and a layer in
-float16 with a scaler of gradients."""
+# SPDX-License-Identifier: Apache-2.0
+"""Trains a small network of convolutions in float32 and in bfloat16, and a
+layer in float16 with a gradient scaler."""
 
 from torch import autocast, float16, bfloat16, nn
 from torch.amp import GradScaler
@@ -10,8 +11,8 @@ from training import DEVICE, Dropout, begin, classes, drawn, tell, train
 
 
 class Cast(nn.Module):
-    """A layer that autocast runs in a small type on both devices; its lists
-    of other layers differ, so those are left in float32."""
+    """A layer that autocast runs in a small type on both devices; its lists of
+    other layers differ, so those stay in float32."""
 
     def __init__(self, layer, dtype):
         super().__init__()
@@ -23,8 +24,8 @@ class Cast(nn.Module):
 
 
 def network(small=lambda layer: layer):
-    """Without biases before norms: their gradients are noise, which Adam makes
-    as large as any."""
+    """There are no biases before norms: their gradients are noise, which Adam
+    scales up."""
     return nn.Sequential(
         small(nn.Conv2d(3, 8, 3, padding=1, bias=False)), nn.BatchNorm2d(8),
         nn.ReLU(), nn.MaxPool2d(2),
@@ -57,7 +58,7 @@ def mixed():
 
 
 def scaled():
-    """The scale falls when gradients overflow, and such a step is left out."""
+    """The scale falls when gradients overflow, and such a step is skipped."""
     model = Cast(nn.Linear(64, 10), float16).to(DEVICE)
     optimizer = torch.optim.SGD(model.parameters(), 0.1)
     scaler = GradScaler(DEVICE, init_scale=2.0**18, growth_interval=4)

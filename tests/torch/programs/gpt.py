@@ -1,4 +1,5 @@
-"""A small GPT: causal attention as PyTorch chooses it, layer norms, tied
+# SPDX-License-Identifier: Apache-2.0
+"""Trains a small GPT: causal attention as PyTorch chooses it, layer norms, tied
 embeddings; in float32, in bfloat16 by autocast, and with checkpoints."""
 
 import torch

@@ -1,5 +1,6 @@
-"""Recurrent networks that learn to add up: LSTM in two layers with dropout
-between them turned off, GRU both ways, packed sequences."""
+# SPDX-License-Identifier: Apache-2.0
+"""Trains recurrent networks to add: LSTM in two layers with the dropout between
+them turned off, bidirectional GRU, packed sequences."""
 
 import torch
 from torch import nn

@@ -1,5 +1,6 @@
-"""What a training does with memory: runs out of it and goes on with a smaller
-batch, pins what it loads, keeps what it learnt, shares tensors."""
+# SPDX-License-Identifier: Apache-2.0
+"""What a training does with memory: it runs out and continues with a smaller
+batch, pins what it loads, saves what it learned, shares tensors."""
 
 import os
 
@@ -40,7 +41,7 @@ def loaded():
 
 
 def kept():
-    """A model that is saved on one device and loaded onto the other."""
+    """A model is saved on one device and loaded onto the other."""
     torch.manual_seed(5)
     model = nn.Linear(4, 3).to(DEVICE)
     path = os.path.join(FOLDER, f"{DEVICE}.model.pt")

@@ -1,11 +1,13 @@
-"""PyTorch's own table of operators, with the samples that it has of each: on
-the GPU against the CPU, forward and, where the table says so, backward.
+# SPDX-License-Identifier: Apache-2.0
+"""Runs PyTorch's own table of operators, with its samples of each, on the GPU
+and compares it with the CPU, forward and, where the table says so, backward.
 
-    python opinfo.py PART PARTS DTYPE...
+    python opinfo.py PART PARTS DTYPE... [--only OPERATOR...]
 
-PART of PARTS of the operators, by name. Prints a JSON object a line for each
-operator and type: how many samples were compared, forward and backward, and
-the first difference or error, if any. Needs one GPU.
+Runs PART of PARTS of the operators, by name, or only some of them. Prints a
+JSON object a line for each operator and type: how many samples were compared,
+forward and backward; for a type that CUDA refuses, how many were refused and
+how many accepted; and the first difference or error, if any. Needs one GPU.
 """
 
 import itertools
@@ -20,7 +22,7 @@ from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils._pytree import tree_flatten, tree_map
 
 SAMPLES = 5
-# What is in memory that nobody has written: shapes, no values.
+# Operators that return unwritten memory: shapes without values.
 UNWRITTEN = ("empty", "new_empty", "empty_like", "empty_strided",
              "new_empty_strided", "empty_permuted")
 DRAWING = ("bernoulli", "multinomial", "normal", "uniform", "cauchy",
@@ -46,7 +48,7 @@ def placed(sample, device):
 
 
 def draws(op, sample):
-    """Numbers of CUDA's generator are not those of the CPU's."""
+    """CUDA's generator draws other numbers than the CPU's."""
     return op.name in UNWRITTEN or op.name in DRAWING or \
         sample.kwargs.get("dropout_p") or \
         any(part in op.name for part in ("rand", "dropout", "lowrank"))
@@ -79,7 +81,8 @@ def same(found, expected, drawn):
 
 
 def gradients(op, sample, device):
-    """Of the sum of all results by all inputs that have gradients."""
+    """Gradients of the sum of all results for all inputs that have gradients.
+    """
     sample = placed(sample, device)
     results = [one for one in tensors(op(sample[0], *sample[1], **sample[2]))
                if one.requires_grad]
@@ -96,16 +99,30 @@ def forward(op, sample, device):
 
 
 def on_cpu(action, *arguments):
-    """What the CPU answers, or None where it refuses too."""
+    """The CPU's result, or None if it refuses too."""
     try:
         return action(*arguments, "cpu")
     except Exception:
         return None
 
 
+def is_refused(op, sample):
+    try:
+        forward(op, sample, "cuda")
+    except RuntimeError:  # including NotImplementedError
+        return True
+    return False
+
+
 def compare(op, sample, dtype, counts):
     expected = on_cpu(forward, op, sample)
     if expected is None:
+        return
+    # The table says for each type whether CUDA has it; for an empty operand no
+    # kernel is called.
+    if dtype not in op.supported_dtypes("cuda"):
+        if all(one.numel() for one in tensors(placed(sample, "cpu"))):
+            counts["refused" if is_refused(op, sample) else "taken"] += 1
         return
     drawn = draws(op, sample)
     same(forward(op, sample, "cuda"), expected, drawn)
@@ -123,7 +140,7 @@ def compare(op, sample, dtype, counts):
 
 
 def try_operator(op, dtype):
-    counts = {"forward": 0, "backward": 0}
+    counts = {"forward": 0, "backward": 0, "refused": 0, "taken": 0}
     miss = None
     try:
         samples = list(itertools.islice(op.sample_inputs(
@@ -136,17 +153,26 @@ def try_operator(op, dtype):
             compare(op, sample, dtype, counts)
         except Exception as error:
             miss = miss or f"{type(error).__name__}: {error}".splitlines()[0]
+    # Some samples need no kernel with types: sums, products by element.
+    if counts["taken"] and not counts["refused"]:
+        miss = miss or "CUDA refuses this type"
     return counts, miss, None
 
 
 def main():
     part, parts = int(sys.argv[1]), int(sys.argv[2])
+    names = sys.argv[3:]
+    only = []
+    if "--only" in names:
+        at = names.index("--only")
+        names, only = names[:at], names[at + 1:]
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
-    for dtype in (getattr(torch, name) for name in sys.argv[3:]):
+    for dtype in (getattr(torch, name) for name in names):
         for op in op_db:
             if dtype not in op.dtypes or \
-               zlib.crc32(op.name.encode()) % parts != part:
+               zlib.crc32(op.name.encode()) % parts != part or \
+               (only and op.formatted_name not in only):
                 continue
             torch.manual_seed(1)
             counts, miss, left_out = try_operator(op, dtype)

@@ -1,8 +1,9 @@
-"""Ranks that train one network together: torchrun starts one for each GPU.
+# SPDX-License-Identifier: Apache-2.0
+"""Ranks train one network together: torchrun starts one for each GPU.
 
     torchrun --nproc-per-node N parallel.py DEVICE FOLDER
 
-On the CPU, and with one rank, the same global batches are one process's.
+On the CPU, with one rank, one process takes the same global batches.
 """
 
 import os
@@ -64,7 +65,7 @@ def sharded():
 
 
 def gathered():
-    """Objects, a barrier and a group of the even ranks."""
+    """Gathers objects, passes a barrier, and uses a group of the even ranks."""
     told = [None] * RANKS
     distributed.all_gather_object(told, {"rank": RANK})
     distributed.barrier()

@@ -1,10 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the training programs share. Each is started as
 
     python PROGRAM.py DEVICE FOLDER
 
-and prints its losses as JSON. DEVICE is cuda or cpu: nothing else differs, but
-that a run on cuda writes the masks of its dropouts into FOLDER, and the run on
-cpu reads them: two devices never draw the same numbers.
+and prints its losses as JSON. DEVICE is cuda or cpu. Nothing else differs,
+except that a run on cuda writes the masks of its dropouts into FOLDER, and the
+run on cpu reads them, since two devices never draw the same numbers.
 """
 
 import json
@@ -39,7 +40,7 @@ def begin():
 
 
 def train(model, optimizer, loss_of, batches):
-    """The loss before each step."""
+    """Trains; returns the loss before each step."""
     losses = []
     for batch in batches:
         optimizer.zero_grad()

@@ -1,4 +1,5 @@
-"""Models of PyPI's packages with random weights, a few steps each.
+# SPDX-License-Identifier: Apache-2.0
+"""Trains models of PyPI's packages with random weights for a few steps each.
 
     python zoo.py DEVICE FOLDER NAME
 """
@@ -15,7 +16,7 @@ WORDS = 99
 
 
 def pictures(model, size=32, steps=3):
-    """Losses of a classifier of pictures, and its answers afterwards."""
+    """The losses of an image classifier, and its answers afterwards."""
     model = model.to(DEVICE)
     batches = [(*drawn((4, 3, size, size), seed=step), classes(4, 10, step))
                for step in range(steps)]
@@ -34,7 +35,7 @@ def resnet():
 
 
 def boxes():
-    """Boxes that overlap less than half, the best first."""
+    """Boxes that overlap by less than half, the best first."""
     from torchvision.ops import nms, roi_align
 
     corner, size, scores = drawn((50, 2), (50, 2), (50,))
@@ -77,7 +78,7 @@ def llama_model(**options):
 
 
 def llama():
-    """Losses, then what it goes on with after three words."""
+    """The losses, then the continuation of three words."""
     model = llama_model()
     losses = language(model)
     model.eval()
@@ -110,7 +111,7 @@ class Words(torch.utils.data.Dataset):
 
 
 def trainer():
-    """transformers' own loop, which accelerate drives."""
+    """transformers' own loop, which accelerate runs."""
     from transformers import Trainer, TrainingArguments
 
     done = Trainer(llama_model(), TrainingArguments(
@@ -167,7 +168,7 @@ def lightning():
 
 
 def adapted():
-    """Only the low-rank parts that peft adds learn."""
+    """Only the low-rank parts that peft adds are trained."""
     from peft import LoraConfig, get_peft_model
 
     model = get_peft_model(llama_model(), LoraConfig(

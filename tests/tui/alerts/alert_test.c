@@ -1,8 +1,12 @@
-/* Alerts: when they begin and end, and what is remembered of them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * alert_test.c - checks alerts: when they begin and end, and what is remembered
+ * of them.
+ */
 #include "tui/screen.h"
 
 #include "base/clock.h"
-#include "tui/alert.h"
+#include "tui/alerts/alert.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +38,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* The finding of an update with a value of the first GPU: "new", "on" or "". */
+/* The result of an update with a value of the first GPU: "new", "on" or "". */
 static const char *with(enum gk_metric metric, int64_t value)
 {
 	bool fresh;
@@ -74,7 +78,7 @@ static void each_rise_of_a_count_is_new(void **state)
 	assert_string_equal(with(GK_M_ECC_UNCORRECTED, 2), "new");
 }
 
-/* The finding of an update, and the text of what is on. */
+/* The result of an update, and the text of the active alerts. */
 static const char *told(void)
 {
 	static char text[160];
@@ -117,7 +121,7 @@ static void a_gpu_hangs_after_ten_seconds(void **state)
 	assert_string_equal(told(), "");
 }
 
-/* By a brake, with half of its clocks. */
+/* A power brake holds the clocks at half. */
 static void clocks_are_held_back_for_a_while(void **state)
 {
 	(void)state;
@@ -129,9 +133,9 @@ static void clocks_are_held_back_for_a_while(void **state)
 	f.snap.mono_ns += 29 * GK_NS_PER_S;
 	assert_string_equal(told(), "");
 	f.snap.mono_ns += GK_NS_PER_S;
-	assert_string_equal(told(), "GPU 0: power brake: slowed down for 30 s "
-				    "(alert from 30 s)");
-	/* Held back by a twentieth only: nothing to tell of. */
+	assert_string_equal(told(), "GPU 0: power brake: slowed down for at "
+				    "least 30 s (alert from 30 s)");
+	/* Held back by only a twentieth: no alert. */
 	f.devices[0].m[GK_M_SM_CLOCK] = present(1900000000);
 	assert_string_equal(told(), "");
 }
@@ -151,7 +155,7 @@ static void idleness_has_to_last(void **state)
 	assert_string_equal(with(GK_M_GPU_UTIL, 0), "");
 }
 
-/* A call that failed once says nothing; a GPU that is lost is not hot. */
+/* A call that failed once means nothing; a lost GPU is not hot. */
 static void a_lost_gpu_is_not_hot(void **state)
 {
 	(void)state;
@@ -163,7 +167,7 @@ static void a_lost_gpu_is_not_hot(void **state)
 	f.devices[0].health = GK_HEALTH_LOST;
 	tui_alerts_update(&alerts, &rules, &f.snap);
 	assert_int_equal(alerts.on, 0);
-	/* Errors that were counted stay. */
+	/* Counted errors stay. */
 	f.devices[0].health = GK_HEALTH_OK;
 	rules.ecc = 1;
 	assert_string_equal(with(GK_M_ECC_UNCORRECTED, 1), "new");
@@ -173,7 +177,7 @@ static void a_lost_gpu_is_not_hot(void **state)
 	assert_int_equal(alerts.on, 1);
 }
 
-/* As in the first frames: nothing was read yet, nor is a UUID known. */
+/* As in the first frames: nothing was read yet, and no UUID is known. */
 static void nothing_is_read(void)
 {
 	for (size_t i = 0; i < f.snap.device_count; i++) {
@@ -187,7 +191,7 @@ static void nothing_is_read(void)
 	tui_alerts_update(&alerts, &rules, &f.snap);
 }
 
-/* The kind that is on of a GPU; "": none. */
+/* The kind of the active alert of a GPU; "": none. */
 static const char *on_of(unsigned gpu)
 {
 	for (size_t i = 0; i < alerts.count; i++)
@@ -196,7 +200,7 @@ static const char *on_of(unsigned gpu)
 	return "";
 }
 
-/* GPU 1 was lost before, GPU 3 hangs; the others tell who they are. */
+/* GPU 1 was lost before, GPU 3 hangs; the others have their UUIDs. */
 static void who_has_told_no_uuid_is_named(void **state)
 {
 	(void)state;
@@ -222,8 +226,8 @@ static void who_has_told_no_uuid_is_named(void **state)
 	}
 }
 
-/* Two of GPU 0, that is lost, and two of GPU 1; the machine has only GPU 0, and
- * then both again. */
+/* Two alerts of GPU 0, which is lost, and two of GPU 1; the machine then has
+ * only GPU 0, and later both again. */
 static void a_gpu_that_is_gone_has_no_alerts(void **state)
 {
 	uint64_t gone;
@@ -246,7 +250,10 @@ static void a_gpu_that_is_gone_has_no_alerts(void **state)
 
 		assert_int_equal(e->ended_ns, e->alert.gpu.index ? gone : 0);
 	}
-	/* It ended once, and begins anew if it is hot when it is back. */
+	/*
+	 * The alert ended once, and begins again if the GPU is hot when it is
+	 * back.
+	 */
 	f.snap.wall_ns += GK_NS_PER_S;
 	f.devices[0].health = GK_HEALTH_OK;
 	assert_string_equal(told(), "");
@@ -255,13 +262,13 @@ static void a_gpu_that_is_gone_has_no_alerts(void **state)
 	assert_string_equal(told(), "GPU 1: 95 C (alert from 90 C)");
 	assert_int_equal(alerts.event_count, 4);
 	assert_int_equal(alerts.events[3].ended_ns, 0);
-	/* Nobody is there. */
+	/* There is no GPU. */
 	f.snap.device_count = 0;
 	assert_string_equal(told(), "");
 	assert_int_equal(alerts.on, 0);
 }
 
-/* It comes back, tells its UUID, and is lost without it once more. */
+/* It comes back with its UUID, and is lost without it once more. */
 static void it_is_the_same_when_it_tells_its_uuid(void **state)
 {
 	char uuid[GK_NAME_MAX];
@@ -283,7 +290,7 @@ static void it_is_the_same_when_it_tells_its_uuid(void **state)
 	assert_true(alerts.events[0].ended_ns);
 }
 
-/* ---- what is written down ---- */
+/* ---- events ---- */
 
 static const struct tui_alert_event *event(size_t at)
 {
@@ -291,14 +298,14 @@ static const struct tui_alert_event *event(size_t at)
 	return &alerts.events[at];
 }
 
-/* Without any rule: they are no alerts, and yet they happened. */
+/* Without rules these are not alerts, but they are recorded as events. */
 static void what_happens_is_written_down(void **state)
 {
 	uint64_t began = f.snap.wall_ns + GK_NS_PER_S;
 
 	(void)state;
 	assert_string_equal(with(GK_M_ECC_UNCORRECTED, 7), "");
-	assert_int_equal(alerts.event_count, 0); /* of before */
+	assert_int_equal(alerts.event_count, 0); /* of the time before */
 	f.snap.wall_ns = began;
 	assert_string_equal(with(GK_M_ECC_UNCORRECTED, 8), "");
 	assert_int_equal(alerts.event_count, 1);
@@ -315,7 +322,7 @@ static void what_happens_is_written_down(void **state)
 	tui_alerts_update(&alerts, &rules, &f.snap);
 	assert_int_equal(event(1)->ended_ns - event(1)->began_ns,
 			 3 * GK_NS_PER_S);
-	/* Another error ends what was told of the one before. */
+	/* Another error ends the event of the previous one. */
 	assert_string_equal(with(GK_M_ECC_UNCORRECTED, 9), "");
 	assert_int_equal(alerts.event_count, 3);
 	assert_int_equal(event(0)->ended_ns, f.snap.wall_ns);
@@ -336,9 +343,11 @@ static void next_frame(void)
 			f.devices[i].read_ns[GK_TIER_FAST] = f.snap.mono_ns;
 }
 
-/* By its power cap, with half of its clocks. */
+/* The power cap holds the clocks at half, though not in the beginning. */
 static void capped(unsigned seconds)
 {
+	if (!alerts.count)
+		with(GK_M_THROTTLE, 0);
 	f.devices[0].m[GK_M_SM_CLOCK] = present(990000000);
 	f.devices[0].m[GK_M_SM_CLOCK_MAX] = present(1980000000);
 	for (unsigned i = 0; i < seconds; i++, next_frame())
@@ -370,7 +379,7 @@ static void it_began_before_it_was_told(void **state)
 		      "(alert from 30 s)");
 }
 
-/* What began before stands before what was told before. */
+/* What began earlier comes before what was reported earlier. */
 static void events_stand_as_they_began(void **state)
 {
 	(void)state;
@@ -403,7 +412,7 @@ static void a_gpu_hangs_since_its_last_answer(void **state)
 	assert_lasted(0, 13, "GPU 0: does not answer");
 }
 
-/* Back by an hour, then on by two. */
+/* Set back by an hour, then forward by two. */
 static void a_clock_that_is_set_is_no_time(void **state)
 {
 	(void)state;
@@ -421,7 +430,7 @@ static void a_clock_that_is_set_is_no_time(void **state)
 	assert_lasted(1, 1, "GPU 1: lost");
 }
 
-/* Its state is the Xid; its clocks are held back all the same. */
+/* Its state is the Xid, but its clocks are held back all the same. */
 static void an_xid_does_not_end_what_slows_down(void **state)
 {
 	(void)state;
@@ -438,7 +447,7 @@ static void an_xid_does_not_end_what_slows_down(void **state)
 	assert_lasted(0, 41,
 		      "GPU 0: power cap: slowed down for 40 s "
 		      "(alert from 30 s)");
-	/* Nobody knows of one that does not answer. */
+	/* The state of a GPU that does not answer is unknown. */
 	f.devices[0].health = GK_HEALTH_STALE;
 	f.devices[0].read_ns[GK_TIER_FAST] = f.snap.mono_ns - 10 * one_second;
 	with(GK_M_THROTTLE, 4);
@@ -460,7 +469,7 @@ static void an_ecc_error_is_told_for_ten_minutes(void **state)
 	assert_string_equal(with(GK_M_ECC_UNCORRECTED, 2), "");
 	assert_lasted(0, 600,
 		      "GPU 0: 2 uncorrected memory errors (alert from 1)");
-	/* Of one that is lost as well. */
+	/* So is that of a lost GPU. */
 	assert_string_equal(with(GK_M_ECC_UNCORRECTED, 3), "new");
 	f.devices[0].health = GK_HEALTH_LOST;
 	f.devices[0].m[GK_M_ECC_UNCORRECTED].why = GK_ABSENT_LOST;
@@ -469,7 +478,7 @@ static void an_ecc_error_is_told_for_ten_minutes(void **state)
 	assert_int_equal(alerts.on, 0);
 }
 
-/* Seven of before; a reset makes them none, and one more is one. */
+/* Seven errors from before; a reset clears them, and one more is new. */
 static void after_a_reset_errors_are_new(void **state)
 {
 	(void)state;
@@ -481,7 +490,7 @@ static void after_a_reset_errors_are_new(void **state)
 	assert_int_equal(event(0)->alert.value, 1);
 }
 
-/* It is on, with the seconds of then; before it began it is not there. */
+/* It is active with the duration at that time; before it began it is absent. */
 static void an_event_is_as_it_was_then(void **state)
 {
 	uint64_t began = f.snap.mono_ns;
@@ -503,7 +512,7 @@ static void an_event_is_as_it_was_then(void **state)
 static void those_that_ended_make_room(void **state)
 {
 	(void)state;
-	f.devices[1].health = GK_HEALTH_LOST; /* the oldest, and on */
+	f.devices[1].health = GK_HEALTH_LOST; /* the oldest alert, and active */
 	for (int i = 0; i < 2 * TUI_ALERT_EVENTS; i++)
 		with(GK_M_ECC_UNCORRECTED, i);
 	assert_int_equal(alerts.event_count, TUI_ALERT_EVENTS);
@@ -515,7 +524,7 @@ static void those_that_ended_make_room(void **state)
 		assert_true(event(i)->number > event(i - 1)->number);
 }
 
-/* ---- which is told first ---- */
+/* ---- order of alerts ---- */
 
 static void what_failed_is_first_then_the_newest(void **state)
 {

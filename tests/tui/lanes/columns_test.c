@@ -1,4 +1,5 @@
-/* Columns that are chosen: at every width, absent, in ASCII. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* columns_test.c - checks chosen columns: at every width, absent, in ASCII. */
 #include "tui/screen.h"
 
 #include <setjmp.h>
@@ -27,7 +28,7 @@ static void fill(struct gk_process *p)
 	p->cwd_why = GK_PRESENT;
 }
 
-/* The first process has everything, the others what nobody could read. */
+/* The first process has everything, the others what could not be read. */
 static void begin(int rows, int columns, const char *names)
 {
 	const char *bad = "";
@@ -68,7 +69,7 @@ static void those_of_a_job(void **state)
 	}
 }
 
-/* A column that is scrolled away cannot be marked, and is still ordered by. */
+/* A column that is scrolled away cannot be marked, but still sorts. */
 static void all_of_them(void **state)
 {
 	char names[GK_COLUMNS_TEXT];

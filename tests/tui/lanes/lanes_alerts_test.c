@@ -1,8 +1,12 @@
-/* Alerts in lanes: their lines above the processes, and their own screen. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lanes_alerts_test.c - checks alerts in lanes: their lines above the
+ * processes, and their own screen.
+ */
 #include "lanes_machines.h"
 
-#include "tui/mouse.h"
-#include "tui/view.h"
+#include "tui/screen/mouse.h"
+#include "tui/views/view.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +15,7 @@
 static const struct tui_alert_rules rules = {.temperature = 89};
 static uint64_t end_ns, end_wall_ns;
 
-/* A frame, so many seconds before the last one. */
+/* Adds a frame, this many seconds before the last one. */
 static void frame(unsigned ago)
 {
 	struct gk_snapshot *snap = &s.f.snap;
@@ -25,14 +29,14 @@ static void frame(unsigned ago)
 	tui_alerts_update(&alerts, &rules, snap);
 }
 
-/* Seconds of frames from one to another, that last one too. */
+/* Adds the frames from one second to another, including the last. */
 static void frames(unsigned from, unsigned to)
 {
 	for (unsigned ago = from + 1; ago-- > to;)
 		frame(ago);
 }
 
-/* The next Xid of a GPU. */
+/* Raises the next Xid of a GPU. */
 static void xid(size_t gpu, int number, unsigned ago)
 {
 	struct gk_value count = s.f.devices[gpu].m[GK_M_XID_COUNT];
@@ -43,7 +47,7 @@ static void xid(size_t gpu, int number, unsigned ago)
 	frame(ago);
 }
 
-/* Busy, and nothing is wrong with it. */
+/* A busy GPU without faults. */
 static void well(void)
 {
 	end_ns = s.f.snap.mono_ns + 100000 * SECOND_NS;
@@ -129,7 +133,7 @@ static void the_newest_is_first_and_opens_its_gpu(void **state)
 	assert_true(strstr(s.t.message, "Select"));
 	screen_press(&s, "Down Down");
 	screen_draw(&s);
-	/* It stays the same one while others come. */
+	/* It stays selected while others come. */
 	xid(1, 31, 0);
 	screen_draw(&s);
 	assert_int_equal(view_alerts_selected(&s.t), 2);
@@ -141,7 +145,7 @@ static void the_newest_is_first_and_opens_its_gpu(void **state)
 	leave();
 }
 
-/* GPU 2 was lost before the viewer began: it has told no UUID, ever. */
+/* GPU 2 was lost before the viewer began, so its UUID is unknown. */
 static void who_has_told_no_uuid_is_opened_all_the_same(void **state)
 {
 	(void)state;
@@ -156,7 +160,7 @@ static void who_has_told_no_uuid_is_opened_all_the_same(void **state)
 	screen_press(&s, "Enter");
 	screen_draw(&s);
 	assert_int_equal(view_device_index(&s.t), 2);
-	assert_true(screen_find(&s, "nothing is known of it", NULL) >= 0);
+	assert_true(screen_find(&s, "nothing is known about it", NULL) >= 0);
 	leave();
 }
 
@@ -184,7 +188,7 @@ static void look_at(unsigned ago)
 	screen_draw(&s);
 }
 
-/* What was not yet is not there; what was not over is on. */
+/* Alerts that had not begun are absent; those that had not ended are active. */
 static void of_before_it_shows_what_was_then(void **state)
 {
 	(void)state;
@@ -220,14 +224,14 @@ static void without_any_it_says_so(void **state)
 	eight(24, 80);
 	screen_press(&s, "A");
 	screen_draw(&s);
-	assert_true(screen_find(&s, "Nothing happened yet", NULL) >= 0);
+	assert_true(screen_find(&s, "Nothing has happened yet", NULL) >= 0);
 	assert_true(screen_find(&s, "0 on · 0 ended", NULL) >= 0);
 	screen_press(&s, "Down Enter End q");
 	assert_int_equal(s.t.screen, SCREEN_MAIN);
 	screen_end(&s);
 }
 
-/* What was is nobody's alert. */
+/* Past events are not alerts. */
 static void a_recording_has_none(void **state)
 {
 	static const struct tui_replay replay;
@@ -237,7 +241,7 @@ static void a_recording_has_none(void **state)
 	s.t.options.replay = &replay;
 	screen_press(&s, "A");
 	assert_int_equal(s.t.screen, SCREEN_MAIN);
-	assert_true(strstr(s.t.message, "a recording"));
+	assert_true(strstr(s.t.message, "recording has no alerts"));
 	leave();
 }
 
@@ -290,7 +294,7 @@ static void a_long_one_takes_two_lines(void **state)
 	assert_int_equal(screen_find(&s, "   s)", &column), row + 1);
 	assert_int_equal(column, 0);
 	screen_end(&s);
-	/* Where there is one line only it is cut, and names the model. */
+	/* Where there is only one line it is cut, and it names the model. */
 	eight(14, 50);
 	lines(2);
 	alerts.rows[1].kind = ALERT_ECC;

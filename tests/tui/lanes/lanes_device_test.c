@@ -1,7 +1,11 @@
-/* The screen of one GPU in lanes: its sections, their order and words. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lanes_device_test.c - checks the screen of one GPU in lanes: its sections,
+ * their order and words.
+ */
 #include "lanes_machines.h"
 
-#include "tui/mouse.h"
+#include "tui/screen/mouse.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +23,7 @@ static void mixed_lost(int rows, int columns)
 {
 	mixed(rows, columns);
 	remember();
-	show(2); /* its last values are seen */
+	show(2); /* its last values are shown */
 	s.f.snap.mono_ns += 43 * SECOND_NS;
 	s.f.snap.wall_ns += 43 * SECOND_NS;
 	lose_since(2, 43);
@@ -168,7 +172,7 @@ static void long_texts_go_on_below(void **state)
 	screen_end(&s);
 }
 
-/* Six owners, their names long or of wide characters. */
+/* Six owners with names that are long or have wide characters. */
 static void all_owners_are_told(void **state)
 {
 	static const char *const names[] = {"python3",

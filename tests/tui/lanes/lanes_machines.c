@@ -1,4 +1,8 @@
-/* lanes_machines.c - machines of the look "lanes": busy, lost, hot, split. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lanes_machines.c - makes machines of the look "lanes": busy, lost, hot,
+ * split.
+ */
 #include "lanes_machines.h"
 
 #include <string.h>
@@ -14,7 +18,7 @@ void set(size_t device, enum gk_metric metric, int64_t value)
 	s.f.devices[device].m[metric] = present(value);
 }
 
-/* A GPU that works: percent, GiB, watts, degrees. */
+/* A busy GPU: percent, GiB, watts, degrees. */
 void work(size_t device, int busy, int gib, int watts, int heat)
 {
 	struct gk_device *d = &s.f.devices[device];
@@ -69,7 +73,7 @@ static int wave(int at, int busy)
 		    : 0;
 }
 
-/* The minutes before, so that graphs have a shape. */
+/* Adds the minutes before, so that graphs have a shape. */
 void remember(void)
 {
 	uint64_t now = s.f.snap.mono_ns + SECONDS * SECOND_NS;

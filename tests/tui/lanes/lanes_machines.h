@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lanes_machines.h - machines of the look "lanes" as its tests show them, each
- * on a screen of its size. End one with screen_end(&s).
+ * on a screen of its size. End each with screen_end(&s).
  */
 #ifndef TESTS_TUI_LANES_MACHINES_H
 #define TESTS_TUI_LANES_MACHINES_H
@@ -21,7 +22,7 @@ extern struct tui_alerts alerts;
 
 void set(size_t device, enum gk_metric metric, int64_t value);
 void work(size_t device, int busy, int gib, int watts, int heat);
-/* By an Xid, so many seconds ago; lose(): 163. */
+/* Lost with an Xid this many seconds ago; lose(): 163. */
 void lose_since(size_t device, unsigned seconds);
 void lose(size_t device);
 void remember(void);

@@ -1,4 +1,8 @@
-/* The look "lanes": who holds memory, and what the mouse does. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lanes_owner_test.c - checks who holds memory in the look "lanes", and what
+ * the mouse does.
+ */
 #include "lanes_machines.h"
 
 #include <stdlib.h>

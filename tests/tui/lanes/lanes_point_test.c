@@ -1,7 +1,11 @@
-/* One moment in all traces of lanes, the mouse that holds one, clicks. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lanes_point_test.c - checks the marked moment in all traces of lanes, the
+ * mouse that holds one, and clicks.
+ */
 #include "lanes_machines.h"
 
-#include "tui/mouse.h"
+#include "tui/screen/mouse.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +22,7 @@ static void mouse(enum term_mouse_what what, int row, int column)
 
 /* ---- the moment that is looked at ---- */
 
-/* The columns of a sign in a row, of which there must be so many. */
+/* The column of a character in a row, which must be in only one. */
 static int only_column(int row, wchar_t sign)
 {
 	int found = -1;
@@ -43,7 +47,7 @@ static size_t count_of(wchar_t sign)
 	return count;
 }
 
-/* So many seconds ago, as the head would have it of frames that are kept. */
+/* Goes back this many seconds, as the header does with kept frames. */
 static void look_back(unsigned seconds)
 {
 	s.t.time.end_ns = s.f.snap.mono_ns - seconds * SECOND_NS;
@@ -97,7 +101,7 @@ static void all_traces_mark_the_moment(void **state)
 	}
 }
 
-/* Seconds that have two dots a cell, before the newest one. */
+/* For seconds at two dots a cell, before the newest one. */
 static void the_mark_is_where_the_moment_is(void **state)
 {
 	const struct lanes_hit *trace;
@@ -113,7 +117,7 @@ static void the_mark_is_where_the_moment_is(void **state)
 		trace = &s.t.lanes.hits[i];
 	assert_int_equal(only_column(row, L'┊'),
 			 trace->column + trace->columns - 1 - 5);
-	/* What came after it has a quarter of the trace at most. */
+	/* Later values take at most a quarter of the trace. */
 	look_back(120);
 	assert_int_equal(only_column(row, L'┊'),
 			 trace->column +
@@ -144,7 +148,7 @@ static const struct lanes_hit *trace_of(int device, int series)
 	return NULL;
 }
 
-/* What the history has of the newer second of a column, and its clock. */
+/* The history's value in the newer second of a column, and its time. */
 static void expect(char *dst, size_t cap, const struct lanes_hit *trace,
 		   int column, const char *unit)
 {
@@ -182,7 +186,7 @@ static void held(int device, enum gk_history_device series, int column,
 	mouse(MOUSE_DRAG, trace.row, trace.column + column - 3);
 	expect(wanted, sizeof wanted, &trace, column - 3, unit);
 	assert_int_equal(screen_find(&s, wanted, NULL), trace.row - 1);
-	/* All the others show the same moment. */
+	/* All the other traces show the same moment. */
 	assert_true(count_of(L'┊') > traces() / 2);
 	mouse(MOUSE_RELEASE, trace.row, trace.column);
 	assert_int_equal(count_of(L'┊'), 0);
@@ -209,7 +213,7 @@ static void a_trace_that_is_held_tells_its_value(void **state)
 	screen_end(&s);
 }
 
-/* Beside it, and before anything is known. */
+/* Beside the trace, and before anything is known. */
 static void a_hold_that_slips_off(void **state)
 {
 	struct lanes_hit trace;
@@ -227,7 +231,7 @@ static void a_hold_that_slips_off(void **state)
 			 trace.column + trace.columns - 1);
 	mouse(MOUSE_DRAG, 23, 0);
 	assert_int_equal(only_column(trace.row, L'┊'), trace.column);
-	s.f.snap.device_count = 1; /* it is gone while it is held */
+	s.f.snap.device_count = 1; /* removed while it is held */
 	screen_draw(&s);
 	mouse(MOUSE_RELEASE, 23, 0);
 	assert_int_equal(count_of(L'┊'), 0);
@@ -241,7 +245,7 @@ static void is_held(bool held)
 	assert_int_equal(count_of(L'┊') > 0, held);
 }
 
-/* Where something else is shown nothing is held, and later neither. */
+/* Where something else is shown nothing is held, nor later. */
 static void a_hold_ends_with_what_is_shown(void **state)
 {
 	struct lanes_hit trace;

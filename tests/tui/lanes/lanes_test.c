@@ -1,5 +1,8 @@
-/* The look "lanes": golden screens in each theme, and what holds at all
- * sizes. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lanes_test.c - checks the look "lanes": golden screens in each theme, and
+ * what holds at all sizes.
+ */
 #include "lanes_machines.h"
 
 #include <limits.h>
@@ -126,7 +129,7 @@ static void (*const machines[])(int rows, int columns) = {eight_lost,
 
 #define MACHINES (sizeof machines / sizeof *machines)
 
-/* Text that ran into the edge would have been cut there. */
+/* Text that ran into the edge would be cut there. */
 static void assert_edge_free(void)
 {
 	for (int row = 0; row < s.g.rows; row++) {
@@ -166,8 +169,8 @@ static void assert_models_named(void)
 			continue;
 		lanes_model(&s.t, d, 4, model);
 		if (s.g.columns < 72)
-			model[4] =
-			    '\0'; /* of five columns, the last may be a mark */
+			model[4] = '\0'; /* in five columns the last character
+					    may be a mark */
 		if (!has_text(model))
 			fail_msg("%dx%d: no %s", s.g.columns, s.g.rows, model);
 	}
@@ -193,7 +196,7 @@ static void every_width(void **state)
 	}
 }
 
-/* The rows of the lanes, and whose they are. */
+/* The rows of the lanes, and their GPUs. */
 static void places(char dst[512])
 {
 	size_t len = 0;
@@ -261,6 +264,17 @@ static void every_state(int kind)
 	switch (kind) {
 	case GK_STATE_LOST:
 		lose(0);
+		break;
+	case GK_STATE_ERROR:
+		lose(0);
+		s.f.devices[0].health = GK_HEALTH_ERROR;
+		break;
+	case GK_STATE_FAULT:
+		set(0, GK_M_RECOVERY_ACTION, 1);
+		break;
+	case GK_STATE_DEGRADED:
+		set(0, GK_M_PCIE_WIDTH, 4);
+		set(0, GK_M_PCIE_WIDTH_MAX, 16);
 		break;
 	case GK_STATE_HUNG:
 	case GK_STATE_STALE:
@@ -343,7 +357,7 @@ static void every_gpu_is_on_a_page(void **state)
 	screen_end(&s);
 }
 
-/* The rows of the lanes that are shown: one after the other, on the screen. */
+/* Checks that the shown lanes follow each other and are on the screen. */
 static void assert_lanes_apart(void)
 {
 	int below = 0;

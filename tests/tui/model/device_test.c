@@ -1,8 +1,12 @@
-/* The screen of a GPU: its facts in words, its graphs, choosing another. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * device_test.c - checks the screen of a GPU: its facts in words, its graphs,
+ * choosing another.
+ */
 #include "base/clock.h"
-#include "tui/facts.h"
+#include "tui/model/facts.h"
 #include "tui/screen.h"
-#include "tui/view.h"
+#include "tui/views/view.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +31,7 @@ static void live(int seconds)
 	}
 }
 
-/* ---- what only this screen asks for ---- */
+/* ---- what only this screen needs ---- */
 
 #define LINKS 18
 
@@ -54,7 +58,7 @@ static void make_link(struct gk_link *link, unsigned i)
 		link->m[m].why = GK_ABSENT_ERROR;
 }
 
-/* A second in which every link carries 256 MiB in, 1 GiB out. */
+/* Lets a second pass in which every link carries 256 MiB in, 1 GiB out. */
 static void carry(void)
 {
 	struct gk_device *d = &s.f.devices[1];
@@ -178,6 +182,11 @@ static void all_of_a_gpu_is_drawn(void **state)
 	assert_screen(&s, "tui/device-40x10");
 }
 
+static struct gk_value nonsense(int64_t told)
+{
+	return (struct gk_value){.v = told, .why = GK_ABSENT_NONSENSE};
+}
+
 static void facts_are_in_words(void **state)
 {
 	(void)state;
@@ -205,6 +214,12 @@ static void facts_are_in_words(void **state)
 	assert_string_equal(fact("Throttle reasons"), "none");
 	s.f.devices[1].m[GK_M_THROTTLE] = present(0x8000);
 	assert_string_equal(fact("Throttle reasons"), "0x8000");
+	s.f.devices[1].m[GK_M_FAN] = nonsense(250);
+	assert_string_equal(fact("Fan"), "nonsense: 250");
+	s.f.devices[1].m[GK_M_POWER_MAX] = nonsense(4294967295000);
+	assert_string_equal(fact("Power range"), "nonsense: 4294967295");
+	s.f.devices[1].m[GK_M_COMPUTE_MODE] = nonsense(INT64_MAX);
+	assert_string_equal(fact("Compute mode"), "nonsense: beyond 9.2e18");
 }
 
 static void old_traffic_is_no_traffic(void **state)
@@ -220,7 +235,7 @@ static void old_traffic_is_no_traffic(void **state)
 	assert_string_equal(fact("PCIe RX"), "not read yet");
 }
 
-/* MIG devices are lines of their GPU and no stations. */
+/* MIG devices are lines of their GPU and are skipped. */
 static void left_and_right_go_round_the_gpus(void **state)
 {
 	static const int order[] = {1, 2, 3, 4, 0};
@@ -263,7 +278,10 @@ static void what_is_lost_says_so(void **state)
 
 static void graphs_are_chosen(void **state)
 {
-	/* Thirteen may have values, six fit: the last page is as full. */
+	/*
+	 * Thirteen graphs may have values, and six fit: the last page is also
+	 * full.
+	 */
 	static const char *const titles[][2] = {
 	    {"GPU utilisation: 0% (max 98%)", "SM clock: 1410MHz"},
 	    {"memory clock: 1593MHz", "JPEG: 3%"},
@@ -284,14 +302,14 @@ static void graphs_are_chosen(void **state)
 	}
 }
 
-/* The end of what is drawn now. */
+/* Goes to the end of what is drawn. */
 static void go_to_end(void)
 {
 	screen_draw(&s);
 	screen_press(&s, "End");
 }
 
-/* Links fold into columns: all 18 are seen at once in 80x24. */
+/* Links fold into columns: all 18 are visible at once in 80x24. */
 static void links_are_folded(void **state)
 {
 	(void)state;
@@ -338,7 +356,10 @@ static void links_tell_rates_and_errors(void **state)
 	row = screen_find(&s, "5 4.0", &column);
 	assert_int_equal(grid_at(&s.g, row, column)->style.color,
 			 GRID_COLOR_NONE);
-	/* Nobody looked for a while: the mean of that time is no rate. */
+	/*
+	 * Nothing was read for a while: the mean over that time is not shown as
+	 * a rate.
+	 */
 	s.f.snap.mono_ns += 60 * GK_NS_PER_S;
 	carry();
 	screen_draw(&s);
@@ -372,7 +393,7 @@ static void details_say_why_they_are_absent(void **state)
 	assert_true(screen_find(&s, "none since start", NULL) >= 0);
 }
 
-/* The last values stay, with their age, and lines about the GPU go on. */
+/* The last values stay, with their age, and lines about the GPU continue. */
 static void a_lost_gpu_keeps_its_last_values(void **state)
 {
 	struct gk_device *d = &s.f.devices[1];
@@ -395,14 +416,14 @@ static void a_lost_gpu_keeps_its_last_values(void **state)
 	    screen_find(&s, "GPU is lost: values are 1:15 old", NULL), 1);
 	assert_true(screen_find(&s, "48, ", NULL) >= 0);
 	assert_true(screen_find(&s, "Compute mode       default", NULL) >= 0);
-	/* Others are as they are, and one that was never seen says so. */
+	/* The others are unaffected, and one that was never read says so. */
 	screen_press(&s, "Left");
 	screen_draw(&s);
 	assert_int_equal(screen_find(&s, "GPU is lost", NULL), -1);
 	screen_press(&s, "Right Right Right");
 	screen_draw(&s);
 	assert_int_equal(
-	    screen_find(&s, "GPU is lost: nothing is known of it", NULL), 1);
+	    screen_find(&s, "GPU is lost: nothing is known about it", NULL), 1);
 }
 
 static void a_gpu_that_hangs_says_how_long(void **state)
@@ -414,7 +435,7 @@ static void a_gpu_that_hangs_says_how_long(void **state)
 	screen_press(&s, "d Left");
 	assert_int_equal(view_device_index(&s.t), 4);
 	assert_screen(&s, "tui/device-hung-80x24");
-	assert_int_equal(screen_find(&s, ": values are from before", NULL), 1);
+	assert_int_equal(screen_find(&s, ": values are out of date", NULL), 1);
 }
 
 static void mig_devices_are_slices(void **state)
@@ -446,7 +467,7 @@ static void mig_devices_are_slices(void **state)
 	assert_screen(&s, "tui/device-mig-120x40");
 }
 
-/* Traffic that is not read any more is a gap, not its last value. */
+/* Traffic that is no longer read is a gap, not its last value. */
 static void graphs_have_no_old_traffic(void **state)
 {
 	struct gk_device *d = &s.f.devices[1];

@@ -1,4 +1,5 @@
-/* The environment screen: sorting, reading, looks. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* environ_test.c - checks the environment screen: sorting, reading, looks. */
 #include "tui/screen.h"
 
 #include "base/fs.h"
@@ -120,10 +121,10 @@ static void open_screen(void)
 	gk_buf_puts(&s.t.environ.title,
 		    "77 (ana@GPU 0: Compute): python3 train.py");
 	s.t.screen = SCREEN_ENVIRON;
-	s.t.below[s.t.below_count++] = (struct tui_place){SCREEN_MAIN, 0, 0};
+	s.t.below[s.t.below_count++] = (struct tui_below){SCREEN_MAIN, 0, 0};
 }
 
-/* A client of MPS computes, and draws nothing. */
+/* A client of MPS computes and does not draw. */
 static void the_title_tells_what_it_does(void **state)
 {
 	static const struct {

@@ -1,4 +1,8 @@
-/* The filter: what words mean, what is wrong with them, the prompt. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * filter_test.c - checks the filter: what words mean, errors in them, the
+ * prompt.
+ */
 #include "tui/screen.h"
 
 #include <setjmp.h>
@@ -27,7 +31,7 @@ static const struct row {
     {304, 2, "eve", GK_PROCESS_COMPUTE, "python2 serve.py", 9000, 0, 0},
 };
 
-/* 304 has none of it. */
+/* Process 304 has none of these facts. */
 static void add_what_is_asked(void)
 {
 	static const char *const directories[] = {"/srv/a", "/home/bob",
@@ -80,7 +84,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* The pids that are listed: "101 203". */
+/* The listed pids: "101 203". */
 static const char *listed(void)
 {
 	static char text[64];
@@ -114,7 +118,7 @@ static void words_choose(void **state)
 	    {"python", "101 304"},
 	    {"PYTHON serve", "304"},
 	    {"203", "203"},
-	    {"03", "203"}, /* a part of a pid */
+	    {"03", "203"}, /* part of a pid */
 	    {"\"-b scene\"", "203"},
 	    {"\"scene -b\"", ""},
 	    {"name:python[23]", "101 304"},
@@ -155,7 +159,7 @@ static void words_choose(void **state)
 	    {"io-read>1.5MiB", "203"},
 	    {"written>512M", "102 203"},
 	    {"enc>15", "203"},
-	    {"read", ""}, /* a text: nothing is compared */
+	    {"read", ""}, /* a text: it cannot be compared */
 	    {"user:ana,bob name:b.*e container:cafe mem>1GiB gpu:1 type:C",
 	     "203"},
 	};

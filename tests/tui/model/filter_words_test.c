@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What words of the filter mean, by the table that the page of `gpukit web` is
- * tested with too: tests/data/filters.json.
+ * filter_words_test.c - checks what words of the filter mean, by
+ * tests/data/filters.json, with which the page of `gpukit web` is tested too.
  */
-#include "tui/filter.h"
+#include "tui/model/filter.h"
 
 #include "unit.h"
 
@@ -92,7 +93,7 @@ static int drop_table(void **state)
 	return 0;
 }
 
-/* Whether words mean what is wanted. */
+/* Whether words mean what the table says. */
 static bool is_right(const json_t *wanted)
 {
 	const char *typed = text_of(wanted, "words");

@@ -1,11 +1,16 @@
-/* The rows of several machines: where they stand. */
-#include "tui/model.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hosts_test.c - checks the rows of several machines and their order. */
+#include "tui/settings/bindings.h"
+#include "tui/model/model.h"
+#include "tui/views/view.h"
 
 #include "unit.h"
 
+#include "base/array.h"
 #include "base/clock.h"
 
 #include <limits.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +32,7 @@ static int begin(void **state)
 		struct tui_host *host = &t->hosts.list[i];
 
 		gpus[i] = (struct gk_device){.mig_index = -1, .parent = -1};
+		gpus[i].m[GK_M_INFOROM_VALID].v = 1;
 		snprintf(gpus[i].uuid, sizeof gpus[i].uuid, "GPU-%zu", i);
 		host->part.devices = &gpus[i];
 		host->part.device_count = 1;
@@ -87,6 +93,37 @@ static void what_comes_and_goes_moves_nothing(void **state)
 	assert_string_equal(order_at(70 * S), "0123");
 }
 
+/* Whatever the snapshot contains, each mark stays on its scale. */
+static void no_sign_is_beyond_its_scale(void **state)
+{
+	static const int64_t told[] = {2000000000, INT64_MAX, INT64_MIN,
+				       65535,      101,       -1};
+	struct grid g = {0};
+
+	(void)state;
+	assert_true(grid_resize(&g, HOSTS + 4, 100));
+	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
+	t->keymap = tui_bindings_map(&t->options);
+	assert_non_null(t->keymap);
+	for (size_t i = 0; i < HOSTS; i++) {
+		t->hosts.list[i].snap = &t->hosts.list[i].part;
+		t->hosts.list[i].state.name = "host";
+		t->hosts.order[i] = i;
+	}
+	for (size_t i = 0; i < COUNT(told); i++) {
+		gpus[0].read_ns[GK_TIER_MEDIUM] = S;
+		t->hosts.list[0].part.mono_ns = S;
+		gpus[0].m[GK_M_GPU_UTIL] = (struct gk_value){.v = told[i]};
+		gpus[0].m[GK_M_MEM_USED] = (struct gk_value){.v = told[i]};
+		gpus[0].m[GK_M_MEM_TOTAL] = (struct gk_value){.v = 1};
+		view_hosts(t, &g);
+		assert_true(grid_at(&g, 2, 8)->c ==
+			    (told[i] > 0 ? L'█' : L'▁'));
+	}
+	tui_keymap_free(t->keymap);
+	grid_free(&g);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -94,6 +131,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    T(the_worst_are_first),
 	    T(what_comes_and_goes_moves_nothing),
+	    T(no_sign_is_beyond_its_scale),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

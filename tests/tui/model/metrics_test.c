@@ -1,4 +1,8 @@
-/* The screen of a process: its row, its graphs, what is left when it ended. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * metrics_test.c - checks the screen of a process: its row, its graphs, and
+ * what stays after its end.
+ */
 #include "base/units.h"
 #include "base/clock.h"
 #include "tui/screen.h"
@@ -13,7 +17,7 @@
 static struct screen s;
 static struct gk_process *p;
 
-/* 120 seconds: CPU rises to 312.5 %, memory by steps, SM is a saw. */
+/* 120 seconds: CPU rises to 312.5 %, memory in steps, SM as a sawtooth. */
 static void live(int seconds)
 {
 	for (int i = 0; i < seconds; i++) {
@@ -58,7 +62,7 @@ static void its_row_and_graphs_are_drawn(void **state)
 	assert_screen(&s, "tui/metrics-40x10");
 }
 
-/* The time before somebody looked is there at once. */
+/* The time before the screen opened is there at once. */
 static void the_past_is_there_when_it_opens(void **state)
 {
 	(void)state;
@@ -95,7 +99,7 @@ static void the_scale_follows_the_values(void **state)
 	screen_press(&s, "Enter");
 	screen_draw(&s);
 	assert_int_not_equal(screen_find(&s, "├╴100% ", NULL), -1);
-	/* A minute of little to do: the scale shrinks with what is shown. */
+	/* After minutes of little load the scale shrinks with what is shown. */
 	for (int i = 0; i < 200; i++) {
 		s.f.snap.mono_ns += GK_NS_PER_S;
 		p->m[GK_PM_CPU] = present(100);
@@ -104,7 +108,7 @@ static void the_scale_follows_the_values(void **state)
 	screen_draw(&s);
 	assert_int_equal(screen_find(&s, "├╴100% ", NULL), -1);
 	assert_int_not_equal(screen_find(&s, "├╴8% ", NULL), -1);
-	/* The high values come back when one looks back. */
+	/* The high values come back when the user looks back. */
 	screen_press(&s, "- -");
 	screen_draw(&s);
 	assert_int_not_equal(screen_find(&s, "├╴100% ", NULL), -1);
@@ -115,7 +119,7 @@ static void looking_back_shows_what_was(void **state)
 	(void)state;
 	screen_press(&s, "Enter ( (");
 	screen_draw(&s);
-	/* Half of the way: between 150 and 165 %. */
+	/* Half of the way back: between 150 and 165 %. */
 	assert_int_not_equal(screen_find(&s, " CPU: 15", NULL), -1);
 }
 

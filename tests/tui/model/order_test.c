@@ -1,4 +1,8 @@
-/* The order of the processes: by every column, both ways, by two. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * order_test.c - checks the order of the processes: by every column, both ways,
+ * by two.
+ */
 #include "tui/screen.h"
 
 #include <setjmp.h>
@@ -13,7 +17,10 @@
 
 static struct screen s;
 
-/* Pids 1 to 3 have everything, the higher the bigger; 4 has nothing. */
+/*
+ * Pids 1 to 3 have everything, with higher values for higher pids; 4 has
+ * nothing.
+ */
 static int begin(void **state)
 {
 	static const char *const words[] = {"a", "b", "c"};
@@ -85,7 +92,7 @@ static void each_column_orders_both_ways(void **state)
 	}
 }
 
-/* Loads come with the big ones first, words and ranks with the small ones. */
+/* Loads sort the large ones first, words and ranks the small ones. */
 static void the_usual_direction_is_that_of_the_column(void **state)
 {
 	static const enum gk_column down[] = {
@@ -134,14 +141,14 @@ static void who_is_gone_comes_last_in_every_order(void **state)
 		tui_order_by(&s.t, (enum gk_column)c, true);
 		assert_int_equal(listed()[2], '1');
 	}
-	/* In the natural one, on its GPU. */
+	/* In the natural order it is with its GPU. */
 	tui_order_by(&s.t, GK_COLUMN_GPU, false);
 	assert_string_equal(listed(), "123");
 }
 
 /* ---- two columns ---- */
 
-/* 1 and 3 are of the same user; so are 2 and 4, which comes behind. */
+/* 1 and 3 belong to the same user; so do 2 and 4, which comes after. */
 static void two_users(void)
 {
 	struct gk_process *p = fixture_add_process(&s.f, 2, LAST, "d");
@@ -166,12 +173,12 @@ static void the_order_before_is_that_of_ties(void **state)
 	assert_string_equal(listed(), "1324");
 	screen_press(&s, "/");
 	assert_string_equal(listed(), "2413");
-	/* The same again is no other order: the second one stays. */
+	/* The same key again changes nothing: the second column stays. */
 	screen_press(&s, "o u");
 	assert_string_equal(listed(), "1324");
 }
 
-/* Users and pids of one GPU, too. */
+/* Including users and pids of one GPU. */
 static void the_natural_order_turns_as_a_whole(void **state)
 {
 	(void)state;
@@ -196,7 +203,7 @@ static void the_header_marks_both(void **state)
 	screen_draw(&s);
 	assert_true(screen_find(&s, "USER▼", NULL) >= 0);
 	assert_true(screen_find(&s, "GPU-MEM△", NULL) >= 0);
-	/* Ties by GPU need no mark. */
+	/* Ties sorted by GPU need no mark. */
 	screen_press(&s, "o n o u");
 	screen_draw(&s);
 	assert_true(screen_find(&s, "USER▲", NULL) >= 0);
@@ -224,7 +231,7 @@ static void the_keys_go_through_the_columns_shown(void **state)
 	assert_int_equal(s.t.order.first.column, GK_COLUMN_COMMAND);
 	screen_press(&s, "<");
 	assert_int_equal(s.t.order.first.column, GK_COLUMN_CWD);
-	/* By one that is not shown, on to the first or the last. */
+	/* From a hidden column it goes to the first or the last. */
 	screen_press(&s, "o t .");
 	assert_int_equal(s.t.order.first.column, GK_COLUMN_GPU);
 	screen_press(&s, "o t ,");

@@ -1,4 +1,8 @@
-/* Searching while typing: in processes and in the environment. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * search_test.c - checks searching while typing, in processes and in the
+ * environment.
+ */
 #include "tui/screen.h"
 
 #include <setjmp.h>

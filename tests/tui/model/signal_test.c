@@ -1,11 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Signals: they reach the children of this test that they are meant for, and
- * nobody else; dialogs, what they say, what stays tagged.
+ * signal_test.c - checks signals: they reach the intended children of this test
+ * and nobody else; dialogs, their words, and what stays tagged.
  */
+#include "can.h"
 #include "tui/screen.h"
 
 #include "base/pidstat.h"
-#include "tui/layer.h"
+#include "tui/screen/layer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +37,7 @@ static struct tui_tag identity(pid_t pid)
 	return (struct tui_tag){st.pid, st.start};
 }
 
-/* A child that waits for a signal. */
+/* Starts a child that waits for a signal. */
 static struct tui_tag *spawn(void)
 {
 	pid_t pid = fork();
@@ -49,7 +51,7 @@ static struct tui_tag *spawn(void)
 	return &children[child_count++];
 }
 
-/* The signal that ended a child; it is no child any more. */
+/* The signal that ended a child, which is reaped. */
 static int ended_by(const struct tui_tag *who)
 {
 	int status = 0;
@@ -90,7 +92,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* ---- who is hit ---- */
+/* ---- who gets it ---- */
 
 static void a_signal_reaches_its_process(void **state)
 {
@@ -131,7 +133,7 @@ static void a_dead_one_is_gone(void **state)
 	assert_int_equal(tui_signal_send(proc, &a, SIGTERM), SENT_GONE);
 }
 
-/* As nobody in a child, the parent being root or another user. */
+/* Runs as nobody in a child, whose parent is root or another user. */
 static void a_foreign_process_refuses(void **state)
 {
 	struct tui_tag *a = spawn();
@@ -139,8 +141,7 @@ static void a_foreign_process_refuses(void **state)
 	pid_t pid;
 
 	(void)state;
-	if (geteuid())
-		skip();
+	need_root();
 	pid = fork();
 	if (!pid) {
 		if (setresuid(65534, 65534, 65534))
@@ -163,14 +164,14 @@ static void all_threads_are_reniced(void **state)
 
 /* ---- families ---- */
 
-/* Makes children, who make one child less each; tells all pids. */
+/* Forks children, each of which forks one fewer; writes all pids. */
 static void live(int fd, int kids)
 {
 	pid_t self;
 	ssize_t n;
 
 	while (kids-- > 0)
-		fork(); /* both have that many left to make */
+		fork(); /* both have that many left to fork */
 	self = getpid();
 	n = write(fd, &self, sizeof self);
 	(void)n;
@@ -178,7 +179,7 @@ static void live(int fd, int kids)
 	_exit(0);
 }
 
-/* A child with two children, one of which has one; adds all to children. */
+/* Starts a child with two children, one of which has one; adds all of them. */
 static struct tui_tag *spawn_family(void)
 {
 	int fds[2];
@@ -352,7 +353,7 @@ static void a_tree_goes_down_whole(void **state)
 	assert_int_equal(tui_signal_family(proc, &all, &count), 0);
 	list(&root, "python3 launch.py");
 	screen_press(&s, "X k");
-	/* Children without a parent become this process's. */
+	/* Orphans become children of this process. */
 	while (count--)
 		assert_int_equal(ended_by(&all[count]), SIGKILL);
 	free(all);
@@ -369,7 +370,7 @@ static void a_priority_is_asked_for(void **state)
 	screen_type(&s, "20");
 	screen_press(&s, "Enter");
 	screen_draw(&s);
-	assert_true(screen_find(&s, "a number from -20", NULL) >= 0);
+	assert_true(screen_find(&s, "must be from -20", NULL) >= 0);
 	screen_press(&s, "Ctrl-U");
 	screen_type(&s, "9");
 	screen_press(&s, "Enter");
@@ -391,7 +392,8 @@ static void read_only_refuses(void **state)
 		screen_press(&s, keys[i]);
 		assert_null(s.t.dialog.kind);
 		assert_null(s.t.prompt.kind);
-		assert_said("Read only: processes are left alone; q leaves");
+		assert_said(
+		    "Read only: processes cannot be signalled; q quits");
 	}
 }
 
@@ -400,18 +402,18 @@ static void nobody_is_asked_about_nobody(void **state)
 	(void)state;
 	screen_press(&s, "T");
 	assert_null(s.t.dialog.kind);
-	assert_said("Select a process, or tag some, first");
+	assert_said("Select or tag a process first");
 }
 
-/* It is what people type who want to leave. */
+/* Users type it to leave. */
 static void ctrl_c_on_nothing_tells_how_to_leave(void **state)
 {
 	(void)state;
 	screen_press(&s, "Ctrl-C");
 	assert_null(s.t.dialog.kind);
-	assert_said("q leaves; Ctrl-C interrupts a process that is selected");
+	assert_said("q quits; Ctrl-C interrupts the selected process");
 	screen_press(&s, "u Ctrl-C");
-	assert_said("q goes back, and leaves from the main screen");
+	assert_said("q goes back, and quits on the main screen");
 	screen_press(&s, "q");
 	assert_int_equal(s.t.screen, SCREEN_MAIN);
 }

@@ -1,4 +1,8 @@
-/* Looking back in time: how far, how coarse, and what is said of it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * time_test.c - checks looking back in time: how far, how coarse, and the words
+ * for it.
+ */
 #include "base/clock.h"
 #include "tui/screen.h"
 
@@ -48,7 +52,7 @@ static void graphs_end_now_a_second_a_dot(void **state)
 	(void)state;
 	assert_int_equal(span.count, 154);
 	assert_int_equal(span.step_ns, GK_NS_PER_S);
-	/* With the second that has begun. */
+	/* Includes the second that has begun. */
 	assert_int_equal(span.end_ns, 1300 * GK_NS_PER_S);
 	assert_true(fabsf(newest() - 29.9F) < 0.05F);
 }

@@ -1,4 +1,7 @@
-/* The tree screen: families, closing, selection, sizes. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tree_test.c - checks the tree screen: families, collapsing, selection, sizes.
+ */
 #include "core/tree.h"
 #include "tui/screen.h"
 
@@ -23,7 +26,7 @@ static void is_there(int pid, int ppid, const char *comm, unsigned long start)
 	tree_text(&proc, name, comm);
 }
 
-/* Users come from the files; here they are one, whatever its name is. */
+/* The files' owners are one user here, who is renamed. */
 static void rename_users(void)
 {
 	struct gk_tree *tree = s.t.tree.tree;
@@ -33,7 +36,7 @@ static void rename_users(void)
 			tree->nodes[i].process.user = "ana";
 }
 
-/* The snapshot tells the same of processes as the files do. */
+/* Makes the snapshot agree with the files about processes. */
 static void agree(void)
 {
 	struct passwd *entry = getpwuid(geteuid());
@@ -71,9 +74,6 @@ static int begin(void **state)
 static int end(void **state)
 {
 	(void)state;
-	while (tui_back(&s.t))
-		;
-	free(s.t.tree.closed);
 	screen_end(&s);
 	tree_remove(&proc);
 	return 0;
@@ -102,7 +102,7 @@ static void a_closed_tree_is_one_line_with_its_sums(void **state)
 	screen_draw(&s);
 	assert_int_equal(screen_find(&s, "15700", NULL), -1);
 	assert_int_equal(screen_find(&s, "15731", NULL), -1);
-	/* Two GPU processes of 1500 MiB. */
+	/* Two GPU processes with 1500 MiB each. */
 	assert_int_not_equal(screen_find(&s, "3000MiB", NULL), -1);
 	assert_int_not_equal(screen_find(&s, "[+]", NULL), -1);
 	screen_press(&s, "+");
@@ -200,7 +200,7 @@ static void a_new_snapshot_shows_who_came(void **state)
 {
 	(void)state;
 	is_there(15800, 15699, "python3 newcomer", 5000);
-	/* No key reads /proc again. */
+	/* No key rereads /proc. */
 	screen_press(&s, "- + F4 p y Enter Ctrl-R");
 	tui_frame(&s.t);
 	screen_draw(&s);

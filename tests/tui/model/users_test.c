@@ -1,4 +1,8 @@
-/* The users screen: sums by user, their order, whom the filter leaves. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * users_test.c - checks the users screen: sums by user, their order, whom the
+ * filter leaves.
+ */
 #include "tui/screen.h"
 
 #include <setjmp.h>
@@ -56,7 +60,7 @@ static void a_process_on_two_gpus_is_one(void **state)
 	twice->m[GK_PM_CPU] = present(31250);
 	tui_list_update(&s.t);
 	screen_press(&s, "u");
-	/* 15699 on two GPUs, 15731, 4242 on a MIG device. */
+	/* 15699 on two GPUs, 15731, and 4242 on a MIG device. */
 	assert_int_equal(user("alice")->processes, 3);
 	assert_int_equal(user("alice")->gpus, 2);
 	assert_int_equal(user("alice")->migs, 1);
@@ -84,7 +88,7 @@ static void the_order_can_be_chosen(void **state)
 	screen_press(&s, ". ."); /* by SM, by CPU */
 	assert_string_equal(s.t.users.users[0].name, "alice");
 	assert_string_equal(s.t.users.users[1].name, "zoe");
-	screen_press(&s, ", , , , , ,"); /* to the names */
+	screen_press(&s, ", , , , , ,"); /* back to the names */
 	screen_draw(&s);
 	assert_int_equal(screen_find(&s, "USER▲", NULL), 0);
 	assert_string_equal(s.t.users.users[0].name, "");
@@ -137,7 +141,7 @@ static void a_user_without_a_name_cannot_be_chosen(void **state)
 		screen_press(&s, "Up");
 	screen_press(&s, "Enter");
 	assert_int_equal(s.t.screen, SCREEN_USERS);
-	assert_non_null(strstr(s.t.message, "not known"));
+	assert_non_null(strstr(s.t.message, "is unknown"));
 }
 
 static void nobody_is_said(void **state)

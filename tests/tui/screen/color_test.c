@@ -1,6 +1,7 @@
-/* Colours of 256 where there are fewer. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* color_test.c - checks colours of a palette of 256 on terminals with fewer. */
 #include "format/gradient.h"
-#include "tui/color.h"
+#include "tui/screen/color.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +29,7 @@ static void bright_ones_become_their_dark_ones(void **state)
 	assert_int_equal(tui_color_among(8, 8), -1);
 }
 
-/* By the names that xterm's table has for them. */
+/* Named as in xterm's table. */
 static void the_hue_stays(void **state)
 {
 	static const struct {
@@ -48,7 +49,7 @@ static void the_hue_stays(void **state)
 					 rows[i].to);
 }
 
-/* Green, then yellow, then red and beyond; each once, and never back. */
+/* Green, then yellow, then red and beyond; each once, in this order. */
 static void the_gradient_keeps_its_order(void **state)
 {
 	static const int order[] = {GREEN, YELLOW, RED, MAGENTA};

@@ -1,5 +1,9 @@
-/* A crash gives the terminal back, with a stack that is left or without. */
-#include "tui/crash.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * crash_test.c - checks that a crash restores the terminal, with stack left or
+ * without.
+ */
+#include "tui/screen/crash.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +49,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* As a viewer has it. */
+/* Sets the terminal as a viewer does. */
 static void take_terminal(void)
 {
 	struct rlimit small = {256 * 1024, 256 * 1024}, none = {0, 0};
@@ -60,9 +64,10 @@ static void take_terminal(void)
 	tcsetattr(STDOUT_FILENO, TCSANOW, &raw);
 }
 
-static volatile int deepest = -1; /* none: for the compiler, not for us */
+static volatile int deepest =
+    -1; /* no value: only the compiler must not know it */
 
-/* Not a loop, whatever the compiler would like. */
+/* Recursion that the compiler must not turn into a loop. */
 static int __attribute__((noinline)) overflow(int depth)
 {
 	volatile char frame[1024];

@@ -1,4 +1,5 @@
-/* The dialog: its look, its keys, the mouse. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dialog_test.c - checks the dialog: its look, its keys, the mouse. */
 #include "tui/screen.h"
 
 #include <setjmp.h>
@@ -80,7 +81,7 @@ static void it_fits_a_small_terminal(void **state)
 	assert_grid(&s, "tui/dialog_small");
 }
 
-/* The count of what does not fit stays in the box, too. */
+/* The count of what does not fit stays within the box too. */
 static void it_fits_the_smallest_terminals(void **state)
 {
 	(void)state;

@@ -1,7 +1,10 @@
-/* The grid: text, colours, wide characters, edges, ASCII. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * grid_test.c - checks the grid: text, colours, wide characters, edges, ASCII.
+ */
 #include "format/fixture.h"
 
-#include "tui/grid.h"
+#include "tui/screen/grid.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,11 @@
-/* Keys: their names, the table, sequences, other keys for actions. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * key_test.c - checks keys: their names, the table, sequences, other keys for
+ * actions.
+ */
 #include "format/fixture.h"
 
-#include "tui/key.h"
+#include "tui/screen/key.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +37,10 @@ static void names_and_keys_agree(void **state)
 	assert_int_equal(key(""), TUI_KEY_NONE);
 }
 
-/* Every key of every row is one, and on no screen it does two things. */
+/*
+ * Checks that every key of every row is valid, and does one thing on each
+ * screen.
+ */
 static void check_table(bool vi)
 {
 	struct tui_keymap *map = tui_keymap_new(vi);

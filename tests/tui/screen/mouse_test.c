@@ -1,8 +1,12 @@
-/* The mouse on screens: clicks on lines and titles, the wheel. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mouse_test.c - checks the mouse on screens: clicks on lines and titles, the
+ * wheel.
+ */
 #include "tui/screen.h"
 
-#include "tui/mouse.h"
-#include "tui/mouse_code.h"
+#include "tui/screen/mouse.h"
+#include "tui/screen/mouse_code.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -127,7 +131,7 @@ static void a_title_sorts(void **state)
 	assert_true(screen_find(&s, "SM▼", NULL) == row);
 	mouse(MOUSE_PRESS, row, column + 2); /* the arrow */
 	assert_false(s.t.order.first.reversed);
-	mouse(MOUSE_PRESS, row, column); /* its '%' is not shown now */
+	mouse(MOUSE_PRESS, row, column); /* its '%' is hidden now */
 	assert_true(s.t.order.first.reversed);
 	screen_find(&s, "COMMAND", &column);
 	mouse(MOUSE_PRESS, row, column);
@@ -136,7 +140,7 @@ static void a_title_sorts(void **state)
 	mouse(MOUSE_PRESS, 500, 500);
 }
 
-/* The same words elsewhere are no titles. */
+/* The same words elsewhere are not titles. */
 static void other_words_do_not_sort(void **state)
 {
 	int row, column;

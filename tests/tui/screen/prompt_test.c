@@ -1,4 +1,8 @@
-/* The prompt: editing by characters, what it remembers, whom it tells. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * prompt_test.c - checks the prompt: editing by characters, its history, whom
+ * it notifies.
+ */
 #include "tui/screen.h"
 
 #include <setjmp.h>

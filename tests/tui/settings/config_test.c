@@ -1,11 +1,12 @@
-/* The config file, the settings screen, and alerts. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* config_test.c - checks the config file, the settings screen, and alerts. */
 #include "unit.h"
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "tui/config.h"
+#include "tui/settings/config.h"
 #include "tui/screen.h"
-#include "tui/settings.h"
+#include "tui/settings/settings.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@ static char directory[64], path[128];
 static int make_directory(void **state)
 {
 	(void)state;
-	umask(022); /* a file that others can write to is another matter */
+	umask(022); /* files that others can write to have tests of their own */
 	strcpy(directory, "/tmp/gpukit-config-XXXXXX");
 	if (!mkdtemp(directory))
 		return -1;
@@ -117,21 +118,21 @@ static void what_is_wrong_is_told_with_its_line(void **state)
 	    {"mode: high\n", ":1: ", "one of auto, full, compact"},
 	    {"mode: [auto]\nreadonly: yes\n", ":2: ", "true or false"},
 	    {"interval: 0.001\n", ":1: ", "seconds from 0.01"},
-	    {"gpu-util-thresh: 10\n", ":1: ", "two percents"},
+	    {"gpu-util-thresh: 10\n", ":1: ", "two percentages"},
 	    {"gpu-util-thresh: [80, 20]\n", ":1: ", "the smaller one first"},
 	    {"alerts: 3\n", ":1: ", "a mapping"},
 	    {"alerts:\n  temperature: hot\n", ":2: ", "off, or a number"},
 	    {"alerts:\n  command: reboot\n", ":2: ", "a list"},
 	    {"alerts.ecc: true\n", ":1: ", "no such key"},
 	    {"keys:\n  pause: F6\n  halt: F7\n", ":3: ", "halt"},
-	    {"keys:\n  pause: F66\n", ":2: ", "its keys are none"},
+	    {"keys:\n  pause: F66\n", ":2: ", "invalid keys"},
 	    {"sort: size\n", ":1: ", "one or two columns"},
 	    {"sort: [user, size]\n", ":1: ", "one or two columns"},
 	    {"sort: [user, pid, cpu]\n", ":1: ", "one or two columns"},
 	    {"columns: gpu\n", ":1: ", "a list of columns"},
-	    {"columns: [gpu, pdi]\n", ":1: ", "'pdi' is no column"},
-	    {"columns: [gpu, gpu]\n", ":1: ", "comes twice"},
-	    {"mode: auto\nmode: full\n", ":2: ", "said twice"},
+	    {"columns: [gpu, pdi]\n", ":1: ", "'pdi' is not a column"},
+	    {"columns: [gpu, gpu]\n", ":1: ", "is repeated"},
+	    {"mode: auto\nmode: full\n", ":2: ", "is repeated"},
 	    {"mode: auto\n---\nmode: full\n", ":3: ", "a second document"},
 	    {"- mode\n", ":1: ", "mapping"},
 	};
@@ -159,7 +160,7 @@ static void nothing_but_comments_is_nothing(void **state)
 	assert_int_equal(o.mode, MODE_AUTO);
 }
 
-/* A written file says the same when it is read: everything. */
+/* A saved file reads back with the same values. */
 static void what_is_saved_is_read_again(void **state)
 {
 	struct tui_options o, again;
@@ -339,7 +340,7 @@ static void heat_is_told_once(void **state)
 	struct gk_buf line = {0};
 
 	(void)state;
-	assert_false(at(&alerts, &rules, 1)); /* not known: no alert */
+	assert_false(at(&alerts, &rules, 1)); /* unknown: no alert */
 	set_metric(GK_M_TEMP, 79);
 	assert_false(at(&alerts, &rules, 2));
 	set_metric(GK_M_TEMP, 80);
@@ -388,8 +389,8 @@ static void idle_has_to_last(void **state)
 	assert_false(at(&alerts, &rules, 311));
 	assert_int_equal(alerts.on, 0);
 	set_metric(GK_M_GPU_UTIL, 0);
-	assert_false(at(&alerts, &rules, 312)); /* begins anew */
-	gpu.process_count = 0;                  /* nobody holds it */
+	assert_false(at(&alerts, &rules, 312)); /* begins again */
+	gpu.process_count = 0;                  /* no process holds it */
 	assert_false(at(&alerts, &rules, 10000));
 	tui_alerts_free(&alerts);
 }
@@ -410,7 +411,7 @@ static void each_memory_error_is_told(void **state)
 	tui_alerts_free(&alerts);
 }
 
-/* Each is told with its meaning, of a GPU that is lost too, for ten minutes. */
+/* Each Xid is reported with its meaning for ten minutes, even of a lost GPU. */
 static void each_xid_is_told(void **state)
 {
 	struct tui_alert_rules rules = {.xid = true};
@@ -465,7 +466,10 @@ static void wait_for_lines(const char *file, int lines)
 	tui_alerts_reap();
 }
 
-/* Arguments reach the program as they are, without a shell; not too often. */
+/*
+ * Arguments reach the program unchanged, without a shell; it does not run too
+ * often.
+ */
 static void the_command_runs_and_is_limited(void **state)
 {
 	char out[160], script[256];

@@ -1,11 +1,15 @@
-/* The settings screen: columns, keys, typed values, and what is kept. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * settings_test.c - checks the settings screen: columns, keys, typed values,
+ * and what is kept.
+ */
 #include "base/clock.h"
-#include "tui/bindings.h"
-#include "tui/config.h"
-#include "tui/items.h"
+#include "tui/settings/bindings.h"
+#include "tui/settings/config.h"
+#include "tui/settings/items.h"
 #include "tui/screen.h"
-#include "tui/settings.h"
-#include "tui/shell_words.h"
+#include "tui/settings/settings.h"
+#include "tui/settings/shell_words.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,7 +52,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* Selects the line of a name. */
+/* Selects the line with this name. */
 static void go_to(const char *name)
 {
 	char other[TUI_ITEM_NAME];
@@ -78,7 +82,7 @@ static void type(const char *name, const char *text)
 	screen_press(&s, "Enter");
 }
 
-/* Every line has a name of its own, a help, and a place it is found at. */
+/* Every line has a unique name, a help text, and a place where it is found. */
 static void lines_are_complete(void **state)
 {
 	char a[TUI_ITEM_NAME], b[TUI_ITEM_NAME];
@@ -123,7 +127,7 @@ static void the_order_holds_at_once(void **state)
 	go_to("reversed");
 	screen_press(&s, "Space");
 	assert_true(s.t.order.first.reversed);
-	/* And the other way: what keys have set is shown and saved. */
+	/* Conversely, what keys have set is shown and saved. */
 	screen_press(&s, "Esc o p F2");
 	assert_value("sort", "[pid, -gpu-memory]");
 }
@@ -139,7 +143,7 @@ static void the_command_of_alerts_has_quotes(void **state)
 	assert_null(s.t.options.alerts.command[5]);
 	assert_value("alerts.command",
 		     "sh -c \"echo \\\"$1\\\"\" \"x y\" \"\"");
-	screen_press(&s, "Enter Enter"); /* as it is shown, it is read */
+	screen_press(&s, "Enter Enter"); /* what is shown can be read */
 	assert_string_equal(s.t.options.alerts.command[2], "echo \"$1\"");
 	type("alerts.command", "sh 'x");
 	assert_non_null(strstr(s.t.prompt.note, "quote"));
@@ -195,7 +199,7 @@ static void the_last_column_stays(void **state)
 		screen_press(&s, "Space");
 	}
 	assert_int_equal(tui_columns(&s.t).count, 1);
-	assert_non_null(strstr(s.t.message, "stays"));
+	assert_non_null(strstr(s.t.message, "must stay"));
 }
 
 static void keys_are_given_and_taken(void **state)
@@ -227,7 +231,7 @@ static void a_sequence_that_is_never_reached_is_told(void **state)
 	go_to("keys.pause");
 	screen_press(&s, "Enter Ctrl-U");
 	screen_type(&s, "u+x");
-	assert_non_null(strstr(s.t.prompt.note, "ux stays with users"));
+	assert_non_null(strstr(s.t.prompt.note, "ux stays bound to users"));
 	screen_press(&s, "Esc");
 }
 
@@ -245,10 +249,10 @@ static void the_way_out_stays(void **state)
 {
 	(void)state;
 	type("keys.quit", "");
-	assert_non_null(strstr(s.t.prompt.note, "leave"));
+	assert_non_null(strstr(s.t.prompt.note, "quit"));
 	screen_press(&s, "Esc");
 	type("keys.refresh", "q Q");
-	assert_non_null(strstr(s.t.prompt.note, "leave"));
+	assert_non_null(strstr(s.t.prompt.note, "quit"));
 	screen_press(&s, "Esc");
 	type("keys.quit", "F10");
 	screen_press(&s, "Esc F10");

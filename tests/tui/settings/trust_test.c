@@ -1,9 +1,11 @@
-/* Whose config file may name a program to run. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* trust_test.c - checks whose config file may name a program to run. */
+#include "can.h"
 #include "unit.h"
 
 #include "base/err.h"
-#include "tui/config.h"
-#include "tui/trust.h"
+#include "tui/settings/config.h"
+#include "tui/settings/trust.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -57,14 +59,13 @@ static int remove_file(void **state)
 	return system(command);
 }
 
-/* Only root can give files away and play another user. */
+/* Only root can give files away and act as another user. */
 static void root_only(void)
 {
-	if (geteuid())
-		skip();
+	need_root();
 }
 
-/* How often the command of a config file is run for a new alert. */
+/* How often the command of a config file runs for a new alert. */
 static int runs(const char *path, struct tui_options *o)
 {
 	struct gk_device gpu = {
@@ -99,7 +100,10 @@ static void runs_it(const char *path)
 	tui_options_free(&o);
 }
 
-/* The command is not run, all else is used, and the cure is named. */
+/*
+ * Checks that the command does not run, all else is used, and the remedy is
+ * named.
+ */
 static void refuses(const char *path, const char *what, const char *cure)
 {
 	struct tui_options o;
@@ -137,7 +141,7 @@ static void what_others_can_write_is_not_run(void **state)
 	runs_it(file);
 }
 
-/* Whoever can write to the directory can put another file there. */
+/* A user who can write to the directory can replace the file. */
 static void what_others_can_replace_is_not_run(void **state)
 {
 	static const mode_t modes[] = {0770, 0707, 01777};
@@ -153,7 +157,7 @@ static void what_others_can_replace_is_not_run(void **state)
 	runs_it(file);
 }
 
-/* Root after su, with the HOME of a user. */
+/* Root after su, with a user's HOME. */
 static void root_runs_no_command_of_a_user(void **state)
 {
 	(void)state;
@@ -209,7 +213,7 @@ static void a_link_is_as_good_as_both_its_ends(void **state)
 	refuses(file, there, "chmod go-w ");
 }
 
-/* The open file is judged, not the one that lies there by now. */
+/* The open file is checked, not the one that is there by now. */
 static void another_file_in_its_place_does_not_count(void **state)
 {
 	char why[TUI_CONFIG_WHY], moved[200];
@@ -225,7 +229,7 @@ static void another_file_in_its_place_does_not_count(void **state)
 	close(fd);
 }
 
-/* Written anew it would be ours, and a command of others with it. */
+/* A rewritten file would be ours, and with it a command of others. */
 static void what_others_can_write_is_not_saved_over(void **state)
 {
 	struct tui_options o = TUI_OPTIONS_DEFAULT;

@@ -1,4 +1,5 @@
-/* The help screen: every key that is in force, on any size. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* help_test.c - checks the help screen: every key in force, at any size. */
 #include "tui/screen.h"
 
 #include <setjmp.h>
@@ -24,7 +25,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* A tall screen, so that nothing is scrolled away. */
+/* A tall screen, on which nothing is scrolled away. */
 static void every_action_is_there_with_its_keys(void **state)
 {
 	char keys[128];
@@ -117,19 +118,23 @@ static void it_is_paged_and_any_other_key_leaves(void **state)
 	assert_int_equal(s.t.screen, SCREEN_MAIN);
 }
 
+static bool is_dim(const char *text)
+{
+	int column, row = screen_find(&s, text, &column);
+
+	assert_true(row >= 0);
+	return grid_at(&s.g, row, column)->style.attribute & GRID_DIM;
+}
+
 static void read_only_dims_what_is_refused(void **state)
 {
-	int row, column;
-
 	(void)state;
 	s.t.options.readonly = true;
 	screen_resize(&s, 200, 100);
 	screen_press(&s, "h");
 	screen_draw(&s);
-	row = screen_find(&s, "terminate (SIGTERM)", &column);
-	assert_true(grid_at(&s.g, row, column)->style.attribute & GRID_DIM);
-	row = screen_find(&s, "tag, or untag", &column);
-	assert_false(grid_at(&s.g, row, column)->style.attribute & GRID_DIM);
+	assert_true(is_dim("terminate (SIGTERM)"));
+	assert_false(is_dim("tag or untag"));
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(name, begin, end)

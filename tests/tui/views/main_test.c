@@ -1,6 +1,10 @@
-/* The main screen: golden screens, layouts of every size, pages, marks. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * main_test.c - checks the main screen: golden screens, layouts of every size,
+ * pages, marks.
+ */
 #include "format/width.h"
-#include "tui/main_screen.h"
+#include "tui/views/main_screen.h"
 #include "tui/screen.h"
 
 #include <setjmp.h>
@@ -21,7 +25,7 @@ static const struct {
 
 #define SIZES (sizeof sizes / sizeof *sizes)
 
-/* Five minutes of the fixture's values, so that graphs have a shape. */
+/* Adds five minutes of the fixture's values, so that graphs have a shape. */
 static void remember(void)
 {
 	uint64_t now = s.f.snap.mono_ns + 300000000000;
@@ -136,7 +140,7 @@ static bool is_end(wchar_t c)
 	return c && wcschr(L"│╕╛┤╡╪┼", c);
 }
 
-/* A row that begins with a border ends with one, at the table's edge. */
+/* A row that begins with a border ends with one at the table's edge. */
 static void assert_row_closed(int row)
 {
 	wchar_t first = grid_at(&s.g, row, 0)->c;
@@ -176,7 +180,7 @@ static void no_border_is_torn(void **state)
 		}
 }
 
-/* Wide, combining, foreign characters, scrolled by any number of columns. */
+/* Wide, combining and foreign characters, scrolled by any number of columns. */
 static void any_command_keeps_the_borders(void **state)
 {
 	static const char *const commands[] = {
@@ -222,7 +226,7 @@ static void narrow_and_hidden(void **state)
 	golden("devices-only");
 }
 
-/* The heights that are told are drawn: the last line is the lower border. */
+/* Heights are as planned: the last line is the lower border. */
 static void heights_are_true(void **state)
 {
 	(void)state;
@@ -244,7 +248,7 @@ static void heights_are_true(void **state)
 static struct main_plan plan_for(int rows)
 {
 	screen_resize(&s, rows, 120);
-	return main_plan(&s.t, false);
+	return view_main_plan(&s.t, false);
 }
 
 static void panels_shrink_in_turn(void **state)
@@ -424,7 +428,7 @@ static void ties_keep_the_order_before(void **state)
 	screen_press(&s, "o n");
 	assert_int_equal(pid_at(0), 1000);
 	s.f.processes[3].state = GK_PROCESS_GONE;
-	screen_press(&s, "o s"); /* of the most SM, but gone */
+	screen_press(&s, "o s"); /* the one with the most SM has ended */
 	assert_int_equal(pid_at(3), 1003);
 	screen_press(&s, "/");
 	assert_int_equal(pid_at(3), 1003);

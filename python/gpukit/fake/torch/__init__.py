@@ -1,8 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 """PyTorch's operators on the GPUs of a made-up machine.
 
-`import torch` calls activate(), by an entry point that only `gpukit fake` puts
-on the path of Python. On any other machine it does nothing, and whatever goes
-wrong here is a warning, never an error of `import torch`.
+`import torch` calls activate(), through an entry point that only `gpukit fake`
+puts on Python's path. On any other machine it does nothing, and any error here
+becomes a warning, never an error of `import torch`.
 """
 
 import os
@@ -11,7 +12,7 @@ __all__ = ["activate"]
 
 
 def _is_made_up():
-    """Is it our driver that this process finds? Nothing is loaded to know."""
+    """Whether this process would find our driver; does not load it."""
     if not os.environ.get("GPUKIT_MACHINE"):
         return False
     if os.environ.get("GPUKIT_TORCH") == "0":
@@ -24,7 +25,7 @@ def _is_made_up():
 
 
 def activate():
-    """Puts our kernels in the place of CUDA's, where the GPUs are made up."""
+    """Replaces CUDA's kernels by ours if the GPUs are made up."""
     if not _is_made_up():
         return
     try:
@@ -35,7 +36,7 @@ def activate():
             from . import report
 
             report.begin(os.environ["GPUKIT_TORCH_REPORT"])
-    except Exception as error:  # whatever it is: torch must be imported
+    except Exception as error:  # whatever happens, `import torch` must succeed
         import warnings
 
         warnings.warn(f"gpukit: PyTorch's operators will not run on the "

@@ -1,5 +1,6 @@
-"""python -m _gpukit_torch --table: what becomes of each operator; --doctor:
-whether PyTorch will run at all."""
+# SPDX-License-Identifier: Apache-2.0
+"""python -m _gpukit_torch --table: prints how each operator is run; --doctor:
+says whether PyTorch will run at all."""
 
 import sys
 

@@ -1,5 +1,6 @@
-"""The C++ part: built by the first program that needs it, against the headers
-of the PyTorch that it uses, and kept for all later ones."""
+# SPDX-License-Identifier: Apache-2.0
+"""Builds the C++ part: the first program that needs it compiles it against the
+headers of its PyTorch; later programs reuse the library."""
 
 import functools
 import hashlib
@@ -15,27 +16,28 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCES = os.path.join(HERE, "src")
 NAME = "libgpukit-torch.so"
 _COMPILERS = ("c++", "g++", "clang++")
-# Numbers are the same on each CPU: no product is added without being rounded.
+# -ffp-contract=off: without fused multiply-add, results are equal on all CPUs.
 _FLAGS = ("-O2", "-fPIC", "-fvisibility=hidden", "-fno-math-errno",
           "-ffp-contract=off", "-w")
-# Several threads, of the library of GCC's that PyTorch has loaded: not linked.
+# Enables OpenMP threads. The library need not be linked with GCC's OpenMP
+# runtime, because PyTorch has already loaded it.
 _OF_GCC = ("-fopenmp",)
 _LIBRARIES = ("-ltorch_cpu", "-lc10", "-lc10_cuda", "-ltorch_cuda", "-ldl")
 
 
 class NoCompiler(RuntimeError):
-    """There is no C++ compiler here."""
+    """No C++ compiler was found."""
 
 
 def compiler():
-    """The command of a C++ compiler, as a list; NoCompiler."""
+    """The command of a C++ compiler as a list. Raises NoCompiler."""
     asked = os.environ.get("CXX", "").split()
     if asked and shutil.which(asked[0]):
         return asked
     for name in _COMPILERS:
         if shutil.which(name):
             return [name]
-    raise NoCompiler("there is no C++ compiler (c++, g++, clang++; or CXX)")
+    raise NoCompiler("no C++ compiler was found (c++, g++, clang++; or CXX)")
 
 
 def _sources():
@@ -51,7 +53,7 @@ def _abi():
 
 
 def _digest():
-    """What a library is built from."""
+    """A hash of the library's sources and flags."""
     digest = hashlib.sha256(repr((_FLAGS, _OF_GCC,
                                   _LIBRARIES)).encode())
     for path in _sources():
@@ -66,21 +68,22 @@ def _key(version, abi):
 
 
 def key():
-    """What a library was built from and for, as the name of its folder."""
+    """The name of a library's folder. It depends on the sources and on
+    PyTorch."""
     import torch
 
     return _key(torch.__version__, _abi())
 
 
 def cache():
-    """The folder of all built libraries."""
+    """The folder that contains all built libraries."""
     above = os.environ.get("XDG_CACHE_HOME") or os.path.join(
         os.path.expanduser("~"), ".cache")
     return os.path.join(above, "gpukit", "torch")
 
 
 def _is_ours(path):
-    """Nobody but this user, or root, can have written it."""
+    """Whether no user except this one and root can have written the file."""
     try:
         found = os.lstat(path)
     except OSError:
@@ -97,17 +100,19 @@ def _find(name):
 
 
 def find():
-    """The path of the built library of this PyTorch; None: not built yet."""
+    """The path of the library built for this PyTorch, or None."""
     return _find(key())
 
 
 def find_for(version):
-    """The same of a PyTorch that is not imported; it has one of the ABIs."""
+    """The path of the library built for a version of PyTorch that is not
+    imported, with either C++ ABI; or None."""
     return _find(_key(version, 1)) or _find(_key(version, 0))
 
 
 def find_or_build():
-    """The same, built if need be. NoCompiler, RuntimeError."""
+    """The path of the library for this PyTorch, which is built if necessary.
+    Raises NoCompiler or RuntimeError."""
     found = find()
     if found:
         return found
@@ -123,7 +128,8 @@ def find_or_build():
 
 
 class _Alone:
-    """One process builds; the others wait for it and find its work."""
+    """Makes sure that only one process builds; the others wait and use its
+    result."""
 
     def __init__(self, path):
         self._path = path
@@ -140,7 +146,8 @@ class _Alone:
 
 
 def _build_into(folder):
-    """Builds beside and renames: the folder is there when it is whole."""
+    """Builds in another folder and renames that, so that `folder` never has
+    incomplete libraries."""
     beside = tempfile.mkdtemp(prefix=".", dir=folder)
     wanted = os.path.join(folder, key())
     try:
@@ -154,7 +161,7 @@ def _build_into(folder):
 
 
 def _build_for_this_process():
-    """Where no cache can be kept."""
+    """Builds in a temporary folder, as there is no cache that can be used."""
     import atexit
 
     folder = tempfile.mkdtemp(prefix="gpukit-torch-")
@@ -163,16 +170,17 @@ def _build_for_this_process():
     return os.path.join(folder, NAME)
 
 
-# What PyTorch's own table of operators has and the dispatcher does not tell:
-# whose tensors CUDA's own kernels check, or nobody; whose functions torchgen
-# makes in another way, and names so.
+# Patterns that find, in PyTorch's own table of operators, facts that the
+# dispatcher does not have. unchecked: the devices of tensors are checked by
+# CUDA's kernels themselves, or not at all. structured: torchgen generates the
+# functions, under other names.
 _MARKS = {"unchecked.inc": r"(?m)^  device_check: NoCheck",
           "structured.inc": r"(?m)^  structured(_delegate)?:"}
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def marked(name):
-    """The operators that one of these tables has."""
+    """The operators in one of these tables."""
     import torchgen
 
     path = os.path.join(os.path.dirname(torchgen.__file__), "packaged",
@@ -184,14 +192,14 @@ def marked(name):
 
 
 def _write_tables(folder):
-    """Lines of C tables: names of operators, sorted."""
+    """Writes the sorted names of the operators as lines for tables in C."""
     for name in _MARKS:
         with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
             f.writelines(f'"{one}",\n' for one in sorted(marked(name)))
 
 
 def _standard(version):
-    """Of C++, as PyTorch's headers want it."""
+    """The C++ standard that PyTorch's headers need."""
     numbers = [int(number) for number in re.findall(r"\d+", version)[:2]]
     return "-std=c++20" if numbers >= [2, 10] else "-std=c++17"
 
@@ -210,12 +218,13 @@ def _is_gcc(command):
     return "__GNUC__" in done.stdout and "__clang__" not in done.stdout
 
 
-# What most files include, read once for all of them where the compiler is GCC.
+# Headers that most files include; GCC precompiles them once for all files.
 _PRELUDE = "#include <ATen/ATen.h>\n#include <torch/library.h>\n"
 
 
 def _prelude(words, folder):
-    """More words, with which files compile faster; none if that fails."""
+    """Makes the precompiled headers and returns the options for using them;
+    none if that fails."""
     path = os.path.join(folder, "prelude.h")
     with open(path, "w", encoding="utf-8") as f:
         f.write(_PRELUDE)
@@ -224,13 +233,14 @@ def _prelude(words, folder):
 
 
 def _compile(words, folder, source):
-    """One file. Must not import: the main thread is importing torch."""
+    """Compiles one file. Must not import anything, as the main thread is
+    importing torch."""
     made = os.path.join(folder, os.path.basename(source)[:-4] + ".o")
     return made, _run([*words, "-c", source, "-o", made])
 
 
 def _start(words):
-    # The machine's libraries are no business of the compiler's.
+    # The compiler must not load the made-up machine's libraries.
     environment = {name: value for name, value in os.environ.items()
                    if name not in ("LD_AUDIT", "LD_LIBRARY_PATH",
                                    "LD_PRELOAD")}

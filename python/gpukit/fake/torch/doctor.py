@@ -1,6 +1,7 @@
-"""`gpukit fake doctor --python PYTHON`: whether the PyTorch of that Python will
-run on a made-up machine, and what to do where it will not. PyTorch is not
-imported, and nothing is built."""
+# SPDX-License-Identifier: Apache-2.0
+"""`gpukit fake doctor --python PYTHON`: says whether the PyTorch of that
+Python will run on a made-up machine and, if not, how to fix that. It neither
+imports PyTorch nor builds anything."""
 
 import importlib.util
 import json
@@ -11,10 +12,10 @@ import textwrap
 
 from . import build, table
 
-_FIRST = (2, 5)  # that looks for parts such as ours
-_CUDA = ("12", "13")  # whose runtimes are made up
+_FIRST = (2, 5)  # the first version that loads extensions such as ours
+_CUDA = ("12", "13")  # versions with a made-up runtime
 
-# Why it does not run: what is said, and what to do.
+# Code -> (why PyTorch does not run, how to fix that).
 _REASONS = {
     "no-pytorch": ("there is no PyTorch in it", "pip install torch"),
     "old-pytorch": ("PyTorch looks for parts such as ours since 2.5",
@@ -32,19 +33,20 @@ _REASONS = {
                    "the environment", "unset it"),
 }
 
-# With which it runs, by kernels in Python.
+# The codes with which PyTorch runs, but with slower kernels in Python.
 _SLOWER = ("no-compiler", "no-headers", "in-python")
 
 
 def _folder():
-    """Where PyTorch lies; None: it is not there."""
+    """The folder of PyTorch, or None."""
     found = importlib.util.find_spec("torch")
     places = list(found.submodule_search_locations or ()) if found else []
     return places[0] if places else None
 
 
 def _version(folder):
-    """What torch/version.py says, without running PyTorch: version, CUDA."""
+    """(version, CUDA version) from torch/version.py, which is read, not
+    run."""
     try:
         with open(os.path.join(folder, "version.py"), encoding="utf-8") as f:
             text = f.read()
@@ -72,7 +74,7 @@ def _turned_off():
 
 
 def _why_not(found, folder):
-    """The codes of _REASONS."""
+    """Returns the codes in _REASONS that apply."""
     if not found["pytorch"]:
         return ["no-pytorch"]
     why = []
@@ -95,7 +97,7 @@ def _why_not(found, folder):
 
 
 def look():
-    """All that is found, as docs/PYTORCH.md lists it."""
+    """Returns all findings, as docs/PYTORCH.md lists them."""
     folder = _folder()
     version, cuda = _version(folder) if folder else (None, None)
     built = build.find_for(version) if version else None

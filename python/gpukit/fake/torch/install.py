@@ -1,28 +1,29 @@
-"""Loads what build.py has built, and lets it replace CUDA's kernels."""
+# SPDX-License-Identifier: Apache-2.0
+"""Loads the library built by build.py and makes it replace CUDA's kernels."""
 
 import atexit
 import ctypes
 import os
 import sys
 
-# What a library says of itself: gpukit_torch_install() in src/install.cpp.
-_ANSWERS = {1: "the driver that was found is none of gpukit's, or too old"}
+# Return codes of gpukit_torch_install() in src/install.cpp.
+_ANSWERS = {1: "the driver that was found is not gpukit's, or too old"}
 
-# Never freed: a thread of autograd may have the last look at them.
+# Never freed: an autograd thread may be the last one to use them.
 _last = []
 
 
 def library():
-    """The library that is at work in this process, or None. The one that put
-    it there may be a package of another name, or of an older gpukit."""
+    """The library that is active in this process, or None. A package with
+    another name, or an older gpukit, may have loaded it."""
     torch = sys.modules.get("torch")
     path = getattr(torch, "_gpukit_library", None)
     return ctypes.CDLL(path) if path else None
 
 
 def table():
-    """Lines of key, operator, fate and reason, parted by tabs: of the library,
-    or of what works in its place; None where nothing does."""
+    """Lines of key, operator, fate and reason, separated by tabs, from the
+    library or from its replacement in Python. None if neither is active."""
     found = library()
     if found:
         found.gpukit_torch_table.restype = ctypes.c_char_p
@@ -36,8 +37,9 @@ def _spaces(torch):
 
 
 def _cover_libraries(torch, cover):
-    """Operators of libraries that are loaded later, torchvision's for one: what
-    they have for both, the CPU and CUDA, runs by the CPU's kernel."""
+    """Covers operators in libraries that are loaded later, such as
+    torchvision's: operators with kernels for both the CPU and CUDA use those
+    for the CPU."""
     load = torch.ops.load_library
 
     def load_library(path):
@@ -50,8 +52,8 @@ def _cover_libraries(torch, cover):
 
 
 def _drop_kernels_of_python():
-    """PyTorch from 2.13 or so has kernels for CUDA that are written in Python,
-    Triton's for one, and registers them when we have done: never, then."""
+    """PyTorch 2.13 and later register CUDA kernels written in Python (Triton,
+    for example) after ours. This prevents that."""
     try:
         from torch._native.registry import deregister_op_overrides
     except ImportError:
@@ -60,11 +62,12 @@ def _drop_kernels_of_python():
 
 
 def _await_autograd():
-    """At the end of a program. When a backward is over, the thread of its device
-    still drops what it held; a thread that drops objects of Python's after
-    Python has gone ends the process. On a GPU it is long done when the program
-    has its result; here the result is there at once. So one more node goes
-    through each device's thread, which comes after."""
+    """At the end of a program, waits for autograd's threads. After a backward
+    pass, the device's thread still releases what it held, and a thread that
+    releases Python objects after Python has shut down aborts the process. On a
+    real GPU, that is over before the program has its result; here the result
+    comes at once. Therefore, one more node is sent through each device's
+    thread."""
     import torch
 
     if not torch.cuda.is_initialized():
@@ -78,12 +81,13 @@ def _await_autograd():
                 with torch.enable_grad():
                     leaf.clone().backward()
     except RuntimeError:
-        pass  # the device has failed, and the program knows
+        pass  # the device has failed; the program knows already
 
 
 def _stand_in_for_ptxas():
-    """Triton, which torch.compile asks for kernels, has its own ptxas make
-    machine code of its PTX. No GPU is here that would run that."""
+    """Replaces the ptxas of Triton, which compiles kernels for torch.compile.
+    Triton's own ptxas would turn PTX into machine code, which no made-up GPU
+    can run."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ptxas")
     if os.access(path, os.X_OK):
         for name in ("TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH"):
@@ -91,8 +95,8 @@ def _stand_in_for_ptxas():
 
 
 def _library():
-    """The path of the C++ part; None, and why on stderr, where it cannot be or
-    is not wanted."""
+    """The path of the C++ part. None if it is not requested or cannot be
+    built; stderr then says why."""
     from . import build
 
     if os.environ.get("GPUKIT_TORCH") == "python":
@@ -107,14 +111,15 @@ def _library():
 
 
 def _install_library(torch, path):
-    """Answers what covers the operators of one more namespace."""
+    """Installs the library. Returns a function that covers the operators of
+    one more namespace."""
     from . import table
 
     opened = ctypes.CDLL(path)
     count = ctypes.c_uint()
     answer = opened.gpukit_torch_install(ctypes.byref(count))
     if answer:
-        raise RuntimeError(_ANSWERS.get(answer, f"it answered {answer}"))
+        raise RuntimeError(_ANSWERS.get(answer, f"it returned {answer}"))
     torch._gpukit_library = path
     table.keep(path)
     return lambda space: opened.gpukit_torch_cover(space.encode())
@@ -129,8 +134,11 @@ def _install_python(torch):
 
 
 def install():
-    """Once a process. Raises RuntimeError where it cannot be."""
+    """Installs the kernels, once per process. Raises RuntimeError if that
+    fails."""
     import torch
+
+    from . import sleep
 
     if table() or not torch.version.cuda:
         return
@@ -139,4 +147,5 @@ def install():
     cover = _install_library(torch, path) if path else _install_python(torch)
     atexit.register(_await_autograd)
     _stand_in_for_ptxas()
+    sleep.install()
     _cover_libraries(torch, cover)

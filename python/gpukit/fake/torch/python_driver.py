@@ -1,4 +1,6 @@
-"""The made-up driver, for kernels in Python: src/driver.h in ctypes."""
+# SPDX-License-Identifier: Apache-2.0
+"""The made-up driver for kernels in Python: what src/driver.h does, in
+ctypes."""
 
 import ctypes
 import os
@@ -15,7 +17,7 @@ _SRC = os.path.join(os.path.dirname(os.path.abspath(__file__)), "src")
 
 
 class _Table(ctypes.Structure):
-    """struct gpukit_table of that header."""
+    """The table struct gpukit_table in that header."""
 
     _fields_ = [
         ("size", ctypes.c_size_t),
@@ -33,11 +35,11 @@ class _Table(ctypes.Structure):
 
 _driver = None  # libcuda
 _table = None
-_failure = ""  # why a kernel of ours has failed, for later errors
+_failure = ""  # why one of our kernels failed; later errors repeat it
 
 
 def find():
-    """Whether the driver of this process is gpukit's."""
+    """Whether this process uses gpukit's driver."""
     global _driver, _table
     at = ctypes.c_void_p()
     try:
@@ -51,21 +53,27 @@ def find():
 
 
 def facts(name):
-    """The rows of a table that the C++ part includes: their strings."""
+    """The rows of a table that the C++ part includes: a string each, or a
+    tuple of strings."""
     with open(os.path.join(_SRC, name + ".inc"), encoding="utf-8") as file:
         rows = [re.findall('"([^"]*)"', line) for line in file]
     return [row[0] if len(row) == 1 else tuple(row) for row in rows if row]
 
 
-def refuse(name, why):
-    """Raises; `gpukit fake` tells the name at the end."""
+def count_refusal(name):
+    """Counts a refused operator; `gpukit fake` prints its name at the end."""
     _table.refused(_LIBRARY_TORCH, name.encode())
+
+
+def refuse(name, why):
+    """Raises an error for a refused operator, and counts it."""
+    count_refusal(name)
     raise NotImplementedError(f"{name} is not executed on a made-up GPU: "
                               f"{why}")
 
 
 def view(address, size):
-    """Where the host finds bytes of a device; 0 of none."""
+    """The host address of `size` bytes of a device; 0 if size is 0."""
     if not size:
         return 0
     at = _table.view(address, size)
@@ -77,7 +85,7 @@ def view(address, size):
 
 
 def raise_cuda(result, more):
-    """The error of a CUresult, of the kind that this PyTorch has for it."""
+    """Raises the exception of this version of PyTorch for a CUresult."""
     text = ctypes.c_char_p()
     _driver.cuGetErrorString(result, ctypes.byref(text))
     kind = getattr(torch, "AcceleratorError", RuntimeError)
@@ -88,8 +96,8 @@ def raise_cuda(result, more):
 
 
 class Work:
-    """The calling thread does a kernel's work, in the order of the current
-    stream of a device."""
+    """Work that a kernel would do, done by the calling thread in the order of
+    the device's current stream."""
 
     __slots__ = ("_stream", "_work", "_name")
 
@@ -104,11 +112,12 @@ class Work:
 
     def __enter__(self):
         result = self._begin()
-        if result == INVALID_CONTEXT:  # a thread that only chose its device
+        # the thread has chosen a device but has no context
+        if result == INVALID_CONTEXT:
             torch.cuda.synchronize()
             result = self._begin()
         if result == CAPTURED:
-            refuse(self._name, "graphs are captured by the C++ part alone")
+            refuse(self._name, "only the C++ part captures graphs")
         if result:
             raise_cuda(result, self._name + _failure)
         return self
@@ -117,7 +126,8 @@ class Work:
         _table.work_end(ctypes.byref(self._work))
 
     def fail(self, what):
-        """It ran into an assertion, which ends the context."""
+        """Fails the work as a failed assertion does, which makes the context
+        fail."""
         global _failure
         _failure = _failure or "; before it failed " + what
         _table.work_fail(self._stream, ASSERT)

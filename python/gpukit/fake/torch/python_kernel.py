@@ -1,9 +1,10 @@
-"""PyTorch's operators on made-up GPUs without the C++ part: the same, in Python,
-and slower. Each has one kernel for the key CUDA: its tensors become CPU tensors
-on the same bytes, PyTorch's kernel for the CPU runs, or one of python_own.py,
-and what it answers becomes tensors of the device. What that cannot do is
-refused by name: tensors that are made of others, captured graphs, and operators
-that PyTorch has for GPUs alone."""
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch's operators on made-up GPUs without the C++ part: they do the same
+work in Python, but slower. Each operator has one kernel for the key CUDA. It
+turns tensors into CPU tensors on the same bytes, runs PyTorch's CPU kernel or
+one of python_own.py, and turns the results into tensors of the device. Refused
+by name: tensors that consist of other tensors, captured graphs, and operators
+that PyTorch has only for GPUs."""
 
 import ctypes
 import warnings
@@ -11,16 +12,18 @@ import warnings
 import torch
 from torch._prims_common import alert_not_deterministic
 
-from . import build, python_driver, python_own, python_random
+from . import build, python_driver, python_own, python_random, python_types
 
 _C = torch._C
 _CPU = _C.DispatchKeySet(_C.DispatchKey.CPU)
 _OTHERS = ("SparseCUDA", "SparseCsrCUDA", "NestedTensorCUDA", "QuantizedCUDA")
-# Without a kernel of CUDA's: made of others there, which would choose cuDNN's.
+# Operators that have no CUDA kernel, and whose composite form would choose
+# cuDNN's kernel.
 _BESIDES = ("aten::copy_", "aten::convolution", "aten::cudnn_is_acceptable")
 
 _asserted = tuple(python_driver.facts("asserted"))
 _host_checks = tuple(python_driver.facts("host_checks"))
+_lacking = tuple(python_driver.facts("lacking"))
 _with_host = frozenset(python_driver.facts("with_host"))
 _host_numbers = dict(python_driver.facts("host_numbers"))
 _nondeterministic = {name: rest for name, *rest in
@@ -29,19 +32,19 @@ _kept = frozenset(python_driver.facts("kept"))
 _kept_of_others = frozenset(python_driver.facts("kept_of_others"))
 _refusals = python_driver.facts("refusals")
 
-_lines = []  # of the table: key, operator, fate, reason
-_libraries = {}  # registrations hold as long as their library
+_lines = []  # rows of the table: key, operator, fate, reason
+_libraries = {}  # keeps registrations alive
 
 
 def _is_assertion(text):
-    """Whether CUDA's kernel has one where the CPU's raises that; what both
-    check on the host is none."""
+    """Whether a CPU kernel raises this text where CUDA's kernel has an
+    assertion. False for checks that both make on the host."""
     return any(part in text for part in _asserted) and not any(
         part in text for part in _host_checks)
 
 
 def _tensor_on(storage, like):
-    """A tensor of other bytes, all else as in `like`."""
+    """A tensor on another storage, but otherwise the same as `like`."""
     made = torch.empty(0, dtype=like.dtype, device=storage.device)
     made.set_(storage, like.storage_offset(), like.size(), like.stride())
     if like.is_conj():
@@ -52,20 +55,20 @@ def _tensor_on(storage, like):
 
 
 class _Aliases:
-    """Device tensors as CPU tensors on the same bytes, and back again: of one
-    call of an operator, whose tensors are kept by who called it. One storage
-    for each storage and one tensor for each tensor, so that what is shared on
-    the device is shared for the kernel too."""
+    """Makes CPU tensors (aliases) on the bytes of device tensors, and the
+    reverse, for one call of an operator; the caller keeps the tensors alive.
+    Each storage and each tensor has only one alias, so that what is shared on
+    the device is shared for the kernel, too."""
 
     def __init__(self, index):
         self._device = torch.device("cuda", index)
-        self._of = {}  # id of a tensor: it, its alias
-        self._original = {}  # id of an alias: the tensor
-        self._storages = {}  # of a device's storage: the alias'
-        self._devices = {}  # of an alias' storage: the device's
+        self._of = {}  # id of a tensor -> (tensor, alias)
+        self._original = {}  # id of an alias -> the tensor
+        self._storages = {}  # device storage -> its alias
+        self._devices = {}  # alias storage -> the device's
 
     def replace(self, value):
-        """An argument, as the CPU's kernel gets it."""
+        """Converts an argument for the CPU's kernel."""
         if isinstance(value, torch.Tensor):
             return self._alias(value) if value.is_cuda else value
         if isinstance(value, (list, tuple)):
@@ -81,7 +84,7 @@ class _Aliases:
         if tensor.layout != torch.strided or tensor.is_nested or \
            tensor.is_quantized:
             raise NotImplementedError(
-                f"a tensor of layout {tensor.layout} is not worked on by a "
+                f"a tensor of layout {tensor.layout} is not supported by a "
                 "made-up GPU without the C++ part")
         alias = _tensor_on(self._alias_storage(tensor.untyped_storage()),
                            tensor)
@@ -101,7 +104,7 @@ class _Aliases:
         return alias
 
     def give_back(self, value):
-        """What the caller gets for what the kernel answered."""
+        """Converts the kernel's result for the caller."""
         if isinstance(value, torch.Tensor):
             return self._original_of(value)
         if isinstance(value, (list, tuple)):
@@ -114,13 +117,14 @@ class _Aliases:
             return tensor if known is None else known
         if tensor.layout != torch.strided or tensor.is_quantized:
             raise NotImplementedError(
-                f"a result of layout {tensor.layout} is not made by a made-up "
+                f"a result of layout {tensor.layout} is not supported by a made-up "
                 "GPU without the C++ part")
         return _tensor_on(self._device_storage(tensor.untyped_storage()),
                           tensor)
 
     def _device_storage(self, storage):
-        """The same bytes on the device; a second result on them shares them."""
+        """A device storage with the same bytes. A second result on these bytes
+        shares the storage."""
         device = self._devices.get(storage._cdata)
         if device is None:
             size = storage.nbytes()
@@ -130,11 +134,12 @@ class _Aliases:
                 ctypes.memmove(python_driver.view(device.data_ptr(), size),
                                storage.data_ptr(), size)
             self._devices[storage._cdata] = device
-            self._storages[device._cdata] = storage  # keeps it, and its id
+            # keep it alive, so that its id stays unique
+            self._storages[device._cdata] = storage
         return device
 
     def settle(self):
-        """What the operator did to the sizes of its tensors."""
+        """Resizes the tensors to the sizes that their aliases have now."""
         for tensor, alias in self._of.values():
             if tensor.size() != alias.size() or \
                tensor.stride() != alias.stride():
@@ -142,7 +147,7 @@ class _Aliases:
                             alias.size(), alias.stride())
 
     def describe(self):
-        """For who looks for an index that is out of range."""
+        """Describes the arguments, to help find an index out of range."""
         said = ""
         for _, alias in self._of.values():
             whole = not alias.dtype.is_floating_point and \
@@ -154,7 +159,8 @@ class _Aliases:
 
 
 def _check_mask(tensor, mask):
-    """The kernel itself compares them, before TensorIterator does."""
+    """These kernels themselves compare the devices, before TensorIterator
+    does."""
     if tensor.device != mask.device:
         raise RuntimeError("expected self and mask to be on the same device, "
                            f"but got mask on {mask.device} and self on "
@@ -170,11 +176,11 @@ def _tensors(values):
 
 
 class Kernel:
-    """Of one operator."""
+    """The kernel of one operator."""
 
     def __init__(self, name):
         self.name = name
-        self._function = None  # until the first call
+        self._function = None  # set by the first call
 
     def _learn(self):
         full, _, overload = self.name.partition(".")
@@ -193,15 +199,18 @@ class Kernel:
                       if one.kwarg_only and one.alias_info]
         self._written = [one.name for one in op._schema.arguments
                          if one.alias_info and one.alias_info.is_write]
-        # Which may take others than the first from the host.
+        # Whether tensors other than the first may be on the host.
         self._host = full in _with_host
-        # Where it takes a number of the host's; None: anywhere; "": nowhere.
+        # The name of the argument that may be a number on the host; None: any
+        # argument; "": none.
         self._host_number = _host_numbers.get(full)
         self._to_host = full.startswith("aten::_copy_from")
         self._nondeterministic = _nondeterministic.get(full)
+        self._rules = python_types.Rules(full)
         self._packet = packet
-        # Which takes numbers for tensors, as they come from C++; of some
-        # operators only the packet does, which has an overload for them.
+        # C++ may pass numbers in place of tensors. Most operators accept them
+        # here; for the others, _compute() calls the packet, which has an
+        # overload for numbers.
         self._function = own or op._op
 
     def __call__(self, *args, **options):
@@ -213,6 +222,7 @@ class Kernel:
             if self._nondeterministic:
                 self._check_deterministic({**dict(zip(self._arguments, args)),
                                            **options})
+            self._check_types(args, options)
             before = _C._cuda_exchangeDevice(index)
             try:
                 return self._work(args, options, index)
@@ -231,8 +241,9 @@ class Kernel:
         return device.index
 
     def _check_devices(self, args, options, device):
-        """What CUDA's kernels check: PyTorch's table says which let
-        TensorIterator do so, which takes numbers of the host."""
+        """Checks devices as CUDA's kernels do. PyTorch's table says which
+        kernels leave that to TensorIterator, which accepts numbers on the
+        host."""
         same = self.name not in build.marked("unchecked.inc")
         if self.name == "aten::masked_fill_.Scalar":
             _check_mask(*args[:2])
@@ -247,8 +258,20 @@ class Kernel:
                     f"at least two devices, {device} and {tensor.device}! "
                     f"(when checking argument {name} of {self.name})")
 
+    def _check_types(self, args, options):
+        given = {**dict(zip(self._arguments, args)), **options}
+        if self._rules.transforms:
+            self._rules.check_signal(args[0], args[1],
+                                     given.get("last_dim_size"))
+        self._rules.check(
+            list(_tensors(value for name, value in given.items()
+                          if name not in self._outs)),
+            given.get("dtype"),
+            list(_tensors(given[name] for name in self._written
+                          if name in given)))
+
     def _check_deterministic(self, given):
-        """As src/deterministic.cpp."""
+        """Makes the same check as src/deterministic.cpp."""
         said, when = self._nondeterministic
         first = given[self._arguments[0]]
         if {"": True,
@@ -274,8 +297,8 @@ class Kernel:
         return answer
 
     def _fill(self, out, made, index):
-        """CUDA's resize_() copies what was there in the order of the stream:
-        it comes between two works."""
+        """Copies a result into a given tensor. CUDA's resize_() copies the old
+        contents in the stream's order, so it is called outside of any Work."""
         if out.size() != made.size():
             out.resize_(made.size())
             out.as_strided_(made.size(), made.stride())
@@ -283,7 +306,8 @@ class Kernel:
             _Aliases(index).replace(out).copy_(made)
 
     def _run(self, args, options, index, work):
-        """What it answers; and results that are still to be filled, with what."""
+        """Returns the result, and pairs (given tensor, value) that have yet to
+        be copied."""
         if not all(one.numel() for one in
                    _tensors(options[name] for name in self._outs)):
             return self._compute_anew(args, options, index)
@@ -302,6 +326,8 @@ class Kernel:
                     f"CUDA out of memory. {self.name}: the host, which "
                     f"computes it, has no memory for its result: {error}"
                 ) from error
+            if any(words in str(error) for words in _lacking):
+                python_driver.count_refusal(self.name)
             raise
         if self._written:
             aliases.settle()
@@ -310,7 +336,8 @@ class Kernel:
     def _compute(self, args, options, index):
         if not self._seeded and not self._draws:
             try:
-                return self._function(*args, **options)
+                return self._rules.call(self._function, args, options,
+                                        self._written_places())
             except RuntimeError as error:
                 if "Expected a value of type 'Tensor'" not in str(error):
                     raise
@@ -319,6 +346,11 @@ class Kernel:
         with python_random.turn(index):
             return self._draw(python_random.Drawing(given, index), args,
                               options)
+
+    def _written_places(self):
+        """The names of the results that the caller gives; [0] if the operator
+        works in place."""
+        return self._outs or [0] * (self._written == self._arguments[:1])
 
     def _draw(self, drawing, args, options):
         if self._draws:
@@ -332,16 +364,16 @@ class Kernel:
         return answer
 
     def _take_generator(self, args, options):
-        """Arguments without it, and it. It is the last one, where it is not
-        given by its name."""
+        """Returns the arguments without the generator, and the generator. It
+        is the last argument unless given by name."""
         given = options.pop("generator", None)
         if self._generator and len(args) > self._arguments.index("generator"):
             args, given = args[:-1], args[-1]
         return args, given
 
     def _compute_anew(self, args, options, index):
-        """Results that are given are too small: new ones, whose sizes those
-        get."""
+        """If the given results are too small: computes new results; the given
+        ones are resized later."""
         given = {name: options[name] for name in self._outs}
         aliases = _Aliases(index)
         there = [aliases.replace(one) for one in args]
@@ -357,15 +389,15 @@ class Kernel:
 
 
 def _empty_like(out):
-    """On the host, of no elements: a tensor, or a list of them."""
+    """An empty tensor on the host, or a list of such tensors."""
     if isinstance(out, torch.Tensor):
         return torch.empty(0, dtype=out.dtype)
     return [_empty_like(one) for one in out]
 
 
 class _Copy(Kernel):
-    """copy_: between the host and a device, and between devices, by CUDA's own
-    copies, in the order of streams."""
+    """copy_ between host and device and between devices, by CUDA's own copies
+    in stream order."""
 
     def __call__(self, to, src, non_blocking=False):
         if to.device == src.device:
@@ -387,6 +419,12 @@ def _copy_bytes(to, src, non_blocking):
     if to.is_cuda and src.is_cuda:
         src = src.resolve_conj().resolve_neg().to(to.dtype)
         src = src.expand_as(to).contiguous()
+    elif any(one.is_conj() or one.is_neg() for one in (to, src)):
+        # CUDA's copies use kernels of their own to conjugate and negate.
+        src = src.resolve_conj().resolve_neg()
+        if to.is_conj() or to.is_neg():
+            there = torch.empty(src.size(), dtype=to.dtype, device=to.device)
+            return to.copy_(_copy_bytes(there, src, non_blocking))
     torch.ops.aten.copy_.default.redispatch(_CPU, to, src, non_blocking)
     return to
 
@@ -399,18 +437,18 @@ def _refusal(name, reason):
 
 def _reason(name, key):
     if key != "CUDA":
-        return f"tensors of {key[:-4]} layouts are worked on by the C++ part " \
-            "alone"
+        return f"tensors of {key[:-4]} layouts need the C++ part"
     bare = name.split("::")[1]
     for prefix, reason in _refusals:
         if bare.startswith(prefix):
             return reason
-    return "it takes the C++ part: PyTorch's kernel for the CPU, where it has " \
-        "one, means less"
+    return "it needs the C++ part: PyTorch's kernel for the CPU, if there is " \
+        "one, does less"
 
 
 def _fate(name, key):
-    """As find_fate() in src/fate.cpp, with less that is our own."""
+    """Decides as find_fate() in src/fate.cpp does, with fewer kernels of our
+    own."""
     bare = name.split("::")[1]
     if key != "CUDA":
         return "cuda" if key != "QuantizedCUDA" and \
@@ -420,7 +458,7 @@ def _fate(name, key):
     if bare == "copy_" or bare in python_own.KERNELS or \
        bare in python_own.DRAWING:
         return "own"
-    if bare.startswith("_scaled_mm"):  # the CPU's knows fewer scales
+    if bare.startswith("_scaled_mm"):  # the CPU's kernel supports fewer scales
         return "refused"
     if _C._dispatch_has_kernel_for_dispatch_key(name, "CPU"):
         return "cpu"
@@ -440,8 +478,9 @@ def _replace(name, key):
     space, bare = name.split("::")
     reason = _reason(name, key) if fate == "refused" else ""
     if space == "aten":
-        _lines.append("\t".join((key, name, fate, reason)) + "\n")
-    # Others' operators for CUDA alone may be made of PyTorch's.
+        _lines.append(f"{key}\t{name}\t{fate}\t{reason}\n")
+    # CUDA-only operators of other libraries may consist of PyTorch's
+    # operators.
     if fate == "cuda" or fate == "refused" and space != "aten":
         return
     if (space, key) not in _libraries:
@@ -451,9 +490,9 @@ def _replace(name, key):
 
 
 def cover(space):
-    """Puts our kernels in the place of those of a namespace."""
+    """Replaces the kernels of a namespace by ours."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that kernels are replaced
+        warnings.simplefilter("ignore")  # warnings about replaced kernels
         for key in ("CUDA", *_OTHERS):
             names = _C._dispatch_get_registrations_for_dispatch_key(key)
             if key == "CUDA" and space == "aten":
@@ -464,13 +503,14 @@ def cover(space):
 
 
 def table():
-    """As gpukit_torch_table() tells it."""
+    """Returns the same lines as gpukit_torch_table()."""
     return "".join(_lines)
 
 
 def install():
-    """Once a process. Raises RuntimeError where it cannot be."""
+    """Installs the kernels, once per process. Raises RuntimeError if that
+    fails."""
     if not python_driver.find():
-        raise RuntimeError("the driver that was found is none of gpukit's, or "
+        raise RuntimeError("the driver that was found is not gpukit's, or "
                            "too old")
     cover("aten")

@@ -1,6 +1,8 @@
-"""Operators that PyTorch has for CUDA alone, or whose kernels for the CPU mean
-less, for python_kernel.py: functions of CPU tensors, as those of src/cuda_only_*
-and of the same values. Where operands are shorter, sums are in float32."""
+# SPDX-License-Identifier: Apache-2.0
+"""Operators that PyTorch has only for CUDA, or whose CPU kernels support less,
+for python_kernel.py. They are functions of CPU tensors, like those in
+src/cuda_only_*, with the same results. Sums of operands shorter than float32
+are in float32."""
 
 import torch
 
@@ -14,7 +16,8 @@ def _wide(tensor):
 
 
 def _scaled(tensor, scale):
-    """By a number that is not rounded to the tensor's type first."""
+    """Multiplies by a number without first rounding it to the tensor's
+    type."""
     return tensor.mul_(torch.tensor(scale, dtype=torch.double))
 
 
@@ -54,7 +57,7 @@ def _rms_norm_backward(grad, x, shape, rstd, weight, wanted):
     return of_x, of_weight
 
 
-# SyncBatchNorm's: statistics of this rank, of all, and the way back.
+# SyncBatchNorm: statistics of this rank and of all ranks; backward pass.
 
 def _by_channel(values, like):
     return _wide(values).reshape([1, -1] + [1] * (like.dim() - 2))
@@ -78,7 +81,8 @@ def _batch_elemt(x, weight, bias, mean, invstd, eps):
 
 def _batch_gather(x, mean, invstd, running_mean, running_var, momentum, eps,
                   counts):
-    """mean and invstd: ranks, channels; counts: the values of each rank."""
+    """The shape of mean and invstd is (ranks, channels); counts has the number
+    of values per rank."""
     weights = counts.to(mean.dtype).view(-1, 1)
     total = weights.sum()
     center = (mean * weights).sum(0) / total
@@ -118,13 +122,13 @@ def _native_dropout(drawing, x, p, train):
     if train is False:
         return x.clone(), mask.fill_(True)
     mask.bernoulli_(1 - p, generator=drawing.generator())
-    if p == 1:  # not 0 times infinity
+    if p == 1:  # avoids 0 times infinity
         return torch.zeros_like(x), mask
     return _scaled(x * mask, 1 / (1 - p)), mask
 
 
 def _fused_dropout(drawing, x, p):
-    """p is what is kept; the mask's bytes are 0 and 1."""
+    """p is the share of elements to keep; the mask has bytes 0 and 1."""
     mask = torch.empty_like(x, dtype=torch.uint8)
     mask.bernoulli_(p, generator=drawing.generator())
     kept = x * mask.to(x.dtype)
@@ -135,7 +139,8 @@ def _masked_scale(x, mask, scale):
     return _scaled(x * mask.to(x.dtype), scale)
 
 
-# Recurrent cells: nn.LSTM and nn.GRU come here, since cuDNN is told unfit.
+# Recurrent cells. nn.LSTM and nn.GRU use them because cuDNN is reported as
+# unavailable.
 
 def _gates(gates, bias, count):
     wide = _wide(gates)
@@ -186,11 +191,11 @@ def _gru_cell_backward(grad, kept, has_bias):
 
 
 def _flatten_weight(weights, *_):
-    """The buffer that cuDNN would read; nothing reads it."""
+    """Makes the weight buffer for cuDNN, which nothing reads."""
     return torch.cat([one.reshape(-1) for one in weights])
 
 
-# Attention. q is B, H, M, D; k and v may have fewer heads.
+# Attention. The shape of q is (B, H, M, D); k and v may have fewer heads.
 
 def _scores(q, k, bias, causal, scale):
     scores = (_wide(q) * scale) @ k.mT
@@ -205,7 +210,8 @@ def _scores(q, k, bias, causal, scale):
 
 
 def _repeated(q, one):
-    """One a head of q."""
+    """Repeats the heads of `one` (k or v), so that each head of q has its
+    own."""
     group = q.size(1) // max(one.size(1), 1)
     return one if group < 2 else one.repeat_interleave(group, 1)
 
@@ -215,7 +221,8 @@ def _heads(q, one):
 
 
 def _kept(seed, p, scores):
-    """0 where a score is dropped, else 1 / (1 - p)."""
+    """Draws the factors for scores: 0 for dropped ones, otherwise 1 / (1 -
+    p)."""
     source = torch.Generator().manual_seed(int(seed))
     return (torch.rand(scores.shape, generator=source) >= p).to(
         scores.dtype) * (1 / (1 - p) if p < 1 else 0)
@@ -226,18 +233,18 @@ def _scale(q, scale):
 
 
 def _lying(made):
-    """As the fused kernels leave their results: B, M, H, D in memory."""
+    """Gives the result the memory layout of the fused kernels: B, M, H, D."""
     return made.transpose(1, 2).contiguous().transpose(1, 2)
 
 
 def _suits_cpu(q, v, bias, p):
-    """Whether PyTorch has it for the CPU."""
+    """Whether PyTorch's CPU kernel supports the case."""
     return bias is None and not p and q.size(3) == v.size(3) and q.numel() \
         and v.numel()
 
 
 def _attend(drawing, q, k, v, bias, p, causal, scale):
-    """Result, logsumexp and the seed of what was dropped."""
+    """Returns the result, the logsumexp and the seed of the dropout."""
     seed = torch.zeros((), dtype=torch.int64)
     if _suits_cpu(q, v, bias, p):
         out, lse = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
@@ -255,7 +262,8 @@ def _attend(drawing, q, k, v, bias, p, causal, scale):
 
 
 def _attend_backward(grad, q, k, v, bias, out, lse, seed, p, causal, scale):
-    """Of q, k, v, and of the scores, where PyTorch has it not for the CPU."""
+    """The gradients of q, k and v; also that of the bias, unless PyTorch's CPU
+    kernel is used, which does not compute it."""
     if _suits_cpu(q, v, bias, p):
         op = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward
         found = op(grad, q, _repeated(q, k), _repeated(q, v), out,
@@ -276,14 +284,14 @@ def _attend_backward(grad, q, k, v, bias, out, lse, seed, p, causal, scale):
 
 
 def _grouped(grad, like):
-    """What the heads of a group add to the k or v that they share."""
+    """Sums the gradients of all heads that share a k or v."""
     if grad.size(1) == like.size(1):
         return grad
     return grad.unflatten(1, (like.size(1), -1)).sum(2)
 
 
 def _random_state(seed):
-    """Since PyTorch 2.7 seed and offset come in one tensor of two."""
+    """Since PyTorch 2.7, seed and offset are one tensor with two values."""
     op = torch.ops.aten._scaled_dot_product_flash_attention.default
     if op._schema.returns[6].name != "rng_state":
         return seed, torch.zeros_like(seed)
@@ -342,7 +350,65 @@ def _cudnn_backward(grad, q, k, v, out, lse, seed, _, bias, cum_q, cum_k,
                             causal, scale)[:3]
 
 
-# Questions, which cuDNN would be asked.
+# Convolutions. The CPU sums transposed convolutions in the result's type,
+# rounding at every step.
+
+def _convolution(x, weight, bias, stride, padding, dilation, transposed,
+                 output_padding, groups):
+    how = stride, padding, dilation, transposed, output_padding, groups
+    if not transposed or x.dtype not in _SHORT:
+        return torch.ops.aten.convolution(x, weight, bias, *how)
+    return torch.ops.aten.convolution(
+        x.float(), weight.float(), None if bias is None else bias.float(),
+        *how).to(x.dtype)
+
+
+# Integers.
+
+def _int8_mm(a, b):
+    """Checks sizes as cuBLAS does."""
+    for name, one in (("self", a), ("mat2", b)):
+        if one.dim() != 2:
+            raise RuntimeError(f"Expected {name} to be of dimension 2 but got "
+                               f"{one.dim()}")
+    if a.size(0) <= 16:
+        raise RuntimeError("self.size(0) needs to be greater than 16, but got "
+                           f"{a.size(0)}")
+    for name, size in (("self", a.size(1)), ("mat2", b.size(1))):
+        if not size or size % 8:
+            raise RuntimeError(f"{name}.size(1) needs to be greater than 0 and "
+                               f"a multiple of 8, but got {size}")
+    return torch._int_mm(a, b)
+
+
+def _int8_mm_out(a, b, *, out):
+    return out.copy_(_int8_mm(a, b))
+
+
+def _histc(x, bins=100, low=0, high=0):
+    """histc for CUDA also counts integers, and returns its operand's type."""
+    if x.is_floating_point() or x.is_complex() or x.dtype == torch.bool:
+        return torch.histc(x, bins, low, high)
+    if bins <= 0:
+        raise RuntimeError("bins must be > 0")
+    low, high = int(low), int(high)
+    if low == high and x.numel():
+        low, high = int(x.min()), int(x.max())
+    if low == high:
+        low, high = low - 1, high + 1
+    if low > high:
+        raise RuntimeError("max must be larger than min")
+    inside = x[(x >= low) & (x <= high)].long()
+    at = ((inside - low) * bins // (high - low)).clamp(max=bins - 1)
+    return torch.bincount(at, minlength=bins).to(x.dtype)
+
+
+def _histc_out(x, bins=100, low=0, high=0, *, out):
+    made = _histc(x, bins, low, high)
+    return out.resize_(made.size()).copy_(made)
+
+
+# Answers to questions about cuDNN.
 
 def _no(*_, **__):
     return False
@@ -360,6 +426,8 @@ def _grid_sampler_backward(x, grid, grad):
 KERNELS = {
     "_cudnn_rnn_flatten_weight": _flatten_weight,
     "_fused_rms_norm_backward": _rms_norm_backward,
+    "_int_mm": _int8_mm,
+    "_int_mm.out": _int8_mm_out,
     "_masked_scale": _masked_scale,
     "_scaled_dot_product_cudnn_attention_backward": _cudnn_backward,
     "_scaled_dot_product_efficient_attention_backward": _efficient_backward,
@@ -377,14 +445,18 @@ KERNELS = {
     "batch_norm_elemt": _batch_elemt,
     "batch_norm_gather_stats_with_counts": _batch_gather,
     "batch_norm_stats": _batch_stats,
+    "convolution": _convolution,
     "cudnn_batch_norm": _cudnn_batch_norm,
     "cudnn_batch_norm_backward": _cudnn_batch_norm_backward,
     "cudnn_grid_sampler": _grid_sampler,
     "cudnn_grid_sampler_backward": _grid_sampler_backward,
     "cudnn_is_acceptable": _no,
+    "histc": _histc,
+    "histc.out": _histc_out,
 }
 
-# Those that draw: how is their first argument (python_random.Drawing).
+# Operators that draw random numbers; their first argument is a
+# python_random.Drawing.
 DRAWING = {
     "_fused_dropout": _fused_dropout,
     "_scaled_dot_product_cudnn_attention": _cudnn,

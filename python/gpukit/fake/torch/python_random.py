@@ -1,5 +1,6 @@
-"""Random numbers of kernels in Python: those of the C++ part (src/random.cpp,
-src/cuda_only_random.cpp), which says where they come from."""
+# SPDX-License-Identifier: Apache-2.0
+"""Random numbers for kernels in Python. They are the same as in the C++ part
+(src/random.cpp, src/cuda_only_random.cpp), which explains their origin."""
 
 import math
 import threading
@@ -8,29 +9,30 @@ import torch
 
 _MASK = (1 << 32) - 1
 _WORD = (1 << 64) - 1
-_STEP = float(torch.tensor(2.3283064e-10))  # as a float32
+_STEP = float(torch.tensor(2.3283064e-10))  # rounded to float32
 _TURN = float(torch.tensor(_STEP) * torch.tensor(6.2831855))
-_THREADS = 256  # of a block
+_THREADS = 256  # per block
 
 _default_lock = threading.RLock()
-_turns = [threading.RLock() for _ in range(128)]  # of devices
+_turns = [threading.RLock() for _ in range(128)]  # one per device
 
 
 def turn(index):
-    """No other thread draws on the device as long as it is held."""
+    """A lock: while it is held, no other thread draws numbers on the
+    device."""
     return _turns[index]
 
 
 def _mix(x):
-    """The finaliser of SplitMix64."""
+    """The final mixing steps of SplitMix64."""
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9 & _WORD
     x = (x ^ (x >> 27)) * 0x94d049bb133111eb & _WORD
     return x ^ (x >> 31)
 
 
 class Drawing:
-    """What one operator draws, from where its generator of the device stands;
-    end() moves that on."""
+    """The random numbers for one operator, beginning at the state of its
+    device generator. end() advances that generator."""
 
     def __init__(self, given, index):
         if given is not None and given.device.type != "cuda":
@@ -44,13 +46,14 @@ class Drawing:
         self._drawn = 0
 
     def generator(self):
-        """The CPU's that stands for it."""
+        """A CPU generator to use in place of the device's."""
         self._drawn = 4
         return torch.Generator().manual_seed(_mix(
             self.seed + 0x9e3779b97f4a7c15 * (self._offset // 4 + 1) & _WORD))
 
     def run(self, function, args, options):
-        """Calls it with the CPU's default generator at that state."""
+        """Calls a function while the CPU's default generator has that
+        state."""
         with _default_lock:
             default = torch.default_generator
             before = default.get_state()
@@ -65,8 +68,8 @@ class Drawing:
             self._from.set_offset(self._offset + self._drawn)
 
     def words(self, count, of_step):
-        """Philox4x32-10 in the order of CUDA's kernels: four tensors of as
-        many steps by as many threads as `count` elements take."""
+        """Philox4x32-10 in the order of CUDA's kernels: four tensors of shape
+        (steps, threads), enough for `count` elements."""
         device = torch.cuda.get_device_properties(self._index)
         blocks = device.multi_processor_count * (
             device.max_threads_per_multi_processor // _THREADS)
@@ -78,7 +81,8 @@ class Drawing:
 
 
 def _philox(seed, counter, thread):
-    """Products of 32-bit words wrap around in int64, all their bits there."""
+    """A product of 32-bit words may wrap around in int64, but no bits are
+    lost."""
     low, high = seed & _MASK, seed >> 32 & _MASK
     c = torch.broadcast_tensors(counter & _MASK, counter >> 32,
                                 thread & _MASK, thread >> 32)
@@ -91,7 +95,7 @@ def _philox(seed, counter, thread):
 
 
 def _uniform(w, wide):
-    """In (0, 1]: of doubles two a step, else four."""
+    """Uniform numbers in (0, 1]: two doubles or four floats per step."""
     if wide:
         unit = math.ldexp(1., -53)
         return [(w[i] ^ w[i + 1] << 21).double() * unit + unit / 2
@@ -100,7 +104,7 @@ def _uniform(w, wide):
 
 
 def _normal(w, wide):
-    """Box and Muller's, of two uniform numbers."""
+    """The Box-Muller transform of pairs of uniform numbers."""
     u = _uniform(w, wide)
     if wide:
         pairs = [(u[0], u[1] * (2 * math.pi))]
@@ -112,7 +116,7 @@ def _normal(w, wide):
 
 
 def _fill(drawing, self, numbers, put):
-    """Elements in the order in which they lie."""
+    """Fills in the elements in memory order."""
     wide = self.dtype == torch.double
     parts = numbers(drawing.words(self.numel(), 2 if wide else 4), wide)
     flat = put(torch.stack(parts, 1).flatten()[:self.numel()])

@@ -1,10 +1,10 @@
-"""What a training takes of a GPU's memory, for `gpukit fake --report`: the peak
-of the caching allocator, what it was made of and when it was reached.
+# SPDX-License-Identifier: Apache-2.0
+"""Reports the GPU memory of a training run for `gpukit fake --report`: the
+peak of the caching allocator, what it consisted of and when it was reached.
 
-The allocator itself keeps a history of what it handed out and got back. Where a
-peak has risen, the history is walked back from now to the moment of the peak;
-what lay there is told by whose it is: a parameter's, a gradient's, an
-optimizer's.
+The allocator keeps a history of allocations and frees. When a peak has risen,
+the history is walked back from now to the moment of the peak; the blocks in
+use then are attributed to parameters, gradients or optimizer state.
 """
 
 import atexit
@@ -18,14 +18,16 @@ import threading
 PHASES = ("forward", "backward", "optimizer")
 CATEGORIES = ("parameters", "gradients", "optimizer", "activations", "other",
               "rounding")
-# Of the history, some 200 bytes each.
+# Length of the history; an event takes about 200 bytes.
 _EVENTS = 1 << 17
-# In the second an optimizer has its state, in the third all is as it stays.
+# The optimizer has its state from the second step on; after the third step,
+# memory use repeats.
 _FIRST_STEPS = 3
 
 
 class Device:
-    """What is known of one GPU; peaks are 0 until something was allocated."""
+    """What is known about one GPU; peaks are 0 until something is
+    allocated."""
 
     def __init__(self, index):
         self.index = index
@@ -36,7 +38,7 @@ class Device:
 
 
 def live_blocks(segments):
-    """{address: bytes that were asked for} of what is in use now."""
+    """Returns a dict {address: requested bytes} of the blocks in use now."""
     live = {}
     for segment in segments:
         address = segment["address"]
@@ -48,15 +50,16 @@ def live_blocks(segments):
 
 
 def events_of(trace):
-    """(is an allocation, address, bytes), oldest first."""
+    """Returns the events as tuples (is an allocation, address, bytes), oldest
+    first."""
     kinds = {"alloc": True, "free_requested": False}
     return [(kinds[e["action"]], e["addr"], e["size"]) for e in trace
             if e["action"] in kinds]
 
 
 def allocations_before(events, count):
-    """For each event, how many allocations of the process came before it;
-    count: of them until now."""
+    """For each event, returns how many allocations the process had made before
+    it; count: how many until now."""
     numbers, left = [0] * len(events), count
     for i in range(len(events) - 1, -1, -1):
         left -= events[i][0]
@@ -65,7 +68,8 @@ def allocations_before(events, count):
 
 
 def totals(events, now):
-    """The bytes in use after each event; now: after the last."""
+    """For each event, returns the bytes in use after it; now: the bytes in use
+    after the last event."""
     after, total = [0] * len(events), now
     for i in range(len(events) - 1, -1, -1):
         after[i] = total
@@ -75,8 +79,9 @@ def totals(events, now):
 
 
 def what_lay(events, at, live):
-    """({address: bytes} that were in use after event `at` and still are,
-    bytes that were in use then and are no more)."""
+    """Returns a dict {address: bytes} of the blocks that were in use after
+    event `at` and still are, and the total size of those that no longer
+    are."""
     still, gone = dict(live), {}
     for allocates, address, size in reversed(events[at + 1:]):
         if not allocates:
@@ -100,13 +105,15 @@ def _tensors(torch, tree):
 
 
 def _plain(tensor):
-    """The tensor of this process, where it is one part of several."""
+    """The part of a distributed tensor in this process; other tensors
+    unchanged."""
     return getattr(tensor, "_local_tensor", tensor)
 
 
 def owners(torch):
-    """{(device, address): category} of all that can be named. Of the objects
-    that there are: whoever made them need not have told."""
+    """Returns a dict {(device, address): category} for all blocks whose use
+    can be determined. Searches all live objects, so programs need not register
+    them."""
     named = {}
 
     def name(tensor, category):
@@ -114,7 +121,7 @@ def owners(torch):
         try:
             address = tensor.untyped_storage().data_ptr()
         except (RuntimeError, NotImplementedError):
-            return  # it has no bytes, or is made of others
+            return  # it has no bytes, or consists of other tensors
         if tensor.is_cuda:
             named.setdefault((tensor.device.index, address), category)
 
@@ -138,7 +145,7 @@ def owners(torch):
 
 
 class Watch:
-    """Of one process: it begins when that first uses CUDA."""
+    """Watches the memory of one process, from its first use of CUDA on."""
 
     def __init__(self, torch, folder):
         self._torch = torch
@@ -148,7 +155,7 @@ class Watch:
         self._lock = threading.RLock()
         self._phase = "forward"
         self._looks = 0
-        self._marks = {}  # device: [(allocations until then, phase)]
+        self._marks = {}  # device -> [(allocations so far, phase)]
         self._history = torch.cuda.memory._record_memory_history
         torch.cuda._lazy_call(self._begin)
 
@@ -162,23 +169,41 @@ class Watch:
         self._watch_backward()
         self._watch_optimizers()
         self._torch.cuda.memory._record_memory_history = self._give_up
+        self._watch_resets()
         atexit.register(self._look)
 
     def _is_ours(self):
-        """Not so in a child that was forked: CUDA does not work there."""
+        """Whether this is the watched process. A forked child is not: CUDA
+        does not work there."""
         return os.getpid() == self._pid
 
     def _record(self):
-        """The history begins anew."""
+        """Restarts the history."""
         self._history(None)
         self._history("all", context=None, max_entries=_EVENTS)
         for index in self._devices:
             self._marks[index] = [(self._allocations(index), self._phase)]
 
     def _give_up(self, *args, **options):
-        """The program wants a history of its own: there is but one."""
+        """Ends the report when the program uses the history itself, as there
+        is only one."""
         self._pid = None
         return self._history(*args, **options)
+
+    def _watch_resets(self):
+        """Makes _look() run before each reset of the peaks by the program."""
+        for name in ("_cuda_resetPeakMemoryStats",
+                     "_cuda_resetAccumulatedMemoryStats"):
+            reset = getattr(self._torch._C, name)
+
+            def look_and_reset(device, reset=reset):
+                self._look(is_step=False)
+                reset(device)
+                if self._is_ours():
+                    with self._lock:
+                        self._record()
+
+            setattr(self._torch._C, name, look_and_reset)
 
     def _watch_backward(self):
         autograd = self._torch.autograd
@@ -210,7 +235,7 @@ class Watch:
         return self._torch._C._cuda_memoryStats(index)
 
     def _enter(self, phase):
-        """Begins a phase; answers the one before."""
+        """Enters a phase and returns the previous one."""
         before, self._phase = self._phase, phase
         if before != phase and self._is_ours():
             with self._lock:
@@ -223,24 +248,24 @@ class Watch:
 
     # ---- peaks ----
 
-    def _look(self):
-        """After a step: where a peak has risen since the last one, finds out
-        what it was made of."""
+    def _look(self, is_step=True):
+        """Called after a step, and before peaks are reset. If a peak has risen
+        since the last call, finds out what it consisted of."""
         if not self._is_ours():
             return
         try:
             with self._lock:
-                self._look_alone()
+                self._look_alone(is_step)
                 self._record()
-        except Exception as error:  # the program goes on without
+        except Exception as error:  # the program must continue
             sys.stderr.write("gpukit: --report: PyTorch's memory: "
                              f"{type(error).__name__}: {error}\n")
 
-    def _look_alone(self):
+    def _look_alone(self, is_step):
         risen = [device for device in self._devices.values()
                  if self._has_risen(device)]
-        self._looks += 1
-        if risen or self._looks <= _FIRST_STEPS:
+        self._looks += is_step
+        if risen or (is_step and self._looks <= _FIRST_STEPS):
             self._explain(risen)
             self._write()
 
@@ -269,7 +294,8 @@ class Watch:
                                        named)
 
     def _find_peak(self, device, events, now, risen):
-        """The event of it; the peaks of all phases on the way."""
+        """Returns the index of the event at which the peak was reached. Also
+        updates the peaks of all phases."""
         after = totals(events, now)
         phases = [self._phase_at(device.index, number) for number in
                   allocations_before(events, self._allocations(device.index))]
@@ -297,7 +323,7 @@ class Watch:
             phase = one
         return phase
 
-    # ---- what is handed over ----
+    # ---- output ----
 
     def _write(self):
         rows = [{"device": self._uuid(one.index),
@@ -314,7 +340,8 @@ class Watch:
         os.replace(path + ".new", path)
 
     def _least_capability(self):
-        """Of the GPUs that this PyTorch has code for: 70 for 7.0."""
+        """The lowest compute capability for which this PyTorch has code; 70 is
+        7.0."""
         numbers = [re.match(r"sm_(\d+)", one)
                    for one in self._torch.cuda.get_arch_list()]
         return min((int(one[1]) for one in numbers if one), default=0)

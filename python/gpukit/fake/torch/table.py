@@ -1,10 +1,11 @@
-"""What becomes of each operator of PyTorch's that has a kernel for GPUs.
+# SPDX-License-Identifier: Apache-2.0
+"""Lists how each PyTorch operator with a GPU kernel is run.
 
-cpu        PyTorch's kernel for the CPU runs, on the bytes of the made-up GPU
-composite  it is made of other operators, which are in this table
-own        a kernel of gpukit's runs
-cuda       CUDA's own code runs: it needs no GPU
-refused    it is an error that names it, for the reason that stands here
+cpu        by PyTorch's kernel for the CPU, on the bytes of the made-up GPU
+composite  by the operators of which it consists, which are in this table
+own        by one of gpukit's kernels
+cuda       by CUDA's own code, which needs no GPU
+refused    not run: it raises an error with its name and the reason
 """
 
 import json
@@ -15,12 +16,12 @@ FATES = ("cpu", "composite", "own", "cuda", "refused")
 
 
 def rows():
-    """All of them, as dictionaries: key, operator, fate, reason."""
+    """Returns the rows as dictionaries: key, operator, fate, reason."""
     from . import install
 
     text = install.table()
     if text is None:
-        raise RuntimeError("it is made where PyTorch runs: on a made-up "
+        raise RuntimeError("the table needs a running PyTorch: on a made-up "
                            "machine, gpukit fake -- python -m ...")
     names = ("key", "operator", "fate", "reason")
     return sorted((dict(zip(names, line.split("\t")))
@@ -33,8 +34,8 @@ def _beside(library):
 
 
 def keep(library):
-    """Writes what is refused beside the built library, once, for whoever asks
-    without running PyTorch."""
+    """Writes the refused rows to a file next to the built library, once, for
+    readers that do not run PyTorch."""
     path = _beside(library)
     if os.path.exists(path):
         return
@@ -44,11 +45,11 @@ def keep(library):
             json.dump([row for row in rows() if row["fate"] == "refused"], f)
         os.replace(beside, path)
     except OSError:
-        pass  # it is not ours to write to, or full
+        pass  # this user may not write there, or the disk is full
 
 
 def kept(library):
-    """The rows that are refused; None: nobody has written them yet."""
+    """Returns the refused rows, or None if they have not been written yet."""
     try:
         with open(_beside(library), encoding="utf-8") as f:
             return json.load(f)
@@ -57,7 +58,7 @@ def kept(library):
 
 
 def text(found):
-    """For people: the rows, and how many of each fate there are."""
+    """Returns the rows as text, and then how many rows each fate has."""
     lines = [f'{row["key"]:17} {row["fate"]:10} {row["operator"]}'
              + (f': {row["reason"]}' if row["reason"] else "")
              for row in found]
@@ -70,7 +71,7 @@ def text(found):
 
 
 def main(as_json):
-    import torch  # noqa: F401 - which installs what the table is of
+    import torch  # noqa: F401 - installs the operators of the table
 
     try:
         found = rows()

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clock.c - `gpukit fake ctl clock`: machine time, its speed, and how far
- * the scenario is.
+ * clock.c - `gpukit fake ctl clock`: shows and changes machine time and its
+ * speed, and shows the progress of the scenario.
  */
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/cmd.h"
-#include "cli/fake/ctl.h"
+#include "cli/fake/ctl/ctl.h"
 #include "machine/file/clock_state.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
@@ -21,13 +22,13 @@
 
 #define STEP_MAX_NS (366 * 86400 * 1000000000ULL)
 
-/* The readings of the clock and of the scenario, to be printed. */
+/* The state of the clock and of the scenario, to be printed. */
 struct look {
 	uint64_t now_ns, speed, run_speed;
 	const struct gkf_scenario_head *head; /* NULL: no scenario */
 	char name[4 * GKF_SCENARIO_NAME_MAX];
 	char note[4 * GKF_STEP_TEXT_MAX];
-	int64_t at_ns; /* since the scenario began */
+	int64_t at_ns; /* machine time since the scenario began */
 	uint64_t duration_ns, next_ns, done;
 };
 
@@ -56,25 +57,14 @@ static void look_at_scenario(struct ctl *ctl, struct look *look)
 	}
 }
 
-static void read_clock_state(struct ctl *ctl, struct look *look)
-{
-	*look = (struct look){
-	    .now_ns = gkf_machine_ns(ctl->machine),
-	    .speed = gkf_clock_get(ctl->machine).speed,
-	    .run_speed = atomic_load(&ctl->file->run_speed),
-	};
-	look_at_scenario(ctl, look);
-}
-
 static void show_text(struct ctl *ctl, const struct look *look)
 {
 	printf("machine time %.3f s, ", (double)look->now_ns / 1e9);
 	if (look->speed)
-		printf("running at %g of real time\n",
+		printf("running at %g times real time\n",
 		       (double)look->speed / 1e3);
 	else
-		printf("standing still (runs at %g)\n",
-		       (double)look->run_speed / 1e3);
+		printf("stopped (runs at %g)\n", (double)look->run_speed / 1e3);
 	if (!look->head)
 		return;
 	printf("scenario %s: %.3f of %.3f s, %" PRIu64 " of %u steps done",
@@ -120,9 +110,13 @@ static int show_json(struct ctl *ctl, const struct look *look)
 
 static int show_clock(struct ctl *ctl)
 {
-	struct look look;
+	struct look look = {
+	    .now_ns = gkf_machine_ns(ctl->machine),
+	    .speed = gkf_clock_get(ctl->machine).speed,
+	    .run_speed = atomic_load(&ctl->file->run_speed),
+	};
 
-	read_clock_state(ctl, &look);
+	look_at_scenario(ctl, &look);
 	if (ctl->json)
 		return show_json(ctl, &look);
 	show_text(ctl, &look);
@@ -143,13 +137,16 @@ static int set_speed(struct ctl *ctl, const char *text)
 				  "from 0.001 to 1000",
 				  text);
 	atomic_store(&ctl->file->run_speed, speed);
-	/* A clock that stands goes on standing. */
+	/* A stopped clock stays stopped. */
 	return gkf_clock_get(ctl->machine).speed
 		   ? tell_clock_result(gkf_clock_speed(ctl->machine, speed))
 		   : 0;
 }
 
-/* All that happens in that time has happened before anybody looks. */
+/*
+ * Steps the clock. Settles the machine, so that all events within the step have
+ * taken effect when this returns.
+ */
 static int step_clock(struct ctl *ctl, const char *text)
 {
 	uint64_t ns;

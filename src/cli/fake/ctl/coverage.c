@@ -1,15 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * coverage.c - `gpukit fake ctl coverage`: which functions were called
  * and refused, and by whom.
  */
 #include "cli/cmd.h"
-#include "cli/fake/ctl.h"
-#include "cli/fake/refusals.h"
+#include "cli/fake/ctl/ctl.h"
+#include "cli/fake/report/refusals.h"
 
 #include <jansson.h>
 #include <stdio.h>
 
-static int dump(json_t *list)
+static int dump_list(json_t *list)
 {
 	int r = list ? json_dumpf(list, stdout, JSON_INDENT(2)) : -1;
 
@@ -44,7 +45,7 @@ static int functions_json(const struct refusals *all)
 				    (json_int_t)c->refused, "callers",
 				    callers_of(all, c)));
 	}
-	return dump(list);
+	return dump_list(list);
 }
 
 static int callers_json(const struct refusals *all)
@@ -60,10 +61,12 @@ static int callers_json(const struct refusals *all)
 				    r->what->library, "refused",
 				    (json_int_t)r->count));
 	}
-	return dump(list);
+	return dump_list(list);
 }
 
-/* Names that a kernel was refused for say so; functions speak for themselves.
+/*
+ * Prints a function's name, or the reason why kernels were refused, marked as
+ * such.
  */
 static void print_name(const struct count *c)
 {
@@ -91,7 +94,7 @@ static int functions_text(const struct refusals *all)
 static int callers_text(const struct refusals *all)
 {
 	if (!all->refusals_n)
-		puts("nobody was refused anything");
+		puts("no calls were refused");
 	else
 		printf("%-16s %12s  %s\n", "CALLER", "REFUSED", "FUNCTION");
 	for (unsigned i = 0; i < all->refusals_n; i++) {
@@ -100,7 +103,7 @@ static int callers_text(const struct refusals *all)
 		print_name(all->refusals[i].what);
 	}
 	if (all->lost)
-		printf("%-16s %12llu  (there was no room to say more)\n", "?",
+		printf("%-16s %12llu  (no room to record which)\n", "?",
 		       (unsigned long long)all->lost);
 	return GK_EXIT_OK;
 }

@@ -1,7 +1,6 @@
-/*
- * ctl.c - `gpukit fake ctl`: looks at a running machine and changes it.
- */
-#include "cli/fake/ctl.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ctl.c - `gpukit fake ctl`: shows a running machine and changes it. */
+#include "cli/fake/ctl/ctl.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/arg.h"
@@ -21,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How a verb needs the machine; to look at it, a copy will do. */
+/* How a verb uses the machine. Verbs that only read it work on a copy. */
 enum need { NO_MACHINE, LOOKS, CHANGES };
 
 static const struct verb {
@@ -44,7 +43,7 @@ static const struct verb {
     {"reset-gpu", 1, 1, CHANGES, ctl_reset_gpu, "reset-gpu GPU"},
     {"mig", 1, 5, CHANGES, ctl_mig,
      "mig GPU [ls | on | off | create LAYOUT [at SLICE] | destroy GI[/CI]]"},
-    {"ecc", 1, 4, CHANGES, ctl_ecc, "ecc GPU [KIND PLACE [COUNT]]"},
+    {"ecc", 1, 4, CHANGES, ctl_ecc, "ecc GPU [KIND LOCATION [COUNT]]"},
     {"coverage", 0, 0, LOOKS, ctl_coverage, "coverage [--by-caller]"},
 };
 
@@ -54,56 +53,6 @@ static const struct verb {
 	"reset-gpu, mig, "                                                     \
 	"ecc, "                                                                \
 	"coverage"
-
-static const char *const functions[] = {
-#define NVML(symbol, params) #symbol,
-#include "abi/nvml.def"
-#undef NVML
-};
-
-const unsigned ctl_function_count = sizeof functions / sizeof *functions;
-
-_Static_assert(sizeof functions / sizeof *functions <= GKF_FUNCTIONS_MAX,
-	       "a counter for every function");
-
-int ctl_function_row(const char *name)
-{
-	for (unsigned i = 0; i < ctl_function_count; i++)
-		if (!strcmp(functions[i], name))
-			return (int)i;
-	return -1;
-}
-
-const char *ctl_function_name(unsigned row)
-{
-	return functions[row];
-}
-
-int ctl_gpus(struct ctl *ctl, const char *text, uint64_t *ret_mask)
-{
-	char message[FAKE_MESSAGE_MAX];
-
-	if (gkf_spec_list(text, gkf_device_count(ctl->machine), ret_mask,
-			  message))
-		return fake_usage("ctl: %s", message);
-	return 0;
-}
-
-int ctl_value(const char *name)
-{
-	struct gk_buf names = {0};
-	int value = gkf_value_by_name(name);
-
-	if (value >= 0)
-		return value;
-	for (int i = 0; i < GKF_V_COUNT; i++)
-		gk_buf_printf(&names, "%s%s", i ? ", " : "",
-			      gkf_values[i].name);
-	fake_usage("ctl: no value '%s'; there are %s", name,
-		   names.data ? names.data : "?");
-	gk_buf_free(&names);
-	return -1;
-}
 
 /* ---- ls ---- */
 
@@ -120,7 +69,10 @@ static const char *machine_state_text(const struct fake_machine *machine)
 	return machine->processes ? "launcher dead" : "orphan";
 }
 
-/* A file may bear any name; this is what can be shown of it. */
+/*
+ * A machine's name, made printable: the name of its file may contain any
+ * characters.
+ */
 struct shown {
 	char name[4 * sizeof(((struct fake_machine *)0)->name)];
 };
@@ -202,27 +154,27 @@ static error_t parse_ctl_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		if (!a->args)
 			a->args = state->argv + state->next - 1;
-		/* Options may follow: permuted arguments are at the end. */
+		/* Options may follow: getopt moves arguments to the end. */
 		a->count++;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "no verb; allowed are " VERB_NAMES);
+		argp_error(state, "no subcommand; allowed are " VERB_NAMES);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-/* A machine of another user is not his any more when it can be changed. */
+/* Another user's machine can only be looked at. */
 static int refuse_change(const char *path)
 {
 	char who[64];
 
 	fake_owner(path, who, sizeof who);
-	return fake_failure("machine %s: it belongs to %s and can only be "
-			    "looked at (show, topology, coverage); change it "
-			    "as %s, or make one of yours",
-			    path, who, who);
+	return fake_failure(
+	    "machine %s belongs to %s and can only be shown (show, topology, "
+	    "coverage); change it as %s, or create one of yours",
+	    path, who, who);
 }
 
 static int run_verb(const struct verb *verb, const struct arguments *a)
@@ -248,7 +200,7 @@ static int run_verb(const struct verb *verb, const struct arguments *a)
 		   : verb->run(&ctl, a->count - 1, a->args + 1);
 	if (!gkf_machine_is_whole(ctl.machine))
 		code = fake_failure("machine %s: its file was truncated while "
-				    "it was read; remove it",
+				    "in use; remove it",
 				    path);
 	gkf_machine_close(ctl.machine);
 	if (!code && fflush(stdout))
@@ -263,7 +215,7 @@ int fake_ctl(int argc, char **argv)
 	     "The machine (GPUKIT_MACHINE, or the only one)", 0},
 	    {"json", 'j', NULL, 0, "For ls, show, clock and coverage", 0},
 	    {"by-caller", 'c', NULL, 0,
-	     "For coverage: which program was refused what", 0},
+	     "For coverage: list refusals by program", 0},
 	    {0}};
 	static const struct argp argp = {
 	    options,
@@ -272,28 +224,26 @@ int fake_ctl(int argc, char **argv)
 	    "set [GPU] KEY=VALUE...\nfaults\n"
 	    "fail [GPU] WHAT...\nclear [GPU] [WHAT...]\nreset\n"
 	    "reset-gpu GPU\nmig GPU [ls|on|off|create LAYOUT [at SLICE]|"
-	    "destroy GI[/CI]]\necc GPU [KIND PLACE [COUNT]]\n"
+	    "destroy GI[/CI]]\necc GPU [KIND LOCATION [COUNT]]\n"
 	    "coverage [--by-caller]",
-	    "Looks at a running made-up machine and changes it; every "
-	    "process of the machine sees that at once.\v"
-	    "GPU is an index, a range 0-3, a list 0,2 or all. KEY is a "
-	    "value that `show` lists (temperature=95, power=250W, "
-	    "extra-memory=4GiB), nvlink.LINK.WHAT (nvlink.3.state=down, "
-	    "nvlink.all.crc-data=7), or, for the whole machine, "
-	    "latency=none|real, latency.FUNCTION=50ms, which adds to "
-	    "the time of one NVML function, conf-compute=off|on|devtools, or "
-	    "permission=root|all|none: "
-	    "who may change GPUs through NVML. `fail` breaks what `faults` "
-	    "lists (fail 2 lost, fail 0 pcie=1x4, fail 0 oom=3, fail "
-	    "driver-mismatch), or makes a function fail: "
-	    "fail [GPU] nvmlDeviceGetPowerUsage=NVML_ERROR_UNKNOWN "
-	    "[after=N] [times=N] [probability=P] [seed=N]; =hang never "
-	    "returns. `clear` gives values back to the model and mends "
-	    "what is broken; `reset` does so for all GPUs, and takes back "
-	    "added latencies and counts. `reset-gpu` is what nvidia-smi "
-	    "--gpu-reset does. `ecc` lets memory errors happen (ecc 0 "
-	    "parity l2 3) and shows those that did. `clock` tells machine "
-	    "time and how far a scenario is, stops it and moves it "
+	    "Shows and changes a running made-up machine; all processes of the "
+	    "machine see changes at once.\vGPU is an index, a range 0-3, a "
+	    "list 0,2 or all. KEY is a value that `show` lists "
+	    "(temperature=95, power=250W, extra-memory=4GiB), nvlink.LINK.WHAT "
+	    "(nvlink.3.state=down, nvlink.all.crc-data=7), or, for the whole "
+	    "machine, latency=none|real, latency.FUNCTION=50ms, which delays "
+	    "one NVML function, conf-compute=off|on|devtools, or "
+	    "permission=root|all|none: who may change GPUs through NVML. "
+	    "`fail` injects a fault that `faults` lists (fail 2 lost, fail 0 "
+	    "pcie=1x4, fail 0 oom=3, fail driver-mismatch), or makes a "
+	    "function fail: fail [GPU] "
+	    "nvmlDeviceGetPowerUsage=NVML_ERROR_UNKNOWN [after=N] [times=N] "
+	    "[probability=P] [seed=N]; =hang never returns. `clear` returns "
+	    "values to the model and repairs faults; `reset` does so for all "
+	    "GPUs, and removes added latencies and counts. `reset-gpu` does "
+	    "what nvidia-smi --gpu-reset does. `ecc` causes memory errors (ecc "
+	    "0 parity l2 3) and shows them. `clock` shows machine time and the "
+	    "progress of a scenario, stops time and moves it "
 	    "on.\n\n" GK_ARG_SIZES,
 	    NULL,
 	    NULL,
@@ -304,6 +254,7 @@ int fake_ctl(int argc, char **argv)
 	for (size_t i = 0; i < VERBS; i++)
 		if (!strcmp(verbs[i].name, a.args[0]))
 			return run_verb(&verbs[i], &a);
-	return fake_usage("ctl: '%s' is no verb; allowed are " VERB_NAMES,
-			  a.args[0]);
+	return fake_usage(
+	    "ctl: '%s' is not a subcommand; allowed are " VERB_NAMES,
+	    a.args[0]);
 }

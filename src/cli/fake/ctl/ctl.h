@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ctl.h - the verbs of `gpukit fake ctl`; one row each in ctl.c.
- * They return exit codes and have told what went wrong.
+ * ctl.h - the subcommands of `gpukit fake ctl`, one row each in ctl.c. They
+ * return exit codes and have printed what went wrong.
  */
 #ifndef GK_CLI_FAKE_CTL_H
 #define GK_CLI_FAKE_CTL_H
@@ -31,7 +32,10 @@ int ctl_mig(struct ctl *ctl, int argc, char **argv);
 int ctl_ecc(struct ctl *ctl, int argc, char **argv);
 int ctl_coverage(struct ctl *ctl, int argc, char **argv);
 
-/* The row of a function in nvml.def, or -1; and back. */
+/*
+ * Convert between a function's name and its row in nvml.def. The row is -1 if
+ * there is no such function.
+ */
 int ctl_function_row(const char *name);
 const char *ctl_function_name(unsigned row);
 extern const unsigned ctl_function_count;
@@ -42,15 +46,16 @@ extern const char *const ctl_permissions[];
 /* The names of enum gkf_conf_compute, by number. */
 extern const char *const ctl_conf_computes[];
 
-/* The GPUs that an argument names, as bits; an exit code. */
+/* Parses GPUs into a bit mask. Returns 0, or an exit code after a message. */
 int ctl_gpus(struct ctl *ctl, const char *text, uint64_t *ret_mask);
 
-/* Does an argument name GPUs: "all" or an index? */
+/* Whether an argument names GPUs: "all" or an index. */
 bool ctl_names_gpus(const char *text);
 
 /*
- * A change that nvlink.LINK.WHAT=VALUE asks for: of one link or all (-1), of an
- * error count or the state (error -1). The functions return exit codes; link.c.
+ * The change requested by nvlink.LINK.WHAT=VALUE. `link` is -1 for all links;
+ * `error` is the error counter to set, or -1 to set the link's state. The
+ * functions (in link.c) return exit codes.
  */
 struct link_change {
 	int link, error;
@@ -63,11 +68,17 @@ int ctl_link_check(struct ctl *ctl, unsigned gpu,
 int ctl_link_apply(struct ctl *ctl, unsigned gpu,
 		   const struct link_change *change);
 
-/* Tell of links that are not as at rest: lines, or an object, the caller's. */
+/*
+ * Print the links that differ from their state at rest, as lines or as a JSON
+ * object that the caller owns.
+ */
 void ctl_link_print(struct ctl *ctl, unsigned gpu);
 struct json_t *ctl_link_json(struct ctl *ctl, unsigned gpu);
 
-/* The value of that name; -1 after telling which there are. */
+/*
+ * Returns the enum gkf_value of that name, or -1 after printing the allowed
+ * names.
+ */
 int ctl_value(const char *name);
 
 #endif

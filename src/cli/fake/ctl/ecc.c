@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ecc.c - `gpukit fake ctl ecc`: lets memory errors happen anywhere on a
- * GPU, and shows the book of those that did.
+ * ecc.c - `gpukit fake ctl ecc`: causes memory errors anywhere on a GPU, and
+ * shows those that happened.
  */
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/cmd.h"
-#include "cli/fake/ctl.h"
+#include "cli/fake/ctl/ctl.h"
 #include "machine/file/board.h"
 #include "machine/file/ecc_state.h"
 #include "machine/model/ecc.h"
@@ -27,27 +28,27 @@ static int parse_error_kind(const char *text, enum gkf_ecc_kind *ret_kind)
 			*ret_kind = (enum gkf_ecc_kind)i;
 			return 0;
 		}
-	return fake_usage("ctl ecc: '%s' is no kind of error; allowed are "
+	return fake_usage("ctl ecc: '%s' is not a kind of error; allowed are "
 			  "corrected, parity, sec-ded",
 			  text);
 }
 
-static int parse_place(const char *text, enum gkf_ecc_location *ret_place)
+static int parse_location(const char *text, enum gkf_ecc_location *ret_location)
 {
 	char names[256] = "";
 	size_t len = 0;
 
 	for (unsigned i = 0; gkf_ecc_location_name(i); i++) {
 		if (!strcmp(gkf_ecc_location_name(i), text)) {
-			*ret_place = (enum gkf_ecc_location)i;
+			*ret_location = (enum gkf_ecc_location)i;
 			return 0;
 		}
 		len +=
 		    (size_t)snprintf(names + len, sizeof names - len, "%s%s",
 				     i ? ", " : "", gkf_ecc_location_name(i));
 	}
-	return fake_usage("ctl ecc: '%s' is no place; allowed are %s", text,
-			  names);
+	return fake_usage("ctl ecc: '%s' is not a location; allowed are %s",
+			  text, names);
 }
 
 static int parse_error_count(const char *text, int64_t *ret_count)
@@ -61,17 +62,18 @@ static int parse_error_count(const char *text, int64_t *ret_count)
 }
 
 static int strike_gpu(struct ctl *ctl, unsigned gpu, enum gkf_ecc_kind kind,
-		      enum gkf_ecc_location place, int64_t count)
+		      enum gkf_ecc_location location, int64_t count)
 {
 	const char *name = gkf_board(ctl->machine, gpu)->profile.name;
 	int err =
-	    gkf_ecc_error(ctl->machine, gpu, kind, place, (uint64_t)count);
+	    gkf_ecc_error(ctl->machine, gpu, kind, location, (uint64_t)count);
 
 	if (err == GK_ERR_NOT_SUPPORTED)
-		return fake_failure("ctl ecc: GPU %u (%s) %s", gpu, name,
-				    gkf_ecc_on(ctl->machine, gpu)
-					? "does not tell errors of that place"
-					: "has no ECC, or it is off");
+		return fake_failure(
+		    "ctl ecc: GPU %u (%s) %s", gpu, name,
+		    gkf_ecc_on(ctl->machine, gpu)
+			? "does not report errors of that location"
+			: "has no ECC, or it is off");
 	return err ? fake_failure("ctl ecc: GPU %u: %s", gpu, gk_strerror(err))
 		   : 0;
 }
@@ -129,30 +131,31 @@ static void show_ecc(struct ctl *ctl, unsigned gpu)
 int ctl_ecc(struct ctl *ctl, int argc, char **argv)
 {
 	enum gkf_ecc_kind kind = GKF_ECC_CORRECTED;
-	enum gkf_ecc_location place = GKF_ECC_DRAM;
+	enum gkf_ecc_location location = GKF_ECC_DRAM;
 	int64_t count = 1;
 	uint64_t gpus;
 	int code = ctl_gpus(ctl, argv[0], &gpus);
 
 	if (!code && argc == 2)
-		code = fake_usage("usage: gpukit fake ctl ecc GPU [KIND PLACE "
-				  "[COUNT]]");
+		code =
+		    fake_usage("usage: gpukit fake ctl ecc GPU [KIND LOCATION "
+			       "[COUNT]]");
 	if (!code && argc > 2)
 		code = parse_error_kind(argv[1], &kind);
 	if (!code && argc > 2)
-		code = parse_place(argv[2], &place);
+		code = parse_location(argv[2], &location);
 	if (!code && argc > 3)
 		code = parse_error_count(argv[3], &count);
 	for (unsigned i = 0; !code && i < gkf_device_count(ctl->machine); i++) {
 		if (!(gpus >> i & 1))
 			continue;
 		if (argc > 2)
-			code = strike_gpu(ctl, i, kind, place, count);
+			code = strike_gpu(ctl, i, kind, location, count);
 		else
 			show_ecc(ctl, i);
 	}
 	if (!code && argc == 1)
-		puts("* = in the life of the board; the others since the last "
-		     "reset");
+		puts("* = over the life of the board; the others since the "
+		     "last reset");
 	return code;
 }

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fail.c - `gpukit fake ctl fail`, `clear`, `reset` and `reset-gpu`:
- * breaks and mends GPUs, functions and the machine.
+ * fail.c - `gpukit fake ctl fail`, `clear`, `reset` and `reset-gpu`: injects
+ * faults into GPUs, functions and the machine, and repairs them.
  */
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/cmd.h"
-#include "cli/fake/ctl.h"
+#include "cli/fake/ctl/ctl.h"
 #include "machine/file/board.h"
 #include "machine/file/fault_kinds.h"
 #include "machine/file/file.h"
@@ -15,7 +16,7 @@
 #include "machine/model/model.h"
 #include "machine/store/board.h"
 #include "machine/store/coverage.h"
-#include "machine/store/processes.h"
+#include "machine/store/process/processes.h"
 #include "machine/trouble/fault.h"
 #include "machine/trouble/fault_text.h"
 #include "machine/trouble/reset.h"
@@ -59,7 +60,7 @@ int ctl_faults(struct ctl *ctl, int argc, char **argv)
 
 enum what { A_BREAKAGE, A_RULE, A_MACHINE_FAULT };
 
-/* One thing that shall go wrong, understood. */
+/* One fault to inject. */
 struct failure {
 	enum what what;
 	struct gkf_breakage breakage;
@@ -67,7 +68,7 @@ struct failure {
 	enum gkf_machine_fault machine_fault;
 };
 
-/* The options that hold for all rules of a command line. */
+/* Options for all rules of a command line. */
 struct bounds {
 	uint64_t after, times, seed;
 	unsigned per_million;
@@ -83,10 +84,10 @@ static int refuse_fault_name(const char *text)
 	gk_buf_puts(&names, "xid=N");
 	for (int i = 0; i < GKF_MACHINE_FAULT_COUNT; i++)
 		gk_buf_printf(&names, ", %s", gkf_machine_faults[i].name);
-	fake_usage("ctl: '%s' is no failure; allowed are %s, or "
-		   "FUNCTION=ANSWER, as in "
-		   "nvmlDeviceGetPowerUsage=NVML_ERROR_UNKNOWN",
-		   text, names.data ? names.data : "?");
+	fake_usage(
+	    "ctl: '%s' is not a fault; allowed are %s, or FUNCTION=ANSWER, as "
+	    "in nvmlDeviceGetPowerUsage=NVML_ERROR_UNKNOWN",
+	    text, names.data ? names.data : "?");
 	gk_buf_free(&names);
 	return GK_EXIT_USAGE;
 }
@@ -101,7 +102,7 @@ static int parse_rule(const char *text, struct failure *ret)
 	name[strcspn(name, "=")] = '\0';
 	row = ctl_function_row(name);
 	if (row < 0)
-		return fake_usage("ctl: there is no function '%s'", name);
+		return fake_usage("ctl: no function '%s'", name);
 	if (!equals || !gkf_rule_answer(equals + 1, &answer))
 		return fake_usage("ctl fail: %s: must be a code such as "
 				  "NVML_ERROR_UNKNOWN, or hang",
@@ -147,7 +148,7 @@ static int parse_probability(const char *text, unsigned *ret_per_million)
 	return 0;
 }
 
-/* "after=3" and its like; false: it is something else. */
+/* Parses an option such as "after=3". Returns false if it is something else. */
 static bool parse_bound(const char *text, struct bounds *b, int *ret_code)
 {
 	struct {
@@ -193,8 +194,8 @@ static int break_gpus(struct ctl *ctl, uint64_t gpus,
 			err = gkf_break(ctl->machine, i, breakage);
 		if (err == GK_ERR_NOT_SUPPORTED)
 			return fake_failure(
-			    "ctl fail: GPU %u (%s) cannot have that: it has "
-			    "no such part, or it is off",
+			    "ctl fail: GPU %u (%s) cannot have this fault: it "
+			    "lacks the part, or the part is off",
 			    i, gkf_board(ctl->machine, i)->profile.name);
 		if (err == GK_ERR_NOT_FOUND)
 			return fake_failure("ctl fail: GPU %u has no such MIG "
@@ -243,8 +244,8 @@ static int parse_failures(int argc, char **argv, bool has_gpus,
 			continue;
 		code = parse_failure(argv[i], &failures[*count]);
 		if (!code && !has_gpus && failures[*count].what == A_BREAKAGE)
-			code = fake_usage("ctl fail: which GPU? Say `ctl fail "
-					  "0 %s` or `ctl fail all %s`",
+			code = fake_usage("ctl fail: no GPU; use `ctl fail 0 "
+					  "%s` or `ctl fail all %s`",
 					  argv[i], argv[i]);
 		rules |= failures[*count].what == A_RULE;
 		(*count)++;
@@ -267,7 +268,7 @@ int ctl_fail(struct ctl *ctl, int argc, char **argv)
 
 	if (!failures)
 		return fake_failure("out of memory");
-	/* `all` is more than every GPU: calls that are about none, too. */
+	/* `all` includes calls that concern no GPU. */
 	if (has_gpus && strcmp(argv[0], "all"))
 		code = ctl_gpus(ctl, argv[0], &gpus);
 	if (!code)
@@ -291,13 +292,15 @@ static int mend_faults(struct ctl *ctl, uint64_t gpus, uint64_t faults)
 	return err ? fake_failure("ctl: %s", gk_strerror(err)) : 0;
 }
 
-static int unset(struct ctl *ctl, uint64_t gpus, int value)
+static int unset_value(struct ctl *ctl, uint64_t gpus, int value)
 {
 	for (unsigned i = 0; i < gkf_device_count(ctl->machine); i++) {
 		int err = 0;
 
-		/* Not through the model where nothing is set: a GPU may lack
-		 * the value. */
+		/*
+		 * Skips values that are not set: the model refuses to clear a
+		 * value that the GPU lacks.
+		 */
 		if (gpus >> i & 1 &&
 		    atomic_load(&ctl->file->device[i].set[value]) != GKF_UNSET)
 			err = gkf_value_set(ctl->machine, i,
@@ -322,7 +325,7 @@ static int clear_gpus(struct ctl *ctl, uint64_t gpus)
 	int code = mend_faults(ctl, gpus, ~0ULL);
 
 	for (int v = 0; !code && v < GKF_V_COUNT; v++)
-		code = unset(ctl, gpus, v);
+		code = unset_value(ctl, gpus, v);
 	for (unsigned i = 0; !code && i < gkf_device_count(ctl->machine); i++)
 		if (gpus >> i & 1 && gkf_links_clear(ctl->machine, i))
 			code = fake_failure("ctl: GPU %u: its NVLinks cannot "
@@ -339,21 +342,27 @@ static int clear_machine(struct ctl *ctl)
 	return clear_gpus(ctl, ~0ULL);
 }
 
-/* Whether a word names anything that can be cleared; it tells if not. */
+/*
+ * Returns whether a word names something that can be cleared; if not, prints a
+ * message.
+ */
 static bool is_clearable(const char *name, bool has_gpus)
 {
 	if (gkf_machine_fault_by_name(name) >= 0 || ctl_function_row(name) >= 0)
 		return true;
 	if (!has_gpus) {
-		fake_usage("ctl clear: of which GPU? Say `ctl clear 0 %s` or "
-			   "`ctl clear all %s`",
+		fake_usage("ctl clear: no GPU; use `ctl clear 0 %s` or `ctl "
+			   "clear all %s`",
 			   name, name);
 		return false;
 	}
 	return gkf_fault_by_name(name) >= 0 || ctl_value(name) >= 0;
 }
 
-/* A fault and a value may bear one name: then both are meant. */
+/*
+ * Clears everything that has that name. If a fault and a value share the name,
+ * clears both.
+ */
 static int clear_one(struct ctl *ctl, uint64_t gpus, const char *name)
 {
 	int machine_fault = gkf_machine_fault_by_name(name);
@@ -369,7 +378,7 @@ static int clear_one(struct ctl *ctl, uint64_t gpus, const char *name)
 	if (!code && fault >= 0)
 		code = mend_faults(ctl, gpus, GKF_FAULT_BIT(fault));
 	if (!code && value >= 0)
-		code = unset(ctl, gpus, value);
+		code = unset_value(ctl, gpus, value);
 	return code;
 }
 
@@ -422,7 +431,7 @@ static int check_idle(struct ctl *ctl, unsigned gpu)
 	if (gkf_fault_active(ctl->machine, gpu, GKF_FAULT_FALLEN))
 		return fake_failure("ctl reset-gpu: GPU %u has fallen off the "
 				    "bus; only `ctl clear %u fallen`, which "
-				    "stands for a reboot, brings it back",
+				    "simulates a reboot, brings it back",
 				    gpu, gpu);
 	return 0;
 }

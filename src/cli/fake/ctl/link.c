@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * link.c - NVLinks in `gpukit fake ctl`: nvlink.3.state=down in `set`,
- * what differs from links at rest in `show`.
+ * link.c - NVLinks in `gpukit fake ctl`: sets nvlink.3.state=down, and shows
+ * links that differ from their state at rest.
  */
 #include "base/err.h"
 #include "base/str.h"
-#include "cli/fake/ctl.h"
+#include "cli/fake/ctl/ctl.h"
 #include "machine/file/board.h"
 #include "machine/file/link_state.h"
 #include "machine/file/numbers.h"
@@ -114,7 +115,7 @@ int ctl_link_apply(struct ctl *ctl, unsigned gpu,
 		   : 0;
 }
 
-/* Calls f with each setting of a link that is not as at rest. */
+/* Calls f with each setting that differs from a link's state at rest. */
 static void each_link_setting(struct ctl *ctl, unsigned gpu,
 			      void (*f)(const char *key, const char *text,
 					void *arg),

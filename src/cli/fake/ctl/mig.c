@@ -1,19 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mig.c - splitting GPUs: the option --mig of `gpukit fake` and the verb
- * `gpukit fake ctl mig`.
+ * mig.c - splits GPUs: the option --mig of `gpukit fake`, and `gpukit fake ctl
+ * mig`.
  */
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/cmd.h"
-#include "cli/fake/ctl.h"
+#include "cli/fake/ctl/ctl.h"
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/model/mig.h"
 #include "machine/model/mig_rules.h"
 #include "machine/store/board.h"
-#include "machine/store/ledger.h"
-#include "machine/store/processes.h"
+#include "machine/store/process/ledger.h"
+#include "machine/store/process/processes.h"
 #include "machine/store/machine.h"
 #include "machine/words/spec.h"
 
@@ -22,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The profiles that a GPU can be split into, in words. */
+/* Lists the MIG profiles of a GPU. */
 static void list_profiles(const struct gkf_mig_board *board, char *text,
 			  size_t cap)
 {
@@ -35,7 +36,7 @@ static void list_profiles(const struct gkf_mig_board *board, char *text,
 					i ? ", " : "", p->name);
 }
 
-/* One line about a split that failed at some part of the text. */
+/* Prints why a split failed, and at which part of its text. */
 static int tell_split_error(struct gkf_machine *m, const char *verb,
 			    unsigned gpu, const char *part, int err)
 {
@@ -50,8 +51,8 @@ static int tell_split_error(struct gkf_machine *m, const char *verb,
 	switch (err) {
 	case GK_ERR_INVALID:
 	case GK_ERR_RANGE:
-		return fake_usage("%s: GPU %u (%s): '%s' is no instance of "
-				  "it; allowed are %s",
+		return fake_usage("%s: GPU %u (%s): '%s' is not one of its "
+				  "profiles; allowed are %s",
 				  verb, gpu, p->name, part, names);
 	case GK_ERR_NO_SPACE:
 		return fake_failure("%s: GPU %u (%s): no room for '%s'; see "
@@ -75,8 +76,8 @@ static int tell_split_error(struct gkf_machine *m, const char *verb,
 	}
 }
 
-static int layout(struct gkf_machine *m, const char *verb, unsigned gpu,
-		  const char *text)
+static int apply_layout(struct gkf_machine *m, const char *verb, unsigned gpu,
+			const char *text)
 {
 	const char *part = text;
 	int err = strcmp(text, "on") ? gkf_mig_layout(m, gpu, text, &part)
@@ -94,7 +95,7 @@ static int apply_split(struct gkf_machine *m, const char *spec)
 	int code = 0;
 
 	if (!equals || !equals[1] || (size_t)(equals - spec) >= sizeof list)
-		return fake_usage("--mig: '%s' is no GPUS=LAYOUT, as in "
+		return fake_usage("--mig: '%s' is not GPUS=LAYOUT, as in "
 				  "0=3g.40gb+2g.20gb+1g.10gb",
 				  spec);
 	snprintf(list, sizeof list, "%.*s", (int)(equals - spec), spec);
@@ -102,7 +103,7 @@ static int apply_split(struct gkf_machine *m, const char *spec)
 		return fake_usage("--mig: %s", message);
 	for (unsigned i = 0; !code && i < gkf_device_count(m); i++)
 		if (gpus >> i & 1)
-			code = layout(m, "--mig", i, equals + 1);
+			code = apply_layout(m, "--mig", i, equals + 1);
 	return code;
 }
 
@@ -115,8 +116,9 @@ int fake_mig_apply(const char *path, char *const *specs)
 		return code;
 	for (unsigned i = 0; !code && i < gkf_device_count(m); i++)
 		if (*gkf_board(m, i)->profile.mig_layout)
-			code = layout(m, "mig_layout", i,
-				      gkf_board(m, i)->profile.mig_layout);
+			code =
+			    apply_layout(m, "mig_layout", i,
+					 gkf_board(m, i)->profile.mig_layout);
 	for (; !code && *specs; specs++)
 		code = apply_split(m, *specs);
 	gkf_machine_close(m);
@@ -125,7 +127,7 @@ int fake_mig_apply(const char *path, char *const *specs)
 
 /* ---- ctl mig GPU ... ---- */
 
-/* Calls f for each compute instance, or GPU instance without one. */
+/* Calls f for each compute instance, and each GPU instance without one. */
 static void each_mig_part(struct ctl *ctl, unsigned gpu,
 			  void (*f)(struct ctl *ctl, unsigned gpu,
 				    const struct gkf_mig_gi *gi,
@@ -240,7 +242,10 @@ static int mig_ls(struct ctl *ctl, unsigned gpu)
 	return r ? fake_failure("ctl mig: cannot write JSON") : 0;
 }
 
-/* "create 1g.10gb+2g.20gb [at 4]": as --mig, of what is free. */
+/*
+ * Handles "create 1g.10gb+2g.20gb [at 4]": like --mig, but uses the free
+ * slices.
+ */
 static int mig_create(struct ctl *ctl, unsigned gpu, int argc, char **argv)
 {
 	char text[128];
@@ -250,10 +255,13 @@ static int mig_create(struct ctl *ctl, unsigned gpu, int argc, char **argv)
 				  "LAYOUT [at SLICE]");
 	snprintf(text, sizeof text, argc == 3 ? "%s@%s" : "%s", argv[0],
 		 argc == 3 ? argv[2] : "");
-	return layout(ctl->machine, "ctl mig create", gpu, text);
+	return apply_layout(ctl->machine, "ctl mig create", gpu, text);
 }
 
-/* "GI" with all that is in it, or "GI/CI". */
+/*
+ * Destroys the GPU instance "GI" and everything in it, or the compute instance
+ * "GI/CI".
+ */
 static int mig_destroy(struct ctl *ctl, unsigned gpu, const char *text)
 {
 	const char *slash = strchr(text, '/');
@@ -266,10 +274,10 @@ static int mig_destroy(struct ctl *ctl, unsigned gpu, const char *text)
 	if (gk_parse_int(head, &gi) || gi < 0 || gi >= GKF_MIG_GIS ||
 	    (slash &&
 	     (gk_parse_int(slash + 1, &ci) || ci < 0 || ci >= GKF_MIG_CIS)))
-		return fake_usage("ctl mig destroy: '%s' is no instance; "
-				  "allowed is GI or GI/CI, as `ctl mig %u ls` "
-				  "tells them",
-				  text, gpu);
+		return fake_usage(
+		    "ctl mig destroy: '%s' is not an instance; allowed is GI "
+		    "or GI/CI, as `ctl mig %u ls` shows them",
+		    text, gpu);
 	if (slash)
 		err = gkf_mig_ci_destroy(ctl->machine, gpu, (unsigned)gi,
 					 (unsigned)ci, GKF_MIG_ANY_LIFE);

@@ -1,8 +1,9 @@
-/* set.c - `gpukit fake ctl set`: values with units, latencies. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* set.c - `gpukit fake ctl set`: sets values with units, and latencies. */
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/cmd.h"
-#include "cli/fake/ctl.h"
+#include "cli/fake/ctl/ctl.h"
 #include "machine/file/board.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
@@ -18,7 +19,10 @@
 struct change {
 	int value;
 	int64_t to;
-	_Atomic uint64_t *word; /* in the file */
+	/*
+	 * The word to set in the machine file; NULL: the value belongs to GPUs.
+	 */
+	_Atomic uint64_t *word;
 	struct link_change link;
 };
 
@@ -109,9 +113,9 @@ static int parse_change(struct ctl *ctl, char *arg, struct change *ret_change)
 	const struct gkf_value_info *info;
 
 	if (!text)
-		return fake_usage("ctl set: '%s' is no KEY=VALUE, as in "
-				  "temperature=95",
-				  arg);
+		return fake_usage(
+		    "ctl set: '%s' is not KEY=VALUE, as in temperature=95",
+		    arg);
 	*text++ = '\0';
 	if (!strncmp(arg, "latency", 7) && (!arg[7] || arg[7] == '.'))
 		return parse_latency(ctl, arg, text, ret_change);
@@ -137,7 +141,7 @@ static int parse_change(struct ctl *ctl, char *arg, struct change *ret_change)
 	return 0;
 }
 
-/* Whether every GPU can take the value. */
+/* Checks that every GPU can take the value. */
 static int check_value(struct ctl *ctl, uint64_t gpus,
 		       const struct change *change)
 {
@@ -212,13 +216,12 @@ int ctl_set(struct ctl *ctl, int argc, char **argv)
 	if (!code && has_gpus && argc == 1)
 		code = fake_usage("usage: gpukit fake ctl set [GPU] "
 				  "KEY=VALUE...");
-	/* All are understood and possible before the first is done. */
+	/* All changes are parsed and checked before the first is made. */
 	for (int i = has_gpus; !code && i < argc; i++) {
 		code = parse_change(ctl, argv[i], &changes[n]);
 		if (!code && is_of_gpu(&changes[n++]) && !has_gpus)
-			code = fake_usage("ctl set: of which GPU? Say "
-					  "`ctl set 0 %s=...` or `ctl set all "
-					  "%s=...`",
+			code = fake_usage("ctl set: no GPU; use `ctl set 0 "
+					  "%s=...` or `ctl set all %s=...`",
 					  argv[i], argv[i]);
 	}
 	for (int i = 0; !code && i < n; i++)

@@ -1,7 +1,8 @@
-/* show.c - `gpukit fake ctl show`: the values of a machine, now. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* show.c - `gpukit fake ctl show`: prints the current values of a machine. */
 #include "base/str.h"
 #include "cli/cmd.h"
-#include "cli/fake/ctl.h"
+#include "cli/fake/ctl/ctl.h"
 #include "machine/file/board.h"
 #include "machine/file/device.h"
 #include "machine/file/fault_kinds.h"
@@ -11,8 +12,8 @@
 #include "machine/file/value.h"
 #include "machine/model/model.h"
 #include "machine/store/board.h"
-#include "machine/store/ledger.h"
-#include "machine/store/processes.h"
+#include "machine/store/process/ledger.h"
+#include "machine/store/process/processes.h"
 #include "machine/trouble/fault.h"
 #include "machine/trouble/fault_text.h"
 #include "machine/trouble/rule.h"
@@ -34,7 +35,7 @@ static bool is_lost(struct ctl *ctl, unsigned gpu)
 	       gkf_fault_active(ctl->machine, gpu, GKF_FAULT_FALLEN);
 }
 
-/* Calls f with each thing that is broken, as it could be typed. */
+/* Calls f with each active fault, as a user could type it. */
 static void each_fault(struct ctl *ctl, unsigned gpu,
 		       void (*f)(const char *text, void *arg), void *arg)
 {
@@ -60,7 +61,10 @@ static void append_fault(const char *text, void *arg)
 	json_array_append_new(arg, json_string(text));
 }
 
-/* "nvmlDeviceGetPowerUsage=NVML_ERROR_UNKNOWN after=3", and how often. */
+/*
+ * Writes a rule, such as "nvmlDeviceGetPowerUsage=NVML_ERROR_UNKNOWN after=3",
+ * and how many calls it has failed. Returns false if there is no such rule.
+ */
 static bool rule_text(struct ctl *ctl, unsigned index, char *text, size_t cap)
 {
 	struct gkf_rule_spec spec;
@@ -96,8 +100,11 @@ static void each_machine_fault(struct ctl *ctl,
 			f(text, arg);
 }
 
-/* Any process may have written anything there. */
-static const char *permission(const struct ctl *ctl)
+/*
+ * Any process may have written an invalid number to the file; such a number
+ * counts as root.
+ */
+static const char *permission_name(const struct ctl *ctl)
 {
 	uint64_t who = atomic_load(&ctl->file->permission);
 
@@ -145,7 +152,7 @@ static void show_text(struct ctl *ctl, uint64_t gpus)
 	       ctl->file->driver_version,
 	       atomic_load(&ctl->file->latency) == GKF_LATENCY_REAL ? "real"
 								    : "none",
-	       permission(ctl));
+	       permission_name(ctl));
 	for (unsigned i = 0; i < ctl_function_count; i++) {
 		uint64_t ns = atomic_load(&ctl->file->extra_ns[i]);
 
@@ -217,8 +224,8 @@ static int show_json(struct ctl *ctl, uint64_t gpus)
 	gk_str_clean(path, sizeof path, ctl->path, strlen(ctl->path));
 	top = json_pack(
 	    "{s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "machine", path,
-	    "permission", permission(ctl), "driver", ctl->file->driver_version,
-	    "latency",
+	    "permission", permission_name(ctl), "driver",
+	    ctl->file->driver_version, "latency",
 	    atomic_load(&ctl->file->latency) == GKF_LATENCY_REAL ? "real"
 								 : "none",
 	    "added_latency_ns", latencies, "failures", failures, "gpus", list);

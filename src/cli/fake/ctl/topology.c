@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * topology.c - `gpukit fake ctl topology`: how the GPUs of a machine hang
- * together now, in the words of `nvidia-smi topo -m`.
+ * topology.c - `gpukit fake ctl topology`: prints how the GPUs of a machine are
+ * connected now, in the words of `nvidia-smi topo -m`.
  */
 #include "cli/cmd.h"
-#include "cli/fake/ctl.h"
+#include "cli/fake/ctl/ctl.h"
 #include "machine/model/link.h"
 #include "machine/model/topology.h"
 #include "machine/store/board.h"
@@ -32,9 +33,9 @@ static const char *distance_word(enum gkf_distance distance)
 	}
 }
 
-/* NV# where NVLinks are up, else what lies between on the bus. */
-static void between(struct ctl *ctl, unsigned a, unsigned b,
-		    char word[WORD_MAX])
+/* NV# if NVLinks are up, else the distance on the bus. */
+static void write_distance(struct ctl *ctl, unsigned a, unsigned b,
+			   char word[WORD_MAX])
 {
 	unsigned links = a == b ? 0 : gkf_links_between(ctl->machine, a, b);
 
@@ -57,7 +58,7 @@ static int print_json(struct ctl *ctl, unsigned n)
 		json_t *row = json_array();
 
 		for (unsigned b = 0; b < n; b++) {
-			between(ctl, a, b, word);
+			write_distance(ctl, a, b, word);
 			json_array_append_new(row, json_string(word));
 		}
 		json_array_append_new(
@@ -87,7 +88,7 @@ int ctl_topology(struct ctl *ctl, int argc, char **argv)
 	for (unsigned a = 0; a < n; a++) {
 		printf("GPU%-3u", a);
 		for (unsigned b = 0; b < n; b++) {
-			between(ctl, a, b, word);
+			write_distance(ctl, a, b, word);
 			printf(" %-5s", word);
 		}
 		printf(" %-4u %u\n", t->seat[a].node, t->seat[a].module);

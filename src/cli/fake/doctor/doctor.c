@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * doctor.c - `gpukit fake doctor`: whether programs will run on a made-up
- * machine, and what to do about those that will not. Nothing is run.
+ * doctor.c - `gpukit fake doctor`: checks whether programs will run on a
+ * made-up machine, and says what to do about those that will not. It runs no
+ * program but Python.
  */
-#include "cli/fake/doctor.h"
+#include "cli/fake/doctor/doctor.h"
 #include "base/err.h"
 #include "cli/arg.h"
 #include "cli/cmd.h"
@@ -28,22 +30,25 @@ struct check {
 	const char *python; /* NULL: none */
 	char **paths;
 	bool json;
-	unsigned capability; /* the least of the GPUs, 80 for 8.0 */
+	bool needed;         /* also report what our libraries need */
+	unsigned capability; /* lowest of all GPUs; 80 for 8.0 */
 	char libraries[PATH_MAX];
 	struct gk_buf text;
 	json_t *list;
-	unsigned with_cuda; /* files with something of CUDA */
+	unsigned with_cuda; /* files that use CUDA */
 	int code;
 };
 
 static const struct argp_option options[] = {
     {"gpus", 'g', "LIST", 0,
-     "The machine it is to run on, as of `gpukit fake` (" DEFAULT_GPUS ")", 0},
+     "The machine to run on, as for `gpukit fake` (" DEFAULT_GPUS ")", 0},
     {"python", 'p', "PYTHON", 0,
-     "A Python, such as that of a virtual environment: whether its PyTorch "
-     "will run, and which operators are refused",
+     "Say whether the PyTorch of this Python, for example in a virtual "
+     "environment, will run, and which operators are refused",
      0},
-    {"json", 'j', NULL, 0, "A list of objects instead of lines", 0},
+    {"libraries", 'l', NULL, 0,
+     "Say which third-party libraries ours need, and which are missing", 0},
+    {"json", 'j', NULL, 0, "JSON: a list of objects instead of lines", 0},
     {0}};
 
 static error_t parse_doctor_option(int key, char *arg, struct argp_state *state)
@@ -57,6 +62,9 @@ static error_t parse_doctor_option(int key, char *arg, struct argp_state *state)
 	case 'p':
 		check->python = arg;
 		return 0;
+	case 'l':
+		check->needed = true;
+		return 0;
 	case 'j':
 		check->json = true;
 		return 0;
@@ -64,10 +72,9 @@ static error_t parse_doctor_option(int key, char *arg, struct argp_state *state)
 		check->paths = state->argv + state->next;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		if (!check->python)
-			argp_error(state,
-				   "no file; say which, as in `gpukit fake "
-				   "doctor ./a.out`");
+		if (!check->python && !check->needed)
+			argp_error(state, "no file; give one, as in `gpukit "
+					  "fake doctor ./a.out`");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -77,14 +84,14 @@ static error_t parse_doctor_option(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
     .options = options,
     .parser = parse_doctor_option,
-    .args_doc = "FILE...\n--python PYTHON [FILE...]",
-    .doc = "Tells whether programs and libraries will run on a made-up "
-	   "machine: which CUDA runtime they carry, which images of kernels, "
-	   "and what to do. Nothing is run but the PYTHON that is asked; of a "
-	   "directory, such as a Python package, every file is looked at.\v"
-	   "Exit status: 0 all of them run, 1 some will not, 2 usage."};
+    .args_doc = "FILE...\n--python PYTHON [FILE...]\n--libraries [FILE...]",
+    .doc = "Says whether programs and libraries will run on a made-up machine: "
+	   "which CUDA runtime and which kernel images they contain, and what "
+	   "to do. Runs nothing except PYTHON; in a directory, such as a "
+	   "Python package, checks every file.\vExit status: 0: all will run, "
+	   "1: some will not, 2: wrong usage."};
 
-/* The least compute capability of the machine. */
+/* Returns the lowest compute capability of the machine's GPUs. */
 static int find_least_capability(struct check *check)
 {
 	static struct gkf_profile profiles[GKF_DEVICES_MAX];
@@ -94,8 +101,8 @@ static int find_least_capability(struct check *check)
 	if (fake_parse_gpus("--gpus", check->gpus, profiles, &count, message))
 		return fake_usage("%s", message);
 	if (!count)
-		return fake_usage("--gpus: no program of CUDA runs on a "
-				  "machine without GPUs");
+		return fake_usage(
+		    "--gpus: no CUDA program runs on a machine without GPUs");
 	check->capability = UINT_MAX;
 	for (unsigned i = 0; i < count; i++) {
 		unsigned capability =
@@ -108,7 +115,10 @@ static int find_least_capability(struct check *check)
 	return 0;
 }
 
-/* One file; of a directory only what has to do with CUDA is told. */
+/*
+ * Checks one file. quietly: the file was found in a directory, so it is
+ * reported only if it uses CUDA.
+ */
 static int check_path(struct check *check, const char *path, bool quietly)
 {
 	struct bytes all;
@@ -144,11 +154,11 @@ static int check_path(struct check *check, const char *path, bool quietly)
 	return 0;
 }
 
-/* nftw(3) has no argument for it. */
+/* nftw(3) passes no argument to visit_file(). */
 static struct check *walking;
 
-static int visit(const char *path, const struct stat *st, int type,
-		 struct FTW *where)
+static int visit_file(const char *path, const struct stat *st, int type,
+		      struct FTW *where)
 {
 	(void)st, (void)where;
 	return type == FTW_F ? check_path(walking, path, true) : 0;
@@ -163,11 +173,11 @@ static int check_file(struct check *check, const char *path)
 	if (stat(path, &st) || !S_ISDIR(st.st_mode))
 		return check_path(check, path, false);
 	walking = check;
-	code = nftw(path, visit, 64, FTW_PHYS);
+	code = nftw(path, visit_file, 64, FTW_PHYS);
 	if (code < 0)
 		return fake_failure("doctor: %s: %s", path, strerror(errno));
 	if (!code && check->with_cuda == before && !check->json)
-		gk_buf_printf(&check->text, "%s: nothing of CUDA in it\n",
+		gk_buf_printf(&check->text, "%s: contains nothing of CUDA\n",
 			      path);
 	return code;
 }
@@ -198,14 +208,17 @@ int fake_doctor(int argc, char **argv)
 	gk_arg_parse(&argp, 0, argc, argv, &check);
 	signal(SIGPIPE, SIG_IGN);
 	code = find_least_capability(&check);
-	if (!code && gk_where("lib/gpukit/fake/cuda13", check.libraries,
-			      sizeof check.libraries))
-		code = fake_failure("doctor: gpukit's own place is not known");
+	if (!code && gk_where_library("fake/cuda13", check.libraries,
+				      sizeof check.libraries))
+		code = fake_failure("doctor: cannot find gpukit's own files");
 	check.list = json_array();
 	if (!code && check.python)
 		code =
 		    doctor_python(check.python, check.json ? check.list : NULL,
 				  &check.text, &check.code);
+	if (!code && check.needed &&
+	    doctor_needed(check.json ? check.list : NULL, &check.text))
+		check.code = GK_EXIT_FAILURE;
 	for (char **path = check.paths; !code && path && *path; path++)
 		code = check_file(&check, *path);
 	if (!code)

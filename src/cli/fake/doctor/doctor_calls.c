@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * doctor_calls.c - the functions that a program asks of NVIDIA's libraries, and
- * which of them ours refuse: those that are weak there.
+ * doctor_calls.c - finds the functions that a program imports from NVIDIA's
+ * libraries, and which of these our libraries refuse. Ours define refused
+ * functions as weak symbols.
  */
-#include "cli/fake/doctor.h"
+#include "cli/fake/doctor/doctor.h"
 #include "cli/where.h"
 
 #include <limits.h>
@@ -10,15 +12,16 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Our library of that name; false: we have none. */
+/* Finds our library of that name. Returns false if we have none. */
 static bool find_ours(const char *name, char *ret_path, size_t cap)
 {
 	char relative[NAME_MAX + 32];
 
 	if (strchr(name, '/') || strncmp(name, "lib", 3) != 0)
 		return false;
-	snprintf(relative, sizeof relative, "lib/gpukit/fake/%s", name);
-	return !gk_where(relative, ret_path, cap) && !access(ret_path, R_OK);
+	snprintf(relative, sizeof relative, "fake/%s", name);
+	return !gk_where_library(relative, ret_path, cap) &&
+	       !access(ret_path, R_OK);
 }
 
 bool doctor_is_made_up(const char *name)
@@ -28,7 +31,7 @@ bool doctor_is_made_up(const char *name)
 	return find_ours(name, path, sizeof path);
 }
 
-/* Is it a function that the library has, but refuses? */
+/* Whether the library defines the function but refuses it. */
 static bool is_refused_by(const struct elf *library, const char *name,
 			  bool *ret_has)
 {
@@ -57,7 +60,7 @@ static void note_refused_call(struct doctor *doctor, const char *name)
 	gk_str_clean(c->name, sizeof c->name, name, strlen(name));
 }
 
-/* All names of NVIDIA's libraries begin like these. */
+/* Every function in NVIDIA's libraries has one of these prefixes. */
 static bool may_be_nvidias(const char *name)
 {
 	return !strncmp(name, "cu", 2) || !strncmp(name, "__cu", 4) ||
@@ -80,7 +83,10 @@ static void judge_imports(const struct elf *elf, const struct elf *library,
 	}
 }
 
-/* What is replaced by ours when it is loaded asks nobody. */
+/*
+ * Counts nothing if the file is a library that our own replaces when a program
+ * loads it: the file's calls are then never made.
+ */
 void doctor_calls(const struct elf *elf, struct doctor *doctor)
 {
 	const char *soname = elf_soname(elf), *name;

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * doctor_images.c - reads the images in a section of fat binaries: each binary
- * has the images of one module.
+ * doctor_images.c - reads the images in a section of fat binaries. Each fat
+ * binary holds the images of one module.
  */
 #include "base/err.h"
-#include "cli/fake/doctor.h"
+#include "cli/fake/doctor/doctor.h"
 #include "ptx/front/fatbin.h"
 
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 
 #define FATBIN_ALIGN 8
 
-/* A file of machine code without a section of code. */
+/* Whether machine code has no code section. */
 static bool has_no_kernel(const struct gkf_image *image)
 {
 	struct bytes file, contents;
@@ -52,7 +53,7 @@ static int add_image(struct doctor *doctor, const struct gkf_image *found,
 	return 0;
 }
 
-/* 75 of the line ".target sm_75"; 0: it has none. */
+/* Finds 75 in the line ".target sm_75"; 0: no such line. */
 static unsigned ptx_arch(struct bytes text)
 {
 	static const char target[] = ".target sm_";
@@ -84,7 +85,10 @@ static int add_module(struct bytes fatbin, bool relocatable,
 	return err;
 }
 
-/* The fat binary at an offset, as far as it is there; empty: there is none. */
+/*
+ * Returns the fat binary at an offset, cut off at the end of the section; empty
+ * if there is none.
+ */
 static struct bytes fatbin_at(struct bytes section, size_t at)
 {
 	struct bytes head = bytes_part(section, at, 16);

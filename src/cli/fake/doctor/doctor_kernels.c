@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * doctor_kernels.c - the kernels of a file's PTX, and which of them have
+ * doctor_kernels.c - reads the kernels of a file's PTX, and finds those with
  * instructions that are not executed. Nothing is run.
  */
 #include "base/err.h"
-#include "cli/fake/doctor.h"
+#include "cli/fake/doctor/doctor.h"
 #include "ptx/interp/kernel.h"
 
 #include <limits.h>
@@ -12,7 +13,7 @@
 #include <string.h>
 
 #define PARTS_MAX 1024
-#define ANY_PTX   UINT_MAX /* versions are the machine's business */
+#define ANY_PTX   UINT_MAX /* the doctor accepts every PTX version */
 
 static void note_refused_kernel(struct doctor *doctor,
 				const struct gkf_ptx_function *f,
@@ -53,7 +54,10 @@ static int judge_module(struct doctor *doctor, const struct gkf_ptx_module *m)
 	uint64_t *addresses = calloc(m->variable_count + 1, sizeof *addresses);
 	int err = addresses ? 0 : GK_ERR_NOMEM;
 
-	/* Externals will be there at the launch; no address is looked at. */
+	/*
+	 * The addresses of variables are only known at launch. Their values do
+	 * not matter here.
+	 */
 	for (uint32_t i = 0; !err && i < m->variable_count; i++)
 		addresses[i] = 1 << 20;
 	for (uint32_t i = 0; !err && i < m->function_count; i++)
@@ -65,8 +69,9 @@ static int judge_module(struct doctor *doctor, const struct gkf_ptx_module *m)
 }
 
 /*
- * The images of a module from `first` on: the PTX that its device takes, as
- * gkf_fatbin_choose() tells it.
+ * Returns the PTX image that the device tries after `before`, in the order of
+ * gkf_fatbin_choose(); NULL if there is none. `first` is the module's first
+ * image.
  */
 static const struct image *choose_images(const struct doctor *doctor,
 					 unsigned first,
@@ -91,7 +96,7 @@ static const struct image *choose_images(const struct doctor *doctor,
 	return best;
 }
 
-/* The modules that are to be linked with each other. */
+/* Relocatable modules, which are linked together. */
 struct parts {
 	struct gkf_ptx_module *module[PARTS_MAX];
 	unsigned count;
@@ -112,7 +117,10 @@ static int read_ptx_image(const struct image *image,
 	return err;
 }
 
-/* The PTX of the module whose first image is `first`; NULL: none fits. */
+/*
+ * Returns the parsed PTX of the module whose first image is `first`, or NULL if
+ * none suits the GPU.
+ */
 static struct gkf_ptx_module *read_module(struct doctor *doctor, unsigned first)
 {
 	const struct image *image = NULL;
@@ -165,7 +173,10 @@ int doctor_kernels(struct doctor *doctor)
 		if (doctor->images[i].module == last)
 			continue;
 		last = doctor->images[i].module;
-		/* An object lacks names that come from others at the link. */
+		/*
+		 * An object file is not linked yet: other files may define the
+		 * names it uses.
+		 */
 		if (doctor->images[i].relocatable &&
 		    doctor->kind == KIND_OBJECT)
 			continue;

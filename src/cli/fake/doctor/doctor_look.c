@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * doctor_look.c - finds out which CUDA runtime and which images a file carries,
- * and whether it will run on a made-up machine.
+ * doctor_look.c - finds the CUDA runtime and the images that a file contains,
+ * and judges whether the file will run on a made-up machine.
  */
 #include "base/err.h"
-#include "cli/fake/doctor.h"
+#include "cli/fake/doctor/doctor.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -11,16 +12,16 @@
 #include <string.h>
 
 /*
- * NVIDIA's runtime, from 11.2 on, asks the driver for the table of this GUID
- * and cannot work without it: its bytes are in every program that carries the
- * runtime, stripped or not. Here is their complement, which the compiler may
- * not turn round: gpukit itself carries no runtime.
+ * NVIDIA's runtime, from 11.2 on, requests the driver's table with this GUID
+ * and cannot work without it. Every program that contains the runtime contains
+ * these bytes, stripped or not. This is their complement, volatile so that the
+ * compiler does not fold it: gpukit itself must not seem to contain a runtime.
  */
 static const volatile unsigned char runtime_guid[16] = {
     0x94, 0x2a, 0x04, 0x93, 0xa4, 0x0b, 0x18, 0xb5,
     0x76, 0x78, 0x26, 0xc6, 0xed, 0x02, 0x62, 0x06};
 
-/* The note of src/fronts/cudart/elf_note.c. */
+/* The ELF note written by src/fronts/cudart/elf_note.c. */
 #define OUR_NOTE ".note.gpukit.cudart"
 struct our_note {
 	uint32_t name_size, size, type;
@@ -31,9 +32,8 @@ struct our_note {
 static const struct advice
     static_runtime =
 	{"static-runtime",
-	 "it carries NVIDIA's own runtime, which works with NVIDIA's own "
-	 "driver "
-	 "only",
+	 "it contains NVIDIA's own runtime, which works only with NVIDIA's own "
+	 "driver",
 	 "link it again with the shared runtime: -cudart shared, without "
 	 "touching the makefile NVCC_APPEND_FLAGS=\"-cudart shared\", with "
 	 "CMake -DCMAKE_CUDA_RUNTIME_LIBRARY=Shared; or with gpukit's static "
@@ -44,50 +44,46 @@ static const struct advice
 	       "choose newer GPUs with --gpus, or compile it for "
 	       "older ones too: -gencode "
 	       "arch=compute_#,code=compute_#"},
-    unfit = {"other-ptx",
-	     "its PTX is for GPUs of one kind alone, as that of sm_90a is",
-	     "compile it for all that follow: -gencode "
+    unfit = {"other-ptx", "its PTX is for one kind of GPU only, such as sm_90a",
+	     "compile it for all later GPUs, too: -gencode "
 	     "arch=compute_#,code=compute_#"},
-    unreadable = {"bad-ptx", "what should be its PTX cannot be read", ""},
+    unreadable = {"bad-ptx", "its PTX cannot be read", ""},
     not_linked = {"not-linked",
 		  "its device code (-rdc=true) does not fit together", ""},
     refused = {"refused-instruction",
-	       "it has kernels with instructions that are not executed: these "
-	       "are refused when they are launched",
+	       "some of its kernels have unsupported instructions and are "
+	       "refused when launched",
 	       ""},
     refused_call = {"refused-call",
-		    "it asks for functions that are refused when they are "
-		    "called",
-		    ""},
+		    "it uses functions that are refused when called", ""},
     old_runtime = {"old-runtime",
-		   "it needs the shared runtime of another CUDA than 12 or 13",
+		   "it needs the shared runtime of a CUDA other than 12 or 13",
 		   "build it with CUDA 12 or 13"},
-    wrong_cpu = {"wrong-cpu", "it is made for another CPU",
+    wrong_cpu = {"wrong-cpu", "it is built for another CPU",
 		 "build it on this kind of machine"},
     nothing = {"nothing", "it is neither a program nor a library", ""};
 
 const struct advice doctor_no_ptx = {
-    "no-ptx", "it has kernels as machine code only, which no CPU runs",
+    "no-ptx", "it has kernels only as machine code, which no CPU can run",
     "compile it with PTX too: -gencode arch=compute_#,code=compute_#, without "
     "touching the makefile NVCC_APPEND_FLAGS=\"-gencode "
     "arch=compute_#,code=compute_#\", with CMake "
     "-DCMAKE_CUDA_ARCHITECTURES=#-virtual"};
 
-/* NVIDIA's libraries, unless they are made up here, by what their names begin
- * with.
- */
+/* Prefixes of NVIDIA's libraries that we do not provide. */
 static const struct {
 	const char *begin;
 	struct advice advice;
 } libraries[] = {
     {"libcufftw.so",
-     {"cufftw", "it needs cuFFTW, which is not made up here", ""}},
+     {"cufftw", "it needs cuFFTW, which is not provided here", ""}},
     {"libcusolverMg",
-     {"cusolvermg", "it needs cuSOLVERMg, which carries NVIDIA's runtime", ""}},
+     {"cusolvermg", "it needs cuSOLVERMg, which contains NVIDIA's runtime",
+      ""}},
     {"libcudnn",
-     {"cudnn", "it needs cuDNN, which carries NVIDIA's runtime", ""}},
+     {"cudnn", "it needs cuDNN, which contains NVIDIA's runtime", ""}},
     {"libnccl.so",
-     {"nccl", "it needs NCCL, which carries NVIDIA's runtime", ""}},
+     {"nccl", "it needs NCCL, which contains NVIDIA's runtime", ""}},
 };
 
 static bool holds_bytes(struct bytes all, const void *what, size_t size)
@@ -128,6 +124,11 @@ static void add_advice(struct doctor *doctor, const struct advice *advice)
 
 static void look_at_library(struct doctor *doctor, const char *name)
 {
+	const struct advice *missing;
+	unsigned at = 0;
+
+	while ((missing = doctor_missing(name, &at)))
+		add_advice(doctor, missing);
 	if (doctor_is_made_up(name))
 		return;
 	for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
@@ -161,7 +162,10 @@ static void look_at_runtime(const struct elf *elf, struct doctor *doctor)
 	runtime->nvidia_static = names_driver && !runtime->ours_static &&
 				 holds_runtime_guid(elf->all);
 	runtime->replaced = runtime->nvidia_static && is_shared_runtime(elf);
-	/* A runtime inside names the driver too. */
+	/*
+	 * A statically linked runtime contains the driver's name as well, so
+	 * the name alone proves nothing then.
+	 */
 	runtime->driver = elf_imports(elf, "cu") && !elf_imports(elf, "cuda")
 			      ? true
 			      : names_driver && !runtime->ours_static &&
@@ -178,7 +182,10 @@ static void find_elf_kind(const struct elf *elf, struct doctor *doctor)
 		doctor->kind = KIND_LIBRARY;
 }
 
-/* "#!/usr/bin/env python3": who runs it; false: it is no script. */
+/*
+ * Stores the interpreter named in a first line such as "#!/usr/bin/env
+ * python3". Returns false if the file is not a script.
+ */
 static bool look_at_script(struct bytes all, struct doctor *doctor)
 {
 	size_t cap = sizeof doctor->interpreter, size = 0;
@@ -193,7 +200,10 @@ static bool look_at_script(struct bytes all, struct doctor *doctor)
 	return true;
 }
 
-/* How the kernels of one module stand. */
+/*
+ * Which kinds of image a module has, and whether one of its PTX images suits
+ * the GPU.
+ */
 struct standing {
 	bool has_code, has_ptx, fits;
 };
@@ -217,7 +227,10 @@ static struct standing standing_of(const struct doctor *doctor, unsigned module)
 	return s;
 }
 
-/* Are there parts of -rdc=true that are linked when the program starts? */
+/*
+ * Whether the file has parts made with -rdc=true, which are linked when the
+ * program starts.
+ */
 static bool has_parts(const struct doctor *doctor, unsigned capability)
 {
 	for (unsigned i = 0; i < doctor->image_count; i++)
@@ -228,7 +241,10 @@ static bool has_parts(const struct doctor *doctor, unsigned capability)
 	return false;
 }
 
-/* An image that nvcc linked is machine code; its PTX is in the parts. */
+/*
+ * nvcc's linker produces only machine code. The PTX of such a program is in its
+ * relocatable parts.
+ */
 static void judge_images(struct doctor *doctor)
 {
 	bool is_linked = has_parts(doctor, UINT_MAX);
@@ -290,7 +306,7 @@ bool doctor_has_cuda(const struct doctor *doctor)
 	       (doctor->advice_count && doctor->kind != KIND_OTHER);
 }
 
-/* A program, a library or what is linked to be one. */
+/* A program, a library or an object file. */
 static int look_at_elf(const struct elf *elf, struct doctor *doctor)
 {
 	int err;
@@ -323,7 +339,10 @@ static bool is_ptx(struct bytes all)
 	       memmem(found, all.size - at, target, sizeof target - 1);
 }
 
-/* Kernels that a program loads from a file; everything else is nothing. */
+/*
+ * Examines a file of kernels that a program loads. Other files have nothing to
+ * examine.
+ */
 static int look_at_image(struct bytes all, bool is_code, struct doctor *doctor)
 {
 	int err = 0;

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * doctor_python.c - asks a Python what it has of PyTorch: our package for it
- * answers (python/gpukit/fake/torch/doctor.py).
+ * doctor_python.c - runs a Python interpreter to examine its PyTorch, with our
+ * package python/gpukit/fake/torch/doctor.py.
  */
 #include "base/err.h"
 #include "cli/cmd.h"
 #include "cli/command.h"
-#include "cli/fake/doctor.h"
+#include "cli/fake/doctor/doctor.h"
 #include "cli/fake/fake.h"
 
 #include <errno.h>
@@ -27,7 +28,10 @@ become_python(const char *python, bool json, int out)
 	_exit(gk_command_become("fake", words));
 }
 
-/* What it prints, and its exit status; -1 where it cannot be asked. */
+/*
+ * Runs our package in a Python. Returns its exit status, with its output in
+ * *answer; -1 if it cannot be run.
+ */
 static int ask_python(const char *python, bool json, struct gk_buf *answer)
 {
 	char bytes[4096];
@@ -63,13 +67,12 @@ int doctor_python(const char *python, json_t *list, struct gk_buf *text,
 		return status;
 	status = ask_python(python, list, &answer);
 	if (status == GK_EXIT_NOT_THERE || status == GK_EXIT_NOT_RUN)
-		return GK_EXIT_FAILURE; /* it is told already */
+		return GK_EXIT_FAILURE; /* gk_command_become() said why */
 	found = list && answer.data ? json_loads(answer.data, 0, NULL) : NULL;
 	if ((status != GK_EXIT_OK && status != GK_EXIT_FAILURE) ||
 	    !answer.len || (list && !found)) {
 		gk_buf_free(&answer);
-		return fake_failure("doctor: %s: no Python that can be asked",
-				    python);
+		return fake_failure("doctor: %s: not a working Python", python);
 	}
 	if (list)
 		json_array_append_new(list, found);

@@ -1,5 +1,6 @@
-/* doctor_text.c - prints what the doctor has found, as lines and as JSON. */
-#include "cli/fake/doctor.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* doctor_text.c - formats the doctor's findings as lines and as JSON. */
+#include "cli/fake/doctor/doctor.h"
 
 #include <string.h>
 
@@ -16,10 +17,10 @@ static const char *const packings[] = {
     [GKF_UNKNOWN_PACKING] = "unknown",
 };
 
-/* The least compute capability that nvcc 13 compiles for. */
+/* The lowest compute capability that nvcc 13 supports. */
 #define NVCC_13_BEGINS 75
 
-/* How lines after the first are set in. */
+/* The indent of lines after the first. */
 #define INDENT "           "
 
 static void runtime_text(const struct runtime *r, struct gk_buf *buf)
@@ -33,8 +34,8 @@ static void runtime_text(const struct runtime *r, struct gk_buf *buf)
 	}
 	if (r->nvidia_static) {
 		gk_buf_printf(buf, "%sNVIDIA's, inside%s", comma,
-			      r->replaced ? ", for which the launcher has "
-					    "gpukit's opened"
+			      r->replaced ? ", which the launcher replaces "
+					    "by gpukit's"
 					  : "");
 		comma = "; ";
 	}
@@ -145,10 +146,10 @@ void doctor_text(const struct doctor *doctor, const char *libraries,
 
 	gk_str_clean(path, sizeof path, doctor->path, strlen(doctor->path));
 	if (doctor->kind == KIND_SCRIPT) {
-		gk_buf_printf(buf,
-			      "%s: a script for %s; what it loads needs a look "
-			      "of its own\n",
-			      path, doctor->interpreter);
+		gk_buf_printf(
+		    buf,
+		    "%s: a script for %s; check what it loads separately\n",
+		    path, doctor->interpreter);
 		return;
 	}
 	if (doctor->kind == KIND_OTHER) {

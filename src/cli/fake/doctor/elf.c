@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * elf.c - reads ELF files; every offset is checked against the file's length.
  */
-#include "cli/fake/elf.h"
+#include "cli/fake/doctor/elf.h"
 
 #include <string.h>
 
@@ -12,7 +13,9 @@ struct bytes bytes_part(struct bytes all, size_t offset, size_t size)
 	return (struct bytes){all.data + offset, size};
 }
 
-/* Copies a struct out; false: it is not all there. */
+/*
+ * Copies a struct out of the file. Returns false if it extends beyond the end.
+ */
 static bool copy_struct(struct bytes all, size_t offset, void *to, size_t size)
 {
 	struct bytes part = bytes_part(all, offset, size);
@@ -41,7 +44,8 @@ static bool section_header(const struct elf *elf, unsigned index,
 			   ret, sizeof *ret);
 }
 
-static struct bytes contents(const struct elf *elf, const Elf64_Shdr *header)
+static struct bytes find_contents(const struct elf *elf,
+				  const Elf64_Shdr *header)
 {
 	if (header->sh_type == SHT_NOBITS)
 		return (struct bytes){NULL, 0};
@@ -60,7 +64,7 @@ bool elf_read(struct bytes all, struct elf *ret_elf)
 	    elf.header.e_shoff > all.size)
 		return false;
 	if (section_header(&elf, elf.header.e_shstrndx, &names))
-		elf.names = contents(&elf, &names);
+		elf.names = find_contents(&elf, &names);
 	elf.symbols = elf_find(&elf, ".dynsym");
 	elf.texts = elf_find(&elf, ".dynstr");
 	*ret_elf = elf;
@@ -75,7 +79,7 @@ bool elf_section(const struct elf *elf, unsigned index, const char **ret_name,
 	if (!section_header(elf, index, &header))
 		return false;
 	*ret_name = text_at(elf->names, header.sh_name);
-	*ret_contents = contents(elf, &header);
+	*ret_contents = find_contents(elf, &header);
 	return true;
 }
 
@@ -90,7 +94,7 @@ struct bytes elf_find(const struct elf *elf, const char *name)
 	return (struct bytes){NULL, 0};
 }
 
-/* The text of the index-th dynamic entry of a kind. */
+/* Returns the string of the index-th dynamic entry with the given tag. */
 static const char *dynamic_text(const struct elf *elf, Elf64_Sxword tag,
 				unsigned index)
 {

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * elf.h - reads ELF files of 64 bits, little endian, without trusting a
- * byte of them: whatever lies outside of the file is not there.
+ * elf.h - reads 64-bit little-endian ELF files without trusting their contents:
+ * whatever lies outside the file is treated as absent.
  */
 #ifndef GK_CLI_FAKE_ELF_H
 #define GK_CLI_FAKE_ELF_H
@@ -14,46 +15,54 @@ struct bytes {
 	size_t size;
 };
 
-/* The part of a stretch of bytes; empty where it is not all there. */
+/* Returns a part of `all`, or an empty one if it is not entirely inside. */
 struct bytes bytes_part(struct bytes all, size_t offset, size_t size);
 
 struct elf {
 	struct bytes all;
 	Elf64_Ehdr header;
 	struct bytes names;          /* of sections */
-	struct bytes symbols, texts; /* dynamic ones and their names */
+	struct bytes symbols, texts; /* dynamic symbols and their names */
 };
 
-/* False: the bytes are no such file. *ret_elf points into them. */
+/* Returns false if the bytes are no such file. *ret_elf points into them. */
 bool elf_read(struct bytes all, struct elf *ret_elf);
 
 /*
- * The index-th section: its name (NUL-terminated, "" if that is outside of
- * the file) and contents. False after the last.
+ * Returns the name and the contents of the index-th section; false after the
+ * last. The name is NUL-terminated, and "" if it lies outside the file.
  */
 bool elf_section(const struct elf *elf, unsigned index, const char **ret_name,
 		 struct bytes *ret_contents);
 
-/* The contents of the first section of a name; empty: there is none. */
+/*
+ * Returns the contents of the first section of that name; empty if there is
+ * none.
+ */
 struct bytes elf_find(const struct elf *elf, const char *name);
 
-/* The index-th library that it needs (DT_NEEDED); NULL after the last. */
+/*
+ * Returns the index-th library that the file needs (DT_NEEDED); NULL after the
+ * last.
+ */
 const char *elf_needed(const struct elf *elf, unsigned index);
 
-/* The name by which others need it (DT_SONAME); NULL: it has none. */
+/* Returns the name under which others link to the file (DT_SONAME), or NULL. */
 const char *elf_soname(const struct elf *elf);
 
-/* The index-th dynamic symbol and its name; false after the last. */
+/* Returns the index-th dynamic symbol and its name; false after the last. */
 bool elf_symbol(const struct elf *elf, size_t index, const char **ret_name,
 		Elf64_Sym *ret_symbol);
 
 /*
- * Whether it asks others for a symbol whose name is the prefix followed by an
+ * Whether the file imports a symbol whose name is the prefix followed by an
  * upper-case letter.
  */
 bool elf_imports(const struct elf *elf, const char *prefix);
 
-/* Whether it names a program that is to load it. */
+/*
+ * Whether the file is a program: it names an interpreter or has type ET_EXEC.
+ */
 bool elf_is_program(const struct elf *elf);
 
 #endif

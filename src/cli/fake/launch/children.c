@@ -1,4 +1,5 @@
-/* children.c - the children of a launcher: their end, foreseen or not. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* children.c - reaps and ends the children of a launcher. */
 #include "cli/fake/fake.h"
 
 #include <errno.h>
@@ -17,9 +18,10 @@ void fake_children_reap(struct fake_children *children)
 }
 
 /*
- * SIGCONT, as a stopped one would not hear the other; and that first: sent to
- * one that is about to exit, it takes away the SIGSTOP by which a tracer (a
- * debugger; the leak sanitizer, at exit) attaches, which then waits for ever.
+ * Also sends SIGCONT, because a stopped process would not handle SIGTERM.
+ * SIGCONT comes first: sent to a process that is about to exit, it would cancel
+ * the SIGSTOP with which a tracer (a debugger, or the leak sanitizer at exit)
+ * attaches, and the tracer would wait forever.
  */
 static void tell_to_end(pid_t pid)
 {

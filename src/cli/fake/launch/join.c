@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * join.c - `gpukit fake join`: brings a command, by default a shell, onto a
- * made-up machine that is there already.
+ * join.c - `gpukit fake join`: runs a command, by default a shell, on an
+ * existing made-up machine.
  */
 #include "base/str.h"
 #include "cli/arg.h"
@@ -35,8 +36,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		if (a->name)
 			argp_error(state,
-				   "'%s': one machine can be joined; a command "
-				   "stands behind --",
+				   "'%s': join only one machine; put a command "
+				   "after --",
 				   arg);
 		a->name = arg;
 		return 0;
@@ -45,7 +46,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* Its first word, or argc: words before it are no command's. */
+/*
+ * Returns the index of the command's first word, or argc if there is no "--".
+ */
 static int find_command(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)
@@ -54,7 +57,7 @@ static int find_command(int argc, char **argv)
 	return argc;
 }
 
-/* Programs of the machine load the libraries of its driver. */
+/* Runs a command with the libraries of the machine's driver version. */
 static int run_there(const char *path, bool no_torch, char **command)
 {
 	struct fake_children none = {0};
@@ -68,7 +71,7 @@ static int run_there(const char *path, bool no_torch, char **command)
 	code = fake_torch(!no_torch);
 	if (!code)
 		code = fake_run(m, path, driver ? driver->name : NULL, command,
-				UINT64_MAX, &none);
+				UINT64_MAX, false, &none);
 	gkf_machine_close(m);
 	return code;
 }
@@ -78,21 +81,20 @@ int fake_join(int argc, char **argv)
 	static const struct argp_option options[] = {
 	    {"name", 'n', "MACHINE", 0,
 	     "The machine (GPUKIT_MACHINE, or the only one)", 0},
-	    {"no-torch", 't', NULL, 0, "PyTorch is left as it is", 0},
+	    {"no-torch", 't', NULL, 0, "Leave PyTorch alone", 0},
 	    {0}};
 	static const struct argp argp = {
 	    options,
 	    parse_option,
 	    "[MACHINE] [-- CMD [ARG...]]",
-	    "Runs CMD, by default a shell, on a made-up machine that is there: "
-	    "a second terminal on it. The exit status is CMD's.\v"
-	    "`gpukit fake ctl ls` lists the machines. When the command that "
-	    "made the machine ends, programs that have joined keep what they "
-	    "have open, and no other finds it.\n\n"
-	    "A program is on a machine by its environment, which this sets: "
-	    "GPUKIT_MACHINE, the path of the machine's file; LD_LIBRARY_PATH "
-	    "and LD_AUDIT, the libraries of its driver; PATH, an nvidia-smi; "
-	    "PYTHONPATH, for PyTorch.",
+	    "Runs CMD, by default a shell, on an existing made-up machine, as "
+	    "a second terminal. The exit status is CMD's.\v`gpukit fake ctl "
+	    "ls` lists the machines. When the command that created the machine "
+	    "ends, programs that have joined keep it open, but no other "
+	    "program finds it.\n\nA program uses a machine through these "
+	    "variables, which this sets: GPUKIT_MACHINE, the path of the "
+	    "machine's file; LD_LIBRARY_PATH and LD_AUDIT, for the libraries "
+	    "of its driver; PATH, for its nvidia-smi; PYTHONPATH, for PyTorch.",
 	    NULL,
 	    NULL,
 	    NULL};
@@ -109,7 +111,7 @@ int fake_join(int argc, char **argv)
 	code = fake_choose(a.name, chosen, sizeof chosen);
 	if (code)
 		return code;
-	/* The command may change its directory. */
+	/* Absolute, because the command may change its directory. */
 	if (!realpath(chosen, path))
 		return fake_failure("%s: %s", chosen, strerror(errno));
 	fake_signals_hold();

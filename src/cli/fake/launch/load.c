@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * load.c - load processes: real children, each attached to one GPU with
- * some memory and a wave, so that monitors find them in /proc.
+ * load.c - starts load processes: real children, each attached to one GPU with
+ * some memory and a wave, so that monitors find them in /proc. Implements
+ * `gpukit fake load`.
  */
 #include "base/err.h"
 #include "base/str.h"
@@ -8,7 +10,7 @@
 #include "cli/arg.h"
 #include "cli/cmd.h"
 #include "cli/fake/fake.h"
-#include "cli/fake/load_process.h"
+#include "cli/fake/launch/load_process.h"
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
@@ -31,7 +33,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LOOK_MS 100 /* between looks for a signal */
+#define LOOK_MS 100 /* time between two checks for signals */
 
 static uint64_t load_bytes(const struct gkf_load_spec *load,
 			   const struct fake_target *target,
@@ -46,7 +48,7 @@ static bool is_load_on(const struct gkf_load_spec *load, unsigned gpu,
 	return k ? load->mig[gpu] >> (k - 1) & 1 : load->gpus >> gpu & 1;
 }
 
-/* Checks what all loads together ask of one target. */
+/* Checks that all loads on one target fit together. */
 static int check_target(struct gkf_machine *m,
 			const struct gkf_load_spec *loads, unsigned count,
 			unsigned gpu, unsigned k)
@@ -68,16 +70,16 @@ static int check_target(struct gkf_machine *m,
 		return code;
 	room = (double)fake_target_free(m, &target);
 	if (asked > room)
-		return fake_failure(
-		    "--load: GPU %u (%s)%s has %.1f GiB free, %.1f GiB are "
-		    "asked for; lower mem= or n=",
-		    gpu, p->name,
-		    target.mig == FAKE_NO_MIG ? "" : ": MIG device",
-		    room / (double)GIB, asked / (double)GIB);
+		return fake_failure("--load: GPU %u (%s)%s has %.1f GiB free, "
+				    "but %.1f GiB are needed; lower mem= or n=",
+				    gpu, p->name,
+				    target.mig == FAKE_NO_MIG ? ""
+							      : ": MIG device",
+				    room / (double)GIB, asked / (double)GIB);
 	return 0;
 }
 
-/* Before any process starts: do they all fit? */
+/* Checks that all loads fit, before any process starts. */
 static int check_fit(struct gkf_machine *m, const struct gkf_load_spec *loads,
 		     unsigned count)
 {
@@ -92,12 +94,14 @@ static int check_fit(struct gkf_machine *m, const struct gkf_load_spec *loads,
 /* ---- the parent ---- */
 
 /*
- * Becomes a load process. Signals of the terminal are for the command, so it
- * leaves the launcher's group; it ends with the launcher.
+ * Turns the child into a load process. It leaves the launcher's process group,
+ * because the terminal's signals are meant for the command, and ends when the
+ * launcher ends.
  */
 static void __attribute__((noreturn))
-become_job(pid_t launcher, int ready, const char *path,
-	   char text[FAKE_LOAD_PROCESS_ARGS][FAKE_LOAD_PROCESS_ARG], int argc)
+become_load_process(pid_t launcher, int ready, const char *path,
+		    char text[FAKE_LOAD_PROCESS_ARGS][FAKE_LOAD_PROCESS_ARG],
+		    int argc)
 {
 	char *argv[FAKE_LOAD_PROCESS_ARGS + 1] = {0}, fd[16];
 	int null = open("/dev/null", O_RDWR);
@@ -120,24 +124,24 @@ become_job(pid_t launcher, int ready, const char *path,
 	_exit(GK_EXIT_FAILURE);
 }
 
-static int spawn_load(const char *path, const struct fake_load_process *job,
+static int spawn_load(const char *path, const struct fake_load_process *process,
 		      int ready, struct fake_children *children)
 {
 	char text[FAKE_LOAD_PROCESS_ARGS][FAKE_LOAD_PROCESS_ARG];
 	pid_t launcher = getpid(), pid;
-	int argc = fake_load_process_format(job, text);
+	int argc = fake_load_process_format(process, text);
 
 	pid = fork();
 	if (pid < 0)
 		return fake_failure("cannot start a process: %s",
 				    strerror(errno));
 	if (!pid)
-		become_job(launcher, ready, path, text, argc);
+		become_load_process(launcher, ready, path, text, argc);
 	children->pid[children->count++] = pid;
 	return 0;
 }
 
-/* The n processes of a load at one target. */
+/* Starts the n processes of a load on one target. */
 static int spawn_at(struct gkf_machine *m, const char *path,
 		    const struct gkf_load_spec *load, unsigned gpu, unsigned k,
 		    int ready, struct fake_children *children)
@@ -146,14 +150,14 @@ static int spawn_at(struct gkf_machine *m, const char *path,
 	int code = fake_target_find(m, gpu, k, &target);
 
 	for (unsigned i = 0; !code && i < load->n; i++) {
-		struct fake_load_process job = {
+		struct fake_load_process process = {
 		    .gpu = gpu,
 		    .mig = target.mig,
 		    .mem =
 			load_bytes(load, &target, &gkf_board(m, gpu)->profile),
 		    .wave = gkf_spec_wave(load, children->count + 1)};
 
-		code = spawn_load(path, &job, ready, children);
+		code = spawn_load(path, &process, ready, children);
 	}
 	return code;
 }
@@ -173,20 +177,21 @@ static int spawn_all(struct gkf_machine *m, const char *path,
 	return code;
 }
 
-/* How many processes a load asks for. */
+/* Returns the number of processes that a load needs. */
 static unsigned processes_of(const struct gkf_load_spec *load)
 {
-	unsigned places = (unsigned)__builtin_popcountll(load->gpus);
+	unsigned targets = (unsigned)__builtin_popcountll(load->gpus);
 
 	for (unsigned i = 0; i < GKF_DEVICES_MAX; i++)
-		places += (unsigned)__builtin_popcount(load->mig[i]);
-	return places * load->n;
+		targets += (unsigned)__builtin_popcount(load->mig[i]);
+	return targets * load->n;
 }
 
 /*
- * A byte from each; an end before that: one has failed, and told why. A
- * signal ends the wait. child: ask whether it still lives, as the pipe is
- * held open by the caller as well; 0: no need.
+ * Waits for a byte from each process. If the pipe closes before that, a process
+ * has failed and printed why. A signal ends the wait. If `child` is not 0, also
+ * watches that process: as this process has the pipe open too, the pipe does
+ * not close when the child ends.
  */
 static int await_ready(int fd, unsigned count, pid_t child)
 {
@@ -221,7 +226,8 @@ static int await_ready(int fd, unsigned count, pid_t child)
 }
 
 /*
- * One after the other: who is listed before whom is the same in each run.
+ * Starts one process after another, so that their order is the same in each
+ * run.
  */
 static int spawn_scenario(const char *path, const struct gkf_scenario *s,
 			  const int ready[2], struct fake_children *children)
@@ -230,13 +236,13 @@ static int spawn_scenario(const char *path, const struct gkf_scenario *s,
 
 	for (unsigned i = 0; !code && i < s->load_count; i++) {
 		const struct gkf_scenario_load *load = &s->loads[i];
-		struct fake_load_process job = {.gpu = load->device,
-						.mig = load->mig,
-						.mem = load->bytes,
-						.wave = load->wave};
+		struct fake_load_process process = {.gpu = load->device,
+						    .mig = load->mig,
+						    .mem = load->bytes,
+						    .wave = load->wave};
 
-		gk_str_copy(job.name, sizeof job.name, load->name);
-		code = spawn_load(path, &job, ready[1], children);
+		gk_str_copy(process.name, sizeof process.name, load->name);
+		code = spawn_load(path, &process, ready[1], children);
 		if (!code)
 			code = await_ready(ready[0], 1, children->pid[i]);
 	}
@@ -254,7 +260,7 @@ static int start_loads(struct gkf_machine *m, const char *path,
 	for (unsigned i = 0; i < count; i++)
 		total += processes_of(&loads[i]);
 	if (total > GKF_SLOTS_MAX)
-		return fake_failure("--load: %u processes are asked for; a "
+		return fake_failure("--load: %u processes are too many; a "
 				    "machine has room for %d; lower n=",
 				    total, GKF_SLOTS_MAX);
 	children->pid = calloc(total + 1, sizeof *children->pid);
@@ -270,7 +276,10 @@ static int start_loads(struct gkf_machine *m, const char *path,
 	return code;
 }
 
-/* Also computes what came of it, so that no reader has to. */
+/*
+ * Settles the machine as well, so that its readers need not compute the
+ * effects.
+ */
 static void warm_up(struct gkf_machine *m, uint64_t ns)
 {
 	gkf_machine_age(m, ns);
@@ -341,7 +350,7 @@ static error_t parse_load_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state,
-			   "no load; say which, as in train:0-3,mem=8GiB");
+			   "no load; give one, such as train:0-3,mem=8GiB");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * load_process.c - a load process: attached to one GPU with some memory and a
  * wave, so that monitors find it in /proc.
  */
-#include "cli/fake/load_process.h"
+#include "cli/fake/launch/load_process.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/str.h"
@@ -12,9 +14,9 @@
 #include "machine/file/wave_state.h"
 #include "machine/model/mig.h"
 #include "machine/store/board.h"
-#include "machine/store/books.h"
+#include "machine/store/process/books.h"
 #include "machine/store/clock.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 #include "machine/store/machine.h"
 #include "machine/words/scenario_yaml.h"
 
@@ -24,7 +26,10 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* The clock may have been set while a load waited for its end. */
+/*
+ * Limits a wait for the load's end, as the machine's clock may be set
+ * meanwhile.
+ */
 #define LOOK_AGAIN_NS (500 * GK_NS_PER_MS)
 
 static const char *const kind_names[] = {
@@ -33,7 +38,7 @@ static const char *const kind_names[] = {
     [GKF_WAVE_IDLE] = "idle",
 };
 
-/* In the greatest unit that says it exactly. */
+/* Formats a size in the largest unit that divides it. */
 static void format_memory(uint64_t mem, char text[FAKE_LOAD_PROCESS_ARG])
 {
 	static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
@@ -47,12 +52,16 @@ static void format_memory(uint64_t mem, char text[FAKE_LOAD_PROCESS_ARG])
 		 (unsigned long long)mem, units[unit]);
 }
 
-/* Arguments that are left out when they are 0. */
+/* The numeric arguments. Most are left out if they are 0. */
 static const struct word {
 	const char *key;
 	size_t offset;
 	unsigned scale;
-	bool always, working; /* said of every load, of those that work */
+	/*
+	 * `always`: the argument is written even if it is 0. `working`: the
+	 * argument is only for loads that do work.
+	 */
+	bool always, working;
 } words[] = {
 #define AT(member) offsetof(struct fake_load_process, member)
     {"gpu", AT(gpu), 1, true, false},
@@ -69,7 +78,7 @@ static const struct word {
 };
 #define WORDS (sizeof words / sizeof *words)
 
-/* Times are longer than a word: bins of a scenario. */
+/* The arguments that are times. They are 64-bit numbers of bins. */
 static const struct {
 	const char *key;
 	size_t offset;
@@ -79,77 +88,79 @@ static const struct {
 };
 #define TIMES (sizeof times / sizeof *times)
 
-static uint32_t job_word(const struct fake_load_process *job,
-			 const struct word *word)
+static uint32_t process_word(const struct fake_load_process *process,
+			     const struct word *word)
 {
 	uint32_t value;
 
-	memcpy(&value, (const char *)job + word->offset, sizeof value);
+	memcpy(&value, (const char *)process + word->offset, sizeof value);
 	return value;
 }
 
-static bool is_said(const struct fake_load_process *job,
+static bool is_said(const struct fake_load_process *process,
 		    const struct word *word)
 {
-	uint32_t value = job_word(job, word);
+	uint32_t value = process_word(process, word);
 
-	if (word->working && job->wave.kind == GKF_WAVE_IDLE)
+	if (word->working && process->wave.kind == GKF_WAVE_IDLE)
 		return false;
 	if (word->offset == offsetof(struct fake_load_process, mig))
 		return value != FAKE_NO_MIG;
 	return word->always || value;
 }
 
-/* Formats the arguments that a scenario adds. */
+/* Formats the arguments that only a scenario's loads have. */
 static int
-format_scenario(const struct fake_load_process *job, int n,
+format_scenario(const struct fake_load_process *process, int n,
 		char text[FAKE_LOAD_PROCESS_ARGS][FAKE_LOAD_PROCESS_ARG])
 {
 	uint64_t bin;
 
-	if (!job->wave.load)
+	if (!process->wave.load)
 		return n;
 	for (size_t i = 0; i < TIMES; i++) {
-		memcpy(&bin, (const char *)job + times[i].offset, sizeof bin);
+		memcpy(&bin, (const char *)process + times[i].offset,
+		       sizeof bin);
 		snprintf(text[n++], FAKE_LOAD_PROCESS_ARG, "%s%llu",
 			 times[i].key, (unsigned long long)bin);
 	}
-	snprintf(text[n++], FAKE_LOAD_PROCESS_ARG, "job=%s", job->name);
+	snprintf(text[n++], FAKE_LOAD_PROCESS_ARG, "name=%s", process->name);
 	return n;
 }
 
 int fake_load_process_format(
-    const struct fake_load_process *job,
+    const struct fake_load_process *process,
     char text[FAKE_LOAD_PROCESS_ARGS][FAKE_LOAD_PROCESS_ARG])
 {
-	bool works = job->wave.kind != GKF_WAVE_IDLE;
+	bool works = process->wave.kind != GKF_WAVE_IDLE;
 	int n = 0;
 
+	GK_ASSERT(process->wave.kind < sizeof kind_names / sizeof *kind_names);
 	snprintf(text[n++], FAKE_LOAD_PROCESS_ARG, FAKE_LOAD_NAME);
 	snprintf(text[n++], FAKE_LOAD_PROCESS_ARG, "%s",
-		 kind_names[job->wave.kind]);
+		 kind_names[process->wave.kind]);
 	for (size_t i = 0; i < WORDS; i++) {
-		if (!is_said(job, &words[i]))
+		if (!is_said(process, &words[i]))
 			continue;
 		snprintf(text[n++], FAKE_LOAD_PROCESS_ARG, "%s=%u",
 			 words[i].key,
-			 job_word(job, &words[i]) / words[i].scale);
-		/* Where it is stands before how it works. */
-		if (i == 0 && job->mig == FAKE_NO_MIG)
-			format_memory(job->mem, text[n++]);
+			 process_word(process, &words[i]) / words[i].scale);
+		/* Where the load runs comes first, then how it works. */
+		if (i == 0 && process->mig == FAKE_NO_MIG)
+			format_memory(process->mem, text[n++]);
 		if (words[i].offset == offsetof(struct fake_load_process, mig))
-			format_memory(job->mem, text[n++]);
+			format_memory(process->mem, text[n++]);
 		if (works &&
 		    words[i].offset ==
 			offsetof(struct fake_load_process, wave.util_permille))
 			snprintf(text[n++], FAKE_LOAD_PROCESS_ARG, "period=%gs",
-				 (double)job->wave.period_ns / 1e9);
+				 (double)process->wave.period_ns / 1e9);
 	}
-	return format_scenario(job, n, text);
+	return format_scenario(process, n, text);
 }
 
-/* Reads one "key=value" of the child's arguments. */
-static int parse_job_arg(const char *arg, struct fake_load_process *job)
+/* Parses one "key=value" argument. */
+static int parse_process_arg(const char *arg, struct fake_load_process *process)
 {
 	const char *value = strchr(arg, '=');
 	uint64_t number;
@@ -158,21 +169,21 @@ static int parse_job_arg(const char *arg, struct fake_load_process *job)
 	if (!len)
 		return GK_ERR_INVALID;
 	if (!strncmp(arg, "period=", 7))
-		return gk_parse_duration(value + 1, &job->wave.period_ns);
-	if (!strncmp(arg, "job=", 4))
-		return gk_str_copy(job->name, sizeof job->name, value + 1) <
-			       sizeof job->name
+		return gk_parse_duration(value + 1, &process->wave.period_ns);
+	if (!strncmp(arg, "name=", 5))
+		return gk_str_copy(process->name, sizeof process->name,
+				   value + 1) < sizeof process->name
 			   ? 0
 			   : GK_ERR_RANGE;
 	if (gk_parse_size(value + 1, &number))
 		return GK_ERR_INVALID;
 	for (size_t i = 0; i < TIMES; i++)
 		if (!strncmp(arg, times[i].key, strlen(times[i].key)))
-			return memcpy((char *)job + times[i].offset, &number,
-				      sizeof number),
+			return memcpy((char *)process + times[i].offset,
+				      &number, sizeof number),
 			       0;
 	if (!strncmp(arg, "mem=", 4)) {
-		job->mem = number;
+		process->mem = number;
 		return 0;
 	}
 	for (size_t i = 0; i < WORDS; i++) {
@@ -181,60 +192,65 @@ static int parse_job_arg(const char *arg, struct fake_load_process *job)
 		if (strlen(words[i].key) != len ||
 		    strncmp(arg, words[i].key, len))
 			continue;
-		memcpy((char *)job + words[i].offset, &word, sizeof word);
+		memcpy((char *)process + words[i].offset, &word, sizeof word);
 		return 0;
 	}
 	return GK_ERR_INVALID;
 }
 
-static int parse_job(int argc, char **argv, struct fake_load_process *ret_job)
+static int parse_process(int argc, char **argv,
+			 struct fake_load_process *ret_process)
 {
-	struct fake_load_process job = {.mig = FAKE_NO_MIG};
+	struct fake_load_process process = {.mig = FAKE_NO_MIG};
 
 	for (unsigned k = GKF_WAVE_IDLE; k <= GKF_WAVE_INFER; k++)
 		if (argc > 1 && !strcmp(argv[1], kind_names[k]))
-			job.wave.kind = k;
-	if (job.wave.kind == GKF_WAVE_NONE)
+			process.wave.kind = k;
+	if (process.wave.kind == GKF_WAVE_NONE)
 		return GK_ERR_INVALID;
 	for (int i = 2; i < argc; i++)
-		if (parse_job_arg(argv[i], &job))
+		if (parse_process_arg(argv[i], &process))
 			return GK_ERR_INVALID;
-	*ret_job = job;
+	*ret_process = process;
 	return 0;
 }
 
-static int start_job(struct gkf_machine *m, const struct fake_load_process *job,
-		     unsigned *ret_slot)
+static int start_process(struct gkf_machine *m,
+			 const struct fake_load_process *process,
+			 unsigned *ret_slot)
 {
 	uint32_t instance = GKF_NO_INSTANCE;
 	struct gkf_mig_ci ci;
 	int err = 0;
 
-	/* A step of the scenario puts its loads into MIG devices. */
-	if (!job->wave.load && job->mig != FAKE_NO_MIG &&
-	    job->gpu < gkf_device_count(m)) {
-		err = gkf_mig_by_index(m, job->gpu, job->mig, &ci);
+	/*
+	 * A scenario's loads get their MIG devices from a step of the scenario.
+	 */
+	if (!process->wave.load && process->mig != FAKE_NO_MIG &&
+	    process->gpu < gkf_device_count(m)) {
+		err = gkf_mig_by_index(m, process->gpu, process->mig, &ci);
 		if (!err)
 			instance = GKF_INSTANCE(ci.gi, ci.id);
 	}
 	if (!err)
-		err = gkf_attach_instance(m, job->gpu, instance, GKF_COMPUTE,
-					  &job->wave, ret_slot);
+		err =
+		    gkf_attach_instance(m, process->gpu, instance, GKF_COMPUTE,
+					&process->wave, ret_slot);
 
 	if (err)
 		return fake_failure("load on GPU %u: cannot attach: %s",
-				    job->gpu, gk_strerror(err));
-	err = gkf_books_charge(m, *ret_slot, job->mem);
+				    process->gpu, gk_strerror(err));
+	err = gkf_books_charge(m, *ret_slot, process->mem);
 	if (err) {
 		gkf_detach(m, *ret_slot);
 		return fake_failure(
-		    "load on GPU %u: %.1f GiB: %s; lower mem=", job->gpu,
-		    (double)job->mem / (double)GIB, gk_strerror(err));
+		    "load on GPU %u: %.1f GiB: %s; lower mem=", process->gpu,
+		    (double)process->mem / (double)GIB, gk_strerror(err));
 	}
 	return 0;
 }
 
-/* Tells the launcher that this process is attached. */
+/* Tells the launcher that this process has attached. */
 static int tell_ready(void)
 {
 	const char *text = getenv(FAKE_READY_FD);
@@ -250,9 +266,9 @@ static int tell_ready(void)
 }
 
 /*
- * Until a signal comes, or the time of a scenario's load has been over for a
- * second: nobody sees the load any more, but how GPUs were shared in the last
- * second is reckoned from those that are attached.
+ * Waits for a signal, or until one second after a scenario's load has ended.
+ * The load is invisible in that second, but utilization of the last second is
+ * computed from attached processes.
  */
 static void hold_load(struct gkf_machine *m, const struct gkf_wave *wave)
 {
@@ -274,23 +290,23 @@ static void hold_load(struct gkf_machine *m, const struct gkf_wave *wave)
 int fake_load_main(int argc, char **argv)
 {
 	struct gkf_machine *m;
-	struct fake_load_process job;
+	struct fake_load_process process;
 	unsigned slot;
 	int code;
 
 	fake_signals_hold();
 	prctl(PR_SET_NAME, FAKE_LOAD_NAME);
-	if (parse_job(argc, argv, &job))
+	if (parse_process(argc, argv, &process))
 		return fake_usage(FAKE_LOAD_NAME " is started by `gpukit fake "
 						 "load`, not by hand");
 	code = fake_open(NULL, &m);
 	if (code)
 		return code;
-	code = start_job(m, &job, &slot);
+	code = start_process(m, &process, &slot);
 	if (!code)
 		code = tell_ready();
 	if (!code) {
-		hold_load(m, &job.wave);
+		hold_load(m, &process.wave);
 		gkf_detach(m, slot);
 	}
 	gkf_machine_close(m);

@@ -1,4 +1,6 @@
-/* machines.c - the machine files of this user: which, whose, orphans. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* machines.c - finds, checks and opens the machine files of this user. */
+#include "base/assert.h"
 #include "base/err.h"
 #include "base/pidstat.h"
 #include "base/str.h"
@@ -6,9 +8,10 @@
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/store/board.h"
-#include "machine/store/ledger.h"
-#include "machine/store/processes.h"
+#include "machine/store/process/ledger.h"
+#include "machine/store/process/processes.h"
 #include "machine/store/machine.h"
+#include "machine/trouble/machine.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -25,7 +28,7 @@
 
 static int private_dir(char *dir, size_t cap)
 {
-	/* Any name: the path's directory is what is wanted. */
+	/* Any name will do, because only the directory of the path is used. */
 	int err = gkf_machine_path("x", dir, cap);
 
 	if (!err)
@@ -33,7 +36,10 @@ static int private_dir(char *dir, size_t cap)
 	return err;
 }
 
-/* Is the launcher alive? One of a foreign pid namespace cannot be judged. */
+/*
+ * Finds out whether the launcher is alive. This is unknown if the launcher is
+ * in another pid namespace.
+ */
 static void judge_creator(const struct gkf_file *file,
 			  struct fake_machine *machine)
 {
@@ -57,7 +63,7 @@ static void judge_creator(const struct gkf_file *file,
 		close(proc);
 }
 
-static void inspect(const char *path, struct fake_machine *machine)
+static void inspect_machine(const char *path, struct fake_machine *machine)
 {
 	struct gkf_machine *m;
 
@@ -76,7 +82,7 @@ static void inspect(const char *path, struct fake_machine *machine)
 	gkf_machine_close(m);
 }
 
-/* Neither a hidden file nor one that is still being made. */
+/* Skips hidden files, and files that are still being created. */
 static int is_machine(const struct dirent *entry)
 {
 	size_t len = strlen(entry->d_name);
@@ -101,7 +107,7 @@ unsigned fake_machines(struct fake_machine **ret_machines)
 				    entries[i]->d_name);
 			snprintf(path, sizeof path, "%s/%s", dir,
 				 entries[i]->d_name);
-			inspect(path, &machines[i]);
+			inspect_machine(path, &machines[i]);
 		}
 		free(entries[i]);
 	}
@@ -139,12 +145,12 @@ static int choose_only(char *ret_path, size_t cap)
 	for (unsigned i = 0; i < count; i++)
 		gk_buf_printf(&names, "%s%s", i ? ", " : "", machines[i].name);
 	if (!count)
-		code = fake_failure("no made-up machine is there; `gpukit fake "
-				    "-- CMD` makes one");
+		code = fake_failure("no made-up machine exists; `gpukit fake "
+				    "-- CMD` creates one");
 	else if (count > 1)
-		code = fake_failure("which machine? There are %s; say --name "
-				    "or set GPUKIT_MACHINE",
-				    names.data ? names.data : "many");
+		code = fake_failure(
+		    "which machine: %s? Use --name or set GPUKIT_MACHINE",
+		    names.data ? names.data : "many");
 	else if (gkf_machine_path(machines[0].name, ret_path, cap))
 		code = fake_failure("%s: name too long", machines[0].name);
 	gk_buf_free(&names);
@@ -154,15 +160,19 @@ static int choose_only(char *ret_path, size_t cap)
 
 int fake_choose(const char *name, char *ret_path, size_t cap)
 {
+	GK_ASSERT(cap >= PATH_MAX);
 	if (!name)
 		name = getenv("GPUKIT_MACHINE");
 	if (!name)
 		return choose_only(ret_path, cap);
 	if (gkf_machine_path(name, ret_path, cap))
-		return fake_usage("'%s' is no machine name; allowed is a name "
-				  "or a path",
-				  name);
-	/* Opening would make the default machine. */
+		return fake_usage(
+		    "'%s' is not a machine name; allowed is a name or a path",
+		    name);
+	/*
+	 * A missing machine is an error here; opening it would create the
+	 * default one.
+	 */
 	if (access(ret_path, F_OK) && errno != EACCES)
 		return fake_failure("no machine at %s: %s; `gpukit fake ctl "
 				    "ls` lists them",
@@ -180,7 +190,10 @@ static void name_owner(const struct stat *st, char *ret_who, size_t cap)
 		snprintf(ret_who, cap, "user %u", (unsigned)st->st_uid);
 }
 
-/* Does somebody else decide what is there? Links are somebody's trap. */
+/*
+ * Whether other users control what is at path. A symbolic link counts, as it
+ * may lead anywhere.
+ */
 static bool is_others(const char *path, struct stat *ret_st)
 {
 	return !lstat(path, ret_st) &&
@@ -189,7 +202,10 @@ static bool is_others(const char *path, struct stat *ret_st)
 		ret_st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* The directory or the file of this user in /dev/shm, made by another. */
+/*
+ * Handles a directory or file of this user's machines in /dev/shm that another
+ * user controls.
+ */
 bool fake_trap(const char *path, char *ret_text, size_t cap)
 {
 	char dir[PATH_MAX], who[64];
@@ -204,12 +220,12 @@ bool fake_trap(const char *path, char *ret_text, size_t cap)
 	if (!is_others(trap, &st))
 		return false;
 	name_owner(&st, who, sizeof who);
-	snprintf(ret_text, cap,
-		 "machine %s: %s belongs to %s, mode %04o, so that others can "
-		 "write there, and is not believed; remove it (as %s or root: "
-		 "`rm -r %s`) or set GPUKIT_MACHINE to the path of a machine "
-		 "of yours",
-		 path, trap, who, (unsigned)st.st_mode & 07777, who, trap);
+	snprintf(
+	    ret_text, cap,
+	    "machine %s: %s belongs to %s, mode %04o; others can write there, "
+	    "so it is not trusted; remove it (as %s or root: `rm -r %s`) or "
+	    "set GPUKIT_MACHINE to the path of a machine of yours",
+	    path, trap, who, (unsigned)st.st_mode & 07777, who, trap);
 	return true;
 }
 
@@ -227,35 +243,37 @@ void fake_whose(const char *path, char *ret_text, size_t cap)
 	struct stat st;
 	char who[64];
 
+	GK_ASSERT(cap >= FAKE_MESSAGE_MAX);
 	if (fake_trap(path, ret_text, cap))
 		return;
 	if (stat(path, &st)) {
 		snprintf(ret_text, cap,
-			 "machine %s: its directory is closed to you; set "
-			 "GPUKIT_MACHINE to a machine of yours, or make this "
+			 "machine %s: you cannot enter its directory; set "
+			 "GPUKIT_MACHINE to a machine of yours, or create this "
 			 "one elsewhere with --name PATH",
 			 path);
 		return;
 	}
 	name_owner(&st, who, sizeof who);
 	snprintf(ret_text, cap,
-		 "machine %s: it belongs to %s and you may not read and write "
-		 "it (mode %04o); `chmod a+rw` as %s lets everybody, or set "
-		 "GPUKIT_MACHINE to a machine of yours",
+		 "machine %s belongs to %s and you may not read and write it "
+		 "(mode %04o); `chmod a+rw` as %s allows it for everybody, or "
+		 "set GPUKIT_MACHINE to a machine of yours",
 		 path, who, (unsigned)st.st_mode & 07777, who);
 }
 
-static const char *advice(int err)
+static const char *describe_error(int err)
 {
 	switch (err) {
 	case GK_ERR_VERSION:
 		return "made by another version of gpukit; end what uses it "
 		       "and remove the file, or choose another --name";
 	case GK_ERR_CORRUPT:
-		return "is no machine file; remove it or choose another "
+		return "is not a machine file; remove it or choose another "
 		       "--name";
 	case GK_ERR_NOT_FOUND:
-		return "is not there; `gpukit fake ctl ls` lists the machines";
+		return "does not exist; `gpukit fake ctl ls` lists the "
+		       "machines";
 	default:
 		return gk_strerror(err);
 	}
@@ -273,5 +291,5 @@ int fake_open(const char *path, struct gkf_machine **ret)
 		fake_whose(found, text, sizeof text);
 		return fake_failure("%s", text);
 	}
-	return fake_failure("machine %s: %s", found, advice(err));
+	return fake_failure("machine %s: %s", found, describe_error(err));
 }

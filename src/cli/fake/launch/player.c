@@ -1,9 +1,12 @@
-/* player.c - plays a recording on a made-up machine, by its clock. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * player.c - plays a recording on a made-up machine, at the recording's pace.
+ */
 #include "base/clock.h"
 #include "base/err.h"
 #include "cli/cmd.h"
-#include "cli/fake/replay.h"
-#include "cli/fake/replay_process.h"
+#include "cli/fake/launch/replay.h"
+#include "cli/fake/launch/replay_process.h"
 #include "machine/file/board.h"
 #include "machine/file/fault_kinds.h"
 #include "machine/file/numbers.h"
@@ -11,7 +14,7 @@
 #include "machine/model/model.h"
 #include "machine/store/board.h"
 #include "machine/store/clock.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 #include "machine/trouble/fault.h"
 
 #include <errno.h>
@@ -21,10 +24,21 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The processes seem to have worked for a while: samples tell of the past. */
+/*
+ * How long the processes appear to have worked when the first snapshot is
+ * shown: samples describe the past.
+ */
 #define WARM_UP_NS (2 * GK_NS_PER_S)
 
-/* Metrics and what they are on a machine: metric / scale. */
+/*
+ * The maximum number of processes at a time; real machines seldom have as many.
+ */
+#define ACTORS_MAX 512
+
+/*
+ * Metrics of a recording, and the machine's values that they set: a value is
+ * the metric divided by `scale`.
+ */
 static const struct {
 	enum gk_metric metric;
 	enum gkf_value value;
@@ -65,15 +79,18 @@ struct player {
 	struct gkf_machine *m;
 	struct fake_replay_process *actors;
 	size_t count, cap;
-	unsigned snapshot; /* number of the one that is played */
+	unsigned snapshot; /* number of the current snapshot */
 	bool lost[GKF_DEVICES_MAX];
+	bool left_out,
+	    told; /* more than ACTORS_MAX processes exist; a message said so */
 };
 
 /* ---- GPUs ---- */
 
 /*
- * The whole GPU that a device is, or is part of; count: none of ours. One that
- * was lost before the recorder came has no UUID.
+ * Returns the machine's GPU that stands for a recorded device or, for a MIG
+ * device, for its GPU; the number of GPUs if there is none. A GPU that was lost
+ * before the recording began has no UUID and is found by its index.
  */
 static unsigned whole_gpu_of(const struct player *p,
 			     const struct gk_snapshot *snap,
@@ -102,7 +119,10 @@ static void lose_or_mend(struct player *p, unsigned gpu, bool lost)
 		gkf_fault_end(p->m, gpu, GKF_FAULT_BIT(GKF_FAULT_LOST));
 }
 
-/* A value that the board has not, or not of that size, is left out. */
+/*
+ * Sets the recorded values. Ignores errors: the board may lack a value or have
+ * a smaller maximum.
+ */
 static void set_values(struct player *p, unsigned gpu,
 		       const struct gk_device *d)
 {
@@ -115,7 +135,7 @@ static void set_values(struct player *p, unsigned gpu,
 	}
 }
 
-/* Memory in use that no process is known to hold. */
+/* Returns the used memory that no known process holds, in bytes. */
 static int64_t extra_memory(const struct gk_snapshot *snap, size_t at)
 {
 	const struct gk_device *d = &snap->devices[at];
@@ -149,7 +169,7 @@ static void set_gpus(struct player *p, const struct gk_snapshot *snap)
 	}
 }
 
-/* Processes may need the room of what goes. */
+/* Frees the extra memory, as processes may need it. */
 static void make_process_room(struct player *p)
 {
 	for (unsigned gpu = 0; gpu < gkf_device_count(p->m); gpu++)
@@ -167,6 +187,10 @@ static struct fake_replay_process *actor_of(struct player *p,
 		if (p->actors[i].recorded == q->pid &&
 		    p->actors[i].start == q->start_ticks)
 			return &p->actors[i];
+	if (p->count == ACTORS_MAX) {
+		p->left_out = true;
+		return NULL;
+	}
 	if (p->count == p->cap) {
 		size_t cap = p->cap ? p->cap * 2 : 64;
 
@@ -203,10 +227,10 @@ static void place_recorded(struct player *p, const struct gk_snapshot *snap,
 	if (actor->seen != p->snapshot)
 		actor->order.count = 0;
 	actor->seen = p->snapshot;
-	if (actor->order.count == FAKE_REPLAY_PROCESS_PLACES)
+	if (actor->order.count == FAKE_REPLAY_PROCESS_TARGETS)
 		return;
-	actor->order.places[actor->order.count++] =
-	    (struct fake_replay_process_place){
+	actor->order.targets[actor->order.count++] =
+	    (struct fake_replay_process_target){
 		.gpu = gpu,
 		.mig = (uint32_t)(snap->devices[q->device].mig_index + 1),
 		.types = q->types ? q->types & 7 : GKF_COMPUTE,
@@ -218,7 +242,10 @@ static void place_recorded(struct player *p, const struct gk_snapshot *snap,
 	    };
 }
 
-/* Processes that are no longer there go first: their memory is free then. */
+/*
+ * Ends the processes that the recording no longer contains before it starts new
+ * ones, to free their memory.
+ */
 static void set_processes(struct player *p, const struct gk_snapshot *snap)
 {
 	size_t kept = 0;
@@ -243,6 +270,11 @@ static void play_snapshot(struct player *p, const struct gk_snapshot *snap)
 	make_process_room(p);
 	set_processes(p, snap);
 	set_gpus(p, snap);
+	if (p->left_out && !p->told)
+		fake_failure("--replay: only %d processes at a time can be "
+			     "replayed; the others are left out",
+			     ACTORS_MAX);
+	p->told |= p->left_out;
 }
 
 int fake_player_run(struct gk_replay *replay, struct gkf_machine *m, int ready,

@@ -1,5 +1,9 @@
-/* replay.c - makes the machine that a recording describes. */
-#include "cli/fake/replay.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * replay.c - creates the machine that a recording describes, and starts the
+ * child that plays it.
+ */
+#include "cli/fake/launch/replay.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "base/units.h"
@@ -29,7 +33,7 @@ static int tell_tape_error(const char *path, int err)
 	return fake_failure("--replay %s: %s", path, gk_tape_strerror(err));
 }
 
-/* The first that is not damaged. */
+/* Reads the first snapshot that is not damaged. */
 static int read_first(struct gk_tape *tape, struct gk_snapshot **ret_snap)
 {
 	int err = GK_ERR_CORRUPT;
@@ -40,26 +44,28 @@ static int read_first(struct gk_tape *tape, struct gk_snapshot **ret_snap)
 	return err;
 }
 
-int fake_replay_open(struct fake_options *a, struct fake_replay *ret_replay)
+int fake_replay_open(struct fake_options *options,
+		     struct fake_replay *ret_replay)
 {
 	struct fake_replay replay = {0};
 	int err;
 
-	if (a->gpus || a->load_count || a->mig_count || a->scenario_name)
-		return fake_usage("--replay: the recording says which GPUs and "
-				  "processes there are; leave out --gpus, "
-				  "--load, --mig and --scenario");
-	err = gk_tape_open(a->replay, &replay.tape);
+	if (options->gpus || options->load_count || options->mig_count ||
+	    options->scenario_name)
+		return fake_usage("--replay defines GPUs and processes; leave "
+				  "out --gpus, --load, --mig and --scenario");
+	err = gk_tape_open(options->replay, &replay.tape);
 	if (!err)
 		err = read_first(replay.tape, &replay.first);
 	if (err) {
 		gk_tape_close(replay.tape);
-		return tell_tape_error(a->replay, err);
+		return tell_tape_error(options->replay, err);
 	}
-	if (!a->driver) {
-		a->generation =
+	if (!options->driver) {
+		options->generation =
 		    gkf_generation_find(replay.first->driver_version);
-		a->driver = a->generation ? replay.first->driver_version : NULL;
+		options->driver =
+		    options->generation ? replay.first->driver_version : NULL;
 	}
 	*ret_replay = replay;
 	return 0;
@@ -74,7 +80,10 @@ void fake_replay_close(struct fake_replay *replay)
 
 /* ---- its GPUs ---- */
 
-/* A profile takes these facts from a snapshot: metric / scale. */
+/*
+ * The members of a profile that come from a snapshot: a member is the metric
+ * divided by `scale`.
+ */
 static const struct {
 	enum gk_metric metric;
 	size_t member;
@@ -100,8 +109,8 @@ static const struct {
 #undef FACT
 };
 
-/* Only what a profile may say is taken. */
-static void bound(struct gkf_profile *p)
+/* Clamps values to the range that profiles allow. */
+static void bound_profile(struct gkf_profile *p)
 {
 #define FIELD(member, key, min, max, help)                                     \
 	if (p->member < (min))                                                 \
@@ -129,10 +138,13 @@ static void take_facts(const struct gk_device *d, struct gkf_profile *p)
 	}
 	if (d->m[GK_M_FAN].why == GK_PRESENT && !p->fans)
 		p->fans = 1;
-	bound(p);
+	bound_profile(p);
 }
 
-/* "3g.40gb" of "NVIDIA A100-SXM4-80GB MIG 1c.3g.40gb", with its "1c". */
+/*
+ * Returns "3g.40gb" for "NVIDIA A100-SXM4-80GB MIG 1c.3g.40gb", and "1c" in
+ * ret_slice.
+ */
 static const char *mig_profile(const struct gk_device *d, char *ret_slice,
 			       size_t cap)
 {
@@ -150,7 +162,9 @@ static const char *mig_profile(const struct gk_device *d, char *ret_slice,
 	return at + len + 2;
 }
 
-/* How a GPU is split, as --mig has it: "3g.40gb(1c+2c)+1g.10gb". */
+/*
+ * Writes how a GPU is split, in the syntax of --mig: "3g.40gb(1c+2c)+1g.10gb".
+ */
 static void tell_split(const struct gk_snapshot *snap, int gpu,
 		       struct gkf_profile *p)
 {
@@ -185,7 +199,7 @@ static void tell_split(const struct gk_snapshot *snap, int gpu,
 	gk_buf_free(&out);
 }
 
-/* The profile whose GPUs have that name; else the default one. */
+/* Finds the profile with the GPU's name, or else the default profile. */
 static void find_profile(const char *name, const char *dir,
 			 struct gkf_profile *ret_profile)
 {
@@ -217,7 +231,7 @@ int fake_replay_profiles(const struct fake_replay *replay,
 	unsigned count = 0;
 
 	if (gk_where_profiles(dir, sizeof dir))
-		return fake_failure("the profiles cannot be found; set "
+		return fake_failure("cannot find the profiles; set "
 				    "GPUKIT_PROFILES to their directory");
 	for (size_t i = 0; i < replay->first->device_count; i++) {
 		const struct gk_device *d = &replay->first->devices[i];
@@ -285,8 +299,9 @@ become_player(struct fake_replay *replay, const struct fake_options *a,
 	_exit(fake_player_run(player, m, ready, a->until_end ? launcher : 0));
 }
 
-int fake_replay_start(struct fake_replay *replay, const struct fake_options *a,
-		      const char *path, struct fake_children *ret_children)
+int fake_replay_start(struct fake_replay *replay,
+		      const struct fake_options *options, const char *path,
+		      struct fake_children *ret_children)
 {
 	struct fake_children children = {.pid = calloc(1, sizeof(pid_t))};
 	pid_t launcher = getpid();
@@ -299,13 +314,14 @@ int fake_replay_start(struct fake_replay *replay, const struct fake_options *a,
 	}
 	children.pid[0] = fork();
 	if (!children.pid[0])
-		become_player(replay, a, path, launcher, ready[1]);
+		become_player(replay, options, path, launcher, ready[1]);
 	close(ready[1]);
 	children.count = children.pid[0] > 0;
 	if (children.pid[0] < 0 || read(ready[0], &byte, 1) != 1) {
 		close(ready[0]);
 		fake_children_end(&children);
-		return fake_failure("--replay: the recording cannot be played");
+		return fake_failure(
+		    "--replay: the recording cannot be replayed");
 	}
 	close(ready[0]);
 	*ret_children = children;

@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replay_process.c - starts the processes that stand for recorded ones, and
- * does in them what the recording says.
+ * replay_process.c - starts processes that stand for recorded ones. These do on
+ * the machine what the recording says.
  */
-#include "cli/fake/replay_process.h"
+#include "cli/fake/launch/replay_process.h"
+#include "base/assert.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/cmd.h"
@@ -10,9 +12,10 @@
 #include "machine/file/numbers.h"
 #include "machine/file/wave_state.h"
 #include "machine/model/mig.h"
-#include "machine/store/books.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/books.h"
+#include "machine/store/process/ledger.h"
 #include "machine/store/machine.h"
+#include "machine/trouble/machine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +33,10 @@
 
 /* ---- the player's side ---- */
 
-/* As recorded; where no arguments are, its name. NULL without memory. */
+/*
+ * Returns the recorded arguments, or the process's name if there are none.
+ * NULL: out of memory.
+ */
 static char **make_arguments(const struct gk_process *p)
 {
 	size_t count = 0, len = p->args_len;
@@ -54,7 +60,7 @@ static char **make_arguments(const struct gk_process *p)
 }
 
 static void __attribute__((noreturn))
-become(const struct gk_process *p, pid_t player, int fd)
+become_recorded(const struct gk_process *p, pid_t player, int fd)
 {
 	char **argv = make_arguments(p), text[128];
 	int null = open("/dev/null", O_RDWR);
@@ -86,7 +92,7 @@ int fake_replay_process_start(const struct gk_process *p,
 		return gk_err_from_errno(errno);
 	}
 	if (!pid)
-		become(p, player, ends[1]);
+		become_recorded(p, player, ends[1]);
 	close(ends[1]);
 	*ret_process = (struct fake_replay_process){.recorded = p->pid,
 						    .start = p->start_ticks,
@@ -100,6 +106,7 @@ void fake_replay_process_tell(struct fake_replay_process *s)
 	struct pollfd answer = {.fd = s->fd, .events = POLLIN};
 	char byte;
 
+	GK_ASSERT(s->order.count <= FAKE_REPLAY_PROCESS_TARGETS);
 	if (send(s->fd, &s->order, sizeof s->order, MSG_NOSIGNAL) < 0)
 		return;
 	if (poll(&answer, 1, ANSWER_MS) > 0)
@@ -116,9 +123,9 @@ void fake_replay_process_end(struct fake_replay_process *s)
 
 /* ---- the process itself ---- */
 
-#define PLACES (GKF_DEVICES_MAX * (GKF_MIG_MAX + 1))
+#define TARGETS (GKF_DEVICES_MAX * (GKF_MIG_MAX + 1))
 
-/* A GPU or MIG device that it is on. */
+/* What the process holds on one GPU or MIG device. */
 struct hold {
 	bool on;
 	unsigned slot;
@@ -126,8 +133,11 @@ struct hold {
 	uint64_t bytes;
 };
 
-/* The share is rounded up: what comes of it is rounded down. */
-static struct gkf_wave steady_wave(const struct fake_replay_process_place *p)
+/*
+ * Makes a wave of constant utilization. Memory utilization is rounded up here
+ * because the model rounds down.
+ */
+static struct gkf_wave steady_wave(const struct fake_replay_process_target *p)
 {
 	return (struct gkf_wave){
 	    .kind = GKF_WAVE_STEADY,
@@ -138,7 +148,10 @@ static struct gkf_wave steady_wave(const struct fake_replay_process_place *p)
 	};
 }
 
-/* Who cannot (a stopped process has the machine) stays till the next order. */
+/*
+ * Detaches from a device. If that fails (a stopped process may hold the
+ * machine's lock), the next order tries again.
+ */
 static void leave_device(struct gkf_machine *m, struct hold *h)
 {
 	int r = h->on ? gkf_detach(m, h->slot) : 0;
@@ -158,7 +171,7 @@ static void resize_held(struct gkf_machine *m, struct hold *h, uint64_t bytes)
 }
 
 static int attach_recorded(struct gkf_machine *m,
-			   const struct fake_replay_process_place *p,
+			   const struct fake_replay_process_target *p,
 			   const struct gkf_wave *wave, unsigned *ret_slot)
 {
 	struct gkf_mig_ci ci;
@@ -173,7 +186,7 @@ static int attach_recorded(struct gkf_machine *m,
 }
 
 static void follow_order(struct gkf_machine *m,
-			 const struct fake_replay_process_place *p,
+			 const struct fake_replay_process_target *p,
 			 struct hold *h)
 {
 	struct gkf_wave wave = steady_wave(p);
@@ -191,42 +204,42 @@ static void follow_order(struct gkf_machine *m,
 	resize_held(m, h, p->bytes);
 }
 
-static unsigned number_of_place(const struct fake_replay_process_place *p)
+static unsigned number_of_target(const struct fake_replay_process_target *p)
 {
 	return p->gpu * (GKF_MIG_MAX + 1) + p->mig;
 }
 
-static void obey(struct gkf_machine *m,
-		 const struct fake_replay_process_order *order,
-		 struct hold *holds)
+static void obey_order(struct gkf_machine *m,
+		       const struct fake_replay_process_order *order,
+		       struct hold *holds)
 {
-	bool named[PLACES] = {0};
+	bool named[TARGETS] = {0};
 
 	for (uint32_t i = 0; i < order->count; i++)
-		named[number_of_place(&order->places[i])] = true;
-	for (unsigned i = 0; i < PLACES; i++)
+		named[number_of_target(&order->targets[i])] = true;
+	for (unsigned i = 0; i < TARGETS; i++)
 		if (!named[i])
 			leave_device(m, &holds[i]);
 	for (uint32_t i = 0; i < order->count; i++)
-		follow_order(m, &order->places[i],
-			     &holds[number_of_place(&order->places[i])]);
+		follow_order(m, &order->targets[i],
+			     &holds[number_of_target(&order->targets[i])]);
 }
 
 static bool is_order_sound(const struct fake_replay_process_order *order,
 			   ssize_t len)
 {
-	if (len != sizeof *order || order->count > FAKE_REPLAY_PROCESS_PLACES)
+	if (len != sizeof *order || order->count > FAKE_REPLAY_PROCESS_TARGETS)
 		return false;
 	for (uint32_t i = 0; i < order->count; i++)
-		if (order->places[i].gpu >= GKF_DEVICES_MAX ||
-		    order->places[i].mig > GKF_MIG_MAX)
+		if (order->targets[i].gpu >= GKF_DEVICES_MAX ||
+		    order->targets[i].mig > GKF_MIG_MAX)
 			return false;
 	return true;
 }
 
 int fake_replay_process_main(void)
 {
-	static struct hold holds[PLACES];
+	static struct hold holds[TARGETS];
 	char text[128];
 	struct fake_replay_process_order order;
 	struct gkf_machine *m;
@@ -241,10 +254,10 @@ int fake_replay_process_main(void)
 	if (gkf_machine_open(NULL, &m))
 		return GK_EXIT_FAILURE;
 	while (is_order_sound(&order, recv(fd, &order, sizeof order, 0))) {
-		obey(m, &order, holds);
+		obey_order(m, &order, holds);
 		(void)!send(fd, "", 1, MSG_NOSIGNAL);
 	}
-	for (unsigned i = 0; i < PLACES; i++)
+	for (unsigned i = 0; i < TARGETS; i++)
 		leave_device(m, &holds[i]);
 	gkf_machine_close(m);
 	return GK_EXIT_OK;

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replay_process.h - processes in the place of those of a recording: they have
- * their commands and names, and are on the GPUs that they are told to be on.
+ * replay_process.h - processes that stand for those of a recording: they have
+ * the same command lines and names, and attach to the GPUs that they are
+ * ordered to.
  */
 #ifndef GK_CLI_FAKE_REPLAY_PROCESS_H
 #define GK_CLI_FAKE_REPLAY_PROCESS_H
@@ -12,46 +14,52 @@
 
 struct gk_process;
 
-/* A variable of its environment: its descriptor, a colon and its name. */
+/*
+ * The environment variable that passes such a process its descriptor, a colon
+ * and its name.
+ */
 #define FAKE_REPLAY_PROCESS "GPUKIT_STAND_IN"
 
-#define FAKE_REPLAY_PROCESS_PLACES 64
+#define FAKE_REPLAY_PROCESS_TARGETS 64
 
-/* The part that one of them plays on a GPU. */
-struct fake_replay_process_place {
+/* What a process does on one target, a GPU or MIG device. */
+struct fake_replay_process_target {
 	uint32_t gpu, types;
 	uint32_t mig; /* index of the MIG device + 1; 0: none */
 	uint64_t bytes;
 	uint32_t sm, mem, enc, dec; /* percent */
 };
 
-/* A message; places that it does not name are left. */
+/*
+ * A message to such a process. The process leaves all targets that the message
+ * does not list.
+ */
 struct fake_replay_process_order {
 	uint32_t count;
-	struct fake_replay_process_place places[FAKE_REPLAY_PROCESS_PLACES];
+	struct fake_replay_process_target targets[FAKE_REPLAY_PROCESS_TARGETS];
 };
 
 struct fake_replay_process {
-	pid_t recorded; /* of which process */
+	pid_t recorded; /* pid in the recording */
 	uint64_t start;
 	pid_t pid;
 	int fd;
-	unsigned seen; /* the last snapshot that had it */
+	unsigned seen; /* number of the last snapshot that contains it */
 	struct fake_replay_process_order order;
 };
 
 /*
- * Starts one for a process, on the machine of GPUKIT_MACHINE; it ends with the
- * caller. 0 or a gk_err.
+ * Starts a process that stands for a recorded one, on the machine named by
+ * GPUKIT_MACHINE. It ends with the caller. Returns 0 or a gk_err.
  */
 int fake_replay_process_start(const struct gk_process *process,
 			      struct fake_replay_process *ret_process);
 
-/* Tells it where to be, and waits until it is, for a second at most. */
+/* Sends process->order, and waits at most a second until it is carried out. */
 void fake_replay_process_tell(struct fake_replay_process *process);
 void fake_replay_process_end(struct fake_replay_process *process);
 
-/* The process itself: runs until its descriptor ends. */
+/* The process's main function. Returns when its descriptor is closed. */
 int fake_replay_process_main(void);
 
 #endif

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.c - runs a command on a made-up machine: its environment, the
- * signals that are passed on, its exit status.
+ * run.c - runs a command on a made-up machine: sets up its environment, passes
+ * signals on and returns its exit status.
  */
 #include "base/clock.h"
 #include "base/str.h"
@@ -21,22 +22,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0 /* a sanitizer's runtime cannot live in an auditor */
-#endif
-
-/* The last one only when it is not ignored: nohup(1) has a say. */
+/*
+ * SIGHUP comes last: it is not handled if it is ignored, so that nohup(1)
+ * works.
+ */
 static const int held[] = {SIGINT, SIGTERM, SIGQUIT, SIGCHLD, SIGHUP};
 static size_t held_count = sizeof held / sizeof *held;
-static sigset_t before; /* the mask that commands start with */
+static sigset_t before; /* the signal mask to restore for commands */
 
 static sigset_t held_set(void)
 {
@@ -56,7 +48,10 @@ void fake_signals_hold(void)
 	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler == SIG_IGN)
 		held_count = sizeof held / sizeof *held - 1;
 	set = held_set();
-	/* Ignored by the caller's caller, it would lose us exit statuses. */
+	/*
+	 * If our parent has made us ignore SIGCHLD, we would get no exit
+	 * statuses.
+	 */
 	signal(SIGCHLD, SIG_DFL);
 	sigprocmask(SIG_BLOCK, &set, &before);
 }
@@ -106,53 +101,41 @@ int fake_signals_pending(void)
 	return number > 0 ? GK_EXIT_SIGNAL + number : 0;
 }
 
-/* Puts a path before those that a variable has already. */
-static int prepend(const char *variable, const char *path)
-{
-	const char *old = getenv(variable);
-	struct gk_buf value = {0};
-	int r = -1;
-
-	gk_buf_puts(&value, path);
-	if (old && *old)
-		gk_buf_printf(&value, ":%s", old);
-	if (!value.failed)
-		r = setenv(variable, value.data, 1);
-	gk_buf_free(&value);
-	return r;
-}
-
-/* The environment in which programs find the made-up machine. */
-static int enter_machine(const char *machine, const char *generation)
+/* Sets up the environment in which programs find the machine. */
+static int enter_machine(const char *machine, const char *generation,
+			 const char *command, bool quiet)
 {
 	char relative[64], dir[PATH_MAX - 64], file[PATH_MAX], bin[PATH_MAX];
 
-	snprintf(relative, sizeof relative, "lib/gpukit/fake%s%s",
-		 generation ? "/" : "", generation ? generation : "");
-	if (gk_where(relative, dir, sizeof dir))
-		return fake_failure("the drop-in libraries cannot be found; "
-				    "is /proc mounted?");
+	snprintf(relative, sizeof relative, "fake%s%s", generation ? "/" : "",
+		 generation ? generation : "");
+	if (gk_where_library(relative, dir, sizeof dir))
+		return fake_failure(
+		    "cannot find the drop-in libraries; is /proc mounted?");
 	snprintf(file, sizeof file, "%s/libnvidia-ml.so.1", dir);
 	if (access(file, R_OK))
-		return fake_failure("%s: %s; build or install gpukit anew",
+		return fake_failure("%s: %s; build or install gpukit again",
 				    file, strerror(errno));
 	if (strpbrk(dir, ":;"))
-		return fake_failure("%s: the dynamic linker takes no ':' or "
-				    "';' in a directory; install elsewhere",
-				    dir);
+		return fake_failure(
+		    "%s: the dynamic linker does not support ':' or ';' in a "
+		    "directory; install elsewhere",
+		    dir);
 	snprintf(file, sizeof file, "%s/libgpukit-audit.so", dir);
-	/* Without a PATH there is a default one, which must stay. */
+	/* An unset PATH means a default path, which must stay in effect. */
 	if (setenv("GPUKIT_MACHINE", machine, 1) ||
-	    (getenv("PATH") &&
-	     !gk_where("lib/gpukit/fake/bin", bin, sizeof bin) &&
-	     prepend("PATH", bin)) ||
-	    fake_watch_mark() || prepend("LD_LIBRARY_PATH", dir) ||
-	    (!SANITIZED && prepend("LD_AUDIT", file)))
+	    (getenv("PATH") && !gk_where_library("fake/bin", bin, sizeof bin) &&
+	     fake_prepend("PATH", bin)) ||
+	    fake_watch_mark() || fake_prepend("LD_LIBRARY_PATH", dir) ||
+	    fake_auditor(file, command, quiet) || fake_valgrind_options())
 		return fake_failure("out of memory");
 	return 0;
 }
 
-/* Python alone looks there; what lies there looks at the variable. */
+/*
+ * PYTHONPATH can stay set: only Python reads it, and our package there obeys
+ * GPUKIT_TORCH.
+ */
 int fake_torch(bool wanted)
 {
 	char path[PATH_MAX];
@@ -161,16 +144,18 @@ int fake_torch(bool wanted)
 		return setenv("GPUKIT_TORCH", "0", 1)
 			   ? fake_failure("out of memory")
 			   : 0;
-	if (gk_where("lib/gpukit/fake/python", path, sizeof path) ||
+	if (gk_where_library("fake/python", path, sizeof path) ||
 	    access(path, X_OK))
 		return 0;
-	return prepend("PYTHONPATH", path) ? fake_failure("out of memory") : 0;
+	return fake_prepend("PYTHONPATH", path) ? fake_failure("out of memory")
+						: 0;
 }
 
-/* In the child: becomes the command. */
-static void __attribute__((noreturn)) become(char **argv, pid_t launcher)
+/* Runs in the child, which becomes the command. */
+static void __attribute__((noreturn))
+exec_on_machine(char **argv, pid_t launcher)
 {
-	/* Where even the watch is killed, this much is left. */
+	/* For the case that the watch process is killed too. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != launcher)
 		_exit(GK_EXIT_FAILURE);
@@ -178,12 +163,15 @@ static void __attribute__((noreturn)) become(char **argv, pid_t launcher)
 	_exit(gk_command_become("fake", argv));
 }
 
-/* The clock may be set while the command runs. */
+/*
+ * Limits a wait for the command's end time, as the machine's clock may be set
+ * meanwhile.
+ */
 #define LOOK_AGAIN_NS (500 * GK_NS_PER_MS)
 
 /*
- * The next signal; 0 after a while when there is an end to look for. m NULL:
- * there is none.
+ * Waits for the next signal. If m is not NULL, returns 0 from time to time so
+ * that the caller can check whether end_ns has come.
  */
 static int next_signal(struct gkf_machine *m, uint64_t end_ns, siginfo_t *info)
 {
@@ -198,8 +186,8 @@ static int next_signal(struct gkf_machine *m, uint64_t end_ns, siginfo_t *info)
 }
 
 /*
- * Signals that a process sent are passed on. Those that a terminal sent have
- * reached the command already.
+ * Waits for the command, and forwards to it the signals that processes send.
+ * Signals of the terminal have reached it already.
  */
 static int await_command(pid_t pid, struct gkf_machine *m, uint64_t end_ns,
 			 struct fake_children *children)
@@ -211,7 +199,7 @@ static int await_command(pid_t pid, struct gkf_machine *m, uint64_t end_ns,
 		fake_children_reap(children);
 		if (m && !gkf_real_until(m, end_ns)) {
 			kill(pid, SIGTERM);
-			m = NULL; /* once is enough */
+			m = NULL; /* sends SIGTERM only once */
 		}
 		if (next_signal(m, end_ns, &info) > 0 &&
 		    info.si_signo != SIGCHLD && info.si_code <= 0)
@@ -222,10 +210,11 @@ static int await_command(pid_t pid, struct gkf_machine *m, uint64_t end_ns,
 }
 
 int fake_run(struct gkf_machine *m, const char *path, const char *generation,
-	     char **argv, uint64_t end_ns, struct fake_children *children)
+	     char **argv, uint64_t end_ns, bool quiet,
+	     struct fake_children *children)
 {
 	pid_t pid, watch, launcher = getpid();
-	int code = enter_machine(path, generation);
+	int code = enter_machine(path, generation, argv[0], quiet);
 
 	if (code)
 		return code;
@@ -234,7 +223,7 @@ int fake_run(struct gkf_machine *m, const char *path, const char *generation,
 		return fake_failure("cannot start a process: %s",
 				    strerror(errno));
 	if (!pid)
-		become(argv, launcher);
+		exec_on_machine(argv, launcher);
 	watch = fake_watch_begin(pid);
 	code = await_command(pid, end_ns == UINT64_MAX ? NULL : m, end_ns,
 			     children);

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scenario.c - scenarios: finding and compiling one for the launcher, and
- * `gpukit fake scenario`, which checks, lists and shows them.
+ * scenario.c - finds and compiles scenarios for the launcher; `gpukit fake
+ * scenario` checks, lists and shows them.
  */
 #include "base/err.h"
 #include "base/str.h"
@@ -25,21 +26,24 @@
 
 #define DIRS 3
 
-/* Where scenarios lie: the user's, then gpukit's own; NULL-terminated. */
-struct places {
+/*
+ * Returns the directories that are searched for scenarios: the user's, then
+ * gpukit's. NULL-terminated.
+ */
+struct scenario_dirs {
 	char text[2][PATH_MAX];
-	const char *dirs[DIRS];
+	const char *list[DIRS];
 };
 
-static void find_scenario_dirs(struct places *p)
+static void find_scenario_dirs(struct scenario_dirs *p)
 {
 	const char *own = getenv("GPUKIT_SCENARIOS");
 	const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
 	unsigned n = 0;
 
 	if (own && *own) {
-		p->dirs[0] = own;
-		p->dirs[1] = NULL;
+		p->list[0] = own;
+		p->list[1] = NULL;
 		return;
 	}
 	if (data && *data)
@@ -48,25 +52,25 @@ static void find_scenario_dirs(struct places *p)
 		snprintf(p->text[0], PATH_MAX,
 			 "%s/.local/share/gpukit/scenarios", home ? home : "");
 	if ((data && *data) || home)
-		p->dirs[n++] = p->text[0];
-	if (!gk_where("share/gpukit/scenarios", p->text[1], PATH_MAX))
-		p->dirs[n++] = p->text[1];
-	p->dirs[n] = NULL;
+		p->list[n++] = p->text[0];
+	if (!gk_where_data("scenarios", p->text[1], PATH_MAX))
+		p->list[n++] = p->text[1];
+	p->list[n] = NULL;
 }
 
 int fake_scenario_load(const char *name, struct gkf_scenario_options *options,
 		       struct gkf_scenario *ret_scenario)
 {
 	char path[PATH_MAX], profiles[PATH_MAX], message[FAKE_MESSAGE_MAX];
-	struct places places;
+	struct scenario_dirs dirs;
 	int err;
 
-	find_scenario_dirs(&places);
+	find_scenario_dirs(&dirs);
 	if (gk_where_profiles(profiles, sizeof profiles))
-		return fake_failure("the profiles cannot be found; set "
+		return fake_failure("cannot find the profiles; set "
 				    "GPUKIT_PROFILES to their directory");
 	options->profiles = profiles;
-	err = gkf_scenario_find(places.dirs, name, path, sizeof path, message,
+	err = gkf_scenario_find(dirs.list, name, path, sizeof path, message,
 				sizeof message);
 	if (!err)
 		err = gkf_scenario_compile(path, options, ret_scenario, message,
@@ -76,7 +80,10 @@ int fake_scenario_load(const char *name, struct gkf_scenario_options *options,
 
 /* ---- show ---- */
 
-/* Steps of one line of the file that are of one kind: a row of the list. */
+/*
+ * A row of the listing. It combines the steps of one kind that one line of the
+ * scenario file makes.
+ */
 struct row {
 	uint64_t first, last; /* bins */
 	unsigned line, times;
@@ -86,13 +93,6 @@ struct row {
 	const char *text;
 };
 
-static bool belongs(const struct row *row, const struct gkf_step *step,
-		    unsigned line)
-{
-	return row->line == line && row->kind == step->kind &&
-	       row->number == step->number;
-}
-
 static void add_step(struct row *rows, unsigned *count,
 		     const struct gkf_scenario *s, unsigned i)
 {
@@ -100,7 +100,8 @@ static void add_step(struct row *rows, unsigned *count,
 	struct row *row = NULL;
 
 	for (unsigned k = *count; k-- && !row;)
-		if (belongs(&rows[k], step, s->lines[i]))
+		if (rows[k].line == s->lines[i] && rows[k].kind == step->kind &&
+		    rows[k].number == step->number)
 			row = &rows[k];
 	if (!row) {
 		row = &rows[(*count)++];
@@ -333,7 +334,10 @@ static int check_scenario(const char *name)
 	return GK_EXIT_OK;
 }
 
-/* NAME  4 x H100 80GB HBM3  10 min, what is made unless --gpus is given. */
+/*
+ * Prints "NAME, 4 x H100 80GB HBM3, 10 min": the GPUs that the scenario creates
+ * by default, and how long it lasts.
+ */
 static void print_needs(const struct gkf_scenario *s)
 {
 	const char *model = s->device_count ? s->profiles[0].name : "";
@@ -354,12 +358,12 @@ static void print_needs(const struct gkf_scenario *s)
 
 static int list_scenarios(void)
 {
-	struct places places;
+	struct scenario_dirs dirs;
 	struct gk_buf paths = {0};
 	int code = GK_EXIT_OK;
 
-	find_scenario_dirs(&places);
-	gkf_scenario_list(places.dirs, &paths);
+	find_scenario_dirs(&dirs);
+	gkf_scenario_list(dirs.list, &paths);
 	for (size_t at = 0; at < paths.len; at += strlen(paths.data + at) + 1) {
 		struct gkf_scenario_options options = {0};
 		struct gkf_scenario s;

@@ -1,13 +1,15 @@
-/* target.c - finds the GPU or MIG device that a load process runs on. */
-#include "cli/fake/target.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* target.c - finds the GPU or MIG device on which a load process runs. */
+#include "cli/fake/launch/target.h"
+#include "base/assert.h"
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/model/mig.h"
 #include "machine/store/board.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 
-/* An empty MIG device keeps so much for itself, with a margin. */
+/* The memory that an empty MIG device reserves for itself, and a margin. */
 #define KEPT_MIB 64
 
 int fake_target_find(struct gkf_machine *m, unsigned gpu, unsigned k,
@@ -18,6 +20,7 @@ int fake_target_find(struct gkf_machine *m, unsigned gpu, unsigned k,
 	struct gkf_mig_ci ci;
 	unsigned index = k ? k - 1 : 0;
 
+	GK_ASSERT(gpu < gkf_device_count(m) && k < FAKE_TARGETS);
 	*ret_target = (struct fake_target){
 	    .gpu = gpu,
 	    .mig = FAKE_NO_MIG,

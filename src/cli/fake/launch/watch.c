@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * watch.c - takes the command along when its launcher is killed: a child of the
- * launcher, in a session of its own so that what is sent to the launcher's
- * group does not reach it, ends all that descends from the command. A
- * descendant bears the mark of its launcher in the environment that it was
- * started with, or its parent is one. The next launcher removes the machine.
+ * watch.c - ends the command if its launcher is killed. The watch is a child of
+ * the launcher, in a session of its own so that signals to the launcher's
+ * process group do not reach it. It ends all descendants of the command:
+ * processes started with the launcher's mark in their environment, and children
+ * of such processes. The next launcher removes the machine.
  */
 #include "base/clock.h"
 #include "base/pidstat.h"
@@ -24,12 +25,15 @@
 
 #define MARK "GPUKIT_LAUNCHER"
 
-/* From SIGTERM to SIGKILL, and until those are left who cannot be ended. */
+/*
+ * The time from SIGTERM to SIGKILL; the time after which the watch gives up on
+ * processes that it cannot end; the time between two scans.
+ */
 #define TERM_NS    GK_NS_PER_S
 #define GIVE_UP_NS (10 * GK_NS_PER_S)
 #define LOOK_NS    (10 * GK_NS_PER_MS)
 
-#define ENVIRON_MAX (256 * 1024) /* bytes of it that are looked at */
+#define ENVIRON_MAX (256 * 1024) /* bytes read of an environment */
 
 struct watch {
 	char mark[64]; /* "pid:start" */
@@ -37,7 +41,7 @@ struct watch {
 	uint64_t command_start;
 };
 
-/* A process of the system. */
+/* A process of the system; `ours` if it must be ended. */
 struct seen {
 	pid_t pid, parent;
 	bool ours;
@@ -57,7 +61,10 @@ static void write_mark(char *to, size_t cap)
 		 (unsigned long long)self.start);
 }
 
-/* Behind those of the launchers around this one, who find it as well. */
+/*
+ * Adds this launcher's mark to the variable. The marks of enclosing launchers
+ * stay, because those must find the processes too.
+ */
 int fake_watch_mark(void)
 {
 	const char *around = getenv(MARK);
@@ -75,6 +82,23 @@ int fake_watch_mark(void)
 	return r;
 }
 
+/* Whether a list "pid:start,pid:start" contains the mark. */
+static bool has_mark(const char *list, const char *mark)
+{
+	size_t length = strlen(mark), n;
+
+	for (; *list; list += n + (list[n] == ',')) {
+		n = strcspn(list, ",");
+		if (n == length && !memcmp(list, mark, length))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Reads up to cap bytes. If an error ends the reading, returns what was read so
+ * far: the process may be ending.
+ */
 static size_t read_environ(pid_t pid, char *to, size_t cap)
 {
 	char path[32];
@@ -92,24 +116,11 @@ static size_t read_environ(pid_t pid, char *to, size_t cap)
 	return size;
 }
 
-/* Is it one of "pid:start,pid:start"? */
-static bool has_mark(const char *list, const char *mark)
-{
-	size_t length = strlen(mark), n;
-
-	for (; *list; list += n + (list[n] == ',')) {
-		n = strcspn(list, ",");
-		if (n == length && !memcmp(list, mark, length))
-			return true;
-	}
-	return false;
-}
-
-/* The last byte is room for an end. */
+/* The last byte of the buffer is for a NUL. */
 static bool bears_mark(pid_t pid, const char *mark, char *buffer)
 {
+	const size_t head = sizeof MARK; /* includes the '=' */
 	size_t size = read_environ(pid, buffer, ENVIRON_MAX - 1);
-	const size_t head = sizeof MARK; /* with the '=' */
 
 	buffer[size] = '\0';
 	for (char *at = buffer; at < buffer + size; at += strlen(at) + 1)
@@ -134,7 +145,7 @@ static bool add_seen(struct all *all, const struct seen *seen)
 	return true;
 }
 
-/* Zombies are over, and we do not end ourselves. */
+/* Skips zombies, which have already ended, and this process itself. */
 static void see_process(const struct watch *w, pid_t pid, struct all *all,
 			char *buffer)
 {
@@ -171,7 +182,9 @@ static bool is_ours(const struct all *all, pid_t pid)
 	return false;
 }
 
-/* Children of ours are ours, and theirs. */
+/*
+ * Marks the children of our processes as ours, then their children, and so on.
+ */
 static void adopt_children(struct all *all)
 {
 	bool more = true;
@@ -189,7 +202,7 @@ static void adopt_children(struct all *all)
 	}
 }
 
-/* SIGCONT first: a stopped one would not hear the other; see children.c. */
+/* SIGCONT first: a stopped process would not handle SIGTERM; see children.c. */
 static size_t signal_ours(const struct all *all, int number)
 {
 	size_t count = 0;
@@ -206,7 +219,7 @@ static size_t signal_ours(const struct all *all, int number)
 	return count;
 }
 
-/* Those that are started meanwhile are found the next time. */
+/* Scans again and again, as processes may have been started in between. */
 static void end_ours(const struct watch *w)
 {
 	uint64_t begin = gk_mono_ns(), passed;
@@ -226,7 +239,7 @@ static void end_ours(const struct watch *w)
 	free(buffer);
 }
 
-/* Keeps no terminal and no pipe open. */
+/* Closes all files, so that no terminal or pipe is kept open. */
 static void let_go_of_files(void)
 {
 	int null = open("/dev/null", O_RDWR);
@@ -235,7 +248,7 @@ static void let_go_of_files(void)
 		dup2(null, fd);
 	close_range(3, ~0U, 0);
 	if (chdir("/"))
-		return; /* a directory that is gone holds nobody */
+		return; /* harmless: the directory just stays in use */
 }
 
 static void await_end(pid_t launcher)
@@ -248,7 +261,9 @@ static void await_end(pid_t launcher)
 		sigwaitinfo(&set, NULL);
 }
 
-/* SIGTERM is held back since fake_signals_hold(). */
+/*
+ * Runs in the watch process. SIGTERM has been blocked by fake_signals_hold().
+ */
 static void __attribute__((noreturn)) keep_watch(const struct watch *w)
 {
 	prctl(PR_SET_PDEATHSIG, SIGTERM);

@@ -1,11 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * refusals.c - reads what was called and refused: of NVML, of the CUDA driver,
- * and by name what the CUDA runtime, kernels and libraries were refused; says
- * so at the end of `gpukit fake`.
+ * refusals.c - reads which calls a machine has counted and refused: functions
+ * of NVML and the CUDA driver, and, by name, refusals of the CUDA runtime,
+ * kernels and libraries. Prints them when `gpukit fake` ends.
  */
-#include "cli/fake/refusals.h"
+#include "cli/fake/report/refusals.h"
 #include "base/str.h"
-#include "cli/fake/ctl.h"
+#include "cli/fake/ctl/ctl.h"
+#include "fronts/common/needed.h"
 #include "machine/file/fault_state.h"
 #include "machine/file/file.h"
 #include "machine/file/work_state.h"
@@ -17,15 +19,14 @@
 #include <string.h>
 
 static const char *const cuda_functions[] = {
-#define CUDA(symbol, base, since, stream, params) #symbol,
-#include "abi/cuda.def"
-#undef CUDA
+#define CUDA_SYMBOL(symbol, ...) #symbol,
+#include "abi/cuda/cuda_symbols.def"
 };
 #define CUDA_FUNCTIONS (sizeof cuda_functions / sizeof *cuda_functions)
 _Static_assert(CUDA_FUNCTIONS <= GKF_CUDA_FUNCTIONS_MAX,
 	       "a counter for every function");
 
-/* Where what is refused by name belongs. */
+/* The library to which each kind of refusal belongs. */
 static const char *const owners[GKF_NAMED_KINDS] = {
     [GKF_NAMED_RUNTIME] = "libcudart",    [GKF_NAMED_KERNEL] = "kernel",
     [GKF_NAMED_CUBLAS] = "libcublas",     [GKF_NAMED_CUFFT] = "libcufft",
@@ -36,7 +37,7 @@ static const char *const owners[GKF_NAMED_KINDS] = {
 
 #define COUNTS_MAX (GKF_FUNCTIONS_MAX + CUDA_FUNCTIONS + GKF_NAMES_MAX)
 
-/* Refused first, then by calls, then by name. */
+/* Sorts by refusals, then calls, then name. */
 static int by_weight(const void *left, const void *right)
 {
 	const struct count *a = left, *b = right;
@@ -78,7 +79,7 @@ static void read_counts(struct gkf_machine *m, struct refusals *to)
 				  cuda_functions[i],
 				  atomic_load(&f->cuda_calls[i]),
 				  atomic_load(&f->cuda_refused[i]));
-	/* Only refusals of these are counted. */
+	/* For these the machine counts only refusals, not calls. */
 	for (unsigned i = 0; i < GKF_NAMES_MAX; i++)
 		if (gkf_named_read(m, i, &named))
 			add_library_count(to, owners[named.kind],
@@ -87,7 +88,7 @@ static void read_counts(struct gkf_machine *m, struct refusals *to)
 	qsort(to->counts, to->counts_n, sizeof *to->counts, by_weight);
 }
 
-/* By program; what it asked for most first. */
+/* Sorts by program, then count, then name. */
 static int by_caller(const void *left, const void *right)
 {
 	const struct refusal *a = left, *b = right;
@@ -154,7 +155,7 @@ void refusals_free(struct refusals *all)
 	*all = (struct refusals){0};
 }
 
-/* "ptx: REASON in KERNEL", as launch_task.c writes it. */
+/* Parses "ptx: REASON in KERNEL", as written by launch_task.c. */
 #define KERNEL_MARK "ptx: "
 #define IN_MARK     " in "
 
@@ -171,6 +172,11 @@ bool refusals_kernel(const struct count *what, struct refused_kernel_name *ret)
 	*ret = (struct refused_kernel_name){in + strlen(IN_MARK), reason,
 					    (int)(in - reason)};
 	return true;
+}
+
+bool refusals_needed(const struct count *what)
+{
+	return !strncmp(what->name, NEEDED_MARK, strlen(NEEDED_MARK));
 }
 
 const char *refusals_caller(const struct refusals *all,
@@ -192,7 +198,9 @@ static void put_count(const struct refusals *all, const struct count *c,
 {
 	struct refused_kernel_name n;
 
-	if (!refusals_kernel(c, &n))
+	if (refusals_needed(c))
+		gk_buf_printf(buf, "%s %s", c->library, c->name);
+	else if (!refusals_kernel(c, &n))
 		gk_buf_printf(buf, "%s of %s", c->name, c->library);
 	else if (*n.kernel)
 		gk_buf_printf(buf, "kernel %s: %.*s is not executed", n.kernel,
@@ -218,8 +226,7 @@ unsigned refusals_text(const struct refusals *all, const char *head,
 	}
 	if (!all->lost)
 		return lines;
-	gk_buf_printf(buf,
-		      "%smore, %llu times; there was no room to say what\n",
+	gk_buf_printf(buf, "%smore, %llu times; no room to record which\n",
 		      head, (unsigned long long)all->lost);
 	return lines + 1;
 }

@@ -1,22 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report.c - `gpukit fake --report FILE`: what was done on a machine, by device
- * and by process; what was refused, and which faults were injected. JSON, whose
- * keys are those of docs/fake-report.schema.json, or a table for people.
+ * report.c - writes the report of `gpukit fake --report FILE`: what each device
+ * and each process did on the machine, what was refused, and which faults were
+ * injected. Writes a table, or JSON as described by
+ * docs/fake-report.schema.json.
  */
-#include "cli/fake/report.h"
+#include "cli/fake/report/report.h"
 #include "base/err.h"
 #include "base/fs.h"
 #include "base/str.h"
-#include "cli/fake/ctl.h"
-#include "cli/fake/refusals.h"
-#include "cli/fake/report_torch.h"
+#include "cli/fake/ctl/ctl.h"
+#include "cli/fake/report/refusals.h"
+#include "cli/fake/report/report_torch.h"
 #include "machine/file/board.h"
 #include "machine/file/file.h"
 #include "machine/store/board.h"
 #include "machine/store/clock.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 #include "machine/store/machine.h"
-#include "machine/store/total.h"
+#include "machine/store/process/total.h"
 #include "machine/trouble/fault.h"
 #include "machine/trouble/rule.h"
 
@@ -43,7 +45,7 @@ struct report {
 	json_t *torch;
 };
 
-static double seconds(uint64_t ns)
+static double to_seconds(uint64_t ns)
 {
 	return (double)ns / 1e9;
 }
@@ -55,7 +57,7 @@ static uint64_t peak_of(const struct report *r, unsigned device)
 	    __ATOMIC_RELAXED);
 }
 
-/* What all processes did on a device; peak and times are not sums. */
+/* Sums up what all processes did on a device, except for peaks and times. */
 static struct gkf_total_read sum_of(const struct report *r, unsigned device)
 {
 	struct gkf_total_read sum = {.device = device};
@@ -84,7 +86,7 @@ static void put_work(json_t *to, const struct gkf_total_read *t)
 	    (json_int_t)t->moved[GKF_OUT], "copied_within_device_bytes",
 	    (json_int_t)t->moved[GKF_DEVICE], "launches",
 	    (json_int_t)t->launches, "library_operations",
-	    (json_int_t)t->operations, "busy_seconds", seconds(t->busy_ns));
+	    (json_int_t)t->operations, "busy_seconds", to_seconds(t->busy_ns));
 
 	json_object_update(to, more);
 	json_decref(more);
@@ -145,31 +147,30 @@ static json_t *devices_json(const struct report *r)
 	return list;
 }
 
-/* Of those for whom there was no room neither pid nor device is known. */
-static json_t *process_json(const struct gkf_total_read *t)
-{
-	char name[4 * sizeof t->name];
-	json_t *o;
-
-	gk_str_clean(name, sizeof name, t->name, strlen(t->name));
-	o = json_pack("{s:o, s:s?, s:o, s:I, s:f, s:o}", "pid",
-		      t->pid ? json_integer(t->pid) : json_null(), "name",
-		      t->pid ? name : NULL, "device",
-		      t->pid ? json_integer((json_int_t)t->device)
-			     : json_null(),
-		      "memory_peak_bytes", (json_int_t)t->peak, "begin_seconds",
-		      seconds(t->begin_ns), "end_seconds",
-		      t->ended ? json_real(seconds(t->end_ns)) : json_null());
-	put_work(o, t);
-	return o;
-}
-
+/*
+ * One row may hold the sum of processes that did not fit into the machine's
+ * table; it has neither pid nor device.
+ */
 static json_t *processes_json(const struct report *r)
 {
-	json_t *list = json_array();
+	json_t *list = json_array(), *o;
 
-	for (unsigned i = 0; i < r->count; i++)
-		json_array_append_new(list, process_json(&r->totals[i]));
+	for (unsigned i = 0; i < r->count; i++) {
+		const struct gkf_total_read *t = &r->totals[i];
+		char name[4 * sizeof t->name];
+
+		gk_str_clean(name, sizeof name, t->name, strlen(t->name));
+		o = json_pack(
+		    "{s:o, s:s?, s:o, s:I, s:f, s:o}", "pid",
+		    t->pid ? json_integer(t->pid) : json_null(), "name",
+		    t->pid ? name : NULL, "device",
+		    t->pid ? json_integer((json_int_t)t->device) : json_null(),
+		    "memory_peak_bytes", (json_int_t)t->peak, "begin_seconds",
+		    to_seconds(t->begin_ns), "end_seconds",
+		    t->ended ? json_real(to_seconds(t->end_ns)) : json_null());
+		put_work(o, t);
+		json_array_append_new(list, o);
+	}
 	return list;
 }
 
@@ -181,16 +182,17 @@ static json_t *refused_json(const struct report *r)
 		const struct count *c = &r->refused.counts[i];
 		struct refused_kernel_name n;
 		bool kernel = refusals_kernel(c, &n);
+		bool speaks = kernel || refusals_needed(c);
 
 		if (!c->refused)
 			continue;
 		json_array_append_new(
 		    list,
 		    json_pack("{s:s?, s:s?, s:s?, s:o, s:I, s:s}", "call",
-			      kernel ? NULL : c->name, "library",
+			      speaks ? NULL : c->name, "library",
 			      kernel ? NULL : c->library, "kernel",
 			      kernel && *n.kernel ? n.kernel : NULL, "reason",
-			      kernel ? json_stringn(n.reason, (size_t)n.length)
+			      speaks ? json_stringn(n.reason, (size_t)n.length)
 				     : json_null(),
 			      "times", (json_int_t)c->refused, "first_caller",
 			      refusals_caller(&r->refused, c)));
@@ -205,7 +207,8 @@ static json_t *rules_json(const struct report *r)
 	uint64_t calls, failed;
 
 	for (unsigned i = 0; i < GKF_RULES_MAX; i++)
-		if (gkf_rule_read(r->m, i, &spec, &calls, &failed))
+		if (gkf_rule_read(r->m, i, &spec, &calls, &failed) &&
+		    spec.function < ctl_function_count)
 			json_array_append_new(
 			    list, json_pack("{s:s, s:I, s:I}", "function",
 					    ctl_function_name(spec.function),
@@ -233,7 +236,7 @@ static json_t *report_json(const struct report *r)
 	    "schema", SCHEMA, "gpukit_version", GPUKIT_VERSION,
 	    "driver_version", gkf_machine_file(r->m)->driver_version, "command",
 	    command_json(r->ask->command), "exit_status", r->ask->status,
-	    "machine_seconds", seconds(gkf_machine_ns(r->m)), "devices",
+	    "machine_seconds", to_seconds(gkf_machine_ns(r->m)), "devices",
 	    devices_json(r), "processes", processes_json(r), "pytorch",
 	    r->torch, "refused", refused_json(r), "refused_without_room",
 	    (json_int_t)r->refused.lost, "failing_functions", rules_json(r));
@@ -248,7 +251,7 @@ static void put_row(struct gk_buf *buf, const struct gkf_total_read *t,
 		      (double)peak / GIB, (double)t->moved[GKF_IN] / GIB,
 		      (double)t->moved[GKF_OUT] / GIB,
 		      (double)t->moved[GKF_DEVICE] / GIB,
-		      (unsigned long long)t->launches, seconds(t->busy_ns),
+		      (unsigned long long)t->launches, to_seconds(t->busy_ns),
 		      (double)t->operations / 1e9);
 }
 
@@ -319,7 +322,7 @@ static void report_text(const struct report *r, struct gk_buf *buf)
 	refusals_text(&r->refused, "refused: ", buf);
 }
 
-/* ---- where it goes ---- */
+/* ---- writing ---- */
 
 static bool is_json(const char *path)
 {
@@ -335,9 +338,10 @@ bool report_tells(const struct report_ask *ask)
 }
 
 /*
- * A pipe, a terminal or a device is written to: to rename a file to its name
- * would take it away from the whole system. So are the names of descriptors,
- * whatever is behind them.
+ * Whether to write to the existing path instead of renaming a new file to it. A
+ * pipe, terminal or device must be written to, because a rename would remove it
+ * from the system. A name of an open descriptor, such as /dev/stdout, must be
+ * written to as well, even if the descriptor is a regular file.
  */
 static bool is_written_through(const char *path)
 {
@@ -350,7 +354,10 @@ static bool is_written_through(const char *path)
 	return !stat(path, &st) && !S_ISREG(st.st_mode);
 }
 
-/* Without O_NONBLOCK a pipe that nobody reads would hold us for ever. */
+/*
+ * O_NONBLOCK makes open() fail for a pipe that nobody reads, instead of
+ * blocking forever.
+ */
 static int write_through(const char *path, const struct gk_buf *buf)
 {
 	int fd =
@@ -383,7 +390,10 @@ static int write_file(const char *path, const struct gk_buf *buf)
 			       fflush(stdout)
 			   ? fake_failure("--report: cannot write the output")
 			   : 0;
-	/* Of a link it is the file behind it that is made anew. */
+	/*
+	 * If the path is a symbolic link, replaces the file that it leads to,
+	 * not the link.
+	 */
 	target = realpath(path, NULL);
 	err = is_written_through(path)
 		  ? write_through(path, buf)
@@ -447,7 +457,8 @@ static bool can_write(const char *path)
 int report_check(const char *path)
 {
 	return strcmp(path, "-") && !can_write(path)
-		   ? fake_usage("--report: %s: no file can be made there", path)
+		   ? fake_usage("--report: %s: cannot create a file there",
+				path)
 		   : 0;
 }
 

@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report_torch.c - reads what PyTorch's programs told of their memory
- * (python/gpukit/fake/torch/report.py), and finds the smallest GPU for it.
+ * report_torch.c - reads what PyTorch programs reported about their memory
+ * (python/gpukit/fake/torch/report.py), and finds the smallest GPU that would
+ * have been sufficient.
  */
-#include "cli/fake/report_torch.h"
+#include "cli/fake/report/report_torch.h"
 #include "cli/fake/fake.h"
 #include "cli/where.h"
 #include "machine/file/board.h"
@@ -23,8 +25,8 @@
 #define GIB (1024.0 * 1024 * 1024)
 
 /*
- * What a GPU may take above the peak of the allocator: pieces of its segments
- * that are of no use, the work areas of cuBLAS and cuDNN, code of kernels.
+ * Memory that may be needed beyond the allocator's peak: unusable gaps in its
+ * segments, workspaces of cuBLAS and cuDNN, and the kernels' code.
  */
 #define MORE_PERCENT 10
 #define MORE_BYTES   (512 * MIB)
@@ -80,15 +82,15 @@ void report_torch_end(const char *folder)
 		rmdir(folder);
 }
 
-/* ---- which GPU would do ---- */
+/* ---- which GPU is large enough ---- */
 
 struct need {
-	uint64_t bytes; /* without the context */
-	int64_t
-	    capability; /* the least that PyTorch has code for, 70 for 7.0 */
+	uint64_t bytes; /* memory in use, without the context */
+	/* Lowest compute capability for which PyTorch has code; 70 for 7.0. */
+	int64_t capability;
 };
 
-static bool does(const struct gkf_profile *p, const struct need *need)
+static bool is_sufficient(const struct gkf_profile *p, const struct need *need)
 {
 	int64_t room = p->memory_mib - p->reserved_mib - p->context_mib;
 
@@ -97,7 +99,10 @@ static bool does(const struct gkf_profile *p, const struct need *need)
 	       room > 0 && (uint64_t)room * MIB >= need->bytes;
 }
 
-/* The profile with the least memory that does; false: none. */
+/*
+ * Finds the sufficient profile with the least memory. Returns false if there is
+ * none.
+ */
 static bool find_smallest(const struct need *need, struct gkf_profile *ret)
 {
 	char dir[PATH_MAX], message[FAKE_MESSAGE_MAX], *rest;
@@ -111,7 +116,7 @@ static bool find_smallest(const struct need *need, struct gkf_profile *ret)
 	for (char *id = ids.data ? strtok_r(ids.data, ", ", &rest) : NULL; id;
 	     id = strtok_r(NULL, ", ", &rest)) {
 		if (gkf_profile_load(dir, id, &p, message, sizeof message) ||
-		    !does(&p, need) ||
+		    !is_sufficient(&p, need) ||
 		    (found && p.memory_mib >= ret->memory_mib))
 			continue;
 		*ret = p;
@@ -145,10 +150,14 @@ static void put_fit(json_t *row, json_int_t allocated, json_int_t reserved,
 			    smallest_json((uint64_t)allocated, capability));
 }
 
-/* ---- what programs told ---- */
+/* ---- what programs reported ---- */
 
-/* The numbers of an object, which must all be there. NULL: they are not. */
-static json_t *numbers(const json_t *from, const char *const *keys, size_t n)
+/*
+ * Copies the numbers with the given keys. Returns NULL unless all of them
+ * exist.
+ */
+static json_t *copy_numbers(const json_t *from, const char *const *keys,
+			    size_t n)
 {
 	json_t *to = json_object();
 
@@ -170,7 +179,7 @@ static json_t *categories_of(const json_t *from)
 
 	for (size_t i = 0; i < COUNT(categories); i++)
 		keys[i] = categories[i].key;
-	return numbers(from, keys, COUNT(categories));
+	return copy_numbers(from, keys, COUNT(categories));
 }
 
 static json_t *device_of(struct gkf_machine *m, const char *uuid)
@@ -178,7 +187,7 @@ static json_t *device_of(struct gkf_machine *m, const char *uuid)
 	for (unsigned i = 0; i < gkf_device_count(m); i++)
 		if (!strcmp(gkf_board(m, i)->uuid, uuid))
 			return json_integer((json_int_t)i);
-	return json_null(); /* a MIG device has a name of its own */
+	return json_null(); /* the UUID of a MIG device */
 }
 
 static bool is_phase(const char *name)
@@ -189,7 +198,7 @@ static bool is_phase(const char *name)
 	return false;
 }
 
-/* One GPU of one process; all is whole or nothing is added. */
+/* Adds a row for one GPU of one process, or nothing if a member is missing. */
 static void add_row(struct gkf_machine *m, json_t *list, json_t *told,
 		    json_t *of)
 {
@@ -206,7 +215,7 @@ static void add_row(struct gkf_machine *m, json_t *list, json_t *told,
 	    allocated < 0 || reserved < 0 || !is_phase(phase))
 		return;
 	by_phase =
-	    numbers(json_object_get(of, "phases"), phases, COUNT(phases));
+	    copy_numbers(json_object_get(of, "phases"), phases, COUNT(phases));
 	by_category = categories_of(json_object_get(of, "categories"));
 	gk_str_clean(clean, sizeof clean, version, strlen(version));
 	row =
@@ -263,7 +272,7 @@ json_t *report_torch_read(struct gkf_machine *m, const char *folder)
 
 /* ---- for people ---- */
 
-static double gib(const json_t *from, const char *key)
+static double read_gib(const json_t *from, const char *key)
 {
 	return (double)json_integer_value(json_object_get(from, key)) / GIB;
 }
@@ -286,19 +295,20 @@ static void put_row(const json_t *row, struct gk_buf *buf)
 	if (json_is_integer(device))
 		gk_buf_printf(buf, ", GPU %d", (int)json_integer_value(device));
 	gk_buf_printf(buf, ": %.3f GiB at the peak, %.3f reserved\n",
-		      gib(row, "allocated_peak_bytes"),
-		      gib(row, "reserved_peak_bytes"));
+		      read_gib(row, "allocated_peak_bytes"),
+		      read_gib(row, "reserved_peak_bytes"));
 	for (size_t i = 0; i < COUNT(categories); i++)
 		gk_buf_printf(buf, "%s%s %.3f", i ? ", " : "  of it ",
-			      categories[i].says, gib(made, categories[i].key));
+			      categories[i].says,
+			      read_gib(made, categories[i].key));
 	for (size_t i = 0; i < COUNT(phases); i++)
 		gk_buf_printf(buf, "%s%s %.3f",
 			      i ? ", " : "\n  peaks: ", phases[i],
-			      gib(when, phases[i]));
+			      read_gib(when, phases[i]));
 	gk_buf_printf(
 	    buf, "\n  needs %.3f to %.3f GiB and a context: fits on %s",
-	    gib(row, "needed_least_bytes"), gib(row, "needed_most_bytes"),
-	    text_of(row, "smallest_gpu"));
+	    read_gib(row, "needed_least_bytes"),
+	    read_gib(row, "needed_most_bytes"), text_of(row, "smallest_gpu"));
 	if (!json_equal(json_object_get(row, "smallest_gpu"),
 			json_object_get(row, "smallest_gpu_perhaps")))
 		gk_buf_printf(buf, ", perhaps on %s",

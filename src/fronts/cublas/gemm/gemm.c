@@ -1,28 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gemm.c - products of matrices by OpenBLAS, in float or double: what is of
- * another type is converted before and after.
+ * gemm.c - multiplies matrices with OpenBLAS, in float or double. Other types
+ * are converted before and after.
  */
-#include "fronts/cublas/gemm.h"
+#include "fronts/cublas/gemm/gemm.h"
 
+#include "base/assert.h"
 #include "fronts/cublas/cblas.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Products between two looks at stopped(). */
+/* The number of multiplications between calls of stopped(). */
 #define STEP (1ll << 32)
-/* Columns of D that are converted at a time. */
+/* The number of columns of D to convert at a time. */
 #define COLUMNS 256
 
-/* A product whose A and B are of the type that it is computed in. */
+/* A product whose A and B have been converted to the working type. */
 struct work {
 	const struct gemm *g;
 	const struct cblas *blas;
 	enum element type; /* R_32F, R_64F, C_32F, C_64F */
 	const char *a, *b;
 	int64_t lda, ldb;
-	void *own_a, *own_b, *sums; /* to be freed */
+	void *own_a, *own_b, *sums; /* owned; freed at the end */
 };
 
 static bool is_zero(const double parts[2])
@@ -40,7 +42,10 @@ static enum element working_type(const struct gemm *g)
 	return wide ? R_64F : R_32F;
 }
 
-/* rows x columns of another type, close together; NULL: no memory. */
+/*
+ * Returns a copy of a matrix in another type, with ld equal to rows; NULL when
+ * out of memory.
+ */
 static void *convert_matrix(enum element to, const char *from,
 			    enum element type, int64_t rows, int64_t columns,
 			    int64_t ld)
@@ -81,10 +86,13 @@ static bool take_operands(struct work *w)
 			    &w->own_b);
 }
 
-/* Columns [first, first + count) of alpha * A * B + beta * to. */
-static void multiply(const struct work *w, int64_t first, int64_t count,
-		     const double alpha[2], const double beta[2], void *to,
-		     int64_t ld)
+/*
+ * Computes to = alpha * A * B + beta * to, where `to` is only the columns
+ * [first, first + count) of the product.
+ */
+static void multiply_columns(const struct work *w, int64_t first, int64_t count,
+			     const double alpha[2], const double beta[2],
+			     void *to, int64_t ld)
 {
 	const struct gemm *g = w->g;
 	const char *b =
@@ -151,7 +159,7 @@ static void add_scaled(const struct work *w, void *sums, const void *c)
 #undef SCALE_REAL
 }
 
-/* Integers wrap: alpha and beta are applied to them as integers. */
+/* Integers wrap on overflow; alpha and beta are integers, too. */
 static void store_integers(const struct gemm *g, const double *sums, int64_t j)
 {
 	const int32_t *c = (const void *)column_of(g->c, R_32I, g->ldc, j);
@@ -166,7 +174,10 @@ static void store_integers(const struct gemm *g, const double *sums, int64_t j)
 	}
 }
 
-/* A column of D from its sums, which are spoilt. `spare` has room for C's. */
+/*
+ * Stores column j of D from its sums, and overwrites the sums. `spare` is a
+ * buffer for a column of C.
+ */
 static void store_column(const struct work *w, char *sums, char *spare,
 			 int64_t j)
 {
@@ -191,7 +202,10 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* By way of sums in the working type, some columns at a time. */
+/*
+ * Computes the sums of a few columns at a time in the working type, then
+ * converts them.
+ */
 static int run_converted(struct work *w)
 {
 	static const double one[2] = {1, 0}, zero[2] = {0, 0};
@@ -212,8 +226,8 @@ static int run_converted(struct work *w)
 		if (empty)
 			memset(sums, 0, (size_t)some * column);
 		else
-			multiply(w, j, some, integers ? one : g->alpha, zero,
-				 sums, g->m);
+			multiply_columns(w, j, some, integers ? one : g->alpha,
+					 zero, sums, g->m);
 		for (int64_t i = 0; i < some; i++)
 			store_column(w, sums + (size_t)i * column,
 				     sums + (size_t)most * column, j + i);
@@ -221,7 +235,9 @@ static int run_converted(struct work *w)
 	return 0;
 }
 
-/* All is of the working type: D is the place of the sums. */
+/*
+ * For matrices that all have the working type: computes the sums directly in D.
+ */
 static int run_in_place(struct work *w)
 {
 	const struct gemm *g = w->g;
@@ -234,8 +250,8 @@ static int run_in_place(struct work *w)
 	for (int64_t j = 0; j < g->n; j += most) {
 		if (g->stopped && g->stopped())
 			break;
-		multiply(w, j, least(most, g->n - j), g->alpha, g->beta,
-			 column_of(g->d, g->type_d, g->ldd, j), g->ldd);
+		multiply_columns(w, j, least(most, g->n - j), g->alpha, g->beta,
+				 column_of(g->d, g->type_d, g->ldd, j), g->ldd);
 	}
 	return 0;
 }
@@ -252,6 +268,10 @@ int gemm_run(const struct gemm *g)
 	struct work w = {.g = g, .blas = cblas(), .type = working_type(g)};
 	int err;
 
+	GK_ASSERT(g->op_a < OP_CONJG && g->op_b < OP_CONJG);
+	GK_ASSERT(g->m >= 0 && g->m <= INT32_MAX);
+	GK_ASSERT(g->n >= 0 && g->n <= INT32_MAX);
+	GK_ASSERT(g->k >= 0 && g->k <= INT32_MAX);
 	if (!w.blas)
 		return -ENOSYS;
 	if (!g->m || !g->n)

@@ -1,8 +1,11 @@
-/* gemm_calls.c - entry points of products: single, batched, strided, grouped.
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gemm_calls.c - entry points of matrix products: single, batched, strided,
+ * grouped.
  */
-#include "fronts/cublas/gemm_calls.h"
+#include "fronts/cublas/gemm/gemm_calls.h"
 
-/* The types of functions whose names tell them. */
+/* Types of the functions that have a type in their name. */
 static const struct gemm_types of_S = {R_32F, R_32F, R_32F, R_32F};
 static const struct gemm_types of_D = {R_64F, R_64F, R_64F, R_64F};
 static const struct gemm_types of_C = {C_32F, C_32F, C_32F, R_32F};
@@ -13,15 +16,16 @@ static const struct gemm_types of_HSS = {R_16F, R_32F, R_32F, R_32F};
 static const struct gemm_types of_TST = {R_16BF, R_16BF, R_32F, R_32F};
 static const struct gemm_types of_TSS = {R_16BF, R_32F, R_32F, R_32F};
 
-/* A function and its twin of 64-bit dimensions. */
+/* Defines a function and its variant with 64-bit dimensions. */
 #define BOTH(row, ...) row(, int, __VA_ARGS__) row(_64, int64_t, __VA_ARGS__)
 
-/* A batch by arrays of addresses, by strides, or one. */
-static cublasStatus_t multiply(cublasHandle_t handle, struct gemm_call *call,
-			       const struct gemm_types *types,
-			       const void *alpha, const void *a, const void *b,
-			       const void *beta, const void *c,
-			       const char *symbol)
+/* Launches one product, or a batch of them. */
+static cublasStatus_t launch_product(cublasHandle_t handle,
+				     struct gemm_call *call,
+				     const struct gemm_types *types,
+				     const void *alpha, const void *a,
+				     const void *b, const void *beta,
+				     const void *c, const char *symbol)
 {
 	call->a = address_of(a);
 	call->b = address_of(b);
@@ -37,8 +41,8 @@ static cublasStatus_t multiply(cublasHandle_t handle, struct gemm_call *call,
 		struct gemm_call call = {                                      \
 		    GEMM_SHAPE(ta, tb, m, n, k, lda, ldb, ldc), .count = 1};   \
                                                                                \
-		return multiply(h, &call, &types, alpha, A, B, beta, C,        \
-				__func__);                                     \
+		return launch_product(h, &call, &types, alpha, A, B, beta, C,  \
+				      __func__);                               \
 	}
 BOTH(SINGLE, Sgemm_v2, of_S)
 BOTH(SINGLE, Dgemm_v2, of_D)
@@ -58,8 +62,8 @@ BOTH(SINGLE, Hgemm, of_H)
 		    GEMM_SHAPE(ta, tb, m, n, k, lda, ldb, ldc),                \
 		    .count = count, .arrays = true};                           \
                                                                                \
-		return multiply(h, &call, &types, alpha, A, B, beta, C,        \
-				__func__);                                     \
+		return launch_product(h, &call, &types, alpha, A, B, beta, C,  \
+				      __func__);                               \
 	}                                                                      \
 	STRIDED(w, N, name##StridedBatched, types)
 #define STRIDED(w, N, name, types)                                             \
@@ -73,8 +77,8 @@ BOTH(SINGLE, Hgemm, of_H)
 		    .stride_a = sa, .stride_b = sb, .stride_c = sc,            \
 		    .count = count};                                           \
                                                                                \
-		return multiply(h, &call, &types, alpha, A, B, beta, C,        \
-				__func__);                                     \
+		return launch_product(h, &call, &types, alpha, A, B, beta, C,  \
+				      __func__);                               \
 	}
 BOTH(BATCHED, Sgemm, of_S)
 BOTH(BATCHED, Dgemm, of_D)
@@ -83,7 +87,10 @@ BOTH(BATCHED, Zgemm, of_Z)
 BOTH(BATCHED, Hgemm, of_H)
 BOTH(BATCHED, Cgemm3m, of_C)
 
-/* A vector times op(A): a product whose right-hand side has one column. */
+/*
+ * Multiplying a matrix by a vector is a product whose right-hand matrix has one
+ * column.
+ */
 #define GEMV_SHAPE(trans, m, n, lda, incx_, incy_)                             \
 	GEMM_SHAPE(trans, OP_N, (trans) == OP_N ? (m) : (n), 1,                \
 		   (trans) == OP_N ? (n) : (m), lda, 1, 1),                    \
@@ -98,8 +105,8 @@ BOTH(BATCHED, Cgemm3m, of_C)
 		    GEMV_SHAPE(trans, m, n, lda, incx, incy), .count = count,  \
 		    .arrays = true};                                           \
                                                                                \
-		return multiply(h, &call, &of_##p, alpha, A, x, beta, y,       \
-				__func__);                                     \
+		return launch_product(h, &call, &of_##p, alpha, A, x, beta, y, \
+				      __func__);                               \
 	}                                                                      \
 	ENTRY(p##gemvStridedBatched##w, cublasHandle_t h, int trans, N m, N n, \
 	      const void *alpha, const void *A, N lda, long long sa,           \
@@ -110,8 +117,8 @@ BOTH(BATCHED, Cgemm3m, of_C)
 		    GEMV_SHAPE(trans, m, n, lda, incx, incy), .stride_a = sa,  \
 		    .stride_b = sx, .stride_c = sy, .count = count};           \
                                                                                \
-		return multiply(h, &call, &of_##p, alpha, A, x, beta, y,       \
-				__func__);                                     \
+		return launch_product(h, &call, &of_##p, alpha, A, x, beta, y, \
+				      __func__);                               \
 	}
 BOTH(GEMV, S)
 BOTH(GEMV, D)
@@ -122,24 +129,28 @@ BOTH(GEMV, HSS)
 BOTH(GEMV, TST)
 BOTH(GEMV, TSS)
 
-/* With cublasComputeType_t and types that go together with it. */
-static cublasStatus_t multiply_ex(cublasHandle_t handle, struct gemm_call *call,
-				  int compute, const int types[3],
-				  const void *alpha, const void *a,
-				  const void *b, const void *beta,
-				  const void *c, const char *symbol)
+/* Launches a product given by a cublasComputeType_t and the matrices' types. */
+static cublasStatus_t launch_product_ex(cublasHandle_t handle,
+					struct gemm_call *call, int compute,
+					const int types[3], const void *alpha,
+					const void *a, const void *b,
+					const void *beta, const void *c,
+					const char *symbol)
 {
 	struct gemm_types t;
 	cublasStatus_t status;
 
 	ENTER(handle);
 	status = gemm_types_of(compute, types[0], types[1], types[2], &t);
-	return status
-		   ? status
-		   : multiply(handle, call, &t, alpha, a, b, beta, c, symbol);
+	return status ? status
+		      : launch_product(handle, call, &t, alpha, a, b, beta, c,
+				       symbol);
 }
 
-/* The algorithms are hints; one that there is not is no hint. */
+/*
+ * Whether an algorithm is valid. Valid algorithms are hints without effect
+ * here.
+ */
 static bool is_algorithm(int algo)
 {
 	return (algo >= -1 && algo <= 23) || (algo >= 99 && algo <= 115) ||
@@ -157,8 +168,9 @@ static bool is_algorithm(int algo)
                                                                                \
 		ENTER(h);                                                      \
 		REQUIRE(is_algorithm(algo));                                   \
-		return multiply_ex(h, &call, compute, (int[]){at, bt, ct},     \
-				   alpha, A, B, beta, C, __func__);            \
+		return launch_product_ex(h, &call, compute,                    \
+					 (int[]){at, bt, ct}, alpha, A, B,     \
+					 beta, C, __func__);                   \
 	}                                                                      \
 	ENTRY(GemmBatchedEx##w, cublasHandle_t h, int ta, int tb, N m, N n,    \
 	      N k, const void *alpha, const void *const *A, int at, N lda,     \
@@ -171,8 +183,9 @@ static bool is_algorithm(int algo)
                                                                                \
 		ENTER(h);                                                      \
 		REQUIRE(is_algorithm(algo));                                   \
-		return multiply_ex(h, &call, compute, (int[]){at, bt, ct},     \
-				   alpha, A, B, beta, C, __func__);            \
+		return launch_product_ex(h, &call, compute,                    \
+					 (int[]){at, bt, ct}, alpha, A, B,     \
+					 beta, C, __func__);                   \
 	}                                                                      \
 	ENTRY(GemmStridedBatchedEx##w, cublasHandle_t h, int ta, int tb, N m,  \
 	      N n, N k, const void *alpha, const void *A, int at, N lda,       \
@@ -187,14 +200,18 @@ static bool is_algorithm(int algo)
                                                                                \
 		ENTER(h);                                                      \
 		REQUIRE(is_algorithm(algo));                                   \
-		return multiply_ex(h, &call, compute, (int[]){at, bt, ct},     \
-				   alpha, A, B, beta, C, __func__);            \
+		return launch_product_ex(h, &call, compute,                    \
+					 (int[]){at, bt, ct}, alpha, A, B,     \
+					 beta, C, __func__);                   \
 	}
 BOTH(EX, )
 
 #define COMPUTE_32F 68
 
-/* Factors of float or cuComplex, matrices of types that are said. */
+/*
+ * alpha and beta are float or cuComplex; the types of the matrices are
+ * parameters.
+ */
 #define NAMED_EX(w, N, name, is_complex)                                       \
 	ENTRY(name##w, cublasHandle_t h, int ta, int tb, N m, N n, N k,        \
 	      const void *alpha, const void *A, int at, N lda, const void *B,  \
@@ -206,20 +223,22 @@ BOTH(EX, )
 		ENTER(h);                                                      \
 		if (element_is_complex((enum element)at) != is_complex)        \
 			return CUBLAS_STATUS_NOT_SUPPORTED;                    \
-		return multiply_ex(h, &call, COMPUTE_32F, (int[]){at, bt, ct}, \
-				   alpha, A, B, beta, C, __func__);            \
+		return launch_product_ex(h, &call, COMPUTE_32F,                \
+					 (int[]){at, bt, ct}, alpha, A, B,     \
+					 beta, C, __func__);                   \
 	}
 BOTH(NAMED_EX, SgemmEx, false)
 BOTH(NAMED_EX, CgemmEx, true)
 BOTH(NAMED_EX, Cgemm3mEx, true)
 
 /*
- * Groups: each is a batch of one shape, its matrices follow those before it.
- * Nothing is launched before all have been found right.
+ * Each group is a batch of products of one shape. Its matrices follow those of
+ * the previous group in the arrays. All groups are checked before any is
+ * launched.
  */
 struct groups {
 	int64_t count;
-	bool is_wide; /* numbers are int64_t, else int */
+	bool is_wide; /* whether numbers are int64_t rather than int */
 	const int *ta, *tb;
 	const void *m, *n, *k, *lda, *ldb, *ldc, *sizes;
 	const void *alpha, *beta;
@@ -261,11 +280,11 @@ static cublasStatus_t multiply_groups(cublasHandle_t handle,
 	for (int64_t i = 0; !status && i < g->count; i++) {
 		struct gemm_call call = describe_group(g, i);
 
-		status = multiply(handle, &call, types,
-				  (const char *)g->alpha + (size_t)i * size,
-				  g->a + first, g->b + first,
-				  (const char *)g->beta + (size_t)i * size,
-				  g->c + first, symbol);
+		status = launch_product(
+		    handle, &call, types,
+		    (const char *)g->alpha + (size_t)i * size, g->a + first,
+		    g->b + first, (const char *)g->beta + (size_t)i * size,
+		    g->c + first, symbol);
 		first += call.count;
 	}
 	return status;

@@ -1,29 +1,34 @@
-/* gemm_calls.h - launching products; what their entry points share. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gemm_calls.h - checks and launches products, for their entry points. */
 #ifndef GKF_CUBLAS_GEMM_CALLS_H
 #define GKF_CUBLAS_GEMM_CALLS_H
 
 #include "fronts/cublas/kernels.h"
 
-/* Types that go together: of A and B, of C, of the factors. */
+/*
+ * The types of A and B, of C, of alpha and beta, and of the sums, in that
+ * order.
+ */
 struct gemm_types {
 	enum element ab, c, scale, compute;
 };
 
-/* Whether a call's shape, and its types with it, can be computed. */
+/* Checks a call's dimensions and types. */
 cublasStatus_t gemm_check(const struct gemm_call *call,
 			  const struct gemm_types *types, const char *symbol);
 
 /*
- * Checks a call but for its factors' and matrices' types, and launches it.
- * symbol: whose call is refused where a dimension is beyond 2^31.
+ * Checks a call, except for its types, and launches it. If a dimension exceeds
+ * 2^31 - 1, the call is refused. `symbol` is the name of the entry point, under
+ * which the refusal is counted.
  */
 cublasStatus_t gemm_launch(cublasHandle_t handle, struct gemm_call *call,
 			   const struct gemm_types *types, const void *alpha,
 			   const void *beta, const char *symbol);
 
 /*
- * The types for cublasComputeType_t. NOT_SUPPORTED: they do not go together;
- * INVALID_VALUE: no such computation.
+ * Finds the types for a cublasComputeType_t. Returns NOT_SUPPORTED for an
+ * unsupported combination, INVALID_VALUE if compute is invalid.
  */
 cublasStatus_t gemm_types_of(int compute, int a, int b, int c,
 			     struct gemm_types *ret_types);

@@ -1,19 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gemm_launch.c - which types go together, launching products, and the body of
- * their kernel.
+ * gemm_launch.c - owns the table of supported types, launches products, and
+ * runs their kernel.
  */
-#include "fronts/cublas/close.h"
-#include "fronts/cublas/gemm_calls.h"
+#include "fronts/cublas/level/compact.h"
+#include "fronts/cublas/gemm/gemm_calls.h"
 
 #include <stdlib.h>
 
-/* cublasComputeType_t, without those that come to the same. */
+/* The values of cublasComputeType_t that we compute in different ways. */
 enum { COMPUTE_16F = 64, COMPUTE_32F = 68, COMPUTE_64F = 70, COMPUTE_32I = 72 };
 
-/* The exact, pedantic, fast and emulated ones are computed alike. */
+/* Pedantic, fast and emulated computations are treated like exact ones. */
 static const struct {
 	int given, alike;
-	bool narrows; /* float matrices only */
+	bool narrows; /* allowed for float matrices only */
 } computes[] = {
     {64, COMPUTE_16F, false}, {65, COMPUTE_16F, false},
     {68, COMPUTE_32F, false}, {69, COMPUTE_32F, false},
@@ -85,7 +86,9 @@ static bool is_shaped(const struct gemm_call *c)
 	       holds(g->ldc, g->m);
 }
 
-/* As documented of integers: whole words of four. */
+/*
+ * For integers the documentation requires that columns be whole 4-byte words.
+ */
 static bool is_aligned(const struct gemm_call *c, const struct gemm_types *t)
 {
 	return t->compute != R_32I ||
@@ -97,7 +100,7 @@ static bool is_empty(const struct gemm_call *c)
 	return !c->gemm.m || !c->gemm.n || !c->count;
 }
 
-/* OpenBLAS counts in int. */
+/* OpenBLAS's dimensions are ints. */
 static bool is_within_int(const struct gemm *g)
 {
 	return g->m <= INT32_MAX && g->n <= INT32_MAX && g->k <= INT32_MAX &&
@@ -132,12 +135,15 @@ cublasStatus_t gemm_launch(cublasHandle_t handle, struct gemm_call *call,
 	g->type_c = g->type_d = types->c;
 	g->compute = types->compute;
 	g->ldd = g->ldc;
-	call->alpha = scalar_of(handle, alpha, types->scale);
-	call->beta = scalar_of(handle, beta, types->scale);
+	call->alpha = blas_take_scalar(handle, alpha, types->scale);
+	call->beta = blas_take_scalar(handle, beta, types->scale);
 	return blas_launch(handle, KERNEL_gemm, call);
 }
 
-/* Where matrix i of a batch lies. false: its array is not memory. */
+/*
+ * Finds the address of matrix i of a batch. Returns false if the array of
+ * addresses is not accessible.
+ */
 static bool find_matrix(struct gpukit_run *run, const struct gemm_call *c,
 			uint64_t base, int64_t stride, enum element type,
 			int64_t i, uint64_t *ret)
@@ -159,33 +165,34 @@ static bool place_operands(struct gpukit_run *run, struct gemm *g, uint64_t a,
 {
 	bool at = g->op_a != OP_N, bt = g->op_b != OP_N;
 
-	g->a = matrix_place(run, GPUKIT_READS, a, g->type_a, at ? g->k : g->m,
-			    at ? g->m : g->k, g->lda);
+	g->a = blas_place_matrix(run, GPUKIT_READS, a, g->type_a,
+				 at ? g->k : g->m, at ? g->m : g->k, g->lda);
 	if (b)
-		g->b = matrix_place(run, GPUKIT_READS, b, g->type_b,
-				    bt ? g->n : g->k, bt ? g->k : g->n, g->ldb);
+		g->b = blas_place_matrix(run, GPUKIT_READS, b, g->type_b,
+					 bt ? g->n : g->k, bt ? g->k : g->n,
+					 g->ldb);
 	return g->a && (g->b || !b);
 }
 
-/* gemv is a product with a matrix of one column. */
+/* Runs gemv: a product in which B and C are vectors. */
 static CUresult multiply_vector(struct gpukit_run *run,
 				const struct gemm_call *c, struct gemm *g,
 				uint64_t x_at, uint64_t y_at, bool reads)
 {
-	struct close x = {0}, y = {0};
-	CUresult r = close_take(run, GPUKIT_WRITES, y_at, g->type_c, g->m,
-				c->incy, true, &y);
+	struct compact x = {0}, y = {0};
+	CUresult r = compact_take(run, GPUKIT_WRITES, y_at, g->type_c, g->m,
+				  c->incy, true, &y);
 
 	if (!r && reads)
-		r = close_take(run, GPUKIT_READS, x_at, g->type_b, g->k,
-			       c->incx, false, &x);
+		r = compact_take(run, GPUKIT_READS, x_at, g->type_b, g->k,
+				 c->incx, false, &x);
 	if (!r) {
 		g->b = x.at;
 		g->ldb = g->k;
 		g->c = g->d = y.at;
 		g->ldc = g->ldd = g->m;
 		r = blas_result(gemm_run(g));
-		close_put(&y);
+		compact_put(&y);
 	}
 	free(x.own);
 	free(y.own);
@@ -206,8 +213,8 @@ static CUresult multiply_one(struct gpukit_run *run, const struct gemm_call *c,
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	if (c->vectors)
 		return multiply_vector(run, c, g, b, at, reads);
-	g->d =
-	    matrix_place(run, GPUKIT_WRITES, at, g->type_c, g->m, g->n, g->ldc);
+	g->d = blas_place_matrix(run, GPUKIT_WRITES, at, g->type_c, g->m, g->n,
+				 g->ldc);
 	g->c = g->d;
 	return g->d ? blas_result(gemm_run(g)) : CUDA_ERROR_ILLEGAL_ADDRESS;
 }
@@ -219,8 +226,8 @@ CUresult run_gemm(struct gpukit_run *run)
 	CUresult r = CUDA_SUCCESS;
 
 	shape.stopped = run->stopped;
-	if (!scalar_read(run, &c->alpha, shape.alpha) ||
-	    !scalar_read(run, &c->beta, shape.beta))
+	if (!blas_read_scalar(run, &c->alpha, shape.alpha) ||
+	    !blas_read_scalar(run, &c->beta, shape.beta))
 		return r;
 	for (int64_t i = 0; !r && i < c->count && !run->stopped(); i++) {
 		struct gemm g = shape;

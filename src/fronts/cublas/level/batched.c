@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * batched.c - factorizations of many small matrices by OpenBLAS' LAPACK: entry
- * points and the body of their kernel.
+ * batched.c - factorizes batches of small matrices with OpenBLAS' LAPACK: the
+ * entry points and the body of their kernel.
  */
 #include "fronts/cublas/kernels.h"
 #include "fronts/cublas/cblas.h"
@@ -8,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* matinv's largest matrices. */
+/* The order of the largest matrices that matinv accepts. */
 #define MATINV_MOST 32
 #define BLOCK       64
 
-/* LAPACK's functions of one type; all take the same arguments. */
+/* The LAPACK functions for one type; their prototypes do not depend on it. */
 struct lapack {
 	__typeof__(((struct cblas *)0)->sgetrf) getrf;
 	__typeof__(((struct cblas *)0)->sgetrs) getrs;
@@ -40,9 +41,9 @@ static struct lapack find_lapack(enum element type)
 struct item {
 	const struct batched *b;
 	struct lapack lapack;
-	char *a, *c;     /* matrices, or c a vector */
-	int *pivots;     /* NULL: rows stay where they are */
-	int *own_pivots; /* room for as many */
+	char *a, *c;     /* matrices; geqrf's c is a vector */
+	int *pivots;     /* NULL: do not pivot */
+	int *own_pivots; /* used if the program passes no array of pivots */
 	void *work;
 	int work_size; /* in elements */
 	int info;
@@ -60,9 +61,11 @@ static double size_of(double f)
 	return f < 0 ? -f : f;
 }
 
-/* The square of a divisor could overflow or vanish: no part of it is squared.
+/*
+ * Divides complex numbers by Smith's algorithm, which avoids squaring the
+ * divisor: the square could overflow or underflow.
  */
-static void divide(double number[2], const double by[2])
+static void divide_number(double number[2], const double by[2])
 {
 	bool turned = size_of(by[0]) < size_of(by[1]);
 	double large = by[turned], small = by[!turned];
@@ -74,7 +77,10 @@ static void divide(double number[2], const double by[2])
 	number[1] = (turned ? -im : im) / by_all;
 }
 
-/* LU without exchanging rows, column by column, as cuBLAS without pivots. */
+/*
+ * Computes LU factors without pivoting, column by column, as cuBLAS does if the
+ * program passes no array of pivots.
+ */
 static void factor_in_order(struct item *t)
 {
 	const struct batched *b = t->b;
@@ -93,7 +99,7 @@ static void factor_in_order(struct item *t)
 			char *at = element_of(b, v.x, (int)i, 0, b->lda);
 
 			element_get(at, b->type, factor);
-			divide(factor, pivot);
+			divide_number(factor, pivot);
 			element_set(at, b->type, factor);
 		}
 		v.op = VECTOR_AXPY;
@@ -108,7 +114,7 @@ static void factor_in_order(struct item *t)
 	}
 }
 
-static void factor(struct item *t)
+static void factor_matrix(struct item *t)
 {
 	const struct batched *b = t->b;
 
@@ -119,8 +125,8 @@ static void factor(struct item *t)
 		factor_in_order(t);
 }
 
-/* c = the inverse of what `a` holds the factors of. */
-static void invert(struct item *t, const char *a, int lda)
+/* Computes c, the inverse of the matrix whose LU factors are in a. */
+static void invert_factors(struct item *t, const char *a, int lda)
 {
 	const struct batched *b = t->b;
 	size_t column = (size_t)b->n * element_size(b->type);
@@ -134,7 +140,7 @@ static void invert(struct item *t, const char *a, int lda)
 			&t->info);
 }
 
-static void solve(struct item *t)
+static void solve_item(struct item *t)
 {
 	static const char ops[] = "NTC";
 	const struct batched *b = t->b;
@@ -144,7 +150,7 @@ static void solve(struct item *t)
 			t->c, &b->ldc, &t->info, 1);
 }
 
-/* The matrix itself stays as it is; its factors go to the work space. */
+/* Factorizes a copy in the workspace, so that matrix a stays unchanged. */
 static void invert_copy(struct item *t)
 {
 	const struct batched *b = t->b;
@@ -158,7 +164,7 @@ static void invert_copy(struct item *t)
 	t->pivots = t->own_pivots;
 	t->lapack.getrf(&b->n, &b->n, factors, &b->n, t->pivots, &t->info);
 	if (!t->info)
-		invert(t, factors, b->n);
+		invert_factors(t, factors, b->n);
 }
 
 static void run_item(struct item *t)
@@ -167,13 +173,13 @@ static void run_item(struct item *t)
 
 	switch (b->op) {
 	case BATCHED_GETRF:
-		factor(t);
+		factor_matrix(t);
 		break;
 	case BATCHED_GETRI:
-		invert(t, t->a, b->lda);
+		invert_factors(t, t->a, b->lda);
 		break;
 	case BATCHED_GETRS:
-		solve(t);
+		solve_item(t);
 		break;
 	case BATCHED_GEQRF:
 		t->lapack.geqrf(&b->m, &b->n, t->a, &b->lda, t->c, t->work,
@@ -197,7 +203,7 @@ static uint64_t address_at(struct gpukit_run *run, uint64_t array, int i)
 	return at ? *at : 0;
 }
 
-/* c: a matrix as high as there are rows, or the vector of geqrf. */
+/* Returns the memory of matrix c or, for geqrf, of the vector c. */
 static void *place_c(struct gpukit_run *run, const struct batched *b, int i)
 {
 	int64_t least = b->m < b->n ? b->m : b->n;
@@ -207,22 +213,24 @@ static void *place_c(struct gpukit_run *run, const struct batched *b, int i)
 		return NULL;
 	at = address_at(run, b->c, i);
 	if (b->op == BATCHED_GEQRF)
-		return vector_place(run, GPUKIT_WRITES, at, b->type, least, 1);
+		return blas_place_vector(run, GPUKIT_WRITES, at, b->type, least,
+					 1);
 	if (b->op == BATCHED_GELS)
-		return matrix_place(run, GPUKIT_WRITES, at, b->type, b->m,
-				    b->nrhs, b->ldc);
-	return matrix_place(run, GPUKIT_WRITES, at, b->type, b->n,
-			    b->op == BATCHED_GETRS ? b->nrhs : b->n, b->ldc);
+		return blas_place_matrix(run, GPUKIT_WRITES, at, b->type, b->m,
+					 b->nrhs, b->ldc);
+	return blas_place_matrix(run, GPUKIT_WRITES, at, b->type, b->n,
+				 b->op == BATCHED_GETRS ? b->nrhs : b->n,
+				 b->ldc);
 }
 
-/* The others read it. */
+/* Whether the operation writes to a. */
 static bool writes_a(const struct batched *b)
 {
 	return b->op == BATCHED_GETRF || b->op == BATCHED_GEQRF ||
 	       b->op == BATCHED_GELS;
 }
 
-/* false: not all of it is memory. */
+/* Resolves the memory of matrix i; false if part of it is not accessible. */
 static bool place_item(struct gpukit_run *run, struct item *t, int i)
 {
 	const struct batched *b = t->b;
@@ -230,9 +238,10 @@ static bool place_item(struct gpukit_run *run, struct item *t, int i)
 
 	t->info = 0;
 	t->pivots = NULL;
-	t->a = matrix_place(run, writes_a(b) ? GPUKIT_WRITES : GPUKIT_READS,
-			    address_at(run, b->a, i), b->type,
-			    tall ? b->m : b->n, b->n, b->lda);
+	t->a =
+	    blas_place_matrix(run, writes_a(b) ? GPUKIT_WRITES : GPUKIT_READS,
+			      address_at(run, b->a, i), b->type,
+			      tall ? b->m : b->n, b->n, b->lda);
 	t->c = place_c(run, b, i);
 	if (b->pivots)
 		t->pivots = run->memory(
@@ -265,7 +274,7 @@ static bool take_room(struct item *t)
 	size_t factors = b->op == BATCHED_MATINV ? n * n : 0;
 	int64_t most = BLOCK * ((int64_t)b->n + b->nrhs + 1);
 
-	/* LAPACK wants this for blocks; it goes on with less. */
+	/* The size with which LAPACK works in blocks; it also accepts less. */
 	t->work_size = most < INT32_MAX ? (int)most : INT32_MAX;
 	t->work = malloc(((size_t)t->work_size + factors) * size);
 	t->own_pivots = malloc((n + 1) * sizeof(int));
@@ -294,7 +303,7 @@ CUresult run_batched(struct gpukit_run *run)
 	return r;
 }
 
-static cublasStatus_t launch(cublasHandle_t handle, struct batched *b)
+static cublasStatus_t launch_batched(cublasHandle_t handle, struct batched *b)
 {
 	if (!b->n || !b->count)
 		return CUBLAS_STATUS_SUCCESS;
@@ -306,7 +315,10 @@ static cublasStatus_t launch(cublasHandle_t handle, struct batched *b)
 	.lda = (lda_), .c = address_of(C), .ldc = (ldc_),                      \
 	.info = address_of(info_), .count = (count_)
 
-/* The documented order of what getrs and gels find wrong, in `info`. */
+/*
+ * Stores in *info which parameter is invalid, as a negative position; 0 if none
+ * is.
+ */
 static cublasStatus_t tell_host(int *info, int wrong)
 {
 	*info = -wrong;
@@ -364,7 +376,7 @@ static int check_geqrf(const struct batched *b)
                                                                                \
 		ENTER(h);                                                      \
 		REQUIRE(n >= 0 && count >= 0 && holds(lda, n));                \
-		return launch(h, &b);                                          \
+		return launch_batched(h, &b);                                  \
 	}                                                                      \
 	ENTRY(p##getriBatched, cublasHandle_t h, int n, const void *const *A,  \
 	      int lda, const int *P, void *const *C, int ldc, int *info,       \
@@ -377,7 +389,7 @@ static int check_geqrf(const struct batched *b)
 		ENTER(h);                                                      \
 		REQUIRE(n >= 0 && count >= 0 && holds(lda, n) &&               \
 			holds(ldc, n));                                        \
-		return launch(h, &b);                                          \
+		return launch_batched(h, &b);                                  \
 	}                                                                      \
 	ENTRY(p##getrsBatched, cublasHandle_t h, int trans_, int n, int nrhs_, \
 	      const void *const *A, int lda, const int *P, void *const *B,     \
@@ -393,7 +405,7 @@ static int check_geqrf(const struct batched *b)
 		REQUIRE(info);                                                 \
 		if (tell_host(info, wrong))                                    \
 			return CUBLAS_STATUS_INVALID_VALUE;                    \
-		return nrhs_ ? launch(h, &b) : CUBLAS_STATUS_SUCCESS;          \
+		return nrhs_ ? launch_batched(h, &b) : CUBLAS_STATUS_SUCCESS;  \
 	}                                                                      \
 	ENTRY(p##geqrfBatched, cublasHandle_t h, int m_, int n,                \
 	      void *const *A, int lda, void *const *tau, int *info, int count) \
@@ -407,9 +419,9 @@ static int check_geqrf(const struct batched *b)
 		REQUIRE(info);                                                 \
 		if (tell_host(info, wrong))                                    \
 			return CUBLAS_STATUS_INVALID_VALUE;                    \
-		return m_ ? launch(h, &b) : CUBLAS_STATUS_SUCCESS;             \
+		return m_ ? launch_batched(h, &b) : CUBLAS_STATUS_SUCCESS;     \
 	}                                                                      \
-	/* As documented: neither a transposed nor a wide matrix. */           \
+	/* As documented, A is neither transposed nor wide. */                 \
 	ENTRY(p##gelsBatched, cublasHandle_t h, int trans_, int m_, int n,     \
 	      int nrhs_, void *const *A, int lda, void *const *C, int ldc,     \
 	      int *info, int *infos, int count)                                \
@@ -425,7 +437,7 @@ static int check_geqrf(const struct batched *b)
 			return CUBLAS_STATUS_INVALID_VALUE;                    \
 		if (trans_ != OP_N || m_ < n)                                  \
 			return CUBLAS_STATUS_NOT_SUPPORTED;                    \
-		return nrhs_ ? launch(h, &b) : CUBLAS_STATUS_SUCCESS;          \
+		return nrhs_ ? launch_batched(h, &b) : CUBLAS_STATUS_SUCCESS;  \
 	}                                                                      \
 	ENTRY(p##matinvBatched, cublasHandle_t h, int n, const void *const *A, \
 	      int lda, void *const *C, int ldc, int *info, int count)          \
@@ -437,7 +449,7 @@ static int check_geqrf(const struct batched *b)
 		REQUIRE(n >= 0 && count >= 0 && holds(lda, n) &&               \
 			holds(ldc, n));                                        \
 		REQUIRE(n <= MATINV_MOST);                                     \
-		return launch(h, &b);                                          \
+		return launch_batched(h, &b);                                  \
 	}
 BATCHED(S, R_32F)
 BATCHED(D, R_64F)

@@ -1,24 +1,28 @@
-/* close.c - takes vectors together and puts them apart again. */
-#include "fronts/cublas/close.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * compact.c - gathers strided vectors into contiguous ones and scatters them
+ * back.
+ */
+#include "fronts/cublas/level/compact.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Element i of the program's vector. */
-static char *element_of(const struct close *v, int64_t i)
+/* Returns element i of the program's vector. */
+static char *element_of(const struct compact *v, int64_t i)
 {
 	int64_t from = v->inc < 0 ? (v->n - 1) * -v->inc : 0;
 
 	return v->place + (from + i * v->inc) * (int64_t)v->size;
 }
 
-CUresult close_take(struct gpukit_run *run, enum gpukit_access access,
-		    uint64_t at, enum element type, int64_t n, int64_t inc,
-		    bool copied, struct close *ret)
+CUresult compact_take(struct gpukit_run *run, enum gpukit_access access,
+		      uint64_t at, enum element type, int64_t n, int64_t inc,
+		      bool copied, struct compact *ret)
 {
-	struct close v = {.n = n, .inc = inc, .size = element_size(type)};
+	struct compact v = {.n = n, .inc = inc, .size = element_size(type)};
 
-	v.place = vector_place(run, access, at, type, n, inc);
+	v.place = blas_place_vector(run, access, at, type, n, inc);
 	if (!v.place)
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	v.at = v.place;
@@ -34,7 +38,7 @@ CUresult close_take(struct gpukit_run *run, enum gpukit_access access,
 	return CUDA_SUCCESS;
 }
 
-void close_put(const struct close *v)
+void compact_put(const struct compact *v)
 {
 	for (int64_t i = 0; v->own && i < v->n; i++)
 		memcpy(element_of(v, i), v->at + (size_t)i * v->size, v->size);

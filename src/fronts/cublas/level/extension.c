@@ -1,28 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * extension.c - sums of matrices, products with diagonal ones, and packing of
- * triangles: entry points and the body of their kernel.
+ * extension.c - adds matrices, multiplies by diagonal matrices, and packs
+ * triangles: the entry points and the body of their kernel.
  */
 #include "fronts/cublas/kernels.h"
 
 #define T          float
 #define OF(name)   name##_s
 #define IS_COMPLEX 0
-#include "fronts/cublas/extension_type.def"
+#include "fronts/cublas/level/extension_type.def"
 
 #define T          double
 #define OF(name)   name##_d
 #define IS_COMPLEX 0
-#include "fronts/cublas/extension_type.def"
+#include "fronts/cublas/level/extension_type.def"
 
 #define T          _Complex float
 #define OF(name)   name##_c
 #define IS_COMPLEX 1
-#include "fronts/cublas/extension_type.def"
+#include "fronts/cublas/level/extension_type.def"
 
 #define T          _Complex double
 #define OF(name)   name##_z
 #define IS_COMPLEX 1
-#include "fronts/cublas/extension_type.def"
+#include "fronts/cublas/level/extension_type.def"
 
 static void run_type(const struct extension *e, const double alpha[2],
 		     const double beta[2], void *a, const void *b, void *c)
@@ -37,13 +38,13 @@ static void run_type(const struct extension *e, const double alpha[2],
 		run_z(e, alpha, beta, a, b, c);
 }
 
-/* op(matrix) is m x n. */
+/* Returns the memory of a matrix for which op(matrix) is m x n. */
 static void *place_operand(struct gpukit_run *run, const struct extension *e,
 			   uint64_t at, enum operation op, int64_t ld)
 {
-	return matrix_place(run, GPUKIT_READS, at, e->type,
-			    op == OP_N ? e->m : e->n, op == OP_N ? e->n : e->m,
-			    ld);
+	return blas_place_matrix(run, GPUKIT_READS, at, e->type,
+				 op == OP_N ? e->m : e->n,
+				 op == OP_N ? e->n : e->m, ld);
 }
 
 static CUresult add_matrices(struct gpukit_run *run, const struct extension *e)
@@ -51,10 +52,11 @@ static CUresult add_matrices(struct gpukit_run *run, const struct extension *e)
 	void *a = NULL, *b = NULL, *c;
 	double alpha[2], beta[2];
 
-	if (!scalar_read(run, &e->alpha, alpha) ||
-	    !scalar_read(run, &e->beta, beta))
+	if (!blas_read_scalar(run, &e->alpha, alpha) ||
+	    !blas_read_scalar(run, &e->beta, beta))
 		return CUDA_SUCCESS;
-	c = matrix_place(run, GPUKIT_WRITES, e->c, e->type, e->m, e->n, e->ldc);
+	c = blas_place_matrix(run, GPUKIT_WRITES, e->c, e->type, e->m, e->n,
+			      e->ldc);
 	if (!scalar_is_zero(alpha))
 		a = place_operand(run, e, e->a, e->trans_a, e->lda);
 	if (!scalar_is_zero(beta))
@@ -67,11 +69,12 @@ static CUresult add_matrices(struct gpukit_run *run, const struct extension *e)
 static CUresult scale_matrix(struct gpukit_run *run, const struct extension *e)
 {
 	int64_t n = e->side_or_uplo == SIDE_LEFT ? e->m : e->n;
-	void *a =
-	    matrix_place(run, GPUKIT_READS, e->a, e->type, e->m, e->n, e->lda);
-	void *x = vector_place(run, GPUKIT_READS, e->b, e->type, n, e->incx);
-	void *c =
-	    matrix_place(run, GPUKIT_WRITES, e->c, e->type, e->m, e->n, e->ldc);
+	void *a = blas_place_matrix(run, GPUKIT_READS, e->a, e->type, e->m,
+				    e->n, e->lda);
+	void *x =
+	    blas_place_vector(run, GPUKIT_READS, e->b, e->type, n, e->incx);
+	void *c = blas_place_matrix(run, GPUKIT_WRITES, e->c, e->type, e->m,
+				    e->n, e->ldc);
 
 	if (a && x && c)
 		run_type(e, NULL, NULL, a, x, c);
@@ -81,10 +84,12 @@ static CUresult scale_matrix(struct gpukit_run *run, const struct extension *e)
 static CUresult pack_triangle(struct gpukit_run *run, const struct extension *e)
 {
 	bool packs = e->op == EXTENSION_TRTTP;
-	void *full = matrix_place(run, packs ? GPUKIT_READS : GPUKIT_WRITES,
-				  e->a, e->type, e->n, e->n, e->lda);
-	void *packed = vector_place(run, packs ? GPUKIT_WRITES : GPUKIT_READS,
-				    e->c, e->type, e->n * (e->n + 1) / 2, 1);
+	void *full =
+	    blas_place_matrix(run, packs ? GPUKIT_READS : GPUKIT_WRITES, e->a,
+			      e->type, e->n, e->n, e->lda);
+	void *packed =
+	    blas_place_vector(run, packs ? GPUKIT_WRITES : GPUKIT_READS, e->c,
+			      e->type, e->n * (e->n + 1) / 2, 1);
 
 	if (full && packed)
 		run_type(e, NULL, NULL, full, NULL, packed);
@@ -102,7 +107,10 @@ CUresult run_extension(struct gpukit_run *run)
 				       : pack_triangle(run, e);
 }
 
-/* In place goes only what lies in its place already. */
+/*
+ * An operand may be the matrix C only if it is not transposed and has C's
+ * leading dimension.
+ */
 static bool is_in_place(const struct extension *e, uint64_t operand,
 			enum operation op, int64_t ld)
 {
@@ -122,8 +130,8 @@ static cublasStatus_t launch_add(cublasHandle_t handle, struct extension *e,
 	REQUIRE(is_in_place(e, e->b, e->trans_b, e->ldb));
 	if (!e->m || !e->n)
 		return CUBLAS_STATUS_SUCCESS;
-	e->alpha = scalar_of(handle, alpha, e->type);
-	e->beta = scalar_of(handle, beta, e->type);
+	e->alpha = blas_take_scalar(handle, alpha, e->type);
+	e->beta = blas_take_scalar(handle, beta, e->type);
 	return blas_launch(handle, KERNEL_extension, e);
 }
 
@@ -148,7 +156,7 @@ static cublasStatus_t launch_pack(cublasHandle_t handle, struct extension *e)
 	return blas_launch(handle, KERNEL_extension, e);
 }
 
-/* A function and its twin of 64-bit dimensions. */
+/* Defines a function and its variant with 64-bit dimensions. */
 #define BOTH(row, ...) row(, int, __VA_ARGS__) row(_64, int64_t, __VA_ARGS__)
 
 #define MATRICES(w, N, p, t)                                                   \

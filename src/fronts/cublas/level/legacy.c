@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * legacy.c - the functions of cublas.h, without a handle: one handle for the
- * process stands behind them, scalars are values, results come back, errors are
- * kept for cublasGetError(). A row says how a function is one of _v2.
+ * legacy.c - the functions of cublas.h, which have no handle. They share one
+ * handle per process, take scalars by value, return results, and keep errors
+ * for cublasGetError(). Each row maps such a function to its _v2 counterpart.
  */
 #include "fronts/cublas/blas.h"
 
@@ -21,17 +22,17 @@ typedef struct {
 } cuDoubleComplex;
 
 static struct {
-	pthread_mutex_t lock; /* of Init and Shutdown */
+	pthread_mutex_t lock; /* held by cublasInit() and cublasShutdown() */
 	cublasHandle_t handle;
 	cublasStatus_t error;
 } legacy = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static cublasHandle_t current(void)
+static cublasHandle_t current_handle(void)
 {
 	return __atomic_load_n(&legacy.handle, __ATOMIC_ACQUIRE);
 }
 
-static cublasStatus_t note(cublasStatus_t status)
+static cublasStatus_t note_status(cublasStatus_t status)
 {
 	if (status)
 		__atomic_store_n(&legacy.error, status, __ATOMIC_RELEASE);
@@ -56,7 +57,7 @@ ENTRY(Init, void)
 					 __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&legacy.lock);
-	return note(status);
+	return note_status(status);
 }
 
 ENTRY(Shutdown, void)
@@ -66,10 +67,10 @@ ENTRY(Shutdown, void)
 	pthread_mutex_lock(&legacy.lock);
 	handle = __atomic_exchange_n(&legacy.handle, NULL, __ATOMIC_ACQ_REL);
 	pthread_mutex_unlock(&legacy.lock);
-	return note(cublasDestroy_v2(handle));
+	return note_status(cublasDestroy_v2(handle));
 }
 
-/* Tells it once. */
+/* Returns the last error and resets it. */
 ENTRY(GetError, void)
 {
 	return __atomic_exchange_n(&legacy.error, CUBLAS_STATUS_SUCCESS,
@@ -78,20 +79,20 @@ ENTRY(GetError, void)
 
 ENTRY(GetVersion, int *version)
 {
-	return note(cublasGetVersion_v2(current(), version));
+	return note_status(cublasGetVersion_v2(current_handle(), version));
 }
 
 ENTRY(SetKernelStream, CUstream stream)
 {
-	return note(cublasSetStream_v2(current(), stream));
+	return note_status(cublasSetStream_v2(current_handle(), stream));
 }
 
-static cublasStatus_t allocate(int n, int size, void **ret)
+static cublasStatus_t allocate_elements(int n, int size, void **ret)
 {
 	CUdeviceptr at;
 	CUresult r;
 
-	ENTER(current());
+	ENTER(current_handle());
 	REQUIRE(n > 0 && size > 0 && ret);
 	r = native_context();
 	if (!r)
@@ -104,12 +105,12 @@ static cublasStatus_t allocate(int n, int size, void **ret)
 
 ENTRY(Alloc, int n, int size, void **ret)
 {
-	return note(allocate(n, size, ret));
+	return note_status(allocate_elements(n, size, ret));
 }
 
-static cublasStatus_t release(void *at)
+static cublasStatus_t release_memory(void *at)
 {
-	ENTER(current());
+	ENTER(current_handle());
 	return at && native_driver()->cuMemFree_v2(address_of(at))
 		   ? CUBLAS_STATUS_INTERNAL_ERROR
 		   : CUBLAS_STATUS_SUCCESS;
@@ -117,21 +118,21 @@ static cublasStatus_t release(void *at)
 
 ENTRY(Free, void *at)
 {
-	return note(release(at));
+	return note_status(release_memory(at));
 }
 
 #define LEGACY __attribute__((visibility("default")))
 
 LEGACY void cublasXerbla(const char *name, int info);
 
-/* A library writes to the log alone. */
+/* Writes to the log, since libraries never print. */
 void cublasXerbla(const char *name, int info)
 {
 	gk_log(GK_LOG_ERROR, "cuBLAS: parameter %d of %s has an illegal value",
 	       info, name ? name : "a function");
 }
 
-/* One that _v2 does not take, where the letter says nothing. */
+/* Stands for an unknown letter; the _v2 functions reject this value. */
 #define NOTHING (-1)
 
 static int find_letter(const char *letters, char c)
@@ -166,15 +167,18 @@ static int side_of(char c)
 #define OUT void *
 #define H   cublasHandle_t
 
-/* taken: of _v2; given: what it is called with. */
+/*
+ * Defines a function by its _v2 counterpart: `taken` are the parameters of _v2,
+ * `given` the arguments passed to it.
+ */
 #define CALLS(name, parameters, taken, given)                                  \
 	cublasStatus_t cublas##name##_v2 taken;                                \
 	LEGACY void cublas##name parameters;                                   \
 	void cublas##name parameters                                           \
 	{                                                                      \
-		note(cublas##name##_v2 given);                                 \
+		note_status(cublas##name##_v2 given);                          \
 	}
-/* The same with a result, 0 after an error. */
+/* The same for functions that return a result; they return 0 after an error. */
 #define TELLS(T, R, name, parameters, taken, given)                            \
 	cublasStatus_t cublas##name##_v2 taken;                                \
 	LEGACY T cublas##name parameters;                                      \
@@ -182,7 +186,7 @@ static int side_of(char c)
 	{                                                                      \
 		R result = {0};                                                \
                                                                                \
-		note(cublas##name##_v2 given);                                 \
+		note_status(cublas##name##_v2 given);                          \
 		return result;                                                 \
 	}
 
@@ -191,16 +195,18 @@ static int side_of(char c)
 
 #define MOVES(p, T)                                                            \
 	CALLS(p##copy, (int n, IN x, int incx, OUT y, int incy),               \
-	      (H, int, IN, int, OUT, int), (current(), n, x, incx, y, incy))   \
+	      (H, int, IN, int, OUT, int),                                     \
+	      (current_handle(), n, x, incx, y, incy))                         \
 	CALLS(p##swap, (int n, OUT x, int incx, OUT y, int incy),              \
-	      (H, int, OUT, int, OUT, int), (current(), n, x, incx, y, incy))  \
+	      (H, int, OUT, int, OUT, int),                                    \
+	      (current_handle(), n, x, incx, y, incy))                         \
 	CALLS(p##axpy, (int n, T alpha, IN x, int incx, OUT y, int incy),      \
 	      (H, int, IN, IN, int, OUT, int),                                 \
-	      (current(), n, &alpha, x, incx, y, incy))                        \
+	      (current_handle(), n, &alpha, x, incx, y, incy))                 \
 	SCAL(p, T)
 #define SCAL(p, T)                                                             \
 	CALLS(p##scal, (int n, T alpha, OUT x, int incx),                      \
-	      (H, int, IN, OUT, int), (current(), n, &alpha, x, incx))
+	      (H, int, IN, OUT, int), (current_handle(), n, &alpha, x, incx))
 EACH_TYPE(MOVES)
 SCAL(Cs, float)
 SCAL(Zd, double)
@@ -208,7 +214,7 @@ SCAL(Zd, double)
 #define DOT(name, T)                                                           \
 	TELLS(T, T, name, (int n, IN x, int incx, IN y, int incy),             \
 	      (H, int, IN, int, IN, int, OUT),                                 \
-	      (current(), n, x, incx, y, incy, &result))
+	      (current_handle(), n, x, incx, y, incy, &result))
 DOT(Sdot, float)
 DOT(Ddot, double)
 DOT(Cdotu, cuComplex)
@@ -218,7 +224,7 @@ DOT(Zdotc, cuDoubleComplex)
 
 #define NORM(name, T)                                                          \
 	TELLS(T, T, name, (int n, IN x, int incx), (H, int, IN, int, OUT),     \
-	      (current(), n, x, incx, &result))
+	      (current_handle(), n, x, incx, &result))
 NORM(Snrm2, float)
 NORM(Dnrm2, double)
 NORM(Scnrm2, float)
@@ -230,7 +236,8 @@ NORM(Dzasum, double)
 
 #define FIND(name)                                                             \
 	TELLS(int, int, name, (int n, IN x, int incx),                         \
-	      (H, int, IN, int, int *), (current(), n, x, incx, &result))
+	      (H, int, IN, int, int *),                                        \
+	      (current_handle(), n, x, incx, &result))
 FIND(Isamax)
 FIND(Idamax)
 FIND(Icamax)
@@ -243,7 +250,7 @@ FIND(Izamin)
 #define ROT(name, R, S)                                                        \
 	CALLS(name, (int n, OUT x, int incx, OUT y, int incy, R c, S s),       \
 	      (H, int, OUT, int, OUT, int, IN, IN),                            \
-	      (current(), n, x, incx, y, incy, &c, &s))
+	      (current_handle(), n, x, incx, y, incy, &c, &s))
 ROT(Srot, float, float)
 ROT(Drot, double, double)
 ROT(Crot, float, cuComplex)
@@ -253,10 +260,10 @@ ROT(Zdrot, double, double)
 
 #define ROTG(p)                                                                \
 	CALLS(p##rotg, (OUT a, OUT b, OUT c, OUT s), (H, OUT, OUT, OUT, OUT),  \
-	      (current(), a, b, c, s))
+	      (current_handle(), a, b, c, s))
 #define ROTG_COMPLEX(p, T)                                                     \
 	CALLS(p##rotg, (OUT a, T b, OUT c, OUT s), (H, OUT, OUT, OUT, OUT),    \
-	      (current(), a, &b, c, s))
+	      (current_handle(), a, &b, c, s))
 ROTG(S)
 ROTG(D)
 ROTG_COMPLEX(C, cuComplex)
@@ -265,9 +272,10 @@ ROTG_COMPLEX(Z, cuDoubleComplex)
 #define ROTM(p)                                                                \
 	CALLS(p##rotm, (int n, OUT x, int incx, OUT y, int incy, IN param),    \
 	      (H, int, OUT, int, OUT, int, IN),                                \
-	      (current(), n, x, incx, y, incy, param))                         \
+	      (current_handle(), n, x, incx, y, incy, param))                  \
 	CALLS(p##rotmg, (OUT d1, OUT d2, OUT x1, IN y1, OUT param),            \
-	      (H, OUT, OUT, OUT, IN, OUT), (current(), d1, d2, x1, y1, param))
+	      (H, OUT, OUT, OUT, IN, OUT),                                     \
+	      (current_handle(), d1, d2, x1, y1, param))
 ROTM(S)
 ROTM(D)
 
@@ -276,34 +284,35 @@ ROTM(D)
 	      (char t, int m, int n, T alpha, IN A, int lda, IN x, int incx,   \
 	       T beta, OUT y, int incy),                                       \
 	      (H, int, int, int, IN, IN, int, IN, int, IN, OUT, int),          \
-	      (current(), op_of(t), m, n, &alpha, A, lda, x, incx, &beta, y,   \
-	       incy))                                                          \
+	      (current_handle(), op_of(t), m, n, &alpha, A, lda, x, incx,      \
+	       &beta, y, incy))                                                \
 	CALLS(                                                                 \
 	    p##gbmv,                                                           \
 	    (char t, int m, int n, int kl, int ku, T alpha, IN A, int lda,     \
 	     IN x, int incx, T beta, OUT y, int incy),                         \
 	    (H, int, int, int, int, int, IN, IN, int, IN, int, IN, OUT, int),  \
-	    (current(), op_of(t), m, n, kl, ku, &alpha, A, lda, x, incx,       \
-	     &beta, y, incy))
+	    (current_handle(), op_of(t), m, n, kl, ku, &alpha, A, lda, x,      \
+	     incx, &beta, y, incy))
 EACH_TYPE(GENERAL)
 
 #define TRIANGLE(name)                                                         \
-	CALLS(                                                                 \
-	    name,                                                              \
-	    (char u, char t, char d, int n, IN A, int lda, OUT x, int incx),   \
-	    (H, int, int, int, int, IN, int, OUT, int),                        \
-	    (current(), fill_of(u), op_of(t), diag_of(d), n, A, lda, x, incx))
+	CALLS(name,                                                            \
+	      (char u, char t, char d, int n, IN A, int lda, OUT x, int incx), \
+	      (H, int, int, int, int, IN, int, OUT, int),                      \
+	      (current_handle(), fill_of(u), op_of(t), diag_of(d), n, A, lda,  \
+	       x, incx))
 #define TRIANGLE_BAND(name)                                                    \
 	CALLS(name,                                                            \
 	      (char u, char t, char d, int n, int k, IN A, int lda, OUT x,     \
 	       int incx),                                                      \
 	      (H, int, int, int, int, int, IN, int, OUT, int),                 \
-	      (current(), fill_of(u), op_of(t), diag_of(d), n, k, A, lda, x,   \
-	       incx))
+	      (current_handle(), fill_of(u), op_of(t), diag_of(d), n, k, A,    \
+	       lda, x, incx))
 #define TRIANGLE_PACKED(name)                                                  \
 	CALLS(name, (char u, char t, char d, int n, IN A, OUT x, int incx),    \
 	      (H, int, int, int, int, IN, OUT, int),                           \
-	      (current(), fill_of(u), op_of(t), diag_of(d), n, A, x, incx))
+	      (current_handle(), fill_of(u), op_of(t), diag_of(d), n, A, x,    \
+	       incx))
 #define TRIANGLES(p, T)                                                        \
 	TRIANGLE(p##trmv)                                                      \
 	TRIANGLE(p##trsv)                                                      \
@@ -318,19 +327,20 @@ EACH_TYPE(TRIANGLES)
 	      (char u, int n, T alpha, IN A, int lda, IN x, int incx, T beta,  \
 	       OUT y, int incy),                                               \
 	      (H, int, int, IN, IN, int, IN, int, IN, OUT, int),               \
-	      (current(), fill_of(u), n, &alpha, A, lda, x, incx, &beta, y,    \
-	       incy))                                                          \
+	      (current_handle(), fill_of(u), n, &alpha, A, lda, x, incx,       \
+	       &beta, y, incy))                                                \
 	CALLS(band,                                                            \
 	      (char u, int n, int k, T alpha, IN A, int lda, IN x, int incx,   \
 	       T beta, OUT y, int incy),                                       \
 	      (H, int, int, int, IN, IN, int, IN, int, IN, OUT, int),          \
-	      (current(), fill_of(u), n, k, &alpha, A, lda, x, incx, &beta, y, \
-	       incy))                                                          \
+	      (current_handle(), fill_of(u), n, k, &alpha, A, lda, x, incx,    \
+	       &beta, y, incy))                                                \
 	CALLS(packed,                                                          \
 	      (char u, int n, T alpha, IN A, IN x, int incx, T beta, OUT y,    \
 	       int incy),                                                      \
 	      (H, int, int, IN, IN, IN, int, IN, OUT, int),                    \
-	      (current(), fill_of(u), n, &alpha, A, x, incx, &beta, y, incy))
+	      (current_handle(), fill_of(u), n, &alpha, A, x, incx, &beta, y,  \
+	       incy))
 HALVES(Ssymv, Ssbmv, Sspmv, float)
 HALVES(Dsymv, Dsbmv, Dspmv, double)
 HALVES(Chemv, Chbmv, Chpmv, cuComplex)
@@ -341,7 +351,7 @@ HALVES(Zhemv, Zhbmv, Zhpmv, cuDoubleComplex)
 	      (int m, int n, T alpha, IN x, int incx, IN y, int incy, OUT A,   \
 	       int lda),                                                       \
 	      (H, int, int, IN, IN, int, IN, int, OUT, int),                   \
-	      (current(), m, n, &alpha, x, incx, y, incy, A, lda))
+	      (current_handle(), m, n, &alpha, x, incx, y, incy, A, lda))
 GER(Sger, float)
 GER(Dger, double)
 GER(Cgeru, cuComplex)
@@ -349,23 +359,24 @@ GER(Cgerc, cuComplex)
 GER(Zgeru, cuDoubleComplex)
 GER(Zgerc, cuDoubleComplex)
 
-/* R: of alpha of rank 1, T of rank 2. */
+/* R is alpha's type in rank 1 updates, T in rank 2 updates. */
 #define RANKS(full, packed, full2, packed2, R, T)                              \
 	CALLS(full, (char u, int n, R alpha, IN x, int incx, OUT A, int lda),  \
 	      (H, int, int, IN, IN, int, OUT, int),                            \
-	      (current(), fill_of(u), n, &alpha, x, incx, A, lda))             \
+	      (current_handle(), fill_of(u), n, &alpha, x, incx, A, lda))      \
 	CALLS(packed, (char u, int n, R alpha, IN x, int incx, OUT A),         \
 	      (H, int, int, IN, IN, int, OUT),                                 \
-	      (current(), fill_of(u), n, &alpha, x, incx, A))                  \
+	      (current_handle(), fill_of(u), n, &alpha, x, incx, A))           \
 	CALLS(full2,                                                           \
 	      (char u, int n, T alpha, IN x, int incx, IN y, int incy, OUT A,  \
 	       int lda),                                                       \
 	      (H, int, int, IN, IN, int, IN, int, OUT, int),                   \
-	      (current(), fill_of(u), n, &alpha, x, incx, y, incy, A, lda))    \
+	      (current_handle(), fill_of(u), n, &alpha, x, incx, y, incy, A,   \
+	       lda))                                                           \
 	CALLS(packed2,                                                         \
 	      (char u, int n, T alpha, IN x, int incx, IN y, int incy, OUT A), \
 	      (H, int, int, IN, IN, int, IN, int, OUT),                        \
-	      (current(), fill_of(u), n, &alpha, x, incx, y, incy, A))
+	      (current_handle(), fill_of(u), n, &alpha, x, incx, y, incy, A))
 RANKS(Ssyr, Sspr, Ssyr2, Sspr2, float, float)
 RANKS(Dsyr, Dspr, Dsyr2, Dspr2, double, double)
 RANKS(Cher, Chpr, Cher2, Chpr2, float, cuComplex)
@@ -376,44 +387,44 @@ RANKS(Zher, Zhpr, Zher2, Zhpr2, double, cuDoubleComplex)
 	      (char u, char t, int n, int k, T alpha, IN A, int lda, T beta,   \
 	       OUT C, int ldc),                                                \
 	      (H, int, int, int, int, IN, IN, int, IN, OUT, int),              \
-	      (current(), fill_of(u), op_of(t), n, k, &alpha, A, lda, &beta,   \
-	       C, ldc))
+	      (current_handle(), fill_of(u), op_of(t), n, k, &alpha, A, lda,   \
+	       &beta, C, ldc))
 #define SYR2K(name, T, R)                                                      \
 	CALLS(name,                                                            \
 	      (char u, char t, int n, int k, T alpha, IN A, int lda, IN B,     \
 	       int ldb, R beta, OUT C, int ldc),                               \
 	      (H, int, int, int, int, IN, IN, int, IN, int, IN, OUT, int),     \
-	      (current(), fill_of(u), op_of(t), n, k, &alpha, A, lda, B, ldb,  \
-	       &beta, C, ldc))
+	      (current_handle(), fill_of(u), op_of(t), n, k, &alpha, A, lda,   \
+	       B, ldb, &beta, C, ldc))
 #define SYMM(name, T)                                                          \
 	CALLS(name,                                                            \
 	      (char s, char u, int m, int n, T alpha, IN A, int lda, IN B,     \
 	       int ldb, T beta, OUT C, int ldc),                               \
 	      (H, int, int, int, int, IN, IN, int, IN, int, IN, OUT, int),     \
-	      (current(), side_of(s), fill_of(u), m, n, &alpha, A, lda, B,     \
-	       ldb, &beta, C, ldc))
-/* trmm works in place here. */
+	      (current_handle(), side_of(s), fill_of(u), m, n, &alpha, A, lda, \
+	       B, ldb, &beta, C, ldc))
+/* Unlike its _v2 counterpart, trmm works in place. */
 #define MATRICES(p, T)                                                         \
 	CALLS(                                                                 \
 	    p##gemm,                                                           \
 	    (char a, char b, int m, int n, int k, T alpha, IN A, int lda,      \
 	     IN B, int ldb, T beta, OUT C, int ldc),                           \
 	    (H, int, int, int, int, int, IN, IN, int, IN, int, IN, OUT, int),  \
-	    (current(), op_of(a), op_of(b), m, n, k, &alpha, A, lda, B, ldb,   \
-	     &beta, C, ldc))                                                   \
+	    (current_handle(), op_of(a), op_of(b), m, n, k, &alpha, A, lda, B, \
+	     ldb, &beta, C, ldc))                                              \
 	CALLS(p##trsm,                                                         \
 	      (char s, char u, char t, char d, int m, int n, T alpha, IN A,    \
 	       int lda, OUT B, int ldb),                                       \
 	      (H, int, int, int, int, int, int, IN, IN, int, OUT, int),        \
-	      (current(), side_of(s), fill_of(u), op_of(t), diag_of(d), m, n,  \
-	       &alpha, A, lda, B, ldb))                                        \
+	      (current_handle(), side_of(s), fill_of(u), op_of(t), diag_of(d), \
+	       m, n, &alpha, A, lda, B, ldb))                                  \
 	CALLS(                                                                 \
 	    p##trmm,                                                           \
 	    (char s, char u, char t, char d, int m, int n, T alpha, IN A,      \
 	     int lda, OUT B, int ldb),                                         \
 	    (H, int, int, int, int, int, int, IN, IN, int, IN, int, OUT, int), \
-	    (current(), side_of(s), fill_of(u), op_of(t), diag_of(d), m, n,    \
-	     &alpha, A, lda, B, ldb, B, ldb))                                  \
+	    (current_handle(), side_of(s), fill_of(u), op_of(t), diag_of(d),   \
+	     m, n, &alpha, A, lda, B, ldb, B, ldb))                            \
 	SYRK(p##syrk, T)                                                       \
 	SYR2K(p##syr2k, T, T)                                                  \
 	SYMM(p##symm, T)

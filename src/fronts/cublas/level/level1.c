@@ -1,10 +1,10 @@
-/* level1.c - the body of the kernel of vectors. */
-#include "fronts/cublas/level1.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* level1.c - launches and runs the kernel of level 1. */
+#include "fronts/cublas/level/level1.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Which vectors an operation reads and writes, whether it has a result. */
 const struct level1_op level1_ops[] = {
     [VECTOR_COPY] = {.has_y = true, .writes_y = true},
     [VECTOR_SWAP] = {.has_y = true, .writes_x = true, .writes_y = true},
@@ -20,12 +20,12 @@ const struct level1_op level1_ops[] = {
     [VECTOR_ROTM] = {.has_y = true, .writes_x = true, .writes_y = true},
 };
 
-/* A vector of the program's as the loops want it. */
+/* A program's vector, converted for the loops of vector.h. */
 struct taken {
-	char *first; /* element 0 in its memory */
+	char *first; /* element 0 in the program's memory */
 	enum element type, to;
 	int64_t n, inc;
-	void *own; /* elements of `to` close together; NULL: used in place */
+	void *own; /* contiguous elements of type `to`; NULL: not copied */
 };
 
 static bool take_vector(struct gpukit_run *run, enum gpukit_access access,
@@ -33,7 +33,7 @@ static bool take_vector(struct gpukit_run *run, enum gpukit_access access,
 			int64_t n, int64_t inc, struct taken *t)
 {
 	size_t size = element_size(type), wide = element_size(to);
-	char *place = vector_place(run, access, at, type, n, inc);
+	char *place = blas_place_vector(run, access, at, type, n, inc);
 
 	if (!place)
 		return false;
@@ -63,7 +63,8 @@ static bool take_params(struct gpukit_run *run, const struct level1 *l,
 {
 	const char *at;
 
-	if (!scalar_read(run, &l->a, v->a) || !scalar_read(run, &l->s, v->s))
+	if (!blas_read_scalar(run, &l->a, v->a) ||
+	    !blas_read_scalar(run, &l->s, v->s))
 		return false;
 	memcpy(v->param, l->params, sizeof v->param);
 	if (!l->param)
@@ -80,7 +81,7 @@ static bool put_result(struct gpukit_run *run, const struct level1 *l,
 {
 	size_t size = level1_ops[l->op].finds ? l->index_size
 					      : element_size(l->result_type);
-	void *to = result_place(run, &l->result, size);
+	void *to = blas_place_result(run, &l->result, size);
 
 	if (to && level1_ops[l->op].sums)
 		element_set(to, l->result_type, v->result);
@@ -166,7 +167,10 @@ void level1_rotate(const struct level1 *l, void *const *points)
 		rotate_modified_point(l, points);
 }
 
-/* Those of rotg are four; rotmg reads its fourth, its fifth is five numbers. */
+/*
+ * rotg writes four arguments. rotmg only reads its fourth one; its fifth is an
+ * array.
+ */
 static CUresult run_points(struct gpukit_run *run, const struct level1 *l)
 {
 	int count = l->op == LEVEL1_ROTG ? 4 : 5;

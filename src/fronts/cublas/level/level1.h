@@ -1,40 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * level1.h - launching the kernel of vectors: what its entry points share.
+ * level1.h - launches the level 1 kernel for the entry points.
  */
 #ifndef GKF_CUBLAS_LEVEL1_H
 #define GKF_CUBLAS_LEVEL1_H
 
 #include "fronts/cublas/kernels.h"
 
-/* Which vectors an operation reads and writes, whether it has a result. */
+/*
+ * For each operation: whether it has y, which vectors it writes, and what it
+ * returns.
+ */
 extern const struct level1_op {
 	bool has_y, writes_x, writes_y, sums, finds;
 } level1_ops[];
 
-/* Types of the parts, of x and y, of alpha, and of what is computed. */
+/* The types of x, y, alpha and the result, and the type in which to compute. */
 struct types {
 	enum element x, y, a, result, execution;
 };
 
-/* What vectors of a type are computed in; -1: they are not. */
+/*
+ * Returns the type in which to compute with vectors of the given type; -1 if it
+ * is not supported.
+ */
 int level1_type(enum element type);
 
-/* Launches what has its vectors, and waits for a result of the host's. */
+/* Launches the kernel and waits for it if the result is in host memory. */
 cublasStatus_t level1_launch(cublasHandle_t handle, struct level1 *l);
 
-/* axpy, and scal without y. */
+/* Launches axpy, or scal if y is NULL. */
 cublasStatus_t level1_scale(cublasHandle_t handle, enum vector_op op,
 			    const struct types *t, int64_t n, const void *alpha,
 			    const void *x, int64_t incx, const void *y,
 			    int64_t incy);
 
-/* Sums; y is NULL where there is one vector. */
+/* Launches dot, nrm2 or asum; y is NULL for the last two. */
 cublasStatus_t level1_reduce(cublasHandle_t handle, enum vector_op op,
 			     const struct types *t, int64_t n, const void *x,
 			     int64_t incx, const void *y, int64_t incy,
 			     void *result);
 
-/* size: of an index, 4 or 8. */
+/* Launches iamax or iamin; size is the bytes of the index, 4 or 8. */
 cublasStatus_t level1_find(cublasHandle_t handle, enum vector_op op,
 			   enum element type, int64_t n, const void *x,
 			   int64_t incx, void *result, size_t size);
@@ -50,13 +57,13 @@ cublasStatus_t level1_modified(cublasHandle_t handle, enum element type,
 			       int64_t incy, const void *param);
 
 /*
- * rotg and rotmg: points are what they read and change, types theirs. In host
- * mode at once: nothing of the device is touched.
+ * Launches rotg or rotmg. points are their arguments in order, with their
+ * types. In host pointer mode the result is computed at once, without a kernel.
  */
 cublasStatus_t level1_make(cublasHandle_t handle, int op, enum element type,
 			   void *const *points, const enum element *types);
 
-/* The rotation of one point, in memory of this process. */
+/* Computes rotg or rotmg on host pointers. */
 void level1_rotate(const struct level1 *l, void *const *points);
 
 #endif

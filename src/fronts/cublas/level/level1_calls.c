@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * level1_calls.c - entry points of vectors whose names tell their types, and
- * launching their kernel.
+ * level1_calls.c - entry points of the level 1 functions that have a type in
+ * their names. They launch the level 1 kernel.
  */
-#include "fronts/cublas/level1.h"
+#include "base/assert.h"
+#include "fronts/cublas/level/level1.h"
 
 static bool is_computed(enum element type)
 {
@@ -16,7 +18,10 @@ int level1_type(enum element type)
 	return is_computed(type) ? (int)type : -1;
 }
 
-/* Fewer than one element, or none ahead, where one vector is reduced. */
+/*
+ * Sets n to 0 if it is negative, or if there is only one vector and its
+ * increment is not positive.
+ */
 static void drop_elements(struct level1 *l)
 {
 	bool alone = !level1_ops[l->op].has_y;
@@ -27,8 +32,10 @@ static void drop_elements(struct level1 *l)
 
 cublasStatus_t level1_launch(cublasHandle_t handle, struct level1 *l)
 {
-	bool tells = level1_ops[l->op].sums || level1_ops[l->op].finds;
+	bool tells;
 
+	GK_ASSERT(l->op >= 0 && l->op < LEVEL1_ROTG);
+	tells = level1_ops[l->op].sums || level1_ops[l->op].finds;
 	drop_elements(l);
 	if (!l->n && !tells)
 		return CUBLAS_STATUS_SUCCESS;
@@ -38,10 +45,10 @@ cublasStatus_t level1_launch(cublasHandle_t handle, struct level1 *l)
 	return blas_launch(handle, KERNEL_level1, l);
 }
 
-/* Two vectors without a factor, or one with a factor. */
-static cublasStatus_t move(cublasHandle_t handle, enum vector_op op,
-			   enum element type, int64_t n, const void *x,
-			   int64_t incx, const void *y, int64_t incy)
+/* Launches copy or swap. */
+static cublasStatus_t launch_move(cublasHandle_t handle, enum vector_op op,
+				  enum element type, int64_t n, const void *x,
+				  int64_t incx, const void *y, int64_t incy)
 {
 	struct level1 l = {.op = op,
 			   .type = type,
@@ -74,7 +81,7 @@ cublasStatus_t level1_scale(cublasHandle_t handle, enum vector_op op,
 
 	ENTER(handle);
 	REQUIRE(alpha);
-	l.a = scalar_of(handle, alpha, t->a);
+	l.a = blas_take_scalar(handle, alpha, t->a);
 	return level1_launch(handle, &l);
 }
 
@@ -96,7 +103,7 @@ cublasStatus_t level1_reduce(cublasHandle_t handle, enum vector_op op,
 
 	ENTER(handle);
 	REQUIRE(result);
-	l.result = result_of(handle, result);
+	l.result = blas_take_result(handle, result);
 	return level1_launch(handle, &l);
 }
 
@@ -114,7 +121,7 @@ cublasStatus_t level1_find(cublasHandle_t handle, enum vector_op op,
 
 	ENTER(handle);
 	REQUIRE(result);
-	l.result = result_of(handle, result);
+	l.result = blas_take_result(handle, result);
 	return level1_launch(handle, &l);
 }
 
@@ -135,8 +142,8 @@ cublasStatus_t level1_rotation(cublasHandle_t handle, const struct types *t,
 
 	ENTER(handle);
 	REQUIRE(c && s);
-	l.a = scalar_of(handle, c, t->a);
-	l.s = scalar_of(handle, s, s_type);
+	l.a = blas_take_scalar(handle, c, t->a);
+	l.s = blas_take_scalar(handle, s, s_type);
 	return level1_launch(handle, &l);
 }
 
@@ -183,20 +190,20 @@ cublasStatus_t level1_make(cublasHandle_t handle, int op, enum element type,
 	return CUBLAS_STATUS_SUCCESS;
 }
 
-/* A function and its twin of 64-bit dimensions. */
+/* Defines a function and its variant with 64-bit dimensions. */
 #define BOTH(row, ...) row(, int, __VA_ARGS__) row(_64, int64_t, __VA_ARGS__)
 
-/* Functions of one type: their letter, type, and that of a real factor. */
+/* Define the functions of one type t; p is its letter. */
 #define MOVES(w, N, p, t)                                                      \
 	ENTRY(p##copy_v2##w, cublasHandle_t h, N n, const void *x, N incx,     \
 	      void *y, N incy)                                                 \
 	{                                                                      \
-		return move(h, VECTOR_COPY, t, n, x, incx, y, incy);           \
+		return launch_move(h, VECTOR_COPY, t, n, x, incx, y, incy);    \
 	}                                                                      \
 	ENTRY(p##swap_v2##w, cublasHandle_t h, N n, void *x, N incx, void *y,  \
 	      N incy)                                                          \
 	{                                                                      \
-		return move(h, VECTOR_SWAP, t, n, x, incx, y, incy);           \
+		return launch_move(h, VECTOR_SWAP, t, n, x, incx, y, incy);    \
 	}                                                                      \
 	ENTRY(p##axpy_v2##w, cublasHandle_t h, N n, const void *alpha,         \
 	      const void *x, N incx, void *y, N incy)                          \

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * level1_ex.c - entry points of vectors that name their types. A set that is
- * not documented is not supported.
+ * level1_ex.c - entry points of the level 1 functions whose types are
+ * parameters. Undocumented combinations of types are not supported.
  */
-#include "fronts/cublas/level1.h"
+#include "fronts/cublas/level/level1.h"
 
-/* The execution type is the one for x; sums may name the parts' type of it. */
-static bool agrees(const struct types *t, bool has_real_result)
+/* Whether the execution type fits x. For norms it may also be x's real type. */
+static bool fits_execution(const struct types *t, bool has_real_result)
 {
 	int type = level1_type(t->x);
 
@@ -16,7 +17,9 @@ static bool agrees(const struct types *t, bool has_real_result)
 		t->execution == element_real((enum element)type));
 }
 
-/* With an unknown or another type it is none of the documented sets. */
+/*
+ * An unknown type belongs to no documented combination, so it is not supported.
+ */
 static cublasStatus_t reduce_ex(cublasHandle_t handle, enum vector_op op,
 				int64_t n, const void *x, int xt, int64_t incx,
 				const void *y, int yt, int64_t incy,
@@ -27,7 +30,8 @@ static cublasStatus_t reduce_ex(cublasHandle_t handle, enum vector_op op,
 	bool norm = op == VECTOR_NRM2 || op == VECTOR_ASUM;
 
 	ENTER(handle);
-	if (!agrees(&t, norm) || t.result != (norm ? element_real(t.x) : t.x))
+	if (!fits_execution(&t, norm) ||
+	    t.result != (norm ? element_real(t.x) : t.x))
 		return CUBLAS_STATUS_NOT_SUPPORTED;
 	return level1_reduce(handle, op, &t, n, x, incx, y, incy, result);
 }
@@ -41,7 +45,7 @@ static cublasStatus_t scale_ex(cublasHandle_t handle, enum vector_op op,
 			  0, (enum element)et};
 
 	ENTER(handle);
-	if (!agrees(&t, false) || (t.a != t.execution && t.a != t.x))
+	if (!fits_execution(&t, false) || (t.a != t.execution && t.a != t.x))
 		return CUBLAS_STATUS_NOT_SUPPORTED;
 	return level1_scale(handle, op, &t, n, alpha, x, incx, y, incy);
 }
@@ -78,7 +82,10 @@ static cublasStatus_t find_ex(cublasHandle_t handle, enum vector_op op,
 			   size);
 }
 
-/* The cosine is real; with a complex sine it is given as complex, too. */
+/*
+ * The cosine is a real number, but is passed as a complex one if the sine is
+ * complex.
+ */
 static cublasStatus_t rotate_ex(cublasHandle_t handle, int64_t n, const void *x,
 				int xt, int64_t incx, const void *y, int yt,
 				int64_t incy, const void *c, const void *s,
@@ -88,7 +95,8 @@ static cublasStatus_t rotate_ex(cublasHandle_t handle, int64_t n, const void *x,
 			  0, (enum element)et};
 
 	ENTER(handle);
-	if (!agrees(&t, false) || (t.a != t.x && t.a != element_real(t.x)))
+	if (!fits_execution(&t, false) ||
+	    (t.a != t.x && t.a != element_real(t.x)))
 		return CUBLAS_STATUS_NOT_SUPPORTED;
 	return level1_rotation(handle, &t, t.a, n, x, incx, y, incy, c, s);
 }
@@ -102,12 +110,12 @@ static cublasStatus_t rotate_modified_ex(cublasHandle_t handle, int64_t n,
 			  0, (enum element)et};
 
 	ENTER(handle);
-	if (!agrees(&t, false) || element_is_complex(t.x) ||
+	if (!fits_execution(&t, false) || element_is_complex(t.x) ||
 	    (t.a != t.x && t.a != t.execution))
 		return CUBLAS_STATUS_NOT_SUPPORTED;
 	return level1_modified(handle, t.x, t.a, n, x, incx, y, incy, param);
 }
-/* A function and its twin of 64-bit dimensions. */
+/* Defines a function and its variant with 64-bit dimensions. */
 #define BOTH(row, ...) row(, int, __VA_ARGS__) row(_64, int64_t, __VA_ARGS__)
 
 #define EX(w, N, unused)                                                       \
@@ -192,7 +200,7 @@ ENTRY(RotgEx, cublasHandle_t h, void *a, void *b, int abt, void *c, void *s,
 	struct types t = {ab, ab, cs, 0, (enum element)et};
 
 	ENTER(h);
-	if (!agrees(&t, false) || cs != ab)
+	if (!fits_execution(&t, false) || cs != ab)
 		return CUBLAS_STATUS_NOT_SUPPORTED;
 	return level1_make(h, LEVEL1_ROTG, t.execution, (void *[]){a, b, c, s},
 			   (enum element[]){ab, ab, cs, cs});
@@ -208,8 +216,8 @@ ENTRY(RotmgEx, cublasHandle_t h, void *d1, int d1t, void *d2, int d2t, void *x1,
 	struct types t = {types[0], types[1], types[4], 0, (enum element)et};
 
 	ENTER(h);
-	if (!agrees(&t, false) || element_is_complex(t.x) || d1t != x1t ||
-	    d1t != y1t || d1t != pt)
+	if (!fits_execution(&t, false) || element_is_complex(t.x) ||
+	    d1t != x1t || d1t != y1t || d1t != pt)
 		return CUBLAS_STATUS_NOT_SUPPORTED;
 	return level1_make(h, LEVEL1_ROTMG, t.execution, points, types);
 }

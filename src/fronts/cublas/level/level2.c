@@ -1,16 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * level2.c - entry points of matrices and vectors, and the body of their
- * kernel, which works on vectors whose elements lie close together.
+ * level2.c - entry points of level 2, and the body of their kernel, which uses
+ * contiguous vectors.
  */
-#include "fronts/cublas/close.h"
+#include "fronts/cublas/level/compact.h"
 #include "fronts/cublas/kernels.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* beta y; where beta is 0, what lies there does not count. */
-static void scale_close(const struct close *y, enum element type,
-			const double beta[2])
+/* Computes y = beta y; y is not read if beta is 0. */
+static void scale_compact(const struct compact *y, enum element type,
+			  const double beta[2])
 {
 	struct vectors v = {.op = VECTOR_SCAL,
 			    .n = y->n,
@@ -29,44 +30,44 @@ static bool is_transposed(const struct level2 *l)
 	return l->trans != OP_N;
 }
 
-/* y = alpha op(A) x + beta y */
-static CUresult multiply(struct gpukit_run *run, const struct level2 *l,
-			 const struct matrix *a, const double alpha[2])
+/* Computes y = alpha op(A) x + beta y. */
+static CUresult compute_product(struct gpukit_run *run, const struct level2 *l,
+				const struct matrix *a, const double alpha[2])
 {
 	int64_t across = is_transposed(l) ? a->m : a->n;
 	int64_t along = is_transposed(l) ? a->n : a->m;
-	struct close x = {0}, y = {0};
+	struct compact x = {0}, y = {0};
 	double beta[2];
 	CUresult r;
 
-	if (!scalar_read(run, &l->beta, beta))
+	if (!blas_read_scalar(run, &l->beta, beta))
 		return CUDA_SUCCESS;
-	r = close_take(run, GPUKIT_WRITES, l->y, a->type, along, l->incy, true,
-		       &y);
+	r = compact_take(run, GPUKIT_WRITES, l->y, a->type, along, l->incy,
+			 true, &y);
 	if (!r && !scalar_is_zero(alpha))
-		r = close_take(run, GPUKIT_READS, l->x, a->type, across,
-			       l->incx, false, &x);
+		r = compact_take(run, GPUKIT_READS, l->x, a->type, across,
+				 l->incx, false, &x);
 	if (!r) {
-		scale_close(&y, a->type, beta);
+		scale_compact(&y, a->type, beta);
 		if (!scalar_is_zero(alpha))
 			matrix_run(a, MATRIX_MULTIPLY, is_transposed(l),
 				   l->trans == OP_C, alpha, x.at, y.at);
-		close_put(&y);
+		compact_put(&y);
 	}
 	free(x.own);
 	free(y.own);
 	return r;
 }
 
-/* x = op(A) x, or its solution. */
+/* Computes x = op(A) x or x = op(A)^-1 x. */
 static CUresult run_triangle(struct gpukit_run *run, const struct level2 *l,
 			     const struct matrix *a)
 {
 	static const double one[2] = {1, 0};
-	struct close x = {0}, y = {0};
+	struct compact x = {0}, y = {0};
 	bool solves = l->op == MATRIX_SOLVE;
-	CUresult r = close_take(run, GPUKIT_WRITES, l->x, a->type, a->n,
-				l->incx, true, &x);
+	CUresult r = compact_take(run, GPUKIT_WRITES, l->x, a->type, a->n,
+				  l->incx, true, &x);
 
 	if (!r && !solves) {
 		y = x;
@@ -76,24 +77,24 @@ static CUresult run_triangle(struct gpukit_run *run, const struct level2 *l,
 	if (!r) {
 		matrix_run(a, (enum matrix_op)l->op, is_transposed(l),
 			   l->trans == OP_C, one, x.at, y.at);
-		close_put(solves ? &x : &y);
+		compact_put(solves ? &x : &y);
 	}
 	free(x.own);
 	free(y.own);
 	return r;
 }
 
-/* A += alpha x y' and more; without y it is x. */
+/* Adds a rank 1 or rank 2 update to A. If there is no y, x is used for both. */
 static CUresult add_rank(struct gpukit_run *run, const struct level2 *l,
 			 const struct matrix *a, const double alpha[2])
 {
-	struct close x = {0}, y = {0};
-	CUresult r = close_take(run, GPUKIT_READS, l->x, a->type, a->m, l->incx,
-				false, &x);
+	struct compact x = {0}, y = {0};
+	CUresult r = compact_take(run, GPUKIT_READS, l->x, a->type, a->m,
+				  l->incx, false, &x);
 
 	if (!r && l->y)
-		r = close_take(run, GPUKIT_READS, l->y, a->type, a->n, l->incy,
-			       false, &y);
+		r = compact_take(run, GPUKIT_READS, l->y, a->type, a->n,
+				 l->incy, false, &y);
 	if (!r)
 		matrix_run(a, (enum matrix_op)l->op, false, l->trans == OP_C,
 			   alpha, x.at, l->y ? y.at : x.at);
@@ -110,11 +111,13 @@ CUresult run_level2(struct gpukit_run *run)
 	double alpha[2] = {1, 0};
 	size_t size;
 
-	if (a.shape != SHAPE_TRIANGLE && !scalar_read(run, &l->alpha, alpha))
+	if (a.shape != SHAPE_TRIANGLE &&
+	    !blas_read_scalar(run, &l->alpha, alpha))
 		return CUDA_SUCCESS;
 	if (scalar_is_zero(alpha))
-		return l->op == MATRIX_MULTIPLY ? multiply(run, l, &a, alpha)
-						: CUDA_SUCCESS;
+		return l->op == MATRIX_MULTIPLY
+			   ? compute_product(run, l, &a, alpha)
+			   : CUDA_SUCCESS;
 	if (__builtin_mul_overflow(elements, element_size(a.type), &size))
 		size = SIZE_MAX;
 	a.data = run->memory(
@@ -125,11 +128,14 @@ CUresult run_level2(struct gpukit_run *run)
 	run->operations += 2 * elements;
 	if (a.shape == SHAPE_TRIANGLE)
 		return run_triangle(run, l, &a);
-	return l->op == MATRIX_MULTIPLY ? multiply(run, l, &a, alpha)
+	return l->op == MATRIX_MULTIPLY ? compute_product(run, l, &a, alpha)
 					: add_rank(run, l, &a, alpha);
 }
 
-/* A square one of which a triangle is stored, k diagonals beside the main. */
+/*
+ * Describes a square matrix of which one triangle is stored: the diagonal and
+ * the k diagonals beside it.
+ */
 static struct matrix half_of(enum element type, enum shape shape,
 			     enum storage storage, int uplo, int64_t n,
 			     int64_t k, int64_t ld)
@@ -158,7 +164,10 @@ static struct matrix full_of(enum element type, int64_t m, int64_t n,
 			       .ld = ld};
 }
 
-/* A leading dimension that holds a column, where there is one. */
+/*
+ * Whether the leading dimension, if the matrix has one, is at least the length
+ * of a column.
+ */
 static bool is_held(const struct matrix *a)
 {
 	if (a->storage == STORED_PACKED)
@@ -193,8 +202,8 @@ static cublasStatus_t launch_multiply(cublasHandle_t handle,
 	REQUIRE(incx && incy && alpha && beta);
 	if (!a->m || !a->n)
 		return CUBLAS_STATUS_SUCCESS;
-	l.alpha = scalar_of(handle, alpha, a->type);
-	l.beta = scalar_of(handle, beta, a->type);
+	l.alpha = blas_take_scalar(handle, alpha, a->type);
+	l.beta = blas_take_scalar(handle, beta, a->type);
 	return blas_launch(handle, KERNEL_level2, &l);
 }
 
@@ -230,7 +239,10 @@ static cublasStatus_t launch_triangle(cublasHandle_t handle, struct matrix *a,
 	return blas_launch(handle, KERNEL_level2, &l);
 }
 
-/* uplo: FILL_UPPER for a general matrix. alpha_type: of a Hermitian's, real. */
+/*
+ * Pass FILL_UPPER as uplo for a general matrix, and a real alpha_type if A is
+ * Hermitian.
+ */
 static cublasStatus_t launch_rank(cublasHandle_t handle, const struct matrix *a,
 				  enum matrix_op op, int uplo, bool conjugated,
 				  enum element alpha_type, const void *alpha,
@@ -251,11 +263,11 @@ static cublasStatus_t launch_rank(cublasHandle_t handle, const struct matrix *a,
 	REQUIRE(incx && incy && alpha);
 	if (!a->m || !a->n)
 		return CUBLAS_STATUS_SUCCESS;
-	l.alpha = scalar_of(handle, alpha, alpha_type);
+	l.alpha = blas_take_scalar(handle, alpha, alpha_type);
 	return blas_launch(handle, KERNEL_level2, &l);
 }
 
-/* A function and its twin of 64-bit dimensions. */
+/* Defines a function and its variant with 64-bit dimensions. */
 #define BOTH(row, ...) row(, int, __VA_ARGS__) row(_64, int64_t, __VA_ARGS__)
 
 #define GENERAL(w, N, p, t)                                                    \

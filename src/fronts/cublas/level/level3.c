@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * level3.c - entry points of level 3 but for gemm, and the body of their
+ * level3.c - entry points of level 3, except gemm, and the body of their
  * kernel.
  */
-#include "fronts/cublas/level3_blas.h"
+#include "fronts/cublas/level/level3_blas.h"
 #include "fronts/cublas/cblas.h"
 
 #include <stdlib.h>
@@ -13,7 +14,10 @@ static bool is_triangular(const struct level3 *l)
 	return l->op == LEVEL3_TRMM || l->op == LEVEL3_TRSM;
 }
 
-/* symm, hemm, trmm and trsm: A is square, its side that of B. */
+/*
+ * Whether A is square and has a side: left or right of B. True for symm, hemm,
+ * trmm and trsm.
+ */
 static bool has_side(const struct level3 *l)
 {
 	return l->op == LEVEL3_SYMM || l->op == LEVEL3_HEMM || is_triangular(l);
@@ -25,7 +29,10 @@ static bool has_b(const struct level3 *l)
 	       l->op != LEVEL3_TRSM;
 }
 
-/* Rows and columns of A as it lies, and of B in those with k. */
+/*
+ * Finds the rows and columns of A as it is stored. B has the same size in
+ * operations that have k.
+ */
 static void size_a(const struct level3 *l, int64_t *rows, int64_t *columns)
 {
 	if (has_side(l)) {
@@ -36,7 +43,7 @@ static void size_a(const struct level3 *l, int64_t *rows, int64_t *columns)
 	*columns = l->trans == OP_N ? l->k : l->n;
 }
 
-static struct level3_blas describe(const struct level3 *l)
+static struct level3_blas describe_blas(const struct level3 *l)
 {
 	return (struct level3_blas){.op = l->op,
 				    .type = l->type,
@@ -53,7 +60,7 @@ static struct level3_blas describe(const struct level3 *l)
 				    .ldc = (int)l->ldc};
 }
 
-/* A in the type that is computed in; *ret_own is to be freed. */
+/* Converts A to the type in which to compute; the caller frees *ret_own. */
 static CUresult convert_a(const struct level3 *l, struct level3_blas *b,
 			  void **ret_own)
 {
@@ -75,7 +82,7 @@ static CUresult convert_a(const struct level3 *l, struct level3_blas *b,
 	return CUDA_SUCCESS;
 }
 
-/* C = B, of which trmm then makes its product. */
+/* Copies B to C, which trmm then multiplies in place. */
 static void copy_b(const struct level3 *l, const struct level3_blas *b)
 {
 	size_t size = element_size(l->type);
@@ -91,31 +98,31 @@ static bool place_all(struct gpukit_run *run, const struct level3 *l,
 {
 	int64_t rows, columns;
 
-	b->c = matrix_place(run, GPUKIT_WRITES, at[2], l->type,
-			    has_side(l) ? l->m : l->n, l->n, l->ldc);
+	b->c = blas_place_matrix(run, GPUKIT_WRITES, at[2], l->type,
+				 has_side(l) ? l->m : l->n, l->n, l->ldc);
 	if (!b->c || !reads)
 		return b->c;
 	size_a(l, &rows, &columns);
-	b->a = matrix_place(run, GPUKIT_READS, at[0], l->a_type, rows, columns,
-			    l->lda);
+	b->a = blas_place_matrix(run, GPUKIT_READS, at[0], l->a_type, rows,
+				 columns, l->lda);
 	if (!b->a || !has_b(l))
 		return b->a;
 	if (has_side(l)) {
 		rows = l->m;
 		columns = l->n;
 	}
-	b->b = matrix_place(run, GPUKIT_READS, at[1], l->type, rows, columns,
-			    l->ldb);
+	b->b = blas_place_matrix(run, GPUKIT_READS, at[1], l->type, rows,
+				 columns, l->ldb);
 	return b->b;
 }
 
-/* Where alpha is 0 nothing but C is read: of B there are no columns then. */
+/* Runs one operation; does not access A and B if alpha is 0. */
 static CUresult run_one(struct gpukit_run *run, const struct level3 *l,
 			const uint64_t at[3], const double alpha[2],
 			const double beta[2])
 {
 	bool reads = !scalar_is_zero(alpha) && (has_side(l) || l->k);
-	struct level3_blas b = describe(l);
+	struct level3_blas b = describe_blas(l);
 	void *own = NULL;
 	CUresult r = CUDA_SUCCESS;
 
@@ -131,7 +138,7 @@ static CUresult run_one(struct gpukit_run *run, const struct level3 *l,
 	return r;
 }
 
-/* Matrices of a batch: addresses in arrays on the device. */
+/* Reads the addresses of matrices i of a batch from arrays in device memory. */
 static bool find_addresses(struct gpukit_run *run, const struct level3 *l,
 			   int64_t i, uint64_t at[3])
 {
@@ -159,8 +166,8 @@ CUresult run_level3(struct gpukit_run *run)
 	double alpha[2], beta[2];
 	CUresult r = CUDA_SUCCESS;
 
-	if (!scalar_read(run, &l->alpha, alpha) ||
-	    !scalar_read(run, &l->beta, beta))
+	if (!blas_read_scalar(run, &l->alpha, alpha) ||
+	    !blas_read_scalar(run, &l->beta, beta))
 		return r;
 	for (int64_t i = 0; !r && i < l->count && !run->stopped(); i++) {
 		uint64_t at[3];
@@ -191,7 +198,10 @@ static bool is_shaped(const struct level3 *l)
 	return !has_b(l) || holds(l->ldb, has_side(l) ? l->m : rows);
 }
 
-/* herk and its like take their matrix or its conjugate, real or complex. */
+/*
+ * Hermitian updates do not support OP_T. Complex symmetric updates do not
+ * support OP_C.
+ */
 static bool is_transposable(const struct level3 *l)
 {
 	bool is_complex = element_is_complex(l->type);
@@ -212,11 +222,11 @@ static bool is_within_int(const struct level3 *l)
 	       l->ldc <= INT32_MAX;
 }
 
-/* beta: NULL where there is none. */
-static cublasStatus_t launch(cublasHandle_t handle, struct level3 *l,
-			     const void *alpha, enum element alpha_type,
-			     const void *beta, enum element beta_type,
-			     const char *symbol)
+/* beta is NULL for a function without beta. */
+static cublasStatus_t launch_level3(cublasHandle_t handle, struct level3 *l,
+				    const void *alpha, enum element alpha_type,
+				    const void *beta, enum element beta_type,
+				    const char *symbol)
 {
 	ENTER(handle);
 	REQUIRE(is_shaped(l) && is_transposable(l) && alpha);
@@ -225,13 +235,13 @@ static cublasStatus_t launch(cublasHandle_t handle, struct level3 *l,
 		return CUBLAS_STATUS_SUCCESS;
 	if (!is_within_int(l))
 		return blas_refuse(symbol);
-	l->alpha = scalar_of(handle, alpha, alpha_type);
+	l->alpha = blas_take_scalar(handle, alpha, alpha_type);
 	if (beta)
-		l->beta = scalar_of(handle, beta, beta_type);
+		l->beta = blas_take_scalar(handle, beta, beta_type);
 	return blas_launch(handle, KERNEL_level3, l);
 }
 
-/* A function and its twin of 64-bit dimensions. */
+/* Defines a function and its variant with 64-bit dimensions. */
 #define BOTH(row, ...) row(, int, __VA_ARGS__) row(_64, int64_t, __VA_ARGS__)
 
 #define MATRICES(op_, t, A, lda_, B, ldb_, C, ldc_)                            \
@@ -248,7 +258,7 @@ static cublasStatus_t launch(cublasHandle_t handle, struct level3 *l,
 				   .side = (enum side)side,                    \
 				   .uplo = (enum fill)uplo, .m = m, .n = n};   \
                                                                                \
-		return launch(h, &l, alpha, t, beta, t, __func__);             \
+		return launch_level3(h, &l, alpha, t, beta, t, __func__);      \
 	}
 BOTH(SYMM, Ssymm, R_32F, LEVEL3_SYMM)
 BOTH(SYMM, Dsymm, R_64F, LEVEL3_SYMM)
@@ -267,7 +277,8 @@ BOTH(SYMM, Zhemm, C_64F, LEVEL3_HEMM)
 				   .trans = (enum operation)trans, .n = n,     \
 				   .k = k};                                    \
                                                                                \
-		return launch(h, &l, alpha, factor, beta, factor, __func__);   \
+		return launch_level3(h, &l, alpha, factor, beta, factor,       \
+				     __func__);                                \
 	}
 BOTH(SYRK, Ssyrk, R_32F, R_32F, LEVEL3_SYRK)
 BOTH(SYRK, Dsyrk, R_64F, R_64F, LEVEL3_SYRK)
@@ -286,7 +297,8 @@ BOTH(SYRK, Zherk, C_64F, R_64F, LEVEL3_HERK)
 				   .trans = (enum operation)trans, .n = n,     \
 				   .k = k};                                    \
                                                                                \
-		return launch(h, &l, alpha, t, beta, beta_type, __func__);     \
+		return launch_level3(h, &l, alpha, t, beta, beta_type,         \
+				     __func__);                                \
 	}
 BOTH(SYR2K, Ssyr2k_v2, R_32F, R_32F, LEVEL3_SYR2K)
 BOTH(SYR2K, Dsyr2k_v2, R_64F, R_64F, LEVEL3_SYR2K)
@@ -301,7 +313,7 @@ BOTH(SYR2K, Zsyrkx, C_64F, C_64F, LEVEL3_SYRKX)
 BOTH(SYR2K, Cherkx, C_32F, R_32F, LEVEL3_HERKX)
 BOTH(SYR2K, Zherkx, C_64F, R_64F, LEVEL3_HERKX)
 
-/* A of bytes or floats, C of floats. */
+/* A has complex 8-bit integers or complex floats; C has complex floats. */
 #define SYRK_EX(w, N, name, factor, op_)                                       \
 	ENTRY(name##w, cublasHandle_t h, int uplo, int trans, N n, N k,        \
 	      const void *alpha, const void *A, int at, N lda,                 \
@@ -316,7 +328,8 @@ BOTH(SYR2K, Zherkx, C_64F, R_64F, LEVEL3_HERKX)
 		if ((at != C_8I && at != C_32F) || ct != C_32F)                \
 			return CUBLAS_STATUS_NOT_SUPPORTED;                    \
 		l.a_type = (enum element)at;                                   \
-		return launch(h, &l, alpha, factor, beta, factor, __func__);   \
+		return launch_level3(h, &l, alpha, factor, beta, factor,       \
+				     __func__);                                \
 	}
 BOTH(SYRK_EX, CsyrkEx, C_32F, LEVEL3_SYRK)
 BOTH(SYRK_EX, Csyrk3mEx, C_32F, LEVEL3_SYRK)
@@ -336,7 +349,7 @@ BOTH(SYRK_EX, Cherk3mEx, R_32F, LEVEL3_HERK)
 		    MATRICES(LEVEL3_TRMM, t, A, lda, B, ldb, C, ldc),          \
 		    TRIANGLE};                                                 \
                                                                                \
-		return launch(h, &l, alpha, t, NULL, t, __func__);             \
+		return launch_level3(h, &l, alpha, t, NULL, t, __func__);      \
 	}                                                                      \
 	ENTRY(p##trsm_v2##w, cublasHandle_t h, int side, int uplo, int trans,  \
 	      int diag, N m, N n, const void *alpha, const void *A, N lda,     \
@@ -346,7 +359,7 @@ BOTH(SYRK_EX, Cherk3mEx, R_32F, LEVEL3_HERK)
 		    MATRICES(LEVEL3_TRSM, t, A, lda, NULL, 1, B, ldb),         \
 		    TRIANGLE};                                                 \
                                                                                \
-		return launch(h, &l, alpha, t, NULL, t, __func__);             \
+		return launch_level3(h, &l, alpha, t, NULL, t, __func__);      \
 	}                                                                      \
 	ENTRY(p##trsmBatched##w, cublasHandle_t h, int side, int uplo,         \
 	      int trans, int diag, N m, N n, const void *alpha,                \
@@ -357,7 +370,7 @@ BOTH(SYRK_EX, Cherk3mEx, R_32F, LEVEL3_HERK)
 		    TRIANGLE, .arrays = true};                                 \
                                                                                \
 		l.count = count_;                                              \
-		return launch(h, &l, alpha, t, NULL, t, __func__);             \
+		return launch_level3(h, &l, alpha, t, NULL, t, __func__);      \
 	}
 BOTH(TRMM, S, R_32F)
 BOTH(TRMM, D, R_64F)

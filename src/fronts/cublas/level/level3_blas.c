@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * level3_blas.c - level 3 by OpenBLAS; syrkx and herkx, which it has not, by
- * products of which a triangle is kept.
+ * level3_blas.c - runs level 3 operations with OpenBLAS. OpenBLAS lacks syrkx
+ * and herkx; we compute them as matrix products of which only one triangle is
+ * kept.
  */
-#include "fronts/cublas/level3_blas.h"
+#include "fronts/cublas/level/level3_blas.h"
 
 #include "fronts/cublas/cblas.h"
 
@@ -10,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns of a triangle that are computed at a time. */
+/* The number of columns of a triangle to compute at a time. */
 #define COLUMNS 128
 
 #define P(name)       s##name
@@ -18,30 +20,30 @@
 #define R             float
 #define FACTOR(parts) ((parts)[0])
 #define IS_COMPLEX    0
-#include "fronts/cublas/level3_type.def"
+#include "fronts/cublas/level/level3_type.def"
 
 #define P(name)       d##name
 #define OF(name)      name##_d
 #define R             double
 #define FACTOR(parts) ((parts)[0])
 #define IS_COMPLEX    0
-#include "fronts/cublas/level3_type.def"
+#include "fronts/cublas/level/level3_type.def"
 
 #define P(name)       c##name
 #define OF(name)      name##_c
 #define R             float
 #define FACTOR(parts) (parts)
 #define IS_COMPLEX    1
-#include "fronts/cublas/level3_type.def"
+#include "fronts/cublas/level/level3_type.def"
 
 #define P(name)       z##name
 #define OF(name)      name##_z
 #define R             double
 #define FACTOR(parts) (parts)
 #define IS_COMPLEX    1
-#include "fronts/cublas/level3_type.def"
+#include "fronts/cublas/level/level3_type.def"
 
-/* Rows [low, high) of column j that belong to the triangle. */
+/* Finds the rows [low, high) of column j that belong to the triangle. */
 static void find_rows(const struct level3_blas *b, int j, int *low, int *high)
 {
 	bool upper = b->uplo == BLAS_UPPER;
@@ -67,7 +69,10 @@ static void clear_triangle(const struct level3_blas *b)
 	}
 }
 
-/* Column j of C = beta C + its sums, which begin at row `low`. */
+/*
+ * Computes column j of C = beta C + sums. sums starts at the triangle's first
+ * row.
+ */
 static void add_column(const struct level3_blas *b, const double beta[2], int j,
 		       void *sums)
 {
@@ -91,7 +96,7 @@ static void add_column(const struct level3_blas *b, const double beta[2], int j,
 	vector_run(&v, b->type);
 }
 
-/* The diagonal of a Hermitian matrix is real. */
+/* Makes the diagonal element real, as in every Hermitian matrix. */
 static void make_real(const struct level3_blas *b, int j)
 {
 	char *at = element_of(b, b->c, j, j, b->ldc);
@@ -111,9 +116,13 @@ static const void *skip_rows(const struct level3_blas *b, const void *matrix,
 	       (size_t)(plain ? rows : rows * ld) * element_size(b->type);
 }
 
-/* Columns [j, end) of alpha op(A) op(B)', from the first row that is kept. */
-static int multiply_columns(const struct level3_blas *b, const double alpha[2],
-			    int j, int end, void *sums, int ld)
+/*
+ * Computes columns [j, end) of alpha op(A) op(B)'. The first row of sums is the
+ * triangle's first row in these columns.
+ */
+static int multiply_triangle_columns(const struct level3_blas *b,
+				     const double alpha[2], int j, int end,
+				     void *sums, int ld)
 {
 	bool plain = b->trans == BLAS_NO_TRANS;
 	enum operation other = b->op == LEVEL3_HERKX ? OP_C : OP_T;
@@ -151,7 +160,7 @@ static int run_kx(const struct level3_blas *b, const double alpha[2],
 	for (int j = 0; !err && j < b->n; j += COLUMNS) {
 		int end = b->n - j < COLUMNS ? b->n : j + COLUMNS;
 
-		err = multiply_columns(b, alpha, j, end, sums, b->n);
+		err = multiply_triangle_columns(b, alpha, j, end, sums, b->n);
 		for (int i = j; !err && i < end; i++) {
 			int skip = b->uplo == BLAS_UPPER ? 0 : i - j;
 

@@ -1,5 +1,7 @@
-/* matrix.c - the loops of level 2, for four types. */
-#include "fronts/cublas/matrix.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* matrix.c - defines the loops of level 2 for the four types. */
+#include "fronts/cublas/level/matrix.h"
+#include "base/assert.h"
 
 #include "fronts/cublas/cblas.h"
 
@@ -8,28 +10,28 @@
 #define GEMV       sgemv
 #define FACTOR(p)  (*(p))
 #define IS_COMPLEX 0
-#include "fronts/cublas/matrix_type.def"
+#include "fronts/cublas/level/matrix_type.def"
 
 #define T          double
 #define OF(name)   name##_d
 #define GEMV       dgemv
 #define FACTOR(p)  (*(p))
 #define IS_COMPLEX 0
-#include "fronts/cublas/matrix_type.def"
+#include "fronts/cublas/level/matrix_type.def"
 
 #define T          _Complex float
 #define OF(name)   name##_c
 #define GEMV       cgemv
 #define FACTOR(p)  (p)
 #define IS_COMPLEX 1
-#include "fronts/cublas/matrix_type.def"
+#include "fronts/cublas/level/matrix_type.def"
 
 #define T          _Complex double
 #define OF(name)   name##_z
 #define GEMV       zgemv
 #define FACTOR(p)  (p)
 #define IS_COMPLEX 1
-#include "fronts/cublas/matrix_type.def"
+#include "fronts/cublas/level/matrix_type.def"
 
 uint64_t matrix_extent(const struct matrix *a)
 {
@@ -49,6 +51,9 @@ uint64_t matrix_extent(const struct matrix *a)
 void matrix_run(const struct matrix *a, enum matrix_op op, bool transposed,
 		bool conjugated, const double alpha[2], void *x, void *y)
 {
+	/* Other vectors are the program's, which may pass one twice. */
+	GK_ASSERT(op != MATRIX_MULTIPLY || a->shape != SHAPE_TRIANGLE ||
+		  x != y);
 	if (a->type == R_32F)
 		run_s(a, op, transposed, conjugated, alpha, x, y);
 	else if (a->type == R_64F)

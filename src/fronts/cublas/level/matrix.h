@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * matrix.h - the loops of level 2. However a matrix is stored, what is stored
- * of a column lies close together: rows [j - ku, j + kl], as far as there are
- * such. So one loop serves full, banded and packed matrices.
+ * matrix.h - the loops of level 2. In every storage format the stored part of
+ * column j is contiguous and has the rows [j - ku, j + kl] that are within the
+ * matrix. So one loop serves full, banded and packed matrices.
  */
 #ifndef GKF_CUBLAS_MATRIX_H
 #define GKF_CUBLAS_MATRIX_H
@@ -16,25 +17,28 @@ struct matrix {
 	enum storage storage;
 	enum shape shape;
 	int64_t m, n;
-	int64_t kl, ku; /* m and n where nothing is left out */
+	/* kl diagonals are stored below the main one, ku above */
+	int64_t kl, ku;
 	int64_t ld;
-	bool unit; /* the diagonal is 1 and not read */
+	bool unit; /* the diagonal counts as 1 and is not read */
 	void *data;
 };
 
-/* The elements that it has in memory, from the first to the last. */
+/* Returns the number of elements that the matrix spans in memory. */
 uint64_t matrix_extent(const struct matrix *a);
 
 enum matrix_op {
-	MATRIX_MULTIPLY, /* y += alpha op(A) x; a triangle: y = op(A) x */
-	MATRIX_SOLVE,    /* x = op(A)^-1 x, a triangle */
-	MATRIX_RANK1,    /* A += alpha x y', A Hermitian: alpha is real */
+	MATRIX_MULTIPLY, /* y += alpha op(A) x; for a triangle, y = op(A) x */
+	MATRIX_SOLVE,    /* x = op(A)^-1 x, for a triangle */
+	MATRIX_RANK1,    /* A += alpha x y'; alpha is real if A is Hermitian */
 	MATRIX_RANK2,    /* A += alpha x y' + alpha' y x' */
 };
 
 /*
- * x and y lie close together; y is not x, but for MATRIX_RANK1. transposed and
- * conjugated: of A, or in ranks of the right-hand vector.
+ * x and y are contiguous. Rank updates only read them, so they may be the same
+ * vector. If x and y of MATRIX_MULTIPLY overlap, the result is undefined, which
+ * a triangle's caller must avoid. transposed and conjugated apply to A; in rank
+ * updates, conjugated applies to the right-hand vector.
  */
 void matrix_run(const struct matrix *a, enum matrix_op op, bool transposed,
 		bool conjugated, const double alpha[2], void *x, void *y);

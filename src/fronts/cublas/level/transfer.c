@@ -1,9 +1,10 @@
-/* transfer.c - vectors and matrices between host and device. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* transfer.c - copies vectors and matrices between host and device. */
 #include "fronts/cublas/blas.h"
 
 #include <string.h>
 
-/* Columns of `width` bytes, a pitch apart on either side. */
+/* A copy of `height` columns of `width` bytes; each side has its own pitch. */
 struct block {
 	CUmemorytype from_type, to_type;
 	const void *from;
@@ -11,7 +12,7 @@ struct block {
 	uint64_t width, height, from_pitch, to_pitch;
 };
 
-/* Synchronous calls are in the legacy stream and wait for it. */
+/* Synchronous calls use the legacy default stream and wait for it. */
 static cublasStatus_t copy_block(const struct block *b, CUstream stream,
 				 bool waits)
 {
@@ -44,7 +45,7 @@ static bool is_packed(const struct block *b)
 	return b->from_pitch == b->width && b->to_pitch == b->width;
 }
 
-/* false: more than there are addresses. */
+/* Returns false if a size overflows. */
 static bool set_bytes(struct block *b, int64_t rows, int64_t from_ld,
 		      int64_t to_ld, int64_t size)
 {
@@ -57,10 +58,10 @@ static bool set_bytes(struct block *b, int64_t rows, int64_t from_ld,
 	       !__builtin_mul_overflow(b->to_pitch, b->height, &to);
 }
 
-static cublasStatus_t copy(CUmemorytype from_type, CUmemorytype to_type,
-			   int64_t rows, int64_t columns, int64_t size,
-			   const void *from, int64_t from_ld, void *to,
-			   int64_t to_ld, CUstream stream, bool waits)
+static cublasStatus_t copy_matrix(CUmemorytype from_type, CUmemorytype to_type,
+				  int64_t rows, int64_t columns, int64_t size,
+				  const void *from, int64_t from_ld, void *to,
+				  int64_t to_ld, CUstream stream, bool waits)
 {
 	struct block b = {.from_type = from_type,
 			  .to_type = to_type,
@@ -71,7 +72,10 @@ static cublasStatus_t copy(CUmemorytype from_type, CUmemorytype to_type,
 	REQUIRE(rows >= 0 && columns >= 0 && size > 0);
 	REQUIRE(holds(from_ld, rows) && holds(to_ld, rows));
 	REQUIRE(set_bytes(&b, rows, from_ld, to_ld, size));
-	/* One row of all: pitches have a limit. */
+	/*
+	 * Copies a matrix without gaps as a single column, since pitches have a
+	 * limit.
+	 */
 	if (is_packed(&b)) {
 		b.from_pitch = b.to_pitch = b.width *= b.height;
 		b.height = b.width != 0;
@@ -82,33 +86,33 @@ static cublasStatus_t copy(CUmemorytype from_type, CUmemorytype to_type,
 #define TO_DEVICE   CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE
 #define FROM_DEVICE CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST
 
-/* A vector is a matrix of one row. */
+/* A vector is a matrix with one row. */
 #define TRANSFERS(w, N, name, ways)                                            \
 	ENTRY(name##Vector##w, N n, N size, const void *x, N incx, void *y,    \
 	      N incy)                                                          \
 	{                                                                      \
 		REQUIRE(n >= 0);                                               \
-		return copy(ways, n != 0, n, size, x, incx, y, incy, NULL,     \
-			    true);                                             \
+		return copy_matrix(ways, n != 0, n, size, x, incx, y, incy,    \
+				   NULL, true);                                \
 	}                                                                      \
 	ENTRY(name##VectorAsync##w, N n, N size, const void *x, N incx,        \
 	      void *y, N incy, CUstream stream)                                \
 	{                                                                      \
 		REQUIRE(n >= 0);                                               \
-		return copy(ways, n != 0, n, size, x, incx, y, incy, stream,   \
-			    false);                                            \
+		return copy_matrix(ways, n != 0, n, size, x, incx, y, incy,    \
+				   stream, false);                             \
 	}                                                                      \
 	ENTRY(name##Matrix##w, N rows, N columns, N size, const void *A,       \
 	      N lda, void *B, N ldb)                                           \
 	{                                                                      \
-		return copy(ways, rows, columns, size, A, lda, B, ldb, NULL,   \
-			    true);                                             \
+		return copy_matrix(ways, rows, columns, size, A, lda, B, ldb,  \
+				   NULL, true);                                \
 	}                                                                      \
 	ENTRY(name##MatrixAsync##w, N rows, N columns, N size, const void *A,  \
 	      N lda, void *B, N ldb, CUstream stream)                          \
 	{                                                                      \
-		return copy(ways, rows, columns, size, A, lda, B, ldb, stream, \
-			    false);                                            \
+		return copy_matrix(ways, rows, columns, size, A, lda, B, ldb,  \
+				   stream, false);                             \
 	}
 TRANSFERS(, int, Set, TO_DEVICE)
 TRANSFERS(_64, int64_t, Set, TO_DEVICE)

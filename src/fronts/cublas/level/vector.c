@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vector.c - the loops of level 1, for four types, and plane rotations. A norm
- * of floats is summed in double.
+ * vector.c - defines the loops of level 1 for the four types, and computes
+ * plane rotations. The norms of float vectors are summed in double.
  */
-#include "fronts/cublas/vector.h"
+#include "fronts/cublas/level/vector.h"
 
 #include <float.h>
 
@@ -11,28 +12,28 @@
 #define SUM        double
 #define OF(name)   name##_s
 #define IS_COMPLEX 0
-#include "fronts/cublas/vector_type.def"
+#include "fronts/cublas/level/vector_type.def"
 
 #define T          double
 #define R          double
 #define SUM        double
 #define OF(name)   name##_d
 #define IS_COMPLEX 0
-#include "fronts/cublas/vector_type.def"
+#include "fronts/cublas/level/vector_type.def"
 
 #define T          _Complex float
 #define R          float
 #define SUM        _Complex double
 #define OF(name)   name##_c
 #define IS_COMPLEX 1
-#include "fronts/cublas/vector_type.def"
+#include "fronts/cublas/level/vector_type.def"
 
 #define T          _Complex double
 #define R          double
 #define SUM        _Complex double
 #define OF(name)   name##_z
 #define IS_COMPLEX 1
-#include "fronts/cublas/vector_type.def"
+#include "fronts/cublas/level/vector_type.def"
 
 void vector_run(struct vectors *v, enum element type)
 {
@@ -56,7 +57,10 @@ static double round_as(enum element type, double f)
 	return element_real(type) == R_64F ? f : (double)(float)f;
 }
 
-/* The norm of a and b; relative to the larger, so that it cannot overflow. */
+/*
+ * Returns sqrt(a^2 + b^2). Divides by the larger number first, so that squares
+ * do not overflow.
+ */
 static double norm_of(double a, double b)
 {
 	double most = size_of(a) > size_of(b) ? size_of(a) : size_of(b);
@@ -68,7 +72,10 @@ static double norm_of(double a, double b)
 	return most * __builtin_sqrt(a * a + b * b);
 }
 
-/* c and s that turn (a, b) into (r, 0); z, from which they can be had again. */
+/*
+ * Finds c and s that rotate (a, b) to (r, 0). Sets *a to r, and *b to z, from
+ * which c and s can be recomputed.
+ */
 static void make_real(double *a, double *b, double *c, double *s)
 {
 	double larger = size_of(*a) > size_of(*b) ? *a : *b, r;
@@ -87,7 +94,7 @@ static void make_real(double *a, double *b, double *c, double *s)
 	*a = r;
 }
 
-/* r = a / |a| * norm, c = |a| / norm, s = a / |a| * conj(b) / norm. */
+/* Computes r = a / |a| * norm, c = |a| / norm, s = a / |a| * conj(b) / norm. */
 static void make_complex(double a[2], const double b[2], double *c, double s[2])
 {
 	double size = norm_of(a[0], a[1]);
@@ -123,7 +130,7 @@ void vector_rotg(enum element type, double a[2], double b[2], double ret_c[2],
 
 #define GAMMA 4096.0
 
-/* The transformation H of rotm and what it makes of d1, d2 and x1. */
+/* The matrix H of rotm, and the new d1, d2 and x1. */
 struct modified {
 	enum element type;
 	double flag, h11, h21, h12, h22;
@@ -141,8 +148,8 @@ static void keep_full(struct modified *m)
 	m->flag = -1;
 }
 
-/* d1 and d2 are kept within [GAMMA^-2, GAMMA^2]. */
-static void rescale(struct modified *m)
+/* Scales d1 and d2 to between GAMMA^-2 and GAMMA^2. */
+static void rescale_modified(struct modified *m)
 {
 	const double large = GAMMA * GAMMA, small = 1 / large;
 
@@ -173,7 +180,7 @@ static void clear_all(struct modified *m)
 	*m = (struct modified){.type = m->type, .flag = -1};
 }
 
-/* Whichever of the two is larger decides the form of H. */
+/* The form of H depends on which of q1 and q2 is larger. */
 static void make_modified(struct modified *m, double y1)
 {
 	double p1 = m->d1 * m->x1, p2 = m->d2 * y1;
@@ -204,7 +211,7 @@ static void make_modified(struct modified *m, double y1)
 		m->d2 = old / u;
 		m->x1 = y1 * u;
 	}
-	rescale(m);
+	rescale_modified(m);
 }
 
 void vector_rotmg(enum element type, double *d1, double *d2, double *x1,

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vector.h - the loops of level 1, one function for each type. They read
- * element i at x[i * incx]: a negative increment begins at the far end, which
- * is up to the caller.
+ * vector.h - the loops of level 1, one function per type. Element i is at x[i *
+ * incx]; if the increment is negative, the caller passes the address of the
+ * last element in memory.
  */
 #ifndef GKF_CUBLAS_VECTOR_H
 #define GKF_CUBLAS_VECTOR_H
@@ -27,18 +28,19 @@ struct vectors {
 	enum vector_op op;
 	int64_t n, incx, incy;
 	void *x, *y;
-	double a[2], s[2]; /* alpha; cosine and sine, whose first is real */
-	double param[5];   /* of rotm */
-	double result[2];  /* of sums */
-	int64_t index;     /* of iamax and iamin, from 1; 0: none */
+	/* `a` is alpha, or a[0] is the cosine; `s` is the sine */
+	double a[2], s[2];
+	double param[5];  /* rotm's parameters */
+	double result[2]; /* result of operations that compute a sum */
+	int64_t index;    /* iamax, iamin: 1 + index of the element; 0: none */
 };
 
-/* type: R_32F, R_64F, C_32F, C_64F. */
+/* type must be R_32F, R_64F, C_32F or C_64F. */
 void vector_run(struct vectors *v, enum element type);
 
 /*
- * Plane rotations. ab, in and out: a and b, r and z; rotg's real types make z,
- * complex ones leave b. d1, d2, x1 of rotmg change.
+ * Compute plane rotations. rotg changes a to r and, for real types, b to z.
+ * rotmg changes d1, d2 and x1.
  */
 void vector_rotg(enum element type, double a[2], double b[2], double ret_c[2],
 		 double ret_s[2]);

@@ -1,18 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xt.c - cublasXt: level 3 on matrices of the host or the device, which are
- * taken to a GPU and back. The first of the selected devices computes all.
+ * xt.c - cublasXt: level 3 on matrices in host or device memory, which are
+ * copied to a GPU and back. The first selected device does all the work.
  */
 #include "fronts/cublas/blas.h"
 
 #include <stdlib.h>
 
-#define BLOCK_DIM   2048 /* of a new handle */
+#define BLOCK_DIM   2048 /* the default block dimension */
 #define MOST_STAGED 4
 
 struct cublasXtContext {
 	struct native_handle head;
 	CUcontext context;
-	cublasHandle_t handle; /* NULL: no device is selected yet */
+	cublasHandle_t handle; /* NULL: no device selected yet */
 	int block_dim, pinning;
 };
 
@@ -60,7 +61,9 @@ ENTRY(XtDestroy, cublasXtHandle_t handle)
 	return CUBLAS_STATUS_SUCCESS;
 }
 
-/* The thread's context comes back afterwards. */
+/*
+ * Creates a cuBLAS handle in a context, without changing the current context.
+ */
 static cublasStatus_t create_in(CUcontext context, cublasHandle_t *ret)
 {
 	const struct native_driver *d = native_driver();
@@ -115,19 +118,20 @@ ENTRY(XtDeviceSelect, cublasXtHandle_t handle, int count, int *devices)
 SETTING(BlockDim, block_dim, value > 0)
 SETTING(PinningMemMode, pinning, is_flag(value))
 
-/* A matrix of the program's, and where it lies on the device. */
+/* A program's matrix, and its address on the device. */
 struct staged {
 	const void *given;
 	uint64_t at;
 	bool is_copy;
-	size_t width, height, pitch; /* in bytes, columns, bytes */
+	/* width and pitch in bytes, height in columns */
+	size_t width, height, pitch;
 };
 
-/* One call: its matrices, one of which comes back. */
+/* One call and its matrices, one of which is copied back. */
 struct session {
 	CUcontext before;
 	struct staged staged[MOST_STAGED];
-	const struct staged *result; /* NULL: it has no elements */
+	const struct staged *result; /* NULL: the result is empty */
 	int count;
 	cublasStatus_t status;
 };
@@ -152,7 +156,7 @@ static bool is_on_device(const void *pointer)
 	       type == CU_MEMORYTYPE_DEVICE;
 }
 
-static CUresult copy(const struct staged *m, bool back)
+static CUresult copy_staged(const struct staged *m, bool back)
 {
 	CUDA_MEMCPY2D c = {
 	    .srcMemoryType = back ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST,
@@ -172,7 +176,10 @@ static CUresult copy(const struct staged *m, bool back)
 	return native_driver()->cuMemcpy2DAsync_v2(&c, NULL);
 }
 
-/* Room on the device; with `given` its elements are there. */
+/*
+ * Allocates device memory for a matrix and, if `given` is not NULL, copies the
+ * matrix there.
+ */
 static cublasStatus_t take_room(struct session *s, struct staged *m)
 {
 	const struct native_driver *d = native_driver();
@@ -185,16 +192,17 @@ static cublasStatus_t take_room(struct session *s, struct staged *m)
 	m->at = at;
 	m->is_copy = true;
 	s->count++;
-	return m->given && copy(m, false) ? CUBLAS_STATUS_MAPPING_ERROR
-					  : CUBLAS_STATUS_SUCCESS;
+	return m->given && copy_staged(m, false) ? CUBLAS_STATUS_MAPPING_ERROR
+						 : CUBLAS_STATUS_SUCCESS;
 }
 
 /*
- * The next matrix, rows x columns; NULL: room for one. Its address on the
- * device, or NULL with the session's status.
+ * Adds a rows x columns matrix. If `given` is NULL, only allocates memory for
+ * the matrix. Returns its device address, or NULL if the matrix is empty or the
+ * session already has an error.
  */
-static void *stage(struct session *s, const void *given, size_t rows,
-		   size_t columns, size_t ld, enum element type)
+static void *stage_matrix(struct session *s, const void *given, size_t rows,
+			  size_t columns, size_t ld, enum element type)
 {
 	size_t size = element_size(type);
 	struct staged *m = &s->staged[s->count];
@@ -218,20 +226,20 @@ static void *stage_result(struct session *s, void *given, size_t rows,
 			  size_t columns, size_t ld, enum element type)
 {
 	int before = s->count;
-	void *at = stage(s, given, rows, columns, ld, type);
+	void *at = stage_matrix(s, given, rows, columns, ld, type);
 
 	if (s->count > before)
 		s->result = &s->staged[before];
 	return at;
 }
 
-/* The result is there when this returns. */
+/* Copies the result back, waits, and frees the session's memory. */
 static cublasStatus_t close_session(struct session *s)
 {
 	const struct native_driver *d = native_driver();
 
 	if (!s->status && s->result && s->result->is_copy &&
-	    copy(s->result, true))
+	    copy_staged(s->result, true))
 		s->status = CUBLAS_STATUS_MAPPING_ERROR;
 	if (d->cuStreamSynchronize(NULL) && !s->status)
 		s->status = CUBLAS_STATUS_EXECUTION_FAILED;
@@ -247,7 +255,7 @@ static cublasStatus_t close_session(struct session *s)
 #define IN  const void *
 #define OUT void *
 
-/* Leaves the function if there is no device; `s` is open then. */
+/* Opens the session `s`; on failure, returns its status from the function. */
 #define ENTER_SESSION(handle)                                                  \
 	do {                                                                   \
 		cublasStatus_t found_ = open_session(handle, &s);              \
@@ -269,8 +277,8 @@ static cublasStatus_t close_session(struct session *s)
 		void *a, *b, *c;                                               \
                                                                                \
 		ENTER_SESSION(h);                                              \
-		a = stage(&s, A, ta ? k : m, ta ? m : k, lda, t);              \
-		b = stage(&s, B, tb ? n : k, tb ? k : n, ldb, t);              \
+		a = stage_matrix(&s, A, ta ? k : m, ta ? m : k, lda, t);       \
+		b = stage_matrix(&s, B, tb ? n : k, tb ? k : n, ldb, t);       \
 		c = stage_result(&s, C, m, n, ldc, t);                         \
 		if (!s.status)                                                 \
 			s.status = cublas##p##gemm_v2_64(                      \
@@ -291,7 +299,7 @@ EACH_TYPE(GEMM)
 		void *a, *c;                                                   \
                                                                                \
 		ENTER_SESSION(h);                                              \
-		a = stage(&s, A, trans ? k : n, trans ? n : k, lda, t);        \
+		a = stage_matrix(&s, A, trans ? k : n, trans ? n : k, lda, t); \
 		c = stage_result(&s, C, n, n, ldc, t);                         \
 		if (!s.status)                                                 \
 			s.status = cublas##name##_v2_64(                       \
@@ -310,8 +318,8 @@ EACH_TYPE(GEMM)
 		void *a, *b, *c;                                               \
                                                                                \
 		ENTER_SESSION(h);                                              \
-		a = stage(&s, A, trans ? k : n, trans ? n : k, lda, t);        \
-		b = stage(&s, B, trans ? k : n, trans ? n : k, ldb, t);        \
+		a = stage_matrix(&s, A, trans ? k : n, trans ? n : k, lda, t); \
+		b = stage_matrix(&s, B, trans ? k : n, trans ? n : k, ldb, t); \
 		c = stage_result(&s, C, n, n, ldc, t);                         \
 		if (!s.status)                                                 \
 			s.status = cublas##symbol(                             \
@@ -331,8 +339,8 @@ EACH_TYPE(GEMM)
 		void *a, *b, *c;                                               \
                                                                                \
 		ENTER_SESSION(h);                                              \
-		a = stage(&s, A, size, size, lda, t);                          \
-		b = stage(&s, B, m, n, ldb, t);                                \
+		a = stage_matrix(&s, A, size, size, lda, t);                   \
+		b = stage_matrix(&s, B, m, n, ldb, t);                         \
 		c = stage_result(&s, C, m, n, ldc, t);                         \
 		if (!s.status)                                                 \
 			s.status = cublas##name##_v2_64(                       \
@@ -354,7 +362,7 @@ EACH_TYPE(UPDATES)
 HERMITIAN(C, C_32F)
 HERMITIAN(Z, C_64F)
 
-/* A is packed: it is unpacked on the device. */
+/* The program's A is packed; it is unpacked on the device. */
 #define SPMM(p, t)                                                             \
 	cublasStatus_t cublas##p##tpttr(H, int, int, IN, OUT, int);            \
 	ENTRY(Xt##p##spmm, cublasXtHandle_t h, int side, int uplo, size_t m,   \
@@ -367,9 +375,9 @@ HERMITIAN(Z, C_64F)
                                                                                \
 		REQUIRE(size <= INT32_MAX);                                    \
 		ENTER_SESSION(h);                                              \
-		packed = stage(&s, AP, all, 1, all, t);                        \
-		a = stage(&s, NULL, size, size, size, t);                      \
-		b = stage(&s, B, m, n, ldb, t);                                \
+		packed = stage_matrix(&s, AP, all, 1, all, t);                 \
+		a = stage_matrix(&s, NULL, size, size, size, t);               \
+		b = stage_matrix(&s, B, m, n, ldb, t);                         \
 		c = stage_result(&s, C, m, n, ldc, t);                         \
 		if (!s.status && size)                                         \
 			s.status = cublas##p##tpttr(                           \
@@ -396,7 +404,7 @@ EACH_TYPE(SPMM)
 		void *a, *b;                                                   \
                                                                                \
 		ENTER_SESSION(h);                                              \
-		a = stage(&s, A, size, size, lda, t);                          \
+		a = stage_matrix(&s, A, size, size, lda, t);                   \
 		b = stage_result(&s, B, m, n, ldb, t);                         \
 		if (!s.status)                                                 \
 			s.status = cublas##p##trsm_v2_64(                      \
@@ -413,8 +421,8 @@ EACH_TYPE(SPMM)
 		void *a, *b, *c;                                               \
                                                                                \
 		ENTER_SESSION(h);                                              \
-		a = stage(&s, A, size, size, lda, t);                          \
-		b = stage(&s, B, m, n, ldb, t);                                \
+		a = stage_matrix(&s, A, size, size, lda, t);                   \
+		b = stage_matrix(&s, B, m, n, ldb, t);                         \
 		c = stage_result(&s, C, m, n, ldc, t);                         \
 		if (!s.status)                                                 \
 			s.status = cublas##p##trmm_v2_64(                      \

@@ -1,15 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lt.h - cuBLASLt inside: its objects as structs, and what its files share. An
- * object of a program is one of these structs in memory that is larger.
+ * lt.h - cuBLASLt's objects as structs, and helpers shared by its files. Each
+ * opaque object of a program contains one of these structs and some unused
+ * bytes.
  */
 #ifndef GKF_CUBLAS_LT_H
 #define GKF_CUBLAS_LT_H
 
-#include "abi/cublaslt_abi.h"
+#include "abi/libraries/cublaslt_abi.h"
 
 #include <stdbool.h>
 
-/* A function of CUDA 13 is there in the library for 12, too, but not seen. */
+/* The library for CUDA 12 hides functions that were added in CUDA 13. */
 #define LT_SINCE_12 __attribute__((visibility("default")))
 #if defined FRONT_MAJOR && FRONT_MAJOR >= 13
 #define LT_SINCE_13 LT_SINCE_12
@@ -19,54 +21,54 @@
 
 #define CUBLASLT(symbol, since, params)                                        \
 	LT_SINCE_##since cublasStatus_t symbol params;
-#include "abi/cublaslt.def"
+#include "abi/libraries/cublaslt.def"
 #undef CUBLASLT
 
-/* Or one of cuBLAS, as is documented. NULL or one that ended is none. */
+/* Whether a handle is valid. cuBLAS handles are valid, too, as documented. */
 bool lt_is_handle(cublasLtHandle_t handle);
 
 #define LT_MEMBER(name, id, type, member, initial) type member;
 
 struct lt_layout {
 #define LAYOUT LT_MEMBER
-#include "abi/cublaslt_attribute.def"
+#include "abi/libraries/cublaslt_attribute.def"
 };
 
 struct lt_matmul {
 #define MATMUL LT_MEMBER
-#include "abi/cublaslt_attribute.def"
+#include "abi/libraries/cublaslt_attribute.def"
 };
 
 struct lt_transform {
 #define TRANSFORM LT_MEMBER
-#include "abi/cublaslt_attribute.def"
+#include "abi/libraries/cublaslt_attribute.def"
 };
 
 struct lt_emulation {
 #define EMULATION LT_MEMBER
-#include "abi/cublaslt_attribute.def"
+#include "abi/libraries/cublaslt_attribute.def"
 };
 
 struct lt_preference {
 #define PREFERENCE LT_MEMBER
-#include "abi/cublaslt_attribute.def"
+#include "abi/libraries/cublaslt_attribute.def"
 };
 
 struct lt_capability {
 #define CAPABILITY LT_MEMBER
-#include "abi/cublaslt_attribute.def"
+#include "abi/libraries/cublaslt_attribute.def"
 };
 
-/* The types of a product. */
+/* The types in a matrix product. */
 struct lt_types {
 	int32_t compute, scale, a, b, c, d;
 };
 
-/* What a program has as cublasLtMatmulAlgo_t. */
+/* The content of a cublasLtMatmulAlgo_t. */
 struct lt_algo {
-	uint32_t magic; /* LT_ALGO_MAGIC; else nobody has made it */
+	uint32_t magic; /* LT_ALGO_MAGIC if initialised by us */
 #define CONFIG LT_MEMBER
-#include "abi/cublaslt_attribute.def"
+#include "abi/libraries/cublaslt_attribute.def"
 	uint8_t compute, scale, a, b, c, d; /* struct lt_types */
 };
 #define LT_ALGO_MAGIC 0x61746c67 /* "glta" */
@@ -74,10 +76,10 @@ struct lt_algo {
 /* One attribute of an object. */
 struct lt_attribute {
 	int id;
-	size_t offset, size; /* size 0: the end */
+	size_t offset, size; /* size 0 ends a table */
 };
 
-/* The attributes of each kind of object, and its values when it is new. */
+/* The attributes and initial values of each kind of object. */
 #define LT_KIND(kind)                                                          \
 	extern const struct lt_attribute lt_##kind##_attributes[];             \
 	extern const struct lt_##kind lt_##kind##_initial;
@@ -90,23 +92,23 @@ LT_KIND(capability)
 LT_KIND(algo)
 #undef LT_KIND
 
-/* What every ...GetAttribute and ...SetAttribute of an object does. */
+/* Implement an object's ...GetAttribute and ...SetAttribute. */
 cublasStatus_t lt_get(const struct lt_attribute *attributes, const void *object,
 		      int id, void *buf, size_t size, size_t *written);
 cublasStatus_t lt_set(const struct lt_attribute *attributes, void *object,
 		      int id, const void *buf, size_t size);
 
-/* Levels of cuBLASLt's log. */
+/* Log levels of cuBLASLt. */
 enum lt_level { LT_ERROR = 1, LT_TRACE, LT_HINT, LT_INFO, LT_CALL };
 
-/* For programs that asked for it (lt_log.c); never more than a line. */
+/* Writes a line to cuBLASLt's log if the level is enabled; lt_log.c. */
 void lt_log(enum lt_level level, const char *function, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Logs what a function answers, and answers it. */
+/* Logs a function's status and returns it. */
 cublasStatus_t lt_end(const char *function, cublasStatus_t status);
 
-/* front.c; "CUBLAS_STATUS_SUCCESS". */
+/* Returns a name such as "CUBLAS_STATUS_SUCCESS"; front.c. */
 LT_SINCE_12 const char *cublasLtGetStatusName(int status);
 
 #endif

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lt_algo.c - the algorithm of cuBLASLt: what it is called, what it can, how it
- * is configured.
+ * lt_algo.c - cuBLASLt's only algorithm: its id, capabilities and
+ * configuration.
  */
-#include "fronts/cublas/lt_algo.h"
+#include "fronts/cublas/lt/lt_algo.h"
 
 #include <string.h>
 
@@ -12,7 +13,9 @@
 _Static_assert(sizeof(struct lt_algo) <= sizeof(cublasLtMatmulAlgo_t),
 	       "an algorithm has room");
 
-/* A program's bytes as one of ours; false: nobody has made it. */
+/*
+ * Reads an algorithm that the program passes; false if it was not initialised.
+ */
 static bool read_algo(const cublasLtMatmulAlgo_t *from, struct lt_algo *ret)
 {
 	if (!from)
@@ -89,7 +92,7 @@ cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(
 				       sizeInBytes, sizeWritten));
 }
 
-/* What it is set to is looked at when it shall run. */
+/* Stores the value unchecked; lt_check_algo() checks it later. */
 cublasStatus_t
 cublasLtMatmulAlgoConfigSetAttribute(cublasLtMatmulAlgo_t *algo,
 				     cublasLtMatmulAlgoConfigAttributes_t attr,
@@ -169,7 +172,10 @@ cublasStatus_t cublasLtMatmulAlgoCapGetAttribute(
 		return lt_end(__func__, CUBLAS_STATUS_INVALID_VALUE);
 	types = types_of(&a);
 	c = capability_of(&types);
-	/* There is one tile and one stage, and room for more does no harm. */
+	/*
+	 * There is only one tile and one stage; the program's buffer may be
+	 * larger.
+	 */
 	if ((attr == CUBLASLT_ALGO_CAP_TILE_IDS ||
 	     attr == CUBLASLT_ALGO_CAP_STAGES_IDS) &&
 	    sizeInBytes > sizeof c.tiles)
@@ -178,7 +184,6 @@ cublasStatus_t cublasLtMatmulAlgoCapGetAttribute(
 				       buf, sizeInBytes, sizeWritten));
 }
 
-/* Of a problem's types. */
 static struct lt_types types_of_problem(const struct lt_problem *p)
 {
 	return (struct lt_types){p->op.compute_type, p->op.scale_type,

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lt_attribute.c - the attributes of cuBLASLt's objects: where they lie, what
- * they are in a new object, reading and writing them.
+ * lt_attribute.c - owns the tables of attributes of cuBLASLt's objects and
+ * their initial values; gets and sets attributes.
  */
-#include "fronts/cublas/lt.h"
+#include "fronts/cublas/lt/lt.h"
 
 #include <string.h>
 
@@ -14,78 +15,78 @@
 const struct lt_attribute lt_layout_attributes[] = {
 #define LAYOUT(name, id, type, member, initial)                                \
 	ROW(lt_layout, id, type, member),
-#include "abi/cublaslt_attribute.def"
+#include "abi/libraries/cublaslt_attribute.def"
     {0, 0, 0},
 };
 const struct lt_layout lt_layout_initial = {
 #define LAYOUT(name, id, type, member, initial) .member = (initial),
-#include "abi/cublaslt_attribute.def"
+#include "abi/libraries/cublaslt_attribute.def"
 };
 
 const struct lt_attribute lt_matmul_attributes[] = {
 #define MATMUL(name, id, type, member, initial)                                \
 	ROW(lt_matmul, id, type, member),
-#include "abi/cublaslt_attribute.def"
+#include "abi/libraries/cublaslt_attribute.def"
     {0, 0, 0},
 };
 const struct lt_matmul lt_matmul_initial = {
 #define MATMUL(name, id, type, member, initial) .member = (initial),
-#include "abi/cublaslt_attribute.def"
+#include "abi/libraries/cublaslt_attribute.def"
 };
 
 const struct lt_attribute lt_transform_attributes[] = {
 #define TRANSFORM(name, id, type, member, initial)                             \
 	ROW(lt_transform, id, type, member),
-#include "abi/cublaslt_attribute.def"
+#include "abi/libraries/cublaslt_attribute.def"
     {0, 0, 0},
 };
 const struct lt_transform lt_transform_initial = {
 #define TRANSFORM(name, id, type, member, initial) .member = (initial),
-#include "abi/cublaslt_attribute.def"
+#include "abi/libraries/cublaslt_attribute.def"
 };
 
 const struct lt_attribute lt_emulation_attributes[] = {
 #define EMULATION(name, id, type, member, initial)                             \
 	ROW(lt_emulation, id, type, member),
-#include "abi/cublaslt_attribute.def"
+#include "abi/libraries/cublaslt_attribute.def"
     {0, 0, 0},
 };
 const struct lt_emulation lt_emulation_initial = {
 #define EMULATION(name, id, type, member, initial) .member = (initial),
-#include "abi/cublaslt_attribute.def"
+#include "abi/libraries/cublaslt_attribute.def"
 };
 
 const struct lt_attribute lt_preference_attributes[] = {
 #define PREFERENCE(name, id, type, member, initial)                            \
 	ROW(lt_preference, id, type, member),
-#include "abi/cublaslt_attribute.def"
+#include "abi/libraries/cublaslt_attribute.def"
     {0, 0, 0},
 };
 const struct lt_preference lt_preference_initial = {
 #define PREFERENCE(name, id, type, member, initial) .member = (initial),
-#include "abi/cublaslt_attribute.def"
+#include "abi/libraries/cublaslt_attribute.def"
 };
 
 const struct lt_attribute lt_capability_attributes[] = {
 #define CAPABILITY(name, id, type, member, initial)                            \
 	ROW(lt_capability, id, type, member),
-#include "abi/cublaslt_attribute.def"
+#include "abi/libraries/cublaslt_attribute.def"
     {0, 0, 0},
 };
 const struct lt_capability lt_capability_initial = {
 #define CAPABILITY(name, id, type, member, initial) .member = (initial),
-#include "abi/cublaslt_attribute.def"
+#include "abi/libraries/cublaslt_attribute.def"
 };
 
 const struct lt_attribute lt_algo_attributes[] = {
 #define CONFIG(name, id, type, member, initial) ROW(lt_algo, id, type, member),
-#include "abi/cublaslt_attribute.def"
+#include "abi/libraries/cublaslt_attribute.def"
     {0, 0, 0},
 };
 const struct lt_algo lt_algo_initial = {
     .magic = LT_ALGO_MAGIC,
 #define CONFIG(name, id, type, member, initial) .member = (initial),
-#include "abi/cublaslt_attribute.def"
+#include "abi/libraries/cublaslt_attribute.def"
 };
 
 static const struct lt_attribute *find_attribute(const struct lt_attribute *all,

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lt_epilogue.c - what follows the sums of a product: alpha, beta, bias,
- * activations and their gradients, scales, and rounding to D's type. All of it
- * is done in double and rounded once.
+ * lt_epilogue.c - turns the sums of a product into D: applies alpha, beta,
+ * bias, activations and their gradients, and scales. Computes in double
+ * precision and rounds once, to D's type.
  */
-#include "fronts/cublas/lt_gelu.h"
-#include "fronts/cublas/lt_run.h"
+#include "fronts/cublas/lt/lt_gelu.h"
+#include "fronts/cublas/lt/lt_run.h"
 
 static bool is_zero(const double *factor, bool complex)
 {
@@ -48,7 +49,7 @@ static void scale_complex(const struct lt_epilogue *e, double *x)
 	}
 }
 
-/* 32 bits that wrap, as the GPU's integers do. */
+/* 32-bit integers wrap, as on a GPU. */
 static void scale_integers(const struct lt_epilogue *e, double *x)
 {
 	for (int64_t i = 0; i < e->p->m; i++) {
@@ -62,7 +63,7 @@ static void scale_integers(const struct lt_epilogue *e, double *x)
 	}
 }
 
-/* The bits of a ReLU's mask, from `first` on. */
+/* Writes m bits of a ReLU mask, starting at bit `first`. */
 static void write_mask(uint8_t *mask, size_t first, const double *x, int64_t m)
 {
 	for (int64_t i = 0; i < m; i++) {
@@ -103,7 +104,7 @@ static void apply_gelu_gradient(const struct lt_epilogue *e, uint64_t j,
 		x[i] *= lt_gelu_gradient(e->aux_column[i] * e->aux_scale);
 }
 
-static void activate(const struct lt_epilogue *e, uint64_t j, double *x)
+static void activate_column(const struct lt_epilogue *e, uint64_t j, double *x)
 {
 	uint32_t what = e->p->op.epilogue;
 	size_t first_bit = j * (size_t)e->p->op.aux_ld;
@@ -130,7 +131,7 @@ static void finish_real(const struct lt_epilogue *e, uint64_t j, double *x)
 	scale_real(e, j, x);
 	for (int64_t i = 0; e->bias && i < m; i++)
 		x[i] += e->bias[i];
-	activate(e, j, x);
+	activate_column(e, j, x);
 	for (int64_t i = 0; i < m; i++) {
 		if (e->bias_gradient)
 			e->bias_gradient[i] += x[i];

@@ -1,21 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lt_gelu.c - GELU without libm, which is not to be loaded into programs:
- * (1 + tanh(u)) / 2 is 1 / (1 + exp(-2u)).
+ * lt_gelu.c - computes GELU without libm, which we must not load into programs.
+ * (1 + tanh(u)) / 2 is computed as 1 / (1 + exp(-2u)).
  */
-#include "fronts/cublas/lt_gelu.h"
+#include "fronts/cublas/lt/lt_gelu.h"
 
 #include <stdint.h>
 #include <string.h>
 
-#define LOG2_E        1.4426950408889634
-#define LN2_HIGH      6.93147180369123816490e-01 /* low bits are 0 */
+#define LOG2_E 1.4426950408889634
+/* the low bits are 0, so that n * LN2_HIGH is exact */
+#define LN2_HIGH      6.93147180369123816490e-01
 #define LN2_LOW       1.90821492927058770002e-10
 #define SQRT_2_PI     0.7978845608028654
 #define CUBIC         0.044715
 #define LARGEST_INPUT 700.0
 #define TERMS         13
 
-/* e^x, to the last bits of a double; 0 and infinity beyond LARGEST_INPUT. */
+/* Returns e^x in double precision; 0 or infinity if |x| > LARGEST_INPUT. */
 static double exponential(double x)
 {
 	double r, sum = 1, power;
@@ -50,7 +52,7 @@ double lt_gelu_gradient(double x)
 	double gate = gate_of(x);
 	double slope = 2 * SQRT_2_PI * (1 + 3 * CUBIC * x * x);
 
-	/* Where the gate is shut, 0 * infinity would be no number. */
+	/* Avoids 0 * infinity, which is NaN. */
 	if (gate == 0 || gate == 1)
 		return gate;
 	return gate + x * gate * (1 - gate) * slope;

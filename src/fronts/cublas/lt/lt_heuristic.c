@@ -1,10 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lt_heuristic.c - answers which algorithm does a product, and whether one
- * does. There is one: it is told where it can do the product as preferred.
+ * lt_heuristic.c - finds algorithms for a product. It returns our only
+ * algorithm if that supports the product and matches the preferences.
  */
-#include "fronts/cublas/lt_algo.h"
+#include "fronts/cublas/lt/lt_algo.h"
 
-/* Rows and columns of D that a GPU's block of threads is thought to do. */
+/*
+ * The side of the square of D that a thread block would compute, from which the
+ * number of waves follows.
+ */
 #define TILE 128
 
 static float count_waves(const struct lt_problem *p, const struct lt_device *d)
@@ -70,7 +74,7 @@ static bool capability_value(const cublasLtMatmulAlgo_t *algo,
 						  NULL);
 }
 
-/* Whether the algorithm is one of those that are preferred. */
+/* Whether the algorithm matches the preferences. */
 static bool is_preferred(const struct lt_preference *wish,
 			 const cublasLtMatmulAlgo_t *algo, float waves)
 {
@@ -98,7 +102,10 @@ static bool is_preferred(const struct lt_preference *wish,
 	return wish->max_waves == 0 || waves <= wish->max_waves;
 }
 
-/* The algorithm for a problem's types, or the one that the program gives. */
+/*
+ * Finds the algorithm for a problem's types, or checks the one that the program
+ * passes.
+ */
 static cublasStatus_t find_algo(cublasLtHandle_t handle,
 				const struct lt_preference *wish,
 				const struct lt_problem *p,

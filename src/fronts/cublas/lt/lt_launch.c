@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lt_launch.c - the kernels of cuBLASLt.
+ * lt_launch.c - owns the table of cuBLASLt's kernels and launches them.
  */
-#include "fronts/cublas/lt_launch.h"
+#include "fronts/cublas/lt/lt_launch.h"
 
-#include "fronts/cublas/lt_move.h"
-#include "fronts/cublas/lt_run.h"
+#include "base/assert.h"
+#include "fronts/cublas/lt/lt_move.h"
+#include "fronts/cublas/lt/lt_run.h"
 #include "fronts/cublas/cblas.h"
 
 static struct native_kernel kernels[] = {
@@ -23,6 +25,7 @@ static struct native_library library = {
 cublasStatus_t lt_refuse(const char *function, cublasStatus_t status,
 			 const char *why)
 {
+	GK_ASSERT(status != CUBLAS_STATUS_SUCCESS && why);
 	lt_log(LT_ERROR, function, "%s", why);
 	if (status == CUBLAS_STATUS_NOT_SUPPORTED)
 		native_refuse(GPUKIT_CUBLAS, function);
@@ -34,9 +37,12 @@ cublasStatus_t lt_launch(const char *function, enum lt_kernel kernel,
 {
 	CUresult r;
 
-	if (kernel == LT_KERNEL_MATMUL && !cblas())
+	GK_ASSERT(kernel <= LT_KERNEL_TRANSFORM && params);
+	if (kernel == LT_KERNEL_MATMUL && !cblas()) {
+		native_missing(GPUKIT_CUBLAS, NEEDED_OPENBLAS);
 		return lt_refuse(function, CUBLAS_STATUS_NOT_INITIALIZED,
 				 "OpenBLAS is not installed");
+	}
 	r = native_launch(&library, (unsigned)kernel, stream, params);
 	if (r)
 		return lt_refuse(function, CUBLAS_STATUS_EXECUTION_FAILED,

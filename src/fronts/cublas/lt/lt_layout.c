@@ -1,11 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lt_layout.c - where the elements of a matrix lie, by its layout.
+ * lt_layout.c - computes where a layout puts the elements of a matrix.
  */
-#include "fronts/cublas/lt_layout.h"
+#include "fronts/cublas/lt/lt_layout.h"
+#include "base/assert.h"
 
-/* Elements of a tile of 32 columns: rows of it times columns. */
 #define TILE_COLUMNS 32
-/* Of tiles: so that a column of them has an ld. */
+/*
+ * The maximum number of rows of a tiled matrix, so that ld does not overflow.
+ */
 #define MOST_ROWS (INT64_MAX / (2 * TILE_COLUMNS))
 
 static uint64_t round_up(uint64_t x, uint64_t to)
@@ -13,7 +16,7 @@ static uint64_t round_up(uint64_t x, uint64_t to)
 	return (x + to - 1) / to * to;
 }
 
-/* The rows of whole tiles. */
+/* Returns the number of rows, rounded up to whole tiles. */
 static uint64_t tiled_rows(const struct lt_layout *l)
 {
 	static const uint64_t of_tile[] = {
@@ -25,7 +28,10 @@ static uint64_t tiled_rows(const struct lt_layout *l)
 	return round_up(l->rows, of_tile[l->order]);
 }
 
-/* The least leading dimension; UINT64_MAX: the order is not known. */
+/*
+ * Returns the smallest valid leading dimension, or UINT64_MAX for an unknown
+ * order.
+ */
 static uint64_t least_ld(const struct lt_layout *l)
 {
 	switch (l->order) {
@@ -55,7 +61,7 @@ bool lt_layout_is_readable(const struct lt_layout *l)
 			   l->order == CUBLASLT_ORDER_ROW));
 }
 
-/* Within a tile of 8 rows: even rows first, 8 columns, 4 of them, 4 rows. */
+/* Returns the position in an 8 x 32 tile of CUBLASLT_ORDER_COL4_4R2_8C. */
 static size_t place_in_4r2_8c(uint64_t row, uint64_t col)
 {
 	return (row % 2 * 4 + col / 8) * 32 +
@@ -87,7 +93,7 @@ size_t lt_place(const struct lt_layout *l, uint64_t row, uint64_t col)
 	}
 }
 
-/* a * b + c; SIZE_MAX, which no memory has, where it is more. */
+/* Returns a * b + c, or SIZE_MAX on overflow. */
 static size_t bounded(size_t a, size_t b, size_t c)
 {
 	size_t all;
@@ -126,7 +132,10 @@ static double read_e2m1(const uint8_t *matrix, size_t place)
 	return bits & 8 ? -e2m1[bits & 7] : e2m1[bits & 7];
 }
 
-/* The nearest one, ties to an even mantissa; at most 6. NaN: 6, as NVIDIA's. */
+/*
+ * Rounds to nearest, ties to even; magnitudes are limited to 6. A NaN becomes
+ * 6, as on NVIDIA's GPUs.
+ */
 static unsigned round_e2m1(double x)
 {
 	double size = x < 0 ? -x : x;
@@ -157,7 +166,10 @@ static bool is_planar(const struct lt_layout *l)
 	return l->plane_offset && element_is_complex((enum element)l->type);
 }
 
-/* A part of a planar element: the planes are matrices of their real type. */
+/*
+ * Returns the real or imaginary part of an element whose matrix is stored as
+ * two planes, which are matrices of the real type.
+ */
 static char *place_in_plane(const struct lt_layout *l, const void *matrix,
 			    int part, uint64_t row, uint64_t col)
 {
@@ -194,6 +206,7 @@ void lt_read_column(const struct lt_layout *l, const void *matrix, uint64_t col,
 	enum element type = (enum element)l->type, wide = wide_type(type);
 	size_t size = lt_bytes(l->type, 1), step = wide == C_64F ? 2 : 1;
 
+	GK_ASSERT(col < l->cols);
 	if (type != R_4F_E2M1 && !is_planar(l) &&
 	    l->order == CUBLASLT_ORDER_COL) {
 		element_convert(ret, wide,
@@ -222,6 +235,7 @@ void lt_write_column(const struct lt_layout *l, void *matrix, uint64_t col,
 	enum element type = (enum element)l->type, wide = wide_type(type);
 	size_t size = lt_bytes(l->type, 1), step = wide == C_64F ? 2 : 1;
 
+	GK_ASSERT(col < l->cols);
 	if (type != R_4F_E2M1 && !is_planar(l) &&
 	    l->order == CUBLASLT_ORDER_COL) {
 		element_convert((char *)matrix + lt_place(l, 0, col) * size,

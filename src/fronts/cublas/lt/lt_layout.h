@@ -1,36 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lt_layout.h - where the elements of a matrix lie, by its layout. Indices and
- * spans are in elements.
+ * lt_layout.h - where a layout puts the elements of a matrix. Positions and
+ * spans are counted in elements.
  */
 #ifndef GKF_CUBLAS_LT_LAYOUT_H
 #define GKF_CUBLAS_LT_LAYOUT_H
 
 #include "fronts/common/element.h"
-#include "fronts/cublas/lt.h"
+#include "fronts/cublas/lt/lt.h"
 
-/* FP4, of which element.h knows nothing: two in a byte, the low half first. */
+/*
+ * FP4, which element.h lacks: two elements per byte, the first in the low half.
+ */
 #define R_4F_E2M1 ((enum element)CUDA_R_4F_E2M1)
 
-/* The order is known and its columns, or rows, do not overlap. */
+/* Whether the order is known, and the columns (or rows) do not overlap. */
 bool lt_layout_is_valid(const struct lt_layout *l);
 
-/* Like that, but an ld of 0 repeats the same column or row. */
+/*
+ * Like lt_layout_is_valid(), but also true if ld is 0, which repeats the same
+ * column or row.
+ */
 bool lt_layout_is_readable(const struct lt_layout *l);
 
 size_t lt_place(const struct lt_layout *l, uint64_t row, uint64_t col);
 
 /*
- * One more than the place of the last element; 0: there is none. SIZE_MAX: more
- * than there are addresses, which lt_bytes() answers as well.
+ * Returns 1 + the position of the last element, 0 if there are no elements, or
+ * SIZE_MAX on overflow. lt_bytes() then returns SIZE_MAX, too.
  */
 size_t lt_span(const struct lt_layout *l);
 
-/* Bytes of `count` elements; 0: a type that is not known. */
+/*
+ * Returns the bytes of `count` elements; 0 for an unknown type; SIZE_MAX on
+ * overflow.
+ */
 size_t lt_bytes(uint32_t type, size_t count);
 
 /*
- * Column `col` of a matrix as double, or pairs of them where its type is
- * complex; and a column of it from such.
+ * Read and write column `col` of a matrix as doubles; a complex number takes
+ * two.
  */
 void lt_read_column(const struct lt_layout *l, const void *matrix, uint64_t col,
 		    double *ret);

@@ -1,17 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lt_library.c - the library cuBLASLt itself: handles and versions. There is no
- * cache of heuristics; the capacity that programs give it is kept and told.
+ * lt_library.c - owns cuBLASLt's handles, and returns versions. There is no
+ * cache of heuristics, but the capacity that a program sets is stored and
+ * returned.
  */
 #include "fronts/common/native.h"
 #include "fronts/common/native_handle.h"
-#include "fronts/cublas/lt.h"
+#include "fronts/cublas/lt/lt.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
 /*
- * PyPI: nvidia-cublas-cu12 12.8.3.14 with CUDA 12.8, nvidia-cublas 13.0.0.19
- * with 13.0.
+ * Versions on PyPI: nvidia-cublas-cu12 12.8.3.14 belongs to CUDA 12.8,
+ * nvidia-cublas 13.0.0.19 to CUDA 13.0.
  */
 #if FRONT_MAJOR >= 13
 #define VERSION_MAJOR 13

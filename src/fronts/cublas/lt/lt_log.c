@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lt_log.c - cuBLASLt's log for programs: off unless they, or CUBLASLT_LOG_*,
- * ask for it. It goes to a callback, and to a file or stdout.
+ * lt_log.c - writes cuBLASLt's own log, which is off unless the program or
+ * CUBLASLT_LOG_* turns it on. It goes to a callback, and to a file or stdout.
  */
-#include "fronts/cublas/lt.h"
+#include "fronts/cublas/lt/lt.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -17,15 +18,15 @@
 
 static struct {
 	pthread_once_t once;
-	_Atomic unsigned mask; /* bit level - 1 */
-	_Atomic bool disabled; /* for ever */
-	pthread_mutex_t lock;  /* of what follows, and of writing a line */
+	_Atomic unsigned mask; /* bit (level - 1) is set if that level is on */
+	_Atomic bool disabled; /* permanently */
+	pthread_mutex_t lock;  /* protects writing and the fields below */
 	FILE *file;            /* NULL: stdout */
-	FILE *own;             /* the file that we opened */
+	FILE *own;             /* the file if we opened it */
 	cublasLtLoggerCallback_t callback;
 } logger = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
 
-/* `path` with %i as the process's number. */
+/* Opens `path`, with %i replaced by the PID. */
 static FILE *open_numbered(const char *path)
 {
 	const char *at = strstr(path, "%i");
@@ -70,7 +71,7 @@ static void unlock_logger(void)
 	pthread_mutex_unlock(&logger.lock);
 }
 
-/* A callback may call cuBLASLt: it is called without the lock. */
+/* The callback may call cuBLASLt, so it is called without holding the lock. */
 void lt_log(enum lt_level level, const char *function, const char *format, ...)
 {
 	cublasLtLoggerCallback_t callback;

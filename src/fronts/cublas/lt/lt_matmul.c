@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lt_matmul.c - cublasLtMatmul(): checks a product, and launches it as one
+ * lt_matmul.c - cublasLtMatmul(): checks a product and launches it as one
  * kernel.
  */
-#include "fronts/cublas/lt_algo.h"
-#include "fronts/cublas/lt_launch.h"
-#include "fronts/cublas/lt_run.h"
+#include "fronts/cublas/lt/lt_algo.h"
+#include "fronts/cublas/lt/lt_launch.h"
+#include "fronts/cublas/lt/lt_run.h"
 
 #include <string.h>
 
@@ -15,7 +16,10 @@ static bool reads_vector(int32_t mode)
 	return mode >= CUBLASLT_POINTER_MODE_DEVICE_VECTOR;
 }
 
-/* Where alpha or beta of a program is: beta has modes of its own. */
+/*
+ * Sets *ret to alpha or beta, according to the pointer mode. In some modes
+ * alpha is on the device while beta is on the host or is 0.
+ */
 static void take_factor(const struct lt_problem *p, const void *pointer,
 			bool is_beta, struct lt_factor *ret)
 {
@@ -50,7 +54,10 @@ static bool is_known_zero(const struct lt_factor *f)
 	return !f->address && f->value[0] == 0 && f->value[1] == 0;
 }
 
-/* C is read after D was written where they lie in each other otherwise. */
+/*
+ * C and D may be the same memory only if their layouts agree; otherwise writing
+ * D would overwrite parts of C that are still needed.
+ */
 static bool are_in_place(const struct lt_job *job)
 {
 	const struct lt_layout *c = &job->p.c, *d = &job->p.d;
@@ -59,7 +66,7 @@ static bool are_in_place(const struct lt_job *job)
 	       c->batch_stride == d->batch_stride;
 }
 
-/* What the problem's descriptors do not tell. */
+/* Checks the pointers, which are not part of the problem's descriptors. */
 static cublasStatus_t check_pointers(const struct lt_job *job,
 				     const void *workspace, size_t size,
 				     const char **why)
@@ -86,7 +93,7 @@ static cublasStatus_t check_pointers(const struct lt_job *job,
 	return CUBLAS_STATUS_SUCCESS;
 }
 
-/* Tiles of integers have no factors but 0 and 1. */
+/* For integers in tiled orders, alpha and beta may only be 0 or 1. */
 static cublasStatus_t check_factors(const struct lt_job *job, const char **why)
 {
 	double alpha = job->alpha.value[0], beta = job->beta.value[0];
@@ -99,7 +106,7 @@ static cublasStatus_t check_factors(const struct lt_job *job, const char **why)
 	return CUBLAS_STATUS_SUCCESS;
 }
 
-/* A descriptor of the program's, in the host. */
+/* Returns the program's emulation descriptor, in host memory, or NULL. */
 static const struct lt_emulation *emulation_of(const struct lt_problem *p)
 {
 	return (const void *)(uintptr_t)p->op.emulation;

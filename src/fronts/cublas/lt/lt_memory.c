@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lt_memory.c - where a kernel of cuBLASLt finds its matrices.
+ * lt_memory.c - resolves the memory of matrices for cuBLASLt's kernels.
  */
-#include "fronts/cublas/lt_memory.h"
+#include "fronts/cublas/lt/lt_memory.h"
 
 static void *matrix_of_array(struct gpukit_run *run, enum gpukit_access access,
 			     uint64_t address, int32_t index, size_t bytes)
@@ -13,7 +14,10 @@ static void *matrix_of_array(struct gpukit_run *run, enum gpukit_access access,
 	return matrix ? run->memory(run, access, *matrix, bytes) : NULL;
 }
 
-/* Strides of planes count their real elements. */
+/*
+ * Returns a complex matrix stored as two planes; its batch stride counts real
+ * elements.
+ */
 static void *matrix_of_planes(struct gpukit_run *run, enum gpukit_access access,
 			      const struct lt_layout *l, uint64_t address,
 			      int32_t index)
@@ -30,7 +34,10 @@ static void *matrix_of_planes(struct gpukit_run *run, enum gpukit_access access,
 	return imaginary ? real : NULL;
 }
 
-/* Bytes to matrix `index`; a stride may be negative. */
+/*
+ * Returns the byte offset of matrix `index` in a batch; the stride may be
+ * negative.
+ */
 static uint64_t count_stride(const struct lt_layout *l, int32_t index)
 {
 	uint64_t elements = (uint64_t)index * (uint64_t)l->batch_stride;

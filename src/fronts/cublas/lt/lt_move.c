@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lt_move.c - the kernel of cublasLtMatrixTransform(), in double.
+ * lt_move.c - runs the kernel of cublasLtMatrixTransform(); it computes in
+ * double.
  */
-#include "fronts/cublas/lt_move.h"
+#include "fronts/cublas/lt/lt_move.h"
 
 #include <stdlib.h>
 
@@ -12,7 +14,7 @@ struct move {
 	CUresult error;
 };
 
-/* An operand that is added. */
+/* An operand, A or B. */
 struct term {
 	const struct lt_layout *layout;
 	uint64_t address;
@@ -20,7 +22,10 @@ struct term {
 	const struct lt_factor *factor;
 };
 
-/* All columns of a matrix, close together; NULL: it failed. */
+/*
+ * Reads a matrix into adjacent columns without gaps; NULL: m->error is set, or
+ * memory is not accessible.
+ */
 static double *read_matrix(struct move *m, const struct term *t, int32_t index)
 {
 	const struct lt_layout *l = t->layout;
@@ -56,7 +61,7 @@ static bool read_factor(struct move *m, const struct lt_factor *f,
 	return from;
 }
 
-/* Adds factor * op(matrix) to the sums, rows x cols of them. */
+/* Adds factor * op(matrix) to sums, which is rows x cols. */
 static void add_matrix(const struct move *m, const struct term *t,
 		       const double *matrix, const double factor[2],
 		       double *sums)

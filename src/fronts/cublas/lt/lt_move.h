@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lt_move.h - the kernel of cublasLtMatrixTransform(): C = alpha * op(A) +
  * beta * op(B), from one layout and type to another.
@@ -5,12 +6,12 @@
 #ifndef GKF_CUBLAS_LT_MOVE_H
 #define GKF_CUBLAS_LT_MOVE_H
 
-#include "fronts/cublas/lt_memory.h"
+#include "fronts/cublas/lt/lt_memory.h"
 
 struct lt_transform_job {
 	struct lt_transform op;
 	struct lt_layout a, b, c;
-	uint64_t from_a, from_b, to; /* 0: there is no A or B */
+	uint64_t from_a, from_b, to; /* 0: no A or B */
 	struct lt_factor alpha, beta;
 };
 

@@ -1,14 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lt_object.c - the objects that describe a call to cuBLASLt. A program has
- * them made, or gives the memory itself (..._internal); no object owns more
- * than its own bytes.
+ * lt_object.c - creates and destroys the objects that describe a call to
+ * cuBLASLt. The functions called ..._internal initialise them in the program's
+ * memory. Objects own no other memory.
  */
-#include "fronts/cublas/lt.h"
+#include "fronts/cublas/lt/lt.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What the public functions do: one object of `Name` is a struct of `kind`. */
+/*
+ * Defines the functions of an object, `Name`, which contains a struct
+ * lt_`kind`.
+ */
 #define OBJECT(Name, kind, attribute)                                          \
 	_Static_assert(sizeof(struct lt_##kind) <=                             \
 			   sizeof(cublasLt##Name##Opaque_t),                   \

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lt_operand.c - matrices as gemm.h takes them. A row-major one is the
- * transposed one in columns; what gemm.h does not know is copied.
+ * lt_operand.c - converts matrices to a form that gemm.h supports. A row-major
+ * matrix is passed as its transpose; all others that do not fit are copied.
  */
-#include "fronts/cublas/lt_run.h"
+#include "fronts/cublas/lt/lt_run.h"
 
 #include <stdlib.h>
 
@@ -27,7 +28,10 @@ static void scale_column(const struct lt_scales *s, bool by_rows, uint64_t rows,
 		    by_rows ? lt_scale_at(s, i, col) : lt_scale_at(s, col, i);
 }
 
-/* All of it, close together in columns. */
+/*
+ * Copies a matrix into adjacent columns, converting it to another type and
+ * applying its scales.
+ */
 static void *copy_matrix(const struct lt_layout *l, const void *matrix,
 			 const struct lt_scales *s, bool by_rows,
 			 enum element to)

@@ -1,15 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lt_problem.c - whether a product is one that cuBLASLt does. Each check_...
- * is a paragraph of the documentation of cublasLtMatmul().
+ * lt_problem.c - checks whether cuBLASLt supports a product. Each check_...()
+ * implements one paragraph of cublasLtMatmul()'s documentation.
  */
-#include "fronts/cublas/lt_problem.h"
+#include "fronts/cublas/lt/lt_problem.h"
 
 #include "fronts/common/native.h"
 
 struct checking {
 	struct lt_problem *p;
 	const struct lt_device *device;
-	bool pointers; /* they must be there */
+	bool pointers; /* whether the epilogue's buffers are required */
 	const char *why;
 };
 
@@ -144,7 +145,9 @@ static bool is_epilogue(uint32_t epilogue)
 #define ACTIVATIONS (LT_RELU | LT_GELU | LT_DRELU | LT_DGELU)
 #define WITH_BIAS   (LT_BIAS | LT_BGRAD | LT_BGRADA | LT_BGRADB)
 
-/* The type of what GELU reads or writes beside D; a ReLU's are bits. */
+/*
+ * Checks the auxiliary buffer, which holds values for GELU and bits for ReLU.
+ */
 static cublasStatus_t check_aux(struct checking *c)
 {
 	struct lt_problem *p = c->p;
@@ -174,8 +177,8 @@ static cublasStatus_t check_aux(struct checking *c)
 }
 
 /*
- * A bias that is not of the documented type may be of A's, where that has 16
- * bits: so gradients of weights are summed in float, those of biases are not.
+ * A bias may also have A's type if that has 16 bits. So D, as a weight
+ * gradient, can be float while the bias gradient is not.
  */
 static bool take_bias_type(struct lt_problem *p)
 {
@@ -232,7 +235,7 @@ static bool is_tiled(const struct lt_layout *l)
 	return l->order > CUBLASLT_ORDER_ROW;
 }
 
-/* The orders that integers have on Turing and Ampere. */
+/* Checks the tiled orders for integers, which Turing and Ampere support. */
 static cublasStatus_t check_tiles(struct checking *c)
 {
 	const struct lt_problem *p = c->p;
@@ -271,7 +274,10 @@ static cublasStatus_t check_integers(struct checking *c)
 	return OK;
 }
 
-/* Columns, or rows where these lie together, are multiples of 16 bytes. */
+/*
+ * Whether the size and stride of columns (rows if row-major) are multiples of
+ * 16 bytes.
+ */
 static bool is_aligned(const struct lt_layout *l)
 {
 	bool by_row = l->order == CUBLASLT_ORDER_ROW;
@@ -281,7 +287,10 @@ static bool is_aligned(const struct lt_layout *l)
 	       lt_bytes(l->type, (size_t)l->ld) % 16 == 0;
 }
 
-/* 0: scalars; else the GPUs that have this mode, up to the second number. */
+/*
+ * Whether the GPU supports a scale mode. range[] has the first and the last
+ * compute capability that supports each mode.
+ */
 static bool has_scale_mode(int capability, int32_t mode)
 {
 	static const int range[][2] = {
@@ -297,7 +306,7 @@ static bool has_scale_mode(int capability, int32_t mode)
 	       capability >= range[mode][0] && capability <= range[mode][1];
 }
 
-/* Whether A and B may have these modes together. */
+/* Whether A and B may have these scale modes together. */
 static bool are_a_pair(int32_t a, int32_t b)
 {
 	int32_t vector = CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F;
@@ -307,7 +316,10 @@ static bool are_a_pair(int32_t a, int32_t b)
 	       (a == block && b == vector);
 }
 
-/* What a block of scales is for: A and B, and those C and D that are narrow. */
+/*
+ * Checks the scale modes of A and B, and those of C and D if their types are
+ * narrow.
+ */
 static cublasStatus_t check_scale_modes(struct checking *c)
 {
 	const struct lt_problem *p = c->p;

@@ -1,25 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lt_run.c - the kernel of cublasLtMatmul(): finds the memory of a job, runs
- * each product of its batch, and the epilogue on every column of it.
+ * lt_run.c - runs the kernel of cublasLtMatmul(): resolves the memory of a job,
+ * then computes each product of its batch, applying the epilogue to each
+ * column.
  */
-#include "fronts/cublas/lt_run.h"
+#include "fronts/cublas/lt/lt_run.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns between two looks at whether to stop. */
+/* The number of columns between calls of stopped(). */
 #define COLUMNS 64
 
 struct work {
 	struct gpukit_run *run;
 	const struct lt_job *job;
 	struct lt_scales a_scales, b_scales;
-	double *alpha, *beta; /* for each row; pairs where complex */
-	bool multiplies;      /* any alpha is not 0 */
-	bool adds;            /* any beta is not 0 */
+	double *alpha, *beta; /* one number per row, or a pair if complex */
+	bool multiplies;      /* whether any alpha is not 0 */
+	bool adds;            /* whether any beta is not 0 */
 	double ab_scale, c_scale, d_scale, aux_scale;
 	double amax_d, amax_aux;
-	double *rows[4]; /* of the epilogue, freed at the end */
+	double *rows[4]; /* the epilogue's buffers; freed at the end */
 	CUresult error;
 };
 
@@ -33,7 +35,7 @@ static void *memory_at(struct work *w, enum gpukit_access access,
 	return at;
 }
 
-static void *allocate(struct work *w, size_t count, size_t size)
+static void *allocate_array(struct work *w, size_t count, size_t size)
 {
 	void *p = calloc(count ? count : 1, size);
 
@@ -52,7 +54,7 @@ static bool is_complex(const struct work *w)
 	return element_is_complex(w->job->p.sums);
 }
 
-/* alpha or beta as one number for each row; NULL: it failed. */
+/* Expands alpha or beta to one number per row; if it fails, w->error is set. */
 static double *expand_factor(struct work *w, const struct lt_factor *f,
 			     bool *ret_any)
 {
@@ -60,7 +62,7 @@ static double *expand_factor(struct work *w, const struct lt_factor *f,
 	enum element wide = is_complex(w) ? C_64F : R_64F;
 	size_t m = rows_of(w), parts = is_complex(w) ? 2 : 1;
 	size_t count = f->vector ? m : 1;
-	double *all = allocate(w, m + 1, 2 * sizeof *all);
+	double *all = allocate_array(w, m + 1, 2 * sizeof *all);
 	const void *from = NULL;
 
 	if (f->address)
@@ -82,7 +84,7 @@ static double *expand_factor(struct work *w, const struct lt_factor *f,
 	return all;
 }
 
-/* A scalar scale; 1 where there is none. */
+/* Reads a scalar scale; returns 1 if there is none. */
 static double read_scale(struct work *w, uint64_t address)
 {
 	const float *at =
@@ -118,7 +120,7 @@ static void find_all_scales(struct work *w)
 	w->aux_scale = read_scale(w, p->op.aux_scale);
 }
 
-/* The scales of whole matrices, and of rows of A, become part of alpha. */
+/* Multiplies alpha by the scales of A and B, and by the scales of A's rows. */
 static void scale_alpha(struct work *w)
 {
 	bool outer =
@@ -140,16 +142,19 @@ static void *matrix_of(struct work *w, enum gpukit_access access,
 	return at;
 }
 
-/* The sums of one product, close together in columns; NULL: it failed. */
-static void *multiply(struct work *w, const void *a, const void *b)
+/*
+ * Returns the sums of one product in adjacent columns; if it fails, w->error is
+ * set.
+ */
+static void *multiply_matrices(struct work *w, const void *a, const void *b)
 {
 	static const struct lt_scales none;
 	const struct lt_problem *p = &w->job->p;
 	bool at = p->op.trans_a != CUBLAS_OP_N,
 	     bt = p->op.trans_b != CUBLAS_OP_N;
 	struct lt_operand x = {.own = NULL}, y = {.own = NULL};
-	void *sums =
-	    allocate(w, (size_t)p->m * (size_t)p->n, element_size(p->sums));
+	void *sums = allocate_array(w, (size_t)p->m * (size_t)p->n,
+				    element_size(p->sums));
 	struct gemm g;
 
 	if (!sums || !w->multiplies)
@@ -188,12 +193,7 @@ static void *multiply(struct work *w, const void *a, const void *b)
 	return sums;
 }
 
-static bool reads_bias(const struct lt_problem *p)
-{
-	return p->op.epilogue & LT_BIAS;
-}
-
-/* The place of the bias or its gradient in a batch. */
+/* Returns the memory of a product's bias or bias gradient. */
 static void *bias_at(struct work *w, enum gpukit_access access, int32_t index,
 		     int64_t length)
 {
@@ -253,7 +253,7 @@ static void find_epilogue(struct work *w, int32_t index, struct lt_epilogue *e)
 		e->b_outer = w->b_scales;
 	if (p->op.epilogue & LT_AUX)
 		find_aux(w, index, e);
-	if (reads_bias(p)) {
+	if (p->op.epilogue & LT_BIAS) {
 		const void *bias = bias_at(w, GPUKIT_READS, index, p->m);
 
 		e->bias = w->rows[2];
@@ -268,12 +268,15 @@ static void find_epilogue(struct work *w, int32_t index, struct lt_epilogue *e)
 	}
 }
 
-/* Sums of rows of op(A), or of columns of op(B), as the bias' gradient. */
+/*
+ * Stores the bias gradient: the sums of the rows of op(A) or of the columns of
+ * op(B).
+ */
 static void sum_operand(struct work *w, const struct lt_layout *l,
 			const void *matrix, bool by_rows, void *to, size_t n)
 {
-	double *sums = allocate(w, n, sizeof *sums);
-	double *x = allocate(w, l->rows, sizeof *x);
+	double *sums = allocate_array(w, n, sizeof *sums);
+	double *x = allocate_array(w, l->rows, sizeof *x);
 
 	for (uint64_t j = 0; sums && x && j < l->cols; j++) {
 		lt_read_column(l, matrix, j, x);
@@ -316,7 +319,7 @@ static void finish_columns(struct work *w, const struct lt_epilogue *e,
 	const struct lt_problem *p = e->p;
 	enum element wide = is_complex(w) ? C_64F : R_64F;
 	size_t column = rows_of(w) * element_size(p->sums);
-	double *x = allocate(w, rows_of(w) + 1, element_size(wide));
+	double *x = allocate_array(w, rows_of(w) + 1, element_size(wide));
 
 	for (int64_t j = 0; x && j < p->n; j++) {
 		if (j % COLUMNS == 0 && w->run->stopped())
@@ -343,7 +346,7 @@ static void run_one(struct work *w, int32_t index)
 	e.d = matrix_of(w, GPUKIT_WRITES, &p->d, job->d, index);
 	if (w->error)
 		return;
-	sums = multiply(w, a, b);
+	sums = multiply_matrices(w, a, b);
 	if (!w->error) {
 		finish_columns(w, &e, sums);
 		write_bias_gradient(w, index, &e, a, b);
@@ -362,7 +365,10 @@ static void write_amax(struct work *w, uint64_t address, double amax)
 		*at = (float)amax;
 }
 
-/* We emulate no floats by integers, and say so where that is asked. */
+/*
+ * If the program requests the number of emulated bits, reports that we do not
+ * emulate floats with integers.
+ */
 static void write_emulated_bits(struct work *w)
 {
 	int32_t *at =
@@ -377,11 +383,11 @@ static void write_emulated_bits(struct work *w)
 static void prepare_rows(struct work *w)
 {
 	for (size_t i = 0; i < sizeof w->rows / sizeof *w->rows; i++)
-		w->rows[i] = allocate(w, rows_of(w), 2 * sizeof(double));
+		w->rows[i] = allocate_array(w, rows_of(w), 2 * sizeof(double));
 	find_all_scales(w);
 }
 
-/* A batch of vectors alpha has one for each product. */
+/* If alpha is a vector, each product of the batch has its own vector. */
 static void take_factors(struct work *w, int32_t index)
 {
 	const struct lt_problem *p = &w->job->p;

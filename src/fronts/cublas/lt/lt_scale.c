@@ -1,8 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lt_scale.c - the scales of narrow floats, as cuBLASLt's documentation lays
- * them out: those of 16 and 32 elements in tiles of 128 x 4.
+ * lt_scale.c - reads and computes the scales of narrow floats. cuBLASLt's
+ * documentation describes their layout: for blocks of 16 or 32 elements it is
+ * made of tiles of 128 x 4 scales.
  */
-#include "fronts/cublas/lt_scale.h"
+#include "fronts/cublas/lt/lt_scale.h"
+#include "base/assert.h"
 
 #include <string.h>
 
@@ -15,7 +18,7 @@ enum {
 	BLOCK = CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F,
 };
 
-#define WIDE      128 /* elements of a block of VEC128 and BLOCK, each way */
+#define WIDE      128 /* length of a VEC128 block, side of a BLK128x128 block */
 #define TILE_ROWS 128
 #define TILE_COLS 4
 #define E4M3_MAX  448.0
@@ -32,7 +35,7 @@ static uint64_t block_length(int32_t mode)
 	return mode == VEC16 ? 16 : 32;
 }
 
-/* Tiles side by side for a row of the matrix. */
+/* Returns the number of tiles along the inner index. */
 static uint64_t tiles_across(int32_t mode, uint64_t inner)
 {
 	return divide_up(inner, block_length(mode) * TILE_COLS);
@@ -59,7 +62,10 @@ size_t lt_scales_size(int32_t mode, uint64_t inner, uint64_t outer)
 	}
 }
 
-/* The place of a block's scale in bytes; `block` counts along the inner. */
+/*
+ * Returns the byte offset of a block's scale. block is the block's index along
+ * the inner dimension.
+ */
 static size_t place_in_tiles(const struct lt_scales *s, uint64_t block,
 			     uint64_t outer)
 {
@@ -71,7 +77,7 @@ static size_t place_in_tiles(const struct lt_scales *s, uint64_t block,
 	       block % TILE_COLS;
 }
 
-/* 2^(byte - 127); 255 is NaN. */
+/* Returns 2^(byte - 127), or NaN for 255. */
 static double value_of_ue8m0(uint8_t byte)
 {
 	uint64_t bits = (uint64_t)(byte + 1023 - 127) << 52;
@@ -134,7 +140,7 @@ static double largest_of(uint32_t type)
 				   : E2M1_MAX;
 }
 
-/* The power of two that is not smaller, as documented for denormals, too. */
+/* Rounds up to a power of two, as documented; subnormal scales, too. */
 static uint8_t round_to_ue8m0(float scale)
 {
 	uint32_t bits, exponent, mantissa;
@@ -160,6 +166,8 @@ void lt_quantize(const struct lt_scales *s, uint32_t type, uint64_t outer,
 {
 	uint64_t length = block_length(s->mode);
 
+	GK_ASSERT(s->data && (s->mode == VEC16 || s->mode == VEC32));
+	GK_ASSERT(outer < s->outer);
 	for (uint64_t first = 0; first < s->inner; first += length) {
 		uint64_t end =
 		    first + length < s->inner ? first + length : s->inner;

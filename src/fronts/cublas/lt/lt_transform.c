@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lt_transform.c - cublasLtMatrixTransform(): checks it and launches it.
+ * lt_transform.c - cublasLtMatrixTransform(): checks and launches a transform.
  */
-#include "fronts/cublas/lt_launch.h"
-#include "fronts/cublas/lt_move.h"
-#include "fronts/cublas/lt_problem.h"
+#include "fronts/cublas/lt/lt_launch.h"
+#include "fronts/cublas/lt/lt_move.h"
+#include "fronts/cublas/lt/lt_problem.h"
 
 #define INVALID CUBLAS_STATUS_INVALID_VALUE
 
@@ -18,7 +19,7 @@ static bool is_operation(int32_t op)
 	return op >= CUBLAS_OP_N && op <= CUBLAS_OP_C;
 }
 
-/* Whether op(from) has the shape of `to`. */
+/* Whether op(from) and `to` have the same shape. */
 static bool has_shape(const struct lt_layout *from, int32_t op,
 		      const struct lt_layout *to)
 {
@@ -67,7 +68,10 @@ static cublasStatus_t check_job(const struct lt_transform_job *j,
 	return r;
 }
 
-/* NULL is no factor: its matrix must not be there either. */
+/*
+ * Sets *ret to alpha or beta. Returns false if pointer is NULL although there
+ * is a matrix to multiply.
+ */
 static bool take_factor(const struct lt_transform *op, const void *pointer,
 			uint64_t matrix, struct lt_factor *ret)
 {

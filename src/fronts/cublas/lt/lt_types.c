@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lt_types.c - which types products may have, and what follows from them.
+ * lt_types.c - owns the table of types that products support.
  */
-#include "fronts/cublas/lt_problem.h"
+#include "fronts/cublas/lt/lt_problem.h"
 
 #define NONE LT_NO_TYPE
 
@@ -14,11 +15,11 @@ static const struct {
 #define TYPES(compute, scale, a, b, c, d, bias)                                \
 	{compute,      (int32_t)(scale), (int32_t)(a),   (int32_t)(b),         \
 	 (int32_t)(c), (int32_t)(d),     (int32_t)(bias)},
-#include "fronts/cublas/lt_types.def"
+#include "fronts/cublas/lt/lt_types.def"
 #undef TYPES
 };
 
-static bool computes(enum compute row, int32_t type)
+static bool computes_in(enum compute row, int32_t type)
 {
 	switch (type) {
 	case CUBLAS_COMPUTE_16F:
@@ -48,7 +49,7 @@ static bool computes(enum compute row, int32_t type)
 bool lt_types_are_known(const struct lt_types *t, int32_t *ret_bias)
 {
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (computes(rows[i].compute, t->compute) &&
+		if (computes_in(rows[i].compute, t->compute) &&
 		    rows[i].scale == t->scale && rows[i].a == t->a &&
 		    rows[i].b == t->b && rows[i].c == t->c &&
 		    rows[i].d == t->d) {
@@ -60,7 +61,7 @@ bool lt_types_are_known(const struct lt_types *t, int32_t *ret_bias)
 
 enum element lt_sums_of(const struct lt_types *t)
 {
-	if (computes(INTEGER, t->compute))
+	if (computes_in(INTEGER, t->compute))
 		return R_32I;
 	if (t->scale == C_64F || t->scale == R_64F)
 		return (enum element)t->scale;

@@ -1,20 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * context.c - a context begins and ends: its part of the machine's ledger, its
- * memory, streams and modules.
+ * context.c - creates and ends contexts: their slot and charges in the
+ * machine's ledger, and their memory, streams and modules.
  */
-#include "fronts/cuda/context.h"
+#include "fronts/cuda/context/context.h"
+#include "base/assert.h"
 #include "base/err.h"
 #include "device/space.h"
-#include "fronts/cuda/green.h"
-#include "fronts/cuda/stream.h"
+#include "fronts/cuda/context/green.h"
+#include "fronts/cuda/stream/stream.h"
 #include "machine/file/numbers.h"
-#include "machine/store/books.h"
+#include "machine/store/process/books.h"
 #include "machine/store/gate.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 
 #include <pthread.h>
 
-/* Whether a device is attached, and who has how many contexts on it. */
+/* Guards which devices are attached, and how many contexts they have. */
 static pthread_mutex_t joining = PTHREAD_MUTEX_INITIALIZER;
 
 static const struct cuda_part_row *const parts[PART_COUNT] = {
@@ -36,7 +38,10 @@ bool ctx_flags_ok(unsigned flags)
 	}
 }
 
-/* Compute modes, draining, a MIG device that is gone: all say the same. */
+/*
+ * The driver returns the same error if the compute mode forbids the context, if
+ * the GPU is draining and if its MIG device was removed.
+ */
 static CUresult attach_error(int error)
 {
 	switch (error) {
@@ -55,8 +60,8 @@ static bool is_used(const struct cuda_device *d)
 	return d->contexts || d->held;
 }
 
-/* 0, or why a device without contexts has its slot even now. */
-static int detach(struct cuda_device *d)
+/* Gives up the slot of a device that has no contexts. Returns 0 or an error. */
+static int detach_device(struct cuda_device *d)
 {
 	int error = gkf_detach(cuda.machine, d->slot);
 
@@ -66,18 +71,21 @@ static int detach(struct cuda_device *d)
 	return 0;
 }
 
-/* A process that held the locks and was stopped may go on by now. */
+/*
+ * Tries again to detach devices that could not be detached because a stopped
+ * process held the locks.
+ */
 static void detach_idle(void)
 {
 	for (unsigned i = 0; i < cuda.device_count; i++)
 		if (cuda.device[i].attached && !is_used(&cuda.device[i]))
-			detach(&cuda.device[i]);
+			detach_device(&cuda.device[i]);
 }
 
 static int attach_process(struct cuda_device *d)
 {
 	unsigned slot;
-	int error = d->attached ? detach(d) : 0;
+	int error = d->attached ? detach_device(d) : 0;
 
 	if (!error)
 		error = gkf_books_attach(cuda.machine, d->index, d->instance,
@@ -89,27 +97,24 @@ static int attach_process(struct cuda_device *d)
 	return 0;
 }
 
-static int pay(struct cuda_device *d)
-{
-	uint64_t cost = gkf_books_context(cuda.machine, d->index, d->contexts);
-	int error = gkf_books_charge(cuda.machine, d->slot, cost);
-
-	if (error)
-		return error;
-	error = gkf_space_open(cuda.machine, d->index, d->slot);
-	if (error && is_used(d))
-		gkf_space_repay(d->index, cost);
-	return error;
-}
-
-/* Pays for one more context; the first one puts the process on the device. */
+/*
+ * Charges for one more context; for the first one, attaches the process to the
+ * device.
+ */
 static CUresult join_locked(struct cuda_device *d)
 {
 	int error = is_used(d) ? 0 : attach_process(d);
+	uint64_t cost;
 
 	if (error)
 		return attach_error(error);
-	error = pay(d);
+	cost = gkf_books_context(cuda.machine, d->index, d->contexts);
+	error = gkf_books_charge(cuda.machine, d->slot, cost);
+	if (!error) {
+		error = gkf_space_open(cuda.machine, d->index, d->slot);
+		if (error && is_used(d))
+			gkf_space_repay(d->index, cost);
+	}
 	if (!error)
 		d->contexts++;
 	detach_idle();
@@ -167,6 +172,7 @@ CUresult device_hold(struct cuda_device *d)
 void device_let_go(struct cuda_device *d)
 {
 	pthread_mutex_lock(&joining);
+	GK_ASSERT(d->held > 0);
 	gkf_space_close(d->index);
 	d->held--;
 	detach_idle();
@@ -207,7 +213,11 @@ CUresult ctx_begin(CUcontext ctx, struct cuda_device *d, unsigned flags)
 {
 	CUresult r = (CUresult)atomic_load(&d->failed);
 
-	/* Before the look at the device: a later failure is seen. */
+	GK_ASSERT(!atomic_load(&ctx->alive));
+	/*
+	 * Reads the device's failure counter before checking the device, so
+	 * that a later failure is noticed.
+	 */
 	ctx->strike = cuda.gate->device[d->index].strike;
 	ctx->strike_seen = atomic_load(ctx->strike);
 	if (!r)
@@ -248,7 +258,10 @@ CUresult ctx_new(struct cuda_device *d, unsigned flags, CUcontext *ret_ctx)
 	return r;
 }
 
-/* Work that still runs may use everything, so it ends first. */
+/*
+ * Waits for the work of the context first, because that work may use anything
+ * that is freed here.
+ */
 bool ctx_end(CUcontext ctx)
 {
 	if (!atomic_exchange(&ctx->alive, false))

@@ -1,11 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * context_create.c - creating and destroying contexts, and which one a thread
- * works on.
+ * context_create.c - creates and destroys contexts, and sets the current
+ * context of a thread.
  */
-#include "fronts/cuda/context.h"
-#include "fronts/cuda/stack.h"
+#include "fronts/cuda/context/context.h"
+#include "fronts/cuda/context/stack.h"
 
-/* No MPS server, so nobody gets a share of the SMs; no graphics to share. */
+/*
+ * Refuses shares of the SMs, which need an MPS server, and sharing with
+ * graphics: neither exists here.
+ */
 static CUresult params_error(int affinities, const CUctxCigParam *cig)
 {
 	if (affinities < 0)
@@ -15,7 +19,7 @@ static CUresult params_error(int affinities, const CUctxCigParam *cig)
 	return cig ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
 }
 
-/* The new context is current. */
+/* Creates a context and makes it current. */
 static CUresult create_context(CUcontext *pctx, unsigned api, unsigned flags,
 			       CUdevice dev)
 {
@@ -77,7 +81,10 @@ CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams,
 	return r ? r : create_context(pctx, 3020, flags, dev);
 }
 
-/* A primary context is released, not destroyed; a green one has its own. */
+/*
+ * Destroys an ordinary context. Primary contexts are released instead, and
+ * green contexts are destroyed by cuGreenCtxDestroy().
+ */
 static CUresult destroy_context(CUcontext ctx)
 {
 	bool current = ctx && ctx == ctx_current();
@@ -113,7 +120,10 @@ CUresult cuCtxAttach(CUcontext *pctx, unsigned int flags)
 	return CUDA_SUCCESS;
 }
 
-/* Detaches the current context only; the last detach destroys it. */
+/*
+ * Accepts only the current context, and destroys it when its last use is
+ * detached.
+ */
 CUresult cuCtxDetach(CUcontext ctx)
 {
 	CUcontext current;
@@ -129,8 +139,8 @@ CUresult cuCtxDetach(CUcontext ctx)
 }
 
 /*
- * May a thread work on it? A primary context need not be active: calls say so
- * then.
+ * Whether a context may become current. An inactive primary context may, but
+ * then calls fail.
  */
 static bool is_usable_context(CUcontext ctx)
 {
@@ -157,7 +167,7 @@ CUresult cuCtxPushCurrent_v2(CUcontext ctx)
 	return push_context(ctx);
 }
 
-static CUresult pop(CUcontext *pctx)
+static CUresult pop_context(CUcontext *pctx)
 {
 	CUcontext ctx = stack_pop();
 
@@ -171,16 +181,16 @@ static CUresult pop(CUcontext *pctx)
 CUresult cuCtxPopCurrent(CUcontext *pctx)
 {
 	ENTER(cuCtxPopCurrent);
-	return pop(pctx);
+	return pop_context(pctx);
 }
 
 CUresult cuCtxPopCurrent_v2(CUcontext *pctx)
 {
 	ENTER(cuCtxPopCurrent_v2);
-	return pop(pctx);
+	return pop_context(pctx);
 }
 
-/* Replaces the top of the stack; NULL takes it away. */
+/* Replaces the top of the stack; if ctx is NULL, only pops it. */
 CUresult cuCtxSetCurrent(CUcontext ctx)
 {
 	ENTER(cuCtxSetCurrent);

@@ -1,21 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * context_limit.c - the limits of a context: which there are, where they start
- * and how far they go (CUDA driver API, cuCtxSetLimit; defaults: CUDA C++
+ * context_limit.c - owns the table of a context's limits, with defaults and
+ * ranges. Source: CUDA driver API, cuCtxSetLimit; for defaults: CUDA C++
  * Programming Guide, "Dynamic Global Memory Allocation", "Formatted Output",
- * "CUDA Dynamic Parallelism").
+ * "CUDA Dynamic Parallelism".
  */
 #include "base/units.h"
-#include "fronts/cuda/context.h"
+#include "fronts/cuda/context/context.h"
 #include "machine/file/board.h"
 #include "machine/file/profile.h"
 
 #include <stdint.h>
 
 static const struct limit {
-	size_t start, least, most, step; /* a value is rounded up to a step */
-	/* The attribute that says how far it goes, and that there is such. */
+	/* values are rounded up to a multiple of `step` */
+	size_t start, least, most, step;
+	/*
+	 * The device attribute that gives the maximum. A device on which it is
+	 * 0 does not have this limit.
+	 */
 	CUdevice_attribute bound;
-	unsigned until; /* gone from this compute capability on; 0: never */
+	/* no longer exists from this compute capability on; 0: always exists */
+	unsigned until;
 } limits[CU_LIMIT_MAX] = {
     [CU_LIMIT_STACK_SIZE] = {1 * KIB, 0, 512 * KIB, 16, 0, 0},
     [CU_LIMIT_PRINTF_FIFO_SIZE] = {1 * MIB, 0, SIZE_MAX / 2, 1, 0, 0},
@@ -36,7 +42,9 @@ static unsigned context_capability(CUcontext ctx)
 	return (unsigned)(p->compute_major * 10 + p->compute_minor);
 }
 
-/* Has the device such a limit, and how far does it go? */
+/*
+ * Whether the device has this limit. If so, *ret_most is the limit's maximum.
+ */
 static bool has_limit(CUcontext ctx, CUlimit id, size_t *ret_most)
 {
 	const struct limit *l = &limits[id];
@@ -87,7 +95,7 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value)
 	return CUDA_SUCCESS;
 }
 
-/* Nothing persists in a cache that is not modelled. */
+/* The level 2 cache is not simulated, so there is nothing to reset. */
 CUresult cuCtxResetPersistingL2Cache(void)
 {
 	size_t most;

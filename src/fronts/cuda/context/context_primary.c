@@ -1,17 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * context_primary.c - the primary context of a device: one for all that ask,
- * alive while somebody holds it. Its handle is the same each time it comes
- * back to life.
+ * context_primary.c - owns the primary context of each device. All callers that
+ * retain it share it, and it is alive until the last one releases it. When it
+ * is created again, it has the same handle.
  */
-#include "fronts/cuda/context.h"
+#include "base/assert.h"
+#include "fronts/cuda/context/context.h"
 
 #include <pthread.h>
 
-/* The object without life; the caller holds the device's lock. */
+/*
+ * Returns the object of the primary context, alive or not; NULL: out of memory.
+ * The caller holds d->lock.
+ */
 static CUcontext object_of(struct cuda_device *d)
 {
 	CUcontext ctx = d->primary;
 
+	GK_ASSERT(gk_lock_held(&d->lock));
 	if (!ctx) {
 		ctx = handle_new(HANDLE_CONTEXT, sizeof(*ctx));
 		if (ctx)
@@ -26,7 +32,7 @@ static bool is_active(const struct cuda_device *d)
 	return d->primary && atomic_load(&d->primary->alive);
 }
 
-static CUresult retain(struct cuda_device *d, CUcontext *ret_ctx)
+static CUresult retain_primary(struct cuda_device *d, CUcontext *ret_ctx)
 {
 	CUcontext ctx = object_of(d);
 	CUresult r = CUDA_SUCCESS;
@@ -50,7 +56,7 @@ CUresult ctx_retain_primary(CUdevice device, CUcontext *ret_ctx)
 	if (!d)
 		return CUDA_ERROR_INVALID_DEVICE;
 	pthread_mutex_lock(&d->lock);
-	r = retain(d, ret_ctx);
+	r = retain_primary(d, ret_ctx);
 	pthread_mutex_unlock(&d->lock);
 	return r;
 }
@@ -61,7 +67,9 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 	return pctx ? ctx_retain_primary(dev, pctx) : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* The last one to let go of it ends it; nobody's stack changes. */
+/*
+ * The last release ends the context. Threads' stacks keep their entries for it.
+ */
 CUresult ctx_release_primary(CUdevice dev)
 {
 	struct cuda_device *d = front_device(dev);
@@ -90,7 +98,9 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
 	return ctx_release_primary(dev);
 }
 
-/* Ends it whoever holds it; they still have to let go of it. */
+/*
+ * Ends the context although it is retained; its users still have to release it.
+ */
 static CUresult reset_primary(CUdevice dev)
 {
 	struct cuda_device *d = front_device(dev);
@@ -116,7 +126,7 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev)
 	return reset_primary(dev);
 }
 
-/* Flags of one that is active may change only since CUDA 11. */
+/* Before CUDA 11, flags could not be changed while the context was active. */
 static CUresult set_primary_flags(CUdevice dev, unsigned flags,
 				  bool while_active)
 {

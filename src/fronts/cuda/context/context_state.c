@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * context_state.c - gets and sets the flags and preferences of a context, and
  * waits for all its work.
  */
-#include "fronts/cuda/capture.h"
-#include "fronts/cuda/context.h"
-#include "fronts/cuda/green.h"
+#include "fronts/cuda/graph/capture.h"
+#include "fronts/cuda/context/context.h"
+#include "fronts/cuda/context/green.h"
 
-/* Priorities of streams: the lower, the sooner. */
+/* Priorities of streams; streams with lower numbers run sooner. */
 #define PRIORITY_LEAST    0
 #define PRIORITY_GREATEST (-5)
 
@@ -123,7 +124,10 @@ CUresult cuCtxSetCacheConfig(CUfunc_cache config)
 	return CUDA_SUCCESS;
 }
 
-/* Banks are four bytes wide since compute capability 5.0, whatever is set. */
+/*
+ * Since compute capability 5.0, banks of shared memory are always four bytes
+ * wide.
+ */
 CUresult cuCtxGetSharedMemConfig(CUsharedconfig *pConfig)
 {
 	ENTER_CONTEXT(cuCtxGetSharedMemConfig, ctx);
@@ -154,7 +158,10 @@ CUresult cuCtxGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
 	return CUDA_SUCCESS;
 }
 
-/* There is no MPS server, so no context has a share of the SMs. */
+/*
+ * Contexts are limited to a share of the SMs only by an MPS server, and there
+ * is none.
+ */
 CUresult cuCtxGetExecAffinity(CUexecAffinityParam *pExecAffinity,
 			      CUexecAffinityType type)
 {

@@ -1,16 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dev_resource.c - resources of devices for green contexts: telling them,
- * splitting SMs, making descriptors. Which SMs a resource has stands in the
- * part of CUdevResource that is the driver's.
+ * dev_resource.c - resources of devices for green contexts: describes them,
+ * splits SMs, creates descriptors. The private part of CUdevResource records
+ * which SMs a resource has.
  *
- * Rules and numbers: CUDA driver API, "Green Contexts". The SMs of a device
- * are taken as one row; GPCs that lack some are not modelled.
+ * Rules and numbers: CUDA driver API, "Green Contexts". The SMs of a device are
+ * treated as one row; GPCs with fewer SMs than others are not simulated.
  */
-#include "abi/cuda_newer.h"
+#include "abi/cuda/cuda_newer.h"
 #include "fronts/cuda/generation.h"
-#include "fronts/cuda/green.h"
-#include "fronts/cuda/module.h"
-#include "fronts/cuda/stream_private.h"
+#include "fronts/cuda/context/green.h"
+#include "fronts/cuda/module/module.h"
+#include "fronts/cuda/stream/stream_private.h"
 #include "machine/file/board.h"
 
 #include <stdlib.h>
@@ -18,20 +19,24 @@
 
 #define MAGIC 0x67726e31u
 
-/* SMs come in pairs (TPCs). */
+/* SMs come in pairs, called TPCs. */
 #define PAIR 2
 
-/* What stands in _internal_padding. */
+/* What this driver stores in _internal_padding. */
 struct hidden {
 	uint32_t magic;
 	int32_t device;
-	uint32_t split; /* the call that it is a result of; 0: none */
+	/* number of the split that produced the resource; 0: none */
+	uint32_t split;
 	uint32_t is_result, align;
 	struct sm_set sms;
 };
 _Static_assert(sizeof(struct hidden) <= 92, "no room in CUdevResource");
 
-/* The public part of SMs; `flags` came with 13.1, and has its room before. */
+/*
+ * The public part of an SM resource. CUDA 13.1 added `flags`, which was padding
+ * before.
+ */
 struct sm_facts {
 	unsigned count, least, align, flags;
 };
@@ -51,7 +56,7 @@ unsigned green_count(const struct sm_set *set)
 	return n;
 }
 
-/* Moves the first `count` SMs from one set into another. */
+/* Moves the first `count` SMs of one set to another. */
 static void take_sms(struct sm_set *from, unsigned count, struct sm_set *to)
 {
 	for (unsigned sm = 0; count && sm < GREEN_SMS_MAX; sm++) {
@@ -65,7 +70,7 @@ static void take_sms(struct sm_set *from, unsigned count, struct sm_set *to)
 	}
 }
 
-/* ---- of an architecture ---- */
+/* ---- facts of an architecture ---- */
 
 static int64_t major_of(CUdevice device)
 {
@@ -77,7 +82,10 @@ static unsigned align_of(CUdevice device)
 	return major_of(device) >= 9 ? 8 : PAIR;
 }
 
-/* The least part: 4 on 8.x until CUDA 13.1, which names 2. */
+/*
+ * The minimum size of a part in SMs. On compute capability 8.x it was 4 before
+ * CUDA 13.1 and has been 2 since.
+ */
 static unsigned least_of(CUdevice device, unsigned align)
 {
 	bool ampere = major_of(device) == 8 && front_generation->cuda < 13010;
@@ -85,7 +93,7 @@ static unsigned least_of(CUdevice device, unsigned align)
 	return ampere && align == align_of(device) ? 4 : align;
 }
 
-/* ---- telling ---- */
+/* ---- describing ---- */
 
 void green_whole(CUdevice device, struct green_share *ret_share)
 {
@@ -199,11 +207,11 @@ CUresult cuCtxGetDevResource(CUcontext hCtx, CUdevResource *resource,
 	return r ? r : tell_of_context(ctx, type, resource);
 }
 
-/* Queues are a context's, not a stream's. */
-static CUresult cuStreamGetDevResource_on(enum cuda_row row, bool per_thread,
-					  CUstream hStream,
-					  CUdevResource *resource,
-					  CUdevResourceType type)
+/* Work queues belong to contexts, so SMs are the only resource of a stream. */
+BOTH_STREAMS(cuStreamGetDevResource, _ptsz,
+	     (CUstream hStream, CUdevResource *resource,
+	      CUdevResourceType type),
+	     (hStream, resource, type))
 {
 	CUstream s;
 	CUresult r = stream_enter(row, hStream, per_thread, &s);
@@ -214,11 +222,6 @@ static CUresult cuStreamGetDevResource_on(enum cuda_row row, bool per_thread,
 		   ? tell_of_context(s->ctx, type, resource)
 		   : CUDA_ERROR_INVALID_RESOURCE_TYPE;
 }
-
-BOTH_STREAMS(cuStreamGetDevResource, _ptsz,
-	     (CUstream hStream, CUdevResource *resource,
-	      CUdevResourceType type),
-	     (hStream, resource, type))
 
 /* ---- splitting ---- */
 
@@ -231,7 +234,7 @@ static CUresult read_sms(const CUdevResource *input, struct hidden *ret)
 	*ret = read_hidden(input);
 	if (ret->magic != MAGIC || !front_device(ret->device))
 		return CUDA_ERROR_INVALID_VALUE;
-	/* A result becomes a green context first; what remained does not. */
+	/* The results of a split cannot be split again; its remainder can. */
 	return ret->is_result ? CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION
 			      : CUDA_SUCCESS;
 }
@@ -247,7 +250,10 @@ static uint32_t next_split(void)
 	(CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING |                     \
 	 CU_DEV_SM_RESOURCE_SPLIT_MAX_POTENTIAL_CLUSTER_SIZE)
 
-/* SMs of each part: at least what is asked, in steps of the alignment. */
+/*
+ * Returns the size of a part in SMs: at least `wanted`, a multiple of the
+ * alignment.
+ */
 static unsigned part_size(const struct hidden *h, unsigned wanted)
 {
 	unsigned least = least_of(h->device, h->align);
@@ -307,9 +313,9 @@ static bool is_zero(const unsigned *values, unsigned count)
 	return !count;
 }
 
-/* SMs that go together: the default, or what the program asks for. */
-static unsigned together(const struct hidden *from,
-			 const CU_DEV_SM_RESOURCE_GROUP_PARAMS *p)
+/* Returns how many SMs are scheduled together: as requested, or the default. */
+static unsigned coscheduled_sms(const struct hidden *from,
+				const CU_DEV_SM_RESOURCE_GROUP_PARAMS *p)
 {
 	return p->coscheduledSmCount ? p->coscheduledSmCount
 				     : align_of(from->device);
@@ -320,7 +326,7 @@ static bool are_params_ok(const struct hidden *from,
 			  unsigned all)
 {
 	unsigned most = major_of(from->device) >= 9 ? 32 : PAIR;
-	unsigned each = together(from, p);
+	unsigned each = coscheduled_sms(from, p);
 	bool backfill = p->flags & CU_DEV_SM_RESOURCE_GROUP_BACKFILL;
 
 	if (p->flags & ~(unsigned)CU_DEV_SM_RESOURCE_GROUP_BACKFILL ||
@@ -335,11 +341,15 @@ static bool are_params_ok(const struct hidden *from,
 		!(p->smCount % PAIR) && (backfill || !(p->smCount % each)));
 }
 
-/* How many SMs a group gets of what is left; 0: none can be made. */
+/*
+ * Returns how many of the remaining SMs a group gets; 0: the group is
+ * impossible.
+ */
 static unsigned group_size(const struct hidden *from,
 			   const CU_DEV_SM_RESOURCE_GROUP_PARAMS *p)
 {
-	unsigned left = green_count(&from->sms), each = together(from, p);
+	unsigned left = green_count(&from->sms),
+		 each = coscheduled_sms(from, p);
 	bool backfill = p->flags & CU_DEV_SM_RESOURCE_GROUP_BACKFILL;
 
 	if (left < each || p->smCount > left)
@@ -349,7 +359,7 @@ static unsigned group_size(const struct hidden *from,
 	return backfill ? left / PAIR * PAIR : left / each * each;
 }
 
-/* All groups, into `result` when that is given. */
+/* Makes all groups; stores them in `result` unless that is NULL. */
 static CUresult split_groups(CUdevResource *result, unsigned count,
 			     struct hidden *rest,
 			     CU_DEV_SM_RESOURCE_GROUP_PARAMS *params)
@@ -362,7 +372,7 @@ static CUresult split_groups(CUdevResource *result, unsigned count,
 			return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
 		memset(&part.sms, 0, sizeof part.sms);
 		part.is_result = true;
-		part.align = together(rest, &params[i]);
+		part.align = coscheduled_sms(rest, &params[i]);
 		take_sms(&rest->sms, size, &part.sms);
 		if (result)
 			write_sms(&result[i], &part, params[i].flags);
@@ -371,7 +381,9 @@ static CUresult split_groups(CUdevResource *result, unsigned count,
 	return CUDA_SUCCESS;
 }
 
-/* Tried on a copy first: nothing is written unless all of it works. */
+/*
+ * Works on copies, so that nothing is written unless all groups are possible.
+ */
 CUresult cuDevSmResourceSplit(CUdevResource *result, unsigned int nbGroups,
 			      const CUdevResource *input,
 			      CUdevResource *remainder, unsigned int flags,
@@ -417,10 +429,10 @@ CUresult cuDevSmResourceSplit(CUdevResource *result, unsigned int nbGroups,
 
 /* ---- descriptors ---- */
 
-/* What the resources of a descriptor said so far. */
+/* The resources of a descriptor that have been read so far. */
 struct gathered {
 	struct green_share share;
-	struct hidden sms; /* magic 0: none yet */
+	struct hidden sms; /* its magic is 0 if no SMs have been read yet */
 	bool device, queues;
 };
 
@@ -446,7 +458,8 @@ static CUresult gather_queues(struct gathered *g, const CUdevResource *r)
 		return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
 	g->queues = true;
 	if ((int)r->type == CU_DEV_RESOURCE_TYPE_WORKQUEUE)
-		return CUDA_SUCCESS; /* queues here are nobody's rivals */
+		/* streams do not compete for work queues here */
+		return CUDA_SUCCESS;
 	memcpy(&queues, &r->sm, sizeof queues);
 	if (!queues.wqConcurrencyLimit ||
 	    (unsigned)queues.sharingScope >
@@ -458,8 +471,8 @@ static CUresult gather_queues(struct gathered *g, const CUdevResource *r)
 }
 
 /*
- * The device of a resource; a configuration of queues may be the program's own,
- * which names it in the public part.
+ * Returns the device of a resource. A work queue configuration may have been
+ * filled in by the program itself, so its public part is read.
  */
 static CUdevice device_of(const CUdevResource *r)
 {
@@ -472,7 +485,7 @@ static CUdevice device_of(const CUdevResource *r)
 	return queues.device;
 }
 
-static CUresult gather(struct gathered *g, const CUdevResource *r)
+static CUresult gather_resource(struct gathered *g, const CUdevResource *r)
 {
 	bool is_sms = r->type == CU_DEV_RESOURCE_TYPE_SM;
 	struct hidden h = read_hidden(r);
@@ -504,7 +517,7 @@ CUresult cuDevResourceGenerateDesc(CUdevResourceDesc *phDesc,
 	if (!phDesc || !resources || !nbResources)
 		return CUDA_ERROR_INVALID_VALUE;
 	for (unsigned i = 0; !r && i < nbResources; i++)
-		r = gather(&g, &resources[i]);
+		r = gather_resource(&g, &resources[i]);
 	if (r)
 		return r;
 	desc = handle_new(HANDLE_RESOURCE_DESC, sizeof *desc);

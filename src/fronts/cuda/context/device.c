@@ -1,14 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device.c - the devices of this process: how many, what they are called,
- * where they sit, how much memory they have.
+ * device.c - the devices visible to this process: their number, names, UUIDs,
+ * bus ids and memory.
  */
-#include "fronts/cuda/front.h"
+#include "fronts/cuda/context/front.h"
 #include "machine/file/board.h"
 #include "machine/file/fault_kinds.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/model/mig.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 #include "machine/trouble/fault.h"
 
 #include <stdio.h>
@@ -34,7 +35,7 @@ void device_memory(const struct cuda_device *d, uint64_t *ret_total,
 {
 	struct gkf_memory m = {0};
 
-	/* As NVML does: what the dead held is free. */
+	/* Like NVML, counts the memory of dead processes as free. */
 	gkf_reap(cuda.machine, false);
 	if (d->instance == GKF_NO_INSTANCE)
 		gkf_memory(cuda.machine, d->index, &m);
@@ -65,7 +66,7 @@ CUresult cuDeviceGet(CUdevice *device, int ordinal)
 	return CUDA_SUCCESS;
 }
 
-/* Declares `d`; leaves unless the arguments are usable. */
+/* Declares `d`, or returns an error if the arguments are invalid. */
 #define ENTER_DEVICE(symbol, dev, arguments_ok)                                \
 	const struct cuda_device *d;                                           \
 	ENTER(symbol);                                                         \
@@ -75,7 +76,7 @@ CUresult cuDeviceGet(CUdevice *device, int ordinal)
 	if (!d)                                                                \
 	return CUDA_ERROR_INVALID_DEVICE
 
-/* Cut to what fits, always with its end. */
+/* Copies as much of the text as fits; always adds a NUL. */
 static void cut_name(char *to, int len, const char *text)
 {
 	size_t n = strlen(text);
@@ -110,7 +111,7 @@ CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
 	return CUDA_SUCCESS;
 }
 
-/* The sixteen bytes of "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx". */
+/* Parses the sixteen bytes in "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx". */
 static CUuuid uuid_bytes(const char *text)
 {
 	CUuuid uuid = {{0}};
@@ -128,7 +129,7 @@ static CUuuid uuid_bytes(const char *text)
 	return uuid;
 }
 
-/* Answers for the whole GPU, also for a MIG device. */
+/* Returns the UUID of the whole GPU, even for a MIG device. */
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
 {
 	ENTER_DEVICE(cuDeviceGetUuid, dev, uuid != NULL);
@@ -151,7 +152,7 @@ CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev)
 	return CUDA_SUCCESS;
 }
 
-/* 32 bits, as CUDA 2 had them: more than fits is told as the most. */
+/* Returns 32 bits, as in CUDA 2; larger sizes become UINT32_MAX. */
 CUresult cuDeviceTotalMem(unsigned int *bytes, CUdevice dev)
 {
 	uint64_t total, left;
@@ -193,7 +194,7 @@ CUresult cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
 	return CUDA_SUCCESS;
 }
 
-/* "domain:bus:device.function", without the domain or the function, too. */
+/* Parses "domain:bus:device.function"; domain and function are optional. */
 static bool parse_bus_id(const char *text, unsigned at[4])
 {
 	const char *colon = strchr(text, ':');
@@ -233,14 +234,14 @@ CUresult cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId)
 	return CUDA_ERROR_INVALID_DEVICE;
 }
 
-/* A locally unique identifier is a matter of Windows. */
+/* LUIDs exist only on Windows. */
 CUresult cuDeviceGetLuid(char *luid, unsigned int *deviceNodeMask, CUdevice dev)
 {
 	ENTER_DEVICE(cuDeviceGetLuid, dev, luid && deviceNodeMask);
 	return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* Shares of SMs are given out by an MPS server; there is none. */
+/* Only an MPS server assigns shares of the SMs, and there is none. */
 CUresult cuDeviceGetExecAffinitySupport(int *pi, CUexecAffinityType type,
 					CUdevice dev)
 {

@@ -1,11 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_atomic.c - which atomic operations a link between devices, or a device
- * and the host, does by itself. PCIe does none; an NVLink does what kernels
- * can ask for: PTX ISA, "atom".
+ * device_atomic.c - reports which atomic operations a link between devices, or
+ * between a device and the host, supports natively. PCIe supports none of them.
+ * NVLink supports all that kernels can use (PTX ISA, "atom").
  */
-#include "fronts/cuda/front.h"
+#include "fronts/cuda/context/front.h"
 
-/* Forms of one operation; those with 128 bits from compute capability 9.0. */
+/*
+ * The variants of an operation. 128-bit variants need compute capability 9.0.
+ */
 #define INTEGER                                                                \
 	(CU_ATOMIC_CAPABILITY_SIGNED | CU_ATOMIC_CAPABILITY_UNSIGNED |         \
 	 CU_ATOMIC_CAPABILITY_REDUCTION | CU_ATOMIC_CAPABILITY_SCALAR_32 |     \

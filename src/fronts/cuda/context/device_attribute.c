@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_attribute.c - attributes of devices: attribute.def has a row each,
- * architecture.def what follows from the compute capability.
+ * device_attribute.c - the attributes of devices, one row each in
+ * attribute.def; architecture.def has the values that depend only on the
+ * compute capability.
  */
-#include "fronts/cuda/front.h"
+#include "fronts/cuda/context/front.h"
 #include "fronts/cuda/generation.h"
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
@@ -15,7 +17,9 @@
 
 #include <limits.h>
 
-/* Elements of a texture in linear memory, one dimension. */
+/*
+ * The maximum number of elements of a one-dimensional texture in linear memory.
+ */
 #define TEXTURE1D_LINEAR (1 << 28)
 
 int64_t device_clock_mhz(const struct gkf_profile *p)
@@ -31,13 +35,16 @@ struct architecture {
 
 static const struct architecture architectures[] = {
 #define ARCHITECTURE(...) {__VA_ARGS__},
-#include "fronts/cuda/architecture.def"
+#include "fronts/cuda/context/architecture.def"
 #undef ARCHITECTURE
 };
 
 #define ARCHITECTURES (sizeof(architectures) / sizeof(*architectures))
 
-/* The newest that the device is not older than; the oldest at least. */
+/*
+ * Returns the newest row that is not newer than the device, else the oldest
+ * row.
+ */
 static const struct architecture *architecture_of(const struct gkf_profile *p)
 {
 	int64_t capability = p->compute_major * 10 + p->compute_minor;
@@ -59,7 +66,9 @@ static bool find_mig_instance(const struct cuda_device *d,
 				GKF_INSTANCE_CI(d->instance), ci);
 }
 
-/* A GPU instance's part of a thing that goes with the memory slices. */
+/*
+ * Returns a MIG instance's part of something that is divided by memory slices.
+ */
 static int64_t part_by_memory(const struct cuda_device *d, int64_t whole)
 {
 	struct gkf_mig_gi gi;
@@ -75,7 +84,7 @@ static int64_t l2_bytes(const struct cuda_device *d)
 	return part_by_memory(d, d->board->profile.l2_kib * 1024);
 }
 
-static int64_t sms(const struct cuda_device *d)
+static int64_t count_sms(const struct cuda_device *d)
 {
 	struct gkf_mig_gi gi;
 	struct gkf_mig_ci ci;
@@ -93,15 +102,15 @@ static int64_t copy_engines(const struct cuda_device *d)
 					      : d->board->profile.copy_engines;
 }
 
-/* A setting of the machine, as it is now; absent is off. */
-static int64_t setting(const struct cuda_device *d, enum gkf_value id)
+/* Returns the machine's present value of a setting; 0 if it has none. */
+static int64_t read_setting(const struct cuda_device *d, enum gkf_value id)
 {
 	int64_t value;
 
 	return gkf_value_get(cuda.machine, d->index, id, &value) ? value : 0;
 }
 
-/* Attributes that came after CUDA 13.0; an older driver knows none. */
+/* Attributes that came after CUDA 13.0; older drivers do not have them. */
 static const struct later {
 	int id;
 	unsigned since;
@@ -141,7 +150,7 @@ bool device_attribute(const struct cuda_device *d, CUdevice_attribute id,
 	case CU_DEVICE_ATTRIBUTE_##attribute:                                  \
 		value = (is);                                                  \
 		break;
-#include "fronts/cuda/attribute.def"
+#include "fronts/cuda/context/attribute.def"
 #undef ATTRIBUTE
 	case CU_DEVICE_ATTRIBUTE_MAX:
 	default:
@@ -203,7 +212,10 @@ CUresult cuDeviceGetProperties(CUdevprop *prop, CUdevice dev)
 	return CUDA_SUCCESS;
 }
 
-/* Bytes of one channel; 0: no format that linear memory is read in. */
+/*
+ * Returns the bytes of one channel; 0: textures in linear memory cannot use the
+ * format.
+ */
 static unsigned format_size(CUarray_format format)
 {
 	switch ((int)format) {

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_notice.c - callbacks for what happens to a device. The one thing that
- * is told is memory over a process's budget, and no process on Linux has one:
- * callbacks are kept and never called.
+ * device_notice.c - registers callbacks for device events. They are never
+ * called: the only event is a process that exceeds its memory budget, and no
+ * process on Linux has a budget.
  */
-#include "fronts/cuda/front.h"
+#include "fronts/cuda/context/front.h"
 
 struct CUasyncCallbackEntry_st {
 	CUdevice device;

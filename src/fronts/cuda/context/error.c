@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * error.c - names and texts of result codes. They need no driver: they answer
- * before cuInit, and are not counted.
+ * error.c - the names and texts of result codes. These calls work before
+ * cuInit() and are not counted.
  */
-#include "fronts/cuda/front.h"
+#include "fronts/cuda/context/front.h"
 #include "fronts/cuda/generation.h"
 
 static const struct {
@@ -10,13 +11,13 @@ static const struct {
 	const char *name, *text;
 } errors[] = {
 #define CUDA_ERROR(name, value, text) {value, #name, text},
-#include "abi/cuda_error.def"
+#include "abi/cuda/cuda_error.def"
 #undef CUDA_ERROR
 };
 
 #define ERROR_COUNT (sizeof(errors) / sizeof(*errors))
 
-/* An older driver does not know these. */
+/* Whether a code is newer than this driver. */
 static bool is_of_later(CUresult error)
 {
 	return (error == CUDA_ERROR_STREAM_DETACHED &&
@@ -25,7 +26,7 @@ static bool is_of_later(CUresult error)
 		front_generation->cuda < 13030);
 }
 
-/* ERROR_COUNT: it is none. */
+/* Returns the row of a code; ERROR_COUNT if it is unknown. */
 static size_t row_of_error(CUresult error)
 {
 	size_t i = 0;

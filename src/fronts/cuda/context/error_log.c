@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * error_log.c - cuLogs*: the errors that this driver tells, kept for programs:
- * the last ones in memory, for callbacks as they come, and in the file that
- * CUDA_LOG_FILE names (stdout and stderr are themselves).
+ * error_log.c - cuLogs*: the log of this driver's errors. The latest entries
+ * are kept in memory. Each new entry is passed to callbacks and appended to the
+ * file named by CUDA_LOG_FILE; "stdout" and "stderr" stand for these streams.
  */
 #include "base/clock.h"
 #include "base/log.h"
-#include "fronts/cuda/front.h"
+#include "fronts/cuda/context/front.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,9 +17,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Together the 25600 bytes that CUDA's documentation names. */
+/* 25600 bytes in total, the size given in CUDA's documentation. */
 #define ENTRIES 100
-#define ENTRY   256 /* bytes, the newline and a NUL included */
+#define ENTRY   256 /* maximum bytes of an entry, including newline and NUL */
 
 struct CUlogsCallbackEntry_st {
 	CUlogsCallback function;
@@ -26,16 +27,22 @@ struct CUlogsCallbackEntry_st {
 	CUlogsCallbackHandle next;
 };
 
-/* Recursive: a callback may register another one, or be told of an error. */
+/*
+ * Recursive, because a callback may register another callback or cause an
+ * error.
+ */
 static struct {
 	pthread_mutex_t lock;
 	char text[ENTRIES][ENTRY];
-	CUlogIterator next; /* how many there ever were */
+	CUlogIterator next; /* the number of entries logged so far */
 	CUlogsCallbackHandle callbacks;
 	bool telling;
 } logs = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
 
-/* "[12:00:01.250][4711][CUDA][E] words", and a newline. */
+/*
+ * Writes "[12:00:01.250][4711][CUDA][E] words" and a newline; returns the
+ * length.
+ */
 static size_t write_entry(char entry[ENTRY], CUlogLevel level,
 			  const char *words)
 {
@@ -64,19 +71,22 @@ static void write_file(const char *entry, size_t size)
 		return;
 	if (!strcmp(path, "stdout") || !strcmp(path, "stderr"))
 		fd = !strcmp(path, "stdout") ? STDOUT_FILENO : STDERR_FILENO;
-	else /* a pipe that nobody reads holds up no program */
+	else /* NONBLOCK: a pipe may have no reader */
 		fd = open(path,
 			  O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC |
 			      O_NONBLOCK | O_NOCTTY,
 			  0600);
 	if (fd >= 0 && write(fd, entry, size) < 0) {
-		/* nowhere left to say so */
+		/* there is nowhere to report it */
 	}
 	if (fd > STDERR_FILENO)
 		close(fd);
 }
 
-/* The entry without its newline. An error in a callback calls nobody. */
+/*
+ * Passes the entry without its newline. Errors that occur inside a callback are
+ * not passed to callbacks.
+ */
 static void tell_callbacks(CUlogLevel level, char *entry, size_t length)
 {
 	CUlogsCallbackHandle next;
@@ -117,7 +127,10 @@ void front_log(int level, const char *format, ...)
 	errno = error;
 }
 
-/* Needs no cuInit; a forked child has nothing. Counted where that can be. */
+/*
+ * Begins a call that works before cuInit() but fails in a forked child. Counts
+ * the call if the driver is ready.
+ */
 static CUresult enter_logs(enum cuda_row row)
 {
 	int ready = atomic_load(&cuda.ready);
@@ -157,7 +170,7 @@ CUresult cuLogsRegisterCallback(CUlogsCallback callbackFunc, void *userData,
 	return CUDA_SUCCESS;
 }
 
-/* It is called no more, unless by itself. */
+/* From now on the callback is not called. A callback may unregister itself. */
 CUresult cuLogsUnregisterCallback(CUlogsCallbackHandle callback)
 {
 	CUlogsCallbackHandle *at;
@@ -194,7 +207,10 @@ static const char *entry_at(CUlogIterator i)
 	return logs.text[i % ENTRIES];
 }
 
-/* Where to begin; what is no longer there is passed over, and counted. */
+/*
+ * Returns the first entry to dump; counts the requested entries that were
+ * overwritten.
+ */
 static CUlogIterator begin_dump(const CUlogIterator *iterator, unsigned *lost)
 {
 	CUlogIterator oldest = logs.next > ENTRIES ? logs.next - ENTRIES : 0;
@@ -214,15 +230,15 @@ static size_t size_of_entries(CUlogIterator from)
 	return size;
 }
 
-/* The head of what lacks its beginning. */
+/* Writes a first line that says how many entries are missing. */
 static void write_lost(char head[ENTRY], unsigned lost)
 {
-	snprintf(head, ENTRY, "[%u older messages are not here]\n", lost);
+	snprintf(head, ENTRY, "[%u older messages were dropped]\n", lost);
 }
 
 /*
- * As many of the newest entries as fit, behind a line on those that do not.
- * False: not even one.
+ * Copies as many of the newest entries as fit, after a line about the missing
+ * entries. Returns false if not even one entry fits.
  */
 static bool dump_to_memory(CUlogIterator from, unsigned lost, char *buffer,
 			   size_t *size)

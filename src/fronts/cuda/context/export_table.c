@@ -1,13 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * export_table.c - cuGetExportTable: tables of functions by UUID. CUDA's own
- * are private to it and none of them is here; a row is one of ours, for the
- * libraries that come with this one.
+ * tables are private, so they are missing here. The only table is ours, for our
+ * other libraries.
  */
 #include "base/log.h"
 #include "device/space.h"
 #include "fronts/common/export_table.h"
-#include "fronts/cuda/host_work.h"
-#include "fronts/cuda/module.h"
+#include "fronts/cuda/memory/host_work.h"
+#include "fronts/cuda/module/module.h"
 #include "machine/store/coverage.h"
 
 #include <dlfcn.h>
@@ -16,7 +17,7 @@
 
 struct export_row {
 	const char *uuid;  /* 16 bytes */
-	const void *table; /* NULL: the end */
+	const void *table; /* NULL: end of the list */
 };
 
 static const enum gkf_named kinds[GPUKIT_LIBRARIES] = {
@@ -31,16 +32,26 @@ static const enum gkf_named kinds[GPUKIT_LIBRARIES] = {
     [GPUKIT_TORCH] = GKF_NAMED_TORCH,
 };
 
-/* A function of a library; it has seen that the driver is initialised. */
-static void note_refusal(enum gpukit_library library, const char *symbol)
+/*
+ * Counts and logs that one of our libraries refused a function. The library has
+ * checked that the driver is initialised.
+ */
+static void note_reason(enum gpukit_library library, const char *symbol,
+			const char *why)
 {
 	gkf_refuse_named(cuda.machine, kinds[library], symbol);
-	front_tell_refusal(symbol);
+	front_tell_refusal(symbol, why);
+}
+
+static void note_refusal(enum gpukit_library library, const char *symbol)
+{
+	note_reason(library, symbol, NULL);
 }
 
 static const struct gpukit_table gpukit_table = {
-    sizeof gpukit_table, note_refusal,  kernel_attach,  gkf_space_view,
-    host_work_begin,     host_work_end, host_work_fail, host_work_watch};
+    sizeof gpukit_table, note_refusal,    kernel_attach,
+    gkf_space_view,      host_work_begin, host_work_end,
+    host_work_fail,      host_work_watch, note_reason};
 
 static const struct export_row rows[] = {
     {GPUKIT_TABLE_UUID, &gpukit_table},
@@ -48,10 +59,11 @@ static const struct export_row rows[] = {
 };
 
 /*
- * Once: the error that a program shows then says little of the reason. Others
- * than the runtime ask too, as NVRTC does, and work without.
+ * Logs this once, because the error that the program then shows does not
+ * explain the reason. Callers other than the runtime, such as NVRTC, work
+ * without the table.
  */
-static void hint(const void *caller)
+static void log_hint(const void *caller)
 {
 	static atomic_flag told = ATOMIC_FLAG_INIT;
 	Dl_info who = {0};
@@ -61,15 +73,15 @@ static void hint(const void *caller)
 	if (!dladdr(caller, &who) || !who.dli_fname)
 		who.dli_fname = "a program";
 	gk_log(GK_LOG_WARN,
-	       "%s asks for a private table of NVIDIA's driver; NVIDIA's own "
-	       "runtime does, and works with that driver only: if calls fail, "
-	       "`gpukit fake doctor` says how to link it again",
+	       "%s requests a private table of NVIDIA's driver, as NVIDIA's "
+	       "own runtime does, which works only with that driver; if calls "
+	       "fail, `gpukit fake doctor` says how to relink",
 	       who.dli_fname);
 }
 
 /*
- * NVIDIA's runtime hands the result to its caller as it stands, for every call
- * from then on: "CUDA driver is a stub library" is as near as it gets.
+ * NVIDIA's runtime returns the result of this call from every later call. Of
+ * all codes, the one for "CUDA driver is a stub library" fits best.
  */
 CUresult cuGetExportTable(const void **ppExportTable,
 			  const CUuuid *pExportTableId)
@@ -85,7 +97,7 @@ CUresult cuGetExportTable(const void **ppExportTable,
 				    sizeof(pExportTableId->bytes)) != 0)
 		row++;
 	if (!row->table)
-		hint(__builtin_return_address(0));
+		log_hint(__builtin_return_address(0));
 	*ppExportTable = row->table;
 	return row->table ? CUDA_SUCCESS : CUDA_ERROR_STUB_LIBRARY;
 }

@@ -1,80 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * front.c - entering the library: is the driver initialised, which context is
- * current, count the call. The stack of current contexts of each thread is
- * here: one word of thread-local storage leads to it.
+ * front.c - begins the entry points: checks that the driver is initialised,
+ * counts the call, finds the current context.
  */
 #include "base/err.h"
-#include "fronts/cuda/capture.h"
-#include "fronts/cuda/stack.h"
-#include "fronts/cuda/stream.h"
+#include "fronts/cuda/graph/capture.h"
+#include "fronts/cuda/context/stack.h"
 #include "machine/store/gate.h"
 
-#include <stdlib.h>
-
-/*
- * Static storage of a thread is scarce in a library that is opened at run
- * time; a single word is always to be had, and reading it costs no call.
- */
-static _Thread_local
-    __attribute__((tls_model("initial-exec"))) struct stack *mine;
+struct cuda_process cuda;
 
 static _Thread_local __attribute__((tls_model("initial-exec"))) bool barred;
 
-static pthread_key_t leaving;
-static bool told_leaving;
-
-/* The thread ends; its contexts live on. */
-static void leave_thread(void *stack)
-{
-	mine = NULL;
-	free(((struct stack *)stack)->top);
-	free(stack);
-}
-
-__attribute__((constructor)) static void load(void)
-{
-	told_leaving = !pthread_key_create(&leaving, leave_thread);
-}
-
-static bool stack_has_room(struct stack *s)
-{
-	unsigned room = s->room ? 2 * s->room : 4;
-	struct stack_entry *top;
-
-	if (s->depth < s->room)
-		return true;
-	top = realloc(s->top, room * sizeof(*top));
-	if (!top)
-		return false;
-	s->top = top;
-	s->room = room;
-	return true;
-}
-
-bool stack_push(CUcontext ctx)
-{
-	if (!mine) {
-		mine = calloc(1, sizeof(*mine));
-		if (mine && told_leaving)
-			pthread_setspecific(leaving, mine);
-	}
-	if (!mine || !stack_has_room(mine))
-		return false;
-	mine->top[mine->depth++] = (struct stack_entry){ctx, handle_life(ctx)};
-	return true;
-}
-
-CUcontext stack_pop(void)
-{
-	return mine && mine->depth ? mine->top[--mine->depth].ctx : NULL;
-}
-
-CUcontext ctx_current(void)
-{
-	return mine && mine->depth ? mine->top[mine->depth - 1].ctx : NULL;
-}
-
-/* Why nothing is entered. */
+/* Returns the result of calls made while the driver is not ready. */
 static CUresult not_ready(int ready)
 {
 	return ready == CUDA_ENDED ? CUDA_ERROR_DEINITIALIZED
@@ -95,10 +33,10 @@ static inline CUresult enter_row(enum cuda_row row)
 	return capture_is_open() ? capture_permit_call(row) : CUDA_SUCCESS;
 }
 
-/* The current context, in whatever state. */
+/* Finds the current context; fails also if that has a sticky error. */
 static inline CUresult take_current(CUcontext *ret_ctx)
 {
-	const struct stack *s = mine;
+	const struct stack *s = stack_mine;
 	const struct stack_entry *e;
 
 	if (__builtin_expect(!s || !s->depth, 0))
@@ -141,32 +79,6 @@ CUresult ctx_of(CUcontext given, CUcontext *ret_ctx)
 		return CUDA_ERROR_INVALID_CONTEXT;
 	*ret_ctx = given;
 	return ctx_error(given);
-}
-
-void ctx_stick(CUcontext ctx, CUresult result)
-{
-	int none = CUDA_SUCCESS;
-
-	if (atomic_compare_exchange_strong(&ctx->sticky, &none, result) &&
-	    result != CUDA_ERROR_ASSERT)
-		atomic_store(&ctx->device->failed, result);
-}
-
-CUresult ctx_strike(CUcontext ctx)
-{
-	if (!atomic_load(&ctx->sticky))
-		stream_fail(ctx, (int)(atomic_load(ctx->strike) & 0xffff));
-	return (CUresult)atomic_load(&ctx->sticky);
-}
-
-CUresult front_refuse(enum cuda_row row)
-{
-	CUresult r = enter_row(row);
-
-	if (r)
-		return r;
-	front_count_refusal(row);
-	return CUDA_ERROR_NOT_SUPPORTED;
 }
 
 static const struct {

@@ -1,17 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * front.h - the room that every entry point of this libcuda goes through: is
- * the driver initialised, count the call, which context is current.
+ * front.h - the beginning of every entry point of this libcuda: checks that the
+ * driver is initialised, counts the call, and finds the current context.
  *
- * A topic file defines the functions of its topic; what they share with others
- * is declared here or in the topic's own header.
+ * The files define the functions of one topic each. Functions that several
+ * topics need are declared here or in the header of their topic.
  */
 #ifndef GKF_CUDA_FRONT_H
 #define GKF_CUDA_FRONT_H
 
-#include "abi/cuda_abi.h"
+#include "abi/cuda/cuda_abi.h"
 #include "base/log.h"
 #include "device/queue.h"
-#include "fronts/cuda/handle.h"
+#include "fronts/cuda/context/handle.h"
 #include "machine/file/numbers.h"
 
 #include <pthread.h>
@@ -21,21 +22,20 @@ struct gkf_board;
 struct gkf_file;
 struct gkf_profile;
 
-/* Rows of cuda.def. */
+/* A number for each row of cuda_symbols.def. */
 enum cuda_row {
-#define CUDA(symbol, base, since, stream, params) ROW_##symbol,
-#include "abi/cuda.def"
-#undef CUDA
+#define CUDA_SYMBOL(symbol, ...) ROW_##symbol,
+#include "abi/cuda/cuda_symbols.def"
 	ROW_COUNT
 };
 
 /*
- * Parts that keep something in every context, in ctx->part[PART_...]. open() is
- * called when a context is made (in this order), close() when it is destroyed
- * (in reverse). close() may wait for work that still runs.
+ * The parts of a context's state, ctx->part[PART_...]. When a context is
+ * created, open() of each part is called, in this order; when it ends, close(),
+ * in reverse order. close() may wait for unfinished work.
  */
 enum cuda_part {
-	PART_MEMORY, /* memory.c */
+	PART_MEMORY, /* memory_calls.c */
 	PART_STREAM, /* stream.c */
 	PART_MODULE, /* module.c */
 	PART_COUNT
@@ -46,20 +46,25 @@ struct cuda_part_row {
 };
 extern const struct cuda_part_row memory_part, stream_part, module_part;
 
-/* A device that this process sees; its place in `cuda.device` is CUdevice. */
+/*
+ * A device visible to this process; its index in `cuda.device` is its CUdevice.
+ */
 struct cuda_device {
-	unsigned index;    /* in the machine */
-	uint32_t instance; /* MIG, or GKF_NO_INSTANCE */
-	uint32_t life;     /* of that instance */
+	unsigned index;    /* index in the machine */
+	uint32_t instance; /* the MIG instance, or GKF_NO_INSTANCE */
+	/* differs between uses of the same instance number */
+	uint32_t life;
 	const struct gkf_board *board;
-	_Atomic unsigned slot; /* of the ledger, while a context is alive */
-	_Atomic int failed;    /* CUresult that new contexts answer */
-	/* The rest is of context.c and context_primary.c. */
-	_Atomic unsigned contexts; /* alive */
-	unsigned held;             /* device_hold() */
-	_Atomic bool attached;     /* has a slot, with or without contexts */
-	pthread_mutex_t lock;      /* of what is said of the primary context */
-	CUcontext primary;         /* one for ever, once it was retained */
+	_Atomic unsigned slot; /* slot in the ledger; valid while attached */
+	/* CUresult with which creating a context here fails, or 0 */
+	_Atomic int failed;
+	/* The members below belong to context.c and context_primary.c. */
+	_Atomic unsigned contexts; /* number of live contexts */
+	/* number of device_hold() calls to be undone */
+	unsigned held;
+	_Atomic bool attached; /* has a slot, even without contexts */
+	pthread_mutex_t lock;  /* guards the primary context */
+	CUcontext primary;     /* once created, never freed */
 	unsigned primary_retained;
 	_Atomic unsigned primary_flags;
 };
@@ -68,42 +73,52 @@ struct cuda_device {
 enum cuda_ready {
 	CUDA_NOT_READY,
 	CUDA_READY,
-	CUDA_FORKED = -1, /* a child of a process that was ready */
-	CUDA_ENDED = -2,  /* the process exits */
+	CUDA_FORKED = -1, /* the child of a fork() after cuInit */
+	CUDA_ENDED = -2,  /* the process is exiting */
 };
 
-/* The state that cuInit found; written once, before `ready` is set. */
+/*
+ * The state that cuInit() sets up. It is written once, before `ready` is set.
+ */
 struct cuda_process {
 	_Atomic int ready; /* enum cuda_ready */
 	struct gkf_machine *machine;
-	const struct gkf_gate *gate; /* of the machine */
+	const struct gkf_gate *gate; /* the gate of `machine` */
 	bool launch_blocking;        /* CUDA_LAUNCH_BLOCKING */
 	unsigned device_count;
 	struct cuda_device device[GKF_DEVICES_MAX];
 };
 extern __attribute__((visibility("hidden"))) struct cuda_process cuda;
 
-/* A context; that it lives and what is atomic may be read by any thread. */
+/* A context. Any thread may read `alive` and the atomic members. */
 struct CUctx_st {
 	struct cuda_device *device;
 	bool primary;
-	/* Whose memory and modules it has: its own, unless it is a green one.
+	/*
+	 * The context whose memory and modules this one uses: itself or, for a
+	 * green context, the primary context.
 	 */
 	CUcontext base;
-	CUgreenCtx green;        /* NULL: it has all SMs; green.h */
-	_Atomic unsigned greens; /* green ones that have it as base */
+	/* NULL: an ordinary context, with all SMs; green.h */
+	CUgreenCtx green;
+	_Atomic unsigned greens; /* live green contexts with this base */
 	unsigned api;            /* cuCtxGetApiVersion */
 	_Atomic uint64_t id;     /* cuCtxGetId */
-	_Atomic bool alive;      /* else destroyed, or primary and not active */
-	_Atomic int sticky; /* CUresult that every call answers from now on */
-	/* The device's word that changes when all contexts fail. */
+	/* false: destroyed, or an inactive primary context */
+	_Atomic bool alive;
+	_Atomic int sticky; /* CUresult of all further calls */
+	/*
+	 * The device's failure counter: it changes when all contexts of the
+	 * device fail.
+	 */
 	const _Atomic uint64_t *strike;
 	uint64_t strike_seen;
-	_Atomic unsigned flags; /* of cuCtxCreate, or of the primary context */
-	_Atomic unsigned attached; /* cuCtxAttach */
+	/* flags of cuCtxCreate() or of the primary context */
+	_Atomic unsigned flags;
+	_Atomic unsigned attached; /* uses counted by cuCtxAttach() */
 	_Atomic size_t limit[CU_LIMIT_MAX];
 	_Atomic unsigned cache_config; /* CUfunc_cache */
-	/* Contexts whose memory it may use, and their lives; peer.c. */
+	/* The contexts whose memory this one may use, and their ids; peer.c. */
 	struct {
 		_Atomic(CUcontext) ctx;
 		_Atomic uint64_t id;
@@ -112,28 +127,28 @@ struct CUctx_st {
 };
 
 /*
- * The context that the calling thread works on: its top of stack, whether or
- * not that still lives. NULL: none.
+ * The current context of the calling thread, alive or not; NULL if there is
+ * none.
  */
 CUcontext ctx_current(void);
 
 /*
- * The context that a caller means: NULL is the current one. The errors of
- * front_enter_context() for that; CUDA_ERROR_INVALID_CONTEXT for a value that
- * is no context, or one that does not live.
+ * Finds the context that an argument names. NULL means the current context and
+ * may fail like front_enter_context(). Any other value must be a live context,
+ * else CUDA_ERROR_INVALID_CONTEXT.
  */
 CUresult ctx_of(CUcontext given, CUcontext *ret_ctx);
 
 /*
- * Ends the use of a context by a fault of the device: every call on it answers
- * result from now on. New contexts of this process on that device do, too,
- * unless an assertion of the program's has failed.
+ * Makes a device fault sticky: every further call on the context returns
+ * `result`. Unless the fault is a failed assertion of the program, new contexts
+ * of this process on the device return it too.
  */
 void ctx_stick(CUcontext ctx, CUresult result);
 
 /*
- * What every call on it answers: CUDA_SUCCESS, or what it failed with; the
- * whole device may have failed meanwhile.
+ * Returns the result that calls on the context must return: its sticky error,
+ * which may come from a failure of the whole device, or CUDA_SUCCESS.
  */
 CUresult ctx_strike(CUcontext ctx);
 static inline CUresult ctx_error(CUcontext ctx)
@@ -148,88 +163,101 @@ static inline CUresult ctx_error(CUcontext ctx)
 }
 
 /*
- * May kernels in `ctx` use memory of `owner`? Of the same device, or peer
- * access is enabled.
+ * Whether kernels in `ctx` may use memory of `owner`: both are on one device,
+ * or peer access is enabled.
  */
 bool ctx_reaches(CUcontext ctx, CUcontext owner);
 
-/* Can a device reach the memory of another one? */
+/* Whether a device can access the memory of another one. */
 bool device_can_access(const struct cuda_device *d,
 		       const struct cuda_device *other);
 
-/* The device of that number; NULL: CUDA_ERROR_INVALID_DEVICE. */
+/*
+ * Returns the device with this number; NULL if there is none
+ * (CUDA_ERROR_INVALID_DEVICE).
+ */
 static inline struct cuda_device *front_device(CUdevice device)
 {
 	return (unsigned)device < cuda.device_count ? &cuda.device[device]
 						    : NULL;
 }
 
-/* The number by which CUDA knows a device. */
+/* The number by which programs name a device. */
 static inline CUdevice front_number(const struct cuda_device *d)
 {
 	return (CUdevice)(d - cuda.device);
 }
 
-/* The value of a device's attribute; false: there is no such attribute. */
+/* Reads an attribute of a device; false: unknown attribute. */
 bool device_attribute(const struct cuda_device *d, CUdevice_attribute id,
 		      int *ret_value);
 
 /*
- * The clock in MHz; a consumer board tells the one printed on its box, not its
- * highest.
+ * The clock in MHz that programs see. Consumer boards report the clock of their
+ * specification, not their highest one.
  */
 int64_t device_clock_mhz(const struct gkf_profile *p);
 
-/* A device's memory for programs in bytes, as cuMemGetInfo tells it. */
+/*
+ * The bytes of memory that programs can use and those that are free, as
+ * reported by cuMemGetInfo().
+ */
 void device_memory(const struct cuda_device *d, uint64_t *ret_total,
 		   uint64_t *ret_free);
 
-/* Do they reach each other's memory by NVLink? peer.c */
+/* Whether two devices are connected by NVLink; peer.c. */
 bool device_is_linked(const struct cuda_device *d,
 		      const struct cuda_device *other);
 
-/* Does the machine say that the GPU is gone? */
+/* Whether the GPU or MIG instance no longer exists. */
 bool device_is_gone(const struct cuda_device *d);
 
 /*
- * Checks that the driver is initialised (CUDA_ERROR_NOT_INITIALIZED, in a
- * forked child too; CUDA_ERROR_DEINITIALIZED while the process exits) and
- * counts the call.
+ * Begins a call: counts it and checks that the driver is initialised. Returns
+ * CUDA_ERROR_NOT_INITIALIZED if it is not, or in a forked child;
+ * CUDA_ERROR_DEINITIALIZED while the process exits.
  */
 CUresult front_enter(enum cuda_row row);
 
 /*
- * The same, and there is a current context (CUDA_ERROR_INVALID_CONTEXT,
- * CUDA_ERROR_CONTEXT_IS_DESTROYED) without a sticky error (that error).
+ * Does the same and returns the current context. Fails with
+ * CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_CONTEXT_IS_DESTROYED or the sticky
+ * error of the context.
  */
 CUresult front_enter_context(enum cuda_row row, CUcontext *ret_ctx);
 
 /*
- * While a host function runs its thread may not enter:
- * CUDA_ERROR_NOT_PERMITTED.
+ * Forbids the calling thread to use CUDA while it runs a host function: its
+ * calls fail with CUDA_ERROR_NOT_PERMITTED.
  */
 void front_bar(bool barred);
 
-/* Counts a call that nobody answers; the body of every default. */
+/*
+ * Counts and refuses a call; the body of every function whose row says
+ * "refused".
+ */
 CUresult front_refuse(enum cuda_row row);
 
-/* Counts a refused call of an initialised process, and logs it. */
+/* Counts a refused call and logs it. The driver must be initialised. */
 void front_count_refusal(enum cuda_row row);
 
-/* Logs the refusal of a function of any library of ours. */
-void front_tell_refusal(const char *symbol);
+/*
+ * Logs that a function of one of our libraries was refused; `why` may be NULL.
+ */
+void front_tell_refusal(const char *symbol, const char *why);
 
 /*
- * Tells an error: to this process's log and to the program, which asks with
- * cuLogs*. Locks of the front may be held; callbacks of the program's run.
+ * Logs an error, both in this process's log and in the log that programs read
+ * with cuLogs*. Runs callbacks of the program; the caller may hold locks of
+ * this library.
  */
 void front_log(int level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Converts a gk_err into CUDA's result code. */
+/* Converts a gk_err to a CUresult. */
 CUresult front_error(int gk_err);
 
-/* Declare what is needed and leave with an error unless all is well. */
+/* Begin an entry point, and return from it on an error. */
 #define ENTER(symbol)                                                          \
 	do {                                                                   \
 		CUresult entered = front_enter(ROW_##symbol);                  \
@@ -245,15 +273,20 @@ CUresult front_error(int gk_err);
 	} while (0)
 
 /*
- * Both twins of a function with streams: BOTH_STREAMS(cuLaunchHostFunc, _ptsz,
- * (CUstream s, ...), (s, ...)) defines cuLaunchHostFunc and
- * cuLaunchHostFunc_ptsz on top of
+ * Defines both twins of a function with a stream, and begins the body that they
+ * share: BOTH_STREAMS(cuLaunchHostFunc, _ptsz, (CUstream s, ...), (s, ...))
+ * {...} defines
  *   static CUresult cuLaunchHostFunc_on(enum cuda_row row, bool per_thread,
  *                                       CUstream s, ...)
- * `more` are the arguments' names behind a comma.
+ * which cuLaunchHostFunc() and cuLaunchHostFunc_ptsz() call. So every body has
+ * two more parameters: row, the twin that was called, and per_thread, whether a
+ * NULL stream is the calling thread's own. To find the definition of NAME_on,
+ * search for "BOTH_STREAMS(NAME,".
  */
 #define UNWRAP(...) __VA_ARGS__
 #define BOTH_STREAMS(symbol, suffix, params, names)                            \
+	static CUresult symbol##_on(enum cuda_row row, bool per_thread,        \
+				    UNWRAP params);                            \
 	CUresult symbol params                                                 \
 	{                                                                      \
 		return symbol##_on(ROW_##symbol, false, UNWRAP names);         \
@@ -261,6 +294,8 @@ CUresult front_error(int gk_err);
 	CUresult symbol##suffix params                                         \
 	{                                                                      \
 		return symbol##_on(ROW_##symbol##suffix, true, UNWRAP names);  \
-	}
+	}                                                                      \
+	static inline CUresult symbol##_on(enum cuda_row row, bool per_thread, \
+					   UNWRAP params)
 
 #endif

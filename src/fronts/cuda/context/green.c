@@ -1,34 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * green.c - cuGreenCtx*: contexts that have some of a device's SMs. Each holds
- * the primary context, whose memory and code it works with; streams are its
- * own.
+ * green.c - cuGreenCtx*: contexts with some of a device's SMs. A green context
+ * retains the primary context, whose memory and code it uses, and has streams
+ * of its own.
  */
-#include "fronts/cuda/green.h"
-#include "fronts/cuda/context.h"
+#include "fronts/cuda/context/green.h"
+#include "fronts/cuda/context/context.h"
 #include "fronts/cuda/generation.h"
-#include "fronts/cuda/module.h"
-#include "fronts/cuda/stream_private.h"
+#include "fronts/cuda/module/module.h"
+#include "fronts/cuda/stream/stream_private.h"
 #include "machine/file/board.h"
 
 #include <pthread.h>
 #include <string.h>
-
-int green_sms_of_device(const struct cuda_device *d)
-{
-	return d->instance == GKF_NO_INSTANCE
-		   ? (int)d->board->profile.sm_count
-		   : function_limit(d,
-				    CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-}
-
-int green_sms(CUcontext ctx)
-{
-	return ctx->green ? (int)ctx->green->sm_count
-			  : green_sms_of_device(ctx->device);
-}
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static CUgreenCtx greens; /* those that were not destroyed */
 
 static void list_sms(CUgreenCtx g)
 {
@@ -37,7 +21,10 @@ static void list_sms(CUgreenCtx g)
 			g->sm[g->sm_count++] = (uint16_t)sm;
 }
 
-/* The handle that is made current: the primary context with other streams. */
+/*
+ * Creates the CUcontext of a green context: like the primary context, but with
+ * other streams.
+ */
 static CUresult open_derived(CUgreenCtx g, CUcontext base)
 {
 	CUcontext ctx = handle_new(HANDLE_CONTEXT, sizeof *ctx);
@@ -64,7 +51,7 @@ static CUresult open_derived(CUgreenCtx g, CUcontext base)
 	return CUDA_SUCCESS;
 }
 
-static CUresult create(CUgreenCtx *phCtx, const struct green_share *share)
+static CUresult create_green(CUgreenCtx *phCtx, const struct green_share *share)
 {
 	CUgreenCtx g = handle_new(HANDLE_GREEN, sizeof *g);
 	CUcontext base;
@@ -85,15 +72,12 @@ static CUresult create(CUgreenCtx *phCtx, const struct green_share *share)
 		return r;
 	}
 	atomic_fetch_add(&base->greens, 1);
-	pthread_mutex_lock(&lock);
-	g->next = greens;
-	greens = g;
-	pthread_mutex_unlock(&lock);
+	green_enlist(g);
 	*phCtx = g;
 	return CUDA_SUCCESS;
 }
 
-/* Until CUDA 13.3 a default stream had to be asked for. */
+/* Before CUDA 13.3 the flag for a default stream was mandatory. */
 CUresult cuGreenCtxCreate(CUgreenCtx *phCtx, CUdevResourceDesc desc,
 			  CUdevice dev, unsigned int flags)
 {
@@ -108,82 +92,22 @@ CUresult cuGreenCtxCreate(CUgreenCtx *phCtx, CUdevResourceDesc desc,
 	if (!green_described(desc, &share) || share.device != dev)
 		return CUDA_ERROR_INVALID_VALUE;
 	share.has_default = flags & CU_GREEN_CTX_DEFAULT_STREAM;
-	return create(phCtx, &share);
-}
-
-/* False: it has ended. */
-static bool end_derived(CUcontext ctx)
-{
-	if (!atomic_exchange(&ctx->alive, false))
-		return false;
-	stream_drain(ctx);
-	stream_part.close(ctx);
-	atomic_fetch_sub(&ctx->base->greens, 1);
-	return true;
-}
-
-static CUcontext find_derived_of(CUcontext base)
-{
-	CUgreenCtx g;
-
-	pthread_mutex_lock(&lock);
-	for (g = greens; g; g = g->next)
-		if (g->ctx->base == base && atomic_load(&g->ctx->alive))
-			break;
-	pthread_mutex_unlock(&lock);
-	return g ? g->ctx : NULL;
-}
-
-void green_end_all(CUcontext base)
-{
-	CUcontext ctx;
-
-	while (atomic_load(&base->greens) && (ctx = find_derived_of(base)))
-		end_derived(ctx);
-}
-
-/* False: somebody else has taken it out. */
-static bool take_out(CUgreenCtx g)
-{
-	bool found;
-
-	pthread_mutex_lock(&lock);
-	for (CUgreenCtx *at = &greens;; at = &(*at)->next) {
-		found = *at == g;
-		if (found)
-			*at = g->next;
-		if (found || !*at)
-			break;
-	}
-	pthread_mutex_unlock(&lock);
-	return found;
+	return create_green(phCtx, &share);
 }
 
 CUresult cuGreenCtxDestroy(CUgreenCtx hCtx)
 {
 	ENTER(cuGreenCtxDestroy);
-	if (!handle_is(hCtx, HANDLE_GREEN) || !take_out(hCtx))
+	if (!handle_is(hCtx, HANDLE_GREEN) || !green_take_out(hCtx))
 		return CUDA_ERROR_INVALID_CONTEXT;
-	end_derived(hCtx->ctx);
+	green_end(hCtx->ctx);
 	ctx_release_primary(hCtx->share.device);
 	handle_free(hCtx->ctx);
 	handle_free(hCtx);
 	return CUDA_SUCCESS;
 }
 
-static bool is_of_base(CUcontext ctx, const void *base)
-{
-	return ctx->base == base;
-}
-
-CUresult green_drain(CUcontext ctx)
-{
-	return atomic_load_explicit(&ctx->greens, memory_order_relaxed)
-		   ? stream_drain_all(ctx, is_of_base, ctx)
-		   : stream_drain(ctx);
-}
-
-/* Enters a call about a green context that lives. */
+/* Begins a call on a live green context. */
 static CUresult enter_green(enum cuda_row row, CUgreenCtx g, CUcontext *ret_ctx)
 {
 	CUresult r = front_enter(row);

@@ -1,28 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * green.h - green contexts: a part of a device's SMs with streams of its own.
- * What they load and allocate is the primary context's; a handle of one that
- * is made current (struct CUctx_st) has it as `base`.
+ * green.h - green contexts: some of a device's SMs, with streams of their own.
+ * Their memory and code belong to the device's primary context. Each has a
+ * CUcontext that programs can make current, and whose `base` is the primary
+ * context.
  */
 #ifndef GKF_CUDA_GREEN_H
 #define GKF_CUDA_GREEN_H
 
-#include "fronts/cuda/front.h"
+#include "fronts/cuda/context/front.h"
 
 #define GREEN_SMS_MAX 256
 
-/* SMs of a device, a bit for each. */
+/* A set of SMs, one bit each. */
 struct sm_set {
 	uint64_t word[GREEN_SMS_MAX / 64];
 };
 
-/* What a descriptor says, and a green context has. */
+/* A part of a device, as stored in a descriptor or owned by a green context. */
 struct green_share {
 	CUdevice device;
 	struct sm_set sms;
-	unsigned align;       /* SMs that are scheduled together */
-	unsigned queue_limit; /* of CU_DEV_RESOURCE_TYPE_WORKQUEUE_CONFIG */
+	unsigned align; /* number of SMs that are scheduled together */
+	/* the limit set by CU_DEV_RESOURCE_TYPE_WORKQUEUE_CONFIG */
+	unsigned queue_limit;
 	unsigned queue_scope; /* enum CUdevWorkqueueConfigScope */
-	bool has_default;     /* a default stream */
+	bool has_default;     /* whether it has a default stream */
 };
 
 struct CUgreenCtx_st {
@@ -33,23 +36,47 @@ struct CUgreenCtx_st {
 	CUgreenCtx next;
 };
 
-/* The green contexts of a primary context end with it, before its memory. */
+/*
+ * green_list.c: the list of green contexts that are not destroyed.
+ * green_take_out() returns false if the context is not in the list.
+ */
+void green_enlist(CUgreenCtx g);
+bool green_take_out(CUgreenCtx g);
+
+/* Ends the CUcontext of a green context; false: it has ended already. */
+bool green_end(CUcontext ctx);
+
+/*
+ * Ends the green contexts of a primary context; called before its memory is
+ * freed.
+ */
 void green_end_all(CUcontext base);
 
-/* Waits for a context; for the green ones of a primary context, too. */
+/*
+ * Waits for the work of a context. For a primary context, also waits for the
+ * work of its green contexts.
+ */
 CUresult green_drain(CUcontext ctx);
 
-/* The share of a whole device; dev_resource.c. */
+/* Returns the whole device as a share; dev_resource.c. */
 void green_whole(CUdevice device, struct green_share *ret_share);
 
-/* A descriptor's; false: it is none; dev_resource.c. */
+/*
+ * Returns the share in a descriptor; false: not a descriptor. dev_resource.c.
+ */
 bool green_described(CUdevResourceDesc desc, struct green_share *ret_share);
 
-/* Tells a resource of a share; `id` is of the context; dev_resource.c. */
+/*
+ * Describes a share as a resource. `id` is the id of the context that has it,
+ * or 0. dev_resource.c.
+ */
 CUresult green_tell(const struct green_share *share, uint64_t id,
 		    CUdevResourceType type, CUdevResource *ret_resource);
 
-/* The SMs of a device, and those that work of a context runs on. */
+/*
+ * Return the number of SMs of a device, and of those that a context's work can
+ * use.
+ */
 int green_sms_of_device(const struct cuda_device *d);
 int green_sms(CUcontext ctx);
 

@@ -1,30 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * handle.c - a range of addresses for each kind of handle, cut into equal
- * places, so that a value says where it points without being read through.
- * Dead places wait in a queue, the longest dead is taken first, and only when
- * enough of them wait: a stale handle is told from a living one meanwhile.
+ * handle.c - owns a range of addresses for each kind of handle, divided into
+ * slots of equal size, so that a value can be checked without dereferencing it.
+ * Freed slots wait in a queue. The oldest is reused only when enough others are
+ * waiting, so that stale handles are recognised for a long time.
  */
-#include "fronts/cuda/handle.h"
+#include "fronts/cuda/context/handle.h"
+#include "base/assert.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-/* Addresses of a kind; fewer where they are scarce (RLIMIT_AS). */
+/* Bytes of address space for each kind; fewer if RLIMIT_AS makes it scarce. */
 #define RANGE_MOST   (256u << 20)
 #define RANGE_SCARCE (16u << 20)
 #define RANGE_LEAST  (1u << 20)
 
-/* Memory becomes usable in steps of this, the first ones smaller. */
+/*
+ * Memory becomes usable in steps. The first step has the smaller size; the size
+ * then doubles up to the larger one.
+ */
 #define STEP_MOST  (4u << 20)
 #define STEP_LEAST (64u << 10)
 
-/* So many dead ones are kept apart before the first is used again. */
+/* The number of freed slots that wait before one is reused. */
 #define WAITING 1024
 
 /*
- * In a program that looks for leaks: what objects point to is not lost. The
- * name is the sanitizer's.
+ * A function of LeakSanitizer, which then treats everything that handles point
+ * to as reachable.
  */
 extern __attribute__((weak)) void __lsan_register_root_region(const void *base,
 							      size_t size);
@@ -33,18 +38,18 @@ struct slab {
 	/* Written once, before `high` is set. */
 	char *base;
 	size_t stride, range;
-	_Atomic size_t high; /* bytes that were ever handed out */
-	/* By those who hold the lock only. */
+	_Atomic size_t high; /* bytes from `base` used so far */
+	/* Guarded by `lock`. */
 	pthread_mutex_t lock;
 	size_t usable;
-	uint32_t oldest, newest, waiting; /* places + 1; 0: none */
+	uint32_t oldest, newest, waiting; /* index of the slot + 1; 0: none */
 } __attribute__((aligned(64)));
 
 static struct slab slabs[HANDLE_KINDS] = {
     [0 ... HANDLE_KINDS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER},
 };
 
-/* A power of two, so that a place is found by masking. */
+/* A power of two, so that the slot of an address is found by masking. */
 static size_t stride_of(size_t size)
 {
 	size_t stride = 64;
@@ -82,7 +87,7 @@ static bool reserve_slab(struct slab *s, size_t size)
 	return true;
 }
 
-/* Makes the memory behind the last place usable. */
+/* Makes more memory usable, after the last slot. */
 static bool grow_slab(struct slab *s)
 {
 	size_t step = s->usable < STEP_LEAST ? STEP_LEAST : s->usable;
@@ -101,7 +106,7 @@ static struct handle_head *place_in_slab(const struct slab *s, size_t offset)
 	return (struct handle_head *)(void *)(s->base + offset);
 }
 
-/* The place that is dead longest. */
+/* Removes from the queue the slot that was freed first. */
 static struct handle_head *take_dead(struct slab *s)
 {
 	struct handle_head *head;
@@ -126,7 +131,10 @@ static struct handle_head *take_handle(struct slab *s)
 	return place_in_slab(s, at);
 }
 
-/* By atomic words: somebody may be looking with a stale handle. */
+/*
+ * Written with atomic word stores, because another thread may be reading
+ * through a stale handle.
+ */
 static void clear_handle(struct handle_head *head, size_t bytes)
 {
 	uint64_t *word = (uint64_t *)(head + 1);
@@ -140,6 +148,7 @@ void *handle_new(enum handle_kind kind, size_t size)
 	struct slab *s = &slabs[kind];
 	struct handle_head *head = NULL;
 
+	GK_ASSERT(kind > 0 && kind < HANDLE_KINDS);
 	pthread_mutex_lock(&s->lock);
 	if ((s->base || reserve_slab(s, size)) && stride_of(size) <= s->stride)
 		head = take_handle(s);
@@ -183,7 +192,9 @@ void handle_free(void *handle)
 	handle_recycle(handle);
 }
 
-/* How often the place that a value points to changed hands; 0: no place. */
+/*
+ * Returns the life of the handle at an address; 0: the address is not a slot.
+ */
 static uint64_t life_at(const void *handle, enum handle_kind kind)
 {
 	const struct slab *s = &slabs[kind];

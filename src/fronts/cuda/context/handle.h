@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * handle.h - what CUDA hands out pointers to: contexts, streams, events...
- * A handle that is none, is of another kind or is gone is told from one that
- * lives without reading through it. The memory of handles is never unmapped.
+ * handle.h - the objects to which programs get pointers: contexts, streams,
+ * events and others. An invalid pointer, one to an object of another kind and
+ * one to a freed object are all recognised without dereferencing the pointer.
+ * The memory of handles is never unmapped.
  */
 #ifndef GKF_CUDA_HANDLE_H
 #define GKF_CUDA_HANDLE_H
@@ -37,32 +39,37 @@ enum handle_kind {
 };
 
 /*
- * A new object of `size` bytes, zeroed, the same size for all of a kind; NULL
- * when there is no memory. handle_free() makes it dead; its memory may become
- * a new object of its kind later, when many others have died after it.
+ * handle_new() returns a zeroed object of `size` bytes; all objects of a kind
+ * have the same size. NULL: out of memory. handle_free() frees an object. Its
+ * memory is reused only for its kind, and only after many others were freed.
  */
 void *handle_new(enum handle_kind kind, size_t size);
 void handle_free(void *handle);
 
 /*
- * The two halves of handle_free(): it is dead, but what it says may still be
- * read; and later, nobody reads it any more.
+ * The two halves of handle_free(): handle_end() makes the handle invalid, but
+ * the object stays readable until handle_recycle().
  */
 void handle_end(void *handle);
 void handle_recycle(void *handle);
 
-/* O(1), lock-free, for any value at all. */
+/*
+ * Whether a value is a live handle of this kind. O(1), lock-free, safe for any
+ * value.
+ */
 bool handle_is(const void *handle, enum handle_kind kind);
 
-/* The header that stands before every object. */
+/* The header that precedes every object. */
 struct handle_head {
-	_Atomic uint64_t life; /* odd: it lives; grows at birth and death */
-	uint32_t kind, next;   /* the next free place + 1 */
+	/* incremented on creation and on free; odd while the object is alive */
+	_Atomic uint64_t life;
+	/* next: index + 1 in the queue of freed objects */
+	uint32_t kind, next;
 };
 
 /*
- * Whose life is it? Another number once the object is dead, for ever. Only of
- * what was an object once.
+ * Returns a number that identifies this use of the object's memory: it never
+ * recurs after the object is freed. Only for pointers that are or were handles.
  */
 static inline uint64_t handle_life(const void *handle)
 {

@@ -1,16 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * init.c - cuInit: the machine behind this driver, the GPUs of it that this
- * process sees, and what becomes of them after fork() and at exit.
+ * init.c - cuInit: opens the machine, finds the GPUs visible to this process,
+ * and handles fork() and exit.
  *
- * Nothing is ever unmapped, and the library is linked -z nodelete: threads may
- * be inside calls while the process ends.
+ * No memory is ever unmapped, and the library is linked with -z nodelete,
+ * because threads may be inside calls while the process exits.
  */
 #include "base/err.h"
 #include "base/log.h"
 #include "base/visible.h"
 #include "device/share.h"
 #include "device/space.h"
-#include "fronts/cuda/front.h"
+#include "fronts/cuda/context/front.h"
 #include "fronts/cuda/generation.h"
 #include "machine/file/board.h"
 #include "machine/file/fault_kinds.h"
@@ -18,25 +19,24 @@
 #include "machine/model/mig.h"
 #include "machine/store/board.h"
 #include "machine/store/gate.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 #include "machine/store/machine.h"
+#include "machine/trouble/machine.h"
 #include "machine/store/settings.h"
 #include "machine/trouble/fault.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct cuda_process cuda;
-
-/* Only cuInit takes it. */
+/* Serialises cuInit(). */
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 
-/* GPUs that a process which starts now does not find. */
+/* Faults that make a GPU invisible to processes that start afterwards. */
 #define UNSEEN                                                                 \
 	(GKF_FAULT_BIT(GKF_FAULT_FALLEN) | GKF_FAULT_BIT(GKF_FAULT_LOST) |     \
 	 GKF_FAULT_BIT(GKF_FAULT_NO_PERMISSION))
 
-/* The answers of cuInit on a machine that is broken as a whole. */
+/* Results of cuInit() when the machine as a whole has a fault. */
 static const struct {
 	enum gkf_machine_fault fault;
 	CUresult says;
@@ -47,7 +47,7 @@ static const struct {
     {GKF_MACHINE_FAULT_INIT_UNKNOWN, CUDA_ERROR_UNKNOWN},
 };
 
-/* Whole GPUs and MIG devices, as CUDA_VISIBLE_DEVICES may name them. */
+/* All GPUs and MIG devices that CUDA_VISIBLE_DEVICES may name. */
 #define PLACES (GKF_DEVICES_MAX * (1 + GKF_MIG_MAX))
 struct places {
 	unsigned count;
@@ -114,9 +114,7 @@ static void find_places(struct places *p)
 	}
 }
 
-/*
- * Finds the devices that this process may use, in the order that it asked for.
- */
+/* Finds the visible devices, in the order given by CUDA_VISIBLE_DEVICES. */
 static CUresult find_devices(void)
 {
 	struct places *p = calloc(1, sizeof(*p));
@@ -141,17 +139,15 @@ static CUresult find_devices(void)
 	return count ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
 }
 
-/* The kernel's driver and this library must be of one generation. */
-static bool is_our_driver(const struct gkf_driver *driver)
-{
-	return gkf_generation_find(driver->version) == front_generation;
-}
-
 static CUresult look_at_machine(void)
 {
 	const struct gkf_driver *driver = gkf_driver(cuda.machine);
 
-	if (!is_our_driver(driver)) {
+	/*
+	 * The kernel module and this library must belong to the same
+	 * generation.
+	 */
+	if (gkf_generation_find(driver->version) != front_generation) {
 		gk_log(GK_LOG_WARN, "the machine's driver is %s, not %s",
 		       driver->version, front_generation->driver);
 		return CUDA_ERROR_SYSTEM_DRIVER_MISMATCH;
@@ -169,7 +165,10 @@ static void forget_machine(void)
 	cuda.device_count = 0;
 }
 
-/* Launches wait for their kernels, so that an error comes where it arose. */
+/*
+ * Whether CUDA_LAUNCH_BLOCKING is set: then launches wait for their kernels, so
+ * that errors appear where they occur.
+ */
 static bool asks_for_blocking(void)
 {
 	const char *asked = getenv("CUDA_LAUNCH_BLOCKING");
@@ -177,7 +176,7 @@ static bool asks_for_blocking(void)
 	return asked && atoi(asked);
 }
 
-/* Without a machine there is no driver, whatever the reason. */
+/* Most errors in opening the machine appear to programs as a missing driver. */
 static CUresult start_driver(void)
 {
 	struct gkf_machine *machine;
@@ -219,7 +218,7 @@ CUresult cuInit(unsigned int Flags)
 	return r ? r : front_enter(ROW_cuInit);
 }
 
-/* The machine is only looked at: nobody has begun. */
+/* Opens the machine just for this call, because cuInit() was not called. */
 static unsigned version_before_init(void)
 {
 	unsigned version = front_generation->cuda;
@@ -233,7 +232,7 @@ static unsigned version_before_init(void)
 	return version;
 }
 
-/* Works before cuInit, in a forked child and at the end, too. */
+/* Also works before cuInit(), in a forked child and during exit. */
 CUresult cuDriverGetVersion(int *driverVersion)
 {
 	CUresult r = front_enter(ROW_cuDriverGetVersion);
@@ -251,11 +250,11 @@ CUresult cuDriverGetVersion(int *driverVersion)
 }
 
 /*
- * A driver does not survive fork(): what the parent had stays the parent's.
- * Whoever was in cuInit is not there any more, so that it may begin anew. No
- * lock is taken before fork(): callers of cuInit may hold others.
+ * A child cannot use the driver after fork(): the state belongs to the parent.
+ * If the parent had not finished cuInit(), the child may call it. No lock is
+ * taken before fork(), because callers of cuInit() may hold other locks.
  */
-static void in_child(void)
+static void leave_parent(void)
 {
 	int ready = CUDA_READY;
 
@@ -268,16 +267,16 @@ static void in_child(void)
 	}
 }
 
-__attribute__((constructor)) static void load(void)
+__attribute__((constructor)) static void watch_forks(void)
 {
-	pthread_atfork(NULL, NULL, in_child);
+	pthread_atfork(NULL, NULL, leave_parent);
 }
 
 /*
- * From now on nobody enters, and work ends. What this process holds is given
- * back at once, not only when somebody notices that it is gone.
+ * From now on calls fail and work ends. Releases at once what this process
+ * holds, before other processes notice that it has ended.
  */
-__attribute__((destructor)) static void end(void)
+__attribute__((destructor)) static void end_driver(void)
 {
 	int ready = CUDA_READY;
 

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * procaddress.c - cuGetProcAddress: entry points by name, CUDA version and
- * stream variant. Needs no cuInit and is not counted: a CUDA runtime asks some
- * 440 times when it starts.
+ * procaddress.c - cuGetProcAddress: finds entry points by name, CUDA version
+ * and stream variant. Works before cuInit() and is not counted: a CUDA runtime
+ * calls it about 440 times when it starts.
  */
-#include "fronts/cuda/front.h"
+#include "fronts/cuda/context/front.h"
 #include "fronts/cuda/generation.h"
 
 #include <pthread.h>
@@ -17,13 +18,15 @@ static const struct entry {
 	unsigned since;
 	enum stream_kind stream;
 } entries[ROW_COUNT] = {
-#define CUDA(symbol, base, since, stream, params)                              \
+#define CUDA_SYMBOL(symbol, base, since, stream, ...)                          \
 	{#base, (void *)symbol, since, stream},
-#include "abi/cuda.def"
-#undef CUDA
+#include "abi/cuda/cuda_symbols.def"
 };
 
-/* Entries by the hash of their base: chains of index + 1, 0 ends them. */
+/*
+ * Entries by the hash of their base name: linked lists of index + 1, ended by
+ * 0.
+ */
 #define BUCKETS 1024u /* a power of two */
 static uint16_t first[BUCKETS], next[ROW_COUNT];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -39,8 +42,8 @@ static unsigned bucket_of_name(const char *name)
 }
 
 /*
- * A function that came with a newer CUDA than this driver's is not there. A
- * child that is forked in the middle of it does it again.
+ * Leaves out functions that are newer than this driver. If fork() interrupts
+ * this function, the child runs it again, from the start.
  */
 static void fill_names(void)
 {
@@ -55,7 +58,10 @@ static void fill_names(void)
 	}
 }
 
-/* The newer one; of one age, that of the thread's own stream. */
+/*
+ * Prefers the newer entry; of two equally old entries, prefers the one for
+ * per-thread streams.
+ */
 static bool is_better(const struct entry *e, const struct entry *than)
 {
 	if (!than || e->since != than->since)
@@ -64,8 +70,8 @@ static bool is_better(const struct entry *e, const struct entry *than)
 }
 
 /*
- * The best entry of a base name for a caller of that CUDA version; *ret_known
- * tells whether there is any of another version.
+ * Finds the best entry of a base name for a caller of this CUDA version.
+ * *ret_known: whether there is an entry for any version.
  */
 static const struct entry *find_entry_point(const char *base, unsigned version,
 					    bool per_thread, bool *ret_known)
@@ -88,8 +94,8 @@ static const struct entry *find_entry_point(const char *base, unsigned version,
 }
 
 /*
- * Since CUDA 13.0 it is documented that a version beyond the driver's is no
- * value; before, the newest entry was taken.
+ * Since CUDA 13.0, a version newer than the driver is documented as an error;
+ * before, the newest entry was returned.
  */
 static bool is_usable_version(int version)
 {

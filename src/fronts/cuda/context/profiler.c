@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profiler.c - marks for a profiler. None can be attached, so they do what
- * they do in a process that nobody profiles: nothing.
+ * profiler.c - cuProfilerStart and cuProfilerStop, which do nothing, because no
+ * profiler can be attached.
  */
-#include "fronts/cuda/front.h"
+#include "fronts/cuda/context/front.h"
 
 CUresult cuProfilerStart(void)
 {

@@ -1,23 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * capture.h - streams whose work is not done but becomes nodes of a graph.
+ * capture.h - stream captures: work put in a captured stream is not done, but
+ * becomes nodes of a graph.
  *
- * A capture begins in one stream; others join it when they wait for events of
- * it. What is not allowed meanwhile makes it invalid: then nothing more is
- * captured until it is ended. All with the lock of graphs (graph.h), unless
- * said otherwise.
+ * A capture begins in one stream; other streams join it by waiting for its
+ * events. A call that is not allowed during a capture makes it invalid: from
+ * then until it is ended, nothing more is captured. graph_mutex (graph.h)
+ * guards captures.
  */
 #ifndef GKF_CUDA_CAPTURE_H
 #define GKF_CUDA_CAPTURE_H
 
-#include "fronts/cuda/capture_deps.h"
-#include "fronts/cuda/graph.h"
-#include "fronts/cuda/stream_private.h"
+#include "base/assert.h"
+#include "fronts/cuda/graph/capture_deps.h"
+#include "fronts/cuda/graph/graph.h"
+#include "fronts/cuda/stream/stream_private.h"
 
 struct copy;
 struct launch;
-struct set_ask;
+struct memset_ask;
 
-/* Somebody who wants to know when a capture ends. */
+/* Called when a capture ends. */
 struct capture_watch {
 	void (*ended)(void *data);
 	void *data;
@@ -25,18 +28,19 @@ struct capture_watch {
 };
 
 struct capture {
-	uint64_t id; /* never used twice */
+	uint64_t id; /* never reused */
 	uint64_t thread;
 	CUstreamCaptureMode mode;
-	CUgraph graph;   /* NULL: gone, and the capture is invalid */
-	bool owns_graph; /* else it was there before */
+	/* NULL if it was freed meanwhile; then the capture is invalid */
+	CUgraph graph;
+	bool owns_graph; /* false: the graph existed before the capture */
 	bool is_invalid;
 	CUstream origin, streams;
 	struct capture_watch *watches;
 	struct capture *next;
 };
 
-/* How many there are; no lock. */
+/* The number of open captures; read without the lock. */
 extern _Atomic unsigned captures_open;
 static inline bool capture_is_open(void)
 {
@@ -44,38 +48,45 @@ static inline bool capture_is_open(void)
 	    atomic_load_explicit(&captures_open, memory_order_relaxed) != 0, 0);
 }
 
-/* Is what is put into the stream captured? No lock. */
+/* Whether work put in the stream is captured. Takes no lock. */
 static inline bool stream_captures(CUstream s)
 {
 	return __builtin_expect(
 	    atomic_load_explicit(&s->capture, memory_order_acquire) != NULL, 0);
 }
 
-/* The same by name; false for what is no stream, too. No lock. */
+/*
+ * Like stream_captures(), but for the stream argument of a call, and returns
+ * the stream; false for an invalid handle. Takes no lock; stream.c.
+ */
 bool capture_finds(CUcontext ctx, CUstream given, bool per_thread,
 		   CUstream *ret_stream);
 
 /*
- * May work be put into a stream, or it be waited for? Not if it is captured,
- * or the legacy stream of others that are: then these captures are invalid.
- * Takes the lock if there is any.
+ * Returns an error if no work may be put in the stream now and no thread may
+ * wait for it. That is so if the stream is being captured, or if it is the
+ * legacy stream of a context with captured blocking streams. Makes those
+ * captures invalid. Takes graph_mutex if any capture is open.
  */
 CUresult stream_usable(CUstream s);
 
-/* The same by name. */
+/* The same for a stream that the program named; stream.c. */
 CUresult capture_permit_stream(CUcontext ctx, CUstream given, bool per_thread);
 
 /*
- * The same about all streams of a context; and about a call that would not be
- * captured, by the mode of the thread and of the captures. Takes the lock.
+ * capture_permit_context() does the same for all streams of a context.
+ * capture_permit_call() does it for a call that cannot be captured; the modes
+ * of the thread and of the captures decide. Both take graph_mutex.
  */
 CUresult capture_permit_context(CUcontext ctx);
 CUresult capture_permit_call(enum cuda_row row);
 
-/* Each adds a node to the capture of the stream. */
+/* ---- captured work; the caller holds graph_mutex ---- */
+
+/* Each of these adds a node to the capture of the stream. */
 CUresult capture_kernel(CUstream s, const struct launch *l);
 CUresult capture_copy(CUstream s, const struct copy *copy);
-CUresult capture_set(CUstream s, const struct set_ask *ask);
+CUresult capture_memset(CUstream s, const struct memset_ask *ask);
 CUresult capture_host(CUstream s, CUhostFn function, void *data);
 CUresult capture_values(CUstream s, CUstreamBatchMemOpParams *ops,
 			unsigned count);
@@ -85,20 +96,40 @@ CUresult capture_alloc(CUstream s, CUdevice device, size_t size,
 CUresult capture_free(CUstream s, CUdeviceptr address);
 CUresult capture_graph(CUstream s, CUgraphExec exec);
 
-/* An event is recorded in a captured stream, and waited for by any. */
+/*
+ * capture_record() records an event in a captured stream; capture_join() makes
+ * any stream wait for such an event.
+ */
 CUresult capture_record(CUstream s, struct capture_point *point);
 CUresult capture_join(CUstream s, const struct capture_point *point);
 
-/* A captured stream waits for something that is not of its capture. */
+/*
+ * Makes the capture of a stream invalid because the stream would wait for
+ * something outside that capture.
+ */
 CUresult capture_isolation(CUstream s);
 
-/* Calls `ended` once when the capture of the stream ends, with the lock. */
+/* Calls ended(data) once, under graph_mutex, when the stream's capture ends. */
 CUresult capture_watch(CUstream s, void (*ended)(void *data), void *data);
 
-/* The graph that it adds to goes, as a part of another one. */
-void capture_lose_graph(struct capture *c);
+/*
+ * Called when the capture's graph is about to be freed together with the graph
+ * that contains it.
+ */
+static inline void capture_lose_graph(struct capture *c)
+{
+	GK_ASSERT(gk_lock_held(&graph_mutex));
+	c->graph = NULL;
+	c->owns_graph = false;
+	c->is_invalid = true;
+}
 
-/* The stream goes; takes the lock if need be. */
+/* ---- streams ---- */
+
+/*
+ * Removes a stream from its capture before the stream is freed; takes
+ * graph_mutex if necessary.
+ */
 void capture_leave(CUstream s);
 
 #endif

@@ -1,48 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * capture_calls.c - beginning, ending and asking captures, and the modes of
- * threads.
+ * capture_calls.c - begins, ends and queries captures, and sets the capture
+ * mode of threads.
  */
-#include "fronts/cuda/capture_private.h"
+#include "fronts/cuda/graph/capture_private.h"
 
 #include <stdlib.h>
 
-static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
-	uint64_t number;
-	CUstreamCaptureMode mode;
-} own;
-
-uint64_t capture_thread(void)
-{
-	static _Atomic uint64_t last;
-
-	if (!own.number)
-		own.number = atomic_fetch_add(&last, 1) + 1;
-	return own.number;
-}
-
-CUstreamCaptureMode *capture_mode(void)
-{
-	return &own.mode;
-}
-
-/* Programs set it around what a capture must not see. */
+/* Programs change the mode around calls that should not disturb a capture. */
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
-	CUstreamCaptureMode before = own.mode;
+	CUstreamCaptureMode before = *capture_mode();
 
 	ENTER(cuThreadExchangeStreamCaptureMode);
 	if (!mode || (unsigned)*mode > CU_STREAM_CAPTURE_MODE_RELAXED)
 		return CUDA_ERROR_INVALID_VALUE;
-	own.mode = *mode;
+	*capture_mode() = *mode;
 	*mode = before;
 	return CUDA_SUCCESS;
 }
 
 /* ---- beginning ---- */
 
-/* graph NULL: a new one, which is the capture's until it ends. */
-static CUresult begin(CUstream s, CUgraph graph, const struct graph_deps *deps,
-		      CUstreamCaptureMode mode)
+/* If graph is NULL, creates one, which the capture owns until it ends. */
+static CUresult begin_capture(CUstream s, CUgraph graph,
+			      const struct graph_deps *deps,
+			      CUstreamCaptureMode mode)
 {
 	static uint64_t last_id;
 	struct capture *c;
@@ -70,7 +53,7 @@ static CUresult begin(CUstream s, CUgraph graph, const struct graph_deps *deps,
 	captures = c;
 	atomic_fetch_add(&captures_open, 1);
 	capture_enter(c, s);
-	return deps_add(&s->deps, deps->node, deps->data, deps->count);
+	return capture_deps_add(&s->deps, deps->node, deps->data, deps->count);
 }
 
 static CUresult check_begin(CUstream s, CUstreamCaptureMode mode)
@@ -90,27 +73,20 @@ static CUresult begin_on(enum cuda_row row, bool per_thread, CUstream hStream,
 
 	if (!r)
 		r = check_begin(s, mode);
-	return r ? r : GRAPH_LOCKED(begin(s, NULL, &none, mode));
+	return r ? r : GRAPH_LOCKED(begin_capture(s, NULL, &none, mode));
 }
 
-static CUresult cuStreamBeginCapture_on(enum cuda_row row, bool per_thread,
-					CUstream hStream)
+BOTH_STREAMS(cuStreamBeginCapture, _ptsz, (CUstream hStream), (hStream))
 {
 	return begin_on(row, per_thread, hStream,
 			CU_STREAM_CAPTURE_MODE_GLOBAL);
 }
 
-BOTH_STREAMS(cuStreamBeginCapture, _ptsz, (CUstream hStream), (hStream))
-
-static CUresult cuStreamBeginCapture_v2_on(enum cuda_row row, bool per_thread,
-					   CUstream hStream,
-					   CUstreamCaptureMode mode)
+BOTH_STREAMS(cuStreamBeginCapture_v2, _ptsz,
+	     (CUstream hStream, CUstreamCaptureMode mode), (hStream, mode))
 {
 	return begin_on(row, per_thread, hStream, mode);
 }
-
-BOTH_STREAMS(cuStreamBeginCapture_v2, _ptsz,
-	     (CUstream hStream, CUstreamCaptureMode mode), (hStream, mode))
 
 static CUresult begin_to_graph(CUstream s, CUgraph graph,
 			       const struct graph_deps *deps,
@@ -121,13 +97,15 @@ static CUresult begin_to_graph(CUstream s, CUgraph graph,
 	if (!graph_is(graph) || graph->is_exec || graph->capture)
 		return CUDA_ERROR_INVALID_VALUE;
 	r = graph_check_deps(graph, deps, CU_GRAPH_NODE_TYPE_KERNEL);
-	return r ? r : begin(s, graph, deps, mode);
+	return r ? r : begin_capture(s, graph, deps, mode);
 }
 
-static CUresult cuStreamBeginCaptureToGraph_on(
-    enum cuda_row row, bool per_thread, CUstream hStream, CUgraph hGraph,
-    const CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData,
-    size_t numDependencies, CUstreamCaptureMode mode)
+BOTH_STREAMS(cuStreamBeginCaptureToGraph, _ptsz,
+	     (CUstream hStream, CUgraph hGraph, const CUgraphNode *dependencies,
+	      const CUgraphEdgeData *dependencyData, size_t numDependencies,
+	      CUstreamCaptureMode mode),
+	     (hStream, hGraph, dependencies, dependencyData, numDependencies,
+	      mode))
 {
 	const struct graph_deps deps = {dependencies, dependencyData,
 					numDependencies};
@@ -139,16 +117,9 @@ static CUresult cuStreamBeginCaptureToGraph_on(
 	return r ? r : GRAPH_LOCKED(begin_to_graph(s, hGraph, &deps, mode));
 }
 
-BOTH_STREAMS(cuStreamBeginCaptureToGraph, _ptsz,
-	     (CUstream hStream, CUgraph hGraph, const CUgraphNode *dependencies,
-	      const CUgraphEdgeData *dependencyData, size_t numDependencies,
-	      CUstreamCaptureMode mode),
-	     (hStream, hGraph, dependencies, dependencyData, numDependencies,
-	      mode))
-
 /* ---- ending ---- */
 
-/* Marks all nodes that those of a list depend on, and these. */
+/* Marks the nodes of a list and all nodes that they depend on. */
 static void mark_reached(const struct capture_deps *deps, unsigned mark)
 {
 	CUgraphNode stack = NULL, node;
@@ -175,7 +146,10 @@ static void mark_reached(const struct capture_deps *deps, unsigned mark)
 	}
 }
 
-/* The origin comes after the last nodes of all other streams. */
+/*
+ * Whether the capture's first stream depends on the last nodes of all its other
+ * streams.
+ */
 static bool is_joined(struct capture *c)
 {
 	for (CUgraphNode n = c->graph->first; n; n = n->next)
@@ -188,7 +162,7 @@ static bool is_joined(struct capture *c)
 	return true;
 }
 
-static CUresult end(CUstream s, CUgraph *ret_graph)
+static CUresult end_capture(CUstream s, CUgraph *ret_graph)
 {
 	struct capture *c = s->capture;
 	CUgraph graph;
@@ -216,23 +190,20 @@ static CUresult end(CUstream s, CUgraph *ret_graph)
 	return r;
 }
 
-static CUresult cuStreamEndCapture_on(enum cuda_row row, bool per_thread,
-				      CUstream hStream, CUgraph *phGraph)
+BOTH_STREAMS(cuStreamEndCapture, _ptsz, (CUstream hStream, CUgraph *phGraph),
+	     (hStream, phGraph))
 {
 	CUstream s;
 	CUresult r = stream_enter(row, hStream, per_thread, &s);
 
 	if (!r && !phGraph)
 		r = CUDA_ERROR_INVALID_VALUE;
-	return r ? r : GRAPH_LOCKED(end(s, phGraph));
+	return r ? r : GRAPH_LOCKED(end_capture(s, phGraph));
 }
 
-BOTH_STREAMS(cuStreamEndCapture, _ptsz, (CUstream hStream, CUgraph *phGraph),
-	     (hStream, phGraph))
+/* ---- queries ---- */
 
-/* ---- asking ---- */
-
-/* Where the answers go; all but the status may be NULL. */
+/* The destinations of a query's results; all except `status` may be NULL. */
 struct info {
 	CUstreamCaptureStatus *status;
 	cuuint64_t *id;
@@ -266,7 +237,7 @@ static void tell_active(CUstream s, const struct info *i)
 		*i->count = s->deps.count;
 }
 
-static CUresult tell(CUstream s, const struct info *i)
+static CUresult report_capture(CUstream s, const struct info *i)
 {
 	const struct capture *c = s->capture;
 
@@ -285,16 +256,14 @@ static CUresult tell(CUstream s, const struct info *i)
 }
 
 #define INFO(symbol, params, names, ...)                                       \
-	static CUresult symbol##_on(enum cuda_row row, bool per_thread,        \
-				    UNWRAP params)                             \
+	BOTH_STREAMS(symbol, _ptsz, params, names)                             \
 	{                                                                      \
 		const struct info i = __VA_ARGS__;                             \
 		CUstream s;                                                    \
 		CUresult r = stream_enter(row, hStream, per_thread, &s);       \
                                                                                \
-		return r ? r : GRAPH_LOCKED(tell(s, &i));                      \
-	}                                                                      \
-	BOTH_STREAMS(symbol, _ptsz, params, names)
+		return r ? r : GRAPH_LOCKED(report_capture(s, &i));            \
+	}
 
 /* clang-format off */
 INFO(cuStreamIsCapturing,
@@ -316,10 +285,10 @@ INFO(cuStreamGetCaptureInfo_v3,
      {status, id, graph, nodes, data, count})
 /* clang-format on */
 
-/* ---- changing what comes next depends on ---- */
+/* ---- changing dependencies ---- */
 
-static CUresult change(CUstream s, const struct graph_deps *deps,
-		       unsigned flags)
+static CUresult change_deps(CUstream s, const struct graph_deps *deps,
+			    unsigned flags)
 {
 	struct capture *c = s->capture;
 	CUresult r;
@@ -335,7 +304,7 @@ static CUresult change(CUstream s, const struct graph_deps *deps,
 		return r;
 	if (flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES)
 		s->deps.count = 0;
-	return deps_add(&s->deps, deps->node, deps->data, deps->count);
+	return capture_deps_add(&s->deps, deps->node, deps->data, deps->count);
 }
 
 static CUresult change_on(enum cuda_row row, bool per_thread, CUstream hStream,
@@ -344,30 +313,15 @@ static CUresult change_on(enum cuda_row row, bool per_thread, CUstream hStream,
 	CUstream s;
 	CUresult r = stream_enter(row, hStream, per_thread, &s);
 
-	return r ? r : GRAPH_LOCKED(change(s, deps, flags));
-}
-
-static CUresult cuStreamUpdateCaptureDependencies_on(
-    enum cuda_row row, bool per_thread, CUstream hStream,
-    CUgraphNode *dependencies, size_t numDependencies, unsigned int flags)
-{
-	const struct graph_deps deps = {dependencies, NULL, numDependencies};
-
-	return change_on(row, per_thread, hStream, &deps, flags);
+	return r ? r : GRAPH_LOCKED(change_deps(s, deps, flags));
 }
 
 BOTH_STREAMS(cuStreamUpdateCaptureDependencies, _ptsz,
 	     (CUstream hStream, CUgraphNode *dependencies,
 	      size_t numDependencies, unsigned int flags),
 	     (hStream, dependencies, numDependencies, flags))
-
-static CUresult cuStreamUpdateCaptureDependencies_v2_on(
-    enum cuda_row row, bool per_thread, CUstream hStream,
-    CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData,
-    size_t numDependencies, unsigned int flags)
 {
-	const struct graph_deps deps = {dependencies, dependencyData,
-					numDependencies};
+	const struct graph_deps deps = {dependencies, NULL, numDependencies};
 
 	return change_on(row, per_thread, hStream, &deps, flags);
 }
@@ -377,3 +331,9 @@ BOTH_STREAMS(cuStreamUpdateCaptureDependencies_v2, _ptsz,
 	      const CUgraphEdgeData *dependencyData, size_t numDependencies,
 	      unsigned int flags),
 	     (hStream, dependencies, dependencyData, numDependencies, flags))
+{
+	const struct graph_deps deps = {dependencies, dependencyData,
+					numDependencies};
+
+	return change_on(row, per_thread, hStream, &deps, flags);
+}

@@ -1,25 +1,32 @@
-/* capture_deps.h - nodes that the next one of a captured stream depends on. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* capture_deps.h - the nodes that a captured stream's next node depends on. */
 #ifndef GKF_CUDA_CAPTURE_DEPS_H
 #define GKF_CUDA_CAPTURE_DEPS_H
 
-#include "abi/cuda_abi.h"
+#include "abi/cuda/cuda_abi.h"
 
 struct capture;
 
-/* Two lists of one length, as programs are shown them. */
+/*
+ * The nodes, and for each the data of its edge. Programs get both arrays as
+ * they are.
+ */
 struct capture_deps {
 	CUgraphNode *node;
 	CUgraphEdgeData *data;
 	unsigned count, room;
 };
 
-/* An event that was recorded in a capture; id 0: it was not. */
+/*
+ * The position of an event in a capture; `id` is 0 if the event was not
+ * recorded in a capture.
+ */
 struct capture_point {
 	_Atomic uint64_t id;
 	struct capture_deps deps;
 };
 
-/* Lets go of the memory. */
+/* Frees the lists. */
 void capture_deps_free(struct capture_deps *deps);
 
 #endif

@@ -1,10 +1,12 @@
-/* capture_work.c - work of a captured stream, as the node that it becomes. */
-#include "fronts/cuda/capture_private.h"
-#include "fronts/cuda/copy.h"
-#include "fronts/cuda/graph_kind.h"
-#include "fronts/cuda/launch.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* capture_nodes.c - turns the work put in captured streams into nodes. */
+#include "base/assert.h"
+#include "fronts/cuda/graph/capture_private.h"
+#include "fronts/cuda/memory/copy.h"
+#include "fronts/cuda/graph/graph_kind.h"
+#include "fronts/cuda/module/launch.h"
 
-/* From now on the stream's next node depends on this one. */
+/* Adds a node, on which the stream's next node will depend. */
 static CUresult add_node(CUstream s, CUgraphNodeParams *params,
 			 CUgraphNode *ret_node)
 {
@@ -18,7 +20,7 @@ static CUresult add_node(CUstream s, CUgraphNodeParams *params,
 	if (r)
 		return r;
 	s->deps.count = 0;
-	return deps_add(&s->deps, ret_node, NULL, 1);
+	return capture_deps_add(&s->deps, ret_node, NULL, 1);
 }
 
 static CUresult add_any(CUstream s, CUgraphNodeParams *params)
@@ -28,7 +30,10 @@ static CUresult add_any(CUstream s, CUgraphNodeParams *params)
 	return add_node(s, params, &node);
 }
 
-/* Where the stream is, not the caller: it may be a green context's. */
+/*
+ * The node gets the context of the stream, not the current one: the stream may
+ * belong to a green context.
+ */
 CUresult capture_kernel(CUstream s, const struct launch *l)
 {
 	size_t size = l->function->ptx->param_size;
@@ -54,6 +59,7 @@ CUresult capture_kernel(CUstream s, const struct launch *l)
 	CUgraphNode node;
 	CUresult r = add_node(s, &p, &node);
 
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	if (!r)
 		r = kernel_node_attribute(node, &priority);
 	if (!r && l->cooperative)
@@ -105,6 +111,7 @@ CUresult capture_copy(CUstream s, const struct copy *copy)
 			       .memcpy.copyCtx = s->ctx};
 	CUDA_MEMCPY3D *c = &p.memcpy.copyParams;
 
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	c->WidthInBytes = copy->width;
 	c->Height = copy->height;
 	c->Depth = copy->depth;
@@ -113,7 +120,7 @@ CUresult capture_copy(CUstream s, const struct copy *copy)
 	return add_any(s, &p);
 }
 
-CUresult capture_set(CUstream s, const struct set_ask *ask)
+CUresult capture_memset(CUstream s, const struct memset_ask *ask)
 {
 	CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_MEMSET,
 			       .memset = {.dst = ask->at,
@@ -124,6 +131,7 @@ CUresult capture_set(CUstream s, const struct set_ask *ask)
 					  .height = ask->height,
 					  .ctx = s->ctx}};
 
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	return add_any(s, &p);
 }
 
@@ -132,6 +140,7 @@ CUresult capture_host(CUstream s, CUhostFn function, void *data)
 	CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_HOST,
 			       .host = {function, data}};
 
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	return add_any(s, &p);
 }
 
@@ -142,6 +151,7 @@ CUresult capture_values(CUstream s, CUstreamBatchMemOpParams *ops,
 	    .type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,
 	    .memOp = {.ctx = s->ctx, .count = count, .paramArray = ops}};
 
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	return add_any(s, &p);
 }
 
@@ -149,6 +159,7 @@ CUresult capture_event(CUstream s, CUevent event, CUgraphNodeType type)
 {
 	CUgraphNodeParams p = {.type = type, .eventRecord.event = event};
 
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	return add_any(s, &p);
 }
 
@@ -163,6 +174,7 @@ CUresult capture_alloc(CUstream s, CUdevice device, size_t size,
 		      .bytesize = size}};
 	CUresult r = add_any(s, &p);
 
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	if (!r)
 		*ret_address = p.alloc.dptr;
 	return r;
@@ -173,14 +185,16 @@ CUresult capture_free(CUstream s, CUdeviceptr address)
 	CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_MEM_FREE,
 			       .free.dptr = address};
 
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	return add_any(s, &p);
 }
 
-/* The launch of a graph is that graph as a node. */
+/* Launching an instance adds a child graph. */
 CUresult capture_graph(CUstream s, CUgraphExec exec)
 {
 	CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_GRAPH};
 
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	if (!exec_is(exec))
 		return CUDA_ERROR_INVALID_VALUE;
 	p.graph.graph = exec->exec->graph;

@@ -1,14 +1,40 @@
-/* graph.c - graphs: nodes and copies of them. */
-#include "fronts/cuda/graph.h"
-#include "fronts/cuda/capture.h"
-#include "fronts/cuda/module_use.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* graph.c - owns graphs and their nodes: makes, copies and frees them. */
+#include "fronts/cuda/graph/graph_kind.h"
+#include "base/assert.h"
+#include "fronts/cuda/graph/capture.h"
+#include "fronts/cuda/module/module_use.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-pthread_mutex_t graph_mutex = PTHREAD_MUTEX_INITIALIZER;
-
 /* ---- nodes ---- */
+
+/* Sets the context of a node; NULL means the current context. */
+CUresult node_context(CUgraphNode node, CUcontext given)
+{
+	CUcontext ctx;
+	CUresult r = ctx_of(given, &ctx);
+
+	if (r)
+		return r;
+	node->ctx = ctx;
+	node->ctx_id = ctx->id;
+	return CUDA_SUCCESS;
+}
+
+bool node_context_lives(CUgraphNode node)
+{
+	return !node->ctx || (node->ctx->id == node->ctx_id &&
+			      atomic_load(&node->ctx->alive));
+}
+
+void node_drop(CUgraphNode node)
+{
+	GK_ASSERT(gk_lock_held(&graph_mutex));
+	if (node_kind(node)->drop)
+		node_kind(node)->drop(node);
+}
 
 static void link_node(CUgraphNode node, CUgraph graph)
 {
@@ -30,7 +56,7 @@ static void unlink_node(CUgraphNode node)
 	node->graph->count--;
 }
 
-/* Its edges are not looked at. */
+/* Frees a node without removing it from its neighbours' edges. */
 static void free_node(CUgraphNode node)
 {
 	node_drop(node);
@@ -54,13 +80,15 @@ static void end_node(CUgraphNode node)
 	free_node(node);
 }
 
-/* A part of a conditional node takes what runs on a device alone. */
-static bool is_kind_allowed(CUgraph graph, CUgraphNodeType type)
+/*
+ * Bodies of conditional nodes accept only nodes that run entirely on a device.
+ */
+static bool is_kind_allowed(CUgraph graph, const struct graph_kind *kind)
 {
 	for (; graph->parent; graph = graph->parent->graph)
 		if (graph->parent->params.type ==
 			CU_GRAPH_NODE_TYPE_CONDITIONAL &&
-		    !graph_kinds[type].in_body)
+		    !kind->in_body)
 			return false;
 	return true;
 }
@@ -88,38 +116,37 @@ static void mark_memory(CUgraphNode node)
 	}
 }
 
-static CUresult new_node(CUgraph graph, CUgraphNodeType type,
-			 CUgraphNode *ret_node)
+static CUresult new_node(CUgraph graph, const struct graph_kind *kind,
+			 CUgraphNodeType type, CUgraphNode *ret_node)
 {
 	CUgraphNode node = handle_new(HANDLE_NODE, sizeof(*node));
 
 	if (!node)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	node->graph = graph;
+	node->kind = kind;
 	node->params.type = type;
 	*ret_node = node;
 	return CUDA_SUCCESS;
 }
 
-CUresult graph_add(CUgraph graph, const struct graph_deps *deps,
-		   CUgraphNodeParams *params, CUgraphNode *ret_node)
+CUresult node_add(CUgraph graph, const struct graph_kind *kind,
+		  const struct graph_deps *deps, CUgraphNodeParams *params,
+		  CUgraphNode *ret_node)
 {
 	CUgraphNode node;
 	CUresult r;
 
-	if ((unsigned)params->type >= GRAPH_KINDS ||
-	    !graph_kinds[params->type].name)
-		return CUDA_ERROR_INVALID_VALUE;
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	r = graph_check_deps(graph, deps, params->type);
 	if (r)
 		return r;
-	if (!graph_kinds[params->type].take ||
-	    !is_kind_allowed(graph, params->type))
+	if (!kind->take || !is_kind_allowed(graph, kind))
 		return CUDA_ERROR_NOT_SUPPORTED;
-	r = new_node(graph, params->type, &node);
+	r = new_node(graph, kind, params->type, &node);
 	if (r)
 		return r;
-	r = graph_kinds[params->type].take(node, params);
+	r = kind->take(node, params);
 	if (r) {
 		handle_free(node);
 		return r;
@@ -140,10 +167,11 @@ CUresult node_prepare(CUgraphNode node, CUgraphNodeParams *params,
 		      CUgraphNode ret_fresh)
 {
 	const struct graph_kind *kind = node_kind(node);
-	struct CUgraphNode_st fresh = {.graph = node->graph,
-				       .params.type = params->type};
+	struct CUgraphNode_st fresh = {
+	    .graph = node->graph, .kind = kind, .params.type = params->type};
 	CUresult r;
 
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	if (params->type != node->params.type)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (kind->is_fixed || !kind->take)
@@ -161,6 +189,8 @@ CUresult node_prepare(CUgraphNode node, CUgraphNodeParams *params,
 
 void node_take_over(CUgraphNode node, CUgraphNode fresh)
 {
+	GK_ASSERT(gk_lock_held(&graph_mutex));
+	GK_ASSERT(node->kind == fresh->kind);
 	node_drop(node);
 	node->params = fresh->params;
 	node->own = fresh->own;
@@ -175,7 +205,8 @@ CUresult node_set(CUgraphNode node, CUgraphNodeParams *params)
 	struct CUgraphNode_st fresh;
 	CUresult r;
 
-	/* A part with memory is not taken away. */
+	GK_ASSERT(gk_lock_held(&graph_mutex));
+	/* A child graph that allocates or frees memory cannot be replaced. */
 	if (has_memory(node))
 		return CUDA_ERROR_NOT_SUPPORTED;
 	r = node_prepare(node, params, &fresh);
@@ -193,6 +224,7 @@ CUresult graph_new(CUgraph *ret_graph)
 	static unsigned made;
 	CUgraph graph = handle_new(HANDLE_GRAPH, sizeof(*graph));
 
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	if (!graph)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	graph->id = ++made;
@@ -212,7 +244,10 @@ static void drop_conditions(CUgraph graph)
 	}
 }
 
-/* New ones are put before the others, so that the rest never changes. */
+/*
+ * Shares the list of conditions. New conditions are added at its front, so the
+ * shared part never changes.
+ */
 static struct condition *hold_conditions(CUgraph graph)
 {
 	for (struct condition *c = graph->conditions; c; c = c->next)
@@ -224,6 +259,7 @@ void graph_take_conditions(CUgraph graph, CUgraph of)
 {
 	struct condition *held = hold_conditions(of);
 
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	drop_conditions(graph);
 	graph->conditions = held;
 }
@@ -232,6 +268,7 @@ void graph_free(CUgraph graph)
 {
 	CUgraphNode next;
 
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	if (graph->capture)
 		capture_lose_graph(graph->capture);
 	for (CUgraphNode node = graph->first; node; node = next) {
@@ -239,7 +276,7 @@ void graph_free(CUgraph graph)
 		free_node(node);
 	}
 	drop_conditions(graph);
-	objects_drop(graph);
+	graph_objects_drop(graph);
 	handle_free(graph);
 }
 
@@ -247,7 +284,7 @@ static CUresult copy_node(CUgraphNode node, CUgraph to)
 {
 	const struct graph_kind *kind = node_kind(node);
 	CUgraphNode copy;
-	CUresult r = new_node(to, node->params.type, &copy);
+	CUresult r = new_node(to, kind, node->params.type, &copy);
 
 	if (r)
 		return r;
@@ -281,6 +318,7 @@ CUresult graph_copy(CUgraph graph, bool is_exec, CUgraph *ret_graph)
 	CUgraph copy;
 	CUresult r = graph_new(&copy);
 
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	if (r)
 		return r;
 	copy->is_exec = is_exec;
@@ -288,7 +326,7 @@ CUresult graph_copy(CUgraph graph, bool is_exec, CUgraph *ret_graph)
 	copy->original = graph;
 	copy->original_life = handle_life(graph);
 	copy->conditions = is_exec ? hold_conditions(graph) : NULL;
-	r = objects_copy(graph, copy);
+	r = graph_objects_copy(graph, copy);
 	for (CUgraphNode n = graph->first; !r && n; n = n->next)
 		r = copy_node(n, copy);
 	if (!r)
@@ -310,7 +348,10 @@ CUresult cuGraphCreate(CUgraph *phGraph, unsigned int flags)
 	return GRAPH_LOCKED(graph_new(phGraph));
 }
 
-/* A part of another one, or one that is being captured, is not the caller's. */
+/*
+ * Programs may not destroy child graphs, the copies that belong to instances,
+ * or graphs being captured.
+ */
 static bool is_free_graph(CUgraph graph)
 {
 	return graph_is(graph) && !graph->parent && !graph->is_exec &&
@@ -333,6 +374,7 @@ CUresult cuGraphDestroy(CUgraph hGraph)
 
 bool graph_has_conditions(CUgraph graph)
 {
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	for (CUgraphNode n = graph->first; n; n = n->next)
 		if (n->params.type == CU_GRAPH_NODE_TYPE_CONDITIONAL ||
 		    (n->params.type == CU_GRAPH_NODE_TYPE_GRAPH &&
@@ -345,7 +387,10 @@ static CUresult clone_graph(CUgraph *ret_clone, CUgraph graph)
 {
 	if (!ret_clone || !graph_is(graph) || graph->has_memory)
 		return CUDA_ERROR_INVALID_VALUE;
-	/* Kernels know the handles of their conditions by value. */
+	/*
+	 * The kernels have the handles of conditions among their parameters, so
+	 * the clone would use the conditions of the original.
+	 */
 	if (graph_has_conditions(graph)) {
 		front_count_refusal(ROW_cuGraphClone);
 		return CUDA_ERROR_NOT_SUPPORTED;
@@ -361,7 +406,7 @@ CUresult cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph)
 	return GRAPH_LOCKED(clone_graph(phGraphClone, originalGraph));
 }
 
-/* In the graph itself, or in those that are its nodes. */
+/* Searches the graph and all its child graphs. */
 static CUgraphNode find_copy(CUgraph graph, CUgraphNode original)
 {
 	CUgraphNode found = NULL;
@@ -397,7 +442,7 @@ CUresult cuGraphNodeFindInClone(CUgraphNode *phNode, CUgraphNode hOriginalNode,
 	return GRAPH_LOCKED(find_in_clone(phNode, hOriginalNode, hClonedGraph));
 }
 
-/* Of a graph with memory nothing is taken away. */
+/* A node cannot be destroyed if its graph allocates or frees memory. */
 static CUresult destroy_node(CUgraphNode node)
 {
 	if (!node_is(node) || node->graph->has_memory || node->graph->capture)

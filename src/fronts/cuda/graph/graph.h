@@ -1,21 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * graph.h - graphs of work: nodes of many kinds, the edges between them, and
- * their instances, which are launched.
+ * the launchable instances.
  *
- * One lock guards all graphs and captures of the process; it is taken before
- * that of streams, and nobody waits while he holds it. What follows is called
- * with it, unless said otherwise.
+ * graph_mutex guards all graphs and captures of the process. It is taken before
+ * the locks of streams and is never held while waiting.
  */
 #ifndef GKF_CUDA_GRAPH_H
 #define GKF_CUDA_GRAPH_H
 
-#include "fronts/cuda/front.h"
+#include "fronts/cuda/context/front.h"
 
 #include <stdio.h>
 
 extern pthread_mutex_t graph_mutex;
 
-/* Answers what an expression comes to that is evaluated with the lock. */
+/*
+ * GRAPH_LOCKED(call): takes graph_mutex, evaluates the expression, releases
+ * graph_mutex.
+ */
 static inline CUresult graph_unlock(CUresult r)
 {
 	pthread_mutex_unlock(&graph_mutex);
@@ -33,60 +36,73 @@ struct graph_edge {
 	CUgraphEdgeData data;
 };
 
-/* Edges of a node into one direction, in the order they were added. */
+/*
+ * The edges of a node in one direction, in the order in which they were added.
+ */
 struct graph_edges {
 	struct graph_edge *at;
 	unsigned count, room;
 };
 
-/* A type of nodes: a row of graph_kind.c. */
+/* A type of node: a row of the table in graph_kind.c. */
 struct graph_kind {
 	const char *name;
-	size_t size; /* of its parameters */
+	size_t size; /* size of the parameters */
 	/*
-	 * Checks parameters, and fills `params`, `own` and `ctx` of a node that
-	 * has none. Those that a caller gets back are written to `given`.
+	 * Checks parameters and fills `params`, `own` and `ctx` of a new node.
+	 * Outputs for the caller are written to `given`.
 	 */
 	CUresult (*take)(CUgraphNode node, CUgraphNodeParams *given);
-	/* The same for a copy of a node of the same graph's; NULL: take. */
+	/* The same for a copy of the node `from`; NULL: take() is used. */
 	CUresult (*copy)(CUgraphNode node, CUgraphNode from);
-	void (*drop)(CUgraphNode node); /* what take() made; NULL: nothing */
-	/* What the calls that set parameters leave as it is; NULL: nothing. */
+	void (*drop)(CUgraphNode node); /* undoes take(); may be NULL */
+	/*
+	 * Copies those settings from the old node that new parameters leave
+	 * unchanged; may be NULL.
+	 */
 	CUresult (*keep)(CUgraphNode node, CUgraphNode from);
-	/* Its work, to be pushed by the caller; NULL: it has none. */
+	/* Makes the node's task, which the caller pushes; NULL: no task. */
 	CUresult (*task)(CUgraphNode node, struct gkf_task **ret_task);
-	/* May an instance's node be given these parameters? NULL: any. */
+	/*
+	 * Whether a node of an instance may get the parameters of `to`. If this
+	 * is NULL, any parameters are allowed.
+	 */
 	CUgraphExecUpdateResult (*change)(CUgraphNode node, CUgraphNode to);
-	/* Writes them as lines of a label; NULL: nothing to tell. */
+	/* Prints the parameters as parts of the node's label; may be NULL. */
 	void (*print)(CUgraphNode node, FILE *file);
-	unsigned dot_flags; /* CU_GRAPH_DEBUG_DOT_FLAGS_... that ask for it */
-	bool is_fixed;      /* parameters never change */
-	bool in_body;       /* may be in the body of a conditional node */
-	bool can_rest;      /* may be disabled in an instance */
+	/*
+	 * the flags (CU_GRAPH_DEBUG_DOT_FLAGS_...) with which the parameters
+	 * are printed
+	 */
+	unsigned dot_flags;
+	bool is_fixed; /* the parameters cannot be changed */
+	bool in_body;  /* allowed in bodies of conditional nodes */
+	bool can_rest; /* can be disabled in an instance */
 };
 extern const struct graph_kind graph_kinds[];
 #define GRAPH_KINDS (CU_GRAPH_NODE_TYPE_CONDITIONAL + 1)
 
 struct CUgraphNode_st {
 	CUgraph graph;
-	CUgraphNodeParams params; /* what they point to is the node's */
+	const struct graph_kind *kind;
+	CUgraphNodeParams params; /* the node owns what the pointers point to */
 	CUcontext ctx;            /* NULL: any */
-	uint64_t ctx_id;          /* the life of ctx that was meant */
-	void *own;                /* of its kind */
-	unsigned id;              /* in its graph */
-	CUgraphNode original;     /* that it is a copy of */
+	uint64_t ctx_id;          /* the id of that context */
+	void *own;                /* data that only this kind of node has */
+	unsigned id;              /* unique in its graph */
+	CUgraphNode original;     /* the node from which it was copied */
 	uint64_t original_life;
 	bool disabled;
 	struct graph_edges in, out;
-	CUgraphNode next, *at; /* in the order of creation; who points here */
-	CUgraphNode pair;      /* of whoever walks over the graph */
+	CUgraphNode next, *at; /* list in order of creation; *at is this node */
+	CUgraphNode pair;      /* scratch variable for walks over the graph */
 	unsigned mark;
-	uint64_t seen; /* by graph_check_deps() */
+	uint64_t seen; /* used by graph_check_deps() */
 };
 
 static inline const struct graph_kind *node_kind(CUgraphNode node)
 {
-	return &graph_kinds[node->params.type];
+	return node->kind;
 }
 
 /* ---- graphs ---- */
@@ -97,20 +113,23 @@ struct graph_object {
 };
 
 struct CUgraph_st {
-	unsigned id; /* no other graph of the process has it */
+	unsigned id; /* unique in the process */
 	CUgraphNode first, *end;
 	unsigned count;
-	unsigned next_id;   /* that of the next node */
-	CUgraphNode parent; /* whose part it is; NULL: its own master */
-	CUgraph original;   /* that it is a copy of */
+	unsigned next_id;   /* the id of the next new node */
+	CUgraphNode parent; /* the node whose child graph it is, or NULL */
+	CUgraph original;   /* the graph from which it was copied */
 	uint64_t original_life;
 	struct graph_object *objects;
 	unsigned object_count;
-	struct condition *conditions; /* made for it */
-	bool has_memory;              /* nodes that allocate or free */
-	bool is_exec;                 /* the copy of an instance */
-	unsigned execs;               /* instances, where has_memory */
-	struct capture *capture;      /* that adds to it */
+	/* the conditions created for this graph */
+	struct condition *conditions;
+	/* whether it has nodes that allocate or free memory */
+	bool has_memory;
+	bool is_exec; /* whether it is the private copy of an instance */
+	/* number of its instances; counted only if has_memory */
+	unsigned execs;
+	struct capture *capture; /* the capture that adds nodes to it */
 };
 
 static inline bool graph_is(CUgraph graph)
@@ -123,7 +142,7 @@ static inline bool node_is(CUgraphNode node)
 	return handle_is(node, HANDLE_NODE);
 }
 
-/* The graph that a graph is a part of, or itself. */
+/* The outermost graph that contains a graph, or the graph itself. */
 static inline CUgraph graph_root(CUgraph graph)
 {
 	while (graph->parent)
@@ -131,24 +150,30 @@ static inline CUgraph graph_root(CUgraph graph)
 	return graph;
 }
 
+/* ---- graphs and nodes; the caller holds graph_mutex ---- */
+
 CUresult graph_new(CUgraph *ret_graph);
 
-/* Frees a graph, its nodes and the references to objects. */
+/* Frees a graph, its nodes and its references to objects. */
 void graph_free(CUgraph graph);
 
 /*
- * A copy; that of an instance shares what there is once only. Nodes of the
- * original have their copies as `pair` afterwards.
+ * Copies a graph. Copies for instances share things that can exist only once,
+ * such as allocated memory. Afterwards `pair` of each original node is its
+ * copy.
  */
 CUresult graph_copy(CUgraph graph, bool is_exec, CUgraph *ret_graph);
 
-/* Has it conditional nodes, or handles for them, itself or in its parts? */
+/*
+ * Whether the graph, or a graph in it, has conditional nodes or handles for
+ * them.
+ */
 bool graph_has_conditions(CUgraph graph);
 
-/* A graph has the conditions of another one instead of its own. */
+/* Replaces the conditions of a graph by those of another one. */
 void graph_take_conditions(CUgraph graph, CUgraph of);
 
-/* Adds a node; data may be NULL. The parameters are checked. */
+/* Checks the parameters and adds a node; deps->data may be NULL. */
 struct graph_deps {
 	const CUgraphNode *node;
 	const CUgraphEdgeData *data;
@@ -157,87 +182,108 @@ struct graph_deps {
 CUresult graph_add(CUgraph graph, const struct graph_deps *deps,
 		   CUgraphNodeParams *params, CUgraphNode *ret_node);
 
+/* Does the same for a kind that is known. */
+CUresult node_add(CUgraph graph, const struct graph_kind *kind,
+		  const struct graph_deps *deps, CUgraphNodeParams *params,
+		  CUgraphNode *ret_node);
+
 /*
- * Parameters for a node, in another one that is the caller's and blank: it is
- * dropped, or has its parameters taken over.
+ * node_prepare() checks new parameters for a node and stores them in ret_fresh,
+ * a blank node of the caller. The caller then either drops them with
+ * node_drop() or moves them to the node with node_take_over().
  */
 CUresult node_prepare(CUgraphNode node, CUgraphNodeParams *params,
 		      CUgraphNode ret_fresh);
 void node_take_over(CUgraphNode node, CUgraphNode fresh);
 
-/* Gives a node other parameters. */
+/* Sets the parameters of a node. */
 CUresult node_set(CUgraphNode node, CUgraphNodeParams *params);
 
-/* Are these nodes of the graph, none twice, with edges that can be? */
+/*
+ * Checks that the dependencies are nodes of the graph, that none is listed
+ * twice, and that their edges are possible.
+ */
 CUresult graph_check_deps(CUgraph graph, const struct graph_deps *deps,
 			  CUgraphNodeType to);
 
-/* An edge; CUDA_ERROR_OUT_OF_MEMORY. */
+/* Adds an edge; may fail with CUDA_ERROR_OUT_OF_MEMORY. */
 CUresult edge_add(CUgraphNode from, CUgraphNode to, CUgraphEdgeData data);
 bool edges_push(struct graph_edges *edges, struct graph_edge edge);
 
-/* Takes the edge to or from a node out of a list. */
+/* Removes from a list the edge that leads to or from a node. */
 void edges_remove(struct graph_edges *edges, CUgraphNode node);
 
-/* The i-th of a caller's; a plain one where data is NULL. */
+/* Frees the parameters of a node. */
+void node_drop(CUgraphNode node);
+
+/* ---- data of edges ---- */
+
+/* Returns entry i of the caller's list; the default if data is NULL. */
 CUgraphEdgeData edge_data_at(const CUgraphEdgeData *data, size_t i);
 static inline bool edge_is_plain(const CUgraphEdgeData *data)
 {
 	return !data->from_port && !data->to_port && !data->type;
 }
 
-/* graph_kind.c: drops the parameters of a node. */
-void node_drop(CUgraphNode node);
-
 /* ---- conditions: graph_condition.c ---- */
 
 struct condition {
-	unsigned holders; /* graphs with it in their lists */
+	unsigned holders; /* number of graphs that list it */
 	CUgraph graph;
 	CUcontext ctx;
 	uint64_t ctx_id;
-	CUgraphNode node; /* that asks it; NULL: none yet */
+	CUgraphNode node; /* the node that uses it; NULL: none yet */
 	unsigned default_value;
 	bool has_default;
 	_Atomic unsigned value;
-	struct condition *next; /* of the graph */
+	struct condition *next; /* the next condition of the graph */
 };
+
+/* Returns the condition with this handle, or NULL. Takes no lock. */
 struct condition *condition_of(CUgraphConditionalHandle handle);
 
-/* A launch begins: those that have a default value have it. No lock. */
+/*
+ * Sets the conditions of a graph to their default values when a launch starts.
+ * Takes no lock.
+ */
 void condition_begin(CUgraph graph);
 
-/* Any thread, no lock: a kernel sets it. False: it is none. */
+/*
+ * Sets a condition, for kernels; any thread, no lock. Returns false if there is
+ * no such condition.
+ */
 bool condition_set(uint64_t handle, uint32_t value);
 
-/* A conditional node's bodies: params.conditional.phGraph_out, and plans. */
+/* The bodies of a conditional node (params.conditional.phGraph_out). */
 struct conditional {
 	CUgraph *body;
-	struct graph_plan **plan; /* of an instance */
+	struct graph_plan **plan; /* used only in an instance */
 	unsigned count;
 };
 
-/* ---- memory: graph_memory.c ---- */
+/* ---- memory: graph_memory.c; the caller holds graph_mutex ---- */
 
-/* Memory that a node allocates: its address is the node's for good. */
+/* Memory allocated by a node; its address never changes. */
 struct graph_memory;
 
 /*
- * What happens to memory when an instance is launched: checked first for all
- * nodes, then done.
+ * graph_memory_check_launch() checks that an instance can be launched: that the
+ * memory of its nodes is allocated or free as the nodes expect.
+ * graph_memory_launch() records what the launch allocates and frees.
  */
-CUresult memory_check_launch(CUgraph graph, cuuint64_t flags);
-void memory_launch(CUgraph graph);
+CUresult graph_memory_check_launch(CUgraph graph, cuuint64_t flags);
+void graph_memory_launch(CUgraph graph);
 
 /* ---- instances ---- */
 
-/* The order in which an instance does its work: graph_plan.c. */
+/* A step of a plan: a node, and the steps it waits for; graph_plan.c. */
 struct graph_step {
-	CUgraphNode node; /* NULL: nothing to do */
+	CUgraphNode node; /* NULL: an empty step */
 	CUcontext ctx;
-	unsigned lane;              /* the queue that it is put into */
-	unsigned first_wait, waits; /* in plan->wait: steps of other lanes */
-	/* Of the launch under way. */
+	unsigned lane; /* the queue into which it is put */
+	/* range in plan->wait: the steps of other lanes to wait for */
+	unsigned first_wait, waits;
+	/* For the current launch only. */
 	struct gkf_task *task;
 	struct gkf_ticket done;
 };
@@ -248,51 +294,66 @@ struct graph_plan {
 	unsigned wait_count;
 	struct graph_lane {
 		CUcontext ctx;
-		CUstream stream; /* its own; NULL: lane 0 of a launch */
-		uint64_t life;   /* of the stream */
-		unsigned tail;   /* its last step, while it is made */
+		/*
+		 * the lane's own stream; NULL for a lane 0 that uses the stream
+		 * of the launch
+		 */
+		CUstream stream;
+		uint64_t life; /* life of the handle `stream` */
+		/* the last step; used only while the plan is made */
+		unsigned tail;
 		bool is_free;
 	} * lane;
 	unsigned lanes;
 };
 
+/* ---- plans; the caller holds graph_mutex ---- */
+
 /*
- * Orders the nodes of a graph and those in it. *ret_bad: a node of a circle,
- * with CUDA_ERROR_INVALID_VALUE.
+ * Plans a graph and the graphs in it. If the graph has a cycle, returns
+ * CUDA_ERROR_INVALID_VALUE and sets *ret_bad to a node of the cycle.
  */
 CUresult plan_new(CUgraph graph, CUcontext ctx, struct graph_plan **ret_plan,
 		  CUgraphNode *ret_bad);
 void plan_free(struct graph_plan *plan);
 
-/* Makes all tasks of a plan, or none; drops those that were made. */
+/*
+ * plan_make() makes all tasks of a plan, or none. plan_drop() drops the tasks
+ * that were made but not pushed.
+ */
 CUresult plan_make(struct graph_plan *plan);
 void plan_drop(struct graph_plan *plan);
 
 /*
- * Puts the tasks into queues: lane 0 into `first` unless the plan has a stream
- * of its own for it. What is in `first` afterwards comes after all of it.
+ * Puts the tasks in queues: those of lane 0 in `first`, unless the plan has its
+ * own stream for lane 0. Work put in `first` later runs after all of the tasks.
  */
 void plan_push(struct graph_plan *plan, struct gkf_queue *first);
 
-/* All lanes have the priority of the stream of a launch. */
+/* Sets the priority of all lanes to the priority of the launch's stream. */
 void plan_priority(const struct graph_plan *plan, int priority);
 
-/* The queue of a lane of the plan's own; NULL: there is no such. */
+/* The queue of the lane's own stream; NULL if the lane has no stream. */
 struct gkf_queue *plan_queue(const struct graph_plan *plan, unsigned lane);
 
-/* An instance; launches that are under way hold it. */
+/* ---- launched objects ---- */
+
+/* An instance; unfinished launches hold references to it. */
 struct graph_exec {
 	unsigned holders;
-	CUgraph graph; /* a copy of its own */
+	CUgraph graph; /* the instance's own copy */
 	CUgraph original;
 	uint64_t original_life;
 	struct graph_plan *plan;
-	CUcontext ctx; /* where most of it runs */
+	CUcontext ctx; /* the context in which most of the work runs */
 	uint64_t ctx_id;
 	cuuint64_t flags;
 	bool has_conditions;
-	struct gkf_ticket last; /* of the launches */
-	/* Every so many launches: the last one, and that before them. */
+	struct gkf_ticket last; /* ticket of the last launch */
+	/*
+	 * Tickets of two earlier launches, the checkpoints: `late` is the
+	 * latest checkpoint, `early` the one before it.
+	 */
 	struct gkf_ticket late, early;
 	unsigned launches; /* since `late` */
 };
@@ -305,29 +366,31 @@ static inline bool exec_is(CUgraphExec exec)
 	return handle_is(exec, HANDLE_EXEC);
 }
 
-/* The node of an instance that came of a graph's node; NULL: none. */
-CUgraphNode exec_node(CUgraphExec exec, CUgraphNode node);
-
 /*
- * Without the lock, before an instance is changed: waits for launches that
- * would see it.
+ * Waits for the launches that would notice a change of the instance. The caller
+ * does not hold graph_mutex.
  */
 void exec_settle(CUgraphExec exec);
 
-/* Parameters of an instance's node, where the rules allow the change. */
+/* ---- changing instances; the caller holds graph_mutex ---- */
+
+/* Returns the instance's copy of a graph's node, or NULL. */
+CUgraphNode exec_node(CUgraphExec exec, CUgraphNode node);
+
+/* Sets the parameters of an instance's node, if CUDA's rules allow it. */
 CUresult exec_set(CUgraphExec exec, CUgraphNode node,
 		  CUgraphNodeParams *params);
 
 /*
- * Checks what a graph would change in another one of the same form, and does
- * it; graph_update.c.
+ * Gives `graph` the parameters of `to`, a graph of the same form, after
+ * checking that this is possible; graph_update.c.
  */
 CUresult graph_update(CUgraph graph, CUgraph to,
 		      CUgraphExecUpdateResultInfo *ret_info);
 
-/* ---- references to objects of programs: graph_object.c ---- */
+/* References of graphs to user objects; graph_object.c. */
 
-CUresult objects_copy(CUgraph from, CUgraph to);
-void objects_drop(CUgraph graph);
+CUresult graph_objects_copy(CUgraph from, CUgraph to);
+void graph_objects_drop(CUgraph graph);
 
 #endif

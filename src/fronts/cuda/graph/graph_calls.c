@@ -1,16 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph_calls.c - the entry points of nodes: added, read, changed, in graphs
- * and in instances. All are told as one CUgraphNodeParams.
+ * graph_calls.c - the entry points that add, read and change nodes of graphs
+ * and of instances. They convert all parameters to CUgraphNodeParams.
  */
-#include "fronts/cuda/graph.h"
-#include "fronts/cuda/module_use.h"
+#include "fronts/cuda/graph/graph.h"
+#include "fronts/cuda/module/module_use.h"
 
 #include <string.h>
 
 /* ---- adding ---- */
 
-static CUresult add(CUgraphNode *ret_node, CUgraph graph,
-		    const struct graph_deps *deps, CUgraphNodeParams *params)
+static CUresult add_to_graph(CUgraphNode *ret_node, CUgraph graph,
+			     const struct graph_deps *deps,
+			     CUgraphNodeParams *params)
 {
 	if (!ret_node || !graph_is(graph) || graph->is_exec)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -24,7 +26,8 @@ static CUresult add_by(enum cuda_row row, CUgraphNode *ret_node, CUgraph graph,
 	CUresult r = front_enter(row);
 
 	if (!r)
-		r = params ? GRAPH_LOCKED(add(ret_node, graph, deps, params))
+		r = params ? GRAPH_LOCKED(
+				 add_to_graph(ret_node, graph, deps, params))
 			   : CUDA_ERROR_INVALID_VALUE;
 	if (r == CUDA_ERROR_NOT_SUPPORTED)
 		front_count_refusal(row);
@@ -32,8 +35,7 @@ static CUresult add_by(enum cuda_row row, CUgraphNode *ret_node, CUgraph graph,
 }
 
 /*
- * ADD(symbol, what the caller gives besides, is it there?, type, member,
- * its value)
+ * ADD(symbol, further parameters, check of them, node type, member, its value)
  */
 #define ADD(symbol, given, valid, kind, member, ...)                           \
 	CUresult symbol(CUgraphNode *phGraphNode, CUgraph hGraph,              \
@@ -50,7 +52,7 @@ static CUresult add_by(enum cuda_row row, CUgraphNode *ret_node, CUgraph graph,
 			      (valid) ? &p : NULL);                            \
 	}
 
-/* Fields that both versions have. */
+/* The fields that both versions of the struct have. */
 #define KERNEL_V1(p)                                                           \
 	.func = (p)->func, .gridDimX = (p)->gridDimX,                          \
 	.gridDimY = (p)->gridDimY, .gridDimZ = (p)->gridDimZ,                  \
@@ -99,7 +101,7 @@ CUresult cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph,
 	return add_by(ROW_cuGraphAddEmptyNode, phGraphNode, hGraph, &deps, &p);
 }
 
-/* The address is told where the rest of the parameters is. */
+/* Stores the address of the memory in the parameters. */
 CUresult cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph,
 				const CUgraphNode *dependencies,
 				size_t numDependencies,
@@ -118,7 +120,7 @@ CUresult cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph,
 	return r;
 }
 
-/* Bytes that the type has no use for are zero. */
+/* Whether all bytes that the node type does not use are zero. */
 static bool is_clean(const CUgraphNodeParams *p)
 {
 	const unsigned char *bytes = (const unsigned char *)p;
@@ -158,8 +160,8 @@ CUresult cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
 
 /* ---- reading ---- */
 
-static CUresult get(CUgraphNode node, CUgraphNodeType type, size_t offset,
-		    void *ret_params, size_t size)
+static CUresult read_params(CUgraphNode node, CUgraphNodeType type,
+			    size_t offset, void *ret_params, size_t size)
 {
 	if (!node_is(node) || node->params.type != type || !ret_params)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -167,14 +169,15 @@ static CUresult get(CUgraphNode node, CUgraphNodeType type, size_t offset,
 	return CUDA_SUCCESS;
 }
 
-/* All these structs begin like the newest one. */
+/* Each of these structs is a prefix of its newest version. */
 #define GET(symbol, struct_type, kind, member)                                 \
 	CUresult symbol(CUgraphNode hNode, struct_type *ret_params)            \
 	{                                                                      \
 		ENTER(symbol);                                                 \
-		return GRAPH_LOCKED(get(hNode, CU_GRAPH_NODE_TYPE_##kind,      \
-					offsetof(CUgraphNodeParams, member),   \
-					ret_params, sizeof *ret_params));      \
+		return GRAPH_LOCKED(                                           \
+		    read_params(hNode, CU_GRAPH_NODE_TYPE_##kind,              \
+				offsetof(CUgraphNodeParams, member),           \
+				ret_params, sizeof *ret_params));              \
 	}
 
 GET(cuGraphKernelNodeGetParams, CUDA_KERNEL_NODE_PARAMS_v1, KERNEL, kernel)
@@ -192,7 +195,7 @@ GET(cuGraphChildGraphNodeGetGraph, CUgraph, GRAPH, graph.graph)
 
 /* ---- changing ---- */
 
-static CUresult set(CUgraphNode node, CUgraphNodeParams *params)
+static CUresult set_params(CUgraphNode node, CUgraphNodeParams *params)
 {
 	return node_is(node) ? node_set(node, params)
 			     : CUDA_ERROR_INVALID_VALUE;
@@ -205,7 +208,7 @@ static CUresult set_by(enum cuda_row row, CUgraphNode node,
 	CUresult r = front_enter(row);
 
 	if (!r)
-		r = params ? GRAPH_LOCKED(set(node, params))
+		r = params ? GRAPH_LOCKED(set_params(node, params))
 			   : CUDA_ERROR_INVALID_VALUE;
 	if (r == CUDA_ERROR_NOT_SUPPORTED)
 		front_count_refusal(row);
@@ -229,7 +232,7 @@ static CUresult exec_set_by(enum cuda_row row, CUgraphExec exec,
 	return r;
 }
 
-/* The context in which a node runs already, where a caller names none. */
+/* The node's current context, for calls that have no context parameter. */
 static CUcontext context_of(CUgraphNode node)
 {
 	return node_is(node) ? node->ctx : NULL;

@@ -1,5 +1,6 @@
-/* graph_child.c - graphs that are nodes of others. */
-#include "fronts/cuda/graph_kind.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* graph_child.c - child graphs: nodes that contain a graph. */
+#include "fronts/cuda/graph/graph_kind.h"
 
 static bool is_inside(CUgraph graph, CUgraph of)
 {
@@ -18,7 +19,9 @@ static bool is_in_body(CUgraph graph)
 	return false;
 }
 
-/* What is in bodies already fits. */
+/*
+ * Whether all nodes of a graph are allowed in the body of a conditional node.
+ */
 static bool fits_in_body(CUgraph graph)
 {
 	for (CUgraphNode n = graph->first; n; n = n->next)
@@ -36,7 +39,10 @@ static CUresult hold_child(CUgraphNode node, CUgraph child)
 	return CUDA_SUCCESS;
 }
 
-/* What memory and conditions are there for is one graph: it has to move. */
+/*
+ * Memory and conditions belong to one graph, so a graph that has either can
+ * only be moved, not cloned.
+ */
 CUresult child_node_take(CUgraphNode node, CUgraphNodeParams *given)
 {
 	const CUDA_CHILD_GRAPH_NODE_PARAMS *p = &given->graph;

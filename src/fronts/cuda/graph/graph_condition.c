@@ -1,13 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph_condition.c - conditional nodes: which of their graphs runs is decided
- * when the node is reached, by a value that kernels set.
+ * graph_condition.c - conditional nodes: a value set by kernels decides which
+ * body runs when the node is reached.
  *
- * A body is begun by the node's task, in streams of the body's own, and the
- * task waits in its queue until they are done.
+ * The node's task starts a body, which runs in streams of its own; the node's
+ * queue waits until the body is done.
  */
-#include "fronts/cuda/graph_kind.h"
-#include "fronts/cuda/module_use.h"
-#include "fronts/cuda/stream_private.h"
+#include "fronts/cuda/graph/graph_kind.h"
+#include "fronts/cuda/module/module_use.h"
+#include "fronts/cuda/stream/stream_private.h"
 
 #include <stdlib.h>
 
@@ -66,7 +67,7 @@ CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *pHandle_out,
 	    new_condition(pHandle_out, hGraph, ctx, defaultLaunchValue, flags));
 }
 
-/* Those of graphs that are its nodes, too. */
+/* Includes the conditions of child graphs and bodies. */
 void condition_begin(CUgraph graph)
 {
 	const struct conditional *bodies;
@@ -129,7 +130,7 @@ static void free_conditional(struct conditional *c)
 	free(c);
 }
 
-/* The bodies are new graphs, or copies. */
+/* Creates empty bodies or, if `of` is not NULL, copies of its bodies. */
 static CUresult fill_conditional(CUgraphNode node, const struct conditional *of)
 {
 	struct conditional *c = node->own;
@@ -149,7 +150,10 @@ static CUresult fill_conditional(CUgraphNode node, const struct conditional *of)
 	return CUDA_SUCCESS;
 }
 
-/* A graph that the other one is, or is a part of: it lasts as long. */
+/*
+ * Whether `graph` is `around`, or is contained in it and so is freed with it or
+ * earlier.
+ */
 static bool is_around(CUgraph around, CUgraph graph)
 {
 	while (graph != around && graph->parent)
@@ -218,10 +222,10 @@ struct conditional_task {
 	struct gkf_task task;
 	CUgraphNode node;
 	bool is_begun;
-	struct gkf_ticket body; /* of the one that runs */
+	struct gkf_ticket body; /* ticket of the running body */
 };
 
-/* The one that the value chooses; NULL: none. */
+/* Returns the body that the value selects; NULL: none. */
 static struct graph_plan *choose_body(CUgraphNode node, unsigned value)
 {
 	const CUDA_CONDITIONAL_NODE_PARAMS *p = &node->params.conditional;
@@ -251,7 +255,7 @@ static CUresult begin_body(struct conditional_task *t, struct graph_plan *plan)
 	return CUDA_SUCCESS;
 }
 
-/* One body after the other, as long as the condition wants one. */
+/* Runs one body after another until the condition selects none. */
 static int run_conditional(struct gkf_task *task)
 {
 	READS_CODE;
@@ -265,7 +269,10 @@ static int run_conditional(struct gkf_task *task)
 	if (t->is_begun &&
 	    t->node->params.conditional.type != CU_GRAPH_COND_TYPE_WHILE)
 		return 0;
-	/* An instance of a part has not what the graph around it has. */
+	/*
+	 * Conditions of an outer graph do not exist in an instance of its child
+	 * graph.
+	 */
 	c = condition_of(t->node->params.conditional.handle);
 	if (!c)
 		return CUDA_ERROR_ILLEGAL_ADDRESS;

@@ -1,11 +1,14 @@
-/* graph_dot.c - cuGraphDebugDotPrint: a graph as text for Graphviz. */
-#include "fronts/cuda/graph.h"
-#include "fronts/cuda/module_use.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* graph_dot.c - cuGraphDebugDotPrint: writes a graph as text for Graphviz. */
+#include "fronts/cuda/graph/graph.h"
+#include "fronts/cuda/module/module_use.h"
 
 #include <stdlib.h>
 
-/* Graphs and nodes are told by the numbers that cuGraphGetId() and
- * cuGraphNodeGetLocalId() tell. */
+/*
+ * Graphs and nodes are numbered as by cuGraphGetId() and
+ * cuGraphNodeGetLocalId().
+ */
 struct picture {
 	FILE *file;
 	unsigned flags;
@@ -67,7 +70,10 @@ static void print_graph(struct picture *p, CUgraph graph)
 		print_parts(p, n);
 }
 
-/* Into memory: a file may take any time. */
+/*
+ * Prints to memory first, because graph_mutex is held and writing a file may
+ * take long.
+ */
 static CUresult print_text(CUgraph graph, unsigned flags, char **ret_text,
 			   size_t *ret_size)
 {

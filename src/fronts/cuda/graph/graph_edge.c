@@ -1,8 +1,7 @@
-/*
- * graph_edge.c - edges between the nodes of a graph, and the calls that add
- * and remove them.
- */
-#include "fronts/cuda/graph.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* graph_edge.c - adds and removes the edges between the nodes of a graph. */
+#include "base/assert.h"
+#include "fronts/cuda/graph/graph.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@ bool edges_push(struct graph_edges *edges, struct graph_edge edge)
 	unsigned room = edges->room ? 2 * edges->room : 4;
 	struct graph_edge *at;
 
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	if (edges->count == edges->room) {
 		at = realloc(edges->at, room * sizeof(*at));
 		if (!at)
@@ -25,6 +25,7 @@ bool edges_push(struct graph_edges *edges, struct graph_edge edge)
 
 CUresult edge_add(CUgraphNode from, CUgraphNode to, CUgraphEdgeData data)
 {
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	if (!edges_push(&from->out, (struct graph_edge){to, data}))
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	if (edges_push(&to->in, (struct graph_edge){from, data}))
@@ -45,13 +46,17 @@ void edges_remove(struct graph_edges *edges, CUgraphNode node)
 {
 	struct graph_edge *at = find_edge(edges, node);
 
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	if (at)
 		memmove(at, at + 1,
 			(size_t)(&edges->at[edges->count--] - (at + 1)) *
 			    sizeof(*at));
 }
 
-/* Kernels alone have other ports; all of them are waited for to their end. */
+/*
+ * Only edges between two kernels may name a port. Here every port means the end
+ * of the first kernel.
+ */
 static bool is_edge_sound(CUgraphNodeType from, CUgraphNodeType to,
 			  const CUgraphEdgeData *data)
 {
@@ -79,6 +84,7 @@ CUresult graph_check_deps(CUgraph graph, const struct graph_deps *deps,
 	static uint64_t round;
 	CUgraphEdgeData data;
 
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	if (deps->count && !deps->node)
 		return CUDA_ERROR_INVALID_VALUE;
 	round++;
@@ -95,7 +101,7 @@ CUresult graph_check_deps(CUgraph graph, const struct graph_deps *deps,
 	return CUDA_SUCCESS;
 }
 
-/* Edges in one call: from[i] to to[i]. */
+/* The edges passed in one call: number i leads from from[i] to to[i]. */
 struct pairs {
 	const CUgraphNode *from, *to;
 	const CUgraphEdgeData *data;
@@ -127,7 +133,7 @@ static void remove_pair(CUgraphNode from, CUgraphNode to)
 	edges_remove(&to->in, from);
 }
 
-/* All of them or none. */
+/* Adds all of the edges or none. */
 static CUresult add_pairs(CUgraph graph, const struct pairs *p)
 {
 	CUresult r = CUDA_SUCCESS;

@@ -1,11 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph_exec.c - instances of graphs: made, launched, changed and destroyed.
- * An instance has a copy of its graph, and what was launched holds it.
+ * graph_exec.c - creates, launches and destroys instances of graphs. An
+ * instance has its own copy of the graph, to which unfinished launches hold
+ * references.
  */
-#include "fronts/cuda/capture.h"
-#include "fronts/cuda/graph_kind.h"
-#include "fronts/cuda/module_use.h"
-#include "fronts/cuda/stream_private.h"
+#include "fronts/cuda/graph/capture.h"
+#include "fronts/cuda/graph/graph_kind.h"
+#include "fronts/cuda/module/module_use.h"
+#include "fronts/cuda/stream/stream_private.h"
 
 #include <stdlib.h>
 
@@ -35,7 +37,9 @@ static void release_exec(struct graph_exec *exec)
 		free_exec(exec);
 }
 
-/* The first context that a node names; without one any does. */
+/*
+ * Returns the first context that a node names; NULL: any context is suitable.
+ */
 static CUcontext context_of_graph(CUgraph graph)
 {
 	CUcontext ctx = NULL;
@@ -47,16 +51,7 @@ static CUcontext context_of_graph(CUgraph graph)
 	return ctx;
 }
 
-static CUresult choose_context(struct graph_exec *exec)
-{
-	CUcontext ctx = context_of_graph(exec->graph);
-	CUresult r = ctx_of(ctx, &exec->ctx);
-
-	exec->ctx_id = r ? 0 : exec->ctx->id;
-	return r;
-}
-
-/* Handles that no node asks. */
+/* Whether the graph has conditional handles that no node uses. */
 static bool has_idle_condition(CUgraph graph)
 {
 	for (struct condition *c = graph->conditions; c; c = c->next)
@@ -99,9 +94,10 @@ static CUresult fill_exec(struct graph_exec *exec, CUgraph graph,
 	if (!r && graph->has_memory)
 		graph->execs++;
 	if (!r)
-		r = choose_context(exec);
+		r = ctx_of(context_of_graph(exec->graph), &exec->ctx);
 	if (r)
 		return r;
+	exec->ctx_id = exec->ctx->id;
 	exec->has_conditions = graph_has_conditions(exec->graph);
 	r = plan_new(exec->graph, exec->ctx, &exec->plan, &bad);
 	if (r && bad) {
@@ -111,8 +107,8 @@ static CUresult fill_exec(struct graph_exec *exec, CUgraph graph,
 	return r;
 }
 
-static CUresult instantiate(CUgraphExec *ret_exec, CUgraph graph,
-			    CUDA_GRAPH_INSTANTIATE_PARAMS *p)
+static CUresult instantiate_graph(CUgraphExec *ret_exec, CUgraph graph,
+				  CUDA_GRAPH_INSTANTIATE_PARAMS *p)
 {
 	CUgraphExec handle;
 	struct graph_exec *exec;
@@ -156,13 +152,13 @@ static CUresult instantiate_by(enum cuda_row row, CUgraphExec *ret_exec,
 	if (!r && (!ret_exec || !p))
 		r = CUDA_ERROR_INVALID_VALUE;
 	if (!r)
-		r = GRAPH_LOCKED(instantiate(ret_exec, graph, p));
+		r = GRAPH_LOCKED(instantiate_graph(ret_exec, graph, p));
 	if (r == CUDA_ERROR_NOT_SUPPORTED)
 		front_count_refusal(row);
 	return r;
 }
 
-/* The error's node, and words that a program may print. */
+/* Also returns the faulty node and a message that the program may print. */
 static CUresult instantiate_with_log(enum cuda_row row, CUgraphExec *ret_exec,
 				     CUgraph graph, CUgraphNode *ret_bad,
 				     char *log, size_t size)
@@ -174,7 +170,7 @@ static CUresult instantiate_with_log(enum cuda_row row, CUgraphExec *ret_exec,
 		*ret_bad = p.hErrNode_out;
 	if (log && size)
 		snprintf(log, size, "%s",
-			 p.hErrNode_out ? "the graph has a circle" : "");
+			 p.hErrNode_out ? "the graph has a cycle" : "");
 	return r;
 }
 
@@ -199,16 +195,20 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph,
 {
 	CUDA_GRAPH_INSTANTIATE_PARAMS p = {.flags = flags};
 
-	/* There is no stream to upload it in. */
+	/*
+	 * The flag UPLOAD is refused here, because the caller gives no stream
+	 * for the upload.
+	 */
 	if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD)
 		p.flags = UINT64_MAX;
 	return instantiate_by(ROW_cuGraphInstantiateWithFlags, phGraphExec,
 			      hGraph, &p);
 }
 
-static CUresult cuGraphInstantiateWithParams_on(
-    enum cuda_row row, bool per_thread, CUgraphExec *phGraphExec,
-    CUgraph hGraph, CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams)
+BOTH_STREAMS(cuGraphInstantiateWithParams, _ptsz,
+	     (CUgraphExec * phGraphExec, CUgraph hGraph,
+	      CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams),
+	     (phGraphExec, hGraph, instantiateParams))
 {
 	CUcontext ctx;
 	CUresult r;
@@ -222,11 +222,6 @@ static CUresult cuGraphInstantiateWithParams_on(
 	}
 	return instantiate_by(row, phGraphExec, hGraph, instantiateParams);
 }
-
-BOTH_STREAMS(cuGraphInstantiateWithParams, _ptsz,
-	     (CUgraphExec * phGraphExec, CUgraph hGraph,
-	      CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams),
-	     (phGraphExec, hGraph, instantiateParams))
 
 static CUresult destroy_exec(CUgraphExec handle)
 {
@@ -262,16 +257,16 @@ CUresult cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t *flags)
 
 /* ---- launching ---- */
 
-/* Stands before and behind the work of a launch. */
-struct bound {
+/* A task before or after the work of a launch. */
+struct fence {
 	struct gkf_task task;
 	struct graph_exec *exec;
 };
 
-/* Conditions begin with what they were made with, if that was asked for. */
+/* Sets each condition that has a default value to that value. */
 static int begin_launch(struct gkf_task *task)
 {
-	condition_begin(((struct bound *)task)->exec->graph);
+	condition_begin(((struct fence *)task)->exec->graph);
 	return 0;
 }
 
@@ -281,21 +276,24 @@ static int end_launch(struct gkf_task *task)
 	return 0;
 }
 
-/* Run or dropped; while the process ends a caller may hold the lock. */
+/*
+ * Called when the task has run or is dropped. Frees nothing while the process
+ * exits, because another thread may hold graph_mutex.
+ */
 static void drop_launch(struct gkf_task *task)
 {
 	if (atomic_load(&cuda.ready) != CUDA_READY)
 		return;
 	pthread_mutex_lock(&graph_mutex);
-	release_exec(((struct bound *)task)->exec);
+	release_exec(((struct fence *)task)->exec);
 	pthread_mutex_unlock(&graph_mutex);
 }
 
-static struct bound *new_bound(struct graph_exec *exec,
+static struct fence *new_fence(struct graph_exec *exec,
 			       int (*run)(struct gkf_task *task),
 			       void (*drop)(struct gkf_task *task))
 {
-	struct bound *b = gkf_task_new(sizeof(*b));
+	struct fence *b = gkf_task_new(sizeof(*b));
 
 	if (!b)
 		return NULL;
@@ -306,8 +304,9 @@ static struct bound *new_bound(struct graph_exec *exec,
 }
 
 /*
- * The streams of lanes may have gone with their contexts. A launch in a stream
- * of another context has a lane of the plan's own.
+ * Checks that the streams of all lanes still exist: streams end with their
+ * contexts. If the launch's stream belongs to another context than lane 0,
+ * gives lane 0 a stream of its own.
  */
 static CUresult fit_stream(struct graph_exec *exec, CUstream s)
 {
@@ -326,7 +325,7 @@ static CUresult fit_stream(struct graph_exec *exec, CUstream s)
 	return CUDA_SUCCESS;
 }
 
-/* Nodes of an instance that are under way: memory has an end. */
+/* Bounds the number of unfinished nodes of an instance, and so its memory. */
 #define NODES_MOST 8192
 
 static void count_launch(struct graph_exec *exec)
@@ -338,7 +337,7 @@ static void count_launch(struct graph_exec *exec)
 	exec->launches = 0;
 }
 
-/* Without the lock: waits when there are far too many launches. */
+/* Waits while too many launches are unfinished. Takes graph_mutex. */
 static void make_room(CUgraphExec handle)
 {
 	struct gkf_ticket early = {0};
@@ -352,7 +351,7 @@ static void make_room(CUgraphExec handle)
 }
 
 static void push_launch(struct graph_exec *exec, CUstream s,
-			struct bound *begin, struct bound *end)
+			struct fence *begin, struct fence *end)
 {
 	plan_priority(exec->plan, s->priority);
 	stream_hold(s);
@@ -379,26 +378,26 @@ static CUresult check_exec(CUgraphExec handle)
 	return stream_error(exec->ctx);
 }
 
-static CUresult launch(CUgraphExec handle, CUstream s,
-		       struct gkf_ticket *ret_end)
+static CUresult launch_exec(CUgraphExec handle, CUstream s,
+			    struct gkf_ticket *ret_end)
 {
 	struct graph_exec *exec;
-	struct bound *begin = NULL, *end = NULL;
+	struct fence *begin = NULL, *end = NULL;
 	CUresult r = check_exec(handle);
 
 	if (r)
 		return r;
 	exec = handle->exec;
-	r = memory_check_launch(exec->graph, exec->flags);
+	r = graph_memory_check_launch(exec->graph, exec->flags);
 	if (!r)
 		r = fit_stream(exec, s);
 	if (!r)
 		r = plan_make(exec->plan);
 	if (r)
 		return r;
-	end = new_bound(exec, end_launch, drop_launch);
+	end = new_fence(exec, end_launch, drop_launch);
 	if (exec->has_conditions)
-		begin = new_bound(exec, begin_launch, NULL);
+		begin = new_fence(exec, begin_launch, NULL);
 	if (!end || (exec->has_conditions && !begin)) {
 		gkf_task_free(begin);
 		gkf_task_free(end);
@@ -406,13 +405,13 @@ static CUresult launch(CUgraphExec handle, CUstream s,
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	push_launch(exec, s, begin, end);
-	memory_launch(exec->graph);
+	graph_memory_launch(exec->graph);
 	*ret_end = exec->last;
 	return CUDA_SUCCESS;
 }
 
-static CUresult cuGraphLaunch_on(enum cuda_row row, bool per_thread,
-				 CUgraphExec hGraphExec, CUstream hStream)
+BOTH_STREAMS(cuGraphLaunch, _ptsz, (CUgraphExec hGraphExec, CUstream hStream),
+	     (hGraphExec, hStream))
 {
 	READS_CODE;
 	struct gkf_ticket end;
@@ -428,7 +427,7 @@ static CUresult cuGraphLaunch_on(enum cuda_row row, bool per_thread,
 		return r;
 	stream_make_room(s);
 	make_room(hGraphExec);
-	r = GRAPH_LOCKED(launch(hGraphExec, s, &end));
+	r = GRAPH_LOCKED(launch_exec(hGraphExec, s, &end));
 	if (!r && cuda.launch_blocking) {
 		stream_wait(s->ctx, CU_CTX_SCHED_AUTO, end);
 		r = stream_error(s->ctx);
@@ -436,12 +435,9 @@ static CUresult cuGraphLaunch_on(enum cuda_row row, bool per_thread,
 	return r;
 }
 
-BOTH_STREAMS(cuGraphLaunch, _ptsz, (CUgraphExec hGraphExec, CUstream hStream),
+/* Uploads nothing: instances are always ready to run. */
+BOTH_STREAMS(cuGraphUpload, _ptsz, (CUgraphExec hGraphExec, CUstream hStream),
 	     (hGraphExec, hStream))
-
-/* Its work is where it will be done from the start. */
-static CUresult cuGraphUpload_on(enum cuda_row row, bool per_thread,
-				 CUgraphExec hGraphExec, CUstream hStream)
 {
 	CUstream s;
 	CUresult r = stream_enter(row, hStream, per_thread, &s);
@@ -450,6 +446,3 @@ static CUresult cuGraphUpload_on(enum cuda_row row, bool per_thread,
 		r = stream_usable(s);
 	return r ? r : GRAPH_LOCKED(check_exec(hGraphExec));
 }
-
-BOTH_STREAMS(cuGraphUpload, _ptsz, (CUgraphExec hGraphExec, CUstream hStream),
-	     (hGraphExec, hStream))

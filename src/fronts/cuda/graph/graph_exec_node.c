@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph_exec_node.c - nodes of instances: found by those of the graph that they
- * came of, changed, switched off and on.
+ * graph_exec_node.c - changes, disables and enables nodes of instances, which
+ * it finds by the nodes of the original graph.
  */
-#include "fronts/cuda/graph.h"
+#include "base/assert.h"
+#include "fronts/cuda/graph/graph.h"
 
 static CUgraphNode find_node(CUgraph graph, CUgraphNode original)
 {
@@ -23,11 +25,15 @@ static CUgraphNode find_node(CUgraph graph, CUgraphNode original)
 	return found;
 }
 
-/* The copy that was made last is the one that is meant nearly always. */
+/*
+ * Tries the latest copy of the node first, because that is nearly always the
+ * right one.
+ */
 CUgraphNode exec_node(CUgraphExec exec, CUgraphNode node)
 {
 	CUgraphNode copy = node->pair;
 
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	if (node_is(copy) && copy->original == node &&
 	    copy->original_life == handle_life(node) &&
 	    graph_root(copy->graph) == exec->exec->graph)
@@ -41,6 +47,7 @@ CUresult exec_set(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *params)
 	CUgraphNode own;
 	CUresult r;
 
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	if (!exec_is(exec) || !node_is(node) ||
 	    node->params.type != params->type)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -109,17 +116,4 @@ CUresult cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode,
 {
 	ENTER(cuGraphNodeGetEnabled);
 	return GRAPH_LOCKED(get_enabled(hGraphExec, hNode, isEnabled));
-}
-
-/* Bodies read their nodes while they run: no launch of theirs is under way. */
-void exec_settle(CUgraphExec handle)
-{
-	struct gkf_ticket last = {0};
-
-	pthread_mutex_lock(&graph_mutex);
-	if (exec_is(handle) && handle->exec->has_conditions)
-		last = handle->exec->last;
-	pthread_mutex_unlock(&graph_mutex);
-	if (!gkf_ticket_done(last))
-		gkf_ticket_wait(last);
 }

@@ -1,8 +1,10 @@
-/* graph_id.c - tells graphs and nodes by numbers, and nodes by what they are:
- * what CUDA 13.1 and 13.2 brought.
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * graph_id.c - the numbers of graphs and nodes, and queries of nodes, both
+ * added in CUDA 13.1 and 13.2.
  */
-#include "fronts/cuda/graph.h"
-#include "fronts/cuda/module_use.h"
+#include "fronts/cuda/graph/graph.h"
+#include "fronts/cuda/module/module_use.h"
 
 static CUresult get_graph_id(CUgraph graph, unsigned int *ret_id)
 {
@@ -18,7 +20,7 @@ CUresult cuGraphGetId(CUgraph hGraph, unsigned int *graphId)
 	return GRAPH_LOCKED(get_graph_id(hGraph, graphId));
 }
 
-/* An instance is told by the number of its own copy of the graph. */
+/* An instance has the number of its private copy of the graph. */
 static CUresult get_exec_id(CUgraphExec exec, unsigned int *ret_id)
 {
 	return exec_is(exec) ? get_graph_id(exec->exec->graph, ret_id)
@@ -45,7 +47,7 @@ CUresult cuGraphNodeGetLocalId(CUgraphNode hNode, unsigned int *nodeId)
 	return GRAPH_LOCKED(get_node_id(hNode, nodeId));
 }
 
-/* Both numbers in one: no other node has it. */
+/* Combines the numbers of graph and node, which makes the result unique. */
 static CUresult get_tools_id(CUgraphNode node, unsigned long long *ret_id)
 {
 	if (!node_is(node) || !ret_id)
@@ -75,7 +77,7 @@ CUresult cuGraphNodeGetContainingGraph(CUgraphNode hNode, CUgraph *phGraph)
 	return GRAPH_LOCKED(get_graph(hNode, phGraph));
 }
 
-/* What the parameters point to stays the node's. */
+/* Pointers in the result point to data that the node owns. */
 static CUresult get_params(CUgraphNode node, CUgraphNodeParams *ret_params)
 {
 	if (!node_is(node) || !ret_params)

@@ -1,19 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph_kernel.c - nodes that launch kernels: the function, the shape, the
- * parameters as they lie, and attributes.
+ * graph_kernel.c - kernel nodes: function, launch shape, attributes and
+ * parameters of a kernel.
  */
-#include "fronts/cuda/graph_kind.h"
-#include "fronts/cuda/launch.h"
+#include "fronts/cuda/graph/graph_kind.h"
+#include "fronts/cuda/module/launch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct kernel {
 	CUfunction function;
-	uint64_t life; /* of the function: its handle may be another's later */
-	CUlaunchAttribute *set; /* those that were set */
+	uint64_t life; /* life of the function's handle; handles are reused */
+	CUlaunchAttribute *set; /* only the attributes that the program set */
 	unsigned set_count;
-	/* What a caller is told: parameters one by one, or all in one. */
+	/* Results for queries: the parameters one by one, and as one buffer. */
 	void **params;
 	void *extra[5];
 	size_t size;
@@ -31,7 +32,7 @@ static struct launch launch_of(const CUDA_KERNEL_NODE_PARAMS_v3 *p)
 	};
 }
 
-/* A function says where it belongs; a kernel goes where the caller is. */
+/* A CUfunction belongs to a context; a CUkernel uses the current one. */
 static CUresult find_function(CUgraphNode node,
 			      const CUDA_KERNEL_NODE_PARAMS_v3 *p,
 			      CUfunction *ret_function)
@@ -158,7 +159,7 @@ static CUresult copy_attributes(struct kernel *to, const struct kernel *from)
 	return r;
 }
 
-/* Attributes are no parameters. */
+/* New parameters do not change the attributes. */
 CUresult kernel_node_keep(CUgraphNode node, CUgraphNode from)
 {
 	return copy_attributes(node->own, from->own);
@@ -183,7 +184,7 @@ static bool is_kernel(CUgraphNode node)
 	return node_is(node) && node->params.type == CU_GRAPH_NODE_TYPE_KERNEL;
 }
 
-/* Hints and the like; what is refused at a launch is refused here. */
+/* Accepts the attributes that launches accept, except IGNORE. */
 static CUresult check_attribute(const CUlaunchAttribute *a)
 {
 	struct launch l;
@@ -215,7 +216,7 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode hNode,
 	return GRAPH_LOCKED(set_attribute(hNode, attr, value));
 }
 
-/* Those that nobody set are 0. */
+/* Returns 0 for attributes that were not set. */
 static CUresult get_attribute(CUgraphNode node, CUkernelNodeAttrID id,
 			      CUkernelNodeAttrValue *ret_value)
 {
@@ -263,7 +264,7 @@ static bool is_cooperative(const struct kernel *k)
 	return a && a->value.cooperative;
 }
 
-/* Its module may have been unloaded. */
+/* Fails if the function's module was unloaded. */
 CUresult kernel_node_task(CUgraphNode node, struct gkf_task **ret_task)
 {
 	const struct kernel *k = node->own;

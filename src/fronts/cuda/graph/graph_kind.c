@@ -1,39 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph_kind.c - the types of nodes whose parameters are plain: what is
- * checked and copied, and the task that each becomes.
+ * graph_kind.c - owns the table of node types, and implements the simple types:
+ * checks and copies their parameters and makes their tasks.
  */
-#include "fronts/cuda/copy.h"
-#include "fronts/cuda/graph_kind.h"
-#include "fronts/cuda/stream_private.h"
+#include "fronts/cuda/graph/graph_kind.h"
+#include "base/assert.h"
+#include "fronts/cuda/memory/copy.h"
+#include "fronts/cuda/stream/stream_private.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The context that a caller names for a node; NULL is the current one. */
-CUresult node_context(CUgraphNode node, CUcontext given)
-{
-	CUcontext ctx;
-	CUresult r = ctx_of(given, &ctx);
-
-	if (r)
-		return r;
-	node->ctx = ctx;
-	node->ctx_id = ctx->id;
-	return CUDA_SUCCESS;
-}
-
-bool node_context_lives(CUgraphNode node)
-{
-	return !node->ctx || (node->ctx->id == node->ctx_id &&
-			      atomic_load(&node->ctx->alive));
-}
-
-void node_drop(CUgraphNode node)
-{
-	if (node_kind(node)->drop)
-		node_kind(node)->drop(node);
-}
 
 /* ---- copies ---- */
 
@@ -57,7 +34,9 @@ static CUresult take_memcpy(CUgraphNode node, CUgraphNodeParams *given)
 	return CUDA_SUCCESS;
 }
 
-/* Memory that is gone by now would be a fault of the device. */
+/*
+ * Fails if the memory was freed. On a real device the copy itself would fail.
+ */
 static CUresult make_memcpy(CUgraphNode node, struct gkf_task **ret_task)
 {
 	struct copy copy;
@@ -74,26 +53,35 @@ static bool is_row(const CUDA_MEMCPY3D *c)
 	return c->Height == 1 && c->Depth == 1;
 }
 
+/*
+ * Compares everything except addresses, field by field because structs have
+ * padding.
+ */
+static bool has_same_shape(const CUDA_MEMCPY3D *a, const CUDA_MEMCPY3D *b)
+{
+	return a->WidthInBytes == b->WidthInBytes && a->Height == b->Height &&
+	       a->Depth == b->Depth && a->srcXInBytes == b->srcXInBytes &&
+	       a->srcY == b->srcY && a->srcZ == b->srcZ &&
+	       a->srcLOD == b->srcLOD && a->srcPitch == b->srcPitch &&
+	       a->srcHeight == b->srcHeight &&
+	       a->dstXInBytes == b->dstXInBytes && a->dstY == b->dstY &&
+	       a->dstZ == b->dstZ && a->dstLOD == b->dstLOD &&
+	       a->dstPitch == b->dstPitch && a->dstHeight == b->dstHeight;
+}
+
 static CUgraphExecUpdateResult change_memcpy(CUgraphNode node, CUgraphNode to)
 {
 	const CUDA_MEMCPY3D *a = &node->params.memcpy.copyParams;
 	const CUDA_MEMCPY3D *b = &to->params.memcpy.copyParams;
-	CUDA_MEMCPY3D same = *b;
 
 	if (node->ctx != to->ctx || a->srcMemoryType != b->srcMemoryType ||
 	    a->dstMemoryType != b->dstMemoryType)
 		return CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 	if (is_row(a) && is_row(b))
 		return CU_GRAPH_EXEC_UPDATE_SUCCESS;
-	same.srcHost = a->srcHost;
-	same.srcDevice = a->srcDevice;
-	same.srcArray = a->srcArray;
-	same.dstHost = a->dstHost;
-	same.dstDevice = a->dstDevice;
-	same.dstArray = a->dstArray;
-	return memcmp(a, &same, sizeof same)
-		   ? CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED
-		   : CU_GRAPH_EXEC_UPDATE_SUCCESS;
+	return has_same_shape(a, b)
+		   ? CU_GRAPH_EXEC_UPDATE_SUCCESS
+		   : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
 
 static void print_memcpy(CUgraphNode node, FILE *file)
@@ -110,30 +98,30 @@ static void print_memcpy(CUgraphNode node, FILE *file)
 		c->WidthInBytes, c->Height, c->Depth);
 }
 
-/* ---- sets ---- */
+/* ---- memsets ---- */
 
-static struct set_ask ask_of(const CUDA_MEMSET_NODE_PARAMS_v2 *p)
+static struct memset_ask ask_of(const CUDA_MEMSET_NODE_PARAMS_v2 *p)
 {
-	return (struct set_ask){.at = p->dst,
-				.pitch = p->height > 1 ? p->pitch : 0,
-				.width = p->width,
-				.height = p->height,
-				.size = p->elementSize,
-				.value = p->value};
+	return (struct memset_ask){.at = p->dst,
+				   .pitch = p->height > 1 ? p->pitch : 0,
+				   .width = p->width,
+				   .height = p->height,
+				   .size = p->elementSize,
+				   .value = p->value};
 }
 
 static CUresult make_memset(CUgraphNode node, struct gkf_task **ret_task)
 {
-	const struct set_ask ask = ask_of(&node->params.memset);
+	const struct memset_ask ask = ask_of(&node->params.memset);
 	struct copy_side side;
 
-	return set_make(&ask, &side, ret_task);
+	return memset_make(&ask, &side, ret_task);
 }
 
 static CUresult take_memset(CUgraphNode node, CUgraphNodeParams *given)
 {
 	const CUDA_MEMSET_NODE_PARAMS_v2 *p = &given->memset;
-	const struct set_ask ask = ask_of(p);
+	const struct memset_ask ask = ask_of(p);
 	struct copy_side side;
 	struct gkf_task *task;
 	CUresult r;
@@ -141,7 +129,7 @@ static CUresult take_memset(CUgraphNode node, CUgraphNodeParams *given)
 	if (!p->width || !p->height ||
 	    (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4))
 		return CUDA_ERROR_INVALID_VALUE;
-	r = set_make(&ask, &side, &task);
+	r = memset_make(&ask, &side, &task);
 	if (r)
 		return r;
 	gkf_task_free(task);
@@ -153,7 +141,7 @@ static CUresult take_memset(CUgraphNode node, CUgraphNodeParams *given)
 	return CUDA_SUCCESS;
 }
 
-/* In rows, nothing but where and what. */
+/* If the memory has several rows, only the address and the value may change. */
 static CUgraphExecUpdateResult change_memset(CUgraphNode node, CUgraphNode to)
 {
 	const CUDA_MEMSET_NODE_PARAMS_v2 *a = &node->params.memset,
@@ -176,7 +164,7 @@ static void print_memset(CUgraphNode node, FILE *file)
 		p->elementSize);
 }
 
-/* ---- functions of the host ---- */
+/* ---- host functions ---- */
 
 static CUresult take_host(CUgraphNode node, CUgraphNodeParams *given)
 {
@@ -199,7 +187,7 @@ static void print_host(CUgraphNode node, FILE *file)
 		node->params.host.userData);
 }
 
-/* ---- nothing, and events ---- */
+/* ---- empty nodes, events ---- */
 
 static CUresult take_empty(CUgraphNode node, CUgraphNodeParams *given)
 {
@@ -213,7 +201,7 @@ static CUresult take_event(CUgraphNode node, CUgraphNodeParams *given)
 	struct gkf_ticket ticket;
 	CUresult r = event_check(given->eventRecord.event, &ticket);
 
-	/* Records and waits have the same parameters. */
+	/* The parameters for recording and for waiting have the same layout. */
 	if (r)
 		return CUDA_ERROR_INVALID_VALUE;
 	node->params.eventRecord = given->eventRecord;
@@ -267,7 +255,7 @@ static CUresult make_values(CUgraphNode node, struct gkf_task **ret_task)
 	return *ret_task ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* The same operations in the same order; a wait may become one of its size. */
+/* Only the addresses and values of the operations may change. */
 static CUgraphExecUpdateResult change_values(CUgraphNode node, CUgraphNode to)
 {
 	const CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 *a = &node->params.memOp,
@@ -289,7 +277,7 @@ static void print_values(CUgraphNode node, FILE *file)
 #define DOT(name)    CU_GRAPH_DEBUG_DOT_FLAGS_##name
 #define SIZE(member) sizeof(((CUgraphNodeParams *)0)->member)
 
-/* External semaphores are refused: there are none. */
+/* There are no rows for external semaphores, which are not supported. */
 const struct graph_kind graph_kinds[GRAPH_KINDS] = {
     [CU_GRAPH_NODE_TYPE_KERNEL] = {.name = "KERNEL",
 				   .size = SIZE(kernel),
@@ -388,3 +376,14 @@ const struct graph_kind graph_kinds[GRAPH_KINDS] = {
 					.is_fixed = true,
 					.in_body = true},
 };
+
+CUresult graph_add(CUgraph graph, const struct graph_deps *deps,
+		   CUgraphNodeParams *params, CUgraphNode *ret_node)
+{
+	GK_ASSERT(gk_lock_held(&graph_mutex));
+	if ((unsigned)params->type >= GRAPH_KINDS ||
+	    !graph_kinds[params->type].name)
+		return CUDA_ERROR_INVALID_VALUE;
+	return node_add(graph, &graph_kinds[params->type], deps, params,
+			ret_node);
+}

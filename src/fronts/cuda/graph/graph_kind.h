@@ -1,10 +1,14 @@
-/* graph_kind.h - types of nodes that have files of their own; graph.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * graph_kind.h - the types of nodes that are implemented in files of their own;
+ * see graph.h.
+ */
 #ifndef GKF_CUDA_GRAPH_KIND_H
 #define GKF_CUDA_GRAPH_KIND_H
 
-#include "fronts/cuda/graph.h"
+#include "fronts/cuda/graph/graph.h"
 
-/* Sets `ctx` of a node: what a caller names, or the current one. */
+/* Sets the context of a node; NULL means the current context. graph.c. */
 CUresult node_context(CUgraphNode node, CUcontext given);
 bool node_context_lives(CUgraphNode node);
 

@@ -1,14 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph_memory.c - nodes that allocate and free memory. The address is there
- * with the node, and its bytes are charged as long as a graph or an instance
- * has it. Whether it may be used is told by launches and frees, in the order
- * of the calls.
+ * graph_memory.c - owns the memory that nodes allocate and free. Memory gets
+ * its address when the node that allocates it is created, and is charged as
+ * long as a graph or instance refers to it. The launches and frees so far, in
+ * the order of the calls, decide whether it is in use.
  */
-#include "fronts/cuda/graph_later.h"
-#include "fronts/cuda/graph_kind.h"
-#include "fronts/cuda/graph_memory.h"
-#include "fronts/cuda/mem_pool.h"
-#include "fronts/cuda/stream_private.h"
+#include "fronts/cuda/graph/graph_later.h"
+#include "base/assert.h"
+#include "fronts/cuda/graph/graph_kind.h"
+#include "fronts/cuda/graph/graph_memory.h"
+#include "fronts/cuda/memory/mem_pool.h"
+#include "fronts/cuda/stream/stream_private.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -16,14 +18,15 @@
 
 struct graph_memory {
 	CUdeviceptr at;
-	uint64_t id; /* of the piece: it goes when its device is closed */
+	uint64_t id; /* the piece's id; the piece ends with its device */
 	size_t size;
 	CUdevice device;
-	unsigned holders;       /* nodes that allocate or free it */
-	bool is_live;           /* a launch allocated it, nobody freed it yet */
-	bool freed_inside;      /* by a node of the graph that allocates it */
-	unsigned freed_outside; /* nodes of other graphs */
-	CUgraph graph;          /* that allocates it */
+	unsigned holders;  /* number of nodes that allocate or free it */
+	bool is_live;      /* allocated by a launch and not freed since */
+	bool freed_inside; /* freed by a node of the same graph */
+	/* number of nodes of other graphs that free it */
+	unsigned freed_outside;
+	CUgraph graph; /* the graph that allocates it */
 	uint64_t graph_life;
 	struct gkf_ticket freed;
 	CUmemAccessDesc *access;
@@ -33,13 +36,13 @@ struct graph_memory {
 static struct graph_memory *memories;
 static _Atomic unsigned memory_count;
 
-/* What nobody holds any more, but a stream may still use. */
+/* Memory that no graph refers to any more, but that a stream may still use. */
 static struct {
 	pthread_mutex_t lock;
 	struct graph_memory *first;
 } leaving = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* What is in use, by device. */
+/* Bytes in use, by device. */
 static struct {
 	uint64_t used, used_high;
 } usage[GKF_DEVICES_MAX];
@@ -59,7 +62,7 @@ static struct graph_memory *find_memory(CUdeviceptr at)
 	return m;
 }
 
-/* ---- coming and going ---- */
+/* ---- making and freeing ---- */
 
 static void link_memory(struct graph_memory **list, struct graph_memory *m)
 {
@@ -102,7 +105,10 @@ static void free_later(void *data)
 	forget_memory(m);
 }
 
-/* A trim that follows a synchronization gives these back, too. */
+/*
+ * Frees the memory that streams have finished using, so that a trim right after
+ * a synchronization returns it to the device.
+ */
 static void free_what_is_done(void)
 {
 	pthread_mutex_lock(&leaving.lock);
@@ -112,7 +118,7 @@ static void free_what_is_done(void)
 	pthread_mutex_unlock(&leaving.lock);
 }
 
-/* What uses it may not be done yet. */
+/* Frees memory that no graph uses, at once or after the streams that use it. */
 static void drop_if_idle(struct graph_memory *m)
 {
 	if (m->holders || m->is_live)
@@ -127,7 +133,7 @@ static void drop_if_idle(struct graph_memory *m)
 	pthread_mutex_lock(&leaving.lock);
 	link_memory(&leaving.first, m);
 	pthread_mutex_unlock(&leaving.lock);
-	later_call(m->freed, free_later, m);
+	graph_later_call(m->freed, free_later, m);
 }
 
 static void use_memory(struct graph_memory *m, bool live)
@@ -249,7 +255,10 @@ void alloc_node_print(CUgraphNode node, FILE *file)
 		(uint64_t)node->params.alloc.dptr, node->params.alloc.bytesize);
 }
 
-/* Once in the graph that allocates it, or in others. */
+/*
+ * A node of the allocating graph may free the memory, or nodes of other graphs
+ * may, but not both.
+ */
 CUresult free_node_take(CUgraphNode node, CUgraphNodeParams *given)
 {
 	struct graph_memory *m = find_memory(given->free.dptr);
@@ -306,22 +315,23 @@ static bool is_part(CUgraphNode node)
 	return node->params.type == CU_GRAPH_NODE_TYPE_GRAPH;
 }
 
-CUresult memory_check_launch(CUgraph graph, cuuint64_t flags)
+CUresult graph_memory_check_launch(CUgraph graph, cuuint64_t flags)
 {
+	bool freed_first =
+	    flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
 	CUresult r = CUDA_SUCCESS;
 
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	if (!graph->has_memory)
 		return r;
 	for (CUgraphNode n = graph->first; !r && n; n = n->next) {
 		const struct graph_memory *m = n->own;
 
 		if (is_part(n))
-			r = memory_check_launch(n->params.graph.graph, flags);
-		else if (is_alloc(n) && m->is_live &&
-			 !(flags &
-			   CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH))
-			r = CUDA_ERROR_INVALID_VALUE;
-		else if (is_free(n) && !m->is_live && !m->freed_inside)
+			r = graph_memory_check_launch(n->params.graph.graph,
+						      flags);
+		else if ((is_alloc(n) && m->is_live && !freed_first) ||
+			 (is_free(n) && !m->is_live && !m->freed_inside))
 			r = CUDA_ERROR_INVALID_VALUE;
 	}
 	return r;
@@ -338,8 +348,9 @@ static void use_by_nodes(CUgraph graph, bool (*which)(CUgraphNode node),
 	}
 }
 
-void memory_launch(CUgraph graph)
+void graph_memory_launch(CUgraph graph)
 {
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	if (!graph->has_memory)
 		return;
 	use_by_nodes(graph, is_alloc, true);
@@ -376,7 +387,7 @@ bool graph_memory_free(CUdeviceptr at, struct gkf_ticket after,
 	return true;
 }
 
-/* ---- what is told of it ---- */
+/* ---- queries ---- */
 
 CUresult cuDeviceGraphMemTrim(CUdevice device)
 {
@@ -434,7 +445,7 @@ CUresult cuDeviceGetGraphMemAttribute(CUdevice device,
 	return GRAPH_LOCKED(get_usage(device, attr, value));
 }
 
-/* High marks can only be set to 0: they start again. */
+/* Only high-water marks can be set, and only to 0. */
 static CUresult reset_usage(CUdevice device, CUgraphMem_attribute attr,
 			    uint64_t value)
 {

@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph_object.c - objects of programs that graphs hold: references to them
- * are counted, and a function of the program's is called when none is left.
- * That happens in a queue of its own, which other things use that have to
- * wait until they may go.
+ * graph_object.c - user objects that graphs hold: counts the references to them
+ * and calls the program's destructor when the last one is released. Destructors
+ * run in a queue of their own, shared with other deferred calls.
  */
-#include "fronts/cuda/graph.h"
-#include "fronts/cuda/graph_later.h"
-#include "fronts/cuda/stream_private.h"
+#include "base/assert.h"
+#include "fronts/cuda/graph/graph.h"
+#include "fronts/cuda/graph/graph_later.h"
+#include "fronts/cuda/stream/stream_private.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -15,10 +16,10 @@ struct CUuserObject_st {
 	void *data;
 	CUhostFn destroy;
 	unsigned holders;
-	unsigned graphs; /* of them: references that graphs have */
+	unsigned graphs; /* the number of references held by graphs */
 };
 
-/* ---- what is done later ---- */
+/* ---- deferred calls ---- */
 
 static struct gkf_queue *later_queue(void)
 {
@@ -31,12 +32,13 @@ static struct gkf_queue *later_queue(void)
 	return queue;
 }
 
-void later_call(struct gkf_ticket after, void (*function)(void *data),
-		void *data)
+void graph_later_call(struct gkf_ticket after, void (*function)(void *data),
+		      void *data)
 {
 	struct gkf_queue *queue = later_queue();
 	struct gkf_task *task = queue ? hostfunc_make(function, data) : NULL;
 
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	if (!task)
 		return;
 	gkf_queue_after(queue, after);
@@ -55,7 +57,7 @@ static bool is_count(unsigned count)
 	return count && count <= INT_MAX;
 }
 
-/* References that are the program's to give away. */
+/* The number of references that the program holds and may release. */
 static unsigned count_own(CUuserObject object)
 {
 	return object->holders - object->graphs;
@@ -66,7 +68,7 @@ static void drop_object(CUuserObject object, unsigned count)
 	object->holders -= count;
 	if (object->holders)
 		return;
-	later_call((struct gkf_ticket){0}, object->destroy, object->data);
+	graph_later_call((struct gkf_ticket){0}, object->destroy, object->data);
 	handle_free(object);
 }
 
@@ -124,7 +126,7 @@ CUresult cuUserObjectRelease(CUuserObject object, unsigned int count)
 	return GRAPH_LOCKED(release_object(object, count));
 }
 
-/* ---- held by graphs ---- */
+/* ---- references of graphs ---- */
 
 static struct graph_object *find_reference(CUgraph graph, CUuserObject object)
 {
@@ -209,10 +211,11 @@ CUresult cuGraphReleaseUserObject(CUgraph graph, CUuserObject object,
 	return GRAPH_LOCKED(release_of_graph(graph, object, count));
 }
 
-CUresult objects_copy(CUgraph from, CUgraph to)
+CUresult graph_objects_copy(CUgraph from, CUgraph to)
 {
 	CUresult r = CUDA_SUCCESS;
 
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	for (unsigned i = 0; !r && i < from->object_count; i++) {
 		const struct graph_object *o = &from->objects[i];
 
@@ -226,8 +229,9 @@ CUresult objects_copy(CUgraph from, CUgraph to)
 	return r;
 }
 
-void objects_drop(CUgraph graph)
+void graph_objects_drop(CUgraph graph)
 {
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	for (unsigned i = 0; i < graph->object_count; i++)
 		drop_reference(graph->objects[i].object,
 			       graph->objects[i].count);

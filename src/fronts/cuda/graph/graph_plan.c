@@ -1,29 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph_plan.c - the order in which an instance works: every node after those
- * it depends on, in lanes, which are queues beside each other. A node goes on
- * in the lane of one it depends on and waits for the others' lanes.
+ * graph_plan.c - plans the work of an instance: an order in which every node
+ * comes after the nodes on which it depends, and lanes, which are queues that
+ * run concurrently. A node continues the lane of one of its dependencies and
+ * waits for the lanes of the others.
  */
-#include "fronts/cuda/graph_kind.h"
-#include "fronts/cuda/stream_private.h"
+#include "base/assert.h"
+#include "fronts/cuda/graph/graph_kind.h"
+#include "fronts/cuda/stream/stream_private.h"
 
 #include <limits.h>
 #include <stdlib.h>
 
-/* More branches than this share lanes. */
+/* Beyond this number, branches share lanes. */
 #define LANES_MANY 16
 #define NO_STEP    UINT_MAX
-#define DRAFTED    UINT64_MAX /* in `seen` of a node */
+/* the value of `seen` in nodes that were drafted */
+#define DRAFTED UINT64_MAX
 
-/* A plan that is being made: the steps that each step depends on. */
+/* A plan being made, with the steps that each step depends on. */
 struct draft {
 	struct graph_plan *plan;
 	unsigned step_room;
 	unsigned *dep, dep_count, dep_room;
-	unsigned *first, first_room; /* of the dep of each step */
+	/* index in `dep` of each step's first dependency */
+	unsigned *first, first_room;
 	CUgraphNode bad;
 };
 
-static bool grow(void **at, unsigned *room, unsigned count, size_t size)
+static bool grow_array(void **at, unsigned *room, unsigned count, size_t size)
 {
 	unsigned more = *room ? 2 * *room : 32;
 	void *bigger;
@@ -40,21 +45,23 @@ static bool grow(void **at, unsigned *room, unsigned count, size_t size)
 
 static bool add_dep(struct draft *d, unsigned step)
 {
-	if (!grow((void **)&d->dep, &d->dep_room, d->dep_count, sizeof *d->dep))
+	if (!grow_array((void **)&d->dep, &d->dep_room, d->dep_count,
+			sizeof *d->dep))
 		return false;
 	d->dep[d->dep_count++] = step;
 	return true;
 }
 
-/* A step that depends on nothing yet; what is added next are its deps. */
+/* Adds a step. Dependencies added from then on belong to it. */
 static unsigned add_step(struct draft *d, CUgraphNode node)
 {
 	struct graph_plan *p = d->plan;
 
-	if (!grow((void **)&p->step, &d->step_room, p->count, sizeof *p->step))
+	if (!grow_array((void **)&p->step, &d->step_room, p->count,
+			sizeof *p->step))
 		return NO_STEP;
-	if (!grow((void **)&d->first, &d->first_room, p->count,
-		  sizeof *d->first))
+	if (!grow_array((void **)&d->first, &d->first_room, p->count,
+			sizeof *d->first))
 		return NO_STEP;
 	d->first[p->count] = d->dep_count;
 	p->step[p->count] =
@@ -77,7 +84,10 @@ static bool add_deps_of(struct draft *d, CUgraphNode node, unsigned after)
 	return ok;
 }
 
-/* Between two steps that do nothing: where it begins, where it ends. */
+/*
+ * Puts a child graph between two empty steps, which mark its beginning and its
+ * end.
+ */
 static CUresult draft_child(struct draft *d, CUgraphNode node, unsigned begin)
 {
 	CUgraph child = node->params.graph.graph;
@@ -123,7 +133,10 @@ static CUresult draft_node(struct draft *d, CUgraphNode node, unsigned after)
 		   : CUDA_SUCCESS;
 }
 
-/* Nodes whose dependencies are met stand in a line, by `pair`. */
+/*
+ * Keeps a list, linked by `pair`, of the nodes whose dependencies are all
+ * drafted.
+ */
 static CUresult draft_graph(struct draft *d, CUgraph graph, unsigned after)
 {
 	CUgraphNode first = NULL, *end = &first;
@@ -180,7 +193,10 @@ static unsigned new_lane(struct graph_plan *p, CUcontext ctx)
 	return p->lanes++;
 }
 
-/* The lane of a step that it depends on and that nobody went on in yet. */
+/*
+ * Returns the lane of a dependency that no other step has continued, or
+ * NO_STEP.
+ */
 static unsigned lane_of_deps(const struct graph_plan *p, unsigned step,
 			     const unsigned *dep, unsigned deps)
 {
@@ -210,7 +226,7 @@ static unsigned choose_lane(struct graph_plan *p, unsigned step,
 	return lane == NO_STEP ? new_lane(p, ctx) : lane;
 }
 
-/* Of the steps in one lane the last is enough. */
+/* Of several steps in one lane, waiting for the last is enough. */
 static void add_wait(struct graph_plan *p, struct graph_step *s, unsigned dep)
 {
 	for (unsigned i = s->first_wait; i < s->first_wait + s->waits; i++)
@@ -265,7 +281,10 @@ static bool put_in_lanes(struct draft *d, CUcontext ctx)
 	return ok;
 }
 
-/* Lane 0 is that of the launch, but in a body, which has no launch. */
+/*
+ * Lane 0 uses the launch's stream and needs none of its own, except in bodies,
+ * which are not launched into a stream.
+ */
 static CUresult open_lanes(struct graph_plan *p, CUcontext ctx, unsigned from)
 {
 	for (unsigned i = from; i < p->lanes; i++) {
@@ -287,6 +306,7 @@ CUresult plan_new(CUgraph graph, CUcontext ctx, struct graph_plan **ret_plan,
 	struct draft d = {.plan = calloc(1, sizeof *d.plan)};
 	CUresult r;
 
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	*ret_bad = NULL;
 	if (!d.plan)
 		return CUDA_ERROR_OUT_OF_MEMORY;
@@ -311,9 +331,10 @@ CUresult plan_new(CUgraph graph, CUcontext ctx, struct graph_plan **ret_plan,
 	return CUDA_SUCCESS;
 }
 
-/* The streams of a context that is gone went with it. */
+/* Streams that ended with their context are skipped. */
 void plan_free(struct graph_plan *p)
 {
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	if (!p)
 		return;
 	for (unsigned i = 0; i < p->lanes; i++)
@@ -368,6 +389,7 @@ CUresult plan_make(struct graph_plan *p)
 	CUresult r = CUDA_SUCCESS;
 	unsigned made = 0;
 
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	for (; !r && made < p->count; made++)
 		r = make_task(&p->step[made]);
 	if (r)
@@ -378,23 +400,30 @@ CUresult plan_make(struct graph_plan *p)
 
 void plan_drop(struct graph_plan *p)
 {
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	for (unsigned i = 0; i < p->count; i++)
 		drop_task(p->step[i].task);
 }
 
 struct gkf_queue *plan_queue(const struct graph_plan *p, unsigned lane)
 {
+	GK_ASSERT(gk_lock_held(&graph_mutex));
+	GK_ASSERT(lane < p->lanes);
 	return p->lane[lane].stream ? p->lane[lane].stream->queue : NULL;
 }
 
 void plan_priority(const struct graph_plan *p, int priority)
 {
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	for (unsigned i = 0; i < p->lanes; i++)
 		if (plan_queue(p, i))
 			gkf_queue_priority(plan_queue(p, i), priority);
 }
 
-/* The last record of an event is that of a step before, if there is one. */
+/*
+ * Looks up the event's last record only now, because an earlier step may have
+ * made it.
+ */
 static void push_event(CUgraphNode node, struct gkf_queue *queue)
 {
 	CUevent event = node->params.eventRecord.event;
@@ -424,6 +453,7 @@ void plan_push(struct graph_plan *p, struct gkf_queue *first)
 	struct gkf_queue *own = plan_queue(p, 0), *queue;
 	struct gkf_ticket begin;
 
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	if (!first)
 		first = own;
 	begin = gkf_queue_ticket(first);

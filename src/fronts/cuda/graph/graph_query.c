@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph_query.c - what a graph consists of: nodes, edges, types. Lists are
- * told by their length alone, or filled as far as there is room.
+ * graph_query.c - lists the nodes and edges of graphs, and returns the types of
+ * nodes. A list is either counted, or copied as far as the caller's arrays
+ * allow.
  */
-#include "fronts/cuda/graph.h"
+#include "fronts/cuda/graph/graph.h"
 
-/* Where a list goes; one that is NULL is not wanted. */
+/* The caller's arrays for a list; NULL: not requested. */
 struct list {
 	CUgraphNode *node, *other;
 	CUgraphEdgeData *data;
@@ -31,7 +33,7 @@ static void list_add(struct list *l, CUgraphNode node, CUgraphNode other,
 	l->used++;
 }
 
-/* What is left of the room is NULL. */
+/* Sets the unused entries to NULL. */
 static CUresult list_close(struct list *l)
 {
 	if (!l->node && !l->other) {
@@ -48,7 +50,7 @@ static CUresult list_close(struct list *l)
 	return CUDA_SUCCESS;
 }
 
-/* Is there data that the caller has no place for? */
+/* Whether an edge has data that the caller did not ask for. */
 static bool is_lossy(const struct list *l, const struct graph_edges *e)
 {
 	for (unsigned i = 0; l->node && !l->data && i < e->count; i++)

@@ -1,14 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph_update.c - giving an instance the parameters of a graph of the same
- * form. The two are laid over each other from their last nodes on; all is
- * checked before anything is changed.
+ * graph_update.c - gives an instance the parameters of another graph of the
+ * same form. Nodes are paired from the last ones backwards; all checks precede
+ * all changes.
  */
-#include "fronts/cuda/graph_kind.h"
-#include "fronts/cuda/module_use.h"
+#include "base/assert.h"
+#include "fronts/cuda/graph/graph_kind.h"
+#include "fronts/cuda/module/module_use.h"
 
 #include <stdlib.h>
 
-/* What is wrong, and where. */
+/* The first difference found, and the nodes concerned. */
 struct trouble {
 	CUgraphExecUpdateResult result;
 	CUgraphNode node, from;
@@ -22,11 +24,11 @@ static bool tell_trouble(struct trouble *t, CUgraphExecUpdateResult result,
 	return false;
 }
 
-/* ---- the form ---- */
+/* ---- pairing nodes ---- */
 
-/* Pairs of nodes whose dependencies are still to be laid over each other. */
+/* Paired nodes whose dependencies are still to be paired. */
 struct layers {
-	CUgraphNode *waiting; /* those of the instance */
+	CUgraphNode *waiting; /* nodes of the instance */
 	unsigned count;
 	struct trouble *trouble;
 };
@@ -113,7 +115,7 @@ static bool lay_graphs(CUgraph own, CUgraph other, struct trouble *t)
 	return ok;
 }
 
-/* ---- the nodes ---- */
+/* ---- changing nodes ---- */
 
 static bool check_graphs(CUgraph own, CUgraph other, struct trouble *t);
 static CUresult change_graphs(CUgraph own, CUgraph other);
@@ -128,7 +130,10 @@ static bool is_conditional(CUgraphNode node)
 	return node->params.type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
 }
 
-/* All but the condition stays as it is; what is in its bodies may change. */
+/*
+ * The type and the number of bodies must match; the contents of the bodies may
+ * change.
+ */
 static bool check_bodies(CUgraphNode own, CUgraphNode other, struct trouble *t)
 {
 	const struct conditional *a = own->own, *b = other->own;
@@ -143,7 +148,10 @@ static bool check_bodies(CUgraphNode own, CUgraphNode other, struct trouble *t)
 	return ok;
 }
 
-/* Memory stays where it is: only the nodes of the same graph have it. */
+/*
+ * Memory nodes cannot change, so the other node must be the original of this
+ * one.
+ */
 static bool check_memory(CUgraphNode own, CUgraphNode other, struct trouble *t)
 {
 	return own->original == other ||
@@ -193,10 +201,11 @@ static CUresult change_bodies(CUgraphNode own, CUgraphNode other)
 	return r;
 }
 
-/* From now on it is the instance's copy of that node, too. */
+/* Copies the parameters of a node to the instance's node. */
 static CUresult change_node(CUgraphNode own, CUgraphNode other)
 {
 	struct CUgraphNode_st fresh = {.graph = own->graph,
+				       .kind = own->kind,
 				       .params.type = own->params.type};
 	CUresult r;
 
@@ -232,6 +241,7 @@ CUresult graph_update(CUgraph graph, CUgraph to,
 	struct trouble t = {CU_GRAPH_EXEC_UPDATE_SUCCESS, NULL, NULL};
 	CUresult r;
 
+	GK_ASSERT(gk_lock_held(&graph_mutex));
 	if (!check_graphs(graph, to, &t)) {
 		*ret_info =
 		    (CUgraphExecUpdateResultInfo){t.result, t.node, t.from};
@@ -244,10 +254,23 @@ CUresult graph_update(CUgraph graph, CUgraph to,
 	return r;
 }
 
+/* Bodies read their nodes while they run, so waits for the last launch. */
+void exec_settle(CUgraphExec handle)
+{
+	struct gkf_ticket last = {0};
+
+	pthread_mutex_lock(&graph_mutex);
+	if (exec_is(handle) && handle->exec->has_conditions)
+		last = handle->exec->last;
+	pthread_mutex_unlock(&graph_mutex);
+	if (!gkf_ticket_done(last))
+		gkf_ticket_wait(last);
+}
+
 /* ---- entry points ---- */
 
-static CUresult update(CUgraphExec exec, CUgraph graph,
-		       CUgraphExecUpdateResultInfo *ret_info)
+static CUresult update_exec(CUgraphExec exec, CUgraph graph,
+			    CUgraphExecUpdateResultInfo *ret_info)
 {
 	if (!exec_is(exec) || !graph_is(graph) || graph->capture) {
 		ret_info->result = CU_GRAPH_EXEC_UPDATE_ERROR;
@@ -265,7 +288,7 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph,
 	if (!resultInfo)
 		return CUDA_ERROR_INVALID_VALUE;
 	exec_settle(hGraphExec);
-	return GRAPH_LOCKED(update(hGraphExec, hGraph, resultInfo));
+	return GRAPH_LOCKED(update_exec(hGraphExec, hGraph, resultInfo));
 }
 
 CUresult cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph,
@@ -280,7 +303,7 @@ CUresult cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph,
 	if (!updateResult_out)
 		return CUDA_ERROR_INVALID_VALUE;
 	exec_settle(hGraphExec);
-	r = GRAPH_LOCKED(update(hGraphExec, hGraph, &info));
+	r = GRAPH_LOCKED(update_exec(hGraphExec, hGraph, &info));
 	*updateResult_out = info.result;
 	if (hErrorNode_out)
 		*hErrorNode_out = info.errorNode;

@@ -1,6 +1,8 @@
-/* array.c - making arrays, ending them, and telling of them. */
-#include "fronts/cuda/array.h"
-#include "fronts/cuda/memory.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* array.c - creates, destroys and describes arrays. */
+#include "fronts/cuda/memory/array.h"
+#include "base/assert.h"
+#include "fronts/cuda/memory/memory.h"
 
 #include <pthread.h>
 
@@ -9,8 +11,9 @@
 /* ---- formats and limits ---- */
 
 /*
- * Bytes of a channel; those with `channels` say themselves how many they have.
- * The rest (compressed, of several planes) is refused.
+ * The bytes of a channel, by format. If `channels` is not 0, the format has
+ * that number of channels. All other formats (compressed, multi-planar) are
+ * refused.
  */
 static const struct format {
 	CUarray_format format;
@@ -63,10 +66,10 @@ enum shape {
 };
 
 /*
- * The attributes that bound a shape; 0: it has no such side. Surfaces have
- * bounds of their own, and some shapes when they are mipmapped or gathered
- * from; those without rows have the plain ones. A 3D array may be within the
- * alternate bounds as well.
+ * The device attributes that limit the sides of an array of each shape; 0: the
+ * shape has no such side. There are further tables for surfaces, and for some
+ * mipmapped or gathered shapes. A shape without a row in such a table has no
+ * further limit. A 3D array may instead satisfy the alternate limits.
  */
 struct bound {
 	CUdevice_attribute side[3];
@@ -130,7 +133,7 @@ static bool is_within(CUcontext ctx, const struct bound *bound,
 	return true;
 }
 
-/* Is it within all bounds that its flags are about? */
+/* Whether the sides are within all limits that the array's flags imply. */
 static bool sides_fit(CUcontext ctx, const CUDA_ARRAY3D_DESCRIPTOR *d,
 		      bool mipmapped)
 {
@@ -149,7 +152,7 @@ static bool sides_fit(CUcontext ctx, const CUDA_ARRAY3D_DESCRIPTOR *d,
 		is_within(ctx, &alternates[shape], d));
 }
 
-/* Does it have the sides that its shape needs? */
+/* Whether the array has all sides that its shape needs. */
 static bool is_shape(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
 	enum shape shape = shape_of_array(d);
@@ -188,7 +191,7 @@ static size_t at_least_1(size_t n)
 	return n ? n : 1;
 }
 
-/* Nothing overflows: the sides are bounded by the device. */
+/* No product can overflow, because the sides are within the device's limits. */
 CUarray array_lay_out(CUcontext ctx, const CUDA_ARRAY3D_DESCRIPTOR *d,
 		      size_t element)
 {
@@ -208,7 +211,7 @@ CUarray array_lay_out(CUcontext ctx, const CUDA_ARRAY3D_DESCRIPTOR *d,
 	return a;
 }
 
-/* All arrays that live. */
+/* All live arrays. */
 static struct {
 	pthread_mutex_t lock;
 	CUarray first;
@@ -216,6 +219,7 @@ static struct {
 
 void array_settle(CUarray a, CUdeviceptr base)
 {
+	GK_ASSERT(base && a->size);
 	a->base = base;
 	a->view = gkf_space_view(base, a->size);
 	pthread_mutex_lock(&arrays.lock);
@@ -226,9 +230,10 @@ void array_settle(CUarray a, CUdeviceptr base)
 	pthread_mutex_unlock(&arrays.lock);
 }
 
-/* The lock is held. */
+/* The caller holds arrays.lock. */
 static void take_out_array(CUarray a)
 {
+	GK_ASSERT(gk_lock_held(&arrays.lock));
 	if (a->next)
 		a->next->prev = a->prev;
 	if (a->prev)
@@ -284,7 +289,7 @@ static CUresult create_array(CUcontext ctx, CUarray *handle,
 	return CUDA_SUCCESS;
 }
 
-/* A table of what creates: CREATE(symbol, struct, how it is read). */
+/* CREATE(symbol, struct, conversion): a function that creates an array. */
 #define AS_2D(d)                                                               \
 	(&(CUDA_ARRAY3D_DESCRIPTOR){.Width = (d)->Width,                       \
 				    .Height = (d)->Height,                     \
@@ -313,7 +318,7 @@ CREATE(cuArrayCreate_v2, CUDA_ARRAY_DESCRIPTOR, AS_2D)
 CREATE(cuArray3DCreate, CUDA_ARRAY3D_DESCRIPTOR_v1, AS_3D)
 CREATE(cuArray3DCreate_v2, CUDA_ARRAY3D_DESCRIPTOR, AS_3D)
 
-/* Levels go with their mipmapped array. */
+/* The levels of a mipmapped array are destroyed with it, not one by one. */
 CUresult cuArrayDestroy(CUarray hArray)
 {
 	struct gkf_extent e;
@@ -331,9 +336,12 @@ CUresult cuArrayDestroy(CUarray hArray)
 	return memory_free(&e);
 }
 
-/* ---- telling ---- */
+/* ---- describing ---- */
 
-/* A table of what tells: the old structs have less room, never too little. */
+/*
+ * TELL(symbol, struct, members): a function that describes an array. Members of
+ * the older structs have fewer bits, which always suffice.
+ */
 #define TELL(symbol, type, ...)                                                \
 	CUresult symbol(type *pArrayDescriptor, CUarray hArray)                \
 	{                                                                      \
@@ -360,7 +368,8 @@ TELL(cuArray3DGetDescriptor_v2, CUDA_ARRAY3D_DESCRIPTOR,
      {d->Width, d->Height, d->Depth, d->Format, d->NumChannels, d->Flags})
 
 /*
- * Only arrays whose memory is mapped later have requirements; there are none.
+ * Only arrays whose memory is mapped later have requirements, and none are
+ * supported.
  */
 CUresult
 cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements,
@@ -374,7 +383,7 @@ cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements,
 		   : CUDA_ERROR_INVALID_HANDLE;
 }
 
-/* Sparse arrays do not exist here. */
+/* Sparse arrays are not supported. */
 CUresult
 cuArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *sparseProperties,
 			   CUarray array)
@@ -384,7 +393,7 @@ cuArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *sparseProperties,
 						    : CUDA_ERROR_INVALID_HANDLE;
 }
 
-/* Only formats with several planes have planes; there are none. */
+/* Only arrays of multi-planar formats have planes, and none are supported. */
 CUresult cuArrayGetPlane(CUarray *pPlaneArray, CUarray hArray,
 			 unsigned int planeIdx)
 {

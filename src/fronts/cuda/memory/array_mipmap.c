@@ -1,8 +1,12 @@
-/* array_mipmap.c - mipmapped arrays: one piece of memory, an array a level. */
-#include "fronts/cuda/array.h"
-#include "fronts/cuda/memory.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * array_mipmap.c - mipmapped arrays: one piece of memory, with an array for
+ * each level.
+ */
+#include "fronts/cuda/memory/array.h"
+#include "fronts/cuda/memory/memory.h"
 
-#define LEVELS_MAX 17 /* of 65536 elements in a row, more than there may be */
+#define LEVELS_MAX 17 /* enough for 65536 elements in a row */
 
 struct CUmipmappedArray_st {
 	CUdeviceptr base;
@@ -15,31 +19,36 @@ static bool is_mipmap(CUmipmappedArray mipmap)
 	return handle_is(mipmap, HANDLE_MIPMAP);
 }
 
-static size_t half(size_t n)
+static size_t half_side(size_t n)
 {
 	return n > 1 ? n / 2 : n;
 }
 
-/* Layers and faces are not made less. */
-static CUDA_ARRAY3D_DESCRIPTOR below(const CUDA_ARRAY3D_DESCRIPTOR *d)
+/*
+ * Returns the next smaller level, which has the same number of layers and
+ * faces.
+ */
+static CUDA_ARRAY3D_DESCRIPTOR next_level(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
 	CUDA_ARRAY3D_DESCRIPTOR next = *d;
 
-	next.Width = half(d->Width);
-	next.Height = half(d->Height);
+	next.Width = half_side(d->Width);
+	next.Height = half_side(d->Height);
 	if (!(d->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)))
-		next.Depth = half(d->Depth);
+		next.Depth = half_side(d->Depth);
 	return next;
 }
 
-/* As many as are asked for: 1 at least, 1 + log2 of the longest side at most.
+/*
+ * Returns the number of levels requested, but at least 1 and at most 1 + log2
+ * of the longest side.
  */
 static unsigned levels_of(CUDA_ARRAY3D_DESCRIPTOR d, unsigned asked)
 {
 	unsigned levels = 1;
 
 	for (; levels < LEVELS_MAX; levels++) {
-		CUDA_ARRAY3D_DESCRIPTOR next = below(&d);
+		CUDA_ARRAY3D_DESCRIPTOR next = next_level(&d);
 
 		if (next.Width == d.Width && next.Height == d.Height &&
 		    next.Depth == d.Depth)
@@ -51,7 +60,10 @@ static unsigned levels_of(CUDA_ARRAY3D_DESCRIPTOR d, unsigned asked)
 	return asked ? asked : 1;
 }
 
-/* The handles of all levels; bytes of them all, 0: out of memory. */
+/*
+ * Makes the handles of all levels; returns their total size in bytes, 0: out of
+ * memory.
+ */
 static size_t lay_out_levels(CUcontext ctx, CUmipmappedArray m,
 			     CUDA_ARRAY3D_DESCRIPTOR d, size_t element)
 {
@@ -63,12 +75,12 @@ static size_t lay_out_levels(CUcontext ctx, CUmipmappedArray m,
 			return 0;
 		m->level[i]->level_of = m;
 		size += m->level[i]->size;
-		d = below(&d);
+		d = next_level(&d);
 	}
 	return size;
 }
 
-static CUresult abandon(CUmipmappedArray m, CUresult r)
+static CUresult abandon_mipmap(CUmipmappedArray m, CUresult r)
 {
 	for (unsigned i = 0; i < m->levels && m->level[i]; i++)
 		handle_free(m->level[i]);
@@ -101,7 +113,7 @@ cuMipmappedArrayCreate(CUmipmappedArray *pHandle,
 	r = size ? memory_alloc(ctx, size, 0, MEMORY_FIXED, &m->base)
 		 : CUDA_ERROR_OUT_OF_MEMORY;
 	if (r)
-		return abandon(m, r);
+		return abandon_mipmap(m, r);
 	at = m->base;
 	for (unsigned i = 0; i < m->levels; i++) {
 		array_settle(m->level[i], at);
@@ -144,7 +156,7 @@ CUresult cuMipmappedArrayGetLevel(CUarray *pLevelArray,
 	return CUDA_SUCCESS;
 }
 
-/* As of arrays: there are none whose memory is mapped later, or in part. */
+/* As with arrays, memory cannot be mapped to them later or in part. */
 CUresult cuMipmappedArrayGetMemoryRequirements(
     CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements, CUmipmappedArray mipmap,
     CUdevice device)

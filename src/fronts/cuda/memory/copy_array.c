@@ -1,18 +1,26 @@
-/* copy_array.c - the entry points that copy between a row of an array and
- * memory. */
-#include "fronts/cuda/array.h"
-#include "fronts/cuda/copy.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * copy_array.c - the entry points that copy between a row of an array and
+ * memory or another array.
+ */
+#include "fronts/cuda/memory/array.h"
+#include "fronts/cuda/memory/copy.h"
 
-/* An array and an offset, or, with NULL, an address. */
+/*
+ * One side of a copy: an offset in an array or, if `array` is NULL, an address.
+ */
 struct end {
 	CUarray array;
-	uint64_t at; /* byte of the row, or address */
+	uint64_t at; /* offset in the row, or address */
 	enum copy_place place;
 };
 
 static struct end cells(CUarray array, uint64_t offset)
 {
-	/* A handle that is none still names an array. */
+	/*
+	 * A NULL handle must fail as an invalid array, not be treated as an
+	 * address.
+	 */
 	return (struct end){array ? array : (CUarray)-1, offset, COPY_ANY};
 }
 
@@ -50,28 +58,24 @@ static CUresult copy_ends(enum cuda_row row, struct way *w, struct end dst,
 }
 
 #define SYNC(symbol, params, names, dst, src)                                  \
-	static CUresult symbol##_on(enum cuda_row row, bool per_thread,        \
-				    UNWRAP params)                             \
+	BOTH_STREAMS(symbol, _ptds, params, names)                             \
 	{                                                                      \
 		struct way w = {.per_thread = per_thread};                     \
                                                                                \
 		return copy_ends(row, &w, dst, src, ByteCount);                \
-	}                                                                      \
-	BOTH_STREAMS(symbol, _ptds, params, names)
+	}
 
 #define ASYNC(symbol, params, names, dst, src)                                 \
-	static CUresult symbol##_on(enum cuda_row row, bool per_thread,        \
-				    UNWRAP params)                             \
+	BOTH_STREAMS(symbol, _ptsz, params, names)                             \
 	{                                                                      \
 		struct way w = {.stream = hStream,                             \
 				.per_thread = per_thread,                      \
 				.async = true};                                \
                                                                                \
 		return copy_ends(row, &w, dst, src, ByteCount);                \
-	}                                                                      \
-	BOTH_STREAMS(symbol, _ptsz, params, names)
+	}
 
-/* The versions of these functions from before CUDA 3.2. */
+/* OLD and OLD_ASYNC: the versions of these functions from before CUDA 3.2. */
 #define OLD(symbol, params, dst, src)                                          \
 	CUresult symbol params                                                 \
 	{                                                                      \

@@ -1,15 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * copy_batch.c - many copies in one call. They may run in any order; here they
- * are put into the stream one after the other. All are checked before any is.
+ * copy_batch.c - many copies in one call. CUDA allows any order; here they go
+ * into the stream one after the other, after all have been checked.
  */
-#include "fronts/cuda/array.h"
-#include "fronts/cuda/copy.h"
-#include "fronts/cuda/stream.h"
+#include "fronts/cuda/memory/array.h"
+#include "fronts/cuda/memory/copy.h"
+#include "fronts/cuda/stream/stream.h"
 
-/* Where a batch was wrong: at none of its copies. */
+/* The failed index if the error does not concern a particular copy. */
 #define NOWHERE SIZE_MAX
 
-/* Attributes of copies; each set is for those from an index on. */
+/* Attributes of copies: set[i] applies to the copies from index from[i] on. */
 struct attributes {
 	const CUmemcpyAttributes *set;
 	const size_t *from;
@@ -126,7 +127,7 @@ static size_t element_of(const CUDA_MEMCPY3D_BATCH_OP *op)
 	return 1;
 }
 
-/* As the destination of a CUDA_MEMCPY3D, whichever side it is. */
+/* Converts an operand to the destination of a CUDA_MEMCPY3D. */
 static CUDA_MEMCPY3D side_of(const CUmemcpy3DOperand *o,
 			     const CUextent3D *extent, size_t element)
 {
@@ -215,12 +216,12 @@ static CUresult copy_ops(enum cuda_row row, struct way *w,
 
 /* ---- entry points ---- */
 
-static CUresult cuMemcpyBatchAsync_on(enum cuda_row row, bool per_thread,
-				      CUdeviceptr *dsts, CUdeviceptr *srcs,
-				      size_t *sizes, size_t count,
-				      CUmemcpyAttributes *attrs,
-				      size_t *attrsIdxs, size_t numAttrs,
-				      size_t *failIdx, CUstream hStream)
+BOTH_STREAMS(cuMemcpyBatchAsync, _ptsz,
+	     (CUdeviceptr * dsts, CUdeviceptr *srcs, size_t *sizes,
+	      size_t count, CUmemcpyAttributes *attrs, size_t *attrsIdxs,
+	      size_t numAttrs, size_t *failIdx, CUstream hStream),
+	     (dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, failIdx,
+	      hStream))
 {
 	const struct rows b = {dsts, srcs, sizes, count};
 	const struct attributes a = {attrs, attrsIdxs, numAttrs};
@@ -233,34 +234,20 @@ static CUresult cuMemcpyBatchAsync_on(enum cuda_row row, bool per_thread,
 	return r;
 }
 
-BOTH_STREAMS(cuMemcpyBatchAsync, _ptsz,
-	     (CUdeviceptr * dsts, CUdeviceptr *srcs, size_t *sizes,
-	      size_t count, CUmemcpyAttributes *attrs, size_t *attrsIdxs,
-	      size_t numAttrs, size_t *failIdx, CUstream hStream),
-	     (dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, failIdx,
-	      hStream))
-
-static CUresult cuMemcpyBatchAsync_v2_on(enum cuda_row row, bool per_thread,
-					 CUdeviceptr *dsts, CUdeviceptr *srcs,
-					 size_t *sizes, size_t count,
-					 CUmemcpyAttributes *attrs,
-					 size_t *attrsIdxs, size_t numAttrs,
-					 CUstream hStream)
-{
-	return cuMemcpyBatchAsync_on(row, per_thread, dsts, srcs, sizes, count,
-				     attrs, attrsIdxs, numAttrs, NULL, hStream);
-}
-
 BOTH_STREAMS(cuMemcpyBatchAsync_v2, _ptsz,
 	     (CUdeviceptr * dsts, CUdeviceptr *srcs, size_t *sizes,
 	      size_t count, CUmemcpyAttributes *attrs, size_t *attrsIdxs,
 	      size_t numAttrs, CUstream hStream),
 	     (dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, hStream))
+{
+	return cuMemcpyBatchAsync_on(row, per_thread, dsts, srcs, sizes, count,
+				     attrs, attrsIdxs, numAttrs, NULL, hStream);
+}
 
-static CUresult
-cuMemcpy3DBatchAsync_on(enum cuda_row row, bool per_thread, size_t numOps,
-			CUDA_MEMCPY3D_BATCH_OP *opList, size_t *failIdx,
-			unsigned long long flags, CUstream hStream)
+BOTH_STREAMS(cuMemcpy3DBatchAsync, _ptsz,
+	     (size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, size_t *failIdx,
+	      unsigned long long flags, CUstream hStream),
+	     (numOps, opList, failIdx, flags, hStream))
 {
 	struct way w = {NULL, hStream, per_thread, true};
 	size_t fail;
@@ -271,33 +258,21 @@ cuMemcpy3DBatchAsync_on(enum cuda_row row, bool per_thread, size_t numOps,
 	return r;
 }
 
-BOTH_STREAMS(cuMemcpy3DBatchAsync, _ptsz,
-	     (size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, size_t *failIdx,
+BOTH_STREAMS(cuMemcpy3DBatchAsync_v2, _ptsz,
+	     (size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList,
 	      unsigned long long flags, CUstream hStream),
-	     (numOps, opList, failIdx, flags, hStream))
-
-static CUresult cuMemcpy3DBatchAsync_v2_on(enum cuda_row row, bool per_thread,
-					   size_t numOps,
-					   CUDA_MEMCPY3D_BATCH_OP *opList,
-					   unsigned long long flags,
-					   CUstream hStream)
+	     (numOps, opList, flags, hStream))
 {
 	return cuMemcpy3DBatchAsync_on(row, per_thread, numOps, opList, NULL,
 				       flags, hStream);
 }
 
-BOTH_STREAMS(cuMemcpy3DBatchAsync_v2, _ptsz,
-	     (size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList,
-	      unsigned long long flags, CUstream hStream),
-	     (numOps, opList, flags, hStream))
+/* ---- single copies, in any stream ---- */
 
-/* ---- one copy; any stream ---- */
-
-static CUresult cuMemcpyWithAttributesAsync_on(enum cuda_row row,
-					       bool per_thread, CUdeviceptr dst,
-					       CUdeviceptr src, size_t size,
-					       CUmemcpyAttributes *attr,
-					       CUstream hStream)
+BOTH_STREAMS(cuMemcpyWithAttributesAsync, _ptsz,
+	     (CUdeviceptr dst, CUdeviceptr src, size_t size,
+	      CUmemcpyAttributes *attr, CUstream hStream),
+	     (dst, src, size, attr, hStream))
 {
 	const struct rows b = {&dst, &src, &size, 1};
 	const struct attributes a = {attr, (const size_t[]){0}, 1};
@@ -314,16 +289,10 @@ static CUresult cuMemcpyWithAttributesAsync_on(enum cuda_row row,
 	return r ? r : go_rows(&w, &b, &a);
 }
 
-BOTH_STREAMS(cuMemcpyWithAttributesAsync, _ptsz,
-	     (CUdeviceptr dst, CUdeviceptr src, size_t size,
-	      CUmemcpyAttributes *attr, CUstream hStream),
-	     (dst, src, size, attr, hStream))
-
-static CUresult cuMemcpy3DWithAttributesAsync_on(enum cuda_row row,
-						 bool per_thread,
-						 CUDA_MEMCPY3D_BATCH_OP *op,
-						 unsigned long long flags,
-						 CUstream hStream)
+BOTH_STREAMS(cuMemcpy3DWithAttributesAsync, _ptsz,
+	     (CUDA_MEMCPY3D_BATCH_OP * op, unsigned long long flags,
+	      CUstream hStream),
+	     (op, flags, hStream))
 {
 	struct way w = {NULL, hStream, per_thread, true};
 	CUresult r = copy_enter(row, &w);
@@ -334,8 +303,3 @@ static CUresult cuMemcpy3DWithAttributesAsync_on(enum cuda_row row,
 		r = CUDA_ERROR_INVALID_VALUE;
 	return r ? r : go_op(&w, op);
 }
-
-BOTH_STREAMS(cuMemcpy3DWithAttributesAsync, _ptsz,
-	     (CUDA_MEMCPY3D_BATCH_OP * op, unsigned long long flags,
-	      CUstream hStream),
-	     (op, flags, hStream))

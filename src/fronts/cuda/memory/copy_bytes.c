@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * copy_bytes.c - the entry points that copy bytes in a row, a table of them:
- * what each takes for its two sides.
+ * copy_bytes.c - the entry points that copy contiguous bytes, as a table of the
+ * kinds of memory that each accepts.
  */
-#include "fronts/cuda/copy.h"
+#include "fronts/cuda/memory/copy.h"
 
 #define AT(pointer) ((uintptr_t)(pointer))
 
@@ -15,21 +16,21 @@ static CUresult enter_bytes(enum cuda_row row, struct way *w, uint64_t dst,
 	return r ? r : copy_bytes(w, dst, dst_place, src, src_place, size);
 }
 
-/* SYNC and ASYNC: with both kinds of streams; OLD: of before CUDA 3.2. */
+/*
+ * SYNC and ASYNC define both stream twins; OLD defines functions from before
+ * CUDA 3.2.
+ */
 #define SYNC(symbol, params, names, dst, dst_place, src, src_place, size)      \
-	static CUresult symbol##_on(enum cuda_row row, bool per_thread,        \
-				    UNWRAP params)                             \
+	BOTH_STREAMS(symbol, _ptds, params, names)                             \
 	{                                                                      \
 		struct way w = {.per_thread = per_thread};                     \
                                                                                \
 		return enter_bytes(row, &w, dst, COPY_##dst_place, src,        \
 				   COPY_##src_place, size);                    \
-	}                                                                      \
-	BOTH_STREAMS(symbol, _ptds, params, names)
+	}
 
 #define ASYNC(symbol, params, names, dst, dst_place, src, src_place, size)     \
-	static CUresult symbol##_on(enum cuda_row row, bool per_thread,        \
-				    UNWRAP params)                             \
+	BOTH_STREAMS(symbol, _ptsz, params, names)                             \
 	{                                                                      \
 		struct way w = {.stream = hStream,                             \
 				.per_thread = per_thread,                      \
@@ -37,8 +38,7 @@ static CUresult enter_bytes(enum cuda_row row, struct way *w, uint64_t dst,
                                                                                \
 		return enter_bytes(row, &w, dst, COPY_##dst_place, src,        \
 				   COPY_##src_place, size);                    \
-	}                                                                      \
-	BOTH_STREAMS(symbol, _ptsz, params, names)
+	}
 
 #define OLD(symbol, params, dst, dst_place, src, src_place, size)              \
 	CUresult symbol params                                                 \
@@ -134,29 +134,12 @@ static CUresult copy_peer(enum cuda_row row, struct way *w,
 	return r;
 }
 
-static CUresult cuMemcpyPeer_on(enum cuda_row row, bool per_thread,
-				CUdeviceptr dstDevice, CUcontext dstContext,
-				CUdeviceptr srcDevice, CUcontext srcContext,
-				size_t ByteCount)
-{
-	struct way w = {.per_thread = per_thread};
-
-	return copy_peer(row, &w, (CUcontext[]){dstContext, srcContext},
-			 dstDevice, srcDevice, ByteCount);
-}
-
 BOTH_STREAMS(cuMemcpyPeer, _ptds,
 	     (CUdeviceptr dstDevice, CUcontext dstContext,
 	      CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount),
 	     (dstDevice, dstContext, srcDevice, srcContext, ByteCount))
-
-static CUresult
-cuMemcpyPeerAsync_on(enum cuda_row row, bool per_thread, CUdeviceptr dstDevice,
-		     CUcontext dstContext, CUdeviceptr srcDevice,
-		     CUcontext srcContext, size_t ByteCount, CUstream hStream)
 {
-	struct way w = {
-	    .stream = hStream, .per_thread = per_thread, .async = true};
+	struct way w = {.per_thread = per_thread};
 
 	return copy_peer(row, &w, (CUcontext[]){dstContext, srcContext},
 			 dstDevice, srcDevice, ByteCount);
@@ -167,3 +150,10 @@ BOTH_STREAMS(cuMemcpyPeerAsync, _ptsz,
 	      CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount,
 	      CUstream hStream),
 	     (dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream))
+{
+	struct way w = {
+	    .stream = hStream, .per_thread = per_thread, .async = true};
+
+	return copy_peer(row, &w, (CUcontext[]){dstContext, srcContext},
+			 dstDevice, srcDevice, ByteCount);
+}

@@ -1,10 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * copy_calls.c - the entry points that take a struct: cuMemcpy2D, 3D, their
- * old and their peer forms, all told as one CUDA_MEMCPY3D.
+ * copy_calls.c - the entry points whose argument is a struct: cuMemcpy2D,
+ * cuMemcpy3D, their older versions and those for peers. All structs are
+ * converted to CUDA_MEMCPY3D.
  */
-#include "fronts/cuda/copy.h"
+#include "fronts/cuda/memory/copy.h"
 
-/* Fields that all structs of copies share: SIDE(src), SIDE(dst). */
+/*
+ * The members that all structs of copies share: FIELDS_2D(p, src), FIELDS_2D(p,
+ * dst).
+ */
 #define FIELDS_2D(p, side)                                                     \
 	.side##XInBytes = (p)->side##XInBytes, .side##Y = (p)->side##Y,        \
 	.side##MemoryType = (p)->side##MemoryType,                             \
@@ -24,52 +29,47 @@
 			  .WidthInBytes = (p)->WidthInBytes,                   \
 			  .Height = (p)->Height, .Depth = (p)->Depth})
 
-/* SHAPE(symbol, struct, how to read it): with both kinds of streams. */
-#define SYNC(symbol, type, read)                                               \
-	static CUresult symbol##_on(enum cuda_row row, bool per_thread,        \
-				    const type *pCopy)                         \
-	{                                                                      \
-		struct way w = {.per_thread = per_thread};                     \
-		CUresult r = copy_enter(row, &w);                              \
+/* The body of a call: enters it, and only then reads the program's struct,
+ * which `read` converts. */
+#define COPY_BOX(row, way_of_call, read)                                       \
+	struct way *w = way_of_call;                                           \
+	CUresult r = copy_enter(row, w);                                       \
                                                                                \
-		if (!r && !pCopy)                                              \
-			r = CUDA_ERROR_INVALID_VALUE;                          \
-		return r ? r : copy_3d(&w, read(pCopy));                       \
-	}
-#define ASYNC(symbol, type, read)                                              \
-	static CUresult symbol##_on(enum cuda_row row, bool per_thread,        \
-				    const type *pCopy, CUstream hStream)       \
-	{                                                                      \
-		struct way w = {.stream = hStream,                             \
-				.per_thread = per_thread,                      \
-				.async = true};                                \
-		CUresult r = copy_enter(row, &w);                              \
-                                                                               \
-		if (!r && !pCopy)                                              \
-			r = CUDA_ERROR_INVALID_VALUE;                          \
-		return r ? r : copy_3d(&w, read(pCopy));                       \
-	}
+	if (!r && !pCopy)                                                      \
+		r = CUDA_ERROR_INVALID_VALUE;                                  \
+	return r ? r : copy_3d(w, read(pCopy));
 
-/* Functions from before CUDA 3.2 know legacy streams only. */
+/* How the call copies. twin: a NULL stream is the calling thread's own. */
+#define NOW(twin) (&(struct way){.per_thread = (twin)})
+#define LATER(twin)                                                            \
+	(&(struct way){.stream = hStream, .per_thread = (twin), .async = true})
+
+/*
+ * OLD, OLD_ASYNC, NEW and NEW_ASYNC take a symbol, its struct, and the
+ * conversion of the struct. Functions from before CUDA 3.2 (OLD) have no twin
+ * for per-thread streams.
+ */
 #define OLD(symbol, type, read)                                                \
-	SYNC(symbol, type, read)                                               \
 	CUresult symbol(const type *pCopy)                                     \
 	{                                                                      \
-		return symbol##_on(ROW_##symbol, false, pCopy);                \
+		COPY_BOX(ROW_##symbol, NOW(false), read)                       \
 	}
 #define OLD_ASYNC(symbol, type, read)                                          \
-	ASYNC(symbol, type, read)                                              \
 	CUresult symbol(const type *pCopy, CUstream hStream)                   \
 	{                                                                      \
-		return symbol##_on(ROW_##symbol, false, pCopy, hStream);       \
+		COPY_BOX(ROW_##symbol, LATER(false), read)                     \
 	}
 #define NEW(symbol, type, read)                                                \
-	SYNC(symbol, type, read)                                               \
-	BOTH_STREAMS(symbol, _ptds, (const type *pCopy), (pCopy))
+	BOTH_STREAMS(symbol, _ptds, (const type *pCopy), (pCopy))              \
+	{                                                                      \
+		COPY_BOX(row, NOW(per_thread), read)                           \
+	}
 #define NEW_ASYNC(symbol, type, read)                                          \
-	ASYNC(symbol, type, read)                                              \
 	BOTH_STREAMS(symbol, _ptsz, (const type *pCopy, CUstream hStream),     \
-		     (pCopy, hStream))
+		     (pCopy, hStream))                                         \
+	{                                                                      \
+		COPY_BOX(row, LATER(per_thread), read)                         \
+	}
 
 OLD(cuMemcpy2D, CUDA_MEMCPY2D_v1, AS_2D)
 OLD(cuMemcpy2DUnaligned, CUDA_MEMCPY2D_v1, AS_2D)
@@ -100,26 +100,14 @@ static CUresult copy_peer_box(enum cuda_row row, struct way *w,
 	return r;
 }
 
-static CUresult cuMemcpy3DPeer_on(enum cuda_row row, bool per_thread,
-				  const CUDA_MEMCPY3D_PEER *pCopy)
-{
-	struct way w = {.per_thread = per_thread};
-
-	return copy_peer_box(row, &w, pCopy);
-}
-
 BOTH_STREAMS(cuMemcpy3DPeer, _ptds, (const CUDA_MEMCPY3D_PEER *pCopy), (pCopy))
-
-static CUresult cuMemcpy3DPeerAsync_on(enum cuda_row row, bool per_thread,
-				       const CUDA_MEMCPY3D_PEER *pCopy,
-				       CUstream hStream)
 {
-	struct way w = {
-	    .stream = hStream, .per_thread = per_thread, .async = true};
-
-	return copy_peer_box(row, &w, pCopy);
+	return copy_peer_box(row, NOW(per_thread), pCopy);
 }
 
 BOTH_STREAMS(cuMemcpy3DPeerAsync, _ptsz,
 	     (const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream),
 	     (pCopy, hStream))
+{
+	return copy_peer_box(row, LATER(per_thread), pCopy);
+}

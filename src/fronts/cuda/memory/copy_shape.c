@@ -1,6 +1,11 @@
-/* copy_shape.c - copies of rows and slices, as their structs describe them. */
-#include "fronts/cuda/array.h"
-#include "fronts/cuda/copy.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * copy_shape.c - finds the memory described by the structs of two-dimensional
+ * and three-dimensional copies.
+ */
+#include "fronts/cuda/memory/array.h"
+#include "base/assert.h"
+#include "fronts/cuda/memory/copy.h"
 
 /* One side of a CUDA_MEMCPY3D. */
 struct corner {
@@ -8,7 +13,7 @@ struct corner {
 	const void *host;
 	CUdeviceptr device;
 	CUarray array;
-	size_t x, y, z, lod; /* bytes, rows, slices */
+	size_t x, y, z, lod; /* x in bytes, y in rows, z in slices */
 	size_t pitch, height;
 };
 
@@ -16,7 +21,7 @@ struct extent {
 	size_t width, height, depth;
 };
 
-/* a + b * c; false when that is too much. */
+/* Adds b * c to a; false: overflow. */
 static bool grow_product(size_t *a, size_t b, size_t c)
 {
 	size_t product;
@@ -25,7 +30,10 @@ static bool grow_product(size_t *a, size_t b, size_t c)
 	       !__builtin_add_overflow(*a, product, a);
 }
 
-/* Bytes from the corner's address to its first byte, and to behind its last. */
+/*
+ * Returns the offsets of the first byte of a box and of the end of its last
+ * byte, from the address in the struct.
+ */
 static bool reach_bytes(const struct corner *c, const struct extent *e,
 			size_t *ret_from, size_t *ret_to)
 {
@@ -45,7 +53,10 @@ static bool reach_bytes(const struct corner *c, const struct extent *e,
 	return true;
 }
 
-/* Rows must fit in the pitch, and slices in the height, where it matters. */
+/*
+ * Whether a row fits in the pitch, if there are several rows, and a slice in
+ * the height, if there are several slices.
+ */
 static bool is_shape_sound(const struct corner *c, const struct extent *e)
 {
 	bool rows = e->height > 1 || e->depth > 1 || c->y || c->z;
@@ -137,22 +148,12 @@ CUresult copy_3d_find(const CUDA_MEMCPY3D *p, struct copy *ret_copy)
 	    .width = e.width, .height = e.height, .depth = e.depth};
 	CUresult r = find_corner(&dst, &e, &c.dst);
 
+	GK_ASSERT(e.width && e.height && e.depth);
 	if (!r)
 		r = find_corner(&src, &e, &c.src);
 	if (!r)
 		*ret_copy = c;
 	return r;
-}
-
-CUresult copy_3d(const struct way *w, const CUDA_MEMCPY3D *p)
-{
-	CUresult r = stream_check(w->ctx, w->stream, w->per_thread);
-	struct copy c;
-
-	if (r || !p->WidthInBytes || !p->Height || !p->Depth)
-		return r;
-	r = copy_3d_find(p, &c);
-	return r ? r : copy_go(w, &c);
 }
 
 CUresult copy_array_row(CUarray array, size_t offset, size_t size,

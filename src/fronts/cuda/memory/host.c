@@ -1,6 +1,9 @@
-/* host.c - page-locked memory of the host: ours, and what programs register. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * host.c - page-locked host memory, allocated here or registered by programs.
+ */
 #include "base/err.h"
-#include "fronts/cuda/memory.h"
+#include "fronts/cuda/memory/memory.h"
 
 #include <errno.h>
 #include <sys/mman.h>
@@ -13,7 +16,7 @@
 	(CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP |          \
 	 CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY)
 
-/* 0 bytes are no error here: they are NULL, which may be freed. */
+/* Size 0 is not an error: *pp becomes NULL, which may be freed. */
 static CUresult alloc_host(CUcontext ctx, void **pp, size_t size,
 			   unsigned flags)
 {
@@ -70,7 +73,7 @@ CUresult cuMemFreeHost(void *p)
 	return r ? r : memory_free(&e);
 }
 
-/* Page-locked memory, by any address in it. */
+/* Finds the page-locked memory that contains an address. */
 static bool find_locked(const void *p, struct gkf_extent *ret_extent)
 {
 	return gkf_space_find((uintptr_t)p, ret_extent) &&
@@ -102,7 +105,10 @@ CUresult cuMemHostGetDevicePointer(CUdeviceptr_v1 *pdptr, void *p,
 	return CUDA_SUCCESS;
 }
 
-/* With one set of addresses all page-locked memory is mapped. */
+/*
+ * With unified addressing, all page-locked host memory is mapped for the
+ * device.
+ */
 CUresult cuMemHostGetFlags(unsigned int *pFlags, void *p)
 {
 	struct gkf_extent e;
@@ -114,7 +120,7 @@ CUresult cuMemHostGetFlags(unsigned int *pFlags, void *p)
 	return CUDA_SUCCESS;
 }
 
-/* Is something mapped at every page of it, as far as the kernel tells? */
+/* Whether all pages are mapped, as far as the kernel reports it. */
 static bool is_mapped(uintptr_t at, size_t size)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -144,7 +150,7 @@ static CUresult register_host(CUcontext ctx, void *p, size_t size,
 	uint64_t address;
 	int error;
 
-	/* No device's registers are mapped into a program here. */
+	/* No program maps I/O memory here. */
 	if (!p || !size || (flags & ~REGISTER_FLAGS) ||
 	    (flags & CU_MEMHOSTREGISTER_IOMEMORY) ||
 	    (uintptr_t)p + size < size || !is_mapped((uintptr_t)p, size))
@@ -167,7 +173,10 @@ CUresult cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)
 	return register_host(ctx, p, bytesize, Flags);
 }
 
-/* A page-locked address that was not registered just there is a wrong value. */
+/*
+ * An address inside page-locked memory is an invalid value unless a
+ * registration starts there.
+ */
 CUresult cuMemHostUnregister(void *p)
 {
 	struct gkf_extent e;

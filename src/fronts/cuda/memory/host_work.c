@@ -1,18 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host_work.c - work of a device that the calling thread does itself, in the
- * order of a stream: the operators of libraries that work on tensors. To all
- * who look it is a kernel: it waits for its stream, in its process's turn on
- * the device, and is busy time.
+ * host_work.c - device work that the calling thread does itself, in the order
+ * of a stream: the operators of tensor libraries. To observers it looks like a
+ * kernel: it waits for its stream, runs when it is the process's turn on the
+ * device, and counts as busy time.
  */
-#include "fronts/cuda/host_work.h"
-#include "fronts/cuda/capture.h"
-#include "fronts/cuda/stream_private.h"
+#include "fronts/cuda/memory/host_work.h"
+#include "fronts/cuda/graph/capture.h"
+#include "fronts/cuda/stream/stream_private.h"
 #include "machine/store/gate.h"
 #include "machine/file/board.h"
 #include "machine/file/fault_kinds.h"
 #include "machine/trouble/cuda_fault.h"
 
-/* Nobody can wait for what is being captured. */
+/* Fails if the stream is being captured: then it cannot be waited for. */
 static CUresult wait_for_stream(CUstream s)
 {
 	struct pending p;
@@ -31,7 +32,7 @@ static CUresult wait_for_stream(CUstream s)
 	return stream_error(s->ctx);
 }
 
-/* What somebody wants this work to end with; CUDA_SUCCESS: with its own end. */
+/* Returns the error of an injected fault; CUDA_SUCCESS: none. */
 static CUresult injected_end(CUcontext ctx, const char *name)
 {
 	const struct cuda_device *d = ctx->device;
@@ -80,7 +81,7 @@ void host_work_fail(CUstream stream, CUresult result)
 		return;
 	gkf_cuda_fault_tell(cuda.machine, s->ctx->device->index,
 			    s->ctx->device->instance, (unsigned)result);
-	stream_fail(s->ctx, (int)result);
+	streams_fail(s->ctx, (CUresult)result);
 }
 
 CUresult host_work_watch(CUstream stream, void (*ended)(void *data), void *data)

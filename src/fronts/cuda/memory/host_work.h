@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host_work.h - the functions of the export table for work that the calling
- * thread does itself (fronts/common/export_table.h tells of them).
+ * host_work.h - functions of the export table for device work that is done by
+ * the calling thread itself; see fronts/common/export_table.h.
  */
 #ifndef GKF_CUDA_HOST_WORK_H
 #define GKF_CUDA_HOST_WORK_H

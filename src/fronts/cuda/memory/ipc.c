@@ -1,25 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ipc.c - memory of cuMemAlloc in other processes: handles of it, and what this
- * process has opened by handles of others.
+ * ipc.c - shares memory allocated by cuMemAlloc() with other processes: makes
+ * handles of it, and owns the list of handles that this process has opened.
  */
-#include "fronts/cuda/ipc.h"
+#include "fronts/cuda/memory/ipc.h"
+#include "base/assert.h"
 #include "base/err.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The piece is not the program's to free or to share once more. */
+/*
+ * The flag of an opened piece: the program may neither free it nor share it
+ * again.
+ */
 #define OPENED MEMORY_FIXED
 
 struct opened {
 	struct opened *next;
-	uint64_t id; /* of its handle */
+	uint64_t id; /* identifies the handle */
 	CUcontext ctx;
 	uint64_t address;
 	unsigned opens;
 };
 
-/* Held while a handle is opened, so that it is opened once. */
+/* The lock is held while a handle is opened, so that it is opened only once. */
 static struct {
 	pthread_mutex_t lock;
 	struct opened *first;
@@ -64,7 +69,7 @@ CUresult ipc_error(enum cuda_row row, int error)
 	case GK_ERR_CORRUPT:
 	case GK_ERR_NOT_FOUND:
 		return CUDA_ERROR_INVALID_HANDLE;
-	case GK_ERR_IN_USE: /* this process's own */
+	case GK_ERR_IN_USE: /* the memory is this process's own */
 		return CUDA_ERROR_INVALID_CONTEXT;
 	case GK_ERR_NOT_SUPPORTED:
 		return memory_counted(row, CUDA_ERROR_NOT_SUPPORTED);
@@ -83,7 +88,7 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
 
 	ENTER_CONTEXT(cuIpcGetMemHandle, ctx);
 	if (!pHandle || !gkf_space_find(dptr, &e) || !ipc_is_capable(&e) ||
-	    note_is_leaving(&e))
+	    tag_is_leaving(&e))
 		return CUDA_ERROR_INVALID_VALUE;
 	error =
 	    gkf_share_piece(e.device, GKF_SHARE_MEMORY, e.base, e.size, &row);
@@ -96,12 +101,13 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
 /* ---- opening ---- */
 
 /*
- * The lock is held. What a process opens of a device of another one belongs to
- * one context of each device here.
+ * Opens a handle that is open already. Only one context of each device may have
+ * it open. The caller holds all.lock.
  */
 static CUresult open_again(struct opened *o, CUcontext ctx, bool counts,
 			   CUdeviceptr *ret_address)
 {
+	GK_ASSERT(gk_lock_held(&all.lock));
 	if (o->ctx != ctx)
 		return CUDA_ERROR_INVALID_CONTEXT;
 	if (!counts)
@@ -120,7 +126,7 @@ static struct opened *find_opened(uint64_t id, const struct cuda_device *device)
 	return o;
 }
 
-/* Does the context's device reach the memory of that one? */
+/* Whether the context's device can access memory of the device `home`. */
 static CUresult check_home(CUcontext ctx, unsigned home, unsigned flags)
 {
 	const struct cuda_device *d = ipc_device(home);
@@ -156,7 +162,7 @@ static CUresult open_new(struct opened *o, const struct gkf_shared *handle,
 	return r;
 }
 
-/* The lock is held. */
+/* The caller holds all.lock. */
 static CUresult open_handle(CUcontext ctx, const struct gkf_shared *handle,
 			    unsigned flags, bool counts,
 			    CUdeviceptr *ret_address)
@@ -165,6 +171,7 @@ static CUresult open_handle(CUcontext ctx, const struct gkf_shared *handle,
 	struct opened *o = find_opened(id, ctx->device);
 	CUresult r;
 
+	GK_ASSERT(gk_lock_held(&all.lock));
 	if (o)
 		return open_again(o, ctx, counts, ret_address);
 	o = calloc(1, sizeof(*o));
@@ -217,12 +224,16 @@ CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle,
 
 /* ---- closing ---- */
 
-/* The lock is held. Takes it out when this was the last close. */
+/*
+ * Undoes one opening; removes the entry from the list if it was the last. The
+ * caller holds all.lock.
+ */
 static CUresult take_opened(CUcontext ctx, CUdeviceptr address,
 			    struct opened **ret_last)
 {
 	struct opened **at = &all.first, *o;
 
+	GK_ASSERT(gk_lock_held(&all.lock));
 	while (*at && ((*at)->address != address || (*at)->ctx != ctx))
 		at = &(*at)->next;
 	o = *at;
@@ -235,7 +246,7 @@ static CUresult take_opened(CUcontext ctx, CUdeviceptr address,
 	return CUDA_SUCCESS;
 }
 
-/* Work that may use it is waited for, as when memory is freed. */
+/* Waits for work that may use the memory, as cuMemFree() does. */
 CUresult cuIpcCloseMemHandle(CUdeviceptr dptr)
 {
 	struct opened *last = NULL;

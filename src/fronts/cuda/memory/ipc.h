@@ -1,27 +1,25 @@
-/* ipc.h - memory and events that processes of one user share. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ipc.h - shares memory and events between processes of one user. */
 #ifndef GKF_CUDA_IPC_H
 #define GKF_CUDA_IPC_H
 
 #include "device/share.h"
-#include "fronts/cuda/memory.h"
+#include "fronts/cuda/memory/memory.h"
 
-/* Everything that a context opened is closed. */
+/* Closes all memory of other processes that a context has opened. */
 void ipc_close(CUcontext ctx);
 
-/* May its memory be shared by a handle of cuIpcGetMemHandle? */
+/* Whether cuIpcGetMemHandle() can share this memory. */
 bool ipc_is_capable(const struct gkf_extent *e);
 
-/*
- * CUDA_SUCCESS for the one type of handles for other processes that there is:
- * descriptors.
- */
+/* Checks a type of shareable handle; only file descriptors are supported. */
 CUresult ipc_check_type(enum cuda_row row, CUmemAllocationHandleType type,
 			unsigned long long flags);
 
-/* The device of a number of the machine; NULL: this process does not see it. */
+/* Returns the device with this index in the machine; NULL: not visible here. */
 struct cuda_device *ipc_device(unsigned index);
 
-/* The name of an error of share.h; of opening a handle. */
+/* Converts an error of share.h to a CUresult. */
 CUresult ipc_error(enum cuda_row row, int error);
 
 #endif

@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * managed.c - managed memory: pages that host and device share. Its bytes move
- * nowhere here, so advice changes nothing but what is told of them, and
- * prefetching also which device pays.
+ * managed.c - managed memory: pages shared by host and device. Here the bytes
+ * never move: advice only changes what is reported, and prefetching also
+ * changes which device is charged.
  */
 #include "base/err.h"
-#include "fronts/cuda/capture.h"
-#include "fronts/cuda/managed.h"
-#include "fronts/cuda/stream.h"
+#include "fronts/cuda/graph/capture.h"
+#include "fronts/cuda/memory/managed.h"
+#include "fronts/cuda/stream/stream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,9 +36,10 @@ CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize,
 	return CUDA_SUCCESS;
 }
 
-static CUresult cuStreamAttachMemAsync_on(enum cuda_row row, bool per_thread,
-					  CUstream hStream, CUdeviceptr dptr,
-					  size_t length, unsigned int flags)
+BOTH_STREAMS(cuStreamAttachMemAsync, _ptsz,
+	     (CUstream hStream, CUdeviceptr dptr, size_t length,
+	      unsigned int flags),
+	     (hStream, dptr, length, flags))
 {
 	struct gkf_extent e;
 	CUcontext ctx;
@@ -64,11 +66,6 @@ static CUresult cuStreamAttachMemAsync_on(enum cuda_row row, bool per_thread,
 	}
 }
 
-BOTH_STREAMS(cuStreamAttachMemAsync, _ptsz,
-	     (CUstream hStream, CUdeviceptr dptr, size_t length,
-	      unsigned int flags),
-	     (hStream, dptr, length, flags))
-
 /* ---- stretches ---- */
 
 CUresult managed_range(CUdeviceptr at, size_t count, struct managed_range *ret)
@@ -89,7 +86,7 @@ CUresult managed_range(CUdeviceptr at, size_t count, struct managed_range *ret)
 
 static const struct memory_advice no_advice;
 
-/* A stretch begins at `at` from now on. */
+/* Splits the stretch that contains `at`, so that a stretch starts there. */
 static bool cut_stretch(struct memory_tag *n, uint64_t at)
 {
 	struct memory_stretch *more;
@@ -109,13 +106,24 @@ static bool cut_stretch(struct memory_tag *n, uint64_t at)
 	return true;
 }
 
+static bool is_same_location(CUmemLocation a, CUmemLocation b)
+{
+	return a.type == b.type && a.id == b.id;
+}
+
 static bool has_same_advice(const struct memory_stretch *a,
 			    const struct memory_stretch *b)
 {
-	return !memcmp(&a->advice, &b->advice, sizeof(a->advice));
+	const struct memory_advice *x = &a->advice, *y = &b->advice;
+
+	return x->read_mostly == y->read_mostly &&
+	       x->accessed_by_host == y->accessed_by_host &&
+	       x->accessed_by == y->accessed_by &&
+	       is_same_location(x->preferred, y->preferred) &&
+	       is_same_location(x->prefetched, y->prefetched);
 }
 
-/* Neighbours of one kind become one. */
+/* Joins adjacent stretches that have the same advice. */
 static void join_stretches(struct memory_tag *n)
 {
 	unsigned kept = 0;

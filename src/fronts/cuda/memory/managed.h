@@ -1,32 +1,36 @@
-/* managed.h - what is said of stretches of managed memory. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * managed.h - ranges of managed memory, and the advice that programs give about
+ * them. A stretch is a part of a piece whose pages all have the same advice.
+ */
 #ifndef GKF_CUDA_MANAGED_H
 #define GKF_CUDA_MANAGED_H
 
-#include "fronts/cuda/memory.h"
+#include "fronts/cuda/memory/memory.h"
 
-/* Whole pages of one piece, as bytes from its base. */
+/* Whole pages of one piece of memory, as offsets from the piece's base. */
 struct managed_range {
 	struct gkf_extent piece;
 	uint64_t from, to;
 };
 
 /*
- * The pages that [at, at + count) touches; CUDA_ERROR_INVALID_VALUE unless all
- * of it lies in one managed piece.
+ * Finds the pages touched by [at, at + count). Fails with
+ * CUDA_ERROR_INVALID_VALUE unless the range is within one managed piece.
  */
 CUresult managed_range(CUdeviceptr at, size_t count,
 		       struct managed_range *ret_range);
 
 /*
- * Calls `change` for each stretch in the range, after stretches were cut at its
- * ends. CUDA_ERROR_OUT_OF_MEMORY: nothing was changed.
+ * Calls change() for each stretch of the range, after splitting the stretches
+ * at the range's ends. CUDA_ERROR_OUT_OF_MEMORY: nothing was changed.
  */
 CUresult managed_change(const struct managed_range *range,
 			void (*change)(struct memory_advice *advice,
 				       const void *data),
 			const void *data);
 
-/* Calls `visit` for each stretch that has a byte of the range. */
+/* Calls visit() for each stretch that overlaps the range. */
 void managed_visit(const struct managed_range *range,
 		   void (*visit)(const struct memory_advice *advice,
 				 void *data),

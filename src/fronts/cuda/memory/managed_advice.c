@@ -1,10 +1,11 @@
-/* managed_advice.c - cuMemAdvise, cuMemPrefetchAsync and their kin. */
-#include "fronts/cuda/copy.h"
-#include "fronts/cuda/managed.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* managed_advice.c - cuMemAdvise, cuMemPrefetchAsync and similar functions. */
+#include "fronts/cuda/memory/copy.h"
+#include "fronts/cuda/memory/managed.h"
 
 #include <sched.h>
 
-/* A location as CUdevice told it: a device, or the host. */
+/* Returns the location that a CUdevice stands for: a device, or the host. */
 static CUmemLocation location_of(CUdevice device)
 {
 	return device == CU_DEVICE_CPU
@@ -13,8 +14,8 @@ static CUmemLocation location_of(CUdevice device)
 }
 
 /*
- * The id of what has none is told as 0; the node that is near the caller is
- * told as the node that it is.
+ * Checks a location and normalises it: the host's id becomes 0, and the current
+ * NUMA node is replaced by its number.
  */
 static CUresult check_location(CUmemLocation *l)
 {
@@ -82,7 +83,7 @@ static void apply_advice(struct memory_advice *a, const void *data)
 	}
 }
 
-/* For some advice the location does not matter. */
+/* Whether this kind of advice uses the location. */
 static bool has_location(CUmem_advise advice)
 {
 	return advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION ||
@@ -105,7 +106,7 @@ static CUresult advise_range(CUdeviceptr at, size_t count, struct asked asked)
 	    (asked.advice == CU_MEM_ADVISE_SET_ACCESSED_BY ||
 	     asked.advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY) &&
 	    asked.location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA)
-		r = CUDA_ERROR_INVALID_VALUE; /* a processor, not a node */
+		r = CUDA_ERROR_INVALID_VALUE; /* NUMA nodes access no memory */
 	return r ? r : managed_change(&range, apply_advice, &asked);
 }
 
@@ -126,16 +127,16 @@ CUresult cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice,
 
 /* ---- prefetching ---- */
 
-static void fetch(struct memory_advice *a, const void *data)
+static void note_prefetch(struct memory_advice *a, const void *data)
 {
 	a->prefetched = *(const CUmemLocation *)data;
 }
 
-/* The pages move when the stream comes to it. */
+/* Moves pages when the stream reaches the task. */
 struct move_task {
 	struct gkf_task task;
 	uint64_t at, size;
-	unsigned device; /* of the machine, or GKF_SPACE_HOST */
+	unsigned device; /* index in the machine, or GKF_SPACE_HOST */
 };
 
 static int run_move(struct gkf_task *task)
@@ -164,8 +165,8 @@ static CUresult move_range(const struct way *w,
 	return stream_submit(w->ctx, w->stream, w->per_thread, &t->task);
 }
 
-static CUresult prefetch(const struct way *w, CUdeviceptr at, size_t count,
-			 CUmemLocation location)
+static CUresult prefetch_range(const struct way *w, CUdeviceptr at,
+			       size_t count, CUmemLocation location)
 {
 	struct managed_range range;
 	CUresult r = managed_range(at, count, &range);
@@ -173,7 +174,7 @@ static CUresult prefetch(const struct way *w, CUdeviceptr at, size_t count,
 	if (!r)
 		r = check_location(&location);
 	if (!r)
-		r = managed_change(&range, fetch, &location);
+		r = managed_change(&range, note_prefetch, &location);
 	return r ? r : move_range(w, &range, &location);
 }
 
@@ -184,47 +185,42 @@ static CUresult enter_stream(enum cuda_row row, struct way *w)
 	return r ? r : stream_check(w->ctx, w->stream, w->per_thread);
 }
 
-static CUresult cuMemPrefetchAsync_on(enum cuda_row row, bool per_thread,
-				      CUdeviceptr devPtr, size_t count,
-				      CUdevice dstDevice, CUstream hStream)
-{
-	struct way w = {.stream = hStream, .per_thread = per_thread};
-	CUresult r = enter_stream(row, &w);
-
-	return r ? r : prefetch(&w, devPtr, count, location_of(dstDevice));
-}
-
 BOTH_STREAMS(cuMemPrefetchAsync, _ptsz,
 	     (CUdeviceptr devPtr, size_t count, CUdevice dstDevice,
 	      CUstream hStream),
 	     (devPtr, count, dstDevice, hStream))
-
-static CUresult cuMemPrefetchAsync_v2_on(enum cuda_row row, bool per_thread,
-					 CUdeviceptr devPtr, size_t count,
-					 CUmemLocation location,
-					 unsigned int flags, CUstream hStream)
 {
 	struct way w = {.stream = hStream, .per_thread = per_thread};
 	CUresult r = enter_stream(row, &w);
 
-	if (!r && flags)
-		r = CUDA_ERROR_INVALID_VALUE;
-	return r ? r : prefetch(&w, devPtr, count, location);
+	return r ? r
+		 : prefetch_range(&w, devPtr, count, location_of(dstDevice));
 }
 
 BOTH_STREAMS(cuMemPrefetchAsync_v2, _ptsz,
 	     (CUdeviceptr devPtr, size_t count, CUmemLocation location,
 	      unsigned int flags, CUstream hStream),
 	     (devPtr, count, location, flags, hStream))
+{
+	struct way w = {.stream = hStream, .per_thread = per_thread};
+	CUresult r = enter_stream(row, &w);
+
+	if (!r && flags)
+		r = CUDA_ERROR_INVALID_VALUE;
+	return r ? r : prefetch_range(&w, devPtr, count, location);
+}
 
 /* ---- batches ---- */
 
-/* Pieces of memory; locations apply from an index on, the first from 0. */
+/*
+ * A batch of ranges. location[i] applies to the ranges from index from[i] on;
+ * from[0] is 0.
+ */
 struct batch {
 	const CUdeviceptr *at;
 	const size_t *size;
 	size_t count;
-	const CUmemLocation *location; /* NULL: of none */
+	const CUmemLocation *location; /* NULL: no locations */
 	const size_t *from;
 	size_t locations;
 };
@@ -270,36 +266,34 @@ static CUresult run_prefetch_batch(enum cuda_row row, bool per_thread,
 	for (size_t i = 0; !r && fetches && i < b->count; i++) {
 		if (place + 1 < b->locations && b->from[place + 1] == i)
 			place++;
-		r = prefetch(&w, b->at[i], b->size[i], b->location[place]);
+		r = prefetch_range(&w, b->at[i], b->size[i],
+				   b->location[place]);
 	}
 	return r;
 }
 
-/* Discarded memory may hold anything from then on: its old bytes, too. */
-static CUresult cuMemDiscardBatchAsync_on(enum cuda_row row, bool per_thread,
-					  CUdeviceptr *dptrs, size_t *sizes,
-					  size_t count,
-					  unsigned long long flags,
-					  CUstream hStream)
+/*
+ * The contents of discarded memory are undefined, so the old bytes may remain.
+ */
+BOTH_STREAMS(cuMemDiscardBatchAsync, _ptsz,
+	     (CUdeviceptr * dptrs, size_t *sizes, size_t count,
+	      unsigned long long flags, CUstream hStream),
+	     (dptrs, sizes, count, flags, hStream))
 {
 	const struct batch b = {.at = dptrs, .size = sizes, .count = count};
 
 	return run_prefetch_batch(row, per_thread, hStream, &b, false, flags);
 }
 
-BOTH_STREAMS(cuMemDiscardBatchAsync, _ptsz,
-	     (CUdeviceptr * dptrs, size_t *sizes, size_t count,
-	      unsigned long long flags, CUstream hStream),
-	     (dptrs, sizes, count, flags, hStream))
-
-/* Two that fetch: FETCH(symbol). */
+/* FETCH(symbol): one of the two functions that also prefetch. */
 #define FETCH_PARAMS                                                           \
 	CUdeviceptr *dptrs, size_t *sizes, size_t count,                       \
 	    CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,              \
 	    size_t numPrefetchLocs, unsigned long long flags, CUstream hStream
 #define FETCH(symbol)                                                          \
-	static CUresult symbol##_on(enum cuda_row row, bool per_thread,        \
-				    FETCH_PARAMS)                              \
+	BOTH_STREAMS(symbol, _ptsz, (FETCH_PARAMS),                            \
+		     (dptrs, sizes, count, prefetchLocs, prefetchLocIdxs,      \
+		      numPrefetchLocs, flags, hStream))                        \
 	{                                                                      \
 		const struct batch b = {dptrs,           sizes,                \
 					count,           prefetchLocs,         \
@@ -307,10 +301,7 @@ BOTH_STREAMS(cuMemDiscardBatchAsync, _ptsz,
                                                                                \
 		return run_prefetch_batch(row, per_thread, hStream, &b, true,  \
 					  flags);                              \
-	}                                                                      \
-	BOTH_STREAMS(symbol, _ptsz, (FETCH_PARAMS),                            \
-		     (dptrs, sizes, count, prefetchLocs, prefetchLocIdxs,      \
-		      numPrefetchLocs, flags, hStream))
+	}
 
 FETCH(cuMemPrefetchBatchAsync)
 FETCH(cuMemDiscardAndPrefetchBatchAsync)

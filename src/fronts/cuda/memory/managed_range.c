@@ -1,9 +1,10 @@
-/* managed_range.c - answers the attributes of a range of managed memory. */
-#include "fronts/cuda/managed.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* managed_range.c - reports the attributes of a range of managed memory. */
+#include "fronts/cuda/memory/managed.h"
 
 #include <string.h>
 
-/* The advice that all stretches of a range have in common. */
+/* The advice that all stretches of a range share. */
 struct common {
 	struct memory_advice advice;
 	bool any;
@@ -14,7 +15,7 @@ static bool is_same_location(const CUmemLocation *a, const CUmemLocation *b)
 	return a->type == b->type && a->id == b->id;
 }
 
-static void narrow(const struct memory_advice *a, void *data)
+static void narrow_common(const struct memory_advice *a, void *data)
 {
 	static const CUmemLocation none = {CU_MEM_LOCATION_TYPE_INVALID, 0};
 	struct common *c = data;
@@ -34,7 +35,7 @@ static void narrow(const struct memory_advice *a, void *data)
 		c->advice.prefetched = none;
 }
 
-/* As a CUdevice. */
+/* Returns a location as a CUdevice. */
 static int device_of_location(const CUmemLocation *l)
 {
 	if (l->type == CU_MEM_LOCATION_TYPE_DEVICE)
@@ -43,7 +44,7 @@ static int device_of_location(const CUmemLocation *l)
 						       : CU_DEVICE_CPU;
 }
 
-/* The devices that it is accessed by, then CU_DEVICE_INVALID to the end. */
+/* Lists the devices that access the memory, padded with CU_DEVICE_INVALID. */
 static void tell_accessed_by(const struct memory_advice *a, int *out,
 			     size_t room)
 {
@@ -111,7 +112,7 @@ static CUresult common_of(CUdeviceptr at, size_t count,
 
 	if (r)
 		return r;
-	managed_visit(&range, narrow, &c);
+	managed_visit(&range, narrow_common, &c);
 	*ret_advice = c.advice;
 	return CUDA_SUCCESS;
 }

@@ -1,14 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mem_pool.c - memory pools: each device's default one, those of programs, and
- * what is set and told of them.
+ * mem_pool.c - owns the memory pools: each device's default pool and those
+ * created by programs. Gets and sets their attributes.
  */
-#include "fronts/cuda/mem_pool.h"
+#include "fronts/cuda/memory/mem_pool.h"
+#include "device/share.h"
+#include "base/assert.h"
 #include "machine/file/numbers.h"
 #include "machine/model/peer.h"
 
 #include <pthread.h>
+#include <sys/mman.h>
 
-/* What its props may ask for. */
+/* The handle types that a program may request. */
 #define POOL_HANDLES CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
 
 static struct {
@@ -22,24 +26,16 @@ static bool is_pool(CUmemoryPool pool)
 	return handle_is(pool, HANDLE_POOL);
 }
 
-CUmemoryPool pool_of(const struct gkf_extent *e)
+/*
+ * Ends sharing: closes the memory of an imported pool, and makes an exported
+ * pool impossible to open.
+ */
+static void unshare_pool(CUmemoryPool pool)
 {
-	return is_pool(e->owner) ? e->owner : NULL;
-}
-
-bool memory_reaches(CUcontext ctx, const struct gkf_extent *e)
-{
-	CUmemoryPool pool;
-
-	if (e->kind == GKF_MEMORY_MAPPED)
-		return e->readers >> ctx->device->index & 1;
-	if (e->kind != GKF_MEMORY_DEVICE || e->device == ctx->device->index)
-		return true;
-	if (!e->pool)
-		return ctx_reaches(ctx, e->owner);
-	pool = pool_of(e);
-	return pool &&
-	       (atomic_load(&pool->peers) >> front_number(ctx->device) & 1);
+	if (pool->shared)
+		gkf_share_end(front_device(pool->device)->index, pool->row);
+	if (pool->all)
+		munmap(pool->all, pool->all_size);
 }
 
 CUmemoryPool pool_new(CUdevice device)
@@ -56,11 +52,15 @@ CUmemoryPool pool_new(CUdevice device)
 
 /* ---- the pools of a device ---- */
 
-/* The lock is held. */
+/*
+ * Returns the default pool of a device; NULL: out of memory. The caller holds
+ * pools.lock.
+ */
 static CUmemoryPool standard_of(CUdevice device)
 {
 	CUmemoryPool *pool = &pools.standard[device];
 
+	GK_ASSERT(gk_lock_held(&pools.lock));
 	if (!*pool) {
 		*pool = pool_new(device);
 		if (*pool)
@@ -97,6 +97,7 @@ CUresult pool_of_graphs(CUdevice device, CUmemoryPool *ret_pool)
 {
 	CUmemoryPool *pool = &pools.graphs[device];
 
+	GK_ASSERT(front_device(device) != NULL);
 	pthread_mutex_lock(&pools.lock);
 	if (!*pool)
 		*pool = pool_new(device);
@@ -156,7 +157,7 @@ CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
 	return set_pool(dev, pool);
 }
 
-/* Pools of pinned memory on devices are all there is. */
+/* Supports only pools of pinned memory on devices. */
 static CUresult check_place(enum cuda_row row, const CUmemLocation *location,
 			    CUmemAllocationType type)
 {
@@ -219,7 +220,10 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
 		return r;
 	if (!front_device(p->location.id))
 		return CUDA_ERROR_INVALID_VALUE;
-	/* Handles of other kinds of machines, hardware that unpacks. */
+	/*
+	 * Handles of other systems and hardware decompression are not
+	 * supported.
+	 */
 	if (p->handleTypes & ~(unsigned)POOL_HANDLES || p->usage)
 		return memory_counted(ROW_cuMemPoolCreate,
 				      CUDA_ERROR_NOT_SUPPORTED);
@@ -232,7 +236,7 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
 	return CUDA_SUCCESS;
 }
 
-/* Where it was the current pool, the default one is. */
+/* Devices that had it as their current pool use their default pool again. */
 CUresult cuMemPoolDestroy(CUmemoryPool pool)
 {
 	struct gkf_mem_pool *at;
@@ -244,7 +248,7 @@ CUresult cuMemPoolDestroy(CUmemoryPool pool)
 	if (pools.current[pool->device] == pool)
 		pools.current[pool->device] = NULL;
 	pthread_mutex_unlock(&pools.lock);
-	pool_unshare(pool);
+	unshare_pool(pool);
 	at = atomic_load(&pool->at);
 	handle_free(pool);
 	if (at)
@@ -310,7 +314,7 @@ static void set_threshold(CUmemoryPool pool, uint64_t threshold)
 		gkf_mem_pool_keep(at, threshold);
 }
 
-/* High marks can only be set to 0: they start again. */
+/* High-water marks can only be set to 0. */
 static CUresult reset_high(CUmemoryPool pool, bool reserved, uint64_t value)
 {
 	struct gkf_mem_pool *at = atomic_load(&pool->at);
@@ -363,7 +367,7 @@ CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
 	return CUDA_SUCCESS;
 }
 
-/* ---- who may use it ---- */
+/* ---- access ---- */
 
 static CUresult check_access(CUmemoryPool pool, const CUmemAccessDesc *d)
 {

@@ -1,38 +1,40 @@
-/* mem_pool.h - the memory pools that programs have handles of. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mem_pool.h - memory pools (CUmemoryPool). */
 #ifndef GKF_CUDA_POOL_H
 #define GKF_CUDA_POOL_H
 
-#include "fronts/cuda/memory.h"
+#include "fronts/cuda/memory/memory.h"
 
 struct CUmemPoolHandle_st {
 	CUdevice device;
 	bool standard;  /* the device's default pool */
-	uint64_t bound; /* bytes it may have; 0: no bound */
+	uint64_t bound; /* maximum bytes of its memory; 0: no limit */
 	_Atomic uint64_t threshold;
 	_Atomic int reuse[3];   /* REUSE_... attributes */
-	_Atomic uint64_t peers; /* a bit for each device with access */
-	_Atomic(struct gkf_mem_pool *) at; /* made with its first piece */
-	/* With other processes; mem_pool_share.c. */
+	_Atomic uint64_t peers; /* devices with access, one bit each */
+	_Atomic(struct gkf_mem_pool *) at; /* created with the first piece */
+	/* For sharing with other processes; mem_pool_share.c. */
 	CUmemAllocationHandleType types;
-	bool shared; /* as row */
+	bool shared; /* whether it is shared, as entry `row` of share.h */
 	uint32_t row;
-	void *all; /* of another process: its device's file; else NULL */
+	/* for an imported pool: the mapped file of its device; else NULL */
+	void *all;
 	uint64_t all_size;
 };
 
-/* A new pool without bounds; NULL: no memory. */
+/* Makes a pool without a limit; NULL: out of memory. */
 CUmemoryPool pool_new(CUdevice device);
 
-/* Others can open it no more, or this process has it no more. */
-void pool_unshare(CUmemoryPool pool);
-
-/* The pool of a piece that comes from one. */
+/* Returns the pool of a piece, or NULL; memory_reach.c. */
 CUmemoryPool pool_of(const struct gkf_extent *e);
 
-/* Finds the pool from which a device takes memory when nobody says. */
+/* Finds the current pool of a device. */
 CUresult pool_current(CUdevice device, CUmemoryPool *ret_pool);
 
-/* The pool for the memory of graphs, which no program has a handle of. */
+/*
+ * Finds the pool for memory of graphs on a device. Programs have no handle for
+ * it.
+ */
 CUresult pool_of_graphs(CUdevice device, CUmemoryPool *ret_pool);
 void pool_share(CUmemoryPool pool, CUdevice with);
 void pool_trim_all(CUmemoryPool pool);
@@ -40,28 +42,30 @@ void pool_reset(CUmemoryPool pool);
 struct gkf_mem_pool_usage pool_read(CUmemoryPool pool);
 
 /*
- * Memory of a pool, for a stream of that number, which waits for what leaves
- * when there is none. Stream 0 waits for nobody, and nobody frees its memory
- * but memory_free().
+ * Allocates from a pool for a stream, given by its number. If memory is short,
+ * waits for pieces that are leaving. If `stream` is 0, never waits, and only
+ * memory_free() can free the piece.
  */
 CUresult pool_alloc(CUmemoryPool pool, size_t size, uint64_t stream,
 		    CUdeviceptr *dptr);
 
 /*
- * A piece that was freed in the order of a stream is leaving until the stream
- * has come there. Nobody may use it, but a later allocation of the same stream
- * may have its place at once, and others when the stream has come there.
+ * Frees a piece in the order of a stream: the piece is "leaving" until the
+ * stream has reached the free. Programs must not use a leaving piece. The same
+ * stream can allocate it again at once, other streams only when it has left.
  */
 CUresult pool_leave(CUcontext ctx, const struct gkf_extent *e, CUstream stream,
 		    bool per_thread);
 
-/* Takes a leaving piece for `stream`, a number; false: none suits. */
+/*
+ * Allocates a leaving piece for the stream with this number; false: none fits.
+ */
 bool pool_take_back(const struct gkf_mem_pool *at, uint64_t stream, size_t size,
 		    CUdeviceptr *ret_address);
 
 /*
- * Waits until a piece has left that leaves on a device, freed by that stream or
- * by any (0). False: none leaves.
+ * Waits until a leaving piece of a device has left: one that was freed in
+ * `stream` or, if that is 0, in any stream. Returns false if there is none.
  */
 bool pool_await(unsigned device, uint64_t stream);
 

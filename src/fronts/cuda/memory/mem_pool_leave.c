@@ -1,20 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mem_pool_leave.c - memory that was freed in the order of a stream, until the
- * stream comes there: in the order of the frees, under one lock.
+ * mem_pool_leave.c - owns the list of leaving pieces: those freed in the order
+ * of a stream that has not yet reached the free. The list is in the order of
+ * the frees; one lock guards it.
  */
-#include "fronts/cuda/mem_pool.h"
-#include "fronts/cuda/stream.h"
+#include "base/assert.h"
+#include "fronts/cuda/memory/mem_pool.h"
+#include "fronts/cuda/stream/stream.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
 struct leaving {
-	struct leaving *next, **at; /* at NULL: in the list no more */
+	/* `at` is NULL if the piece is not in the list */
+	struct leaving *next, **at;
 	struct gkf_extent e;
-	uint64_t stream;          /* its number */
-	struct gkf_ticket ticket; /* queue NULL: not known yet */
-	unsigned holders;         /* who frees it, and the stream */
-	bool ends;                /* the stream came there */
+	uint64_t stream; /* the stream's number */
+	/* its queue is NULL until the ticket is known */
+	struct gkf_ticket ticket;
+	/* number of references: of pool_leave() and of the stream */
+	unsigned holders;
+	bool ends; /* the stream has reached the call that frees the piece */
 };
 
 static struct {
@@ -31,9 +37,10 @@ static void append_leaving(struct leaving *l)
 	pthread_mutex_unlock(&list.lock);
 }
 
-/* The lock is held. */
+/* The caller holds list.lock. */
 static void take_out_leaving(struct leaving *l)
 {
+	GK_ASSERT(gk_lock_held(&list.lock));
 	if (!l->at)
 		return;
 	*l->at = l->next;
@@ -56,8 +63,8 @@ static void let_leaving_go(struct leaving *l)
 }
 
 /*
- * The stream came there. The piece stays in the list until it is free, so that
- * whoever looks for memory meanwhile waits.
+ * Called when the stream reaches the free. The piece stays in the list until
+ * its memory is free, so that callers that need memory can wait for it.
  */
 static void end_leaving(void *data)
 {
@@ -76,7 +83,10 @@ static void end_leaving(void *data)
 	let_leaving_go(l);
 }
 
-/* When two free the same piece, one of them is told. */
+/*
+ * Marks or unmarks a piece. Fails if the piece is marked already, because then
+ * the program has freed it twice.
+ */
 static CUresult mark_leaving(const struct gkf_extent *e, bool leaving)
 {
 	struct memory_tag *tag = tag_open(e, true);
@@ -91,8 +101,8 @@ static CUresult mark_leaving(const struct gkf_extent *e, bool leaving)
 	return r;
 }
 
-/* There was no memory for it: the piece lives on. */
-static void stay(struct leaving *l)
+/* Undoes the free because memory is short: the piece stays allocated. */
+static void undo_leaving(struct leaving *l)
 {
 	pthread_mutex_lock(&list.lock);
 	take_out_leaving(l);
@@ -118,7 +128,7 @@ CUresult pool_leave(CUcontext ctx, const struct gkf_extent *e, CUstream stream,
 	append_leaving(l);
 	r = stream_after(ctx, stream, per_thread, end_leaving, l, &ticket);
 	if (r) {
-		stay(l);
+		undo_leaving(l);
 		return r;
 	}
 	pthread_mutex_lock(&list.lock);

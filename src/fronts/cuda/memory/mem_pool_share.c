@@ -1,28 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mem_pool_share.c - pools in other processes: by a descriptor the whole, by a
- * handle each piece. Of another process's pool nothing can be allocated.
+ * mem_pool_share.c - shares pools with other processes. A file descriptor
+ * stands for the pool, a handle for each of its pieces. An imported pool cannot
+ * be allocated from.
  */
 #include "base/err.h"
-#include "fronts/cuda/ipc.h"
-#include "fronts/cuda/mem_pool.h"
+#include "fronts/cuda/memory/ipc.h"
+#include "fronts/cuda/memory/mem_pool.h"
 
 #include <pthread.h>
-#include <sys/mman.h>
 
-/* Of who exports: a pool has one row. */
+/* Held while a pool is exported, so that it gets only one entry of share.h. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static bool is_pool(CUmemoryPool pool)
 {
 	return handle_is(pool, HANDLE_POOL);
-}
-
-void pool_unshare(CUmemoryPool pool)
-{
-	if (pool->shared)
-		gkf_share_end(front_device(pool->device)->index, pool->row);
-	if (pool->all)
-		munmap(pool->all, pool->all_size);
 }
 
 static CUresult export_pool(CUmemoryPool pool, int *ret_fd)
@@ -109,7 +102,7 @@ CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData *shareData_out,
 
 	ENTER(cuMemPoolExportPointer);
 	if (!shareData_out || !gkf_space_find(ptr, &e) || !e.pool ||
-	    note_is_leaving(&e))
+	    tag_is_leaving(&e))
 		return CUDA_ERROR_INVALID_VALUE;
 	pool = pool_of(&e);
 	if (!pool || !pool->types || pool->all)
@@ -122,7 +115,7 @@ CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData *shareData_out,
 	return CUDA_SUCCESS;
 }
 
-/* It is freed here before it is freed there. */
+/* The importer must free the piece before the exporter does so. */
 CUresult cuMemPoolImportPointer(CUdeviceptr *ptr_out, CUmemoryPool pool,
 				CUmemPoolPtrExportData *shareData)
 {
@@ -138,7 +131,10 @@ CUresult cuMemPoolImportPointer(CUdeviceptr *ptr_out, CUmemoryPool pool,
 			   GKF_SHARE_POINTER, &about) ||
 	    !about.size || about.device != front_device(pool->device)->index)
 		return CUDA_ERROR_INVALID_VALUE;
-	/* Not none: it has the rights of the pool. */
+	/*
+	 * Any value but NULL makes the piece belong to the imported pool, whose
+	 * access rights apply.
+	 */
 	ask.pool = (struct gkf_mem_pool *)(void *)pool;
 	if (gkf_share_map(-1, pool->all, &about, &ask, &address))
 		return CUDA_ERROR_OUT_OF_MEMORY;

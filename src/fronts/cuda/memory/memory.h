@@ -1,81 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory.h - memory as the driver API knows it: pieces of space.h, and what is
- * noted of some of them.
+ * memory.h - memory as the driver API knows it: the pieces of space.h, a few of
+ * which have tags.
  */
 #ifndef GKF_CUDA_MEMORY_H
 #define GKF_CUDA_MEMORY_H
 
 #include "device/space.h"
-#include "fronts/cuda/front.h"
+#include "fronts/cuda/context/front.h"
 
 /*
- * In the flags of a piece: it belongs to an array or a module, and cuMemFree
- * must not touch it.
+ * A flag of a piece: cuMemFree() must not free the piece, because it belongs to
+ * an array, a module or a graph.
  */
 #define MEMORY_FIXED 0x80000000u
 
 /* The value of CU_DEVICE_ATTRIBUTE_MAX_PITCH. */
 #define MEMORY_MAX_PITCH 0x7fffffffu
 
-/* Counts the call if r is CUDA_ERROR_NOT_SUPPORTED; answers r. */
+/* Counts a refused call if r is CUDA_ERROR_NOT_SUPPORTED. Returns r. */
 CUresult memory_counted(enum cuda_row row, CUresult r);
 
 /*
- * The name of an error of gkf_space_alloc(): a device that the process has no
- * more (its MIG instance is gone) is CUDA_ERROR_DEVICE_UNAVAILABLE.
+ * Converts an error of gkf_space_alloc(). The result is
+ * CUDA_ERROR_DEVICE_UNAVAILABLE if the process has lost the device because its
+ * MIG instance no longer exists.
  */
 CUresult memory_error(int gk_err);
 
-/* Does somebody want an allocation on the device to find no memory? */
+/* Whether an injected fault makes this allocation on the device fail. */
 bool memory_fault(const struct cuda_device *d);
 
-/* Memory of a context's device that goes away with the context. */
+/*
+ * Allocates device memory, which is freed at the latest when the context ends.
+ */
 CUresult memory_alloc(CUcontext ctx, size_t size, size_t align, unsigned flags,
 		      CUdeviceptr *ret_address);
 
 /*
- * The piece that begins at an address, is of one of the kinds (bits) and was
- * not freed in the order of a stream.
+ * Finds the piece that starts at an address, if its kind is among `kinds` (an
+ * OR of MEMORY_BIT()) and if it was not freed in the order of a stream.
  */
 #define MEMORY_BIT(kind) (1u << (kind))
 bool memory_base(CUdeviceptr address, unsigned kinds,
 		 struct gkf_extent *ret_extent);
 
-/* May kernels of a context use a piece? As peers or pools have it. */
+/*
+ * Whether kernels of a context may use a piece. This depends on peer access,
+ * pools and cuMemSetAccess().
+ */
 bool memory_reaches(CUcontext ctx, const struct gkf_extent *e);
 
 /*
- * The same of memory that was mapped (cuMemMap): as cuMemSetAccess has it. The
- * second one: may they write there?
+ * Whether kernels of a context that may use a piece may also write to it. Only
+ * mapped memory (cuMemMap()) can be read-only.
  */
 bool memory_writes(CUcontext ctx, const struct gkf_extent *e);
 
 /*
- * What an address belongs to, as programs are told of it: of memory that was
- * mapped the single mapping, whether or not anybody may use it.
+ * Finds what queries report about an address: its piece or, for mapped memory,
+ * its mapping, even if no device may access that.
  */
 bool memory_known(CUdeviceptr address, struct gkf_extent *ret_extent);
 
-/* Waits for all work that may use a piece; answers the sticky error. */
+/*
+ * Waits for all work that may use a piece; returns the context's sticky error.
+ */
 CUresult memory_quiet(CUcontext ctx, const struct gkf_extent *e);
 
-/* Frees a piece and what is noted of it. */
+/* Frees a piece and its tag. */
 CUresult memory_free(const struct gkf_extent *e);
 
-/* The advice that belongs to a stretch of managed memory. */
+/* The advice that a program gave about a stretch of managed memory. */
 struct memory_advice {
 	bool read_mostly, accessed_by_host;
-	uint64_t accessed_by; /* a bit for each device's number */
-	/* CU_MEM_LOCATION_TYPE_INVALID: none. */
+	uint64_t accessed_by; /* one bit for each CUdevice */
+	/* CU_MEM_LOCATION_TYPE_INVALID: no location. */
 	CUmemLocation preferred, prefetched;
 };
 
-/* Notes about a piece, by its id; made at the first need. */
+/* Facts that are known about only a few pieces. */
 struct memory_tag {
 	uint64_t id;
 	bool leaving;     /* cuMemFreeAsync was called */
 	bool sync_memops; /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS */
-	/* Advice by stretches of pages; the last one ends at the piece's end */
+	/*
+	 * Advice by stretches; the last stretch ends at the end of the piece.
+	 */
 	unsigned count;
 	struct memory_stretch {
 		uint64_t end;
@@ -84,17 +95,23 @@ struct memory_tag {
 };
 
 /*
- * The tag of a piece, locked, until tag_close(); NULL when there is none, or
- * none can be made (make). tag_drop() forgets the notes of a piece that ends.
+ * tag_open() returns the tag of a piece, locked until tag_close(). NULL: the
+ * piece has no tag or, with `make`, out of memory. tag_drop() frees the tag of
+ * a piece that is freed.
  */
 struct memory_tag *tag_open(const struct gkf_extent *e, bool make);
 void tag_close(void);
 void tag_drop(const struct gkf_extent *e);
 
-/* Do all synchronous copies to and from the piece wait until they are done? */
-bool note_is_sync(const struct gkf_extent *e);
+/*
+ * Whether synchronous copies to and from the piece always wait (SYNC_MEMOPS).
+ */
+bool tag_is_sync(const struct gkf_extent *e);
 
-/* Is it to be freed when its stream comes to it? */
-bool note_is_leaving(const struct gkf_extent *e);
+/*
+ * Whether the piece was freed in the order of a stream that has not yet reached
+ * the free.
+ */
+bool tag_is_leaving(const struct gkf_extent *e);
 
 #endif

@@ -1,118 +1,17 @@
-/* memory.c - device memory of a context: taking, freeing, asking. */
-#include "fronts/cuda/memory.h"
-#include "base/err.h"
-#include "fronts/cuda/array.h"
-#include "fronts/cuda/graph_memory.h"
-#include "fronts/cuda/ipc.h"
-#include "fronts/cuda/stream.h"
-#include "machine/file/fault_kinds.h"
-#include "machine/store/gate.h"
-#include "machine/trouble/cuda_fault.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memory_calls.c - cuMemAlloc, cuMemFree and queries about device memory; frees
+ * the memory that is left when a context ends.
+ */
+#include "fronts/cuda/graph/graph_memory.h"
+#include "fronts/cuda/memory/array.h"
+#include "fronts/cuda/memory/ipc.h"
+#include "fronts/cuda/memory/memory.h"
 
-/* The size to which a row of pitched memory is rounded, in bytes. */
+/* Rows of pitched memory are rounded up to this many bytes. */
 #define PITCH_STEP 512u
 
-bool memory_fault(const struct cuda_device *d)
-{
-	return __builtin_expect(
-		   (gkf_gate_word(cuda.gate->device[d->index].faults) &
-		    GKF_FAULT_BIT(GKF_FAULT_OOM)) != 0,
-		   0) &&
-	       gkf_cuda_fault_allocation(cuda.machine, d->index);
-}
-
-CUresult memory_alloc(CUcontext ctx, size_t size, size_t align, unsigned flags,
-		      CUdeviceptr *ret_address)
-{
-	struct gkf_memory_ask ask = {.kind = GKF_MEMORY_DEVICE,
-				     .device = ctx->device->index,
-				     .size = size,
-				     .align = align,
-				     .owner = ctx->base,
-				     .flags = flags};
-	uint64_t address;
-	int error = memory_fault(ctx->device) ? GK_ERR_NO_SPACE
-					      : gkf_space_alloc(&ask, &address);
-
-	if (error)
-		return memory_error(error);
-	*ret_address = address;
-	return CUDA_SUCCESS;
-}
-
-CUresult memory_error(int gk_err)
-{
-	return gk_err == GK_ERR_NOT_FOUND ? CUDA_ERROR_DEVICE_UNAVAILABLE
-					  : front_error(gk_err);
-}
-
-CUresult memory_counted(enum cuda_row row, CUresult r)
-{
-	if (r == CUDA_ERROR_NOT_SUPPORTED)
-		front_count_refusal(row);
-	return r;
-}
-
-bool memory_base(CUdeviceptr address, unsigned kinds,
-		 struct gkf_extent *ret_extent)
-{
-	struct gkf_extent e;
-
-	if (!gkf_space_find(address, &e) || e.base != address ||
-	    !(kinds & MEMORY_BIT(e.kind)) || note_is_leaving(&e))
-		return false;
-	*ret_extent = e;
-	return true;
-}
-
-bool memory_known(CUdeviceptr address, struct gkf_extent *ret_extent)
-{
-	bool found = gkf_space_find(address, ret_extent);
-	struct gkf_mapping m;
-
-	if (found && ret_extent->kind != GKF_MEMORY_MAPPED)
-		return true;
-	if (!gkf_space_mapping(address, &m))
-		return false;
-	*ret_extent = (struct gkf_extent){.base = m.base,
-					  .size = m.size,
-					  .kind = GKF_MEMORY_MAPPED,
-					  .device = m.device,
-					  .readers = m.readers,
-					  .writers = m.writers,
-					  .id = m.id};
-	return true;
-}
-
-bool memory_writes(CUcontext ctx, const struct gkf_extent *e)
-{
-	return e->kind != GKF_MEMORY_MAPPED ||
-	       (e->writers >> ctx->device->index & 1);
-}
-
-/* May work of a context use a piece? */
-static bool concerns(CUcontext ctx, const void *data)
-{
-	const struct gkf_extent *e = data;
-
-	bool any = e->kind != GKF_MEMORY_DEVICE && e->kind != GKF_MEMORY_MAPPED;
-
-	return any || memory_reaches(ctx, e);
-}
-
-CUresult memory_quiet(CUcontext ctx, const struct gkf_extent *e)
-{
-	return stream_drain_all(ctx, concerns, e);
-}
-
-CUresult memory_free(const struct gkf_extent *e)
-{
-	tag_drop(e);
-	return gkf_space_free(e->base) ? CUDA_ERROR_INVALID_VALUE
-				       : CUDA_SUCCESS;
-}
-
-/* Everything of a context that is left. */
+/* Frees all remaining memory of a context. */
 static void close_memory(CUcontext ctx)
 {
 	array_close(ctx);
@@ -122,8 +21,6 @@ static void close_memory(CUcontext ctx)
 
 const struct cuda_part_row memory_part = {NULL, close_memory};
 
-/* ---- entry points ---- */
-
 CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 {
 	ENTER_CONTEXT(cuMemAlloc_v2, ctx);
@@ -132,7 +29,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 	return memory_alloc(ctx, bytesize, 0, 0, dptr);
 }
 
-/* Addresses have more than its 32 bits. */
+/* Always fails: addresses do not fit in its 32-bit result. */
 CUresult cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize)
 {
 	ENTER_CONTEXT(cuMemAlloc, ctx);
@@ -184,7 +81,7 @@ CUresult cuMemAllocPitch(CUdeviceptr_v1 *dptr, unsigned int *pPitch,
 	return r ? r : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* What a graph allocated, if it was one: after all that uses it. */
+/* Frees memory that was allocated by a graph, after all work that uses it. */
 static CUresult free_of_graph(CUcontext ctx, const struct gkf_extent *e)
 {
 	CUresult r = memory_quiet(ctx, e);
@@ -194,7 +91,7 @@ static CUresult free_of_graph(CUcontext ctx, const struct gkf_extent *e)
 	return r;
 }
 
-/* Nothing is freed of nothing, as with free(). */
+/* Accepts address 0 and does nothing, like free(NULL). */
 static CUresult free_piece(CUcontext ctx, CUdeviceptr address)
 {
 	struct gkf_extent e;
@@ -271,7 +168,7 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize,
 	return CUDA_SUCCESS;
 }
 
-/* The answers have 32 bits: a greater size is told as the greatest one. */
+/* The results have 32 bits; larger sizes become UINT_MAX. */
 CUresult cuMemGetAddressRange(CUdeviceptr_v1 *pbase, unsigned int *psize,
 			      CUdeviceptr_v1 dptr)
 {
@@ -287,7 +184,7 @@ CUresult cuMemGetAddressRange(CUdeviceptr_v1 *pbase, unsigned int *psize,
 	return CUDA_SUCCESS;
 }
 
-/* No memory here is behind a descriptor. */
+/* Memory cannot be exported as a dma-buf here. */
 CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr,
 				       size_t size,
 				       CUmemRangeHandleType handleType,

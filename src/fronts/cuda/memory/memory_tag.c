@@ -1,18 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory_tag.c - keeps tags of the few pieces of memory that need one: a table
- * of tags by the piece's id, open addressing, one lock.
+ * memory_tag.c - owns the tags of the few pieces of memory that need one: a
+ * hash table by the piece's id with open addressing, guarded by one lock.
  */
-#include "fronts/cuda/memory.h"
+#include "base/assert.h"
+#include "fronts/cuda/memory/memory.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-#define GONE UINT64_MAX /* a place that was taken once */
+#define GONE UINT64_MAX /* the id of a deleted entry */
 
 static struct {
 	pthread_mutex_t lock;
-	_Atomic unsigned count; /* 0: nobody need look */
-	unsigned used, room;    /* places taken once; a power of two */
+	/* number of tags; while it is 0, lookups take no lock */
+	_Atomic unsigned count;
+	/* `used` includes deleted entries; `room` is a power of two */
+	unsigned used, room;
 	struct memory_tag *place;
 } tags = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -25,6 +29,7 @@ static struct memory_tag *find_memory_tag(uint64_t id)
 {
 	unsigned at;
 
+	GK_ASSERT(gk_lock_held(&tags.lock));
 	if (!tags.room)
 		return NULL;
 	for (at = place_of_tag(id); tags.place[at].id;
@@ -34,11 +39,12 @@ static struct memory_tag *find_memory_tag(uint64_t id)
 	return NULL;
 }
 
-/* The id is in no place yet. */
+/* The id must not be in the table yet. */
 static struct memory_tag *put_tag(const struct memory_tag *tag)
 {
 	unsigned at = place_of_tag(tag->id);
 
+	GK_ASSERT(!find_memory_tag(tag->id));
 	while (tags.place[at].id && tags.place[at].id != GONE)
 		at = (at + 1) & (tags.room - 1);
 	if (!tags.place[at].id)
@@ -47,8 +53,11 @@ static struct memory_tag *put_tag(const struct memory_tag *tag)
 	return &tags.place[at];
 }
 
-/* Doubles when the living fill a quarter; else cleans up. */
-static bool rebuild(void)
+/*
+ * Removes deleted entries. Doubles the table if live entries fill a quarter of
+ * it.
+ */
+static bool rebuild_tags(void)
 {
 	struct memory_tag *old = tags.place;
 	unsigned room = tags.room;
@@ -67,11 +76,11 @@ static bool rebuild(void)
 	return true;
 }
 
-static struct memory_tag *make_note(uint64_t id)
+static struct memory_tag *make_tag(uint64_t id)
 {
 	const struct memory_tag fresh = {.id = id};
 
-	if (tags.used >= tags.room / 2 && !rebuild())
+	if (tags.used >= tags.room / 2 && !rebuild_tags())
 		return NULL;
 	tags.count++;
 	return put_tag(&fresh);
@@ -86,7 +95,7 @@ struct memory_tag *tag_open(const struct gkf_extent *e, bool make)
 	pthread_mutex_lock(&tags.lock);
 	tag = find_memory_tag(e->id);
 	if (!tag && make)
-		tag = make_note(e->id);
+		tag = make_tag(e->id);
 	if (!tag)
 		pthread_mutex_unlock(&tags.lock);
 	return tag;
@@ -109,7 +118,7 @@ void tag_drop(const struct gkf_extent *e)
 	tag_close();
 }
 
-bool note_is_sync(const struct gkf_extent *e)
+bool tag_is_sync(const struct gkf_extent *e)
 {
 	struct memory_tag *tag = tag_open(e, false);
 	bool sync = tag && tag->sync_memops;
@@ -119,7 +128,7 @@ bool note_is_sync(const struct gkf_extent *e)
 	return sync;
 }
 
-bool note_is_leaving(const struct gkf_extent *e)
+bool tag_is_leaving(const struct gkf_extent *e)
 {
 	struct memory_tag *tag = tag_open(e, false);
 	bool leaving = tag && tag->leaving;

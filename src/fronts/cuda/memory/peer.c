@@ -1,17 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * peer.c - devices that reach each other's memory, and contexts that are
- * allowed to.
+ * peer.c - peer access: which devices can access each other's memory, and which
+ * contexts may.
  */
-#include "fronts/cuda/context.h"
+#include "fronts/cuda/context/context.h"
 #include "machine/file/numbers.h"
 #include "machine/file/topology.h"
 #include "machine/model/peer.h"
 #include "machine/store/board.h"
 
-/* The most peers of a device that has no NVSwitch. */
+/* The maximum number of peers of a device without NVSwitch. */
 #define CONNECTIONS_MAX 8
 
-/* One thread at a time changes who may use whose memory. */
+/* Held while the peers of a context change. */
 static pthread_mutex_t allowing = PTHREAD_MUTEX_INITIALIZER;
 
 bool device_can_access(const struct cuda_device *d,
@@ -47,7 +48,7 @@ CUresult cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev,
 	return CUDA_SUCCESS;
 }
 
-/* An attribute of two different devices; -1: there is no such attribute. */
+/* Returns an attribute of two different devices; -1: unknown attribute. */
 static int peer_attribute(CUdevice_P2PAttribute id, const struct cuda_device *d,
 			  const struct cuda_device *other)
 {
@@ -89,7 +90,7 @@ CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib,
 	return CUDA_SUCCESS;
 }
 
-/* The place of a context among those whose memory ctx may use; -1. */
+/* Returns the index of `other` among the peers of ctx; -1: not a peer. */
 static int peer_at(CUcontext ctx, CUcontext other)
 {
 	for (int i = 0; i < GKF_DEVICES_MAX; i++)
@@ -105,7 +106,7 @@ bool ctx_reaches(CUcontext ctx, CUcontext owner)
 	       peer_at(ctx->base, owner->base) >= 0;
 }
 
-/* Is the context at this place of another life than the one meant? */
+/* Whether the entry is unused: empty, or its context has ended. */
 static bool is_free(CUcontext ctx, int place)
 {
 	CUcontext other = atomic_load(&ctx->peer[place].ctx);
@@ -115,7 +116,7 @@ static bool is_free(CUcontext ctx, int place)
 	       other->id != atomic_load(&ctx->peer[place].id);
 }
 
-static CUresult allow(CUcontext ctx, CUcontext other)
+static CUresult allow_peer(CUcontext ctx, CUcontext other)
 {
 	int place = -1, taken = 0;
 
@@ -136,10 +137,7 @@ static CUresult allow(CUcontext ctx, CUcontext other)
 	return CUDA_SUCCESS;
 }
 
-/*
- * Refuses a context that cannot be a peer of the current one; NULL means the
- * current one itself.
- */
+/* Checks that a context can be a peer of ctx. */
 static CUresult check_peer(CUcontext ctx, CUcontext given)
 {
 	CUcontext other;
@@ -162,7 +160,7 @@ CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags)
 	if (!device_can_access(ctx->device, peerContext->device))
 		return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
 	pthread_mutex_lock(&allowing);
-	r = allow(ctx->base, peerContext->base);
+	r = allow_peer(ctx->base, peerContext->base);
 	pthread_mutex_unlock(&allowing);
 	return r;
 }

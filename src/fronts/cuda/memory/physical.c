@@ -1,30 +1,36 @@
-/* physical.c - cuMemCreate and what is asked of its handles. */
-#include "fronts/cuda/physical.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * physical.c - cuMemCreate, and queries about the handles it returns; owns
+ * struct physical.
+ */
+#include "fronts/cuda/memory/physical.h"
+#include "base/assert.h"
 #include "base/err.h"
-#include "fronts/cuda/context.h"
+#include "fronts/cuda/context/context.h"
 
 #include <string.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t physical_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 void physical_lock(void)
 {
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&physical_mutex);
 }
 
 void physical_unlock(void)
 {
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&physical_mutex);
 }
 
 struct physical *physical_of(CUmemGenericAllocationHandle handle)
 {
 	struct physical *p = (struct physical *)(uintptr_t)handle;
 
+	GK_ASSERT(gk_lock_held(&physical_mutex));
 	return handle_is(p, HANDLE_PHYSICAL) && p->handles ? p : NULL;
 }
 
-/* Those that others use even now. */
+/* Objects that are no longer used here, but still by other processes. */
 static struct physical *lingering;
 
 static void free_physical(struct physical *p)
@@ -49,6 +55,7 @@ void physical_settle(void)
 {
 	struct physical **at = &lingering, *p;
 
+	GK_ASSERT(gk_lock_held(&physical_mutex));
 	while ((p = *at)) {
 		if (is_elsewhere(p)) {
 			at = &p->next;
@@ -61,6 +68,7 @@ void physical_settle(void)
 
 void physical_drop(struct physical *p)
 {
+	GK_ASSERT(gk_lock_held(&physical_mutex));
 	if (p->handles || p->mappings)
 		return;
 	if (is_elsewhere(p)) {
@@ -88,8 +96,11 @@ struct physical *physical_new(struct cuda_device *device,
 
 /* ---- properties ---- */
 
-/* Of what a GPU says in its attributes that it has not, it is no gap of ours
- * that it is not there: PyTorch asks for a fabric handle before any other. */
+/*
+ * Whether a feature is requested that the device's attributes report as absent.
+ * Its refusal is not counted as our gap: PyTorch tries a fabric handle before
+ * any other type.
+ */
 static bool is_absent(const CUmemAllocationProp *p)
 {
 	const unsigned kinds = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
@@ -98,7 +109,7 @@ static bool is_absent(const CUmemAllocationProp *p)
 	       p->allocFlags.gpuDirectRDMACapable;
 }
 
-/* Machinery that there is not. */
+/* Whether hardware is requested that is not simulated. */
 static bool is_refused(const CUmemAllocationProp *p)
 {
 	return p->allocFlags.usage ||
@@ -196,7 +207,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
 	p = physical_new(front_device(prop->location.id), prop, size);
 	if (!p)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	/* Compression is a wish. */
+	/* Compression may be requested but need not be granted. */
 	p->prop.allocFlags.compressionType = CU_MEM_ALLOCATION_COMP_NONE;
 	r = fill_physical(p);
 	if (r)
@@ -238,7 +249,10 @@ cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
 	return p ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* Of what is mapped there; one handle more, to be released like the others. */
+/*
+ * Returns another handle of the memory mapped at an address; the program must
+ * release it too.
+ */
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle,
 				     void *addr)
 {

@@ -1,21 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * physical_share.c - memory of cuMemCreate in other processes, by descriptors
- * that programs send each other.
+ * physical_share.c - shares memory created by cuMemCreate() with other
+ * processes, through file descriptors that programs send each other.
  */
+#include "base/assert.h"
 #include "base/err.h"
-#include "fronts/cuda/ipc.h"
-#include "fronts/cuda/physical.h"
+#include "fronts/cuda/memory/ipc.h"
+#include "fronts/cuda/memory/physical.h"
 
-/* The lock is held. */
+/* The caller holds physical_mutex. */
 static CUresult export_physical(struct physical *p, int *ret_fd)
 {
 	unsigned device = p->device->index;
 	int error = 0;
 
+	GK_ASSERT(gk_lock_held(&physical_mutex));
 	if (p->prop.requestedHandleTypes !=
 	    CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
 		return CUDA_ERROR_INVALID_VALUE;
-	/* What is not this process's own its owner shares. */
+	/* Only the process that created the memory can share it. */
 	if (!p->address)
 		error = GK_ERR_NOT_SUPPORTED;
 	if (!error && !p->shared) {
@@ -81,7 +84,7 @@ static CUresult import_physical(int fd, struct physical **ret_physical)
 	return CUDA_SUCCESS;
 }
 
-/* The descriptor stays the program's, which may close it. */
+/* The program keeps the descriptor and may close it afterwards. */
 CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle,
 					void *osHandle,
 					CUmemAllocationHandleType shHandleType)

@@ -1,12 +1,13 @@
-/* pointer.c - answers the attributes of pointers. */
-#include "fronts/cuda/ipc.h"
-#include "fronts/cuda/mem_pool.h"
-#include "fronts/cuda/memory.h"
-#include "fronts/cuda/physical.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pointer.c - reports the attributes of pointers. */
+#include "fronts/cuda/memory/ipc.h"
+#include "fronts/cuda/memory/mem_pool.h"
+#include "fronts/cuda/memory/memory.h"
+#include "fronts/cuda/memory/physical.h"
 
 #include <string.h>
 
-/* The widest thing that an attribute may be. */
+/* The value of an attribute. */
 union value {
 	uint64_t word;
 	uint32_t half;
@@ -14,7 +15,7 @@ union value {
 	void *pointer;
 };
 
-/* A row for each attribute: how many bytes a caller gets. 0: no such one. */
+/* The size of each attribute in bytes; 0: unknown attribute. */
 static const unsigned char sizes[] = {
     [CU_POINTER_ATTRIBUTE_CONTEXT] = sizeof(CUcontext),
     [CU_POINTER_ATTRIBUTE_MEMORY_TYPE] = sizeof(unsigned),
@@ -73,7 +74,7 @@ static unsigned access_of(const struct gkf_extent *e)
 		     : CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE;
 }
 
-/* Answers for an address that is not memory of CUDA's. */
+/* Returns an attribute of an address that CUDA does not know. */
 static CUresult attribute_of_unknown(CUpointer_attribute a, union value *v)
 {
 	*v = (union value){0};
@@ -82,7 +83,7 @@ static CUresult attribute_of_unknown(CUpointer_attribute a, union value *v)
 	return CUDA_ERROR_INVALID_VALUE;
 }
 
-/* May kernels of the current context use it? */
+/* Whether kernels of the current context may use a piece. */
 static CUresult can_reach(const struct gkf_extent *e)
 {
 	CUcontext ctx = ctx_current();
@@ -92,7 +93,7 @@ static CUresult can_reach(const struct gkf_extent *e)
 	return memory_reaches(ctx, e) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* The handles for other processes that its memory may have. */
+/* Returns the types of shareable handles that the memory can have. */
 static uint64_t handle_types_of(const struct gkf_extent *e, CUdeviceptr at)
 {
 	struct gkf_mapping m;
@@ -131,7 +132,7 @@ static CUresult attribute_of_known(CUpointer_attribute a, CUdeviceptr at,
 	case CU_POINTER_ATTRIBUTE_P2P_TOKENS:
 		return CUDA_ERROR_NOT_SUPPORTED;
 	case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-		v->half = note_is_sync(e);
+		v->half = tag_is_sync(e);
 		break;
 	case CU_POINTER_ATTRIBUTE_BUFFER_ID:
 	case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
@@ -166,7 +167,7 @@ static CUresult attribute_of_known(CUpointer_attribute a, CUdeviceptr at,
 	case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
 		v->word = handle_types_of(e, at);
 		break;
-	/* No RDMA, no engine that decompresses. */
+	/* RDMA and hardware decompression are not supported. */
 	case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
 	case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
 	default:
@@ -203,7 +204,7 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute_id,
 	return memory_counted(ROW_cuPointerGetAttribute, r);
 }
 
-/* An attribute that an address has not is told as nothing, and is no error. */
+/* Attributes that an address does not have are 0; that is not an error. */
 CUresult cuPointerGetAttributes(unsigned int numAttributes,
 				CUpointer_attribute *attributes, void **data,
 				CUdeviceptr ptr)
@@ -238,6 +239,6 @@ CUresult cuPointerSetAttribute(const void *value,
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	tag->sync_memops = on != 0;
 	tag_close();
-	/* Copies that were begun before are over then, too. */
+	/* Copies made before this call must be done, too. */
 	return on ? memory_quiet(e.owner, &e) : CUDA_SUCCESS;
 }

@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * virtual.c - addresses that programs reserve, map memory to and give devices
- * access to. A mapping belongs to no context.
+ * virtual.c - reserves address ranges, maps memory into them and sets who may
+ * access it. Mappings belong to no context.
  */
+#include "base/assert.h"
 #include "base/err.h"
-#include "fronts/cuda/physical.h"
-#include "fronts/cuda/stream.h"
+#include "fronts/cuda/memory/physical.h"
+#include "fronts/cuda/stream/stream.h"
 
 #include <unistd.h>
 
@@ -47,7 +49,7 @@ static CUresult map_error(int error)
 	}
 }
 
-/* The lock is held. */
+/* The caller holds physical_mutex. */
 static CUresult map_physical(struct physical *p, CUdeviceptr at, size_t size,
 			     size_t offset)
 {
@@ -55,6 +57,7 @@ static CUresult map_physical(struct physical *p, CUdeviceptr at, size_t size,
 	    .base = at, .size = size, .tag = p, .device = p->device->index};
 	CUresult r;
 
+	GK_ASSERT(gk_lock_held(&physical_mutex));
 	if (offset > p->size || size > p->size - offset)
 		return CUDA_ERROR_INVALID_VALUE;
 	r = map_error(gkf_space_map(&m, (unsigned char *)p->source + offset));
@@ -79,13 +82,18 @@ CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
 	return r;
 }
 
-/* May work of a context use memory that is to be taken away? */
+/*
+ * Whether work of a context may use memory, given the devices that have access.
+ */
 static bool may_use(CUcontext ctx, const void *data)
 {
 	return *(const uint64_t *)data >> ctx->device->index & 1;
 }
 
-/* The devices that may use mappings of a range; false: they are not whole. */
+/*
+ * Finds the devices that have access to a range; false: the range does not
+ * consist of whole mappings.
+ */
 static bool find_users(CUdeviceptr at, size_t size, uint64_t *ret_devices)
 {
 	uint64_t end = at + size, devices = 0;
@@ -99,7 +107,7 @@ static bool find_users(CUdeviceptr at, size_t size, uint64_t *ret_devices)
 	return true;
 }
 
-/* The lock is held. */
+/* The caller holds physical_mutex. */
 static CUresult unmap_all(CUdeviceptr at, size_t size)
 {
 	uint64_t end = at + size;
@@ -107,6 +115,7 @@ static CUresult unmap_all(CUdeviceptr at, size_t size)
 	struct physical *p;
 	CUresult r = map_error(gkf_space_check_mapped(at, size));
 
+	GK_ASSERT(gk_lock_held(&physical_mutex));
 	for (; !r && at < end; at = m.base + m.size) {
 		gkf_space_mapping(at, &m);
 		r = map_error(gkf_space_unmap(m.base, m.size));
@@ -119,7 +128,7 @@ static CUresult unmap_all(CUdeviceptr at, size_t size)
 	return r;
 }
 
-/* Work that may use it is waited for, as when memory is freed. */
+/* Waits for work that may use the memory, as cuMemFree() does. */
 CUresult cuMemUnmap(CUdeviceptr ptr, size_t size)
 {
 	uint64_t devices;
@@ -138,7 +147,7 @@ CUresult cuMemUnmap(CUdeviceptr ptr, size_t size)
 
 /* ---- access ---- */
 
-/* Memory of devices is for devices: the host reads none of it. */
+/* Returns NULL for the host, which cannot access device memory. */
 static const struct cuda_device *device_at(const CUmemLocation *l)
 {
 	return l->type == CU_MEM_LOCATION_TYPE_DEVICE ? front_device(l->id)
@@ -167,13 +176,17 @@ static CUresult check_desc(const CUmemAccessDesc *d, CUdeviceptr at,
 	return CUDA_SUCCESS;
 }
 
-/* The lock is held. The last one that names a device counts. */
+/*
+ * If several descriptors name the same device, the last one counts. The caller
+ * holds physical_mutex.
+ */
 static CUresult set_access(CUdeviceptr at, size_t size,
 			   const CUmemAccessDesc *desc, size_t count)
 {
 	uint64_t whose = 0, readers = 0, writers = 0;
 	CUresult r = map_error(gkf_space_check_mapped(at, size));
 
+	GK_ASSERT(gk_lock_held(&physical_mutex));
 	for (size_t i = 0; !r && i < count; i++)
 		r = check_desc(&desc[i], at, at + size);
 	if (r)

@@ -1,10 +1,12 @@
-/* function.c - cuFunc*: what a kernel needs, and what is set for it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* function.c - cuFunc*: attributes and settings of functions. */
 #include "fronts/cuda/generation.h"
-#include "fronts/cuda/module.h"
+#include "fronts/cuda/module/module.h"
 #include "machine/file/board.h"
 #include "machine/file/profile.h"
 
-#define PLAIN_SHARED 49152 /* bytes that need no asking */
+/* bytes of shared memory available without opting in */
+#define PLAIN_SHARED 49152
 
 int function_limit(const struct cuda_device *d, CUdevice_attribute id)
 {
@@ -87,7 +89,7 @@ CUresult function_attribute(const struct cuda_device *d,
 	case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
 		*ret_value = set->policy;
 		break;
-	case CU_FUNC_ATTRIBUTE_DEVICE_NODE_UPDATE_SUPPORTED: /* of 13.3 */
+	case CU_FUNC_ATTRIBUTE_DEVICE_NODE_UPDATE_SUPPORTED: /* since 13.3 */
 		if (front_generation->cuda < 13030)
 			return CUDA_ERROR_INVALID_VALUE;
 		*ret_value = 0;
@@ -124,7 +126,7 @@ CUresult function_set(const struct cuda_device *d,
 		set->carveout = value;
 		return CUDA_SUCCESS;
 	}
-	/* Clusters, which no kernel has here. */
+	/* Attributes of clusters, which are not simulated. */
 	if (id >= CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH &&
 	    id < CU_FUNC_ATTRIBUTE_MAX)
 		return CUDA_ERROR_NOT_SUPPORTED;
@@ -151,7 +153,7 @@ CUresult function_of(CUcontext ctx, CUfunction given, CUfunction *ret_function)
 		*ret_function = given;
 		return CUDA_SUCCESS;
 	}
-	/* A kernel stands for its function in the current context. */
+	/* A CUkernel stands for its function in the current context. */
 	if (handle_is(given, HANDLE_KERNEL))
 		return kernel_function(ctx, (CUkernel)given, ret_function);
 	return CUDA_ERROR_INVALID_HANDLE;

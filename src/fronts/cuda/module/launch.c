@@ -1,9 +1,32 @@
-/* launch.c - cuLaunch*: launches as programs ask for them. */
-#include "fronts/cuda/generation.h"
-#include "fronts/cuda/launch.h"
-#include "fronts/cuda/stream.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * launch.c - cuLaunch*: reads the arguments of launches and puts the launches
+ * in streams.
+ */
+#include "fronts/cuda/graph/capture.h"
+#include "fronts/cuda/module/launch.h"
+#include "fronts/cuda/stream/stream.h"
 
 #include <string.h>
+
+/* Checks a launch and its stream, and puts it in the stream. */
+static CUresult launch_start(CUcontext ctx, const struct launch *l)
+{
+	struct gkf_task *task;
+	CUstream s;
+	CUresult r;
+
+	if (capture_finds(ctx, l->stream, l->per_thread, &s))
+		return GRAPH_LOCKED(capture_kernel(s, l));
+	r = stream_check(ctx, l->stream, l->per_thread);
+	if (!r)
+		r = launch_make(ctx, l, &task);
+	if (r)
+		return r;
+	return cuda.launch_blocking
+		   ? stream_run(ctx, l->stream, l->per_thread, task)
+		   : stream_submit(ctx, l->stream, l->per_thread, task);
+}
 
 static CUresult enter_launch(enum cuda_row row, CUfunction f,
 			     CUcontext *ret_ctx, CUfunction *ret_function)
@@ -13,7 +36,10 @@ static CUresult enter_launch(enum cuda_row row, CUfunction f,
 	return r ? r : function_of(*ret_ctx, f, ret_function);
 }
 
-/* A CUkernel runs in the context of its stream, whichever is current. */
+/*
+ * A CUkernel runs in the context of its stream, even if another context is
+ * current.
+ */
 static CUresult enter_with_stream(enum cuda_row row, CUfunction f,
 				  struct launch *l, CUcontext *ret_ctx)
 {
@@ -25,11 +51,14 @@ static CUresult enter_with_stream(enum cuda_row row, CUfunction f,
 	return r ? r : function_of(*ret_ctx, f, &l->function);
 }
 
-static CUresult cuLaunchKernel_on(
-    enum cuda_row row, bool per_thread, CUfunction f, unsigned int gridDimX,
-    unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX,
-    unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes,
-    CUstream hStream, void **kernelParams, void **extra)
+BOTH_STREAMS(cuLaunchKernel, _ptsz,
+	     (CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+	      unsigned int gridDimZ, unsigned int blockDimX,
+	      unsigned int blockDimY, unsigned int blockDimZ,
+	      unsigned int sharedMemBytes, CUstream hStream,
+	      void **kernelParams, void **extra),
+	     (f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ,
+	      sharedMemBytes, hStream, kernelParams, extra))
 {
 	READS_CODE;
 	struct launch l = {.grid = {gridDimX, gridDimY, gridDimZ},
@@ -45,20 +74,14 @@ static CUresult cuLaunchKernel_on(
 	return r ? r : launch_start(ctx, &l);
 }
 
-BOTH_STREAMS(cuLaunchKernel, _ptsz,
+BOTH_STREAMS(cuLaunchCooperativeKernel, _ptsz,
 	     (CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
 	      unsigned int gridDimZ, unsigned int blockDimX,
 	      unsigned int blockDimY, unsigned int blockDimZ,
 	      unsigned int sharedMemBytes, CUstream hStream,
-	      void **kernelParams, void **extra),
+	      void **kernelParams),
 	     (f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ,
-	      sharedMemBytes, hStream, kernelParams, extra))
-
-static CUresult cuLaunchCooperativeKernel_on(
-    enum cuda_row row, bool per_thread, CUfunction f, unsigned int gridDimX,
-    unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX,
-    unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes,
-    CUstream hStream, void **kernelParams)
+	      sharedMemBytes, hStream, kernelParams))
 {
 	READS_CODE;
 	struct launch l = {.grid = {gridDimX, gridDimY, gridDimZ},
@@ -74,67 +97,10 @@ static CUresult cuLaunchCooperativeKernel_on(
 	return r ? r : launch_start(ctx, &l);
 }
 
-BOTH_STREAMS(cuLaunchCooperativeKernel, _ptsz,
-	     (CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
-	      unsigned int gridDimZ, unsigned int blockDimX,
-	      unsigned int blockDimY, unsigned int blockDimZ,
-	      unsigned int sharedMemBytes, CUstream hStream,
-	      void **kernelParams),
-	     (f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ,
-	      sharedMemBytes, hStream, kernelParams))
-
-/* A cluster of one block is what every launch is. */
-static CUresult take_cluster(const CUlaunchAttributeValue *v)
-{
-	unsigned size = v->clusterDim.x * v->clusterDim.y * v->clusterDim.z;
-
-	if (!size)
-		return CUDA_ERROR_INVALID_VALUE;
-	return size == 1 ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
-}
-
-/* Which sizes are portable matters to clusters, and to other GPUs. */
-static bool is_later_hint(int id)
-{
-	return front_generation->cuda >= 13030 &&
-	       (id == CU_LAUNCH_ATTRIBUTE_PORTABLE_CLUSTER_SIZE_MODE ||
-		id == CU_LAUNCH_ATTRIBUTE_SHARED_MEMORY_MODE);
-}
-
-/* Hints are taken; what would change what happens is done or refused. */
-CUresult launch_attribute(const CUlaunchAttribute *a, struct launch *l)
-{
-	switch (a->id) {
-	case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-		l->cooperative = a->value.cooperative != 0;
-		return CUDA_SUCCESS;
-	case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-		return take_cluster(&a->value);
-	case CU_LAUNCH_ATTRIBUTE_IGNORE:
-	case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-	case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
-	case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-	case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
-	case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
-	case CU_LAUNCH_ATTRIBUTE_PRIORITY:
-	case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-	case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
-	case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-	case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
-		return CUDA_SUCCESS;
-	case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
-	case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
-	case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
-		return CUDA_ERROR_NOT_SUPPORTED;
-	default:
-		return is_later_hint((int)a->id) ? CUDA_SUCCESS
-						 : CUDA_ERROR_INVALID_VALUE;
-	}
-}
-
-static CUresult cuLaunchKernelEx_on(enum cuda_row row, bool per_thread,
-				    const CUlaunchConfig *config, CUfunction f,
-				    void **kernelParams, void **extra)
+BOTH_STREAMS(cuLaunchKernelEx, _ptsz,
+	     (const CUlaunchConfig *config, CUfunction f, void **kernelParams,
+	      void **extra),
+	     (config, f, kernelParams, extra))
 {
 	READS_CODE;
 	struct launch l = {
@@ -160,12 +126,7 @@ static CUresult cuLaunchKernelEx_on(enum cuda_row row, bool per_thread,
 	return r ? r : launch_start(ctx, &l);
 }
 
-BOTH_STREAMS(cuLaunchKernelEx, _ptsz,
-	     (const CUlaunchConfig *config, CUfunction f, void **kernelParams,
-	      void **extra),
-	     (config, f, kernelParams, extra))
-
-/* ---- as CUDA 2 had it: a function keeps its shape and its parameters ---- */
+/* ---- CUDA 2: functions keep their shape and parameters ---- */
 
 CUresult cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z)
 {

@@ -1,39 +1,44 @@
-/* launch.h - starting kernels. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* launch.h - checks kernel launches and makes their tasks. */
 #ifndef GKF_CUDA_LAUNCH_H
 #define GKF_CUDA_LAUNCH_H
 
-#include "fronts/cuda/module.h"
+#include "fronts/cuda/module/module.h"
 
-/* How a kernel is to be run. */
+/* A kernel launch as the program requested it. */
 struct launch {
 	CUfunction function;
-	unsigned grid[3], block[3]; /* blocks, threads */
-	unsigned dynamic_shared;    /* bytes */
+	/* size of the grid in blocks, of a block in threads */
+	unsigned grid[3], block[3];
+	unsigned dynamic_shared; /* bytes */
 	CUstream stream;
 	bool per_thread, cooperative;
-	void **params, **extra; /* as cuLaunchKernel is given them */
-	const void *buffer;     /* instead: all parameters as they lie */
-	/* As cuLaunchKernelEx is given them, and taken already. */
+	void **params, **extra; /* the arguments of cuLaunchKernel */
+	/* if not NULL: all parameters, laid out as in kernel memory */
+	const void *buffer;
+	/*
+	 * The attributes given to cuLaunchKernelEx, which are applied already.
+	 */
 	const CUlaunchAttribute *attributes;
 	unsigned attribute_count;
 };
 
-/* Checks a launch and its stream, and puts it into the stream. */
-CUresult launch_start(CUcontext ctx, const struct launch *l);
-
-/* Checks a launch, its stream not, and makes its task: the caller's to push. */
+/*
+ * Checks a launch, except for its stream, and makes its task, which the caller
+ * pushes.
+ */
 CUresult launch_make(CUcontext ctx, const struct launch *l,
 		     struct gkf_task **ret_task);
 
-/* What an attribute makes of a launch; launch.c. */
+/* Applies an attribute to a launch; launch_attribute.c. */
 CUresult launch_attribute(const CUlaunchAttribute *a, struct launch *l);
 
-/* Checks a launch's shape and reads its parameters, as they lie. */
+/* Checks a launch and copies its parameters, laid out as in kernel memory. */
 CUresult launch_read(CUcontext ctx, const struct launch *l, void *ret_params);
 
 /*
- * Blocks of `threads` that fit on an SM beside each other; -1: none can be.
- * occupancy.c.
+ * Returns how many blocks of `threads` threads fit on an SM at once; 0: not
+ * even one. occupancy.c.
  */
 int occupancy_blocks(const struct cuda_device *d,
 		     const struct gkf_ptx_kernel *k, int threads,

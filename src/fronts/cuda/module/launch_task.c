@@ -1,18 +1,22 @@
-/* launch_task.c - a launch in a stream: what it holds, how it runs and ends. */
-#include "fronts/cuda/capture.h"
-#include "fronts/cuda/green.h"
-#include "fronts/cuda/launch.h"
-#include "fronts/cuda/memory.h"
-#include "fronts/cuda/stream.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * launch_task.c - checks launches and makes their tasks; runs the tasks and
+ * frees what they hold.
+ */
+#include "fronts/cuda/graph/graph.h"
+#include "fronts/cuda/context/green.h"
+#include "fronts/cuda/module/launch.h"
+#include "fronts/cuda/memory/memory.h"
+#include "fronts/cuda/stream/stream.h"
 #include "machine/file/board.h"
 #include "machine/file/fault_kinds.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/model/link.h"
-#include "machine/store/busy.h"
+#include "machine/store/process/busy.h"
 #include "machine/store/coverage.h"
 #include "machine/store/gate.h"
-#include "machine/store/total.h"
+#include "machine/store/process/total.h"
 #include "machine/trouble/cuda_fault.h"
 
 #include <stdio.h>
@@ -24,12 +28,12 @@ struct kernel_task {
 	struct gkf_ptx_launch launch;
 	struct module_image *image;
 	CUcontext ctx;
-	gpukit_body native; /* NULL: PTX */
-	const char *name;   /* of the image */
+	gpukit_body native; /* NULL: the kernel is PTX */
+	const char *name;   /* name of the kernel; belongs to the image */
 	_Alignas(16) unsigned char params[];
 };
 
-/* Memory that kernels of the context may use. */
+/* Finds memory that kernels of the context may access. */
 static bool find_kernel_memory(void *context, uint64_t address,
 			       struct gkf_ptx_window *ret_window)
 {
@@ -53,18 +57,18 @@ static const struct {
 			   "needs more memory than the host has"},
     [GKF_PTX_STOPPED] = {CUDA_ERROR_DEINITIALIZED, "was stopped"},
     [GKF_PTX_ILLEGAL_ADDRESS] = {CUDA_ERROR_ILLEGAL_ADDRESS,
-				 "used an address where no memory is"},
+				 "accessed an address without memory"},
     [GKF_PTX_MISALIGNED] = {CUDA_ERROR_MISALIGNED_ADDRESS,
-			    "used an address that is not aligned"},
-    [GKF_PTX_TRAPPED] = {CUDA_ERROR_LAUNCH_FAILED, "ran into a trap"},
-    [GKF_PTX_ASSERTED] = {CUDA_ERROR_ASSERT, "ran into an assertion"},
+			    "accessed a misaligned address"},
+    [GKF_PTX_TRAPPED] = {CUDA_ERROR_LAUNCH_FAILED, "executed a trap"},
+    [GKF_PTX_ASSERTED] = {CUDA_ERROR_ASSERT, "failed an assertion"},
     [GKF_PTX_STACK_OVERFLOW] = {CUDA_ERROR_HARDWARE_STACK_ERROR,
-				"called too deep"},
+				"overflowed its stack"},
     [GKF_PTX_DEADLOCK] = {CUDA_ERROR_LAUNCH_TIMEOUT,
-			  "waits at barriers for threads that never come"},
+			  "waits at a barrier for threads that never arrive"},
 };
 
-/* `memory` of struct gpukit_run. */
+/* The `memory` function of struct gpukit_run. */
 static void *find_native_memory(struct gpukit_run *run,
 				enum gpukit_access access, uint64_t address,
 				size_t size)
@@ -81,13 +85,13 @@ static void *find_native_memory(struct gpukit_run *run,
 		return (char *)e.view + (address - e.base);
 	front_log(
 	    GK_LOG_ERROR,
-	    "a library's kernel %s %zu bytes at %#llx, where no such memory is",
+	    "a library's kernel %s %zu bytes at %#llx, which it may not access",
 	    writes ? "wrote" : "read", size, (unsigned long long)address);
 	run->fault = CUDA_ERROR_ILLEGAL_ADDRESS;
 	return NULL;
 }
 
-/* What somebody wants this launch to end with; 0: with its own end. */
+/* Returns the error of an injected fault; 0: none. */
 static int injected_end(const struct kernel_task *t)
 {
 	const struct cuda_device *d = t->ctx->device;
@@ -100,7 +104,7 @@ static int injected_end(const struct kernel_task *t)
 	return (int)gkf_cuda_fault_launch(cuda.machine, d->index, t->name);
 }
 
-/* The driver tells NVML what befell a kernel, before anybody sees it here. */
+/* Reports a kernel's fault to NVML before the program can learn of it. */
 static int end_kernel(const struct kernel_task *t, int result)
 {
 	if (result)
@@ -109,7 +113,10 @@ static int end_kernel(const struct kernel_task *t, int result)
 	return result;
 }
 
-/* Without NVLinks devices reach each other over PCIe. */
+/*
+ * Counts traffic with other devices, as NVLink traffic if links are up, else as
+ * PCIe traffic.
+ */
 static void count_links(const struct cuda_device *d,
 			const struct gpukit_run *run)
 {
@@ -166,7 +173,7 @@ static void drop_kernel_task(struct gkf_task *task)
 	module_image_drop(((struct kernel_task *)task)->image);
 }
 
-/* Parameter after parameter, or a buffer with all of them. */
+/* Copies the parameters given as one buffer in `extra`. */
 static CUresult take_extra(const struct launch *l, size_t wanted,
 			   unsigned char *params)
 {
@@ -211,7 +218,10 @@ static CUresult take_params(const struct launch *l, unsigned char *params)
 	return CUDA_SUCCESS;
 }
 
-/* Counted by instruction and kernel; told once for each kernel. */
+/*
+ * Counts the refusal under the instruction and the kernel. Logs it unless the
+ * last refusal logged was of the same kernel.
+ */
 static CUresult refuse_launch(const struct launch *l,
 			      const struct gkf_ptx_refusal *r)
 {
@@ -245,11 +255,12 @@ static bool is_within_device(const struct cuda_device *d,
 
 static CUresult tell_shape(const struct launch *l)
 {
-	front_log(GK_LOG_WARN,
-		  "kernel %s: the device takes no grid of (%u,%u,%u) blocks of "
-		  "(%u,%u,%u) threads",
-		  l->function->ptx->name, l->grid[0], l->grid[1], l->grid[2],
-		  l->block[0], l->block[1], l->block[2]);
+	front_log(
+	    GK_LOG_WARN,
+	    "kernel %s: a grid of (%u,%u,%u) blocks of (%u,%u,%u) threads "
+	    "exceeds the device's limits",
+	    l->function->ptx->name, l->grid[0], l->grid[1], l->grid[2],
+	    l->block[0], l->block[1], l->block[2]);
 	return CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -279,7 +290,7 @@ static CUresult check_shape(const struct cuda_device *d, const struct launch *l,
 	return CUDA_SUCCESS;
 }
 
-/* All blocks of a cooperative launch fit on the SMs at once. */
+/* All blocks of a cooperative launch must fit on the SMs at once. */
 static CUresult check_cooperative(CUcontext ctx, const struct launch *l,
 				  const struct gkf_ptx_kernel *k)
 {
@@ -376,22 +387,4 @@ CUresult launch_make(CUcontext ctx, const struct launch *l,
 	fill_kernel_task(t, ctx, l, k);
 	*ret_task = &t->task;
 	return CUDA_SUCCESS;
-}
-
-CUresult launch_start(CUcontext ctx, const struct launch *l)
-{
-	struct gkf_task *task;
-	CUstream s;
-	CUresult r;
-
-	if (capture_finds(ctx, l->stream, l->per_thread, &s))
-		return GRAPH_LOCKED(capture_kernel(s, l));
-	r = stream_check(ctx, l->stream, l->per_thread);
-	if (!r)
-		r = launch_make(ctx, l, &task);
-	if (r)
-		return r;
-	return cuda.launch_blocking
-		   ? stream_run(ctx, l->stream, l->per_thread, task)
-		   : stream_submit(ctx, l->stream, l->per_thread, task);
 }

@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * library.c - cuLibrary* and cuKernel*: code that belongs to the process; a
- * context has a module of it from the first use on.
+ * library.c - cuLibrary* and cuKernel*: code that belongs to the process. A
+ * context gets its own module of the library on first use.
  */
-#include "fronts/cuda/module.h"
-#include "fronts/cuda/stream.h"
+#include "base/assert.h"
+#include "fronts/cuda/module/module.h"
+#include "fronts/cuda/stream/stream.h"
 #include "machine/file/numbers.h"
 
 #include <stdlib.h>
@@ -69,7 +71,9 @@ static CUresult check_options(const CUlibraryOption *options, void **values,
 	return CUDA_SUCCESS;
 }
 
-/* The device whose code it is: of the current context, else the first one. */
+/*
+ * The device for which code is chosen: the current context's, or the first one.
+ */
 static const struct cuda_device *library_device(void)
 {
 	CUcontext ctx = ctx_current();
@@ -153,22 +157,10 @@ CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileName,
 	return r;
 }
 
-void library_forget(CUlibrary lib, CUmodule m)
-{
-	unsigned kept = 0;
-
-	for (unsigned i = 0; i < lib->module_count; i++)
-		if (lib->modules[i] != m)
-			lib->modules[kept++] = lib->modules[i];
-	lib->module_count = kept;
-	for (unsigned i = 0; i < lib->kernel_count; i++)
-		atomic_store(&lib->kernels[i]->last_ctx, 0);
-}
-
 /*
- * Runtimes do this when the process exits, maybe while a kernel runs that
- * never ends: so nothing is waited for. Variables that work may still use are
- * left to their context.
+ * Does not wait, because runtimes call this at process exit, when a kernel may
+ * run forever. If any work is unfinished, the memory of variables is not freed
+ * until their context ends.
  */
 CUresult cuLibraryUnload(CUlibrary library)
 {
@@ -193,7 +185,7 @@ CUresult cuLibraryUnload(CUlibrary library)
 	return CUDA_SUCCESS;
 }
 
-static CUmodule module_in(CUlibrary lib, CUcontext ctx)
+static CUmodule find_module(CUlibrary lib, CUcontext ctx)
 {
 	for (unsigned i = 0; i < lib->module_count; i++)
 		if (lib->modules[i]->ctx == ctx->base)
@@ -216,7 +208,10 @@ static bool library_has_room(CUlibrary lib)
 	return true;
 }
 
-/* The functions of a module of a library are its kernels', in order. */
+/*
+ * Connects the functions of a module with the kernels of the library. Both are
+ * in the order of the PTX.
+ */
 static void join_module_kernels(CUlibrary lib, CUmodule m)
 {
 	for (unsigned i = 0; i < lib->kernel_count; i++) {
@@ -235,12 +230,17 @@ static void join_module_kernels(CUlibrary lib, CUmodule m)
 	}
 }
 
-/* The module of a library in a context, made if need be; with the lock. */
-static CUresult instantiate(CUlibrary lib, CUcontext ctx, CUmodule *ret_module)
+/*
+ * Finds or makes the module of a library in a context. The caller holds
+ * module_lock.
+ */
+static CUresult instantiate_library(CUlibrary lib, CUcontext ctx,
+				    CUmodule *ret_module)
 {
-	CUmodule m = module_in(lib, ctx);
+	CUmodule m = find_module(lib, ctx);
 	CUresult r;
 
+	GK_ASSERT(gk_lock_held(&module_lock));
 	if (!m) {
 		if (!library_has_room(lib))
 			return CUDA_ERROR_OUT_OF_MEMORY;
@@ -255,14 +255,14 @@ static CUresult instantiate(CUlibrary lib, CUcontext ctx, CUmodule *ret_module)
 	return CUDA_SUCCESS;
 }
 
-static CUresult in_context(CUcontext ctx, CUlibrary library,
+static CUresult get_module(CUcontext ctx, CUlibrary library,
 			   CUmodule *ret_module)
 {
 	CUresult r = CUDA_ERROR_INVALID_HANDLE;
 
 	pthread_mutex_lock(&module_lock);
 	if (handle_is(library, HANDLE_LIBRARY))
-		r = instantiate(library, ctx, ret_module);
+		r = instantiate_library(library, ctx, ret_module);
 	pthread_mutex_unlock(&module_lock);
 	return r;
 }
@@ -278,7 +278,7 @@ CUresult kernel_function(CUcontext ctx, CUkernel kernel,
 		*ret_function = atomic_load(&kernel->last);
 		return CUDA_SUCCESS;
 	}
-	r = in_context(ctx, kernel->library, &m);
+	r = get_module(ctx, kernel->library, &m);
 	if (r)
 		return r;
 	*ret_function = m->functions[kernel->index];
@@ -291,7 +291,7 @@ CUresult kernel_function(CUcontext ctx, CUkernel kernel,
 CUresult cuLibraryGetModule(CUmodule *pMod, CUlibrary library)
 {
 	ENTER_CONTEXT(cuLibraryGetModule, ctx);
-	return pMod ? in_context(ctx, library, pMod) : CUDA_ERROR_INVALID_VALUE;
+	return pMod ? get_module(ctx, library, pMod) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library,
@@ -358,7 +358,7 @@ CUresult cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library,
 	ENTER_CONTEXT(cuLibraryGetGlobal, ctx);
 	if (!name || (!dptr && !bytes))
 		return CUDA_ERROR_INVALID_VALUE;
-	r = in_context(ctx, library, &m);
+	r = get_module(ctx, library, &m);
 	return r ? r : module_global(m->image, name, dptr, bytes);
 }
 
@@ -372,7 +372,7 @@ CUresult cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes,
 	ENTER_CONTEXT(cuLibraryGetManaged, ctx);
 	if (!name || (!dptr && !bytes))
 		return CUDA_ERROR_INVALID_VALUE;
-	r = in_context(ctx, library, &m);
+	r = get_module(ctx, library, &m);
 	if (r)
 		return r;
 	if (!is_managed(library, name))
@@ -380,7 +380,7 @@ CUresult cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes,
 	return module_global(m->image, name, dptr, bytes);
 }
 
-/* No device here has pointers that host and device can both call. */
+/* No device here has functions that both host and device can call. */
 CUresult cuLibraryGetUnifiedFunction(void **fptr, CUlibrary library,
 				     const char *symbol)
 {

@@ -1,14 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * library_kernel.c - attributes of kernels, which are kept for each device
- * and handed to the functions of its contexts.
+ * library_kernel.c - attributes of kernels, which are stored for each device
+ * and copied to the functions in the contexts of that device.
  */
-#include "fronts/cuda/module.h"
+#include "fronts/cuda/module/module.h"
 
 #include <stdlib.h>
 
 /*
- * Decodes a kernel for no device, to learn its needs: on a device it has other
- * addresses, and nothing else differs.
+ * Decodes a kernel without a device, to learn what it needs: only the addresses
+ * depend on the device.
  */
 static CUresult decode_kernel(CUkernel k, struct gkf_ptx_kernel **ret_kernel)
 {
@@ -53,7 +54,7 @@ CUresult cuKernelGetAttribute(int *pi, CUfunction_attribute attrib,
 	return r;
 }
 
-/* Functions that there are already learn of it, too. */
+/* Applies a setting to the functions that already exist for a kernel. */
 static void tell_functions(CUkernel kernel, const struct cuda_device *d,
 			   const struct gkf_ptx_kernel *k,
 			   CUfunction_attribute attrib, int val)

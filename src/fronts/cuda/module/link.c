@@ -1,23 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * link.c - cuLink*: what is linked of one image is that image, which
- * cuModuleLoadData() and cuLibraryLoadData() take; of several, a bundle.
+ * link.c - cuLink*. The result of linking one image is that image, which
+ * cuModuleLoadData() and cuLibraryLoadData() accept; the result of linking
+ * several images is a bundle.
  */
-#include "fronts/cuda/link_object.h"
-#include "fronts/cuda/module.h"
+#include "fronts/cuda/module/link_object.h"
+#include "fronts/cuda/module/module.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct CUlinkState_st {
-	const struct cuda_device *device; /* of the context it was made in */
+	/* the device of the context in which the state was created */
+	const struct cuda_device *device;
 	struct module_log log;
 	struct module_part *parts;
 	unsigned count;
-	void *bundle; /* NULL: not of several, or not completed */
+	void *bundle; /* NULL: fewer than two parts, or not completed */
 	bool completed;
 };
 
-/* Guards all states: programs link seldom. */
+/* Guards all link states: programs rarely link. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static CUresult create_link(CUcontext ctx, unsigned count,
@@ -39,15 +42,19 @@ static CUresult create_link(CUcontext ctx, unsigned count,
 	made->device = ctx->device;
 	made->log = log;
 	/*
-	 * That nothing is said is told here: cuda-core's array of values is
-	 * gone when a link succeeds, though it ought to live as long.
+	 * Empties the logs here instead of after a successful link, because
+	 * cuda-core has freed its array of option values by then, although it
+	 * should not.
 	 */
 	module_log_close(&log, "");
 	*state = made;
 	return CUDA_SUCCESS;
 }
 
-/* Keeps the text of PTX, or all bytes of other input, with a NUL behind. */
+/*
+ * Copies the input and appends a NUL. If the input is PTX, copies only the text
+ * up to its first NUL.
+ */
 static CUresult keep_link_input(CUlinkState state, CUjitInputType type,
 				const void *data, size_t size)
 {
@@ -67,15 +74,17 @@ static CUresult keep_link_input(CUlinkState state, CUjitInputType type,
 	return CUDA_SUCCESS;
 }
 
-/* NULL: it is linked, if it can be read. */
-static const char *unfit(CUlinkState state, CUjitInputType type)
+/*
+ * Returns why the input cannot be linked; NULL if its type and number allow it.
+ */
+static const char *explain_unfit(CUlinkState state, CUjitInputType type)
 {
 	if (type == CU_JIT_INPUT_CUBIN || type == CU_JIT_INPUT_NVVM)
 		return "machine code and NVVM code are not linked";
 	return state->count >= MODULE_PARTS_MAX ? "too many images" : NULL;
 }
 
-/* PTX or a fat binary, that the device can run. */
+/* Adds PTX or a fat binary, if the device can run it. */
 static CUresult add_image(CUlinkState state, CUjitInputType type,
 			  const void *data, size_t size)
 {
@@ -105,7 +114,7 @@ static CUresult add_from_object(void *to, const void *fatbin, size_t size)
 	return add_image(state, CU_JIT_INPUT_FATBINARY, fatbin, size);
 }
 
-/* All that is in it, or nothing. */
+/* Adds all images in an object or archive, or none of them. */
 static CUresult add_object(CUlinkState state, CUjitInputType type,
 			   const void *data, size_t size)
 {
@@ -127,7 +136,7 @@ static CUresult add_link_input(enum cuda_row row, CUlinkState state,
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (state->completed)
 		return CUDA_ERROR_INVALID_VALUE;
-	why = unfit(state, type);
+	why = explain_unfit(state, type);
 	if (why) {
 		module_log_close(&state->log, why);
 		return front_refuse(row);
@@ -218,10 +227,10 @@ ADD_FILE(cuLinkAddFile)
 ADD_FILE(cuLinkAddFile_v2)
 
 /*
- * Symbols that several images lack, or have twice, are found when they are
- * linked.
+ * Puts several images in a bundle. Reads the bundle, and so links it, to find
+ * missing and duplicate symbols.
  */
-static CUresult bundle(CUlinkState state)
+static CUresult bundle_parts(CUlinkState state)
 {
 	char message[GKF_PTX_MESSAGE_MAX];
 	struct module_source *source;
@@ -253,12 +262,12 @@ static CUresult complete_link(CUlinkState state, void **ret_image,
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (!state->count)
 		return CUDA_ERROR_INVALID_VALUE;
-	r = bundle(state);
+	r = bundle_parts(state);
 	if (r)
 		return r;
 	state->completed = true;
 	*ret_image = state->bundle ? state->bundle : state->parts[0].bytes;
-	/* With the NUL: who passes it on as text needs it. */
+	/* Includes the NUL, for callers that use the result as text. */
 	if (ret_size)
 		*ret_size = state->bundle ? module_bundle_size(state->bundle)
 					  : state->parts[0].size + 1;

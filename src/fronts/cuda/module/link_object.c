@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * link_object.c - finds the device code in host objects, as nvcc writes them,
- * and in archives of those. Nothing of a file is believed: what lies outside of
- * it is not there.
+ * link_object.c - finds the device code in host objects, as written by nvcc,
+ * and in archives of such objects. Files are untrusted: every offset is
+ * checked.
  */
-#include "fronts/cuda/link_object.h"
+#include "fronts/cuda/module/link_object.h"
 #include "ptx/front/fatbin.h"
 
 #include <elf.h>
@@ -13,7 +14,10 @@
 #define FATBIN_ALIGN  8
 #define FATBIN_HEADER 16
 
-/* What of [from, from + count) lies in a piece; NULL: not all of it does. */
+/*
+ * Returns `count` bytes of b that begin at offset `from`; NULL if b is too
+ * short.
+ */
 static const char *part_of(const struct link_bytes *b, uint64_t from,
 			   uint64_t count)
 {
@@ -21,7 +25,7 @@ static const char *part_of(const struct link_bytes *b, uint64_t from,
 							  : NULL;
 }
 
-/* A copy begins where its words may be read. */
+/* Passes an aligned copy to add(). */
 static CUresult add_copy(const char *fatbin, size_t size, link_add *add,
 			 void *to)
 {
@@ -37,7 +41,7 @@ static CUresult add_copy(const char *fatbin, size_t size, link_add *add,
 	return r;
 }
 
-/* One fat binary behind the other, with zeros between. */
+/* A section contains one fat binary after another, with zeros in between. */
 static CUresult add_section(const struct link_bytes *section, link_add *add,
 			    void *to, unsigned *count)
 {
@@ -120,9 +124,10 @@ static CUresult add_object(const struct link_bytes *file, link_add *add,
 
 /* ---- archives ---- */
 
-#define ARCHIVE     "!<arch>\n"
-#define MEMBER      60 /* bytes of its header */
-#define MEMBER_SIZE 48 /* where its size stands, in ten decimal digits */
+#define ARCHIVE "!<arch>\n"
+#define MEMBER  60 /* bytes of a member's header */
+/* in a member's header: the offset and the digits of its size */
+#define MEMBER_SIZE 48
 #define SIZE_DIGITS 10
 
 static uint64_t member_size(const char *header)
@@ -139,7 +144,7 @@ static bool is_archive(const struct link_bytes *file)
 	       !memcmp(file->data, ARCHIVE, strlen(ARCHIVE));
 }
 
-/* Its index and its names are members, too, and no objects. */
+/* The archive's index and table of names are members too, but not objects. */
 static CUresult add_archive(const struct link_bytes *file, link_add *add,
 			    void *to, unsigned *count)
 {

@@ -1,18 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * module.c - cuModule*: modules of a context. Their handles die with the
- * context or by cuModuleUnload().
+ * module.c - cuModule*: the modules of contexts. Their handles become invalid
+ * when the context ends or the module is unloaded.
  */
-#include "fronts/cuda/module.h"
-#include "fronts/cuda/stream.h"
+#include "fronts/cuda/module/module.h"
+#include "base/assert.h"
+#include "fronts/cuda/stream/stream.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-pthread_mutex_t module_lock = PTHREAD_MUTEX_INITIALIZER;
-
-/* The modules of a context are a list that begins in its part. */
+/* The context's part PART_MODULE points to the first of its modules. */
 void module_enlist(CUmodule m)
 {
+	GK_ASSERT(gk_lock_held(&module_lock));
 	m->next = m->ctx->part[PART_MODULE];
 	m->ctx->part[PART_MODULE] = m;
 }
@@ -29,6 +30,19 @@ static void strike_module(CUmodule m)
 		before->next = m->next;
 	else if (at)
 		m->ctx->part[PART_MODULE] = m->next;
+}
+
+static void forget_in_library(CUlibrary lib, CUmodule m)
+{
+	unsigned kept = 0;
+
+	GK_ASSERT(gk_lock_held(&module_lock));
+	for (unsigned i = 0; i < lib->module_count; i++)
+		if (lib->modules[i] != m)
+			lib->modules[kept++] = lib->modules[i];
+	lib->module_count = kept;
+	for (unsigned i = 0; i < lib->kernel_count; i++)
+		atomic_store(&lib->kernels[i]->last_ctx, 0);
 }
 
 static void finish_module(struct retired *retired)
@@ -51,9 +65,10 @@ static void end_handles(CUmodule m)
 
 void module_end(CUmodule m)
 {
+	GK_ASSERT(gk_lock_held(&module_lock));
 	strike_module(m);
 	if (m->library)
-		library_forget(m->library, m);
+		forget_in_library(m->library, m);
 	end_handles(m);
 	m->retired.finish = finish_module;
 	code_retire(&m->retired);
@@ -116,7 +131,7 @@ CUresult module_new(CUcontext ctx, struct module_source *source,
 	return CUDA_SUCCESS;
 }
 
-/* Work that still runs holds what it needs. */
+/* Unfinished work holds references to the images it uses. */
 static void close_part(CUcontext ctx)
 {
 	CUmodule m;
@@ -205,22 +220,26 @@ static CUresult check_module(CUcontext ctx, CUmodule m)
 	return m->ctx == ctx->base ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-/* The lock is held. */
+/* Modules of libraries may not be unloaded. The caller holds module_lock. */
 static CUresult check_unload(CUcontext ctx, CUmodule m)
 {
 	CUresult r = check_module(ctx, m);
 
+	GK_ASSERT(gk_lock_held(&module_lock));
 	return !r && m->library ? CUDA_ERROR_NOT_PERMITTED : r;
 }
 
-static bool everyone(CUcontext ctx, const void *data)
+static bool is_any_context(CUcontext ctx, const void *data)
 {
 	(void)ctx;
 	(void)data;
 	return true;
 }
 
-/* Copies and fills of its variables are work that holds no module. */
+/*
+ * If the module has variables, waits for all work of the context first: copies
+ * and memsets of variables hold no reference to the image.
+ */
 CUresult cuModuleUnload(CUmodule hmod)
 {
 	bool waits;
@@ -232,7 +251,7 @@ CUresult cuModuleUnload(CUmodule hmod)
 	waits = !r && module_has_memory(hmod->image);
 	pthread_mutex_unlock(&module_lock);
 	if (waits)
-		stream_drain_all(ctx, everyone, NULL);
+		stream_drain_all(ctx, is_any_context, NULL);
 	pthread_mutex_lock(&module_lock);
 	r = check_unload(ctx, hmod);
 	if (!r)
@@ -304,7 +323,7 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod,
 	return r ? r : module_global(hmod->image, name, dptr, bytes);
 }
 
-/* The size has 32 bits, as far as it goes; an address never does. */
+/* Limits sizes to 32 bits. An address never fits in 32 bits. */
 CUresult cuModuleGetGlobal(CUdeviceptr_v1 *dptr, unsigned int *bytes,
 			   CUmodule hmod, const char *name)
 {
@@ -327,7 +346,7 @@ CUresult cuModuleGetGlobal(CUdeviceptr_v1 *dptr, unsigned int *bytes,
 	return CUDA_SUCCESS;
 }
 
-/* Kernels are decoded when they are first wanted. */
+/* Kernels are always decoded on first use. */
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 {
 	const char *asked = getenv("CUDA_MODULE_LOADING");

@@ -1,27 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * module_bundle.c - several images in one piece of memory. Programs take what
- * cuLinkComplete() gives them for machine code, and copy it, so there are no
- * pointers in it.
+ * module_bundle.c - makes and reads bundles: several images in one piece of
+ * memory. A bundle contains no pointers, because programs treat the result of
+ * cuLinkComplete() as machine code and copy it.
  */
-#include "fronts/cuda/module.h"
+#include "fronts/cuda/module/module.h"
+#include "base/assert.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC "gpukit bundle 1" /* no PTX begins so, and no file of others */
+/* No PTX and no other file starts like this. */
+#define MAGIC "gpukit bundle 1"
 
 struct bundle {
 	char magic[sizeof MAGIC];
-	uint64_t size; /* of all */
+	uint64_t size; /* in all */
 	uint64_t count;
 };
 
-/* Before each image; fat binaries want to lie at a multiple of 8. */
+/*
+ * The header of each image. It keeps the images aligned to 8 bytes, which fat
+ * binaries require.
+ */
 struct part {
-	uint64_t size; /* of the image with its padding, at least one NUL */
+	uint64_t size; /* including the padding, at least one NUL */
 };
 
-static uint64_t padded(size_t size)
+static uint64_t padded_size(size_t size)
 {
 	return (size + 8) & ~(uint64_t)7;
 }
@@ -31,16 +37,17 @@ void *module_bundle_new(const struct module_part *parts, unsigned count)
 	struct bundle head = {.magic = MAGIC, .count = count};
 	char *made, *at;
 
+	GK_ASSERT(count <= MODULE_PARTS_MAX);
 	head.size = sizeof head;
 	for (unsigned i = 0; i < count; i++)
-		head.size += sizeof(struct part) + padded(parts[i].size);
+		head.size += sizeof(struct part) + padded_size(parts[i].size);
 	made = calloc(1, head.size);
 	if (!made)
 		return NULL;
 	memcpy(made, &head, sizeof head);
 	at = made + sizeof head;
 	for (unsigned i = 0; i < count; i++) {
-		struct part p = {padded(parts[i].size)};
+		struct part p = {padded_size(parts[i].size)};
 
 		memcpy(at, &p, sizeof p);
 		memcpy(at + sizeof p, parts[i].bytes, parts[i].size);
@@ -49,7 +56,9 @@ void *module_bundle_new(const struct module_part *parts, unsigned count)
 	return made;
 }
 
-/* An image may be a text that is shorter: nothing behind its end is read. */
+/*
+ * Stops at the first NUL, because the image may be a text shorter than MAGIC.
+ */
 bool module_is_bundle(const void *image, size_t size)
 {
 	return (!size || size >= sizeof MAGIC) &&

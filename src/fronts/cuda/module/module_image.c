@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * module_image.c - modules in a device's memory: their variables with what is
- * in them, and their kernels, decoded when first wanted.
+ * module_image.c - puts modules in device memory: variables with their initial
+ * values, and kernels, which are decoded on first use.
  */
-#include "fronts/cuda/memory.h"
-#include "fronts/cuda/module.h"
+#include "fronts/cuda/memory/memory.h"
+#include "base/assert.h"
+#include "fronts/cuda/module/module.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +14,8 @@
 #define PAGE         4096U
 #define MUCH         ((size_t)1 << 20)
 #define FUNCTIONS_AT ((uint64_t)4 << 48)
-#define STATIC_MOST  49152U /* bytes of shared memory that need no asking */
+/* bytes of shared memory available without opting in */
+#define STATIC_MOST 49152U
 
 static bool has_memory(const struct gkf_ptx_variable *v)
 {
@@ -21,8 +24,9 @@ static bool has_memory(const struct gkf_ptx_variable *v)
 }
 
 /*
- * Bytes of earlier use may lie there. Much memory is given back by whole pages,
- * so that a page that is not touched costs nothing.
+ * Zeroes memory, which may have been used before. Returns the whole pages of
+ * large variables to the system, so that pages never touched again cost
+ * nothing.
  */
 static void clear_variable(unsigned char *at, size_t size)
 {
@@ -67,8 +71,8 @@ static CUresult place_variable(struct module_image *image, uint32_t index)
 }
 
 /*
- * Functions lie where no memory is. Their addresses are told apart, no more:
- * a kernel that calls by address is refused.
+ * Functions get addresses outside of all memory. The addresses serve only as
+ * identifiers: a kernel that calls a function by its address is refused.
  */
 static uint64_t function_address(const struct gkf_ptx_module *m,
 				 const char *name)
@@ -78,8 +82,8 @@ static uint64_t function_address(const struct gkf_ptx_module *m,
 	return f ? FUNCTIONS_AT + (uint64_t)(f - m->functions) * 16 : 0;
 }
 
-/* Initialisers that are addresses of variables and functions. */
-static CUresult fix(const struct module_image *image, uint32_t index)
+/* Writes those initial values that are addresses of variables or functions. */
+static CUresult fix_addresses(const struct module_image *image, uint32_t index)
 {
 	const struct gkf_ptx_variable *v =
 	    &image->source->ptx->variables[index];
@@ -98,7 +102,7 @@ static CUresult fix(const struct module_image *image, uint32_t index)
 			value = function_address(image->source->ptx, f->symbol);
 		if (!value) {
 			front_log(GK_LOG_WARN,
-				  "%s: the address of %s is not known", v->name,
+				  "%s: the address of %s is unknown", v->name,
 				  f->symbol);
 			return CUDA_ERROR_NOT_SUPPORTED;
 		}
@@ -118,7 +122,7 @@ static CUresult fill_image(struct module_image *image)
 			r = place_variable(image, i);
 	for (uint32_t i = 0; i < m->variable_count && !r; i++)
 		if (image->addresses[i])
-			r = fix(image, i);
+			r = fix_addresses(image, i);
 	return r;
 }
 
@@ -164,7 +168,7 @@ void module_image_drop(struct module_image *image)
 	if (!image || atomic_fetch_sub(&image->references, 1) != 1)
 		return;
 	m = image->source->ptx;
-	/* Gone already when its context was destroyed meanwhile. */
+	/* The memory may have been freed already, together with its context. */
 	for (uint32_t i = 0; image->addresses && i < m->variable_count; i++) {
 		struct gkf_extent e;
 
@@ -193,6 +197,7 @@ CUresult module_kernel(struct module_image *image,
 	    atomic_load_explicit(place, memory_order_acquire);
 	struct gkf_ptx_kernel *made = NULL;
 
+	GK_ASSERT(f >= m->functions && f < m->functions + m->function_count);
 	if (!k) {
 		if (gkf_ptx_kernel_new(m, image->addresses, f, &made))
 			return CUDA_ERROR_OUT_OF_MEMORY;

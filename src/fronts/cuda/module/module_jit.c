@@ -1,5 +1,9 @@
-/* module_jit.c - options of the JIT: logs are written, the rest is checked. */
-#include "fronts/cuda/module.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * module_jit.c - handles the options of the JIT compiler: writes logs and
+ * times; checks the other options and ignores them.
+ */
+#include "fronts/cuda/module/module.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -51,7 +55,7 @@ CUresult module_log_open(unsigned count, const CUjit_option *options,
 	return r;
 }
 
-/* The place of the size tells how much was written, as the driver does. */
+/* Sets *used to the number of bytes written, as the driver does. */
 static void put_jit_message(char *buffer, unsigned size, void **used,
 			    const char *message)
 {
@@ -72,5 +76,5 @@ void module_log_close(const struct module_log *log, const char *message)
 	put_jit_message(log->error, log->error_size, log->error_used, message);
 	put_jit_message(log->info, log->info_size, log->info_used, "");
 	if (log->wall_place)
-		*log->wall_place = NULL; /* the bits of 0.0 */
+		*log->wall_place = NULL; /* the bit pattern of 0.0F */
 }

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * module_source.c - the code of an image: which of a fat binary's images the
- * device takes, and what is wrong with it.
+ * module_source.c - reads images: chooses the image in a fat binary that fits
+ * the device, and reports the errors in it.
  */
 #include "base/err.h"
 #include "fronts/cuda/generation.h"
-#include "fronts/cuda/module.h"
+#include "fronts/cuda/module/module.h"
 #include "machine/file/board.h"
 #include "machine/file/profile.h"
 #include "machine/store/coverage.h"
@@ -18,9 +19,9 @@
 #include <sys/stat.h>
 
 #define TEXT_MAX   ((size_t)1 << 30)
-#define BINARY_MIN ((size_t)16) /* a fat binary's header */
+#define BINARY_MIN ((size_t)16) /* size of a fat binary's header */
 
-/* The PTX that came with a release of CUDA; PTX ISA, "Release Notes". */
+/* The PTX version of each CUDA release; PTX ISA, "Release Notes". */
 static const struct {
 	unsigned cuda, ptx;
 } releases[] = {
@@ -48,7 +49,7 @@ static unsigned module_capability(const struct cuda_device *d)
 	return (unsigned)(p->compute_major * 10 + p->compute_minor);
 }
 
-/* NO_BINARY_FOR_GPU: it is for others. */
+/* Returns CUDA_ERROR_NO_BINARY_FOR_GPU if the PTX is for other devices. */
 static CUresult parse_ptx(const struct cuda_device *d, const char *text,
 			  size_t size, char *message,
 			  struct gkf_ptx_module **ret)
@@ -71,12 +72,12 @@ static CUresult parse_ptx(const struct cuda_device *d, const char *text,
 		gkf_ptx_module_free(m);
 		return CUDA_ERROR_NO_BINARY_FOR_GPU;
 	}
-	message[0] = '\0'; /* of another before */
+	message[0] = '\0'; /* drop the message of an earlier attempt */
 	*ret = m;
 	return CUDA_SUCCESS;
 }
 
-/* A size that is known may be less than what is looked at. */
+/* Anything shorter than the header of a binary is text; size 0: unknown. */
 static enum gkf_image_form image_form(const void *image, size_t size)
 {
 	return size && size < BINARY_MIN ? GKF_FORM_TEXT
@@ -89,12 +90,6 @@ bool module_is_text(const void *image, size_t size)
 	       image_form(image, size) == GKF_FORM_TEXT;
 }
 
-/* Text begins with .version, after blanks and comments. */
-static bool is_ptx(const char *text, size_t size)
-{
-	return memmem(text, size, ".version", 8) != NULL;
-}
-
 static CUresult read_text(const struct cuda_device *d, const char *text,
 			  size_t size, char *message,
 			  struct gkf_ptx_module **ret)
@@ -104,7 +99,8 @@ static CUresult read_text(const struct cuda_device *d, const char *text,
 
 	if (size <= TEXT_MAX)
 		length = size ? strnlen(text, size) : strlen(text);
-	if (!is_ptx(text, length)) {
+	/* PTX starts with .version, after white space and comments. */
+	if (!memmem(text, length, ".version", 8)) {
 		snprintf(message, GKF_PTX_MESSAGE_MAX,
 			 "neither PTX nor a fat binary");
 		return CUDA_ERROR_INVALID_IMAGE;
@@ -113,7 +109,9 @@ static CUresult read_text(const struct cuda_device *d, const char *text,
 	return r == CUDA_ERROR_NO_BINARY_FOR_GPU ? CUDA_ERROR_INVALID_PTX : r;
 }
 
-/* On a real GPU its machine code may do, so it counts as refused. */
+/*
+ * Counts a refusal, because a real GPU might run the machine code in the image.
+ */
 static CUresult no_image(const struct cuda_device *d, char *message)
 {
 	char name[GKF_REFUSED_MAX];
@@ -149,7 +147,10 @@ static CUresult read_packed(const struct cuda_device *d,
 	return r;
 }
 
-/* The newest that is for this device: PTX of sm_90a is for 9.0 alone. */
+/*
+ * Reads the newest PTX in a fat binary that this device can run; PTX for
+ * sm_90a, for example, runs only on compute capability 9.0.
+ */
 static CUresult read_fatbin(const struct cuda_device *d, const void *fatbin,
 			    size_t size, char *message,
 			    struct gkf_ptx_module **ret)
@@ -176,8 +177,8 @@ static CUresult read_fatbin(const struct cuda_device *d, const void *fatbin,
 }
 
 /*
- * The PTX of each of the images that has one; 0 parts: none has. sizes NULL:
- * only their headers say.
+ * Reads the PTX of the images; skips those that have none for this device,
+ * possibly all. If sizes is NULL, the sizes are read from the images.
  */
 static CUresult read_parts(const struct cuda_device *d,
 			   const void *const *images, const size_t *sizes,
@@ -203,7 +204,7 @@ static CUresult read_parts(const struct cuda_device *d,
 	return r;
 }
 
-/* A program of several files that call each other (-rdc=true). */
+/* Links the images of a program whose files call each other (-rdc=true). */
 static CUresult link_parts(const struct cuda_device *d,
 			   const void *const *images, const size_t *sizes,
 			   char *message, struct gkf_ptx_module **ret)
@@ -285,7 +286,7 @@ CUresult module_source_read(const struct cuda_device *d, const void *image,
 		r = no_image(d, message);
 	if (r == CUDA_ERROR_INVALID_IMAGE && !message[0])
 		snprintf(message, GKF_PTX_MESSAGE_MAX,
-			 "a binary that is cut off or damaged");
+			 "the binary is truncated or damaged");
 	if (r) {
 		if (message[0])
 			front_log(GK_LOG_WARN, "image refused: %s", message);
@@ -305,7 +306,9 @@ void module_source_drop(struct module_source *s)
 	free(s);
 }
 
-/* A whole file, at least a fat binary's header long, with zeros behind. */
+/*
+ * Pads the bytes with zeros, so that a fat binary's header can always be read.
+ */
 CUresult module_file_read(const char *path, void **ret_bytes, size_t *ret_size)
 {
 	FILE *f = fopen(path, "rbe");

@@ -1,35 +1,46 @@
-/* module_use.c - who reads code, and what waits for them; see module_use.h. */
-#include "fronts/cuda/module_use.h"
-#include "fronts/cuda/module.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * module_use.c - owns the list of readers and the list of unloaded code; see
+ * module_use.h.
+ */
+#include "fronts/cuda/module/module_use.h"
+#include "base/assert.h"
+#include "fronts/cuda/module/module.h"
 
 #include <stdlib.h>
+
+pthread_mutex_t module_lock = PTHREAD_MUTEX_INITIALIZER;
 
 _Thread_local __attribute__((
     tls_model("initial-exec"))) struct code_reader *code_reader_mine;
 
 _Atomic uint64_t code_epoch = 1;
 
-/* The last to be unloaded first. With module_lock, but for a look. */
+/* The unloaded code, last first. Written under module_lock. */
 struct retired *_Atomic code_retired;
 
-/* All there ever were: those of threads that ended are taken again. */
+/* All readers; those of ended threads are reused. */
 static struct code_reader *_Atomic readers;
 
-/* Of those who have no memory for one of their own: it never comes to rest. */
+/*
+ * Shared by the threads for which no reader could be allocated; its call never
+ * ends.
+ */
 static struct code_reader anybody = {.since = 1, .taken = true};
 
-static pthread_key_t leaving;
-static bool told_leaving;
+static pthread_key_t uses_exit_key;
+static bool has_uses_exit_key;
 
-static void leave_thread(void *reader)
+static void end_thread_uses(void *reader)
 {
 	code_reader_mine = NULL;
 	atomic_store(&((struct code_reader *)reader)->taken, false);
 }
 
-__attribute__((constructor)) static void load(void)
+__attribute__((constructor)) static void make_uses_exit_key(void)
 {
-	told_leaving = !pthread_key_create(&leaving, leave_thread);
+	has_uses_exit_key =
+	    !pthread_key_create(&uses_exit_key, end_thread_uses);
 }
 
 static struct code_reader *find_reader(void)
@@ -53,8 +64,8 @@ static struct code_reader *find_reader(void)
 }
 
 /*
- * Without memory nothing is let go of from now on: one who reads is not known
- * to have ended.
+ * If there is no memory for a reader, no code is freed from then on, because it
+ * is not known when the calls of such a thread end.
  */
 struct code_reader *code_reader_new(void)
 {
@@ -66,12 +77,15 @@ struct code_reader *code_reader_new(void)
 		return &anybody;
 	}
 	code_reader_mine = r;
-	if (told_leaving)
-		pthread_setspecific(leaving, r);
+	if (has_uses_exit_key)
+		pthread_setspecific(uses_exit_key, r);
 	return r;
 }
 
-/* The epoch of the oldest call that reads; UINT64_MAX: none does. */
+/*
+ * Returns the epoch in which the oldest unfinished call began; UINT64_MAX:
+ * none.
+ */
 static uint64_t oldest_epoch(void)
 {
 	uint64_t oldest = UINT64_MAX;
@@ -92,6 +106,7 @@ void code_finish_retired(void)
 	struct retired *kept = NULL;
 	uint64_t oldest;
 
+	GK_ASSERT(gk_lock_held(&module_lock));
 	if (!list)
 		return;
 	oldest = oldest_epoch();
@@ -110,12 +125,16 @@ void code_finish_retired(void)
 
 void code_retire(struct retired *retired)
 {
+	GK_ASSERT(gk_lock_held(&module_lock));
 	retired->epoch = atomic_fetch_add(&code_epoch, 1);
 	retired->next = atomic_load(&code_retired);
 	atomic_store(&code_retired, retired);
 }
 
-/* Who holds the lock does it, or the next call that ends. */
+/*
+ * If another thread has module_lock, does nothing: that thread, or the next
+ * call that ends, frees the code.
+ */
 void code_sweep(void)
 {
 	if (pthread_mutex_trylock(&module_lock))

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * module_use.h - what is unloaded stays in memory as long as a call reads it: a
- * runtime unloads its libraries when the process exits, while other threads
- * launch their kernels.
+ * module_use.h - deferred freeing of unloaded code. The code stays in memory
+ * while any call reads it, because runtimes unload their libraries at process
+ * exit while other threads launch kernels of these libraries.
  *
- * Each thread says in which epoch its call began; what is unloaded notes the
- * epoch in which its handles died and goes when all calls of that one, and of
- * those before it, are over.
+ * Each thread records the epoch in which its call began. Unloaded code records
+ * the epoch in which its handles became invalid, and is freed when all calls
+ * that began in that epoch or earlier have returned.
  */
 #ifndef GKF_CUDA_MODULE_USE_H
 #define GKF_CUDA_MODULE_USE_H
@@ -15,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is to go; the head of what it is about. */
+/* Something to be freed later; the first member of the freed struct. */
 struct retired {
 	void (*finish)(struct retired *);
 	uint64_t epoch;
@@ -23,14 +24,15 @@ struct retired {
 };
 
 struct code_reader {
-	_Atomic uint64_t since; /* epoch in which its call began; 0: none */
-	_Atomic bool taken;     /* by a thread that lives */
+	_Atomic uint64_t since; /* epoch in which the call began; 0: no call */
+	_Atomic bool taken;     /* in use by a live thread */
 	struct code_reader *next;
 };
 
 /*
- * The calling thread reads code until the function returns in which this
- * stands: before ENTER, whose counting of the call makes it known in time.
+ * Makes the calling thread a reader until the function returns. READS_CODE must
+ * precede ENTER, because on x86 the counting of the call is the memory barrier
+ * (code_fence()).
  */
 #define READS_CODE                                                             \
 	__attribute__((cleanup(code_read_end)))                                \
@@ -38,13 +40,19 @@ struct code_reader {
 	(void)reading
 
 struct code_reading {
-	struct code_reader *reader; /* NULL: a call around this one reads */
+	struct code_reader *reader; /* NULL: an outer call is the reader */
 };
 
-/* The handles of *retired are dead; with module_lock. */
+/*
+ * Frees *retired when no call reads it any more; its handles must be invalid
+ * already. The caller holds module_lock.
+ */
 void code_retire(struct retired *retired);
 
-/* Lets go of what no call reads any more; with module_lock. */
+/*
+ * Frees the unloaded code that no call reads any more. The caller holds
+ * module_lock.
+ */
 void code_finish_retired(void);
 
 /* ---- for the macro ---- */
@@ -59,7 +67,7 @@ extern struct retired *_Atomic code_retired
 struct code_reader *code_reader_new(void);
 void code_sweep(void);
 
-/* x86 has the fence in the locked instruction by which calls are counted. */
+/* On x86 the locked instruction that counts the call is the barrier. */
 static inline void code_fence(void)
 {
 #if defined(__x86_64__)

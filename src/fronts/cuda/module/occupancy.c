@@ -1,18 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * occupancy.c - cuOccupancy*: how many blocks fit on an SM: by threads, by
- * registers and by shared memory, each in the portions that the hardware
- * gives out.
+ * occupancy.c - cuOccupancy*: computes how many blocks fit on an SM, limited by
+ * threads, registers and shared memory, which the hardware allocates in fixed
+ * units.
  *
  * Source: CUDA's occupancy calculator, "GPU Data".
  */
-#include "fronts/cuda/green.h"
-#include "fronts/cuda/launch.h"
-#include "fronts/cuda/stream.h"
+#include "fronts/cuda/context/green.h"
+#include "fronts/cuda/module/launch.h"
+#include "fronts/cuda/stream/stream.h"
 #include "machine/file/board.h"
 
-#define WARP          32
-#define REGISTER_UNIT 256 /* registers that a warp gets at once */
-#define WARP_UNIT     4   /* warps that registers are given to */
+#define WARP 32
+/* registers are allocated to a warp in multiples of this */
+#define REGISTER_UNIT 256
+#define WARP_UNIT     4 /* warps get registers in groups of this size */
 
 static int round_up(int value, int unit)
 {
@@ -74,9 +76,9 @@ int occupancy_blocks(const struct cuda_device *d,
 	return least_int(blocks, by_shared(d, k, dynamic_shared));
 }
 
-static CUresult of_function(enum cuda_row row, CUfunction given,
-			    CUcontext *ret_ctx, CUfunction *ret_function,
-			    const struct gkf_ptx_kernel **ret_kernel)
+static CUresult enter_function(enum cuda_row row, CUfunction given,
+			       CUcontext *ret_ctx, CUfunction *ret_function,
+			       const struct gkf_ptx_kernel **ret_kernel)
 {
 	CUresult r = front_enter_context(row, ret_ctx);
 
@@ -87,7 +89,10 @@ static CUresult of_function(enum cuda_row row, CUfunction given,
 				 ret_kernel);
 }
 
-/* Shared memory that a launch may ask for, as things are set. */
+/*
+ * Returns the dynamic shared memory that a launch may have with the present
+ * settings.
+ */
 static int most_dynamic(CUcontext ctx, CUfunction f,
 			const struct gkf_ptx_kernel *k)
 {
@@ -100,8 +105,8 @@ static int most_dynamic(CUcontext ctx, CUfunction f,
 }
 
 /*
- * None when a block would be too big for the device, or asks for more shared
- * memory than is set for the kernel. Launch bounds do not count.
+ * Returns 0 if a block is too large for the device, or has more dynamic shared
+ * memory than the kernel's settings allow. Ignores launch bounds.
  */
 static int blocks_of(CUcontext ctx, CUfunction f,
 		     const struct gkf_ptx_kernel *k, int threads,
@@ -122,7 +127,7 @@ static CUresult active_blocks(enum cuda_row row, int *numBlocks,
 	const struct gkf_ptx_kernel *k;
 	CUcontext ctx;
 	CUfunction f;
-	CUresult r = of_function(row, func, &ctx, &f, &k);
+	CUresult r = enter_function(row, func, &ctx, &f, &k);
 
 	if (r)
 		return r;
@@ -151,17 +156,21 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
 	    func, blockSize, dynamicSMemSize, flags);
 }
 
-/* The size of blocks that keeps most threads at work; the biggest of those. */
-static CUresult potential(enum cuda_row row, int *minGridSize, int *blockSize,
-			  CUfunction func, CUoccupancyB2DSize shared_of,
-			  size_t dynamic, int limit, unsigned flags)
+/*
+ * Finds the block size that keeps the most threads busy; of several, the
+ * largest.
+ */
+static CUresult find_block_size(enum cuda_row row, int *minGridSize,
+				int *blockSize, CUfunction func,
+				CUoccupancyB2DSize shared_of, size_t dynamic,
+				int limit, unsigned flags)
 {
 	READS_CODE;
 	const struct gkf_ptx_kernel *k;
 	CUcontext ctx;
 	CUfunction f;
 	int most, best = 0, best_blocks = 0;
-	CUresult r = of_function(row, func, &ctx, &f, &k);
+	CUresult r = enter_function(row, func, &ctx, &f, &k);
 
 	if (r)
 		return r;
@@ -195,9 +204,9 @@ cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize,
 				 CUoccupancyB2DSize blockSizeToDynamicSMemSize,
 				 size_t dynamicSMemSize, int blockSizeLimit)
 {
-	return potential(ROW_cuOccupancyMaxPotentialBlockSize, minGridSize,
-			 blockSize, func, blockSizeToDynamicSMemSize,
-			 dynamicSMemSize, blockSizeLimit, 0);
+	return find_block_size(
+	    ROW_cuOccupancyMaxPotentialBlockSize, minGridSize, blockSize, func,
+	    blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit, 0);
 }
 
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(
@@ -205,10 +214,10 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(
     CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize,
     int blockSizeLimit, unsigned int flags)
 {
-	return potential(ROW_cuOccupancyMaxPotentialBlockSizeWithFlags,
-			 minGridSize, blockSize, func,
-			 blockSizeToDynamicSMemSize, dynamicSMemSize,
-			 blockSizeLimit, flags);
+	return find_block_size(ROW_cuOccupancyMaxPotentialBlockSizeWithFlags,
+			       minGridSize, blockSize, func,
+			       blockSizeToDynamicSMemSize, dynamicSMemSize,
+			       blockSizeLimit, flags);
 }
 
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize,
@@ -220,8 +229,8 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize,
 	CUcontext ctx;
 	CUfunction f;
 	int all, own, each;
-	CUresult r = of_function(ROW_cuOccupancyAvailableDynamicSMemPerBlock,
-				 func, &ctx, &f, &k);
+	CUresult r = enter_function(ROW_cuOccupancyAvailableDynamicSMemPerBlock,
+				    func, &ctx, &f, &k);
 
 	if (r)
 		return r;
@@ -243,7 +252,10 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize,
 	return CUDA_SUCCESS;
 }
 
-/* Blocks of a cluster that a launch asks for; 0: none is asked for. */
+/*
+ * Returns the number of blocks in the cluster that a launch requests; 0: none
+ * requested.
+ */
 static unsigned cluster_of(const CUlaunchConfig *config)
 {
 	unsigned size = 0;
@@ -259,7 +271,7 @@ static unsigned cluster_of(const CUlaunchConfig *config)
 	return size;
 }
 
-/* The blocks of a launch that an SM takes. */
+/* Finds how many blocks of a launch fit on an SM. */
 static CUresult blocks_of_config(enum cuda_row row, CUfunction func,
 				 const CUlaunchConfig *config,
 				 CUcontext *ret_ctx, int *ret_blocks)
@@ -267,7 +279,7 @@ static CUresult blocks_of_config(enum cuda_row row, CUfunction func,
 	const struct gkf_ptx_kernel *k;
 	uint64_t threads;
 	CUfunction f;
-	CUresult r = of_function(row, func, ret_ctx, &f, &k);
+	CUresult r = enter_function(row, func, ret_ctx, &f, &k);
 
 	if (r)
 		return r;
@@ -282,7 +294,10 @@ static CUresult blocks_of_config(enum cuda_row row, CUfunction func,
 	return CUDA_SUCCESS;
 }
 
-/* Clusters of several blocks are refused where they are launched, too. */
+/*
+ * The largest cluster is one block, as launches with larger clusters are
+ * refused.
+ */
 CUresult cuOccupancyMaxPotentialClusterSize(int *clusterSize, CUfunction func,
 					    const CUlaunchConfig *config)
 {

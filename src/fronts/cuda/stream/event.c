@@ -1,13 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * event.c - events: a moment in a stream; their coming and going, and how they
- * are recorded.
+ * event.c - creates, destroys and records events, which mark points in streams.
  *
- * What an event means changes with each record, while the one before may still
- * be in its stream: so each record is an object of its own, which the event
- * and the stream hold.
+ * When an event is recorded again, its earlier record may still be in a stream.
+ * So each record is an object of its own, held by the event and by the stream.
  */
 #include "base/clock.h"
-#include "fronts/cuda/event_private.h"
+#include "fronts/cuda/stream/event_private.h"
 
 #include <stdlib.h>
 
@@ -41,13 +40,16 @@ static CUresult record_new(CUevent e, struct record **ret_record)
 	return r;
 }
 
-/* Earlier ones of other streams may be in the way of other processes. */
+/*
+ * In an event shared by processes, a record must wait while an earlier record
+ * in its slot is unreached.
+ */
 static bool may_reach(const struct record *record)
 {
 	return shared_event_may_reach(record->shared, record->number);
 }
 
-static void reach(struct record *record)
+static void mark_reached(struct record *record)
 {
 	atomic_store_explicit(&record->reached_ns, gk_mono_ns(),
 			      memory_order_release);
@@ -65,13 +67,16 @@ void record_drop(struct record *record)
 {
 	if (!record || atomic_fetch_sub(&record->holders, 1) != 1)
 		return;
-	/* One that no stream took holds up no other process. */
+	/*
+	 * A record that was never put in a stream must not delay other
+	 * processes.
+	 */
 	shared_event_reach(record->shared, record->number);
 	shared_event_drop(record->shared);
 	free(record);
 }
 
-/* ---- coming and going ---- */
+/* ---- making and destroying ---- */
 
 #define FLAGS                                                                  \
 	(CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING |                    \
@@ -117,7 +122,7 @@ CUresult event_usable(CUevent e)
 	return CUDA_SUCCESS;
 }
 
-/* A record that is still in its stream stays there, of no use to anybody. */
+/* A record that is still in a stream stays there but has no effect. */
 static CUresult destroy_event(CUevent e)
 {
 	struct shared_event *shared;
@@ -165,11 +170,11 @@ static int reach_record(struct gkf_task *task)
 
 	if (!may_reach(t->record))
 		return GKF_TASK_AGAIN;
-	reach(t->record);
+	mark_reached(t->record);
 	return 0;
 }
 
-/* Nor does one that its stream never comes to. */
+/* A record in dropped work must not delay other processes either. */
 static void drop_record(struct gkf_task *task)
 {
 	struct record *record = ((struct record_task *)task)->record;
@@ -178,7 +183,7 @@ static void drop_record(struct gkf_task *task)
 	record_drop(record);
 }
 
-/* From now on the event means this record. */
+/* Makes this the last record of the event. */
 static void mean_record(CUevent e, struct record *record,
 			struct gkf_ticket ticket)
 {
@@ -194,8 +199,8 @@ static void mean_record(CUevent e, struct record *record,
 }
 
 /*
- * An idle queue has reached the record at once: that needs no thread. Under
- * the lock of the streams.
+ * If the queue is idle, marks the record as reached at once, without a thread.
+ * The caller ensures that no other thread puts work in the queue.
  */
 static CUresult put_record(struct gkf_queue *queue, struct record *record,
 			   struct gkf_ticket *ret_ticket)
@@ -204,7 +209,7 @@ static CUresult put_record(struct gkf_queue *queue, struct record *record,
 	struct record_task *t;
 
 	if (gkf_ticket_done(ticket) && may_reach(record)) {
-		reach(record);
+		mark_reached(record);
 		*ret_ticket = ticket;
 		return CUDA_SUCCESS;
 	}
@@ -240,67 +245,7 @@ CUcontext event_context(CUevent event)
 	return event->ctx;
 }
 
-static CUresult record_in(CUevent e, CUstream s)
-{
-	CUresult r;
-
-	stream_begin(s);
-	r = event_put(e, s->queue);
-	stream_unlock(s);
-	return r;
-}
-
-/* As a node that does so in each launch, or as a place in the graph. */
-static CUresult capture_moment(CUstream s, CUevent e, unsigned flags)
-{
-	return flags ? capture_event(s, e, CU_GRAPH_NODE_TYPE_EVENT_RECORD)
-		     : capture_record(s, &e->point);
-}
-
-static CUresult record_on(enum cuda_row row, bool per_thread, CUevent hEvent,
-			  CUstream hStream, unsigned flags)
-{
-	CUstream s;
-	CUresult r = stream_enter(row, hStream, per_thread, &s);
-
-	if (r)
-		return r;
-	/* It has a meaning in a capture only. */
-	if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL ||
-	    (flags && !stream_captures(s)))
-		return CUDA_ERROR_INVALID_VALUE;
-	r = event_usable(hEvent);
-	if (r)
-		return r;
-	if (hEvent->ctx != s->ctx->base)
-		return CUDA_ERROR_INVALID_HANDLE;
-	if (stream_captures(s))
-		return GRAPH_LOCKED(capture_moment(s, hEvent, flags));
-	r = stream_usable(s);
-	return r ? r : record_in(hEvent, s);
-}
-
-static CUresult cuEventRecord_on(enum cuda_row row, bool per_thread,
-				 CUevent hEvent, CUstream hStream)
-{
-	return record_on(row, per_thread, hEvent, hStream, 0);
-}
-
-BOTH_STREAMS(cuEventRecord, _ptsz, (CUevent hEvent, CUstream hStream),
-	     (hEvent, hStream))
-
-static CUresult cuEventRecordWithFlags_on(enum cuda_row row, bool per_thread,
-					  CUevent hEvent, CUstream hStream,
-					  unsigned int flags)
-{
-	return record_on(row, per_thread, hEvent, hStream, flags);
-}
-
-BOTH_STREAMS(cuEventRecordWithFlags, _ptsz,
-	     (CUevent hEvent, CUstream hStream, unsigned int flags),
-	     (hEvent, hStream, flags))
-
-/* ---- of whole contexts ---- */
+/* ---- whole contexts ---- */
 
 CUresult event_record_all(CUcontext ctx, CUevent hEvent)
 {

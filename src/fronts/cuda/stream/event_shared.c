@@ -1,18 +1,22 @@
-/* event_shared.c - events between processes; see event_shared.h. */
-#include "fronts/cuda/event_shared.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* event_shared.c - shares events between processes; see event_shared.h. */
+#include "fronts/cuda/stream/event_shared.h"
+#include "base/assert.h"
 #include "base/clock.h"
-#include "fronts/cuda/ipc.h"
+#include "fronts/cuda/memory/ipc.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-/* So often a waiting stream looks whether the other process still lives. */
+/*
+ * How often a waiting stream checks whether the other process is still alive.
+ */
 #define LOOK_NS (50 * GK_NS_PER_MS)
 
 struct shared_event {
 	_Atomic unsigned holders;
 	struct gkf_share_event *word;
-	bool opened; /* another process made it */
+	bool opened; /* another process created it */
 	unsigned device;
 	uint32_t row;
 };
@@ -98,8 +102,8 @@ CUresult shared_event_record(struct shared_event *e, uint64_t *ret_number)
 	if (!gkf_share_record(cuda.machine, e->word, ret_number))
 		return CUDA_SUCCESS;
 	front_log(GK_LOG_ERROR,
-		  "%d records of an event are under way between processes, "
-		  "more are not possible",
+		  "an event has %d unfinished records of several processes, "
+		  "the most that are possible",
 		  GKF_SHARE_RECORDS);
 	front_count_refusal(ROW_cuEventRecord);
 	return CUDA_ERROR_NOT_SUPPORTED;
@@ -173,6 +177,7 @@ CUresult shared_event_await(CUstream s, struct shared_event *e)
 	uint64_t last = e ? last_record(e) : 0;
 	struct await_task *t;
 
+	GK_ASSERT(gk_lock_held(&s->of->lock));
 	if (!e || gkf_share_reached(e->word, last))
 		return CUDA_SUCCESS;
 	t = gkf_task_new(sizeof(*t));

@@ -1,48 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * event_shared.h - the part of an event that several processes see
- * (CU_EVENT_INTERPROCESS): which record is the last, and which was reached.
+ * event_shared.h - the part of an event that several processes share
+ * (CU_EVENT_INTERPROCESS): the number of the last record, and which records
+ * have been reached.
  */
 #ifndef GKF_CUDA_EVENT_SHARED_H
 #define GKF_CUDA_EVENT_SHARED_H
 
-#include "fronts/cuda/stream_private.h"
+#include "fronts/cuda/stream/stream_private.h"
 
 struct shared_event;
 
-/* One of this process; NULL: it can share none. */
+/* Returns a new shared event; NULL if this process cannot share memory. */
 struct shared_event *shared_event_new(unsigned device);
 
-/* That of another one, by its handle. */
+/* Opens an event of another process by its handle. */
 CUresult shared_event_open(const CUipcEventHandle *handle,
 			   struct shared_event **ret_event);
 
-/* NULL is fine. */
+/* Take and drop a reference; both accept NULL. */
 struct shared_event *shared_event_hold(struct shared_event *e);
 void shared_event_drop(struct shared_event *e);
 
-/* CUDA_ERROR_INVALID_HANDLE of one that another process made. */
+/* Returns CUDA_ERROR_INVALID_HANDLE if another process made the event. */
 CUresult shared_event_handle(const struct shared_event *e,
 			     CUipcEventHandle *ret_handle);
 
 /*
- * A new record; `number` of it is reached, once or more (by NULL nothing is),
- * when it may be: earlier ones can be in the way. CUDA_ERROR_NOT_SUPPORTED:
- * too many records of two processes are under way.
+ * shared_event_record() makes a record. It fails with CUDA_ERROR_NOT_SUPPORTED
+ * if too many records of two processes are not reached yet.
+ *
+ * shared_event_reach() marks a record as reached; it may be called repeatedly
+ * and ignores NULL. Call it only when shared_event_may_reach() returns true:
+ * marking a record also marks earlier ones that use the same slot.
  */
 CUresult shared_event_record(struct shared_event *e, uint64_t *ret_number);
 bool shared_event_may_reach(struct shared_event *e, uint64_t number);
 void shared_event_reach(struct shared_event *e, uint64_t number);
 
 /*
- * The last record of all, whoever made it: is it reached? What a process did
- * not come to that has ended counts as reached. NULL: yes.
+ * Whether the last record is reached, or the process that made it has ended.
+ * True if e is NULL.
  */
 bool shared_event_done(struct shared_event *e);
 
-/* Until it is, or the context has an error: that. */
+/*
+ * Waits for the last record; returns the context's error if one occurs
+ * meanwhile.
+ */
 CUresult shared_event_wait(CUcontext ctx, struct shared_event *e);
 
-/* What the stream is given from now on waits for it. The lock is held. */
+/*
+ * Makes later work of the stream wait for the last record. The caller holds the
+ * lock of the stream's context.
+ */
 CUresult shared_event_await(CUstream s, struct shared_event *e);
 
 #endif

@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * event_wait.c - asks whether events are reached and how long lies between
- * them, and waits for them.
+ * event_wait.c - queries events, waits for them, and computes the time between
+ * two events.
  */
-#include "fronts/cuda/event_private.h"
+#include "base/assert.h"
+#include "fronts/cuda/stream/event_private.h"
 
 static bool is_shared_done(CUevent e)
 {
@@ -23,8 +25,8 @@ static CUresult wait_shared(CUcontext ctx, CUevent e)
 }
 
 /*
- * Finds the record that the event stands for now. The caller drops it; NULL:
- * none.
+ * Returns the event's last record, which the caller drops; NULL: never
+ * recorded.
  */
 static struct record *look_at_record(CUevent e, struct gkf_ticket *ret_ticket)
 {
@@ -107,7 +109,10 @@ CUresult cuEventSynchronize(CUevent hEvent)
 	return r ? r : stream_error(ctx);
 }
 
-/* When it was reached; NOT_READY while that is still to come. */
+/*
+ * Returns the time at which the event was reached; CUDA_ERROR_NOT_READY: not
+ * yet.
+ */
 static CUresult time_of_event(CUevent e, uint64_t *ret_ns)
 {
 	struct gkf_ticket ticket;
@@ -127,7 +132,8 @@ static CUresult time_of_event(CUevent e, uint64_t *ret_ns)
 	return r || ns ? r : CUDA_ERROR_UNKNOWN;
 }
 
-static CUresult elapsed(float *pMilliseconds, CUevent start, CUevent end)
+static CUresult measure_elapsed(float *pMilliseconds, CUevent start,
+				CUevent end)
 {
 	uint64_t from, to;
 	CUresult r, r2;
@@ -146,7 +152,10 @@ static CUresult elapsed(float *pMilliseconds, CUevent start, CUevent end)
 		return CUDA_ERROR_CAPTURED_EVENT;
 	r = time_of_event(start, &from);
 	r2 = time_of_event(end, &to);
-	/* One that was never recorded goes before one that is not reached. */
+	/*
+	 * If one event was never recorded and the other is unreached, returns
+	 * the error of the former.
+	 */
 	if (r2 == CUDA_ERROR_INVALID_HANDLE || !r)
 		r = r2;
 	if (r)
@@ -158,14 +167,14 @@ static CUresult elapsed(float *pMilliseconds, CUevent start, CUevent end)
 CUresult cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd)
 {
 	ENTER(cuEventElapsedTime);
-	return elapsed(pMilliseconds, hStart, hEnd);
+	return measure_elapsed(pMilliseconds, hStart, hEnd);
 }
 
 CUresult cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart,
 			       CUevent hEnd)
 {
 	ENTER(cuEventElapsedTime_v2);
-	return elapsed(pMilliseconds, hStart, hEnd);
+	return measure_elapsed(pMilliseconds, hStart, hEnd);
 }
 
 CUresult event_hold_back(CUcontext ctx, CUevent hEvent)
@@ -180,7 +189,10 @@ CUresult event_hold_back(CUcontext ctx, CUevent hEvent)
 		r = capture_permit_context(ctx);
 	if (r)
 		return r;
-	/* For other processes it is the caller who waits, not the streams. */
+	/*
+	 * The calling thread, not the streams, waits for the records of other
+	 * processes.
+	 */
 	r = wait_shared(ctx, hEvent);
 	if (r)
 		return r;
@@ -207,6 +219,7 @@ CUresult event_await(CUstream s, CUevent event)
 	struct shared_event *shared = event_hold_shared(event);
 	CUresult r = shared_event_await(s, shared);
 
+	GK_ASSERT(gk_lock_held(&s->of->lock));
 	shared_event_drop(shared);
 	return r;
 }

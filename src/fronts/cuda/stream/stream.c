@@ -1,156 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream.c - the streams of a context: which one a caller means, and what
- * waits for what.
+ * stream.c - opens and closes the streams of a context, finds the stream that
+ * an argument means, and orders work between streams.
  */
+#include "base/assert.h"
 #include "device/queue.h"
-#include "fronts/cuda/capture.h"
+#include "fronts/cuda/graph/capture.h"
 #include "fronts/cuda/generation.h"
-#include "fronts/cuda/green.h"
-#include "fronts/cuda/stream_private.h"
-#include "machine/trouble/cuda_fault.h"
+#include "fronts/cuda/context/green.h"
+#include "fronts/cuda/stream/stream_private.h"
 
 #include <stdlib.h>
 
-/* ---- coming and going ---- */
-
-/* On an executor thread, which holds no lock. */
-static void fail_context(void *owner, int result)
-{
-	streams_fail(owner, (CUresult)result);
-}
-
-void stream_fail(CUcontext ctx, int result)
-{
-	fail_context(ctx, result);
-}
-
-static uint64_t slowness_of(void *owner)
-{
-	return gkf_cuda_fault_slowness(cuda.machine,
-				       ((CUcontext)owner)->device->index);
-}
-
-static struct gkf_queue *queue_new(CUcontext ctx, int priority)
-{
-	struct gkf_queue_ask ask = {
-	    .machine = cuda.machine,
-	    .device = ctx->device->index,
-	    .slot = ctx->device->slot,
-	    .priority = priority,
-	    .owner = ctx,
-	    .failed = fail_context,
-	    .strike = ctx->strike,
-	    .strike_seen = ctx->strike_seen,
-	    .slowness = slowness_of,
-	};
-	struct gkf_queue *queue;
-
-	return gkf_queue_new(&ask, &queue) ? NULL : queue;
-}
-
-static void link_stream(CUstream s)
-{
-	struct streams *streams = s->of;
-
-	s->next = streams->all;
-	s->at = &streams->all;
-	if (s->next)
-		s->next->at = &s->next;
-	streams->all = s;
-}
-
-CUstream stream_new(CUcontext ctx, enum stream_kind kind, int priority)
-{
-	static _Atomic uint64_t last_id;
-	struct streams *streams = streams_of(ctx);
-	CUstream s = handle_new(HANDLE_STREAM, sizeof(*s));
-
-	if (!s)
-		return NULL;
-	s->queue = queue_new(ctx, priority);
-	if (!s->queue) {
-		handle_free(s);
-		return NULL;
-	}
-	s->of = streams;
-	s->ctx = ctx;
-	s->kind = kind;
-	s->priority = priority;
-	s->id = atomic_fetch_add(&last_id, 1) + 1;
-	s->sync_policy = CU_SYNC_POLICY_AUTO;
-	pthread_mutex_lock(&streams->lock);
-	link_stream(s);
-	if (streams->hold)
-		gkf_queue_after(s->queue, gkf_queue_ticket(streams->hold));
-	pthread_mutex_unlock(&streams->lock);
-	return s;
-}
-
-static void remove_active(CUstream s)
-{
-	CUstream *at = &s->of->active;
-
-	while (*at && *at != s)
-		at = &(*at)->next_active;
-	if (*at)
-		*at = s->next_active;
-	s->is_active = false;
-}
-
-static void prune_left(struct streams *streams)
-{
-	unsigned kept = 0;
-
-	for (unsigned i = 0; i < streams->left_count; i++)
-		if (!gkf_ticket_done(streams->left[i].ticket))
-			streams->left[kept++] = streams->left[i];
-	streams->left_count = kept;
-}
-
-/* Without memory the caller waits for the stream that is destroyed. */
-static void leave_streams(struct streams *streams, struct left left)
-{
-	unsigned room = streams->left_room ? 2 * streams->left_room : 8;
-	struct left *more = streams->left;
-
-	prune_left(streams);
-	if (gkf_ticket_done(left.ticket))
-		return;
-	if (streams->left_count == streams->left_room) {
-		more = realloc(more, room * sizeof(*more));
-		if (!more) {
-			gkf_ticket_wait(left.ticket);
-			return;
-		}
-		streams->left = more;
-		streams->left_room = room;
-	}
-	more[streams->left_count++] = left;
-}
-
-static void unlink_stream(CUstream s)
-{
-	*s->at = s->next;
-	if (s->next)
-		s->next->at = s->at;
-	if (s->is_active)
-		remove_active(s);
-}
-
-void stream_destroy(CUstream s)
-{
-	struct streams *streams = s->of;
-	struct left left = {gkf_queue_ticket(s->queue),
-			    s->kind == STREAM_BLOCKING};
-
-	capture_leave(s);
-	pthread_mutex_lock(&streams->lock);
-	unlink_stream(s);
-	leave_streams(streams, left);
-	pthread_mutex_unlock(&streams->lock);
-	gkf_queue_release(s->queue, false);
-	handle_free(s);
-}
+/* ---- contexts ---- */
 
 static void close_streams(CUcontext ctx)
 {
@@ -187,20 +49,20 @@ static CUresult open_streams(CUcontext ctx)
 	pthread_mutex_init(&streams->lock, NULL);
 	streams->ctx = ctx;
 	ctx->part[PART_STREAM] = streams;
-	streams->gather = queue_new(ctx, 0);
-	streams->hold = queue_new(ctx, 0);
+	streams->gather = stream_queue_new(ctx, 0);
+	streams->hold = stream_queue_new(ctx, 0);
 	streams->legacy = stream_new(ctx, STREAM_LEGACY, 0);
 	if (!streams->gather || !streams->hold || !streams->legacy) {
 		close_streams(ctx);
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
-	streams_enlist(streams); /* others may look at it from now on */
+	streams_enlist(streams); /* from now on visible to other threads */
 	return CUDA_SUCCESS;
 }
 
 const struct cuda_part_row stream_part = {open_streams, close_streams};
 
-/* ---- which stream ---- */
+/* ---- finding streams ---- */
 
 static bool is_default_stream(CUstream given)
 {
@@ -213,7 +75,7 @@ static CUresult find_default(CUcontext ctx, CUstream given, bool per_thread,
 {
 	CUstream s = streams_of(ctx)->legacy;
 
-	/* Threads have no streams of their own in a green context. */
+	/* Green contexts have no per-thread streams. */
 	if (ctx->green && (given == CU_STREAM_PER_THREAD || per_thread ||
 			   !ctx->green->share.has_default))
 		return CUDA_ERROR_INVALID_HANDLE;
@@ -226,7 +88,10 @@ static CUresult find_default(CUcontext ctx, CUstream given, bool per_thread,
 	return CUDA_SUCCESS;
 }
 
-/* The code for it came with CUDA 13.1. */
+/*
+ * Returns the error for a stream whose green context has ended; CUDA 13.1 added
+ * a more specific one.
+ */
 static CUresult detached_error(void)
 {
 	return front_generation->cuda < 13010 ? CUDA_ERROR_CONTEXT_IS_DESTROYED
@@ -295,9 +160,9 @@ CUcontext stream_context(CUcontext ctx, CUstream stream)
 		   : ctx;
 }
 
-/* ---- what waits for what ---- */
+/* ---- order ---- */
 
-/* The legacy stream waits for all that blocking streams were given. */
+/* Makes the legacy stream wait for all work of the blocking streams. */
 static void order_legacy(struct streams *streams)
 {
 	struct gkf_queue *queue = streams->legacy->queue;
@@ -329,9 +194,10 @@ static void order_blocking(CUstream s)
 	}
 }
 
-/* Work that is pushed from now on waits for all that it has to wait for. */
+/* Makes work pushed from now on wait for the streams that the rules require. */
 static void stream_order(CUstream s)
 {
+	GK_ASSERT(gk_lock_held(&s->of->lock));
 	if (s->kind == STREAM_LEGACY)
 		order_legacy(s->of);
 	else if (s->kind == STREAM_BLOCKING)
@@ -339,8 +205,8 @@ static void stream_order(CUstream s)
 }
 
 /*
- * Who pushes faster than the work is done waits, as for a real driver, whose
- * streams hold about a thousand launches: memory has an end.
+ * A program that pushes work faster than it is done must wait, to limit memory.
+ * Real drivers make it wait too; their streams hold about a thousand launches.
  */
 #define BACKLOG_MOST 4096
 
@@ -422,26 +288,56 @@ CUresult stream_run(CUcontext ctx, CUstream stream, bool per_thread,
 	return (CUresult)gkf_queue_do(&own);
 }
 
-/* ---- of whole contexts ---- */
+/* ---- captures, by stream arguments ---- */
 
-void streams_gather(struct streams *streams)
+bool capture_finds(CUcontext ctx, CUstream given, bool per_thread,
+		   CUstream *ret_stream)
 {
-	for (CUstream s = streams->all; s; s = s->next)
-		gkf_queue_after(streams->gather, gkf_queue_ticket(s->queue));
-	for (unsigned i = 0; i < streams->left_count; i++)
-		gkf_queue_after(streams->gather, streams->left[i].ticket);
+	return capture_is_open() &&
+	       !stream_find(ctx, given, per_thread, ret_stream) &&
+	       stream_captures(*ret_stream);
 }
 
-/* A queue of nothing but waits, so that one ticket stands for several. */
-void streams_hold_back(struct streams *streams, struct gkf_ticket ticket)
+CUresult capture_permit_stream(CUcontext ctx, CUstream given, bool per_thread)
 {
-	gkf_queue_after(streams->hold, ticket);
-	ticket = gkf_queue_ticket(streams->hold);
-	for (CUstream s = streams->all; s; s = s->next)
-		gkf_queue_after(s->queue, ticket);
+	CUstream s;
+	CUresult r = stream_find(ctx, given, per_thread, &s);
+
+	return r ? r : stream_usable(s);
 }
 
-/* ---- for what is freed in the order of a stream ---- */
+/* ---- whole contexts ---- */
+
+void stream_follow(CUcontext ctx, bool per_thread, CUcontext of)
+{
+	struct streams *streams = streams_of(of);
+	struct gkf_ticket ticket;
+	CUstream s;
+
+	if (stream_find(ctx, NULL, per_thread, &s))
+		return;
+	pthread_mutex_lock(&streams->lock);
+	streams_gather(streams);
+	ticket = gkf_queue_ticket(streams->gather);
+	pthread_mutex_unlock(&streams->lock);
+	stream_lock(s);
+	gkf_queue_after(s->queue, ticket);
+	stream_unlock(s);
+}
+
+void stream_lead(CUcontext ctx, bool per_thread, CUcontext of)
+{
+	struct streams *streams = streams_of(of);
+	CUstream s;
+
+	if (stream_find(ctx, NULL, per_thread, &s))
+		return;
+	pthread_mutex_lock(&streams->lock);
+	streams_hold_back(streams, gkf_queue_ticket(s->queue));
+	pthread_mutex_unlock(&streams->lock);
+}
+
+/* ---- calls in the order of a stream ---- */
 
 struct after {
 	struct gkf_task task;
@@ -455,7 +351,7 @@ static int do_nothing_task(struct gkf_task *task)
 	return 0;
 }
 
-/* Done or not, what was before it in the stream is over. */
+/* Earlier work of the stream is over: it has been done or dropped. */
 static void call_done(struct gkf_task *task)
 {
 	struct after *after = (struct after *)task;

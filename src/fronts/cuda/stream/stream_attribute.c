@@ -1,5 +1,6 @@
-/* stream_attribute.c - gets and sets the attributes of a stream. */
-#include "fronts/cuda/stream_private.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stream_attribute.c - gets, sets and copies the attributes of streams. */
+#include "fronts/cuda/stream/stream_private.h"
 
 #include <string.h>
 
@@ -9,12 +10,10 @@ static bool is_policy(unsigned policy)
 	       policy <= CU_SYNC_POLICY_BLOCKING_SYNC;
 }
 
-static bool is_domain(unsigned domain)
-{
-	return domain <= CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE;
-}
-
-/* No longer than the device says, where it says so. */
+/*
+ * Whether a window is valid: no larger than the device's limit, if there is
+ * one.
+ */
 static bool is_window(CUstream s, const CUaccessPolicyWindow *window)
 {
 	int most = 0;
@@ -24,12 +23,6 @@ static bool is_window(CUstream s, const CUaccessPolicyWindow *window)
 			 &most);
 	return window->hitRatio >= 0.0F && window->hitRatio <= 1.0F &&
 	       (!most || window->num_bytes <= (size_t)most);
-}
-
-static void set_priority(CUstream s, int priority)
-{
-	s->priority = stream_priority(priority);
-	gkf_queue_priority(s->queue, s->priority);
 }
 
 static CUresult set_stream_attribute(CUstream s, CUstreamAttrID attr,
@@ -49,13 +42,14 @@ static CUresult set_stream_attribute(CUstream s, CUstreamAttrID attr,
 			s->sync_policy = value->syncPolicy;
 		break;
 	case CU_LAUNCH_ATTRIBUTE_PRIORITY:
-		set_priority(s, value->priority);
+		s->priority = stream_priority(value->priority);
+		gkf_queue_priority(s->queue, s->priority);
 		break;
 	case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
 		s->domain_map = *value;
 		break;
 	case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
-		ok = is_domain(value->memSyncDomain);
+		ok = value->memSyncDomain <= CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE;
 		if (ok)
 			s->domain = *value;
 		break;
@@ -94,9 +88,10 @@ static CUresult get_stream_attribute(CUstream s, CUstreamAttrID attr,
 	return CUDA_SUCCESS;
 }
 
-static CUresult cuStreamSetAttribute_on(enum cuda_row row, bool per_thread,
-					CUstream hStream, CUstreamAttrID attr,
-					const CUstreamAttrValue *value)
+BOTH_STREAMS(cuStreamSetAttribute, _ptsz,
+	     (CUstream hStream, CUstreamAttrID attr,
+	      const CUstreamAttrValue *value),
+	     (hStream, attr, value))
 {
 	CUstream s;
 	CUresult r = stream_enter(row, hStream, per_thread, &s);
@@ -111,14 +106,10 @@ static CUresult cuStreamSetAttribute_on(enum cuda_row row, bool per_thread,
 	return r;
 }
 
-BOTH_STREAMS(cuStreamSetAttribute, _ptsz,
+BOTH_STREAMS(cuStreamGetAttribute, _ptsz,
 	     (CUstream hStream, CUstreamAttrID attr,
-	      const CUstreamAttrValue *value),
-	     (hStream, attr, value))
-
-static CUresult cuStreamGetAttribute_on(enum cuda_row row, bool per_thread,
-					CUstream hStream, CUstreamAttrID attr,
-					CUstreamAttrValue *value_out)
+	      CUstreamAttrValue *value_out),
+	     (hStream, attr, value_out))
 {
 	CUstream s;
 	CUresult r = stream_enter(row, hStream, per_thread, &s);
@@ -133,12 +124,7 @@ static CUresult cuStreamGetAttribute_on(enum cuda_row row, bool per_thread,
 	return r;
 }
 
-BOTH_STREAMS(cuStreamGetAttribute, _ptsz,
-	     (CUstream hStream, CUstreamAttrID attr,
-	      CUstreamAttrValue *value_out),
-	     (hStream, attr, value_out))
-
-/* Between streams of one context. The priority is not among them. */
+/* The attributes copied from one stream to another: all except the priority. */
 static const CUstreamAttrID copied[] = {
     CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,
     CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY,
@@ -146,8 +132,8 @@ static const CUstreamAttrID copied[] = {
     CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN,
 };
 
-static CUresult cuStreamCopyAttributes_on(enum cuda_row row, bool per_thread,
-					  CUstream dst, CUstream src)
+BOTH_STREAMS(cuStreamCopyAttributes, _ptsz, (CUstream dst, CUstream src),
+	     (dst, src))
 {
 	CUstreamAttrValue value;
 	CUstream to, from;
@@ -164,6 +150,3 @@ static CUresult cuStreamCopyAttributes_on(enum cuda_row row, bool per_thread,
 	stream_unlock(to);
 	return CUDA_SUCCESS;
 }
-
-BOTH_STREAMS(cuStreamCopyAttributes, _ptsz, (CUstream dst, CUstream src),
-	     (dst, src))

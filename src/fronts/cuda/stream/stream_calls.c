@@ -1,7 +1,10 @@
-/* stream_calls.c - creating, destroying and asking streams. */
-#include "fronts/cuda/capture.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stream_calls.c - creates, destroys and queries streams, and waits for them.
+ */
+#include "fronts/cuda/graph/capture.h"
 #include "fronts/cuda/generation.h"
-#include "fronts/cuda/stream_private.h"
+#include "fronts/cuda/stream/stream_private.h"
 
 static CUresult create_stream(CUcontext ctx, CUstream *phStream, unsigned flags,
 			      int priority)
@@ -33,7 +36,7 @@ CUresult cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags,
 	return create_stream(ctx, phStream, flags, priority);
 }
 
-/* A default stream is nobody's to destroy. */
+/* Default streams cannot be destroyed. */
 static CUresult destroy_stream(CUstream s)
 {
 	if (!handle_is(s, HANDLE_STREAM) || s->kind == STREAM_LEGACY ||
@@ -60,8 +63,7 @@ CUresult cuStreamDestroy_v2(CUstream hStream)
 	return destroy_stream(hStream);
 }
 
-static CUresult cuStreamQuery_on(enum cuda_row row, bool per_thread,
-				 CUstream hStream)
+BOTH_STREAMS(cuStreamQuery, _ptsz, (CUstream hStream), (hStream))
 {
 	CUstream s;
 	CUresult r = stream_enter(row, hStream, per_thread, &s);
@@ -75,9 +77,10 @@ static CUresult cuStreamQuery_on(enum cuda_row row, bool per_thread,
 	return stream_error(s->ctx);
 }
 
-BOTH_STREAMS(cuStreamQuery, _ptsz, (CUstream hStream), (hStream))
-
-/* Its own policy, in the words of the context's. */
+/*
+ * Returns the stream's waiting policy as the corresponding CU_CTX_SCHED_...
+ * value.
+ */
 static unsigned policy_of(CUstream s)
 {
 	switch (atomic_load_explicit(&s->sync_policy, memory_order_relaxed)) {
@@ -92,9 +95,10 @@ static unsigned policy_of(CUstream s)
 	}
 }
 
-/* The stream may be destroyed meanwhile, its context may not. */
-static CUresult cuStreamSynchronize_on(enum cuda_row row, bool per_thread,
-				       CUstream hStream)
+/*
+ * Another thread may destroy the stream during the wait, but not its context.
+ */
+BOTH_STREAMS(cuStreamSynchronize, _ptsz, (CUstream hStream), (hStream))
 {
 	struct pending p;
 	unsigned policy;
@@ -114,15 +118,13 @@ static CUresult cuStreamSynchronize_on(enum cuda_row row, bool per_thread,
 	return stream_error(ctx);
 }
 
-BOTH_STREAMS(cuStreamSynchronize, _ptsz, (CUstream hStream), (hStream))
-
 /*
- * Getters: NAME(stream, out) with one out, which must be there. `enter` says
- * whose stream; the value is an expression of `s`.
+ * GETTER(symbol, type of *out, value): an entry point that sets *out, which
+ * must not be NULL, to an expression of the stream `s`.
  */
 #define GETTER(symbol, type, value)                                            \
-	static CUresult symbol##_on(enum cuda_row row, bool per_thread,        \
-				    CUstream hStream, type *out)               \
+	BOTH_STREAMS(symbol, _ptsz, (CUstream hStream, type * out),            \
+		     (hStream, out))                                           \
 	{                                                                      \
 		CUstream s;                                                    \
 		CUresult r = stream_enter(row, hStream, per_thread, &s);       \
@@ -133,9 +135,7 @@ BOTH_STREAMS(cuStreamSynchronize, _ptsz, (CUstream hStream), (hStream))
 			return CUDA_ERROR_INVALID_VALUE;                       \
 		*out = (value);                                                \
 		return CUDA_SUCCESS;                                           \
-	}                                                                      \
-	BOTH_STREAMS(symbol, _ptsz, (CUstream hStream, type * out),            \
-		     (hStream, out))
+	}
 
 GETTER(cuStreamGetPriority, int, s->priority)
 GETTER(cuStreamGetFlags, unsigned int,
@@ -146,9 +146,9 @@ GETTER(cuStreamGetId, unsigned long long, s->id)
 GETTER(cuStreamGetDevice, CUdevice, front_number(s->ctx->device))
 #undef GETTER
 
-static CUresult cuStreamGetCtx_v2_on(enum cuda_row row, bool per_thread,
-				     CUstream hStream, CUcontext *pCtx,
-				     CUgreenCtx *pGreenCtx)
+BOTH_STREAMS(cuStreamGetCtx_v2, _ptsz,
+	     (CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx),
+	     (hStream, pCtx, pGreenCtx))
 {
 	CUstream s;
 	CUresult r = stream_enter(row, hStream, per_thread, &s);
@@ -164,13 +164,9 @@ static CUresult cuStreamGetCtx_v2_on(enum cuda_row row, bool per_thread,
 	return CUDA_SUCCESS;
 }
 
-BOTH_STREAMS(cuStreamGetCtx_v2, _ptsz,
-	     (CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx),
-	     (hStream, pCtx, pGreenCtx))
-
-static CUresult cuStreamWaitEvent_on(enum cuda_row row, bool per_thread,
-				     CUstream hStream, CUevent hEvent,
-				     unsigned int Flags)
+BOTH_STREAMS(cuStreamWaitEvent, _ptsz,
+	     (CUstream hStream, CUevent hEvent, unsigned int Flags),
+	     (hStream, hEvent, Flags))
 {
 	struct gkf_ticket ticket;
 	CUstream s;
@@ -178,7 +174,7 @@ static CUresult cuStreamWaitEvent_on(enum cuda_row row, bool per_thread,
 
 	if (r)
 		return r;
-	/* It has a meaning in a capture only. */
+	/* This flag is valid only in captures. */
 	if (Flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL ||
 	    (Flags && !stream_captures(s)))
 		return CUDA_ERROR_INVALID_VALUE;
@@ -200,7 +196,3 @@ static CUresult cuStreamWaitEvent_on(enum cuda_row row, bool per_thread,
 	stream_unlock(s);
 	return r;
 }
-
-BOTH_STREAMS(cuStreamWaitEvent, _ptsz,
-	     (CUstream hStream, CUevent hEvent, unsigned int Flags),
-	     (hStream, hEvent, Flags))

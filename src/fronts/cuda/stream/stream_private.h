@@ -1,25 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream_private.h - what the files of streams and events share: the streams
- * of a context and who of them waits for whom.
+ * stream_private.h - shared by the files that implement streams and events: the
+ * streams of a context, and which stream waits for which.
  *
- * The legacy default stream and the blocking streams of a context wait for
- * each other. `active` are the blocking ones that were given work since the
- * legacy stream last waited for all; a blocking stream remembers up to which
- * number of the legacy stream it waits. All under the lock of the context's
- * streams, which is held for no longer than a push takes.
+ * The legacy default stream and the blocking streams of a context wait for each
+ * other. `active` lists the blocking streams that got work since the legacy
+ * stream last waited for all of them. Each blocking stream stores the number of
+ * the last task of the legacy stream for which it already waits. The lock of
+ * the context's streams guards this; it is held only for as long as a push
+ * takes.
  */
 #ifndef GKF_CUDA_STREAM_PRIVATE_H
 #define GKF_CUDA_STREAM_PRIVATE_H
 
-#include "fronts/cuda/capture_deps.h"
-#include "fronts/cuda/stream.h"
+#include "fronts/cuda/graph/capture_deps.h"
+#include "fronts/cuda/stream/stream.h"
 
 #include <pthread.h>
 
 struct streams;
 struct thread_entry;
 
-/* cuCtxGetStreamPriorityRange tells these. */
+/* The range returned by cuCtxGetStreamPriorityRange(). */
 #define STREAM_PRIORITY_LEAST    0
 #define STREAM_PRIORITY_GREATEST (-5)
 
@@ -32,22 +34,27 @@ struct CUstream_st {
 	enum stream_kind kind;
 	_Atomic int priority;
 	uint64_t id;
-	uint64_t legacy_seen; /* waits for the legacy stream up to this */
-	CUstream next, *at;   /* in streams.all; who points here */
+	/*
+	 * number of the last task of the legacy stream for which this stream
+	 * waits
+	 */
+	uint64_t legacy_seen;
+	CUstream next, *at; /* list streams.all; *at is this stream */
 	CUstream next_active;
 	bool is_active;
-	bool detached; /* its green context has ended; it can be destroyed */
-	struct thread_entry *thread; /* whose default stream it is, or NULL */
-	/* cuStreamSetAttribute() */
+	/* its green context has ended; it can only be destroyed */
+	bool detached;
+	struct thread_entry *thread; /* NULL: not a per-thread stream */
+	/* Set by cuStreamSetAttribute(). */
 	_Atomic unsigned sync_policy;
 	CUlaunchAttributeValue window, domain_map, domain;
-	/* capture.h; the rest of it with the lock of graphs */
+	/* For captures (capture.h). graph_mutex guards all except `capture`. */
 	_Atomic(struct capture *) capture;
 	struct capture_deps deps;
 	CUstream next_captured;
 };
 
-/* The rest of a stream that was destroyed before its work was done. */
+/* The unfinished work of a stream that was destroyed. */
 struct left {
 	struct gkf_ticket ticket;
 	bool blocking;
@@ -57,17 +64,22 @@ struct left {
 struct streams {
 	pthread_mutex_t lock;
 	CUcontext ctx;
-	struct streams *next; /* of the process, in the order of `serial` */
+	struct streams *next; /* streams of the next context, by `serial` */
 	uint64_t serial;
 	CUstream all, legacy, active;
 	struct left *left;
 	unsigned left_count, left_room;
-	struct gkf_queue *gather; /* waits for many things at once */
-	struct gkf_queue *hold;   /* every stream waits for all in it */
-	_Atomic unsigned capturing_blocking, capturing_others; /* streams */
+	/* contains only waits; one ticket of it stands for many tickets */
+	struct gkf_queue *gather;
+	/* contains only waits; all streams wait for it */
+	struct gkf_queue *hold;
+	_Atomic unsigned capturing_blocking, capturing_others; /* counts */
 };
 
-/* Tickets that somebody waits for; those beyond the room wait in `gather`. */
+/*
+ * Tickets to wait for; when the array is full, further tickets are put in
+ * `gather`.
+ */
 #define PENDING_ROOM 32
 struct pending {
 	struct gkf_ticket ticket[PENDING_ROOM];
@@ -75,7 +87,7 @@ struct pending {
 	bool gathered;
 };
 
-/* The nearest priority that there is. */
+/* Clamps a priority to the valid range. */
 static inline int stream_priority(int priority)
 {
 	if (priority > STREAM_PRIORITY_LEAST)
@@ -90,62 +102,82 @@ static inline struct streams *streams_of(CUcontext ctx)
 }
 
 /*
- * Enters a call about a stream of any context: the current one when it is a
- * default stream. The context's sticky error goes before.
+ * Begins a call on a stream of any context; a default stream is one of the
+ * current context. Returns the context's sticky error, if any.
  */
 CUresult stream_enter(enum cuda_row row, CUstream given, bool per_thread,
 		      CUstream *ret_stream);
 
-/* The stream that a caller means; CUDA_ERROR_INVALID_HANDLE of another ctx. */
+/*
+ * Finds the stream that the argument means; CUDA_ERROR_INVALID_HANDLE if it
+ * belongs to another context.
+ */
 CUresult stream_find(CUcontext ctx, CUstream given, bool per_thread,
 		     CUstream *ret_stream);
 
-/* A new stream of a context; NULL: no memory. */
+/*
+ * Returns a new queue for work of a context; NULL: out of memory. stream_new.c.
+ */
+struct gkf_queue *stream_queue_new(CUcontext ctx, int priority);
+
+/* Returns a new stream of a context; NULL: out of memory. */
 CUstream stream_new(CUcontext ctx, enum stream_kind kind, int priority);
 
-/* Ends the handle; the stream's work is still done. */
+/* Frees the handle. The work in the stream is still done. */
 void stream_destroy(CUstream s);
 
 /*
- * Takes the lock of the stream's context for a push: what is pushed until
- * stream_unlock() waits for all that it has to wait for. Waits before that
- * when there is far too much in the stream.
+ * stream_begin() locks the streams of the context for a push. Work pushed
+ * before stream_unlock() waits for the other streams as the rules require. If
+ * the stream has too much unfinished work, stream_begin() first waits until
+ * there is less.
  */
 void stream_begin(CUstream s);
 void stream_push(CUstream s, struct gkf_task *task);
 
 /*
- * Records all the work that a context was given, in whichever stream; makes
- * every stream of it wait, those that are made later, too. event.c.
+ * event_record_all() records an event after all present work of all streams of
+ * a context. event_hold_back() makes all later work of a context wait for an
+ * event, including work in streams created later. event.c, event_wait.c.
  */
 CUresult event_record_all(CUcontext ctx, CUevent event);
 CUresult event_hold_back(CUcontext ctx, CUevent event);
 
 /*
- * An error of the device: all contexts that share memory with ctx have it, and
- * what their streams still have to do is dropped. Takes locks.
+ * Makes a device error the sticky error of all contexts that share memory with
+ * ctx, and drops the remaining work of their streams. Takes locks.
  */
 void streams_fail(CUcontext ctx, CUresult result);
 
-/* The two halves of stream_begin(): only the first one waits. */
+/* The two halves of stream_begin(). Only stream_make_room() may wait. */
 void stream_make_room(CUstream s);
 void stream_hold(CUstream s);
 
-/* Add streams to those that stream_drain_all() finds, and take them out. */
+/*
+ * Add a context's streams to the list that stream_drain_all() searches, and
+ * remove them from it.
+ */
 void streams_enlist(struct streams *streams);
 void streams_strike_off(struct streams *streams);
 
-/* Under the lock: `gather` waits for all that the context has to do. */
+/*
+ * Makes `gather` wait for all work of the context. The caller holds
+ * streams->lock.
+ */
 void streams_gather(struct streams *streams);
 
 /*
- * The same of all green contexts of a base: into its `gather`; and the other
- * way about, all their streams wait for a ticket. Without locks.
+ * Handle all green contexts of a base context: streams_gather_greens() makes
+ * the base's `gather` wait for all of their work; streams_hold_greens() makes
+ * their later work wait for a ticket. Both take the locks.
  */
 void streams_gather_greens(CUcontext base);
 void streams_hold_greens(CUcontext base, struct gkf_ticket ticket);
 
-/* Under the lock: what streams are given from now on waits for a ticket. */
+/*
+ * Makes later work of all streams wait for a ticket. The caller holds
+ * streams->lock.
+ */
 void streams_hold_back(struct streams *streams, struct gkf_ticket ticket);
 
 static inline void stream_lock(CUstream s)
@@ -159,54 +191,67 @@ static inline void stream_unlock(CUstream s)
 }
 
 /*
- * Collects all that a stream stands for now, done or not; for the legacy one:
- * all that it would wait for.
+ * Collects the tickets of the stream's present work, whether done or not; for
+ * the legacy stream, also those of all streams for which it would wait.
  */
 void stream_pending(CUstream s, struct pending *ret_pending);
 bool stream_is_done(CUstream s);
 
-/* Waits as a policy of the context (CU_CTX_SCHED_...) says. */
+/*
+ * Waits for a ticket in the way that the policy (CU_CTX_SCHED_...) specifies.
+ */
 void stream_wait(CUcontext ctx, unsigned policy, struct gkf_ticket ticket);
 
-/* The context's error, if it has one. */
+/* Returns the context's sticky error, or CUDA_SUCCESS. */
 static inline CUresult stream_error(CUcontext ctx)
 {
 	return ctx_error(ctx);
 }
 
-/* hostfunc.c: the task that calls a function of the program's; NULL. */
+/*
+ * hostfunc.c: make tasks that call a function of the program; NULL: out of
+ * memory. `named` is the stream argument, which is passed on to the callback.
+ */
 struct gkf_task *hostfunc_make(CUhostFn function, void *data);
+struct gkf_task *callback_make(CUcontext ctx, CUstream named,
+			       CUstreamCallback callback, void *data);
 
 /*
- * stream_value.c: checks operations on words in memory, and makes a task of
- * them; NULL: no memory.
+ * stream_value.c: checks memory operations (waits and writes), and makes one
+ * task of them; NULL: out of memory.
  */
 CUresult values_check(const CUstreamBatchMemOpParams *ops, unsigned count);
 struct gkf_task *values_make(const CUstreamBatchMemOpParams *ops,
 			     unsigned count);
 
-/* event.c: records an event of a queue's context in the queue; no locks. */
+/*
+ * event.c: records an event in a queue of the event's context; takes no lock of
+ * streams.
+ */
 CUresult event_put(CUevent event, struct gkf_queue *queue);
 CUcontext event_context(CUevent event);
 
 /*
- * Was it recorded in a capture? Then a stream that waits for it joins that, or
- * learns why it may not.
+ * Whether the event was recorded in a capture. If so, the stream that is to
+ * wait for the event joins that capture, and *ret_result is set.
  */
 bool event_join(CUevent event, CUstream s, CUresult *ret_result);
 
-/* event.c: is it an event that lives, and what would wait for it? */
+/* event_wait.c: checks an event and returns the ticket of its last record. */
 CUresult event_check(CUevent event, struct gkf_ticket *ret_ticket);
 
 /*
- * The same for records of other processes: what the stream is given from now on
- * waits for them. Under the lock.
+ * Makes later work of a stream wait for an event's records in other processes.
+ * The caller holds the lock of the stream's context.
  */
 CUresult event_await(CUstream s, CUevent event);
 
-/* stream_thread.c: the calling thread's own stream; NULL: no memory. */
+/*
+ * stream_thread.c: returns the calling thread's own stream; NULL: out of
+ * memory.
+ */
 CUstream stream_of_thread(CUcontext ctx);
-/* The streams of a context that ends are no thread's any more. */
+/* Detaches the streams of a context that ends from their threads. */
 void stream_leave_threads(struct streams *streams);
 
 #endif

@@ -1,26 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream_thread.c - per-thread default streams: each thread has one in every
- * context that it used one in. It goes with the thread, or with the context.
+ * stream_thread.c - owns the per-thread default streams. A thread has one in
+ * each context in which it has used one; the stream ends with the thread or
+ * with the context.
  */
-#include "fronts/cuda/stream_private.h"
+#include "fronts/cuda/stream/stream_private.h"
 
 #include <stdlib.h>
 
 struct thread_entry {
 	CUcontext ctx;
-	uint64_t ctx_id;          /* of the life of ctx that was meant */
-	_Atomic(CUstream) stream; /* NULL: went with its context */
+	uint64_t ctx_id;          /* the id of that context */
+	_Atomic(CUstream) stream; /* NULL: its context has ended */
 	struct thread_entry *next;
 };
 
 static _Thread_local
     __attribute__((tls_model("initial-exec"))) struct thread_entry *mine;
 
-/* A thread ends while another one destroys the context of its stream. */
-static pthread_mutex_t leaving = PTHREAD_MUTEX_INITIALIZER;
+/*
+ * Guards against a thread that ends while another thread destroys the context
+ * of its stream.
+ */
+static pthread_mutex_t exit_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static pthread_key_t at_exit;
-static bool told_exit;
+static pthread_key_t streams_exit_key;
+static bool has_streams_exit_key;
 
 static void leave_thread_streams(void *entries)
 {
@@ -29,7 +34,7 @@ static void leave_thread_streams(void *entries)
 
 	mine = NULL;
 	if (lives)
-		pthread_mutex_lock(&leaving);
+		pthread_mutex_lock(&exit_lock);
 	for (; e; e = next) {
 		next = e->next;
 		if (lives && e->stream)
@@ -37,26 +42,30 @@ static void leave_thread_streams(void *entries)
 		free(e);
 	}
 	if (lives)
-		pthread_mutex_unlock(&leaving);
+		pthread_mutex_unlock(&exit_lock);
 }
 
-__attribute__((constructor)) static void load(void)
+__attribute__((constructor)) static void make_streams_exit_key(void)
 {
-	told_exit = !pthread_key_create(&at_exit, leave_thread_streams);
+	has_streams_exit_key =
+	    !pthread_key_create(&streams_exit_key, leave_thread_streams);
 }
 
 void stream_leave_threads(struct streams *streams)
 {
-	pthread_mutex_lock(&leaving);
+	pthread_mutex_lock(&exit_lock);
 	for (CUstream s = streams->all; s; s = s->next) {
 		if (s->thread)
 			atomic_store(&s->thread->stream, NULL);
 		s->thread = NULL;
 	}
-	pthread_mutex_unlock(&leaving);
+	pthread_mutex_unlock(&exit_lock);
 }
 
-/* Finds the entry of this context, or one whose context is gone. */
+/*
+ * Returns the thread's entry for this context, or else a free entry, whose
+ * context has ended.
+ */
 static struct thread_entry *find_thread_entry(CUcontext ctx)
 {
 	struct thread_entry *gone = NULL;
@@ -78,8 +87,8 @@ static struct thread_entry *add_thread_entry(void)
 		return NULL;
 	e->next = mine;
 	mine = e;
-	if (told_exit)
-		pthread_setspecific(at_exit, mine);
+	if (has_streams_exit_key)
+		pthread_setspecific(streams_exit_key, mine);
 	return e;
 }
 

@@ -1,25 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream_value.c - words in memory that a stream writes or waits for. A stream
- * that waits holds no thread; it looks again when something was written, and
- * after a short while, because the host writes without telling.
+ * stream_value.c - makes tasks that write words in memory or wait for them. A
+ * waiting stream occupies no thread. It checks its word again when a task has
+ * written one, and periodically, because writes by the host are not noticed.
  */
 #include "device/space.h"
-#include "fronts/cuda/capture.h"
 #include "fronts/cuda/generation.h"
-#include "fronts/cuda/stream_private.h"
+#include "fronts/cuda/stream/stream_private.h"
 
 #include <string.h>
 
-/* cuStreamBatchMemOp takes so many operations at once. */
+/* The maximum number of operations in one cuStreamBatchMemOp(). */
 #define BATCH_MOST 256
 
 struct batch {
 	struct gkf_task task;
-	unsigned count, next; /* the next one to be done */
+	/* next: index of the first operation that is not done yet */
+	unsigned count, next;
 	CUstreamBatchMemOpParams op[];
 };
 
-/* The two kinds, of 32 and 64 bits, in one form. */
+/* A wait for a word of 32 or 64 bits, or a write of one. */
 struct word {
 	CUdeviceptr address;
 	uint64_t value;
@@ -52,7 +53,10 @@ static struct word word_of_operation(const CUstreamBatchMemOpParams *op)
 	return w;
 }
 
-/* Programs write these words from other threads: one access, in order. */
+/*
+ * Other threads of the program access these words, so each is read or written
+ * by a single atomic access.
+ */
 static uint64_t load_value(const void *at, unsigned size)
 {
 	return size == 8
@@ -69,7 +73,9 @@ static void store_value(void *at, unsigned size, uint64_t value)
 				 __ATOMIC_RELEASE);
 }
 
-/* "Greater or equal" counts around: by the sign of the difference. */
+/*
+ * "Greater or equal" wraps around: the sign of the difference is what counts.
+ */
 static bool is_met(unsigned flags, unsigned size, uint64_t now, uint64_t value)
 {
 	switch (flags & 3) {
@@ -86,9 +92,9 @@ static bool is_met(unsigned flags, unsigned size, uint64_t now, uint64_t value)
 	}
 }
 
-/* ---- reductions: CUDA 13.1 ---- */
+/* ---- reductions, since CUDA 13.1 ---- */
 
-/* A member of CUstreamBatchMemOpParams since CUDA 13.1. */
+/* A member that CUDA 13.1 added to CUstreamBatchMemOpParams. */
 struct reduction_params {
 	CUstreamBatchMemOpType operation;
 	unsigned int flags;
@@ -165,7 +171,7 @@ static CUresult check_reduction(const CUstreamBatchMemOpParams *op)
 	return CUDA_SUCCESS;
 }
 
-/* ---- one after the other ---- */
+/* ---- batches ---- */
 
 static int do_one(const CUstreamBatchMemOpParams *op)
 {
@@ -203,16 +209,13 @@ static int run_value_batch(struct gkf_task *task)
 	return r;
 }
 
-static bool is_wait_flags(unsigned flags)
-{
-	return !(flags & ~(3u | CU_STREAM_WAIT_VALUE_FLUSH));
-}
-
 static CUresult check_word(const CUstreamBatchMemOpParams *op)
 {
 	struct word w = word_of_operation(op);
-	bool flags_ok = w.is_wait ? is_wait_flags(op->waitValue.flags)
-				  : op->writeValue.flags <= 1;
+	bool flags_ok =
+	    w.is_wait
+		? !(op->waitValue.flags & ~(3u | CU_STREAM_WAIT_VALUE_FLUSH))
+		: op->writeValue.flags <= 1;
 
 	if (!flags_ok || w.address & (w.size - 1) ||
 	    !gkf_space_view(w.address, w.size))
@@ -264,92 +267,3 @@ struct gkf_task *values_make(const CUstreamBatchMemOpParams *ops,
 	memcpy(batch->op, ops, count * sizeof(*ops));
 	return &batch->task;
 }
-
-/* All of them or none. */
-static CUresult push_memory_ops(CUstream s, CUstreamBatchMemOpParams *ops,
-				unsigned count)
-{
-	struct gkf_task *task;
-	CUresult r = values_check(ops, count);
-
-	if (r || !count)
-		return r;
-	if (stream_captures(s))
-		return GRAPH_LOCKED(capture_values(s, ops, count));
-	r = stream_usable(s);
-	if (r)
-		return r;
-	task = values_make(ops, count);
-	if (!task)
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	stream_push(s, task);
-	return CUDA_SUCCESS;
-}
-
-static CUresult batch_on(enum cuda_row row, bool per_thread, CUstream stream,
-			 unsigned count, CUstreamBatchMemOpParams *ops,
-			 unsigned flags)
-{
-	CUstream s;
-	CUresult r = stream_enter(row, stream, per_thread, &s);
-
-	if (r)
-		return r;
-	return flags ? CUDA_ERROR_INVALID_VALUE
-		     : push_memory_ops(s, ops, count);
-}
-
-static CUresult value_on(enum cuda_row row, bool per_thread, CUstream stream,
-			 CUstreamBatchMemOpType type, CUdeviceptr addr,
-			 uint64_t value, unsigned flags)
-{
-	CUstreamBatchMemOpParams op = {.waitValue = {.operation = type,
-						     .address = addr,
-						     .value64 = value,
-						     .flags = flags}};
-
-	return batch_on(row, per_thread, stream, 1, &op, 0);
-}
-
-/* The first versions differ in what hardware had to be able to do. */
-#define BATCH(symbol)                                                          \
-	static CUresult symbol##_on(enum cuda_row row, bool per_thread,        \
-				    CUstream stream, unsigned int count,       \
-				    CUstreamBatchMemOpParams *paramArray,      \
-				    unsigned int flags)                        \
-	{                                                                      \
-		return batch_on(row, per_thread, stream, count, paramArray,    \
-				flags);                                        \
-	}                                                                      \
-	BOTH_STREAMS(symbol, _ptsz,                                            \
-		     (CUstream stream, unsigned int count,                     \
-		      CUstreamBatchMemOpParams *paramArray,                    \
-		      unsigned int flags),                                     \
-		     (stream, count, paramArray, flags))
-
-#define VALUE(symbol, type, operation)                                         \
-	static CUresult symbol##_on(enum cuda_row row, bool per_thread,        \
-				    CUstream stream, CUdeviceptr addr,         \
-				    type value, unsigned int flags)            \
-	{                                                                      \
-		return value_on(row, per_thread, stream,                       \
-				CU_STREAM_MEM_OP_##operation, addr, value,     \
-				flags);                                        \
-	}                                                                      \
-	BOTH_STREAMS(symbol, _ptsz,                                            \
-		     (CUstream stream, CUdeviceptr addr, type value,           \
-		      unsigned int flags),                                     \
-		     (stream, addr, value, flags))
-
-BATCH(cuStreamBatchMemOp)
-BATCH(cuStreamBatchMemOp_v2)
-VALUE(cuStreamWaitValue32, cuuint32_t, WAIT_VALUE_32)
-VALUE(cuStreamWaitValue32_v2, cuuint32_t, WAIT_VALUE_32)
-VALUE(cuStreamWaitValue64, cuuint64_t, WAIT_VALUE_64)
-VALUE(cuStreamWaitValue64_v2, cuuint64_t, WAIT_VALUE_64)
-VALUE(cuStreamWriteValue32, cuuint32_t, WRITE_VALUE_32)
-VALUE(cuStreamWriteValue32_v2, cuuint32_t, WRITE_VALUE_32)
-VALUE(cuStreamWriteValue64, cuuint64_t, WRITE_VALUE_64)
-VALUE(cuStreamWriteValue64_v2, cuuint64_t, WRITE_VALUE_64)
-#undef BATCH
-#undef VALUE

@@ -1,17 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream_wait.c - waiting for a stream, for a context, for all contexts that
- * have to do with something; streams that wait for contexts.
+ * stream_wait.c - owns the list of the streams of all contexts: waits for a
+ * stream, a context or several contexts, and makes contexts fail together.
  */
+#include "base/assert.h"
 #include "base/clock.h"
-#include "fronts/cuda/stream_private.h"
+#include "fronts/cuda/stream/stream_private.h"
 
 #include <sched.h>
 
-/* How long a waiting thread looks before it sleeps, by the context's flags. */
+/*
+ * How long a waiting thread spins before it sleeps; the context's flags select
+ * which.
+ */
 #define SPIN_AUTO_NS (20 * GK_NS_PER_US)
 #define SPIN_LONG_NS (50 * GK_NS_PER_MS)
 
-/* All streams of the process, by context; take this lock before theirs. */
+/*
+ * The streams of all contexts. This lock is taken before those of the contexts'
+ * streams.
+ */
 static struct {
 	pthread_mutex_t lock;
 	struct streams *first, **end;
@@ -34,12 +42,21 @@ void streams_strike_off(struct streams *streams)
 	pthread_mutex_lock(&contexts.lock);
 	while (*at && *at != streams)
 		at = &(*at)->next;
-	if (*at) { /* one that never came so far is not there */
+	if (*at) { /* absent if opening failed */
 		*at = streams->next;
 		if (!*at)
 			contexts.end = at;
 	}
 	pthread_mutex_unlock(&contexts.lock);
+}
+
+void ctx_stick(CUcontext ctx, CUresult result)
+{
+	int none = CUDA_SUCCESS;
+
+	if (atomic_compare_exchange_strong(&ctx->sticky, &none, result) &&
+	    result != CUDA_ERROR_ASSERT)
+		atomic_store(&ctx->device->failed, result);
 }
 
 static void stop_streams(struct streams *of, int result)
@@ -50,7 +67,10 @@ static void stop_streams(struct streams *of, int result)
 	pthread_mutex_unlock(&of->lock);
 }
 
-/* Its own context has it last: who sees it there sees it everywhere. */
+/*
+ * Sets the error of ctx last: a program that sees it there must find it in all
+ * other contexts too.
+ */
 void streams_fail(CUcontext ctx, CUresult result)
 {
 	struct streams *of;
@@ -66,9 +86,42 @@ void streams_fail(CUcontext ctx, CUresult result)
 	pthread_mutex_unlock(&contexts.lock);
 }
 
-/* The next streams of a green context of the base; under contexts.lock. */
+CUresult ctx_strike(CUcontext ctx)
+{
+	if (!atomic_load(&ctx->sticky))
+		streams_fail(ctx,
+			     (CUresult)(atomic_load(ctx->strike) & 0xffff));
+	return (CUresult)atomic_load(&ctx->sticky);
+}
+
+void streams_gather(struct streams *streams)
+{
+	GK_ASSERT(gk_lock_held(&streams->lock));
+	for (CUstream s = streams->all; s; s = s->next)
+		gkf_queue_after(streams->gather, gkf_queue_ticket(s->queue));
+	for (unsigned i = 0; i < streams->left_count; i++)
+		gkf_queue_after(streams->gather, streams->left[i].ticket);
+}
+
+/*
+ * `hold` contains only waits, so one ticket of it stands for several tickets.
+ */
+void streams_hold_back(struct streams *streams, struct gkf_ticket ticket)
+{
+	GK_ASSERT(gk_lock_held(&streams->lock));
+	gkf_queue_after(streams->hold, ticket);
+	ticket = gkf_queue_ticket(streams->hold);
+	for (CUstream s = streams->all; s; s = s->next)
+		gkf_queue_after(s->queue, ticket);
+}
+
+/*
+ * Returns the streams of the next green context of the base, beginning at `of`.
+ * The caller holds contexts.lock.
+ */
 static struct streams *next_green(struct streams *of, CUcontext base)
 {
+	GK_ASSERT(gk_lock_held(&contexts.lock));
 	while (of && (of->ctx == base || of->ctx->base != base))
 		of = of->next;
 	return of;
@@ -108,6 +161,7 @@ void streams_hold_greens(CUcontext base, struct gkf_ticket ticket)
 static void add_pending(struct streams *streams, struct pending *p,
 			struct gkf_ticket ticket)
 {
+	GK_ASSERT(gk_lock_held(&streams->lock));
 	if (gkf_ticket_done(ticket))
 		return;
 	if (p->count < PENDING_ROOM - 1) {
@@ -201,7 +255,7 @@ void stream_wait(CUcontext ctx, unsigned policy, struct gkf_ticket ticket)
 	gkf_ticket_wait(ticket);
 }
 
-/* All that a context has to do. */
+/* Collects tickets for all unfinished work of a context. */
 static void collect_pending(struct streams *streams, struct pending *p)
 {
 	p->count = 0;
@@ -238,7 +292,10 @@ CUresult stream_drain_all(CUcontext ctx,
 	struct streams *s;
 	struct pending p;
 
-	/* Tickets outlive their context, so nothing is held while waiting. */
+	/*
+	 * No lock is held while waiting, because a ticket remains valid after
+	 * its context has ended.
+	 */
 	do {
 		p.count = 0;
 		pthread_mutex_lock(&contexts.lock);
@@ -253,35 +310,6 @@ CUresult stream_drain_all(CUcontext ctx,
 		wait_pending(ctx, &p);
 	} while (s);
 	return ctx ? stream_error(ctx) : CUDA_SUCCESS;
-}
-
-void stream_follow(CUcontext ctx, bool per_thread, CUcontext of)
-{
-	struct streams *streams = streams_of(of);
-	struct gkf_ticket ticket;
-	CUstream s;
-
-	if (stream_find(ctx, NULL, per_thread, &s))
-		return;
-	pthread_mutex_lock(&streams->lock);
-	streams_gather(streams);
-	ticket = gkf_queue_ticket(streams->gather);
-	pthread_mutex_unlock(&streams->lock);
-	stream_lock(s);
-	gkf_queue_after(s->queue, ticket);
-	stream_unlock(s);
-}
-
-void stream_lead(CUcontext ctx, bool per_thread, CUcontext of)
-{
-	struct streams *streams = streams_of(of);
-	CUstream s;
-
-	if (stream_find(ctx, NULL, per_thread, &s))
-		return;
-	pthread_mutex_lock(&streams->lock);
-	streams_hold_back(streams, gkf_queue_ticket(s->queue));
-	pthread_mutex_unlock(&streams->lock);
 }
 
 bool stream_all_done(void)

@@ -1,11 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * execution.c - execution contexts: the primary context of a device, or a green
- * one. A handle is the driver's own of either.
+ * execution.c - execution contexts: a device's primary context or a green one.
+ * The handle is the driver's handle of that context.
  */
-#include "fronts/cudart/function.h"
+#include "fronts/cudart/kernel/function.h"
 
 #if CUDART_MAJOR == 13
-/* As the context that the driver's calls take; is it a green one? */
+/* Finds the CUcontext of an execution context, and whether it is a green
+ * context. */
 static cudaError_t find_context(cudaExecutionContext_t given,
 				CUcontext *ret_context, bool *ret_green)
 {
@@ -33,7 +35,8 @@ cudaError_t cudaDeviceGetExecutionCtx(cudaExecutionContext_t *ctx, int device)
 	return cudaSuccess;
 }
 
-/* Drivers before CUDA 13.3 want a default stream in each. */
+/* Drivers before CUDA 13.3 require the default-stream flag for every green
+ * context. */
 cudaError_t cudaGreenCtxCreate(cudaExecutionContext_t *phCtx,
 			       cudaDevResourceDesc_t desc, int device,
 			       unsigned int flags)
@@ -48,7 +51,7 @@ cudaError_t cudaGreenCtxCreate(cudaExecutionContext_t *phCtx,
 	return cudaSuccess;
 }
 
-/* The primary context of a device is not the caller's to destroy. */
+/* Fails for the primary context of a device, which cannot be destroyed. */
 cudaError_t cudaExecutionCtxDestroy(cudaExecutionContext_t ctx)
 {
 	ENTER();
@@ -57,7 +60,7 @@ cudaError_t cudaExecutionCtxDestroy(cudaExecutionContext_t ctx)
 	    legacy->cuGreenCtxDestroy((CUgreenCtx)(void *)ctx));
 }
 
-/* A function of a context and more: what `call` says of `context`. */
+/* Defines a function of an execution context; `call` uses `context`. */
 #define OF_CONTEXT(symbol, params, call)                                       \
 	cudaError_t symbol params                                              \
 	{                                                                      \

@@ -1,11 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * function.c - kernels by name, and what they are.
+ * function.c - finds the kernel that a caller names, and reads and sets its
+ * attributes.
  */
-#include "fronts/cudart/function.h"
+#include "fronts/cudart/kernel/function.h"
 
 #include <stddef.h>
 
-static cudaError_t given(const void *func, CUkernel *ret_kernel)
+static cudaError_t check_kernel(const void *func, CUkernel *ret_kernel)
 {
 	CUkernel kernel = (CUkernel)(uintptr_t)func;
 	CUfunction function;
@@ -21,7 +23,7 @@ cudaError_t function_kernel(const void *func, CUkernel *ret_kernel)
 	struct entry *e = registry_find(func);
 
 	if (!e)
-		return given(func, ret_kernel);
+		return check_kernel(func, ret_kernel);
 	REQUIRE(e->kind == ENTRY_KERNEL, cudaErrorInvalidDeviceFunction);
 	return registry_kernel(e, ret_kernel);
 }
@@ -51,7 +53,7 @@ cudaError_t cudaGetFuncBySymbol(cudaFunction_t *functionPtr,
 	return function_here(symbolPtr, functionPtr);
 }
 
-/* cudaFuncAttributes, as rows of the driver's attributes. */
+/* The driver's attribute for each member of cudaFuncAttributes. */
 static const struct {
 	CUfunction_attribute attribute;
 	size_t offset, size;

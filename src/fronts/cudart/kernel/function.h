@@ -1,18 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * function.h - kernels as callers name them.
+ * function.h - converts the kernels that callers name into the driver's.
  */
 #ifndef GKF_CUDART_FUNCTION_H
 #define GKF_CUDART_FUNCTION_H
 
-#include "fronts/cudart/registry.h"
+#include "fronts/cudart/kernel/registry.h"
 
 /*
- * `func` is the address of the host's stub, or a cudaKernel_t. A context is
- * current. cudaErrorInvalidDeviceFunction for what is none of both.
+ * Finds a kernel. `func` is the address of a host stub, or a cudaKernel_t; if
+ * it is neither, returns cudaErrorInvalidDeviceFunction. A context must be
+ * current.
  */
 cudaError_t function_kernel(const void *func, CUkernel *ret_kernel);
 
-/* The same as the driver launches it: a kernel passes for a function. */
+/* Finds a kernel as a CUfunction that can be launched. No conversion is needed,
+ * since the driver launches a CUkernel as well. */
 static inline cudaError_t function_launchable(const void *func,
 					      CUfunction *ret_function)
 {
@@ -23,10 +26,10 @@ static inline cudaError_t function_launchable(const void *func,
 	return cudaSuccess;
 }
 
-/* The same as a function of the current context. */
+/* Finds a kernel as a CUfunction of the current context. */
 cudaError_t function_here(const void *func, CUfunction *ret_function);
 
-/* The attributes of a launch are the same struct under two names. */
+/* Launch attributes have the same struct in both APIs. */
 static inline CUlaunchConfig function_config(const cudaLaunchConfig_t *config)
 {
 	return (CUlaunchConfig){

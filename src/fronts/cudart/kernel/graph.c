@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph.c - nodes of graphs whose parameters the driver has in other words:
- * kernels by the host's stubs, copies by the runtime's structs.
+ * graph.c - graph nodes whose parameters differ from the driver's: host stubs
+ * stand for kernels, and copies have the runtime's structs.
  */
-#include "fronts/cudart/box.h"
-#include "fronts/cudart/function.h"
+#include "fronts/cudart/memory/box.h"
+#include "fronts/cudart/kernel/function.h"
 
 #include <string.h>
 
@@ -37,7 +38,7 @@ static cudaError_t driver_kernel(const struct cudaKernelNodeParams *p,
 	return current_context(&ret->ctx);
 }
 
-/* A kernel of the program's by its stub, any other one as it is. */
+/* The host stub of a kernel, or its handle if it has no stub. */
 static void *stub_of(const CUDA_KERNEL_NODE_PARAMS *p)
 {
 	struct entry *e = registry_of_kernel(p->kern);
@@ -103,7 +104,7 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node,
 
 /* ---- copies ---- */
 
-/* A copy, and the context that does it. */
+/* A copy and the context in which it runs. */
 struct request {
 	CUDA_MEMCPY3D copy;
 	CUcontext context;
@@ -118,7 +119,7 @@ static cudaError_t request_3d(struct request *ret,
 	return current_context(&ret->context);
 }
 
-/* Bytes in a row. */
+/* A copy of contiguous bytes. */
 static cudaError_t request_row(struct request *ret, void *dst, const void *src,
 			       size_t count, enum cudaMemcpyKind kind)
 {
@@ -137,8 +138,8 @@ static cudaError_t request_to_symbol(struct request *ret, const void *symbol,
 {
 	char *at = NULL;
 
-	TRY(find_variable_part(&at, symbol, count, offset, kind,
-			       cudaMemcpyHostToDevice));
+	TRY(symbol_find_part(&at, symbol, count, offset, kind,
+			     cudaMemcpyHostToDevice));
 	return request_row(ret, at, src, count, kind);
 }
 
@@ -148,14 +149,14 @@ static cudaError_t request_from_symbol(struct request *ret, void *dst,
 {
 	char *at = NULL;
 
-	TRY(find_variable_part(&at, symbol, count, offset, kind,
-			       cudaMemcpyDeviceToHost));
+	TRY(symbol_find_part(&at, symbol, count, offset, kind,
+			     cudaMemcpyDeviceToHost));
 	return request_row(ret, dst, at, count, kind);
 }
 
 /*
- * The three functions of each way to say what is copied: COPIES(suffix, how it
- * is read, what the caller gives, its names)
+ * Defines the three functions for one form of copy parameters: COPIES(suffix,
+ * function that converts the parameters, their declarations, their names).
  */
 #define COPIES(suffix, read, given, names)                                     \
 	cudaError_t cudaGraphAddMemcpyNode##suffix(                            \
@@ -213,7 +214,7 @@ cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node,
 	return box_params_3d(&own, ret);
 }
 
-/* ---- sets ---- */
+/* ---- memset ---- */
 
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *pGraphNode,
 				   cudaGraph_t graph,
@@ -249,7 +250,7 @@ static cudaError_t driver_any_kernel(const struct cudaGraphNodeParams *p,
 {
 	CUDA_KERNEL_NODE_PARAMS own;
 
-	/* Both versions of the struct are one. */
+	/* Both versions of the struct have the same layout. */
 	TRY(driver_kernel((const struct cudaKernelNodeParams *)&p->kernel,
 			  &own));
 	memcpy(&ret->kernel, &own, sizeof own);
@@ -272,7 +273,7 @@ static cudaError_t driver_any_copy(const struct cudaGraphNodeParams *p,
 	return cudaSuccess;
 }
 
-/* What the driver has in addition is the context. */
+/* The driver's parameters also have the context. */
 static cudaError_t driver_params(const struct cudaGraphNodeParams *p,
 				 CUgraphNodeParams *ret)
 {
@@ -309,9 +310,10 @@ static cudaError_t driver_params(const struct cudaGraphNodeParams *p,
 	return cudart_fail(cudaErrorInvalidValue);
 }
 
-/* The address of memory, the graphs of a conditional node. */
-static void tell_made(struct cudaGraphNodeParams *ret,
-		      const CUgraphNodeParams *own)
+/* Stores the outputs: the address of an allocation, the graphs of a conditional
+ * node. */
+static void write_outputs(struct cudaGraphNodeParams *ret,
+			  const CUgraphNodeParams *own)
 {
 	if (ret->type == cudaGraphNodeTypeMemAlloc)
 		ret->alloc.dptr = (void *)own->alloc.dptr;
@@ -333,7 +335,7 @@ static cudaError_t add_node(cudaGraphNode_t *ret_node, cudaGraph_t graph,
 					     count, &own)
 		 : legacy->cuGraphAddNode(ret_node, graph, deps, count, &own);
 	TRY(runtime_result(r));
-	tell_made(params, &own);
+	write_outputs(params, &own);
 	return cudaSuccess;
 }
 

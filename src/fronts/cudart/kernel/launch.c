@@ -1,14 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * launch.c - launching kernels: by the code that nvcc emits for <<<...>>>, and
- * by name of the host's stub.
+ * launch.c - launches kernels: for the code that nvcc generates for <<<...>>>,
+ * and by the address of a host stub.
  */
-#include "fronts/cudart/function.h"
+#include "fronts/cudart/kernel/function.h"
 
 #include <string.h>
 
 /*
- * A launch whose arguments throw never takes its own back: of those that lie
- * here, the oldest is the one that nobody waits for.
+ * If evaluating a launch's arguments throws an exception, the launch never pops
+ * its configuration. Therefore, if the stack is full, the oldest one is
+ * dropped.
  */
 unsigned int __cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim,
 					 size_t sharedMem,
@@ -54,7 +56,7 @@ static bool is_within_limits(dim3 size, CUdevice device,
 	return true;
 }
 
-/* The driver calls everything an invalid value; here sizes are told apart. */
+/* Invalid sizes have their own error in the runtime, but not in the driver. */
 static bool are_sizes_valid(dim3 grid, dim3 block)
 {
 	static const CUdevice_attribute grid_limits[] = {
@@ -80,7 +82,7 @@ static bool are_sizes_valid(dim3 grid, dim3 block)
 	       threads <= (unsigned)most;
 }
 
-static cudaError_t launched(CUresult r, dim3 grid, dim3 block)
+static cudaError_t finish_launch(CUresult r, dim3 grid, dim3 block)
 {
 	if (__builtin_expect(r == CUDA_ERROR_INVALID_VALUE, 0) &&
 	    !are_sizes_valid(grid, block))
@@ -89,8 +91,9 @@ static cudaError_t launched(CUresult r, dim3 grid, dim3 block)
 }
 
 /*
- * The driver runs a kernel in the context of its stream; the runtime in the
- * current one, and a stream of another device is an error.
+ * The driver runs a kernel in the context of its stream. The runtime runs it in
+ * the current context, where a stream of another device is an error. With a
+ * CUfunction of the current context, the driver checks that.
  */
 static cudaError_t bind_to_context(CUfunction *function, cudaStream_t stream)
 {
@@ -107,15 +110,17 @@ static cudaError_t launch_grid(const struct driver *d, CUfunction function,
 {
 	REQUIRE(shared <= UINT32_MAX, cudaErrorInvalidValue);
 	TRY(bind_to_context(&function, stream));
-	return launched(d->cuLaunchKernel(function, grid.x, grid.y, grid.z,
-					  block.x, block.y, block.z,
-					  (unsigned)shared, stream, args, NULL),
-			grid, block);
+	return finish_launch(d->cuLaunchKernel(function, grid.x, grid.y, grid.z,
+					       block.x, block.y, block.z,
+					       (unsigned)shared, stream, args,
+					       NULL),
+			     grid, block);
 }
 
-static cudaError_t cudaLaunchKernel_by(const struct driver *d, const void *func,
-				       dim3 grid, dim3 block, void **args,
-				       size_t shared, cudaStream_t stream)
+BOTH_STREAMS(cudaLaunchKernel, _ptsz,
+	     (const void *func, dim3 grid, dim3 block, void **args,
+	      size_t shared, cudaStream_t stream),
+	     (func, grid, block, args, shared, stream))
 {
 	CUfunction function;
 
@@ -123,10 +128,6 @@ static cudaError_t cudaLaunchKernel_by(const struct driver *d, const void *func,
 	TRY(function_launchable(func, &function));
 	return launch_grid(d, function, grid, block, args, shared, stream);
 }
-BOTH(cudaLaunchKernel, _ptsz,
-     (const void *func, dim3 gridDim, dim3 blockDim, void **args,
-      size_t sharedMem, cudaStream_t stream),
-     (func, gridDim, blockDim, args, sharedMem, stream))
 
 cudaError_t __cudaGetKernel(cudaKernel_t *kernelPtr, const void *entryFuncAddr)
 {
@@ -137,10 +138,10 @@ cudaError_t __cudaGetKernel(cudaKernel_t *kernelPtr, const void *entryFuncAddr)
 	return cudaSuccess;
 }
 
-static cudaError_t __cudaLaunchKernel_by(const struct driver *d,
-					 cudaKernel_t kernel, dim3 grid,
-					 dim3 block, void **args, size_t shared,
-					 cudaStream_t stream)
+BOTH_STREAMS(__cudaLaunchKernel, _ptsz,
+	     (cudaKernel_t kernel, dim3 grid, dim3 block, void **args,
+	      size_t shared, cudaStream_t stream),
+	     (kernel, grid, block, args, shared, stream))
 {
 	struct entry *e = handle_entry(kernel);
 
@@ -151,16 +152,11 @@ static cudaError_t __cudaLaunchKernel_by(const struct driver *d,
 	return launch_grid(d, (CUfunction)(void *)kernel, grid, block, args,
 			   shared, stream);
 }
-BOTH(__cudaLaunchKernel, _ptsz,
-     (cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args,
-      size_t sharedMem, cudaStream_t stream),
-     (kernel, gridDim, blockDim, args, sharedMem, stream))
 
-static cudaError_t cudaLaunchCooperativeKernel_by(const struct driver *d,
-						  const void *func, dim3 grid,
-						  dim3 block, void **args,
-						  size_t shared,
-						  cudaStream_t stream)
+BOTH_STREAMS(cudaLaunchCooperativeKernel, _ptsz,
+	     (const void *func, dim3 grid, dim3 block, void **args,
+	      size_t shared, cudaStream_t stream),
+	     (func, grid, block, args, shared, stream))
 {
 	CUfunction function;
 
@@ -168,19 +164,16 @@ static cudaError_t cudaLaunchCooperativeKernel_by(const struct driver *d,
 	TRY(function_launchable(func, &function));
 	REQUIRE(shared <= UINT32_MAX, cudaErrorInvalidValue);
 	TRY(bind_to_context(&function, stream));
-	return launched(d->cuLaunchCooperativeKernel(
-			    function, grid.x, grid.y, grid.z, block.x, block.y,
-			    block.z, (unsigned)shared, stream, args),
-			grid, block);
+	return finish_launch(
+	    d->cuLaunchCooperativeKernel(function, grid.x, grid.y, grid.z,
+					 block.x, block.y, block.z,
+					 (unsigned)shared, stream, args),
+	    grid, block);
 }
-BOTH(cudaLaunchCooperativeKernel, _ptsz,
-     (const void *func, dim3 gridDim, dim3 blockDim, void **args,
-      size_t sharedMem, cudaStream_t stream),
-     (func, gridDim, blockDim, args, sharedMem, stream))
 
-static cudaError_t cudaLaunchKernelExC_by(const struct driver *d,
-					  const cudaLaunchConfig_t *config,
-					  const void *func, void **args)
+BOTH_STREAMS(cudaLaunchKernelExC, _ptsz,
+	     (const cudaLaunchConfig_t *config, const void *func, void **args),
+	     (config, func, args))
 {
 	CUlaunchConfig c;
 	CUfunction function;
@@ -191,9 +184,6 @@ static cudaError_t cudaLaunchKernelExC_by(const struct driver *d,
 	TRY(function_launchable(func, &function));
 	TRY(bind_to_context(&function, config->stream));
 	c = function_config(config);
-	return launched(d->cuLaunchKernelEx(&c, function, args, NULL),
-			config->gridDim, config->blockDim);
+	return finish_launch(d->cuLaunchKernelEx(&c, function, args, NULL),
+			     config->gridDim, config->blockDim);
 }
-BOTH(cudaLaunchKernelExC, _ptsz,
-     (const cudaLaunchConfig_t *config, const void *func, void **args),
-     (config, func, args))

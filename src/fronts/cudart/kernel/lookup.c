@@ -1,17 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lookup.c - entries by address. Open addressing; a slot that was taken keeps
- * its key for ever, so that readers need no lock. A table that is full is
- * copied into one of twice the size and stays for whoever still reads it: all
- * old ones together are smaller than the one in use.
+ * lookup.c - a hash table of entries by host address, with open addressing. A
+ * slot keeps its key for ever, so that readers need no lock. A table that is
+ * nearly full is copied to one of twice the size. The old table is never freed,
+ * as threads may still be reading it; all old tables together are smaller than
+ * the one in use.
  */
-#include "fronts/cudart/lookup.h"
+#include "fronts/cudart/kernel/lookup.h"
+#include "base/assert.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #define FIRST_SIZE 64u
 
 struct slot {
-	_Atomic(const void *) host; /* NULL: free, and so the end of a search */
+	_Atomic(const void *) host; /* NULL: free; ends a search */
 	_Atomic(struct entry *) entry;
 };
 
@@ -22,21 +26,32 @@ struct table {
 };
 
 static _Atomic(struct table *) current;
+static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
+
+void lookup_lock(void)
+{
+	pthread_mutex_lock(&writing);
+}
+
+void lookup_unlock(void)
+{
+	pthread_mutex_unlock(&writing);
+}
 
 static size_t table_size(const struct table *t)
 {
 	return (size_t)1 << t->bits;
 }
 
-/* Addresses of functions differ in their middle bits. */
+/* Multiplicative hash: functions' addresses differ in their middle bits. */
 static size_t place_of_host(const struct table *t, const void *host)
 {
 	return (size_t)(((uintptr_t)host * 0x9e3779b97f4a7c15ull) >>
 			(64 - t->bits));
 }
 
-/* The slot of a key, or the free one where it would be. */
-static struct slot *search(struct table *t, const void *host)
+/* The slot of a key, or the free slot where it belongs. */
+static struct slot *find_slot(struct table *t, const void *host)
 {
 	size_t mask = table_size(t) - 1;
 
@@ -53,7 +68,7 @@ static struct slot *search(struct table *t, const void *host)
 struct entry *registry_find(const void *host)
 {
 	struct table *t = atomic_load_explicit(&current, memory_order_acquire);
-	struct slot *s = t && host ? search(t, host) : NULL;
+	struct slot *s = t && host ? find_slot(t, host) : NULL;
 
 	/* A free slot has no entry. */
 	return s ? atomic_load_explicit(&s->entry, memory_order_acquire) : NULL;
@@ -74,14 +89,14 @@ struct entry *registry_of_kernel(CUkernel kernel)
 
 static void insert_entry(struct table *t, struct entry *entry)
 {
-	struct slot *s = search(t, entry->host);
+	struct slot *s = find_slot(t, entry->host);
 
 	t->used += !atomic_load_explicit(&s->host, memory_order_relaxed);
 	atomic_store_explicit(&s->entry, entry, memory_order_release);
 	atomic_store_explicit(&s->host, entry->host, memory_order_release);
 }
 
-/* A table with room for one more; NULL: no memory. */
+/* A table with space for one more entry; NULL: no memory. */
 static struct table *with_room(void)
 {
 	struct table *old =
@@ -108,8 +123,10 @@ static struct table *with_room(void)
 
 bool lookup_put(struct entry *entry)
 {
-	struct table *t = with_room();
+	struct table *t;
 
+	GK_ASSERT(gk_lock_held(&writing) && entry && entry->host);
+	t = with_room();
 	if (t)
 		insert_entry(t, entry);
 	return t;
@@ -118,8 +135,10 @@ bool lookup_put(struct entry *entry)
 void lookup_remove(const struct entry *entry)
 {
 	struct table *t = atomic_load_explicit(&current, memory_order_relaxed);
-	struct slot *s = t ? search(t, entry->host) : NULL;
+	struct slot *s;
 
+	GK_ASSERT(gk_lock_held(&writing));
+	s = t ? find_slot(t, entry->host) : NULL;
 	if (s && atomic_load(&s->entry) == entry)
 		atomic_store_explicit(&s->entry, NULL, memory_order_release);
 }

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * occupancy.c - answers how many blocks or clusters of a kernel a device holds.
+ * occupancy.c - how many blocks or clusters of a kernel a device can hold.
  */
-#include "fronts/cudart/function.h"
+#include "fronts/cudart/kernel/function.h"
 
 #include <stddef.h>
 

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * array.c - arrays and mipmapped arrays: making them, and what they are.
+ * array.c - creates, frees and describes arrays and mipmapped arrays.
  */
-#include "fronts/cudart/format.h"
+#include "fronts/cudart/memory/format.h"
 
 #include <stddef.h>
 
-static CUarray handle(cudaArray_const_t array)
+static CUarray driver_array(cudaArray_const_t array)
 {
 	return (CUarray)(uintptr_t)array;
 }
@@ -65,8 +66,9 @@ cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *mipmappedArray,
 cudaError_t cudaFreeArray(cudaArray_t array)
 {
 	ENTER_CONTEXT();
-	return array ? runtime_result(legacy->cuArrayDestroy(handle(array)))
-		     : cudaSuccess;
+	return array
+		   ? runtime_result(legacy->cuArrayDestroy(driver_array(array)))
+		   : cudaSuccess;
 }
 
 cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t mipmappedArray)
@@ -85,7 +87,7 @@ cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *desc,
 	ENTER_CONTEXT();
 	REQUIRE(desc, cudaErrorInvalidValue);
 	TRY(runtime_result(
-	    legacy->cuArray3DGetDescriptor_v2(&d, handle(array))));
+	    legacy->cuArray3DGetDescriptor_v2(&d, driver_array(array))));
 	*desc = format_channels(&d);
 	return cudaSuccess;
 }
@@ -98,7 +100,7 @@ cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *desc,
 
 	ENTER_CONTEXT();
 	TRY(runtime_result(
-	    legacy->cuArray3DGetDescriptor_v2(&d, handle(array))));
+	    legacy->cuArray3DGetDescriptor_v2(&d, driver_array(array))));
 	if (desc)
 		*desc = format_channels(&d);
 	if (extent)
@@ -117,7 +119,7 @@ cudaArrayGetMemoryRequirements(struct cudaArrayMemoryRequirements *required,
 	ENTER_CONTEXT();
 	REQUIRE(required, cudaErrorInvalidValue);
 	TRY(runtime_result(legacy->cuArrayGetMemoryRequirements(
-	    &found, handle(array), device)));
+	    &found, driver_array(array), device)));
 	*required = (struct cudaArrayMemoryRequirements){
 	    .size = found.size, .alignment = found.alignment};
 	return cudaSuccess;

@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * box.c - copies of boxes: two-dimensional ones, and to and from arrays.
+ * box.c - copies 2D boxes of bytes in pitched memory and arrays, and contiguous
+ * runs of bytes to and from arrays.
  */
-#include "fronts/cudart/box.h"
-#include "fronts/cudart/format.h"
+#include "fronts/cudart/memory/box.h"
+#include "fronts/cudart/memory/format.h"
 
 #include <stddef.h>
 
@@ -177,12 +179,12 @@ NOW(cudaMemcpy2DArrayToArray, between_arrays,
      kind))
 
 /*
- * A run of bytes in an array goes on at the beginning of the next row: the
- * rest of its first row, whole rows, the beginning of the last one. `memory`
- * is one row, as long as it takes; next_piece() takes a piece off the run.
+ * A run of bytes in an array continues at the beginning of the next row. It is
+ * copied in pieces: the rest of the first row, whole rows, the beginning of the
+ * last row. next_piece() returns the next piece of the run.
  */
 struct run {
-	size_t row; /* bytes of a row of the array */
+	size_t row; /* bytes in a row of the array */
 	size_t x, y, left;
 };
 
@@ -268,7 +270,8 @@ QUEUED(cudaMemcpyFromArrayAsync, run_from_array,
 	size_t count, enum cudaMemcpyKind kind, cudaStream_t stream),
        (dst, src, wOffset, hOffset, count, kind))
 
-/* Arrays of rows of the same length only: one piece is one piece in both. */
+/* The rows of both arrays must have the same length, so that both runs have the
+ * same pieces. */
 static cudaError_t
 run_between(const struct driver *d, const cudaStream_t *queue, cudaArray_t dst,
 	    size_t dst_x, size_t dst_y, cudaArray_const_t src, size_t src_x,

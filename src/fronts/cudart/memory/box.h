@@ -1,29 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * box.h - copies of boxes of bytes: pitched memory and arrays.
+ * box.h - copies boxes of bytes in pitched memory and arrays.
  */
 #ifndef GKF_CUDART_BOX_H
 #define GKF_CUDART_BOX_H
 
-#include "fronts/cudart/copy.h"
+#include "fronts/cudart/memory/copy.h"
 
 #include <stddef.h>
 
-/* One end of a copy: an array, or pitched memory if that is NULL. */
+/* Source or destination of a copy: pitched memory if `array` is NULL. */
 struct end {
 	cudaArray_const_t array;
 	const void *at;
-	size_t pitch, rows; /* of memory: bytes of a row, rows of a plane */
+	size_t pitch, rows; /* of memory: bytes per row, rows per plane */
 	size_t x, y, z;     /* where the box begins; x in bytes */
 };
 
-/* The box in bytes, rows and planes. */
+/* The size of a box: bytes per row, rows, planes. */
 struct box {
 	size_t width, height, depth;
 };
 
 /*
- * A copy as the driver takes it, of a box or of cudaMemcpy3D's struct, none of
- * whose lengths is 0; and the struct that such a copy was made of.
+ * Convert a copy of a box, or cudaMemcpy3D's struct, to the driver's struct. No
+ * size may be 0. box_params_3d() converts back.
  */
 cudaError_t box_request(const struct end *to, const struct end *from,
 			struct box box, enum cudaMemcpyKind kind,
@@ -33,13 +34,17 @@ cudaError_t box_request_3d(const struct cudaMemcpy3DParms *p,
 cudaError_t box_params_3d(const CUDA_MEMCPY3D *r,
 			  struct cudaMemcpy3DParms *ret_params);
 
-/* `queue` NULL: waits; else into that stream. A context is current. */
+/*
+ * Copies a box and waits; if queue is not NULL, only queues the copy in *queue.
+ * A context must be current.
+ */
 cudaError_t box_copy(const struct driver *d, const cudaStream_t *queue,
 		     const struct end *to, const struct end *from,
 		     struct box box, enum cudaMemcpyKind kind);
 
 /*
- * Both twins of a function that waits, and of one that queues, on top of
+ * Define both variants, legacy and per-thread, of a function that waits (NOW)
+ * and of one that queues (QUEUED). Both call
  *   static cudaError_t work(const struct driver *d, const cudaStream_t *queue,
  *                           ...)
  */

@@ -1,10 +1,10 @@
-/*
- * box3d.c - three-dimensional copies, in a device and between two.
- */
-#include "fronts/cudart/box.h"
-#include "fronts/cudart/format.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* box3d.c - copies 3D boxes within a device and between two devices. */
+#include "fronts/cudart/memory/box.h"
+#include "fronts/cudart/memory/format.h"
 
-/* An end, and bytes per unit of its x: 1, or an element of its array. */
+/* Describes the source or destination of a copy. *ret_unit is the number of
+ * bytes per unit of x: the size of an array's element, or 1 for memory. */
 static cudaError_t end_of_copy(struct end *ret_end, size_t *ret_unit,
 			       cudaArray_const_t array,
 			       struct cudaPitchedPtr memory, struct cudaPos at)
@@ -12,7 +12,7 @@ static cudaError_t end_of_copy(struct end *ret_end, size_t *ret_unit,
 	CUDA_ARRAY3D_DESCRIPTOR d;
 	size_t unit = 1;
 
-	/* One of both, not none and not two. */
+	/* Exactly one of the two must be given. */
 	REQUIRE(!array != !memory.ptr, cudaErrorInvalidValue);
 	if (array) {
 		TRY(runtime_result(legacy->cuArray3DGetDescriptor_v2(
@@ -26,14 +26,15 @@ static cudaError_t end_of_copy(struct end *ret_end, size_t *ret_unit,
 	return cudaSuccess;
 }
 
-/* Two arrays have elements of the same size. */
+/* Two arrays must have elements of the same size. */
 static bool fit_together(const struct end *to, size_t dst_unit,
 			 const struct end *from, size_t src_unit)
 {
 	return !to->array || !from->array || dst_unit == src_unit;
 }
 
-/* The extent's width counts elements as soon as an array takes part. */
+/* If the source or the destination is an array, the extent's width is in
+ * elements. */
 static struct box size_of_extent(struct cudaExtent extent, size_t dst_unit,
 				 size_t src_unit)
 {
@@ -57,7 +58,8 @@ cudaError_t box_request_3d(const struct cudaMemcpy3DParms *p,
 			   p->kind, ret_request);
 }
 
-/* Bytes per unit of x: an element of the array, if there is one. */
+/* The number of bytes per unit of x: the size of an array's element, or 1 for
+ * memory. */
 static cudaError_t unit_of(CUarray array, size_t *ret_unit)
 {
 	CUDA_ARRAY3D_DESCRIPTOR d;

@@ -1,12 +1,12 @@
-/*
- * copy.c - copies of bytes that lie in a row, and between devices.
- */
-#include "fronts/cudart/copy.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* copy.c - copies contiguous bytes within a device and between two devices. */
+#include "fronts/cudart/memory/copy.h"
 
 #include <stddef.h>
 
 /*
- * With a direction the driver is told it; without, it sees by the pointers.
+ * Calls the driver's function for the direction. For cudaMemcpyDefault, calls
+ * the function that determines the direction from the pointers.
  */
 cudaError_t copy_now(const struct driver *d, void *dst, const void *src,
 		     size_t count, enum cudaMemcpyKind kind)
@@ -57,31 +57,26 @@ cudaError_t copy_queued(const struct driver *d, void *dst, const void *src,
 	}
 }
 
-static cudaError_t cudaMemcpy_by(const struct driver *d, void *dst,
-				 const void *src, size_t count,
-				 enum cudaMemcpyKind kind)
+BOTH_STREAMS(cudaMemcpy, _ptds,
+	     (void *dst, const void *src, size_t count,
+	      enum cudaMemcpyKind kind),
+	     (dst, src, count, kind))
 {
 	ENTER_CONTEXT();
 	return copy_now(d, dst, src, count, kind);
 }
-BOTH(cudaMemcpy, _ptds,
-     (void *dst, const void *src, size_t count, enum cudaMemcpyKind kind),
-     (dst, src, count, kind))
 
-static cudaError_t cudaMemcpyAsync_by(const struct driver *d, void *dst,
-				      const void *src, size_t count,
-				      enum cudaMemcpyKind kind,
-				      cudaStream_t stream)
+BOTH_STREAMS(cudaMemcpyAsync, _ptsz,
+	     (void *dst, const void *src, size_t count,
+	      enum cudaMemcpyKind kind, cudaStream_t stream),
+	     (dst, src, count, kind, stream))
 {
 	ENTER_CONTEXT();
 	return copy_queued(d, dst, src, count, kind, stream);
 }
-BOTH(cudaMemcpyAsync, _ptsz,
-     (void *dst, const void *src, size_t count, enum cudaMemcpyKind kind,
-      cudaStream_t stream),
-     (dst, src, count, kind, stream))
 
-/* Both devices' primary contexts; this thread's stays current. */
+/* Returns the primary contexts of both devices. The current context does not
+ * change. */
 static cudaError_t both_contexts(int dst_device, int src_device,
 				 CUcontext *ret_dst, CUcontext *ret_src)
 {

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * copy.h - what copies have in common.
+ * copy.h - copies of contiguous bytes, for copy.c and symbol.c.
  */
 #ifndef GKF_CUDART_COPY_H
 #define GKF_CUDART_COPY_H
@@ -8,15 +9,15 @@
 
 #include <stddef.h>
 
-/* Is it a value of the enum? */
+/* Whether this is a value of the enum. */
 static inline bool is_direction(enum cudaMemcpyKind kind)
 {
 	return (unsigned)kind <= cudaMemcpyDefault;
 }
 
 /*
- * Copies bytes that lie in a row, as cudaMemcpy and cudaMemcpyAsync do; a
- * context is current.
+ * Copy contiguous bytes as cudaMemcpy and cudaMemcpyAsync do. A context must be
+ * current.
  */
 cudaError_t copy_now(const struct driver *d, void *dst, const void *src,
 		     size_t count, enum cudaMemcpyKind kind);

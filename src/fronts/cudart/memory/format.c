@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * format.c - channel descriptions of the runtime and formats of the driver.
+ * format.c - converts between the runtime's channel descriptors and the
+ * driver's array formats (format.def).
  */
-#include "fronts/cudart/format.h"
+#include "fronts/cudart/memory/format.h"
 
 #include <stddef.h>
 
@@ -14,12 +16,13 @@ static const struct format {
 #define FORMAT(format, kind, bits, channels, bytes)                            \
 	{CU_AD_FORMAT_##format, cudaChannelFormatKind##kind, bits, channels,   \
 	 bytes},
-#include "fronts/cudart/format.def"
+#include "fronts/cudart/memory/format.def"
 #undef FORMAT
 };
 #define FORMATS (sizeof formats / sizeof *formats)
 
-/* How many channels there are; 0 if they are of different widths, or odd. */
+/* The number of channels. 0 if there are 3, or if their sizes differ: no array
+ * has such channels. */
 static unsigned count_channels(const struct cudaChannelFormatDesc *desc)
 {
 	const int bits[] = {desc->x, desc->y, desc->z, desc->w};

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * format.h - channel descriptions of the runtime and formats of the driver.
+ * format.h - converts between the runtime's channel descriptors and the
+ * driver's array formats.
  */
 #ifndef GKF_CUDART_FORMAT_H
 #define GKF_CUDART_FORMAT_H
@@ -9,17 +11,17 @@
 #include <stddef.h>
 
 /*
- * Fills Format and NumChannels. cudaErrorInvalidChannelDescriptor for what no
- * array can have.
+ * Fills in Format and NumChannels. cudaErrorInvalidChannelDescriptor if no
+ * array can have these channels.
  */
 cudaError_t format_of(const struct cudaChannelFormatDesc *desc,
 		      CUDA_ARRAY3D_DESCRIPTOR *descriptor);
 
-/* The channels of a format: format_of() the other way round. */
+/* The channels of a format: the inverse of format_of(). */
 struct cudaChannelFormatDesc
 format_channels(const CUDA_ARRAY3D_DESCRIPTOR *descriptor);
 
-/* Bytes of an element; a block of a compressed format is one. */
+/* Bytes per element; for a compressed format, bytes per block. */
 size_t format_bytes(const CUDA_ARRAY3D_DESCRIPTOR *descriptor);
 
 #endif

@@ -1,4 +1,5 @@
-/* ipc.c - memory and events of other processes; handles go by value. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ipc.c - shares memory and events with other processes. */
 #include "fronts/cudart/runtime.h"
 
 #include <string.h>

@@ -1,11 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory.c - allocating and freeing: device, pitched, pinned, stream-ordered.
+ * memory.c - allocates and frees memory: device, pitched, pinned,
+ * stream-ordered.
  */
 #include "fronts/cudart/runtime.h"
 
 #include <stddef.h>
 
-/* An allocation of 0 bytes gives NULL: a pointer that may be freed. */
+/* Allocating 0 bytes gives NULL, which may be freed. */
 static cudaError_t allocate_nothing(void **ret_pointer)
 {
 	*ret_pointer = NULL;
@@ -30,14 +32,14 @@ cudaError_t cudaFree(void *devPtr)
 		   : cudaSuccess;
 }
 
-static cudaError_t pitched(void **ret_pointer, size_t *ret_pitch, size_t width,
-			   size_t height)
+static cudaError_t allocate_pitched(void **ret_pointer, size_t *ret_pitch,
+				    size_t width, size_t height)
 {
 	if (!width || !height) {
 		*ret_pitch = 0;
 		return allocate_nothing(ret_pointer);
 	}
-	/* The widest access: rows suit accesses of any size. */
+	/* The widest access has 16 bytes, so this pitch suits all accesses. */
 	return runtime_result(legacy->cuMemAllocPitch_v2(
 	    (CUdeviceptr *)ret_pointer, ret_pitch, width, height, 16));
 }
@@ -47,7 +49,7 @@ cudaError_t cudaMallocPitch(void **devPtr, size_t *pitch, size_t width,
 {
 	ENTER_CONTEXT();
 	REQUIRE(devPtr && pitch, cudaErrorInvalidValue);
-	return pitched(devPtr, pitch, width, height);
+	return allocate_pitched(devPtr, pitch, width, height);
 }
 
 cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pitchedDevPtr,
@@ -60,7 +62,7 @@ cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pitchedDevPtr,
 	REQUIRE(pitchedDevPtr, cudaErrorInvalidValue);
 	REQUIRE(!__builtin_mul_overflow(extent.height, extent.depth, &rows),
 		cudaErrorMemoryAllocation);
-	TRY(pitched(&pointer, &pitch, extent.width, rows));
+	TRY(allocate_pitched(&pointer, &pitch, extent.width, rows));
 	*pitchedDevPtr = (struct cudaPitchedPtr){.ptr = pointer,
 						 .pitch = pitch,
 						 .xsize = extent.width,
@@ -68,7 +70,8 @@ cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pitchedDevPtr,
 	return cudaSuccess;
 }
 
-static cudaError_t pinned(void **ret_pointer, size_t size, unsigned int flags)
+static cudaError_t allocate_pinned(void **ret_pointer, size_t size,
+				   unsigned int flags)
 {
 	ENTER_CONTEXT();
 	REQUIRE(ret_pointer, cudaErrorInvalidValue);
@@ -79,12 +82,12 @@ static cudaError_t pinned(void **ret_pointer, size_t size, unsigned int flags)
 
 cudaError_t cudaMallocHost(void **ptr, size_t size)
 {
-	return pinned(ptr, size, cudaHostAllocDefault);
+	return allocate_pinned(ptr, size, cudaHostAllocDefault);
 }
 
 cudaError_t cudaHostAlloc(void **pHost, size_t size, unsigned int flags)
 {
-	return pinned(pHost, size, flags);
+	return allocate_pinned(pHost, size, flags);
 }
 
 cudaError_t cudaFreeHost(void *ptr)
@@ -93,8 +96,9 @@ cudaError_t cudaFreeHost(void *ptr)
 	return ptr ? runtime_result(legacy->cuMemFreeHost(ptr)) : cudaSuccess;
 }
 
-static cudaError_t cudaMallocAsync_by(const struct driver *d, void **devPtr,
-				      size_t size, cudaStream_t stream)
+BOTH_STREAMS(cudaMallocAsync, _ptsz,
+	     (void **devPtr, size_t size, cudaStream_t stream),
+	     (devPtr, size, stream))
 {
 	ENTER_CONTEXT();
 	REQUIRE(devPtr, cudaErrorInvalidValue);
@@ -103,5 +107,3 @@ static cudaError_t cudaMallocAsync_by(const struct driver *d, void **devPtr,
 	return runtime_result(
 	    d->cuMemAllocAsync((CUdeviceptr *)devPtr, size, stream));
 }
-BOTH(cudaMallocAsync, _ptsz, (void **devPtr, size_t size, cudaStream_t hStream),
-     (devPtr, size, hStream))

@@ -1,29 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memset.c - filling memory with a byte.
+ * memset.c - fills memory with a byte.
  */
 #include "fronts/cudart/runtime.h"
 
 #include <stddef.h>
 
 /*
- * A box of bytes: depth planes of `rows` rows, of which the first `height` are
- * set, `width` bytes of each. One plane is one call of the driver.
+ * The bytes to set: `depth` planes, each with `rows` rows. In the first
+ * `height` rows of a plane, `width` bytes are set. Each plane takes one driver
+ * call.
  */
-struct box {
+struct fill {
 	CUdeviceptr at;
 	size_t pitch, rows, width, height, depth;
 	unsigned char value;
 };
 
-/* Who waits, and who queues. */
-static CUresult plane_now(const struct driver *d, const struct box *b,
+/* Sets a plane and waits, or queues the operation. */
+static CUresult plane_now(const struct driver *d, const struct fill *b,
 			  CUdeviceptr at, size_t height, cudaStream_t stream)
 {
 	(void)stream;
 	return d->cuMemsetD2D8_v2(at, b->pitch, b->value, b->width, height);
 }
 
-static CUresult plane_queued(const struct driver *d, const struct box *b,
+static CUresult plane_queued(const struct driver *d, const struct fill *b,
 			     CUdeviceptr at, size_t height, cudaStream_t stream)
 {
 	return d->cuMemsetD2D8Async(at, b->pitch, b->value, b->width, height,
@@ -31,8 +33,8 @@ static CUresult plane_queued(const struct driver *d, const struct box *b,
 }
 
 static cudaError_t
-fill_box(const struct driver *d, struct box *b,
-	 CUresult (*plane)(const struct driver *d, const struct box *b,
+fill_box(const struct driver *d, struct fill *b,
+	 CUresult (*plane)(const struct driver *d, const struct fill *b,
 			   CUdeviceptr at, size_t height, cudaStream_t stream),
 	 cudaStream_t stream)
 {
@@ -50,27 +52,26 @@ fill_box(const struct driver *d, struct box *b,
 		cudaErrorInvalidValue);
 	if (b->rows == b->height) /* no gaps: one plane */
 		return runtime_result(plane(d, b, b->at, rows, stream));
-	/* The last one first: if any does not fit, nothing is set. */
+	/* Begin with the last plane: if any of them is out of bounds, nothing
+	 * is set. */
 	for (size_t z = b->depth; z--;)
 		TRY(runtime_result(
 		    plane(d, b, b->at + z * step, b->height, stream)));
 	return cudaSuccess;
 }
 
-static cudaError_t cudaMemset_by(const struct driver *d, void *devPtr,
-				 int value, size_t count)
+BOTH_STREAMS(cudaMemset, _ptds, (void *devPtr, int value, size_t count),
+	     (devPtr, value, count))
 {
 	ENTER_CONTEXT();
 	return count ? runtime_result(d->cuMemsetD8_v2(
 			   (CUdeviceptr)devPtr, (unsigned char)value, count))
 		     : cudaSuccess;
 }
-BOTH(cudaMemset, _ptds, (void *devPtr, int value, size_t count),
-     (devPtr, value, count))
 
-static cudaError_t cudaMemsetAsync_by(const struct driver *d, void *devPtr,
-				      int value, size_t count,
-				      cudaStream_t stream)
+BOTH_STREAMS(cudaMemsetAsync, _ptsz,
+	     (void *devPtr, int value, size_t count, cudaStream_t stream),
+	     (devPtr, value, count, stream))
 {
 	ENTER_CONTEXT();
 	return count ? runtime_result(d->cuMemsetD8Async((CUdeviceptr)devPtr,
@@ -78,73 +79,59 @@ static cudaError_t cudaMemsetAsync_by(const struct driver *d, void *devPtr,
 							 count, stream))
 		     : cudaSuccess;
 }
-BOTH(cudaMemsetAsync, _ptsz,
-     (void *devPtr, int value, size_t count, cudaStream_t stream),
-     (devPtr, value, count, stream))
 
-static struct box flat(void *at, size_t pitch, int value, size_t width,
-		       size_t height)
+static struct fill describe_2d(void *at, size_t pitch, int value, size_t width,
+			       size_t height)
 {
-	return (struct box){
+	return (struct fill){
 	    (CUdeviceptr)at,     pitch, height, width, height, 1,
 	    (unsigned char)value};
 }
 
-static cudaError_t cudaMemset2D_by(const struct driver *d, void *devPtr,
-				   size_t pitch, int value, size_t width,
-				   size_t height)
+BOTH_STREAMS(cudaMemset2D, _ptds,
+	     (void *devPtr, size_t pitch, int value, size_t width,
+	      size_t height),
+	     (devPtr, pitch, value, width, height))
 {
-	struct box b = flat(devPtr, pitch, value, width, height);
+	struct fill b = describe_2d(devPtr, pitch, value, width, height);
 
 	return fill_box(d, &b, plane_now, NULL);
 }
-BOTH(cudaMemset2D, _ptds,
-     (void *devPtr, size_t pitch, int value, size_t width, size_t height),
-     (devPtr, pitch, value, width, height))
 
-static cudaError_t cudaMemset2DAsync_by(const struct driver *d, void *devPtr,
-					size_t pitch, int value, size_t width,
-					size_t height, cudaStream_t stream)
+BOTH_STREAMS(cudaMemset2DAsync, _ptsz,
+	     (void *devPtr, size_t pitch, int value, size_t width,
+	      size_t height, cudaStream_t stream),
+	     (devPtr, pitch, value, width, height, stream))
 {
-	struct box b = flat(devPtr, pitch, value, width, height);
+	struct fill b = describe_2d(devPtr, pitch, value, width, height);
 
 	return fill_box(d, &b, plane_queued, stream);
 }
-BOTH(cudaMemset2DAsync, _ptsz,
-     (void *devPtr, size_t pitch, int value, size_t width, size_t height,
-      cudaStream_t stream),
-     (devPtr, pitch, value, width, height, stream))
 
-static struct box deep(struct cudaPitchedPtr p, int value,
-		       struct cudaExtent extent)
+static struct fill describe_3d(struct cudaPitchedPtr p, int value,
+			       struct cudaExtent extent)
 {
-	return (struct box){(CUdeviceptr)p.ptr,  p.pitch,       p.ysize,
-			    extent.width,        extent.height, extent.depth,
-			    (unsigned char)value};
+	return (struct fill){(CUdeviceptr)p.ptr,  p.pitch,       p.ysize,
+			     extent.width,        extent.height, extent.depth,
+			     (unsigned char)value};
 }
 
-static cudaError_t cudaMemset3D_by(const struct driver *d,
-				   struct cudaPitchedPtr pitchedDevPtr,
-				   int value, struct cudaExtent extent)
+BOTH_STREAMS(cudaMemset3D, _ptds,
+	     (struct cudaPitchedPtr pitchedDevPtr, int value,
+	      struct cudaExtent extent),
+	     (pitchedDevPtr, value, extent))
 {
-	struct box b = deep(pitchedDevPtr, value, extent);
+	struct fill b = describe_3d(pitchedDevPtr, value, extent);
 
 	return fill_box(d, &b, plane_now, NULL);
 }
-BOTH(cudaMemset3D, _ptds,
-     (struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent),
-     (pitchedDevPtr, value, extent))
 
-static cudaError_t cudaMemset3DAsync_by(const struct driver *d,
-					struct cudaPitchedPtr pitchedDevPtr,
-					int value, struct cudaExtent extent,
-					cudaStream_t stream)
+BOTH_STREAMS(cudaMemset3DAsync, _ptsz,
+	     (struct cudaPitchedPtr pitchedDevPtr, int value,
+	      struct cudaExtent extent, cudaStream_t stream),
+	     (pitchedDevPtr, value, extent, stream))
 {
-	struct box b = deep(pitchedDevPtr, value, extent);
+	struct fill b = describe_3d(pitchedDevPtr, value, extent);
 
 	return fill_box(d, &b, plane_queued, stream);
 }
-BOTH(cudaMemset3DAsync, _ptsz,
-     (struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent,
-      cudaStream_t stream),
-     (pitchedDevPtr, value, extent, stream))

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * peer.c - access of the current device to the memory of another one.
+ * peer.c - enables and disables access to another device's memory.
  */
 #include "fronts/cudart/runtime.h"
 
-static cudaError_t other(int device, CUcontext *ret_context)
+static cudaError_t find_peer(int device, CUcontext *ret_context)
 {
 	int mine = 0;
 
@@ -17,7 +18,7 @@ cudaError_t cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags)
 {
 	CUcontext peer;
 
-	TRY(other(peerDevice, &peer));
+	TRY(find_peer(peerDevice, &peer));
 	return runtime_result(legacy->cuCtxEnablePeerAccess(peer, flags));
 }
 
@@ -25,6 +26,6 @@ cudaError_t cudaDeviceDisablePeerAccess(int peerDevice)
 {
 	CUcontext peer;
 
-	TRY(other(peerDevice, &peer));
+	TRY(find_peer(peerDevice, &peer));
 	return runtime_result(legacy->cuCtxDisablePeerAccess(peer));
 }

@@ -1,6 +1,5 @@
-/*
- * pointer.c - cudaPointerGetAttributes: what a pointer leads to.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pointer.c - defines cudaPointerGetAttributes. */
 #include "fronts/cudart/runtime.h"
 
 #include <stddef.h>
@@ -20,7 +19,7 @@ static enum cudaMemoryType runtime_memory_type(unsigned int type,
 	}
 }
 
-/* A pointer that CUDA knows nothing of leaves what is set here. */
+/* For a pointer that CUDA does not know, the initial values remain. */
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
 				     const void *ptr)
 {

@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * symbol.c - variables of device code, by their shadows on the host.
+ * symbol.c - finds and copies device variables. Programs name each one by the
+ * address of a host variable.
  */
-#include "fronts/cudart/copy.h"
-#include "fronts/cudart/registry.h"
+#include "fronts/cudart/memory/copy.h"
+#include "fronts/cudart/kernel/registry.h"
 
 struct variable {
 	char *at;
@@ -51,9 +53,9 @@ cudaError_t cudaGetSymbolSize(size_t *size, const void *symbol)
 	return cudaSuccess;
 }
 
-cudaError_t find_variable_part(char **ret_at, const void *symbol, size_t count,
-			       size_t offset, enum cudaMemcpyKind kind,
-			       enum cudaMemcpyKind other_kind)
+cudaError_t symbol_find_part(char **ret_at, const void *symbol, size_t count,
+			     size_t offset, enum cudaMemcpyKind kind,
+			     enum cudaMemcpyKind other_kind)
 {
 	struct variable v;
 
@@ -68,67 +70,50 @@ cudaError_t find_variable_part(char **ret_at, const void *symbol, size_t count,
 	return cudaSuccess;
 }
 
-static cudaError_t cudaMemcpyToSymbol_by(const struct driver *d,
-					 const void *symbol, const void *src,
-					 size_t count, size_t offset,
-					 enum cudaMemcpyKind kind)
+BOTH_STREAMS(cudaMemcpyToSymbol, _ptds,
+	     (const void *symbol, const void *src, size_t count, size_t offset,
+	      enum cudaMemcpyKind kind),
+	     (symbol, src, count, offset, kind))
 {
 	char *at = NULL;
 
-	TRY(find_variable_part(&at, symbol, count, offset, kind,
-			       cudaMemcpyHostToDevice));
+	TRY(symbol_find_part(&at, symbol, count, offset, kind,
+			     cudaMemcpyHostToDevice));
 	return copy_now(d, at, src, count, kind);
 }
-BOTH(cudaMemcpyToSymbol, _ptds,
-     (const void *symbol, const void *src, size_t count, size_t offset,
-      enum cudaMemcpyKind kind),
-     (symbol, src, count, offset, kind))
 
-static cudaError_t cudaMemcpyFromSymbol_by(const struct driver *d, void *dst,
-					   const void *symbol, size_t count,
-					   size_t offset,
-					   enum cudaMemcpyKind kind)
+BOTH_STREAMS(cudaMemcpyFromSymbol, _ptds,
+	     (void *dst, const void *symbol, size_t count, size_t offset,
+	      enum cudaMemcpyKind kind),
+	     (dst, symbol, count, offset, kind))
 {
 	char *at = NULL;
 
-	TRY(find_variable_part(&at, symbol, count, offset, kind,
-			       cudaMemcpyDeviceToHost));
+	TRY(symbol_find_part(&at, symbol, count, offset, kind,
+			     cudaMemcpyDeviceToHost));
 	return copy_now(d, dst, at, count, kind);
 }
-BOTH(cudaMemcpyFromSymbol, _ptds,
-     (void *dst, const void *symbol, size_t count, size_t offset,
-      enum cudaMemcpyKind kind),
-     (dst, symbol, count, offset, kind))
 
-static cudaError_t
-cudaMemcpyToSymbolAsync_by(const struct driver *d, const void *symbol,
-			   const void *src, size_t count, size_t offset,
-			   enum cudaMemcpyKind kind, cudaStream_t stream)
+BOTH_STREAMS(cudaMemcpyToSymbolAsync, _ptsz,
+	     (const void *symbol, const void *src, size_t count, size_t offset,
+	      enum cudaMemcpyKind kind, cudaStream_t stream),
+	     (symbol, src, count, offset, kind, stream))
 {
 	char *at = NULL;
 
-	TRY(find_variable_part(&at, symbol, count, offset, kind,
-			       cudaMemcpyHostToDevice));
+	TRY(symbol_find_part(&at, symbol, count, offset, kind,
+			     cudaMemcpyHostToDevice));
 	return copy_queued(d, at, src, count, kind, stream);
 }
-BOTH(cudaMemcpyToSymbolAsync, _ptsz,
-     (const void *symbol, const void *src, size_t count, size_t offset,
-      enum cudaMemcpyKind kind, cudaStream_t stream),
-     (symbol, src, count, offset, kind, stream))
 
-static cudaError_t cudaMemcpyFromSymbolAsync_by(const struct driver *d,
-						void *dst, const void *symbol,
-						size_t count, size_t offset,
-						enum cudaMemcpyKind kind,
-						cudaStream_t stream)
+BOTH_STREAMS(cudaMemcpyFromSymbolAsync, _ptsz,
+	     (void *dst, const void *symbol, size_t count, size_t offset,
+	      enum cudaMemcpyKind kind, cudaStream_t stream),
+	     (dst, symbol, count, offset, kind, stream))
 {
 	char *at = NULL;
 
-	TRY(find_variable_part(&at, symbol, count, offset, kind,
-			       cudaMemcpyDeviceToHost));
+	TRY(symbol_find_part(&at, symbol, count, offset, kind,
+			     cudaMemcpyDeviceToHost));
 	return copy_queued(d, dst, at, count, kind, stream);
 }
-BOTH(cudaMemcpyFromSymbolAsync, _ptsz,
-     (void *dst, const void *symbol, size_t count, size_t offset,
-      enum cudaMemcpyKind kind, cudaStream_t stream),
-     (dst, symbol, count, offset, kind, stream))

@@ -1,5 +1,9 @@
-/* affinity.c - answers which processors and which memory are near a device. */
-#include "fronts/nvml/affinity.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * affinity.c - reports the processors and NUMA nodes near a device, and binds
+ * threads to these processors.
+ */
+#include "fronts/nvml/board/affinity.h"
 #include "base/fs.h"
 #include "fronts/nvml/front.h"
 #include "machine/file/topology.h"
@@ -14,7 +18,7 @@
 
 #define LONG_BITS (CHAR_BIT * sizeof(unsigned long))
 
-/* Sets the bits of a list as the kernel writes it: 0-3,8,10-11 */
+/* Sets the bits of a list in the kernel's notation, 0-3,8,10-11. */
 static void set_bits(const char *list, cpu_set_t *set)
 {
 	unsigned long first, last;
@@ -36,7 +40,7 @@ void affinity_online(cpu_set_t *ret_cpus)
 
 	CPU_ZERO(ret_cpus);
 	if (gk_read_at(AT_FDCWD, "/sys/devices/system/cpu/online", list,
-		       sizeof(list)) <= 1) /* no /sys here */
+		       sizeof(list)) <= 1) /* this host has no /sys */
 		snprintf(list, sizeof(list), "0-%ld",
 			 sysconf(_SC_NPROCESSORS_ONLN) - 1);
 	set_bits(list, ret_cpus);
@@ -56,9 +60,11 @@ void affinity_near(const struct gkf_machine *m, unsigned device,
 		   cpu_set_t *ret_cpus)
 {
 	const struct gkf_topology *t = gkf_topology(m);
-	unsigned node = t->seat[device].node, nodes = t->nodes, n, at = 0;
+	unsigned node, nodes = t->nodes, n, at = 0;
 	cpu_set_t online;
 
+	GK_ASSERT(device < gkf_device_count(m));
+	node = t->seat[device].node;
 	affinity_online(&online);
 	*ret_cpus = online;
 	n = (unsigned)CPU_COUNT(&online);
@@ -73,8 +79,8 @@ void affinity_near(const struct gkf_machine *m, unsigned device,
 	}
 }
 
-static nvmlReturn_t cpus(const struct call *c, unsigned words,
-			 unsigned long *set)
+static nvmlReturn_t write_cpus(const struct call *c, unsigned words,
+			       unsigned long *set)
 {
 	cpu_set_t near;
 
@@ -92,10 +98,10 @@ nvmlReturn_t nvmlDeviceGetCpuAffinity(nvmlDevice_t device,
 				      unsigned long *cpuSet)
 {
 	ENTER_DEVICE(nvmlDeviceGetCpuAffinity, device, cpuSetSize && cpuSet);
-	return cpus(&c, cpuSetSize, cpuSet);
+	return write_cpus(&c, cpuSetSize, cpuSet);
 }
 
-/* One node a socket, so both scopes are the same. */
+/* Each socket is one NUMA node, so both scopes give the same result. */
 nvmlReturn_t nvmlDeviceGetCpuAffinityWithinScope(nvmlDevice_t device,
 						 unsigned int cpuSetSize,
 						 unsigned long *cpuSet,
@@ -104,7 +110,7 @@ nvmlReturn_t nvmlDeviceGetCpuAffinityWithinScope(nvmlDevice_t device,
 	ENTER_DEVICE(nvmlDeviceGetCpuAffinityWithinScope, device,
 		     cpuSetSize && cpuSet &&
 			 scope <= NVML_AFFINITY_SCOPE_SOCKET);
-	return cpus(&c, cpuSetSize, cpuSet);
+	return write_cpus(&c, cpuSetSize, cpuSet);
 }
 
 nvmlReturn_t nvmlDeviceGetMemoryAffinity(nvmlDevice_t device,
@@ -125,8 +131,8 @@ nvmlReturn_t nvmlDeviceGetMemoryAffinity(nvmlDevice_t device,
 }
 
 /*
- * Binds the calling thread alone, which takes what its cpuset leaves of the
- * set.
+ * Binds only the calling thread, to those processors of the set that its cpuset
+ * allows.
  */
 static nvmlReturn_t bind_to(const cpu_set_t *set)
 {
@@ -153,7 +159,7 @@ nvmlReturn_t nvmlDeviceClearCpuAffinity(nvmlDevice_t device)
 	return bind_to(&online);
 }
 
-/* Asks for the node that a GPU's own memory is; on this bus it is none. */
+/* On a PCIe board the GPU's own memory is not a NUMA node. */
 nvmlReturn_t nvmlDeviceGetNumaNodeId(nvmlDevice_t device, unsigned int *node)
 {
 	ENTER_DEVICE(nvmlDeviceGetNumaNodeId, device, node != NULL);

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * affinity.h - the processors and the memory near a device.
+ * affinity.h - the processors near a device.
  *
- * The machine's NUMA nodes are made up: the processors that are online on this
- * host are dealt out to them, a run of them each; where there are fewer than
- * nodes, each node has all.
+ * The machine's NUMA nodes are made up: each gets an equal share of the
+ * processors that are online on this host. If there are fewer processors than
+ * nodes, each node has all of them.
  */
 #ifndef GKF_NVML_AFFINITY_H
 #define GKF_NVML_AFFINITY_H
@@ -17,11 +18,11 @@ struct gkf_machine;
 #include <stdbool.h>
 #include <sched.h>
 
-/* The processors near a device; at least one. */
+/* The processors of the device's node; at least one. */
 void affinity_near(const struct gkf_machine *m, unsigned device,
 		   cpu_set_t *ret_cpus);
 
-/* All that are online on this host. */
+/* All processors that are online on this host. */
 void affinity_online(cpu_set_t *ret_cpus);
 bool affinity_is_online(unsigned cpu);
 

@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * conf.c - confidential computing: `gpukit fake ctl set conf-compute=on` makes
- * the machine a confidential virtual machine, if all its GPUs can (since
- * Hopper). Reports and certificates are signed by the vendor: there are none.
+ * the machine a confidential virtual machine, if all its GPUs support it
+ * (Hopper and newer). There are no attestation reports or certificates, which
+ * NVIDIA signs.
  */
-#include "fronts/nvml/conf.h"
+#include "fronts/nvml/board/conf.h"
 #include "fronts/nvml/permission.h"
 #include "fronts/nvml/value.h"
 #include "machine/file/board.h"
@@ -11,7 +13,7 @@
 #include "machine/file/system_state.h"
 #include "machine/file/value.h"
 #include "machine/store/board.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 #include "machine/store/settings.h"
 
 static bool is_capable(const struct gkf_profile *p)
@@ -36,7 +38,7 @@ enum gkf_conf_compute conf_mode(const struct call *c)
 	return (enum gkf_conf_compute)m;
 }
 
-/* The processor of a machine that computes confidentially is made up, too. */
+/* A confidential machine reports a made-up processor with AMD SEV-SNP. */
 nvmlReturn_t
 nvmlSystemGetConfComputeCapabilities(nvmlConfComputeSystemCaps_t *caps)
 {
@@ -48,7 +50,7 @@ nvmlSystemGetConfComputeCapabilities(nvmlConfComputeSystemCaps_t *caps)
 	return NVML_SUCCESS;
 }
 
-static nvmlConfComputeSystemState_t state(const struct call *c)
+static nvmlConfComputeSystemState_t read_system_state(const struct call *c)
 {
 	bool on = conf_mode(c) != GKF_CONF_OFF;
 
@@ -66,11 +68,11 @@ static nvmlConfComputeSystemState_t state(const struct call *c)
 nvmlReturn_t nvmlSystemGetConfComputeState(nvmlConfComputeSystemState_t *ret)
 {
 	ENTER(nvmlSystemGetConfComputeState, ret != NULL);
-	*ret = state(&c);
+	*ret = read_system_state(&c);
 	return NVML_SUCCESS;
 }
 
-/* Several Blackwell GPUs encrypt the links between them. */
+/* Blackwell GPUs encrypt the NVLinks between them. */
 static unsigned multi_gpu(const struct call *c)
 {
 	if (conf_mode(c) == GKF_CONF_OFF || c->device_count < 2)
@@ -88,7 +90,7 @@ nvmlSystemGetConfComputeSettings(nvmlSystemConfComputeSettings_t *settings)
 	ENTER(nvmlSystemGetConfComputeSettings, settings != NULL);
 	if (!TAKES(settings->version, nvmlSystemConfComputeSettings_v1))
 		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-	s = state(&c);
+	s = read_system_state(&c);
 	settings->environment = s.environment;
 	settings->ccFeature = s.ccFeature;
 	settings->devToolsMode = s.devToolsMode;
@@ -96,7 +98,7 @@ nvmlSystemGetConfComputeSettings(nvmlSystemConfComputeSettings_t *settings)
 	return NVML_SUCCESS;
 }
 
-/* ---- whether GPUs take work: after attestation somebody says so ---- */
+/* ---- whether GPUs accept work: set by an administrator ---- */
 
 static bool is_ready(const struct call *c)
 {
@@ -128,7 +130,7 @@ nvmlSystemSetConfComputeGpusReadyState(unsigned int isAcceptingWork)
 	return r;
 }
 
-/* ---- how soon keys are replaced ---- */
+/* ---- key rotation ---- */
 
 #define ADVANTAGE_DEFAULT 60
 
@@ -154,7 +156,7 @@ static bool is_advantage(unsigned long long a)
 	       a <= NVML_CC_KEY_ROTATION_THRESHOLD_ATTACKER_ADVANTAGE_MAX;
 }
 
-/* Not while GPUs take work. */
+/* Returns INVALID_STATE while the GPUs accept work. */
 nvmlReturn_t nvmlSystemSetConfComputeKeyRotationThresholdInfo(
     nvmlConfComputeSetKeyRotationThresholdInfo_t *info)
 {
@@ -184,7 +186,8 @@ static uint64_t memory_kib(const struct call *c)
 	return (uint64_t)c->board->profile.memory_mib * 1024;
 }
 
-/* All of it is open while nothing is confidential. */
+/* The size of the unprotected memory: all of it unless the machine is
+ * confidential. */
 static uint64_t open_kib(const struct call *c)
 {
 	int64_t open = 0;
@@ -220,7 +223,8 @@ nvmlDeviceSetConfComputeUnprotectedMemSize(nvmlDevice_t device,
 	return front_set(&c, GKF_V_UNPROTECTED, (int64_t)sizeKiB);
 }
 
-/* Nothing is protected, say listings of boards where nothing is on. */
+/* If confidential computing is off, all sizes are 0, as published listings
+ * show. */
 nvmlReturn_t nvmlDeviceGetConfComputeProtectedMemoryUsage(nvmlDevice_t device,
 							  nvmlMemory_t *memory)
 {

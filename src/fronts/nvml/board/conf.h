@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * conf.h - whether the machine computes confidentially, for all who say so.
+ * conf.h - the machine's confidential computing mode.
  */
 #ifndef GKF_NVML_CONF_H
 #define GKF_NVML_CONF_H
@@ -7,7 +8,7 @@
 #include "fronts/nvml/front.h"
 #include "machine/file/system_state.h"
 
-/* The requested mode; off unless all GPUs can do it. */
+/* The requested mode; off if a GPU does not support it. */
 enum gkf_conf_compute conf_mode(const struct call *c);
 
 #endif

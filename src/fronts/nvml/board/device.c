@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device.c - finding devices, and what they are: handles, brand,
- * architecture, PCI address.
+ * device.c - counts and finds devices (by index, UUID, serial number and PCI
+ * address), and returns their brand, architecture and GSP firmware.
  */
-#include "fronts/nvml/mig_handle.h"
-#include "fronts/nvml/pci.h"
+#include "fronts/nvml/mig/mig_handle.h"
+#include "fronts/nvml/board/pci.h"
 #include "machine/file/board.h"
 #include "machine/store/board.h"
 #include "machine/store/gate.h"
@@ -38,7 +39,7 @@ nvmlReturn_t nvmlDeviceGetCount_v2(unsigned int *deviceCount)
 	return count_devices(ROW_nvmlDeviceGetCount_v2, deviceCount);
 }
 
-/* Hands out a handle, unless the device is too broken to have one. */
+/* Returns a GPU's handle, unless a fault prevents it. */
 static nvmlReturn_t give_handle(const struct call *c, unsigned index,
 				bool by_pci, nvmlDevice_t *ret_handle)
 {
@@ -77,7 +78,7 @@ nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index,
 
 #define UUID_TEXT (NVML_DEVICE_UUID_ASCII_LEN + 1)
 
-/* Writes the UUID of a GPU; MIG devices have no binary form of theirs. */
+/* Formats the UUID of a GPU. UUIDs of MIG devices have no binary form. */
 static void uuid_text(const unsigned char *bytes, char text[UUID_TEXT])
 {
 	char *at = text + sprintf(text, "GPU");
@@ -107,7 +108,7 @@ nvmlReturn_t nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *device)
 	return find_uuid(&c, uuid, device);
 }
 
-/* The same with the UUID as text or as its 16 bytes. */
+/* Accepts the UUID as text or as 16 bytes. */
 nvmlReturn_t nvmlDeviceGetHandleByUUIDV(const nvmlUUID_t *uuid,
 					nvmlDevice_t *device)
 {
@@ -141,7 +142,7 @@ struct pci_address {
 	unsigned domain, bus, device;
 };
 
-/* A hexadecimal number and the character that must follow it. */
+/* Reads a hexadecimal number and the character `then` after it. */
 static bool hex_then(const char **at, char then, unsigned *ret_number)
 {
 	char *end;
@@ -207,7 +208,7 @@ struct named {
 	unsigned value;
 };
 
-/* A profile says the tail of NVML's own names. */
+/* Names in profiles are NVML's names without the prefix. */
 #define NAMED(prefix, tail)                                                    \
 	{                                                                      \
 #tail, prefix##tail                                            \
@@ -232,7 +233,8 @@ static const struct named architectures[] = {
 };
 #undef NAMED
 
-/* The value of a name; that of the last row, which has none, if unknown. */
+/* The value for a name. For an unknown name, the value of the last row, which
+ * has no name. */
 static unsigned value_of_name(const struct named *row, const char *name)
 {
 	while (row->name && strcmp(row->name, name) != 0)
@@ -265,7 +267,7 @@ nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int *major,
 	return NVML_SUCCESS;
 }
 
-/* GSP firmware is the driver's, of the driver's version. */
+/* The GSP firmware is part of the driver and has the driver's version. */
 nvmlReturn_t nvmlDeviceGetGspFirmwareVersion(nvmlDevice_t device, char *version)
 {
 	ENTER_DEVICE(nvmlDeviceGetGspFirmwareVersion, device, version != NULL);

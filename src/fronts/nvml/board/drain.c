@@ -1,20 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drain.c - taking a GPU out of the driver and finding it again, by its PCI
- * address. It must be at rest: no process, and no persistence mode, which
- * counts as one.
+ * drain.c - drains, removes and rediscovers GPUs by PCI address, and lists
+ * excluded ones. A GPU can be removed only if no process uses it and
+ * persistence mode, which counts as a process, is off.
  */
-#include "fronts/nvml/pci.h"
+#include "fronts/nvml/board/pci.h"
 #include "fronts/nvml/permission.h"
 #include "fronts/nvml/value.h"
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
 #include "machine/file/value.h"
 #include "machine/store/board.h"
-#include "machine/store/ledger.h"
-#include "machine/store/processes.h"
+#include "machine/store/process/ledger.h"
+#include "machine/store/process/processes.h"
 #include "machine/store/flag.h"
 
-/* Finds the GPU at the address of a call; its board and index are set. */
+/* Finds the GPU at an address; sets c->board and c->index. */
 static nvmlReturn_t find_gpu_at(struct call *c, const nvmlPciInfo_t *pci)
 {
 	int at = front_pci_find(c, pci->domain, pci->bus, pci->device);
@@ -103,7 +104,8 @@ nvmlReturn_t nvmlDeviceRemoveGpu_v2(nvmlPciInfo_t *pciInfo,
 				    NVML_PCIE_LINK_SHUT_DOWN);
 }
 
-/* Does the part of the PCI tree that is searched hold the board? */
+/* Whether the board is in the given part of the PCI tree. An address of zeros
+ * matches all boards. */
 static bool holds_board(const nvmlPciInfo_t *pci, const struct gkf_board *b)
 {
 	if (!pci->domain && !pci->bus && !pci->device)
@@ -113,7 +115,7 @@ static bool holds_board(const nvmlPciInfo_t *pci, const struct gkf_board *b)
 	       (!pci->device || pci->device == b->pci_device);
 }
 
-/* A GPU that is found again is in no drain: it is as if new. */
+/* A rediscovered GPU is no longer draining. */
 nvmlReturn_t nvmlDeviceDiscoverGpus(nvmlPciInfo_t *pciInfo)
 {
 	nvmlReturn_t r;
@@ -130,8 +132,8 @@ nvmlReturn_t nvmlDeviceDiscoverGpus(nvmlPciInfo_t *pciInfo)
 	return r;
 }
 
-/* GPUs that the driver was told to leave out, in the order of the bus. */
-static int excluded(const struct call *c, unsigned n)
+/* The index of the nth GPU that the driver was configured to exclude, or -1. */
+static int find_excluded(const struct call *c, unsigned n)
 {
 	for (unsigned i = 0; i < c->device_count; i++)
 		if (gkf_is_set(c->machine, i, GKF_V_EXCLUDED) && n-- == 0)
@@ -144,7 +146,7 @@ nvmlReturn_t nvmlGetExcludedDeviceCount(unsigned int *deviceCount)
 	unsigned n = 0;
 
 	ENTER(nvmlGetExcludedDeviceCount, deviceCount != NULL);
-	while (excluded(&c, n) >= 0)
+	while (find_excluded(&c, n) >= 0)
 		n++;
 	*deviceCount = n;
 	return NVML_SUCCESS;
@@ -158,7 +160,7 @@ nvmlReturn_t nvmlGetExcludedDeviceInfoByIndex(unsigned int index,
 	int at;
 
 	ENTER(nvmlGetExcludedDeviceInfoByIndex, info != NULL);
-	at = excluded(&c, index);
+	at = find_excluded(&c, index);
 	if (at < 0)
 		return NVML_ERROR_INVALID_ARGUMENT;
 	b = gkf_board(c.machine, (unsigned)at);

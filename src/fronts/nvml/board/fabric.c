@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fabric.c - answers how GPUs since Hopper stand with the fabric of their
- * NVSwitches, and how much of their NVLinks they may use.
+ * fabric.c - reports the state of the NVSwitch fabric of Hopper and newer GPUs;
+ * reads and sets the bandwidth and low-power modes of their NVLinks.
  */
-#include "fronts/nvml/conf.h"
+#include "fronts/nvml/board/conf.h"
 #include "fronts/nvml/permission.h"
 #include "fronts/nvml/value.h"
 #include "machine/file/board.h"
@@ -13,14 +14,14 @@
 
 #include <string.h>
 
-/* Whether the board tells about a fabric: NVLink since generation 4. */
+/* Boards with NVLink 4 or newer report a fabric. */
 static bool has_fabric(const struct call *c)
 {
 	return gkf_links(c->machine, c->index) &&
 	       c->board->profile.nvlink_version >= 4;
 }
 
-/* Reduced bandwidth by device: since Blackwell. */
+/* Bandwidth modes of a single device came with Blackwell. */
 static bool has_modes(const struct call *c)
 {
 	return has_fabric(c) && c->board->profile.nvlink_version >= 5;
@@ -38,10 +39,10 @@ struct fabric {
 	 << NVML_GPU_FABRIC_HEALTH_MASK_SHIFT_##what)
 
 /*
- * Health is told since Blackwell; listings of H100 and H200 have none. Links
- * that are down take bandwidth.
+ * Boards before Blackwell report no health: listings of H100 and H200 have
+ * none. If a link is down, the bandwidth is degraded.
  */
-static void look_at_fabric(const struct call *c, struct fabric *ret)
+static void read_fabric(const struct call *c, struct fabric *ret)
 {
 	bool whole = (unsigned)__builtin_popcountll(
 			 gkf_links_up(c->machine, c->index)) ==
@@ -65,7 +66,7 @@ static void look_at_fabric(const struct call *c, struct fabric *ret)
 			     : NVML_GPU_FABRIC_HEALTH_SUMMARY_LIMITED_CAPACITY;
 }
 
-/* Cluster and clique are 0 where the fabric ends with the machine. */
+/* Cluster and clique are 0, because the fabric is inside one machine. */
 nvmlReturn_t nvmlDeviceGetGpuFabricInfo(nvmlDevice_t device,
 					nvmlGpuFabricInfo_t *info)
 {
@@ -74,7 +75,7 @@ nvmlReturn_t nvmlDeviceGetGpuFabricInfo(nvmlDevice_t device,
 	ENTER_DEVICE(nvmlDeviceGetGpuFabricInfo, device, info != NULL);
 	if (!has_fabric(&c))
 		return NVML_ERROR_NOT_SUPPORTED;
-	look_at_fabric(&c, &f);
+	read_fabric(&c, &f);
 	*info = (nvmlGpuFabricInfo_t){.state = f.state, .status = f.status};
 	return NVML_SUCCESS;
 }
@@ -92,7 +93,7 @@ nvmlReturn_t nvmlDeviceGetGpuFabricInfoV(nvmlDevice_t device,
 		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
 	if (!has_fabric(&c))
 		return NVML_ERROR_NOT_SUPPORTED;
-	look_at_fabric(&c, &f);
+	read_fabric(&c, &f);
 	memset(info->clusterUuid, 0, sizeof(info->clusterUuid));
 	info->status = f.status;
 	info->cliqueId = 0;
@@ -103,7 +104,7 @@ nvmlReturn_t nvmlDeviceGetGpuFabricInfoV(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-/* ---- bandwidth modes: of one device ---- */
+/* ---- bandwidth modes of one device ---- */
 
 nvmlReturn_t
 nvmlDeviceGetNvlinkSupportedBwModes(nvmlDevice_t device,
@@ -116,8 +117,8 @@ nvmlDeviceGetNvlinkSupportedBwModes(nvmlDevice_t device,
 	if (!has_modes(&c))
 		return NVML_ERROR_NOT_SUPPORTED;
 	memset(modes->bwModes, 0, sizeof(modes->bwModes));
-	for (unsigned char i = 0; i < GKF_LINK_BW_COUNT; i++)
-		modes->bwModes[i] = i;
+	for (unsigned i = 0; i < GKF_LINK_BW_COUNT; i++)
+		modes->bwModes[i] = (unsigned char)i;
 	modes->totalBwModes = GKF_LINK_BW_COUNT;
 	return NVML_SUCCESS;
 }
@@ -155,7 +156,7 @@ nvmlReturn_t nvmlDeviceSetNvlinkBwMode(nvmlDevice_t device,
 					       (enum gkf_link_bw)to));
 }
 
-/* ---- bandwidth mode of all devices: Hopper or newer, root alone ---- */
+/* ---- bandwidth mode of all devices: Hopper or newer, only by root ---- */
 
 static bool all_have_fabric(struct call *c)
 {
@@ -195,7 +196,7 @@ nvmlReturn_t nvmlSystemSetNvlinkBwMode(unsigned int nvlinkBwMode)
 	return r;
 }
 
-/* ---- when links go to sleep: since Hopper ---- */
+/* ---- idle time after which links sleep: Hopper or newer ---- */
 
 nvmlReturn_t
 nvmlDeviceSetNvLinkDeviceLowPowerThreshold(nvmlDevice_t device,
@@ -220,8 +221,8 @@ nvmlDeviceSetNvLinkDeviceLowPowerThreshold(nvmlDevice_t device,
 }
 
 /*
- * Links are encrypted while Blackwell computes confidentially. No version of
- * a link's firmware is known.
+ * Blackwell encrypts its links while the machine is confidential. Firmware
+ * versions of links are not known.
  */
 static bool is_encrypted(const struct call *c)
 {

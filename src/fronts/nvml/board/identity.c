@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * identity.c - answers what tells a device from another: name, index, UUID; of
- * a GPU or of a MIG device.
+ * identity.c - returns the name, index and UUID of a GPU or MIG device.
  */
-#include "fronts/nvml/mig_handle.h"
+#include "fronts/nvml/mig/mig_handle.h"
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
 #include "machine/model/mig.h"

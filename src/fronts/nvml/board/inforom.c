@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inforom.c - the board's own memory: versions of its objects, a checksum of
- * what is configured there, whether it is sound, when it was last written.
+ * inforom.c - the InfoROM, a board's persistent memory: versions of its
+ * objects, checksum of the configuration, validity, time of the last flush.
  */
 #include "base/mix.h"
 #include "fronts/nvml/front.h"
@@ -22,7 +23,7 @@ static bool has_inforom(const struct call *c)
 	return *c->board->profile.inforom_image != '\0';
 }
 
-/* Power and DRAM encryption objects are of boards that we have none of. */
+/* No simulated board has InfoROM objects for power or DRAM encryption. */
 nvmlReturn_t nvmlDeviceGetInforomVersion(nvmlDevice_t device,
 					 nvmlInforomObject_t object,
 					 char *version, unsigned int length)
@@ -40,8 +41,9 @@ nvmlReturn_t nvmlDeviceGetInforomVersion(nvmlDevice_t device,
 		     : NVML_ERROR_NOT_SUPPORTED;
 }
 
-/* A checksum over what a user can configure there: the ECC mode. */
-static unsigned checksum(const struct call *c)
+/* A checksum of the user's configuration: the ECC mode is the only part of it.
+ */
+static unsigned compute_checksum(const struct call *c)
 {
 	uint64_t x = 0;
 	int64_t v;
@@ -62,7 +64,7 @@ nvmlReturn_t nvmlDeviceGetInforomConfigurationChecksum(nvmlDevice_t device,
 		return NVML_ERROR_NOT_SUPPORTED;
 	if (is_corrupt(&c))
 		return NVML_ERROR_CORRUPTED_INFOROM;
-	*sum = checksum(&c);
+	*sum = compute_checksum(&c);
 	return NVML_SUCCESS;
 }
 
@@ -75,9 +77,10 @@ nvmlReturn_t nvmlDeviceValidateInforom(nvmlDevice_t device)
 }
 
 /*
- * The black box. That it is written every ten minutes is estimated, that it
- * takes 0.12 s is remembered of an H100. Virtual machines do not see it
- * (listings of such H100 and H200), consumer boards have none.
+ * The black box (BBX) in the InfoROM. It is written every ten minutes
+ * (estimated), which takes 0.12 s on an H100 (recalled without a source). It is
+ * not visible in virtual machines (listings of H100 and H200 in virtual
+ * machines), and consumer boards have none.
  */
 #define FLUSH_PERIOD_NS 600000000000ULL
 #define FLUSH_US        119000
@@ -114,7 +117,10 @@ nvmlReturn_t nvmlDeviceGetLastBBXFlushTime(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-/* Seconds that a driver was loaded: here, those of the machine. */
+/*
+ * Returns for how many seconds a driver has been loaded, which is the age of
+ * this machine.
+ */
 nvmlReturn_t nvmlDeviceGetBBXTimeData_v1(nvmlDevice_t device,
 					 nvmlBBXTimeData_v1_t *timeData)
 {

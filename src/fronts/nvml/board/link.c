@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * link.c - the NVLinks of a device: state, version, what they can, errors,
- * traffic counters, what is at the other end.
+ * link.c - reads the NVLinks of a device: state, version, capabilities, error
+ * counters, and the device at the other end.
  */
 #include "fronts/nvml/front.h"
-#include "fronts/nvml/pci.h"
+#include "fronts/nvml/board/pci.h"
 #include "fronts/nvml/permission.h"
 #include "machine/file/board.h"
 #include "machine/file/link_state.h"
@@ -22,7 +23,7 @@ static nvmlReturn_t check_link(const struct call *c, unsigned link)
 		   : NVML_ERROR_INVALID_ARGUMENT;
 }
 
-/* The same, and leaves the function unless it has. */
+/* Returns from the function if the board does not have the link. */
 #define NEEDS_LINK(link)                                                       \
 	do {                                                                   \
 		nvmlReturn_t checked = check_link(&c, (link));                 \
@@ -51,11 +52,11 @@ nvmlReturn_t nvmlDeviceGetNvLinkVersion(nvmlDevice_t device, unsigned int link,
 }
 
 /*
- * Links lead to GPUs, never to the processor; a bridge between cards is that
- * of SLI on consumer boards alone.
+ * Links lead to GPUs or switches, never to the host processor. Only a bridge
+ * between two consumer cards is an SLI bridge.
  */
-static bool can(const struct call *c, unsigned link,
-		nvmlNvLinkCapability_t capability)
+static bool has_capability(const struct call *c, unsigned link,
+			   nvmlNvLinkCapability_t capability)
 {
 	bool up = gkf_link_state(c->machine, c->index, link) != GKF_LINK_DOWN;
 	bool bridged =
@@ -76,7 +77,7 @@ nvmlReturn_t nvmlDeviceGetNvLinkCapability(nvmlDevice_t device,
 	ENTER_DEVICE(nvmlDeviceGetNvLinkCapability, device,
 		     capResult && (unsigned)capability < NVML_NVLINK_CAP_COUNT);
 	NEEDS_LINK(link);
-	*capResult = can(&c, link, capability);
+	*capResult = has_capability(&c, link, capability);
 	return NVML_SUCCESS;
 }
 
@@ -94,7 +95,7 @@ nvmlReturn_t nvmlDeviceGetNvLinkErrorCounter(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-/* Whoever may see the counters may reset them, says the documentation. */
+/* Needs no permission: NVML's documentation does not mention any. */
 nvmlReturn_t nvmlDeviceResetNvLinkErrorCounters(nvmlDevice_t device,
 						unsigned int link)
 {
@@ -106,7 +107,7 @@ nvmlReturn_t nvmlDeviceResetNvLinkErrorCounters(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-/* ---- what is at the other end ---- */
+/* ---- the other end ---- */
 
 nvmlReturn_t
 nvmlDeviceGetNvLinkRemoteDeviceType(nvmlDevice_t device, unsigned int link,
@@ -122,9 +123,9 @@ nvmlDeviceGetNvLinkRemoteDeviceType(nvmlDevice_t device, unsigned int link,
 	return NVML_SUCCESS;
 }
 
-/* Where the other end of a link that is up sits. */
-static nvmlReturn_t remote(const struct call *c, unsigned link,
-			   struct front_pci *ret)
+/* The PCI address at the other end; NOT_SUPPORTED if the link is down. */
+static nvmlReturn_t find_remote(const struct call *c, unsigned link,
+				struct front_pci *ret)
 {
 	struct gkf_link_end end = gkf_link_end(c->machine, c->index, link);
 	nvmlReturn_t r = check_link(c, link);
@@ -145,7 +146,8 @@ static nvmlReturn_t remote(const struct call *c, unsigned link,
 	return NVML_SUCCESS;
 }
 
-/* Callers of the first one own 52 bytes, whatever type the row says. */
+/* Callers pass the 52-byte struct of _v2, although nvml.def has nvmlPciInfo_t.
+ */
 nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo(nvmlDevice_t device,
 					      unsigned int link,
 					      nvmlPciInfo_t *pci)
@@ -154,7 +156,7 @@ nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo(nvmlDevice_t device,
 	nvmlReturn_t r;
 
 	ENTER_DEVICE(nvmlDeviceGetNvLinkRemotePciInfo, device, pci != NULL);
-	r = remote(&c, link, &at);
+	r = find_remote(&c, link, &at);
 	if (!r)
 		front_pci_v2(&at, (nvmlPciInfo_v2_t *)(void *)pci);
 	return r;
@@ -168,7 +170,7 @@ nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo_v2(nvmlDevice_t device,
 	nvmlReturn_t r;
 
 	ENTER_DEVICE(nvmlDeviceGetNvLinkRemotePciInfo_v2, device, pci != NULL);
-	r = remote(&c, link, &at);
+	r = find_remote(&c, link, &at);
 	if (!r)
 		front_pci_v3(&at, pci);
 	return r;

@@ -1,15 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * link_counter.c - the two counters of traffic that each NVLink has for its
- * client: what they count, reset, freeze. Links since generation 3 have none;
- * their traffic is told by field values.
+ * link_counter.c - the two traffic counters of each NVLink: reads, configures,
+ * resets and freezes them. Links of generation 3 and newer have no such
+ * counters; their traffic is available as field values.
  */
-#include "fronts/nvml/link_counter.h"
+#include "fronts/nvml/board/link_counter.h"
 #include "fronts/nvml/front.h"
 #include "machine/file/board.h"
 #include "machine/file/link_state.h"
 #include "machine/model/link.h"
 
-/* Bytes of a packet and of a flit (a cycle); NVLink 2, estimated. */
+/* The size of a packet and of a flit (one cycle) of NVLink 2; estimated. */
 #define PACKET_BYTES 128
 #define CYCLE_BYTES  16
 
@@ -27,7 +28,7 @@ static nvmlReturn_t find_link_counter(const struct call *c, unsigned link,
 	return NVML_SUCCESS;
 }
 
-/* Leaves the function unless there is such a counter. */
+/* Declares `k`, the counter; returns from the function if the link has none. */
 #define NEEDS_COUNTER(link, counter)                                           \
 	struct gkf_link_counter *k = NULL;                                     \
 	nvmlReturn_t found = find_link_counter(&c, (link), (counter), &k);     \
@@ -39,7 +40,10 @@ static uint64_t load_counter_word(const _Atomic uint64_t *word)
 	return atomic_load_explicit(word, memory_order_relaxed);
 }
 
-/* Bytes since the last reset, or those at which the counter stands. */
+/*
+ * Returns the bytes since the last reset. If the counter is frozen, counts only
+ * the bytes until it was frozen.
+ */
 static uint64_t counted_bytes(const struct call *c, unsigned link,
 			      const struct gkf_link_counter *k,
 			      enum gkf_way way)
@@ -52,7 +56,7 @@ static uint64_t counted_bytes(const struct call *c, unsigned link,
 	return now > zero ? now - zero : 0;
 }
 
-/* Counters that nobody has set up count the bytes of all packets. */
+/* A counter that was never configured counts the bytes of all packets. */
 static uint64_t control_of(const struct gkf_link_counter *k)
 {
 	uint64_t control = load_counter_word(&k->control);
@@ -74,16 +78,19 @@ static uint64_t in_units(const struct gkf_link_counter *k, uint64_t bytes)
 	}
 }
 
-/* A counter that counts no data counts nothing here: data is all there is. */
+/*
+ * The packet types that carry data. A counter that is configured without them
+ * stays at 0, because simulated traffic consists of data only.
+ */
 #define DATA                                                                   \
 	((uint64_t)(NVML_NVLINK_COUNTER_PKTFILTER_READ |                       \
 		    NVML_NVLINK_COUNTER_PKTFILTER_WRITE |                      \
 		    NVML_NVLINK_COUNTER_PKTFILTER_RESPDATA)                    \
 	 << 8)
 
-nvmlReturn_t link_counter(const struct call *c, unsigned link, unsigned counter,
-			  unsigned long long *ret_rx,
-			  unsigned long long *ret_tx)
+nvmlReturn_t link_counter_read(const struct call *c, unsigned link,
+			       unsigned counter, unsigned long long *ret_rx,
+			       unsigned long long *ret_tx)
 {
 	struct gkf_link_counter *k = NULL;
 	nvmlReturn_t r = find_link_counter(c, link, counter, &k);
@@ -104,10 +111,10 @@ nvmlReturn_t nvmlDeviceGetNvLinkUtilizationCounter(
 {
 	ENTER_DEVICE(nvmlDeviceGetNvLinkUtilizationCounter, device,
 		     rxcounter && txcounter);
-	return link_counter(&c, link, counter, rxcounter, txcounter);
+	return link_counter_read(&c, link, counter, rxcounter, txcounter);
 }
 
-/* A counter at 0: of the words, the one that is read with the bytes. */
+/* Resets a counter: stores the link's current byte count as its zero. */
 static void reset_counter(const struct call *c, unsigned link,
 			  struct gkf_link_counter *k)
 {
@@ -129,7 +136,7 @@ nvmlReturn_t nvmlDeviceResetNvLinkUtilizationCounter(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-/* It stands at what it shows, and goes on from there. */
+/* Freezes a counter at its value, or makes it continue from that value. */
 static void freeze_counter(const struct call *c, unsigned link,
 			   struct gkf_link_counter *k, bool on)
 {

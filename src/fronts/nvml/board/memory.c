@@ -1,19 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory.c - device memory, BAR1.
+ * memory.c - reports device memory and BAR1 memory.
  */
 #include "base/units.h"
-#include "fronts/nvml/mig_handle.h"
+#include "fronts/nvml/mig/mig_handle.h"
 #include "fronts/nvml/value.h"
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
 #include "machine/file/value.h"
 #include "machine/model/mig.h"
 #include "machine/model/mig_rules.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 
 /*
- * Reads the memory of the device, or of the GPU instance that a MIG device is
- * in. Memory of the dead is free also for those who never list processes.
+ * Reads the memory of the GPU, or of the GPU instance that contains the MIG
+ * device. Frees the memory of dead processes first.
  */
 static nvmlReturn_t read_device_memory(const struct call *c,
 				       struct gkf_memory *ret_m)
@@ -29,7 +30,8 @@ static nvmlReturn_t read_device_memory(const struct call *c,
 	return mig_confirm(c);
 }
 
-/* This version has no figure for the reserve: it counts as used. */
+/* This version of the struct has no field for reserved memory, so reserved
+ * memory counts as used. */
 nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory)
 {
 	struct gkf_memory m;
@@ -64,7 +66,7 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-/* Nothing maps the part of a MIG device. */
+/* The BAR1 memory of a MIG device is never used. */
 static nvmlReturn_t mig_bar1(const struct call *c, nvmlBAR1Memory_t *ret_bar1)
 {
 	struct gkf_mig_gi gi;

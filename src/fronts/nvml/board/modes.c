@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * modes.c - the switches of a device: persistence, compute mode, who may call
- * what, DRAM encryption, driver model, power mizer.
+ * modes.c - reads and sets the modes of a device: persistence, compute mode,
+ * API restrictions, DRAM encryption, PowerMizer.
  */
 #include "fronts/nvml/permission.h"
 #include "fronts/nvml/value.h"
@@ -18,7 +19,7 @@ nvmlReturn_t nvmlDeviceSetPersistenceMode(nvmlDevice_t device,
 	return front_set(&c, GKF_V_PERSISTENCE, mode);
 }
 
-/* One thread at a time is no longer offered: the mode means a process. */
+/* EXCLUSIVE_THREAD is deprecated and treated as EXCLUSIVE_PROCESS. */
 nvmlReturn_t nvmlDeviceSetComputeMode(nvmlDevice_t device,
 				      nvmlComputeMode_t mode)
 {
@@ -29,7 +30,7 @@ nvmlReturn_t nvmlDeviceSetComputeMode(nvmlDevice_t device,
 	return front_set(&c, GKF_V_COMPUTE_MODE, mode);
 }
 
-/* Boards since Pascal have no auto boost that could be restricted. */
+/* Boards since Pascal have no auto boost whose use could be restricted. */
 nvmlReturn_t nvmlDeviceGetAPIRestriction(nvmlDevice_t device,
 					 nvmlRestrictedAPI_t apiType,
 					 nvmlEnableState_t *isRestricted)
@@ -59,7 +60,7 @@ nvmlReturn_t nvmlDeviceSetAPIRestriction(nvmlDevice_t device,
 			 isRestricted == NVML_FEATURE_DISABLED);
 }
 
-/* Blackwell and newer have it; a change waits for a reset. */
+/* Blackwell and newer GPUs support this; a change takes effect at a reset. */
 nvmlReturn_t nvmlDeviceGetDramEncryptionMode(nvmlDevice_t device,
 					     nvmlDramEncryptionInfo_t *current,
 					     nvmlDramEncryptionInfo_t *pending)
@@ -93,7 +94,7 @@ nvmlDeviceSetDramEncryptionMode(nvmlDevice_t device,
 			 dramEncryption->encryptionState);
 }
 
-/* Driver models are of Windows. */
+/* Driver models exist only on Windows. */
 nvmlReturn_t nvmlDeviceSetDriverModel(nvmlDevice_t device,
 				      nvmlDriverModel_t driverModel,
 				      unsigned int flags)

@@ -1,5 +1,6 @@
-/* pci.c - fills the PCI structs of devices, and reads PCI addresses. */
-#include "fronts/nvml/pci.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pci.c - fills in NVML's PCI structs, and finds GPUs by PCI address. */
+#include "fronts/nvml/board/pci.h"
 #include "machine/file/board.h"
 #include "machine/store/board.h"
 #include "machine/store/gate.h"
@@ -77,7 +78,8 @@ nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t *pci)
 	return NVML_SUCCESS;
 }
 
-/* Callers of these two own 52 bytes, whatever type the row says. */
+/* Callers pass the 52-byte struct of _v2, although nvml.def has nvmlPciInfo_t.
+ */
 static nvmlReturn_t old_pci_info(enum nvml_row row, nvmlDevice_t handle,
 				 void *ret_pci)
 {
@@ -102,7 +104,8 @@ nvmlReturn_t nvmlDeviceGetPciInfo_v2(nvmlDevice_t device, nvmlPciInfo_t *pci)
 	return old_pci_info(ROW_nvmlDeviceGetPciInfo_v2, device, pci);
 }
 
-/* PCI classes: a display controller, of VGA or without a screen (3D). */
+/* The PCI class "display controller", with its subclasses for boards with VGA
+ * output and for those without a display (3D). */
 #define CLASS_DISPLAY 3
 #define SUBCLASS_VGA  0
 #define SUBCLASS_3D   2
@@ -128,8 +131,9 @@ nvmlReturn_t nvmlDeviceGetPciInfoExt(nvmlDevice_t device, nvmlPciInfoExt_t *pci)
 }
 
 /*
- * Which GPUs share a switch, says the documentation; of boards with one GPU it
- * is made of the address (0x8300 for 83:00.0 in a published listing).
+ * According to NVML's documentation, GPUs with the same board id share a
+ * switch. For boards with one GPU, the id is derived from the address: a
+ * published listing has 0x8300 for 83:00.0.
  */
 nvmlReturn_t nvmlDeviceGetBoardId(nvmlDevice_t device, unsigned int *boardId)
 {
@@ -139,7 +143,7 @@ nvmlReturn_t nvmlDeviceGetBoardId(nvmlDevice_t device, unsigned int *boardId)
 	return NVML_SUCCESS;
 }
 
-/* Message-signalled interrupts are given out in the order of the bus. */
+/* Interrupts (MSI) are numbered in bus order; the first number is made up. */
 #define FIRST_IRQ 64
 
 nvmlReturn_t nvmlDeviceGetIrqNum(nvmlDevice_t device, unsigned int *irqNum)

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pci.h - PCI addresses of GPUs and switches, in the structs of NVML.
+ * pci.h - PCI addresses of GPUs and NVSwitches as NVML's structs.
  */
 #ifndef GKF_NVML_PCI_H
 #define GKF_NVML_PCI_H
@@ -13,7 +14,8 @@ struct front_pci {
 
 struct front_pci front_pci_of(const struct gkf_board *board);
 
-/* Fill the struct of _v3, of 68 bytes, and that of _v2, of 52. */
+/* Fill in the struct of the _v3 functions (68 bytes) or of the _v2 ones (52
+ * bytes). */
 void front_pci_v3(const struct front_pci *from, nvmlPciInfo_t *to);
 void front_pci_v2(const struct front_pci *from, nvmlPciInfo_v2_t *to);
 

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pcie.c - traffic on PCIe and the speed of its lanes.
+ * pcie.c - reports PCIe throughput and lane speed.
  */
 #include "fronts/nvml/front.h"
 #include "fronts/nvml/value.h"
@@ -24,7 +25,7 @@ nvmlReturn_t nvmlDeviceGetPcieThroughput(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-/* Megabit a second of a lane in each generation; PCI Express Base 6. */
+/* Mbit/s of one lane in each generation; source: PCI Express Base 6. */
 nvmlReturn_t nvmlDeviceGetPcieSpeed(nvmlDevice_t device,
 				    unsigned int *pcieSpeed)
 {
@@ -40,7 +41,7 @@ nvmlReturn_t nvmlDeviceGetPcieSpeed(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-/* NVML numbers the speeds as PCIe its generations. */
+/* NVML numbers its speeds like PCIe generations. */
 nvmlReturn_t nvmlDeviceGetPcieLinkMaxSpeed(nvmlDevice_t device,
 					   unsigned int *maxSpeed)
 {

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * platform.c - answers what a device says of itself and of the platform it sits
- * in: identifiers beside its UUID, module, addressing, virtualisation, host
- * name.
+ * platform.c - returns what a device reports about its platform: chassis,
+ * module and host name, further identifiers, addressing and virtualisation
+ * modes.
  */
 #include "base/mix.h"
 #include "fronts/nvml/permission.h"
@@ -16,8 +17,8 @@
 #include <ctype.h>
 #include <string.h>
 
-/* A number that follows from the UUID; another one for each salt. */
-static uint64_t identifier(const struct call *c, uint64_t salt)
+/* A number derived from the UUID and the salt. */
+static uint64_t derive_identifier(const struct call *c, uint64_t salt)
 {
 	uint64_t x = salt;
 
@@ -38,11 +39,11 @@ nvmlReturn_t nvmlDeviceGetPdi(nvmlDevice_t device, nvmlPdi_t *pdi)
 	ENTER_DEVICE(nvmlDeviceGetPdi, device, pdi != NULL);
 	if (!TAKES(pdi->version, nvmlPdi_v1))
 		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-	pdi->value = identifier(&c, SALT_PDI);
+	pdi->value = derive_identifier(&c, SALT_PDI);
 	return NVML_SUCCESS;
 }
 
-/* 1 for cards as well: published listings of a GeForce say so. */
+/* Cards are module 1, as published listings of a GeForce show. */
 static unsigned module_number(const struct call *c)
 {
 	return c->board->profile.sxm
@@ -62,9 +63,9 @@ nvmlReturn_t nvmlDeviceGetModuleId(nvmlDevice_t device, unsigned int *moduleId)
 #define HOST_ID     1
 
 /*
- * Published listings before Blackwell say: no chassis, slot 0, tray 0, host 1,
- * directly connected. Boards since then know their switch and their fabric
- * identifier (8 bytes).
+ * In published listings, boards before Blackwell have no chassis serial number,
+ * slot 0, tray 0 and host 1, and their peer type is a direct connection. Newer
+ * boards report a switch and an 8-byte fabric identifier.
  */
 nvmlReturn_t nvmlDeviceGetPlatformInfo(nvmlDevice_t device,
 				       nvmlPlatformInfo_t *info)
@@ -77,7 +78,7 @@ nvmlReturn_t nvmlDeviceGetPlatformInfo(nvmlDevice_t device,
 	ENTER_DEVICE(nvmlDeviceGetPlatformInfo, device, info != NULL);
 	seat = &gkf_topology(c.machine)->seat[c.index];
 	fabric = is_architecture(&c, "BLACKWELL") && seat->fabric;
-	ib = fabric ? identifier(&c, SALT_IB) : 0;
+	ib = fabric ? derive_identifier(&c, SALT_IB) : 0;
 	memcpy(guid, &ib, sizeof(ib));
 	if (TAKES(info->version, nvmlPlatformInfo_v1)) {
 		nvmlPlatformInfo_v1_t *v1 = (nvmlPlatformInfo_v1_t *)info;
@@ -116,7 +117,8 @@ nvmlReturn_t nvmlDeviceGetHostname_v1(nvmlDevice_t device,
 			  sizeof(text));
 }
 
-/* Letters, digits, dots and dashes, as host names have. */
+/* Whether the name is terminated and has only letters, digits, dots and dashes.
+ */
 static bool is_hostname(const nvmlHostname_v1_t *name)
 {
 	size_t n = strnlen(name->value, sizeof(name->value));
@@ -144,9 +146,9 @@ nvmlReturn_t nvmlDeviceSetHostname_v1(nvmlDevice_t device,
 		       gkf_hostname_set(c.machine, c.index, hostname->value));
 }
 
-/* ---- what it can ---- */
+/* ---- capabilities ---- */
 
-/* No board of ours lends memory of other nodes. */
+/* The only capability is EGM, and no simulated board supports it. */
 nvmlReturn_t nvmlDeviceGetCapabilities(nvmlDevice_t device,
 				       nvmlDeviceCapabilities_t *caps)
 {
@@ -157,7 +159,7 @@ nvmlReturn_t nvmlDeviceGetCapabilities(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-/* Since Turing. */
+/* Turing and newer GPUs support this. */
 nvmlReturn_t nvmlDeviceGetAddressingMode(nvmlDevice_t device,
 					 nvmlDeviceAddressingMode_t *mode)
 {
@@ -173,7 +175,7 @@ nvmlReturn_t nvmlDeviceGetAddressingMode(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-/* H100 and H200 say disabled, consumer boards that they have none. */
+/* H100 and H200 report "disabled"; consumer boards do not support it. */
 nvmlReturn_t nvmlDeviceGetC2cModeInfoV(nvmlDevice_t device,
 				       nvmlC2cModeInfo_v1_t *c2cModeInfo)
 {
@@ -196,7 +198,7 @@ nvmlReturn_t nvmlDeviceGetVirtualizationMode(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-/* A mode is chosen on hosts of vGPUs alone. */
+/* Only vGPU hosts can set a mode. */
 nvmlReturn_t nvmlDeviceSetVirtualizationMode(nvmlDevice_t device,
 					     nvmlGpuVirtualizationMode_t mode)
 {
@@ -205,7 +207,7 @@ nvmlReturn_t nvmlDeviceSetVirtualizationMode(nvmlDevice_t device,
 	return NVML_ERROR_NOT_SUPPORTED;
 }
 
-/* ---- the same on every board we have ---- */
+/* ---- values that all simulated boards share ---- */
 
 nvmlReturn_t nvmlDeviceGetBusType(nvmlDevice_t device, nvmlBusType_t *type)
 {

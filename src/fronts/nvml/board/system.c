@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * system.c - facts about the whole machine: versions, process names.
+ * system.c - reports versions of the driver and names of processes.
  */
 #include "base/fs.h"
 #include "fronts/nvml/front.h"
@@ -23,7 +24,7 @@ nvmlReturn_t nvmlSystemGetNVMLVersion(char *version, unsigned int length)
 			  sizeof(gkf_driver(c.machine)->nvml_version));
 }
 
-/* The first word of the command line; cut where the buffer ends. */
+/* The first word of the command line, truncated to the buffer. */
 nvmlReturn_t nvmlSystemGetProcessName(unsigned int pid, char *name,
 				      unsigned int length)
 {
@@ -39,7 +40,7 @@ nvmlReturn_t nvmlSystemGetProcessName(unsigned int pid, char *name,
 	return NVML_SUCCESS;
 }
 
-/* As remembered: branches are named after the driver they begin with. */
+/* A branch is named after its first driver (recalled without a source). */
 nvmlReturn_t nvmlSystemGetDriverBranch(nvmlSystemDriverBranchInfo_t *branchInfo,
 				       unsigned int length)
 {

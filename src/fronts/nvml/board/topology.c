@@ -1,13 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * topology.c - answers what lies between two GPUs: levels of the PCI tree, P2P.
+ * topology.c - reports what lies between two GPUs (levels of the PCI tree,
+ * peer-to-peer access), and which GPUs are near a device or a processor.
  */
-#include "fronts/nvml/affinity.h"
+#include "fronts/nvml/board/affinity.h"
 #include "fronts/nvml/front.h"
-#include "fronts/nvml/two_devices.h"
 #include "machine/model/peer.h"
 #include "machine/model/topology.h"
 #include "machine/store/board.h"
 #include "machine/store/gate.h"
+
+/*
+ * Does what enter_device() does for the first device. The second one must be a
+ * listed GPU without a fault.
+ */
+static nvmlReturn_t enter_pair(struct call *c, unsigned *ret_other,
+			       enum nvml_row row, nvmlDevice_t first,
+			       nvmlDevice_t second, bool arguments_ok)
+{
+	nvmlReturn_t r = enter_device(c, row, first, arguments_ok);
+	size_t index = handle_index(second);
+	struct call also = *c;
+
+	if (r)
+		return r;
+	if (index >= c->device_count ||
+	    !gkf_gate_lists(c->gate, (unsigned)index))
+		return NVML_ERROR_INVALID_ARGUMENT;
+	*ret_other = also.index = (unsigned)index;
+	return check_faults(&also);
+}
+
+/* Declares `c`, the call on the first device, and `other`, the index of the
+ * second one. */
+#define ENTER_PAIR(symbol, first, second, arguments_ok)                        \
+	struct call c;                                                         \
+	unsigned other;                                                        \
+	nvmlReturn_t entered = enter_pair(&c, &other, ROW_##symbol, (first),   \
+					  (second), (arguments_ok));           \
+	if (entered)                                                           \
+	return entered
 
 nvmlReturn_t
 nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t device1, nvmlDevice_t device2,
@@ -20,7 +52,7 @@ nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t device1, nvmlDevice_t device2,
 	return NVML_SUCCESS;
 }
 
-/* Boards of this machine have one GPU each. */
+/* Each simulated board has one GPU. */
 nvmlReturn_t nvmlDeviceOnSameBoard(nvmlDevice_t device1, nvmlDevice_t device2,
 				   int *onSameBoard)
 {
@@ -31,8 +63,8 @@ nvmlReturn_t nvmlDeviceOnSameBoard(nvmlDevice_t device1, nvmlDevice_t device2,
 }
 
 /*
- * Hands out the GPUs of a mask: with no count asked for, how many there are;
- * else at most so many of them.
+ * Writes the handles of at most *count GPUs in a mask. If *count is 0, sets it
+ * to the number of these GPUs instead.
  */
 static nvmlReturn_t give_gpus(uint64_t mask, unsigned *count,
 			      nvmlDevice_t *devices)
@@ -106,8 +138,8 @@ static nvmlGpuP2PStatus_t over_pcie(const struct call *c, unsigned other)
 	}
 }
 
-static nvmlGpuP2PStatus_t p2p(const struct call *c, unsigned other,
-			      nvmlGpuP2PCapsIndex_t index)
+static nvmlGpuP2PStatus_t find_p2p_status(const struct call *c, unsigned other,
+					  nvmlGpuP2PCapsIndex_t index)
 {
 	if (gkf_peer_split(c->machine, c->index, other))
 		return NVML_P2P_STATUS_NOT_SUPPORTED;
@@ -118,7 +150,7 @@ static nvmlGpuP2PStatus_t p2p(const struct call *c, unsigned other,
 	return index == NVML_P2P_CAPS_INDEX_READ ||
 		       index == NVML_P2P_CAPS_INDEX_WRITE
 		   ? over_pcie(c, other)
-		   : NVML_P2P_STATUS_NOT_SUPPORTED; /* of NVLink alone */
+		   : NVML_P2P_STATUS_NOT_SUPPORTED; /* needs NVLink */
 }
 
 nvmlReturn_t nvmlDeviceGetP2PStatus(nvmlDevice_t device1, nvmlDevice_t device2,
@@ -128,7 +160,7 @@ nvmlReturn_t nvmlDeviceGetP2PStatus(nvmlDevice_t device1, nvmlDevice_t device2,
 	ENTER_PAIR(nvmlDeviceGetP2PStatus, device1, device2,
 		   p2pStatus &&
 		       (unsigned)p2pIndex < NVML_P2P_CAPS_INDEX_UNKNOWN);
-	*p2pStatus =
-	    c.index == other ? NVML_P2P_STATUS_OK : p2p(&c, other, p2pIndex);
+	*p2pStatus = c.index == other ? NVML_P2P_STATUS_OK
+				      : find_p2p_status(&c, other, p2pIndex);
 	return NVML_SUCCESS;
 }

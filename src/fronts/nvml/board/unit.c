@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unit.c - chassis that hold several boards (S-class), and their cards: this
- * machine has none, so their number is 0 and no handle is one.
+ * unit.c - units (S-class chassis with several boards) and their host interface
+ * cards. This machine has none: both counts are 0, and no unit handle is valid.
  */
 #include "fronts/nvml/front.h"
 
@@ -20,7 +21,7 @@ nvmlReturn_t nvmlSystemGetHicVersion(unsigned int *hwbcCount,
 	return NVML_SUCCESS;
 }
 
-/* Whatever is asked of a unit: it is none. */
+/* Functions on units: no unit exists, so no handle or index is valid. */
 #define NO_UNIT(symbol, params)                                                \
 	nvmlReturn_t symbol params                                             \
 	{                                                                      \

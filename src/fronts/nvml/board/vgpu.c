@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * vgpu.c - virtual GPUs and driver models, which a bare-metal Linux machine
- * does not have: the arguments are checked, the answer is no.
+ * does not have: checks the arguments and returns an error.
  */
 #include "fronts/nvml/front.h"
 
-/* A device that has no such thing. */
+/* Functions that no device supports. */
 #define LACKS(symbol, params, arguments_ok)                                    \
 	nvmlReturn_t symbol params                                             \
 	{                                                                      \
@@ -31,7 +32,7 @@ LACKS(nvmlDeviceGetDriverModel_v2,
       current &&pending)
 #undef LACKS
 
-/* An instance that is not running; 0 is never one. */
+/* Functions on vGPU instances: none is running, and 0 is not a valid handle. */
 #define NO_INSTANCE(symbol, params, arguments_ok)                              \
 	nvmlReturn_t symbol params                                             \
 	{                                                                      \
@@ -56,7 +57,7 @@ NO_INSTANCE(nvmlVgpuInstanceGetVmID,
 	    id &&size &&type)
 #undef NO_INSTANCE
 
-/* Types are of vGPU hosts: here no number is one. */
+/* Only vGPU hosts have vGPU types, so no type id is valid here. */
 nvmlReturn_t nvmlVgpuTypeGetFramebufferSize(nvmlVgpuTypeId_t vgpuTypeId,
 					    unsigned long long *fbSize)
 {

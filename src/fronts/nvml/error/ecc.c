@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ecc.c - ECC and the errors it met. Every figure is a sum over the one book
- * of fake/ecc.h.
+ * ecc.c - reports the ECC mode and ECC errors. Each number is a sum over the
+ * error counts of model/ecc.h.
  */
-#include "fronts/nvml/ecc.h"
-#include "fronts/nvml/mig_handle.h"
+#include "fronts/nvml/error/ecc.h"
+#include "fronts/nvml/mig/mig_handle.h"
 #include "fronts/nvml/permission.h"
 #include "fronts/nvml/value.h"
 #include "machine/file/board.h"
@@ -19,8 +20,8 @@ static unsigned kinds_of(nvmlMemoryErrorType_t type)
 		   : GKF_ECC_UNCORRECTED;
 }
 
-static uint64_t sum(const struct call *c, enum gkf_ecc_counter counter,
-		    unsigned places, unsigned kinds)
+static uint64_t sum_errors(const struct call *c, enum gkf_ecc_counter counter,
+			   unsigned places, unsigned kinds)
 {
 	return gkf_ecc_sum(c->machine, c->index, counter, places, kinds);
 }
@@ -36,16 +37,17 @@ nvmlReturn_t ecc_count(const struct call *c, nvmlMemoryErrorType_t type,
 {
 	if (!ecc_is_on(c))
 		return NVML_ERROR_NOT_SUPPORTED;
-	*ret_count = sum(c,
-			 counter == NVML_VOLATILE_ECC ? GKF_ECC_VOLATILE
-						      : GKF_ECC_AGGREGATE,
-			 places, kinds_of(type));
+	*ret_count = sum_errors(
+	    c,
+	    counter == NVML_VOLATILE_ECC ? GKF_ECC_VOLATILE : GKF_ECC_AGGREGATE,
+	    places, kinds_of(type));
 	return NVML_SUCCESS;
 }
 
 /*
- * Boards since Turing tell DRAM and SRAM; older ones their caches and, of
- * uncorrected errors only, the barrier unit.
+ * Boards since Turing report DRAM and SRAM errors separately. Older boards
+ * report caches, register file and DRAM, and the uncorrected errors of the
+ * convergence barrier unit (CBU).
  */
 unsigned ecc_places(const struct call *c, nvmlMemoryErrorType_t type,
 		    nvmlMemoryLocation_t location)
@@ -63,6 +65,7 @@ unsigned ecc_places(const struct call *c, nvmlMemoryErrorType_t type,
 	    [NVML_MEMORY_LOCATION_SRAM] = GKF_ECC_SRAM,
 	};
 
+	GK_ASSERT((unsigned)location < NVML_MEMORY_LOCATION_COUNT);
 	if (gkf_ecc_locations(c->machine, c->index) == GKF_ECC_ALL_LOCATIONS)
 		return modern[location];
 	if (location == NVML_MEMORY_LOCATION_CBU &&
@@ -93,7 +96,8 @@ nvmlReturn_t nvmlDeviceGetTotalEccErrors(nvmlDevice_t device,
 	return r;
 }
 
-/* For a MIG device, NVML tells these errors of its GPU instance, no others. */
+/* For MIG devices, NVML counts only the errors of the GPU instance, at these
+ * locations. */
 static nvmlReturn_t mig_errors(const struct call *c, nvmlMemoryErrorType_t type,
 			       nvmlEccCounterType_t counter,
 			       nvmlMemoryLocation_t location,
@@ -139,7 +143,7 @@ nvmlReturn_t nvmlDeviceGetMemoryErrorCounter(nvmlDevice_t device,
 	return r;
 }
 
-/* Locations that the board does not tell apart are 0, as documented. */
+/* A location that the board does not report separately is 0, as documented. */
 nvmlReturn_t nvmlDeviceGetDetailedEccErrors(nvmlDevice_t device,
 					    nvmlMemoryErrorType_t errorType,
 					    nvmlEccCounterType_t counterType,
@@ -163,23 +167,25 @@ nvmlReturn_t nvmlDeviceGetDetailedEccErrors(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-/* SRAM errors of one kind; uncorrected ones of one part of the chip. */
-static uint64_t sram(const struct call *c, enum gkf_ecc_counter counter,
-		     enum gkf_ecc_kind kind)
+/* SRAM errors of one kind. */
+static uint64_t sum_sram_errors(const struct call *c,
+				enum gkf_ecc_counter counter,
+				enum gkf_ecc_kind kind)
 {
-	return sum(c, counter, GKF_ECC_SRAM, GKF_ECC_BIT(kind));
+	return sum_errors(c, counter, GKF_ECC_SRAM, GKF_ECC_BIT(kind));
 }
 
 static uint64_t errors_at_places(const struct call *c, unsigned places)
 {
-	return sum(c, GKF_ECC_AGGREGATE, places, GKF_ECC_UNCORRECTED);
+	return sum_errors(c, GKF_ECC_AGGREGATE, places, GKF_ECC_UNCORRECTED);
 }
 
 /*
- * A GeForce RTX 4080 SUPER, whose memory has no ECC, tells it as well (capture
- * of nvidia-smi 595.71.05): then all is 0.
+ * Ampere and newer boards support this. A GeForce RTX 4080 SUPER, whose memory
+ * has no ECC, also reports the SRAM status, as zeros (capture of nvidia-smi
+ * 595.71.05).
  */
-static bool tells_sram(const struct call *c)
+static bool has_sram_status(const struct call *c)
 {
 	bool has_ecc = c->board->profile.ecc >= 0;
 
@@ -193,16 +199,22 @@ nvmlReturn_t nvmlDeviceGetSramEccErrorStatus(nvmlDevice_t device,
 	ENTER_DEVICE(nvmlDeviceGetSramEccErrorStatus, device, status != NULL);
 	if (!TAKES(status->version, nvmlEccSramErrorStatus_v1))
 		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-	if (!tells_sram(&c))
+	if (!has_sram_status(&c))
 		return NVML_ERROR_NOT_SUPPORTED;
 	*status = (nvmlEccSramErrorStatus_t){
 	    .version = status->version,
-	    .aggregateUncParity = sram(&c, GKF_ECC_AGGREGATE, GKF_ECC_PARITY),
-	    .aggregateUncSecDed = sram(&c, GKF_ECC_AGGREGATE, GKF_ECC_SECDED),
-	    .aggregateCor = sram(&c, GKF_ECC_AGGREGATE, GKF_ECC_CORRECTED),
-	    .volatileUncParity = sram(&c, GKF_ECC_VOLATILE, GKF_ECC_PARITY),
-	    .volatileUncSecDed = sram(&c, GKF_ECC_VOLATILE, GKF_ECC_SECDED),
-	    .volatileCor = sram(&c, GKF_ECC_VOLATILE, GKF_ECC_CORRECTED),
+	    .aggregateUncParity =
+		sum_sram_errors(&c, GKF_ECC_AGGREGATE, GKF_ECC_PARITY),
+	    .aggregateUncSecDed =
+		sum_sram_errors(&c, GKF_ECC_AGGREGATE, GKF_ECC_SECDED),
+	    .aggregateCor =
+		sum_sram_errors(&c, GKF_ECC_AGGREGATE, GKF_ECC_CORRECTED),
+	    .volatileUncParity =
+		sum_sram_errors(&c, GKF_ECC_VOLATILE, GKF_ECC_PARITY),
+	    .volatileUncSecDed =
+		sum_sram_errors(&c, GKF_ECC_VOLATILE, GKF_ECC_SECDED),
+	    .volatileCor =
+		sum_sram_errors(&c, GKF_ECC_VOLATILE, GKF_ECC_CORRECTED),
 	    .aggregateUncBucketL2 =
 		errors_at_places(&c, GKF_ECC_BIT(GKF_ECC_L2)),
 	    .aggregateUncBucketSm = errors_at_places(&c, GKF_ECC_SM),
@@ -217,9 +229,10 @@ nvmlReturn_t nvmlDeviceGetSramEccErrorStatus(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-/* Numbers of units are the driver's own; these are of fake/ecc_state.h. */
-static void tell_uniques(const struct gkf_ecc_unique *from, unsigned n,
-			 nvmlEccSramUniqueUncorrectedErrorEntry_v1_t *to)
+/* Unit numbers are internal to a driver; ours are those of enum
+ * gkf_ecc_location. */
+static void write_uniques(const struct gkf_ecc_unique *from, unsigned n,
+			  nvmlEccSramUniqueUncorrectedErrorEntry_v1_t *to)
 {
 	for (unsigned i = 0; i < n; i++)
 		to[i] = (nvmlEccSramUniqueUncorrectedErrorEntry_v1_t){
@@ -250,7 +263,7 @@ nvmlReturn_t nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts(
 		return NVML_SUCCESS;
 	if (room < n)
 		return NVML_ERROR_INSUFFICIENT_SIZE;
-	tell_uniques(found, n, errorCounts->entries);
+	write_uniques(found, n, errorCounts->entries);
 	return NVML_SUCCESS;
 }
 

@@ -1,27 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ecc_repair.c - answers what was done about memory errors: remapped rows,
- * retired pages, repairs that wait.
+ * ecc_repair.c - reports repairs of memory errors: remapped rows, retired
+ * pages, pending repairs.
  */
-#include "fronts/nvml/ecc.h"
+#include "fronts/nvml/error/ecc.h"
 #include "machine/file/board.h"
 #include "machine/file/ecc_state.h"
 #include "machine/model/ecc.h"
 
 #include <string.h>
 
-static bool get_remapped_rows(const struct call *c,
-			      struct gkf_ecc_rows *ret_rows)
+static bool read_remapped_rows(const struct call *c,
+			       struct gkf_ecc_rows *ret_rows)
 {
 	return gkf_ecc_rows(c->machine, c->index, ret_rows);
 }
 
-static unsigned pending(const struct gkf_ecc_rows *rows)
+static bool has_pending_rows(const struct gkf_ecc_rows *rows)
 {
 	return rows->pending[GKF_ECC_BY_CORRECTED] ||
 	       rows->pending[GKF_ECC_BY_UNCORRECTED];
 }
 
-/* Rows that wait count already. */
+/* Includes rows whose remapping is pending. */
 nvmlReturn_t nvmlDeviceGetRemappedRows(nvmlDevice_t device,
 				       unsigned int *corrRows,
 				       unsigned int *uncRows,
@@ -32,13 +33,13 @@ nvmlReturn_t nvmlDeviceGetRemappedRows(nvmlDevice_t device,
 
 	ENTER_DEVICE(nvmlDeviceGetRemappedRows, device,
 		     corrRows && uncRows && isPending && failureOccurred);
-	if (!get_remapped_rows(&c, &rows))
+	if (!read_remapped_rows(&c, &rows))
 		return NVML_ERROR_NOT_SUPPORTED;
 	*corrRows = rows.active[GKF_ECC_BY_CORRECTED] +
 		    rows.pending[GKF_ECC_BY_CORRECTED];
 	*uncRows = rows.active[GKF_ECC_BY_UNCORRECTED] +
 		   rows.pending[GKF_ECC_BY_UNCORRECTED];
-	*isPending = pending(&rows);
+	*isPending = has_pending_rows(&rows);
 	*failureOccurred = rows.failed;
 	return NVML_SUCCESS;
 }
@@ -49,14 +50,14 @@ nvmlReturn_t nvmlDeviceGetRemappedRows_v2(nvmlDevice_t device,
 	struct gkf_ecc_rows rows;
 
 	ENTER_DEVICE(nvmlDeviceGetRemappedRows_v2, device, info != NULL);
-	if (!get_remapped_rows(&c, &rows))
+	if (!read_remapped_rows(&c, &rows))
 		return NVML_ERROR_NOT_SUPPORTED;
 	*info = (nvmlRemappedRowsInfo_v2_t){
 	    .corrActiveRemaps = rows.active[GKF_ECC_BY_CORRECTED],
 	    .corrInactiveRemaps = rows.pending[GKF_ECC_BY_CORRECTED],
 	    .uncActiveRemaps = rows.active[GKF_ECC_BY_UNCORRECTED],
 	    .uncInactiveRemaps = rows.pending[GKF_ECC_BY_UNCORRECTED],
-	    .bPending = pending(&rows),
+	    .bPending = has_pending_rows(&rows),
 	    .bFailureOccurred = rows.failed,
 	};
 	return NVML_SUCCESS;
@@ -69,7 +70,7 @@ nvmlDeviceGetRowRemapperHistogram(nvmlDevice_t device,
 	struct gkf_ecc_rows rows;
 
 	ENTER_DEVICE(nvmlDeviceGetRowRemapperHistogram, device, values != NULL);
-	if (!get_remapped_rows(&c, &rows))
+	if (!read_remapped_rows(&c, &rows))
 		return NVML_ERROR_NOT_SUPPORTED;
 	*values = (nvmlRowRemapperHistogramValues_t){.max = rows.banks[0],
 						     .high = rows.banks[1],
@@ -79,7 +80,7 @@ nvmlDeviceGetRowRemapperHistogram(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-/* Ampere and newer GPUs have this. */
+/* Ampere and newer GPUs support this. */
 nvmlReturn_t nvmlDeviceGetRepairStatus(nvmlDevice_t device,
 				       nvmlRepairStatus_t *repairStatus)
 {
@@ -96,7 +97,8 @@ nvmlReturn_t nvmlDeviceGetRepairStatus(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-/* Hopper and newer know it: a row for which no spare row was left. */
+/* Reports whether a row has failed when no spare row was left. Hopper and newer
+ * GPUs support this. */
 nvmlReturn_t nvmlDeviceGetUnrepairableMemoryFlag_v1(
     nvmlDevice_t device,
     nvmlUnrepairableMemoryStatus_v1_t *unrepairableMemoryStatus)
@@ -105,13 +107,14 @@ nvmlReturn_t nvmlDeviceGetUnrepairableMemoryFlag_v1(
 
 	ENTER_DEVICE(nvmlDeviceGetUnrepairableMemoryFlag_v1, device,
 		     unrepairableMemoryStatus != NULL);
-	if (c.board->profile.compute_major < 9 || !get_remapped_rows(&c, &rows))
+	if (c.board->profile.compute_major < 9 ||
+	    !read_remapped_rows(&c, &rows))
 		return NVML_ERROR_NOT_SUPPORTED;
 	unrepairableMemoryStatus->bUnrepairableMemory = rows.failed;
 	return NVML_SUCCESS;
 }
 
-/* Pages by NVML's cause, which counts the other way round than enums do. */
+/* NVML numbers the causes in the opposite order of enum gkf_ecc_cause. */
 static unsigned pages_of(const struct call *c, nvmlPageRetirementCause_t cause,
 			 struct gkf_ecc_page pages[GKF_ECC_PAGES_MAX])
 {
@@ -124,11 +127,12 @@ static unsigned pages_of(const struct call *c, nvmlPageRetirementCause_t cause,
 			     GKF_ECC_PAGES_MAX);
 }
 
-/* times: NULL when the caller has no room for them. */
-static nvmlReturn_t retired(enum nvml_row row, nvmlDevice_t device,
-			    nvmlPageRetirementCause_t cause, unsigned *count,
-			    unsigned long long *addresses,
-			    unsigned long long *times)
+/* times is NULL for the version without time stamps. */
+static nvmlReturn_t list_retired_pages(enum nvml_row row, nvmlDevice_t device,
+				       nvmlPageRetirementCause_t cause,
+				       unsigned *count,
+				       unsigned long long *addresses,
+				       unsigned long long *times)
 {
 	struct gkf_ecc_page pages[GKF_ECC_PAGES_MAX];
 	struct call c;
@@ -161,8 +165,8 @@ nvmlReturn_t nvmlDeviceGetRetiredPages(nvmlDevice_t device,
 				       unsigned int *pageCount,
 				       unsigned long long *addresses)
 {
-	return retired(ROW_nvmlDeviceGetRetiredPages, device, cause, pageCount,
-		       addresses, NULL);
+	return list_retired_pages(ROW_nvmlDeviceGetRetiredPages, device, cause,
+				  pageCount, addresses, NULL);
 }
 
 nvmlReturn_t nvmlDeviceGetRetiredPages_v2(nvmlDevice_t device,
@@ -171,8 +175,8 @@ nvmlReturn_t nvmlDeviceGetRetiredPages_v2(nvmlDevice_t device,
 					  unsigned long long *addresses,
 					  unsigned long long *timestamps)
 {
-	return retired(ROW_nvmlDeviceGetRetiredPages_v2, device, cause,
-		       pageCount, addresses, timestamps);
+	return list_retired_pages(ROW_nvmlDeviceGetRetiredPages_v2, device,
+				  cause, pageCount, addresses, timestamps);
 }
 
 nvmlReturn_t

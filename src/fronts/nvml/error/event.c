@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * event.c - event sets of devices and of the system. Both live in one table,
- * whose addresses are the handles. Each set reads the machine's ring of events
- * from its own place in it; who waits sleeps until the ring grows.
+ * event.c - owns the event sets for devices and for the system. Both kinds are
+ * in one table; the handle of a set is its address. Each set has its own read
+ * position in the machine's ring of events; a waiter sleeps until an event is
+ * added to the ring.
  */
 #include "base/clock.h"
 #include "fronts/nvml/front.h"
@@ -26,20 +28,22 @@
 #define SYSTEM_EVENTS                                                          \
 	(nvmlSystemEventTypeGpuDriverUnbind | nvmlSystemEventTypeGpuDriverBind)
 
-/* Types that nobody tells: the model has them when it is brought up to now. */
+/* Event types that the model creates when it is advanced to the current time.
+ */
 #define OF_MODEL ((uint64_t)(nvmlEventTypePState | nvmlEventTypeClock))
 
 enum kind { FREE, OF_DEVICES, OF_SYSTEM, KINDS };
 
 /*
- * `life` is the kind, and grows by KINDS at each change of hands, so that a
- * waiter notices a set that was freed or reused under its eyes.
+ * `life` modulo KINDS is the kind. `life` grows whenever the set is created or
+ * freed, so that a waiter notices that its set has been freed.
  */
 struct event_set {
 	_Atomic uint64_t life;
-	_Atomic uint64_t seen;                   /* number of an event */
-	_Atomic uint64_t types[GKF_DEVICES_MAX]; /* of the system: at 0 */
-	/* The last event before a type was registered. */
+	_Atomic uint64_t seen; /* number of the last event taken */
+	/* Registered types by device; a system set uses index 0. */
+	_Atomic uint64_t types[GKF_DEVICES_MAX];
+	/* For each type: number of the last event before it was registered. */
 	_Atomic uint64_t since[GKF_DEVICES_MAX][TYPES_MAX];
 };
 
@@ -47,8 +51,7 @@ _Static_assert(!((uint64_t)nvmlEventTypeAll >> TYPES_MAX), "each has a place");
 
 static struct event_set sets[SETS_MAX];
 
-/* No set from here on was ever in use: most programs never touch these pages.
- */
+/* Sets from this index on have never been used: their pages stay untouched. */
 static atomic_uint sets_high;
 
 static enum kind kind_of(uint64_t life)
@@ -56,7 +59,7 @@ static enum kind kind_of(uint64_t life)
 	return (enum kind)(life % KINDS);
 }
 
-/* The next life of a set, as that kind. */
+/* The next value of a set's `life` that stands for the given kind. */
 static uint64_t next_life(uint64_t life, enum kind kind)
 {
 	return life - life % KINDS + KINDS + kind;
@@ -73,7 +76,7 @@ void front_drop_events(struct gkf_machine *machine)
 	gkf_event_wake(machine);
 }
 
-/* The set of a handle, if it is one of this kind. */
+/* The set of a handle; NULL if there is no such set of this kind. */
 static struct event_set *find_set(const void *handle, enum kind kind)
 {
 	size_t offset = (uintptr_t)handle - (uintptr_t)sets;
@@ -126,7 +129,7 @@ static nvmlReturn_t free_set(const struct call *c, const void *handle,
 	return NVML_SUCCESS;
 }
 
-/* ---- which events there are ---- */
+/* ---- types of events ---- */
 
 #define ECC_EVENTS                                                             \
 	(nvmlEventTypeSingleBitEccError | nvmlEventTypeDoubleBitEccError |     \
@@ -136,8 +139,8 @@ static nvmlReturn_t free_set(const struct call *c, const void *handle,
 #define POISON_EVENTS                                                          \
 	(nvmlEventTypeNonFatalPoisonError | nvmlEventTypeFatalPoisonError)
 
-/* The events that this board can tell, in the words of this driver. */
-static uint64_t supported(const struct call *c)
+/* The event types that both the board and the driver support. */
+static uint64_t supported_types(const struct call *c)
 {
 	const struct gkf_profile *p = &c->board->profile;
 	uint64_t types = nvmlEventTypeXidCriticalError | OF_MODEL |
@@ -147,7 +150,7 @@ static uint64_t supported(const struct call *c)
 
 	if (gkf_ecc_on(c->machine, c->index))
 		types |= ECC_EVENTS;
-	/* Errors are contained since Ampere. */
+	/* Error containment came with Ampere. */
 	if (gkf_ecc_on(c->machine, c->index) && p->compute_major >= 8)
 		types |= POISON_EVENTS;
 	if (p->mig >= 0)
@@ -160,7 +163,7 @@ nvmlReturn_t nvmlDeviceGetSupportedEventTypes(nvmlDevice_t device,
 {
 	ENTER_DEVICE(nvmlDeviceGetSupportedEventTypes, device,
 		     eventTypes != NULL);
-	*eventTypes = supported(&c);
+	*eventTypes = supported_types(&c);
 	return NVML_SUCCESS;
 }
 
@@ -189,13 +192,15 @@ static void advance_device(const struct call *c, unsigned device)
 	gkf_state_now(c->machine, device, &state);
 }
 
-/* A type that is registered already keeps its beginning. */
-static void listen(const struct call *c, struct event_set *s, unsigned place,
-		   uint64_t types)
+/* Registers types. New types count events from now on; types that are already
+ * registered are not affected. */
+static void register_types(const struct call *c, struct event_set *s,
+			   unsigned place, uint64_t types)
 {
-	uint64_t fresh = types & ~atomic_load(&s->types[place]);
-	uint64_t now = gkf_event_last(c->machine);
+	uint64_t now = gkf_event_last(c->machine), fresh;
 
+	GK_ASSERT(place < GKF_DEVICES_MAX && !(types >> TYPES_MAX));
+	fresh = types & ~atomic_load(&s->types[place]);
 	for (uint64_t left = fresh; left; left &= left - 1)
 		atomic_store(&s->since[place][__builtin_ctzll(left)], now);
 	atomic_fetch_or(&s->types[place], fresh);
@@ -209,11 +214,11 @@ nvmlReturn_t nvmlDeviceRegisterEvents(nvmlDevice_t device,
 
 	ENTER_DEVICE(nvmlDeviceRegisterEvents, device,
 		     s && !(eventTypes & ~front_generation->events));
-	if (eventTypes & ~supported(&c))
+	if (eventTypes & ~supported_types(&c))
 		return NVML_ERROR_NOT_SUPPORTED;
 	gkf_event_interest(c.machine, eventTypes);
-	advance_device(&c, c.index); /* what was before is no event */
-	listen(&c, s, c.index, eventTypes);
+	advance_device(&c, c.index); /* earlier changes do not count */
+	register_types(&c, s, c.index, eventTypes);
 	return NVML_SUCCESS;
 }
 
@@ -232,7 +237,8 @@ static bool is_for(const struct event_set *s, enum kind kind,
 	       e->number > atomic_load(&s->since[place][__builtin_ctzll(type)]);
 }
 
-/* Takes the next event for a set; each goes to one waiter. */
+/* Takes the set's next event. If several threads wait, only one of them gets
+ * it. */
 static bool take_event(const struct call *c, struct event_set *s,
 		       enum kind kind, struct gkf_event *ret_event)
 {
@@ -250,9 +256,12 @@ static bool take_event(const struct call *c, struct event_set *s,
 	return found;
 }
 
-/* Brings the devices of a set up to now; false: their model tells nothing. */
-static bool advance(const struct call *c, const struct event_set *s,
-		    enum kind kind)
+/*
+ * Advances the model of the set's devices to the current time. False if no
+ * event type of the model is registered.
+ */
+static bool advance_set(const struct call *c, const struct event_set *s,
+			enum kind kind)
 {
 	bool told = false;
 
@@ -265,7 +274,8 @@ static bool advance(const struct call *c, const struct event_set *s,
 	return told;
 }
 
-/* No event came: a GPU that is lost brings none any more. */
+/* The result if no event came: a timeout, or an error if one of the GPUs is
+ * lost. */
 static nvmlReturn_t answer_no_event(const struct call *c,
 				    const struct event_set *s, enum kind kind)
 {
@@ -277,8 +287,10 @@ static nvmlReturn_t answer_no_event(const struct call *c,
 	return NVML_ERROR_TIMEOUT;
 }
 
-/* Sleeps until the end, or until the model may have something to tell. */
-static void doze(const struct call *c, uint32_t word, bool model, uint64_t ns)
+/* Sleeps for ns. If `model`, only until the next bin, which may create an
+ * event. */
+static void sleep_for_event(const struct call *c, uint32_t word, bool model,
+			    uint64_t ns)
 {
 	uint64_t bin;
 
@@ -291,7 +303,7 @@ static void doze(const struct call *c, uint32_t word, bool model, uint64_t ns)
 	front_sleep(c->machine, word, ns);
 }
 
-/* Waits for an event or for the end of the set. */
+/* Waits for an event, for the set to be freed, or until the timeout. */
 static nvmlReturn_t wait_set(const struct call *c, struct event_set *s,
 			     enum kind kind, unsigned timeout_ms,
 			     struct gkf_event *ret_event)
@@ -307,12 +319,12 @@ static nvmlReturn_t wait_set(const struct call *c, struct event_set *s,
 			return NVML_ERROR_UNINITIALIZED;
 		if (kind_of(life) != kind || atomic_load(&s->life) != life)
 			return NVML_ERROR_INVALID_ARGUMENT;
-		model = advance(c, s, kind);
+		model = advance_set(c, s, kind);
 		if (take_event(c, s, kind, ret_event))
 			return NVML_SUCCESS;
 		if (now >= end)
 			return answer_no_event(c, s, kind);
-		doze(c, word, model, end - now);
+		sleep_for_event(c, word, model, end - now);
 	}
 }
 
@@ -330,10 +342,10 @@ static nvmlEventData_t as_data(const struct gkf_event *e)
 	};
 }
 
-/* Callers of nvmlEventSetWait hold so much; the ids behind came with _v2. */
+/* The size of the struct for nvmlEventSetWait, which has no instance ids. */
 #define EVENT_DATA_V1 offsetof(nvmlEventData_t, gpuInstanceId)
 
-/* Writes size bytes of the record. */
+/* Waits for an event and writes the first `size` bytes of its struct. */
 static nvmlReturn_t wait_devices(enum nvml_row row, nvmlEventSet_t set,
 				 nvmlEventData_t *data, size_t size,
 				 unsigned timeout_ms)
@@ -367,7 +379,7 @@ nvmlReturn_t nvmlEventSetWait_v2(nvmlEventSet_t set, nvmlEventData_t *data,
 			    timeoutms);
 }
 
-/* ---- of the system ---- */
+/* ---- event sets of the system ---- */
 
 nvmlReturn_t
 nvmlSystemEventSetCreate(nvmlSystemEventSetCreateRequest_t *request)
@@ -404,11 +416,11 @@ nvmlReturn_t nvmlSystemRegisterEvents(nvmlSystemRegisterEventRequest_t *request)
 	    (request->eventTypes & ~(unsigned long long)SYSTEM_EVENTS))
 		return NVML_ERROR_INVALID_ARGUMENT;
 	gkf_event_interest(c.machine, GKF_EVENT_SYSTEM);
-	listen(&c, s, 0, request->eventTypes);
+	register_types(&c, s, 0, request->eventTypes);
 	return NVML_SUCCESS;
 }
 
-/* A GPU by its place on the PCI bus. */
+/* The id of a GPU in system events: its PCI address. */
 static unsigned gpu_id(const struct call *c, unsigned device)
 {
 	const struct gkf_board *b = gkf_board(c->machine, device);

@@ -1,7 +1,6 @@
-/*
- * clock.c - clocks of now and the highest ones, in MHz.
- */
-#include "fronts/nvml/clock.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* clock.c - reads the current, highest and boost clocks, in MHz. */
+#include "fronts/nvml/meter/clock.h"
 #include "fronts/nvml/value.h"
 #include "machine/file/board.h"
 #include "machine/file/profile.h"
@@ -33,6 +32,7 @@ nvmlReturn_t clock_now(const struct call *c, nvmlClockType_t type,
 {
 	int64_t v;
 
+	GK_ASSERT(is_clock(type));
 	if (!read_device_value(c, now[type], &v))
 		return NVML_ERROR_NOT_SUPPORTED;
 	*ret_mhz = (unsigned)v;
@@ -44,15 +44,15 @@ nvmlReturn_t clock_highest(const struct call *c, nvmlClockType_t type,
 {
 	int64_t mhz;
 
+	GK_ASSERT(is_clock(type));
 	memcpy(&mhz, (const char *)&c->board->profile + highest[type],
 	       sizeof(mhz));
 	*ret_mhz = (unsigned)mhz;
 	return NVML_SUCCESS;
 }
 
-/* Boards for servers tell it, of the graphics clock only. */
-static nvmlReturn_t clock_boost(const struct call *c, nvmlClockType_t type,
-				unsigned *ret_mhz)
+nvmlReturn_t clock_boost(const struct call *c, nvmlClockType_t type,
+			 unsigned *ret_mhz)
 {
 	const char *brand = c->board->profile.brand;
 
@@ -85,25 +85,4 @@ nvmlReturn_t nvmlDeviceGetMaxCustomerBoostClock(nvmlDevice_t device,
 	ENTER_DEVICE(nvmlDeviceGetMaxCustomerBoostClock, device,
 		     clockMHz && is_clock(clockType));
 	return clock_boost(&c, clockType, clockMHz);
-}
-
-nvmlReturn_t nvmlDeviceGetClock(nvmlDevice_t device, nvmlClockType_t clockType,
-				nvmlClockId_t clockId, unsigned int *clockMHz)
-{
-	ENTER_DEVICE(nvmlDeviceGetClock, device,
-		     clockMHz && is_clock(clockType) &&
-			 (unsigned)clockId < NVML_CLOCK_ID_COUNT);
-	switch (clockId) {
-	case NVML_CLOCK_ID_CURRENT:
-		return clock_now(&c, clockType, clockMHz);
-	case NVML_CLOCK_ID_APP_CLOCK_TARGET:
-		return clock_app(&c, clockType, clockMHz);
-	case NVML_CLOCK_ID_APP_CLOCK_DEFAULT:
-		return clock_app_default(&c, clockType, clockMHz);
-	case NVML_CLOCK_ID_CUSTOMER_BOOST_MAX:
-		return clock_boost(&c, clockType, clockMHz);
-	case NVML_CLOCK_ID_COUNT:
-	default:
-		return NVML_ERROR_INVALID_ARGUMENT;
-	}
 }

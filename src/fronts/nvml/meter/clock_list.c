@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clock_list.c - the clocks and performance states that a board has. Memory
- * runs at the clock of its state; graphics clocks are 15 MHz apart.
+ * clock_list.c - lists the clocks and performance states of a board. Each state
+ * has one memory clock; graphics clocks are 15 MHz apart.
  */
-#include "fronts/nvml/clock.h"
+#include "fronts/nvml/meter/clock.h"
 #include "fronts/nvml/value.h"
 #include "machine/file/board.h"
 #include "machine/file/profile.h"
@@ -14,7 +15,10 @@
 #define STEP_MHZ   15
 #define CLOCKS_MAX 1024
 
-/* Slowest memory: graphics reach twice their clock at rest; estimated. */
+/*
+ * With memory at its slowest clock, graphics clocks go up to twice the idle
+ * clock; estimated.
+ */
 static int64_t graphics_max(const struct gkf_profile *p, int64_t mem_mhz)
 {
 	int64_t slow = 2 * p->sm_clock_idle_mhz;
@@ -41,7 +45,7 @@ static int64_t memory_clock_of(const struct gkf_profile *p,
 						 : p->mem_clock_idle_mhz;
 }
 
-/* Memory clocks, the highest first; how many. */
+/* Lists the memory clocks, highest first. Returns how many there are. */
 static unsigned memory_clocks(const struct gkf_profile *p, unsigned mhz[3])
 {
 	const int64_t all[] = {p->mem_clock_max_mhz, p->mem_clock_busy_mhz,
@@ -60,7 +64,7 @@ bool clock_is_memory(const struct gkf_profile *p, unsigned mhz)
 	       mhz == p->mem_clock_idle_mhz;
 }
 
-/* Graphics clocks for a memory clock, the highest first; how many. */
+/* Lists the graphics clocks for a memory clock. Returns how many there are. */
 static unsigned graphics_clocks(const struct gkf_profile *p, int64_t mem_mhz,
 				unsigned mhz[CLOCKS_MAX])
 {
@@ -81,8 +85,8 @@ bool clock_is_graphics(const struct gkf_profile *p, unsigned mem_mhz,
 	       (most - mhz) % STEP_MHZ == 0;
 }
 
-/* Two calls: the first, with no room, tells how much is needed. */
-static nvmlReturn_t tell_clocks(const unsigned *from, unsigned n,
+/* *count is the capacity of `to`, and becomes the number of clocks. */
+static nvmlReturn_t copy_clocks(const unsigned *from, unsigned n,
 				unsigned *count, unsigned *to)
 {
 	unsigned room = *count;
@@ -103,7 +107,7 @@ nvmlReturn_t nvmlDeviceGetSupportedMemoryClocks(nvmlDevice_t device,
 
 	ENTER_DEVICE(nvmlDeviceGetSupportedMemoryClocks, device,
 		     count && (clocksMHz || !*count));
-	return tell_clocks(mhz, memory_clocks(&c.board->profile, mhz), count,
+	return copy_clocks(mhz, memory_clocks(&c.board->profile, mhz), count,
 			   clocksMHz);
 }
 
@@ -118,7 +122,7 @@ nvmlReturn_t nvmlDeviceGetSupportedGraphicsClocks(nvmlDevice_t device,
 		     count && (clocksMHz || !*count));
 	if (!clock_is_memory(&c.board->profile, memoryClockMHz))
 		return NVML_ERROR_NOT_FOUND;
-	return tell_clocks(
+	return copy_clocks(
 	    mhz, graphics_clocks(&c.board->profile, memoryClockMHz, mhz), count,
 	    clocksMHz);
 }
@@ -195,7 +199,7 @@ static void put_pair(struct text *t, const char *name, int64_t value)
 	}
 }
 
-/* Tells of a clock: now (or least), least, most, may it be set. */
+/* Writes a clock: its value, minimum and maximum, and whether it can be set. */
 static void put_clock(struct text *t, const char *name, int64_t now,
 		      int64_t low, int64_t high, bool editable)
 {
@@ -210,7 +214,7 @@ static void put_clock(struct text *t, const char *name, int64_t now,
 	put_pair(t, longer, editable);
 }
 
-/* Drops the comma that stands last. */
+/* Replaces the last ", " with `with`. */
 static void end_list_text(struct text *t, const char *with)
 {
 	t->at -= 2;
@@ -220,7 +224,7 @@ static void end_list_text(struct text *t, const char *with)
 	t->left -= strlen(with);
 }
 
-static int64_t offset(const struct call *c, enum gkf_value id)
+static int64_t read_offset(const struct call *c, enum gkf_value id)
 {
 	int64_t v = 0;
 
@@ -228,21 +232,25 @@ static int64_t offset(const struct call *c, enum gkf_value id)
 	return v;
 }
 
-/* The clocks of a state, moved by what is asked for; -1: as they are now. */
+/*
+ * Writes the clocks of a state, shifted by the offsets. If a current clock is
+ * -1, the state's own clock is written in its place.
+ */
 static void put_clocks(const struct call *c, struct text *t,
 		       nvmlPstates_t pstate, int64_t sm_now, int64_t mem_now)
 {
 	const struct gkf_profile *p = &c->board->profile;
 	bool editable = p->fans > 0 && pstate == NVML_PSTATE_0;
-	int64_t sm_more = offset(c, GKF_V_SM_OFFSET);
-	int64_t mem = memory_clock_of(p, pstate) + offset(c, GKF_V_MEM_OFFSET);
+	int64_t sm_more = read_offset(c, GKF_V_SM_OFFSET);
+	int64_t mem =
+	    memory_clock_of(p, pstate) + read_offset(c, GKF_V_MEM_OFFSET);
 	int64_t low = p->sm_clock_idle_mhz + sm_more;
 	int64_t high = graphics_max(p, memory_clock_of(p, pstate)) + sm_more;
 
 	put_clock(t, "nvclock", sm_now < 0 ? low : sm_now, low, high, editable);
 	put_clock(t, "memclock", mem_now < 0 ? mem : mem_now, mem, mem,
 		  editable);
-	/* Two transfers a clock. */
+	/* Memory makes two transfers per clock. */
 	put_clock(t, "memtransferrate", 2 * (mem_now < 0 ? mem : mem_now),
 		  2 * mem, 2 * mem, editable);
 }
@@ -257,7 +265,7 @@ nvmlReturn_t nvmlDeviceGetPerformanceModes(nvmlDevice_t device,
 	if (!TAKES(perfModes->version, nvmlDevicePerfModes_v1))
 		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
 	t = (struct text){perfModes->str, sizeof(perfModes->str)};
-	/* Levels count up from the slowest state. */
+	/* Levels are numbered from the slowest state upwards. */
 	for (int p = NVML_MAX_GPU_PERF_PSTATES - 1; p >= 0; p--) {
 		if (!clock_has_pstate(&c.board->profile, (nvmlPstates_t)p))
 			continue;

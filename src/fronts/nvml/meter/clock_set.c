@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clock_set.c - clocks that are asked for: locked ones, applications clocks,
- * offsets. In MHz; what comes of it is the model's.
+ * clock_set.c - sets locked clocks, applications clocks and clock offsets, in
+ * MHz. The model computes the resulting clocks.
  */
-#include "fronts/nvml/clock.h"
+#include "fronts/nvml/meter/clock.h"
 #include "fronts/nvml/permission.h"
 #include "fronts/nvml/value.h"
 #include "machine/file/board.h"
@@ -10,7 +11,8 @@
 #include "machine/file/value.h"
 #include "machine/model/model.h"
 
-/* Both ends of a lock; the caller has seen to the rest. */
+/* Sets the lower and the upper limit of a lock. The caller has checked the
+ * range. */
 static nvmlReturn_t set_both(const struct call *c, const enum gkf_value ids[2],
 			     int64_t low, int64_t high)
 {
@@ -29,7 +31,8 @@ static bool is_symbol(unsigned mhz)
 	       mhz == NVML_CLOCK_LIMIT_ID_UNLIMITED;
 }
 
-/* TDP is the highest clock that the board holds at its power limit. */
+/* The TDP limit is the highest clock that the board can hold at its power
+ * limit. */
 static int64_t symbolic_clock(const struct call *c, unsigned mhz)
 {
 	return mhz == NVML_CLOCK_LIMIT_ID_UNLIMITED
@@ -137,7 +140,8 @@ nvmlReturn_t nvmlDeviceGetDefaultApplicationsClock(nvmlDevice_t device,
 	return clock_app_default(&c, clockType, clockMHz);
 }
 
-/* Root, or anybody if root has said so by nvmlDeviceSetAPIRestriction. */
+/* Whether the caller may change applications clocks: root may; others, if root
+ * has lifted the API restriction. */
 static nvmlReturn_t app_permit(const struct call *c)
 {
 	int64_t open;
@@ -187,8 +191,8 @@ nvmlReturn_t nvmlDeviceResetApplicationsClocks(nvmlDevice_t device)
 /* ---- offsets ---- */
 
 /*
- * The value that shifts a clock, and how far it may be shifted. Boards for
- * servers are not to be overclocked: they tell 0 and no room.
+ * The value that stores a clock's offset, and its range. Server boards cannot
+ * be overclocked, so their range is 0 to 0.
  */
 struct offset {
 	enum gkf_value id;
@@ -243,7 +247,8 @@ static nvmlReturn_t get_offset_range(enum nvml_row row, nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-static nvmlReturn_t shift(const struct call *c, nvmlClockType_t type, int mhz)
+static nvmlReturn_t shift_clock(const struct call *c, nvmlClockType_t type,
+				int mhz)
 {
 	struct offset o;
 
@@ -287,16 +292,16 @@ nvmlReturn_t nvmlDeviceGetMemClkMinMaxVfOffset(nvmlDevice_t device,
 nvmlReturn_t nvmlDeviceSetGpcClkVfOffset(nvmlDevice_t device, int offset)
 {
 	ENTER_DEVICE(nvmlDeviceSetGpcClkVfOffset, device, true);
-	return shift(&c, NVML_CLOCK_GRAPHICS, offset);
+	return shift_clock(&c, NVML_CLOCK_GRAPHICS, offset);
 }
 
 nvmlReturn_t nvmlDeviceSetMemClkVfOffset(nvmlDevice_t device, int offset)
 {
 	ENTER_DEVICE(nvmlDeviceSetMemClkVfOffset, device, true);
-	return shift(&c, NVML_CLOCK_MEM, offset);
+	return shift_clock(&c, NVML_CLOCK_MEM, offset);
 }
 
-/* The offset is one for all performance states. */
+/* All performance states share one offset. */
 nvmlReturn_t nvmlDeviceGetClockOffsets(nvmlDevice_t device,
 				       nvmlClockOffset_t *info)
 {
@@ -326,5 +331,5 @@ nvmlReturn_t nvmlDeviceSetClockOffsets(nvmlDevice_t device,
 	if ((unsigned)info->type >= NVML_CLOCK_COUNT ||
 	    !clock_has_pstate(&c.board->profile, info->pstate))
 		return NVML_ERROR_INVALID_ARGUMENT;
-	return shift(&c, info->type, info->clockOffsetMHz);
+	return shift_clock(&c, info->type, info->clockOffsetMHz);
 }

@@ -1,14 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * encoder.c - sessions of the video encoder and of frame buffer capture.
+ * encoder.c - reports sessions of the video encoder and of frame buffer
+ * capture.
  *
- * A process that keeps the encoder busy has one session of 1920x1080, H.264;
- * one that draws as well captures what it encodes. Frames follow from the
- * load: an engine that is always busy encodes ENGINE_FPS (estimated: of the
- * order that NVIDIA's Video Codec SDK tells for its fast presets), and a frame
- * waits the longer, the busier the engines are. Boards without an encoder tell
- * of no sessions, as real ones do.
+ * A process that uses the encoder has one session of 1920x1080, H.264; if it
+ * also has graphics work, it captures what it encodes. The frame rate follows
+ * from the load: a fully busy engine encodes ENGINE_FPS frames a second
+ * (estimated; NVIDIA's Video Codec SDK states that order of magnitude for its
+ * fast presets). Latency grows with the load. Boards without an encoder report
+ * no sessions, as real ones do.
  */
-#include "fronts/nvml/process.h"
+#include "fronts/nvml/process/process.h"
 #include "fronts/nvml/value.h"
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
@@ -29,11 +31,12 @@ struct session {
 
 struct sessions {
 	struct session *at;
-	unsigned count, cap;      /* count may pass cap: the rest is left out */
-	uint64_t fps, latency_us; /* of all */
+	/* `at` has at most the first `cap` sessions. */
+	unsigned count, cap;
+	uint64_t fps, latency_us; /* sums over all sessions */
 };
 
-/* How it fares in the last whole bin. */
+/* A process's session in a bin. */
 static struct session measure_session(const struct call *c,
 				      const struct gkf_process *p,
 				      const struct gkf_wave *wave, uint64_t bin,
@@ -52,7 +55,7 @@ static struct session measure_session(const struct call *c,
 	return s;
 }
 
-/* All sessions of processes of these types; the first cap are written. */
+/* Reads the sessions of processes that have one of the types. */
 static nvmlReturn_t read_sessions(const struct call *c, unsigned types,
 				  struct session *at, unsigned cap,
 				  struct sessions *ret)
@@ -86,10 +89,7 @@ static unsigned mean_of_sessions(uint64_t sum, unsigned count)
 	return count ? (unsigned)(sum / count) : 0;
 }
 
-/*
- * Tells how much of the encoders is free. Codecs came with generations of
- * boards.
- */
+/* Reports the free encoder capacity, in percent. */
 nvmlReturn_t nvmlDeviceGetEncoderCapacity(nvmlDevice_t device,
 					  nvmlEncoderType_t encoderQueryType,
 					  unsigned int *encoderCapacity)
@@ -178,10 +178,11 @@ static void put_capture(void *records, unsigned i, const struct session *s)
 	};
 }
 
-/* More than these are not told: no board runs as many. */
+/* Boards run fewer sessions than this; more are not reported. */
 #define SESSIONS_MAX 256
 
-/* *count 0 asks for the number alone, and that succeeds. */
+/* *count is the capacity of `records`, and becomes the number of sessions. If
+ * it is 0, only the number is returned, without an error. */
 static nvmlReturn_t give_sessions(const struct call *c, unsigned types,
 				  unsigned *count, void *records, put_fn *put)
 {

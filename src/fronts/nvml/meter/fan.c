@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fan.c - fans. Those of a board are one cooler: they turn alike, and who sets
- * one sets all.
+ * fan.c - reads and sets fans. All fans of a board have the same speed, and
+ * setting one sets all.
  */
 #include "fronts/nvml/permission.h"
 #include "fronts/nvml/value.h"
@@ -14,7 +15,7 @@ static bool is_fan(const struct call *c, unsigned fan)
 	return fan < (uint64_t)c->board->profile.fans;
 }
 
-/* A value that all fans share. */
+/* Reads a value that is the same for all fans. */
 static nvmlReturn_t fan_value(const struct call *c, unsigned fan,
 			      enum gkf_value id, unsigned *ret_number)
 {
@@ -78,9 +79,9 @@ nvmlReturn_t nvmlDeviceGetCoolerInfo(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-/* ---- who turns them ---- */
+/* ---- control ---- */
 
-/* Manual as long as somebody has asked for a speed. */
+/* The policy is manual while a speed is set. */
 static bool is_manual(const struct call *c)
 {
 	return gkf_value_is_asked(c->machine, c->index, GKF_V_FAN_TARGET);
@@ -110,7 +111,7 @@ static nvmlReturn_t turn_fan(const struct call *c, unsigned fan,
 	return front_set(c, GKF_V_FAN_TARGET, percent);
 }
 
-/* By hand: at first as fast as it turns now. */
+/* Manual control begins with the current speed. */
 nvmlReturn_t nvmlDeviceSetFanControlPolicy(nvmlDevice_t device,
 					   unsigned int fan,
 					   nvmlFanControlPolicy_t policy)

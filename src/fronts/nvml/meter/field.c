@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * field.c - values by field id, many in one call. What answers an id stands in
- * fields.def; every other id of NVML is NOT_SUPPORTED, entry by entry.
+ * field.c - reads and clears values by field id, many in one call. fields.def
+ * has the reader for each id; all other ids are NOT_SUPPORTED.
  */
-#include "fronts/nvml/field.h"
+#include "fronts/nvml/meter/field.h"
 #include "base/clock.h"
 #include "fronts/nvml/permission.h"
 #include "machine/file/link_state.h"
@@ -32,7 +33,7 @@
 			    .type = (kind),                                    \
 			    .arg = (unsigned)(which)},
 static const struct field fields[NVML_FI_MAX] = {
-#include "fronts/nvml/fields.def"
+#include "fronts/nvml/meter/fields.def"
 };
 #undef U32
 #undef U64
@@ -44,7 +45,7 @@ static const struct field fields[NVML_FI_MAX] = {
 #undef FIELD
 #undef COUNTER
 
-/* The row of an id that this driver knows. */
+/* The row of an id; NULL if this driver does not know it. */
 static const struct field *find_field(unsigned id)
 {
 	return id && id < front_generation->field_max ? &fields[id] : NULL;
@@ -96,8 +97,9 @@ static nvmlReturn_t clear_entry(const struct call *c, nvmlFieldValue_t *entry)
 typedef nvmlReturn_t entry_fn(const struct call *c, nvmlFieldValue_t *entry);
 
 /*
- * Does it to each entry, and notes when, how long and how well. What a call
- * takes that is slow belongs to its first entry.
+ * Calls fn for each entry, and sets the entry's time stamp, latency and result.
+ * Returns how many succeeded. The first entry's latency counts from `began`,
+ * the start of the whole call, and therefore includes the call's delay.
  */
 static unsigned each_field_entry(const struct call *c, uint64_t began,
 				 int count, nvmlFieldValue_t *entries,
@@ -130,7 +132,7 @@ nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int valuesCount,
 	return NVML_SUCCESS;
 }
 
-/* Succeeds when anything was cleared; else it says what the first entry says.
+/* Succeeds if any entry was cleared; otherwise returns the first entry's error.
  */
 nvmlReturn_t nvmlDeviceClearFieldValues(nvmlDevice_t device, int valuesCount,
 					nvmlFieldValue_t *values)

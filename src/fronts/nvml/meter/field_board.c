@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * field_board.c - fields of the board as a whole: values, facts of the
- * profile, power by scope, time under reasons; see field.h.
+ * field_board.c - reads the fields of the board as a whole: values, facts of
+ * its profile, power by scope, time under clock reasons; see field.h.
  */
-#include "fronts/nvml/field.h"
-#include "fronts/nvml/power.h"
+#include "fronts/nvml/meter/field.h"
+#include "fronts/nvml/meter/power.h"
 #include "fronts/nvml/value.h"
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
@@ -28,7 +29,7 @@ nvmlReturn_t field_value(const struct call *c, unsigned scope, unsigned arg,
 	return NVML_SUCCESS;
 }
 
-static int64_t fact(const struct call *c, unsigned offset)
+static int64_t read_fact(const struct call *c, unsigned offset)
 {
 	int64_t v;
 
@@ -39,7 +40,7 @@ static int64_t fact(const struct call *c, unsigned offset)
 nvmlReturn_t field_profile(const struct call *c, unsigned scope, unsigned arg,
 			   uint64_t *ret_number)
 {
-	int64_t v = fact(c, arg);
+	int64_t v = read_fact(c, arg);
 
 	(void)scope;
 	if (v <= 0)
@@ -74,7 +75,8 @@ nvmlReturn_t field_reasons(const struct call *c, unsigned scope, unsigned arg,
 	return NVML_SUCCESS;
 }
 
-/* Modules, boards with more than a GPU, are not among the profiles. */
+/* Accepts only the scope of the GPU: no simulated board is a module, which is a
+ * board with several GPUs. */
 static nvmlReturn_t of_whole_gpu(unsigned scope)
 {
 	return scope == NVML_POWER_SCOPE_GPU    ? NVML_SUCCESS
@@ -120,7 +122,7 @@ static unsigned board_capability(const struct call *c)
 			  c->board->profile.compute_minor);
 }
 
-/* The mean power of the memory over the last second. */
+/* The memory's mean power over the last second. */
 static nvmlReturn_t memory_power(const struct call *c, uint64_t *ret_number)
 {
 	uint64_t sum = 0, bins = 0;
@@ -137,7 +139,7 @@ static nvmlReturn_t memory_power(const struct call *c, uint64_t *ret_number)
 	return NVML_SUCCESS;
 }
 
-/* The average of the memory came with Hopper. */
+/* The memory's mean power is reported since Hopper. */
 nvmlReturn_t field_power_average(const struct call *c, unsigned scope,
 				 unsigned arg, uint64_t *ret_number)
 {
@@ -151,15 +153,15 @@ nvmlReturn_t field_power_average(const struct call *c, unsigned scope,
 }
 
 /*
- * Degrees below the highest operating temperature, told by data centre boards
- * since Ada; consumer boards tell temperatures instead. Memory is measured
- * against its own highest.
+ * Reads a threshold in degrees below a highest operating temperature: the GPU's
+ * or, for the memory's threshold, the memory's. Data centre boards since Ada
+ * report it; consumer boards report temperatures instead.
  */
 nvmlReturn_t field_tlimit(const struct call *c, unsigned scope, unsigned arg,
 			  uint64_t *ret_number)
 {
 	const struct gkf_profile *p = &c->board->profile;
-	int64_t limit = fact(c, arg), max = p->temp_max_c;
+	int64_t limit = read_fact(c, arg), max = p->temp_max_c;
 
 	(void)scope;
 	if (board_capability(c) < 89 || !strcmp(p->brand, "GEFORCE") ||
@@ -180,9 +182,8 @@ nvmlReturn_t field_from_major(const struct call *c, unsigned scope,
 }
 
 /*
- * Sums the errors that the PCIe specification calls correctable, of those that
- * are counted: receiver errors, bad packets of two layers, replays that gave
- * up.
+ * The sum of the error counts that the PCIe specification classifies as
+ * correctable: receiver errors, bad TLPs and DLLPs, replay rollovers.
  */
 nvmlReturn_t field_pcie_corrected(const struct call *c, unsigned scope,
 				  unsigned arg, uint64_t *ret_number)
@@ -222,7 +223,7 @@ nvmlReturn_t field_smoothing_profiles(const struct call *c, unsigned scope,
 	return r;
 }
 
-/* Floors and offsets are told in watts, the rest as in smoothing.h. */
+/* Floors and offsets are in watts, the others in the units of smoothing.h. */
 nvmlReturn_t field_smoothing(const struct call *c, unsigned scope, unsigned arg,
 			     uint64_t *ret_number)
 {

@@ -1,29 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * field_link.c - fields of NVLinks, one by one and all together, and what
- * clears their errors; see field.h.
+ * field_link.c - reads the fields of one NVLink or of all together, and clears
+ * their errors; see field.h.
  */
-#include "fronts/nvml/field.h"
-#include "fronts/nvml/link_counter.h"
+#include "fronts/nvml/meter/field.h"
+#include "fronts/nvml/board/link_counter.h"
 #include "machine/file/board.h"
 #include "machine/file/link_state.h"
 #include "machine/file/topology.h"
 #include "machine/model/link.h"
 
-/* NVLink 2 and later put 16 bytes of header before 128 of data; estimated. */
+/* Packets since NVLink 2 have 16 bytes of header and 128 bytes of data;
+ * estimated. */
 #define PACKET_BYTES 128
 #define HEADER_BYTES 16
 
-/* How many are told of: none of a GPU that is split. */
-static unsigned count_told_links(const struct call *c)
+/* The number of links to report: none in MIG mode. */
+static unsigned count_links(const struct call *c)
 {
 	return is_split(c) ? 0 : gkf_links(c->machine, c->index);
 }
 
-/* The link that is meant: that of the id, or of the caller's scope. */
-static nvmlReturn_t find_meant_link(const struct call *c, unsigned scope,
-				    unsigned arg, unsigned *ret_link)
+/* The link in `arg`, or the one in the caller's scope. */
+static nvmlReturn_t find_link(const struct call *c, unsigned scope,
+			      unsigned arg, unsigned *ret_link)
 {
-	unsigned links = count_told_links(c);
+	unsigned links = count_links(c);
 	unsigned link = FIELD_LINK_OF(arg);
 
 	if (link == FIELD_BY_SCOPE && links && scope >= links)
@@ -45,19 +47,19 @@ static bool means_all(unsigned scope, unsigned arg)
 
 typedef uint64_t figure_fn(const struct call *c, unsigned link, unsigned what);
 
-/* One figure of the link that is meant, or the sum over all. */
+/* A number for one link, or the sum over all links. */
 static nvmlReturn_t link_figure(const struct call *c, unsigned scope,
 				unsigned arg, figure_fn *fn,
 				uint64_t *ret_number)
 {
-	unsigned links = count_told_links(c), link;
+	unsigned links = count_links(c), link;
 	uint64_t sum = 0;
 	nvmlReturn_t r;
 
 	if (FIELD_LINK_OF(arg) == FIELD_SCOPE_OR_ALL && scope != UINT32_MAX)
 		arg = FIELD_LINK(FIELD_BY_SCOPE, FIELD_WHAT(arg));
 	if (!means_all(scope, arg)) {
-		r = find_meant_link(c, scope, arg, &link);
+		r = find_link(c, scope, arg, &link);
 		if (!r)
 			*ret_number = fn(c, link, FIELD_WHAT(arg));
 		return r;
@@ -97,8 +99,9 @@ nvmlReturn_t field_clear_link_errors(const struct call *c, unsigned scope,
 	return link_figure(c, scope, arg, forget_link_errors, ret_number);
 }
 
-/* CRC errors of both kinds, of links that count them together. */
-static uint64_t crc(const struct call *c, unsigned link, unsigned what)
+/* CRC errors of both kinds; older links do not count them separately. */
+static uint64_t count_crc_errors(const struct call *c, unsigned link,
+				 unsigned what)
 {
 	(void)what;
 	return count_link_errors(c, link, GKF_LINK_CRC_FLIT) +
@@ -108,10 +111,11 @@ static uint64_t crc(const struct call *c, unsigned link, unsigned what)
 nvmlReturn_t field_link_crc(const struct call *c, unsigned scope, unsigned arg,
 			    uint64_t *ret_number)
 {
-	return link_figure(c, scope, arg, crc, ret_number);
+	return link_figure(c, scope, arg, count_crc_errors, ret_number);
 }
 
-static uint64_t bytes(const struct call *c, unsigned link, unsigned what)
+static uint64_t count_link_bytes(const struct call *c, unsigned link,
+				 unsigned what)
 {
 	return gkf_link_bytes(c->machine, c->index, link, (enum gkf_way)what);
 }
@@ -119,7 +123,8 @@ static uint64_t bytes(const struct call *c, unsigned link, unsigned what)
 nvmlReturn_t field_link_kib(const struct call *c, unsigned scope, unsigned arg,
 			    uint64_t *ret_number)
 {
-	nvmlReturn_t r = link_figure(c, scope, arg, bytes, ret_number);
+	nvmlReturn_t r =
+	    link_figure(c, scope, arg, count_link_bytes, ret_number);
 
 	if (!r)
 		*ret_number /= 1024;
@@ -129,7 +134,8 @@ nvmlReturn_t field_link_kib(const struct call *c, unsigned scope, unsigned arg,
 nvmlReturn_t field_link_raw_kib(const struct call *c, unsigned scope,
 				unsigned arg, uint64_t *ret_number)
 {
-	nvmlReturn_t r = link_figure(c, scope, arg, bytes, ret_number);
+	nvmlReturn_t r =
+	    link_figure(c, scope, arg, count_link_bytes, ret_number);
 
 	if (!r)
 		*ret_number += *ret_number / PACKET_BYTES * HEADER_BYTES;
@@ -138,24 +144,26 @@ nvmlReturn_t field_link_raw_kib(const struct call *c, unsigned scope,
 	return r;
 }
 
-/* Both ways of one of the counters that a client sets up; 0: it has none. */
-static uint64_t set_up(const struct call *c, unsigned link, unsigned what)
+/* A configurable traffic counter, as the sum of both directions; 0 if there is
+ * none. */
+static uint64_t sum_link_counter(const struct call *c, unsigned link,
+				 unsigned what)
 {
 	unsigned long long rx, tx;
 
-	return link_counter(c, link, what, &rx, &tx) ? 0 : rx + tx;
+	return link_counter_read(c, link, what, &rx, &tx) ? 0 : rx + tx;
 }
 
 nvmlReturn_t field_link_counter(const struct call *c, unsigned scope,
 				unsigned arg, uint64_t *ret_number)
 {
 	unsigned long long rx, tx;
-	nvmlReturn_t r = link_counter(c, 0, FIELD_WHAT(arg), &rx, &tx);
+	nvmlReturn_t r = link_counter_read(c, 0, FIELD_WHAT(arg), &rx, &tx);
 
-	return r ? r : link_figure(c, scope, arg, set_up, ret_number);
+	return r ? r : link_figure(c, scope, arg, sum_link_counter, ret_number);
 }
 
-/* Counters of whole packets came with NVLink 5. */
+/* Packet counters came with NVLink 5. */
 #define COUNTING_VERSION 5
 
 nvmlReturn_t field_link_bytes(const struct call *c, unsigned scope,
@@ -163,7 +171,7 @@ nvmlReturn_t field_link_bytes(const struct call *c, unsigned scope,
 {
 	if (c->board->profile.nvlink_version < COUNTING_VERSION)
 		return NVML_ERROR_NOT_SUPPORTED;
-	return link_figure(c, scope, arg, bytes, ret_number);
+	return link_figure(c, scope, arg, count_link_bytes, ret_number);
 }
 
 nvmlReturn_t field_link_packets(const struct call *c, unsigned scope,
@@ -187,18 +195,18 @@ nvmlReturn_t field_link_errors_5(const struct call *c, unsigned scope,
 nvmlReturn_t field_link_speed(const struct call *c, unsigned scope,
 			      unsigned arg, uint64_t *ret_number)
 {
-	unsigned links = count_told_links(c), link, speed = 0;
+	unsigned links = count_links(c), link, speed = 0;
 	nvmlReturn_t r;
 
 	if (!means_all(scope, arg)) {
-		r = find_meant_link(c, scope, arg, &link);
+		r = find_link(c, scope, arg, &link);
 		if (!r)
 			*ret_number = gkf_link_mbps(c->machine, c->index, link);
 		return r;
 	}
 	if (!links)
 		return NVML_ERROR_NOT_SUPPORTED;
-	/* All links that are up are equally fast. */
+	/* All links that are up have the same speed. */
 	for (unsigned i = 0; i < links && !speed; i++)
 		speed = gkf_link_mbps(c->machine, c->index, i);
 	*ret_number = speed;
@@ -209,14 +217,14 @@ nvmlReturn_t field_link_state(const struct call *c, unsigned scope,
 			      unsigned arg, uint64_t *ret_number)
 {
 	unsigned link;
-	nvmlReturn_t r = find_meant_link(c, scope, arg, &link);
+	nvmlReturn_t r = find_link(c, scope, arg, &link);
 
 	if (!r)
 		*ret_number = gkf_link_state(c->machine, c->index, link);
 	return r;
 }
 
-/* The state of a link; one that is down has nothing more to tell. */
+/* The state of a link; NOT_SUPPORTED if it is down. */
 static nvmlReturn_t state_if_up(const struct call *c, unsigned scope,
 				unsigned arg, uint64_t *ret_state)
 {
@@ -225,7 +233,7 @@ static nvmlReturn_t state_if_up(const struct call *c, unsigned scope,
 	return !r && *ret_state == GKF_LINK_DOWN ? NVML_ERROR_NOT_SUPPORTED : r;
 }
 
-/* Links that are up run fast, or they sleep. */
+/* A link that is up either sleeps or runs at full speed. */
 nvmlReturn_t field_link_power(const struct call *c, unsigned scope,
 			      unsigned arg, uint64_t *ret_number)
 {
@@ -244,7 +252,7 @@ nvmlReturn_t field_link_version(const struct call *c, unsigned scope,
 				unsigned arg, uint64_t *ret_number)
 {
 	unsigned link;
-	nvmlReturn_t r = find_meant_link(c, scope, arg, &link);
+	nvmlReturn_t r = find_link(c, scope, arg, &link);
 
 	if (!r)
 		*ret_number = gkf_link_version(c->machine, c->index);
@@ -266,7 +274,7 @@ nvmlReturn_t field_link_remote(const struct call *c, unsigned scope,
 nvmlReturn_t field_link_switches(const struct call *c, unsigned scope,
 				 unsigned arg, uint64_t *ret_number)
 {
-	unsigned links = count_told_links(c), found = 0;
+	unsigned links = count_links(c), found = 0;
 
 	(void)scope;
 	(void)arg;

@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * field_memory.c - fields of memory errors, of what was done about them, and
- * of what the GPU needs to be well again; see field.h.
+ * field_memory.c - reads fields about memory errors, their repairs and the
+ * advised recovery action; see field.h.
  */
-#include "fronts/nvml/ecc.h"
-#include "fronts/nvml/field.h"
+#include "fronts/nvml/error/ecc.h"
+#include "fronts/nvml/meter/field.h"
 #include "machine/file/ecc_state.h"
-#include "machine/model/above.h"
 #include "machine/model/ecc.h"
+#include "machine/trouble/fault.h"
 
 nvmlReturn_t field_ecc(const struct call *c, unsigned scope, unsigned arg,
 		       uint64_t *ret_number)
@@ -61,7 +62,7 @@ nvmlReturn_t field_retiring(const struct call *c, unsigned scope, unsigned arg,
 	return NVML_SUCCESS;
 }
 
-/* Told of the same GPUs as by nvmlDeviceGetRemappedRows. */
+/* The GPUs that support this are the same as for nvmlDeviceGetRemappedRows. */
 static bool read_field_rows(const struct call *c, struct gkf_ecc_rows *ret_rows)
 {
 	if (is_split(c) && front_mig_refuses(c, ROW_nvmlDeviceGetRemappedRows))
@@ -69,7 +70,7 @@ static bool read_field_rows(const struct call *c, struct gkf_ecc_rows *ret_rows)
 	return gkf_ecc_rows(c->machine, c->index, ret_rows);
 }
 
-/* Rows that wait count already, as in nvmlDeviceGetRemappedRows. */
+/* Includes pending rows, as nvmlDeviceGetRemappedRows does. */
 nvmlReturn_t field_rows(const struct call *c, unsigned scope, unsigned arg,
 			uint64_t *ret_number)
 {

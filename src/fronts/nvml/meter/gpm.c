@@ -1,15 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpm.c - performance monitoring: a sample is a copy of the state of a device
- * with all its sums, and a metric is a difference of two.
+ * gpm.c - GPU performance monitoring (GPM). A sample is a copy of a device's
+ * state, with its running sums; a metric is computed from the difference of two
+ * samples.
  *
- * Samples live in a table of this process: a handle is an address in it, so
- * that no garbage is ever followed. They outlive nvmlShutdown, as memory that
- * was allocated would. Two threads that use one sample get a mixture, at
- * worst.
+ * Samples are in a table of this process, and a handle is an address in it, so
+ * that invalid handles are never dereferenced. Samples stay valid after
+ * nvmlShutdown, as allocated memory would. If two threads use one sample at
+ * once, its content may be inconsistent, but nothing worse happens.
  */
 #include "base/pair.h"
 #include "base/units.h"
-#include "fronts/nvml/mig_handle.h"
+#include "fronts/nvml/mig/mig_handle.h"
 #include "fronts/nvml/value.h"
 #include "machine/file/board.h"
 #include "machine/file/mig_state.h"
@@ -33,8 +35,9 @@ struct content {
 	uint64_t filled;
 	uint64_t machine; /* the seed, which tells machines apart */
 	uint64_t device;
-	/* 0: of the whole device; else GPU instance + 1, and its life from bit
-	 * 32 on: a later instance of that id is another. */
+	/* 0: the whole device. Otherwise a GPU instance: its id + 1 in the
+	 * lower 32 bits, its life in the upper ones, as a later instance may
+	 * have the same id. */
 	uint64_t part;
 	struct gkf_state state;
 	uint64_t link[GKF_LINKS_MAX][2]; /* bytes received, sent */
@@ -46,9 +49,9 @@ struct nvmlGpmSample_st {
 };
 
 static struct nvmlGpmSample_st samples[SAMPLES_MAX];
-static _Atomic unsigned next_sample; /* where to look for a free one */
+static _Atomic unsigned next_sample; /* where to look first for a free one */
 
-/* The sample of a handle; NULL when it is none. */
+/* The sample of a handle; NULL if the handle is invalid. */
 static struct nvmlGpmSample_st *find_sample(const void *handle)
 {
 	size_t offset = (uintptr_t)handle - (uintptr_t)samples;
@@ -128,7 +131,7 @@ nvmlReturn_t nvmlGpmSampleFree(nvmlGpmSample_t gpmSample)
 		   : NVML_ERROR_INVALID_ARGUMENT;
 }
 
-/* The sample of now, but for what tells a part from the whole. */
+/* Samples the whole device, except for its links. */
 static void begin_sample(const struct call *c, struct content *ret_now)
 {
 	*ret_now = (struct content){.filled = 1,
@@ -138,8 +141,7 @@ static void begin_sample(const struct call *c, struct content *ret_now)
 }
 
 /*
- * Samples a GPU instance: the work of its own engines. It has no bus of its
- * own.
+ * Samples a GPU instance: only the work of its own engines. It has no PCIe bus.
  */
 static nvmlReturn_t sample_part(const struct call *c, unsigned gi_id,
 				struct nvmlGpmSample_st *s)
@@ -200,7 +202,7 @@ nvmlReturn_t nvmlGpmMigSampleGet(nvmlDevice_t device,
 	return sample_part(&c, gpuInstanceId, s);
 }
 
-/* How a metric follows from the difference of a sum. */
+/* How a metric is computed from the growth of a sum. */
 enum kind {
 	NOTHING,
 	SHARE_OF_TIME,
@@ -212,10 +214,10 @@ enum kind {
 
 struct metric {
 	enum kind kind;
-	unsigned sum;      /* offset of it in struct content */
-	unsigned permille; /* part of the sum */
-	unsigned count;    /* offset in the profile: how many there are */
-	unsigned n;        /* which of them */
+	unsigned sum;      /* offset of the sum in struct content */
+	unsigned permille; /* how many thousandths of the sum count */
+	unsigned count;    /* offset of the count in the profile */
+	unsigned n;        /* index of the engine or link */
 	const char *name, *text;
 };
 
@@ -238,7 +240,7 @@ struct metric {
 #define LINKS(tail, way, words)                                                \
 	METRIC(tail, .kind = OF_ALL_LINKS, SUM(link[0][way]), .text = words)
 static const struct metric metrics[NVML_GPM_METRIC_MAX] = {
-#include "fronts/nvml/gpm_metrics.def"
+#include "fronts/nvml/meter/gpm_metrics.def"
 };
 #undef SUM
 #undef COUNT
@@ -259,13 +261,8 @@ static double sum_growth(const struct content *from, const struct content *to,
 	return b > a ? (double)(b - a) : 0;
 }
 
-static int64_t units_of_metric(const struct gkf_profile *p,
-			       const struct metric *m)
-{
-	return *(const int64_t *)((const char *)p + m->count);
-}
-
-/* The growth of one sum, or of a sum for each link. */
+/* Returns the growth of a sum. For OF_ALL_LINKS, adds up the growth of the sums
+ * of all links. */
 static double grown_of(const struct metric *m, const struct content *from,
 		       const struct content *to)
 {
@@ -281,16 +278,19 @@ static double grown_of(const struct metric *m, const struct content *from,
 
 static bool board_has(const struct gkf_profile *p, const struct metric *m)
 {
+	const char *count = (const char *)p + m->count;
+
 	if (m->kind == OF_ENGINE || m->kind == OF_LINK)
-		return m->n < units_of_metric(p, m);
+		return m->n < *(const int64_t *)(const void *)count;
 	if (m->kind == BYTES_A_SECOND)
 		return p->pcie_width > 0;
 	return m->kind != OF_ALL_LINKS || p->nvlinks > 0;
 }
 
-static nvmlReturn_t compute(const struct gkf_profile *p, const struct metric *m,
-			    const struct content *from,
-			    const struct content *to, double *ret_value)
+static nvmlReturn_t compute_metric(const struct gkf_profile *p,
+				   const struct metric *m,
+				   const struct content *from,
+				   const struct content *to, double *ret_value)
 {
 	double bins = (double)(to->state.bin - from->state.bin);
 	double sum = grown_of(m, from, to);
@@ -298,20 +298,20 @@ static nvmlReturn_t compute(const struct gkf_profile *p, const struct metric *m,
 	if (m->kind == NOTHING || !board_has(p, m))
 		return NVML_ERROR_NOT_SUPPORTED;
 	if (bins <= 0)
-		return NVML_ERROR_NO_DATA; /* less than a bin apart */
+		return NVML_ERROR_NO_DATA; /* less than a bin between them */
 	if (m->kind == SHARE_OF_TIME)
 		*ret_value = sum / bins / 10 * m->permille / 1000;
 	else if (m->kind == OF_ENGINE)
 		*ret_value = sum / bins / 10;
 	else
 		*ret_value = sum / (double)MIB * GKF_BINS_PER_S / bins;
-	/* The sums of a part may be a bin newer than the state. */
+	/* An instance's sums may be one bin newer than its state. */
 	if (m->kind <= OF_ENGINE && *ret_value > 100)
 		*ret_value = 100;
 	return NVML_SUCCESS;
 }
 
-/* NVML's struct has no const where it should: nobody writes to it. */
+/* NVML's struct lacks the const, but no one writes to the text. */
 static void give_text(char **to, const char *text)
 {
 	memcpy(to, &text, sizeof(text));
@@ -327,7 +327,7 @@ static void fill_metric(const struct gkf_profile *p, nvmlGpmMetric_t *out,
 	if (out->metricId == 0 || out->metricId >= NVML_GPM_METRIC_MAX)
 		return;
 	m = &metrics[out->metricId];
-	out->nvmlReturn = compute(p, m, from, to, &out->value);
+	out->nvmlReturn = compute_metric(p, m, from, to, &out->value);
 	if (m->kind == NOTHING)
 		return;
 	percent = m->kind == SHARE_OF_TIME || m->kind == OF_ENGINE;
@@ -336,7 +336,7 @@ static void fill_metric(const struct gkf_profile *p, nvmlGpmMetric_t *out,
 	give_text(&out->metricInfo.unit, percent ? "%" : "MiB/s");
 }
 
-/* A copy of a sample that was taken on this machine. */
+/* Copies a sample. False if it was not taken on this machine. */
 static bool read_sample(const struct call *c, nvmlGpmSample_t handle,
 			struct content *ret)
 {
@@ -349,7 +349,8 @@ static bool read_sample(const struct call *c, nvmlGpmSample_t handle,
 	       ret->device < c->device_count;
 }
 
-/* The board of a sample, or what of it a GPU instance has. */
+/* The profile of a sample's board; for a GPU instance, reduced to its engines.
+ */
 static struct gkf_profile board_of_sample(const struct call *c,
 					  const struct content *sample)
 {
@@ -363,7 +364,7 @@ static struct gkf_profile board_of_sample(const struct call *c,
 	p.encoders = p.decoders = p.jpegs = p.ofas = 0;
 	if (gkf_mig_gi_read(c->machine, (unsigned)sample->device,
 			    (unsigned)sample->part - 1, &gi))
-		return p; /* it is gone */
+		return p; /* the instance is gone */
 	p.encoders = gi.profile->encoders;
 	p.decoders = gi.profile->decoders;
 	p.jpegs = gi.profile->jpegs;

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf.c - answers what holds a GPU back and for how long, how busy its parts
- * are as the driver sees it, faults of its clocks.
+ * perf.c - reports how long each policy has held a GPU's clocks down, the
+ * utilisation of its domains, and faults of its clocks.
  */
 #include "fronts/nvml/permission.h"
 #include "fronts/nvml/value.h"
@@ -14,7 +15,8 @@
 	(offsetof(struct gkf_state, reason_ns) +                               \
 	 sizeof(uint64_t) * (size_t)__builtin_ctzll(reason))
 
-/* The sum of struct gkf_state that a policy is; 0: it is not told. */
+/* The offset in struct gkf_state of the time that a policy held the clocks
+ * down; 0: the policy is not reported. */
 static size_t sum_of(nvmlPerfPolicyType_t policy)
 {
 	static const size_t of[NVML_PERF_POLICY_COUNT] = {
@@ -62,10 +64,11 @@ static int64_t perf_number(const struct call *c, enum gkf_value id)
 	return v;
 }
 
-/* Traffic of both directions, percent of what the link carries. */
+/* PCIe traffic in both directions, in percent of the link's capacity. */
 static unsigned bus_percent(const struct call *c)
 {
-	/* KB/s of a lane: 250 MB/s in generation 1, then twice each time. */
+	/* KB/s per lane: 250 MB/s in generation 1, doubled in each later one.
+	 */
 	int64_t lane = 250000LL << ((perf_number(c, GKF_V_PCIE_GEN) - 1) & 7);
 	int64_t both = 2 * lane * perf_number(c, GKF_V_PCIE_WIDTH);
 	int64_t now =
@@ -103,7 +106,8 @@ nvmlReturn_t nvmlDeviceGetDynamicPstatesInfo(
 	return NVML_SUCCESS;
 }
 
-/* Ampere and newer tell it, to root. A domain is told as the bit that it is. */
+/* Ampere and newer GPUs support this; only root may call it. A clock domain is
+ * reported as a single bit. */
 nvmlReturn_t nvmlDeviceGetClkMonStatus(nvmlDevice_t device,
 				       nvmlClkMonStatus_t *status)
 {

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * power.c - power and its limits, in milliwatts.
+ * power.c - reads power, and reads and sets its limits, in milliwatts.
  */
-#include "fronts/nvml/power.h"
+#include "fronts/nvml/meter/power.h"
 #include "fronts/nvml/permission.h"
 #include "fronts/nvml/value.h"
 #include "machine/file/board.h"
@@ -9,7 +10,8 @@
 #include "machine/file/value.h"
 #include "machine/model/controls.h"
 
-/* The mean of the last second where the board has one, else that of now. */
+/* The mean over the last second if the board reports one, otherwise the current
+ * power. */
 nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned int *power)
 {
 	int64_t mw;
@@ -69,7 +71,7 @@ nvmlReturn_t nvmlDeviceSetPowerManagementLimit(nvmlDevice_t device,
 	return front_set(&c, GKF_V_POWER_LIMIT, limit);
 }
 
-/* No board here has a limit for its module or its memory alone. */
+/* No simulated board has separate limits for its module or its memory. */
 nvmlReturn_t
 nvmlDeviceSetPowerManagementLimit_v2(nvmlDevice_t device,
 				     nvmlPowerValue_v2_t *powerValue)

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * power.h - what the getters of power and the fields by id have in common.
+ * power.h - power, for the getters and the fields by id.
  */
 #ifndef GKF_NVML_POWER_H
 #define GKF_NVML_POWER_H
@@ -9,12 +10,13 @@
 
 struct gkf_profile;
 
-/* The limit asked for, or a lower one that a power profile brings; mW. */
+/* The requested limit, or the limit of a power profile if that is lower; in mW.
+ */
 nvmlReturn_t power_limit_in_force(const struct call *c, uint64_t *ret_mw);
 
 /*
- * Does this board tell its mean power over the last second? That came with
- * Ampere, but not with its first chip, GA100 (8.0).
+ * Whether the board reports its mean power over the last second. Boards since
+ * Ampere do, except those with its first chip, GA100 (8.0).
  */
 static inline bool power_has_average(const struct gkf_profile *p)
 {

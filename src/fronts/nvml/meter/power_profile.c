@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * power_profile.c - workload power profiles and power smoothing, of Blackwell
- * and newer.
+ * power_profile.c - reads and sets workload power profiles and power smoothing,
+ * which Blackwell and newer GPUs have.
  */
 #include "fronts/nvml/permission.h"
 #include "fronts/nvml/value.h"
@@ -17,7 +18,7 @@ static nvmlMask255_t mask_of(uint32_t bits)
 	return (nvmlMask255_t){.mask = {bits}};
 }
 
-/* The profiles of a mask; false when some of them do not exist. */
+/* The profiles in a mask; false if one of them does not exist. */
 static bool bits_of(const nvmlMask255_t *mask, uint32_t *ret_bits)
 {
 	for (size_t i = 1; i < sizeof(mask->mask) / sizeof(*mask->mask); i++)
@@ -99,7 +100,7 @@ static nvmlReturn_t update_profile_mask(const struct call *c,
 	return front_set(c, GKF_V_POWER_PROFILES, to);
 }
 
-/* The two older ways to say it, by their version and one mask. */
+/* Sets or clears the profiles in a mask, for the two older functions. */
 static nvmlReturn_t
 update_requested(const struct call *c,
 		 const nvmlWorkloadPowerProfileRequestedProfiles_t *requested,
@@ -176,7 +177,7 @@ nvmlReturn_t nvmlDevicePowerSmoothingUpdatePresetProfileParam(
 		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
 	if (!read_device_value(&c, GKF_V_POWER_SMOOTHING, &on))
 		return NVML_ERROR_NOT_SUPPORTED;
-	/* Thousandths of anything bigger do not fit; a NaN is nothing. */
+	/* Excludes NaN, and values too large to be stored in thousandths. */
 	if (!(profile->value >= 0 && profile->value < 1e12))
 		return NVML_ERROR_INVALID_ARGUMENT;
 	if (!front_may_change(&c))

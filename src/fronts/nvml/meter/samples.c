@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * samples.c - the figures of the last bins, one sample a bin, oldest first.
+ * samples.c - returns samples of the last bins, one per bin, oldest first.
  */
 #include "fronts/nvml/bins.h"
 #include "fronts/nvml/value.h"
@@ -10,11 +11,11 @@
 #include <stddef.h>
 
 /*
- * Where a kind of sample lies in struct gkf_past, and the value that a board
- * must have for it.
+ * The member of struct gkf_past that has the samples of a kind, and the value
+ * that a board must have to support this kind.
  */
 struct kind {
-	uint8_t offset, size; /* size 0: no board of ours has it */
+	uint8_t offset, size; /* size 0: supported by no simulated board */
 	enum gkf_value value;
 };
 #define OF(member, id)                                                         \
@@ -45,7 +46,7 @@ static unsigned past_figure(const struct gkf_past *past,
 				 : *(const uint32_t *)at;
 }
 
-/* Gives samples newer than the last one seen, at most cap. Returns how many. */
+/* Writes at most cap samples that are newer than the last one seen. */
 static unsigned give_samples_since(const struct call *c,
 				   const struct kind *kind,
 				   uint64_t last_seen_us, nvmlSample_t *out,
@@ -86,7 +87,8 @@ nvmlReturn_t nvmlDeviceGetSamples(nvmlDevice_t device, nvmlSamplingType_t type,
 		     sampleValType && sampleCount &&
 			 (!samples || *sampleCount) &&
 			 (unsigned)type < NVML_SAMPLINGTYPE_COUNT);
-	/* Utilisation of a split GPU is not told; it is a byte. */
+	/* In MIG mode, utilisation is absent. The kinds whose samples have 1
+	 * byte are those of utilisation. */
 	if (is_split(&c) && kinds[type].size == 1)
 		return NVML_ERROR_NOT_SUPPORTED;
 	if (!kinds[type].size ||

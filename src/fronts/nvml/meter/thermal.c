@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * thermal.c - temperatures and their thresholds, in degrees Celsius.
+ * thermal.c - reads temperatures, and reads and sets their thresholds, in
+ * degrees Celsius.
  */
 #include "fronts/nvml/permission.h"
 #include "fronts/nvml/value.h"
@@ -9,7 +11,7 @@
 
 #include <string.h>
 
-/* The lowest temperature that fans and clocks can aim at; estimated. */
+/* The lowest target temperature that can be set; estimated. */
 #define TARGET_MIN_C 65
 
 nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device,
@@ -42,8 +44,9 @@ nvmlReturn_t nvmlDeviceGetTemperatureV(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-/* -1: this board tells no such threshold. */
-static int64_t threshold(const struct call *c, nvmlTemperatureThresholds_t type)
+/* The threshold in degrees; -1: the board does not report it. */
+static int64_t find_threshold(const struct call *c,
+			      nvmlTemperatureThresholds_t type)
 {
 	const struct gkf_profile *p = &c->board->profile;
 	int64_t target = -1;
@@ -74,14 +77,14 @@ nvmlDeviceGetTemperatureThreshold(nvmlDevice_t device,
 	ENTER_DEVICE(nvmlDeviceGetTemperatureThreshold, device,
 		     temp && (unsigned)thresholdType <
 				 NVML_TEMPERATURE_THRESHOLD_COUNT);
-	v = threshold(&c, thresholdType);
+	v = find_threshold(&c, thresholdType);
 	if (v < 0)
 		return NVML_ERROR_NOT_SUPPORTED;
 	*temp = (unsigned)v;
 	return NVML_SUCCESS;
 }
 
-/* Only the temperature that the board aims at can be moved. */
+/* Only the target temperature can be set. */
 nvmlReturn_t nvmlDeviceSetTemperatureThreshold(
     nvmlDevice_t device, nvmlTemperatureThresholds_t thresholdType, int *temp)
 {
@@ -89,7 +92,7 @@ nvmlReturn_t nvmlDeviceSetTemperatureThreshold(
 		     temp && (unsigned)thresholdType <
 				 NVML_TEMPERATURE_THRESHOLD_COUNT);
 	if (thresholdType != NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_CURR ||
-	    threshold(&c, thresholdType) < 0)
+	    find_threshold(&c, thresholdType) < 0)
 		return NVML_ERROR_NOT_SUPPORTED;
 	if (*temp < TARGET_MIN_C || *temp > c.board->profile.temp_max_c)
 		return NVML_ERROR_INVALID_ARGUMENT;
@@ -97,8 +100,8 @@ nvmlReturn_t nvmlDeviceSetTemperatureThreshold(
 }
 
 /*
- * Up to the highest operating temperature, which is where nvidia-smi's
- * "T.Limit" of an H200 ends. GeForce and boards before Ada do not tell it.
+ * Degrees below the highest operating temperature, as in nvidia-smi's "T.Limit"
+ * of an H200. GeForce boards and boards before Ada do not report it.
  */
 nvmlReturn_t
 nvmlDeviceGetMarginTemperature(nvmlDevice_t device,
@@ -120,7 +123,7 @@ nvmlDeviceGetMarginTemperature(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-/* Sensors in order: core, memory. */
+/* The sensors in order: core, memory. */
 static const struct {
 	enum gkf_value now;
 	nvmlThermalTarget_t target;
@@ -133,9 +136,9 @@ static const struct {
 };
 #define SENSORS (sizeof(sensors) / sizeof(*sensors))
 
-/* Adds a sensor; false when the board has it not. */
-static bool tell_sensor(const struct call *c, unsigned i,
-			nvmlGpuThermalSettings_t *to)
+/* Adds a sensor. False if the board does not have it. */
+static bool add_sensor(const struct call *c, unsigned i,
+		       nvmlGpuThermalSettings_t *to)
 {
 	int64_t now, max;
 
@@ -151,12 +154,13 @@ static bool tell_sensor(const struct call *c, unsigned i,
 	return true;
 }
 
-/* By index, or all of them: NVML_THERMAL_TARGET_ALL. */
+/* Returns one sensor by its index, or all of them with NVML_THERMAL_TARGET_ALL.
+ */
 nvmlReturn_t
 nvmlDeviceGetThermalSettings(nvmlDevice_t device, unsigned int sensorIndex,
 			     nvmlGpuThermalSettings_t *pThermalSettings)
 {
-	nvmlGpuThermalSettings_t told = {0};
+	nvmlGpuThermalSettings_t found = {0};
 
 	ENTER_DEVICE(nvmlDeviceGetThermalSettings, device,
 		     pThermalSettings &&
@@ -164,9 +168,9 @@ nvmlDeviceGetThermalSettings(nvmlDevice_t device, unsigned int sensorIndex,
 			  sensorIndex == NVML_THERMAL_TARGET_ALL));
 	for (unsigned i = 0; i < SENSORS; i++)
 		if (sensorIndex == i || sensorIndex == NVML_THERMAL_TARGET_ALL)
-			tell_sensor(&c, i, &told);
-	if (!told.count)
+			add_sensor(&c, i, &found);
+	if (!found.count)
 		return NVML_ERROR_NOT_SUPPORTED;
-	*pThermalSettings = told;
+	*pThermalSettings = found;
 	return NVML_SUCCESS;
 }

@@ -1,4 +1,5 @@
-/* utilization.c - answers how busy the engines of a device are. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* utilization.c - reports how busy the engines of a device are. */
 #include "fronts/nvml/front.h"
 #include "fronts/nvml/value.h"
 #include "machine/file/board.h"
@@ -6,7 +7,7 @@
 #include "machine/file/profile.h"
 #include "machine/file/value.h"
 
-/* Figures are of the last whole bin. */
+/* All numbers are those of the last complete bin. */
 #define PERIOD_US ((unsigned)(GKF_BIN_NS / 1000))
 
 nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device,
@@ -25,10 +26,11 @@ nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device,
 }
 
 /*
- * Boards since Turing (7.5) call an engine that they lack idle, as the
- * captures of a 2080 and a 4080 show; older ones do not know it.
+ * Boards since Turing (7.5) report engines that they lack as idle, as captures
+ * of a 2080 and a 4080 show; on older boards such engines are not supported.
  */
-static bool engine(const struct call *c, enum gkf_value id, int64_t *ret_busy)
+static bool read_engine(const struct call *c, enum gkf_value id,
+			int64_t *ret_busy)
 {
 	const struct gkf_profile *p = &c->board->profile;
 
@@ -44,7 +46,7 @@ static bool engine(const struct call *c, enum gkf_value id, int64_t *ret_busy)
 	{                                                                      \
 		int64_t v;                                                     \
 		ENTER_DEVICE(symbol, device, utilization &&samplingPeriodUs);  \
-		if (!engine(&c, GKF_V_##id, &v))                               \
+		if (!read_engine(&c, GKF_V_##id, &v))                          \
 			return NVML_ERROR_NOT_SUPPORTED;                       \
 		*utilization = (unsigned)v;                                    \
 		*samplingPeriodUs = PERIOD_US;                                 \

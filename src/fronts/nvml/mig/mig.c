@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mig.c - the MIG mode of a GPU, and its MIG devices: finding them, what they
- * are made of.
+ * mig.c - reads and sets the MIG mode of a GPU; finds its MIG devices and
+ * reports their attributes.
  */
 #include "base/err.h"
-#include "fronts/nvml/mig_handle.h"
+#include "fronts/nvml/mig/mig_handle.h"
 #include "fronts/nvml/permission.h"
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
@@ -34,7 +35,8 @@ nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-/* A mode that cannot be had now is pending; that is a success, too. */
+/* If the mode cannot change now, the change is pending and the call succeeds.
+ */
 nvmlReturn_t nvmlDeviceSetMigMode(nvmlDevice_t device, unsigned int mode,
 				  nvmlReturn_t *activationStatus)
 {
@@ -87,7 +89,7 @@ nvmlReturn_t nvmlDeviceIsMigDeviceHandle(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-/* The next ones take the handle of a MIG device alone. */
+/* The following functions accept only handles of MIG devices. */
 nvmlReturn_t
 nvmlDeviceGetDeviceHandleFromMigDeviceHandle(nvmlDevice_t migDevice,
 					     nvmlDevice_t *device)
@@ -119,9 +121,9 @@ nvmlReturn_t nvmlDeviceGetComputeInstanceId(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-/* Writes size bytes of the record. */
-static nvmlReturn_t attributes(const struct call *c, size_t size,
-			       nvmlDeviceAttributes_t *ret_attributes)
+/* Writes the first `size` bytes of the struct. */
+static nvmlReturn_t write_attributes(const struct call *c, size_t size,
+				     nvmlDeviceAttributes_t *ret_attributes)
 {
 	nvmlDeviceAttributes_t a;
 	struct gkf_mig_gi gi;
@@ -153,19 +155,19 @@ static nvmlReturn_t attributes(const struct call *c, size_t size,
 	return r;
 }
 
-/* The bytes that callers of the first version have room for. */
+/* The size of the first version's struct. */
 #define ATTRIBUTES_V1 offsetof(nvmlDeviceAttributes_t, gpuInstanceSliceCount)
 
 nvmlReturn_t nvmlDeviceGetAttributes(nvmlDevice_t device,
 				     nvmlDeviceAttributes_t *out)
 {
 	ENTER_DEVICE(nvmlDeviceGetAttributes, device, out != NULL);
-	return attributes(&c, ATTRIBUTES_V1, out);
+	return write_attributes(&c, ATTRIBUTES_V1, out);
 }
 
 nvmlReturn_t nvmlDeviceGetAttributes_v2(nvmlDevice_t device,
 					nvmlDeviceAttributes_t *out)
 {
 	ENTER_DEVICE(nvmlDeviceGetAttributes_v2, device, out != NULL);
-	return attributes(&c, sizeof *out, out);
+	return write_attributes(&c, sizeof *out, out);
 }

@@ -1,6 +1,10 @@
-/* mig_compute_instance.c - compute instances: profiles, places, making. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mig_compute_instance.c - reports the profiles and placements of compute
+ * instances; creates, finds and destroys them.
+ */
 #include "base/err.h"
-#include "fronts/nvml/mig_handle.h"
+#include "fronts/nvml/mig/mig_handle.h"
 #include "fronts/nvml/permission.h"
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
@@ -10,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The number of a compute profile is its id as well. */
+/* A compute profile's number in NVML is also its id. */
 static nvmlReturn_t find_compute_profile(const struct call *c,
 					 const struct gkf_mig_gi *gi,
 					 unsigned number,
@@ -26,7 +30,7 @@ static nvmlReturn_t find_compute_profile(const struct call *c,
 		   : NVML_ERROR_NOT_SUPPORTED;
 }
 
-/* Engines are shared by all compute instances of a GPU instance. */
+/* All compute instances of a GPU instance share its engines. */
 #define COUNTS(p, of)                                                          \
 	.id = (p).number, .sliceCount = (p).slices,                            \
 	.instanceCount = (p).instances, .multiprocessorCount = (p).sms,        \
@@ -201,7 +205,8 @@ nvmlReturn_t nvmlGpuInstanceGetComputeInstances(
 	ENTER_GI(nvmlGpuInstanceGetComputeInstances, gpuInstance,
 		 computeInstances && count);
 	r = find_ci_profile_privileged(&c, &gi, profileId, &p);
-	/* Callers have room for as many as the profile allows. */
+	/* The caller's array has as many entries as the profile allows
+	 * instances. */
 	for (unsigned i = 0; !r && i < GKF_MIG_CIS && n < p.instances; i++)
 		if (!gkf_mig_ci_read(c.machine, c.index, gi.id, i, &ci) &&
 		    ci.profile.number == p.number)
@@ -227,7 +232,7 @@ nvmlGpuInstanceGetComputeInstanceById(nvmlGpuInstance_t gpuInstance,
 	return mig_give_ci(&c, &ci, computeInstance);
 }
 
-/* Writes size bytes of the record. */
+/* Writes the first `size` bytes of the struct. */
 static nvmlReturn_t give_info(const struct call *c, const struct gkf_mig_ci *ci,
 			      size_t size, nvmlComputeInstanceInfo_t *ret_info)
 {
@@ -248,7 +253,7 @@ static nvmlReturn_t give_info(const struct call *c, const struct gkf_mig_ci *ci,
 	return r;
 }
 
-/* Callers of the first version hold so much. */
+/* The size of the first version's struct. */
 #define INFO_V1 offsetof(nvmlComputeInstanceInfo_t, placement)
 
 nvmlReturn_t nvmlComputeInstanceGetInfo(nvmlComputeInstance_t computeInstance,

@@ -1,5 +1,9 @@
-/* mig_gpu_instance.c - GPU instances: profiles, places, making, removing. */
-#include "fronts/nvml/mig_handle.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mig_gpu_instance.c - reports the profiles and placements of GPU instances;
+ * creates, finds and destroys them.
+ */
+#include "fronts/nvml/mig/mig_handle.h"
 #include "fronts/nvml/permission.h"
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
@@ -8,13 +12,13 @@
 
 #include <stdio.h>
 
-/* The board of a GPU that can be split, or NULL. */
+/* How the GPU can be divided; NULL if it does not support MIG. */
 static const struct gkf_mig_board *board_to_split(const struct call *c)
 {
 	return gkf_mig_board(&c->board->profile);
 }
 
-/* The profile of a number (of NVML_GPU_INSTANCE_PROFILE_). */
+/* The profile with a number NVML_GPU_INSTANCE_PROFILE_... */
 static nvmlReturn_t
 profile_by_number(const struct call *c, unsigned number,
 		  const struct gkf_mig_profile **ret_profile)
@@ -36,7 +40,7 @@ static nvmlReturn_t by_id(const struct call *c, unsigned id,
 	return *ret_profile ? NVML_SUCCESS : NVML_ERROR_NOT_SUPPORTED;
 }
 
-/* None of the profiles has P2P or graphics. */
+/* No profile supports P2P or graphics. */
 #define COUNTS(p)                                                              \
 	.id = (p)->id, .sliceCount = (p)->slices,                              \
 	.instanceCount = (p)->instances, .multiprocessorCount = (p)->sms,      \
@@ -58,7 +62,7 @@ nvmlDeviceGetGpuInstanceProfileInfo(nvmlDevice_t device, unsigned int profile,
 	return r;
 }
 
-/* Two layouts, told apart by what the caller put into the first word. */
+/* The version in the first word selects one of two layouts. */
 static nvmlReturn_t give_profile_info(const struct gkf_mig_profile *p,
 				      void *info)
 {
@@ -106,7 +110,8 @@ nvmlDeviceGetGpuInstanceProfileInfoByIdV(nvmlDevice_t device,
 	return r ? r : give_profile_info(p, info);
 }
 
-/* Whoever asks for these must be privileged. */
+/* Finds a profile by id. NO_PERMISSION if the caller may not change the
+ * machine. */
 static nvmlReturn_t
 find_gi_profile_privileged(const struct call *c, unsigned id,
 			   const struct gkf_mig_profile **ret_profile)
@@ -116,7 +121,7 @@ find_gi_profile_privileged(const struct call *c, unsigned id,
 	return r ? r : front_permit(c);
 }
 
-/* All places, whether taken or not. */
+/* All possible placements, used or free. */
 static void give_places(const struct gkf_mig_profile *p,
 			nvmlGpuInstancePlacement_t *places, unsigned *count)
 {
@@ -163,7 +168,8 @@ nvmlReturn_t nvmlDeviceGetGpuInstancePossiblePlacements_v2(
 	return r;
 }
 
-/* The same, of a GPU whose mode is on. */
+/* Like find_gi_profile_privileged(), but returns NOT_SUPPORTED unless the GPU
+ * is in MIG mode. */
 static nvmlReturn_t privileged_split(const struct call *c, unsigned id,
 				     const struct gkf_mig_profile **ret_profile)
 {
@@ -189,7 +195,7 @@ nvmlReturn_t nvmlDeviceGetGpuInstanceRemainingCapacity(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-/* No room is called insufficient resources. */
+/* INSUFFICIENT_RESOURCES if the instance does not fit. */
 static nvmlReturn_t create_gpu_instance(const struct call *c, unsigned id,
 					int start,
 					nvmlGpuInstance_t *ret_handle)
@@ -255,7 +261,8 @@ nvmlReturn_t nvmlDeviceGetGpuInstances(nvmlDevice_t device,
 
 	ENTER_DEVICE(nvmlDeviceGetGpuInstances, device, gpuInstances && count);
 	r = privileged_split(&c, profileId, &p);
-	/* Callers have room for as many as the profile allows. */
+	/* The caller's array has as many entries as the profile allows
+	 * instances. */
 	for (unsigned i = 0; !r && i < GKF_MIG_GIS && n < p->instances; i++)
 		if (!gkf_mig_gi_read(c.machine, c.index, i, &gi) &&
 		    gi.profile == p)

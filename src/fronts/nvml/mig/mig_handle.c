@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mig_handle.c - owns the handles of MIG devices and instances, and checks
- * calls on them.
+ * mig_handle.c - owns the handles of MIG devices and instances, and enters
+ * calls that get such a handle.
  */
-#include "fronts/nvml/mig_handle.h"
+#include "fronts/nvml/mig/mig_handle.h"
 #include "base/err.h"
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
@@ -19,7 +20,7 @@ enum kind { NO_KIND, MIG_DEVICE, GPU_INSTANCE, COMPUTE_INSTANCE, KINDS };
 
 #define HANDLES_MAX (1u << 18)
 
-/* The instance of a handle, in one word; 0 is not given out yet. */
+/* What a handle stands for, packed into a word; 0: the handle is unused. */
 #define WORD(kind, device, gi, ci, life)                                       \
 	((uint64_t)(life) << 32 | (uint64_t)(kind) << 24 |                     \
 	 (uint64_t)(device) << 16 | (uint64_t)(gi) << 8 | (uint64_t)(ci))
@@ -29,23 +30,23 @@ enum kind { NO_KIND, MIG_DEVICE, GPU_INSTANCE, COMPUTE_INSTANCE, KINDS };
 #define CI(w)     ((unsigned)(w)&0xff)
 #define LIFE(w)   ((uint32_t)((w) >> 32))
 
-/* Pages of it come to be as they are used. */
+/* Untouched pages of this table take no memory. */
 static struct handle {
 	_Atomic uint64_t word;
 	unsigned char room[sizeof(struct nvmlDevice_st) - sizeof(uint64_t)];
 } handles[HANDLES_MAX];
-static _Atomic unsigned handles_given = 1; /* the first is nobody's */
+static _Atomic unsigned handles_given = 1; /* index 0 means "no handle" */
 
-/* The last handle that was given for a place. */
+/* For each instance, the index of its newest handle. */
 static _Atomic unsigned latest[KINDS][GKF_DEVICES_MAX][GKF_MIG_GIS]
 			      [GKF_MIG_CIS];
 
-/* How functions treat split GPUs. */
+/* How a function treats MIG; see nvml.def. */
 enum treatment { ORDINARY, ACCEPTS, REFUSES, NOT_SPLIT, NOT_HELD };
 static const unsigned char treatments[ROW_COUNT] = {
-#define MIG_CALL(symbol, what) [ROW_##symbol] = (what),
-#include "fronts/nvml/mig_calls.def"
-#undef MIG_CALL
+#define NVML(symbol, major, minor, core, mig, ...) mig,
+#include "abi/nvml/nvml.def"
+#undef NVML
 };
 
 nvmlReturn_t mig_error(int gk_err)
@@ -62,13 +63,15 @@ nvmlReturn_t mig_error(int gk_err)
 	}
 }
 
-/* Finds the handle of a word, or makes it; NULL when there are no more. */
+/* Finds or creates the handle for a word; NULL if the table is full. */
 static struct handle *give_mig_handle(uint64_t word)
 {
 	_Atomic unsigned *place =
 	    &latest[KIND(word)][DEVICE(word)][GI(word)][CI(word)];
 	unsigned now = atomic_load_explicit(place, memory_order_acquire), n;
 
+	GK_ASSERT(KIND(word) < KINDS && DEVICE(word) < GKF_DEVICES_MAX &&
+		  GI(word) < GKF_MIG_GIS && CI(word) < GKF_MIG_CIS);
 	while (atomic_load_explicit(&handles[now].word, memory_order_relaxed) !=
 	       word) {
 		n = atomic_fetch_add(&handles_given, 1);
@@ -119,7 +122,7 @@ nvmlReturn_t mig_give_ci(const struct call *c, const struct gkf_mig_ci *ci,
 	return NVML_SUCCESS;
 }
 
-/* The word of a handle of that kind; 0 when it is none. */
+/* The word of a handle; 0 if it is not a handle of this kind. */
 static uint64_t word_of_mig_handle(const void *handle, enum kind kind)
 {
 	size_t offset = (uintptr_t)handle - (uintptr_t)handles;
@@ -132,7 +135,10 @@ static uint64_t word_of_mig_handle(const void *handle, enum kind kind)
 	return KIND(word) == kind ? word : 0;
 }
 
-/* Once begun: on the device of a word, whose instance is looked at next. */
+/*
+ * Enters a call on the device for which a word stands. The caller must then
+ * check that the instance still exists.
+ */
 static nvmlReturn_t enter_word(struct call *c, enum nvml_row row, uint64_t word,
 			       bool arguments_ok)
 {

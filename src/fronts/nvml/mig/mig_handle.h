@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mig_handle.h - the handles of MIG devices, GPU instances and compute
- * instances, and the room that calls on them go through.
+ * instances, and the checks that calls with such a handle make first.
  *
- * A handle is good for one life of an instance: when that ends, it answers
- * INVALID_ARGUMENT for ever, whatever comes to be in its place. Handles are
- * never given back; a process that has seen 262144 lives gets no more.
+ * A handle is valid until its instance is destroyed. After that, calls with it
+ * return INVALID_ARGUMENT, even if a new instance has the same ids. Handles are
+ * never freed; a process can have 262144 of them.
  */
 #ifndef GKF_NVML_MIG_HANDLE_H
 #define GKF_NVML_MIG_HANDLE_H
@@ -13,8 +14,8 @@
 #include "machine/model/mig.h"
 
 /*
- * The handle of an instance of the call's device, the same each time;
- * INSUFFICIENT_RESOURCES when there are no more.
+ * Return the handle of an instance of the call's device; it is the same one at
+ * each call. INSUFFICIENT_RESOURCES if there are no handles left.
  */
 nvmlReturn_t mig_give_device(const struct call *c, const struct gkf_mig_ci *ci,
 			     nvmlDevice_t *ret_handle);
@@ -23,7 +24,8 @@ nvmlReturn_t mig_give_gi(const struct call *c, const struct gkf_mig_gi *gi,
 nvmlReturn_t mig_give_ci(const struct call *c, const struct gkf_mig_ci *ci,
 			 nvmlComputeInstance_t *ret_handle);
 
-/* As enter_device(), of an instance; the call's device is the one it is on. */
+/* Like enter_device(), for the handle of an instance; the call's device is its
+ * GPU. */
 nvmlReturn_t mig_enter_gi(struct call *c, enum nvml_row row,
 			  nvmlGpuInstance_t handle, bool arguments_ok,
 			  struct gkf_mig_gi *ret_gi);
@@ -31,24 +33,25 @@ nvmlReturn_t mig_enter_ci(struct call *c, enum nvml_row row,
 			  nvmlComputeInstance_t handle, bool arguments_ok,
 			  struct gkf_mig_ci *ret_ci);
 
-/* NVML's name of an error of mig.h. */
+/* Converts an error of model/mig.h to NVML's return code. */
 nvmlReturn_t mig_error(int gk_err);
 
-/* The compute instance of a MIG device's call, unless it is gone by now. */
+/* The compute instance of the call's MIG device. INVALID_ARGUMENT if the
+ * instance no longer exists. */
 nvmlReturn_t mig_of_call(const struct call *c, struct gkf_mig_ci *ret_ci);
 
 /*
- * Is what was read since the call began that of its own instance? Then the
- * instance is still there, or the call is about a GPU.
+ * Checks that the call's instance still exists, so that all data read since the
+ * call began belongs to it. INVALID_ARGUMENT if not. Always succeeds for a GPU.
  */
 nvmlReturn_t mig_confirm(const struct call *c);
 
-/* "NVIDIA A100-SXM4-80GB MIG 1c.3g.40gb" behind the name of the GPU. */
+/* Writes a name such as "NVIDIA A100-SXM4-80GB MIG 1c.3g.40gb". */
 #define MIG_NAME_MAX 128
 void mig_name(const struct call *c, const struct gkf_mig_ci *ci,
 	      char ret_name[MIG_NAME_MAX]);
 
-/* The MIG device of a UUID in any letters; NOT_FOUND. */
+/* Finds a MIG device by UUID, ignoring case. NOT_FOUND if there is none. */
 nvmlReturn_t mig_by_uuid(const struct call *c, const char *uuid,
 			 nvmlDevice_t *ret_handle);
 

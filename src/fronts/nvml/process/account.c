@@ -1,18 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * account.c - accounting: what each process used of a device, while it lives
- * and after. All boards keep accounts once they are told to; the machine
- * remembers GKF_ACCOUNTS_MAX ended processes, of all its boards together.
+ * account.c - accounting: reports how much of a device each process uses or has
+ * used. A board keeps accounts while its accounting mode is on; the machine
+ * remembers up to GKF_ACCOUNTS_MAX ended processes, for all boards together.
  */
 #include "fronts/nvml/permission.h"
 #include "fronts/nvml/value.h"
 #include "machine/file/account_state.h"
 #include "machine/file/value.h"
-#include "machine/store/account.h"
+#include "machine/store/process/account.h"
 #include "machine/store/clock.h"
 
 #include <stdlib.h>
 
-/* As drivers say, of every board. */
+/* The buffer size that drivers report for every board. */
 #define BUFFER_SIZE 4000
 _Static_assert(BUFFER_SIZE <= GKF_ACCOUNTS_MAX, "as many are remembered");
 
@@ -24,7 +25,7 @@ static bool accounting_is_on(const struct call *c)
 	       on;
 }
 
-/* Off while the GPU is split. */
+/* In MIG mode, accounting is off. */
 nvmlReturn_t nvmlDeviceGetAccountingMode(nvmlDevice_t device,
 					 nvmlEnableState_t *mode)
 {
@@ -79,7 +80,7 @@ static int compare_accounts(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The pids of a device, sorted, each once; free at. */
+/* Reads a device's pids, sorted and unique. The caller frees pids->at. */
 static bool read_pids(const struct call *c, struct pids *pids)
 {
 	unsigned unique = 0;
@@ -120,14 +121,15 @@ nvmlReturn_t nvmlDeviceGetAccountingPids(nvmlDevice_t device,
 	return r;
 }
 
-/* Facts about one pid. If several processes had it, the latest counts. */
+/* Searches for a pid. If several processes had the pid, the latest one counts.
+ */
 struct search {
 	int32_t pid;
 	bool found;
 	struct gkf_account account;
 };
 
-/* A process may be on its device more than once. */
+/* Adds an account to another one, if a process is on its device twice. */
 static void join_accounts(struct gkf_account *to,
 			  const struct gkf_account *from)
 {
@@ -173,8 +175,8 @@ static unsigned mean_per_bin(uint64_t sum, uint64_t bins)
 	return bins ? (unsigned)(sum / bins) : 0;
 }
 
-/* Milliseconds of a life that is over. */
-static uint64_t lifetime(const struct gkf_account *a)
+/* The lifetime of an ended process in milliseconds; 0 while it runs. */
+static uint64_t lifetime_ms(const struct gkf_account *a)
 {
 	return a->running || a->end_ns < a->start_ns
 		   ? 0
@@ -195,14 +197,14 @@ nvmlReturn_t nvmlDeviceGetAccountingStats(nvmlDevice_t device, unsigned int pid,
 	    .gpuUtilization = mean_per_bin(a.sums.sm, a.sums.bins),
 	    .memoryUtilization = mean_per_bin(a.sums.mem, a.sums.bins),
 	    .maxMemoryUsage = a.peak,
-	    .time = lifetime(&a),
+	    .time = lifetime_ms(&a),
 	    .startTime = gkf_wall_us(c.machine, a.start_ns),
 	    .isRunning = a.running,
 	};
 	return NVML_SUCCESS;
 }
 
-/* Hundredths of a percent. */
+/* This version of the struct has hundredths of a percent. */
 #define FINE 100
 
 nvmlReturn_t nvmlDeviceGetAccountingStats_v2(nvmlDevice_t device,
@@ -224,7 +226,7 @@ nvmlReturn_t nvmlDeviceGetAccountingStats_v2(nvmlDevice_t device,
 	    .sampleCount = (unsigned)a.sums.bins,
 	    .sumGpuUtil = a.sums.sm * FINE,
 	    .sumFbUtil = a.sums.mem * FINE,
-	    .time = lifetime(&a),
+	    .time = lifetime_ms(&a),
 	    .startTime = gkf_wall_us(c.machine, a.start_ns),
 	};
 	return NVML_SUCCESS;

@@ -1,15 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process.c - lists the processes that hold memory of a device. Ten functions,
- * one list: they differ in the kind of process and in the size of a record,
- * which the name of the symbol decides (16 bytes without a suffix, 24 with _v2
- * or _v3).
+ * process.c - lists the processes that hold memory of a device. The ten
+ * functions differ in the type of process and in the record size, which depends
+ * on the symbol's suffix (16 bytes without one, 24 with _v2 and _v3).
  */
-#include "fronts/nvml/process.h"
-#include "fronts/nvml/conf.h"
-#include "fronts/nvml/mig_handle.h"
+#include "fronts/nvml/process/process.h"
+#include "fronts/nvml/board/conf.h"
+#include "fronts/nvml/mig/mig_handle.h"
 #include "machine/file/numbers.h"
 #include "machine/file/system_state.h"
-#include "machine/store/processes.h"
+#include "machine/store/process/processes.h"
 
 #include <stdlib.h>
 
@@ -27,8 +27,7 @@ nvmlReturn_t process_list_read(const struct call *c, unsigned types,
 			return front_error(r);
 		if (l->at != l->room)
 			free(l->at);
-		cap =
-		    l->count + PROCESS_SHORT_LIST; /* some may join meanwhile */
+		cap = l->count + PROCESS_SHORT_LIST; /* some may start now */
 		l->at = calloc(cap, sizeof(*l->at));
 		if (!l->at) {
 			l->at = l->room;
@@ -43,7 +42,8 @@ void process_list_free(struct process_list *l)
 		free(l->at);
 }
 
-/* All ones without an instance. */
+/* The GPU instance id and the compute instance id; all ones if there is none.
+ */
 static unsigned gi_of_process(const struct gkf_process *p)
 {
 	return p->instance == GKF_NO_INSTANCE ? UINT32_MAX
@@ -86,7 +86,7 @@ static void put_detail(void *records, unsigned i, const struct gkf_process *p)
 	};
 }
 
-/* While the machine computes confidentially all memory is protected. */
+/* On a confidential machine all memory is protected. */
 static void put_protected(void *records, unsigned i,
 			  const struct gkf_process *p)
 {
@@ -101,8 +101,8 @@ static put_fn *detail_of(const struct call *c)
 }
 
 /*
- * Drivers 535.43 to 535.86 wrote the records of the detail list into the _v3
- * lists, 8 bytes longer than their callers knew.
+ * Drivers 535.43 to 535.86 wrote records of the detail list into the _v3 lists.
+ * They are 8 bytes longer than callers expected.
  */
 static put_fn *put_v3(const struct call *c)
 {
@@ -112,8 +112,8 @@ static put_fn *put_v3(const struct call *c)
 }
 
 /*
- * The two-call protocol: *cap is the room at records; it becomes the number
- * of processes, and nothing is written when they are more than the room.
+ * *cap is the capacity in records, and becomes the number of processes. If they
+ * do not fit, nothing is written.
  */
 static nvmlReturn_t give_list(const struct call *c, unsigned types,
 			      unsigned *cap, void *records, put_fn *put)

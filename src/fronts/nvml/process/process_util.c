@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process_util.c - answers how busy each process of a device was. A sample
- * covers the whole bins between the caller's last stamp and now, a second at
- * most, and bears the end of the newest as its stamp.
+ * process_util.c - reports how busy each process of a device was. A sample
+ * covers the whole bins between the caller's last stamp and now, at most one
+ * second; its stamp is the end of the newest bin.
  */
 #include "fronts/nvml/bins.h"
-#include "fronts/nvml/process.h"
+#include "fronts/nvml/process/process.h"
 #include "machine/file/numbers.h"
 #include "machine/file/wave_state.h"
 #include "machine/model/model.h"
@@ -16,8 +17,11 @@ struct window {
 };
 
 /*
- * "The last second" of a caller ends when a clock that stands was stopped;
- * only the newest stamp itself means that it has seen all there is.
+ * Finds the bins that are newer than the caller's last stamp; false if there
+ * are none. If the machine's clock is stopped and the stamp is the caller's own
+ * time, the stamp is moved back by the time since the stop. Then a caller that
+ * asks for "the last second" gets the last second before the stop. A stamp of
+ * the newest bin is not moved.
  */
 static bool window_since(const struct call *c, uint64_t last_seen_us,
 			 struct window *w)
@@ -38,7 +42,7 @@ static bool window_since(const struct call *c, uint64_t last_seen_us,
 	return w->stamp_us > last_seen_us + waver;
 }
 
-/* Mean busy percents of a process; false when it did nothing at all. */
+/* A process's mean utilisation in percent; false if it was idle. */
 static bool sample_process(const struct call *c, const struct gkf_process *p,
 			   const struct window *w, const uint32_t *demand,
 			   nvmlProcessUtilizationInfo_v1_t *ret_sample)
@@ -72,7 +76,7 @@ static bool sample_process(const struct call *c, const struct gkf_process *p,
 	return sum.sm || sum.mem || sum.enc || sum.dec || sum.jpg || sum.ofa;
 }
 
-/* Writes a sample into a caller's record. */
+/* Writes a sample into the caller's ith record. */
 typedef void put_fn(void *records, unsigned i,
 		    const nvmlProcessUtilizationInfo_v1_t *s);
 
@@ -96,7 +100,8 @@ static void put_info(void *records, unsigned i,
 	((nvmlProcessUtilizationInfo_v1_t *)records)[i] = *s;
 }
 
-/* Counts the processes that were busy; writes them where there is room. */
+/* Counts the busy processes, and writes their samples unless `records` is NULL.
+ */
 static unsigned busy_samples(const struct call *c, const struct process_list *l,
 			     const struct window *w, void *records, put_fn *put)
 {
@@ -117,7 +122,8 @@ static unsigned busy_samples(const struct call *c, const struct process_list *l,
 	return n;
 }
 
-/* *count is the room at records; it becomes what is written or needed. */
+/* *count is the capacity in records, and becomes the number written or needed.
+ */
 static nvmlReturn_t give_samples(const struct call *c, uint64_t last_seen_us,
 				 unsigned *count, void *records, put_fn *put)
 {
@@ -131,7 +137,8 @@ static nvmlReturn_t give_samples(const struct call *c, uint64_t last_seen_us,
 	r = process_list_read(c, PROCESS_ANY_TYPE, &l);
 	if (r)
 		goto out;
-	/* Room for all that are there: any may be busy in the next call. */
+	/* Require space for all processes: those that are idle now may be busy
+	 * at the caller's next attempt. */
 	if (room < l.count)
 		records = NULL;
 	busy = busy_samples(c, &l, &w, records, put);

@@ -1,17 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * driver.c - owns the driver's functions: finds its libraries and all their
- * functions once, and knows which address is which hook's.
+ * functions once, and maps addresses to hooks.
  *
- * Nothing is locked. Threads that come at once all find the same and store the
- * same, word by word, and a child of fork never waits for a thread it has not.
+ * There are no locks, so a child of fork never waits for a thread that it
+ * lacks. Threads that search at the same time find and store the same words.
  */
-#include "limit/preload/driver.h"
+#include "limit/preload/entry/driver.h"
 
 #include "base/log.h"
 #include "base/mix.h"
-#include "limit/preload/hooks.h"
-#include "limit/preload/libc.h"
-#include "limit/preload/object.h"
+#include "limit/preload/entry/hooks.h"
+#include "limit/preload/entry/libc.h"
+#include "limit/preload/entry/object.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -23,29 +24,27 @@ struct driver_nvml driver_nvml;
 
 /* The names of all rows, one after the other, in the order of the structs. */
 static const char cuda_names[] =
-#define CUDA(symbol, base, since, stream, params) #symbol "\0"
-#include "abi/cuda.def"
-#undef CUDA
+#define CUDA_SYMBOL(symbol, ...) #symbol "\0"
+#include "abi/cuda/cuda_symbols.def"
     ;
 
 static const char nvml_names[] =
-#define NVML(function, params) #function "\0"
-#include "abi/nvml.def"
+#define NVML(symbol, ...) #symbol "\0"
+#include "abi/nvml/nvml.def"
 #undef NVML
     ;
 
-/* What cuGetProcAddress is asked for to get the function of a row. */
+/* The arguments with which cuGetProcAddress() returns the function of a row. */
 enum stream_kind { LEGACY, PTDS, PTSZ };
 
 static const struct {
 	uint16_t since;
-	uint8_t base; /* that many bytes of the symbol */
+	uint8_t base; /* length of the symbol's base name, in bytes */
 	uint8_t stream;
 } versions[] = {
-#define CUDA(symbol, base, since, stream, params)                              \
+#define CUDA_SYMBOL(symbol, base, since, stream, ...)                          \
 	{since, sizeof(#base) - 1, stream},
-#include "abi/cuda.def"
-#undef CUDA
+#include "abi/cuda/cuda_symbols.def"
 };
 
 static struct library {
@@ -55,7 +54,7 @@ static struct library {
 } cuda = {"libcuda.so.1", false, false},
   nvml = {"libnvidia-ml.so.1", true, false};
 
-/* The functions as a list of pointers, in the order of the names. */
+/* The functions as an array of pointers, in the order of the names. */
 static void **list_functions(const struct library *library)
 {
 	return library->nvml ? (void **)&driver_nvml : (void **)&driver_cuda;
@@ -69,9 +68,9 @@ static void *real_function(enum hook hook)
 }
 
 /*
- * Hooks by the address of what they stand for: open addressing, a slot is 0 or
- * hook + 1. The other address of a function is what cuGetProcAddress gives for
- * it where that is not what the library exports.
+ * Hooks by the address of the function that they replace: open addressing; a
+ * slot is 0 or hook + 1. other_address is what cuGetProcAddress() gives for a
+ * function if that differs from what the library exports.
  */
 enum { SLOTS = 1024 };
 static _Atomic uint16_t slots[SLOTS];
@@ -104,11 +103,7 @@ static void insert_address(const void *address, enum hook hook)
 	}
 }
 
-/*
- * HOOKS: none stands for it. A driver may have one function under two names;
- * then it is the hook whose name begins with the one that was asked for.
- */
-static enum hook find_address(const void *address, const char *name)
+enum hook driver_find_hook(const void *address, const char *name)
 {
 	size_t length = strlen(name);
 	enum hook found = HOOKS;
@@ -149,7 +144,7 @@ static void fill_hooks(const struct library *library)
 	}
 }
 
-/* Notes where cuGetProcAddress says that a hooked function is. */
+/* Notes the address that cuGetProcAddress() gives for a hooked function. */
 static void fill_other(enum hook hook)
 {
 	const struct hook_row *row = &hook_rows[hook];
@@ -162,7 +157,7 @@ static void fill_other(enum hook hook)
 	memcpy(base, row->symbol, versions[row->row].base);
 	if (REAL(cuGetProcAddress)(base, &address, versions[row->row].since,
 				   flags) != CUDA_SUCCESS ||
-	    find_address(address, base) != HOOKS)
+	    driver_find_hook(address, base) != HOOKS)
 		return;
 	__atomic_store_n(&other_address[hook], address, __ATOMIC_RELAXED);
 	insert_address(address, hook);
@@ -180,13 +175,14 @@ static bool is_ready(const struct library *library)
 	return atomic_load_explicit(&library->ready, memory_order_acquire);
 }
 
-/* Not a part of make_ready(), which each call of a hook begins with. */
+/* Kept out of make_ready(), because that runs at the beginning of each hook. */
 __attribute__((noinline, cold)) static bool
 load_library(struct library *library)
 {
 	void *handle = libc()->dlopen(library->soname, RTLD_LAZY | RTLD_LOCAL);
 	if (!handle) {
-		libc()->dlerror(); /* it is no error of the program's */
+		/* Clears the error: it is not the program's. */
+		libc()->dlerror();
 		gk_log(GK_LOG_DEBUG, "limit: there is no %s", library->soname);
 		return false;
 	}
@@ -214,14 +210,7 @@ bool driver_nvml_ready(void)
 	return make_ready(&nvml);
 }
 
-void *driver_swap(void *address, const char *name)
-{
-	enum hook hook = find_address(address, name);
-
-	return hook == HOOKS ? address : hook_function(hook);
-}
-
-/* The driver's library that defines what lies at an address, or NULL. */
+/* The driver's library that contains an address, or NULL. */
 static struct library *find_library(const void *address)
 {
 	struct object object;
@@ -233,7 +222,7 @@ static struct library *find_library(const void *address)
 	return object_is(&object, nvml.soname) ? &nvml : NULL;
 }
 
-/* The first driver's function of that name; NULL: it has none. */
+/* The first driver's function of that name; NULL: none. */
 static void *find_first(const struct library *library, const char *name)
 {
 	void **function = list_functions(library);
@@ -245,17 +234,13 @@ static void *find_first(const struct library *library, const char *name)
 	return NULL;
 }
 
-/*
- * A second copy of the driver, loaded from another file, stands for the first:
- * half of its functions being hooked would tear its state in two.
- */
-void *driver_swap_found(void *address, const char *name)
+void *driver_first_at(const void *address, const char *name)
 {
 	struct library *library = find_library(address);
 	void *first;
 
 	if (!library || !make_ready(library))
-		return address;
+		return NULL;
 	first = find_first(library, name);
-	return driver_swap(first ? first : address, name);
+	return first ? first : (void *)(uintptr_t)address;
 }

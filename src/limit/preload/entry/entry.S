@@ -1,32 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * entry.S - the exported functions, and the offsets of the hooks.
+ * entry.S - the exported functions.
  *
- * Each jumps to its target: nothing of the call is touched, and the hook is
- * entered as if it had been called. The first calls find the target, with all
- * registers kept that may hold arguments.
+ * Each jumps to its target without changing the arguments or the stack, so that
+ * the target is entered as if it had been called directly. The first calls look
+ * up the target, and preserve all registers that may hold arguments.
  */
 #ifdef __CET__
 #include <cet.h>
 #endif
 
-#define HOOK(symbol)      offset symbol
-#define HOOK_NVML(symbol) offset symbol
-
-	.macro offset symbol
-	.long \symbol - hook_offsets
-	.endm
-
-	.section .rodata
-	.balign 4
-	.globl hook_offsets
-	.hidden hook_offsets
-hook_offsets:
-#include "limit/preload/hooks.def"
-#undef HOOK
-#undef HOOK_NVML
-
-#define HOOK(symbol)      entry symbol
-#define HOOK_NVML(symbol) entry symbol
+#define HOOK(symbol)      entry symbol;
+#define HOOK_NVML(symbol) entry symbol;
 
 	.macro begin symbol
 	.globl direct_\symbol
@@ -60,9 +45,9 @@ direct_\symbol:
 	finish \symbol
 	.endm
 
-#include "limit/preload/hooks.def"
+#include "limit/preload/entry/hooks.def"
 
-	/* r11: the hook; everything else as at the call */
+	/* r11: the hook; all other registers as at the call */
 	.type first_call, @function
 first_call:
 	.cfi_startproc
@@ -125,9 +110,9 @@ first_call:
 	finish \symbol
 	.endm
 
-#include "limit/preload/hooks.def"
+#include "limit/preload/entry/hooks.def"
 
-	/* w17: the hook; everything else as at the call */
+	/* w17: the hook; all other registers as at the call */
 	.type first_call, %function
 first_call:
 	.cfi_startproc

@@ -1,17 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * entry.c - decides where direct calls go.
+ * entry.c - finds the targets of calls that the dynamic linker has bound to our
+ * exported names, and owns the table of these targets. A target is what the
+ * call would reach without us, or our hook if that is the driver's function.
  */
-#include "limit/preload/entry.h"
-
 #include "base/log.h"
-#include "limit/preload/driver.h"
-#include "limit/preload/libc.h"
-#include "limit/preload/lookup.h"
+#include "limit/preload/entry/driver.h"
+#include "limit/preload/entry/hooks.h"
+#include "limit/preload/entry/libc.h"
+#include "limit/preload/entry/lookup.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Read by entry.S, which calls entry_target() where it is NULL. */
+extern void *entry_targets[HOOKS];
 void *entry_targets[HOOKS];
+
+/*
+ * The target of a call that returns to `caller`. Never NULL. If the target is
+ * the same for all callers, it is stored in entry_targets; until then entry.S
+ * calls this function each time.
+ */
+void *entry_target(enum hook hook, const void *caller);
 
 static int answer_no_driver(void)
 {
@@ -33,7 +44,7 @@ static int answer_no_function_of_nvml(void)
 	return NVML_ERROR_FUNCTION_NOT_FOUND;
 }
 
-/* The driver's function or NULL. */
+/* The driver's function, or NULL. */
 static void *find_in_driver(const struct hook_row *row)
 {
 	void **functions =
@@ -42,11 +53,8 @@ static void *find_in_driver(const struct hook_row *row)
 	return functions[row->row];
 }
 
-/*
- * A driver may still come (its library is loaded later), so that there is none
- * is not remembered.
- */
-static void *answer(const struct hook_row *row, bool ready)
+/* A driver's library may be loaded later, so its absence is not remembered. */
+static void *choose_answer(const struct hook_row *row, bool ready)
 {
 	if (row->nvml)
 		return ready ? (void *)answer_no_function_of_nvml
@@ -64,7 +72,10 @@ static void *find_without_us(const char *symbol, const void *caller)
 	return found;
 }
 
-/* Whether all callers would reach it, and not only this one. */
+/*
+ * Whether calls from all objects would reach `found`, not only those from this
+ * caller.
+ */
 static bool is_for_all(const void *found, const char *symbol)
 {
 	void *behind = libc()->dlsym(RTLD_NEXT, symbol);
@@ -80,7 +91,7 @@ static void *find_hook(enum hook hook)
 	bool ready = row->nvml ? driver_nvml_ready() : driver_cuda_ready();
 
 	return ready && find_in_driver(row) ? hook_function(hook)
-					    : answer(row, ready);
+					    : choose_answer(row, ready);
 }
 
 static bool is_worth_keeping(enum hook hook, void *target, void *found)

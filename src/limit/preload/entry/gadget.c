@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gadget.c - finds a return instruction in an object's code.
  */
-#include "limit/preload/gadget.h"
+#include "limit/preload/entry/gadget.h"
 
-#include "limit/preload/object.h"
+#include "limit/preload/entry/object.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,7 +12,7 @@
 
 #if defined(__x86_64__)
 
-/* `ret` is one byte, also in the middle of another instruction. */
+/* `ret` is one byte, and may be part of another instruction. */
 static const void *find_return(const void *from, size_t size)
 {
 	return memchr(from, 0xc3, size);

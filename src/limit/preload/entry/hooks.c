@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hooks.c - owns the table of hooks.
  */
-#include "limit/preload/hooks.h"
+#include "limit/preload/entry/hooks.h"
 
-#include "limit/preload/driver.h"
+#include "limit/preload/entry/driver.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -13,18 +14,8 @@ const struct hook_row hook_rows[HOOKS] = {
 	{#symbol, offsetof(struct driver_cuda, symbol) / sizeof(void *), false},
 #define HOOK_NVML(symbol)                                                      \
 	{#symbol, offsetof(struct driver_nvml, symbol) / sizeof(void *), true},
-#include "limit/preload/hooks.def"
-#undef HOOK
-#undef HOOK_NVML
+#include "limit/preload/entry/hooks.def"
 };
-
-/* Where each hook lies, from here (entry.S). */
-extern const int32_t hook_offsets[HOOKS];
-
-void *hook_function(enum hook hook)
-{
-	return (char *)(uintptr_t)hook_offsets + hook_offsets[hook];
-}
 
 enum hook hook_find(const char *symbol)
 {

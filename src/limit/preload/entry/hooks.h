@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hooks.h - the table of hooks, made from hooks.def. Nothing in it needs a
- * relocation: a program that never touches a GPU pays nothing for it.
+ * relocation: it costs nothing in a program that never uses a GPU.
  */
 #ifndef GKL_PRELOAD_HOOKS_H
 #define GKL_PRELOAD_HOOKS_H
@@ -11,24 +12,22 @@
 enum hook {
 #define HOOK(symbol)      HOOK_##symbol,
 #define HOOK_NVML(symbol) HOOK_##symbol,
-#include "limit/preload/hooks.def"
-#undef HOOK
-#undef HOOK_NVML
+#include "limit/preload/entry/hooks.def"
 	HOOKS
 };
 
 struct hook_row {
 	char symbol[56];
-	uint16_t row; /* of cuda.def or nvml.def */
+	uint16_t row; /* row of cuda_symbols.def or nvml.def */
 	bool nvml;
 };
 
 extern const struct hook_row hook_rows[HOOKS];
 
-/* Our function that stands for the driver's. */
+/* Our function that replaces the driver's. */
 void *hook_function(enum hook hook);
 
-/* HOOKS: no hook has this name. */
+/* The hook with this name; HOOKS: none. */
 enum hook hook_find(const char *symbol);
 
 #endif

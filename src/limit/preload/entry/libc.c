@@ -1,25 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libc.c - finds functions of the C library in its own symbol table, as the
- * dynamic linker does (the GNU hash table of the ELF gABI's successor).
+ * libc.c - finds functions of the C library in its own symbol table, by the GNU
+ * hash table, as the dynamic linker does.
  *
- * Calls no function of the C library: a program's own strcmp may need dlsym to
- * get ready (the sanitizers' do).
+ * It calls no function of the C library: a program's own strcmp may need dlsym
+ * to initialise itself (the sanitizers' do).
  */
-#include "limit/preload/libc.h"
+#include "limit/preload/entry/libc.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /*
- * By which pthread_atfork knows whose functions it is given; the compiler's
- * start-up files have it, without which this library is linked; programs that
- * are linked with both (tests) use theirs.
+ * pthread_atfork() identifies the object that registers functions by this
+ * symbol. The compiler's start-up files define it, but this library is linked
+ * without them. Programs linked with both (tests) use the definition of the
+ * start-up files.
  */
 extern void *__dso_handle __attribute__((visibility("hidden"), weak));
 void *__dso_handle = &__dso_handle;
 
-/* What the dynamic section of an object says of its symbols. */
+/* The parts of an object's dynamic section that describe its symbols. */
 struct symbols {
 	const ElfW(Sym) * table;
 	const char *names;
@@ -34,8 +36,9 @@ static bool is_same(const char *a, const char *b)
 	return *a == *b;
 }
 
-/* Where an entry points to; some linkers leave it relative to the object. */
-static const void *pointed(const struct link_map *object, const ElfW(Dyn) * d)
+/* The address in an entry; some linkers leave it relative to the object. */
+static const void *find_pointed(const struct link_map *object,
+				const ElfW(Dyn) * d)
 {
 	ElfW(Addr) address = d->d_un.d_ptr;
 
@@ -51,13 +54,13 @@ static bool read_symbols(const struct link_map *object,
 
 	for (const ElfW(Dyn) *d = object->l_ld; d && d->d_tag != DT_NULL; d++) {
 		if (d->d_tag == DT_SYMTAB)
-			s.table = pointed(object, d);
+			s.table = find_pointed(object, d);
 		else if (d->d_tag == DT_STRTAB)
-			s.names = pointed(object, d);
+			s.names = find_pointed(object, d);
 		else if (d->d_tag == DT_VERSYM)
-			s.versions = pointed(object, d);
+			s.versions = find_pointed(object, d);
 		else if (d->d_tag == DT_GNU_HASH)
-			s.hash = pointed(object, d);
+			s.hash = find_pointed(object, d);
 	}
 	*ret_symbols = s;
 	return s.table && s.names && s.hash;
@@ -72,7 +75,7 @@ static uint32_t hash_name(const char *name)
 	return hash;
 }
 
-/* Hidden versions (0x8000) are those of old programs. */
+/* Hidden versions (0x8000) are for old programs. */
 static bool is_defined(const struct symbols *s, uint32_t i, const char *name)
 {
 	const ElfW(Sym) *symbol = &s->table[i];
@@ -83,9 +86,9 @@ static bool is_defined(const struct symbols *s, uint32_t i, const char *name)
 }
 
 /*
- * The table: counts of buckets, the first symbol that is hashed, the words of a
- * filter, its shift; then the filter, the buckets (first symbol of a chain),
- * the chains (hashes, the lowest bit ends one).
+ * The hash table: number of buckets, first hashed symbol, words of the filter,
+ * its shift; then the filter, the buckets (first symbol of a chain) and the
+ * chains (hashes, whose lowest bit ends a chain).
  */
 static const ElfW(Sym) * find_symbol(const struct symbols *s, const char *name)
 {
@@ -137,7 +140,7 @@ static void *find_function(const char *name)
 	return found;
 }
 
-/* _DYNAMIC is our own. */
+/* Finds this library by its own _DYNAMIC. */
 static const struct link_map *find_ourselves(void)
 {
 	const struct link_map *object = _r_debug.r_map;
@@ -157,7 +160,7 @@ void *libc_next(const char *name)
 	return found;
 }
 
-/* Threads that come at once store the same. */
+/* Threads that fill this in at once store the same values. */
 static struct libc functions;
 
 static void find_once(void *function, const char *name)

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libc.h - the C library's own functions of <dlfcn.h>, of which this library
- * replaces two. Found without calling any of them, without private symbols of
- * the C library and without the functions that a program may have replaced, so
- * that dlsym works before any constructor has run.
+ * libc.h - the C library's own functions of <dlfcn.h>, two of which this
+ * library replaces. The search calls neither these functions, nor private
+ * symbols of the C library, nor functions that a program may have replaced; so
+ * dlsym works before any constructor has run.
  */
 #ifndef GKL_PRELOAD_LIBC_H
 #define GKL_PRELOAD_LIBC_H
@@ -17,11 +18,14 @@ struct libc {
 	__typeof__(dlerror) *dlerror;
 };
 
-/* Found at the first call. A function that is not there is NULL. */
+/*
+ * Looks the functions up at the first call; a member is NULL if there is no
+ * such function.
+ */
 const struct libc *libc(void);
 
 /*
- * The next definition of a function behind this library: the C library's, or
+ * The next definition of a function after this library: the C library's, or
  * that of another library that replaces it as we do. NULL: none.
  */
 void *libc_next(const char *name);

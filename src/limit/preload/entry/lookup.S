@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lookup.S - dlsym and dlvsym.
  *
- * Names that begin with "cu" or "nvml" may be the driver's, and those with "dl"
- * ours if they are looked up in a library. All others leave by a jump to the
- * next dlsym, with nothing changed.
+ * Names that begin with "cu" or "nvml" may be functions of the driver; names
+ * that begin with "dl", if looked up in a library, may be dlsym or dlvsym. For
+ * all other names a jump to the next dlsym follows, with nothing changed.
  */
 #if defined(__x86_64__)
 
@@ -13,7 +14,7 @@
 
 	.text
 
-	/* \caller: the parameter of lookup_\name that follows its own */
+	/* \caller: the argument register that follows those of \name */
 	.macro lookup name, caller
 	.globl \name
 	.type \name, @function
@@ -88,7 +89,7 @@ lookup_as_caller:
 	.cfi_endproc
 	.size lookup_as_caller, . - lookup_as_caller
 
-	/* rdsspq leaves its register alone where there is no shadow stack. */
+	/* rdsspq leaves its register unchanged without a shadow stack. */
 	.globl lookup_returns_are_checked
 	.hidden lookup_returns_are_checked
 	.type lookup_returns_are_checked, @function
@@ -107,7 +108,7 @@ lookup_returns_are_checked:
 
 	.text
 
-	/* \caller: the parameter of lookup_\name that follows its own */
+	/* \caller: the argument register that follows those of \name */
 	.macro lookup name, caller
 	.globl \name
 	.type \name, %function
@@ -175,10 +176,8 @@ lookup_returns_are_checked:
 	lookup dlsym, x2
 	lookup dlvsym, x3
 
-	/*
-	 * The gadget is "ldp x29, x30, [sp], #bytes; ret": it takes from the
-	 * stack where it returns to, in a frame of as many bytes.
-	 */
+	/* The gadget is "ldp x29, x30, [sp], #bytes; ret": it pops its return
+	 * address from a frame of that many bytes. */
 	.globl lookup_as_caller
 	.hidden lookup_as_caller
 	.type lookup_as_caller, %function
@@ -207,7 +206,7 @@ lookup_as_caller:
 	.cfi_endproc
 	.size lookup_as_caller, . - lookup_as_caller
 
-	/* chkfeat clears the bit of a guarded stack that is on. */
+	/* chkfeat clears the bit if a guarded stack is on. */
 	.globl lookup_returns_are_checked
 	.hidden lookup_returns_are_checked
 	.type lookup_returns_are_checked, %function

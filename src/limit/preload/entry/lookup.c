@@ -1,13 +1,12 @@
-/*
- * lookup.c - looks up names that may be the driver's, as the caller would.
- */
-#include "limit/preload/lookup.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lookup.c - looks up names that may be the driver's, as the caller would. */
+#include "limit/preload/entry/lookup.h"
 
 #include "base/log.h"
-#include "limit/preload/driver.h"
-#include "limit/preload/gadget.h"
-#include "limit/preload/libc.h"
-#include "limit/preload/object.h"
+#include "limit/preload/entry/driver.h"
+#include "limit/preload/entry/gadget.h"
+#include "limit/preload/entry/libc.h"
+#include "limit/preload/entry/object.h"
 
 #include <stddef.h>
 #include <stdbool.h>
@@ -22,9 +21,9 @@ void *lookup_next_dlvsym(void)
 	return libc_next("dlvsym");
 }
 
-static void *call(const struct lookup *lookup)
+static void *call_function(const struct lookup *lookup)
 {
-	void *volatile found; /* or the call would become a jump */
+	void *volatile found; /* keeps the call from becoming a jump */
 
 	if (lookup->version)
 		found = ((__typeof__(dlvsym) *)lookup->function)(
@@ -35,18 +34,22 @@ static void *call(const struct lookup *lookup)
 	return found;
 }
 
-/* A real handle means the same to everybody. */
-static void *find(const struct lookup *lookup, const void *caller)
+/* A real handle means the same for every caller. */
+static void *find_symbol(const struct lookup *lookup, const void *caller)
 {
 	const void *gadget = NULL;
 
 	if (lookup->handle == RTLD_DEFAULT || lookup->handle == RTLD_NEXT)
 		gadget =
 		    lookup_returns_are_checked() ? NULL : gadget_of(caller);
-	return gadget ? lookup_as_caller(lookup, gadget) : call(lookup);
+	return gadget ? lookup_as_caller(lookup, gadget)
+		      : call_function(lookup);
 }
 
-/* A library that replaces dlsym as we do asks for what it will call. */
+/*
+ * Whether the caller is a library that replaces dlsym as we do, and is looking
+ * up the function that it replaces.
+ */
 static bool is_replacer(const void *caller)
 {
 	struct object asking, next;
@@ -56,7 +59,7 @@ static bool is_replacer(const void *caller)
 	       asking.dynamic == next.dynamic;
 }
 
-/* The C library's own functions, looked up in it, are swapped for ours. */
+/* Swaps the C library's own functions, when looked up in it, for ours. */
 static void *swap_own(void *found, const void *caller)
 {
 	void *ours = found == (void *)libc()->dlsym    ? (void *)dlsym
@@ -66,7 +69,7 @@ static void *swap_own(void *found, const void *caller)
 	return ours && !is_replacer(caller) ? ours : found;
 }
 
-static void *swap(const char *name, void *found, const void *caller)
+static void *swap_symbol(const char *name, void *found, const void *caller)
 {
 	void *swapped = name[0] == 'd' ? swap_own(found, caller)
 				       : driver_swap_found(found, name);
@@ -78,9 +81,9 @@ static void *swap(const char *name, void *found, const void *caller)
 
 static void *look_up(const struct lookup *lookup, const void *caller)
 {
-	void *found = find(lookup, caller);
+	void *found = find_symbol(lookup, caller);
 
-	return found ? swap(lookup->name, found, caller) : NULL;
+	return found ? swap_symbol(lookup->name, found, caller) : NULL;
 }
 
 void *lookup_dlsym(void *handle, const char *name, const void *caller)
@@ -102,5 +105,5 @@ void *lookup_default(const char *name, const void *caller)
 {
 	struct lookup lookup = {RTLD_DEFAULT, name, NULL, lookup_next_dlsym()};
 
-	return find(&lookup, caller);
+	return find_symbol(&lookup, caller);
 }

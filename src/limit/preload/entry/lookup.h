@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lookup.h - dlsym and dlvsym as we export them (lookup.S). Names that cannot
- * be the driver's are passed on by a jump, so that the C library sees its
- * caller, on whom depends what RTLD_DEFAULT and RTLD_NEXT mean. The others are
- * looked up for the same caller and swapped by the address found.
+ * be the driver's are passed on by a jump, so that the C library sees their
+ * caller: the meaning of RTLD_DEFAULT and RTLD_NEXT depends on the caller.
+ * Other names are looked up as if by the same caller; if the address found is
+ * the driver's, our hook replaces it.
  */
 #ifndef GKL_PRELOAD_LOOKUP_H
 #define GKL_PRELOAD_LOOKUP_H
@@ -11,18 +13,18 @@
 struct lookup {
 	void *handle;
 	const char *name, *version; /* version: dlvsym only */
-	void *function;             /* the next dlsym or dlvsym behind ours */
+	void *function;             /* the next dlsym or dlvsym after ours */
 };
 
 /*
- * Called by lookup.S for names that begin as the driver's do. `caller` is where
- * the call returns to.
+ * Called by lookup.S for names that begin like the driver's. `caller` is the
+ * return address of the call.
  */
 void *lookup_dlsym(void *handle, const char *name, const void *caller);
 void *lookup_dlvsym(void *handle, const char *name, const char *version,
 		    const void *caller);
 
-/* dlsym(RTLD_DEFAULT, name) for a caller, with nothing swapped. */
+/* dlsym(RTLD_DEFAULT, name) for a caller; swaps nothing. */
 void *lookup_default(const char *name, const void *caller);
 
 /* The next dlsym and dlvsym; lookup.S asks once. */
@@ -30,13 +32,13 @@ void *lookup_next_dlsym(void);
 void *lookup_next_dlvsym(void);
 
 /*
- * Calls lookup->function so that it returns to `gadget`, an instruction of the
- * caller's that returns in its turn, to us: the C library sees a call
- * from the caller's object. (lookup.S)
+ * Calls lookup->function so that it returns to `gadget`, a return instruction
+ * in the caller's object, which then returns to us: the C library sees a call
+ * from that object. (lookup.S)
  */
 void *lookup_as_caller(const struct lookup *lookup, const void *gadget);
 
-/* Whether the processor checks where functions return to. (lookup.S) */
+/* Whether the processor checks return addresses. (lookup.S) */
 int lookup_returns_are_checked(void);
 
 #endif

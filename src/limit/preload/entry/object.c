@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * object.c - finds the object that holds an address.
  */
-#include "limit/preload/object.h"
+#include "limit/preload/entry/object.h"
 
 #include <string.h>
 
@@ -23,7 +24,8 @@ static bool is_inside(const struct dl_phdr_info *info, ElfW(Addr) address)
 	return false;
 }
 
-static void note(const struct dl_phdr_info *info, struct object *ret_object)
+static void note_object(const struct dl_phdr_info *info,
+			struct object *ret_object)
 {
 	*ret_object = (struct object){.path = info->dlpi_name,
 				      .base = info->dlpi_addr,
@@ -37,14 +39,14 @@ static void note(const struct dl_phdr_info *info, struct object *ret_object)
 }
 
 /* The first object is the program. */
-static int look(struct dl_phdr_info *info, size_t size, void *arg)
+static int look_at_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct search *search = arg;
 	bool inside = is_inside(info, search->address);
 
 	(void)size;
 	if (inside || !search->any)
-		note(info, search->found);
+		note_object(info, search->found);
 	search->any = true;
 	return inside;
 }
@@ -53,7 +55,7 @@ bool object_at(const void *address, struct object *ret_object)
 {
 	struct search search = {(ElfW(Addr))address, ret_object, false};
 
-	dl_iterate_phdr(look, &search);
+	dl_iterate_phdr(look_at_object, &search);
 	return search.any;
 }
 

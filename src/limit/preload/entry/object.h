@@ -1,6 +1,5 @@
-/*
- * object.h - programs and libraries in memory, by the addresses in them.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* object.h - programs and libraries in memory, found by an address in them. */
 #ifndef GKL_PRELOAD_OBJECT_H
 #define GKL_PRELOAD_OBJECT_H
 
@@ -8,21 +7,22 @@
 #include <stdbool.h>
 
 struct object {
-	const char *path; /* as the linker has it; "": the program */
-	ElfW(Addr) base;  /* added to its addresses */
+	const char *path; /* name given by the linker; "": the program */
+	/* Load address, added to the addresses in the object. */
+	ElfW(Addr) base;
 	const ElfW(Phdr) * phdrs;
 	unsigned int phdr_count;
 	const ElfW(Dyn) * dynamic; /* NULL: none */
 };
 
 /*
- * The object that holds an address; for one in none (code made at run time),
- * the program itself, as the linker does. Objects of other namespaces are not
- * seen. False: the linker lists nothing.
+ * Finds the object that contains an address. An address in no object (code made
+ * at run time) counts as the program's, as for the linker. Objects of other
+ * namespaces are not visible. False: the linker lists nothing.
  */
 bool object_at(const void *address, struct object *ret_object);
 
-/* Whether its DT_SONAME is this one. */
+/* Whether its DT_SONAME is `soname`. */
 bool object_is(const struct object *object, const char *soname);
 
 #endif

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * procaddress.c - cuGetProcAddress: the driver answers, and what it found is
- * swapped by its address. Result and status are the driver's, also for wrong
- * arguments.
+ * procaddress.c - hooks of cuGetProcAddress: the driver answers, and if the
+ * address is that of a hooked function, the hook replaces it. Result and status
+ * are the driver's, also for wrong arguments.
  */
-#include "limit/preload/driver.h"
+#include "limit/preload/entry/driver.h"
 
 #include <stddef.h>
 

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * start.c - the calls with which programs begin. They are hooked so that a
- * program without a driver that calls them learns that there is no device,
- * instead of ending for want of the symbol.
+ * start.c - hooks of the calls with which programs begin. Without a driver, a
+ * program thus learns that there is no device, instead of failing because a
+ * symbol is missing.
  */
-#include "limit/preload/driver.h"
+#include "limit/preload/entry/driver.h"
 
 CUresult cuInit(unsigned int Flags)
 {

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blocks.c - counts the pieces that lie in a block partly. A block that one
- * piece fills is that piece's, so nothing needs to be noted of it.
+ * blocks.c - counts the pieces in partly filled blocks. A block that one piece
+ * fills belongs to that piece, and needs no count.
  */
-#include "limit/preload/blocks.h"
+#include "limit/preload/memory/blocks.h"
 #include "limit/preload/own.h"
 
 #include <stdbool.h>
@@ -11,7 +12,10 @@
 
 #define CHUNK_BLOCKS (1u << 14)
 
-/* The count in the lower half, since when in the upper one. */
+/*
+ * In each word: the number of pieces, and in the upper half the epoch
+ * (memory_epoch()) in which the first of them was added.
+ */
 struct blocks_chunk {
 	_Atomic uint64_t word[CHUNK_BLOCKS];
 };
@@ -36,7 +40,7 @@ make_chunk(struct blocks *b, uint64_t index)
 	return made;
 }
 
-/* The word of a block; NULL: there is no memory for it. */
+/* The word of a block; NULL: out of memory. */
 static _Atomic uint64_t *word_of(struct blocks *b, uint64_t block)
 {
 	uint64_t index = block / CHUNK_BLOCKS % BLOCKS_CHUNKS;
@@ -48,7 +52,7 @@ static _Atomic uint64_t *word_of(struct blocks *b, uint64_t block)
 	return c ? &c->word[block % CHUNK_BLOCKS] : NULL;
 }
 
-/* True: it was nobody's. */
+/* True: the block was free. */
 static bool enter_block(_Atomic uint64_t *word, uint32_t now)
 {
 	uint64_t seen = atomic_load_explicit(word, memory_order_relaxed), next;
@@ -59,7 +63,7 @@ static bool enter_block(_Atomic uint64_t *word, uint32_t now)
 	return !(uint32_t)seen;
 }
 
-/* True: it is nobody's now. */
+/* True: the block is free now. */
 static bool leave_block(_Atomic uint64_t *word, uint32_t since, bool *ret_old)
 {
 	uint64_t seen = atomic_fetch_sub(word, 1);
@@ -68,11 +72,11 @@ static bool leave_block(_Atomic uint64_t *word, uint32_t since, bool *ret_old)
 	return (uint32_t)seen == 1;
 }
 
-/* The first and last block of a piece, if it does not fill them. */
+/* The first and last block of a piece, if the piece does not fill them. */
 struct edges {
 	unsigned count;
 	uint64_t block[2];
-	uint64_t filled; /* blocks between them */
+	uint64_t filled; /* blocks that the piece fills */
 };
 
 static struct edges find_edges(uint64_t address, uint64_t bytes)
@@ -90,7 +94,10 @@ static struct edges find_edges(uint64_t address, uint64_t bytes)
 	return e;
 }
 
-/* Most pieces: in one block, with room for others. */
+/*
+ * Whether a piece lies within one block and leaves space for others, as most
+ * do.
+ */
 static inline bool is_small(uint64_t address, uint64_t bytes)
 {
 	uint64_t offset = address % BLOCK_BYTES;

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blocks.h - the blocks of 2 MiB that this process's memory lies in. A driver
- * takes whole blocks and puts small pieces together in one: the first piece in
- * a block takes it, the last one gives it back.
+ * blocks.h - the 2 MiB blocks in which this process's memory lies. A driver
+ * takes whole blocks and packs small pieces into one: the first piece in a
+ * block takes it, the last one gives it back.
  */
 #ifndef GKL_PRELOAD_BLOCKS_H
 #define GKL_PRELOAD_BLOCKS_H
@@ -11,11 +12,11 @@
 
 #define BLOCK_BYTES (2ULL << 20)
 
-enum { BLOCKS_CHUNKS = 1 << 14 }; /* of 32 GiB each: all of 49 bits */
+enum { BLOCKS_CHUNKS = 1 << 14 }; /* 32 GiB each; for 49-bit addresses */
 
 struct blocks_chunk;
 
-/* Zeroed memory has no blocks. Any thread; without locks. */
+/* All zeros: no blocks. Any thread; without locks. */
 struct blocks {
 	_Atomic(struct blocks_chunk *) chunk[BLOCKS_CHUNKS];
 };
@@ -23,16 +24,16 @@ struct blocks {
 uint64_t blocks_round(uint64_t bytes);
 
 /*
- * A piece comes. Returns the bytes of blocks that were nobody's before, to
- * which `now` is noted; UINT64_MAX: no memory for the table.
+ * Adds a piece. Returns the total size of its blocks that were free before, and
+ * records `now` for them; UINT64_MAX: out of memory.
  */
 uint64_t blocks_add(struct blocks *b, uint64_t address, uint64_t bytes,
 		    uint32_t now);
 
 /*
- * A piece goes. Returns the bytes of blocks that are nobody's any more;
- * *ret_old: those among them that small pieces shared and that were taken
- * before `since`.
+ * Removes a piece. Returns the total size of its blocks that are free now.
+ * *ret_old: the part of that size in blocks that small pieces shared and that
+ * were in use before `since`.
  */
 uint64_t blocks_remove(struct blocks *b, uint64_t address, uint64_t bytes,
 		       uint32_t since, uint64_t *ret_old);

@@ -1,5 +1,7 @@
-/* gate.c - passes threads through a gate, and closes it. */
-#include "limit/preload/gate.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gate.c - lets threads enter and leave a gate, and closes it. */
+#include "limit/preload/memory/gate.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/futex.h"
 
@@ -8,12 +10,15 @@
 
 #define PATIENCE_NS (2 * GK_NS_PER_MS)
 
-/* As in linux/membarrier.h, which is younger than old C libraries. */
+/* As in linux/membarrier.h, which old systems lack. */
 enum { BARRIER_OF_ALL = 1 << 3, REGISTER_FOR_IT = 1 << 4 };
 
 enum { BARRIERS_UNKNOWN, BARRIERS_WORK, BARRIERS_FAIL };
 
-/* The place of this thread, while it says so itself: not in a forked child. */
+/*
+ * This thread's gate_place. Valid only if its `owner` names this thread. In a
+ * forked child it names the parent's thread.
+ */
 static _Thread_local struct gate_place *mine
     __attribute__((tls_model("initial-exec")));
 
@@ -27,7 +32,10 @@ static bool ask_kernel(int command)
 #endif
 }
 
-/* Whoever asks first decides for all threads. */
+/*
+ * Whether the kernel offers the barriers. The first thread to ask decides for
+ * all.
+ */
 static bool has_barriers(struct gate *gate)
 {
 	uint32_t found = BARRIERS_UNKNOWN;
@@ -47,8 +55,9 @@ static bool is_mine(const struct gate_place *place)
 }
 
 /*
- * A thread that is where one was which ended takes over its place: places are
- * taken in order, so that one comes before a free one.
+ * Returns this thread's gate_place. A thread whose thread-local memory belonged
+ * to an ended thread takes over the gate_place of that thread. The search finds
+ * it before any free one, because entries are claimed in order.
  */
 __attribute__((noinline)) static struct gate_place *
 claim_place(struct gate *gate)
@@ -90,7 +99,7 @@ static inline void change_inside(struct gate *gate, struct gate_place *place,
 				      memory_order_release);
 }
 
-/* The store and the load stay in order: by the kernel's barrier, see above. */
+/* The kernel's barrier keeps the store and the load in order (gate.h). */
 static inline bool try_enter(struct gate *gate, struct gate_place *place)
 {
 	change_inside(gate, place, 1);
@@ -98,7 +107,7 @@ static inline bool try_enter(struct gate *gate, struct gate_place *place)
 	return !atomic_load(&gate->closed);
 }
 
-/* It went in while the gate was closed. */
+/* Leaves the closed gate that was entered, waits, and tries again. */
 __attribute__((noinline, cold)) static void
 wait_outside(struct gate *gate, struct gate_place *place)
 {
@@ -124,9 +133,12 @@ void gate_leave(struct gate *gate)
 void gate_count(struct gate *gate, int device, int64_t bytes)
 {
 	struct gate_place *place = find_place(gate);
-	_Atomic uint64_t *counted = &place->counted[device];
-	uint64_t had = atomic_load_explicit(counted, memory_order_relaxed);
+	_Atomic uint64_t *counted;
+	uint64_t had;
 
+	GK_ASSERT((unsigned)device < GKL_DEVICES);
+	counted = &place->counted[device];
+	had = atomic_load_explicit(counted, memory_order_relaxed);
 	if (place == &gate->common)
 		atomic_fetch_add(counted, (uint64_t)bytes);
 	else
@@ -174,8 +186,10 @@ bool gate_close(struct gate *gate)
 
 uint64_t gate_counted(const struct gate *gate, int device)
 {
-	uint64_t sum = atomic_load(&gate->common.counted[device]);
+	uint64_t sum;
 
+	GK_ASSERT((unsigned)device < GKL_DEVICES);
+	sum = atomic_load(&gate->common.counted[device]);
 	for (unsigned i = 0; i < GATE_THREADS && is_used(&gate->own[i]); i++)
 		sum += atomic_load(&gate->own[i].counted[device]);
 	return sum;

@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hook_measured.c - things with a handle of which only the driver knows what
- * they take: arrays, memory of other APIs. As much as they may take is
- * reserved, and then it is measured.
+ * handle.c - objects with a handle whose size only the driver knows: arrays,
+ * memory of other APIs. The most that they may take is reserved; their real
+ * size is measured afterwards.
  */
-#include "limit/preload/hook.h"
+#include "limit/preload/memory/hook.h"
 
-CUresult measured_end(struct memory_call *call, CUresult r, uint64_t handle,
-		      uint64_t guess)
+CUresult handle_end(struct memory_call *call, CUresult r, uint64_t handle,
+		    uint64_t guess)
 {
 	struct table_row row = {.key = handle,
 				.bytes = guess,
@@ -19,13 +20,19 @@ CUresult measured_end(struct memory_call *call, CUresult r, uint64_t handle,
 		memory_end(call, 0);
 		return r;
 	}
-	/* What cannot be noted is measured all the same. */
+	/*
+	 * If memory for the row is lacking, the object is measured all the
+	 * same.
+	 */
 	table_put(&memory_state()->measured, &row);
 	return memory_end_measured(call, guess) ? CUDA_SUCCESS
 						: CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* Where nobody measures, what was guessed goes. */
+/*
+ * Measures after an object was destroyed. Where nothing can be measured,
+ * subtracts the guess.
+ */
 static void thing_gone(const struct table_row *row)
 {
 	struct memory_device *d = &memory_state()->device[row->device];
@@ -35,7 +42,7 @@ static void thing_gone(const struct table_row *row)
 		memory_shrink(row->device, kind, row->bytes);
 }
 
-CUresult measured_give(uint64_t handle, CUresult (*release)(uint64_t handle))
+CUresult handle_give(uint64_t handle, CUresult (*release)(uint64_t handle))
 {
 	struct memory_state *s = limited() ? memory_state() : NULL;
 	struct table_row row;

@@ -1,33 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hook_alloc.c - cuMemAlloc and its like, and cuMemFree. Where the operator
- * allows to take more than there is, what does not fit is managed memory, which
- * a driver keeps on the host while there is no room.
+ * hook_alloc.c - hooks of cuMemAlloc and its like, and of cuMemFree. If the
+ * operator allows oversubscription, memory within the limit that does not fit
+ * on the GPU becomes managed memory, which a driver keeps on the host.
  */
-#include "limit/preload/hook.h"
+#include "limit/preload/memory/hook.h"
 
 /* ---- plain memory ---- */
 
-static bool is_oversubscribed(CUresult r)
+/*
+ * Whether managed memory may replace memory that is within the limit but that,
+ * as the driver says, does not fit on the GPU.
+ */
+static bool may_be_managed(CUresult r)
 {
 	return r == CUDA_ERROR_OUT_OF_MEMORY &&
 	       limited_policy()->oversubscribe && REAL(cuMemAllocManaged);
 }
 
-/* In the place of memory for which there is no room; not counted. */
-static CUresult alloc_beyond(uint64_t bytes, CUdeviceptr *ret_address)
+/* Allocates managed memory instead of memory that does not fit on the GPU. */
+static CUresult alloc_managed(struct memory_call *call, uint64_t bytes,
+			      CUdeviceptr *ret_address)
 {
+	call->kind = GKL_MANAGED;
 	return REAL(cuMemAllocManaged)(ret_address, bytes,
 				       CU_MEM_ATTACH_GLOBAL);
 }
 
-static CUresult begin(struct memory_call *call, enum gkl_kind kind,
-		      uint64_t most)
+static CUresult begin_alloc(struct memory_call *call, enum gkl_kind kind,
+			    uint64_t most)
 {
-	int device = limited_current_device();
-
-	return limited_policy()->oversubscribe
-		   ? memory_try(call, device, kind, most)
-		   : memory_begin(call, device, kind, most);
+	return memory_begin(call, limited_current_device(), kind, most);
 }
 
 CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
@@ -37,12 +40,12 @@ CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 
 	if (MISSING(cuMemAlloc_v2))
 		return CUDA_ERROR_NO_DEVICE;
-	r = begin(&call, GKL_DATA, piece_most(bytesize));
-	if (is_oversubscribed(r))
-		return alloc_beyond(bytesize, dptr);
+	r = begin_alloc(&call, GKL_DATA, piece_most(bytesize));
 	if (r)
 		return r;
 	r = REAL(cuMemAlloc_v2)(dptr, bytesize);
+	if (may_be_managed(r))
+		r = alloc_managed(&call, bytesize, dptr);
 	return piece_end(&call, r, r ? 0 : *dptr, bytesize);
 }
 
@@ -53,8 +56,7 @@ CUresult cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize)
 
 	if (MISSING(cuMemAlloc))
 		return CUDA_ERROR_NO_DEVICE;
-	r = memory_begin(&call, limited_current_device(), GKL_DATA,
-			 piece_most(bytesize));
+	r = begin_alloc(&call, GKL_DATA, piece_most(bytesize));
 	if (r)
 		return r;
 	r = REAL(cuMemAlloc)(dptr, bytesize);
@@ -63,7 +65,7 @@ CUresult cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize)
 
 /* ---- pitched memory ---- */
 
-/* Drivers round rows to that much. */
+/* Drivers round rows up to a multiple of this. */
 #define PITCH 512u
 
 static uint64_t most_of_rows(uint64_t width, uint64_t height)
@@ -77,6 +79,18 @@ static uint64_t most_of_rows(uint64_t width, uint64_t height)
 	return piece_most(bytes);
 }
 
+static CUresult alloc_managed_rows(struct memory_call *call, uint64_t width,
+				   uint64_t height, CUdeviceptr *dptr,
+				   size_t *ret_pitch)
+{
+	size_t pitch = (width + PITCH - 1) & -(size_t)PITCH;
+	CUresult r = alloc_managed(call, pitch * height, dptr);
+
+	if (!r)
+		*ret_pitch = pitch;
+	return r;
+}
+
 CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch,
 			    size_t WidthInBytes, size_t Height,
 			    unsigned int ElementSizeBytes)
@@ -86,20 +100,14 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch,
 
 	if (MISSING(cuMemAllocPitch_v2))
 		return CUDA_ERROR_NO_DEVICE;
-	r = begin(&call, GKL_DATA, most_of_rows(WidthInBytes, Height));
-	if (is_oversubscribed(r)) {
-		size_t pitch = (WidthInBytes + PITCH - 1) & -(size_t)PITCH;
-
-		r = pPitch ? alloc_beyond(pitch * Height, dptr)
-			   : CUDA_ERROR_INVALID_VALUE;
-		if (!r)
-			*pPitch = pitch;
-		return r;
-	}
+	r = begin_alloc(&call, GKL_DATA, most_of_rows(WidthInBytes, Height));
 	if (r)
 		return r;
 	r = REAL(cuMemAllocPitch_v2)(dptr, pPitch, WidthInBytes, Height,
 				     ElementSizeBytes);
+	if (may_be_managed(r))
+		r = alloc_managed_rows(&call, WidthInBytes, Height, dptr,
+				       pPitch);
 	return r ? piece_end(&call, r, 0, 0)
 		 : piece_end(&call, r, *dptr, *pPitch * Height);
 }
@@ -113,8 +121,7 @@ CUresult cuMemAllocPitch(CUdeviceptr_v1 *dptr, unsigned int *pPitch,
 
 	if (MISSING(cuMemAllocPitch))
 		return CUDA_ERROR_NO_DEVICE;
-	r = memory_begin(&call, limited_current_device(), GKL_DATA,
-			 most_of_rows(WidthInBytes, Height));
+	r = begin_alloc(&call, GKL_DATA, most_of_rows(WidthInBytes, Height));
 	if (r)
 		return r;
 	r = REAL(cuMemAllocPitch)(dptr, pPitch, WidthInBytes, Height,
@@ -133,9 +140,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize,
 
 	if (MISSING(cuMemAllocManaged))
 		return CUDA_ERROR_NO_DEVICE;
-	r = begin(&call, GKL_MANAGED, piece_most(bytesize));
-	if (is_oversubscribed(r))
-		return REAL(cuMemAllocManaged)(dptr, bytesize, flags);
+	r = begin_alloc(&call, GKL_MANAGED, piece_most(bytesize));
 	if (r)
 		return r;
 	r = REAL(cuMemAllocManaged)(dptr, bytesize, flags);
@@ -149,7 +154,7 @@ static CUresult release_v1(uint64_t address)
 	return REAL(cuMemFree)((CUdeviceptr_v1)address);
 }
 
-static CUresult release(uint64_t address)
+static CUresult release_v2(uint64_t address)
 {
 	return REAL(cuMemFree_v2)(address);
 }
@@ -163,5 +168,5 @@ CUresult cuMemFree(CUdeviceptr_v1 dptr)
 CUresult cuMemFree_v2(CUdeviceptr dptr)
 {
 	return MISSING(cuMemFree_v2) ? CUDA_ERROR_NO_DEVICE
-				     : piece_give(dptr, release);
+				     : piece_give(dptr, release_v2);
 }

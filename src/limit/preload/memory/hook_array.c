@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hook_array.c - arrays and mipmapped arrays. Their layout is the driver's
- * secret: as much as they may take is reserved, and then it is measured.
+ * hook_array.c - hooks of arrays and mipmapped arrays. Only the driver knows
+ * their layout: the most that they may take is reserved; their real size is
+ * measured afterwards.
  */
-#include "limit/preload/hook.h"
+#include "limit/preload/memory/hook.h"
 
-/* Drivers round rows to that much. */
+/* Drivers round rows up to a multiple of this. */
 #define ROW_STEP 512u
 
 static uint64_t bytes_of_format(CUarray_format format)
@@ -15,7 +17,7 @@ static uint64_t bytes_of_format(CUarray_format format)
 	if (format == CU_AD_FORMAT_UNSIGNED_INT16 ||
 	    format == CU_AD_FORMAT_SIGNED_INT16 || format == CU_AD_FORMAT_HALF)
 		return 2;
-	return 4; /* compressed ones have less */
+	return 4; /* compressed formats have fewer */
 }
 
 static uint64_t round_to(uint64_t n, uint64_t step)
@@ -28,7 +30,10 @@ static uint64_t at_least_1(uint64_t n)
 	return n ? n : 1;
 }
 
-/* 0: it is no array, or too large for any; the driver says so. */
+/*
+ * The size of one level; 0: the array is invalid or larger than any can be, and
+ * the driver will return an error.
+ */
 static uint64_t size_level(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
 	uint64_t row = round_to(d->Width * at_least_1(d->NumChannels) *
@@ -48,7 +53,7 @@ static size_t half(size_t side)
 	return side > 1 ? side / 2 : side;
 }
 
-/* Layers and faces are not made less. */
+/* Smaller levels have as many layers and faces as the first. */
 static uint64_t size_levels(CUDA_ARRAY3D_DESCRIPTOR d, unsigned levels)
 {
 	bool layered = d.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
@@ -79,8 +84,8 @@ static CUresult begin_array(struct memory_call *call,
 }
 
 /*
- * A table of what creates: CREATE(symbol, struct, how it is read). An array by
- * which the group would be above its limit is destroyed again.
+ * The functions that create arrays: CREATE(symbol, struct, how to read it). An
+ * array that takes the group above its limit is destroyed again.
  */
 #define AS_2D(d)                                                               \
 	(&(CUDA_ARRAY3D_DESCRIPTOR){.Width = (d)->Width,                       \
@@ -108,8 +113,8 @@ static CUresult begin_array(struct memory_call *call,
 			return r;                                              \
 		r = REAL(symbol)(pHandle, d);                                  \
 		if (r)                                                         \
-			return measured_end(&call, r, 0, 0);                   \
-		r = measured_end(&call, r, (uintptr_t)*pHandle, call.pending); \
+			return handle_end(&call, r, 0, 0);                     \
+		r = handle_end(&call, r, (uintptr_t)*pHandle, call.pending);   \
 		if (r)                                                         \
 			cuArrayDestroy(*pHandle);                              \
 		return r;                                                      \
@@ -136,8 +141,8 @@ cuMipmappedArrayCreate(CUmipmappedArray *pHandle,
 	r = REAL(cuMipmappedArrayCreate)(pHandle, pMipmappedArrayDesc,
 					 numMipmapLevels);
 	if (r)
-		return measured_end(&call, r, 0, 0);
-	r = measured_end(&call, r, (uintptr_t)*pHandle, call.pending);
+		return handle_end(&call, r, 0, 0);
+	r = handle_end(&call, r, (uintptr_t)*pHandle, call.pending);
 	if (r)
 		cuMipmappedArrayDestroy(*pHandle);
 	return r;
@@ -160,12 +165,12 @@ CUresult cuArrayDestroy(CUarray hArray)
 {
 	return MISSING(cuArrayDestroy)
 		   ? CUDA_ERROR_NO_DEVICE
-		   : measured_give((uintptr_t)hArray, release_array);
+		   : handle_give((uintptr_t)hArray, release_array);
 }
 
 CUresult cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray)
 {
 	return MISSING(cuMipmappedArrayDestroy)
 		   ? CUDA_ERROR_NO_DEVICE
-		   : measured_give((uintptr_t)hMipmappedArray, release_mipmap);
+		   : handle_give((uintptr_t)hMipmappedArray, release_mipmap);
 }

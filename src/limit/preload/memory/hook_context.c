@@ -1,13 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hook_context.c - contexts: what they take by themselves, and what goes with
- * them. How large one is, nobody knows before the first: that one has all that
- * is left while it is made, and the others wait for it.
+ * hook_context.c - hooks of contexts: the memory that they take, and what ends
+ * with them. The size of a context is unknown before the first one exists:
+ * until then each new context reserves more than any context takes. If less
+ * than that is left, contexts are made one at a time.
  */
-#include "limit/preload/hook.h"
+#include "limit/preload/memory/hook.h"
 #include "base/clock.h"
-#include "limit/preload/throttle.h"
+#include "limit/preload/report/refusal.h"
+#include "limit/preload/time/throttle.h"
 
 #define PATIENCE_NS (10 * GK_NS_PER_S)
+
+/* Contexts of current GPUs take 100 to 800 MiB. */
+#define MOST_BYTES (1ULL << 30)
 
 /* ---- beginning ---- */
 
@@ -20,7 +26,10 @@ static uint64_t known_size(int device)
 	return told.context_bytes;
 }
 
-/* Contexts that do not count are made whatever is left. */
+/*
+ * Whether contexts do not count as memory, so that they are made however little
+ * is left. The policy at the first call decides.
+ */
 static bool latch_rule(struct memory_state *s)
 {
 	if (!atomic_exchange(&s->latched, true))
@@ -29,21 +38,36 @@ static bool latch_rule(struct memory_state *s)
 	return atomic_load(&s->contexts_free);
 }
 
-/* Has all that is left while nobody knows the size; false: somebody does. */
+/*
+ * Whether the reservation is enough for any context, or is all that is left
+ * while nobody else loads.
+ */
+static bool has_enough(const struct memory_call *call)
+{
+	return call->pending == MOST_BYTES || !limited_memory(call->device) ||
+	       (call->pending &&
+		gkl_ledger_pending(limited()->ledger, (unsigned)call->device,
+				   GKL_LOADING) <= call->pending);
+}
+
+/*
+ * Reserves memory for a context of unknown size. False: the size has become
+ * known.
+ */
 static bool begin_unknown(struct memory_call *call, int device, CUresult *ret)
 {
 	uint64_t end = gk_mono_ns() + PATIENCE_NS;
 
 	for (;;) {
-		*ret = memory_begin(call, device, GKL_CONTEXT, MEMORY_ALL_LEFT);
+		*ret =
+		    memory_begin_load(call, device, GKL_CONTEXT, 0, MOST_BYTES);
 		if (*ret)
 			return true;
 		if (known_size(device)) {
 			memory_end(call, 0);
 			return false;
 		}
-		if (call->pending || !limited_memory(device) ||
-		    gk_mono_ns() > end)
+		if (has_enough(call) || gk_mono_ns() > end)
 			return true;
 		memory_end(call, 0);
 		gk_sleep_until(gk_mono_ns() + GK_NS_PER_MS);
@@ -57,17 +81,19 @@ static CUresult begin_context(struct memory_call *call, CUdevice ordinal)
 	uint64_t size;
 	CUresult r;
 
-	if (device < 0 || !s)
-		return memory_begin(call, device, GKL_CONTEXT, 0);
-	if (latch_rule(s))
+	if (device < 0 || !s || latch_rule(s))
 		return memory_begin(call, device, GKL_CONTEXT, 0);
 	size = known_size(device);
 	if (!size && begin_unknown(call, device, &r))
 		return r;
-	return memory_begin(call, device, GKL_CONTEXT, known_size(device));
+	size = known_size(device);
+	r = memory_begin_load(call, device, GKL_CONTEXT, size, size);
+	if (r == CUDA_ERROR_OUT_OF_MEMORY)
+		refusal_no_context(device, size);
+	return r;
 }
 
-/* False: the context is to be ended again. */
+/* False: the context must be destroyed again. */
 static bool end_context(struct memory_call *call, CUresult r)
 {
 	if (call->device < 0)
@@ -76,7 +102,10 @@ static bool end_context(struct memory_call *call, CUresult r)
 		memory_end(call, 0);
 		return true;
 	}
-	return memory_end_measured(call, known_size(call->device));
+	if (memory_end_measured(call, known_size(call->device)))
+		return true;
+	refusal_no_context(call->device, known_size(call->device));
+	return false;
 }
 
 /* ---- contexts that programs make ---- */
@@ -91,7 +120,7 @@ static void note_context(CUcontext ctx, int device)
 		atomic_fetch_add(&s->context_count, 1);
 }
 
-/* A context by which the group is above its limit is none. */
+/* A context that takes the group above its limit is destroyed again. */
 #define CREATE(symbol, params, values)                                         \
 	CUresult symbol params                                                 \
 	{                                                                      \
@@ -125,7 +154,7 @@ CREATE(cuCtxCreate_v4,
 	unsigned int flags, CUdevice dev),
        (pctx, ctxCreateParams, flags, dev))
 
-static CUresult destroy(CUcontext ctx, CUresult (*end)(CUcontext ctx))
+static CUresult destroy_context(CUcontext ctx, CUresult (*end)(CUcontext ctx))
 {
 	struct memory_state *s = limited() ? memory_state() : NULL;
 	struct piece_list list;
@@ -148,16 +177,17 @@ static CUresult destroy(CUcontext ctx, CUresult (*end)(CUcontext ctx))
 CUresult cuCtxDestroy(CUcontext ctx)
 {
 	return MISSING(cuCtxDestroy) ? CUDA_ERROR_NO_DEVICE
-				     : destroy(ctx, REAL(cuCtxDestroy));
+				     : destroy_context(ctx, REAL(cuCtxDestroy));
 }
 
 CUresult cuCtxDestroy_v2(CUcontext ctx)
 {
-	return MISSING(cuCtxDestroy_v2) ? CUDA_ERROR_NO_DEVICE
-					: destroy(ctx, REAL(cuCtxDestroy_v2));
+	return MISSING(cuCtxDestroy_v2)
+		   ? CUDA_ERROR_NO_DEVICE
+		   : destroy_context(ctx, REAL(cuCtxDestroy_v2));
 }
 
-/* Attached contexts count their users: the last who detaches destroys them. */
+/* Attached contexts count their users: the last detach destroys them. */
 static bool change_users(CUcontext ctx, int change)
 {
 	struct memory_state *s = limited() ? memory_state() : NULL;
@@ -188,14 +218,14 @@ CUresult cuCtxDetach(CUcontext ctx)
 
 	if (MISSING(cuCtxDetach))
 		return CUDA_ERROR_NO_DEVICE;
-	r = change_users(ctx, -1) ? destroy(ctx, REAL(cuCtxDetach))
+	r = change_users(ctx, -1) ? destroy_context(ctx, REAL(cuCtxDetach))
 				  : REAL(cuCtxDetach)(ctx);
 	if (r)
 		change_users(ctx, 1);
 	return r;
 }
 
-/* ---- the primary one, and green ones, which hold it ---- */
+/* ---- primary contexts, and green ones, which hold them ---- */
 
 static bool is_active(CUdevice device)
 {
@@ -207,8 +237,9 @@ static bool is_active(CUdevice device)
 }
 
 /*
- * Those of a device begin and end one at a time: so what belonged to one that
- * has ended is told from what belongs to the next. NULL: nothing is limited.
+ * Primary contexts of a device begin and end one at a time, so that pieces of
+ * an ended context are not mistaken for pieces of the next one. NULL: nothing
+ * is limited.
  */
 static struct memory_state *lock_primary(CUdevice ordinal)
 {
@@ -282,8 +313,9 @@ CUresult cuGreenCtxCreate(CUgreenCtx *phCtx, CUdevResourceDesc desc,
 }
 
 /*
- * After a call that may have ended one; unlocks it. What belonged to it is
- * looked for now: as long as it lives, other threads free theirs.
+ * After a call that may have ended a primary context; unlocks it. If the
+ * context ended, its pieces are looked up only now, because other threads could
+ * free pieces until then.
  */
 static void end_primary(struct memory_state *s, CUdevice ordinal)
 {
@@ -317,7 +349,7 @@ END(cuDevicePrimaryCtxRelease_v2)
 END(cuDevicePrimaryCtxReset)
 END(cuDevicePrimaryCtxReset_v2)
 
-/* Its device is told by its context. */
+/* Finds the device of a green context. */
 static bool device_of_green(CUgreenCtx green, CUdevice *ret_device)
 {
 	CUcontext ctx, old;

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hook_external.c - memory that other APIs have made and a program imports.
- * Vulkan's and its like nobody else counts: it is as large as the program says
- * until NVML tells what this process has.
+ * hook_external.c - hooks for importing memory that other APIs made. Memory of
+ * Vulkan and the like is counted nowhere else; until NVML reports this process,
+ * it is assumed to be as large as the program says.
  */
-#include "limit/preload/hook.h"
+#include "limit/preload/memory/hook.h"
 
 CUresult
 cuImportExternalMemory(CUexternalMemory *extMem_out,
@@ -20,8 +21,8 @@ cuImportExternalMemory(CUexternalMemory *extMem_out,
 		return r;
 	r = REAL(cuImportExternalMemory)(extMem_out, memHandleDesc);
 	if (r)
-		return measured_end(&call, r, 0, 0);
-	r = measured_end(&call, r, (uintptr_t)*extMem_out, call.pending);
+		return handle_end(&call, r, 0, 0);
+	r = handle_end(&call, r, (uintptr_t)*extMem_out, call.pending);
 	if (r)
 		cuDestroyExternalMemory(*extMem_out);
 	return r;
@@ -37,5 +38,5 @@ CUresult cuDestroyExternalMemory(CUexternalMemory extMem)
 {
 	return MISSING(cuDestroyExternalMemory)
 		   ? CUDA_ERROR_NO_DEVICE
-		   : measured_give((uintptr_t)extMem, release_external);
+		   : handle_give((uintptr_t)extMem, release_external);
 }

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hook_graph.c - graphs that allocate. A driver may take their memory when a
- * node is made or when they are launched; it says what it has reserved for
- * graphs.
+ * hook_graph.c - hooks of graphs that allocate. A driver may take their memory
+ * when a node is made or when they are launched; it says how much it has
+ * reserved for graphs.
  */
-#include "limit/preload/hook.h"
+#include "limit/preload/memory/hook.h"
 
 #include <sys/mman.h>
 
@@ -49,7 +50,7 @@ CUresult cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph,
 	return r;
 }
 
-/* A node of any type: of memory or not. */
+/* Defines hooks for adding nodes of any type, which may or may not allocate. */
 #define ADD(symbol, params, values)                                            \
 	CUresult symbol params                                                 \
 	{                                                                      \
@@ -109,7 +110,10 @@ static uint64_t size_node(CUgraphNode node, CUdevice *ret_device)
 	return piece_most(alloc.bytesize);
 }
 
-/* Graphs allocate on one device: the last node that allocates tells which. */
+/*
+ * Adds up what a graph's nodes allocate. It is all on one device: that of the
+ * last node that allocates.
+ */
 static uint64_t sum_nodes(CUgraph graph, CUdevice *ret_device)
 {
 	size_t count = 0;
@@ -194,7 +198,8 @@ CUresult memory_graph_begin(CUgraphExec exec, struct memory_graph *ret_graph)
 	pool = pool_find(NULL, (CUdevice)row.word);
 	if (!pool)
 		return CUDA_SUCCESS;
-	/* What the driver has reserved and does not use needs no more room. */
+	/* Memory that the driver has reserved but does not use need not be
+	 * reserved again. */
 	ret_graph->idle = pool_claim_idle(pool, row.bytes);
 	r = begin_node(&ret_graph->call, pool, row.bytes - ret_graph->idle);
 	if (r)
@@ -233,7 +238,7 @@ UPLOAD(cuGraphUpload_ptsz)
 
 /* ---- the end ---- */
 
-/* Memory goes when what uses it is done. */
+/* Memory of an ended graph disappears once nothing uses it any more. */
 static CUresult after_end(CUresult r)
 {
 	if (!r && graphs_allocate()) {

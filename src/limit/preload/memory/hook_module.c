@@ -1,28 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hook_module.c - code and its variables. How much they take is seen afterwards
- * alone, so while they are loaded the process has all that is left.
+ * hook_module.c - hooks for loading code and its variables. How much memory
+ * they take is known only afterwards; before, the code gives an upper bound.
  */
-#include "limit/preload/code_size.h"
-#include "limit/preload/hook.h"
+#include "limit/preload/memory/code_size.h"
+#include "limit/preload/memory/hook.h"
 
-/* Code that is loaded when it is first used shows up at one of these looks. */
+#include <sys/stat.h>
+
+/*
+ * After a load, this many measurements look for code that is loaded at its
+ * first use.
+ */
 #define LOOKS 4
 
-/* What is known not to fit is not loaded. */
-static CUresult begin_load(struct memory_call *call, uint64_t known)
+/* Code known not to fit is not loaded. */
+static CUresult begin_load(struct memory_call *call, struct code_size size)
 {
-	uint64_t least = known ? piece_most(known) : 0;
-	CUresult r = memory_begin(call, limited_current_device(), GKL_MODULE,
-				  MEMORY_ALL_LEFT);
+	uint64_t least = size.least ? piece_most(size.least) : 0;
+	uint64_t most = piece_most(size.most);
 
-	if (r || call->device < 0 || call->pending >= least ||
-	    !limited_memory(call->device))
-		return r;
-	memory_end(call, 0);
-	return memory_begin(call, call->device, GKL_MODULE, least);
+	return memory_begin_load(call, limited_current_device(), GKL_MODULE,
+				 least, most > least ? most : least);
 }
 
-/* False: it is to be unloaded again. */
+/* False: the code must be unloaded again. */
 static bool end_load(struct memory_call *call, CUresult r)
 {
 	if (call->device < 0)
@@ -38,10 +40,11 @@ static bool end_load(struct memory_call *call, CUresult r)
 }
 
 /*
- * Functions that differ in name and parameters alone. known: what the code says
- * of its size; done: after it was loaded; undo: it is too much.
+ * Hooks that differ only in name and parameters. size: the bounds of the code's
+ * size; done: executed once the code is loaded; undo: executed if it exceeded
+ * the limit.
  */
-#define LOAD(symbol, params, values, known, done, undo)                        \
+#define LOAD(symbol, params, values, size, done, undo)                         \
 	CUresult symbol params                                                 \
 	{                                                                      \
 		struct memory_call call;                                       \
@@ -49,7 +52,7 @@ static bool end_load(struct memory_call *call, CUresult r)
                                                                                \
 		if (MISSING(symbol))                                           \
 			return CUDA_ERROR_NO_DEVICE;                           \
-		r = begin_load(&call, known);                                  \
+		r = begin_load(&call, size);                                   \
 		if (r)                                                         \
 			return r;                                              \
 		r = REAL(symbol) values;                                       \
@@ -61,8 +64,18 @@ static bool end_load(struct memory_call *call, CUresult r)
 		return CUDA_ERROR_OUT_OF_MEMORY;                               \
 	}
 
-LOAD(cuModuleLoad, (CUmodule * module, const char *fname), (module, fname), 0,
-     (void)0, cuModuleUnload(*module))
+/* Files are not read, since all of them may be compressed. */
+static struct code_size size_file(const char *name)
+{
+	struct stat st;
+
+	return name && !stat(name, &st)
+		   ? code_size_of_file((uint64_t)st.st_size)
+		   : (struct code_size){0};
+}
+
+LOAD(cuModuleLoad, (CUmodule * module, const char *fname), (module, fname),
+     size_file(fname), (void)0, cuModuleUnload(*module))
 LOAD(cuModuleLoadData, (CUmodule * module, const void *image), (module, image),
      code_size(image), (void)0, cuModuleUnload(*module))
 LOAD(cuModuleLoadDataEx,
@@ -73,25 +86,36 @@ LOAD(cuModuleLoadDataEx,
 LOAD(cuModuleLoadFatBinary, (CUmodule * module, const void *fatCubin),
      (module, fatCubin), code_size(fatCubin), (void)0, cuModuleUnload(*module))
 
-/* ---- libraries, which are loaded in each context by the first use ---- */
+/* ---- libraries, which each context loads at their first use ---- */
 
-static void note_library(CUlibrary library, const void *code)
+/*
+ * In a library's row, `bytes` is the lower and `owner` the upper bound of its
+ * size.
+ */
+static void note_library(CUlibrary library, struct code_size size)
 {
 	struct memory_state *s = limited() ? memory_state() : NULL;
-	struct table_row row = {.key = (uintptr_t)library,
-				.bytes = code_size(code)};
+	struct table_row row = {
+	    .key = (uintptr_t)library, .bytes = size.least, .owner = size.most};
 
-	if (s && row.bytes)
+	if (s)
 		table_put(&s->uses, &row);
 }
 
-static uint64_t size_library(CUlibrary library)
+static struct code_size size_library(CUlibrary library)
 {
+	struct code_size size = {0};
 	struct table_row row;
 
-	return table_find(&memory_state()->uses, (uintptr_t)library, &row)
-		   ? row.bytes
-		   : 0;
+	if (table_find(&memory_state()->uses, (uintptr_t)library, &row))
+		size = (struct code_size){row.bytes, row.owner};
+	return size;
+}
+
+/* A library takes no device memory before it is used. */
+static struct code_size may_be_used(struct code_size size)
+{
+	return (struct code_size){0, size.most};
 }
 
 LOAD(cuLibraryLoadData,
@@ -101,7 +125,8 @@ LOAD(cuLibraryLoadData,
       unsigned int numLibraryOptions),
      (library, code, jitOptions, jitOptionsValues, numJitOptions,
       libraryOptions, libraryOptionValues, numLibraryOptions),
-     0, note_library(*library, code), cuLibraryUnload(*library))
+     may_be_used(code_size(code)), note_library(*library, code_size(code)),
+     cuLibraryUnload(*library))
 LOAD(cuLibraryLoadFromFile,
      (CUlibrary * library, const char *fileName, CUjit_option *jitOptions,
       void **jitOptionsValues, unsigned int numJitOptions,
@@ -109,7 +134,8 @@ LOAD(cuLibraryLoadFromFile,
       unsigned int numLibraryOptions),
      (library, fileName, jitOptions, jitOptionsValues, numJitOptions,
       libraryOptions, libraryOptionValues, numLibraryOptions),
-     0, (void)0, cuLibraryUnload(*library))
+     size_file(fileName), note_library(*library, size_file(fileName)),
+     cuLibraryUnload(*library))
 
 static bool is_first_use(CUlibrary library)
 {
@@ -134,8 +160,8 @@ static CUlibrary library_of(CUkernel kernel)
 }
 
 /*
- * It cannot be undone: the program is refused what it asked for, and what is
- * loaded stays charged.
+ * The load cannot be undone: the program gets an error, and what was loaded
+ * stays charged.
  */
 #define USE(symbol, params, values, library)                                   \
 	CUresult symbol params                                                 \
@@ -181,7 +207,7 @@ CUresult cuModuleUnload(CUmodule hmod)
 	return r;
 }
 
-/* It goes from all devices. */
+/* The library is unloaded from all devices. */
 CUresult cuLibraryUnload(CUlibrary library)
 {
 	CUresult r;
@@ -196,6 +222,39 @@ CUresult cuLibraryUnload(CUlibrary library)
 	return r;
 }
 
-/* Stacks, heaps and buffers of kernels are as large as limits say. */
-LOAD(cuCtxSetLimit, (CUlimit limit, size_t value), (limit, value), 0, (void)0,
-     (void)0)
+/* ---- limits ---- */
+
+static uint64_t read_attribute(CUdevice_attribute attribute)
+{
+	CUdevice device;
+	int value = 0;
+
+	if (!REAL(cuCtxGetDevice) || REAL(cuCtxGetDevice)(&device) ||
+	    REAL(cuDeviceGetAttribute)(&value, attribute, device) || value < 0)
+		return 0;
+	return (uint64_t)value;
+}
+
+/* Each thread that can run at the same time has a stack. */
+static uint64_t count_threads(void)
+{
+	return read_attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) *
+	       read_attribute(
+		   CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+}
+
+static struct code_size size_limit(CUlimit limit, uint64_t value)
+{
+	uint64_t each = limit == CU_LIMIT_STACK_SIZE ? count_threads() : 1;
+	struct code_size size = {0};
+
+	if (__builtin_mul_overflow(value, each, &size.most) ||
+	    size.most > CODE_MOST - CODE_SLACK)
+		size.most = CODE_MOST - CODE_SLACK;
+	size.most += CODE_SLACK;
+	return size;
+}
+
+/* CUDA's limits set the sizes of kernels' stacks, heaps and buffers. */
+LOAD(cuCtxSetLimit, (CUlimit limit, size_t value), (limit, value),
+     size_limit(limit, value), (void)0, (void)0)

@@ -1,17 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hook_pool.c - memory in the order of streams: cuMemAllocAsync and its like,
- * cuMemFreeAsync, and what changes pools.
+ * hook_pool.c - hooks of stream-ordered memory: cuMemAllocAsync and its like,
+ * cuMemFreeAsync, and calls that change pools.
  */
-#include "limit/preload/hook.h"
+#include "limit/preload/memory/hook.h"
+#include "limit/preload/memory/sharing.h"
 
-/* What is freed in the order of a stream has gone after so many looks. */
+/*
+ * After this many measurements, the driver has given back memory freed in
+ * stream order.
+ */
 #define LOOKS 16
 
 typedef CUresult alloc_async(CUdeviceptr *, size_t, CUstream);
 typedef CUresult alloc_from_pool(CUdeviceptr *, size_t, CUmemoryPool, CUstream);
 typedef CUresult free_async(CUdeviceptr, CUstream);
 
-/* The driver's functions for one meaning of stream 0. */
+/* The driver's functions for one of the two meanings of stream 0. */
 struct stream_calls {
 	__typeof__(cuStreamIsCapturing) *is_capturing;
 	__typeof__(cuStreamSynchronize) *wait;
@@ -48,8 +53,9 @@ static void note_piece(CUdeviceptr address, size_t bytes,
 }
 
 /*
- * Where there is no room, what the stream frees before may be it: the driver
- * would let the stream wait for that, here it is the caller.
+ * If too little is left, memory that was freed earlier in the stream may become
+ * available. The driver would make the stream wait for that; here the caller
+ * waits.
  */
 static CUresult begin_in_stream(struct memory_call *call,
 				struct memory_pool *pool, size_t bytes,
@@ -66,7 +72,7 @@ static CUresult begin_in_stream(struct memory_call *call,
 	return r;
 }
 
-/* Of a stream that is captured, the memory is the graph's. */
+/* Memory allocated in a captured stream belongs to the graph. */
 static CUresult alloc_in(CUmemoryPool handle, CUdeviceptr *dptr, size_t bytes,
 			 CUstream stream, bool per_thread, alloc_async *plain,
 			 alloc_from_pool *from_pool)
@@ -136,11 +142,15 @@ CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *dptr, size_t bytesize,
 
 /* ---- freeing ---- */
 
-/* It has not gone yet: the driver has it until the stream comes there. */
+/*
+ * Accounts for a piece freed in stream order. It is not free yet: the driver
+ * keeps it until the stream reaches this point.
+ */
 static void leave_piece(const struct table_row *row)
 {
 	uint64_t all, old;
 
+	piece_unexport(row);
 	if (row->kind == GKL_POOL) {
 		pool_piece_gone(row);
 		return;
@@ -171,6 +181,8 @@ static CUresult free_in(CUdeviceptr dptr, CUstream stream, free_async *release)
 	else if (ours)
 		leave_piece(&row);
 	memory_leave();
+	if (!ours && !r)
+		import_gone(EXPORT_POINTER, dptr);
 	return r;
 }
 
@@ -197,10 +209,7 @@ static bool is_on_host(const CUmemLocation *location)
 	       location->type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
 }
 
-/*
- * Pools of other devices than the current one, and of the host, are known by
- * these.
- */
+/* Records pools on the host, and on devices other than the current one. */
 static void note_pool_of(CUresult r, const CUmemoryPool *pool,
 			 const CUmemLocation *location)
 {
@@ -276,7 +285,10 @@ CUresult cuMemPoolDestroy(CUmemoryPool pool)
 {
 	if (MISSING(cuMemPoolDestroy))
 		return CUDA_ERROR_NO_DEVICE;
-	return limited() ? pool_destroy(pool) : REAL(cuMemPoolDestroy)(pool);
+	if (!limited())
+		return REAL(cuMemPoolDestroy)(pool);
+	import_gone(EXPORT_POOL, (uintptr_t)pool);
+	return pool_destroy(pool);
 }
 
 CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)

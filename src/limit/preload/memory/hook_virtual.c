@@ -1,13 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hook_virtual.c - memory that programs create without addresses: it is charged
- * to the device where it lies, until its last handle is released and its last
- * mapping is gone. What came from other processes is theirs.
+ * hook_virtual.c - hooks of memory created without addresses (cuMemCreate). The
+ * memory is charged to its device until its last handle is released and its
+ * last mapping is removed. Imported memory is charged to its maker.
  */
-#include "limit/preload/hook.h"
+#include "base/assert.h"
+#include "limit/preload/memory/hook.h"
+#include "limit/preload/memory/sharing.h"
 
-/* In a row of handles, `word`: how many uses of it there are. */
+/* Added to `word` of a handle's row, which counts the uses of the memory. */
 enum { HANDLE = 1, MAPPING = 1 };
-#define KEPT 1u /* in `owner`: others than handles and mappings may have it */
+#define KEPT 1u /* stored in `owner`: others may hold the memory */
+
+/* Stored in `kind`: whether this or another process made the memory. */
+enum { OWN, IMPORTED };
 
 static bool is_on_device(const CUmemAllocationProp *prop)
 {
@@ -43,20 +49,29 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
 }
 
 /*
- * The lock is held. Who was given it, an array or a multicast object may have
- * it even now: then it is this process's until they let go of it.
+ * The caller holds s->physical. An importer, an array or a multicast object may
+ * still hold the memory: then it counts as this process's until they release
+ * it.
  */
 static void change_use(struct memory_state *s, uint64_t handle, uint32_t more,
 		       uint32_t less)
 {
 	struct table_row row;
 
+	GK_ASSERT(gk_lock_held(&s->physical));
 	if (!table_take(&s->handles, handle, &row))
 		return;
 	row.word += more - less;
-	if (row.word)
+	if (row.word) {
 		table_put(&s->handles, &row);
-	else if (row.owner == KEPT)
+		return;
+	}
+	if (row.kind == IMPORTED) {
+		import_gone(EXPORT_VIRTUAL, handle);
+		return;
+	}
+	export_end(EXPORT_VIRTUAL, handle, true);
+	if (row.owner == KEPT)
 		memory_doubt(row.device, GKL_VIRTUAL, row.bytes);
 	else
 		memory_give(row.device, GKL_VIRTUAL, row.bytes);
@@ -97,7 +112,10 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
 	return r;
 }
 
-/* One handle more of what is known: by the same value, as drivers do it. */
+/*
+ * Counts one more handle of memory that is already recorded. For such memory,
+ * drivers return the same handle again.
+ */
 static CUresult note_handle(struct memory_state *s, CUresult r,
 			    const CUmemGenericAllocationHandle *handle)
 {
@@ -119,30 +137,76 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle,
 			   handle);
 }
 
+/*
+ * Records imported memory, whether another process or this one made it. The
+ * caller holds s->physical.
+ */
+static void note_imported(struct memory_state *s, struct import *import,
+			  uint64_t handle)
+{
+	struct table_row row = {.key = handle,
+				.word = HANDLE,
+				.kind = IMPORTED},
+			 known;
+	bool again = table_find(&s->handles, handle, &known);
+
+	GK_ASSERT(gk_lock_held(&s->physical));
+	if (again)
+		change_use(s, handle, HANDLE, 0);
+	import_end(import,
+		   !again && import->hold && table_put(&s->handles, &row),
+		   EXPORT_VIRTUAL, handle);
+}
+
 CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle,
 					void *osHandle,
 					CUmemAllocationHandleType shHandleType)
 {
+	struct import import;
 	struct memory_state *s;
+	CUresult r;
 
 	if (MISSING(cuMemImportFromShareableHandle))
 		return CUDA_ERROR_NO_DEVICE;
+	if (!import_begin(&import, descriptor_number(osHandle, shHandleType)))
+		return CUDA_ERROR_OUT_OF_MEMORY;
 	s = lock_physical();
-	return note_handle(s,
-			   REAL(cuMemImportFromShareableHandle)(
-			       handle, osHandle, shHandleType),
-			   handle);
+	r = REAL(cuMemImportFromShareableHandle)(handle, osHandle,
+						 shHandleType);
+	if (s && !r)
+		note_imported(s, &import, *handle);
+	else
+		import_end(&import, false, EXPORT_VIRTUAL, 0);
+	unlock_physical(s);
+	return r;
 }
 
-/* The lock is held. */
-static void keep(struct memory_state *s, uint64_t handle)
+/* The caller holds s->physical. */
+static void keep_handle(struct memory_state *s, uint64_t handle)
 {
 	struct table_row row;
 
-	if (!table_find(&s->handles, handle, &row))
+	GK_ASSERT(gk_lock_held(&s->physical));
+	if (!table_find(&s->handles, handle, &row) || row.kind == IMPORTED)
 		return;
 	row.owner = KEPT;
 	table_put(&s->handles, &row);
+}
+
+/* The caller holds s->physical. Memory exported again keeps its number. */
+static CUresult begin_export(struct memory_state *s, uint64_t handle,
+			     uint64_t number, uint64_t *ret_number)
+{
+	struct table_row row;
+
+	GK_ASSERT(gk_lock_held(&s->physical));
+	if (!table_find(&s->handles, handle, &row))
+		return CUDA_SUCCESS;
+	*ret_number = row.kind == IMPORTED
+			  ? import_number(EXPORT_VIRTUAL, handle)
+			  : export_note(EXPORT_VIRTUAL, handle, row.device,
+					number, row.bytes);
+	return *ret_number ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult cuMemExportToShareableHandle(void *shareableHandle,
@@ -151,25 +215,36 @@ CUresult cuMemExportToShareableHandle(void *shareableHandle,
 				      unsigned long long flags)
 {
 	struct memory_state *s;
-	CUresult r;
+	uint64_t number = 0;
+	CUresult r = CUDA_SUCCESS;
 
 	if (MISSING(cuMemExportToShareableHandle))
 		return CUDA_ERROR_NO_DEVICE;
 	s = lock_physical();
-	r = REAL(cuMemExportToShareableHandle)(shareableHandle, handle,
-					       handleType, flags);
-	if (s && !r)
-		keep(s, handle);
+	if (s && handleType == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+		r = begin_export(s, handle, 0, &number);
+	if (!r)
+		r = REAL(cuMemExportToShareableHandle)(shareableHandle, handle,
+						       handleType, flags);
+	if (s && !r && handleType == CU_MEM_HANDLE_TYPE_FABRIC)
+		r = begin_export(s, handle,
+				 descriptor_number(shareableHandle, handleType),
+				 &number);
+	if (s && !r) {
+		keep_handle(s, handle);
+		if (number)
+			export_descriptor(shareableHandle, handleType, number);
+	}
 	unlock_physical(s);
 	return r;
 }
 
-static void keep_all(struct memory_state *s, const CUarrayMapInfo *list,
-		     unsigned int count)
+static void keep_handles(struct memory_state *s, const CUarrayMapInfo *list,
+			 unsigned int count)
 {
 	for (unsigned int i = 0; i < count; i++)
 		if (list[i].memOperationType == CU_MEM_OPERATION_TYPE_MAP)
-			keep(s, list[i].memHandle.memHandle);
+			keep_handle(s, list[i].memHandle.memHandle);
 }
 
 #define MAP_ARRAY(symbol)                                                      \
@@ -184,7 +259,7 @@ static void keep_all(struct memory_state *s, const CUarrayMapInfo *list,
 		s = lock_physical();                                           \
 		r = REAL(symbol)(mapInfoList, count, hStream);                 \
 		if (s && !r)                                                   \
-			keep_all(s, mapInfoList, count);                       \
+			keep_handles(s, mapInfoList, count);                   \
 		unlock_physical(s);                                            \
 		return r;                                                      \
 	}
@@ -203,7 +278,7 @@ MAP_ARRAY(cuMemMapArrayAsync_ptsz)
 		s = lock_physical();                                           \
 		r = REAL(symbol) values;                                       \
 		if (s && !r)                                                   \
-			keep(s, memHandle);                                    \
+			keep_handle(s, memHandle);                             \
 		unlock_physical(s);                                            \
 		return r;                                                      \
 	}
@@ -239,7 +314,10 @@ CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
 	return r;
 }
 
-/* Mappings are found by where they begin, one after the other. */
+/*
+ * Ends all mappings in a range. They are found one after another, each by its
+ * first address.
+ */
 static void unmap_all(struct memory_state *s, uint64_t at, uint64_t end)
 {
 	struct table_row row;

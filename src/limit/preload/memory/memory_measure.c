@@ -1,9 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory_measure.c - what a process holds besides what was counted: NVML says
- * what it has. For a moment nobody in the process may take or give back any.
+ * memory_measure.c - measures what the process holds besides counted memory:
+ * what NVML reports, minus what was counted. Meanwhile no thread of the process
+ * may take or give back memory.
  */
-#include "limit/preload/memory_state.h"
-#include "limit/preload/driver.h"
+#include "limit/preload/memory/memory_state.h"
+#include "base/assert.h"
+#include "limit/preload/entry/driver.h"
 #include "limit/preload/limited.h"
 #include "limit/uncancelled.h"
 
@@ -12,16 +15,6 @@
 #define TRIES 4
 
 enum { PROCESSES = 1024 };
-
-void memory_enter(void)
-{
-	gate_enter(&memory_state()->gate);
-}
-
-void memory_leave(void)
-{
-	gate_leave(&memory_state()->gate);
-}
 
 /* ---- what NVML says ---- */
 
@@ -37,7 +30,7 @@ static bool read_processes(nvmlDevice_t handle, unsigned *ret_count,
 		   handle, ret_count, rows);
 }
 
-/* Under the lock of measuring. */
+/* The caller holds s->measuring. */
 bool memory_truth(int device, uint64_t *ret_bytes)
 {
 	static nvmlProcessInfo_t rows[PROCESSES];
@@ -47,6 +40,7 @@ bool memory_truth(int device, uint64_t *ret_bytes)
 	uint64_t sum = 0;
 	bool found = false;
 
+	GK_ASSERT(gk_lock_held(&memory_state()->measuring));
 	if (!limited_nvml_handle(device, &handle) ||
 	    !read_processes(handle, &count, rows))
 		return false;
@@ -77,8 +71,8 @@ static uint64_t sum_rest(const struct memory_device *d)
 }
 
 /*
- * Pools change by themselves, when streams get on: what they say is of the same
- * moment as the truth if it was the same before and after.
+ * Pools change on their own as streams proceed. If their figures are the same
+ * before and after NVML is read, they belong to the same moment as NVML's.
  */
 static bool read_truth(int device, uint64_t *ret_bytes)
 {
@@ -109,38 +103,41 @@ static uint64_t take_from(_Atomic uint64_t *rest, uint64_t bytes)
 	return part;
 }
 
-/* The measured bytes of a device are less: of this kind first. */
+/* Lowers the measured bytes of a device, beginning with those of `kind`. */
 void memory_shrink(int device, enum gkl_kind kind, uint64_t bytes)
 {
 	struct memory_device *d = &memory_state()->device[device];
 
+	GK_ASSERT((unsigned)device < GKL_DEVICES);
 	for (unsigned i = 0; bytes && i <= GKL_KINDS; i++) {
 		enum gkl_kind k = i ? (enum gkl_kind)(GKL_KINDS - i) : kind;
 		uint64_t part = take_from(&d->rest[k], bytes);
 
 		bytes -= part;
 		if (!is_free_of_charge(k))
-			ledger_refund(device, k, part);
+			settle_refund(device, k, part);
 	}
 }
 
 /*
- * Under the lock of measuring, until the ledger was told of what has grown: who
- * measures next may find that it has gone again, and gives it back. A thread
- * that is cancelled there would keep the lock.
+ * The caller holds s->measuring until it has charged the growth to the ledger:
+ * otherwise the next thread to measure could find the memory freed again, and
+ * refund bytes not yet charged. The thread must not be cancelled, or the lock
+ * would stay held.
  *
- * Blocks may be shared with what has just come (`came`), and with what is
- * measured when it is another amount than was expected: those that are there
- * now are old (blocks.h).
+ * If memory was just added (`came`), or if measured memory does not have the
+ * expected size, any block may be shared with measured memory: then all present
+ * blocks count as old (blocks.h).
  */
-static bool measure(int device, enum gkl_kind kind, bool came,
-		    uint64_t *ret_grown)
+static bool measure_device(int device, enum gkl_kind kind, bool came,
+			   uint64_t *ret_grown)
 {
 	struct memory_state *s = memory_state();
 	struct memory_device *d = &s->device[device];
 	uint64_t truth, counted, want, have;
 	bool ok;
 
+	GK_ASSERT(gk_lock_held(&s->measuring));
 	*ret_grown = 0;
 	ok = gate_close(&s->gate);
 	if (!ok) {
@@ -186,16 +183,19 @@ bool memory_measure(int device, enum gkl_kind kind)
 	bool ok;
 	int cancel = begin_measuring(s);
 
-	ok = measure(device, kind, false, &grown);
+	GK_ASSERT((unsigned)device < GKL_DEVICES);
+	ok = measure_device(device, kind, false, &grown);
 	if (!is_free_of_charge(kind))
-		ledger_charge(device, kind, grown);
+		settle_charge(device, kind, grown);
 	end_measuring(s, cancel);
 	if (!ok)
 		memory_expect(device, 1);
 	return ok;
 }
 
-/* Not to be measured now, or at all: it is as much as was thought. */
+/*
+ * Counts the guess, because measuring failed this time or is impossible here.
+ */
 static uint64_t take_guess(struct memory_call *call, uint64_t guess)
 {
 	struct memory_device *d = &memory_state()->device[call->device];
@@ -205,7 +205,7 @@ static uint64_t take_guess(struct memory_call *call, uint64_t guess)
 	return guess;
 }
 
-/* The first context of a process is as large as the others' first ones. */
+/* The first contexts of all processes have the same size. */
 static void note_context(int device, uint64_t bytes)
 {
 	struct gkl_ledger *ledger = limited()->ledger;
@@ -228,16 +228,16 @@ bool memory_end_measured(struct memory_call *call, uint64_t guess)
 
 	if (call->device < 0)
 		return true;
-	memory_leave();
+	memory_end_call(call);
 	d = &s->device[call->device];
 	atomic_store(&d->joined, true);
 	cancel = begin_measuring(s);
 	first = !atomic_load(&d->rest[GKL_CONTEXT]);
-	if (!measure(call->device, call->kind, true, &grown))
+	if (!measure_device(call->device, call->kind, true, &grown))
 		grown = take_guess(call, guess);
 	if (first && call->kind == GKL_CONTEXT)
 		note_context(call->device, grown);
-	ledger_settle(call, is_free_of_charge(call->kind) ? 0 : grown);
+	settle_call(call, is_free_of_charge(call->kind) ? 0 : grown);
 	end_measuring(s, cancel);
 	limit = limited_memory(call->device);
 	return !limit || grown <= pending ||
@@ -253,7 +253,10 @@ static bool take_look(struct memory_device *d)
 	       atomic_compare_exchange_strong(&d->looks, &looks, looks - 1);
 }
 
-/* Pools that have anything may have less at any time. */
+/*
+ * As long as pools hold memory, they may give some back at any time, so another
+ * refresh stays due.
+ */
 void memory_refresh(int device)
 {
 	struct memory_state *s = memory_state();

@@ -1,32 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * piece.c - memory with addresses: which pieces this process has, and how many
- * blocks they take.
+ * piece.c - owns the table of memory with addresses: the pieces of this process
+ * and how many blocks they take.
  */
-#include "limit/preload/hook.h"
+#include "limit/preload/memory/hook.h"
+#include "limit/preload/memory/sharing.h"
 
 #include <sys/mman.h>
 
 uint64_t piece_most(uint64_t bytes)
 {
-	uint64_t most = blocks_round(bytes);
-
-	return most == MEMORY_ALL_LEFT ? most - 1 : most;
-}
-
-/*
- * Contexts that the program made are their own; all others of a device are its
- * primary one, or green ones, whose memory is the primary one's.
- */
-uint64_t piece_owner(void)
-{
-	struct memory_state *s = memory_state();
-	struct table_row row;
-	CUcontext ctx;
-
-	if (!s || !atomic_load(&s->context_count) ||
-	    REAL(cuCtxGetCurrent)(&ctx))
-		return 0;
-	return table_find(&s->contexts, (uintptr_t)ctx, &row) ? row.key : 0;
+	return blocks_round(bytes);
 }
 
 static bool add_piece(const struct memory_call *call, uint64_t address,
@@ -66,14 +50,16 @@ CUresult piece_end(struct memory_call *call, CUresult r, uint64_t address,
 }
 
 /*
- * Blocks from before something was measured may be shared with that. Managed
- * memory is no process's to a driver, so it is never measured.
+ * Blocks taken before a measurement may be shared with measured memory. A
+ * driver counts managed memory for no process, so managed memory is never
+ * measured.
  */
 void piece_gone(const struct table_row *row)
 {
 	bool managed = row->kind == GKL_MANAGED;
 	uint64_t old, all;
 
+	piece_unexport(row);
 	if (row->kind == GKL_POOL) {
 		pool_piece_gone(row);
 		return;
@@ -101,6 +87,8 @@ CUresult piece_give(uint64_t address, CUresult (*release)(uint64_t address))
 	else if (ours)
 		piece_gone(&row);
 	memory_leave();
+	if (!ours && !r)
+		import_gone(EXPORT_POINTER, address);
 	if (ours)
 		memory_refresh(row.device);
 	else
@@ -159,6 +147,8 @@ void piece_end_done(struct piece_list *list, bool ended)
 	memory_leave();
 	if (list->room)
 		munmap(list->row, list->room * sizeof(*list->row));
-	if (ended)
-		memory_measure(list->device, GKL_CONTEXT);
+	if (!ended)
+		return;
+	imports_end(list->device, list->owner);
+	memory_measure(list->device, GKL_CONTEXT);
 }

@@ -1,8 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pools.c - pools of memory in the order of streams, and the memory of graphs:
- * what they have in reserve is charged, used or not, as the driver says.
+ * pools.c - owns the table of pools: those of stream-ordered memory, and the
+ * memory of graphs. A pool is charged for all that it has reserved, used or
+ * not, as the driver reports it.
  */
-#include "limit/preload/hook.h"
+#include "base/assert.h"
+#include "limit/preload/memory/hook.h"
 
 /* ---- what the driver says ---- */
 
@@ -20,7 +23,7 @@ static bool read_graphs(CUdevice ordinal, CUgraphMem_attribute attr,
 	       !REAL(cuDeviceGetGraphMemAttribute)(ordinal, attr, ret_value);
 }
 
-static bool read_reserved(const struct memory_pool *p, uint64_t *ret_bytes)
+bool pool_reserved(const struct memory_pool *p, uint64_t *ret_bytes)
 {
 	return p->handle
 		   ? read_pool(p->handle, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT,
@@ -30,10 +33,10 @@ static bool read_reserved(const struct memory_pool *p, uint64_t *ret_bytes)
 				 ret_bytes);
 }
 
-static bool read_usage(const struct memory_pool *p, uint64_t *ret_reserved,
-		       uint64_t *ret_used)
+bool pool_usage(const struct memory_pool *p, uint64_t *ret_reserved,
+		uint64_t *ret_used)
 {
-	return read_reserved(p, ret_reserved) &&
+	return pool_reserved(p, ret_reserved) &&
 	       (p->handle
 		    ? read_pool(p->handle, CU_MEMPOOL_ATTR_USED_MEM_CURRENT,
 				ret_used)
@@ -42,26 +45,27 @@ static bool read_usage(const struct memory_pool *p, uint64_t *ret_reserved,
 				  ret_used));
 }
 
-static enum gkl_kind kind_of(const struct memory_pool *p)
+enum gkl_kind pool_kind(const struct memory_pool *p)
 {
 	return p->handle ? GKL_POOL : GKL_GRAPH;
 }
 
-/* ---- which there are ---- */
+/* ---- the table ---- */
 
-/* Never 0, and no handle: handles are addresses of the host. */
+/* Never 0, and distinct from handles, which are addresses of the host. */
 static uint64_t key_of(CUmemoryPool handle, CUdevice ordinal)
 {
 	return handle ? (uintptr_t)handle : (uint64_t)ordinal + 1;
 }
 
-/* The lock is held. What graphs allocate always has a place. */
+/* The caller holds s->pools. There always is a free entry for graphs' pools. */
 static struct memory_pool *take_place(struct memory_state *s,
 				      CUmemoryPool handle)
 {
 	unsigned max = handle ? POOLS_MAX : POOLS_MAX + PRIMARIES;
 	unsigned count = atomic_load(&s->pool_count), i = 0;
 
+	GK_ASSERT(gk_lock_held(&s->pools));
 	while (i < count && s->pool[i].used)
 		i++;
 	if (i >= max)
@@ -77,6 +81,7 @@ static struct memory_pool *note_pool(struct memory_state *s,
 	struct memory_pool *p = take_place(s, handle);
 	struct table_row row = {.key = key_of(handle, ordinal)};
 
+	GK_ASSERT(gk_lock_held(&s->pools));
 	if (!p)
 		return NULL;
 	row.word = (uint32_t)(p - s->pool);
@@ -110,22 +115,21 @@ struct memory_pool *pool_find(CUmemoryPool handle, CUdevice ordinal)
 bool graphs_allocate(void)
 {
 	struct memory_state *s = limited() ? memory_state() : NULL;
+	struct table_row row;
 
-	if (!s)
-		return false;
-	for (unsigned i = 0, n = atomic_load(&s->pool_count); i < n; i++)
-		if (s->pool[i].used && !s->pool[i].handle)
+	for (CUdevice ordinal = 0; s && ordinal < PRIMARIES; ordinal++)
+		if (table_find(&s->pool_of, key_of(NULL, ordinal), &row))
 			return true;
 	return false;
 }
 
-/* The lock is held. */
-static int forget_pool(struct memory_state *s, CUmemoryPool handle)
+int pool_forget(struct memory_state *s, CUmemoryPool handle)
 {
 	struct table_row row;
 	struct memory_pool *p;
 	int device;
 
+	GK_ASSERT(gk_lock_held(&s->pools));
 	if (!table_take(&s->pool_of, key_of(handle, 0), &row))
 		return LIMITED_NONE;
 	p = &s->pool[row.word];
@@ -136,47 +140,28 @@ static int forget_pool(struct memory_state *s, CUmemoryPool handle)
 	return device;
 }
 
-/* Under the lock, so that nobody asks a pool that has ended. */
-CUresult pool_destroy(CUmemoryPool handle)
-{
-	struct memory_state *s = memory_state();
-	int device = LIMITED_NONE;
-	CUresult r;
-
-	if (!s)
-		return REAL(cuMemPoolDestroy)(handle);
-	memory_enter();
-	pthread_mutex_lock(&s->pools);
-	r = REAL(cuMemPoolDestroy)(handle);
-	if (!r && handle)
-		device = forget_pool(s, handle);
-	pthread_mutex_unlock(&s->pools);
-	memory_leave();
-	memory_refresh(device);
-	return r;
-}
-
 /* ---- settling ---- */
 
 /*
- * The lock is held. More than is charged, while calls are under way, is what
- * these have pending.
+ * Charges a pool. While calls are in progress, reserved bytes beyond the charge
+ * are these calls' pending memory.
  */
-static void settle_pool(struct memory_pool *p, uint64_t reserved)
+void pool_settle(struct memory_pool *p, uint64_t reserved)
 {
 	uint64_t more = reserved > p->charged ? reserved - p->charged : 0;
 
+	GK_ASSERT(gk_lock_held(&memory_state()->pools));
 	if (reserved < p->charged) {
-		memory_give(p->device, kind_of(p), p->charged - reserved);
+		memory_give(p->device, pool_kind(p), p->charged - reserved);
 		p->charged = reserved;
 	} else if (more && !p->calls) {
-		ledger_charge(p->device, kind_of(p), more);
+		settle_charge(p->device, pool_kind(p), more);
 		gate_count(&memory_state()->gate, p->device, (int64_t)more);
 		p->charged = reserved;
 	}
 }
 
-/* Calls `f` with each pool of a device, and adds up. */
+/* Calls `f` with each pool of a device, and sums the results. */
 static uint64_t each_pool(int device, uint64_t (*f)(struct memory_pool *p))
 {
 	struct memory_state *s = memory_state();
@@ -197,8 +182,8 @@ static uint64_t settle_one(struct memory_pool *p)
 {
 	uint64_t reserved;
 
-	if (read_reserved(p, &reserved))
-		settle_pool(p, reserved);
+	if (pool_reserved(p, &reserved))
+		pool_settle(p, reserved);
 	return p->charged;
 }
 
@@ -207,7 +192,7 @@ uint64_t pools_settle(int device)
 	return each_pool(device, settle_one);
 }
 
-/* What calls under way count on stays. */
+/* Gives back a pool's unused reserve, except what calls in progress rely on. */
 static uint64_t trim_one(struct memory_pool *p)
 {
 	if (p->handle)
@@ -224,77 +209,7 @@ void pools_trim(int device)
 	memory_leave();
 }
 
-/* ---- calls ---- */
-
-static void count_call(struct memory_pool *pool, int change)
-{
-	struct memory_state *s = memory_state();
-
-	pthread_mutex_lock(&s->pools);
-	pool->calls += (unsigned)change;
-	pthread_mutex_unlock(&s->pools);
-}
-
-CUresult pool_begin(struct memory_call *ret_call, struct memory_pool *pool,
-		    uint64_t most)
-{
-	CUresult r;
-
-	count_call(pool, 1);
-	r = memory_try(ret_call, pool->device, kind_of(pool), most);
-	if (r || ret_call->device < 0)
-		count_call(pool, -1);
-	return r;
-}
-
-void pool_end(struct memory_call *call, struct memory_pool *pool)
-{
-	struct memory_state *s = memory_state();
-	uint64_t reserved, taken = 0;
-
-	if (call->device < 0)
-		return;
-	pthread_mutex_lock(&s->pools);
-	pool->calls--;
-	if (!read_reserved(pool, &reserved))
-		reserved = pool->charged + call->pending;
-	if (reserved > pool->charged) {
-		taken = reserved - pool->charged;
-		if (pool->calls && taken > call->pending)
-			taken = call->pending;
-		pool->charged += taken;
-	} else {
-		settle_pool(pool, reserved);
-	}
-	pthread_mutex_unlock(&s->pools);
-	memory_end(call, taken);
-}
-
-uint64_t pool_claim_idle(struct memory_pool *pool, uint64_t bytes)
-{
-	struct memory_state *s = memory_state();
-	uint64_t reserved, used, idle = 0;
-
-	pthread_mutex_lock(&s->pools);
-	if (read_usage(pool, &reserved, &used) &&
-	    reserved > used + pool->claimed)
-		idle = reserved - used - pool->claimed;
-	idle = idle < bytes ? idle : bytes;
-	pool->claimed += idle;
-	pthread_mutex_unlock(&s->pools);
-	return idle;
-}
-
-void pool_unclaim(struct memory_pool *pool, uint64_t bytes)
-{
-	struct memory_state *s = memory_state();
-
-	pthread_mutex_lock(&s->pools);
-	pool->claimed -= bytes;
-	pthread_mutex_unlock(&s->pools);
-}
-
-/* A pool that ended keeps its pieces: what they have is measured. */
+/* A destroyed pool keeps its pieces: their memory is measured. */
 void pool_piece_gone(const struct table_row *row)
 {
 	struct table_row pool;

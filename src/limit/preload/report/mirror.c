@@ -1,8 +1,6 @@
-/*
- * mirror.c - writes what this process has to HAMi's region, and takes out the
- * dead.
- */
-#include "limit/preload/mirror.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mirror.c - writes what this process holds to HAMi's region. */
+#include "limit/preload/report/mirror.h"
 #include "base/clock.h"
 #include "limit/life.h"
 #include "limit/preload/limited.h"
@@ -11,30 +9,24 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NOT_JOINED = -1, LEFT = -2 };
-
 /*
- * The bytes of this process, as the region has them in the end: every change
- * writes all of them anew, so that nothing which somebody else wrote there
- * stays for long.
+ * The bytes of this process. Every change rewrites all of them in the region,
+ * so that nothing written there by others stays for long.
  */
 static struct {
 	_Atomic uint64_t bytes[GKL_DEVICES][GKL_REGION_CLASSES];
-	_Atomic int slot;
 	_Atomic bool fork_handled;
-} own = {.slot = NOT_JOINED};
+} own;
 
-/* A child has no bytes and no slot of its own yet. */
+_Atomic int32_t mirror_launched = INT32_MIN;
+
+/* A child has no bytes and no slot of its own yet, and has launched nothing. */
 static void forget_parent(void)
 {
 	memset(&own.bytes, 0, sizeof own.bytes);
-	atomic_store(&own.slot, NOT_JOINED);
+	atomic_store(&mirror_launched, INT32_MIN);
+	atomic_store(&mirror_own_slot, MIRROR_NOT_JOINED);
 	mirror_busy_forget();
-}
-
-int mirror_slot(void)
-{
-	return atomic_load_explicit(&own.slot, memory_order_acquire);
 }
 
 void mirror_suspended(struct gkl_group *group, bool suspended)
@@ -46,72 +38,22 @@ void mirror_suspended(struct gkl_group *group, bool suspended)
 					 suspended);
 }
 
-/* Owners of slots as the region has them, less those that the ledger has. */
-struct gone {
-	int32_t pids[GKL_PROCESSES];
-};
-
-static void strike_living(const struct gkl_process *process, void *arg)
+static int join_region(struct gkl_group *group)
 {
-	struct gone *gone = arg;
-	int slot = process->slot;
-
-	if (slot >= 0 && slot < GKL_PROCESSES &&
-	    gone->pids[slot] == process->pid)
-		gone->pids[slot] = 0;
-}
-
-/*
- * The region's owners are read before the ledger's: an owner comes to the
- * ledger first, so whom the region names and the ledger does not is gone.
- */
-static void drop_dead(struct gkl_group *group)
-{
-	unsigned count = gkl_region_slots(group->region);
-	struct gone gone;
-
-	memset(&gone, 0, sizeof gone);
-	for (unsigned i = 0; i < count; i++)
-		gone.pids[i] = gkl_region_pid(group->region, i);
-	gkl_ledger_each(group->ledger, strike_living, &gone);
-	for (unsigned i = 0; i < count; i++)
-		if (gone.pids[i])
-			gkl_region_leave(group->region, i, gone.pids[i]);
-}
-
-void mirror_bury(struct gkl_group *group)
-{
-	static _Atomic uint64_t last;
-	uint64_t now, then;
-
-	if (!group->region)
-		return;
-	now = gk_mono_ns();
-	then = atomic_load_explicit(&last, memory_order_relaxed);
-	if (now - then < 50 * GK_NS_PER_MS ||
-	    !atomic_compare_exchange_strong(&last, &then, now))
-		return;
-	/* Looking buries those who died a while ago. */
-	(void)gkl_ledger_used(group->ledger, 0);
-	drop_dead(group);
-}
-
-static int join(struct gkl_group *group)
-{
-	int seen = atomic_load_explicit(&own.slot, memory_order_acquire);
+	int seen = atomic_load_explicit(&mirror_own_slot, memory_order_acquire);
 	int slot = gkl_ledger_slot(group->ledger);
 
 	if (slot < 0 || __builtin_expect(seen == slot, 1))
 		return slot;
-	if (seen == LEFT)
-		return LEFT;
+	if (seen == MIRROR_LEFT)
+		return MIRROR_LEFT;
 	if (!atomic_exchange(&own.fork_handled, true))
 		pthread_atfork(NULL, NULL, forget_parent);
 	mirror_bury(group);
 	gkl_region_join(group->region, (unsigned)slot, getpid(),
 			limited_namespace() == GKL_FIRST_NAMESPACE ? getpid()
 								   : 0);
-	atomic_store(&own.slot, slot);
+	atomic_store(&mirror_own_slot, slot);
 	return slot;
 }
 
@@ -121,8 +63,10 @@ static void read_own(int device, uint64_t ret_bytes[GKL_REGION_CLASSES])
 		ret_bytes[i] = atomic_load(&own.bytes[device][i]);
 }
 
-/* Whoever writes last has looked again since, and found nothing newer. */
-static void publish(struct gkl_region *region, unsigned slot, int device)
+/*
+ * The last writer reads the bytes again after writing, and finds nothing newer.
+ */
+static void publish_bytes(struct gkl_region *region, unsigned slot, int device)
 {
 	uint64_t bytes[GKL_REGION_CLASSES], now[GKL_REGION_CLASSES];
 
@@ -140,41 +84,17 @@ void limited_mirror(int device, enum gkl_kind kind, int64_t bytes)
 	struct gkl_group *group = limited();
 	int slot;
 
-	if (device < 0 || kind == GKL_PENDING || !group || !group->region)
+	if (device < 0 || kind >= GKL_PENDING || !group || !group->region)
 		return;
-	slot = join(group);
+	slot = join_region(group);
 	if (slot < 0)
 		return;
 	atomic_fetch_add(&own.bytes[device][gkl_region_class(kind)],
 			 (uint64_t)bytes);
-	publish(group->region, (unsigned)slot, device);
+	publish_bytes(group->region, (unsigned)slot, device);
 }
 
-void mirror_begin(struct gkl_group *group)
-{
-	struct gkl_policy policy;
-
-	gkl_policy_read(group->policy, &policy);
-	mirror_policy(group, &policy);
-	mirror_devices(group);
-}
-
-void mirror_policy(struct gkl_group *group, const struct gkl_policy *policy)
-{
-	if (group->region)
-		gkl_region_set_policy(group->region, policy);
-}
-
-void mirror_devices(struct gkl_group *group)
-{
-	struct gkl_device device;
-
-	for (unsigned i = 0; group->region && i < GKL_DEVICES; i++)
-		if (gkl_ledger_device(group->ledger, i, &device))
-			gkl_region_set_device(group->region, i, device.uuid);
-}
-
-/* HAMi's own look once a second; nobody wakes who waits for the monitor. */
+/* Polls, because HAMi's monitor looks once a second and wakes no waiter. */
 static void wait_for_monitor(struct gkl_region *region)
 {
 	struct timespec t = gk_timespec(50 * GK_NS_PER_MS);
@@ -189,25 +109,28 @@ void mirror_launch_slowly(struct gkl_region *region, uint64_t priority)
 
 	if (priority)
 		wait_for_monitor(region);
+	atomic_store(&mirror_launched, GKL_REGION_JUST_LAUNCHED);
 	atomic_store(&region->recent_kernel, GKL_REGION_JUST_LAUNCHED);
-	atomic_store(&region->last_kernel_time, time(NULL));
-	slot = atomic_load(&own.slot);
+	gkl_region_set_kernel_time(region, time(NULL));
+	slot = atomic_load(&mirror_own_slot);
 	for (int i = 0; slot >= 0 && i < GKL_DEVICES; i++)
-		publish(region, (unsigned)slot, i);
+		publish_bytes(region, (unsigned)slot, i);
 	mirror_bury(limited());
 }
 
 /*
- * A container whose last process ends has nobody left who buries: so who ends
- * in an orderly way leaves the region itself.
+ * When the last process of a container ends, nobody is left to remove it. So a
+ * process that exits normally removes itself, and dead processes, from the
+ * region.
  */
 __attribute__((destructor)) static void leave(void)
 {
 	struct gkl_group *group;
-	int slot = atomic_exchange(&own.slot, LEFT);
+	int slot = atomic_exchange(&mirror_own_slot, MIRROR_LEFT);
 
 	if (slot < 0)
 		return;
 	group = limited();
 	gkl_region_leave(group->region, (unsigned)slot, getpid());
+	gkl_group_bury(group);
 }

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mirror.h - this process in HAMi's region, and the dead out of it.
+ * mirror.h - writes this process to HAMi's region, and removes dead processes
+ * from it.
  */
 #ifndef GKL_PRELOAD_MIRROR_H
 #define GKL_PRELOAD_MIRROR_H
@@ -7,39 +9,55 @@
 #include "limit/preload/limited.h"
 #include "limit/region.h"
 
-/* All that stands in the region of a group that was just opened. */
+/* Writes policy and devices of a newly opened group to its region. */
 void mirror_begin(struct gkl_group *group);
 
-/* The group's limits, where it has a region. */
+/* Writes the group's limits, if it has a region. */
 void mirror_policy(struct gkl_group *group, const struct gkl_policy *policy);
 
-/* The devices of the ledger's table. */
+/* Writes the devices of the ledger's table. */
 void mirror_devices(struct gkl_group *group);
 
-/* Takes the dead out of the region, every 50 ms at most. */
+/* Removes dead processes from the region, at most every 50 ms. */
 void mirror_bury(struct gkl_group *group);
 
 /* This process's slot of the region; negative: it has none. */
-int mirror_slot(void);
+enum { MIRROR_NOT_JOINED = -1, MIRROR_LEFT = -2 };
+extern _Atomic int mirror_own_slot;
 
-/* Its status: it waits as the operator has suspended the group, or it runs. */
+static inline int mirror_slot(void)
+{
+	return atomic_load_explicit(&mirror_own_slot, memory_order_acquire);
+}
+
+/* Writes the process's status: waiting in a suspended group, or running. */
 void mirror_suspended(struct gkl_group *group, bool suspended);
 
-/* In a forked child: the time is the parent's. */
+/* Forgets the time counted so far: in a forked child it is the parent's. */
 void mirror_busy_forget(void);
 
 void mirror_launch_slowly(struct gkl_region *region, uint64_t priority);
 
 /*
- * One launch. The monitor lowers recent_kernel every few seconds, so that all
- * launches but one in that time find it as the one before left it.
+ * The value that a launch leaves in recent_kernel; before this process's first
+ * launch, a value that never occurs there.
+ */
+extern _Atomic int32_t mirror_launched;
+
+/*
+ * Call at each launch. The monitor lowers recent_kernel every few seconds.
+ * Until then, only the first launch has to write it: later ones find the value
+ * that it left.
  */
 static inline void mirror_launch(struct gkl_region *region, uint64_t priority)
 {
 	int32_t recent =
 	    atomic_load_explicit(&region->recent_kernel, memory_order_relaxed);
 
-	if (__builtin_expect(recent != GKL_REGION_JUST_LAUNCHED, 0))
+	if (__builtin_expect(recent !=
+				 atomic_load_explicit(&mirror_launched,
+						      memory_order_relaxed),
+			     0))
 		mirror_launch_slowly(region, priority);
 }
 

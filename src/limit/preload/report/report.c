@@ -1,7 +1,8 @@
-/*
- * report.c - what the group sees of a device, and who of it is told of.
- */
-#include "limit/preload/report.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report.c - computes the group's view of a device, and lists its processes. */
+#include "limit/preload/report/report.h"
+#include "base/assert.h"
+#include "base/min.h"
 #include "limit/life.h"
 #include "limit/environment.h"
 #include "limit/preload/limited.h"
@@ -9,29 +10,24 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 void report_memory(int device, struct report_memory *m)
 {
 	uint64_t usable = m->total - m->reserved;
 	uint64_t limit = limited_memory(device);
-	uint64_t room = smaller(limit, usable);
-	uint64_t used = smaller(limited_used(device), room);
+	uint64_t room = gk_min(limit, usable);
+	uint64_t used = gk_min(limited_used(device), room);
 
-	m->total = smaller(limit, m->total);
+	m->total = gk_min(limit, m->total);
 	m->reserved = m->total - room;
-	/* Managed memory may be more than the GPU has. */
+	/* Managed memory may exceed the GPU's. */
 	if (limited_policy()->oversubscribe)
 		m->free = room - used;
 	else
-		m->free = smaller(room - used, m->free);
+		m->free = gk_min(room - used, m->free);
 	m->used = room - m->free;
 }
 
-/* The environment is read once, as the limits are. */
+/* The environment is read once, like the limits. */
 static bool nvml_is_hooked(void)
 {
 	static _Atomic int known; /* 1: no, 2: yes */
@@ -54,7 +50,10 @@ int report_nvml_device(nvmlDevice_t device)
 	return limited_memory(number) ? number : LIMITED_NONE;
 }
 
-/* Only the host's first namespace has a pid for everybody. */
+/*
+ * The pid by which this process knows another; 0: none. In the host's first
+ * namespace every process has one.
+ */
 static unsigned visible_pid(const struct gkl_process *process, uint64_t own)
 {
 	if (process->pid_ns == own)
@@ -62,7 +61,7 @@ static unsigned visible_pid(const struct gkl_process *process, uint64_t own)
 	return own == GKL_FIRST_NAMESPACE ? (unsigned)process->host_pid : 0;
 }
 
-/* As limited_used() adds them up. */
+/* The same sum as in limited_used(). */
 static uint64_t sum_settled(const struct gkl_process *process, int device)
 {
 	uint64_t sum = 0;
@@ -76,28 +75,55 @@ static void note_process(const struct gkl_process *process, void *arg)
 {
 	struct report_processes *list = arg;
 	unsigned pid = visible_pid(process, list->own_namespace);
+	uint64_t bytes = sum_settled(process, list->device);
 
-	if (!pid || list->count == GKL_PROCESSES)
+	list->held += bytes;
+	if (!pid || process->ended || list->count == GKL_PROCESSES)
 		return;
 	list->at[list->count++] = (struct report_process){
 	    .pid = pid,
 	    .host_pid = (unsigned)process->host_pid,
-	    .bytes = sum_settled(process, list->device),
+	    .bytes = bytes,
 	};
+}
+
+static uint64_t part_of(uint64_t bytes, uint64_t limit, uint64_t held)
+{
+	return (uint64_t)((unsigned __int128)bytes * limit / held);
+}
+
+/*
+ * If the limit has been lowered below what is held, the whole device shows as
+ * used, divided among the processes in proportion.
+ */
+static void fit_into_limit(struct report_processes *list)
+{
+	uint64_t limit = limited_memory(list->device), sum = 0;
+
+	if (!limit || list->held <= limit)
+		return;
+	for (unsigned i = 0; i < list->count; i++) {
+		uint64_t before = part_of(sum, limit, list->held);
+
+		sum += list->at[i].bytes;
+		list->at[i].bytes = part_of(sum, limit, list->held) - before;
+	}
 }
 
 struct report_processes *report_processes_read(int device)
 {
 	struct report_processes *list = malloc(sizeof *list);
-	struct gkl_ledger *ledger = limited()->ledger;
 
+	GK_ASSERT(limited() && (unsigned)device < GKL_DEVICES);
 	if (!list)
 		return NULL;
 	list->device = device;
 	list->count = 0;
+	list->held = 0;
 	list->own_namespace = limited_namespace();
-	gkl_ledger_bury(ledger);
-	gkl_ledger_each(ledger, note_process, list);
+	gkl_group_bury(limited());
+	gkl_ledger_each(limited()->ledger, note_process, list);
+	fit_into_limit(list);
 	return list;
 }
 

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report.h - what programs are told of a device: a GPU of the size of the
- * group's limit, on which there is nobody but the group.
+ * report.h - what programs see of a device: a GPU as large as the group's
+ * limit, which only the group uses.
  */
 #ifndef GKL_PRELOAD_REPORT_H
 #define GKL_PRELOAD_REPORT_H
 
-#include "abi/nvml_abi.h"
+#include "abi/nvml/nvml_abi.h"
 #include "limit/limits.h"
 
 #include <stdbool.h>
@@ -17,38 +18,43 @@ struct report_memory {
 };
 
 /*
- * Turns what the driver told of a device into what the group sees of it. What
- * others hold of it is free only as far as the GPU has room: where limits
- * promise more than there is, that shows as used.
+ * Turns the driver's figures of a device into the group's view. Free memory is
+ * also bounded by what is free on the GPU: where limits promise more, the
+ * difference shows as used.
  */
 void report_memory(int device, struct report_memory *memory);
 
 /*
- * The number of a device of which NVML is to tell what the group sees; negative
- * where the driver's own answer stands: no limit of memory, or HOOK_NVML_ENABLE
- * is off.
+ * The number of a device for which NVML must show the group's view. Negative if
+ * the driver's answer stays: no memory limit, or HOOK_NVML_ENABLE is off.
  */
 int report_nvml_device(nvmlDevice_t device);
 
-/* A process of the group that this one may name, and what it holds. */
+/* A process of the group with a pid visible here, and what it holds. */
 struct report_process {
-	unsigned int pid; /* as this process sees it */
+	unsigned int pid; /* pid for this process */
 	unsigned int host_pid;
 	uint64_t bytes;
-	bool listed; /* the driver lists it, too */
+	bool listed; /* the driver lists it too */
 };
 
 struct report_processes {
 	int device;
 	uint64_t own_namespace;
+	/* Bytes held by the whole group, including processes without a pid
+	 * here. */
+	uint64_t held;
 	unsigned int count;
 	struct report_process at[GKL_PROCESSES];
 };
 
-/* NULL: no memory. Freed by free(). */
+/* The caller frees it with free(). NULL: out of memory. */
 struct report_processes *report_processes_read(int device);
 
-/* Who the driver means by a pid; NULL: nobody of the group. */
+/*
+ * Returns the process to which a pid from the driver refers, or NULL if that
+ * process is not in the group.
+ */
 struct report_process *report_processes_find(struct report_processes *processes,
 					     unsigned int pid);
 

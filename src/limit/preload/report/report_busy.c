@@ -1,22 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report_busy.c - answers for NVML how busy the processes of the group were.
+ * report_busy.c - answers NVML's calls about the utilization of processes, for
+ * processes of the group.
  */
-#include "limit/preload/driver.h"
-#include "limit/preload/report.h"
+#include "limit/preload/entry/driver.h"
+#include "limit/preload/report/report.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { MORE_ROOM = 64, LONGEST = sizeof(nvmlProcessUtilizationInfo_v1_t) };
 
-/* One of the two functions, which differ in their records. */
+/* One of the driver's two functions, whose records differ. */
 struct samples {
 	nvmlReturn_t (*ask)(nvmlDevice_t device, unsigned long long since,
 			    unsigned *count, void *records);
 	size_t record, pid_at;
 };
 
-/* Others may join between two calls. */
+/*
+ * Reads the driver's records, with space for processes that join between calls.
+ */
 static nvmlReturn_t read_driver(nvmlDevice_t device, const struct samples *s,
 				unsigned long long since, unsigned *ret_count,
 				char **ret_records)
@@ -64,7 +68,7 @@ static unsigned keep_own(char *records, unsigned count, const struct samples *s,
 	return kept;
 }
 
-/* *count is the room at records; it becomes what is written or needed. */
+/* *count is the size of `records`, and becomes the number written or needed. */
 static nvmlReturn_t give_samples(nvmlDevice_t device, int number,
 				 const struct samples *s,
 				 unsigned long long since, unsigned *count,

@@ -1,17 +1,16 @@
-/*
- * report_cuda.c - answers for CUDA how much memory a device has.
- */
-#include "limit/preload/driver.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report_cuda.c - answers CUDA's calls for a device's memory. */
+#include "limit/preload/entry/driver.h"
 #include "limit/preload/limited.h"
-#include "limit/preload/memory.h"
-#include "limit/preload/report.h"
+#include "limit/preload/memory/memory.h"
+#include "limit/preload/report/report.h"
 
-static unsigned int fit(uint64_t bytes)
+static unsigned int clamp_to_int(uint64_t bytes)
 {
 	return bytes < UINT32_MAX ? (unsigned int)bytes : UINT32_MAX;
 }
 
-/* The driver's figures of the current context, as the group sees them. */
+/* The group's view of the current context's device. */
 static CUresult read_memory(int device, struct report_memory *ret_memory)
 {
 	size_t free, total;
@@ -54,9 +53,9 @@ CUresult cuMemGetInfo(unsigned int *free, unsigned int *total)
 		return REAL(cuMemGetInfo)(free, total);
 	result = read_memory(device, &memory);
 	if (!result && free)
-		*free = fit(memory.free);
+		*free = clamp_to_int(memory.free);
 	if (!result && total)
-		*total = fit(memory.total);
+		*total = clamp_to_int(memory.total);
 	return result;
 }
 
@@ -80,6 +79,6 @@ CUresult cuDeviceTotalMem(unsigned int *bytes, CUdevice dev)
 	result = REAL(cuDeviceTotalMem)(bytes, dev);
 	limit = result ? 0 : limited_memory(limited_device(dev));
 	if (limit && limit < *bytes)
-		*bytes = fit(limit);
+		*bytes = clamp_to_int(limit);
 	return result;
 }

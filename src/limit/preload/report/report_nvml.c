@@ -1,11 +1,10 @@
-/*
- * report_nvml.c - answers for NVML how much memory a device has.
- */
-#include "limit/preload/driver.h"
-#include "limit/preload/memory.h"
-#include "limit/preload/report.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report_nvml.c - answers NVML's calls for a device's memory. */
+#include "limit/preload/entry/driver.h"
+#include "limit/preload/memory/memory.h"
+#include "limit/preload/report/report.h"
 
-/* This version has no figure for the reserve: it counts as used. */
+/* This version has no figure for reserved memory, which counts as used. */
 nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory)
 {
 	struct report_memory m;

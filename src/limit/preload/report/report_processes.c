@@ -1,15 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report_processes.c - lists for NVML the processes of the group, with what the
- * ledger says they hold. The driver's list tells which of them it knows, in
- * which order and in which MIG instances.
+ * report_processes.c - answers NVML's calls for processes: lists those of the
+ * group, with the memory that they hold according to the ledger. The driver's
+ * list gives their order and MIG instances.
  *
- * Ten functions, one list: they differ in the kind of process and in the length
- * of a record, and all records begin alike.
+ * All ten functions give the same list. They differ in the kind of process and
+ * in the length of a record; all records begin alike.
  */
-#include "limit/preload/driver.h"
+#include "limit/preload/entry/driver.h"
 #include "limit/preload/limited.h"
-#include "limit/preload/memory.h"
-#include "limit/preload/report.h"
+#include "limit/preload/memory/memory.h"
+#include "limit/preload/report/report.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ struct list {
 			    void *records);
 	unsigned mode;
 	size_t record;
-	bool compute; /* who holds memory is in this list if in any */
+	bool compute; /* contains all processes that hold memory */
 };
 
 /* Drivers 535.43 to 535.86 wrote longer records in the lists _v3. */
@@ -38,7 +39,10 @@ static size_t length_v3(void)
 					  : sizeof(nvmlProcessInfo_t);
 }
 
-/* All that the driver lists, in room for one more of each of the group's. */
+/*
+ * Reads the driver's list, into a buffer with space for all processes of the
+ * group.
+ */
 static nvmlReturn_t read_driver(nvmlDevice_t device, const struct list *list,
 				unsigned *ret_count, char **ret_records)
 {
@@ -97,8 +101,9 @@ static unsigned keep_own(char *records, unsigned count, size_t length,
 }
 
 /*
- * In a container the driver may tell pids of the host, which nobody there
- * knows: the ledger knows who holds memory all the same.
+ * Adds processes of the group that the driver's list lacks: in a container the
+ * list may have pids of the host, which mean nothing there. The ledger still
+ * knows which processes hold memory.
  */
 static unsigned add_unlisted(char *records, unsigned count, size_t length,
 			     const struct report_processes *own)
@@ -124,7 +129,7 @@ static bool is_mig(nvmlDevice_t device)
 	       !REAL_NVML(nvmlDeviceIsMigDeviceHandle)(device, &mig) && mig;
 }
 
-/* Clients of MPS are in a list of their own. */
+/* Marks MPS clients, which are in a list of their own, as listed. */
 static void mark_mps_clients(nvmlDevice_t device, struct report_processes *own)
 {
 	nvmlProcessInfo_t infos[FIRST_ROOM];
@@ -143,7 +148,7 @@ static void mark_mps_clients(nvmlDevice_t device, struct report_processes *own)
 	}
 }
 
-/* What the group sees of what the driver listed; returns how many. */
+/* Turns the driver's list into the group's; returns its length. */
 static unsigned make_list(nvmlDevice_t device, const struct list *list,
 			  char *records, unsigned count,
 			  struct report_processes *own)
@@ -156,8 +161,8 @@ static unsigned make_list(nvmlDevice_t device, const struct list *list,
 }
 
 /*
- * NVML's protocol of two calls: *count is the room at records; it becomes the
- * number of processes, and nothing is written when they are more.
+ * NVML's two-call protocol: *count is the size of `records`, and becomes the
+ * number of processes; if they do not fit, nothing is written.
  */
 static nvmlReturn_t give_list(nvmlDevice_t device, const struct list *list,
 			      unsigned *count, void *records)

@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * capture.c - the hooks of calls that begin to capture a stream. From the first
- * on, each stream is asked whether it is captured before anything is put into
- * it: a stream may join a capture by an event, so no list of them would do.
+ * capture.c - hooks of calls that begin to capture a stream. After the first
+ * such call, every stream is checked for being captured before work is put into
+ * it: events can make streams join a capture, so a list of captured streams
+ * would not suffice.
  */
-#include "limit/preload/driver.h"
-#include "limit/preload/measure.h"
+#include "limit/preload/entry/driver.h"
+#include "limit/preload/time/measure.h"
 
 #define CAPTURE(symbol, params, names)                                         \
 	CUresult symbol params                                                 \

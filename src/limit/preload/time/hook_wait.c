@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hook_wait.c - calls that wait for streams: a driver gives back what was freed
- * in their order, and what was measured has come to its end.
+ * hook_wait.c - hooks of calls that wait for streams: afterwards the driver has
+ * given back what was freed in stream order, and measured work has ended.
  */
-#include "limit/preload/hook.h"
-#include "limit/preload/throttle.h"
+#include "limit/preload/memory/hook.h"
+#include "limit/preload/time/throttle.h"
 
 static CUresult after_wait(CUresult r)
 {
@@ -14,7 +15,7 @@ static CUresult after_wait(CUresult r)
 	return r;
 }
 
-/* Functions that differ in name and parameters alone. */
+/* Hooks that differ only in name and parameters. */
 #define WAIT(symbol, params, values)                                           \
 	CUresult symbol params                                                 \
 	{                                                                      \

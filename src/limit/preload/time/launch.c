@@ -1,15 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * launch.c - the hooks of all calls that make a device work: kernels, those
- * that cooperate, graphs. What they launch is known by its function and the
- * number of its threads, or by its graph.
+ * launch.c - hooks of all calls that make a device work: kernels, cooperative
+ * kernels, graphs. A kernel is identified by its function and number of
+ * threads, a graph by its handle.
  */
-#include "limit/preload/driver.h"
-#include "limit/preload/memory.h"
-#include "limit/preload/throttle.h"
+#include "limit/preload/entry/driver.h"
+#include "limit/preload/memory/memory.h"
+#include "limit/preload/time/throttle.h"
 
 enum { MULTI_DEVICES = 64 };
 
-/* Most were paid for in advance, and need no end. */
+/*
+ * Most launches were charged to an advance, and throttle_end() has nothing to
+ * do.
+ */
 static inline void end_launch(struct throttle_launch *launch, CUresult result)
 {
 	if (__builtin_expect(launch->device >= 0, 0))
@@ -17,9 +21,9 @@ static inline void end_launch(struct throttle_launch *launch, CUresult result)
 }
 
 /*
- * The hook of a symbol, and of the one for per-thread default streams. `what`,
- * `size` and `in`: the work and its stream. The driver is there once somebody
- * found the symbol in it; who is linked with us may come without.
+ * Defines the hook of a symbol, and of its variant for per-thread default
+ * streams. `what`, `size` and `in`: the work, its size, and its stream. A hook
+ * is entered only if the driver has its function (hooks.def).
  */
 #define LAUNCH(symbol, per_thread, what, size, in, params, names)              \
 	CUresult symbol params                                                 \
@@ -39,7 +43,7 @@ static inline void end_launch(struct throttle_launch *launch, CUresult result)
 	LAUNCH(symbol, false, what, size, in, params, names)                   \
 	LAUNCH(symbol##_ptsz, true, what, size, in, params, names)
 
-/* In pairs, which a processor multiplies at the same time. */
+/* Multiplies in pairs, which a processor does in parallel. */
 static inline uint64_t count_threads(uint64_t blocks_x, uint64_t blocks_y,
 				     uint64_t blocks_z, uint64_t x, uint64_t y,
 				     uint64_t z)
@@ -67,7 +71,7 @@ LAUNCHES(cuLaunchCooperativeKernel, f, THREADS, hStream,
 	 (f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ,
 	  sharedMemBytes, hStream, kernelParams))
 
-/* The driver answers to a configuration that is not there. */
+/* For a missing configuration, to which the driver answers with an error. */
 static const CUlaunchConfig no_config;
 
 static inline const CUlaunchConfig *config_of(const CUlaunchConfig *config)
@@ -103,7 +107,10 @@ LAUNCH(cuLaunchGridAsync, false, f, count_grid(grid_width, grid_height),
        (CUfunction f, int grid_width, int grid_height, CUstream hStream),
        (f, grid_width, grid_height, hStream))
 
-/* A graph may allocate, too: room for that is asked for in its turn. */
+/*
+ * Launches a graph. It may allocate, too: after its turn has come, memory is
+ * reserved for that.
+ */
 static CUresult launch_graph(CUgraphExec exec, CUstream stream, bool per_thread,
 			     CUresult (*call)(CUgraphExec exec,
 					      CUstream stream))
@@ -136,7 +143,7 @@ CUresult cuGraphLaunch_ptsz(CUgraphExec hGraphExec, CUstream hStream)
 
 /* ---- one kernel on several devices ---- */
 
-/* Each launch is one of its stream's context. */
+/* Each launch belongs to its stream's context. */
 static CUresult begin_one(struct throttle_launch *launch,
 			  const CUDA_LAUNCH_PARAMS *params)
 {
@@ -147,7 +154,7 @@ static CUresult begin_one(struct throttle_launch *launch,
 	if (!REAL(cuStreamGetCtx) ||
 	    REAL(cuStreamGetCtx)(params->hStream, &ctx) ||
 	    REAL(cuCtxPushCurrent_v2)(ctx))
-		return CUDA_SUCCESS; /* the driver will say what is wrong */
+		return CUDA_SUCCESS; /* the driver will return the error */
 	result =
 	    throttle_begin(launch, params->hStream, false, params->function,
 			   count_threads(params->gridDimX, params->gridDimY,
@@ -174,7 +181,7 @@ cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *launchParamsList,
 	CUresult result = CUDA_SUCCESS;
 
 	if (count > MULTI_DEVICES)
-		count = 0; /* more than there can be */
+		count = 0; /* more devices than can exist */
 	for (unsigned int i = 0; i < count; i++) {
 		result = begin_one(&launch[i], &launchParamsList[i]);
 		if (result) {

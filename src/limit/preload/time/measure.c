@@ -1,11 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * measure.c - owns the pairs of events, by context.
+ * measure.c - owns the pairs of events, by context, and reads their intervals.
  */
-#include "limit/preload/measure.h"
+#include "limit/preload/time/measure.h"
+#include "base/assert.h"
 #include "base/clock.h"
-#include "limit/preload/driver.h"
-#include "limit/preload/measure_capture.h"
-#include "limit/preload/measure_clock.h"
+#include "limit/preload/entry/driver.h"
+#include "limit/preload/time/measure_capture.h"
+#include "limit/preload/time/measure_clock.h"
 #include "limit/preload/own_lock.h"
 
 #include <stdatomic.h>
@@ -13,11 +15,13 @@
 
 enum { PAIRS = 64 };
 
-/* Who keeps a pair for so long has lost it, if others need it. */
+/* After this time other threads may take a pair that a thread has kept. */
 #define KEPT_NS GK_NS_PER_S
 
-/* KEPT: BEGUN, and its thread has gone on without ending it. ORPHAN: its
- * context was forgotten meanwhile. */
+/*
+ * KEPT: begun, and kept by a thread over several launches. ORPHAN: begun, but
+ * its context was forgotten meanwhile.
+ */
 enum state { FREE, BEGUN, KEPT, UNDER_WAY, ORPHAN };
 
 struct measure_pair {
@@ -43,8 +47,8 @@ static struct {
 	_Atomic unsigned under_way;
 } state;
 
-/* A child has no contexts; those of its parent are not its to destroy. */
-static void empty(void)
+/* A child has no contexts, and must not destroy its parent's. */
+static void empty_state(void)
 {
 	state.contexts = NULL;
 	atomic_store(&state.under_way, 0);
@@ -53,10 +57,10 @@ static void empty(void)
 static void lock_own(void)
 {
 	if (own_lock(&state.lock))
-		empty();
+		empty_state();
 }
 
-/* Somebody else looks already: then there is no need to. */
+/* False: another thread is already looking, so this one need not. */
 static bool try_own(void)
 {
 	bool forked;
@@ -64,7 +68,7 @@ static bool try_own(void)
 	if (!own_trylock(&state.lock, &forked))
 		return false;
 	if (forked)
-		empty();
+		empty_state();
 	return true;
 }
 
@@ -89,16 +93,18 @@ static struct context *find_context(CUcontext handle)
 {
 	struct context *c = state.contexts;
 
+	GK_ASSERT(own_lock_held(&state.lock));
 	while (c && c->handle != handle)
 		c = c->next;
 	return c;
 }
 
-/* For another context: one that was forgotten, or a new one. */
+/* Returns an unused entry: one of a forgotten context, or a new one. */
 static struct context *make_context(void)
 {
 	struct context *c = find_context(NULL);
 
+	GK_ASSERT(own_lock_held(&state.lock));
 	if (c)
 		return c;
 	c = calloc(1, sizeof *c);
@@ -109,12 +115,13 @@ static struct context *make_context(void)
 	return c;
 }
 
-/* The handle is that of the current context. */
+/* `handle` is the current context. */
 static struct context *add_context(CUcontext handle)
 {
 	struct context *c;
 	CUdevice device;
 
+	GK_ASSERT(own_lock_held(&state.lock));
 	if (REAL(cuCtxGetDevice)(&device))
 		return NULL;
 	c = make_context();
@@ -133,7 +140,10 @@ static void destroy_event(CUevent event)
 
 static void forget_pair(struct measure_pair *pair)
 {
-	/* Its launch is being called: that thread may use them right now. */
+	GK_ASSERT(own_lock_held(&state.lock));
+	/*
+	 * The launching thread is in the driver, and may be using the events.
+	 */
 	if (pair->state == BEGUN) {
 		pair->state = ORPHAN;
 		return;
@@ -147,6 +157,7 @@ static void forget_pair(struct measure_pair *pair)
 
 static void forget_context(struct context *c)
 {
+	GK_ASSERT(own_lock_held(&state.lock));
 	atomic_fetch_sub(&state.under_way, c->under_way);
 	destroy_event(c->clock.base);
 	for (unsigned i = 0; i < PAIRS; i++)
@@ -196,11 +207,12 @@ static bool make_event(CUevent *event)
 	return *event || !REAL(cuEventCreate)(event, CU_EVENT_DEFAULT);
 }
 
-/* Under the lock, with the pair's context current. */
+/* The caller holds state.lock; the pair's context is current. */
 static struct measure_pair *take_pair(struct context *c)
 {
 	uint64_t now = gk_mono_ns();
 
+	GK_ASSERT(own_lock_held(&state.lock));
 	for (unsigned i = 0; !c->broken && i < PAIRS; i++) {
 		struct measure_pair *pair = &c->pair[i];
 
@@ -218,7 +230,7 @@ static struct measure_pair *take_pair(struct context *c)
 	return NULL;
 }
 
-static bool record(CUevent event, CUstream stream, bool per_thread)
+static bool record_event(CUevent event, CUstream stream, bool per_thread)
 {
 	__typeof__(cuEventRecord) *call =
 	    per_thread ? REAL(cuEventRecord_ptsz) : REAL(cuEventRecord);
@@ -260,7 +272,7 @@ static struct measure_pair *begin_pair(struct measure_pair *pair,
 	if (!pair)
 		return NULL;
 	pair->marks.begun_ns = gk_mono_ns();
-	if (record(pair->marks.begin, stream, per_thread)) {
+	if (record_event(pair->marks.begin, stream, per_thread)) {
 		pair->marks.called_ns = gk_mono_ns();
 		return pair;
 	}
@@ -279,9 +291,13 @@ struct measure_pair *measure_begin(CUcontext ctx, CUstream stream,
 	return pair;
 }
 
-/* Under the lock; events of a forgotten context are left to it. */
+/*
+ * The events of a forgotten context are left to the driver. The caller holds
+ * state.lock.
+ */
 static void free_pair(struct measure_pair *pair)
 {
+	GK_ASSERT(own_lock_held(&state.lock));
 	if (pair->state == ORPHAN)
 		*pair = (struct measure_pair){.state = FREE};
 	pair->state = FREE;
@@ -322,7 +338,7 @@ bool measure_found(struct measure_pair *pair, uint64_t kept)
 bool measure_end(struct measure_pair *pair, CUstream stream, bool per_thread,
 		 const struct measured *what)
 {
-	bool recorded = record(pair->marks.end, stream, per_thread);
+	bool recorded = record_event(pair->marks.end, stream, per_thread);
 
 	lock_own();
 	recorded = recorded && pair->state == BEGUN;
@@ -338,26 +354,28 @@ bool measure_end(struct measure_pair *pair, CUstream stream, bool per_thread,
 	return recorded;
 }
 
-/* ---- what came of it ---- */
+/* ---- reading ---- */
 
 static void finish_pair(struct context *c, struct measure_pair *pair)
 {
+	GK_ASSERT(own_lock_held(&state.lock));
 	pair->state = FREE;
 	c->under_way--;
 	atomic_fetch_sub(&state.under_way, 1);
 }
 
-/* True: its work is over, and the interval known. */
+/* True: the pair's work has ended, and its interval is known. */
 static bool is_over(struct context *c, struct measure_pair *pair,
 		    uint64_t *ret_begin, uint64_t *ret_end)
 {
 	CUresult r = REAL(cuEventQuery)(pair->marks.end);
 	bool known = false;
 
+	GK_ASSERT(own_lock_held(&state.lock));
 	if (r == CUDA_ERROR_NOT_READY)
 		return false;
 	if (r)
-		c->broken = true; /* of no use any more */
+		c->broken = true; /* no longer usable */
 	else
 		known = measure_clock_read(&c->clock, &pair->marks,
 					   gk_mono_ns(), ret_begin, ret_end);

@@ -1,9 +1,8 @@
-/*
- * measure_capture.c - tells streams that are captured, which are not measured.
- */
-#include "limit/preload/measure_capture.h"
-#include "limit/preload/driver.h"
-#include "limit/preload/measure.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* measure_capture.c - detects captured streams, which are not measured. */
+#include "limit/preload/time/measure_capture.h"
+#include "limit/preload/entry/driver.h"
+#include "limit/preload/time/measure.h"
 
 #include <stdatomic.h>
 

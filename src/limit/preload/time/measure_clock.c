@@ -1,12 +1,13 @@
-/*
- * measure_clock.c - tells when events were reached, in CLOCK_MONOTONIC.
- */
-#include "limit/preload/measure_clock.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* measure_clock.c - converts the times of events to CLOCK_MONOTONIC. */
+#include "limit/preload/time/measure_clock.h"
 #include "base/clock.h"
-#include "limit/preload/driver.h"
+#include "limit/preload/entry/driver.h"
 
-/* How long events are measured from the same one: they tell milliseconds as a
- * float. How long the clocks are believed to run alike. */
+/*
+ * BASE_NS: how long one base event is used, because times since it are floats
+ * of milliseconds. CLOCK_NS: how long the two clocks are assumed to run alike.
+ */
 #define BASE_NS  (10 * GK_NS_PER_S)
 #define CLOCK_NS (2 * GK_NS_PER_S)
 
@@ -31,7 +32,7 @@ static void swap_events(CUevent *a, CUevent *b)
 	*b = was;
 }
 
-/* The marks's first event becomes the one from which all are measured. */
+/* Makes the marks' first event the new base. */
 static void set_base(struct measure_clock *c, struct measure_marks *marks,
 		     int64_t offset)
 {
@@ -47,8 +48,7 @@ static void set_base(struct measure_clock *c, struct measure_marks *marks,
 }
 
 /*
- * Clocks drift apart: the latest offset of this stretch of time or of the one
- * before is taken.
+ * Clocks drift apart: uses the latest offset of this period and the one before.
  */
 static int64_t learn_offset(struct measure_clock *c, int64_t found, int64_t now)
 {
@@ -63,8 +63,8 @@ static int64_t learn_offset(struct measure_clock *c, int64_t found, int64_t now)
 }
 
 /*
- * When the marks's work ran. A launch cannot have begun before it was called,
- * however early the idle stream came to the event before it.
+ * Finds when the marks' work ran. A launch cannot have begun before it was
+ * called, even if its idle stream had reached the first event much earlier.
  */
 bool measure_clock_read(struct measure_clock *c, struct measure_marks *marks,
 			uint64_t now, uint64_t *ret_begin, uint64_t *ret_end)

@@ -1,23 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mirror_busy.c - tells HAMi's region what part of each device's time this
- * process had over the last second.
+ * mirror_busy.c - writes to HAMi's region this process's part of each device's
+ * time over the last second.
  *
- * Somebody must write 0 there when a program comes to rest, and then it calls
- * nothing of ours: so a thread does it. It starts when time is counted, and
- * ends when there was none for a second.
+ * An idle program makes no calls to us, but 0 must be written when it becomes
+ * idle. So a thread writes the figures. It starts when time is counted, and
+ * ends after a second without any.
  */
 #include "base/clock.h"
-#include "limit/preload/mirror.h"
+#include "limit/preload/report/mirror.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 
 #define WINDOW_NS GK_NS_PER_S
 
 static struct {
 	_Atomic bool watched;
-	/* Counted and not yet told. */
+	/* Time that was counted, but not yet reported. */
 	_Atomic uint64_t ns[GKL_DEVICES];
 } busy;
 
@@ -27,37 +29,52 @@ void mirror_busy_forget(void)
 }
 
 /*
- * A kernel longer than a second is counted at its end: what does not fit into
- * this second is told in the next ones.
+ * Returns the time to report for this second. A kernel longer than a second is
+ * counted at its end: the rest is reported in the following seconds.
  */
-static uint64_t take_percent(_Atomic uint64_t *ns, uint64_t window_ns)
+static uint64_t take_part(_Atomic uint64_t *ns, uint64_t window_ns)
 {
 	uint64_t has = atomic_load(ns),
 		 part = has < window_ns ? has : window_ns;
 
 	atomic_fetch_sub(ns, part);
-	return (part * 100 + window_ns / 2) / window_ns;
+	return part;
 }
 
-/* False: there was nothing to tell. */
-static bool tell(uint64_t window_ns)
+/* False: there was nothing to report. */
+static bool tell_region(uint64_t window_ns)
 {
 	struct gkl_group *group = limited();
 	int slot = mirror_slot();
 	bool any = false;
 
 	for (unsigned i = 0; i < GKL_DEVICES; i++) {
-		uint64_t percent = take_percent(&busy.ns[i], window_ns);
+		uint64_t ns = take_part(&busy.ns[i], window_ns);
 
-		any |= percent != 0;
+		any |= ns != 0;
 		if (slot >= 0)
 			gkl_region_set_busy(group->region, (unsigned)slot, i,
-					    percent);
+					    (ns * 100 + window_ns / 2) /
+						window_ns);
 	}
+	if (any)
+		gkl_region_set_kernel_time(group->region, time(NULL));
 	return any;
 }
 
-static void *watch(void *arg)
+static bool is_told(void)
+{
+	for (unsigned i = 0; i < GKL_DEVICES; i++)
+		if (atomic_load(&busy.ns[i]))
+			return false;
+	return true;
+}
+
+/*
+ * Before the thread ends, it checks again: a thread that counted time meanwhile
+ * may have seen it running.
+ */
+static void *watch_busy(void *arg)
 {
 	uint64_t then = gk_mono_ns(), now;
 	bool any;
@@ -65,14 +82,18 @@ static void *watch(void *arg)
 	do {
 		gk_sleep_until(then + WINDOW_NS);
 		now = gk_mono_ns();
-		any = tell(now - then);
+		any = tell_region(now - then);
 		then = now;
-	} while (any);
-	atomic_store(&busy.watched, false);
+		if (!any)
+			atomic_store(&busy.watched, false);
+	} while (any || (!is_told() && !atomic_exchange(&busy.watched, true)));
 	return arg;
 }
 
-/* It takes no signals: those are for the program's own threads. */
+/*
+ * Starts the thread. It blocks all signals: they are for the program's own
+ * threads.
+ */
 __attribute__((noinline, cold)) static void start_watch(void)
 {
 	sigset_t all, before;
@@ -85,7 +106,7 @@ __attribute__((noinline, cold)) static void start_watch(void)
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	if (pthread_create(&thread, &attr, watch, NULL))
+	if (pthread_create(&thread, &attr, watch_busy, NULL))
 		atomic_store(&busy.watched, false);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);

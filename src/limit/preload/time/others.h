@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * others.h - the other groups of this user, which share his GPUs.
+ * others.h - the other groups of this user, which share the GPUs with this one.
  */
 #ifndef GKL_PRELOAD_OTHERS_H
 #define GKL_PRELOAD_OTHERS_H
@@ -9,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether a process of another group has wanted the device just now. */
+/* Whether a process of another group has recently wanted the device. */
 bool others_want(const struct gkl_group *group, unsigned int device,
 		 uint64_t now_ns);
 

@@ -1,69 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * throttle.c - decides when launches go on, what is taken for them, and which
- * of them are measured.
+ * throttle.c - decides when launches proceed, how much time is taken for them,
+ * and which of them are measured.
  *
- * With much time left (relaxed) a thread takes some of it in advance, and its
- * launches pay from that by what such work usually takes: no clock, no words
- * that others write. One of 512 is measured. With little left (tight) each is
- * paid for by itself and measured, of very short ones one of eight.
+ * If much time is left, a thread takes some of it in advance. Each of its
+ * launches is charged to that advance, with the time that such work usually
+ * takes, without reading the clock or shared words. One launch in 512 is
+ * measured. If little time is left, each launch is charged singly and measured;
+ * of very short launches, one in eight is measured.
  *
- * Between two events lies more than the work: also how long the device takes to
- * come from one to the next. So short work is measured by stretches of
- * launches, all that are paid from one advance, as well as singly. Either tells
- * more than what was busy: a stretch may have rested in between. The less
- * counts.
+ * The time between two events contains not only the work, but also the time
+ * that the device needs to get from one event to the other. So short work is
+ * measured both singly and by stretches: a stretch is all launches that are
+ * charged to one advance. Both give more than the busy time, since the device
+ * may have rested within a stretch. The lesser counts.
+ *
+ * Without a limit nobody waits, and no time is taken. Where HAMi's region
+ * reports usage (observed), launches are still charged and measured, nearly all
+ * of them by stretches.
  */
-#include "limit/preload/throttle.h"
+#include "limit/preload/time/throttle.h"
 #include "base/clock.h"
 #include "limit/pace.h"
-#include "limit/preload/driver.h"
-#include "limit/preload/judge.h"
+#include "limit/preload/entry/driver.h"
+#include "limit/preload/time/judge.h"
 #include "limit/preload/limited.h"
-#include "limit/preload/measure.h"
-#include "limit/preload/partners.h"
-#include "limit/preload/place.h"
-#include "limit/preload/turn.h"
+#include "limit/preload/time/measure.h"
+#include "limit/preload/time/partners.h"
+#include "limit/preload/time/quota.h"
+#include "limit/preload/time/turn.h"
 #include "limit/share.h"
 #include "limit/work.h"
 
 #include <stdatomic.h>
 
-/* What a thread takes in advance, at most, and for how many launches. */
+/* The most time that a thread takes in advance, and for how many launches. */
 #define ADVANCE_NS GK_NS_PER_MS
 enum { ADVANCE_LAUNCHES = 512, SAMPLE_SHORT = 8 };
 
 /*
- * No more than this part of what its launches took so far, and of their number:
- * a thread may end with it, and then nobody gives it back or counts it.
+ * A thread's advance where nothing is limited. What is left of it when the
+ * thread ends is not reported.
+ */
+#define OBSERVED_NS (4 * GK_NS_PER_MS)
+
+/*
+ * A thread's advance is at most this part of the time that its launches have
+ * taken so far, and for at most this part of their number: if the thread ends
+ * with an advance, nobody gives it back or counts it.
  */
 enum { ADVANCE_PART = 32 };
 
-/* With more saved than this, in time of the clock, there is time enough to be
- * relaxed. */
+/*
+ * If the share has saved more clock time than this, threads take time in
+ * advance, and not every launch is measured.
+ */
 #define RELAXED_NS (GKL_SHARE_SAVED_NS / 4)
 
-/* What is taken for work that nobody knows, until it is known. */
+/* The time taken for unknown work. */
 #define UNKNOWN_NS (50 * GK_NS_PER_US)
 
 /*
- * What is taken in advance, at most. Kernels that wait for each other last the
- * longer, the longer the last of them waited here for what was taken for the
- * first: that must have an end.
+ * The most time taken for one launch. If kernels wait for each other, and the
+ * last of them waited here for the time taken for the first, that wait makes
+ * all of them last longer: this limit bounds it.
  */
 #define TAKEN_NS (25 * GK_NS_PER_MS)
 
-/* What this thread has in advance, for launches in one context. */
+/* The advance of this thread, for launches in one context. */
 static _Thread_local struct {
 	CUcontext ctx;
-	uint32_t version; /* of the policy */
+	uint32_t version; /* version of the policy */
 	int device;
 	unsigned percent; /* 0: no limit */
-	bool monitored;   /* a limit that HAMi's monitor has off */
+	bool observed;    /* launches are charged, limit or not */
+	bool monitored;   /* HAMi's monitor has switched the limit off */
 	unsigned launches, count;
 	int64_t left_ns, taken_ns;
-	uint64_t used_ns, launched; /* by this thread, so far */
+	uint64_t used_ns, launched; /* totals of this thread */
+	uint64_t until_ns; /* if observed: the end of the time counted so far */
 	unsigned short_ones, turns;
-	/* The launches that are measured together, if any. */
+	/* The stretch that is being measured, if any. */
 	struct measure_pair *pair;
 	uint64_t kept; /* measure_keep() */
 	CUstream stream;
@@ -72,7 +89,10 @@ static _Thread_local struct {
 
 /* ---- time taken in advance ---- */
 
-/* Its launches count as what was paid for them. */
+/*
+ * Drops the stretch that is being measured; each of its launches counts as
+ * having taken the time that was charged for it.
+ */
 static void drop_stretch(void)
 {
 	if (advance.pair && measure_found(advance.pair, advance.kept))
@@ -80,62 +100,83 @@ static void drop_stretch(void)
 	advance.pair = NULL;
 }
 
-/* What was taken in advance and not used is given back. */
+static void count_unmeasured(struct quota *q, uint64_t ns)
+{
+	if (q->observed)
+		judge_count_observed(q, ns, &advance.until_ns);
+	else
+		judge_count_unmeasured(q, ns);
+}
+
+/* Gives back the part of the advance that was not used. */
 static void settle_advance(struct gkl_group *group, uint64_t now_ns)
 {
-	struct place p = {.group = group,
+	struct quota q = {.group = group,
 			  .device = (unsigned)advance.device,
+			  .observed = advance.observed,
 			  .now_ns = now_ns};
+	uint64_t paid_ns;
 
 	if (!advance.ctx)
 		return;
-	p.share = place_share(group, p.device);
+	q.share = quota_share(group, q.device);
 	if (advance.count) {
-		place_count(&p, GKL_LAUNCHES, advance.count);
-		gkl_share_were_let_in(p.share, now_ns);
+		quota_count(&q, GKL_LAUNCHES, advance.count);
+		gkl_share_were_let_in(q.share, now_ns);
 	}
 	advance.launched += advance.count;
-	if (advance.percent) {
-		int64_t left = advance.left_ns;
-
-		gkl_share_take(p.share, advance.percent, now_ns, -left);
-		advance.used_ns += (uint64_t)(advance.taken_ns - left);
-		if (!advance.counted)
-			judge_count_unmeasured(
-			    &p, (uint64_t)(advance.taken_ns - left));
-	}
+	paid_ns = (uint64_t)(advance.taken_ns - advance.left_ns);
+	advance.used_ns += paid_ns;
+	if (advance.percent)
+		gkl_share_take(q.share, advance.percent, now_ns,
+			       -advance.left_ns);
+	if (paid_ns && !advance.counted)
+		count_unmeasured(&q, paid_ns);
 	drop_stretch();
 	advance.ctx = NULL;
 	advance.counted = false;
 	advance.count = 0;
 }
 
-static void take_advance(const struct place *p, CUcontext ctx, int64_t level)
+static int64_t advance_ns(const struct quota *q, int64_t level)
 {
 	int64_t ns = level / 2;
 
+	if (q->observed)
+		return (int64_t)OBSERVED_NS;
 	if (ns > (int64_t)ADVANCE_NS)
 		ns = (int64_t)ADVANCE_NS;
 	if (ns > (int64_t)(advance.used_ns / ADVANCE_PART))
 		ns = (int64_t)(advance.used_ns / ADVANCE_PART);
+	return ns;
+}
+
+static void take_advance(const struct quota *q, CUcontext ctx, int64_t level)
+{
+	int64_t ns = advance_ns(q, level);
+
 	advance.ctx = ctx;
-	advance.version = gkl_policy_version(p->group->policy);
-	advance.device = (int)p->device;
-	advance.percent = p->percent;
-	advance.monitored = place_is_off_by_monitor(p);
+	advance.version = gkl_policy_version(q->group->policy);
+	advance.device = (int)q->device;
+	advance.percent = q->percent;
+	advance.observed = q->observed;
+	advance.monitored = quota_is_off_by_monitor(q);
 	advance.launches = ADVANCE_LAUNCHES;
 	if (advance.launched / ADVANCE_PART < ADVANCE_LAUNCHES)
 		advance.launches = (unsigned)(advance.launched / ADVANCE_PART);
 	advance.left_ns = advance.taken_ns = ns;
 	advance.pair = NULL;
 	advance.counted = false;
-	if (p->percent)
-		gkl_share_take(p->share, p->percent, p->now_ns, ns);
+	if (q->percent)
+		gkl_share_take(q->share, q->percent, q->now_ns, ns);
 }
 
-/* The last launch of a stretch ends it. */
+/*
+ * Ends a stretch with its last launch, which is of the given work. A stretch of
+ * one launch measures that work; a longer one measures none.
+ */
 static void end_stretch(struct throttle_launch *launch, CUstream stream,
-			bool per_thread)
+			bool per_thread, uint64_t work)
 {
 	struct measure_pair *pair = advance.pair;
 
@@ -146,7 +187,7 @@ static void end_stretch(struct throttle_launch *launch, CUstream stream,
 	launch->stream = stream;
 	launch->per_thread = per_thread;
 	launch->device = advance.device;
-	launch->work = 0;
+	launch->work = advance.count == 1 ? work : 0;
 	launch->launched_ns = gk_mono_ns();
 	launch->taken_ns = (uint64_t)(advance.taken_ns - advance.left_ns);
 	launch->usual_ns = launch->taken_ns;
@@ -154,7 +195,21 @@ static void end_stretch(struct throttle_launch *launch, CUstream stream,
 	launch->pair = pair;
 }
 
-/* True: the launch is paid for. */
+/*
+ * Where time is limited, swinging work is measured each time; elsewhere the
+ * average suffices.
+ */
+static bool pay_usual(uint64_t work, struct gkl_work_time *ret_time)
+{
+	if (!gkl_work_find(&judge_works, work, ret_time) ||
+	    (ret_time->most_ns && advance.percent) ||
+	    advance.left_ns < (int64_t)ret_time->usual_ns)
+		return false;
+	advance.left_ns -= (int64_t)ret_time->usual_ns;
+	return true;
+}
+
+/* True: the launch has been charged to the advance. */
 static bool pay_in_advance(struct throttle_launch *launch,
 			   const struct gkl_group *group, CUcontext ctx,
 			   uint64_t work)
@@ -164,125 +219,154 @@ static bool pay_in_advance(struct throttle_launch *launch,
 	if (advance.ctx != ctx || !advance.launches ||
 	    advance.version != gkl_policy_version(group->policy))
 		return false;
-	if (advance.percent) {
-		if (!gkl_work_find(&judge_works, work, &time) || time.most_ns ||
-		    advance.left_ns < (int64_t)time.usual_ns)
+	if (advance.monitored && limited_monitor_wants_shares())
+		return false;
+	if (advance.percent || advance.observed) {
+		if (!pay_usual(work, &time))
 			return false;
 		if (advance.pair && advance.stream != launch->stream)
 			drop_stretch();
-		advance.left_ns -= (int64_t)time.usual_ns;
-	} else if (advance.monitored && limited_monitor_wants_shares()) {
-		return false;
 	}
 	advance.launches--;
 	advance.count++;
 	if (advance.pair &&
 	    (!advance.launches || advance.left_ns < (int64_t)time.usual_ns))
-		end_stretch(launch, launch->stream, launch->per_thread);
+		end_stretch(launch, launch->stream, launch->per_thread, work);
 	return true;
 }
 
 /* ---- launches ---- */
 
 /*
- * Whether there is time enough that not every launch is looked at. Nobody knows
- * how long those will wait that wait for other devices.
+ * Whether so much time is left that not every launch must be measured. False
+ * for partners, as nobody knows how long their launches wait for other devices.
  */
-static bool is_relaxed(const struct place *p, int64_t level)
+static bool is_relaxed(const struct quota *q, int64_t level)
 {
-	return level > (int64_t)(RELAXED_NS * p->percent / 100) &&
-	       !partners_are(p);
+	return level > (int64_t)(RELAXED_NS * q->percent / 100) &&
+	       !partners_are(q);
 }
 
-static bool is_measured(const struct place *p, int64_t level, bool known,
+static bool is_measured(const struct quota *q, int64_t level, bool known,
 			const struct gkl_work_time *time, bool sample)
 {
 	if (!known || sample || time->most_ns)
 		return true;
-	if (is_relaxed(p, level))
+	if (is_relaxed(q, level))
 		return false;
 	return !turn_is_short(time) || ++advance.short_ones % SAMPLE_SHORT == 0;
 }
 
-/* The launch is the first of a stretch; false: pay for it by itself. */
-static bool begin_stretch(struct throttle_launch *launch, struct place *p,
+/* Makes the launch the first of a stretch; false: it must be charged singly. */
+static bool begin_stretch(struct throttle_launch *launch, struct quota *q,
 			  CUcontext ctx, int64_t level)
 {
 	struct measure_pair *pair;
 
-	take_advance(p, ctx, level);
+	take_advance(q, ctx, level);
 	pair = measure_begin(ctx, launch->stream, launch->per_thread);
 	if (pair) {
 		advance.pair = pair;
 		advance.kept = measure_keep(pair);
 		advance.stream = launch->stream;
 	}
-	if (pay_in_advance(launch, p->group, ctx, launch->work))
+	if (pay_in_advance(launch, q->group, ctx, launch->work))
 		return true;
-	settle_advance(p->group, p->now_ns);
+	settle_advance(q->group, q->now_ns);
 	return false;
 }
 
-static void begin_limited(struct throttle_launch *launch, struct place *p,
+/* Makes the launch count singly. */
+static void set_single(struct throttle_launch *launch, const struct quota *q,
+		       const struct gkl_work_time *time)
+{
+	launch->device = (int)q->device;
+	launch->launched_ns = q->now_ns;
+	launch->launches = 1;
+	launch->usual_ns = launch->taken_ns = time->usual_ns;
+}
+
+/*
+ * One of eight advances begins with a launch that is measured singly, to notice
+ * when work becomes longer or shorter.
+ */
+static void begin_observed(struct throttle_launch *launch, struct quota *q,
+			   CUcontext ctx)
+{
+	struct gkl_work_time time = {0};
+	bool known = gkl_work_find(&judge_works, launch->work, &time);
+
+	if (known && time.usual_ns < OBSERVED_NS &&
+	    ++advance.turns % SAMPLE_SHORT && begin_stretch(launch, q, ctx, 0))
+		return;
+	launch->pair = measure_begin(ctx, launch->stream, launch->per_thread);
+	set_single(launch, q, &time);
+	if (!launch->pair)
+		count_unmeasured(q, launch->taken_ns);
+}
+
+static void begin_limited(struct throttle_launch *launch, struct quota *q,
 			  CUcontext ctx, bool sample)
 {
 	struct gkl_work_time time = {UNKNOWN_NS, UNKNOWN_NS, 0};
 	bool known, doubted = judge_take_doubt();
 	int64_t level;
 
-	turn_wait(p, launch->work);
-	if (!p->percent)
+	turn_wait(q, launch->work);
+	if (!q->percent)
 		return;
 	known = gkl_work_find(&judge_works, launch->work, &time);
-	level = gkl_share_level(p->share, p->percent, p->now_ns);
-	if (!doubted && known && turn_is_short(&time) && is_relaxed(p, level) &&
+	level = gkl_share_level(q->share, q->percent, q->now_ns);
+	if (!doubted && known && turn_is_short(&time) && is_relaxed(q, level) &&
 	    ++advance.turns % SAMPLE_SHORT &&
-	    begin_stretch(launch, p, ctx, level))
+	    begin_stretch(launch, q, ctx, level))
 		return;
-	if (is_measured(p, level, known, &time, sample || doubted))
+	if (is_measured(q, level, known, &time, sample || doubted))
 		launch->pair =
 		    measure_begin(ctx, launch->stream, launch->per_thread);
-	launch->device = (int)p->device;
-	launch->launched_ns = p->now_ns;
-	launch->launches = 1;
+	set_single(launch, q, &time);
 	launch->usual_ns = time.most_ns ? time.most_ns : time.usual_ns;
 	launch->taken_ns = launch->pair ? time.least_ns : time.usual_ns;
 	if (launch->pair)
-		gkl_pace_begin(p->share, p->now_ns, time.least_ns);
+		gkl_pace_begin(q->share, q->now_ns, time.least_ns);
 	if (launch->pair && launch->taken_ns > TAKEN_NS)
 		launch->taken_ns = TAKEN_NS;
-	gkl_share_take(p->share, p->percent, p->now_ns,
+	gkl_share_take(q->share, q->percent, q->now_ns,
 		       (int64_t)launch->taken_ns);
 	advance.used_ns += time.usual_ns;
 	if (!launch->pair)
-		judge_count_unmeasured(p, launch->taken_ns);
-	if (!doubted && !time.most_ns && is_relaxed(p, level))
-		take_advance(p, ctx, level);
+		judge_count_unmeasured(q, launch->taken_ns);
+	if (!doubted && !time.most_ns && is_relaxed(q, level))
+		take_advance(q, ctx, level);
 }
 
 static CUresult begin_slowly(struct throttle_launch *launch,
 			     struct gkl_group *group, CUcontext ctx)
 {
-	struct place p = {.group = group};
+	struct quota q = {.group = group};
 	int device = limited_current_device();
 	bool sample = advance.ctx == ctx && !advance.launches;
 
-	if (device == LIMITED_UNKNOWN)
+	if (device == LIMITED_UNKNOWN || limited_broken())
 		return CUDA_ERROR_NOT_PERMITTED;
 	if (device < 0)
 		return CUDA_SUCCESS;
-	p.device = (unsigned)device;
-	p.share = place_share(group, p.device);
-	place_look_again(&p);
-	settle_advance(group, p.now_ns);
+	q.device = (unsigned)device;
+	q.share = quota_share(group, q.device);
+	quota_look_again(&q);
+	settle_advance(group, q.now_ns);
 	throttle_poll();
-	gkl_share_want(p.share, p.now_ns);
-	if (p.percent)
-		begin_limited(launch, &p, ctx, sample);
-	if (!p.percent)
-		take_advance(&p, ctx, 0);
+	gkl_share_want(q.share, q.now_ns);
+	if (limited_broken())
+		return CUDA_ERROR_NOT_PERMITTED;
+	if (q.percent)
+		begin_limited(launch, &q, ctx, sample);
+	if (!q.percent && q.observed)
+		begin_observed(launch, &q, ctx);
+	else if (!q.percent)
+		take_advance(&q, ctx, 0);
 	if (advance.count == 0) {
-		place_count(&p, GKL_LAUNCHES, 1);
+		quota_count(&q, GKL_LAUNCHES, 1);
 		advance.launched++;
 	}
 	return CUDA_SUCCESS;
@@ -304,7 +388,10 @@ CUresult throttle_begin(struct throttle_launch *ret_launch, CUstream stream,
 	if (REAL(cuCtxGetCurrent)(&ctx) || !ctx ||
 	    measure_is_captured(stream, per_thread))
 		return CUDA_SUCCESS;
-	/* What was paid in advance was so under this policy: not suspended. */
+	/*
+	 * Launches are charged to an advance only under the policy under which
+	 * it was taken, and under that policy the group was not suspended.
+	 */
 	if (group->region)
 		limited_before_launch();
 	work = gkl_work_key((uintptr_t)what ^ (uintptr_t)ctx << 16, size);
@@ -319,22 +406,22 @@ CUresult throttle_begin(struct throttle_launch *ret_launch, CUstream stream,
 
 static void give_back(const struct throttle_launch *launch)
 {
-	struct place p = {.group = limited(),
+	struct quota q = {.group = limited(),
 			  .device = (unsigned)launch->device};
 
-	place_look_again(&p);
-	if (p.percent)
-		gkl_share_take(place_share(p.group, p.device), p.percent,
-			       p.now_ns, -(int64_t)launch->taken_ns);
+	quota_look_again(&q);
+	if (q.percent)
+		gkl_share_take(quota_share(q.group, q.device), q.percent,
+			       q.now_ns, -(int64_t)launch->taken_ns);
 }
 
-/* Nobody waits for what was not launched. */
+/* A refused launch must not look overdue. */
 static void end_refused(const struct throttle_launch *launch)
 {
 	struct gkl_group *group = limited();
 
 	if (group)
-		gkl_pace_end(place_share(group, (unsigned)launch->device),
+		gkl_pace_end(quota_share(group, (unsigned)launch->device),
 			     launch->launched_ns);
 }
 

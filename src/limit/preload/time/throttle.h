@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * throttle.h - shares of a GPU's time: launches wait until their group has
- * time left, and what they took is measured by events.
+ * throttle.h - shares of a GPU's time: launches wait until their group has time
+ * left, and events measure what they took.
  */
 #ifndef GKL_PRELOAD_THROTTLE_H
 #define GKL_PRELOAD_THROTTLE_H
 
-#include "abi/cuda_abi.h"
+#include "abi/cuda/cuda_abi.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,37 +17,37 @@ struct measure_pair;
 struct throttle_launch {
 	CUstream stream;
 	bool per_thread;
-	int device;        /* below 0: nothing is to be done at its end */
-	uint64_t work;     /* what is launched: of gkl_work_key() */
-	uint64_t taken_ns; /* of the share, in advance */
-	uint64_t usual_ns; /* what such work takes on average */
+	int device;        /* negative: throttle_end() has nothing to do */
+	uint64_t work;     /* a key of gkl_work_key(); 0: several works */
+	uint64_t taken_ns; /* time taken from the share in advance */
+	uint64_t usual_ns; /* average time of such work */
 	uint64_t launched_ns;
-	unsigned launches;         /* that are measured: this and some before */
+	/* Number of launches measured together, including this one. */
+	unsigned launches;
 	struct measure_pair *pair; /* NULL: not measured */
 };
 
 /*
- * Waits while the group is suspended or has no time left, then takes the time
- * that such work (a function or a graph, and its size) took before. Does
- * nothing where the stream is captured. CUDA_ERROR_NOT_PERMITTED: there is a
- * limit that cannot be kept; the launch must not be. Otherwise throttle_end()
- * must follow.
+ * Waits while the group is suspended or has no time left, then takes as much
+ * time as such work (a function or a graph, and its size) took before. Does
+ * nothing for a captured stream. CUDA_ERROR_NOT_PERMITTED: a limit cannot be
+ * enforced; the program must not launch. Otherwise throttle_end() must follow.
  */
 CUresult throttle_begin(struct throttle_launch *ret_launch, CUstream stream,
 			bool per_thread, const void *what, uint64_t size);
 
-/* After the driver's call; result: whether it was launched. */
+/* After the driver's call, with its result. */
 void throttle_end(struct throttle_launch *launch, CUresult result);
 
 /*
- * Counts what has come to its end; for hooks of calls that waited, or found
- * out. One load where nothing is measured.
+ * Counts finished work; for hooks of calls that waited for it, or queried it.
+ * One load if nothing is being measured.
  */
 void throttle_poll(void);
 
 /*
- * Before a context is destroyed, and before all that a device has may be: our
- * events in it are destroyed, and never used again.
+ * Call before a context, or any context of a device, may be destroyed: destroys
+ * our events in it, which are not used again.
  */
 void throttle_forget(CUcontext ctx);
 void throttle_forget_device(CUdevice device);

@@ -1,5 +1,7 @@
-/* books.c - the books of device memory; see books.h. */
-#include "machine/store/books.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* books.c - owns the books of device memory; see books.h. */
+#include "machine/store/process/books.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
@@ -9,15 +11,15 @@
 #include "machine/file/profile.h"
 #include "machine/file/slot.h"
 #include "machine/file/value.h"
-#include "machine/file/wave_state.h"
 #include "machine/file/work_state.h"
 #include "machine/store/above.h"
-#include "machine/store/account.h"
-#include "machine/store/identity.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/account.h"
+#include "machine/store/process/identity.h"
+#include "machine/store/process/instances.h"
+#include "machine/store/process/ledger.h"
 #include "machine/store/locks.h"
-#include "machine/store/slot.h"
-#include "machine/store/total.h"
+#include "machine/store/process/slot.h"
+#include "machine/store/process/total.h"
 #include "machine/store/view.h"
 
 #include <pthread.h>
@@ -26,7 +28,7 @@
 #define PATIENCE_NS       GK_NS_PER_S
 #define STUCK_PATIENCE_NS GK_NS_PER_MS
 
-/* Drivers map this much at once: a context is given nothing smaller. */
+/* Drivers map memory in these units, so a context takes whole ones. */
 #define BLOCK (2 * MIB)
 
 static struct gkf_books *books_of(const struct gkf_machine *m, unsigned device)
@@ -41,50 +43,52 @@ static uint64_t *gi_of(struct gkf_books *b, uint32_t instance)
 	return gi < GKF_MIG_GIS ? &b->held_gi[gi] : NULL;
 }
 
-/* Others read the sums without the lock. */
-static void put(uint64_t *word, uint64_t value)
+/* Stores a sum, which others read without the lock. */
+static void store_sum(uint64_t *word, uint64_t value)
 {
 	__atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 
-static void add(struct gkf_books *b, uint32_t instance, uint64_t bytes)
+static void add_bytes(struct gkf_books *b, uint32_t instance, uint64_t bytes)
 {
 	uint64_t *gi = gi_of(b, instance);
 
-	put(&b->changes, b->changes + 1);
-	put(&b->held, b->held + bytes);
+	store_sum(&b->changes, b->changes + 1);
+	store_sum(&b->held, b->held + bytes);
 	if (b->held > b->peak)
-		put(&b->peak, b->held);
+		store_sum(&b->peak, b->held);
 	if (gi)
-		put(gi, *gi + bytes);
+		store_sum(gi, *gi + bytes);
 }
 
-static void take_away(uint64_t *from, uint64_t bytes)
+static void reduce_sum(uint64_t *from, uint64_t bytes)
 {
-	put(from, bytes < *from ? *from - bytes : 0);
+	store_sum(from, bytes < *from ? *from - bytes : 0);
 }
 
-static void subtract(struct gkf_books *b, uint32_t instance, uint64_t bytes)
+static void subtract_bytes(struct gkf_books *b, uint32_t instance,
+			   uint64_t bytes)
 {
 	uint64_t *gi = gi_of(b, instance);
 
-	put(&b->changes, b->changes + 1);
-	take_away(&b->held, bytes);
+	store_sum(&b->changes, b->changes + 1);
+	reduce_sum(&b->held, bytes);
 	if (gi)
-		take_away(gi, bytes);
+		reduce_sum(gi, bytes);
 }
 
 void gkf_books_enter(struct gkf_machine *m, const struct gkf_slot *slot)
 {
 	struct gkf_books *b = books_of(m, slot->device);
 
+	GK_ASSERT(gkf_books_held(m, slot->device));
 	if (slot->wave.stop_bin)
-		put(&b->by_clock, b->by_clock + 1);
+		store_sum(&b->by_clock, b->by_clock + 1);
 	else
-		add(b, slot->instance, gkf_slot_held(slot));
+		add_bytes(b, slot->instance, gkf_slot_held(slot));
 }
 
-/* Words of a slot in the file, which may change: each is read once. */
+/* Words of a slot may be overwritten at any time, so each is read once. */
 static uint32_t instance_of(const struct gkf_slot *slot)
 {
 	return __atomic_load_n(&slot->instance, __ATOMIC_RELAXED);
@@ -100,22 +104,24 @@ void gkf_books_leave(struct gkf_machine *m, const struct gkf_slot *slot,
 {
 	struct gkf_books *b = books_of(m, device);
 
+	GK_ASSERT(gkf_books_held(m, device));
 	if (is_by_clock(slot))
-		take_away(&b->by_clock, 1);
+		reduce_sum(&b->by_clock, 1);
 	else
-		subtract(b, instance_of(slot), gkf_slot_held(slot));
+		subtract_bytes(b, instance_of(slot), gkf_slot_held(slot));
 }
 
-/* The holder died in the middle of a change: what the slots say is right. */
-static void recount(struct gkf_machine *m, unsigned device)
+/* Computes the sums again after a holder of the lock died during a change. */
+static void recount_books(struct gkf_machine *m, unsigned device)
 {
 	struct gkf_books *b = books_of(m, device);
 	unsigned high = gkf_slots_high(m);
 
-	put(&b->held, 0);
-	put(&b->by_clock, 0);
+	GK_ASSERT(gkf_books_held(m, device));
+	store_sum(&b->held, 0);
+	store_sum(&b->by_clock, 0);
 	for (unsigned gi = 0; gi < GKF_MIG_GIS; gi++)
-		put(&b->held_gi[gi], 0);
+		store_sum(&b->held_gi[gi], 0);
 	for (unsigned i = 0; i < high; i++) {
 		struct gkf_slot slot;
 
@@ -131,11 +137,12 @@ static void recount(struct gkf_machine *m, unsigned device)
 int gkf_books_lock_within(struct gkf_machine *m, unsigned device,
 			  uint64_t patience_ns)
 {
-	int error =
-	    gkf_locks_take(m->locks, GKF_LOCK_BOOKS + device, patience_ns);
+	int error;
 
+	GK_ASSERT(device < m->device_count);
+	error = gkf_locks_take(m->locks, GKF_LOCK_BOOKS + device, patience_ns);
 	if (__builtin_expect(error == EOWNERDEAD, 0)) {
-		recount(m, device);
+		recount_books(m, device);
 		error = 0;
 	}
 	if (__builtin_expect(error == EINVAL, 0))
@@ -144,8 +151,8 @@ int gkf_books_lock_within(struct gkf_machine *m, unsigned device,
 }
 
 /*
- * A stopped process that holds the books costs a second once, not each who
- * comes after that, until they are to be had again.
+ * If a stopped process holds the books, only the first call waits a second;
+ * later ones wait a short time until the lock is available again.
  */
 int gkf_books_lock(struct gkf_machine *m, unsigned device)
 {
@@ -168,24 +175,29 @@ void gkf_books_unlock(struct gkf_machine *m, unsigned device)
 	gkf_locks_release(m->locks, GKF_LOCK_BOOKS + device);
 }
 
-static uint64_t rest(uint64_t of, uint64_t used)
+bool gkf_books_held(const struct gkf_machine *m, unsigned device)
+{
+	return gkf_locks_held(m->locks, GKF_LOCK_BOOKS + device);
+}
+
+static uint64_t bytes_left(uint64_t of, uint64_t used)
 {
 	return used < of ? of - used : 0;
 }
 
-/* Left of a GPU instance, the books say; nothing when it is not there. */
+/* Bytes left in a GPU instance according to the books; 0 if there is none. */
 static uint64_t rest_gi(struct gkf_machine *m, unsigned device, unsigned gi)
 {
 	uint64_t total, taken;
 
-	if (gkf_instance_bytes(m, device, gi, &total, &taken))
+	if (m->above->instance_bytes(m, device, gi, &total, &taken))
 		return 0;
-	return rest(total, books_of(m, device)->held_gi[gi] + taken);
+	return bytes_left(total, books_of(m, device)->held_gi[gi] + taken);
 }
 
 /*
- * The bytes that the slot may still take. gkf_memory() says the same, but it
- * looks at every slot.
+ * The bytes that the slot may still take. gkf_memory() gives the same result,
+ * but reads every slot.
  */
 static uint64_t rest_by_books(struct gkf_machine *m, unsigned device,
 			      const struct gkf_slot *slot)
@@ -195,12 +207,12 @@ static uint64_t rest_by_books(struct gkf_machine *m, unsigned device,
 	int64_t extra = atomic_load_explicit(
 	    &m->file->device[device].set[GKF_V_EXTRA_MEMORY],
 	    memory_order_relaxed);
-	uint64_t left = rest(room, books_of(m, device)->held +
-				       gkf_instances_hold(m, device));
+	uint64_t left = bytes_left(room, books_of(m, device)->held +
+					     gkf_held_by_instances(m, device));
 	uint32_t instance = instance_of(slot);
 
 	if (extra != GKF_UNSET)
-		left = rest(left, (uint64_t)extra);
+		left = bytes_left(left, (uint64_t)extra);
 	if (instance != GKF_NO_INSTANCE) {
 		uint64_t gi = rest_gi(m, device, GKF_INSTANCE_GI(instance));
 
@@ -209,7 +221,10 @@ static uint64_t rest_by_books(struct gkf_machine *m, unsigned device,
 	return left;
 }
 
-/* The same where slots come and go by the clock: all of them are looked at. */
+/*
+ * Like rest_by_books(), but reads all slots. Needed where loads of a scenario
+ * appear and disappear at set times.
+ */
 static uint64_t rest_by_clock(struct gkf_machine *m, unsigned device,
 			      const struct gkf_slot *slot)
 {
@@ -218,8 +233,8 @@ static uint64_t rest_by_clock(struct gkf_machine *m, unsigned device,
 	uint64_t left;
 
 	gkf_memory(m, device, &memory);
-	/* Loads of a scenario come one after the other; its compiler saw that
-	 * they fit. */
+	/* Loads of a scenario come at different times; its compiler checked
+	 * that they fit. */
 	left = slot->wave.load ? memory.total - memory.reserved : memory.free;
 	if (instance == GKF_NO_INSTANCE)
 		return left;
@@ -228,7 +243,7 @@ static uint64_t rest_by_clock(struct gkf_machine *m, unsigned device,
 	return memory.free < left ? memory.free : left;
 }
 
-/* Locks the books of the slot's device; it is this process's. */
+/* Locks the books of the device of a slot, which must be this process's. */
 static int lock_own(struct gkf_machine *m, unsigned index, unsigned *ret_device)
 {
 	struct gkf_slot *slot;
@@ -254,10 +269,11 @@ static int lock_own(struct gkf_machine *m, unsigned index, unsigned *ret_device)
 }
 
 /*
- * The slot's words are the truth, so they are changed first, and one store
- * does it: whoever is killed here may have changed the slot of another process.
+ * The slot's words are authoritative, so they are changed first. A single store
+ * does it, because this process may be killed here, and the slot may be another
+ * process's.
  */
-static void change(struct gkf_slot *slot, uint64_t by, bool managed)
+static void change_bytes(struct gkf_slot *slot, uint64_t by, bool managed)
 {
 	_Atomic uint64_t *word = managed ? &slot->managed : &slot->bytes;
 
@@ -266,27 +282,40 @@ static void change(struct gkf_slot *slot, uint64_t by, bool managed)
 	    memory_order_release);
 }
 
-static void take(struct gkf_machine *m, unsigned index, unsigned device,
-		 uint64_t bytes, bool managed)
+static void take_bytes(struct gkf_machine *m, unsigned index, unsigned device,
+		       uint64_t bytes, bool managed)
 {
 	struct gkf_slot *slot = &m->file->slot[index];
 
-	change(slot, bytes, managed);
+	GK_ASSERT(gkf_books_held(m, device));
+	change_bytes(slot, bytes, managed);
 	if (!is_by_clock(slot))
-		add(books_of(m, device), instance_of(slot), bytes);
+		add_bytes(books_of(m, device), instance_of(slot), bytes);
 	gkf_account_holds(m, index, atomic_load(&slot->bytes));
 	gkf_total_holds(m, index, gkf_slot_held(slot));
 }
 
-static void let_go(struct gkf_machine *m, unsigned device,
-		   struct gkf_slot *slot, uint64_t bytes, bool managed)
+static void give_bytes(struct gkf_machine *m, unsigned device,
+		       struct gkf_slot *slot, uint64_t bytes, bool managed)
 {
-	change(slot, -bytes, managed);
+	GK_ASSERT(gkf_books_held(m, device));
+	change_bytes(slot, -bytes, managed);
 	if (!is_by_clock(slot))
-		subtract(books_of(m, device), instance_of(slot), bytes);
+		subtract_bytes(books_of(m, device), instance_of(slot), bytes);
 }
 
-/* Managed memory that another process than `by` has in the same place. */
+void gkf_books_keep(struct gkf_machine *m, struct gkf_slot *slot,
+		    unsigned device, uint64_t bytes)
+{
+	uint64_t held = atomic_load(&slot->bytes);
+
+	GK_ASSERT(gkf_books_held(m, device));
+	if (held > bytes)
+		give_bytes(m, device, slot, held - bytes, false);
+	give_bytes(m, device, slot, atomic_load(&slot->managed), true);
+}
+
+/* Managed memory that another process has in the same instance as `by`. */
 static uint64_t managed_of(const struct gkf_slot *slot, unsigned device,
 			   const struct gkf_slot *by)
 {
@@ -299,15 +328,16 @@ static uint64_t managed_of(const struct gkf_slot *slot, unsigned device,
 }
 
 /*
- * Managed memory can be on the host as well, so it gives way, whosever it is:
- * all that is needed, or nothing.
+ * Moves other processes' managed memory to the host to free `needed` bytes. If
+ * there is less of it, moves nothing.
  */
-static bool evict(struct gkf_machine *m, unsigned device,
-		  const struct gkf_slot *by, uint64_t needed)
+static bool evict_managed(struct gkf_machine *m, unsigned device,
+			  const struct gkf_slot *by, uint64_t needed)
 {
 	unsigned high = gkf_slots_high(m);
 	uint64_t found = 0;
 
+	GK_ASSERT(gkf_books_held(m, device));
 	for (unsigned i = 0; i < high && found < needed; i++)
 		found += managed_of(&m->file->slot[i], device, by);
 	if (found < needed)
@@ -317,14 +347,14 @@ static bool evict(struct gkf_machine *m, unsigned device,
 		uint64_t part = managed_of(slot, device, by);
 
 		part = part < needed ? part : needed;
-		let_go(m, device, slot, part, true);
+		give_bytes(m, device, slot, part, true);
 		needed -= part;
 	}
 	return true;
 }
 
-static int try_charge(struct gkf_machine *m, unsigned index, uint64_t bytes,
-		      bool managed)
+int gkf_books_try(struct gkf_machine *m, unsigned index, uint64_t bytes,
+		  bool managed)
 {
 	const struct gkf_slot *slot = &m->file->slot[index % GKF_SLOTS_MAX];
 	unsigned device;
@@ -336,40 +366,17 @@ static int try_charge(struct gkf_machine *m, unsigned index, uint64_t bytes,
 	left = __builtin_expect(books_of(m, device)->by_clock != 0, 0)
 		   ? rest_by_clock(m, device, slot)
 		   : rest_by_books(m, device, slot);
-	if (bytes <= left || (!managed && evict(m, device, slot, bytes - left)))
-		take(m, index, device, bytes, managed);
+	if (bytes <= left ||
+	    (!managed && evict_managed(m, device, slot, bytes - left)))
+		take_bytes(m, index, device, bytes, managed);
 	else
 		r = GK_ERR_NO_SPACE;
 	gkf_books_unlock(m, device);
 	return r;
 }
 
-static int charge(struct gkf_machine *m, unsigned index, uint64_t bytes,
-		  bool managed)
-{
-	int r = try_charge(m, index, bytes, managed);
-
-	/* Whoever removes the dead: another process may just have done it. */
-	if (r == GK_ERR_NO_SPACE) {
-		gkf_reap(m, true);
-		r = try_charge(m, index, bytes, managed);
-	}
-	return r;
-}
-
-int gkf_books_charge(struct gkf_machine *m, unsigned index, uint64_t bytes)
-{
-	return charge(m, index, bytes, false);
-}
-
-int gkf_books_charge_managed(struct gkf_machine *m, unsigned index,
-			     uint64_t bytes)
-{
-	return charge(m, index, bytes, true);
-}
-
-static int refund(struct gkf_machine *m, unsigned index, uint64_t bytes,
-		  bool managed)
+static int refund_bytes(struct gkf_machine *m, unsigned index, uint64_t bytes,
+			bool managed)
 {
 	struct gkf_slot *slot = &m->file->slot[index % GKF_SLOTS_MAX];
 	uint64_t held;
@@ -384,35 +391,20 @@ static int refund(struct gkf_machine *m, unsigned index, uint64_t bytes,
 	if (bytes > held)
 		r = GK_ERR_RANGE;
 	else
-		let_go(m, device, slot, bytes, managed);
+		give_bytes(m, device, slot, bytes, managed);
 	gkf_books_unlock(m, device);
 	return r;
 }
 
 int gkf_books_refund(struct gkf_machine *m, unsigned index, uint64_t bytes)
 {
-	return refund(m, index, bytes, false);
+	return refund_bytes(m, index, bytes, false);
 }
 
 int gkf_books_refund_managed(struct gkf_machine *m, unsigned index,
 			     uint64_t bytes)
 {
-	return refund(m, index, bytes, true);
-}
-
-int gkf_books_attach(struct gkf_machine *m, unsigned device, uint32_t instance,
-		     unsigned *ret_slot)
-{
-	const struct gkf_wave real = {.kind = GKF_WAVE_REAL};
-	int r = gkf_attach_instance(m, device, instance, GKF_COMPUTE, &real,
-				    ret_slot);
-
-	if (r == GK_ERR_TOO_MANY || r == GK_ERR_IN_USE) {
-		gkf_reap(m, true);
-		r = gkf_attach_instance(m, device, instance, GKF_COMPUTE, &real,
-					ret_slot);
-	}
-	return r;
+	return refund_bytes(m, index, bytes, true);
 }
 
 uint64_t gkf_books_context(const struct gkf_machine *m, unsigned device,

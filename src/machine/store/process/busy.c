@@ -1,34 +1,38 @@
-/* busy.c - notes when the process of a slot works, bin by bin; see busy.h. */
-#include "machine/store/busy.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* busy.c - records the work of a slot's process, bin by bin; see busy.h. */
+#include "machine/store/process/busy.h"
+#include "base/assert.h"
+#include "base/min.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/work_state.h"
 #include "machine/store/above.h"
 #include "machine/store/clock.h"
-#include "machine/store/identity.h"
+#include "machine/store/process/identity.h"
 #include "machine/store/state_bin.h"
-#include "machine/store/total.h"
-#include "machine/store/turn.h"
+#include "machine/store/process/total.h"
+#include "machine/store/process/turn.h"
 #include "machine/store/view.h"
 #include "machine/store/writers_lock.h"
 
-/* A word of busy time: the bin above, nanoseconds in it below. */
+/* A word of busy time: bin number in the upper bits, nanoseconds below. */
 #define NS_BITS 28
 #define NS_MASK ((1ULL << NS_BITS) - 1)
 _Static_assert(GKF_BIN_NS <= NS_MASK, "a whole bin has room");
 
-/* A word of bytes: the low bits of the bin above. */
+/* A word of bytes: low bits of the bin number in the upper bits, bytes below.
+ */
 #define BYTES_BITS 36
 #define BYTES_MASK ((1ULL << BYTES_BITS) - 1)
 #define BIN_MASK   ((1ULL << (64 - BYTES_BITS)) - 1)
 
 /*
- * So many bins behind, whoever works computes what nobody has looked at: half
- * of what is kept is left for those who are busy with it.
+ * If a device's state is this many bins behind, a working process computes it.
+ * The other half of the bins kept leaves time for a process that is doing so.
  */
 #define BEHIND_BINS (GKF_BUSY_BINS / 2)
 
-/* How often a reader looks again before it takes the writer for dead. */
+/* How often a reader retries before it assumes that the writer is dead. */
 #define READINGS 64
 
 static struct gkf_busy *busy_of(const struct gkf_machine *m, unsigned slot)
@@ -61,11 +65,6 @@ static uint64_t bytes_in(uint64_t word, uint64_t bin)
 	return word >> BYTES_BITS == (bin & BIN_MASK) ? word & BYTES_MASK : 0;
 }
 
-static uint64_t min(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 static bool is_mine(struct gkf_machine *m, unsigned slot)
 {
 	return slot < GKF_SLOTS_MAX && gkf_owns(m, &m->file->slot[slot]);
@@ -75,6 +74,7 @@ void gkf_busy_open(struct gkf_machine *m, unsigned slot)
 {
 	struct gkf_busy *b = busy_of(m, slot);
 
+	GK_ASSERT(slot < GKF_SLOTS_MAX);
 	store_busy(&b->since_ns, 0);
 	store_busy(&b->ended_ns, 0);
 	store_busy(&b->wants_ns, 0);
@@ -86,9 +86,9 @@ void gkf_busy_open(struct gkf_machine *m, unsigned slot)
 	store_busy(&b->seq, 0);
 }
 
-/* ---- who works ---- */
+/* ---- for the working process ---- */
 
-/* Computes the bins that nobody has looked at, before they are forgotten. */
+/* Computes bins that no process has computed, before they are overwritten. */
 static void catch_up(struct gkf_machine *m, unsigned slot, uint64_t bin)
 {
 	unsigned device =
@@ -97,11 +97,13 @@ static void catch_up(struct gkf_machine *m, unsigned slot, uint64_t bin)
 	if (device >= m->device_count ||
 	    gkf_state_bin(m, device) + BEHIND_BINS > bin || !gkf_trylock(m, 0))
 		return;
-	gkf_state_advance(m, device);
+	m->above->state_advance(m, device);
 	gkf_unlock(m);
 }
 
-/* Notes [from, to) in its bins, as far as they are kept. */
+/*
+ * Adds the time [from, to) to the bins that it covers and that are still kept.
+ */
 static void note_work(struct gkf_busy *b, uint64_t from, uint64_t to)
 {
 	uint64_t bin = from / GKF_BIN_NS, last = to / GKF_BIN_NS;
@@ -111,19 +113,19 @@ static void note_work(struct gkf_busy *b, uint64_t from, uint64_t to)
 		from = bin * GKF_BIN_NS;
 	}
 	for (; from < to; bin++) {
-		uint64_t until = min((bin + 1) * GKF_BIN_NS, to);
+		uint64_t until = gk_min((bin + 1) * GKF_BIN_NS, to);
 		_Atomic uint64_t *word = &bin_of(b, bin)->busy;
 		uint64_t ns = busy_in(load_busy(word), bin) + until - from;
 
-		store_busy(word, bin << NS_BITS | min(ns, GKF_BIN_NS));
+		store_busy(word, bin << NS_BITS | gk_min(ns, GKF_BIN_NS));
 		from = until;
 	}
 }
 
 /*
- * Running work becomes work that is done. A reader that comes in between sees
- * the odd number and looks again; whoever is killed in between leaves it odd,
- * and what was running does not count twice.
+ * Turns running work into finished work. Meanwhile `seq` is odd, which makes
+ * concurrent readers retry. If this process is killed here, `seq` stays odd,
+ * and the running work is not counted twice.
  */
 static void settle_work(struct gkf_machine *m, unsigned slot, uint64_t to)
 {
@@ -148,7 +150,7 @@ void gkf_busy_begin(struct gkf_machine *m, unsigned slot)
 	if (!is_mine(m, slot))
 		return;
 	now = gkf_machine_ns(m);
-	/* The device did not rest while it was handed over. */
+	/* The device counts as busy while it is handed over. */
 	passed = gkf_turn_passed(m, slot);
 	if (passed && passed < now)
 		now = passed;
@@ -171,9 +173,10 @@ void gkf_busy_close(struct gkf_machine *m, unsigned slot, uint64_t machine_ns)
 {
 	struct gkf_busy *b = busy_of(m, slot);
 
+	GK_ASSERT(gkf_lock_held(m));
 	if (!load_busy(&b->since_ns))
 		return;
-	if (load_busy(&b->seq) & 1) /* it was noted when its process died */
+	if (load_busy(&b->seq) & 1) /* already added when the process died */
 		store_busy(&b->since_ns, 0);
 	settle_work(m, slot, machine_ns);
 }
@@ -195,14 +198,18 @@ void gkf_busy_moved(struct gkf_machine *m, unsigned slot,
 	while (!atomic_compare_exchange_weak_explicit(
 	    word, &was,
 	    (bin & BIN_MASK) << BYTES_BITS |
-		min(bytes_in(was, bin) + min(bytes, BYTES_MASK), BYTES_MASK),
+		gk_min(bytes_in(was, bin) + gk_min(bytes, BYTES_MASK),
+		       BYTES_MASK),
 	    memory_order_relaxed, memory_order_relaxed))
 		;
 }
 
-/* ---- who looks ---- */
+/* ---- for readers ---- */
 
-/* Done and running work as they were together; *ret_since 0: nothing runs. */
+/*
+ * Reads a consistent pair: finished work in a bin, and since when work has been
+ * running; *ret_since 0: none is running.
+ */
 static uint64_t read_busy(struct gkf_busy *b, uint64_t bin, uint64_t *ret_since)
 {
 	uint64_t seq, again, word;
@@ -220,7 +227,7 @@ static uint64_t read_busy(struct gkf_busy *b, uint64_t bin, uint64_t *ret_since)
 	return busy_in(word, bin);
 }
 
-/* How much of a bin lies behind a moment. */
+/* How many nanoseconds of a bin lie after the time ns. */
 static uint64_t bin_part_behind(uint64_t bin, uint64_t ns)
 {
 	uint64_t begin = bin * GKF_BIN_NS, end = begin + GKF_BIN_NS;
@@ -234,10 +241,11 @@ void gkf_busy_read(struct gkf_machine *m, unsigned slot, uint64_t bin,
 	struct gkf_busy *b = busy_of(m, slot % GKF_SLOTS_MAX);
 	uint64_t since, busy = read_busy(b, bin, &since);
 
+	GK_ASSERT(slot < GKF_SLOTS_MAX);
 	if (since)
 		busy += bin_part_behind(bin, since - 1);
 	ret_done->busy_permille =
-	    (uint32_t)((min(busy, GKF_BIN_NS) * 1000 + GKF_BIN_NS / 2) /
+	    (uint32_t)((gk_min(busy, GKF_BIN_NS) * 1000 + GKF_BIN_NS / 2) /
 		       GKF_BIN_NS);
 	for (int d = 0; d < GKF_DIRECTIONS; d++)
 		ret_done->moved[d] =

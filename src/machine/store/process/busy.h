@@ -1,15 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * busy.h - how long a process really keeps a device busy, and what it moves.
+ * busy.h - how long a process really keeps a device busy, and the bytes it
+ * copies.
  *
- * Busy time is machine time. Work that is done while the machine's clock
- * stands takes none; work that runs while the clock is stepped is busy for the
- * whole step; at twice the speed a kernel lasts twice as long. What others
- * see of a bin of 1/6 s is what stands in the file when it is over, so a
- * kernel that runs for minutes is seen while it runs. The work of a dead
- * process ends with the last bin that anybody has computed.
+ * Busy time is machine time. Work done while the machine's clock is stopped
+ * takes no time; work that runs while the clock is stepped is busy for the
+ * whole step; at twice the speed a kernel lasts twice as long. Others read a
+ * bin of 1/6 s when it is over, including running work, so a kernel that runs
+ * for minutes is visible while it runs. The work of a dead process ends with
+ * the last bin that any process has computed.
  *
- * The slot must be one of gkf_books_attach() of this process; anything else,
- * a forked child's too, is left undone.
+ * The slot must come from gkf_books_attach() in this process; calls for other
+ * slots, or in a forked child, do nothing.
  */
 #ifndef GKF_BUSY_H
 #define GKF_BUSY_H
@@ -22,24 +24,24 @@
 struct gkf_machine;
 
 /*
- * The first kernel of this process starts on the slot's device; no kernel of
- * it runs any more. They alternate: whoever runs several at once counts them,
- * and calls both under one lock of its own.
+ * Call begin when the first kernel of this process starts on the slot's device,
+ * and end when none runs any more. The calls alternate: a caller that runs
+ * several kernels at once counts them, and a lock of its own covers both calls.
  */
 void gkf_busy_begin(struct gkf_machine *m, unsigned slot);
 void gkf_busy_end(struct gkf_machine *m, unsigned slot);
 
 /*
- * Bytes that were copied: to the device or from it over PCIe, within the device
- * (each is read and written there), or over NVLinks. Any thread. Call it for
- * large copies a piece at a time: it counts where the call is.
+ * Adds bytes copied over PCIe to or from the device, within the device (each is
+ * read and written there), or over NVLinks. Any thread. Call it for each piece
+ * of a large copy: the bytes count in the bin of the call.
  */
 GKF_API void gkf_busy_moved(struct gkf_machine *m, unsigned slot,
 			    enum gkf_direction direction, uint64_t bytes);
 
-/* ---- for those who look ---- */
+/* ---- for readers ---- */
 
-/* The work of a slot's process in a bin that is over. */
+/* The work of a slot's process in a past bin. */
 struct gkf_done {
 	uint32_t busy_permille;
 	uint64_t moved[GKF_DIRECTIONS]; /* bytes */
@@ -57,16 +59,17 @@ void gkf_busy_read(struct gkf_machine *m, unsigned slot, uint64_t bin,
 		   struct gkf_done *ret_done);
 
 /*
- * From which bin on, not before `bin`, it may have done something: bin itself
- * when it did; UINT64_MAX: never, as far as the file knows by now.
+ * The first bin, not before `bin`, in which the process may have worked; bin
+ * itself if it did; UINT64_MAX: the file has no later work yet.
  */
 uint64_t gkf_busy_next(struct gkf_machine *m, unsigned slot, uint64_t bin);
 
-/* A slot gets a new owner. Before it is visible. */
+/* Clears the work of a slot for its new owner, before it is visible. */
 void gkf_busy_open(struct gkf_machine *m, unsigned slot);
 
 /*
- * Its owner is dead: what was running ended with machine_ns. The lock is held.
+ * Ends the running work of a dead owner at machine_ns. The caller holds the
+ * writers' lock.
  */
 void gkf_busy_close(struct gkf_machine *m, unsigned slot, uint64_t machine_ns);
 

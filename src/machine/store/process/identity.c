@@ -1,5 +1,6 @@
-/* identity.c - who a process is, and whether it still lives. */
-#include "machine/store/identity.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* identity.c - identifies processes and checks whether they still live. */
+#include "machine/store/process/identity.h"
 #include "base/pidstat.h"
 #include "machine/file/slot.h"
 #include "machine/store/emptied.h"
@@ -16,8 +17,9 @@ uint64_t gkf_own_namespace(const struct gkf_machine *m)
 }
 
 /*
- * No descriptor is kept: the program may close it, and use its number. A /proc
- * of another pid namespace has other processes under our numbers.
+ * Keeps no descriptor of /proc, because the program may close it and reuse its
+ * number. In a /proc of another pid namespace our pid belongs to another
+ * process.
  */
 struct gkf_identity gkf_self_look_up(void)
 {
@@ -34,8 +36,8 @@ struct gkf_identity gkf_self_look_up(void)
 	return self;
 }
 
-/* Threads that look it up at once find the same. */
-static void remember(struct gkf_own *own, const struct gkf_identity *self)
+/* Threads that look it up at the same time store the same words. */
+static void keep_identity(struct gkf_own *own, const struct gkf_identity *self)
 {
 	atomic_store_explicit(&own->pid, self->pid, memory_order_relaxed);
 	atomic_store_explicit(&own->pid_ns, self->pid_ns, memory_order_relaxed);
@@ -60,9 +62,9 @@ struct gkf_identity gkf_self(const struct gkf_machine *m)
 		    .stack = atomic_load_explicit(&own->stack,
 						  memory_order_relaxed)};
 	self = gkf_self_look_up();
-	/* Who could not be found may be found later. */
+	/* A failed lookup is repeated next time. */
 	if (gkf_is_known(&self))
-		remember(own, &self);
+		keep_identity(own, &self);
 	return self;
 }
 
@@ -85,24 +87,23 @@ bool gkf_alive(uint64_t own_ns, const struct gkf_identity *owner)
 {
 	struct gk_pidstat st;
 
-	/* Nobody gets a slot who is not known; see gkf_attach(). */
+	/* A process of unknown identity never gets a slot; see gkf_attach(). */
 	if (!gkf_is_known(owner))
 		return false;
 	if (owner->pid_ns != own_ns)
 		return true;
 	if (gkf_is_gone(own_ns, owner))
 		return false;
-	/* hidepid shows nothing of other users: then kill() has said it. */
+	/* hidepid may hide the process; kill() found it alive. */
 	if (gk_pidstat_of(owner->pid, &st) != 0)
 		return true;
 	if (st.start != owner->start)
 		return false;
 	/*
-	 * A process that begins another program no longer holds what the old
-	 * one held.
+	 * After an exec the process no longer holds what the old program held.
 	 */
 	if (owner->stack && st.stack && st.stack != owner->stack)
 		return false;
-	/* A dead first thread with living others is still a process. */
+	/* A process whose first thread has ended lives while others do. */
 	return !((st.state == 'Z' || st.state == 'X') && st.threads <= 1);
 }

@@ -1,4 +1,5 @@
-/* identity.h - who a process is to the others, and whether it still lives. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* identity.h - identifies processes and checks whether they still live. */
 #ifndef GKF_IDENTITY_H
 #define GKF_IDENTITY_H
 
@@ -9,14 +10,14 @@
 struct gkf_machine;
 struct gkf_slot;
 
-/* Who a process is to the others; 0 where /proc does not tell. */
+/* The identity of a process; 0 where /proc does not say. */
 struct gkf_identity {
 	int32_t pid;
 	uint64_t pid_ns, start;
-	uint64_t stack; /* another one after exec; 0: not known */
+	uint64_t stack; /* differs after exec; 0: unknown */
 };
 
-/* This process's own identity; a forked child begins without it (emptied.h). */
+/* This process's own identity; zeroed in a forked child (emptied.h). */
 struct gkf_own {
 	_Atomic uint32_t ready;
 	_Atomic int32_t pid;
@@ -24,36 +25,39 @@ struct gkf_own {
 };
 
 /*
- * The identity of the calling process; right again after a fork. It is looked
- * up when the machine is opened: nothing that a program closes or hides later
- * (descriptors, /proc) takes it away.
+ * The identity of the calling process; correct after a fork, too. It is looked
+ * up when the machine is opened, so that a program may close descriptors or
+ * hide /proc later.
  */
 struct gkf_identity gkf_self(const struct gkf_machine *m);
 
-/* Without a machine. Every time anew. */
+/* Looks up the same without a machine, anew at each call. */
 struct gkf_identity gkf_self_look_up(void);
 
-/* Can others see whether it lives? Else it must not hold anything. */
+/*
+ * Whether other processes can check that this one is alive. If not, it must not
+ * hold anything.
+ */
 static inline bool gkf_is_known(const struct gkf_identity *who)
 {
 	return who->pid > 0 && who->pid_ns && who->start;
 }
 
-/* Is the slot in use, and by this process? Cheap. */
+/* Whether the slot is in use by this process. Cheap. */
 bool gkf_owns(const struct gkf_machine *m, const struct gkf_slot *slot);
 
-/* The pid namespace of this process; 0 when /proc does not tell. */
+/* The pid namespace of this process; 0 when /proc does not say. */
 uint64_t gkf_own_namespace(const struct gkf_machine *m);
 
 /*
- * Whether an owner is alive: a zombie is not, nor a process that has taken
- * over the pid, nor one that runs another program since, nor who is not known.
- * Owners of another pid namespace than own_ns count as alive: see others.h.
+ * Whether an owner is alive. It is not if it is a zombie or unknown, if another
+ * process has its pid, or if it has run exec since. Owners of a pid namespace
+ * other than own_ns count as alive: see others.h.
  */
 bool gkf_alive(uint64_t own_ns, const struct gkf_identity *owner);
 
-/* Whether nobody has an owner's pid any more, in our pid namespace: some of
- * those that are not alive, for one system call. */
+/* Whether no process of our pid namespace has the owner's pid any more. This
+ * finds only some dead owners, but costs a single system call. */
 bool gkf_is_gone(uint64_t own_ns, const struct gkf_identity *owner);
 
 #endif

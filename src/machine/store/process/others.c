@@ -1,8 +1,9 @@
-/* others.c - looks through /proc for the processes of other pid namespaces. */
-#include "machine/store/others.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* others.c - finds processes of other pid namespaces in /proc. */
+#include "machine/store/process/others.h"
 #include "base/err.h"
 #include "base/fs.h"
-#include "machine/store/identity.h"
+#include "machine/store/process/identity.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -14,18 +15,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* PROC_PID_INIT_INO of the kernel: in it all processes of the host are seen. */
+/* The kernel's PROC_PID_INIT_INO: this namespace sees all processes. */
 #define FIRST_NAMESPACE 0xEFFFFFFCULL
 
-/* The namespace of who may be in any: no namespace has this number. */
+/* Stands for an unknown namespace; no namespace has this number. */
 #define UNSEEN 0
 
 enum inner { INNER_NONE, INNER_FOUND, INNER_UNKNOWN };
 
 /*
- * The number of a process in its own namespace. None: it is in ours, whose
- * numbers alone stand there. Unknown: before Linux 4.1, or not the whole line
- * was read.
+ * Finds the pid of a process in its own namespace. NONE: it is in our namespace
+ * and has only one pid. UNKNOWN: the kernel is older than Linux 4.1, or the
+ * line was cut off.
  */
 static enum inner find_inner_pid(const char *status, int32_t *ret_pid)
 {
@@ -63,7 +64,10 @@ static bool is_zombie(const char *status)
 	       strstr(status, "\nThreads:\t1\n");
 }
 
-/* False: it may be anybody. Who has ended meanwhile is nobody. */
+/*
+ * Adds a process if it is of another namespace; false if it could not be read.
+ * A process that has ended meanwhile is ignored.
+ */
 static bool look_at(struct gkf_others *o, int proc, const char *name)
 {
 	char path[64], status[4096];
@@ -85,14 +89,14 @@ static bool look_at(struct gkf_others *o, int proc, const char *name)
 	case INNER_FOUND:
 		break;
 	}
-	/* Those of other users keep their namespace to themselves. */
+	/* The namespace of other users' processes cannot be read. */
 	snprintf(path, sizeof path, "%.20s/ns/pid", name);
 	if (fstatat(proc, path, &ns, 0) && (errno == ENOENT || errno == ESRCH))
 		return true;
 	return add_other(o, ns.st_ino, pid);
 }
 
-/* errno tells a list that broke off from its end. */
+/* At the end of the list errno is 0; after a failure it is not. */
 static const struct dirent *next_entry(DIR *proc)
 {
 	errno = 0;
@@ -105,7 +109,8 @@ static void look_around(struct gkf_others *o)
 	const struct dirent *entry;
 
 	o->looked = true;
-	/* Whom hidepid does not show process 1 it shows no other user. */
+	/* If hidepid hides process 1, it hides the processes of all other
+	 * users. */
 	o->blind = !proc || faccessat(dirfd(proc), "1", F_OK, 0);
 	if (!proc)
 		return;
@@ -117,7 +122,8 @@ static void look_around(struct gkf_others *o)
 	closedir(proc);
 }
 
-static bool knows(const struct gkf_others *o, const struct gkf_identity *owner)
+static bool has_other(const struct gkf_others *o,
+		      const struct gkf_identity *owner)
 {
 	for (size_t i = 0; i < o->count; i++)
 		if (o->at[i].pid == owner->pid &&
@@ -134,7 +140,7 @@ bool gkf_others_live(struct gkf_others *o, uint64_t own_ns,
 		return true;
 	if (!o->looked)
 		look_around(o);
-	return o->blind || knows(o, owner);
+	return o->blind || has_other(o, owner);
 }
 
 void gkf_others_free(struct gkf_others *o)

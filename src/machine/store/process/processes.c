@@ -1,11 +1,12 @@
-/* processes.c - copies out who is on a device now. */
-#include "machine/store/processes.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* processes.c - lists the processes on a device. */
+#include "machine/store/process/processes.h"
 #include "base/err.h"
 #include "machine/file/numbers.h"
 #include "machine/file/slot.h"
 #include "machine/store/clock.h"
-#include "machine/store/ledger.h"
-#include "machine/store/slot.h"
+#include "machine/store/process/ledger.h"
+#include "machine/store/process/slot.h"
 #include "machine/store/view.h"
 
 int gkf_processes_in(struct gkf_machine *m, unsigned device, uint32_t instance,

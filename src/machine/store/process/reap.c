@@ -1,15 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* reap.c - removes the slots of dead owners. */
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/slot.h"
 #include "machine/store/above.h"
-#include "machine/store/busy.h"
-#include "machine/store/identity.h"
-#include "machine/store/ledger.h"
-#include "machine/store/others.h"
-#include "machine/store/slot.h"
+#include "machine/store/process/busy.h"
+#include "machine/store/process/identity.h"
+#include "machine/store/process/ledger.h"
+#include "machine/store/process/lent.h"
+#include "machine/store/process/others.h"
+#include "machine/store/process/slot.h"
 #include "machine/store/state_bin.h"
 #include "machine/store/view.h"
 #include "machine/store/writers_lock.h"
@@ -17,21 +20,23 @@
 #include <stdlib.h>
 
 /*
- * Looking costs some microseconds a process: at most 5 % of anybody's time,
- * which is its thread's CPU time; a host that was busy meanwhile is no cost.
+ * A scan of all owners takes some microseconds per process. The pause after it
+ * keeps the cost below 5 % of a thread's time. Cost is measured as CPU time, so
+ * that a busy host does not lengthen the pause.
  */
 #define PAUSE_MIN_NS (50 * GK_NS_PER_MS)
 #define PAUSE_MAX_NS (5 * GK_NS_PER_S)
 #define PAUSE_FACTOR 20
 
 /*
- * Between two looks this process glances: whoever has waited for the end of
- * another one finds its memory free. A system call for each is all it costs.
+ * Between two scans a process checks quickly (glances) whether owners still
+ * exist, so that a program that has waited for another one to end finds the
+ * other's memory free. A glance costs one system call per owner.
  */
 #define GLANCE_MIN_NS GK_NS_PER_MS
 #define GLANCE_MAX_NS PAUSE_MIN_NS
 
-static uint64_t bounded(uint64_t pause)
+static uint64_t bound_pause(uint64_t pause)
 {
 	return pause < PAUSE_MIN_NS   ? PAUSE_MIN_NS
 	       : pause > PAUSE_MAX_NS ? PAUSE_MAX_NS
@@ -43,6 +48,7 @@ void gkf_reap_busy(struct gkf_machine *m, unsigned device)
 	unsigned high = gkf_slots_high(m);
 	uint64_t own_ns = 0, computed = gkf_state_bin(m, device) * GKF_BIN_NS;
 
+	GK_ASSERT(gkf_lock_held(m));
 	for (unsigned i = 0; i < high; i++) {
 		struct gkf_slot slot;
 		struct gkf_identity owner;
@@ -59,17 +65,19 @@ void gkf_reap_busy(struct gkf_machine *m, unsigned device)
 	}
 }
 
-/* Claims the right to look now; one process in the machine gets it. */
-static bool claim(struct gkf_file *f, bool force, uint64_t *ret_now)
+/*
+ * Claims the next scan if it is due. Only one process of the machine gets it.
+ */
+static bool claim_look(struct gkf_file *f, bool force, uint64_t *ret_now)
 {
 	uint64_t last = atomic_load(&f->reaped_ns);
-	uint64_t now = gk_mono_ns(); /* after: what others wrote is past */
+	uint64_t now = gk_mono_ns(); /* read last, so that last <= now */
 	uint64_t pause = atomic_load(&f->reap_pause_ns);
 
 	*ret_now = now;
-	/* 0: nobody has ended a first look yet. */
-	pause = bounded(pause);
-	/* A time ahead of the clock, of another time namespace, is long ago. */
+	/* The recorded pause is 0 until the first scan has ended. */
+	pause = bound_pause(pause);
+	/* A time ahead of ours (of another time namespace) counts as old. */
 	if (!force && now - last < pause)
 		return false;
 	return atomic_compare_exchange_strong(&f->reaped_ns, &last, now) ||
@@ -78,36 +86,42 @@ static bool claim(struct gkf_file *f, bool force, uint64_t *ret_now)
 
 static uint64_t pause_after(uint64_t cost_ns)
 {
-	return bounded(cost_ns * PAUSE_FACTOR);
+	return bound_pause(cost_ns * PAUSE_FACTOR);
 }
 
 /* Frees the slot unless it has changed hands meanwhile. */
-static bool bury(struct gkf_machine *m, unsigned index, uint64_t life,
-		 unsigned device)
+static bool free_dead_slot(struct gkf_machine *m, unsigned index, uint64_t life,
+			   unsigned device)
 {
 	struct gkf_slot *slot = &m->file->slot[index];
 	bool freed = false;
 
-	/* A reader must not wait; the next one will do it. */
+	/*
+	 * A reader must not wait for the lock; the next one will free the slot.
+	 */
 	if (!gkf_trylock(m, 0))
 		return false;
 	if (atomic_load(&slot->life) == life) {
-		gkf_state_advance(m, device);
-		freed = !gkf_slot_free(m, index, device, 0);
+		m->above->state_advance(m, device);
+		gkf_slot_free(m, index, device, 0);
+		freed = atomic_load(&slot->life) != life;
 	}
 	gkf_unlock(m);
 	return freed;
 }
 
-/* One look at those who live, and who had the slots before it. */
+/*
+ * The data of one scan of all owners: which processes are alive, and the lives
+ * that the slots had at some moment before.
+ */
 struct look {
 	uint64_t own_ns;
 	unsigned high;
 	struct gkf_others others;
-	uint64_t *lives; /* of the slots below high; NULL: not noted yet */
+	uint64_t *lives; /* lives of the slots below high; NULL: not yet read */
 };
 
-/* Notes the lives of the slots; false: there is no memory for them. */
+/* Records the lives of the slots; false: out of memory. */
 static bool note_lives(const struct gkf_machine *m, struct look *look)
 {
 	look->lives = malloc(look->high * sizeof *look->lives);
@@ -117,8 +131,9 @@ static bool note_lives(const struct gkf_machine *m, struct look *look)
 }
 
 /*
- * Nobody else would bury the processes of a container that has ended. Whose
- * slot came after the look is left to the next one.
+ * Whether an owner is alive. Checks owners in containers, too, because nobody
+ * else frees their slots when the container has ended. A slot taken after this
+ * scan began is left to the next scan.
  */
 static bool is_alive(const struct gkf_machine *m, unsigned index, uint64_t life,
 		     const struct gkf_identity *owner, struct look *look)
@@ -134,9 +149,16 @@ static bool is_alive(const struct gkf_machine *m, unsigned index, uint64_t life,
 typedef bool judge(const struct gkf_machine *m, unsigned index, uint64_t life,
 		   const struct gkf_identity *owner, struct look *look);
 
-/* How many slots; one process may have several, one after the other. */
-static unsigned bury_all_but(judge *lives, struct gkf_machine *m,
-			     struct look *look)
+/* Whether others use less of a lent slot's memory than it holds. */
+static bool is_given_back(const struct gkf_slot *slot)
+{
+	return gkf_lent_bytes(slot) < gkf_slot_held(slot);
+}
+
+/* Frees the slots of dead owners; returns how many. An owner is checked once
+ * for a run of its slots. */
+static unsigned free_dead_slots(judge *lives, struct gkf_machine *m,
+				struct look *look)
 {
 	struct gkf_identity last = {0};
 	bool last_lives = true;
@@ -150,6 +172,11 @@ static unsigned bury_all_but(judge *lives, struct gkf_machine *m,
 
 		if (!gkf_slot_read(m, i, &slot, &life))
 			continue;
+		if (gkf_is_lent(&slot)) {
+			freed += is_given_back(&slot) &&
+				 free_dead_slot(m, i, life, slot.device);
+			continue;
+		}
 		if (slot.pid != last.pid || slot.start != last.start ||
 		    slot.stack != last.stack || slot.pid_ns != last.pid_ns) {
 			last = (struct gkf_identity){.pid = slot.pid,
@@ -158,7 +185,7 @@ static unsigned bury_all_but(judge *lives, struct gkf_machine *m,
 						     .stack = slot.stack};
 			last_lives = lives(m, i, life, &last, look);
 		}
-		if (!last_lives && bury(m, i, life, slot.device))
+		if (!last_lives && free_dead_slot(m, i, life, slot.device))
 			freed++;
 	}
 	if (freed)
@@ -176,7 +203,7 @@ static bool is_there(const struct gkf_machine *m, unsigned index, uint64_t life,
 	return !gkf_is_gone(look->own_ns, owner);
 }
 
-static unsigned glance(struct gkf_machine *m, uint64_t begin)
+static unsigned glance_at_owners(struct gkf_machine *m, uint64_t begin)
 {
 	uint64_t due = atomic_load(&m->glance_ns), pause;
 	struct look look = {0};
@@ -185,7 +212,7 @@ static unsigned glance(struct gkf_machine *m, uint64_t begin)
 	if (begin < due || !atomic_compare_exchange_strong(
 			       &m->glance_ns, &due, begin + GLANCE_MAX_NS))
 		return 0;
-	freed = bury_all_but(is_there, m, &look);
+	freed = free_dead_slots(is_there, m, &look);
 	pause = (gk_mono_ns() - begin) * PAUSE_FACTOR;
 	pause = pause < GLANCE_MIN_NS ? GLANCE_MIN_NS : pause;
 	if (pause < GLANCE_MAX_NS)
@@ -199,10 +226,10 @@ unsigned gkf_reap(struct gkf_machine *m, bool force)
 	unsigned freed;
 	uint64_t begin;
 
-	if (!claim(m->file, force, &begin))
-		return glance(m, begin);
+	if (!claim_look(m->file, force, &begin))
+		return glance_at_owners(m, begin);
 	begin = gk_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	freed = bury_all_but(is_alive, m, &look);
+	freed = free_dead_slots(is_alive, m, &look);
 	gkf_others_free(&look.others);
 	free(look.lives);
 	atomic_store(&m->file->reap_pause_ns,

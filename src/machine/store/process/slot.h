@@ -1,4 +1,5 @@
-/* slot.h - the slots of the machine file, read and freed. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* slot.h - reads and frees slots of the machine file. */
 #ifndef GKF_SLOT_H
 #define GKF_SLOT_H
 
@@ -15,13 +16,16 @@ struct gkf_machine;
 struct gkf_slot;
 
 /*
- * A live slot copied out; false when it is free or changed meanwhile, or when
- * it names no device of this machine.
+ * Copies a slot in use; false when it is free, changed meanwhile, or names no
+ * device of this machine.
  */
 bool gkf_slot_read(struct gkf_machine *m, unsigned index,
 		   struct gkf_slot *ret_slot, uint64_t *ret_life);
 
-/* The same, and cheap for the slots of other devices. */
+/*
+ * Like gkf_slot_read(), but false for slots of other devices, for which it is
+ * cheap.
+ */
 static inline bool gkf_slot_read_on(struct gkf_machine *m, unsigned index,
 				    unsigned device, struct gkf_slot *ret_slot,
 				    uint64_t *ret_life)
@@ -32,7 +36,10 @@ static inline bool gkf_slot_read_on(struct gkf_machine *m, unsigned index,
 	       ret_slot->device == device;
 }
 
-/* Slots of loads come and go by the clock, those of processes are there. */
+/*
+ * The slots of loads appear and disappear at set times; other slots are always
+ * present.
+ */
 static inline bool gkf_slot_is_present(const struct gkf_slot *slot,
 				       uint64_t bin)
 {
@@ -44,7 +51,7 @@ static inline bool gkf_slot_is_present(const struct gkf_slot *slot,
 		bin >= __atomic_load_n(&w->start_bin, __ATOMIC_RELAXED));
 }
 
-/* The bytes that a slot takes of its device. */
+/* The bytes of device memory that a slot holds. */
 static inline uint64_t gkf_slot_held(const struct gkf_slot *slot)
 {
 	return atomic_load_explicit(&slot->bytes, memory_order_relaxed) +
@@ -52,19 +59,25 @@ static inline uint64_t gkf_slot_held(const struct gkf_slot *slot)
 }
 
 /*
- * Frees a slot, which takes all that it holds with it, as soon as the books of
- * its device can be had, within patience_ns. The caller holds the writers'
- * lock.
+ * Frees a slot and its memory, waiting at most patience_ns for the books of its
+ * device. Memory that others still use stays in a lent slot (lent.h). The
+ * caller holds the writers' lock.
  */
 int gkf_slot_free(struct gkf_machine *m, unsigned index, unsigned device,
 		  uint64_t patience_ns);
 
 /* Number of slots that may be in use. */
-unsigned gkf_slots_high(const struct gkf_machine *m);
+static inline unsigned gkf_slots_high(const struct gkf_machine *m)
+{
+	uint64_t high =
+	    atomic_load_explicit(&m->file->slots_high, memory_order_acquire);
+
+	return high < GKF_SLOTS_MAX ? (unsigned)high : GKF_SLOTS_MAX;
+}
 
 /*
- * Ends what the dead had running on a device, with the last bin that is
- * computed. The caller holds the lock.
+ * Ends the running work of dead processes on a device with the last computed
+ * bin. The caller holds the writers' lock.
  */
 void gkf_reap_busy(struct gkf_machine *m, unsigned device);
 

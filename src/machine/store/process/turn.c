@@ -1,5 +1,6 @@
-/* turn.c - takes and hands on the turns of a device; see turn.h. */
-#include "machine/store/turn.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* turn.c - takes the turns of a device and hands them on; see turn.h. */
+#include "machine/store/process/turn.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/futex.h"
@@ -8,28 +9,31 @@
 #include "machine/file/slot.h"
 #include "machine/file/work_state.h"
 #include "machine/store/clock.h"
-#include "machine/store/identity.h"
-#include "machine/store/slot.h"
+#include "machine/store/process/identity.h"
+#include "machine/store/process/slot.h"
 #include "machine/store/view.h"
 
 #include <limits.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* How often who waits looks after the holder, and at its own stop flag. */
+/* How often a waiting thread checks the holder and its own stop flag. */
 #define LOOK_NS (10 * GK_NS_PER_MS)
 
-/* A turn that was handed over and not begun, and one of a stopped process. */
+/*
+ * How long after its beginning a turn is taken from a holder that has not
+ * claimed it, or that is stopped.
+ */
 #define UNCLAIMED_NS (10 * GK_NS_PER_MS)
 #define STOPPED_NS   (100 * GK_NS_PER_MS)
 
-/* Kernels are often shorter than going to sleep and being woken takes. */
+/* Kernels are often shorter than sleeping and waking up takes. */
 #define SPIN_NS (20 * GK_NS_PER_US)
 
-/* As long as it takes to hand the device over, at most; machine time. */
+/* The longest time to hand the device over; machine time. */
 #define PASSING_NS GK_NS_PER_MS
 
-/* A holder: see struct gkf_turn. */
+/* Fields of a holder's word: see struct gkf_turn. */
 #define SHARE       (1ULL << 16)
 #define SLOT(w)     ((unsigned)((w)&0xffff) - 1) /* UINT32_MAX: none */
 #define SHARES(w)   ((unsigned)((w) >> 16 & 0xffff))
@@ -47,7 +51,7 @@ static struct gkf_busy *slot_busy(const struct gkf_machine *m, unsigned slot)
 	return &m->file->busy[slot];
 }
 
-/* The holder's word of a slot, shared by nobody yet. */
+/* The holder's word of a slot, with no thread sharing the turn yet. */
 static uint64_t word_of(const struct gkf_machine *m, unsigned slot)
 {
 	uint64_t life = atomic_load_explicit(&m->file->slot[slot].life,
@@ -56,7 +60,7 @@ static uint64_t word_of(const struct gkf_machine *m, unsigned slot)
 	return life << 32 | (slot + 1);
 }
 
-/* Which turns of the device: those of the whole, or of a MIG device. */
+/* The index of the turn: 0 for the whole device, or that of a MIG device. */
 static unsigned index_of(const struct gkf_machine *m, unsigned device,
 			 unsigned slot)
 {
@@ -101,7 +105,7 @@ static void store_turn(_Atomic uint64_t *word, uint64_t value)
 }
 
 /*
- * Takes a turn that is free, or begins or shares the one that the process has.
+ * Takes a free turn, or begins or shares the turn that the process has.
  */
 static bool enter_turn(const struct place *p)
 {
@@ -111,7 +115,7 @@ static bool enter_turn(const struct place *p)
 	for (;;) {
 		bool begins = !w || (SAME(w, me) && !SHARES(w));
 
-		/* Whoever joined when it is over would keep the others out. */
+		/* Joining a turn whose slice is over would starve others. */
 		if (!begins && (!SAME(w, me) || is_slice_over(t)))
 			return false;
 		if (!atomic_compare_exchange_weak(&t->holder, &w,
@@ -145,9 +149,9 @@ static bool is_stopped(struct gkf_machine *m, const struct gkf_slot *slot)
 }
 
 /*
- * Who has been waiting longest for the same turn; UINT32_MAX: nobody.
- * *ret_more: others wait, too. One that died waiting does not claim its turn;
- * see look_after().
+ * The slot that has waited longest for the same turn; UINT32_MAX: none.
+ * *ret_more: others wait, too. The slot's process may have died while waiting;
+ * look_after() then takes the turn away.
  */
 static unsigned find_oldest(const struct place *p, bool *ret_more)
 {
@@ -185,8 +189,8 @@ static void wake_slot(struct gkf_machine *m, unsigned slot)
 }
 
 /*
- * When the device was handed over: who hands it over has just ended its work,
- * and finding out who is next is no rest.
+ * When the device was handed over: at the end of the last holder's work, so
+ * that the search for the next holder does not count as idle time.
  */
 static uint64_t passed_at(const struct place *p, uint64_t was)
 {
@@ -200,13 +204,13 @@ static uint64_t passed_at(const struct place *p, uint64_t was)
 								 : now;
 }
 
-/* The word of who comes next, or 0; *ret_slot is its slot. */
+/* The word of the next holder, or 0; *ret_slot is its slot. */
 static uint64_t choose_next(const struct place *p, unsigned *ret_slot)
 {
 	struct gkf_turn *t = p->turn;
 	bool more;
 
-	/* Taken away first: who asks from now on asks again. */
+	/* Cleared first: later waiters set it again. */
 	atomic_store(&t->asked, 0);
 	*ret_slot = find_oldest(p, &more);
 	if (more)
@@ -214,7 +218,10 @@ static uint64_t choose_next(const struct place *p, unsigned *ret_slot)
 	return *ret_slot == UINT32_MAX ? 0 : word_of(p->m, *ret_slot);
 }
 
-/* A word that is written before it is true, and what it was. */
+/*
+ * A word that was changed provisionally, with its old and new value;
+ * take_back() undoes the change.
+ */
 struct claim {
 	_Atomic uint64_t *word;
 	uint64_t was, is;
@@ -231,8 +238,8 @@ static void take_back(struct claim c)
 }
 
 /*
- * Changes the holder's word. When the turn begins stands there first: whoever
- * looks after the new holder must not find it late.
+ * Changes the holder's word. The start of the turn is stored first, so that
+ * look_after() does not take the new holder for late.
  */
 static bool hand_to(const struct place *p, uint64_t *was, uint64_t next)
 {
@@ -251,10 +258,10 @@ static bool hand_to(const struct place *p, uint64_t *was, uint64_t next)
 }
 
 /*
- * Ends the turn of holder word `was` and hands it to who waits longest; false
- * when it has changed meanwhile. Who waits says so before it looks whether the
- * turn is free, and this looks who waits after it has made it free: one of the
- * two sees the other.
+ * Ends the turn of holder word `was` and hands it to the slot that waits
+ * longest; false when the word has changed meanwhile. A waiter announces itself
+ * before it checks whether the turn is free, and this function checks for
+ * waiters after freeing the turn, so one of the two sees the other.
  */
 static bool pass_turn_on(const struct place *p, uint64_t was)
 {
@@ -281,7 +288,10 @@ static bool pass_turn_on(const struct place *p, uint64_t was)
 	return true;
 }
 
-/* Does the holder not go on? Then the turn is taken away from it. */
+/*
+ * Takes the turn away from a holder that is dead, stopped, or has not claimed
+ * it.
+ */
 static void look_after(const struct place *p)
 {
 	struct gkf_turn *t = p->turn;
@@ -298,14 +308,14 @@ static void look_after(const struct place *p)
 	       !is_owner_alive(p->m, &slot);
 	if (!SHARES(w) && age >= UNCLAIMED_NS)
 		lost = true;
-	/* It is not handed to it again. */
+	/* Do not hand the turn to this holder again. */
 	if (lost && holder < GKF_SLOTS_MAX)
 		atomic_store(&slot_busy(p->m, holder)->wants_ns, 0);
 	if (lost || (age >= STOPPED_NS && is_stopped(p->m, &slot)))
 		pass_turn_on(p, w);
 }
 
-/* A short while: has the turn come? */
+/* Spins for a short while; returns whether the turn came. */
 static bool comes_soon(const struct place *p)
 {
 	uint64_t me = word_of(p->m, p->slot), until = gk_mono_ns() + SPIN_NS;
@@ -356,7 +366,7 @@ int gkf_turn_take(struct gkf_machine *m, unsigned slot, const atomic_bool *stop)
 		return 0;
 	r = wait_turn(&p, stop);
 	w = atomic_load(&p.turn->holder);
-	/* It may have been handed over meanwhile. */
+	/* The turn may have been handed to us meanwhile. */
 	if (r && SAME(w, word_of(m, slot)) && !SHARES(w))
 		pass_turn_on(&p, w);
 	return r;

@@ -1,4 +1,8 @@
-/* How a launcher's children are told to end, and that none stays a zombie. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * children_test.c - checks how a launcher ends its children, and that none
+ * stays a zombie.
+ */
 #include "cli/fake/fake.h"
 #include "unit.h"
 
@@ -11,14 +15,14 @@
 
 enum { CHILDREN = 4 };
 
-/* The signals that were sent, and to whom, in order. */
+/* The signals that were sent, in order, each with its target. */
 static struct {
 	pid_t pid;
 	int number;
 } sent[4 * CHILDREN];
 static unsigned sent_count;
 
-/* In place of the C library's. */
+/* Replaces the C library's kill(). */
 int kill(pid_t pid, int number)
 {
 	if (sent_count < COUNT(sent)) {
@@ -57,7 +61,7 @@ static void is_gone(pid_t pid)
 	assert_int_equal(errno, ECHILD);
 }
 
-/* SIGCONT to one that exits would undo the SIGSTOP of who attaches to it. */
+/* SIGCONT to a process that exits would undo a debugger's SIGSTOP. */
 static void nothing_follows_the_signal_to_end(void **state)
 {
 	struct fake_children children = start_all();

@@ -1,5 +1,9 @@
-/* Products of matrices of all types against three plain loops. */
-#include "fronts/cublas/gemm.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gemm_test.c - compares products of matrices of all types with three plain
+ * loops.
+ */
+#include "fronts/cublas/gemm/gemm.h"
 #include "fronts/cublas/cblas.h"
 #include "unit.h"
 
@@ -26,7 +30,7 @@ static const struct kind {
 
 static uint64_t seed = 1;
 
-/* Small multiples of 1/4: all types have them. */
+/* Small multiples of 1/4, which all types have. */
 static void fill(void *matrix, enum element type)
 {
 	size_t size = element_size(type);
@@ -42,7 +46,7 @@ static void fill(void *matrix, enum element type)
 	}
 }
 
-/* CMPLX() is not there with every compiler. */
+/* Not every compiler has CMPLX(). */
 static double complex complex_of(double real, double imaginary)
 {
 	union {

@@ -1,4 +1,5 @@
-"""Factorizations of many matrices, checked by what they are factors of."""
+# SPDX-License-Identifier: Apache-2.0
+"""Checks factorizations of many matrices by multiplying the factors."""
 
 from blas import *
 
@@ -8,7 +9,7 @@ def multiply(a, b):
 
 
 def regular(n, t):
-    """Far from singular, and with rows that have to be exchanged."""
+    """Far from singular, with rows that must be exchanged."""
     return (random((n, n), t) + 9 * np.eye(n)[::-1]).astype(t)
 
 
@@ -65,7 +66,7 @@ for (p, t), n in product(TYPES.items(), (1, 2, 5, 32)):
                 same("matinv", multiply(m, found.get()), np.eye(n), t, 4096)
     free_all()
 
-# Which pivot is 0 is said, of each matrix.
+# The first zero pivot is reported for each matrix.
 for p, t in TYPES.items():
     for blas in modes:
         singular = np.array([[1, 2, 3], [2, 4, 6], [1, 2, 3]], t)
@@ -79,7 +80,7 @@ for p, t in TYPES.items():
         assert list(info.get()) == [2, 0] and (out[1].get() == np.eye(3)).all()
     free_all()
 
-# Without pivots, where their squares are more or less than a number can be.
+# Without pivots, where their squares overflow or underflow.
 for (p, t), f in product((("D", np.float64), ("Z", np.complex128)), (1e-200, 1e-170, 1, 1e200)):
     for unit in (1,) if t is np.float64 else (1, 1j, 0.6 + 0.8j, 0.8 - 0.6j):
         lu, info = Array(np.array([[2 * unit * f, unit * f], [(1 if t is np.float64 else 1 + 3j) * f, 5 * f]], t)), ints(1)
@@ -117,7 +118,7 @@ for (p, t), (m, n), nrhs in product(TYPES.items(), ((1, 1), (5, 3), (4, 4)), (0,
         assert told[0] == 0 and (not nrhs or (infos.get() == 0).all())
         for matrix, b, found in zip(matrices, right, c):
             x = wide(found.get()[:n])
-            # What is left over is orthogonal to all columns.
+            # The residual is orthogonal to all columns.
             rest = multiply(matrix, x) - wide(b)
             same("gels", multiply(matrix.conj().T, rest), np.zeros((n, nrhs)), t, 2 ** 16)
         assert blas.status(p + "gelsBatched", T, m, n, nrhs, Addresses(a), m + 1, Addresses(c), m + 2, told, infos,

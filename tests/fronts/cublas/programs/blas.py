@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the programs of this directory share: cuBLAS by ctypes, values on the
 device, both pointer modes. A program checks a family of functions and prints
 the names of those whose results it compared, one a line.
@@ -30,7 +31,7 @@ rng = np.random.default_rng(20130)
 
 
 class Bf16:
-    """numpy has no such type: its values as float, its bits as uint16."""
+    """numpy has no such type: values are floats, bits are uint16."""
 
     name, itemsize = "bf16", 2
 
@@ -46,7 +47,7 @@ class Bf16:
 
 
 class Complex8:
-    """Pairs of bytes: of numpy's complex64 here."""
+    """Pairs of bytes, as numpy's complex64 here."""
 
     name = "complex8"
 
@@ -69,7 +70,7 @@ def real_of(dtype):
 
 
 def held_in(dtype):
-    """The numpy type that values of a type are kept in here."""
+    """The numpy type that holds values of a type here."""
     return {bf16: np.float32, c8i: np.complex64}.get(dtype, dtype)
 
 
@@ -132,7 +133,7 @@ class Memory:
 
 
 class Array(Memory):
-    """An array on the device, its first dimension running fastest."""
+    """An array on the device, whose first dimension varies fastest."""
 
     def __init__(self, values, dtype=None):
         values = np.asarray(values)
@@ -208,13 +209,13 @@ class Blas:
         checked.add("cublas" + symbol)
 
 
-# Every check is made in both pointer modes, and of the functions of 64-bit
-# dimensions as of those of 32 bits.
+# Every check is made in both pointer modes, and for the functions with 64-bit
+# dimensions as for those with 32 bits.
 modes = [Blas(False), Blas(True)]
 
 
 def forms(name, *suffixes):
-    """(handle, symbol) for a name, its twin of 64 bits, and both modes."""
+    """(blas, symbol) for a name, its 64-bit twin, and both modes."""
     for suffix in suffixes or ("", "_64"):
         for blas in modes:
             yield blas, name + suffix
@@ -238,14 +239,14 @@ def same(what, found, expected, dtype, slack=64):
 
 
 def op(matrix, how):
-    """op(A) as cublasOperation_t names it."""
+    """op(A) in the terms of cublasOperation_t."""
     if how == N:
         return matrix
     return matrix.T if how == T else matrix.conj().T
 
 
 class Strided:
-    """A vector of n elements `inc` apart; what lies between is NaN."""
+    """A vector of n elements `inc` apart; NaN is in between."""
 
     def __init__(self, n, inc, dtype, values=None):
         self.n, self.inc, self.dtype = n, inc, dtype
@@ -260,7 +261,7 @@ class Strided:
         return [first + i * self.inc for i in range(self.n)]
 
     def get(self):
-        """The elements; what lies between is as it was."""
+        """The elements; checks that what is between them is unchanged."""
         flat = self.array.get()
         between = np.ones(flat.size, bool)
         between[self.places()] = False
@@ -269,7 +270,7 @@ class Strided:
 
 
 def padded(matrix, ld, dtype=None):
-    """A matrix whose columns are `ld` apart; what lies between is NaN."""
+    """A matrix whose columns are `ld` apart; NaN is in between."""
     matrix = np.asarray(matrix)
     dtype = dtype or matrix.dtype.type
     whole = np.full((ld, matrix.shape[1]), 0 if dtype in (np.int8, np.int32, c8i) else NAN,

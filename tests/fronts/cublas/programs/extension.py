@@ -1,4 +1,5 @@
-"""cuBLAS' additions: geam, dgmm, tpttr, trttp."""
+# SPDX-License-Identifier: Apache-2.0
+"""Checks cuBLAS' extensions: geam, dgmm, tpttr, trttp."""
 
 from blas import *
 
@@ -24,7 +25,7 @@ for (p, t), (m, n), ta, tb, pair in product(TYPES.items(), ((0, 2), (1, 1), (3, 
         if ta == N:  # in place of A
             blas(name, ta, tb, m, n, Value(alpha, t), a_, m + 1, Value(beta, t), b_, len(b) + 2, a_, m + 1)
             same(name, a_.get()[:m], expected, t)
-        elif m:  # a transposed one cannot be
+        elif m:  # a transposed one is not possible
             assert blas.status(name, ta, N, m, n, Value(alpha, t), a_, 9, Value(beta, t), b_, 9, a_,
                                9) == INVALID_VALUE
     free_all()

@@ -1,12 +1,13 @@
-"""Products of matrices: one, batched, strided, grouped, of all types; and
-batches of products with vectors."""
+# SPDX-License-Identifier: Apache-2.0
+"""Checks products of matrices: one, batched, strided, grouped, of all types;
+and batches of products with vectors."""
 
 from blas import *
 
 SHAPES = ((0, 2, 2), (2, 0, 2), (3, 2, 0), (1, 1, 1), (4, 3, 5), (17, 9, 33))
 FACTORS = ((1, 0), (2, -1), (0, 3), (-1.5, 0.5))
 
-# Types of A and B, of C, of the factors: those of the documentation.
+# Types of A and B, of C, of the factors, from the documentation.
 COMPUTES = {
     64: [(np.float16, np.float16, np.float16)],
     72: [(np.int8, np.int32, np.int32)],
@@ -25,7 +26,7 @@ def multiply(a, b):
 
 
 class Product:
-    """One product: its matrices on the device, and what it must make of C."""
+    """One product: its matrices on the device, and the expected C."""
 
     def __init__(self, shape, ops, pair, types):
         (self.m, self.n, self.k), (self.ta, self.tb) = shape, ops
@@ -36,7 +37,7 @@ class Product:
         a = random(rows_a if self.ta == N else rows_a[::-1], ab)
         b = random(rows_b if self.tb == N else rows_b[::-1], ab)
         self.c0 = random((self.m, self.n), c)
-        # Of integers a leading dimension is four bytes or a multiple.
+        # For integers a leading dimension is a multiple of four bytes.
         self.lda, self.ldb = (-(-max(x.shape[0], 1) // 4) * 4 + 4 for x in (a, b))
         self.ldc = self.m + 1
         unread = self.alpha == 0 and ab not in (np.int8, c8i)
@@ -97,11 +98,11 @@ for compute, sets in COMPUTES.items():
                 q.check((ex, types))
     free_all()
 
-# Batches. All of one have one alpha; the strided lie in one piece.
+# Batches. All of one have one alpha; strided ones are contiguous.
 
 
 def strided(products, field):
-    """The matrices of a batch behind one another, and the stride."""
+    """The matrices of a batch one after the other, and the stride."""
     arrays = [getattr(p, field) for p in products]
     whole = Memory(b"".join(a.read() for a in arrays))
     code = products[0].types[1 if field == "c" else 0]
@@ -169,7 +170,7 @@ for compute, sets in COMPUTES.items():
             q.check(("GemmStridedBatchedEx", types))
     free_all()
 
-# Groups, each of its own shape and factors. The arrays lie on the host.
+# Groups, each with its own shape and factors. The arrays are on the host.
 
 
 def check_groups(name, blas, suffix, types, extra):
@@ -201,7 +202,7 @@ for blas, suffix in forms(""):
     check_groups("GemmGroupedBatchedEx", blas, suffix, COMPUTES[70][0], [70])
 free_all()
 
-# gemv of batches.
+# gemv in batches.
 GEMV = {"S": (np.float32,) * 3, "D": (np.float64,) * 3, "C": (np.complex64,) * 3, "Z": (np.complex128,) * 3,
         "HSH": (np.float16, np.float16, np.float32), "HSS": (np.float16, np.float32, np.float32),
         "TST": (bf16, bf16, np.float32), "TSS": (bf16, np.float32, np.float32)}
@@ -246,7 +247,7 @@ for p, types in GEMV.items():
             check(p + "gemvStridedBatched", matrices, xs, [(y, y.get()) for y in ys])
     free_all()
 
-# What is wrong is said, and nothing is done.
+# Errors are returned, and nothing is done.
 one, a = Value(1, np.float32), Array(np.ones(16, np.float32))
 RIGHT_CALL = [N, N, 2, 2, 2, one, a, 2, a, 2, one, a, 2]
 for blas in modes:
@@ -271,7 +272,7 @@ for blas in modes:
     assert ex(R8I, R8I, R32I, 72, ld=6) == NOT_SUPPORTED
     assert ex(99, 99, 99, 68) == NOT_SUPPORTED
     assert blas.status("SgemmEx", N, N, 2, 2, 2, one, a, C32, 2, a, C32, 2, one, a, C32, 2) == NOT_SUPPORTED
-    # Of groups all are checked before the first is computed.
+    # All groups are checked before the first is computed.
     two = np.array([2, 2], np.int32)
     for wrong in (np.array([2, -1], np.int32), np.array([2, 1], np.int32)):
         m, ld = (wrong, two) if wrong[1] < 0 else (two, wrong)
@@ -279,7 +280,7 @@ for blas in modes:
             "SgemmGroupedBatched", 0 * two, 0 * two, m, two, two, Value([1, 1], np.float32, 2), Addresses([a, a]), two,
             Addresses([a, a]), two, Value([1, 1], np.float32, 2), Addresses([a, a]), ld, 2,
             np.array([1, 1], np.int32)) == INVALID_VALUE
-    # More than OpenBLAS can count is refused, in the twins of 64 bits.
+    # More than OpenBLAS can count is refused by the 64-bit twins.
     assert blas.status("Sgemm_v2_64", N, N, 1 << 32, 1, 1, one, a, 1 << 32, a, 1, one, a, 1 << 32) == NOT_SUPPORTED
     assert blas.status("SgemmBatched", N, N, 2, 2, 2, one, a, 2, a, 2, one, a, 2, -1) == INVALID_VALUE
 assert (a.get() == 1).all()

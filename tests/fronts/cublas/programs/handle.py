@@ -1,5 +1,6 @@
-"""Handles and their settings, versions, transfers, logs, streams; and every
-function without a handle."""
+# SPDX-License-Identifier: Apache-2.0
+"""Checks handles and their settings, versions, transfers, logs, streams; and
+every function without a handle."""
 
 import os
 import threading
@@ -35,7 +36,7 @@ lib.cublasGetCudartVersion.restype = ctypes.c_size_t
 assert lib.cublasGetCudartVersion() // 1000 == MAJOR
 checked.add("cublasGetCudartVersion")
 
-# Settings: what a new handle has, what it takes and what it refuses.
+# Settings: a new handle's value, what is accepted and what is refused.
 SETTINGS = [("PointerMode", "_v2", 0, (1, 0), (2, -1)), ("AtomicsMode", "", 0, (1, 0), (2, -1)),
             ("MathMode", "", 0, (1, 2, 3, 4, 8, 16, 19, 0), (5, 9, -1, 32)),
             ("SmCountTarget", "", 0, (1, 108, 0), (-1, 10 ** 6)),
@@ -62,19 +63,20 @@ for name, suffix, first, right, wrong in SETTINGS:
     assert number.value == right[-1]
     assert call(f"Get{name}{suffix}", new.handle, None) == INVALID_VALUE
 
-# Workspaces are taken and not needed.
+# Workspaces are accepted and not needed.
 room = Memory(bytes(1 << 20))
 assert call("SetWorkspace_v2", new.handle, room.at, ctypes.c_size_t(1 << 20)) == 0
 assert call("SetWorkspace_v2", new.handle, ctypes.c_uint64(room.at.value + 8), ctypes.c_size_t(1)) == INVALID_VALUE
 new("Sscal_v2", 1, Value(2, np.float32), Array(np.ones(1, np.float32)), 1)
 
-# A handle that ended is none.
+# A destroyed handle is not a handle.
 assert call("Create_v2", None) == INVALID_VALUE
 assert call("Create_v2", out(pointer)) == 0
 assert call("Destroy_v2", pointer) == 0
 assert call("Destroy_v2", None) == NOT_INITIALIZED
 
-# Work is in the order of its stream, of the legacy and the thread's one too.
+# Work is in the order of its stream, including the legacy and the per-thread
+# stream.
 stream = ctypes.c_void_p()
 driver("cuStreamCreate", out(stream), 1)
 for one in (stream, ctypes.c_void_p(1), ctypes.c_void_p(2), None):
@@ -91,7 +93,7 @@ for one in (stream, ctypes.c_void_p(1), ctypes.c_void_p(2), None):
     assert (found == 2 ** 20).all()
 assert call("GetStream_v2", new.handle, None) == INVALID_VALUE
 
-# A thread that has no context yet gets one by its first handle.
+# A thread without a context gets one with its first handle.
 seen = []
 
 
@@ -107,7 +109,7 @@ thread.start()
 thread.join()
 assert seen == [3 * 2 ** 20]
 
-# Transfers: elements of any size, steps on either side.
+# Transfers: elements of any size, strides on either side.
 for suffix, (n, incx, incy), size in product(("", "_64"), ((0, 1, 1), (1, 5, 2), (4, 1, 1), (4, 2, 3)), (1, 4, 12)):
     kind = np.dtype((np.void, size))
     x = rng.integers(0, 255, (4 * incx, size), np.uint8)
@@ -150,7 +152,7 @@ for wrong in ((-1, 8, 1, 1), (1, 0, 1, 1), (1, 8, 0, 1), (1, 8, 1, 0)):
     assert call("GetVector", wrong[0], wrong[1], at, wrong[2], x, wrong[3]) == INVALID_VALUE
 for wrong in ((-1, 1, 8, 1, 1), (1, -1, 8, 1, 1), (1, 1, 0, 1, 1), (2, 1, 8, 1, 2), (2, 1, 8, 2, 1)):
     assert call("SetMatrix", *wrong[:4][:3], x, wrong[3], at, wrong[4]) == INVALID_VALUE
-# As bytes: 2^64 in a column, from a column to the next, or in all.
+# In bytes: 2^64 in a column, from a column to the next, or in all.
 LARGE = 2 ** 61
 for wrong in ((LARGE, 1, 8, LARGE, LARGE), (1, 1, 8, LARGE, 1), (1, 1, 8, 1, LARGE), (2 ** 30, 2 ** 31, 8, 2 ** 30, 2 ** 30)):
     wide = [ctypes.c_longlong(i) for i in wrong]
@@ -177,7 +179,7 @@ os.unlink(path)
 assert len(lines) == 1
 assert call("LoggerConfigure", 1, 0, 0, b"/nowhere/log") == INVALID_VALUE
 
-# Without a handle nothing is done: of all that take one.
+# Every function that takes a handle does nothing without one.
 checked.discard("cublasSscal_v2")
 WITHOUT = ("Create", "Xt", "GetVersion", "GetProperty", "Logger", "SetVector", "GetVector", "SetMatrix", "GetMatrix",
            "GetStatus", "GetCudart")

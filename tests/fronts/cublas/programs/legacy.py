@@ -1,5 +1,6 @@
-"""The functions without a handle, of cublas.h: each does what its namesake of
-_v2 does, which other programs compare with plain loops."""
+# SPDX-License-Identifier: Apache-2.0
+"""Checks the functions of cublas.h, which have no handle: each does the same as
+its _v2 namesake, which other programs compare with plain loops."""
 
 from blas import *
 
@@ -18,7 +19,7 @@ BY_VALUE = {np.float32: ctypes.c_float, np.float64: ctypes.c_double,
 RESTYPE = {np.float32: ctypes.c_float, np.float64: ctypes.c_double, np.complex64: Complex32,
            np.complex128: Complex64, np.int32: ctypes.c_int}
 
-# What a parameter is: t, u, d, s letters of a transpose, triangle, diagonal
+# The kind of a parameter: t, u, d, s letters of a transpose, triangle, diagonal
 # and side; a an alpha or beta of the type, r a real one; A an array that is
 # read, Y one that is changed; numbers are themselves.
 GEMV = ["a", "A", 4, "A", 1, "a", "Y", 2]
@@ -46,7 +47,7 @@ COMPLEX = {**HERMITIAN, "geru": SYMMETRIC["ger"], "gerc": SYMMETRIC["ger"],
 NORM = [5, "A", 2]
 DOT = [5, "A", 1, "A", -2]
 
-# (function, its type, what is passed, its result)
+# (function, its type, its parameters, its result)
 ROWS = []
 for p, t in TYPES.items():
     for name, spec in {**SPECS, **(COMPLEX if is_complex(t) else SYMMETRIC)}.items():
@@ -66,7 +67,7 @@ v2 = modes[0]
 
 
 def fresh(spec, t):
-    """Numbers for every array and factor; a triangle must not be singular."""
+    """Values for every array and factor; a triangle must not be singular."""
     return [random(64, t) + t(16) if part in ("A", "Y") else
             random((), real_of(t) if part == "r" else t)[()] for part in spec]
 
@@ -120,7 +121,7 @@ lib.cublasGetError()
 for name, t, spec, result in ROWS:
     count = sum(part in LETTERS for part in spec)
     for i in range(6 if count else 1):
-        # A Hermitian one is not transposed without being conjugated.
+        # A Hermitian matrix is not transposed without being conjugated.
         letters = [LETTERS[part][(i + j) % len(LETTERS[part])] for j, part in
                    enumerate(part for part in spec if part in LETTERS)]
         call_both(name, t, spec, result, letters)
@@ -154,7 +155,7 @@ x = Array(np.ones(64, np.float32))
 for args in ((b"x", b"n", 3), (b"n", b"q", 3), (b"n", b"n", -1)):
     lib.cublasSgemm(ctypes.c_char(args[0]), ctypes.c_char(args[1]), args[2], 3, 3, ctypes.c_float(1), x.at, 4, x.at, 4,
                     ctypes.c_float(1), x.at, 4)
-    lib.cublasSscal(1, ctypes.c_float(1), x.at, 1)  # what goes well says nothing
+    lib.cublasSscal(1, ctypes.c_float(1), x.at, 1)  # it has no error
     assert lib.cublasGetError() == INVALID_VALUE
 driver("cuCtxSynchronize")
 assert (x.get() == 1).all()

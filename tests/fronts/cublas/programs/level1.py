@@ -1,4 +1,5 @@
-"""Level 1."""
+# SPDX-License-Identifier: Apache-2.0
+"""Checks level 1."""
 
 from blas import *
 
@@ -62,7 +63,7 @@ for p, flag, steps in product("SD", (-2, -1, 0, 1), STEPS):
         same(name, y.get(), expected[1], t)
 free_all()
 
-# One vector: increments that are not positive leave nothing.
+# One vector: with increments that are not positive nothing is left.
 for p, t in TYPES.items():
     for n, inc in product(SIZES, (1, 3, 0, -1)):
         acting = n if inc > 0 else 0
@@ -93,7 +94,7 @@ for p, t in TYPES.items():
                 same(name, x.get(), wide(x.values) * (wide(a) if acting else 1), t)
     free_all()
 
-# Sums of squares that leave the range of the type, and what is no number.
+# Sums of squares that exceed the range of the type, and NaN.
 for blas in modes:
     for p, large, small in (("S", 3e38, 1e-44), ("D", 1e308, 5e-324)):
         t = TYPES[p]
@@ -111,11 +112,11 @@ for blas in modes:
         x = Array(np.array([NAN, np.inf, 2], t))
         blas(p + "scal_v2", 3, Value(0, t), x, 1)
         assert np.isnan(x.get()[:2]).all() and x.get()[2] == 0
-    # Of an infinite complex number only the part is scaled.
+    # Of an infinite complex number only the parts are scaled.
     x = Array(np.array([complex(np.inf, 1)], np.complex64))
     blas("Csscal_v2", 1, Value(2, np.float32), x, 1)
     assert x.get()[0] == complex(np.inf, 2)
-    # Increment 0 adds all to one place.
+    # Increment 0 adds everything in one place.
     y = Array(np.array([1], np.float32))
     blas("Saxpy_v2", 4, Value(1, np.float32), Array(np.arange(4, dtype=np.float32)), 1, y, 0)
     assert y.get()[0] == 7
@@ -133,7 +134,7 @@ def check_rotg(p, a, b):
         same("rotg", c * wide(b) - np.conj(s) * wide(a), wide(0), t)
         same("rotg", c * c + np.abs(s) ** 2, wide(1), t)
         if p in "SD":
-            # What LINPACK reads c and s from again.
+            # LINPACK restores c and s from this.
             larger = s if abs(a) > abs(b) else (1 / c if c else 1)
             same("rotg", z, wide(larger if length else 0), t)
 
@@ -147,7 +148,7 @@ for p in "CZ":
 
 
 def check_rotmg(p, d1, d2, x1, y1):
-    """H (x1, y1) = (x1', 0) in the metric of d, which H carries along."""
+    """H (x1, y1) = (x1', 0) in the metric of d, which H transforms too."""
     t = TYPES[p]
     for blas in modes:
         points = [Value(v, t) for v in (d1, d2, x1)]
@@ -182,7 +183,7 @@ for p in "SD":
         assert list(param.get()) == [-1, 0, 0, 0, 0]
 free_all()
 
-# The forms that name their types: computed in float where they are narrow.
+# The forms with explicit types: narrow ones are computed in float.
 EXECUTION = {np.float16: np.float32, bf16: np.float32, np.float32: np.float32,
              np.float64: np.float64, np.complex64: np.complex64,
              np.complex128: np.complex128}
@@ -250,7 +251,7 @@ for t, e in EXECUTION.items():
             same("RotmgEx", [p.get() for p in points], [64 / 41, 32 / 41, 5.125], t, 2)
     free_all()
 
-# Types that do not go together.
+# Types that cannot be combined.
 one, x = Value(1, np.float32), Array(np.ones(4, np.float32))
 blas = modes[0]
 assert blas.status("ScalEx", 4, one, R32, x, R64, 1, R64) == NOT_SUPPORTED

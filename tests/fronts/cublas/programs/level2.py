@@ -1,9 +1,10 @@
-"""Level 2."""
+# SPDX-License-Identifier: Apache-2.0
+"""Checks level 2."""
 
 from blas import *
 
 STEPS = ((1, 1), (2, -1), (-3, 2))
-# alpha and beta; with beta 0 what y holds does not count.
+# alpha and beta; with beta 0 the content of y does not count.
 FACTORS = ((1.5, 0), (-1, 2), (0, 3), (2, 1))
 
 
@@ -12,7 +13,7 @@ def factors(pair, t):
 
 
 def full(matrix, keep):
-    """Stored as it is, a leading dimension too large; NaN where not kept."""
+    """Stored as it is, with a larger leading dimension; NaN where not kept."""
     whole = np.full((matrix.shape[0] + 2, matrix.shape[1]), NAN, matrix.dtype)
     whole[:matrix.shape[0]] = np.where(keep, matrix, NAN)
     return Array(whole), matrix.shape[0] + 2
@@ -45,7 +46,7 @@ def triangle_of(n, uplo):
 
 
 def symmetric(stored, uplo, hermitian):
-    """The matrix that a triangle stands for."""
+    """The matrix that a triangle represents."""
     part = np.where(triangle_of(len(stored), uplo), stored, 0)
     half = part - np.diag(np.diag(part))
     other = half.conj().T if hermitian else half.T
@@ -58,7 +59,7 @@ def times(matrix, vector):
 
 
 def check_product(name, blas, t, matrix, x_y, steps, pair, arguments):
-    """y = alpha matrix x + beta y, in a call with arguments(x, y, factors)."""
+    """y = alpha matrix x + beta y, by a call with arguments(x, y, factors)."""
     alpha, beta = factors(pair, t)
     nx, ny = x_y
     x = Strided(nx, steps[0], t, [NAN] * nx if alpha == 0 else None)
@@ -143,7 +144,7 @@ for n, uplo, steps, pair in product((0, 1, 2, 6), (LOWER, UPPER), STEPS, FACTORS
 
 
 def solvable(n, t, keep):
-    """Its diagonal is not small, so that solutions stay near."""
+    """Its diagonal is not small, so that solutions stay small."""
     return (np.where(keep, random((n, n), t), 0) / 4 + 3 * np.eye(n)).astype(t)
 
 
@@ -200,7 +201,7 @@ for (m, n), steps, factor in product(((0, 2), (1, 1), (3, 5), (5, 3)), STEPS, (0
 
 
 def check_rank(name, t, hermitian, uplo, n, matrix, update, found):
-    """The triangle is updated, the rest of what is stored is not touched."""
+    """The triangle is updated, and the rest of the storage is not touched."""
     keep = triangle_of(n, uplo)
     expected = wide(matrix) + update
     if hermitian:
@@ -210,9 +211,9 @@ def check_rank(name, t, hermitian, uplo, n, matrix, update, found):
 
 RANK1 = {"syr": "SDCZ", "her": "CZ", "spr": "SD", "hpr": "CZ"}
 RANK2 = {"syr2": "SDCZ", "her2": "CZ", "spr2": "SD", "hpr2": "CZ"}
-for n, uplo, steps in product((0, 1, 2, 6), (LOWER, UPPER), STEPS):
+for n, uplo, steps, same_vector in product((0, 1, 2, 6), (LOWER, UPPER), STEPS, (False, True)):
     keep = triangle_of(n, uplo)
-    for r, types in {**RANK1, **RANK2}.items():
+    for r, types in (RANK2 if same_vector else {**RANK1, **RANK2}).items():
         for p, suffix, blas, factor in product(types, ("_v2", "_v2_64"), modes, (0, 1.5)):
             t, name, hermitian = TYPES[p], p + r + suffix, r[0] == "h"
             two, is_packed = r.endswith("2"), r[1] == "p"
@@ -220,10 +221,11 @@ for n, uplo, steps in product((0, 1, 2, 6), (LOWER, UPPER), STEPS):
             alpha = factors((factor, 0), at)[0]
             matrix = symmetric(random((n, n), t), uplo, hermitian).astype(t)
             a, ld = (packed(matrix, uplo), None) if is_packed else full(matrix, keep)
-            x, y = Strided(n, steps[0], t), Strided(n, steps[1], t)
+            x = Strided(n, steps[0], t)
+            y, step = (x, steps[0]) if same_vector else (Strided(n, steps[1], t), steps[1])
             xs, ys = wide(x.values), wide(y.values)
             blas(name, uplo, n, Value(alpha, at), x.array, steps[0],
-                 *((y.array, steps[1]) if two else ()), a, *((ld,) if ld else ()))
+                 *((y.array, step) if two else ()), a, *((ld,) if ld else ()))
             conj = np.conj if hermitian else (lambda v: v)
             right = ys if two else xs
             update = wide(alpha) * outer(xs, conj(right))
@@ -238,7 +240,7 @@ for n, uplo, steps in product((0, 1, 2, 6), (LOWER, UPPER), STEPS):
             check_rank(name, t, hermitian, uplo, n, matrix, update, found)
     free_all()
 
-# What is wrong is said, and nothing is done.
+# Errors are returned, and nothing is done.
 one, x, a = Value(1, np.float32), Array(np.ones(9, np.float32)), Array(np.ones(9, np.float32))
 for blas in modes:
     for args in ((3, 3, 3, one, a, 3, x, 1, one, x, 1), (N, -1, 3, one, a, 3, x, 1, one, x, 1),
@@ -256,7 +258,7 @@ for blas in modes:
     assert blas.status("Sger_v2", 3, 3, one, x, 1, x, 1, a, 2) == INVALID_VALUE
     assert blas.status("Ssyr_v2", LOWER, 3, one, x, 0, a, 3) == INVALID_VALUE
     assert blas.status("Sspr2_v2", 2, 3, one, x, 1, x, 1, a) == INVALID_VALUE
-    # 64 bits are 64 bits: as 32 this leading dimension is 0.
+    # 64 bits are used: in 32 this leading dimension would be 0.
     assert blas.status("Sgemv_v2_64", N, 1, 1, one, a, 1 << 33, x, 1, one, x, 1) == SUCCESS
     assert blas.status("Sgemv_v2", N, 1, 1, one, a, 1 << 33, x, 1, one, x, 1) == INVALID_VALUE
 assert (a.get() == 1).all()

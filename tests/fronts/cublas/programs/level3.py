@@ -1,4 +1,5 @@
-"""Level 3 but for gemm."""
+# SPDX-License-Identifier: Apache-2.0
+"""Checks level 3 except gemm."""
 
 from blas import *
 
@@ -107,7 +108,7 @@ for (base, p, hermitian), (n, k), uplo, pair in product(UPDATES, ((0, 2), (3, 0)
             blas(name, uplo, trans, n, k, alpha, u.a_, u.ld, beta, u.c_, n + 2)
             update = wide(u.alpha) * multiply(u.op_a, u.turned(u.op_a))
         else:
-            if x and hermitian:  # what is computed has to be Hermitian
+            if x and hermitian:  # the result must be Hermitian
                 u.b, u.op_b, u.b_, u.alpha = u.a, u.op_a, u.a_, t(u.alpha.real)
                 alpha = Value(u.alpha, t)
             blas(name, uplo, trans, n, k, alpha, u.a_, u.ld, u.b_, u.ld, beta, u.c_, n + 2)
@@ -176,7 +177,7 @@ for p, (m, n), side, uplo, trans, diag in product("SDCZ", SIZES, (LEFT, RIGHT), 
             same("trsmBatched", again, wide(alpha) * wide(r), t, 512)
     free_all()
 
-# What is wrong is said, and nothing is done.
+# Errors are returned, and nothing is done.
 one, a = Value(1, np.float32), Array(np.ones(16, np.float32))
 for blas in modes:
     for symbol, right, places in (

@@ -1,5 +1,7 @@
-"""cublasXt: level 3 on matrices of the host and of the device; each is what
-its namesake of _v2 makes, which other programs compare with plain loops."""
+# SPDX-License-Identifier: Apache-2.0
+"""Checks cublasXt: level 3 on matrices of the host and of the device; each
+result is that of its _v2 namesake, which other programs compare with plain
+loops."""
 
 from blas import *
 
@@ -35,8 +37,8 @@ def matrices(rows, columns, t):
 
 
 def call(name, t, head, shapes, factors, namesake):
-    """head: how many arguments are int, then they and the size_t; shapes: of
-    A and B as they lie, then of what is changed."""
+    """head: how many arguments are int, then they and the size_t; shapes: of A
+    and B as stored, then of the changed one."""
     for on_device in (False, True):
         given = [matrices(*shape, t) for shape in shapes]
         before = [g.copy() for g in given]
@@ -58,7 +60,7 @@ def call(name, t, head, shapes, factors, namesake):
         v2(namesake, *head[1:], *arguments(theirs, [Value(f, kind) for f, kind in factors]))
         driver("cuCtxSynchronize")
         after = places[-1].get().reshape(given[-1].shape) if on_device else given[-1]
-        # What lies between the columns is not written either.
+        # What is between the columns is not written either.
         assert np.array_equal(after.view(np.uint8), theirs[-1].get().reshape(after.shape).view(np.uint8)), name
         for g, b in zip(given[:-1], before):
             assert np.array_equal(g.view(np.uint8), b.view(np.uint8))
@@ -72,7 +74,7 @@ assert xt("DeviceSelect", handle, 2, ready) == 0
 now = ctypes.c_void_p()
 driver("cuCtxGetCurrent", ctypes.byref(now))
 assert now.value == context.value
-# What lies on the device has to be on the one that computes.
+# What is on a device must be on the one that computes.
 assert xt("DeviceSelect", handle, 1, (ctypes.c_int * 1)(0)) == 0
 
 for p, t in TYPES.items():
@@ -101,7 +103,7 @@ for p, t in TYPES.items():
             head = [4, side, uplo, trans, diag, m, n]
             call(p + "trsm", t, head, [(size, size), (m, n)], both[:1], p + "trsm_v2")
             call(p + "trmm", t, head, [(size, size), (m, n), (m, n)], both[:1], p + "trmm_v2")
-        # A packed one is the same as a full one.
+        # A packed matrix gives the same as a full one.
         full, right, c = matrices(size, size, t), matrices(m, n, t), matrices(m, n, t)
         i, j = np.indices((size, size))
         keep = j >= i if uplo == LOWER else j <= i  # by columns: full[column, row]
@@ -117,7 +119,7 @@ for p, t in TYPES.items():
         assert np.array_equal(c.view(np.uint8), places[2].get().reshape(c.shape).view(np.uint8)), p + "spmm"
     free_all()
 
-# What is wrong is said; an empty result is left alone.
+# Errors are returned; an empty result is left alone.
 x = np.ones(16, np.float32).ctypes.data_as(ctypes.c_void_p)
 one = Value(1, np.float32).pointer(False)
 

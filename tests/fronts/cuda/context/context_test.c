@@ -1,11 +1,12 @@
-/* Contexts: their stacks, limits and flags; what the ledger says of them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* context_test.c - checks contexts and the ledger's figures of them. */
 #include "base/units.h"
 #include "fronts/cuda/alone.h"
 #include "machine/file/file.h"
 #include "machine/file/profile.h"
 #include "machine/file/value.h"
-#include "machine/store/ledger.h"
-#include "machine/store/processes.h"
+#include "machine/store/process/ledger.h"
+#include "machine/store/process/processes.h"
 #include "machine/trouble/fault.h"
 
 #include <pthread.h>
@@ -27,7 +28,7 @@ static CUcontext current(void)
 	return ctx;
 }
 
-/* The answer that calls give now which need a context. */
+/* The current result of calls that need a context. */
 static CUresult usable(void)
 {
 	CUdevice device;
@@ -146,7 +147,7 @@ static void *destroy_it(void *ctx)
 	return CU(cuCtxDestroy_v2)(ctx) ? ctx : NULL;
 }
 
-/* Also when its memory is a new context by now. */
+/* Also when its memory has become a new context. */
 static void a_destroyed_one_stays_destroyed(struct fixture *fx)
 {
 	CUcontext a, other;
@@ -426,7 +427,7 @@ static void flags_of_the_primary_one(struct fixture *fx)
 	check_primary(0, CU_CTX_SCHED_YIELD, 1);
 }
 
-/* Processes and bytes of a device, as NVML would tell them. */
+/* Processes and bytes of a device, as NVML would report them. */
 static unsigned ledger(struct fixture *fx, unsigned device, uint64_t *bytes)
 {
 	struct gkf_process rows[4];
@@ -499,18 +500,18 @@ static void compute_modes_keep_out(struct fixture *fx)
 	other = fixture_resident(fx, 0, GKF_COMPUTE, MIB, NULL);
 	assert_cuda(CU(cuCtxCreate_v2)(&ctx, 0, 0), ERROR_DEVICE_UNAVAILABLE);
 	fixture_end(&other);
-	created(0); /* the dead have nothing for themselves */
+	created(0); /* the dead hold nothing */
 	created(0);
 }
 
-/* Writes where nothing is. */
+/* Writes to an unmapped address. */
 static const char fault[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
 			    ".visible .entry fault()\n{\n"
 			    ".reg .b64 %a;\n.reg .b32 %b;\n"
 			    "mov.u64 %a, 64;\nmov.u32 %b, 1;\n"
 			    "st.global.u32 [%a], %b;\nret;\n}\n";
 
-/* The context answers it from now on, and the process has no other there. */
+/* The context returns it from now on; the process has no other one there. */
 static void a_fault_stays(struct fixture *fx)
 {
 	CUcontext broken, primary, other;
@@ -540,7 +541,7 @@ static void a_fault_stays(struct fixture *fx)
 	assert_cuda(CU(cuCtxDestroy_v2)(broken), SUCCESS);
 }
 
-/* The shadows of sanitizers alone take more addresses than this. */
+/* The shadow memory of sanitizers alone takes more addresses than this. */
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define FEW_ADDRESSES 1
 

@@ -1,11 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * default_stream_test.c - which streams wait for which: all pairs of the
+ * default_stream_test.c - checks which streams wait for which: all pairs of the
  * legacy default stream, per-thread default streams, blocking and non-blocking
- * ones, under all names that they have.
+ * ones, under all their names.
  */
 #include "fronts/cuda/stream_fixture.h"
 
-/* Another thread that does what it is told, with a default stream of its own */
+/*
+ * Another thread that makes calls on request, with a default stream of its own
+ */
 static struct {
 	pthread_t thread;
 	sem_t go, done;
@@ -42,7 +45,7 @@ static void other_end(void)
 	pthread_join(other.thread, NULL);
 }
 
-/* The streams, and what each waits for: the row's work was put in first. */
+/* The streams, and which others each waits for: the row's work comes first. */
 enum place { LEGACY, MINE, THEIRS, ONE, TWO, FREE, FREER, PLACES };
 static const bool waits[PLACES][PLACES] = {
     [LEGACY] = {[LEGACY] = 1, [MINE] = 1, [THEIRS] = 1, [ONE] = 1, [TWO] = 1},
@@ -61,7 +64,7 @@ static const struct name {
 	const char *text;
 	enum place place;
 	bool ptsz;
-	uintptr_t handle; /* 0-2: that value; else made[place] */
+	uintptr_t handle; /* 0-2: this value; else made[place] */
 } names[] = {
     {"NULL", LEGACY, false, 0},
     {"CU_STREAM_LEGACY", LEGACY, false, 1},
@@ -153,7 +156,7 @@ static void blocking_streams_wait_through_the_legacy_one(void **state)
 	assert_true(mark_is_passed(&between));
 }
 
-/* A wait is work, too. */
+/* A wait is also work. */
 static void a_wait_in_the_legacy_stream_holds_back_the_others(void **state)
 {
 	CUstream free = stream_made(CU_STREAM_NON_BLOCKING), a = stream_made(0);
@@ -222,7 +225,7 @@ static void asking_the_legacy_stream_asks_the_blocking_ones(void **state)
 	assert_cuda(CU(cuStreamQuery)(a), SUCCESS);
 }
 
-/* Its work is done even when it ends at once. */
+/* Its work is done even when the thread ends at once. */
 static struct gate left_gate;
 static struct mark left_mark;
 
@@ -248,7 +251,7 @@ static void a_thread_that_ends_leaves_its_work(void **state)
 	assert_true(mark_is_passed(&left_mark));
 }
 
-/* A thread has a stream in each context; contexts go and come. */
+/* A thread has a stream in each context; contexts come and go. */
 static void each_context_has_its_own_default_streams(void **state)
 {
 	CUcontext second;

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_test.c - devices: which a process sees, what they are called,
- * their attributes, against profiles and against NVML's words.
+ * device_test.c - checks devices: which ones a process sees, their names and
+ * attributes, compared with profiles and with NVML.
  */
-#include "abi/nvml_abi.h"
+#include "abi/nvml/nvml_abi.h"
 #include "base/units.h"
 #include "fronts/common/generations.h"
 #include "fronts/cuda/alone.h"
@@ -12,7 +13,7 @@
 #include "machine/file/value.h"
 #include "machine/model/mig.h"
 #include "machine/store/board.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 #include "machine/trouble/fault.h"
 
 static void init(void)
@@ -30,7 +31,7 @@ static int attribute(CUdevice device, CUdevice_attribute id)
 
 #define GET(device, id) attribute(device, CU_DEVICE_ATTRIBUTE_##id)
 
-/* Another machine in place of the fixture's. */
+/* Replaces the fixture's machine by another one. */
 static void remake(struct fixture *fx, const struct gkf_profile *profiles,
 		   unsigned count)
 {
@@ -130,7 +131,7 @@ static void a_bus_id_leads_back(struct fixture *fx)
 	}
 }
 
-/* Every attribute that there is has an answer; nothing else has. */
+/* Every existing attribute has a value; nothing else has. */
 static void all_attributes_answer(struct fixture *fx)
 {
 	int value = -77;
@@ -150,7 +151,7 @@ static void all_attributes_answer(struct fixture *fx)
 	assert_int_equal(value, -77);
 }
 
-/* Figures of four architectures, from the programming guide's tables. */
+/* Values for four architectures, from the programming guide's tables. */
 static void attributes_follow_model_and_architecture(struct fixture *fx)
 {
 	static const struct {
@@ -209,14 +210,14 @@ static void settings_are_those_of_now(struct fixture *fx)
 			 CU_COMPUTEMODE_EXCLUSIVE_PROCESS);
 	assert_int_equal(GET(0, ECC_ENABLED), 0);
 	assert_int_equal(GET(1, ECC_ENABLED), 1);
-	/* A display that could be used sets no limit, one that is does. */
+	/* A display that could be used sets no limit, one in use does. */
 	fx->file->device[0].set[GKF_V_DISPLAY_MODE] = 1;
 	assert_int_equal(GET(0, KERNEL_EXEC_TIMEOUT), 0);
 	fx->file->device[0].set[GKF_V_DISPLAY_ACTIVE] = 1;
 	assert_int_equal(GET(0, KERNEL_EXEC_TIMEOUT), 1);
 }
 
-/* That of an H100; and of consumer boards, what is printed on the box. */
+/* Rates of an H100; and of consumer boards as advertised. */
 static void rates_are_those_of_device_queries(struct fixture *fx)
 {
 	struct gkf_profile two[2] = {gkf_profile_default, gkf_profile_default};
@@ -299,7 +300,7 @@ static void what_is_not_there_says_so(struct fixture *fx)
 
 /* ---- which devices ---- */
 
-/* The machine's index of a device, by its bus. */
+/* The machine's index of a device, from its bus. */
 static int index_of(CUdevice device)
 {
 	return (GET(device, PCI_BUS_ID) - 7) / 8;
@@ -316,7 +317,7 @@ static void set_visible(struct fixture *fx, const char *value)
 			n += (size_t)snprintf(
 			    text + n, sizeof(text) - n, "%s",
 			    gkf_board(fx->m, (unsigned)(*++value - '0'))->uuid);
-		else if (*value == '~') /* the UUID before it: a prefix of it */
+		else if (*value == '~') /* cut the UUID before it to a prefix */
 			text[n -= 20] = '\0';
 		else
 			text[n++] = *value;
@@ -324,7 +325,7 @@ static void set_visible(struct fixture *fx, const char *value)
 	setenv("CUDA_VISIBLE_DEVICES", text, 1);
 }
 
-/* Each row in a child of its own; it sees these indices, "" is none. */
+/* Each row runs in a child of its own; it sees these indices, "" is none. */
 static void devices_are_visible_as_cuda_reads_them(struct fixture *fx)
 {
 	static const struct {
@@ -379,7 +380,7 @@ static void none_is_an_error_that_may_pass(struct fixture *fx)
 	assert_int_equal(seen(), 2);
 }
 
-/* The newest with the highest clock is number 0, unless the bus counts. */
+/* The newest with the highest clock is 0, unless bus order is requested. */
 static void the_fastest_comes_first(struct fixture *fx)
 {
 	struct gkf_profile profiles[3] = {

@@ -1,4 +1,8 @@
-/* The log of errors: what stands in it, what it forgets, who hears of it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * error_log_test.c - checks the log of errors: its content, what it drops, who
+ * is notified.
+ */
 #include "fronts/cuda/loaded.h"
 
 #include <fcntl.h>
@@ -6,7 +10,7 @@
 
 #define KEPT 100 /* messages */
 
-/* A message with a number that is the test's own. */
+/* Causes a message with a number that identifies it. */
 static void fail_launch(unsigned number)
 {
 	static CUfunction f;
@@ -56,8 +60,8 @@ static void a_message_says_what_was_wrong(struct fixture *fx)
 			 5);
 	assert_int_equal(thread, getpid());
 	assert_string_equal(text + end,
-			    "kernel vector_add: the device takes no grid of "
-			    "(7,1,1) blocks of (5000,1,1) threads\n");
+			    "kernel vector_add: a grid of (7,1,1) blocks of "
+			    "(5000,1,1) threads exceeds the device's limits\n");
 	assert_int_equal(from, 1);
 }
 
@@ -91,7 +95,7 @@ static void the_oldest_are_forgotten(struct fixture *fx)
 	assert_string_equal(dump(&none, 4096), "");
 }
 
-/* Of some 118 bytes each, three fit behind the line on the others. */
+/* Three messages of about 128 bytes fit after the line about the others. */
 static void a_small_buffer_has_the_newest(struct fixture *fx)
 {
 	CUlogIterator from = 0;
@@ -103,7 +107,7 @@ static void a_small_buffer_has_the_newest(struct fixture *fx)
 	begin();
 	for (unsigned i = 1; i <= 10; i++)
 		fail_launch(i);
-	text = dump(&from, 400);
+	text = dump(&from, 440);
 	assert_int_equal(strncmp(text, "[7 older messages", 17), 0);
 	assert_int_equal(lines_of(text), 4);
 	assert_non_null(strstr(text, "(10,1,1)"));
@@ -128,7 +132,7 @@ static void hear(void *data, CUlogLevel level, char *message, size_t length)
 	assert_int_equal(level, CU_LOG_LEVEL_ERROR);
 	assert_int_equal(strlen(message), length);
 	h->count++;
-	fail_launch(1000); /* an error in a callback calls nobody */
+	fail_launch(1000); /* an error in a callback notifies nobody */
 	if (h->leaves)
 		CU(cuLogsUnregisterCallback)(h->own);
 }

@@ -1,4 +1,5 @@
-/* Names and texts of CUDA result codes, before cuInit. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* error_test.c - checks names and texts of CUDA result codes, before cuInit. */
 #define CUDA_DRIVER "610.57.04"
 #define CUDA_FRONT  FAKE_DIR "/610/libcuda.so.1"
 #include "fronts/cuda/cuda_test.h"
@@ -8,12 +9,12 @@ static const struct row {
 	const char *name;
 } rows[] = {
 #define CUDA_ERROR(name, value, text) {name, #name},
-#include "abi/cuda_error.def"
+#include "abi/cuda/cuda_error.def"
 #undef CUDA_ERROR
 };
 #define ROWS (sizeof rows / sizeof *rows)
 
-/* Words that programs print and compare with. */
+/* Texts that programs print and compare. */
 static const struct {
 	CUresult code;
 	const char *text;

@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Green contexts where programs seldom go: how SMs are split by architecture,
- * streams that outlive their context, errors, the primary context's reset.
+ * green_test.c - checks rarely used parts of green contexts: how SMs are split
+ * by architecture, streams that outlive their context, errors, the primary
+ * context's reset.
  */
 #define CUDA_DRIVER "610.57.04"
 #define CUDA_FRONT  FAKE_DIR "/610/libcuda.so.1"
-#include "abi/cuda_newer.h"
+#include "abi/cuda/cuda_newer.h"
 #include "fronts/cuda/loaded.h"
 #include "machine/file/profile.h"
 
@@ -13,7 +15,7 @@
 
 #define SM CU_DEV_RESOURCE_TYPE_SM
 
-/* Bad: writes where no memory is. */
+/* Writes to an unmapped address. */
 static const char bad[] = ".version 7.0\n.target sm_52\n.address_size 64\n"
 			  ".visible .entry bad()\n{\n\t.reg .b64 %d<2>;\n"
 			  "\tmov.u64 %d1, 4096;\n"
@@ -33,7 +35,7 @@ static CUdevResource whole(CUdevice device)
 	return r;
 }
 
-/* How many SMs a part gets when so many are asked for. */
+/* How many SMs a part gets for a requested number. */
 static unsigned part_of(CUdevResource from, unsigned flags, unsigned asked)
 {
 	CUdevResource part;
@@ -78,7 +80,7 @@ static CUstream stream_in(CUgreenCtx g)
 	return s;
 }
 
-/* A machine of one GPU of an architecture. */
+/* A machine with one GPU of this architecture. */
 static void open_architecture(struct fixture *fx, int major, int sms)
 {
 	struct gkf_profile p = gkf_profile_default;
@@ -114,7 +116,7 @@ static void eights_of_sms_on_hopper(struct fixture *fx)
 	assert_int_equal(
 	    part_of(all, CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING, 9),
 	    10);
-	/* 132 is sixteen times eight, and four. */
+	/* 132 is sixteen times eight, plus four. */
 	assert_cuda(
 	    CU(cuDevSmResourceSplitByCount)(parts, &groups, &all, &rest, 0, 8),
 	    SUCCESS);
@@ -164,7 +166,7 @@ static void groups_of_unequal_sizes(struct fixture *fx)
 	assert_cuda(split(parts, 1, NULL, &ten), ERROR_INVALID_VALUE);
 }
 
-/* What fails writes nothing. */
+/* A failed split writes nothing. */
 static void a_split_that_fails_leaves_everything(struct fixture *fx)
 {
 	CU_DEV_SM_RESOURCE_GROUP_PARAMS params[2] = {{0}, {0}};
@@ -173,13 +175,14 @@ static void a_split_that_fails_leaves_everything(struct fixture *fx)
 	open_architecture(fx, 9, 132);
 	memset(parts, 0x5a, sizeof parts);
 	memset(&rest, 0x5a, sizeof rest);
-	params[1].coscheduledSmCount = 8; /* the first takes all eights */
+	params[1].coscheduledSmCount =
+	    8; /* the first takes all groups of eight */
 	assert_cuda(split(parts, 2, &rest, params),
 		    ERROR_INVALID_RESOURCE_CONFIGURATION);
 	assert_int_equal(params[0].smCount, 0);
 	assert_int_equal(parts[0].type, 0x5a5a5a5a);
 	assert_int_equal(rest.type, 0x5a5a5a5a);
-	/* To ask is allowed. */
+	/* A query is allowed. */
 	assert_cuda(split(NULL, 2, NULL, params), SUCCESS);
 	assert_int_equal(params[0].smCount, 128);
 	assert_int_equal(params[1].smCount, 0);
@@ -223,7 +226,7 @@ static void threads_have_no_streams_in_it(struct fixture *fx)
 	assert_cuda(CU(cuStreamSynchronize_ptsz)(NULL), ERROR_INVALID_HANDLE);
 }
 
-/* Memory is the primary context's, and stays. */
+/* Memory belongs to the primary context, and stays. */
 static void what_it_allocates_stays(struct fixture *fx)
 {
 	CUgreenCtx g;
@@ -281,7 +284,7 @@ static void a_reset_ends_it(struct fixture *fx)
 	assert_cuda(CU(cuGreenCtxDestroy)(g), SUCCESS);
 }
 
-/* One that fails takes the others of its device with it. */
+/* A failing context takes the others of its device with it. */
 static void errors_are_shared(struct fixture *fx)
 {
 	CUfunction f;
@@ -310,7 +313,7 @@ static void wait_for_word(void *word)
 		sched_yield();
 }
 
-/* Events of the primary context are of its green ones, and not the reverse. */
+/* Events of the primary context include its green ones, but not the reverse. */
 static void the_primary_context_means_all(struct fixture *fx)
 {
 	_Atomic int first = 0, second = 0;
@@ -333,12 +336,12 @@ static void the_primary_context_means_all(struct fixture *fx)
 	atomic_store(&first, 1);
 	assert_cuda(CU(cuEventSynchronize)(all), SUCCESS);
 
-	/* The green one has nothing to do; work elsewhere is not its own. */
+	/* The green context is idle; work elsewhere is not its own. */
 	assert_cuda(CU(cuLaunchHostFunc)(outside, wait_for_word, &second),
 		    SUCCESS);
 	assert_cuda(CU(cuGreenCtxRecordEvent)(g, own), SUCCESS);
 	assert_cuda(CU(cuEventSynchronize)(own), SUCCESS);
-	/* Told to wait, the primary context makes it wait, too. */
+	/* When the primary context is told to wait, the green one waits too. */
 	assert_cuda(CU(cuEventRecord)(own, outside), SUCCESS);
 	assert_cuda(CU(cuStreamSynchronize)(s), SUCCESS);
 	assert_cuda(CU(cuCtxWaitEvent)(primary, own), SUCCESS);
@@ -349,7 +352,7 @@ static void the_primary_context_means_all(struct fixture *fx)
 	assert_cuda(CU(cuEventQuery)(all), SUCCESS);
 }
 
-/* A cooperative kernel has to fit on the SMs that there are. */
+/* A cooperative kernel must fit on the available SMs. */
 static void cooperative_kernels_have_its_sms_only(struct fixture *fx)
 {
 	CUfunction f;
@@ -367,13 +370,13 @@ static void cooperative_kernels_have_its_sms_only(struct fixture *fx)
 	assert_cuda(CU(cuLaunchCooperativeKernel)(f, 8 * (unsigned)each + 1, 1,
 						  1, 1024, 1, 1, 0, s, NULL),
 		    ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
-	/* The missing parameters are what is wrong here. */
+	/* Here the missing parameters are the error. */
 	assert_cuda(CU(cuLaunchCooperativeKernel)(f, 8 * (unsigned)each, 1, 1,
 						  1024, 1, 1, 0, s, NULL),
 		    ERROR_INVALID_VALUE);
 }
 
-/* The part goes with the stream, whichever context is current. */
+/* The part belongs to the stream, whichever context is current. */
 static void captured_kernels_have_its_sms_only(struct fixture *fx)
 {
 	CUstream s;

@@ -1,6 +1,8 @@
-/* handle_test.c - handles: alive, dead, of another kind, or none at all.
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * handle_test.c - checks handles: alive, dead, of another kind, or invalid.
  */
-#include "fronts/cuda/handle.h"
+#include "fronts/cuda/context/handle.h"
 #include "machine/fixture.h"
 
 #include <pthread.h>
@@ -96,7 +98,10 @@ static void one_that_is_too_big_for_its_kind_is_refused(void **state)
 
 static _Atomic(char *) shared[8];
 
-/* Makes, shows and ends its own; looks at those of others meanwhile. */
+/*
+ * Makes, shows and destroys its own handles, and looks at those of others
+ * meanwhile.
+ */
 static void *churn(void *arg)
 {
 	unsigned own = (unsigned)(uintptr_t)arg;

@@ -1,4 +1,5 @@
-/* init_test.c - cuInit: on which machines, by many threads, how fast. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* init_test.c - checks cuInit: on which machines, by many threads, how fast. */
 #include "base/clock.h"
 #include "fronts/cuda/alone.h"
 #include "machine/file/fault_kinds.h"
@@ -39,7 +40,7 @@ static void the_machine_has_another_driver(struct fixture *fx)
 	assert_cuda(CU(cuInit)(0), SUCCESS);
 }
 
-/* The library of another driver wants a machine of that driver. */
+/* The library of another driver needs a machine of that driver. */
 static void a_library_of_another_generation(struct fixture *fx)
 {
 	int version = 0;
@@ -103,9 +104,8 @@ static void all_threads_may_begin(struct fixture *fx)
 static void calls_are_counted(struct fixture *fx)
 {
 	static const char *const names[] = {
-#define CUDA(symbol, base, since, stream, params) #symbol,
-#include "abi/cuda.def"
-#undef CUDA
+#define CUDA_SYMBOL(symbol, ...) #symbol,
+#include "abi/cuda/cuda_symbols.def"
 	};
 	uint64_t calls = 0, others = 0;
 	int count;
@@ -123,7 +123,7 @@ static void calls_are_counted(struct fixture *fx)
 	assert_int_equal(others, 0);
 }
 
-/* A cost that is far from what is asked for, 5 ms; bench/ has the figure. */
+/* Far above the target of 5 ms; bench/ measures it. */
 static void it_is_quick(struct fixture *fx)
 {
 	uint64_t began = gk_mono_ns(), took;

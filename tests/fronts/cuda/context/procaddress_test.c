@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuGetProcAddress by name, version, stream variant and driver generation,
- * against the table and against what dlsym() finds; cuGetExportTable.
+ * procaddress_test.c - checks cuGetProcAddress by name, version, stream variant
+ * and driver generation, against the table and dlsym(); and cuGetExportTable.
  */
 #include "fronts/cuda/cuda_test.h"
 
@@ -13,15 +14,14 @@
 #define NO_NAME    CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND
 #define TOO_OLD    CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
 
-/* The rows once more, read without the library. */
+/* The rows again, read without the library. */
 static const struct row {
 	const char *symbol, *base, *stream;
 	int since;
 } rows[] = {
-#define CUDA(symbol, base, since, stream, params)                              \
+#define CUDA_SYMBOL(symbol, base, since, stream, ...)                          \
 	{#symbol, #base, #stream, since},
-#include "abi/cuda.def"
-#undef CUDA
+#include "abi/cuda/cuda_symbols.def"
 };
 #define ROWS (sizeof rows / sizeof *rows)
 
@@ -32,7 +32,7 @@ static bool is_legacy(const struct row *r)
 
 static void *const nowhere = &cuda_library;
 
-/* One question; the answer must be whole. */
+/* Makes one query; the answer must be complete. */
 static void *ask(const char *name, int version, uint64_t flags,
 		 CUdriverProcAddressQueryResult wanted)
 {
@@ -160,7 +160,7 @@ static void the_old_function_has_no_status(void **state)
 		    SUCCESS);
 }
 
-/* The best row by trying all of them. */
+/* Finds the best row by trying all of them. */
 static const struct row *best_of(const char *base, int version, int newest,
 				 bool per_thread, bool *ret_known)
 {
@@ -180,7 +180,7 @@ static const struct row *best_of(const char *base, int version, int newest,
 	return best;
 }
 
-/* Every name, at every version and the ones beside it, in one library. */
+/* Asks for every name, at every version and its neighbours, in one library. */
 static void ask_for_everything(int newest)
 {
 	for (const struct row *r = rows; r < rows + ROWS; r++)
@@ -211,11 +211,11 @@ static const struct {
 	int cuda;
 } generations[] = {
 #define GENERATION(id, name, major, minor, driver, cuda, ...) {name, cuda},
-#include "abi/nvml_generations.def"
+#include "abi/nvml/nvml_generations.def"
 #undef GENERATION
 };
 
-/* By the function that every driver has. */
+/* Uses the function that every driver has. */
 static void ask_an_old_driver(void)
 {
 	__typeof__(&cuGetProcAddress) get = CU(cuGetProcAddress);
@@ -286,7 +286,7 @@ static void threads_ask_at_once(void **state)
 
 static void private_tables_are_not_there(void **state)
 {
-	/* Two that NVIDIA's runtime asks for. */
+	/* Two that NVIDIA's runtime requests. */
 	static const unsigned char uuids[][16] = {
 	    {0xf8, 0xcf, 0xf9, 0x51, 0x21, 0x46, 0x8b, 0x4e, 0xb9, 0xe2, 0xfb,
 	     0x46, 0x9e, 0x7c, 0x0d, 0xd9},

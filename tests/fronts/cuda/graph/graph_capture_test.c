@@ -1,4 +1,8 @@
-/* Capture of streams: what becomes a node, forks and joins, what is told. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * graph_capture_test.c - checks capture of streams: what becomes a node, forks
+ * and joins, what is reported.
+ */
 #include "fronts/cuda/graph_fixture.h"
 
 #define RELAXED CU_STREAM_CAPTURE_MODE_RELAXED
@@ -74,7 +78,7 @@ static void what_is_captured_is_done_by_the_launch_only(void **state)
 	assert_int_equal(word_at(at + 8), 9);
 }
 
-/* s forks into t and comes back together with it. */
+/* s forks into t and joins it again. */
 static void streams_fork_and_join_by_events(void **state)
 {
 	CUstream s = stream_made(CU_STREAM_NON_BLOCKING),
@@ -136,7 +140,7 @@ static void a_fork_that_does_not_come_back_is_told(void **state)
 	assert_cuda(CU(cuStreamEndCapture)(s, &graph),
 		    ERROR_STREAM_CAPTURE_UNJOINED);
 	assert_null(graph);
-	bump(t, at, 1); /* a stream like any other again */
+	bump(t, at, 1); /* an ordinary stream again */
 	assert_cuda(CU(cuStreamSynchronize)(t), SUCCESS);
 	assert_int_equal(word_at(at), 1);
 }
@@ -260,8 +264,8 @@ static CUresult in_other_thread(CUstreamCaptureMode mode)
 }
 
 /*
- * The mode of the capture, of the calling thread, and what the thread that
- * began it and another one are told.
+ * The mode of the capture and of the calling thread, and the results for the
+ * capturing thread and for another one.
  */
 static void modes_say_whom_a_capture_prohibits(void **state)
 {
@@ -348,7 +352,9 @@ static void a_capture_tells_of_itself(void **state)
 		    SUCCESS);
 	assert_int_equal(status, CU_STREAM_CAPTURE_STATUS_ACTIVE);
 	assert_int_equal(count, 0);
-	/* A node that the program adds itself comes between two captured. */
+	/*
+	 * A node that the program adds itself comes between two captured ones.
+	 */
 	bump(s, at, 1);
 	assert_cuda(CU(cuStreamGetCaptureInfo_v2)(s, &status, &id[1], &got,
 						  &deps, &count),
@@ -425,7 +431,7 @@ static void a_captured_launch_of_a_graph_is_a_node(void **state)
 	assert_int_equal(word_at(at), 8);
 }
 
-/* Each launch records and waits anew. */
+/* Each launch records and waits again. */
 static void external_events_are_nodes(void **state)
 {
 	CUstream s = stream_made(CU_STREAM_NON_BLOCKING);
@@ -456,7 +462,7 @@ static void never_called(CUstream s, CUresult status, void *data)
 	(void)data;
 }
 
-/* A callback, and a stream that ends. */
+/* A callback, and a stream that is destroyed. */
 static void what_cannot_be_captured_invalidates(void **state)
 {
 	CUstream s = stream_made(CU_STREAM_NON_BLOCKING),
@@ -478,7 +484,7 @@ static void what_cannot_be_captured_invalidates(void **state)
 	assert_cuda(CU(cuCtxSynchronize)(), SUCCESS);
 }
 
-/* Rows and cells come out as they went in. */
+/* Rows and cells come out unchanged. */
 static void copies_of_boxes_and_arrays_are_captured(void **state)
 {
 	CUDA_ARRAY_DESCRIPTOR shape = {8, 4, CU_AD_FORMAT_UNSIGNED_INT8, 1};

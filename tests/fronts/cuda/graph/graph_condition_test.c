@@ -1,4 +1,8 @@
-/* Conditional nodes: if, while and switch, by values that kernels set. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * graph_condition_test.c - checks conditional nodes: if, while and switch, by
+ * values that kernels set.
+ */
 #include "fronts/cuda/graph_fixture.h"
 
 static CUgraphConditionalHandle handle_made(CUgraph graph, unsigned value,
@@ -36,7 +40,7 @@ static CUgraphNode choose_added(CUgraph graph, CUgraphConditionalHandle handle,
 	return kernel_added(graph, NULL, 0, "choose", handle, value);
 }
 
-/* The value, and what the two bodies and what comes after them find. */
+/* The value, and what the two bodies and the node after them find. */
 static void an_if_runs_one_body_or_the_other(void **state)
 {
 	(void)state;
@@ -107,7 +111,7 @@ static void a_switch_runs_the_body_of_that_number(void **state)
 	}
 }
 
-/* An if in a while, in a graph that outlived its original. */
+/* An if in a while, in a graph that outlives its original. */
 static void conditions_stand_in_each_other(void **state)
 {
 	CUdeviceptr at = words_made(2);
@@ -172,7 +176,7 @@ static CUgraph loop_made(CUdeviceptr at, uint32_t by)
 	return graph;
 }
 
-/* The other graph has a handle of its own, which its kernels know. */
+/* The other graph has its own handle, which its kernels use. */
 static void an_update_brings_its_conditions(void **state)
 {
 	CUgraphExecUpdateResultInfo info;
@@ -193,7 +197,7 @@ static void an_update_brings_its_conditions(void **state)
 	assert_cuda(CU(cuGraphExecDestroy)(exec), SUCCESS);
 }
 
-/* Moved into another graph with its condition. */
+/* Moved into another graph together with its condition. */
 static void a_part_has_conditions_of_its_own(void **state)
 {
 	CUdeviceptr at = words_made(2);
@@ -217,7 +221,7 @@ static void a_part_has_conditions_of_its_own(void **state)
 	assert_cuda(CU(cuGraphDestroy)(graph), SUCCESS);
 }
 
-/* The body goes with its node while a stream is captured into it. */
+/* The body is destroyed with its node while a stream is captured into it. */
 static void a_body_that_goes_ends_its_capture(void **state)
 {
 	CUstream s = stream_made(CU_STREAM_NON_BLOCKING);
@@ -277,7 +281,7 @@ static void what_cannot_be_is_told(void **state)
 	assert_cuda(CU(cuGraphDestroy)(other), SUCCESS);
 }
 
-/* What a body does not take it does not take in a graph either. */
+/* What a body does not accept is not accepted within a child graph either. */
 static void a_body_takes_no_graph_of_what_it_does_not_take(void **state)
 {
 	CUgraph graph = graph_made(), part = graph_made(),
@@ -308,7 +312,7 @@ static void a_body_takes_no_graph_of_what_it_does_not_take(void **state)
 	assert_cuda(CU(cuGraphDestroy)(around), SUCCESS);
 }
 
-/* It would be gone with the body, and the node would still ask it. */
+/* It would be destroyed with the body, while the node still uses it. */
 static void a_handle_of_a_body_is_of_no_use_outside(void **state)
 {
 	CUgraph graph = graph_made(), body, inner;
@@ -351,7 +355,7 @@ static void a_circle_in_a_body_is_found(void **state)
 	assert_cuda(CU(cuGraphDestroy)(graph), SUCCESS);
 }
 
-/* A handle that is none would be a write to nowhere. */
+/* An invalid handle would be a write to a wrong address. */
 static void a_wrong_handle_is_a_fault(void **state)
 {
 	CUgraph graph = graph_made();

@@ -1,4 +1,5 @@
-/* Edges between the nodes of graphs. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* graph_edge_test.c - checks edges between the nodes of graphs. */
 #include "fronts/cuda/graph_fixture.h"
 
 static void edges_come_and_go(void **state)

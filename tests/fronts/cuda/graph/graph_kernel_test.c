@@ -1,4 +1,8 @@
-/* Nodes that launch kernels: their parameters and attributes. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * graph_kernel_test.c - checks nodes that launch kernels: their parameters and
+ * attributes.
+ */
 #include "fronts/cuda/graph_fixture.h"
 
 static void parameters_are_told_as_they_were_given(void **state)
@@ -60,7 +64,7 @@ static void attributes_of_kernels_are_kept_and_copied(void **state)
 	assert_int_equal(word_at(at), 2);
 }
 
-/* A cooperative kernel of more blocks than there is room for is too large. */
+/* A cooperative kernel with more blocks than fit is refused. */
 static void a_cooperative_node_is_launched_as_one(void **state)
 {
 	CUdeviceptr at = words_made(1);
@@ -158,7 +162,7 @@ static void attributes_of_a_captured_launch_are_the_nodes(void **state)
 	assert_int_equal(word_at(at), 4);
 }
 
-/* Parameters in one buffer, by a kernel of a library. */
+/* Parameters in one buffer, for a kernel of a library. */
 static void a_kernel_of_a_library_is_a_node(void **state)
 {
 	struct {
@@ -199,7 +203,7 @@ static void a_kernel_of_a_library_is_a_node(void **state)
 	assert_cuda(CU(cuLibraryUnload)(library), SUCCESS);
 }
 
-/* Its module is unloaded: a GPU would run what is not there. */
+/* Its module is unloaded: a GPU would run code that is gone. */
 static void a_node_whose_kernel_is_gone_is_not_launched(void **state)
 {
 	CUdeviceptr at = words_made(1);
@@ -216,7 +220,7 @@ static void a_node_whose_kernel_is_gone_is_not_launched(void **state)
 	assert_cuda(CU(cuGraphDestroy)(graph), SUCCESS);
 }
 
-/* The handle of the kernel that is gone comes to be that of another one. */
+/* Another kernel gets the handle of the one that is gone. */
 static void a_node_does_not_run_the_next_kernel_of_a_handle(void **state)
 {
 	CUdeviceptr at = words_made(1);

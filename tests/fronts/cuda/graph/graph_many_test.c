@@ -1,13 +1,14 @@
-/* Graphs of many threads, and of two devices. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* graph_many_test.c - checks graphs of many threads, and of two devices. */
 #include "fronts/cuda/graph_fixture.h"
 
 enum { THREADS = 4, LAUNCHES = 40 };
 
-/* Each launches the one instance of all, and makes and runs its own. */
+/* Each launches the shared instance, and makes and runs its own. */
 struct worker {
 	CUgraphExec shared;
 	CUdeviceptr at;
-	uint32_t slot; /* of the stamps of its own graphs */
+	uint32_t slot; /* the slot in the stamps of its own graphs */
 	CUresult failed;
 };
 
@@ -96,7 +97,7 @@ static CUgraphNode set_added(CUgraph graph, const CUgraphNode *deps,
 	return node;
 }
 
-/* From one to the other and back, each part in its context. */
+/* From one to the other and back, each part in its own context. */
 static void a_graph_works_on_two_devices(void **state)
 {
 	CUdeviceptr here = words_made(1), there;
@@ -132,7 +133,7 @@ static void a_graph_works_on_two_devices(void **state)
 	assert_cuda(CU(cuGraphDestroy)(graph), SUCCESS);
 }
 
-/* More branches than lanes: all of them run, after the one before them all. */
+/* More branches than lanes: all of them run after the first node. */
 static void hundreds_of_branches_share_lanes(void **state)
 {
 	enum { MANY = 300 };
@@ -152,7 +153,7 @@ static void hundreds_of_branches_share_lanes(void **state)
 	assert_int_equal(word_at(at + 4 * (MANY + 2)), MANY + 1);
 }
 
-/* More than wait at once. */
+/* More than can wait at once. */
 static void thousands_of_launches_are_all_done(void **state)
 {
 	enum { NODES = 10, LAUNCHED = 3000 };

@@ -1,4 +1,8 @@
-/* Memory that graphs allocate and free, and objects that they hold. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * graph_memory_test.c - checks memory that graphs allocate and free, and
+ * objects that they hold.
+ */
 #include "fronts/cuda/graph_fixture.h"
 
 #include <limits.h>
@@ -79,7 +83,7 @@ static void memory_lives_between_its_nodes(void **state)
 	assert_cuda(CU(cuGraphDestroy)(graph), SUCCESS);
 }
 
-/* Whoever frees it lets the graph be launched again. */
+/* Freeing it allows the graph to be launched again. */
 static void memory_that_a_graph_leaves_is_freed_outside(void **state)
 {
 	CUstream s = stream_made(CU_STREAM_NON_BLOCKING);
@@ -151,7 +155,7 @@ static void another_graph_frees_it(void **state)
 	assert_cuda(CU(cuGraphDestroy)(freeing), SUCCESS);
 }
 
-/* What was used is there until the graph, its instance and its user are done */
+/* Used memory exists until the graph, its instance and its user are done */
 static void memory_outlives_a_graph_that_left_it(void **state)
 {
 	CUgraph graph = graph_made();
@@ -185,7 +189,7 @@ static void *free_later(void *data)
 	return NULL;
 }
 
-/* Work that is under way may use it yet, when nobody else has it any more. */
+/* Current work may still use it, although nobody else has it any more. */
 static void memory_of_no_graph_is_freed_after_its_work(void **state)
 {
 	CUstream s = stream_made(CU_STREAM_NON_BLOCKING);
@@ -207,7 +211,7 @@ static void memory_of_no_graph_is_freed_after_its_work(void **state)
 	assert_int_equal(pthread_create(&thread, NULL, free_later, &l), 0);
 	usleep(50000);
 	early = CU(cuMemGetAddressRange_v2)(NULL, NULL, l.at) != CUDA_SUCCESS;
-	gate_open(&gate); /* first: the thread waits for it */
+	gate_open(&gate); /* first, because the thread waits for it */
 	pthread_join(thread, NULL);
 	assert_false(early);
 	assert_true(atomic_load(&l.freed));
@@ -264,7 +268,7 @@ static void a_graph_with_memory_stays_as_it_is(void **state)
 	assert_int_equal(USED, 0);
 }
 
-/* As if its nodes were those of the graph that it moved into. */
+/* As if its nodes were nodes of the graph that it moved into. */
 static void memory_moves_with_its_graph(void **state)
 {
 	CUgraph part = graph_made(), graph = graph_made(), clone;
@@ -345,7 +349,7 @@ static void objects_go_with_their_last_reference(void **state)
 	assert_cuda(CU(cuUserObjectRetain)(object, 1), ERROR_INVALID_VALUE);
 }
 
-/* What cannot be counted is not held: the object outlives the graph. */
+/* A count that overflows is not held: the object outlives the graph. */
 static void references_beyond_all_numbers_are_told(void **state)
 {
 	struct mark mark;
@@ -418,7 +422,7 @@ static void memory_used_once(CUstream s)
 	assert_cuda(CU(cuStreamSynchronize)(s), SUCCESS);
 }
 
-/* Also while a function that a program gave to an object goes on and on. */
+/* Also while the function of an object does not return. */
 static void a_trim_gives_back_all_that_is_done(void **state)
 {
 	CUstream s = stream_made(CU_STREAM_NON_BLOCKING);
@@ -441,7 +445,7 @@ static void a_trim_gives_back_all_that_is_done(void **state)
 	gate_open(&gate);
 }
 
-/* Graph, clone, instance, and the launch that is under way. */
+/* The graph, a clone, an instance, and the launch in progress. */
 static void all_that_comes_of_a_graph_holds_its_objects(void **state)
 {
 	CUstream s = stream_made(CU_STREAM_NON_BLOCKING);

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Graphs of which a part does not work: its GPU has failed, or its nodes ask
- * what only the graph around it has.
+ * graph_part_test.c - checks graphs with a part that does not work: its GPU has
+ * failed, or its nodes need what only the outer graph has.
  */
 #include "fronts/cuda/graph_fixture.h"
 
@@ -40,7 +41,7 @@ static void a_condition_that_is_gone_is_a_fault(void **state)
 	assert_cuda(CU(cuGraphExecDestroy)(exec), SUCCESS);
 }
 
-/* The first node's GPU is well, that of the second one has failed. */
+/* The first node's GPU works, the second one's has failed. */
 static void a_node_on_a_gpu_that_failed_is_told(void **state)
 {
 	CUDA_MEMSET_NODE_PARAMS set = {

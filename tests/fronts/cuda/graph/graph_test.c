@@ -1,11 +1,15 @@
-/* Graphs of explicit nodes: their edges, the order of their work, launches. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * graph_test.c - checks graphs of explicit nodes: their edges, the order of
+ * their work, launches.
+ */
 #include "fronts/cuda/graph_fixture.h"
 
 #include <sys/mman.h>
 
 #define NODES 48
 
-/* A graph whose edges are drawn by lot; each node tells when it ran. */
+/* A graph with random edges; each node records when it ran. */
 struct lots {
 	CUgraphNode node[NODES];
 	unsigned from[NODES * 3], to[NODES * 3], edges;
@@ -82,7 +86,7 @@ static void nodes_run_after_those_they_depend_on(void **state)
 	}
 }
 
-/* One waits in a host function until the other one has passed. */
+/* One waits in a host function until the other has passed. */
 static void branches_run_beside_each_other(void **state)
 {
 	CUgraph graph = graph_made();
@@ -109,8 +113,8 @@ static void branches_run_beside_each_other(void **state)
 	assert_cuda(CU(cuGraphDestroy)(graph), SUCCESS);
 }
 
-/* Work before it in its stream is over when it begins, and it when others do.
- */
+/* Earlier work in its stream is done when it begins, and it is done when later
+ * work begins. */
 static void a_launch_keeps_its_place_in_the_stream(void **state)
 {
 	CUdeviceptr at = words_made(1);
@@ -164,7 +168,7 @@ static void no_branch_begins_before_its_stream_comes_there(void **state)
 	assert_cuda(CU(cuGraphDestroy)(graph), SUCCESS);
 }
 
-/* In two streams, the first of which stands. */
+/* In two streams, the first of which is blocked. */
 static void launches_of_one_instance_follow_each_other(void **state)
 {
 	CUstream one = stream_made(CU_STREAM_NON_BLOCKING),
@@ -189,7 +193,7 @@ static void launches_of_one_instance_follow_each_other(void **state)
 	assert_cuda(CU(cuGraphDestroy)(graph), SUCCESS);
 }
 
-/* What was put in is done; nothing of it is the graph's any more. */
+/* What was launched is done, although nothing belongs to the graph any more. */
 static void an_instance_outlives_its_graph_and_its_handle(void **state)
 {
 	CUdeviceptr at = words_made(1);
@@ -321,7 +325,7 @@ static void a_part_is_set_and_added_to(void **state)
 	kernel_added(inside, NULL, 0, "bump", at, 100);
 	assert_int_equal(node_count(inside), 3);
 	assert_int_equal(node_count(child), 2);
-	/* The graph itself, as a part of its part. */
+	/* The graph itself, as a part of its own part. */
 	set.graph.graph = graph;
 	assert_cuda(CU(cuGraphAddNode_v2)(&part, inside, NULL, NULL, 0, &set),
 		    ERROR_INVALID_VALUE);
@@ -352,7 +356,7 @@ static void a_clone_has_nodes_of_its_own(void **state)
 	assert_int_equal(word_at(at), 13);
 }
 
-/* Each launch records it anew; a stream can wait for it. */
+/* Each launch records it again, and a stream can wait for it. */
 static void events_are_recorded_and_waited_for_by_nodes(void **state)
 {
 	CUstream s = stream_made(CU_STREAM_NON_BLOCKING),
@@ -447,7 +451,7 @@ static void wrong_handles_are_told(void **state)
 	assert_cuda(CU(cuGraphDestroyNode)(node), ERROR_INVALID_VALUE);
 }
 
-/* A GPU's error stops what the graph still had to do, in all its branches. */
+/* A GPU error stops the rest of the graph, in all its branches. */
 static void a_fault_ends_the_whole_launch(void **state)
 {
 	CUgraph graph = graph_made();
@@ -478,7 +482,7 @@ static CUresult in_second_context(void (*use)(CUcontext other))
 	return CU(cuCtxDestroy_v2)(other);
 }
 
-/* The stream is the second context's, the kernel the first one's. */
+/* The stream belongs to the second context, the kernel to the first. */
 static void launch_from_there(CUcontext other)
 {
 	CUstream s = stream_made(CU_STREAM_NON_BLOCKING);

@@ -1,4 +1,8 @@
-/* Instances that are changed: node by node, and by graphs of the same form. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * graph_update_test.c - checks changes of instances: node by node, and by
+ * graphs of the same form.
+ */
 #include "fronts/cuda/graph_fixture.h"
 
 static CUDA_KERNEL_NODE_PARAMS bump_by(CUdeviceptr *at, uint32_t *by)
@@ -26,14 +30,14 @@ static void a_node_of_an_instance_takes_other_parameters(void **state)
 	launch_and_wait(exec, NULL);
 	assert_int_equal(word_at(at), 0);
 	assert_int_equal(word_at(other), 9);
-	/* The graph's own node is as it was. */
+	/* The graph's own node is unchanged. */
 	assert_cuda(CU(cuGraphKernelNodeGetParams_v2)(node, &kept), SUCCESS);
 	assert_int_equal(*(uint32_t *)kept.kernelParams[1], 1);
 	assert_cuda(CU(cuGraphExecDestroy)(exec), SUCCESS);
 	assert_cuda(CU(cuGraphDestroy)(graph), SUCCESS);
 }
 
-/* Launches that are under way have what they were launched with. */
+/* Launches in progress keep what they were launched with. */
 static void a_change_is_for_later_launches_only(void **state)
 {
 	CUstream s = stream_made(CU_STREAM_NON_BLOCKING);
@@ -165,7 +169,9 @@ static void a_graph_of_the_same_form_updates_an_instance(void **state)
 	launch_and_wait(exec, NULL);
 	for (unsigned i = 0; i < 4; i++)
 		assert_int_equal(word_at(at + 4 * i), 20);
-	/* It still knows its nodes by those of the graph that it came of. */
+	/*
+	 * It still knows its nodes by those of the graph that it was made from.
+	 */
 	assert_cuda(CU(cuGraphNodeSetEnabled)(exec, n[3], 0), SUCCESS);
 	launch_and_wait(exec, NULL);
 	assert_int_equal(word_at(at + 12), 20);
@@ -204,7 +210,7 @@ static void what_differs_is_told_and_changes_nothing(void **state)
 		    SUCCESS);
 	assert_cuda(CU(cuGraphExecUpdate_v2)(exec, other, &info),
 		    ERROR_GRAPH_EXEC_UPDATE_FAILURE);
-	/* Its edges come in another order: the types do not fit. */
+	/* Its edges are in another order, so the types do not match. */
 	assert_int_equal(info.result,
 			 CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED);
 	launch_and_wait(exec, NULL);
@@ -215,7 +221,52 @@ static void what_differs_is_told_and_changes_nothing(void **state)
 	assert_cuda(CU(cuGraphDestroy)(other), SUCCESS);
 }
 
-/* As programs use it: capture again, update. */
+/* A graph that copies two rows; `padding` fills the gaps of the parameters. */
+static CUgraph rows_copied(CUdeviceptr at, size_t width, int padding)
+{
+	CUgraph graph = graph_made();
+	CUDA_MEMCPY3D copy;
+	CUgraphNode node;
+
+	memset(&copy, padding, sizeof copy);
+	copy.srcXInBytes = copy.srcY = copy.srcZ = copy.srcLOD = 0;
+	copy.dstXInBytes = copy.dstY = copy.dstZ = copy.dstLOD = 0;
+	copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+	copy.srcDevice = at;
+	copy.dstDevice = at + 64;
+	copy.srcPitch = copy.dstPitch = 16;
+	copy.srcHeight = copy.dstHeight = 2;
+	copy.reserved0 = copy.reserved1 = NULL;
+	copy.WidthInBytes = width;
+	copy.Height = 2;
+	copy.Depth = 1;
+	assert_cuda(
+	    CU(cuGraphAddMemcpyNode)(&node, graph, NULL, 0, &copy, test_ctx),
+	    SUCCESS);
+	return graph;
+}
+
+static void what_pads_parameters_is_no_change(void **state)
+{
+	CUgraphExecUpdateResultInfo info;
+	CUdeviceptr at = words_made(32);
+	CUgraph graph = rows_copied(at, 8, 0), same = rows_copied(at, 8, 0xff),
+		other = rows_copied(at, 12, 0);
+	CUgraphExec exec = exec_made(graph);
+
+	(void)state;
+	assert_cuda(CU(cuGraphExecUpdate_v2)(exec, same, &info), SUCCESS);
+	assert_cuda(CU(cuGraphExecUpdate_v2)(exec, other, &info),
+		    ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+	assert_int_equal(info.result,
+			 CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED);
+	assert_cuda(CU(cuGraphExecDestroy)(exec), SUCCESS);
+	assert_cuda(CU(cuGraphDestroy)(graph), SUCCESS);
+	assert_cuda(CU(cuGraphDestroy)(same), SUCCESS);
+	assert_cuda(CU(cuGraphDestroy)(other), SUCCESS);
+}
+
+/* As programs use it: capture again, then update. */
 static void graphs_in_graphs_are_updated_too(void **state)
 {
 	CUdeviceptr at = words_made(4);
@@ -241,7 +292,7 @@ static void graphs_in_graphs_are_updated_too(void **state)
 	assert_cuda(CU(cuGraphDestroy)(other), SUCCESS);
 }
 
-/* 20,000 nodes in a row: nothing goes as deep as that. */
+/* 20,000 nodes in a row, deeper than any recursion may go. */
 static void a_long_chain_is_launched_and_updated(void **state)
 {
 	enum { LONG = 20000 };
@@ -272,6 +323,7 @@ int main(void)
 	    IN_GRAPH(copies_and_sets_change_within_bounds),
 	    IN_GRAPH(a_graph_of_the_same_form_updates_an_instance),
 	    IN_GRAPH(what_differs_is_told_and_changes_nothing),
+	    IN_GRAPH(what_pads_parameters_is_no_change),
 	    IN_GRAPH(graphs_in_graphs_are_updated_too),
 	    IN_GRAPH(a_long_chain_is_launched_and_updated),
 	};

@@ -1,4 +1,5 @@
-/* Arrays and mipmapped arrays. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* array_test.c - checks arrays and mipmapped arrays. */
 #include "fronts/cuda/memory_fixture.h"
 
 static CUarray make(size_t width, size_t height, CUarray_format format,
@@ -254,7 +255,7 @@ static CUresult make_bytes(size_t width, size_t height, size_t depth,
 	return levels ? CU(cuMipmappedArrayDestroy)(m) : CU(cuArrayDestroy)(a);
 }
 
-/* The bounds of an A100, as its attributes tell them. */
+/* The bounds of an A100, as its attributes report them. */
 static void flags_and_levels_have_bounds_of_their_own(void **state)
 {
 	const unsigned surface = CUDA_ARRAY3D_SURFACE_LDST;

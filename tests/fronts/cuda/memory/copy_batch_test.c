@@ -1,4 +1,5 @@
-/* Copies in batches. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* copy_batch_test.c - checks copies in batches. */
 #include "fronts/cuda/memory_fixture.h"
 
 static void batches_are_copied_whole_or_not_at_all(void **state)

@@ -1,7 +1,11 @@
-/* Copies: every form against a model, errors, when calls return. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * copy_test.c - checks copies: every form against a model, errors, when calls
+ * return.
+ */
 #include "fronts/cuda/memory_fixture.h"
 
-/* ---- one piece of memory of each sort, and what should be in it ---- */
+/* ---- one piece of memory of each kind, and its expected content ---- */
 
 enum sort { DEVICE, HOST, PAGED, MANAGED, REGISTERED, SORTS };
 
@@ -210,9 +214,9 @@ static void rows_and_slices_arrive_where_they_should(void **state)
 	drop_buffers();
 }
 
-/* ---- bytes in a row ---- */
+/* ---- contiguous bytes ---- */
 
-/* Is one of CUDA's own (device or managed), for the forms with D? */
+/* Whether it is CUDA's own (device or managed), for the forms with D. */
 static bool is_device(const struct buffer *b)
 {
 	return b->sort == DEVICE || b->sort == MANAGED;
@@ -273,7 +277,9 @@ static void bytes_arrive_whatever_the_call(void **state)
 	drop_buffers();
 }
 
-/* The source of an asynchronous copy of pageable memory may change at once. */
+/*
+ * The source of an asynchronous copy from pageable memory may change at once.
+ */
 static void pageable_memory_is_read_before_the_call_returns(void **state)
 {
 	static const size_t sizes[] = {1, 4096, 65536, 65537, MIB};
@@ -333,7 +339,9 @@ static void copies_of_page_locked_memory_return_at_once(void **state)
 	device_free(q);
 }
 
-/* The legacy stream waits for blocking streams, so a synchronous copy too. */
+/*
+ * The legacy stream waits for blocking streams, and so does a synchronous copy.
+ */
 static void a_synchronous_copy_comes_after_what_was_before(void **state)
 {
 	CUdeviceptr p = device_alloc(8 * MIB);
@@ -356,7 +364,7 @@ static void a_synchronous_copy_comes_after_what_was_before(void **state)
 	device_free(p);
 }
 
-/* ---- what cannot be copied ---- */
+/* ---- wrong copies ---- */
 
 static void wrong_copies_are_told(void **state)
 {
@@ -430,7 +438,7 @@ static void wrong_rows_are_told(void **state)
 	CASE(c.Height = SIZE_MAX, ERROR_INVALID_VALUE);
 	CASE(c.WidthInBytes = SIZE_MAX, ERROR_INVALID_VALUE);
 	CASE(c.dstY = SIZE_MAX / 2, ERROR_INVALID_VALUE);
-	/* So far that it would be at the piece before. */
+	/* So far that it would reach the previous piece. */
 	assert_int_equal(p - before, 1024);
 	CASE((c.dstY = (1ULL << 57) - 8, c.Height = 1), ERROR_INVALID_VALUE);
 	CASE(c.Height = 0, SUCCESS);
@@ -483,7 +491,7 @@ static CUresult copy_all(CUdeviceptr to, CUcontext to_ctx, CUdeviceptr from,
 		     : CU(cuMemcpyPeer)(to, to_ctx, from, from_ctx, MIB);
 }
 
-/* A stream of the current context whose next work waits. */
+/* Makes a stream of the current context whose next work is held up. */
 static CUstream held_stream(void)
 {
 	CUstream s;
@@ -493,7 +501,7 @@ static CUstream held_stream(void)
 	return s;
 }
 
-/* Behind all that both devices were given, before all that they are given. */
+/* After everything that both devices were given, before anything later. */
 static void copies_between_devices_keep_the_order_of_both(void **state)
 {
 	CUdeviceptr p = device_alloc(MIB), q;

@@ -1,4 +1,8 @@
-/* Page-locked memory of the host: allocated, registered, mapped. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * host_test.c - checks page-locked memory of the host: allocated, registered,
+ * mapped.
+ */
 #include "fronts/cuda/memory_fixture.h"
 
 #include <sched.h>
@@ -45,7 +49,7 @@ static void flags_are_kept(void **state)
 	assert_cuda(CU(cuMemFreeHost)(own), SUCCESS);
 }
 
-/* Held up until it is told to go on; then it takes its time. */
+/* Waits until it may continue, then takes its time. */
 static _Atomic int may_go_on, has_ended;
 static void hold_up(void *data)
 {
@@ -62,7 +66,7 @@ static void go_on(void *data)
 	atomic_store(&may_go_on, 1);
 }
 
-/* The memory of one context, the work of another, freed in a third. */
+/* The memory of one context, used by another, freed in a third. */
 static void freeing_waits_for_the_work_of_any_context(void **state)
 {
 	CUcontext other, third;

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ipc_event_test.c - events that another process shares: what one records the
- * other waits for, and nobody waits for the dead.
+ * ipc_event_test.c - checks events that another process shares: one waits for
+ * what the other records, and nobody waits for the dead.
  */
 #include "base/clock.h"
 #include "base/mix.h"
@@ -27,9 +28,9 @@ static void let_go(void)
 }
 
 /*
- * e: makes an event; r: records it behind something that stays; g: lets that
- * go; R: records it in another stream; q: is it reached?; w: waits for it; d:
- * destroys it.
+ * e: makes an event; r: records it after work that stays; g: releases that
+ * work; R: records it in another stream; q: whether it is reached; w: waits for
+ * it; d: destroys it.
  */
 static void serve(struct orders *o)
 {
@@ -133,7 +134,7 @@ static void a_stream_waits_for_the_other_process(struct fixture *fx)
 	peer_do(&p, 'r');
 	assert_cuda(CU(cuStreamWaitEvent)(s, e, 0), SUCCESS);
 	assert_cuda(CU(cuMemsetD8Async)(at, 1, 4096, s), SUCCESS);
-	/* What it stands for later does not matter to the stream. */
+	/* Later records of the event do not matter to the stream. */
 	assert_cuda(CU(cuEventDestroy_v2)(e), SUCCESS);
 	usleep(5000);
 	assert_cuda(CU(cuStreamQuery)(s), ERROR_NOT_READY);
@@ -142,7 +143,7 @@ static void a_stream_waits_for_the_other_process(struct fixture *fx)
 	peer_end(&p);
 }
 
-/* Those that are later, and sooner reached, are not what it waits for. */
+/* It does not wait for later records that are reached sooner. */
 static void a_stream_waits_for_the_record_that_it_saw(struct fixture *fx)
 {
 	struct peer p = peer_start(serve);
@@ -166,8 +167,8 @@ static void a_stream_waits_for_the_record_that_it_saw(struct fixture *fx)
 }
 
 /*
- * Nor is one reached whose place another one has by now: those are held back
- * until it is.
+ * Nor is a record reached when another one reuses its place: such records are
+ * held back until it is.
  */
 static void a_record_keeps_its_meaning_however_many_come(struct fixture *fx)
 {
@@ -192,7 +193,7 @@ static void a_record_keeps_its_meaning_however_many_come(struct fixture *fx)
 	peer_end(&p);
 }
 
-/* Who has ended is told of one record at each place. */
+/* The dead process has one record at each place. */
 static void two_processes_have_room_for_eight_records(struct fixture *fx)
 {
 	struct peer p = peer_start(serve);
@@ -212,7 +213,7 @@ static void two_processes_have_room_for_eight_records(struct fixture *fx)
 	peer_do(&p, 'w'); /* for its own record */
 	assert_cuda(CU(cuEventRecord)(e, s), SUCCESS);
 	assert_cuda(CU(cuEventSynchronize)(e), SUCCESS);
-	/* The dead have no place. */
+	/* Dead processes occupy no place. */
 	peer_do(&p, 'r');
 	for (int i = 1; i < 8; i++)
 		assert_cuda(CU(cuEventRecord)(e, s), SUCCESS);
@@ -287,7 +288,7 @@ static void one_that_is_destroyed_there_is_reached_here(struct fixture *fx)
 	peer_end(&p);
 }
 
-/* The other GPU fails: what is recorded there its stream never comes to. */
+/* The other GPU fails: its stream never reaches what is recorded there. */
 static void nobody_waits_for_a_failed_context(struct fixture *fx)
 {
 	struct peer p = peer_start(serve);
@@ -318,7 +319,7 @@ static void *lose_gpu(void *data)
 	return NULL;
 }
 
-/* One's own GPU fails, and the other process never comes to its record. */
+/* Our own GPU fails, and the other process never reaches its record. */
 static void nobody_waits_on_a_gpu_that_failed(struct fixture *fx)
 {
 	struct peer p = peer_start(serve);

@@ -1,12 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ipc_test.c - memory that another process shares by a handle: both have the
- * same bytes; what is no handle, or none any more, opens nothing and harms
- * nobody.
+ * ipc_test.c - checks memory that another process shares by a handle: both see
+ * the same bytes; an invalid or dead handle opens nothing and harms nobody.
  */
 #include "base/mix.h"
 #include "device/share_file.h"
 #include "fronts/cuda/peer.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 
 /* ---- the other process ---- */
 
-/* Where the keeper's descriptor of the memory is, in this process. */
+/* Where this process finds the keeper's descriptor of the memory. */
 static void find_file(char *path, size_t size)
 {
 	DIR *tasks = opendir("/proc/self/task");
@@ -39,7 +39,7 @@ static void find_file(char *path, size_t size)
 	closedir(tasks);
 }
 
-/* Writes into the row of a handle. */
+/* Overwrites a word in the row of a handle. */
 static void spoil(const CUipcMemHandle *h, size_t offset, uint64_t value)
 {
 	const struct share_words *w = (const struct share_words *)h;
@@ -290,7 +290,7 @@ static void freeing_it_meanwhile_harms_nobody(struct fixture *fx)
 	assert_cuda(CU(cuIpcCloseMemHandle)(at), SUCCESS);
 }
 
-/* What nobody can have any more is the host's again. */
+/* Memory that nobody can reach any more goes back to the host. */
 static void who_ends_leaves_only_what_it_shared(struct fixture *fx)
 {
 	struct peer p = peer_start(serve);
@@ -336,7 +336,7 @@ static void a_handle_belongs_to_one_context(struct fixture *fx)
 	assert_cuda(CU(cuCtxCreate_v2)(&second, 0, 0), SUCCESS);
 	assert_cuda(OPEN(&again, t.handle), ERROR_INVALID_CONTEXT);
 	assert_cuda(CU(cuIpcCloseMemHandle)(at), ERROR_INVALID_VALUE);
-	/* Of another device it may be one more. */
+	/* It may be opened once more for another device. */
 	assert_cuda(CU(cuCtxDestroy_v2)(second), SUCCESS);
 	assert_cuda(CU(cuCtxCreate_v2)(&second, 0, 1), SUCCESS);
 	assert_cuda(CU(cuIpcOpenMemHandle_v2)(&again, t.handle, 0),
@@ -378,7 +378,7 @@ static void what_has_no_handle(struct fixture *fx)
 		    ERROR_INVALID_VALUE);
 }
 
-/* ---- bytes of others ---- */
+/* ---- corrupted bytes ---- */
 
 static uint64_t dice(uint64_t *seed)
 {
@@ -437,13 +437,13 @@ static CUresult open_lie(struct share_words w)
 	return OPEN(&at, h);
 }
 
-/* A file of this process that is no memory of CUDA's. */
+/* A file of this process that is not CUDA memory. */
 static CUresult open_own_file(struct share_words w, int fd)
 {
 	struct stat st;
 
 	assert_int_equal(fstat(fd, &st), 0);
-	w.start = 0; /* what is told to be its own is refused anyway */
+	w.start = 0; /* memory that claims to be its own is refused anyway */
 	w.pid = w.thread = getpid();
 	w.file = (uint32_t)fd;
 	w.inode = st.st_ino;

@@ -1,4 +1,8 @@
-/* Managed memory: both sides, advice, prefetching, what is told of ranges. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * managed_test.c - checks managed memory: both sides, advice, prefetching,
+ * attributes of ranges.
+ */
 #include "fronts/cuda/memory_fixture.h"
 
 #define PAGE 4096
@@ -40,7 +44,7 @@ static void both_sides_see_the_same(void **state)
 	assert_cuda(CU(cuMemFree_v2)(p), ERROR_INVALID_VALUE);
 }
 
-/* More than the device has is fine: pages live on the host. */
+/* More than the device has is fine: pages are on the host. */
 static void a_device_may_be_oversubscribed(void **state)
 {
 	uint64_t before = free_now();
@@ -109,7 +113,7 @@ static void prefetched_memory_gives_way(void **state)
 	assert_int_equal(free_now(), before);
 }
 
-/* Another device pays, and a context that ends leaves nothing behind. */
+/* Another device is charged, and a context that ends leaves nothing behind. */
 static void memory_moves_between_devices(void **state)
 {
 	uint64_t before = free_now(), there;
@@ -205,7 +209,7 @@ static void advice_holds_for_the_pages_it_was_given(void **state)
 	assert_int_equal(
 	    told(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, p + 5 * PAGE, PAGE), 0);
 	device_free(p);
-	/* A new piece at the place knows nothing of it. */
+	/* A new piece at the same address does not inherit it. */
 	p = managed(16 * PAGE);
 	assert_int_equal(
 	    told(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, p + 6 * PAGE, PAGE), 0);
@@ -323,7 +327,7 @@ static void batches_fetch_each_to_its_place(void **state)
 		device_free(p[i]);
 }
 
-/* A node holds memory, and only processors access it. */
+/* A node holds memory, but only processors access it. */
 static void nodes_are_places_not_processors(void **state)
 {
 	CUmemLocation node = {CU_MEM_LOCATION_TYPE_HOST_NUMA, 0};
@@ -348,7 +352,7 @@ static void nodes_are_places_not_processors(void **state)
 	device_free(p);
 }
 
-/* The stream may be of another device, and so may the place. */
+/* The stream and the target may each belong to another device. */
 static void any_stream_fetches_to_any_place(void **state)
 {
 	uint64_t before = free_now();

@@ -1,4 +1,5 @@
-/* Memory pools and memory in the order of streams. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mem_pool_test.c - checks memory pools and stream-ordered memory. */
 #include "fronts/cuda/memory_fixture.h"
 
 #include <pthread.h>
@@ -59,7 +60,7 @@ static void memory_comes_and_goes_with_the_stream(void **state)
 	assert_cuda(CU(cuStreamDestroy_v2)(stream), SUCCESS);
 }
 
-/* Work that was in the stream before may still use it. */
+/* Earlier work in the stream may still use it. */
 static void a_free_waits_for_what_was_before(void **state)
 {
 	uint64_t before = free_now();
@@ -136,7 +137,7 @@ static void soon(void *data)
 	usleep(50000);
 }
 
-/* Memory that another stream still has to free is waited for, not missed. */
+/* Memory that another stream still has to free is waited for. */
 static void what_leaves_is_waited_for(void **state)
 {
 	size_t size = free_now() / 4 * 3;
@@ -175,9 +176,9 @@ static void what_leaves_is_waited_for(void **state)
 	assert_cuda(CU(cuStreamDestroy_v2)(b), SUCCESS);
 }
 
-#define WORDS 3000 /* at the most, of a piece */
+#define WORDS 3000 /* the most that a piece has */
 
-/* Takes pieces and gives them back in its stream; what it writes stays its. */
+/* Allocates and frees pieces in its stream; what it writes must stay. */
 static void *use_the_pool(void *data)
 {
 	uint64_t seed = (uintptr_t)data;
@@ -232,7 +233,7 @@ static void threads_share_a_pool(void **state)
 	assert_int_equal(free_now(), before);
 }
 
-/* The stream says where, whatever is current. */
+/* The stream decides where, whatever context is current. */
 static void a_streams_device_gives_the_memory(void **state)
 {
 	uint64_t before = free_now(), there;
@@ -262,7 +263,7 @@ static void a_streams_device_gives_the_memory(void **state)
 	assert_int_equal(free_now(), before);
 	assert_cuda(CU(cuMemAllocAsync)(&p, 1, (CUstream)&p),
 		    ERROR_INVALID_HANDLE);
-	/* A handle is enough: none need be current. */
+	/* A handle is enough: no context needs to be current. */
 	while (!CU(cuCtxPopCurrent_v2)(NULL))
 		;
 	p = pool_alloc(1, stream);
@@ -337,7 +338,7 @@ static void a_threshold_keeps_memory(void **state)
 }
 
 /* It goes away with its last piece. */
-/* The reserve that a pool keeps counts when it needs more, but not twice. */
+/* A pool's reserve counts when it needs more memory, but not twice. */
 static void a_reserve_is_no_memory_of_its_own(void **state)
 {
 	cuuint64_t keep = 10 * BLOCK;

@@ -1,13 +1,15 @@
-/* Device memory of the driver API: taking, freeing, who sees it. */
-#include "abi/nvml_abi.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memory_test.c - checks device memory of the driver API: allocating, freeing,
+ * who sees it.
+ */
+#include "abi/nvml/nvml_abi.h"
 #include "fronts/cuda/memory_fixture.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 
 #include <pthread.h>
 #include <fcntl.h>
 #include <spawn.h>
-
-extern char **environ;
 
 static void what_is_taken_is_there(void **state)
 {
@@ -40,7 +42,7 @@ static void wrong_frees_are_told(void **state)
 	device_free(small);
 }
 
-/* As free(NULL); drivers answer so, though no document says it. */
+/* Like free(NULL); drivers answer so, though no document says it. */
 static void nothing_may_be_freed(void **state)
 {
 	void *none = state;
@@ -113,7 +115,7 @@ static void *free_later(void *data)
 	return NULL;
 }
 
-/* Work that is under way may use it yet. */
+/* Work in progress may still use it. */
 static void memory_is_freed_when_the_work_is_done(void **state)
 {
 	struct later l = {.at = device_alloc(MIB)};
@@ -128,7 +130,8 @@ static void memory_is_freed_when_the_work_is_done(void **state)
 	assert_int_equal(pthread_create(&thread, NULL, free_later, &l), 0);
 	usleep(50000);
 	early = atomic_load(&l.freed);
-	let_go(NULL); /* before anything else: the thread waits for it */
+	let_go(
+	    NULL); /* before anything else, because the thread waits for it */
 	pthread_join(thread, NULL);
 	assert_false(early);
 	assert_true(atomic_load(&l.freed));
@@ -179,7 +182,7 @@ static void the_host_faults_there(void **state)
 	device_free((uintptr_t)p);
 }
 
-/* cuMemGetInfo, NVML and the ledger say the same, to the byte. */
+/* cuMemGetInfo, NVML and the ledger agree to the byte. */
 static void all_see_the_same_bytes(void **state)
 {
 	struct fixture *fx = *state;
@@ -325,7 +328,7 @@ static void threads_do_not_disturb_each_other(void **state)
 	assert_int_equal(free_now(), before);
 }
 
-/* ---- what others see, by NVML ---- */
+/* ---- what others see through NVML ---- */
 
 static void *nvml_library;
 #define NV(symbol) ((__typeof__(&symbol))dlsym(nvml_library, #symbol))
@@ -340,7 +343,7 @@ static uint64_t nvml_used(void)
 	return memory.used;
 }
 
-/* Bytes of a process, or 0 when NVML does not list it. */
+/* The bytes of a process, or 0 if NVML does not list it. */
 static uint64_t nvml_used_by(pid_t pid)
 {
 	nvmlProcessInfo_t list[64];
@@ -357,7 +360,7 @@ static uint64_t nvml_used_by(pid_t pid)
 	return 0;
 }
 
-/* Whoever looks buries the dead, though not at every look. */
+/* A reader removes dead processes, but not at every read. */
 static void await_used(uint64_t bytes)
 {
 	for (unsigned i = 0; i < 500 && nvml_used() != bytes; i++)
@@ -386,7 +389,7 @@ static int be_holder(void)
 	return 0;
 }
 
-/* Takes and gives back until it is killed. */
+/* Allocates and frees until it is killed. */
 static int storm(void)
 {
 	uint64_t seed = (uint64_t)getpid() * 7919;

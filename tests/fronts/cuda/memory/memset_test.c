@@ -1,4 +1,8 @@
-/* Filling memory: exactly what was said, and what cannot be. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memset_test.c - checks filling memory: exactly what was requested, and
+ * errors.
+ */
 #include "fronts/cuda/memory_fixture.h"
 
 static void sets_fill_exactly_what_they_say(void **state)

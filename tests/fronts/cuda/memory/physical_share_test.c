@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * physical_share_test.c - memory of cuMemCreate that another process imports by
- * a descriptor: it is the same, lives as long as anybody has it, and what is no
- * such descriptor is refused.
+ * physical_share_test.c - checks memory of cuMemCreate that another process
+ * imports by a descriptor: it is the same memory, lives as long as anybody has
+ * it, and other descriptors are refused.
  */
 #include "fronts/cuda/descriptor.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -58,7 +59,7 @@ static CUmemGenericAllocationHandle give(void)
 }
 
 /*
- * g: gives memory filled with 7; d: lets go of it; c: makes more and lets go of
+ * g: sends memory filled with 7; d: releases it; c: makes more and releases
  * that; 9: reads 9.
  */
 static void serve(struct orders *o)
@@ -131,7 +132,7 @@ static void both_have_the_same_bytes(struct fixture *fx)
 	peer_end(&p);
 }
 
-/* Its blocks are nobody else's while it is used here. */
+/* Its blocks are not reused while it is used here. */
 static void it_lives_as_long_as_anybody_has_it(struct fixture *fx)
 {
 	struct peer p = start_sender(serve);
@@ -147,7 +148,7 @@ static void it_lives_as_long_as_anybody_has_it(struct fixture *fx)
 	assert_int_equal(gkf_held_bytes(fx->m, 0), held + SIZE);
 	assert_int_equal(word_at(at + SIZE - 4), 7);
 	hide(at);
-	/* It is given back when its process does something of the kind. */
+	/* It is given back at the next such call of its process. */
 	peer_do(&p, 'c');
 	assert_int_equal(gkf_held_bytes(fx->m, 0), held + SIZE);
 	peer_end(&p);
@@ -241,7 +242,7 @@ static void other_descriptors_are_refused(struct fixture *fx)
 		    ERROR_INVALID_VALUE);
 }
 
-/* A program that has no numbers left is told so, and may go on. */
+/* A program without free descriptor numbers gets an error, and may continue. */
 static void without_a_free_descriptor(struct fixture *fx)
 {
 	CUmemGenericAllocationHandle h;

@@ -1,4 +1,7 @@
-/* Attributes of pointers: every attribute of every sort of memory. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pointer_test.c - checks every attribute of pointers to every kind of memory.
+ */
 #include "fronts/cuda/memory_fixture.h"
 
 #define ATTRIBUTES 21
@@ -58,7 +61,10 @@ static void device_memory_is_told(void **state)
 	device_free(p);
 }
 
-/* Where kernels of the current context may not use it, it is none for them. */
+/*
+ * Where kernels of the current context may not use it, it has no device
+ * pointer.
+ */
 static void what_is_out_of_reach_has_no_device_pointer(void **state)
 {
 	CUdeviceptr p = device_alloc(100);
@@ -181,7 +187,7 @@ static void several_attributes_come_at_once(void **state)
 	device_free(p);
 }
 
-/* A synchronous copy inside a device has ended, too, when the call returns. */
+/* A synchronous copy within a device is also done when the call returns. */
 static void copies_are_made_synchronous(void **state)
 {
 	CUdeviceptr p = device_alloc(4096), q = device_alloc(4096);
@@ -205,7 +211,7 @@ static void copies_are_made_synchronous(void **state)
 	assert_cuda(CU(cuMemcpyDtoD_v2)(q, p, 4096), SUCCESS);
 	assert_true(atomic_load(&is_let_go));
 	assert_cuda(CU(cuStreamQuery)(stream), SUCCESS);
-	/* Work from before ends before the attribute is set. */
+	/* Earlier work ends before the attribute is set. */
 	hold(stream);
 	assert_cuda(CU(cuMemsetD8_v2)(q, 1, 4096), SUCCESS);
 	assert_cuda(CU(cuLaunchHostFunc)(other, let_go_later, NULL), SUCCESS);
@@ -243,7 +249,7 @@ static void only_one_attribute_is_set(void **state)
 	device_free(p);
 }
 
-/* Notes are found and forgotten, however many. */
+/* Notes are found and forgotten, however many there are. */
 static void many_pieces_are_noted(void **state)
 {
 	enum { N = 3000 };

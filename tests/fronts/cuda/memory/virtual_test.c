@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * virtual_test.c - memory that is mapped: grown piece by piece as allocators do
- * it, rights by device, what it is charged, and what is refused.
+ * virtual_test.c - checks mapped memory: grown piece by piece as by allocators,
+ * rights by device, charges, and refusals.
  */
 #include "fronts/cuda/peer.h"
 #include "machine/store/coverage.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 
 #define STEP    (2 * MIB)
 #define SEGMENT (20 * MIB)
@@ -43,7 +44,7 @@ static CUresult allow(CUdeviceptr at, size_t size, CUdevice device,
 	return CU(cuMemSetAccess)(at, size, &desc, 1);
 }
 
-/* Memory at an address, of which the mapping alone is left. */
+/* Maps memory at an address and releases the handle. */
 static void grow(CUdeviceptr at, size_t size)
 {
 	CUmemGenericAllocationHandle h = create(0, size);
@@ -95,7 +96,7 @@ static void a_segment_grows_and_has_holes(struct fixture *fx)
 	assert_int_equal(gkf_held_bytes(fx->m, 0), before);
 }
 
-/* As a vector grows: behind the old reservation, if that is free. */
+/* As a vector grows: after the old reservation, if that is free. */
 static void reservations_side_by_side_are_one(struct fixture *fx)
 {
 	CUdeviceptr at, more;
@@ -208,7 +209,7 @@ static CUresult run(const char *name, CUdeviceptr from, CUdeviceptr to)
 	return CU(cuCtxSynchronize)();
 }
 
-/* Two places of one memory, of which one may be written to. */
+/* One memory at two addresses, of which one is writable. */
 static void show_both(CUdeviceptr at)
 {
 	CUmemGenericAllocationHandle h = create(0, STEP);
@@ -390,7 +391,7 @@ static void properties_that_make_no_sense(struct fixture *fx)
 	}
 	assert_int_equal(h, 5);
 	assert_int_equal(step, 5);
-	/* It is told that nothing was compressed. */
+	/* It reports that nothing was compressed. */
 	wish.allocFlags.compressionType = CU_MEM_ALLOCATION_COMP_GENERIC;
 	assert_cuda(CU(cuMemCreate)(&h, STEP, &wish, 0), SUCCESS);
 	assert_cuda(CU(cuMemGetAllocationPropertiesFromHandle)(&told, h),

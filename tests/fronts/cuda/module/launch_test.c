@@ -1,4 +1,8 @@
-/* Kernels as programs start them: modules, libraries, launches, their ends. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * launch_test.c - checks kernels as programs start them: modules, libraries,
+ * launches, their ends.
+ */
 #include "base/clock.h"
 #include "fronts/cuda/loaded.h"
 
@@ -7,7 +11,7 @@
 
 #define N 1000
 
-/* c = a + b by a launch; the caller frees nothing. */
+/* c = a + b by a launch; frees nothing. */
 static void add(CUfunction f)
 {
 	static float a[N], b[N], c[N];
@@ -203,7 +207,7 @@ static void parameters_come_in_a_buffer(struct fixture *fx)
 	assert_cuda(
 	    CU(cuLaunchKernel)(f, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, extra),
 	    ERROR_INVALID_VALUE);
-	extra[2] = CU_LAUNCH_PARAM_END; /* no size at all */
+	extra[2] = CU_LAUNCH_PARAM_END; /* there is no size */
 	assert_cuda(
 	    CU(cuLaunchKernel)(f, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, extra),
 	    ERROR_INVALID_VALUE);
@@ -284,7 +288,7 @@ static void spinning_takes_its_time(struct fixture *fx)
 	assert_cuda(CU(cuLaunchKernel)(function_in(m, "gpukit_spin"), 3, 1, 1,
 				       64, 1, 1, 0, NULL, params, NULL),
 		    SUCCESS);
-	/* Unless the host let a second pass until here. */
+	/* Unless the host took a second to get here. */
 	asked = CU(cuStreamQuery)(NULL);
 	if (gk_mono_ns() - start < GK_NS_PER_S)
 		assert_cuda(asked, ERROR_NOT_READY);
@@ -294,7 +298,7 @@ static void spinning_takes_its_time(struct fixture *fx)
 	assert_true(gk_mono_ns() - start < 60 * GK_NS_PER_S);
 }
 
-/* Then an error comes with the launch that it arose in. */
+/* Then an error is returned by the launch in which it arose. */
 static void launches_block_if_asked_to(struct fixture *fx)
 {
 	static const char text[] =
@@ -355,7 +359,7 @@ static void variables_are_there_while_they_are_filled(struct fixture *fx)
 	assert_cuda(CU(cuMemcpyDtoH_v2)(seen + 1, other + BIG - 1, 1), SUCCESS);
 	assert_int_equal(seen[0], 85);
 	assert_int_equal(seen[1], 85);
-	/* A variable that lies where something was is 0. */
+	/* A variable is 0 even where something else was before. */
 	assert_cuda(CU(cuMemFree_v2)(other), SUCCESS);
 	assert_cuda(CU(cuModuleLoadData)(&m, big), SUCCESS);
 	assert_cuda(CU(cuModuleGetGlobal_v2)(&a, &size, m, "a"), SUCCESS);
@@ -367,7 +371,7 @@ static void variables_are_there_while_they_are_filled(struct fixture *fx)
 	assert_int_equal(seen[0] | seen[1], 0);
 }
 
-/* The same of a library, which waits for nobody. */
+/* The same for a library, which waits for nobody. */
 static void variables_of_a_library_are_left_to_their_context(struct fixture *fx)
 {
 	CUdeviceptr a, other;
@@ -416,7 +420,7 @@ static void variables_cost_what_is_touched(struct fixture *fx)
 	assert_in_range(peak_kib(), 1, 1 << 20);
 }
 
-/* 48 KiB are what a kernel may have without asking at its launch. */
+/* A kernel may have 48 KiB without a request at its launch. */
 static void too_much_shared_memory_is_no_kernel(struct fixture *fx)
 {
 	static const char text[] =
@@ -459,7 +463,7 @@ static void a_text_with_many_registers_starts(struct fixture *fx)
 	free(text);
 }
 
-/* The kernels that use no table of functions run. */
+/* Kernels that do not use a table of functions run. */
 static void a_table_of_functions_refuses_its_callers(struct fixture *fx)
 {
 	static const char text[] =

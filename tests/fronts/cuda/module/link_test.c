@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver's linker: what it makes of several images goes through files, and
- * what a file has become of it is not believed.
+ * link_test.c - checks the driver's linker: the image that it makes goes
+ * through files, and a damaged file is not believed.
  */
 #include "fronts/cuda/memory_fixture.h"
 
@@ -33,7 +34,7 @@ static char called[] =
 	 "	ret;\n"
 	 "}\n";
 
-/* A fat binary of one text that is not packed: its header and the image's. */
+/* A fat binary with one uncompressed text: its header and the image's. */
 struct fat {
 	uint32_t magic;
 	uint16_t version, header_size;
@@ -71,7 +72,7 @@ static CUresult add(CUlinkState link, CUjitInputType type, char *text)
 				    0, NULL, NULL);
 }
 
-/* A copy of what is linked of both; the caller's. */
+/* A copy of both linked together, which the caller frees. */
 static unsigned char *linked(size_t *ret_size)
 {
 	unsigned char *copy;
@@ -161,7 +162,7 @@ static void wrong_sizes_are_not_believed(void **state)
 	free(image);
 }
 
-/* The array of values is out of reach once the link was begun. */
+/* The array of values is inaccessible once the link has begun. */
 static void who_succeeds_needs_no_values(void **state)
 {
 	CUjit_option options[] = {
@@ -217,7 +218,7 @@ static void what_is_no_ptx_is_refused(void **state)
 	assert_cuda(CU(cuLinkDestroy)(link), SUCCESS);
 }
 
-/* A binary that is called text would end at its first NUL. */
+/* A binary that is declared as text would end at its first NUL. */
 static void a_binary_is_no_ptx(void **state)
 {
 	struct fat fat = fat_of_called();
@@ -242,7 +243,7 @@ static void a_binary_is_no_ptx(void **state)
 	assert_cuda(CU(cuLinkDestroy)(link), SUCCESS);
 }
 
-/* Bytes behind which nothing can be read: two pages, the caller's. */
+/* Bytes after which nothing can be read: two pages, which the caller unmaps. */
 static char *at_the_edge(const void *bytes, size_t size)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -281,7 +282,7 @@ static void nothing_behind_an_image_is_read(void **state)
 	assert_cuda(CU(cuLinkDestroy)(link), SUCCESS);
 }
 
-/* The fat binary ends the bundle, and says that it is longer. */
+/* The fat binary is last in the bundle, and claims to be longer. */
 static void an_image_ends_within_its_bundle(void **state)
 {
 	struct fat fat = fat_of_called();

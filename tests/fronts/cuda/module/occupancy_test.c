@@ -1,4 +1,8 @@
-/* How many blocks of a kernel are on a device at once, and what asks for it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * occupancy_test.c - checks how many blocks of a kernel are on a device at
+ * once, and who asks for it.
+ */
 #include "fronts/cuda/loaded.h"
 
 #include <limits.h>
@@ -19,7 +23,7 @@ static void occupancy_follows_the_device(struct fixture *fx)
 	assert_cuda(CU(cuOccupancyMaxActiveBlocksPerMultiprocessor)(
 			&blocks, f, 32, 32 * 1024),
 		    SUCCESS);
-	assert_int_equal(blocks, 4); /* 164 KiB, 33 each */
+	assert_int_equal(blocks, 4); /* 164 KiB, 33 for each */
 	assert_cuda(
 	    CU(cuOccupancyMaxPotentialBlockSize)(&grid, &block, f, NULL, 0, 0),
 	    SUCCESS);
@@ -28,7 +32,7 @@ static void occupancy_follows_the_device(struct fixture *fx)
 	assert_cuda(
 	    CU(cuOccupancyAvailableDynamicSMemPerBlock)(&shared, f, 2, 1024),
 	    SUCCESS);
-	assert_int_equal(shared, 48 * 1024); /* until it asks for more */
+	assert_int_equal(shared, 48 * 1024); /* unless it requests more */
 	assert_cuda(
 	    CU(cuFuncSetAttribute)(
 		f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 163 * 1024),
@@ -46,7 +50,7 @@ static void occupancy_follows_the_device(struct fixture *fx)
 	assert_int_equal(value, 1024);
 }
 
-/* Of one block each: there are no others. */
+/* With one block each: no others exist. */
 static void clusters_have_one_block(struct fixture *fx)
 {
 	CUlaunchAttribute two = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,

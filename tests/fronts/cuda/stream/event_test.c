@@ -1,4 +1,5 @@
-/* event_test.c - events: when they are reached, their time, errors. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* event_test.c - checks events: when they are reached, their time, errors. */
 #include "fronts/cuda/stream_fixture.h"
 
 static float elapsed(CUevent from, CUevent to)
@@ -56,7 +57,10 @@ static void what_was_never_recorded_is_done(void **state)
 		    ERROR_INVALID_HANDLE);
 }
 
-/* The time that the stream really took, not what the host saw; at least *ns. */
+/*
+ * Holds for at least *ns and stores the time that the stream really took, not
+ * what the host saw.
+ */
 static void hold_for(void *data)
 {
 	uint64_t *ns = data;
@@ -88,7 +92,7 @@ static void elapsed_time_is_the_real_one(void **state)
 	assert_true(elapsed(from, from) == 0.0F);
 }
 
-/* In nanoseconds, and never the wrong way round. */
+/* In nanoseconds, and never negative. */
 static void neighbours_are_told_apart(void **state)
 {
 	CUstream s = stream_made(0);
@@ -126,7 +130,7 @@ static void the_last_record_counts(void **state)
 	assert_cuda(CU(cuEventSynchronize)(event), SUCCESS);
 }
 
-/* Who waited for the first record does not wait for the second. */
+/* A waiter for the first record does not wait for the second. */
 static void a_wait_means_the_record_of_that_moment(void **state)
 {
 	CUstream s = stream_made(0), waiter = stream_made(0);
@@ -243,7 +247,7 @@ static void flags_and_handles_are_checked(void **state)
 		    ERROR_INVALID_HANDLE);
 }
 
-/* It is destroyed while its record is still to come. */
+/* It is destroyed before its record is reached. */
 static void an_event_may_go_before_it_is_reached(void **state)
 {
 	CUstream s = stream_made(0), waiter = stream_made(0);
@@ -278,8 +282,8 @@ static void an_event_goes_with_its_context(void **state)
 }
 
 /*
- * A thread that waits for an event with this flag only sleeps. One that looks
- * all the time would take most of 200 ms.
+ * A thread that waits for an event with this flag only sleeps. One that polls
+ * would use most of 200 ms.
  */
 static void a_blocking_event_costs_no_cpu(void **state)
 {

@@ -1,4 +1,5 @@
-/* hostfunc_test.c - functions of the program's that streams call. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hostfunc_test.c - checks functions of the program that streams call. */
 #include "fronts/cuda/stream_fixture.h"
 
 #include <stdatomic.h>
@@ -89,13 +90,13 @@ static void they_may_not_call_cuda(void **state)
 	assert_cuda(CU(cuStreamSynchronize)(s), SUCCESS);
 	for (int i = 0; i < 4; i++)
 		assert_cuda(result[i], ERROR_NOT_PERMITTED);
-	/* Nothing of that stays. */
+	/* None of that has lasting effects. */
 	assert_cuda(CU(cuLaunchHostFunc)(s, count, &n), SUCCESS);
 	assert_cuda(CU(cuStreamSynchronize)(s), SUCCESS);
 	assert_int_equal(n, 1);
 }
 
-/* Work pushed before it is done, work pushed after it waits. */
+/* Earlier work is done before it, later work waits. */
 static void the_stream_waits_for_them(void **state)
 {
 	CUstream s = stream_made(0);
@@ -133,7 +134,7 @@ static void those_that_block_leave_room_for_others(void **state)
 	assert_cuda(CU(cuCtxSynchronize)(), SUCCESS);
 }
 
-/* A stream that fails: callbacks hear of it, host functions do not. */
+/* A stream that fails: its callbacks are called, its host functions are not. */
 static void after_an_error_callbacks_hear_of_it(void **state)
 {
 	struct heard heard = {0};
@@ -155,13 +156,19 @@ static void after_an_error_callbacks_hear_of_it(void **state)
 	assert_cuda(CU(cuStreamWriteValue32_v2)(s, word, 1, 0), SUCCESS);
 	assert_cuda(CU(cuLaunchHostFunc)(s, count, &n), SUCCESS);
 	assert_cuda(CU(cuStreamAddCallback)(s, hear, &heard, 0), SUCCESS);
-	/* Its memory is freed under its feet, in the order of another stream */
+	/*
+	 * Its memory is freed while it is in use, in the order of another
+	 * stream
+	 */
 	assert_cuda(CU(cuMemFreeAsync)(word, other), SUCCESS);
 	assert_cuda(CU(cuStreamSynchronize)(other), SUCCESS);
 	assert_cuda(CU(cuStreamWaitValue32_v2)(other, kept, 9, 1), SUCCESS);
 	assert_cuda(CU(cuStreamQuery)(other), ERROR_NOT_READY);
 	gate_open(&gate);
-	/* Answers as soon as there is an error, which callbacks hear later. */
+	/*
+	 * It returns as soon as there is an error, of which callbacks learn
+	 * later.
+	 */
 	assert_cuda(CU(cuStreamSynchronize)(s), ERROR_ILLEGAL_ADDRESS);
 	mark_await(&heard.mark);
 	assert_int_equal(n, 0);

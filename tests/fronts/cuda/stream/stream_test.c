@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream_test.c - streams: made, asked, destroyed; words they write and
- * wait for; many of them; a process that ends amid their work.
+ * stream_test.c - checks streams: made, queried, destroyed; words that they
+ * write and wait for; many of them; a process that ends during their work.
  */
 #include "fronts/cuda/stream_fixture.h"
 
@@ -66,7 +67,7 @@ static void *fresh_mode(void *unused)
 	return unused;
 }
 
-/* Programs set and put back what they allow. */
+/* Programs set the mode and restore it. */
 static void threads_exchange_their_mode_of_capture(void **state)
 {
 	CUstreamCaptureMode none = (CUstreamCaptureMode)3;
@@ -279,8 +280,8 @@ static void streams_hand_on_a_word(void **state)
 }
 
 /*
- * A copy ends a stream's wait, too: of a word that is looked at meanwhile, as
- * the thread sanitizer would say.
+ * Writes a word that streams wait for: with a copy, except under the thread
+ * sanitizer, which would report that the word is polled meanwhile.
  */
 static void write_one(CUdeviceptr word)
 {
@@ -432,7 +433,9 @@ static void there_can_be_thousands(void **state)
 		assert_cuda(CU(cuStreamDestroy_v2)(s[i]), SUCCESS);
 }
 
-/* Who pushes without end waits at last, instead of filling the memory. */
+/*
+ * A program that pushes without end finally waits, instead of filling memory.
+ */
 static CUstream flooded;
 static _Atomic int flood_pushed;
 
@@ -463,7 +466,7 @@ static void a_stream_holds_some_thousands(void **state)
 		let_others_on();
 		gk_sleep_until(gk_mono_ns() + 20 * GK_NS_PER_MS);
 	} while (before < 1000 || before != atomic_load(&flood_pushed));
-	gate_open(&gate); /* first: the thread waits for it */
+	gate_open(&gate); /* first, because the thread waits for it */
 	pthread_join(thread, NULL);
 	assert_in_range(before, 1000, 10000);
 	assert_cuda(CU(cuStreamSynchronize)(flooded), SUCCESS);

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * box_test.c - copies of boxes: what the driver is asked to copy, where an
- * array counts elements and where bytes, and runs over the ends of rows.
+ * box_test.c - checks copies of boxes: what the driver is asked to copy, where
+ * an array counts elements and where bytes, and runs across the ends of rows.
  */
 #include "fronts/cudart/cudart_test.h"
 

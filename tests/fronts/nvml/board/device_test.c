@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_test.c - what the functions of one device answer: from its
+ * device_test.c - checks the results of functions for one device: from its
  * profile, from its values, and when it is lost.
  */
 #include "base/clock.h"
@@ -110,7 +111,7 @@ static void name_bears_the_mark(void **state)
 	assert_string_equal(name, "Fake NVIDIA A100-SXM4-80GB");
 }
 
-/* Structs with a version field refuse any other version, whole. */
+/* Structs with a version field are refused with any other version. */
 static void versions_are_checked(void **state)
 {
 	nvmlMemory_v2_t memory = {.version = 2, .total = 1};
@@ -155,7 +156,7 @@ static void memory_adds_up(void **state)
 	end_resident(&r);
 }
 
-/* The next call tells the values that ctl sets. */
+/* The next call returns the values that ctl sets. */
 static void set_values_are_seen(void **state)
 {
 	struct fixture *fx = *state;
@@ -185,7 +186,7 @@ static void set_values_are_seen(void **state)
 	assert_int_equal(v, 4321);
 }
 
-/* A board without the thing answers not supported, not nought. */
+/* A board that lacks something returns not supported, not 0. */
 static void what_a_board_lacks(void **state)
 {
 	struct fixture *fx = *state;

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * event_test.c - event sets: their handles, sleeping and waking, what is
- * told of a GPU that changes or breaks, and the driver that lets go of one.
+ * event_test.c - checks event sets: their handles, sleeping and waking, the
+ * events of a GPU that changes or breaks, and the driver's release of one.
  */
 #include "base/clock.h"
 #include "fronts/nvml/nvml_test.h"
@@ -52,7 +53,7 @@ static nvmlEventSet_t set_for(unsigned device, unsigned long long types)
 	return set;
 }
 
-/* The next event is this one. */
+/* Checks that the next event is this one. */
 static void expect_event(nvmlEventSet_t set, unsigned long long type,
 			 unsigned long long number)
 {
@@ -120,7 +121,7 @@ static void wait_sleeps_until_its_end(void **state)
 	assert_nvml(wait_ms(w.set, &data, 0), ERROR_TIMEOUT);
 }
 
-/* Who waits for clocks looks once a bin, and no more often. */
+/* A waiter for clocks looks once a bin, no more often. */
 static void the_model_wakes_a_wait_once_a_bin(void **state)
 {
 	nvmlEventSet_t set = set_for(0, nvmlEventTypePState);
@@ -167,7 +168,7 @@ static void what_was_before_is_not_told(void **state)
 	expect_nothing(set);
 	gkf_xid(fx->m, 1, 43);
 	gkf_xid(fx->m, 0, 45);
-	/* To register again loses nothing. */
+	/* Registering again loses nothing. */
 	assert_nvml(register_for(0, nvmlEventTypeXidCriticalError, set),
 		    SUCCESS);
 	expect_xid(set, 43);
@@ -188,7 +189,7 @@ static void each_set_hears_it(void **state)
 	expect_nothing(other);
 }
 
-/* More events than the ring holds: the last ones are told. */
+/* With more events than the ring holds, the last ones are returned. */
 static void a_slow_reader_hears_the_last(void **state)
 {
 	struct fixture *fx = *state;
@@ -236,7 +237,7 @@ static void memory_errors_are_told_by_kind(void **state)
 	expect_nothing(xids);
 }
 
-/* Nobody but the waiter looks at the machine meanwhile. */
+/* Only the waiter reads the machine meanwhile. */
 static void the_model_tells_of_clocks(void **state)
 {
 	struct fixture *fx = *state;
@@ -288,7 +289,7 @@ static void bad_sets(void **state)
 	assert_nvml(wait_ms(set, &data, 0), ERROR_INVALID_ARGUMENT);
 }
 
-/* Far more than fit at once: freed ones are used again. */
+/* Far more than fit at once: freed ones are reused. */
 static void sets_are_not_used_up(void **state)
 {
 	nvmlEventSet_t set;
@@ -307,7 +308,7 @@ static void sets_are_not_used_up(void **state)
 	new_set();
 }
 
-/* Something that happens while another thread waits, and when it did. */
+/* An action while another thread waits, and its time. */
 struct later {
 	void (*act)(struct later *l);
 	struct fixture *fx;
@@ -347,7 +348,7 @@ static void step_clock(struct later *l)
 	gkf_machine_age(l->fx->m, 1000 * MS);
 }
 
-/* Waits without end while it happens; the wait ends soon after it. */
+/* Waits without a limit during the action; the wait must end soon after it. */
 static void woken_by(struct fixture *fx, void (*act)(struct later *),
 		     nvmlEventSet_t set, nvmlReturn_t expected)
 {
@@ -372,7 +373,7 @@ static void everything_wakes_a_wait_at_once(void **state)
 	woken_by(fx, shut_down, new_set(), NVML_ERROR_UNINITIALIZED);
 }
 
-/* A clock that stands wakes nobody; one that is stepped does. */
+/* A stopped clock wakes nobody; stepping it does. */
 static void a_step_of_the_clock_wakes_a_wait(void **state)
 {
 	struct fixture *fx = *state;
@@ -429,12 +430,12 @@ static void system_events(void **state)
 	wait.version = 0;
 	assert_nvml(NV(nvmlSystemEventSetWait)(&wait),
 		    ERROR_ARGUMENT_VERSION_MISMATCH);
-	/* A set of one kind is none of the other. */
+	/* A set of one kind is not accepted as the other. */
 	assert_nvml(NV(nvmlEventSetFree)((nvmlEventSet_t)(void *)create.set),
 		    ERROR_INVALID_ARGUMENT);
 }
 
-/* Programs built before _v2 hold 24 bytes. */
+/* Programs built before _v2 have room for 24 bytes. */
 static void the_old_wait_writes_the_old_record(void **state)
 {
 	struct fixture *fx = *state;
@@ -450,7 +451,7 @@ static void the_old_wait_writes_the_old_record(void **state)
 }
 
 /*
- * A machine of one GPU: an Xid after 0.5 s, it hangs from 1 to 5 s, so that a
+ * A machine with one GPU: an Xid after 0.5 s, a hang from 1 to 5 s, so that a
  * loaded host does not sleep through it.
  */
 static int setup_scenario(void **state)
@@ -480,7 +481,7 @@ static int setup_scenario(void **state)
 	return 0;
 }
 
-/* Nobody else looks at the machine: who sleeps does what is due. */
+/* Nobody else reads the machine: the sleeper applies what is due. */
 static void a_scenario_wakes_who_sleeps(void **state)
 {
 	nvmlEventSet_t set = set_for(0, nvmlEventTypeXidCriticalError);

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * encoder_test.c - encoder sessions: the protocol of the list, what a
- * load does to frames, boards without an encoder.
+ * encoder_test.c - checks encoder sessions: the calls that list them, how a
+ * load affects frames, boards without an encoder.
  */
 #include "base/clock.h"
 #include "fronts/nvml/nvml_test.h"
@@ -23,7 +24,7 @@ static const struct gkf_wave computes = {.kind = GKF_WAVE_TRAIN,
 					 .util_permille = 100,
 					 .period_ns = 3600 * GK_NS_PER_S};
 
-/* Device 0 has two encoders, device 1 none; the clock stands. */
+/* Device 0 has two encoders, device 1 none; the clock is stopped. */
 static int setup(void **state)
 {
 	struct fixture *fx = calloc(1, sizeof *fx);

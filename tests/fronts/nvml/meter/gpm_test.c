@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpm_test.c - performance monitoring: metrics are of the interval
- * between two samples, whatever it is; garbage for a sample is refused.
+ * gpm_test.c - checks performance monitoring: metrics are over the interval
+ * between two samples, whatever it is; invalid samples are refused.
  */
 #include "base/clock.h"
 #include "fronts/nvml/nvml_test.h"
@@ -22,7 +23,7 @@ static const struct gkf_wave steady = {
     .seed = 1,
 };
 
-/* A board as GPM wants it, with links and engines; its clock stands. */
+/* A board that supports GPM, with links and engines; its clock is stopped. */
 static int setup(void **state)
 {
 	struct fixture *fx = calloc(1, sizeof *fx);
@@ -110,7 +111,7 @@ static void every_interval_is_right(void **state)
 	end_resident(&r);
 }
 
-/* The sum over links is the total, and the rate times time is the bytes. */
+/* The sum over links is the total, and the rate times the time is the bytes. */
 static void rates_are_of_bytes(void **state)
 {
 	struct fixture *fx = *state;
@@ -254,7 +255,7 @@ static void boards_before_hopper_have_none(void **state)
 	assert_int_equal(on, 1);
 }
 
-/* A table that is full says so, and one that is emptied works again. */
+/* A full table says so, and works again when it is emptied. */
 static void samples_run_out(void **state)
 {
 	enum { MANY = 10000 };

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * samples_test.c - samples of the last bins: which are new, how many
- * there is room for, what is remembered.
+ * samples_test.c - checks samples of the last bins: which are new, how many
+ * fit, what is remembered.
  */
 #include "base/clock.h"
 #include "fronts/nvml/nvml_test.h"
@@ -12,7 +13,7 @@
 
 #define BIN_NS (GK_NS_PER_S / 6)
 
-/* The clock stands: the test says what time it is. */
+/* The clock is stopped: the test sets the time. */
 static int setup(void **state)
 {
 	struct fixture *fx;
@@ -57,7 +58,7 @@ static void only_what_is_newer(void **state)
 	for (unsigned i = 1; i < n; i++)
 		assert_in_range(s[i].timeStamp - s[i - 1].timeStamp, 166000,
 				167400);
-	/* A clock that stands has stamps that stand. */
+	/* With a stopped clock the time stamps do not change. */
 	usleep(50000);
 	assert_nvml(power(s[n - 1].timeStamp, &m, again), ERROR_NOT_FOUND);
 	assert_nvml(power(s[n - 3].timeStamp, &m, again), SUCCESS);
@@ -69,7 +70,7 @@ static void only_what_is_newer(void **state)
 	assert_int_equal(m, 3);
 }
 
-/* The oldest first, so that who asks on loses none. */
+/* The oldest come first, so that a caller who continues loses none. */
 static void no_more_than_there_is_room_for(void **state)
 {
 	struct fixture *fx = *state;
@@ -94,7 +95,7 @@ static void no_more_than_there_is_room_for(void **state)
 		    ERROR_NOT_SUPPORTED);
 }
 
-/* The past is remembered as it was, each bin for itself. */
+/* The past is remembered unchanged, bin by bin. */
 static void history_is_not_changed_by_what_is_set_later(void **state)
 {
 	struct fixture *fx = *state;
@@ -136,7 +137,7 @@ static const struct gkf_wave busy = {
     .seed = 1,
 };
 
-/* Some moment that is near the newest stamp is not that stamp. */
+/* A moment near the newest stamp is not that stamp. */
 static void only_the_stamp_itself_was_seen(void **state)
 {
 	static const int near[] = {-1000000, -900, -2, 2, 900, 1000000};

@@ -1,4 +1,8 @@
-/* Memory errors of split GPUs, and what else is not told of them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mig_ecc_test.c - checks memory errors of split GPUs, and what is not reported
+ * for them.
+ */
 #include "fronts/nvml/nvml_test.h"
 #include "machine/file/ecc_state.h"
 #include "machine/file/file.h"
@@ -6,7 +10,7 @@
 #include "machine/model/ecc.h"
 #include "machine/model/mig.h"
 
-/* All slices of the first GPU are taken: GPU instances 2, 3, 9 and 10. */
+/* All slices of the first GPU are used: GPU instances 2, 3, 9 and 10. */
 static int setup(void **state)
 {
 	struct fixture *fx;
@@ -70,7 +74,7 @@ static void errors_are_of_one_instance(void **state)
 	for (unsigned i = 0; i < 4; i++)
 		hit += sram(i) > 0;
 	assert_true(hit > 1);
-	/* These are of no instance, or not of this counter. */
+	/* These belong to no instance, or not to this counter. */
 	strike(fx, GKF_ECC_SECDED, GKF_ECC_PCIE, 1);
 	strike(fx, GKF_ECC_CORRECTED, GKF_ECC_L2, 1);
 	strike(fx, GKF_ECC_SECDED, GKF_ECC_DRAM, 1);
@@ -117,7 +121,7 @@ static void other_counters_are_refused(void **state)
 	assert_int_equal(n, 77);
 }
 
-/* As a function and as a field. */
+/* By the function and as a field. */
 static nvmlReturn_t remapped(void)
 {
 	nvmlFieldValue_t field = {.fieldId = NVML_FI_DEV_REMAPPED_COR};

@@ -1,12 +1,16 @@
-/* Split GPUs through NVML: handles and lives, memory, processes, refusals. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mig_test.c - checks split GPUs through NVML: handles and lives, memory,
+ * processes, refusals.
+ */
 #include "base/err.h"
 #include "base/units.h"
 #include "fronts/nvml/nvml_test.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/model/mig.h"
-#include "machine/store/books.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/books.h"
+#include "machine/store/process/ledger.h"
 
 #include <pthread.h>
 
@@ -67,7 +71,7 @@ static void create(unsigned profile, unsigned start, unsigned size)
 	nvmlGpuInstancePlacement_t at = {start, size};
 	nvmlGpuInstance_t gi;
 	nvmlComputeInstance_t ci;
-	unsigned whole = profile == ID_2G; /* NVML's number of it */
+	unsigned whole = profile == ID_2G; /* its number in NVML */
 
 	assert_nvml(NV(nvmlDeviceCreateGpuInstanceWithPlacement)(
 			device_at(0), profile, &at, &gi),
@@ -140,7 +144,7 @@ static void a_handle_is_good_for_one_life(void **state)
 			    ERROR_INVALID_ARGUMENT);
 		if (again)
 			break;
-		/* The same in the same place: it is another one. */
+		/* The same profile in the same place is another instance. */
 		create(ID_2G, 0, 2);
 		now = mig_at(1);
 		assert_ptr_not_equal(now, mig);
@@ -222,7 +226,7 @@ static void processes_are_in_their_instance(void **state)
 		    SUCCESS);
 	assert_int_equal(count, 2);
 	count = 8;
-	/* Without an instance it comes into the first, as CUDA does. */
+	/* Without an instance it joins the first one, as CUDA does. */
 	assert_nvml(NV(nvmlDeviceGetComputeRunningProcesses_v3)(mig_at(0),
 								&count, list),
 		    SUCCESS);
@@ -257,7 +261,7 @@ static void memory_is_that_of_the_instance(void **state)
 	assert_int_equal(one.free, one.total - one.used);
 	assert_in_range(other.used, 1, 20 * MIB);
 	assert_true(whole.used > one.used && whole.total > 80000 * MIB);
-	/* It ends at the instance, however much the GPU has. */
+	/* The instance is the limit, however much the GPU has. */
 	assert_int_equal(gkf_books_charge(fx->m, slot, one.free + 1),
 			 GK_ERR_NO_SPACE);
 	assert_int_equal(gkf_books_charge(fx->m, slot, one.free), 0);
@@ -285,7 +289,7 @@ static void what_is_in_use_stays(void **state)
 	assert_int_equal(now, 1);
 	assert_int_equal(pending, 0);
 	fixture_end(&a);
-	/* The dead do not hold it. */
+	/* Dead processes do not hold it. */
 	assert_nvml(NV(nvmlComputeInstanceDestroy)(ci), SUCCESS);
 	assert_nvml(NV(nvmlGpuInstanceDestroy)(gi), SUCCESS);
 	destroy(2);
@@ -373,7 +377,7 @@ static void bad_arguments_are_refused(void **state)
 	assert_int_equal(n, 2);
 	assert_nvml(NV(nvmlGpuInstanceDestroy)(bad), ERROR_INVALID_ARGUMENT);
 	assert_nvml(NV(nvmlGpuInstanceDestroy)(NULL), ERROR_INVALID_ARGUMENT);
-	/* A handle of one kind is none of another. */
+	/* A handle of one kind is not accepted as another. */
 	gi = gi_of(3);
 	assert_nvml(
 	    NV(nvmlComputeInstanceDestroy)((nvmlComputeInstance_t)(void *)gi),
@@ -415,11 +419,11 @@ static void who_may_not_changes_nothing(void **state)
 	assert_nvml(NV(nvmlDeviceGetGpuInstanceRemainingCapacity)(device_at(0),
 								  ID_1G, &n),
 		    ERROR_NO_PERMISSION);
-	/* Everybody may know where a MIG device belongs. */
+	/* Everybody may ask where a MIG device belongs. */
 	assert_nvml(NV(nvmlDeviceGetGpuInstanceId)(mig_at(1), &n), SUCCESS);
 }
 
-/* Callers of the first versions hold 24 bytes. */
+/* Callers of the first versions have room for 24 bytes. */
 static void old_records_are_not_overrun(void **state)
 {
 	union {
@@ -463,7 +467,7 @@ static void a_change_is_an_event(void **state)
 
 static _Atomic bool over;
 
-/* The answers of a handle are of one instance, or that it is gone. */
+/* All results for a handle belong to one instance, or say that it is gone. */
 static void *look(void *arg)
 {
 	nvmlDevice_t gpu = arg, mig;
@@ -515,7 +519,7 @@ static void threads_see_instances_come_and_go(void **state)
 	}
 }
 
-/* Any process may write garbage over the words. */
+/* Another process may write garbage into the words. */
 static void garbage_is_no_instance(void **state)
 {
 	struct fixture *fx = *state;

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * account_test.c - accounting: processes are kept beyond their end,
+ * account_test.c - checks accounting: processes are kept after their end,
  * however they end.
  */
 #include "base/clock.h"
@@ -8,10 +9,10 @@
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/wave_state.h"
-#include "machine/store/account.h"
-#include "machine/store/books.h"
+#include "machine/store/process/account.h"
+#include "machine/store/process/books.h"
 #include "machine/store/clock.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 
 static const struct gkf_wave steady = {
     .kind = GKF_WAVE_TRAIN,
@@ -45,7 +46,7 @@ static unsigned count_pids(void)
 	return n;
 }
 
-/* The clock stands: the test says what time it is. */
+/* The clock is stopped: the test sets the time. */
 static int setup(void **state)
 {
 	struct fixture *fx;
@@ -78,7 +79,7 @@ static void a_killed_process_is_accounted_for(void **state)
 	assert_int_equal(ended.isRunning, 0);
 	assert_in_range(ended.time, 59800, 60200);
 	assert_int_equal(ended.maxMemoryUsage, 3 * GIB);
-	/* 80 %, the first seconds of a training a quarter of it. */
+	/* 80 %, but a quarter of that in the first seconds of training. */
 	assert_in_range(ended.gpuUtilization, 74, 80);
 	assert_in_range(ended.memoryUtilization, 36, 40);
 	assert_in_range(ended.startTime, live.startTime - 1000,
@@ -110,7 +111,7 @@ static void memory_given_back_was_used_all_the_same(void **state)
 	assert_int_equal(gkf_detach(fx->m, slot), 0);
 	assert_nvml(stats_of(getpid(), &stats), SUCCESS);
 	assert_int_equal(stats.maxMemoryUsage, 2 * GIB);
-	/* Who has the slot next has used nothing. */
+	/* The next owner of the slot has used nothing. */
 	assert_int_equal(gkf_attach(fx->m, 0, GKF_COMPUTE, NULL, &slot), 0);
 	assert_nvml(stats_of(getpid(), &stats), SUCCESS);
 	assert_int_equal(stats.isRunning, 1);
@@ -223,7 +224,7 @@ static void the_oldest_are_forgotten_first(void **state)
 	assert_nvml(stats_of(100010, &(nvmlAccountingStats_t){0}), SUCCESS);
 }
 
-/* Attaches and leaves until it is killed, or has left room for others. */
+/* Attaches and detaches until it is killed, or has left room for others. */
 static void come_and_go(struct fixture *fx)
 {
 	unsigned slot;

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process_test.c - process lists and process utilisation: the two-call
+ * process_test.c - checks process lists and process utilization: the two-call
  * protocol, the size of a record, nothing written outside.
  */
 #include "base/clock.h"
@@ -7,11 +8,11 @@
 #include "machine/file/numbers.h"
 #include "machine/file/wave_state.h"
 #include "machine/store/clock.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 
 #define GUARD 0xa5
 
-/* Two processes on device 0, one of them a graphics one, too. */
+/* Two processes on device 0, one of which is also a graphics process. */
 struct pair {
 	struct resident compute, both;
 };
@@ -58,7 +59,7 @@ static void check_guard(const unsigned char *bytes, size_t from, size_t to)
 		assert_int_equal(bytes[i], GUARD);
 }
 
-/* One record, read by the offsets of the ABI. */
+/* Checks one record by the offsets of the ABI. */
 static void check_record(const unsigned char *at, size_t stride,
 			 const struct pair *pair)
 {
@@ -253,14 +254,17 @@ static void utilization_of_processes(void **state)
 	before = gk_wall_ns() / GK_NS_PER_US;
 	assert_nvml(utilization(samples, &n, 0), SUCCESS);
 	now = gk_wall_ns() / GK_NS_PER_US;
-	assert_int_equal(n, 1); /* who is not busy has no sample */
+	assert_int_equal(n, 1); /* an idle process has no sample */
 	check_guard((unsigned char *)samples, sizeof(*samples),
 		    sizeof(samples));
 	assert_int_equal(samples[0].pid, worker.pid);
 	assert_in_range(samples[0].smUtil, 1, 100);
 	assert_in_range(samples[0].memUtil, 1, 100);
 	assert_int_equal(samples[0].encUtil, 0);
-	/* The end of a whole bin: in the last two bins, by the wall clock. */
+	/*
+	 * The end of a complete bin: among the last two bins, by the wall
+	 * clock.
+	 */
 	assert_in_range(samples[0].timeStamp, before - 400000, now);
 	first = samples[0].timeStamp;
 

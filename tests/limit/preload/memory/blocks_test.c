@@ -1,5 +1,9 @@
-/* Blocks of memory, against a plain map of the pieces in each of them. */
-#include "limit/preload/blocks.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * blocks_test.c - checks blocks of memory against a plain map of the pieces in
+ * each of them.
+ */
+#include "limit/preload/memory/blocks.h"
 #include "limit/preload/own.h"
 #include "unit.h"
 
@@ -78,7 +82,7 @@ static void blocks_of_before_are_told(void **state)
 	assert_int_equal(old, 0);
 }
 
-/* ---- a second source: who has which unit of 512 bytes ---- */
+/* ---- an independent model: who has which unit of 512 bytes ---- */
 
 static unsigned char taken[BLOCKS * UNITS];
 

@@ -1,6 +1,9 @@
-/* Threads pass a gate; at each moment when it is closed, what they have counted
- * is what they have taken. */
-#include "limit/preload/gate.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gate_test.c - checks threads that pass a gate: whenever it is closed, they
+ * have counted exactly what they have taken.
+ */
+#include "limit/preload/memory/gate.h"
 #include "limit/preload/own.h"
 #include "unit.h"
 
@@ -25,7 +28,7 @@ static struct gate *new_gate(void)
 	return gate;
 }
 
-/* The driver's call, and then its counting. */
+/* The driver's call, followed by its counting. */
 static void pass(struct crowd *crowd, int64_t bytes)
 {
 	gate_enter(crowd->gate);
@@ -96,7 +99,7 @@ static pthread_t start_small(struct crowd *crowd)
 	return thread;
 }
 
-/* All live at the same time, so none takes the place of another. */
+/* All are alive at the same time, so that none reuses the place of another. */
 static void more_threads_than_places_are_counted(void **state)
 {
 	enum { MANY = GATE_THREADS + 20 };

@@ -1,4 +1,8 @@
-/* Accounts: what is kept of the living and of the ended, and for how long. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * account_test.c - checks accounts: what is kept of live and of ended
+ * processes, and for how long.
+ */
 #include "machine/file/account_state.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
@@ -7,16 +11,16 @@
 #include "machine/file/wave_state.h"
 #include "machine/fixture.h"
 #include "machine/model/model.h"
-#include "machine/store/account.h"
-#include "machine/store/books.h"
+#include "machine/store/process/account.h"
+#include "machine/store/process/books.h"
 #include "machine/store/clock.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 #include "machine/store/machine.h"
 #include "machine/store/writers_lock.h"
 
 static struct fixture fx;
 
-/* Two GPUs that count; time stands. */
+/* Two GPUs with accounting; the clock is stopped. */
 static int open_two(void **state)
 {
 	const struct gkf_profile profiles[] = {gkf_profile_default,
@@ -108,7 +112,7 @@ static void the_most_that_was_held_is_kept(void **state)
 	assert_int_equal(look(1), 0);
 }
 
-/* The living first, then the ended, the last one first. */
+/* Live processes first, then ended ones, the latest first. */
 static void the_ended_are_told_from_the_last_to_the_first(void **state)
 {
 	unsigned a, b;
@@ -140,7 +144,7 @@ static void the_ended_are_told_from_the_last_to_the_first(void **state)
 	assert_int_equal(seen.at[2].sums.mem, 33);
 	assert_int_equal(gkf_accounts_bound(fx.m),
 			 fx.file->slots_high + GKF_ACCOUNTS_MAX);
-	/* Who has seen enough is told no more. */
+	/* A reader that has seen enough gets no more. */
 	for (seen.enough = 1; seen.enough <= 3; seen.enough++)
 		assert_int_equal(look(0), seen.enough);
 	seen.enough = 0;
@@ -162,7 +166,7 @@ static void clearing_forgets_the_ended_of_a_device(void **state)
 	assert_account(1, 2, 2, 3 * MIB);
 }
 
-/* Loads are seen in their time only, and have ended behind it. */
+/* A load is seen during its time only, and has ended after it. */
 static void a_load_is_accounted_for_in_its_time(void **state)
 {
 	const struct gkf_wave load = {
@@ -217,7 +221,7 @@ static void only_so_many_are_remembered(void **state)
 		assert_int_equal(gkf_detach(fx.m, attach(0, (i + 1) * KIB)), 0);
 	assert_int_equal(look(0), GKF_ACCOUNTS_MAX);
 	assert_account(0, 1, 1, (GKF_ACCOUNTS_MAX + 3) * KIB);
-	/* One that is being written, and one that is another by now. */
+	/* One is being written, one has been replaced by a later account. */
 	all->ring[5].number = 0;
 	all->ring[6].number += GKF_ACCOUNTS_MAX;
 	assert_int_equal(look(0), GKF_ACCOUNTS_MAX - 2);

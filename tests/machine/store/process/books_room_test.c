@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How much may yet be taken, to the byte: of a GPU, of an instance, beside
- * loads that come and go by the clock, and of what gives way.
+ * books_room_test.c - checks how much memory is left, to the byte: of a GPU, of
+ * an instance, beside loads that come and go by the clock, and where managed
+ * memory gives way.
  */
 #include "base/err.h"
 #include "machine/file/file.h"
@@ -11,19 +13,19 @@
 #include "machine/fixture.h"
 #include "machine/model/mig.h"
 #include "machine/model/model.h"
-#include "machine/store/books.h"
+#include "machine/store/process/books.h"
 #include "machine/store/clock.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/ledger.h"
 #include "machine/store/machine.h"
 
 /* An A100: 80 GiB, of which the driver keeps 615 MiB. */
 #define ROOM ((81920 - 615) * (uint64_t)MIB)
-/* An empty instance holds so much for each compute slice. */
+/* What an empty instance holds for each compute slice. */
 #define SLICE (8600 * (uint64_t)KIB)
 
 static struct fixture fx;
 
-/* Time stands. */
+/* The clock is stopped. */
 static int open_one(void **state)
 {
 	const struct gkf_machine_spec spec = {.device_count = 1,
@@ -50,7 +52,7 @@ static unsigned attach(uint32_t instance)
 	return slot;
 }
 
-/* A slot that is seen from one bin on until another. */
+/* A slot that is visible from one bin until another. */
 static unsigned attach_load(uint64_t start, uint64_t stop, uint32_t instance,
 			    uint32_t load)
 {
@@ -66,7 +68,7 @@ static unsigned attach_load(uint64_t start, uint64_t stop, uint32_t instance,
 	return slot;
 }
 
-/* There are exactly so many bytes left for a slot. */
+/* Checks that exactly this many bytes are left for a slot. */
 static void assert_room(unsigned slot, uint64_t bytes)
 {
 	assert_int_equal(gkf_books_charge(fx.m, slot, bytes + 1),
@@ -113,7 +115,9 @@ static void loads_take_room_in_their_time(void **state)
 	assert_int_equal(fx.file->device[0].books.held, 0);
 }
 
-/* Loads of a scenario come one after the other: its compiler has seen it. */
+/*
+ * The scenario's compiler has checked that its loads fit one after the other.
+ */
 static void loads_of_a_scenario_fit_by_themselves(void **state)
 {
 	unsigned first = attach_load(0, 5, GKF_NO_INSTANCE, 1);
@@ -149,7 +153,7 @@ static void an_instance_has_room_of_its_own(void **state)
 	assert_room(beside, room - GIB);
 	gkf_machine_age(fx.m, 4 * GKF_BIN_NS);
 	assert_room(slot, room);
-	/* An instance that is gone has none. */
+	/* A removed instance has no room. */
 	atomic_store(&fx.file->device[0].mig.gi[1], 0);
 	assert_room(slot, 0);
 	assert_int_equal(gkf_detach(fx.m, load), 0);
@@ -175,7 +179,7 @@ static uint64_t managed_of(unsigned slot)
 	return atomic_load(&fx.file->slot[slot].managed);
 }
 
-/* From the first slot on, as much as is needed and no more. */
+/* Managed memory gives way from the first slot on, only as much as needed. */
 static void managed_memory_gives_way_as_needed(void **state)
 {
 	unsigned a = attach(GKF_NO_INSTANCE), b = attach(GKF_NO_INSTANCE);
@@ -185,7 +189,7 @@ static void managed_memory_gives_way_as_needed(void **state)
 	assert_int_equal(gkf_books_charge_managed(fx.m, a, GIB), 0);
 	assert_int_equal(gkf_books_charge_managed(fx.m, b, 2 * GIB), 0);
 	assert_int_equal(gkf_books_charge_managed(fx.m, by, 3 * GIB), 0);
-	/* Its own stays; managed memory never takes the place of another's. */
+	/* Its own stays; managed memory never displaces another's. */
 	assert_int_equal(gkf_books_charge(fx.m, by, ROOM - 3 * GIB + 1),
 			 GK_ERR_NO_SPACE);
 	assert_int_equal(gkf_books_charge_managed(fx.m, by, ROOM),
@@ -203,7 +207,7 @@ static void managed_memory_gives_way_as_needed(void **state)
 	assert_int_equal(managed_of(by), 3 * GIB);
 	assert_int_equal(fx.file->device[0].books.held, ROOM);
 	assert_int_equal(gkf_held_bytes(fx.m, 0), ROOM);
-	/* Less is given back than came. */
+	/* Less is given back than came: part of it has given way. */
 	assert_int_equal(gkf_books_refund_managed(fx.m, b, 2 * GIB), 0);
 	assert_int_equal(managed_of(b), 0);
 	assert_int_equal(gkf_held_bytes(fx.m, 0), ROOM - 2 * GIB + MIB);
@@ -240,7 +244,7 @@ static void every_change_of_the_books_is_counted(void **state)
 	assert_int_equal(*changes, before + 2);
 }
 
-/* It waits for nobody: the slot may be another's when the books are had. */
+/* When the books are locked, the slot may belong to another process. */
 static void a_slot_that_changed_hands_is_not_charged(void **state)
 {
 	unsigned slot = attach(GKF_NO_INSTANCE);
@@ -280,7 +284,7 @@ static void who_may_come_is_asked_in_this_order(void **state)
 			 GK_ERR_PERMISSION);
 	assert_int_equal(slot, 77);
 	assert_int_equal(gkf_attach(fx.m, 0, GKF_GRAPHICS, NULL, &slot), 0);
-	load.load = 1; /* a scenario puts its loads where it wants them */
+	load.load = 1; /* a scenario decides where its loads go */
 	assert_int_equal(gkf_attach(fx.m, 0, GKF_COMPUTE, &load, &slot), 0);
 	assert_int_equal(fx.file->slot[slot].wave.start_bin, 0);
 	assert_int_equal(fx.file->slot[slot].wave.stop_bin, 9);

@@ -1,4 +1,8 @@
-/* Device memory of real processes: exact, cheap, whole whoever is killed. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * books_test.c - checks the device memory of real processes: exact, cheap, and
+ * consistent whoever is killed.
+ */
 #include "base/clock.h"
 #include "base/err.h"
 #include "machine/file/file.h"
@@ -10,10 +14,10 @@
 #include "machine/holder.h"
 #include "machine/model/mig.h"
 #include "machine/model/model.h"
-#include "machine/store/books.h"
+#include "machine/store/process/books.h"
 #include "machine/store/clock.h"
-#include "machine/store/ledger.h"
-#include "machine/store/processes.h"
+#include "machine/store/process/ledger.h"
+#include "machine/store/process/processes.h"
 #include "machine/store/locks.h"
 #include "machine/store/view.h"
 
@@ -53,7 +57,7 @@ static uint64_t free_bytes(unsigned device)
 	return memory.free;
 }
 
-/* The sums of the books are what the slots say. */
+/* Checks that the sums of the books agree with the slots. */
 static void assert_balanced(unsigned device)
 {
 	assert_int_equal(gkf_books_lock(fx.m, device), 0);
@@ -97,7 +101,7 @@ static uint64_t told_of(unsigned slot)
 	return 0;
 }
 
-/* Managed memory is the device's, not the process's. */
+/* Managed memory belongs to the device, not to a process. */
 static void managed_memory_is_told_of_nobody(void **state)
 {
 	unsigned slot = attached(0);
@@ -136,7 +140,7 @@ static void *come_and_go(void *data)
 	return NULL;
 }
 
-/* Nor for a moment, while it comes or goes. */
+/* Not even for a moment while it comes or goes. */
 static void managed_memory_is_never_told(void **state)
 {
 	uint64_t until = gk_mono_ns() + 200 * GK_NS_PER_MS, told = 0;
@@ -156,7 +160,7 @@ static void managed_memory_is_never_told(void **state)
 	assert_balanced(0);
 }
 
-/* Somebody else needs the room: a slot of its own stands for a process. */
+/* Another process needs the room; here a second slot stands for it. */
 static void managed_memory_gives_way_to_others(void **state)
 {
 	unsigned slot = attached(0), other = attached(0), there = attached(1);
@@ -203,7 +207,7 @@ static void the_last_byte_can_be_had_and_no_more(void **state)
 	assert_int_equal(free_bytes(0), 0);
 }
 
-/* A load of a scenario comes when its time does: nobody writes then. */
+/* A scenario's load appears by the clock: no process writes anything then. */
 static void what_comes_by_the_clock_counts(void **state)
 {
 	uint64_t all = free_bytes(0), bin = gkf_machine_bin(fx.m);
@@ -250,7 +254,7 @@ static void a_gpu_instance_has_its_own_room(void **state)
 	assert_balanced(0);
 }
 
-/* The parent's slot is not the child's, whichever way it was made. */
+/* The parent's slot is not the child's, however the child was made. */
 static void a_forked_child_has_no_slot(void **state)
 {
 	unsigned slot = attached(0);
@@ -282,7 +286,7 @@ static void a_forked_child_has_no_slot(void **state)
 	assert_balanced(0);
 }
 
-/* Whoever finds no room does not wait until somebody looks for the dead. */
+/* A process that finds no room looks for dead owners at once. */
 static void memory_of_the_dead_is_there_at_once(void **state)
 {
 	unsigned slot = attached(0);
@@ -319,7 +323,7 @@ static void an_overwritten_lock_is_told(void **state)
 	assert_int_equal(gkf_books_refund(fx.m, slot, 0), GK_ERR_CORRUPT);
 }
 
-/* And a slot that cannot be freed is no end of a process. */
+/* A slot that cannot be freed is not recorded as an ended process. */
 static void an_overwritten_lock_ends_no_account(void **state)
 {
 	_Atomic uint32_t *word = gkf_locks_word(fx.m->locks, GKF_LOCK_BOOKS);
@@ -364,7 +368,7 @@ static void *charge_a_gib(void *slot)
 	return (void *)(intptr_t)gkf_books_charge(fx.m, *(unsigned *)slot, GIB);
 }
 
-/* Once they were to be had again, whoever holds them has a second. */
+/* After the books could be locked again, the next holder has a full second. */
 static void books_to_be_had_again_are_waited_for(void **state)
 {
 	unsigned slot = attached(0);
@@ -439,7 +443,9 @@ static void threads_of_a_process_share_its_slot(void **state)
 	assert_balanced(0);
 }
 
-/* Many at once, killed at any moment; then all of it can be had. */
+/*
+ * Many processes at once, killed at any moment; then all memory is free again.
+ */
 static void a_storm_of_kills_leaves_it_whole(void **state)
 {
 	enum { VICTIMS = 300, AT_ONCE = 8 };
@@ -472,7 +478,7 @@ static void a_storm_of_kills_leaves_it_whole(void **state)
 	assert_balanced(0);
 }
 
-/* Hundreds at once: each comes, takes, and goes without a word. */
+/* Hundreds at once: each attaches, allocates, and exits without detaching. */
 static void a_storm_of_forks_is_served(void **state)
 {
 	enum { CHILDREN = 300 };

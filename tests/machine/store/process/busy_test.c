@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Real work as the machine sees it: busy time and copies, in the figures of
- * the device and of the process. The clock stands and is stepped, so that
- * every figure is exact; what runs by itself is in work_test.c.
+ * busy_test.c - checks how real work, busy time and copies, counts in the
+ * figures of the device and of the process. The clock is stopped and stepped,
+ * so that every figure is exact; work_test.c uses a running clock.
  */
 #include "base/clock.h"
 #include "machine/file/file.h"
@@ -17,13 +18,14 @@
 #include "machine/model/mig.h"
 #include "machine/model/model.h"
 #include "machine/model/physics.h"
-#include "machine/store/account.h"
-#include "machine/store/books.h"
-#include "machine/store/busy.h"
+#include "machine/store/process/account.h"
+#include "machine/store/process/books.h"
+#include "machine/store/process/busy.h"
 #include "machine/store/clock.h"
-#include "machine/store/ledger.h"
-#include "machine/store/slot.h"
-#include "machine/store/turn.h"
+#include "machine/store/process/ledger.h"
+#include "machine/store/process/slot.h"
+#include "machine/store/process/turn.h"
+#include "machine/store/writers_lock.h"
 
 static struct fixture fx;
 static unsigned slot;
@@ -33,7 +35,7 @@ static int open_still(void **state)
 	(void)state;
 	fixture_open(&fx, 2);
 	assert_int_equal(gkf_clock_speed(fx.m, 0), 0);
-	/* To the beginning of a bin. */
+	/* Moves to the beginning of a bin. */
 	gkf_machine_age(fx.m, 10 * GK_NS_PER_S);
 	gkf_machine_age(fx.m, (gkf_machine_bin(fx.m) + 1) * GKF_BIN_NS -
 				  gkf_machine_ns(fx.m));
@@ -88,7 +90,7 @@ static void half_a_bin_is_half_busy(void **state)
 	assert_int_equal(gkf_demand_at(fx.m, 0, bin), 500);
 }
 
-/* Work over the edge of a bin is busy on both sides of it. */
+/* Work across the edge of a bin is busy on both sides of it. */
 static void bins_share_what_lies_across(void **state)
 {
 	uint64_t bin = gkf_machine_bin(fx.m);
@@ -126,7 +128,7 @@ static void a_long_kernel_is_seen_while_it_runs(void **state)
 	assert_true(value(GKF_V_TEMPERATURE) < hot);
 }
 
-/* The time of a kernel does not depend on who looked meanwhile. */
+/* A kernel's busy time does not depend on reads in between. */
 static void looking_changes_nothing(void **state)
 {
 	struct gkf_state seen[2];
@@ -154,7 +156,7 @@ static void looking_changes_nothing(void **state)
 	assert_int_equal(seen[0].temp_mc, seen[1].temp_mc);
 }
 
-/* Many short ones that nobody looks at: whoever works keeps them. */
+/* Many short kernels without a read: the working process keeps their time. */
 static void work_is_kept_when_nobody_looks(void **state)
 {
 	struct gkf_state before, after;
@@ -188,7 +190,7 @@ static void copies_are_traffic(void **state)
 	gkf_busy_moved(fx.m, slot, GKF_DEVICE, 10 * in);
 	pass(2 * GKF_BIN_NS);
 	gkf_state_now(fx.m, 0, &after);
-	/* Beside registers, and to the next KB/s. */
+	/* Register traffic comes on top, and figures are rounded to KB/s. */
 	assert_in_range(after.pcie_rx_bytes - before.pcie_rx_bytes, in,
 			in + 1000000);
 	assert_in_range(after.pcie_tx_bytes - before.pcie_tx_bytes, out,
@@ -201,11 +203,12 @@ static void copies_are_traffic(void **state)
 	assert_int_equal(past(bin + 1).mem_util, 0);
 }
 
-/* More than the link can carry in the time is not told. */
+/* No more is reported than the link can carry in the time. */
 static void a_link_is_no_faster_than_it_is(void **state)
 {
 	const struct gkf_profile *p = &gkf_profile_default;
-	const uint64_t most = (1ULL << 36) - 1; /* that a bin can note */
+	const uint64_t most =
+	    (1ULL << 36) - 1; /* the most that a bin can hold */
 	uint64_t bin = gkf_machine_bin(fx.m);
 
 	(void)state;
@@ -217,7 +220,7 @@ static void a_link_is_no_faster_than_it_is(void **state)
 	assert_int_equal(past(bin).mem_util, most * 600 / gkf_bandwidth(p));
 }
 
-/* Real work and stand-ins take turns like any others. */
+/* Real work and modelled loads share the device like any processes. */
 static void stand_ins_work_beside_it(void **state)
 {
 	struct gkf_wave wave = {.kind = GKF_WAVE_STEADY, .util_permille = 1000};
@@ -312,7 +315,7 @@ static pid_t worker(bool begin)
 		for (;;)
 			pause();
 	}
-	close(ready[1]); /* or the end of the child would not be read */
+	close(ready[1]); /* else the end of the child would not be seen */
 	assert_int_equal(read(ready[0], &c, 1), 1);
 	close(ready[0]);
 	return pid;
@@ -328,7 +331,8 @@ static void the_dead_do_not_work(void **state)
 	assert_int_equal(value(GKF_V_GPU_UTIL), 100);
 	fixture_end(&r);
 	bin = gkf_machine_bin(fx.m);
-	atomic_store(&fx.file->reaped_ns, gk_mono_ns()); /* not its turn */
+	atomic_store(&fx.file->reaped_ns,
+		     gk_mono_ns()); /* no look for the dead is due */
 	pass(10 * GKF_BIN_NS);
 	assert_int_equal(value(GKF_V_GPU_UTIL), 0);
 	assert_int_equal(past(bin + 1).gpu_util, 0);
@@ -351,7 +355,7 @@ static void others_cannot_work_for_it(void **state)
 	fixture_end(&r);
 }
 
-/* The work of a slot belongs to who had it. */
+/* A slot's work belongs to the owner that did it. */
 static void a_new_owner_begins_anew(void **state)
 {
 	uint64_t bin = gkf_machine_bin(fx.m);
@@ -380,7 +384,10 @@ static unsigned permille(uint64_t bin)
 	return done.busy_permille;
 }
 
-/* The time of the work was noted, and its process died before it said so. */
+/*
+ * The process died after it had added the time of its work, and before it
+ * marked the work as ended.
+ */
 static void work_that_was_noted_counts_once(void **state)
 {
 	struct gkf_busy *b = &fx.file->busy[slot];
@@ -395,12 +402,14 @@ static void work_that_was_noted_counts_once(void **state)
 	atomic_store(&b->since_ns, since);
 	atomic_fetch_sub(&b->seq, 1);
 	pass(GKF_BIN_NS / 4);
+	assert_int_equal(gkf_lock(fx.m), 0);
 	gkf_busy_close(fx.m, slot, gkf_machine_ns(fx.m));
+	gkf_unlock(fx.m);
 	assert_int_equal(permille(bin), 500);
 	assert_int_equal(atomic_load(&b->since_ns), 0);
 }
 
-/* From the moment on at which the one before ended its work. */
+/* Busy from the moment at which the previous process ended its work. */
 static void a_device_that_is_handed_over_does_not_rest(void **state)
 {
 	struct gkf_turn *turn = &fx.file->device[0].turn[0];
@@ -408,7 +417,8 @@ static void a_device_that_is_handed_over_does_not_rest(void **state)
 
 	(void)state;
 	assert_int_equal(gkf_turn_take(fx.m, slot, NULL), 0);
-	atomic_store(&turn->passed_ns, begun + 1); /* as the one before does */
+	atomic_store(&turn->passed_ns,
+		     begun + 1); /* as the previous process does */
 	pass(GKF_BIN_NS / 2);
 	for (int twice = 0; twice < 2; twice++) {
 		gkf_busy_begin(fx.m, slot);
@@ -448,7 +458,7 @@ static void quiet_ends_where_work_is(void **state)
 	assert_true(quiet(bin + 6) == UINT64_MAX);
 }
 
-/* Too many to be collected are counted all the same. */
+/* Processes beyond those that are collected count too. */
 static void the_work_of_many_is_added_up(void **state)
 {
 	enum { MANY = GKF_DEMAND_MAX + 10 };

@@ -1,12 +1,18 @@
-/* Who a process is to the machine, whatever it does to its descriptors. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * identity_test.c - checks that a process keeps its identity whatever it does
+ * to its descriptors.
+ */
+#include "can.h"
 #include "base/err.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/fixture.h"
-#include "machine/store/identity.h"
-#include "machine/store/ledger.h"
-#include "machine/store/processes.h"
+#include "machine/store/process/identity.h"
+#include "machine/store/process/ledger.h"
+#include "machine/store/process/processes.h"
 #include "machine/store/machine.h"
+#include "machine/trouble/machine.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -57,7 +63,7 @@ static void an_open_machine_keeps_no_descriptor(void **state)
 	assert_int_equal(count_descriptors(), before);
 }
 
-/* A file that has the number of a closed descriptor stays open. */
+/* A file that reuses the number of a closed descriptor stays open. */
 static void closing_a_machine_closes_nothing_of_the_program(void **state)
 {
 	struct gkf_machine *m;
@@ -101,7 +107,7 @@ static void a_child_of_who_closed_all_is_itself(void **state)
 	assert_int_equal(count, 0);
 }
 
-/* Takes /proc away from this process; false where it may not. */
+/* Hides /proc from this process; false where that is not allowed. */
 static bool hide_proc(void)
 {
 	return !unshare(CLONE_NEWNS) &&
@@ -109,7 +115,7 @@ static bool hide_proc(void)
 	       !mount("none", "/proc", "tmpfs", 0, NULL);
 }
 
-/* Where nobody could be told that it ended, it does not begin. */
+/* A process whose end nobody could notice gets no slot. */
 static void who_is_not_known_gets_no_slot(void **state)
 {
 	struct gkf_machine *m;
@@ -130,13 +136,13 @@ static void who_is_not_known_gets_no_slot(void **state)
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	if (status == 77 << 8)
-		skip();
+		CANNOT("mounts-of-root", "unshare() and mount() refuse");
 	assert_int_equal(status, 0);
 	assert_int_equal(gkf_held_bytes(fx.m, 0), 0);
 	assert_false(atomic_load(&fx.file->slot[0].life) & 1);
 }
 
-/* It was known when it opened the machine: that does not change. */
+/* It was identified when it opened the machine; that does not change. */
 static void who_was_known_stays_known(void **state)
 {
 	int status;
@@ -154,12 +160,12 @@ static void who_was_known_stays_known(void **state)
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	if (status == 77 << 8)
-		skip();
+		CANNOT("mounts-of-root", "unshare() and mount() refuse");
 	assert_int_equal(status, 0);
 	assert_int_equal(gkf_reap(fx.m, true), 1);
 }
 
-/* A slot of nobody, from a file that was written over. */
+/* A slot without an owner, in an overwritten file. */
 static void a_slot_of_nobody_is_taken_away(void **state)
 {
 	unsigned slot;

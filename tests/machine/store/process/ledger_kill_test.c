@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A process is killed at every store of every ledger operation, and at random
- * moments; the machine must be whole each time.
+ * ledger_kill_test.c - kills a process at every store of every ledger
+ * operation, and at random moments; the machine must be consistent each time.
  */
 #include "base/clock.h"
 #include "base/err.h"
@@ -12,11 +13,10 @@
 #include "machine/file/value.h"
 #include "machine/fixture.h"
 #include "machine/model/model.h"
-#include "machine/store/above.h"
-#include "machine/store/books.h"
+#include "machine/store/process/books.h"
 #include "machine/store/clock.h"
-#include "machine/store/ledger.h"
-#include "machine/store/slot.h"
+#include "machine/store/process/ledger.h"
+#include "machine/store/process/slot.h"
 #include "machine/store/writers_lock.h"
 #include "machine/stores.h"
 
@@ -37,7 +37,10 @@ static int open_one(void **state)
 {
 	(void)state;
 	fixture_open(&fx, 1);
-	/* Not in its first bins; and single steps take no machine time. */
+	/*
+	 * After the first bins, with a stopped clock: single steps take no
+	 * machine time.
+	 */
 	gkf_machine_age(fx.m, GK_NS_PER_S);
 	assert_int_equal(gkf_clock_speed(fx.m, 0), 0);
 	before = malloc(sizeof *before);
@@ -91,11 +94,14 @@ static void child(enum operation op)
 	if (gkf_attach(fx.m, 0, GKF_COMPUTE, NULL, &slot) ||
 	    gkf_books_charge(fx.m, slot, HELD))
 		_exit(1);
-	/* A bin behind, so that there is something to advance. */
+	/* One bin behind, so that the operation has a bin to catch up with. */
 	bin = gkf_machine_bin(fx.m) - 1;
 	fx.file->device[0].state[0].bin = bin;
 	fx.file->device[0].state[1].bin = bin;
-	/* No slot was ever used beyond: each time the same stores are made. */
+	/*
+	 * No higher slot was ever used, so that the same stores are made each
+	 * time.
+	 */
 	atomic_store(&fx.file->slots_high, slot + 1);
 	TRACED(perform(op, slot));
 }
@@ -110,7 +116,7 @@ static pid_t start(enum operation op)
 	return pid;
 }
 
-/* Whether the parts of the file in use differ from the last look. */
+/* Whether the parts of the file in use have changed since the last call. */
 static bool changed(void)
 {
 	static const struct {
@@ -135,7 +141,7 @@ static bool changed(void)
 }
 
 /*
- * Checks what must hold whatever happened: the lock can be had, the books
+ * Checks what must hold whatever happened: the lock can be taken, the books
  * balance, and everything works.
  */
 static void check_whole(void)
@@ -187,13 +193,13 @@ static void killed_at_every_store(void **state)
 
 		end(pid);
 		check_whole();
-		/* The lock and its release alone are two. */
+		/* Taking and releasing the lock alone makes two stores. */
 		assert_true(stores >= 3);
 		for (unsigned k = 0; k < stores; k++) {
 			pid = start(op);
 			changed();
 			run_to(pid, &sites[k]);
-			/* It has changed what all stores before it did. */
+			/* All stores before this one have been made. */
 			assert_true(changed() || k + 1 == stores);
 			end(pid);
 			check_whole();
@@ -203,7 +209,7 @@ static void killed_at_every_store(void **state)
 	}
 }
 
-/* The same without a plan: many processes, all operations, any moment. */
+/* The same at random: many processes, all operations, any moment. */
 static void killed_in_a_storm(void **state)
 {
 	enum { VICTIMS = 300, AT_ONCE = 4 };
@@ -230,7 +236,7 @@ static void killed_in_a_storm(void **state)
 				perform(FREE, slot);
 				perform(DETACH, slot);
 			}
-		/* Not a wait for something: the moment itself is random. */
+		/* This waits for nothing: the moment itself is random. */
 		usleep((unsigned)rand_r(&seed) % 3000);
 	}
 	for (int i = 0; i < AT_ONCE; i++)

@@ -1,4 +1,8 @@
-/* Who holds what: attach, alloc, free, detach, capacity, death of owners. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ledger_test.c - checks who holds what: attach, alloc, free, detach, capacity,
+ * death of owners.
+ */
 #include "base/clock.h"
 #include "base/err.h"
 #include "machine/file/file.h"
@@ -6,9 +10,9 @@
 #include "machine/file/wave_state.h"
 #include "machine/fixture.h"
 #include "machine/model/wave.h"
-#include "machine/store/books.h"
-#include "machine/store/ledger.h"
-#include "machine/store/processes.h"
+#include "machine/store/process/books.h"
+#include "machine/store/process/ledger.h"
+#include "machine/store/process/processes.h"
 
 #include <stdatomic.h>
 #include <signal.h>
@@ -54,7 +58,7 @@ static void held_bytes_are_what_was_taken(void **state)
 	assert_int_equal(gkf_held_bytes(fx.m, 1), 0);
 }
 
-/* A slot does what a recording says of it now, not when it came. */
+/* A slot follows the recording's current load, not the one it began with. */
 static void a_slot_works_as_it_is_tuned(void **state)
 {
 	struct gkf_wave wave = {.kind = GKF_WAVE_STEADY, .util_permille = 300};
@@ -81,7 +85,7 @@ static void a_slot_works_as_it_is_tuned(void **state)
 	assert_int_equal(gkf_wave_at(&seen, came + 1), 770);
 	assert_int_equal(gkf_detach(fx.m, slot), 0);
 	assert_int_not_equal(gkf_tune(fx.m, slot, &wave), 0);
-	/* Who takes its place is another one. */
+	/* The next owner of the slot is another process. */
 	assert_false(gkf_process_wave(fx.m, &p, &seen));
 	assert_int_equal(gkf_attach(fx.m, 0, GKF_COMPUTE, &wave, &slot), 0);
 	assert_int_equal(slot, p.slot);
@@ -155,7 +159,7 @@ static void lists_tell_pid_type_and_bytes(void **state)
 	fixture_end(&c);
 }
 
-/* An owner that is a zombie still has a pid but no GPU any more. */
+/* A zombie still has a pid but no longer a GPU. */
 static void a_zombie_holds_nothing(void **state)
 {
 	struct resident r = fixture_resident(&fx, 0, GKF_COMPUTE, GIB, NULL);
@@ -170,7 +174,7 @@ static void a_zombie_holds_nothing(void **state)
 	fixture_end(&r);
 }
 
-/* As a daemon does when it has begun to look at its GPUs. */
+/* As a daemon does after it has read its GPUs. */
 static void who_closes_its_descriptors_is_no_ghost(void **state)
 {
 	unsigned slot;
@@ -207,7 +211,7 @@ static void looking_all_the_time_reaps_now_and_then(void **state)
 	uint64_t first, began, passed;
 
 	(void)state;
-	do { /* unless somebody else had the CPU meanwhile */
+	do { /* repeated if another process had the CPU meanwhile */
 		gkf_reap(fx.m, true);
 		first = atomic_load(&fx.file->reaped_ns);
 		began = gk_mono_ns();
@@ -254,8 +258,8 @@ static void all_slots_can_be_used_and_no_more(void **state)
 	assert_int_equal(slot, 4000);
 }
 
-/* Racing processes never hold more than there is, and what they say they
- * hold is what the file says. */
+/* Racing processes never hold more than there is, and their own figures match
+ * the file's. */
 static void a_race_never_overshoots(void **state)
 {
 	enum { RACERS = 8, ROUNDS = 2000 };

@@ -1,13 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Owners of other pid namespaces: a container that ends takes its slots with
- * it. Needs root, in the first pid namespace of the host.
+ * others_test.c - checks owners in other pid namespaces: a container that ends
+ * loses its slots. Needs root in the first pid namespace of the host.
  */
+#include "can.h"
 #include "machine/file/numbers.h"
 #include "machine/fixture.h"
-#include "machine/store/identity.h"
-#include "machine/store/ledger.h"
+#include "machine/store/process/identity.h"
+#include "machine/store/process/ledger.h"
 #include "machine/store/machine.h"
-#include "machine/store/others.h"
+#include "machine/trouble/machine.h"
+#include "machine/store/process/others.h"
 
 #include <sched.h>
 #include <sys/mount.h>
@@ -35,7 +38,7 @@ static int close_it(void **state)
 	return 0;
 }
 
-/* The second one takes a slot and ends when told, without giving it back. */
+/* The second one takes a slot and exits when told, without releasing it. */
 static void own_slot(int told, int to)
 {
 	struct gkf_machine *m;
@@ -51,7 +54,7 @@ static void own_slot(int told, int to)
 	_exit(0);
 }
 
-/* The first process of a pid namespace: buries nobody but its own child. */
+/* The first process of a pid namespace, which reaps only its own child. */
 static void be_first(int line, int to)
 {
 	pid_t owner;
@@ -67,7 +70,7 @@ static void be_first(int line, int to)
 		own_slot(ends[0], to);
 	}
 	close(ends[0]);
-	/* A letter ends the owner, the end of the line all. */
+	/* A letter ends the owner, the end of the pipe ends all. */
 	while (read(line, &c, 1) == 1) {
 		close(ends[1]);
 		waitpid(owner, NULL, 0);
@@ -77,7 +80,7 @@ static void be_first(int line, int to)
 	_exit(0);
 }
 
-/* False: a container is not to be had here. */
+/* False: no container can be made here. */
 static bool begin(struct container *c, int *ret_from)
 {
 	int line[2], from[2];
@@ -129,7 +132,8 @@ static void a_container_that_ends_takes_its_slots_with_it(void **state)
 
 	(void)state;
 	if (!begin(&c, &from))
-		skip();
+		CANNOT("sight-of-all-processes",
+		       "no root of the first namespace");
 	assert_int_equal(reap(), 0); /* it lives */
 	end(&c);
 	assert_int_equal(reap(), 1);
@@ -145,7 +149,8 @@ static void so_does_an_owner_whose_container_goes_on(void **state)
 
 	(void)state;
 	if (!begin(&c, &from))
-		skip();
+		CANNOT("sight-of-all-processes",
+		       "no root of the first namespace");
 	assert_int_equal(reap(), 0);
 	assert_int_equal(write(c.line, "x", 1), 1);
 	assert_int_equal(read(from, &letter, 1), 1);
@@ -155,7 +160,7 @@ static void so_does_an_owner_whose_container_goes_on(void **state)
 	close(from);
 }
 
-/* Reaps in a child that differs from us by what it does first. */
+/* Reaps in a child that calls become() first. */
 static int reap_as(void (*become)(void))
 {
 	pid_t child = fork();
@@ -176,7 +181,7 @@ static void become_another_user(void)
 		_exit(77);
 }
 
-/* One descriptor is left. */
+/* Leaves one free descriptor. */
 static void run_out_of_descriptors(void)
 {
 	int next = dup(0);
@@ -186,7 +191,7 @@ static void run_out_of_descriptors(void)
 		_exit(77);
 }
 
-/* As hidepid does, all are hidden. */
+/* Hides all other processes, as hidepid does. */
 static void hide_the_others(void)
 {
 	if (!gkf_own_namespace(fx.m) || unshare(CLONE_NEWNS) ||
@@ -195,7 +200,7 @@ static void hide_the_others(void)
 		_exit(77);
 }
 
-/* A file of root that all may write is shared by several users. */
+/* A world-writable file of root is shared by several users. */
 static void who_may_not_see_their_namespace_buries_nobody(void **state)
 {
 	struct container c = {0};
@@ -203,7 +208,8 @@ static void who_may_not_see_their_namespace_buries_nobody(void **state)
 
 	(void)state;
 	if (!begin(&c, &from))
-		skip();
+		CANNOT("sight-of-all-processes",
+		       "no root of the first namespace");
 	assert_int_equal(reap_as(become_another_user), 0);
 	assert_int_equal(reap(), 0);
 	end(&c);
@@ -217,14 +223,15 @@ static void nor_does_who_cannot_look(void **state)
 
 	(void)state;
 	if (!begin(&c, &from))
-		skip();
+		CANNOT("sight-of-all-processes",
+		       "no root of the first namespace");
 	assert_int_equal(reap_as(run_out_of_descriptors), 0);
 	assert_int_equal(reap_as(hide_the_others), 0);
 	end(&c);
 	close(from);
 }
 
-/* However many owners have ended, /proc is gone through once. */
+/* /proc is read once, however many owners have ended. */
 static void a_look_is_for_all_owners(void **state)
 {
 	const struct gkf_identity nobody = {
@@ -237,7 +244,7 @@ static void a_look_is_for_all_owners(void **state)
 	assert_true(gkf_others_live(&others, 0xEFFFFFFC, &nobody));
 }
 
-/* From within a container only some of the others are seen. */
+/* A container sees only some of the other processes. */
 static void elsewhere_all_others_live(void **state)
 {
 	const struct gkf_identity nobody = {

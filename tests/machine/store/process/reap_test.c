@@ -1,20 +1,24 @@
-/* When the dead are looked for, and what of a slot is new for the next one. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reap_test.c - checks when dead owners are looked for, and what is reset in a
+ * slot for the next owner.
+ */
 #include "base/clock.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/fixture.h"
-#include "machine/store/books.h"
-#include "machine/store/busy.h"
+#include "machine/store/process/books.h"
+#include "machine/store/process/busy.h"
 #include "machine/store/clock.h"
-#include "machine/store/ledger.h"
-#include "machine/store/processes.h"
+#include "machine/store/process/ledger.h"
+#include "machine/store/process/processes.h"
 #include "machine/store/machine.h"
 #include "machine/store/view.h"
 
 static struct fixture fx;
 
-/* Time stands. */
+/* The clock is stopped. */
 static int open_one(void **state)
 {
 	const struct gkf_machine_spec spec = {.device_count = 1,
@@ -33,12 +37,12 @@ static int close_it(void **state)
 	return 0;
 }
 
-/* Was it looked for the dead? The last time was so long ago. */
+/* Whether it looks for the dead when the last look was ago_ns ago. */
 static bool looks_after(uint64_t ago_ns, uint64_t pause_ns)
 {
 	uint64_t begin, last;
 
-	do { /* unless somebody else had the CPU meanwhile */
+	do { /* repeated if another process had the CPU meanwhile */
 		begin = gk_mono_ns();
 		last = begin - ago_ns;
 		atomic_store(&fx.file->reaped_ns, last);
@@ -55,16 +59,19 @@ static void the_dead_are_left_alone_for_a_while(void **state)
 	(void)state;
 	assert_true(looks_after(2 * s, s));
 	assert_false(looks_after(0, s));
-	assert_false(looks_after(0, 0)); /* 50 ms at least */
+	assert_false(looks_after(0, 0)); /* at least 50 ms */
 	assert_true(looks_after(50 * GK_NS_PER_MS, 0));
 	assert_false(looks_after(2 * s, 4 * s));
-	assert_false(looks_after(3 * s, 3600 * s)); /* and five seconds */
+	assert_false(looks_after(3 * s, 3600 * s)); /* five seconds */
 	assert_true(looks_after(5 * s, 3600 * s));  /* at most */
 	assert_in_range(atomic_load(&fx.file->reap_pause_ns), 50 * GK_NS_PER_MS,
 			5 * s);
 }
 
-/* Nobody looks, since somebody just did; a glance costs a system call each. */
+/*
+ * A full look was just made, so none is due; checking one process costs a
+ * system call.
+ */
 static void who_was_waited_for_is_gone_at_once(void **state)
 {
 	struct resident stays =
@@ -161,7 +168,7 @@ static void work_is_noted_to_the_nanosecond(void **state)
 	assert_int_equal(atomic_load(&b->bin[0].busy), bin_ns - 10);
 	assert_int_equal(atomic_load(&b->bin[1].busy), 1ULL << 28 | 10);
 	assert_int_equal(atomic_load(&b->bin[2].busy), 0);
-	/* Work that is longer than the kept bins fills all of them. */
+	/* Work longer than the kept bins fills all of them. */
 	gkf_busy_begin(fx.m, slot);
 	gkf_machine_age(fx.m, 30 * bin_ns - 10);
 	gkf_busy_end(fx.m, slot);
@@ -169,7 +176,7 @@ static void work_is_noted_to_the_nanosecond(void **state)
 	for (uint64_t bin = 16; bin < 31; bin++)
 		assert_int_equal(atomic_load(&b->bin[bin % 16].busy),
 				 bin << 28 | bin_ns);
-	/* Bin 15 would lie where 31 is, which has just begun. */
+	/* Bin 15 has the same place as bin 31, which has just begun. */
 	assert_int_equal(atomic_load(&b->bin[15].busy) & 0xfffffff, 0);
 }
 
@@ -187,7 +194,7 @@ static void copies_are_added_up_as_far_as_there_is_room(void **state)
 	gkf_busy_moved(fx.m, slot, GKF_DEVICE, 9);
 	gkf_busy_moved(fx.m, slot, GKF_OUT, UINT64_MAX);
 	gkf_busy_moved(fx.m, slot, GKF_DIRECTIONS, 9);
-	gkf_busy_moved(fx.m, slot + 1, GKF_IN, 9); /* it is nobody's */
+	gkf_busy_moved(fx.m, slot + 1, GKF_IN, 9); /* it has no owner */
 	gkf_busy_read(fx.m, slot, 0, &done);
 	assert_int_equal(done.moved[GKF_IN], 12);
 	assert_int_equal(done.moved[GKF_OUT], most);

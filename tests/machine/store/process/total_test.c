@@ -1,15 +1,19 @@
-/* What processes did on devices is kept, by process and device. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * total_test.c - checks that the work of processes is summed by process and
+ * device.
+ */
 #include "base/clock.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/wave_state.h"
 #include "machine/fixture.h"
-#include "machine/store/books.h"
-#include "machine/store/busy.h"
+#include "machine/store/process/books.h"
+#include "machine/store/process/busy.h"
 #include "machine/store/clock.h"
 #include "machine/store/coverage.h"
-#include "machine/store/ledger.h"
-#include "machine/store/total.h"
+#include "machine/store/process/ledger.h"
+#include "machine/store/process/total.h"
 
 static struct fixture fx;
 
@@ -54,7 +58,7 @@ static void work(unsigned slot)
 	gkf_busy_moved(fx.m, slot, GKF_DEVICE, 300);
 }
 
-/* That it did all that so often. */
+/* Checks that it did all that `times` times. */
 static void assert_work(unsigned index, unsigned device, uint64_t times)
 {
 	struct gkf_total_read t;
@@ -172,7 +176,7 @@ static void a_load_has_no_totals(void **state)
 	fixture_end(&r);
 }
 
-/* Without room they share one place, which is nobody's. */
+/* Processes without room share one place, which has no owner. */
 static void what_has_no_room_is_added_up(void **state)
 {
 	struct gkf_total_read t;
@@ -190,7 +194,7 @@ static void what_has_no_room_is_added_up(void **state)
 	assert_int_equal(t.busy_ns, 4 * GK_NS_PER_S);
 }
 
-/* Whatever somebody wrote into the file. */
+/* Another process may have written anything into the file. */
 static void a_place_that_is_none_is_not_believed(void **state)
 {
 	struct gkf_total_read t;

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whose turn is next, step by step: one process that has several slots, whose
- * waiting is written down by hand. What several processes make of it together:
- * turn_test.c.
+ * turn_order_test.c - checks step by step whose turn is next, in one process
+ * with several slots whose waiting is written by hand. turn_test.c has several
+ * processes.
  */
 #include "base/clock.h"
 #include "base/err.h"
@@ -9,10 +10,10 @@
 #include "machine/file/numbers.h"
 #include "machine/fixture.h"
 #include "machine/model/mig.h"
-#include "machine/store/books.h"
+#include "machine/store/process/books.h"
 #include "machine/store/clock.h"
-#include "machine/store/ledger.h"
-#include "machine/store/turn.h"
+#include "machine/store/process/ledger.h"
+#include "machine/store/process/turn.h"
 
 enum { SLOTS = 4 };
 
@@ -21,7 +22,7 @@ static struct gkf_turn *turn;
 static unsigned slot[SLOTS];
 static atomic_bool stopped = true, goes_on;
 
-/* Three slots on the first GPU and one on the second; time stands. */
+/* Three slots on the first GPU and one on the second; the clock is stopped. */
 static int open_two(void **state)
 {
 	(void)state;
@@ -59,7 +60,7 @@ static struct gkf_busy *busy_of(unsigned i)
 	return &fx.file->busy[slot[i]];
 }
 
-/* It waits, and says so as gkf_turn_take() does. */
+/* Marks a slot as waiting, as gkf_turn_take() does. */
 static void let_wait(unsigned i, uint64_t since)
 {
 	atomic_store(&busy_of(i)->wants_ns, since);
@@ -82,7 +83,7 @@ static void threads_of_a_slot_are_counted(void **state)
 		gkf_turn_give(fx.m, slot[0]);
 		assert_true(holder() == held_by(0, n));
 	}
-	gkf_turn_give(fx.m, slot[1]); /* it is not its own */
+	gkf_turn_give(fx.m, slot[1]); /* the turn is not its own */
 	assert_true(holder() == held_by(0, 1));
 	gkf_turn_give(fx.m, slot[0]);
 	assert_int_equal(holder(), 0);
@@ -101,7 +102,7 @@ static void it_is_due_when_the_slice_is_over_and_somebody_asks(void **state)
 	atomic_store(&turn->asked, 1);
 	assert_true(gkf_turn_due(fx.m, slot[0]));
 	atomic_store(&turn->since_ns, gk_mono_ns() + 60 * GK_NS_PER_S - slice);
-	assert_true(gkf_turn_due(fx.m, slot[0])); /* of another clock */
+	assert_true(gkf_turn_due(fx.m, slot[0])); /* a time of another clock */
 	atomic_store(&turn->since_ns, gk_mono_ns());
 	assert_false(gkf_turn_due(fx.m, slot[0]));
 }
@@ -132,7 +133,7 @@ static void who_is_stopped_while_it_waits_has_taken_nothing(void **state)
 	gkf_turn_give(fx.m, slot[0]);
 	assert_int_equal(holder(), 0);
 	assert_int_equal(atomic_load(&turn->asked), 0);
-	/* Where it is free nobody waits. */
+	/* Nobody waits for a free turn. */
 	assert_int_equal(gkf_turn_take(fx.m, slot[1], &stopped), 0);
 }
 
@@ -148,7 +149,8 @@ static void who_waits_longest_is_next(void **state)
 	wake[0] = atomic_load(&busy_of(1)->wake);
 	wake[1] = atomic_load(&busy_of(2)->wake);
 	gkf_turn_give(fx.m, slot[0]);
-	assert_true(holder() == held_by(0, 1)); /* the last thread gives it */
+	assert_true(holder() ==
+		    held_by(0, 1)); /* the last thread releases it */
 	gkf_turn_give(fx.m, slot[0]);
 	assert_true(holder() == held_by(2, 0));
 	assert_int_equal(atomic_load(&busy_of(1)->wake), wake[0]);
@@ -169,7 +171,7 @@ static void only_those_of_the_same_turn_are_next(void **state)
 	assert_int_equal(take(0), 0);
 	let_wait(3, 100); /* for the other GPU */
 	let_wait(1, 200);
-	fx.file->slot[slot[1]].life++; /* a slot of nobody */
+	fx.file->slot[slot[1]].life++; /* a slot without an owner */
 	gkf_turn_give(fx.m, slot[0]);
 	assert_int_equal(holder(), 0);
 	assert_int_equal(atomic_load(&turn->asked), 0);
@@ -182,7 +184,7 @@ static void a_slot_that_is_freed_passes_on_what_it_has(void **state)
 	assert_int_equal(take(0), 0);
 	assert_int_equal(take(0), 0);
 	let_wait(1, 100);
-	gkf_turn_drop(fx.m, slot[2]); /* it has nothing */
+	gkf_turn_drop(fx.m, slot[2]); /* it holds no turn */
 	assert_true(holder() == held_by(0, 2));
 	gkf_turn_drop(fx.m, slot[0]);
 	assert_true(holder() == held_by(1, 0));
@@ -213,7 +215,7 @@ static void it_was_handed_over_when_the_work_before_ended(void **state)
 	(void)state;
 	assert_int_equal(gkf_turn_passed(fx.m, slot[0]), 0);
 	assert_int_equal(gkf_turn_passed(fx.m, slot[1]), now - 700000);
-	assert_int_equal(gkf_turn_passed(fx.m, slot[1]), 0); /* told once */
+	assert_int_equal(gkf_turn_passed(fx.m, slot[1]), 0); /* reported once */
 }
 
 static void or_now_when_that_is_long_ago(void **state)
@@ -249,7 +251,7 @@ static void who_takes_a_free_device_was_handed_nothing(void **state)
 	assert_int_equal(atomic_load(&turn->passed_ns), 0);
 }
 
-/* ---- who does not go on ---- */
+/* ---- holders that do not continue ---- */
 
 static void a_turn_that_is_not_claimed_is_lost(void **state)
 {
@@ -264,7 +266,7 @@ static void a_turn_that_is_not_claimed_is_lost(void **state)
 	assert_int_equal(atomic_load(&busy_of(1)->wants_ns), 0);
 }
 
-/* From a file that was written over. */
+/* In an overwritten file the turn may be held by a slot that does not exist. */
 static void nobody_keeps_the_turn_of_nobody(void **state)
 {
 	const uint64_t nobody[] = {
@@ -293,7 +295,7 @@ static void what_is_no_slot_of_this_process_has_no_turn(void **state)
 	gkf_turn_drop(fx.m, GKF_SLOTS_MAX);
 	assert_int_equal(gkf_turn_passed(fx.m, GKF_SLOTS_MAX), 0);
 	assert_true(holder() == held_by(0, 1));
-	/* A slot of a GPU that is not there. */
+	/* A slot of a GPU that does not exist. */
 	fx.file->slot[slot[1]].device = 2;
 	assert_int_equal(take(1), GK_ERR_NOT_FOUND);
 	assert_false(gkf_turn_due(fx.m, slot[1]));
@@ -315,7 +317,9 @@ static void each_mig_device_has_its_turns(void **state)
 		assert_int_equal(gkf_detach(fx.m, slot[i]), 0);
 	assert_int_equal(
 	    gkf_mig_layout(fx.m, 0, "3g.40gb(1c+1c)+1g.10gb@0", &part), 0);
-	/* MIG devices 0 and 1 in instance 2, and 2 in instance 7. */
+	/*
+	 * MIG devices 0 and 1 are in instance 2, MIG device 2 is in instance 7.
+	 */
 	assert_int_equal(gkf_books_attach(fx.m, 0, GKF_INSTANCE(2, 1), &in), 0);
 	assert_int_equal(gkf_turn_take(fx.m, in, NULL), 0);
 	assert_int_equal(atomic_load(&turns[2].holder) & 0xffff, in + 1);

@@ -1,4 +1,8 @@
-/* Whose kernels run: one process at a time, whoever dies, stops or stays. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * turn_test.c - checks that the kernels of one process at a time run, whoever
+ * dies, stops or stays.
+ */
 #include "base/clock.h"
 #include "base/err.h"
 #include "machine/file/file.h"
@@ -7,11 +11,11 @@
 #include "machine/fixture.h"
 #include "machine/model/mig.h"
 #include "machine/model/model.h"
-#include "machine/store/books.h"
-#include "machine/store/busy.h"
+#include "machine/store/process/books.h"
+#include "machine/store/process/busy.h"
 #include "machine/store/clock.h"
-#include "machine/store/ledger.h"
-#include "machine/store/turn.h"
+#include "machine/store/process/ledger.h"
+#include "machine/store/process/turn.h"
 
 #include <pthread.h>
 
@@ -97,7 +101,7 @@ static void threads_of_a_process_share_it(void **state)
 	assert_true(holder() != 0);
 	gkf_turn_give(fx.m, slot);
 	assert_int_equal(holder(), 0);
-	gkf_turn_give(fx.m, slot); /* one too many is none */
+	gkf_turn_give(fx.m, slot); /* a release too many does nothing */
 	assert_int_equal(holder(), 0);
 }
 
@@ -125,7 +129,7 @@ static void the_dead_lose_it(void **state)
 	assert_int_equal(holder(), 0);
 }
 
-/* Also when the slot belongs to somebody else by now. */
+/* Also when the slot belongs to another process by now. */
 static void a_freed_slot_hands_it_on(void **state)
 {
 	struct resident r = taker();
@@ -152,12 +156,12 @@ static void the_stopped_lose_it_after_a_while(void **state)
 	assert_true(gk_mono_ns() - since >= 50 * GK_NS_PER_MS);
 	kill(r.pid, SIGCONT);
 	fixture_end(&r);
-	/* It has not taken what it lost with it. */
+	/* Its end does not take away the turn that it had lost. */
 	assert_true(is_ours());
 	gkf_turn_give(fx.m, slot);
 }
 
-/* Whoever lost it learns so, and its giving is nobody's. */
+/* A process that lost the turn learns so, and its release does nothing. */
 static void the_loser_is_told(void **state)
 {
 	pid_t pid = fork();
@@ -231,7 +235,7 @@ static void instances_have_turns_of_their_own(void **state)
 	assert_false(gkf_turn_due(fx.m, in[1]));
 }
 
-/* One process that always has something to execute. */
+/* A process that always has something to execute. */
 static void spin(unsigned own, uint64_t until_ns)
 {
 	while (gk_mono_ns() < until_ns) {
@@ -239,7 +243,7 @@ static void spin(unsigned own, uint64_t until_ns)
 			_exit(1);
 		gkf_busy_begin(fx.m, own);
 		while (!gkf_turn_due(fx.m, own) && gk_mono_ns() < until_ns)
-			usleep(200); /* a device works, no CPU */
+			usleep(200); /* the device works, not the CPU */
 		gkf_busy_end(fx.m, own);
 		gkf_turn_give(fx.m, own);
 	}
@@ -252,7 +256,10 @@ struct parts {
 	uint64_t of[SPINNERS_MAX], sum, device;
 };
 
-/* The second and a half before the last bin; slots are those of children. */
+/*
+ * Reads the second and a half before the last bin; the slots are the
+ * children's.
+ */
 static struct parts look_back(unsigned count)
 {
 	uint64_t now = gkf_machine_bin(fx.m);
@@ -278,7 +285,7 @@ static struct parts look_back(unsigned count)
 	return parts;
 }
 
-/* Nothing is lost in handing over, and all get as much. */
+/* No time is lost in handing over, and all get equal parts. */
 static bool are_equal(const struct parts *parts, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
@@ -296,8 +303,7 @@ static void let_bins_pass(unsigned count)
 }
 
 /*
- * Several looks: a host that does not let the holder run for a while lets the
- * others wait.
+ * Looks several times: while the host does not run the holder, the others wait.
  */
 static void spinners_get_equal_parts(unsigned count)
 {
@@ -320,7 +326,7 @@ static void spinners_get_equal_parts(unsigned count)
 		let_bins_pass(BINS + 1);
 		parts = look_back(count);
 		fair = are_equal(&parts, count);
-		/* A union: never more. */
+		/* A union is never more. */
 		assert_in_range(parts.sum, 0, 1010);
 		assert_in_range(parts.device, 0, 100);
 	}
@@ -349,8 +355,8 @@ static void five_spinners_get_a_fifth_each(void **state)
 }
 
 /*
- * A process of short kernels waits a slice at most for each, and who spins
- * goes on in between.
+ * A process of short kernels waits at most a slice for each; the spinning one
+ * runs in between.
  */
 static void the_short_get_between_the_long(void **state)
 {
@@ -381,7 +387,10 @@ static void the_short_get_between_the_long(void **state)
 	assert_true(kernels > 100);
 }
 
-/* Two at a time would be seen: each writes itself into a word and looks. */
+/*
+ * Each process writes its mark into a word and reads it back: two at a time
+ * would show.
+ */
 static _Atomic uint64_t *witness;
 
 static void *take_and_look(void *at)

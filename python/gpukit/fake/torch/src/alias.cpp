@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // Aliases: one CPU storage for each storage and one CPU tensor for each tensor
 // of a call, so that what is shared on the device is shared for the kernel too.
 #include "alias.h"
@@ -18,7 +19,7 @@ namespace gpukit
 namespace
 {
 
-// So many are looked through faster than they are hashed.
+// Up to this many, a linear search is faster than hashing.
 constexpr unsigned FEW = 12;
 
 const c10::DispatchKeySet BITS({c10::DispatchKey::Conjugate,
@@ -32,7 +33,7 @@ c10::Storage new_storage(c10::DataPtr data, std::size_t size,
 	    allocator, true);
 }
 
-// A tensor of other bytes, all else as in `like`.
+// A tensor like `like` in all but its bytes.
 at::Tensor new_tensor(c10::Storage storage, c10::DispatchKey key,
 		      const at::Tensor &like)
 {
@@ -130,7 +131,7 @@ at::Tensor Aliases::of(const at::Tensor &original, bool written)
 	}
 	TORCH_CHECK_NOT_IMPLEMENTED(
 	    original.has_storage() && !original.is_quantized(), "a tensor of ",
-	    original.toString(), " is not worked on by a made-up GPU");
+	    original.toString(), " is not supported by a made-up GPU");
 	b = find_bytes(original.storage());
 	alias = new_tensor(bytes_[b].alias, c10::DispatchKey::CPU, original);
 	pairs_.push_back({original, alias, written});
@@ -146,7 +147,7 @@ const Aliases::Bytes *Aliases::find_alias_bytes(const c10::Storage &alias) const
 	return nullptr;
 }
 
-// Memory for what a kernel made: that which it lies in, or a copy of it.
+// Device memory for a kernel's result: the memory it lies in, or a copy.
 static c10::DataPtr device_memory(c10::StorageImpl *s)
 {
 	c10::DataPtr memory;
@@ -176,7 +177,7 @@ c10::Storage Aliases::device_storage(const c10::Storage &storage)
 	c10::Storage device =
 	    new_storage(device_memory(s), size, device_allocator());
 
-	// A second result on the same bytes shall share them.
+	// A second result on the same bytes must share them.
 	bytes_.push_back({device, storage, s->data(), size});
 	return device;
 }
@@ -197,7 +198,7 @@ at::Tensor Aliases::original_of(const at::Tensor &returned)
 	TORCH_CHECK_NOT_IMPLEMENTED(returned.has_storage() &&
 					!returned.is_quantized(),
 				    "a result of type ", returned.toString(),
-				    " is not made by a made-up GPU");
+				    " is not supported by a made-up GPU");
 	return new_tensor(device_storage(returned.storage()),
 			  c10::DispatchKey::CUDA, returned);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // Device tensors as CPU tensors on the same bytes, and back again.
 #pragma once
 
@@ -18,23 +19,26 @@ class Aliases
 	// written: the operator may change or resize it.
 	at::Tensor of(const at::Tensor &original, bool written);
 
-	// The tensor that the caller gets for one that the operator returned.
+	// The tensor that the caller gets for the one that the operator
+	// returned.
 	at::Tensor original_of(const at::Tensor &returned);
 
-	// For who looks for an index that is out of range: the sizes of the
-	// first tensor, and from where to where integers of the others go.
+	// Describes the arguments, to help find an index that is out of range:
+	// the sizes of the first tensor, and the range of integers in the
+	// others.
 	std::string describe() const;
 
-	// What the operator did to the sizes of those that it may write.
+	// Gives written tensors the sizes that the operator gave their aliases.
 	void settle();
 
-	// Has it the bytes of a device tensor?
+	// Whether its bytes are those of a device tensor.
 	bool is_alias(const at::Tensor &t) const
 	{
 		return t.has_storage() && find_alias_bytes(t.storage());
 	}
 
-	// Each storage: the device's, and where its bytes are here.
+	// Visits each storage: the device's, the host address of its bytes,
+	// size.
 	template <class Visit> void visit_bytes(Visit visit) const
 	{
 		for (const Bytes &b : bytes_)
@@ -62,10 +66,10 @@ class Aliases
 
 	c10::SmallVector<Pair, 6> pairs_;
 	c10::SmallVector<Bytes, 6> bytes_;
-	Places pair_of_, bytes_of_; // when there are many
+	Places pair_of_, bytes_of_; // used when there are many
 };
 
-// Is it a tensor of a device, with bytes?
+// Whether it is a tensor on a device.
 inline bool is_on_device(const at::Tensor &t)
 {
 	return t.defined() && t.device().is_cuda();

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attention.cpp - computes attention from matrix products, with one block of
- * the scores at a time in memory.
+ * attention.cpp - computes attention with matrix products, holding one block of
+ * the scores in memory at a time.
  */
 #include "attention.h"
 
@@ -15,7 +16,8 @@ namespace
 const int64_t BLOCK_SCORES = 1 << 22;
 const double INFINITE = std::numeric_limits<double>::infinity();
 
-/* The operands in the type in which sums are made, one k and v a head of q. */
+/* Converts the operands to the type of the sums, with one k and v per head of
+ * q. */
 Sequence widen(const Sequence &sequence)
 {
 	Sequence wide = sequence;
@@ -32,7 +34,7 @@ Sequence widen(const Sequence &sequence)
 	return wide;
 }
 
-/* Sums what the heads of a group add to the k or v that they share. */
+/* Sums the gradients of the heads that share a k or v. */
 Tensor sum_groups(const Tensor &grad, int64_t heads)
 {
 	if (grad.size(0) == heads)
@@ -53,7 +55,7 @@ int64_t diagonal_shift(const Sequence &s, const AttentionRules &rules)
 	return rules.bottom_right ? s.k.size(1) - s.q.size(1) : 0;
 }
 
-/* How far each key lies to the right of its query's diagonal: rows, N. */
+/* How far each key is to the right of its query's diagonal; shape: rows, N. */
 Tensor distances(const Sequence &s, const AttentionRules &rules, int64_t row,
 		 int64_t rows)
 {
@@ -71,7 +73,7 @@ void add_bias(Tensor &scores, const Tensor &bias)
 		scores.add_(bias);
 }
 
-/* With a causal mask ALiBi is counted from the first key on. */
+/* With a causal mask, ALiBi's distances count from the first key. */
 void add_slopes(Tensor &scores, const Sequence &s, const AttentionRules &rules,
 		int64_t row)
 {
@@ -102,7 +104,7 @@ Tensor compute_scores(const Sequence &s, const AttentionRules &rules,
 	return scores;
 }
 
-/* 0 where a score is dropped, else 1 / (1 - p). */
+/* Draws the factors for scores: 0 for dropped ones, otherwise 1 / (1 - p). */
 Tensor draw_factors(const Sequence &s, const AttentionRules &rules, int64_t row,
 		    int64_t rows)
 {

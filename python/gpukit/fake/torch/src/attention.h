@@ -1,7 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attention.h - softmax(scale * q k^T + bias) v, forward and backward, as the
- * fused kernels of CUDA compute it: in fp32 for shorter types, block of rows by
- * block of rows, from the logsumexp that the forward pass has kept.
+ * attention.h - softmax(scale * q k^T + bias) v, forward and backward, computed
+ * as CUDA's fused kernels do: operands shorter than fp32 in fp32, one block of
+ * rows at a time. The backward pass uses the logsumexp that the forward pass
+ * has stored.
+ *
+ * Shapes here and in the files of attention operators are lists of these
+ * letters: B sequences of a batch, H heads, M queries, N keys, D elements of a
+ * head, T rows of all packed sequences. Hk is the number of heads of k and v,
+ * Dv the number of elements of a head of v.
  */
 #ifndef GPUKIT_TORCH_ATTENTION_H
 #define GPUKIT_TORCH_ATTENTION_H
@@ -17,37 +24,37 @@ struct AttentionRules {
 	double dropout_p = 0;
 	Philox philox = {0, 0};
 	/*
-	 * Query i sees the keys from i + shift - left to i + shift + right;
-	 * -1: without end. The shift is 0, or N - M where the diagonal starts
-	 * in the right lower corner.
+	 * Query i sees the keys from i + shift - left to i + shift + right; -1:
+	 * no limit. The shift is 0, or N - M if the diagonal ends in the lower
+	 * right corner.
 	 */
 	int64_t left = -1;
 	int64_t right = -1;
 	bool bottom_right = false;
 };
 
-/* One sequence of all heads. k and v may have fewer heads than q. */
+/* One sequence with all heads. k and v may have fewer heads than q. */
 struct Sequence {
 	Tensor q;      /* H, M, D */
 	Tensor k;      /* Hk, N, D */
 	Tensor v;      /* Hk, N, Dv */
-	Tensor bias;   /* H, M, N; or undefined; boolean: which keys are seen */
-	Tensor slopes; /* H, of ALiBi; or undefined */
-	/* Dropout: where its (H, M, N) numbers start. */
+	Tensor bias;   /* H, M, N; or undefined; boolean: visible keys */
+	Tensor slopes; /* H, for ALiBi; or undefined */
+	/* Index of the first of the H * M * N random numbers for dropout. */
 	uint64_t random_start = 0;
 };
 
 struct Attended {
 	Tensor out; /* H, M, Dv */
-	Tensor lse; /* H, M; infinite where a query sees no key */
+	Tensor lse; /* H, M; infinite if a query sees no key */
 };
 
 struct AttentionGradients {
 	Tensor q, k, v;
-	Tensor bias; /* undefined where it isn't wanted */
+	Tensor bias; /* undefined if not requested */
 };
 
-/* Results are fp32, or fp64 for fp64 operands. */
+/* Results are in fp32, or in fp64 if the operands are. */
 Attended attend(const Sequence &sequence, const AttentionRules &rules);
 AttentionGradients attend_backward(const Sequence &sequence,
 				   const AttentionRules &rules,

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attention_batch.cpp - takes a call apart into its sequences. A dense call
- * that PyTorch's own CPU attention knows is left to that one, which is faster.
+ * attention_batch.cpp - splits a call into its sequences. Dense calls that
+ * PyTorch's own CPU attention supports are passed to it, because it is faster.
  */
 #include "attention_batch.h"
 
@@ -28,7 +29,7 @@ int64_t count_heads(const AttentionBatch &batch)
 	return batch.q.size(1);
 }
 
-/* What of a tensor like q belongs to a sequence: H, M, D. */
+/* The part of q, or of a tensor with its shape, for one sequence: H, M, D. */
 Tensor part_of_q(const AttentionBatch &batch, const Tensor &tensor, int64_t b)
 {
 	if (!is_packed(batch))
@@ -45,7 +46,7 @@ Tensor gather_pages(const AttentionBatch &batch, const Tensor &tensor,
 	    .transpose(0, 1);
 }
 
-/* What of a tensor like k or v belongs to a sequence: Hk, N, D. */
+/* The part of k or v for one sequence: Hk, N, D. */
 Tensor part_of_k(const AttentionBatch &batch, const Tensor &tensor, int64_t b)
 {
 	Tensor part;
@@ -62,7 +63,7 @@ Tensor part_of_k(const AttentionBatch &batch, const Tensor &tensor, int64_t b)
 	return part.narrow(1, 0, std::min(batch.used_k[b], part.size(1)));
 }
 
-/* H, M of a logsumexp. */
+/* The part of a logsumexp for one sequence: H, M. */
 Tensor part_of_lse(const AttentionBatch &batch, const Tensor &lse, int64_t b)
 {
 	if (!is_packed(batch))
@@ -91,7 +92,10 @@ Sequence make_sequence(const AttentionBatch &batch, int64_t b)
 	return sequence;
 }
 
-/* Which masks PyTorch's CPU attention has: none, or causal from the corner. */
+/*
+ * Whether PyTorch's CPU attention supports the mask: none, or a causal one that
+ * starts in the upper left corner.
+ */
 bool has_plain_mask(const AttentionBatch &batch, const AttentionRules &rules)
 {
 	bool is_square = batch.q.size(2) == batch.k.size(2);
@@ -111,7 +115,7 @@ bool suits_cpu_attention(const AttentionBatch &batch,
 	       batch.k.numel() > 0;
 }
 
-/* CPU attention has one k and v a head. */
+/* Repeats k or v, because CPU attention needs one per head of q. */
 Tensor repeat_heads(const AttentionBatch &batch, const Tensor &tensor)
 {
 	int64_t group = count_heads(batch) / tensor.size(1);
@@ -119,7 +123,8 @@ Tensor repeat_heads(const AttentionBatch &batch, const Tensor &tensor)
 	return group > 1 ? tensor.repeat_interleave(group, 1) : tensor;
 }
 
-/* Copies unless the result may stand in its place. */
+/* Returns the result if it can replace `place`; otherwise copies it to `place`.
+ */
 Tensor put_result(const Tensor &place, const Tensor &result)
 {
 	if (place.strides() == result.strides() &&

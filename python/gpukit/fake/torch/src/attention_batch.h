@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attention_batch.h - the sequences of one call of an attention operator: a
- * dense batch, sequences packed one behind another, or keys in pages.
+ * attention_batch.h - the sequences in one call of an attention operator: a
+ * dense batch, sequences packed one after another, or keys in pages. For the
+ * letters of shapes see attention.h.
  */
 #ifndef GPUKIT_TORCH_ATTENTION_BATCH_H
 #define GPUKIT_TORCH_ATTENTION_BATCH_H
@@ -14,37 +16,41 @@ namespace gpukit
 
 struct AttentionBatch {
 	/*
-	 * B, H, M, D where it is dense; T, H, D where starts_q is given, for
-	 * k and v where starts_k is; pages, page size, Hk, D where table is.
+	 * Shape: B, H, M, D for a dense batch; T, H, D for q if starts_q is
+	 * given, and for k and v if starts_k is given; pages, page size, Hk, D
+	 * for k and v if table is given.
 	 */
 	Tensor q, k, v;
 	Tensor bias;   /* B, H, M, N; or undefined */
 	Tensor slopes; /* H, or B and H; or undefined */
-	std::vector<int64_t> starts_q, starts_k; /* one more than sequences */
-	std::vector<int64_t> used_k;             /* keys of each sequence */
-	Tensor table; /* B, pages: which pages its keys lie in; or undefined */
+	/* One more entry than sequences. */
+	std::vector<int64_t> starts_q, starts_k;
+	/* Number of keys of each sequence. */
+	std::vector<int64_t> used_k;
+	/* B, pages: the pages of each sequence's keys; or undefined. */
+	Tensor table;
 	int64_t max_q = 0, max_k = 0;
 };
 
 std::vector<int64_t> read_lengths(const optional<Tensor> &tensor);
 
 /*
- * out has q's shape and v's last dimension; lse is B, H, M or longer, or
- * H, T for packed queries, and may be undefined. Answers out, or another tensor
- * of its layout that has its place.
+ * out has the shape of q, with the last dimension of v. lse is B, H, M or
+ * longer, or H, T for packed queries; it may be undefined. Returns out, or
+ * another tensor of the same layout, to use in its place.
  */
 Tensor attend_batch(const AttentionBatch &batch, const AttentionRules &rules,
 		    Tensor out, Tensor lse);
 
-/* grad is filled; its bias B, H, M, N, or undefined. */
+/* Fills in grad; grad.bias is B, H, M, N, or undefined. */
 void attend_batch_backward(const AttentionBatch &batch,
 			   const AttentionRules &rules, const Attended &forward,
 			   const Tensor &grad_out, AttentionGradients &grad);
 
-/* 1 / sqrt(D) where no scale is given. */
+/* Returns the given scale, or 1 / sqrt(D). */
 double attention_scale(const Tensor &query, optional<double> scale);
 
-/* Draws for B * H * M * N scores where there is dropout. */
+/* Draws B * H * M * N numbers if there is dropout. */
 Philox take_attention_numbers(const AttentionBatch &batch, double dropout_p);
 
 } // namespace gpukit

@@ -1,6 +1,7 @@
-// The one kernel that all operators have on a made-up device: their tensors
-// become CPU tensors on the same bytes, the CPU's kernel runs, and what it
-// answers becomes tensors of the device.
+/* SPDX-License-Identifier: Apache-2.0 */
+// The one kernel of all operators on a made-up device: turns their tensors
+// into CPU tensors on the same bytes, runs the CPU's kernel, and turns its
+// results into tensors of the device.
 #include "boxed.h"
 
 #include "alias.h"
@@ -9,6 +10,7 @@
 #include "mistakes.h"
 #include "random.h"
 #include "recording.h"
+#include "wider.h"
 
 #include <ATen/ATen.h>
 #include <ATen/core/stack.h>
@@ -52,7 +54,7 @@ class Call
 	const Plan &plan_;
 	torch::jit::Stack &stack_;
 	std::size_t first_;
-	c10::Device device_ = c10::kCPU; // until one is found
+	c10::Device device_ = c10::kCPU; // until a device is found
 	Aliases aliases_;
 };
 
@@ -142,20 +144,20 @@ void Call::run_kernel(const c10::OperatorHandle &op, DeviceWork *work)
 
 	try {
 		if (C10_LIKELY(plan_.dense))
-			kernel_of(op).redispatchBoxed(
-			    c10::DispatchKeySet(c10::DispatchKey::CPU),
-			    &stack_);
+			call_cpu_kernel(plan_, kernel_of(op), &stack_);
 		else
 			kernel_of(op).callBoxed(&stack_);
 	} catch (const c10::Error &e) {
-		if (!is_assertion(e))
+		if (!is_assertion(e)) {
+			tell_refusal(plan_, e);
 			throw;
+		}
 		std::string what = plan_.name + ": " +
 				   e.what_without_backtrace() +
 				   aliases_.describe();
 		TORCH_CHECK(!work->is_captured(),
-			    "CUDA error: no capture on a made-up GPU, which "
-			    "computes once what it captures: ",
+			    "CUDA error: a made-up GPU runs operators when it "
+			    "captures them, and this one failed: ",
 			    what);
 		work->fail_assertion(what);
 		throw_cuda(DRIVER_ASSERT, what);
@@ -178,7 +180,7 @@ IValue *Call::generator_argument()
 				   : &stack_[first_ + plan_.generator];
 }
 
-// With the numbers that the device's generator stands for.
+// Runs it with the numbers of the device's generator.
 void Call::run_drawing(const c10::OperatorHandle &op, DeviceWork *work)
 {
 	DeviceGenerator from = generator();
@@ -229,6 +231,8 @@ void Call::run(const c10::OperatorHandle &op)
 	c10::impl::ExcludeDispatchKeyGuard below(ABOVE_KERNELS);
 	if (C10_UNLIKELY(plan_.nondeterministic != nullptr))
 		check_deterministic(plan_, stack_, first_);
+	if (C10_UNLIKELY(!plan_.types.empty() || plan_.transforms))
+		check_types(plan_, stack_, first_);
 	DeviceWork work(device_.index(), plan_.name.c_str());
 
 	if (C10_UNLIKELY(work.is_captured())) {

@@ -1,4 +1,5 @@
-// Operators of CUDA tensors by the CPU's kernels.
+/* SPDX-License-Identifier: Apache-2.0 */
+// Runs operators of CUDA tensors with the CPU's kernels.
 #pragma once
 
 #include "plan.h"
@@ -10,8 +11,8 @@
 namespace gpukit
 {
 
-// The kernel of one operator for the key CUDA; not dense: for tensors that are
-// made of others.
+// The kernel of one operator for the key CUDA. dense = false: for tensors that
+// are made of others.
 class BoxedKernel final : public c10::OperatorKernel
 {
       public:
@@ -26,12 +27,12 @@ class BoxedKernel final : public c10::OperatorKernel
 	Plan plan_;
 };
 
-// Autograd, autocast and views are above kernels: not once more for aliases.
+// Autograd, autocast and views come before kernels: not again for aliases.
 const c10::DispatchKeySet ABOVE_KERNELS =
     c10::autograd_dispatch_keyset_with_ADInplaceOrView |
     c10::autocast_dispatch_keyset;
 
-// Each tensor of an argument or a result, if there is any.
+// Visits each tensor of an argument or a result.
 template <class Visit> void visit_tensors(const c10::IValue &v, Visit visit)
 {
 	if (v.isTensor()) {

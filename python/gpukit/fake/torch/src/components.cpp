@@ -1,4 +1,5 @@
-// Sparse, compressed and nested tensors, taken apart and put together again.
+/* SPDX-License-Identifier: Apache-2.0 */
+// Takes sparse, compressed and nested tensors apart and rebuilds them.
 #include "components.h"
 
 #include <ATen/ATen.h>
@@ -16,7 +17,7 @@ struct Compressed {
 	at::Tensor compressed, plain;
 };
 
-// Which of a compressed tensor's indices are which.
+// Which of a compressed tensor's indices are compressed, and which plain.
 Compressed indices_of(const at::Tensor &t)
 {
 	auto *impl =
@@ -63,7 +64,7 @@ at::Tensor rebuild(const at::Tensor &t, c10::DeviceType device,
 		    ._coalesced_(t.is_coalesced());
 	TORCH_CHECK_NOT_IMPLEMENTED(is_compressed(t), "a tensor of layout ",
 				    t.layout(),
-				    " is not known to a made-up GPU");
+				    " is not supported by a made-up GPU");
 	return at::_sparse_compressed_tensor_unsafe(
 	    convert(indices_of(t).compressed), convert(indices_of(t).plain),
 	    convert(t.values()), t.sizes(), options);
@@ -73,7 +74,7 @@ void overwrite(const at::Tensor &t, const at::Tensor &with,
 	       const Convert &convert)
 {
 	if (t.is_nested())
-		return; /* its numbers were written where they lie */
+		return; /* the values were written in place */
 	if (t.layout() == c10::kSparse) {
 		auto *impl = static_cast<at::SparseTensorImpl *>(
 		    t.unsafeGetTensorImpl());

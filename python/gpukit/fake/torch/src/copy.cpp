@@ -1,6 +1,7 @@
-// copy_ of device tensors: between the host and a device, and between devices,
-// bytes go as CUDA's own copies, in the order of streams; within a device it is
-// an operator like others, which may cast and turn around.
+/* SPDX-License-Identifier: Apache-2.0 */
+// copy_ of device tensors. Between host and device and between devices it uses
+// CUDA's own copies, in the order of streams; within a device it is an operator
+// like others, which may convert and transpose.
 #include "copy.h"
 
 #include "driver.h"
@@ -17,12 +18,33 @@ namespace gpukit
 namespace
 {
 
-// CUDA's copies move bytes: what is moved must be one piece of one type.
+// CUDA's copies move bytes: both sides must be contiguous and of one type.
 bool is_plain(const at::Tensor &self, const at::Tensor &src)
 {
 	return self.dtype() == src.dtype() && self.is_contiguous() &&
 	       src.is_contiguous() && self.sizes() == src.sizes() &&
 	       self.is_conj() == src.is_conj() && self.is_neg() == src.is_neg();
+}
+
+bool is_turned(const at::Tensor &t)
+{
+	return t.is_conj() || t.is_neg();
+}
+
+// CUDA's copies conjugate and negate with kernels of their own; here each side
+// does it itself.
+void copy_turning(at::Tensor &self, const at::Tensor &src, bool non_blocking)
+{
+	at::Tensor plain = src.resolve_conj().resolve_neg();
+
+	if (!is_turned(self)) {
+		at::native::copy_(self, plain, non_blocking);
+		return;
+	}
+	at::Tensor there = at::empty(src.sizes(), self.options());
+
+	at::native::copy_(there, plain, non_blocking);
+	self.copy_(there, non_blocking);
 }
 
 void copy_between_devices(at::Tensor &self, const at::Tensor &src,
@@ -41,8 +63,8 @@ void copy_between_devices(at::Tensor &self, const at::Tensor &src,
 	self.copy_(there, non_blocking);
 }
 
-// What a graph's copy will bring is there at once for the operators that are
-// captured after it.
+// Copies at capture time what the graph's copy will bring, so that operators
+// captured after it see the values.
 void bring_at_once(const at::Tensor &self, const at::Tensor &src)
 {
 	CapturedStream stream =
@@ -66,6 +88,8 @@ void copy_between(at::Tensor &self, const at::Tensor &src, bool non_blocking)
 {
 	if (self.device().is_cuda() && src.device().is_cuda())
 		copy_between_devices(self, src, non_blocking);
+	else if (is_turned(self) || is_turned(src))
+		copy_turning(self, src, non_blocking);
 	else
 		at::native::copy_(self, src, non_blocking);
 	if (self.device().is_cuda() && src.device().is_cpu())

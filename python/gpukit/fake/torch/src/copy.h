@@ -1,4 +1,5 @@
-// copy_ of tensors that lie in different places.
+/* SPDX-License-Identifier: Apache-2.0 */
+// copy_ between tensors in different places.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda_only.cpp - registers the rows of all topics, and tells what became of
- * each name: a schema that this PyTorch has otherwise is left alone, since a
- * kernel of another signature would read its arguments wrongly.
+ * cuda_only.cpp - registers the rows of all topics, and records the outcome for
+ * each name. A row is skipped if the running PyTorch has another schema for its
+ * name, because a kernel with another signature would misread its arguments.
  */
 #include "cuda_only.h"
 
@@ -16,11 +17,11 @@ namespace
 {
 
 struct Refusal {
-	const char *prefix; /* of the operator's name */
+	const char *prefix; /* the beginning of operators' names */
 	const char *reason;
 };
 
-/* Names with a CUDA kernel that we don't have. */
+/* Operators that have a CUDA kernel, but none of ours. */
 const Refusal refusals[] = {
 #include "refusals.inc"
 };
@@ -57,7 +58,7 @@ bool has_cpu_form(const c10::OperatorHandle &op)
 	return false;
 }
 
-/* An int of ours may stand where the schema has a symbolic one. */
+/* Whether the schemas match. An int in ours may stand for a symbolic int. */
 bool fits_schema(const Row &row, const c10::FunctionSchema &schema)
 {
 	auto ours = row.schema();
@@ -75,7 +76,7 @@ bool goes_beside(const Row &row)
 	return row.beside_cpu && op && has_cpu_form(*op);
 }
 
-/* Answers why the row isn't registered, or NULL. */
+/* Returns why the row is not registered, or NULL. */
 const char *skip_reason(const Row &row)
 {
 	auto op = c10::Dispatcher::singleton().findSchema(
@@ -94,9 +95,9 @@ Rows all_rows()
 
 	for (auto topic :
 	     {cell_rows, choice_rows, convolution_rows, cudnn_attention_rows,
-	      dropout_rows, efficient_rows, flash_rows, int4_rows, integer_rows,
-	      matmul_rows, norm_rows, other_rows, random_rows, rnn_rows,
-	      scaled_rows})
+	      dropout_rows, efficient_rows, flash_rows, histogram_rows,
+	      int4_rows, integer_rows, matmul_rows, norm_rows, other_rows,
+	      random_rows, rnn_rows, scaled_rows})
 		for (auto &row : topic())
 			all.push_back(row);
 	return all;
@@ -114,9 +115,9 @@ void add_beside(torch::Library &library, const Row &row)
 }
 
 /*
- * Registers the first row of its name that fits, and notes what became of it.
- * The types of C++ may differ where the schemas don't: PyTorch then throws
- * before it has changed anything.
+ * Registers a row, if it fits and no earlier row of its name was registered,
+ * and records the outcome. C++ types may differ even if the schemas are the
+ * same; PyTorch then throws before it has changed anything.
  */
 void add_row(torch::Library &library, const Row &row)
 {
@@ -159,7 +160,10 @@ TORCH_LIBRARY_FRAGMENT(gpukit, library)
 
 } // namespace gpukit
 
-/* Lines of name, fate and reason, parted by tabs; a refusal's is a prefix. */
+/*
+ * Returns lines of name, fate and reason, separated by tabs. A refusal applies
+ * to all operators whose names begin with its name.
+ */
 extern "C" __attribute__((visibility("default"))) const char *
 gpukit_cuda_only_rows(void)
 {

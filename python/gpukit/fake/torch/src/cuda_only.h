@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda_only.h - operators that PyTorch has for CUDA alone, as CPU kernels under
- * the same names: the boxed fallback runs them on aliases of device tensors.
- * Each topic gives a table of rows; cuda_only.cpp registers what fits the
- * running PyTorch.
+ * cuda_only.h - operators that PyTorch has only for CUDA, implemented as CPU
+ * kernels under the same names; the boxed fallback runs them on aliases of
+ * device tensors. Each topic has a table of rows; cuda_only.cpp registers those
+ * that fit the running PyTorch.
  */
 #ifndef GPUKIT_TORCH_CUDA_ONLY_H
 #define GPUKIT_TORCH_CUDA_ONLY_H
@@ -22,12 +23,12 @@ using c10::SymInt;
 using std::optional;
 
 struct Row {
-	/* "cudnn_convolution", with ".overload" where it has one. */
+	/* For example "cudnn_convolution", with ".overload" if there is one. */
 	const char *name;
 	/*
-	 * A CPU kernel of that name, where PyTorch has one, knows less than
-	 * CUDA's: ours then goes to gpukit::NAME, and plain CPU tensors keep
-	 * PyTorch's.
+	 * If set: PyTorch's CPU kernel with that name supports less than
+	 * CUDA's. Ours is then named gpukit::NAME, and plain CPU tensors keep
+	 * using PyTorch's.
 	 */
 	bool beside_cpu;
 	c10::FunctionSchema (*schema)();
@@ -45,7 +46,8 @@ template <auto *function> Row own_row(const char *name, bool beside_cpu = false)
 		[] { return torch::CppFunction(TORCH_FN(function)); }};
 }
 
-/* One a topic; several rows may share a name, for PyTorch's versions. */
+/* One function per topic. Rows with the same name are for different versions of
+ * PyTorch. */
 Rows cudnn_attention_rows();
 Rows efficient_rows();
 Rows flash_rows();
@@ -53,6 +55,7 @@ Rows cell_rows();
 Rows choice_rows();
 Rows convolution_rows();
 Rows dropout_rows();
+Rows histogram_rows();
 Rows int4_rows();
 Rows integer_rows();
 Rows matmul_rows();
@@ -62,13 +65,13 @@ Rows random_rows();
 Rows rnn_rows();
 Rows scaled_rows();
 
-/* What an optional operand of a schema may come as: nothing, or undefined. */
+/* An optional operand that is not given is nothing or an undefined tensor. */
 inline bool is_given(const optional<Tensor> &tensor)
 {
 	return tensor.has_value() && tensor->defined();
 }
 
-/* CUDA's kernels add up in fp32 where operands are shorter. */
+/* CUDA's kernels sum operands shorter than fp32 in fp32. */
 inline at::ScalarType accumulate_type(at::ScalarType type)
 {
 	return at::isReducedFloatingType(type) ? at::kFloat : type;
@@ -79,7 +82,7 @@ inline Tensor accumulated(const Tensor &tensor)
 	return tensor.to(accumulate_type(tensor.scalar_type()));
 }
 
-/* What an out= form does with its result. */
+/* Writes the result of an operator's out= form. */
 inline Tensor &fill_out(Tensor &out, const Tensor &result)
 {
 	at::native::resize_output(out, result.sizes());

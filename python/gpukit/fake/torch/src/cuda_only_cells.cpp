@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda_only_cells.cpp - the fused cells of LSTM and GRU. nn.LSTM and nn.GRU
- * come here since cuDNN is told unfit for every tensor: it can't be called.
+ * cuda_only_cells.cpp - the fused cells of LSTM and GRU. nn.LSTM and nn.GRU use
+ * them because cuDNN, which cannot be called, is reported as unavailable for
+ * every tensor.
  */
 #include "cuda_only.h"
 
@@ -20,7 +22,7 @@ Tensor add_bias(const Tensor &gates, const optional<Tensor> &bias)
 	return is_given(bias) ? wide + accumulated(*bias) : wide;
 }
 
-/* The workspace keeps the gates i, f, g, o for the backward pass. */
+/* The workspace holds the gates i, f, g, o for the backward pass. */
 Three lstm_cell(const Tensor &input_gates, const Tensor &hidden_gates,
 		const Tensor &cx, const optional<Tensor> &input_bias,
 		const optional<Tensor> &hidden_bias)
@@ -64,7 +66,7 @@ Three lstm_cell_backward(const optional<Tensor> &grad_hy,
 		has_bias ? grad_gates.sum(0) : Tensor()};
 }
 
-/* The workspace keeps r, z, n, hx and the hidden part of n. */
+/* The workspace holds r, z, n, hx and the hidden part of n. */
 Two gru_cell(const Tensor &input_gates, const Tensor &hidden_gates,
 	     const Tensor &hx, const optional<Tensor> &input_bias,
 	     const optional<Tensor> &hidden_bias)

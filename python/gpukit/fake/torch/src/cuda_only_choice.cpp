@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cuda_only_choice.cpp - random orders and choices with the values of CUDA's
- * kernels: randperm sorts by random keys, multinomial divides by exponential
- * numbers, or looks a uniform one up among the sums of probabilities.
+ * kernels: randperm sorts by random keys; multinomial divides by exponential
+ * numbers, or looks up a uniform number in the cumulative probabilities.
  */
 #include "cuda_only.h"
 #include "draw.h"
@@ -22,8 +23,8 @@ namespace
 using OptionalGenerator = optional<at::Generator>;
 
 /*
- * Bits of keys for a permutation of n: so many that all differ with a
- * probability of 0.9.
+ * Bits per key for a permutation of n elements: enough that all keys differ
+ * with a probability of 0.9.
  */
 int count_key_bits(double n)
 {
@@ -42,7 +43,10 @@ template <class Key> Tensor draw_keys(int64_t n, int bits)
 		   : keys;
 }
 
-/* Fisher and Yates', by what the thread of the island's first key draws. */
+/*
+ * A Fisher-Yates shuffle of an island (a run of equal keys). Its random numbers
+ * are those of the thread that has the island's first key.
+ */
 void shuffle_island(int64_t *order, int64_t size, const Philox &philox,
 		    int64_t first)
 {
@@ -53,7 +57,7 @@ void shuffle_island(int64_t *order, int64_t size, const Philox &philox,
 	}
 }
 
-/* Where keys are equal after all. */
+/* Shuffles every island. */
 template <class Key>
 void shuffle_islands(const Key *keys, int64_t *order, int64_t n,
 		     const Philox &philox)
@@ -116,7 +120,8 @@ void check_choice(const Tensor &weights, int64_t samples, bool again)
 		    "<= 0)");
 }
 
-/* The greatest of weights over exponential numbers. */
+/* Chooses the indices of the largest quotients of weights and exponential
+ * numbers. */
 Tensor choose_once(const Tensor &weights, int64_t samples)
 {
 	Tensor q = at::empty_like(weights);
@@ -126,7 +131,10 @@ Tensor choose_once(const Tensor &weights, int64_t samples)
 	return samples == 1 ? q.argmax(-1, true) : std::get<1>(q.topk(samples));
 }
 
-/* The first whose sum reaches a number, or the last before it with a weight. */
+/*
+ * The first index at which the cumulative sum reaches the number. If its weight
+ * is 0, the last index before it with a nonzero weight.
+ */
 template <class T>
 int64_t look_up(T number, const T *sums, const T *weights, int64_t count)
 {
@@ -140,8 +148,8 @@ int64_t look_up(T number, const T *sums, const T *weights, int64_t count)
 }
 
 /*
- * The grid has threads for all samples in blocks of 128, and that for each row,
- * but for more rows than there may be.
+ * For each row, the grid has a thread for every sample, rounded up to blocks of
+ * 128. The number of rows in the grid is limited.
  */
 template <class T>
 void choose_rows(const Tensor &weights, const Tensor &sums, Tensor &out)

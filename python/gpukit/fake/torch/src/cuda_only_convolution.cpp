@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda_only_convolution.cpp - cuDNN's convolutions and the depthwise ones, and
- * the backward pass of all. Where the CPU has no instructions for fp16 or bf16
- * PyTorch computes them value by value, up to 30 times slower: there we go by
- * fp32, which is what CUDA's kernels add up in.
+ * cuda_only_convolution.cpp - cuDNN's convolutions, depthwise convolutions, and
+ * the backward pass of all convolutions. On CPUs without fp16 or bf16
+ * instructions PyTorch computes these types value by value, up to 30 times
+ * slower; there we use fp32, the type in which CUDA's kernels sum.
  */
 #include "cuda_only.h"
 
@@ -24,7 +25,7 @@ struct Geometry {
 	bool is_transposed;
 };
 
-/* A single number stands for all dimensions. */
+/* A single value applies to all dimensions. */
 std::vector<int64_t> spread(IntArrayRef values, const Tensor &weight)
 {
 	size_t dims = weight.dim() - 2;
@@ -46,7 +47,8 @@ Geometry plain_geometry(const Tensor &weight, IntArrayRef stride,
 		false};
 }
 
-/* cuDNN keeps channels last if either operand has them so, but not in fp64. */
+/* As in cuDNN, the result is channels-last if either operand is, except in
+ * fp64. */
 at::MemoryFormat result_format(const Tensor &self, const Tensor &weight)
 {
 	auto last = weight.dim() == 4 ? at::MemoryFormat::ChannelsLast
@@ -61,7 +63,7 @@ at::MemoryFormat result_format(const Tensor &self, const Tensor &weight)
 	return at::MemoryFormat::Contiguous;
 }
 
-/* Asks PyTorch, which asks oneDNN. */
+/* Calls a PyTorch function that reports whether oneDNN supports a type. */
 bool ask_support(const char *name)
 {
 	auto op = c10::Dispatcher::singleton().findOp({name, ""});
@@ -79,15 +81,21 @@ bool has_instructions(ScalarType type)
 	return type == at::kBFloat16 ? bf16 : type != at::kHalf || fp16;
 }
 
-ScalarType fast_type(ScalarType type)
+/* The type in which to compute. PyTorch's CPU kernels sum transposed
+ * convolutions in the result's type, rounding at every step. */
+ScalarType fast_type(ScalarType type, bool is_transposed)
 {
-	return has_instructions(type) ? type : at::kFloat;
+	bool is_short = at::isReducedFloatingType(type);
+
+	return has_instructions(type) && !(is_short && is_transposed)
+		   ? type
+		   : at::kFloat;
 }
 
 Tensor convolve(const Tensor &self, const Tensor &weight,
 		const optional<Tensor> &bias, const Geometry &how)
 {
-	auto type = fast_type(self.scalar_type());
+	auto type = fast_type(self.scalar_type(), how.is_transposed);
 	auto wide = is_given(bias) ? bias->to(type) : bias;
 
 	return at::convolution(self.to(type), weight.to(type), wide, how.stride,
@@ -169,7 +177,7 @@ backward(const Tensor &grad, const Tensor &input, const Tensor &weight,
 	 IntArrayRef padding, IntArrayRef dilation, bool is_transposed,
 	 IntArrayRef output_padding, int64_t groups, std::array<bool, 3> wanted)
 {
-	auto type = input.scalar_type(), fast = fast_type(type);
+	auto type = input.scalar_type(), fast = fast_type(type, is_transposed);
 	auto [of_input, of_weight, of_bias] = at::convolution_backward(
 	    grad.to(fast), input.to(fast), weight.to(fast), bias_sizes, stride,
 	    padding, dilation, is_transposed, output_padding, groups, wanted);
@@ -180,7 +188,8 @@ backward(const Tensor &grad, const Tensor &input, const Tensor &weight,
 	return {narrow(of_input), narrow(of_weight), narrow(of_bias)};
 }
 
-/* A weight a channel: as many groups as the operand has channels. */
+/* A convolution with one filter per channel: as many groups as the operand has
+ * channels. */
 Tensor depthwise(const Tensor &self, const Tensor &weight, IntArrayRef kernel,
 		 const optional<Tensor> &bias, IntArrayRef stride,
 		 IntArrayRef padding, IntArrayRef dilation)
@@ -192,7 +201,7 @@ Tensor depthwise(const Tensor &self, const Tensor &weight, IntArrayRef kernel,
 	    plain_geometry(weight, stride, padding, dilation, self.size(1)));
 }
 
-/* PyTorch before 2.8 hands its result on as const. */
+/* PyTorch before 2.8 returns this result as const. */
 using DepthwiseOut = c10::guts::infer_function_traits_t<
     at::_ops::_conv_depthwise2d_out::schema>::return_type;
 

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda_only_cudnn_attention.cpp - the attention operators of cuDNN. A causal
- * mask starts in the left upper corner.
+ * cuda_only_cudnn_attention.cpp - cuDNN's attention operators. A causal mask
+ * starts in the upper left corner. For the letters of shapes see attention.h.
  */
 #include "attention_batch.h"
 
@@ -18,7 +19,7 @@ struct Lengths {
 	int64_t max_q, max_k;
 };
 
-/* query is B, H, M, D, or T, H, D where cum_q is given. */
+/* query is B, H, M, D; if cum_q is given, it is T, H, D. */
 AttentionBatch make_batch(const Tensor &query, const Tensor &key,
 			  const Tensor &value, const optional<Tensor> &bias,
 			  const Lengths &lengths)
@@ -37,7 +38,7 @@ AttentionBatch make_batch(const Tensor &query, const Tensor &key,
 	batch.max_q = is_packed ? lengths.max_q : query.size(2);
 	batch.max_k = is_packed ? lengths.max_k : key.size(2);
 	TORCH_CHECK(!is_packed || !is_given(bias),
-		    "packed sequences have no bias here");
+		    "packed sequences do not support a bias here");
 	if (is_given(bias))
 		batch.bias = bias->expand(
 		    {query.size(0), query.size(1), query.size(2), key.size(2)});
@@ -55,7 +56,8 @@ AttentionRules make_rules(const Tensor &query, optional<double> scale,
 	return rules;
 }
 
-/* The order of dimensions in memory is the query's. */
+/* Makes a result whose dimensions have the same order in memory as the query's.
+ */
 Tensor make_out(const Tensor &query, int64_t head_size)
 {
 	std::vector<int64_t> order(query.dim()), sizes, back(query.dim());
@@ -73,7 +75,7 @@ Tensor make_out(const Tensor &query, int64_t head_size)
 	return at::empty(sizes, query.options()).permute(back);
 }
 
-/* B, H, M, 1; H, T where sequences are packed. */
+/* The shape is B, H, M, 1; for packed sequences it is H, T. */
 Tensor make_logsumexp(const AttentionBatch &batch)
 {
 	auto type =
@@ -87,7 +89,8 @@ Tensor make_logsumexp(const AttentionBatch &batch)
 	return at::empty({batch.q.size(1), batch.q.size(0)}, options);
 }
 
-/* Without the last dimension of 1 that PyTorch's versions differ in. */
+/* Removes the last dimension of size 1, which only some versions of PyTorch
+ * have. */
 Tensor plain_logsumexp(const AttentionBatch &batch, const Tensor &lse)
 {
 	if (batch.starts_q.empty())
@@ -126,7 +129,7 @@ SdpResult run_forward(AttentionBatch &batch, AttentionRules &rules,
 void refuse_debug_mask(bool return_debug_mask)
 {
 	TORCH_CHECK(!return_debug_mask,
-		    "return_debug_mask: no softmax is kept on a made-up GPU");
+		    "return_debug_mask is not supported by a made-up GPU");
 }
 
 SdpResult cudnn_forward_paged(const Tensor &query, const Tensor &key,

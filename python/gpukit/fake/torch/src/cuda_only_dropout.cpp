@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda_only_dropout.cpp - dropout in one pass with the numbers of CUDA's
- * kernels: today's, whose CPU form rounds the scale to the operand's type
- * first, and the one from before it.
+ * cuda_only_dropout.cpp - dropout in one pass, with the numbers of CUDA's
+ * kernels: native_dropout, whose CPU form first rounds the scale to the
+ * operand's type, and its predecessor.
  */
 #include "cuda_only.h"
 #include "distribution.h"
@@ -15,7 +16,7 @@ namespace gpukit
 namespace
 {
 
-/* Elements of one operand, in the order in which the kernel counts them. */
+/* The elements of an operand, in the order in which the kernel numbers them. */
 template <class T, class Kept> struct Dropped {
 	using Wide = at::opmath_type<T>;
 
@@ -23,7 +24,7 @@ template <class T, class Kept> struct Dropped {
 	T *out;
 	Kept *kept;
 	int64_t count;
-	Wide share, scale; /* of what is kept */
+	Wide share, scale; /* share: part of the elements to keep */
 
 	void put(int64_t at, float number) const
 	{
@@ -36,7 +37,8 @@ template <class T, class Kept> struct Dropped {
 	}
 };
 
-/* A thread takes four elements, which lie as far apart as there are threads. */
+/* Drops elements as a kernel does whose threads handle four elements each, one
+ * grid of threads apart. */
 template <class Row>
 void drop_apart(const Row &row, const Grid &grid, int64_t first)
 {
@@ -57,7 +59,8 @@ void drop_apart(const Row &row, const Grid &grid, int64_t first)
 	}
 }
 
-/* A thread takes so many elements in a row: 2, 4 or 8. */
+/* Drops elements as a kernel does whose threads handle 2, 4 or 8 adjacent
+ * elements each. */
 template <class Row>
 void drop_together(const Row &row, const Grid &grid, int64_t first,
 		   int64_t width)
@@ -81,8 +84,9 @@ void drop_together(const Row &row, const Grid &grid, int64_t first,
 }
 
 /*
- * What CUDA's kernel loads at once: 16 bytes (four elements, before), or as
- * many as the first is aligned to and as divide their number.
+ * The number of elements that CUDA's kernel loads at once: 16 bytes (in older
+ * versions, four elements); less if the alignment or the number of elements
+ * requires it.
  */
 int64_t count_at_once(const Tensor &self)
 {
@@ -120,7 +124,8 @@ void drop(const Tensor &in, Tensor &out, Tensor &mask, double share,
 	});
 }
 
-/* All three in the order of memory, or in that of indices. */
+/* All three tensors are flattened in the same order: that of memory, or that of
+ * indices. */
 Tensor flat(const Tensor &tensor, bool of_memory)
 {
 	return of_memory ? tensor.as_strided({tensor.numel()}, {1})
@@ -150,14 +155,14 @@ std::tuple<Tensor, Tensor> drop_out(const Tensor &self, double share)
 	return {out, mask};
 }
 
-/* share: of what is kept; the mask's bytes are 0 and 1. */
+/* share: the share of elements to keep; the mask has bytes 0 and 1. */
 std::tuple<Tensor, Tensor> fused_dropout(const Tensor &self, double share,
 					 optional<at::Generator>)
 {
 	return drop_out<uint8_t>(self, share);
 }
 
-/* Outside of training all is kept; p = 1 keeps nothing. */
+/* Outside of training all elements are kept; with p = 1 none are. */
 std::tuple<Tensor, Tensor> native_dropout(const Tensor &self, double p,
 					  optional<bool> train)
 {
@@ -168,7 +173,7 @@ std::tuple<Tensor, Tensor> native_dropout(const Tensor &self, double p,
 	return drop_out<bool>(self, 1 - p);
 }
 
-/* A number, unlike a tensor of one, is rounded to the type first. */
+/* A plain number would first be rounded to the type; a tensor is not. */
 Tensor masked_scale(const Tensor &self, const Tensor &mask, double scale)
 {
 	return (self * mask.to(self.scalar_type()))

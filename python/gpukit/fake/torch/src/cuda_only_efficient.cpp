@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cuda_only_efficient.cpp - the operators of memory-efficient attention, which
- * takes biases, head sizes and fp32 that FlashAttention doesn't.
+ * supports biases, head sizes and fp32 that FlashAttention does not support.
+ * For the letters of shapes see attention.h.
  */
 #include "attention_batch.h"
 
@@ -15,7 +17,7 @@ namespace
 const int64_t LSE_STEP = 32;
 const int64_t BIAS_STEP = 16;
 
-/* custom_mask_type of PyTorch's sdp_utils. */
+/* custom_mask_type in PyTorch's sdp_utils. */
 enum { NO_MASK, CAUSAL_TOP_LEFT, CAUSAL_BOTTOM_RIGHT };
 
 int64_t round_up(int64_t n, int64_t step)
@@ -30,7 +32,7 @@ AttentionRules make_rules(const Tensor &query, optional<double> scale,
 	AttentionRules rules;
 
 	TORCH_CHECK(mask_type >= NO_MASK && mask_type <= CAUSAL_BOTTOM_RIGHT,
-		    "custom_mask_type is 0, 1 or 2, not ", mask_type);
+		    "custom_mask_type must be 0, 1 or 2, not ", mask_type);
 	rules.scale = attention_scale(query, scale);
 	rules.dropout_p = dropout_p;
 	if (mask_type != NO_MASK)
@@ -46,7 +48,7 @@ struct Lengths {
 	optional<int64_t> max_q, max_k;
 };
 
-/* query is B, M, H, D, and 1, T, H, D where sequences are packed. */
+/* query is B, M, H, D; for packed sequences it is 1, T, H, D. */
 AttentionBatch make_batch(const Tensor &query, const Tensor &key,
 			  const Tensor &value, const optional<Tensor> &bias,
 			  const Lengths &lengths)
@@ -74,7 +76,8 @@ AttentionBatch make_batch(const Tensor &query, const Tensor &key,
 	return batch;
 }
 
-/* Padded to whole blocks with infinity, which the backward pass skips. */
+/* Rows are padded with infinity to whole blocks, which the backward pass skips.
+ */
 Tensor make_logsumexp(const AttentionBatch &batch, bool is_wanted)
 {
 	bool is_packed = !batch.starts_q.empty();
@@ -122,7 +125,8 @@ efficient_forward(const Tensor &query, const Tensor &key, const Tensor &value,
 		batch.max_k};
 }
 
-/* is_shared: one tensor of all three, which the caller may hand on as one. */
+/* is_shared: makes the gradients of q, k and v as parts of one tensor, which
+ * the caller may return. */
 AttentionGradients make_gradients(const AttentionBatch &batch, bool is_shared)
 {
 	auto like = [](const Tensor &tensor) {
@@ -146,7 +150,8 @@ AttentionGradients make_gradients(const AttentionBatch &batch, bool is_shared)
 		chunk.select(2, 2).transpose(1, 2), Tensor()};
 }
 
-/* In the sizes of the bias that was given; rows lie at multiples of 16. */
+/* Reduces the gradient to the size of the given bias. Rows start at multiples
+ * of 16. */
 Tensor shape_bias_gradient(const Tensor &grad, const Tensor &bias)
 {
 	auto sizes = bias.sizes().vec();
@@ -168,7 +173,7 @@ struct BackwardOptions {
 
 using FourTensors = std::tuple<Tensor, Tensor, Tensor, Tensor>;
 
-/* What of the gradients is packed goes back to 1, T, H, D. */
+/* Gives packed gradients the shape 1, T, H, D again. */
 Tensor turn_back(const AttentionBatch &batch, const Tensor &grad)
 {
 	return batch.starts_q.empty() ? grad.transpose(1, 2)
@@ -260,7 +265,8 @@ FourTensors sdp_efficient_backward(const Tensor &grad_out, const Tensor &query,
 		grad_bias};
 }
 
-/* The numbers that dropout compares with p, for who checks it. */
+/* Fills in the numbers that dropout compares with p, so that callers can check
+ * them. */
 Tensor &fill_dropout_mask(Tensor &self, double dropout_p, int64_t seed,
 			  int64_t offset)
 {

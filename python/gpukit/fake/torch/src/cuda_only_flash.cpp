@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda_only_flash.cpp - FlashAttention's operators. A diagonal mask starts in
- * the right lower corner, as since its version 2.1.
+ * cuda_only_flash.cpp - FlashAttention's operators. A diagonal mask ends in the
+ * lower right corner, as in FlashAttention 2.1 and later. For the letters of
+ * shapes see attention.h.
  */
 #include "attention_batch.h"
 
@@ -11,7 +13,7 @@ namespace gpukit
 namespace
 {
 
-/* Since PyTorch 2.7 seed and offset come in one tensor of two. */
+/* Since PyTorch 2.7, seed and offset are one tensor with two values. */
 bool has_rng_state()
 {
 	static const bool has = [] {
@@ -49,7 +51,7 @@ Philox read_random_state(const Tensor &first, const Tensor &second)
 	return {seed[0], *(const uint64_t *)second.const_data_ptr()};
 }
 
-/* A window without an end is -1 or not given. */
+/* A window has no limit if the size is -1 or not given. */
 AttentionRules make_rules(const Tensor &query, optional<double> scale,
 			  double dropout_p, bool is_causal,
 			  optional<int64_t> left, optional<int64_t> right)
@@ -64,7 +66,7 @@ AttentionRules make_rules(const Tensor &query, optional<double> scale,
 	return rules;
 }
 
-/* query is B, M, H, D, or T, H, D where cum_q is given. */
+/* query is B, M, H, D; if cum_q is given, it is T, H, D. */
 AttentionBatch make_batch(const Tensor &query, const Tensor &key,
 			  const Tensor &value, const optional<Tensor> &cum_q,
 			  const optional<Tensor> &cum_k, int64_t max_q,
@@ -107,7 +109,7 @@ Tensor make_logsumexp(const AttentionBatch &batch)
 void refuse_debug_mask(bool return_debug_mask)
 {
 	TORCH_CHECK(!return_debug_mask,
-		    "return_debug_mask: no softmax is kept on a made-up GPU");
+		    "return_debug_mask is not supported by a made-up GPU");
 }
 
 using FlashResult = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor>;
@@ -176,7 +178,8 @@ FlashResult flash_forward_paged(
 	return run_flash(batch, rules, at::empty_like(query));
 }
 
-/* scale: one value a sequence and head of the keys; or one for all. */
+/* scale has one value for all heads, or one per sequence and head of the keys.
+ */
 Tensor decode_heads(const Tensor &tensor, const optional<Tensor> &scale,
 		    const optional<Tensor> &cum)
 {
@@ -194,7 +197,7 @@ Tensor decode_heads(const Tensor &tensor, const optional<Tensor> &scale,
 			  .unsqueeze(-1);
 }
 
-/* Operands in fp8; the result is in bf16. */
+/* Computes attention of operands in fp8. The result is in bf16. */
 FlashResult flash_forward_quantized(
     const Tensor &query, const Tensor &key, const Tensor &value,
     const optional<Tensor> &cum_q, const optional<Tensor> &cum_k, int64_t max_q,
@@ -245,7 +248,8 @@ std::tuple<Tensor, Tensor, Tensor> flash_backward(
 	auto turn = [&](const Tensor &tensor) {
 		return cum_q.defined() ? tensor : tensor.transpose(1, 2);
 	};
-	/* Rows behind the last packed sequence have gradients, too: 0. */
+	/* Rows after the last packed sequence also have gradients, which are 0.
+	 */
 	auto like = [&](const Tensor &tensor) {
 		return turn(cum_q.defined() ? at::zeros_like(tensor)
 					    : at::empty_like(tensor));

@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda_only_int4.cpp - weights of 4 bits in the order that tensor cores of 16 x
- * 8 x 16 read them: [n / 8][k / (16 * inner)][32 lanes][inner / 2] words, each
- * of two tiles of k. Lane t has row t / 4 and, of each tile, the columns
- * 2 * (t % 4), the next one, and both plus 8.
+ * cuda_only_int4.cpp - matrices (n rows, k columns) of 4-bit weights, packed in
+ * the order in which tensor cores of 16 x 8 x 16 read them: [n / 8][k / (16 *
+ * inner)][32 lanes][inner / 2] words. A word has the values of one lane for two
+ * tiles of k. Lane t has row t / 4 and, in each tile, the columns 2 * (t % 4),
+ * the next one, and these two plus 8.
  */
 #include "cuda_only.h"
 
@@ -14,10 +16,10 @@ namespace
 const int64_t TILE = 16;
 const int64_t LANES = 32;
 
-/* Which of a word's 8 values lies at its n-th four bits. */
+/* order[n]: the index of the value in the n-th four bits of a word. */
 const int order[8] = {0, 2, 4, 6, 1, 3, 5, 7};
 
-/* Column of the i-th value of a lane's word within its two tiles. */
+/* The column of a lane's i-th value within the two tiles of its word. */
 int64_t find_column(int64_t lane, int64_t i)
 {
 	return i / 4 * TILE + i / 2 % 2 * 8 + lane % 4 * 2 + i % 2;
@@ -26,11 +28,11 @@ int64_t find_column(int64_t lane, int64_t i)
 void check_inner(int64_t inner)
 {
 	TORCH_CHECK(inner == 2 || inner == 4 || inner == 8,
-		    "innerKTiles is 2, 4 or 8, not ", inner);
+		    "innerKTiles must be 2, 4 or 8, not ", inner);
 }
 
 struct Packed {
-	int64_t rows, columns, inner; /* the matrix: rows a multiple of 8 */
+	int64_t rows, columns, inner; /* rows: a multiple of 8 */
 
 	int64_t word(int64_t row, int64_t pair, int64_t lane_column) const
 	{
@@ -58,7 +60,8 @@ template <typename Visit> void walk(const Packed &packed, Visit visit)
 					      4 * n);
 }
 
-/* self: n, k / 2 bytes; the first value of two is in the upper half. */
+/* Packs a matrix of n, k / 2 bytes. Each byte has two values, the first in the
+ * upper half. */
 Tensor pack_weight(const Tensor &self, int64_t inner)
 {
 	int64_t columns = self.size(1) * 2;
@@ -67,7 +70,7 @@ Tensor pack_weight(const Tensor &self, int64_t inner)
 	TORCH_CHECK(self.dim() == 2 && self.scalar_type() == at::kByte,
 		    "expected a matrix of uint8, got ", self.scalar_type());
 	TORCH_CHECK(columns % (inner * TILE) == 0,
-		    "k is a multiple of 16 * innerKTiles");
+		    "k must be a multiple of 16 * innerKTiles");
 	Tensor in = self.contiguous();
 	int64_t tiles = (self.size(0) + 7) / 8;
 	Tensor out =
@@ -86,7 +89,7 @@ Tensor pack_weight(const Tensor &self, int64_t inner)
 	return out;
 }
 
-/* The values, 0 to 15: n, k. */
+/* Returns the values, which are 0 to 15; the shape is n, k. */
 Tensor unpack_weight(const Tensor &weight, int64_t columns)
 {
 	Packed packed = {weight.size(0) * 8, columns, weight.size(3) * 2};
@@ -101,7 +104,8 @@ Tensor unpack_weight(const Tensor &weight, int64_t columns)
 	return out;
 }
 
-/* scales: k / group, n, 2: scale, and what the value 8 stands for. */
+/* The shape of scales is k / group, n, 2: each pair is a scale, and the number
+ * that the value 8 stands for. */
 Tensor multiply_packed(const Tensor &self, const Tensor &weight, int64_t group,
 		       const Tensor &scales)
 {
@@ -114,9 +118,9 @@ Tensor multiply_packed(const Tensor &self, const Tensor &weight, int64_t group,
 		    "expected a weight of _convert_weight_to_int4pack");
 	check_inner(weight.size(3) * 2);
 	TORCH_CHECK(weight.size(1) * weight.size(3) * 2 * TILE == columns,
-		    "the weight has another k than the operand, ", columns);
+		    "the weight's k differs from the operand's, ", columns);
 	TORCH_CHECK(group == 32 || group == 64 || group == 128 || group == 256,
-		    "qGroupSize is 32, 64, 128 or 256, not ", group);
+		    "qGroupSize must be 32, 64, 128 or 256, not ", group);
 	TORCH_CHECK(scales.dim() == 3 && scales.size(0) * group == columns &&
 			scales.size(1) == weight.size(0) * 8 &&
 			scales.size(2) == 2,
@@ -128,7 +132,7 @@ Tensor multiply_packed(const Tensor &self, const Tensor &weight, int64_t group,
 	    (unpack_weight(weight, columns) - 8) * wide.select(2, 0) +
 	    wide.select(2, 1);
 
-	/* The kernel multiplies weights that are rounded to bf16. */
+	/* The kernel multiplies weights rounded to bf16. */
 	return at::matmul(self.to(at::kFloat),
 			  values.to(at::kBFloat16).to(at::kFloat).t())
 	    .to(at::kBFloat16);

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda_only_integers.cpp - random numbers of discrete distributions with the
- * values of CUDA's kernels: whole numbers, coins, permutations.
+ * cuda_only_integers.cpp - random integers, coins and permutations, with the
+ * values of CUDA's kernels.
  */
 #include "cuda_only.h"
 #include "distribution.h"
@@ -25,9 +26,9 @@ using OptionalGenerator = optional<at::Generator>;
 using NoGenerator = void;
 
 /*
- * Whether a number of a range of so many is made of 64 bits. PyTorch's kernel
- * for the CPU, which is a header's, decides as CUDA's does, otherwise in each
- * version: it shows by what it draws.
+ * Whether a number in a range of this size is made from 64 random bits. That
+ * differs between versions of PyTorch. Its CPU header decides as CUDA's kernel
+ * does, so this calls that header and watches what it draws.
  */
 template <class T> bool is_of_64_bits(uint64_t range)
 {
@@ -77,7 +78,7 @@ template <class> struct FromToKernel {
 		    at::kBFloat16, AT_EXPAND(AT_BAREBONES_UNSIGNED_TYPES));
 	}
 
-	/* From the least of 64 bits to the greatest. */
+	/* Draws from the full range of 64-bit integers. */
 	void operator()(TensorIteratorBase &iter, OptionalGenerator)
 	{
 		AT_DISPATCH_ALL_TYPES_AND(
@@ -91,7 +92,10 @@ template <class> struct FromToKernel {
 	}
 };
 
-/* How many numbers a type has from 0 on without a gap; 0: 2^64. */
+/*
+ * How many integers, beginning with 0, a type can represent without gaps; 0
+ * means 2^64.
+ */
 template <class T> constexpr uint64_t count_numbers()
 {
 	if (std::is_same_v<T, bool>)
@@ -119,7 +123,7 @@ template <class> struct AnyKernel {
 	}
 };
 
-/* Heads where a uniform number is less than p. */
+/* The result is 1 if a uniform number is less than p. */
 template <class> struct CoinKernel {
 	template <class T, class Wide>
 	void run(TensorIteratorBase &iter, Wide p)
@@ -143,7 +147,8 @@ template <class> struct CoinKernel {
 	}
 };
 
-/* What one thread of another grid draws goes to four elements in a row. */
+/* Draws by a grid of its own, in which each thread fills four adjacent
+ * elements. */
 void fill_by_fours(float *out, int64_t count, const Philox &philox)
 {
 	at::parallel_for(
@@ -160,7 +165,7 @@ void fill_by_fours(float *out, int64_t count, const Philox &philox)
 	    });
 }
 
-/* Each coin with a probability of its own; no number is above 1. */
+/* Each element has its own probability. */
 template <class> struct CoinsKernel {
 	void operator()(const Tensor &self, const Tensor &p, OptionalGenerator)
 	{

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda_only_matmul.cpp - products of fp16 and bf16 matrices whose results are
- * wider than their operands.
+ * cuda_only_matmul.cpp - matrix products of fp16, bf16 and int8 operands with
+ * wider results.
  */
 #include "cuda_only.h"
 
@@ -25,7 +26,7 @@ void check_types(const Tensor &self, const Tensor &other, ScalarType out)
 		    out);
 }
 
-/* In fp32 throughout, and rounded once. */
+/* Computes in fp32 throughout, and rounds once. */
 Tensor multiply(const Tensor &self, const Tensor &other, ScalarType out)
 {
 	check_types(self, other, out);
@@ -66,7 +67,7 @@ Tensor wide_bmm(const Tensor &self, const Tensor &other, ScalarType out)
 {
 	TORCH_CHECK(self.dim() == 3 && other.dim() == 3 &&
 			self.size(0) == other.size(0),
-		    "bmm needs two batches of as many matrices");
+		    "bmm needs two batches of the same number of matrices");
 	return multiply(self, other, out);
 }
 
@@ -114,11 +115,46 @@ Tensor &wide_baddbmm_out(const Tensor &self, const Tensor &left,
 			  wide_baddbmm(self, left, right, type, beta, alpha));
 }
 
+/* Checks the sizes as cuBLAS' int8 kernels do; the CPU's kernel takes any
+ * sizes. */
+void check_int8_sizes(const Tensor &self, const Tensor &other)
+{
+	TORCH_CHECK(self.dim() == 2, "Expected self to be of dimension 2 but ",
+		    "got ", self.dim());
+	TORCH_CHECK(other.dim() == 2, "Expected mat2 to be of dimension 2 but ",
+		    "got ", other.dim());
+	TORCH_CHECK(self.size(0) > 16, "self.size(0) needs to be greater than ",
+		    "16, but got ", self.size(0));
+	TORCH_CHECK(self.size(1) > 0 && self.size(1) % 8 == 0,
+		    "self.size(1) needs to be greater than 0 and a multiple ",
+		    "of 8, but got ", self.size(1));
+	TORCH_CHECK(self.size(1) == other.size(0), "self.size(1) needs to ",
+		    "match mat2.size(0) but got ", self.size(1), " and ",
+		    other.size(0));
+	TORCH_CHECK(other.size(1) > 0 && other.size(1) % 8 == 0,
+		    "mat2.size(1) needs to be greater than 0 and a multiple ",
+		    "of 8, but got ", other.size(1));
+}
+
+Tensor int8_mm(const Tensor &self, const Tensor &other)
+{
+	check_int8_sizes(self, other);
+	return at::_int_mm(self, other);
+}
+
+Tensor &int8_mm_out(const Tensor &self, const Tensor &other, Tensor &out)
+{
+	check_int8_sizes(self, other);
+	return at::_int_mm_out(out, self, other);
+}
+
 } // namespace
 
 Rows matmul_rows()
 {
 	return {
+	    own_row<int8_mm>("_int_mm", true),
+	    own_row<int8_mm_out>("_int_mm.out", true),
 	    own_row<wide_mm>("mm.dtype"),
 	    own_row<wide_mm_out>("mm.dtype_out"),
 	    own_row<wide_bmm>("bmm.dtype"),

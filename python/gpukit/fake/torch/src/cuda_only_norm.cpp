@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda_only_norm.cpp - batch norm of cuDNN, the pieces of SyncBatchNorm, and
- * the backward pass of RMS norm. Statistics are kept in fp32 for shorter types.
+ * cuda_only_norm.cpp - cuDNN's batch norm, the parts of SyncBatchNorm, and the
+ * backward pass of RMS norm. Statistics of operands shorter than fp32 are in
+ * fp32.
  */
 #include "cuda_only.h"
 
@@ -15,7 +17,7 @@ using Two = std::tuple<Tensor, Tensor>;
 using Three = std::tuple<Tensor, Tensor, Tensor>;
 using Four = std::tuple<Tensor, Tensor, Tensor, Tensor>;
 
-/* A value a channel, in the shape that spreads over the operand. */
+/* One value per channel, shaped to broadcast over the operand. */
 Tensor by_channel(const Tensor &values, const Tensor &like)
 {
 	std::vector<int64_t> shape(like.dim(), 1);
@@ -44,7 +46,7 @@ Tensor like_operand(const Tensor &wide, const Tensor &operand)
 	    .contiguous(operand.suggest_memory_format());
 }
 
-/* Where it doesn't train cuDNN keeps no statistics. */
+/* Outside of training, cuDNN does not update statistics. */
 Four cudnn_forward(const Tensor &input, const Tensor &weight,
 		   const optional<Tensor> &bias,
 		   const optional<Tensor> &running_mean,
@@ -135,7 +137,8 @@ void update_running(const optional<Tensor> &running, const Tensor &value,
 		    .add_(value.to(running->options()), momentum);
 }
 
-/* mean and invstd: ranks, channels; counts: how many values each rank had. */
+/* The shape of mean and invstd is (ranks, channels); counts has the number of
+ * values per rank. */
 Two gather_with_counts(const Tensor &input, const Tensor &mean,
 		       const Tensor &invstd,
 		       const optional<Tensor> &running_mean,
@@ -204,7 +207,7 @@ Tensor backward_elemt(const Tensor &grad_out, const Tensor &input,
 	return like_operand(grad, input);
 }
 
-/* y = x * rstd * weight, rstd with one value a normalized part. */
+/* y = x * rstd * weight, where each normalized part has one rstd. */
 Two rms_backward(const Tensor &grad_out, const Tensor &input,
 		 at::IntArrayRef shape, const Tensor &rstd,
 		 const optional<Tensor> &weight, std::array<bool, 2> wanted)

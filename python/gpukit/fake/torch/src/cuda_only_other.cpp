@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda_only_other.cpp - what is left of cuDNN: grids, CTC loss, and the state
- * that its dropout is made with.
+ * cuda_only_other.cpp - the other operators of cuDNN: grid samplers, CTC loss,
+ * and the state of its dropout.
  */
 #include "cuda_only.h"
 
@@ -12,7 +13,7 @@ namespace
 using at::IntArrayRef;
 using Two = std::tuple<Tensor, Tensor>;
 
-/* grid_sampler's names of bilinear interpolation and of zeros outside. */
+/* grid_sampler's codes for bilinear interpolation and for zero padding. */
 enum { BILINEAR = 0, ZEROS = 0 };
 
 Tensor affine_grid(const Tensor &theta, int64_t n, int64_t c, int64_t h,
@@ -39,7 +40,7 @@ Two sample_grid_backward(const Tensor &self, const Tensor &grid,
 					    true, {true, true});
 }
 
-/* False: ctc_loss then takes PyTorch's own kernels. */
+/* Returns false, so that ctc_loss uses PyTorch's own kernels. */
 bool use_ctc(const Tensor &log_probs, const Tensor &targets,
 	     IntArrayRef input_lengths, IntArrayRef target_lengths,
 	     int64_t blank)
@@ -61,7 +62,8 @@ bool use_ctc_tensor(const Tensor &log_probs, const Tensor &targets,
 	return use_ctc(log_probs, targets, {}, {}, blank);
 }
 
-/* The loss, and its derivative, which autograd multiplies by its own. */
+/* Returns the loss and its derivative; autograd multiplies the derivative by
+ * the incoming gradient. */
 Two ctc_loss(const Tensor &log_probs, const Tensor &targets,
 	     IntArrayRef input_lengths, IntArrayRef target_lengths,
 	     int64_t blank, bool deterministic, bool zero_infinity)

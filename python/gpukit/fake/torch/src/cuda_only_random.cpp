@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda_only_random.cpp - random numbers of continuous distributions with the
+ * cuda_only_random.cpp - random numbers of continuous distributions, with the
  * values of CUDA's kernels. PyTorch's own templates check arguments and make
- * iterators; the kernels that they take are ours.
+ * iterators; our kernels are template parameters.
  */
 #include "cuda_only.h"
 #include "distribution.h"
@@ -22,10 +23,12 @@ namespace templates = at::native::templates;
 
 using at::TensorIteratorBase;
 using OptionalGenerator = optional<at::Generator>;
-/* What a template's kernel would draw from: ours have a source of their own. */
+/* The generator type of the templates. It is not used, as our kernels have
+ * their own source of numbers. */
 using NoGenerator = void;
 
-/* work(T(), Wide()): of the iterator's type, and what is computed in. */
+/* Calls work(T(), Wide()): T is the iterator's type, Wide the type in which to
+ * compute. */
 template <class Work> void dispatch(TensorIteratorBase &iter, Work work)
 {
 	AT_DISPATCH_FLOATING_TYPES_AND2(
@@ -44,7 +47,7 @@ template <class> struct UniformKernel {
 			auto high = static_cast<T>(to);
 			Wide range = static_cast<Wide>(high - low);
 
-			/* (0, 1] becomes [from, to) */
+			/* maps (0, 1] to [from, to) */
 			fill<T, Wide>(iter, make_uniforms, [=](Wide x) {
 				auto y = static_cast<T>(x * range + (Wide)low);
 
@@ -114,7 +117,7 @@ template <class> struct CauchyKernel {
 		dispatch(iter, [&](auto t, auto wide) {
 			using T = decltype(t);
 			using Wide = decltype(wide);
-			/* CUDA's tangent of floats is none beyond. */
+			/* The limits of CUDA's tangent for floats. */
 			const Wide least =
 			    sizeof(Wide) == 4
 				? std::numeric_limits<Wide>::epsilon()
@@ -131,7 +134,7 @@ template <class> struct CauchyKernel {
 	}
 };
 
-/* Of whole numbers, too. */
+/* Integer tensors are filled, too. */
 template <class> struct GeometricKernel {
 	template <class T, class Wide>
 	static void run(TensorIteratorBase &iter, double p)
@@ -191,7 +194,7 @@ Tensor &geometric(Tensor &self, double p, OptionalGenerator g)
 									g);
 }
 
-/* normal() of tensors: Mean and Std are tensors or numbers. */
+/* normal() for a Mean and an Std that are tensors or numbers. */
 template <class Mean, class Std>
 Tensor normal_of(Mean mean, Std std, OptionalGenerator g)
 {

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda_only_rnn.cpp - cuDNN's recurrent networks by PyTorch's own layers. The
- * backward pass computes the forward pass again, with the same dropout: the
- * reserve holds the seed that both draw from.
+ * cuda_only_rnn.cpp - cuDNN's recurrent networks, built from PyTorch's own
+ * layers. The backward pass repeats the forward pass with the same dropout,
+ * whose seed is in the reserve.
  */
 #include "cuda_only.h"
 
@@ -18,7 +19,7 @@ namespace
 using at::IntArrayRef;
 using at::TensorList;
 
-/* mode of cudnnRNNMode_t. */
+/* cudnnRNNMode_t. */
 enum { RELU, TANH, LSTM, GRU };
 
 struct Network {
@@ -30,7 +31,7 @@ struct Network {
 };
 
 struct Operands {
-	Tensor input, hx, cx; /* cx: undefined but for LSTM */
+	Tensor input, hx, cx; /* cx: defined only for LSTM */
 	std::vector<Tensor> weights;
 };
 
@@ -38,7 +39,7 @@ struct Results {
 	Tensor output, hy, cy;
 };
 
-/* Draws from a generator of a known seed while it lives. */
+/* During its lifetime, draws use a generator with a known seed. */
 class SeededDraws
 {
       public:
@@ -176,7 +177,7 @@ rnn(const Tensor &input, TensorList weights, int64_t weight_stride0,
 				     : at::empty({0}, input.options())};
 }
 
-/* Autograd's keys are left out within a kernel; here they are needed. */
+/* Kernels run without the dispatch keys of autograd; this restores them. */
 struct WithAutograd {
 	at::AutoGradMode mode{true};
 	c10::impl::ForceDispatchKeyGuard keys{
@@ -214,7 +215,7 @@ void add_pair(std::vector<Tensor> &results, std::vector<Tensor> &grads,
 	grads.push_back(*grad);
 }
 
-/* Of input, hx, cx if there is one, and the weights. */
+/* Returns the gradients of input, hx, cx (if given) and the weights. */
 std::vector<Tensor> differentiate(const Network &network, const Operands &in,
 				  const Gradients &given, uint64_t seed)
 {
@@ -266,8 +267,8 @@ std::tuple<Tensor, Tensor, Tensor, std::vector<Tensor>> rnn_backward(
 }
 
 /*
- * The buffer that cuDNN would read; the weights stay where they are, since
- * nothing reads it.
+ * Returns a weight buffer for cuDNN. The weights stay where they are, because
+ * nothing reads the buffer.
  */
 Tensor flatten_weight(TensorList weights, int64_t weight_stride0,
 		      int64_t input_size, int64_t mode, int64_t hidden_size,
@@ -289,7 +290,7 @@ Tensor flatten_weight(TensorList weights, int64_t weight_stride0,
 	return at::cat(flat);
 }
 
-/* Our networks seed their dropout themselves; this is no more than bytes. */
+/* The contents do not matter: our networks seed their dropout themselves. */
 Tensor init_dropout_state(double dropout, bool train, int64_t seed,
 			  optional<at::ScalarType> type,
 			  optional<at::Layout> layout,

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda_only_scaled.cpp - products of fp8 and fp4 matrices with a scale a
- * matrix, a row, or a block of values. Values and scales are multiplied in
- * fp32; the right operand is taken transposed, so that both run along k.
+ * cuda_only_scaled.cpp - products of fp8 and fp4 matrices that have a scale per
+ * matrix, row or block of values. Values and scales are multiplied in fp32. The
+ * right operand is transposed, so that the dimension k is the last one of both.
  */
 #include "cuda_only.h"
 
@@ -17,10 +18,10 @@ using at::Scalar;
 using at::ScalarType;
 using at::TensorList;
 
-/* at::blas::ScalingType, which PyTorch before 2.10 doesn't have. */
+/* The values of at::blas::ScalingType, which exists since PyTorch 2.10. */
 enum Recipe { WHOLE, ROWS, BLOCK_16, BLOCK_32, BLOCK_128, BLOCK_128_128 };
 
-/* What one scale covers: rows, and values along k. */
+/* The area to which one scale applies: rows, and values along k. */
 struct Cover {
 	int64_t rows, columns;
 };
@@ -31,7 +32,7 @@ int64_t divide_up(int64_t a, int64_t b)
 	return (a + b - 1) / b;
 }
 
-/* Older versions lack the newest types' constants. */
+/* Older versions of PyTorch do not have the constants of the newest types. */
 bool has_type(const Tensor &tensor, const char *name)
 {
 	return !std::strcmp(c10::toString(tensor.scalar_type()), name);
@@ -42,7 +43,7 @@ bool is_fp4(const Tensor &tensor)
 	return has_type(tensor, "Float4_e2m1fn_x2");
 }
 
-/* Two values a byte, the first in the lower half. */
+/* Each byte has two values, the first in the lower half. */
 Tensor decode_fp4(const Tensor &tensor)
 {
 	Tensor values =
@@ -60,7 +61,8 @@ Tensor decode(const Tensor &tensor)
 	return is_fp4(tensor) ? decode_fp4(tensor) : tensor.to(at::kFloat);
 }
 
-/* From tiles of 128 rows and 4 scales, 32 x 4 x 4 in memory. */
+/* Unpacks scales stored in tiles. A tile has 128 rows and 4 columns and is 32 x
+ * 4 x 4 in memory. */
 Tensor straighten(const Tensor &scale, int64_t rows, int64_t columns)
 {
 	int64_t high = divide_up(rows, 128), wide = divide_up(columns, 4);
@@ -74,7 +76,7 @@ Tensor straighten(const Tensor &scale, int64_t rows, int64_t columns)
 	    .reshape({high * 128, wide * 4});
 }
 
-/* Spreads scales over a matrix of rows and columns. */
+/* Expands scales to a matrix of the given size. */
 Tensor spread(const Tensor &scale, Cover cover, int64_t rows, int64_t columns)
 {
 	return scale.repeat_interleave(cover.rows, 0)
@@ -89,7 +91,7 @@ struct Scale {
 	bool is_swizzled;
 };
 
-/* Of rows and columns, or what broadcasts to it. */
+/* Expands a scale to the given size, or to a shape that broadcasts to it. */
 Tensor expand_scale(const Scale &scale, int64_t rows, int64_t columns)
 {
 	Cover cover = covers[scale.recipe];
@@ -110,7 +112,7 @@ Tensor expand_scale(const Scale &scale, int64_t rows, int64_t columns)
 	return spread(values.to(at::kFloat), cover, rows, columns);
 }
 
-/* What a scale without a recipe covers, by its type and sizes. */
+/* Determines the area of a scale without a recipe from its type and size. */
 Scale guess_scale(const Tensor &scale, int64_t rows, int64_t columns)
 {
 	if (scale.numel() == 1)
@@ -133,13 +135,13 @@ Scale guess_scale(const Tensor &scale, int64_t rows, int64_t columns)
 	return {scale, BLOCK_128_128, false};
 }
 
-/* The scale of the right operand, which is given as k, n. */
+/* The scale of the right operand, which has the shape k, n. */
 Tensor turn_scale(const Tensor &scale)
 {
 	return scale.dim() == 2 ? scale.t() : scale;
 }
 
-/* Results in fp8 stop at the largest value, as cuBLAS' do. */
+/* fp8 results saturate, as in cuBLAS. */
 Tensor narrow_result(const Tensor &wide, ScalarType type)
 {
 	double most = type == at::kFloat8_e4m3fn ? 448
@@ -207,7 +209,7 @@ Tensor &scaled_mm_out(const Tensor &self, const Tensor &mat2,
 			   type.value_or(out.scalar_type()), use_fast_accum));
 }
 
-/* Structured operators take lists of another type than others. */
+/* The lists of structured operators have another type. */
 using AnyList = const at::ITensorListRef &;
 
 template <class List> std::vector<Tensor> copy_list(const List &list)
@@ -221,11 +223,11 @@ struct Scales {
 	bool is_right;
 };
 
-/* Scales of two levels are multiplied. */
+/* Multiplies the scales of two levels. */
 Tensor apply_scales(Tensor wide, const Scales &scales)
 {
 	TORCH_CHECK(scales.values.size() == scales.recipes.size(),
-		    "as many recipes as scales are needed");
+		    "each scale needs a recipe");
 	for (size_t i = 0; i < scales.values.size(); i++) {
 		bool is_swizzled =
 		    i < scales.swizzles.size() && scales.swizzles[i];
@@ -305,7 +307,8 @@ Tensor &scaled_addmm_out(const Tensor &self, const Tensor &mat1,
 	return fill_out(out, narrow_result(sum, out.scalar_type()));
 }
 
-/* One product of a group: right is n, k; scales a value a row. */
+/* One product of a group. The shape of right is n, k; each row has one scale.
+ */
 struct Part {
 	Tensor left, right, scale_left, scale_right, out;
 };
@@ -319,15 +322,17 @@ void multiply_part(const Part &part)
 	part.out.copy_(product);
 }
 
-/* What lies between two ends along a dimension. */
+/* A slice of a tensor along a dimension. */
 Tensor between(const Tensor &tensor, int64_t dim, int64_t from, int64_t to)
 {
 	return tensor.narrow(dim, from, to - from);
 }
 
 /*
- * Two dimensions: all groups in one matrix, each up to its end in ends; three:
- * a matrix a group. right is ..., n, k.
+ * Returns the operands of product g. A tensor with two dimensions contains the
+ * operands of all products, one after the other; those of product g begin at
+ * `from` and end before `to`. A tensor with three dimensions contains a matrix
+ * per product. The last dimensions of right are n, k.
  */
 Part take_part(const Tensor &left, const Tensor &right, const Tensor &by_left,
 	       const Tensor &by_right, const Tensor &out, int64_t g,
@@ -384,8 +389,8 @@ Tensor multiply_groups(const Tensor &self, const Tensor &mat2,
 		    "Have to provide offsets if there is a 2d matrix");
 	TORCH_CHECK(scale_a.scalar_type() == at::kFloat &&
 			scale_b.scalar_type() == at::kFloat,
-		    "scales a row, in fp32, are what a made-up GPU knows "
-		    "here, not ",
+		    "a made-up GPU supports only scales of rows in fp32 here, "
+		    "not ",
 		    scale_a.scalar_type());
 	Tensor out = at::zeros(result_sizes(self, right, groups),
 			       self.options().dtype(type));
@@ -425,7 +430,7 @@ Tensor &scaled_grouped_mm_v2_out(
 	TORCH_CHECK(!is_given(bias), "Bias not supported yet");
 	TORCH_CHECK(recipe_a.size() == 1 && recipe_b.size() == 1 &&
 			recipe_a[0] == ROWS && recipe_b[0] == ROWS,
-		    "scales a row are what a made-up GPU knows here");
+		    "a made-up GPU supports only scales of rows here");
 	return fill_out(out, multiply_groups(self, mat2, copy_list(scale_a)[0],
 					     copy_list(scale_b)[0], offs,
 					     type.value_or(at::kBFloat16)));

@@ -1,6 +1,7 @@
-// The operators are those of the documentation of
-// torch.use_deterministic_algorithms(). What runs here is deterministic, but a
-// program that is tested here is to find what a GPU would refuse.
+/* SPDX-License-Identifier: Apache-2.0 */
+// The operators are those in the documentation of
+// torch.use_deterministic_algorithms(). Everything is deterministic here, but a
+// tested program must meet the errors of a GPU.
 #include "deterministic.h"
 
 #include "plan.h"

@@ -1,6 +1,5 @@
-/*
- * distribution.cpp - results that have gaps.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* distribution.cpp - handles results with gaps in memory. */
 #include "distribution.h"
 
 #include <ATen/core/Tensor.h>
@@ -13,7 +12,10 @@ at::Tensor in_order(at::TensorIteratorBase &iter)
 	const at::Tensor &out = iter.tensor(0);
 	std::vector<int64_t> sizes, strides;
 
-	/* The iterator's run from the innermost on, and are of bytes. */
+	/*
+	 * The iterator's dimensions begin with the innermost one; its strides
+	 * are in bytes.
+	 */
 	for (int i = iter.ndim(); i-- > 0;) {
 		sizes.push_back(iter.shape()[i]);
 		strides.push_back(iter.strides(0)[i] / out.element_size());

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * distribution.h - how the numbers of a grid's threads come to the elements of
- * a result, as ATen's distribution kernels deal them out: what a thread draws
- * in one step goes to elements that lie as far apart as there are threads.
+ * distribution.h - assigns the numbers of a grid's threads to the elements of a
+ * result, as ATen's distribution kernels do: the numbers that a thread draws in
+ * one step go to elements that are one grid of threads apart.
  */
 #ifndef GPUKIT_TORCH_DISTRIBUTION_H
 #define GPUKIT_TORCH_DISTRIBUTION_H
@@ -17,14 +18,14 @@
 namespace gpukit
 {
 
-/* The grid for a result of so many elements. */
+/* The grid of threads for a result of `elements` elements. */
 struct Grid {
 	static constexpr int64_t BLOCK = 256; /* threads */
 
 	int64_t count, per_step, threads, steps;
 	Philox philox; /* drawn from the source */
 
-	/* per_step: numbers that a thread draws at once. */
+	/* numbers: how many a thread draws at once. */
 	Grid(int64_t elements, int64_t numbers)
 	    : count(elements), per_step(numbers)
 	{
@@ -37,10 +38,10 @@ struct Grid {
 	}
 };
 
-/* work(first): for LANES threads from the first on. */
+/* Calls work(first) for each group of LANES threads. */
 template <class Work> void each_lanes(const Grid &grid, Work work)
 {
-	constexpr int64_t AT_LEAST = 4096 / LANES; /* for a thread of ours */
+	constexpr int64_t AT_LEAST = 4096 / LANES; /* groups per host thread */
 
 	at::parallel_for(0, grid.threads / LANES, AT_LEAST,
 			 [&](int64_t begin, int64_t end) {
@@ -94,10 +95,11 @@ void deal(T *out, int64_t count, Make<Number> make, Put put)
 	});
 }
 
-/* The result of an iterator, with its dimensions in the order of that. */
+/* The result of an iterator as a tensor, with the iterator's order of
+ * dimensions. */
 at::Tensor in_order(at::TensorIteratorBase &iter);
 
-/* Fills it with put(number) of each number; T: its type. */
+/* Fills the result with put(number); T is the type of its elements. */
 template <class T, class Number, class Put>
 void fill(at::TensorIteratorBase &iter, Make<Number> make, Put put)
 {

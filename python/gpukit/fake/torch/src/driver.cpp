@@ -1,4 +1,5 @@
-// The way to the made-up driver: its table of functions for libraries of ours.
+/* SPDX-License-Identifier: Apache-2.0 */
+// Access to the made-up driver: its table of functions for our libraries.
 #include "driver.h"
 
 #include "mistakes.h"
@@ -12,7 +13,7 @@
 namespace c10::cuda
 {
 
-// As in c10/cuda/CUDAStream.h, whose includes are the CUDA toolkit's.
+// As in c10/cuda/CUDAStream.h, which includes the CUDA toolkit.
 class CUDAStream
 {
       public:
@@ -171,8 +172,8 @@ DeviceWork::DeviceWork(c10::DeviceIndex device, const char *name)
 	int result = table->work_begin(stream_, name, &work_);
 
 	if (C10_UNLIKELY(result == DRIVER_INVALID_CONTEXT)) {
-		// A thread that only chose its device so far: the runtime
-		// gives it the context at its first call.
+		// The thread has only chosen its device; the runtime's first
+		// call gives it the context.
 		c10::cuda::device_synchronize();
 		result = table->work_begin(stream_, name, &work_);
 	}

@@ -1,5 +1,6 @@
-// The driver of the made-up machine, and what PyTorch's c10_cuda exports that
-// its headers declare only where a CUDA toolkit is.
+/* SPDX-License-Identifier: Apache-2.0 */
+// The driver of the made-up machine, and exports of PyTorch's c10_cuda that
+// its headers declare only with a CUDA toolkit.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -16,14 +17,14 @@ namespace gpukit
 
 using StreamHandle = CUstream_st *;
 
-// A stream that is captured, and into what.
+// A stream, and the capture that it is in.
 struct CapturedStream {
 	StreamHandle handle = nullptr;
-	std::uint64_t capture = 0; // never used twice
+	std::uint64_t capture = 0; // a number that is never reused
 	void *graph = nullptr;
 };
 
-// As in src/fronts/common/export_table.h, which has the contract of each.
+// As in src/fronts/common/export_table.h, which documents each function.
 struct Work {
 	void *queue;
 };
@@ -40,13 +41,13 @@ struct DriverTable {
 			     void *data);
 };
 
-// What a kernel of ours is called with.
+// The arguments of a kernel of ours.
 struct Run {
 	const void *params;
-	// More, which is the driver's.
+	// More members, for the driver only.
 };
 
-// Of CUDA's driver API; handles are void *.
+// Functions of CUDA's driver API; handles are void *.
 struct DriverCalls {
 	int (*cuStreamGetCaptureInfo_v2)(StreamHandle stream, int *status,
 					 std::uint64_t *id, void **graph,
@@ -80,36 +81,36 @@ enum DriverResult {
 	DRIVER_CAPTURE_INVALIDATED = 901,
 };
 
-// nullptr: the libcuda.so.1 of this process is none of ours, or too old.
+// Returns nullptr if this process's libcuda.so.1 is not ours, or too old.
 const DriverTable *find_driver();
 
-// The same, once it was found.
+// The same, once find_driver() has succeeded.
 const DriverTable &driver();
 const DriverCalls &driver_calls();
 
-// As many blocks of 256 threads as a device has room for at once.
+// The number of 256-thread blocks that fit on a device at once.
 std::uint64_t count_blocks(c10::DeviceIndex device);
 
-// Of a stream; `capture` 0: it is not captured, or no longer validly.
+// The capture of a stream; `capture` 0: none, or no longer valid.
 CapturedStream find_capture(StreamHandle stream);
 
-// What waiting for a captured stream comes to: its capture is invalid.
+// Invalidates the capture, as waiting for a captured stream does.
 void wait_in_capture(const CapturedStream &stream);
 
-// Why a kernel of ours has failed, for whoever meets its error later.
+// Records why a kernel of ours failed, for later errors.
 void tell_failure(const std::string &what);
 
-// The handle of the calling thread's stream of a device.
+// The calling thread's current stream on a device.
 StreamHandle current_stream(c10::DeviceIndex device);
 
-// The host's bytes of a piece of device memory; throws where there is none.
+// The host address of device memory; throws if there is none.
 void *view_bytes(const void *address, std::size_t size);
 
-// Counts an operator that is refused, for what is told at the end.
+// Counts a refused operator, for the report at the end.
 void refuse(const char *name);
 
-// The calling thread does a kernel's work in the order of the current stream
-// of a device, from construction to destruction.
+// From construction to destruction, the calling thread does the work of a
+// kernel in the order of the device's current stream.
 class DeviceWork
 {
       public:
@@ -118,11 +119,11 @@ class DeviceWork
 	DeviceWork(const DeviceWork &) = delete;
 	DeviceWork &operator=(const DeviceWork &) = delete;
 
-	// The work ended as a kernel does that ran into an assertion, which is
-	// described.
+	// Ends the work as a kernel's failed assertion, described by `what`.
 	void fail_assertion(const std::string &what);
 
-	// The stream is captured: there is no turn, the work is for a graph.
+	// Whether the stream is captured: the work then belongs to a graph and
+	// does not wait for its turn.
 	bool is_captured() const
 	{
 		return captured_.capture != 0;

@@ -1,4 +1,5 @@
-// Decides what becomes of operators, by what PyTorch's dispatcher has of them,
+/* SPDX-License-Identifier: Apache-2.0 */
+// Decides how operators are run, from what PyTorch's dispatcher has for them,
 // and keeps the table of it.
 #include "fate.h"
 
@@ -17,13 +18,13 @@ namespace gpukit
 namespace
 {
 
-// Kernels of CUDA's that need no GPU: they make, show or ask.
+// CUDA kernels that need no GPU: factories, views and queries.
 const char *const kept[] = {
 #include "kept.inc"
 };
 
-// The same of tensors that are made of others: their parts, and copies from one
-// device to another. What they are made of is asked here, too.
+// The same for tensors that are made of others: access to their parts, queries
+// of their layout, and copies between devices.
 const char *const kept_of_others[] = {
 #include "kept_of_others.inc"
 };
@@ -45,7 +46,7 @@ std::string bare_name(const std::string &name)
 	return name.substr(name.find("::") + 2);
 }
 
-// Rows of cuda_only.cpp: name (or prefix*) to its fate and reason.
+// Rows of cuda_only.cpp: name (or prefix*) -> fate and reason.
 using Rows = std::map<std::string, std::pair<std::string, std::string>>;
 
 const Rows &cuda_only_rows()

@@ -1,4 +1,5 @@
-// What becomes of each operator that has a kernel of CUDA's.
+/* SPDX-License-Identifier: Apache-2.0 */
+// How each operator with a CUDA kernel is run.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -9,20 +10,20 @@ namespace gpukit
 {
 
 enum class Fate {
-	CPU,       // the CPU's kernel runs
-	COMPOSITE, // it is made of others, which do
-	OWN,       // a kernel of ours runs
-	KEPT,      // CUDA's own runs: it needs no GPU
+	CPU,       // by the CPU's kernel
+	COMPOSITE, // by the operators that it is made of
+	OWN,       // by a kernel of ours
+	KEPT,      // by CUDA's own kernel, which needs no GPU
 	REFUSED,
 };
 
-// key: one of those whose tensors lie on GPUs.
+// key: one whose tensors are on GPUs.
 Fate find_fate(const c10::OperatorHandle &op, c10::DispatchKey key);
 
-// Why it is refused.
+// Returns why it is refused.
 const char *refusal_reason(const c10::OperatorHandle &op, c10::DispatchKey key);
 
-// Adds a line to the table: key, name, fate, reason, parted by tabs.
+// Adds a line to the table: key, name, fate, reason, separated by tabs.
 void note_fate(const c10::OperatorHandle &op, c10::DispatchKey key, Fate fate);
 const char *fate_table();
 

@@ -1,4 +1,5 @@
-// Puts our kernels in the place of PyTorch's for the keys of GPUs.
+/* SPDX-License-Identifier: Apache-2.0 */
+// Replaces PyTorch's kernels for the keys of GPUs by ours.
 #include "boxed.h"
 #include "copy.h"
 #include "driver.h"
@@ -20,7 +21,7 @@ namespace
 
 using c10::DispatchKey;
 
-// The first warning of the dispatcher's about kernels that are replaced.
+// Hides the dispatcher's first warning about replaced kernels.
 class Silence final : public c10::WarningHandler
 {
 	void process(const c10::Warning &) override
@@ -95,7 +96,7 @@ torch::CppFunction kernel_for(const c10::OperatorHandle &op, DispatchKey key,
 	return make_kernel<BoxedKernel>(op, key == DispatchKey::CUDA);
 }
 
-// Registrations hold as long as their library: for ever.
+// Registrations live as long as their library: never destroyed.
 torch::Library &library_of(const std::string &space, DispatchKey key)
 {
 	static auto *all =
@@ -116,7 +117,7 @@ void replace(const c10::OperatorHandle &op, DispatchKey key)
 
 	if (name.getNamespace() == "aten")
 		note_fate(op, key, fate);
-	// Others' operators for CUDA alone may be made of PyTorch's.
+	// CUDA-only operators of other libraries may be made of PyTorch's.
 	if (fate == Fate::KEPT ||
 	    (fate == Fate::REFUSED && name.getNamespace() != "aten"))
 		return;
@@ -150,7 +151,8 @@ unsigned replace_all(const char *space, DispatchKey key)
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
 
-// The operators of one more namespace, that was loaded by now; how many.
+// Covers the operators of one more namespace that is loaded by now; returns
+// their number.
 EXPORTED unsigned gpukit_torch_cover(const char *space)
 {
 	gpukit::Silence silence;
@@ -166,7 +168,8 @@ EXPORTED unsigned gpukit_torch_cover(const char *space)
 	return count;
 }
 
-// 0; or 1: the driver is none of ours, or too old. Called once, by install.py.
+// Called once, by install.py. Returns 0, or 1 if the driver is not ours or too
+// old.
 EXPORTED int gpukit_torch_install(unsigned *ret_operators)
 {
 	if (!gpukit::find_driver())
@@ -176,7 +179,7 @@ EXPORTED int gpukit_torch_install(unsigned *ret_operators)
 	return 0;
 }
 
-// Lines of key, operator, fate and reason, parted by tabs.
+// Returns lines of key, operator, fate and reason, separated by tabs.
 EXPORTED const char *gpukit_torch_table(void)
 {
 	return gpukit::fate_table();

@@ -1,4 +1,5 @@
-// Journals of captures, by their numbers.
+/* SPDX-License-Identifier: Apache-2.0 */
+// The journals of captures, by capture number.
 #include "journal.h"
 
 #include <c10/util/Exception.h>
@@ -15,7 +16,7 @@ using Journals = std::map<std::uint64_t, std::unique_ptr<Journal>>;
 
 std::mutex all_lock;
 
-// Never destroyed: a capture may end when all destructors have run.
+// Never destroyed: a capture may end after all destructors have run.
 Journals &all()
 {
 	static Journals *journals = new Journals;
@@ -42,7 +43,8 @@ Journal &Journal::of(const CapturedStream &stream)
 	return *found;
 }
 
-// What was written several times has its first bytes at last.
+// Restores the latest entries first, so that bytes written several times end up
+// with their first contents.
 void Journal::ended(void *id)
 {
 	std::lock_guard<std::mutex> guard(all_lock);

@@ -1,6 +1,7 @@
-// What device memory was before a capture: the operators that it captures do
-// their work at once, so that those after them find values and shapes, and it
-// is undone when the capture ends.
+/* SPDX-License-Identifier: Apache-2.0 */
+// Contents of device memory before a capture. Captured operators run at once,
+// so that those after them find values and shapes; the journal undoes that when
+// the capture ends.
 #pragma once
 
 #include "driver.h"
@@ -16,16 +17,16 @@ namespace gpukit
 class Journal
 {
       public:
-	// That of the capture that a stream is in. It restores what it kept,
-	// and is gone, when that ends.
+	// The journal of a stream's capture. When the capture ends, it restores
+	// the memory and is deleted.
 	static Journal &of(const CapturedStream &stream);
 
-	// Bytes that are about to be written; kept once.
+	// Saves bytes that are about to be written, the first time only.
 	void keep(void *view, std::size_t size);
 
-	// That of the operator that the calling thread records; nullptr: none.
-	// New memory is kept, too: it may be what the graph reads first, an
-	// input that the program has let go.
+	// The journal of the operator that the calling thread records, or
+	// nullptr. New memory is saved, too: the graph may read it first, as an
+	// input that the program has freed.
 	static Journal *&current();
 
       private:
@@ -39,7 +40,7 @@ class Journal
 
 	std::mutex lock_;
 	std::vector<Kept> kept_;
-	std::map<const char *, std::size_t> known_; // where from, how many
+	std::map<const char *, std::size_t> known_; // address -> size
 };
 
 } // namespace gpukit

@@ -1,5 +1,6 @@
-// To the driver each is PTX without a body (src/fronts/common/native.h), named
-// after its operator.
+/* SPDX-License-Identifier: Apache-2.0 */
+// To the driver each kernel is PTX without a body (src/fronts/common/native.h),
+// named after its operator.
 #include "kernel.h"
 
 #include <c10/util/Exception.h>
@@ -26,7 +27,7 @@ int run_kernel(const Run *run)
 	return p->run(p->data);
 }
 
-// "aten_add_Tensor" of "aten::add.Tensor"
+// Turns "aten::add.Tensor" into "aten_add_Tensor".
 std::string kernel_name(const std::string &name)
 {
 	std::string made;
@@ -60,12 +61,12 @@ void *make_kernel(const std::string &name)
 	if (!r)
 		r = driver().attach(kernel,
 				    reinterpret_cast<void *>(&run_kernel));
-	TORCH_CHECK(!r, "CUDA error: the kernel ", name, " came to CUresult ",
+	TORCH_CHECK(!r, "CUDA error: the kernel ", name, " returned CUresult ",
 		    r);
 	return kernel;
 }
 
-// For ever: graphs have them.
+// Never freed: graphs use them.
 void *find_kernel(const std::string &name)
 {
 	static std::mutex lock;
@@ -96,7 +97,7 @@ void launch_captured(const CapturedStream &stream, const std::string &name,
 		r = call.cuLaunchKernel(find_kernel(kernel_name(name)), 1, 1, 1,
 					1, 1, 1, 0, stream.handle, &parameter,
 					nullptr);
-	TORCH_CHECK(!r, "CUDA error: ", name, " came to CUresult ", r,
+	TORCH_CHECK(!r, "CUDA error: ", name, " returned CUresult ", r,
 		    " when it was captured");
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // Kernels of ours in CUDA graphs: functions that the driver calls.
 #pragma once
 
@@ -8,9 +9,9 @@
 namespace gpukit
 {
 
-// Puts a kernel into a captured stream. `run` answers 0 or what the context
-// fails with, on any thread, once a launch of the graph; `drop` is called when
-// no graph has it any more. Throws.
+// Adds a kernel to a captured stream. Each launch of the graph calls `run` on
+// any thread; it returns 0 or the context's error. `drop` is called when no
+// graph uses the kernel any more. Throws.
 void launch_captured(const CapturedStream &stream, const std::string &name,
 		     void *data, int (*run)(void *data),
 		     void (*drop)(void *data));

@@ -1,4 +1,5 @@
-// The allocator before the CPU's, and the device memory behind its views.
+/* SPDX-License-Identifier: Apache-2.0 */
+// Replaces the CPU's allocator, and keeps the device memory behind its views.
 #include "memory.h"
 
 #include "driver.h"
@@ -19,7 +20,7 @@ namespace
 
 thread_local bool on_device;
 
-// Which memory is behind a view. Whoever frees it may be any thread.
+// View -> the device memory behind it. Any thread may free a view.
 struct Views {
 	std::mutex lock;
 	std::unordered_map<const void *, c10::DataPtr> memory;
@@ -33,7 +34,7 @@ Views &views()
 	return *all;
 }
 
-c10::Allocator *before; // the CPU's own
+c10::Allocator *before; // the CPU's own allocator
 
 void free_view(void *view)
 {
@@ -92,7 +93,7 @@ void install_allocator()
 	if (before)
 		return;
 	before = c10::GetCPUAllocator();
-	// Nobody has a higher one.
+	// The highest priority of all.
 	c10::SetCPUAllocator(&allocator, 255);
 }
 

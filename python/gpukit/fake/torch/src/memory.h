@@ -1,5 +1,6 @@
-// Device memory as what CPU kernels allocate: while it is asked for, the CPU's
-// allocator hands out views of memory of CUDA's caching allocator.
+/* SPDX-License-Identifier: Apache-2.0 */
+// Lets CPU kernels allocate device memory: while enabled, the CPU's allocator
+// returns views of memory from CUDA's caching allocator.
 #pragma once
 
 #include <c10/core/Allocator.h>
@@ -7,11 +8,11 @@
 namespace gpukit
 {
 
-// Puts itself before the CPU's allocator; once.
+// Replaces the CPU's allocator; call once.
 void install_allocator();
 
-// What the calling thread allocates for the CPU is memory of the current
-// device, from construction to destruction.
+// From construction to destruction, the calling thread's CPU allocations are
+// memory of the current device.
 class DeviceAllocation
 {
       public:
@@ -24,12 +25,12 @@ class DeviceAllocation
 	bool outer_;
 };
 
-// Memory of the current device, by CUDA's caching allocator.
+// Memory of the current device, from CUDA's caching allocator.
 c10::DataPtr allocate_device(std::size_t size);
 c10::Allocator *device_allocator();
 
-// The device memory behind a view that was allocated so. The view's DataPtr
-// must not free it any more: release_context() it. False: it is no such view.
+// Returns the device memory behind such a view. The view's DataPtr must no
+// longer free it: call release_context() on it. False: not such a view.
 bool take_device_memory(const void *view, c10::DataPtr *ret_memory);
 
 } // namespace gpukit

@@ -1,4 +1,5 @@
-// Tensors on the wrong device, indices out of range.
+/* SPDX-License-Identifier: Apache-2.0 */
+// Tensors on the wrong device, and indices out of range.
 #include "mistakes.h"
 
 #include "boxed.h"
@@ -11,7 +12,7 @@
 
 namespace c10
 {
-class AcceleratorError; // not in every PyTorch
+class AcceleratorError; // some versions of PyTorch lack it
 } // namespace c10
 
 namespace gpukit
@@ -20,8 +21,8 @@ namespace gpukit
 namespace
 {
 
-// The function of PyTorch's that checks the devices, which its message names:
-// torchgen has the rules.
+// The PyTorch function that checks the devices, as its message names it. The
+// rules are torchgen's.
 std::string method_of(const Plan &plan)
 {
 	std::string bare = plan.name.substr(plan.name.find("::") + 2);
@@ -38,7 +39,7 @@ std::string method_of(const Plan &plan)
 	       overload;
 }
 
-// Each tensor against the first one; results that were given come first.
+// Compares each tensor with the first one; given results come first.
 void check_as_pytorch(const Plan &plan, const torch::jit::Stack &stack,
 		      std::size_t first)
 {
@@ -64,7 +65,8 @@ void check_as_pytorch(const Plan &plan, const torch::jit::Stack &stack,
 		    a, " and ", b, "!");
 }
 
-// What is indexed lies on the device; indices may be the host's, and numbers.
+// The indexed tensor must be on the device; indices and numbers may be on the
+// host.
 void check_indexing(const torch::jit::Stack &stack, const Plan &plan,
 		    std::size_t first, c10::Device device)
 {
@@ -100,7 +102,7 @@ bool may_be_elsewhere(const Plan &plan, const at::Tensor &t, unsigned argument)
 	return plan.host_operands || (!t.dim() && takes_number(plan, argument));
 }
 
-// Where the kernel itself compares them, before TensorIterator does.
+// Some kernels compare the devices themselves, before TensorIterator.
 void check_mask(const at::Tensor &self, const at::Tensor &mask)
 {
 	TORCH_CHECK(self.device() == mask.device(),
@@ -123,14 +125,19 @@ void check_as_iterator(const Plan &plan, const torch::jit::Stack &stack,
 		});
 }
 
-// Of messages of CPU kernels, where CUDA's have an assertion.
+// Messages of CPU kernels where CUDA's kernels assert.
 const char *const asserted[] = {
 #include "asserted.inc"
 };
 
-// Of those, what is checked on the host before a kernel, on a GPU too.
+// Exceptions to these: CUDA's operators raise them on the host, too.
 const char *const host_checks[] = {
 #include "host_checks.inc"
+};
+
+// Messages of CPU kernels that do not support the operands.
+const char *const lacking[] = {
+#include "lacking.inc"
 };
 
 template <std::size_t N>
@@ -141,7 +148,7 @@ bool says_one_of(const char *const (&parts)[N], const char *text)
 	});
 }
 
-// The kind of error that this PyTorch has for it.
+// This PyTorch's class for the error.
 template <class Kind, class = void> struct Thrown {
 	static void raise(int, const std::string &text)
 	{
@@ -175,6 +182,16 @@ bool is_assertion(const c10::Error &error)
 	return says_one_of(asserted, text) && !says_one_of(host_checks, text);
 }
 
+void tell_refusal(const Plan &plan, const c10::Error &error)
+{
+	const char *text = error.what_without_backtrace();
+
+	// The CPU's kernel lacks something: CUDA's own checks have passed
+	// before.
+	if (says_one_of(lacking, text))
+		refuse(plan.name.c_str());
+}
+
 void throw_cuda(int result, const std::string &more)
 {
 	const char *text = nullptr;
@@ -183,7 +200,7 @@ void throw_cuda(int result, const std::string &more)
 		text = "unknown error";
 	Thrown<c10::AcceleratorError>::raise(
 	    result, std::string("CUDA error: ") + text + "\n" + more);
-	std::abort(); // it was thrown
+	std::abort(); // not reached: it has thrown
 }
 
 } // namespace gpukit

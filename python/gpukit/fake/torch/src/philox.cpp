@@ -1,6 +1,5 @@
-/*
- * philox.cpp - computes Philox4x32-10, and owns each thread's source.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* philox.cpp - computes Philox4x32-10, and owns each thread's source. */
 #include "philox.h"
 
 #include <ATen/CPUGeneratorImpl.h>

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * philox_lanes.cpp - Philox and what is made of its words, in loops that
- * compilers turn into vector instructions; GCC does not do so with products of
- * 64 bits, which are AVX2's own here.
+ * philox_lanes.cpp - Philox and the distributions made from its words, in loops
+ * that compilers vectorize. GCC does not vectorize 64-bit products, so those
+ * use AVX2 directly.
  */
 #include "philox_lanes.h"
 
@@ -30,9 +31,10 @@ constexpr int ROUNDS = 10;
 #if defined(__x86_64__)
 
 using Four = uint64_t __attribute__((vector_size(32)));
-constexpr unsigned GROUPS = 4; /* of four lanes: they hide latencies */
+constexpr unsigned GROUPS = 4; /* groups of four lanes, to hide latencies */
 
-/* Of a group: the four words of each lane, in the lower halves. */
+/* One group of lanes: the four words of each lane, in the lower halves of 64
+ * bits. */
 struct State {
 	Four c[4];
 };
@@ -121,12 +123,13 @@ inline uint32_t bits_of(float f)
 }
 
 /*
- * The logarithm of a number in (0, 1]: m * 2^e with m between the roots of 1/2
- * and 2, whose logarithm is the series of 2 artanh((m - 1) / (m + 1)).
+ * The logarithm of a number in (0, 1], which is m * 2^e with m between
+ * sqrt(1/2) and sqrt(2). The logarithm of m is the series of 2 artanh((m - 1) /
+ * (m + 1)).
  */
 inline float log_of(float u)
 {
-	const uint32_t root = 0x3f3504f3; /* of 1/2 */
+	const uint32_t root = 0x3f3504f3; /* the bits of sqrt(1/2) */
 	uint32_t above = bits_of(u) - root;
 	float e = (float)((int32_t)above >> 23);
 	float m = float_of((above & 0x7fffff) + root);
@@ -137,12 +140,13 @@ inline float log_of(float u)
 }
 
 /*
- * Sine and cosine of an angle from 0 to a full turn: of what is left of the
- * nearest quarter, which tells which is which and the signs.
+ * Sine and cosine of an angle between 0 and a full turn. The series are
+ * computed for the distance to the nearest quarter turn; which quarter turn
+ * that is decides the order and signs of the results.
  */
 inline void turn_by(float angle, float *ret_sin, float *ret_cos)
 {
-	/* Half of pi: n times the upper part is exact. */
+	/* Half of pi as a sum of two parts: n times the upper part is exact. */
 	const float upper = 1.5703125f, lower = 4.8382679e-4f;
 	int n = (int)(angle * 0.63661977f + 0.5f);
 	float r = (angle - (float)n * upper) - (float)n * lower, z = r * r;
@@ -163,7 +167,7 @@ uint64_t pair_of(const PhiloxLanes &lanes, unsigned pair, unsigned k)
 	       lanes.word[2 * pair + 1][k];
 }
 
-/* curand_uniform_double: of 53 of the 64 bits. */
+/* A uniform number as in curand_uniform_double, which uses 53 of 64 bits. */
 double wide_uniform(const PhiloxLanes &lanes, unsigned pair, unsigned k)
 {
 	const double unit = std::ldexp(1., -53);
@@ -218,7 +222,7 @@ void make_uniforms(const PhiloxLanes &lanes, unsigned used,
 			out[i][k] = wide_uniform(lanes, i, k);
 }
 
-/* Box and Muller's, of two uniform numbers each. */
+/* The Box-Muller transform; each pair of uniform numbers gives two results. */
 EACH_CPU void make_normals(const PhiloxLanes &lanes, unsigned used,
 			   float (*out)[LANES])
 {

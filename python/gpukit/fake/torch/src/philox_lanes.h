@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * philox_lanes.h - the numbers that many threads of a device draw at once: a
- * row for each number of a step, in which the threads lie side by side.
+ * philox_lanes.h - numbers that many threads of a device draw at once. The i-th
+ * numbers of all threads form one row, side by side.
  */
 #ifndef GPUKIT_TORCH_PHILOX_LANES_H
 #define GPUKIT_TORCH_PHILOX_LANES_H
@@ -12,20 +13,21 @@ namespace gpukit
 
 constexpr unsigned LANES = 64;
 
-/* word[i][k]: the i'th word that the k'th thread draws. */
+/* word[i][k]: the i-th word of thread k. */
 struct PhiloxLanes {
 	uint32_t word[4][LANES];
 };
 
-/* What draw_words() gives threads thread .. thread + LANES - 1. */
+/* Does what draw_words() does, for the threads `thread` to thread + LANES - 1.
+ */
 void draw_lanes(const Philox &philox, uint64_t thread, uint64_t step,
 		PhiloxLanes *ret_lanes);
 
 /*
- * The first `used` rows of numbers, made of these words as cuRAND makes them
- * (curand, curand_uniform, curand_normal), and logarithms of uniform ones.
- * Floats are exact to one or two units in the last place, and equal on all
- * CPUs.
+ * Compute the first `used` rows of numbers from these words as cuRAND does
+ * (curand, curand_uniform, curand_normal); make_logarithms() computes
+ * logarithms of uniform numbers. Floats are exact to one or two units in the
+ * last place, and the same on all CPUs.
  */
 void make_words(const PhiloxLanes &, unsigned used, uint32_t (*out)[LANES]);
 void make_words(const PhiloxLanes &, unsigned used, uint64_t (*out)[LANES]);

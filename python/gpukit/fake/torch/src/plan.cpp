@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // Facts about operators, from their schemas and PyTorch's own table of them.
 #include "plan.h"
 
@@ -12,26 +13,27 @@ namespace gpukit
 namespace
 {
 
-// Names whose CUDA kernels check nothing themselves or let TensorIterator do
-// so: of this PyTorch's native_functions.yaml, sorted, by build.py.
+// Operators whose CUDA kernels do not check devices, or leave that to
+// TensorIterator: from this PyTorch's native_functions.yaml, sorted, by
+// build.py.
 const char *const unchecked[] = {
 #include "unchecked.inc"
     "~",
 };
 
-// Whose functions torchgen makes in another way; by build.py, too.
+// Operators whose functions torchgen makes in another way; also by build.py.
 const char *const structured_names[] = {
 #include "structured.inc"
     "~",
 };
 
-// Those that take tensors of the host that are no numbers.
+// Operators that take whole tensors on the host, not only numbers.
 const char *const with_host[] = {
 #include "with_host.inc"
 };
 
-// Of operators whose devices TensorIterator checks, those whose CUDA kernels
-// take a number of the host's as one argument only, or as none.
+// Of the operators whose devices TensorIterator checks: those whose CUDA
+// kernels accept a number on the host in one argument only, or in none.
 const struct {
 	const char *name, *argument;
 } host_numbers[] = {
@@ -46,8 +48,7 @@ const char *find_host_number(const std::string &name)
 	return nullptr;
 }
 
-// Of gpukit's own that PyTorch has for CUDA alone, those that draw: its table
-// does not say so of all.
+// CUDA-only operators of ours that draw; PyTorch's table does not mark all.
 const char *const drawing[] = {
     "aten::_cudnn_attention_forward",
     "aten::_efficient_attention_forward",
@@ -58,8 +59,8 @@ const char *const drawing[] = {
     "aten::_scaled_dot_product_flash_attention",
 };
 
-// How far a generator goes on by those of CUDA's kernels whose numbers are none
-// of ours; by four elsewhere.
+// Operators whose random numbers differ from CUDA's: the number of words that
+// CUDA's kernel draws, by which its generator advances. It is 4 for others.
 const struct {
 	const char *name;
 	std::uint64_t words;
@@ -89,7 +90,7 @@ template <class Table> bool contains(const Table &table, const char *name)
 				  is_before);
 }
 
-// Tensor?[]: what is indexed by.
+// Tensor?[]: the indices.
 bool has_holes(const c10::TypePtr &type)
 {
 	auto list = type->cast<c10::ListType>();
@@ -149,6 +150,10 @@ Plan::Plan(const c10::OperatorHandle &op, bool only_dense)
 	structured = contains(structured_names, name.c_str());
 	host_operands = contains(with_host, op.operator_name().name.c_str());
 	host_number = find_host_number(op.operator_name().name);
+	types = find_type_rules(op.operator_name().name);
+	wider = find_wider_types(op.operator_name().name);
+	transforms = name.find("::_fft_") != std::string::npos;
+	converts = name.find("::cum") != std::string::npos;
 }
 
 } // namespace gpukit

@@ -1,5 +1,6 @@
-// Random numbers: a state (seed, offset) of CUDA's generators, which programs
-// seed, save and restore, is one state of a Mersenne twister.
+/* SPDX-License-Identifier: Apache-2.0 */
+// Random numbers: each state (seed, offset) of CUDA's generators, which
+// programs seed, save and restore, maps to one state of a Mersenne twister.
 #include "random.h"
 
 #include "driver.h"
@@ -19,7 +20,7 @@ namespace gpukit
 namespace
 {
 
-// The finaliser of SplitMix64: neighbours come far from each other.
+// The finaliser of SplitMix64: neighbouring inputs give unrelated outputs.
 std::uint64_t mix(std::uint64_t x)
 {
 	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -34,7 +35,7 @@ std::recursive_mutex &default_lock()
 	return *lock;
 }
 
-// It is never destroyed: threads draw until the process has ended.
+// Never destroyed: threads draw until the process has ended.
 std::recursive_mutex &turn_of(c10::DeviceIndex device)
 {
 	static constexpr int DEVICES = 128; // more than PyTorch knows

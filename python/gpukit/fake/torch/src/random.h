@@ -1,5 +1,6 @@
-// Random numbers of a made-up device: the CPU's generator, seeded from where
-// the device's own generator stands.
+/* SPDX-License-Identifier: Apache-2.0 */
+// Random numbers of a made-up device: the CPU's generator, seeded from the
+// state of the device's own generator.
 #pragma once
 
 #include "philox.h"
@@ -16,9 +17,9 @@ namespace gpukit
 
 struct Plan;
 
-// Where the numbers of a captured operator stand: memory of the device that
-// CUDA's generator fills before each launch of the graph, and what operators
-// before it in the graph have drawn.
+// The state for the numbers of a captured operator: device memory that CUDA's
+// generator fills before each launch of the graph, and the count of numbers
+// drawn by operators before it in the graph.
 struct CapturedNumbers {
 	const void *seed = nullptr, *offset = nullptr;
 	std::uint64_t drawn_before = 0, blocks = 0;
@@ -26,14 +27,14 @@ struct CapturedNumbers {
 	Philox now() const;
 };
 
-// The generator of the device that an operator was called with; undefined: the
+// The device generator that an operator was called with; if undefined, the
 // device's default one.
 class DeviceGenerator
 {
       public:
 	DeviceGenerator(const at::Generator &given, c10::DeviceIndex device);
 
-	// Where it stands; it goes on by what was drawn.
+	// Its state; advance() moves it on by the numbers drawn.
 	Philox state();
 	void advance(std::uint64_t drawn);
 
@@ -44,11 +45,11 @@ class DeviceGenerator
       private:
 	at::Generator from_;
 	std::uint64_t blocks_; // of kernels that draw
-	// No other thread draws on the device until this one has gone on.
+	// No other thread draws on the device until this one has advanced.
 	std::unique_lock<std::recursive_mutex> turn_;
 };
 
-// What one operator draws, from construction to destruction.
+// The random numbers of one operator, from construction to destruction.
 class Drawing
 {
       public:
@@ -57,12 +58,12 @@ class Drawing
 	Drawing(const Drawing &) = delete;
 	Drawing &operator=(const Drawing &) = delete;
 
-	// Puts what stands for these numbers in the place of an operator's
-	// generator: an argument, nullptr where it takes none.
+	// Replaces an operator's generator argument by one with these numbers;
+	// nullptr if it takes none.
 	void give_to(const Plan &plan, c10::IValue *generator);
 
-	// How many: as many as CUDA's operator does, where it drew by what
-	// give_to() gave.
+	// How many numbers CUDA's operator draws, if this one drew from the
+	// generator of give_to().
 	std::uint64_t drawn() const;
 
       private:
@@ -71,9 +72,9 @@ class Drawing
 	PhiloxSource outer_;
 	Philox start_;
 	std::uint64_t least_ = 0; // words that were drawn
-	// The CPU's default generator stands where this does, for operators
-	// that take no generator, and stands afterwards where it stood before.
-	// Threads that draw from it meanwhile get numbers that are drawn again
+	// For operators without a generator argument: puts the CPU's default
+	// generator into this state, and restores its former state afterwards.
+	// Numbers that other threads draw from it meanwhile are drawn again
 	// later.
 	class Default;
 	std::unique_ptr<Default> default_;

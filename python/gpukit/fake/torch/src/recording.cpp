@@ -1,9 +1,11 @@
-// Records operators of captured streams, and does them again.
+/* SPDX-License-Identifier: Apache-2.0 */
+// Records operators of captured streams, and replays them.
 #include "recording.h"
 
 #include "boxed.h"
 #include "kernel.h"
 #include "mistakes.h"
+#include "wider.h"
 
 #include <ATen/ATen.h>
 
@@ -13,7 +15,7 @@ namespace gpukit
 namespace
 {
 
-// Of memory of the device that a recorded operator uses.
+// Device memory that a recorded operator uses.
 struct Region {
 	const void *address;
 	std::size_t size;
@@ -29,7 +31,7 @@ void add_regions(const Aliases &aliases, std::vector<Region> *regions)
 	    });
 }
 
-// Tensors of the host are as they were when they were captured.
+// Host tensors keep their values of capture time.
 c10::IValue taken(const c10::IValue &v, const Aliases &aliases)
 {
 	if (v.isTensor() && v.toTensor().defined() &&
@@ -64,7 +66,8 @@ bool is_host_number(const at::Tensor &t)
 	return t.defined() && t.device().is_cpu() && !t.dim();
 }
 
-// Does CUDA's kernel wait for values of the device, or copy from the host?
+// Whether CUDA's kernel waits for values of the device, or copies from the
+// host.
 bool waits(const Plan &plan, const torch::jit::Stack &stack, std::size_t first)
 {
 	bool indexed = false, found = false, masked = false, filled = false;
@@ -79,7 +82,7 @@ bool waits(const Plan &plan, const torch::jit::Stack &stack, std::size_t first)
 			filled |= is_host_number(t);
 		});
 	}
-	// One number goes where a mask says without counting it.
+	// Filling a mask with a single number needs no count of its elements.
 	return found || (masked && !filled) ||
 	       (plan.waits && !indexed &&
 		!(plan.size_argument >= 0 &&
@@ -119,7 +122,7 @@ struct Recording::Replay {
 	void hand_over(const torch::jit::Stack &stack) const;
 };
 
-// Memory that is gone is what CUDA's kernel would run into, too.
+// On missing memory CUDA's kernel would fail, too.
 bool Recording::Replay::is_mapped() const
 {
 	for (const Region &r : regions)
@@ -139,8 +142,7 @@ void Recording::Replay::compute(torch::jit::Stack *stack)
 					   ? nullptr
 					   : &(*stack)[plan.generator]);
 	}
-	kernel.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU),
-			       stack);
+	call_cpu_kernel(plan, kernel, stack);
 }
 
 void Recording::Replay::hand_over(const torch::jit::Stack &stack) const

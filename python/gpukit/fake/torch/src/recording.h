@@ -1,5 +1,6 @@
-// Operators of a stream that is captured, as kernels of its graph: each launch
-// of that does them again, on the same memory.
+/* SPDX-License-Identifier: Apache-2.0 */
+// Operators of a captured stream as kernels of its graph: each launch of the
+// graph repeats them on the same memory.
 #pragma once
 
 #include "alias.h"
@@ -15,12 +16,12 @@
 namespace gpukit
 {
 
-// Why an operator cannot be captured: CUDA's own waits for the device there, so
-// the capture becomes invalid; or it is none of ours to record. Throws.
+// Throws if the operator cannot be captured: CUDA's kernel waits for the
+// device, which invalidates the capture, or we cannot record it.
 void check_capture(const Plan &plan, const torch::jit::Stack &stack,
 		   std::size_t first, const CapturedStream &stream);
 
-// One operator, as it is recorded while it runs for the first time.
+// One operator, recorded while it runs for the first time.
 class Recording
 {
       public:
@@ -28,18 +29,18 @@ class Recording
 		  const CapturedStream &stream);
 	~Recording();
 
-	// Its arguments, with the CPU's tensors in place of the device's,
-	// before it runs. Aliases: of those.
+	// Takes its arguments before it runs, with the CPU's tensors in place
+	// of the device's. aliases: of the arguments.
 	void take_arguments(const torch::jit::Stack &stack, std::size_t first,
 			    const Aliases &aliases);
 	void take_numbers(const CapturedNumbers &numbers);
 
-	// What it answered, as tensors of the device. Aliases: of its
+	// Takes its results, as tensors of the device. aliases: of its
 	// arguments.
 	void take_answers(const torch::jit::Stack &stack,
 			  const Aliases &aliases);
 
-	// A node of the graph.
+	// Adds a node to the graph.
 	void launch();
 
       private:

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exit handling for the commands `python -m gpukit...`."""
+
+import errno
+import os
+import sys
+
+
+def run(name, main):
+    """Exits with the status that main() returns. If the reader of stdout has
+    closed it (`| head`), that is not a failure. A full disk is a failure and
+    is reported in one line."""
+    if sys.stdout is None:  # stdout is closed
+        print(f"{name}: cannot write the output: {os.strerror(errno.EBADF)}",
+              file=sys.stderr)
+        sys.exit(1)
+    try:
+        status = main()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        status = 0
+    except KeyboardInterrupt:
+        status = 130
+    except OSError as error:
+        print(f"{name}: cannot write the output: {error.strerror}",
+              file=sys.stderr)
+        status = 1
+    else:
+        sys.exit(status)
+    # Python flushes stdout at exit: discard the rest of the buffer.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(status)

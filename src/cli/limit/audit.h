@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * audit.h - compares a group's ledger with the driver's figures, for `gpukit
+ * limit audit`.
+ */
+#ifndef GK_CLI_LIMIT_AUDIT_H
+#define GK_CLI_LIMIT_AUDIT_H
+
+#include "cli/limit/limit.h"
+
+#include <gpukit/gpukit.h>
+
+/*
+ * A process and a GPU on which the ledger and the driver report different
+ * memory.
+ */
+struct limit_audit_row {
+	unsigned device; /* the device's number in the group */
+	int32_t pid;     /* pid visible to this process; 0: not visible */
+	bool in_ledger, in_driver;
+	uint64_t ledger; /* bytes */
+	uint64_t driver; /* bytes; -1: the driver does not report it */
+	char command[64];
+};
+
+#define LIMIT_AUDIT_UNTOLD UINT64_MAX
+
+/* The result of comparing the ledger with the driver once. */
+struct limit_audit {
+	struct limit_view view;
+	struct limit_audit_row *rows; /* differences */
+	size_t count, cap;
+	uint64_t ledger[GKL_DEVICES], driver[GKL_DEVICES]; /* sums */
+	unsigned processes;
+	bool failed; /* memory ran out */
+};
+
+/*
+ * Compares the ledger with the driver, up to eight times. Only differences of
+ * the same processes in all readings remain: ledger and driver are not read at
+ * the same moment, and pools shrink on their own. Returns 0 or a gk_err.
+ * Release the result with limit_audit_free().
+ */
+int limit_audit_read(const char *name, struct gk *gk,
+		     struct limit_audit *ret_audit);
+void limit_audit_free(struct limit_audit *audit);
+
+/*
+ * Whether a process that is not in the ledger nevertheless belongs to the
+ * group: it was started with the group's variable, or it is a descendant of
+ * such a process or of one in the ledger, or it shares a cgroup (a container)
+ * with one in the ledger, unless that is the caller's cgroup too.
+ */
+bool limit_belongs(const struct limit_view *view, pid_t pid);
+
+/*
+ * Returns the pid, as visible to this process, of a process in a ledger; 0 if
+ * it is not visible.
+ */
+int32_t limit_visible_pid(const struct gkl_process *process);
+
+void limit_audit_text(struct gk_buf *out, const struct limit_audit *audit,
+		      size_t columns);
+void limit_audit_json(struct gk_buf *out, const struct limit_audit *audit,
+		      bool one_line);
+
+#endif

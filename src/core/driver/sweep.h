@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sweep.h - one thread that reads all GPUs that answer at once, one after the
+ * other: waking a thread takes longer than asking such a GPU. Slower GPUs are
+ * read by their workers at the same time, and so are all GPUs while one holds
+ * up the sweep.
+ */
+#ifndef GK_CORE_SWEEP_H
+#define GK_CORE_SWEEP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gk_sweep;
+struct gk_worker;
+
+/* Reads a worker's values that are due. Returns when the next ones will be due;
+ * UINT64_MAX: the sweep does not read this worker's GPU. */
+typedef uint64_t gk_sweep_read(struct gk_worker *worker);
+
+/* Prepares a sweep over workers; read() reads one of them. The caller owns the
+ * array and keeps it as long as the sweep. Returns 0 or GK_ERR_NOMEM. End with
+ * gk_sweep_stop() and gk_sweep_free(). */
+int gk_sweep_new(struct gk_worker *const *workers, size_t count,
+		 gk_sweep_read *read, struct gk_sweep **ret_sweep);
+
+/* Whether the sweep takes over a GPU whose last reading took took_ns: yes if
+ * that was short and nothing holds up the sweep. The first call starts the
+ * thread. */
+bool gk_sweep_takes(struct gk_sweep *sweep, uint64_t took_ns);
+
+/* Makes the sweep check for readings that are due. */
+void gk_sweep_wake(struct gk_sweep *sweep);
+
+/*
+ * Ends the sweep, after gk_worker_end() for all workers. Waits at most until
+ * until_ns of CLOCK_MONOTONIC. False: it is stuck in the driver and is left
+ * behind with the workers.
+ */
+bool gk_sweep_stop(struct gk_sweep *sweep, uint64_t until_ns);
+
+/* Call it once the sweep and all workers have ended. */
+void gk_sweep_free(struct gk_sweep *sweep);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * prometheus.h - a snapshot as metrics for Prometheus, under gpukit's own names
+ * or those of other exporters.
+ */
+#ifndef GK_FORMAT_PROMETHEUS_H
+#define GK_FORMAT_PROMETHEUS_H
+
+#include "base/str.h"
+
+#include <gpukit/gpukit.h>
+
+enum gk_metric_names {
+	GK_NAMES_GPUKIT, /* one prefix; values in base units */
+	GK_NAMES_DCGM,   /* the default metrics of dcgm-exporter */
+	GK_NAMES_NVITOP, /* the families of nvitop-exporter */
+	GK_NAMES_COUNT
+};
+
+/* A network interface's or disk's counters since boot. */
+struct gk_host_flow {
+	char name[64];
+	uint64_t in, out;                 /* bytes received or read; sent or
+					   * written */
+	uint64_t packets_in, packets_out; /* only for network interfaces */
+};
+
+struct gk_host_mount {
+	char path[256];
+	uint64_t total, used, free; /* bytes; free: what users may still use */
+};
+
+/* The host's flows and mounts, shown only with nvitop's names. */
+struct gk_host_flows {
+	struct gk_host_flow *interfaces, *disks;
+	struct gk_host_mount *mounts;
+	size_t interface_count, disk_count, mount_count;
+};
+
+struct gk_prometheus {
+	enum gk_metric_names names;
+	bool openmetrics; /* only with GK_NAMES_GPUKIT */
+	bool all;         /* all metrics; only with GK_NAMES_GPUKIT */
+	bool processes;   /* show samples of each process */
+	/*
+	 * Maximum number of processes, those with the most memory; 0: all of
+	 * them.
+	 */
+	size_t most_processes;
+	bool commands;            /* show command lines, if `names` has them */
+	const char *hostname;     /* the host in labels; NULL: the snapshot's */
+	uint64_t frames, scrapes; /* so far */
+	/*
+	 * Only for GK_NAMES_NVITOP; NULL if unknown. `before` is an earlier
+	 * snapshot, from which rates are computed.
+	 */
+	const struct gk_host_flows *flows;
+	const struct gk_snapshot *before;
+};
+
+/*
+ * Adds the metrics of a snapshot as text, in the format that the options
+ * select.
+ */
+void gk_format_prometheus(struct gk_buf *out, const struct gk_snapshot *snap,
+			  const struct gk_prometheus *options);
+
+/*
+ * Returns the metrics to request with gk_options.only, which are those that the
+ * names show. Sets *ret_detail if the DETAIL tier is needed, too.
+ */
+void gk_prometheus_metrics(const struct gk_prometheus *options,
+			   struct gk_metric_set *ret_set, bool *ret_detail);
+
+#endif

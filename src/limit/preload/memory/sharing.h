@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sharing.h - memory that this process exports to others, and what it imports
+ * from them. limit/ledger_export.h says how long each counts.
+ */
+#ifndef GKL_PRELOAD_SHARING_H
+#define GKL_PRELOAD_SHARING_H
+
+#include "limit/preload/memory/memory_state.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Stored in `kind` of a row: what its handle or address stands for. */
+enum export_kind {
+	EXPORT_VIRTUAL, /* memory of cuMemCreate(), by handle */
+	EXPORT_PIECE,   /* memory of cuMemAlloc() and the like, by address */
+	EXPORT_POOL,    /* a pool, by handle */
+	EXPORT_POINTER, /* a piece of a pool, by address */
+};
+
+/* Stored in `word` of a piece's row: others may hold the memory. */
+enum { PIECE_EXPORTED = 1 };
+
+/* The bytes of the blocks that contain a piece. */
+uint64_t export_bytes(uint64_t address, uint64_t bytes);
+
+/*
+ * Records that others may get memory. number: 0 keeps an earlier number, or
+ * makes a new one. Returns the number; 0: the table is full, and the memory
+ * must not be exported.
+ */
+uint64_t export_note(enum export_kind what, uint64_t value, int device,
+		     uint64_t number, uint64_t bytes);
+
+/* Adds to the bytes of a recorded export. */
+void export_change(enum export_kind what, uint64_t value, int64_t bytes);
+
+/*
+ * export_descriptor(): makes a descriptor that the driver gave out carry the
+ * number. descriptor_number(): the number of a descriptor received from others,
+ * or of a fabric handle; 0: it has none.
+ */
+enum { FABRIC_BYTES = 64 };
+void export_descriptor(const void *handle, CUmemAllocationHandleType type,
+		       uint64_t number);
+uint64_t descriptor_number(const void *handle, CUmemAllocationHandleType type);
+
+/*
+ * This process has given up exported memory. kept: others may still hold it;
+ * until they release it, it counts as this process's.
+ */
+void export_end(enum export_kind what, uint64_t value, bool kept);
+
+/*
+ * Memory that others made. Call import_begin() before the driver, import_end()
+ * after it, and import_gone() when the memory is freed or closed.
+ * import_begin() returns false if the memory cannot be marked as held. number
+ * 0: its maker has no limit.
+ */
+struct import {
+	uint64_t number;
+	void *hold;
+};
+bool import_begin(struct import *ret_import, uint64_t number);
+void import_end(struct import *import, bool ok, enum export_kind what,
+		uint64_t value);
+void import_gone(enum export_kind what, uint64_t value);
+
+/* The number of an import; 0: it is counted nowhere. */
+uint64_t import_number(enum export_kind what, uint64_t value);
+
+/* Call after a piece of this process was freed. */
+void piece_unexport(const struct table_row *row);
+
+/* Call after a context has ended, which also ends the imports opened in it. */
+void imports_end(int device, uint64_t owner);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * measure_clock.h - the clock of a context's GPU, as its events show it. Used
+ * by measure.c, under its lock.
+ */
+#ifndef GKL_PRELOAD_MEASURE_CLOCK_H
+#define GKL_PRELOAD_MEASURE_CLOCK_H
+
+#include "abi/cuda/cuda_abi.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Events have positions, in nanoseconds after the base event. No event is
+ * reached before it is recorded, and most are reached at once. So the best
+ * estimate of the base's time is the latest that events allow; it is late by
+ * less than the time that reading the clock takes.
+ */
+struct measure_clock {
+	CUevent base;
+	uint64_t based_ns; /* when `base` became the base event */
+	/* The base's time in CLOCK_MONOTONIC, and the beginning of the period
+	 * of the estimate. */
+	int64_t offset, offset_at;
+	int64_t offset_before; /* the offset of the period before */
+};
+
+/*
+ * The events before and after work, created at first use; when the first was
+ * recorded, and when the call that recorded it had returned.
+ */
+struct measure_marks {
+	CUevent begin, end;
+	uint64_t begun_ns, called_ns;
+};
+
+/* When the work between two events that were reached ran; false: unknown. */
+bool measure_clock_read(struct measure_clock *clock,
+			struct measure_marks *marks, uint64_t now,
+			uint64_t *ret_begin, uint64_t *ret_end);
+
+#endif

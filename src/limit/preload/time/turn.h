@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* turn.h - when a launch may proceed. Used by throttle.c. */
+#ifndef GKL_PRELOAD_TURN_H
+#define GKL_PRELOAD_TURN_H
+
+#include "limit/preload/time/quota.h"
+#include "limit/work.h"
+
+/* Returns once the work may be launched, or there is no limit any more. */
+void turn_wait(struct quota *q, uint64_t work);
+
+/* Whether work is always so short that stretches of it are measured. */
+bool turn_is_short(const struct gkl_work_time *time);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* clock_set.c - stops and steps machine time, and changes its speed. */
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/pair.h"
+#include "machine/file/clock_state.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
+#include "machine/store/clock.h"
+#include "machine/store/clock_at.h"
+#include "machine/store/event.h"
+#include "machine/store/view.h"
+#include "machine/store/writers_lock.h"
+
+/* Sets the clock ahead by later_ns and, unless keep_speed, sets its speed. */
+static int start_stretch(struct gkf_machine *m, uint64_t later_ns,
+			 uint64_t speed, bool keep_speed)
+{
+	struct gkf_clock c;
+	uint64_t now;
+	int r = gkf_lock(m);
+
+	if (r)
+		return r;
+	c = gkf_clock_get(m);
+	now = gk_boot_ns();
+	c.machine_ns = gkf_clock_at(&c, now) + later_ns;
+	if (!c.speed && keep_speed) { /* a step moves wall time, too */
+		c.real_ns += later_ns;
+		c.wall_ns += later_ns;
+	} else {
+		c.real_ns = now;
+		c.wall_ns = gk_wall_ns();
+	}
+	if (!keep_speed && !speed && c.speed)
+		atomic_store(&m->file->run_speed, c.speed);
+	if (!keep_speed)
+		c.speed = speed;
+	gk_pair_write(&m->file->clock_seq, m->file->clock, &c, sizeof c);
+	gkf_unlock(m);
+	gkf_event_wake(m);
+	return 0;
+}
+
+int gkf_clock_speed(struct gkf_machine *m, uint64_t speed)
+{
+	return speed > GKF_SPEED_MAX ? GK_ERR_RANGE
+				     : start_stretch(m, 0, speed, false);
+}
+
+int gkf_machine_age(struct gkf_machine *m, uint64_t ns)
+{
+	return start_stretch(m, ns, 0, true);
+}

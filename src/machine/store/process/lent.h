@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lent.h - memory of a device that a process shares with others and that they
+ * may use after it has ended. As with a driver, the memory then stays taken on
+ * the device but is not shown as any process's.
+ *
+ * Shared memory is in a file without a name. Each user of it (by a descriptor,
+ * a mapping, or a descriptor in transit through a socket) has an open file
+ * description with a lock on its bytes. A slot names the file. When its owner
+ * is dead, the locked bytes stay taken in the same slot, whose types are then
+ * none: a lent slot.
+ */
+#ifndef GKF_LENT_H
+#define GKF_LENT_H
+
+#include "base/export.h"
+#include "machine/file/slot.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gkf_machine;
+
+/* A lock at or above this offset stands for all bytes in `pooled`. */
+#define GKF_LENT_POOLS (1ULL << 62)
+
+struct gkf_lending {
+	uint64_t device, inode; /* the file's device and inode */
+	uint64_t pooled;        /* bytes shared from memory pools */
+};
+
+/* Records that a slot of this process shares bytes of a file. */
+void gkf_lend(struct gkf_machine *m, unsigned slot,
+	      const struct gkf_lending *lending);
+
+/*
+ * The bytes, in whole blocks, of a slot's ended owner that other processes use.
+ */
+uint64_t gkf_lent_bytes(const struct gkf_slot *slot);
+
+static inline bool gkf_is_lent(const struct gkf_slot *slot)
+{
+	return !__atomic_load_n(&slot->types, __ATOMIC_RELAXED);
+}
+
+#endif

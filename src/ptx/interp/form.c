@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* form.c - owns the table of executed forms, and searches it. */
+#include "ptx/interp/op.h"
+
+#include <string.h>
+
+/* A type's letter in signatures; see struct gkf_form. */
+#define L_u16 "h"
+#define L_s16 "h"
+#define L_u32 "w"
+#define L_s32 "w"
+#define L_u64 "l"
+#define L_s64 "l"
+#define L_f32 "f"
+#define L_f64 "d"
+
+#define ATOMIC "$sem? $scope? $space? $hint* "
+const struct gkf_form gkf_forms[] = {
+#define ROW(id, opcode, pattern, signature)                                    \
+	{#opcode, pattern, signature, gkf_op_##id, gkf_decode_signature},
+#define OP1(id, opcode, pattern, D, A, value)                                  \
+	ROW(id, opcode, pattern, L_##D "=" L_##A)
+#define OP2(id, opcode, pattern, D, A, B, value)                               \
+	ROW(id, opcode, pattern, L_##D "=" L_##A L_##B)
+#define OP3(id, opcode, pattern, D, A, B, C, value)                            \
+	ROW(id, opcode, pattern, L_##D "=" L_##A L_##B L_##C)
+#define OP4(id, opcode, pattern, R, A, B, C, D, value)                         \
+	ROW(id, opcode, pattern, L_##R "=" L_##A L_##B L_##C L_##D)
+#define OP2P(id, opcode, pattern, T, value)                                    \
+	ROW(id, opcode, pattern, L_##T "=" L_##T L_##T "p")
+#define FUSE(id, opcode, pattern) ROW(id, opcode, pattern, "f=fff")
+#define ROUND1(id, opcode, pattern, T, value)                                  \
+	ROW(id, opcode, pattern, L_##T "=" L_##T)
+#define ROUND2(id, opcode, pattern, T, value)                                  \
+	ROW(id, opcode, pattern, L_##T "=" L_##T L_##T)
+#define ROUND3(id, opcode, pattern, T, value)                                  \
+	ROW(id, opcode, pattern, L_##T "=" L_##T L_##T L_##T)
+#define CARRY2(id, opcode, pattern, T, W, writes, sum)                         \
+	ROW(id, opcode, pattern, L_##T "=" L_##T L_##T)
+#define CARRY3(id, opcode, pattern, T, W, writes, sum)                         \
+	ROW(id, opcode, pattern, L_##T "=" L_##T L_##T L_##T)
+#define PREDICATES(opcode, value) ROW(opcode##_pred, opcode, "pred", "p=pp")
+#define TEST(id, pattern, T, test)                                             \
+	{"setp", pattern, L_##T L_##T, gkf_op_setp_##id, gkf_decode_test},
+#define ATOM(id, name, types, T, value)                                        \
+	{"atom", ATOMIC name " " types, L_##T, gkf_op_atom_##id,               \
+	 gkf_decode_atom},                                                     \
+	    {"red", ATOMIC name " " types, L_##T, gkf_op_atom_##id,            \
+	     gkf_decode_red},
+#define HAND(opcode, pattern, decode, run)                                     \
+	{#opcode, pattern, NULL, run, decode},
+#include "ptx/op.def"
+};
+const unsigned gkf_form_count = sizeof gkf_forms / sizeof *gkf_forms;
+
+static const struct gkf_form *find_form(const char *opcode, size_t length,
+					const char *modifiers,
+					struct gkf_modifiers *ret_modifiers)
+{
+	for (unsigned i = 0; i < gkf_form_count; i++) {
+		const struct gkf_form *f = &gkf_forms[i];
+
+		if (strlen(f->opcode) == length &&
+		    !memcmp(f->opcode, opcode, length) &&
+		    gkf_match(f->pattern, modifiers, ret_modifiers))
+			return f;
+	}
+	return NULL;
+}
+
+const struct gkf_form *gkf_form_find(const char *name,
+				     struct gkf_modifiers *ret_modifiers)
+{
+	size_t length = strcspn(name + 1, ".") + 1;
+	const struct gkf_form *f =
+	    find_form(name, length, name + length, ret_modifiers);
+	char ordered[GKF_MODIFIERS_MAX];
+
+	if (!f && gkf_match_order(name + length, ordered))
+		f = find_form(name, length, ordered, ret_modifiers);
+	return f;
+}

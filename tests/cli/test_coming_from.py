@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/COMING-FROM.md is right: the options that it names exist, and what it
+says about a pid namespace is true."""
+
+import os
+import re
+import subprocess
+
+import can
+from conftest import GPUKIT, ROOT, clean_env
+
+
+def page():
+    with open(os.path.join(ROOT, "docs", "COMING-FROM.md"),
+              encoding="utf-8") as file:
+        return file.read()
+
+
+def named():
+    """{verb: its long options} as in the code of the page."""
+    found = {}
+    code = re.findall(r"`([^`]+)`|^    (.*)$", page(), re.M)
+    for words in (one or other for one, other in code):
+        for verb, rest in re.findall(r"\bgpukit ([a-z]+)((?: [^|]*)?)", words):
+            rest = rest.split(" -- ")[0]
+            found.setdefault(verb, set()).update(
+                re.findall(r"(?<!\w)--[a-z][a-z-]+", rest))
+    return found
+
+
+def test_every_verb_and_option_is_there(gpukit):
+    options = named()
+    assert len(options) >= 7 and sum(map(len, options.values())) >= 12
+    for verb, wanted in options.items():
+        told = set(re.findall(r"--[a-z][a-z-]+", gpukit.ok(verb, "--help")))
+        assert wanted <= told, verb
+
+
+def test_the_columns_are_those_of_gpu_watch(gpukit, machine, tmp_path):
+    columns = re.search(r"`(timestamp,[\w,]+)`", page())[1]
+    env = machine("--load", "train:0,mem=8GiB").env
+    path = tmp_path / "gpu.csv"
+    gpukit.ok("record", "--match", "gpukit-load", "--output", path,
+              "--count", "1", env=env)
+    gpukit.ok("record", "--match", "gpukit-load", "--output", path,
+              "--append", "--count", "1", env=env)
+    lines = path.read_text().splitlines()
+    assert lines[0] == columns and len(lines) == 3
+    assert all(",8192," in line for line in lines[1:])
+
+
+def test_a_namespace_of_processes_hides_their_names(machine):
+    can.need("processes-of-its-own")
+    assert "-- unshare --pid --fork --mount-proc gpukit stat" in page()
+    env = clean_env(**machine("--load", "train:0,mem=8GiB").env)
+    done = subprocess.run([*can.PROCESSES, GPUKIT, "stat"], text=True, env=env,
+                          capture_output=True, check=True)
+    assert "| --(8192M)" in done.stdout
