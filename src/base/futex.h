@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * futex.h - sleeps until a word changes, and pauses while polling one. errno is
- * left unchanged.
+ * futex.h - sleeps until a word changes, and pauses between two reads of a
+ * polled word. errno is left unchanged.
  */
 #ifndef GK_BASE_FUTEX_H
 #define GK_BASE_FUTEX_H
@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 /*
- * Whether the word is in memory shared by processes, or only of this process.
+ * Whether the word is in memory that several processes share, or in memory of
+ * this process only.
  */
 enum gk_futex { GK_FUTEX_SHARED, GK_FUTEX_PRIVATE };
 

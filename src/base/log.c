@@ -146,8 +146,8 @@ void gk_log_set_default(int level)
 }
 
 /*
- * Whether stderr is still the file that it was at the start, and not another
- * one that the program has opened under its number.
+ * Whether stderr is still the file that it was at the start. The program may
+ * have closed it and opened another file under the same number.
  */
 static bool is_stderr(void)
 {

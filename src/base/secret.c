@@ -428,7 +428,10 @@ static bool login(const struct text *t, size_t at, struct span *ret)
 	size_t end, len, value;
 	char sign;
 
-	/* After a bracket there is a program, never its option. */
+	/*
+	 * A parenthesis begins a command, so a word after it is a program and
+	 * not an option.
+	 */
 	if (!t->login || t->s[at] != '-' || !begins_word(t, at) ||
 	    (at && t->s[at - 1] == '('))
 		return false;

@@ -66,12 +66,13 @@ static const struct {
 };
 
 /*
- * If a whole part of a name is one of these words, the name describes a secret
- * or uses a weak word in another sense.
+ * If a whole part of a name is one of these words, the name describes a
+ * property of a secret, such as its length, or uses a weak word in another
+ * sense.
  */
 static const struct {
 	const char *word;
-	/* whether, as the last part, it clears strong words too */
+	/* whether the word, if it is the last part, clears strong words too */
 	bool all;
 } clearing_words[] = {
     {"FILE", true},       {"PATH", true},     {"DIR", true},
@@ -103,7 +104,7 @@ static const char *const plain_values[] = {
 struct part {
 	const char *text;
 	/*
-	 * length without trailing digits, or of all of the text if it is only
+	 * length without trailing digits; of the whole text if it has only
 	 * digits
 	 */
 	size_t len;

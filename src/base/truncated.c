@@ -74,10 +74,10 @@ static bool is_same(const struct sigaction *a, const struct sigaction *b)
 }
 
 /*
- * Restores the previous handler: the fault repeats when our handler returns,
- * and then the previous handler gets it and may leave by siglongjmp(). If the
- * previous handler is installed already, it has passed the fault to ours
- * without handling it, so the default action is set.
+ * Restores the previous handler. When our handler returns, the fault repeats
+ * and goes to the previous handler, which may leave by siglongjmp(). If the
+ * previous handler is installed already, it has called ours without handling
+ * the fault, so the default action is set.
  */
 static void pass_fault_on(int number, struct sigaction to)
 {

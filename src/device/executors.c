@@ -458,8 +458,8 @@ void gkf_executors_help(struct gkf_executors *executors)
 /* ---- process exit ---- */
 
 /*
- * A kept turn counts as work: the exiting thread may hold locks, so an executor
- * must give the turn back.
+ * A turn on the device that is kept counts as work: the exiting thread may hold
+ * locks, so an executor must give the turn back.
  */
 static bool is_working(const struct gkf_executors *executors)
 {

@@ -30,7 +30,7 @@ static void publish_word(_Atomic uint32_t *word, uint32_t value)
 	gk_futex_wake(GK_FUTEX_PRIVATE, word, 1);
 }
 
-/* Requests are short, so spins a little before sleeping. */
+/* Spins a little before it sleeps, because requests are short. */
 static void look_for_change(_Atomic uint32_t *word, uint32_t seen)
 {
 	for (int i = 0; i < LOOKS && atomic_load(word) == seen; i++)
@@ -44,8 +44,8 @@ static void await_change(_Atomic uint32_t *word, uint32_t seen)
 }
 
 /*
- * The thread: gets an empty descriptor table, without copying the old one, and
- * does what it is asked to.
+ * Runs the keeper thread: gets an empty descriptor table, without copying the
+ * old one, and carries out requests.
  */
 static void *run_keeper(void *unused)
 {

@@ -191,7 +191,7 @@ static void free_small(struct arena *a, uint32_t number,
 	give_blocks(pool, s->block, 1);
 }
 
-/* ---- pieces of whole blocks ---- */
+/* ---- pieces that consist of whole blocks ---- */
 
 static int alloc_large(struct gkf_mem_pool *pool, struct piece_words *words,
 		       uint32_t align)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mem_pool_charge.c - charges the ledger for the blocks of pools, and refunds
- * it.
+ * mem_pool_charge.c - charges the books for the blocks of pools, and refunds
+ * the charges.
  */
 #include "base/assert.h"
 #include "base/err.h"

@@ -245,7 +245,7 @@ static bool block_queue(struct gkf_queue *queue, struct gkf_ticket ticket)
 	return blocked;
 }
 
-/* Does a task. GKF_TASK_AGAIN: the queue no longer belongs to the caller. */
+/* Runs a task. GKF_TASK_AGAIN: the queue no longer belongs to the caller. */
 static int step_task(struct gkf_queue *queue, struct gkf_task *task)
 {
 	int result = atomic_load_explicit(&queue->result, memory_order_acquire);
@@ -300,8 +300,9 @@ static struct gkf_queue *take_waiting(struct gkf_queue *queue, uint64_t done)
 }
 
 /*
- * Finishes the head and returns the next task. NULL: the queue is empty and no
- * longer belongs to the caller; another thread may be serving it already.
+ * Finishes the task at the head and returns the next one. NULL: the queue is
+ * empty and no longer belongs to the caller; another thread may be serving it
+ * already.
  */
 static struct gkf_task *finish_head(struct gkf_queue *queue, int result)
 {
@@ -337,8 +338,8 @@ static struct gkf_task *finish_head(struct gkf_queue *queue, int result)
 }
 
 /*
- * Ends a step according to its result; false: the queue no longer belongs to
- * the caller.
+ * Called with the result of step_task(): finishes the task, unless it must run
+ * again. False: the queue no longer belongs to the caller.
  */
 static bool end_step(struct gkf_queue *queue, int result)
 {

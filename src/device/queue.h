@@ -75,9 +75,10 @@ struct gkf_queue;
 
 struct gkf_queue_ask {
 	struct gkf_machine *machine;
-	unsigned device, slot; /* index in the machine; slot in the ledger */
-	int priority;          /* queues with lower numbers run sooner */
-	void *owner;           /* passed to `failed` */
+	/* the device's index, and this process's slot on the device */
+	unsigned device, slot;
+	int priority; /* queues with lower numbers run sooner */
+	void *owner;  /* passed to `failed` */
 	/* called on an executor thread */
 	void (*failed)(void *owner, int result);
 	/*

@@ -51,7 +51,7 @@ struct gkf_queue {
 
 	_Atomic bool stop; /* the running kernel must end */
 
-	/* the next queue of the list that contains it */
+	/* the next queue in the list that contains this one */
 	struct gkf_queue *next;
 	struct gkf_queue *next_of_all;
 	/* the ticket for which the queue waits, if it is blocked */
@@ -81,7 +81,7 @@ struct gkf_executor {
 struct gkf_running {
 	struct gkf_queue *queue;
 	struct gkf_running *outer;
-	pthread_mutex_t yielding; /* held while yielding the turn */
+	pthread_mutex_t yielding; /* held while it yields its turn */
 	_Atomic bool has_turn;
 };
 
@@ -105,7 +105,10 @@ struct gkf_executors {
 	_Atomic unsigned ready_count;
 	struct gkf_list watched; /* queues whose head returned GKF_TASK_AGAIN */
 	uint64_t watch_ns;       /* interval between checks of these queues */
-	/* number of ready queues left to the watcher */
+	/*
+	 * number of ready queues for which no thread is woken, because the
+	 * watcher, which checks the watched queues, will serve them
+	 */
 	unsigned quiet;
 	struct gkf_executor *idle;
 	struct gkf_executor *spinner, *watcher;
@@ -124,8 +127,8 @@ struct gkf_executors {
 	 */
 	_Atomic bool keeps;
 	/*
-	 * Whether copies have run since that kernel; then the kept turn is not
-	 * counted in `kernels`.
+	 * Whether copies have run since that kernel ended; if so, the kept turn
+	 * is not counted in `kernels`.
 	 */
 	bool kept_rests;
 	struct gkf_machine *kept_machine;
@@ -270,8 +273,8 @@ struct gkf_queue *gkf_admission_leave(struct gkf_executors *executors,
 int gkf_work_run(struct gkf_queue *queue, struct gkf_task *task);
 
 /*
- * Gives a kept turn back, if there is one. If another thread is just giving it
- * back, waits for that.
+ * Gives a kept turn back, if there is one. If another thread is giving it back
+ * at this moment, waits until that is done.
  */
 void gkf_work_release(struct gkf_executors *executors);
 void gkf_work_plain_floating(void);

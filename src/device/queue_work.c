@@ -54,8 +54,8 @@ void gkf_work_plain_floating(void)
 /* ---- a turn that is kept for the next kernel of any queue ---- */
 
 /*
- * Count the running kernels, under `turn`: the busy time of overlapping kernels
- * counts once.
+ * Count the running kernels, guarded by `turn`, so that the busy time of
+ * overlapping kernels counts once.
  */
 static void count_in(struct gkf_executors *executors, struct gkf_machine *m,
 		     unsigned slot)
@@ -116,7 +116,7 @@ static bool keep_turn(struct gkf_running *place)
 	return kept;
 }
 
-/* Takes over a kept turn, unless its time slice is over: then gives it back. */
+/* Takes over a kept turn or, if its time slice is over, gives it back. */
 static bool adopt_turn(struct gkf_running *place)
 {
 	const struct gkf_queue_ask *ask = &place->queue->ask;
@@ -220,8 +220,8 @@ static bool is_due(const struct gkf_running *place)
 }
 
 /*
- * Other threads of the kernel notice the end of the time slice too, and wait
- * here.
+ * All threads of a kernel notice the end of the time slice: one yields the
+ * turn, the others wait here.
  */
 static void yield_turn(struct gkf_running *place)
 {
@@ -245,8 +245,8 @@ bool gkf_task_stopped(void)
 
 /*
  * A turn taken here is never kept, because only an executor notices that no
- * work follows. If the slot has no turns, the work counts as busy time all the
- * same.
+ * work follows. If there is no turn to wait for (see take_turn()), the work
+ * counts as busy time all the same.
  */
 void gkf_queue_take_turn(struct gkf_queue *queue)
 {
@@ -323,8 +323,8 @@ static uint64_t slowness_of(const struct gkf_queue *queue)
 }
 
 /*
- * Waits until the copy has taken as long as on the slowed device, the queue is
- * stopped, or the device works at full speed again.
+ * Waits until the copy has taken as long as it would on the slowed device, the
+ * queue is stopped, or the device works at full speed again.
  */
 static void delay_copy(const struct gkf_queue *queue, uint64_t began_ns)
 {

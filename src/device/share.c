@@ -170,8 +170,8 @@ int gkf_share_new(unsigned device, enum gkf_share_kind kind, uint64_t base,
 /* ---- pieces ---- */
 
 /*
- * A shared piece and its row. Kept outside the rows, because other processes
- * can write to these.
+ * A shared piece and its row. The struct is kept outside the rows, because
+ * other processes can write to the rows.
  */
 struct share_piece {
 	uint64_t offset, size;
@@ -346,7 +346,7 @@ int gkf_share_descriptor(unsigned device, uint32_t row, int *ret_fd)
 	return 0;
 }
 
-/* If the users cannot be found out, returns true. */
+/* Returns true if it cannot be determined whether the memory is in use. */
 bool gkf_share_in_use(unsigned device, uint32_t row)
 {
 	const struct arena *a = device_arena(device);

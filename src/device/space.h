@@ -63,12 +63,12 @@ struct gkf_extent {
 GKF_API void gkf_space_prepare(void);
 
 /*
- * Makes a device's memory usable, and charges for it to a slot of the ledger.
- * May be called repeatedly; each open needs a close. If not all addresses can
- * be reserved (RLIMIT_AS), the device has less memory, and the log says so;
- * GK_ERR_NOMEM if not even a small part can be reserved. The last close refunds
- * all charged bytes; those that cannot be refunded even then stay charged to
- * the slot until gkf_detach().
+ * Makes a device's memory usable. Allocations are charged to the slot, which
+ * this process has on the device. May be called repeatedly; each call needs a
+ * gkf_space_close(). If not all addresses can be reserved (RLIMIT_AS), the
+ * device has less memory, and the log says so; GK_ERR_NOMEM if not even a small
+ * part can be reserved. The last close refunds all charged bytes; those that
+ * cannot be refunded even then stay charged to the slot until gkf_detach().
  */
 GKF_API int gkf_space_open(struct gkf_machine *m, unsigned device,
 			   unsigned slot);
@@ -84,7 +84,7 @@ GKF_API void gkf_space_repay(unsigned device, uint64_t bytes);
  * Allocates a piece. Memory is zero unless this process has written to it
  * before.
  *
- * The ledger is charged in whole blocks (2 MiB), as drivers do. Host memory is
+ * Memory is charged in whole blocks (2 MiB), as real drivers do. Host memory is
  * not charged, and managed memory only while it is on a device.
  *
  * GK_ERR_NO_SPACE: the device (for page-locked memory: the host) does not have

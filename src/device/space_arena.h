@@ -68,13 +68,14 @@ struct arena {
 	enum gkf_memory_kind kind;
 	unsigned device;
 	unsigned opens; /* written under space.lock */
-	/* where memory is charged; NULL: nowhere */
+	/* the machine whose books are charged; NULL: nothing is charged */
 	struct gkf_machine *machine;
 	unsigned slot;
 	pthread_mutex_t lock;
 	struct pieces pieces;
 	/*
-	 * For each block: 0 if free, else piece << 1 or shared block << 1 | 1.
+	 * For each block: 0 if free; piece << 1 or, for a shared block, its
+	 * number << 1 | 1.
 	 */
 	_Atomic uint32_t *block;
 	unsigned char *dirty; /* for each block: whether it may have pages */
@@ -109,17 +110,18 @@ struct arena *arena_new(enum gkf_memory_kind kind, uint64_t want);
 void pool_init(struct gkf_mem_pool *pool, struct arena *arena);
 
 /*
- * Charge the ledger for a pool's blocks, and refund it. The caller holds the
- * arena's lock. If bytes cannot be refunded because a stopped process holds the
- * lock of the books, they stay charged and are counted in pool->owed. The next
- * charge, repayment or trim that finds the books free refunds them.
+ * Charge the books for a pool's blocks, and refund the charges. The caller
+ * holds the arena's lock. If bytes cannot be refunded because a stopped process
+ * holds the lock of the books, they stay charged and are counted in pool->owed.
+ * The next charge, repayment or trim that finds the books free refunds them.
  *
- * pool_charge() charges for more bytes of blocks; it fails with GK_ERR_NO_SPACE
- * or an error of gkf_books_charge(). pool_repay() is called when blocks became
- * free; it keeps as much as the threshold says. pool_trim() leaves at most
- * `keep` bytes in reserve. pool_owe() adds bytes to the reserve that must be
- * refunded. pool_bequeath() is called when the pool ends: the pool's reserve
- * must then be refunded by the arena's own pool.
+ * pool_charge() charges for `bytes` more bytes of blocks; it fails with
+ * GK_ERR_NO_SPACE or an error of gkf_books_charge(). pool_repay() is called
+ * when blocks have become free; it keeps as many bytes charged as the threshold
+ * allows. pool_trim() leaves at most `keep` bytes in reserve. pool_owe() adds
+ * bytes to the reserve that must be refunded. pool_bequeath() is called when
+ * the pool ends: the pool's reserve must then be refunded by the arena's own
+ * pool.
  */
 int pool_charge(struct gkf_mem_pool *pool, uint64_t bytes);
 void pool_repay(struct gkf_mem_pool *pool, uint64_t bytes);

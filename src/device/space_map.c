@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * space_map.c - owns the reserved addresses and the mappings in them. Memory is
- * mapped by mapping its pages a second time, which needs no file. One lock
- * guards changes. Lookups take no lock, because each accessible stretch is a
- * piece in the arena of reserved addresses.
+ * mapped there by mapping its pages a second time, with mremap(), which needs
+ * no file. One lock guards changes. Lookups take no lock, because each
+ * accessible stretch is a piece in the arena of reserved addresses.
  */
 #include "base/assert.h"
 #include "base/err.h"
@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A block is not reserved, or the first or another block of a reservation. */
+/* A block is not reserved, or the first or a later block of a reservation. */
 enum block_state { BLOCK_FREE, BLOCK_FIRST, BLOCK_REST };
 
 static struct {

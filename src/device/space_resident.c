@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * space_resident.c - records which blocks of managed memory are on which
- * device. Their bytes never move. The device's ledger is charged for the blocks
- * until they leave the device, are freed, or the device needs the memory for
+ * device. Their bytes never move. The device is charged for the blocks until
+ * they leave the device, are freed, or the device needs the memory for
  * something else.
  */
 #include "base/assert.h"
@@ -14,7 +14,9 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
-/* Taken after the lock of an arena and before that of the ledger. */
+/*
+ * Order of locks: the lock of an arena, resident.lock, the lock of the books.
+ */
 static struct {
 	pthread_mutex_t lock;
 	unsigned char *at; /* for each block: its device + 1, or 0 */

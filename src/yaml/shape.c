@@ -15,13 +15,13 @@
 
 struct anchor {
 	char name[NAME_MAX_BYTES];
-	size_t nodes; /* including nested ones; 0: it has not ended yet */
+	size_t nodes; /* number of its nodes, at any depth; 0: not ended */
 };
 
 /* An open list or mapping. */
 struct level {
 	struct anchor *anchor; /* or NULL */
-	size_t before;         /* number of nodes before it */
+	size_t before;         /* number of nodes before this one */
 };
 
 struct walk {

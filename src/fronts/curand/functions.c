@@ -95,7 +95,10 @@ void box_muller_double(double u, double v, double out[2])
 	out[1] = radius * cosine;
 }
 
-/* Returns a first estimate, within 0.0005; Abramowitz and Stegun 26.2.23. */
+/*
+ * Returns an estimate of the quantile, within 0.0005; Abramowitz and Stegun
+ * 26.2.23.
+ */
 static double guess_quantile(double p)
 {
 	double t = m.sqrt(-2 * m.log(p));

@@ -45,7 +45,10 @@ static struct native_kernel kernels[] = {
 static struct native_library library = {kernels, 1, PTHREAD_MUTEX_INITIALIZER,
 					NULL};
 
-/* Errors of earlier kernels, which a context reports from then on. */
+/*
+ * Errors of earlier kernels. After such an error, the context returns it from
+ * every call.
+ */
 static const CUresult lasting[] = {
     CUDA_ERROR_ILLEGAL_ADDRESS, CUDA_ERROR_MISALIGNED_ADDRESS,
     CUDA_ERROR_LAUNCH_FAILED, CUDA_ERROR_LAUNCH_TIMEOUT, CUDA_ERROR_ASSERT};

@@ -38,8 +38,8 @@ void ring_take(struct ring *r, enum draw what, unsigned width, unsigned count)
 	GK_ASSERT(count <= width - r->used);
 	r->used += count;
 	/*
-	 * If there is no finish(), draw() has already advanced, and the rest is
-	 * lost.
+	 * If there is no finish(), draw() has already advanced the engine, and
+	 * the unused numbers of the turn are lost.
 	 */
 	if (r->used < width && r->type->finish)
 		return;

@@ -20,7 +20,7 @@ enum draw {
 	DRAW_NORMAL_2
 };
 
-/* The numbers of a turn: bits, float or, for DRAW_..._2, double. */
+/* The numbers of a turn: bits, floats or, for DRAW_..._2, doubles. */
 union turn {
 	uint32_t bits[4];
 	float f[4];
@@ -36,15 +36,18 @@ struct ring_type {
 	/* Seeds the engines as if `offset` numbers had been drawn. */
 	void (*start)(struct ring *r, uint64_t seed, uint64_t offset,
 		      int ordering);
-	/* Draws the next engine's turn and returns its count of numbers. */
+	/* Gives the next engine a turn; returns the count of numbers. */
 	unsigned (*draw)(struct ring *r, enum draw what, union turn *out);
-	/* Called when the numbers have been used; NULL if draw() advances. */
+	/*
+	 * Advances the engine when all numbers of the turn have been used; NULL
+	 * if draw() has done so already.
+	 */
 	void (*finish)(struct ring *r, enum draw what);
 };
 
 struct ring {
 	const struct ring_type *type;
-	/* used: how many numbers of this turn are used */
+	/* used: how many numbers of the current turn have been used */
 	unsigned count, next, used;
 	uint32_t key[2];
 	unsigned char *engines;
@@ -65,9 +68,7 @@ void ring_close(struct ring *r);
 unsigned ring_draw(struct ring *r, enum draw what, union turn *out,
 		   unsigned *ret_from);
 
-/*
- * Marks `count` more numbers of the current turn as used; the turn has `width`.
- */
+/* Marks `count` more of the current turn's `width` numbers as used. */
 void ring_take(struct ring *r, enum draw what, unsigned width, unsigned count);
 
 /* A draw() for generators whose engines give 32 bits at a time. */

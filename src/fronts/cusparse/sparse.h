@@ -3,10 +3,11 @@
  * sparse.h - handles, descriptors, and the launching of kernels; shared by the
  * files of libcusparse.
  *
- * A function checks its arguments and launches a kernel. Its parameters contain
- * the descriptors by value (params.h), so that a program may destroy them at
- * once. Kernels' bodies iterate over the entries of any format (entries.h) and
- * compute in double (value.h).
+ * A function checks its arguments and launches a kernel. The kernel's
+ * parameters contain the descriptors by value (params.h), so that a program may
+ * destroy its descriptors as soon as the function returns. Kernels' bodies
+ * iterate over the entries of any format (entries.h) and compute in double
+ * (value.h).
  */
 #ifndef GKF_CUSPARSE_SPARSE_H
 #define GKF_CUSPARSE_SPARSE_H
@@ -95,7 +96,7 @@ enum sparse_kernel {
 #include "fronts/cusparse/kernels.def"
 #undef KERNEL
 
-/* The kernels that cuSPARSE handles launch; kernels.c. */
+/* The table of libcusparse's kernels; kernels.c. */
 extern struct native_library sparse_kernels;
 
 /* Bytes of workspace that we request from callers but do not use. */

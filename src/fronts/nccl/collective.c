@@ -35,14 +35,17 @@ static uint64_t step_of(struct doing *d, unsigned rank)
 				    memory_order_acquire);
 }
 
-/* Whether another rank has not completed a step, whose number is at `what`. */
+/* Whether a rank has not yet completed the step whose number is at `what`. */
 static bool awaits_step(const struct work *w, unsigned rank, void *what)
 {
 	return atomic_load(&meeting_member(&w->c->seat, rank)->step) <
 	       *(const uint64_t *)what;
 }
 
-/* The parity with which the data of the next step is stored. */
+/*
+ * The parity of the next step: the data of a step is stored in the window with
+ * the same parity.
+ */
 static unsigned next_parity(const struct doing *d)
 {
 	return (atomic_load(&d->w->self->step) + 1) & 1;
@@ -166,7 +169,7 @@ static bool reduce_all(struct doing *d, const char *const in[RANKS_MAX],
 	return true;
 }
 
-/* ---- directly in the buffers of all ---- */
+/* ---- directly in the buffers of all ranks ---- */
 
 static bool do_direct(struct doing *d)
 {

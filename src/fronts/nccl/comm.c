@@ -148,7 +148,9 @@ static ncclResult_t read_config(const ncclConfig_t *config, bool *ret_blocking)
 	return ncclSuccess;
 }
 
-/* Kernels run in the current context. */
+/*
+ * Records the current context, in which the kernels will run, and its device.
+ */
 static ncclResult_t take_device(struct ncclComm *c)
 {
 	const struct native_driver *d = native_driver();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * default.c - defines every function, to refuse and count its calls. The
- * definitions are weak: one in another file replaces them.
+ * default.c - defines a version of every function that refuses and counts the
+ * call. These definitions are weak: a definition in another file replaces them.
  */
 #include "fronts/nccl/front.h"
 

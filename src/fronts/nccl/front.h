@@ -97,7 +97,7 @@ struct ncclComm {
 	pthread_mutex_t lock;        /* guards text, plans and scaled */
 	char text[TROUBLE_MAX];      /* why it has failed */
 	struct plan *plans;          /* plans that were launched */
-	CUevent last;                /* end of the last kernel */
+	CUevent last;                /* marks the end of the last kernel */
 	CUstream last_stream;
 	bool launched;
 	struct scaled scaled[SCALED_MAX];
@@ -177,7 +177,7 @@ struct job {
 	/* Called once at the end, with the result; frees the job. */
 	void (*end)(struct job *job, ncclResult_t r);
 	unsigned step;
-	/* Only for a split or a shrink. */
+	/* The next members are only for a split or a shrink. */
 	struct ncclComm *parent;
 	int color, key;
 	ncclComm_t *ret_comm;

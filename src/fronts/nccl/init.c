@@ -316,7 +316,7 @@ FRONT(ncclCommInitAll, (ncclComm_t * comm, int ndev, const int *devlist))
 	return r ? r : end;
 }
 
-/* ---- communicators of some ranks of another ---- */
+/* ---- communicators for some ranks of an existing one ---- */
 
 #define NO_COLOR UINT32_MAX
 

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* 2.28.9, the NCCL release whose functions this library has. */
+/* This library has the functions of NCCL 2.28.9. */
 #define VERSION 22809
 
 FRONT(ncclGetVersion, (int *version))

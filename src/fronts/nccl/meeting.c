@@ -36,8 +36,8 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return a ^ a >> 31;
 }
 
-/* Identifies this boot of the host and this /dev/shm, of which each container
- * may have its own. */
+/* Identifies this boot of the host and this /dev/shm, because each container
+ * may have its own /dev/shm. */
 static uint64_t this_host(void)
 {
 	char boot[64] = "";
@@ -328,7 +328,7 @@ void meeting_close(struct seat *s)
 	s->at = NULL;
 }
 
-/* ---- waking ranks, and seeing whether they live ---- */
+/* ---- waking ranks, and checking whether they are alive ---- */
 
 void meeting_ring(const struct seat *s, unsigned rank)
 {

@@ -32,7 +32,10 @@ enum member_state {
 	MEMBER_ABORTED,
 };
 
-/* Where a buffer is, in its own process and for other processes. */
+/*
+ * The location of a buffer: its address in its own process, and the memory
+ * handle by which other processes open it.
+ */
 struct place {
 	uint64_t pointer;         /* address in its own process */
 	uint64_t offset;          /* offset in its allocation */
@@ -51,7 +54,7 @@ struct call {
 };
 
 struct member {
-	pthread_mutex_t life; /* robust; held while the rank lives */
+	pthread_mutex_t life; /* a robust mutex; held while the rank lives */
 	_Atomic uint32_t state;
 	_Atomic uint32_t bell;   /* futex; incremented to wake the rank */
 	_Atomic uint32_t sleeps; /* 1: the rank sleeps on the bell */
@@ -63,7 +66,7 @@ struct member {
 	uint64_t host_word[2];      /* color << 32 | key */
 	uint64_t process;           /* random number of the rank's process */
 	int32_t pid;
-	uint32_t device; /* number in the rank's process */
+	uint32_t device; /* the device's number in the rank's process */
 	unsigned char uuid[16];
 	char bus[16];
 	struct call call[2];
@@ -90,7 +93,10 @@ struct meeting {
 	uint32_t pair_window;    /* bytes, a power of two */
 	_Atomic uint32_t there;  /* number of ranks that have joined */
 	_Atomic uint32_t broken; /* 1 + the first rank that failed; 0: none */
-	/* Pairs, windows and windows of pairs follow. */
+	/*
+	 * The members are followed by the pairs, the members' windows and the
+	 * pairs' windows.
+	 */
 	struct member member[];
 };
 
@@ -112,8 +118,8 @@ struct id {
 	uint64_t pid_namespace, pid, start; /* pid 0: process unknown */
 };
 
-/* Whether the process that made the id has ended. False if that is not visible.
- */
+/* Whether the process that made the id has ended. False if this process cannot
+ * tell. */
 bool meeting_is_orphan(const struct id *id);
 
 bool meeting_new_id(ncclUniqueId *ret_id);

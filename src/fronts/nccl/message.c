@@ -88,7 +88,7 @@ static void post_message(struct work *w, struct progress *p)
 	p->state = small ? DONE : POSTED;
 }
 
-/* Returns whether it made progress. */
+/* Advances a send; returns whether there was progress. */
 static bool advance_send(struct work *w, struct progress *p)
 {
 	switch (p->state) {

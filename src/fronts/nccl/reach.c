@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The maximum number of open allocations; data in others goes through windows.
- */
+/* The maximum number of open allocations; data in further allocations goes
+ * through windows. */
 #define OPENED_MAX 8192
 
 struct opened {

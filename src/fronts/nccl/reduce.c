@@ -20,7 +20,10 @@ enum kind { I8, U8, I32, U32, I64, U64, F32, F64 };
 
 static const struct {
 	enum kind kind;
-	/* The type, if it is computed as float; else R_32F. */
+	/*
+	 * The type itself if it is a narrow type that is computed as float;
+	 * else R_32F.
+	 */
 	enum element narrow;
 } types[ncclNumTypes] = {
     [ncclInt8] = {I8, R_32F},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.c - what running kernels need: checking whether to continue, waiting for
- * other ranks, accessing memory.
+ * run.c - functions for running kernels: they check whether the kernel may
+ * continue, wait for other ranks, and access memory.
  */
 #include "base/clock.h"
 #include "base/futex.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * default.c - defines every function whose row refuses it: it returns "not
- * supported" and is counted and logged. `nm -D libnvidia-ml.so.1` marks
- * implemented functions with T and refused ones with W.
+ * default.c - defines the functions that nvml.def marks as refused. They return
+ * NVML_ERROR_NOT_SUPPORTED; each call is counted and logged. `nm -D
+ * libnvidia-ml.so.1` marks implemented functions with T and refused ones with
+ * W.
  */
 #include "base/log.h"
 #include "fronts/common/refused.h"

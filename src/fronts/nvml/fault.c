@@ -17,8 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* In addition to NVML's codes: what a call does instead of returning at once.
- */
+/* Used in addition to NVML's return codes: the fault does not affect the call,
+ * makes it hang, or makes it return late. */
 enum {
 	ANSWER_NONE = 0,
 	ANSWER_HANGS = -1,
@@ -65,7 +65,10 @@ void front_sleep(struct gkf_machine *machine, uint32_t word, uint64_t ns)
 	gkf_event_sleep(machine, word, ns);
 }
 
-/* Reads the word first, so that any later change wakes whoever sleeps on it. */
+/*
+ * Reads the word before applying the steps, so that a later change wakes any
+ * thread that sleeps on the word.
+ */
 uint32_t front_look(struct gkf_machine *machine)
 {
 	uint32_t word = gkf_event_word(machine);

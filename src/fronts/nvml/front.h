@@ -20,7 +20,10 @@
 
 #include <sys/stat.h>
 
-/* Rows of nvml.def; indices of calls[], refused[] and extra_ns[]. */
+/*
+ * A number for each row of nvml.def; it is the index in calls[], refused[] and
+ * extra_ns[].
+ */
 enum nvml_row {
 #define NVML(symbol, ...) ROW_##symbol,
 #include "abi/nvml/nvml.def"
@@ -103,7 +106,10 @@ nvmlReturn_t front_broken(const struct call *c);
  */
 void front_sleep(struct gkf_machine *machine, uint32_t word, uint64_t ns);
 
-/* Applies the scenario steps that are due; returns the word to sleep on. */
+/*
+ * Applies the scenario steps that are due. Returns the word to pass to
+ * front_sleep().
+ */
 uint32_t front_look(struct gkf_machine *machine);
 
 /* Whether the handle of an existing GPU can be obtained; fault.c. */

@@ -104,9 +104,9 @@ static int find_machine(struct opened **ret_opened)
 }
 
 /*
- * A copy of another user's machine shows its state at nvmlInit, so the next
- * nvmlInit must make a new copy. The old one stays open, as calls may still use
- * it. The caller holds front.lock.
+ * A process that uses another user's machine reads a copy, which shows the
+ * machine's state at nvmlInit. Makes the next nvmlInit create a new copy; the
+ * old one stays open, as calls may still use it. The caller holds front.lock.
  */
 static void forget_copies(void)
 {
@@ -257,7 +257,10 @@ nvmlReturn_t nvmlSystemGetCudaDriverVersion_v2(int *cudaDriverVersion)
 			    cudaDriverVersion);
 }
 
-/* Otherwise the child could inherit a lock that another thread held. */
+/*
+ * Takes the lock, because otherwise another thread could hold it during fork()
+ * and the child would inherit it locked.
+ */
 static void before_fork(void)
 {
 	pthread_mutex_lock(&front.lock);

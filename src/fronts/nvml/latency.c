@@ -17,8 +17,8 @@
  * instead. */
 #define SPIN_MAX_NS GK_NS_PER_MS
 
-/* A reservation that ends later than this means that the word was overwritten.
- */
+/* If the last reservation ends later than this from now, the word was
+ * overwritten: ignore it. */
 #define BOOKED_MAX_NS (600 * GK_NS_PER_S)
 
 #define LIST_NS   4500000
@@ -54,9 +54,10 @@ static void wait_until(uint64_t until, bool sleep)
 }
 
 /*
- * Reserves the driver for ns after all earlier reservations. Returns when that
- * ends. There is no lock: a process that is stopped or killed during a call
- * does not delay others for longer than the call takes.
+ * Reserves the driver for ns after all earlier reservations. Returns the time
+ * at which the new reservation ends. There is no lock: a process that is
+ * stopped or killed during a call does not delay others for longer than the
+ * call takes.
  */
 static uint64_t book_driver(_Atomic uint64_t *booked_ns, uint64_t ns)
 {

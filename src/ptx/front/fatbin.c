@@ -39,7 +39,10 @@ struct entry {
 _Static_assert(sizeof(struct header) == 16, "fat binary's header");
 _Static_assert(sizeof(struct entry) == 64, "fat binary's image");
 
-/* Stops at the first byte that differs, because a text may end there. */
+/*
+ * Stops at the first byte that differs, because the data may be a text that
+ * ends there.
+ */
 static bool begins_with_magic(const void *data, uint32_t magic)
 {
 	for (unsigned i = 0; i < sizeof magic; i++)

@@ -26,8 +26,8 @@ static const struct {
 };
 
 /*
- * Returns the field for the value of a class's modifier. The fields of sem,
- * scope and hint are not read by anyone.
+ * Returns the member that stores the value of a class's modifier. No code reads
+ * the members for sem, scope and hint.
  */
 static uint8_t *place_of_class(struct gkf_modifiers *m, struct piece class)
 {

@@ -78,9 +78,12 @@ struct gkf_ptx_fixup {
 
 struct gkf_ptx_variable {
 	const char *name;
-	uint64_t size;   /* bytes; 0: an array of unknown length */
-	uint64_t offset; /* a kernel parameter: in the launch's buffer; other
-			    .param and .local: in the function's local memory */
+	uint64_t size; /* bytes; 0: an array of unknown length */
+	/*
+	 * For a kernel parameter, the offset in the launch's buffer; for other
+	 * .param and for .local, the offset in the function's local memory.
+	 */
+	uint64_t offset;
 	uint32_t align;
 	uint32_t line;
 	uint8_t space;   /* enum gkf_ptx_space */

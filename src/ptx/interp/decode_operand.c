@@ -218,7 +218,8 @@ static uint32_t local_address(struct gkf_decoder *d, uint64_t offset,
 }
 
 /*
- * Returns the place of a constant: the variable's address in its state space.
+ * Returns the place of a constant whose value is the variable's address in its
+ * state space.
  */
 static uint32_t decode_variable(struct gkf_decoder *d,
 				const struct gkf_ptx_operand *o, char letter)

@@ -62,7 +62,7 @@ GKF_API uint32_t gkf_ptx_kernel_registers(const struct gkf_ptx_kernel *kernel);
 struct gkf_ptx_window {
 	uint64_t base, size;
 	unsigned char *host;
-	bool read_only; /* a write ends with GKF_PTX_ILLEGAL_ADDRESS */
+	bool read_only; /* a write ends the run with GKF_PTX_ILLEGAL_ADDRESS */
 };
 
 /* Why a run ended. */

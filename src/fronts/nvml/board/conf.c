@@ -2,8 +2,8 @@
 /*
  * conf.c - confidential computing: `gpukit fake ctl set conf-compute=on` makes
  * the machine a confidential virtual machine, if all its GPUs support it
- * (Hopper and newer). There are no attestation reports or certificates, which
- * NVIDIA signs.
+ * (Hopper and newer). There are no attestation reports or certificates, because
+ * NVIDIA would have to sign them.
  */
 #include "fronts/nvml/board/conf.h"
 #include "fronts/nvml/permission.h"
@@ -186,7 +186,7 @@ static uint64_t memory_kib(const struct call *c)
 	return (uint64_t)c->board->profile.memory_mib * 1024;
 }
 
-/* The size of the unprotected memory: all of it unless the machine is
+/* The size of the unprotected memory: all of the memory unless the machine is
  * confidential. */
 static uint64_t open_kib(const struct call *c)
 {

@@ -16,7 +16,7 @@ typedef nvmlReturn_t field_fn(const struct call *c, unsigned scope,
 field_fn field_value,    /* enum gkf_value */
     field_profile,       /* offset of an integer in the profile; < 1: absent */
     field_count,         /* offset of a sum in struct gkf_state */
-    field_reasons,       /* mask of clocks event reasons; reads their time */
+    field_reasons,       /* mask of clock event reasons; reads time in them */
     field_power_average, /* unused; the scope says what to measure */
     field_power_instant, /* unused; the scope says what to measure */
     field_limit,         /* enum gkf_value; the scope must be the whole GPU */
@@ -64,10 +64,13 @@ field_fn field_link_errors,    /* enum gkf_link_error */
     field_link_remote,         /* unused */
     field_link_switches,       /* arg unused */
     field_link_threshold,      /* arg unused */
-    field_link_threshold_fact, /* the fact; only for links that can sleep */
+    field_link_threshold_fact, /* the result, if the links can sleep */
     field_link_sleeps;         /* arg unused */
 
-/* What a field reads, and from which link: a number, the scopeId's, or all. */
+/*
+ * Packs the link (a number, the one in the caller's scopeId, or all links) and
+ * what to read.
+ */
 #define FIELD_BY_SCOPE         0xfdu
 #define FIELD_SCOPE_OR_ALL     0xfeu /* scopeId UINT32_MAX: all */
 #define FIELD_ALL_LINKS        0xffu

@@ -153,9 +153,9 @@ nvmlReturn_t field_power_average(const struct call *c, unsigned scope,
 }
 
 /*
- * Reads a threshold in degrees below a highest operating temperature: the GPU's
- * or, for the memory's threshold, the memory's. Data centre boards since Ada
- * report it; consumer boards report temperatures instead.
+ * Reads how many degrees a threshold is below the highest operating temperature
+ * of the GPU or, for the memory's threshold, of the memory. Data centre boards
+ * since Ada report this; consumer boards report temperatures instead.
  */
 nvmlReturn_t field_tlimit(const struct call *c, unsigned scope, unsigned arg,
 			  uint64_t *ret_number)

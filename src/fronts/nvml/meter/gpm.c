@@ -36,8 +36,8 @@ struct content {
 	uint64_t machine; /* the seed, which tells machines apart */
 	uint64_t device;
 	/* 0: the whole device. Otherwise a GPU instance: its id + 1 in the
-	 * lower 32 bits, its life in the upper ones, as a later instance may
-	 * have the same id. */
+	 * lower 32 bits, and in the upper ones a number that distinguishes it
+	 * from later instances with the same id. */
 	uint64_t part;
 	struct gkf_state state;
 	uint64_t link[GKF_LINKS_MAX][2]; /* bytes received, sent */
@@ -298,7 +298,7 @@ static nvmlReturn_t compute_metric(const struct gkf_profile *p,
 	if (m->kind == NOTHING || !board_has(p, m))
 		return NVML_ERROR_NOT_SUPPORTED;
 	if (bins <= 0)
-		return NVML_ERROR_NO_DATA; /* less than a bin between them */
+		return NVML_ERROR_NO_DATA; /* both samples are of one bin */
 	if (m->kind == SHARE_OF_TIME)
 		*ret_value = sum / bins / 10 * m->permille / 1000;
 	else if (m->kind == OF_ENGINE)

@@ -107,7 +107,7 @@ nvmlReturn_t nvmlDeviceGetDynamicPstatesInfo(
 }
 
 /* Ampere and newer GPUs support this; only root may call it. A clock domain is
- * reported as a single bit. */
+ * reported as a mask with one bit set. */
 nvmlReturn_t nvmlDeviceGetClkMonStatus(nvmlDevice_t device,
 				       nvmlClkMonStatus_t *status)
 {

@@ -20,7 +20,10 @@ enum kind { NO_KIND, MIG_DEVICE, GPU_INSTANCE, COMPUTE_INSTANCE, KINDS };
 
 #define HANDLES_MAX (1u << 18)
 
-/* What a handle stands for, packed into a word; 0: the handle is unused. */
+/*
+ * The object that a handle stands for, packed into a word; 0: the handle is
+ * unused.
+ */
 #define WORD(kind, device, gi, ci, life)                                       \
 	((uint64_t)(life) << 32 | (uint64_t)(kind) << 24 |                     \
 	 (uint64_t)(device) << 16 | (uint64_t)(gi) << 8 | (uint64_t)(ci))

@@ -102,7 +102,7 @@ static put_fn *detail_of(const struct call *c)
 
 /*
  * Drivers 535.43 to 535.86 wrote records of the detail list into the _v3 lists.
- * They are 8 bytes longer than callers expected.
+ * These records are 8 bytes longer than callers expected.
  */
 static put_fn *put_v3(const struct call *c)
 {

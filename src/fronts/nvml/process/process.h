@@ -9,7 +9,7 @@
 #include "machine/file/numbers.h"
 #include "machine/store/process/processes.h"
 
-/* Longer lists are on the heap. */
+/* A list with more processes is allocated on the heap. */
 #define PROCESS_SHORT_LIST 64
 
 #define PROCESS_ANY_TYPE (GKF_COMPUTE | GKF_GRAPHICS | GKF_MPS)
