@@ -45,7 +45,7 @@ struct gkf_accounts {
 struct gkf_accounting {
 	/* Ring entries up to this number are cleared. */
 	_Atomic uint64_t cleared_number;
-	/* Loads that ended by this machine time are cleared. */
+	/* Loads that ended at or before this machine time are cleared. */
 	_Atomic uint64_t cleared_ns;
 };
 

@@ -54,9 +54,10 @@ struct gkf_ecc_page_word {
 struct gkf_ecc {
 	_Atomic uint64_t
 	    counts[GKF_ECC_COUNTERS][GKF_ECC_LOCATIONS][GKF_ECC_KINDS];
-	_Atomic uint64_t number;   /* errors so far; picks the next address */
+	/* Errors so far; determines the next error's address. */
+	_Atomic uint64_t number;
 	_Atomic uint64_t failures; /* rows for which no spare was left */
-	_Atomic uint64_t channel;  /* a remap failed since the last reset */
+	_Atomic uint64_t channel;  /* 1: a remap failed since the last reset */
 	_Atomic uint64_t rows[GKF_ECC_ROWS_MAX];
 	struct gkf_ecc_page_word pages[GKF_ECC_PAGES_MAX];
 	_Atomic uint64_t unique[GKF_ECC_UNIQUE_MAX]; /* uncorrected, SRAM */

@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* The faults of a device. An argument is written before its bit is. */
+/* The faults of a device. An argument is written before its bit is set. */
 struct gkf_fault_state {
 	_Atomic uint64_t active; /* a bit for each fault */
 	_Atomic uint64_t argument[GKF_FAULTS_MAX];

@@ -51,10 +51,17 @@ struct gkf_file {
 	_Atomic uint64_t slots_high; /* highest slot ever used + 1 */
 	_Atomic uint64_t reaped_ns;  /* CLOCK_MONOTONIC of the last reaping */
 	_Atomic uint64_t reap_pause_ns; /* shortest time between reapings */
-	/* CLOCK_MONOTONIC until which the driver is busy (latency model). */
+	/*
+	 * The time (CLOCK_MONOTONIC) until which the driver is busy (latency
+	 * model).
+	 */
 	_Atomic uint64_t driver_busy_ns;
-	_Atomic uint64_t calls[GKF_FUNCTIONS_MAX]; /* one per row of nvml.def */
-	/* One per row: calls that the default answered with NOT_SUPPORTED. */
+	/* Calls, per row of nvml.def. */
+	_Atomic uint64_t calls[GKF_FUNCTIONS_MAX];
+	/*
+	 * One per row: calls answered NOT_SUPPORTED because the function is not
+	 * implemented.
+	 */
 	_Atomic uint64_t refused[GKF_FUNCTIONS_MAX];
 	_Atomic uint64_t extra_ns[GKF_FUNCTIONS_MAX]; /* latency added by ctl */
 	/* One per row of cuda_symbols.def. */

@@ -32,7 +32,10 @@ enum gkf_link_error {
 struct gkf_link_counter {
 	_Atomic uint64_t control; /* units | packet filter << 8 */
 	_Atomic uint64_t frozen;  /* 1: stopped */
-	/* Bytes received and sent when it was reset. */
+	/*
+	 * Bytes that the link had received and sent when the counter was last
+	 * reset.
+	 */
 	_Atomic uint64_t zero[2];
 	_Atomic uint64_t stop[2]; /* the value shown while frozen */
 };
@@ -54,7 +57,7 @@ struct gkf_link {
  */
 struct gkf_link_shares {
 	uint64_t carrying; /* a bit for each link */
-	/* The device's bytes at that time: rx, tx. */
+	/* The bytes that the device had received and sent at that time. */
 	uint64_t device[2];
 	uint64_t bytes[GKF_LINKS_MAX][2]; /* rx, tx */
 };

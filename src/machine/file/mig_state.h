@@ -25,7 +25,8 @@
 
 /*
  * Work done in a GPU instance: the permille of each engine, summed over the
- * bins. All members are words. They keep growing when the instance is replaced.
+ * bins. All members are words. They keep growing when another instance takes
+ * the same id.
  */
 struct gkf_mig_sums {
 	uint64_t gpu, sm, occupancy, tensor, dram;

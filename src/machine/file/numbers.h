@@ -79,7 +79,7 @@ enum gkf_permission {
 /* Kinds of work that keep a device busy. */
 enum gkf_wave_kind {
 	GKF_WAVE_NONE,   /* holds memory, never busy */
-	GKF_WAVE_IDLE,   /* never busy either: attached, but waiting */
+	GKF_WAVE_IDLE,   /* attached, but only waits: never busy */
 	GKF_WAVE_TRAIN,  /* near `util`; in each period it dips to a fifth */
 	GKF_WAVE_INFER,  /* around `util`; it rises and falls in each period */
 	GKF_WAVE_STEADY, /* `util` in every bin, taken from a recording */

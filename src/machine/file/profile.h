@@ -110,7 +110,7 @@
 struct gkf_profile {
 	char id[GKF_NAME_MAX];   /* file name without .yaml, lower case */
 	char name[GKF_NAME_MAX]; /* name that NVML returns */
-	char mark[16];           /* put before the name, empty by default */
+	char mark[16];           /* prefix of the name; empty by default */
 	char brand[24];          /* nvmlBrandType_t's tail: "NVIDIA", "TESLA" */
 	char architecture[24];   /* NVML_DEVICE_ARCH_'s tail: "AMPERE" */
 	char vbios[24];

@@ -23,7 +23,8 @@
 
 /*
  * The kinds of steps. The comments say what the members `number`, `argument`
- * and `text` of struct gkf_step mean; members not named are unused.
+ * and `text` of struct gkf_step mean; members not named are unused. For the
+ * text of a rule, see read_rule_text() in trouble/scenario.c.
  */
 enum gkf_step_kind {
 	GKF_STEP_NOTE,  /* text: what happens now, for people */

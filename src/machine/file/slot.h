@@ -16,8 +16,9 @@
  */
 struct gkf_slot {
 	_Atomic uint64_t life;
-	_Atomic uint64_t bytes;   /* device memory, including contexts */
-	_Atomic uint64_t managed; /* resident managed memory; not in bytes */
+	_Atomic uint64_t bytes; /* device memory, including contexts */
+	/* Resident managed memory; `bytes` excludes it. */
+	_Atomic uint64_t managed;
 	uint32_t device;
 	uint32_t types;    /* bits of gkf_process_type */
 	int32_t pid;       /* pid in its own pid namespace */

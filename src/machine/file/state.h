@@ -53,10 +53,11 @@ struct gkf_state {
 	uint64_t energy_mwbins; /* sum of power_mw over the bins: exact */
 	uint64_t pcie_tx_bytes, pcie_rx_bytes;
 	uint64_t nvlink_tx_bytes, nvlink_rx_bytes;
-	uint64_t reason_ns[GKF_REASONS]; /* machine time under each reason */
-	/* Machine time under any thermal reason. */
+	/* Machine time with each throttle reason. */
+	uint64_t reason_ns[GKF_REASONS];
+	/* Machine time with any thermal reason. */
 	uint64_t thermal_ns;
-	/* Machine time under any limiter, as NVML defines limiters. */
+	/* Machine time with any reason that NVML counts as a limiter. */
 	uint64_t limited_ns;
 	/* Sums of permille over the bins, from which means are computed. */
 	uint64_t gpu_sum, sm_active_sum, sm_occupancy_sum, tensor_sum, dram_sum;

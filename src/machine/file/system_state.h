@@ -19,7 +19,7 @@ enum gkf_conf_compute {
 
 struct gkf_system {
 	_Atomic uint64_t conf_compute; /* enum gkf_conf_compute */
-	_Atomic uint64_t conf_ready;   /* 1: GPUs accept work in this mode */
+	_Atomic uint64_t conf_ready;   /* 1: GPUs accept confidential work */
 	/* Key rotation: log2 of the attacker's advantage; 0: the default. */
 	_Atomic uint64_t conf_advantage;
 };

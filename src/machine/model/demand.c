@@ -82,8 +82,8 @@ void gkf_demand_collect(struct gkf_machine *m, unsigned device,
 }
 
 /*
- * Returns a process's busy permille in a bin; adds the bytes that it copied to
- * drive->moved.
+ * Returns a process's busy permille in a bin. Also adds to drive->moved the
+ * bytes that the process copied in that bin.
  */
 static uint32_t busy_at(struct gkf_machine *m, unsigned slot,
 			const struct gkf_wave *wave, uint64_t bin,
@@ -154,7 +154,10 @@ static void add_instance_share(const struct wanted *w, uint64_t permille,
 		drive->kind[k] += (uint32_t)(w->kind[k] * part / 1000);
 }
 
-/* Adds up processes that are too many to be collected, as one instance. */
+/*
+ * Adds up the demand of all slots as if they were in one instance. For devices
+ * with too many processes to collect.
+ */
 static void scan_slots(struct gkf_demand *c, uint64_t bin,
 		       struct gkf_drive *drive)
 {

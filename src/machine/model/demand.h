@@ -37,8 +37,8 @@ struct gkf_demand {
 };
 
 /*
- * Collects the processes of a device. *ret_wants is valid until a process comes
- * or goes, at the latest until the writers' lock is released.
+ * Collects the processes of a device. *ret_wants is valid until a process
+ * attaches or detaches, at the latest until the writers' lock is released.
  */
 void gkf_demand_collect(struct gkf_machine *m, unsigned device,
 			struct gkf_demand *ret_wants);

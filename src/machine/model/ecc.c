@@ -267,7 +267,10 @@ static void book_error(struct gkf_machine *m, unsigned device,
 
 	GK_ASSERT(gkf_lock_held(m));
 	fold_set_counts(m, device);
-	/* The aggregate count first: it is never below the volatile one. */
+	/*
+	 * The aggregate count grows first, so that it is never below the
+	 * volatile one.
+	 */
 	atomic_fetch_add(
 	    &dev->ecc.counts[GKF_ECC_AGGREGATE][e->location][e->kind],
 	    e->count);

@@ -100,7 +100,10 @@ struct gkf_ecc_rows {
 	unsigned active[GKF_ECC_CAUSES];
 	unsigned pending[GKF_ECC_CAUSES]; /* effective at the next reset */
 	bool failed; /* no spare row was left for a bad row */
-	/* Number of banks with all, most, some, one, no spare rows left. */
+	/*
+	 * Number of banks that have all, most, some, one and none of their
+	 * spare rows left.
+	 */
 	unsigned banks[5];
 };
 /* false: this board does not remap rows. */

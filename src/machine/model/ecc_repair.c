@@ -144,7 +144,10 @@ void gkf_ecc_repair(struct gkf_machine *m, unsigned device,
 				       ? GKF_ECC_BY_CORRECTED
 				       : GKF_ECC_BY_UNCORRECTED;
 
-	/* A second corrected error in a row, not the first, needs a repair. */
+	/*
+	 * A memory row is repaired at its second corrected error, not at its
+	 * first.
+	 */
 	if (cause == GKF_ECC_BY_CORRECTED && hits < 2 &&
 	    !remember_row(ecc, address))
 		return;
@@ -175,7 +178,8 @@ void gkf_ecc_take_effect(struct gkf_machine *m, unsigned device)
 }
 
 /*
- * The index in gkf_ecc_rows.banks of a bank that has used so many spare rows.
+ * The index in gkf_ecc_rows.banks under which a bank with `used` used spare
+ * rows is counted.
  */
 static unsigned bank_kind(unsigned used)
 {

@@ -53,8 +53,8 @@ static int64_t soft_limit_mc(const struct gkf_profile *p,
 }
 
 /*
- * Whether the board is hot: from at_mc up, and then until it has cooled below
- * that by the hysteresis.
+ * Whether the board is hot. It becomes hot at at_mc, and stays hot until it has
+ * cooled to `hysteresis_mc` below that.
  */
 static bool is_hot(int64_t temp_mc, int64_t at_mc, int64_t hysteresis_mc,
 		   bool before)
@@ -98,8 +98,8 @@ struct cooling {
 
 /*
  * For passive boards, finds the air temperature and the fixed conductance that
- * match both rest and full load. For boards with fans, the conductance grows
- * linearly with fan speed, through the points of rest and full load.
+ * fit the temperatures at rest and at full load. For boards with fans, the
+ * conductance grows linearly with fan speed and fits at these two points.
  */
 static struct cooling cooling_of(const struct gkf_profile *p, int64_t fan)
 {

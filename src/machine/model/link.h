@@ -27,16 +27,16 @@ GKF_API uint64_t gkf_links_up(const struct gkf_machine *m, unsigned device);
 GKF_API uint64_t gkf_link_error(const struct gkf_machine *m, unsigned device,
 				unsigned link, enum gkf_link_error error);
 
-/* Bytes since the machine was made; never falls. */
+/* Bytes carried since the machine was made. The count never falls. */
 enum gkf_way { GKF_RECEIVED, GKF_SENT };
 GKF_API uint64_t gkf_link_bytes(struct gkf_machine *m, unsigned device,
 				unsigned link, enum gkf_way way);
 
-/* MB/s in one direction, 0 while it is down. */
+/* A link's MB/s in one direction; 0 while the link is down. */
 GKF_API unsigned gkf_link_mbps(const struct gkf_machine *m, unsigned device,
 			       unsigned link);
 
-/* nvmlNvlinkVersion_t of the board's links; 0: it has none. */
+/* nvmlNvlinkVersion_t of the board's links; 0: the board has no links. */
 GKF_API unsigned gkf_link_version(const struct gkf_machine *m, unsigned device);
 
 /* The other end of a link, which may be down. */
@@ -65,7 +65,10 @@ GKF_API enum gkf_link_bw gkf_link_bw(const struct gkf_machine *m,
 /* Number of links that connect two different GPUs now. */
 unsigned gkf_links_between(const struct gkf_machine *m, unsigned a, unsigned b);
 
-/* A value of "fabric-state"; it is 0 for a GPU on no fabric. */
+/*
+ * The "fabric-state" of a GPU that has joined its fabric; 0: it is on no
+ * fabric.
+ */
 #define GKF_FABRIC_COMPLETED 3
 
 /* Number of links that carry traffic; see gkf_links_find_carrying(). */

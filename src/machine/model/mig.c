@@ -186,8 +186,8 @@ static bool is_load_present(const struct gkf_slot *slot, uint64_t bin)
 }
 
 /*
- * Whether a process is on the device (gi and ci are ALL), in a GPU instance (ci
- * is ALL) or in a compute instance. Reaps dead processes first.
+ * Whether any process is on the device (gi and ci are ALL), in a GPU instance
+ * (ci is ALL) or in a compute instance. Reaps dead processes first.
  */
 #define ALL 0xffffu
 static bool is_instance_used(struct gkf_machine *m, unsigned device,
@@ -326,7 +326,10 @@ unsigned gkf_mig_ci_capacity(struct gkf_machine *m, unsigned device,
 	return n;
 }
 
-/* The lowest free slice for a compute instance, or start itself; -1: none. */
+/*
+ * The lowest free slice at which a compute instance may start; with a `start`,
+ * only that slice is tried. -1: none is free.
+ */
 static int ci_start(const struct gkf_mig_ci_profile *p, unsigned taken,
 		    int start)
 {

@@ -86,7 +86,10 @@ static void sum_wants(const struct gkf_demand *wants, uint64_t bin,
 	}
 }
 
-/* Like sum_wants(), but for processes that are too many to be collected. */
+/*
+ * Like sum_wants(), but reads all slots. For devices with too many processes to
+ * collect.
+ */
 static void sum_slots(struct gkf_machine *m, unsigned device, uint64_t bin,
 		      struct gkf_mig_sums sums[GKF_MIG_GIS])
 {

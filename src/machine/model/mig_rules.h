@@ -59,7 +59,10 @@ gkf_mig_profile_by_name(const struct gkf_mig_board *board, const char *name,
 GKF_API unsigned gkf_mig_bar1_mib(const struct gkf_mig_board *board,
 				  const struct gkf_mig_profile *profile);
 
-/* The id of a GPU instance at a slice; the first slice and size of an id. */
+/*
+ * gkf_mig_gi_id(): the id of a GPU instance, from its first slice and its size.
+ * The other functions return the first slice and the size for an id.
+ */
 unsigned gkf_mig_gi_id(unsigned start, unsigned memory_slices);
 unsigned gkf_mig_gi_start(unsigned gi);
 unsigned gkf_mig_gi_size(unsigned gi);

@@ -4,8 +4,8 @@
  *
  * A value that was set wins; others come from the model's state after the last
  * whole bin (1/6 s). The first caller in a bin computes the state for all
- * processes. If the lock is taken, the older state is used; only if that is
- * half a second old does a reader wait, for at most 20 ms.
+ * processes. If the lock is taken, callers use the older state. Only if that is
+ * half a second old do they wait for the lock, for at most 20 ms.
  */
 #ifndef GKF_MODEL_H
 #define GKF_MODEL_H

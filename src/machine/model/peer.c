@@ -39,7 +39,8 @@ bool gkf_peer_nvlink(struct gkf_machine *m, unsigned a, unsigned b)
 /*
  * Data-centre boards of one architecture on one NUMA node are peers over PCIe:
  * in this model nothing forwards peer traffic between nodes. Consumer boards
- * are peers over NVLink alone (published `nvidia-smi topo -p2p` show GNS).
+ * are peers over NVLink alone (`nvidia-smi topo -p2p`, as published, shows GNS
+ * for them).
  */
 enum gkf_peer gkf_peer_pcie(const struct gkf_machine *m, unsigned a, unsigned b)
 {

@@ -16,7 +16,7 @@
 
 struct gkf_machine;
 
-/* The value of a parameter; the factory's if it was not set. */
+/* The value of a parameter; the factory value if it was not set. */
 GKF_API int64_t gkf_smoothing_get(const struct gkf_machine *m, unsigned device,
 				  unsigned profile, unsigned param);
 

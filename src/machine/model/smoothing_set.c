@@ -18,7 +18,7 @@ int gkf_smoothing_set(struct gkf_machine *m, unsigned device, unsigned profile,
 	r = gkf_lock(m);
 	if (r)
 		return r;
-	/* Past bins that were not computed yet use the old value. */
+	/* Past bins still to be computed must use the old value. */
 	gkf_state_advance(m, device);
 	atomic_store(&m->file->device[device].smoothing.param[profile][param],
 		     (uint64_t)value + 1);

@@ -38,8 +38,9 @@
 #define CATCH_UP_BINS (86400ULL * GKF_BINS_PER_S)
 
 /*
- * A state this old is worth waiting for: another process is catching up with a
- * long gap. If a stopped process holds the lock, each call waits this long.
+ * OLD_BINS: if the state is that old, another process is catching up with a
+ * long gap, and a reader waits for it, at most PATIENCE_NS. If a stopped
+ * process holds the lock, each call waits that long.
  */
 #define OLD_BINS    3
 #define PATIENCE_NS (20 * GK_NS_PER_MS)
@@ -172,8 +173,8 @@ static uint64_t bin_cost(const struct gkf_demand *wants)
 
 /*
  * Advances the state to a bin. As far as the budget allows, bins are computed
- * one by one; the last GKF_PAST_BINS bins are always computed so, because they
- * are kept. Returns the budget left.
+ * one by one. The last GKF_PAST_BINS bins are always computed one by one,
+ * because they are kept. Returns the budget left.
  */
 static uint64_t advance_to(struct gkf_machine *m, unsigned device, uint64_t bin,
 			   uint64_t budget, struct gkf_state *state)

@@ -48,7 +48,7 @@ static bool is_geforce(const struct gkf_profile *p)
 	return strncmp(p->brand, "GEFORCE", 7) == 0;
 }
 
-/* The layout of one board; resolves auto. */
+/* The layout of one board: resolves `auto`. */
 static enum gkf_layout layout_of(const struct gkf_profile *p,
 				 enum gkf_layout layout)
 {
@@ -69,8 +69,8 @@ static enum tree tree_of(const struct gkf_profile *p, enum gkf_layout layout)
 }
 
 /*
- * The index after the last of the adjacent boards that have the same model as
- * board `from`.
+ * A run is a sequence of adjacent boards of one model. Returns the index after
+ * the last board of the run that begins at `from`.
  */
 static unsigned run_end(const struct gkf_board *boards, unsigned count,
 			unsigned from)

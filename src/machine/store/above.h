@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * above.h - functions of higher rooms that the store and the model call: some
- * bring the machine up to date before it is read or changed, others describe a
- * device and its faults. trouble/machine.c passes them in when it opens a
- * machine.
+ * above.h - functions of model/ and trouble/ that store/ calls through
+ * pointers, because these directories depend on store/; model/ calls some
+ * functions of trouble/ in the same way. Some bring the machine up to date
+ * before it is read or changed, others describe a device and its faults.
+ * trouble/machine.c passes them in when it opens a machine.
  */
 #ifndef GKF_ABOVE_H
 #define GKF_ABOVE_H
@@ -21,7 +22,7 @@ struct gkf_profile;
 struct gkf_topology;
 
 struct gkf_above {
-	/* Member `x` points to the function gkf_x() of a higher room. */
+	/* Member `x` points to the function gkf_x(). */
 	void (*scenario_apply)(struct gkf_machine *m, uint64_t bin);
 	void (*state_advance)(struct gkf_machine *m, unsigned device);
 	void (*state_catch_up)(struct gkf_machine *m, unsigned device);

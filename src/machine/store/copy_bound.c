@@ -22,7 +22,7 @@
 /* Bins that are always computed: those that are kept, and one before them. */
 #define LEAST_BINS (GKF_PAST_BINS + 1)
 
-/* How many bins the GPU that is most behind must compute. */
+/* How many bins must be computed for the GPU that is farthest behind. */
 static uint64_t count_bins(const struct gkf_machine *m)
 {
 	uint64_t now = gkf_machine_bin(m), first = now;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * coverage.h - counts what programs were refused: rows of cuda_symbols.def
- * and, by name, functions of libraries and features of kernels.
+ * coverage.h - counts refusals: functions of the CUDA driver by their rows in
+ * cuda_symbols.def; functions of libraries and features of kernels by name.
  */
 #ifndef GKF_COVERAGE_H
 #define GKF_COVERAGE_H
@@ -33,12 +33,14 @@ enum gkf_named {
 /* The name of this process when it was first refused something. */
 GKF_API const char *gkf_caller(void);
 
-/* Counts that this process was refused a row of cuda_symbols.def. */
+/*
+ * Counts one refusal for this process: a function in cuda_symbols.def, by row.
+ */
 GKF_API void gkf_cuda_refuse(struct gkf_machine *m, unsigned row);
 
 /*
- * Counts that this process was refused a thing by name, which is truncated to
- * GKF_REFUSED_MAX - 1 bytes.
+ * Counts one refusal for this process: a thing by name. The name is truncated
+ * to GKF_REFUSED_MAX - 1 bytes.
  */
 GKF_API void gkf_refuse_named(struct gkf_machine *m, enum gkf_named kind,
 			      const char *name);
@@ -61,7 +63,7 @@ bool gkf_named_read(struct gkf_machine *m, unsigned index,
 #define GKF_REFUSED_NAMED 8192u
 #define GKF_REFUSED_END   (GKF_REFUSED_NAMED + GKF_NAMES_MAX)
 
-/* Counts that a program was refused a function. */
+/* Counts one refusal of a function for a program. */
 GKF_API void gkf_refusal_count(struct gkf_machine *m, unsigned function,
 			       const char *caller);
 

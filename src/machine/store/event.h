@@ -25,7 +25,7 @@ void gkf_event_push(struct gkf_machine *m, uint32_t device, uint64_t type,
 /* From now on events of these types are kept. */
 GKF_API void gkf_event_interest(struct gkf_machine *m, uint64_t types);
 
-/* The number of the last event, at which a new listener starts. */
+/* The number of the last event; a new listener starts after it. */
 GKF_API uint64_t gkf_event_last(const struct gkf_machine *m);
 
 /*

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gate.h - pointers to the words of a machine's file that fronts read in every
- * call: each costs a load, and fronts need not know the file's layout. They are
- * valid until gkf_machine_close(). Any process may overwrite the words at any
- * time.
+ * gate.h - pointers to the words of a machine's file that the NVML and CUDA
+ * libraries read in every call. A read costs one load, and the libraries need
+ * not know the file's layout. The pointers are valid until gkf_machine_close().
+ * Any process may overwrite the words at any time.
  */
 #ifndef GKF_GATE_H
 #define GKF_GATE_H
@@ -32,7 +32,7 @@ struct gkf_gate {
 	const _Atomic uint64_t *latency;      /* enum gkf_latency */
 	const _Atomic uint64_t *rules;        /* number of rules */
 	const _Atomic uint64_t *next_step_ns; /* UINT64_MAX: no step is left */
-	/* CLOCK_MONOTONIC until which the driver is busy. */
+	/* The time (CLOCK_MONOTONIC) until which the driver is busy. */
 	_Atomic uint64_t *booked_ns;
 	/* The file's last word, and whether it was found missing. */
 	const _Atomic uint32_t *last;
@@ -61,8 +61,9 @@ static inline void gkf_gate_look(struct gkf_machine *m,
 }
 
 /*
- * Whether the file is whole. It is not if it was truncated while mapped; then
- * it reads as zeros, and the first such call writes a line to the log. Cheap.
+ * Whether the file is whole, that is, was not truncated while mapped. A
+ * truncated file reads as zeros; the first call that finds this writes a line
+ * to the log. Cheap.
  */
 GKF_API bool gkf_machine_is_whole(struct gkf_machine *m);
 

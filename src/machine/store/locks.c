@@ -31,7 +31,7 @@ _Static_assert(offsetof(pthread_mutex_t, __data.__lock) == 0 &&
 /* Greater than any thread id: the kernel's PID_MAX_LIMIT. */
 #define THREADS_MAX (4U << 20)
 
-/* How often to repair a word that another process keeps overwriting. */
+/* How many times to repair a word that another process keeps overwriting. */
 #define TRIES 1000
 
 struct gkf_locks {

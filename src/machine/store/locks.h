@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * locks.h - the robust locks of a machine. Processes share only the word of
- * each that names its holder.
+ * locks.h - the robust locks of a machine. Processes share only one word of
+ * each lock, which names its holder.
  *
  * While a robust lock is held, glibc keeps list links in it and, on unlock,
  * writes to where they point. In shared memory other processes could choose
@@ -37,16 +37,17 @@ struct gkf_lock_claims {
 };
 
 /*
- * Where the locks of a file with `size` bytes of other content begin and end.
+ * The offsets at which the locks of a file begin and end; `size` is the size of
+ * the file's other content.
  */
 size_t gkf_locks_begin(size_t size);
 size_t gkf_locks_end(size_t size);
 
 /*
- * Makes the first `count` locks, counted from the end, of a file that has
- * `size` bytes of other content. fd must be open during this call, and the file
- * mapped at `file`, with all its locks, until gkf_locks_free(). fd -1: locks of
- * this process alone. The claims must live as long.
+ * Makes the first `count` locks of a file that has `size` bytes of other
+ * content. The first lock is the last in the file. fd must be open during this
+ * call. The file, with all its locks, must be mapped at `file`, and the claims
+ * must exist, until gkf_locks_free(). fd -1: locks of this process alone.
  */
 int gkf_locks_new(int fd, void *file, size_t size, unsigned count,
 		  struct gkf_lock_claims *claims, struct gkf_locks **ret);

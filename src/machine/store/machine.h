@@ -49,8 +49,9 @@ struct gkf_machine_spec {
 GKF_API int gkf_machine_path(const char *name, char *ret_path, size_t cap);
 
 /*
- * Creates or opens a machine, given the functions of higher rooms. Other rooms
- * call the functions of trouble/machine.h instead, which are described there.
+ * Creates or opens a machine. `above` has the functions of model/ and trouble/
+ * (above.h). Outside store/, call the functions of trouble/machine.h, which
+ * describes them.
  */
 int gkf_store_create(const char *path, const struct gkf_machine_spec *spec,
 		     const struct gkf_above *above);
@@ -62,9 +63,9 @@ int gkf_store_scratch(const struct gkf_machine_spec *spec,
 GKF_API void gkf_machine_close(struct gkf_machine *m);
 
 /*
- * Whether it was opened from another user's file. If so it shows the machine at
- * that moment, and gkf_lock() returns GK_ERR_PERMISSION: only the due steps of
- * its scenario can change it.
+ * Whether the machine was opened from another user's file. If so, it is a copy
+ * as of that moment, and gkf_lock() returns GK_ERR_PERMISSION: only the due
+ * steps of its scenario can change it.
  */
 GKF_API bool gkf_machine_is_copy(const struct gkf_machine *m);
 

@@ -235,9 +235,10 @@ static int make_parent(const char *path)
 }
 
 /*
- * Opens a file for a machine being made; returns a descriptor or a gk_err. It
- * has no name, so that nothing remains if its maker is killed. If the file
- * system does not support that, it gets a name next to path, written to name.
+ * Opens a file for a machine being made; returns a descriptor or a gk_err. The
+ * file has no name, so that nothing remains if this process is killed. If the
+ * file system does not support that, the file gets a name next to `path`, which
+ * is returned in `name`.
  */
 static int open_unfinished(const char *path, char *name, size_t cap)
 {
@@ -258,7 +259,7 @@ static int open_unfinished(const char *path, char *name, size_t cap)
 	return fd < 0 ? gk_err_from_errno(errno) : fd;
 }
 
-/* link() and not rename(), because it refuses to replace a live machine. */
+/* link(), not rename(): it refuses to replace a live machine. */
 static int publish_machine(int fd, const char *name, const char *path)
 {
 	char nameless[32];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rows.c - computes the check of rows: a sum over all rows, so that the
+ * rows.c - computes the checksum of rows.h: a sum over all rows, so that the
  * compiler computes it. Each row adds the length of its name, multiplied by its
  * position. If a row is added or removed, the positions of all later rows
  * change.

@@ -15,7 +15,7 @@ enum gkf_setting {
 	GKF_PERMISSION,   /* enum gkf_permission */
 	GKF_LATENCY,      /* enum gkf_latency */
 	GKF_CONF_COMPUTE, /* enum gkf_conf_compute */
-	GKF_CONF_READY,   /* 1: GPUs accept work in this mode */
+	GKF_CONF_READY,   /* 1: GPUs accept confidential work */
 	/* Key rotation: log2 of the attacker's advantage; 0: the default. */
 	GKF_CONF_ADVANTAGE,
 };

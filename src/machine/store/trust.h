@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trust.h - trusts machine files that belong to this user or root and that
- * nobody else can write. Anyone can write to /dev/shm, so a file there under
- * this user's name may be another user's.
+ * trust.h - decides which machine files are trusted: those that belong to this
+ * user or root and that nobody else can write. Anyone can write to /dev/shm, so
+ * a file there under this user's name may be another user's.
  */
 #ifndef GKF_TRUST_H
 #define GKF_TRUST_H

@@ -11,9 +11,9 @@
 struct gkf_machine;
 
 /*
- * The writers' lock. A dead holder's lock is recovered. If a stopped process
- * holds it, gkf_lock() returns GK_ERR_TIMEOUT after a second; if it was
- * overwritten, GK_ERR_CORRUPT.
+ * The writers' lock. A dead holder's lock is recovered. gkf_lock() returns
+ * GK_ERR_TIMEOUT after a second if a stopped process holds the lock, and
+ * GK_ERR_CORRUPT if the lock's word was overwritten.
  */
 int gkf_lock(struct gkf_machine *m);
 bool gkf_trylock(struct gkf_machine *m, uint64_t patience_ns);

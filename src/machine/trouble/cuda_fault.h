@@ -14,8 +14,8 @@
 struct gkf_machine;
 
 /*
- * The argument of a CUDA fault, in one word: the CUresult; how many more calls
- * succeed; the hash of a kernel's name, 0: any kernel.
+ * The argument of a CUDA fault, in one word: the CUresult; the number of calls
+ * that succeed first; the hash of a kernel's name, 0: any kernel.
  */
 #define GKF_CUDA_FAULT_RESULT(argument) ((unsigned)((argument)&0xffff))
 #define GKF_CUDA_FAULT_AFTER(argument)  ((unsigned)((argument) >> 16 & 0xffff))

@@ -234,10 +234,10 @@ static void tell_ecc(struct gkf_machine *m, unsigned device, uint64_t argument,
 }
 
 /*
- * Records the errors that a fault causes in memory or on a link. In memory,
- * GKF_FAULT_REMAP_PENDING is two corrected errors in a row, which is then
- * remapped. The recovery error of a link stays when the fault ends; link.c
- * treats the link as down while the fault is active.
+ * Records the errors that a fault causes in memory or on a link.
+ * GKF_FAULT_REMAP_PENDING causes two corrected errors in one memory row, which
+ * is then remapped. The recovery error of a link stays when the fault ends;
+ * link.c treats the link as down while the fault is active.
  */
 static int damage_gpu(struct gkf_machine *m, unsigned device,
 		      enum gkf_fault fault, uint64_t argument)

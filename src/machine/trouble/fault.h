@@ -113,15 +113,17 @@ GKF_API bool gkf_machine_fault_active(struct gkf_machine *m,
 
 /* ---- for the model ---- */
 
-/* Adds what active faults count in the bins [first, end). */
+/* Raises the values that active faults raise, for the bins [first, end). */
 void gkf_fault_bins(struct gkf_machine *m, unsigned device, uint64_t first,
 		    uint64_t end);
 
-/* Brings a value that a fault counts up to date, before it is read. No lock. */
+/* If an active fault raises this value, brings it up to date. Needs no lock. */
 void gkf_fault_catch_up(struct gkf_machine *m, unsigned device,
 			enum gkf_value value);
 
-/* The value forced by a fault; false: none does. No lock. */
+/*
+ * The value that an active fault forces; false: no fault does. Needs no lock.
+ */
 bool gkf_fault_value(struct gkf_machine *m, unsigned device,
 		     enum gkf_value value, int64_t *ret_value);
 

@@ -35,8 +35,8 @@ bool gkf_rule_read(struct gkf_machine *m, unsigned index,
 
 /*
  * Whether a call fails. Counts the call in every rule that matches. device: the
- * one that the call is about, or -1. *ret_answer: the answer of the first rule
- * that makes the call fail.
+ * device that the call is about, or -1. *ret_answer: the answer of the first
+ * rule that makes the call fail.
  */
 GKF_API bool gkf_rule_applies(struct gkf_machine *m, unsigned function,
 			      int device, int *ret_answer);

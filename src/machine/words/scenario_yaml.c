@@ -35,7 +35,7 @@ static int read_seed(struct gkf_build *b, const yaml_node_t *node)
 	int64_t seed;
 	int err = gkf_key_integer(b, "seed", node, INT64_MIN, INT64_MAX, &seed);
 
-	/* A seed from the command line wins. */
+	/* A seed given on the command line takes precedence. */
 	if (!err && !b->seed_given)
 		b->s.seed = (uint64_t)seed;
 	return err;

@@ -33,7 +33,9 @@ int gkf_spec_list(const char *text, unsigned count, uint64_t *ret_mask,
 struct gkf_load_spec {
 	enum gkf_wave_kind kind;
 	uint64_t gpus; /* bit mask */
-	/* MIG devices, too: for each GPU a bit for each index. */
+	/*
+	 * MIG devices that are listed as well: for each GPU, a bit per index.
+	 */
 	uint8_t mig[GKF_DEVICES_MAX];
 	unsigned n;   /* processes per GPU */
 	uint64_t mem; /* bytes per process; 0: a share of the GPU */

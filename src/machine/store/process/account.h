@@ -33,7 +33,7 @@ typedef bool gkf_account_visit(void *ctx, const struct gkf_account *account);
 GKF_API void gkf_accounts_each(struct gkf_machine *m, unsigned device,
 			       gkf_account_visit *visit, void *ctx);
 
-/* An upper bound of the accounts visited. */
+/* An upper bound of the number of accounts visited. */
 GKF_API unsigned gkf_accounts_bound(const struct gkf_machine *m);
 
 /* Clears the accounts of a device's ended processes. 0 or a gk_err. */

@@ -28,7 +28,7 @@
 #define PATIENCE_NS       GK_NS_PER_S
 #define STUCK_PATIENCE_NS GK_NS_PER_MS
 
-/* Drivers map memory in these units, so a context takes whole ones. */
+/* Drivers map memory in blocks of this size; a context takes whole blocks. */
 #define BLOCK (2 * MIB)
 
 static struct gkf_books *books_of(const struct gkf_machine *m, unsigned device)

@@ -75,10 +75,10 @@ void gkf_books_unlock(struct gkf_machine *m, unsigned device);
 bool gkf_books_held(const struct gkf_machine *m, unsigned device);
 
 /*
- * gkf_books_enter() adds a slot: a copy of the slot, before it is visible.
- * gkf_books_leave() removes a slot of the file, while it is still visible;
- * `device` is the slot's device, as the caller has checked it. The caller holds
- * the device's books.
+ * gkf_books_enter() adds a slot to the sums; it gets a copy of the slot, which
+ * is not visible yet. gkf_books_leave() subtracts a slot of the file, which is
+ * still visible; `device` is the slot's device, as the caller has checked it.
+ * The caller holds the device's books.
  */
 void gkf_books_enter(struct gkf_machine *m, const struct gkf_slot *slot);
 void gkf_books_leave(struct gkf_machine *m, const struct gkf_slot *slot,

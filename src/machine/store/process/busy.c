@@ -28,7 +28,8 @@ _Static_assert(GKF_BIN_NS <= NS_MASK, "a whole bin has room");
 
 /*
  * If a device's state is this many bins behind, a working process computes it.
- * The other half of the bins kept leaves time for a process that is doing so.
+ * That is half of the bins kept, so another process that is already computing
+ * the state has time to finish.
  */
 #define BEHIND_BINS (GKF_BUSY_BINS / 2)
 

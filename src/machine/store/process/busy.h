@@ -59,8 +59,8 @@ void gkf_busy_read(struct gkf_machine *m, unsigned slot, uint64_t bin,
 		   struct gkf_done *ret_done);
 
 /*
- * The first bin, not before `bin`, in which the process may have worked; bin
- * itself if it did; UINT64_MAX: the file has no later work yet.
+ * The first bin, not before `bin`, in which the process may have worked.
+ * UINT64_MAX: the file has no later work yet.
  */
 uint64_t gkf_busy_next(struct gkf_machine *m, unsigned slot, uint64_t bin);
 

@@ -36,7 +36,7 @@ struct gkf_identity gkf_self_look_up(void)
 	return self;
 }
 
-/* Threads that look it up at the same time store the same words. */
+/* Threads that look up the identity at the same time store the same words. */
 static void keep_identity(struct gkf_own *own, const struct gkf_identity *self)
 {
 	atomic_store_explicit(&own->pid, self->pid, memory_order_relaxed);

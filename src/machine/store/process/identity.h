@@ -31,7 +31,9 @@ struct gkf_own {
  */
 struct gkf_identity gkf_self(const struct gkf_machine *m);
 
-/* Looks up the same without a machine, anew at each call. */
+/*
+ * Like gkf_self(), but without a machine; looks up the identity at each call.
+ */
 struct gkf_identity gkf_self_look_up(void);
 
 /*

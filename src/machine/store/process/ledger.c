@@ -148,7 +148,10 @@ static int check_compute_mode(struct gkf_machine *m, unsigned device,
 		   : 0;
 }
 
-/* Refuses a process whose end nobody could detect to free its memory. */
+/*
+ * Refuses a process whose end other processes could not detect: its memory
+ * would never be freed.
+ */
 static int refuse_unknown(const struct gkf_identity *self)
 {
 	gk_log(GK_LOG_ERROR,
@@ -171,9 +174,9 @@ static bool is_former(const struct gkf_slot *slot,
 }
 
 /*
- * Frees the slots for which is_former() is true. Until the next reaping,
- * process lists would show their memory as this process's. The caller holds the
- * writers' lock.
+ * Frees the slots for which is_former() is true. Otherwise, until the next
+ * reaping, process lists would show their memory as this process's. The caller
+ * holds the writers' lock.
  */
 static void free_former(struct gkf_machine *m, const struct gkf_identity *self)
 {

@@ -48,8 +48,8 @@ static uint64_t sum_held(struct gkf_machine *m, unsigned device, unsigned gi)
 #define READINGS 4
 
 /*
- * The sum over all slots. It may never have been correct at any moment if slots
- * changed meanwhile; the books then show changes, and the slots are read again.
+ * The sum over all slots. If slots change while they are summed, the sum may be
+ * wrong; b->changes reveals that, and the slots are read again.
  */
 static uint64_t held_bytes(struct gkf_machine *m, unsigned device, unsigned gi)
 {

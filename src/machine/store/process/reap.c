@@ -97,7 +97,8 @@ static bool free_dead_slot(struct gkf_machine *m, unsigned index, uint64_t life,
 	bool freed = false;
 
 	/*
-	 * A reader must not wait for the lock; the next one will free the slot.
+	 * A reader must not wait for the lock; a later reader will free the
+	 * slot.
 	 */
 	if (!gkf_trylock(m, 0))
 		return false;
@@ -112,7 +113,7 @@ static bool free_dead_slot(struct gkf_machine *m, unsigned index, uint64_t life,
 
 /*
  * The data of one scan of all owners: which processes are alive, and the lives
- * that the slots had at some moment before.
+ * of the slots, which were read before that.
  */
 struct look {
 	uint64_t own_ns;
@@ -155,8 +156,10 @@ static bool is_given_back(const struct gkf_slot *slot)
 	return gkf_lent_bytes(slot) < gkf_slot_held(slot);
 }
 
-/* Frees the slots of dead owners; returns how many. An owner is checked once
- * for a run of its slots. */
+/*
+ * Frees the slots of dead owners; returns how many. Consecutive slots of one
+ * owner need only one check.
+ */
 static unsigned free_dead_slots(judge *lives, struct gkf_machine *m,
 				struct look *look)
 {

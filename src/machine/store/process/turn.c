@@ -21,8 +21,8 @@
 #define LOOK_NS (10 * GK_NS_PER_MS)
 
 /*
- * How long after its beginning a turn is taken from a holder that has not
- * claimed it, or that is stopped.
+ * The age of a turn at which it is taken away: from a holder that has not
+ * claimed it, and from a holder that is stopped.
  */
 #define UNCLAIMED_NS (10 * GK_NS_PER_MS)
 #define STOPPED_NS   (100 * GK_NS_PER_MS)
@@ -289,8 +289,8 @@ static bool pass_turn_on(const struct place *p, uint64_t was)
 }
 
 /*
- * Takes the turn away from a holder that is dead, stopped, or has not claimed
- * it.
+ * Takes the turn away from a holder that is dead, is stopped, or has not
+ * claimed it in time.
  */
 static void look_after(const struct place *p)
 {

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * turn.h - decides whose kernels run on a device: processes take turns, as a
- * GPU divides its time among them. Device time is a union, never a sum.
+ * GPU divides its time among them. So the device's busy time is the union of
+ * the processes' busy times.
  *
  * All threads of a process share its turn. Each MIG device has turns of its
  * own. Waiters sleep on a futex and get the device in the order of their
  * requests; every 10 ms they check whether the holder is alive. A dead holder
- * then loses its turn, a stopped one (SIGSTOP) 100 ms after the turn began; if
- * continued, it goes on with its kernel until it calls gkf_turn_due(). Holders
- * in another pid namespace cannot be checked and count as alive.
+ * then loses its turn; a stopped holder (SIGSTOP) loses it 100 ms after the
+ * turn began. If the stopped process is continued, its kernel runs on until it
+ * calls gkf_turn_due(). Holders in another pid namespace cannot be checked and
+ * count as alive.
  */
 #ifndef GKF_TURN_H
 #define GKF_TURN_H
