@@ -68,7 +68,7 @@ static int spawn_command(char *const argv[], int out, int err, pid_t *ret_pid)
 	return r;
 }
 
-/* Makes a pipe of which only our end is non-blocking. */
+/* Makes a pipe. Only the reading end, which we keep, is non-blocking. */
 static int make_pipe(int ends[2])
 {
 	if (pipe2(ends, O_CLOEXEC) < 0)
@@ -113,8 +113,8 @@ bool gk_child_has_ended(struct gk_child *child, int *ret_status)
 }
 
 /*
- * Sends a signal to the whole process group. Its number remains valid until the
- * child is waited for.
+ * Signals the child's whole process group. The kernel cannot reuse the group's
+ * id before we have waited for the child.
  */
 bool gk_child_end(struct gk_child *child, int *ret_status)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * child.h - a child process whose output is read through pipes. It has no input
- * and no terminal. It leads its own session, and the whole session is ended
- * with it.
+ * child.h - a child process whose output is read through pipes. Its input is
+ * /dev/null, and it has no terminal. It leads a session of its own. Signals
+ * that end the child go to its whole process group.
  */
 #ifndef GK_HOSTS_CHILD_H
 #define GK_HOSTS_CHILD_H
@@ -13,7 +13,7 @@
 
 struct gk_child {
 	pid_t pid;         /* 0: none */
-	int out, err;      /* its stdout, stderr; O_NONBLOCK; -1: closed */
+	int out, err;      /* pipes from its stdout and stderr; -1: closed */
 	uint64_t ended_ns; /* time of the first SIGTERM; 0: none yet */
 };
 
@@ -28,8 +28,9 @@ int gk_child_start(char *const argv[], struct gk_child *ret_child);
 bool gk_child_has_ended(struct gk_child *child, int *ret_status);
 
 /*
- * Sends the child SIGTERM and, from two seconds after the first call, SIGKILL.
- * Returns whether it has ended. If so, *ret_status is its wait status.
+ * Sends SIGTERM to the child or, from two seconds after the first call on,
+ * SIGKILL. Returns whether the child has ended. If so, *ret_status is its wait
+ * status.
  */
 bool gk_child_end(struct gk_child *child, int *ret_status);
 

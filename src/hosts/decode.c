@@ -42,8 +42,8 @@ struct decoder {
 /* ---- single values ---- */
 
 /*
- * Returns a JSON number, scaled, for the range check; GK_TOLD_NO_NUMBER if it
- * is not a number.
+ * Returns a JSON number, scaled as snapshots store it, for the range check.
+ * Returns GK_TOLD_NO_NUMBER if it is not a number.
  */
 static int64_t number_told(const json_t *json, enum gk_unit unit)
 {
@@ -123,7 +123,7 @@ static char letter_of(const json_t *object, const char *key)
 	return isalpha((unsigned char)*text) ? *text : '\0';
 }
 
-/* ---- words of a table ---- */
+/* ---- words that stand for values of enums ---- */
 
 static enum gk_absence absence_of(const json_t *why, const char *key)
 {
@@ -165,7 +165,7 @@ static unsigned types_of(const json_t *list)
 
 /* ---- values ---- */
 
-/* Returns a value whose range has not been checked yet. */
+/* Returns a value that the caller must check against its range. */
 static struct gk_value get_value(const json_t *object, const char *key,
 				 enum gk_unit unit, const json_t *why)
 {
@@ -276,8 +276,8 @@ static bool grow_processes(struct decoder *d, size_t more)
 }
 
 /*
- * Returns why a GPU has no list of processes. If the GPU does not answer, the
- * JSON has no separate reason.
+ * Returns why a GPU has no list of processes. For a GPU that is not healthy,
+ * the JSON may give no separate reason; the result is then GK_PRESENT.
  */
 static enum gk_absence why_no_list(const json_t *json,
 				   const struct gk_device *dev)

@@ -31,26 +31,27 @@
 #define WHY_MAX     256
 #define TICK_NS     (500 * GK_NS_PER_MS)
 #define PATIENCE_NS (15 * GK_NS_PER_S)
-/* Limits of the interval at which web pages are read. */
+/* The shortest and the longest interval at which web pages are polled. */
 #define PAGE_LEAST_NS (100 * GK_NS_PER_MS)
 #define PAGE_MOST_NS  (10 * GK_NS_PER_S)
 /*
- * After a command closes its output, it may still explain why on stderr and
- * return a status. It has this long to do so.
+ * After a command has closed its output, it has this long to print an error on
+ * stderr and to return a status.
  */
 #define LAST_WORDS_NS GK_NS_PER_S
-#define AGAIN_MOST    5 /* maximum doublings of a second: half a minute */
+/* The delay of 1 s is doubled at most this often, to about half a minute. */
+#define AGAIN_MOST 5
 
 struct host {
 	const char *name;
 	struct gk_child child;
-	struct gk_buf line; /* the last line, which is incomplete */
+	struct gk_buf line; /* the start of a line that is not complete yet */
 	size_t junk;
-	bool spoke;           /* whether the command has sent a snapshot */
-	bool judged;          /* `why` says more than the exit status would */
+	bool spoke;  /* whether the command has sent a snapshot */
+	bool judged; /* `why` is known; the exit status must not replace it */
 	char why[WHY_MAX];    /* see gk_host_state */
 	char said[WHY_MAX];   /* last line that is not a snapshot */
-	struct gk_buf errors; /* the last line of stderr, which is incomplete */
+	struct gk_buf errors; /* the same for stderr */
 	uint64_t begun_ns, heard_ns, away_ns, again_ns;
 	uint64_t dropped_ns; /* when we decided to end the command */
 	unsigned tries;
@@ -192,8 +193,8 @@ static void start_host(struct gk_hosts *hosts, size_t at)
 /* ---- its end ---- */
 
 /*
- * Begins to end the command. If why is NULL, the reason is found when the
- * command has ended.
+ * Begins to end the command. If why is NULL, the reason is derived from its
+ * stderr and exit status when it has ended.
  */
 static void drop_host(struct host *h, const char *why)
 {
@@ -235,7 +236,9 @@ static void read_errors(struct host *h)
 	}
 }
 
-/* The exit status of a shell that cannot find the program. */
+/*
+ * The exit status with which a shell reports that it cannot find the program.
+ */
 #define NOT_FOUND 127
 
 /*

@@ -19,7 +19,10 @@ struct gk_hosts_options {
 	 * the host's name.
 	 */
 	const char *const *command;
-	/* The command for names that are URLs; it prints a page's snapshots. */
+	/*
+	 * The command for hosts whose name is a URL. It prints snapshots
+	 * received from there.
+	 */
 	const char *const *follow;
 	uint64_t interval_ns; /* between snapshots */
 };
@@ -46,8 +49,8 @@ void gk_hosts_free(struct gk_hosts *hosts);
 size_t gk_hosts_count(const struct gk_hosts *hosts);
 
 /*
- * Returns a descriptor that polls readable when gk_hosts_turn() must be called;
- * at least every half second.
+ * Returns a descriptor for poll(). It becomes readable whenever gk_hosts_turn()
+ * must be called, which is at least every half second.
  */
 int gk_hosts_fd(const struct gk_hosts *hosts);
 

@@ -15,9 +15,9 @@
 
 /*
  * How long a connection may stay in each state. A request may take this long
- * from its first byte (the first request: from the start of the connection) to
- * its end. The pause between two requests may be long enough for two scrapes a
- * minute. A stream may go without sending a byte for this long.
+ * from its first byte to its end; the first request is timed from the start of
+ * the connection. The pause between two requests is long enough for two scrapes
+ * a minute. A stream may go without sending a byte for this long.
  */
 static const uint64_t patience_ns[GK_DOING_COUNT] = {
     [GK_DOING_REQUEST] = 10 * GK_NS_PER_S,
@@ -62,7 +62,7 @@ void gk_connection_does(struct gk_connections *all, struct gk_connection *c,
 	put_in(all, c, what);
 }
 
-/* Shuts the socket down. The library notices that and closes it. */
+/* Shuts the socket down. libmicrohttpd notices that and closes it. */
 static void end_connection(struct gk_connections *all, struct gk_connection *c)
 {
 	shutdown(c->fd, SHUT_RDWR);
@@ -90,9 +90,9 @@ static bool has_left(const struct gk_connection *c)
 }
 
 /*
- * The library looks at a stream's socket only when there is something to send.
- * Without this function, a stream whose client has left would occupy its slot
- * until then.
+ * libmicrohttpd looks at a stream's socket only when there is something to
+ * send. Without this function, a stream whose client has left would occupy its
+ * slot until then.
  */
 static void find_those_who_left(struct gk_connections *all)
 {

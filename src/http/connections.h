@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * connections.h - the list of connections. If there are too many, it decides
- * which one to end. It knows only sockets, and is used by one thread.
+ * connections.h - the list of connections. If there are too many, this file
+ * decides which one to end. It knows only sockets, and is used by one thread.
  */
 #ifndef GK_HTTP_CONNECTIONS_H
 #define GK_HTTP_CONNECTIONS_H
@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /*
- * What a connection is doing. If there are too many, those that come first here
- * are ended first.
+ * What a connection is doing. If there are too many connections, those with the
+ * first of these states are ended first.
  */
 enum gk_doing {
 	GK_DOING_REQUEST, /* receiving or answering a request */
@@ -27,29 +27,32 @@ struct gk_connection {
 	struct gk_connection *before, *after;
 	int fd;
 	/*
-	 * The library's connection. NULL: it is ending, and its headers are no
-	 * longer valid.
+	 * libmicrohttpd's connection. NULL: it is ending, and its headers must
+	 * not be read any more.
 	 */
 	void *of;
-	bool refused; /* was answered directly on the socket */
+	/* We have sent a refusal ourselves, directly on the socket. */
+	bool refused;
 	/*
-	 * The client's address; IPv4 is mapped into IPv6. For IPv6 only the
-	 * network, because within it a client can have any number of addresses.
-	 * Zeros: unknown.
+	 * The client's address as IPv6; an IPv4 address is mapped. Only the
+	 * network part of an IPv6 address is kept, because a client can have
+	 * any number of addresses in its network. Zeros: unknown.
 	 */
 	unsigned char address[16];
 	uint64_t since_ns;
 	enum gk_doing doing;
 	bool fresh; /* became idle after the last gk_connections_look() */
-	bool left;  /* the client has left; the library does not know yet */
+	/* The client has left, but libmicrohttpd does not know yet. */
+	bool left;
 };
 
 struct gk_connections {
 	struct gk_connection heads[GK_DOING_COUNT]; /* rings, oldest first */
 	unsigned count, streams, left, most;
 	/*
-	 * A surplus connection was ended or its client left. Run the library at
-	 * once, so that it closes the connection and accepts a waiting one.
+	 * A connection was shut down, because there were too many or because
+	 * its client has left. Run libmicrohttpd at once, so that it closes the
+	 * socket and accepts a waiting connection.
 	 */
 	bool made_room;
 };
@@ -63,24 +66,23 @@ void gk_connections_init(struct gk_connections *all, unsigned most);
 struct gk_connection *gk_connection_add(struct gk_connections *all, int fd);
 void gk_connection_remove(struct gk_connections *all, struct gk_connection *c);
 
-/* Records what a connection does from now on. */
+/* Records what a connection is doing from now on. */
 void gk_connection_does(struct gk_connections *all, struct gk_connection *c,
 			enum gk_doing what);
 
 /*
- * Whether there may be one more stream, on connection c, if `others`
- * connections are reserved for other requests. Streams whose clients have left
- * do not count. One address may have at most a quarter of the streams. c may be
- * NULL.
+ * Whether connection c may become a stream, if `others` connections must remain
+ * for other requests. Streams whose clients have left do not count. One address
+ * may have at most a quarter of the streams. c may be NULL.
  */
 bool gk_connections_room(struct gk_connections *all,
 			 const struct gk_connection *c, unsigned others);
 
 /*
- * Ends connections that take too long, and those whose client has closed its
- * sending side right after its last request. The library does not notice such a
- * client, because it has read only the request. The library then closes the
- * sockets.
+ * Shuts down connections that take too long, and those whose client has closed
+ * its sending side right after its last request. libmicrohttpd would not notice
+ * such a client, because it has read only the request. It closes the sockets
+ * when it runs next.
  */
 void gk_connections_look(struct gk_connections *all);
 

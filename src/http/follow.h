@@ -36,7 +36,7 @@ struct gk_follow_options {
 	const char *(*begins)(void *owner, size_t at);
 	bool (*bytes)(void *owner, size_t at, const char *bytes, size_t len);
 	/*
-	 * Called after bytes(). Returns for how many ns to stop reading, which
+	 * Called after bytes(). Returns how long to stop reading, in ns, which
 	 * makes the sender wait. May be NULL.
 	 */
 	uint64_t (*rest)(void *owner, size_t at);

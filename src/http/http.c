@@ -39,7 +39,7 @@ struct stream {
 	struct stream *before, *after;
 	struct gk_http *http;
 	struct MHD_Connection *connection;
-	void *source; /* the page owner's object, for options.more() */
+	void *source; /* the page owner's stream, passed to options.more() */
 	bool waits;
 };
 
@@ -102,7 +102,7 @@ static void *request_begins(void *owner, const char *uri,
 	struct gk_connection *c = find_connection(connection);
 
 	gk_request_line((char *)(uintptr_t)uri);
-	/* If the connection's request has already begun, its deadline stays. */
+	/* A request that has already begun keeps its deadline. */
 	if (c && c->doing == GK_DOING_NOTHING)
 		connection_does(owner, connection, GK_DOING_REQUEST);
 	return NULL;
@@ -121,9 +121,9 @@ static void request_ends(void *owner, struct MHD_Connection *connection,
 }
 
 /*
- * Called when the library writes to its log. If libmicrohttpd 0.9.75 refuses an
+ * Called when libmicrohttpd writes to its log. If version 0.9.75 refuses an
  * unreadable Content-Length, it sends the head of its answer twice. Therefore
- * we send our own answer before it does, and shut the socket down.
+ * we send our own answer first, and shut the socket down.
  */
 static void library_says(void *owner, const char *format, va_list args)
 {

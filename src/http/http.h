@@ -17,14 +17,14 @@
 
 struct gk_http_request {
 	const char *path;
-	/* The values of headers, or "". */
+	/* the values of these headers; "" if missing */
 	const char *accept, *last_event;
 	bool head; /* a HEAD request: send no body */
 };
 
 /*
- * A page. body must stay valid until the next call. A slot caches one page: if
- * number is the same as last time, the page is taken from the cache.
+ * A page. body must stay valid until the next call of page(). The server caches
+ * the last page of each slot, and uses it again if `number` has not changed.
  */
 struct gk_http_page {
 	unsigned status;
@@ -34,8 +34,9 @@ struct gk_http_page {
 	unsigned slot; /* below GK_HTTP_SLOTS */
 	uint64_t number;
 	/*
-	 * If not NULL, the page is endless: status and type are as above, and
-	 * more() provides the body. The server ends it with stream_end().
+	 * If not NULL, the page is endless: status and type are used as above,
+	 * but more() provides the body. At the end the server calls
+	 * stream_end().
 	 */
 	void *stream;
 };
@@ -64,9 +65,9 @@ struct gk_http_options {
 	const char *realm;
 	const struct gk_http_header *headers; /* may be NULL */
 	/*
-	 * One thread calls all of these. known() says whether a Host header is
-	 * accepted; NULL: always. allowed() checks a login; NULL: everybody is
-	 * allowed.
+	 * One thread calls all of these functions. known() says whether to
+	 * accept a Host header; NULL: accept all. allowed() checks a user's
+	 * password; NULL: accept everybody.
 	 */
 	void *guard;
 	bool (*known)(void *guard, const char *host);
@@ -76,8 +77,8 @@ struct gk_http_options {
 		     struct gk_http_page *ret_page);
 	/*
 	 * Writes the stream's next bytes, at most cap, and returns their
-	 * number. Returns 0 if there is nothing new; it is called again after
-	 * wake(). Returns -1 at the end of the stream.
+	 * number. Returns 0 if there is nothing new; the server calls it again
+	 * after wake(). Returns -1 at the end of the stream.
 	 */
 	ssize_t (*more)(void *owner, void *stream, char *dst, size_t cap);
 	void (*stream_end)(void *owner, void *stream);

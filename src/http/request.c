@@ -65,7 +65,7 @@ const char *gk_request_text(struct MHD_Connection *connection, const char *name)
 	return text ? text : "";
 }
 
-/* The headers that determine where a request goes and where it ends. */
+/* The headers that determine to which host a request goes and where it ends. */
 enum framing { HOST, LENGTH, CODING, FRAMING };
 
 static const char *const framing_names[FRAMING] = {
@@ -153,9 +153,9 @@ bool gk_request_refuse_length(struct MHD_Connection *connection, int fd)
 /* ---- syntax ---- */
 
 /*
- * Finds anything because of which a proxy in front of us might see different
- * requests than we do: RFC 9112, sections 3.2, 5 and 6.3. Returns NULL if there
- * is nothing.
+ * Looks for anything that could make a proxy in front of us see other requests
+ * than we do: RFC 9112, sections 3.2, 5 and 6.3. Returns a refusal, or NULL if
+ * there is nothing.
  */
 static const char *find_ambiguity(const struct counts *c, const char *version)
 {

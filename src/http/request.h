@@ -36,8 +36,8 @@ enum MHD_Result gk_request_begin(struct MHD_Connection *connection,
 
 /*
  * If the request's length is invalid, refuses the request directly on the
- * socket and returns true. For requests that the library refuses before
- * gk_request_begin().
+ * socket and returns true. Needed because libmicrohttpd would refuse such a
+ * request before gk_request_begin() is called.
  */
 bool gk_request_refuse_length(struct MHD_Connection *connection, int fd);
 

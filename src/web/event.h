@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * event.h - an event in the form in which browsers get it. Its text is made
- * once and shared by all streams. Used by one thread at a time.
+ * once and shared by all streams. The first event of a stream is a hello: it
+ * describes the host and its GPUs, and contains the recent history. Used by one
+ * thread at a time.
  */
 #ifndef GK_WEB_EVENT_H
 #define GK_WEB_EVENT_H
@@ -16,12 +18,13 @@ enum gk_event_kind {
 	GK_EVENT_PROCESSES,
 	GK_EVENT_ALERT,
 	GK_EVENT_KINDS,
-	GK_EVENT_HOSTS = GK_EVENT_KINDS /* made by the hub itself */
+	/* The list of hosts. The hub itself makes this event. */
+	GK_EVENT_HOSTS = GK_EVENT_KINDS
 };
 
 /*
- * Return the name of a kind, such as "frame", and the kind of a name, or
- * GK_EVENT_KINDS if there is none.
+ * Convert a kind to its name, such as "frame", and back. An unknown name
+ * becomes GK_EVENT_KINDS.
  */
 const char *gk_event_name(enum gk_event_kind kind);
 enum gk_event_kind gk_event_kind(const char *name);
@@ -40,7 +43,8 @@ struct gk_event {
 
 /*
  * Makes an event from one line of JSON. token distinguishes runs of the hub.
- * Only frames and hellos carry their id. Returns NULL when out of memory.
+ * Only frames and hellos are sent with their id. Returns NULL when out of
+ * memory.
  */
 struct gk_event *gk_event_new(enum gk_event_kind kind, const char *token,
 			      uint64_t id, const char *json);

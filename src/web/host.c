@@ -59,7 +59,11 @@ static const struct {
     {"memory_percent", 1, -1, 100},
     {"power_watts", 0, GK_M_POWER, 0},
     {"temperature_celsius", 0, GK_M_TEMP, 0},
-    {"held", 0, -1, 1}, /* 1: clocks held back, by more than a little */
+    /*
+     * 1 if clocks are held back by heat, hardware or a brake, or by more than a
+     * little by power.
+     */
+    {"held", 0, -1, 1},
 };
 
 static bool can_be(int s, double value)
@@ -75,7 +79,10 @@ static bool can_be(int s, double value)
 	       value * scale <= (double)range->most;
 }
 
-/* Bits of nvmlClocksEventReasons. BY_FORCE is hardware, heat or brake. */
+/*
+ * Bits of nvmlClocksEventReasons: the power cap; and hardware, heat or a power
+ * brake.
+ */
 #define BY_POWER 0x4
 #define BY_FORCE (0x8 | 0x20 | 0x40 | 0x80)
 
@@ -326,9 +333,9 @@ static void take_frame(struct gk_web_host *h, const json_t *frame)
 }
 
 /*
- * Whether an event must be parsed. Parts of hellos and frames are kept here.
- * Other events are parsed only to check them, which is not necessary for our
- * own.
+ * Whether an event must be parsed. Hellos and frames are parsed because parts
+ * of them are kept here. Other events are parsed only to check them, which is
+ * not necessary for our own.
  */
 static bool is_to_be_read(enum gk_event_kind kind, bool own)
 {
@@ -336,7 +343,7 @@ static bool is_to_be_read(enum gk_event_kind kind, bool own)
 }
 
 /*
- * Makes the event to send on, from `changed` or, if that is NULL, from the text
+ * Makes the event to send on: from `changed` or, if that is NULL, from the text
  * that was received.
  */
 static struct gk_event *make_event(const struct gk_web_host *h,

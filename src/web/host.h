@@ -27,7 +27,7 @@
  */
 #define GK_WEB_CELLS (128 << 10)
 
-/* The history of a device. Each step is a column of a ring buffer. */
+/* The history of a device, a ring buffer: each step of time is a column. */
 #define GK_WEB_SERIES 5
 struct gk_web_trace {
 	char uuid[GK_NAME_MAX], label[GK_NAME_MAX];
@@ -81,7 +81,7 @@ struct gk_web_trace *gk_web_trace_of(const struct gk_web_host *host,
 /* Formats a frame's GPUs for the list of hosts, and keeps the result. */
 void gk_web_host_line(struct gk_web_host *host, const json_t *frame);
 
-/* Appends the host's entry, a JSON object, to the list of hosts. */
+/* Appends a JSON object that describes the host to the list of hosts. */
 void gk_web_host_summary(const struct gk_web_host *host, struct gk_buf *out);
 
 #endif

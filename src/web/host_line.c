@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host_line.c - formats a host's entry in the list of hosts. */
+/* host_line.c - formats a host's object in the list of hosts. */
 #include "base/array.h"
 #include "base/clock.h"
 #include "web/host.h"
@@ -54,7 +54,7 @@ static void put_gpu(struct gk_buf *out, const struct gk_web_trace *trace,
 	gk_buf_putc(out, '}');
 }
 
-/* Adds the sum over the GPUs that have the value; nothing if none has. */
+/* Adds the sum of the GPUs' values. Adds nothing if no GPU has the value. */
 static void put_sum(struct gk_buf *out, const struct gk_web_host *h,
 		    const json_t *devices, const char *key)
 {

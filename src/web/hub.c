@@ -31,13 +31,13 @@ struct gk_hub {
 struct gk_stream {
 	struct gk_hub *hub;
 	struct gk_web_host *host;
-	bool greeted;          /* whether the client has got a hello */
-	unsigned wanted;       /* bits of the kinds to send after the hello */
-	uint64_t at;           /* id of the last event sent */
-	uint64_t all_until;    /* up to this id all events are sent, then only
-				* the newest */
+	bool greeted;    /* whether the client has got a hello */
+	unsigned wanted; /* bits of the kinds to send after the hello */
+	uint64_t at;     /* id of the last event sent */
+	/* The client gets every event up to this id, then only the newest. */
+	uint64_t all_until;
 	uint64_t list_at;      /* id of the last list of hosts sent */
-	struct gk_event *part; /* event that has only been sent in part */
+	struct gk_event *part; /* event of which only a part has been sent */
 	size_t sent;           /* bytes of `part` already sent */
 	uint64_t sent_ns;      /* when bytes were last sent */
 };
@@ -218,8 +218,8 @@ static uint64_t last_of_host(const struct gk_web_host *h)
 }
 
 /*
- * Returns the first event for a client that has none yet, a hello. The newest
- * event of each other kind must follow.
+ * Returns the first event for a client that has none yet: a hello. Marks the
+ * other kinds, so that the newest event of each follows.
  */
 static struct gk_event *greet_client(struct gk_stream *s)
 {
@@ -248,7 +248,8 @@ static struct gk_event *next_wanted(struct gk_stream *s)
 }
 
 /*
- * Returns the event with the lower id, ignoring events that were already sent.
+ * Returns the event with the lower id, leaving out events that were already
+ * sent. Either may be NULL.
  */
 static struct gk_event *earlier_event(const struct gk_stream *s,
 				      struct gk_event *next,

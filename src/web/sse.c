@@ -27,7 +27,7 @@ static const char *value_of(const char *line, const char *field)
 	return line + len + 1 + (line[len + 1] == ' ');
 }
 
-/* Copies a value unless it is too long; gpukit sends no such values. */
+/* Copies a value unless it is too long, which no value from gpukit is. */
 static void keep_text(char *dst, size_t cap, const char *value)
 {
 	if (strlen(value) < cap)
@@ -56,7 +56,7 @@ static void take_line(struct gk_sse *s, gk_sse_event event, void *owner)
 }
 
 /*
- * Appends bytes to the line. While an event is being skipped, keeps only
+ * Appends bytes to the line. While an event is being skipped, records only
  * whether the line is empty.
  */
 static void keep_part(struct gk_sse *s, const char *bytes, size_t len)

@@ -14,7 +14,7 @@
 
 /* Incremented when a key is removed or changes meaning. */
 #define SCHEMA      2
-#define WORDS_WIDTH 40 /* columns for the description of a state */
+#define WORDS_WIDTH 40 /* columns for the text that describes a state */
 #define MODEL_WIDTH 24
 #define XIDS_TOLD   16
 /* Clocks that are held back for less time than this raise no alert. */
@@ -22,9 +22,7 @@
 
 /* ---- JSON ---- */
 
-/*
- * Adds a key, and a comma before it unless it is the first one of its object.
- */
+/* Adds a key. Adds a comma before it unless it is the object's first key. */
 static void put_key(struct gk_buf *out, const char *key)
 {
 	if (out->len && out->data[out->len - 1] != '{')

@@ -18,7 +18,7 @@ struct gk_trouble {
 	uint64_t since_ns; /* CLOCK_MONOTONIC; 0: not in trouble */
 	uint64_t since_wall_ns;
 	bool seen;
-	bool from_start; /* already in trouble when first seen */
+	bool from_start; /* already in trouble when we first saw the GPU */
 };
 
 /* State kept between snapshots. Zero it to start. */
