@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arg.h - parses arguments of options for argp parsers. A wrong argument is
- * reported with argp_error(), which exits with the status for wrong usage.
+ * arg.h - parses arguments of options for argp parsers. argp_error() reports a
+ * wrong argument, and exits with the status for wrong usage.
  */
 #ifndef GK_CLI_ARG_H
 #define GK_CLI_ARG_H
@@ -58,8 +58,9 @@ struct gk_choice {
 };
 
 /*
- * Returns the value of an optional argument. If arg is NULL, takes the next
- * word if it is in the table, otherwise returns the value of the first row.
+ * Returns the value of an optional argument. If arg is NULL and the next word
+ * is in the table, takes that word; otherwise returns the value of the first
+ * row.
  */
 unsigned gk_arg_choose(struct argp_state *state, const char *option,
 		       const struct gk_choice *rows, const char *arg);

@@ -33,10 +33,11 @@ static int flush_output(FILE *to)
 }
 
 /*
- * If a standard stream is closed, the next open() would return its number, and
- * output would go to that file, for example to the machine. Therefore opens
- * /dev/null instead, in the wrong direction so that reads of stdin and writes
- * to stdout fail. Children do not inherit it.
+ * Opens /dev/null in place of each standard stream that is closed. Otherwise
+ * the next open() would return its number, and output would go to that file,
+ * for example to the machine. The direction is the wrong one on purpose: reads
+ * of stdin and writes to stdout fail. Children do not inherit these
+ * descriptors.
  */
 static void guard_streams(void)
 {
@@ -71,7 +72,10 @@ static int print_help(FILE *to)
 	return flush_output(to);
 }
 
-/* A made-up machine's PATH contains a link named nvidia-smi to this command. */
+/*
+ * On a made-up machine, PATH contains a link named nvidia-smi that leads to
+ * this command.
+ */
 static bool is_nvidia_smi(const char *path)
 {
 	const char *slash = strrchr(path, '/');

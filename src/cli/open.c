@@ -112,8 +112,8 @@ int gk_cli_open(const char *verb, const struct gk_options *options,
 }
 
 /*
- * Whether the machine's file was truncated. Its GPUs are then lost, but not
- * because of an injected fault.
+ * Whether the machine's file was truncated. Its GPUs then seem to be lost,
+ * although no fault was injected.
  */
 static bool is_truncated(char *ret_path, size_t cap)
 {

@@ -21,7 +21,7 @@ void gk_screen_on(void);
 
 /*
  * Restores the terminal, if it was taken over. Call this before printing a
- * message: text written before would disappear.
+ * message: text printed earlier would disappear with the frames.
  */
 void gk_screen_off(void);
 

@@ -13,7 +13,7 @@
 
 /*
  * Returns the prefix of the installation: the command's directory without
- * GK_BINDIR, which may be several directories deep.
+ * GK_BINDIR at its end, which may consist of several names.
  */
 static int find_prefix(char *ret_path, size_t cap)
 {

@@ -51,7 +51,7 @@ struct host {
 	bool judged; /* `why` is known; the exit status must not replace it */
 	char why[WHY_MAX];    /* see gk_host_state */
 	char said[WHY_MAX];   /* last line that is not a snapshot */
-	struct gk_buf errors; /* the same for stderr */
+	struct gk_buf errors; /* the start of an incomplete line of stderr */
 	uint64_t begun_ns, heard_ns, away_ns, again_ns;
 	uint64_t dropped_ns; /* when we decided to end the command */
 	unsigned tries;

@@ -25,7 +25,7 @@ enum slot {
 	SLOT_TEXT,
 	SLOT_OPENMETRICS,
 	SLOT_JSON,
-	SLOT_MESSAGE, /* not cached: each error has its own text */
+	SLOT_MESSAGE, /* not cached, because each error has its own text */
 };
 
 struct gk_feed {

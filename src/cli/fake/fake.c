@@ -93,8 +93,8 @@ static int tell_create(const char *path, int err)
 }
 
 /*
- * Creates the machine. Pid namespaces that share /dev/shm use the same pids, so
- * a made-up name may be in use; then tries another name.
+ * Creates the machine. If a made-up name is in use, tries others: names contain
+ * pids, and pid namespaces that share /dev/shm use the same pids.
  */
 static int create_at(const struct fake_options *a,
 		     const struct gkf_machine_spec *spec, char *ret_path,
@@ -113,7 +113,11 @@ static int create_at(const struct fake_options *a,
 	return err ? tell_create(ret_path, err) : 0;
 }
 
-/* A generation is a version prefix. NVML's version begins with CUDA's. */
+/*
+ * Sets the versions of the driver. A generation is named by the first number of
+ * its driver versions. NVML's version is CUDA's major version followed by the
+ * driver's version.
+ */
 static void set_driver(const struct fake_options *a,
 		       struct gkf_machine_spec *spec, char *nvml, size_t cap)
 {
@@ -206,7 +210,7 @@ static int load_scenario(struct fake_options *a)
 	code = fake_scenario_load(a->scenario_name, &wanted, &a->scenario);
 	if (code)
 		return code;
-	/* The scenario starts at a multiple of a bin. */
+	/* The scenario begins at a multiple of GKF_BIN_NS. */
 	a->warm_up_ns = a->scenario.begin * GKF_BIN_NS;
 	if (a->driver || !*a->scenario.driver)
 		return 0;
@@ -284,7 +288,7 @@ static int tell_end(const struct fake_options *a, struct gkf_machine *m,
 	return code ? code : failed;
 }
 
-/* Runs the command, and then prints what was refused to it. */
+/* Runs the command, and then prints which of its calls were refused. */
 static int run_told(const struct fake_options *a, const char *path,
 		    struct fake_children *children)
 {

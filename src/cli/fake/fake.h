@@ -111,14 +111,17 @@ int fake_prepend(const char *variable, const char *path);
  */
 int fake_auditor(const char *path, const char *command, bool quiet);
 
-/* Makes every valgrind suppress reports about our libraries. */
+/*
+ * Makes valgrind, in whatever program it is started, suppress reports about our
+ * libraries.
+ */
 int fake_valgrind_options(void);
 
 /*
  * fake_watch_mark() marks the processes started from now on as descendants of
- * this launcher's command. fake_watch_begin() starts a watch process, which
- * ends all of these if the launcher is killed: with SIGTERM, and SIGKILL a
- * second later. It returns -1 on failure.
+ * this launcher's command. fake_watch_begin() starts a watch process. If the
+ * launcher is killed, the watch ends all marked processes, with SIGTERM and a
+ * second later with SIGKILL. Returns -1 on failure.
  */
 int fake_watch_mark(void);
 pid_t fake_watch_begin(pid_t command);
@@ -135,7 +138,7 @@ void fake_signals_hold(void);
 void fake_signals_release(void);
 
 /*
- * If a signal arrived while blocked, removes it and returns the exit code for
+ * If one of these signals is pending, removes it and returns the exit code for
  * it, 128 + its number. Otherwise returns 0.
  */
 int fake_signals_pending(void);
@@ -206,8 +209,9 @@ int fake_open(const char *path, struct gkf_machine **ret);
 void fake_whose(const char *path, char *ret_text, size_t cap);
 
 /*
- * Writes such a message if the file, though in this user's own directory, is
- * not trusted because others can write there. Otherwise returns false.
+ * If the machine's file lies in this user's own directory, but another user can
+ * write to the directory or the file, writes such a message and returns true:
+ * the machine is not trusted. Otherwise returns false.
  */
 bool fake_trap(const char *path, char *ret_text, size_t cap);
 

@@ -49,7 +49,7 @@ const char *fake_drivers(void)
 	return drivers + strlen(", ");
 }
 
-/* In the order of how often people need them; argp sorts by the last number. */
+/* The most used options come first: argp sorts by the last number. */
 static const struct argp_option options[] = {
     {"gpus", KEY_GPUS, "LIST", 0,
      "MODEL[:N],..., where MODEL is a profile or the path of one; or none "

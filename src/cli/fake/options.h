@@ -27,7 +27,8 @@ struct fake_options {
 	const char *report; /* NULL: none */
 	const char *scenario_name;
 	struct gkf_scenario scenario; /* valid if scenario_name is set */
-	uint64_t speed; /* permille; 0: the scenario's speed, or else 1000 */
+	/* Permille; 0: the scenario's own speed, or 1000 without a scenario. */
+	uint64_t speed;
 	bool frozen, until_end;
 	bool no_torch; /* do not run PyTorch's operators on the machine */
 	bool quiet,

@@ -36,20 +36,21 @@ struct limit_audit {
 };
 
 /*
- * Compares the ledger with the driver, up to eight times. Only differences of
- * the same processes in all readings remain: ledger and driver are not read at
- * the same moment, and pools shrink on their own. Returns 0 or a gk_err.
- * Release the result with limit_audit_free().
+ * Compares the ledger with the driver, up to eight times. Reports only
+ * processes that differ in every reading, because ledger and driver are not
+ * read at the same moment, and memory pools shrink on their own. Returns 0 or a
+ * gk_err. Release the result with limit_audit_free().
  */
 int limit_audit_read(const char *name, struct gk *gk,
 		     struct limit_audit *ret_audit);
 void limit_audit_free(struct limit_audit *audit);
 
 /*
- * Whether a process that is not in the ledger nevertheless belongs to the
- * group: it was started with the group's variable, or it is a descendant of
- * such a process or of one in the ledger, or it shares a cgroup (a container)
- * with one in the ledger, unless that is the caller's cgroup too.
+ * Whether a process that is not in the ledger belongs to the group
+ * nevertheless. It does if it was started with the group's variable; if it is a
+ * descendant of such a process or of one in the ledger; or if it shares a
+ * cgroup (a container) with one in the ledger, unless the caller is in that
+ * cgroup too.
  */
 bool limit_belongs(const struct limit_view *view, pid_t pid);
 

@@ -15,14 +15,20 @@ enum { READINGS = 8 };
  */
 #define SLACK (1ULL << 20)
 
-/* The memory of a process on a device, without calls in progress. */
+/*
+ * The memory that a process holds on a device, without memory that a call in
+ * progress has reserved.
+ */
 struct held {
 	uint64_t bytes;
-	/* Included in bytes. The driver counts only the part on the GPU. */
+	/*
+	 * Managed memory, which is included in `bytes`. The driver counts only
+	 * the part of it that is on the GPU.
+	 */
 	uint64_t managed;
 	/*
-	 * The memory of contexts, if the policy does not count it and `bytes`
-	 * therefore lacks it; otherwise 0.
+	 * The memory of the context. It is set only if the policy does not
+	 * count contexts, so that `bytes` lacks it; otherwise 0.
 	 */
 	uint64_t context;
 };
@@ -155,8 +161,8 @@ static bool is_known(const struct limit_audit *audit, pid_t pid)
 }
 
 /*
- * Whether a row for the process exists. The driver lists it once for each MIG
- * device of a GPU.
+ * Whether a row for the process exists already: the driver lists a process once
+ * for each of a GPU's MIG devices that it uses.
  */
 static bool was_added(const struct limit_audit *audit, pid_t pid, unsigned i)
 {
@@ -188,7 +194,7 @@ static void judge_listed(struct limit_audit *audit,
 }
 
 /*
- * Gives NVML's numbers to the GPUs that the group has not used: processes of
+ * Adds the GPUs that the group has not used, numbered like NVML's. Processes of
  * the group that are not in the ledger may use them.
  */
 static void add_unused_devices(struct limit_audit *audit,

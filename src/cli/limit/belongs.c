@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * belongs.c - decides, by environment, parents and cgroup, whether a process
- * that the driver lists but a ledger does not belongs to a group.
+ * belongs.c - decides whether a process that the driver lists, but that is not
+ * in a ledger, belongs to the group: by its environment, parents and cgroup.
  */
 #include "base/pidstat.h"
 #include "cli/limit/audit.h"
@@ -35,7 +35,7 @@ static bool is_in_ledger(const struct limit_view *view, pid_t pid)
 	return false;
 }
 
-/* Which group a process's environment names. */
+/* To which group, if any, a process belongs according to its environment. */
 enum start { NO_GROUP, THIS_GROUP, OTHER_GROUP };
 
 static enum start judge_variable(const char *line, const char *path)

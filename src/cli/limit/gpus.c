@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpus.c - resolves the parts of a wish that depend on GPUs: converts
- * percentages of memory into bytes, and checks that a context fits.
+ * gpus.c - resolves the parts of a requested policy that depend on GPUs:
+ * converts percentages of memory into bytes, and checks that a context fits.
  */
 #include "cli/cmd.h"
 #include "cli/limit/limit.h"
@@ -15,10 +15,13 @@
 
 #define HOOK_VARIABLE "HOOK_NVML_ENABLE"
 
-/* The size of the smallest known contexts, those of a Tesla T4. */
+/* The size of the smallest context that is known: that of a Tesla T4. */
 #define LEAST_CONTEXT (105ULL << 20)
 
-/* The smallest allocation. It must fit if contexts do not count. */
+/*
+ * The smallest allocation. If contexts do not count, a limit must have room for
+ * this much.
+ */
 #define LEAST_BLOCK (2ULL << 20)
 
 static bool has_percent(const struct limit_each *each)
@@ -104,7 +107,8 @@ void limit_ask_the_driver(void)
 }
 
 /*
- * Returns the memory of the smallest GPU. It stands for GPUs that are missing.
+ * Returns the memory of the smallest GPU. A percentage for a GPU that is
+ * missing is taken of this size.
  */
 static uint64_t least_of(const uint64_t *totals)
 {

@@ -22,9 +22,9 @@ int limit_failure(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 int limit_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* ---- wishes for a policy (wish.c, gpus.c) ---- */
+/* ---- the policy that the options request (wish.c, gpus.c) ---- */
 
-/* A number for each device. Only the numbers marked as given count. */
+/* A number for each device. A number is valid only if it is marked as given. */
 struct limit_each {
 	uint64_t value[GKL_DEVICES];
 	bool given[GKL_DEVICES];
@@ -112,7 +112,10 @@ struct limit_view {
 	 */
 	int err;
 	struct gkl_policy policy;
-	/* The group is HAMi's region. HAMi's monitor also gets device time. */
+	/*
+	 * The group is a memory region of HAMi, another limiter. Device times
+	 * are also reported to HAMi's monitor.
+	 */
 	bool has_region;
 	struct limit_view_device devices[GKL_DEVICES];
 	unsigned device_count;
@@ -128,8 +131,8 @@ void limit_view_read(const char *name, struct limit_view *ret_view);
 void limit_view_free(struct limit_view *view);
 
 /*
- * Whether the time of a device is measured: it is if the time is limited or
- * reported to HAMi's monitor.
+ * Whether the time of a device is measured. It is if the time is limited, or if
+ * it is reported to HAMi's monitor.
  */
 bool limit_measures_time(const struct limit_view *view, unsigned device);
 

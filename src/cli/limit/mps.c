@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mps.c - sets the driver's own limits, those of its Multi-Process Service,
- * which clients request by environment variables. They apply to each process
- * separately; see docs/LIMIT.md.
+ * mps.c - sets the limits of the driver's own Multi-Process Service (MPS). MPS
+ * clients request these limits by environment variables, and they apply to each
+ * process separately; see docs/LIMIT.md.
  */
 #include "cli/cmd.h"
 #include "cli/command.h"
@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #define CONTROL "nvidia-cuda-mps-control"
-#define PIPES   "/tmp/nvidia-mps" /* where CUDA looks by default */
+#define PIPES   "/tmp/nvidia-mps" /* the directory that CUDA uses by default */
 #define GPUS    "/proc/driver/nvidia/gpus"
 
 static const char *pipe_directory(void)

@@ -145,7 +145,8 @@ bool limit_reaches(const char *command)
 	const char *why;
 
 	if (!gk_command_find(command, path, sizeof path))
-		return true; /* running the command will fail with a message */
+		/* Not found: running the command will report the error. */
+		return true;
 	why = judge_path(path, &head);
 	if (!why && find_interpreter(&head, path, sizeof path))
 		why = judge_path(path, &head);

@@ -111,7 +111,10 @@ static int judge_wish(const struct limit_run *run)
 	return limit_wish_judge(&run->wish, &first, NULL);
 }
 
-/* The group's limits apply. Options are allowed if they repeat these limits. */
+/*
+ * Joins a group. Its own limits apply; options are allowed if they repeat these
+ * limits.
+ */
 static int join_group(const struct limit_run *run, struct gkl_group *group)
 {
 	struct gkl_policy now, wanted;
@@ -137,8 +140,9 @@ static int make_or_join(const struct limit_run *run, struct gkl_group *group)
 	int err;
 
 	/*
-	 * Does not create a group with such a name: other launchers would think
-	 * that its launcher is gone, and remove it.
+	 * Does not create a group whose name looks temporary: other launchers
+	 * would take it for the group of a launcher that is gone, and remove
+	 * it.
 	 */
 	if (is_temporary(run->group))
 		return join_group(run, group);
@@ -181,8 +185,8 @@ static int lock_group(const char *path)
 }
 
 /*
- * Removes a group, unless a process that was started in it is still running,
- * even one that has not used a GPU.
+ * Removes a group, unless a process that was started in it is still running.
+ * Such a process counts even if it has not used a GPU.
  */
 static void remove_unused(const char *name, const char *path)
 {
@@ -213,9 +217,9 @@ struct temporary {
 };
 
 /*
- * Tries several names. A name may be in use, since pid namespaces that share
- * /dev/shm use the same pids. And before the group is locked, another launcher
- * may remove it as an orphan.
+ * Makes a temporary group. Tries several names: a name may be in use, since pid
+ * namespaces that share /dev/shm use the same pids; and before we lock the
+ * group, another launcher may take it for an orphan and remove it.
  */
 static int make_temporary(const struct limit_run *run, struct temporary *ret)
 {

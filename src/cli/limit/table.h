@@ -11,7 +11,10 @@
 struct limit_column {
 	const char *title;
 	bool right;
-	/* The column with the highest value is left out first; 0: never. */
+	/*
+	 * The column with the highest value is left out first. 0: this column
+	 * is never left out.
+	 */
 	unsigned spare;
 };
 

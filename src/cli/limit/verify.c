@@ -28,7 +28,10 @@
 #define MEMORY_DEFAULT (2ULL << 30)
 enum { COMPUTE_DEFAULT = 30 };
 
-/* The memory that may stay unused: a last block that was refused, and code. */
+/*
+ * The memory that may stay unused: the last block, which was refused, and
+ * memory for code.
+ */
 #define MEMORY_SLACK (4ULL << 20)
 
 /* The accuracy that LIMIT.md promises, in percentage points. */

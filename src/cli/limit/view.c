@@ -170,8 +170,8 @@ int limit_views_read(const char *only, struct limit_views *ret_views)
 	}
 	err = gkl_group_each(take_group, ret_views);
 	/*
-	 * A group in HAMi's region has no name under which gkl_group_each()
-	 * could find it.
+	 * gkl_group_each() finds groups by name, but a group in HAMi's region
+	 * has no name.
 	 */
 	only = limit_own_group();
 	if (only && strchr(only, '/'))

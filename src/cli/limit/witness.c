@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 /*
- * How long to wait until a signal has reached all processes of a group: the
- * kernel delivers it to one after another.
+ * How long a signal may take to reach all processes of a group: the kernel
+ * delivers it to one after another.
  */
 #define ALL_HAVE_IT_NS (2 * GK_NS_PER_MS)
 

@@ -238,7 +238,8 @@ static void color_owners(struct drawing *d, unsigned panel,
 }
 
 /*
- * Prints the names of the largest owners and their maximum, in their colours.
+ * Prints the names of the largest owners, each with its maximum and in its
+ * colour.
  */
 static void draw_owners(struct drawing *d, unsigned panel,
 			const struct gk_plot_owners *owners, int row,
@@ -370,7 +371,7 @@ static void draw_times(struct drawing *d)
 	}
 }
 
-/* Prints the events of a GPU; red if it is broken. */
+/* Prints the events of a GPU, in red if the GPU is broken. */
 static void draw_events(struct drawing *d, int row)
 {
 	static const char *const words[GK_PLOT_EVENTS] = {

@@ -155,7 +155,7 @@ static bool has_display(void)
 	return false;
 }
 
-/* The command line that the picture names as its source. */
+/* Sets the command line that the picture shows as its source. */
 static void set_command(struct plot_options *o, struct gk_buf *command)
 {
 	gk_buf_puts(command, "gpukit plot");

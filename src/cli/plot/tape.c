@@ -69,8 +69,8 @@ static bool is_of_devices(const char *name)
 }
 
 /*
- * Sets the columns that the user requested by name. A name that both GPUs and
- * processes have refers to the GPU.
+ * Sets the columns that the user requested by name. If GPUs and processes have
+ * a metric of the same name, it refers to the GPU's.
  */
 static void set_asked(const struct gk_plot_chart *chart,
 		      struct gk_plot_row *row,

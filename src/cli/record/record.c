@@ -237,7 +237,7 @@ TAKE(mode)
 	record->file.mode_told = true;
 }
 
-/* An option: sets its flag, or calls a function. */
+/* The options. Each sets a flag or calls a function. */
 static const struct {
 	int key;
 	size_t flag; /* offset of a bool in struct record, if take is NULL */

@@ -17,7 +17,7 @@
 
 enum record_command { RECORD_COMMAND_FULL, RECORD_COMMAND_NAME, RECORD_NONE };
 
-/* The kinds of recording that the options requested. */
+/* The kinds of recording; the options may request several. */
 enum record_asked {
 	RECORD_PIDS = 1,
 	RECORD_SYSTEM = 2,

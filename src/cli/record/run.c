@@ -36,8 +36,8 @@ struct run {
 };
 
 /*
- * Reports an error that ends the samples. A running job continues without them;
- * if there is none, the recording ends.
+ * Reports an error after which no more samples are taken. A running job
+ * continues; without a job, the recording ends.
  */
 static int tell_record_error(struct run *run, const char *what, int err)
 {
@@ -52,8 +52,8 @@ static int tell_record_error(struct run *run, const char *what, int err)
 /* ---- one sample ---- */
 
 /*
- * Reports that the file cannot be written. A running job continues unrecorded;
- * if there is none, the recording ends.
+ * Reports that the file cannot be written. A running job continues without
+ * being recorded; without a job, the recording ends.
  */
 static void file_failed(struct run *run)
 {
@@ -83,9 +83,9 @@ static void write_rows(struct run *run, bool anew)
 }
 
 /*
- * Formats a sample. Whether the file is full is only known from the size of the
- * sample. If the file is full, a new file starts with this sample, which is
- * formatted again.
+ * Formats a sample. Only the size of the formatted sample shows whether it
+ * still fits into the file. If it does not fit, formats it again as the first
+ * sample of a new file.
  */
 static int format_sample(struct run *run, const struct gk_snapshot *snap,
 			 bool write, bool *ret_anew)
@@ -285,7 +285,10 @@ static void choose_metrics(const struct record *record,
 		return;
 	}
 	options->with |= GK_WITHOUT_SLOW;
-	/* Memory of processes is checked against the total. */
+	/*
+	 * Needed to check the memory of processes, which cannot exceed the
+	 * total.
+	 */
 	gk_metric_set_add(only, GK_M_MEM_TOTAL);
 	if (record->job) {
 		gk_metric_set_add(only, GK_M_GPU_UTIL);
@@ -318,9 +321,9 @@ static bool is_listed(const struct gk_snapshot *snap, pid_t pid)
 }
 
 /*
- * A wrong pid would record nothing, so it is reported as an error. A process
- * that is not in /proc may still exist: a GPU may list a process of another pid
- * namespace.
+ * Reports pids that do not exist, because recording them would record nothing.
+ * A process that is not in /proc may still exist: a GPU may list a process of
+ * another pid namespace.
  */
 static int find_pids(struct run *run)
 {

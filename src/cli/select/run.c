@@ -22,11 +22,11 @@
 
 /* The time between two readings of the GPUs while waiting. */
 #define READ_EVERY_NS (1 * GK_NS_PER_S)
-#define LOOK_EVERY_NS                                                          \
-	(50 * GK_NS_PER_MS) /* time between checks of the reservations */
-#define PATIENCE_NS                                                            \
-	(5 * GK_NS_PER_S) /* longest wait for others that are choosing */
-#define HIGH_FD 100       /* above all descriptors of shell redirections */
+/* The time between two checks of the reservations while waiting. */
+#define LOOK_EVERY_NS (50 * GK_NS_PER_MS)
+/* How long to wait for other processes that are choosing. */
+#define PATIENCE_NS (5 * GK_NS_PER_S)
+#define HIGH_FD     100 /* above all descriptors of shell redirections */
 
 /*
  * The environment variable with the devices reserved for a command. A `gpukit
@@ -96,8 +96,8 @@ static int open_chosen_machine(struct state *s)
 }
 
 /*
- * Whether an entry of CUDA_VISIBLE_DEVICES is one that people write to end the
- * list.
+ * Whether an entry of CUDA_VISIBLE_DEVICES is one of those that people write to
+ * end the list.
  */
 static bool ends_list(const char *entry)
 {
@@ -211,7 +211,8 @@ static bool is_taken(struct state *s, const char *uuid)
 	switch (gk_reserve_held(s->locks, s->scope, uuid, &s->bar)) {
 	case GK_HOLD_RESERVED:
 		return !is_held_by_caller(s, uuid);
-	case GK_HOLD_FOREIGN: /* we could not reserve such a device either */
+	/* The lock is not a reservation, but keeps us from making one. */
+	case GK_HOLD_FOREIGN:
 		if (!s->run->reserve)
 			warn_of_bar(s);
 		return s->run->reserve;
@@ -238,7 +239,10 @@ static bool look_at_locks(struct state *s)
 	return changed;
 }
 
-/* Only --reserve creates the lock file. Without it the file may be missing. */
+/*
+ * Only --reserve creates the lock file. Without --reserve, the file may be
+ * missing.
+ */
 static int open_locks(struct state *s)
 {
 	const char *path = getenv("GPUKIT_RESERVATIONS");
@@ -256,7 +260,7 @@ static int open_locks(struct state *s)
 }
 
 /*
- * Waits for its turn to choose. With --wait, prints a message after
+ * Waits until no other process is choosing. With --wait, prints a message after
  * PATIENCE_NS, and goes on waiting until the time of --wait is over.
  */
 static int enter_queue(struct state *s)
@@ -321,8 +325,8 @@ static int choose_and_take(struct state *s)
 }
 
 /*
- * Whether more devices are wanted than there are, free or not, so that waiting
- * is useless.
+ * Whether more devices are wanted than exist, free or not. Waiting is useless
+ * then.
  */
 static bool is_hopeless(const struct state *s)
 {

@@ -11,8 +11,8 @@
 
 enum gk_select_exit {
 	GK_SELECT_NO_DRIVER = 1,
-	GK_SELECT_NONE = 1,       /* no device meets the conditions */
-	GK_SELECT_NVML = 2,       /* the driver refuses; also for wrong usage */
+	GK_SELECT_NONE = 1, /* no device meets the conditions */
+	GK_SELECT_NVML = 2, /* the driver returned an error; also wrong usage */
 	GK_SELECT_VISIBLE = 3,    /* a bad CUDA_VISIBLE_DEVICES */
 	GK_SELECT_NOT_ENOUGH = 4, /* fewer devices than asked for */
 };
@@ -21,7 +21,10 @@ enum gk_inherit { GK_INHERIT_NOT, GK_INHERIT_ENV, GK_INHERIT_GIVEN };
 
 struct gk_select_run {
 	struct gk_select wanted;
-	/* A minimum count was given; else it is 1, or 0 with allow_empty. */
+	/*
+	 * The user gave a minimum count. Otherwise it is 1, or 0 with
+	 * allow_empty.
+	 */
 	bool least_given;
 	bool allow_empty;
 	enum gk_inherit inherit;

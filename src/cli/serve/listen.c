@@ -23,8 +23,8 @@
 #define MOST_CONNECTIONS  128
 #define LEAST_CONNECTIONS 4
 /*
- * Descriptors reserved for reading: of /proc, and those a driver opens on first
- * use.
+ * Descriptors that must remain for files in /proc and for those that a driver
+ * opens when it is first used.
  */
 #define READING_FILES 32
 
@@ -78,9 +78,9 @@ static int listen_at(const struct addrinfo *where)
 }
 
 /*
- * Listens at the first address that this host has. A name may also resolve to
- * an address that it lacks, such as an IPv6 one. Fails at once if the address
- * is in use.
+ * Listens at the first address that this host has: a name may also resolve to
+ * an address that this host lacks, such as an IPv6 one. Fails at once if the
+ * address is in use.
  */
 static int listen_at_first(const struct addrinfo *where)
 {

@@ -120,9 +120,9 @@ struct gk_server {
 };
 
 /*
- * Loads one of our modules and returns the table of functions that it exports
- * as `symbol`. `file` is its name among our libraries. Returns NULL after a
- * message that names the packages needed to build it.
+ * Loads one of our modules, a library named `file`, and returns the table of
+ * functions that it exports as `symbol`. Returns NULL after a message that
+ * names the packages needed to build the module.
  */
 const void *gk_serve_module(const char *verb, const char *file,
 			    const char *symbol, const char *packages);
@@ -148,8 +148,8 @@ int gk_serve_begin(struct gk_server *server, struct gk_http_options how);
 void gk_serve_tell(const struct gk_server *server, const char *path);
 
 /*
- * Makes a page of plain text. The text must stay valid and unchanged; the slot
- * is for such pages only.
+ * Makes a page of plain text. The text must stay valid and unchanged. The slot
+ * must not be used for other pages.
  */
 void gk_serve_message(struct gk_http_page *ret_page, unsigned slot,
 		      unsigned status, const char *text);

@@ -106,8 +106,8 @@ static bool is_named_by(const struct gk_device *d, const char *id)
 }
 
 /*
- * Adds the index of the GPU with an id to a list. Returns false if there is
- * none.
+ * Adds the index of the GPU that has the given id to the list. Returns false if
+ * there is no such GPU.
  */
 static bool add_index(const struct gk_snapshot *snap, const char *id,
 		      struct gk_buf *list)
@@ -385,7 +385,7 @@ static int check_devices(const struct smi *smi, const struct gk_snapshot *snap)
 	return SMI_INVALID;
 }
 
-/* Prints a frame. Keeps or frees the snapshot. */
+/* Prints a frame. Takes ownership of the snapshot. */
 static int show_smi_frame(struct run *run, struct gk_snapshot *snap)
 {
 	int status = check_devices(run->smi, snap);
@@ -426,8 +426,8 @@ static void forget_old(struct gk_snapshot *snap)
 }
 
 /*
- * nvidia-smi does not report the host's memory as a GPU's, so the memory of a
- * GPU without its own is dropped.
+ * A GPU without memory of its own uses the host's. nvidia-smi does not report
+ * that as memory of the GPU, so it is dropped here.
  */
 static void forget_unified(struct gk_snapshot *snap)
 {

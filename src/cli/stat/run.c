@@ -246,7 +246,10 @@ static bool shown_metrics(const struct gk_stat *stat, struct gk_metric_set *set)
 		gk_boxed_metrics(set);
 		return true;
 	case GK_STAT_CSV_PROCESSES:
-		/* Memory of processes is checked against the total. */
+		/*
+		 * Needed to check the memory of processes, which cannot exceed
+		 * the total.
+		 */
 		gk_metric_set_add(set, GK_M_MEM_TOTAL);
 		return true;
 	case GK_STAT_JSON:
@@ -258,8 +261,7 @@ static bool shown_metrics(const struct gk_stat *stat, struct gk_metric_set *set)
 }
 
 /*
- * Requests only the values that the format shows. `set` is the storage of
- * options.only.
+ * Requests only the values that the format shows. options.only points to `set`.
  */
 static struct gk_options machine_options(const struct gk_stat *stat,
 					 struct gk_metric_set *set)

@@ -87,7 +87,7 @@ static const struct gk_choice codecs[] = {
     {0},
 };
 
-/* In gpustat too, "limit" alone shows the draw as well. */
+/* gpustat too shows the draw if only "limit" is given. */
 static const struct gk_choice powers[] = {
     {"draw,limit", GK_POWER_DRAW | GK_POWER_LIMIT},
     {"limit,draw", GK_POWER_DRAW | GK_POWER_LIMIT},
@@ -156,7 +156,10 @@ static error_t set_switch(int key, struct gk_stat *stat)
 	return ARGP_ERR_UNKNOWN;
 }
 
-/* Rejects a second format: one of the two must be a mistake. */
+/*
+ * Sets the format. Rejects a second one, because one of the two must be a
+ * mistake.
+ */
 static void choose_format(struct argp_state *state, struct gk_stat *stat,
 			  enum gk_stat_format format)
 {

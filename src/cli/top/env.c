@@ -49,7 +49,10 @@ static bool read_monitor_words(const char *text, unsigned *set)
 	return true;
 }
 
-/* Applies words. Words that contradict each other cancel out. */
+/*
+ * Applies the words in `set`, a bit mask. Words that contradict each other
+ * cancel out.
+ */
 static void apply_words(struct top *top, unsigned set)
 {
 	struct tui_options *o = &top->viewer;

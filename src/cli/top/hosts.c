@@ -140,7 +140,7 @@ static int report_host(const struct top *top, struct gk_hosts *hosts)
 
 /*
  * Runs the viewer and keeps the machines' recent frames, so that the user can
- * go back in time. If out of memory, runs it without that.
+ * go back in time. If memory runs out, runs the viewer without kept frames.
  */
 static int view_hosts_kept(struct top *top)
 {

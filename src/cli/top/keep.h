@@ -8,7 +8,8 @@
 struct top_keep;
 
 /*
- * Returns NULL if out of memory; the functions accept that, and keep nothing.
+ * Returns NULL if out of memory. The other functions accept NULL, and keep
+ * nothing.
  */
 struct top_keep *top_keep_new(void);
 void top_keep_free(struct top_keep *keep);

@@ -57,7 +57,7 @@ bool top_limits(const char *text, struct gk_limits *ret_limits);
 
 /*
  * Prints the boxed report of the requested part of a snapshot. Returns a
- * gk_exit. If a requested GPU does not exist, that is 1, after a message.
+ * gk_exit: GK_EXIT_FAILURE, after a message, if a requested GPU does not exist.
  */
 int top_report(const struct top *top, const struct gk_snapshot *snap);
 /* Whether all GPUs named by -o exist. If not, prints a message. */

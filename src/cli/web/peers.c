@@ -32,7 +32,7 @@ struct gk_peers {
 	struct peer *peers;
 	/* Owned by the thread that follows. */
 	size_t at; /* index of the peer being read */
-	bool bad;  /* the peer does not send events of ours */
+	bool bad;  /* the peer has sent something other than gpukit's events */
 };
 
 /* ---- events of peers ---- */

@@ -185,8 +185,8 @@ static void put_if_new(struct site *s, enum gk_event_kind kind,
 }
 
 /*
- * Whether it is time to send. Up to a quarter of an interval early counts,
- * because frames do not arrive exactly on time.
+ * Whether it is time to send. Frames do not arrive exactly on time, so up to a
+ * quarter of an interval early is accepted.
  */
 static bool is_due(const struct site *s, uint64_t next_ns, uint64_t now_ns)
 {
@@ -199,7 +199,7 @@ static uint64_t longer_time(uint64_t ns, uint64_t least)
 }
 
 /*
- * Whether all GPUs have been read once. While one has not, the next frame sends
+ * Whether all GPUs have been read once. Until then, each new frame sends
  * processes and details again.
  */
 static bool is_whole(const struct gk_snapshot *snap)

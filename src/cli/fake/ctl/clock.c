@@ -144,8 +144,8 @@ static int set_speed(struct ctl *ctl, const char *text)
 }
 
 /*
- * Steps the clock. Settles the machine, so that all events within the step have
- * taken effect when this returns.
+ * Steps the clock. Then settles the machine: when this returns, all events
+ * within the step have taken effect.
  */
 static int step_clock(struct ctl *ctl, const char *text)
 {

@@ -65,8 +65,8 @@ static int callers_json(const struct refusals *all)
 }
 
 /*
- * Prints a function's name, or the reason why kernels were refused, marked as
- * such.
+ * Prints what was refused: a function or, after "in a kernel: ", an
+ * instruction.
  */
 static void print_name(const struct count *c)
 {

@@ -68,7 +68,10 @@ struct failure {
 	enum gkf_machine_fault machine_fault;
 };
 
-/* Options for all rules of a command line. */
+/*
+ * Options such as after=3. They apply to all faults that one command line
+ * injects into functions.
+ */
 struct bounds {
 	uint64_t after, times, seed;
 	unsigned per_million;
@@ -268,7 +271,7 @@ int ctl_fail(struct ctl *ctl, int argc, char **argv)
 
 	if (!failures)
 		return fake_failure("out of memory");
-	/* `all` includes calls that concern no GPU. */
+	/* With `all`, calls that concern no GPU fail too. */
 	if (has_gpus && strcmp(argv[0], "all"))
 		code = ctl_gpus(ctl, argv[0], &gpus);
 	if (!code)

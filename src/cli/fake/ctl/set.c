@@ -20,7 +20,8 @@ struct change {
 	int value;
 	int64_t to;
 	/*
-	 * The word to set in the machine file; NULL: the value belongs to GPUs.
+	 * The field of the machine file to set. NULL: the change is to a value
+	 * of GPUs.
 	 */
 	_Atomic uint64_t *word;
 	struct link_change link;

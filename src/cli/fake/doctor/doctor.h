@@ -16,14 +16,15 @@
 /* One image of a module: PTX, or machine code for one GPU. */
 struct image {
 	struct gkf_image found;
-	unsigned module;  /* images of the same module have the same kernels */
+	/* Images of the same module contain the same kernels. */
+	unsigned module;
 	bool relocatable; /* made with -rdc=true, to be linked with others */
 	bool empty;       /* machine code without any kernel */
 };
 
 /*
- * A kernel that the made-up GPU would refuse, and the first instruction that is
- * the reason.
+ * A kernel that a made-up GPU would refuse to run, and its first instruction
+ * that is not supported.
  */
 struct refused_kernel {
 	char kernel[96], instruction[128];
@@ -149,7 +150,8 @@ unsigned doctor_needed(json_t *list, struct gk_buf *text);
 bool doctor_has_cuda(const struct doctor *doctor);
 
 /*
- * Adds lines for people to read. `libraries` is the directory of our libraries.
+ * Adds the findings as lines of text. `libraries` is the directory of our
+ * libraries.
  */
 void doctor_text(const struct doctor *doctor, const char *libraries,
 		 struct gk_buf *buf);

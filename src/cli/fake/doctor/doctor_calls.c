@@ -84,8 +84,8 @@ static void judge_imports(const struct elf *elf, const struct elf *library,
 }
 
 /*
- * Counts nothing if the file is a library that our own replaces when a program
- * loads it: the file's calls are then never made.
+ * If our own library replaces the file when a program loads it, the file's
+ * calls are never made. Then counts none.
  */
 void doctor_calls(const struct elf *elf, struct doctor *doctor)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * doctor_kernels.c - reads the kernels of a file's PTX, and finds those with
- * instructions that are not executed. Nothing is run.
+ * doctor_kernels.c - reads the kernels of a file's PTX, and finds those that
+ * contain instructions which made-up GPUs do not support. Runs nothing.
  */
 #include "base/err.h"
 #include "cli/fake/doctor/doctor.h"
@@ -96,7 +96,7 @@ static const struct image *choose_images(const struct doctor *doctor,
 	return best;
 }
 
-/* Relocatable modules, which are linked together. */
+/* Modules made to be linked together (-rdc=true). */
 struct parts {
 	struct gkf_ptx_module *module[PARTS_MAX];
 	unsigned count;

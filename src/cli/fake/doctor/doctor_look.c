@@ -14,8 +14,9 @@
 /*
  * NVIDIA's runtime, from 11.2 on, requests the driver's table with this GUID
  * and cannot work without it. Every program that contains the runtime contains
- * these bytes, stripped or not. This is their complement, volatile so that the
- * compiler does not fold it: gpukit itself must not seem to contain a runtime.
+ * these bytes, stripped or not. The bytes here are inverted, because gpukit
+ * itself must not seem to contain a runtime; volatile keeps the compiler from
+ * inverting them.
  */
 static const volatile unsigned char runtime_guid[16] = {
     0x94, 0x2a, 0x04, 0x93, 0xa4, 0x0b, 0x18, 0xb5,
@@ -242,8 +243,8 @@ static bool has_parts(const struct doctor *doctor, unsigned capability)
 }
 
 /*
- * nvcc's linker produces only machine code. The PTX of such a program is in its
- * relocatable parts.
+ * nvcc's device linker produces only machine code. A program linked by it still
+ * runs if its relocatable parts contain PTX.
  */
 static void judge_images(struct doctor *doctor)
 {

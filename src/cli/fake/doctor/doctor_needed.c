@@ -28,8 +28,8 @@ static bool is_installed(unsigned i)
 }
 
 /*
- * Whether `users` lists the library: it has "libcublas.so " for
- * "libcublas.so.13".
+ * Whether `users` lists the library. `users` has names without a version, each
+ * followed by a blank: "libcublas.so " stands for "libcublas.so.13".
  */
 static bool lists_user(const char *library, const char *users)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * auditor.c - adds our auditor to LD_AUDIT in the environment of commands,
- * except programs that cannot start with one. Also passes valgrind our list of
- * suppressions.
+ * auditor.c - adds our auditor, a library that the dynamic linker calls, to
+ * LD_AUDIT in the environment of commands. Leaves it out for programs that
+ * cannot start with an auditor. Also passes valgrind our list of suppressions.
  */
 #include "base/str.h"
 #include "cli/cmd.h"
@@ -26,12 +26,14 @@
 #define SANITIZED 1
 #endif
 #ifndef SANITIZED
-#define SANITIZED 0 /* a sanitizer's runtime does not work in an auditor */
+/* The runtime of a sanitizer does not work inside an auditor. */
+#define SANITIZED 0
 #endif
 
 /*
- * With an auditor, the dynamic linker reserves space for thread-local data
- * before it has read all libraries. These libraries need more than it reserves.
+ * Libraries that cannot be loaded together with an auditor: the dynamic linker
+ * then reserves space for thread-local data before it has read all libraries,
+ * and these need more than it reserves.
  */
 static const char *const too_large[] = {"libtsan.so.", "liblsan.so."};
 

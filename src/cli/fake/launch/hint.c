@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hint.c - warns a user who starts a program that cannot run here. The program
- * itself would only report an error of NVIDIA's runtime without a reason.
+ * hint.c - warns a user who starts a program that cannot run on a made-up
+ * machine. Without the warning, the user would see only an error of NVIDIA's
+ * runtime that gives no reason.
  */
 #include "cli/command.h"
 #include "cli/fake/doctor/doctor.h"

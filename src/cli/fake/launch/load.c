@@ -277,8 +277,8 @@ static int start_loads(struct gkf_machine *m, const char *path,
 }
 
 /*
- * Settles the machine as well, so that its readers need not compute the
- * effects.
+ * Makes the loads appear to have worked for some time. Also settles the
+ * machine: computes the effects now, so that its readers need not.
  */
 static void warm_up(struct gkf_machine *m, uint64_t ns)
 {

@@ -27,8 +27,8 @@
 #include <unistd.h>
 
 /*
- * Limits a wait for the load's end, as the machine's clock may be set
- * meanwhile.
+ * The maximum time of one wait for the load's end. The machine's clock may be
+ * set meanwhile, so the remaining time is computed again after each wait.
  */
 #define LOOK_AGAIN_NS (500 * GK_NS_PER_MS)
 
@@ -266,9 +266,10 @@ static int tell_ready(void)
 }
 
 /*
- * Waits for a signal, or until one second after a scenario's load has ended.
- * The load is invisible in that second, but utilization of the last second is
- * computed from attached processes.
+ * Waits for a signal or, for a scenario's load, until one second after the
+ * load's end. In that second the load is no longer visible, but its process
+ * must stay attached: the utilization of the last second is computed from
+ * attached processes.
  */
 static void hold_load(struct gkf_machine *m, const struct gkf_wave *wave)
 {

@@ -191,8 +191,8 @@ static void name_owner(const struct stat *st, char *ret_who, size_t cap)
 }
 
 /*
- * Whether other users control what is at path. A symbolic link counts, as it
- * may lead anywhere.
+ * Whether another user controls the file at path. A symbolic link counts as
+ * such a file, because it may lead anywhere.
  */
 static bool is_others(const char *path, struct stat *ret_st)
 {
@@ -203,8 +203,8 @@ static bool is_others(const char *path, struct stat *ret_st)
 }
 
 /*
- * Handles a directory or file of this user's machines in /dev/shm that another
- * user controls.
+ * Checks first the directory of this user's machines, in /dev/shm, and then the
+ * machine's file.
  */
 bool fake_trap(const char *path, char *ret_text, size_t cap)
 {

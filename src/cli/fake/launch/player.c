@@ -25,8 +25,8 @@
 #include <unistd.h>
 
 /*
- * How long the processes appear to have worked when the first snapshot is
- * shown: samples describe the past.
+ * How long the processes appear to have worked already when the first snapshot
+ * is shown, because values of a snapshot describe the time before it.
  */
 #define WARM_UP_NS (2 * GK_NS_PER_S)
 

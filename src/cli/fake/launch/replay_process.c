@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replay_process.c - starts processes that stand for recorded ones. These do on
- * the machine what the recording says.
+ * replay_process.c - starts processes that stand for recorded ones. They attach
+ * to the machine's GPUs and hold memory there as the recording says.
  */
 #include "cli/fake/launch/replay_process.h"
 #include "base/assert.h"

@@ -31,8 +31,8 @@ struct fake_replay_process_target {
 };
 
 /*
- * A message to such a process. The process leaves all targets that the message
- * does not list.
+ * A message that tells such a process what to do. The process leaves all
+ * targets that the message does not list.
  */
 struct fake_replay_process_order {
 	uint32_t count;

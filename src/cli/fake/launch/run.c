@@ -122,7 +122,10 @@ static int enter_machine(const char *machine, const char *generation,
 		    "directory; install elsewhere",
 		    dir);
 	snprintf(file, sizeof file, "%s/libgpukit-audit.so", dir);
-	/* An unset PATH means a default path, which must stay in effect. */
+	/*
+	 * If PATH is unset, programs use a default path, which must stay in
+	 * effect.
+	 */
 	if (setenv("GPUKIT_MACHINE", machine, 1) ||
 	    (getenv("PATH") && !gk_where_library("fake/bin", bin, sizeof bin) &&
 	     fake_prepend("PATH", bin)) ||
@@ -155,7 +158,10 @@ int fake_torch(bool wanted)
 static void __attribute__((noreturn))
 exec_on_machine(char **argv, pid_t launcher)
 {
-	/* For the case that the watch process is killed too. */
+	/*
+	 * If launcher and watch process are killed, the kernel ends the
+	 * command.
+	 */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != launcher)
 		_exit(GK_EXIT_FAILURE);
@@ -164,8 +170,9 @@ exec_on_machine(char **argv, pid_t launcher)
 }
 
 /*
- * Limits a wait for the command's end time, as the machine's clock may be set
- * meanwhile.
+ * The maximum time of one wait for the command's end time. The machine's clock
+ * may be set meanwhile, so the remaining time is computed again after each
+ * wait.
  */
 #define LOOK_AGAIN_NS (500 * GK_NS_PER_MS)
 

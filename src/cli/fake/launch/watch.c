@@ -26,8 +26,9 @@
 #define MARK "GPUKIT_LAUNCHER"
 
 /*
- * The time from SIGTERM to SIGKILL; the time after which the watch gives up on
- * processes that it cannot end; the time between two scans.
+ * TERM_NS is the time from SIGTERM to SIGKILL. After GIVE_UP_NS the watch gives
+ * up on processes that it cannot end. LOOK_NS is the time between two scans of
+ * /proc.
  */
 #define TERM_NS    GK_NS_PER_S
 #define GIVE_UP_NS (10 * GK_NS_PER_S)
@@ -41,7 +42,7 @@ struct watch {
 	uint64_t command_start;
 };
 
-/* A process of the system; `ours` if it must be ended. */
+/* A process of the system; `ours` means that it must be ended. */
 struct seen {
 	pid_t pid, parent;
 	bool ours;
@@ -116,7 +117,10 @@ static size_t read_environ(pid_t pid, char *to, size_t cap)
 	return size;
 }
 
-/* The last byte of the buffer is for a NUL. */
+/*
+ * Whether the environment of a process contains the mark. Reads one byte less
+ * than the buffer holds, to leave space for a NUL.
+ */
 static bool bears_mark(pid_t pid, const char *mark, char *buffer)
 {
 	const size_t head = sizeof MARK; /* includes the '=' */
@@ -248,7 +252,7 @@ static void let_go_of_files(void)
 		dup2(null, fd);
 	close_range(3, ~0U, 0);
 	if (chdir("/"))
-		return; /* harmless: the directory just stays in use */
+		return; /* harmless: the directory just cannot be unmounted */
 }
 
 static void await_end(pid_t launcher)

@@ -79,7 +79,10 @@ static void read_counts(struct gkf_machine *m, struct refusals *to)
 				  cuda_functions[i],
 				  atomic_load(&f->cuda_calls[i]),
 				  atomic_load(&f->cuda_refused[i]));
-	/* For these the machine counts only refusals, not calls. */
+	/*
+	 * The machine counts how often these were refused, but not how often
+	 * they were called.
+	 */
 	for (unsigned i = 0; i < GKF_NAMES_MAX; i++)
 		if (gkf_named_read(m, i, &named))
 			add_library_count(to, owners[named.kind],

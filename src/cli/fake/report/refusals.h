@@ -11,8 +11,8 @@
 #include "machine/file/numbers.h"
 
 /*
- * The calls of a function, or of an instruction in a kernel. The name is
- * printable.
+ * How often a function, or an instruction in a kernel, was called and refused.
+ * The name is printable.
  */
 struct count {
 	char name[4 * GKF_REFUSED_MAX];
@@ -59,7 +59,7 @@ bool refusals_kernel(const struct count *what, struct refused_kernel_name *ret);
 
 /*
  * Whether `what` was refused because a third-party library is missing. Its name
- * says which.
+ * then contains the name of the library.
  */
 bool refusals_needed(const struct count *what);
 

@@ -338,10 +338,11 @@ bool report_tells(const struct report_ask *ask)
 }
 
 /*
- * Whether to write to the existing path instead of renaming a new file to it. A
- * pipe, terminal or device must be written to, because a rename would remove it
- * from the system. A name of an open descriptor, such as /dev/stdout, must be
- * written to as well, even if the descriptor is a regular file.
+ * Whether to write to the existing file at the path instead of renaming a new
+ * file to the path. A pipe, terminal or device must be written to, because a
+ * rename would remove it from the system. A name of an open descriptor, such as
+ * /dev/stdout, must be written to as well, even if the descriptor is a regular
+ * file.
  */
 static bool is_written_through(const char *path)
 {
