@@ -9,16 +9,17 @@
 
 #define GPUS_MAX 1024
 
-/* The driver may need to be loaded first. */
+/* Default timeout: opening GPUs may have to load the kernel driver first. */
 #define START_NS (10 * GK_NS_PER_S)
 
-/* The gk_with bits that need gk_nvml_more(). */
+/* Bits of gk_with whose data needs the functions that gk_nvml_more() looks
+ * up. */
 #define WITH_MORE (GK_WITH_DETAIL | GK_WITH_TOPOLOGY | GK_WITH_EVENTS)
 
-/* The minimum time for which gk_close() waits for calls in progress. In a
- * shorter time, a thread that waits for a processor would be mistaken for a
- * hung GPU. If a GPU is known to hang, gk_close() waits no longer than this,
- * because a snapshot has already waited for the GPU. */
+/* The minimum time for which gk_close() waits for calls in progress. With less,
+ * a thread that waits for a processor would be mistaken for a hung GPU. If a
+ * GPU is known to hang, gk_close() waits exactly this long, because a snapshot
+ * has already waited for the GPU. */
 #define GRACE_NS (200 * GK_NS_PER_MS)
 
 /* Opens what all GPUs share: the topology and the events. */
@@ -127,7 +128,8 @@ int gk_open_within(const struct gk_options *options, uint64_t timeout_ns,
 	return 0;
 }
 
-/* Whether a GPU did not answer in time, or has not answered for the timeout. */
+/* Whether a GPU was late in a snapshot, or has now been silent for the
+ * timeout. */
 static bool is_late(const struct gk *gk)
 {
 	bool late = gk->was_late;
@@ -137,8 +139,8 @@ static bool is_late(const struct gk *gk)
 	return late;
 }
 
-/* Ends the threads. Returns false if some remain; they still use the library.
- */
+/* Ends the threads. Returns false if some have not ended and still use the
+ * library. */
 static bool stop_workers(struct gk *gk)
 {
 	bool brief = is_late(gk) || gk->timeout_ns < GRACE_NS;
@@ -173,7 +175,7 @@ int gk_close(struct gk *gk)
 	gk_watch_close(gk);
 	gk_procfs_close(gk->procfs);
 	free(gk->stale);
-	if (all) { /* otherwise threads still use these */
+	if (all) { /* if false, running threads still use these */
 		gk_sweep_free(gk->sweep);
 		free(gk->workers);
 		gk_live_free(gk->live, gk->gpu_count);

@@ -14,11 +14,12 @@
 #include "core/driver/worker.h"
 
 /*
- * The longest period, 9 years. The sum of a few such periods does not overflow.
+ * The longest period, 9 years: a sum of several such periods cannot overflow.
  */
 #define GK_PERIOD_MAX_NS (UINT64_MAX / 64)
 
-/* Returns for how many ns a GPU has kept any context of the process waiting. */
+/* Returns the time in ns for which a GPU has kept any context of the process
+ * waiting. */
 typedef uint64_t gk_silence_of(unsigned index);
 
 struct gk {
@@ -26,7 +27,8 @@ struct gk {
 	struct gk_worker **workers;
 	struct gk_sweep *sweep; /* NULL with a single GPU */
 	size_t gpu_count;
-	struct gk_live *live; /* state of direct questions, by GPU */
+	/* per GPU: state of reads that bypass the workers */
+	struct gk_live *live;
 	struct gk_asks *asks;
 	struct gk_events *events; /* NULL without GK_WITH_EVENTS */
 	struct gk_places *places; /* NULL without GK_WITH_TOPOLOGY */
@@ -36,13 +38,15 @@ struct gk {
 	bool choosy; /* read only the metrics in `only` */
 	struct gk_metric_set only;
 	_Atomic uint64_t timeout_ns;
-	gk_silence_of *others; /* NULL: there are no other contexts */
-	bool was_late;         /* a GPU did not answer in time */
-	bool *stale;           /* whether a GPU was late in the last snapshot */
+	gk_silence_of *others; /* NULL: this is the only context */
+	bool was_late;         /* a GPU was late in some snapshot */
+	bool *stale;           /* per GPU: it was late in the last snapshot */
 	uint64_t period_ns[GK_TIER_COUNT]; /* periods set by the options */
 	/* The state of gk_watch_*(); the descriptors are -1 unless watching. */
-	int watch;            /* an epoll of the two below */
-	int timer, news;      /* timer: for frames; news: for first values */
+	/* an epoll instance that waits for timer and news */
+	int watch;
+	/* timerfd: a frame is due; eventfd: first values */
+	int timer, news;
 	uint64_t frame_ns;    /* the period */
 	uint64_t begun_ns;    /* when gk_watch_begin() was called, or 0 */
 	uint64_t frame_at_ns; /* when the last frame was made; 0: none yet */
@@ -52,30 +56,31 @@ struct gk {
 };
 
 /*
- * Reads all GPUs once. Waits at most timeout_ns, and not for a GPU that has
- * already been silent for that long. Sets late[i] to whether GPU i has not
+ * Reads all GPUs once. Waits at most timeout_ns; does not wait for a GPU that
+ * has already been silent for that long. Sets late[i] to whether GPU i has not
  * answered in time; late may be NULL. Returns 0 or a gk_err.
  */
 int gk_read_once(struct gk *gk, uint64_t timeout_ns, bool *late);
 
-/* Bounds an infinite timeout to 146 years, so that no sum overflows. */
+/* Limits an infinite timeout to 146 years, so that adding it to a time cannot
+ * overflow. */
 static inline uint64_t gk_limit_timeout(uint64_t timeout_ns)
 {
 	return timeout_ns < UINT64_MAX / 4 ? timeout_ns : UINT64_MAX / 4;
 }
 
-/* Whether a silence counts as the whole timeout. An eighth is subtracted,
- * because the caller may have begun to wait a little before the GPU was asked.
- */
+/* Whether a GPU that has been silent for silence_ns counts as silent for the
+ * whole timeout. Seven eighths of it suffice, because the caller may have begun
+ * to wait a little before the GPU was asked. */
 static inline bool gk_is_long(uint64_t silence_ns, uint64_t timeout_ns)
 {
 	return silence_ns >= timeout_ns - timeout_ns / 8;
 }
 
 /*
- * For a program with several contexts; call it right after gk_open(). If a GPU
- * has kept one of the contexts waiting for longer than a caller's timeout, the
- * GPU is then neither asked nor waited for.
+ * For a program with several contexts: `others` tells how long any of them has
+ * waited for a GPU. Call this right after gk_open(). A caller whose timeout is
+ * shorter than that time neither asks the GPU nor waits for it.
  */
 void gk_heed(struct gk *gk, gk_silence_of *others);
 
@@ -85,19 +90,20 @@ bool gk_is_known_late(const struct gk *gk, size_t index, uint64_t timeout_ns);
 /* Starts one reading of all GPUs, without waiting. 0 or a gk_err. */
 int gk_ask_all(struct gk *gk);
 
-/* While watching: the age of its values at which a GPU counts as late. */
+/* While watching, a GPU counts as late when its values are older than this
+ * (ns). */
 uint64_t gk_patience(const struct gk *gk);
 
-/* The period at which a tier is read while watching; 0: only on request. */
+/* The period at which a tier is read while watching; 0: only when requested. */
 uint64_t gk_period_of(const struct gk *gk, enum gk_tier tier);
 
-/* Closes the descriptors of watching. */
+/* Closes the descriptors opened for watching. */
 void gk_watch_close(struct gk *gk);
 
 /*
- * Makes a snapshot of the values that the workers have published. late[i]:
- * whether GPU i has not answered in time. If late is NULL, the age of a GPU's
- * values decides.
+ * Makes a snapshot of the values that the workers have published. late[i] tells
+ * whether GPU i has not answered in time; if late is NULL, this follows from
+ * the age of the GPU's values.
  */
 int gk_compose(struct gk *gk, const bool *late, struct gk_snapshot **ret_snap);
 

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* Never called; their presence shows how a driver lays out process lists. */
+/* gpukit never calls these. Their presence tells which layout the driver uses
+ * for process lists. */
 static const char *const signs[] = {
     "nvmlDeviceGetConfComputeMemSizeInfo",
     "nvmlDeviceGetRunningProcessDetailList",
@@ -62,8 +63,8 @@ static bool is_newer(size_t i, size_t than)
 	return since != then ? since > then : i > than;
 }
 
-/* Whether the driver lacks function i and all its other versions and names.
- * True only for the newest of them. */
+/* Whether the driver lacks function i in all its versions and names. Of these,
+ * only the newest counts as missing. */
 static bool is_missing(const struct gk_nvml *nvml, size_t i)
 {
 	const char *name = gk_nvml_symbols[i].name;

@@ -30,7 +30,8 @@ int gk_ask_all(struct gk *gk)
 	return 0;
 }
 
-/* The deadline for a worker. */
+/* Returns the deadline for a worker: timeout_ns after its current reading
+ * began, or after now if there is none. */
 static uint64_t wait_until(const struct gk_worker *w, uint64_t now_ns,
 			   uint64_t timeout_ns)
 {
@@ -59,7 +60,7 @@ int gk_read_once(struct gk *gk, uint64_t timeout_ns, bool *late)
 	for (size_t i = 0; !r && i < gk->gpu_count; i++)
 		if (!gk_is_known_late(gk, i, timeout_ns))
 			r = gk_worker_ask(gk->workers[i], tiers_wanted(gk));
-	/* Start with the last one: a sweep reads it last. */
+	/* Start with the last GPU, because a sweep reads it last. */
 	for (size_t i = gk->gpu_count; !r && i-- > 0;) {
 		bool is_late = is_late_after(gk, i, now, timeout_ns);
 

@@ -4,8 +4,9 @@
 #include "base/assert.h"
 
 /*
- * For each tier, the minimum number of frames and the minimum time between two
- * readings. Process lists are as fresh as the values of their GPU.
+ * For each tier: the number of frames per reading, and the minimum time between
+ * two readings. If frames are at least 1 s apart, process lists (MEDIUM) are
+ * read as often as the FAST values.
  */
 static const struct {
 	uint64_t frames, least_ns;
@@ -17,8 +18,8 @@ static const struct {
     [GK_TIER_DETAIL] = {15, 5 * GK_NS_PER_S},
 };
 
-/* Periods are whole numbers of frames, so that all tiers are read in the same
- * wake-up. */
+/* Periods are whole multiples of the frame period, so that a thread reads all
+ * due tiers in one wake-up. */
 uint64_t gk_period_of(const struct gk *gk, enum gk_tier tier)
 {
 	uint64_t frames, least;

@@ -17,7 +17,7 @@
 
 /* A snapshot and the arena of its strings, freed together. */
 struct whole {
-	/* Must be first, as callers have its address. */
+	/* must be first: callers hold its address */
 	struct gk_snapshot snap;
 	struct gk_arena arena;
 };

@@ -12,14 +12,13 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* The maximum time by which values are read before the frame that shows them.
- */
+/* The longest time between reading values and the frame that shows them. */
 #define LEAD_MAX_NS (20 * GK_NS_PER_MS)
 
 /*
- * Schedules the tiers right before a frame. Tiers that are not read for every
- * frame are distributed over the frames, so that not all workers call the
- * driver at once.
+ * Schedules the readings of all tiers shortly before frames. Tiers that are not
+ * read for every frame are spread over the frames, so that not all workers call
+ * the driver at once.
  */
 static void schedule_tiers(struct gk *gk, uint64_t first_frame_ns)
 {
@@ -103,7 +102,7 @@ int gk_watch_start(struct gk *gk, uint64_t period_ns)
 	if (r)
 		return r;
 	gk->frame_ns = period_ns;
-	gk->begun_ns = 0; /* GPUs without an answer are late */
+	gk->begun_ns = 0; /* GPUs without values are late at once */
 	begin = gk_mono_ns();
 	r = open_descriptors(gk, begin, 0);
 	if (!r)
@@ -155,8 +154,8 @@ int gk_watch_period(struct gk *gk, uint64_t period_ns)
 
 /* ---- frames ---- */
 
-/* Waits for the timer or the news. After the first frame, only for the
- * timer. */
+/* Waits for the timer, and before the first frame also for news of first
+ * values. */
 static int await_frame(struct gk *gk, bool *ret_early)
 {
 	struct epoll_event event[2];
@@ -178,14 +177,14 @@ static void notice_stop(struct gk *gk)
 {
 	uint64_t now = gk_mono_ns(), before = gk->frame_at_ns;
 
-	/* The values were read up to this long before the frame. */
+	/* The values were read at most this long before the frame. */
 	if (before && now - before + LEAD_MAX_NS > gk_patience(gk))
 		gk->resumed_ns = now;
 	gk->frame_at_ns = now;
 }
 
-/* If a GPU holds up the sweep, makes the other workers read their GPUs at once,
- * and waits a moment for them, so that they miss no frame. */
+/* If a GPU holds up the sweep, makes the workers of the other GPUs read at
+ * once, and waits a moment for them, so that they do not miss the frame. */
 static void catch_up(struct gk *gk)
 {
 	uint64_t until = gk_mono_ns() + LEAD_MAX_NS;
@@ -209,7 +208,7 @@ int gk_watch_next(struct gk *gk, struct gk_snapshot **ret_snap)
 	r = await_frame(gk, &early);
 	if (r)
 		return r;
-	if (early) { /* the previous reading was a moment ago */
+	if (early) { /* too soon for rates */
 		gk_procfs_forget(gk->procfs);
 		gk->host_before = (struct gk_host_before){0};
 	}

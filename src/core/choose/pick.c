@@ -70,8 +70,8 @@ static bool has_speed(const struct gk_device *d)
 	       d->m[GK_M_SM_CLOCK_MAX].why == GK_PRESENT;
 }
 
-/* The speed of a GPU. If the GPU does not answer, the speed of another one
- * stands in: most machines have identical GPUs. */
+/* The speed of a GPU. If the GPU does not answer, the speed of another one is
+ * used instead: most machines have identical GPUs. */
 static uint64_t speed_of(const struct gk_snapshot *snap,
 			 const struct gk_device *d)
 {
@@ -126,7 +126,7 @@ size_t gk_pick_candidates(const struct gk_snapshot *snap, bool with_lost,
 	return count;
 }
 
-/* Marks the visible devices, and the GPUs of visible MIG devices. */
+/* Marks the visible devices, and each GPU that has a visible MIG device. */
 static int mark_visible(const struct gk_snapshot *snap,
 			const struct gk_pick *pick, bool *wanted)
 {

@@ -7,7 +7,7 @@
 
 #include <gpukit/gpukit.h>
 
-/* Conditions, all of which must be met. Zeros: everything is picked. */
+/* All given conditions must be met. A zeroed struct picks everything. */
 struct gk_pick {
 	const char *gpus; /* indices of GPUs, "0,3"; NULL: all */
 	/* If `only_visible`, pick the GPUs that CUDA sees when
@@ -16,8 +16,8 @@ struct gk_pick {
 	bool only_visible;
 	const char *visible;
 	enum gk_cuda_order order;
-	/* Pick processes that compute or draw. The members only_... pick
-	 * processes that do nothing else. */
+	/* Pick processes that compute or draw. The members only_... exclude
+	 * processes that do both. */
 	bool compute, graphics, only_compute, only_graphics;
 	const char *const *users; /* owners of the processes; count 0: any */
 	size_t user_count;
@@ -37,11 +37,11 @@ int gk_pick(const struct gk_snapshot *snap, const struct gk_pick *pick,
 void gk_pick_free(struct gk_snapshot *part);
 
 /*
- * Fills in the devices from which gk_cuda_visible() chooses, and the position
- * of each in the snapshot, which owns their UUIDs. Both arrays must hold
- * device_count entries. Returns the number of devices. with_lost: include lost
- * GPUs, which keep their numbers in a running CUDA process; a new process does
- * not find them and numbers the other GPUs without them.
+ * Fills in the devices from which gk_cuda_visible() chooses, and each one's
+ * position in the snapshot. The snapshot owns their UUIDs. Both arrays must
+ * hold device_count entries. Returns the number of devices. with_lost: include
+ * lost GPUs. A CUDA process that is already running still counts them; a new
+ * one numbers only the other GPUs.
  */
 size_t gk_pick_candidates(const struct gk_snapshot *snap, bool with_lost,
 			  struct gk_candidate *ret_candidates,

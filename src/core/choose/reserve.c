@@ -48,8 +48,8 @@ static void bar_of(struct gk_reserve_bar *bar, enum gk_reserve_bar_kind kind,
 	    .kind = kind, .owner = st->st_uid, .mode = st->st_mode};
 }
 
-/* The owner of a directory, and those who may write to it, can replace files.
- */
+/* Sets *bar if others can replace files in a directory. Its owner can, and so
+ * can all who may write to it. */
 static void judge_directory(int dir, struct gk_reserve_bar *bar)
 {
 	struct stat st;
@@ -88,7 +88,8 @@ static int publish_reservation(int fd, int dir, const char *from,
 		   : 0;
 }
 
-/* Makes the file under a temporary name, where unnamed files do not work. */
+/* For file systems without unnamed files: makes the file under a temporary name
+ * first. */
 static int make_aside(int dir, const char *name)
 {
 	char aside[NAME_MAX + 1];
@@ -114,8 +115,9 @@ static int make_aside(int dir, const char *name)
 }
 
 /*
- * Makes the file for all users. It is accessible as soon as it is visible, even
- * if this process is killed meanwhile. EEXIST: the name exists already.
+ * Makes the file, accessible to all users from the moment it becomes visible,
+ * even if this process is killed meanwhile. Fails with EEXIST if the name
+ * exists already.
  */
 static int make_file(int dir, const char *name)
 {
@@ -134,8 +136,8 @@ static int make_file(int dir, const char *name)
 }
 
 /*
- * Opens the file, or makes it. Does not use O_CREAT, which the kernel may
- * refuse for other users' files in sticky directories.
+ * Opens the file, or makes it. Avoids O_CREAT, which the kernel may refuse for
+ * other users' files in sticky directories.
  */
 static int open_or_make(int dir, const char *name, bool to_take)
 {
@@ -159,8 +161,8 @@ static int explain_failure(int dir, const char *name, int error,
 	return GK_ERR_PERMISSION;
 }
 
-/* Whether only root can open the file: other users would not see root's
- * reservations. */
+/* Whether other users are denied access: they could then not see root's
+ * reservations. Only root can open such a file. */
 static bool is_closed(const struct stat *st)
 {
 	return st->st_uid != geteuid() && (st->st_mode & 0666) != 0666;
@@ -172,8 +174,8 @@ static int open_in(int dir, const char *name, bool to_take, int *ret_fd,
 	struct stat st = {0};
 	int fd = open_or_make(dir, name, to_take);
 
-	/* Another process made the file first, and may have removed it again.
-	 */
+	/* EEXIST: another process made the file meanwhile. Try again, as that
+	 * process may also have removed it. */
 	for (int i = 0; i < TRIES && fd < 0 && errno == EEXIST; i++)
 		fd = open_or_make(dir, name, to_take);
 	if (fd < 0 && errno == ENOENT && !to_take)
@@ -228,7 +230,8 @@ static int lock_byte(int fd, off_t at)
 						  : gk_err_from_errno(errno);
 }
 
-/* Finds the holder of a lock; the kernel does not report one for OFD locks. */
+/* Describes a lock in *bar, with its holder if the kernel names one. It names
+ * none for OFD locks. */
 static void bar_lock(struct gk_reserve_bar *bar, const struct flock *held)
 {
 	char process[32];
@@ -267,7 +270,7 @@ void gk_reserve_leave(int fd)
 	fcntl(fd, F_OFD_SETLK, &done);
 }
 
-/* The byte that stands for a device: 62 bits of an FNV-1a hash of its names. It
+/* The byte that represents a device: 62 bits of an FNV-1a hash of its names. It
  * is never the byte of the critical section. */
 static off_t byte_of(const char *scope, const char *uuid)
 {
@@ -280,7 +283,7 @@ static off_t byte_of(const char *scope, const char *uuid)
 	return (off_t)(hash >> 2) + 1;
 }
 
-/* Reservations are OFD write locks of one byte; other locks are foreign. */
+/* A reservation is an OFD write lock of one byte. Any other lock is foreign. */
 enum gk_reserve_hold gk_reserve_held(int fd, const char *scope,
 				     const char *uuid,
 				     struct gk_reserve_bar *ret_bar)

@@ -22,8 +22,8 @@
 const char *gk_reserve_path(void);
 
 /*
- * What prevents the use of the file: any user can create another file in its
- * place, or lock it.
+ * The reason why the file cannot be used: any user could create another file in
+ * its place, or lock it.
  */
 struct gk_reserve_bar {
 	enum gk_reserve_bar_kind {
@@ -59,8 +59,8 @@ int gk_reserve_enter(int fd, uint64_t until_ns, struct gk_reserve_bar *ret_bar);
 void gk_reserve_leave(int fd);
 
 /*
- * Whether a device is reserved. scope names the machine, as devices of
- * different machines may have the same UUID; "" is the host itself.
+ * Whether a device is reserved. scope names the machine, because devices of
+ * different machines may have the same UUID; "" is this host.
  */
 enum gk_reserve_hold {
 	GK_HOLD_NONE,

@@ -115,7 +115,7 @@ static enum gk_refusal judge_device(const struct gk_snapshot *snap,
 
 /* ---- ranking ---- */
 
-/* Unknown values come last in both orders. */
+/* Unknown values come last here, and also in greater_first(). */
 static int smaller_first(struct gk_value a, struct gk_value b)
 {
 	if (a.why || b.why)
@@ -129,8 +129,8 @@ static int greater_first(struct gk_value a, struct gk_value b)
 }
 
 /*
- * Orders the emptiest first, and among equals the highest index, because
- * programs that do not choose use GPU 0.
+ * Orders the device with the most free memory first. Among equals, the highest
+ * index comes first, because programs that do not choose use GPU 0.
  */
 static int compare_devices(const struct gk_snapshot *snap,
 			   const struct gk_selectable *a,

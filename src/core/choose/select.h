@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select.h - selects the devices to use: those that meet constraints, the
- * emptiest first. Pure.
+ * select.h - selects the devices to use: those that meet the constraints, the
+ * least used ones first. Pure functions.
  */
 #ifndef GK_CORE_SELECT_H
 #define GK_CORE_SELECT_H
@@ -10,21 +10,21 @@
 
 /* The requested devices. Start from GK_SELECT_ANY. */
 struct gk_select {
-	/* Positions of the devices from which to choose; if `unsorted`, in
-	 * order of preference. NULL: all. A GPU with MIG stands for its MIG
-	 * devices. */
+	/* Positions of the devices from which to choose, in order of preference
+	 * if `unsorted` is set. NULL: all devices. A GPU with MIG represents
+	 * its MIG devices. */
 	const unsigned *pool;
 	size_t pool_count;
 	size_t least, most; /* devices */
 	/* Constraints, in bytes and percent; a negative one is not checked. */
 	int64_t min_free, min_total, max_gpu_util, max_mem_util;
-	/* By how many percent a constraint may be missed; for utilisation,
-	 * percentage points. Devices that miss one are ranked last. */
+	/* The percentage by which a device may miss a constraint; for
+	 * utilisation, percentage points. Such devices are ranked last. */
 	int64_t tolerance;
 	/* Memory that processes of these users hold counts as free. */
 	const char *const *free_users;
 	size_t free_user_count;
-	/* For each device of the snapshot, whether others use it; or NULL. */
+	/* Per device of the snapshot: whether others use it. May be NULL. */
 	const bool *taken;
 	bool unsorted;
 	/* Prefer GPUs joined by NVLinks, then those on one NUMA node; needs
@@ -44,7 +44,7 @@ enum gk_refusal {
 	GK_REFUSAL_NONE,
 	GK_REFUSAL_HEALTH, /* lost, or does not answer */
 	GK_REFUSAL_TAKEN,
-	/* A constraint is not met, or the value is unknown. */
+	/* The constraint is not met, or the value is unknown. */
 	GK_REFUSAL_FREE,
 	GK_REFUSAL_TOTAL,
 	GK_REFUSAL_GPU_UTIL,
@@ -60,8 +60,8 @@ struct gk_selectable {
 };
 
 /*
- * All candidates: first the chosen ones, best first, then the other usable
- * ones, then the refused ones.
+ * All candidates in this order: chosen devices (the best first), other usable
+ * devices, refused devices.
  */
 struct gk_selection {
 	struct gk_selectable *all;
@@ -76,8 +76,9 @@ int gk_select(const struct gk_snapshot *snap, const struct gk_select *wanted,
 void gk_selection_free(struct gk_selection *selection);
 
 /*
- * Moves the closest group of `least` to `most` usable devices to the front, in
- * their order. Returns its size.
+ * Finds the group of `least` to `most` usable devices that are closest to each
+ * other, and moves it to the front; within it the order stays. Returns the
+ * group's size.
  */
 size_t gk_select_near(const struct gk_snapshot *snap,
 		      struct gk_selectable *usable, size_t count, size_t least,

@@ -7,16 +7,17 @@
 
 #include <string.h>
 
-/* The most GPUs, more than any host has: a set of GPUs is one word. */
+/* The maximum number of GPUs, more than any host has. A set of GPUs is one
+ * 64-bit word. */
 #define MOST 64
 
 struct near {
 	size_t count;
-	/* The cost of using both GPUs of a pair. */
+	/* cost[i][k]: the cost of using both GPU i and GPU k. */
 	uint64_t cost[MOST][MOST];
 };
 
-/* Weights of costs. Sums over all 2016 pairs of 64 GPUs do not overflow. */
+/* Costs of a pair. The sum over all 2016 pairs of 64 GPUs does not overflow. */
 #define NOT_LINKED ((uint64_t)1 << 48)
 #define TWO_NODES  ((uint64_t)1 << 36)
 #define STEP       ((uint64_t)1 << 20)
@@ -58,7 +59,7 @@ static void measure_nearness(const struct gk_snapshot *snap,
 			    pair_cost(snap, &usable[i], &usable[k]);
 }
 
-/* The cost of adding a GPU to a set. Among equal costs, the lower rank wins. */
+/* The cost of adding a GPU to a set. Adding the GPU's rank breaks ties. */
 static uint64_t added_cost(const struct near *near, uint64_t set, size_t one)
 {
 	uint64_t cost = one;
@@ -114,7 +115,7 @@ static uint64_t best_of_size(const struct near *near, size_t size,
 	return least;
 }
 
-/* Moves the chosen devices to the front and keeps the order otherwise. */
+/* Moves the devices of the set to the front; the order is otherwise kept. */
 static void put_first(struct gk_selectable *usable, size_t count, uint64_t set)
 {
 	struct gk_selectable others[MOST];

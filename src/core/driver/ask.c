@@ -31,20 +31,22 @@
  * running. */
 #define SPARE 1
 
-/* Not a gk_err: all threads that may exist have been started. */
+/* Not a gk_err: the maximum number of threads has been started. */
 #define FULL (-1)
 
-/* States of a GPU's question. */
-enum { FREE, HELD, WANTED }; /* WANTED: held, and others wait for it */
+/* States of a GPU's question slot, of which there is one per GPU. WANTED: held,
+ * and another caller waits for the slot. */
+enum { FREE, HELD, WANTED };
 
-/* Phases of a question. SLEPT: the caller sleeps until it is answered. */
+/* Phases of a question. SLEPT: the caller sleeps until the answer comes. LEFT:
+ * the caller has given up. */
 enum { PUT, SLEPT, ANSWERED, LEFT };
 
 struct ask {
 	GK_APART _Atomic uint32_t held;
 	_Atomic uint32_t phase;
-	atomic_bool open; /* put, but no thread has taken it yet */
-	bool woke;        /* the thread was asleep and was woken */
+	atomic_bool open; /* waits for a thread to take it */
+	bool woke;        /* a sleeping thread was woken for it */
 	int cpu;          /* the caller's processor */
 	_Atomic uint64_t since_ns;
 	const struct gk_ask_calls *calls;
@@ -52,7 +54,8 @@ struct ask {
 	struct asker *asker; /* the thread last notified of it */
 };
 
-/* A thread. It may be notified of a question that another thread has taken. */
+/* A thread that answers questions. It may be notified of a question that
+ * another thread has already taken. */
 struct asker {
 	GK_APART struct gk_asks *asks;
 	_Atomic(struct ask *) ask; /* NULL: none */
@@ -113,8 +116,8 @@ static void release_ask(struct ask *ask)
 		gk_futex_wake(GK_FUTEX_PRIVATE, &ask->held, 1);
 }
 
-/* Waits for a held question; leaves it WANTED, as there may be other waiters.
- */
+/* Waits until another caller releases the slot. Leaves it WANTED, because still
+ * more callers may wait. */
 static bool take_wanted(struct ask *ask, uint64_t timeout_ns)
 {
 	uint64_t end = gk_mono_ns() + timeout_ns;
@@ -161,7 +164,8 @@ static bool has_work(struct asker *asker)
 	return atomic_load(&asker->ask) || atomic_load(&asker->asks->stop);
 }
 
-/* Moves to a processor other than the caller's, then lifts the restriction. */
+/* Moves the thread off the caller's processor, then allows all processors
+ * again. */
 static void move_away(struct asker *asker, uint64_t now)
 {
 	cpu_set_t may, others;
@@ -176,8 +180,8 @@ static void move_away(struct asker *asker, uint64_t now)
 		sched_setaffinity(0, sizeof may, &may);
 }
 
-/* Whether this thread is on another processor than the caller. On the same one,
- * spinning would only keep the caller from putting the next question. */
+/* Whether this thread runs on another processor than the caller. On the same
+ * processor, spinning would delay the caller's next question. */
 static bool is_apart(struct asker *asker)
 {
 	int cpu = sched_getcpu();
@@ -217,8 +221,8 @@ static bool take_ask(struct ask *ask)
 	return atomic_load(&ask->open) && atomic_exchange(&ask->open, false);
 }
 
-/* Runs a question. The thread becomes free for the next question before this
- * one is answered, because the caller may put another at once. */
+/* Runs a question. The thread becomes free before the answer is announced,
+ * because the caller may ask the next question at once. */
 static void answer_ask(struct asker *asker, struct ask *ask)
 {
 	uint32_t phase;
@@ -254,8 +258,8 @@ static void *run_asker(void *arg)
 	return NULL;
 }
 
-/* Wakes a thread. Returns whether it was asleep. Reads before writing, as that
- * is cheaper. */
+/* Wakes a thread. Returns whether it was asleep. Reads the flag first, because
+ * a read is cheaper than an exchange. */
 static bool wake_asker(struct asker *asker)
 {
 	bool asleep =
@@ -278,8 +282,8 @@ static bool tell_asker(struct asker *asker, struct ask *ask)
 	return true;
 }
 
-/* Hands a question to a free thread. Tries the last one first, as it may be
- * awake. */
+/* Hands a question to a free thread. Tries the thread used last first, as it
+ * may be awake. */
 static bool hand_over(struct gk_asks *a, struct ask *ask)
 {
 	size_t running = atomic_load(&a->running);
@@ -328,10 +332,10 @@ static int start_asker(struct gk_asks *a, struct ask *ask)
 	return r;
 }
 
-/* Finds or starts a thread. If no more may be started, waits until one is free.
- * The wait is short: at most one thread is stuck in each GPU, so at least one
- * is not stuck, but was notified of a question that another thread has taken,
- * and will soon be free. */
+/* Finds or starts a thread. If all threads have been started, waits until one
+ * is free. That wait is short: at most one thread per GPU is stuck, so at least
+ * one thread is not. It has only been notified of a question that another
+ * thread took, and will soon be free. */
 static int find_asker(struct gk_asks *a, struct ask *ask)
 {
 	int r = FULL;
@@ -373,7 +377,7 @@ static bool is_answered(struct ask *ask)
 	       ANSWERED;
 }
 
-/* Whether the thread is on another processor. If not, it runs only once the
+/* Whether the thread is on another processor. If not, it can run only once the
  * caller sleeps. */
 static bool is_elsewhere(struct ask *ask)
 {
@@ -393,8 +397,9 @@ static bool spin_for_answer(struct ask *ask, uint64_t until_ns)
 	return is_answered(ask);
 }
 
-/* Whether an awake thread has not taken the question, because other programs
- * use its processor. A thread that is woken would get a processor sooner. */
+/* Whether an awake thread has not taken the question yet, because other
+ * programs use its processor. A newly woken thread would get a processor
+ * sooner. */
 static bool is_overlooked(struct ask *ask)
 {
 	return !ask->woke && atomic_load(&ask->open);

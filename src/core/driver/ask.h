@@ -7,9 +7,9 @@
  * however often it is asked. Threads are started when several GPUs are asked at
  * the same time, at most one more than there are GPUs. Waking a thread takes
  * ten times as long as asking a GPU. Therefore the thread that answered last
- * stays awake for a moment, on another processor than the caller's, and the
- * caller spins for a moment before it sleeps. If that thread is kept from
- * running, another one is woken.
+ * spins for a moment, on another processor than the caller's, and the caller
+ * also spins for a moment before it sleeps. If that thread gets no processor,
+ * another one is woken.
  */
 #ifndef GK_CORE_ASK_H
 #define GK_CORE_ASK_H
@@ -31,10 +31,10 @@ struct gk_ask_calls {
 int gk_asks_new(size_t count, struct gk_asks **ret_asks);
 
 /*
- * Waits until a GPU can be asked, at most timeout_ns, and not at all if its
- * last question has been running for that long. If true, the caller owns the
- * GPU's question, and all that the question writes to, until gk_ask_end() or
- * gk_ask_leave().
+ * Waits until a GPU can be asked, for at most timeout_ns. Fails at once if the
+ * GPU's previous question has been running for that long. On success the caller
+ * owns the GPU's question, and all that the question writes to, until
+ * gk_ask_end() or gk_ask_leave().
  */
 bool gk_ask_begin(struct gk_asks *asks, size_t gpu, uint64_t timeout_ns);
 
@@ -49,17 +49,18 @@ bool gk_ask_wait(struct gk_asks *asks, size_t gpu, uint64_t until_ns);
 /* Ends a question that was answered; the GPU can be asked again. */
 void gk_ask_end(struct gk_asks *asks, size_t gpu);
 
-/* Abandons a question that was put; it ends when it is answered. */
+/* Abandons a question that has been put. It ends when the driver answers. */
 void gk_ask_leave(struct gk_asks *asks, size_t gpu);
 
 /* When the current question was put; 0: there is none. Any thread. */
 uint64_t gk_ask_since(const struct gk_asks *asks, size_t gpu);
 
-/* Ends the threads; waits at most until until_ns. False: a thread is stuck in
- * the driver and is left behind with all that it uses. NULL is allowed. */
+/* Ends the threads; waits at most until until_ns. Returns false if a thread is
+ * stuck in the driver: it is abandoned, and all that it uses must stay. NULL is
+ * allowed. */
 bool gk_asks_stop(struct gk_asks *asks, uint64_t until_ns);
 
-/* Call it once all threads have ended. NULL is allowed. */
+/* Frees everything. Call it once all threads have ended. NULL is allowed. */
 void gk_asks_free(struct gk_asks *asks);
 
 #endif

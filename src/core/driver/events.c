@@ -12,22 +12,24 @@
 #include <string.h>
 
 /* Waits in the driver are short while GPUs are being opened, because a wait
- * does not report events of GPUs that are registered after it began. A GPU that
- * cannot be opened keeps them short for OPENING_NS. */
+ * reports only events of GPUs that were registered before it began. For a GPU
+ * that cannot be opened, they stay short for OPENING_NS only. */
 #define WAIT_FIRST_MS 20
 #define WAIT_MAX_MS   1000
 #define OPENING_NS    (10 * GK_NS_PER_S)
 
-/* The first pause before a refused call is tried again. */
+/* The first pause after an error of the driver; it doubles with each further
+ * error. */
 #define REST_FIRST_MS 100
 
 /* How long gk_events_close() waits for a thread that is about to end. */
 #define CLOSE_NS (100 * GK_NS_PER_MS)
 
-/* The thread alone uses handle and registered; the lock guards the rest. */
+/* Only the thread uses handle and registered. The lock guards the other
+ * members. */
 struct gpu {
 	bool wanted;  /* the thread must register the GPU */
-	bool renewed; /* requested again since the thread saw it */
+	bool renewed; /* requested again after the thread took the request */
 	nvmlDevice_t wanted_handle;
 	bool registered;
 	nvmlDevice_t handle;
@@ -41,7 +43,8 @@ struct gk_events {
 	struct gk_nvml *nvml;
 	atomic_uint references;
 	nvmlEventSet_t set; /* the thread's own; NULL: none */
-	/* The thread's own: the next wait, and the pause after an error. */
+	/* The thread's own: the timeout of the next wait, and the pause after
+	 * an error. */
 	unsigned wait_ms, rest_ms;
 	uint64_t began_ns;
 	bool failed;   /* the thread's own: the last wait was refused */
@@ -76,8 +79,8 @@ void gk_events_unref(struct gk_events *e)
 
 /* ---- lists of Xids ---- */
 
-/* Finds the row of an Xid, or inserts it in order. If the list is full, returns
- * the row for all other Xids. */
+/* Finds the entry of an Xid number, or inserts one in order. If the list is
+ * full, returns the entry for all other numbers. */
 static struct gk_xid_count *kind_of_xid(struct gk_xids *xids, uint32_t number)
 {
 	struct gk_xid_count *kinds = xids->kinds;
@@ -87,8 +90,8 @@ static struct gk_xid_count *kind_of_xid(struct gk_xids *xids, uint32_t number)
 		at++;
 	if (at < xids->kind_count && kinds[at].number == number)
 		return &kinds[at];
-	/* Keep the row for all other Xids, which has number 0 and comes first.
-	 */
+	/* Reserve an entry for all other numbers; it has number 0 and comes
+	 * first. */
 	if (number &&
 	    xids->kind_count + (kinds[0].number != 0) >= GK_XID_KINDS_MAX)
 		return kind_of_xid(xids, 0);
@@ -113,8 +116,8 @@ void gk_xids_count(struct gk_xids *xids, uint32_t number, uint64_t count)
 
 /* ---- the thread ---- */
 
-/* Detaches the event set; all GPUs become unregistered. NULL: there was none.
- */
+/* Detaches the event set, so that no GPU is registered. Returns NULL if there
+ * was none. */
 static nvmlEventSet_t take_set(struct gk_events *e)
 {
 	nvmlEventSet_t set = e->set;
@@ -149,8 +152,8 @@ static nvmlReturn_t listen_to(struct gk_events *e, nvmlDevice_t handle)
 	return r;
 }
 
-/* Registers a GPU. One that is lost is tried again later; one that does not
- * support events is not. */
+/* Registers a GPU. A lost GPU is tried again later; a GPU that does not support
+ * events is not. */
 static void listen_to_gpu(struct gk_events *e, struct gpu *gpu)
 {
 	nvmlReturn_t r = listen_to(e, gpu->handle);
@@ -169,7 +172,8 @@ static void listen_to_gpu(struct gk_events *e, struct gpu *gpu)
 	pthread_mutex_unlock(&e->lock);
 }
 
-/* Copies the requests; *ret_again: a GPU came back, so a new set is needed. */
+/* Copies the requests. *ret_again: a registered GPU was requested again, so
+ * that a new set is needed. */
 static void take_wanted(struct gk_events *e, bool *ret_again)
 {
 	bool again = false;
@@ -200,8 +204,8 @@ static bool is_wanted(struct gk_events *e, const struct gpu *gpu)
 	return wanted;
 }
 
-/* Registers GPUs. Frees an old set after making the new one, so that no event
- * is missed. */
+/* Registers the requested GPUs. An old set is freed only after the new one is
+ * filled, so that no event is missed. */
 static void register_wanted(struct gk_events *e)
 {
 	nvmlEventSet_t old = NULL;
@@ -286,8 +290,8 @@ static bool any_registered(const struct gk_events *e)
 	return false;
 }
 
-/* Sleeps while there is nothing to wait for in the driver: until the next
- * request, or for a pause if a call was refused. False: the thread must end. */
+/* Sleeps while the thread cannot wait in the driver: until the next request or,
+ * after a refused call, for a pause. Returns false if the thread must end. */
 static bool rest_events(struct gk_events *e)
 {
 	struct timespec until =
@@ -307,8 +311,8 @@ static bool rest_events(struct gk_events *e)
 	return go_on;
 }
 
-/* After an error, which a lost GPU causes: registers all GPUs anew, then
- * pauses. The new set collects events during the pause. */
+/* After an error, such as a lost GPU: registers all GPUs in a new set, then
+ * pauses. The set collects events during the pause. */
 static void start_anew(struct gk_events *e)
 {
 	pthread_mutex_lock(&e->lock);
@@ -346,8 +350,8 @@ static void receive_event(struct gk_events *e)
 	if (!r)
 		count_event(e, &data);
 	if (r && r != NVML_ERROR_TIMEOUT) {
-		/* The Xid of a GPU that was just lost may not be in the set
-		 * yet: give it one pause. */
+		/* The Xid of a GPU that was just lost may come a little later:
+		 * pause once before replacing the set. */
 		bool again = e->failed;
 
 		e->failed = true;
@@ -365,7 +369,8 @@ static void receive_event(struct gk_events *e)
 	e->rest_ms = REST_FIRST_MS;
 }
 
-/* Notes whether the thread waits in the driver. False: it must end. */
+/* Records whether the thread waits in the driver. Returns false if it must
+ * end. */
 static bool set_waiting(struct gk_events *e, bool waiting)
 {
 	bool go_on;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * events.h - Xid errors from the driver's events: one thread waits in the
- * driver for all GPUs.
+ * driver for the events of all GPUs.
  *
- * NVML has no way to wake that thread. So that no caller needs to wait for it,
- * it holds references of its own to the driver library and this struct, and
- * releases them when its wait ends.
+ * NVML has no function that wakes this thread, and no caller should have to
+ * wait for it. Therefore the thread holds its own references to the driver
+ * library and to struct gk_events, and drops them when its wait ends.
  */
 #ifndef GK_CORE_EVENTS_H
 #define GK_CORE_EVENTS_H
@@ -20,23 +20,23 @@ int gk_events_open(struct gk_nvml *nvml, size_t gpus,
 		   struct gk_events **ret_events);
 
 /*
- * Requests the Xids of a GPU; call it again when the GPU has come back. Does
+ * Requests the Xids of a GPU; call it again when a lost GPU has come back. Does
  * not block. Any thread that holds a reference may call it; NULL does nothing.
  */
 void gk_events_want(struct gk_events *events, unsigned index,
 		    nvmlDevice_t handle);
 
-/* gk_xids_add() adds an Xid to a list, replacing the oldest if the list is
- * full. gk_xids_count() adds to the count of an Xid number; if the list is
- * full, to the count of all other numbers. */
+/* gk_xids_add() appends an Xid to a list; if the list is full, the oldest one
+ * is dropped. gk_xids_count() adds to the count of an Xid number; if there are
+ * too many numbers, to the count of all others. */
 void gk_xids_add(struct gk_xids *xids, const struct gk_xid *xid);
 void gk_xids_count(struct gk_xids *xids, uint32_t number, uint64_t count);
 
 /*
  * Sets a device's metrics of the EVENT tier, its Xids (in the arena), and the
- * time at which the driver last reported, which is at most a second ago while
- * the driver answers. Leaves unknown values as they are; a MIG device has none
- * of its own. Returns 0 or GK_ERR_NOMEM.
+ * time at which the driver last reported. While the driver answers, that time
+ * is at most a second ago. Does not change values that are unknown; a MIG
+ * device has no events of its own. Returns 0 or GK_ERR_NOMEM.
  */
 int gk_events_get(struct gk_events *events, struct gk_arena *arena,
 		  struct gk_device *dev);

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long gk_identify_all() asks GPUs one by one. After that, it asks the rest
- * all at once. */
+/* gk_identify_all() asks GPUs one by one while each answers within this
+ * time. */
 #define PATIENCE_NS (5 * GK_NS_PER_MS)
 
 struct gk_live *gk_live_new(size_t count)
@@ -85,10 +85,10 @@ static int tell_late(int *ret_nvml)
 }
 
 /*
- * Begins a question to a device; put_question() then puts it. NULL: there is no
- * such GPU, or it has not answered for timeout_ns; *ret_error says which. A GPU
- * that keeps its worker waiting is not asked, so that no second thread gets
- * stuck.
+ * Begins a question to a device; put_question() then puts it. Returns NULL if
+ * there is no such GPU or it has not answered for timeout_ns; *ret_error says
+ * which. A GPU that has kept its worker waiting for so long is not asked, so
+ * that no second thread gets stuck.
  */
 static struct gk_question *begin_question(struct gk *gk, unsigned index,
 					  int mig_index, uint64_t timeout_ns,
@@ -119,8 +119,8 @@ static struct gk_question *begin_question(struct gk *gk, unsigned index,
 	return q;
 }
 
-/* Waits for the answer; true: it has come. end_question() or gk_ask_leave()
- * must follow. */
+/* Waits for the answer. Returns whether it has come. In both cases the caller
+ * must then call end_question() or gk_ask_leave(). */
 static bool await_answer(const struct gk_question *q, uint64_t until_ns)
 {
 	return gk_ask_wait(q->gk->asks, q->index, until_ns);
@@ -137,8 +137,9 @@ static void end_question(const struct gk_question *q)
 }
 
 /*
- * Asks a device and waits for the context's timeout. NULL: no answer, for the
- * reason in *ret_error. If not NULL, end_question() must follow.
+ * Asks a device and waits for the context's timeout. Returns NULL if there is
+ * no answer, with the reason in *ret_error; otherwise the caller must call
+ * end_question().
  */
 static struct gk_question *ask_device(struct gk *gk, unsigned index,
 				      int mig_index,
@@ -277,7 +278,7 @@ void gk_identify_all(struct gk *gk, struct gk_device *ret_devices,
 
 /* ---- metrics ---- */
 
-/* For each requested metric, its index in the question; other entries are not
+/* Per requested metric: its index in the question. Other entries are not
  * set. */
 struct places {
 	uint16_t of[GK_M_COUNT];
@@ -313,7 +314,7 @@ static void fill_absent(size_t count, enum gk_absence why, int nvml,
 }
 
 /* Whether a metric has been read by now. The question may still be running;
- * fields are read last. */
+ * field values are read last. */
 static bool has_come(const struct gk_question *q, size_t place)
 {
 	return place < atomic_load_explicit(&q->done, memory_order_acquire) &&

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Starts a question; writes only what changes, see struct gk_question. */
+/* Resets a question. Writes only members that differ; see struct
+ * gk_question. */
 static struct gk_question *start_question(struct gk_question *q)
 {
 	if (q->nvml)
@@ -108,7 +109,7 @@ static void run_slots(void *arg)
 
 const struct gk_ask_calls gk_run_slots = {run_slots, NULL};
 
-/* A device without a UUID may be lost: asks for the UUID again to see the
+/* A device without a UUID may be lost. Reads the UUID again, to get the
  * error. */
 static nvmlReturn_t why_nameless(struct gk *gk, unsigned index,
 				 nvmlDevice_t handle,
@@ -160,8 +161,8 @@ const struct gk_ask_calls gk_run_identify = {run_identify, NULL};
 
 enum { ROW_NONE, ROW_FIELD, ROW_FIRST };
 
-/* How to read each metric: ROW_FIRST plus the index of its row among the plain
- * rows followed by the detail rows. */
+/* How to read each metric. ROW_FIRST + i is row i of one list, which has the
+ * plain rows first and then the detail rows. */
 static uint16_t question_of[GK_M_COUNT];
 static pthread_once_t questions = PTHREAD_ONCE_INIT;
 
@@ -173,7 +174,8 @@ static void note_rows(const struct gk_row *rows, size_t count, size_t first)
 			    (uint16_t)(ROW_FIRST + first + i);
 }
 
-/* Fills question_of. Details without a row are field values. */
+/* Fills question_of. Metrics of the DETAIL tier that have no row are field
+ * values. */
 static void find_questions(void)
 {
 	size_t plain, detail;

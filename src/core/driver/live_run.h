@@ -21,9 +21,9 @@ struct gk_answer {
 
 /*
  * The results of gk_read() so far. values and nvml are set only for the metrics
- * in `given`. The caller reads only `told`, which has the order of the
- * question's metrics: data that is close together moves quickly between
- * processors.
+ * in `given`. `told` repeats the results in the order of the question's
+ * metrics. The caller reads nothing else, because data that is close together
+ * moves quickly between processors.
  */
 struct gk_answers {
 	struct gk_answer told[GK_M_COUNT];
@@ -34,9 +34,9 @@ struct gk_answers {
 };
 
 /*
- * A question to a device, and the answer. The caller and the thread write
- * shared members only if they change: fetching a changed cache line from
- * another processor may take a quarter of a microsecond.
+ * A question to a device, with its answer. The caller and the thread write a
+ * shared member only if it changes: fetching a changed cache line from another
+ * processor may take a quarter of a microsecond.
  */
 struct gk_question {
 	GK_APART struct gk *gk;
@@ -47,7 +47,7 @@ struct gk_question {
 	enum gk_metric metrics[GK_M_COUNT];
 	/* Set by the thread: the number of metrics that it has read. */
 	GK_APART atomic_size_t done;
-	GK_APART int result; /* result and nvml: for the caller */
+	GK_APART int result; /* result and nvml: answers to the caller */
 	int nvml;
 	union {
 		struct gk_answers read;
@@ -65,7 +65,8 @@ struct gk_question {
 	};
 };
 
-/* The state of a GPU, for the owner of its question; see ask.h. */
+/* The state of a GPU. Only the owner of the GPU's question (see ask.h) uses
+ * it. */
 struct gk_live {
 	nvmlDevice_t handle; /* NULL: not opened yet */
 	bool made;           /* `gpu` is initialised */

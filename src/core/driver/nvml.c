@@ -19,7 +19,7 @@ const struct gk_nvml_symbol gk_nvml_symbols[GK_NVML_SYMBOLS] = {
 #undef NVML
 };
 
-/* WSL has its driver outside the loader's directories. */
+/* On WSL, the driver is outside the directories that the loader searches. */
 static const char *const places[] = {
     "libnvidia-ml.so.1",
     "/usr/lib/wsl/lib/libnvidia-ml.so.1",

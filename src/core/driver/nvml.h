@@ -17,8 +17,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* Rows of nvml.def that the core uses expand to their arguments, other rows to
- * nothing. */
+/* Makes rows of nvml.def that the core uses expand to their arguments, and
+ * other rows to nothing. */
 #define GK_NVML_IN_UNUSED(...)
 #define GK_NVML_IN_REQ(...)  __VA_ARGS__
 #define GK_NVML_IN_OPT(...)  __VA_ARGS__
@@ -45,7 +45,8 @@ struct gk_nvml_symbol {
 	const char *name;
 	size_t offset; /* offset in struct gk_nvml */
 	enum gk_nvml_need need;
-	unsigned since; /* first driver with it, as 515043; 0: all */
+	/* first driver that has it, as 515043 for 515.43; 0: all */
+	unsigned since;
 };
 
 enum {
@@ -96,14 +97,14 @@ void gk_nvml_more(struct gk_nvml *nvml);
 struct gk_nvml *gk_nvml_ref(struct gk_nvml *nvml);
 
 /*
- * Removes a user; the last one shuts the driver library down, and no other
- * thread may be inside the library then. It stays mapped, because drivers leave
- * threads and handlers behind that run its code.
+ * Removes a user. The last one shuts the driver library down; no other thread
+ * may be inside the library then. The library stays mapped, because drivers
+ * leave behind threads and handlers that run its code.
  */
 void gk_nvml_close(struct gk_nvml *nvml);
 
-/* The reason for a value's absence that follows from a return code; GK_PRESENT
- * for success. */
+/* Converts a return code to the reason why a value is absent; success becomes
+ * GK_PRESENT. */
 enum gk_absence gk_nvml_absence(nvmlReturn_t answer);
 
 /* Whether a return code means that the whole GPU is gone or needs a reset. */

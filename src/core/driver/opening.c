@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An attempt. It stays in the list until it is done and its result is taken. */
+/* An attempt. It stays in the list until it is done and a caller has its
+ * result. */
 struct opening {
 	struct opening *next;
 	char *path; /* NULL: the default paths */
@@ -22,8 +23,8 @@ struct opening {
 	struct gk_nvml *nvml;
 };
 
-/* All attempts of the process. A forked child starts without any: it does not
- * have the parent's threads, and one of them may have held the lock. */
+/* All attempts of the process. A forked child starts without any: the parent's
+ * threads do not exist in the child, and one of them may have held the lock. */
 static struct {
 	pthread_once_t once;
 	pthread_mutex_t lock;
@@ -59,7 +60,8 @@ static int open_and_count(struct opening *o)
 	return GK_ERR_DRIVER;
 }
 
-/* Ends a use of an attempt. Unlocks first, because closing may take long. */
+/* Drops a reference to an attempt. Unlocks first, because closing may take
+ * long. */
 static void leave_opening(struct opening *o)
 {
 	bool last = !--o->waiting;
@@ -83,7 +85,8 @@ static void unlink_opening(struct opening *o)
 	*at = o->next;
 }
 
-/* Runs an attempt. A result that came too late is kept for the next caller. */
+/* Runs an attempt. If the callers have given up, keeps the result for the next
+ * one. */
 static void *run_opening(void *arg)
 {
 	struct opening *o = arg;
@@ -104,7 +107,7 @@ static void *run_opening(void *arg)
 }
 
 /*
- * Takes a finished attempt, for which no caller waits, off the list. The caller
+ * Removes from the list a finished attempt that no caller waits for. The caller
  * holds state.lock.
  */
 static void take_old(struct opening *o)
@@ -188,7 +191,7 @@ int gk_opening(const char *path, uint64_t timeout_ns, int *ret_nvml_error,
 	r = await_opening(o, timeout_ns);
 	*ret_nvml_error =
 	    r == GK_ERR_TIMEOUT ? (int)NVML_ERROR_TIMEOUT : o->nvml_error;
-	if (!r) { /* after a failure, the thread may still write to o */
+	if (!r) { /* otherwise the thread may still write to o */
 		*ret_count = o->count;
 		*ret_nvml = gk_nvml_ref(o->nvml);
 	}

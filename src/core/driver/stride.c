@@ -17,7 +17,7 @@ _Static_assert(sizeof(nvmlProcessInfo_v1_t) == 16, "list without suffix");
 _Static_assert(sizeof(nvmlProcessInfo_v2_t) == 24, "_v2 and _v3");
 _Static_assert(sizeof(nvmlProcessDetail_v1_t) == GK_STRIDE_MAX, "535.43");
 
-/* -1 unknown, 0 no, 1 yes. */
+/* Returns 1 for yes, 0 for no, -1 for unknown. */
 static int is_long_record_driver(const char *version)
 {
 	int major, minor;
@@ -37,8 +37,8 @@ size_t gk_stride_expect(const struct gk_stride_clues *clues)
 		return sizeof(nvmlProcessInfo_v2_t);
 	is_long = is_long_record_driver(clues->driver_version);
 	/*
-	 * The version is unknown. Only drivers with long records have the
-	 * function of has_conf_compute but not that of has_detail_list.
+	 * The version is unknown. Judge by two functions: only drivers with
+	 * long records have the first but not the second.
 	 */
 	if (is_long < 0)
 		is_long = clues->has_conf_compute && !clues->has_detail_list;
@@ -54,7 +54,8 @@ struct gk_record gk_record_at(const void *bytes, size_t stride, size_t index)
 	    .computeInstanceId = GK_NO_INSTANCE,
 	};
 
-	/* All layouts begin with the same members. */
+	/* All layouts begin with the same members, so the common part can be
+	 * copied. */
 	memcpy(&info, at, stride < sizeof info ? stride : sizeof info);
 	return (struct gk_record){info.pid, info.usedGpuMemory,
 				  info.gpuInstanceId, info.computeInstanceId};
@@ -95,7 +96,7 @@ size_t gk_stride_check(size_t expected, const void *bytes, size_t count,
 			   ? sizeof(nvmlProcessInfo_v2_t)
 			   : sizeof(nvmlProcessDetail_v1_t);
 
-	/* Records without instances always had the same length. */
+	/* Records without instance ids have the same length in all drivers. */
 	if (expected == sizeof(nvmlProcessInfo_v1_t))
 		return expected;
 	if (plausible_count(bytes, other, count, total) >

@@ -23,7 +23,7 @@ struct gk_record {
 	uint32_t gpu_instance, compute_instance; /* GK_NO_INSTANCE without */
 };
 
-/* Facts about the driver that are known before its first answer. */
+/* Facts about the driver from which the length of records is guessed. */
 struct gk_stride_clues {
 	const char *driver_version; /* "535.54.03"; "" if unknown */
 	int list_version;           /* 1 (no suffix), 2 or 3 */
@@ -35,10 +35,10 @@ struct gk_stride_clues {
 size_t gk_stride_expect(const struct gk_stride_clues *clues);
 
 /*
- * The stride that fits the bytes. This is the expected one, unless records of
- * the expected length are implausible (a pid out of range, more memory than
- * total) while records of the other length are plausible. bytes has count *
- * GK_STRIDE_MAX bytes, zeroed before the driver wrote to it; total 0: unknown.
+ * Returns the stride that fits the bytes: the expected one, unless records of
+ * that length are implausible (a pid out of range, more memory than total) and
+ * records of the other length are plausible. bytes has count * GK_STRIDE_MAX
+ * bytes, which were zeroed before the driver wrote to them. total 0: unknown.
  */
 size_t gk_stride_check(size_t expected, const void *bytes, size_t count,
 		       uint64_t total);

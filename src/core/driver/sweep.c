@@ -10,11 +10,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* The longest time that the sweep may take to read all GPUs: about as long as
- * waking some threads takes. */
+/* The longest time in which the sweep may read all GPUs. Waking some threads
+ * takes about as long. */
 #define QUICK_NS GK_NS_PER_MS
 
-/* A reading that takes longer holds up the others. */
+/* If one GPU's reading takes longer than this, the other GPUs are held up. */
 #define PATIENCE_NS (5 * GK_NS_PER_MS)
 
 struct gk_sweep {
@@ -23,7 +23,7 @@ struct gk_sweep {
 	gk_sweep_read *read;
 	_Atomic uint64_t begun_ns; /* when the current reading began, or 0 */
 	pthread_t thread;
-	/* All below is guarded by lock. */
+	/* The lock guards all members below. */
 	pthread_mutex_t lock;
 	pthread_cond_t wake; /* wakes the thread, for woken and stop */
 	pthread_cond_t told; /* wakes callers, for ended */

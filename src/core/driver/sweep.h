@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sweep.h - one thread that reads all GPUs that answer at once, one after the
- * other: waking a thread takes longer than asking such a GPU. Slower GPUs are
- * read by their workers at the same time, and so are all GPUs while one holds
- * up the sweep.
+ * sweep.h - one thread that reads, one after the other, all GPUs that answer at
+ * once: waking a thread takes longer than asking such a GPU. Slower GPUs are
+ * read by their workers in parallel, and so are all GPUs while one GPU holds up
+ * the sweep.
  */
 #ifndef GK_CORE_SWEEP_H
 #define GK_CORE_SWEEP_H
@@ -35,12 +35,12 @@ void gk_sweep_wake(struct gk_sweep *sweep);
 
 /*
  * Ends the sweep, after gk_worker_end() for all workers. Waits at most until
- * until_ns of CLOCK_MONOTONIC. False: it is stuck in the driver and is left
- * behind with the workers.
+ * until_ns of CLOCK_MONOTONIC. Returns false if the sweep is stuck in the
+ * driver: it is abandoned together with the workers.
  */
 bool gk_sweep_stop(struct gk_sweep *sweep, uint64_t until_ns);
 
-/* Call it once the sweep and all workers have ended. */
+/* Frees the sweep. Call it once the sweep and all workers have ended. */
 void gk_sweep_free(struct gk_sweep *sweep);
 
 #endif

@@ -12,7 +12,7 @@
 /* NVML's calls use some kilobytes of stack. */
 #define STACK_SIZE (256 * 1024)
 
-/* The signal of a crash must be handled in the thread that crashes. */
+/* A signal raised by a crash must be handled in the thread that crashes. */
 static const int of_crashes[] = {SIGSEGV, SIGBUS,  SIGFPE,
 				 SIGILL,  SIGTRAP, SIGABRT};
 

@@ -17,7 +17,7 @@
 /* How often a waiting caller checks whether the sweep is held up. */
 #define LOOK_NS (5 * GK_NS_PER_MS)
 
-/* About as long as an idle processor takes to wake up. */
+/* An idle processor takes about this long to wake up. */
 #define YIELD_NS 100000
 
 struct gk_worker {
@@ -25,7 +25,7 @@ struct gk_worker {
 	pthread_t thread;
 	struct gk_sweep *sweep;    /* NULL: there is none */
 	_Atomic uint64_t since_ns; /* when the current reading began, or 0 */
-	/* All below is guarded by lock. */
+	/* The lock guards all members below. */
 	pthread_mutex_t lock;
 	pthread_cond_t wake; /* wakes the thread, for asked and stop */
 	pthread_cond_t told; /* wakes callers when the thread is idle or ends */
@@ -34,8 +34,8 @@ struct gk_worker {
 	unsigned told_tiers; /* tiers that were announced by news */
 	int news;            /* an eventfd, or -1 */
 	bool busy, stop, ended;
-	bool swept; /* the sweep reads, the thread sleeps */
-	bool guest; /* the sweep is reading now */
+	bool swept; /* the sweep reads this GPU and the thread sleeps */
+	bool guest; /* the sweep is reading this GPU now */
 	uint64_t due_ns[GK_TIER_COUNT], period_ns[GK_TIER_COUNT];
 	struct gk_reading published;
 	struct gk_past *past; /* read, but not handed over yet */
@@ -109,7 +109,7 @@ static void publish_reading(struct gk_worker *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* Announces a tier that was read for the first time. */
+/* Announces that a tier was read for the first time. */
 static void tell_news(struct gk_worker *w, int tier)
 {
 	pthread_mutex_lock(&w->lock);
@@ -119,7 +119,7 @@ static void tell_news(struct gk_worker *w, int tier)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* Returns the tiers that are due, and moves each one's time past `now`. */
+/* Returns the tiers that are due, and sets each one's next time after `now`. */
 static unsigned take_due(struct gk_worker *w, uint64_t now)
 {
 	unsigned tiers = 0;
@@ -256,7 +256,7 @@ uint64_t gk_worker_since(const struct gk_worker *w)
 	return atomic_load_explicit(&w->since_ns, memory_order_relaxed);
 }
 
-/* Leaves the GPU to the sweep if the sweep takes it over. */
+/* Hands the GPU to the sweep, if the sweep accepts it. */
 static void hand_over(struct gk_worker *w, uint64_t took_ns)
 {
 	if (!w->sweep || !gk_sweep_takes(w->sweep, took_ns))

@@ -3,9 +3,10 @@
  * worker.h - one thread per GPU, so that a hung GPU does not block the others.
  *
  * Only the worker calls NVML for its GPU. It publishes its values after every
- * tier, and others copy them. It reads on request (for one snapshot) or by its
- * own clock (watching). While its GPU answers at once, its thread sleeps and
- * the sweep, which serves many workers, reads for it.
+ * tier, and others copy them. It reads on request (for one snapshot) or
+ * periodically (while watching). While its GPU answers at once, the worker's
+ * thread sleeps, and the sweep, which serves many workers, reads the GPU
+ * instead.
  */
 #ifndef GK_CORE_WORKER_H
 #define GK_CORE_WORKER_H
@@ -31,8 +32,8 @@ int gk_worker_new(const struct gk_nvml *nvml, unsigned index,
 		  const struct gk_gpu_options *options,
 		  struct gk_worker **ret_worker);
 
-/* Lets a worker leave its GPU to a sweep while readings are short. Call it
- * before gk_worker_ask(). */
+/* Allows a sweep to read the GPU while readings are short. Call it before
+ * gk_worker_ask(). */
 void gk_worker_share(struct gk_worker *worker, struct gk_sweep *sweep);
 
 /* A gk_sweep_read. */
@@ -43,13 +44,14 @@ uint64_t gk_worker_sweep(struct gk_worker *worker);
 bool gk_worker_check(struct gk_worker *worker);
 
 /*
- * Makes a worker write to a non-blocking eventfd whenever a tier was read for
- * the first time. Call it before the first gk_worker_ask(). After
- * gk_worker_end() the worker no longer writes to it.
+ * Makes a worker write to a non-blocking eventfd each time it has read a tier
+ * for the first time. Call it before the first gk_worker_ask(). After
+ * gk_worker_end() the worker no longer writes to the eventfd.
  */
 void gk_worker_tell(struct gk_worker *worker, int fd);
 
-/* A tier for gk_worker_ask(): the driver's sample buffers; see past.h. */
+/* A pseudo-tier for gk_worker_ask(): the driver's sample buffers; see
+ * past.h. */
 #define GK_ASK_PAST (1U << GK_TIER_COUNT)
 
 /* Hands over the samples that were read, for the caller to free. NULL: none. */
@@ -87,12 +89,12 @@ uint64_t gk_worker_since(const struct gk_worker *worker);
 void gk_worker_end(struct gk_worker *worker);
 
 /*
- * Ends the worker; waits at most until until_ns. False: it is stuck in the
- * driver and is left behind with all that it uses.
+ * Ends the worker; waits at most until until_ns. Returns false if the worker is
+ * stuck in the driver: it is abandoned, and all that it uses must stay.
  */
 bool gk_worker_stop(struct gk_worker *worker, uint64_t until_ns);
 
-/* Call it once the worker and its sweep have ended. */
+/* Frees the worker. Call it once the worker and its sweep have ended. */
 void gk_worker_free(struct gk_worker *worker);
 
 #endif

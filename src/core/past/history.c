@@ -17,16 +17,16 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* The number of devices to keep, including those that are gone: MIG devices
- * come and go, each with a new UUID. */
+/* The maximum number of devices, including those that no longer exist: MIG
+ * devices come and go, and each has a new UUID. */
 #define DEVICES_KEPT 64
 
-/* How many frames in a row may lack a new reading before there is a gap. */
+/* The number of successive frames without a new reading that leave no gap. */
 #define LATE_MAX 1
 
 /*
- * Over a longer time, a counter's mean rate says nothing about its current
- * rate.
+ * If two readings of a counter are further apart, their difference says nothing
+ * about its current rate.
  */
 #define COUNTED_MAX_NS (5 * GK_NS_PER_S)
 
@@ -42,13 +42,14 @@ struct device {
 	bool mig;
 	uint64_t read_ns[GK_TIER_COUNT]; /* when last added */
 	uint64_t seen_ns;
-	unsigned late; /* frames since a reading of the FAST tier */
-	struct gk_value before[GK_HD_COUNT]; /* the counters at that reading */
+	unsigned late; /* frames since the FAST tier was last read */
+	struct gk_value before[GK_HD_COUNT]; /* counters when last read */
 	struct gk_series series[GK_HD_COUNT];
 	uint16_t *rings;
 };
 
-/* Device rings are mapped, so that a page takes memory only when written to. */
+/* Device rings are mapped by mmap(), so that a page takes no memory until it is
+ * written to. */
 #define RINGS_SIZE (GK_HD_COUNT * GK_SERIES_ALL * sizeof(uint16_t))
 
 struct process {
@@ -88,8 +89,7 @@ static double scaled_value(struct gk_value value, double divisor)
 
 /*
  * Whether the values of a tier are new. Tiers that are always read count as new
- * while new readings of the fastest tier arrive, because one thread reads all
- * tiers.
+ * if the FAST tier was read lately, because one thread reads them all.
  */
 static bool is_fresh(const struct device *d, const struct gk_device *from,
 		     enum gk_tier tier)
@@ -145,7 +145,7 @@ static double of_device(struct device *d, const struct gk_device *from,
 	return scaled_value(from->m[info->metric], info->scale);
 }
 
-/* NAN for a GPU that does not answer, as its values are old. */
+/* NAN for a GPU that does not answer, because its values are out of date. */
 static double process_value(const struct gk_process *p,
 			    const struct gk_device *device,
 			    enum gk_history_process what)
@@ -254,7 +254,8 @@ static struct process *find_process(const struct gk_history *h, pid_t pid,
 	return NULL;
 }
 
-/* An entry for a process: a new one, or the one not seen for longest. */
+/* Returns an entry for a new process: an unused one, or that of the process not
+ * seen for longest. */
 static struct process *place_process(struct gk_history *h)
 {
 	struct process *oldest;
@@ -281,7 +282,8 @@ static struct process *new_process(struct gk_history *h,
 {
 	struct process *p = place_process(h);
 
-	/* All entries belong to this snapshot: leave this process out. */
+	/* All entries are of processes in this snapshot: leave this process
+	 * out. */
 	if (!p || p->seen_ns == now_ns)
 		return NULL;
 	*p = (struct process){.pid = from->pid,
@@ -374,8 +376,8 @@ void gk_history_add(struct gk_history *h, const struct gk_snapshot *snap)
 /* ---- earlier samples ---- */
 
 /*
- * Converts the times of a metric's samples to our clock. Returns the number of
- * samples.
+ * Copies the samples of a metric and converts their times to CLOCK_MONOTONIC.
+ * Returns their number.
  */
 static size_t take_samples(const struct gk_past *past,
 			   enum gk_history_device what, uint64_t mono_ns,
@@ -389,7 +391,7 @@ static size_t take_samples(const struct gk_past *past,
 		const struct gk_sample *s = &past->samples[i];
 		uint64_t ago = wall_ns - s->wall_ns;
 
-		/* Skip samples from the future or out of order. */
+		/* Skip samples that are in the future or out of order. */
 		if (s->metric != info->metric || s->wall_ns > wall_ns ||
 		    ago >= mono_ns || mono_ns - ago < before)
 			continue;
@@ -447,7 +449,7 @@ void gk_history_of_device(const struct gk_history *h, const char *uuid,
 		fill_with_nothing(span, out);
 }
 
-/* Reads one value at a time, so that no further memory is needed. */
+/* Reads one value at a time, so that no buffer is needed. */
 void gk_history_of_devices(const struct gk_history *h,
 			   enum gk_history_device what,
 			   struct gk_history_span span, float *out)

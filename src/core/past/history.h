@@ -11,8 +11,8 @@
 
 /*
  * The series of a device, as rows SERIES(id, "title", "unit shown", metric,
- * scale): scale is the amount of the metric in one unit. Memory is a percentage
- * of the total, a counter is shown as growth per second, and HELD is the share
+ * scale). One shown unit is `scale` units of the metric. MEM is shown as a
+ * percentage of the total, counters as growth per second, and HELD as the share
  * of time (0 to 1) in which something limited the clocks.
  */
 #define GK_HISTORY_DEVICE(SERIES)                                              \
@@ -44,10 +44,10 @@ enum gk_history_device {
 	    GK_HD_COUNT
 };
 
-/* Each is a percentage: of all cores, all memory, all swap. */
+/* In percent: of all cores, of all memory, of all swap. */
 enum gk_history_host { GK_HH_CPU, GK_HH_MEM, GK_HH_SWAP, GK_HH_COUNT };
 
-/* In percent of a core, MiB of host memory, MiB of GPU memory, percent. */
+/* In percent of one core, MiB of host memory, MiB of GPU memory, percent. */
 enum gk_history_process {
 	GK_HP_CPU,
 	GK_HP_RSS,
@@ -59,7 +59,7 @@ enum gk_history_process {
 struct gk_history_info {
 	const char *title, *unit;
 	enum gk_metric metric;
-	double scale; /* amount of the metric in one unit */
+	double scale; /* units of the metric per shown unit */
 };
 
 extern const struct gk_history_info gk_history_devices[GK_HD_COUNT];
@@ -74,9 +74,9 @@ struct gk_history *gk_history_new(unsigned processes_max);
 void gk_history_free(struct gk_history *h);
 
 /*
- * Adds a snapshot; several within a second are averaged. Each reading of a
- * device is added once; a snapshot without a new reading leaves a gap. For
- * tiers that are always read, one late frame leaves no gap.
+ * Adds a snapshot; snapshots within the same second are averaged. Each reading
+ * of a device is added once, and a snapshot without a new reading leaves a gap.
+ * For tiers that are always read, a single late frame leaves no gap.
  */
 void gk_history_add(struct gk_history *h, const struct gk_snapshot *snap);
 
@@ -91,10 +91,10 @@ void gk_history_fill(struct gk_history *h, const char *uuid,
 		     uint64_t wall_ns);
 
 /*
- * The values that the functions below write to `out`: `count` means over
- * step_ns each (at least a second), the last one ending at end_ns
- * (CLOCK_MONOTONIC). A value is NAN if nothing is known for its time, or if the
- * device or process is unknown.
+ * The time span of the values that the functions below write to `out`. They
+ * write `count` means, each over step_ns (at least a second); the last one ends
+ * at end_ns (CLOCK_MONOTONIC). A value is NAN if nothing is known for its time,
+ * or if the device or process is unknown.
  */
 struct gk_history_span {
 	uint64_t end_ns, step_ns;

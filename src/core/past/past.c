@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#define SAMPLES_MAX 256 /* maximum per kind; drivers keep 120 */
+#define SAMPLES_MAX 256 /* maximum per metric; drivers keep 120 */
 
 /* All samples are unsigned int; `scale` converts them to the metric's unit. */
 static const struct {

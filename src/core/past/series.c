@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Steps of 1 s for ten minutes, 10 s for two hours, 1 minute for a day. */
+/* Steps of 1 s cover ten minutes, of 10 s two hours, of 1 minute a day. */
 static const struct {
 	uint64_t period_ns;
 	uint32_t first, length; /* rows of the rings */
@@ -22,11 +22,12 @@ _Static_assert(600 + 720 + 1440 == GK_SERIES_ALL, "the rings of all levels");
 _Static_assert(600 == GK_SERIES_FINE, "the ring of the finest level");
 
 /*
- * A packed value is a float32 without its sign bit and the low twelve bits of
- * its mantissa; its range is 2^-10 to 2^22. It is precise to one part in 2048.
- * Values are truncated rather than rounded: up to 2048, n + 0.5 is exact, so
- * that a packed value still rounds to the same whole number. Smaller values
- * become zero, larger ones the largest. NOTHING means no value.
+ * A packed value is a float32 without its sign bit and without the low twelve
+ * bits of its mantissa. Its range is 2^-10 to 2^22, its precision one part in
+ * 2048. Values are truncated rather than rounded: up to 2048, n + 0.5 is exact,
+ * so that a packed value still rounds to the same whole number. Values below
+ * the range become zero, values above it the largest one. NOTHING means no
+ * value.
  */
 enum { NOTHING, ZERO, FIRST, DIGITS_LEFT_OUT = 12 };
 #define BITS_BELOW ((uint32_t)(127 - 10) << 23) /* the float32 2^-10 */
@@ -178,7 +179,7 @@ static float mean_of_bins(const struct gk_series *s, unsigned level,
 	return n ? (float)(sum / n) : NAN;
 }
 
-/* The finest level that reaches back far enough, or the coarsest. */
+/* The finest level that covers enough time, or the coarsest one. */
 static unsigned choose_level(const struct gk_series *s,
 			     struct gk_history_span span)
 {

@@ -23,14 +23,16 @@ struct gk_series {
 	struct gk_level level[GK_SERIES_LEVELS];
 	unsigned levels; /* number of levels in use, the finest first */
 	uint16_t *ring;  /* the rings of all levels, in order */
-	unsigned stride; /* distance between two values of this series */
+	/* distance in `ring` between two values of this series */
+	unsigned stride;
 };
 
 /*
- * Initialises `count` series that share the same rings; the caller owns the
- * rings. A row has one value of each series. There are GK_SERIES_FINE rows for
+ * Initialises `count` series that share the same rings, which the caller owns.
+ * A row has one value of each series. The rings have GK_SERIES_FINE rows for
  * one level, GK_SERIES_ALL for all levels. Because the series share rows, the
- * unwritten rows form whole pages, which take no memory. Zeros mean no value.
+ * rows not yet written form whole pages, which take no memory. A zero means no
+ * value.
  */
 void gk_series_init(struct gk_series *series, unsigned count, uint16_t *rings,
 		    unsigned in_use);
@@ -48,9 +50,9 @@ struct gk_timed {
 };
 
 /*
- * Adds earlier values, which are in order of time. Only empty bins before the
- * later values are filled, each with the mean of its values. Does nothing to an
- * empty series.
+ * Adds values from before the series began, in order of time. Fills only empty
+ * bins before the existing values, each with the mean of its values. Does
+ * nothing to an empty series.
  */
 void gk_series_fill(struct gk_series *s, const struct gk_timed *values,
 		    size_t count);

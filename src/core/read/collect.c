@@ -54,7 +54,7 @@ static bool has_no_memory(nvmlReturn_t newer, nvmlReturn_t older)
 		newer == NVML_ERROR_ARGUMENT_VERSION_MISMATCH);
 }
 
-/* Reads the host's memory, which such a GPU (GB10, Jetson) uses. */
+/* Reads the host's memory for a GPU that uses it (GB10, Jetson). */
 static nvmlReturn_t read_host_memory(int64_t out[GK_ROW_VALUES])
 {
 	int64_t total, available;
@@ -128,7 +128,7 @@ static nvmlReturn_t read_pstate(const struct gk_nvml *nvml, nvmlDevice_t dev,
 	return r;
 }
 
-/* Before driver 535 the name was "throttle reasons". */
+/* Drivers before 535 call them "throttle reasons". */
 static nvmlReturn_t read_event_reasons(const struct gk_nvml *nvml,
 				       nvmlDevice_t dev,
 				       int64_t out[GK_ROW_VALUES])
@@ -276,7 +276,7 @@ static nvmlReturn_t read_bar1(const struct gk_nvml *nvml, nvmlDevice_t dev,
 	return r;
 }
 
-/* A row's tier is that of its metrics; see metrics.def. */
+/* A row has no tier of its own: it is read with the tier of its metrics. */
 static const struct gk_row rows[] = {
 #define GET(metric, function, type, scale) {read_##metric, {GK_M_##metric}, 1},
 #define GET_OF(metric, function, argument, type, scale)                        \
@@ -370,8 +370,8 @@ nvmlReturn_t gk_row_read(const struct gk_nvml *nvml, nvmlDevice_t handle,
 
 	if (gk_nvml_is_lost(r))
 		return r;
-	/* For MIG devices, drivers return this if only whole GPUs have the
-	 * value. */
+	/* For a MIG device, drivers return this error if only whole GPUs have
+	 * the value. */
 	if (is_mig && r == NVML_ERROR_INVALID_ARGUMENT)
 		r = NVML_ERROR_NOT_SUPPORTED;
 	store_row(row, gk_nvml_absence(r), out, values);

@@ -15,10 +15,10 @@ struct gk_row_set {
 
 /*
  * Reads those metrics of one tier that are in `only` (NULL: all). *unsupported
- * has the calls that this device does not support and that are not made again;
- * zero it to retry them. If a call returns an error that means the GPU is lost,
- * stops and returns that error. If all calls of the FAST tier fail, returns the
- * error; otherwise NVML_SUCCESS.
+ * contains the calls that this device does not support; they are not made
+ * again. Zero it to retry them. If a call returns an error that means the GPU
+ * is lost, stops and returns that error. If all calls of the FAST tier fail,
+ * returns the error; otherwise returns NVML_SUCCESS.
  */
 nvmlReturn_t gk_collect(const struct gk_nvml *nvml, nvmlDevice_t handle,
 			enum gk_tier tier, bool is_mig,

@@ -10,7 +10,7 @@
 				    nvmlDevice_t dev,                          \
 				    int64_t out[GK_ROW_VALUES])
 
-/* Declares a struct with its version and calls a function to fill it. */
+/* Declares a struct, sets its version and calls a function that fills it. */
 #define STRUCT(type, name, function)                                           \
 	type name = {.version = type##_version};                               \
 	nvmlReturn_t r = GK_NVML_CALL(nvml, function, dev, &name)
@@ -36,7 +36,7 @@ READER(pdi)
 	return r;
 }
 
-/* The return code is the value. */
+/* The return code tells whether the inforom is valid. */
 READER(inforom_valid)
 {
 	nvmlReturn_t r = GK_NVML_CALL(nvml, nvmlDeviceValidateInforom, dev);

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* Scope of a field value: the sum over all links. */
+/* Scope of a field value: all links together. */
 #define ALL_LINKS UINT32_MAX
 
 /* Scopes of the field values of power. */
@@ -47,7 +47,7 @@ static nvmlReturn_t read_margin(const struct gk_nvml *nvml, nvmlDevice_t dev,
 	return r;
 }
 
-/* Before driver 535 the name was "throttle reasons". */
+/* Drivers before 535 call them "throttle reasons". */
 static nvmlReturn_t read_supported_reasons(const struct gk_nvml *nvml,
 					   nvmlDevice_t dev,
 					   int64_t out[GK_ROW_VALUES])
@@ -276,8 +276,8 @@ static const struct field {
 #undef FIELD
 };
 
-/* Converts a field to base units; false: it has no number. Some drivers return
- * the largest number for "not available". */
+/* Converts a field to base units. Returns false if the field contains no
+ * number; some drivers return the largest number for "not available". */
 static bool field_number(const nvmlFieldValue_t *field, int64_t scale,
 			 int64_t *ret_number)
 {
@@ -318,7 +318,7 @@ struct gk_value gk_field_value(const nvmlFieldValue_t *field, nvmlReturn_t all,
 	nvmlReturn_t r = all ? all : field->nvmlReturn;
 	struct gk_value value = {.why = gk_nvml_absence(r)};
 
-	/* Drivers older than the field return this. */
+	/* Drivers that do not know the field return this error. */
 	if (r == NVML_ERROR_INVALID_ARGUMENT)
 		value.why = GK_ABSENT_NOT_SUPPORTED;
 	if (!value.why && !field_number(field, scale, &value.v))

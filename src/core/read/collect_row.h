@@ -17,7 +17,7 @@
 /* Marks a value that the call did not return. */
 #define GK_ROW_MISSING INT64_MIN
 
-/* Marks a metric to leave unset, because it is set only when unusual. */
+/* Marks a metric that is not set, because it is set only in unusual cases. */
 #define GK_ROW_UNTOLD (INT64_MIN + 1)
 
 /* Scales. NVML's PCIe throughput is in KB/s, decimal like other transfer rates;
@@ -28,7 +28,7 @@ enum { MHZ = 1000000, KB = 1000, US = 1000, MS = 1000000 };
 typedef nvmlReturn_t gk_row_reader(const struct gk_nvml *nvml, nvmlDevice_t dev,
 				   int64_t out[GK_ROW_VALUES]);
 
-/* Converts a number of any integer type to base units. */
+/* Converts a raw number of any integer type to base units. */
 #define GK_ROW_NUMBER(raw, scale)                                              \
 	((raw) > 0 ? gk_scaled_unsigned((uint64_t)(raw), scale)                \
 		   : gk_scaled((int64_t)(raw), scale))

@@ -9,7 +9,8 @@
 /* Ids of Docker, containerd, CRI-O and Podman are SHA-256 in hex. */
 #define ID_LEN 64
 
-/* Text before and after the name in cgroups of managers without such ids. */
+/* The text before and after a container's name, for managers that use names
+ * instead of ids. */
 static const struct {
 	const char *before, *after;
 } named[] = {
@@ -29,7 +30,7 @@ static size_t hex_run(const char *text)
 	return n;
 }
 
-/* The last id in the text, which is the innermost container. */
+/* The last id in the text: it belongs to the innermost container. */
 static const char *find_id(const char *text)
 {
 	const char *found = NULL;
@@ -44,8 +45,8 @@ static const char *find_id(const char *text)
 	return found;
 }
 
-/* The length of a name without its suffix `after`; 0 if the name does not end
- * with that suffix. */
+/* The length of a name without the suffix `after`; 0 if it does not end with
+ * it. */
 static size_t name_len(const char *text, const char *after)
 {
 	size_t len = strcspn(text, "/\n"), tail = strlen(after);
@@ -73,8 +74,9 @@ static const char *find_named(const char *text, size_t *ret_len)
 }
 
 /*
- * The length of a pod's uid: a UUID (in systemd's names with '_' instead of
- * '-'), or 32 hex digits for pods that the node itself starts.
+ * The length of a pod's uid. The uid is a UUID (with '_' instead of '-' in
+ * names made by systemd), or 32 hex digits for a pod that the node itself
+ * starts.
  */
 static size_t uid_len(const char *text)
 {

@@ -13,7 +13,7 @@
 
 /* ---- words ---- */
 
-/* NVML's numbers and their names; any other number is an error. */
+/* NVML's numbers and their names. Any other number is an error. */
 struct name {
 	unsigned number;
 	const char *name;
@@ -206,7 +206,7 @@ static nvmlReturn_t read_texts(const struct gk_nvml *nvml, nvmlDevice_t dev,
 
 /* ---- links ---- */
 
-/* Other types of link ends are unknown. */
+/* Other kinds of devices at the end of a link are reported as unknown. */
 static const struct {
 	nvmlIntNvLinkDeviceType_t type;
 	enum gk_link_end end;
@@ -275,7 +275,7 @@ static void read_link(const struct gk_nvml *nvml, nvmlDevice_t dev,
 	}
 }
 
-/* The field values of a link; the scope id is the link's number. */
+/* The field values of a link. The scope of a query is the link's number. */
 static const struct {
 	enum gk_link_metric gives;
 	unsigned id;
@@ -311,8 +311,8 @@ nvmlReturn_t gk_link_fields(const struct gk_nvml *nvml, nvmlDevice_t dev,
 	return NVML_SUCCESS;
 }
 
-/* Drivers return these for a link after the last, or for a GPU without links.
- */
+/* Drivers return these codes for the index after the last link, or for a GPU
+ * without links. */
 bool gk_link_is_last(nvmlReturn_t r, unsigned index)
 {
 	return r == NVML_ERROR_INVALID_ARGUMENT ||

@@ -25,7 +25,7 @@ struct lists {
 	size_t account_count, page_count, clock_count;
 };
 
-/* The driver may return a larger count than it had space for. */
+/* The driver may report more items than the buffer had space for. */
 static unsigned least_count(unsigned count, unsigned room)
 {
 	return count < room ? count : room;
@@ -63,7 +63,7 @@ static nvmlReturn_t add_account(const struct gk_nvml *nvml, nvmlDevice_t dev,
 	    .max_memory.v = GK_ROW_NUMBER(stats.maxMemoryUsage, 1),
 	    .time.v = GK_ROW_NUMBER(stats.time, NS_PER_MS),
 	};
-	/* NVML_VALUE_NOT_AVAILABLE has the width of the member. */
+	/* All bits set means NVML_VALUE_NOT_AVAILABLE. */
 	if (stats.gpuUtilization == UINT32_MAX)
 		account->gpu_util.why = GK_ABSENT_NOT_SUPPORTED;
 	if (stats.memoryUtilization == UINT32_MAX)
@@ -186,7 +186,7 @@ static nvmlReturn_t read_clocks(const struct gk_nvml *nvml, nvmlDevice_t dev,
 
 /* ---- samples ---- */
 
-/* More samples than any driver keeps. */
+/* Greater than the number of samples that any driver keeps. */
 enum { SAMPLES_MAX = 2048 };
 
 static const struct {

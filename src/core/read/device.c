@@ -94,7 +94,8 @@ void gk_gpu_fini(struct gk_gpu *gpu)
 	*gpu = (struct gk_gpu){0};
 }
 
-/* Clears the texts that drivers write for "none", so that they are unknown. */
+/* Clears the placeholders that drivers write for missing texts, so that the
+ * texts count as unknown. */
 static void drop_placeholder(char *text)
 {
 	if (!strcmp(text, "0") || !strcmp(text, "N/A") ||
@@ -202,7 +203,8 @@ static unsigned mig_slots(const struct gk_gpu *gpu)
 	return slots < GK_MIG_LIMIT ? slots : GK_MIG_LIMIT;
 }
 
-/* The known unit with this MIG index, if it is still the same MIG device. */
+/* Finds the known unit with this MIG index, if it is still the same MIG
+ * device. */
 static struct gk_gpu_unit *known_mig(struct gk_gpu *gpu, int mig_index,
 				     const struct gk_gpu_unit *fresh)
 {
@@ -250,8 +252,8 @@ static bool same_units(const struct gk_gpu *gpu,
 }
 
 /*
- * Tries every index, as destroying a MIG device leaves a gap. Returns whether
- * the MIG devices have changed.
+ * Looks for a MIG device at every index, because destroying one leaves a gap.
+ * Returns whether the MIG devices have changed.
  */
 static bool scan_mig(struct gk_gpu *gpu)
 {
@@ -273,7 +275,7 @@ static bool scan_mig(struct gk_gpu *gpu)
 	free(gpu->units);
 	gpu->units = units;
 	gpu->unit_count = count;
-	/* Listed processes have indices of units. */
+	/* Listed processes refer to units by index. */
 	if (!same)
 		gpu->listed_count = 0;
 	return !same;
@@ -310,7 +312,7 @@ static bool open_gpu(struct gk_gpu *gpu)
 		return false;
 	}
 	/*
-	 * The GPU that came back may be another board, or have other MIG
+	 * The GPU that came back may be on another board, or have other MIG
 	 * devices.
 	 */
 	for (size_t i = 1; i < gpu->unit_count; i++)
@@ -357,8 +359,8 @@ static nvmlReturn_t read_units(struct gk_gpu *gpu, enum gk_tier tier)
 	return r;
 }
 
-/* When the slow tier is read: rediscovers the MIG devices, and retries calls
- * that were not supported. */
+/* Whenever the slow tier is read: looks for MIG devices again, and retries
+ * calls that were not supported. */
 static nvmlReturn_t refresh_device(struct gk_gpu *gpu)
 {
 	nvmlReturn_t r = NVML_SUCCESS;

@@ -11,11 +11,11 @@
 #include "core/read/collect.h"
 #include "core/read/util.h"
 
-/* No GPU has nearly that many MIG devices. */
+/* Greater than the number of MIG devices of any GPU. */
 #define GK_MIG_LIMIT 256
 
-/* A process in the lists of a unit; m has the metrics that the driver reports.
- */
+/* A process in the process lists of a unit. m has the metrics that the driver
+ * reports. */
 struct gk_listed {
 	pid_t pid;
 	unsigned unit;
@@ -32,7 +32,7 @@ struct gk_gpu_unit {
 	struct gk_device dev; /* parent is not set; snapshots set it */
 };
 
-/* Which metrics of GPUs to read, and where else to report GPUs. */
+/* The metrics of GPUs to read, and other readers to tell of each opened GPU. */
 struct gk_gpu_options {
 	unsigned with;                    /* bits of gk_with */
 	const struct gk_metric_set *only; /* NULL: all metrics; copied */
@@ -52,12 +52,12 @@ struct gk_gpu {
 	size_t unit_count;
 	struct gk_listed *listed;
 	size_t listed_count, listed_cap;
-	struct gk_records scratch; /* the buffer of list calls */
+	struct gk_records scratch; /* buffer for process lists */
 	struct gk_detail *detail;  /* the GPU's details; NULL: not read yet */
 };
 
-/* Makes no call of the driver. Returns 0 or GK_ERR_NOMEM. End with
- * gk_gpu_fini(). */
+/* Initialises a GPU without calling the driver. Returns 0 or GK_ERR_NOMEM. End
+ * with gk_gpu_fini(). */
 int gk_gpu_init(struct gk_gpu *gpu, const struct gk_nvml *nvml, unsigned index,
 		const struct gk_gpu_options *options);
 void gk_gpu_fini(struct gk_gpu *gpu);
@@ -79,8 +79,8 @@ bool gk_is_asked(unsigned with, const struct gk_metric_set *only,
 		 enum gk_metric metric);
 
 /*
- * Reads one tier of the GPU and its MIG devices. Returns true if it opened the
- * GPU first; then the other tiers should be read soon, too.
+ * Reads one tier of the GPU and its MIG devices. Returns true if the GPU had to
+ * be opened first; the caller should then soon read the other tiers, too.
  */
 bool gk_gpu_read(struct gk_gpu *gpu, enum gk_tier tier);
 

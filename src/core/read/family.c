@@ -137,7 +137,8 @@ static int list_pids(struct gk_family *family)
 	return r;
 }
 
-/* Copies a member's facts from the previous scan. False: they must be read. */
+/* Copies a member's facts from the previous scan. Returns false if they must be
+ * read anew. */
 static bool recall_member(const struct gk_family *family, struct gk_member *m)
 {
 	const struct gk_member *known = find_member(&family->before, m->pid);
@@ -151,7 +152,8 @@ static bool recall_member(const struct gk_family *family, struct gk_member *m)
 	return m->ppid <= 0 || find_member(&family->now, m->ppid);
 }
 
-/* Rereads members whose parent has ended meanwhile: they have a new parent. */
+/* Rereads members whose parent has ended, because they now have a new
+ * parent. */
 static void read_orphans(struct gk_family *family)
 {
 	for (size_t i = 0; i < family->now.count; i++) {

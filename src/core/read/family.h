@@ -14,15 +14,15 @@ struct gk_family;
 struct gk_member {
 	pid_t pid, ppid;
 	uint64_t start, threads; /* see gk_pidstat */
-	ino_t inode; /* inode of /proc/PID; a reused pid has another */
+	ino_t inode; /* inode of /proc/PID; it changes when the pid is reused */
 	bool ended;  /* ended while it was read */
 	/* The facts from gk_family_read(); NULL: not read yet. */
 	const struct gk_process *process;
 };
 
 /*
- * dir: a directory to read in place of /proc; the caller closes it. -1: /proc.
- * Returns 0 or a gk_err.
+ * dir: a directory to read instead of /proc, which the caller closes; -1:
+ * /proc. Returns 0 or a gk_err.
  */
 int gk_family_open(int dir, struct gk_family **ret_family);
 void gk_family_close(struct gk_family *family);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* gk_unit_scale() as a constant expression. */
+/* Same as gk_unit_scale(), but a constant expression. */
 #define SCALE(unit)                                                            \
 	((unit) == GK_UNIT_CENTIPERCENT                                ? 1e2   \
 	 : (unit) == GK_UNIT_MILLIWATT || (unit) == GK_UNIT_MILLIJOULE ? 1e3   \
@@ -93,7 +93,7 @@ const struct gk_range *gk_link_metric_range(enum gk_link_metric metric)
 
 /* ---- reasons ---- */
 
-/* Words for the values that stand for something other than a number. */
+/* Texts for the special values that are not numbers. */
 static const struct {
 	int64_t told;
 	const char *words;

@@ -13,13 +13,13 @@ extern const struct gk_range gk_metric_ranges[GK_M_COUNT];
 extern const struct gk_range gk_process_metric_ranges[GK_PM_COUNT];
 extern const struct gk_range gk_link_metric_ranges[GK_L_COUNT];
 
-/* Special values: not a number, or a number that does not fit in 64 bits. */
+/* Special values: not a number; too large or too small for 64 bits. */
 #define GK_TOLD_NO_NUMBER INT64_MIN
 #define GK_TOLD_TOO_LARGE INT64_MAX
 #define GK_TOLD_TOO_SMALL (-INT64_MAX)
 
-/* How many of this unit make one of the unit that names use. Milliwatts have
- * 1000, because names use watts. */
+/* How many of this unit make one of the unit used in names of values: 1000 for
+ * milliwatts, because names use watts. */
 static inline int64_t gk_unit_scale(enum gk_unit unit)
 {
 	return unit == GK_UNIT_CENTIPERCENT                              ? 100
@@ -42,7 +42,8 @@ static inline struct gk_value gk_gate(struct gk_value value,
 	return value;
 }
 
-/* Make all values of a process or of the host absent that are out of range. */
+/* Marks all values of a process or of the host that are out of range as
+ * absent. */
 void gk_gate_process(struct gk_process *process);
 void gk_gate_host(struct gk_host *host);
 

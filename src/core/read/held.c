@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* held.c - decides from the clocks' event reasons whether they are limited. */
+/* held.c - decides whether the clocks are limited, from their event reasons. */
 #include "core/read/held.h"
 
 int gk_below_clock(const struct gk_device *d)

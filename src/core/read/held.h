@@ -13,14 +13,15 @@ enum gk_held_by {
 	GK_BY_BRAKE = 0x80,
 };
 
-/* A power cap counts only if it lowers the clock by this many percent. */
+/* A power cap counts as a limit only if it lowers the clock by this
+ * percentage. */
 #define GK_HELD_LEAST 10
 
-/* How far below its highest clock a GPU runs, percent; -1: unknown. */
+/* By what percentage a GPU runs below its highest clock; -1: unknown. */
 int gk_below_clock(const struct gk_device *device);
 
-/* Whether heat, a power brake or the hardware limits the clocks, or the power
- * cap lowers them by at least GK_HELD_LEAST. */
+/* Whether the clocks are limited by heat, a power brake or the hardware, or
+ * lowered by a power cap by at least GK_HELD_LEAST. */
 bool gk_held_back(const struct gk_device *device);
 
 #endif

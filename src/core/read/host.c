@@ -38,7 +38,8 @@ static struct gk_value host_cpu_share(const char *stat,
 	if (before->known && total > before->total && busy >= before->busy) {
 		uint64_t of = total - before->total, part = busy - before->busy;
 
-		/* The kernel's I/O wait time may decrease; see proc(5). */
+		/* Limit the share to 100 %: the kernel's I/O wait time may
+		 * decrease, see proc(5). */
 		share = (struct gk_value){
 		    .v = (int64_t)((part < of ? part : of) * 10000 / of)};
 	}
@@ -49,7 +50,7 @@ static struct gk_value host_cpu_share(const char *stat,
 static void read_host_stat(int proc, struct gk_host_before *before,
 			   struct gk_host *host)
 {
-	/* Only the first line is needed; the rest grows with the cores. */
+	/* Only the first line is needed. The rest has a line for each core. */
 	char buf[512];
 
 	host->cpu_centipercent = hidden;
@@ -59,8 +60,8 @@ static void read_host_stat(int proc, struct gk_host_before *before,
 }
 
 /*
- * Parses a number such as "0.52" as 52: two digits after a point, in any
- * locale. Moves *at past it. Negative: it is not such a number.
+ * Parses a number with two digits after a point, in any locale: "0.52" becomes
+ * 52. Moves *at past it. Returns a negative value if there is no such number.
  */
 static int64_t take_centi(char **at)
 {

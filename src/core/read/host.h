@@ -18,11 +18,13 @@ void gk_host_read(int proc, struct gk_host_before *before,
 		  struct gk_host *ret_host);
 
 /*
- * The host's total and available memory in bytes. False: it could not be read.
+ * Returns the host's total and available memory in bytes, or false if it could
+ * not be read.
  */
 bool gk_host_memory(int64_t *ret_total, int64_t *ret_available);
 
-/* For hosts that are not to be read: all values become "not read". */
+/* Sets all values of a host to "not read", for hosts that are not to be
+ * read. */
 void gk_host_pass(struct gk_host *ret_host);
 
 #endif

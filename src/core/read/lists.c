@@ -49,8 +49,8 @@ static const struct list {
     {GK_PROCESS_MPS, version_mps, ask_mps},
 };
 
-/* Reads a list, enlarging the buffer as needed: processes may start between two
- * calls. */
+/* Reads a list. Enlarges the buffer until the list fits, because processes may
+ * start between two calls. */
 static nvmlReturn_t ask_list(const struct list *list,
 			     const struct gk_nvml *nvml, nvmlDevice_t dev,
 			     struct gk_records *scratch, unsigned *ret_count)
@@ -158,7 +158,7 @@ static uint64_t memory_bound(const struct gk_value values[GK_M_COUNT])
 	struct gk_value total = values[GK_M_MEM_TOTAL];
 	struct gk_value unified = values[GK_M_MEM_UNIFIED];
 
-	/* A GPU that uses the host's memory has no such bound. */
+	/* A GPU that shares the host's memory has no such bound. */
 	return total.why || (!unified.why && unified.v) ? 0 : (uint64_t)total.v;
 }
 
@@ -176,8 +176,8 @@ static void take_records(struct gk_gpu *gpu, unsigned unit,
 		if (!gk_record_plausible(&record, 0))
 			continue;
 		/*
-		 * If that is more than the GPU has, keep the process without
-		 * the number.
+		 * If a process seems to hold more memory than the GPU has, keep
+		 * the process but drop the number.
 		 */
 		if (total && record.used > total)
 			record.used = UINT64_MAX;

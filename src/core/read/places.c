@@ -15,7 +15,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* The most CPUs and NUMA nodes of a machine. */
+/* The maximum numbers of CPUs and NUMA nodes of a machine. */
 #define CPUS_MAX  8192
 #define NODES_MAX 1024
 #define WORD_BITS (8 * (unsigned)sizeof(long))
@@ -143,7 +143,7 @@ static void read_bus_id(const struct gk_nvml *nvml, const struct gk_device *gpu,
 		memcpy(seat->bus_id, pci.busId, sizeof seat->bus_id - 1);
 }
 
-/* Reads where active links lead; inactive ones lead nowhere. */
+/* Reads which device is at the other end of each active link. */
 static void read_active_links(const struct gk_nvml *nvml, struct seat *seat)
 {
 	for (unsigned i = 0; i < NVML_NVLINK_MAX_LINKS; i++) {
@@ -201,8 +201,8 @@ static unsigned links_to(const struct seat *seat, enum gk_link_end end,
 	return n;
 }
 
-/* Whether an earlier link leads to the same switch, so that it has been
- * counted. */
+/* Whether an earlier link leads to the same switch, which has then been counted
+ * already. */
 static bool is_repeated(const struct seat *seat, unsigned link)
 {
 	for (unsigned i = 0; i < link; i++)
@@ -213,8 +213,8 @@ static bool is_repeated(const struct seat *seat, unsigned link)
 	return false;
 }
 
-/* Counts the direct links to the other GPU, and the links through shared
- * switches. */
+/* Counts the direct links to the other GPU, and the links to switches that both
+ * GPUs use. */
 static unsigned count_nvlinks(const struct seat *a, const struct seat *b)
 {
 	unsigned n = 0;

@@ -3,7 +3,8 @@
  * places.h - the topology: paths between GPUs, and the CPUs and NUMA nodes near
  * them. Each worker fills in its own GPU.
  *
- * A worker that is stuck in the driver may keep its reference for ever.
+ * The topology is reference-counted; a worker that is stuck in the driver may
+ * never drop its reference.
  */
 #ifndef GK_CORE_PLACES_H
 #define GK_CORE_PLACES_H
@@ -21,7 +22,7 @@ void gk_places_unref(struct gk_places *places);
 
 /*
  * Reads the place of a GPU that was just opened, and its paths to the GPUs
- * opened before. NULL does nothing.
+ * opened earlier. NULL does nothing.
  */
 void gk_places_read(struct gk_places *places, const struct gk_nvml *nvml,
 		    const struct gk_device *gpu, nvmlDevice_t handle);

@@ -20,11 +20,11 @@
 
 /*
  * The number of snapshots after which the rank is read again. A process without
- * a rank may get one later, by exec.
+ * a rank may get one later, by calling exec.
  */
 #define RANK_AGE_MAX 10
 
-/* The bit of gk_with that requests a metric. */
+/* The bit of gk_with that requests each metric. */
 static const struct {
 	enum gk_process_metric metric;
 	unsigned with;
@@ -142,7 +142,7 @@ static void read_cwd(const struct gk_procasked_from *from, struct gk_process *p)
 		p->cwd_why = absence_of_error(gk_err_from_errno(errno));
 		return;
 	}
-	/* Each byte that is not UTF-8 becomes three bytes. */
+	/* Each byte that is not valid UTF-8 becomes three bytes. */
 	text = gk_arena_room(from->arena, (size_t)n * 3 + 1);
 	if (!text)
 		return;

@@ -11,15 +11,15 @@
 #include "base/pidstat.h"
 #include "core/arena.h"
 
-/* Facts of a process kept until the next snapshot. Zeros: none. */
+/* Facts of a process that the next snapshot needs. Zeros: none. */
 struct gk_procasked {
 	bool has_io, has_rank;
 	uint64_t read, written; /* bytes */
 	struct gk_value rank;
-	unsigned rank_age; /* snapshots since it was read */
+	unsigned rank_age; /* number of snapshots since the rank was read */
 };
 
-/* Where to read, and buffers to use. */
+/* The process to read, and buffers to use. */
 struct gk_procasked_from {
 	int dir; /* /proc */
 	unsigned with;
@@ -30,8 +30,8 @@ struct gk_procasked_from {
 };
 
 /*
- * Makes all values absent. The reason for the absence of the requested values
- * is `why`.
+ * Makes all values absent. `why` is the reason given for values that were
+ * requested.
  */
 void gk_procasked_absent(unsigned with, enum gk_absence why,
 			 struct gk_process *p);

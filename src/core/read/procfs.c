@@ -25,7 +25,7 @@
 /* The maximum number of descriptors to keep open in the calling process. */
 #define KEPT_MAX 64
 
-/* What the next snapshot needs to know about a process. */
+/* The facts about a process that the next snapshot needs. */
 struct seen {
 	pid_t pid;
 	int stat_fd; /* -1: not kept open */
@@ -38,14 +38,16 @@ struct gk_procfs {
 	int dir;
 	bool own_dir;
 	uint64_t tick_ns, page_size;
-	/* when this snapshot was taken, on two clocks */
+	/* when this snapshot was taken, by two clocks */
 	uint64_t mono_ns, boot_ns;
-	/* The time mono_ns of the previous snapshot; 0: none. */
+	/* mono_ns of the previous snapshot; 0: there was none. */
 	uint64_t before_ns;
 	struct seen *before, *now; /* processes in the order of reading */
 	size_t before_count, now_count, cap;
-	size_t next; /* index in `before` of the likely next process */
-	size_t kept; /* number of open descriptors, including the current one */
+	/* index in `before` of the process that is likely read next */
+	size_t next;
+	/* number of descriptors kept open, including the current one */
+	size_t kept;
 	struct gk_users users;
 	char args[ARGS_MAX + 1];
 };
@@ -124,7 +126,8 @@ void gk_procfs_end(struct gk_procfs *fs)
 {
 	struct seen *swap = fs->before;
 
-	/* Data of processes that still exist has been moved to `now`. */
+	/* Only ended processes are left in `before`; the others were moved to
+	 * `now`. */
 	forget_before(fs);
 	fs->before = fs->now;
 	fs->before_count = fs->now_count;
@@ -132,8 +135,8 @@ void gk_procfs_end(struct gk_procfs *fs)
 	fs->before_ns = fs->mono_ns;
 }
 
-/* Enlarges both lists equally, because they are swapped. Does nothing if memory
- * runs out. */
+/* Enlarges both lists to the same size, because they are swapped later. Does
+ * nothing if memory runs out. */
 static void make_list_room(struct gk_procfs *fs)
 {
 	size_t cap = fs->cap ? fs->cap * 2 : 64;
@@ -254,7 +257,7 @@ static void set_absent(unsigned with, struct gk_process *p, enum gk_absence why)
 static const char *clean_text(struct gk_arena *arena, const char *bytes,
 			      size_t len)
 {
-	/* Each byte that is not UTF-8 becomes three bytes. */
+	/* Each byte that is not valid UTF-8 becomes three bytes. */
 	char *out = gk_arena_room(arena, len * 3 + 1);
 
 	if (!out)
@@ -352,8 +355,8 @@ static void read_asked(struct gk_procfs *fs, unsigned with,
 	gk_procasked_read(&from, before ? &before->asked : NULL, now, p);
 }
 
-/* Sets the values that are in the stat line. Returns where to keep the texts of
- * the process; NULL: nowhere. */
+/* Sets the values that are in the stat line. Returns where to keep the
+ * process's texts for later snapshots, or NULL if they cannot be kept. */
 static struct gk_procwords *take_stat(struct gk_procfs *fs, unsigned with,
 				      struct gk_arena *arena,
 				      struct seen *before, int stat_fd,
@@ -423,7 +426,7 @@ void gk_procfs_read(struct gk_procfs *fs, unsigned with, struct gk_arena *arena,
 	p->uid = (uid_t)-1;
 	p->user = p->name = p->command = p->container = p->pod = p->args = "";
 	gk_procasked_absent(with, GK_ABSENT_HIDDEN, p);
-	make_list_room(fs); /* moves both lists, so this comes first */
+	make_list_room(fs); /* may move both lists, so it comes first */
 	before = recall_pid(fs, p->pid);
 	r = read_stat(fs, p->pid, before, &stat_fd, &st);
 	if (!r) {

@@ -14,15 +14,15 @@
 
 struct gk_procfs;
 
-/* dir: a directory to read in place of /proc; the caller closes it. -1: /proc.
- */
+/* dir: a directory to read instead of /proc, which the caller closes; -1:
+ * /proc. */
 int gk_procfs_open(int dir, struct gk_procfs **ret_fs);
 void gk_procfs_close(struct gk_procfs *fs);
 
 /* The descriptor of the directory. */
 int gk_procfs_dir(const struct gk_procfs *fs);
 
-/* Forgets the previous snapshot, if differences from it would be noise. */
+/* Forgets the previous snapshot, when rates computed from it would be noise. */
 void gk_procfs_forget(struct gk_procfs *fs);
 
 /* Begins a snapshot taken at mono_ns (CLOCK_MONOTONIC), boot_ns since boot. */
@@ -40,8 +40,8 @@ void gk_procfs_read(struct gk_procfs *fs, unsigned with, struct gk_arena *arena,
 		    struct gk_process *p);
 
 /*
- * For a process that is not to be read: sets all members that come from /proc
- * to "not read".
+ * Sets all members that come from /proc to "not read", for a process that is
+ * not to be read.
  */
 void gk_procfs_pass(unsigned with, struct gk_process *p);
 

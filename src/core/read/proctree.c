@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A member of the family, or a process that the driver lists but /proc hides.
- */
+/* A process: a member of the family, or one that the driver lists but /proc
+ * hides. */
 struct entry {
 	struct gk_member *member; /* NULL: hidden in /proc */
 	pid_t pid, ppid;
@@ -47,7 +47,7 @@ static struct entry *add_entry(struct family *f, pid_t pid)
 	return e;
 }
 
-/* Makes an entry for each member, and leaves space for `more` others. */
+/* Makes an entry for each member, with space for `more` other entries. */
 static int take_members(struct family *f, struct gk_family *all, size_t more)
 {
 	size_t count;
@@ -85,8 +85,9 @@ static struct entry *find_family_entry(const struct family *f, size_t count,
 }
 
 /*
- * The parent of an entry if it is older than the entry. Otherwise, if a pid was
- * reused while /proc was read, a process could become its own ancestor.
+ * Returns the parent of an entry, or NULL if it is not older than the entry: if
+ * a pid was reused while /proc was read, a process could otherwise become its
+ * own ancestor.
  */
 static struct entry *parent_of(const struct family *f, size_t count,
 			       const struct entry *e)
@@ -102,8 +103,8 @@ static struct entry *parent_of(const struct family *f, size_t count,
 
 /* ---- wanted entries ---- */
 
-/* Marks the entry of a process on a GPU; if it is hidden, adds one at the end.
- */
+/* Marks the entry of a process on a GPU. For a process that /proc hides, adds
+ * an entry at the end. */
 static void want_process(struct family *f, size_t scanned, pid_t pid)
 {
 	struct entry *e = find_family_entry(f, scanned, pid);
@@ -170,8 +171,8 @@ static void take_from_snapshot(struct family *f, const struct gk_process *p)
 			gk_value_add(&e->process->m[m], p->m[m]);
 }
 
-/* Gets the values of wanted entries: for processes on GPUs from the snapshot,
- * for others from /proc. */
+/* Gets the values of wanted entries: from the snapshot for processes on GPUs,
+ * from /proc for others. */
 static int read_family_entries(struct family *f, struct gk_family *all,
 			       const struct gk_snapshot *snap,
 			       const unsigned *chosen, size_t count)

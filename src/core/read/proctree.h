@@ -3,8 +3,8 @@
  * proctree.h - trees of the processes on GPUs, with all their ancestors and
  * their direct children.
  *
- * /proc is read only when a tree is made, and only once for each snapshot,
- * however many trees are made of it.
+ * /proc is read only when a tree is made, and once per snapshot, however many
+ * trees are made from it.
  */
 #ifndef GK_CORE_PROCTREE_H
 #define GK_CORE_PROCTREE_H
@@ -23,9 +23,9 @@ struct gk_tree_node {
 	uint64_t threads; /* 0: unknown */
 	int parent;       /* index in nodes; -1: a root */
 	unsigned depth;   /* 0: a root */
-	unsigned size; /* number of nodes in its subtree, which begins here */
+	unsigned size;    /* number of nodes in its subtree, itself included */
 	bool on_gpu;
-	bool last; /* the last of its siblings */
+	bool last; /* it is the last of its siblings */
 };
 
 struct gk_tree {

@@ -9,21 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* After this time the texts of a process are read again, as it may have changed
- * its arguments, or called exec() under the same name. A few ms are added,
- * depending on the pid, so that not all processes are due in the same snapshot.
- */
+/* After this time the texts of a process are read again, because it may have
+ * changed its arguments, or called exec() under the same name. A few ms that
+ * depend on the pid are added, so that the processes are not all due in the
+ * same snapshot. */
 #define AGE_MAX (5 * GK_NS_PER_S)
 #define STAGGER (100 * GK_NS_PER_MS)
 
-/* The texts in a block, each with a NUL. The arguments follow and may contain
- * any bytes. */
+/* The texts in a block, each ended by a NUL. The arguments follow them; they
+ * may contain any bytes. */
 enum { NAME, USER, COMMAND, CONTAINER, POD, TEXTS };
 
 struct gk_procwords_block {
 	uid_t uid;
 	size_t args_len;
-	size_t at[TEXTS + 1]; /* offsets; the last is that of the arguments */
+	size_t at[TEXTS + 1]; /* the last one is the offset of the arguments */
 	char bytes[];
 };
 

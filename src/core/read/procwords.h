@@ -20,9 +20,9 @@ struct gk_procwords {
 void gk_procwords_free(struct gk_procwords *words);
 
 /*
- * Copies the texts to p, whose pid and name are set; strings are in the arena.
- * False: there are none for a process of that name, or they are due to be read
- * again.
+ * Copies the texts to p, whose pid and name are set; the strings are in the
+ * arena. Returns false if none are kept for a process of that name, or if they
+ * are due to be read again.
  */
 bool gk_procwords_give(const struct gk_procwords *words, uint64_t now_ns,
 		       struct gk_arena *arena, struct gk_process *p);

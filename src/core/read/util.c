@@ -129,12 +129,13 @@ nvmlReturn_t gk_util_read(struct gk_util *util, const struct gk_nvml *nvml,
 	unsigned count = 0;
 	nvmlReturn_t r;
 
-	/* The first request goes back one second: more would average too long a
-	 * time. */
+	/* The first request covers only the last second: an average over a
+	 * longer time would hide changes. */
 	if (!since && now_us > WINDOW_US)
 		since = now_us - WINDOW_US;
 	r = ask_util(nvml, dev, since, scratch, &count);
-	if (r == NVML_ERROR_NOT_FOUND) { /* no samples: all were idle */
+	/* the driver has no samples: all were idle */
+	if (r == NVML_ERROR_NOT_FOUND) {
 		r = NVML_SUCCESS;
 		count = 0;
 	}
@@ -142,7 +143,8 @@ nvmlReturn_t gk_util_read(struct gk_util *util, const struct gk_nvml *nvml,
 	if (r)
 		return r;
 	util->asked_us = since;
-	/* The last samples stay valid until the driver has new ones. */
+	/* Samples of the last second stay valid, as the driver may not have
+	 * newer ones yet. */
 	if (now_us > WINDOW_US && util->asked_us > now_us - WINDOW_US)
 		util->asked_us = now_us - WINDOW_US;
 	samples = scratch->bytes;

@@ -22,9 +22,10 @@ int gk_records_reserve(struct gk_records *records, unsigned cap);
 struct gk_util {
 	nvmlProcessUtilizationSample_t *samples;
 	unsigned count, cap;
-	unsigned long long seen_us;  /* newest time stamp; 0: none */
-	unsigned long long asked_us; /* samples since then were requested */
-	enum gk_absence why;         /* why the last request failed */
+	unsigned long long seen_us; /* newest time stamp; 0: none */
+	/* a process without a newer sample counts as idle */
+	unsigned long long asked_us;
+	enum gk_absence why; /* why the last request failed */
 };
 
 void gk_util_free(struct gk_util *util);
