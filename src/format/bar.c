@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define PERCENT_WIDTH 4    /* " 99%", " MAX" */
-#define TENTHS_MAX    1e15 /* larger values are invalid and would overflow */
+#define TENTHS_MAX    1e15 /* larger values are invalid and might overflow */
 
 struct gk_value gk_tenths(struct gk_value part, struct gk_value whole)
 {

@@ -14,8 +14,8 @@ struct gk_bar {
 	struct gk_value tenths; /* 1000: a full bar */
 	const char *text;       /* "15000MiB", "@ 1410MHz", or "" */
 	/*
-	 * Puts the text beside the bar and the percentage on the right;
-	 * otherwise the percentage is beside the bar and the text on the right.
+	 * If set, the text is beside the bar and the percentage on the right;
+	 * otherwise they change places.
 	 */
 	bool text_first;
 	bool whole;    /* show the percentage without decimals */
@@ -24,13 +24,14 @@ struct gk_bar {
 
 /*
  * Adds the bar, exactly `width` columns wide. Equal percentages give equal
- * bars, whatever the texts are. If the parts do not fit, they are left out in
- * this order: the percentage's decimal, the text on the right, the text beside
- * the bar.
+ * bars, whatever the texts. If there is no space for all parts, they are left
+ * out in this order: the percentage's decimal, the text on the right, the text
+ * beside the bar.
  */
 void gk_format_bar(struct gk_buf *out, const struct gk_bar *bar, int width);
 
-/* Returns part / whole in tenths of a percent; absent if either value is. */
+/* Returns part / whole in tenths of a percent; absent if part or whole is
+ * absent. */
 struct gk_value gk_tenths(struct gk_value part, struct gk_value whole);
 
 #endif

@@ -13,7 +13,7 @@
 
 #define GK_PM_NONE (-1)
 
-/* The directions that columns.def names. */
+/* Sort directions, for the order column of columns.def. */
 enum { GK_ORDER_UP, GK_ORDER_DOWN };
 
 const struct gk_column_info gk_column_infos[GK_COLUMN_COUNT] = {
@@ -65,7 +65,8 @@ enum gk_column gk_column_find(const char *name, size_t len)
 	return (enum gk_column)i;
 }
 
-/* Adds the columns of a part; the command comes last. */
+/* Adds those columns of `from` that belong to a part. The command comes
+ * last. */
 static void add_part(struct gk_columns *to, const struct gk_columns *from,
 		     enum gk_column_part part)
 {
@@ -334,7 +335,8 @@ TEXT(io_write_rate)
 	return format_size(dst, p->m[GK_PM_IO_WRITE_RATE]);
 }
 
-/* Most processes have no rank; that is not an error, so it is shown as "-". */
+/* A process without a rank (most have none) shows "-", because that is no
+ * error. */
 TEXT(rank)
 {
 	(void)snap;
@@ -367,7 +369,7 @@ TEXT(container)
 	return *p->container ? p->container : "-";
 }
 
-/* A process that is not running shows its state instead of its command. */
+/* Shows the command of a running process, or else the process's state. */
 TEXT(command)
 {
 	static const char *const states[] = {
@@ -452,7 +454,8 @@ static const char *column_word(enum gk_column column,
 }
 
 /*
- * Returns the number by which to sort in a column of numbers; false: unknown.
+ * Returns the number by which to sort in a column of numbers. Returns false if
+ * it is unknown.
  */
 static bool column_number(enum gk_column column, const struct gk_process *p,
 			  int64_t *ret_number)

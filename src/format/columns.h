@@ -31,7 +31,7 @@ struct gk_column_info {
 
 extern const struct gk_column_info gk_column_infos[GK_COLUMN_COUNT];
 
-/* A selection of columns, in order. */
+/* The columns that were selected, in their order. */
 struct gk_columns {
 	unsigned char id[GK_COLUMN_COUNT];
 	int count;
@@ -44,8 +44,8 @@ extern const struct gk_columns gk_columns_default;
  * Parses column names separated by commas or blanks: "gpu, pid, user, encoder,
  * command". Moves the columns of the DRIVER part before those of the HOST part,
  * and the command to the end. Returns false, without setting *ret_columns, if a
- * name is unknown or repeated, or if there is none; *ret_bad then points at the
- * name or at the end of the text.
+ * name is unknown or repeated, or if the list is empty; *ret_bad then points at
+ * that name or at the end of the text.
  */
 bool gk_columns_parse(const char *text, struct gk_columns *ret_columns,
 		      const char **ret_bad);
@@ -70,17 +70,17 @@ bool gk_columns_have(const struct gk_columns *columns, enum gk_column column);
 unsigned gk_column_with(enum gk_column column);
 
 /*
- * Returns a process's text in a column, "N/A" if absent. The text is in dst,
- * which must have GK_NAME_MAX bytes, or in the snapshot; then it may contain
- * any bytes.
+ * Returns a process's text in a column, "N/A" if it is absent. The text is in
+ * dst, which must have GK_NAME_MAX bytes, or in the snapshot. A text in the
+ * snapshot may contain any bytes.
  */
 const char *gk_column_text(enum gk_column column, char *dst,
 			   const struct gk_snapshot *snap,
 			   const struct gk_process *process);
 
 /*
- * Compares two processes of a snapshot by a column. Absent values come last,
- * whatever the direction.
+ * Compares two processes of a snapshot by a column. Absent values come last in
+ * both directions.
  */
 int gk_column_order(enum gk_column column, bool descending,
 		    const struct gk_process *a, const struct gk_process *b);

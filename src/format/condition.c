@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * condition.c - owns the table of conditions that are found in GPUs that
+ * condition.c - owns the table of conditions, which are looked for in GPUs that
  * answer.
  */
 #include "format/condition.h"
@@ -11,11 +11,13 @@
 #include <stdio.h>
 
 /*
- * Fans that stop while a GPU is cool start again at 60 degrees at the latest.
+ * Some fans stop while a GPU is cool. From this temperature on they must turn:
+ * they start again at 60 degrees at the latest.
  */
 #define FANS_TURN_C 65
 
-/* P-states up to this one are used while working; many boards compute in P2. */
+/* P-states 0 to this one count as working, the others as idle: many boards
+ * compute in P2. */
 #define PSTATE_AT_WORK 2
 
 static bool has_value(const struct gk_device *d, enum gk_metric metric,
@@ -25,8 +27,8 @@ static bool has_value(const struct gk_device *d, enum gk_metric metric,
 }
 
 /*
- * A working link has at least one lane and at least generation 1, so 0 means
- * unknown.
+ * Whether a link's lanes or generation are below the maximum. 0 means unknown,
+ * because a working link has at least one lane and generation 1.
  */
 static bool is_less(const struct gk_device *d, enum gk_metric metric,
 		    enum gk_metric most)
@@ -42,8 +44,8 @@ static bool is_fan_stuck(const struct gk_device *d)
 }
 
 /*
- * Idle GPUs reduce their links to save power; the P-state shows whether a GPU
- * is idle.
+ * Whether an active GPU uses fewer PCIe lanes than it could. Idle GPUs (see
+ * their P-state) reduce their links to save power.
  */
 static bool is_link_narrow(const struct gk_device *d)
 {
@@ -71,8 +73,8 @@ static bool is_link_slow(const struct gk_device *d)
 	   why)
 
 /*
- * A condition holds if a metric has a value or if a function says so. The worst
- * condition comes first.
+ * A condition holds if its function says so or, without a function, if its
+ * metric has the given value. The worst condition comes first.
  */
 static const struct {
 	enum gk_metric metric;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * condition.h - persistent problems of a GPU that answers: a pending reset, a
- * broken part, a link slower than it could be. All of them are visible in a
- * single snapshot, so a viewer that has just started sees them, too.
+ * broken part, a link slower than it could be. A single snapshot is enough to
+ * find them, so that a viewer that has just started shows them, too.
  */
 #ifndef GK_FORMAT_CONDITION_H
 #define GK_FORMAT_CONDITION_H
@@ -10,14 +10,15 @@
 #include <gpukit/gpukit.h>
 
 struct gk_condition {
-	bool fails; /* it must be reset or replaced; else it works, but less
-		     * well */
+	/* the GPU must be reset or replaced; if false, it works
+	 * less well */
+	bool fails;
 	const char *brief; /* at most 10 columns: "reset due" */
 	const char *words; /* "must be reset" */
 	const char *why;   /* what the driver reports, and what to do */
 	/*
-	 * Two metrics added to the words, "4 of 16". `most` is 0 if there are
-	 * none.
+	 * Two metrics that are appended to the words as "4 of 16". If `most` is
+	 * 0, none are.
 	 */
 	enum gk_metric now, most;
 };

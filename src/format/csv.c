@@ -21,7 +21,8 @@ static bool needs_quotes(const char *text, size_t len)
 }
 
 /*
- * Adds a text, doubling its quotes; newlines become '?' unless lines is true.
+ * Adds a text and doubles its quotes. Newlines become '?' unless `lines` is
+ * true.
  */
 static void add_inside(struct gk_buf *out, const char *text, bool lines)
 {
@@ -67,7 +68,8 @@ static void put_csv_number(struct gk_buf *out, int64_t value, bool present)
 	gk_buf_putc(out, ',');
 }
 
-/* Metrics that are read only on request have no column, except PCIe's. */
+/* Metrics that are read only on request have no column, except those of
+ * PCIe. */
 static bool is_column(const struct gk_metric_info *info)
 {
 	return info->tier != GK_TIER_DETAIL && info->tier != GK_TIER_EVENT &&

@@ -22,7 +22,8 @@ struct page {
 	int label_width; /* width of "[3]" or "[3:1]" */
 };
 
-/* The colours of a value: bright if it reaches a threshold, grey if unknown. */
+/* The colours of a value: `bright` from a threshold on, else `calm`; grey if
+ * unknown. */
 struct heat {
 	int64_t bright_from;
 	enum gk_color calm, bright;
@@ -43,7 +44,8 @@ static enum gk_color heat_color(const struct heat *heat, struct gk_value value)
 	return value.v < heat->bright_from ? heat->calm : heat->bright;
 }
 
-/* Adds value / divisor, right-aligned, or ??, and a unit, in one colour. */
+/* Adds value / divisor (right-aligned; "??" if absent) and a unit, in one
+ * colour. */
 static void add_padded_number(struct page *p, struct gk_value value,
 			      int64_t divisor, int width, const char *unit,
 			      enum gk_color color)
@@ -192,7 +194,7 @@ static void add_gpustat_process(struct page *p, const struct gk_process *proc)
 }
 
 /*
- * Adds a line below the GPU's with a process's pid, CPU, host memory and
+ * Adds a line below the GPU's line: a process's pid, CPU, host memory and
  * command.
  */
 static void add_command(struct page *p, const struct gk_process *proc,
@@ -243,8 +245,7 @@ static void add_gpustat_processes(struct page *p, const struct gk_device *d)
 }
 
 /*
- * Returns what is wrong with a GPU that nevertheless reports its name and
- * values, or "".
+ * Returns the trouble of a GPU whose name and values are still shown, or "".
  */
 static const char *still_wrong(const struct page *p, const struct gk_device *d,
 			       char dst[GK_NAME_MAX])

@@ -17,7 +17,8 @@ struct gk_gpustat_options {
 	bool show_cmd, show_full_cmd, show_user, show_pid, show_fan;
 	unsigned codec; /* bits of gk_codec */
 	unsigned power; /* bits of gk_power; 0: do not show power */
-	int name_width; /* columns; -1: as needed; 0: do not show names */
+	/* in columns; -1: as wide as needed; 0: do not show names */
+	int name_width;
 };
 
 /* Adds the text of one frame in UTF-8; each line ends with a newline. */

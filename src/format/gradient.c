@@ -3,8 +3,8 @@
 #include "format/gradient.h"
 
 /*
- * The hue decreases from 0.35 at 0 to -0.15 at 1. Saturation and brightness are
- * constant.
+ * The hue decreases linearly from 0.35 at x = 0 to -0.15 at x = 1. Saturation
+ * and brightness are constant.
  */
 #define HUE_FIRST  0.35
 #define HUE_SPAN   0.5

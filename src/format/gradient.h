@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * Returns the colour at x, from 0 (empty) to 1 (full), as a number from 16 to
- * 231.
+ * Returns the colour of a bar that is filled to x (0 to 1), as a number from 16
+ * to 231 in xterm's palette.
  */
 uint8_t gk_gradient(double x);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * identity.h - recognises a GPU from snapshot to snapshot by its UUID. A GPU
- * that was lost or hung from the start has no known UUID; its index identifies
- * it until it reports one.
+ * identity.h - recognises a GPU from snapshot to snapshot by its UUID. If a GPU
+ * was lost or hung from the start, its UUID is unknown; its index then
+ * identifies it until it reports its UUID.
  */
 #ifndef GK_FORMAT_IDENTITY_H
 #define GK_FORMAT_IDENTITY_H
@@ -21,7 +21,7 @@ struct gk_identity gk_identity_of(const struct gk_device *gpu);
 bool gk_identity_is(const struct gk_identity *who,
 		    const struct gk_device *device);
 
-/* Updates an identity with what the GPU reports now. */
+/* Updates an identity with the UUID and index that the GPU reports now. */
 void gk_identity_follow(struct gk_identity *who, const struct gk_device *gpu);
 
 /* Returns the identified GPU in a snapshot, or NULL if it is missing. */

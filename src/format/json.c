@@ -15,14 +15,14 @@
 #define WORDS_WIDTH 40 /* columns for the description of a state */
 
 /*
- * The state of formatting, which tells what must precede the next key or
- * element.
+ * The state of the formatter. It tells whether a comma or a newline must
+ * precede the next key or element.
  */
 struct json {
 	struct gk_buf *out;
 	unsigned flags;
 	int depth;
-	bool first; /* the current object or array is still empty */
+	bool first; /* nothing was added to the current object or array yet */
 };
 
 /*
@@ -164,7 +164,8 @@ static void put_json_seconds(struct json *j, const char *name, uint64_t ns)
 		      (unsigned long long)(ns % GK_NS_PER_S));
 }
 
-/* Metrics that are costly to read have a key only if they were requested. */
+/* Whether a metric gets a key. Metrics that are costly to read get one only if
+ * they were requested. */
 static bool is_told_metric(const struct gk_metric_info *info,
 			   struct gk_value value)
 {
@@ -176,8 +177,8 @@ static bool is_told_metric(const struct gk_metric_info *info,
 }
 
 /*
- * One more value that may be absent; its reason is listed with the metrics'
- * reasons.
+ * Another value of the object that may be absent. Its reason is written
+ * together with the metrics' reasons.
  */
 struct also {
 	const char *key;
@@ -394,7 +395,8 @@ static void put_json_topology(struct json *j, const struct gk_topology *t)
 	close_group(j, ']');
 }
 
-/* An empty array means that there are no processes; null means unknown. */
+/* Writes an empty array if there are no processes, and null if they are
+ * unknown. */
 static void put_json_processes(struct json *j, const struct gk_snapshot *snap,
 			       size_t at)
 {
@@ -411,7 +413,8 @@ static void put_json_processes(struct json *j, const struct gk_snapshot *snap,
 	close_group(j, ']');
 }
 
-/* Earlier snapshots are unknown here, so the text does not say since when. */
+/* Writes the state without its duration, because only earlier snapshots would
+ * tell since when it has lasted. */
 static void put_json_state(struct json *j, const struct gk_snapshot *snap,
 			   const struct gk_device *d)
 {
@@ -425,8 +428,8 @@ static void put_json_state(struct json *j, const struct gk_snapshot *snap,
 }
 
 /*
- * Adds the list of Xids if they are counted. Skips it if there is a count but
- * no list.
+ * Adds the list of Xids if they are counted. If there is a count but no list,
+ * adds nothing.
  */
 static void put_json_xids(struct json *j, const struct gk_device *d)
 {

@@ -16,11 +16,11 @@ enum gk_json_flag {
 };
 
 /*
- * Adds the object and a newline. The text is written directly instead of being
- * built as a tree. So a stream of 100 frames per second needs no allocation per
+ * Adds the object and a newline. Text is written directly, without building a
+ * tree first. So a stream of 100 frames per second needs no allocation per
  * value, and integers stay exact. Invisible characters are escaped and invalid
- * bytes become U+FFFD, so the result is always valid JSON and safe to print on
- * a terminal.
+ * bytes become U+FFFD, so that the result is always valid JSON and safe to
+ * print on a terminal.
  */
 void gk_format_json(struct gk_buf *out, const struct gk_snapshot *snap,
 		    unsigned flags);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_keys.h - the tables of keys and words in a snapshot's JSON, which its
- * writer and its reader use.
+ * json_keys.h - the tables of keys and words in a snapshot's JSON, for the code
+ * that writes JSON and the code that reads it.
  */
 #ifndef GK_FORMAT_JSON_KEYS_H
 #define GK_FORMAT_JSON_KEYS_H
@@ -15,11 +15,11 @@
 #define GK_JSON_TYPES 3
 extern const char *const gk_json_types[GK_JSON_TYPES];
 
-/* The names of the tiers whose ages are written, indexed by enum gk_tier. */
+/* The names of the tiers whose age is part of the JSON, by enum gk_tier. */
 #define GK_JSON_TIERS (GK_TIER_DETAIL + 1)
 extern const char *const gk_json_tiers[GK_JSON_TIERS];
 
-/* A gk_value in a struct, and its key. */
+/* The key of a gk_value, and the place of this gk_value in its struct. */
 struct gk_json_value {
 	const char *key;
 	enum gk_unit unit;

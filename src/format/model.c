@@ -10,8 +10,8 @@
 static const char *const makers[] = {"NVIDIA ", "GeForce ", "Tesla ", NULL};
 
 /*
- * Words that only name the form factor, which are dropped first. The memory
- * size is dropped next.
+ * Words that only name the form factor. They are dropped at level 1, the memory
+ * size at level 2.
  */
 static const char *const forms[] = {"SXM", "PCI", "HBM", "NVL", NULL};
 
@@ -34,7 +34,7 @@ static bool is_dropped(const char *word, size_t len, int level)
 	       (!strncmp(word, "RTX", 3) || !strncmp(word, "GTX", 3));
 }
 
-/* Writes a name without the words that are dropped at a level. */
+/* Writes a name without the words that are dropped at the given level. */
 static void name_at(const char *name, int level, char dst[GK_NAME_MAX])
 {
 	size_t len = 0;
@@ -55,7 +55,7 @@ static void name_at(const char *name, int level, char dst[GK_NAME_MAX])
 	}
 }
 
-/* Whether different models still have different names at a level. */
+/* Whether names shortened to a level still differ for different models. */
 static bool tells_apart(const struct gk_snapshot *snap, int level)
 {
 	char a[GK_NAME_MAX], b[GK_NAME_MAX];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model.h - short names of GPU models: without the maker, then also without the
- * form factor, then also without the memory size, as long as different models
- * of a machine have different names.
+ * model.h - short names of GPU models. The maker is dropped first, then the
+ * form factor, then the memory size, as long as different models of a machine
+ * keep different names.
  */
 #ifndef GK_FORMAT_MODEL_H
 #define GK_FORMAT_MODEL_H

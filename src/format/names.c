@@ -27,7 +27,8 @@ static uint64_t answer_age(const struct gk_snapshot *snap,
 {
 	uint64_t last = 0;
 
-	/* Events are not counted, since a missing Xid is not an answer. */
+	/* Leave out the EVENT tier: a wait that ends without an Xid does not
+	 * show that the GPU answers. */
 	for (int i = 0; i < GK_TIER_EVENT; i++)
 		if (device->read_ns[i] > last)
 			last = device->read_ns[i];

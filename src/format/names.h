@@ -11,7 +11,7 @@
 #define GK_NO_ANSWER    "Processes unknown: no GPU answers"
 #define GK_NOT_LISTED   "Processes unknown: the driver does not list them"
 
-/* Returns a value, or -1 if it is absent. Use it for colours and bars only. */
+/* Returns a value, or -1 if it is absent. Use it only for colours and bars. */
 static inline int64_t gk_value_or_none(struct gk_value value)
 {
 	return value.why == GK_PRESENT ? value.v : -1;
@@ -30,8 +30,8 @@ static inline bool gk_is_unified(const struct gk_device *device)
 }
 
 /*
- * Formats what is wrong with a device, such as "GPU is lost", or "". dst must
- * have GK_NAME_MAX bytes.
+ * Formats the trouble of a device, such as "GPU is lost"; "" if there is none.
+ * dst must have GK_NAME_MAX bytes.
  */
 char *gk_device_trouble(char *dst, const struct gk_snapshot *snap,
 			const struct gk_device *device);
@@ -40,12 +40,12 @@ char *gk_device_trouble(char *dst, const struct gk_snapshot *snap,
 bool gk_device_unread(const struct gk_device *device);
 
 /*
- * Whether the driver has listed a device's processes. If not, the snapshot's
- * lack of processes means nothing.
+ * Whether the driver has listed a device's processes. If not, a snapshot
+ * without processes tells nothing.
  */
 bool gk_processes_known(const struct gk_device *device);
 
-/* Returns the line that says why a snapshot has no processes. */
+/* Returns the line that explains why a snapshot has no processes. */
 const char *gk_no_processes_text(const struct gk_snapshot *snap);
 
 /*
@@ -59,7 +59,8 @@ const char *gk_health_name(enum gk_health health);
 /* Returns "running", "gone", "zombie" or "no permission". */
 const char *gk_process_state_name(enum gk_process_state state);
 
-/* Returns "C", "G", "X" for both, or "M" for MPS alone. */
+/* Returns "C" for compute, "G" for graphics, "X" for both, or "M" for MPS
+ * alone. */
 const char *gk_process_type_letter(unsigned types);
 
 /*

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The most memory that the driver itself is likely to use, in bytes. */
+/* If more memory than this (in bytes) has no known owner, it is not the
+ * driver's alone. */
 #define DRIVER_MOST ((int64_t)2 << 30)
 
 /* ---- the owner of a process ---- */
@@ -115,7 +116,7 @@ static const char *name_of_rest(const struct gk_device *d, int64_t rest)
 	return rest > DRIVER_MOST ? "others" : "driver";
 }
 
-/* Adds a share for the used memory that belongs to no process. */
+/* Adds a share for used memory that belongs to no known process. */
 static int add_rest(const struct gk_device *d, struct gk_share *shares,
 		    int count)
 {

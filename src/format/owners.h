@@ -9,12 +9,14 @@
 
 #include <gpukit/gpukit.h>
 
-#define GK_OWNERS 6 /* owners with their own number and colour */
-/* Stands for all later owners and for memory that belongs to no process. */
+#define GK_OWNERS                                                              \
+	6 /* number of owners that have their own number and colour            \
+	   */
+/* Represents all further owners, and memory that belongs to no process. */
 #define GK_OWNER_REST GK_OWNERS
 #define GK_SHARES     (GK_OWNERS + 2)
 
-/* Users in order of appearance. Zero it to start. */
+/* Users in the order in which they appeared. Zero it to start. */
 struct gk_owners {
 	char names[GK_OWNERS][GK_NAME_MAX];
 	int count;
@@ -41,9 +43,10 @@ struct gk_share {
 };
 
 /*
- * Divides the used memory of a device, given by its index, including that of
- * its MIG devices. Shares are sorted by size, largest first; the remainder
- * belongs to the driver or to unknown processes. Returns the number of shares.
+ * Divides the used memory of a device among its owners. `device` is its
+ * position in the snapshot; the memory of its MIG devices is included. Shares
+ * are sorted by size, largest first; the last one is the remainder, which the
+ * driver or unknown processes hold. Returns the number of shares.
  */
 int gk_shares_of(const struct gk_owners *owners, const struct gk_snapshot *snap,
 		 size_t device, struct gk_share shares[GK_SHARES]);

@@ -9,16 +9,16 @@
 enum gk_select_ids { GK_SELECT_INDEX, GK_SELECT_UUID };
 
 /*
- * Returns the kind of identifiers that CUDA needs. It is UUIDs if a MIG device
- * was chosen, because MIG devices have no index; otherwise the kind asked for.
+ * Returns the kind of identifiers to give to CUDA: `asked`, unless a MIG device
+ * was chosen. A MIG device has no index, so that UUIDs are needed.
  */
 enum gk_select_ids gk_selection_ids(const struct gk_snapshot *snap,
 				    const struct gk_selection *selection,
 				    enum gk_select_ids asked);
 
 /*
- * Adds the chosen devices, with the separator, which may be any bytes, between
- * them.
+ * Adds the chosen devices. The separator, which may be any bytes, is put
+ * between them.
  */
 void gk_format_selection(struct gk_buf *out, const struct gk_snapshot *snap,
 			 const struct gk_selection *selection,
@@ -35,8 +35,8 @@ void gk_format_selection_json(struct gk_buf *out,
 			      enum gk_select_ids ids);
 
 /*
- * Adds why devices were refused, such as "5 too busy, 1 reserved" or "3 MIG
- * devices too busy". Adds nothing if no device was.
+ * Adds the reasons why devices were refused, such as "5 too busy, 1 reserved"
+ * or "3 MIG devices too busy". Adds nothing if no device was refused.
  */
 void gk_format_refusals(struct gk_buf *out, const struct gk_snapshot *snap,
 			const struct gk_selection *selection);

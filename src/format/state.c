@@ -15,8 +15,8 @@
 #define ALERT_NS   (600 * GK_NS_PER_S)
 #define IDLE_LEAST (60 * GK_NS_PER_S) /* shorter idle times are not shown */
 #define BUSY_LEAST 5                  /* percent */
-#define LONG_WORDS 24 /* columns from which more than the state is shown */
-#define MORE_WORDS 34 /* columns from which the duration is shown, too */
+#define LONG_WORDS 24 /* width from which a text has more than the state */
+#define MORE_WORDS 34 /* width from which it also has the duration */
 #define GIB        1073741824.0
 
 static const struct {
@@ -123,7 +123,8 @@ static unsigned reasons_of(const struct gk_device *d)
 	return reasons > 0 ? (unsigned)(uint64_t)reasons : 0;
 }
 
-/* Returns what holds the clocks back, except heat, or NULL. */
+/* Returns what holds the clocks back, or NULL. Heat is left out: it is a state
+ * of its own. */
 static const char *held_by(unsigned why)
 {
 	static const struct {
@@ -139,7 +140,7 @@ static const char *held_by(unsigned why)
 	return NULL;
 }
 
-/* Updates *since, the time since when something holds; 0: it does not hold. */
+/* Keeps in *since when a condition began to hold; 0: it does not hold. */
 static void see_since(uint64_t *since, bool holds, uint64_t now)
 {
 	if (!holds)
@@ -164,9 +165,9 @@ static void see_device(struct gk_seen_gpu *gpu, const struct gk_device *d,
 		gpu->condition_ns = 0;
 	gpu->condition = gk_condition_of(d);
 	/*
-	 * Slow metrics are read a little later than others. A condition found
-	 * in their first reading is therefore dated from when the GPU was first
-	 * seen.
+	 * The SLOW tier is first read a little later than the others. If that
+	 * reading finds a condition, the condition is dated from when the GPU
+	 * was first seen.
 	 */
 	see_since(&gpu->condition_ns, gpu->condition,
 		  gpu->whole ? now : gpu->first_ns);
@@ -253,8 +254,8 @@ static bool say_silent(const struct gk_snapshot *snap,
 }
 
 /*
- * Adds an error of the last minutes, such as "Xid 63" or "ECC 2"; false if
- * there was none.
+ * Adds an error of the last minutes, such as "Xid 63" or "ECC 2". Returns false
+ * if there was none.
  */
 static bool add_error(const struct gk_seen_gpu *gpu,
 		      const struct gk_snapshot *snap, const struct gk_device *d,
@@ -284,7 +285,7 @@ static bool say_alert(const struct gk_seen_gpu *gpu,
 	return add_error(gpu, snap, d, "", s);
 }
 
-/* Adds how long the state has lasted, if that is at least a second. */
+/* Adds the duration of the state, if that is at least a second. */
 static void add_since(struct gk_state *s, const struct gk_seen_gpu *gpu,
 		      uint64_t since_ns, uint64_t now_ns, int width)
 {
@@ -301,8 +302,8 @@ static void add_since(struct gk_state *s, const struct gk_seen_gpu *gpu,
 }
 
 /*
- * Writes a condition, which lasts until it is repaired, and a recent error,
- * which may be its cause.
+ * Writes a condition, with its duration, and a recent error, which may be its
+ * cause.
  */
 static bool say_condition(const struct gk_seen_gpu *gpu,
 			  const struct gk_snapshot *snap,
@@ -380,8 +381,8 @@ static unsigned count_migs(const struct gk_snapshot *snap,
 }
 
 /*
- * Writes how long the GPU has been idle, and how much of its memory is in use
- * nevertheless.
+ * Writes for how long the GPU has been idle, and how much of its memory is
+ * nevertheless in use.
  */
 static void say_idle(const struct gk_seen_gpu *gpu,
 		     const struct gk_snapshot *snap, const struct gk_device *d,

@@ -12,24 +12,24 @@
 
 #include <gpukit/gpukit.h>
 
-#define GK_SEEN_GPUS 64 /* maximum number of GPUs that are remembered */
+#define GK_SEEN_GPUS 64 /* maximum number of GPUs to remember */
 
 /*
- * The times since when a GPU has been in each state, on CLOCK_MONOTONIC. A time
- * is 0 if the GPU is not in the state. If a time equals first_ns, the state may
- * have begun long before.
+ * When each state of a GPU began, by CLOCK_MONOTONIC; 0: the GPU is not in that
+ * state. If the time equals first_ns, the state may have begun long before.
  */
 struct gk_seen_gpu {
 	struct gk_identity who;
 	uint64_t first_ns; /* when the GPU was first seen */
 	uint64_t idle_ns, ecc_ns, heat_ns, held_ns, condition_ns;
-	const char *held_by; /* what has held its clocks back since held_ns */
+	/* the reason why its clocks are held back since held_ns */
+	const char *held_by;
 	const struct gk_condition *condition; /* since condition_ns */
 	int64_t ecc;
-	bool whole; /* whether all tiers have been read */
+	bool whole; /* all tiers have been read at least once */
 };
 
-/* What is remembered of earlier snapshots. Zero it to start. */
+/* The facts remembered from earlier snapshots. Zero it to start. */
 struct gk_seen {
 	struct gk_seen_gpu gpus[GK_SEEN_GPUS];
 	int count;
@@ -38,21 +38,21 @@ struct gk_seen {
 /* Remembers a snapshot; call it once for each, in order. */
 void gk_seen_take(struct gk_seen *seen, const struct gk_snapshot *snap);
 
-/* A GPU's state is the first of these that applies. */
+/* The states of a GPU. If several apply, the first one in this list counts. */
 enum gk_state_kind {
 	GK_STATE_LOST,
 	GK_STATE_ERROR, /* the driver returns only errors */
 	GK_STATE_HUNG,
 	GK_STATE_STALE,
 	GK_STATE_UNREAD, /* has not answered yet */
-	GK_STATE_FAULT,  /* must be reset or replaced; condition.h */
+	GK_STATE_FAULT,  /* must be reset or replaced; see condition.h */
 	GK_STATE_ALERT,  /* uncorrected ECC errors or an Xid in the last
 			  * minutes */
 	GK_STATE_HOT,
-	GK_STATE_DEGRADED, /* works, but less well than it could, until
-			    * repaired */
-	GK_STATE_HELD,     /* clocks held back by power, a brake, the
-			    * hardware */
+	/* works less well than it could, until it is repaired */
+	GK_STATE_DEGRADED,
+	/* clocks held back by a power cap, a power brake or the hardware */
+	GK_STATE_HELD,
 	GK_STATE_MIG,
 	GK_STATE_BUSY,
 	GK_STATE_UNKNOWN, /* a MIG device, whose load is unknown */
@@ -62,7 +62,7 @@ enum gk_state_kind {
 
 struct gk_state {
 	enum gk_state_kind kind;
-	bool slight; /* HELD, but by less than 10 % of its clock */
+	bool slight; /* HELD, but its clocks are less than 10 % lower */
 	bool taken;  /* IDLE, but with memory in use */
 	char words[64];
 };
@@ -95,7 +95,7 @@ bool gk_device_gone(const struct gk_device *device);
 bool gk_state_is_trouble(const struct gk_state *state);
 
 /*
- * Whether the state is a failure, as opposed to reduced clocks or performance.
+ * Whether the state is a failure, not just reduced clocks or performance.
  */
 bool gk_state_fails(enum gk_state_kind kind);
 
@@ -104,8 +104,8 @@ struct gk_value gk_power_limit(const struct gk_device *device);
 
 /*
  * Formats why a GPU is in trouble: its condition and its last Xid ("Xid 79: GPU
- * has fallen off the bus"), or the text of gk_device_trouble(). Writes "" if it
- * is not in trouble.
+ * has fallen off the bus"), or the text of gk_device_trouble(). Writes "" if
+ * there is no trouble.
  */
 #define GK_WHY_MAX 224
 char *gk_state_why(char dst[GK_WHY_MAX], const struct gk_snapshot *snap,
@@ -116,8 +116,8 @@ char *gk_state_why(char dst[GK_WHY_MAX], const struct gk_snapshot *snap,
 char *gk_age_text(char dst[GK_AGE_MAX], uint64_t ns);
 
 /*
- * How long something has lasted. at_least: it had already begun when it was
- * first seen.
+ * How long something has lasted. If at_least is set, it had begun before it was
+ * first seen, so that the true duration may be longer.
  */
 struct gk_lasting {
 	uint64_t ns;

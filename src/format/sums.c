@@ -13,8 +13,8 @@ static bool add_known(double *sum, struct gk_value value)
 }
 
 /*
- * Counts a GPU that does not answer. Earlier snapshots are not needed: they
- * affect only the states of GPUs that answer.
+ * Counts a GPU that does not answer. Needs no memory of earlier snapshots,
+ * because they affect only the states of GPUs that answer.
  */
 static void count_silent(struct gk_sums *s, const struct gk_snapshot *snap,
 			 const struct gk_device *d)
@@ -46,8 +46,7 @@ struct gk_sums gk_sums_of(const struct gk_snapshot *snap)
 			continue;
 		s.well++;
 		/*
-		 * GPUs that use the host's memory share it, so it is counted
-		 * once.
+		 * Count the host's memory once: all GPUs that use it share it.
 		 */
 		if (!gk_is_unified(d) || !host_counted) {
 			add_known(&s.used, d->m[GK_M_MEM_USED]);

@@ -6,16 +6,16 @@
 #include <gpukit/gpukit.h>
 
 /*
- * Only GPUs that answer count in the values; MIG devices do not count
- * separately.
+ * Sums over the GPUs that answer. MIG devices are part of their GPU and not
+ * added again.
  */
 struct gk_sums {
 	int gpus, well, lost, error, hung, stale;
 	double used, total;  /* bytes */
 	double watts, limit; /* mW */
 	double joules;       /* mJ */
-	double busy;         /* mean of the GPUs that report it, percent; -1:
-			      * none does */
+	/* percent, mean over the GPUs that report it; -1: none reports it */
+	double busy;
 };
 
 struct gk_sums gk_sums_of(const struct gk_snapshot *snap);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Waiting is not work, so such rows come after all others. */
+/* Rows of waiting come after all others, because waiting is not work. */
 static bool is_wait(const struct gk_trace_row *row)
 {
 	return !strncmp(row->name, "wait", 4);

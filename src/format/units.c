@@ -16,8 +16,8 @@
 #define TI (1024 * GI)
 
 /*
- * In ascending order. The first row whose `below` is greater than the size
- * applies.
+ * In ascending order of `below`. A size uses the first row whose `below` is
+ * greater.
  */
 static const struct {
 	int64_t below;

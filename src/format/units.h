@@ -24,7 +24,8 @@ char *gk_human_size(char *dst, int64_t bytes);
 char *gk_short_size(char *dst, int64_t bytes);
 
 /*
- * Formats nanoseconds as 4:22 or 1:02:03; from days_from days on, as 4.2 days.
+ * Formats nanoseconds as 4:22 or 1:02:03; if they are at least days_from days,
+ * as 4.2 days.
  */
 char *gk_human_time(char *dst, int64_t ns, int days_from);
 
@@ -32,9 +33,9 @@ char *gk_human_time(char *dst, int64_t ns, int days_from);
 char *gk_human_watts(char *dst, int64_t milliwatts);
 
 /*
- * Formats a number in the unit in which its metric's name ends: milliwatts as
- * watts with 3 decimals, nanoseconds as seconds with 3 decimals, hundredths of
- * a percent as percent with 2 decimals, all others unchanged. Exact for any
+ * Formats a number in the unit that ends the metric's name: milliwatts as watts
+ * with 3 decimals, nanoseconds as seconds with 3 decimals, hundredths of a
+ * percent as percent with 2 decimals, all others unchanged. Exact for any
  * int64_t, except that nanoseconds are truncated.
  */
 char *gk_number(char *dst, int64_t value, enum gk_unit unit);

@@ -18,7 +18,8 @@ size_t gk_columns(const char *text, size_t len);
 size_t gk_fit(const char *text, size_t len, size_t columns);
 
 /*
- * Like gk_fit(), but ends at a blank if there is one. At least one character.
+ * Like gk_fit(), but breaks after the last blank that fits, if there is one.
+ * Returns the length of at least one character.
  */
 size_t gk_fit_words(const char *text, size_t len, size_t columns);
 

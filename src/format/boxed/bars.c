@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Fills *ret_bar, whose text is stored in `text`. */
+/* Fills *ret_bar; `text` is the buffer for its text. */
 static enum gk_intensity fill_bar(const struct gk_boxed_options *o,
 				  const struct gk_device *d, enum bar_kind kind,
 				  char *text, struct gk_bar *ret_bar)

@@ -13,8 +13,8 @@
 #define GK_BOXED_WIDTH_MIN 79
 
 /*
- * Thresholds in tenths of a percent, from which utilisation counts as moderate
- * and as heavy.
+ * In tenths of a percent: utilisation from which a GPU counts as moderately
+ * busy and as heavily busy.
  */
 struct gk_limits {
 	int moderate, heavy;

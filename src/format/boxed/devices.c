@@ -17,8 +17,8 @@
 static const int columns[] = {31, 22, 22};
 
 /*
- * A rule across all columns. `right` ends it if there are no bars, else
- * `bars_left` joins it to the bars.
+ * A line across all columns of the table. It ends with `right` if there are no
+ * bars; otherwise `bars_left` joins it to the line above the bars.
  */
 struct rule {
 	const char *line, *left, *cross, *right, *bars_left, *bars_cross,
@@ -33,8 +33,8 @@ static const struct rule open_bottom = {"═", "╞", "╧", "╡", "╪", "╧"
 static const struct rule bottom = {"═", "╘", "╧", "╛", "╧", "╧", "╛"};
 
 /*
- * Returns the character where the left bars end in a rule. MIG devices have
- * only one bar, so there is no crossing next to them.
+ * Returns the character at which the border to the right of the left bars meets
+ * a rule. Rows of MIG devices have only one bar, so that nothing crosses there.
  */
 static const char *cross_of(const struct rule *rule, bool mig_above,
 			    bool mig_below)
@@ -89,7 +89,7 @@ static void add_rule_at(const struct gk_box_table *t, const struct rule *rule,
 static void title_parts(const struct gk_snapshot *snap,
 			char parts[3][GK_NAME_MAX + 32])
 {
-	/* A longer version is cut. */
+	/* a longer version is truncated */
 	char driver[21] = "N/A", cuda[GK_UNITS_MAX];
 
 	if (*snap->driver_version)
@@ -115,7 +115,7 @@ static void add_title(struct gk_box *box)
 		      "", parts[1], room / 2, "", parts[2]);
 }
 
-/* Like add_title() with fewer words, cut if they do not fit. */
+/* Like add_title(), but with fewer words; they are cut if they do not fit. */
 static void add_narrow_title(struct gk_box *box)
 {
 	char parts[3][GK_NAME_MAX + 32], text[4 * GK_NAME_MAX];

@@ -21,7 +21,7 @@ static struct gk_value used_of(struct gk_value total, struct gk_value left)
 	return left;
 }
 
-/* A host without swap space uses none of it, so the value is 0, not absent. */
+/* Makes swap usage 0 % instead of absent on a host without swap space. */
 static struct gk_value swap_tenths(const struct gk_host *h)
 {
 	struct gk_value used = used_of(h->swap_total, h->swap_free);
@@ -79,7 +79,7 @@ static void add_load_average(struct gk_box *box)
 	gk_buf_putc(box->out, '\n');
 }
 
-/* Adds bars of half the usual width, and the load as numbers only. */
+/* Adds bars of half the usual width, and the load as numbers without a bar. */
 static void add_narrow(struct gk_box *box, struct gk_bar *cpu,
 		       struct gk_bar *memory, const struct gk_bar *swapped)
 {

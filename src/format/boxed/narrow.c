@@ -24,7 +24,8 @@ enum field_id {
 
 #define NAME_WIDTH 19
 
-/* The fields in display order; those of least worth are left out first. */
+/* The fields in display order. If not all fit, those of the least worth are
+ * left out. */
 static const struct {
 	const char *title;
 	int width, worth;
@@ -36,7 +37,8 @@ static const struct {
 };
 
 /*
- * Computes the widths of the fields, which together fill `inner`; 0: left out.
+ * Computes the widths of the fields, which together fill `inner` columns. A
+ * field of width 0 is left out.
  */
 static void measure_fields(int inner, int widths[FIELD_COUNT])
 {
@@ -55,8 +57,8 @@ static void measure_fields(int inner, int widths[FIELD_COUNT])
 }
 
 /*
- * Formats memory, "12GiB/80GiB". For a GPU in trouble, formats its state and
- * how long it has lasted instead of the total.
+ * Formats memory as "12GiB/80GiB". For a GPU in trouble, its state and how long
+ * that has lasted replace the total.
  */
 static void memory_text(struct gk_buf *dst, const struct gk_box *box,
 			const struct gk_device *d)

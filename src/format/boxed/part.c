@@ -84,7 +84,7 @@ void gk_box_line(struct gk_box *box, const char *left, const char *text,
 	gk_buf_putc(box->out, '\n');
 }
 
-/* The MIG devices of one GPU form a group without rules. */
+/* There is no rule between MIG devices of the same GPU. */
 bool gk_box_rule_before(const struct gk_box *box, size_t i)
 {
 	const struct gk_device *d = &box->snap->devices[i];

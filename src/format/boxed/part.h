@@ -12,12 +12,14 @@ struct gk_box {
 	const struct gk_boxed_options *o;
 	int width; /* width of the whole report, in columns */
 
-	/* Options of the table of GPUs that only the viewer uses. */
+	/* Options for the table of GPUs. Only the viewer sets them. */
 	struct {
-		bool on;   /* show how long problems last; keep MIG rows
-			    * together */
-		bool open; /* the lower border is left to the next box */
-		size_t first, count; /* range of devices shown; 0: all */
+		bool on; /* show how long problems last; keep MIG rows
+			  * together */
+		/* leave out the lower border: the next box draws it */
+		bool open;
+		/* range of devices to show; count 0: all */
+		size_t first, count;
 	} live;
 };
 
@@ -35,8 +37,8 @@ enum gk_intensity gk_memory_intensity(const struct gk_boxed_options *o,
 enum gk_color gk_intensity_color(enum gk_intensity intensity);
 
 /*
- * Returns the colour of a GPU, which depends on the higher of its memory's and
- * its utilisation's level.
+ * Returns the colour of a GPU. It depends on the level of its memory or of its
+ * utilisation, whichever is higher.
  */
 enum gk_color gk_device_color(const struct gk_boxed_options *o,
 			      const struct gk_device *device);
@@ -46,8 +48,8 @@ struct gk_value gk_tenths_of_percent(struct gk_value percent);
 
 /*
  * gk_box_repeat() adds a text `count` times. gk_box_line() adds a line as wide
- * as the report: left and right, and between them repetitions of a text that is
- * one column wide.
+ * as the report: `left`, then `text` (one column wide) as often as needed, then
+ * `right`.
  */
 void gk_box_repeat(struct gk_buf *out, const char *text, int count);
 void gk_box_line(struct gk_box *box, const char *left, const char *text,
@@ -65,8 +67,8 @@ void gk_box_host(struct gk_box *box);
 void gk_box_processes(struct gk_box *box);
 
 /*
- * Add lines of the table of processes. gk_box_who() adds one with a note and
- * the current user; gk_box_no_processes() adds the text for an empty table.
+ * Add lines of the table of processes. gk_box_who() adds a line with a note and
+ * the current user's name; gk_box_no_processes() adds a text in place of rows.
  */
 void gk_box_who(struct gk_box *box, const char *note);
 void gk_box_no_processes(struct gk_box *box, const char *text);

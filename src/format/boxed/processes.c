@@ -7,10 +7,10 @@
 #include <string.h>
 
 #define BORDERS         3    /* "│", and " │" */
-#define COMMAND_GAP     2    /* blanks before the command; other columns: 1 */
-#define COMMAND_LEAST   8    /* minimum columns of a command that is shown */
-#define HOST_LEAST      12   /* minimum columns of the scrolled part */
-#define COMMAND_SCANNED 4096 /* bytes of a command that can be scrolled to */
+#define COMMAND_GAP     2    /* blanks before the command; elsewhere 1 */
+#define COMMAND_LEAST   8    /* minimum columns of a command */
+#define HOST_LEAST      12   /* minimum columns for the HOST part */
+#define COMMAND_SCANNED 4096 /* a command can be scrolled up to this byte */
 
 static enum gk_color state_color(const struct gk_process *p)
 {
@@ -37,8 +37,8 @@ static int gap_of(const struct gk_columns *columns, int position)
 /* ---- measures ---- */
 
 /*
- * Returns the width of the TIME column: that of the longest time, after a
- * blank.
+ * Returns the width of the TIME column, which fits a blank and the longest
+ * time.
  */
 static int time_width(const struct gk_snapshot *snap)
 {
@@ -186,9 +186,9 @@ static int limit_columns(int a, int b)
 }
 
 /*
- * Adds the cells of the HOST part, starting at column t->scroll. The cells
- * before the command are one text; they and the command each have their own
- * colour.
+ * Adds the cells of the HOST part, starting at column t->scroll. `cells`
+ * contains all cells before the command; they have the colour `row`, the
+ * command has the colour `word`.
  */
 static void add_host_cells(const struct gk_process_table *t, const char *cells,
 			   const char *command, enum gk_color row,
@@ -247,7 +247,8 @@ static void add_cell(const struct gk_process_table *t, struct gk_buf *to, int i,
 }
 
 /*
- * Adds the GPU's cell in the GPU's colour, interrupting the colour of the row.
+ * Adds the GPU's cell in the GPU's colour, then continues in the colour of the
+ * row.
  */
 static void add_gpu_cell(const struct gk_process_table *t, int i,
 			 const struct gk_process *p, enum gk_color row)
@@ -331,7 +332,8 @@ static int add_cut_text(struct gk_box *box, enum gk_color color,
 	return width;
 }
 
-/* If the line is too long, the host name is cut before the user name. */
+/* If the line is too long, the host's name is cut first, then the user's
+ * name. */
 void gk_box_who(struct gk_box *box, const char *note)
 {
 	const struct gk_boxed_options *o = box->o;

@@ -24,8 +24,8 @@ struct gk_process_table {
 };
 
 /*
- * Lays out a table. Columns that do not fit are left out, those of least worth
- * first.
+ * Lays out a table. If not all columns fit, those of the least worth are left
+ * out.
  */
 void gk_process_table_measure(struct gk_process_table *table,
 			      struct gk_box *box,
@@ -37,15 +37,14 @@ void gk_process_table_row(const struct gk_process_table *table,
 			  const struct gk_process *process);
 
 /*
- * Returns how many columns would be needed to show the scrolled part of a row
- * uncut.
+ * Returns how many columns the HOST part of a row needs to be shown in full.
  */
 int gk_process_table_wanted(const struct gk_process_table *table,
 			    const struct gk_process *process);
 
 /*
- * Finds where a column's title is: its position from the table's left border
- * and its width. Returns false if it is left out or scrolled out of view.
+ * Finds a column's title: its distance from the table's left border and its
+ * width. Returns false if the title is left out or scrolled out of view.
  */
 bool gk_process_table_find(const struct gk_process_table *table,
 			   enum gk_column column, int *ret_at, int *ret_width);

@@ -15,7 +15,7 @@ struct gk_box_table {
 	bool mig; /* whether any GPU has MIG enabled */
 };
 
-/* A device's values as texts, or "N/A" if absent. */
+/* A device's values as texts; absent values are "N/A". */
 struct gk_texts {
 	char size[2][GK_UNITS_MAX], fan[GK_UNITS_MAX], temp[GK_UNITS_MAX];
 	char pstate[GK_UNITS_MAX], power[2 * GK_UNITS_MAX];
@@ -28,12 +28,12 @@ void gk_texts_fill(struct gk_texts *x, const struct gk_device *d);
 const char *gk_size_or_na(char *dst, struct gk_value value);
 const char *gk_watts_or_na(char *dst, struct gk_value value);
 
-/* Adds a GPU's name without the maker, or what is wrong with the GPU. */
+/* Adds a GPU's name without the maker, or the GPU's trouble. */
 void gk_box_name(struct gk_box *box, const struct gk_device *d, size_t columns);
 
 /*
- * Writes what is wrong with a GPU and for how long, such as "stale 3s" or "lost
- * 12s", or "".
+ * Writes the trouble of a GPU and how long it has lasted, such as "stale 3s" or
+ * "lost 12s"; "" if there is none.
  */
 char *gk_box_trouble(char *dst, const struct gk_box *box,
 		     const struct gk_device *d);
@@ -44,8 +44,8 @@ void gk_box_device(const struct gk_box_table *t, const struct gk_device *d);
 enum bar_kind { BAR_MEM, BAR_MBW, BAR_UTL, BAR_PWR, BAR_NONE };
 
 /*
- * Adds the bars to the right of one line of a device, and ends the line. If
- * there is no right bar, the left one fills the space of both.
+ * Adds the bars beside one line of a device, and ends the line. If `right` is
+ * BAR_NONE, the left bar fills the space of both.
  */
 void gk_box_bars(const struct gk_box_table *t, const struct gk_device *d,
 		 enum bar_kind left, enum bar_kind right);
@@ -55,8 +55,7 @@ void gk_box_bar(struct gk_box *box, const struct gk_device *d,
 		enum bar_kind kind, int width);
 
 /*
- * Adds the table, without the title, if there are fewer than GK_BOXED_WIDTH_MIN
- * columns.
+ * Adds the table without the title. Used for widths below GK_BOXED_WIDTH_MIN.
  */
 void gk_box_narrow_devices(struct gk_box *box);
 

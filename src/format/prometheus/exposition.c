@@ -18,7 +18,8 @@ static const struct {
     [GK_FAMILY_INFO] = {"info", "_info"},
 };
 
-/* In OpenMetrics, a family's name lacks the suffix that its samples have. */
+/* In OpenMetrics, the name of a family is written without the suffix of its
+ * samples. */
 static void family_name(struct gk_exposition *e, const struct gk_family *f)
 {
 	size_t len = strlen(f->name), cut = strlen(types[f->type].suffix);

@@ -13,12 +13,13 @@
 enum gk_family_type { GK_FAMILY_GAUGE, GK_FAMILY_COUNTER, GK_FAMILY_INFO };
 
 /*
- * Names of counters end in _total and names of infos in _info, in every format.
+ * In both formats, names of counters end in _total and names of infos in _info.
  */
 struct gk_family {
 	const char *prefix, *name; /* full name: `prefix`, then `name` */
 	enum gk_family_type type;
-	const char *unit; /* ends the name (before _total), or NULL */
+	/* the unit at the end of the name (before _total), or NULL */
+	const char *unit;
 	const char *help;
 };
 
@@ -30,9 +31,9 @@ struct gk_exposition {
 };
 
 /*
- * Adds a sample. If it is the first one of its family, adds the head of the
- * family first, so all samples of a family must be added one after the other.
- * labels and more are name="value" pairs separated by commas; either may be "".
+ * Adds a sample. The first sample of a family is preceded by the family's head,
+ * so all samples of a family must be added one after the other. labels and more
+ * are name="value" pairs separated by commas; either may be "".
  */
 void gk_exposition_sample(struct gk_exposition *e, const struct gk_family *f,
 			  const char *labels, const char *more,

@@ -13,7 +13,7 @@
 
 struct row {
 	enum gk_metric metric;
-	const char *name, *labels, *help; /* name NULL: use a rule */
+	const char *name, *labels, *help; /* name NULL: see rule_name() */
 };
 
 static const struct row rows[] = {
@@ -50,7 +50,8 @@ static bool ends_in(const char *text, const char *end)
 	return len >= tail && !strcmp(text + len - tail, end);
 }
 
-/* Derives the name of a metric; dst must have GK_NAME_MAX bytes. */
+/* Derives the exported name of a metric by rule. dst must have GK_NAME_MAX
+ * bytes. */
 static void rule_name(char *dst, const struct gk_metric_info *info)
 {
 	static const char percent[] = "_percent";
@@ -67,7 +68,8 @@ static void rule_name(char *dst, const struct gk_metric_info *info)
 }
 
 /*
- * Writes to dst the unit with which a name ends, and returns dst; NULL: none.
+ * Writes to dst the unit at the end of a name, and returns dst. Returns NULL if
+ * the name has no unit.
  */
 static const char *unit_in_name(char *dst, const char *name, enum gk_unit unit)
 {
@@ -159,7 +161,7 @@ static void add_reasons(struct gk_rendering *r)
 }
 
 /*
- * The list of Xids is valid whenever they are counted; if there were none, it
+ * The list of Xids is known whenever Xids are counted. If none has occurred, it
  * is empty.
  */
 static void add_xids(struct gk_rendering *r)

@@ -15,7 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The metric of a row is COUNT if its value is a share of memory. */
+/* If a row shows a share of memory, its metric is COUNT (no metric of its
+ * own). */
 struct row {
 	int metric;
 	struct gk_family family;
@@ -63,7 +64,7 @@ static struct gk_value tenths_of_whole(struct gk_value part,
 		return part;
 	if (whole.why || whole.v <= 0)
 		return (struct gk_value){.why = GK_ABSENT_NOT_SUPPORTED};
-	/* The result is in tenths of a percent, to which nvitop rounds. */
+	/* In tenths of a percent, because nvitop rounds to them. */
 	return (struct gk_value){(part.v * 1000 + whole.v / 2) / whole.v,
 				 GK_PRESENT};
 }
@@ -285,8 +286,8 @@ static void add_nvitop_host(struct gk_rendering *r, const char *labels)
 }
 
 /*
- * Adds one family for a list of flows; `at` is the offset of the value in a
- * flow.
+ * Adds one family with a sample for each flow; `at` is the offset of the value
+ * in struct gk_host_flow.
  */
 static void add_flow(struct gk_rendering *r, const char *labels,
 		     struct gk_family f, const char *label,

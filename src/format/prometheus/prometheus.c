@@ -23,8 +23,8 @@ static void choose_processes(struct gk_rendering *r)
 	if (!r->options->processes || !most || r->snap->process_count <= most)
 		return;
 	/*
-	 * For each process, counts those with more memory. This is quadratic,
-	 * but there are thousands of processes at most.
+	 * For each process, counts the processes that have more memory.
+	 * Quadratic, but there are a few thousand processes at most.
 	 */
 	for (size_t i = 0; i < r->snap->process_count; i++) {
 		int64_t own = gpu_memory(&r->snap->processes[i]);

@@ -17,7 +17,7 @@ enum gk_metric_names {
 	GK_NAMES_COUNT
 };
 
-/* A network interface's or disk's counters since boot. */
+/* Counters of a network interface or disk since boot. */
 struct gk_host_flow {
 	char name[64];
 	uint64_t in, out;                 /* bytes received or read; sent or
@@ -30,7 +30,8 @@ struct gk_host_mount {
 	uint64_t total, used, free; /* bytes; free: what users may still use */
 };
 
-/* The host's flows and mounts, shown only with nvitop's names. */
+/* The host's network interfaces, disks and mounts; shown only with nvitop's
+ * names. */
 struct gk_host_flows {
 	struct gk_host_flow *interfaces, *disks;
 	struct gk_host_mount *mounts;
@@ -43,16 +44,17 @@ struct gk_prometheus {
 	bool all;         /* all metrics; only with GK_NAMES_GPUKIT */
 	bool processes;   /* show samples of each process */
 	/*
-	 * Maximum number of processes, those with the most memory; 0: all of
-	 * them.
+	 * Show at most this many processes: those with the most memory. 0: show
+	 * all.
 	 */
 	size_t most_processes;
-	bool commands;            /* show command lines, if `names` has them */
-	const char *hostname;     /* the host in labels; NULL: the snapshot's */
+	bool commands; /* show command lines, if `names` has them */
+	/* the host in labels; NULL: use the snapshot's */
+	const char *hostname;
 	uint64_t frames, scrapes; /* so far */
 	/*
-	 * Only for GK_NAMES_NVITOP; NULL if unknown. `before` is an earlier
-	 * snapshot, from which rates are computed.
+	 * Used only with GK_NAMES_NVITOP; NULL if unknown. `before` is an
+	 * earlier snapshot, needed to compute rates.
 	 */
 	const struct gk_host_flows *flows;
 	const struct gk_snapshot *before;
@@ -66,8 +68,8 @@ void gk_format_prometheus(struct gk_buf *out, const struct gk_snapshot *snap,
 			  const struct gk_prometheus *options);
 
 /*
- * Returns the metrics to request with gk_options.only, which are those that the
- * names show. Sets *ret_detail if the DETAIL tier is needed, too.
+ * Returns the metrics to request with gk_options.only: those that the chosen
+ * set of names shows. Sets *ret_detail if the DETAIL tier is needed, too.
  */
 void gk_prometheus_metrics(const struct gk_prometheus *options,
 			   struct gk_metric_set *ret_set, bool *ret_detail);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* prometheus_part.c - functions that all sets of names use. */
+/* prometheus_part.c - functions used for all sets of metric names. */
 #include "format/prometheus/prometheus_part.h"
 
 #include "format/units.h"

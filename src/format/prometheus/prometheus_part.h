@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prometheus_part.h - what the files that format metrics for Prometheus share.
+ * prometheus_part.h - internal interface between the files that format metrics
+ * for Prometheus.
  */
 #ifndef GK_FORMAT_PROMETHEUS_PART_H
 #define GK_FORMAT_PROMETHEUS_PART_H
@@ -8,17 +9,18 @@
 #include "format/prometheus/exposition.h"
 #include "format/prometheus/prometheus.h"
 
-/* The state of formatting. device_labels has one text per device. */
+/* The state of the formatter. device_labels has one text per device. */
 struct gk_rendering {
 	struct gk_exposition text;
 	const struct gk_snapshot *snap;
 	const struct gk_prometheus *options;
 	struct gk_buf *device_labels;
-	bool *shown; /* whether a process is shown, by process */
+	bool *shown; /* per process: whether it is shown */
 	size_t left_out;
 };
 
-/* Add the families that each set of names has. */
+/* Add the families of a set of names: gpukit's own, dcgm-exporter's or
+ * nvitop's. */
 void gk_render_own(struct gk_rendering *r);
 void gk_render_dcgm(struct gk_rendering *r);
 void gk_render_nvitop(struct gk_rendering *r);
@@ -30,7 +32,7 @@ void gk_render_nvitop(struct gk_rendering *r);
 const char *gk_render_hostname(const struct gk_rendering *r);
 
 /*
- * Calls a function for each device; it writes the device's labels to
+ * Calls a function for each device, which writes the device's labels to
  * device_labels[i].
  */
 typedef void gk_labels_fn(const struct gk_rendering *r,

@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Returns the profile of a MIG device, which ends its name: "3g.40gb". */
+/* Returns the profile of a MIG device, such as "3g.40gb". The name ends with
+ * it. */
 static const char *profile_of(const struct gk_device *d)
 {
 	const char *at = strstr(d->name, " MIG ");
@@ -170,8 +171,8 @@ static void profile_id(char dst[32], struct gk_value id)
 }
 
 /*
- * Returns the profile of a GPU instance, without that of the compute instance
- * (1c).
+ * Returns the profile of a GPU instance. The prefix for the compute instance
+ * ("1c.") is left out.
  */
 static const char *gi_profile(const struct gk_device *d)
 {

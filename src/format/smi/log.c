@@ -65,9 +65,10 @@ enum when {
 	BEFORE_610,
 	SINCE_595,
 	SINCE_610,
-	WITH_SRAM, /* shown if SRAM errors are reported by kind */
+	WITH_SRAM, /* shown if SRAM errors are counted by kind */
 	WITHOUT_SRAM,
-	WITH_TLIMIT, /* shown if temperatures are distances to limits */
+	/* shown if temperatures are given as distances to limits */
+	WITH_TLIMIT,
 	WITHOUT_TLIMIT,
 };
 
@@ -99,7 +100,7 @@ static bool is_when(enum when when, const struct gk_smi_at *at)
 	}
 }
 
-/* The metrics that is_when() reads. */
+/* The metrics that is_when() needs. */
 static const enum gk_metric judged[] = {GK_M_SRAM_PARITY, GK_M_MARGIN_SHUTDOWN};
 
 /* ---- lists: parts without a table ---- */
@@ -109,7 +110,8 @@ struct row {
 	unsigned section;
 	const char *label, *element, *unit;
 	enum when when;
-	int collapse; /* for a GROUP: if this metric is absent, N/A; -1: none */
+	/* for a GROUP: show N/A if this metric is absent; -1: never */
+	int collapse;
 	struct gk_smi_source source;
 	gk_smi_log_list *list;
 };
@@ -229,7 +231,7 @@ static void text_row(struct gk_buf *out, const struct gk_smi_at *at,
 	gk_buf_putc(out, '\n');
 }
 
-/* The XML elements that are open, indexed by depth. */
+/* The XML elements that are open now, indexed by depth. */
 struct open {
 	const char *name[8];
 };
@@ -270,7 +272,7 @@ static void xml_row(struct gk_buf *out, const struct gk_smi_at *at,
 	gk_buf_free(&text);
 }
 
-/* Adds rows. Each belongs to the section of the last row of depth 1. */
+/* Adds rows. A row of depth 1 determines the section of the rows after it. */
 static void add_log_rows(struct gk_buf *out, const struct gk_smi_at *at,
 			 const struct row *row, size_t count, unsigned sections,
 			 bool xml)
@@ -280,7 +282,7 @@ static void add_log_rows(struct gk_buf *out, const struct gk_smi_at *at,
 	const struct row *end = row + count;
 	struct open open = {{NULL}};
 	unsigned section = ANY;
-	int skip = 0; /* rows deeper than this are skipped; 0: none are */
+	int skip = 0; /* skip rows deeper than this; 0: skip none */
 
 	for (; row < end; row++) {
 		if (row->depth == 1)
@@ -291,7 +293,7 @@ static void add_log_rows(struct gk_buf *out, const struct gk_smi_at *at,
 		if ((sections && !(section & sections)) ||
 		    !is_when(row->when, at))
 			continue;
-		/* Long lists appear only on request. */
+		/* Long lists are shown only if their section was requested. */
 		if (row->list && section & GK_SMI_LISTED && !sections &&
 		    (!xml || section != SUPPORTED_CLOCKS))
 			continue;

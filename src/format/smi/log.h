@@ -8,7 +8,7 @@
 
 #include "format/smi/value.h"
 
-/* The sections for which metrics alone do not suffice. */
+/* The sections that need more data than metrics. */
 enum {
 	GK_SMI_UTILIZATION = 1 << 1,
 	GK_SMI_POWER = 1 << 4,
@@ -20,7 +20,8 @@ enum {
 			GK_SMI_SUPPORTED_CLOCKS,
 };
 
-/* The sections that -d can choose, as bits; 0: all. */
+/* A section that -d can choose: its name and its bit. In a set of these bits, 0
+ * means all sections. */
 struct gk_smi_section {
 	const char *name;
 	unsigned bit;
@@ -29,7 +30,7 @@ struct gk_smi_section {
 /* The table of sections; it ends with a NULL name. */
 extern const struct gk_smi_section gk_smi_sections[];
 
-/* Adds to a set the metrics that these sections show. */
+/* Adds to a set the metrics that the given sections show. */
 void gk_smi_log_wanted(unsigned sections, struct gk_metric_set *set);
 
 /* Add the report. gpus is the number of whole GPUs, whether shown or not. */

@@ -17,8 +17,9 @@
 enum how {
 	DIVIDED,    /* divided by scale, truncated */
 	ROUNDED_UP, /* by scale */
-	SHARE,      /* growth since the last line, in percent of the time */
-	GREW,       /* 1 if it has grown since the last line, else 0 */
+	/* growth since the previous line, in percent of the time between */
+	SHARE,
+	GREW, /* 1 if it has grown since the previous line, else 0 */
 };
 
 static const struct column {
@@ -51,7 +52,7 @@ static const struct column {
     {'t', "txpci", "MB/s", GK_M_PCIE_TX, DIVIDED, MEGA},
 };
 
-/* The columns about a process and their metrics; NOTHING: not available. */
+/* The columns for a process. NOTHING: there is no such metric. */
 #define NOTHING GK_PM_COUNT
 static const struct process_column {
 	char group;
@@ -117,8 +118,8 @@ void gk_smi_dmon_titles(struct gk_buf *out, const struct gk_smi_mon *mon)
 }
 
 /*
- * Returns how much a counter has grown, or 0 if it restarted or there is no
- * earlier snapshot.
+ * Returns the growth of a counter, or 0 if it was reset or there is no earlier
+ * snapshot.
  */
 static int64_t counter_growth(const struct gk_device *d,
 			      const struct gk_device *before,
@@ -218,8 +219,8 @@ void gk_smi_pmon_titles(struct gk_buf *out, const struct gk_smi_mon *mon)
 }
 
 /*
- * A utilisation of 0 is shown as absent. A process's protected memory is not
- * available, but is 0 if the GPU has no protected memory at all.
+ * Shows a utilisation of 0 as absent. The protected memory of a process is not
+ * known, but it is 0 if the GPU has no protected memory at all.
  */
 static void process_cell(struct gk_buf *out,
 			 const struct process_column *column,

@@ -127,7 +127,8 @@ SHOW(graphics_clock)
 
 #define FIELD(name, other, unit, when, source, ...)                            \
 	FIELD_(name, other, unit, when, source, __VA_ARGS__)
-/* When this is expanded, the macro of the source has become three arguments. */
+/* FIELD has expanded `source` by now, to the three arguments show, what and
+ * arg. */
 #define FIELD_(name, other, unit, when, show, what, arg, help)                 \
 	{name, other, unit, when, {show, what, arg}, help},
 
@@ -251,7 +252,8 @@ int gk_smi_choose(const struct gk_smi_query *query, const char *list,
 	return 0;
 }
 
-/* Drivers before 590 are treated like 590: we do not know their fields. */
+/* Which fields drivers before 590 have is unknown; they are treated like
+ * 590. */
 static bool is_field_known(const struct gk_smi_field *field, int major)
 {
 	bool is_595 = major >= 595 && major < 610;

@@ -13,8 +13,8 @@ struct gk_smi_field {
 	const char *name;
 	const char *other; /* an alternative name, or NULL */
 	const char *unit;  /* NULL: none */
-	unsigned when;     /* bits: which drivers have it, how it is shown if
-			    * absent */
+	/* bits: drivers that have it, how an absent value is shown */
+	unsigned when;
 	struct gk_smi_source source;
 	const char *help;
 };
@@ -37,7 +37,7 @@ struct gk_smi_query {
 	size_t count;
 };
 
-/* All options; the table ends with a NULL option. */
+/* All options. The last entry has a NULL option. */
 extern const struct gk_smi_query gk_smi_queries[];
 
 enum { GK_SMI_FIELDS_MAX = 512 };
@@ -50,9 +50,9 @@ struct gk_smi_chosen {
 };
 
 /*
- * Finds the fields in a comma-separated list. Returns GK_ERR_NOT_FOUND if no
- * driver has some field, and writes the first such field to ret_unknown, which
- * must have 128 bytes; GK_ERR_RANGE if there are too many fields.
+ * Finds the fields in a comma-separated list. Returns GK_ERR_NOT_FOUND if a
+ * field exists in no driver, and writes the first such field to ret_unknown,
+ * which must have 128 bytes. Returns GK_ERR_RANGE if there are too many fields.
  */
 int gk_smi_choose(const struct gk_smi_query *query, const char *list,
 		  struct gk_smi_chosen *ret_chosen, char *ret_unknown);
@@ -65,7 +65,8 @@ const struct gk_smi_field *gk_smi_too_new(const struct gk_smi_chosen *chosen,
 void gk_smi_wanted(const struct gk_smi_chosen *chosen,
 		   struct gk_metric_set *set);
 /*
- * Whether is() is true for any field. Pass gk_smi_is_fact or gk_smi_is_board.
+ * Whether is() is true for any chosen field. `is` is gk_smi_is_fact or
+ * gk_smi_is_board.
  */
 bool gk_smi_wants(const struct gk_smi_chosen *chosen,
 		  bool (*is)(const struct gk_smi_source *source));

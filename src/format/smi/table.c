@@ -55,7 +55,7 @@ void gk_smi_table_wanted(struct gk_metric_set *set)
 }
 
 /*
- * Returns what to show for an absent value: "ERR!" if that means an error, else
+ * Returns the text for an absent value: "ERR!" if the absence is an error, else
  * "N/A".
  */
 static const char *missing_text(enum gk_absence why)
@@ -85,7 +85,8 @@ static const char *format_mib(char dst[CELL], struct gk_value value)
 	return dst;
 }
 
-/* Formats used and total memory; absent for GPUs that use the host's memory. */
+/* Formats used and total memory. For GPUs that use the host's memory, both are
+ * shown as absent. */
 static const char *format_memory(char dst[2 * CELL], const struct gk_device *d)
 {
 	struct gk_value used = d->m[GK_M_MEM_USED],
@@ -117,8 +118,8 @@ static const char *on_off(struct gk_value value)
 }
 
 /*
- * Shows the number of uncorrected errors. If MIG is on, or ECC is off, shows
- * whether ECC is on instead.
+ * Shows the number of uncorrected errors. If MIG is on or ECC is off, shows
+ * "On" or "Off" for ECC instead.
  */
 static const char *format_ecc(char dst[CELL], const struct gk_device *d)
 {
@@ -221,7 +222,7 @@ static void mig_table(struct gk_buf *out, const struct gk_snapshot *snap)
 			      line);
 }
 
-/* Columns for a process's name. */
+/* Width of a process's name in columns. */
 enum { NAME = 36 };
 
 static void process_row(struct gk_buf *out, const struct gk_snapshot *snap,

@@ -14,7 +14,7 @@
 
 #define MEBI (1LL << 20)
 
-/* The words for a metric's values 0, 1, 2, ... */
+/* The words for a metric's values, starting with that for 0. */
 static const char *const words[GK_SMI_WORDS_COUNT][8] = {
     [GK_SMI_ENABLED] = {"Disabled", "Enabled"},
     [GK_SMI_YES] = {"No", "Yes"},
@@ -66,8 +66,9 @@ int64_t gk_smi_to_mib(int64_t bytes)
 }
 
 /*
- * SHOW begins a function that tables refer to. VALUE declares the metric's
- * number as v; if the metric is absent, it returns from the function.
+ * SHOW begins a function that tables refer to. VALUE declares v, the number of
+ * the metric `what`. If the metric is absent, VALUE leaves the function, which
+ * returns the reason.
  */
 #define SHOW(name)                                                             \
 	enum gk_absence gk_smi_##name(                                         \
@@ -97,8 +98,8 @@ SHOW(mib)
 }
 
 /*
- * Shows a total, which is the metric arg, minus the value; both are rounded to
- * MiB first.
+ * Shows how much is left: the metric arg (a total) minus the value. Both are
+ * rounded to MiB first.
  */
 SHOW(mib_left)
 {
@@ -156,8 +157,8 @@ SHOW(kilo)
 }
 
 /*
- * Shows hexadecimal: upper case with at least arg digits or, if arg is 0, lower
- * case without padding.
+ * Shows a number in hexadecimal: upper case with at least arg digits or, if arg
+ * is 0, lower case without padding.
  */
 SHOW(hex)
 {
@@ -169,7 +170,7 @@ SHOW(hex)
 	return GK_PRESENT;
 }
 
-/* Shows byte arg of a number. */
+/* Shows one byte of a number; arg is its index, from the lowest. */
 SHOW(byte)
 {
 	VALUE;
@@ -198,7 +199,7 @@ SHOW(none)
 	return GK_ABSENT_NOT_SUPPORTED;
 }
 
-/* Returns why a GPU's identity is unknown. */
+/* Returns the reason why a GPU's identity is unknown. */
 static enum gk_absence unknown_reason(const struct gk_device *d)
 {
 	static const enum gk_absence whys[] = {
@@ -330,7 +331,7 @@ SHOW(capability)
 	return GK_PRESENT;
 }
 
-/* If the performance state is unknown, the driver reports 32. */
+/* Drivers report 32 for an unknown performance state. */
 SHOW(pstate)
 {
 	VALUE;
@@ -349,7 +350,7 @@ SHOW(valid)
 }
 
 /*
- * A GPU that is in no fabric reports state 0; then its other values mean
+ * A GPU that is in no fabric reports state 0. Its other values then mean
  * nothing.
  */
 static bool in_fabric(const struct gk_smi_at *at)
@@ -379,7 +380,7 @@ SHOW(fabric_status)
 	return put_known_text(out, v ? gk_nvml_text((int)v) : "Success");
 }
 
-/* The fields of the health mask: first bit, mask, words. */
+/* The parts of the health mask: lowest bit, mask, words for its values. */
 static const struct {
 	unsigned shift, mask;
 	const char *words[9];
@@ -409,7 +410,7 @@ SHOW(fabric_health)
 	return put_known_text(out, healths[arg].words[field]);
 }
 
-/* A chassis with an empty serial number is shown as empty, not as absent. */
+/* An empty serial number of a chassis is shown as empty, not as absent. */
 SHOW(chassis)
 {
 	enum gk_absence why = gk_smi_fact(out, at, GK_T_CHASSIS_SERIAL, 0);
@@ -417,7 +418,7 @@ SHOW(chassis)
 	return why == GK_ABSENT_NONE ? GK_PRESENT : why;
 }
 
-/* In -q, a board that is in no chassis has no position. */
+/* A board without a chassis has no position either; -q shows N/A for it. */
 static bool has_chassis(const struct gk_smi_at *at)
 {
 	const struct gk_detail *detail = at->device->detail;
@@ -441,8 +442,8 @@ SHOW(placed_fact)
 }
 
 /*
- * Used by -q only, which shows N/A unless the GPU supports ECC. --query-gpu
- * shows the number itself, which may be 0.
+ * For -q only: shows N/A if the GPU does not support ECC. --query-gpu instead
+ * shows the number, which may then be 0.
  */
 SHOW(ecc)
 {

@@ -12,35 +12,36 @@
 
 /*
  * The object whose value is shown. The members after `device` are set only when
- * objects of their kind are listed.
+ * such objects are listed.
  */
 struct gk_smi_at {
 	const struct gk_snapshot *snap;
 	const struct gk_device *device;
 	const struct gk_process *process;
 	const struct gk_account *account;
-	const struct gk_page *page; /* NULL: the GPU has no such pages */
+	/* NULL: the GPU has no pages of this cause */
+	const struct gk_page *page;
 	enum gk_page_cause cause;
 	const struct gk_clock *clock;
 	unsigned gpus; /* whole GPUs of the machine, even those not shown */
 };
 
 /*
- * Adds a value. `what` is a metric or a fact; the meaning of arg depends on the
- * function. Returns GK_PRESENT, or why nothing was added.
+ * Adds a value. `what` is a metric or a fact; each function defines the meaning
+ * of arg. Returns GK_PRESENT, or the reason why nothing was added.
  */
 typedef enum gk_absence gk_smi_show(struct gk_buf *out,
 				    const struct gk_smi_at *at, int what,
 				    int64_t arg);
 
-/* The function that shows a row's value, and its arguments. */
+/* The function that shows the value of a row, and its arguments. */
 struct gk_smi_source {
 	gk_smi_show *show;
 	int what;
 	int64_t arg;
 };
 
-/* The sets of words that stand for numbers. */
+/* The sets of words that represent numbers. */
 enum gk_smi_words {
 	GK_SMI_ENABLED,
 	GK_SMI_YES,
@@ -63,10 +64,10 @@ gk_smi_show gk_smi_fabric, gk_smi_fabric_status, gk_smi_fabric_uuid,
     gk_smi_fabric_health, gk_smi_valid, gk_smi_chassis, gk_smi_placed,
     gk_smi_placed_fact, gk_smi_ecc, gk_smi_egm;
 
-/* Adds to a set the metrics that a source reads. */
+/* Adds to a set the metrics that a source needs. */
 void gk_smi_want(const struct gk_smi_source *source, struct gk_metric_set *set);
 /*
- * Whether a source is a fact of gk_detail; whether it is one that
+ * Whether a source shows a fact of gk_detail, and whether it shows one that
  * GK_WITHOUT_BOARD omits.
  */
 bool gk_smi_is_fact(const struct gk_smi_source *source);
@@ -101,15 +102,15 @@ bool gk_smi_is_board(const struct gk_smi_source *source);
 int64_t gk_smi_to_mib(int64_t bytes);
 
 /*
- * Return the text for an absent value, such as "[N/A]" or "[GPU is lost]"; the
- * second function leaves out the brackets, for -q. Never NULL.
+ * Return the text for an absent value, such as "[N/A]" or "[GPU is lost]". The
+ * second function leaves out the brackets, as -q does. Never NULL.
  */
 const char *gk_smi_absent(enum gk_absence why);
 const char *gk_smi_absent_bare(enum gk_absence why);
 
 /*
- * Adds a GPU's text, replacing unprintable bytes. If the text is "", adds why
- * it is absent, without brackets.
+ * Adds a GPU's text, replacing unprintable bytes. For an empty text, adds the
+ * reason for its absence, without brackets.
  */
 void gk_smi_text(struct gk_buf *out, const struct gk_device *d,
 		 const char *text);
