@@ -17,8 +17,8 @@
 				       ".endif");
 
 /*
- * Twins came with CUDA 7.0, so every driver that gpukit can stand in for has
- * them.
+ * The per-thread variants (_ptds, _ptsz) came with CUDA 7.0, so every driver
+ * that gpukit imitates has them.
  */
 #define HIDE_ALONE HIDE
 #define HIDE_PTDS(symbol, since)                                               \

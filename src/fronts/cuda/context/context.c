@@ -60,7 +60,10 @@ static bool is_used(const struct cuda_device *d)
 	return d->contexts || d->held;
 }
 
-/* Gives up the slot of a device that has no contexts. Returns 0 or an error. */
+/*
+ * Gives up this process's slot in the ledger of a device on which it has no
+ * contexts. Returns 0 or an error.
+ */
 static int detach_device(struct cuda_device *d)
 {
 	int error = gkf_detach(cuda.machine, d->slot);

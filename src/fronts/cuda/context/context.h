@@ -16,7 +16,7 @@ bool ctx_flags_ok(unsigned flags);
 CUresult ctx_new(struct cuda_device *d, unsigned flags, CUcontext *ret_ctx);
 
 /*
- * Does the same with an existing context object that is not alive: the primary
+ * Like ctx_new(), for an existing context object that is not alive: the primary
  * context of a device. Two threads must not call it at the same time for the
  * same device.
  */
@@ -39,7 +39,10 @@ void device_let_go(struct cuda_device *d);
 /* Gives a context an id for cuCtxGetId() that was never used before. */
 void ctx_number(CUcontext ctx);
 
-/* Retain and release the primary context of a device, as programs do. */
+/*
+ * Retain and release the primary context of a device, like
+ * cuDevicePrimaryCtxRetain() and cuDevicePrimaryCtxRelease().
+ */
 CUresult ctx_retain_primary(CUdevice device, CUcontext *ret_ctx);
 CUresult ctx_release_primary(CUdevice device);
 

@@ -20,7 +20,7 @@ static const struct limit {
 	 * 0 does not have this limit.
 	 */
 	CUdevice_attribute bound;
-	/* no longer exists from this compute capability on; 0: always exists */
+	/* the first compute capability without this limit; 0: all have it */
 	unsigned until;
 } limits[CU_LIMIT_MAX] = {
     [CU_LIMIT_STACK_SIZE] = {1 * KIB, 0, 512 * KIB, 16, 0, 0},

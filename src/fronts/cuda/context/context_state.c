@@ -159,8 +159,8 @@ CUresult cuCtxGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
 }
 
 /*
- * Contexts are limited to a share of the SMs only by an MPS server, and there
- * is none.
+ * Only an MPS server can limit a context to a share of the SMs, and there is
+ * none here.
  */
 CUresult cuCtxGetExecAffinity(CUexecAffinityParam *pExecAffinity,
 			      CUexecAffinityType type)

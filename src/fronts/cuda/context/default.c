@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * default.c - defines every function whose row says "refused": each counts the
- * call and returns CUDA_ERROR_NOT_SUPPORTED. To list implemented and refused
- * functions, run nm -D libcuda.so.1: they are marked ' T ' and ' W '.
+ * default.c - defines every function whose row in cuda.def says REFUSED: each
+ * counts the call and returns CUDA_ERROR_NOT_SUPPORTED. `nm -D libcuda.so.1`
+ * marks implemented functions with T and refused ones with W.
  */
 #include "fronts/cuda/context/front.h"
 

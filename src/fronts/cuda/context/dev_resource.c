@@ -22,7 +22,10 @@
 /* SMs come in pairs, called TPCs. */
 #define PAIR 2
 
-/* What this driver stores in _internal_padding. */
+/*
+ * The private data of a resource, which this driver stores in its
+ * _internal_padding.
+ */
 struct hidden {
 	uint32_t magic;
 	int32_t device;
@@ -429,7 +432,10 @@ CUresult cuDevSmResourceSplit(CUdevResource *result, unsigned int nbGroups,
 
 /* ---- descriptors ---- */
 
-/* The resources of a descriptor that have been read so far. */
+/*
+ * The contents of a descriptor that is being made. Resources are added one by
+ * one.
+ */
 struct gathered {
 	struct green_share share;
 	struct hidden sms; /* its magic is 0 if no SMs have been read yet */

@@ -42,8 +42,8 @@ static const struct architecture architectures[] = {
 #define ARCHITECTURES (sizeof(architectures) / sizeof(*architectures))
 
 /*
- * Returns the newest row that is not newer than the device, else the oldest
- * row.
+ * Returns the newest row that is not newer than the device; if there is none,
+ * the oldest row.
  */
 static const struct architecture *architecture_of(const struct gkf_profile *p)
 {
@@ -67,7 +67,7 @@ static bool find_mig_instance(const struct cuda_device *d,
 }
 
 /*
- * Returns a MIG instance's part of something that is divided by memory slices.
+ * Returns a MIG instance's part of `whole`, which is divided by memory slices.
  */
 static int64_t part_by_memory(const struct cuda_device *d, int64_t whole)
 {

@@ -71,13 +71,13 @@ static void write_file(const char *entry, size_t size)
 		return;
 	if (!strcmp(path, "stdout") || !strcmp(path, "stderr"))
 		fd = !strcmp(path, "stdout") ? STDOUT_FILENO : STDERR_FILENO;
-	else /* NONBLOCK: a pipe may have no reader */
+	else /* O_NONBLOCK: a FIFO may have no reader */
 		fd = open(path,
 			  O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC |
 			      O_NONBLOCK | O_NOCTTY,
 			  0600);
 	if (fd >= 0 && write(fd, entry, size) < 0) {
-		/* there is nowhere to report it */
+		/* a failed write cannot be reported anywhere */
 	}
 	if (fd > STDERR_FILENO)
 		close(fd);
@@ -170,7 +170,10 @@ CUresult cuLogsRegisterCallback(CUlogsCallback callbackFunc, void *userData,
 	return CUDA_SUCCESS;
 }
 
-/* From now on the callback is not called. A callback may unregister itself. */
+/*
+ * Once this has returned, the callback is not called again. A callback may
+ * unregister itself.
+ */
 CUresult cuLogsUnregisterCallback(CUlogsCallbackHandle callback)
 {
 	CUlogsCallbackHandle *at;
@@ -208,8 +211,8 @@ static const char *entry_at(CUlogIterator i)
 }
 
 /*
- * Returns the first entry to dump; counts the requested entries that were
- * overwritten.
+ * Returns the first entry to dump. *lost receives the number of requested
+ * entries that were overwritten.
  */
 static CUlogIterator begin_dump(const CUlogIterator *iterator, unsigned *lost)
 {

@@ -59,9 +59,9 @@ static const struct export_row rows[] = {
 };
 
 /*
- * Logs this once, because the error that the program then shows does not
- * explain the reason. Callers other than the runtime, such as NVRTC, work
- * without the table.
+ * Logs, once per process, that the caller needs NVIDIA's driver: the error that
+ * the program then shows does not explain it. Callers other than the runtime,
+ * such as NVRTC, work without the table.
  */
 static void log_hint(const void *caller)
 {

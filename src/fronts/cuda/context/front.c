@@ -33,7 +33,7 @@ static inline CUresult enter_row(enum cuda_row row)
 	return capture_is_open() ? capture_permit_call(row) : CUDA_SUCCESS;
 }
 
-/* Finds the current context; fails also if that has a sticky error. */
+/* Finds the current context. Also fails if the context has a sticky error. */
 static inline CUresult take_current(CUcontext *ret_ctx)
 {
 	const struct stack *s = stack_mine;

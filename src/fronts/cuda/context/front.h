@@ -3,8 +3,8 @@
  * front.h - the beginning of every entry point of this libcuda: checks that the
  * driver is initialised, counts the call, and finds the current context.
  *
- * The files define the functions of one topic each. Functions that several
- * topics need are declared here or in the header of their topic.
+ * Each source file of libcuda defines the functions of one topic. Functions
+ * that several topics need are declared here or in the header of their topic.
  */
 #ifndef GKF_CUDA_FRONT_H
 #define GKF_CUDA_FRONT_H
@@ -56,11 +56,11 @@ struct cuda_device {
 	uint32_t life;
 	const struct gkf_board *board;
 	_Atomic unsigned slot; /* slot in the ledger; valid while attached */
-	/* CUresult with which creating a context here fails, or 0 */
+	/* result with which creating a context on the device fails; 0: none */
 	_Atomic int failed;
 	/* The members below belong to context.c and context_primary.c. */
 	_Atomic unsigned contexts; /* number of live contexts */
-	/* number of device_hold() calls to be undone */
+	/* number of device_hold() calls not yet undone by device_let_go() */
 	unsigned held;
 	_Atomic bool attached; /* has a slot, even without contexts */
 	pthread_mutex_t lock;  /* guards the primary context */
@@ -73,7 +73,7 @@ struct cuda_device {
 enum cuda_ready {
 	CUDA_NOT_READY,
 	CUDA_READY,
-	CUDA_FORKED = -1, /* the child of a fork() after cuInit */
+	CUDA_FORKED = -1, /* in a child forked after cuInit() */
 	CUDA_ENDED = -2,  /* the process is exiting */
 };
 
@@ -99,14 +99,15 @@ struct CUctx_st {
 	 * green context, the primary context.
 	 */
 	CUcontext base;
-	/* NULL: an ordinary context, with all SMs; green.h */
+	/* NULL: an ordinary context, which can use all SMs. See green.h. */
 	CUgreenCtx green;
-	_Atomic unsigned greens; /* live green contexts with this base */
-	unsigned api;            /* cuCtxGetApiVersion */
-	_Atomic uint64_t id;     /* cuCtxGetId */
+	/* number of live green contexts that have this base */
+	_Atomic unsigned greens;
+	unsigned api;        /* cuCtxGetApiVersion */
+	_Atomic uint64_t id; /* cuCtxGetId */
 	/* false: destroyed, or an inactive primary context */
 	_Atomic bool alive;
-	_Atomic int sticky; /* CUresult of all further calls */
+	_Atomic int sticky; /* CUresult of all further calls; 0: no error */
 	/*
 	 * The device's failure counter: it changes when all contexts of the
 	 * device fail.
@@ -118,7 +119,10 @@ struct CUctx_st {
 	_Atomic unsigned attached; /* uses counted by cuCtxAttach() */
 	_Atomic size_t limit[CU_LIMIT_MAX];
 	_Atomic unsigned cache_config; /* CUfunc_cache */
-	/* The contexts whose memory this one may use, and their ids; peer.c. */
+	/*
+	 * The contexts whose memory this one may use, and their ids; see
+	 * peer.c.
+	 */
 	struct {
 		_Atomic(CUcontext) ctx;
 		_Atomic uint64_t id;
@@ -273,9 +277,11 @@ CUresult front_error(int gk_err);
 	} while (0)
 
 /*
- * Defines both twins of a function with a stream, and begins the body that they
- * share: BOTH_STREAMS(cuLaunchHostFunc, _ptsz, (CUstream s, ...), (s, ...))
- * {...} defines
+ * Defines the twins of a function with a stream, that is the function itself
+ * and its variant for per-thread default streams (suffix _ptsz or _ptds), and
+ * begins the body that they share:
+ * BOTH_STREAMS(cuLaunchHostFunc, _ptsz, (CUstream s, ...), (s, ...)) {...}
+ * defines
  *   static CUresult cuLaunchHostFunc_on(enum cuda_row row, bool per_thread,
  *                                       CUstream s, ...)
  * which cuLaunchHostFunc() and cuLaunchHostFunc_ptsz() call. So every body has

@@ -192,9 +192,7 @@ void handle_free(void *handle)
 	handle_recycle(handle);
 }
 
-/*
- * Returns the life of the handle at an address; 0: the address is not a slot.
- */
+/* Returns the `life` counter of the slot at an address; 0: not a slot. */
 static uint64_t life_at(const void *handle, enum handle_kind kind)
 {
 	const struct slab *s = &slabs[kind];

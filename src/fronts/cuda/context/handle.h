@@ -63,7 +63,9 @@ bool handle_is(const void *handle, enum handle_kind kind);
 struct handle_head {
 	/* incremented on creation and on free; odd while the object is alive */
 	_Atomic uint64_t life;
-	/* next: index + 1 in the queue of freed objects */
+	/*
+	 * next: index + 1 of the next slot in the queue of freed slots; 0: none
+	 */
 	uint32_t kind, next;
 };
 

@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * All names in one text, with offsets into it, because pointers would need
- * relocation when the library is loaded.
+ * All names are in one string and are found by offset. Pointers to them would
+ * need relocation when the library is loaded.
  */
 static const struct names {
 #define CUDA_SYMBOL(symbol, ...) char symbol[sizeof #symbol];

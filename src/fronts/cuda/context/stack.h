@@ -8,10 +8,7 @@
 
 #include "fronts/cuda/context/front.h"
 
-/*
- * A context, and the life of its handle at the time of the push
- * (handle_life()).
- */
+/* A context, and what handle_life() returned when it was pushed. */
 struct stack_entry {
 	CUcontext ctx;
 	uint64_t life;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * capture.c - keeps track of which streams are in a capture, and which nodes
- * their next nodes depend on.
+ * capture.c - keeps track of the streams in captures, and of the nodes on which
+ * each stream's next node will depend.
  */
 #include "base/assert.h"
 #include "fronts/cuda/graph/capture_private.h"

@@ -31,7 +31,7 @@ struct capture {
 	uint64_t id; /* never reused */
 	uint64_t thread;
 	CUstreamCaptureMode mode;
-	/* NULL if it was freed meanwhile; then the capture is invalid */
+	/* NULL: the graph was freed during the capture, which is now invalid */
 	CUgraph graph;
 	bool owns_graph; /* false: the graph existed before the capture */
 	bool is_invalid;
@@ -56,27 +56,31 @@ static inline bool stream_captures(CUstream s)
 }
 
 /*
- * Like stream_captures(), but for the stream argument of a call, and returns
- * the stream; false for an invalid handle. Takes no lock; stream.c.
+ * Like stream_captures(), but takes the stream argument of a call and also
+ * returns the stream. Returns false for an invalid handle. Takes no lock. See
+ * stream.c.
  */
 bool capture_finds(CUcontext ctx, CUstream given, bool per_thread,
 		   CUstream *ret_stream);
 
 /*
  * Returns an error if no work may be put in the stream now and no thread may
- * wait for it. That is so if the stream is being captured, or if it is the
- * legacy stream of a context with captured blocking streams. Makes those
- * captures invalid. Takes graph_mutex if any capture is open.
+ * wait for it, either because it is being captured or because it is the legacy
+ * stream of a context with captured blocking streams. In that case, also makes
+ * those captures invalid. Takes graph_mutex if any capture is open.
  */
 CUresult stream_usable(CUstream s);
 
-/* The same for a stream that the program named; stream.c. */
+/*
+ * Like stream_usable(), but takes the stream argument of a call. See stream.c.
+ */
 CUresult capture_permit_stream(CUcontext ctx, CUstream given, bool per_thread);
 
 /*
  * capture_permit_context() does the same for all streams of a context.
- * capture_permit_call() does it for a call that cannot be captured; the modes
- * of the thread and of the captures decide. Both take graph_mutex.
+ * capture_permit_call() returns an error if the call cannot be captured and the
+ * capture modes of the thread and of the open captures prohibit it; it also
+ * makes those captures invalid. Both take graph_mutex.
  */
 CUresult capture_permit_context(CUcontext ctx);
 CUresult capture_permit_call(enum cuda_row row);

@@ -8,8 +8,8 @@
 struct capture;
 
 /*
- * The nodes, and for each the data of its edge. Programs get both arrays as
- * they are.
+ * The nodes, and for each the data of its edge. Programs receive pointers to
+ * both arrays.
  */
 struct capture_deps {
 	CUgraphNode *node;

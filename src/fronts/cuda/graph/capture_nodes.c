@@ -6,7 +6,10 @@
 #include "fronts/cuda/graph/graph_kind.h"
 #include "fronts/cuda/module/launch.h"
 
-/* Adds a node, on which the stream's next node will depend. */
+/*
+ * Adds a node to the stream's capture. The stream's next node will depend on
+ * it.
+ */
 static CUresult add_node(CUstream s, CUgraphNodeParams *params,
 			 CUgraphNode *ret_node)
 {
@@ -189,7 +192,7 @@ CUresult capture_free(CUstream s, CUdeviceptr address)
 	return add_any(s, &p);
 }
 
-/* Launching an instance adds a child graph. */
+/* Captures the launch of an instance as a child graph. */
 CUresult capture_graph(CUstream s, CUgraphExec exec)
 {
 	CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_GRAPH};

@@ -38,8 +38,8 @@ CUresult capture_invalidate(struct capture *c, CUresult why)
 }
 
 /*
- * Makes all captures invalid that include a stream (or a blocking stream) of
- * the context.
+ * Invalidates every capture that includes a stream of the context or, if
+ * blocking_only is set, a blocking stream of it. Returns `why`.
  */
 static CUresult invalidate_in(CUcontext ctx, bool blocking_only, CUresult why)
 {

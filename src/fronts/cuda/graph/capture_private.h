@@ -12,7 +12,7 @@ extern struct capture *captures; /* the list of open captures */
 
 /* ---- the caller holds graph_mutex ---- */
 
-/* Adds the nodes that are not in the list yet; data may be NULL. */
+/* Adds to a list the nodes that it does not contain yet; data may be NULL. */
 CUresult capture_deps_add(struct capture_deps *deps, const CUgraphNode *node,
 			  const CUgraphEdgeData *data, size_t count);
 
@@ -31,8 +31,8 @@ CUresult capture_invalidate(struct capture *c, CUresult why);
 /* ---- threads ---- */
 
 /*
- * The calling thread's number, and its capture mode, which says which calls are
- * prohibited.
+ * Return the calling thread's number and its capture mode. The mode says which
+ * calls are prohibited during captures.
  */
 uint64_t capture_thread(void);
 CUstreamCaptureMode *capture_mode(void);

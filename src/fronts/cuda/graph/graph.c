@@ -245,8 +245,9 @@ static void drop_conditions(CUgraph graph)
 }
 
 /*
- * Shares the list of conditions. New conditions are added at its front, so the
- * shared part never changes.
+ * Adds references to a graph's conditions and returns their list, so that two
+ * graphs share it. New conditions are added at the front, so the shared part
+ * never changes.
  */
 static struct condition *hold_conditions(CUgraph graph)
 {

@@ -53,12 +53,14 @@ struct graph_kind {
 	 * Outputs for the caller are written to `given`.
 	 */
 	CUresult (*take)(CUgraphNode node, CUgraphNodeParams *given);
-	/* The same for a copy of the node `from`; NULL: take() is used. */
+	/*
+	 * Does the same for a copy of `from`. If this is NULL, take() is used.
+	 */
 	CUresult (*copy)(CUgraphNode node, CUgraphNode from);
 	void (*drop)(CUgraphNode node); /* undoes take(); may be NULL */
 	/*
-	 * Copies those settings from the old node that new parameters leave
-	 * unchanged; may be NULL.
+	 * Copies from the old node the settings that new parameters do not
+	 * change; may be NULL.
 	 */
 	CUresult (*keep)(CUgraphNode node, CUgraphNode from);
 	/* Makes the node's task, which the caller pushes; NULL: no task. */
@@ -71,8 +73,8 @@ struct graph_kind {
 	/* Prints the parameters as parts of the node's label; may be NULL. */
 	void (*print)(CUgraphNode node, FILE *file);
 	/*
-	 * the flags (CU_GRAPH_DEBUG_DOT_FLAGS_...) with which the parameters
-	 * are printed
+	 * The parameters are printed if one of these flags
+	 * (CU_GRAPH_DEBUG_DOT_FLAGS_...) is set.
 	 */
 	unsigned dot_flags;
 	bool is_fixed; /* the parameters cannot be changed */
@@ -117,7 +119,7 @@ struct CUgraph_st {
 	CUgraphNode first, *end;
 	unsigned count;
 	unsigned next_id;   /* the id of the next new node */
-	CUgraphNode parent; /* the node whose child graph it is, or NULL */
+	CUgraphNode parent; /* the node that contains this graph, or NULL */
 	CUgraph original;   /* the graph from which it was copied */
 	uint64_t original_life;
 	struct graph_object *objects;
@@ -173,7 +175,10 @@ bool graph_has_conditions(CUgraph graph);
 /* Replaces the conditions of a graph by those of another one. */
 void graph_take_conditions(CUgraph graph, CUgraph of);
 
-/* Checks the parameters and adds a node; deps->data may be NULL. */
+/*
+ * The dependencies of a new node; `data` may be NULL. graph_add() checks the
+ * parameters and adds the node.
+ */
 struct graph_deps {
 	const CUgraphNode *node;
 	const CUgraphEdgeData *data;
@@ -182,7 +187,7 @@ struct graph_deps {
 CUresult graph_add(CUgraph graph, const struct graph_deps *deps,
 		   CUgraphNodeParams *params, CUgraphNode *ret_node);
 
-/* Does the same for a kind that is known. */
+/* Like graph_add(), for a node of the given kind. */
 CUresult node_add(CUgraph graph, const struct graph_kind *kind,
 		  const struct graph_deps *deps, CUgraphNodeParams *params,
 		  CUgraphNode *ret_node);
@@ -218,7 +223,7 @@ void node_drop(CUgraphNode node);
 
 /* ---- data of edges ---- */
 
-/* Returns entry i of the caller's list; the default if data is NULL. */
+/* Returns data[i], or the default if data is NULL. */
 CUgraphEdgeData edge_data_at(const CUgraphEdgeData *data, size_t i);
 static inline bool edge_is_plain(const CUgraphEdgeData *data)
 {
@@ -249,8 +254,8 @@ struct condition *condition_of(CUgraphConditionalHandle handle);
 void condition_begin(CUgraph graph);
 
 /*
- * Sets a condition, for kernels; any thread, no lock. Returns false if there is
- * no such condition.
+ * Sets the value of a condition. Kernels call this from any thread; it takes no
+ * lock. Returns false if there is no such condition.
  */
 bool condition_set(uint64_t handle, uint32_t value);
 
@@ -280,7 +285,7 @@ void graph_memory_launch(CUgraph graph);
 struct graph_step {
 	CUgraphNode node; /* NULL: an empty step */
 	CUcontext ctx;
-	unsigned lane; /* the queue into which it is put */
+	unsigned lane; /* the lane (queue) in which it runs */
 	/* range in plan->wait: the steps of other lanes to wait for */
 	unsigned first_wait, waits;
 	/* For the current launch only. */
@@ -299,7 +304,7 @@ struct graph_plan {
 		 * of the launch
 		 */
 		CUstream stream;
-		uint64_t life; /* life of the handle `stream` */
+		uint64_t life; /* handle_life() of `stream` */
 		/* the last step; used only while the plan is made */
 		unsigned tail;
 		bool is_free;

@@ -101,7 +101,7 @@ CUresult cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph,
 	return add_by(ROW_cuGraphAddEmptyNode, phGraphNode, hGraph, &deps, &p);
 }
 
-/* Stores the address of the memory in the parameters. */
+/* Stores the address of the memory in the caller's parameters. */
 CUresult cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph,
 				const CUgraphNode *dependencies,
 				size_t numDependencies,
@@ -232,7 +232,7 @@ static CUresult exec_set_by(enum cuda_row row, CUgraphExec exec,
 	return r;
 }
 
-/* The node's current context, for calls that have no context parameter. */
+/* Returns the node's present context, for calls without a context parameter. */
 static CUcontext context_of(CUgraphNode node)
 {
 	return node_is(node) ? node->ctx : NULL;

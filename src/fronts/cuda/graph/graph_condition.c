@@ -130,7 +130,7 @@ static void free_conditional(struct conditional *c)
 	free(c);
 }
 
-/* Creates empty bodies or, if `of` is not NULL, copies of its bodies. */
+/* Creates empty bodies or, if `of` is not NULL, copies the bodies of `of`. */
 static CUresult fill_conditional(CUgraphNode node, const struct conditional *of)
 {
 	struct conditional *c = node->own;
@@ -151,8 +151,8 @@ static CUresult fill_conditional(CUgraphNode node, const struct conditional *of)
 }
 
 /*
- * Whether `graph` is `around`, or is contained in it and so is freed with it or
- * earlier.
+ * Whether `graph` is `around` or lies inside it. If so, it is freed no later
+ * than `around`.
  */
 static bool is_around(CUgraph around, CUgraph graph)
 {

@@ -101,7 +101,7 @@ CUresult graph_check_deps(CUgraph graph, const struct graph_deps *deps,
 	return CUDA_SUCCESS;
 }
 
-/* The edges passed in one call: number i leads from from[i] to to[i]. */
+/* The edges passed in one call: edge i leads from from[i] to to[i]. */
 struct pairs {
 	const CUgraphNode *from, *to;
 	const CUgraphEdgeData *data;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph_id.c - the numbers of graphs and nodes, and queries of nodes, both
- * added in CUDA 13.1 and 13.2.
+ * graph_id.c - implements the functions of CUDA 13.1 and 13.2 that return the
+ * numbers of graphs and nodes, and facts about a node.
  */
 #include "fronts/cuda/graph/graph.h"
 #include "fronts/cuda/module/module_use.h"

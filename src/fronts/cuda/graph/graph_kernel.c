@@ -11,7 +11,8 @@
 
 struct kernel {
 	CUfunction function;
-	uint64_t life; /* life of the function's handle; handles are reused */
+	/* handle_life() of the function, as handles are reused */
+	uint64_t life;
 	CUlaunchAttribute *set; /* only the attributes that the program set */
 	unsigned set_count;
 	/* Results for queries: the parameters one by one, and as one buffer. */
@@ -32,7 +33,7 @@ static struct launch launch_of(const CUDA_KERNEL_NODE_PARAMS_v3 *p)
 	};
 }
 
-/* A CUfunction belongs to a context; a CUkernel uses the current one. */
+/* A CUfunction belongs to a context; a CUkernel uses the current context. */
 static CUresult find_function(CUgraphNode node,
 			      const CUDA_KERNEL_NODE_PARAMS_v3 *p,
 			      CUfunction *ret_function)

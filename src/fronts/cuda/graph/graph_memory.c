@@ -2,8 +2,8 @@
 /*
  * graph_memory.c - owns the memory that nodes allocate and free. Memory gets
  * its address when the node that allocates it is created, and is charged as
- * long as a graph or instance refers to it. The launches and frees so far, in
- * the order of the calls, decide whether it is in use.
+ * long as a graph or instance refers to it. Whether it is in use depends on the
+ * launches and frees so far, in the order of the calls.
  */
 #include "fronts/cuda/graph/graph_later.h"
 #include "base/assert.h"
@@ -18,7 +18,8 @@
 
 struct graph_memory {
 	CUdeviceptr at;
-	uint64_t id; /* the piece's id; the piece ends with its device */
+	/* the piece's id, to detect that the piece no longer exists */
+	uint64_t id;
 	size_t size;
 	CUdevice device;
 	unsigned holders;  /* number of nodes that allocate or free it */

@@ -15,7 +15,7 @@
 /* Beyond this number, branches share lanes. */
 #define LANES_MANY 16
 #define NO_STEP    UINT_MAX
-/* the value of `seen` in nodes that were drafted */
+/* the value of `seen` in nodes that are in the draft */
 #define DRAFTED UINT64_MAX
 
 /* A plan being made, with the steps that each step depends on. */
@@ -134,8 +134,8 @@ static CUresult draft_node(struct draft *d, CUgraphNode node, unsigned after)
 }
 
 /*
- * Keeps a list, linked by `pair`, of the nodes whose dependencies are all
- * drafted.
+ * Drafts the nodes of a graph, each after all of its dependencies. Keeps a
+ * list, linked by `pair`, of the nodes whose dependencies are all drafted.
  */
 static CUresult draft_graph(struct draft *d, CUgraph graph, unsigned after)
 {
@@ -194,8 +194,8 @@ static unsigned new_lane(struct graph_plan *p, CUcontext ctx)
 }
 
 /*
- * Returns the lane of a dependency that no other step has continued, or
- * NO_STEP.
+ * Returns a lane in which a dependency is still the last step, so that the new
+ * step can continue the lane; NO_STEP: there is none.
  */
 static unsigned lane_of_deps(const struct graph_plan *p, unsigned step,
 			     const unsigned *dep, unsigned deps)
@@ -226,7 +226,9 @@ static unsigned choose_lane(struct graph_plan *p, unsigned step,
 	return lane == NO_STEP ? new_lane(p, ctx) : lane;
 }
 
-/* Of several steps in one lane, waiting for the last is enough. */
+/*
+ * If a step depends on several steps in one lane, it waits only for the last.
+ */
 static void add_wait(struct graph_plan *p, struct graph_step *s, unsigned dep)
 {
 	for (unsigned i = s->first_wait; i < s->first_wait + s->waits; i++)

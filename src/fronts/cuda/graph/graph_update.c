@@ -201,7 +201,7 @@ static CUresult change_bodies(CUgraphNode own, CUgraphNode other)
 	return r;
 }
 
-/* Copies the parameters of a node to the instance's node. */
+/* Copies the parameters of `other` to `own`, a node of the instance. */
 static CUresult change_node(CUgraphNode own, CUgraphNode other)
 {
 	struct CUgraphNode_st fresh = {.graph = own->graph,
@@ -254,7 +254,10 @@ CUresult graph_update(CUgraph graph, CUgraph to,
 	return r;
 }
 
-/* Bodies read their nodes while they run, so waits for the last launch. */
+/*
+ * The bodies of conditional nodes read their nodes while they run, so this
+ * waits for the last launch.
+ */
 void exec_settle(CUgraphExec handle)
 {
 	struct gkf_ticket last = {0};

@@ -66,10 +66,11 @@ enum shape {
 };
 
 /*
- * The device attributes that limit the sides of an array of each shape; 0: the
- * shape has no such side. There are further tables for surfaces, and for some
- * mipmapped or gathered shapes. A shape without a row in such a table has no
- * further limit. A 3D array may instead satisfy the alternate limits.
+ * The device attributes that limit the sides of an array (width; height; depth
+ * or layers), by shape; 0: the shape has no such side. There are further tables
+ * for surfaces, and for some mipmapped or gathered shapes. A shape without a
+ * row in such a table has no further limit. A 3D array may instead satisfy the
+ * alternate limits.
  */
 struct bound {
 	CUdevice_attribute side[3];
@@ -368,8 +369,8 @@ TELL(cuArray3DGetDescriptor_v2, CUDA_ARRAY3D_DESCRIPTOR,
      {d->Width, d->Height, d->Depth, d->Format, d->NumChannels, d->Flags})
 
 /*
- * Only arrays whose memory is mapped later have requirements, and none are
- * supported.
+ * Only arrays whose memory is mapped later have requirements. Such arrays are
+ * not supported.
  */
 CUresult
 cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements,
@@ -393,7 +394,10 @@ cuArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *sparseProperties,
 						    : CUDA_ERROR_INVALID_HANDLE;
 }
 
-/* Only arrays of multi-planar formats have planes, and none are supported. */
+/*
+ * Only arrays of multi-planar formats have planes. Such formats are not
+ * supported.
+ */
 CUresult cuArrayGetPlane(CUarray *pPlaneArray, CUarray hArray,
 			 unsigned int planeIdx)
 {

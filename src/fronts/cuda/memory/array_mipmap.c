@@ -156,7 +156,9 @@ CUresult cuMipmappedArrayGetLevel(CUarray *pLevelArray,
 	return CUDA_SUCCESS;
 }
 
-/* As with arrays, memory cannot be mapped to them later or in part. */
+/*
+ * As with arrays, memory cannot be mapped to mipmapped arrays later or in part.
+ */
 CUresult cuMipmappedArrayGetMemoryRequirements(
     CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements, CUmipmappedArray mipmap,
     CUdevice device)

@@ -7,7 +7,7 @@
 #include "fronts/cuda/memory/copy.h"
 #include "fronts/cuda/stream/stream.h"
 
-/* The failed index if the error does not concern a particular copy. */
+/* The index to report if the error does not concern a particular copy. */
 #define NOWHERE SIZE_MAX
 
 /* Attributes of copies: set[i] applies to the copies from index from[i] on. */

@@ -17,8 +17,8 @@ static CUresult enter_bytes(enum cuda_row row, struct way *w, uint64_t dst,
 }
 
 /*
- * SYNC and ASYNC define both stream twins; OLD defines functions from before
- * CUDA 3.2.
+ * SYNC and ASYNC define both stream variants of a function; OLD defines a
+ * function from before CUDA 3.2.
  */
 #define SYNC(symbol, params, names, dst, dst_place, src, src_place, size)      \
 	BOTH_STREAMS(symbol, _ptds, params, names)                             \

@@ -29,8 +29,8 @@
 			  .WidthInBytes = (p)->WidthInBytes,                   \
 			  .Height = (p)->Height, .Depth = (p)->Depth})
 
-/* The body of a call: enters it, and only then reads the program's struct,
- * which `read` converts. */
+/* The body of a copy function. Enters the call, then reads the program's
+ * struct; `read` converts it. */
 #define COPY_BOX(row, way_of_call, read)                                       \
 	struct way *w = way_of_call;                                           \
 	CUresult r = copy_enter(row, w);                                       \
@@ -39,15 +39,18 @@
 		r = CUDA_ERROR_INVALID_VALUE;                                  \
 	return r ? r : copy_3d(w, read(pCopy));
 
-/* How the call copies. twin: a NULL stream is the calling thread's own. */
+/*
+ * How a synchronous (NOW) or asynchronous (LATER) call copies. If `twin` is
+ * true, a NULL stream is the calling thread's own.
+ */
 #define NOW(twin) (&(struct way){.per_thread = (twin)})
 #define LATER(twin)                                                            \
 	(&(struct way){.stream = hStream, .per_thread = (twin), .async = true})
 
 /*
  * OLD, OLD_ASYNC, NEW and NEW_ASYNC take a symbol, its struct, and the
- * conversion of the struct. Functions from before CUDA 3.2 (OLD) have no twin
- * for per-thread streams.
+ * conversion of the struct. Functions from before CUDA 3.2 (OLD) have no
+ * variant for per-thread streams.
  */
 #define OLD(symbol, type, read)                                                \
 	CUresult symbol(const type *pCopy)                                     \

@@ -54,8 +54,8 @@ static bool reach_bytes(const struct corner *c, const struct extent *e,
 }
 
 /*
- * Whether a row fits in the pitch, if there are several rows, and a slice in
- * the height, if there are several slices.
+ * Whether a row fits in the pitch and a slice in the height. The pitch matters
+ * only if there are several rows, the height only if there are several slices.
  */
 static bool is_shape_sound(const struct corner *c, const struct extent *e)
 {

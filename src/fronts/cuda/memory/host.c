@@ -120,7 +120,7 @@ CUresult cuMemHostGetFlags(unsigned int *pFlags, void *p)
 	return CUDA_SUCCESS;
 }
 
-/* Whether all pages are mapped, as far as the kernel reports it. */
+/* Whether all pages are mapped, as far as Linux reports it. */
 static bool is_mapped(uintptr_t at, size_t size)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * host_work.c - device work that the calling thread does itself, in the order
- * of a stream: the operators of tensor libraries. To observers it looks like a
- * kernel: it waits for its stream, runs when it is the process's turn on the
- * device, and counts as busy time.
+ * of a stream; tensor libraries run their operators in this way. To observers
+ * it looks like a kernel: it waits for its stream, runs when it is the
+ * process's turn on the device, and counts as busy time.
  */
 #include "fronts/cuda/memory/host_work.h"
 #include "fronts/cuda/graph/capture.h"

@@ -285,7 +285,7 @@ BOTH_STREAMS(cuMemDiscardBatchAsync, _ptsz,
 	return run_prefetch_batch(row, per_thread, hStream, &b, false, flags);
 }
 
-/* FETCH(symbol): one of the two functions that also prefetch. */
+/* FETCH(symbol) defines one of the two batch functions that prefetch. */
 #define FETCH_PARAMS                                                           \
 	CUdeviceptr *dptrs, size_t *sizes, size_t count,                       \
 	    CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,              \

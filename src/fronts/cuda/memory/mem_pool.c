@@ -221,8 +221,8 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
 	if (!front_device(p->location.id))
 		return CUDA_ERROR_INVALID_VALUE;
 	/*
-	 * Handles of other systems and hardware decompression are not
-	 * supported.
+	 * Handle types of other operating systems, and hardware decompression,
+	 * are not supported.
 	 */
 	if (p->handleTypes & ~(unsigned)POOL_HANDLES || p->usage)
 		return memory_counted(ROW_cuMemPoolCreate,
@@ -236,7 +236,7 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
 	return CUDA_SUCCESS;
 }
 
-/* Devices that had it as their current pool use their default pool again. */
+/* Devices whose current pool this was use their default pool again. */
 CUresult cuMemPoolDestroy(CUmemoryPool pool)
 {
 	struct gkf_mem_pool *at;

@@ -13,9 +13,9 @@ struct CUmemPoolHandle_st {
 	_Atomic int reuse[3];   /* REUSE_... attributes */
 	_Atomic uint64_t peers; /* devices with access, one bit each */
 	_Atomic(struct gkf_mem_pool *) at; /* created with the first piece */
-	/* For sharing with other processes; mem_pool_share.c. */
+	/* For sharing with other processes; see mem_pool_share.c. */
 	CUmemAllocationHandleType types;
-	bool shared; /* whether it is shared, as entry `row` of share.h */
+	bool shared; /* if so, `row` is its entry in share.h */
 	uint32_t row;
 	/* for an imported pool: the mapped file of its device; else NULL */
 	void *all;
@@ -42,7 +42,7 @@ void pool_reset(CUmemoryPool pool);
 struct gkf_mem_pool_usage pool_read(CUmemoryPool pool);
 
 /*
- * Allocates from a pool for a stream, given by its number. If memory is short,
+ * Allocates from a pool for the stream with this number. If memory is short,
  * waits for pieces that are leaving. If `stream` is 0, never waits, and only
  * memory_free() can free the piece.
  */

@@ -18,7 +18,7 @@ struct leaving {
 	uint64_t stream; /* the stream's number */
 	/* its queue is NULL until the ticket is known */
 	struct gkf_ticket ticket;
-	/* number of references: of pool_leave() and of the stream */
+	/* number of references that pool_leave() and the stream hold */
 	unsigned holders;
 	bool ends; /* the stream has reached the call that frees the piece */
 };
@@ -84,8 +84,8 @@ static void end_leaving(void *data)
 }
 
 /*
- * Marks or unmarks a piece. Fails if the piece is marked already, because then
- * the program has freed it twice.
+ * Marks a piece as leaving, or removes the mark. Fails if the piece is marked
+ * already, because then the program has freed it twice.
  */
 static CUresult mark_leaving(const struct gkf_extent *e, bool leaving)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mem_pool_share.c - shares pools with other processes. A file descriptor
- * stands for the pool, a handle for each of its pieces. An imported pool cannot
- * be allocated from.
+ * mem_pool_share.c - shares pools with other processes. A pool is passed as a
+ * file descriptor, each of its pieces as a handle. An imported pool cannot be
+ * allocated from.
  */
 #include "base/err.h"
 #include "fronts/cuda/memory/ipc.h"
@@ -132,8 +132,8 @@ CUresult cuMemPoolImportPointer(CUdeviceptr *ptr_out, CUmemoryPool pool,
 	    !about.size || about.device != front_device(pool->device)->index)
 		return CUDA_ERROR_INVALID_VALUE;
 	/*
-	 * Any value but NULL makes the piece belong to the imported pool, whose
-	 * access rights apply.
+	 * A value other than NULL makes the piece belong to the imported pool,
+	 * so that the pool's access rights apply.
 	 */
 	ask.pool = (struct gkf_mem_pool *)(void *)pool;
 	if (gkf_share_map(-1, pool->all, &about, &ask, &address))

@@ -95,9 +95,10 @@ struct memory_tag {
 };
 
 /*
- * tag_open() returns the tag of a piece, locked until tag_close(). NULL: the
- * piece has no tag or, with `make`, out of memory. tag_drop() frees the tag of
- * a piece that is freed.
+ * tag_open() returns the tag of a piece and locks it until tag_close(). If the
+ * piece has no tag, it makes one if `make` is true, else returns NULL. NULL
+ * with `make`: out of memory. tag_drop() frees the tag of a piece that is
+ * freed.
  */
 struct memory_tag *tag_open(const struct gkf_extent *e, bool make);
 void tag_close(void);

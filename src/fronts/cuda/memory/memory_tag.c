@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory_tag.c - owns the tags of the few pieces of memory that need one: a
- * hash table by the piece's id with open addressing, guarded by one lock.
+ * hash table with open addressing, keyed by the piece's id and guarded by one
+ * lock.
  */
 #include "base/assert.h"
 #include "fronts/cuda/memory/memory.h"

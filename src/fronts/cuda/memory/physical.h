@@ -18,10 +18,10 @@ struct physical {
 	uint64_t address;             /* from gkf_space_alloc(); 0: imported */
 	void *source;                 /* where this process accesses it */
 	struct gkf_share_about about; /* used only if the memory is imported */
-	/* whether it is shared, as entry `row` of share.h */
+	/* whether it is shared; if so, `row` is its entry in share.h */
 	bool shared;
 	uint32_t row;
-	struct physical *next; /* next in the list of objects unused here */
+	struct physical *next; /* next object that only other processes use */
 	unsigned handles;      /* number of the program's handles */
 	unsigned mappings;
 };

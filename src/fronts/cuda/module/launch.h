@@ -17,7 +17,8 @@ struct launch {
 	/* if not NULL: all parameters, laid out as in kernel memory */
 	const void *buffer;
 	/*
-	 * The attributes given to cuLaunchKernelEx, which are applied already.
+	 * The attributes given to cuLaunchKernelEx. They have been applied to
+	 * the launch already.
 	 */
 	const CUlaunchAttribute *attributes;
 	unsigned attribute_count;

@@ -72,7 +72,8 @@ static CUresult check_options(const CUlibraryOption *options, void **values,
 }
 
 /*
- * The device for which code is chosen: the current context's, or the first one.
+ * Returns the device for which code is chosen: that of the current context, or
+ * else the first device.
  */
 static const struct cuda_device *library_device(void)
 {

@@ -25,7 +25,7 @@ static const char *part_of(const struct link_bytes *b, uint64_t from,
 							  : NULL;
 }
 
-/* Passes an aligned copy to add(). */
+/* Passes an aligned copy of a fat binary to add(). */
 static CUresult add_copy(const char *fatbin, size_t size, link_add *add,
 			 void *to)
 {
@@ -126,7 +126,7 @@ static CUresult add_object(const struct link_bytes *file, link_add *add,
 
 #define ARCHIVE "!<arch>\n"
 #define MEMBER  60 /* bytes of a member's header */
-/* in a member's header: the offset and the digits of its size */
+/* the offset of the size in a member's header, and its number of digits */
 #define MEMBER_SIZE 48
 #define SIZE_DIGITS 10
 

@@ -167,8 +167,8 @@ bool module_has_memory(const struct module_image *image);
 
 /*
  * Finds the kernel of a function, decoding it on first use. Fails with
- * CUDA_ERROR_INVALID_PTX if the kernel has more shared memory than an assembler
- * accepts.
+ * CUDA_ERROR_INVALID_PTX if the kernel has more shared memory than NVIDIA's
+ * assembler accepts.
  */
 CUresult module_kernel(struct module_image *image,
 		       const struct gkf_ptx_function *f,
@@ -195,8 +195,9 @@ CUresult module_global(const struct module_image *image, const char *name,
 		       CUdeviceptr *ret_address, size_t *ret_bytes);
 
 /*
- * Returns the function in a context that a handle stands for; the handle may be
- * that of a function or of a kernel. Fails with CUDA_ERROR_INVALID_HANDLE.
+ * Returns the function that a handle stands for in a context. The handle may be
+ * that of a function or of a kernel; if it is neither, returns
+ * CUDA_ERROR_INVALID_HANDLE.
  */
 CUresult function_of(CUcontext ctx, CUfunction given, CUfunction *ret_function);
 CUresult kernel_function(CUcontext ctx, CUkernel kernel,

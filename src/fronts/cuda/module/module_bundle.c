@@ -24,7 +24,7 @@ struct bundle {
  * binaries require.
  */
 struct part {
-	uint64_t size; /* including the padding, at least one NUL */
+	uint64_t size; /* including the padding, which is at least one NUL */
 };
 
 static uint64_t padded_size(size_t size)

@@ -16,7 +16,7 @@ _Thread_local __attribute__((
 
 _Atomic uint64_t code_epoch = 1;
 
-/* The unloaded code, last first. Written under module_lock. */
+/* The unloaded code, most recent first. Written under module_lock. */
 struct retired *_Atomic code_retired;
 
 /* All readers; those of ended threads are reused. */

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Something to be freed later; the first member of the freed struct. */
+/* The first member of a struct that is to be freed later. */
 struct retired {
 	void (*finish)(struct retired *);
 	uint64_t epoch;
@@ -40,7 +40,8 @@ struct code_reader {
 	(void)reading
 
 struct code_reading {
-	struct code_reader *reader; /* NULL: an outer call is the reader */
+	/* NULL: an outer call has made the thread a reader */
+	struct code_reader *reader;
 };
 
 /*

@@ -14,7 +14,7 @@
 #define WARP 32
 /* registers are allocated to a warp in multiples of this */
 #define REGISTER_UNIT 256
-#define WARP_UNIT     4 /* warps get registers in groups of this size */
+#define WARP_UNIT     4 /* registers are allocated to this many warps at once */
 
 static int round_up(int value, int unit)
 {

@@ -174,7 +174,7 @@ static int reach_record(struct gkf_task *task)
 	return 0;
 }
 
-/* A record in dropped work must not delay other processes either. */
+/* A record in dropped work must not delay other processes. */
 static void drop_record(struct gkf_task *task)
 {
 	struct record *record = ((struct record_task *)task)->record;

@@ -14,7 +14,7 @@
 struct record {
 	_Atomic unsigned holders;
 	_Atomic uint64_t reached_ns; /* CLOCK_MONOTONIC; 0: not reached yet */
-	/* the event of the record if processes share it, else NULL */
+	/* the shared part of the event, or NULL */
 	struct shared_event *shared;
 	uint64_t number; /* the record's number in `shared` */
 };
@@ -40,8 +40,8 @@ struct record *record_hold(struct record *record);
 void record_drop(struct record *record);
 
 /*
- * Returns a reference, which the caller drops; with it the shared part outlives
- * the event.
+ * Returns a reference to the shared part, which then outlives the event. The
+ * caller drops the reference.
  */
 struct shared_event *event_hold_shared(CUevent e);
 

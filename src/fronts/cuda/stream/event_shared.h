@@ -28,7 +28,7 @@ CUresult shared_event_handle(const struct shared_event *e,
 
 /*
  * shared_event_record() makes a record. It fails with CUDA_ERROR_NOT_SUPPORTED
- * if too many records of two processes are not reached yet.
+ * if the event has too many unreached records of several processes.
  *
  * shared_event_reach() marks a record as reached; it may be called repeatedly
  * and ignores NULL. Call it only when shared_event_may_reach() returns true:

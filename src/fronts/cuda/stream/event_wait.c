@@ -154,7 +154,7 @@ static CUresult measure_elapsed(float *pMilliseconds, CUevent start,
 	r2 = time_of_event(end, &to);
 	/*
 	 * If one event was never recorded and the other is unreached, returns
-	 * the error of the former.
+	 * the error for the event that was never recorded.
 	 */
 	if (r2 == CUDA_ERROR_INVALID_HANDLE || !r)
 		r = r2;

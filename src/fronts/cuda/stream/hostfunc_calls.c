@@ -3,7 +3,7 @@
 #include "fronts/cuda/graph/capture.h"
 #include "fronts/cuda/stream/stream_private.h"
 
-/* Pushes a task; if task is NULL, it could not be allocated. */
+/* Pushes a task. NULL means that it could not be allocated. */
 static CUresult push_made(CUstream s, struct gkf_task *task)
 {
 	if (!task)

@@ -56,7 +56,8 @@ static CUresult open_streams(CUcontext ctx)
 		close_streams(ctx);
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
-	streams_enlist(streams); /* from now on visible to other threads */
+	/* From now on, other threads can find these streams. */
+	streams_enlist(streams);
 	return CUDA_SUCCESS;
 }
 
@@ -194,7 +195,10 @@ static void order_blocking(CUstream s)
 	}
 }
 
-/* Makes work pushed from now on wait for the streams that the rules require. */
+/*
+ * Makes work pushed from now on wait for other streams, as CUDA requires for
+ * the legacy stream and the blocking streams.
+ */
 static void stream_order(CUstream s)
 {
 	GK_ASSERT(gk_lock_held(&s->of->lock));

@@ -11,8 +11,8 @@ static bool is_policy(unsigned policy)
 }
 
 /*
- * Whether a window is valid: no larger than the device's limit, if there is
- * one.
+ * Whether an access policy window is valid: no larger than the device's limit,
+ * if there is one.
  */
 static bool is_window(CUstream s, const CUaccessPolicyWindow *window)
 {

@@ -64,14 +64,15 @@ struct left {
 struct streams {
 	pthread_mutex_t lock;
 	CUcontext ctx;
-	struct streams *next; /* streams of the next context, by `serial` */
+	/* the list of all contexts' streams, sorted by `serial` */
+	struct streams *next;
 	uint64_t serial;
 	CUstream all, legacy, active;
 	struct left *left;
 	unsigned left_count, left_room;
-	/* contains only waits; one ticket of it stands for many tickets */
+	/* A queue of waits only: one of its tickets stands for many tickets. */
 	struct gkf_queue *gather;
-	/* contains only waits; all streams wait for it */
+	/* A queue of waits only: all streams wait for it. */
 	struct gkf_queue *hold;
 	_Atomic unsigned capturing_blocking, capturing_others; /* counts */
 };
@@ -102,7 +103,7 @@ static inline struct streams *streams_of(CUcontext ctx)
 }
 
 /*
- * Begins a call on a stream of any context; a default stream is one of the
+ * Begins a call on a stream of any context. A default stream is that of the
  * current context. Returns the context's sticky error, if any.
  */
 CUresult stream_enter(enum cuda_row row, CUstream given, bool per_thread,

@@ -53,8 +53,8 @@ static CUresult value_on(enum cuda_row row, bool per_thread, CUstream stream,
 }
 
 /*
- * Defines the entry points for batches. The first versions differ only in the
- * hardware support that they require.
+ * Defines the entry points for batches. The first and second versions of these
+ * functions differ only in the hardware support that they require.
  */
 #define BATCH(symbol)                                                          \
 	BOTH_STREAMS(symbol, _ptsz,                                            \

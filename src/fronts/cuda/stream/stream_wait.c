@@ -10,8 +10,8 @@
 #include <sched.h>
 
 /*
- * How long a waiting thread spins before it sleeps; the context's flags select
- * which.
+ * The times that a waiting thread spins before it sleeps; the context's flags
+ * select one of them.
  */
 #define SPIN_AUTO_NS (20 * GK_NS_PER_US)
 #define SPIN_LONG_NS (50 * GK_NS_PER_MS)
