@@ -20,7 +20,9 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* For example "libcudart.so", and ".13", which its SONAME adds. */
+/*
+ * For example, "libcudart.so", and ".13", which is added to it in the SONAME.
+ */
 static const struct library {
 	const char *bare, *version;
 } libraries[] = {
@@ -62,8 +64,8 @@ static void look_beside(const char *dir, int dir_len, const char *bare,
 
 /*
  * valgrind cannot run a program with an auditor, but its launcher has one. When
- * the launcher runs, this removes the variable from the environment on the
- * stack, which the launcher passes on to valgrind.
+ * the launcher runs, this removes LD_AUDIT from the environment on the stack,
+ * which the launcher passes on to valgrind.
  */
 static void leave_valgrind(const char *own)
 {
@@ -180,7 +182,7 @@ EXPORT char *la_objsearch(const char *name, uintptr_t *cookie,
 		target = find_target(name);
 	if (target)
 		return target;
-	/* The return type lacks const, but the linker does not write to the
-	 * text. */
+	/* The return type lacks const, but the dynamic linker does not write to
+	 * the text. */
 	return ours ? ours : (char *)(uintptr_t)name;
 }

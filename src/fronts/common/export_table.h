@@ -49,7 +49,10 @@ struct gpukit_run {
 	 */
 	void *(*memory)(struct gpukit_run *run, enum gpukit_access access,
 			uint64_t address, size_t size);
-	/* True: the process or context is ending; the body must return soon. */
+	/*
+	 * Returns true if the process or context is ending. Then the body must
+	 * return soon.
+	 */
 	bool (*stopped)(void);
 	/* The body adds its additions and multiplications here. */
 	uint64_t operations;

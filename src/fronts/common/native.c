@@ -14,7 +14,7 @@
 #define PTX_HEAD ".version 7.0\n.target sm_50\n.address_size 64\n"
 #define PTX_ENTRY                                                              \
 	".visible .entry %s(.param .align 16 .b8 p[%zu])\n{\nret;\n}\n"
-#define ENTRY_SPARE 96 /* PTX_ENTRY without name, with size */
+#define ENTRY_SPARE 96 /* enough for PTX_ENTRY without a name */
 
 static const struct {
 	const char *symbol;
@@ -53,7 +53,10 @@ static const struct gpukit_table *find_table(void)
 	if (driver.cuGetExportTable(&found, &id) || !found)
 		return NULL;
 	table = found;
-	/* the last member that these libraries use */
+	/*
+	 * Older tables lack capture_watch, the last member that these libraries
+	 * use.
+	 */
 	return GPUKIT_TABLE_HAS(table, capture_watch) ? table : NULL;
 }
 

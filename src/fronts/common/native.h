@@ -16,8 +16,8 @@
 
 #include <pthread.h>
 
-/* NATIVE_FOR_##callers(code) of a row of cuda.def is the code if these
- * libraries call the function, else nothing. */
+/* For a row of cuda.def, NATIVE_FOR_##callers(code) expands to the code if
+ * these libraries call the function, else to nothing. */
 #define NATIVE_FOR_NOBODY(...)
 #define NATIVE_FOR_RUNTIME(...)
 #define NATIVE_FOR_NATIVE(...) __VA_ARGS__

@@ -52,8 +52,8 @@ static void *open_library(const char *library)
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	opened = dlopen(needed->file, RTLD_NOW | RTLD_LOCAL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	/* Registered after OpenBLAS' own handlers, so that before a fork
-	 * hold_calls() runs before them. */
+	/* Registered after OpenBLAS' own fork handlers, so that hold_calls()
+	 * runs before them. */
 	if (opened)
 		pthread_atfork(hold_calls, openblas_end, renew_lock);
 	else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * refused.h - the reasons of refused.def, by number. WHY_##refused of a row of
- * nvml.def, cuda.def or cudart.def is the number of its reason.
+ * refused.h - the reasons of refused.def, by number. For a row of nvml.def,
+ * cuda.def or cudart.def, WHY_##refused is the number of its reason.
  */
 #ifndef GKF_REFUSED_H
 #define GKF_REFUSED_H

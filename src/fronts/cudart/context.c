@@ -88,9 +88,9 @@ static bool was_primary(CUcontext context, int *ret_device)
 }
 
 /*
- * Whether the current context is one that this runtime retained and that has
- * been reset since, by this runtime, by another one in the process, or by the
- * program. Asks the driver, because a new, live context may have the same
+ * Whether the current context was retained by this runtime and has been reset
+ * since: by this runtime, by another runtime in the process, or by the program.
+ * Asks the driver, because a new context, which is alive, may have the same
  * handle.
  */
 static bool was_reset(CUcontext current, int *ret_device)

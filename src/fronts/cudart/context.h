@@ -10,13 +10,13 @@
 /* Whether the current context is the primary context of its device. */
 bool context_is_primary(CUcontext current);
 
-/* Call it after the primary context of a device was reset, which releases the
- * context. */
+/* Call this after a device's primary context was reset: a reset also releases
+ * the context. */
 void context_forget(int device);
 
 /*
  * Sets the devices to try, in this order, for a thread that has not chosen one;
- * count 0: all devices. cudaErrorMemoryAllocation if memory runs out.
+ * count 0: all devices. Returns cudaErrorMemoryAllocation if memory runs out.
  */
 cudaError_t context_order(const int *devices, int count);
 

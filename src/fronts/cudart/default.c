@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * default.c - defines every function whose row refuses it: it returns "not
- * supported" and is counted if the driver supports that. `nm -D
- * libcudart.so.13` marks implemented functions with T and refused ones with W.
+ * default.c - defines every function whose row in cudart.def says REFUSED: each
+ * returns "not supported", and the call is counted if the driver supports that.
+ * `nm -D libcudart.so.13` marks implemented functions with T and refused ones
+ * with W.
  */
 #include "fronts/common/refused.h"
 #include "fronts/cudart/runtime.h"

@@ -62,8 +62,8 @@ void driver_release(void)
 	pthread_mutex_unlock(&opening);
 }
 
-/* Holds the lock: in a child that is forked during the call, the library would
- * stay half loaded. */
+/* Holds the lock, for which a fork waits: in a child forked during dlopen(),
+ * the library would stay half loaded. */
 static void *load_driver(void)
 {
 	void *library;

@@ -8,16 +8,16 @@
 
 #include "abi/cuda/cuda_abi.h"
 
-/* DRIVER_FOR_##callers(code) of a row of cuda.def is the code if this runtime
- * calls the function, else nothing. */
+/* For a row of cuda.def, DRIVER_FOR_##callers(code) expands to the code if this
+ * runtime calls the function, else to nothing. */
 #define DRIVER_FOR_NOBODY(...)
 #define DRIVER_FOR_NATIVE(...)
 #define DRIVER_FOR_RUNTIME(...) __VA_ARGS__
 #define DRIVER_FOR_BOTH(...)    __VA_ARGS__
 
 /*
- * Never NULL: a function that the driver lacks returns
- * CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER.
+ * The driver's functions. No pointer is NULL: a function that the driver lacks
+ * returns CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER.
  */
 struct driver {
 #define CUDA(symbol, base, since, twin, limit, capture, callers, ...)          \

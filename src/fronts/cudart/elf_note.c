@@ -7,7 +7,8 @@
 #include <stdint.h>
 
 /*
- * The type of a note named "gpukit" that contains the CUDA major of a runtime.
+ * The type of a note named "gpukit" that contains the CUDA major version of a
+ * runtime.
  */
 #define TYPE 1
 

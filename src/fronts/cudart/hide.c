@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hide.c - hides the runtime's symbols; in the archive only. A program or
- * plugin that is linked with the archive then uses its own copy, as a runtime
- * of another CUDA major has structs of other sizes.
+ * plugin that is linked with the archive then uses its own copy. It must,
+ * because the structs of other CUDA majors have other sizes.
  *
  * The linker gives a symbol the most restrictive visibility that any object
  * requests. The section exists only to make the assembler keep the symbols; the

@@ -20,9 +20,9 @@ int cudart_device_count;
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 
 /*
- * Waits until no other thread is starting the runtime. The libraries being
- * loaded then have no fork handlers yet, so a child forked in the middle could
- * not start again.
+ * Delays the fork until no other thread is starting the runtime. While
+ * libraries are being loaded, their fork handlers are not registered yet, so a
+ * child forked at that time could not start the runtime again.
  */
 static void before_fork(void)
 {

@@ -124,14 +124,17 @@ static inline cudaError_t runtime_result(CUresult result)
 	} while (0)
 
 /*
- * Defines both twins of a function with a stream, and begins the body that they
- * share: BOTH_STREAMS(cudaStreamQuery, _ptsz, (cudaStream_t stream), (stream))
- * {...} defines
+ * Defines the twins of a function with a stream, that is the function itself
+ * and its variant for per-thread default streams (suffix _ptsz or _ptds), and
+ * begins the body that they share:
+ * BOTH_STREAMS(cudaStreamQuery, _ptsz, (cudaStream_t stream), (stream)) {...}
+ * defines
  *   static cudaError_t cudaStreamQuery_by(const struct driver *d,
  *                                         cudaStream_t stream)
  * which cudaStreamQuery() and cudaStreamQuery_ptsz() call. So every body has
- * one more parameter: d, the driver as the twin that was called sees it. To
- * find the definition of NAME_by, search for "BOTH_STREAMS(NAME,".
+ * one more parameter: d, the set of driver functions that matches the twin that
+ * was called. To find the definition of NAME_by, search for
+ * "BOTH_STREAMS(NAME,".
  */
 #define UNWRAP(...) __VA_ARGS__
 #define BOTH_STREAMS(symbol, suffix, params, names)                            \

@@ -61,9 +61,9 @@ static enum result refuse_cupti(const char *symbol)
 }
 
 /*
- * Arguments are in registers and on the caller's stack, where they are ignored,
- * so the real prototypes are not needed. Functions that refuse are weak
- * symbols.
+ * Defines a function without its real parameters: the caller passes arguments
+ * in registers and on its own stack, where they are ignored. Functions that
+ * refuse are weak symbols.
  */
 #define ANSWER(symbol, linkage, answer)                                        \
 	EXPORT linkage enum result symbol(void);                               \

@@ -5,7 +5,7 @@
  */
 #include <stdint.h>
 
-/* The value of NVTX_NO_PUSH_POP_TRACKING is PUSH_POP. */
+/* PUSH_POP is the value of NVTX_NO_PUSH_POP_TRACKING. */
 enum { PUSH_POP = -2, NOTHING = 0 };
 
 /*

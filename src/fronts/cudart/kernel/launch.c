@@ -56,7 +56,9 @@ static bool is_within_limits(dim3 size, CUdevice device,
 	return true;
 }
 
-/* Invalid sizes have their own error in the runtime, but not in the driver. */
+/*
+ * The runtime has an error of its own for invalid sizes; the driver does not.
+ */
 static bool are_sizes_valid(dim3 grid, dim3 block)
 {
 	static const CUdevice_attribute grid_limits[] = {

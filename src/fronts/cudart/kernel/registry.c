@@ -46,7 +46,7 @@ void __cudaRegisterFatBinaryEnd(void **fatCubinHandle)
 	(void)fatCubinHandle;
 }
 
-/* If memory runs out, no entry is stored, and finding it fails later. */
+/* If memory runs out, no entry is stored, and later look-ups of it fail. */
 static void note_entry(void **handle, enum entry_kind kind, const void *host,
 		       const char *name, size_t size)
 {
@@ -105,8 +105,8 @@ void __cudaRegisterHostVar(void **fatCubinHandle, const char *deviceName,
 }
 
 /*
- * Host functions and data for device code, on systems where host and device
- * share one address space, which ours do not.
+ * Registers host functions and data for device code, on systems where host and
+ * device share one address space. Ours do not, so there is nothing to do.
  */
 void __cudaRegisterUnifiedTable(void *table)
 {

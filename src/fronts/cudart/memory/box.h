@@ -13,7 +13,7 @@
 struct end {
 	cudaArray_const_t array;
 	const void *at;
-	size_t pitch, rows; /* of memory: bytes per row, rows per plane */
+	size_t pitch, rows; /* for memory: bytes per row, rows per plane */
 	size_t x, y, z;     /* where the box begins; x in bytes */
 };
 

@@ -52,8 +52,8 @@ fill_box(const struct driver *d, struct fill *b,
 		cudaErrorInvalidValue);
 	if (b->rows == b->height) /* no gaps: one plane */
 		return runtime_result(plane(d, b, b->at, rows, stream));
-	/* Begin with the last plane: if any of them is out of bounds, nothing
-	 * is set. */
+	/* Begins with the last plane, which is out of bounds if any plane is:
+	 * then nothing is set. */
 	for (size_t z = b->depth; z--;)
 		TRY(runtime_result(
 		    plane(d, b, b->at + z * step, b->height, stream)));
