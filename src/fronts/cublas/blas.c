@@ -54,8 +54,8 @@ cublasStatus_t blas_launch(cublasHandle_t handle, enum kernel kernel,
 }
 
 /*
- * Whether a graph is being captured. It would write a result in host memory
- * only after the call has returned.
+ * Whether the stream is being captured. The graph would store a result in host
+ * memory only after the call has returned.
  */
 static bool is_capturing(CUstream stream)
 {

@@ -35,7 +35,7 @@ struct level1 {
 };
 
 struct level2 {
-	/* its member `data` is not set; `a` is the address */
+	/* matrix.data is not set: `a` is the device address */
 	struct matrix matrix;
 	int op; /* enum matrix_op */
 	enum operation trans;
@@ -46,7 +46,7 @@ struct level2 {
 
 /* One product, or a batch given by strides or by arrays of addresses. */
 struct gemm_call {
-	struct gemm gemm; /* its pointers, alpha and beta are not set */
+	struct gemm gemm; /* the pointers, alpha and beta in it are not used */
 	uint64_t a, b, c;
 	int64_t stride_a, stride_b, stride_c;
 	int64_t count;

@@ -21,7 +21,7 @@ static struct {
 	FILE *file;
 } logger = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Whether the log goes anywhere; read without the lock. */
+/* Whether anything receives the log; read without the lock. */
 static bool listens;
 
 /* Updates `listens`. The caller holds logger.lock. */

@@ -15,7 +15,10 @@
 
 enum transform_kind { COMPLEX, FROM_REAL, TO_REAL };
 
-/* Counted in elements: complex numbers or, on the real side, real ones. */
+/*
+ * Counts elements: complex numbers or, on a transform's real side, real
+ * numbers.
+ */
 struct layout {
 	long long embed[RANK_MAX]; /* sizes of dimensions; [0] is unused */
 	/* distance between elements, and between transforms */
@@ -25,7 +28,7 @@ struct layout {
 struct transform {
 	int kind, is_double, rank;
 	int direction; /* CUFFT_FORWARD or CUFFT_INVERSE; set before running */
-	int basic;     /* default layout: in and out follow from in_place */
+	int basic;     /* default layouts, which depend on in_place */
 	int in_place, aligned, unused;
 	long long n[RANK_MAX], batch;
 	struct layout in, out;

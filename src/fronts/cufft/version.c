@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * version.c - returns the versions of the releases that we stand in for
+ * version.c - returns the versions of the releases that this library imitates
  * (nvidia-cufft-cu12 11.3.3.83 and nvidia-cufft 12.0.0.61 on PyPI).
  */
 #include "fronts/cufft/front.h"

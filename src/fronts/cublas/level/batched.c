@@ -274,7 +274,7 @@ static bool take_room(struct item *t)
 	size_t factors = b->op == BATCHED_MATINV ? n * n : 0;
 	int64_t most = BLOCK * ((int64_t)b->n + b->nrhs + 1);
 
-	/* The size with which LAPACK works in blocks; it also accepts less. */
+	/* With this size LAPACK works in blocks; it also accepts less. */
 	t->work_size = most < INT32_MAX ? (int)most : INT32_MAX;
 	t->work = malloc(((size_t)t->work_size + factors) * size);
 	t->own_pivots = malloc((n + 1) * sizeof(int));

@@ -359,7 +359,7 @@ GER(Cgerc, cuComplex)
 GER(Zgeru, cuDoubleComplex)
 GER(Zgerc, cuDoubleComplex)
 
-/* R is alpha's type in rank 1 updates, T in rank 2 updates. */
+/* alpha has type R in rank 1 updates and type T in rank 2 updates. */
 #define RANKS(full, packed, full2, packed2, R, T)                              \
 	CALLS(full, (char u, int n, R alpha, IN x, int incx, OUT A, int lda),  \
 	      (H, int, int, IN, IN, int, OUT, int),                            \

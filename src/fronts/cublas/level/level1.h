@@ -57,8 +57,8 @@ cublasStatus_t level1_modified(cublasHandle_t handle, enum element type,
 			       int64_t incy, const void *param);
 
 /*
- * Launches rotg or rotmg. points are their arguments in order, with their
- * types. In host pointer mode the result is computed at once, without a kernel.
+ * Launches rotg or rotmg. `points` has their arguments in order, each with its
+ * type. In host pointer mode the result is computed at once, without a kernel.
  */
 cublasStatus_t level1_make(cublasHandle_t handle, int op, enum element type,
 			   void *const *points, const enum element *types);

@@ -15,8 +15,8 @@ static bool is_triangular(const struct level3 *l)
 }
 
 /*
- * Whether A is square and has a side: left or right of B. True for symm, hemm,
- * trmm and trsm.
+ * Whether A is square and stands to the left or right of B. True for symm,
+ * hemm, trmm and trsm.
  */
 static bool has_side(const struct level3 *l)
 {
@@ -30,8 +30,8 @@ static bool has_b(const struct level3 *l)
 }
 
 /*
- * Finds the rows and columns of A as it is stored. B has the same size in
- * operations that have k.
+ * Finds the number of rows and of columns of A as it is stored. In operations
+ * that have k, B has the same size.
  */
 static void size_a(const struct level3 *l, int64_t *rows, int64_t *columns)
 {

@@ -51,7 +51,10 @@ uint64_t matrix_extent(const struct matrix *a)
 void matrix_run(const struct matrix *a, enum matrix_op op, bool transposed,
 		bool conjugated, const double alpha[2], void *x, void *y)
 {
-	/* Other vectors are the program's, which may pass one twice. */
+	/*
+	 * In other operations x and y may be the same vector: the program may
+	 * pass it twice.
+	 */
 	GK_ASSERT(op != MATRIX_MULTIPLY || a->shape != SHAPE_TRIANGLE ||
 		  x != y);
 	if (a->type == R_32F)

@@ -6,8 +6,8 @@
 #include "fronts/cublas/lt/lt_algo.h"
 
 /*
- * The side of the square of D that a thread block would compute, from which the
- * number of waves follows.
+ * A thread block would compute a square of D with this side. The number of
+ * waves follows from that.
  */
 #define TILE 128
 

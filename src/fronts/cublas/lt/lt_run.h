@@ -14,7 +14,10 @@
 /* The parameters of the kernel. */
 struct lt_job {
 	struct lt_problem p;
-	/* addresses of matrices or, by batch mode, of arrays of addresses */
+	/*
+	 * addresses of matrices or, in pointer array mode, of arrays of
+	 * addresses
+	 */
 	uint64_t a, b, c, d;
 	struct lt_factor alpha, beta;
 	/*
