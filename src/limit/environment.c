@@ -54,7 +54,9 @@ static bool parse_truth(const char *text, bool *ret_truth)
 	return false;
 }
 
-/* A value that is neither true nor false is logged and read as `otherwise`. */
+/*
+ * A value that is neither true nor false is logged; the result is `otherwise`.
+ */
 static bool truth_of(const char *name, bool otherwise)
 {
 	const char *value = value_of(name);
@@ -186,7 +188,7 @@ int gkl_environment_read(struct gkl_environment *ret_environment)
 	struct gkl_environment e = {.group = value_of("GPUKIT_LIMIT_GROUP")};
 	int r = 0;
 
-	/* HAMi's switch only turns off HAMi's limits. */
+	/* HAMi's switch turns off only HAMi's limits, not those of a group. */
 	if (!e.group && !truth_of("CUDA_DISABLE_CONTROL", false))
 		r = read_hami(&e);
 	if (r)

@@ -18,9 +18,9 @@ struct gkl_environment {
 
 /*
  * Returns 0 or a gk_err. GK_ERR_INVALID: a limit cannot be read, which must not
- * mean "no limit"; the log says which one. The strings point into the
- * environment; if it names no region, `region` points to own_region, a file for
- * each user.
+ * mean "no limit"; the log names its variable. The strings point into the
+ * environment. If the environment names no region, `region` points to
+ * own_region, which names a file for each user.
  */
 int gkl_environment_read(struct gkl_environment *ret_environment);
 

@@ -141,9 +141,9 @@ int gkl_directory_open(const char *path)
 }
 
 /*
- * Allocates the whole file: with holes, its users would die of SIGBUS when
- * space runs out. Growing it past this process's file size limit would kill it
- * with SIGXFSZ.
+ * Allocates the whole file: if it had holes, processes that map it would die of
+ * SIGBUS when space runs out. Checks the file size limit first, because growing
+ * the file past it would raise SIGXFSZ.
  */
 static int reserve_space(int fd, size_t size)
 {

@@ -74,7 +74,7 @@ void gkl_group_close(struct gkl_group *group)
 	*group = (struct gkl_group){0};
 }
 
-/* On error, closes the parts of the group that are open; else returns it. */
+/* On an error, closes the open parts of the group; else sets *ret_group. */
 static int hand_on(struct gkl_group *group, int r, struct gkl_group *ret_group)
 {
 	if (r)
@@ -115,8 +115,8 @@ static int open_directory(const char *path, bool writable,
 }
 
 /*
- * Warns if policy and environment differ, as they do after the operator or the
- * environment has changed one of them.
+ * Warns if policy and environment differ, as they do after the operator has
+ * changed the policy, or the environment has changed.
  */
 static void compare_policies(const struct gkl_group *group,
 			     const struct gkl_policy *wanted)
@@ -196,7 +196,10 @@ static int open_hami_files(const struct gkl_environment *e,
 		r = renew_policy(group, files, &e->policy);
 	if (!r)
 		compare_policies(group, &e->policy);
-	/* Only HAMi's monitor reads the region: the limits hold without it. */
+	/*
+	 * Only HAMi's monitor reads the region, so a failure does not weaken
+	 * the limits.
+	 */
 	if (!r && gkl_region_open(group->path, &group->region))
 		gk_log(GK_LOG_WARN, "%s is not HAMi's region", group->path);
 	return r;

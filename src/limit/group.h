@@ -44,8 +44,8 @@ int gkl_group_open(const char *name, bool writable,
 void gkl_group_close(struct gkl_group *group);
 
 /*
- * bury: removes dead processes, in HAMi's region too. refresh: the same, and
- * writes the current limits to the region.
+ * gkl_group_bury() removes dead processes, in HAMi's region too.
+ * gkl_group_refresh() also writes the current limits to the region.
  */
 void gkl_group_bury(const struct gkl_group *group);
 void gkl_group_refresh(const struct gkl_group *group);

@@ -31,7 +31,7 @@ static void fill_file(void *at, const void *arg)
 	f->version = GKL_LEDGER_VERSION;
 }
 
-/* Memory that the kernel zeroes in a forked child, if it can. */
+/* Gets memory that the kernel zeroes in a forked child, if it can. */
 static int make_own(struct gkl_ledger *ledger)
 {
 	size_t size = sizeof *ledger->own;
@@ -185,8 +185,10 @@ static int take_slot(struct gkl_ledger_file *f, union gkl_wide *self)
 			continue;
 		*self = gkl_life_in_turn(
 		    *self, atomic_fetch_add(&f->slots[i].turn, 1));
-		/* Before the swap: if this process is killed right after the
-		 * swap, others must find what it holds. */
+		/*
+		 * `high` grows before the swap: if this process is killed right
+		 * after the swap, others must find what the slot holds.
+		 */
 		raise_to(&f->high, i + 1);
 		if (gkl_wide_swap(life, free_slot, *self))
 			return (int)i;

@@ -29,8 +29,9 @@
 struct gkl_ledger; /* the mapped file */
 
 /*
- * Opens the file (an absolute path), making it if needed, and maps it. Returns
- * 0 or a gk_err. close: gives back all that the calling process holds.
+ * gkl_ledger_open() opens the file (an absolute path), making it if needed, and
+ * maps it. Returns 0 or a gk_err. gkl_ledger_close() also gives back all that
+ * the calling process holds.
  */
 int gkl_ledger_open(const char *path, enum gkl_trust trust,
 		    struct gkl_ledger **ret_ledger);
@@ -38,7 +39,8 @@ void gkl_ledger_close(struct gkl_ledger *ledger);
 
 /*
  * Whether the file was ever truncated, even if it has its old size again. From
- * then on its content is meaningless and nothing may be reserved. Two loads.
+ * then on its content is meaningless and nothing may be reserved. Costs two
+ * loads.
  */
 bool gkl_ledger_is_damaged(const struct gkl_ledger *ledger);
 
@@ -73,9 +75,10 @@ void gkl_ledger_move(struct gkl_ledger *ledger, unsigned int device,
 void gkl_ledger_refused(struct gkl_ledger *ledger, unsigned int device);
 
 /*
- * used: bytes that all processes of the group hold; owners that died more than
- * 50 ms ago are not counted. own: bytes that the calling process holds.
- * pending: bytes that all processes hold as `kind`, GKL_PENDING or GKL_LOADING.
+ * gkl_ledger_used(): bytes that all processes of the group hold; owners that
+ * died more than 50 ms ago are not counted. gkl_ledger_own(): bytes that the
+ * calling process holds. gkl_ledger_pending(): bytes that all processes hold as
+ * `kind`, GKL_PENDING or GKL_LOADING.
  */
 uint64_t gkl_ledger_used(const struct gkl_ledger *ledger, unsigned int device);
 uint64_t gkl_ledger_own(struct gkl_ledger *ledger, unsigned int device);

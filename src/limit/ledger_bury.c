@@ -7,7 +7,9 @@
 #include "limit/uncancelled.h"
 #include "limit/life.h"
 
-/* What a dead process still holds: bytes, and whether some were given back. */
+/*
+ * The bytes that a dead process still holds, and whether some were given back.
+ */
 struct gkl_left {
 	uint64_t bytes;
 	bool less;
@@ -215,8 +217,8 @@ static void bury_dead(struct gkl_ledger_file *f, unsigned int slot,
 enum { ROW = 64 };
 
 /*
- * Finds all dead owners in a row of slots first. One search for the holders of
- * exports is then valid for all of them.
+ * Finds all dead owners among ROW adjacent slots first. One search for the
+ * holders of exports is then valid for all of them.
  */
 static void bury_row(const struct gkl_look *look, unsigned int first,
 		     struct gkl_round *round)

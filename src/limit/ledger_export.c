@@ -89,7 +89,7 @@ void gkl_export_end(struct gkl_ledger *ledger, int place)
 			    gkl_wide_read(&e->owner));
 }
 
-/* ---- who holds them ---- */
+/* ---- holders of exports ---- */
 
 static struct flock byte_of(uint64_t number)
 {
@@ -185,7 +185,7 @@ bool gkl_export_is_held(uint64_t number)
 	return gk_ofd_locks(compare_number, &search) || search.found;
 }
 
-/* ---- exports of the dead ---- */
+/* ---- exports of dead processes ---- */
 
 struct look {
 	const struct gkl_ledger_file *file;

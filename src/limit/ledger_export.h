@@ -23,17 +23,18 @@
 #define GKL_EXPORT_FIRST (1ULL << 61)
 
 /*
- * A number that no other export has. number_of: the number for a handle,
- * computed from the handle's bytes.
+ * gkl_export_number(): a number that no other export has.
+ * gkl_export_number_of(): the number for a handle, computed from the handle's
+ * bytes.
  */
 uint64_t gkl_export_number(void);
 uint64_t gkl_export_number_of(const void *handle, unsigned int bytes);
 
 /*
- * begin: records an export of the calling process. Returns its index,
- * GK_ERR_TOO_MANY, or GK_ERR_NOT_FOUND if the process has no slot. change: adds
- * to the export's bytes. end: the memory was freed, or nobody else can hold it
- * any more.
+ * gkl_export_begin() records an export of the calling process. Returns its
+ * index, GK_ERR_TOO_MANY, or GK_ERR_NOT_FOUND if the process has no slot.
+ * gkl_export_change() adds to the export's bytes. Call gkl_export_end() when
+ * the memory was freed, or nobody else can hold it any more.
  */
 int gkl_export_begin(struct gkl_ledger *ledger, unsigned int device,
 		     uint64_t number, uint64_t bytes);

@@ -99,7 +99,7 @@ struct gkl_ledger_file {
 	_Atomic uint32_t burials; /* incremented before a slot is freed */
 	/* The boot whose CLOCK_MONOTONIC the shares use. 0: never opened. */
 	_Atomic uint64_t boot;
-	_Atomic uint32_t exports_high; /* highest entry ever used + 1 */
+	_Atomic uint32_t exports_high; /* highest used index of `exports` + 1 */
 	struct gkl_taken taken[GKL_DEVICES];
 	struct gkl_device_pair devices[GKL_DEVICES];
 	char share[GKL_DEVICES][GKL_SHARE_BYTES]

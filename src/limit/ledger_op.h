@@ -85,8 +85,8 @@ static inline bool gkl_is_ended(const struct gkl_slot *s, union gkl_wide life)
 }
 
 /*
- * In ledger_export.c. sum: adds up the bytes that others hold of a dead
- * process's memory. free: frees the dead process's exports.
+ * In ledger_export.c. gkl_exports_sum() adds up the memory of a dead process
+ * that others hold; gkl_exports_free() frees the dead process's exports.
  */
 void gkl_exports_sum(const struct gkl_ledger_file *f, union gkl_wide life,
 		     struct gkl_holds *holds, uint64_t ret_bytes[GKL_DEVICES]);
@@ -95,7 +95,10 @@ void gkl_exports_free(struct gkl_ledger_file *f, union gkl_wide life);
 /* Buries what this process held before its exec. */
 void gkl_bury_former(struct gkl_ledger_file *f, union gkl_wide self);
 
-/* Buries all dead owners. found: how many were dead, whoever buried them. */
+/*
+ * The result of gkl_bury_round(), which buries all dead owners. found: how many
+ * were dead, whoever buried them.
+ */
 struct gkl_round {
 	int found, buried, dying;
 };

@@ -3,8 +3,9 @@
  * lock.h - a lock between the threads of one process. All zeros: not held.
  *
  * Unlocking has two halves: a plain store and, after a full barrier, a check
- * for waiters. A caller that executes a full barrier anyway uses that one,
- * which saves a tenth of the time of a ledger operation.
+ * for waiters. If the caller needs a full barrier at that point anyway, that
+ * barrier serves for both, which saves a tenth of the time of a ledger
+ * operation.
  */
 #ifndef GKL_LOCK_H
 #define GKL_LOCK_H

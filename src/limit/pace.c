@@ -17,7 +17,7 @@
 enum { COUNT_BITS = 20 };
 #define COUNT_MASK ((1ULL << COUNT_BITS) - 1)
 
-/* Devices that belong together proceed within this time. */
+/* Launches on devices that belong together proceed within this time. */
 #define APART_US 1000ULL
 
 void gkl_pace_begin(struct gkl_share *share, uint64_t now_ns, uint64_t least_ns)

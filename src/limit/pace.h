@@ -11,8 +11,8 @@
 #include "limit/share.h"
 
 /*
- * Records that a launch proceeds; its work takes least_ns if it waits for
- * nobody.
+ * Records that a launch proceeds. Its work takes least_ns if it does not wait
+ * for other work.
  */
 void gkl_pace_begin(struct gkl_share *share, uint64_t now_ns,
 		    uint64_t least_ns);
@@ -33,9 +33,9 @@ bool gkl_pace_is_overdue(const struct gkl_share *share, uint64_t now_ns,
  * millisecond of each other; a bout lasts from one such moment to the next.
  * gkl_pace_open() begins a bout now, unless a bout has begun since since_ns.
  * gkl_pace_step() counts a launch on device `mine` in the latest bout of all
- * shares. gkl_pace_behind() finds, among the devices with unfinished launches,
- * the one with the most launches in the latest bout, and returns how many
- * launches `mine` is behind that device.
+ * shares. gkl_pace_behind() compares `mine` with the other devices that have
+ * unfinished launches: it finds the one with the most launches in the latest
+ * bout, and returns how many launches `mine` is behind.
  */
 void gkl_pace_open(struct gkl_share *const share[], unsigned int count,
 		   unsigned int mine, uint64_t since_ns, uint64_t now_ns);

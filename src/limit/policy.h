@@ -57,7 +57,7 @@ void gkl_policy_close(struct gkl_policy_page *page);
 
 /*
  * Whether the file was ever truncated, even if it has its old size again; its
- * content is then meaningless. Two loads.
+ * content is then meaningless. Costs two loads.
  */
 bool gkl_policy_is_damaged(const struct gkl_policy_page *page);
 
@@ -66,15 +66,15 @@ void gkl_policy_read(const struct gkl_policy_page *page,
 		     struct gkl_policy *ret_policy);
 
 /*
- * Differs after each change; equal values mean that nothing has changed. One
- * load.
+ * Differs after each change; equal values mean that nothing has changed. Costs
+ * one load.
  */
 uint32_t gkl_policy_version(const struct gkl_policy_page *page);
 
 /*
- * Replaces the policy for all processes that map the page, and wakes those that
- * wait for a change. The page must be writable; writers of any process take
- * turns. Returns 0 or a gk_err.
+ * Replaces the policy for all processes that map the page, and wakes the
+ * threads that wait for a change. The page must be writable; writers in any
+ * process take turns. Returns 0 or a gk_err.
  */
 int gkl_policy_write(struct gkl_policy_page *page,
 		     const struct gkl_policy *policy);

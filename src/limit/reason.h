@@ -6,7 +6,7 @@
 #ifndef GKL_REASON_H
 #define GKL_REASON_H
 
-/* Any thread; the first reason stays. */
+/* Sets the reason, unless there is one already. Any thread. */
 void gkl_reason_note(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 

@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 /*
- * Set when the region was truncated, but never read: the region is only a
- * mirror.
+ * Set when the region was truncated. Nothing reads this flag, because no limit
+ * depends on the region.
  */
 static atomic_bool damaged;
 
@@ -32,8 +32,10 @@ static int make_big_enough(int fd, const struct stat *st)
 		return 0;
 	if (st->st_size)
 		return GK_ERR_VERSION;
-	/* Allocates all of it: writing to the mapping must not fail on a full
-	 * disk. */
+	/*
+	 * Allocates the whole region: writing to the mapping must not fail on a
+	 * full disk.
+	 */
 	if (posix_fallocate(fd, 0, GKL_REGION_BYTES) &&
 	    ftruncate(fd, GKL_REGION_BYTES))
 		return gk_err_from_errno(errno);
@@ -52,7 +54,7 @@ static void write_semaphore(uint64_t sem[4])
 	sem[1] = SHARED;
 }
 
-/* Processes that do this at the same time write the same data. */
+/* Processes that fill the region at the same time write the same data. */
 static void fill_region(struct gkl_region *r)
 {
 	r->major = MAJOR;

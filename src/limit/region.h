@@ -98,10 +98,10 @@ GKL_REGION_AT(sem_postinit, 2008920);
 _Static_assert(sizeof(struct gkl_region) == GKL_REGION_BYTES, "HAMi's size");
 
 /*
- * Maps the file, which may be empty or HAMi-core's. open makes the file if
- * there is none; open_there returns GK_ERR_NOT_FOUND. GK_ERR_VERSION: another
- * version, or not a region; GK_ERR_PERMISSION: not trusted (file.h), a link, or
- * not a regular file.
+ * Maps the file, which may be empty or HAMi-core's. If there is no file,
+ * gkl_region_open() makes it, and gkl_region_open_there() returns
+ * GK_ERR_NOT_FOUND. GK_ERR_VERSION: another version, or not a region;
+ * GK_ERR_PERMISSION: not trusted (file.h), a link, or not a regular file.
  *
  * If a region is truncated, a private page of zeros replaces it: limits do not
  * depend on it.
@@ -132,7 +132,10 @@ unsigned int gkl_region_slots(const struct gkl_region *region);
 /* The pid of a slot's owner; 0: none. */
 int32_t gkl_region_pid(const struct gkl_region *region, unsigned int slot);
 
-/* HAMi's three classes of memory. set_used: the owner's bytes of a device. */
+/*
+ * HAMi's three classes of memory. gkl_region_set_used() sets the owner's bytes
+ * of a device, by class.
+ */
 enum gkl_region_class {
 	GKL_REGION_CONTEXT,
 	GKL_REGION_MODULE,

@@ -20,9 +20,9 @@ _Static_assert(sizeof(struct gkl_share) <= GKL_SHARE_BYTES,
 _Static_assert(GKL_SHARE_SEEN_NS <= NS_MASK, "a whole bin has room");
 
 /*
- * The most debt that is kept, and the longest single wait. The next launch that
- * takes time forgets a larger debt (the machine may have been asleep). So a
- * kernel of more than 60 s * percent / 100 may get more than its share.
+ * The most debt that is kept, and the longest single wait. At the next launch,
+ * any larger debt is forgotten (the machine may have been asleep). So a kernel
+ * of more than 60 s * percent / 100 may get more than its share.
  */
 #define OWED_NS 60000000000LL
 
@@ -39,9 +39,9 @@ static int64_t clamp(int64_t value, int64_t least, int64_t most)
 /* ---- time that accrues ---- */
 
 /*
- * How far the `due` time in a word is ahead of now, in clock time; negative: it
- * has passed, so time was saved. When the percentage changes, the debt in
- * device time stays the same.
+ * How far the `due` time in a word is ahead of now, in clock time. Negative: it
+ * is past, and the difference is saved time. When the percentage changes, the
+ * debt in device time stays the same.
  */
 static int64_t read_ahead(uint64_t word, unsigned int percent, uint64_t now_ns)
 {
@@ -163,9 +163,9 @@ static uint64_t find_begin(const struct ring *ring, uint64_t end_ns)
 }
 
 /*
- * Counts the part of an interval that is older than the ring. It is united only
- * with other such parts: everything up to the end of the last one counts as
- * covered.
+ * Counts the part of an interval that is older than the ring. far_ns is the end
+ * of the latest such interval: what lies before both far_ns and the ring counts
+ * as covered.
  */
 static uint64_t cover_far(struct gkl_share *share, uint64_t begin_ns,
 			  uint64_t ring_ns, uint64_t end_ns)
@@ -235,17 +235,17 @@ uint64_t gkl_share_wanted(const struct gkl_share *share)
 #define MEET_LEAST_NS 500000ULL
 
 /*
- * A kernel that waited for a launch ends soon after it: within this time plus
- * the kernel's own run time and a part of its wait. If the wait was many times
- * longer than that, the coincidence is hardly chance.
+ * A kernel that waited for a launch ends soon after that launch: within
+ * SOON_NS, plus the kernel's own run time and a part of its wait. If the wait
+ * was many times longer than that, the coincidence is hardly chance.
  */
 #define SOON_NS (200 * US)
 enum { SOON_PART = 8, SURELY_PART = 32 };
 
 /*
- * A bond between two devices: how much evidence was found lately, and until
- * when the evidence counts, which is long enough to outlast the waits that the
- * bond causes.
+ * A bond between two devices says how much evidence was found lately that they
+ * wait for each other, and until when the evidence counts. That is long enough
+ * to outlast the waits that the bond causes.
  */
 enum {
 	FOUND = 4,
@@ -285,8 +285,8 @@ uint64_t gkl_share_launched(const struct gkl_share *share)
 }
 
 /*
- * Whether a launch's wait began before the kernel and ended shortly before the
- * kernel's end.
+ * Whether a launch waited from before the kernel's beginning until shortly
+ * before the kernel's end.
  */
 static bool explains_kernel(uint64_t wait, uint64_t begin_ns, uint64_t end_ns,
 			    uint64_t soon_ns)

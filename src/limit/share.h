@@ -51,7 +51,7 @@ struct gkl_share {
 	 * percentage used to compute it: 57 and 7 bits. */
 	_Atomic uint64_t due;
 	_Atomic uint64_t wanted_ns; /* time of the last launch or wait */
-	/* End of the last interval that was longer than the ring. */
+	/* End of the latest interval that began before the ring did. */
 	_Atomic uint64_t far_ns;
 	_Atomic uint64_t launched_ns; /* time of the last launch */
 	_Atomic uint64_t waited;      /* index of the next entry of `wait` */
@@ -62,8 +62,11 @@ struct gkl_share {
 	_Atomic uint64_t wait[GKL_SHARE_WAITS];
 	/* Bonds (share.c) with devices of higher numbers, by device. */
 	_Atomic uint64_t bond[GKL_SHARE_PARTNERS];
-	/* For pace.h: the last measured launch, the last one that has ended,
-	 * when all should have ended, and the bout. */
+	/*
+	 * For pace.h: the times at which the last measured launch proceeded,
+	 * the last ended launch proceeded, and all launches should have ended;
+	 * and the bout.
+	 */
 	_Atomic uint64_t begun_ns, over_ns, expected_ns, bout;
 };
 
@@ -100,7 +103,8 @@ uint64_t gkl_share_busy(const struct gkl_share *share, uint64_t now_ns,
 			uint64_t window_ns);
 
 /*
- * want: records that the group wants the device now; wanted: when it last did.
+ * gkl_share_want() records that the group wants the device now;
+ * gkl_share_wanted() returns when it last did.
  */
 void gkl_share_want(struct gkl_share *share, uint64_t now_ns);
 uint64_t gkl_share_wanted(const struct gkl_share *share);
@@ -115,25 +119,26 @@ uint64_t gkl_share_launched(const struct gkl_share *share);
 /*
  * Finds out which devices have kernels that wait for each other, as those of
  * collective operations do. The kernel that proceeds first busy-waits for the
- * last. Its group is charged for that, so its next launch on that device waits
- * longer and proceeds last, by a wider margin each time. That pattern reveals
- * such devices; a launch on one of them then also waits for the time of the
- * others.
+ * last one. Its group is charged for that wait, so its next launch on that
+ * device waits longer and proceeds last, by a wider margin each time. That
+ * pattern reveals such devices; a launch on one of them then also waits until
+ * the other devices have time left.
  *
- * meet: notes that a kernel on device `mine` of `count` shares took longer than
- * it needs by itself (least_ns), and looks for a launch on another device that
- * waited all that while and proceeded just before the kernel ended. That is
- * rarely chance, so three kernels must find the same, unless one waited so long
- * that it cannot be chance. Returns 0: the kernel waited for nobody, 1: it
- * seems to have waited, 2: it has waited.
+ * gkl_share_meet() is told that a kernel on device `mine` of `count` shares
+ * took longer than it needs by itself (least_ns). It looks for a launch on
+ * another device that waited all that while and proceeded just before the
+ * kernel ended. That is rarely chance; three such kernels are proof, or one
+ * that waited too long for chance. Returns 0: the kernel waited for nobody, 1:
+ * it seems to have waited, 2: it has waited.
  */
 unsigned int gkl_share_meet(struct gkl_share *const share[], unsigned int count,
 			    unsigned int mine, uint64_t begin_ns,
 			    uint64_t end_ns, uint64_t least_ns);
 
 /*
- * Devices found to be partners proceed together, so they are no longer seen to
- * wait. Now and then (GKL_WERE_PARTNERS) they proceed alone and are watched.
+ * Devices found to be partners proceed together, so their waits for each other
+ * no longer show. Now and then (GKL_WERE_PARTNERS) they proceed alone and are
+ * watched.
  */
 enum gkl_partners { GKL_NO_PARTNERS, GKL_WERE_PARTNERS, GKL_PARTNERS };
 enum gkl_partners gkl_share_partners(struct gkl_share *const share[],

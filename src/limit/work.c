@@ -6,9 +6,9 @@
 #include "limit/word.h"
 
 /*
- * A time in one word: average and least, in units of 64 ns, 32 and 31 bits.
- * Each longer measurement raises the least by a 64th of the difference. So the
- * least soon reflects that work has become longer. If only every other
+ * A time in one word: the average and the least, in units of 64 ns, 32 and 31
+ * bits. Each longer measurement raises the least by a 64th of the difference,
+ * so the least soon follows when work becomes longer. If only every other
  * measurement includes a wait, the least stays the time that the work takes by
  * itself.
  */
@@ -49,7 +49,7 @@ bool gkl_work_find(const struct gkl_work_table *table, uint64_t key,
 	return true;
 }
 
-/* Moves a value towards another by a part of the difference, at least by 1. */
+/* Moves a value towards another by 1/parts of the difference, at least by 1. */
 static uint64_t go_to(uint64_t from, uint64_t to, uint64_t parts)
 {
 	if (to < from)
@@ -58,9 +58,9 @@ static uint64_t go_to(uint64_t from, uint64_t to, uint64_t parts)
 }
 
 /*
- * Counts how often the work grew, in a window of measurements that begins when
- * it grows; both numbers are in one word. Returns the count, or 0 if the work
- * did not grow now.
+ * Counts how often the work grew, in a window of measurements that begins with
+ * a growth. The word holds the count and the number of measurements. Returns
+ * the count, or 0 if the work did not grow now.
  */
 static uint64_t count_grown(struct gkl_work_entry *entry, bool grew)
 {

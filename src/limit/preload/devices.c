@@ -175,8 +175,8 @@ static void count_process(const struct gkl_process *process, void *arg)
 }
 
 /*
- * A container may restart with other GPUs, so a process that is alone in its
- * group does not trust an old table.
+ * A container may restart with other GPUs, so the only process of a group does
+ * not trust an old table.
  */
 static bool is_table_believed(struct gkl_group *group)
 {

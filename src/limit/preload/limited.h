@@ -68,7 +68,9 @@ unsigned int limited_nvml_pid(void);
  */
 bool limited_nvml_handle(int device, nvmlDevice_t *ret_handle);
 
-/* Waits while the operator has suspended the group. One load if it is not. */
+/*
+ * Waits while the operator has suspended the group. Otherwise costs one load.
+ */
 void limited_wait_while_suspended(void);
 
 /*

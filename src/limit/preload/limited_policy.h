@@ -9,9 +9,9 @@
 #include "limit/preload/limited.h"
 
 /*
- * The calling thread's copy. Every launch reads it, hence the initial-exec
- * model, which works because a preloaded library is present when the program
- * starts.
+ * The calling thread's copy. Every launch reads it, so it uses the initial-exec
+ * TLS model, which works because a preloaded library is present when the
+ * program starts.
  */
 struct limited_copy {
 	bool filled;

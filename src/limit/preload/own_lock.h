@@ -21,7 +21,8 @@ struct own_lock {
 
 /*
  * The value of `pid` while a thread resets the lock for its process. It
- * contains the pid because a child forked at that moment lacks that thread.
+ * contains the pid, so that a child forked at that moment does not wait for a
+ * thread that it lacks.
  */
 static inline int own_lock_renewed_by(int pid)
 {

@@ -13,7 +13,7 @@
 
 #define ROOM_FIRST 128u
 #define STEP_BITS  9 /* addresses are multiples of 512 */
-#define GROUP_BITS 4 /* log2 of the neighbours that lie together */
+#define GROUP_BITS 4 /* log2 of how many neighbours lie together */
 #define SPINS      100
 
 static uint64_t hash_group(uint64_t key)
@@ -168,9 +168,9 @@ bool table_take(struct table *t, uint64_t key, struct table_row *ret_row)
 }
 
 /*
- * A row that moves up into a hole is examined there. A row that moves from the
- * front of the shard to its end was examined before; doing so again is
- * harmless, because it was not removed.
+ * When a row is removed, a later row may move to its index, which is therefore
+ * examined again. A row that moves from the front of the shard to its end is
+ * examined twice, which is harmless.
  */
 static void sweep_shard(struct table_shard *s,
 			bool (*is_gone)(const struct table_row *row, void *arg),

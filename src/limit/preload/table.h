@@ -32,7 +32,10 @@ struct table {
 /* Adds a row, replacing one with the same key. False: out of memory. */
 bool table_put(struct table *t, const struct table_row *row);
 
-/* find: copies the row of a key; take: also removes it. False: no such row. */
+/*
+ * table_find() copies the row of a key; table_take() also removes it. False: no
+ * such row.
+ */
 bool table_find(struct table *t, uint64_t key, struct table_row *ret_row);
 bool table_take(struct table *t, uint64_t key, struct table_row *ret_row);
 

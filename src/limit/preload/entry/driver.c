@@ -68,9 +68,9 @@ static void *real_function(enum hook hook)
 }
 
 /*
- * Hooks by the address of the function that they replace: open addressing; a
- * slot is 0 or hook + 1. other_address is what cuGetProcAddress() gives for a
- * function if that differs from what the library exports.
+ * Hooks by the address of the function that they replace, in open addressing.
+ * An entry is 0 or hook + 1. other_address: the address that cuGetProcAddress()
+ * gives for a function, if it differs from the exported one.
  */
 enum { SLOTS = 1024 };
 static _Atomic uint16_t slots[SLOTS];
@@ -181,7 +181,7 @@ load_library(struct library *library)
 {
 	void *handle = libc()->dlopen(library->soname, RTLD_LAZY | RTLD_LOCAL);
 	if (!handle) {
-		/* Clears the error: it is not the program's. */
+		/* Clears the error: the program did not cause it. */
 		libc()->dlerror();
 		gk_log(GK_LOG_DEBUG, "limit: there is no %s", library->soname);
 		return false;

@@ -34,7 +34,7 @@ static void *call_function(const struct lookup *lookup)
 	return found;
 }
 
-/* A real handle means the same for every caller. */
+/* With a real handle, the result does not depend on the caller. */
 static void *find_symbol(const struct lookup *lookup, const void *caller)
 {
 	const void *gadget = NULL;

@@ -22,7 +22,7 @@ struct object {
  */
 bool object_at(const void *address, struct object *ret_object);
 
-/* Whether its DT_SONAME is `soname`. */
+/* Whether the object's DT_SONAME is `soname`. */
 bool object_is(const struct object *object, const char *soname);
 
 #endif

@@ -72,7 +72,9 @@ static bool leave_block(_Atomic uint64_t *word, uint32_t since, bool *ret_old)
 	return (uint32_t)seen == 1;
 }
 
-/* The first and last block of a piece, if the piece does not fill them. */
+/*
+ * The first and last block of a piece, as far as the piece does not fill them.
+ */
 struct edges {
 	unsigned count;
 	uint64_t block[2];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * blocks.h - the 2 MiB blocks in which this process's memory lies. A driver
- * takes whole blocks and packs small pieces into one: the first piece in a
- * block takes it, the last one gives it back.
+ * takes whole blocks and packs small allocations (pieces) into one: the first
+ * piece in a block takes the block, the last one gives it back.
  */
 #ifndef GKL_PRELOAD_BLOCKS_H
 #define GKL_PRELOAD_BLOCKS_H
@@ -32,8 +32,8 @@ uint64_t blocks_add(struct blocks *b, uint64_t address, uint64_t bytes,
 
 /*
  * Removes a piece. Returns the total size of its blocks that are free now.
- * *ret_old: the part of that size in blocks that small pieces shared and that
- * were in use before `since`.
+ * *ret_old: how much of that size is in blocks that pieces filled only partly
+ * and that were in use before `since`.
  */
 uint64_t blocks_remove(struct blocks *b, uint64_t address, uint64_t bytes,
 		       uint32_t since, uint64_t *ret_old);

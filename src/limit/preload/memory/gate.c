@@ -77,7 +77,7 @@ claim_place(struct gate *gate)
 
 static inline struct gate_place *find_place(struct gate *gate)
 {
-	/* A test may have several gates. */
+	/* `mine` may belong to another gate: a test may have several. */
 	if (__builtin_expect((uintptr_t)mine - (uintptr_t)gate->own <
 				     sizeof(gate->own) &&
 				 is_mine(mine),
@@ -107,7 +107,7 @@ static inline bool try_enter(struct gate *gate, struct gate_place *place)
 	return !atomic_load(&gate->closed);
 }
 
-/* Leaves the closed gate that was entered, waits, and tries again. */
+/* Leaves the gate, which was entered while closed; waits; tries again. */
 __attribute__((noinline, cold)) static void
 wait_outside(struct gate *gate, struct gate_place *place)
 {

@@ -20,10 +20,7 @@ CUresult handle_end(struct memory_call *call, CUresult r, uint64_t handle,
 		memory_end(call, 0);
 		return r;
 	}
-	/*
-	 * If memory for the row is lacking, the object is measured all the
-	 * same.
-	 */
+	/* If memory for the row is lacking, the object is still measured. */
 	table_put(&memory_state()->measured, &row);
 	return memory_end_measured(call, guess) ? CUDA_SUCCESS
 						: CUDA_ERROR_OUT_OF_MEMORY;
@@ -31,7 +28,7 @@ CUresult handle_end(struct memory_call *call, CUresult r, uint64_t handle,
 
 /*
  * Measures after an object was destroyed. Where nothing can be measured,
- * subtracts the guess.
+ * subtracts the guessed size.
  */
 static void thing_gone(const struct table_row *row)
 {

@@ -11,17 +11,18 @@
 #define MISSING(function) (!driver_cuda_ready() || !REAL(function))
 
 /*
- * Memory with addresses. piece_end(): ends a call that memory_begin() began,
- * after the driver's call; if that succeeded, it returned `bytes` at `address`.
- * piece_owner(): the current context, as rows of pieces name it.
+ * Pieces: allocations that have an address. piece_end(): ends a call that
+ * memory_begin() began, after the driver's call; if that succeeded, it returned
+ * `bytes` at `address`. piece_owner(): the current context, as table rows of
+ * pieces name it.
  */
 CUresult piece_end(struct memory_call *call, CUresult r, uint64_t address,
 		   uint64_t bytes);
 uint64_t piece_owner(void);
 
 /*
- * Frees memory through the driver's `release`. For memory unknown to us, does
- * nothing else.
+ * Frees the memory at an address through the driver's `release`, and accounts
+ * for it if it is a known piece.
  */
 CUresult piece_give(uint64_t address, CUresult (*release)(uint64_t address));
 
@@ -39,14 +40,14 @@ CUresult handle_give(uint64_t handle, CUresult (*release)(uint64_t handle));
 uint64_t piece_most(uint64_t bytes);
 
 /*
- * Accounts for the end of a row's piece. Called between memory_enter() and
- * memory_leave().
+ * Accounts for a freed piece, given its table row. Called between
+ * memory_enter() and memory_leave().
  */
 void piece_gone(const struct table_row *row);
 
 /*
- * The end of a context. piece_end_begin(): takes the context's pieces out of
- * the table; piece_end_done(): puts them back unless the context ended. A
+ * For the end of a context. piece_end_begin(): takes the context's pieces out
+ * of the table; piece_end_done(): puts them back unless the context ended. A
  * primary context is owner 0 of its device.
  */
 struct piece_list {

@@ -39,8 +39,8 @@ static bool latch_rule(struct memory_state *s)
 }
 
 /*
- * Whether the reservation is enough for any context, or is all that is left
- * while nobody else loads.
+ * True if the reservation is enough for any context, or if it is all that is
+ * left and no other load has a reservation.
  */
 static bool has_enough(const struct memory_call *call)
 {

@@ -7,8 +7,8 @@
 #include "limit/preload/memory/sharing.h"
 
 /*
- * After this many measurements, the driver has given back memory freed in
- * stream order.
+ * After this many measurements, the driver is assumed to have given back memory
+ * freed in stream order.
  */
 #define LOOKS 16
 

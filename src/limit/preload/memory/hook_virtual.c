@@ -49,9 +49,9 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
 }
 
 /*
- * The caller holds s->physical. An importer, an array or a multicast object may
- * still hold the memory: then it counts as this process's until they release
- * it.
+ * An importer, an array or a multicast object may still hold the memory: then
+ * it counts as this process's until they release it. The caller holds
+ * s->physical.
  */
 static void change_use(struct memory_state *s, uint64_t handle, uint32_t more,
 		       uint32_t less)

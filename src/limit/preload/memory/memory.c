@@ -39,8 +39,8 @@ struct need {
 };
 
 /*
- * How much to reserve: what is left of the limit, within the bounds of the
- * need. Without a limit, the least.
+ * How much to reserve: all that is left of the limit, but between need.least
+ * and need.most. Without a limit, need.least.
  */
 static uint64_t part_of_left(int device, struct need need, uint64_t limit)
 {
@@ -74,9 +74,9 @@ static bool reserve_part(struct memory_call *call, struct need need,
 }
 
 /*
- * Whether `least` bytes would fit if no bytes were pending. If `loads` is
- * false, the pending bytes of loads are assumed to stay. Bytes settled in the
- * meantime may already have made `least` fit.
+ * Whether `least` bytes would fit if the calls in progress took nothing. If
+ * `loads` is false, loads in progress are assumed to take all that they have
+ * reserved. By now `least` may fit already, because calls have ended.
  */
 static bool is_worth_waiting(int device, uint64_t least, uint64_t limit,
 			     bool loads)

@@ -86,8 +86,8 @@ bool memory_measure(int device, enum gkl_kind kind);
 
 /*
  * Measures, and settles pools, if that is due. Called when the driver gives
- * back memory freed in stream order, and before usage is reported. One load if
- * nothing is due.
+ * back memory freed in stream order, and before usage is reported. Costs one
+ * load if nothing is due.
  */
 void memory_refresh(int device);
 void memory_refresh_all(void);
@@ -102,9 +102,9 @@ void memory_expect(int device, unsigned looks);
 void memory_shrink(int device, enum gkl_kind kind, uint64_t bytes);
 
 /*
- * Called before and after the launch of a graph, which may allocate. One load
- * if no graph of this process does. Return any result but CUDA_SUCCESS to the
- * program.
+ * Called before and after the launch of a graph, which may allocate. Costs one
+ * load if no graph of this process allocates. Return any result but
+ * CUDA_SUCCESS to the program.
  */
 struct memory_graph {
 	struct memory_call call;

@@ -72,7 +72,7 @@ static uint64_t sum_rest(const struct memory_device *d)
 
 /*
  * Pools change on their own as streams proceed. If their figures are the same
- * before and after NVML is read, they belong to the same moment as NVML's.
+ * before and after NVML is read, they fit the figures of NVML.
  */
 static bool read_truth(int device, uint64_t *ret_bytes)
 {

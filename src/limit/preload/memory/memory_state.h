@@ -38,13 +38,13 @@ struct memory_device {
 	_Atomic bool due;    /* memory_refresh() has something to do */
 	_Atomic bool seen;   /* NVML has reported this process */
 	_Atomic uint64_t rest[GKL_KINDS]; /* measured */
-	/* The part of rest that was added since the last measurement. */
+	/* The part of `rest` that was added since the last measurement. */
 	_Atomic uint64_t doubted;
 	_Atomic uint32_t looks; /* memory_expect() */
 };
 
 struct memory_state {
-	/* Also adds up counted bytes, except managed memory. */
+	/* Also adds up the counted bytes, except managed memory. */
 	struct gate gate;
 	_Atomic uint32_t epoch; /* counts measurements */
 	pthread_mutex_t measuring;
@@ -87,9 +87,9 @@ static inline struct memory_state *memory_state(void)
 bool memory_truth(int device, uint64_t *ret_bytes);
 
 /*
- * Whether measuring waits for the call. It does not wait for code, whose
- * compilation may take long. It must wait for contexts, or the size of two
- * contexts could be taken for the size of one.
+ * Whether measuring waits for the call. It does not wait for loads of code:
+ * compilation may take long. It must wait for contexts: otherwise the size of
+ * two contexts could be taken for the size of one.
  */
 static inline bool memory_passes_gate(const struct memory_call *call)
 {
@@ -97,8 +97,8 @@ static inline bool memory_passes_gate(const struct memory_call *call)
 }
 
 /*
- * In settle.c. end_call: leaves the gate after the driver's answer. refund,
- * charge, settle: change the ledger and HAMi's mirror.
+ * In settle.c. memory_end_call(): leaves the gate after the driver's answer.
+ * The others change the ledger and HAMi's region.
  */
 void memory_end_call(const struct memory_call *call);
 void settle_refund(int device, enum gkl_kind kind, uint64_t bytes);

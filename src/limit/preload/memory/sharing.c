@@ -30,8 +30,13 @@ static void unlock_sharing(struct memory_state *s, int cancel)
 	gkl_uncancelled_end(cancel);
 }
 
-/* ---- exports: rows by number; `kind`, `owner`: what; `word`: its place */
+/* ---- exports ---- */
 
+/*
+ * The key of a row is the export's number. `kind` and `owner` say what is
+ * exported: an enum export_kind, and its handle or address. `word` is the
+ * export's index in the ledger.
+ */
 struct sought {
 	enum export_kind what;
 	uint64_t value;
@@ -173,9 +178,12 @@ void export_end(enum export_kind what, uint64_t value, bool kept)
 	unlock_sharing(s, cancel);
 }
 
-/* ---- imports: rows by kind and value; `bytes`: hold; `word`: uses */
+/* ---- imports ---- */
 
-/* The upper two bits of handles and addresses are unused. */
+/*
+ * The key of a row: a handle or address, whose upper two bits are unused, and
+ * its enum export_kind. `bytes` is the hold, `word` the number of uses.
+ */
 static uint64_t key_of(enum export_kind what, uint64_t value)
 {
 	return value << 2 | what;

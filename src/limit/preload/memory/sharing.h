@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sharing.h - memory that this process exports to others, and what it imports
- * from them. limit/ledger_export.h says how long each counts.
+ * sharing.h - memory that this process exports to others, and memory that it
+ * imports from them. limit/ledger_export.h says how long each counts.
  */
 #ifndef GKL_PRELOAD_SHARING_H
 #define GKL_PRELOAD_SHARING_H

@@ -64,7 +64,8 @@ static void read_own(int device, uint64_t ret_bytes[GKL_REGION_CLASSES])
 }
 
 /*
- * The last writer reads the bytes again after writing, and finds nothing newer.
+ * The last thread to write reads the bytes again afterwards, and finds nothing
+ * newer.
  */
 static void publish_bytes(struct gkl_region *region, unsigned slot, int device)
 {

@@ -93,7 +93,7 @@ static uint64_t part_of(uint64_t bytes, uint64_t limit, uint64_t held)
 }
 
 /*
- * If the limit has been lowered below what is held, the whole device shows as
+ * If the limit has been lowered below the bytes held, the whole device shows as
  * used, divided among the processes in proportion.
  */
 static void fit_into_limit(struct report_processes *list)

@@ -12,16 +12,17 @@
 #include "limit/preload/time/throttle.h"
 
 /*
- * The most that is charged for a kernel that waited for another device. If a
- * share is small, charging even a part of the wait would make the next wait
+ * The most that is charged for a kernel that waited for another device. With a
+ * small share, a charge for even a part of the wait would make the next wait
  * longer than this one.
  */
 #define WAITED_NS (25 * GK_NS_PER_MS)
 
 /*
- * STRETCH_MOST: the time of a stretch is accepted as work if it is at most this
- * many times the time that was charged for it. DOUBTS: if it is longer, this
- * many launches are measured singly.
+ * A stretch is all launches that are charged to one advance (throttle.c).
+ * STRETCH_MOST: its time is accepted as work if it is at most this many times
+ * the time that was charged for it. DOUBTS: if it is longer, this many launches
+ * are measured singly.
  */
 enum { STRETCH_MOST = 2, DOUBTS = 64 };
 
@@ -36,10 +37,10 @@ static _Atomic unsigned doubts;
 static _Atomic uint64_t withheld[GKL_DEVICES];
 
 /*
- * Returns the time to charge for a launch that was measured singly. If the
- * measurement shows that such work now takes longer than before, this includes
- * the time by which an earlier stretch was charged too little. A kernel's wait
- * for another device does not count as its run time.
+ * Returns the time to charge for a launch that was measured singly. If such
+ * work now takes longer than before, the result includes the time that was not
+ * charged for an earlier stretch. A kernel's wait for another device does not
+ * count as its run time.
  */
 static uint64_t judge_one(const struct quota *q, const struct measured *what,
 			  uint64_t begin_ns, uint64_t end_ns, uint64_t covered)
@@ -59,8 +60,8 @@ static uint64_t judge_one(const struct quota *q, const struct measured *what,
 }
 
 /*
- * Whether the device may have rested within the stretch: not if the last launch
- * came long before its end.
+ * Whether the device may have rested within the stretch. It has not if the last
+ * launch came long before the end of the stretch.
  */
 static bool may_have_rested(const struct measured *what, uint64_t begin_ns,
 			    uint64_t end_ns)
@@ -102,9 +103,9 @@ bool judge_take_doubt(void)
 }
 
 /*
- * Charges the rest as of the moment when the work began, so that all time that
- * has accrued since then counts. If it were charged as of now, only the time
- * that a share can save would count.
+ * Charges the rest at the moment when the work began, so that all time that has
+ * accrued since then counts. At the present moment, only the time that a share
+ * can save would count.
  */
 static void pay_rest(const struct quota *q, int64_t ns, uint64_t begin_ns)
 {

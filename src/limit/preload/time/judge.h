@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * judge.h - what measurements of launches say about work. Used by throttle.c
- * and turn.c.
+ * judge.h - learns from measurements of launches how long work takes. Used by
+ * throttle.c and turn.c.
  */
 #ifndef GKL_PRELOAD_JUDGE_H
 #define GKL_PRELOAD_JUDGE_H

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One or more launches between two events. */
+/* One or more launches that were measured together, between two events. */
 struct measured {
 	int device;
 	uint64_t work;     /* a key of gkl_work_key(); 0: several works */
@@ -55,8 +55,8 @@ bool measure_is_captured(CUstream stream, bool per_thread);
 void measure_captures(void);
 
 /*
- * Reports finished work, with its interval of CLOCK_MONOTONIC. One load if
- * nothing is in progress.
+ * Reports finished work, with its interval of CLOCK_MONOTONIC. Costs one load
+ * if nothing is in progress.
  */
 void measure_poll(void (*done)(const struct measured *what, uint64_t begin_ns,
 			       uint64_t end_ns));

@@ -48,7 +48,8 @@ static void set_base(struct measure_clock *c, struct measure_marks *marks,
 }
 
 /*
- * Clocks drift apart: uses the latest offset of this period and the one before.
+ * The two clocks drift apart, so only the offsets of this period and the
+ * previous one count; the result is the greater one.
  */
 static int64_t learn_offset(struct measure_clock *c, int64_t found, int64_t now)
 {

@@ -12,23 +12,25 @@
 #include <stdint.h>
 
 /*
- * Events have positions, in nanoseconds after the base event. No event is
- * reached before it is recorded, and most are reached at once. So the best
- * estimate of the base's time is the latest that events allow; it is late by
- * less than the time that reading the clock takes.
+ * The position of an event is its time in nanoseconds after the base event. No
+ * event is reached before it is recorded, and most are reached at once. So the
+ * best estimate of the base event's time is the latest that is possible for all
+ * events; it is late by less than the time that reading the clock takes.
  */
 struct measure_clock {
 	CUevent base;
 	uint64_t based_ns; /* when `base` became the base event */
-	/* The base's time in CLOCK_MONOTONIC, and the beginning of the period
-	 * of the estimate. */
+	/*
+	 * The base event's time in CLOCK_MONOTONIC, and when the period of this
+	 * estimate began.
+	 */
 	int64_t offset, offset_at;
-	int64_t offset_before; /* the offset of the period before */
+	int64_t offset_before; /* the offset of the previous period */
 };
 
 /*
- * The events before and after work, created at first use; when the first was
- * recorded, and when the call that recorded it had returned.
+ * The events before and after work, created at first use; when the first event
+ * was recorded, and when the call that recorded it had returned.
  */
 struct measure_marks {
 	CUevent begin, end;

@@ -25,7 +25,8 @@ _Static_assert((int)GKL_DEVICES <= (int)GKL_SHARE_PARTNERS, "each may be one");
 #define OWED_NS (25 * GK_NS_PER_MS)
 
 /*
- * The shares of a group's devices; for a gang, NULL if a device is not in it.
+ * A gang is a device and its partners. `share` has the shares of these devices,
+ * and NULL for all others.
  */
 struct gang {
 	struct gkl_share *share[GKL_DEVICES];
@@ -88,8 +89,8 @@ uint64_t partners_wait(const struct quota *q, uint64_t saved_ns)
 }
 
 /*
- * Whether work of another device in the gang is overdue. slack_ns: the end of
- * work is noticed a little late.
+ * Whether work of another device in the gang is overdue. slack_ns allows for
+ * the end of work being noticed a little late.
  */
 static bool is_one_overdue(const struct quota *q, const struct gang *gang,
 			   uint64_t since_ns, uint64_t slack_ns)

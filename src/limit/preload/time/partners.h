@@ -21,15 +21,15 @@ unsigned partners_meet(const struct quota *q, uint64_t begin_ns,
 uint64_t partners_wait(const struct quota *q, uint64_t saved_ns);
 
 /*
- * Whether a launch proceeds though no time is left: because a partner that
+ * Whether a launch proceeds although no time is left: because a partner that
  * waits for it has proceeded, or because work on another device is overdue and
  * may be waiting for it.
  */
 bool partners_need(const struct quota *q, uint64_t since_ns);
 
 /*
- * Records that a launch which has waited since since_ns proceeds; opened:
- * whether the reason is that time was left again.
+ * Records that a launch which has waited since since_ns proceeds. opened: it
+ * proceeds because time was left again.
  */
 void partners_let_in(const struct quota *q, bool opened, uint64_t since_ns);
 

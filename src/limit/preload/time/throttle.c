@@ -46,8 +46,8 @@ enum { ADVANCE_LAUNCHES = 512, SAMPLE_SHORT = 8 };
 
 /*
  * A thread's advance is at most this part of the time that its launches have
- * taken so far, and for at most this part of their number: if the thread ends
- * with an advance, nobody gives it back or counts it.
+ * taken so far, and covers at most this part of their number. If the thread
+ * ends, its advance is neither given back nor counted.
  */
 enum { ADVANCE_PART = 32 };
 
@@ -61,9 +61,9 @@ enum { ADVANCE_PART = 32 };
 #define UNKNOWN_NS (50 * GK_NS_PER_US)
 
 /*
- * The most time taken for one launch. If kernels wait for each other, and the
- * last of them waited here for the time taken for the first, that wait makes
- * all of them last longer: this limit bounds it.
+ * The most time taken for one launch. Suppose kernels wait for each other, and
+ * the launch of the last one waits here because time was taken for the first:
+ * then all of them last longer by that wait. This limit bounds it.
  */
 #define TAKEN_NS (25 * GK_NS_PER_MS)
 

@@ -40,8 +40,8 @@ CUresult throttle_begin(struct throttle_launch *ret_launch, CUstream stream,
 void throttle_end(struct throttle_launch *launch, CUresult result);
 
 /*
- * Counts finished work; for hooks of calls that waited for it, or queried it.
- * One load if nothing is being measured.
+ * Counts finished work. For hooks of calls that waited for it or queried it.
+ * Costs one load if nothing is being measured.
  */
 void throttle_poll(void);
 

@@ -15,15 +15,15 @@
 #define SHORT_NS (50 * GK_NS_PER_US)
 
 /*
- * A thread that launches short work and must wait does so until this much is
- * saved, in clock time, so that several launches can then follow each other as
- * they would without a limit. Partners do the same.
+ * If the launch of short work must wait, it waits until this much time is
+ * saved, in clock time. Then several launches can follow each other as they
+ * would without a limit. Partners do the same.
  */
 #define STRETCH_NS (GKL_SHARE_SAVED_NS * 3 / 4)
 
 /*
- * The longest that a launch waits for earlier launches to be measured: they may
- * be waiting for this one.
+ * The longest that a launch waits for measurements of earlier launches, which
+ * may be waiting for this launch.
  */
 #define PATIENCE_NS (100 * GK_NS_PER_MS)
 
@@ -90,8 +90,9 @@ static void wait_for_share(struct quota *q, uint64_t saved_ns)
 }
 
 /*
- * Unknown work is launched once; the next launch waits until its time is known,
- * or until it has run for so long that it counts as long.
+ * The first launch of unknown work proceeds at once. The next one waits until
+ * the time of that work is known; if that takes too long, the time waited
+ * counts as the time of the work.
  */
 static void wait_until_known(struct quota *q, uint64_t work)
 {
