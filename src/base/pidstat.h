@@ -35,7 +35,7 @@ int gk_pidstat_read(int proc, pid_t pid, struct gk_pidstat *ret_stat);
  * Does the same through a descriptor that the caller keeps between calls, at
  * half the cost. *fd is opened if it is -1 or if its process has ended, and is
  * -1 again after a failure. The data of a later process with the same pid are
- * never returned for the earlier one. Only for the kernel's own /proc.
+ * never returned for the earlier one. `proc` must be the kernel's own /proc.
  */
 int gk_pidstat_read_kept(int proc, pid_t pid, int *fd,
 			 struct gk_pidstat *ret_stat);

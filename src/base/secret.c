@@ -30,7 +30,7 @@ static bool begins_with_word(const struct text *t, size_t at, const char *word)
 	return t->len - at >= n && !strncasecmp(t->s + at, word, n);
 }
 
-/* Returns the offset of the first character from `stops`, or the end. */
+/* Returns the offset of the first character that is in `stops`, or the end. */
 static size_t find_stop(const struct text *t, size_t at, const char *stops)
 {
 	while (at < t->len && !strchr(stops, t->s[at]))
@@ -117,8 +117,9 @@ static struct span read_string(const struct text *t, size_t at, size_t quote,
 }
 
 /*
- * Whether the word continues after a quote: a"b c"'d' is one word. It does if
- * no stop follows; closing quotes of an enclosing string are skipped.
+ * Whether the word continues after a quote: a"b c"'d' is one word. A word ends
+ * if a stop character follows the quote; closing quotes of an enclosing string
+ * are skipped.
  */
 static bool goes_on(const struct text *t, size_t at)
 {
@@ -275,9 +276,9 @@ static bool url_password(const struct text *t, size_t at, struct span *ret)
 }
 
 /*
- * Whether a colon follows the name of a header: the name is known or begins
- * with "x-", or a blank or the end follows the colon. "volume:/path" is not a
- * header.
+ * Whether the colon belongs to a header such as "X-Api-Key: x": the name is
+ * known or begins with "x-", or a blank or the end of the text follows the
+ * colon. "volume:/path" is not a header.
  */
 static bool is_colon(const struct text *t, size_t at, size_t name, bool quoted)
 {
@@ -291,8 +292,8 @@ static bool is_colon(const struct text *t, size_t at, size_t name, bool quoted)
 }
 
 /*
- * Returns the value after the sign; with `whole`, everything up to the end of
- * the text. If a quote precedes the value, the closing quote ends it too.
+ * Returns the value after a sign (= or :); if `whole`, everything up to the end
+ * of the text. If a quote precedes the value, the closing quote ends it too.
  */
 static struct span value_behind(const struct text *t, size_t sign, bool whole)
 {
@@ -310,8 +311,8 @@ static struct span value_behind(const struct text *t, size_t sign, bool whole)
 }
 
 /*
- * Returns the end of the name before a sign. The name may also be written as
- * ["name"].
+ * Returns the end of the name before a sign (= or :). The name may also be
+ * written as ["name"].
  */
 static size_t name_before(const struct text *t, size_t at, bool *ret_quoted)
 {

@@ -128,8 +128,8 @@ uint32_t gk_utf8_decode(const char *s, size_t n)
 /*
  * Characters that control a terminal, change the direction of the surrounding
  * text, break lines or are invisible: a text that contains one is not what it
- * looks like. In ascending order (Unicode's Cc, Cf, Zl, Zp, and fillers that
- * look blank).
+ * looks like. The table is in ascending order (Unicode's Cc, Cf, Zl, Zp, and
+ * fillers that look blank).
  */
 static const struct {
 	uint32_t first, last;

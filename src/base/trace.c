@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define ROWS_MAX   512
-#define EVENTS_MAX 1000000 /* 32 MB; later events are only in the table */
+#define EVENTS_MAX 1000000 /* 32 MB; later events count only in the table */
 
 _Atomic int gk_trace_on;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * truncated.h - survives when another process truncates a mapped file.
+ * truncated.h - keeps the process alive when another process truncates a mapped
+ * file.
  *
  * An access to the lost part raises SIGBUS, which would end a monitor that has
  * done nothing wrong. The handler here maps zeros in place of the lost part and

@@ -135,7 +135,10 @@ static struct call call_somebody(struct gkf_executors *executors)
 	return call;
 }
 
-/* Chooses a thread if there is work that no thread will look at soon. */
+/*
+ * Chooses a thread to wake or start if there is work that no running thread
+ * will look at soon.
+ */
 static struct call call_as_needed(struct gkf_executors *executors)
 {
 	unsigned ready = atomic_load(&executors->ready_count);
@@ -245,7 +248,7 @@ bool gkf_executors_pressed(struct gkf_executors *executors)
 	return pressed;
 }
 
-/* ---- tasks that wait for something in memory ---- */
+/* ---- tasks that wait for a change in memory ---- */
 
 bool gkf_executors_watch(struct gkf_queue *queue)
 {
@@ -429,7 +432,8 @@ static void *run_executor(void *argument)
 		    next_queue(executors, count_cpus() > 1);
 
 		/*
-		 * The exiting thread sets `ending` before it reads `working`.
+		 * The exiting thread sets `ending` before it reads `working`,
+		 * so one of the two threads sees what the other has set.
 		 */
 		atomic_store(&self->working, true);
 		if (!atomic_load(&gkf_room.ending))

@@ -44,9 +44,9 @@ static int take_blocks(struct gkf_mem_pool *pool, uint32_t n, uint32_t align,
 }
 
 /*
- * Returns the pages of freed blocks to the host, if they are many or the arena
- * keeps enough already. The blocks are still marked as used, so the lock can be
- * released meanwhile.
+ * Returns the pages of freed blocks to the host, if there are many or the arena
+ * already keeps enough pages. The blocks are still marked as used, so the lock
+ * can be released meanwhile.
  */
 static void drop_pages(struct arena *a, uint32_t block, uint32_t n)
 {
@@ -227,7 +227,10 @@ static void free_large(struct arena *a, uint32_t piece,
 
 /* ---- all pieces ---- */
 
-/* The number of bytes of its pool that a piece uses, in whole units. */
+/*
+ * Returns how many bytes of its pool a piece uses: its size, rounded up to
+ * whole units.
+ */
 static uint64_t used_bytes(const struct piece_words *words)
 {
 	return round_up(words->size, UNIT_SIZE);

@@ -38,7 +38,10 @@ static bool refund_to(struct gkf_mem_pool *pool, uint64_t keep)
 	return true;
 }
 
-/* Stops at the first failure, since every attempt waits for the books. */
+/*
+ * Stops at the first failure, since every attempt waits for the lock of the
+ * books.
+ */
 static void settle_pools(struct arena *a)
 {
 	if (!atomic_exchange(&a->owes, false))

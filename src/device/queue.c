@@ -223,7 +223,8 @@ void gkf_queue_after(struct gkf_queue *queue, struct gkf_ticket ticket)
 
 /*
  * Adds a queue to the list of the queue that it waits for; false: it need not
- * wait. gkf_queue_stop() sets the result before it searches that list.
+ * wait. gkf_queue_stop() sets the result before it searches that list, so
+ * either it finds the queue there or this function sees the result.
  */
 static bool block_queue(struct gkf_queue *queue, struct gkf_ticket ticket)
 {

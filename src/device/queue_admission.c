@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue_admission.c - limits how many kernels and host functions of a device,
- * which may block forever, run at once.
+ * queue_admission.c - limits how many kernels and host functions of a device
+ * run at once, because they may block forever.
  */
 #include "base/assert.h"
 #include "device/queue_private.h"

@@ -12,7 +12,10 @@
 
 #define CHUNK 65536
 
-/* The sizes of tasks; larger tasks come from malloc() and have `room` 0. */
+/*
+ * The sizes in which tasks are allocated, indexed by `room`. Larger tasks come
+ * from malloc() and have `room` 0.
+ */
 static const uint32_t rooms[] = {0, 128, 256, 512, 1024, 5120};
 #define ROOMS (sizeof rooms / sizeof rooms[0])
 

@@ -5,8 +5,8 @@
  * A queue is `busy` while it is in a list or a thread serves it. Only the
  * serving thread removes tasks, so a queue's lock is held only briefly, and a
  * thread never holds the locks of two queues. struct gkf_executors owns the
- * threads of a device and its ready queues, by priority. A thread never holds a
- * queue's lock and that of executors together.
+ * threads of a device and its ready queues, by priority. A thread never holds
+ * the lock of a queue and the lock of struct gkf_executors together.
  */
 #ifndef GKF_QUEUE_PRIVATE_H
 #define GKF_QUEUE_PRIVATE_H
@@ -41,9 +41,12 @@ struct gkf_queue {
 	pthread_mutex_t lock;
 	struct gkf_task *head, *tail; /* the head is the running task */
 	bool busy, closing;
-	/* The head returned GKF_TASK_AGAIN. Only the serving thread uses it. */
+	/*
+	 * Whether the head has returned GKF_TASK_AGAIN. Only the serving thread
+	 * uses this member.
+	 */
 	bool looked;
-	/* queues that wait for this one, by `next` */
+	/* queues that wait for this one, linked by `next` */
 	struct gkf_queue *waiting;
 	_Atomic uint64_t pushed, done;
 	/* if not 0, all tasks are dropped with this result */
@@ -138,8 +141,8 @@ struct gkf_executors {
 struct gkf_queue_room {
 	struct gkf_executors executors[GKF_DEVICES_MAX];
 	pthread_mutex_t lock;
-	struct gkf_queue *queues; /* all queues, by `next_of_all` */
-	struct gkf_queue *free;   /* freed queues, by `next` */
+	struct gkf_queue *queues; /* all, linked by `next_of_all` */
+	struct gkf_queue *free;   /* freed ones, linked by `next` */
 	_Atomic unsigned watched; /* number of watched queues of all devices */
 	_Atomic bool ending;      /* the process is exiting */
 };

@@ -32,7 +32,10 @@ enum gkf_share_kind {
 	GKF_SHARE_POINTER,  /* a piece of a pool */
 };
 
-/* Describes something shared; a process that opens it gets a copy. */
+/*
+ * Describes a shared thing; a process that opens the thing gets a copy of this
+ * struct.
+ */
 struct gkf_share_about {
 	enum gkf_share_kind kind;
 	unsigned device;       /* index in the machine */

@@ -240,7 +240,7 @@ uint64_t gkf_share_id(const struct gkf_shared *handle)
 	return words.id;
 }
 
-/* ---- memory without addresses ---- */
+/* ---- memory that gkf_space_map() maps later ---- */
 
 static uint64_t page_below(uint64_t n)
 {

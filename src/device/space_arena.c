@@ -19,7 +19,7 @@ static void *map_memory(void *at, uint64_t size, int prot, int flags, int fd)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* Zeroed; a page uses memory only once it is touched. */
+/* Allocates a zeroed table, of which only touched pages use memory. */
 static void *map_table(uint64_t size)
 {
 	return map_memory(NULL, size, PROT_READ | PROT_WRITE,

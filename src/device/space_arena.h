@@ -130,8 +130,8 @@ void pool_owe(struct gkf_mem_pool *pool, uint64_t bytes);
 void pool_bequeath(struct gkf_mem_pool *pool);
 
 /*
- * Called when all pieces are free. Bytes that must still be refunded are
- * refunded with the slot.
+ * Called when all pieces are free. Bytes that must still be refunded then are
+ * refunded when the slot is freed.
  */
 void arena_close(struct arena *a);
 
@@ -151,8 +151,8 @@ int arena_alloc(struct gkf_mem_pool *pool, const struct gkf_memory_ask *ask,
 int arena_free(struct arena *a, uint64_t base);
 
 /*
- * Replaces a piece by a new one in the same space; GK_ERR_NOT_FOUND,
- * GK_ERR_RANGE.
+ * Replaces a piece by a new one in the same space; errors as in
+ * gkf_space_renew().
  */
 int arena_renew(struct arena *a, uint64_t base, uint64_t size);
 
@@ -179,9 +179,9 @@ struct arena *device_arena(unsigned device);
 
 /*
  * Managed memory on devices. resident_move() moves memory to a device, or to
- * the host (NULL). resident_free() is called when its blocks are free again.
- * resident_evict() moves up to `bytes` off a device; it returns false if the
- * device has no more free memory than before.
+ * the host (NULL). resident_free() is called when blocks of managed memory are
+ * free again. resident_evict() moves up to `bytes` off a device; it returns
+ * false if the device has no more free memory than before.
  */
 void resident_move(const struct arena *managed, uint64_t address, uint64_t size,
 		   const struct arena *device);

@@ -241,7 +241,7 @@ static bool leave_stretch(const struct gkf_mapping *m)
 	return true;
 }
 
-/* The stretch at a block if it has the same device and rights; else 0. */
+/* The number of a block's stretch if device and rights are the same; else 0. */
 static uint32_t find_alike(uint32_t block, const struct piece_words *words,
 			   struct piece_words *ret_words)
 {

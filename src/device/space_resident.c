@@ -101,8 +101,8 @@ static uint32_t leave_blocks(const struct arena *device, uint32_t from,
 }
 
 /*
- * Evicts blocks round robin, so roughly the oldest first. Returns false if the
- * device has no more free memory than before.
+ * Evicts blocks in turn, which is roughly the oldest first. Returns false if
+ * the device has no more free memory than before.
  */
 static bool evict_blocks(const struct arena *device, uint32_t blocks)
 {

@@ -473,7 +473,10 @@ static void set_reduction(struct doing *d, unsigned parity)
 		    meeting_member(d->seat, i)->call[parity].scalar;
 }
 
-/* Publishes the call, checks all calls, and executes it. */
+/*
+ * Publishes this rank's call, checks that all ranks make the same call, and
+ * executes it.
+ */
 static bool do_call(struct doing *d, const struct call *call)
 {
 	unsigned parity = next_parity(d);

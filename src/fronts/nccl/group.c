@@ -26,7 +26,7 @@ struct group {
 
 static _Thread_local struct group group;
 
-/* The time between two polls for other ranks: at first, and at most. */
+/* The first and the longest time between two polls for other ranks. */
 #define JOB_REST_NS     (100 * GK_NS_PER_US)
 #define JOB_REST_MAX_NS (2 * GK_NS_PER_MS)
 

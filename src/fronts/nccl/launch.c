@@ -83,7 +83,10 @@ static CUresult run_plan(struct gpukit_run *run)
 	return CUDA_SUCCESS;
 }
 
-/* Kernels by function, then one for messages and one for mixed plans. */
+/*
+ * One kernel for each function, then one for messages and one for plans with
+ * several collectives, or with both kinds of work.
+ */
 #define KERNEL(name)                                                           \
 	{                                                                      \
 		"ncclDevKernel_" name, run_plan, sizeof(struct run_params),    \

@@ -21,7 +21,7 @@ struct opened {
 	CUdeviceptr address; /* 0: it cannot be opened */
 };
 
-/* A hash table by memory handle. */
+/* A hash table of opened memory, by memory handle. */
 static struct {
 	pthread_mutex_t lock;
 	struct opened *first[64];

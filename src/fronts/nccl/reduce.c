@@ -177,8 +177,8 @@ static void divide_elements(const struct reduction *r, void *to, size_t n)
 #undef CALL
 }
 
-/* The result of 16-bit and 8-bit floats is computed in `sum` first, that of all
- * other types directly in `to`. */
+/* The result of 16-bit and 8-bit floats is computed in `sum` first, the result
+ * of all other types directly in `to`. */
 void reduce_block(const struct reduction *r, void *to,
 		  const char *const in[RANKS_MAX], size_t n)
 {

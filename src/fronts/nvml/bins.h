@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bins.h - converts bins of machine time into the time stamps of NVML:
- * microseconds of wall time at the end of a bin.
+ * bins.h - converts bins, the equal periods into which machine time is divided,
+ * into the time stamps of NVML: microseconds of wall time at the end of a bin.
  */
 #ifndef GKF_NVML_BINS_H
 #define GKF_NVML_BINS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fault.c - makes calls fail, hang or time out, as required by the faults of
- * GPUs and machines (fault.def) and by the rules for calls.
+ * GPUs and machines (fault.def) and by the rules that users have set for calls.
  */
 #include "base/clock.h"
 #include "fronts/nvml/front.h"

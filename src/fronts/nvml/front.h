@@ -61,7 +61,7 @@ struct call {
 	unsigned index;
 	/* Instance of a MIG device; GKF_NO_INSTANCE: a GPU. */
 	uint32_t instance;
-	uint32_t life; /* life of that instance */
+	uint32_t life; /* differs from that of a later instance */
 };
 
 /*
@@ -91,7 +91,10 @@ nvmlReturn_t front_error(int gk_err);
 /* Makes the call take as long as the driver's; latency.c. */
 void front_hold(const struct gkf_gate *gate, enum nvml_row row);
 
-/* Delays a call and applies the rules, which may make it fail; fault.c. */
+/*
+ * Delays a call and applies the rules that users have set, which may make it
+ * fail; fault.c.
+ */
 nvmlReturn_t front_disturb(const struct call *c, enum nvml_row row);
 
 /*
@@ -115,7 +118,7 @@ uint32_t front_look(struct gkf_machine *machine);
 /* Whether the handle of an existing GPU can be obtained; fault.c. */
 nvmlReturn_t front_lookup(const struct call *c, unsigned index, bool by_pci);
 
-/* The result of initialising NVML on a machine; fault.c. */
+/* The result of nvmlInit that the machine's faults cause; fault.c. */
 nvmlReturn_t front_machine_fault(struct gkf_machine *machine);
 
 /* Frees all event sets, as the last nvmlShutdown does; event.c. */
@@ -219,7 +222,7 @@ static inline nvmlReturn_t admit_call(const struct call *c, enum nvml_row row)
 	return r ? r : check_faults(c);
 }
 
-/* enter_device() for a handle that is not a GPU's; mig_handle.c. */
+/* Like enter_device(), for a handle that is not a GPU's; mig_handle.c. */
 nvmlReturn_t front_enter_mig(struct call *c, enum nvml_row row,
 			     nvmlDevice_t handle, bool arguments_ok);
 

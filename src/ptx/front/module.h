@@ -151,7 +151,7 @@ struct gkf_ptx_instruction {
 struct gkf_ptx_register {
 	const char *name; /* the elements of a vector all have its name */
 	uint8_t type;     /* enum gkf_ptx_type */
-	uint8_t elements; /* the vector's length in its first element, else 0 */
+	uint8_t elements; /* in a vector's first element: its length; else 0 */
 };
 
 struct gkf_ptx_function {

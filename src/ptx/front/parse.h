@@ -48,7 +48,10 @@ struct gkf_ptx_name {
 	char text[];
 };
 
-/* A block { }: the block around it, and the newest symbol at its beginning. */
+/*
+ * A block { }: the enclosing block, and the symbol that was the newest when
+ * this block began.
+ */
 struct gkf_ptx_scope {
 	uint32_t parent;
 	struct gkf_symbol *before;

@@ -275,7 +275,10 @@ static void parse_data_values(struct gkf_ptx_parser *p, struct filling *f,
 		parse_settings(p);
 		return;
 	}
-	/* The bytes of a row, of a scalar, or of an element of a vector. */
+	/*
+	 * The distance of two values: the bytes of a row, of a scalar, or of an
+	 * element of a vector.
+	 */
 	step = dimension < f->dimensions ? f->stride[dimension + 1] : f->bytes;
 	if (dimension > f->dimensions) {
 		gkf_parse_fail(p, "too many braces");

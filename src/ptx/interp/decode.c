@@ -17,7 +17,7 @@
 #define FRAME_MAX      (1U << (GKF_AREA_SHIFT - 1)) /* bytes */
 
 /*
- * For a refused instruction: the name of the function that it calls or of the
+ * Returns the name of the function that a refused instruction calls or of the
  * special register that it reads, or NULL.
  */
 static const char *find_telling_operand(struct gkf_decoder *d,

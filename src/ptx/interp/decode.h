@@ -106,7 +106,8 @@ static inline void gkf_aim(struct gkf_op *op, const struct gkf_op *at)
 
 /*
  * Returns the places of a value or of a vector's elements, and sets *ret_wide
- * to the bytes of their registers. Returns NULL if the operand does not fit.
+ * to the size of their registers in bytes. Returns NULL if the operand does not
+ * fit.
  */
 const uint32_t *gkf_value_places(struct gkf_decoder *d,
 				 const struct gkf_ptx_operand *o,

@@ -27,7 +27,10 @@ LANE_TYPE(f32, float);
 LANE_TYPE(f64, double);
 #undef LANE_TYPE
 
-/* Iterations over lanes are independent, even where operands overlap. */
+/*
+ * Tells the compiler that iterations over lanes are independent, even where
+ * operands overlap.
+ */
 #ifdef __clang__
 #define LANES_APART
 #else

@@ -29,8 +29,9 @@ static unsigned char *part_of_memory(unsigned char *base, uint64_t size,
 }
 
 /*
- * Returns device memory, from the window that the instruction used last or from
- * a newly found one; NULL if there is none.
+ * Returns the host address of device memory, in the window that the instruction
+ * used last or in a newly found one; NULL if there is no memory that op may
+ * access.
  */
 static unsigned char *part_of_device(struct gkf_warp *w,
 				     const struct gkf_op *op, uint64_t address,
@@ -50,7 +51,10 @@ static unsigned char *part_of_device(struct gkf_warp *w,
 	return part_of_memory(win->host, win->size, address - win->base, bytes);
 }
 
-/* Returns shared memory, a lane's local memory, or the launch's parameters. */
+/*
+ * Returns the host address of shared memory, a lane's local memory, or the
+ * launch's parameters.
+ */
 static unsigned char *part_of_space(struct gkf_warp *w, unsigned lane,
 				    enum gkf_ptx_space space, uint64_t offset,
 				    uint64_t bytes)

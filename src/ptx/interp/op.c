@@ -145,9 +145,10 @@ static inline float log2_32(float a)
 	}
 
 /*
- * Uses the processor's FMA where it has one: the same bits in less time. The
- * dynamic loader already knows the processor; __builtin_cpu_supports() would
- * execute CPUID at every program start, which is slow in a virtual machine.
+ * Uses the processor's FMA instruction if it has one, which gives the same bits
+ * in less time. The dynamic loader already knows the processor;
+ * __builtin_cpu_supports() would execute CPUID at every program start, which is
+ * slow in a virtual machine.
  */
 #if defined(CPU_FEATURE_ACTIVE)
 static bool can_fuse;
@@ -193,7 +194,8 @@ static void fuse_lanes(const f32 *a, const f32 *b, const f32 *c, f32 *out)
 
 /*
  * The compiler must not move arithmetic across fesetround(). It does not,
- * because the operands are in memory that it cannot see through.
+ * because the operands are in memory that, as far as it knows, fesetround() may
+ * change.
  */
 #define ROUND2(id, opcode, pattern, T, value)                                  \
 	HEAD(id)                                                               \

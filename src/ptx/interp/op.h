@@ -44,7 +44,7 @@ gkf_op_fn *gkf_convert_find(enum gkf_ptx_type to, enum gkf_ptx_type from,
  */
 gkf_op_fn *gkf_bits_cast(unsigned to, unsigned from, bool is_signed);
 
-/* Functions that rows describe; op.c. */
+/* The functions that the rows of op.def describe; op.c. */
 #define OP1(id, ...)            gkf_op_fn gkf_op_##id;
 #define OP2(id, ...)            OP1(id)
 #define OP3(id, ...)            OP1(id)
@@ -77,7 +77,7 @@ gkf_op_fn *gkf_bits_cast(unsigned to, unsigned from, bool is_signed);
 #undef ATOM
 #undef HAND
 
-/* Functions that rows refer to by name. */
+/* The functions that the rows of op.def name. */
 gkf_decode_fn gkf_decode_plain, gkf_decode_nothing, gkf_decode_signature,
     gkf_decode_test, gkf_decode_atom, gkf_decode_red, gkf_decode_mov_pred,
     gkf_decode_not_pred, gkf_decode_mov, gkf_decode_cvt, gkf_decode_cvta,

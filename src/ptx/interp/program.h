@@ -28,7 +28,7 @@ enum gkf_area {
 #define GKF_PLACE(area, offset)                                                \
 	((uint32_t)(area) << GKF_AREA_SHIFT | (uint32_t)(offset))
 #define GKF_NOWHERE UINT32_MAX
-/* The pool begins with a predicate that is true in all lanes. */
+/* The pool of constants begins with a predicate that is true in all lanes. */
 #define GKF_TRUE GKF_PLACE(GKF_AREA_POOL, 0)
 
 /* Generic addresses outside device memory have these top 16 bits. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * drain.c - drains, removes and rediscovers GPUs by PCI address, and lists
- * excluded ones. A GPU can be removed only if no process uses it and
+ * excluded GPUs. A GPU can be removed only if no process uses it and
  * persistence mode, which counts as a process, is off.
  */
 #include "fronts/nvml/board/pci.h"

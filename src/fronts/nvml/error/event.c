@@ -51,7 +51,9 @@ _Static_assert(!((uint64_t)nvmlEventTypeAll >> TYPES_MAX), "each has a place");
 
 static struct event_set sets[SETS_MAX];
 
-/* Sets from this index on have never been used: their pages stay untouched. */
+/*
+ * Sets from this index on have never been used, so their pages take no memory.
+ */
 static atomic_uint sets_high;
 
 static enum kind kind_of(uint64_t life)
@@ -287,8 +289,8 @@ static nvmlReturn_t answer_no_event(const struct call *c,
 	return NVML_ERROR_TIMEOUT;
 }
 
-/* Sleeps for ns. If `model`, only until the next bin, which may create an
- * event. */
+/* Sleeps for ns or, if `model` is true, at most until the next bin, in which
+ * the model may create an event. */
 static void sleep_for_event(const struct call *c, uint32_t word, bool model,
 			    uint64_t ns)
 {

@@ -49,7 +49,7 @@ struct nvmlGpmSample_st {
 };
 
 static struct nvmlGpmSample_st samples[SAMPLES_MAX];
-static _Atomic unsigned next_sample; /* where to look first for a free one */
+static _Atomic unsigned next_sample; /* search for a free one starts here */
 
 /* The sample of a handle; NULL if the handle is invalid. */
 static struct nvmlGpmSample_st *find_sample(const void *handle)
@@ -215,8 +215,8 @@ enum kind {
 struct metric {
 	enum kind kind;
 	unsigned sum;      /* offset of the sum in struct content */
-	unsigned permille; /* how many thousandths of the sum count */
-	unsigned count;    /* offset of the count in the profile */
+	unsigned permille; /* thousandths of the sum that make the metric */
+	unsigned count;    /* offset in the profile: engines or links */
 	unsigned n;        /* index of the engine or link */
 	const char *name, *text;
 };

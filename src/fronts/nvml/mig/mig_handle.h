@@ -14,8 +14,8 @@
 #include "machine/model/mig.h"
 
 /*
- * Return the handle of an instance of the call's device; it is the same one at
- * each call. INSUFFICIENT_RESOURCES if there are no handles left.
+ * Return the handle of an instance of the call's device; the handle is the same
+ * at each call. INSUFFICIENT_RESOURCES if there are no handles left.
  */
 nvmlReturn_t mig_give_device(const struct call *c, const struct gkf_mig_ci *ci,
 			     nvmlDevice_t *ret_handle);
