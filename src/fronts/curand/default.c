@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * default.c - defines a weak default for every function, which counts the call
- * and returns ARCH_MISMATCH: the GPU lacks a feature. cuRAND has no
+ * default.c - defines a weak default for every function. It counts the call and
+ * returns ARCH_MISMATCH (the GPU lacks a feature), because cuRAND has no
  * NOT_SUPPORTED. Implementations in other files override the defaults.
  */
 #include "fronts/curand/front.h"

@@ -41,8 +41,8 @@ static void make_64(unsigned long long (*to)[64], bool scrambled)
 }
 
 /*
- * Sets *ret to the table at `place`; if that is NULL, first allocates the table
- * and runs `make`.
+ * Sets *ret to the table at `place`; if `place` is still NULL, first allocates
+ * the table and runs `make`.
  */
 #define ANSWER(place, make, ret)                                               \
 	do {                                                                   \

@@ -20,8 +20,9 @@
 /*
  * Settings change at once, but kernels that were launched before the change may
  * run after it. So each change gives the settings a new version number, and
- * each kernel carries the settings of its launch with their number. If the
- * state was built from settings with another number, the kernel rebuilds it.
+ * each kernel carries the settings at its launch, with their number. If the
+ * state was built from settings with another number, the kernel rebuilds the
+ * state.
  */
 struct curandGenerator_st {
 	struct curandGenerator_st *next;

@@ -89,7 +89,10 @@ static void skip_mrg_steps(struct engine *e, unsigned count, uint64_t steps,
 	}
 }
 
-/* Returns the next number, from 1 to M1. This is one_step, written out. */
+/*
+ * Returns the next number, from 1 to M1. The step is a multiplication by
+ * one_step, written out.
+ */
 static uint32_t next_number(struct engine *e)
 {
 	uint32_t *s = e->s[0], *t = e->s[1];

@@ -18,12 +18,10 @@ bool quasi_open(struct quasi *q, unsigned bits, bool scrambled,
 		unsigned dimensions, uint64_t offset);
 void quasi_close(struct quasi *q);
 
-/* Returns the number of one dimension in the point with the given index. */
+/* Returns a coordinate of the point with the given index. */
 uint64_t quasi_at(const struct quasi *q, unsigned dimension, uint64_t index);
 
-/*
- * Returns the number of the next point; x is the number of the point at index.
- */
+/* Returns a coordinate of the next point; x is that of the point at index. */
 static inline uint64_t quasi_step(const struct quasi *q, unsigned dimension,
 				  uint64_t x, uint64_t index)
 {

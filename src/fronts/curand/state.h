@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * state.h - the state of a generator: its settings, its position, and the
- * numbers of a distribution that follow from them. Used by one thread at a
- * time.
+ * numbers of a distribution that follow from them. A state is used by one
+ * thread at a time.
  */
 #ifndef GKF_CURAND_STATE_H
 #define GKF_CURAND_STATE_H
@@ -45,7 +45,8 @@ struct state {
 };
 
 /*
- * Returns the ring type for a pseudorandom type, or NULL for a quasirandom one.
+ * Returns the ring_type of a pseudorandom type of generator, or NULL for a
+ * quasirandom one.
  */
 const struct ring_type *state_pseudo(int type);
 

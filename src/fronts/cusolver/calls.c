@@ -227,7 +227,7 @@ ALL_TYPES(LU)
 				.batch = batchSize,                            \
 				.pointers = true};                             \
                                                                                \
-		/* The documentation allows one right side only. */            \
+		/* The documentation allows only one right-hand side. */       \
 		if (handle && nrhs != 1)                                       \
 			return INVALID;                                        \
 		return solver_potrs(handle, &j);                               \

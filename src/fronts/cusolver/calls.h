@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* calls.h - checks and LAPACK's letters, for functions that make jobs. */
+/*
+ * calls.h - checks, and conversions to LAPACK's letters, for functions that
+ * make jobs.
+ */
 #ifndef GKF_CUSOLVER_CALLS_H
 #define GKF_CUSOLVER_CALLS_H
 
@@ -65,8 +68,8 @@ cusolverStatus_t solver_syevd(cusolverDnHandle_t h, const struct job *j,
 			      enum solver_kernel kernel);
 
 /*
- * Sets *size to the size of a workspace if status, from the call's checks, is
- * success.
+ * Sets *size to the size of a workspace if status, the result of the call's
+ * checks, is success.
  */
 static inline cusolverStatus_t size_after(cusolverStatus_t status, int *size)
 {

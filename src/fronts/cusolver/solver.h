@@ -77,7 +77,10 @@ cusolverStatus_t solver_launch(cusolverDnHandle_t handle,
 cusolverStatus_t solver_status(CUresult r);
 cusolverStatus_t solver_refuse(const char *symbol);
 
-/* Return memory to kernels' bodies, or NULL if the kernel may not access it. */
+/*
+ * Return the host address of device memory, for kernels' bodies; NULL if the
+ * kernel may not access the memory.
+ */
 void *solver_bytes(struct gpukit_run *run, enum gpukit_access access,
 		   const void *at, size_t count, size_t size);
 void *solver_matrix(struct gpukit_run *run, enum gpukit_access access,

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 /*
- * A CSR matrix, and for each row the index where it begins and that of its
+ * A CSR matrix, and for each row the index where it begins and the index of its
  * diagonal entry (-1: none).
  */
 struct rows {

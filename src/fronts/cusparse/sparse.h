@@ -108,7 +108,7 @@ cusparseStatus_t sparse_launch(cusparseHandle_t handle,
 			       enum sparse_kernel kernel, const void *params);
 /* Waits for all kernels launched with a handle. */
 cusparseStatus_t sparse_wait(cusparseHandle_t handle);
-/* Counts a call as refused. For functions that support other calls. */
+/* Counts a call as refused, for a function that supports other calls. */
 cusparseStatus_t sparse_refuse(const char *symbol);
 
 /*

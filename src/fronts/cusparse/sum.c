@@ -29,8 +29,9 @@ static bool pair_seek(struct pair *p, int64_t row)
 }
 
 /*
- * Returns the next column and which sides have it, or -1 at the end of the row.
- * Then call pair_pass() to advance those sides.
+ * Returns the next column, or -1 at the end of the row, and sets ret_has[] to
+ * whether A and B have an entry there. Then call pair_pass() to advance those
+ * that do.
  */
 static int64_t pair_column(const struct pair *p, bool ret_has[2])
 {

@@ -149,8 +149,8 @@ VECTORS(, )
 VECTORS(Const, const)
 
 /*
- * Defines the functions that every kind of descriptor has. Descriptors are
- * destroyed by const pointers.
+ * Defines the functions that every kind of descriptor has. Programs destroy
+ * descriptors through const pointers.
  */
 #define KIND(Kind, descriptor)                                                 \
 	cusparseStatus_t cusparseDestroy##Kind(                                \
