@@ -161,7 +161,10 @@ static char *find_ours(const char *file)
 	return NULL;
 }
 
-/* The same for the file to which a path leads; its name may have a version. */
+/*
+ * Like find_ours(), for the file to which a path leads. Its name may end with a
+ * version.
+ */
 static char *find_target(const char *path)
 {
 	char target[PATH_MAX];

@@ -104,7 +104,7 @@ struct gpukit_table {
 	 */
 	CUresult (*capture_watch)(CUstream stream, void (*ended)(void *data),
 				  void *data);
-	/* Does the same as refused(), with the reason. */
+	/* Like refused(), but also takes the reason. */
 	void (*refused_for)(enum gpukit_library library, const char *symbol,
 			    const char *why);
 };

@@ -74,7 +74,10 @@ CUresult native_launch(struct native_library *library, unsigned index,
 /* Counts a call that a library refuses, and logs it. */
 void native_refuse(enum gpukit_library library, const char *symbol);
 
-/* The same if a third-party library is missing: also says how to install it. */
+/*
+ * Does the same because a third-party library is missing; the log then says how
+ * to install it.
+ */
 void native_missing(enum gpukit_library library, enum needed_id needed);
 
 #endif

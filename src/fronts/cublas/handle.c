@@ -47,7 +47,8 @@ ENTRY(Create_v2, cublasHandle_t *ret_handle)
 }
 
 /*
- * Waits for the stream. cuBLAS does, too, because it frees device memory here.
+ * Waits for the stream. NVIDIA's cuBLAS does, too, because it frees device
+ * memory in this function.
  */
 ENTRY(Destroy_v2, cublasHandle_t handle)
 {

@@ -71,8 +71,8 @@ cudaError_t cudart_primary(int device, CUcontext *ret_context)
 	return e ? cudart_fail(e) : cudaSuccess;
 }
 
-/* Whether this runtime has ever retained the context. If so, sets the device.
- */
+/* Whether this runtime has ever retained the context. If so, *ret_device is its
+ * device. */
 static bool was_primary(CUcontext context, int *ret_device)
 {
 	bool found = false;

@@ -52,9 +52,9 @@ cudaError_t cudart_start(void);
 cudaError_t cudart_bind(void);
 
 /*
- * Starts the runtime if needed. Returns why that failed; cudaSuccess if it has
- * started, in this process or in the one that forked it. Does not set the
- * thread's last error.
+ * Starts the runtime if needed. Returns the error if that failed; cudaSuccess
+ * if the runtime has started, in this process or in the one that forked it.
+ * Does not set the thread's last error.
  */
 cudaError_t cudart_unstarted(void);
 
@@ -82,7 +82,7 @@ static inline cudaError_t cudart_enter(void)
 	return __builtin_expect(state == 1, 1) ? cudaSuccess : cudart_start();
 }
 
-/* The same; also makes sure that a context is current. */
+/* Makes sure that the runtime has started and that a context is current. */
 static inline cudaError_t cudart_enter_context(void)
 {
 	cudaError_t e = cudart_enter();

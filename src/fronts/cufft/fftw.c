@@ -21,7 +21,7 @@ struct dimension {
 
 enum { DESTROY_INPUT = 1, UNALIGNED = 2, PRESERVE_INPUT = 16, ESTIMATE = 64 };
 
-/* The alignment in bytes that fast plans need. Device memory has it. */
+/* The alignment in bytes that fast plans need. Device memory is aligned so. */
 #define ALIGNMENT 64
 
 /* The number of plans to keep. There may be more while plans are in use. */

@@ -178,7 +178,9 @@ static int side_of(char c)
 	{                                                                      \
 		note_status(cublas##name##_v2 given);                          \
 	}
-/* The same for functions that return a result; they return 0 after an error. */
+/*
+ * Does the same for functions that return a result, which is 0 after an error.
+ */
 #define TELLS(T, R, name, parameters, taken, given)                            \
 	cublasStatus_t cublas##name##_v2 taken;                                \
 	LEGACY T cublas##name parameters;                                      \

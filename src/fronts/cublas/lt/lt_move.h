@@ -11,7 +11,7 @@
 struct lt_transform_job {
 	struct lt_transform op;
 	struct lt_layout a, b, c;
-	uint64_t from_a, from_b, to; /* 0: there is no such matrix */
+	uint64_t from_a, from_b, to; /* 0: there is no A or no B */
 	struct lt_factor alpha, beta;
 };
 

@@ -140,7 +140,9 @@ static double largest_of(uint32_t type)
 				   : E2M1_MAX;
 }
 
-/* Rounds up to a power of two, as documented; subnormal scales, too. */
+/*
+ * Rounds up to a power of two, as documented, even if the scale is subnormal.
+ */
 static uint8_t round_to_ue8m0(float scale)
 {
 	uint32_t bits, exponent, mantissa;

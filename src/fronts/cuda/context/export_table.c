@@ -59,9 +59,9 @@ static const struct export_row rows[] = {
 };
 
 /*
- * Logs, once per process, that the caller needs NVIDIA's driver: the error that
- * the program then shows does not explain it. Callers other than the runtime,
- * such as NVRTC, work without the table.
+ * Logs once per process that the caller needs NVIDIA's own driver, because the
+ * error that the program then shows does not say so. Callers other than the
+ * runtime, such as NVRTC, work without the table.
  */
 static void log_hint(const void *caller)
 {

@@ -58,7 +58,7 @@ struct cuda_device {
 	_Atomic unsigned slot; /* slot in the ledger; valid while attached */
 	/* result with which creating a context on the device fails; 0: none */
 	_Atomic int failed;
-	/* The members below belong to context.c and context_primary.c. */
+	/* The members below are private to context.c and context_primary.c. */
 	_Atomic unsigned contexts; /* number of live contexts */
 	/* number of device_hold() calls not yet undone by device_let_go() */
 	unsigned held;
@@ -172,13 +172,13 @@ static inline CUresult ctx_error(CUcontext ctx)
  */
 bool ctx_reaches(CUcontext ctx, CUcontext owner);
 
-/* Whether a device can access the memory of another one. */
+/* Whether a device can access the memory of another device. */
 bool device_can_access(const struct cuda_device *d,
 		       const struct cuda_device *other);
 
 /*
- * Returns the device with this number; NULL if there is none
- * (CUDA_ERROR_INVALID_DEVICE).
+ * Returns the device with this number, or NULL (then the caller returns
+ * CUDA_ERROR_INVALID_DEVICE).
  */
 static inline struct cuda_device *front_device(CUdevice device)
 {
@@ -224,7 +224,7 @@ bool device_is_gone(const struct cuda_device *d);
 CUresult front_enter(enum cuda_row row);
 
 /*
- * Does the same and returns the current context. Fails with
+ * Like front_enter(), but also returns the current context. Fails with
  * CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_CONTEXT_IS_DESTROYED or the sticky
  * error of the context.
  */

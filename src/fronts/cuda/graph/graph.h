@@ -87,7 +87,7 @@ extern const struct graph_kind graph_kinds[];
 struct CUgraphNode_st {
 	CUgraph graph;
 	const struct graph_kind *kind;
-	CUgraphNodeParams params; /* the node owns what the pointers point to */
+	CUgraphNodeParams params; /* the node owns the data it points to */
 	CUcontext ctx;            /* NULL: any */
 	uint64_t ctx_id;          /* the id of that context */
 	void *own;                /* data that only this kind of node has */
@@ -372,8 +372,8 @@ static inline bool exec_is(CUgraphExec exec)
 }
 
 /*
- * Waits for the launches that would notice a change of the instance. The caller
- * does not hold graph_mutex.
+ * Waits for the unfinished launches that a change of the instance would affect.
+ * The caller does not hold graph_mutex.
  */
 void exec_settle(CUgraphExec exec);
 

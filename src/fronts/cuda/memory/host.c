@@ -150,7 +150,7 @@ static CUresult register_host(CUcontext ctx, void *p, size_t size,
 	uint64_t address;
 	int error;
 
-	/* No program maps I/O memory here. */
+	/* There is no I/O memory to register. */
 	if (!p || !size || (flags & ~REGISTER_FLAGS) ||
 	    (flags & CU_MEMHOSTREGISTER_IOMEMORY) ||
 	    (uintptr_t)p + size < size || !is_mapped((uintptr_t)p, size))

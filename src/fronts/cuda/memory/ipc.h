@@ -16,7 +16,10 @@ bool ipc_is_capable(const struct gkf_extent *e);
 CUresult ipc_check_type(enum cuda_row row, CUmemAllocationHandleType type,
 			unsigned long long flags);
 
-/* Returns the device with this index in the machine; NULL: not visible here. */
+/*
+ * Returns the device with this index in the machine; NULL: not visible to this
+ * process.
+ */
 struct cuda_device *ipc_device(unsigned index);
 
 /* Converts an error of share.h to a CUresult. */

@@ -26,7 +26,7 @@ static CUresult open_pool(CUmemoryPool pool, struct gkf_mem_pool **ret_at)
 	return CUDA_SUCCESS;
 }
 
-/* Whether this size would fit if all memory were free. */
+/* Whether a piece of this size would fit if all memory were free. */
 static bool may_fit(CUmemoryPool pool, size_t size)
 {
 	uint64_t all, left;

@@ -59,7 +59,7 @@ bool memory_writes(CUcontext ctx, const struct gkf_extent *e);
 
 /*
  * Finds what queries report about an address: its piece or, for mapped memory,
- * its mapping, even if no device may access that.
+ * its mapping, even if no device may access the mapping.
  */
 bool memory_known(CUdeviceptr address, struct gkf_extent *ret_extent);
 
@@ -79,7 +79,7 @@ struct memory_advice {
 	CUmemLocation preferred, prefetched;
 };
 
-/* Facts that are known about only a few pieces. */
+/* Facts about a piece; only a few pieces have any. */
 struct memory_tag {
 	uint64_t id;
 	bool leaving;     /* cuMemFreeAsync was called */

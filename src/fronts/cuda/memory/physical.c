@@ -30,7 +30,7 @@ struct physical *physical_of(CUmemGenericAllocationHandle handle)
 	return handle_is(p, HANDLE_PHYSICAL) && p->handles ? p : NULL;
 }
 
-/* Objects that are no longer used here, but still by other processes. */
+/* Objects that this process no longer uses, but other processes still do. */
 static struct physical *lingering;
 
 static void free_physical(struct physical *p)

@@ -54,7 +54,7 @@ CUresult cuKernelGetAttribute(int *pi, CUfunction_attribute attrib,
 	return r;
 }
 
-/* Applies a setting to the functions that already exist for a kernel. */
+/* Applies a setting of a kernel to the functions that already exist for it. */
 static void tell_functions(CUkernel kernel, const struct cuda_device *d,
 			   const struct gkf_ptx_kernel *k,
 			   CUfunction_attribute attrib, int val)

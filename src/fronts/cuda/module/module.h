@@ -21,8 +21,9 @@ struct module_source {
 };
 
 /*
- * A module in the memory of a context's device. Launches in streams hold
- * references to the image, so that it outlives cuModuleUnload().
+ * The variables and kernels of a module, in the memory of a context's device.
+ * Launches in streams hold references to the image, so that it outlives
+ * cuModuleUnload().
  */
 struct module_image {
 	_Atomic unsigned references;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * module_source.c - reads images: chooses the image in a fat binary that fits
- * the device, and reports the errors in it.
+ * the device, and reports errors in images.
  */
 #include "base/err.h"
 #include "fronts/cuda/generation.h"

@@ -183,7 +183,7 @@ static void drop_record(struct gkf_task *task)
 	record_drop(record);
 }
 
-/* Makes this the last record of the event. */
+/* Makes a record the event's last record. */
 static void mean_record(CUevent e, struct record *record,
 			struct gkf_ticket ticket)
 {

@@ -41,8 +41,8 @@ static int run_callback(struct gkf_task *task)
 }
 
 /*
- * If the context has an error, callbacks are called with it; host functions are
- * not called.
+ * If the context has an error, callbacks are called and receive it; host
+ * functions are not called.
  */
 static void drop_callback(struct gkf_task *task)
 {

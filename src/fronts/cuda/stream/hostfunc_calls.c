@@ -30,8 +30,8 @@ BOTH_STREAMS(cuLaunchHostFunc, _ptsz,
 }
 
 /*
- * Ignores syncMode, how the device waits for the host: it has no visible effect
- * here.
+ * Ignores syncMode, which says how the device waits for the host. It would have
+ * no visible effect here.
  */
 BOTH_STREAMS(cuLaunchHostFunc_v2, _ptsz,
 	     (CUstream hStream, CUhostFn fn, void *userData,

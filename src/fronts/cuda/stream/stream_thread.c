@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream_thread.c - owns the per-thread default streams. A thread has one in
- * each context in which it has used one; the stream ends with the thread or
- * with the context.
+ * stream_thread.c - owns the per-thread default streams. A thread gets its
+ * stream in a context when it first uses it there. The stream ends with the
+ * thread or with the context.
  */
 #include "fronts/cuda/stream/stream_private.h"
 

@@ -229,7 +229,10 @@ static cudaError_t begin_image(struct image *image)
 	return image_library(image, &library);
 }
 
-/* Called before the first use of managed variables. 1: they are allocated. */
+/*
+ * Called before the first use of managed variables. Returns 1 if they are
+ * allocated.
+ */
 char __cudaInitModule(void **fatCubinHandle)
 {
 	return fatCubinHandle && !begin_image(image_of(fatCubinHandle));

@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-/* Whether this is a value of the enum. */
+/* Whether `kind` is a value of the enum. */
 static inline bool is_direction(enum cudaMemcpyKind kind)
 {
 	return (unsigned)kind <= cudaMemcpyDefault;
