@@ -48,9 +48,9 @@ static void draw_message(struct app *a)
 }
 
 /*
- * Draws the screen. Also draws the alerts that are on in the last row, except
- * on screens that show them themselves: the main screen of lanes, and those of
- * alerts and hosts.
+ * Draws the screen. Also draws the active alerts in the last row, except on
+ * screens that show alerts themselves: the main screen of lanes, and the
+ * screens of alerts and hosts.
  */
 static void draw_screen(struct app *a)
 {
@@ -128,7 +128,8 @@ static void take_keys(struct app *a)
 
 	while (!a->t.quit && (key = term_key()) != TUI_KEY_NONE) {
 		if (key == ('l' | (tui_key)TUI_CTRL))
-			term_forget(); /* another program has drawn there */
+			/* Another program has drawn on the terminal. */
+			term_forget();
 		if (key == TUI_KEY_RESIZE)
 			resize_app(a);
 		else if (term_pasted() && !a->t.prompt.kind)
@@ -196,8 +197,8 @@ static int poll_timeout(const struct app *a)
 	uint64_t now = gk_mono_ns(), due = a->due_ns;
 
 	/*
-	 * Delay drawing until the terminal has reported its background, if it
-	 * does so quickly.
+	 * Drawing waits until the terminal has reported its background, if it
+	 * is expected to do so soon.
 	 */
 	if (due < term_answer_due())
 		due = term_answer_due();

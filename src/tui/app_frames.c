@@ -90,7 +90,10 @@ static bool is_whole(const struct gk_snapshot *snap)
 	return true;
 }
 
-/* Draws the first frame that has all GPUs without delay. */
+/*
+ * Notes that every GPU has been read. The first such frame is drawn without
+ * delay.
+ */
 static void see_whole(struct app *a, const struct gk_snapshot *snap)
 {
 	if (a->whole || !is_whole(snap))

@@ -16,18 +16,18 @@ struct app {
 	 */
 	struct gk_snapshot *snap, part;
 	struct gk_snapshot *newest; /* NULL unless a past frame is shown */
-	uint64_t shown_ns;          /* value of time.end_ns that is shown */
+	uint64_t shown_ns;          /* time.end_ns of the frame on display */
 	struct tui_alerts alerts;
 	struct grid grid;
 	int signals; /* signalfd */
 	int ended_by;
 	bool dirty; /* the screen must be redrawn */
 	int asked;  /* index of the GPU whose costly values were read last */
-	uint64_t ask_ns; /* when to read them again */
+	uint64_t ask_ns; /* when to read costly values again */
 	bool whole; /* every GPU has been read, or is known to be unhealthy */
 	/*
-	 * When to request the driver's old samples. 0: not yet, before the
-	 * first whole frame, or done.
+	 * When to request the samples that the driver has kept. 0: the first
+	 * whole frame has not arrived yet, or they have been requested.
 	 */
 	uint64_t past_ns;
 	uint64_t due_ns; /* earliest time of the next draw */
@@ -46,7 +46,7 @@ void app_ask_for_more(struct app *a);
 void app_forget_frame(struct app *a);
 
 /*
- * Shows the frame of the moment t.time, if a key or a new frame has changed it.
+ * If a key or a new frame has changed t.time, shows the frame of that moment.
  */
 void app_follow_time(struct app *a);
 

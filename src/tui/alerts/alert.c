@@ -151,16 +151,15 @@ static struct gk_value held(const struct gk_snapshot *snap,
 
 static const struct {
 	const char *name;
-	enum gk_state_kind state; /* the GPU's state while the alert is on */
+	enum gk_state_kind state; /* the GPU's state during the alert */
 	bool fails;
-	int64_t usual; /* threshold without a rule; 0: no events */
+	int64_t usual; /* threshold for events without a rule; 0: no events */
 	struct gk_value (*read)(const struct gk_snapshot *snap,
 				const struct gk_device *d);
-	int margin; /* how far below the threshold the alert ends */
+	int margin; /* the alert ends this far below its threshold */
 	/*
-	 * The unit of durations; 0: the alert has no duration. If there is a
-	 * unit, the value read is 0 or 1, and the alert's value is how long it
-	 * has been 1.
+	 * If not 0, the alert's value is a duration in this unit: read()
+	 * returns 0 or 1, and the value is how long it has returned 1.
 	 */
 	uint64_t lasts_ns;
 	bool grows; /* each increase of `count` raises the alert again */
@@ -290,7 +289,7 @@ static void end_alert(struct tui_alert *a)
 	a->since_ns = 0;
 }
 
-/* Ends alerts of GPUs that are no longer listed. A lost one is listed. */
+/* Ends the alerts of unlisted GPUs. A lost GPU is still listed. */
 static void end_alerts_of_gone(struct tui_alerts *alerts,
 			       const struct gk_snapshot *snap)
 {
@@ -300,8 +299,8 @@ static void end_alerts_of_gone(struct tui_alerts *alerts,
 }
 
 /*
- * Handles a value that cannot be read. The alert ends if the GPU is lost; the
- * alert of a count always lasts OF_LATE_NS.
+ * Handles a value that cannot be read. Its alert ends if the GPU is lost. But
+ * the alert of a count ends OF_LATE_NS after the last increase.
  */
 static void forget_alert(struct tui_alerts *alerts,
 			 const struct gk_snapshot *snap,
@@ -320,7 +319,8 @@ static void forget_alert(struct tui_alerts *alerts,
 	}
 }
 
-/* How long the condition has held, in units of lasts_ns; -1: it does not. */
+/* Returns how long the condition has held, in units of lasts_ns; -1: not now.
+ */
 static int64_t measure_duration(struct tui_alert *a, int64_t holds,
 				uint64_t now_ns)
 {
@@ -334,9 +334,9 @@ static int64_t measure_duration(struct tui_alert *a, int64_t holds,
 }
 
 /*
- * Sets the time of the last increase, and a->before, which is the first count
- * read, or a lower count read after a reset. Without a rule, only counts above
- * a->before are reported.
+ * Sets the time of the last increase. Also sets a->before: without a rule, to
+ * the first count that is read, because only higher counts are reported then;
+ * after a reset of the counter, to the lower count.
  */
 static void follow_count(struct tui_alert *a, int64_t limit, int64_t count,
 			 uint64_t now_ns)
@@ -349,7 +349,7 @@ static void follow_count(struct tui_alert *a, int64_t limit, int64_t count,
 
 /*
  * Whether a count has increased within OF_LATE_NS. Without a rule, increases
- * from before the start do not count. Always true for other kinds.
+ * before the first reading are ignored. Always true for kinds without a count.
  */
 static bool is_news(const struct tui_alert *a, int64_t limit, int64_t count,
 		    uint64_t now_ns)
@@ -386,8 +386,8 @@ static void update_alert(struct tui_alert *a, int64_t limit, int64_t value,
 
 /*
  * Sets the text of an ALERT_HELD to what slows the GPU down, such as "power
- * cap". The GPU's state may be named after an Xid instead, so Xids are left out
- * here.
+ * cap". Takes the words of the GPU's state, but hides its Xids, which the state
+ * might be named after instead.
  */
 static void held_words(struct tui_alert *a, const struct gk_snapshot *snap,
 		       const struct gk_device *d)
@@ -403,7 +403,7 @@ static void held_words(struct tui_alert *a, const struct gk_snapshot *snap,
 	gk_str_copy(a->words, sizeof a->words, state.words);
 }
 
-/* The count whose increase raises the alert again; 0 for other kinds. */
+/* Returns the count that raises the alert again when it grows; 0: none. */
 static int64_t repeat_count(const struct tui_alert *a,
 			    const struct gk_device *d)
 {
@@ -429,7 +429,7 @@ static void update_row(struct tui_alert *a, const struct tui_alert_rules *rules,
 		a->since_ns = a->noticed ? d->read_ns[GK_TIER_FAST] : 0;
 }
 
-/* Converts wall clock time to CLOCK_MONOTONIC; 0: before its start. */
+/* Converts wall clock time to CLOCK_MONOTONIC; at least 0, its start. */
 static uint64_t mono_of(const struct gk_snapshot *snap, uint64_t wall_ns)
 {
 	uint64_t ago = snap->wall_ns > wall_ns ? snap->wall_ns - wall_ns : 0;
@@ -438,10 +438,10 @@ static uint64_t mono_of(const struct gk_snapshot *snap, uint64_t wall_ns)
 }
 
 /*
- * Records all Xids since the last update as events and queues their commands,
- * except the newest Xid, which becomes the value of the row. Xids from before
- * the first update count only if there is a rule. Returns whether an alert was
- * raised.
+ * Handles all Xids since the last update. Each is recorded as an event, and its
+ * command is queued, except that the newest Xid becomes the value of the row.
+ * Xids from before the first update count only if there is a rule. Returns
+ * whether an alert was raised.
  */
 static bool update_burst(struct tui_alerts *alerts, struct tui_alert *a,
 			 const struct tui_alert_rules *rules,

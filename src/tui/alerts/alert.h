@@ -21,9 +21,10 @@ struct tui_alert_rules {
 	int idle;        /* minutes */
 	bool ecc;        /* uncorrected memory errors */
 	bool xid;        /* every Xid */
-	bool lost, hung; /* lost: lost or in error; hung: no answer */
-	bool fault;      /* the GPU must be reset or replaced */
-	int held;        /* seconds of reduced clocks */
+	/* lost: the GPU is lost or in error; hung: it does not answer */
+	bool lost, hung;
+	bool fault; /* the GPU must be reset or replaced */
+	int held;   /* seconds of reduced clocks */
 	/*
 	 * The program to run for each alert, and its arguments,
 	 * NULL-terminated. NULL: none. The rules own it.
@@ -59,7 +60,8 @@ enum tui_alert_kind {
 struct tui_alert {
 	struct gk_identity gpu;
 	enum tui_alert_kind kind;
-	bool on, fresh; /* fresh: the last update raised it */
+	/* on: the alert is active; fresh: the last update raised it */
+	bool on, fresh;
 	int64_t value,
 	    limit;        /* in the unit of the kind; for an Xid, its number */
 	int64_t count;    /* an increase raises the alert again */
@@ -70,8 +72,8 @@ struct tui_alert {
 	 */
 	uint64_t since_ns;
 	/*
-	 * When the command last ran for the alert, newest run first. Xids with
-	 * different numbers are different alerts here.
+	 * The last runs of the command for the alert, newest first. Each number
+	 * of an Xid counts as an alert of its own here.
 	 */
 	struct tui_alert_run {
 		int64_t what; /* number of the Xid; 0: not an Xid */
@@ -79,8 +81,8 @@ struct tui_alert {
 	} ran[TUI_ALERT_RUNS];
 	uint64_t came_ns; /* time of the last Xid; 0: unknown */
 	/*
-	 * noticed: the condition holds, with or without a rule, so there is an
-	 * event. again: the last update began an event.
+	 * noticed: the condition holds, so there is an event, even without a
+	 * rule. again: the last update began an event.
 	 */
 	bool noticed, again;
 	bool seen;         /* the value has been read at least once */
@@ -123,7 +125,7 @@ struct tui_alert_list {
 struct tui_alerts {
 	struct tui_alert *rows;
 	size_t count;
-	size_t on;                      /* number of alerts that are on */
+	size_t on;                      /* number of active alerts */
 	struct tui_alert_event *events; /* oldest first */
 	size_t event_count;
 	uint64_t last_number;
@@ -135,7 +137,7 @@ struct tui_alerts {
 /*
  * Updates the alerts from a snapshot. Returns whether one was raised. An alert
  * ends a little below its threshold, so that it does not flicker. If a value
- * cannot be read, its alert stays as it is; but if the GPU is lost, the alert
+ * cannot be read, its alert stays as it is. But if the GPU is lost, the alert
  * ends, unless it is the alert of a count. When a GPU is no longer listed, all
  * of its alerts end.
  */
@@ -145,8 +147,8 @@ bool tui_alerts_update(struct tui_alerts *alerts,
 void tui_alerts_free(struct tui_alerts *alerts);
 
 /*
- * Record which events began and which ended with a snapshot. The first function
- * does so for all alerts, the second for the alert of one row.
+ * Record as events the alerts that began or ended with a snapshot. The first
+ * function does so for all alerts, the second for the alert of one row.
  */
 void tui_alerts_note(struct tui_alerts *alerts, const struct gk_snapshot *snap);
 void tui_alerts_note_row(struct tui_alerts *alerts, size_t row,
@@ -159,8 +161,8 @@ void tui_alerts_note_row(struct tui_alerts *alerts, size_t row,
 void tui_alerts_add_due(struct tui_alerts *alerts, size_t row);
 
 /*
- * Returns how many events had begun at a moment (CLOCK_MONOTONIC). These are
- * the first ones in the list.
+ * Returns how many events had begun at a moment (CLOCK_MONOTONIC). They are the
+ * first ones in the list, which is sorted by beginning.
  */
 size_t tui_alert_events_until(const struct tui_alerts *alerts, uint64_t at_ns);
 
@@ -174,8 +176,8 @@ uint64_t tui_alert_event_lasted(const struct tui_alert_event *event,
 				uint64_t at_ns);
 
 /*
- * Converts a duration to the unit of a kind's value. Returns -1 if the value is
- * no duration.
+ * Converts a duration to the unit of a kind's values. Returns -1 if these are
+ * no durations.
  */
 int64_t tui_alert_value_after(enum tui_alert_kind kind, uint64_t ns);
 
@@ -201,7 +203,7 @@ const char *tui_alert_kind_name(enum tui_alert_kind kind);
 void tui_alert_text(const struct tui_alert *alert, char *dst, size_t cap);
 void tui_alert_what(const struct tui_alert *alert, char *dst, size_t cap);
 
-/* Adds a line with all alerts that are on. */
+/* Adds a line with all active alerts. */
 void tui_alerts_line(const struct tui_alerts *alerts, struct gk_buf *out);
 
 /*

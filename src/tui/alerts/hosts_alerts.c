@@ -9,8 +9,8 @@
 #define HOSTS_LEFT 14 /* rows left to the hosts if there are several alerts */
 
 /*
- * An alert that is on. `number` is its position among all alerts, to break
- * ties.
+ * An active alert. `number` is its position among all alerts, and decides the
+ * order of equal alerts.
  */
 struct hosts_alert {
 	const struct tui_host *host;
@@ -30,7 +30,7 @@ static bool comes_before(const struct hosts_alert *a,
 
 /*
  * Finds the alert to show after `last`, or the first if last->alert is NULL.
- * Returns how many alerts are on. Unreachable hosts have none.
+ * Returns the number of active alerts. Unreachable hosts have none.
  */
 static size_t find_alert(const struct tui *t, const struct hosts_alert *last,
 			 struct hosts_alert *ret_next)

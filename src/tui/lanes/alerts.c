@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* alerts.c - draws the alerts that are on, above the list of processes. */
+/* alerts.c - draws the active alerts, above the list of processes. */
 #include "tui/lanes/part.h"
 
 #include "format/width.h"
@@ -39,7 +39,10 @@ static const struct tui_alert *next_alert(const struct tui *t,
 
 /* ---- texts ---- */
 
-/* Whether the alert's text also says why the GPU is in its state. */
+/*
+ * Whether the text of an alert of this kind also says why the GPU is in its
+ * state.
+ */
 static bool tells_why(enum tui_alert_kind kind)
 {
 	return kind == ALERT_LOST || kind == ALERT_ERROR || kind == ALERT_FAULT;
@@ -81,8 +84,8 @@ int lanes_alert_count(const struct tui *t)
 }
 
 /*
- * Returns how many bytes of the text fit into the columns, cut at a blank if
- * there is one.
+ * Returns how many bytes of the text fit into the columns. Cuts the text at a
+ * blank if it has one.
  */
 static size_t fit_first_line(const char *text, int columns)
 {

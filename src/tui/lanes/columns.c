@@ -128,7 +128,10 @@ static void choose_wanted(const struct tui *t, struct lanes_table *table)
 
 /* ---- placing ---- */
 
-/* 7 columns; on narrow terminals 6, unless a pid is longer. */
+/*
+ * Returns the width of pids: 7 columns; on narrow terminals only 6, unless a
+ * pid is longer.
+ */
 static int pid_width(const struct tui *t)
 {
 	int width = 6;
@@ -190,7 +193,7 @@ static bool drop_one(struct lanes_table *table)
 }
 
 /*
- * Places all columns and returns where the last ends. Screen column 0 is for
+ * Places all columns. Returns where the last one ends. Screen column 0 is for
  * the swatch, the coloured mark of a process's owner.
  */
 static int measure_all(const struct tui *t, struct lanes_table *table)

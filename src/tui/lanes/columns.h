@@ -36,7 +36,9 @@ const char *lanes_column_text(const struct tui *t,
 			      char dst[GK_NAME_MAX],
 			      const struct gk_process *p);
 
-/* Returns the name of the order by a column, such as "GPU memory". */
+/*
+ * Returns the name of the order in which a column sorts, such as "GPU memory".
+ */
 const char *lanes_order_name(enum gk_column column);
 
 #endif

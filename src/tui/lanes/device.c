@@ -83,7 +83,7 @@ static struct device_line *add_line(struct device_lines *lines,
 	struct device_line *line = &lines->list[lines->count];
 
 	if (lines->count == LINES_MAX - 1)
-		return line; /* full: later lines overwrite each other */
+		return line; /* full: later lines overwrite this one */
 	lines->count++;
 	*line = (struct device_line){0};
 	snprintf(line->title, sizeof line->title, "%s", title);

@@ -60,9 +60,9 @@ void lanes_key_name(const struct tui *t, enum tui_action action,
 		name += len;
 		name += strspn(name, " ");
 	}
+	/* All sort keys begin with "o", so "on" becomes "o". */
 	if (action == ACTION_SORT_NATURAL && strlen(dst) == 2)
-		dst[1] =
-		    '\0'; /* "on" becomes "o", with which all sort keys begin */
+		dst[1] = '\0';
 }
 
 static int key_width(const struct tui *t, const struct footer_key *key)

@@ -170,8 +170,8 @@ static void right_part(const struct tui *t, const struct gk_sums *s, int level,
 }
 
 /*
- * Writes which past moment is shown, or in what other way the time shown
- * differs from the default; "" if it does not.
+ * Writes which past moment is shown, or how else the time shown differs from
+ * the default. Writes "" if it does not differ.
  */
 static void past_text(const struct tui *t, char *dst, size_t cap)
 {
@@ -220,8 +220,9 @@ static void draw_head(struct tui *t, struct grid *g, const struct gk_sums *sums)
 }
 
 /*
- * Counts the GPUs in trouble: those that have failed, or those that have not.
- * Reduced clocks do not count, because they are common.
+ * Counts the GPUs in trouble: if `failed` is true, those that have failed;
+ * otherwise those that are in trouble but have not failed. Reduced clocks do
+ * not count, because they are common.
  */
 static int count_trouble(const struct tui *t, bool failed)
 {

@@ -137,7 +137,7 @@ enum ink lanes_work_ink(double percent)
 }
 
 /*
- * Returns the ink for a level. It is the usual one unless the user has set
+ * Returns the ink for a percentage: `usual`, unless the user has set
  * thresholds.
  */
 static enum ink level_ink(struct gk_limits limits, double percent,

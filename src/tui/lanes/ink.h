@@ -25,7 +25,7 @@ enum ink {
 	INK_POWER,
 	INK_OTHER_BODY,
 	INK_OTHER,
-	INK_OWNER, /* the first of GK_OWNERS inks */
+	INK_OWNER, /* the first of GK_OWNERS inks for owners */
 	INK_OWNER_OTHER = INK_OWNER + GK_OWNERS,
 	INK_WARN,
 	INK_FAIL,
@@ -88,7 +88,10 @@ struct lanes_span {
 	int at, width;
 };
 
-/* Returns the span that follows *at after a gap. Sets *at to its end. */
+/*
+ * Returns a span that begins `gap` columns after *at. Moves *at to the span's
+ * end.
+ */
 struct lanes_span lanes_take_span(int *at, int gap, int width);
 
 /* Draws a cell with lanes_cell(), or nothing if the span has width 0. */

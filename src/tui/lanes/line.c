@@ -25,7 +25,7 @@ struct line_class {
 	int least;
 	int index, model, state, busy, value, watts, power, temp, clock, bw,
 	    owners;
-	int spark;  /* tenths of the remaining width; memory gets the rest */
+	int spark;  /* tenths of the remaining width; the rest is for memory */
 	bool limit; /* "354/400" */
 };
 
@@ -40,7 +40,7 @@ static const struct line_class classes[] = {
 struct line_layout {
 	struct lanes_span index, model, state, spark, busy, memory, value,
 	    watts, power, temp, clock, bw, owners;
-	bool limit, wide; /* wide: with a bar for power */
+	bool limit, wide; /* wide: there is a bar for power */
 	bool units;       /* numbers have units because there are no titles */
 	int end;
 };

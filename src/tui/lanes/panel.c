@@ -166,7 +166,7 @@ static void draw_instruments(const struct tui *t, struct grid *g, int row,
 	put_of(t, g, row + 2, p->value, (struct reading){"of ", limit, 0, ""});
 }
 
-/* Returns the columns for an owner's name and size, at most `room`. */
+/* Returns how many columns an owner's name and size take, at most `room`. */
 static int owners_width(const struct tui *t, int room)
 {
 	int width = lanes_by_user(t) ? 26 : 34;

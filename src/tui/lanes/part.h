@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * part.h - the parts of which the screens of lanes consist. Those of the main
- * screen draw into the rows that the plan assigns to them.
+ * screen draw into the rows that plan.h assigns to them.
  */
 #ifndef GK_TUI_LANES_PART_H
 #define GK_TUI_LANES_PART_H
@@ -16,7 +16,7 @@ void lanes_host(struct tui *t, struct grid *g, const struct lanes_plan *plan);
 /* Writes a wall clock time since 1970 as local time, "21:40:12" or "21:40". */
 void lanes_clock(uint64_t wall_ns, bool seconds, char dst[16]);
 
-/* Returns how many lines are needed to show all alerts that are on. */
+/* Returns how many lines are needed to show all active alerts. */
 int lanes_alert_count(const struct tui *t);
 void lanes_alerts(struct tui *t, struct grid *g, const struct lanes_plan *plan);
 /*
@@ -35,8 +35,8 @@ void lanes_wide_titles(const struct tui *t, struct grid *g, int row);
 void lanes_line(struct tui *t, struct grid *g, int row,
 		const struct lanes_plan *plan, size_t device);
 /*
- * Writes at the end of a row the time that the sparklines of pairs cover, if
- * there is space after column `from`.
+ * If there is space after column `from`, writes at the end of the row how much
+ * time the sparklines of pairs cover.
  */
 void lanes_pair_span(const struct tui *t, struct grid *g, int row, int from);
 void lanes_pair(struct tui *t, struct grid *g, int row,

@@ -19,9 +19,9 @@ struct lanes_plan {
 	bool host, lane_titles, axis, gap, migs, processes;
 	int trace_rows;
 	int alerts;          /* number of rows for alerts */
-	size_t first, count; /* numbers of the GPUs shown: see lanes_gpu() */
+	size_t first, count; /* the GPUs shown, numbered as for lanes_gpu() */
 	int page, pages;
-	/* Rows of the screen; -1 if the part is left out. */
+	/* Row of the screen where each part begins; -1 if it is left out. */
 	int titles_row, lanes_row, lanes_rows, axis_row, alerts_row, rule_row;
 	int list_titles_row, list_row, list_rows, footer_row;
 };

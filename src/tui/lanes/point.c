@@ -22,9 +22,9 @@ static struct gk_history_span span_of_trace(const struct tui *t,
 }
 
 /*
- * Returns the end of the step to mark in all traces. That is the newer step of
- * the column under the mouse while its button is held, otherwise the past
- * moment on display; 0 if there is neither.
+ * Returns the moment to mark in all traces, as the end of its step: while the
+ * mouse button is held, the newer step of the column under the mouse; otherwise
+ * the past moment on display. Returns 0 if there is nothing to mark.
  */
 static uint64_t marked_ns(const struct tui *t)
 {
@@ -149,8 +149,8 @@ bool lanes_point_mouse(struct tui *t, struct term_mouse mouse,
 /* ---- its value ---- */
 
 /*
- * Returns the newer value of the held column or, if that is unknown, the older
- * one.
+ * Returns the newer of the two values in the column under the mouse or, if that
+ * one is unknown, the older.
  */
 static float value_held(const struct tui *t, const struct lanes_point *p)
 {

@@ -18,7 +18,7 @@ void lanes_mark(const struct tui *t, struct grid *g,
 
 /*
  * Call before drawing. If the screen has changed since the mouse button was
- * pressed, releases the trace.
+ * pressed, acts as if the button had been released.
  */
 void lanes_point_check(struct tui *t);
 

@@ -54,8 +54,8 @@ static void note_text(const struct tui *t, char *dst, size_t cap)
 }
 
 /*
- * Draws the title of the list. If no frame of the past moment on display was
- * kept, the list shows the present, and the title says so.
+ * Draws the title of the list. If a past moment is on display, but no frame of
+ * it was kept, the list shows the present, and the title says so.
  */
 static int draw_list_title(const struct tui *t, struct grid *g, int row)
 {

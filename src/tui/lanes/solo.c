@@ -28,11 +28,11 @@ struct solo_graph {
 	const char *title;
 	enum gk_history_device series;
 	enum gk_metric metric;
-	double scale; /* one unit of the series in units of the metric */
+	double scale; /* metric units per unit of the series */
 	enum lanes_trace_kind kind;
 	/*
-	 * The metric whose value is the full height. If it is the same as
-	 * `metric`, top_of_graph() chooses the height.
+	 * The metric whose value corresponds to the full height. If it is the
+	 * same as `metric`, top_of_graph() chooses the height.
 	 */
 	enum gk_metric most;
 	const char *unit;

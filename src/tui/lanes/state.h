@@ -20,11 +20,14 @@ enum lanes_hit_kind { HIT_GPU, HIT_COLUMN, HIT_KEY, HIT_TRACE };
 struct lanes_hit {
 	enum lanes_hit_kind kind;
 	int row, column, rows, columns;
-	/* depends on kind: device's position, gk_column or tui_action */
+	/*
+	 * depends on kind: a position in snap->devices, a gk_column or a
+	 * tui_action
+	 */
 	int id;
 	/*
-	 * For a trace: its series, a gk_history_device or LANES_CPUS, and the
-	 * number of values per column.
+	 * For a trace: `series` is a gk_history_device or LANES_CPUS, `dots`
+	 * the number of values per column.
 	 */
 	int series, dots;
 };
@@ -39,7 +42,7 @@ struct lanes_point {
 	bool dragged; /* the mouse has moved since the button was pressed */
 	/*
 	 * The screen when the button was pressed. If it has changed since, the
-	 * trace is released.
+	 * mark is removed.
 	 */
 	int screen, screen_rows, screen_columns;
 	char uuid[GK_NAME_MAX];

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #define BRAILLE      0x2800
-#define LEVELS       4 /* steps per row of braille */
-#define EIGHTHS      8 /* steps per row of blocks */
+#define LEVELS       4 /* steps of height in a row of braille */
+#define EIGHTHS      8 /* steps of height in a row of blocks */
 #define SPARKS       7
 #define DOTS         2 /* values per column of a trace */
 #define RATE_SECONDS 3 /* each counter is read at least once in this time */
@@ -52,8 +52,8 @@ static enum ink crest_of(const struct lanes_trace *trace, double value,
 }
 
 /*
- * Returns the height of a value in steps: at least 1, or 0 if the value is
- * absent. a_row is the number of steps per row.
+ * Returns the height of a value in steps, of which a row has a_row. It is at
+ * least 1, or 0 if the value is absent.
  */
 static int steps_of(const struct lanes_trace *trace, double value, int a_row)
 {

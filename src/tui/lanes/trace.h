@@ -33,8 +33,8 @@ void lanes_trace_device(struct tui *t, struct grid *g, size_t device,
 			struct lanes_trace trace);
 
 /*
- * Returns the mean of the values shown in a trace of `columns` columns, and
- * their maximum in *ret_max. -1: none is known.
+ * Returns the mean of the values that a trace of `columns` columns shows, and
+ * their maximum in *ret_max. Both are -1 if no value is known.
  */
 double lanes_mean(const struct tui *t, const struct gk_device *d,
 		  enum gk_history_device series, int columns, double *ret_max);

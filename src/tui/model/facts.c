@@ -10,7 +10,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Values read on request are not shown when they are older than this. */
+/*
+ * Values that are read only on request are not shown when they are older than
+ * this.
+ */
 #define ASKED_AGE_MAX (5 * GK_NS_PER_S)
 
 struct fact {
@@ -142,8 +145,8 @@ ADD(detail)
 
 	(void)snap;
 	/*
-	 * If no details were read, uses the reason for the absence of one of
-	 * the numbers read with them.
+	 * If no details were read, takes the reason from one of the numbers
+	 * that are read together with them.
 	 */
 	if (!detail)
 		return say_absent(out, has_metric(d, GK_M_GSP_MODE)
@@ -226,7 +229,10 @@ ADD(pstate)
 	return add_fact_value(out, d, fact->a);
 }
 
-/* Writes the word at the value's position in a list such as "off|on". */
+/*
+ * Writes the word that stands for the value: the value is a position in a list
+ * such as "off|on".
+ */
 ADD(word)
 {
 	struct gk_value value = d->m[fact->a];
@@ -247,8 +253,8 @@ ADD(word)
 }
 
 /*
- * Writes the word for the current value and, if it differs, for the value after
- * a reset.
+ * Writes the word that stands for the current value. Adds the word for the
+ * value after a reset if that differs.
  */
 ADD(pending)
 {

@@ -33,7 +33,7 @@ struct tui;
 struct tui_filter_word {
 	bool not ;
 	unsigned with; /* bits of gk_with that the word needs */
-	/* Whether a process matches the word, apart from a '!'. */
+	/* Whether a process matches the word. Ignores a '!' before the word. */
 	bool (*holds)(const struct tui_filter_word *word,
 		      const struct gk_snapshot *snap,
 		      const struct gk_process *p);

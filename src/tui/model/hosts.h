@@ -37,8 +37,8 @@ struct tui_host {
 	struct gk_snapshot *past, past_part;
 	int rank; /* the host with the smallest rank is on top */
 	/*
-	 * When the host's state became better than its rank; 0: it is not
-	 * better.
+	 * When the host's state became better than `rank` says; 0: it is not
+	 * better than that.
 	 */
 	uint64_t better_ns;
 };
@@ -50,7 +50,7 @@ struct tui_hosts {
 	struct tui_host *list;
 	size_t count, selected;
 	size_t *order;           /* positions in list, from top to bottom */
-	uint64_t shown_ns;       /* value of time.end_ns that is shown */
+	uint64_t shown_ns;       /* time.end_ns of the frames on display */
 	uint64_t told_s;         /* the second in which it was last drawn */
 	int list_row, list_rows; /* where the list is on the screen */
 };

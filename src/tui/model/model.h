@@ -98,7 +98,7 @@ struct tui_options {
 	struct tui_filter filter;
 	struct gk_pick pick; /* restricts what any screen shows */
 	struct tui_alert_rules alerts;
-	/* Path of the config file, or NULL if no directory is suitable. */
+	/* Path of the config file, or NULL if there is no directory for it. */
 	char *path;
 	struct tui_binding *bindings;
 	size_t binding_count;

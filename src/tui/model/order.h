@@ -54,7 +54,10 @@ const char *tui_order_text(const struct tui_order *order, char *dst);
 /* Returns "natural" or the name of the column. */
 const char *tui_sort_name(enum gk_column column);
 
-/* Sorts by a column. The column sorted by so far becomes the second one. */
+/*
+ * Sorts by a column. The column by which the list was sorted before becomes the
+ * second one.
+ */
 void tui_order_by(struct tui *t, enum gk_column column, bool reversed);
 
 /*

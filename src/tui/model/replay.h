@@ -15,8 +15,8 @@ struct tui_replay {
 	int fd;     /* readable when a frame is due */
 	/*
 	 * Gets the current frame, which the viewer frees. Sets *ret_jumped if
-	 * this frame does not follow the frame that was got before. Returns 0
-	 * or a gk_err.
+	 * the frame does not directly follow the one that the last call
+	 * returned. Returns 0 or a gk_err.
 	 */
 	int (*next)(void *data, bool *ret_jumped,
 		    struct gk_snapshot **ret_snap);

@@ -54,9 +54,9 @@ static enum tui_sent sent_of(int error)
 }
 
 /*
- * Opens a pidfd of a process. Returns SENT_DONE on success. Opens it before it
- * checks the start time: if /proc still shows that time, the pidfd refers to
- * that process.
+ * Opens a pidfd of a process. Returns SENT_DONE on success. The pidfd is opened
+ * before the start time is checked: if /proc still shows the expected start
+ * time, the pidfd refers to the expected process.
  */
 static enum tui_sent hold_process(int proc, const struct tui_tag *who,
 				  int *ret_fd)

@@ -41,10 +41,10 @@ enum tui_sent tui_signal_send(int proc, const struct tui_tag *who, int number);
 enum tui_sent tui_signal_renice(int proc, const struct tui_tag *who, int nice);
 
 /*
- * Adds the descendants that are missing, and sorts children before their
- * parents; the caller's own process comes last. *who was allocated with
- * malloc() and may be moved. Returns 0 or a gk_err; on failure *who is
- * unchanged.
+ * Adds to a list of processes all their descendants that it lacks, and sorts
+ * children before their parents; the caller's own process comes last. *who was
+ * allocated with malloc() and may be moved. Returns 0 or a gk_err; on failure
+ * *who is unchanged.
  */
 int tui_signal_family(int proc, struct tui_tag **who, size_t *count);
 

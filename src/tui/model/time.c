@@ -39,7 +39,8 @@ static uint64_t now_wall(const struct tui *t)
 }
 
 /*
- * Includes the current second, which is unfinished but has the newest values.
+ * The span includes the current second, which has not ended but has the newest
+ * values.
  */
 struct gk_history_span tui_time_span(const struct tui *t, int columns)
 {
@@ -77,7 +78,11 @@ struct gk_history_span tui_time_around(const struct tui *t, unsigned count)
 	return span;
 }
 
-/* Frames arrive at a fixed offset within the second, and so do the values. */
+/*
+ * Returns the time of the frame in the last second of the step. Frames arrive
+ * at a fixed offset within the second, and values have the times of their
+ * frames.
+ */
 uint64_t tui_time_wall_of(const struct tui *t, uint64_t end_ns)
 {
 	uint64_t now = now_of_view(t), wall = now_wall(t);

@@ -14,7 +14,7 @@ struct tui;
 
 struct tui_time {
 	uint64_t end_ns;  /* end of the span (CLOCK_MONOTONIC); 0: now */
-	uint64_t step_ns; /* time of one dot; 0: 1 s */
+	uint64_t step_ns; /* time that one dot covers; 0: 1 s */
 	/* The time of the newest frame by both clocks, if frames are kept. */
 	uint64_t now_ns, now_wall_ns;
 	bool kept; /* the kept frame of end_ns is shown, not the newest */
@@ -44,16 +44,16 @@ uint64_t tui_time_wall_of(const struct tui *t, uint64_t end_ns);
 uint64_t tui_time_step(const struct tui *t);
 
 /*
- * Moves the span back (negative) or forward by 30 dots, within the known
- * history. For a recording, moves the position of the replay.
+ * Moves the span back (negative) or forward by the time of 30 dots, within the
+ * known history. For a recording, moves the position of the replay.
  */
 void tui_time_move(struct tui *t, int by);
 void tui_time_now(struct tui *t);
 
 /*
- * Whether a past moment is shown, and the wall clock time of the moment shown,
- * in nanoseconds since 1970. For a recording, its current position counts as
- * the present.
+ * tui_time_is_past() returns whether a past moment is shown, tui_time_wall()
+ * the wall clock time of the moment shown, in nanoseconds since 1970. The
+ * current position of a recording counts as the present.
  */
 bool tui_time_is_past(const struct tui *t);
 uint64_t tui_time_wall(const struct tui *t);

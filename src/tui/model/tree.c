@@ -61,8 +61,8 @@ void view_tree_frame(struct tui *t)
 	struct gk_tree *next;
 
 	/*
-	 * If no new tree could be made, shows none, because the strings of the
-	 * old one may have been freed with its snapshot.
+	 * If no new tree could be made, shows no tree: the strings of the old
+	 * one may have been freed with its snapshot.
 	 */
 	if (gk_tree_take(tree->family, t->snap, t->list, t->list_count, &next))
 		next = NULL;

@@ -40,9 +40,9 @@ struct tui_column {
 #define TUI_COLUMNS_MAX 16
 
 /*
- * Returns which columns fit into `width`, each followed by a blank, if `rest`
- * columns of the terminal are used for other things. In the bit mask, bit 0 is
- * the first column.
+ * Returns a bit mask of the table's columns that fit; bit 0 is the first one.
+ * The terminal is `width` characters wide, of which `rest` are used for other
+ * things. A blank follows each column.
  */
 unsigned tui_columns_fit(const struct tui_column *columns, int count, int width,
 			 int rest);

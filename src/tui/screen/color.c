@@ -38,8 +38,8 @@ uint32_t tui_color_rgb(unsigned color)
 
 /*
  * Returns which of the first 8 colours has the same hue, or -1 for nearly
- * black. A part (red, green, blue) is on if it has at least 3/5 of the value of
- * the brightest part.
+ * black. In that colour, red, green and blue are each on if their value is at
+ * least 3/5 of the greatest of the three.
  */
 static int nearest_hue(uint32_t rgb)
 {

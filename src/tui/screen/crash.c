@@ -27,10 +27,10 @@ static struct {
 } kept;
 
 /*
- * Calls the previous handler of SIGBUS. Returns whether the previous handler
- * has dealt with the signal. The handler of the made-up machine can, if the
- * mapped file was truncated. A handler that cannot sets SIG_DFL, and the signal
- * is raised again.
+ * Calls the previous handler of SIGBUS, and returns whether that handler has
+ * dealt with the signal. The made-up machine's handler does so if the mapped
+ * file was truncated. A handler that cannot deal with the signal sets SIG_DFL,
+ * and the signal is raised again.
  */
 static bool is_survived(int number, siginfo_t *info, void *context)
 {
@@ -38,8 +38,8 @@ static bool is_survived(int number, siginfo_t *info, void *context)
 	struct sigaction now;
 
 	/*
-	 * Guards against a loop, as either handler may have been installed
-	 * first and may call the other one.
+	 * Guards against an endless loop: the two handlers may have been
+	 * installed in either order, and may call each other.
 	 */
 	if (is_asked || number != SIGBUS || info->si_code <= 0 ||
 	    !(kept.bus.sa_flags & SA_SIGINFO))

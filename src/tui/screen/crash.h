@@ -9,8 +9,8 @@
 /*
  * Call before changing the terminal at stdout. From now on, a crash writes the
  * text collected by tui_crash_add(), at most 255 bytes, and restores the
- * terminal modes that are saved here. Only the calling thread gets the
- * alternate stack.
+ * terminal modes that are saved here. The handler has a stack of its own only
+ * in the calling thread.
  */
 void tui_crash_catch(void);
 

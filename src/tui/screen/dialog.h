@@ -15,8 +15,8 @@ struct tui;
 
 struct tui_button {
 	const char *label; /* ASCII */
-	int letter; /* index in label of the letter whose key chooses it */
-	int red;    /* label is red from this index on; 0: not at all */
+	int letter;        /* index in label of the button's key */
+	int red;           /* label is red from this index on; 0: not at all */
 };
 
 /* A kind of question, with its buttons. */

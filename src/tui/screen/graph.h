@@ -24,8 +24,8 @@ void graph_draw(struct grid *g, const struct graph *graph, const float *values);
 
 /*
  * Draws the time axis between two graphs: a rule with ticks such as "╴60s├" at
- * 30 s, 60 s, 120 s... ago. The ├ is above the first cell of its time. A value
- * covers step_ns. The texts are drawn in `style`.
+ * 30 s, 60 s, 120 s... ago. The ├ is above the first cell of that time. Each
+ * value covers step_ns. The texts are drawn in `style`.
  */
 void graph_axis(struct grid *g, int row, int column, int columns,
 		uint64_t step_ns, struct grid_style style);

@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* If the end of an answer is lost, a pause of this length ends it. */
+/*
+ * If the end of an answer does not arrive, the answer ends after a pause of
+ * this length.
+ */
 #define LOST_NS GK_NS_PER_S
 
 static double linear(uint32_t part)

@@ -369,8 +369,8 @@ bool tui_keymap_reaches(const struct tui_keymap *map, enum tui_action action,
 
 /*
  * Returns the action that conflicts with `action` over the keys of b on one
- * screen, or ACTION_NONE. Finds it whether the keys trigger `action` or the
- * other one.
+ * screen, or ACTION_NONE. It does not matter which of the two actions the keys
+ * trigger.
  */
 static enum tui_action find_rival(const struct tui_keymap *map,
 				  const struct binding *b,

@@ -11,7 +11,7 @@
 
 #define TEXT_ROWS 2    /* rows reserved for the texts */
 #define TICK_ROWS 2    /* minimum distance between two ticks */
-#define NEAR      0.3F /* by how many rows a tick may be misplaced */
+#define NEAR      0.3F /* maximum error of a tick's position, in rows */
 
 /* Ticks are at these numbers times a power of ten. */
 static const float tick_numbers[] = {8, 5, 4, 2, 1};
@@ -48,7 +48,7 @@ float scaled_graph_top(const float *values, unsigned count, float least,
 
 /*
  * Returns the row whose end is nearest to a value; row 0 is beside the axis.
- * *ret_off is the distance in rows.
+ * *ret_off is the distance from the exact position, in rows.
  */
 static int row_of_value(const struct scaled_graph *graph, float value,
 			float *ret_off)
@@ -78,8 +78,8 @@ static void draw_tick(struct grid *g, const struct scaled_graph *graph,
 }
 
 /*
- * Draws the ticks that are misplaced by at most `furthest` rows. Returns their
- * number.
+ * Draws the ticks that are at most `furthest` rows from their exact positions.
+ * Returns their number.
  */
 static int draw_near(struct grid *g, const struct scaled_graph *graph,
 		     float furthest)

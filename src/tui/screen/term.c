@@ -25,7 +25,10 @@
 #undef columns
 #undef lines
 
-/* Returns the colour pair of a colour on the terminal's default background. */
+/*
+ * Returns the number of the colour pair that has a colour on the terminal's
+ * default background.
+ */
 #define PAIR(color) ((short)((color) + 1))
 
 static struct {
@@ -139,9 +142,9 @@ int term_colors(void)
 
 /*
  * We draw to newscr, which doupdate() shows, and need stdscr only to read keys.
- * stdscr gets a single cell, as resize_term() would otherwise enlarge it with
- * the terminal; and it must stay untouched, as reading a key would otherwise
- * draw it.
+ * stdscr gets a single cell, because resize_term() would otherwise enlarge it
+ * with the terminal. Nothing may be drawn to it, because reading a key would
+ * then show it.
  */
 static void shrink_stdscr(void)
 {
@@ -167,15 +170,16 @@ int term_open(const struct term_options *options)
 		return GK_ERR_NOT_SUPPORTED;
 	}
 	/*
-	 * Remains in effect after endwin(), which shows the cursor only outside
-	 * our screen.
+	 * The cursor stays hidden even after a later endwin(): that shows the
+	 * cursor only after it has left our screen.
 	 */
 	curs_set(0);
 	/*
-	 * Until the program first returns from endwin(), curses flushes at
-	 * every cursor movement. So endwin() is called here, and refresh()
-	 * returns from it. This comes before the mouse is enabled, since curses
-	 * would otherwise enable the mouse again, for clicks only.
+	 * Until the program has returned from endwin() once, curses flushes its
+	 * output at every cursor movement. Therefore endwin() is called here,
+	 * and refresh() returns from it. This comes before the mouse is
+	 * enabled, because curses would otherwise enable the mouse again, for
+	 * clicks only.
 	 */
 	endwin();
 	refresh();

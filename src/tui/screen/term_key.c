@@ -28,8 +28,9 @@
 enum { PASTE_BEGIN = KEY_MAX + 0x400, PASTE_END, MOUSE_SGR, ANSWER };
 
 /*
- * An answer is expected for at most 5 s. In that time its characters may arrive
- * up to 250 ms apart, so a lone Esc is also recognised only after 250 ms.
+ * The terminal's answer about its background is expected for at most 5 s. In
+ * that time, characters of an answer may arrive up to 250 ms apart, so a lone
+ * Esc is also recognised only after 250 ms.
  */
 #define ANSWER_DELAY_MS 250
 #define ANSWER_DELAY_NS (5 * GK_NS_PER_S)
@@ -42,14 +43,17 @@ enum { PASTE_BEGIN = KEY_MAX + 0x400, PASTE_END, MOUSE_SGR, ANSWER };
 #define DRAW_NS  (50 * GK_NS_PER_MS)
 #define LEAVE_NS (250 * GK_NS_PER_MS)
 
-/* If the end of a paste is lost, a pause of this length ends it. */
+/*
+ * If the end of a paste does not arrive, the paste ends after a pause of this
+ * length.
+ */
 #define PASTE_NS (GK_NS_PER_S / 2)
 
 static struct {
 	struct term_mouse mouse;
 	bool asks_sgr; /* we, not curses, enable SGR mouse events */
 	bool tells_pastes,
-	    pasting;        /* bracketed paste is supported; is under way */
+	    pasting; /* bracketed paste is supported; a paste is under way */
 	uint64_t pasted_ns; /* time of the last pasted character */
 	struct tui_answer answer;
 	enum tui_ground ground;
@@ -90,8 +94,8 @@ void term_tell_pastes(bool on)
 }
 
 /*
- * Few descriptions mention bracketed paste. Terminals that resemble xterm
- * support it or ignore the sequence.
+ * Few terminfo descriptions mention bracketed paste. Terminals that resemble
+ * xterm support it or ignore the sequence.
  */
 static void listen_to_pastes(void)
 {

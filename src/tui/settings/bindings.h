@@ -30,8 +30,8 @@ const char *tui_bindings_usual(const struct tui_options *o,
 
 /*
  * Binds keys to an action. If `keep` is false, only checks them. Returns false
- * if they are not keys, or if no key would be left to quit with; `error` then
- * says so. On success, `error` may name an action that loses a key.
+ * if the text names no keys, or if no key would be left to quit with; `error`
+ * then says why. On success, `error` may name an action that loses a key.
  */
 bool tui_bindings_set(struct tui *t, enum tui_action action, const char *keys,
 		      bool keep, char *error, size_t cap);

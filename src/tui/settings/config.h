@@ -9,7 +9,7 @@
 #include "tui/model/model.h"
 
 #define TUI_CONFIG_MOST (64 * 1024) /* maximum size of the file */
-#define TUI_CONFIG_WHY  4096        /* size of a line: why a file is refused */
+#define TUI_CONFIG_WHY  4096        /* size of the reason for refusing it */
 
 extern const struct tui_options TUI_OPTIONS_DEFAULT;
 

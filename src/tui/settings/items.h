@@ -16,15 +16,18 @@ enum tui_item_kind { ITEM_SETTING, ITEM_COMMAND, ITEM_COLUMN, ITEM_KEYS };
 
 struct tui_item {
 	enum tui_item_kind kind;
-	/* For each kind: row of tui_settings, 0, gk_column, tui_action. */
+	/*
+	 * Depends on kind: a row of tui_settings, 0, a gk_column, or a
+	 * tui_action.
+	 */
 	int id;
 };
 
 size_t tui_item_count(void);
 
 /*
- * Return the item at a position, and the position of an item. Of the columns,
- * the visible ones come first, in the order in which they are shown.
+ * Return the item at a position, and the position of an item. Visible columns
+ * come before hidden ones, in the order in which they are shown.
  */
 struct tui_item tui_item_at(const struct tui *t, size_t position);
 size_t tui_item_position(const struct tui *t, struct tui_item item);
@@ -39,7 +42,7 @@ char *tui_item_name(struct tui_item item, char *dst);
 char *tui_item_value(const struct tui *t, struct tui_item item, char *dst);
 const char *tui_item_help(struct tui_item item);
 
-/* Whether the user steps through its values rather than typing them. */
+/* Whether the user steps through the item's values rather than typing them. */
 bool tui_item_is_choice(struct tui_item item);
 
 /*

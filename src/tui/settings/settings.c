@@ -200,7 +200,10 @@ static bool setting_word(const struct tui_setting *s, int i, char *dst)
 	return from != NULL;
 }
 
-/* Leaves out the direction, which is a setting of its own, "reversed". */
+/*
+ * Writes an order without its direction, which is a setting of its own,
+ * "reversed".
+ */
 static const char *order_text(const struct tui_order *order, char *dst)
 {
 	struct tui_order usual = *order;
@@ -439,7 +442,7 @@ static struct gk_limits next_limits(struct gk_limits limits, int by)
 	return limits;
 }
 
-/* Steps to the next column, without a second column for equal values. */
+/* Steps to the next column. The new order has no second column. */
 static void next_order(struct tui_order *order, int by)
 {
 	int column = (int)order->first.column + by + GK_COLUMN_COUNT;

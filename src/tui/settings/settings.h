@@ -43,9 +43,10 @@ const char *tui_setting_text(const struct tui_setting *s,
 			     const struct tui_options *o, char *dst);
 
 /*
- * Sets a setting from the words of a value in the config file: two words for
- * percents, one or two for an order, otherwise one. If they are not valid,
- * returns false and changes nothing; tui_setting_wants() writes what is valid.
+ * Sets a setting from words of the config file: two words for SETTING_PERCENTS,
+ * one or two for SETTING_SORT, one for others. If the words are not valid,
+ * returns false and changes nothing; tui_setting_wants() then writes which
+ * words are valid.
  */
 bool tui_setting_set(const struct tui_setting *s, struct tui_options *o,
 		     const char *const *words, size_t count);

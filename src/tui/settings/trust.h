@@ -11,11 +11,11 @@
 #include <stddef.h>
 
 /*
- * Whether only this user and root can have written a file. fd is the open file,
- * path its name, possibly a symbolic link. The file, its directory and the
- * link's directory must belong to this user or root, and others must have no
- * write permission. If the result is false, a line in `why` says what is wrong
- * and what to do.
+ * Whether only this user and root can have written a file. fd is the open file;
+ * path is its name, which may be a symbolic link. The file, its directory and
+ * the link's directory must belong to this user or root, and others must have
+ * no write permission. If the result is false, `why` gets a line that says what
+ * is wrong and what to do.
  */
 bool tui_trusts(const char *path, int fd, char *why, size_t cap);
 

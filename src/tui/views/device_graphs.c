@@ -101,7 +101,7 @@ void view_device_graphs_next(struct tui *t, const struct gk_device *d)
 
 /* ---- texts ---- */
 
-/* Returns the metric whose value corresponds to the full height of a graph. */
+/* The metrics whose values correspond to the full height of a graph. */
 static const struct {
 	enum gk_history_device what;
 	enum gk_metric most;

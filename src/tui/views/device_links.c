@@ -22,7 +22,7 @@
 
 /* ---- rates ---- */
 
-/* If two readings are further apart, they give no current rate. */
+/* Readings that are further apart than this give no current rate. */
 #define AGE_MAX_NS (5 * GK_NS_PER_S)
 
 static void take_links(struct tui_links *links, const struct gk_device *d)

@@ -66,7 +66,7 @@ static void draw_block(struct grid *g, int line, int from, int to,
 		box_text(g, line, from + 1, room, text, style);
 }
 
-/* More than any screen has columns. */
+/* A limit that is higher than the columns of any screen. */
 #define SLICES_MAX 1000
 
 /*

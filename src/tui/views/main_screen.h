@@ -44,8 +44,8 @@ struct main_plan {
 };
 
 /*
- * Computes the layout. follow: chooses the page with the selected process's
- * GPU.
+ * Computes the layout. If `follow` is set, chooses the page with the GPU of the
+ * selected process.
  */
 struct main_plan view_main_plan(const struct tui *t, bool follow);
 

@@ -22,7 +22,10 @@ struct view {
 	 * tui_say() said why.
 	 */
 	bool (*open)(struct tui *t);
-	/* Called when the user leaves it, not when another screen covers it. */
+	/*
+	 * Called when the user leaves the screen, not when another one covers
+	 * it.
+	 */
 	void (*close)(struct tui *t);
 	/*
 	 * Called when t->snap is new while the screen is open, on top or not.
@@ -127,8 +130,8 @@ void view_device_trouble(const struct tui *t, const struct gk_device *d,
 			 char *dst, size_t cap);
 
 /*
- * Returns the NVML index of the GPU on that screen; -1 if the screen is not on
- * top.
+ * Returns the NVML index of the GPU on the screen of a GPU; -1 if that screen
+ * is not on top.
  */
 int view_device_index(const struct tui *t);
 

@@ -259,8 +259,8 @@ int view_help(struct tui *t, struct grid *g)
 }
 
 /*
- * Keys that move a selection elsewhere scroll this screen. Any other key leaves
- * it.
+ * Keys that move the selection on other screens scroll this one. Any other key
+ * leaves it.
  */
 bool view_help_act(struct tui *t, enum tui_action action)
 {

@@ -39,8 +39,8 @@ long view_settings_selected(const struct tui *t)
 }
 
 /*
- * Selects an item and makes it visible. With the last item, also keeps the path
- * of the file visible, which is shown below it.
+ * Selects an item and makes it visible. The path of the file is shown below the
+ * last item; when that is selected, makes the path visible too.
  */
 void view_settings_select(struct tui *t, long position)
 {

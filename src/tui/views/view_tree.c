@@ -222,8 +222,8 @@ static void mark_tree_row(const struct tui *t, struct grid *g, int row,
 }
 
 /*
- * Whether the keys that send signals would have any effect, which they do not
- * if `readonly` is set. Tagged processes count, whoever owns them.
+ * Whether the keys that send signals would have any effect. They have none if
+ * `readonly` is set. Tagged processes count, whoever owns them.
  */
 static bool can_signal_any(const struct tui *t)
 {

@@ -80,8 +80,8 @@ static struct tui_user *new_user(struct tui_users *all, const char *name)
 
 /*
  * Sums up the processes of each user. `order` lists the processes by owner.
- * `seen` has, for each device, the number of the last user who was counted on
- * it; the first user is 1.
+ * `seen` has, for each device, the number of the user for whom it was counted
+ * last; users are numbered from 1.
  */
 static void sum_up_users(struct tui *t, const unsigned *order, size_t *seen)
 {
@@ -402,7 +402,7 @@ static unsigned shown_columns(const struct tui *t, int width)
 	if (has_migs(t))
 		return tui_columns_fit(columns, USER_ORDERS, width, 1);
 	memcpy(fit, columns, sizeof fit);
-	/* No width, not even that of the blank after it. */
+	/* A width of -1 also makes up for the blank after the column. */
 	fit[USER_BY_MIGS].width = -1;
 	return tui_columns_fit(fit, USER_ORDERS, width, 1) & ~migs;
 }
