@@ -14,11 +14,12 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
-/* The bytes of a sector in /proc/diskstats, whatever the disk's own are. */
+/* The size of a sector in /proc/diskstats in bytes. It does not depend on the
+ * disk. */
 #define SECTOR 512
 #define MOST   256 /* maximum number of entries of each kind */
 
-/* Grows the list by one entry and returns it, or NULL. */
+/* Adds an entry to the list and returns it, or NULL when out of memory. */
 static void *make_flow(void **list, size_t *count, size_t size)
 {
 	void *grown;

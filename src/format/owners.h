@@ -9,9 +9,7 @@
 
 #include <gpukit/gpukit.h>
 
-#define GK_OWNERS                                                              \
-	6 /* number of owners that have their own number and colour            \
-	   */
+#define GK_OWNERS 6 /* owners with a number and colour of their own */
 /* Represents all further owners, and memory that belongs to no process. */
 #define GK_OWNER_REST GK_OWNERS
 #define GK_SHARES     (GK_OWNERS + 2)

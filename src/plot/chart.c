@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chart.c - adds the rows of recordings to the subjects of a chart. */
+/* chart.c - collects the rows of recordings in a chart. */
 #include "plot/chart.h"
 
 #include "base/assert.h"
@@ -13,21 +13,20 @@
 #define TABLE 8192
 
 /*
- * The maximum number of bins per line; pictures rarely have more columns of
- * pixels.
+ * The maximum number of bins per line; few pictures are wider, in pixels.
  */
 #define COLUMNS 2048
 
 /*
- * The maximum number of bins for all lines of a panel, 10 MiB. If there are
- * many lines, their bins are wider.
+ * The maximum number of bins for all lines of a panel (10 MiB). If there are
+ * many lines, each has fewer and wider bins.
  */
 #define BINS_MAX (256 << 10)
 
-/* A label keeps this many bytes of each text of a row. */
+/* The number of bytes of each text of a row that go into a label. */
 #define WORDS_MAX 1024
 
-/* A step longer than this many usual steps is a pause. */
+/* A step counts as a pause if it is longer than this many usual steps. */
 #define PAUSE 3
 
 int gk_plot_chart_init(struct gk_plot_chart *chart)
@@ -102,7 +101,7 @@ static void add_words(struct gk_buf *buf, const char *word,
 		   field->len < WORDS_MAX ? field->len : WORDS_MAX);
 }
 
-/* Returns a subject's label; NULL when out of memory. */
+/* Returns a subject's label, or NULL when out of memory. */
 static char *label_of(enum gk_plot_kind kind, const struct gk_plot_row *row)
 {
 	struct gk_buf buf = {0};
@@ -115,7 +114,8 @@ static char *label_of(enum gk_plot_kind kind, const struct gk_plot_row *row)
 			add_words(&buf, "", &row->command);
 	}
 	/*
-	 * The host, or values of a file that does not say where they come from.
+	 * These are values of the host, or of a file that does not name their
+	 * origin.
 	 */
 	if (!buf.len)
 		gk_buf_puts(&buf, kind == GK_PLOT_HOST ? "host" : "all");
@@ -143,7 +143,8 @@ static int new_subject(struct gk_plot_chart *chart, enum gk_plot_kind kind,
 	return 0;
 }
 
-/* Finds or adds the subject of a row. *ret stays NULL if there are too many. */
+/* Finds or adds the subject of a row. If there are too many subjects, *ret
+ * stays NULL. */
 static int find_subject(struct gk_plot_chart *chart, enum gk_plot_kind kind,
 			const struct gk_plot_row *row,
 			struct gk_plot_subject **ret)
@@ -180,7 +181,8 @@ static void touch_subject(struct gk_plot_chart *chart,
 	    (unsigned)(subject - chart->subjects);
 }
 
-/* Quantities that cannot be added up; the last value counts. */
+/* The quantities for which the last value counts, because they cannot be added
+ * up. */
 #define LAST_COUNTS                                                            \
 	(GK_PLOT_BIT(GK_PLOT_HOST_MEMORY) | GK_PLOT_BIT(GK_PLOT_REASONS) |     \
 	 GK_PLOT_BIT(GK_PLOT_XID) | GK_PLOT_BIT(GK_PLOT_TEMPERATURE))
@@ -201,7 +203,8 @@ static void add_row_values(struct gk_plot_subject *subject,
 	subject->filled |= given;
 }
 
-/* Returns a time in ms that at least half of the steps do not exceed. */
+/* Returns a time in ms that at least half of the steps do not exceed (the
+ * median). */
 static int64_t median_step(const uint64_t *steps)
 {
 	uint64_t all = 0, seen = 0;
@@ -226,8 +229,8 @@ static void count_step(struct gk_plot_chart *chart, int64_t step)
 }
 
 /*
- * Returns the time for which a moment's values count: the step before it or, if
- * that was a pause, the last usual step.
+ * Returns the time (weight) for which a moment's values count: the step before
+ * the moment or, if that step was a pause, the length of the last usual step.
  */
 static double moment_seconds(struct gk_plot_chart *chart)
 {
@@ -254,8 +257,8 @@ static int end_moment(struct gk_plot_chart *chart)
 	int r = 0;
 
 	/*
-	 * Processes come first, then GPUs, then the processes' shares of their
-	 * GPUs.
+	 * First processes, then GPUs, then the processes' shares of their GPUs:
+	 * each pass needs the results of the one before.
 	 */
 	for (int pass = 0; pass < 3; pass++)
 		for (size_t i = 0; i < chart->touched_count && !r; i++) {
@@ -316,8 +319,8 @@ static int go_to_moment(struct gk_plot_chart *chart, int64_t ms)
 #define DAY_MS (24 * 3600 * 1000LL)
 
 /*
- * Returns a time in ms. A time of day is on the first day of the file, or on
- * the next day if it would otherwise be before `least`.
+ * Returns a time in ms. A time without a date is on the first day of the file,
+ * or on the next day if it would otherwise be before `least`.
  */
 static int64_t resolve_time(const struct gk_plot_chart *chart,
 			    const struct gk_plot_when *when, int64_t least)
@@ -347,8 +350,8 @@ static void start_file(struct gk_plot_chart *chart, int64_t ms)
 	chart->started = true;
 	chart->file->first_ms = ms;
 	/*
-	 * A time of day belongs to the first day if it is at most half a day
-	 * before the first row, otherwise to the next day.
+	 * A time without a date is on the first day if that is at most half a
+	 * day before the first row; otherwise it is on the next day.
 	 */
 	chart->from_ms = resolve_time(chart, &filter->from, ms - DAY_MS / 2);
 	chart->to_ms =
@@ -391,7 +394,7 @@ static bool row_counts(struct gk_plot_chart *chart,
 	       is_listed(&row->pid, filter->pids, filter->pid_count, false);
 }
 
-/* Returns the quantities in a process's row that count for its GPU. */
+/* Returns the quantities of a process's row that are added to its GPU. */
 static uint32_t for_gpu(const struct gk_plot_chart *chart,
 			const struct gk_plot_row *row)
 {
@@ -404,7 +407,7 @@ static uint32_t for_gpu(const struct gk_plot_chart *chart,
 	if (row->alone)
 		return GK_PLOT_BIT(GK_PLOT_CPU) | asked |
 		       (chart->filter.pid_count ? of_both : 0);
-	/* If the user selects processes, only their values count. */
+	/* If the user selects processes, values of whole GPUs do not count. */
 	return chart->filter.pid_count && !row->pid.len ? which & ~of_both
 							: which;
 }

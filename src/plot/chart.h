@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chart.h - the content of recordings, filled from rows: GPUs, processes and
- * the host with their lines and sums. Values of the same time and GPU are added
- * up.
+ * chart.h - the content of recordings, collected from their rows: GPUs,
+ * processes and the host, each with its lines and sums. Values for the same
+ * time and GPU are added up.
  */
 #ifndef GK_PLOT_CHART_H
 #define GK_PLOT_CHART_H
@@ -12,13 +12,14 @@
 #include "base/str.h"
 
 /*
- * The maximum number of GPUs and processes in a chart; others are only counted.
+ * The maximum number of GPUs and processes in a chart. Further ones are
+ * counted, but not added.
  */
 #define GK_PLOT_SUBJECTS_MAX 2000
 
 #define GK_PLOT_FILES_MAX 16
 
-/* A time as a person typed it. */
+/* A time as the user typed it. */
 enum gk_plot_when_kind {
 	GK_PLOT_ANY_TIME,
 	GK_PLOT_DATE,        /* ms since 1970, local */
@@ -32,21 +33,22 @@ struct gk_plot_when {
 	int64_t ms;
 };
 
-/* Which rows count; all if zeroed. Strings and arrays are borrowed. */
+/* The rows to use. If it is zeroed, all rows are used. Strings and arrays are
+ * borrowed. */
 struct gk_plot_filter {
 	struct gk_plot_when from, to;
-	const char *const *gpus; /* as in the column gpu_index */
+	const char *const *gpus; /* as the column gpu_index shows them */
 	size_t gpu_count;
 	const char *const *pids;
 	size_t pid_count;
 };
 
-/* A recording: the time of its first row, and what its rows contain. */
+/* A recording, with the time of its first row and the kinds of its rows. */
 struct gk_plot_file {
 	const char *name; /* borrowed */
 	char host[96];    /* "" if unknown */
 	int64_t first_ms; /* time of its first row */
-	bool gpus;        /* rows say which GPU they are about */
+	bool gpus;        /* its rows name a GPU */
 	bool processes;   /* rows are about processes */
 	struct gk_plot_nonsense nonsense;
 };
@@ -55,18 +57,18 @@ struct gk_plot_file {
 struct gk_plot_chart {
 	struct gk_plot_asked asked;
 	struct gk_plot_filter filter;
-	bool process_lines; /* keep lines of processes, not only sums */
-	bool aligned;       /* times are counted from each file's start */
-	bool timing;        /* read only the times of the files */
+	bool process_lines; /* keep a line per process, not only sums */
+	bool aligned;       /* times count from the start of each file */
+	bool timing;        /* read only the times in the files */
 	int64_t end_ms;     /* for GK_PLOT_BEFORE_END */
 	struct gk_plot_file files[GK_PLOT_FILES_MAX];
 	unsigned file_count;
 	size_t line_count; /* subjects with lines */
 	struct gk_plot_subject *subjects;
 	size_t subject_count;
-	uint64_t rows, left_out; /* rows that count; subjects not added */
-	uint64_t all_rows;       /* rows, including those that do not count */
-	/* Times of the first and last row; 0 and -1: none. */
+	uint64_t rows, left_out; /* rows used; subjects that did not fit */
+	uint64_t all_rows;       /* rows read, whether used or not */
+	/* Times of the first and last row; 0 and -1 if there are no rows. */
 	int64_t first_ms, last_ms;
 	unsigned shift; /* bins of all lines are 2^shift ms wide */
 	/* steps[i] is the number of time steps of about 2^i ms. */
@@ -99,7 +101,7 @@ int gk_plot_chart_add(struct gk_plot_chart *chart,
 int gk_plot_chart_end(struct gk_plot_chart *chart);
 
 /*
- * Returns how far apart, in ms, two values may be for a line to connect them.
+ * Returns the longest time in ms between two values that a line may connect.
  * This depends on how often there are values.
  */
 int64_t gk_plot_chart_gap(const struct gk_plot_chart *chart);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csv.c - reads the rows of a CSV file. A row is split as soon as all of it is
- * in the block.
+ * csv.c - reads the rows of a CSV file. A row is split once the block contains
+ * all of it.
  */
 #include "plot/csv.h"
 #include "plot/object.h"
@@ -16,17 +16,17 @@
 #include <unistd.h>
 
 /*
- * The size of the block limits the length of a row; recorders cut command lines
- * at 64 KiB.
+ * The size of the block. It limits the length of a row; recorders truncate
+ * command lines to 64 KiB.
  */
 #define BLOCK      (1 << 20)
 #define FIELDS_MAX 512
 
 struct gk_csv {
 	int fd;
-	bool ended, skipping; /* skipping: the rest of a line that exceeds the
-			       * block */
-	uint64_t line;        /* number of the line that begins at `at` */
+	/* skipping: ignores the rest of a line that is longer than the block */
+	bool ended, skipping;
+	uint64_t line; /* number of the line that begins at `at` */
 	char *at, *end;
 	bool begun, json;
 	uint64_t keys; /* hash of the last keys in a JSON file */
@@ -81,7 +81,7 @@ static int fill_buffer(struct gk_csv *csv, bool *ret_more)
 }
 
 /*
- * Returns the newline that ends the row, which is outside quotes; NULL if the
+ * Returns the newline that ends the row (one outside quotes), or NULL if the
  * block has none.
  */
 static char *row_end(const struct gk_csv *csv)
@@ -105,8 +105,8 @@ static char *row_end(const struct gk_csv *csv)
 }
 
 /*
- * Returns the end of the field at p: a comma or `end`; NULL if the field is
- * broken.
+ * Returns the end of the field at p: a comma or `end`. Returns NULL if the
+ * field is malformed.
  */
 static char *field_end(char *p, char *end)
 {
@@ -185,7 +185,7 @@ static uint64_t lines_in(const char *p, const char *end)
 	return n;
 }
 
-/* Gives up a broken row and continues after its first line. */
+/* Skips the first line of a broken row, so that reading continues after it. */
 static int skip_broken_line(struct gk_csv *csv)
 {
 	char *newline = memchr(csv->at, '\n', (size_t)(csv->end - csv->at));
@@ -222,7 +222,7 @@ static void skip_mark(struct gk_csv *csv, const char *end)
 		csv->at += 3;
 }
 
-/* Computes the FNV-1a hash of all keys and their ends. */
+/* Computes the FNV-1a hash of all keys, including where each one ends. */
 static uint64_t hash_of_keys(const struct gk_csv *csv, size_t count)
 {
 	uint64_t hash = 14695981039346656037ULL;
@@ -239,8 +239,8 @@ static uint64_t hash_of_keys(const struct gk_csv *csv, size_t count)
 }
 
 /*
- * Splits a JSON object. If *ret_keys is set, the row has the titles, and the
- * next call returns the values of the same line.
+ * Splits a JSON object. If its keys are new, returns them as a row of titles
+ * and sets *ret_keys; the next call then returns the values of the same line.
  */
 static int split_object(struct gk_csv *csv, const char *end,
 			struct gk_csv_row *row, bool *ret_keys)
@@ -293,7 +293,8 @@ int gk_csv_next(struct gk_csv *csv, struct gk_csv_row *row)
 	row->line = csv->line;
 	if (!end && csv->at == csv->end)
 		return GK_ERR_NOT_FOUND;
-	/* Recorders end each row with a newline, so this row was cut off. */
+	/* The row was cut off, because recorders end each row with a
+	 * newline. */
 	if (!end)
 		return skip_broken_line(csv);
 	skip_mark(csv, end);

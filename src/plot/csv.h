@@ -15,9 +15,9 @@
 #include <stdint.h>
 
 /*
- * A field without a NUL, without its quotes, and without the apostrophe before
- * something that looks like a formula (gk_str_is_formula()). Valid until the
- * next row is read.
+ * A field, without a NUL at its end. Its quotes are removed, and so is the
+ * apostrophe before a text that looks like a formula (gk_str_is_formula()).
+ * Valid until the next row is read.
  */
 struct gk_csv_field {
 	const char *text;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * curves.c - draws a cell's lines, their event marks, and the texts beside
- * them.
+ * curves.c - draws the lines of a cell, the marks of events, and the texts
+ * beside them.
  */
 #include "plot/page.h"
 
@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RUN_LEAST 4.0 /* pixels; shorter runs and gaps become one mark */
+/* in pixels; shorter runs and gaps are merged into one mark */
+#define RUN_LEAST 4.0
 
 /* ---- data ---- */
 
@@ -21,7 +22,7 @@ static void add_point(const struct gk_plot_page *page, int64_t ms, double value)
 	gk_buf_printf(page->out, "%.3f %.6g\n", gk_plot_x(page, ms), value);
 }
 
-/* Writes the minimum and maximum of a bin in order of time. */
+/* Writes the minimum and the maximum of a bin, the earlier one first. */
 static void add_bin(const struct gk_plot_page *page,
 		    const struct gk_plot_bin *bin, double factor)
 {
@@ -45,7 +46,8 @@ static int64_t bin_end(const struct gk_plot_bin *bin)
 }
 
 /*
- * Returns the shift for bins half a pixel wide; two points per pixel suffice.
+ * Returns the shift for bins that are half a pixel wide, because two points per
+ * pixel suffice.
  */
 static unsigned shift_for(const struct gk_plot_page *page,
 			  const struct gk_plot_cell *cell)
@@ -78,8 +80,8 @@ static unsigned add_line_data(struct gk_plot_page *page,
 	double factor = page->panels[cell->panel].unit.factor;
 	unsigned shift = shift_for(page, cell);
 	/*
-	 * A bin has only its extremes, which may be anywhere in it, so wide
-	 * bins permit larger gaps.
+	 * The extremes of a bin may be anywhere in it, so that wide bins need a
+	 * larger gap before the line is interrupted.
 	 */
 	int64_t gap = page->gap_ms + ((int64_t)2 << shift);
 	struct gk_plot_bin bin, next;
@@ -107,16 +109,16 @@ static unsigned add_line_data(struct gk_plot_page *page,
 /* ---- marks ---- */
 
 /*
- * The maximum number of Xids in one label, the size of its buffer in bytes, and
- * the width of a digit in pixels.
+ * The maximum number of Xids in a label, the size of a label's buffer in bytes,
+ * and the width of a digit in pixels.
  */
 #define LABEL_NUMBERS 3
 #define LABEL_MAX     48
 #define CHAR_PIXELS   6
 
 /*
- * The symbols are gnuplot's filled triangles down and up, a cross, and a filled
- * diamond.
+ * gnuplot's point types: a filled triangle pointing down, one pointing up, a
+ * cross, and a filled diamond.
  */
 static const struct {
 	int point;
@@ -131,8 +133,8 @@ static const struct {
 };
 
 /*
- * Returns the height at which a cell's marks are drawn: on its line of capacity
- * or, if there is none, near its top.
+ * Returns the height at which the marks of a cell are drawn: on the line of the
+ * capacity or, without such a line, near the top.
  */
 static double mark_height(const struct gk_plot_page *page,
 			  const struct gk_plot_cell *cell)
@@ -145,7 +147,8 @@ static double mark_height(const struct gk_plot_page *page,
 }
 
 /*
- * Returns the next run of an event; merges it with runs that are close to it.
+ * Returns the next run of an event, merged with all runs that are close behind
+ * it.
  */
 static bool next_run(const struct gk_plot_subject *subject,
 		     enum gk_plot_event event, int64_t near_ms, size_t *at,
@@ -184,8 +187,8 @@ static bool has_event(const struct gk_plot_page *page,
 }
 
 /*
- * A mark: where it begins, where its symbol is, where it ends; and an Xid's
- * number.
+ * A mark: the positions of its beginning, its symbol and its end; and the
+ * number of an Xid.
  */
 struct mark {
 	double from, at, to;
@@ -262,10 +265,10 @@ static bool has_number(const struct mark *marks, size_t count, int number)
 }
 
 /*
- * Writes the label of a mark: its number and those of later marks that the
- * label would overlap, each once, as in "48 63". Beyond LABEL_NUMBERS numbers
- * it says how many more there are. Returns the number of marks that the label
- * covers.
+ * Writes the label of a mark: its Xid's number, and those of later marks that
+ * the label would overlap. Each number appears once, as in "48 63". If there
+ * are more than LABEL_NUMBERS, the label ends with how many more. Returns the
+ * number of marks that the label covers.
  */
 static size_t label_of_marks(const struct marks *marks, size_t first,
 			     double seconds_a_char, char dst[LABEL_MAX])
@@ -294,8 +297,8 @@ static size_t label_of_marks(const struct marks *marks, size_t first,
 }
 
 /*
- * Writes the beginning, middle and end of each run, its height, and the numbers
- * of Xids.
+ * Writes for each run its beginning, middle and end, its height, and the
+ * numbers of its Xids.
  */
 static void add_mark_data(struct gk_plot_page *page,
 			  const struct gk_plot_cell *cell,
@@ -364,8 +367,7 @@ static void add_capacity(const struct gk_plot_page *page,
 }
 
 /*
- * If there is only one line, the area below it is filled with the panel's
- * colour.
+ * A single line has the area below it filled with the panel's colour.
  */
 static void add_line_terms(const struct gk_plot_page *page,
 			   const struct gk_plot_cell *cell, size_t count,
@@ -421,11 +423,11 @@ void gk_plot_curves(struct gk_plot_page *page, const struct gk_plot_cell *cell)
 
 /* ---- texts at the right edge ---- */
 
-#define LINE_HEIGHT 29.0 /* pixels of a label of two lines */
+#define LINE_HEIGHT 29.0 /* height in pixels of a label with two lines */
 
 /*
- * Writes the value, mean and peak of a cell's only line, or as many of them as
- * fit the cell's height.
+ * Writes the value, mean and peak of the only line of a cell, or as many of
+ * them as the height of the cell permits.
  */
 static void add_single_end(const struct gk_plot_page *page,
 			   const struct gk_plot_cell *cell,
@@ -455,8 +457,8 @@ static void add_single_end(const struct gk_plot_page *page,
 }
 
 /*
- * Returns what distinguishes a line from others in its cell: the GPU or the
- * file.
+ * Returns the text that distinguishes a line from others in its cell: the name
+ * of its GPU or of its file.
  */
 static const char *line_name(const struct gk_plot_page *page,
 			     const struct gk_plot_subject *subject,
@@ -522,7 +524,7 @@ static void add_end(const struct gk_plot_page *page,
 		     end->subject->lost ? page->colors->fail : color, text);
 	snprintf(text, sizeof text, "mean %.*f", unit->decimals,
 		 gk_plot_track_mean(track) / unit->factor);
-	/* In a grid, the maximum does not fit. */
+	/* There is no space for the maximum in a grid. */
 	if (page->picture->strips) {
 		size_t len = strlen(text);
 

@@ -8,10 +8,10 @@
 #include "base/str.h"
 
 /*
- * Runs gnuplot on a script. `picture` receives the result; if it is NULL,
- * gnuplot opens a window that stays open. Returns 0; GK_ERR_NOT_FOUND if
- * gnuplot is missing; GK_ERR_CORRUPT if it failed, with its message in
- * `complaint`, which is not NULL; or another gk_err.
+ * Runs gnuplot on a script. `picture` receives the result. If it is NULL,
+ * gnuplot shows a window, which remains open. Returns 0; GK_ERR_NOT_FOUND if
+ * gnuplot is missing; GK_ERR_CORRUPT if gnuplot failed, with its message in
+ * `complaint` (not NULL); or another gk_err.
  */
 int gk_plot_draw(const struct gk_buf *script, struct gk_buf *picture,
 		 struct gk_buf *complaint);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hover.c - shows the values at the pointer. gnuplot puts a script into SVG
- * files that shows the text of the mark under the pointer.
+ * hover.c - shows the values at the pointer. gnuplot adds a script to SVG
+ * files, which shows the text of the mark under the pointer.
  *
- * The marks are squares as high as their cell. Each covers all of the previous
- * mark except its left edge, so that every column of pixels has its own text.
+ * The marks are squares as high as their cell. Each mark covers the previous
+ * one except for its left edge, so that every column of pixels has its own
+ * text.
  */
 #include "plot/hover.h"
 
@@ -16,8 +17,8 @@
 #define COLUMNS_MAX 200
 
 /*
- * Half the side, in pixels, of gnuplot's square mark at point size 1, with its
- * edge.
+ * Half the side length, with its edge, of gnuplot's square mark at point size
+ * 1, in pixels.
  */
 #define HALF_SIDE 5.36
 
@@ -102,7 +103,8 @@ void gk_plot_hover(struct gk_plot_page *page, const struct gk_plot_cell *cell)
 		gk_buf_puts(page->out, "\"\n");
 	}
 	/*
-	 * The plot extends beyond the right edge, so that no mark is cut off.
+	 * The plot extends beyond the right edge of the cell, so that no mark
+	 * is cut off.
 	 */
 	gk_buf_printf(page->out,
 		      "END\nset rmargin at screen %.5f\nunset border\n"

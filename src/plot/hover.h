@@ -7,7 +7,7 @@
 
 #include "plot/page.h"
 
-/* Adds a plot on top of the cell's; changes gnuplot's margins and tics. */
+/* Draws invisible marks over a cell. Changes gnuplot's margins and tics. */
 void gk_plot_hover(struct gk_plot_page *page, const struct gk_plot_cell *cell);
 
 #endif

@@ -101,7 +101,7 @@ static bool take_unicode(const char **p, const char *end, char **to)
 }
 
 /*
- * Decodes escapes in place; every escape is at least as long as its character.
+ * Decodes escapes in place: no escape is shorter than its character.
  */
 static bool unescape_text(struct gk_csv_field *field, char *text)
 {
@@ -132,7 +132,7 @@ static bool unescape_text(struct gk_csv_field *field, char *text)
 	return true;
 }
 
-/* Parses a number, true, false or null; for null, the result is empty. */
+/* Parses a number, true, false or null. The result for null is empty. */
 static bool take_word(struct reader *r, struct gk_csv_field *ret)
 {
 	char *from = r->at;

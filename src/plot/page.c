@@ -43,17 +43,17 @@ static const struct gk_plot_colors dark = {
     .owner_rest = "#6c6c6c",
 };
 
-/* Below this part of its natural size, a picture's texts become unreadable. */
+/* If a picture is scaled by less than this, its texts become unreadable. */
 #define READABLE 0.85
 
-/* Sizes of pages with strips and of pages with a grid, in pixels. */
+/* Sizes in pixels, of pages with strips and of pages with a grid. */
 enum {
 	STRIPS_WIDTH = 1200,
 	STRIPS_HEIGHT = 800,
 	STRIPS_LEFT = 76,
 	STRIPS_GUTTER = 150,
 	STRIPS_GUTTER_OWNERS = 250,
-	STRIPS_GAP = 34, /* includes the next strip's heading */
+	STRIPS_GAP = 34, /* including the heading of the next strip */
 	GRID_WIDTH = 1600,
 	GRID_LEFT = 120,
 	GRID_GUTTER = 84,
@@ -84,8 +84,8 @@ static void choose_bands(struct gk_plot_page *page, bool all, size_t number)
 }
 
 /*
- * Returns the scale at which the page has the wanted size. It is not below
- * READABLE unless the texts would leave too little space for the lines.
+ * Returns the scale that gives the page the wanted size. It is at least
+ * READABLE, unless the texts would then leave too little space for the lines.
  */
 static double scale_for(const struct gk_plot_page *page, double width,
 			double height)
@@ -103,8 +103,8 @@ static double scale_for(const struct gk_plot_page *page, double width,
 }
 
 /*
- * Everything is laid out at its natural size. If another size is wanted,
- * everything is scaled, and the page grows into the space that is left over.
+ * The page is laid out at its natural size. For another size, everything is
+ * scaled, and the page fills the remaining space.
  */
 static void set_size(struct gk_plot_page *page)
 {
@@ -117,8 +117,8 @@ static void set_size(struct gk_plot_page *page)
 
 	page->scale = look->width ? scale_for(page, width, height) : 1;
 	/*
-	 * Font sizes of SVG are in pixels. In SVG and in windows, fonts must be
-	 * scaled here.
+	 * SVG files and windows do not scale fonts by themselves, so that the
+	 * sizes are scaled here. In SVG they are in pixels.
 	 */
 	page->font = look->form == GK_PLOT_SVG      ? page->scale * 4 / 3
 		     : look->form == GK_PLOT_WINDOW ? page->scale

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page.h - a page that is being drawn: its script so far, and positions in
- * pixels of a picture of natural size.
+ * page.h - a page that is being drawn: the script so far, and positions in
+ * pixels at the natural size.
  */
 #ifndef GK_PLOT_PAGE_H
 #define GK_PLOT_PAGE_H
@@ -26,7 +26,7 @@ struct gk_plot_page {
 	const struct gk_plot_colors *colors;
 	struct gk_buf *out;
 	size_t first_band, band_count;
-	double width, height; /* pixels, as are all positions below */
+	double width, height; /* in pixels, like all positions below */
 	/* The wanted size of the picture divided by its natural size. */
 	double scale;
 	double font; /* factor for all font sizes */
@@ -36,22 +36,22 @@ struct gk_plot_page {
 	struct {
 		struct gk_plot_unit unit;
 		double peak;     /* the highest value of any GPU */
-		double capacity; /* NaN unless equal for all GPUs */
+		double capacity; /* NaN if it differs between GPUs */
 	} panels[GK_PLOT_PANELS];
 	unsigned data; /* number of data blocks so far */
 };
 
-/* The area that shows one panel of one band. */
+/* The area of the page for one panel of one band. */
 struct gk_plot_cell {
 	const struct gk_plot_band *band;
 	unsigned panel; /* index */
 	double left, right, top, bottom;
-	double low, high; /* values at the bottom and top edge */
-	bool last;        /* the time labels are drawn below it */
+	double low, high; /* the values at the bottom and top edges */
+	bool last;        /* draw the time labels below this cell */
 };
 
 /*
- * Finds the lines of a cell, which are subjects that have values in its panel.
+ * Finds the lines of a cell: the subjects that have values in its panel.
  * Returns their number.
  */
 #define GK_PLOT_CELL_LINES 24
@@ -75,8 +75,8 @@ const char *gk_plot_panel_fill(const struct gk_plot_page *page, unsigned panel);
 /* ---- writing ---- */
 
 /*
- * Adds a quoted text. Within single quotes gnuplot interprets only the quote
- * itself.
+ * Adds a text in single quotes. Within them, gnuplot interprets no character
+ * but the quote.
  */
 void gk_plot_quote(struct gk_buf *out, const char *text, size_t characters);
 
@@ -88,7 +88,8 @@ void gk_plot_text(const struct gk_plot_page *page, double x, double y,
 		  const char *color, const char *text);
 
 /*
- * Return a time and the picture's length, in seconds from the picture's start.
+ * Return a time, and the picture's length, in seconds after the picture's
+ * start.
  */
 double gk_plot_x(const struct gk_plot_page *page, int64_t ms);
 double gk_plot_span(const struct gk_plot_page *page);
@@ -100,7 +101,7 @@ void gk_plot_ends(const struct gk_plot_page *page,
 
 /* ---- memory by owner ---- */
 
-#define GK_PLOT_OWNERS 6 /* processes that have their own colour */
+#define GK_PLOT_OWNERS 6 /* number of processes that have their own colour */
 
 struct gk_plot_owners {
 	const struct gk_plot_subject *of[GK_PLOT_OWNERS];
@@ -118,8 +119,8 @@ bool gk_plot_is_stacked(const struct gk_plot_page *page,
 			const struct gk_plot_cell *cell);
 
 /*
- * gk_plot_stack_data() writes a stack's data. gk_plot_stack_terms() writes the
- * terms of the plot command that draw it.
+ * gk_plot_stack_data() writes the data of a stack; gk_plot_stack_terms() writes
+ * the terms of the plot command that draw this data.
  */
 unsigned gk_plot_stack_data(struct gk_plot_page *page,
 			    const struct gk_plot_cell *cell);

@@ -42,7 +42,7 @@ static void add_panel(struct gk_plot_picture *picture,
 		picture->absent[picture->absent_count++] = panel;
 }
 
-/* Whether any file names no GPUs, which means that it is about the host. */
+/* Whether there is a file that names no GPUs, so that it is about the host. */
 static bool is_of_host(const struct gk_plot_chart *chart)
 {
 	for (unsigned i = 0; i < chart->file_count; i++)
@@ -78,7 +78,7 @@ static bool is_shown(const struct gk_plot_picture *picture,
 	for (unsigned i = 0; i < picture->panel_count; i++)
 		if (subject->tracks[picture->panels[i]])
 			return true;
-	/* A GPU that was always lost is shown, too. */
+	/* Show a GPU that was always lost, too, although it has no values. */
 	return subject->lost;
 }
 
@@ -128,8 +128,8 @@ static void group_bands(struct gk_plot_picture *picture, size_t count)
 }
 
 /*
- * A few lines are best compared in the same place; many lines each need their
- * own.
+ * Chooses between strips and a grid. A few lines are best compared in one
+ * place; many lines each need their own.
  */
 static void make_strips(struct gk_plot_picture *picture, size_t count)
 {
@@ -170,8 +170,8 @@ static bool had_trouble(const struct gk_plot_band *band)
 }
 
 /*
- * Returns how many bands are busier than this one, or equally busy and before
- * it.
+ * Returns how many bands come before this one in the order of load: busier
+ * ones, and earlier ones that are equally busy.
  */
 static size_t rank_of(const struct gk_plot_picture *picture, size_t index)
 {

@@ -1,46 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * picture.h - decides what a picture of a chart shows: which panels and which
- * GPUs, in which order. script.h draws it, or a terminal does.
+ * picture.h - decides what a picture of a chart shows: which panels and GPUs,
+ * and in which order. script.h draws the picture, or a terminal does.
  */
 #ifndef GK_PLOT_PICTURE_H
 #define GK_PLOT_PICTURE_H
 
 #include "plot/chart.h"
 
-/* The number of GPUs on a page of a grid. */
+/* The number of GPUs on one page with a grid. */
 #define GK_PLOT_PAGE 16
 
 /* What the user wants to see; the defaults if zeroed. */
 struct gk_plot_wish {
-	/* The panels to show; if there are none, those that the files have. */
+	/* The panels to show. If none are given, those for which the files have
+	 * values. */
 	enum gk_plot_quantity panels[GK_PLOT_PANELS];
 	unsigned panel_count;
-	bool more;     /* show the default panels as well */
+	bool more;     /* show the default panels in addition */
 	bool by_owner; /* split memory and time by process */
 	bool all;      /* show all GPUs, on several pages if needed */
 };
 
-/* GPUs that share a row: those of the same name or, in strips, all of them. */
+/* GPUs that share a row: those of the same name or, in strips, all GPUs. */
 struct gk_plot_band {
 	const char *label;                       /* borrowed from a subject */
 	const struct gk_plot_subject **subjects; /* in picture->subjects */
 	size_t count;
 };
 
-/* Refers to the chart. Free it with gk_plot_picture_free(). */
+/* Refers to the chart, which must outlive it. Free it with
+ * gk_plot_picture_free(). */
 struct gk_plot_picture {
 	const struct gk_plot_chart *chart;
 	enum gk_plot_quantity panels[GK_PLOT_PANELS];
 	unsigned panel_count;
-	enum gk_plot_quantity absent[GK_PLOT_PANELS]; /* wanted, but in no
-						       * file */
+	/* requested, but in no file */
+	enum gk_plot_quantity absent[GK_PLOT_PANELS];
 	unsigned absent_count;
 	const struct gk_plot_subject **subjects;
 	struct gk_plot_band *bands;
 	size_t band_count;
 	size_t gpus; /* GPUs in the picture; bands may have fewer */
-	bool strips; /* one band, with its panels one below the other */
+	bool strips; /* a single band, with panels one below the other */
 	bool by_owner;
 };
 
@@ -78,7 +80,7 @@ struct gk_plot_unit gk_plot_panel_unit(const struct gk_plot_chart *chart,
 double gk_plot_capacity(const struct gk_plot_subject *subject,
 			enum gk_plot_quantity panel);
 
-/* Returns which of the panels shown has the marks of an event. */
+/* Returns the shown panel that has the marks of an event. */
 enum gk_plot_quantity gk_plot_event_panel(const struct gk_plot_picture *picture,
 					  enum gk_plot_event event);
 
@@ -90,12 +92,13 @@ void gk_plot_title(const struct gk_plot_chart *chart, struct gk_buf *out);
 /* Writes the day, such as "2026-11-28"; nothing with --compare. */
 void gk_plot_days(const struct gk_plot_chart *chart, struct gk_buf *out);
 
-/* Returns a model's name without the prefix that all names of NVIDIA have. */
+/* Returns a model's name without the prefix "NVIDIA ", which all of them
+ * have. */
 const char *gk_plot_short_model(const char *model);
 
 /*
  * Writes a time of a chart, such as "21:12:05", with or without seconds. In an
- * aligned chart it is the time since the start: "1:02:05".
+ * aligned chart, writes the time since the start instead: "1:02:05".
  */
 void gk_plot_clock(const struct gk_plot_chart *chart, int64_t ms, bool seconds,
 		   char dst[32]);

@@ -16,7 +16,7 @@
 
 /* ---- the terminal ---- */
 
-/* Opens a window of the first kind that this gnuplot supports. */
+/* Opens a window of the first type that this gnuplot supports. */
 static void add_window(const struct gk_plot_page *page, double w, double h)
 {
 	static const char *const names[] = {"qt", "wxt", "x11"};
@@ -57,8 +57,8 @@ static void add_terminal(const struct gk_plot_page *page)
 		break;
 	case GK_PLOT_PDF:
 		/*
-		 * Sizes are in inches, at 96 pixels each; a point of a font is
-		 * 4/3 pixels.
+		 * gnuplot's sizes are in inches, of 96 pixels each; its font
+		 * sizes are in points, of 4/3 pixels each.
 		 */
 		gk_buf_printf(out,
 			      "set terminal pdfcairo noenhanced size %.3f,%.3f "
@@ -81,8 +81,8 @@ static const int steps[] = {
     2 * DAY, 7 * DAY,    14 * DAY,   28 * DAY,    91 * DAY,    364 * DAY};
 
 /*
- * Returns the step in seconds between two time labels, such that the labels do
- * not touch.
+ * Returns the step between time labels in seconds, large enough that the labels
+ * do not touch.
  */
 static int step_for(double span, double width, bool aligned)
 {
@@ -138,8 +138,8 @@ static void add_time_tics(const struct gk_plot_page *page,
 /* ---- a cell ---- */
 
 /*
- * Returns 1, 2 or 5 times a power of ten, such that there is at most one number
- * per 22 pixels.
+ * Returns the step between numbers on the axis: 1, 2 or 5 times a power of ten,
+ * so that there is at most one number per 22 pixels.
  */
 static double nice_step(double range, double pixels)
 {
@@ -152,7 +152,7 @@ static double nice_step(double range, double pixels)
 					     : 10);
 }
 
-/* Only strips have space for numbers on the left. */
+/* Numbers on the left fit only beside strips. */
 static void add_value_tics(const struct gk_plot_page *page,
 			   const struct gk_plot_cell *cell)
 {
@@ -250,7 +250,7 @@ static void add_subtitle(const struct gk_plot_page *page)
 	gk_buf_free(&text);
 }
 
-/* Whether a GPU has no values because it was always lost. */
+/* Whether a GPU was lost all the time, so that it has no values. */
 static bool was_never_there(const struct gk_plot_picture *picture,
 			    const struct gk_plot_subject *subject)
 {
@@ -261,8 +261,8 @@ static bool was_never_there(const struct gk_plot_picture *picture,
 }
 
 /*
- * Names the wanted panels that no file has and, in strips, the GPUs without any
- * value. In a grid such GPUs have their own rows.
+ * Names the requested panels that no file has. In strips, also names the GPUs
+ * without any value; in a grid these have their own rows.
  */
 static void add_absent(const struct gk_plot_page *page)
 {
@@ -289,7 +289,7 @@ static void add_absent(const struct gk_plot_page *page)
 	gk_buf_free(&text);
 }
 
-/* If files share a panel, shows which line belongs to which file. */
+/* If several files share a panel, shows which line belongs to which file. */
 static void add_files(const struct gk_plot_page *page)
 {
 	const struct gk_plot_chart *chart = page->picture->chart;
@@ -322,7 +322,7 @@ static void add_title(const struct gk_plot_page *page)
 	add_files(page);
 }
 
-/* Writes a panel's capacity above the end of its dashed line. */
+/* Writes the capacity of a panel above the right end of its dashed line. */
 static void add_capacity_text(const struct gk_plot_page *page,
 			      const struct gk_plot_cell *cell, bool of_all)
 {

@@ -11,7 +11,7 @@
 /* The kinds of output. */
 enum gk_plot_form {
 	GK_PLOT_PNG,
-	GK_PLOT_SVG, /* shows the values at the pointer */
+	GK_PLOT_SVG, /* can show the values at the pointer */
 	GK_PLOT_PDF,
 	GK_PLOT_WINDOW,
 };
@@ -20,9 +20,10 @@ struct gk_plot_look {
 	enum gk_plot_form form;
 	unsigned width, height; /* pixels; 0: the natural size */
 	bool dark;
-	const char *title;   /* borrowed, any bytes; NULL: derived from the
-			      * content */
-	const char *command; /* command line to show; borrowed, any bytes */
+	/* borrowed, any bytes; NULL: made from the content */
+	const char *title;
+	/* command line to show; borrowed, may contain any bytes */
+	const char *command;
 };
 
 /*
@@ -32,8 +33,8 @@ struct gk_plot_look {
 size_t gk_plot_pages(const struct gk_plot_picture *picture, bool all);
 
 /*
- * Appends the script of a page; pages are numbered from 0. Sets out->failed
- * when out of memory. `all` is as in gk_plot_pages().
+ * Appends the script of a page to `out`; pages are numbered from 0. Sets
+ * out->failed when out of memory. `all` is as in gk_plot_pages().
  */
 void gk_plot_script(const struct gk_plot_picture *picture,
 		    const struct gk_plot_look *look, bool all, size_t page,

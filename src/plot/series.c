@@ -44,7 +44,8 @@ static void widen_bins(struct gk_plot_series *series, unsigned shift)
 }
 
 /*
- * Returns the index of a column's bin, or where to insert it; usually the end.
+ * Returns the index of a column's bin or, if there is none, where to insert it
+ * (usually at the end).
  */
 static size_t place_of_column(const struct gk_plot_series *series,
 			      int64_t column)
@@ -114,7 +115,7 @@ bool gk_plot_series_next(const struct gk_plot_series *series, unsigned shift,
 	return true;
 }
 
-/* Returns the later one of a bin's two values. */
+/* Returns the minimum or maximum of a bin, whichever is later. */
 static double bin_end(const struct gk_plot_bin *bin, int64_t *ret_ms)
 {
 	bool up = bin->min_ms <= bin->max_ms;

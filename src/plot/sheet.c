@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sheet.c - finds columns by name, and parses times and numbers. It does so
- * without strtod(), which would dominate the time needed for a recording of
- * millions of rows.
+ * sheet.c - finds columns by name, and parses times and numbers. Does not use
+ * strtod(), which would take most of the time for a recording of millions of
+ * rows.
  */
 #include "plot/sheet.h"
 #include "base/array.h"
@@ -15,8 +15,8 @@
 #include <string.h>
 
 /*
- * The names written by `gpukit record` and `gpukit stat --csv`. If several
- * columns have the same quantity, the first one with a value counts.
+ * The column names that `gpukit record` and `gpukit stat --csv` write. If
+ * several columns contain the same quantity, the first one with a value counts.
  */
 static const struct {
 	const char *name;
@@ -46,8 +46,9 @@ static const struct {
 };
 
 /*
- * Columns that are not named like their metric. The range is the metric's;
- * scale is how many of the metric's units are one unit of the column.
+ * Columns with other names than their metrics. The range of a column is that of
+ * its metric; scale is how many units of the metric make one unit of the
+ * column.
  */
 static const struct {
 	const char *name;
@@ -84,8 +85,8 @@ static bool set_metric_range(struct gk_plot_column *column,
 }
 
 /*
- * Sets the range of a column. An unknown column may have any number that can be
- * added up.
+ * Sets the range of a column. A column of an unknown metric may contain any
+ * number that can be summed.
  */
 static void find_range(struct gk_plot_column *column)
 {
@@ -175,7 +176,8 @@ bool gk_plot_header(const struct gk_csv_row *row,
 	return true;
 }
 
-/* Parses exactly that many digits; -1 if there is anything else. */
+/* Parses a number of exactly this many digits. Returns -1 if there is anything
+ * else. */
 static int take_digits(const char *p, int count)
 {
 	int value = 0;
@@ -189,7 +191,8 @@ static int take_digits(const char *p, int count)
 }
 
 /*
- * Returns the days since 1970 of a Gregorian date. Here a year begins in March.
+ * Returns the days from 1970 to a Gregorian date. Here a year begins in March,
+ * so that the leap day comes last.
  */
 static int64_t days_since_1970(int year, int month, int day)
 {
@@ -206,7 +209,7 @@ static int last_day(int year, int month)
 	return month == 2 ? 28 + leap : 30 + (month + month / 8) % 2;
 }
 
-/* Parses thousandths after a decimal point; ignores what follows. */
+/* Parses thousandths after a decimal point. Ignores further digits. */
 static int parse_thousandths(const char *p, size_t len)
 {
 	int value = 0, unit = 100;
@@ -328,7 +331,7 @@ void gk_plot_note_nonsense(struct gk_plot_nonsense *to, const char *name,
 static int read_values(const struct gk_plot_sheet *sheet,
 		       const struct gk_csv_row *row, struct gk_plot_row *ret)
 {
-	/* The values of a GPU that does not answer are old ones. */
+	/* A GPU that does not answer has old values: leave them out. */
 	bool stale = is_health(sheet, row, "stale");
 
 	for (size_t i = 0; i < sheet->value_count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sheet.h - reads a row of a recording: its time, its subject and its numbers.
- * Only the header determines the kind of file. Columns are found by name, in
+ * The header alone determines the kind of file. Columns are found by name, in
  * any order; unknown ones are ignored.
  */
 #ifndef GK_PLOT_SHEET_H
@@ -23,7 +23,8 @@ enum gk_plot_quantity {
 	GK_PLOT_CPU,         /* percent of one core */
 	GK_PLOT_ASKED,       /* GK_PLOT_ASKED_MAX columns by name */
 	GK_PLOT_PANELS = GK_PLOT_ASKED + GK_PLOT_ASKED_MAX,
-	/* The following have no panels: they are capacities and causes. */
+	/* The following quantities have no panel: they are capacities and
+	 * causes. */
 	GK_PLOT_MEMORY_TOTAL = GK_PLOT_PANELS, /* MiB */
 	GK_PLOT_POWER_LIMIT,                   /* W */
 	GK_PLOT_TEMPERATURE_LIMIT,             /* degrees Celsius */
@@ -41,7 +42,7 @@ enum gk_plot_quantity {
 #define GK_PLOT_BIT(quantity) (UINT32_C(1) << (quantity))
 #define GK_PLOT_ALL           UINT32_MAX
 
-/* The columns that the user asks for by name. The names are borrowed. */
+/* The columns that the user asks for by name; the names are borrowed. */
 struct gk_plot_asked {
 	const char *names[GK_PLOT_ASKED_MAX];
 	unsigned count;
@@ -51,14 +52,14 @@ struct gk_plot_asked {
 struct gk_plot_column {
 	size_t column;
 	enum gk_plot_quantity quantity;
-	double factor;      /* value * factor is in the quantity's unit */
+	double factor;      /* converts a value to the quantity's unit */
 	double least, most; /* range of valid values */
 	const char *name;   /* static, or as the user wrote it */
 };
 
 #define GK_PLOT_COLUMNS_MAX 40
 
-/* Which columns a file has; -1: none. */
+/* The columns of a file, by index; -1: the file has no such column. */
 struct gk_plot_sheet {
 	size_t columns;
 	int time, gpu, pid, command, health, model, xids;
@@ -66,24 +67,25 @@ struct gk_plot_sheet {
 	size_t value_count;
 };
 
-/* The number of impossible values that were left out, and the first one. */
+/* Values that were left out because they are impossible: their number, and the
+ * first one. */
 struct gk_plot_nonsense {
 	uint64_t count, line; /* line is 0 for a tape */
 	const char *name;     /* its column */
 	double value;
 };
 
-/* One row. Any text may be empty. */
+/* One row. Every text may be empty. */
 #define GK_PLOT_XIDS_MAX 64
 
 struct gk_plot_row {
 	/* Milliseconds since 1970; local time, counted as if it were UTC. */
 	int64_t time_ms;
 	struct gk_csv_field gpu, pid, command, model;
-	bool lost;      /* the GPU is lost */
-	bool silent;    /* the GPU has no values, whether lost or not */
-	bool alone;     /* a process's row in a file where GPUs have rows of
-			 * their own */
+	bool lost;   /* the GPU is lost */
+	bool silent; /* the GPU has no values, lost or not */
+	/* it is about a process, and GPUs have rows of their own in the file */
+	bool alone;
 	uint32_t given; /* set of quantities that have a value */
 	double value[GK_PLOT_QUANTITIES];
 	/* The last Xids of the GPU, in order. */
@@ -115,15 +117,15 @@ bool gk_plot_header(const struct gk_csv_row *row,
 		    struct gk_plot_sheet *ret_sheet);
 
 /*
- * Returns the quantity of a recorded column and the factor to its unit; false
- * if the column has none of the above quantities.
+ * Finds the quantity of a recorded column, and the factor to that quantity's
+ * unit. Returns false if the column contains none of the quantities above.
  */
 bool gk_plot_known_column(const char *name, enum gk_plot_quantity *ret_quantity,
 			  double *ret_factor);
 
 /*
- * Reads a row; its texts are borrowed. Returns 0, or GK_ERR_CORRUPT if the
- * number of fields differs from the header's or a time or number is invalid.
+ * Reads a row; its texts are borrowed. Returns 0, or GK_ERR_CORRUPT if it has
+ * another number of fields than the header, or if a time or number is invalid.
  */
 int gk_plot_read(const struct gk_plot_sheet *sheet,
 		 const struct gk_csv_row *row, struct gk_plot_row *ret);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define POINTS_MAX 2400
-#define REST       GK_PLOT_OWNERS /* the layer for all others */
+#define REST       GK_PLOT_OWNERS /* the layer for all other owners */
 
 static bool can_be_cut(enum gk_plot_quantity quantity)
 {
@@ -19,8 +19,8 @@ static bool can_be_cut(enum gk_plot_quantity quantity)
 }
 
 /*
- * Returns the weight by which processes are sorted: memory or, if that is
- * unknown, the quantity itself.
+ * Returns the weight by which processes are sorted: their memory or, if that is
+ * unknown, the shown quantity.
  */
 static double weight_of(const struct gk_plot_subject *process,
 			enum gk_plot_quantity quantity)
@@ -72,14 +72,14 @@ bool gk_plot_is_stacked(const struct gk_plot_page *page,
 	return owners.count > 0;
 }
 
-/* A stack being built: each owner's value at each point in time. */
+/* A stack that is being made: the value of each owner at each point in time. */
 struct stack {
 	struct gk_plot_owners owners;
 	const struct gk_plot_subject *gpu;
 	enum gk_plot_quantity quantity;
 	size_t points;
 	double step_ms;
-	double *values; /* REST + 1 rows, each of `points` values */
+	double *values; /* REST + 1 rows of `points` values each */
 };
 
 static void sample_track(const struct gk_plot_page *page,
@@ -92,8 +92,8 @@ static void sample_track(const struct gk_plot_page *page,
 }
 
 /*
- * Sets the layer for the part of the GPU's value that belongs to no owner with
- * a colour.
+ * Sets the top layer: the part of the GPU's value that does not belong to an
+ * owner with a colour.
  */
 static void set_rest(struct stack *stack)
 {
@@ -181,7 +181,7 @@ void gk_plot_stack_terms(const struct gk_plot_page *page,
 					: page->colors->owner[o]);
 }
 
-/* Writes one line of the texts beside a stack. */
+/* Writes one line of text beside a stack. */
 static void add_stack_end(const struct gk_plot_page *page,
 			  const struct gk_plot_cell *cell, size_t line,
 			  enum gk_plot_weight weight, const char *color,
@@ -191,7 +191,7 @@ static void add_stack_end(const struct gk_plot_page *page,
 		     "left", 8, weight, color, text);
 }
 
-/* Writes the names of as many owners as fit. */
+/* Writes the names of the owners, as many as there is space for. */
 void gk_plot_stack_ends(const struct gk_plot_page *page,
 			const struct gk_plot_cell *cell)
 {

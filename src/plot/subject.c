@@ -8,13 +8,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The maximum number of events of a subject; later ones are not drawn. */
+/* The maximum number of runs of events of a subject. Later ones are not
+ * drawn. */
 #define RUNS_MAX 512
 
-/* Below this part of the maximum clock, a power limit counts as an event. */
+/* A power limit counts as an event if the clock is below this part of the
+ * maximum. */
 #define HELD_LEAST 0.9
 
-/* Memory that a GPU may use and still count as idle. */
+/* MiB. Without data on processes, a GPU counts as allocated from this much
+ * memory on. (Only an allocated GPU can count as idle.) */
 #define HELD_MIB 1024
 
 enum {
@@ -73,8 +76,8 @@ static int add_run(struct gk_plot_subject *subject, struct gk_plot_run run)
 }
 
 /*
- * Adds an event or extends the last one. To keep runs few, those that are
- * closer than two columns of pixels are merged.
+ * Adds an event, or extends the last run of events. Runs closer together than
+ * two columns of pixels are merged, so that there are not too many.
  */
 static int add_event(struct gk_plot_subject *subject, enum gk_plot_event event,
 		     const struct gk_plot_moment *moment, int number)
@@ -113,8 +116,8 @@ static bool is_held_by_power(const struct gk_plot_subject *subject,
 }
 
 /*
- * Whether a counter has grown since the previous moment; for its first value,
- * whether that exceeds at_first.
+ * Whether a counter has grown since the previous moment. At its first value:
+ * whether the value exceeds at_first.
  */
 static bool has_grown(const struct gk_plot_subject *subject,
 		      enum gk_plot_quantity q, double at_first)
@@ -157,8 +160,9 @@ static int add_xids(struct gk_plot_subject *subject,
 }
 
 /*
- * Xids are counted from the start of the recording. ECC errors may be older
- * than it, so their first count is not an event.
+ * The first count of Xids is an event if it is not 0, because Xids are counted
+ * from the start of the recording. ECC errors may be older, so that their first
+ * count is not an event.
  */
 static int add_events(struct gk_plot_subject *subject,
 		      const struct gk_plot_moment *moment)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * subject.h - what values belong to: a GPU in a file, a process on a GPU, or
- * the host. A subject has lines, events, and sums over time.
+ * subject.h - the owners of values: a GPU in a file, a process on a GPU, or the
+ * host. A subject has lines, events, and sums over time.
  */
 #ifndef GK_PLOT_SUBJECT_H
 #define GK_PLOT_SUBJECT_H
@@ -27,7 +27,7 @@ struct gk_plot_run {
 	int number; /* an Xid's */
 };
 
-/* Reasons why clocks are held back, as bits of nvmlClocksEventReasons. */
+/* Reasons why clocks are held back: bits of nvmlClocksEventReasons. */
 struct gk_plot_reason {
 	unsigned bit;
 	const char *name, *words;
@@ -36,7 +36,7 @@ struct gk_plot_reason {
 #define GK_PLOT_REASON_COUNT 5
 extern const struct gk_plot_reason gk_plot_reasons[GK_PLOT_REASON_COUNT];
 
-/* A GPU that is less busy than this, in percent, counts as idle. */
+/* An allocated GPU with a utilisation below this percentage counts as idle. */
 #define GK_PLOT_BUSY_LEAST 5
 
 /* Zero it to start. */
@@ -44,7 +44,7 @@ struct gk_plot_subject {
 	uint64_t hash;
 	enum gk_plot_kind kind;
 	unsigned file; /* index */
-	char *label;   /* "GPU 0", or pid and command; any bytes */
+	char *label;   /* "GPU 0", or a pid and a command; any bytes */
 	char *model;   /* NULL: unknown */
 	struct gk_plot_subject *gpu; /* the GPU of a process; else NULL */
 	struct gk_plot_track *tracks[GK_PLOT_QUANTITIES]; /* or NULL */
@@ -52,11 +52,11 @@ struct gk_plot_subject {
 	size_t run_count, run_cap;
 	bool seen;   /* has had values */
 	bool lost;   /* lost at the end */
-	bool chosen; /* a process that the user selects runs on it */
+	bool chosen; /* runs a process that the user has selected */
 	int64_t first_ms, last_ms;
 	/*
-	 * Sums in seconds, except watt_seconds. They include only times at
-	 * which the GPU answered.
+	 * Sums in seconds, except watt_seconds. They cover only times at which
+	 * the GPU answered.
 	 */
 	double seconds, idle, throttled, by_reason[GK_PLOT_REASON_COUNT];
 	double watt_seconds; /* for a process, estimated from its SM time */
@@ -81,8 +81,8 @@ gk_plot_track_of(const struct gk_plot_subject *subject,
 }
 
 /*
- * A moment is the same for all subjects: its time, its weight, and the width of
- * bins.
+ * The part of a moment that all subjects share: its time, its weight, and the
+ * width of bins.
  */
 struct gk_plot_moment {
 	/* Times of this moment and of the previous one. */
@@ -94,9 +94,9 @@ struct gk_plot_moment {
 };
 
 /*
- * Ends a moment: adds its values to lines and sums. Call it first for
- * processes, then for their GPUs, and finally call gk_plot_subject_share() for
- * processes. Returns 0 or GK_ERR_NOMEM.
+ * Ends a moment: adds its values to the lines and sums of a subject. Call it
+ * first for all processes, then for their GPUs; after that call
+ * gk_plot_subject_share() for the processes. Returns 0 or GK_ERR_NOMEM.
  */
 int gk_plot_subject_end(struct gk_plot_subject *subject,
 			const struct gk_plot_moment *moment);

@@ -23,7 +23,8 @@ static const struct {
 };
 
 /*
- * Units, by the suffix of a recorded column's name. Longer suffixes come first.
+ * Units by suffix of a column's name. Longer suffixes come first, because the
+ * first match is used.
  */
 static const struct {
 	const char *suffix, *unit;
@@ -58,7 +59,7 @@ static bool ends_in(const char *text, const char *suffix)
 	return len >= tail && !strcmp(text + len - tail, suffix);
 }
 
-/* Returns the number of decimals that is needed to distinguish values. */
+/* Returns how many decimals are needed to distinguish the values. */
 static int decimals_for(double peak)
 {
 	return peak >= 100 ? 0 : peak >= 10 ? 1 : peak > 0 ? 2 : 0;
@@ -188,7 +189,7 @@ static void add_part(struct gk_buf *out, const char *text)
 	gk_buf_puts(out, text);
 }
 
-/* Whether the subject is a whole GPU in the first file. */
+/* Whether a subject is a GPU in the first file. */
 static bool is_first_files_gpu(const struct gk_plot_subject *subject)
 {
 	return subject->kind == GK_PLOT_GPU && !subject->file &&
@@ -197,8 +198,8 @@ static bool is_first_files_gpu(const struct gk_plot_subject *subject)
 }
 
 /*
- * Returns how many GPUs have the same model as the one at index `at`. Returns 0
- * if an earlier one has it, since that one has counted all of them.
+ * Returns the number of GPUs that have the same model as the one at index `at`,
+ * or 0 if an earlier GPU has that model: all were counted there.
  */
 static unsigned count_model(const struct gk_plot_chart *chart, size_t at)
 {

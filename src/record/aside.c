@@ -25,7 +25,7 @@ static size_t stem_of(const char *name)
 }
 
 /*
- * Renames a file without replacing another one, if the file system can
+ * Renames a file. Does not replace another file, if the file system can
  * guarantee that.
  */
 static int move_to(int dir, const char *from, const char *to)
@@ -58,8 +58,8 @@ static unsigned number_put_aside(const char *file, const char *base,
 }
 
 /*
- * Returns the highest number in use, rather than a count, since deleted files
- * leave gaps.
+ * Returns the highest number in use. Counting files would not do, because
+ * deleted ones leave gaps.
  */
 static unsigned last_number(int dir, const char *name)
 {

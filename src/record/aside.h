@@ -5,7 +5,7 @@
 
 /*
  * Renames a file NAME.EXT in an open directory to NAME.N.EXT, without replacing
- * another file. N is higher than all existing numbers, so the numbers are in
+ * another file. N is higher than all numbers in use, so that numbers are in
  * order of time. *number is the last number used, or 0 if unknown. Returns 0,
  * or -1 with errno set.
  */

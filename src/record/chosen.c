@@ -23,17 +23,17 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define COMMAND_MAX 65536 /* longer command lines are cut */
-#define DEPTH_MAX   256   /* the most ancestors to check */
+#define COMMAND_MAX 65536 /* longer command lines are truncated */
+#define DEPTH_MAX   256   /* maximum number of ancestors to check */
 #define WHY_MAX     256
-/* Half of the 1024 descriptors that a process usually may open. */
+/* Half of the 1024 descriptors that a process may have open by default. */
 #define PIDFDS_MAX 512
 
 /* A process that has been seen. */
 struct entry {
 	pid_t pid;
 	uint64_t start; /* start time in ticks since boot */
-	char name[64];  /* when it changes, another program is running */
+	char name[64];  /* changes when the process runs another program */
 	char *command;
 	bool chosen;
 	int pidfd;       /* readable when the process has ended; -1: none */
@@ -43,13 +43,13 @@ struct entry {
 /* A process that the user has named by its pid. */
 struct root {
 	pid_t pid;
-	uint64_t start; /* 0: no such process so far */
+	uint64_t start; /* 0: no process has had this pid yet */
 };
 
 struct gk_chosen {
 	int proc;
 	bool children, ever;
-	bool failed; /* the current sample ran out of memory */
+	bool failed; /* memory ran out during the current sample */
 	struct root *roots;
 	size_t root_count;
 	pcre2_code *regex;
@@ -63,7 +63,7 @@ struct gk_chosen {
 
 /* ---- judging ---- */
 
-/* Joins the arguments with blanks. */
+/* Joins arguments into one text, separated by blanks. */
 static void join_command(char *args, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -73,8 +73,8 @@ static void join_command(char *args, size_t len)
 }
 
 /*
- * Reads a command line into c->room unchanged, and returns a copy in which
- * secrets are masked; NULL when out of memory.
+ * Reads a command line into c->room, unchanged. Returns a copy in which secrets
+ * are masked, or NULL when out of memory.
  */
 static char *copy_command(struct gk_chosen *c, pid_t pid)
 {
@@ -99,8 +99,8 @@ static char *copy_command(struct gk_chosen *c, pid_t pid)
 }
 
 /*
- * A pid that the user has named means the first process that had it, not a
- * later one with the same pid.
+ * Whether the process is one that the user has named by its pid. That is the
+ * first process with this pid; a later one with the same pid is not meant.
  */
 static bool is_named(struct gk_chosen *c, pid_t pid, uint64_t start)
 {
@@ -118,8 +118,8 @@ static bool is_named(struct gk_chosen *c, pid_t pid, uint64_t start)
 }
 
 /*
- * Matches the process's command line, which is in c->room. Our own process
- * never matches, although its command line contains the expression.
+ * Whether the process's command line, which is in c->room, matches. Our own
+ * process never matches, although the expression is part of its command line.
  */
 static bool matches_regex(struct gk_chosen *c, const struct entry *e)
 {
@@ -164,7 +164,7 @@ static struct entry *find_chosen(struct gk_chosen *c, pid_t pid, uint64_t start)
 	return NULL;
 }
 
-/* Whether the process has ended, so that another one may have its pid. */
+/* Whether the process has ended. If so, another process may have its pid. */
 static bool has_ended(const struct entry *e)
 {
 	struct pollfd end = {.fd = e->pidfd, .events = POLLIN};
@@ -172,7 +172,8 @@ static bool has_ended(const struct entry *e)
 	return e->pidfd < 0 || poll(&end, 1, 0) != 0;
 }
 
-/* Finds a known process by its pid alone; NULL if /proc must be read. */
+/* Finds a known process by its pid alone. Returns NULL if /proc must be
+ * read. */
 static struct entry *recall_chosen(struct gk_chosen *c, pid_t pid)
 {
 	for (size_t n = 0; n < c->count; n++) {
@@ -216,8 +217,8 @@ static struct entry *add_chosen(struct gk_chosen *c, pid_t pid, uint64_t start)
 }
 
 /*
- * Returns the entry of a process. If the process runs another program than
- * before, it is judged anew.
+ * Returns the entry of a process. If the process now runs another program,
+ * decides again whether to record it.
  */
 static struct entry *look_at_process(struct gk_chosen *c, pid_t pid,
 				     uint64_t start, pid_t parent,
@@ -304,8 +305,8 @@ static bool is_gone(const struct gk_chosen *c, pid_t pid, uint64_t start)
 }
 
 /*
- * Whether a process has ended. One in another pid namespace, whose start is
- * unknown, counts as running as long as samples contain it.
+ * Whether a process has ended. The start of a process in another pid namespace
+ * is unknown; it counts as running as long as samples contain it.
  */
 static bool is_entry_gone(const struct gk_chosen *c, const struct entry *e)
 {

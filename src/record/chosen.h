@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * chosen.h - decides which processes are recorded, and returns their commands.
- * A process is judged once, when it is first seen, and remembered until it
- * ends. So for each sample only a table lookup is needed. Single-threaded.
+ * The decision is made when a process is first seen and kept until it ends, so
+ * that a sample needs only a lookup in a table. Single-threaded.
  */
 #ifndef GK_RECORD_CHOSEN_H
 #define GK_RECORD_CHOSEN_H
@@ -12,8 +12,8 @@
 struct gk_chosen;
 
 /*
- * If all members are zero, every process is chosen. If there are both pids and
- * a regex, a process need match only one of them.
+ * If all members are zero, every process is chosen. If both pids and a regex
+ * are given, a process need match only one of them.
  */
 struct gk_chosen_options {
 	const pid_t *pids;
@@ -23,8 +23,8 @@ struct gk_chosen_options {
 };
 
 /*
- * Copies the options' strings and arrays. If regex is invalid, it is searched
- * for literally, *ret_literal is set, and PCRE2's message is written to
+ * Copies the strings and arrays of the options. If regex is invalid, it is used
+ * as a literal text: *ret_literal is set, and PCRE2's message is written to
  * ret_why, which must have 256 bytes. Returns 0 or a gk_err.
  */
 int gk_chosen_new(const struct gk_chosen_options *options, bool *ret_literal,
@@ -40,8 +40,8 @@ struct gk_chosen_process {
 
 /*
  * Adds a process to the current sample. Returns whether it is chosen, and its
- * name and command. A process that uses a GPU does not change its program, so
- * the answer remains the same as long as it runs.
+ * name and command. The answer for a process on a GPU stays the same as long as
+ * it runs, because such a process does not change its program.
  */
 bool gk_chosen_take(struct gk_chosen *chosen, pid_t pid,
 		    struct gk_chosen_process *ret_process);

@@ -24,16 +24,17 @@
 	(O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC)
 #define TRIES 100
 
-/* How long to wait while another recorder is writing a line. */
+/* The longest wait for another recorder that is writing a line. */
 #define LOOKS   100
 #define LOOK_NS (10 * GK_NS_PER_MS)
 #define SUFFIX  24 /* ".1234567.12.tmp" */
 
 /*
- * How long a stream's reader may take once the recorder has been told to end.
+ * The time that the reader of a stream has left once the recorder has been told
+ * to end.
  */
 #define GRACE_MS 1000
-#define OPEN_MS  20 /* time between two checks for a reader */
+#define OPEN_MS  20 /* time between two checks whether a reader exists */
 
 /* ---- errors ---- */
 
@@ -62,17 +63,19 @@ static int tell_refused(struct gk_record_file *f, int err, const char *why)
 
 /* ---- writing ---- */
 
-/* The arguments of a write, which both processes of vfork() access. */
+/* The arguments of a write. Both the process and its child of vfork() use
+ * them. */
 struct piece {
 	int fd;
 	bool regular;
 	const char *bytes;
 	size_t len;
-	uint64_t before; /* the file's size before the write */
+	uint64_t before; /* size of the file before the write */
 	volatile int error;
 };
 
-/* Makes only system calls, since it may run in the child of vfork(). */
+/* Makes nothing but system calls, because it may run in the child of
+ * vfork(). */
 static void put_piece(struct piece *p)
 {
 	size_t done = 0;
@@ -90,8 +93,8 @@ static void put_piece(struct piece *p)
 		done += (size_t)n;
 	}
 	/*
-	 * Undoes a partial write, unless another process has appended since
-	 * then.
+	 * Undoes a partial write, unless another process has appended to the
+	 * file since.
 	 */
 	if (p->error && done && p->regular && !fstat(p->fd, &st) &&
 	    (uint64_t)st.st_size == p->before + done)
@@ -99,18 +102,18 @@ static void put_piece(struct piece *p)
 }
 
 /*
- * Completes a write even if the recorder is killed. The kernel checks for
- * SIGKILL before it copies each page, so a write across a page boundary could
- * be cut off there. The child of vfork() has its own signals, so killing the
- * recorder does not stop it.
+ * Writes in a child of vfork(), so that the write is completed even if the
+ * recorder is killed. Before it copies a page, the kernel checks for SIGKILL; a
+ * write across a page boundary could be cut off there. A signal that kills the
+ * recorder does not reach the child.
  */
 static void put_surely(struct piece *p)
 {
 	pid_t child = vfork();
 
 	if (child == 0) {
-		setsid(); /* so that killing our process group does not stop it
-			   * either */
+		/* a signal to our process group does not reach it either */
+		setsid();
 		put_piece(p);
 		_exit(0);
 	}
@@ -131,7 +134,7 @@ static bool is_stopped_after(const struct gk_record_file *f, int ms)
 
 /*
  * Waits until the stream accepts data or fails. Returns false if nobody reads
- * and the recorder has been told to end.
+ * from it and the recorder has been told to end.
  */
 static bool await_room(const struct gk_record_file *f)
 {
@@ -146,7 +149,7 @@ static bool await_room(const struct gk_record_file *f)
 	return fds[0].revents || poll(fds, 1, GRACE_MS) > 0;
 }
 
-/* A pipe that polls writable has space for PIPE_BUF bytes. */
+/* A pipe that is reported as writable has space for PIPE_BUF bytes. */
 static void put_stream(struct gk_record_file *f, struct piece *p)
 {
 	struct piece part = *p;
@@ -209,8 +212,8 @@ static int begin_file(struct gk_record_file *f)
 }
 
 /*
- * Locks a binary file. Recorders can share a file of rows, but not a binary
- * one.
+ * Locks a binary file. Recorders can append rows to the same file, but not
+ * binary data.
  */
 static int claim_file(struct gk_record_file *f)
 {
@@ -221,7 +224,7 @@ static int claim_file(struct gk_record_file *f)
 			    "another process is recording to %s", f->path);
 }
 
-/* Creates a new file in the same directory under a temporary name. */
+/* Creates a new file under a temporary name in the same directory. */
 static int open_beside(struct gk_record_file *f, char *beside, size_t cap)
 {
 	int fd = -1;
@@ -236,7 +239,7 @@ static int open_beside(struct gk_record_file *f, char *beside, size_t cap)
 	return fd;
 }
 
-/* Checks that nobody has since put another file under the name. */
+/* Checks that nobody has meanwhile put another file under the name. */
 static int look_at_name(struct gk_record_file *f)
 {
 	char why[sizeof f->trouble];
@@ -300,7 +303,8 @@ static bool same_header(const struct gk_record_file *f)
 }
 
 /*
- * Whether the last line is complete. Waits for another recorder to complete it.
+ * Whether the last line is complete. If not, waits for another recorder to
+ * complete it.
  */
 static bool line_ends(const struct gk_record_file *f)
 {
@@ -317,7 +321,7 @@ static bool line_ends(const struct gk_record_file *f)
 }
 
 /*
- * Repairs an incomplete end of the file, left by a system crash or an editor.
+ * Repairs an incomplete last line, left by a system crash or by an editor.
  */
 static int mend_end(struct gk_record_file *f, uint64_t size)
 {
@@ -330,7 +334,8 @@ static int mend_end(struct gk_record_file *f, uint64_t size)
 	return gk_record_file_write(f, "\n", 1);
 }
 
-/* Returns the file's age in ns, or 0 if the file system does not know it. */
+/* Returns the age of the file in ns, or 0 if the file system does not record
+ * it. */
 static uint64_t age_of(int fd)
 {
 	uint64_t now = gk_wall_ns(), born;
@@ -384,7 +389,7 @@ static int append_piece(struct gk_record_file *f)
 	return f->regular ? continue_file(f) : begin_file(f);
 }
 
-/* Opens a special file; waits for a reader if it is a FIFO. */
+/* Opens a special file. If it is a FIFO, waits for a reader. */
 static int open_special(struct gk_record_file *f)
 {
 	const struct gk_spot *spot = &f->spot;
@@ -407,7 +412,7 @@ static int open_special(struct gk_record_file *f)
 					    : 0;
 }
 
-/* Opens standard output or a special file, which cannot be replaced. */
+/* Opens standard output or a special file. Such a file cannot be replaced. */
 static int open_stream(struct gk_record_file *f)
 {
 	int r = 0;
@@ -420,8 +425,8 @@ static int open_stream(struct gk_record_file *f)
 }
 
 /*
- * Resolves the path. If it is a symbolic link, the link's target will be
- * replaced, not the link itself.
+ * Resolves the path. If it is a symbolic link, the target of the link will be
+ * replaced, not the link.
  */
 static int resolve_link(struct gk_record_file *f, bool *ret_stream)
 {

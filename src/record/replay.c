@@ -12,7 +12,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* The shortest time between two snapshots; screens are not faster. */
+/* The shortest time between two snapshots: screens do not show more. */
 #define LEAST_NS (GK_NS_PER_S / 60)
 
 struct gk_replay {
@@ -21,7 +21,7 @@ struct gk_replay {
 	double speed;
 	bool paused, jumped;
 	size_t at;
-	/* At real_ns on CLOCK_MONOTONIC, the recording's time is wall_ns. */
+	/* The recording's time is wall_ns when CLOCK_MONOTONIC is real_ns. */
 	uint64_t real_ns, wall_ns;
 	uint64_t mono_ns; /* time of the previous snapshot */
 };
@@ -80,7 +80,8 @@ static void move_on(struct gk_replay *r)
 }
 
 /*
- * Reads the current snapshot or, if that is damaged, the nearest undamaged one.
+ * Reads the current snapshot. If it is damaged, reads the nearest undamaged one
+ * instead.
  */
 static int read_near(struct gk_replay *r, struct gk_snapshot **ret_snap)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replay.h - replays a tape in real time, faster, slower or paused, starting
- * anywhere. Single-threaded.
+ * replay.h - replays a tape in real time, faster, slower or paused, from any
+ * position. Single-threaded.
  */
 #ifndef GK_RECORD_REPLAY_H
 #define GK_RECORD_REPLAY_H
@@ -27,11 +27,12 @@ void gk_replay_free(struct gk_replay *replay);
 int gk_replay_fd(const struct gk_replay *replay);
 
 /*
- * Returns the snapshot at the recording's current time, whether or not it is
- * due, and skips those before it. *ret_jumped says that it does not follow the
- * previous one. After a jump, a damaged snapshot is replaced by the nearest
- * undamaged one. Free it with gk_snapshot_free(). Returns GK_ERR_CORRUPT if the
- * snapshot is damaged; call again for the next one.
+ * Returns the snapshot at the current time of the recording, whether or not it
+ * is due, and skips the snapshots before it. *ret_jumped tells that it is not
+ * the successor of the previous one. After a jump, a damaged snapshot is
+ * replaced by the nearest undamaged one. Free it with gk_snapshot_free().
+ * Returns GK_ERR_CORRUPT if the snapshot is damaged; the next call then returns
+ * the next one.
  */
 int gk_replay_next(struct gk_replay *replay, bool *ret_jumped,
 		   struct gk_snapshot **ret_snap);
@@ -40,7 +41,8 @@ int gk_replay_next(struct gk_replay *replay, bool *ret_jumped,
 int gk_replay_before(struct gk_replay *replay, size_t n,
 		     struct gk_snapshot **ret_snap);
 
-/* Moves by some of the recording's time, but not beyond its start or end. */
+/* Moves by an amount of the recording's time, but not beyond its start or
+ * end. */
 void gk_replay_seek(struct gk_replay *replay, int64_t by_ns);
 void gk_replay_seek_end(struct gk_replay *replay);
 

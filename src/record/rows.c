@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-/* A row being written. In JSON each value has its key. */
+/* A row being written. In JSON each value is preceded by its key. */
 struct row {
 	struct gk_buf *out;
 	bool json;
@@ -40,7 +40,7 @@ static bool begin_field(struct row *row, const char *title)
 	return true;
 }
 
-/* Adds a number as digits; NULL if it is absent. */
+/* Adds a number as digits. `digits` NULL: the number is absent. */
 static void put_column_digits(struct row *row, const char *title,
 			      const char *digits)
 {

@@ -21,7 +21,7 @@ struct gk_row_style {
 	enum gk_record_kind kind;
 	bool json;
 	bool milliseconds; /* times have milliseconds */
-	bool pid_column;   /* GK_RECORD_SYSTEM: rows name their process */
+	bool pid_column;   /* rows name their process (GK_RECORD_SYSTEM) */
 };
 
 /* Writes the line of titles; nothing for JSON. */
@@ -42,13 +42,13 @@ void gk_row_process(struct gk_buf *out, const struct gk_row_style *style,
 void gk_row_device(struct gk_buf *out, const struct gk_row_style *style,
 		   const char *time, const struct gk_device *device);
 
-/* The memory and CPU time that processes use, on the host and on all GPUs. */
+/* The memory and CPU time that processes use: on the host, and on all GPUs. */
 struct gk_system_row {
 	pid_t pid;
 	struct gk_value used;     /* bytes on all GPUs together */
 	struct gk_value sys_used; /* bytes used on the host, by all processes */
 	const char *cpus;         /* "8/9/11"; "" if unknown */
-	/* Mean since the process started; 10 is 1 % of a CPU. */
+	/* Mean CPU use since the process started; 10 is 1 % of a CPU. */
 	struct gk_value cpu;
 };
 

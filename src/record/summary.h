@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * summary.h - what a command used of the GPUs while it ran: peak memory, mean
+ * summary.h - the GPU use of a command while it ran: peak memory, mean
  * utilisation, and energy.
  */
 #ifndef GK_RECORD_SUMMARY_H
@@ -15,7 +15,7 @@ struct gk_summary_device {
 	bool used;
 	char label[GK_NAME_MAX];
 	int64_t peak;                  /* bytes used by the command */
-	uint64_t util_sum, util_count; /* load by all processes, in percent */
+	uint64_t util_sum, util_count; /* load by all processes, percent */
 	uint64_t sm_sum, sm_count;     /* load by the command, in percent */
 	struct gk_value energy_before; /* mJ at the previous sample */
 	uint64_t before_ns;            /* time of that sample */
@@ -31,14 +31,14 @@ struct gk_summary {
 	/* Devices by index in the snapshot. */
 	struct gk_summary_device *devices;
 	size_t count;
-	int64_t peak; /* peak of the bytes on all devices together */
+	int64_t peak; /* peak of the sum of bytes on all devices */
 	uint64_t samples;
 };
 
 /*
- * For each sample, call begin, then process once for each process, then end.
- * The GPUs must not change between samples. begin returns 0, or a gk_err, in
- * which case the sample has not begun.
+ * For each sample, call begin, then process for each process, then end. The
+ * GPUs must be the same in all samples. begin returns 0, or a gk_err if the
+ * sample could not begin.
  */
 int gk_summary_begin(struct gk_summary *summary,
 		     const struct gk_snapshot *snap);

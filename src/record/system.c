@@ -79,7 +79,7 @@ static void add_cpu(const struct family *f, const struct gk_pidstat *st)
 	uint64_t age = now > st->start ? now - st->start : 0;
 	struct gk_value *cpu = &f->sum->cpu;
 
-	/* Like ps, reports nothing until some time has passed. */
+	/* As in ps, the CPU use is 0 until some time has passed. */
 	if (!age)
 		return;
 	cpu->v = (cpu->why ? 0 : cpu->v) +
@@ -87,7 +87,7 @@ static void add_cpu(const struct family *f, const struct gk_pidstat *st)
 	cpu->why = GK_PRESENT;
 }
 
-/* Adds the process's GPU memory; returns whether a GPU lists it. */
+/* Adds the process's GPU memory. Returns whether any GPU lists the process. */
 static bool add_gpu_memory(const struct family *f, pid_t pid)
 {
 	bool listed = false;
@@ -156,8 +156,8 @@ static bool is_child(const struct kin *kin, size_t count, pid_t root,
 }
 
 /*
- * Repeats until no more are found, since a child may have a lower pid than its
- * parent.
+ * Repeats until no further descendants are found, because a child may have a
+ * lower pid than its parent.
  */
 static void add_descendants(const struct family *f, pid_t root)
 {
@@ -206,8 +206,8 @@ void gk_usage_read(int proc, pid_t pid, uint64_t *start, bool children,
 	};
 	if (gk_pidstat_read(proc, pid, &st)) {
 		/*
-		 * The process may be in another pid namespace and known only to
-		 * GPUs.
+		 * The process may be in another pid namespace, so that only
+		 * GPUs know it.
 		 */
 		ret_usage->there = !*start && add_gpu_memory(&family, pid);
 		return;

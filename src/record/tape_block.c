@@ -8,7 +8,7 @@
 
 static const unsigned char magic[4] = {'G', 'K', 'T', 'B'};
 
-/* Advances the checksum by one byte, in two steps of four bits with a table. */
+/* Advances the checksum by one byte: two steps of four bits, by a table. */
 static uint32_t step_checksum(uint32_t crc)
 {
 	static const uint32_t remainders[16] = {

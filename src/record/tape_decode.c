@@ -12,12 +12,12 @@
 #include <string.h>
 
 /*
- * The maximum memory of a snapshot in bytes, whatever the tape says: four times
- * the size of the largest block.
+ * The maximum memory of a snapshot in bytes, no matter what the tape claims:
+ * four times the size of the largest block.
  */
 #define BUDGET ((size_t)4 * GK_TAPE_BLOCK_MAX)
 
-/* A field of a tape, and our field of the same name or NULL. */
+/* A field of a tape, and our field of the same name; NULL: there is none. */
 struct column {
 	char type;
 	const struct gk_tape_field *field;
@@ -33,7 +33,7 @@ struct gk_tape_schema {
 	struct gk_tape_absences absences;
 };
 
-/* A block that is being read. */
+/* The state of reading a block. */
 struct reader {
 	const struct gk_tape_schema *schema;
 	struct gk_tape_cursor *cursor;
@@ -69,8 +69,8 @@ static const struct gk_tape_field *find_tape_field(enum gk_tape_kind kind,
 }
 
 /*
- * The maximum number of fields. No gpukit has even half as many. A field's
- * description takes at least two bytes.
+ * The maximum number of fields of a tape. No gpukit has even half as many; the
+ * description of a field takes at least two bytes.
  */
 #define COLUMNS_MAX 1024
 
@@ -110,7 +110,7 @@ static enum gk_absence absence_of(const char *text, size_t len)
 	return GK_ABSENT_ERROR;
 }
 
-/* The first absence in the list always means that a value is present. */
+/* The first entry of the list of absences always means "present". */
 static int read_absences(struct gk_tape_absences *absences,
 			 struct gk_tape_cursor *c)
 {
@@ -170,8 +170,8 @@ static void take_record(const struct reader *r, enum gk_tape_kind kind,
 
 /*
  * Whether the remaining bytes can contain this many records of a kind. A record
- * has at least one byte per column. Records without columns are not allowed,
- * since any number of them would fit.
+ * has at least one byte per column. Records without columns are refused,
+ * because any number of them would fit.
  */
 static bool may_follow(const struct reader *r, enum gk_tape_kind kind,
 		       uint64_t count)
@@ -183,8 +183,8 @@ static bool may_follow(const struct reader *r, enum gk_tape_kind kind,
 }
 
 /*
- * Reads how many records of a kind follow; if too many, sets `bad` and returns
- * 0.
+ * Reads how many records of a kind follow. If there are too many, sets `bad`
+ * and returns 0.
  */
 static size_t take_count(const struct reader *r, enum gk_tape_kind kind,
 			 size_t most)
@@ -232,8 +232,8 @@ static void take_detail(const struct reader *r, struct gk_device *device)
 }
 
 /*
- * Checks that a device refers only to valid indices of other devices, since the
- * tape is not trusted.
+ * Checks that a device refers only to existing devices, because tapes are not
+ * trusted.
  */
 static void check_device(const struct reader *r, size_t at)
 {

@@ -5,7 +5,7 @@
 
 #include "record/tape_fields.h"
 
-/* The fields of a tape, matched by name with ours. */
+/* The fields of a tape, matched by name with those of this gpukit. */
 struct gk_tape_schema;
 
 struct gk_tape_schema *gk_tape_schema_new(void);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /*
- * FIELD("name", storage, struct, member, range, bound); range and bound are
+ * FIELD("name", storage, struct, member, range, bound). range and bound are
  * addresses or NULL.
  */
 #define FIELD(name, how, type, member, range, bound)                           \
@@ -183,7 +183,7 @@ void gk_tape_put(struct gk_buf *out, uint64_t value)
 }
 
 /*
- * Maps 0, -1, 1, -2 to 0, 1, 2, 3, so that small negative numbers are short,
+ * Maps 0, -1, 1, -2 to 0, 1, 2, 3, so that negative numbers near 0 are short,
  * too.
  */
 static void put_signed(struct gk_buf *out, int64_t value)
@@ -203,8 +203,8 @@ static void put_string(struct gk_buf *out, const char *text)
 }
 
 /*
- * Returns the number as the device reported it, even if it is out of range, so
- * that readers of the tape can judge it themselves.
+ * Returns the number as the device reported it, even if it is out of range;
+ * those who read the tape may have other ranges.
  */
 static struct gk_value as_told(struct gk_value value,
 			       const struct gk_range *range)
@@ -215,8 +215,8 @@ static struct gk_value as_told(struct gk_value value,
 }
 
 /*
- * Writes an absence. Returns true if the value is present and must be written
- * next.
+ * Writes whether and why a value is absent. Returns true if the value is
+ * present and must be written next.
  */
 static bool put_why(struct gk_buf *out, enum gk_absence why)
 {
@@ -384,8 +384,7 @@ static void get_value(struct gk_tape_cursor *c,
 }
 
 /*
- * Returns a number within the field's bound; if it has none, returns the number
- * unchanged.
+ * Returns a number or, if it is out of its field's bound, the bound's default.
  */
 static int64_t bounded_value(const struct gk_tape_field *field, int64_t v)
 {
@@ -410,7 +409,7 @@ static void get_unsigned(struct gk_tape_cursor *c,
 		*(uint32_t *)to = (uint32_t)value;
 }
 
-/* Returns a size that suffices for the cleaned text. */
+/* Returns a size in bytes that is large enough for the text after cleaning. */
 static size_t clean_room(const char *text, size_t len)
 {
 	size_t room = 1;
@@ -425,9 +424,9 @@ static size_t clean_room(const char *text, size_t len)
 }
 
 /*
- * Copies a string. If `clean` is set, replaces unprintable bytes, since views
- * print the string and the tape is not trusted. Sets *ret_took to the bytes
- * used of the arena. Returns NULL when out of memory.
+ * Copies a string to the arena. If `clean` is set, replaces unprintable bytes,
+ * because the string will be printed and tapes are not trusted. Sets *ret_took
+ * to the number of bytes used in the arena. Returns NULL when out of memory.
  */
 static const char *keep_string(struct gk_arena *arena, const char *text,
 			       size_t len, bool clean, size_t *ret_took)
@@ -452,7 +451,8 @@ static uint64_t get_bounded(struct gk_tape_cursor *c, enum gk_bound bound)
 				    bound);
 }
 
-/* Reads Xids and checks their order and bounds; NULL if there are none. */
+/* Reads Xids, and checks their order and bounds. Returns NULL if there are
+ * none. */
 static size_t get_xids(struct gk_arena *arena, const char *text, size_t len,
 		       const struct gk_xids **ret_xids)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tape_fields.h - the fields of a snapshot's structs that a tape contains, and
- * the encoding of values. Fields are identified by name, so that tapes of
- * another gpukit version with more or fewer fields can be read.
+ * tape_fields.h - the fields of a snapshot's structs that are stored on tapes,
+ * and the encoding of their values. A tape names its fields, so that tapes of
+ * another gpukit version, with more or fewer fields, can be read.
  */
 #ifndef GK_RECORD_TAPE_FIELDS_H
 #define GK_RECORD_TAPE_FIELDS_H
@@ -42,9 +42,9 @@ enum gk_tape_storage {
 };
 
 /*
- * Values that are read are checked. A gk_value outside its range becomes
- * absent; another number outside its bound is replaced by the bound's default.
- * Fields without a bound are checked when the struct is read.
+ * Values are checked when they are read. A gk_value out of its range becomes
+ * absent; another number out of its bound is replaced by the bound's default.
+ * Fields without a bound are checked when the whole struct has been read.
  */
 struct gk_tape_field {
 	const char *name;
@@ -61,12 +61,12 @@ struct gk_tape_fields {
 
 extern const struct gk_tape_fields gk_tape_fields[GK_TAPE_KINDS];
 
-/* Returns the letter of a kind of storage. */
+/* Returns the letter that stands for a kind of storage on a tape. */
 char gk_tape_type(enum gk_tape_storage storage);
 
 /*
- * Writes an integer, seven bits per byte, lowest first. All bytes but the last
- * have 0x80 set.
+ * Writes an integer in groups of seven bits, the lowest group first. All bytes
+ * but the last one have the bit 0x80 set.
  */
 void gk_tape_put(struct gk_buf *out, uint64_t value);
 /* Writes a text: its length, then its bytes. */
@@ -77,8 +77,8 @@ void gk_tape_put_field(struct gk_buf *out, const struct gk_tape_field *field,
 		       const void *of);
 
 /*
- * The bytes still to be read. Reading beyond the end, or an invalid value, sets
- * `bad` and returns 0.
+ * The bytes that remain to be read. Reading beyond their end, or an invalid
+ * value, sets `bad` and returns 0.
  */
 struct gk_tape_cursor {
 	const unsigned char *at, *end;
@@ -87,25 +87,25 @@ struct gk_tape_cursor {
 
 /* Reads an integer. If no bytes are left, sets `bad` and returns 0. */
 uint64_t gk_tape_get(struct gk_tape_cursor *cursor);
-/* Returns a text, which points into the tape's bytes and has no NUL. */
+/* Reads a text. The result points into the bytes of the tape and has no NUL. */
 const char *gk_tape_get_text(struct gk_tape_cursor *cursor, size_t *ret_len);
 
-/* Maps the absences of a tape to ours. */
+/* Maps the absences in a tape's list to those of this gpukit. */
 struct gk_tape_absences {
 	enum gk_absence of[256];
 	size_t count;
 };
 
 /*
- * Reads one field; skips it if `field` is NULL or has another type. Returns how
- * many bytes of the arena it used.
+ * Reads one field, or skips it if `field` is NULL or has another type. Returns
+ * the number of bytes used in the arena.
  */
 size_t gk_tape_get_field(struct gk_tape_cursor *cursor, char type,
 			 const struct gk_tape_absences *absences,
 			 struct gk_arena *arena,
 			 const struct gk_tape_field *field, void *to);
 
-/* Sets every field of a struct to unknown. */
+/* Sets all fields of a struct to unknown. */
 void gk_tape_blank(enum gk_tape_kind kind, void *of);
 
 #endif

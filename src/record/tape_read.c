@@ -16,21 +16,22 @@
 
 #define NOWHERE ((size_t)-1)
 
-/* A block that can be decoded. One block per second makes 86,400 per day. */
+/* A block in the list. With one block per second there are 86,400 per day. */
 struct block {
 	uint64_t at : 63, key : 1;
-	uint64_t time_ns; /* wall-clock time, adjusted never to decrease */
+	/* wall-clock time, adjusted so that it never decreases */
+	uint64_t time_ns;
 };
 
 /*
- * The maximum number of blocks listed: 128 MiB, or three months at one per
- * second.
+ * The maximum number of blocks in the list: it then takes 128 MiB, and covers
+ * three months of one block per second.
  */
 #define BLOCKS_MAX ((size_t)8 << 20)
 
 /*
- * The maximum number of blocks after a key block; writers begin a key block
- * every 64 blocks.
+ * The maximum number of blocks between two key blocks. Writers begin a key
+ * block every 64 blocks.
  */
 #define KEY_FAR 1024
 
@@ -39,10 +40,11 @@ struct gk_tape {
 	uint64_t size, damaged;
 	struct block *blocks;
 	size_t count, cap;
-	size_t key;       /* index of the last key block listed */
-	uint64_t wall_ns; /* recorded time of the last block listed */
-	size_t next;      /* block at which the stream continues, or NOWHERE */
-	size_t bad;       /* the last block found damaged, or NOWHERE */
+	size_t key;       /* index of the last key block in the list */
+	uint64_t wall_ns; /* recorded time of the last block in the list */
+	/* block with which the stream continues, or NOWHERE */
+	size_t next;
+	size_t bad; /* the block last found to be damaged, or NOWHERE */
 	ZSTD_DStream *stream;
 	struct gk_tape_schema *schema;
 	unsigned char *stored, *raw;
@@ -69,7 +71,7 @@ static bool read_at(int fd, uint64_t at, void *to, size_t len)
 }
 
 /*
- * Reads the head of a block, provided that the whole block is within the file.
+ * Reads the head of a block. Fails unless the whole block is within the file.
  */
 static bool head_at(int fd, uint64_t size, uint64_t at,
 		    struct gk_tape_head *ret_head)
@@ -88,8 +90,8 @@ static uint64_t end_of_block(uint64_t at, const struct gk_tape_head *head)
 }
 
 /*
- * Returns the first key block whose head is completely within these bytes of
- * the file, or NULL.
+ * Returns the first key block whose head is completely within these bytes, or
+ * NULL.
  */
 static const unsigned char *key_in(const unsigned char *bytes, size_t len,
 				   uint64_t at, uint64_t size)
@@ -107,7 +109,8 @@ static const unsigned char *key_in(const unsigned char *bytes, size_t len,
 	return NULL;
 }
 
-/* Returns the offset of the next key block, starting at `at`, or size. */
+/* Returns the offset of the next key block at or after `at`, or `size` if there
+ * is none. */
 static uint64_t find_key(int fd, uint64_t size, uint64_t at)
 {
 	unsigned char bytes[65536];
@@ -138,8 +141,8 @@ uint64_t gk_tape_whole(int fd, uint64_t size)
 			continue;
 		}
 		/*
-		 * Damage in the middle is skipped; an incomplete end is cut
-		 * off.
+		 * If damage is followed by a key block, continue there;
+		 * otherwise this is the end of the tape.
 		 */
 		key = find_key(fd, size, at + 1);
 		if (key == size)
@@ -151,8 +154,8 @@ uint64_t gk_tape_whole(int fd, uint64_t size)
 
 /*
  * Returns a block's time. If the clock was set back, adds the difference to
- * this and all later times. Otherwise an hour of snapshots would be replayed at
- * once.
+ * this time and to all later ones; otherwise replay would show all snapshots of
+ * that span at once.
  */
 static uint64_t time_of(const struct gk_tape *t,
 			const struct gk_tape_head *head)
@@ -189,7 +192,7 @@ static int list_block(struct gk_tape *t, uint64_t at,
 	return 0;
 }
 
-/* Whether a block is a key block, or not too far behind the last one. */
+/* Whether a block is a key block, or close enough behind the last one. */
 static bool is_near_key(const struct gk_tape *t,
 			const struct gk_tape_head *head)
 {
@@ -197,8 +200,8 @@ static bool is_near_key(const struct gk_tape *t,
 }
 
 /*
- * Lists all blocks. A block that is not a key block can be read only if its
- * predecessor can. Blocks that do not fit the list count as damaged.
+ * Lists all blocks. A block other than a key block is readable only if its
+ * predecessor is. Blocks that do not fit into the list count as damaged.
  */
 static int list_blocks(struct gk_tape *t)
 {
@@ -247,7 +250,7 @@ static int open_tape_file(struct gk_tape *t, const char *path)
 	struct stat st;
 	int r;
 
-	/* O_NONBLOCK: the name may be that of a FIFO, which would block. */
+	/* O_NONBLOCK: opening would block if the name were that of a FIFO. */
 	t->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (t->fd < 0 || fstat(t->fd, &st) < 0)
 		return gk_err_from_errno(errno);
@@ -365,7 +368,7 @@ static int unpack_block(struct gk_tape *t, const struct gk_tape_head *head)
 	return out.pos == out.size ? 0 : GK_ERR_CORRUPT;
 }
 
-/* Unpacks a block, after all blocks between its key block and it. */
+/* Unpacks a block. This requires unpacking all blocks from its key block on. */
 static int load_block(struct gk_tape *t, size_t at,
 		      struct gk_tape_cursor *ret_cursor)
 {

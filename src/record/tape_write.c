@@ -11,21 +11,21 @@
 #include <zstd.h>
 
 /*
- * A key block is as large as several others, and replay can seek only to key
- * blocks.
+ * Blocks from one key block to the next. A key block is as large as several
+ * others, but replay can seek only to key blocks.
  */
 #define BLOCKS_PER_KEY 64
 
 /*
- * The zstd level. It is fast enough to record every 10 ms, and finds the
- * repetitions between snapshots nevertheless.
+ * The zstd level: fast enough to record every 10 ms, but still finds the
+ * repetitions between snapshots.
  */
 #define LEVEL 1
 
 /*
- * The smallest window, 2^n bytes. A snapshot repeats the previous one, so the
- * window must span one. The writer's memory grows with the window, starting at
- * half a MiB.
+ * The smallest window of zstd, 2^n bytes. A snapshot repeats the previous one,
+ * so that the window must be larger than one. The writer's memory grows with
+ * the window, from half a MiB up.
  */
 #define WINDOW_MIN 16
 
@@ -119,7 +119,7 @@ static void put_topology(struct gk_buf *out, const struct gk_topology *topology)
 		put_record_fields(out, GK_TAPE_PEER, &topology->peers[i]);
 }
 
-/* bare: omit the command line, which is the largest part. */
+/* bare: leave out command lines, the largest part of a process. */
 static void put_process(struct gk_buf *out, const struct gk_process *process,
 			bool bare)
 {
@@ -147,7 +147,8 @@ static void put_snapshot(struct gk_buf *out, const struct gk_snapshot *snap,
 
 /* ---- compression ---- */
 
-/* Compresses and flushes, so that readers can stop after this block. */
+/* Compresses data and flushes the compressor, so that this block can be
+ * unpacked without the next one. */
 static int compress_block(struct gk_tape_writer *w, struct gk_buf *out)
 {
 	ZSTD_inBuffer in = {w->raw.data, w->raw.len, 0};

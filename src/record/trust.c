@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trust.c - follows a path step by step, and checks each step. */
+/* trust.c - follows a path name by name, and checks each step. */
 #include "record/trust.h"
 
 #include "base/assert.h"
@@ -52,9 +52,9 @@ static bool is_ours(const struct stat *st, const struct stat *dir)
 
 /*
  * Whether another user may have planted a link. In a directory that everyone
- * may write to, a link must belong to the user or to the directory's owner.
- * Elsewhere the link or the directory must belong to the user or root, who then
- * have agreed to whatever others write there.
+ * may write to, a link is trusted if it belongs to the user or to the owner of
+ * the directory. Elsewhere it is trusted if the link or the directory belongs
+ * to the user or root, who have then agreed to all that others may write there.
  */
 static bool is_planted_link(const struct stat *st, const struct stat *dir)
 {
@@ -125,7 +125,8 @@ static int take_name(struct walk *w, bool *ret_last)
 	return 0;
 }
 
-/* Whether the target is "pipe:[123]" or the name of a removed file. */
+/* Whether a link's target cannot be opened by name: "pipe:[123]", or a removed
+ * file. */
 static bool is_magic(const struct gk_spot *spot, const char *target)
 {
 	struct statfs fs;
@@ -135,7 +136,7 @@ static bool is_magic(const struct gk_spot *spot, const char *target)
 				 : strchr(target, ':') != NULL);
 }
 
-/* Inserts a link's target before the rest of the path. */
+/* Puts the target of a link before the rest of the path. */
 static int follow_link(struct walk *w, const struct stat *st, bool *ret_end)
 {
 	struct gk_spot *spot = w->spot;
