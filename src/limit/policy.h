@@ -31,7 +31,7 @@ struct gkl_policy {
 	/* Percent of the GPU's time; 0: no limit. */
 	uint64_t compute[GKL_DEVICES];
 	uint64_t rule;          /* enum gkl_rule */
-	uint64_t priority;      /* 0 is served first; HAMi has 0 and 1 */
+	uint64_t priority;      /* 0 is served first; HAMi uses 0 and 1 */
 	uint64_t suspended;     /* launches and allocations wait */
 	uint64_t contexts_free; /* contexts do not count as memory */
 	/* Memory that does not fit on the GPU becomes managed memory. */
@@ -66,7 +66,7 @@ void gkl_policy_read(const struct gkl_policy_page *page,
 		     struct gkl_policy *ret_policy);
 
 /*
- * Differs after each change; equal values mean that nothing has changed. Costs
+ * The version of the policy. Equal values mean that nothing has changed. Costs
  * one load.
  */
 uint32_t gkl_policy_version(const struct gkl_policy_page *page);

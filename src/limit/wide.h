@@ -41,7 +41,7 @@ static inline union gkl_wide gkl_wide_read(const union gkl_wide *at)
 	return now;
 }
 
-/* Swaps the word if it equals `from`. A full barrier in any case. */
+/* Swaps the word if it equals `from`. Is always a full barrier. */
 static inline bool gkl_wide_swap(union gkl_wide *at, union gkl_wide from,
 				 union gkl_wide to)
 {

@@ -141,8 +141,8 @@ static unsigned count_before(const char *bus_id, int count)
 }
 
 /*
- * A container may have no NVML. CUDA lists all GPUs unless CUDA_VISIBLE_DEVICES
- * selects some; then their numbers are unknown.
+ * Used where NVML is missing, as in some containers. CUDA lists all GPUs unless
+ * CUDA_VISIBLE_DEVICES is set; if it is, the numbers are unknown.
  */
 static void tell_by_cuda(struct gkl_group *group)
 {

@@ -30,8 +30,8 @@ static inline struct gkl_group *limited(void)
 }
 
 /*
- * The policy, copied anew only after a change; without a group, one that limits
- * nothing. The copy belongs to the calling thread.
+ * The policy. The copy belongs to the calling thread, and is renewed only after
+ * a change. Without a group, it limits nothing.
  */
 const struct gkl_policy *limited_policy(void);
 

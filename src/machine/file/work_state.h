@@ -70,7 +70,7 @@ struct gkf_busy {
 	_Atomic uint64_t since_ns; /* machine time + 1 when work began; or 0 */
 	/* Machine time + 1 when the last work ended. */
 	_Atomic uint64_t ended_ns;
-	/* CLOCK_MONOTONIC when it began to wait; or 0. */
+	/* CLOCK_MONOTONIC when the process began to wait; or 0. */
 	_Atomic uint64_t wants_ns;
 	/* A futex; incremented when the process gets the turn. */
 	_Atomic uint32_t wake;

@@ -42,8 +42,8 @@ static void read_shares(const struct gkf_machine *m, unsigned device,
 }
 
 /*
- * The part of `whole` for the carrying link with index `rank` among `of`; all
- * parts add up to `whole`.
+ * The part of `whole` that link number `rank` (from 0) of `of` carrying links
+ * gets. All parts add up to `whole`.
  */
 static uint64_t part_of_whole(uint64_t whole, unsigned of, unsigned rank)
 {

@@ -172,7 +172,7 @@ void gkf_mig_uuid(struct gkf_machine *m, unsigned device,
 	for (; *of; of++)
 		a = gkf_mix(a ^ (unsigned char)*of);
 	b = gkf_mix(a);
-	/* Version 5 (made from a name), variant 1 of RFC 4122. */
+	/* A UUID of version 5 (made from a name), variant 1 of RFC 4122. */
 	snprintf(ret_uuid, GKF_MIG_UUID_MAX, "MIG-%08x-%04x-5%03x-%04x-%012llx",
 		 (unsigned)(a >> 32), (unsigned)(a >> 16) & 0xffff,
 		 (unsigned)a & 0xfff, 0x8000 | ((unsigned)(b >> 48) & 0x3fff),

@@ -79,7 +79,10 @@ static int make_gis(struct gkf_machine *m, unsigned device, const char *text,
 	return r;
 }
 
-/* Creates compute instances, given by slices: "2c+1c)", or ")" for none. */
+/*
+ * Creates the compute instances of a part, given the text after its '(':
+ * "2c+1c)", or ")" for none.
+ */
 static int make_cis(struct gkf_machine *m, unsigned device, unsigned gi,
 		    const char *text)
 {

@@ -23,9 +23,7 @@ void gkf_model_events_step(struct gkf_machine *m, unsigned device,
 			   const struct gkf_state *before,
 			   const struct gkf_state *after);
 
-/*
- * Sends the event of a value that was set, unless it equals the value before.
- */
+/* Sends the event of a value that was set, unless the value did not change. */
 void gkf_model_events_set(struct gkf_machine *m, unsigned device,
 			  enum gkf_value value, int64_t before, int64_t now);
 

@@ -12,7 +12,7 @@
 /* Shares of the range between rest and full load, permille. */
 enum {
 	CLOCK_TREE = 60,   /* SM clock up, nothing to do */
-	MEMORY_CLOCK = 60, /* memory clock up, if it has a lower one */
+	MEMORY_CLOCK = 60, /* memory clock up, on boards that can lower it */
 	UNCORE = 140,      /* caches and crossbar, while a kernel runs */
 	MEMORY_BUSY = 70,  /* memory, while a kernel runs */
 	MEMORY_MOVES = 80, /* memory, moving data all the time */
@@ -22,7 +22,7 @@ enum {
 /* The memory's part of the power at rest, unless measured. */
 #define MEMORY_REST_PERMILLE 600
 
-/* Higher clocks count as this many times the clock at load. */
+/* The clock counts as at most this many times the clock at load. */
 #define CLOCK_RATIO_MAX 8
 
 static int64_t limit_mhz(int64_t mhz, int64_t most)

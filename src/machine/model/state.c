@@ -26,7 +26,7 @@
 #include "machine/store/view.h"
 #include "machine/store/writers_lock.h"
 
-/* Bounds above any value or profile. */
+/* Bounds that no correct value reaches. */
 #define POWER_MAX_MW 4000000
 #define TEMP_MAX_MC  200000
 #define REST_MAX     1000000

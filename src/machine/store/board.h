@@ -10,9 +10,10 @@ struct gkf_machine;
 struct gkf_topology;
 
 /*
- * The board of a device, which must be below the count. It never changes. It
- * was checked and copied when the machine was opened, so a process that
- * overwrites the file later does no harm. Valid until gkf_machine_close().
+ * gkf_board() returns the board of a device, whose number must be below
+ * gkf_device_count(). A board never changes. It was checked and copied when the
+ * machine was opened, so a process that overwrites the file later does no harm.
+ * Valid until gkf_machine_close().
  */
 GKF_API unsigned gkf_device_count(const struct gkf_machine *m);
 GKF_API const struct gkf_board *gkf_board(const struct gkf_machine *m,

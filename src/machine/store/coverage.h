@@ -34,13 +34,14 @@ enum gkf_named {
 GKF_API const char *gkf_caller(void);
 
 /*
- * Counts one refusal for this process: a function in cuda_symbols.def, by row.
+ * Counts a refused call of this process; `row` is the function's row in
+ * cuda_symbols.def.
  */
 GKF_API void gkf_cuda_refuse(struct gkf_machine *m, unsigned row);
 
 /*
- * Counts one refusal for this process: a thing by name. The name is truncated
- * to GKF_REFUSED_MAX - 1 bytes.
+ * Counts a refused call of this process, by the name of a function or feature.
+ * The name is truncated to GKF_REFUSED_MAX - 1 bytes.
  */
 GKF_API void gkf_refuse_named(struct gkf_machine *m, enum gkf_named kind,
 			      const char *name);
@@ -63,7 +64,7 @@ bool gkf_named_read(struct gkf_machine *m, unsigned index,
 #define GKF_REFUSED_NAMED 8192u
 #define GKF_REFUSED_END   (GKF_REFUSED_NAMED + GKF_NAMES_MAX)
 
-/* Counts one refusal of a function for a program. */
+/* Counts a refused call of a function by the program `caller`. */
 GKF_API void gkf_refusal_count(struct gkf_machine *m, unsigned function,
 			       const char *caller);
 

@@ -40,7 +40,7 @@ struct gkf_locks {
 	size_t page;
 	unsigned count;
 	unsigned char *words; /* the file's pages in order; NULL: no file */
-	/* false: not yet made; most never are. */
+	/* false: not made yet; most locks never are. */
 	atomic_bool ready[GKF_LOCKS_MAX];
 	pthread_mutex_t fresh; /* an unlocked lock, for copying */
 	atomic_bool stuck;     /* glibc's list may still point here */

@@ -31,7 +31,7 @@ struct gkf_machine_spec {
 	/* One per board; NULL: made from the seed. */
 	const struct gkf_board_name *names;
 	bool owned; /* the calling process is its creator */
-	/* NULL and 0: the default, of generation 580. */
+	/* NULL, with generation 0: the default driver, of generation 580. */
 	const char *driver_version; /* "580.95.05" */
 	const char *nvml_version;   /* "13.580.95.05" */
 	unsigned cuda_version;      /* 13000 */

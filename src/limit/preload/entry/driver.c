@@ -22,7 +22,10 @@
 struct driver_cuda driver_cuda;
 struct driver_nvml driver_nvml;
 
-/* The names of all rows, one after the other, in the order of the structs. */
+/*
+ * The symbols of all rows, one after the other, in the order of the members of
+ * driver_cuda and driver_nvml.
+ */
 static const char cuda_names[] =
 #define CUDA_SYMBOL(symbol, ...) #symbol "\0"
 #include "abi/cuda/cuda_symbols.def"

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Read by entry.S, which calls entry_target() where it is NULL. */
+/* Read by entry.S, which calls entry_target() where an entry is NULL. */
 extern void *entry_targets[HOOKS];
 void *entry_targets[HOOKS];
 

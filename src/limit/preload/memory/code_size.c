@@ -103,7 +103,10 @@ static uint64_t size_ptx(const char *text)
 	static const char space[] = ".global";
 	uint64_t sum = 0;
 
-	/* Loads and stores (ld.global.f32) have a word before the dot. */
+	/*
+	 * Only declarations count: in loads and stores (ld.global.f32) a word
+	 * precedes the dot.
+	 */
 	for (const char *at = strstr(text, space); at;
 	     at = strstr(at + 1, space))
 		if ((at == text || strchr(" \t\r\n", at[-1])) &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gate.h - lets one thread read the sum of what all threads of the process have
- * counted, at a moment at which no thread is between a driver's call and
- * counting its result.
+ * gate.h - lets one thread read the sum of the bytes that all threads of the
+ * process have counted. At that moment no thread is between a driver's call and
+ * counting the result of the call.
  *
  * Threads enter the gate at every allocation, and it is seldom closed. So an
  * entering thread writes only to a gate_place of its own, by plain stores, and
@@ -22,8 +22,9 @@
 enum { GATE_THREADS = 256 };
 
 struct gate_place {
-	_Atomic(void *) owner;   /* names a thread; NULL in `common` */
-	_Atomic uint32_t inside; /* number of entries that were not left yet */
+	_Atomic(void *) owner; /* names a thread; NULL in `common` */
+	/* How often the thread has entered and not left. */
+	_Atomic uint32_t inside;
 	/* Bytes counted by the thread; a single count may be below zero. */
 	_Atomic uint64_t counted[GKL_DEVICES];
 } __attribute__((aligned(64)));

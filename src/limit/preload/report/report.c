@@ -19,7 +19,7 @@ void report_memory(int device, struct report_memory *m)
 
 	m->total = gk_min(limit, m->total);
 	m->reserved = m->total - room;
-	/* Managed memory may exceed the GPU's. */
+	/* Managed memory may be larger than the memory of the GPU. */
 	if (limited_policy()->oversubscribe)
 		m->free = room - used;
 	else

@@ -26,7 +26,7 @@ void report_memory(int device, struct report_memory *memory);
 
 /*
  * The number of a device for which NVML must show the group's view. Negative if
- * the driver's answer stays: no memory limit, or HOOK_NVML_ENABLE is off.
+ * the driver's answer is right: no memory limit, or HOOK_NVML_ENABLE is off.
  */
 int report_nvml_device(nvmlDevice_t device);
 

@@ -5,8 +5,9 @@
 #include "limit/preload/entry/driver.h"
 
 /*
- * BASE_NS: how long one base event is used, because times since it are floats
- * of milliseconds. CLOCK_NS: how long the two clocks are assumed to run alike.
+ * BASE_NS: how long one base event is used. Times since it are floats of
+ * milliseconds, which become less exact as they grow. CLOCK_NS: how long the
+ * two clocks are assumed to run alike.
  */
 #define BASE_NS  (10 * GK_NS_PER_S)
 #define CLOCK_NS (2 * GK_NS_PER_S)

@@ -35,7 +35,7 @@ bool quota_is_off_by_monitor(const struct quota *q);
 /* Updates `now_ns`, `percent` and `observed`. */
 void quota_look_again(struct quota *q);
 
-/* Add to the counters in reports. */
+/* Add to the counters that reports show. */
 void quota_count(const struct quota *q, enum gkl_count which, uint64_t add);
 void quota_count_busy(const struct quota *q, uint64_t ns);
 

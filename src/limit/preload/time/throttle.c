@@ -389,8 +389,8 @@ CUresult throttle_begin(struct throttle_launch *ret_launch, CUstream stream,
 	    measure_is_captured(stream, per_thread))
 		return CUDA_SUCCESS;
 	/*
-	 * Launches are charged to an advance only under the policy under which
-	 * it was taken, and under that policy the group was not suspended.
+	 * An advance is used only under the policy under which it was taken,
+	 * and under that policy the group was not suspended.
 	 */
 	if (group->region)
 		limited_before_launch();

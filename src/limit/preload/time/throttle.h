@@ -36,7 +36,7 @@ struct throttle_launch {
 CUresult throttle_begin(struct throttle_launch *ret_launch, CUstream stream,
 			bool per_thread, const void *what, uint64_t size);
 
-/* After the driver's call, with its result. */
+/* Call after the driver's call, with its result. */
 void throttle_end(struct throttle_launch *launch, CUresult result);
 
 /*

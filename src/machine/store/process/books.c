@@ -315,7 +315,10 @@ void gkf_books_keep(struct gkf_machine *m, struct gkf_slot *slot,
 	give_bytes(m, device, slot, atomic_load(&slot->managed), true);
 }
 
-/* Managed memory that another process has in the same instance as `by`. */
+/*
+ * The managed bytes of a slot; 0 if the slot is `by` itself, or is not in the
+ * same instance of the device as `by`.
+ */
 static uint64_t managed_of(const struct gkf_slot *slot, unsigned device,
 			   const struct gkf_slot *by)
 {

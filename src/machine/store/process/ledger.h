@@ -52,12 +52,15 @@ int gkf_attach_instance(struct gkf_machine *m, unsigned device,
  */
 int gkf_tune(struct gkf_machine *m, unsigned slot, const struct gkf_wave *wave);
 
-/* Bytes of a device held by processes (without reserved and set bytes). */
+/*
+ * Bytes of a device that processes hold, without reserved bytes and the value
+ * "extra-memory".
+ */
 uint64_t gkf_held_bytes(struct gkf_machine *m, unsigned device);
 
 /*
  * Total, reserved, used and free bytes as in NVML: total = reserved + used +
- * free; used includes processes and the set "extra-memory".
+ * free; used includes processes and the value "extra-memory".
  */
 struct gkf_memory {
 	uint64_t total, reserved, used, free;
