@@ -67,7 +67,7 @@ static bool truth_of(const char *name, bool otherwise)
 	return truth;
 }
 
-/* An unreadable limit: GPU work will be refused. */
+/* Logs that a limit cannot be read. GPU work will then be refused. */
 static int refuse_limit(const char *name, const char *value, const char *wanted)
 {
 	gkl_reason_note("%s=%s is not %s", name, value, wanted);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * region.h - HAMi's shared region, version 1: the file that its monitor on the
- * host maps to read what a container uses, and to steer it.
+ * region.h - HAMi's shared region, version 1: the file that HAMi's monitor on
+ * the host maps, to read what a container uses and to control it.
  *
  * The region mirrors the ledger. Nothing in it ever decides how much memory may
  * be taken, because tenants may write to the file. Its slots have the ledger's

@@ -85,7 +85,8 @@ bool limited_monitor_wants_shares(void);
 
 /*
  * Reports to HAMi's monitor the bytes that this process took (negative: gave
- * back). Call after gkl_ledger_reserve(), refund and charge.
+ * back). Call after gkl_ledger_reserve(), gkl_ledger_refund() and
+ * gkl_ledger_charge().
  */
 void limited_mirror(int device, enum gkl_kind kind, int64_t bytes);
 

@@ -46,7 +46,7 @@ enum gkf_ecc_kind {
 
 /* A retired page. The address is written last and makes it visible. */
 struct gkf_ecc_page_word {
-	_Atomic uint64_t seconds; /* when the page was found bad, since 1970 */
+	_Atomic uint64_t seconds; /* since 1970, when the page was found bad */
 	/* The page's address, and flags of ecc_repair.c. */
 	_Atomic uint64_t address;
 };

@@ -14,7 +14,8 @@
 struct gkf_event {
 	uint64_t number;     /* the first is 1; 0 while being written */
 	uint64_t machine_ns; /* when */
-	uint64_t type; /* nvmlEventType*: one bit; or GKF_EVENT_SYSTEM | type */
+	/* One bit of nvmlEventType*, or GKF_EVENT_SYSTEM | type. */
+	uint64_t type;
 	uint64_t data; /* for an Xid: its number */
 	uint32_t device;
 	uint32_t instance; /* as in struct gkf_slot */

@@ -121,7 +121,7 @@ struct gkf_profile {
 	char inforom_ecc[8];
 	/* Text for gkf_mig_layout(); empty: not split. */
 	char mig_layout[96];
-	int64_t cuda_clock_mhz; /* rate that CUDA reports; 0: the highest */
+	int64_t cuda_clock_mhz; /* clock that CUDA reports; 0: the highest */
 #define FIELD(member, key, min, max, help) int64_t member;
 	GKF_PROFILE_INTEGERS(FIELD)
 #undef FIELD

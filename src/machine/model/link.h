@@ -91,7 +91,7 @@ GKF_API int gkf_link_set_bw(struct gkf_machine *m, unsigned device,
 /* Resets links as a driver load does: all up, no errors, default settings. */
 int gkf_links_clear(struct gkf_machine *m, unsigned device);
 
-/* The words of one of a link's counters; the NVML front interprets them. */
+/* The words of one of a link's counters; the NVML library interprets them. */
 GKF_API struct gkf_link_counter *gkf_link_counter(struct gkf_machine *m,
 						  unsigned device,
 						  unsigned link,

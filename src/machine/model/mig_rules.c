@@ -190,8 +190,8 @@ static const struct {
 
 /*
  * Profiles of one and two slices fit into every larger instance. Profiles of
- * three and four slices fit only into the largest. For each instance, one
- * profile fills it.
+ * three and four slices fit only into the largest. Each instance has one
+ * profile that fills it.
  */
 static bool is_offered(unsigned slices, unsigned of)
 {

@@ -16,7 +16,10 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Idle bins after which a board with contexts goes to rest, if it ever does. */
+/*
+ * Idle bins after which a board with contexts goes to rest. Some boards never
+ * do.
+ */
 #define REST_BINS (10 * GKF_BINS_PER_S)
 
 /* Traffic of an idle PCIe link, KB/s: register accesses. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* state.c - computes a device's state, once a bin, in whatever process reads.
+/*
+ * state.c - computes a device's state once per bin, in the first process that
+ * reads it.
  */
 #include "base/assert.h"
 #include "base/clock.h"

@@ -96,7 +96,10 @@ static inline bool gkf_gate_split(const struct gkf_gate *gate, unsigned device)
 	return gkf_gate_word(gate->device[device].mig_mode) & GKF_MIG_CURRENT;
 }
 
-/* Counts a call of a row of cuda_symbols.def; ignores rows past the table. */
+/*
+ * Counts a call of the function in a row of cuda_symbols.def; ignores rows past
+ * the table.
+ */
 static inline void gkf_gate_count_cuda(const struct gkf_gate *gate,
 				       unsigned row)
 {

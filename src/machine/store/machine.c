@@ -296,7 +296,10 @@ static void freeze_copy(struct gkf_machine *m)
 	m->copied = true;
 }
 
-/* Copies another user's machine as it is now, as the user may overwrite it. */
+/*
+ * Copies another user's machine as it is now, because that user may overwrite
+ * it.
+ */
 static int copy_machine(int fd, const struct gkf_above *above,
 			struct gkf_machine **ret)
 {

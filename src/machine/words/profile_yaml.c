@@ -15,7 +15,7 @@
 
 #define FILE_MAX (64 * 1024)
 
-/* In each pair the first must not exceed the second. */
+/* Pairs of keys: the value of the first must not exceed that of the second. */
 static const char *const ordered[][2] = {
     {"reserved_mib", "memory_mib"},
     {"sm_clock_idle_mhz", "sm_clock_busy_mhz"},

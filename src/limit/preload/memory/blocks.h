@@ -12,7 +12,7 @@
 
 #define BLOCK_BYTES (2ULL << 20)
 
-enum { BLOCKS_CHUNKS = 1 << 14 }; /* 32 GiB each; for 49-bit addresses */
+enum { BLOCKS_CHUNKS = 1 << 14 }; /* of 32 GiB each, for 49-bit addresses */
 
 struct blocks_chunk;
 

@@ -34,7 +34,10 @@ struct gate {
 	_Atomic uint32_t closed;
 	_Atomic uint32_t barriers; /* enum in gate.c */
 	struct gate_place common;
-	/* Used up to the first one without an owner; never freed. */
+	/*
+	 * The entries before the first one without an owner are in use; they
+	 * are never freed.
+	 */
 	struct gate_place own[GATE_THREADS];
 };
 

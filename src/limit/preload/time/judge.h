@@ -23,7 +23,8 @@ void judge_count_unmeasured(struct quota *q, uint64_t ns);
 /*
  * Like judge_count_unmeasured(), but where nothing is limited. The counted time
  * begins at *until_ns or later, because earlier launches of the thread, which
- * owns *until_ns, run first. It is merged with other counted time.
+ * owns *until_ns, run first. The counted time is merged with other counted
+ * time.
  */
 void judge_count_observed(struct quota *q, uint64_t ns, uint64_t *until_ns);
 

@@ -41,9 +41,9 @@ bool measure_end(struct measure_pair *pair, CUstream stream, bool per_thread,
 void measure_drop(struct measure_pair *pair);
 
 /*
- * A thread may keep a pair over several launches. If it does not return in
- * time, it loses the pair. measure_keep(): returns a number for the pair;
- * measure_found(): takes the pair back, if it is still this thread's.
+ * A thread may keep a pair over several launches. It loses the pair if it does
+ * not take the pair back in time. measure_keep(): returns a number for the
+ * pair; measure_found(): takes the pair back, if it is still this thread's.
  */
 uint64_t measure_keep(struct measure_pair *pair);
 bool measure_found(struct measure_pair *pair, uint64_t kept);

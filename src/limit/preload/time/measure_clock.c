@@ -65,8 +65,8 @@ static int64_t learn_offset(struct measure_clock *c, int64_t found, int64_t now)
 }
 
 /*
- * Finds when the marks' work ran. A launch cannot have begun before it was
- * called, even if its idle stream had reached the first event much earlier.
+ * Finds when the marks' work ran. Work cannot have begun before its launch was
+ * called, even if the idle stream had reached the first event much earlier.
  */
 bool measure_clock_read(struct measure_clock *c, struct measure_marks *marks,
 			uint64_t now, uint64_t *ret_begin, uint64_t *ret_end)

@@ -37,7 +37,9 @@ struct measure_marks {
 	uint64_t begun_ns, called_ns;
 };
 
-/* When the work between two events that were reached ran; false: unknown. */
+/*
+ * Finds when the work between two events that were reached ran; false: unknown.
+ */
 bool measure_clock_read(struct measure_clock *clock,
 			struct measure_marks *marks, uint64_t now,
 			uint64_t *ret_begin, uint64_t *ret_end);

@@ -73,7 +73,7 @@ static _Thread_local struct {
 	uint32_t version; /* version of the policy */
 	int device;
 	unsigned percent; /* 0: no limit */
-	bool observed;    /* launches are charged, limit or not */
+	bool observed;    /* launches are charged even without a limit */
 	bool monitored;   /* HAMi's monitor has switched the limit off */
 	unsigned launches, count;
 	int64_t left_ns, taken_ns;

@@ -24,7 +24,7 @@ struct gkf_slot;
  * type compute and a wave whose work is measured (busy.h). instance: a MIG
  * instance, or GKF_NO_INSTANCE. If there is no free slot or another process has
  * exclusive use, dead processes are removed first. gkf_detach() or the death of
- * the process ends it and frees all its memory.
+ * the process detaches it and frees all its memory.
  */
 GKF_API int gkf_books_attach(struct gkf_machine *m, unsigned device,
 			     uint32_t instance, unsigned *ret_slot);

@@ -33,7 +33,7 @@ _Static_assert(GKF_BIN_NS <= NS_MASK, "a whole bin has room");
  */
 #define BEHIND_BINS (GKF_BUSY_BINS / 2)
 
-/* How often a reader retries before it assumes that the writer is dead. */
+/* How many times a reader retries before it assumes that the writer is dead. */
 #define READINGS 64
 
 static struct gkf_busy *busy_of(const struct gkf_machine *m, unsigned slot)

@@ -44,7 +44,7 @@ static uint64_t sum_held(struct gkf_machine *m, unsigned device, unsigned gi)
 	return held;
 }
 
-/* How often to read the slots for a consistent sum. */
+/* How many times to read the slots for a consistent sum. */
 #define READINGS 4
 
 /*
