@@ -28,8 +28,8 @@ static const struct {
 };
 
 /*
- * Returns what is wrong with the made-up machine of GPUKIT_MACHINE. Returns
- * NULL if nothing is wrong, so that the driver's error is reported.
+ * Returns what is wrong with the made-up machine that GPUKIT_MACHINE names.
+ * Returns NULL if nothing is wrong; the caller then reports the driver's error.
  */
 static const char *machine_advice(char *text, size_t cap)
 {

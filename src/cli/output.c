@@ -55,8 +55,8 @@ void gk_terminal_size(int *ret_columns, int *ret_rows)
 }
 
 /*
- * How long to wait, after a signal, for the reader of a frame that is half
- * written.
+ * How long to wait, after a signal, until the reader takes the rest of a
+ * half-written frame.
  */
 #define GRACE_MS 500
 

@@ -12,8 +12,8 @@ enum gk_color_choice { GK_COLOR_AUTO, GK_COLOR_ALWAYS, GK_COLOR_NEVER };
 
 /*
  * Whether to use colours on stdout. The first of these that is set decides: the
- * option on the command line, NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR. Otherwise,
- * whether stdout is a terminal.
+ * option on the command line, NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR. If none is
+ * set, colours are used on a terminal.
  */
 bool gk_use_color(enum gk_color_choice choice);
 
@@ -21,8 +21,8 @@ bool gk_use_color(enum gk_color_choice choice);
 bool gk_use_ascii(void);
 
 /*
- * Returns the size of the terminal, or 80 by 24 if stdout is none. COLUMNS
- * overrides the width.
+ * Returns the size of the terminal, or 80 by 24 if stdout is not a terminal.
+ * COLUMNS overrides the width.
  */
 void gk_terminal_size(int *ret_columns, int *ret_rows);
 

@@ -14,7 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Alternate screen, no cursor, no wrapping of long lines; and back. */
+/*
+ * Escape sequences. The first one switches to the alternate screen, hides the
+ * cursor and ends the wrapping of long lines; the second one undoes that.
+ */
 #define SCREEN_ON  "\033[?1049h\033[?25l\033[?7l"
 #define SCREEN_OFF "\033[?7h\033[?25h\033[?1049l"
 

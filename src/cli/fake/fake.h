@@ -186,7 +186,7 @@ struct fake_machine {
 unsigned fake_machines(struct fake_machine **ret_machines);
 
 /*
- * Removes machines whose launcher is dead and that no process is attached to.
+ * Removes machines to which no process is attached and whose launcher is dead.
  */
 void fake_remove_orphans(void);
 

@@ -31,8 +31,8 @@ struct fake_options {
 	uint64_t speed;
 	bool frozen, until_end;
 	bool no_torch; /* do not run PyTorch's operators on the machine */
-	bool quiet,
-	    refusals_fail; /* print nothing; after refusals, exit with 3 */
+	/* quiet: print nothing; refusals_fail: exit with 3 after refusals */
+	bool quiet, refusals_fail;
 	char **command;
 };
 

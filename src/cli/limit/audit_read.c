@@ -81,7 +81,9 @@ static const char *uuid_of(const struct gk_snapshot *snap,
 				  : snap->devices[device->parent].uuid;
 }
 
-/* Returns the group's number of a GPU, or -1 if the group does not use it. */
+/*
+ * Returns a GPU's number in the group, or -1 if the group does not use the GPU.
+ */
 static int number_of(const struct limit_audit *audit, const char *uuid)
 {
 	for (unsigned i = 0; i < audit->view.device_count; i++)

@@ -95,8 +95,9 @@ int limit_become_under_mps(const struct limit_run *run);
 
 struct limit_view_device {
 	unsigned index;
-	struct gkl_device device; /* uuid "": the group has not used it yet */
-	struct gkl_total total;   /* sums over living and dead processes */
+	/* Its uuid is "" if the group has not used it yet. */
+	struct gkl_device device;
+	struct gkl_total total; /* sums over living and dead processes */
 	uint64_t kinds[GKL_KINDS];
 	double share; /* percent of the last second; -1: unknown */
 };
@@ -163,7 +164,8 @@ void limit_process_command(const struct gkl_process *process, char *ret_name,
 /* ---- what is printed (text.c, json.c): pure functions ---- */
 
 /*
- * Returns the columns available to a table: the terminal's width, or no limit.
+ * Returns the columns available to a table: the terminal's width, or SIZE_MAX
+ * if stdout is not a terminal.
  */
 size_t limit_columns(void);
 

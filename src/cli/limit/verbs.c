@@ -141,8 +141,8 @@ static int show_changed(const struct limit_ask *ask)
 }
 
 /*
- * Changes a group's policy: resolves the wish, calls change(), checks that the
- * result is usable, and writes it.
+ * Changes a group's policy: resolves the request, calls change(), checks that
+ * the result is usable, and writes it.
  */
 static int change_policy(struct limit_ask *ask,
 			 void (*change)(const struct limit_ask *ask,

@@ -33,7 +33,8 @@ static int read_rows(struct gk_csv *csv, struct gk_plot_sheet *sheet,
 		if (!r && raw.count > (size_t)sheet->time &&
 		    raw.fields[sheet->time].len == sizeof "timestamp" - 1 &&
 		    gk_plot_header(&raw, &chart->asked, sheet))
-			continue; /* second header, written by an append */
+			/* Another header, written when rows were appended. */
+			continue;
 		if (!r)
 			r = gk_plot_read(sheet, &raw, &row);
 		if (!r)

@@ -77,7 +77,7 @@ static bool make_list(const struct gk_plot_chart *chart, unsigned file,
 	return true;
 }
 
-/* The name in a table row: for a GPU, its number. */
+/* Returns the name for a table row. For a GPU, that is its number. */
 static const char *short_label(const struct gk_plot_subject *s)
 {
 	return strncmp(s->label, "GPU ", 4) ? s->label : s->label + 4;

@@ -175,7 +175,10 @@ int record_sample_take(struct record_sample *s, const struct gk_snapshot *snap,
 	return s->out.failed ? GK_ERR_NOMEM : r;
 }
 
-/* Only tapes need this: rows are the same anywhere in a file. */
+/*
+ * Formats the snapshot again only for a tape: rows are the same anywhere in a
+ * file.
+ */
 int record_sample_again(struct record_sample *s, const struct gk_snapshot *snap)
 {
 	if (!s->record->snapshots)

@@ -26,11 +26,11 @@
 #define LOOK_EVERY_NS (50 * GK_NS_PER_MS)
 /* How long to wait for other processes that are choosing. */
 #define PATIENCE_NS (5 * GK_NS_PER_S)
-#define HIGH_FD     100 /* above all descriptors of shell redirections */
+#define HIGH_FD     100 /* higher than the descriptors that shells redirect */
 
 /*
- * The environment variable with the devices reserved for a command. A `gpukit
- * select` run by the command does not treat them as another user's.
+ * The environment variable with the devices that are reserved for a command. A
+ * `gpukit select` that the command runs does not treat these devices as taken.
  */
 #define OWN_VARIABLE "GPUKIT_RESERVED"
 

@@ -15,8 +15,8 @@ struct top_keep *top_keep_new(void);
 void top_keep_free(struct top_keep *keep);
 
 /*
- * Returns the interface through which the viewer reads the frames; NULL for
- * NULL.
+ * Returns the interface through which the viewer reads the frames, or NULL if
+ * keep is NULL.
  */
 const struct tui_keep *top_keep_frames(const struct top_keep *keep);
 

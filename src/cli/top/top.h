@@ -28,8 +28,9 @@ struct top {
 	/* Other machines to show instead of this one; NULL-terminated. */
 	char **hosts;
 	size_t host_count;
-	char **remote_command;           /* runs gpukit on a host; NULL: ssh */
-	const char *peer_auth, *peer_ca; /* files for hosts named by URL */
+	char **remote_command; /* runs gpukit on a host; NULL: ssh */
+	/* Login, CA certificates: for hosts named by URL. */
+	const char *peer_auth, *peer_ca;
 	/* Storage that viewer.pick points to. */
 	struct gk_buf gpus;
 	char **users;
@@ -67,7 +68,7 @@ bool top_has_wanted(const struct top *top, const struct gk_snapshot *snap);
  * Print hints on stderr. top_tell_missing() says which NVML functions the
  * driver lacks, if stderr is a terminal. top_tell_watch() says that watch(1) is
  * not needed, if watch(1) runs this command. top_tell_terminal() says that TERM
- * names no terminal, if stdin and stdout are a terminal.
+ * names no known terminal, if stdin and stdout are a terminal.
  */
 void top_tell_missing(const struct gk *gk, const struct gk_snapshot *snap);
 void top_tell_watch(void);

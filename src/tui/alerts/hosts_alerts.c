@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #define LINES_MOST 3
-#define HOSTS_LEFT 14 /* rows left to the hosts if there are several alerts */
+#define HOSTS_LEFT 14 /* rows that the hosts keep if there are many alerts */
 
 /*
  * An active alert. `number` is its position among all alerts, and decides the

@@ -19,7 +19,7 @@ enum ink {
 	INK_FAINT,  /* rules and empty parts of bars */
 	INK_ACCENT, /* keys, and the word "gpukit" */
 	INK_WORK_BODY,
-	INK_WORK, /* 4 inks: below 25, 50, 75 percent, and above */
+	INK_WORK, /* the first of 4 inks: below 25, 50, 75 percent, and above */
 	INK_WORK_MOST = INK_WORK + 3,
 	INK_POWER_BODY,
 	INK_POWER,

@@ -122,7 +122,7 @@ static double top_of_graph(const struct solo_graph *graph,
 }
 
 /*
- * Returns the current value, for a counter its latest rate; negative if
+ * Returns the current value or, for a counter, its latest rate. Negative:
  * unknown.
  */
 static double now_of_graph(const struct tui *t, const struct solo_graph *graph,

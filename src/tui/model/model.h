@@ -165,7 +165,7 @@ struct tui_tree_closed {
  * the nodes that the user has closed.
  */
 struct tui_tree {
-	int proc_fd; /* a directory to read instead of /proc; 0: none */
+	int proc_fd; /* directory to read instead of /proc; 0: read /proc */
 	struct gk_family *family;
 	struct gk_tree *tree; /* NULL: the screen is not open */
 	unsigned *rows;       /* visible nodes: positions in tree->nodes */
@@ -223,7 +223,7 @@ struct tui {
 	uid_t uid;
 	const char *user; /* name of the user uid */
 
-	int colors;             /* the terminal's colours; 0: 256 */
+	int colors;             /* number of the terminal's colours; 0: 256 */
 	int rows, columns;      /* size of the terminal */
 	enum tui_screen screen; /* on top */
 	struct tui_below below[SCREEN_COUNT];

@@ -110,9 +110,9 @@ static void give_answer(struct tui *t, enum answer answer)
 }
 
 /*
- * Handles a key. A letter chooses its button unless that is the current one:
- * the key that opened the dialog may repeat, and a repetition must not answer
- * it.
+ * Handles a key. A letter chooses its button, unless that button is selected
+ * already: the key that opened the dialog may repeat, and its repetition must
+ * not answer the dialog.
  */
 void tui_dialog_key(struct tui *t, tui_key key)
 {

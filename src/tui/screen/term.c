@@ -280,8 +280,8 @@ static int shown_color(unsigned color)
 }
 
 /*
- * Returns the colour pair of a colour (-1: default) on a background (colour +
- * 1).
+ * Returns the number of the colour pair that has a colour (-1: default) on a
+ * background (given as colour + 1).
  */
 static int pair_on_ground(int color, unsigned ground)
 {

@@ -82,8 +82,8 @@ void term_forget(void);
 /*
  * term_light() returns whether the background is light: as the terminal has
  * answered or, until then, according to COLORFGBG. term_answer_due() returns
- * until when to delay drawing, because the answer will probably arrive before
- * (CLOCK_MONOTONIC; 0: no answer is expected).
+ * the time until which drawing should wait, because the answer will probably
+ * have arrived by then (CLOCK_MONOTONIC; 0: no answer is expected).
  */
 bool term_light(void);
 uint64_t term_answer_due(void);

@@ -73,7 +73,7 @@ void term_tell_mouse(bool on)
 	if (!typed.asks_sgr)
 		return;
 	putp(on ? "\033[?1002h\033[?1006h" : "\033[?1006l\033[?1002l");
-	fflush(stdout); /* curses has a buffer of its own */
+	fflush(stdout); /* the buffer of curses is a separate one */
 }
 
 static void listen_to_mouse(void)
@@ -90,7 +90,7 @@ void term_tell_pastes(bool on)
 	if (!typed.tells_pastes)
 		return;
 	putp(on ? "\033[?2004h" : "\033[?2004l");
-	fflush(stdout); /* curses has a buffer of its own */
+	fflush(stdout); /* the buffer of curses is a separate one */
 }
 
 /*
@@ -153,7 +153,7 @@ void term_ask_ground(void)
 	set_escdelay(ANSWER_DELAY_MS);
 	typed.asked_ns = gk_mono_ns();
 	putp(TUI_GROUND_ASK);
-	fflush(stdout); /* curses has a buffer of its own */
+	fflush(stdout); /* the buffer of curses is a separate one */
 }
 
 static bool takes_answer(wint_t c)

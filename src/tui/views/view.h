@@ -28,7 +28,8 @@ struct view {
 	 */
 	void (*close)(struct tui *t);
 	/*
-	 * Called when t->snap is new while the screen is open, on top or not.
+	 * Called for each new t->snap while the screen is open, even if another
+	 * screen covers it.
 	 */
 	void (*frame)(struct tui *t);
 	/*
@@ -156,8 +157,8 @@ void view_hosts_select(struct tui *t, long position);
 long view_hosts_at(const struct tui *t, int row);
 void view_hosts_text(const struct tui *t, size_t position, struct gk_buf *out);
 /*
- * Returns how many of the screen's rows the alerts of all hosts take at its
- * bottom.
+ * Returns how many rows the alerts of all hosts take at the bottom of the
+ * screen.
  */
 int view_hosts_alert_lines(const struct tui *t, int rows);
 void view_hosts_alerts(const struct tui *t, struct grid *g, int row, int lines);

@@ -9,8 +9,8 @@
 #include "tui/views/view.h"
 
 /*
- * Scrolls to the selected process. If it is visible from the top, scrolls to
- * the top.
+ * Scrolls to the selected process. If the process would be visible with the
+ * screen at its top, scrolls to the top.
  */
 static void follow_selection(struct tui *t, const struct main_plan *plan,
 			     int first_row)

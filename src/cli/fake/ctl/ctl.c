@@ -154,7 +154,10 @@ static error_t parse_ctl_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		if (!a->args)
 			a->args = state->argv + state->next - 1;
-		/* Options may follow: getopt moves arguments to the end. */
+		/*
+		 * The command line may have options after this argument: getopt
+		 * moves arguments behind options.
+		 */
 		a->count++;
 		return 0;
 	case ARGP_KEY_NO_ARGS:

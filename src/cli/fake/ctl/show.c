@@ -101,8 +101,8 @@ static void each_machine_fault(struct ctl *ctl,
 }
 
 /*
- * Any process may have written an invalid number to the file; such a number
- * counts as root.
+ * Any process may have written an invalid number to the file. Such a number
+ * means the same as GKF_PERMIT_ROOT.
  */
 static const char *permission_name(const struct ctl *ctl)
 {

@@ -35,7 +35,7 @@ struct refused_call {
 	char name[96];
 };
 
-#define REFUSED_MAX 16 /* maximum kernels, and calls, to name */
+#define REFUSED_MAX 16 /* maximum number of kernels, and of calls, to name */
 #define IMAGES_MAX  4096
 
 /* The kinds of file. */
@@ -68,7 +68,10 @@ struct doctor {
 	struct image *images;
 	unsigned image_count, module_count;
 	struct refused_kernel refused[REFUSED_MAX];
-	/* Numbers of kernels in the PTX that would be used. */
+	/*
+	 * How many kernels are in the PTX that would be used, and how many of
+	 * these the made-up GPU would refuse.
+	 */
 	unsigned kernel_count, refused_count;
 	struct refused_call refused_calls[REFUSED_MAX];
 	unsigned call_count, call_refused_count; /* imported functions */

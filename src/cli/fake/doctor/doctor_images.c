@@ -12,7 +12,9 @@
 
 #define FATBIN_ALIGN 8
 
-/* Whether machine code has no code section. */
+/*
+ * Whether an image of machine code has no section with code, and so no kernel.
+ */
 static bool has_no_kernel(const struct gkf_image *image)
 {
 	struct bytes file, contents;

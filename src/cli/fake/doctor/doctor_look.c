@@ -164,8 +164,8 @@ static void look_at_runtime(const struct elf *elf, struct doctor *doctor)
 				 holds_runtime_guid(elf->all);
 	runtime->replaced = runtime->nvidia_static && is_shared_runtime(elf);
 	/*
-	 * A statically linked runtime contains the driver's name as well, so
-	 * the name alone proves nothing then.
+	 * A statically linked runtime contains the driver's name as well. The
+	 * name then does not prove that the program itself calls the driver.
 	 */
 	runtime->driver = elf_imports(elf, "cu") && !elf_imports(elf, "cuda")
 			      ? true
@@ -307,7 +307,7 @@ bool doctor_has_cuda(const struct doctor *doctor)
 	       (doctor->advice_count && doctor->kind != KIND_OTHER);
 }
 
-/* A program, a library or an object file. */
+/* Examines a program, a library or an object file. */
 static int look_at_elf(const struct elf *elf, struct doctor *doctor)
 {
 	int err;

@@ -25,7 +25,10 @@ struct elf {
 	struct bytes symbols, texts; /* dynamic symbols and their names */
 };
 
-/* Returns false if the bytes are no such file. *ret_elf points into them. */
+/*
+ * Returns false if the bytes are not such an ELF file. *ret_elf points into the
+ * bytes.
+ */
 bool elf_read(struct bytes all, struct elf *ret_elf);
 
 /*

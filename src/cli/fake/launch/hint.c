@@ -14,8 +14,8 @@
 #define SIZE_MAX_LOOKED (256UL << 20)
 
 /*
- * Returns a problem that keeps the program from running on any machine, or
- * NULL.
+ * Returns a problem that keeps the program from running on any made-up machine,
+ * or NULL.
  */
 static const char *trouble_of(const struct doctor *doctor)
 {

@@ -78,7 +78,10 @@ static const struct word {
 };
 #define WORDS (sizeof words / sizeof *words)
 
-/* The arguments that are times. They are 64-bit numbers of bins. */
+/*
+ * The arguments that are times. Each is a 64-bit number of bins; a bin lasts
+ * GKF_BIN_NS.
+ */
 static const struct {
 	const char *key;
 	size_t offset;
@@ -145,7 +148,10 @@ int fake_load_process_format(
 		snprintf(text[n++], FAKE_LOAD_PROCESS_ARG, "%s=%u",
 			 words[i].key,
 			 process_word(process, &words[i]) / words[i].scale);
-		/* Where the load runs comes first, then how it works. */
+		/*
+		 * Arguments that say where the load runs come before those that
+		 * say how it works.
+		 */
 		if (i == 0 && process->mig == FAKE_NO_MIG)
 			format_memory(process->mem, text[n++]);
 		if (words[i].offset == offsetof(struct fake_load_process, mig))

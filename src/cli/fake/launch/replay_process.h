@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * replay_process.h - processes that stand for those of a recording: they have
- * the same command lines and names, and attach to the GPUs that they are
- * ordered to.
+ * the same command lines and names, and attach to the GPUs that the player
+ * tells them.
  */
 #ifndef GK_CLI_FAKE_REPLAY_PROCESS_H
 #define GK_CLI_FAKE_REPLAY_PROCESS_H

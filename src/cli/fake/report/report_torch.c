@@ -187,7 +187,7 @@ static json_t *device_of(struct gkf_machine *m, const char *uuid)
 	for (unsigned i = 0; i < gkf_device_count(m); i++)
 		if (!strcmp(gkf_board(m, i)->uuid, uuid))
 			return json_integer((json_int_t)i);
-	return json_null(); /* the UUID of a MIG device */
+	return json_null(); /* no GPU has this UUID: it is a MIG device's */
 }
 
 static bool is_phase(const char *name)

@@ -30,7 +30,7 @@ void report_torch_end(const char *folder);
  */
 json_t *report_torch_read(struct gkf_machine *m, const char *folder);
 
-/* Adds lines for people to read. */
+/* Adds the contents of the list as lines of text. */
 void report_torch_text(const json_t *list, struct gk_buf *buf);
 
 #endif
