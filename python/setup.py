@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds gpukit, with all of libgpukit in its extension module, for the stable
-ABI: one wheel serves CPython 3.9 and later."""
+"""Builds gpukit: libgpukit is compiled into the extension module, which uses
+the stable ABI, so that one wheel serves CPython 3.9 and later."""
 
 import glob
 import os
@@ -11,7 +11,7 @@ from setuptools import Extension, find_packages, setup
 from setuptools.command.sdist import sdist
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# A source distribution has a copy of the C sources in this folder.
+# In a source distribution, the C sources are copied into this folder.
 INSIDE = os.path.join(HERE, "libgpukit")
 ROOT = INSIDE if os.path.isdir(INSIDE) else os.path.dirname(HERE)
 PARTS = ("CMakeLists.txt", "LICENSE", "include", "src/abi", "src/base",
@@ -24,7 +24,7 @@ def version():
 
 
 def sources():
-    """Paths are relative to this folder, as setuptools requires."""
+    """setuptools requires paths relative to this folder."""
     found = []
     for folder in (os.path.join(HERE, "src"),
                    os.path.join(ROOT, "src", "core"),

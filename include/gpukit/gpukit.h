@@ -259,7 +259,7 @@ struct gk_link {
 	struct gk_value m[GK_L_ROOM];
 };
 
-/* The driver's record of a process, made while accounting was on. */
+/* The driver's account of a process, made while accounting mode was on. */
 struct gk_account {
 	unsigned pid;
 	bool running;

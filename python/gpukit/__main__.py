@@ -38,7 +38,7 @@ def _own(arguments):
 
 
 def _command():
-    """The path of the command: next to this Python, or else on the PATH."""
+    """The path of the command, beside this Python or else on the PATH."""
     return shutil.which("gpukit", path=os.path.dirname(sys.executable)) or \
         shutil.which("gpukit")
 

@@ -7,8 +7,8 @@ import sys
 
 
 def run(name, main):
-    """Exits with the status that main() returns. If the reader of stdout has
-    closed it (`| head`), that is not a failure. A full disk is a failure and
+    """Exits with the status that main() returns. It is not a failure if the
+    reader of stdout has closed it (`| head`). A full disk is a failure, which
     is reported in one line."""
     if sys.stdout is None:  # stdout is closed
         print(f"{name}: cannot write the output: {os.strerror(errno.EBADF)}",
@@ -27,6 +27,6 @@ def run(name, main):
         status = 1
     else:
         sys.exit(status)
-    # Python flushes stdout at exit: discard the rest of the buffer.
+    # Python flushes stdout at exit, so discard what is still in the buffer.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(status)

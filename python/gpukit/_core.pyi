@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Internal: its functions and numbers are not for programs.
+# Internal: programs should not use its functions and numbers.
 
 from typing import Any
 

@@ -131,7 +131,7 @@ class _CodeError(Exception):
 
 
 def make_errors(base, table, prefix, home):
-    """For each name in a table, such as OUT_OF_MEMORY, adds to a module a
+    """Adds to a module, for each name in a table such as OUT_OF_MEMORY, a
     constant (prefix + "OUT_OF_MEMORY") and an exception class
     (base_OutOfMemory)."""
     base._classes, base._base = {}, base
@@ -184,7 +184,8 @@ class Library:
         raise self.error(self.absent)
 
     def call(self, function, *arguments):
-        """Calls a function. If it returns an error code, raises that error."""
+        """Calls a function, and raises its error if it returns an error
+        code."""
         found = self.find(function)
         code = found(*arguments) if self._late is None else \
             self._within(found, arguments)
@@ -203,7 +204,8 @@ class Library:
             return self._late
 
     def ask(self, kind, function, *arguments):
-        """Returns what a function writes to its first argument, a `kind`."""
+        """Returns the value of type `kind` that a function writes to its first
+        argument."""
         out = kind()
         self.call(function, ctypes.byref(out), *arguments)
         return out.value

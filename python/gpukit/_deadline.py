@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Deadlines for calls of other libraries that may wait for a GPU: a thread
-makes the call, and the caller continues at the deadline. gpukit's own calls
-have their deadline in the core."""
+makes the call, and the caller continues at the deadline. Calls of gpukit
+itself have their deadline in the core."""
 
 import os
 import time
@@ -12,16 +12,16 @@ from gpukit import _core
 from gpukit._errors import NVMLError
 
 _TIMEOUT = 10
-# The first call may have to wait for the driver to load.
+# The first call has more time: the driver may have to be loaded first.
 STARTS_SLOWER = 5
 _lines = {}  # device -> its _Line
 _threads = set()  # the threads of all _Lines
 
 
 class _Line:
-    """Makes one call at a time, so that at most one thread waits for a GPU
-    that does not answer. Callers hold no lock, because Ctrl-C may come at any
-    moment."""
+    """Makes one call at a time in a thread, so that at most one thread waits
+    for a GPU that does not answer. Callers hold no lock, because Ctrl-C may
+    come at any moment."""
 
     def __init__(self):
         self._calls, self._since = SimpleQueue(), None
@@ -43,9 +43,11 @@ class _Line:
             del call
 
     def call(self, call, seconds):
-        """Makes a call; raises NVMLError_Timeout at the deadline."""
+        """Makes a call in the thread. Raises NVMLError_Timeout at the
+        deadline."""
         since, now = self._since, time.monotonic()
-        # The previous call may have been running for long.
+        # If the previous call is still running, wait only until its own
+        # deadline.
         patience = seconds if since is None else since + seconds - now
         if patience <= 0:
             raise NVMLError(_TIMEOUT)
@@ -73,7 +75,8 @@ class _Call:
 
 
 def _device_in(args):
-    """The handle that is a call's first argument, or None."""
+    """The handle of the device, which is the first argument of a call, or
+    None."""
     import ctypes
 
     if not args or not isinstance(args[0], (ctypes._Pointer, ctypes.c_void_p)):
@@ -83,11 +86,11 @@ def _device_in(args):
 
 def call_within(function, args, kwargs, at=None, slower=1):
     """Calls function(*args, **kwargs) in another thread and returns the
-    result. Raises NVMLError_Timeout at the deadline, or at once if the last
-    call for the device has been running for that long.
+    result. Raises NVMLError_Timeout at the deadline, or at once if the
+    previous call for the device has been running for that long.
 
-    at: the device, if it is not the first argument. slower: how many times the
-    usual deadline the call may take."""
+    at: the device, if it is not the first argument. slower: the factor by
+    which this deadline is longer than usual."""
     if get_ident() in _threads:
         return function(*args, **kwargs)
     if at is None:

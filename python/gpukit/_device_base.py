@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all devices have: identity, values and snapshots."""
+"""The part that all devices have in common: identity, values and snapshots."""
 
 import time
 from _thread import RLock
@@ -45,7 +45,7 @@ class _Oneshot:
 
 
 class _Late:
-    """A class attribute that is made on first use."""
+    """A class attribute whose value is made on first use."""
 
     def __init__(self, name):
         self._name = name
@@ -71,7 +71,7 @@ class Device(_NvLinks):
 
     GPU_PROCESS_CLASS = _Late("GPU_PROCESS_CLASS")
     UUID_PATTERN = _Late("UUID_PATTERN")
-    # The subclasses; device.py sets them.
+    # The subclasses of Device, set by device.py.
     cuda = _physical = _mig = None
     SNAPSHOT_KEYS = [
         "name", "uuid", "bus_id", "memory_info", "memory_used", "memory_free",
@@ -180,8 +180,8 @@ class Device(_NvLinks):
             self._lock, self._cache = RLock(), None
 
     def _read(self, metrics):
-        """Returns values from the core, or from the current oneshot if it has
-        them."""
+        """Returns values from the current oneshot() if it has them, else from
+        the core."""
         cache = self._cache
         if cache is None:
             return _core.read(*self._at, metrics)
@@ -256,7 +256,7 @@ class Device(_NvLinks):
     def _all(cls):
         told = _identify_all()
         kind = cls._physical if cls is Device else cls
-        # keep a subclass with its own __init__
+        # Call the constructor of a subclass that may have its own __init__.
         if kind is not cls._physical:
             return [cls(index) for index in range(len(told))]
         return [kind._of_facts(facts, index)
@@ -375,7 +375,7 @@ class Device(_NvLinks):
                             for v in (total, free, used, reserved)))
 
     def memory_unified(self):
-        """Whether the GPU uses the host's memory and has none of its own."""
+        """Whether the GPU has no memory of its own and uses the host's."""
         return self._read((_core.M_MEM_UNIFIED,))[0] == 1
 
     def memory_total(self):
@@ -480,11 +480,12 @@ class Device(_NvLinks):
         return []
 
     def is_leaf_device(self):
-        """Whether the device is not split further."""
+        """Whether the device has no MIG devices of its own."""
         return self.is_mig_device() or not self.is_mig_mode_enabled()
 
     def to_leaf_devices(self):
-        """The device itself, or its MIG devices if it is split."""
+        """The MIG devices of a split GPU; for any other device, the device
+        itself."""
         if isinstance(self, self.cuda) or self.is_leaf_device():
             return [self]
         return self.mig_devices()
@@ -499,8 +500,8 @@ class Device(_NvLinks):
 
     def as_snapshot(self, *, pcie=False):
         """All values of SNAPSHOT_KEYS at this moment. The driver needs 40 ms
-        to measure PCIe traffic: with pcie=True it is read now, otherwise when
-        it is first used."""
+        to measure PCIe traffic; this is done now if pcie=True, otherwise when
+        the value is first used."""
         ids = SNAPSHOT_METRICS + PCIE_METRICS if pcie else SNAPSHOT_METRICS
         values = self._read(ids)
         shot = self._snapshot_of(values, time.time())
@@ -509,8 +510,8 @@ class Device(_NvLinks):
         return shot
 
     def _note_silence(self, shot):
-        """If the snapshot is empty because the GPU does not answer, marks it
-        as late."""
+        """Marks the snapshot as late if it is empty because the GPU does not
+        answer."""
         silence = _core.silence(self._at[0])
         if silence and self.reason("memory_total").startswith("no answer"):
             shot._is_late(silence)
@@ -518,7 +519,8 @@ class Device(_NvLinks):
     def _snapshot_of(self, values, timestamp):
         shot = Snapshot._of(self, timestamp, self._items_of, values)
         if not values[TOTAL_AT]:
-            # filling it may read the host's memory: do that now
+            # Without a total, the values may need the host's memory: read it
+            # now, not at first use.
             shot._filled()
         return shot
 
@@ -542,7 +544,7 @@ class Device(_NvLinks):
                 items[name] = getattr(self, name)()
 
     def _add_own(self, items):
-        """Adds the values that only this class has."""
+        """Adds the values that only this class of devices has."""
 
 
 def _add_single(name, metric, make, doc):

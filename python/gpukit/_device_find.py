@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds devices: by UUID, by bus id, and from CUDA_VISIBLE_DEVICES.
-
-A pair is (GPU, MIG device), with -1 for a whole GPU, as in the core.
+"""Finds devices by UUID, by bus id, and by CUDA_VISIBLE_DEVICES. As in the
+core, a pair is (GPU, MIG device); a whole GPU has -1 as MIG device.
 """
 
 import os
@@ -12,7 +11,7 @@ from gpukit._errors import NVMLError
 
 
 class ValueOmitted:
-    """Stands for an omitted argument where None has another meaning."""
+    """A default for arguments for which None has another meaning."""
 
     def __repr__(self):
         return "<VALUE OMITTED>"
@@ -43,20 +42,21 @@ def is_mig_device_uuid(uuid):
             and _is_uuid(uuid))
 
 
-# InvalidArgument, NotSupported, NotFound: no such MIG device.
+# The codes InvalidArgument, NotSupported and NotFound mean that there is no
+# such MIG device.
 _NO_MIG = (2, 3, 6)
 _INDEX_END = 1 << 31
 
 
 def _check_index(*numbers):
-    """Raises NVMLError_InvalidArgument for indices that NVML, too, rejects."""
+    """Raises NVMLError_InvalidArgument for indices that NVML also rejects."""
     if not all(0 <= number < _INDEX_END for number in numbers):
         raise NVMLError(2)
 
 
 class _LostFacts:
-    """Stands for the facts of a device that the core cannot identify, because
-    it is lost, forbidden or does not answer."""
+    """Replaces the facts of a device that the core cannot identify because it
+    is lost, forbidden or does not answer."""
 
     name = uuid = bus_id = serial = vbios = None
     minor = compute_major = compute_minor = None
@@ -80,14 +80,15 @@ def _identify(pair):
 
 
 def _identify_all():
-    """The facts about all GPUs. If some do not answer, waits for all of them
-    at the same time; later calls do not wait for them again."""
+    """The facts about all GPUs. Waits for all GPUs that do not answer at the
+    same time. Later calls do not wait for them again."""
     return [_LostFacts((index, -1), told) if isinstance(told, int) else told
             for index, told in enumerate(_core.identify_all())]
 
 
 def _pair(index):
-    """An index as the pair (GPU, MIG device), with -1 for a whole GPU."""
+    """Converts an index to a pair (GPU, MIG device), with -1 for a whole
+    GPU."""
     return index if isinstance(index, tuple) else (index, -1)
 
 
@@ -116,8 +117,8 @@ def _mig_pairs(gpu):
 
 
 def _find(uuid=None, bus_id=None):
-    """The pair of the device with a UUID or bus id. Raises NVMLError_NotFound
-    if there is none; but if any GPU is lost, raises that GPU's error, because
+    """The pair of the device with this UUID or bus id. If there is none,
+    raises NVMLError_NotFound or, if a GPU is lost, that GPU's error, because
     the lost GPU may be the wanted one."""
     lost = None
     wanted = [uuid, bus_id]
@@ -159,7 +160,7 @@ def parse_cuda_visible_devices(cuda_visible_devices=_OMITTED):
 
 
 def normalize_cuda_visible_devices(cuda_visible_devices=_OMITTED):
-    """Returns the same devices as UUIDs, separated by commas; empty if there
+    """Returns the UUIDs of the same devices, separated by commas; "" if there
     are none."""
     try:
         uuids = [_identify(pair).uuid for pair in

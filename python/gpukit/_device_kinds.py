@@ -32,7 +32,7 @@ def _all_mig_pairs():
 
 
 class MigDevice(Device):
-    """A MIG device, by (GPU, MIG device)."""
+    """A MIG device, given by the pair (GPU, MIG device)."""
 
     SNAPSHOT_KEYS = [*Device.SNAPSHOT_KEYS, "gpu_instance_id",
                      "compute_instance_id"]
@@ -69,7 +69,7 @@ class MigDevice(Device):
 
     @property
     def parent(self):
-        """The GPU to which it belongs."""
+        """The GPU to which the MIG device belongs."""
         if self._parent is None:
             self._parent = PhysicalDevice(self._at[0])
         return self._parent

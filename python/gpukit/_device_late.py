@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attributes of Device that need an import: made on first use."""
+"""Attributes of Device that are made on first use, because they need an
+import."""
 
 
 def _gpu_process():
@@ -9,9 +10,9 @@ def _gpu_process():
 
 
 def _uuid_pattern():
-    """Matches the full UUID of a GPU or a MIG device. Drivers before 470
-    appended the ids of the instances to a MIG device's UUID; this matches that
-    form, too."""
+    """Matches the full UUID of a GPU or a MIG device. Also matches the UUIDs
+    that drivers before 470 gave to MIG devices, which end with the ids of the
+    instances."""
     import re
 
     digits = "-".join(f"[0-9A-Fa-f]{{{n}}}" for n in (8, 4, 4, 4, 12))
@@ -25,5 +26,5 @@ _MAKERS = {"GPU_PROCESS_CLASS": _gpu_process, "UUID_PATTERN": _uuid_pattern}
 
 
 def make(name):
-    """Makes the value of the attribute with this name."""
+    """Returns the value for the attribute with this name."""
     return _MAKERS[name]()

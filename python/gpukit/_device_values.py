@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The values of a device as tables: the core's metrics and how to convert
-them. device.py makes methods and snapshots from the tables."""
+"""The values of a device as tables: the metrics of the core, and how to
+convert them. device.py makes methods and snapshots from these tables."""
 
 from gpukit import _core
 from gpukit.na import NA
@@ -8,7 +8,7 @@ from gpukit.utils import bytes2human
 
 
 class _Tuple(tuple):
-    """A named tuple that needs no import of collections."""
+    """A replacement for collections.namedtuple that needs no import."""
 
     __slots__ = ()
     _fields = ()
@@ -81,7 +81,7 @@ _SWITCH = {0: "Disabled", 1: "Enabled"}
 _PSTATES = {number: f"P{number}" for number in range(33)}
 _MHZ, _KILO = 1000000, 1000
 
-# method: (metric, its conversion as for _core.fill(), its docstring)
+# name of the method: (metric, conversion as for _core.fill(), docstring)
 SINGLE = {
     "fan_speed": (_core.M_FAN, None, "Fan speed the driver asks for, in "
                   "percent; may exceed 100. NA on boards without a fan."),
@@ -134,7 +134,7 @@ SINGLE = {
                  " or Disabled. NA for a MIG device."),
 }
 
-# The metrics of a snapshot, read in one call; PCIe comes last.
+# The metrics of a snapshot, which are read in one call. PCIe comes last.
 SNAPSHOT_METRICS = tuple(dict.fromkeys(
     SINGLE[name][0] for name in SINGLE
     if not name.startswith(("bar1_", "pcie_")))) + (_core.M_MEM_RESERVED,)
@@ -153,28 +153,28 @@ TOTAL_AT, _RESERVED_AT = (_PLACE[metric] for metric in (
 
 
 def made(value, make):
-    """Converts one value as _core.fill() does."""
+    """Converts one value in the same way as _core.fill()."""
     if value is None or make is None:
         return NA if value is None else value
     return make.get(value, NA) if isinstance(make, dict) else value // make
 
 
 def add_method(cls, name, method, doc):
-    """Adds to a class a method made from a row of a table."""
+    """Makes a method from a row of a table and adds it to a class."""
     method.__name__, method.__doc__ = name, doc
     method.__qualname__ = f"{cls.__name__}.{name}"
     setattr(cls, name, method)
 
 
 def percent(used, total):
-    """used / total in percent, with one digit; NA if either is missing."""
+    """used / total in percent with one decimal; NA if either is missing."""
     if not total or used is NA:
         return NA
     return round(100.0 * used / total, 1)
 
 
 def power_status(draw, limit):
-    """The text '31W / 400W'."""
+    """A text such as '31W / 400W'."""
     draw, limit = (NA if value is NA else f"{round(value / 1000)}W"
                    for value in (draw, limit))
     return f"{draw} / {limit}"
@@ -233,6 +233,6 @@ def _memory_percent(values):
     return None if used is None else percent(used, total)
 
 
-# method -> how to get its number from a row of values of the core.
+# Name of a method -> function that gets its number from a row of core values.
 NUMBERS = {name: _number(at) for name, at, make in _SIMPLE if make is None}
 NUMBERS["memory_percent"] = _memory_percent

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NVML's errors as exceptions.
-
-Each nvmlReturn_t has a class with nvidia-ml-py's name: NVMLError_GpuIsLost for
-NVML_ERROR_GPU_IS_LOST. All derive from NVMLError.
+"""NVML's errors as exceptions. There is a class for each nvmlReturn_t, with
+nvidia-ml-py's name: NVMLError_GpuIsLost for NVML_ERROR_GPU_IS_LOST. All are
+derived from NVMLError.
 """
 
 import sys
@@ -14,8 +13,9 @@ _CLASSES = {}
 
 
 class _Error(Exception):
-    """A base class whose bases can be changed to nvidia-ml-py's: Python does
-    not allow that for a class whose only base is Exception."""
+    """A class between NVMLError and Exception, because Python allows changing
+    the bases of a class only if they are not just Exception. The bases of
+    NVMLError may become nvidia-ml-py's."""
 
 
 class NVMLError(_Error):
@@ -42,7 +42,7 @@ class NVMLError(_Error):
 
     @property
     def name(self):
-        """The name of the code in nvml.h."""
+        """The code's name in nvml.h."""
         return _KNOWN.get(self.value, ("NVML_ERROR_UNKNOWN",))[0]
 
     def __str__(self):
@@ -64,7 +64,7 @@ class NVMLError(_Error):
 
 def _join_pynvml():
     """If nvidia-ml-py has been imported, makes our classes subclasses of its
-    own classes, so that `except pynvml.NVMLError` catches our errors, too."""
+    classes, so that `except pynvml.NVMLError` also catches our errors."""
     pynvml = sys.modules.get("pynvml")
     theirs = getattr(pynvml, "NVMLError", None)
     if not isinstance(theirs, type) or issubclass(NVMLError, theirs):
@@ -77,7 +77,7 @@ def _join_pynvml():
 
 
 def class_of(value):
-    """Our class for a code; NVMLError for a code that NVML does not have."""
+    """Our class for a code, or NVMLError if NVML has no such code."""
     return _CLASSES.get(value, NVMLError)
 
 

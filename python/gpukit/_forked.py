@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Locks in a forked child, which does not have the threads that held them."""
+"""Locks in a forked child, in which the threads that held them do not
+exist."""
 
 import _thread
 import os
@@ -15,9 +16,8 @@ def mend_when_forked(owner):
 
 
 def is_orphaned(lock):
-    """In a forked child: whether the lock is held by a thread that does not
-    exist in the child. A lock held by the forking thread still belongs to that
-    thread."""
+    """Called in a forked child: whether a lock is held by a thread that does
+    not exist there. The thread that forked still holds its own locks."""
     if lock.acquire(blocking=False):
         lock.release()
         return False
@@ -40,9 +40,9 @@ _late = list(_LATE)
 
 
 def _finish_imports():
-    """Called before a fork. A module that another thread is importing would
-    stay locked in the child for ever; importing it here waits for that
-    thread."""
+    """Called before a fork. If another thread is importing a module, that
+    module would stay locked in the child for ever. Importing the module here
+    waits for the other thread."""
     if not _late or not _thread._count():
         return
     from importlib import import_module

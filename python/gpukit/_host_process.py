@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A process of the host. Loaded on first use, because psutil is slow to
-load."""
+"""A process of the host. This module is loaded on first use, because psutil is
+slow to load."""
 
 import datetime
 import os
@@ -79,7 +79,7 @@ class HostProcess(host.Process, ABC):
         return self._username
 
     def cmdline(self):
-        """The arguments, without empty ones at the end."""
+        """The arguments; empty ones at the end are left out."""
         args = list(super().cmdline())
         while args and not args[-1]:
             args.pop()
@@ -106,7 +106,7 @@ class HostProcess(host.Process, ABC):
     elapsed_time_in_seconds = running_time_in_seconds
 
     def rss_memory(self):
-        """The host memory that it uses, in bytes."""
+        """The host memory of the process in bytes."""
         return self.memory_info().rss
 
     def parent(self):
@@ -115,7 +115,7 @@ class HostProcess(host.Process, ABC):
         return None if found is None else HostProcess(found.pid)
 
     def children(self, recursive=False):
-        """The child processes; with recursive, all descendants."""
+        """The child processes; with recursive=True, all descendants."""
         found = []
         for child in super().children(recursive):
             try:
@@ -125,9 +125,9 @@ class HostProcess(host.Process, ABC):
         return found
 
     def as_snapshot(self, attrs=None, ad_value=None):
-        """The process's current values: psutil's, the command and the running
-        time. ad_value replaces values that cannot be read or that a zombie
-        does not have."""
+        """The current values of the process: psutil's values, the command and
+        the running time. ad_value replaces values that cannot be read or that
+        a zombie does not have."""
         own = {"command", "running_time", "running_time_human"}
         asked = None if attrs is None else [a for a in attrs if a not in own]
         items = self.as_dict(asked, ad_value) if asked != [] else {}
@@ -144,7 +144,7 @@ HostProcess.register(GpuProcess)  # it has all methods that a HostProcess has
 
 
 def _clock(seconds):
-    """The time of day, with the date unless it is today."""
+    """The time of day, preceded by the date unless that is today."""
     then = datetime.datetime.fromtimestamp(seconds)
     today = then.date() == datetime.date.today()
     return then.strftime("%H:%M:%S" if today else "%Y-%m-%d %H:%M:%S")

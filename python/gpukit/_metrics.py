@@ -42,12 +42,14 @@ class Buffer:
         self._keys = keys
 
     def collect(self, now, wall):
-        """Returns a dict from tag/.../key/mean to the number."""
+        """Returns a dict with a number for each key of the form
+        tag/.../key/mean."""
         found = {}
         for key, row in zip(self._places, _core.series_rows(self._state, now)):
             name = f"{self.prefix}/{key}"
             if "running_time" in key:
-                # The mean and extremes of a growing time mean nothing.
+                # A running time always grows, so that its mean and extremes
+                # mean nothing.
                 found[name + "/last"], found[name] = row[3], row[2]
             else:
                 (found[name + "/mean"], found[name + "/min"],

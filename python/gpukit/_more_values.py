@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values of a device that have no method of their own and are found by
-name."""
+"""Values of a device that are found by name because no method is defined for
+them."""
 
 from gpukit import _core
 from gpukit.na import NA
@@ -13,7 +13,7 @@ def _camel(name):
 
 
 def _find_nvml(device, name):
-    """Returns nvidia-ml-py's nvmlDeviceGetX as a function of our device."""
+    """Makes a function of our device from nvidia-ml-py's nvmlDeviceGetX."""
     from gpukit import libnvml
 
     function = "nvmlDeviceGet" + _camel(name)
@@ -31,8 +31,9 @@ def _find_nvml(device, name):
 
 
 def find_value(device, name):
-    """Returns a function that reads a metric, in the unit in its name or else
-    in the core's unit (bytes, mW, Hz, C, percent, ns, mJ)."""
+    """Returns a function that reads a metric. The unit is the one in the
+    metric's name; without one, it is the core's (bytes, mW, Hz, C, percent,
+    ns, mJ)."""
     if name not in METRIC_IDS:
         return _find_nvml(device, name)
     ids = (METRIC_IDS[name],)

@@ -100,7 +100,7 @@ def _text_of(name):
 
 
 def _add_nvlink(side, at):
-    """Adds the methods for one direction."""
+    """Adds the NVLink methods for one direction."""
     for prefix, reduce in (("", list), ("mean_", _mean), ("total_", _total)):
         name = f"nvlink_{prefix}{side}_throughput"
         which = _WHICH[prefix]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes from /proc, for systems without psutil. The names are those of
-psutil, as far as gpukit needs them, with the same meaning and units."""
+"""Processes from /proc, for systems without psutil. Provides the part of
+psutil that gpukit needs, with the same names, meanings and units."""
 
 import os
 import signal
@@ -109,11 +109,11 @@ class Process:
         return path if os.path.exists(path) else there
 
     def _stat(self):
-        """The fields of /proc/PID/stat, from the state on."""
+        """The fields of /proc/PID/stat, beginning with the state."""
         return self._read("stat").rpartition(")")[2].split()
 
     def is_running(self):
-        """Whether the process still exists and its id was not reused."""
+        """Whether the process still exists. False if its id was reused."""
         try:
             return self._stat()[19] == self._start
         except Error:
@@ -149,7 +149,7 @@ class Process:
         return found if int(found._start) <= int(self._start) else None
 
     def parents(self):
-        """The parent, its parent, and so on."""
+        """The ancestors: the parent, its parent, and so on."""
         found = []
         above = self.parent()
         while above is not None:
@@ -158,7 +158,7 @@ class Process:
         return found
 
     def children(self, recursive=False):
-        """The child processes; with recursive, all descendants."""
+        """The child processes; with recursive=True, all descendants."""
         self._check_same()
         by_parent = {}
         for pid in pids():
@@ -195,7 +195,7 @@ class Process:
         return self._link("exe")
 
     def environ(self):
-        """The environment that the process started with."""
+        """The environment with which the process was started."""
         rows = (row.partition("=") for row in self._read("environ").split(
             "\0"))
         return {name: value for name, equals, value in rows if equals}
@@ -208,7 +208,7 @@ class Process:
         raise NoSuchProcess(self._pid)
 
     def username(self):
-        """The name of the real user, or the number if it has no name."""
+        """The name of the real user, or the user id if it has no name."""
         import pwd
 
         uid = self.uids().real
@@ -270,7 +270,7 @@ class Process:
         return ProcessMemory(rss, vms, shared, text, lib, data, dirty)
 
     def memory_percent(self, memtype="rss"):
-        """Its share of the host's memory in percent."""
+        """The share of the host's memory that the process uses, in percent."""
         return 100.0 * getattr(self.memory_info(), memtype) / \
             virtual_memory().total
 
@@ -279,8 +279,8 @@ class Process:
             raise NoSuchProcess(self._pid)
 
     def send_signal(self, sig):
-        """Sends a signal. Raises NoSuchProcess if the id now belongs to
-        another process."""
+        """Sends a signal. Raises NoSuchProcess if the id belongs to another
+        process now."""
         self._check_same()
         try:
             os.kill(self._pid, sig)
@@ -306,8 +306,9 @@ class Process:
         self.send_signal(signal.SIGCONT)
 
     def wait(self, timeout=None):
-        """Waits for the process to end; returns a child's exit status, or -N
-        if signal N ended it. Raises TimeoutExpired after `timeout` seconds."""
+        """Waits for the process to end. Returns the exit status of a child, or
+        -N if signal N ended it. Raises TimeoutExpired after `timeout`
+        seconds."""
         end = None if timeout is None else time.monotonic() + timeout
         while self._exit is None and self.is_running():
             try:
@@ -328,8 +329,8 @@ class Process:
              "username")
 
     def as_dict(self, attrs=None, ad_value=None):
-        """Values by name; ad_value replaces those that are not readable.
-        Raises ValueError for names that need psutil."""
+        """Returns a dict of values by name. ad_value replaces values that
+        cannot be read. Raises ValueError for names that need psutil."""
         wrong = set(attrs or ()).difference(self._DICT)
         if wrong:
             raise ValueError(f"not available without psutil: {sorted(wrong)}")
@@ -343,8 +344,8 @@ class Process:
         return found
 
     def oneshot(self):
-        """Exists for programs written for psutil. Does nothing, as reading
-        values is cheap here."""
+        """Does nothing: reading values is cheap here. Exists for programs
+        written for psutil."""
         import contextlib
 
         return contextlib.nullcontext()

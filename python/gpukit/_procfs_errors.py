@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The errors of processes without psutil, with psutil's names."""
+"""The errors of processes, with psutil's names, for systems without psutil."""
 
 
 class Error(Exception):
-    """A process could not be read; `pid` and `name` say which, `msg` why."""
+    """A process could not be read: `pid` and `name` identify it, `msg` is the
+    reason."""
 
     _text = "process cannot be asked"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The host from /proc, for systems without psutil: the functions that gpukit
-needs, with psutil's names, meaning and units."""
+"""The host from /proc, for systems without psutil. Provides the functions that
+gpukit needs, with psutil's names, meanings and units."""
 
 import os
 import time
@@ -26,8 +26,8 @@ def read(*parts):
 
 
 def _rows(name, unit):
-    """Reads a file of lines "name number" as a dict from name to number of
-    bytes; unit: the number of bytes in the file's unit."""
+    """Reads a file with lines of the form "name number" as a dict from name to
+    bytes. unit: how many bytes one unit of the file's numbers is."""
     rows = (line.split() for line in read(name).splitlines())
     return {row[0].rstrip(":"): int(row[1]) * unit
             for row in rows if len(row) > 1}
@@ -89,7 +89,7 @@ def cpu_times(percpu=False):
 
 
 def _busy_percent(before, now):
-    """The percentage of busy time between two readings; a counter that
+    """The percentage of busy time between two readings. A counter that has
     decreased counts as unchanged."""
     spent = Times(*(max(new - old, 0) for old, new in zip(before, now)))
     total = sum(spent) - spent.guest - spent.guest_nice
@@ -123,7 +123,7 @@ def pids():
 
 
 def pid_exists(pid):
-    """Whether there is such a process; ids of threads do not count."""
+    """Whether a process with this id exists. Ids of threads do not count."""
     try:
         return f"\nTgid:\t{int(pid)}\n" in read(pid, "status")
     except OSError:

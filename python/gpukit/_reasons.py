@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why a value of a device is NA."""
+"""The reasons why values of a device are NA."""
 
 from gpukit import _core
 from gpukit._device_values import SINGLE
@@ -7,10 +7,10 @@ from gpukit._errors import NVMLError
 from gpukit._more_values import METRIC_IDS
 
 _UNSUPPORTED, _DENIED, _LOST, _LATE, _REFUSED, _NONE = 2, 4, 5, 6, 7, 11
-# nvmlReturn_t -> the core's reason.
+# nvmlReturn_t -> reason as numbered in the core.
 _OF_NVML = {3: _UNSUPPORTED, 4: _DENIED, 10: _LATE, 15: _LOST}
 
-# Method -> the methods or metrics from which its value is computed.
+# Method -> the methods or metrics from which its result is computed.
 _MADE_OF = {
     "memory_info": ("memory_total", "memory_free", "memory_used",
                     "memory_reserved_bytes"),
@@ -39,7 +39,7 @@ _MADE_OF["clock_speed_infos"] = (*_MADE_OF["clocks"],
 _FACTS = ("name", "uuid", "bus_id", "pci_info", "serial", "cuda_compute_capability",
           "gpu_instance_id", "compute_instance_id", "current_driver_model",
           "driver_model")
-# These are true or false, never NA.
+# Methods that return true or false, never NA.
 _SWITCHES = ("memory_unified",)
 _VERSIONS = ("driver_version", "cuda_driver_version", "max_cuda_version",
              "cuda_version", "cuda_runtime_version", "cudart_version")
@@ -62,8 +62,8 @@ def _why_no_fact(device, name):
 
 
 def _why_no_links(device):
-    """Why an NVLink value is missing: a MIG device has no links; for a GPU,
-    the reason of its first link."""
+    """The reason why an NVLink value is missing. A MIG device has no links;
+    for a GPU, it is the reason given for its first link."""
     if device._at[1] >= 0:
         return _NONE
     try:
@@ -77,8 +77,8 @@ def _why_no_links(device):
 
 
 def reason_text(device, number):
-    """The text for a reason, '' for 0. If the GPU does not answer, the text
-    says for how long."""
+    """The text for a reason; '' for 0 (no reason). If the GPU does not answer,
+    the text includes for how long."""
     if not number:
         return ""
     silence = _core.silence(device._at[0]) if number == _LATE else 0
@@ -86,19 +86,19 @@ def reason_text(device, number):
 
 
 def late_text(seconds):
-    """The reason for a value that is late by this many seconds."""
+    """The reason text for a value that is this many seconds late."""
     return f"no answer for {round(seconds)} s"
 
 
 def find_reason(device, name):
-    """The core's number for the reason, 0 if there is a value. Raises
+    """The core's number of the reason; 0 if the value is not missing. Raises
     AttributeError for other names."""
     metrics = _metrics_of(name)
     if name in _SWITCHES:
         return 0
     if metrics:
         numbers = [number for number, _ in _core.explain(*device._at, metrics)]
-        # BAR1 memory has no reserved part
+        # The reserved part of BAR1 memory never exists.
         always = _NONE if name == "bar1_memory_info" else 0
         return next(filter(None, numbers), always)
     if name in _FACTS and hasattr(device, name):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the time goes: the table of the command's option `--timings`."""
+"""Where time is spent: the table that the command's option `--timings`
+prints."""
 
 from gpukit import _core
 
@@ -66,8 +67,8 @@ class timings:
 
     @property
     def rows(self):
-        """The lines, sorted by own time. Within the `with` block: the lines so
-        far."""
+        """The lines of the table, sorted by own time. Within the `with` block,
+        returns the lines so far."""
         return self._read() if self._rows is None else self._rows
 
     def __getitem__(self, name):

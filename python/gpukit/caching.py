@@ -22,8 +22,8 @@ def _make_key(args, kwargs, typed):
 
 
 class _Cache:
-    """A dict from key to (result, expiry time), the least recently used
-    first."""
+    """A dict from key to (result, expiry time). The least recently used key
+    comes first."""
 
     def __init__(self, function, maxsize, ttl, timer, typed):
         from collections import OrderedDict
@@ -39,8 +39,8 @@ class _Cache:
             self.lock = RLock()
 
     def find(self, key):
-        """Returns the entry of a key, which becomes the most recently used; or
-        None."""
+        """Returns the entry of a key, or None. The key becomes the most
+        recently used one."""
         with self.lock:
             row = self.rows.get(key)
             if row is not None and self.timer() < row[1]:

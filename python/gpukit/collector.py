@@ -70,8 +70,8 @@ def _all_devices():
 
 
 def _shots_of(devices):
-    """Snapshots of devices. Several GPUs are read at the same time, so that
-    GPUs that do not answer cost a single timeout."""
+    """Snapshots of devices. GPUs are read at the same time, so that several
+    GPUs that do not answer cost only one timeout."""
     if len({device._at[0] for device in devices}) < 2:
         return [device.as_snapshot() for device in devices]
     shot = _core.snapshot(_WITHOUT_PROCESSES, SNAPSHOT_METRICS)
@@ -182,16 +182,16 @@ class ResourceMetricCollector:
         mend_when_forked(self)
 
     def __del__(self):
-        """Does nothing: the thread keeps the collector alive while a tag is
-        active."""
+        """Does nothing. While a tag is active, the thread keeps the collector
+        alive."""
 
     def _mend_locks(self):
         if is_orphaned(self._wake):
             self._wake = self._lock = type(self._wake)()
 
     def activate(self, tag):
-        """Begins a tag inside those that are active. Raises RuntimeError if
-        this tag is active already."""
+        """Begins a tag, nested in the active ones. Raises RuntimeError if this
+        tag is already active."""
         with self._lock:
             if any(buffer.tag == tag for buffer in self._buffers):
                 raise RuntimeError(f"the tag is already active: {tag!r}")
@@ -204,7 +204,7 @@ class ResourceMetricCollector:
     start = activate
 
     def deactivate(self, tag=None):
-        """Ends a tag and the tags inside it; by default, the innermost tag.
+        """Ends a tag (default: the innermost one) and the tags nested in it.
         Raises RuntimeError if the tag is not active."""
         with self._lock:
             if tag is None and not self._buffers:
@@ -224,14 +224,15 @@ class ResourceMetricCollector:
         raise RuntimeError(f"the tag is not active: {tag!r}")
 
     def context(self, tag):
-        """`with collector.context("tag"):` keeps the tag active within it."""
+        """`with collector.context("tag"):` keeps the tag active within the
+        block."""
         return _Context(self, tag)
 
     __call__ = context
 
     def clear(self, tag=None):
-        """Restarts the statistics of a tag and of the tags inside it; by
-        default, of the innermost tag."""
+        """Restarts the statistics of a tag (default: the innermost one) and of
+        the tags nested in it."""
         with self._lock:
             if tag is None and not self._buffers:
                 return
@@ -242,8 +243,8 @@ class ResourceMetricCollector:
     reset = clear
 
     def collect(self):
-        """Returns a dict from key to number, for the innermost tag. Takes a
-        new sample if the last one is older than half an interval. Raises
+        """Returns a dict from key to number for the innermost tag. If the last
+        sample is older than half an interval, first takes a new one. Raises
         RuntimeError if no tag is active."""
         with self._lock:
             self._check_active()
@@ -266,15 +267,14 @@ class ResourceMetricCollector:
             on_stop=on_stop, tag=tag, start=start)
 
     def take_snapshots(self):
-        """Takes a sample now and returns the snapshots on which it is
-        based."""
+        """Takes a sample now and returns its snapshots."""
         return self._sample(told=True)
 
     # ---- sampling
 
     def _start_thread(self):
-        """Starts the sampling thread. It ends with the last tag; the next tag
-        starts a new thread, as does a tag in a forked child."""
+        """Starts the thread that takes samples. It ends with the last tag. The
+        next tag starts a new thread, and so does a tag in a forked child."""
         import threading
 
         if self._thread is not None and self._thread.is_alive():
@@ -288,7 +288,8 @@ class ResourceMetricCollector:
             self._sample()
 
     def _await_turn(self):
-        """Waits until a sample is due. False if no tag is active any more."""
+        """Waits until a sample is due. Returns False if no tag is active any
+        more."""
         with self._wake:
             while self._buffers:
                 left = self._last + self.interval - timer()
@@ -299,8 +300,9 @@ class ResourceMetricCollector:
         return False
 
     def _shoot(self):
-        # WITHOUT_BOARD: CPU shares then count from our own last sample, not
-        # from a snapshot that somebody else took with board facts.
+        # WITHOUT_BOARD selects another session of the core. So CPU shares
+        # count from our own previous sample, not from a snapshot that other
+        # code took with board facts.
         return _core.snapshot(
             _core.WITHOUT_BOARD if self.root_pids else _WITHOUT_PROCESSES,
             SNAPSHOT_METRICS,
@@ -308,7 +310,7 @@ class ResourceMetricCollector:
 
     def _sample(self, told=False):
         """Takes and adds a sample, unless another thread is doing so. If
-        `told`, returns the snapshots on which the sample is based."""
+        `told`, returns the snapshots of the sample."""
         try:
             shot = self._shoot()
         except NVMLError as error:
@@ -334,8 +336,8 @@ class ResourceMetricCollector:
         return self._snapshots(shot, devices, rows) if told else None
 
     def _own_devices(self, shot):
-        """A list of (device, values or None if they are late, index in the
-        core's snapshot)."""
+        """Returns a list of (device, values, index in the core's snapshot).
+        The values are None if they are late."""
         at = _positions(shot)
         late = {place for place, health in enumerate(shot.healths)
                 if health == _STALE}
@@ -396,8 +398,8 @@ class ResourceMetricCollector:
         return values
 
     def _keys_of(self, devices, rows):
-        """Returns the keys; the same tuple while devices and processes are
-        unchanged."""
+        """Returns the tuple of keys. It is the same object while devices and
+        processes are unchanged."""
         what = devices, [(row.pid, device._at) for row, device in rows]
         if what != self._what:
             self._what, self._keys = what, tuple(self._name_all(devices, rows))
@@ -424,8 +426,8 @@ class ResourceMetricCollector:
              for row, device in rows])
 
     def _own_rows(self, shot):
-        """root_pids and all their descendants that use a GPU, each with its
-        device."""
+        """The processes among root_pids and their descendants that use a GPU,
+        each with its device."""
         if not self.root_pids or not shot.processes:
             return []
         parents = {row.pid: row.parent for row in shot.processes}
@@ -435,9 +437,9 @@ class ResourceMetricCollector:
                 and self._is_below(row.pid, parents)]
 
     def _leaves_in(self, shot):
-        """For each device in the core's snapshot, the object to use: the
-        device itself, or a MIG device of one of our GPUs; None for other
-        devices."""
+        """Returns for each device of the core's snapshot the object to use:
+        the device itself, a MIG device of one of our GPUs, or None for all
+        other devices."""
         own = {device._at: device for device in self.devices}
         split = {device._at[0] for device in self.devices
                  if isinstance(device, PhysicalDevice)}
@@ -488,7 +490,7 @@ def _scope(device):
 
 
 def _used(total, free):
-    """total - free; nan if either is unknown."""
+    """total - free, or nan if either is unknown."""
     return _NAN if None in (total, free) else float(total - free)
 
 

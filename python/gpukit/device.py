@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Devices: GPUs, MIG devices, and both by CUDA ordinal."""
+"""Devices: GPUs and MIG devices, and both by their CUDA ordinal."""
 
 from gpukit._device_base import Device
 from gpukit._device_cuda import CudaDevice, CudaMigDevice

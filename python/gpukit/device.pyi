@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Includes the methods that are made from tables.
+# Also declares the methods that are made from tables.
 
 import re
 from collections.abc import Iterable, Sequence

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The host: psutil's functions if psutil is installed, otherwise gpukit's own
-functions with the same names; also load, uptime and the process tree."""
+"""The host: psutil's functions if psutil is installed, otherwise gpukit's
+functions with the same names; and also load, uptime and the process tree."""
 
 import os
 import time
@@ -11,8 +11,8 @@ _OWN = ("getuser", "hostname", "load_average", "uptime", "memory_percent",
 
 
 def _load():
-    """Returns an attribute of psutil or of its replacement, either of which is
-    imported on first use."""
+    """Returns an attribute of psutil or of its replacement. Both are imported
+    on first use."""
     own = globals()
     if "_source" in own:
         return own
@@ -94,8 +94,8 @@ def ppid_map():
 
 
 def reverse_ppid_map():
-    """A dict from each pid to the pids of its children; unknown pids have an
-    empty list."""
+    """A dict from each pid to the pids of its children. For an unknown pid the
+    list is empty."""
     from collections import defaultdict
 
     found = defaultdict(list)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# psutil's functions if it is installed, otherwise gpukit's with the same
-# names.
+# psutil's functions if psutil is installed, otherwise gpukit's functions with
+# the same names.
 
 from typing import Any
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The device queries of the driver's library. For everything else use
-cuda-python.
-
-A device is a number, as in C. Every function may raise CUDAError, as the
-subclass for its code: before cuInit(), CUDAError_NotInitialized (3).
+"""The device queries of CUDA's driver library. For everything else use
+cuda-python. A device is a number, as in C. Every function may raise CUDAError
+as the subclass for its code; before cuInit() this is CUDAError_NotInitialized
+(3).
 """
 
 import ctypes

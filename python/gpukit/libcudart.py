@@ -33,12 +33,12 @@ def _text(function, error):
 
 
 def cudaGetErrorName(error):
-    """The name of a code as text; for an unknown code a text that says so."""
+    """The name of a code as text. For an unknown code, a text that says so."""
     return _text("cudaGetErrorName", error)
 
 
 def cudaGetErrorString(error):
-    """The meaning of a code as text; for an unknown code a text that says
+    """The meaning of a code as text. For an unknown code, a text that says
     so."""
     return _text("cudaGetErrorString", error)
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NVML's errors, checks and queries. If nvidia-ml-py is installed, also all of
-its functions, which then raise gpukit's NVMLError, and NVMLError_Timeout at
-the deadline. `with libnvml:` opens the driver's library."""
+"""NVML's errors, checks and queries. If nvidia-ml-py is installed, this module
+also has all of its functions. They raise gpukit's NVMLError, and
+NVMLError_Timeout at the deadline. `with libnvml:` opens the driver's
+library."""
 
 import os
 import sys
@@ -54,7 +55,7 @@ def nvmlExceptionClass(nvmlErrorCode):
 
 
 def nvmlCheckReturn(retval, types=None, /):
-    """Whether a value is not NA (and has one of the types)."""
+    """Whether a value is not NA and, if types are given, has one of them."""
     return retval != NA and (types is None or isinstance(retval, types))
 
 
@@ -99,14 +100,14 @@ def _tell_unknown(func):
 
 
 def nvmlQueryFieldValues(handle, field_ids):
-    """Returns [(value or NA, its time in microseconds since 1970)] for fields,
-    each given as a number or as (number, scope). Needs nvidia-ml-py. Raises
-    NVMLError if all fields are refused."""
+    """Reads several fields. A field is a number or (number, scope). Returns a
+    list of (value or NA, its time in microseconds since 1970). Needs
+    nvidia-ml-py. Raises NVMLError if all fields are refused."""
     rows = _find_function("nvmlDeviceGetFieldValues")(handle, field_ids)
     return [(_field_of(row), row.timestamp) for row in rows]
 
 
-# The members of nvmlValue_t in the order of nvmlValueType_t.
+# The members of nvmlValue_t, in the order of nvmlValueType_t.
 _MEMBERS = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")
 
 
@@ -147,7 +148,7 @@ def _find_function(name):
 
 
 def _with_our_errors(pynvml, function):
-    """Wraps a function of nvidia-ml-py, so that it opens the library and
+    """Wraps a function of nvidia-ml-py: the wrapper opens the library and
     raises our errors."""
     from functools import update_wrapper
 
@@ -164,9 +165,9 @@ def _with_our_errors(pynvml, function):
 
 
 def _has_own_deadline(function):
-    """Whether the function has a timeout argument of its own. Such a function
-    must run in the caller's thread: an event delivered to a thread for which
-    nobody waits would be lost."""
+    """Whether the function has a timeout argument of its own. It must then run
+    in the caller's thread: if the caller of another thread had given up, an
+    event delivered to that thread would be lost."""
     return "EventSetWait" in getattr(function, "__name__", "")
 
 
@@ -206,7 +207,8 @@ def __getattr__(name):
 
 
 class _Module(ModuleType):
-    """Lets `with libnvml:` open and close the driver's library."""
+    """The type of this module, so that `with libnvml:` opens and closes the
+    driver's library."""
 
     def __enter__(self):
         nvmlInit()

@@ -26,5 +26,5 @@ def nvmlQueryFieldValues(
     handle: object, field_ids: Iterable[int | tuple[int, int]]
 ) -> list[tuple[int | float | NaType, int]]: ...
 
-# NVMLError_..., and all of nvidia-ml-py if it is installed.
+# NVMLError_..., and all names of nvidia-ml-py if it is installed.
 def __getattr__(name: str) -> Any: ...

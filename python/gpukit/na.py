@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A missing value: `NA`, of type `NaType`.
-
-NA is the text "N/A", counts as nan in arithmetic, and sorts after all numbers,
-so that reports can print, add up and sort incomplete values.
+"""A missing value: `NA`, of type `NaType`. NA is the text "N/A", counts as nan
+in arithmetic, and is sorted after all numbers. So reports can print, add up
+and sort incomplete values.
 """
 
 __all__ = ["NA", "NaType", "NotApplicable", "NotApplicableType"]
@@ -102,7 +101,7 @@ class NaType(str):
         return str.__ge__(self, x)
 
     def __format__(self, format_spec):
-        """Formats it as text, or as nan if the format specification is for
+        """Formats NA as text, or as nan if the format specification is for
         numbers."""
         try:
             return str.__format__(self, format_spec)
@@ -111,8 +110,8 @@ class NaType(str):
 
 
 def _operator(name, result, divides):
-    """The result of NA `op` number is nan (a pair of nan for divmod). Only a
-    division of NA by 0 raises."""
+    """Returns nan for NA `op` number (a pair of nan for divmod). Only dividing
+    NA by 0 raises an exception."""
 
     def forward(self, other):
         if not _is_operand(other):

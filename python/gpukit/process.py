@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes of the host, and their use of GPUs."""
+"""Processes of the host, and how they use GPUs."""
 
 import os
 import time
@@ -41,8 +41,8 @@ def __getattr__(name):
 
 
 class _Failsafe:
-    """A context manager within which methods called by this thread return
-    fallbacks for processes that have ended."""
+    """A context manager. Within it, methods called by this thread return
+    fallback values for processes that have ended."""
 
     def __enter__(self):
         self._before = getattr(_state, "failsafe", False)
@@ -57,11 +57,10 @@ _RAISE = object()
 
 
 def auto_garbage_clean(fallback=_RAISE):
-    """Decorates a method of a process that may have ended. If it has, the
-    process's object is dropped from the cache, and within
-    GpuProcess.failsafe() the method returns the fallback.
-
-    Without a fallback, and outside failsafe(), the host's exception is raised.
+    """Decorates a method of a process that may have ended. If it has, drops
+    the process's object from the cache. Within GpuProcess.failsafe(), the
+    method then returns the fallback. Outside failsafe(), or without a
+    fallback, it raises the host's exception.
     """
 
     def decorate(method):
@@ -90,7 +89,7 @@ def _forget(process):
 
 
 def _of_host(name, fallback, doc):
-    """Returns a method that calls the HostProcess's method of this name."""
+    """Returns a method that calls the method of this name of HostProcess."""
 
     def method(self):
         return getattr(self.host, name)()
@@ -148,8 +147,8 @@ class GpuProcess:
 
     @classmethod
     def _of_core(cls, row, device):
-        """Makes the object for a process in a row of the core, which has the
-        time when the process began."""
+        """Makes the object for a process from a row of the core, which tells
+        when the process began."""
         if cls.__new__ is not GpuProcess.__new__ \
                 or cls.__init__ is not GpuProcess.__init__:
             return cls(row.pid, device)
@@ -163,7 +162,7 @@ class GpuProcess:
                 cls.INSTANCES[key] = self
             return self
 
-    # Used until values are set.
+    # Defaults until values are set.
     _memory = _gi = _ci = _type = NA
     _rates = (NA, NA, NA, NA)
     _told_at = 0.0  # when values were set, in seconds since 1970
@@ -176,7 +175,7 @@ class GpuProcess:
             self._ci = device.compute_instance_id()
 
     def _is_same(self):
-        """Whether the id still belongs to the same process."""
+        """Whether the process id still belongs to the same process."""
         return _start_of(self._pid) == self._start
 
     def __repr__(self):
@@ -244,19 +243,19 @@ class GpuProcess:
         return percent(self._memory, self._device.memory_total() or NA)
 
     def gpu_sm_utilization(self):
-        """Its share of SM time in percent."""
+        """Its use of the SMs, as a share of time in percent."""
         return self._rates[0]
 
     def gpu_memory_utilization(self):
-        """Its share of memory access time in percent."""
+        """Its use of device memory access, as a share of time in percent."""
         return self._rates[1]
 
     def gpu_encoder_utilization(self):
-        """Its share of the video encoder in percent."""
+        """Its use of the video encoder in percent."""
         return self._rates[2]
 
     def gpu_decoder_utilization(self):
-        """Its share of the video decoder in percent."""
+        """Its use of the video decoder in percent."""
         return self._rates[3]
 
     def set_gpu_memory(self, value):
@@ -289,8 +288,8 @@ class GpuProcess:
         self._told_at = time.time()
 
     def _take_part(self, parts, pair):
-        """Sets the instance ids of the MIG device; parts: a cache of its
-        facts."""
+        """Sets the instance ids of the process's MIG device. parts: a cache of
+        facts about MIG devices."""
         if pair not in parts:
             try:
                 parts[pair] = _identify(pair)
@@ -371,8 +370,8 @@ class GpuProcess:
 
     def as_snapshot(self, *, host_process_snapshot_cache=None):
         """All current values. host_process_snapshot_cache: a dict from pid to
-        the host's values; if snapshots share it, the host is read only once
-        for a process on many devices."""
+        the host's values. If several snapshots share it, a process on many
+        devices is read from the host only once."""
         cache = host_process_snapshot_cache
         cache = {} if cache is None else cache
         told = cache.get(self._pid)
@@ -389,8 +388,8 @@ class GpuProcess:
 
     @classmethod
     def take_snapshots(cls, gpu_processes, *, failsafe=False):
-        """Snapshots of several processes; failsafe: include those that have
-        ended."""
+        """Snapshots of several processes. failsafe: include processes that
+        have ended."""
         import contextlib
 
         cache = {}
@@ -419,8 +418,8 @@ _GPU_FIELDS = ("compute_instance_id", "gpu_decoder_utilization",
 
 
 class _Later:
-    """Replaces a HostProcess in a snapshot until it is used, because opening
-    one takes longer than the snapshot."""
+    """Replaces a HostProcess in a snapshot until it is used, because making a
+    HostProcess takes longer than the snapshot."""
 
     def __init__(self, pid, process):
         self.pid = pid
@@ -455,7 +454,7 @@ def _timedelta(seconds):
 
 
 def _start_of(pid):
-    """When a process began, in ticks since the host was started; None if it
+    """When a process began, in ticks since the host was started. None if it
     has ended."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as f:
@@ -465,8 +464,8 @@ def _start_of(pid):
 
 
 def processes_of(device):
-    """Returns a dict from pid to GpuProcess, with the driver's values; empty
-    if the device cannot be used now."""
+    """Returns a dict from pid to GpuProcess, with the values from the driver.
+    It is empty if the device cannot be used now."""
     found, parts = {}, {}
     kind = type(device).GPU_PROCESS_CLASS
     try:
@@ -485,11 +484,11 @@ def processes_of(device):
 
 def from_core(row, device, timestamp, total, told):
     """Makes the snapshot of a process from a row of the core. total: the
-    host's memory; told: a dict from pid to the host's values, which rows
-    share.
+    host's memory; told: a dict from pid to the host's values, shared by the
+    rows.
 
-    Making the GpuProcess takes longer than the snapshot, so it is made on
-    first use. If it exists already, its values are updated now.
+    Making a GpuProcess takes longer than the snapshot, so it is made on first
+    use. If it already exists, its values are updated now.
     """
     seen = _Row(row, device, timestamp, total, told)
     if GpuProcess.INSTANCES.data:
@@ -498,7 +497,7 @@ def from_core(row, device, timestamp, total, told):
 
 
 class _Row:
-    """A process on a device, as a row of the core's snapshot."""
+    """A process on a device, made from a row of the core's snapshot."""
 
     __slots__ = ("_row", "_device", "_timestamp", "_total", "_told",
                  "_device_total")
@@ -513,7 +512,8 @@ class _Row:
         return [NA if values[at] is None else values[at] for at in _SHARES]
 
     def process(self):
-        """The GpuProcess; it gets these values unless it has later ones."""
+        """The GpuProcess. It gets the values of this snapshot unless it has
+        later ones."""
         kind = type(self._device).GPU_PROCESS_CLASS or GpuProcess
         process = kind._of_core(self._row, self._device)
         if process._told_at <= self._timestamp:
@@ -524,7 +524,7 @@ class _Row:
         return process
 
     def _host_told(self, process):
-        """The host's snapshot of the process and its texts; all rows of the
+        """The host's snapshot of the process, and its texts. All rows of the
         process share them."""
         seen = self._told.get(self._row.pid)
         if seen is None:
@@ -557,7 +557,7 @@ _SHARES = (_core.PM_GPU_MEM, _core.PM_SM_UTIL, _core.PM_MEM_UTIL,
 
 
 class _Words:
-    """The host's values of a process as texts, which are made once."""
+    """The host's values of a process as texts, each made once."""
 
     __slots__ = ("_row", "_total", "_items")
 
@@ -574,7 +574,7 @@ class _Words:
         return self._items.copy()
 
 
-# The names of the values of numbers_of(), in order.
+# The names of the values that numbers_of() returns, in order.
 NUMBERS = (
     "cpu_percent", "host_memory", "memory_percent", "host_memory_percent",
     "running_time_in_seconds", "gpu_memory", "gpu_memory_percent",
@@ -583,8 +583,8 @@ NUMBERS = (
 
 
 def numbers_of(row, device_total, total):
-    """The numeric values of a process; missing ones are nan. total: the host's
-    memory."""
+    """The values of a process that are numbers; missing ones are nan. total:
+    the host's memory."""
     memory, *rates, cpu, rss, run = [
         _NAN if value is None else value for value in _numbers_in(row.values)]
     share = 100.0 * rss / total if total else _NAN

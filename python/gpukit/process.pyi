@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# HostProcess has all of psutil.Process if psutil is installed.
+# If psutil is installed, HostProcess has all of psutil.Process.
 
 import datetime
 from abc import ABC

@@ -31,8 +31,8 @@ class Snapshot:
 
     @classmethod
     def _of(cls, real, timestamp, fill, *facts):
-        """Makes a snapshot whose values are made on first use by fill(*facts),
-        which returns them as a dict without reading anything."""
+        """Makes a snapshot without values yet. On first use they are made by
+        fill(*facts), which returns them as a dict without reading anything."""
         self = cls.__new__(cls)
         own = self.__dict__
         own["real"], own["timestamp"] = real, timestamp
@@ -45,8 +45,8 @@ class Snapshot:
 
     @classmethod
     def _later(cls, make, timestamp, fill):
-        """Makes a snapshot whose values and `real` are made on first use,
-        `real` by make()."""
+        """Makes a snapshot whose values and `real` are made on first use;
+        make() returns `real`."""
         self = cls.__new__(cls)
         own = self.__dict__
         own["_make"], own["timestamp"] = make, timestamp

@@ -19,7 +19,8 @@ _NAMED = {"Color": COLORS, "Highlight": HIGHLIGHTS, "Attribute": ATTRIBUTES}
 
 
 def __getattr__(name):
-    """Makes the types of the arguments on first use, as they need `typing`."""
+    """Makes the types of the arguments on first use, because they need
+    `typing`."""
     if name not in _NAMED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from typing import Literal
@@ -28,8 +29,8 @@ def __getattr__(name):
 
 
 def _wanted(no_color, force_color):
-    """Whether to use colours: decided by the arguments, then the environment,
-    then whether stdout is a terminal."""
+    """Whether to use colours. The arguments decide; if they do not, the
+    environment; if that does not either, whether stdout is a terminal."""
     if no_color or force_color:
         return not no_color
     env = os.environ

@@ -111,8 +111,8 @@ _WORDS.update((word, False) for word in ("false", "no", "off", "disabled",
 
 
 def boolify(string, /, default=None):
-    """Whether a text means yes. For an unknown word, returns `default`;
-    without a default, whether the text is not empty."""
+    """Whether a text means yes. For an unknown word, returns `default`. If
+    there is no default, returns whether the text is not empty."""
     known = _WORDS.get(string.lower())
     if known is not None:
         return known
@@ -156,8 +156,8 @@ def colored(text, /, color=None, on_color=None, attrs=None):
 
 
 def memoize_when_activated(method, /):
-    """Decorates a method whose result is kept while its object has a dict
-    `_cache`, as devices have within oneshot(). Arguments are ignored."""
+    """Decorates a method. Its result is kept while the object has a dict
+    `_cache`, as a device has within oneshot(). Arguments are ignored."""
     def memoized(self, *args, **kwargs):
         cache = getattr(self, "_cache", None)
         if cache is None:
@@ -188,7 +188,7 @@ _LATE = {"SIZE_PATTERN": _size_pattern, "Method": _method}
 
 
 def __getattr__(name):
-    """Makes attributes that need an import, on first use."""
+    """Makes attributes on first use, because they need an import."""
     if name not in _LATE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = _LATE[name]()
@@ -216,8 +216,8 @@ def add_quotes(s):
 
 def command_join(cmdline):
     """Joins a command line into one text. A single argument that is not the
-    path of a program is returned unchanged, because it is a title that the
-    process has set.
+    path of a program is returned unchanged: it is a title that the process has
+    set for itself.
     """
     if len(cmdline) == 1 and not (os.path.isabs(cmdline[0])
                                   and os.path.isfile(cmdline[0])):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* choose.c - functions that choose devices, as CUDA does or by gpukit's rules.
- */
+/* choose.c - functions that choose devices: as CUDA does, or by gpukit's own
+ * rules. */
 #include "core.h"
 
 #include "core/choose/pick.h"
@@ -21,7 +21,8 @@ static const struct gk_device *find_late(const struct gk_snapshot *snap)
 	return NULL;
 }
 
-/* Takes a snapshot of these metrics. NULL: an exception is set. */
+/* Takes a snapshot of these metrics. Returns NULL with an exception set on
+ * failure. */
 static struct gk_snapshot *
 take_some(unsigned with, const enum gk_metric *metrics, size_t count)
 {
@@ -32,8 +33,8 @@ take_some(unsigned with, const enum gk_metric *metrics, size_t count)
 }
 
 /*
- * Warns if a GPU is left out because it does not answer. -1: an exception is
- * set, as warnings are errors.
+ * Warns if a GPU is left out because it does not answer. Returns -1 if warnings
+ * are errors; an exception is then set.
  */
 static int warn_late(const struct gk_snapshot *snap)
 {
@@ -49,8 +50,8 @@ static int warn_late(const struct gk_snapshot *snap)
 /* ---- CUDA_VISIBLE_DEVICES ---- */
 
 /*
- * The addresses of the devices that `value` makes visible, and the offset of
- * the first bad entry in `value`.
+ * Returns the addresses of the devices that `value` makes visible, and the
+ * offset of the first bad entry in `value`.
  */
 static PyObject *visible_object(const struct gk_snapshot *snap,
 				const char *value, const char *order)
@@ -103,8 +104,8 @@ static PyObject *py_cuda_visible(PyObject *self, PyObject *args)
 /* ---- select ---- */
 
 /*
- * For each address in a list, finds its position in a snapshot, in the list's
- * order. Leaves out devices that no longer exist.
+ * Finds the position in a snapshot of each address in a list, in the order of
+ * the list. Leaves out devices that no longer exist.
  */
 static int find_pool(const struct gk_snapshot *snap, PyObject *list,
 		     unsigned *pool, size_t *ret_count)
@@ -153,7 +154,7 @@ struct choice {
 	const char **accounts_utf8;
 };
 
-/* CPython's prototype lacks a const, but it does not change the names. */
+/* CPython's prototype lacks a const, although it does not change the names. */
 static int parse_choice(PyObject *args, PyObject *kwargs, struct choice *c)
 {
 	static const char *const names[] = {

@@ -84,7 +84,7 @@ static PyObject *py_nvml_errors(PyObject *self, PyObject *args)
 }
 
 /*
- * The class is made in Python, so that only programs that raise the error
+ * The class is made by Python code, so that only programs that raise the error
  * import it.
  */
 static PyObject *raise_nvml(int code)

@@ -111,7 +111,7 @@ static PyObject *py_explain(PyObject *self, PyObject *args)
 	return tuple;
 }
 
-/* A device, and the session to use for it. */
+/* A device, and the session through which to read it. */
 struct address {
 	unsigned index;
 	int mig_index;
@@ -127,8 +127,8 @@ static int parse_address(PyObject *args, struct address *a)
 	return a->session ? 0 : -1;
 }
 
-/* Makes a call that uses the session of `a`, without the GIL, and then releases
- * the session. */
+/* Makes a call in the session of `a` without holding the GIL, then releases the
+ * session. */
 #define WITHOUT_GIL(a, call)                                                   \
 	do {                                                                   \
 		PyThreadState *python_ = PyEval_SaveThread();                  \
@@ -170,8 +170,8 @@ static PyObject *identity_list(const struct gk_device *devices,
 {
 	PyObject *list = PyList_New((Py_ssize_t)count);
 
-	/* An error without NVML's code: no thread could be started to ask this
-	 * GPU. */
+	/* An error without a code of NVML means that no thread could be started
+	 * to ask this GPU. */
 	for (size_t i = 0; list && i < count; i++)
 		set_item(&list, i,
 			 errors[i] ? PyLong_FromLong(

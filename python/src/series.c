@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * series.c - statistics of values over time. A buffer is a bytearray of series;
- * Python owns it and knows at which index the series of each key is.
+ * series.c - statistics of values over time. A buffer is a bytearray that
+ * contains series. Python owns the buffer, and knows the index of each key's
+ * series.
  */
 #include "core.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The constants of C are floats; these are doubles. */
+/* C's NAN and INFINITY are floats; these are doubles. */
 #define NOTHING ((double)NAN)
 #define ENDLESS ((double)INFINITY)
 
 /*
- * The first value counts from the start of the buffer, and each value until the
- * next one. A missed sample ends the time of the last value.
+ * A value counts until the next one, and the first value from the start of the
+ * buffer on. If a sample is missed, the time of the value before it ends.
  */
 struct series {
-	/* The last known value; its time, or nan if the value is missing now.
-	 */
+	/* The last known value, and its time. The time is nan if the value is
+	 * missing now. */
 	double time, last;
-	double area, known; /* integral over time, and known time */
+	double area, known; /* integral over time, and time with a value */
 	double min, max;
 };
 
@@ -47,7 +48,7 @@ static void add_value(struct series *s, double value, double start, double now)
 	s->max = fmax(s->max, value);
 }
 
-/* The mean over the time for which the value was known. */
+/* The mean over the time in which the value was known. */
 static double mean_of(const struct series *s, double now)
 {
 	double area = s->area, known = s->known;
@@ -59,7 +60,7 @@ static double mean_of(const struct series *s, double now)
 	return known > 0 ? area / known : s->last;
 }
 
-/* The stored struct may not be aligned. */
+/* The struct in the buffer may be unaligned. */
 static int load_series(PyObject *state, Py_ssize_t place, struct series *s)
 {
 	Py_ssize_t count = PyByteArray_Size(state) / (Py_ssize_t)sizeof *s;

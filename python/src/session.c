@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* session.c - owns the open driver libraries, and keeps them usable across
- * forks and threads. */
+/* session.c - owns the open driver libraries, and makes them usable by several
+ * threads and after forks. */
 #include "core.h"
 
 #include "base/clock.h"
@@ -13,17 +13,16 @@
 
 #define SESSIONS_MAX 8
 
-/* The first call may have to wait for the driver to load. */
+/* The first call has more time: the driver may have to be loaded first. */
 #define STARTS_SLOWER 5
 
 /*
- * The most recently used sessions. A forked child starts without any: it does
- * not have the parent's threads, and one of them may have held a lock.
+ * The sessions that were used last. A forked child starts without any: the
+ * parent's threads do not exist there, and one of them may have held a lock.
  */
 static struct {
 	pthread_mutex_t lock;
-	struct session
-	    *all[SESSIONS_MAX]; /* the most recently used one comes first */
+	struct session *all[SESSIONS_MAX]; /* the one used last comes first */
 	_Atomic uint64_t deadline_ns;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER, .deadline_ns = GK_NS_PER_S};
 
@@ -52,7 +51,7 @@ static bool is_alike(const struct session *s, unsigned with,
 	       (!only || !memcmp(&s->only, only, sizeof *only));
 }
 
-/* The session of a hung GPU cannot be closed, so it is leaked. */
+/* A session with a hung GPU cannot be closed. It is leaked. */
 static void free_session(struct session *s)
 {
 	if (!gk_close(s->gk)) {
@@ -92,8 +91,8 @@ static int open_session(unsigned with, const struct gk_metric_set *only,
 }
 
 /*
- * Moves a session to the front. Returns the session that no longer fits, for
- * the caller to close.
+ * Moves a session to the front. If there are then too many, returns one for the
+ * caller to close.
  */
 static struct session *move_to_front(struct session *s, size_t from)
 {
@@ -113,8 +112,9 @@ static bool owes_answer(const struct session *s)
 }
 
 /*
- * The index of the session to close for a new one: the oldest. Sessions that
- * wait for a GPU are kept, because session_silence() reads them.
+ * Returns the index of the session to close when a new one is opened: the
+ * oldest. Sessions that wait for a GPU are kept, because session_silence() must
+ * read them.
  */
 static size_t find_oldest(void)
 {
@@ -154,8 +154,8 @@ static int find_session(unsigned with, const struct gk_metric_set *only,
 }
 
 /*
- * Returns the most recently used session if it is of the right kind and no
- * other thread is opening one.
+ * Returns the session used last, if it is of the right kind and no other thread
+ * is opening a session.
  */
 static struct session *session_again(unsigned with,
 				     const struct gk_metric_set *only)

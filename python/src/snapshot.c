@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Whether the values are old, because the device has stopped answering. */
+/* Whether the values of a device are old, because it has stopped answering. */
 static bool is_stale(const struct gk_device *device)
 {
 	return device->health == GK_HEALTH_STALE;
@@ -28,7 +28,8 @@ static PyObject *values_tuple(const struct gk_value *values,
 	return tuple;
 }
 
-/* A request for a snapshot: the metrics in order; count 0: all metrics. */
+/* A request for a snapshot. ids has the metrics in order; if count is 0, all
+ * metrics are meant. */
 struct request {
 	unsigned with;
 	enum gk_metric ids[GK_M_COUNT];
@@ -58,7 +59,8 @@ static PyObject *args_list(const struct gk_process *p)
 	return list;
 }
 
-/* All values of a process; if stale, those from the driver are absent. */
+/* Returns all values of a process. If it is stale, values from the driver are
+ * absent. */
 static PyObject *shares_tuple(const struct gk_process *p, bool stale)
 {
 	struct gk_value values[GK_PM_COUNT];
@@ -231,8 +233,8 @@ static int parse_request(PyObject *args, struct request *request)
 }
 
 /*
- * Waits until no other thread is taking a snapshot, and begins one. Returns 0
- * or GK_ERR_TIMEOUT.
+ * Waits until no other thread takes a snapshot, then begins one. Returns 0 or
+ * GK_ERR_TIMEOUT.
  */
 static int begin_taking(struct session *s, uint64_t until_ns)
 {
@@ -242,7 +244,7 @@ static int begin_taking(struct session *s, uint64_t until_ns)
 	pthread_mutex_lock(&s->lock);
 	while (s->taking && gk_mono_ns() < until_ns)
 		pthread_cond_timedwait(&s->taken, &s->lock, &until);
-	taking = s->taking; /* another thread is still taking one */
+	taking = s->taking; /* true if the wait has timed out */
 	s->taking = true;
 	pthread_mutex_unlock(&s->lock);
 	return taking ? GK_ERR_TIMEOUT : 0;
@@ -257,8 +259,8 @@ static void end_taking(struct session *s)
 }
 
 /*
- * If a thread had to wait for another one, it has less time left for its own
- * snapshot. It always keeps some, because the other one may have waited for a
+ * A thread that had to wait for another one has less time left for its own
+ * snapshot. It always keeps some time: the other thread may have waited for a
  * GPU since the same moment.
  */
 static int take_within(struct session *s, uint64_t timeout_ns,

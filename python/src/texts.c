@@ -12,7 +12,7 @@
 #define TIB (1LL << 40)
 #define PIB (1LL << 50)
 
-/* How to show sizes below `limit` bytes: unit, digits and name of the unit. */
+/* How to show sizes below `limit` bytes: the unit, its digits and its name. */
 static const struct {
 	long long limit, unit;
 	int digits;
@@ -40,7 +40,7 @@ PyObject *size_text(double bytes, double min_unit)
 	       (bytes >= (double)sizes[i].limit ||
 		(double)sizes[i].unit < min_unit))
 		i++;
-	/* Not printf(), which may write a decimal comma. */
+	/* printf() is not used, because it may write a decimal comma. */
 	number = PyOS_double_to_string(bytes / (double)sizes[i].unit, 'f',
 				       sizes[i].digits, 0, NULL);
 	if (!number)
@@ -61,8 +61,8 @@ static PyObject *py_size_text(PyObject *self, PyObject *args)
 }
 
 /*
- * Converts a value by `make`. None: leaves it unchanged; a number: divides by
- * it, rounding down; a dict: looks the value up.
+ * Converts a value as `make` says. None: the value is unchanged. A number: the
+ * value is divided by it, rounding down. A dict: the value is looked up in it.
  */
 static PyObject *made(PyObject *value, PyObject *make, PyObject *absent)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* told.c - makes the host's facts of a process for a snapshot, with their
- * texts. */
+/* told.c - makes the host's facts about a process for a snapshot, and texts of
+ * them. */
 #include "core.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Indices of fields in a Process; see values.c. */
+/* Indices of fields in a Process (see values.c). */
 enum { VALUES = 4, USER = 6, NAME = 7, ARGS = 8, STAT = 10 };
 
 #define DAY 86400.0
@@ -48,7 +48,7 @@ static const char *const key_names[KEYS] = {
     [RUNNING_TIME_HUMAN] = "running_time_human",
 };
 
-/* Python objects from which the texts are made. */
+/* The Python objects from which texts are made. */
 struct words {
 	PyObject *absent, *states, *join, *timedelta;
 };
@@ -135,8 +135,8 @@ static bool is_bare(PyObject *arg)
 	return length > 0;
 }
 
-/* Joins arguments into one text. Calls `join` only if an argument needs quotes.
- */
+/* Joins arguments into one text. Calls `join` only if some argument needs
+ * quotes. */
 static PyObject *join_arguments(PyObject *args, PyObject *join)
 {
 	Py_ssize_t count = PyList_Size(args);
@@ -165,7 +165,7 @@ static void tell_command(PyObject *row, const char *status,
 		items[COMMAND] = join_arguments(items[CMDLINE], w->join);
 }
 
-/* Steals all items. Some may be NULL if an exception is set. */
+/* Steals references to all items. Some may be NULL if an exception is set. */
 static PyObject *dict_of(PyObject *const *keys, PyObject **items)
 {
 	PyObject *dict = PyDict_New();
@@ -208,7 +208,7 @@ static PyObject *tell_all(PyObject *row, PyObject *total, PyObject *status,
 	return dict_of(keys, items);
 }
 
-/* Interned once and kept for ever, as they are few and never change. */
+/* Interned once and never freed, because they are few and do not change. */
 static PyObject *const *all_keys(void)
 {
 	static PyObject *keys[KEYS];

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the loggers for lightning and pytorch_lightning, which
-are the same program under two names."""
+"""The common code of the loggers for lightning and pytorch_lightning. These
+packages are the same program under two names."""
 
 from gpukit.callbacks._stats import GpuStats, StepTimer
 
@@ -15,7 +15,7 @@ class StepLogger:
     start of training raises lightning's MisconfigurationException.
     """
 
-    # the exception class; both packages set their own
+    # the exception class; set for each package
     _misconfigured = None
 
     def __init__(self, *, memory_utilization=True, gpu_utilization=True,
@@ -46,7 +46,7 @@ class StepLogger:
     def on_train_batch_end(self, trainer, pl_module, outputs, batch,
                            batch_idx, *args):
         times = self._timer.finish()
-        # lightning's own callbacks use this condition; there is no public
+        # lightning's own callbacks use this condition. There is no public
         # interface for it.
         if not trainer._logger_connector.should_update_logs:
             return

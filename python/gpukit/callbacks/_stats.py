@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part that the callbacks for all frameworks share."""
+"""The code that the callbacks for all frameworks share."""
 
 import time
 
@@ -7,7 +7,8 @@ from gpukit.collector import _leaves
 from gpukit.device import CudaDevice, Device
 from gpukit.utils import MiB
 
-# Option -> (value of the snapshot, key, divisor for the unit), ...
+# Option -> one or several of (value of the snapshot, key, divisor for the
+# unit).
 _ROWS = {
     "memory_utilization": (
         ("memory_utilization", "utilization.memory (%)", 1),
@@ -61,8 +62,8 @@ def _scope(device):
 
 
 class StepTimer:
-    """Measures, in milliseconds, the steps of an epoch and the time between
-    steps."""
+    """Measures the steps of an epoch, and the time between steps, in
+    milliseconds."""
 
     def __init__(self, intra, inter):
         self._intra, self._inter = intra, inter
@@ -80,8 +81,8 @@ class StepTimer:
 
     def finish(self):
         """Marks the end of a step. Returns a dict from key to milliseconds,
-        for the requested times. Before an epoch's first step there is no time
-        between steps."""
+        for the times that were requested. The first step of an epoch has no
+        time between steps."""
         self._end = time.monotonic()
         found = {}
         if self._intra and self._start is not None:

@@ -2,7 +2,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-# In fact a keras.callbacks.Callback, with its other methods.
+# In fact a keras.callbacks.Callback, which has more methods.
 class GpuStatsLogger:
     def __init__(
         self,

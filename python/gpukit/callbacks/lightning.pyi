@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from typing import Any
 
-# In fact a lightning.Callback, with its other methods.
+# In fact a lightning.Callback, which has more methods.
 class GpuStatsLogger:
     def __init__(
         self,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from typing import Any
 
-# In fact a pytorch_lightning.Callback, with its other methods.
+# In fact a pytorch_lightning.Callback, which has more methods.
 class GpuStatsLogger:
     def __init__(
         self,

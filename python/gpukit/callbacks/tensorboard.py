@@ -8,8 +8,8 @@ __all__ = ["add_scalar_dict"]
 
 def add_scalar_dict(writer, main_tag, tag_scalar_dict, global_step=None,
                     walltime=None):
-    """Writes numbers as scalars main_tag/key, each to a chart of its own, with
-    a SummaryWriter of torch or tensorboardX. Skips NA."""
+    """Writes numbers as scalars named main_tag/key, each to its own chart, by
+    a SummaryWriter of torch or tensorboardX. Leaves out NA."""
     for tag, value in tag_scalar_dict.items():
         if value is not NA:
             name = f"{main_tag}/{tag}" if main_tag else tag

@@ -20,7 +20,7 @@ __all__ = ["use", "Machine"]
 
 _LIBRARIES = ("libnvidia-ml.so.1", "libcuda.so.1", "libcudart.so.12",
               "libcudart.so.13")
-# The variables in the launcher's environment that tie a program to its
+# The environment variables of the launcher that connect a program with its
 # machine.
 _VARIABLES = ("GPUKIT_MACHINE", "LD_LIBRARY_PATH", "LD_AUDIT", "PYTHONPATH",
               "GPUKIT_TORCH")
@@ -29,8 +29,8 @@ _used = None
 
 
 def _command():
-    """Finds the command `gpukit`: from GPUKIT_COMMAND, in this build tree, or
-    in PATH."""
+    """Finds the command `gpukit`: the path in GPUKIT_COMMAND, else the one in
+    this build tree, else the one in PATH."""
     import shutil
 
     here = os.path.dirname(os.path.abspath(__file__))
@@ -52,7 +52,8 @@ def _command():
 
 
 def _loaded_already():
-    """Returns a driver library that is loaded in this process, or None."""
+    """Returns the name of a driver library that is loaded in this process, or
+    None."""
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as f:
         for line in f:
             path = line.split(maxsplit=5)[-1].strip()
@@ -63,8 +64,8 @@ def _loaded_already():
 
 
 def _load(directories):
-    """Loads the libraries, so that opening one of their names finds them from
-    now on."""
+    """Loads the libraries. From now on, opening a library by one of their
+    names finds them."""
     import ctypes
 
     for name in _LIBRARIES:
@@ -76,8 +77,8 @@ def _load(directories):
 
 
 def _prepare_torch(environment):
-    """PyTorch looks for extensions at the end of `import torch`, when it has
-    already loaded NVIDIA's runtime, which needs a made-up driver."""
+    """PyTorch looks for extensions only at the end of `import torch`. By then
+    it has loaded NVIDIA's runtime, which needs a made-up driver."""
     import sys
     import warnings
 

@@ -12,7 +12,7 @@ __all__ = ["activate"]
 
 
 def _is_made_up():
-    """Whether this process would find our driver; does not load it."""
+    """Whether this process would find our driver. Does not load it."""
     if not os.environ.get("GPUKIT_MACHINE"):
         return False
     if os.environ.get("GPUKIT_TORCH") == "0":
@@ -25,7 +25,7 @@ def _is_made_up():
 
 
 def activate():
-    """Replaces CUDA's kernels by ours if the GPUs are made up."""
+    """Replaces CUDA's kernels by ours, if the GPUs are made up."""
     if not _is_made_up():
         return
     try:

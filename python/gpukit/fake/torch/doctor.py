@@ -15,7 +15,7 @@ from . import build, table
 _FIRST = (2, 5)  # the first version that loads extensions such as ours
 _CUDA = ("12", "13")  # versions with a made-up runtime
 
-# Code -> (why PyTorch does not run, how to fix that).
+# Code -> (the reason why PyTorch does not run, how to fix that).
 _REASONS = {
     "no-pytorch": ("there is no PyTorch in it", "pip install torch"),
     "old-pytorch": ("PyTorch looks for parts such as ours since 2.5",
@@ -33,7 +33,8 @@ _REASONS = {
                    "the environment", "unset it"),
 }
 
-# The codes with which PyTorch runs, but with slower kernels in Python.
+# The codes that do not prevent PyTorch from running, but make it use slower
+# kernels in Python.
 _SLOWER = ("no-compiler", "no-headers", "in-python")
 
 
@@ -45,7 +46,7 @@ def _folder():
 
 
 def _version(folder):
-    """(version, CUDA version) from torch/version.py, which is read, not
+    """(version, CUDA version) from torch/version.py, which is read but not
     run."""
     try:
         with open(os.path.join(folder, "version.py"), encoding="utf-8") as f:

@@ -9,7 +9,7 @@ import sys
 # Return codes of gpukit_torch_install() in src/install.cpp.
 _ANSWERS = {1: "the driver that was found is not gpukit's, or too old"}
 
-# Never freed: an autograd thread may be the last one to use them.
+# Never freed: an autograd thread may be the last one to use these objects.
 _last = []
 
 
@@ -23,7 +23,7 @@ def library():
 
 def table():
     """Lines of key, operator, fate and reason, separated by tabs, from the
-    library or from its replacement in Python. None if neither is active."""
+    library or from the kernels in Python. None if neither is active."""
     found = library()
     if found:
         found.gpukit_torch_table.restype = ctypes.c_char_p
@@ -37,9 +37,9 @@ def _spaces(torch):
 
 
 def _cover_libraries(torch, cover):
-    """Covers operators in libraries that are loaded later, such as
-    torchvision's: operators with kernels for both the CPU and CUDA use those
-    for the CPU."""
+    """Covers operators of libraries that are loaded later, such as
+    torchvision. If an operator has kernels for both the CPU and CUDA, it uses
+    the CPU's."""
     load = torch.ops.load_library
 
     def load_library(path):
@@ -52,8 +52,8 @@ def _cover_libraries(torch, cover):
 
 
 def _drop_kernels_of_python():
-    """PyTorch 2.13 and later register CUDA kernels written in Python (Triton,
-    for example) after ours. This prevents that."""
+    """PyTorch 2.13 and later register CUDA kernels written in Python (with
+    Triton, for example), after ours. This prevents that."""
     try:
         from torch._native.registry import deregister_op_overrides
     except ImportError:
@@ -62,12 +62,12 @@ def _drop_kernels_of_python():
 
 
 def _await_autograd():
-    """At the end of a program, waits for autograd's threads. After a backward
-    pass, the device's thread still releases what it held, and a thread that
+    """Waits for autograd's threads at the end of a program. After a backward
+    pass, the thread of a device still releases objects, and a thread that
     releases Python objects after Python has shut down aborts the process. On a
-    real GPU, that is over before the program has its result; here the result
-    comes at once. Therefore, one more node is sent through each device's
-    thread."""
+    real GPU this is over before the program has its result; on a made-up GPU
+    the result is there at once. Therefore one more node is sent through the
+    thread of each device."""
     import torch
 
     if not torch.cuda.is_initialized():
@@ -96,7 +96,7 @@ def _stand_in_for_ptxas():
 
 def _library():
     """The path of the C++ part. None if it is not requested or cannot be
-    built; stderr then says why."""
+    built; stderr then has the reason."""
     from . import build
 
     if os.environ.get("GPUKIT_TORCH") == "python":
@@ -112,7 +112,7 @@ def _library():
 
 def _install_library(torch, path):
     """Installs the library. Returns a function that covers the operators of
-    one more namespace."""
+    another namespace."""
     from . import table
 
     opened = ctypes.CDLL(path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The made-up driver for kernels in Python: what src/driver.h does, in
+"""The made-up driver for kernels in Python. Does the same as src/driver.h, by
 ctypes."""
 
 import ctypes
@@ -17,7 +17,7 @@ _SRC = os.path.join(os.path.dirname(os.path.abspath(__file__)), "src")
 
 
 class _Table(ctypes.Structure):
-    """The table struct gpukit_table in that header."""
+    """The struct gpukit_table in that header."""
 
     _fields_ = [
         ("size", ctypes.c_size_t),
@@ -53,20 +53,20 @@ def find():
 
 
 def facts(name):
-    """The rows of a table that the C++ part includes: a string each, or a
-    tuple of strings."""
+    """The rows of a table that the C++ part also includes. Each row is a
+    string or a tuple of strings."""
     with open(os.path.join(_SRC, name + ".inc"), encoding="utf-8") as file:
         rows = [re.findall('"([^"]*)"', line) for line in file]
     return [row[0] if len(row) == 1 else tuple(row) for row in rows if row]
 
 
 def count_refusal(name):
-    """Counts a refused operator; `gpukit fake` prints its name at the end."""
+    """Counts a refused operator. At the end, `gpukit fake` prints its name."""
     _table.refused(_LIBRARY_TORCH, name.encode())
 
 
 def refuse(name, why):
-    """Raises an error for a refused operator, and counts it."""
+    """Raises the error for a refused operator, and counts it."""
     count_refusal(name)
     raise NotImplementedError(f"{name} is not executed on a made-up GPU: "
                               f"{why}")
@@ -85,7 +85,7 @@ def view(address, size):
 
 
 def raise_cuda(result, more):
-    """Raises the exception of this version of PyTorch for a CUresult."""
+    """Raises the exception that this version of PyTorch has for a CUresult."""
     text = ctypes.c_char_p()
     _driver.cuGetErrorString(result, ctypes.byref(text))
     kind = getattr(torch, "AcceleratorError", RuntimeError)
@@ -96,8 +96,8 @@ def raise_cuda(result, more):
 
 
 class Work:
-    """Work that a kernel would do, done by the calling thread in the order of
-    the device's current stream."""
+    """The work of a kernel, done by the calling thread in the order of the
+    device's current stream."""
 
     __slots__ = ("_stream", "_work", "_name")
 
@@ -112,7 +112,7 @@ class Work:
 
     def __enter__(self):
         result = self._begin()
-        # the thread has chosen a device but has no context
+        # The thread has chosen a device but has no context yet.
         if result == INVALID_CONTEXT:
             torch.cuda.synchronize()
             result = self._begin()
@@ -126,8 +126,8 @@ class Work:
         _table.work_end(ctypes.byref(self._work))
 
     def fail(self, what):
-        """Fails the work as a failed assertion does, which makes the context
-        fail."""
+        """Ends the work like a failed assertion in a kernel: the context then
+        fails, too."""
         global _failure
         _failure = _failure or "; before it failed " + what
         _table.work_fail(self._stream, ASSERT)

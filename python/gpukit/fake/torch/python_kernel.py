@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's operators on made-up GPUs without the C++ part: they do the same
-work in Python, but slower. Each operator has one kernel for the key CUDA. It
-turns tensors into CPU tensors on the same bytes, runs PyTorch's CPU kernel or
-one of python_own.py, and turns the results into tensors of the device. Refused
-by name: tensors that consist of other tensors, captured graphs, and operators
-that PyTorch has only for GPUs."""
+"""PyTorch's operators on made-up GPUs without the C++ part, which does the
+same work faster.
+
+Each operator has one kernel for the key CUDA. It turns tensors into CPU
+tensors on the same bytes, runs PyTorch's CPU kernel or a function of
+python_own.py, and turns the results into tensors of the device. Not supported,
+and refused with an error that names the operator: tensors that consist of
+other tensors, captured graphs, and operators that PyTorch has only for
+GPUs."""
 
 import ctypes
 import warnings
@@ -17,8 +20,8 @@ from . import build, python_driver, python_own, python_random, python_types
 _C = torch._C
 _CPU = _C.DispatchKeySet(_C.DispatchKey.CPU)
 _OTHERS = ("SparseCUDA", "SparseCsrCUDA", "NestedTensorCUDA", "QuantizedCUDA")
-# Operators that have no CUDA kernel, and whose composite form would choose
-# cuDNN's kernel.
+# Operators that have no CUDA kernel but get one of ours: their composite form
+# would choose cuDNN's kernel.
 _BESIDES = ("aten::copy_", "aten::convolution", "aten::cudnn_is_acceptable")
 
 _asserted = tuple(python_driver.facts("asserted"))
@@ -37,14 +40,14 @@ _libraries = {}  # keeps registrations alive
 
 
 def _is_assertion(text):
-    """Whether a CPU kernel raises this text where CUDA's kernel has an
-    assertion. False for checks that both make on the host."""
+    """Whether CUDA's kernel has an assertion where the CPU kernel raises this
+    text. False for checks that both make on the host."""
     return any(part in text for part in _asserted) and not any(
         part in text for part in _host_checks)
 
 
 def _tensor_on(storage, like):
-    """A tensor on another storage, but otherwise the same as `like`."""
+    """A tensor with another storage that is otherwise the same as `like`."""
     made = torch.empty(0, dtype=like.dtype, device=storage.device)
     made.set_(storage, like.storage_offset(), like.size(), like.stride())
     if like.is_conj():
@@ -56,9 +59,9 @@ def _tensor_on(storage, like):
 
 class _Aliases:
     """Makes CPU tensors (aliases) on the bytes of device tensors, and the
-    reverse, for one call of an operator; the caller keeps the tensors alive.
-    Each storage and each tensor has only one alias, so that what is shared on
-    the device is shared for the kernel, too."""
+    reverse, for one call of an operator. The caller keeps the tensors alive.
+    Each storage and each tensor has exactly one alias, so that tensors that
+    share memory on the device also share it for the kernel."""
 
     def __init__(self, index):
         self._device = torch.device("cuda", index)
@@ -68,7 +71,7 @@ class _Aliases:
         self._devices = {}  # alias storage -> the device's
 
     def replace(self, value):
-        """Converts an argument for the CPU's kernel."""
+        """Converts an argument for the CPU kernel."""
         if isinstance(value, torch.Tensor):
             return self._alias(value) if value.is_cuda else value
         if isinstance(value, (list, tuple)):
@@ -104,7 +107,7 @@ class _Aliases:
         return alias
 
     def give_back(self, value):
-        """Converts the kernel's result for the caller."""
+        """Converts the result of the kernel for the caller."""
         if isinstance(value, torch.Tensor):
             return self._original_of(value)
         if isinstance(value, (list, tuple)):
@@ -123,8 +126,8 @@ class _Aliases:
                           tensor)
 
     def _device_storage(self, storage):
-        """A device storage with the same bytes. A second result on these bytes
-        shares the storage."""
+        """Returns a device storage with the same bytes. Two results on the
+        same bytes share the storage."""
         device = self._devices.get(storage._cdata)
         if device is None:
             size = storage.nbytes()
@@ -134,7 +137,7 @@ class _Aliases:
                 ctypes.memmove(python_driver.view(device.data_ptr(), size),
                                storage.data_ptr(), size)
             self._devices[storage._cdata] = device
-            # keep it alive, so that its id stays unique
+            # keep the object alive, so that its id stays unique
             self._storages[device._cdata] = storage
         return device
 
@@ -147,7 +150,7 @@ class _Aliases:
                             alias.size(), alias.stride())
 
     def describe(self):
-        """Describes the arguments, to help find an index out of range."""
+        """Describes the arguments; helps to find an index out of range."""
         said = ""
         for _, alias in self._of.values():
             whole = not alias.dtype.is_floating_point and \
@@ -159,8 +162,8 @@ class _Aliases:
 
 
 def _check_mask(tensor, mask):
-    """These kernels themselves compare the devices, before TensorIterator
-    does."""
+    """For operators whose CUDA kernels compare the devices themselves, before
+    TensorIterator does."""
     if tensor.device != mask.device:
         raise RuntimeError("expected self and mask to be on the same device, "
                            f"but got mask on {mask.device} and self on "
@@ -201,16 +204,16 @@ class Kernel:
                          if one.alias_info and one.alias_info.is_write]
         # Whether tensors other than the first may be on the host.
         self._host = full in _with_host
-        # The name of the argument that may be a number on the host; None: any
-        # argument; "": none.
+        # The name of the one argument that may be a number on the host. None:
+        # any argument may; "": none may.
         self._host_number = _host_numbers.get(full)
         self._to_host = full.startswith("aten::_copy_from")
         self._nondeterministic = _nondeterministic.get(full)
         self._rules = python_types.Rules(full)
         self._packet = packet
         # C++ may pass numbers in place of tensors. Most operators accept them
-        # here; for the others, _compute() calls the packet, which has an
-        # overload for numbers.
+        # here. For the others, _compute() calls the overload packet, which has
+        # an overload for numbers.
         self._function = own or op._op
 
     def __call__(self, *args, **options):
@@ -241,9 +244,9 @@ class Kernel:
         return device.index
 
     def _check_devices(self, args, options, device):
-        """Checks devices as CUDA's kernels do. PyTorch's table says which
-        kernels leave that to TensorIterator, which accepts numbers on the
-        host."""
+        """Checks devices in the way that CUDA's kernels do. PyTorch's table
+        says which of them leave this to TensorIterator, which also accepts
+        numbers on the host."""
         same = self.name not in build.marked("unchecked.inc")
         if self.name == "aten::masked_fill_.Scalar":
             _check_mask(*args[:2])
@@ -297,8 +300,9 @@ class Kernel:
         return answer
 
     def _fill(self, out, made, index):
-        """Copies a result into a given tensor. CUDA's resize_() copies the old
-        contents in the stream's order, so it is called outside of any Work."""
+        """Copies a result into a tensor given by the caller. CUDA's resize_()
+        copies the old contents in the stream's order, so it is called outside
+        of any Work."""
         if out.size() != made.size():
             out.resize_(made.size())
             out.as_strided_(made.size(), made.stride())
@@ -306,8 +310,8 @@ class Kernel:
             _Aliases(index).replace(out).copy_(made)
 
     def _run(self, args, options, index, work):
-        """Returns the result, and pairs (given tensor, value) that have yet to
-        be copied."""
+        """Returns the result, and a list of (given tensor, value) that still
+        have to be copied."""
         if not all(one.numel() for one in
                    _tensors(options[name] for name in self._outs)):
             return self._compute_anew(args, options, index)
@@ -348,8 +352,8 @@ class Kernel:
                               options)
 
     def _written_places(self):
-        """The names of the results that the caller gives; [0] if the operator
-        works in place."""
+        """The names of the results that the caller provides; [0] if the
+        operator works in place."""
         return self._outs or [0] * (self._written == self._arguments[:1])
 
     def _draw(self, drawing, args, options):
@@ -364,16 +368,16 @@ class Kernel:
         return answer
 
     def _take_generator(self, args, options):
-        """Returns the arguments without the generator, and the generator. It
-        is the last argument unless given by name."""
+        """Returns the arguments without the generator, and the generator.
+        Unless it is given by name, it is the last argument."""
         given = options.pop("generator", None)
         if self._generator and len(args) > self._arguments.index("generator"):
             args, given = args[:-1], args[-1]
         return args, given
 
     def _compute_anew(self, args, options, index):
-        """If the given results are too small: computes new results; the given
-        ones are resized later."""
+        """If the results provided by the caller are too small, computes new
+        ones; the provided ones are resized later."""
         given = {name: options[name] for name in self._outs}
         aliases = _Aliases(index)
         there = [aliases.replace(one) for one in args]
@@ -396,8 +400,8 @@ def _empty_like(out):
 
 
 class _Copy(Kernel):
-    """copy_ between host and device and between devices, by CUDA's own copies
-    in stream order."""
+    """copy_ between host and device, or between devices. Uses CUDA's own
+    copies, in the order of the stream."""
 
     def __call__(self, to, src, non_blocking=False):
         if to.device == src.device:
@@ -420,7 +424,7 @@ def _copy_bytes(to, src, non_blocking):
         src = src.resolve_conj().resolve_neg().to(to.dtype)
         src = src.expand_as(to).contiguous()
     elif any(one.is_conj() or one.is_neg() for one in (to, src)):
-        # CUDA's copies use kernels of their own to conjugate and negate.
+        # CUDA's copies conjugate and negate by separate kernels.
         src = src.resolve_conj().resolve_neg()
         if to.is_conj() or to.is_neg():
             there = torch.empty(src.size(), dtype=to.dtype, device=to.device)
@@ -447,8 +451,8 @@ def _reason(name, key):
 
 
 def _fate(name, key):
-    """Decides as find_fate() in src/fate.cpp does, with fewer kernels of our
-    own."""
+    """Decides in the same way as find_fate() in src/fate.cpp, but with fewer
+    kernels of our own."""
     bare = name.split("::")[1]
     if key != "CUDA":
         return "cuda" if key != "QuantizedCUDA" and \
@@ -479,8 +483,8 @@ def _replace(name, key):
     reason = _reason(name, key) if fate == "refused" else ""
     if space == "aten":
         _lines.append(f"{key}\t{name}\t{fate}\t{reason}\n")
-    # CUDA-only operators of other libraries may consist of PyTorch's
-    # operators.
+    # Leave out CUDA-only operators of other libraries: they may be composed of
+    # PyTorch's operators.
     if fate == "cuda" or fate == "refused" and space != "aten":
         return
     if (space, key) not in _libraries:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators that PyTorch has only for CUDA, or whose CPU kernels support less,
-for python_kernel.py. They are functions of CPU tensors, like those in
-src/cuda_only_*, with the same results. Sums of operands shorter than float32
-are in float32."""
+"""Operators for python_kernel.py that PyTorch has only for CUDA, or whose CPU
+kernels support less. They are functions of CPU tensors with the same results
+as those in src/cuda_only_*. Operands shorter than float32 are summed in
+float32."""
 
 import torch
 
@@ -16,8 +16,8 @@ def _wide(tensor):
 
 
 def _scaled(tensor, scale):
-    """Multiplies by a number without first rounding it to the tensor's
-    type."""
+    """Multiplies by a number, which is not rounded to the type of the tensor
+    first."""
     return tensor.mul_(torch.tensor(scale, dtype=torch.double))
 
 
@@ -81,8 +81,8 @@ def _batch_elemt(x, weight, bias, mean, invstd, eps):
 
 def _batch_gather(x, mean, invstd, running_mean, running_var, momentum, eps,
                   counts):
-    """The shape of mean and invstd is (ranks, channels); counts has the number
-    of values per rank."""
+    """mean and invstd have the shape (ranks, channels); counts has the number
+    of values of each rank."""
     weights = counts.to(mean.dtype).view(-1, 1)
     total = weights.sum()
     center = (mean * weights).sum(0) / total
@@ -128,7 +128,8 @@ def _native_dropout(drawing, x, p, train):
 
 
 def _fused_dropout(drawing, x, p):
-    """p is the share of elements to keep; the mask has bytes 0 and 1."""
+    """p is the share of elements that are kept. The mask consists of bytes 0
+    and 1."""
     mask = torch.empty_like(x, dtype=torch.uint8)
     mask.bernoulli_(p, generator=drawing.generator())
     kept = x * mask.to(x.dtype)
@@ -191,7 +192,7 @@ def _gru_cell_backward(grad, kept, has_bias):
 
 
 def _flatten_weight(weights, *_):
-    """Makes the weight buffer for cuDNN, which nothing reads."""
+    """Returns the weight buffer for cuDNN. Nothing reads it."""
     return torch.cat([one.reshape(-1) for one in weights])
 
 
@@ -210,8 +211,8 @@ def _scores(q, k, bias, causal, scale):
 
 
 def _repeated(q, one):
-    """Repeats the heads of `one` (k or v), so that each head of q has its
-    own."""
+    """Repeats the heads of `one` (k or v), so that there is one for each head
+    of q."""
     group = q.size(1) // max(one.size(1), 1)
     return one if group < 2 else one.repeat_interleave(group, 1)
 
@@ -221,8 +222,8 @@ def _heads(q, one):
 
 
 def _kept(seed, p, scores):
-    """Draws the factors for scores: 0 for dropped ones, otherwise 1 / (1 -
-    p)."""
+    """Draws the factors by which scores are multiplied: 0 for dropped scores,
+    1 / (1 - p) for others."""
     source = torch.Generator().manual_seed(int(seed))
     return (torch.rand(scores.shape, generator=source) >= p).to(
         scores.dtype) * (1 / (1 - p) if p < 1 else 0)
@@ -233,12 +234,13 @@ def _scale(q, scale):
 
 
 def _lying(made):
-    """Gives the result the memory layout of the fused kernels: B, M, H, D."""
+    """Gives the result the memory layout of fused kernels, in which the order
+    is B, M, H, D."""
     return made.transpose(1, 2).contiguous().transpose(1, 2)
 
 
 def _suits_cpu(q, v, bias, p):
-    """Whether PyTorch's CPU kernel supports the case."""
+    """Whether PyTorch's CPU kernel supports this case."""
     return bias is None and not p and q.size(3) == v.size(3) and q.numel() \
         and v.numel()
 
@@ -262,8 +264,8 @@ def _attend(drawing, q, k, v, bias, p, causal, scale):
 
 
 def _attend_backward(grad, q, k, v, bias, out, lse, seed, p, causal, scale):
-    """The gradients of q, k and v; also that of the bias, unless PyTorch's CPU
-    kernel is used, which does not compute it."""
+    """Returns the gradients of q, k and v. Also returns that of the bias,
+    unless PyTorch's CPU kernel is used, which does not compute it."""
     if _suits_cpu(q, v, bias, p):
         op = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward
         found = op(grad, q, _repeated(q, k), _repeated(q, v), out,
@@ -284,7 +286,7 @@ def _attend_backward(grad, q, k, v, bias, out, lse, seed, p, causal, scale):
 
 
 def _grouped(grad, like):
-    """Sums the gradients of all heads that share a k or v."""
+    """Sums the gradients of all heads that share one k or v."""
     if grad.size(1) == like.size(1):
         return grad
     return grad.unflatten(1, (like.size(1), -1)).sum(2)
@@ -350,8 +352,8 @@ def _cudnn_backward(grad, q, k, v, out, lse, seed, _, bias, cum_q, cum_k,
                             causal, scale)[:3]
 
 
-# Convolutions. The CPU sums transposed convolutions in the result's type,
-# rounding at every step.
+# Convolutions. For transposed convolutions, the CPU sums in the type of the
+# result and rounds at every step.
 
 def _convolution(x, weight, bias, stride, padding, dilation, transposed,
                  output_padding, groups):
@@ -386,7 +388,8 @@ def _int8_mm_out(a, b, *, out):
 
 
 def _histc(x, bins=100, low=0, high=0):
-    """histc for CUDA also counts integers, and returns its operand's type."""
+    """histc as CUDA has it: it also counts integers, and its result has the
+    type of its operand."""
     if x.is_floating_point() or x.is_complex() or x.dtype == torch.bool:
         return torch.histc(x, bins, low, high)
     if bins <= 0:
@@ -408,7 +411,7 @@ def _histc_out(x, bins=100, low=0, high=0, *, out):
     return out.resize_(made.size()).copy_(made)
 
 
-# Answers to questions about cuDNN.
+# Results for queries about cuDNN.
 
 def _no(*_, **__):
     return False
@@ -455,8 +458,8 @@ KERNELS = {
     "histc.out": _histc_out,
 }
 
-# Operators that draw random numbers; their first argument is a
-# python_random.Drawing.
+# Operators that draw random numbers. The first argument of their functions is
+# a python_random.Drawing.
 DRAWING = {
     "_fused_dropout": _fused_dropout,
     "_scaled_dot_product_cudnn_attention": _cudnn,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random numbers for kernels in Python. They are the same as in the C++ part
-(src/random.cpp, src/cuda_only_random.cpp), which explains their origin."""
+"""Random numbers for kernels in Python. They are the same as in the C++ part;
+src/random.cpp and src/cuda_only_random.cpp explain how they are made."""
 
 import math
 import threading
@@ -18,7 +18,7 @@ _turns = [threading.RLock() for _ in range(128)]  # one per device
 
 
 def turn(index):
-    """A lock: while it is held, no other thread draws numbers on the
+    """A lock. While a thread holds it, no other thread draws numbers on the
     device."""
     return _turns[index]
 
@@ -31,8 +31,8 @@ def _mix(x):
 
 
 class Drawing:
-    """The random numbers for one operator, beginning at the state of its
-    device generator. end() advances that generator."""
+    """The random numbers of one operator. They begin at the state of the
+    device's generator, which end() advances."""
 
     def __init__(self, given, index):
         if given is not None and given.device.type != "cuda":
@@ -46,7 +46,7 @@ class Drawing:
         self._drawn = 0
 
     def generator(self):
-        """A CPU generator to use in place of the device's."""
+        """A CPU generator that replaces the device's generator."""
         self._drawn = 4
         return torch.Generator().manual_seed(_mix(
             self.seed + 0x9e3779b97f4a7c15 * (self._offset // 4 + 1) & _WORD))
@@ -68,8 +68,8 @@ class Drawing:
             self._from.set_offset(self._offset + self._drawn)
 
     def words(self, count, of_step):
-        """Philox4x32-10 in the order of CUDA's kernels: four tensors of shape
-        (steps, threads), enough for `count` elements."""
+        """Computes Philox4x32-10 in the order of CUDA's kernels: four tensors
+        of the shape (steps, threads), enough for `count` elements."""
         device = torch.cuda.get_device_properties(self._index)
         blocks = device.multi_processor_count * (
             device.max_threads_per_multi_processor // _THREADS)
@@ -81,8 +81,8 @@ class Drawing:
 
 
 def _philox(seed, counter, thread):
-    """A product of 32-bit words may wrap around in int64, but no bits are
-    lost."""
+    """The product of two 32-bit words may wrap around in int64, but then no
+    bits are lost."""
     low, high = seed & _MASK, seed >> 32 & _MASK
     c = torch.broadcast_tensors(counter & _MASK, counter >> 32,
                                 thread & _MASK, thread >> 32)
@@ -95,7 +95,7 @@ def _philox(seed, counter, thread):
 
 
 def _uniform(w, wide):
-    """Uniform numbers in (0, 1]: two doubles or four floats per step."""
+    """Uniform numbers in (0, 1]: two doubles or four floats for each step."""
     if wide:
         unit = math.ldexp(1., -53)
         return [(w[i] ^ w[i + 1] << 21).double() * unit + unit / 2
@@ -104,7 +104,7 @@ def _uniform(w, wide):
 
 
 def _normal(w, wide):
-    """The Box-Muller transform of pairs of uniform numbers."""
+    """Applies the Box-Muller transform to pairs of uniform numbers."""
     u = _uniform(w, wide)
     if wide:
         pairs = [(u[0], u[1] * (2 * math.pi))]
@@ -116,7 +116,7 @@ def _normal(w, wide):
 
 
 def _fill(drawing, self, numbers, put):
-    """Fills in the elements in memory order."""
+    """Fills the elements in the order in which they are in memory."""
     wide = self.dtype == torch.double
     parts = numbers(drawing.words(self.numel(), 2 if wide else 4), wide)
     flat = put(torch.stack(parts, 1).flatten()[:self.numel()])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operand types, as in src/types.cpp and src/wider.cpp: types that CUDA's
-kernels refuse, and types that the CPU's kernels lack."""
+"""Types of operands, as in src/types.cpp and src/wider.cpp: types that CUDA's
+kernels refuse, and types that the CPU kernels lack."""
 
 import torch
 
@@ -12,8 +12,8 @@ _FAMILIES = {
     "integral": (torch.uint8, torch.int8, torch.int16, torch.int32,
                  torch.int64),
 }
-# PyTorch's names of types in messages, unless derived from torch.LongTensor
-# ("Long").
+# The names that PyTorch's messages use for types. Other names are derived:
+# torch.LongTensor gives "Long".
 _NAMES = {torch.complex32: "ComplexHalf", torch.complex64: "ComplexFloat",
           torch.complex128: "ComplexDouble", torch.bool: "Bool"}
 _WIDE = {torch.float16: torch.float32, torch.bfloat16: torch.float32,
@@ -39,7 +39,8 @@ _wider = {name: _types(text) for name, text in python_driver.facts("wider")}
 
 
 class Rules:
-    """The rules for one operator, found by its name without the overload."""
+    """The rules for one operator. They are found by its name without the
+    overload."""
 
     def __init__(self, name):
         names = name, name.removesuffix("_")  # matches the in-place form, too
@@ -50,8 +51,8 @@ class Rules:
 
     def check(self, operands, dtype, written):
         """Raises CUDA's error for unsupported types. operands: all tensors
-        that the operator reads; written: those that it changes; dtype: the
-        requested result type."""
+        that the operator reads; written: the tensors that it changes; dtype:
+        the requested type of the result."""
         if not self._refused:
             return
         types = {one.dtype for one in operands}
@@ -72,7 +73,7 @@ class Rules:
 
     @staticmethod
     def check_signal(signal, dims, last=None):
-        """Checks cuFFT's limits on sizes of dimensions in float16."""
+        """Checks whether cuFFT supports the sizes of dimensions in float16."""
         sizes = [signal.size(dim) for dim in dims]
         sizes[-1:] = [sizes[-1] if last is None else last]
         if signal.dtype in (torch.float16, torch.complex32) and any(
@@ -83,9 +84,9 @@ class Rules:
                 f"{sizes}")
 
     def call(self, function, args, options, written):
-        """Calls the CPU's kernel. If it does not support a type, converts the
-        operands to a wider one and rounds the result once. written: names of
-        arguments that it fills."""
+        """Calls the CPU kernel. If the kernel does not support a type,
+        converts the operands to a wider type, and rounds the result once.
+        written: the names of arguments that the kernel fills."""
         short = next((one.dtype for one in (*args, *options.values())
                       if isinstance(one, torch.Tensor)
                       and one.dtype in (self._wider or ())), None)

@@ -18,16 +18,15 @@ import threading
 PHASES = ("forward", "backward", "optimizer")
 CATEGORIES = ("parameters", "gradients", "optimizer", "activations", "other",
               "rounding")
-# Length of the history; an event takes about 200 bytes.
+# The maximum length of the history in events. An event takes about 200 bytes.
 _EVENTS = 1 << 17
-# The optimizer has its state from the second step on; after the third step,
-# memory use repeats.
+# The optimizer has its state from the second step on, and memory use repeats
+# after the third step.
 _FIRST_STEPS = 3
 
 
 class Device:
-    """What is known about one GPU; peaks are 0 until something is
-    allocated."""
+    """The data about one GPU. Peaks are 0 until something is allocated."""
 
     def __init__(self, index):
         self.index = index
@@ -50,16 +49,16 @@ def live_blocks(segments):
 
 
 def events_of(trace):
-    """Returns the events as tuples (is an allocation, address, bytes), oldest
-    first."""
+    """Returns the events as tuples (is an allocation, address, bytes). The
+    oldest comes first."""
     kinds = {"alloc": True, "free_requested": False}
     return [(kinds[e["action"]], e["addr"], e["size"]) for e in trace
             if e["action"] in kinds]
 
 
 def allocations_before(events, count):
-    """For each event, returns how many allocations the process had made before
-    it; count: how many until now."""
+    """Returns for each event how many allocations the process had made before
+    it. count: how many it has made until now."""
     numbers, left = [0] * len(events), count
     for i in range(len(events) - 1, -1, -1):
         left -= events[i][0]
@@ -68,8 +67,8 @@ def allocations_before(events, count):
 
 
 def totals(events, now):
-    """For each event, returns the bytes in use after it; now: the bytes in use
-    after the last event."""
+    """Returns for each event how many bytes were in use after it. now: how
+    many are in use after the last event."""
     after, total = [0] * len(events), now
     for i in range(len(events) - 1, -1, -1):
         after[i] = total
@@ -80,8 +79,8 @@ def totals(events, now):
 
 def what_lay(events, at, live):
     """Returns a dict {address: bytes} of the blocks that were in use after
-    event `at` and still are, and the total size of those that no longer
-    are."""
+    event `at` and still are, and the total size of the blocks that were in use
+    then but no longer are."""
     still, gone = dict(live), {}
     for allocates, address, size in reversed(events[at + 1:]):
         if not allocates:
@@ -105,14 +104,14 @@ def _tensors(torch, tree):
 
 
 def _plain(tensor):
-    """The part of a distributed tensor in this process; other tensors
-    unchanged."""
+    """Returns this process's part of a distributed tensor, and any other
+    tensor unchanged."""
     return getattr(tensor, "_local_tensor", tensor)
 
 
 def owners(torch):
-    """Returns a dict {(device, address): category} for all blocks whose use
-    can be determined. Searches all live objects, so programs need not register
+    """Returns a dict {(device, address): category} of all blocks whose use is
+    known. Searches all live objects, so that programs need not register
     them."""
     named = {}
 
@@ -185,8 +184,8 @@ class Watch:
             self._marks[index] = [(self._allocations(index), self._phase)]
 
     def _give_up(self, *args, **options):
-        """Ends the report when the program uses the history itself, as there
-        is only one."""
+        """Ends the report if the program uses the history itself, because
+        there is only one."""
         self._pid = None
         return self._history(*args, **options)
 
@@ -249,8 +248,9 @@ class Watch:
     # ---- peaks ----
 
     def _look(self, is_step=True):
-        """Called after a step, and before peaks are reset. If a peak has risen
-        since the last call, finds out what it consisted of."""
+        """Called after each step, and before peaks are reset. If a peak has
+        risen since the previous call, finds out what memory it consisted
+        of."""
         if not self._is_ours():
             return
         try:
@@ -340,8 +340,8 @@ class Watch:
         os.replace(path + ".new", path)
 
     def _least_capability(self):
-        """The lowest compute capability for which this PyTorch has code; 70 is
-        7.0."""
+        """The lowest compute capability for which this PyTorch contains code.
+        70 means 7.0."""
         numbers = [re.match(r"sm_(\d+)", one)
                    for one in self._torch.cuda.get_arch_list()]
         return min((int(one[1]) for one in numbers if one), default=0)

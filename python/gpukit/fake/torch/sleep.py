@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch.cuda._sleep(): PyTorch's kernel is machine code. This one is PTX and
-keeps the stream busy for the same time."""
+"""torch.cuda._sleep(). PyTorch's kernel for it is machine code; this one is
+PTX, and keeps the stream busy for the same time."""
 
 import ctypes
 
@@ -34,7 +34,7 @@ def _checked(result, what):
 
 
 def _find_kernel(driver):
-    """Loads the kernel, once per process; one library serves all devices."""
+    """Loads the kernel, once per process: one library serves all devices."""
     if not _kernel:
         library, kernel = ctypes.c_void_p(), ctypes.c_void_p()
         _checked(driver.cuLibraryLoadData(
@@ -48,7 +48,7 @@ def _find_kernel(driver):
 
 
 def _sleep(cycles):
-    """Keeps the current stream busy for this many SM clock cycles."""
+    """Keeps the current stream busy for this number of SM clock cycles."""
     torch.cuda.init()
     driver = ctypes.CDLL("libcuda.so.1")
     count = ctypes.c_int64(cycles)

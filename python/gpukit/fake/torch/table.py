@@ -34,8 +34,8 @@ def _beside(library):
 
 
 def keep(library):
-    """Writes the refused rows to a file next to the built library, once, for
-    readers that do not run PyTorch."""
+    """Writes the refused rows to a file beside the built library, only once,
+    for readers that do not run PyTorch."""
     path = _beside(library)
     if os.path.exists(path):
         return

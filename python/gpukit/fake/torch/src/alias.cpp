@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// Aliases: one CPU storage for each storage and one CPU tensor for each tensor
-// of a call, so that what is shared on the device is shared for the kernel too.
+// Aliases of device tensors. In a call, each storage has exactly one CPU
+// storage and each tensor exactly one CPU tensor, so that tensors that share
+// memory on the device also share it for the kernel.
 #include "alias.h"
 
 #include "components.h"
@@ -19,7 +20,7 @@ namespace gpukit
 namespace
 {
 
-// Up to this many, a linear search is faster than hashing.
+// A linear search is faster than hashing for at most this many entries.
 constexpr unsigned FEW = 12;
 
 const c10::DispatchKeySet BITS({c10::DispatchKey::Conjugate,
@@ -33,7 +34,7 @@ c10::Storage new_storage(c10::DataPtr data, std::size_t size,
 	    allocator, true);
 }
 
-// A tensor like `like` in all but its bytes.
+// Makes a tensor that equals `like` in all but its bytes.
 at::Tensor new_tensor(c10::Storage storage, c10::DispatchKey key,
 		      const at::Tensor &like)
 {
@@ -147,7 +148,8 @@ const Aliases::Bytes *Aliases::find_alias_bytes(const c10::Storage &alias) const
 	return nullptr;
 }
 
-// Device memory for a kernel's result: the memory it lies in, or a copy.
+// Returns device memory for the result of a kernel: the memory in which it is,
+// or a copy.
 static c10::DataPtr device_memory(c10::StorageImpl *s)
 {
 	c10::DataPtr memory;
@@ -177,7 +179,7 @@ c10::Storage Aliases::device_storage(const c10::Storage &storage)
 	c10::Storage device =
 	    new_storage(device_memory(s), size, device_allocator());
 
-	// A second result on the same bytes must share them.
+	// Another result on the same bytes must share them.
 	bytes_.push_back({device, storage, s->data(), size});
 	return device;
 }

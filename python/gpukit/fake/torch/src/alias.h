@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// Device tensors as CPU tensors on the same bytes, and back again.
+// Makes CPU tensors (aliases) on the bytes of device tensors, and turns them
+// back.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,34 +12,35 @@
 namespace gpukit
 {
 
-// The aliases of one call of an operator, on one device, which is current.
+// The aliases for one call of an operator. All are on the current device.
 class Aliases
 {
       public:
-	// The CPU tensor that stands for a device tensor; always the same one.
+	// Returns the CPU tensor for a device tensor, always the same one.
 	// written: the operator may change or resize it.
 	at::Tensor of(const at::Tensor &original, bool written);
 
-	// The tensor that the caller gets for the one that the operator
-	// returned.
+	// Returns the tensor that the caller gets in place of the one that the
+	// operator returned.
 	at::Tensor original_of(const at::Tensor &returned);
 
-	// Describes the arguments, to help find an index that is out of range:
-	// the sizes of the first tensor, and the range of integers in the
-	// others.
+	// Describes the arguments, to help find an index that is out of range.
+	// Gives the sizes of the first tensor, and the range of the integers in
+	// the others.
 	std::string describe() const;
 
-	// Gives written tensors the sizes that the operator gave their aliases.
+	// Resizes the written tensors as the operator has resized their
+	// aliases.
 	void settle();
 
-	// Whether its bytes are those of a device tensor.
+	// Whether the bytes of a tensor are those of a device tensor.
 	bool is_alias(const at::Tensor &t) const
 	{
 		return t.has_storage() && find_alias_bytes(t.storage());
 	}
 
-	// Visits each storage: the device's, the host address of its bytes,
-	// size.
+	// Calls visit(device storage, host address of its bytes, size) for each
+	// storage.
 	template <class Visit> void visit_bytes(Visit visit) const
 	{
 		for (const Bytes &b : bytes_)
@@ -66,10 +68,10 @@ class Aliases
 
 	c10::SmallVector<Pair, 6> pairs_;
 	c10::SmallVector<Bytes, 6> bytes_;
-	Places pair_of_, bytes_of_; // used when there are many
+	Places pair_of_, bytes_of_; // used if there are many entries
 };
 
-// Whether it is a tensor on a device.
+// Whether a tensor is on a device.
 inline bool is_on_device(const at::Tensor &t)
 {
 	return t.defined() && t.device().is_cuda();

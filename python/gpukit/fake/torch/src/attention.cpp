@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attention.cpp - computes attention with matrix products, holding one block of
- * the scores in memory at a time.
+ * attention.cpp - computes attention by matrix products. Only one block of the
+ * scores is in memory at a time.
  */
 #include "attention.h"
 
@@ -16,8 +16,8 @@ namespace
 const int64_t BLOCK_SCORES = 1 << 22;
 const double INFINITE = std::numeric_limits<double>::infinity();
 
-/* Converts the operands to the type of the sums, with one k and v per head of
- * q. */
+/* Converts the operands to the type of the sums, and gives each head of q its
+ * own k and v. */
 Sequence widen(const Sequence &sequence)
 {
 	Sequence wide = sequence;
@@ -55,7 +55,8 @@ int64_t diagonal_shift(const Sequence &s, const AttentionRules &rules)
 	return rules.bottom_right ? s.k.size(1) - s.q.size(1) : 0;
 }
 
-/* How far each key is to the right of its query's diagonal; shape: rows, N. */
+/* Returns how far each key is to the right of the diagonal, for each query. The
+ * shape is rows, N. */
 Tensor distances(const Sequence &s, const AttentionRules &rules, int64_t row,
 		 int64_t rows)
 {
@@ -73,7 +74,7 @@ void add_bias(Tensor &scores, const Tensor &bias)
 		scores.add_(bias);
 }
 
-/* With a causal mask, ALiBi's distances count from the first key. */
+/* With a causal mask, the distances of ALiBi count from the first key. */
 void add_slopes(Tensor &scores, const Sequence &s, const AttentionRules &rules,
 		int64_t row)
 {
@@ -104,7 +105,8 @@ Tensor compute_scores(const Sequence &s, const AttentionRules &rules,
 	return scores;
 }
 
-/* Draws the factors for scores: 0 for dropped ones, otherwise 1 / (1 - p). */
+/* Draws the factors by which scores are multiplied: 0 for dropped scores, 1 /
+ * (1 - p) for others. */
 Tensor draw_factors(const Sequence &s, const AttentionRules &rules, int64_t row,
 		    int64_t rows)
 {

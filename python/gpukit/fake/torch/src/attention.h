@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attention.h - softmax(scale * q k^T + bias) v, forward and backward, computed
- * as CUDA's fused kernels do: operands shorter than fp32 in fp32, one block of
- * rows at a time. The backward pass uses the logsumexp that the forward pass
- * has stored.
+ * attention.h - computes softmax(scale * q k^T + bias) v, forward and backward,
+ * as CUDA's fused kernels do: operands shorter than fp32 are computed in fp32,
+ * one block of rows at a time. The backward pass uses the logsumexp that the
+ * forward pass has stored.
  *
- * Shapes here and in the files of attention operators are lists of these
+ * The shapes here, and in the files of attention operators, are lists of these
  * letters: B sequences of a batch, H heads, M queries, N keys, D elements of a
  * head, T rows of all packed sequences. Hk is the number of heads of k and v,
  * Dv the number of elements of a head of v.
@@ -24,9 +24,9 @@ struct AttentionRules {
 	double dropout_p = 0;
 	Philox philox = {0, 0};
 	/*
-	 * Query i sees the keys from i + shift - left to i + shift + right; -1:
-	 * no limit. The shift is 0, or N - M if the diagonal ends in the lower
-	 * right corner.
+	 * Query i sees the keys from i + shift - left to i + shift + right; -1
+	 * means no limit. The shift is N - M if the diagonal ends in the lower
+	 * right corner, else 0.
 	 */
 	int64_t left = -1;
 	int64_t right = -1;
@@ -38,15 +38,16 @@ struct Sequence {
 	Tensor q;      /* H, M, D */
 	Tensor k;      /* Hk, N, D */
 	Tensor v;      /* Hk, N, Dv */
-	Tensor bias;   /* H, M, N; or undefined; boolean: visible keys */
-	Tensor slopes; /* H, for ALiBi; or undefined */
-	/* Index of the first of the H * M * N random numbers for dropout. */
+	Tensor bias;   /* shape H, M, N, or undefined; boolean: visible keys */
+	Tensor slopes; /* shape H, for ALiBi; or undefined */
+	/* Index of the first of the H * M * N random numbers that dropout
+	 * uses. */
 	uint64_t random_start = 0;
 };
 
 struct Attended {
 	Tensor out; /* H, M, Dv */
-	Tensor lse; /* H, M; infinite if a query sees no key */
+	Tensor lse; /* shape H, M; infinite if a query sees no key */
 };
 
 struct AttentionGradients {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attention_batch.cpp - splits a call into its sequences. Dense calls that
- * PyTorch's own CPU attention supports are passed to it, because it is faster.
+ * attention_batch.cpp - splits a call into its sequences. PyTorch's own CPU
+ * attention is faster, so that dense calls that it supports are passed to it.
  */
 #include "attention_batch.h"
 
@@ -29,7 +29,8 @@ int64_t count_heads(const AttentionBatch &batch)
 	return batch.q.size(1);
 }
 
-/* The part of q, or of a tensor with its shape, for one sequence: H, M, D. */
+/* Returns the part of q, or of a tensor with q's shape, for one sequence: H, M,
+ * D. */
 Tensor part_of_q(const AttentionBatch &batch, const Tensor &tensor, int64_t b)
 {
 	if (!is_packed(batch))
@@ -46,7 +47,7 @@ Tensor gather_pages(const AttentionBatch &batch, const Tensor &tensor,
 	    .transpose(0, 1);
 }
 
-/* The part of k or v for one sequence: Hk, N, D. */
+/* Returns the part of k or v for one sequence: Hk, N, D. */
 Tensor part_of_k(const AttentionBatch &batch, const Tensor &tensor, int64_t b)
 {
 	Tensor part;
@@ -63,7 +64,7 @@ Tensor part_of_k(const AttentionBatch &batch, const Tensor &tensor, int64_t b)
 	return part.narrow(1, 0, std::min(batch.used_k[b], part.size(1)));
 }
 
-/* The part of a logsumexp for one sequence: H, M. */
+/* Returns the part of a logsumexp for one sequence: H, M. */
 Tensor part_of_lse(const AttentionBatch &batch, const Tensor &lse, int64_t b)
 {
 	if (!is_packed(batch))
@@ -93,8 +94,8 @@ Sequence make_sequence(const AttentionBatch &batch, int64_t b)
 }
 
 /*
- * Whether PyTorch's CPU attention supports the mask: none, or a causal one that
- * starts in the upper left corner.
+ * Whether PyTorch's CPU attention supports the mask. It supports no mask, and a
+ * causal mask that starts in the upper left corner.
  */
 bool has_plain_mask(const AttentionBatch &batch, const AttentionRules &rules)
 {
@@ -115,7 +116,8 @@ bool suits_cpu_attention(const AttentionBatch &batch,
 	       batch.k.numel() > 0;
 }
 
-/* Repeats k or v, because CPU attention needs one per head of q. */
+/* Repeats k or v, because CPU attention needs a head of k and v for each head
+ * of q. */
 Tensor repeat_heads(const AttentionBatch &batch, const Tensor &tensor)
 {
 	int64_t group = count_heads(batch) / tensor.size(1);
@@ -123,8 +125,8 @@ Tensor repeat_heads(const AttentionBatch &batch, const Tensor &tensor)
 	return group > 1 ? tensor.repeat_interleave(group, 1) : tensor;
 }
 
-/* Returns the result if it can replace `place`; otherwise copies it to `place`.
- */
+/* Returns the result if it has the layout and type of `place`; otherwise copies
+ * it to `place` and returns that. */
 Tensor put_result(const Tensor &place, const Tensor &result)
 {
 	if (place.strides() == result.strides() &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attention_batch.h - the sequences in one call of an attention operator: a
- * dense batch, sequences packed one after another, or keys in pages. For the
- * letters of shapes see attention.h.
+ * attention_batch.h - the sequences of one call of an attention operator: a
+ * dense batch, sequences packed one after the other, or keys in pages.
+ * attention.h explains the letters in shapes.
  */
 #ifndef GPUKIT_TORCH_ATTENTION_BATCH_H
 #define GPUKIT_TORCH_ATTENTION_BATCH_H
@@ -16,18 +16,19 @@ namespace gpukit
 
 struct AttentionBatch {
 	/*
-	 * Shape: B, H, M, D for a dense batch; T, H, D for q if starts_q is
-	 * given, and for k and v if starts_k is given; pages, page size, Hk, D
-	 * for k and v if table is given.
+	 * Shapes. Dense batch: B, H, M, D. With starts_q: T, H, D for q. With
+	 * starts_k: T, H, D for k and v. With table: pages, page size, Hk, D
+	 * for k and v.
 	 */
 	Tensor q, k, v;
-	Tensor bias;   /* B, H, M, N; or undefined */
-	Tensor slopes; /* H, or B and H; or undefined */
-	/* One more entry than sequences. */
+	Tensor bias;   /* shape B, H, M, N; or undefined */
+	Tensor slopes; /* shape H, or B and H; or undefined */
+	/* Where each sequence starts, and where the last one ends. */
 	std::vector<int64_t> starts_q, starts_k;
-	/* Number of keys of each sequence. */
+	/* The number of keys of each sequence. */
 	std::vector<int64_t> used_k;
-	/* B, pages: the pages of each sequence's keys; or undefined. */
+	/* The pages that contain each sequence's keys (shape B, pages); or
+	 * undefined. */
 	Tensor table;
 	int64_t max_q = 0, max_k = 0;
 };
@@ -35,14 +36,15 @@ struct AttentionBatch {
 std::vector<int64_t> read_lengths(const optional<Tensor> &tensor);
 
 /*
- * out has the shape of q, with the last dimension of v. lse is B, H, M or
- * longer, or H, T for packed queries; it may be undefined. Returns out, or
- * another tensor of the same layout, to use in its place.
+ * Computes the result. out has the shape of q, but the last dimension of v. lse
+ * has the shape B, H, M (or is longer), or H, T for packed queries; it may be
+ * undefined. Returns out, or another tensor of the same layout to use instead.
  */
 Tensor attend_batch(const AttentionBatch &batch, const AttentionRules &rules,
 		    Tensor out, Tensor lse);
 
-/* Fills in grad; grad.bias is B, H, M, N, or undefined. */
+/* Fills in grad. The shape of grad.bias is B, H, M, N, unless it is
+ * undefined. */
 void attend_batch_backward(const AttentionBatch &batch,
 			   const AttentionRules &rules, const Attended &forward,
 			   const Tensor &grad_out, AttentionGradients &grad);

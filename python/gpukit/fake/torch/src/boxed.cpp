@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// The one kernel of all operators on a made-up device: turns their tensors
-// into CPU tensors on the same bytes, runs the CPU's kernel, and turns its
+// The one kernel for all operators on a made-up device. It turns their tensors
+// into CPU tensors on the same bytes, runs the CPU kernel, and turns the
 // results into tensors of the device.
 #include "boxed.h"
 
@@ -54,7 +54,7 @@ class Call
 	const Plan &plan_;
 	torch::jit::Stack &stack_;
 	std::size_t first_;
-	c10::Device device_ = c10::kCPU; // until a device is found
+	c10::Device device_ = c10::kCPU; // used until a device is known
 	Aliases aliases_;
 };
 
@@ -180,7 +180,7 @@ IValue *Call::generator_argument()
 				   : &stack_[first_ + plan_.generator];
 }
 
-// Runs it with the numbers of the device's generator.
+// Runs the operator with random numbers of the device's generator.
 void Call::run_drawing(const c10::OperatorHandle &op, DeviceWork *work)
 {
 	DeviceGenerator from = generator();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// Runs operators of CUDA tensors with the CPU's kernels.
+// Runs operators of CUDA tensors by the CPU's kernels.
 #pragma once
 
 #include "plan.h"
@@ -11,8 +11,8 @@
 namespace gpukit
 {
 
-// The kernel of one operator for the key CUDA. dense = false: for tensors that
-// are made of others.
+// The kernel of one operator for the key CUDA. dense = false: it is for tensors
+// that consist of other tensors.
 class BoxedKernel final : public c10::OperatorKernel
 {
       public:
@@ -27,7 +27,8 @@ class BoxedKernel final : public c10::OperatorKernel
 	Plan plan_;
 };
 
-// Autograd, autocast and views come before kernels: not again for aliases.
+// The keys of autograd, autocast and views. They were handled before the kernel
+// was called, and must not be handled again for the aliases.
 const c10::DispatchKeySet ABOVE_KERNELS =
     c10::autograd_dispatch_keyset_with_ADInplaceOrView |
     c10::autocast_dispatch_keyset;

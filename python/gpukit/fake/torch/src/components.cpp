@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// Takes sparse, compressed and nested tensors apart and rebuilds them.
+// Takes apart sparse, compressed and nested tensors, and rebuilds them.
 #include "components.h"
 
 #include <ATen/ATen.h>
@@ -17,7 +17,8 @@ struct Compressed {
 	at::Tensor compressed, plain;
 };
 
-// Which of a compressed tensor's indices are compressed, and which plain.
+// Returns the indices of a compressed tensor: the compressed ones, then the
+// plain ones.
 Compressed indices_of(const at::Tensor &t)
 {
 	auto *impl =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// Tensors that are made of tensors: sparse, compressed and nested ones.
+// Tensors that consist of other tensors: sparse, compressed and nested ones.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,15 +11,16 @@ namespace gpukit
 
 using Convert = std::function<at::Tensor(const at::Tensor &)>;
 
-// Whether it is made of others, and so has no storage of its own.
+// Whether a tensor consists of other tensors, so that it has no storage of its
+// own.
 bool has_components(const at::Tensor &t);
 
-// The same tensor on another kind of device, with converted components. Throws
-// for unknown layouts.
+// Returns the same tensor on another kind of device, with its components
+// converted. Throws if its layout is unknown.
 at::Tensor rebuild(const at::Tensor &t, c10::DeviceType device,
 		   const Convert &convert);
 
-// Makes a tensor equal to another one of its layout.
+// Makes a tensor equal to another tensor of the same layout.
 void overwrite(const at::Tensor &t, const at::Tensor &with,
 	       const Convert &convert);
 

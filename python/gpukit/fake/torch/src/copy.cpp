@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// copy_ of device tensors. Between host and device and between devices it uses
-// CUDA's own copies, in the order of streams; within a device it is an operator
-// like others, which may convert and transpose.
+// copy_ of device tensors. Between host and device, and between devices, it
+// uses CUDA's own copies in the order of streams. Within a device it is an
+// operator like any other, which may convert and transpose.
 #include "copy.h"
 
 #include "driver.h"
@@ -18,7 +18,8 @@ namespace gpukit
 namespace
 {
 
-// CUDA's copies move bytes: both sides must be contiguous and of one type.
+// Whether CUDA can copy the bytes: both sides must be contiguous and of the
+// same type.
 bool is_plain(const at::Tensor &self, const at::Tensor &src)
 {
 	return self.dtype() == src.dtype() && self.is_contiguous() &&
@@ -31,8 +32,8 @@ bool is_turned(const at::Tensor &t)
 	return t.is_conj() || t.is_neg();
 }
 
-// CUDA's copies conjugate and negate with kernels of their own; here each side
-// does it itself.
+// CUDA conjugates and negates during a copy, by kernels of its own. Here the
+// device or host that owns the tensor does so, before or after the copy.
 void copy_turning(at::Tensor &self, const at::Tensor &src, bool non_blocking)
 {
 	at::Tensor plain = src.resolve_conj().resolve_neg();
@@ -63,8 +64,8 @@ void copy_between_devices(at::Tensor &self, const at::Tensor &src,
 	self.copy_(there, non_blocking);
 }
 
-// Copies at capture time what the graph's copy will bring, so that operators
-// captured after it see the values.
+// Makes now, during capture, the copy that the graph will make later, so that
+// operators captured after it see the values.
 void bring_at_once(const at::Tensor &self, const at::Tensor &src)
 {
 	CapturedStream stream =

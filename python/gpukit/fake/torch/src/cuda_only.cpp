@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda_only.cpp - registers the rows of all topics, and records the outcome for
- * each name. A row is skipped if the running PyTorch has another schema for its
- * name, because a kernel with another signature would misread its arguments.
+ * cuda_only.cpp - registers the rows of all topics, and records for each name
+ * whether that succeeded. If the running PyTorch has another schema for a name,
+ * its row is skipped, because a kernel with another signature would misread the
+ * arguments.
  */
 #include "cuda_only.h"
 
@@ -17,11 +18,11 @@ namespace
 {
 
 struct Refusal {
-	const char *prefix; /* the beginning of operators' names */
+	const char *prefix; /* the first letters of operators' names */
 	const char *reason;
 };
 
-/* Operators that have a CUDA kernel, but none of ours. */
+/* Operators that have a CUDA kernel, but no kernel of ours. */
 const Refusal refusals[] = {
 #include "refusals.inc"
 };
@@ -58,7 +59,8 @@ bool has_cpu_form(const c10::OperatorHandle &op)
 	return false;
 }
 
-/* Whether the schemas match. An int in ours may stand for a symbolic int. */
+/* Whether two schemas match. Where ours has an int, the other may have a
+ * symbolic int. */
 bool fits_schema(const Row &row, const c10::FunctionSchema &schema)
 {
 	auto ours = row.schema();
@@ -76,7 +78,7 @@ bool goes_beside(const Row &row)
 	return row.beside_cpu && op && has_cpu_form(*op);
 }
 
-/* Returns why the row is not registered, or NULL. */
+/* Returns the reason why a row cannot be registered, or NULL. */
 const char *skip_reason(const Row &row)
 {
 	auto op = c10::Dispatcher::singleton().findSchema(
@@ -115,9 +117,9 @@ void add_beside(torch::Library &library, const Row &row)
 }
 
 /*
- * Registers a row, if it fits and no earlier row of its name was registered,
- * and records the outcome. C++ types may differ even if the schemas are the
- * same; PyTorch then throws before it has changed anything.
+ * Registers a row and records the outcome. Skips a row that does not fit, or
+ * whose name an earlier row has registered. Even if the schemas are the same,
+ * the C++ types may differ; PyTorch then throws before it has changed anything.
  */
 void add_row(torch::Library &library, const Row &row)
 {
@@ -161,8 +163,8 @@ TORCH_LIBRARY_FRAGMENT(gpukit, library)
 } // namespace gpukit
 
 /*
- * Returns lines of name, fate and reason, separated by tabs. A refusal applies
- * to all operators whose names begin with its name.
+ * Returns lines of name, fate and reason, separated by tabs. The line of a
+ * refusal applies to all operators whose names begin with its name.
  */
 extern "C" __attribute__((visibility("default"))) const char *
 gpukit_cuda_only_rows(void)

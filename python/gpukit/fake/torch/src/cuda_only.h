@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda_only.h - operators that PyTorch has only for CUDA, implemented as CPU
- * kernels under the same names; the boxed fallback runs them on aliases of
- * device tensors. Each topic has a table of rows; cuda_only.cpp registers those
- * that fit the running PyTorch.
+ * cuda_only.h - operators that PyTorch has only for CUDA. They are implemented
+ * as CPU kernels of the same names, which the boxed fallback runs on aliases of
+ * device tensors. Each topic has a table of rows; cuda_only.cpp registers the
+ * rows that fit the running PyTorch.
  */
 #ifndef GPUKIT_TORCH_CUDA_ONLY_H
 #define GPUKIT_TORCH_CUDA_ONLY_H
@@ -23,12 +23,13 @@ using c10::SymInt;
 using std::optional;
 
 struct Row {
-	/* For example "cudnn_convolution", with ".overload" if there is one. */
+	/* For example "cudnn_convolution". If there is an overload, ".overload"
+	 * follows. */
 	const char *name;
 	/*
-	 * If set: PyTorch's CPU kernel with that name supports less than
-	 * CUDA's. Ours is then named gpukit::NAME, and plain CPU tensors keep
-	 * using PyTorch's.
+	 * Whether PyTorch's CPU kernel of this name exists but supports less
+	 * than CUDA's. Our kernel is then named gpukit::NAME, and plain CPU
+	 * tensors still use PyTorch's.
 	 */
 	bool beside_cpu;
 	c10::FunctionSchema (*schema)();
@@ -46,8 +47,8 @@ template <auto *function> Row own_row(const char *name, bool beside_cpu = false)
 		[] { return torch::CppFunction(TORCH_FN(function)); }};
 }
 
-/* One function per topic. Rows with the same name are for different versions of
- * PyTorch. */
+/* One function per topic. Several rows may have the same name; they are for
+ * different versions of PyTorch. */
 Rows cudnn_attention_rows();
 Rows efficient_rows();
 Rows flash_rows();
@@ -65,13 +66,14 @@ Rows random_rows();
 Rows rnn_rows();
 Rows scaled_rows();
 
-/* An optional operand that is not given is nothing or an undefined tensor. */
+/* Whether an optional operand was given: it may be nothing or an undefined
+ * tensor. */
 inline bool is_given(const optional<Tensor> &tensor)
 {
 	return tensor.has_value() && tensor->defined();
 }
 
-/* CUDA's kernels sum operands shorter than fp32 in fp32. */
+/* The type in which CUDA's kernels sum: fp32 for shorter operands. */
 inline at::ScalarType accumulate_type(at::ScalarType type)
 {
 	return at::isReducedFloatingType(type) ? at::kFloat : type;
@@ -82,7 +84,7 @@ inline Tensor accumulated(const Tensor &tensor)
 	return tensor.to(accumulate_type(tensor.scalar_type()));
 }
 
-/* Writes the result of an operator's out= form. */
+/* Writes the result of an operator that has an out= argument. */
 inline Tensor &fill_out(Tensor &out, const Tensor &result)
 {
 	at::native::resize_output(out, result.sizes());

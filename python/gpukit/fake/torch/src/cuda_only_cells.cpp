@@ -22,7 +22,7 @@ Tensor add_bias(const Tensor &gates, const optional<Tensor> &bias)
 	return is_given(bias) ? wide + accumulated(*bias) : wide;
 }
 
-/* The workspace holds the gates i, f, g, o for the backward pass. */
+/* The workspace keeps the gates i, f, g and o for the backward pass. */
 Three lstm_cell(const Tensor &input_gates, const Tensor &hidden_gates,
 		const Tensor &cx, const optional<Tensor> &input_bias,
 		const optional<Tensor> &hidden_bias)
@@ -66,7 +66,7 @@ Three lstm_cell_backward(const optional<Tensor> &grad_hy,
 		has_bias ? grad_gates.sum(0) : Tensor()};
 }
 
-/* The workspace holds r, z, n, hx and the hidden part of n. */
+/* The workspace keeps r, z, n, hx and the hidden part of n. */
 Two gru_cell(const Tensor &input_gates, const Tensor &hidden_gates,
 	     const Tensor &hx, const optional<Tensor> &input_bias,
 	     const optional<Tensor> &hidden_bias)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda_only_choice.cpp - random orders and choices with the values of CUDA's
- * kernels: randperm sorts by random keys; multinomial divides by exponential
- * numbers, or looks up a uniform number in the cumulative probabilities.
+ * cuda_only_choice.cpp - random orders and choices, with the same results as
+ * CUDA's kernels. randperm sorts by random keys. multinomial divides by
+ * exponential numbers, or looks up a uniform number in the cumulative
+ * probabilities.
  */
 #include "cuda_only.h"
 #include "draw.h"
@@ -23,8 +24,8 @@ namespace
 using OptionalGenerator = optional<at::Generator>;
 
 /*
- * Bits per key for a permutation of n elements: enough that all keys differ
- * with a probability of 0.9.
+ * Bits per key for a permutation of n elements: so many that with a probability
+ * of 0.9 all keys differ.
  */
 int count_key_bits(double n)
 {
@@ -44,8 +45,8 @@ template <class Key> Tensor draw_keys(int64_t n, int bits)
 }
 
 /*
- * A Fisher-Yates shuffle of an island (a run of equal keys). Its random numbers
- * are those of the thread that has the island's first key.
+ * Shuffles an island (a run of equal keys) by Fisher and Yates' method. The
+ * random numbers are those of the thread that has the first key of the island.
  */
 void shuffle_island(int64_t *order, int64_t size, const Philox &philox,
 		    int64_t first)
@@ -120,8 +121,8 @@ void check_choice(const Tensor &weights, int64_t samples, bool again)
 		    "<= 0)");
 }
 
-/* Chooses the indices of the largest quotients of weights and exponential
- * numbers. */
+/* Chooses the indices with the largest quotients of weight and exponential
+ * number. */
 Tensor choose_once(const Tensor &weights, int64_t samples)
 {
 	Tensor q = at::empty_like(weights);
@@ -132,8 +133,9 @@ Tensor choose_once(const Tensor &weights, int64_t samples)
 }
 
 /*
- * The first index at which the cumulative sum reaches the number. If its weight
- * is 0, the last index before it with a nonzero weight.
+ * Returns the first index at which the cumulative sum reaches the number. If
+ * the weight at that index is 0, returns the last earlier index whose weight is
+ * not 0.
  */
 template <class T>
 int64_t look_up(T number, const T *sums, const T *weights, int64_t count)
@@ -148,8 +150,8 @@ int64_t look_up(T number, const T *sums, const T *weights, int64_t count)
 }
 
 /*
- * For each row, the grid has a thread for every sample, rounded up to blocks of
- * 128. The number of rows in the grid is limited.
+ * The grid has for each row a thread per sample, rounded up to blocks of 128.
+ * The number of rows in the grid is limited.
  */
 template <class T>
 void choose_rows(const Tensor &weights, const Tensor &sums, Tensor &out)

@@ -2,8 +2,8 @@
 /*
  * cuda_only_convolution.cpp - cuDNN's convolutions, depthwise convolutions, and
  * the backward pass of all convolutions. On CPUs without fp16 or bf16
- * instructions PyTorch computes these types value by value, up to 30 times
- * slower; there we use fp32, the type in which CUDA's kernels sum.
+ * instructions, PyTorch computes these types value by value, up to 30 times
+ * slower. There we compute in fp32, the type in which CUDA's kernels sum.
  */
 #include "cuda_only.h"
 
@@ -25,7 +25,7 @@ struct Geometry {
 	bool is_transposed;
 };
 
-/* A single value applies to all dimensions. */
+/* If only one value is given, it applies to all dimensions. */
 std::vector<int64_t> spread(IntArrayRef values, const Tensor &weight)
 {
 	size_t dims = weight.dim() - 2;
@@ -47,8 +47,8 @@ Geometry plain_geometry(const Tensor &weight, IntArrayRef stride,
 		false};
 }
 
-/* As in cuDNN, the result is channels-last if either operand is, except in
- * fp64. */
+/* Whether the result is channels-last. As in cuDNN, it is if either operand is,
+ * except in fp64. */
 at::MemoryFormat result_format(const Tensor &self, const Tensor &weight)
 {
 	auto last = weight.dim() == 4 ? at::MemoryFormat::ChannelsLast
@@ -81,8 +81,8 @@ bool has_instructions(ScalarType type)
 	return type == at::kBFloat16 ? bf16 : type != at::kHalf || fp16;
 }
 
-/* The type in which to compute. PyTorch's CPU kernels sum transposed
- * convolutions in the result's type, rounding at every step. */
+/* The type in which to compute. For transposed convolutions, PyTorch's CPU
+ * kernels sum in the type of the result and round at every step. */
 ScalarType fast_type(ScalarType type, bool is_transposed)
 {
 	bool is_short = at::isReducedFloatingType(type);
@@ -188,7 +188,7 @@ backward(const Tensor &grad, const Tensor &input, const Tensor &weight,
 	return {narrow(of_input), narrow(of_weight), narrow(of_bias)};
 }
 
-/* A convolution with one filter per channel: as many groups as the operand has
+/* A convolution with one filter per channel: the operand has as many groups as
  * channels. */
 Tensor depthwise(const Tensor &self, const Tensor &weight, IntArrayRef kernel,
 		 const optional<Tensor> &bias, IntArrayRef stride,
@@ -201,7 +201,7 @@ Tensor depthwise(const Tensor &self, const Tensor &weight, IntArrayRef kernel,
 	    plain_geometry(weight, stride, padding, dilation, self.size(1)));
 }
 
-/* PyTorch before 2.8 returns this result as const. */
+/* In PyTorch before 2.8, this result is const. */
 using DepthwiseOut = c10::guts::infer_function_traits_t<
     at::_ops::_conv_depthwise2d_out::schema>::return_type;
 

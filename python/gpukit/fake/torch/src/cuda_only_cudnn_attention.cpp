@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cuda_only_cudnn_attention.cpp - cuDNN's attention operators. A causal mask
- * starts in the upper left corner. For the letters of shapes see attention.h.
+ * starts in the upper left corner. attention.h explains the letters in shapes.
  */
 #include "attention_batch.h"
 
@@ -19,7 +19,7 @@ struct Lengths {
 	int64_t max_q, max_k;
 };
 
-/* query is B, H, M, D; if cum_q is given, it is T, H, D. */
+/* The shape of query is B, H, M, D or, if cum_q is given, T, H, D. */
 AttentionBatch make_batch(const Tensor &query, const Tensor &key,
 			  const Tensor &value, const optional<Tensor> &bias,
 			  const Lengths &lengths)
@@ -56,8 +56,8 @@ AttentionRules make_rules(const Tensor &query, optional<double> scale,
 	return rules;
 }
 
-/* Makes a result whose dimensions have the same order in memory as the query's.
- */
+/* Makes a result whose dimensions are in the same order in memory as those of
+ * the query. */
 Tensor make_out(const Tensor &query, int64_t head_size)
 {
 	std::vector<int64_t> order(query.dim()), sizes, back(query.dim());
@@ -75,7 +75,7 @@ Tensor make_out(const Tensor &query, int64_t head_size)
 	return at::empty(sizes, query.options()).permute(back);
 }
 
-/* The shape is B, H, M, 1; for packed sequences it is H, T. */
+/* The shape is B, H, M, 1 or, for packed sequences, H, T. */
 Tensor make_logsumexp(const AttentionBatch &batch)
 {
 	auto type =
@@ -89,8 +89,8 @@ Tensor make_logsumexp(const AttentionBatch &batch)
 	return at::empty({batch.q.size(1), batch.q.size(0)}, options);
 }
 
-/* Removes the last dimension of size 1, which only some versions of PyTorch
- * have. */
+/* Removes the last dimension of size 1. Only some versions of PyTorch have
+ * it. */
 Tensor plain_logsumexp(const AttentionBatch &batch, const Tensor &lse)
 {
 	if (batch.starts_q.empty())

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda_only_dropout.cpp - dropout in one pass, with the numbers of CUDA's
- * kernels: native_dropout, whose CPU form first rounds the scale to the
- * operand's type, and its predecessor.
+ * cuda_only_dropout.cpp - dropout in one pass, with the random numbers of
+ * CUDA's kernels: native_dropout and its predecessor. The CPU form of
+ * native_dropout would first round the scale to the operand's type.
  */
 #include "cuda_only.h"
 #include "distribution.h"
@@ -16,7 +16,8 @@ namespace gpukit
 namespace
 {
 
-/* The elements of an operand, in the order in which the kernel numbers them. */
+/* Returns the elements of an operand in the order in which the kernel numbers
+ * them. */
 template <class T, class Kept> struct Dropped {
 	using Wide = at::opmath_type<T>;
 
@@ -24,7 +25,7 @@ template <class T, class Kept> struct Dropped {
 	T *out;
 	Kept *kept;
 	int64_t count;
-	Wide share, scale; /* share: part of the elements to keep */
+	Wide share, scale; /* share: the part of the elements that is kept */
 
 	void put(int64_t at, float number) const
 	{
@@ -37,7 +38,7 @@ template <class T, class Kept> struct Dropped {
 	}
 };
 
-/* Drops elements as a kernel does whose threads handle four elements each, one
+/* Drops elements like a kernel in which each thread handles four elements, one
  * grid of threads apart. */
 template <class Row>
 void drop_apart(const Row &row, const Grid &grid, int64_t first)
@@ -59,8 +60,8 @@ void drop_apart(const Row &row, const Grid &grid, int64_t first)
 	}
 }
 
-/* Drops elements as a kernel does whose threads handle 2, 4 or 8 adjacent
- * elements each. */
+/* Drops elements like a kernel in which each thread handles 2, 4 or 8 adjacent
+ * elements. */
 template <class Row>
 void drop_together(const Row &row, const Grid &grid, int64_t first,
 		   int64_t width)
@@ -84,9 +85,9 @@ void drop_together(const Row &row, const Grid &grid, int64_t first,
 }
 
 /*
- * The number of elements that CUDA's kernel loads at once: 16 bytes (in older
- * versions, four elements); less if the alignment or the number of elements
- * requires it.
+ * The number of elements that CUDA's kernel loads at once: 16 bytes or, in
+ * older versions, four elements. It is smaller if the alignment or the number
+ * of elements requires that.
  */
 int64_t count_at_once(const Tensor &self)
 {
@@ -124,8 +125,8 @@ void drop(const Tensor &in, Tensor &out, Tensor &mask, double share,
 	});
 }
 
-/* All three tensors are flattened in the same order: that of memory, or that of
- * indices. */
+/* Flattens a tensor, in the order of memory or in that of indices. The order
+ * must be the same for all three tensors. */
 Tensor flat(const Tensor &tensor, bool of_memory)
 {
 	return of_memory ? tensor.as_strided({tensor.numel()}, {1})
@@ -155,14 +156,15 @@ std::tuple<Tensor, Tensor> drop_out(const Tensor &self, double share)
 	return {out, mask};
 }
 
-/* share: the share of elements to keep; the mask has bytes 0 and 1. */
+/* share: the part of the elements that is kept. The mask consists of bytes 0
+ * and 1. */
 std::tuple<Tensor, Tensor> fused_dropout(const Tensor &self, double share,
 					 optional<at::Generator>)
 {
 	return drop_out<uint8_t>(self, share);
 }
 
-/* Outside of training all elements are kept; with p = 1 none are. */
+/* When not training, all elements are kept; with p = 1, none are. */
 std::tuple<Tensor, Tensor> native_dropout(const Tensor &self, double p,
 					  optional<bool> train)
 {
@@ -173,7 +175,7 @@ std::tuple<Tensor, Tensor> native_dropout(const Tensor &self, double p,
 	return drop_out<bool>(self, 1 - p);
 }
 
-/* A plain number would first be rounded to the type; a tensor is not. */
+/* Use a tensor: a plain number would first be rounded to the operand's type. */
 Tensor masked_scale(const Tensor &self, const Tensor &mask, double scale)
 {
 	return (self * mask.to(self.scalar_type()))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda_only_efficient.cpp - the operators of memory-efficient attention, which
- * supports biases, head sizes and fp32 that FlashAttention does not support.
- * For the letters of shapes see attention.h.
+ * cuda_only_efficient.cpp - the operators of memory-efficient attention. It
+ * supports biases, head sizes and fp32, which FlashAttention does not support.
+ * attention.h explains the letters in shapes.
  */
 #include "attention_batch.h"
 
@@ -48,7 +48,7 @@ struct Lengths {
 	optional<int64_t> max_q, max_k;
 };
 
-/* query is B, M, H, D; for packed sequences it is 1, T, H, D. */
+/* The shape of query is B, M, H, D or, for packed sequences, 1, T, H, D. */
 AttentionBatch make_batch(const Tensor &query, const Tensor &key,
 			  const Tensor &value, const optional<Tensor> &bias,
 			  const Lengths &lengths)
@@ -76,8 +76,8 @@ AttentionBatch make_batch(const Tensor &query, const Tensor &key,
 	return batch;
 }
 
-/* Rows are padded with infinity to whole blocks, which the backward pass skips.
- */
+/* Pads rows to whole blocks with infinity. The backward pass skips such
+ * rows. */
 Tensor make_logsumexp(const AttentionBatch &batch, bool is_wanted)
 {
 	bool is_packed = !batch.starts_q.empty();
@@ -125,8 +125,8 @@ efficient_forward(const Tensor &query, const Tensor &key, const Tensor &value,
 		batch.max_k};
 }
 
-/* is_shared: makes the gradients of q, k and v as parts of one tensor, which
- * the caller may return. */
+/* is_shared: the gradients of q, k and v become parts of one tensor, which the
+ * caller may return. */
 AttentionGradients make_gradients(const AttentionBatch &batch, bool is_shared)
 {
 	auto like = [](const Tensor &tensor) {
@@ -150,8 +150,8 @@ AttentionGradients make_gradients(const AttentionBatch &batch, bool is_shared)
 		chunk.select(2, 2).transpose(1, 2), Tensor()};
 }
 
-/* Reduces the gradient to the size of the given bias. Rows start at multiples
- * of 16. */
+/* Reduces the gradient to the size of the bias that was given. Rows start at
+ * multiples of 16. */
 Tensor shape_bias_gradient(const Tensor &grad, const Tensor &bias)
 {
 	auto sizes = bias.sizes().vec();
@@ -173,7 +173,7 @@ struct BackwardOptions {
 
 using FourTensors = std::tuple<Tensor, Tensor, Tensor, Tensor>;
 
-/* Gives packed gradients the shape 1, T, H, D again. */
+/* Gives the gradients of packed sequences the shape 1, T, H, D again. */
 Tensor turn_back(const AttentionBatch &batch, const Tensor &grad)
 {
 	return batch.starts_q.empty() ? grad.transpose(1, 2)
@@ -228,7 +228,7 @@ FourTensors efficient_backward(
 			     scale, window, seed, offset});
 }
 
-/* query is B, H, M, D. */
+/* The shape of query is B, H, M, D. */
 FourTensors sdp_efficient(const Tensor &query, const Tensor &key,
 			  const Tensor &value, const optional<Tensor> &bias,
 			  bool wants_lse, double dropout_p, bool is_causal,

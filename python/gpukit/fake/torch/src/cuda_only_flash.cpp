@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cuda_only_flash.cpp - FlashAttention's operators. A diagonal mask ends in the
- * lower right corner, as in FlashAttention 2.1 and later. For the letters of
- * shapes see attention.h.
+ * lower right corner, as in FlashAttention 2.1 and later. attention.h explains
+ * the letters in shapes.
  */
 #include "attention_batch.h"
 
@@ -51,7 +51,7 @@ Philox read_random_state(const Tensor &first, const Tensor &second)
 	return {seed[0], *(const uint64_t *)second.const_data_ptr()};
 }
 
-/* A window has no limit if the size is -1 or not given. */
+/* A window whose size is -1 or not given has no limit. */
 AttentionRules make_rules(const Tensor &query, optional<double> scale,
 			  double dropout_p, bool is_causal,
 			  optional<int64_t> left, optional<int64_t> right)
@@ -66,7 +66,7 @@ AttentionRules make_rules(const Tensor &query, optional<double> scale,
 	return rules;
 }
 
-/* query is B, M, H, D; if cum_q is given, it is T, H, D. */
+/* The shape of query is B, M, H, D or, if cum_q is given, T, H, D. */
 AttentionBatch make_batch(const Tensor &query, const Tensor &key,
 			  const Tensor &value, const optional<Tensor> &cum_q,
 			  const optional<Tensor> &cum_k, int64_t max_q,
@@ -178,8 +178,8 @@ FlashResult flash_forward_paged(
 	return run_flash(batch, rules, at::empty_like(query));
 }
 
-/* scale has one value for all heads, or one per sequence and head of the keys.
- */
+/* scale has one value for all heads, or one for each sequence and each head of
+ * the keys. */
 Tensor decode_heads(const Tensor &tensor, const optional<Tensor> &scale,
 		    const optional<Tensor> &cum)
 {
@@ -267,7 +267,7 @@ std::tuple<Tensor, Tensor, Tensor> flash_backward(
 using SdpResult = std::tuple<Tensor, Tensor, Tensor, Tensor, SymInt, SymInt,
 			     Tensor, Tensor, Tensor>;
 
-/* query is B, H, M, D. */
+/* The shape of query is B, H, M, D. */
 SdpResult sdp_flash(const Tensor &query, const Tensor &key, const Tensor &value,
 		    double dropout_p, bool is_causal, bool return_debug_mask,
 		    optional<double> scale)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda_only_histogram.cpp - histc. CUDA's version also counts integers, and
- * returns its operand's type.
+ * cuda_only_histogram.cpp - histc as CUDA has it: it also counts integers, and
+ * its result has the type of its operand.
  */
 #include "cuda_only.h"
 
@@ -17,8 +17,8 @@ namespace
 using at::Scalar;
 
 /*
- * The lower end of the first bin and the upper end of the last one. If the
- * given ends are equal, the ends of the data's range are used.
+ * The lower end of the first bin and the upper end of the last bin. If the
+ * given ends are equal, uses the range of the data.
  */
 template <class T>
 std::pair<T, T> find_ends(const Tensor &self, const Scalar &min,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda_only_int4.cpp - matrices (n rows, k columns) of 4-bit weights, packed in
- * the order in which tensor cores of 16 x 8 x 16 read them: [n / 8][k / (16 *
- * inner)][32 lanes][inner / 2] words. A word has the values of one lane for two
- * tiles of k. Lane t has row t / 4 and, in each tile, the columns 2 * (t % 4),
- * the next one, and these two plus 8.
+ * cuda_only_int4.cpp - matrices (n rows, k columns) of 4-bit weights. They are
+ * packed in the order in which tensor cores of 16 x 8 x 16 read them: [n / 8][k
+ * / (16 * inner)][32 lanes][inner / 2] words. A word has the values of one lane
+ * for two tiles of k. Lane t has row t / 4 and, in each tile, four columns: 2 *
+ * (t % 4), the next one, and these two plus 8.
  */
 #include "cuda_only.h"
 
@@ -16,10 +16,11 @@ namespace
 const int64_t TILE = 16;
 const int64_t LANES = 32;
 
-/* order[n]: the index of the value in the n-th four bits of a word. */
+/* order[n] is the index of the value that the n-th four bits of a word
+ * contain. */
 const int order[8] = {0, 2, 4, 6, 1, 3, 5, 7};
 
-/* The column of a lane's i-th value within the two tiles of its word. */
+/* The column of the i-th value of a lane, within the two tiles of its word. */
 int64_t find_column(int64_t lane, int64_t i)
 {
 	return i / 4 * TILE + i / 2 % 2 * 8 + lane % 4 * 2 + i % 2;
@@ -60,8 +61,8 @@ template <typename Visit> void walk(const Packed &packed, Visit visit)
 					      4 * n);
 }
 
-/* Packs a matrix of n, k / 2 bytes. Each byte has two values, the first in the
- * upper half. */
+/* Packs a matrix of n rows and k / 2 bytes. Each byte has two values, the first
+ * one in its upper half. */
 Tensor pack_weight(const Tensor &self, int64_t inner)
 {
 	int64_t columns = self.size(1) * 2;
@@ -89,7 +90,7 @@ Tensor pack_weight(const Tensor &self, int64_t inner)
 	return out;
 }
 
-/* Returns the values, which are 0 to 15; the shape is n, k. */
+/* Returns the values, which are 0 to 15. The shape is n, k. */
 Tensor unpack_weight(const Tensor &weight, int64_t columns)
 {
 	Packed packed = {weight.size(0) * 8, columns, weight.size(3) * 2};
@@ -104,8 +105,8 @@ Tensor unpack_weight(const Tensor &weight, int64_t columns)
 	return out;
 }
 
-/* The shape of scales is k / group, n, 2: each pair is a scale, and the number
- * that the value 8 stands for. */
+/* The shape of scales is k / group, n, 2. Each pair consists of a scale and the
+ * number that the value 8 represents. */
 Tensor multiply_packed(const Tensor &self, const Tensor &weight, int64_t group,
 		       const Tensor &scales)
 {

@@ -26,9 +26,9 @@ using OptionalGenerator = optional<at::Generator>;
 using NoGenerator = void;
 
 /*
- * Whether a number in a range of this size is made from 64 random bits. That
- * differs between versions of PyTorch. Its CPU header decides as CUDA's kernel
- * does, so this calls that header and watches what it draws.
+ * Whether 64 random bits are used for a number in a range of this size. This
+ * differs between versions of PyTorch, but the version's CPU header decides
+ * like CUDA's kernel. So this calls the header, and records what it draws.
  */
 template <class T> bool is_of_64_bits(uint64_t range)
 {
@@ -93,8 +93,8 @@ template <class> struct FromToKernel {
 };
 
 /*
- * How many integers, beginning with 0, a type can represent without gaps; 0
- * means 2^64.
+ * How many integers, from 0 on, a type can represent without gaps; 0 means
+ * 2^64.
  */
 template <class T> constexpr uint64_t count_numbers()
 {
@@ -147,8 +147,7 @@ template <class> struct CoinKernel {
 	}
 };
 
-/* Draws by a grid of its own, in which each thread fills four adjacent
- * elements. */
+/* Uses its own grid, in which each thread fills four adjacent elements. */
 void fill_by_fours(float *out, int64_t count, const Philox &philox)
 {
 	at::parallel_for(
@@ -165,7 +164,7 @@ void fill_by_fours(float *out, int64_t count, const Philox &philox)
 	    });
 }
 
-/* Each element has its own probability. */
+/* Each element has a probability of its own. */
 template <class> struct CoinsKernel {
 	void operator()(const Tensor &self, const Tensor &p, OptionalGenerator)
 	{

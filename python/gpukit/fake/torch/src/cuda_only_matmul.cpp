@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda_only_matmul.cpp - matrix products of fp16, bf16 and int8 operands with
- * wider results.
+ * cuda_only_matmul.cpp - products of fp16, bf16 and int8 matrices whose results
+ * have wider types.
  */
 #include "cuda_only.h"
 
@@ -26,7 +26,7 @@ void check_types(const Tensor &self, const Tensor &other, ScalarType out)
 		    out);
 }
 
-/* Computes in fp32 throughout, and rounds once. */
+/* Computes everything in fp32, and rounds once. */
 Tensor multiply(const Tensor &self, const Tensor &other, ScalarType out)
 {
 	check_types(self, other, out);
@@ -115,8 +115,8 @@ Tensor &wide_baddbmm_out(const Tensor &self, const Tensor &left,
 			  wide_baddbmm(self, left, right, type, beta, alpha));
 }
 
-/* Checks the sizes as cuBLAS' int8 kernels do; the CPU's kernel takes any
- * sizes. */
+/* Checks sizes in the way that cuBLAS' int8 kernels do, because the CPU kernel
+ * accepts any sizes. */
 void check_int8_sizes(const Tensor &self, const Tensor &other)
 {
 	TORCH_CHECK(self.dim() == 2, "Expected self to be of dimension 2 but ",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cuda_only_norm.cpp - cuDNN's batch norm, the parts of SyncBatchNorm, and the
- * backward pass of RMS norm. Statistics of operands shorter than fp32 are in
- * fp32.
+ * backward pass of RMS norm. Statistics of operands shorter than fp32 are
+ * computed in fp32.
  */
 #include "cuda_only.h"
 
@@ -17,7 +17,8 @@ using Two = std::tuple<Tensor, Tensor>;
 using Three = std::tuple<Tensor, Tensor, Tensor>;
 using Four = std::tuple<Tensor, Tensor, Tensor, Tensor>;
 
-/* One value per channel, shaped to broadcast over the operand. */
+/* Shapes a tensor with one value per channel so that it broadcasts over the
+ * operand. */
 Tensor by_channel(const Tensor &values, const Tensor &like)
 {
 	std::vector<int64_t> shape(like.dim(), 1);
@@ -46,7 +47,7 @@ Tensor like_operand(const Tensor &wide, const Tensor &operand)
 	    .contiguous(operand.suggest_memory_format());
 }
 
-/* Outside of training, cuDNN does not update statistics. */
+/* cuDNN does not update statistics when not training. */
 Four cudnn_forward(const Tensor &input, const Tensor &weight,
 		   const optional<Tensor> &bias,
 		   const optional<Tensor> &running_mean,
@@ -137,8 +138,8 @@ void update_running(const optional<Tensor> &running, const Tensor &value,
 		    .add_(value.to(running->options()), momentum);
 }
 
-/* The shape of mean and invstd is (ranks, channels); counts has the number of
- * values per rank. */
+/* mean and invstd have the shape (ranks, channels); counts has the number of
+ * values of each rank. */
 Two gather_with_counts(const Tensor &input, const Tensor &mean,
 		       const Tensor &invstd,
 		       const optional<Tensor> &running_mean,
@@ -207,7 +208,7 @@ Tensor backward_elemt(const Tensor &grad_out, const Tensor &input,
 	return like_operand(grad, input);
 }
 
-/* y = x * rstd * weight, where each normalized part has one rstd. */
+/* y = x * rstd * weight. There is one rstd for each normalized part. */
 Two rms_backward(const Tensor &grad_out, const Tensor &input,
 		 at::IntArrayRef shape, const Tensor &rstd,
 		 const optional<Tensor> &weight, std::array<bool, 2> wanted)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cuda_only_other.cpp - the other operators of cuDNN: grid samplers, CTC loss,
- * and the state of its dropout.
+ * and the state of dropout.
  */
 #include "cuda_only.h"
 

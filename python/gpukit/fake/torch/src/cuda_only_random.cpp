@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cuda_only_random.cpp - random numbers of continuous distributions, with the
- * values of CUDA's kernels. PyTorch's own templates check arguments and make
- * iterators; our kernels are template parameters.
+ * same results as CUDA's kernels. PyTorch's templates check arguments and make
+ * iterators; our kernels are their template parameters.
  */
 #include "cuda_only.h"
 #include "distribution.h"
@@ -23,12 +23,12 @@ namespace templates = at::native::templates;
 
 using at::TensorIteratorBase;
 using OptionalGenerator = optional<at::Generator>;
-/* The generator type of the templates. It is not used, as our kernels have
+/* The generator type for the templates. It is unused, because our kernels have
  * their own source of numbers. */
 using NoGenerator = void;
 
-/* Calls work(T(), Wide()): T is the iterator's type, Wide the type in which to
- * compute. */
+/* Calls work(T(), Wide()). T is the type of the iterator's elements, Wide the
+ * type in which to compute. */
 template <class Work> void dispatch(TensorIteratorBase &iter, Work work)
 {
 	AT_DISPATCH_FLOATING_TYPES_AND2(
@@ -117,7 +117,8 @@ template <class> struct CauchyKernel {
 		dispatch(iter, [&](auto t, auto wide) {
 			using T = decltype(t);
 			using Wide = decltype(wide);
-			/* The limits of CUDA's tangent for floats. */
+			/* CUDA limits the argument of the tangent of a float
+			 * like this. */
 			const Wide least =
 			    sizeof(Wide) == 4
 				? std::numeric_limits<Wide>::epsilon()
@@ -194,7 +195,7 @@ Tensor &geometric(Tensor &self, double p, OptionalGenerator g)
 									g);
 }
 
-/* normal() for a Mean and an Std that are tensors or numbers. */
+/* normal() where Mean and Std are tensors or numbers. */
 template <class Mean, class Std>
 Tensor normal_of(Mean mean, Std std, OptionalGenerator g)
 {

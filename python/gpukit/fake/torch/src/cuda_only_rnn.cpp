@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda_only_rnn.cpp - cuDNN's recurrent networks, built from PyTorch's own
- * layers. The backward pass repeats the forward pass with the same dropout,
- * whose seed is in the reserve.
+ * cuda_only_rnn.cpp - cuDNN's recurrent networks, made of PyTorch's own layers.
+ * The backward pass repeats the forward pass with the same dropout; the seed
+ * for it is in the reserve.
  */
 #include "cuda_only.h"
 
@@ -31,7 +31,7 @@ struct Network {
 };
 
 struct Operands {
-	Tensor input, hx, cx; /* cx: defined only for LSTM */
+	Tensor input, hx, cx; /* cx: defined for LSTM only */
 	std::vector<Tensor> weights;
 };
 
@@ -39,7 +39,7 @@ struct Results {
 	Tensor output, hy, cy;
 };
 
-/* During its lifetime, draws use a generator with a known seed. */
+/* While it exists, random numbers come from a generator with a known seed. */
 class SeededDraws
 {
       public:
@@ -177,7 +177,8 @@ rnn(const Tensor &input, TensorList weights, int64_t weight_stride0,
 				     : at::empty({0}, input.options())};
 }
 
-/* Kernels run without the dispatch keys of autograd; this restores them. */
+/* Kernels run without the dispatch keys of autograd. This restores these
+ * keys. */
 struct WithAutograd {
 	at::AutoGradMode mode{true};
 	c10::impl::ForceDispatchKeyGuard keys{
@@ -267,8 +268,8 @@ std::tuple<Tensor, Tensor, Tensor, std::vector<Tensor>> rnn_backward(
 }
 
 /*
- * Returns a weight buffer for cuDNN. The weights stay where they are, because
- * nothing reads the buffer.
+ * Returns a weight buffer for cuDNN. Nothing reads it, so the weights stay
+ * where they are.
  */
 Tensor flatten_weight(TensorList weights, int64_t weight_stride0,
 		      int64_t input_size, int64_t mode, int64_t hidden_size,
@@ -290,7 +291,7 @@ Tensor flatten_weight(TensorList weights, int64_t weight_stride0,
 	return at::cat(flat);
 }
 
-/* The contents do not matter: our networks seed their dropout themselves. */
+/* Its content does not matter, because our networks seed their own dropout. */
 Tensor init_dropout_state(double dropout, bool train, int64_t seed,
 			  optional<at::ScalarType> type,
 			  optional<at::Layout> layout,

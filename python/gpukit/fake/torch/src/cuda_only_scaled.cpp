@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda_only_scaled.cpp - products of fp8 and fp4 matrices that have a scale per
- * matrix, row or block of values. Values and scales are multiplied in fp32. The
- * right operand is transposed, so that the dimension k is the last one of both.
+ * cuda_only_scaled.cpp - products of fp8 and fp4 matrices with scales. A scale
+ * applies to a matrix, a row, or a block of values. Values and scales are
+ * multiplied in fp32. The right operand is transposed, so that k is the last
+ * dimension of both operands.
  */
 #include "cuda_only.h"
 
@@ -21,7 +22,8 @@ using at::TensorList;
 /* The values of at::blas::ScalingType, which exists since PyTorch 2.10. */
 enum Recipe { WHOLE, ROWS, BLOCK_16, BLOCK_32, BLOCK_128, BLOCK_128_128 };
 
-/* The area to which one scale applies: rows, and values along k. */
+/* The area to which one scale applies: a number of rows, and of values along
+ * k. */
 struct Cover {
 	int64_t rows, columns;
 };
@@ -32,7 +34,7 @@ int64_t divide_up(int64_t a, int64_t b)
 	return (a + b - 1) / b;
 }
 
-/* Older versions of PyTorch do not have the constants of the newest types. */
+/* Older versions of PyTorch lack constants for the newest types. */
 bool has_type(const Tensor &tensor, const char *name)
 {
 	return !std::strcmp(c10::toString(tensor.scalar_type()), name);
@@ -43,7 +45,7 @@ bool is_fp4(const Tensor &tensor)
 	return has_type(tensor, "Float4_e2m1fn_x2");
 }
 
-/* Each byte has two values, the first in the lower half. */
+/* Each byte contains two values, the first one in its lower half. */
 Tensor decode_fp4(const Tensor &tensor)
 {
 	Tensor values =
@@ -61,8 +63,8 @@ Tensor decode(const Tensor &tensor)
 	return is_fp4(tensor) ? decode_fp4(tensor) : tensor.to(at::kFloat);
 }
 
-/* Unpacks scales stored in tiles. A tile has 128 rows and 4 columns and is 32 x
- * 4 x 4 in memory. */
+/* Unpacks scales that are stored in tiles. A tile has 128 rows and 4 columns;
+ * in memory it has the shape 32 x 4 x 4. */
 Tensor straighten(const Tensor &scale, int64_t rows, int64_t columns)
 {
 	int64_t high = divide_up(rows, 128), wide = divide_up(columns, 4);
@@ -112,7 +114,8 @@ Tensor expand_scale(const Scale &scale, int64_t rows, int64_t columns)
 	return spread(values.to(at::kFloat), cover, rows, columns);
 }
 
-/* Determines the area of a scale without a recipe from its type and size. */
+/* Determines to which area a scale applies, from its type and size. Used if no
+ * recipe is given. */
 Scale guess_scale(const Tensor &scale, int64_t rows, int64_t columns)
 {
 	if (scale.numel() == 1)
@@ -135,13 +138,13 @@ Scale guess_scale(const Tensor &scale, int64_t rows, int64_t columns)
 	return {scale, BLOCK_128_128, false};
 }
 
-/* The scale of the right operand, which has the shape k, n. */
+/* Returns the scale of the right operand, whose shape is k, n. */
 Tensor turn_scale(const Tensor &scale)
 {
 	return scale.dim() == 2 ? scale.t() : scale;
 }
 
-/* fp8 results saturate, as in cuBLAS. */
+/* Results in fp8 are limited to its range, as in cuBLAS. */
 Tensor narrow_result(const Tensor &wide, ScalarType type)
 {
 	double most = type == at::kFloat8_e4m3fn ? 448
@@ -209,7 +212,7 @@ Tensor &scaled_mm_out(const Tensor &self, const Tensor &mat2,
 			   type.value_or(out.scalar_type()), use_fast_accum));
 }
 
-/* The lists of structured operators have another type. */
+/* Structured operators use another type for lists. */
 using AnyList = const at::ITensorListRef &;
 
 template <class List> std::vector<Tensor> copy_list(const List &list)
@@ -223,7 +226,7 @@ struct Scales {
 	bool is_right;
 };
 
-/* Multiplies the scales of two levels. */
+/* Combines scales of two levels by multiplying them. */
 Tensor apply_scales(Tensor wide, const Scales &scales)
 {
 	TORCH_CHECK(scales.values.size() == scales.recipes.size(),
@@ -307,8 +310,8 @@ Tensor &scaled_addmm_out(const Tensor &self, const Tensor &mat1,
 	return fill_out(out, narrow_result(sum, out.scalar_type()));
 }
 
-/* One product of a group. The shape of right is n, k; each row has one scale.
- */
+/* Computes one product of a group. The shape of right is n, k. Each row has one
+ * scale. */
 struct Part {
 	Tensor left, right, scale_left, scale_right, out;
 };
@@ -322,7 +325,7 @@ void multiply_part(const Part &part)
 	part.out.copy_(product);
 }
 
-/* A slice of a tensor along a dimension. */
+/* Returns a slice of a tensor along a dimension. */
 Tensor between(const Tensor &tensor, int64_t dim, int64_t from, int64_t to)
 {
 	return tensor.narrow(dim, from, to - from);
@@ -331,8 +334,8 @@ Tensor between(const Tensor &tensor, int64_t dim, int64_t from, int64_t to)
 /*
  * Returns the operands of product g. A tensor with two dimensions contains the
  * operands of all products, one after the other; those of product g begin at
- * `from` and end before `to`. A tensor with three dimensions contains a matrix
- * per product. The last dimensions of right are n, k.
+ * `from` and end before `to`. A tensor with three dimensions contains one
+ * matrix per product. The last two dimensions of right are n, k.
  */
 Part take_part(const Tensor &left, const Tensor &right, const Tensor &by_left,
 	       const Tensor &by_right, const Tensor &out, int64_t g,

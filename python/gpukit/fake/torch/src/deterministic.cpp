@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// The operators are those in the documentation of
+// The table of operators is that of the documentation of
 // torch.use_deterministic_algorithms(). Everything is deterministic here, but a
-// tested program must meet the errors of a GPU.
+// program under test must get the errors that a GPU causes.
 #include "deterministic.h"
 
 #include "plan.h"

@@ -11,17 +11,19 @@ namespace gpukit
 
 struct Plan;
 
-// name: an operator whose CUDA kernel adds in any order; said: its name in
-// PyTorch's error; when: "" always, "floating" for such numbers, "weights" and
-// "prod" if given, "max" in this mode, "dim" for overloads with one.
+// A rule for an operator whose CUDA kernel adds in no fixed order. name: the
+// operator; said: its name in PyTorch's error; when: when the rule applies.
+// when is "" (always), "floating" (if the operand has such numbers), "weights"
+// or "prod" (if that argument is given), "max" (in this mode), or "dim" (for
+// overloads with this argument).
 struct Nondeterministic {
 	const char *name, *said, *when;
 };
 
-// Returns nullptr if CUDA's kernel is deterministic, or the CPU's is not.
+// Returns nullptr if CUDA's kernel is deterministic, or if the CPU's is not.
 const Nondeterministic *find_nondeterministic(const std::string &name);
 
-// Throws or warns as PyTorch does, if the program asked for it.
+// Throws or warns as PyTorch does, if the program has requested that.
 void check_deterministic(const Plan &plan, const torch::jit::Stack &stack,
 			 std::size_t first);
 

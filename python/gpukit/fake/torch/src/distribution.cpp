@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* distribution.cpp - handles results with gaps in memory. */
+/* distribution.cpp - fills results that have gaps in memory. */
 #include "distribution.h"
 
 #include <ATen/core/Tensor.h>
@@ -13,8 +13,8 @@ at::Tensor in_order(at::TensorIteratorBase &iter)
 	std::vector<int64_t> sizes, strides;
 
 	/*
-	 * The iterator's dimensions begin with the innermost one; its strides
-	 * are in bytes.
+	 * The iterator's dimensions begin with the innermost one, and its
+	 * strides are in bytes.
 	 */
 	for (int i = iter.ndim(); i-- > 0;) {
 		sizes.push_back(iter.shape()[i]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * distribution.h - assigns the numbers of a grid's threads to the elements of a
- * result, as ATen's distribution kernels do: the numbers that a thread draws in
- * one step go to elements that are one grid of threads apart.
+ * distribution.h - distributes the random numbers of a grid of threads over the
+ * elements of a result, as ATen's distribution kernels do: the numbers that a
+ * thread draws in one step go to elements that are one grid of threads apart.
  */
 #ifndef GPUKIT_TORCH_DISTRIBUTION_H
 #define GPUKIT_TORCH_DISTRIBUTION_H
@@ -18,14 +18,14 @@
 namespace gpukit
 {
 
-/* The grid of threads for a result of `elements` elements. */
+/* The grid of threads for a result with `elements` elements. */
 struct Grid {
 	static constexpr int64_t BLOCK = 256; /* threads */
 
 	int64_t count, per_step, threads, steps;
 	Philox philox; /* drawn from the source */
 
-	/* numbers: how many a thread draws at once. */
+	/* numbers: how many numbers a thread draws at once. */
 	Grid(int64_t elements, int64_t numbers)
 	    : count(elements), per_step(numbers)
 	{
@@ -95,8 +95,8 @@ void deal(T *out, int64_t count, Make<Number> make, Put put)
 	});
 }
 
-/* The result of an iterator as a tensor, with the iterator's order of
- * dimensions. */
+/* Returns the result of an iterator as a tensor whose dimensions have the
+ * iterator's order. */
 at::Tensor in_order(at::TensorIteratorBase &iter);
 
 /* Fills the result with put(number); T is the type of its elements. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * draw.h - operators that fill CPU tensors with numbers of philox_source(), for
- * use by other files.
+ * draw.h - operators that fill CPU tensors with random numbers of
+ * philox_source(), for use by other files.
  */
 #ifndef GPUKIT_TORCH_DRAW_H
 #define GPUKIT_TORCH_DRAW_H

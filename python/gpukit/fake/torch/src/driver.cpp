@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// Access to the made-up driver: its table of functions for our libraries.
+// Finds the made-up driver and its table of functions for our libraries.
 #include "driver.h"
 
 #include "mistakes.h"
@@ -13,7 +13,8 @@
 namespace c10::cuda
 {
 
-// As in c10/cuda/CUDAStream.h, which includes the CUDA toolkit.
+// The declaration in c10/cuda/CUDAStream.h, which would include the CUDA
+// toolkit.
 class CUDAStream
 {
       public:
@@ -172,8 +173,8 @@ DeviceWork::DeviceWork(c10::DeviceIndex device, const char *name)
 	int result = table->work_begin(stream_, name, &work_);
 
 	if (C10_UNLIKELY(result == DRIVER_INVALID_CONTEXT)) {
-		// The thread has only chosen its device; the runtime's first
-		// call gives it the context.
+		// The thread has only chosen its device. The first call of the
+		// runtime gives it a context.
 		c10::cuda::device_synchronize();
 		result = table->work_begin(stream_, name, &work_);
 	}

@@ -17,14 +17,15 @@ namespace gpukit
 
 using StreamHandle = CUstream_st *;
 
-// A stream, and the capture that it is in.
+// A stream, and the capture in which it takes part.
 struct CapturedStream {
 	StreamHandle handle = nullptr;
-	std::uint64_t capture = 0; // a number that is never reused
+	std::uint64_t capture = 0; // id of the capture, which is never reused
 	void *graph = nullptr;
 };
 
-// As in src/fronts/common/export_table.h, which documents each function.
+// This and DriverTable are copied from src/fronts/common/export_table.h, which
+// documents each function.
 struct Work {
 	void *queue;
 };
@@ -41,10 +42,10 @@ struct DriverTable {
 			     void *data);
 };
 
-// The arguments of a kernel of ours.
+// The arguments of one of our kernels.
 struct Run {
 	const void *params;
-	// More members, for the driver only.
+	// The driver has more members here.
 };
 
 // Functions of CUDA's driver API; handles are void *.
@@ -81,23 +82,26 @@ enum DriverResult {
 	DRIVER_CAPTURE_INVALIDATED = 901,
 };
 
-// Returns nullptr if this process's libcuda.so.1 is not ours, or too old.
+// Returns nullptr if this process has no libcuda.so.1 of ours, or one that is
+// too old.
 const DriverTable *find_driver();
 
-// The same, once find_driver() has succeeded.
+// Returns the same table; call it after find_driver() has succeeded.
 const DriverTable &driver();
 const DriverCalls &driver_calls();
 
 // The number of 256-thread blocks that fit on a device at once.
 std::uint64_t count_blocks(c10::DeviceIndex device);
 
-// The capture of a stream; `capture` 0: none, or no longer valid.
+// Returns the capture of a stream. Its `capture` is 0 if there is none or it is
+// no longer valid.
 CapturedStream find_capture(StreamHandle stream);
 
-// Invalidates the capture, as waiting for a captured stream does.
+// Invalidates the capture, because on a GPU the operator would wait for the
+// captured stream.
 void wait_in_capture(const CapturedStream &stream);
 
-// Records why a kernel of ours failed, for later errors.
+// Records why one of our kernels failed, for later errors.
 void tell_failure(const std::string &what);
 
 // The calling thread's current stream on a device.
@@ -109,8 +113,8 @@ void *view_bytes(const void *address, std::size_t size);
 // Counts a refused operator, for the report at the end.
 void refuse(const char *name);
 
-// From construction to destruction, the calling thread does the work of a
-// kernel in the order of the device's current stream.
+// As long as it exists, the calling thread does the work of a kernel, in the
+// order of the device's current stream.
 class DeviceWork
 {
       public:
@@ -119,11 +123,12 @@ class DeviceWork
 	DeviceWork(const DeviceWork &) = delete;
 	DeviceWork &operator=(const DeviceWork &) = delete;
 
-	// Ends the work as a kernel's failed assertion, described by `what`.
+	// Ends the work as if an assertion of the kernel had failed; `what`
+	// describes it.
 	void fail_assertion(const std::string &what);
 
-	// Whether the stream is captured: the work then belongs to a graph and
-	// does not wait for its turn.
+	// Whether the stream is being captured. The work then belongs to a
+	// graph and does not wait for its turn.
 	bool is_captured() const
 	{
 		return captured_.capture != 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// Decides how operators are run, from what PyTorch's dispatcher has for them,
-// and keeps the table of it.
+// Decides how operators are run, by the kernels that PyTorch's dispatcher has
+// for them, and keeps the table of these decisions.
 #include "fate.h"
 
 #include "plan.h"
@@ -18,13 +18,13 @@ namespace gpukit
 namespace
 {
 
-// CUDA kernels that need no GPU: factories, views and queries.
+// Operators whose CUDA kernels need no GPU: factories, views and queries.
 const char *const kept[] = {
 #include "kept.inc"
 };
 
-// The same for tensors that are made of others: access to their parts, queries
-// of their layout, and copies between devices.
+// The same for tensors that consist of other tensors: operators that access the
+// parts, query the layout, or copy between devices.
 const char *const kept_of_others[] = {
 #include "kept_of_others.inc"
 };
@@ -46,7 +46,7 @@ std::string bare_name(const std::string &name)
 	return name.substr(name.find("::") + 2);
 }
 
-// Rows of cuda_only.cpp: name (or prefix*) -> fate and reason.
+// The rows of cuda_only.cpp: name or prefix* -> fate and reason.
 using Rows = std::map<std::string, std::pair<std::string, std::string>>;
 
 const Rows &cuda_only_rows()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// Replaces PyTorch's kernels for the keys of GPUs by ours.
+// Replaces PyTorch's kernels for the keys of GPUs by our kernels.
 #include "boxed.h"
 #include "copy.h"
 #include "driver.h"
@@ -21,7 +21,7 @@ namespace
 
 using c10::DispatchKey;
 
-// Hides the dispatcher's first warning about replaced kernels.
+// Suppresses the first warning of the dispatcher about replaced kernels.
 class Silence final : public c10::WarningHandler
 {
 	void process(const c10::Warning &) override
@@ -96,7 +96,8 @@ torch::CppFunction kernel_for(const c10::OperatorHandle &op, DispatchKey key,
 	return make_kernel<BoxedKernel>(op, key == DispatchKey::CUDA);
 }
 
-// Registrations live as long as their library: never destroyed.
+// Returns the library that holds our registrations for a namespace and key.
+// Never destroyed, because that would remove them.
 torch::Library &library_of(const std::string &space, DispatchKey key)
 {
 	static auto *all =
@@ -117,7 +118,8 @@ void replace(const c10::OperatorHandle &op, DispatchKey key)
 
 	if (name.getNamespace() == "aten")
 		note_fate(op, key, fate);
-	// CUDA-only operators of other libraries may be made of PyTorch's.
+	// Leave out CUDA-only operators of other libraries: they may be
+	// composed of PyTorch's operators.
 	if (fate == Fate::KEPT ||
 	    (fate == Fate::REFUSED && name.getNamespace() != "aten"))
 		return;
@@ -151,8 +153,8 @@ unsigned replace_all(const char *space, DispatchKey key)
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
 
-// Covers the operators of one more namespace that is loaded by now; returns
-// their number.
+// Covers the operators of one more namespace, as far as they are loaded now.
+// Returns how many there are.
 EXPORTED unsigned gpukit_torch_cover(const char *space)
 {
 	gpukit::Silence silence;
@@ -168,8 +170,8 @@ EXPORTED unsigned gpukit_torch_cover(const char *space)
 	return count;
 }
 
-// Called once, by install.py. Returns 0, or 1 if the driver is not ours or too
-// old.
+// Called once, by install.py. Returns 0, or 1 if the driver is not ours or is
+// too old.
 EXPORTED int gpukit_torch_install(unsigned *ret_operators)
 {
 	if (!gpukit::find_driver())

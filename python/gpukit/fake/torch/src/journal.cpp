@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// The journals of captures, by capture number.
+// Owns the journals of captures, by number of the capture.
 #include "journal.h"
 
 #include <c10/util/Exception.h>
@@ -43,8 +43,8 @@ Journal &Journal::of(const CapturedStream &stream)
 	return *found;
 }
 
-// Restores the latest entries first, so that bytes written several times end up
-// with their first contents.
+// Restores the latest entries first, so that bytes that were written several
+// times get their first contents back.
 void Journal::ended(void *id)
 {
 	std::lock_guard<std::mutex> guard(all_lock);

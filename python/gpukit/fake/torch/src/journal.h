@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// Contents of device memory before a capture. Captured operators run at once,
-// so that those after them find values and shapes; the journal undoes that when
-// the capture ends.
+// The contents that device memory had before a capture. Captured operators also
+// run at once, so that later operators find values and shapes. The journal
+// restores the memory when the capture ends.
 #pragma once
 
 #include "driver.h"
@@ -17,16 +17,16 @@ namespace gpukit
 class Journal
 {
       public:
-	// The journal of a stream's capture. When the capture ends, it restores
-	// the memory and is deleted.
+	// Returns the journal of a stream's capture. When the capture ends, the
+	// journal restores the memory and is deleted.
 	static Journal &of(const CapturedStream &stream);
 
-	// Saves bytes that are about to be written, the first time only.
+	// Saves bytes that will be written. Only their first contents are kept.
 	void keep(void *view, std::size_t size);
 
-	// The journal of the operator that the calling thread records, or
-	// nullptr. New memory is saved, too: the graph may read it first, as an
-	// input that the program has freed.
+	// The journal for the operator that the calling thread is recording, or
+	// nullptr. New memory is saved, too, because the graph may read it
+	// before writing to it, as an input that the program has freed.
 	static Journal *&current();
 
       private:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// To the driver each kernel is PTX without a body (src/fronts/common/native.h),
-// named after its operator.
+// For the driver, each kernel is a PTX function without a body, named after its
+// operator (see src/fronts/common/native.h).
 #include "kernel.h"
 
 #include <c10/util/Exception.h>
@@ -66,7 +66,8 @@ void *make_kernel(const std::string &name)
 	return kernel;
 }
 
-// Never freed: graphs use them.
+// Returns the kernel for a name. Kernels are never freed, because graphs use
+// them.
 void *find_kernel(const std::string &name)
 {
 	static std::mutex lock;

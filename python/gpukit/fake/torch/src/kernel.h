@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// Kernels of ours in CUDA graphs: functions that the driver calls.
+// Our kernels in CUDA graphs: functions that the driver calls.
 #pragma once
 
 #include "driver.h"
@@ -10,8 +10,8 @@ namespace gpukit
 {
 
 // Adds a kernel to a captured stream. Each launch of the graph calls `run` on
-// any thread; it returns 0 or the context's error. `drop` is called when no
-// graph uses the kernel any more. Throws.
+// any thread; it returns 0 or the error that the context gets. `drop` is called
+// once no graph uses the kernel any more. Throws.
 void launch_captured(const CapturedStream &stream, const std::string &name,
 		     void *data, int (*run)(void *data),
 		     void (*drop)(void *data));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// Replaces the CPU's allocator, and keeps the device memory behind its views.
+// Replaces the CPU's allocator, and keeps the device memory to which its views
+// belong.
 #include "memory.h"
 
 #include "driver.h"
@@ -20,7 +21,7 @@ namespace
 
 thread_local bool on_device;
 
-// View -> the device memory behind it. Any thread may free a view.
+// From a view to the device memory behind it. Any thread may free a view.
 struct Views {
 	std::mutex lock;
 	std::unordered_map<const void *, c10::DataPtr> memory;
@@ -93,7 +94,7 @@ void install_allocator()
 	if (before)
 		return;
 	before = c10::GetCPUAllocator();
-	// The highest priority of all.
+	// 255 is higher than all priorities in use.
 	c10::SetCPUAllocator(&allocator, 255);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// Lets CPU kernels allocate device memory: while enabled, the CPU's allocator
-// returns views of memory from CUDA's caching allocator.
+// Lets CPU kernels allocate device memory. While this is enabled, the CPU's
+// allocator returns views of memory from CUDA's caching allocator.
 #pragma once
 
 #include <c10/core/Allocator.h>
@@ -11,8 +11,8 @@ namespace gpukit
 // Replaces the CPU's allocator; call once.
 void install_allocator();
 
-// From construction to destruction, the calling thread's CPU allocations are
-// memory of the current device.
+// As long as it exists, CPU allocations of the calling thread are memory of the
+// current device.
 class DeviceAllocation
 {
       public:
@@ -25,12 +25,14 @@ class DeviceAllocation
 	bool outer_;
 };
 
-// Memory of the current device, from CUDA's caching allocator.
+// Return memory of the current device, and its allocator: CUDA's caching
+// allocator.
 c10::DataPtr allocate_device(std::size_t size);
 c10::Allocator *device_allocator();
 
-// Returns the device memory behind such a view. The view's DataPtr must no
-// longer free it: call release_context() on it. False: not such a view.
+// Returns the device memory behind a view. The view's DataPtr must then no
+// longer free it: call release_context() on the DataPtr. Returns false if the
+// address is not that of a view.
 bool take_device_memory(const void *view, c10::DataPtr *ret_memory);
 
 } // namespace gpukit

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// Tensors on the wrong device, and indices out of range.
+// Errors for tensors on a wrong device and for indices out of range.
 #include "mistakes.h"
 
 #include "boxed.h"
@@ -21,8 +21,8 @@ namespace gpukit
 namespace
 {
 
-// The PyTorch function that checks the devices, as its message names it. The
-// rules are torchgen's.
+// Returns the name of the PyTorch function that checks the devices, as used in
+// its message. It is derived by the rules of torchgen.
 std::string method_of(const Plan &plan)
 {
 	std::string bare = plan.name.substr(plan.name.find("::") + 2);
@@ -39,7 +39,8 @@ std::string method_of(const Plan &plan)
 	       overload;
 }
 
-// Compares each tensor with the first one; given results come first.
+// Compares the device of each tensor with that of the first one. Results
+// provided by the caller come first.
 void check_as_pytorch(const Plan &plan, const torch::jit::Stack &stack,
 		      std::size_t first)
 {
@@ -65,8 +66,8 @@ void check_as_pytorch(const Plan &plan, const torch::jit::Stack &stack,
 		    a, " and ", b, "!");
 }
 
-// The indexed tensor must be on the device; indices and numbers may be on the
-// host.
+// Checks that the indexed tensor is on the device. Indices and numbers may be
+// on the host.
 void check_indexing(const torch::jit::Stack &stack, const Plan &plan,
 		    std::size_t first, c10::Device device)
 {
@@ -102,7 +103,8 @@ bool may_be_elsewhere(const Plan &plan, const at::Tensor &t, unsigned argument)
 	return plan.host_operands || (!t.dim() && takes_number(plan, argument));
 }
 
-// Some kernels compare the devices themselves, before TensorIterator.
+// Checks for operators whose kernels compare the devices themselves, before
+// TensorIterator does.
 void check_mask(const at::Tensor &self, const at::Tensor &mask)
 {
 	TORCH_CHECK(self.device() == mask.device(),
@@ -125,17 +127,18 @@ void check_as_iterator(const Plan &plan, const torch::jit::Stack &stack,
 		});
 }
 
-// Messages of CPU kernels where CUDA's kernels assert.
+// Messages of CPU kernels for mistakes for which CUDA's kernels have
+// assertions.
 const char *const asserted[] = {
 #include "asserted.inc"
 };
 
-// Exceptions to these: CUDA's operators raise them on the host, too.
+// Exceptions from these: CUDA's operators raise them on the host, too.
 const char *const host_checks[] = {
 #include "host_checks.inc"
 };
 
-// Messages of CPU kernels that do not support the operands.
+// Messages of CPU kernels that do not support their operands.
 const char *const lacking[] = {
 #include "lacking.inc"
 };
@@ -148,7 +151,7 @@ bool says_one_of(const char *const (&parts)[N], const char *text)
 	});
 }
 
-// This PyTorch's class for the error.
+// Returns the class that this PyTorch uses for the error.
 template <class Kind, class = void> struct Thrown {
 	static void raise(int, const std::string &text)
 	{
@@ -186,8 +189,8 @@ void tell_refusal(const Plan &plan, const c10::Error &error)
 {
 	const char *text = error.what_without_backtrace();
 
-	// The CPU's kernel lacks something: CUDA's own checks have passed
-	// before.
+	// CUDA's own checks have passed, so that the CPU kernel lacks
+	// something.
 	if (says_one_of(lacking, text))
 		refuse(plan.name.c_str());
 }
@@ -200,7 +203,7 @@ void throw_cuda(int result, const std::string &more)
 		text = "unknown error";
 	Thrown<c10::AcceleratorError>::raise(
 	    result, std::string("CUDA error: ") + text + "\n" + more);
-	std::abort(); // not reached: it has thrown
+	std::abort(); // not reached: the call has thrown
 }
 
 } // namespace gpukit

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// Errors of programs, in the words of CUDA and PyTorch.
+// Errors made by programs, reported in the words of CUDA and PyTorch.
 #pragma once
 
 #include "plan.h"
@@ -12,18 +12,21 @@
 namespace gpukit
 {
 
-// Throws PyTorch's error if the tensors of a call are not all on `device`,
-// unless the operator accepts that.
+// Throws PyTorch's error unless all tensors of a call are on `device` or the
+// operator accepts others.
 void check_devices(const Plan &plan, const torch::jit::Stack &stack,
 		   std::size_t first, c10::Device device);
 
-// Whether CUDA's kernel would assert where this CPU kernel threw.
+// Whether an assertion in CUDA's kernel would fail where this CPU kernel has
+// thrown.
 bool is_assertion(const c10::Error &error);
 
-// Counts an operator whose CPU kernel lacks something that CUDA's may have.
+// Counts an operator whose CPU kernel lacks something that CUDA's kernel may
+// have.
 void tell_refusal(const Plan &plan, const c10::Error &error);
 
-// Throws "CUDA error: " and the runtime's text for a result.
+// Throws an error that consists of "CUDA error: " and the runtime's text for a
+// result.
 [[noreturn]] void throw_cuda(int result, const std::string &more);
 
 } // namespace gpukit

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* philox.cpp - computes Philox4x32-10, and owns each thread's source. */
+/* philox.cpp - computes Philox4x32-10, and owns the source of random numbers of
+ * each thread. */
 #include "philox.h"
 
 #include <ATen/CPUGeneratorImpl.h>

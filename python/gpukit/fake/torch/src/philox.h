@@ -15,21 +15,22 @@ namespace gpukit
 
 struct Philox {
 	uint64_t seed;
-	uint64_t offset; /* a number of 32-bit words */
-	/* The maximum number of blocks of a kernel that draws, on the made-up
-	 * device. */
+	uint64_t offset; /* counted in 32-bit words */
+	/* The maximum number of blocks, on the made-up device, of a kernel that
+	 * draws random numbers. */
 	uint64_t blocks = 132 * 8;
 };
 
 using PhiloxWords = std::array<uint32_t, 4>;
 
 /*
- * The words that a thread gets from its step-th call of curand4(), after
- * curand_init(seed, thread, offset).
+ * Returns the words that a thread gets from call number `step` of curand4(),
+ * after curand_init(seed, thread, offset).
  */
 PhiloxWords draw_words(const Philox &philox, uint64_t thread, uint64_t step);
 
-/* As in curand_uniform: the middle of one of 2^32 steps in (0, 1]. */
+/* As in curand_uniform: (0, 1] is divided into 2^32 steps; this is the middle
+ * of one of them. */
 inline float make_uniform(uint32_t word)
 {
 	const float step = 2.3283064e-10f;
@@ -48,10 +49,11 @@ struct PhiloxSource {
 };
 PhiloxSource &philox_source();
 
-/* Draws count numbers, and rounds the offset up to a multiple of 4. */
+/* Takes `count` numbers from the source. Its offset is rounded up to a multiple
+ * of 4. */
 Philox take_philox(uint64_t count);
 
-/* Uniform numbers in (0, 1], as in curand_uniform: n of them, beginning with
+/* Writes n uniform numbers in (0, 1], as in curand_uniform, beginning with
  * number `start`. */
 void fill_uniform(float *out, uint64_t n, Philox philox, uint64_t start);
 

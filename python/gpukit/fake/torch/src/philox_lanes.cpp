@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * philox_lanes.cpp - Philox and the distributions made from its words, in loops
- * that compilers vectorize. GCC does not vectorize 64-bit products, so those
- * use AVX2 directly.
+ * philox_lanes.cpp - computes Philox, and the distributions made from its
+ * words, in loops that compilers can vectorize. GCC does not vectorize 64-bit
+ * products, so AVX2 is used directly for these.
  */
 #include "philox_lanes.h"
 
@@ -31,9 +31,9 @@ constexpr int ROUNDS = 10;
 #if defined(__x86_64__)
 
 using Four = uint64_t __attribute__((vector_size(32)));
-constexpr unsigned GROUPS = 4; /* groups of four lanes, to hide latencies */
+constexpr unsigned GROUPS = 4; /* groups of lanes; several hide latencies */
 
-/* One group of lanes: the four words of each lane, in the lower halves of 64
+/* A group of lanes: the four words of each lane. A word is the lower half of 64
  * bits. */
 struct State {
 	Four c[4];
@@ -141,12 +141,13 @@ inline float log_of(float u)
 
 /*
  * Sine and cosine of an angle between 0 and a full turn. The series are
- * computed for the distance to the nearest quarter turn; which quarter turn
- * that is decides the order and signs of the results.
+ * computed for the distance to the nearest quarter turn. The number of that
+ * quarter turn decides the order and the signs of the results.
  */
 inline void turn_by(float angle, float *ret_sin, float *ret_cos)
 {
-	/* Half of pi as a sum of two parts: n times the upper part is exact. */
+	/* Half of pi as a sum of two parts, so that n times the larger part is
+	 * exact. */
 	const float upper = 1.5703125f, lower = 4.8382679e-4f;
 	int n = (int)(angle * 0.63661977f + 0.5f);
 	float r = (angle - (float)n * upper) - (float)n * lower, z = r * r;
@@ -167,7 +168,8 @@ uint64_t pair_of(const PhiloxLanes &lanes, unsigned pair, unsigned k)
 	       lanes.word[2 * pair + 1][k];
 }
 
-/* A uniform number as in curand_uniform_double, which uses 53 of 64 bits. */
+/* Returns a uniform number as curand_uniform_double does. It uses 53 of 64
+ * bits. */
 double wide_uniform(const PhiloxLanes &lanes, unsigned pair, unsigned k)
 {
 	const double unit = std::ldexp(1., -53);
@@ -222,7 +224,8 @@ void make_uniforms(const PhiloxLanes &lanes, unsigned used,
 			out[i][k] = wide_uniform(lanes, i, k);
 }
 
-/* The Box-Muller transform; each pair of uniform numbers gives two results. */
+/* Applies the Box-Muller transform. Each pair of uniform numbers gives two
+ * results. */
 EACH_CPU void make_normals(const PhiloxLanes &lanes, unsigned used,
 			   float (*out)[LANES])
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * philox_lanes.h - numbers that many threads of a device draw at once. The i-th
- * numbers of all threads form one row, side by side.
+ * philox_lanes.h - random numbers that many threads of a device draw at once.
+ * The i-th numbers of all threads form a row.
  */
 #ifndef GPUKIT_TORCH_PHILOX_LANES_H
 #define GPUKIT_TORCH_PHILOX_LANES_H
@@ -18,14 +18,13 @@ struct PhiloxLanes {
 	uint32_t word[4][LANES];
 };
 
-/* Does what draw_words() does, for the threads `thread` to thread + LANES - 1.
- */
+/* Like draw_words(), for the threads from `thread` to thread + LANES - 1. */
 void draw_lanes(const Philox &philox, uint64_t thread, uint64_t step,
 		PhiloxLanes *ret_lanes);
 
 /*
- * Compute the first `used` rows of numbers from these words as cuRAND does
- * (curand, curand_uniform, curand_normal); make_logarithms() computes
+ * Compute the first `used` rows of numbers from these words, as cuRAND does
+ * (curand, curand_uniform, curand_normal). make_logarithms() computes
  * logarithms of uniform numbers. Floats are exact to one or two units in the
  * last place, and the same on all CPUs.
  */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// Facts about operators, from their schemas and PyTorch's own table of them.
+// Facts about operators, from their schemas and from PyTorch's own table of
+// operators.
 #include "plan.h"
 
 #include <ATen/core/function_schema.h>
@@ -13,27 +14,28 @@ namespace gpukit
 namespace
 {
 
-// Operators whose CUDA kernels do not check devices, or leave that to
-// TensorIterator: from this PyTorch's native_functions.yaml, sorted, by
-// build.py.
+// Operators marked "device_check: NoCheck" in native_functions.yaml of this
+// PyTorch: their CUDA kernels leave the check of devices to TensorIterator, or
+// make none. Found by build.py; sorted.
 const char *const unchecked[] = {
 #include "unchecked.inc"
     "~",
 };
 
-// Operators whose functions torchgen makes in another way; also by build.py.
+// Operators that torchgen calls structured, and whose functions it generates
+// differently. Also from build.py.
 const char *const structured_names[] = {
 #include "structured.inc"
     "~",
 };
 
-// Operators that take whole tensors on the host, not only numbers.
+// Operators that accept whole tensors on the host, not only numbers.
 const char *const with_host[] = {
 #include "with_host.inc"
 };
 
-// Of the operators whose devices TensorIterator checks: those whose CUDA
-// kernels accept a number on the host in one argument only, or in none.
+// Operators whose devices are checked by TensorIterator, but whose CUDA kernels
+// accept a number on the host only in one argument, or in none.
 const struct {
 	const char *name, *argument;
 } host_numbers[] = {
@@ -48,7 +50,8 @@ const char *find_host_number(const std::string &name)
 	return nullptr;
 }
 
-// CUDA-only operators of ours that draw; PyTorch's table does not mark all.
+// Our CUDA-only operators that draw random numbers. PyTorch's table does not
+// mark all of them.
 const char *const drawing[] = {
     "aten::_cudnn_attention_forward",
     "aten::_efficient_attention_forward",
@@ -59,8 +62,9 @@ const char *const drawing[] = {
     "aten::_scaled_dot_product_flash_attention",
 };
 
-// Operators whose random numbers differ from CUDA's: the number of words that
-// CUDA's kernel draws, by which its generator advances. It is 4 for others.
+// Operators whose random numbers differ from CUDA's, with the number of words
+// that CUDA's kernel draws. CUDA's generator advances by this number. For all
+// other operators it is 4.
 const struct {
 	const char *name;
 	std::uint64_t words;

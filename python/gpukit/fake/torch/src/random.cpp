@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// Random numbers: each state (seed, offset) of CUDA's generators, which
-// programs seed, save and restore, maps to one state of a Mersenne twister.
+// Random numbers. The state (seed, offset) of CUDA's generators can be seeded,
+// saved and restored by programs. Each such state is mapped to one state of a
+// Mersenne twister.
 #include "random.h"
 
 #include "driver.h"
@@ -20,7 +21,7 @@ namespace gpukit
 namespace
 {
 
-// The finaliser of SplitMix64: neighbouring inputs give unrelated outputs.
+// The last steps of SplitMix64: similar inputs give unrelated outputs.
 std::uint64_t mix(std::uint64_t x)
 {
 	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -35,7 +36,7 @@ std::recursive_mutex &default_lock()
 	return *lock;
 }
 
-// Never destroyed: threads draw until the process has ended.
+// Never destroyed, because threads may draw numbers until the process ends.
 std::recursive_mutex &turn_of(c10::DeviceIndex device)
 {
 	static constexpr int DEVICES = 128; // more than PyTorch knows

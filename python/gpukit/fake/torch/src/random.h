@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// Random numbers of a made-up device: the CPU's generator, seeded from the
-// state of the device's own generator.
+// Random numbers of a made-up device. They come from the CPU's generator, which
+// is seeded from the state of the device's generator.
 #pragma once
 
 #include "philox.h"
@@ -17,9 +17,9 @@ namespace gpukit
 
 struct Plan;
 
-// The state for the numbers of a captured operator: device memory that CUDA's
-// generator fills before each launch of the graph, and the count of numbers
-// drawn by operators before it in the graph.
+// The state for the random numbers of a captured operator: the device memory
+// that CUDA's generator fills before each launch of the graph, and how many
+// numbers the operators before it in the graph draw.
 struct CapturedNumbers {
 	const void *seed = nullptr, *offset = nullptr;
 	std::uint64_t drawn_before = 0, blocks = 0;
@@ -27,29 +27,31 @@ struct CapturedNumbers {
 	Philox now() const;
 };
 
-// The device generator that an operator was called with; if undefined, the
-// device's default one.
+// The generator with which an operator was called. If it is undefined, the
+// default generator of the device.
 class DeviceGenerator
 {
       public:
 	DeviceGenerator(const at::Generator &given, c10::DeviceIndex device);
 
-	// Its state; advance() moves it on by the numbers drawn.
+	// Returns the generator's state. advance() adds the numbers drawn to
+	// it.
 	Philox state();
 	void advance(std::uint64_t drawn);
 
-	// The same while the current stream is captured.
+	// The same for a stream that is being captured.
 	CapturedNumbers captured_state();
 	void advance_captured(std::uint64_t drawn);
 
       private:
 	at::Generator from_;
-	std::uint64_t blocks_; // of kernels that draw
-	// No other thread draws on the device until this one has advanced.
+	std::uint64_t blocks_; // the maximum of a kernel that draws
+	// While this object exists, no other thread draws on the device.
 	std::unique_lock<std::recursive_mutex> turn_;
 };
 
-// The random numbers of one operator, from construction to destruction.
+// The random numbers of one operator. They are available while this object
+// exists.
 class Drawing
 {
       public:
@@ -58,12 +60,13 @@ class Drawing
 	Drawing(const Drawing &) = delete;
 	Drawing &operator=(const Drawing &) = delete;
 
-	// Replaces an operator's generator argument by one with these numbers;
-	// nullptr if it takes none.
+	// Replaces the generator argument of an operator by a generator with
+	// these numbers. `generator` is nullptr if the operator has no such
+	// argument.
 	void give_to(const Plan &plan, c10::IValue *generator);
 
-	// How many numbers CUDA's operator draws, if this one drew from the
-	// generator of give_to().
+	// Returns how many numbers CUDA's operator would draw, if this one has
+	// drawn from the generator of give_to().
 	std::uint64_t drawn() const;
 
       private:
@@ -71,11 +74,11 @@ class Drawing
 
 	PhiloxSource outer_;
 	Philox start_;
-	std::uint64_t least_ = 0; // words that were drawn
-	// For operators without a generator argument: puts the CPU's default
+	std::uint64_t least_ = 0; // minimum number of words drawn
+	// For operators without a generator argument. Puts the CPU's default
 	// generator into this state, and restores its former state afterwards.
-	// Numbers that other threads draw from it meanwhile are drawn again
-	// later.
+	// If other threads use that generator meanwhile, the numbers that they
+	// draw are drawn a second time later.
 	class Default;
 	std::unique_ptr<Default> default_;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// Records operators of captured streams, and replays them.
+// Records the operators of captured streams, and replays them.
 #include "recording.h"
 
 #include "boxed.h"
@@ -15,7 +15,7 @@ namespace gpukit
 namespace
 {
 
-// Device memory that a recorded operator uses.
+// Device memory used by a recorded operator.
 struct Region {
 	const void *address;
 	std::size_t size;
@@ -31,7 +31,7 @@ void add_regions(const Aliases &aliases, std::vector<Region> *regions)
 	    });
 }
 
-// Host tensors keep their values of capture time.
+// Tensors on the host keep the values that they had during capture.
 c10::IValue taken(const c10::IValue &v, const Aliases &aliases)
 {
 	if (v.isTensor() && v.toTensor().defined() &&
@@ -66,7 +66,7 @@ bool is_host_number(const at::Tensor &t)
 	return t.defined() && t.device().is_cpu() && !t.dim();
 }
 
-// Whether CUDA's kernel waits for values of the device, or copies from the
+// Whether CUDA's kernel waits for values from the device, or copies from the
 // host.
 bool waits(const Plan &plan, const torch::jit::Stack &stack, std::size_t first)
 {
@@ -82,7 +82,8 @@ bool waits(const Plan &plan, const torch::jit::Stack &stack, std::size_t first)
 			filled |= is_host_number(t);
 		});
 	}
-	// Filling a mask with a single number needs no count of its elements.
+	// If a mask selects elements to fill with a single number, they need
+	// not be counted.
 	return found || (masked && !filled) ||
 	       (plan.waits && !indexed &&
 		!(plan.size_argument >= 0 &&
@@ -122,7 +123,8 @@ struct Recording::Replay {
 	void hand_over(const torch::jit::Stack &stack) const;
 };
 
-// On missing memory CUDA's kernel would fail, too.
+// Whether all its memory is still mapped. If not, CUDA's kernel would fail,
+// too.
 bool Recording::Replay::is_mapped() const
 {
 	for (const Region &r : regions)

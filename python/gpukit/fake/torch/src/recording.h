@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// Operators of a captured stream as kernels of its graph: each launch of the
+// Operators of a captured stream as kernels of its graph. Each launch of the
 // graph repeats them on the same memory.
 #pragma once
 
@@ -16,8 +16,8 @@
 namespace gpukit
 {
 
-// Throws if the operator cannot be captured: CUDA's kernel waits for the
-// device, which invalidates the capture, or we cannot record it.
+// Throws if the operator cannot be captured: either CUDA's kernel waits for the
+// device, which invalidates the capture, or we are not able to record it.
 void check_capture(const Plan &plan, const torch::jit::Stack &stack,
 		   std::size_t first, const CapturedStream &stream);
 
@@ -29,18 +29,18 @@ class Recording
 		  const CapturedStream &stream);
 	~Recording();
 
-	// Takes its arguments before it runs, with the CPU's tensors in place
-	// of the device's. aliases: of the arguments.
+	// Stores the operator's arguments, before it runs, with CPU tensors in
+	// place of device tensors. `aliases` are those of the arguments.
 	void take_arguments(const torch::jit::Stack &stack, std::size_t first,
 			    const Aliases &aliases);
 	void take_numbers(const CapturedNumbers &numbers);
 
-	// Takes its results, as tensors of the device. aliases: of its
-	// arguments.
+	// Stores the operator's results as device tensors. `aliases` are those
+	// of its arguments.
 	void take_answers(const torch::jit::Stack &stack,
 			  const Aliases &aliases);
 
-	// Adds a node to the graph.
+	// Adds the operator to the graph as a node.
 	void launch();
 
       private:

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 // Types that CUDA's kernels refuse, with their messages, and types that the
-// CPU's kernels lack. The rows are those of PyTorch's CUDA kernels
-// (AT_DISPATCH_...).
+// CPU's kernels lack. The rows follow PyTorch's CUDA kernels (AT_DISPATCH_...).
 #include "types.h"
 
 #include "boxed.h"
@@ -71,7 +70,7 @@ Types read_types(const char *text)
 	return types;
 }
 
-// Whether it is the row's operator, or its in-place form.
+// Whether a name is that of the row's operator, or of its in-place form.
 bool is_form_of(const std::string &name, const char *row)
 {
 	return name == row || name == std::string(row) + "_";
@@ -90,8 +89,8 @@ std::string describe(const char *words, ScalarType type)
 		   : text.replace(at, 4, c10::toString(type));
 }
 
-// The requested type of the result: dtype=, otherwise that of the tensor that
-// is written.
+// Returns the requested type of the result: dtype= if it is given, otherwise
+// the type of the tensor that is written.
 std::optional<ScalarType>
 result_type(const Plan &plan, const torch::jit::Stack &stack, std::size_t first)
 {
@@ -111,7 +110,7 @@ bool is_power_of_two(std::int64_t n)
 	return n > 0 && !(n & (n - 1));
 }
 
-// cuFFT's limits for fp16: the sizes of the dimensions.
+// Checks whether cuFFT supports the sizes of the dimensions in fp16.
 void check_signal(const Plan &plan, const torch::jit::Stack &stack,
 		  std::size_t first)
 {
@@ -136,7 +135,7 @@ void check_signal(const Plan &plan, const torch::jit::Stack &stack,
 		    c10::IntArrayRef(sizes));
 }
 
-// The common type of all operands, if none is empty.
+// Returns the common type of all operands, if none of them is empty.
 std::optional<ScalarType>
 common_type(const Plan &plan, const torch::jit::Stack &stack, std::size_t first)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// Types of operands: what CUDA's kernels take, and what the CPU's lack.
+// Types of operands: those that CUDA's kernels accept, and those that the CPU's
+// kernels lack.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -23,23 +24,24 @@ inline Types type_bit(c10::ScalarType type)
 	return Types(1) << static_cast<unsigned>(type);
 }
 
-// CUDA's kernel takes these types and reports others with `words`: the name of
-// a kernel, or a sentence in which TYPE stands for the type.
+// CUDA's kernel accepts the types in `takes`. For other types it reports an
+// error with `words`: the name of a kernel, or a sentence in which TYPE
+// represents the type.
 struct TypeRule {
 	Types takes;
 	const char *words;
 };
 
-// The rules of an operator, without its overload: "aten::mm". The first rule
-// that does not take a type refuses it.
+// Returns the rules for an operator, whose name has no overload: "aten::mm". A
+// type is refused by the first rule that does not accept it.
 std::vector<TypeRule> find_type_rules(const std::string &name);
 
-// Types that CUDA's kernel has and the CPU's lacks, or rounds more than once:
-// the CPU's kernel then computes in wider ones.
+// Returns the types that CUDA's kernel supports, but the CPU's kernel lacks or
+// rounds more than once. The CPU's kernel then computes in wider types.
 Types find_wider_types(const std::string &name);
 
-// Throws CUDA's error for a type that it does not take. Ignores operands that
-// differ in type or are empty, because other checks come first.
+// Throws CUDA's error if it refuses the type of the operands. Does nothing if
+// the operands differ in type or one is empty, because other checks come first.
 void check_types(const Plan &plan, const torch::jit::Stack &stack,
 		 std::size_t first);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// Computes operands in wider types if a CPU kernel lacks theirs or rounds more
-// than once: fp16, bf16 and complex fp16 in fp32, booleans as integers, which
-// they stay.
+// Computes in wider types if a CPU kernel lacks the operands' type or rounds
+// more than once: fp16, bf16 and complex fp16 become fp32, and booleans become
+// integers, also in the result.
 #include "wider.h"
 
 #include "boxed.h"
@@ -62,7 +62,7 @@ class WideCall
 	torch::jit::Stack &stack_;
 	std::size_t first_;
 	ScalarType short_ = ScalarType::Undefined;
-	// (the tensor written to, the wide one that is computed)
+	// Pairs: the tensor to write to, and the wide tensor that is computed.
 	std::vector<std::pair<at::Tensor, at::Tensor>> written_;
 };
 
@@ -104,7 +104,7 @@ void WideCall::widen()
 	}
 }
 
-// A new result, in the operands' type.
+// Returns a new result in the type of the operands.
 at::Tensor WideCall::narrowed(const at::Tensor &wide) const
 {
 	bool is_bf16 = short_ == ScalarType::BFloat16;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// Runs the CPU's kernel of an operator, also on types that it lacks.
+// Runs the CPU kernel of an operator, even for types that the kernel lacks.
 #pragma once
 
 #include "plan.h"
@@ -9,9 +9,9 @@
 namespace gpukit
 {
 
-// Calls the CPU's kernel on the operands at the end of a stack, which are on
-// the CPU; its results replace them. If `plan` lists types that the kernel
-// lacks, it gets wider operands, and its results are rounded once.
+// Calls the CPU kernel. Its operands are CPU tensors at the end of the stack;
+// its results replace them there. If `plan` lists types that the kernel lacks,
+// the operands are converted to wider types, and the results are rounded once.
 void call_cpu_kernel(const Plan &plan, const c10::OperatorHandle &kernel,
 		     torch::jit::Stack *stack);
 
