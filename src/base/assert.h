@@ -76,7 +76,7 @@ static inline bool gk_rwlock_held(const pthread_rwlock_t *lock)
 	const int *writer = &lock->__data.__cur_writer;
 	const unsigned *readers = &lock->__data.__readers;
 
-	/* The three lowest bits of the count of readers are flags. */
+	/* In glibc's count of readers, the three lowest bits are flags. */
 	return (uint32_t)__atomic_load_n(writer, __ATOMIC_RELAXED) ==
 		   gk_thread() ||
 	       __atomic_load_n(readers, __ATOMIC_RELAXED) >> 3;

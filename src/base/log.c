@@ -34,7 +34,7 @@ static _Atomic int level_in_force = NOT_READ;
 static struct {
 	char path[PATH_MAX]; /* empty: write to stderr */
 	/*
-	 * whether stderr was open at the start; then dev and ino identify its
+	 * whether stderr was open at the start; if so, dev and ino identify its
 	 * file
 	 */
 	bool has_stderr;
@@ -167,7 +167,7 @@ static void write_line(const char *line, size_t len)
 	else if (!is_stderr())
 		fd = -1;
 	if (fd < 0 || write(fd, line, len) < 0) {
-		/* there is nowhere left to report it */
+		/* a failed write cannot be reported anywhere */
 	}
 	if (fd >= 0 && target.path[0])
 		close(fd);
@@ -214,7 +214,7 @@ void gk_log_tell(const char *format, ...)
 		n = sizeof line - 2;
 	line[n++] = '\n';
 	if (is_stderr() && write(STDERR_FILENO, line, (size_t)n) < 0) {
-		/* there is nowhere left to report it */
+		/* a failed write cannot be reported anywhere */
 	}
 	errno = saved;
 }

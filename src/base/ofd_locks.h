@@ -23,8 +23,8 @@ typedef void gk_ofd_lock_visit(void *arg, const struct gk_ofd_lock *lock);
  * Calls visit() for every lock that is held throughout the call, at least once
  * each. Returns 0; GK_ERR_NOT_SUPPORTED if the kernel does not list such locks;
  * another gk_err if they cannot be listed now, for example because no
- * descriptor is free. After a failure some may have been visited. Allocates no
- * memory.
+ * descriptor is free. On failure, visit() may already have been called for some
+ * locks. Allocates no memory.
  */
 int gk_ofd_locks(gk_ofd_lock_visit *visit, void *arg);
 

@@ -35,7 +35,7 @@ static inline void gk_words_copy(void *to, const void *from, size_t size)
 
 /*
  * Reads `part` bytes at `offset` of the valid copy; each of the two copies has
- * `size` bytes. Returns the sequence word that belongs to them.
+ * `size` bytes. Returns the sequence word that belongs to these bytes.
  */
 static inline uint64_t gk_pair_read_part(const _Atomic uint64_t *seq,
 					 const void *copies, size_t size,

@@ -8,8 +8,8 @@
 
 struct gk_pidstat {
 	pid_t pid, ppid;
-	char comm[64];         /* as stored by the kernel; any bytes */
-	char state;            /* R S D Z X ... */
+	char comm[64]; /* as the kernel stores it; may contain any bytes */
+	char state;    /* R S D Z X ... */
 	uint64_t utime, stime; /* clock ticks */
 	uint64_t start;        /* clock ticks since boot */
 	int64_t priority, nice;

@@ -437,7 +437,10 @@ static bool login(const struct text *t, size_t at, struct span *ret)
 	    (at && t->s[at - 1] == '('))
 		return false;
 	end = find_stop(t, at, STOPS);
-	/* "-p'a b'" continues after the quote, "'-p'" ends there. */
+	/*
+	 * The word -p'a b' goes on after its first quote, but the word in '-p'
+	 * ends at the quote.
+	 */
 	len = end - at +
 	      (is_one_of(t, end, "\"'") && (!at || t->s[at - 1] != t->s[end]));
 	if (!gk_login_option(t->login, t->s + at, len, &value, &sign))

@@ -20,8 +20,8 @@ enum {
 	AT_END = 2,    /* the part ends with the word */
 	BEHIND = 4,    /* never the first part: PWD itself is a directory */
 	LAST = 8,      /* only in the last part: PIN_MEMORY is harmless */
-	WEAK = 16,     /* ambiguous: may be cleared by another word */
-	COUNTED = 32,  /* a numeric value is a count of secrets */
+	WEAK = 16,     /* harmless beside a word of clearing_words[] */
+	COUNTED = 32,  /* a value that is a number is a count, not a secret */
 	ASSIGNED = 64, /* only before = or : ("--session x" names a session) */
 };
 
@@ -66,13 +66,13 @@ static const struct {
 };
 
 /*
- * If a whole part of a name is one of these words, the name describes a
- * property of a secret, such as its length, or uses a weak word in another
- * sense.
+ * If a part of a name is one of these words, the WEAK words in the name do not
+ * count: it describes a property of a secret, such as its length, or uses the
+ * word in another sense.
  */
 static const struct {
 	const char *word;
-	/* whether the word, if it is the last part, clears strong words too */
+	/* whether a name that ends with this word is never that of a secret */
 	bool all;
 } clearing_words[] = {
     {"FILE", true},       {"PATH", true},     {"DIR", true},
@@ -104,8 +104,8 @@ static const char *const plain_values[] = {
 struct part {
 	const char *text;
 	/*
-	 * length without trailing digits; of the whole text if it has only
-	 * digits
+	 * number of characters without trailing digits, or of all characters if
+	 * they are all digits
 	 */
 	size_t len;
 	bool first, last;

@@ -35,7 +35,7 @@ struct gk_trace_event {
 
 /* A span in progress; lives on the stack of the measured function. */
 struct gk_span {
-	const char *name; /* NULL: tracing was off when it began */
+	const char *name; /* NULL: tracing was off when the span began */
 	uint64_t start_ns, children_ns;
 	int thread;
 	/* the enclosing span of the same thread */

@@ -97,7 +97,7 @@ static void pass_sent_on(int number, struct sigaction to, siginfo_t *info,
 			 void *context)
 {
 	static const struct sigaction none = {.sa_handler = SIG_DFL};
-	/* the thread whose handler may return to this function */
+	/* the thread that is inside the previous handler; 0: none */
 	static _Atomic pid_t passing;
 	pid_t me = (pid_t)syscall(SYS_gettid);
 

@@ -5,10 +5,10 @@
  *
  * An access to the lost part raises SIGBUS, which would end a monitor that has
  * done nothing wrong. The handler here maps zeros in place of the lost part and
- * marks the mapping as damaged. It is installed with each mapping unless it is
- * installed already, and handles only faults at watched addresses; all others
- * go to the previous handler. If the program installs a handler later, that one
- * is in force.
+ * marks the mapping as damaged. Each call of gk_truncated_watch() installs the
+ * handler unless it is installed already. It handles only faults at watched
+ * addresses; all others go to the previous handler. A handler that the program
+ * installs later replaces it.
  */
 #ifndef GK_BASE_TRUNCATED_H
 #define GK_BASE_TRUNCATED_H

@@ -4,7 +4,7 @@
  * driver does. Source: CUDA C++ Programming Guide, "CUDA Environment
  * Variables". Programs also rely on the following: numbers are read by their
  * leading digits, UUIDs may be unique prefixes, the first invalid entry ends
- * the list, a repeated one empties it.
+ * the list, and a repeated entry empties it.
  */
 #include <gpukit/gpukit.h>
 

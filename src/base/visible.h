@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * visible.h - ranks GPUs by speed, for both the made-up driver and its
- * observers, so that they number GPUs alike. The parser itself is public:
- * gk_cuda_visible().
+ * observers, so that they number GPUs alike. The function that interprets
+ * CUDA_VISIBLE_DEVICES, gk_cuda_visible(), is in the public header.
  */
 #ifndef GK_BASE_VISIBLE_H
 #define GK_BASE_VISIBLE_H

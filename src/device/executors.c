@@ -462,8 +462,8 @@ void gkf_executors_help(struct gkf_executors *executors)
 /* ---- process exit ---- */
 
 /*
- * A turn on the device that is kept counts as work: the exiting thread may hold
- * locks, so an executor must give the turn back.
+ * A kept turn on the device counts as work, because an executor must still give
+ * it back. The exiting thread cannot do that, as it may hold locks.
  */
 static bool is_working(const struct gkf_executors *executors)
 {

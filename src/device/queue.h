@@ -27,7 +27,7 @@ struct gkf_machine;
 /* How a task uses the device. */
 enum gkf_work {
 	GKF_WORK_NONE,    /* events, waits, copies from host to host */
-	GKF_WORK_KERNEL,  /* busy time */
+	GKF_WORK_KERNEL,  /* counts as busy time */
 	GKF_WORK_COPY_IN, /* copies `bytes` over PCIe to the device */
 	GKF_WORK_COPY_OUT,
 	GKF_WORK_COPY_DEVICE, /* copies or sets `bytes` within the device */
@@ -46,11 +46,12 @@ enum gkf_work {
  */
 struct gkf_task {
 	/*
-	 * Does the work, on an executor thread. Returns 0 or a CUresult, which
-	 * is passed to the queue's `failed`; then all other tasks of the queue
-	 * are dropped without being run. After GKF_TASK_AGAIN the task is run
-	 * again when a task has written something, or after a short time; it
-	 * occupies no thread in the meantime.
+	 * Does the work, on an executor thread. Returns 0, GKF_TASK_AGAIN or an
+	 * error, which is a CUresult. An error is passed to the queue's
+	 * `failed`; then all other tasks of the queue are dropped without being
+	 * run. After GKF_TASK_AGAIN the task is run again when a task has
+	 * written something, or after a short time; it occupies no thread in
+	 * the meantime.
 	 */
 	int (*run)(struct gkf_task *task);
 	/*
@@ -68,7 +69,7 @@ struct gkf_task {
 
 /* Allocates `size` bytes that begin with a zeroed task; NULL: out of memory. */
 GKF_API void *gkf_task_new(size_t size);
-/* use it only for tasks that were never pushed */
+/* Frees a task that was never pushed. */
 GKF_API void gkf_task_free(void *task);
 
 struct gkf_queue;

@@ -84,7 +84,7 @@ struct gkf_executor {
 struct gkf_running {
 	struct gkf_queue *queue;
 	struct gkf_running *outer;
-	pthread_mutex_t yielding; /* held while it yields its turn */
+	pthread_mutex_t yielding; /* held while the task yields its turn */
 	_Atomic bool has_turn;
 };
 
@@ -93,8 +93,8 @@ struct gkf_list {
 };
 
 /*
- * Limits how many tasks that may block run at once; queues over the limit wait
- * here.
+ * A limit on the number of running tasks that may block. Queues wait here while
+ * the limit is reached.
  */
 struct gkf_admission {
 	unsigned taken;
@@ -212,7 +212,7 @@ bool gkf_executors_watch(struct gkf_queue *queue);
 
 /*
  * Called when the task of a watched queue is done: the watcher now serves that
- * queue, so other threads must be woken for the rest.
+ * queue, so threads must be woken for the other ready queues.
  */
 void gkf_executors_found(struct gkf_executors *executors);
 

@@ -310,9 +310,9 @@ struct gkf_share_event *gkf_share_event_of(unsigned device, uint32_t row)
 /* ---- descriptors ---- */
 
 /*
- * The lock on a row's range of the file. The kernel keeps it until every
- * descriptor and mapping of the open file is gone. A pool has no bytes of its
- * own, so it locks the byte at GKF_LENT_POOLS + row.
+ * Describes the lock on a row's range of the file. The kernel keeps the lock
+ * until every descriptor and mapping of the open file is gone. A pool has no
+ * bytes of its own, so its row locks the byte at GKF_LENT_POOLS + row.
  */
 static struct flock lock_of_row(const struct arena *a, uint32_t row, short type)
 {

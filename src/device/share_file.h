@@ -11,7 +11,7 @@
 struct share_row {
 	_Atomic uint64_t id; /* 0: unused */
 	uint64_t kind, offset, size, note;
-	uint64_t board; /* identifies the board and the machine */
+	uint64_t board; /* share_board() of the device */
 	uint64_t device;
 	struct gkf_share_event event;
 	uint64_t unused[7];

@@ -40,7 +40,7 @@ struct gkf_memory_ask {
 	unsigned device;
 	uint64_t size;             /* bytes, more than 0 */
 	uint64_t align;            /* a power of two up to 2 MiB; 0: 512 */
-	void *host;                /* GKF_MEMORY_REGISTERED: where it begins */
+	void *host;                /* where registered memory begins */
 	void *owner;               /* the caller's context */
 	unsigned flags;            /* chosen by the caller */
 	struct gkf_mem_pool *pool; /* for GKF_MEMORY_DEVICE; NULL: no pool */
@@ -159,7 +159,7 @@ GKF_API int gkf_space_unreserve(uint64_t address, uint64_t size);
 struct gkf_mapping {
 	uint64_t base, size, id;
 	void *tag; /* chosen by the caller */
-	/* index in the machine of the device with the memory */
+	/* the device that has the memory; index in the machine */
 	unsigned device;
 	uint64_t readers, writers; /* one bit per device */
 };
@@ -178,8 +178,8 @@ GKF_API int gkf_space_map(const struct gkf_mapping *mapping, void *source);
 GKF_API void *gkf_space_source(uint64_t physical);
 
 /*
- * These three return GK_ERR_INVALID unless the range consists of whole
- * mappings.
+ * The next three functions return GK_ERR_INVALID unless the range consists of
+ * whole mappings.
  */
 GKF_API int gkf_space_check_mapped(uint64_t address, uint64_t size);
 GKF_API int gkf_space_unmap(uint64_t address, uint64_t size);
@@ -203,7 +203,7 @@ GKF_API bool gkf_space_mapping(uint64_t address,
 struct gkf_mem_pool;
 struct gkf_mem_pool_usage {
 	uint64_t reserved, reserved_high; /* bytes charged, in whole blocks */
-	uint64_t used, used_high;         /* in pieces */
+	uint64_t used, used_high;         /* bytes in pieces */
 };
 GKF_API int gkf_mem_pool_new(unsigned device, uint64_t max_size,
 			     struct gkf_mem_pool **ret_pool);

@@ -21,7 +21,7 @@
 #include <pthread.h>
 
 #define BLOCK_SIZE  (2ULL << 20)
-#define UNIT_SIZE   512ULL /* the size of a small piece is a multiple of it */
+#define UNIT_SIZE   512ULL /* sizes of small pieces are multiples of this */
 #define BLOCK_UNITS (BLOCK_SIZE / UNIT_SIZE)
 #define SMALL_MAX   (1ULL << 20) /* larger pieces have blocks of their own */
 
@@ -38,11 +38,11 @@ struct shared_block {
 	_Atomic uint64_t words;
 	/* one bit for each unit at which a live piece starts */
 	_Atomic uint64_t starts[BLOCK_UNITS / 64];
-	/* the number of the piece that starts at a unit */
+	/* for each unit: the number of the piece that starts there */
 	_Atomic uint32_t piece[BLOCK_UNITS];
 	struct gkf_mem_pool *pool;
 	uint32_t block;
-	uint32_t next_free; /* number of the next free struct */
+	uint32_t next_free; /* number of the next free shared_block */
 	struct fit_note note[BLOCK_UNITS];
 };
 
@@ -50,7 +50,7 @@ struct gkf_mem_pool {
 	struct arena *arena;
 	/* next pool of the arena; arena.pool is first */
 	struct gkf_mem_pool *next;
-	struct fit small; /* the units of the pool's shared blocks */
+	struct fit small; /* allocates units in the pool's shared blocks */
 	uint64_t max, threshold;
 	uint64_t blocks; /* bytes of the pool's blocks that are in use */
 	struct gkf_mem_pool_usage usage;
@@ -64,7 +64,7 @@ struct share_piece;
 
 struct arena {
 	uint64_t base, size, want;
-	unsigned char *view; /* view + i is where base + i is accessed */
+	unsigned char *view; /* base + i is accessed at view + i */
 	enum gkf_memory_kind kind;
 	unsigned device;
 	unsigned opens; /* written under space.lock */
@@ -83,7 +83,7 @@ struct arena {
 	struct fit blocks;
 	/* indexed by number; the first number is 1 */
 	struct shared_block **shared;
-	/* notes for the units of shared blocks; page 0 is unused */
+	/* pages of notes about the units of shared blocks; page 0 is unused */
 	struct fit_note **note;
 	uint32_t shared_count, first_shared;
 	struct gkf_mem_pool pool; /* for pieces that belong to no other pool */

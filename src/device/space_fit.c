@@ -10,8 +10,9 @@
  *
  * Strict TLSF takes only from lists whose spans are all long enough. To make
  * the last free memory of a device usable, fit_take() also searches the list in
- * which a span of exactly this length would be: its first four spans at the
- * beginning, and all of them at the end.
+ * which a span of exactly this length would be. It tries the first four spans
+ * of that list before it looks in other lists, and all of them if the other
+ * lists have no span.
  */
 #include "device/space_fit.h"
 #include "base/assert.h"

@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A block is not reserved, or the first or a later block of a reservation. */
+/* A block is free, the first block of a reservation, or a later one of it. */
 enum block_state { BLOCK_FREE, BLOCK_FIRST, BLOCK_REST };
 
 static struct {
@@ -100,7 +100,7 @@ static void give_addresses(uint32_t block, uint32_t n)
 		fit_give(&reserved.arena->blocks, block, n, &first, &length);
 }
 
-/* To align to more than a block, takes more and gives the surplus back. */
+/* To align to more than a block, takes extra blocks and gives some back. */
 static bool take_addresses(uint32_t n, uint64_t align, uint32_t *ret_block)
 {
 	uint64_t base = reserved.arena->base, at;
@@ -241,7 +241,7 @@ static bool leave_stretch(const struct gkf_mapping *m)
 	return true;
 }
 
-/* The number of a block's stretch if device and rights are the same; else 0. */
+/* Returns a block's stretch if its device and rights match `words`; else 0. */
 static uint32_t find_alike(uint32_t block, const struct piece_words *words,
 			   struct piece_words *ret_words)
 {

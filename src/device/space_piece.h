@@ -28,7 +28,7 @@ union piece_bits {
 };
 
 struct piece {
-	_Atomic uint64_t seq;  /* odd: being changed */
+	_Atomic uint64_t seq;  /* odd while the piece is being changed */
 	union piece_bits bits; /* size 0: free */
 	uint32_t next_free;    /* number of the next free piece */
 };
@@ -36,7 +36,8 @@ struct piece {
 /* Numbers start at 1. */
 struct pieces {
 	_Atomic(struct piece *) page[PIECE_PAGES];
-	_Atomic uint32_t high; /* numbers handed out so far */
+	/* how many numbers have been handed out so far */
+	_Atomic uint32_t high;
 	uint32_t first_free;
 };
 

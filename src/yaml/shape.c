@@ -15,13 +15,14 @@
 
 struct anchor {
 	char name[NAME_MAX_BYTES];
-	size_t nodes; /* number of its nodes, at any depth; 0: not ended */
+	/* nodes in the anchored node, at any depth; 0: it has not ended */
+	size_t nodes;
 };
 
 /* An open list or mapping. */
 struct level {
 	struct anchor *anchor; /* or NULL */
-	size_t before;         /* number of nodes before this one */
+	size_t before;         /* number of nodes before this list or mapping */
 };
 
 struct walk {

@@ -35,9 +35,9 @@ static const struct library {
 #define LIBRARIES (sizeof libraries / sizeof *libraries)
 
 /*
- * Paths of our files; "" if there is none. The file with the bare name is the
- * one that matches the machine's driver. Written once, before other threads
- * exist.
+ * Paths of our files; "" if a file does not exist. The file with the bare name
+ * is the one that matches the machine's driver. Written once, before other
+ * threads exist.
  */
 static struct {
 	char bare[PATH_MAX], versioned[PATH_MAX];

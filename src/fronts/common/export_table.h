@@ -110,8 +110,8 @@ struct gpukit_table {
 };
 
 /*
- * Whether a table has a member: that of an older driver is shorter. All tables
- * with this UUID have `refused`.
+ * Whether a table has a member: the table of an older driver is shorter. All
+ * tables with this UUID have `refused`.
  */
 #define GPUKIT_TABLE_HAS(table, member)                                        \
 	((table)->size >=                                                      \

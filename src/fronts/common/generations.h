@@ -21,10 +21,10 @@ enum gkf_generation_id {
 };
 
 struct gkf_generation {
-	const char *name;          /* name of its directory, "535" */
+	const char *name;          /* name of its directory, such as "535" */
 	const char *driver;        /* "535.261.03" */
 	unsigned level;            /* GKF_LEVEL() of the driver */
-	unsigned cuda;             /* 12020 */
+	unsigned cuda;             /* such as 12020 */
 	unsigned field_max;        /* its NVML_FI_MAX */
 	unsigned long long events; /* its nvmlEventTypeAll */
 	unsigned record;           /* bytes per process in the _v3 lists */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * native.h - what all libraries that compute share: the driver below them, and
- * their kernels, which are C functions (export_table.h) launched through the
- * driver's public ABI. Streams, graphs, limits and counters therefore treat
- * them like a program's own kernels. Uses only libc.
+ * native.h - opens the driver and launches kernels, for all libraries that
+ * compute. Their kernels are C functions (export_table.h), launched through the
+ * driver's public ABI, so streams, graphs, limits and counters treat them like
+ * a program's own kernels. Uses only libc.
  *
  * Any thread may call these functions. In a forked child they return the
  * driver's documented error.

@@ -62,8 +62,10 @@ void driver_release(void)
 	pthread_mutex_unlock(&opening);
 }
 
-/* Holds the lock, for which a fork waits: in a child forked during dlopen(),
- * the library would stay half loaded. */
+/*
+ * Holds the lock, so that a fork waits until dlopen() has returned: in a child
+ * forked before, the library would stay half loaded.
+ */
 static void *load_driver(void)
 {
 	void *library;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runtime.h - what every function of this runtime does first and last: start
- * the driver, make a context current, record errors.
+ * runtime.h - the beginning and the end of every function of this runtime:
+ * starts the driver, makes a context current, records errors.
  *
  * It uses only the public ABI of libcuda. The runtimes of all CUDA majors are
  * compiled from the same sources; CUDART_MAJOR is the one being compiled.

@@ -28,7 +28,8 @@ struct layout {
 struct transform {
 	int kind, is_double, rank;
 	int direction; /* CUFFT_FORWARD or CUFFT_INVERSE; set before running */
-	int basic;     /* default layouts, which depend on in_place */
+	/* whether the layouts are the default ones, which depend on in_place */
+	int basic;
 	int in_place, aligned, unused;
 	long long n[RANK_MAX], batch;
 	struct layout in, out;

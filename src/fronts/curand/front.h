@@ -56,7 +56,10 @@ bool generator_lives(const struct curandGenerator_st *g);
 struct curandGenerator_st *generator_use(uint64_t id);
 void generator_leave(struct curandGenerator_st *g);
 
-/* Frees a generator once nobody uses it. Queued kernels will not find it. */
+/*
+ * Frees a generator once nobody uses it. Kernels that are still queued fail,
+ * because generator_use() no longer finds the generator.
+ */
 void generator_free(struct curandGenerator_st *g);
 
 /*

@@ -103,7 +103,8 @@ static bool takes_ordering(const struct curandGenerator_st *g, int order)
 		return true;
 	case CURAND_ORDERING_PSEUDO_SEEDED:
 		return type == CURAND_RNG_PSEUDO_XORWOW;
-	case CURAND_ORDERING_PSEUDO_DYNAMIC: /* cuRAND tunes it to the GPU */
+	/* cuRAND tunes this ordering to the GPU */
+	case CURAND_ORDERING_PSEUDO_DYNAMIC:
 		return !g->host;
 	default:
 		return false;

@@ -52,7 +52,8 @@ struct message {
 struct collective {
 	struct call call;
 	CUdeviceptr in, out;
-	CUdeviceptr scalar; /* the kernel reads it; 0: use call.scalar */
+	/* device address of the scalar; 0: use call.scalar */
+	CUdeviceptr scalar;
 };
 
 /* The work of one kernel: collectives in order, then all messages at once. */

@@ -62,7 +62,7 @@ struct member {
 	_Atomic uint64_t step;
 	_Atomic uint64_t doing;     /* number of its running collective, or 0 */
 	_Atomic uint32_t agrees[2]; /* 1: can access all buffers */
-	_Atomic uint64_t host_step; /* of ncclCommSplit() */
+	_Atomic uint64_t host_step; /* counts calls of ncclCommSplit() */
 	uint64_t host_word[2];      /* color << 32 | key */
 	uint64_t process;           /* random number of the rank's process */
 	int32_t pid;

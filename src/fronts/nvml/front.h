@@ -61,7 +61,8 @@ struct call {
 	unsigned index;
 	/* Instance of a MIG device; GKF_NO_INSTANCE: a GPU. */
 	uint32_t instance;
-	uint32_t life; /* differs from that of a later instance */
+	/* differs from that of a later instance with the same number */
+	uint32_t life;
 };
 
 /*

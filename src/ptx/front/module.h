@@ -93,7 +93,8 @@ struct gkf_ptx_variable {
 	bool managed;
 	bool is_array;
 	bool is_kernel_param;
-	const uint8_t *data; /* the first data_size bytes; the rest are 0 */
+	/* the first data_size bytes of the value; the rest are 0 */
+	const uint8_t *data;
 	uint64_t data_size;
 	const struct gkf_ptx_fixup *fixups;
 	uint32_t fixup_count;

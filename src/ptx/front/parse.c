@@ -179,7 +179,7 @@ static void parse_function(struct gkf_ptx_parser *p, bool is_entry,
 		lay_out_parameters(p, &head);
 	else
 		lay_out_local(p, &head);
-	p->scope = 0; /* so the name belongs to the module */
+	p->scope = 0; /* the function's name belongs to the module */
 	f = declare_function(p, head.name);
 	p->scope = (uint32_t)p->scopes_count;
 	if (f) {

@@ -57,7 +57,7 @@ struct gkf_ptx_scope {
 	struct gkf_symbol *before;
 };
 
-#define GKF_PTX_BUCKETS 4096 /* at the start; a power of two */
+#define GKF_PTX_BUCKETS 4096 /* initial number of buckets; a power of two */
 #define GKF_PTX_DEPTH   256  /* the maximum depth of nested { } */
 
 /* An array that grows in the scratch arena and is reused across functions. */

@@ -62,13 +62,14 @@ const struct gkf_ptx_operand *gkf_nested(const struct gkf_decoder *d,
 
 /*
  * Returns the place of an operand to read, first emitting ops that compute it
- * if needed. Returns GKF_NOWHERE if the operand does not fit the letter.
+ * if needed. `letter` is the type that it must have (struct gkf_form). Returns
+ * GKF_NOWHERE if it has another type.
  */
 uint32_t gkf_source(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
 		    char letter);
 /*
- * Returns the place of the register that gets a result. For "_" it is
- * GKF_NOWHERE, and *ret_ok is true.
+ * Returns the place of the register that receives a result. For the operand
+ * "_", this is GKF_NOWHERE and *ret_ok is true.
  */
 uint32_t gkf_target(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
 		    char letter, bool *ret_ok);

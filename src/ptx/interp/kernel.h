@@ -36,8 +36,9 @@ GKF_API void gkf_ptx_kernel_free(struct gkf_ptx_kernel *kernel);
  */
 struct gkf_ptx_refusal {
 	const char *function, *instruction;
-	const char *operand; /* called function or read register, or NULL */
-	unsigned line;       /* line in the module's text */
+	/* called function or register that is read, or NULL */
+	const char *operand;
+	unsigned line; /* line in the module's text */
 };
 /*
  * Returns the first instruction that we cannot execute; false if there is none.
@@ -92,10 +93,10 @@ struct gkf_ptx_launch {
 	/* Implements cudaGraphSetConditional(); false: unknown handle. */
 	bool (*set_condition)(uint64_t handle, uint32_t value);
 	void *context;
-	uint32_t clock_khz;  /* rate of %clock; 0: 1 GHz */
-	uint32_t sm_count;   /* SMs that share the blocks; 0: 1 */
+	uint32_t clock_khz; /* rate of %clock; 0 means 1 GHz */
+	uint32_t sm_count;  /* number of SMs that share the blocks; 0 means 1 */
 	const uint16_t *sms; /* %smid of each of these SMs; NULL: 0, 1, ... */
-	uint32_t device_sms; /* %nsmid; 0: same as sm_count */
+	uint32_t device_sms; /* %nsmid; 0 means sm_count */
 };
 
 /* Where a run failed. */

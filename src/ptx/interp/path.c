@@ -16,7 +16,7 @@
 
 /* number of back-branches before other paths get a turn */
 #define PATIENCE 256
-/* how often a path runs again after another path yielded to it */
+/* how many more times a path runs after another path yielded to it */
 #define TURN 64
 
 static void add_path(struct gkf_warp *w, uint32_t mask, uint32_t pc,

@@ -47,7 +47,7 @@ typedef void gkf_op_fn(struct gkf_warp *w, const struct gkf_op *op,
 struct gkf_op {
 	gkf_op_fn *run;
 	uint32_t guard;      /* place of a predicate */
-	uint32_t guard_flip; /* all ones: negate the guard */
+	uint32_t guard_flip; /* all bits set: the guard is negated */
 	/* Places. e is a second result, a fourth operand or a member mask. */
 	uint32_t d, e, a, b, c;
 	uint32_t line;
@@ -96,7 +96,8 @@ struct gkf_code {
 /* The first instruction that we cannot execute. */
 struct gkf_ptx_refused {
 	const char *function, *name;
-	const char *operand; /* called function or read register, or NULL */
+	/* called function or register that is read, or NULL */
+	const char *operand;
 	uint32_t line;
 };
 
@@ -168,7 +169,7 @@ struct gkf_warp {
 	uint32_t paths, current;
 	/* number of back-branches before other paths get a turn */
 	int32_t patience;
-	uint32_t turn; /* how often the running path will be chosen again */
+	uint32_t turn; /* how many more times the running path is chosen */
 	bool yields;
 	uint32_t carry; /* lanes in which CC.CF is set */
 	/* Values that lanes exchange, by lane; stored before a lane waits. */
@@ -204,7 +205,10 @@ struct gkf_run {
 	struct gkf_ptx_report *report;
 	enum gkf_ptx_end end;        /* GKF_PTX_DONE until the launch fails */
 	uint64_t start_ns, slept_ns; /* slept_ns is the sum over all threads */
-	/* awake time (run_state.c) when the block began, or 0 */
+	/*
+	 * gkf_run_awake_ns() when the block began; 0: no thread had slept
+	 * before
+	 */
 	uint64_t block_ns;
 	uint32_t stack; /* bytes of local memory per lane */
 	uint32_t shared_size;

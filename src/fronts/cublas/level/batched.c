@@ -13,7 +13,10 @@
 #define MATINV_MOST 32
 #define BLOCK       64
 
-/* The LAPACK functions for one type; their prototypes do not depend on it. */
+/*
+ * The LAPACK functions for one type; their prototypes are the same for all
+ * types.
+ */
 struct lapack {
 	__typeof__(((struct cblas *)0)->sgetrf) getrf;
 	__typeof__(((struct cblas *)0)->sgetrs) getrs;
@@ -274,7 +277,10 @@ static bool take_room(struct item *t)
 	size_t factors = b->op == BATCHED_MATINV ? n * n : 0;
 	int64_t most = BLOCK * ((int64_t)b->n + b->nrhs + 1);
 
-	/* With this size LAPACK works in blocks; it also accepts less. */
+	/*
+	 * With a workspace of this size LAPACK works in blocks; a smaller one
+	 * would suffice.
+	 */
 	t->work_size = most < INT32_MAX ? (int)most : INT32_MAX;
 	t->work = malloc(((size_t)t->work_size + factors) * size);
 	t->own_pivots = malloc((n + 1) * sizeof(int));

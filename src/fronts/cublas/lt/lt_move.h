@@ -11,7 +11,8 @@
 struct lt_transform_job {
 	struct lt_transform op;
 	struct lt_layout a, b, c;
-	uint64_t from_a, from_b, to; /* 0: there is no A or no B */
+	/* from_a or from_b is 0 if there is no A or no B */
+	uint64_t from_a, from_b, to;
 	struct lt_factor alpha, beta;
 };
 

@@ -36,7 +36,7 @@ bool ctx_end(CUcontext ctx);
 CUresult device_hold(struct cuda_device *d);
 void device_let_go(struct cuda_device *d);
 
-/* Gives a context an id for cuCtxGetId() that was never used before. */
+/* Gives a context a new id, for cuCtxGetId(). Ids are never reused. */
 void ctx_number(CUcontext ctx);
 
 /*

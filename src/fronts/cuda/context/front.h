@@ -62,7 +62,7 @@ struct cuda_device {
 	_Atomic unsigned contexts; /* number of live contexts */
 	/* number of device_hold() calls not yet undone by device_let_go() */
 	unsigned held;
-	_Atomic bool attached; /* has a slot, even without contexts */
+	_Atomic bool attached; /* has a slot, perhaps without contexts */
 	pthread_mutex_t lock;  /* guards the primary context */
 	CUcontext primary;     /* once created, never freed */
 	unsigned primary_retained;

@@ -16,7 +16,8 @@ struct stack_entry {
 
 struct stack {
 	unsigned depth, room;
-	struct stack_entry *top; /* an array; its last entry is current */
+	/* an array; its last entry is the current context */
+	struct stack_entry *top;
 };
 
 /* The calling thread's stack; NULL: not created yet. */

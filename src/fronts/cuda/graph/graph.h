@@ -89,7 +89,7 @@ struct CUgraphNode_st {
 	const struct graph_kind *kind;
 	CUgraphNodeParams params; /* the node owns the data it points to */
 	CUcontext ctx;            /* NULL: any */
-	uint64_t ctx_id;          /* the id of that context */
+	uint64_t ctx_id;          /* the id of `ctx` */
 	void *own;                /* data that only this kind of node has */
 	unsigned id;              /* unique in its graph */
 	CUgraphNode original;     /* the node from which it was copied */

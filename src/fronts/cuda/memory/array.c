@@ -66,11 +66,11 @@ enum shape {
 };
 
 /*
- * The device attributes that limit the sides of an array (width; height; depth
- * or layers), by shape; 0: the shape has no such side. There are further tables
- * for surfaces, and for some mipmapped or gathered shapes. A shape without a
- * row in such a table has no further limit. A 3D array may instead satisfy the
- * alternate limits.
+ * For each shape, the device attributes that limit the sides of an array:
+ * width, height, and depth or layers. 0: the shape has no such side. Separate
+ * tables have further limits for surfaces and for some mipmapped or gathered
+ * arrays; a shape without a row there has no further limit. A 3D array may
+ * satisfy the alternate limits instead.
  */
 struct bound {
 	CUdevice_attribute side[3];

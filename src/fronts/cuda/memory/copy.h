@@ -39,12 +39,12 @@ enum copy_place {
 struct copy_side {
 	unsigned char *at;
 	size_t pitch, slice; /* bytes between rows, and between slices */
-	bool device;         /* on a device, or managed */
+	bool device;         /* memory on a device, or managed memory */
 	bool exact;          /* device memory that the host cannot access */
 	bool paged;          /* pageable host memory */
 	bool sync;           /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS */
-	bool at_once;        /* must be read before the call returns */
-	bool read_only;      /* no device may write to it */
+	bool at_once;   /* the source must be read before the call returns */
+	bool read_only; /* no device may write to the memory */
 	/*
 	 * The memory in the program's own terms: an address, or a position in
 	 * an array.

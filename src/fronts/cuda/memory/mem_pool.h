@@ -15,7 +15,7 @@ struct CUmemPoolHandle_st {
 	_Atomic(struct gkf_mem_pool *) at; /* created with the first piece */
 	/* For sharing with other processes; see mem_pool_share.c. */
 	CUmemAllocationHandleType types;
-	bool shared; /* if so, `row` is its entry in share.h */
+	bool shared; /* if true, `row` is the pool's entry in share.h */
 	uint32_t row;
 	/* for an imported pool: the mapped file of its device; else NULL */
 	void *all;

@@ -15,10 +15,10 @@ struct physical {
 	struct cuda_device *device;
 	CUmemAllocationProp prop;
 	uint64_t size;
-	uint64_t address;             /* from gkf_space_alloc(); 0: imported */
-	void *source;                 /* where this process accesses it */
+	uint64_t address; /* from gkf_space_alloc(); 0: imported */
+	void *source;     /* where this process accesses the memory */
 	struct gkf_share_about about; /* used only if the memory is imported */
-	/* whether it is shared; if so, `row` is its entry in share.h */
+	/* whether it is shared; if true, `row` is its entry in share.h */
 	bool shared;
 	uint32_t row;
 	struct physical *next; /* next object that only other processes use */

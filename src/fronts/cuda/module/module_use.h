@@ -45,7 +45,7 @@ struct code_reading {
 };
 
 /*
- * Frees *retired when no call reads it any more; its handles must be invalid
+ * Frees *retired when no call reads it any more. Its handles must be invalid
  * already. The caller holds module_lock.
  */
 void code_retire(struct retired *retired);

@@ -21,14 +21,14 @@ struct record {
 
 struct CUevent_st {
 	CUcontext ctx;
-	uint64_t ctx_id; /* the id of that context */
+	uint64_t ctx_id; /* the id of `ctx` */
 	unsigned flags;
 	pthread_mutex_t lock; /* guards the members below */
 	/* the part shared with other processes, or NULL */
 	struct shared_event *shared;
 	struct record *record;    /* NULL: not recorded yet */
 	struct gkf_ticket ticket; /* ticket of the record in its stream */
-	/* if recorded in a capture: its position there */
+	/* the record's position in its capture, if it was made in one */
 	struct capture_point point;
 };
 

@@ -42,7 +42,10 @@ struct CUstream_st {
 	CUstream next, *at; /* list streams.all; *at is this stream */
 	CUstream next_active;
 	bool is_active;
-	/* its green context has ended; it can only be destroyed */
+	/*
+	 * the stream's green context has ended; the stream can only be
+	 * destroyed
+	 */
 	bool detached;
 	struct thread_entry *thread; /* NULL: not a per-thread stream */
 	/* Set by cuStreamSetAttribute(). */
@@ -70,9 +73,12 @@ struct streams {
 	CUstream all, legacy, active;
 	struct left *left;
 	unsigned left_count, left_room;
-	/* A queue of waits only: one of its tickets stands for many tickets. */
+	/*
+	 * A queue that contains only waits, so that one of its tickets stands
+	 * for many tickets.
+	 */
 	struct gkf_queue *gather;
-	/* A queue of waits only: all streams wait for it. */
+	/* A queue that contains only waits; all streams wait for it. */
 	struct gkf_queue *hold;
 	_Atomic unsigned capturing_blocking, capturing_others; /* counts */
 };

@@ -10,7 +10,7 @@
 
 struct thread_entry {
 	CUcontext ctx;
-	uint64_t ctx_id;          /* the id of that context */
+	uint64_t ctx_id;          /* the id of `ctx` */
 	_Atomic(CUstream) stream; /* NULL: its context has ended */
 	struct thread_entry *next;
 };

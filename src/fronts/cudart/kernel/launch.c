@@ -94,8 +94,9 @@ static cudaError_t finish_launch(CUresult r, dim3 grid, dim3 block)
 
 /*
  * The driver runs a kernel in the context of its stream. The runtime runs it in
- * the current context, where a stream of another device is an error. With a
- * CUfunction of the current context, the driver checks that.
+ * the current context, where a stream of another device is an error. If the
+ * function is a CUfunction of the current context, the driver reports this
+ * error.
  */
 static cudaError_t bind_to_context(CUfunction *function, cudaStream_t stream)
 {

@@ -31,7 +31,10 @@ struct session {
 
 struct sessions {
 	struct session *at;
-	/* `at` has at most the first `cap` sessions. */
+	/*
+	 * `count` may exceed `cap`; `at` then has only the first `cap`
+	 * sessions.
+	 */
 	unsigned count, cap;
 	uint64_t fps, latency_us; /* sums over all sessions */
 };

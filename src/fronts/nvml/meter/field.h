@@ -16,13 +16,13 @@ typedef nvmlReturn_t field_fn(const struct call *c, unsigned scope,
 field_fn field_value,    /* enum gkf_value */
     field_profile,       /* offset of an integer in the profile; < 1: absent */
     field_count,         /* offset of a sum in struct gkf_state */
-    field_reasons,       /* mask of clock event reasons; reads time in them */
+    field_reasons,       /* mask of clock event reasons; reads their time */
     field_power_average, /* unused; the scope says what to measure */
     field_power_instant, /* unused; the scope says what to measure */
     field_limit,         /* enum gkf_value; the scope must be the whole GPU */
-    /* Unused; the limit in force; scope as for field_limit. */
+    /* Unused; reads the limit in force; scope: the whole GPU. */
     field_limit_now,
-    field_limit_fact,     /* offset in the profile; scope as for field_limit */
+    field_limit_fact,     /* offset in the profile; scope: the whole GPU */
     field_tlimit,         /* offset of a temperature in the profile */
     field_from_major,     /* lowest major compute capability that reports 1 */
     field_pcie_corrected, /* unused; reads the errors that PCIe corrects */
@@ -42,7 +42,7 @@ field_fn field_ecc,   /* FIELD_ECC() */
     field_rows,       /* enum gkf_ecc_cause; counts also pending rows */
     field_rows_wait,  /* enum gkf_ecc_cause; counts only pending rows */
     field_rows_state, /* 0: whether rows are pending; 1: whether one failed */
-    field_recovery;   /* 0: reads the advised action; else whether it is arg */
+    field_recovery;   /* 0: reads the action; else whether `arg` is advised */
 
 /*
  * Functions of field_link.c. Their `arg` is FIELD_LINK(link, what). The
@@ -64,7 +64,7 @@ field_fn field_link_errors,    /* enum gkf_link_error */
     field_link_remote,         /* unused */
     field_link_switches,       /* arg unused */
     field_link_threshold,      /* arg unused */
-    field_link_threshold_fact, /* the result, if the links can sleep */
+    field_link_threshold_fact, /* the number to return if links can sleep */
     field_link_sleeps;         /* arg unused */
 
 /*
