@@ -28,15 +28,15 @@ struct gkf_tally {
 
 /* A process that ended. All members are words. */
 struct gkf_account_entry {
-	uint64_t number; /* the first is 1; 0 while being written */
+	uint64_t number; /* counted from 1; 0 while being written */
 	uint64_t device, pid;
-	uint64_t start_ns, end_ns; /* machine time */
+	uint64_t start_ns, end_ns; /* in machine time */
 	uint64_t peak;
 	struct gkf_sums sums;
 };
 
 struct gkf_accounts {
-	_Atomic uint64_t count; /* entries so far */
+	_Atomic uint64_t count; /* number of entries so far */
 	/* Entry n has the index n % size. */
 	struct gkf_account_entry ring[GKF_ACCOUNTS_MAX];
 };

@@ -11,7 +11,7 @@
  */
 struct gkf_clock {
 	uint64_t real_ns, machine_ns;
-	uint64_t wall_ns; /* ns since 1970 at the moment real_ns */
+	uint64_t wall_ns; /* wall time at real_ns, ns since 1970 */
 	uint64_t speed;   /* permille; 0: stopped */
 };
 #define GKF_SPEED_MAX 1000000

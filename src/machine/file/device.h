@@ -18,18 +18,18 @@ struct gkf_device {
 	struct gkf_fault_state fault;        /* active faults */
 	struct gkf_mig mig;                  /* its MIG instances */
 	_Atomic int64_t set[GKF_VALUES_MAX]; /* GKF_UNSET or the value */
-	_Atomic uint64_t state_seq;          /* state[seq % 2] is valid */
+	_Atomic uint64_t state_seq;          /* state[state_seq % 2] is valid */
 	struct gkf_state state[2];
 	struct gkf_links links; /* its NVLinks */
 	/* The host name that was set through NVML. */
 	struct gkf_text hostname;
 	/* Bin b has the index b % GKF_PAST_BINS. */
 	struct gkf_past past[GKF_PAST_BINS];
-	struct gkf_ecc ecc;             /* errors of its memories */
+	struct gkf_ecc ecc;             /* memory errors */
 	struct gkf_smoothing smoothing; /* presets of power smoothing */
 	struct gkf_accounting accounting;
 	struct gkf_books books;          /* memory in use */
-	struct gkf_turn turn[GKF_TURNS]; /* who may run kernels */
+	struct gkf_turn turn[GKF_TURNS]; /* which process may run kernels */
 };
 
 #endif

@@ -46,7 +46,7 @@ enum gkf_ecc_kind {
 
 /* A retired page. The address is written last and makes it visible. */
 struct gkf_ecc_page_word {
-	_Atomic uint64_t seconds; /* since 1970, when the page was found bad */
+	_Atomic uint64_t seconds; /* when the page was found bad, since 1970 */
 	/* The page's address, and flags of ecc_repair.c. */
 	_Atomic uint64_t address;
 };
@@ -60,8 +60,10 @@ struct gkf_ecc {
 	_Atomic uint64_t channel;  /* 1: a remap failed since the last reset */
 	_Atomic uint64_t rows[GKF_ECC_ROWS_MAX];
 	struct gkf_ecc_page_word pages[GKF_ECC_PAGES_MAX];
-	_Atomic uint64_t unique[GKF_ECC_UNIQUE_MAX]; /* uncorrected, SRAM */
-	_Atomic uint64_t seen[GKF_ECC_SEEN_MAX]; /* DRAM rows corrected once */
+	/* Addresses of uncorrected SRAM errors. */
+	_Atomic uint64_t unique[GKF_ECC_UNIQUE_MAX];
+	/* DRAM rows that had one corrected error. */
+	_Atomic uint64_t seen[GKF_ECC_SEEN_MAX];
 	/* One word per GPU instance. Upper half: the life of the instance;
 	 * lower half: the volatile uncorrected errors of its SRAM in that life.
 	 */

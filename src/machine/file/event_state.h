@@ -12,8 +12,8 @@
 #define GKF_EVENT_SYSTEM (1ULL << 63)
 
 struct gkf_event {
-	uint64_t number;     /* the first is 1; 0 while being written */
-	uint64_t machine_ns; /* when */
+	uint64_t number;     /* counted from 1; 0 while being written */
+	uint64_t machine_ns; /* machine time of the event */
 	/* One bit of nvmlEventType*, or GKF_EVENT_SYSTEM | type. */
 	uint64_t type;
 	uint64_t data; /* for an Xid: its number */
@@ -23,7 +23,8 @@ struct gkf_event {
 
 struct gkf_events {
 	_Atomic uint64_t count; /* events so far */
-	_Atomic uint32_t wake;  /* a futex that changes with each event */
+	/* A futex whose value changes with each event. */
+	_Atomic uint32_t wake;
 	_Atomic uint32_t sleepers;
 	/*
 	 * Types of events that any program has waited for. Events of other

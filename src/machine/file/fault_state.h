@@ -14,9 +14,10 @@
 
 /* The faults of a device. An argument is written before its bit is set. */
 struct gkf_fault_state {
-	_Atomic uint64_t active; /* a bit for each fault */
+	_Atomic uint64_t active; /* a bit for each active fault */
 	_Atomic uint64_t argument[GKF_FAULTS_MAX];
-	_Atomic uint64_t since_ns[GKF_FAULTS_MAX]; /* machine time */
+	/* Machine time at which each fault began. */
+	_Atomic uint64_t since_ns[GKF_FAULTS_MAX];
 	_Atomic uint64_t xids; /* Xids since the machine was made */
 	_Atomic uint64_t last_xid;
 	/* How often each fault has begun. */
@@ -37,20 +38,24 @@ struct gkf_fault_state {
 #define GKF_RULES_MAX 64
 
 /*
- * Makes a function fail. `life` is odd while the rule is in force and grows by
- * one at each change, so that a reader notices a change while it reads.
+ * A rule that makes a function fail. `life` is odd while the rule is in force
+ * and grows by one at each change, so that a reader can tell whether the rule
+ * changed while being read.
  */
 struct gkf_rule {
 	_Atomic uint64_t life;
-	uint64_t gpus;        /* a bit per device; all ones: any call */
-	uint32_t function;    /* row of nvml.def */
-	int32_t answer;       /* nvmlReturn_t, or GKF_RULE_HANGS */
-	uint64_t after;       /* calls that succeed first */
-	uint64_t times;       /* the most calls that fail; 0: no limit */
-	uint32_t per_million; /* failures per million calls that may fail */
+	/* A bit for each GPU; all ones: also calls without a GPU. */
+	uint64_t gpus;
+	uint32_t function; /* row of nvml.def */
+	int32_t answer;    /* nvmlReturn_t, or GKF_RULE_HANGS */
+	uint64_t after;    /* number of calls that succeed first */
+	/* The most calls that fail after them; 0: no limit. */
+	uint64_t times;
+	uint32_t per_million; /* how many of a million later calls fail */
 	uint32_t unused;
 	uint64_t seed;
-	_Atomic uint64_t calls, failed; /* so far */
+	/* Calls so far, and failures among them. */
+	_Atomic uint64_t calls, failed;
 };
 
 #define GKF_RULE_HANGS (-1)

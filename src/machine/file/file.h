@@ -35,7 +35,7 @@ struct gkf_file {
 	uint32_t size_check;        /* sizeof(struct gkf_file) */
 	uint32_t rows_check;        /* gkf_rows_check() */
 	uint32_t driver_generation; /* major version of the driver: 580 */
-	_Atomic uint64_t clock_seq; /* clock[seq % 2] is valid */
+	_Atomic uint64_t clock_seq; /* clock[clock_seq % 2] is valid */
 	struct gkf_clock clock[2];
 	uint64_t seed;
 	char driver_version[32];
@@ -56,15 +56,15 @@ struct gkf_file {
 	 * model).
 	 */
 	_Atomic uint64_t driver_busy_ns;
-	/* Calls, per row of nvml.def. */
+	/* Number of calls of each function, by row of nvml.def. */
 	_Atomic uint64_t calls[GKF_FUNCTIONS_MAX];
 	/*
-	 * One per row: calls answered NOT_SUPPORTED because the function is not
-	 * implemented.
+	 * How many of these calls returned NOT_SUPPORTED because the function
+	 * is not implemented.
 	 */
 	_Atomic uint64_t refused[GKF_FUNCTIONS_MAX];
 	_Atomic uint64_t extra_ns[GKF_FUNCTIONS_MAX]; /* latency added by ctl */
-	/* One per row of cuda_symbols.def. */
+	/* Number of calls of each function, by row of cuda_symbols.def. */
 	_Atomic uint64_t cuda_calls[GKF_CUDA_FUNCTIONS_MAX];
 	_Atomic uint64_t cuda_refused[GKF_CUDA_FUNCTIONS_MAX];
 	_Atomic uint64_t faults;    /* a bit for each gkf_machine_fault */
@@ -86,8 +86,10 @@ struct gkf_file {
 	struct gkf_accounts accounts;
 	_Atomic uint64_t totals; /* used elements of total[] */
 	struct gkf_total total[GKF_TOTALS_MAX];
-	_Atomic uint64_t total_of[GKF_SLOTS_MAX]; /* index in total[] + 1 */
-	/* Steps of the scenario, their texts and locks (locks.h) follow. */
+	/* Index in total[] plus 1; 0: none. */
+	_Atomic uint64_t total_of[GKF_SLOTS_MAX];
+	/* The scenario's steps, their texts, and the locks (locks.h) follow
+	 * this struct. */
 };
 
 /* The steps of the scenario; their texts follow them. */

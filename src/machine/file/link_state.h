@@ -31,7 +31,7 @@ enum gkf_link_error {
 /* One of the two traffic counters that a client can configure. */
 struct gkf_link_counter {
 	_Atomic uint64_t control; /* units | packet filter << 8 */
-	_Atomic uint64_t frozen;  /* 1: stopped */
+	_Atomic uint64_t frozen;  /* 1: the counter is stopped */
 	/*
 	 * Bytes that the link had received and sent when the counter was last
 	 * reset.
@@ -52,19 +52,20 @@ struct gkf_link {
 };
 
 /*
- * The bytes that each link had carried when the set of carrying links last
- * changed. Later traffic of the device is shared among the links in the mask.
+ * The bytes that each link had carried when the set of links that carry traffic
+ * last changed. Later traffic of the device is divided among the links in
+ * `carrying`.
  */
 struct gkf_link_shares {
-	uint64_t carrying; /* a bit for each link */
-	/* The bytes that the device had received and sent at that time. */
+	uint64_t carrying; /* a bit for each link that carries traffic */
+	/* The bytes that the device had received and sent at that change. */
 	uint64_t device[2];
-	uint64_t bytes[GKF_LINKS_MAX][2]; /* rx, tx */
+	uint64_t bytes[GKF_LINKS_MAX][2]; /* received, sent */
 };
 
 struct gkf_links {
 	struct gkf_link link[GKF_LINKS_MAX];
-	_Atomic uint64_t shares_seq; /* shares[seq % 2] is valid */
+	_Atomic uint64_t shares_seq; /* shares[shares_seq % 2] is valid */
 	struct gkf_link_shares shares[2];
 	/* In units of 100 us, as NVML sets it; 0: the default. */
 	_Atomic uint64_t low_power_threshold;

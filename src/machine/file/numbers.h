@@ -15,7 +15,8 @@
 #define GKF_TEXT_MAX      64  /* bytes of a settable text, with its NUL */
 #define GKF_NAME_MAX      64  /* bytes of a name, with its NUL */
 
-#define GKF_REFUSED_MAX 192 /* bytes of a refused name, with its NUL */
+/* Bytes of a name in struct gkf_name, with its NUL. */
+#define GKF_REFUSED_MAX 192
 
 #define GKF_SCENARIO_NAME_MAX 64
 
@@ -29,7 +30,7 @@
 #define GKF_MIG_GIS 15 /* number of ids of GPU instances */
 /* Number of ids of compute instances in a GPU instance. */
 #define GKF_MIG_CIS    7
-#define GKF_MIG_SLICES 8 /* of memory */
+#define GKF_MIG_SLICES 8 /* memory slices of a GPU */
 #define GKF_MIG_MAX    7 /* the most MIG devices of a GPU */
 
 /* The MIG instance of a process or an event, as one number. */

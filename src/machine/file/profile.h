@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 /*
- * Every integer of a profile: FIELD(member, "yaml-key", min, max, "help").
- * Strings are members of struct gkf_profile alone.
+ * FIELD(member, "yaml-key", min, max, "help") for every integer of a profile.
+ * Its strings are listed only in struct gkf_profile.
  */
 /* clang-format off */
 #define GKF_PROFILE_INTEGERS(FIELD)                                           \
@@ -116,10 +116,10 @@ struct gkf_profile {
 	char vbios[24];
 	char part_number[32];   /* board part number, empty: none */
 	char inforom_image[24]; /* empty: none */
-	/* Version of the OEM object: "2.1"; empty: none. */
+	/* Version of the infoROM's OEM object: "2.1"; empty: none. */
 	char inforom_oem[8];
 	char inforom_ecc[8];
-	/* Text for gkf_mig_layout(); empty: not split. */
+	/* MIG layout, as gkf_mig_layout() takes it; empty: not split. */
 	char mig_layout[96];
 	int64_t cuda_clock_mhz; /* clock that CUDA reports; 0: the highest */
 #define FIELD(member, key, min, max, help) int64_t member;

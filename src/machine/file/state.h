@@ -13,14 +13,14 @@
 #define GKF_REASONS 9
 
 /*
- * The state after a bin. All members are words, because one copy is read word
- * by word while others may write the other copy. The last members only grow,
- * and grow by the same amount in each bin while nothing else changes: see
- * gkf_physics_repeat().
+ * The state after a bin. All members are words, because readers copy it word by
+ * word while another process may write the other copy. The members from `bin`
+ * on only grow, and grow by the same amount in each bin while nothing else
+ * changes: see gkf_physics_repeat().
  */
 struct gkf_state {
 	/* The bin's figures. */
-	int64_t temp_mc; /* core, thousandths of a degree */
+	int64_t temp_mc; /* core temperature, thousandths of a degree */
 	int64_t mem_temp_mc;
 	int64_t power_mw;     /* power of the whole board */
 	int64_t mem_power_mw; /* power of the memory; part of power_mw */
@@ -42,28 +42,30 @@ struct gkf_state {
 	int64_t throttle;        /* nvmlClocksEventReasons */
 	int64_t demand_permille; /* sum over all processes; may exceed 1000 */
 	int64_t fan_permille;    /* current fan speed */
-	int64_t fan_temp_mc;     /* damped temperature, the fan curve's input */
-	int64_t rest_bins;       /* bins since an engine was busy; saturates */
+	/* Smoothed temperature, which the fan curve uses. */
+	int64_t fan_temp_mc;
+	int64_t rest_bins; /* bins since an engine was busy; saturates */
 	int64_t pcie_tx_kbs, pcie_rx_kbs;     /* KB/s, of 1000 bytes */
 	int64_t nvlink_tx_kbs, nvlink_rx_kbs; /* sum over all links */
 
-	/* Since the machine was made. */
+	/* The members below are totals since the machine was made. */
 	/* Number of computed bins; also the next bin's number. */
 	uint64_t bin;
-	uint64_t energy_mwbins; /* sum of power_mw over the bins: exact */
+	uint64_t energy_mwbins; /* exact sum of power_mw over the bins */
 	uint64_t pcie_tx_bytes, pcie_rx_bytes;
 	uint64_t nvlink_tx_bytes, nvlink_rx_bytes;
-	/* Machine time with each throttle reason. */
+	/* For how long each throttle reason applied, in machine time. */
 	uint64_t reason_ns[GKF_REASONS];
-	/* Machine time with any thermal reason. */
+	/* For how long at least one thermal reason applied. */
 	uint64_t thermal_ns;
-	/* Machine time with any reason that NVML counts as a limiter. */
+	/* For how long at least one reason applied that NVML counts as a
+	 * limiter. */
 	uint64_t limited_ns;
 	/* Sums of permille over the bins, from which means are computed. */
 	uint64_t gpu_sum, sm_active_sum, sm_occupancy_sum, tensor_sum, dram_sum;
 	uint64_t enc_sum, dec_sum, jpg_sum, ofa_sum;
 
-	uint64_t energy_uj; /* of energy_mwbins */
+	uint64_t energy_uj; /* energy_mwbins in microjoules */
 };
 
 /* How many past bins are kept: 21 s. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * work_state.h - the machine file's data of processes that do real work: books
- * of device memory, turns on the device, busy time, totals, and refused things.
- * Any process may have overwritten any number.
+ * of device memory, turns on the device, busy time and totals; and the names of
+ * refused functions and features. Any process may have overwritten any number.
  */
 #ifndef GKF_WORK_STATE_H
 #define GKF_WORK_STATE_H
@@ -16,23 +16,24 @@
  * How much of a device's memory is in use: the sums over its slots, so that
  * readers need not scan the slots. The slots are authoritative: when a holder
  * of their lock (locks.h) has died, the sums are computed again. Slots that
- * appear and disappear at set times (loads of a scenario) are counted, but not
- * summed.
+ * appear and disappear at set times (loads of a scenario) are counted in
+ * by_clock, but not in the sums.
  */
 struct gkf_books {
 	uint64_t changes; /* grows at each change of a slot's bytes */
-	uint64_t held;    /* bytes */
+	uint64_t held;    /* bytes in use */
 	uint64_t held_gi[GKF_MIG_GIS];
 	uint64_t by_clock; /* number of slots that have a stop_bin */
-	uint64_t peak;     /* most bytes that were held at once */
+	uint64_t peak;     /* the most bytes ever in use */
 } __attribute__((aligned(64)));
 
 /* Turns of a device: first the whole device, then each of its MIG devices. */
 #define GKF_TURNS (1 + GKF_MIG_MAX)
 
 /*
- * `holder`: 0, or slot + 1 in bits 0-15, how many threads of that process
- * share the turn in bits 16-31, and the slot's life in bits 32-63.
+ * `holder` is 0 if nobody has the turn. Otherwise bits 0-15 are slot + 1, bits
+ * 16-31 say how many threads of that process share the turn, and bits 32-63 are
+ * the slot's life.
  */
 struct gkf_turn {
 	_Atomic uint64_t holder;
@@ -67,10 +68,12 @@ struct gkf_busy_bin {
  */
 struct gkf_busy {
 	_Atomic uint64_t seq; /* odd while busy time is being added to bins */
-	_Atomic uint64_t since_ns; /* machine time + 1 when work began; or 0 */
-	/* Machine time + 1 when the last work ended. */
+	/* Machine time + 1 when the running work began; 0: none runs. */
+	_Atomic uint64_t since_ns;
+	/* Machine time + 1 at the end of the last work. */
 	_Atomic uint64_t ended_ns;
-	/* CLOCK_MONOTONIC when the process began to wait; or 0. */
+	/* CLOCK_MONOTONIC when the process began to wait for its turn; 0: it
+	 * does not wait. */
 	_Atomic uint64_t wants_ns;
 	/* A futex; incremented when the process gets the turn. */
 	_Atomic uint32_t wake;
@@ -85,13 +88,15 @@ struct gkf_total {
 	_Atomic uint64_t device, pid, pid_ns, start, stack;
 	/* Name of the program: GKF_CALLER_MAX bytes. */
 	_Atomic uint64_t name[2];
-	_Atomic uint64_t begin_ns, end_ns; /* end_ns: machine time + 1, or 0 */
-	_Atomic uint64_t peak;             /* bytes */
+	/* Machine times; end_ns is 1 more, and 0 until the end. */
+	_Atomic uint64_t begin_ns, end_ns;
+	_Atomic uint64_t peak; /* bytes */
 	_Atomic uint64_t busy_ns, launches, operations;
 	_Atomic uint64_t moved[GKF_DIRECTIONS]; /* bytes */
 } __attribute__((aligned(64)));
 
-/* Refused things that have no row in a table, such as runtime functions. */
+/* Refused functions and features that are counted by name, because they have no
+ * row in a table. */
 #define GKF_NAMES_MAX 512
 
 struct gkf_name {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * demand.h - how much work the processes of a device demand in each bin. They
- * are collected once for many bins. For src/machine alone.
+ * demand.h - how much work the processes of a device demand in each bin. The
+ * processes are collected once for many bins. For src/machine alone.
  */
 #ifndef GKF_DEMAND_H
 #define GKF_DEMAND_H
@@ -24,7 +24,8 @@ struct gkf_demand {
 	struct gkf_machine *m;
 	unsigned device;
 	unsigned count;
-	/* All processes fit; if not, all slots are read for each bin. */
+	/* Whether `member` has all processes. If not, all slots are read for
+	 * each bin. */
 	bool all;
 	unsigned instances;
 	struct {
@@ -38,7 +39,7 @@ struct gkf_demand {
 
 /*
  * Collects the processes of a device. *ret_wants is valid until a process
- * attaches or detaches, at the latest until the writers' lock is released.
+ * attaches or detaches, and only while the caller holds the writers' lock.
  */
 void gkf_demand_collect(struct gkf_machine *m, unsigned device,
 			struct gkf_demand *ret_wants);

@@ -28,7 +28,8 @@ struct gkf_machine;
 #define GKF_ECC_UNCORRECTED                                                    \
 	(GKF_ECC_BIT(GKF_ECC_PARITY) | GKF_ECC_BIT(GKF_ECC_SECDED))
 
-/* Most errors at once. Each uncorrected error gets an address of its own. */
+/* The most errors in one call. Each uncorrected error gets an address of its
+ * own. */
 #define GKF_ECC_COUNT_MAX 1000000000
 
 /* The name of a location in ctl: "l1", "dram"...; NULL past the last. */
@@ -60,7 +61,7 @@ int gkf_ecc_error_locked(struct gkf_machine *m, unsigned device,
 int gkf_ecc_error_at(struct gkf_machine *m, unsigned device,
 		     enum gkf_ecc_kind kind, uint64_t address, uint64_t count);
 
-/* The sum over the locations and the kinds whose bits are set. */
+/* The number of errors of all locations and kinds whose bits are set. */
 GKF_API uint64_t gkf_ecc_sum(struct gkf_machine *m, unsigned device,
 			     enum gkf_ecc_counter counter, unsigned locations,
 			     unsigned kinds);
@@ -77,7 +78,8 @@ GKF_API uint64_t gkf_ecc_of_instance(struct gkf_machine *m, unsigned device,
 GKF_API int gkf_ecc_clear(struct gkf_machine *m, unsigned device,
 			  enum gkf_ecc_counter counter);
 
-/* Whether a part has more uncorrected errors than field diagnostics accept. */
+/* Whether a part (the SMs, L2 and so on) has had more uncorrected errors than
+ * field diagnostics accept. */
 GKF_API bool gkf_ecc_sram_exceeded(struct gkf_machine *m, unsigned device);
 
 /* The address of an uncorrected SRAM error, and how often it occurred. */
@@ -106,17 +108,18 @@ struct gkf_ecc_rows {
 	 */
 	unsigned banks[5];
 };
-/* false: this board does not remap rows. */
+/* Returns false if this board does not remap rows. */
 GKF_API bool gkf_ecc_rows(const struct gkf_machine *m, unsigned device,
 			  struct gkf_ecc_rows *ret_rows);
 
 struct gkf_ecc_page {
-	uint64_t address, seconds; /* since 1970 */
+	uint64_t address, seconds; /* seconds since 1970 */
 	bool pending;
 };
 /* Whether this board retires pages. */
 GKF_API bool gkf_ecc_retires(const struct gkf_machine *m, unsigned device);
-/* Writes at most cap of the pages retired for a cause; returns their number. */
+/* Writes at most cap of the pages retired for a cause; returns how many there
+ * are. */
 GKF_API unsigned gkf_ecc_pages(const struct gkf_machine *m, unsigned device,
 			       enum gkf_ecc_cause cause,
 			       struct gkf_ecc_page *out, unsigned cap);
@@ -124,7 +127,7 @@ GKF_API unsigned gkf_ecc_pages(const struct gkf_machine *m, unsigned device,
 /* Repairs that need a reset. */
 struct gkf_ecc_repairs {
 	bool channel; /* DRAM: a row could not be remapped */
-	bool tpc;     /* the SMs' errors exceed the threshold */
+	bool tpc;     /* SMs have errors, and a part has too many */
 };
 GKF_API struct gkf_ecc_repairs gkf_ecc_repairs(struct gkf_machine *m,
 					       unsigned device);

@@ -10,11 +10,12 @@
 
 struct gkf_machine;
 
-/* Records hits at an address of DRAM and repairs it if needed. */
+/* Records that `hits` errors occurred at an address of DRAM, and repairs its
+ * row or page if needed. */
 void gkf_ecc_repair(struct gkf_machine *m, unsigned device,
 		    enum gkf_ecc_kind kind, uint64_t hits, uint64_t address);
 
-/* Records the address of uncorrected errors of SRAM. */
+/* Records where SRAM errors occurred, unless they were corrected. */
 void gkf_ecc_count_unique(struct gkf_machine *m, unsigned device,
 			  enum gkf_ecc_location location,
 			  enum gkf_ecc_kind kind, uint64_t count,

@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 /*
- * The value that a fault forces, else the one that was set, else GKF_UNSET. A
- * set value out of range is ignored.
+ * The value that a fault forces, or else the value that was set, or else
+ * GKF_UNSET. A set value that is out of range is ignored.
  */
 static inline int64_t gkf_value_forced(struct gkf_machine *m, unsigned device,
 				       enum gkf_value value)

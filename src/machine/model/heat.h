@@ -13,9 +13,10 @@ struct gkf_profile;
 struct gkf_state;
 
 /*
- * Returns the permille of the SM clock that heat allows, and the throttle
- * reasons that it adds. `state` is the state after the previous bin: a slowdown
- * in force ends a little cooler than it began.
+ * Returns the SM clock that heat allows, as permille of the wanted clock, and
+ * the throttle reasons that apply. `state` is the state after the previous bin:
+ * it is needed because a slowdown ends only when the GPU is a little cooler
+ * than when it began.
  */
 int64_t gkf_heat_limit(const struct gkf_profile *profile,
 		       const struct gkf_drive *drive,

@@ -2,7 +2,7 @@
 /*
  * link.h - the current NVLinks of a device: state, errors, traffic, speed.
  *
- * device must exist; a link that the board does not have is down and counts
+ * The device must exist. A link that the board does not have is down and counts
  * nothing. A link is down if either end is down, or leads to a GPU that is lost
  * or was removed.
  */

@@ -112,12 +112,12 @@ GKF_API void gkf_mig_sums(struct gkf_machine *m, unsigned device, unsigned gi,
 void gkf_mig_reset(struct gkf_machine *m, unsigned device);
 
 /*
- * Splits a GPU as described by text, "3g.40gb+2g.20gb+1g.10gb", where a part
- * may end in "@SLICE". Enables the mode, creates a GPU instance for each part
- * in turn, then one compute instance that fills each; "3g.40gb(2c+1c)" creates
- * the given compute instances instead, and "3g.40gb()" creates none. Errors as
- * above, GK_ERR_INVALID for an unknown profile; *ret_part points to the failing
- * part. Instances created before an error stay.
+ * Splits a GPU as a text describes, such as "3g.40gb+2g.20gb+1g.10gb", where a
+ * part may end in "@SLICE". Enables the mode, creates a GPU instance for each
+ * part in turn, then one compute instance that fills each; "3g.40gb(2c+1c)"
+ * creates the given compute instances instead, and "3g.40gb()" creates none.
+ * Errors as above, GK_ERR_INVALID for an unknown profile; *ret_part points to
+ * the failing part. Instances created before an error stay.
  */
 int gkf_mig_layout(struct gkf_machine *m, unsigned device, const char *text,
 		   const char **ret_part);
@@ -134,8 +134,8 @@ int gkf_instance_enter(struct gkf_machine *m, unsigned device,
 		       uint32_t *instance);
 
 /*
- * Bytes of a GPU instance, and those in use while it is empty;
- * GK_ERR_NOT_FOUND when there is no such instance.
+ * Returns the size of a GPU instance in bytes, and how many of them are in use
+ * while no process is in it. GK_ERR_NOT_FOUND: there is no such instance.
  */
 int gkf_instance_bytes(struct gkf_machine *m, unsigned device, unsigned gi,
 		       uint64_t *ret_total, uint64_t *ret_taken);

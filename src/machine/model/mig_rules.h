@@ -82,8 +82,8 @@ GKF_API unsigned gkf_mig_capacity(const struct gkf_mig_profile *profile,
 				  const struct gkf_mig_use *use);
 
 /*
- * The slice that the driver chooses: the one that leaves the most placements
- * free over all profiles, and the lowest of those. -1 when there is none.
+ * The slice that the driver chooses: the lowest of those that leave the most
+ * placements free, over all profiles. -1: no slice is free.
  */
 int gkf_mig_choose(const struct gkf_mig_board *board,
 		   const struct gkf_mig_profile *profile,

@@ -4,8 +4,8 @@
  *
  * A value that was set wins; others come from the model's state after the last
  * whole bin (1/6 s). The first caller in a bin computes the state for all
- * processes. If the lock is taken, callers use the older state. Only if that is
- * half a second old do they wait for the lock, for at most 20 ms.
+ * processes. If the lock is taken, callers use the older state. If that state
+ * is half a second old or older, they wait for the lock, for at most 20 ms.
  */
 #ifndef GKF_MODEL_H
 #define GKF_MODEL_H
@@ -52,8 +52,8 @@ GKF_API bool gkf_value_is_asked(const struct gkf_machine *m, unsigned device,
 				enum gkf_value value);
 
 /*
- * Sets a value; GKF_UNSET returns it to the model. GK_ERR_RANGE outside its
- * range, GK_ERR_NOT_SUPPORTED when the GPU does not have it.
+ * Sets a value; GKF_UNSET returns it to the model. GK_ERR_RANGE: it is outside
+ * its range; GK_ERR_NOT_SUPPORTED when the GPU does not have it.
  */
 GKF_API int gkf_value_set(struct gkf_machine *m, unsigned device,
 			  enum gkf_value value, int64_t to);

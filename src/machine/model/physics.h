@@ -81,8 +81,9 @@ void gkf_physics_step(const struct gkf_profile *profile,
 		      const struct gkf_drive *drive, struct gkf_state *state);
 
 /*
- * Whether a step changed no figure of a bin, so that the same drive gives the
- * same figures again; gkf_physics_repeat() takes n more such steps at once.
+ * Whether a step left all figures of a bin unchanged, so that the same drive
+ * gives the same figures again. gkf_physics_repeat() then takes n more such
+ * steps at once.
  */
 bool gkf_physics_is_steady(const struct gkf_state *before,
 			   const struct gkf_state *after);

@@ -10,7 +10,7 @@
 
 struct gkf_profile;
 
-/* How much of a board works during a bin, permille. */
+/* How much the parts of a board work during a bin, permille. */
 struct gkf_load {
 	int64_t busy;  /* time in which a kernel runs */
 	int64_t work;  /* work of the SMs, weighted by its power */

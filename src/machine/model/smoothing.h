@@ -28,9 +28,9 @@ GKF_API int gkf_smoothing_set(struct gkf_machine *m, unsigned device,
 int64_t gkf_smoothing_max(unsigned profile, unsigned param);
 
 /*
- * The effect of the active preset, chosen by `set` (gkf_values_forced()): the
- * floor in permille of the power limit, and for how many bins after the last
- * work it stays. 0 and 0 when smoothing is off.
+ * The effect of the active preset, which `set` (gkf_values_forced()) chooses:
+ * the floor in permille of the power limit, and the number of bins for which it
+ * applies after the last work. Both are 0 when smoothing is off.
  */
 void gkf_smoothing_floor(const struct gkf_machine *m, unsigned device,
 			 const int64_t set[GKF_VALUES_MAX],

@@ -27,8 +27,8 @@ struct gkf_activity {
 extern const struct gkf_activity gkf_activities[GKF_WAVE_KINDS];
 
 /*
- * Whether the process is on its device in a bin. Loads of a scenario start
- * before they become visible.
+ * Whether the process is on its device in a bin. A process of a scenario's load
+ * is started early, and is not visible before start_bin.
  */
 static inline bool gkf_wave_present(const struct gkf_wave *wave, uint64_t bin)
 {
@@ -37,8 +37,8 @@ static inline bool gkf_wave_present(const struct gkf_wave *wave, uint64_t bin)
 }
 
 /*
- * Busy permille of a bin, 0 to 1000; 0 where the process is not present, and
- * for real work. Pure.
+ * Returns the busy time in a bin, 0 to 1000 permille. It is 0 if the process is
+ * not present, and also for real work, which busy.h records. A pure function.
  */
 uint32_t gkf_wave_at(const struct gkf_wave *wave, uint64_t bin);
 

@@ -30,7 +30,7 @@ enum gkf_named {
 	GKF_NAMED_KINDS,
 };
 
-/* The name of this process when it was first refused something. */
+/* The name that this process had when it was first refused something. */
 GKF_API const char *gkf_caller(void);
 
 /*
@@ -46,7 +46,8 @@ GKF_API void gkf_cuda_refuse(struct gkf_machine *m, unsigned row);
 GKF_API void gkf_refuse_named(struct gkf_machine *m, enum gkf_named kind,
 			      const char *name);
 
-/* A thing refused by name; index is below GKF_NAMES_MAX. */
+/* A refused function or feature that is counted by name; index is below
+ * GKF_NAMES_MAX. */
 struct gkf_named_count {
 	enum gkf_named kind;
 	char name[GKF_REFUSED_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * emptied.h - memory of this process that is zeroed in a forked child: its
- * identity, and which locks its threads hold.
+ * emptied.h - memory of this process that the kernel zeroes in a forked child.
+ * It holds the process's identity, and which locks its threads hold.
  */
 #ifndef GKF_EMPTIED_H
 #define GKF_EMPTIED_H
@@ -14,7 +14,7 @@ struct gkf_emptied {
 	struct gkf_lock_claims claims;
 };
 
-/* GK_ERR_NOMEM also if the kernel has no such memory (before 4.14). */
+/* Also GK_ERR_NOMEM if the kernel cannot zero memory at fork (before 4.14). */
 int gkf_emptied_new(struct gkf_emptied **ret);
 void gkf_emptied_free(struct gkf_emptied *emptied);
 

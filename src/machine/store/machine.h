@@ -28,7 +28,7 @@ struct gkf_machine_spec {
 	enum gkf_layout layout;
 	/* Seed of UUIDs and serial numbers. */
 	uint64_t seed;
-	/* One per board; NULL: made from the seed. */
+	/* Identities, one per board; NULL: they are made from the seed. */
 	const struct gkf_board_name *names;
 	bool owned; /* the calling process is its creator */
 	/* NULL, with generation 0: the default driver, of generation 580. */

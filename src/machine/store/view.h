@@ -23,7 +23,7 @@ struct gkf_gate;
 struct gkf_locks;
 
 struct gkf_machine {
-	const struct gkf_above *above; /* functions of higher rooms */
+	const struct gkf_above *above; /* functions of model/ and trouble/ */
 	struct gkf_file *file;
 	struct gkf_emptied *emptied;
 	struct gkf_locks *locks;
@@ -32,14 +32,16 @@ struct gkf_machine {
 	unsigned steps, texts; /* sizes of the scenario; see scenario_state.h */
 	size_t size;           /* bytes of the mapping */
 	bool scratch;
-	atomic_bool damaged, told; /* truncated; logged */
+	atomic_bool damaged, told; /* the file was truncated; that was logged */
 	/* A copy of another user's file: see gkf_machine_is_copy(). */
 	bool copied;
-	_Atomic uint64_t stuck_books; /* bits of devices whose lock timed out */
-	_Atomic uint64_t glance_ns;   /* reap.c: when to check owners again */
+	/* A bit for each device whose lock timed out. */
+	_Atomic uint64_t stuck_books;
+	_Atomic uint64_t glance_ns; /* reap.c: when to check owners again */
 	/* In a copy: bins that may still be computed; see copy_bound.h. */
 	uint64_t bins_left[GKF_DEVICES_MAX];
-	/* The thread applying a step, and the step's time + 1; or 0. */
+	/* The thread that is applying a step, and the step's time + 1; 0:
+	 * none. */
 	_Atomic pid_t applier;
 	_Atomic uint64_t applied_ns;
 	struct gkf_driver driver;

@@ -113,7 +113,7 @@ GKF_API bool gkf_machine_fault_active(struct gkf_machine *m,
 
 /* ---- for the model ---- */
 
-/* Raises the values that active faults raise, for the bins [first, end). */
+/* For the bins [first, end), raises the values that active faults make grow. */
 void gkf_fault_bins(struct gkf_machine *m, unsigned device, uint64_t first,
 		    uint64_t end);
 

@@ -38,7 +38,7 @@ struct reader {
 	unsigned top_line;
 	struct gk_buf *aliases;
 	gkf_load_parent *load_parent;
-	void *data; /* of load_parent */
+	void *data; /* for load_parent() */
 };
 
 #define fail(r, ...) gk_yaml_fail(&(r)->yaml, __VA_ARGS__)

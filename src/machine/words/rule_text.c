@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rule_text.c - owns the table of the answers of rules; see rule_text.h. */
+/* rule_text.c - owns the table of the return codes that rules can give. */
 #include "machine/words/rule_text.h"
 #include "abi/nvml/nvml_abi.h"
 #include "machine/file/fault_state.h"

@@ -21,7 +21,7 @@ struct gkf_load_spec;
  */
 struct gkf_track {
 	bool known;
-	uint64_t start, bins; /* bins 0: no ramp */
+	uint64_t start, bins; /* bins is 0 if there is no ramp */
 	int64_t from, to;
 };
 
@@ -39,7 +39,7 @@ struct gkf_origin {
 struct gkf_build {
 	struct gk_yaml yaml;
 	const struct gkf_scenario_options *options;
-	bool seed_given; /* in options */
+	bool seed_given; /* whether `options` has a seed */
 	struct gkf_scenario s;
 	struct gkf_machine *m; /* for checking values and rehearsing steps */
 	struct gkf_origin *origins; /* one per step */

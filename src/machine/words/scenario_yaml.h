@@ -15,11 +15,12 @@ struct gkf_profile;
 struct gkf_scenario_load;
 struct gkf_step;
 
-#define GKF_SCENARIO_LOADS_MAX 1024 /* processes */
+#define GKF_SCENARIO_LOADS_MAX 1024 /* maximum number of processes */
 #define GKF_SCENARIO_TEXT_MAX  512
 
 /*
- * The end of a load that never stops; it can still be converted to nanoseconds.
+ * The bin at which a load that never stops ends; as nanoseconds it still fits
+ * 64 bits.
  */
 #define GKF_SCENARIO_FOREVER (1ULL << 36)
 
@@ -49,7 +50,7 @@ struct gkf_scenario {
 struct gkf_scenario_options {
 	const char *profiles; /* directory of profiles */
 	const char *gpus;     /* replaces the file's GPUs */
-	const uint64_t *seed; /* likewise */
+	const uint64_t *seed; /* replaces the file's seed */
 	uint64_t warm_up_ns;  /* machine time before the scenario begins */
 };
 

@@ -3,9 +3,9 @@
  * spec.h - parses GPUs and loads: "h100:4,t4:2", "0-3", "train:0-3,mem=60GiB".
  * For the command only.
  *
- * All return 0, or a gk_err and one line in ret_message
- * (GKF_SPEC_MESSAGE_MAX) that says what is wrong and what is allowed. key is
- * the name of the text in that line: "--gpus".
+ * All return 0, or a gk_err and one line in ret_message (GKF_SPEC_MESSAGE_MAX)
+ * that says what is wrong and what is allowed. `key` is how that line names the
+ * text: "--gpus".
  */
 #ifndef GKF_SPEC_H
 #define GKF_SPEC_H

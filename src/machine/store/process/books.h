@@ -39,12 +39,12 @@ GKF_API uint64_t gkf_books_context(const struct gkf_machine *m, unsigned device,
 
 /*
  * Take device memory for a slot of this process, or give it back; any thread.
- * Exact: the sum never exceeds the device or the GPU instance.
- * GK_ERR_NO_SPACE when too little is left, even after dead processes were
- * removed; GK_ERR_RANGE when more is refunded than held; GK_ERR_NOT_FOUND when
- * the slot is not this process's (also in a forked child); GK_ERR_TIMEOUT when
- * a stopped process holds the books for a second, or after such a timeout for
- * another millisecond. On errors nothing changes.
+ * Exact: the sum never exceeds the device or the GPU instance. GK_ERR_NO_SPACE
+ * when too little is left, even after dead processes were removed; GK_ERR_RANGE
+ * when more is refunded than held; GK_ERR_NOT_FOUND when the slot is not this
+ * process's (also in a forked child); GK_ERR_TIMEOUT when another process has
+ * held the books for a second; after such a timeout, further calls wait only a
+ * millisecond. On errors nothing changes.
  */
 GKF_API int gkf_books_charge(struct gkf_machine *m, unsigned slot,
 			     uint64_t bytes);

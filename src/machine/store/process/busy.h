@@ -5,10 +5,10 @@
  *
  * Busy time is machine time. Work done while the machine's clock is stopped
  * takes no time; work that runs while the clock is stepped is busy for the
- * whole step; at twice the speed a kernel lasts twice as long. Others read a
- * bin of 1/6 s when it is over, including running work, so a kernel that runs
- * for minutes is visible while it runs. The work of a dead process ends with
- * the last bin that any process has computed.
+ * whole step; at twice the speed a kernel lasts twice as long. Other processes
+ * read a bin of 1/6 s when it is over. It includes work that still runs, so a
+ * kernel that takes minutes is visible meanwhile. The work of a dead process
+ * ends with the last bin that any process has computed.
  *
  * The slot must come from gkf_books_attach() in this process; calls for other
  * slots, or in a forked child, do nothing.

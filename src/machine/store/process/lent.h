@@ -7,8 +7,8 @@
  * Shared memory is in a file without a name. Each user of it (by a descriptor,
  * a mapping, or a descriptor in transit through a socket) has an open file
  * description with a lock on its bytes. A slot names the file. When its owner
- * is dead, the locked bytes stay taken in the same slot, whose types are then
- * none: a lent slot.
+ * is dead, the locked bytes stay taken in the same slot. The slot then has no
+ * type, and is called a lent slot.
  */
 #ifndef GKF_LENT_H
 #define GKF_LENT_H

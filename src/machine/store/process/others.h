@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * others.h - checks in /proc whether owners in pid namespaces below ours
- * (containers) still live. An owner's own namespace may have ended with it.
+ * (containers) still live. The owner's own namespace may have ended with it, so
+ * that nobody inside it can check.
  */
 #ifndef GKF_OTHERS_H
 #define GKF_OTHERS_H
@@ -25,9 +26,9 @@ struct gkf_others {
 /*
  * Whether an owner of a pid namespace other than own_ns lives. Also true when
  * that is unknown: a process outside the host's first namespace sees only some
- * processes, and cannot read the namespaces of other users' processes. Start
- * with zeros; the first call reads /proc once, so processes that started later
- * are not known.
+ * processes, and cannot read the namespaces of other users' processes. `others`
+ * must begin as all zeros. The first call reads /proc, later ones do not, so
+ * processes that started after it are not known.
  */
 bool gkf_others_live(struct gkf_others *others, uint64_t own_ns,
 		     const struct gkf_identity *owner);
