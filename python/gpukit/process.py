@@ -524,8 +524,8 @@ class _Row:
         return process
 
     def _host_told(self, process):
-        """The host's snapshot of the process, and its texts. All rows of the
-        process share them."""
+        """Returns the snapshot of the process on its host, and the host's
+        values as texts (_Words). All rows of the process share both."""
         seen = self._told.get(self._row.pid)
         if seen is None:
             words = _Words(self._row, self._total)

@@ -10,7 +10,7 @@
 
 struct gkl_environment {
 	const char *group;  /* GPUKIT_LIMIT_GROUP; NULL: none */
-	const char *region; /* HAMi's file; NULL: HAMi limits nothing */
+	const char *region; /* HAMi's region file; NULL: HAMi limits nothing */
 	/* The policy that HAMi's variables describe. */
 	struct gkl_policy policy;
 	char own_region[48]; /* the default of `region` */
@@ -20,7 +20,7 @@ struct gkl_environment {
  * Returns 0 or a gk_err. GK_ERR_INVALID: a limit cannot be read, which must not
  * mean "no limit"; the log names its variable. The strings point into the
  * environment. If the environment names no region, `region` points to
- * own_region, which names a file for each user.
+ * own_region, the path of this user's own region.
  */
 int gkl_environment_read(struct gkl_environment *ret_environment);
 

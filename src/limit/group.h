@@ -25,9 +25,10 @@ struct gkl_group {
 };
 
 /*
- * Opens the group that the environment names; makes HAMi's if it does not
- * exist. GK_ERR_NOT_FOUND: the environment limits nothing. Other errors: a
- * limit exists but cannot be enforced; the caller must refuse GPU work.
+ * Opens the group that the environment names. If HAMi's variables name it and
+ * it does not exist, makes it. GK_ERR_NOT_FOUND: the environment limits
+ * nothing. Other errors: a limit exists but cannot be enforced; the caller must
+ * refuse GPU work.
  */
 int gkl_group_from_environment(struct gkl_group *ret_group);
 

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* No other program's locks begin this high. */
+/* Our locks begin at this offset; other programs lock no bytes that far up. */
 #define GKL_EXPORT_FIRST (1ULL << 61)
 
 /*

@@ -53,8 +53,8 @@ static inline void gkl_op_finish_last(struct gkl_ledger_file *f,
 }
 
 /*
- * Bits of the exports that anybody holds; all zeros: not yet searched. One
- * search is valid for all processes that died before it.
+ * A bit for each export that some process holds; all zeros: not yet searched.
+ * One search is valid for all processes that died before it.
  */
 struct gkl_holds {
 	bool looked;
@@ -68,7 +68,7 @@ struct gkl_holds {
  */
 enum gkl_burial {
 	GKL_BURIED, /* the slot was freed by the caller */
-	/* Another process has freed it, or some bytes were given back. */
+	/* Another process has freed the slot, or some bytes were given back. */
 	GKL_BY_OTHER,
 	GKL_KEPT, /* others hold all of its memory */
 };

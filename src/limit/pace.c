@@ -13,7 +13,10 @@
  */
 #define OVERDUE_NS (10000 * NS_PER_MS)
 
-/* A bout in one word: its beginning in microseconds, and its launches. */
+/*
+ * A bout in one word: its beginning in microseconds, and its number of
+ * launches.
+ */
 enum { COUNT_BITS = 20 };
 #define COUNT_MASK ((1ULL << COUNT_BITS) - 1)
 

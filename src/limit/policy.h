@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * policy.h - what a group is allowed: one page of a file that the operator
- * writes and its processes map for reading only. It may change while they run.
+ * policy.h - the policy of a group: what its processes may use. It is one page
+ * of a file, which the operator writes and the processes map for reading only.
+ * It may change while they run.
  *
  * A change takes effect as a whole: the record is a pair (base/pair.h), whose
  * sequence word is the version. Throttled and suspended threads sleep on that

@@ -21,7 +21,7 @@
 enum {
 	GKL_REGION_MAGIC = 19920718,
 	GKL_REGION_BYTES = 2008952,
-	GKL_REGION_JUST_LAUNCHED = 2, /* recent_kernel */
+	GKL_REGION_JUST_LAUNCHED = 2, /* a value of recent_kernel */
 };
 
 /* A process's bytes of a device, in HAMi's classes. */
@@ -65,7 +65,7 @@ struct gkl_region {
 	struct gkl_region_slot procs[GKL_PROCESSES];
 	_Atomic int32_t proc_num;           /* highest slot in use + 1 */
 	_Atomic int32_t utilization_switch; /* 0: time is not limited */
-	/* 2: a launch just now; < 0: launch nothing. */
+	/* 2: something was launched just now; below 0: launches must wait. */
 	_Atomic int32_t recent_kernel;
 	_Atomic int32_t priority;
 	_Atomic int64_t last_kernel_time; /* seconds since the epoch */

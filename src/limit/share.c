@@ -163,9 +163,9 @@ static uint64_t find_begin(const struct ring *ring, uint64_t end_ns)
 }
 
 /*
- * Counts the part of an interval that is older than the ring. far_ns is the end
- * of the latest such interval: what lies before both far_ns and the ring counts
- * as covered.
+ * Counts the part of an interval that is older than the ring. far_ns is the
+ * latest end of such an interval: time that is before both far_ns and the ring
+ * counts as covered already.
  */
 static uint64_t cover_far(struct gkl_share *share, uint64_t begin_ns,
 			  uint64_t ring_ns, uint64_t end_ns)
@@ -243,9 +243,9 @@ uint64_t gkl_share_wanted(const struct gkl_share *share)
 enum { SOON_PART = 8, SURELY_PART = 32 };
 
 /*
- * A bond between two devices says how much evidence was found lately that they
- * wait for each other, and until when the evidence counts. That is long enough
- * to outlast the waits that the bond causes.
+ * A bond between two devices says how much evidence was found lately that their
+ * kernels wait for each other, and until when that evidence counts. That
+ * time is longer than any wait that the bond itself causes.
  */
 enum {
 	FOUND = 4,

@@ -34,8 +34,8 @@
 #define GKL_SHARE_BIN_NS 250000ULL
 
 /*
- * The bin length of the ring for reports, which also counts time that was not
- * measured.
+ * Reports use a second ring, which also counts time that was not measured. This
+ * is the length of its bins.
  */
 #define GKL_SHARE_SEEN_NS 16000000ULL
 
@@ -51,7 +51,10 @@ struct gkl_share {
 	 * percentage used to compute it: 57 and 7 bits. */
 	_Atomic uint64_t due;
 	_Atomic uint64_t wanted_ns; /* time of the last launch or wait */
-	/* End of the latest interval that began before the ring did. */
+	/*
+	 * The latest end of an interval that began before the ring's oldest
+	 * bin.
+	 */
 	_Atomic uint64_t far_ns;
 	_Atomic uint64_t launched_ns; /* time of the last launch */
 	_Atomic uint64_t waited;      /* index of the next entry of `wait` */
@@ -60,12 +63,16 @@ struct gkl_share {
 	_Atomic uint64_t seen[GKL_SHARE_SEEN];
 	/* How long the last launches waited: see gkl_share_meet(). */
 	_Atomic uint64_t wait[GKL_SHARE_WAITS];
-	/* Bonds (share.c) with devices of higher numbers, by device. */
+	/*
+	 * bond[d], for a device d above this one's number: whether kernels of
+	 * the two devices wait for each other (see share.c).
+	 */
 	_Atomic uint64_t bond[GKL_SHARE_PARTNERS];
 	/*
-	 * For pace.h: the times at which the last measured launch proceeded,
-	 * the last ended launch proceeded, and all launches should have ended;
-	 * and the bout.
+	 * For pace.h. begun_ns: when the last measured launch proceeded.
+	 * over_ns: the greatest begun_ns of the launches that have ended.
+	 * expected_ns: when all launches should have ended. bout: the latest
+	 * bout, and its number of launches.
 	 */
 	_Atomic uint64_t begun_ns, over_ns, expected_ns, bout;
 };

@@ -36,8 +36,8 @@ static inline struct gkl_group *limited(void)
 const struct gkl_policy *limited_policy(void);
 
 /*
- * The number of a device in the policy and the ledger (limits.h). Found by
- * UUID, so CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER do not matter; a MIG
+ * The number of a device in the policy and the ledger (limits.h). It is found
+ * by UUID, so CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER do not matter; a MIG
  * device has the number of its GPU. Cheap after the first call for a device.
  */
 enum {

@@ -10,8 +10,8 @@
 
 /*
  * Kernels before 4.14 lack MADV_WIPEONFORK, so a child keeps a copy of its
- * parent's data. If the child frees memory that is in these data, the driver
- * refuses, as it refuses all calls after fork().
+ * parent's data. If the child then frees memory that only its parent has, the
+ * driver refuses that, as it refuses all calls after fork().
  */
 void *own_map(size_t bytes)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * own_lock.h - a lock between the threads of this process. A child of fork()
- * finds it free, even if a thread of the parent held it. own_lock() returns
- * true to the first thread of a process that takes the lock: the data that the
- * lock guards are then still the parent's.
+ * finds it free, even if a thread of the parent held it. The first call of
+ * own_lock() in each process returns true: in a child, the data that the lock
+ * guards are then a copy of the parent's, and may have to be reset.
  */
 #ifndef GKL_PRELOAD_OWN_LOCK_H
 #define GKL_PRELOAD_OWN_LOCK_H
@@ -29,7 +29,10 @@ static inline int own_lock_renewed_by(int pid)
 	return -pid;
 }
 
-/* True: this is the first use in this process. */
+/*
+ * Returns true if the lock is used for the first time in this process; the
+ * calling thread then holds it.
+ */
 static inline bool own_lock_renew(struct own_lock *lock)
 {
 	int self = getpid(), was = atomic_load(&lock->pid);
@@ -49,7 +52,10 @@ static inline bool own_lock_renew(struct own_lock *lock)
 	return false;
 }
 
-/* Takes the lock. True: this is the first use in this process. */
+/*
+ * Takes the lock. Returns true if it is used for the first time in this
+ * process.
+ */
 static inline bool own_lock(struct own_lock *lock)
 {
 	if (own_lock_renew(lock))
@@ -58,7 +64,10 @@ static inline bool own_lock(struct own_lock *lock)
 	return false;
 }
 
-/* False: another thread holds it. */
+/*
+ * Returns false if another thread holds the lock. *ret_first: what own_lock()
+ * would return.
+ */
 static inline bool own_trylock(struct own_lock *lock, bool *ret_first)
 {
 	*ret_first = own_lock_renew(lock);

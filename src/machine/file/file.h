@@ -88,8 +88,10 @@ struct gkf_file {
 	struct gkf_total total[GKF_TOTALS_MAX];
 	/* Index in total[] plus 1; 0: none. */
 	_Atomic uint64_t total_of[GKF_SLOTS_MAX];
-	/* The scenario's steps, their texts, and the locks (locks.h) follow
-	 * this struct. */
+	/*
+	 * The scenario's steps, their texts, and the locks (locks.h) follow
+	 * this struct.
+	 */
 };
 
 /* The steps of the scenario; their texts follow them. */

@@ -58,8 +58,10 @@ struct gkf_state {
 	uint64_t reason_ns[GKF_REASONS];
 	/* For how long at least one thermal reason applied. */
 	uint64_t thermal_ns;
-	/* For how long at least one reason applied that NVML counts as a
-	 * limiter. */
+	/*
+	 * For how long at least one reason applied that NVML counts as a
+	 * limiter.
+	 */
 	uint64_t limited_ns;
 	/* Sums of permille over the bins, from which means are computed. */
 	uint64_t gpu_sum, sm_active_sum, sm_occupancy_sum, tensor_sum, dram_sum;

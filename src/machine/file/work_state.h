@@ -72,8 +72,10 @@ struct gkf_busy {
 	_Atomic uint64_t since_ns;
 	/* Machine time + 1 at the end of the last work. */
 	_Atomic uint64_t ended_ns;
-	/* CLOCK_MONOTONIC when the process began to wait for its turn; 0: it
-	 * does not wait. */
+	/*
+	 * CLOCK_MONOTONIC when the process began to wait for its turn; 0: it
+	 * does not wait.
+	 */
 	_Atomic uint64_t wants_ns;
 	/* A futex; incremented when the process gets the turn. */
 	_Atomic uint32_t wake;
@@ -95,8 +97,10 @@ struct gkf_total {
 	_Atomic uint64_t moved[GKF_DIRECTIONS]; /* bytes */
 } __attribute__((aligned(64)));
 
-/* Refused functions and features that are counted by name, because they have no
- * row in a table. */
+/*
+ * Refused functions and features that are counted by name, because they have no
+ * row in a table.
+ */
 #define GKF_NAMES_MAX 512
 
 struct gkf_name {

@@ -19,8 +19,8 @@
 #define CHUNK 256
 
 /*
- * Takes those of the `count` bins from `first` in which the process was on the
- * device, and adds them to the process's account.
+ * Adds to a process's account those of the `count` bins from `first` in which
+ * the process was on the device.
  */
 static void add_bins(struct gkf_machine *m, unsigned index,
 		     const struct gkf_slot *slot, uint64_t first,

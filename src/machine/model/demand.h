@@ -24,8 +24,10 @@ struct gkf_demand {
 	struct gkf_machine *m;
 	unsigned device;
 	unsigned count;
-	/* Whether `member` has all processes. If not, all slots are read for
-	 * each bin. */
+	/*
+	 * Whether `member` has all processes. If not, all slots are read for
+	 * each bin.
+	 */
 	bool all;
 	unsigned instances;
 	struct {
@@ -38,8 +40,8 @@ struct gkf_demand {
 };
 
 /*
- * Collects the processes of a device. *ret_wants is valid until a process
- * attaches or detaches, and only while the caller holds the writers' lock.
+ * Collects the processes of a device. *ret_wants becomes invalid when a process
+ * attaches or detaches, or when the writers' lock is released.
  */
 void gkf_demand_collect(struct gkf_machine *m, unsigned device,
 			struct gkf_demand *ret_wants);

@@ -23,8 +23,8 @@
 #include <stdlib.h>
 
 /*
- * The number of uncorrected SRAM errors of a part that field diagnostics still
- * accept. It is our own: NVIDIA does not publish one.
+ * The most uncorrected SRAM errors of a part that field diagnostics accept. The
+ * number is our own: NVIDIA does not publish one.
  */
 #define SRAM_THRESHOLD 10
 
@@ -260,8 +260,8 @@ static void book_error(struct gkf_machine *m, unsigned device,
 	struct gkf_device *dev = &m->file->device[device];
 	uint64_t hits = e->kind == GKF_ECC_CORRECTED ? e->count : 1;
 	/*
-	 * Corrected errors hit one row, uncorrected ones a row each. More
-	 * uncorrected errors than rows make no further difference.
+	 * All corrected errors hit one row; each uncorrected error hits another
+	 * row. Once there are as many as rows, more make no difference.
 	 */
 	uint64_t locations = e->count / hits;
 

@@ -28,8 +28,10 @@ struct gkf_machine;
 #define GKF_ECC_UNCORRECTED                                                    \
 	(GKF_ECC_BIT(GKF_ECC_PARITY) | GKF_ECC_BIT(GKF_ECC_SECDED))
 
-/* The most errors in one call. Each uncorrected error gets an address of its
- * own. */
+/*
+ * The most errors in one call. Each uncorrected error gets an address of its
+ * own.
+ */
 #define GKF_ECC_COUNT_MAX 1000000000
 
 /* The name of a location in ctl: "l1", "dram"...; NULL past the last. */
@@ -78,8 +80,10 @@ GKF_API uint64_t gkf_ecc_of_instance(struct gkf_machine *m, unsigned device,
 GKF_API int gkf_ecc_clear(struct gkf_machine *m, unsigned device,
 			  enum gkf_ecc_counter counter);
 
-/* Whether a part (the SMs, L2 and so on) has had more uncorrected errors than
- * field diagnostics accept. */
+/*
+ * Whether a part (the SMs, L2 and so on) has had more uncorrected errors than
+ * field diagnostics accept.
+ */
 GKF_API bool gkf_ecc_sram_exceeded(struct gkf_machine *m, unsigned device);
 
 /* The address of an uncorrected SRAM error, and how often it occurred. */
@@ -118,8 +122,10 @@ struct gkf_ecc_page {
 };
 /* Whether this board retires pages. */
 GKF_API bool gkf_ecc_retires(const struct gkf_machine *m, unsigned device);
-/* Writes at most cap of the pages retired for a cause; returns how many there
- * are. */
+/*
+ * Writes at most cap of the pages retired for a cause; returns how many there
+ * are.
+ */
 GKF_API unsigned gkf_ecc_pages(const struct gkf_machine *m, unsigned device,
 			       enum gkf_ecc_cause cause,
 			       struct gkf_ecc_page *out, unsigned cap);

@@ -10,8 +10,10 @@
 
 struct gkf_machine;
 
-/* Records that `hits` errors occurred at an address of DRAM, and repairs its
- * row or page if needed. */
+/*
+ * Records that `hits` errors occurred at an address of DRAM, and repairs its
+ * row or page if needed.
+ */
 void gkf_ecc_repair(struct gkf_machine *m, unsigned device,
 		    enum gkf_ecc_kind kind, uint64_t hits, uint64_t address);
 

@@ -42,15 +42,16 @@ static void read_shares(const struct gkf_machine *m, unsigned device,
 }
 
 /*
- * The part of `whole` that link number `rank` (from 0) of `of` carrying links
- * gets. All parts add up to `whole`.
+ * The part of `whole` that one of the links that carry traffic gets: there are
+ * `of` such links, and this is number `rank` (from 0). All parts add up to
+ * `whole`.
  */
 static uint64_t part_of_whole(uint64_t whole, unsigned of, unsigned rank)
 {
 	return (whole + of - 1 - rank) / of;
 }
 
-/* The bytes that a link has carried since the shares were closed. */
+/* The bytes that a link has carried since close_shares(). */
 static uint64_t carried_since(const struct gkf_link_shares *b, unsigned link,
 			      enum gkf_way way, uint64_t device_bytes)
 {

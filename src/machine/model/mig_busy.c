@@ -59,7 +59,10 @@ static void add_sum_words(struct gkf_mig_sums *to,
 	const uint64_t *f = (const uint64_t *)from;
 
 	for (size_t i = 0; i < sizeof *to / sizeof *t; i++) {
-		/* Processes take turns: an engine is never over 1000. */
+		/*
+		 * Processes take turns, so no engine is busy for more than 1000
+		 * permille.
+		 */
 		uint64_t more = f[i] * 1000 / scale;
 
 		if (more)

@@ -86,7 +86,7 @@ static int make_gis(struct gkf_machine *m, unsigned device, const char *text,
 static int make_cis(struct gkf_machine *m, unsigned device, unsigned gi,
 		    const char *text)
 {
-	/* The slices of NVML's profiles 0 to 4. */
+	/* Character i is the number of slices of NVML's profile i. */
 	static const char *const slices = "12347";
 	unsigned ci;
 	int r = 0;

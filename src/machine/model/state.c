@@ -228,7 +228,10 @@ void gkf_state_advance(struct gkf_machine *m, unsigned device)
 	read_state(dev, &state);
 	if (state.bin >= bin || m->scratch)
 		return;
-	/* Only once in a copy: finding dead processes is expensive. */
+	/*
+	 * In a copy this is done only once, because finding dead processes is
+	 * expensive.
+	 */
 	if (!m->copied || !gkf_applying(m))
 		gkf_reap_busy(m, device);
 	budget = m->copied ? m->bins_left[device] : CATCH_UP_BINS;

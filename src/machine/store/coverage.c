@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * coverage.c - owns the table of names of refused things; see coverage.h. The
- * table only grows and needs no lock: a key claims an entry, and all processes
- * then write the same content into it.
+ * coverage.c - owns the table of names of refused functions and features; see
+ * coverage.h. The table only grows and needs no lock: a key claims an entry,
+ * and all processes then write the same content into it.
  */
 #include "machine/store/coverage.h"
 #include "base/assert.h"

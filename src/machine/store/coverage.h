@@ -46,8 +46,10 @@ GKF_API void gkf_cuda_refuse(struct gkf_machine *m, unsigned row);
 GKF_API void gkf_refuse_named(struct gkf_machine *m, enum gkf_named kind,
 			      const char *name);
 
-/* A refused function or feature that is counted by name; index is below
- * GKF_NAMES_MAX. */
+/*
+ * A refused function or feature that is counted by name; index is below
+ * GKF_NAMES_MAX.
+ */
 struct gkf_named_count {
 	enum gkf_named kind;
 	char name[GKF_REFUSED_MAX];

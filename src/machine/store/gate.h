@@ -34,8 +34,10 @@ struct gkf_gate {
 	const _Atomic uint64_t *next_step_ns; /* UINT64_MAX: no step is left */
 	/* The time (CLOCK_MONOTONIC) until which the driver is busy. */
 	_Atomic uint64_t *booked_ns;
-	/* The file's last word, which any truncation removes, and whether this
-	 * process has noticed a truncation. */
+	/*
+	 * The file's last word, which any truncation removes, and whether this
+	 * process has noticed a truncation.
+	 */
 	const _Atomic uint32_t *last;
 	const atomic_bool *damaged;
 	struct gkf_gate_device device[]; /* one per device of the machine */

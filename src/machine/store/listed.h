@@ -16,8 +16,10 @@ struct gkf_machine;
 /* Whether the driver lists a device, which must exist. */
 bool gkf_is_listed(const struct gkf_machine *m, unsigned device);
 
-/* The number of listed devices, and the n-th of them; -1: there are not that
- * many. */
+/*
+ * The number of listed devices, and the n-th of them; -1: there are not that
+ * many.
+ */
 GKF_API unsigned gkf_listed_count(const struct gkf_machine *m);
 GKF_API int gkf_listed(const struct gkf_machine *m, unsigned n);
 

@@ -40,8 +40,10 @@ struct gkf_machine {
 	_Atomic uint64_t glance_ns; /* reap.c: when to check owners again */
 	/* In a copy: bins that may still be computed; see copy_bound.h. */
 	uint64_t bins_left[GKF_DEVICES_MAX];
-	/* The thread that is applying a step, and the step's time + 1; 0:
-	 * none. */
+	/*
+	 * The thread that is applying a step, and the step's time + 1; 0:
+	 * none.
+	 */
 	_Atomic pid_t applier;
 	_Atomic uint64_t applied_ns;
 	struct gkf_driver driver;

@@ -375,7 +375,7 @@ void gkf_xid_tell(struct gkf_machine *m, unsigned device, unsigned number,
 /* ---- ending ---- */
 
 /*
- * Values that grow by one every so many bins while a fault is active. A PCIe
+ * Values that grow by one in every `bins` bins while a fault is active. A PCIe
  * link that was trained to a lower speed or width is assumed to be bad: it
  * damages packets, which are then sent again.
  */

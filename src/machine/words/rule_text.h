@@ -14,8 +14,10 @@
  */
 bool gkf_rule_answer(const char *text, int *ret_answer);
 
-/* The name of a return code: "NVML_ERROR_UNKNOWN"; "hang" for GKF_RULE_HANGS;
- * "?" if the code is unknown. */
+/*
+ * The name of a return code: "NVML_ERROR_UNKNOWN"; "hang" for GKF_RULE_HANGS;
+ * "?" if the code is unknown.
+ */
 const char *gkf_rule_answer_name(int answer);
 
 #endif

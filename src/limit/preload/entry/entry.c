@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * entry.c - finds the targets of calls that the dynamic linker has bound to our
- * exported names, and owns the table of these targets. A target is what the
- * call would reach without us, or our hook if that is the driver's function.
+ * exported names, and owns the table of these targets. A target is the function
+ * that the call would reach without us or, if that is the driver's function,
+ * our hook.
  */
 #include "base/log.h"
 #include "limit/preload/entry/driver.h"
@@ -62,7 +63,7 @@ static void *choose_answer(const struct hook_row *row, bool ready)
 	return ready ? (void *)answer_no_function : (void *)answer_no_driver;
 }
 
-/* What the call would reach without us; NULL: nothing. */
+/* The function that the call would reach without us; NULL: none. */
 static void *find_without_us(const char *symbol, const void *caller)
 {
 	void *found = lookup_default(symbol, caller);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gadget.h - finds a return instruction in a given object. */
+/*
+ * gadget.h - finds a return instruction in a given object, for
+ * lookup_as_caller() of lookup.h.
+ */
 #ifndef GKL_PRELOAD_GADGET_H
 #define GKL_PRELOAD_GADGET_H
 

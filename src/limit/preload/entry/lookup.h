@@ -24,10 +24,16 @@ void *lookup_dlsym(void *handle, const char *name, const void *caller);
 void *lookup_dlvsym(void *handle, const char *name, const char *version,
 		    const void *caller);
 
-/* dlsym(RTLD_DEFAULT, name) for a caller; swaps nothing. */
+/*
+ * Calls dlsym(RTLD_DEFAULT, name) as if from `caller`; does not replace the
+ * result by a hook.
+ */
 void *lookup_default(const char *name, const void *caller);
 
-/* The next dlsym and dlvsym; lookup.S asks once. */
+/*
+ * The dlsym and dlvsym that follow ours in search order. lookup.S asks for each
+ * only once.
+ */
 void *lookup_next_dlsym(void);
 void *lookup_next_dlvsym(void);
 

@@ -73,12 +73,13 @@ static bool leave_block(_Atomic uint64_t *word, uint32_t since, bool *ret_old)
 }
 
 /*
- * The first and last block of a piece, as far as the piece does not fill them.
+ * The partly filled blocks of a piece. Only its first and its last block can be
+ * partly filled; all others are full.
  */
 struct edges {
 	unsigned count;
 	uint64_t block[2];
-	uint64_t filled; /* blocks that the piece fills */
+	uint64_t filled; /* number of full blocks */
 };
 
 static struct edges find_edges(uint64_t address, uint64_t bytes)

@@ -61,9 +61,9 @@ void piece_end_done(struct piece_list *list, bool ended);
 
 /*
  * pool_find(): the pool with a handle (NULL: the device's pool for graphs). A
- * new pool is recorded as on device `ordinal` or, with CU_DEVICE_INVALID, on
- * the host. Returns NULL if the table of pools is full, but never for graphs'
- * pools.
+ * new pool is recorded as a pool on device `ordinal` or, if that is
+ * CU_DEVICE_INVALID, on the host. Returns NULL if the table of pools is full,
+ * but never for graphs' pools.
  *
  * pool_begin() and pool_end() replace memory_begin() and memory_end() around a
  * call that may grow a pool by `most`.

@@ -2,7 +2,7 @@
 /*
  * hook_external.c - hooks for importing memory that other APIs made. Memory of
  * Vulkan and the like is counted nowhere else; until NVML reports this process,
- * it is assumed to be as large as the program says.
+ * that memory is assumed to be as large as the program says.
  */
 #include "limit/preload/memory/hook.h"
 

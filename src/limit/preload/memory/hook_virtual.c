@@ -8,7 +8,10 @@
 #include "limit/preload/memory/hook.h"
 #include "limit/preload/memory/sharing.h"
 
-/* Added to `word` of a handle's row, which counts the uses of the memory. */
+/*
+ * `word` of a handle's row counts the uses of the memory: each handle and each
+ * mapping adds 1.
+ */
 enum { HANDLE = 1, MAPPING = 1 };
 #define KEPT 1u /* stored in `owner`: others may hold the memory */
 
@@ -49,8 +52,9 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
 }
 
 /*
- * An importer, an array or a multicast object may still hold the memory: then
- * it counts as this process's until they release it. The caller holds
+ * Changes the number of uses of a handle's memory. When the last use has ended,
+ * an importer, an array or a multicast object may still hold the memory. It
+ * then counts as this process's until they release it. The caller holds
  * s->physical.
  */
 static void change_use(struct memory_state *s, uint64_t handle, uint32_t more,

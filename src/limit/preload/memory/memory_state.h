@@ -21,7 +21,7 @@ enum {
 
 /*
  * A pool of cuMemAllocAsync(), or the memory that graphs allocate on a device.
- * The driver says how much a pool has reserved. s->pools guards it.
+ * The driver says how much a pool has reserved. s->pools guards this struct.
  */
 struct memory_pool {
 	bool used;           /* the struct is in use */
@@ -37,10 +37,10 @@ struct memory_device {
 	_Atomic bool joined; /* contexts have been measured */
 	_Atomic bool due;    /* memory_refresh() has something to do */
 	_Atomic bool seen;   /* NVML has reported this process */
-	_Atomic uint64_t rest[GKL_KINDS]; /* measured */
+	_Atomic uint64_t rest[GKL_KINDS]; /* measured bytes */
 	/* The part of `rest` that was added since the last measurement. */
 	_Atomic uint64_t doubted;
-	_Atomic uint32_t looks; /* memory_expect() */
+	_Atomic uint32_t looks; /* set by memory_expect() */
 };
 
 struct memory_state {
@@ -50,11 +50,11 @@ struct memory_state {
 	pthread_mutex_t measuring;
 	_Atomic bool contexts_free, latched;
 	struct memory_device device[GKL_DEVICES];
-	struct table pieces;   /* by address */
+	struct table pieces;   /* pieces, by address */
 	struct table handles;  /* memory of cuMemCreate(), by handle */
 	struct table mappings; /* mappings of memory in `handles`, by address */
 	struct table contexts; /* contexts made by the program, by handle */
-	struct table measured; /* arrays, memory of other APIs, by handle */
+	struct table measured; /* arrays and memory of other APIs, by handle */
 	struct table pool_of;  /* indices of pools, by handle */
 	struct table execs;    /* graphs that allocate, by handle */
 	/* Sizes of libraries, and the contexts that use them. */

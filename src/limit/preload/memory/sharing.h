@@ -11,7 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Stored in `kind` of a row: what its handle or address stands for. */
+/*
+ * Stored in `kind` of a table's row: what the handle or address in the row
+ * stands for.
+ */
 enum export_kind {
 	EXPORT_VIRTUAL, /* memory of cuMemCreate(), by handle */
 	EXPORT_PIECE,   /* memory of cuMemAlloc() and the like, by address */
@@ -19,16 +22,16 @@ enum export_kind {
 	EXPORT_POINTER, /* a piece of a pool, by address */
 };
 
-/* Stored in `word` of a piece's row: others may hold the memory. */
+/* Stored in `word` of a piece's row if other processes may hold the memory. */
 enum { PIECE_EXPORTED = 1 };
 
 /* The bytes of the blocks that contain a piece. */
 uint64_t export_bytes(uint64_t address, uint64_t bytes);
 
 /*
- * Records that others may get memory. number: 0 keeps an earlier number, or
- * makes a new one. Returns the number; 0: the table is full, and the memory
- * must not be exported.
+ * Records that memory is exported, under a number. If `number` is 0, keeps the
+ * number of an earlier export of that memory, or makes one. Returns the number;
+ * 0: the table is full, and the memory must not be exported.
  */
 uint64_t export_note(enum export_kind what, uint64_t value, int device,
 		     uint64_t number, uint64_t bytes);
@@ -55,8 +58,8 @@ void export_end(enum export_kind what, uint64_t value, bool kept);
 /*
  * Memory that others made. Call import_begin() before the driver, import_end()
  * after it, and import_gone() when the memory is freed or closed.
- * import_begin() returns false if the memory cannot be marked as held. number
- * 0: its maker has no limit.
+ * import_begin() returns false if the memory cannot be marked as held. `number`
+ * is 0 if the maker has no limit.
  */
 struct import {
 	uint64_t number;

@@ -64,8 +64,8 @@ static void read_own(int device, uint64_t ret_bytes[GKL_REGION_CLASSES])
 }
 
 /*
- * The last thread to write reads the bytes again afterwards, and finds nothing
- * newer.
+ * Writes the bytes, and writes them again if they have changed meanwhile. So of
+ * several threads, the last to write leaves the current bytes.
  */
 static void publish_bytes(struct gkl_region *region, unsigned slot, int device)
 {

@@ -32,7 +32,7 @@ int report_nvml_device(nvmlDevice_t device);
 
 /* A process of the group with a pid visible here, and what it holds. */
 struct report_process {
-	unsigned int pid; /* pid for this process */
+	unsigned int pid; /* the pid that this process sees */
 	unsigned int host_pid;
 	uint64_t bytes;
 	bool listed; /* the driver lists it too */

@@ -20,7 +20,7 @@
 /* One or more launches that were measured together, between two events. */
 struct measured {
 	int device;
-	uint64_t work;     /* a key of gkl_work_key(); 0: several works */
+	uint64_t work;     /* a key of gkl_work_key(); 0: several kinds */
 	uint64_t taken_ns; /* time taken from the share in advance */
 	uint64_t usual_ns; /* average time of such work */
 	unsigned launches; /* number of launches between the events */

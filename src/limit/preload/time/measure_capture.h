@@ -9,8 +9,8 @@
 #include "abi/cuda/cuda_abi.h"
 
 /*
- * While a stream is captured, calls like ours would end the capture unless
- * their thread declares them unrelated.
+ * While a stream is captured, calls like ours would end the capture, unless the
+ * calling thread declares them unrelated to it.
  */
 void measure_exchange_mode(CUstreamCaptureMode *mode);
 

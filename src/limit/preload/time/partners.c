@@ -10,10 +10,10 @@
 _Static_assert((int)GKL_DEVICES <= (int)GKL_SHARE_PARTNERS, "each may be one");
 
 /*
- * SLACK_NS: how much longer than its least time a partner's work may take
- * before launches that it may be waiting for proceed. STRANGE_SLACK_NS: the
- * same for a device that is not known to be a partner; launches then proceed to
- * find out whether it is one.
+ * SLACK_NS: how much longer than its least time a partner's work may take. When
+ * that is exceeded, the work may be waiting for a launch here, so the launch
+ * proceeds. STRANGE_SLACK_NS: the same for a device that is not known to be a
+ * partner; launches then proceed to find out whether it is one.
  */
 #define SLACK_NS         (150 * GK_NS_PER_US)
 #define STRANGE_SLACK_NS (2 * GK_NS_PER_MS)

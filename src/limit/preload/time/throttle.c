@@ -63,7 +63,7 @@ enum { ADVANCE_PART = 32 };
 /*
  * The most time taken for one launch. Suppose kernels wait for each other, and
  * the launch of the last one waits here because time was taken for the first:
- * then all of them last longer by that wait. This limit bounds it.
+ * then all of them last longer by that wait. This constant bounds that wait.
  */
 #define TAKEN_NS (25 * GK_NS_PER_MS)
 
@@ -82,7 +82,7 @@ static _Thread_local struct {
 	unsigned short_ones, turns;
 	/* The stretch that is being measured, if any. */
 	struct measure_pair *pair;
-	uint64_t kept; /* measure_keep() */
+	uint64_t kept; /* a number from measure_keep() */
 	CUstream stream;
 	bool counted;
 } advance __attribute__((tls_model("initial-exec")));

@@ -18,7 +18,7 @@ struct throttle_launch {
 	CUstream stream;
 	bool per_thread;
 	int device;        /* negative: throttle_end() has nothing to do */
-	uint64_t work;     /* a key of gkl_work_key(); 0: several works */
+	uint64_t work;     /* a key of gkl_work_key(); 0: several kinds */
 	uint64_t taken_ns; /* time taken from the share in advance */
 	uint64_t usual_ns; /* average time of such work */
 	uint64_t launched_ns;

@@ -9,7 +9,10 @@
 /* Returns once the work may be launched, or there is no limit any more. */
 void turn_wait(struct quota *q, uint64_t work);
 
-/* Whether work is always so short that stretches of it are measured. */
+/*
+ * Whether such work is always so short that it is measured in stretches, which
+ * are several launches (throttle.c).
+ */
 bool turn_is_short(const struct gkl_work_time *time);
 
 #endif

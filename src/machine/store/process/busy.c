@@ -208,8 +208,8 @@ void gkf_busy_moved(struct gkf_machine *m, unsigned slot,
 /* ---- for readers ---- */
 
 /*
- * Reads a consistent pair: finished work in a bin, and since when work has been
- * running; *ret_since 0: none is running.
+ * Reads a consistent pair: the finished work in a bin, and the time + 1 at
+ * which the running work began; *ret_since is 0 if none is running.
  */
 static uint64_t read_busy(struct gkf_busy *b, uint64_t bin, uint64_t *ret_since)
 {

@@ -105,7 +105,8 @@ static void store_turn(_Atomic uint64_t *word, uint64_t value)
 }
 
 /*
- * Takes a free turn, or begins or shares the turn that the process has.
+ * Takes the turn if it is free. If the process already has the turn, begins it,
+ * or joins the threads that share it.
  */
 static bool enter_turn(const struct place *p)
 {
@@ -210,7 +211,10 @@ static uint64_t choose_next(const struct place *p, unsigned *ret_slot)
 	struct gkf_turn *t = p->turn;
 	bool more;
 
-	/* Cleared first: later waiters set it again. */
+	/*
+	 * `asked` is cleared before the search: processes that begin to wait
+	 * later set it again.
+	 */
 	atomic_store(&t->asked, 0);
 	*ret_slot = find_oldest(p, &more);
 	if (more)
