@@ -24,8 +24,8 @@
 static const char *const names[] = {"off", "error", "warn", "info", "debug"};
 
 /*
- * The level is set without pthread_once(), which would make each library with
- * this file need libpthread.so.0.
+ * The level is set without pthread_once(), which would make each library that
+ * contains this file need libpthread.so.0.
  */
 enum { NOT_READ = -1, BEING_READ = -2 };
 static _Atomic int level_in_force = NOT_READ;

@@ -20,7 +20,7 @@ enum {
 	AT_END = 2,    /* the part ends with the word */
 	BEHIND = 4,    /* never the first part: PWD itself is a directory */
 	LAST = 8,      /* only in the last part: PIN_MEMORY is harmless */
-	WEAK = 16,     /* harmless beside a word of clearing_words[] */
+	WEAK = 16,     /* overridden by a word of clearing_words[] */
 	COUNTED = 32,  /* a value that is a number is a count, not a secret */
 	ASSIGNED = 64, /* only before = or : ("--session x" names a session) */
 };

@@ -10,9 +10,10 @@
 #include <unistd.h>
 
 /*
- * Whether an owner is outside this user namespace, like the host's root seen
- * from a container that shares the host's directory. If all user ids are mapped
- * (on the host), the overflow id is an ordinary user.
+ * Whether an owner is outside this user namespace: all such owners appear as
+ * the overflow id. One is the host's root, seen from a container that shares a
+ * directory of the host. If all user ids are mapped, as on the host, the
+ * overflow id is an ordinary user.
  */
 static bool is_outside(uid_t owner)
 {

@@ -149,7 +149,7 @@ GKF_API int gkf_queue_do(struct gkf_own_task *own);
 GKF_API void gkf_queue_take_turn(struct gkf_queue *queue);
 GKF_API void gkf_queue_give_turn(struct gkf_queue *queue);
 
-/* Sets the priority, from the next task on. */
+/* Sets the priority that applies from the next task on. */
 GKF_API void gkf_queue_priority(struct gkf_queue *queue, int priority);
 
 /*

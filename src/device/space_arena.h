@@ -88,7 +88,7 @@ struct arena {
 	uint32_t shared_count, first_shared;
 	struct gkf_mem_pool pool; /* for pieces that belong to no other pool */
 	_Atomic bool owes;        /* a refund failed and is still due */
-	/* For memory shared with other processes; share.c. */
+	/* For memory shared with other processes (share.c). */
 	int file;                    /* the keeper's descriptor; -1: none */
 	uint64_t inode, host_device; /* identify the file */
 	/* bytes of shared pieces that belong to pools */
@@ -130,14 +130,14 @@ void pool_owe(struct gkf_mem_pool *pool, uint64_t bytes);
 void pool_bequeath(struct gkf_mem_pool *pool);
 
 /*
- * Called when all pieces are free. Bytes that must still be refunded then are
+ * Called when all pieces are free. Bytes that cannot be refunded now are
  * refunded when the slot is freed.
  */
 void arena_close(struct arena *a);
 
 /*
- * Whether this result of a refund means that the bytes are still charged;
- * space_resident.c.
+ * Whether this result of a refund means that the bytes are still charged
+ * (space_resident.c).
  */
 bool arena_still_charged(int error);
 

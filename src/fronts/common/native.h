@@ -75,8 +75,8 @@ CUresult native_launch(struct native_library *library, unsigned index,
 void native_refuse(enum gpukit_library library, const char *symbol);
 
 /*
- * Does the same because a third-party library is missing; the log then says how
- * to install it.
+ * Does the same for a call that is refused because a third-party library is
+ * missing. The log also says how to install that library.
  */
 void native_missing(enum gpukit_library library, enum needed_id needed);
 

@@ -33,8 +33,10 @@ static void hold_calls(void)
 	pthread_rwlock_wrlock(&calls);
 }
 
-/* In the child, the thread that holds the lock has a new thread id, so it
- * cannot unlock it. */
+/*
+ * In the child, the thread that holds the lock has a new thread id, so that it
+ * cannot unlock the lock.
+ */
 static void renew_lock(void)
 {
 	calls = (pthread_rwlock_t)CALLS_INITIALIZER;

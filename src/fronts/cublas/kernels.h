@@ -124,7 +124,7 @@ struct batched {
 	int count;
 };
 
-/* The kernels that cuBLAS handles launch; kernels.c. */
+/* The kernels that cuBLAS handles launch (kernels.c). */
 extern struct native_library blas_kernels;
 
 #endif

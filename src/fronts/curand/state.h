@@ -34,7 +34,7 @@ enum kind {
 
 struct call {
 	uint64_t kind, count;
-	double mean, deviation; /* mean is the lambda of POISSON */
+	double mean, deviation; /* for POISSON, mean is lambda */
 };
 
 struct state {

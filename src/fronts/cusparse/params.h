@@ -46,13 +46,13 @@ struct solve {
 struct product {
 	struct cusparseSpMatDescr a, b, c;
 	struct scalar alpha, beta;
-	int64_t *ret_nnz; /* in host memory; its owner waits for the kernel */
+	int64_t *ret_nnz; /* in host memory that outlives the kernel */
 };
 
 struct densify {
 	struct cusparseSpMatDescr sparse;
 	struct cusparseDnMatDescr dense;
-	int64_t *ret_nnz; /* in host memory; its owner waits for the kernel */
+	int64_t *ret_nnz; /* in host memory that outlives the kernel */
 };
 
 /*

@@ -96,7 +96,7 @@ enum sparse_kernel {
 #include "fronts/cusparse/kernels.def"
 #undef KERNEL
 
-/* The table of libcusparse's kernels; kernels.c. */
+/* The table of libcusparse's kernels (kernels.c). */
 extern struct native_library sparse_kernels;
 
 /* Bytes of workspace that we request from callers but do not use. */

@@ -2,8 +2,8 @@
 /*
  * message.c - executes the sends and receives of a group, all at once. A small
  * message goes through the window of its pair of ranks. A large one is read by
- * the receiver from the sender's buffer; if the receiver cannot access that,
- * the message goes through the window in pieces.
+ * the receiver from the sender's buffer; if the receiver cannot access this
+ * buffer, the message goes through the window in pieces.
  */
 #include "fronts/nccl/front.h"
 

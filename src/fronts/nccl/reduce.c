@@ -21,8 +21,7 @@ enum kind { I8, U8, I32, U32, I64, U64, F32, F64 };
 static const struct {
 	enum kind kind;
 	/*
-	 * The type itself if it is a narrow type that is computed as float;
-	 * else R_32F.
+	 * the type, if it is a narrow one that is computed as float; else R_32F
 	 */
 	enum element narrow;
 } types[ncclNumTypes] = {

@@ -78,7 +78,7 @@ extern struct nvmlDevice_st front_handles[GKF_DEVICES_MAX];
 /* The machine in use; NULL while NVML is not initialised. */
 extern _Atomic(struct opened *) front_current;
 
-/* The driver generation that this library imitates; generation.c. */
+/* The driver generation that this library imitates (generation.c). */
 extern __attribute__((visibility("hidden")))
 const struct gkf_generation *const front_generation;
 
@@ -89,18 +89,18 @@ const unsigned front_struct_since[STRUCT_COUNT];
 /* Converts a gk_err to NVML's return code. */
 nvmlReturn_t front_error(int gk_err);
 
-/* Makes the call take as long as the driver's; latency.c. */
+/* Makes the call take as long as the driver's (latency.c). */
 void front_hold(const struct gkf_gate *gate, enum nvml_row row);
 
 /*
  * Delays a call and applies the rules that users have set, which may make it
- * fail; fault.c.
+ * fail (fault.c).
  */
 nvmlReturn_t front_disturb(const struct call *c, enum nvml_row row);
 
 /*
  * The result of a call on a GPU with a fault. Depending on the fault, the
- * function returns late, or only after the fault has been cleared; fault.c.
+ * function returns late, or only after the fault has been cleared (fault.c).
  */
 nvmlReturn_t front_broken(const struct call *c);
 
@@ -116,13 +116,13 @@ void front_sleep(struct gkf_machine *machine, uint32_t word, uint64_t ns);
  */
 uint32_t front_look(struct gkf_machine *machine);
 
-/* Whether the handle of an existing GPU can be obtained; fault.c. */
+/* Whether the handle of an existing GPU can be obtained (fault.c). */
 nvmlReturn_t front_lookup(const struct call *c, unsigned index, bool by_pci);
 
-/* The result of nvmlInit that the machine's faults cause; fault.c. */
+/* The result of nvmlInit that the machine's faults cause (fault.c). */
 nvmlReturn_t front_machine_fault(struct gkf_machine *machine);
 
-/* Frees all event sets, as the last nvmlShutdown does; event.c. */
+/* Frees all event sets, as the last nvmlShutdown does (event.c). */
 void front_drop_events(struct gkf_machine *machine);
 
 /* Microseconds since 1970, as in NVML's samples. */
@@ -223,13 +223,13 @@ static inline nvmlReturn_t admit_call(const struct call *c, enum nvml_row row)
 	return r ? r : check_faults(c);
 }
 
-/* Like enter_device(), for a handle that is not a GPU's; mig_handle.c. */
+/* Like enter_device(), for a handle that is not a GPU's (mig_handle.c). */
 nvmlReturn_t front_enter_mig(struct call *c, enum nvml_row row,
 			     nvmlDevice_t handle, bool arguments_ok);
 
 /*
- * Whether the function is refused on the call's GPU, which is in MIG mode;
- * mig_handle.c.
+ * Whether the function is refused on the call's GPU, which is in MIG mode
+ * (mig_handle.c).
  */
 bool front_mig_refuses(const struct call *c, enum nvml_row row);
 

@@ -54,10 +54,10 @@ static void wait_until(uint64_t until, bool sleep)
 }
 
 /*
- * Reserves the driver for ns after all earlier reservations. Returns the time
- * at which the new reservation ends. There is no lock: a process that is
- * stopped or killed during a call does not delay others for longer than the
- * call takes.
+ * Reserves the driver for `ns` nanoseconds after all earlier reservations.
+ * Returns the time at which the new reservation ends. There is no lock: a
+ * process that is stopped or killed during a call does not delay others for
+ * longer than the call takes.
  */
 static uint64_t book_driver(_Atomic uint64_t *booked_ns, uint64_t ns)
 {
@@ -81,6 +81,6 @@ void front_hold(const struct gkf_gate *gate, enum nvml_row row)
 		extra = 0;
 	if (gkf_gate_word(gate->latency) == GKF_LATENCY_REAL)
 		end = book_driver(gate->booked_ns, ns);
-	end += extra; /* time of this call alone */
+	end += extra; /* delays only this call */
 	wait_until(end, end - now >= SPIN_MAX_NS);
 }

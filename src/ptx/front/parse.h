@@ -171,7 +171,7 @@ void gkf_label_add(struct gkf_ptx_parser *p, const char *name);
 void gkf_label_use(struct gkf_ptx_parser *p, uint32_t operand,
 		   const char *name);
 
-/* Parses a list of variables in one state space, up to ';'; parse_data.c. */
+/* Parses a list of variables in one state space, up to ';' (parse_data.c). */
 void gkf_parse_variables(struct gkf_ptx_parser *p, enum gkf_ptx_space space,
 			 enum gkf_ptx_linkage linkage);
 /* Parses a parameter; returns the index of its variable. */
@@ -181,7 +181,7 @@ void gkf_parse_place(struct gkf_ptx_parser *p, struct gkf_ptx_function *f,
 		     uint32_t variable);
 enum gkf_ptx_type gkf_parse_type(struct gkf_ptx_parser *p);
 
-/* Parses the body of p->function, starting at '{'; parse_body.c. */
+/* Parses the body of p->function, starting at '{' (parse_body.c). */
 void gkf_parse_body(struct gkf_ptx_parser *p);
 /* Stores the parsed body in f, once its labels have been resolved. */
 void gkf_parse_keep_body(struct gkf_ptx_parser *p, struct gkf_ptx_function *f);
@@ -198,12 +198,12 @@ struct gkf_ptx_register *gkf_symbol_registers(struct gkf_ptx_parser *p,
 
 /*
  * Skips a directive that we ignore. Returns false if the current token is not
- * one. parse_skip.c.
+ * one. Defined in parse_skip.c.
  */
 bool gkf_parse_skip(struct gkf_ptx_parser *p);
 
 /*
- * Returns the space that the current token names, or GKF_PTX_GENERIC; type.c.
+ * Returns the space that the current token names, or GKF_PTX_GENERIC (type.c).
  */
 enum gkf_ptx_space gkf_parse_space(const struct gkf_ptx_parser *p);
 

@@ -18,7 +18,8 @@ struct filling {
 	unsigned bytes; /* bytes of an element */
 	struct gkf_ptx_fixup *fixups;
 	size_t fixups_room;
-	uint64_t stride[DIMENSIONS + 1]; /* [i]: bytes from dimension i on */
+	/* [i]: bytes in dimension i and the later ones */
+	uint64_t stride[DIMENSIONS + 1];
 	unsigned dimensions;
 };
 
@@ -276,8 +277,8 @@ static void parse_data_values(struct gkf_ptx_parser *p, struct filling *f,
 		return;
 	}
 	/*
-	 * The distance of two values: the bytes of a row, of a scalar, or of an
-	 * element of a vector.
+	 * The distance between two values: the bytes of a row, of a scalar, or
+	 * of an element of a vector.
 	 */
 	step = dimension < f->dimensions ? f->stride[dimension + 1] : f->bytes;
 	if (dimension > f->dimensions) {

@@ -22,8 +22,8 @@ static void release_barrier(struct gkf_block *b, unsigned barrier)
 }
 
 /*
- * Returns the number of threads that have arrived. A warp counts as 32 once all
- * of its live threads have.
+ * Returns the number of threads that have arrived. Once all live threads of a
+ * warp have arrived, the warp counts as 32.
  */
 static uint32_t round_to_warps(const struct gkf_block *b, unsigned barrier)
 {

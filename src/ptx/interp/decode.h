@@ -122,7 +122,8 @@ void gkf_branch_to(struct gkf_decoder *d, struct gkf_op *op, uint32_t index);
 uint32_t gkf_callee(struct gkf_decoder *d, const struct gkf_ptx_function *f);
 
 /*
- * Lays out a kernel's shared memory; false if it is too big. decode_shared.c.
+ * Lays out a kernel's shared memory; false if it is too big. Defined in
+ * decode_shared.c.
  */
 bool gkf_lay_out_shared(struct gkf_decoder *d,
 			const struct gkf_ptx_function *entry);

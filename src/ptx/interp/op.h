@@ -31,11 +31,14 @@ struct gkf_form {
 extern const struct gkf_form gkf_forms[];
 extern const unsigned gkf_form_count;
 
-/* Finds the form of an instruction such as "add.s32"; NULL: none. form.c. */
+/*
+ * Finds the form of an instruction such as "add.s32"; NULL: none. Defined in
+ * form.c.
+ */
 const struct gkf_form *gkf_form_find(const char *name,
 				     struct gkf_modifiers *ret_modifiers);
 
-/* Returns the op that converts between two types, or NULL; convert.c. */
+/* Returns the op that converts between two types, or NULL (convert.c). */
 gkf_op_fn *gkf_convert_find(enum gkf_ptx_type to, enum gkf_ptx_type from,
 			    bool saturate, bool integral);
 /*
@@ -44,7 +47,7 @@ gkf_op_fn *gkf_convert_find(enum gkf_ptx_type to, enum gkf_ptx_type from,
  */
 gkf_op_fn *gkf_bits_cast(unsigned to, unsigned from, bool is_signed);
 
-/* The functions that the rows of op.def describe; op.c. */
+/* The functions that the rows of op.def describe (op.c). */
 #define OP1(id, ...)            gkf_op_fn gkf_op_##id;
 #define OP2(id, ...)            OP1(id)
 #define OP3(id, ...)            OP1(id)

@@ -235,7 +235,7 @@ static inline void *gkf_at(struct gkf_warp *w, uint32_t place)
 
 /*
  * Returns how long the launch has run, not counting the time that its threads
- * slept; run_state.c.
+ * slept (run_state.c).
  */
 uint64_t gkf_run_awake_ns(const struct gkf_run *run);
 

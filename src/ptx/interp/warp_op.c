@@ -155,7 +155,10 @@ static void vote_lanes(struct gkf_warp *w, const struct gkf_op *op,
 {
 	uint32_t said = 0;
 
-	/* brought[] of a lane that does not vote may hold more than one bit. */
+	/*
+	 * If a lane does not vote, more than one bit may be set in its
+	 * brought[].
+	 */
 	for (unsigned l = 0; l < GKF_LANES; l++)
 		said |= (uint32_t)(w->brought[l] & 1) << l;
 	said &= all;
@@ -286,7 +289,8 @@ static bool reach_rows(struct gkf_warp *w, const struct gkf_op *op,
 }
 
 /*
- * Returns a lane's two adjacent elements of a row; of a column if transposed.
+ * Returns a lane's two adjacent elements of a row or, if transposed, of a
+ * column.
  */
 static uint32_t pair_of(unsigned char *const row[ROWS], unsigned lane,
 			bool turned)

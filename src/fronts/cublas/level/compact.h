@@ -17,7 +17,8 @@ struct compact {
 };
 
 /*
- * If `copied` is set, always makes a copy. On failure there is nothing to free.
+ * Gathers a vector: copies it if its increment is not 1 or if `copied` is set.
+ * On failure there is nothing to free.
  */
 CUresult compact_take(struct gpukit_run *run, enum gpukit_access access,
 		      uint64_t at, enum element type, int64_t n, int64_t inc,

@@ -101,14 +101,14 @@ cublasStatus_t lt_set(const struct lt_attribute *attributes, void *object,
 /* Log levels of cuBLASLt. */
 enum lt_level { LT_ERROR = 1, LT_TRACE, LT_HINT, LT_INFO, LT_CALL };
 
-/* Writes a line to cuBLASLt's log if the level is enabled; lt_log.c. */
+/* Writes a line to cuBLASLt's log if the level is enabled (lt_log.c). */
 void lt_log(enum lt_level level, const char *function, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Logs a function's status and returns it. */
 cublasStatus_t lt_end(const char *function, cublasStatus_t status);
 
-/* Returns a name such as "CUBLAS_STATUS_SUCCESS"; front.c. */
+/* Returns a name such as "CUBLAS_STATUS_SUCCESS" (front.c). */
 LT_SINCE_12 const char *cublasLtGetStatusName(int status);
 
 #endif

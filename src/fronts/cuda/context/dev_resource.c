@@ -237,7 +237,9 @@ static CUresult read_sms(const CUdevResource *input, struct hidden *ret)
 	*ret = read_hidden(input);
 	if (ret->magic != MAGIC || !front_device(ret->device))
 		return CUDA_ERROR_INVALID_VALUE;
-	/* The results of a split cannot be split again; its remainder can. */
+	/*
+	 * The results of a split cannot be split again, but its remainder can.
+	 */
 	return ret->is_result ? CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION
 			      : CUDA_SUCCESS;
 }
@@ -438,7 +440,7 @@ CUresult cuDevSmResourceSplit(CUdevResource *result, unsigned int nbGroups,
  */
 struct gathered {
 	struct green_share share;
-	struct hidden sms; /* its magic is 0 if no SMs have been read yet */
+	struct hidden sms; /* sms.magic is 0 if no SMs have been read yet */
 	bool device, queues;
 };
 

@@ -209,7 +209,7 @@ int64_t device_clock_mhz(const struct gkf_profile *p);
 void device_memory(const struct cuda_device *d, uint64_t *ret_total,
 		   uint64_t *ret_free);
 
-/* Whether two devices are connected by NVLink; peer.c. */
+/* Whether two devices are connected by NVLink (peer.c). */
 bool device_is_linked(const struct cuda_device *d,
 		      const struct cuda_device *other);
 

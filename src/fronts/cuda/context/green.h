@@ -58,17 +58,18 @@ void green_end_all(CUcontext base);
  */
 CUresult green_drain(CUcontext ctx);
 
-/* Returns the whole device as a share; dev_resource.c. */
+/* Returns the whole device as a share (dev_resource.c). */
 void green_whole(CUdevice device, struct green_share *ret_share);
 
 /*
- * Returns the share in a descriptor; false: not a descriptor. dev_resource.c.
+ * Returns the share in a descriptor; false: not a descriptor. Defined in
+ * dev_resource.c.
  */
 bool green_described(CUdevResourceDesc desc, struct green_share *ret_share);
 
 /*
  * Describes a share as a resource. `id` is the id of the context that has it,
- * or 0. dev_resource.c.
+ * or 0. Defined in dev_resource.c.
  */
 CUresult green_tell(const struct green_share *share, uint64_t id,
 		    CUdevResourceType type, CUdevResource *ret_resource);

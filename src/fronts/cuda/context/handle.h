@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * handle.h - the objects to which programs get pointers: contexts, streams,
- * events and others. An invalid pointer, one to an object of another kind and
- * one to a freed object are all recognised without dereferencing the pointer.
- * The memory of handles is never unmapped.
+ * events and others. An invalid pointer, a pointer to an object of another kind
+ * and a pointer to a freed object are all recognised without dereferencing
+ * them. The memory of handles is never unmapped.
  */
 #ifndef GKF_CUDA_HANDLE_H
 #define GKF_CUDA_HANDLE_H

@@ -96,8 +96,9 @@ struct CUgraphNode_st {
 	uint64_t original_life;
 	bool disabled;
 	struct graph_edges in, out;
-	CUgraphNode next, *at; /* list in order of creation; *at is this node */
-	CUgraphNode pair;      /* scratch variable for walks over the graph */
+	/* links of the graph's list of nodes; *at is this node */
+	CUgraphNode next, *at;
+	CUgraphNode pair; /* scratch variable for walks over the graph */
 	unsigned mark;
 	uint64_t seen; /* used by graph_check_deps() */
 };
@@ -281,7 +282,7 @@ void graph_memory_launch(CUgraph graph);
 
 /* ---- instances ---- */
 
-/* A step of a plan: a node, and the steps it waits for; graph_plan.c. */
+/* A step of a plan: a node, and the steps it waits for (graph_plan.c). */
 struct graph_step {
 	CUgraphNode node; /* NULL: an empty step */
 	CUcontext ctx;
@@ -388,12 +389,12 @@ CUresult exec_set(CUgraphExec exec, CUgraphNode node,
 
 /*
  * Gives `graph` the parameters of `to`, a graph of the same form, after
- * checking that this is possible; graph_update.c.
+ * checking that this is possible (graph_update.c).
  */
 CUresult graph_update(CUgraph graph, CUgraph to,
 		      CUgraphExecUpdateResultInfo *ret_info);
 
-/* References of graphs to user objects; graph_object.c. */
+/* References of graphs to user objects (graph_object.c). */
 
 CUresult graph_objects_copy(CUgraph from, CUgraph to);
 void graph_objects_drop(CUgraph graph);

@@ -8,7 +8,10 @@
 
 #include "fronts/cuda/graph/graph.h"
 
-/* Sets the context of a node; NULL means the current context. graph.c. */
+/*
+ * Sets the context of a node; NULL means the current context. Defined in
+ * graph.c.
+ */
 CUresult node_context(CUgraphNode node, CUcontext given);
 bool node_context_lives(CUgraphNode node);
 

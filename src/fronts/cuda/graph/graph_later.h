@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graph_later.h - calls a function when a ticket is done; graph_object.c. */
+/* graph_later.h - calls a function when a ticket is done (graph_object.c). */
 #ifndef GKF_CUDA_GRAPH_LATER_H
 #define GKF_CUDA_GRAPH_LATER_H
 

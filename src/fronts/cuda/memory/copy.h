@@ -119,7 +119,7 @@ struct memset_ask {
 
 /*
  * Checks a memset, whose width and height must not be 0, and makes its task,
- * which the caller owns; memset.c.
+ * which the caller owns (memset.c).
  */
 CUresult memset_make(const struct memset_ask *a, struct copy_side *ret_side,
 		     struct gkf_task **ret_task);

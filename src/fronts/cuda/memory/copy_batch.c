@@ -127,7 +127,7 @@ static size_t element_of(const CUDA_MEMCPY3D_BATCH_OP *op)
 	return 1;
 }
 
-/* Converts an operand to the destination of a CUDA_MEMCPY3D. */
+/* Returns a CUDA_MEMCPY3D whose destination is the operand. */
 static CUDA_MEMCPY3D side_of(const CUmemcpy3DOperand *o,
 			     const CUextent3D *extent, size_t element)
 {

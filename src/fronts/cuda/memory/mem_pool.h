@@ -25,7 +25,7 @@ struct CUmemPoolHandle_st {
 /* Makes a pool without a limit; NULL: out of memory. */
 CUmemoryPool pool_new(CUdevice device);
 
-/* Returns the pool of a piece, or NULL; memory_reach.c. */
+/* Returns the pool of a piece, or NULL (memory_reach.c). */
 CUmemoryPool pool_of(const struct gkf_extent *e);
 
 /* Finds the current pool of a device. */

@@ -31,7 +31,7 @@ struct launch {
 CUresult launch_make(CUcontext ctx, const struct launch *l,
 		     struct gkf_task **ret_task);
 
-/* Applies an attribute to a launch; launch_attribute.c. */
+/* Applies an attribute to a launch (launch_attribute.c). */
 CUresult launch_attribute(const CUlaunchAttribute *a, struct launch *l);
 
 /* Checks a launch and copies its parameters, laid out as in kernel memory. */
@@ -39,7 +39,7 @@ CUresult launch_read(CUcontext ctx, const struct launch *l, void *ret_params);
 
 /*
  * Returns how many blocks of `threads` threads fit on an SM at once; 0: not
- * even one. occupancy.c.
+ * even one. Defined in occupancy.c.
  */
 int occupancy_blocks(const struct cuda_device *d,
 		     const struct gkf_ptx_kernel *k, int threads,

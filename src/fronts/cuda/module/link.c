@@ -20,7 +20,7 @@ struct CUlinkState_st {
 	bool completed;
 };
 
-/* Guards all link states: programs rarely link. */
+/* One lock guards all link states, because programs rarely link. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static CUresult create_link(CUcontext ctx, unsigned count,

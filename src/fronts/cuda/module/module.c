@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The context's part PART_MODULE points to the first of its modules. */
+/* ctx->part[PART_MODULE] points to the first module of the context. */
 void module_enlist(CUmodule m)
 {
 	GK_ASSERT(gk_lock_held(&module_lock));

@@ -89,18 +89,18 @@ struct CUlib_st {
 };
 
 /*
- * Guards lists of modules and libraries; never held while waiting.
+ * Guards lists of modules and libraries; never held while waiting. Defined in
  * module_use.c.
  */
 extern pthread_mutex_t module_lock;
 
-/* Where loading code writes logs and times; module_jit.c. */
+/* Where loading code writes logs and times (module_jit.c). */
 struct module_log {
 	char *error, *info;
 	unsigned error_size, info_size;
 	/* receive the number of bytes written; may be NULL */
 	void **error_used, **info_used;
-	void **wall_place; /* receives a float, milliseconds */
+	void **wall_place; /* receives milliseconds, as a float */
 };
 
 /*
@@ -114,7 +114,7 @@ void module_log_close(const struct module_log *log, const char *message);
 
 /*
  * Reads an image given to cuModuleLoadData(). If size is 0, the size is read
- * from the image itself. `message` has GKF_PTX_MESSAGE_MAX bytes.
+ * from the image itself. `message` has GKF_PTX_MESSAGE_MAX bytes. Defined in
  * module_source.c.
  */
 CUresult module_source_read(const struct cuda_device *d, const void *image,
@@ -129,7 +129,7 @@ bool module_is_text(const void *image, size_t size);
 
 /*
  * Bundles: several images to be linked, in one piece of memory that can be
- * loaded like an image; module_bundle.c.
+ * loaded like an image (module_bundle.c).
  */
 #define MODULE_PARTS_MAX 1024 /* the maximum number of files in a program */
 
@@ -206,7 +206,7 @@ CUresult kernel_function(CUcontext ctx, CUkernel kernel,
 
 /*
  * Get and set an attribute of a function on a device, and find the offset and
- * size of a parameter in bytes; function.c.
+ * size of a parameter in bytes (function.c).
  */
 CUresult function_attribute(const struct cuda_device *d,
 			    const struct gkf_ptx_module *m,
@@ -222,7 +222,7 @@ CUresult function_parameter(const struct gkf_ptx_module *m,
 			    const struct gkf_ptx_function *f, size_t index,
 			    size_t *ret_offset, size_t *ret_size);
 
-/* The `attach` function of struct gpukit_table; library_kernel.c. */
+/* The `attach` function of struct gpukit_table (library_kernel.c). */
 CUresult kernel_attach(CUkernel kernel, gpukit_body body);
 
 /* Returns a device attribute; `id` must be one that exists. */

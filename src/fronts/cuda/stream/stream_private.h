@@ -39,7 +39,8 @@ struct CUstream_st {
 	 * waits
 	 */
 	uint64_t legacy_seen;
-	CUstream next, *at; /* list streams.all; *at is this stream */
+	/* links of the list streams.all; *at is this stream */
+	CUstream next, *at;
 	CUstream next_active;
 	bool is_active;
 	/*
@@ -123,7 +124,8 @@ CUresult stream_find(CUcontext ctx, CUstream given, bool per_thread,
 		     CUstream *ret_stream);
 
 /*
- * Returns a new queue for work of a context; NULL: out of memory. stream_new.c.
+ * Returns a new queue for work of a context; NULL: out of memory. Defined in
+ * stream_new.c.
  */
 struct gkf_queue *stream_queue_new(CUcontext ctx, int priority);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stream_value.c - makes tasks that write words in memory or wait for them. A
- * waiting stream occupies no thread. It checks its word again when a task has
- * written one, and periodically, because writes by the host are not noticed.
+ * waiting stream occupies no thread. It checks its word again when any task has
+ * written a word, and periodically, because writes by the host are not noticed.
  */
 #include "device/space.h"
 #include "fronts/cuda/generation.h"

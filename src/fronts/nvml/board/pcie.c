@@ -41,7 +41,7 @@ nvmlReturn_t nvmlDeviceGetPcieSpeed(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-/* NVML numbers its speeds like PCIe generations. */
+/* The speeds of NVML are numbered like the generations of PCIe. */
 nvmlReturn_t nvmlDeviceGetPcieLinkMaxSpeed(nvmlDevice_t device,
 					   unsigned int *maxSpeed)
 {

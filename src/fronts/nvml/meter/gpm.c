@@ -215,7 +215,7 @@ enum kind {
 struct metric {
 	enum kind kind;
 	unsigned sum;      /* offset of the sum in struct content */
-	unsigned permille; /* thousandths of the sum that make the metric */
+	unsigned permille; /* the metric is this many thousandths of `sum` */
 	unsigned count;    /* offset in the profile: engines or links */
 	unsigned n;        /* index of the engine or link */
 	const char *name, *text;
@@ -298,7 +298,8 @@ static nvmlReturn_t compute_metric(const struct gkf_profile *p,
 	if (m->kind == NOTHING || !board_has(p, m))
 		return NVML_ERROR_NOT_SUPPORTED;
 	if (bins <= 0)
-		return NVML_ERROR_NO_DATA; /* both samples are of one bin */
+		/* both samples are of the same bin */
+		return NVML_ERROR_NO_DATA;
 	if (m->kind == SHARE_OF_TIME)
 		*ret_value = sum / bins / 10 * m->permille / 1000;
 	else if (m->kind == OF_ENGINE)

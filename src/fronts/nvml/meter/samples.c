@@ -15,7 +15,7 @@
  * that a board must have to support this kind.
  */
 struct kind {
-	uint8_t offset, size; /* size 0: supported by no simulated board */
+	uint8_t offset, size; /* size 0: no simulated board supports it */
 	enum gkf_value value;
 };
 #define OF(member, id)                                                         \

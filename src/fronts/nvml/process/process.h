@@ -16,7 +16,7 @@
 
 struct process_list {
 	struct gkf_process room[PROCESS_SHORT_LIST];
-	struct gkf_process *at; /* `room`, or on the heap */
+	struct gkf_process *at; /* points to `room` or to the heap */
 	unsigned count;
 };
 
