@@ -23,6 +23,12 @@ INCLUDE = os.path.join(ROOT, "include")
 LIBRARY = os.path.join(BUILD, "lib", "libgpukit.so")
 
 
+def headers():
+    """The text of gpukit.h and of the headers that it includes."""
+    return "\n".join(path.read_text(encoding="utf-8") for path in sorted(
+        pathlib.Path(INCLUDE, "gpukit").glob("*.h")))
+
+
 def preprocessed():
     """The header's own part, without comments."""
     out = subprocess.run(
