@@ -17,8 +17,8 @@ ssize_t gk_read_at(int dir, const char *path, char *buf, size_t cap);
 ssize_t gk_read_fd(int fd, char *buf, size_t cap);
 
 /*
- * Replaces a file: writes a temporary file beside it, syncs that and renames
- * it. At any time, even after a crash, readers see either all of the old
+ * Replaces a file: writes a temporary file beside it, then syncs and renames
+ * this file. At any time, even after a crash, readers see either all of the old
  * content or all of the new. Returns 0 or a gk_err.
  */
 int gk_write_atomic(const char *path, const void *bytes, size_t len,

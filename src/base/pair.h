@@ -53,7 +53,8 @@ static inline uint64_t gk_pair_read_part(const _Atomic uint64_t *seq,
 }
 
 /*
- * Reads a record of `size` bytes. Returns the sequence word that belongs to it.
+ * Reads a record of `size` bytes. Returns the sequence word that belongs to the
+ * record.
  */
 static inline uint64_t gk_pair_read(const _Atomic uint64_t *seq,
 				    const void *copies, void *ret, size_t size)

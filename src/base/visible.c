@@ -131,8 +131,7 @@ static bool begins_with_prefix(struct entry e, const char *prefix)
 }
 
 /*
- * Finds a GPU by its number in CUDA's order: "1" and also "1gpu", as strtoul()
- * reads them.
+ * Finds a GPU by its number in CUDA's order. Like strtoul(), reads "1gpu" as 1.
  */
 static long find_by_number(const struct list *l, struct entry e)
 {

@@ -142,7 +142,7 @@ struct gkf_queue_room {
 	struct gkf_executors executors[GKF_DEVICES_MAX];
 	pthread_mutex_t lock;
 	struct gkf_queue *queues; /* all, linked by `next_of_all` */
-	struct gkf_queue *free;   /* freed ones, linked by `next` */
+	struct gkf_queue *free;   /* freed queues, linked by `next` */
 	_Atomic unsigned watched; /* number of watched queues of all devices */
 	_Atomic bool ending;      /* the process is exiting */
 };

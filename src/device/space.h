@@ -39,7 +39,7 @@ struct gkf_memory_ask {
 	/* index in the machine; this device is charged */
 	unsigned device;
 	uint64_t size;             /* bytes, more than 0 */
-	uint64_t align;            /* a power of two up to 2 MiB; 0: 512 */
+	uint64_t align;            /* a power of two up to 2 MiB; 0 means 512 */
 	void *host;                /* where registered memory begins */
 	void *owner;               /* the caller's context */
 	unsigned flags;            /* chosen by the caller */

@@ -63,9 +63,9 @@ static void look_beside(const char *dir, int dir_len, const char *bare,
 }
 
 /*
- * valgrind cannot run a program with an auditor, but its launcher has one. When
- * the launcher runs, this removes LD_AUDIT from the environment on the stack,
- * which the launcher passes on to valgrind.
+ * valgrind cannot run a program with an auditor, but its launcher is started
+ * with one. In the launcher, this function removes LD_AUDIT from the
+ * environment on the stack, which the launcher passes on to valgrind.
  */
 static void leave_valgrind(const char *own)
 {
@@ -103,8 +103,10 @@ EXPORT unsigned int la_version(unsigned int version)
 	return LAV_CURRENT < version ? LAV_CURRENT : version;
 }
 
-/* Whether the text is the version, or a longer form of it: ".13.0.48" is one of
- * ".13". */
+/*
+ * Whether the text is the version, or a longer form of it, as ".13.0.48" is of
+ * ".13".
+ */
 static bool is_of_version(const char *text, const char *version)
 {
 	size_t len = strlen(version);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * generations.h - the driver generations that the made-up NVML imitates. Each
- * has its own library, made from the same objects. Data and look-ups only; the
- * command and the NVML libraries share them.
+ * has its own library, made from the same objects. Contains only data and
+ * look-ups, which the command and the NVML libraries share.
  */
 #ifndef GKF_NVML_GENERATIONS_H
 #define GKF_NVML_GENERATIONS_H

@@ -18,8 +18,8 @@ struct openblas_function {
 
 /*
  * Opens OpenBLAS for `library`, such as "cuSOLVER", and fills a struct with
- * pointers to `count` functions. Call it once. False if OpenBLAS is not
- * installed or lacks one of them; that is logged.
+ * pointers to `count` functions. Call it once. If OpenBLAS is not installed or
+ * lacks one of the functions, logs that and returns false.
  */
 bool openblas_load(const char *library,
 		   const struct openblas_function *functions, size_t count,
@@ -28,7 +28,7 @@ bool openblas_load(const char *library,
 /*
  * Call these before and after calls of OpenBLAS, on any thread. A fork waits
  * for running calls, and new calls wait for the fork: OpenBLAS ends its threads
- * before a fork, and would wait for ever for a busy one.
+ * before a fork, and would wait for ever for a busy thread.
  */
 void openblas_begin(void);
 void openblas_end(void);

@@ -105,7 +105,10 @@ static bool was_reset(CUcontext current, int *ret_device)
 	return true;
 }
 
-/* The i-th device to try for a thread that has not chosen one; -1: no more. */
+/*
+ * The i-th device to try for a thread that has not chosen a device; -1: there
+ * are no more devices to try.
+ */
 static int find_candidate(int i)
 {
 	int device = i < cudart_device_count ? i : -1;

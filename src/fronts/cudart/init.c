@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * init.c - starts the runtime: loads and initialises the driver at the first
- * call that needs it, once per process. A child that was forked after that has
- * no driver.
+ * call that needs it, once per process. A child that is forked after the start
+ * has no driver.
  */
 #include "fronts/cudart/kernel/lookup.h"
 

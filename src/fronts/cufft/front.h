@@ -39,7 +39,7 @@ struct transform_run {
 };
 
 /*
- * Opens FFTW for a precision; fftw.c. If it is missing, logs that and returns
+ * Opens FFTW for a precision (fftw.c). If it is missing, logs that and returns
  * false.
  */
 bool fftw_ready(bool is_double);

@@ -21,7 +21,10 @@ void quasi_close(struct quasi *q);
 /* Returns a coordinate of the point with the given index. */
 uint64_t quasi_at(const struct quasi *q, unsigned dimension, uint64_t index);
 
-/* Returns a coordinate of the next point; x is that of the point at index. */
+/*
+ * Returns a coordinate of the next point; x is the coordinate of the point at
+ * index.
+ */
 static inline uint64_t quasi_step(const struct quasi *q, unsigned dimension,
 				  uint64_t x, uint64_t index)
 {

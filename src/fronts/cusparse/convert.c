@@ -48,8 +48,8 @@ static bool open_arrays(struct transposing *t, struct gpukit_run *run,
 }
 
 /*
- * Counts each column's entries in to_offsets[col + 1], then turns the counts
- * into offsets by a running sum.
+ * Counts each column's entries in to_offsets[col + 1]. A running sum then turns
+ * the counts into offsets.
  */
 static bool count_columns(struct transposing *t, const struct transpose *p)
 {

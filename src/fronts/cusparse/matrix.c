@@ -35,9 +35,9 @@ static cusparseStatus_t create_matrix(void **ret, struct cusparseSpMatDescr m)
 }
 
 /*
- * Each function has a variant for writable and one for read-only matrices. For
- * the first, both arguments are empty; for the second, they are Const and
- * const.
+ * Each function has a variant for writable matrices, for which the first two
+ * arguments of the macro are empty, and a variant for read-only matrices, for
+ * which they are Const and const.
  */
 #define COMPRESSED(Const, constant, Format, FORMAT)                            \
 	cusparseStatus_t cusparseCreate##Const##Format(                        \

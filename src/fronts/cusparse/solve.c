@@ -35,8 +35,8 @@ static bool take_entry(const struct solve *p, const struct entry *at,
 }
 
 /*
- * Counts each row's terms in begin[row + 1], then turns the counts into the
- * indices where rows begin by a running sum.
+ * Counts each row's terms in begin[row + 1]. A running sum then turns the
+ * counts into the index at which each row begins.
  */
 static CUresult count_terms(struct triangle *t, struct entries *e,
 			    const struct solve *p)

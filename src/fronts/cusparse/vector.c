@@ -53,9 +53,9 @@ static cusparseStatus_t create_dnmat(void **ret, struct cusparseDnMatDescr m)
 }
 
 /*
- * Each function has a variant for writable and one for read-only descriptors.
- * For the first, both arguments are empty; for the second, they are Const and
- * const.
+ * Each function has a variant for writable descriptors, for which both
+ * arguments of the macro are empty, and a variant for read-only descriptors,
+ * for which they are Const and const.
  */
 #define VECTORS(Const, constant)                                               \
 	cusparseStatus_t cusparseCreate##Const##SpVec(                         \

@@ -33,11 +33,11 @@ enum member_state {
 };
 
 /*
- * The location of a buffer: its address in its own process, and the memory
- * handle by which other processes open it.
+ * The location of a buffer: its address in the process that owns it, and the
+ * memory handle by which other processes open it.
  */
 struct place {
-	uint64_t pointer;         /* address in its own process */
+	uint64_t pointer;         /* address in the process that owns it */
 	uint64_t offset;          /* offset in its allocation */
 	unsigned char handle[64]; /* a CUipcMemHandle, if `shown` */
 	uint32_t shown, unused;

@@ -19,8 +19,10 @@ struct reduction {
 	uint64_t scalar[RANKS_MAX];
 };
 
-/* Reduces n elements of each rank. Those of a rank are at in[rank]; the result
- * goes to `to`, a separate buffer. */
+/*
+ * Reduces n elements of each rank, which are at in[rank]. The result goes to
+ * `to`, a separate buffer.
+ */
 void reduce_block(const struct reduction *r, void *to,
 		  const char *const in[RANKS_MAX], size_t n);
 

@@ -106,7 +106,7 @@ nvmlReturn_t front_broken(const struct call *c);
 
 /*
  * Sleeps as gkf_event_sleep() does, but at most until the next step of a
- * scenario; fault.c. After waking, call front_look().
+ * scenario (fault.c). After waking, call front_look().
  */
 void front_sleep(struct gkf_machine *machine, uint32_t word, uint64_t ns);
 

@@ -17,8 +17,10 @@
  * instead. */
 #define SPIN_MAX_NS GK_NS_PER_MS
 
-/* If the last reservation ends later than this from now, the word was
- * overwritten: ignore it. */
+/*
+ * If the last reservation ends more than this time from now, the word was
+ * overwritten and is ignored.
+ */
 #define BOOKED_MAX_NS (600 * GK_NS_PER_S)
 
 #define LIST_NS   4500000

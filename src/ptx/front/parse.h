@@ -139,7 +139,7 @@ void gkf_parse_unexpected(struct gkf_ptx_parser *p, const char *wanted);
 uint64_t gkf_parse_number(struct gkf_ptx_parser *p, uint64_t max);
 
 /*
- * Parse constant expressions; expression.c. gkf_parse_signed() and
+ * Parse constant expressions (expression.c). gkf_parse_signed() and
  * gkf_parse_size() fail unless the value is an integer.
  */
 struct gkf_ptx_number gkf_parse_constant(struct gkf_ptx_parser *p);
@@ -154,7 +154,7 @@ const char *gkf_parse_intern(struct gkf_ptx_parser *p, const char *text,
 /* Parses a name; returns "" after an error. */
 const char *gkf_parse_name(struct gkf_ptx_parser *p);
 
-/* Symbols; symbols.c. gkf_symbols_begin() returns false when out of memory. */
+/* Symbols (symbols.c). gkf_symbols_begin() returns false when out of memory. */
 bool gkf_symbols_begin(struct gkf_ptx_parser *p);
 struct gkf_symbol *gkf_symbol_add(struct gkf_ptx_parser *p,
 				  enum gkf_symbol_kind kind, const char *name);

@@ -5,10 +5,11 @@
 
 #include <string.h>
 
-#define SIZE_LIMIT  ((uint64_t)1 << 40)
-#define DATA_LIMIT  ((uint64_t)1 << 30) /* maximum bytes of an initialiser */
-#define DIMENSIONS  8
-#define LOCAL_LIMIT (512U << 10) /* maximum bytes per thread, as in CUDA */
+#define SIZE_LIMIT ((uint64_t)1 << 40)
+#define DATA_LIMIT ((uint64_t)1 << 30) /* maximum bytes of an initialiser */
+#define DIMENSIONS 8
+/* maximum local memory per thread, as in CUDA */
+#define LOCAL_LIMIT (512U << 10)
 
 /* A variable whose initialiser is being parsed. */
 struct filling {

@@ -53,10 +53,11 @@ static const struct gkf_copy *list_copies(struct gkf_decoder *d,
 }
 
 /*
- * Functions without a body that we execute. gpukit_spin_us(.param .b32 us)
- * keeps the device busy for that time. CUDA's device runtime declares the
- * others: cudaGraphSetConditional(.param .b64 handle, .param .b32 value) and
- * __assertfail(message, file, line, function, bytes per character).
+ * These functions have no body in PTX; we execute them. gpukit_spin_us(.param
+ * .b32 us) keeps the device busy for that many microseconds. CUDA's device
+ * runtime declares the others: cudaGraphSetConditional(.param .b64 handle,
+ * .param .b32 value) and __assertfail(message, file, line, function, bytes per
+ * character).
  */
 static const struct {
 	const char *name;

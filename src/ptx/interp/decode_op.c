@@ -185,8 +185,8 @@ bool gkf_decode_not_pred(struct gkf_decoder *d,
 }
 
 /*
- * Returns the places of a vector's elements, which must all fit the letter, or
- * NULL.
+ * Returns the places of a vector's elements, which must all have the type
+ * `letter`, or NULL.
  */
 static const uint32_t *element_places(struct gkf_decoder *d,
 				      const struct gkf_ptx_operand *v,

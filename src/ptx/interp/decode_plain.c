@@ -34,7 +34,10 @@ static uint32_t negate_predicate(struct gkf_decoder *d, uint32_t predicate)
 	return op->d = gkf_temporary(d, sizeof(uint32_t));
 }
 
-/* Decodes a result and up to four values, each of which must fit its letter. */
+/*
+ * Decodes a result and up to four values, each of which must have the type of
+ * its letter in the signature.
+ */
 bool gkf_decode_signature(struct gkf_decoder *d,
 			  const struct gkf_ptx_instruction *i,
 			  const struct gkf_form *form,

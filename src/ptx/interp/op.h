@@ -106,8 +106,9 @@ void gkf_put_predicate(struct gkf_warp *w, uint32_t place, uint32_t mask,
 		       uint32_t value);
 
 /*
- * Returns the host address of a lane's memory operand, for ATOM rows; memory.c.
- * Returns NULL if the access is illegal; the launch has failed then.
+ * Returns the host address of a lane's memory operand, for ATOM rows
+ * (memory.c). Returns NULL if the access is illegal; the launch has failed
+ * then.
  */
 unsigned char *gkf_reach(struct gkf_warp *w, const struct gkf_op *op,
 			 unsigned lane);

@@ -178,7 +178,7 @@ static void leave_frames(struct gkf_warp *w)
 
 /*
  * Returning lanes do not wait for lanes that are still in the function, because
- * those may depend on what the returning lanes do next. They merge again
+ * the latter may depend on what the former do next. All of them merge again,
  * because deeper frames run first.
  */
 void gkf_path_return(struct gkf_warp *w, uint32_t mask)

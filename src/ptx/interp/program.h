@@ -247,7 +247,7 @@ void gkf_run_fail(struct gkf_warp *w, const struct gkf_op *op, unsigned lane,
 		  enum gkf_ptx_end end, uint64_t address);
 
 /*
- * Paths; path.c. The state of the running path is in the warp itself until
+ * Paths (path.c). The state of the running path is in the warp itself until
  * gkf_path_choose() saves it and loads the next path. gkf_path_choose() returns
  * false if no path can run.
  */
@@ -265,8 +265,8 @@ void gkf_path_return(struct gkf_warp *w, uint32_t mask);
 bool gkf_path_choose(struct gkf_warp *w);
 
 /*
- * Barriers; barrier.c. count is the number of threads expected; 0 means all. If
- * the lanes also wait, call gkf_path_block() first. gkf_barriers_look()
+ * Barriers (barrier.c). count is the number of threads expected; 0 means all.
+ * If the lanes also wait, call gkf_path_block() first. gkf_barriers_look()
  * releases the barriers that no longer wait for anyone; call it when threads
  * have exited.
  */

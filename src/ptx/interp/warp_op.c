@@ -98,8 +98,8 @@ static void put_lane_words(struct gkf_warp *w, uint32_t place, uint32_t mask,
 }
 
 /*
- * Finds the lane that a lane reads from. Returns false if that is out of range;
- * the lane then keeps its own value.
+ * Finds the lane that a lane reads from. Returns false if the lane to read from
+ * is out of range; the reading lane then keeps its own value.
  */
 static bool source_lane(enum gkf_warp_how how, uint32_t lane, uint32_t b,
 			uint32_t c, uint32_t *ret_lane)

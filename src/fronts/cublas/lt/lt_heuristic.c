@@ -6,8 +6,8 @@
 #include "fronts/cublas/lt/lt_algo.h"
 
 /*
- * A thread block would compute a square of D with this side. The number of
- * waves follows from that.
+ * The side of the square of D that a thread block would compute. The number of
+ * waves follows from it.
  */
 #define TILE 128
 

@@ -26,8 +26,8 @@ static CUgraphNode find_node(CUgraph graph, CUgraphNode original)
 }
 
 /*
- * Tries the latest copy of the node first, because that is nearly always the
- * right one.
+ * Tries the latest copy of the node first, which is nearly always the right
+ * one.
  */
 CUgraphNode exec_node(CUgraphExec exec, CUgraphNode node)
 {

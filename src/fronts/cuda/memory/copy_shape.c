@@ -32,7 +32,7 @@ static bool grow_product(size_t *a, size_t b, size_t c)
 
 /*
  * Returns the offsets of the first byte of a box and of the end of its last
- * byte, from the address in the struct.
+ * byte, relative to the address in the struct.
  */
 static bool reach_bytes(const struct corner *c, const struct extent *e,
 			size_t *ret_from, size_t *ret_to)

@@ -75,7 +75,8 @@ static CUresult keep_link_input(CUlinkState state, CUjitInputType type,
 }
 
 /*
- * Returns why the input cannot be linked; NULL if its type and number allow it.
+ * Returns why the input cannot be linked; NULL if its type and the number of
+ * inputs so far allow it.
  */
 static const char *explain_unfit(CUlinkState state, CUjitInputType type)
 {

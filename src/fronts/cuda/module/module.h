@@ -154,13 +154,17 @@ CUresult module_bundle_open(const void *bundle, size_t size,
 /* Reads a whole image file; the caller frees the bytes with free(). */
 CUresult module_file_read(const char *path, void **ret_bytes, size_t *ret_size);
 
-/* Drops a reference; NULL is accepted. The last one frees the source. */
+/*
+ * Drops a reference; NULL is accepted. Dropping the last one frees the source.
+ */
 void module_source_drop(struct module_source *s);
 
 /* Puts a source in the memory of a context's device. */
 CUresult module_image_new(CUcontext ctx, struct module_source *source,
 			  struct module_image **ret_image);
-/* Drops a reference; NULL is accepted. The last one frees the image. */
+/*
+ * Drops a reference; NULL is accepted. Dropping the last one frees the image.
+ */
 void module_image_drop(struct module_image *image);
 
 /* Whether the module has variables in device memory. */

@@ -20,7 +20,7 @@ struct batch {
 	CUstreamBatchMemOpParams op[];
 };
 
-/* A wait for a word of 32 or 64 bits, or a write of one. */
+/* An operation that waits for a word of 32 or 64 bits, or writes a word. */
 struct word {
 	CUdeviceptr address;
 	uint64_t value;

@@ -115,7 +115,7 @@ void __cudaRegisterUnifiedTable(void *table)
 
 /*
  * Called when the process exits, while other threads may be launching kernels.
- * Those may be reading the entries, which are small and never freed.
+ * These threads may be reading the entries, which are small and never freed.
  */
 void __cudaUnregisterFatBinary(void **fatCubinHandle)
 {

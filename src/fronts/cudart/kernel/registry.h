@@ -44,8 +44,9 @@ cudaError_t registry_library(struct entry *entry, CUlibrary *ret_library);
 
 /*
  * Finds the address at `offset` in a variable; the `count` bytes from there
- * must lie inside the variable. `kind` must be device to device, the default,
- * or other_kind. Leaves a context current. Defined in symbol.c.
+ * must lie inside the variable. `kind` must be cudaMemcpyDeviceToDevice,
+ * cudaMemcpyDefault or other_kind. Leaves a context current. Defined in
+ * symbol.c.
  */
 cudaError_t symbol_find_part(char **ret_at, const void *symbol, size_t count,
 			     size_t offset, enum cudaMemcpyKind kind,

@@ -140,8 +140,10 @@ nvmlReturn_t nvmlDeviceGetDefaultApplicationsClock(nvmlDevice_t device,
 	return clock_app_default(&c, clockType, clockMHz);
 }
 
-/* Whether the caller may change applications clocks: root may; others, if root
- * has lifted the API restriction. */
+/*
+ * Whether the caller may change applications clocks: root may, and others may
+ * if root has lifted the API restriction.
+ */
 static nvmlReturn_t app_permit(const struct call *c)
 {
 	int64_t open;
