@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * copy_bytes.c - the entry points that copy contiguous bytes, as a table of the
- * kinds of memory that each accepts.
+ * copy_bytes.c - the entry points that copy contiguous bytes. A table says
+ * which kinds of memory each of them accepts.
  */
 #include "fronts/cuda/memory/copy.h"
 

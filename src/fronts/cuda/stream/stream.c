@@ -292,7 +292,7 @@ CUresult stream_run(CUcontext ctx, CUstream stream, bool per_thread,
 	return (CUresult)gkf_queue_do(&own);
 }
 
-/* ---- captures, by stream arguments ---- */
+/* ---- captures: looked up by a call's stream argument ---- */
 
 bool capture_finds(CUcontext ctx, CUstream given, bool per_thread,
 		   CUstream *ret_stream)

@@ -39,7 +39,7 @@ field_fn field_smoothing, field_smoothing_profiles;
 field_fn field_ecc,   /* FIELD_ECC() */
     field_retired,    /* enum gkf_ecc_cause */
     field_retiring,   /* FIELD_CAUSE() bits; reads whether pages are pending */
-    field_rows,       /* enum gkf_ecc_cause; counts also pending rows */
+    field_rows,       /* enum gkf_ecc_cause; also counts pending rows */
     field_rows_wait,  /* enum gkf_ecc_cause; counts only pending rows */
     field_rows_state, /* 0: whether rows are pending; 1: whether one failed */
     field_recovery;   /* 0: reads the action; else whether `arg` is advised */

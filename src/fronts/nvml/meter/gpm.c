@@ -216,8 +216,9 @@ struct metric {
 	enum kind kind;
 	unsigned sum;      /* offset of the sum in struct content */
 	unsigned permille; /* the metric is this many thousandths of `sum` */
-	unsigned count;    /* offset in the profile: engines or links */
-	unsigned n;        /* index of the engine or link */
+	/* the number of engines or links: offset in the profile */
+	unsigned count;
+	unsigned n; /* index of the engine or link */
 	const char *name, *text;
 };
 
