@@ -163,7 +163,8 @@ static int write_policy(const struct files *files,
 
 /*
  * If HAMi's region was removed and no process uses the group, also replaces the
- * policy: the region was removed so that the next environment's limits apply.
+ * policy: whoever removed the region wants the limits of the next environment
+ * to apply.
  */
 static int renew_policy(struct gkl_group *group, const struct files *files,
 			const struct gkl_policy *wanted)

@@ -82,9 +82,10 @@ static uint64_t number_of_boot(void)
 }
 
 /*
- * A ledger on a disk may outlive the clock that its shares use, and times by
- * the old clock might never come. The first process that opens the ledger after
- * a boot resets all shares; if two do so at once, both reset them.
+ * A ledger on a disk may outlive the clock that its shares use: after a boot,
+ * their times may lie far in the future. So the first process that opens the
+ * ledger after a boot resets all shares. If two processes do so at once, both
+ * reset them.
  */
 static void renew_shares(struct gkl_ledger_file *f)
 {

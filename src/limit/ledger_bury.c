@@ -25,8 +25,8 @@ static uint64_t most_of(uint64_t held)
 }
 
 /*
- * Makes the return of `bytes` the account's pending operation. Returns true if
- * that is now the pending operation, whoever set it.
+ * Makes giving back `bytes` the account's pending operation. Returns true if it
+ * now is the pending operation, whichever process set it.
  */
 static bool plan_return(struct gkl_account *a, union gkl_wide was,
 			union gkl_wide held, uint64_t bytes)

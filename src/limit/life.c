@@ -136,7 +136,10 @@ static enum lock lock_of(const struct gkl_look *look, unsigned int slot,
 	return lock.l_type == F_UNLCK ? FREE : HELD;
 }
 
-/* Judges a process of another namespace, of which only the lock can be seen. */
+/*
+ * Judges a process of another namespace: nothing of it can be seen but its
+ * lock.
+ */
 static enum gkl_life judge_unseen(const struct gkl_look *look,
 				  unsigned int slot, enum lock lock)
 {

@@ -10,7 +10,7 @@
 #define GKF_DEVICES_MAX   64
 #define GKF_BOARD_ROOM    1024 /* bytes for a struct gkf_board */
 #define GKF_SLOTS_MAX     8192
-#define GKF_FUNCTIONS_MAX 512 /* rows of nvml.def, and spare ones */
+#define GKF_FUNCTIONS_MAX 512 /* space for the rows of nvml.def */
 #define GKF_LINKS_MAX     36  /* NVML_NVLINK_MAX_LINKS */
 #define GKF_TEXT_MAX      64  /* bytes of a settable text, with its NUL */
 #define GKF_NAME_MAX      64  /* bytes of a name, with its NUL */
@@ -20,7 +20,7 @@
 
 #define GKF_SCENARIO_NAME_MAX 64
 
-/* Rows of cuda_symbols.def, and spare ones. */
+/* Space for the rows of cuda_symbols.def. */
 #define GKF_CUDA_FUNCTIONS_MAX 768
 
 /* Bits of the MIG mode. */
@@ -48,7 +48,10 @@
 /* Means that a value was not set, so it follows the model. */
 #define GKF_UNSET INT64_MIN
 
-/* Rows of values.def and of a device's faults in fault.def, and spare ones. */
+/*
+ * Space for the rows of values.def, and for the faults of a device in
+ * fault.def.
+ */
 #define GKF_VALUES_MAX 128
 #define GKF_FAULTS_MAX 32
 

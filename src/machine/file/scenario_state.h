@@ -62,7 +62,7 @@ struct gkf_scenario_head {
 	char name[GKF_SCENARIO_NAME_MAX];
 	_Atomic uint64_t next_ns; /* time of the next step; UINT64_MAX: none */
 	_Atomic uint64_t done;    /* steps applied */
-	_Atomic uint64_t failed;  /* applied steps that the machine refused */
+	_Atomic uint64_t failed;  /* steps that failed when they were applied */
 	_Atomic uint64_t note;    /* index of the last note + 1; 0: none */
 };
 

@@ -23,7 +23,7 @@ struct gkf_power_profile {
 GKF_API extern const struct gkf_power_profile
     gkf_power_profiles[GKF_POWER_PROFILES];
 
-/* The requested profiles in force: no two of them conflict. */
+/* The requested profiles that are in force: no two of them conflict. */
 GKF_API uint32_t gkf_power_profiles_enforced(uint32_t requested);
 
 /* The power limit in force, mW, given the requested limit and profiles. */

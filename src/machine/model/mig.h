@@ -4,7 +4,8 @@
  * instances. mig_rules.h has the rules, mig_state.h the data in the file.
  *
  * Each change is a single store under the writers' lock. Every function checks
- * its device and ids.
+ * its device and ids. The life of an instance (mig_state.h) distinguishes it
+ * from earlier instances with the same id.
  */
 #ifndef GKF_MIG_H
 #define GKF_MIG_H
@@ -128,7 +129,7 @@ int gkf_mig_layout(struct gkf_machine *m, unsigned device, const char *text,
  * Chooses the instance of a new process. With MIG on, GKF_NO_INSTANCE becomes
  * the MIG device with the lowest index. GK_ERR_NOT_SUPPORTED when there is
  * none, GK_ERR_NOT_FOUND when the named instance does not exist. The caller
- * holds the lock.
+ * holds the writers' lock.
  */
 int gkf_instance_enter(struct gkf_machine *m, unsigned device,
 		       uint32_t *instance);

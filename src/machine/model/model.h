@@ -93,7 +93,10 @@ GKF_API struct gkf_share gkf_share_of(struct gkf_machine *m, unsigned device,
 
 /* ---- for src/machine alone ---- */
 
-/* Brings the state of a device up to date. The caller holds the lock. */
+/*
+ * Brings the state of a device up to date. The caller holds the writers'
+ * lock.
+ */
 void gkf_state_advance(struct gkf_machine *m, unsigned device);
 
 /*

@@ -287,7 +287,10 @@ static int read_all(int fd, char *to, size_t size)
 	return 0;
 }
 
-/* Stops the clock; the copy then only advances to the time that it shows. */
+/*
+ * Stops the clock; the copy then only advances to the time that the clock
+ * shows.
+ */
 static void freeze_copy(struct gkf_machine *m)
 {
 	gkf_clock_speed(m, 0);

@@ -132,7 +132,7 @@ GKF_API int gkf_fault_recovery(struct gkf_machine *m, unsigned device);
 
 /*
  * Sends an event if the recovery action differs from `before`. The caller holds
- * the lock.
+ * the writers' lock.
  */
 void gkf_fault_tell_recovery(struct gkf_machine *m, unsigned device,
 			     int before);

@@ -126,8 +126,10 @@ int gkf_rule_add(struct gkf_machine *m, const struct gkf_rule_spec *spec)
 	if (r)
 		return r;
 	rule = place_for(m, spec);
-	/* Set first: if this process is killed in between, calls only read the
-	 * rules needlessly. */
+	/*
+	 * The count is set first: if this process is killed before the rule is
+	 * added, calls only read the rules needlessly.
+	 */
 	atomic_store(&m->file->rules.count, GKF_RULES_MAX);
 	if (rule) {
 		STORE(gpus, spec->gpus);

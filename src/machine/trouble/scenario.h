@@ -18,7 +18,10 @@
 struct gkf_machine;
 struct gkf_file;
 
-/* Applies the steps that are due at a bin. The caller holds the lock. */
+/*
+ * Applies the steps that are due at a bin. The caller holds the writers'
+ * lock.
+ */
 void gkf_scenario_apply(struct gkf_machine *m, uint64_t bin);
 
 /* Copies and checks a step; false: there is none, or it is invalid. */

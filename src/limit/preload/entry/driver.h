@@ -49,9 +49,10 @@ extern struct driver_nvml driver_nvml;
 enum hook driver_find_hook(const void *address, const char *name);
 
 /*
- * Returns the driver's function for an address that was found under a name: the
- * first driver's function of that name, if there is one, because a second copy
- * of the driver may be loaded from another file. NULL: not a driver's address.
+ * Returns the driver's function for an address that was found under a name. If
+ * a second copy of the driver was loaded from another file, that is the first
+ * copy's function of that name, if it has one. NULL: the address is not a
+ * driver's.
  */
 void *driver_first_at(const void *address, const char *name);
 

@@ -11,10 +11,10 @@
 #define MISSING(function) (!driver_cuda_ready() || !REAL(function))
 
 /*
- * Pieces: allocations that have an address. piece_end(): ends a call that
- * memory_begin() began, after the driver's call; if that succeeded, it returned
- * `bytes` at `address`. piece_owner(): the current context, as table rows of
- * pieces name it.
+ * Pieces: allocations that have an address. piece_end() ends a call that
+ * memory_begin() began. Call it after the driver's call, which, if it
+ * succeeded, returned `bytes` bytes at `address`. piece_owner(): the current
+ * context, as table rows of pieces name it.
  */
 CUresult piece_end(struct memory_call *call, CUresult r, uint64_t address,
 		   uint64_t bytes);
@@ -27,8 +27,8 @@ uint64_t piece_owner(void);
 CUresult piece_give(uint64_t address, CUresult (*release)(uint64_t address));
 
 /*
- * Objects with a handle, which are measured. handle_end(): ends a call that
- * memory_begin() began, after the driver's call. If it returns an error
+ * Objects that have a handle and are measured. handle_end() ends a call that
+ * memory_begin() began. Call it after the driver's call. If it returns an error
  * although the driver returned none, the group is above its limit: destroy the
  * object again.
  */

@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 /*
- * How long a call that does not fit waits for calls in progress. A call that
- * may compile code takes seconds, or its process may be stopped, so after
- * LOAD_PATIENCE_NS its upper bound counts as used.
+ * How long a call waits for calls in progress if its memory does not fit. A
+ * load of code may compile for seconds, and its process may be stopped. So
+ * after LOAD_PATIENCE_NS the upper bounds of loads count as used.
  */
 #define PATIENCE_NS      (60 * GK_NS_PER_S)
 #define LOAD_PATIENCE_NS (100 * GK_NS_PER_MS)

@@ -38,10 +38,10 @@ CUresult memory_begin(struct memory_call *ret_call, int device,
 		      enum gkl_kind kind, uint64_t most);
 
 /*
- * Like memory_begin(), but for a call of which only an upper bound is known.
- * Reserves `most`, or less if less is left, but at least `least`. Such a call
- * may take long: measuring does not wait for it, and other calls wait only
- * briefly for what it reserved.
+ * Like memory_begin(), but for a call that needs an unknown number of bytes, of
+ * which only an upper bound is known. Reserves `most`, or less if less is left,
+ * but at least `least`. Such a call may take long: measuring does not wait for
+ * it, and other calls wait only briefly for what it reserved.
  */
 CUresult memory_begin_load(struct memory_call *ret_call, int device,
 			   enum gkl_kind kind, uint64_t least, uint64_t most);
@@ -93,8 +93,8 @@ void memory_refresh(int device);
 void memory_refresh_all(void);
 
 /*
- * Memory of the device may change later without a call. Makes the next refresh
- * settle pools, and the next `looks` refreshes measure.
+ * Call when memory of the device may change later without a further call. Makes
+ * the next refresh settle pools, and the next `looks` refreshes measure.
  */
 void memory_expect(int device, unsigned looks);
 

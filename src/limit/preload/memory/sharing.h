@@ -50,14 +50,14 @@ void export_descriptor(const void *handle, CUmemAllocationHandleType type,
 uint64_t descriptor_number(const void *handle, CUmemAllocationHandleType type);
 
 /*
- * This process has given up exported memory. kept: others may still hold it;
- * until they release it, it counts as this process's.
+ * Call when this process has given up exported memory. `kept`: others may still
+ * hold the memory; it counts as this process's until they release it.
  */
 void export_end(enum export_kind what, uint64_t value, bool kept);
 
 /*
- * Memory that others made. Call import_begin() before the driver, import_end()
- * after it, and import_gone() when the memory is freed or closed.
+ * For memory that others made: call import_begin() before the driver,
+ * import_end() after it, and import_gone() when the memory is freed or closed.
  * import_begin() returns false if the memory cannot be marked as held. `number`
  * is 0 if the maker has no limit.
  */

@@ -103,9 +103,9 @@ bool judge_take_doubt(void)
 }
 
 /*
- * Charges the rest at the moment when the work began, so that all time that has
- * accrued since then counts. At the present moment, only the time that a share
- * can save would count.
+ * Charges the rest as of the moment when the work began, so that all time that
+ * has accrued since then counts. A charge as of now would count only the time
+ * that a share can save.
  */
 static void pay_rest(const struct quota *q, int64_t ns, uint64_t begin_ns)
 {

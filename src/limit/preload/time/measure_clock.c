@@ -7,7 +7,7 @@
 /*
  * BASE_NS: how long one base event is used. Times since it are floats of
  * milliseconds, which become less exact as they grow. CLOCK_NS: how long the
- * two clocks are assumed to run alike.
+ * GPU's clock and CLOCK_MONOTONIC are assumed to run at the same speed.
  */
 #define BASE_NS  (10 * GK_NS_PER_S)
 #define CLOCK_NS (2 * GK_NS_PER_S)
@@ -49,8 +49,8 @@ static void set_base(struct measure_clock *c, struct measure_marks *marks,
 }
 
 /*
- * The two clocks drift apart, so only the offsets of this period and the
- * previous one count; the result is the greater one.
+ * The GPU's clock and CLOCK_MONOTONIC drift apart, so only the offsets of this
+ * period and the previous one count; the result is the greater one.
  */
 static int64_t learn_offset(struct measure_clock *c, int64_t found, int64_t now)
 {

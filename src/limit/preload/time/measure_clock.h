@@ -14,8 +14,9 @@
 /*
  * The position of an event is its time in nanoseconds after the base event. No
  * event is reached before it is recorded, and most are reached at once. So the
- * best estimate of the base event's time is the latest that is possible for all
- * events; it is late by less than the time that reading the clock takes.
+ * best estimate of the base event's time is the latest time that is possible
+ * given all events. It is late by less than the time that reading the clock
+ * takes.
  */
 struct measure_clock {
 	CUevent base;

@@ -151,8 +151,8 @@ int gkf_books_lock_within(struct gkf_machine *m, unsigned device,
 }
 
 /*
- * If a stopped process holds the books, only the first call waits a second;
- * later ones wait a short time until the lock is available again.
+ * If a stopped process holds the books, only the first call waits a second.
+ * Later calls wait only a millisecond, until one of them gets the lock.
  */
 int gkf_books_lock(struct gkf_machine *m, unsigned device)
 {
@@ -243,7 +243,7 @@ static uint64_t rest_by_clock(struct gkf_machine *m, unsigned device,
 	return memory.free < left ? memory.free : left;
 }
 
-/* Locks the books of the device of a slot, which must be this process's. */
+/* Locks the books of a slot's device. The slot must be this process's. */
 static int lock_own(struct gkf_machine *m, unsigned index, unsigned *ret_device)
 {
 	struct gkf_slot *slot;
@@ -269,9 +269,9 @@ static int lock_own(struct gkf_machine *m, unsigned index, unsigned *ret_device)
 }
 
 /*
- * The slot's words are authoritative, so they are changed first. A single store
- * does it, because this process may be killed here, and the slot may be another
- * process's.
+ * The slot's words are authoritative, so they are changed first. Each change is
+ * a single store, because this process may be killed here, and the slot may be
+ * another process's.
  */
 static void change_bytes(struct gkf_slot *slot, uint64_t by, bool managed)
 {

@@ -26,8 +26,8 @@ struct gkf_machine;
 /*
  * Call gkf_busy_begin() when the first kernel of this process starts on the
  * slot's device, and gkf_busy_end() when none runs any more. The calls
- * alternate: a caller that runs several kernels at once counts them, and a lock
- * of its own covers both calls.
+ * alternate: a caller that runs several kernels at once must count them, and
+ * must protect the count and both calls by a lock of its own.
  */
 void gkf_busy_begin(struct gkf_machine *m, unsigned slot);
 void gkf_busy_end(struct gkf_machine *m, unsigned slot);

@@ -77,7 +77,7 @@ GKF_API int gkf_memory_gi(struct gkf_machine *m, unsigned device, unsigned gi,
 
 /*
  * Removes dead owners, if `force` is set or the last scan was long enough ago.
- * Returns how many slots that freed.
+ * Returns the number of slots that became free.
  */
 GKF_API unsigned gkf_reap(struct gkf_machine *m, bool force);
 
