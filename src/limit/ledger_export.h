@@ -41,7 +41,10 @@ int gkl_export_begin(struct gkl_ledger *ledger, unsigned int device,
 void gkl_export_change(struct gkl_ledger *ledger, int place, int64_t bytes);
 void gkl_export_end(struct gkl_ledger *ledger, int place);
 
-/* Locks a descriptor that the driver gave out; false: it cannot be locked. */
+/*
+ * Marks a descriptor that the driver gave out with an export's number, by a
+ * lock on it. False: the descriptor cannot be locked.
+ */
 bool gkl_export_mark(int fd, uint64_t number);
 
 /* The number of a descriptor received from others; 0: it has none. */

@@ -109,7 +109,10 @@ static int map_file(int fd, struct gkl_region **ret_region)
 	return err;
 }
 
-/* 0666: the monitor may run as another user, and must at least read. */
+/*
+ * The mode is 0666 because HAMi's monitor may run as another user, and must at
+ * least read the file.
+ */
 static int open_file(const char *path, bool make, struct gkl_region **ret)
 {
 	const struct gkl_file_kind kind = {.trust = GKL_COMMON,

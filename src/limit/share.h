@@ -26,7 +26,8 @@
 #define GKL_SHARE_ALONE 127
 
 /*
- * For how long an idle group accrues time, which bounds how much it can save.
+ * For how long an idle group accrues time. This bounds the time that a group
+ * can save.
  */
 #define GKL_SHARE_SAVED_NS 20000000ULL
 
@@ -85,8 +86,8 @@ int64_t gkl_share_level(struct gkl_share *share, unsigned int percent,
 			uint64_t now_ns);
 
 /*
- * How long until the balance reaches what accrues in saved_ns; 0: it already
- * has.
+ * The time until the balance is as large as what accrues in saved_ns; 0: it
+ * already is.
  */
 uint64_t gkl_share_wait(struct gkl_share *share, unsigned int percent,
 			uint64_t now_ns, uint64_t saved_ns);

@@ -127,7 +127,10 @@ static bool tell_by_nvml(struct gkl_group *group)
 	return true;
 }
 
-/* Counts the devices before a bus id in NVML's order, which is by bus id. */
+/*
+ * Counts the devices that come before a bus id; NVML orders devices by bus
+ * id.
+ */
 static unsigned count_before(const char *bus_id, int count)
 {
 	unsigned before = 0;

@@ -64,8 +64,10 @@ struct gkf_ecc {
 	_Atomic uint64_t unique[GKF_ECC_UNIQUE_MAX];
 	/* DRAM rows that had one corrected error. */
 	_Atomic uint64_t seen[GKF_ECC_SEEN_MAX];
-	/* One word per GPU instance. Upper half: the life of the instance;
-	 * lower half: the volatile uncorrected errors of its SRAM in that life.
+	/*
+	 * One word for each GPU instance. Upper half: the instance's life
+	 * (mig_state.h); lower half: the volatile uncorrected errors of its
+	 * SRAM in that life.
 	 */
 	_Atomic uint64_t instance[GKF_MIG_GIS];
 };

@@ -68,7 +68,7 @@ struct gkf_busy_bin {
  */
 struct gkf_busy {
 	_Atomic uint64_t seq; /* odd while busy time is being added to bins */
-	/* Machine time + 1 when the running work began; 0: none runs. */
+	/* Machine time + 1 when the running work began; 0: no work runs. */
 	_Atomic uint64_t since_ns;
 	/* Machine time + 1 at the end of the last work. */
 	_Atomic uint64_t ended_ns;

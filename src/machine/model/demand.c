@@ -198,7 +198,7 @@ void gkf_demand_drive(struct gkf_demand *c, uint64_t bin,
 					   drive);
 }
 
-/* Real work of past bins is already recorded. */
+/* For processes that do real work, the recorded work of past bins is used. */
 uint64_t gkf_demand_quiet_until(const struct gkf_demand *c, uint64_t bin)
 {
 	uint64_t until = c->all ? UINT64_MAX : bin;

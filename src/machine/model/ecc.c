@@ -261,7 +261,7 @@ static void book_error(struct gkf_machine *m, unsigned device,
 	uint64_t hits = e->kind == GKF_ECC_CORRECTED ? e->count : 1;
 	/*
 	 * All corrected errors hit one row; each uncorrected error hits another
-	 * row. Once there are as many as rows, more make no difference.
+	 * row. Errors beyond the number of rows make no difference.
 	 */
 	uint64_t locations = e->count / hits;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * heat.c - models temperatures and fans; see heat.h. A board is a heat capacity
- * that loses heat to the air; its memory is another one, warmed by its own
- * power and by the core.
+ * heat.c - models temperatures and fans; see heat.h. A board is modelled as a
+ * heat capacity that loses heat to the air. Its memory is another heat
+ * capacity, which its own power and the core warm.
  */
 #include "machine/model/heat.h"
 #include "machine/file/numbers.h"
@@ -26,8 +26,8 @@
 #define SOFT_LEAST_PERMILLE 300
 
 /*
- * The memory's time constant, and the part of the core's temperature rise that
- * the memory follows.
+ * The memory's time constant, and how much its temperature rises when the
+ * core's does, permille.
  */
 #define MEMORY_TAU_S         15
 #define MEMORY_CORE_PERMILLE 250

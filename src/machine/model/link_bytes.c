@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* link_bytes.c - divides NVLink traffic among links, and changes links. */
+/*
+ * link_bytes.c - divides NVLink traffic among links, and changes the state of
+ * links.
+ */
 #include "machine/model/link.h"
 #include "base/assert.h"
 #include "base/err.h"
@@ -92,8 +95,8 @@ static void close_shares(struct gkf_machine *m, unsigned device)
 }
 
 /*
- * Reads the shares. If the set of carrying links has changed since the shares
- * were closed, closes them first, provided that the lock is free.
+ * Reads the shares. If other links carry traffic than when the shares were last
+ * closed, closes them first, provided that the lock is free.
  */
 static void shares_now(struct gkf_machine *m, unsigned device,
 		       struct gkf_link_shares *ret)

@@ -477,7 +477,10 @@ void gkf_mig_reset(struct gkf_machine *m, unsigned device)
 	GK_ASSERT(gkf_lock_held(m));
 	if (!mode || is_instance_used(m, device, ALL, ALL))
 		return;
-	/* Compute instances first: none may exist without its GPU instance. */
+	/*
+	 * Destroys compute instances first: none may exist without its GPU
+	 * instance.
+	 */
 	for (unsigned gi = 0; gi < GKF_MIG_GIS; gi++) {
 		for (unsigned ci = 0; ci < GKF_MIG_CIS; ci++)
 			leave_place(&mig->ci[gi][ci]);

@@ -117,8 +117,9 @@ void gkf_mig_reset(struct gkf_machine *m, unsigned device);
  * part may end in "@SLICE". Enables the mode, creates a GPU instance for each
  * part in turn, then one compute instance that fills each; "3g.40gb(2c+1c)"
  * creates the given compute instances instead, and "3g.40gb()" creates none.
- * Errors as above, GK_ERR_INVALID for an unknown profile; *ret_part points to
- * the failing part. Instances created before an error stay.
+ * Errors are as for the functions above, or GK_ERR_INVALID for an unknown
+ * profile; *ret_part points to the failing part. Instances created before an
+ * error stay.
  */
 int gkf_mig_layout(struct gkf_machine *m, unsigned device, const char *text,
 		   const char **ret_part);

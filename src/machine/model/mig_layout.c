@@ -135,7 +135,10 @@ int gkf_mig_layout(struct gkf_machine *m, unsigned device, const char *text,
 	*ret_part = text;
 	if (!r)
 		r = make_gis(m, device, text, parts, &count, ret_part);
-	/* In order of id, as nvidia-smi lists MIG devices. */
+	/*
+	 * Fills the GPU instances in the order of their ids, in which
+	 * nvidia-smi lists MIG devices.
+	 */
 	for (unsigned gi = 0; !r && gi < GKF_MIG_GIS; gi++)
 		for (unsigned i = 0; !r && i < count; i++) {
 			if (parts[i].gi != gi)

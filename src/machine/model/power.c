@@ -19,7 +19,7 @@ enum {
 	VIDEO = 60,        /* each kind of video engine */
 };
 
-/* The memory's part of the power at rest, unless measured. */
+/* The memory's part of the power at rest, if the profile does not give it. */
 #define MEMORY_REST_PERMILLE 600
 
 /* The clock counts as at most this many times the clock at load. */
@@ -52,7 +52,7 @@ static int64_t memory_up(const struct gkf_profile *p, int64_t mhz)
 	return range > 0 ? (mhz - p->mem_clock_idle_mhz) * 1000 / range : 0;
 }
 
-/* The SMs' share: the rest, after the other shares. */
+/* The SMs' share: what the other shares leave. */
 static int64_t sm_share(const struct gkf_profile *p)
 {
 	int64_t rest = 1000 - CLOCK_TREE - UNCORE - MEMORY_BUSY - MEMORY_MOVES;

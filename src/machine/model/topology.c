@@ -176,7 +176,10 @@ static void wire_mesh(struct gkf_topology *t, unsigned links, unsigned from,
 		}
 }
 
-/* Number of NVSwitches on a baseboard by NVLink generation; from memory. */
+/*
+ * Number of NVSwitches on a baseboard by NVLink generation; not checked against
+ * a source.
+ */
 static unsigned switches_of(const struct gkf_profile *p)
 {
 	static const uint8_t count[] = {6, 6, 6, 6, 4, 2};
@@ -249,7 +252,8 @@ enum gkf_distance gkf_topology_distance(const struct gkf_topology *t,
 
 /*
  * The switches' buses lie between the GPUs' buses, which are 7, 15, 23 and so
- * on. The ids are those of NVSwitches in A100 and H100 machines, from memory.
+ * on. The ids are those of NVSwitches in A100 and H100 machines, but not
+ * checked against a source.
  */
 struct gkf_nvswitch gkf_topology_nvswitch(const struct gkf_topology *t,
 					  const struct gkf_profile *profile,

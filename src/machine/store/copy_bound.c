@@ -32,7 +32,10 @@ static uint64_t count_bins(const struct gkf_machine *m)
 	return now - first;
 }
 
-/* Returns the number of due steps, and their cost except reading slots. */
+/*
+ * Returns the number of due steps. *ret_looks: their cost, except for reading
+ * slots.
+ */
 static uint64_t count_due(const struct gkf_machine *m, uint64_t done,
 			  uint64_t *ret_looks)
 {

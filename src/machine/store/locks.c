@@ -35,12 +35,15 @@ _Static_assert(offsetof(pthread_mutex_t, __data.__lock) == 0 &&
 #define TRIES 1000
 
 struct gkf_locks {
-	/* For each lock a page of the file and a private one. */
+	/*
+	 * The memory of all locks: for each, a page of the file and a private
+	 * page.
+	 */
 	unsigned char *pages;
 	size_t page;
 	unsigned count;
 	unsigned char *words; /* the file's pages in order; NULL: no file */
-	/* false: not made yet; most locks never are. */
+	/* Whether each lock has been made; most are never needed. */
 	atomic_bool ready[GKF_LOCKS_MAX];
 	pthread_mutex_t fresh; /* an unlocked lock, for copying */
 	atomic_bool stuck;     /* glibc's list may still point here */
@@ -234,8 +237,8 @@ static int wait_for_lock(pthread_mutex_t *lock, uint64_t patience_ns)
 }
 
 /*
- * Takes a lock from other processes. Only one thread of this process calls it
- * for a lock at a time.
+ * Takes a lock that all processes share. Only one thread of this process at a
+ * time calls this function for a lock.
  */
 static int take_shared(struct gkf_locks *l, unsigned i, uint64_t patience_ns)
 {

@@ -172,7 +172,10 @@ static void clear_out(struct gkf_machine *m)
 	free(m);
 }
 
-/* Copies what never changes, reading each word once: it may be overwritten. */
+/*
+ * Copies the content that never changes. Reads each word only once, because
+ * another process may overwrite it.
+ */
 static int copy_contents(struct gkf_machine *m, size_t size)
 {
 	struct gkf_file *f = m->file;

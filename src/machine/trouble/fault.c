@@ -191,7 +191,7 @@ static unsigned result_of_contexts(enum gkf_fault fault, uint64_t argument)
 	return fault == GKF_FAULT_STICKY ? GKF_CUDA_FAULT_RESULT(argument) : 0;
 }
 
-/* Sends the Xid first, so that it is there when a context is seen to fail. */
+/* Sends the Xid first, so that a program whose context fails finds the Xid. */
 static void strike_contexts(struct gkf_machine *m, unsigned device,
 			    enum gkf_fault fault, uint64_t argument)
 {

@@ -14,7 +14,7 @@
 
 	.text
 
-	/* \caller: the argument register that follows those of \name */
+	/* \caller: the first argument register that \name does not use */
 	.macro lookup name, caller
 	.globl \name
 	.type \name, @function
@@ -108,7 +108,7 @@ lookup_returns_are_checked:
 
 	.text
 
-	/* \caller: the argument register that follows those of \name */
+	/* \caller: the first argument register that \name does not use */
 	.macro lookup name, caller
 	.globl \name
 	.type \name, %function

@@ -31,8 +31,8 @@ void *lookup_dlvsym(void *handle, const char *name, const char *version,
 void *lookup_default(const char *name, const void *caller);
 
 /*
- * The dlsym and dlvsym that follow ours in search order. lookup.S asks for each
- * only once.
+ * The dlsym and dlvsym that follow ours in search order. lookup.S calls each
+ * function only once.
  */
 void *lookup_next_dlsym(void);
 void *lookup_next_dlvsym(void);

@@ -10,7 +10,7 @@
 
 #define PATIENCE_NS (2 * GK_NS_PER_MS)
 
-/* As in linux/membarrier.h, which old systems lack. */
+/* The values are those of linux/membarrier.h, which old systems lack. */
 enum { BARRIER_OF_ALL = 1 << 3, REGISTER_FOR_IT = 1 << 4 };
 
 enum { BARRIERS_UNKNOWN, BARRIERS_WORK, BARRIERS_FAIL };

@@ -9,8 +9,8 @@
 /* ---- plain memory ---- */
 
 /*
- * Whether managed memory may replace memory that is within the limit but that,
- * as the driver says, does not fit on the GPU.
+ * Whether managed memory may be allocated after the driver returned `r`: it
+ * said that the memory, though within the limit, does not fit on the GPU.
  */
 static bool may_be_managed(CUresult r)
 {

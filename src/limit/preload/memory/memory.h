@@ -64,9 +64,9 @@ void memory_end(struct memory_call *call, uint64_t taken);
 bool memory_end_measured(struct memory_call *call, uint64_t guess);
 
 /*
- * Around a call that gives memory back: call memory_enter(), then the driver,
- * then memory_give() if the driver succeeded and the bytes were counted, then
- * memory_leave().
+ * For a call that gives memory back: call memory_enter(), then the driver. If
+ * the driver succeeded and the bytes were counted, call memory_give(). At the
+ * end, call memory_leave().
  */
 void memory_enter(void);
 void memory_leave(void);

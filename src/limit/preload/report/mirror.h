@@ -33,7 +33,10 @@ static inline int mirror_slot(void)
 /* Writes the process's status: waiting in a suspended group, or running. */
 void mirror_suspended(struct gkl_group *group, bool suspended);
 
-/* Forgets the time counted so far: in a forked child it is the parent's. */
+/*
+ * Forgets the time counted so far. Called in a forked child, where that time is
+ * the parent's.
+ */
 void mirror_busy_forget(void);
 
 void mirror_launch_slowly(struct gkl_region *region, uint64_t priority);

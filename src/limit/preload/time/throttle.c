@@ -173,7 +173,8 @@ static void take_advance(const struct quota *q, CUcontext ctx, int64_t level)
 
 /*
  * Ends a stretch with its last launch, which is of the given work. A stretch of
- * one launch measures that work; a longer one measures none.
+ * one launch measures that work; a longer stretch does not tell the time of any
+ * single work.
  */
 static void end_stretch(struct throttle_launch *launch, CUstream stream,
 			bool per_thread, uint64_t work)

@@ -65,7 +65,7 @@ void gkf_busy_read(struct gkf_machine *m, unsigned slot, uint64_t bin,
  */
 uint64_t gkf_busy_next(struct gkf_machine *m, unsigned slot, uint64_t bin);
 
-/* Clears the work of a slot for its new owner, before it is visible. */
+/* Clears the work of a slot for its new owner, before the slot is visible. */
 void gkf_busy_open(struct gkf_machine *m, unsigned slot);
 
 /*

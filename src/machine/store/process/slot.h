@@ -23,8 +23,8 @@ bool gkf_slot_read(struct gkf_machine *m, unsigned index,
 		   struct gkf_slot *ret_slot, uint64_t *ret_life);
 
 /*
- * Like gkf_slot_read(), but false for slots of other devices, for which it is
- * cheap.
+ * Like gkf_slot_read(), but false for slots of other devices, which it rejects
+ * cheaply.
  */
 static inline bool gkf_slot_read_on(struct gkf_machine *m, unsigned index,
 				    unsigned device, struct gkf_slot *ret_slot,

@@ -51,7 +51,10 @@ static struct gkf_busy *slot_busy(const struct gkf_machine *m, unsigned slot)
 	return &m->file->busy[slot];
 }
 
-/* The holder's word of a slot, with no thread sharing the turn yet. */
+/*
+ * The word that makes a slot the holder, with no thread sharing the turn
+ * yet.
+ */
 static uint64_t word_of(const struct gkf_machine *m, unsigned slot)
 {
 	uint64_t life = atomic_load_explicit(&m->file->slot[slot].life,
