@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * share.c - owns the words of a group's share of a GPU's time.
+ * share.c - counts the GPU time that a group has used, in 64-bit words of the
+ * group's ledger that its processes update atomically.
  */
 #include "limit/share.h"
 #include "base/assert.h"

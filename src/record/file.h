@@ -20,10 +20,10 @@ struct gk_record_file_options {
 	const char *path;   /* "-": standard output */
 	const char *header; /* written at the start of every file */
 	size_t header_len;
-	bool append;    /* append if the header is the same, else replace */
-	bool binary;    /* not text: never add a missing newline */
-	bool mode_told; /* set this mode also when appending */
+	bool append; /* append if the header is the same, else replace */
+	bool binary; /* not text: never add a missing newline */
 	mode_t mode;
+	bool mode_told; /* `mode` also applies to a file that is appended to */
 	uint64_t rotate_bytes, rotate_ns; /* 0: never */
 	/* Becomes readable when the recorder must end; the reader of a stream
 	 * then has one more second. 0: none. */

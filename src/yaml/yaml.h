@@ -63,8 +63,8 @@ const char *gk_yaml_scalar(const yaml_node_t *node);
 bool gk_yaml_integer(const yaml_node_t *node, int64_t *ret_value);
 
 /*
- * Whether a node is quoted or plain text that is not empty, not a number, and
- * printable.
+ * Whether a node is a text: not empty, not an integer, and printable unless it
+ * is a block (| or >).
  */
 bool gk_yaml_is_text(const yaml_node_t *node);
 

@@ -17,8 +17,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* Makes rows of nvml.def that the core uses expand to their arguments, and
- * other rows to nothing. */
+/* For a row of nvml.def, GK_NVML_IN_##core(...) expands to the arguments if the
+ * core uses the function, else to nothing. */
 #define GK_NVML_IN_UNUSED(...)
 #define GK_NVML_IN_REQ(...)  __VA_ARGS__
 #define GK_NVML_IN_OPT(...)  __VA_ARGS__

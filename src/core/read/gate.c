@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate.c - owns the tables of valid ranges, and the words for invalid numbers.
+/*
+ * gate.c - owns the tables of valid ranges; writes "nonsense: VALUE" for a
+ * number that is out of range.
  */
 #include "core/read/gate.h"
 

@@ -141,8 +141,9 @@ static void find_slice(const struct doing *d, uint64_t n, unsigned rank,
 
 /*
  * Reduces n elements of all ranks, which are at in[rank] + offset. Writes the
- * result to the buffers `to` of the receivers, at offset - behind. All offsets
- * are in bytes.
+ * result to the buffers `to` of the receivers, which begin `behind` bytes
+ * later: byte `offset` of the input belongs at byte `offset` minus `behind`
+ * there.
  */
 static bool reduce_all(struct doing *d, const char *const in[RANKS_MAX],
 		       uint64_t offset, uint64_t n, char *const *to,

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lt_scale.h - the scales of narrow floats: one per matrix, row or block. An
- * element's inner index is k in A and B, and the row in D; its outer index is
- * the row in A, and the column in B and D.
+ * lt_scale.h - the scales of narrow floats: one per matrix, row or block.
+ *
+ * An element has an inner and an outer index. In A (m x k) the outer index is
+ * the row, in B (k x n) the column; the inner index of both is the one that is
+ * summed over. In D (m x n) the inner index is the row, the outer one the
+ * column.
  */
 #ifndef GKF_CUBLAS_LT_SCALE_H
 #define GKF_CUBLAS_LT_SCALE_H
