@@ -2,10 +2,10 @@
 /* keeper.c - owns the thread that keeps descriptors; see keeper.h. */
 #include "device/keeper.h"
 #include "base/assert.h"
+#include "base/calls.h"
 #include "base/futex.h"
 #include "base/log.h"
 
-#include <linux/close_range.h>
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
@@ -50,11 +50,11 @@ static void await_change(_Atomic uint32_t *word, uint32_t seen)
 static void *run_keeper(void *unused)
 {
 	(void)unused;
-	if (close_range(0, ~0U, CLOSE_RANGE_UNSHARE)) {
+	if (!gk_descriptors_close(0, true)) {
 		publish_word(&keeper.state, FAILED);
 		return NULL;
 	}
-	atomic_store(&keeper.thread, gettid());
+	atomic_store(&keeper.thread, syscall(SYS_gettid));
 	publish_word(&keeper.state, WORKS);
 	for (uint32_t served = 0;; served++) {
 		await_change(&keeper.asked, served);

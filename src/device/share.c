@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* share.c - shares memory and events of this process, and owns their rows. */
+#include "base/calls.h"
 #include "device/share_file.h"
 #include "base/assert.h"
 #include "base/clock.h"
@@ -74,7 +75,7 @@ static uint64_t new_id(void)
 {
 	uint64_t id;
 
-	if (getrandom(&id, sizeof(id), GRND_NONBLOCK) != sizeof(id))
+	if (gk_random(&id, sizeof(id), GRND_NONBLOCK) != sizeof(id))
 		id = gkf_mix(gk_mono_ns() ^ space_id() << 32);
 	return id | 1;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* share_file.c - creates the file of a device's memory, and opens it again. */
 #include "device/share_file.h"
+#include "base/calls.h"
 #include "device/keeper.h"
 
 #include <fcntl.h>
@@ -27,7 +28,7 @@ static void make_file(void *data)
 	int fd = -1;
 
 	if (!getrlimit(RLIMIT_FSIZE, &bound) && bound.rlim_cur >= size)
-		fd = memfd_create("gpukit", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+		fd = gk_memfd("gpukit", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd < 0)
 		return;
 	if (ftruncate(fd, (off_t)size) ||

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* space_arena.c - creates arenas, and finds pieces in them by address. */
 #include "device/space_arena.h"
+#include "base/calls.h"
 #include "base/log.h"
 #include "device/share_file.h"
 
@@ -56,7 +57,7 @@ static int open_memory_file(uint64_t size)
 
 	if (getrlimit(RLIMIT_FSIZE, &bound) || bound.rlim_cur < size)
 		return -1;
-	fd = memfd_create("gpukit", MFD_CLOEXEC);
+	fd = gk_memfd("gpukit", MFD_CLOEXEC);
 	if (fd >= 0 && ftruncate(fd, (off_t)size)) {
 		close(fd);
 		return -1;

@@ -2,6 +2,7 @@
 /* ledger_export.c - owns the table of exports, and finds who holds them. */
 #include "limit/ledger_export.h"
 #include "base/assert.h"
+#include "base/calls.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/fs.h"
@@ -31,9 +32,9 @@ uint64_t gkl_export_number(void)
 {
 	uint64_t word;
 
-	if (getrandom(&word, sizeof word, GRND_NONBLOCK) != sizeof word)
-		word = gk_mono_ns() * 0x9e3779b97f4a7c15ULL ^ (uint64_t)gettid()
-								  << 32;
+	if (gk_random(&word, sizeof word, GRND_NONBLOCK) != sizeof word)
+		word = gk_mono_ns() * 0x9e3779b97f4a7c15ULL ^
+		       (uint64_t)syscall(SYS_gettid) << 32;
 	return into_range(word);
 }
 
@@ -136,7 +137,7 @@ uint64_t gkl_export_read(int fd)
 static void *hold_number(uint64_t number)
 {
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
-	int fd = memfd_create("gpukit-import", MFD_CLOEXEC);
+	int fd = gk_memfd("gpukit-import", MFD_CLOEXEC);
 	void *hold = MAP_FAILED;
 
 	if (fd < 0)

@@ -7,6 +7,7 @@
 #include "plot/draw.h"
 
 #include "base/assert.h"
+#include "base/calls.h"
 #include "base/err.h"
 
 #include <errno.h>
@@ -94,9 +95,9 @@ int gk_plot_draw(const struct gk_buf *script, struct gk_buf *picture,
 		 struct gk_buf *complaint)
 {
 	struct files files = {
-	    .script = memfd_create("script", MFD_CLOEXEC),
-	    .complaint = memfd_create("complaint", MFD_CLOEXEC),
-	    .picture = picture ? memfd_create("picture", MFD_CLOEXEC) : -1,
+	    .script = gk_memfd("script", MFD_CLOEXEC),
+	    .complaint = gk_memfd("complaint", MFD_CLOEXEC),
+	    .picture = picture ? gk_memfd("picture", MFD_CLOEXEC) : -1,
 	};
 	int r = 0;
 

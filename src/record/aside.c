@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* aside.c - chooses new names for old files and renames them. */
 #include "record/aside.h"
+#include "base/calls.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -32,7 +33,7 @@ static int move_to(int dir, const char *from, const char *to)
 {
 	struct stat st;
 
-	if (!renameat2(dir, from, dir, to, RENAME_NOREPLACE))
+	if (!gk_rename(dir, from, dir, to, RENAME_NOREPLACE))
 		return 0;
 	if (errno != EINVAL)
 		return -1;

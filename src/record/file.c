@@ -3,6 +3,7 @@
 #include "record/file.h"
 
 #include "base/assert.h"
+#include "base/calls.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/str.h"
@@ -341,7 +342,7 @@ static uint64_t age_of(int fd)
 	uint64_t now = gk_wall_ns(), born;
 	struct statx st;
 
-	if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &st) < 0 ||
+	if (syscall(SYS_statx, fd, "", AT_EMPTY_PATH, STATX_BTIME, &st) < 0 ||
 	    !(st.stx_mask & STATX_BTIME) || st.stx_btime.tv_sec < 0)
 		return 0;
 	born =

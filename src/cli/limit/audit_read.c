@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* audit_read.c - compares a ledger with the driver's lists of processes. */
 #include "base/clock.h"
+#include "base/memory.h"
 #include "cli/limit/audit.h"
 
 #include <stdlib.h>
@@ -62,7 +63,7 @@ static void add_row(struct limit_audit *audit, struct limit_audit_row row)
 	struct limit_audit_row *more = audit->rows;
 
 	if (audit->count == audit->cap) {
-		more = reallocarray(audit->rows, cap, sizeof *more);
+		more = gk_resize(audit->rows, cap, sizeof *more);
 		audit->failed |= !more;
 		if (!more)
 			return;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* view.c - reads groups: their limits, their usage and their processes. */
+#include "base/memory.h"
 #include "cli/limit/limit.h"
 #include "base/clock.h"
 #include "base/pidstat.h"
@@ -27,7 +28,7 @@ _Static_assert(sizeof limit_kinds / sizeof *limit_kinds == GKL_KINDS,
 static void take_process(const struct gkl_process *process, void *arg)
 {
 	struct limit_view *view = arg;
-	struct gkl_process *more = reallocarray(
+	struct gkl_process *more = gk_resize(
 	    view->processes, view->process_count + 1, sizeof *view->processes);
 
 	if (!more) {
@@ -144,7 +145,7 @@ static void take_group(const char *name, void *arg)
 {
 	struct limit_views *views = arg;
 	struct limit_view *more =
-	    reallocarray(views->all, views->count + 1, sizeof *views->all);
+	    gk_resize(views->all, views->count + 1, sizeof *views->all);
 
 	if (!more)
 		return;

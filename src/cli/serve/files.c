@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* files.c - reads certificates and passwords. */
+#include "base/memory.h"
 #include "cli/cmd.h"
 #include "cli/serve/serve.h"
 
@@ -64,7 +65,7 @@ char *gk_serve_read(const char *verb, const char *path, bool secret)
 void gk_serve_forget(char *text)
 {
 	if (text)
-		explicit_bzero(text, strlen(text));
+		gk_wipe(text, strlen(text));
 	free(text);
 }
 
@@ -113,8 +114,8 @@ int gk_serve_users_read(const char *verb, const char *path,
 void gk_serve_users_free(struct gk_serve_users *users)
 {
 	for (size_t i = 0; i < users->count; i++)
-		explicit_bzero(users->user[i].password,
-			       strlen(users->user[i].password));
+		gk_wipe(users->user[i].password,
+			strlen(users->user[i].password));
 	free(users->user);
 	free(users->text);
 	*users = (struct gk_serve_users){0};

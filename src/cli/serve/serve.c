@@ -5,6 +5,7 @@
  */
 #include "cli/serve/serve.h"
 
+#include "base/array.h"
 #include "cli/cmd.h"
 #include "cli/interrupt.h"
 #include "cli/where.h"
@@ -23,14 +24,22 @@
 
 /* ---- modules and files ---- */
 
-const void *gk_serve_module(const char *verb, const char *file,
-			    const char *symbol, const char *packages)
+/* Makes the functions of the library that a module needs available to it. */
+static bool open_needed(const struct gk_serve_module *m)
+{
+	for (size_t i = 0; i < COUNT(m->needs); i++)
+		if (m->needs[i] && dlopen(m->needs[i], RTLD_NOW | RTLD_GLOBAL))
+			return true;
+	return false;
+}
+
+const void *gk_serve_open(const char *verb, const struct gk_serve_module *m)
 {
 	char path[PATH_MAX];
 	const void *table;
 	void *library;
 
-	if (gk_where_library(file, path, sizeof path)) {
+	if (gk_where_library(m->file, path, sizeof path)) {
 		gk_serve_failure(verb, "its own files cannot be found; is "
 				       "/proc mounted?");
 		return NULL;
@@ -39,11 +48,18 @@ const void *gk_serve_module(const char *verb, const char *file,
 		gk_serve_failure(
 		    verb,
 		    "not built: %s is missing; install %s and build again",
-		    path, packages);
+		    path, m->packages);
 		return NULL;
 	}
 	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	table = library ? dlsym(library, symbol) : NULL;
+	if (!library && m->needs[0] && !open_needed(m)) {
+		gk_serve_failure(verb, "%s needs %s, which is not installed",
+				 m->purpose, m->needs[0]);
+		return NULL;
+	}
+	if (!library)
+		library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	table = library ? dlsym(library, m->symbol) : NULL;
 	if (!table)
 		gk_serve_failure(verb, "%s", dlerror());
 	return table;
@@ -65,12 +81,26 @@ static int read_secrets(struct gk_server *s)
 	return 0;
 }
 
+static const struct gk_serve_module plain = {
+    "libgpukit-http.so",
+    "gk_http",
+    "libmicrohttpd-dev and libgnutls28-dev",
+    NULL,
+    {NULL},
+};
+static const struct gk_serve_module with_tls = {
+    "libgpukit-https.so",
+    "gk_http",
+    "libmicrohttpd-dev and libgnutls28-dev",
+    "TLS",
+    {"libgnutls.so.30"},
+};
+
 int gk_serve_load(struct gk_server *s, const struct gk_serve_options *options)
 {
 	s->options = options;
 	s->module =
-	    gk_serve_module(options->verb, "libgpukit-http.so", "gk_http",
-			    "libmicrohttpd-dev and libgnutls28-dev");
+	    gk_serve_open(options->verb, options->cert ? &with_tls : &plain);
 	return s->module ? read_secrets(s) : GK_EXIT_FAILURE;
 }
 

@@ -120,12 +120,20 @@ struct gk_server {
 };
 
 /*
- * Loads one of our modules, a library named `file`, and returns the table of
- * functions that it exports as `symbol`. Returns NULL after a message that
- * names the packages needed to build the module.
+ * One of our modules: its name among our libraries, the table of functions that
+ * it exports, and the packages needed to build it. Portable builds are not
+ * linked with the library that `purpose` needs, such as TLS: it is opened by
+ * one of its names.
  */
-const void *gk_serve_module(const char *verb, const char *file,
-			    const char *symbol, const char *packages);
+struct gk_serve_module {
+	const char *file, *symbol, *packages;
+	const char *purpose;
+	const char *needs[2];
+};
+
+/* Loads a module and returns its table, or NULL after a message. */
+const void *gk_serve_open(const char *verb,
+			  const struct gk_serve_module *module);
 
 /*
  * Loads the web server, certificates and passwords. Does not listen yet.

@@ -3,6 +3,7 @@
 #include "cli/top/keep.h"
 
 #include "base/array.h"
+#include "base/calls.h"
 #include "base/clock.h"
 #include "base/str.h"
 #include "record/tape.h"
@@ -52,7 +53,7 @@ static bool turn_tape(struct top_keep *k)
 
 	if (t->fd >= 0)
 		close(t->fd);
-	*t = (struct tape){.fd = memfd_create("gpukit-frames", MFD_CLOEXEC)};
+	*t = (struct tape){.fd = gk_memfd("gpukit-frames", MFD_CLOEXEC)};
 	k->anew = true;
 	return t->fd >= 0 &&
 	       write_whole(t->fd, GK_TAPE_HEADER, GK_TAPE_HEADER_LEN);

@@ -144,8 +144,15 @@ int gk_peer_login(const struct gk_web *web, char **ret_login)
 
 const struct gk_follow_module *gk_peer_module(void)
 {
-	return gk_serve_module("web", "libgpukit-follow.so", "gk_follow",
-			       "libcurl4-gnutls-dev");
+	static const struct gk_serve_module follow = {
+	    "libgpukit-follow.so",
+	    "gk_follow",
+	    "libcurl4-gnutls-dev",
+	    "--peer",
+	    {"libcurl.so.4", "libcurl-gnutls.so.4"},
+	};
+
+	return gk_serve_open("web", &follow);
 }
 
 static int start_follow(struct gk_peers *p, const struct gk_web *web)

@@ -8,7 +8,6 @@
  */
 
 #include <link.h>
-#include <dlfcn.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,6 +31,7 @@ static const struct library {
 };
 
 #define VARIABLE  "LD_AUDIT="
+#define OWN_NAME  "libgpukit-audit.so"
 #define LIBRARIES (sizeof libraries / sizeof *libraries)
 
 /*
@@ -83,21 +83,41 @@ static void leave_valgrind(const char *own)
 		at[0] = at[1];
 }
 
+/*
+ * Stores the auditor's own path, which is in the variable that the linker read.
+ * dladdr() would crash here before glibc 2.32, which prepares an auditor's libc
+ * for it only after this function. Returns false if there is no such path.
+ */
+static bool find_self(char ret_path[PATH_MAX])
+{
+	const char *at = getenv("LD_AUDIT");
+
+	for (size_t len; at && *at; at += len + (at[len] == ':')) {
+		len = strcspn(at, ":");
+		if (len >= PATH_MAX)
+			continue;
+		memcpy(ret_path, at, len);
+		ret_path[len] = '\0';
+		if (strchr(ret_path, '/') &&
+		    !strcmp(file_name(ret_path), OWN_NAME))
+			return true;
+	}
+	return false;
+}
+
 EXPORT unsigned int la_version(unsigned int version)
 {
-	const char *slash = NULL;
-	Dl_info self;
+	char self[PATH_MAX];
+	int dir_len;
 
-	if (dladdr(libraries, &self) && self.dli_fname)
-		slash = strrchr(self.dli_fname, '/');
-	if (slash)
-		leave_valgrind(self.dli_fname);
-	for (size_t i = 0; slash && i < LIBRARIES; i++) {
-		int len = (int)(slash - self.dli_fname);
-
-		look_beside(self.dli_fname, len, libraries[i].bare, "",
+	if (!find_self(self))
+		return LAV_CURRENT < version ? LAV_CURRENT : version;
+	leave_valgrind(self);
+	dir_len = (int)(file_name(self) - 1 - self);
+	for (size_t i = 0; i < LIBRARIES; i++) {
+		look_beside(self, dir_len, libraries[i].bare, "",
 			    found[i].bare);
-		look_beside(self.dli_fname, len, libraries[i].bare,
+		look_beside(self, dir_len, libraries[i].bare,
 			    libraries[i].version, found[i].versioned);
 	}
 	return LAV_CURRENT < version ? LAV_CURRENT : version;

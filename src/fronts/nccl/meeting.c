@@ -2,6 +2,7 @@
 /* meeting.c - creates, opens and checks the file that ranks share. */
 #include "fronts/nccl/meeting.h"
 #include "base/assert.h"
+#include "base/calls.h"
 #include "base/err.h"
 #include "base/futex.h"
 #include "base/pidstat.h"
@@ -85,7 +86,7 @@ bool meeting_new_id(ncclUniqueId *ret_id)
 		id.pid = (uint64_t)self.pid;
 		id.start = self.start;
 	}
-	if (getrandom(id.random, sizeof id.random, 0) != sizeof id.random)
+	if (gk_random(id.random, sizeof id.random, 0) != sizeof id.random)
 		return false;
 	memcpy(id.magic, ID_MAGIC, sizeof id.magic);
 	memset(ret_id, 0, sizeof *ret_id);

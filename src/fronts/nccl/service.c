@@ -5,6 +5,7 @@
  * opens memory of other processes, which kernels may not.
  */
 #include "base/assert.h"
+#include "base/calls.h"
 #include "fronts/nccl/front.h"
 
 #include <signal.h>
@@ -113,7 +114,7 @@ uint64_t service_process(void)
 
 	pthread_mutex_lock(&service.lock);
 	while (!service.process)
-		if (getrandom(&service.process, sizeof service.process, 0) < 0)
+		if (gk_random(&service.process, sizeof service.process, 0) < 0)
 			service.process = (uint64_t)(uintptr_t)&process;
 	process = service.process;
 	pthread_mutex_unlock(&service.lock);

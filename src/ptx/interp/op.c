@@ -4,10 +4,11 @@
 #include "ptx/interp/lanes.h"
 
 #include <fenv.h>
+#include <stdatomic.h>
 #include <string.h>
 
-#if __has_include(<sys/platform/x86.h>)
-#include <sys/platform/x86.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
 #endif
 
 /*
@@ -146,16 +147,33 @@ static inline float log2_32(float a)
 
 /*
  * Uses the processor's FMA instruction if it has one, which gives the same bits
- * in less time. The dynamic loader already knows the processor;
- * __builtin_cpu_supports() would execute CPUID at every program start, which is
- * slow in a virtual machine.
+ * in less time. The processor is asked at the first such instruction, not when
+ * a program starts, because CPUID is slow in a virtual machine.
  */
-#if defined(CPU_FEATURE_ACTIVE)
-static bool can_fuse;
-
-__attribute__((constructor)) static void ask_processor(void)
+#if defined(__x86_64__)
+static bool has_avx2_and_fma(void)
 {
-	can_fuse = CPU_FEATURE_ACTIVE(AVX2) && CPU_FEATURE_ACTIVE(FMA);
+	unsigned a, b, c, d, saved;
+
+	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_FMA) ||
+	    !(c & bit_OSXSAVE))
+		return false;
+	/* Whether the kernel saves the registers: bits of XMM and YMM. */
+	__asm__("xgetbv" : "=a"(saved), "=d"(d) : "c"(0));
+	return (saved & 6) == 6 && __get_cpuid_count(7, 0, &a, &b, &c, &d) &&
+	       b & bit_AVX2;
+}
+
+static bool can_fuse(void)
+{
+	static _Atomic char answer; /* 0: not asked yet */
+	char known = atomic_load_explicit(&answer, memory_order_relaxed);
+
+	if (!known) {
+		known = has_avx2_and_fma() ? 'y' : 'n';
+		atomic_store_explicit(&answer, known, memory_order_relaxed);
+	}
+	return known == 'y';
 }
 
 __attribute__((target("avx2,fma"))) static void
@@ -166,7 +184,10 @@ fuse_lanes(const f32 *a, const f32 *b, const f32 *c, f32 *out)
 		out[l] = nan32(__builtin_fmaf(a[l], b[l], c[l]));
 }
 #else
-static const bool can_fuse;
+static bool can_fuse(void)
+{
+	return false;
+}
 
 static void fuse_lanes(const f32 *a, const f32 *b, const f32 *c, f32 *out)
 {
@@ -182,7 +203,7 @@ static void fuse_lanes(const f32 *a, const f32 *b, const f32 *c, f32 *out)
 		IN(f32, b, op->b);                                             \
 		IN(f32, c, op->c);                                             \
 		f32 *out = gkf_at(w, op->d);                                   \
-		if (mask == GKF_ALL_LANES && can_fuse)                         \
+		if (mask == GKF_ALL_LANES && can_fuse())                       \
 			fuse_lanes(in_a, in_b, in_c, out);                     \
 		else                                                           \
 			EACH(VALUE(f32, a); VALUE(f32, b); VALUE(f32, c);      \

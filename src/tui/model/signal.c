@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/err.h"
+#include "base/memory.h"
 #include "base/pidstat.h"
 
 #include <dirent.h>
@@ -179,7 +180,7 @@ static int read_all_relatives(int proc, struct all *all)
 
 		if (pid <= 0 || gk_pidstat_read(proc, pid, &st))
 			continue;
-		more = reallocarray(all->list, all->count + 1, sizeof *more);
+		more = gk_resize(all->list, all->count + 1, sizeof *more);
 		if (!more)
 			break;
 		all->list = more;

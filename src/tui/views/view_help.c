@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* view_help.c - the help screen, which is made from the keymap in use. */
+#include "base/memory.h"
 #include "tui/model/filter.h"
 #include "tui/views/view.h"
 
@@ -39,7 +40,7 @@ static struct line *add_help_line(struct lines *lines, const char *keys,
 				  const char *help)
 {
 	struct line *more =
-	    reallocarray(lines->list, lines->count + 1, sizeof *more);
+	    gk_resize(lines->list, lines->count + 1, sizeof *more);
 
 	if (!more)
 		return NULL;

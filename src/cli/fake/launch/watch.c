@@ -6,6 +6,7 @@
  * processes started with the launcher's mark in their environment, and children
  * of such processes. The next launcher removes the machine.
  */
+#include "base/calls.h"
 #include "base/clock.h"
 #include "base/pidstat.h"
 #include "base/str.h"
@@ -250,7 +251,7 @@ static void let_go_of_files(void)
 
 	for (int fd = 0; fd < 3; fd++)
 		dup2(null, fd);
-	close_range(3, ~0U, 0);
+	gk_descriptors_close(3, false);
 	if (chdir("/"))
 		return; /* harmless: the directory just cannot be unmounted */
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* managed_advice.c - cuMemAdvise, cuMemPrefetchAsync and similar functions. */
+#include "base/calls.h"
 #include "fronts/cuda/memory/copy.h"
 #include "fronts/cuda/memory/managed.h"
 
@@ -31,7 +32,7 @@ static CUresult check_location(CUmemLocation *l)
 		l->id = 0;
 		return CUDA_SUCCESS;
 	case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
-		getcpu(NULL, &node);
+		syscall(SYS_getcpu, NULL, &node, NULL);
 		l->type = CU_MEM_LOCATION_TYPE_HOST_NUMA;
 		l->id = (int)node;
 		return CUDA_SUCCESS;

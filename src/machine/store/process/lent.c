@@ -3,6 +3,7 @@
 #include "machine/store/process/lent.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/ofd_locks.h"
 #include "base/units.h"
 #include "machine/file/file.h"
@@ -53,7 +54,7 @@ static void add_range(struct ranges *r, struct range range)
 	struct range *more = r->at;
 
 	if (r->count == r->room) {
-		more = reallocarray(r->at, room, sizeof *more);
+		more = gk_resize(r->at, room, sizeof *more);
 		if (!more) {
 			r->failed = true;
 			return;

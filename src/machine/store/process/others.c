@@ -3,6 +3,7 @@
 #include "machine/store/process/others.h"
 #include "base/err.h"
 #include "base/fs.h"
+#include "base/memory.h"
 #include "machine/store/process/identity.h"
 
 #include <ctype.h>
@@ -47,7 +48,7 @@ static bool add_other(struct gkf_others *o, uint64_t pid_ns, int32_t pid)
 {
 	if (o->count == o->cap) {
 		size_t cap = o->cap ? 2 * o->cap : 64;
-		struct gkf_other *at = reallocarray(o->at, cap, sizeof *o->at);
+		struct gkf_other *at = gk_resize(o->at, cap, sizeof *o->at);
 
 		if (!at)
 			return false;
