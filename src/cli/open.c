@@ -16,6 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Ends every message about the driver. */
+#define DOCTOR "; see `gpukit doctor`"
+
 /* Advice for specific values of nvmlReturn_t. */
 static const struct {
 	int code;
@@ -27,11 +30,7 @@ static const struct {
     {18, "reboot, or reload the kernel module, after a driver update"},
 };
 
-/*
- * Returns what is wrong with the made-up machine that GPUKIT_MACHINE names.
- * Returns NULL if nothing is wrong; the caller then reports the driver's error.
- */
-static const char *machine_advice(char *text, size_t cap)
+const char *gk_cli_machine_advice(char *text, size_t cap)
 {
 	char path[PATH_MAX];
 	struct gkf_machine *m;
@@ -53,7 +52,7 @@ static const char *machine_advice(char *text, size_t cap)
 static const char *advice_for(int nvml, char *text, size_t cap)
 {
 	const char *advice =
-	    getenv("GPUKIT_MACHINE") ? machine_advice(text, cap) : NULL;
+	    getenv("GPUKIT_MACHINE") ? gk_cli_machine_advice(text, cap) : NULL;
 
 	if (advice)
 		return advice;
@@ -73,16 +72,16 @@ char *gk_cli_why(char dst[GK_CLI_WHY_MAX], const char *verb,
 	if (err == GK_ERR_NO_DRIVER)
 		snprintf(dst, GK_CLI_WHY_MAX,
 			 "no NVIDIA driver: cannot load %s; to try "
-			 "a made-up machine: gpukit fake -- gpukit %s",
+			 "a made-up machine: gpukit fake -- gpukit %s" DOCTOR,
 			 library, verb);
 	else if (err == GK_ERR_DRIVER)
 		snprintf(dst, GK_CLI_WHY_MAX,
-			 "the NVIDIA driver refuses: %s (%d); %s",
+			 "the NVIDIA driver refuses: %s (%d); %s" DOCTOR,
 			 gk_nvml_text(nvml), nvml,
 			 advice_for(nvml, text, sizeof text));
 	else if (err == GK_ERR_TIMEOUT)
 		snprintf(dst, GK_CLI_WHY_MAX,
-			 "the NVIDIA driver does not answer; %s",
+			 "the NVIDIA driver does not answer; %s" DOCTOR,
 			 advice_for(nvml, text, sizeof text));
 	else
 		snprintf(dst, GK_CLI_WHY_MAX, "cannot open the driver: %s",

@@ -23,6 +23,13 @@ int gk_cli_open(const char *verb, const struct gk_options *options,
 char *gk_cli_why(char dst[GK_CLI_WHY_MAX], const char *verb,
 		 const struct gk_options *options, int err, int nvml);
 
+/*
+ * Returns what is wrong with the made-up machine that GPUKIT_MACHINE names,
+ * possibly in text. Returns NULL if nothing is wrong; the caller then reports the
+ * driver's error.
+ */
+const char *gk_cli_machine_advice(char *text, size_t cap);
+
 /* Prints the line of gk_cli_why() to stderr. */
 void gk_cli_explain(const char *verb, const struct gk_options *options, int err,
 		    int nvml);

@@ -25,7 +25,7 @@ static const char *const places[] = {
     "/usr/lib/wsl/lib/libnvidia-ml.so.1",
 };
 
-static void *open_library(const char *path)
+void *gk_nvml_load(const char *path)
 {
 	void *library = NULL;
 
@@ -101,7 +101,7 @@ int gk_nvml_open(const char *path, int *ret_nvml_error,
 
 	if (!nvml)
 		return GK_ERR_NOMEM;
-	nvml->library = open_library(path);
+	nvml->library = gk_nvml_load(path);
 	if (!nvml->library) {
 		gk_log(GK_LOG_INFO, "%s", dlerror());
 		free(nvml);

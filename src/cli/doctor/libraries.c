@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* libraries.c - finds what verbs use if it is installed. */
+#include "cli/command.h"
+#include "cli/doctor/doctor.h"
+#include "cli/where.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct gk_doctor_library gk_doctor_libraries[LIBRARY_COUNT] = {
+#define NEEDED(id, file, package, users)                                       \
+	[LIBRARY_##id] = {file, users, package},
+#include "cli/doctor/optional.def"
+#include "fronts/common/needed.def"
+#undef NEEDED
+};
+
+static const char *const packages[LIBRARY_COUNT][FAMILY_COUNT] = {
+#define PACKAGE(id, fedora, suse, arch, alpine)                                \
+	[LIBRARY_##id] = {NULL, fedora, suse, arch, alpine},
+#include "cli/doctor/packages.def"
+#undef PACKAGE
+};
+
+/* Second names of libraries, as Debian has them. */
+static const char *const other_names[LIBRARY_COUNT] = {
+    [LIBRARY_CURL] = "libcurl-gnutls.so.4",
+};
+
+/* Our modules that may contain a library. */
+static const char *const modules[LIBRARY_COUNT] = {
+    [LIBRARY_MICROHTTPD] = "libgpukit-http.so",
+};
+
+static bool opens(const char *name)
+{
+	void *library = name ? dlopen(name, RTLD_LAZY | RTLD_LOCAL) : NULL;
+
+	if (library)
+		dlclose(library);
+	return library != NULL;
+}
+
+static bool is_there(size_t i)
+{
+	const char *file = gk_doctor_libraries[i].file;
+	char path[PATH_MAX];
+
+	if (!strstr(file, ".so"))
+		return gk_command_find(file, path, sizeof path);
+	if (opens(file) || opens(other_names[i]))
+		return true;
+	return modules[i] && !gk_where_library(modules[i], path, sizeof path) &&
+	       opens(path);
+}
+
+void gk_doctor_find_libraries(bool there[LIBRARY_COUNT])
+{
+	/* OpenBLAS starts a thread for each CPU when it is loaded. */
+	setenv("OPENBLAS_NUM_THREADS", "1", 0);
+	for (size_t i = 0; i < LIBRARY_COUNT; i++)
+		there[i] = is_there(i);
+}
+
+const char *gk_doctor_package(const struct gk_doctor *d, size_t library)
+{
+	enum gk_doctor_family family = d->system->family;
+
+	if (family == FAMILY_UNKNOWN)
+		return NULL;
+	return family == FAMILY_DEBIAN ? gk_doctor_libraries[library].package
+				       : packages[library][family];
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* text.c - the doctor's report for people: the worst first, a line each. */
+#include "cli/cmd.h"
+#include "cli/doctor/doctor.h"
+#include "format/color.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define STATE_WIDTH 8
+#define TITLE_WIDTH 22
+
+static const struct {
+	const char *name;
+	enum gk_color color;
+} states[] = {
+    [DOCTOR_BAD] = {"bad", GK_BOLD_RED},
+    [DOCTOR_WARN] = {"warn", GK_YELLOW},
+    [DOCTOR_OK] = {"ok", GK_GREEN},
+};
+
+struct text {
+	const struct gk_doctor_report *report;
+	bool color;
+	struct gk_buf *out;
+};
+
+static void add_word(struct text *t, enum gk_color color, const char *word,
+		     int width)
+{
+	int len = (int)strlen(word);
+
+	gk_paint(t->out, t->color, color, word);
+	gk_buf_pad(t->out, ' ', len < width ? (size_t)(width - len) : 1);
+}
+
+static void add_todo(struct text *t, const char *todo)
+{
+	gk_buf_pad(t->out, ' ', STATE_WIDTH);
+	gk_buf_printf(t->out, "do: %s\n", todo);
+}
+
+static void add_findings(struct text *t, enum gk_doctor_state state)
+{
+	for (size_t i = 0; i < CHECK_COUNT; i++) {
+		const struct gk_doctor_finding *f = &t->report->found[i];
+
+		if (f->state != state)
+			continue;
+		add_word(t, states[state].color, states[state].name,
+			 STATE_WIDTH);
+		add_word(t, GK_PLAIN, gk_doctor_checks[i].title, TITLE_WIDTH);
+		gk_buf_printf(t->out, "%s\n", f->says);
+		if (*f->todo)
+			add_todo(t, f->todo);
+	}
+}
+
+/* Names everything that is not here in one line. */
+static void add_absent(struct text *t)
+{
+	const char *comma = "";
+
+	for (size_t i = 0; i < CHECK_COUNT; i++) {
+		if (t->report->found[i].state != DOCTOR_ABSENT)
+			continue;
+		if (!*comma)
+			add_word(t, GK_DIM, "-", STATE_WIDTH);
+		if (!*comma)
+			add_word(t, GK_PLAIN, "not here", TITLE_WIDTH);
+		gk_buf_printf(t->out, "%s%s", comma, gk_doctor_checks[i].title);
+		comma = ", ";
+	}
+	if (*comma)
+		gk_buf_putc(t->out, '\n');
+}
+
+/* Adds the packages of all missing libraries behind the installing command. */
+static void add_install(struct text *t)
+{
+	const struct gk_doctor *d = t->report->doctor;
+	struct gk_buf list = {0};
+
+	for (size_t i = 0; i < LIBRARY_COUNT; i++) {
+		const char *package = gk_doctor_package(d, i);
+
+		if (t->report->libraries[i] || !package)
+			continue;
+		if (!list.len || !strstr(list.data, package))
+			gk_buf_printf(&list, " %s", package);
+	}
+	gk_buf_pad(t->out, ' ', STATE_WIDTH);
+	if (list.len)
+		gk_buf_printf(t->out, "do: %s%s\n", d->system->install,
+			      list.data);
+	else
+		gk_buf_puts(t->out, "do: install the packages of this system "
+				    "that have these files\n");
+	gk_buf_free(&list);
+}
+
+static void add_libraries(struct text *t)
+{
+	const char *comma = "";
+
+	for (size_t i = 0; i < LIBRARY_COUNT; i++) {
+		const struct gk_doctor_library *l = &gk_doctor_libraries[i];
+
+		if (t->report->libraries[i])
+			continue;
+		if (!*comma) {
+			add_word(t, GK_DIM, "-", STATE_WIDTH);
+			add_word(t, GK_PLAIN, "optional, missing", TITLE_WIDTH);
+		}
+		gk_buf_printf(t->out, "%s%s (%.*s)", comma, l->file,
+			      (int)strlen(l->users) - 1, l->users);
+		comma = ", ";
+	}
+	if (!*comma)
+		return;
+	gk_buf_putc(t->out, '\n');
+	add_install(t);
+}
+
+/* ---- verbs ---- */
+
+static bool has_broken_part(const struct gk_doctor_report *r, const char *verb)
+{
+	for (size_t i = 0; i < gk_doctor_part_count; i++)
+		if (!strcmp(gk_doctor_parts[i].verb, verb) &&
+		    !gk_doctor_part_works(r, &gk_doctor_parts[i]))
+			return true;
+	return false;
+}
+
+/* Adds the verbs that work in all their parts. */
+static void add_whole_verbs(struct text *t)
+{
+	const char *comma = "";
+
+	for (const struct gk_cmd *const *cmd = gk_cmds; *cmd; cmd++) {
+		if (has_broken_part(t->report, (*cmd)->name))
+			continue;
+		if (!*comma)
+			add_word(t, states[DOCTOR_OK].color, "ok", STATE_WIDTH);
+		gk_buf_printf(t->out, "%s%s", comma, (*cmd)->name);
+		comma = ", ";
+	}
+	if (*comma)
+		gk_buf_putc(t->out, '\n');
+}
+
+/* The thing for lack of which a verb does not work; NULL: it works. */
+static const char *find_lack(const struct text *t, const char *verb)
+{
+	const struct gk_doctor_part *why;
+
+	return gk_doctor_verb_works(t->report, verb, &why)
+		   ? NULL
+		   : gk_doctor_part_lacks(why);
+}
+
+/* Adds a line with all verbs that lack the same as *first, if it is the first
+ * of them. */
+static void add_broken_verbs(struct text *t, const struct gk_cmd *const *first)
+{
+	const char *lack = find_lack(t, (*first)->name);
+
+	for (const struct gk_cmd *const *cmd = gk_cmds; cmd != first; cmd++)
+		if (find_lack(t, (*cmd)->name) == lack)
+			return;
+	add_word(t, states[DOCTOR_BAD].color, "no", STATE_WIDTH);
+	gk_buf_puts(t->out, (*first)->name);
+	for (const struct gk_cmd *const *cmd = first + 1; *cmd; cmd++)
+		if (find_lack(t, (*cmd)->name) == lack)
+			gk_buf_printf(t->out, ", %s", (*cmd)->name);
+	gk_buf_printf(t->out, ": for lack of %s\n", lack);
+}
+
+static void add_broken_parts(struct text *t, const char *verb)
+{
+	const char *comma = "";
+
+	for (size_t i = 0; i < gk_doctor_part_count; i++) {
+		const struct gk_doctor_part *part = &gk_doctor_parts[i];
+
+		if (!part->part || strcmp(part->verb, verb) ||
+		    gk_doctor_part_works(t->report, part))
+			continue;
+		if (!*comma) {
+			add_word(t, states[DOCTOR_WARN].color, "partly",
+				 STATE_WIDTH);
+			gk_buf_printf(t->out, "%s, without ", verb);
+		}
+		gk_buf_printf(t->out, "%s%s (for lack of %s)", comma,
+			      part->part, gk_doctor_part_lacks(part));
+		comma = ", ";
+	}
+	if (*comma)
+		gk_buf_putc(t->out, '\n');
+}
+
+static void add_verbs(struct text *t)
+{
+	gk_buf_puts(t->out, "\nVerbs\n");
+	add_whole_verbs(t);
+	for (const struct gk_cmd *const *cmd = gk_cmds; *cmd; cmd++) {
+		if (find_lack(t, (*cmd)->name))
+			add_broken_verbs(t, cmd);
+		else
+			add_broken_parts(t, (*cmd)->name);
+	}
+}
+
+void gk_doctor_text(const struct gk_doctor_report *r, bool color,
+		    struct gk_buf *out)
+{
+	const struct gk_doctor *d = r->doctor;
+	struct text t = {r, color, out};
+
+	gk_buf_printf(out, "gpukit %s, %s, Linux %s\n\n", GPUKIT_VERSION,
+		      d->system_name, d->kernel.release);
+	add_findings(&t, DOCTOR_BAD);
+	add_findings(&t, DOCTOR_WARN);
+	add_findings(&t, DOCTOR_OK);
+	add_absent(&t);
+	add_libraries(&t);
+	add_verbs(&t);
+}

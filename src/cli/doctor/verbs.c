@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* verbs.c - which verbs work, by what each needs. */
+#include "base/array.h"
+#include "cli/doctor/doctor.h"
+
+#include <string.h>
+
+const struct gk_doctor_part gk_doctor_parts[] = {
+#define CHECK_PART(verb, part, check)     {verb, part, CHECK_##check, -1},
+#define LIBRARY_PART(verb, part, library) {verb, part, -1, LIBRARY_##library},
+#include "cli/doctor/parts.def"
+#undef LIBRARY_PART
+#undef CHECK_PART
+};
+
+const size_t gk_doctor_part_count = COUNT(gk_doctor_parts);
+
+bool gk_doctor_part_works(const struct gk_doctor_report *r,
+			  const struct gk_doctor_part *part)
+{
+	if (part->library >= 0)
+		return r->libraries[part->library];
+	if (part->check == CHECK_config)
+		return r->found[part->check].state != DOCTOR_BAD;
+	return r->found[part->check].state == DOCTOR_OK ||
+	       r->found[part->check].state == DOCTOR_WARN;
+}
+
+bool gk_doctor_verb_works(const struct gk_doctor_report *r, const char *verb,
+			  const struct gk_doctor_part **ret_why)
+{
+	for (size_t i = 0; i < gk_doctor_part_count; i++) {
+		const struct gk_doctor_part *part = &gk_doctor_parts[i];
+
+		if (part->part || strcmp(part->verb, verb) ||
+		    gk_doctor_part_works(r, part))
+			continue;
+		*ret_why = part;
+		return false;
+	}
+	return true;
+}
+
+const char *gk_doctor_part_lacks(const struct gk_doctor_part *part)
+{
+	return part->library >= 0 ? gk_doctor_libraries[part->library].file
+				  : gk_doctor_checks[part->check].title;
+}
+
+bool gk_doctor_is_well(const struct gk_doctor_report *r)
+{
+	for (size_t i = 0; i < CHECK_COUNT; i++)
+		if (r->found[i].state == DOCTOR_BAD)
+			return false;
+	return true;
+}
