@@ -9,6 +9,8 @@
 #include "cli/output.h"
 
 #include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,6 +83,19 @@ static const struct argp argp = {
 	   "1: something is bad, 2: wrong usage.",
 };
 
+/* Opens the root and reads what all checks need. Returns 0 or an errno. */
+static int begin_doctor(struct gk_doctor *d)
+{
+	d->elsewhere = strcmp(d->root_path, "/") != 0;
+	d->root = open(d->root_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (d->root < 0)
+		return errno;
+	gk_doctor_read_system(d);
+	gk_doctor_read_place(d);
+	gk_doctor_read_kernel(d);
+	return 0;
+}
+
 static void look_at_all(struct gk_doctor *d, struct gk_doctor_report *r)
 {
 	for (size_t i = 0; i < CHECK_COUNT; i++) {
@@ -110,18 +125,26 @@ static int write_report(const struct gk_doctor_report *r,
 	return code;
 }
 
-/* Closes the driver. A thread that is stuck in it would delay exit(). */
+/* Whether a thread of ours is stuck in the driver. */
+static bool is_hanging(const struct gk_doctor_driver *v)
+{
+	bool hangs = v->err == GK_ERR_TIMEOUT || (v->gk && !v->snap);
+
+	for (size_t i = 0; v->snap && i < v->snap->device_count; i++)
+		hangs |= v->snap->devices[i].health == GK_HEALTH_STALE;
+	return hangs;
+}
+
+/* Ends without waiting for a stuck thread, as exit() and gk_close() would. */
 static int end_doctor(struct gk_doctor *d, int code)
 {
-	gk_snapshot_free(d->driver.snap);
-	close(d->root);
-	if (d->driver.gk)
-		return gk_cli_close(d->driver.gk, code);
-	if (d->driver.err == GK_ERR_TIMEOUT) {
+	if (is_hanging(&d->driver)) {
 		fflush(NULL);
 		_exit(code);
 	}
-	return code;
+	gk_snapshot_free(d->driver.snap);
+	close(d->root);
+	return d->driver.gk ? gk_cli_close(d->driver.gk, code) : code;
 }
 
 static int run_doctor(int argc, char **argv)
@@ -135,7 +158,7 @@ static int run_doctor(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	d.root_path = o.root;
 	d.machine = o.machine;
-	error = gk_doctor_begin(&d);
+	error = begin_doctor(&d);
 	if (error) {
 		fprintf(stderr, "gpukit doctor: --root %s: %s\n", o.root,
 			strerror(error));

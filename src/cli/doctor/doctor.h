@@ -164,8 +164,6 @@ DIR *gk_doctor_dir(const struct gk_doctor *d, const char *path);
 
 /* ---- facts ---- */
 
-/* Opens the root and reads what all checks need. Returns 0 or an errno. */
-int gk_doctor_begin(struct gk_doctor *d);
 void gk_doctor_read_system(struct gk_doctor *d);
 void gk_doctor_read_place(struct gk_doctor *d);
 void gk_doctor_read_kernel(struct gk_doctor *d);
@@ -178,6 +176,9 @@ bool gk_doctor_has_no_module(const struct gk_doctor *d);
 
 /* Whether a check can look at GPUs; otherwise says that there are none. */
 bool gk_doctor_has_gpus(const struct gk_doctor *d, struct gk_doctor_finding *f);
+
+/* Whether this session has a display server. */
+bool gk_doctor_has_display(void);
 
 /* The command that gives GPUs to this container, or that installs the driver.
  */
@@ -221,6 +222,7 @@ struct gk_doctor_part {
 	const char *part; /* NULL: all of it */
 	int check;        /* a gk_doctor_check_id, or -1 */
 	int library;      /* a gk_doctor_library_id, or -1 */
+	const char *file; /* one of our own, or NULL */
 };
 
 extern const struct gk_doctor_part gk_doctor_parts[];
@@ -234,7 +236,9 @@ bool gk_doctor_part_works(const struct gk_doctor_report *r,
  */
 bool gk_doctor_verb_works(const struct gk_doctor_report *r, const char *verb,
 			  const struct gk_doctor_part **ret_why);
-/* Returns what a part needs: a check's title, or a library's first name. */
+/* Whether one of our own files is there. */
+bool gk_doctor_has_file(const char *file);
+/* Returns what a part needs: a check's title, or a file. */
 const char *gk_doctor_part_lacks(const struct gk_doctor_part *part);
 
 /* Whether nothing is bad. */

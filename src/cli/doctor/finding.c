@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding.c - writes findings, and owns the table of checks. */
+/* finding.c - writes findings. */
 #include "cli/doctor/doctor.h"
 
 #include <stdio.h>
 #include <string.h>
-
-const struct gk_doctor_check gk_doctor_checks[CHECK_COUNT] = {
-#define CHECK(id, title) {#id, title, gk_doctor_look_##id},
-#include "cli/doctor/checks.def"
-#undef CHECK
-};
 
 /* Appends a text whose parts may come from others: it becomes printable. */
 static void add_text(char *dst, size_t cap, const char *format, va_list args)

@@ -364,6 +364,13 @@ static bool shows_desktop(const struct gk_snapshot *snap,
 	return gk_value_or_none(g->m[GK_M_DISPLAY_ACTIVE]) == 1;
 }
 
+bool gk_doctor_has_display(void)
+{
+	const char *wayland = getenv("WAYLAND_DISPLAY"), *x = getenv("DISPLAY");
+
+	return (wayland && *wayland) || (x && *x);
+}
+
 void gk_doctor_look_display(const struct gk_doctor *d,
 			    struct gk_doctor_finding *f)
 {

@@ -67,15 +67,3 @@ DIR *gk_doctor_dir(const struct gk_doctor *d, const char *path)
 		close(fd);
 	return dir;
 }
-
-int gk_doctor_begin(struct gk_doctor *d)
-{
-	d->elsewhere = strcmp(d->root_path, "/") != 0;
-	d->root = open(d->root_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (d->root < 0)
-		return errno;
-	gk_doctor_read_system(d);
-	gk_doctor_read_place(d);
-	gk_doctor_read_kernel(d);
-	return 0;
-}

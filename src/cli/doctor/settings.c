@@ -120,32 +120,26 @@ void gk_doctor_look_limiter(const struct gk_doctor *d,
 void gk_doctor_look_files(const struct gk_doctor *d,
 			  struct gk_doctor_finding *f)
 {
-	static const struct {
-		const char *name, *users;
-	} rows[] = {
-	    {"libvgpu.so", "limit"},
-	    {"fake/libnvidia-ml.so.1", "fake"},
-	    {"libgpukit-http.so", "web, export"},
-	    {"libgpukit-follow.so", "web --peer"},
-	};
 	char path[PATH_MAX];
 	bool any = false;
 
 	(void)d;
 	gk_doctor_say(f, DOCTOR_OK, "all there");
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		if (!gk_where_library(rows[i].name, path, sizeof path) &&
-		    !access(path, R_OK))
+	for (size_t i = 0; i < gk_doctor_part_count; i++) {
+		const char *file = gk_doctor_parts[i].file;
+
+		if (!file || gk_doctor_has_file(file) ||
+		    strstr(f->says, file) ||
+		    gk_where_library(file, path, sizeof path))
 			continue;
 		if (!any)
 			gk_doctor_say(f, DOCTOR_WARN, "%s", "");
-		gk_doctor_add(f, "%sno %s (%s)", any ? "; " : "", path,
-			      rows[i].users);
+		gk_doctor_add(f, "%sno %s", any ? "; " : "", path);
 		any = true;
 	}
 	if (any)
-		gk_doctor_todo(f,
-			       "install gpukit again, with all of its files");
+		gk_doctor_todo(f, "install gpukit again, with all of its "
+				  "files");
 }
 
 /* ---- the terminal ---- */

@@ -1,27 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* verbs.c - which verbs work, by what each needs. */
-#include "base/array.h"
 #include "cli/doctor/doctor.h"
 
 #include <string.h>
 
-const struct gk_doctor_part gk_doctor_parts[] = {
-#define CHECK_PART(verb, part, check)     {verb, part, CHECK_##check, -1},
-#define LIBRARY_PART(verb, part, library) {verb, part, -1, LIBRARY_##library},
-#include "cli/doctor/parts.def"
-#undef LIBRARY_PART
-#undef CHECK_PART
-};
-
-const size_t gk_doctor_part_count = COUNT(gk_doctor_parts);
-
 bool gk_doctor_part_works(const struct gk_doctor_report *r,
 			  const struct gk_doctor_part *part)
 {
+	if (part->file)
+		return gk_doctor_has_file(part->file);
 	if (part->library >= 0)
 		return r->libraries[part->library];
 	if (part->check == CHECK_config)
 		return r->found[part->check].state != DOCTOR_BAD;
+	/* A display server of another session is none to draw on. */
+	if (part->check == CHECK_display)
+		return gk_doctor_has_display();
 	return r->found[part->check].state == DOCTOR_OK ||
 	       r->found[part->check].state == DOCTOR_WARN;
 }
@@ -43,6 +37,8 @@ bool gk_doctor_verb_works(const struct gk_doctor_report *r, const char *verb,
 
 const char *gk_doctor_part_lacks(const struct gk_doctor_part *part)
 {
+	if (part->file)
+		return part->file;
 	return part->library >= 0 ? gk_doctor_libraries[part->library].file
 				  : gk_doctor_checks[part->check].title;
 }
