@@ -343,6 +343,18 @@ def test_a_verb_without_a_driver_points_to_it(gpukit):
         assert done.stderr.count("; see `gpukit doctor`\n") == 1, done.stderr
 
 
+def test_smi_points_to_it_under_its_own_name_only(gpukit, tmp_path):
+    (tmp_path / "nvidia-smi").symlink_to(GPUKIT)
+    (tmp_path / "libnvidia-ml.so.1").touch()  # no library
+    env = clean_env(LD_LIBRARY_PATH=str(tmp_path))
+    own = gpukit("smi", env={"LD_LIBRARY_PATH": str(tmp_path)})
+    theirs = subprocess.run([tmp_path / "nvidia-smi"], env=env, text=True,
+                            capture_output=True, check=False)
+    assert own.stderr == "gpukit smi: see `gpukit doctor`\n"
+    assert theirs.stderr == "" and theirs.stdout == own.stdout != ""
+    assert theirs.returncode == own.returncode != 0
+
+
 def test_colours_are_for_terminals(patient):
     no_driver(patient)
     assert "\x1b[" not in patient.run().stdout

@@ -216,6 +216,15 @@ struct gk_doctor_report {
 	double seconds;
 };
 
+enum {
+	VERB_COUNT = 0
+#define VERB(name) +1
+#include "cli/verbs.def"
+#undef VERB
+};
+
+extern const char *const gk_doctor_verbs[VERB_COUNT];
+
 /* A verb, or a part of it, and what it needs. */
 struct gk_doctor_part {
 	const char *verb;

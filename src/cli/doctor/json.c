@@ -3,7 +3,6 @@
  * json.c - the doctor's report as JSON, as described by
  * docs/doctor.schema.json.
  */
-#include "cli/cmd.h"
 #include "cli/doctor/doctor.h"
 #include "format/names.h"
 
@@ -68,15 +67,16 @@ static json_t *verbs_json(const struct gk_doctor_report *r)
 {
 	json_t *list = json_array();
 
-	for (const struct gk_cmd *const *cmd = gk_cmds; *cmd; cmd++) {
+	for (size_t i = 0; i < VERB_COUNT; i++) {
 		const struct gk_doctor_part *why = NULL;
-		bool works = gk_doctor_verb_works(r, (*cmd)->name, &why);
+		bool works = gk_doctor_verb_works(r, gk_doctor_verbs[i], &why);
 
 		json_array_append_new(
-		    list, json_pack("{s:s, s:b, s:s?, s:o}", "verb",
-				    (*cmd)->name, "works", works, "needs",
-				    why ? gk_doctor_part_lacks(why) : NULL,
-				    "broken", parts_json(r, (*cmd)->name)));
+		    list,
+		    json_pack("{s:s, s:b, s:s?, s:o}", "verb",
+			      gk_doctor_verbs[i], "works", works, "needs",
+			      why ? gk_doctor_part_lacks(why) : NULL, "broken",
+			      parts_json(r, gk_doctor_verbs[i])));
 	}
 	return list;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* text.c - the doctor's report for people: the worst first, a line each. */
-#include "cli/cmd.h"
 #include "cli/doctor/doctor.h"
 #include "format/color.h"
 
@@ -138,12 +137,12 @@ static void add_whole_verbs(struct text *t)
 {
 	const char *comma = "";
 
-	for (const struct gk_cmd *const *cmd = gk_cmds; *cmd; cmd++) {
-		if (has_broken_part(t->report, (*cmd)->name))
+	for (size_t i = 0; i < VERB_COUNT; i++) {
+		if (has_broken_part(t->report, gk_doctor_verbs[i]))
 			continue;
 		if (!*comma)
 			add_word(t, states[DOCTOR_OK].color, "ok", STATE_WIDTH);
-		gk_buf_printf(t->out, "%s%s", comma, (*cmd)->name);
+		gk_buf_printf(t->out, "%s%s", comma, gk_doctor_verbs[i]);
 		comma = ", ";
 	}
 	if (*comma)
@@ -160,20 +159,20 @@ static const char *find_lack(const struct text *t, const char *verb)
 		   : gk_doctor_part_lacks(why);
 }
 
-/* Adds a line with all verbs that lack the same as *first, if it is the first
+/* Adds a line with all verbs that lack the same as this one, if it is the first
  * of them. */
-static void add_broken_verbs(struct text *t, const struct gk_cmd *const *first)
+static void add_broken_verbs(struct text *t, size_t first)
 {
-	const char *lack = find_lack(t, (*first)->name);
+	const char *lack = find_lack(t, gk_doctor_verbs[first]);
 
-	for (const struct gk_cmd *const *cmd = gk_cmds; cmd != first; cmd++)
-		if (find_lack(t, (*cmd)->name) == lack)
+	for (size_t i = 0; i < first; i++)
+		if (find_lack(t, gk_doctor_verbs[i]) == lack)
 			return;
 	add_word(t, states[DOCTOR_BAD].color, "no", STATE_WIDTH);
-	gk_buf_puts(t->out, (*first)->name);
-	for (const struct gk_cmd *const *cmd = first + 1; *cmd; cmd++)
-		if (find_lack(t, (*cmd)->name) == lack)
-			gk_buf_printf(t->out, ", %s", (*cmd)->name);
+	gk_buf_puts(t->out, gk_doctor_verbs[first]);
+	for (size_t i = first + 1; i < VERB_COUNT; i++)
+		if (find_lack(t, gk_doctor_verbs[i]) == lack)
+			gk_buf_printf(t->out, ", %s", gk_doctor_verbs[i]);
 	gk_buf_printf(t->out, ": for lack of %s\n", lack);
 }
 
@@ -204,11 +203,11 @@ static void add_verbs(struct text *t)
 {
 	gk_buf_puts(t->out, "\nVerbs\n");
 	add_whole_verbs(t);
-	for (const struct gk_cmd *const *cmd = gk_cmds; *cmd; cmd++) {
-		if (find_lack(t, (*cmd)->name))
-			add_broken_verbs(t, cmd);
+	for (size_t i = 0; i < VERB_COUNT; i++) {
+		if (find_lack(t, gk_doctor_verbs[i]))
+			add_broken_verbs(t, i);
 		else
-			add_broken_parts(t, (*cmd)->name);
+			add_broken_parts(t, gk_doctor_verbs[i]);
 	}
 }
 

@@ -4,6 +4,12 @@
 
 #include <string.h>
 
+const char *const gk_doctor_verbs[VERB_COUNT] = {
+#define VERB(name) #name,
+#include "cli/verbs.def"
+#undef VERB
+};
+
 bool gk_doctor_part_works(const struct gk_doctor_report *r,
 			  const struct gk_doctor_part *part)
 {

@@ -70,6 +70,13 @@ static int tell_open_error(int err, int nvml)
 	return SMI_UNKNOWN;
 }
 
+/* Under the name nvidia-smi, this command prints what nvidia-smi does only. */
+static void point_to_doctor(void)
+{
+	if (strcmp(program_invocation_short_name, "nvidia-smi") != 0)
+		fputs("gpukit smi: see `gpukit doctor`\n", stderr);
+}
+
 static int none_found(void)
 {
 	puts("No devices were found");
@@ -515,8 +522,10 @@ static int run_on_machine(struct smi *smi)
 	if (status)
 		return status;
 	err = gk_open(&machine, &nvml, &run.gk);
-	if (err)
+	if (err) {
+		point_to_doctor();
 		return tell_open_error(err, nvml);
+	}
 	status = report_frames(&run);
 	fflush(stdout);
 	finish_smi(&run, status);
