@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 /* The driver and its GPUs have this time, so that all ends within a second. */
-#define PATIENCE_NS (800 * GK_NS_PER_MS)
+#define PATIENCE_NS (700 * GK_NS_PER_MS)
 
 enum key { KEY_JSON = 0x101, KEY_ROOT, KEY_COLOR, KEY_NO_COLOR };
 
