@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Roots and driver libraries for the tests of `gpukit doctor`."""
 
+import functools
 import subprocess
+import tempfile
 
 VERSION = "580.95.05"
 KERNEL = "6.1.0-27-amd64"
@@ -54,11 +56,15 @@ int faccessat(int dir, const char *path, int mode, int flags)
 """
 
 
-def compiled(path, source, *flags):
-    subprocess.run(["cc", "-shared", "-fPIC", "-w", f'-DVERSION="{VERSION}"',
-                    "-x", "c", "-", "-o", str(path), *flags], text=True,
-                   input=source, check=True)
-    return path
+@functools.cache
+def compiled(source, *flags):
+    """A library, as bytes: many tests use the same."""
+    with tempfile.NamedTemporaryFile() as to:
+        subprocess.run(["cc", "-shared", "-fPIC", "-w",
+                        f'-DVERSION="{VERSION}"', "-x", "c", "-", "-o", to.name,
+                        *flags], text=True, input=source, check=True)
+        with open(to.name, "rb") as file:
+            return file.read()
 
 
 def library(folder, soname, source="", version=VERSION, *flags):
@@ -66,7 +72,7 @@ def library(folder, soname, source="", version=VERSION, *flags):
     version, and soname leads to it."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / soname.replace(".so.1", f".so.{version}")
-    compiled(path, source, *flags)
+    path.write_bytes(compiled(source, *flags))
     (folder / soname).symlink_to(path.name)
     return folder
 

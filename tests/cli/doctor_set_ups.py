@@ -17,6 +17,10 @@ FOREIGN = ("CUDA_VISIBLE_DEVICES", "DISPLAY", "KUBERNETES_SERVICE_HOST",
            "WAYLAND_DISPLAY", "XDG_CONFIG_HOME", "container")
 
 
+# The CPUs may be busy with other tests.
+PATIENTLY = ("--timeout", "10")
+
+
 class Patient:
     def __init__(self, path):
         self.path = path
@@ -24,7 +28,7 @@ class Patient:
         self.libraries = path / "lib"
         self.env = {"LD_LIBRARY_PATH": str(self.libraries), "LC_ALL": "C.UTF-8",
                     "HOME": str(path)}
-        self.words = ["--root", str(self.root.path)]
+        self.words = ["--root", str(self.root.path), *PATIENTLY]
         self.user = None
 
     def run(self, *words, **more):
@@ -188,7 +192,8 @@ def no_file_of_cuda(p):
 
 
 def the_cgroup_denies(p):
-    p.env["LD_PRELOAD"] = preload(compiled(p.path / "denied.so", DENIED))
+    (p.path / "denied.so").write_bytes(compiled(DENIED))
+    p.env["LD_PRELOAD"] = preload(p.path / "denied.so")
     return ("nodes", "bad", "the cgroup of this process denies /dev/nvidiactl",
             "srun --gres=gpu:1")
 

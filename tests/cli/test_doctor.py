@@ -16,7 +16,7 @@ import pytest
 import can
 from conftest import FAKE_DIR, GPUKIT, ROOT, clean_env, needed
 from doctor_roots import driver
-from doctor_set_ups import SET_UPS, Patient, no_driver
+from doctor_set_ups import PATIENTLY, SET_UPS, Patient, no_driver
 
 @pytest.fixture(name="patient")
 def new_patient(tmp_path):
@@ -142,7 +142,7 @@ FAULTS = {
 
 
 def examine(gpukit, made, **env):
-    done = gpukit("doctor", "--json", env={**made.env, **env})
+    done = gpukit("doctor", "--json", *PATIENTLY, env={**made.env, **env})
     assert done.stderr == ""
     report = json.loads(done.stdout)
     assert done.returncode == (0 if report["well"] else 1)
@@ -210,7 +210,7 @@ def test_split_gpus_are_counted(gpukit, machine):
 
 
 def test_a_machine_that_is_none(gpukit, tmp_path):
-    report = json.loads(gpukit("doctor", "--json", env={
+    report = json.loads(gpukit("doctor", "--json", *PATIENTLY, env={
         "LD_LIBRARY_PATH": FAKE_DIR,
         "GPUKIT_MACHINE": str(tmp_path / "none")}).stdout)
     one = by_id(report)["made_up"]
@@ -229,8 +229,8 @@ def test_functions_of_later_drivers_are_no_fault(gpukit, machine):
 def test_processes_outside_of_the_namespace_are_counted(machine):
     can.need("processes-of-its-own")
     made = machine("--load", "train:0,mem=1GiB")
-    done = subprocess.run([*can.PROCESSES, GPUKIT, "doctor", "--json"],
-                          text=True, env=clean_env(**made.env),
+    done = subprocess.run([*can.PROCESSES, GPUKIT, "doctor", "--json",
+                           *PATIENTLY], text=True, env=clean_env(**made.env),
                           capture_output=True, check=False)
     one = by_id(json.loads(done.stdout))["processes"]
     assert one["state"] == "warn", one
