@@ -38,9 +38,10 @@ below(libdir_of_config "${GPUKIT_LIBDIR}" "\${gpukit_prefix}")
 below(includedir_of_config "${GPUKIT_INCLUDEDIR}" "\${gpukit_prefix}")
 configure_file(cmake/gpukit.pc.in lib/pkgconfig/gpukit.pc @ONLY)
 configure_file(cmake/gpukit-config.cmake.in gpukit-config.cmake @ONLY)
+# A program that was compiled with 0.x runs with each later 0.x: one SONAME.
 write_basic_package_version_file(
 	${PROJECT_BINARY_DIR}/gpukit-config-version.cmake
-	COMPATIBILITY SameMinorVersion)
+	COMPATIBILITY SameMajorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/lib/pkgconfig/gpukit.pc
 	DESTINATION ${GPUKIT_LIBDIR}/pkgconfig)
 install(FILES ${PROJECT_BINARY_DIR}/gpukit-config.cmake

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - finds the verb and runs it. */
+#include "base/array.h"
 #include "cli/cmd.h"
 #include "cli/fake/fake.h"
 #include "cli/fake/launch/replay_process.h"
+
+#include "commit.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -49,8 +52,9 @@ static void guard_streams(void)
 
 static int print_version(FILE *to)
 {
-	return fputs("gpukit " GPUKIT_VERSION "\n", to) < 0 ? GK_EXIT_FAILURE
-							    : flush_output(to);
+	return fputs("gpukit " GPUKIT_VERSION GPUKIT_COMMIT_TOLD "\n", to) < 0
+		   ? GK_EXIT_FAILURE
+		   : flush_output(to);
 }
 
 /* argp calls this for --version of every verb, and then exits with 0. */
@@ -68,35 +72,56 @@ static int print_help(FILE *to)
 	fputs("Usage: gpukit VERB [OPTION...]\n\n", to);
 	for (const struct gk_cmd *const *cmd = gk_cmds; *cmd; cmd++)
 		fprintf(to, "  %-8s %s\n", (*cmd)->name, (*cmd)->summary);
-	fputs("\nRun `gpukit VERB --help` for the options of a verb.\n", to);
+	fputs("\nRun `gpukit VERB --help` for the options of a verb, `gpukit "
+	      "version` for the\nversion.\n",
+	      to);
 	return flush_output(to);
 }
 
 /*
- * On a made-up machine, PATH contains a link named nvidia-smi that leads to
- * this command.
+ * The names of links that start a verb: of the tool that the verb replaces. A
+ * made-up machine's PATH contains such a nvidia-smi; `./run install --aliases`
+ * makes all of them.
  */
-static bool is_nvidia_smi(const char *path)
+static const struct alias {
+	const char *name;
+	const struct gk_cmd *cmd;
+} aliases[] = {
+#define ALIAS(name, verb) {name, &gk_cmd_##verb},
+#include "cli/aliases.def"
+#undef ALIAS
+};
+
+/* The verb for which this command is named, or NULL. */
+static const struct gk_cmd *find_alias(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
-	return !strcmp(slash ? slash + 1 : path, "nvidia-smi");
+	for (size_t i = 0; i < COUNT(aliases); i++)
+		if (!strcmp(slash ? slash + 1 : path, aliases[i].name))
+			return aliases[i].cmd;
+	return NULL;
+}
+
+/* Messages name the verb, by whatever name the command was started. */
+static int run_found(const struct gk_cmd *cmd, int argc, char **argv)
+{
+	char name[64];
+
+	snprintf(name, sizeof name, "gpukit %s", cmd->name);
+	argv[0] = name;
+	return cmd->run(argc, argv);
 }
 
 static int run_verb(int argc, char **argv)
 {
 	const struct gk_cmd *cmd = find_verb(argv[0]);
-	char name[64];
 
-	if (!cmd) {
-		fprintf(stderr,
-			"gpukit: no verb '%s'; `gpukit help` lists them\n",
-			argv[0]);
-		return GK_EXIT_USAGE;
-	}
-	snprintf(name, sizeof name, "gpukit %s", cmd->name);
-	argv[0] = name;
-	return cmd->run(argc, argv);
+	if (cmd)
+		return run_found(cmd, argc, argv);
+	fprintf(stderr, "gpukit: no verb '%s'; `gpukit help` lists them\n",
+		argv[0]);
+	return GK_EXIT_USAGE;
 }
 
 /* Runs `help limit show` as `limit show --help`. */
@@ -111,8 +136,29 @@ static int run_help(int argc, char **argv)
 	return run_verb(argc, argv);
 }
 
+static bool is_any(const char *word, const char *a, const char *b,
+		   const char *c)
+{
+	return !strcmp(word, a) || !strcmp(word, b) || !strcmp(word, c);
+}
+
+static int run_gpukit(int argc, char **argv)
+{
+	if (argc < 2) {
+		print_help(stderr);
+		return GK_EXIT_USAGE;
+	}
+	if (is_any(argv[1], "version", "--version", "-V"))
+		return print_version(stdout);
+	if (is_any(argv[1], "help", "--help", "-h"))
+		return run_help(argc - 1, argv + 1);
+	return run_verb(argc - 1, argv + 1);
+}
+
 int main(int argc, char **argv)
 {
+	const struct gk_cmd *alias;
+
 	guard_streams();
 	/*
 	 * The threads that read GPUs allocate little. Mapping an arena for each
@@ -126,16 +172,6 @@ int main(int argc, char **argv)
 		return fake_replay_process_main();
 	if (argc && !strcmp(argv[0], FAKE_LOAD_NAME))
 		return fake_load_main(argc, argv);
-	if (argc && is_nvidia_smi(argv[0]))
-		return gk_cmd_smi.run(argc, argv);
-	if (argc < 2) {
-		print_help(stderr);
-		return GK_EXIT_USAGE;
-	}
-	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
-		return print_version(stdout);
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
-		return print_help(stdout);
-	return strcmp(argv[1], "help") != 0 ? run_verb(argc - 1, argv + 1)
-					    : run_help(argc - 1, argv + 1);
+	alias = argc ? find_alias(argv[0]) : NULL;
+	return alias ? run_found(alias, argc, argv) : run_gpukit(argc, argv);
 }

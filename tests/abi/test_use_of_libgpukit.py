@@ -2,6 +2,7 @@
 """Other projects find an installed libgpukit and use it."""
 
 import os
+import re
 import shutil
 import subprocess
 
@@ -85,8 +86,30 @@ def test_by_cmake(prefix, machine, tmp_path):
 
 
 def test_another_version_is_refused_by_cmake(prefix, tmp_path):
-    (tmp_path / "CMakeLists.txt").write_text(PROJECT.replace("0.1", "0.2"))
+    (tmp_path / "CMakeLists.txt").write_text(PROJECT.replace("0.1", "0.99"))
     done = subprocess.run(["cmake", "-S", tmp_path, "-B", tmp_path / "build",
                            f"-DCMAKE_PREFIX_PATH={prefix}"], text=True,
                           capture_output=True, check=False, env=clean_env())
     assert done.returncode and "gpukit" in done.stderr
+
+
+@pytest.mark.parametrize("installed_version, wanted, compatible", [
+    ("0.1.0", "0.1", True), ("0.9.2", "0.1", True), ("0.1.0", "0.2", False),
+    ("0.9.2", "1.0", False), ("1.0.0", "0.9", False)])
+def test_cmake_accepts_the_versions_that_readme_promises(
+        tmp_path, installed_version, wanted, compatible):
+    with open(f"{BUILD}/gpukit-config-version.cmake", encoding="utf-8") as f:
+        text = f.read()
+    ours = re.search(r'PACKAGE_VERSION "([\d.]+)"', text)[1]
+    text = text.replace(f'"{ours}"', f'"{installed_version}"')
+    major, minor = wanted.split(".")
+    script, version = tmp_path / "ask.cmake", tmp_path / "version.cmake"
+    version.write_text(text)
+    script.write_text(
+        f"set(PACKAGE_FIND_VERSION {wanted})\n"
+        f"set(PACKAGE_FIND_VERSION_MAJOR {major})\n"
+        f"set(PACKAGE_FIND_VERSION_MINOR {minor})\n"
+        f"include({version})\nmessage(\"is ${{PACKAGE_VERSION_COMPATIBLE}}\")\n")
+    told = subprocess.run(["cmake", "-P", script], text=True,
+                          capture_output=True, check=True).stderr
+    assert told == f"is {'TRUE' if compatible else 'FALSE'}\n"
