@@ -15,7 +15,7 @@ function(below_prefix kind)
 	set(GPUKIT_${kind} ${place} PARENT_SCOPE)
 endfunction()
 
-foreach(kind BINDIR LIBDIR DATADIR INCLUDEDIR)
+foreach(kind BINDIR LIBDIR DATADIR INCLUDEDIR MANDIR DOCDIR)
 	below_prefix(${kind})
 endforeach()
 if(IS_ABSOLUTE "${GPUKIT_BINDIR}")

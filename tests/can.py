@@ -65,6 +65,11 @@ TRIALS = {
     "ipv6": ipv6,
     "chromium": chromium,
     "systemd-analyze": command("systemd-analyze", "--version"),
+    "mandoc": command("mandoc", "-man", "/dev/null"),
+    "man": command("man", "--warnings", "--version"),
+    "bash": command("bash", "--version"),
+    "zsh": command("zsh", "--version"),
+    "fish": command("fish", "--version"),
 }
 
 

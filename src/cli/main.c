@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - finds the verb and runs it. */
-#include "base/array.h"
+#include "cli/aliases.h"
 #include "cli/cmd.h"
 #include "cli/fake/fake.h"
 #include "cli/fake/launch/replay_process.h"
+#include "cli/manual/manual.h"
 
 #include "commit.h"
 
@@ -78,31 +79,6 @@ static int print_help(FILE *to)
 	return flush_output(to);
 }
 
-/*
- * The names of links that start a verb: of the tool that the verb replaces. A
- * made-up machine's PATH contains such a nvidia-smi; `./run install --aliases`
- * makes all of them.
- */
-static const struct alias {
-	const char *name;
-	const struct gk_cmd *cmd;
-} aliases[] = {
-#define ALIAS(name, verb) {name, &gk_cmd_##verb},
-#include "cli/aliases.def"
-#undef ALIAS
-};
-
-/* The verb for which this command is named, or NULL. */
-static const struct gk_cmd *find_alias(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	for (size_t i = 0; i < COUNT(aliases); i++)
-		if (!strcmp(slash ? slash + 1 : path, aliases[i].name))
-			return aliases[i].cmd;
-	return NULL;
-}
-
 /* Messages name the verb, by whatever name the command was started. */
 static int run_found(const struct gk_cmd *cmd, int argc, char **argv)
 {
@@ -148,6 +124,9 @@ static int run_gpukit(int argc, char **argv)
 		print_help(stderr);
 		return GK_EXIT_USAGE;
 	}
+	/* The build asks for the manual. */
+	if (argc == 3 && !strcmp(argv[1], "--manual"))
+		return gk_manual_write(argv[2]);
 	if (is_any(argv[1], "version", "--version", "-V"))
 		return print_version(stdout);
 	if (is_any(argv[1], "help", "--help", "-h"))
@@ -172,6 +151,9 @@ int main(int argc, char **argv)
 		return fake_replay_process_main();
 	if (argc && !strcmp(argv[0], FAKE_LOAD_NAME))
 		return fake_load_main(argc, argv);
-	alias = argc ? find_alias(argv[0]) : NULL;
+	/* Shells ask for completions, by whatever name it was started. */
+	if (argc > 1 && !strcmp(argv[1], "--complete"))
+		return gk_complete(argc - 2, (const char *const *)argv + 2);
+	alias = argc ? gk_alias_find(argv[0]) : NULL;
 	return alias ? run_found(alias, argc, argv) : run_gpukit(argc, argv);
 }

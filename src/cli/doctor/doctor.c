@@ -5,6 +5,7 @@
 #include "cli/cmd.h"
 #include "cli/doctor/doctor.h"
 #include "cli/machine_opt.h"
+#include "cli/page.h"
 #include "cli/open.h"
 #include "cli/output.h"
 
@@ -79,8 +80,8 @@ static const struct argp argp = {
     .doc = "Says what is on this machine: driver, device files, GPUs, "
 	   "container, terminal; which verbs work; and what to do about what "
 	   "does not. Changes nothing.\vFor a program on a made-up machine, "
-	   "see `gpukit fake doctor FILE`.\n\nExit status: 0: nothing is bad, "
-	   "1: something is bad, 2: wrong usage.",
+	   "see `gpukit fake doctor FILE`.\n\nExit status: 0 if nothing is "
+	   "bad; 1 if something is bad; 2 for wrong usage.",
 };
 
 /* Opens the root and reads what all checks need. Returns 0 or an errno. */
@@ -175,4 +176,27 @@ const struct gk_cmd gk_cmd_doctor = {
     .name = "doctor",
     .summary = "says what is on this machine, what works and why not",
     .run = run_doctor,
+};
+
+const struct gk_manual_page doctor_pages[] = {
+    {
+	.name = "doctor",
+	.argp = &argp,
+	.text =
+	    "The worst comes first, with what to do. bad means that a verb or "
+	    "a "
+	    "GPU does not work; warn, that something works less well or CUDA "
+	    "programs do not start. At the end it lists the verbs that work, "
+	    "and why the others do not. It needs no rights, and ends within a "
+	    "second even if a GPU hangs.",
+	.environment =
+	    "NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR\tThe first one that is set "
+	    "and not empty chooses colours, unless an option does.\n",
+	.examples =
+	    "gpukit doctor\tSay what is wrong with this machine.\n"
+	    "gpukit doctor --root /host\tLook at the files of a host, from a "
+	    "container.\n"
+	    "gpukit fake -- gpukit doctor\tLook at a made-up machine.\n",
+    },
+    {.name = NULL},
 };

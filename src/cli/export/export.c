@@ -118,15 +118,15 @@ static const struct argp_child children[] = {
     {0},
 };
 
-static const struct argp argp = {
+const struct argp gk_export_argp = {
     .options = options,
     .parser = parse_export_option,
     .children = children,
     .doc = "Serves GPU metrics to Prometheus, on port " DEFAULT_PORT
 	   " of 127.0.0.1: /metrics, "
 	   "/api/v1/snapshot, /healthz."
-	   "\vRuns until SIGINT or SIGTERM. Exit status: 0, 1 after a failure, "
-	   "2 for a wrong option.",
+	   "\vRuns until SIGINT or SIGTERM.\n\nExit status: 0; 1 after a "
+	   "failure; 2 for a wrong option.",
 };
 
 static int run_export(int argc, char **argv)
@@ -141,7 +141,7 @@ static int run_export(int argc, char **argv)
 	};
 	int status;
 
-	gk_arg_parse(&argp, 0, argc, argv, &export);
+	gk_arg_parse(&gk_export_argp, 0, argc, argv, &export);
 	status = gk_export_run(&export);
 	gk_serve_options_free(&export.serve);
 	return status;

@@ -4,6 +4,7 @@
 #define GK_CLI_EXPORT_H
 
 #include "cli/serve/serve.h"
+#include "cli/page.h"
 #include "format/prometheus/prometheus.h"
 
 #include <gpukit/gpukit.h>
@@ -36,5 +37,8 @@ void gk_feed_put(struct gk_feed *feed, struct gk_snapshot *snap);
 /* Makes a page. Runs on another thread than gk_feed_put(). See http.h. */
 void gk_feed_page(struct gk_feed *feed, const struct gk_http_request *request,
 		  struct gk_http_page *ret_page);
+
+/* The options, for the manual. */
+extern const struct argp gk_export_argp;
 
 #endif

@@ -6,6 +6,7 @@
 #define GK_CLI_FAKE_H
 
 #include "machine/words/spec.h"
+#include "cli/page.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -217,5 +218,13 @@ bool fake_trap(const char *path, char *ret_text, size_t cap);
 
 /* Writes the name of the user who owns the machine at path. */
 void fake_owner(const char *path, char *ret_who, size_t cap);
+
+/* The options, for the manual. */
+extern const struct argp fake_argp;
+extern const struct argp fake_ctl_argp;
+extern const struct argp fake_load_argp;
+extern const struct argp fake_join_argp;
+extern const struct argp fake_scenario_argp;
+extern const struct argp fake_doctor_argp;
 
 #endif

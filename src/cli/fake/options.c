@@ -229,7 +229,7 @@ static error_t parse_fake_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp argp = {
+const struct argp fake_argp = {
     options,
     parse_fake_option,
     "[--] CMD [ARG...]\njoin [MACHINE] [-- CMD [ARG...]]\nctl ...\n"
@@ -249,5 +249,5 @@ static const struct argp argp = {
 void fake_options_read(int argc, char **argv, struct fake_options *ret_options)
 {
 	*ret_options = (struct fake_options){.warm_up_ns = WARM_UP_NS};
-	gk_arg_parse(&argp, ARGP_IN_ORDER, argc, argv, ret_options);
+	gk_arg_parse(&fake_argp, ARGP_IN_ORDER, argc, argv, ret_options);
 }

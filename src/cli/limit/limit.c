@@ -100,7 +100,7 @@ static const struct argp_child wish_child[] = {
     {0},
 };
 
-static const struct argp run_argp = {
+const struct argp limit_argp = {
     .options = run_options,
     .parser = parse_run,
     .args_doc =
@@ -114,8 +114,8 @@ static const struct argp run_argp = {
 	"removes a group without processes; audit compares its ledger with the "
 	"driver; verify tests that limits are enforced.\vGPUs are numbered as "
 	"nvidia-smi numbers them. " GK_ARG_SIZES
-	"\n\nExit status: that of CMD; 127 if it is not found, 126 if it "
-	"cannot be run, 2 for wrong usage, 1 for other errors.",
+	"\n\nExit status: that of CMD; 127 if it is not found; 126 if it "
+	"cannot be run; 2 for wrong usage; 1 for other errors.",
     .children = wish_child,
 };
 
@@ -123,7 +123,7 @@ static int run_command(int argc, char **argv)
 {
 	struct limit_run run = {.wish = limit_wish_none()};
 
-	gk_arg_parse(&run_argp, ARGP_IN_ORDER, argc, argv, &run);
+	gk_arg_parse(&limit_argp, ARGP_IN_ORDER, argc, argv, &run);
 	return limit_run(&run);
 }
 
@@ -137,34 +137,17 @@ static const struct verb {
 	bool needs_name;
 	enum more more;
 	int (*run)(struct limit_ask *ask);
-	const char *args, *doc;
-} verbs[] = {
-    {"ls", false, PLAIN, limit_ls, "", "Lists groups and their use of GPUs."},
-    {"show", false, PLAIN, limit_show, "[NAME]",
-     "Shows everything about a group: its limits, its use and its processes; "
-     "without a name, the group of this shell."},
-    {"top", false, INTERVAL, limit_top, "[NAME]",
-     "Shows groups, updated every second until q or Ctrl-C; only once if "
-     "stdout is not a terminal."},
-    {"set", true, WISH, limit_set, "NAME",
-     "Changes limits of a group at once; limits that are not named stay."},
-    {"suspend", true, PLAIN, limit_suspend, "NAME",
-     "Holds back launches and allocations of a group."},
-    {"resume", true, PLAIN, limit_resume, "NAME",
-     "Continues a suspended group."},
-    {"rm", true, PLAIN, limit_rm, "NAME",
-     "Removes a group that has no processes."},
-    {"audit", true, AUDIT, limit_audit, "NAME",
-     "Compares a group's ledger with the driver's figures for its processes, "
-     "and lists each process and what the ledger misses of it. Exit status 1 "
-     "if they differ."},
-    {"verify", false, VERIFY, limit_verify, "",
-     "Runs a known load within limits (2GiB and 30 % of one GPU, if none are "
-     "given), and prints what was granted and what the driver reports. Exit "
-     "status 1 if they differ."},
+} verbs[LIMIT_VERBS] = {
+    [LIMIT_LS] = {"ls", false, PLAIN, limit_ls},
+    [LIMIT_SHOW] = {"show", false, PLAIN, limit_show},
+    [LIMIT_TOP] = {"top", false, INTERVAL, limit_top},
+    [LIMIT_SET] = {"set", true, WISH, limit_set},
+    [LIMIT_SUSPEND] = {"suspend", true, PLAIN, limit_suspend},
+    [LIMIT_RESUME] = {"resume", true, PLAIN, limit_resume},
+    [LIMIT_RM] = {"rm", true, PLAIN, limit_rm},
+    [LIMIT_AUDIT] = {"audit", true, AUDIT, limit_audit},
+    [LIMIT_VERIFY] = {"verify", false, VERIFY, limit_verify},
 };
-
-#define VERBS (sizeof verbs / sizeof *verbs)
 
 static const struct argp_option verb_options[] = {
     {"json", KEY_JSON, 0, 0, "As JSON (docs/LIMIT.md)", 3},
@@ -189,13 +172,14 @@ static const struct argp_option verify_options[] = {
 
 struct verb_input {
 	const struct verb *verb;
+	bool takes_name;
 	struct limit_ask ask;
 };
 
 static void take_name(struct argp_state *state, struct verb_input *input,
 		      const char *arg)
 {
-	if (!*input->verb->args)
+	if (!input->takes_name)
 		argp_error(state,
 			   "unexpected argument '%s'; this takes no name", arg);
 	if (input->ask.name)
@@ -290,29 +274,63 @@ static const struct argp_child verify_child[] = {
     {0},
 };
 
-static const struct argp_child *const children[] = {
-    [PLAIN] = NULL,        [WISH] = wish_child,     [INTERVAL] = interval_child,
-    [AUDIT] = audit_child, [VERIFY] = verify_child,
+/* `text` is what it does. */
+#define VERB_ARGP(arguments, text, more)                                       \
+	{                                                                      \
+		.options = verb_options, .parser = parse_verb,                 \
+		.args_doc = arguments, .doc = text, .children = more           \
+	}
+
+const struct argp limit_argps[LIMIT_VERBS] = {
+    [LIMIT_LS] = VERB_ARGP("", "Lists groups and their use of GPUs.", NULL),
+    [LIMIT_SHOW] =
+	VERB_ARGP("[NAME]",
+		  "Shows everything about a group: its limits, its use and its "
+		  "processes; without a name, the group of this shell.",
+		  NULL),
+    [LIMIT_TOP] = VERB_ARGP(
+	"[NAME]",
+	"Shows groups, updated every second until q or Ctrl-C; only once if "
+	"stdout is not a terminal.",
+	interval_child),
+    [LIMIT_SET] = VERB_ARGP(
+	"NAME",
+	"Changes limits of a group at once; limits that are not named stay.",
+	wish_child),
+    [LIMIT_SUSPEND] = VERB_ARGP(
+	"NAME", "Holds back launches and allocations of a group.", NULL),
+    [LIMIT_RESUME] = VERB_ARGP("NAME", "Continues a suspended group.", NULL),
+    [LIMIT_RM] =
+	VERB_ARGP("NAME", "Removes a group that has no processes.", NULL),
+    [LIMIT_AUDIT] = VERB_ARGP(
+	"NAME",
+	"Compares a group's ledger with the driver's figures for its "
+	"processes, and lists each process and what the ledger misses of it. "
+	"Exit status 1 if they differ.",
+	audit_child),
+    [LIMIT_VERIFY] = VERB_ARGP(
+	"",
+	"Runs a known load within limits (2GiB and 30 % of one GPU, if none "
+	"are given), and prints what was granted and what the driver reports. "
+	"Exit status 1 if they differ.",
+	verify_child),
 };
 
-static int run_verb(const struct verb *verb, int argc, char **argv)
+static int run_verb(enum limit_verb which, int argc, char **argv)
 {
+	const struct verb *verb = &verbs[which];
 	struct verb_input input = {
 	    .verb = verb,
+	    .takes_name = *limit_argps[which].args_doc,
 	    .ask = {.wish = limit_wish_none(),
 		    .interval_ns = GK_NS_PER_S,
 		    .seconds = 3},
 	};
-	const struct argp argp = {.options = verb_options,
-				  .parser = parse_verb,
-				  .args_doc = verb->args,
-				  .doc = verb->doc,
-				  .children = children[verb->more]};
 	char name[32];
 
 	snprintf(name, sizeof name, "gpukit limit %s", verb->name);
 	argv[0] = name;
-	gk_arg_parse(&argp, 0, argc, argv, &input);
+	gk_arg_parse(&limit_argps[which], 0, argc, argv, &input);
 	return verb->run(&input.ask);
 }
 
@@ -320,9 +338,9 @@ static int run_limit(int argc, char **argv)
 {
 	if (argc == 4 && !strcmp(argv[1], LIMIT_VERIFY_LOAD))
 		return limit_verify_load(argv[2], strtoull(argv[3], NULL, 10));
-	for (size_t i = 0; argc > 1 && i < VERBS; i++)
+	for (int i = 0; argc > 1 && i < LIMIT_VERBS; i++)
 		if (!strcmp(argv[1], verbs[i].name))
-			return run_verb(&verbs[i], argc - 1, argv + 1);
+			return run_verb((enum limit_verb)i, argc - 1, argv + 1);
 	return run_command(argc, argv);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "cli/page.h"
 #include "limit/group.h"
 #include "limit/name.h"
 
@@ -37,6 +38,21 @@ struct limit_wish {
 	struct limit_each memory, compute;
 	int rule, priority, contexts_free, oversubscribe;
 };
+
+/* The subcommands that show and change groups, and their options. */
+enum limit_verb {
+	LIMIT_LS,
+	LIMIT_SHOW,
+	LIMIT_TOP,
+	LIMIT_SET,
+	LIMIT_SUSPEND,
+	LIMIT_RESUME,
+	LIMIT_RM,
+	LIMIT_AUDIT,
+	LIMIT_VERIFY,
+	LIMIT_VERBS,
+};
+extern const struct argp limit_argp, limit_argps[LIMIT_VERBS];
 
 extern const struct argp limit_wish_argp; /* its input is a struct limit_wish */
 

@@ -67,7 +67,7 @@ static const struct argp_option options[] = {
     {"size", KEY_SIZE, "WxH", 0,
      "Size in pixels; texts and lines scale with it", 19},
     {"title", KEY_TITLE, "TEXT", 0, "Title instead of host, GPUs and time", 20},
-    {"help", 'h', 0, 0, "Show this help", -1},
+    {NULL, 'h', 0, OPTION_HIDDEN, NULL, 0},
     {0},
 };
 
@@ -103,6 +103,11 @@ static const struct {
     {"host", GK_PLOT_HOST_MEMORY},
     {"cpu", GK_PLOT_CPU},
 };
+
+const char *plot_panel_name(size_t i)
+{
+	return i < COUNT(panel_names) ? panel_names[i].name : NULL;
+}
 
 static void choose_way(struct argp_state *state, enum plot_way way)
 {
@@ -354,19 +359,19 @@ static error_t parse_plot_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp argp = {
+const struct argp plot_argp = {
     .options = options,
     .parser = parse_plot_option,
     .args_doc = "FILE...",
     .doc =
 	"Draws recordings of `gpukit record`: utilisation, memory, power and "
 	"temperature of GPUs over time, as far as they were recorded.\vExit "
-	"status: 0, 1 after a failure, 2 for a wrong option.",
+	"status: 0; 1 after a failure; 2 for a wrong option.",
 };
 
 void plot_options_parse(int argc, char **argv, struct plot_options *ret)
 {
-	gk_arg_parse(&argp, 0, argc, argv, ret);
+	gk_arg_parse(&plot_argp, 0, argc, argv, ret);
 }
 
 void plot_options_free(struct plot_options *o)

@@ -4,6 +4,7 @@
 #define GK_CLI_PLOT_OPTIONS_H
 
 #include "plot/script.h"
+#include "cli/page.h"
 
 /* A list of words, each followed by a NUL. */
 struct plot_list {
@@ -39,5 +40,11 @@ struct plot_options {
 /* Parses the command line; exits if it is wrong. */
 void plot_options_parse(int argc, char **argv, struct plot_options *ret);
 void plot_options_free(struct plot_options *options);
+
+/* The short name of a panel, by number; NULL after the last. */
+const char *plot_panel_name(size_t i);
+
+/* The options, for the manual. */
+extern const struct argp plot_argp;
 
 #endif

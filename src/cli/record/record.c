@@ -356,7 +356,7 @@ static const struct argp_child children[] = {
     {0},
 };
 
-static const struct argp argp = {
+const struct argp record_argp = {
     .options = options,
     .parser = parse_record_option,
     .args_doc = "[-- COMMAND [ARG...]]",
@@ -364,14 +364,14 @@ static const struct argp argp = {
 	"Logs the GPU use of processes to a file, every interval, until SIGINT "
 	"or SIGTERM. With a command: runs it, records it and its children "
 	"every second, and prints a summary at its end.\v" GK_ARG_SIZES
-	"\n\nExit status: 0, 1 after a failure, 2 for a wrong option; with a "
+	"\n\nExit status: 0; 1 after a failure; 2 for a wrong option; with a "
 	"command, its own status.",
     .children = children,
 };
 
 void record_parse(struct record *record, int argc, char **argv)
 {
-	gk_arg_parse(&argp, 0, argc, argv, record);
+	gk_arg_parse(&record_argp, 0, argc, argv, record);
 }
 
 void record_free(struct record *record)

@@ -4,6 +4,7 @@
 #define GK_CLI_RECORD_H
 
 #include "base/str.h"
+#include "cli/page.h"
 #include "cli/timings_opt.h"
 #include "record/chosen.h"
 #include "record/file.h"
@@ -117,5 +118,8 @@ int record_job_exit_status(const struct record_job *job);
 /* Prints lines about the job, with its time and memory. */
 void record_job_report(const struct record_job *job, char **argv,
 		       const struct gk_summary *summary, const char *file);
+
+/* The options, for the manual. */
+extern const struct argp record_argp;
 
 #endif

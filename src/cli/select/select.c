@@ -316,7 +316,7 @@ static const struct argp_child children[] = {
     {0},
 };
 
-static const struct argp argp = {
+const struct argp gk_select_argp = {
     .options = options,
     .parser = parse_select_option,
     .args_doc = "\n--reserve [--] CMD [ARG...]",
@@ -336,7 +336,7 @@ static int run_select(int argc, char **argv)
 	};
 	int status;
 
-	gk_arg_parse(&argp, ARGP_IN_ORDER, argc, argv, &counts);
+	gk_arg_parse(&gk_select_argp, ARGP_IN_ORDER, argc, argv, &counts);
 	status = gk_select_run(&counts.run);
 	free(counts.run.free_users);
 	return status;

@@ -4,6 +4,7 @@
 #define GK_CLI_SELECT_H
 
 #include "base/str.h"
+#include "cli/page.h"
 #include "cli/timings_opt.h"
 #include "core/choose/reserve.h"
 #include "core/choose/select.h"
@@ -56,5 +57,8 @@ int gk_select_run(struct gk_select_run *run);
  */
 void gk_select_bar_text(struct gk_buf *out, const char *path,
 			const struct gk_reserve_bar *bar);
+
+/* The options, for the manual. */
+extern const struct argp gk_select_argp;
 
 #endif

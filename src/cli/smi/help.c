@@ -2,76 +2,100 @@
 /* help.c - prints the help texts of `gpukit smi` and of its subcommands. */
 #include "cli/smi/smi.h"
 
-struct line {
-	enum smi_mode mode;
-	const char *option; /* option; NULL: the row is a heading */
-	const char *text;
+const struct gk_option_line smi_lines[] = {
+    {"", "a table of the GPUs and of their processes"},
+    {"-L,   --list-gpus", "a line for each GPU and MIG device"},
+    {"-q,   --query", "all values of each GPU, as keys and values"},
+    {"-x,   --xml-format", "with -q: as XML"},
+    {"-d,   --display=LIST", "with -q: only some parts, such as MEMORY,ECC"},
+    {"--query-gpu=LIST", "values of each GPU, as CSV"},
+    {"--query-compute-apps=LIST", "compute processes"},
+    {"--query-accounted-apps=LIST", "processes in the accounting"},
+    {"--query-retired-pages=LIST", "retired memory pages"},
+    {"--query-remapped-rows=LIST", "remapped memory rows"},
+    {"--query-supported-clocks=LIST", "supported clocks"},
+    {"--help-query-gpu",
+     "fields of --query-gpu=; the same for the other queries"},
+    {"--format=LIST", "format of a query: csv[,noheader][,nounits]"},
+    {"-i,   --id=LIST",
+     "only these GPUs: indices, UUIDs or PCI bus ids, separated by commas"},
+    {"-l,   --loop=SEC", "repeat every so many seconds (5)"},
+    {"-lms, --loop-ms=MS", "the same in milliseconds"},
+    {"-f,   --filename=FILE", "write to a file"},
+    {"-h,   --help", "this list"},
+    {"--version", "versions of driver, NVML and CUDA"},
+    {0},
 };
 
-static const struct line lines[] = {
-    {SMI_HELP, NULL,
-     "Shows NVIDIA GPUs, with the options and formats of nvidia-smi."},
-    {SMI_HELP, NULL, "\nnvidia-smi [OPTION [ARG]]...\n"},
-    {SMI_HELP, "", "a table of the GPUs and of their processes"},
-    {SMI_HELP, "-L,   --list-gpus", "a line for each GPU and MIG device"},
-    {SMI_HELP, "-q,   --query", "all values of each GPU, as keys and values"},
-    {SMI_HELP, "-x,   --xml-format", "with -q: as XML"},
-    {SMI_HELP,
-     "-d,   --display=", "with -q: only some parts, such as MEMORY,ECC"},
-    {SMI_HELP, "--query-gpu=", "values of each GPU, as CSV"},
-    {SMI_HELP, "--query-compute-apps=", "compute processes"},
-    {SMI_HELP, "--query-accounted-apps=", "processes in the accounting"},
-    {SMI_HELP, "--query-retired-pages=", "retired memory pages"},
-    {SMI_HELP, "--query-remapped-rows=", "remapped memory rows"},
-    {SMI_HELP, "--query-supported-clocks=", "supported clocks"},
-    {SMI_HELP, "--help-query-gpu",
-     "fields of --query-gpu=; the same for the other queries"},
-    {SMI_HELP, "--format=", "format of a query: csv[,noheader][,nounits]"},
-    {SMI_HELP, "-i,   --id=",
-     "only these GPUs: indices, UUIDs or PCI bus ids, separated by commas"},
-    {SMI_HELP, "-l,   --loop=", "repeat every so many seconds (5)"},
-    {SMI_HELP, "-lms, --loop-ms=", "the same in milliseconds"},
-    {SMI_HELP, "-f,   --filename=", "write to a file"},
-    {SMI_HELP, "--version", "versions of driver, NVML and CUDA"},
-    {SMI_HELP, NULL, "\nSubcommands; each has -h:\n"},
-    {SMI_HELP, "pmon", "a line for each process, repeatedly"},
-    {SMI_HELP, "dmon", "a line for each GPU, repeatedly"},
-    {SMI_HELP, "topo", "how the GPUs are connected"},
-    {SMI_HELP, "mig", "the instances of split GPUs"},
-    {SMI_HELP_PMON, NULL, "nvidia-smi pmon [OPTION [ARG]]...\n"},
-    {SMI_HELP_PMON, "-i, --id=", "only these GPUs"},
-    {SMI_HELP_PMON, "-d, --delay=", "seconds between lines (1)"},
-    {SMI_HELP_PMON, "-c, --count=", "end after this many lines"},
-    {SMI_HELP_PMON, "-s, --select=", "u utilisation (default), m memory"},
-    {SMI_HELP_PMON, "-o, --options=", "D adds the date, T the time"},
-    {SMI_HELP_PMON, "-f, --filename=", "write to a file"},
-    {SMI_HELP_DMON, NULL, "nvidia-smi dmon [OPTION [ARG]]...\n"},
-    {SMI_HELP_DMON, "-i, --id=", "only these GPUs"},
-    {SMI_HELP_DMON, "-d, --delay=", "seconds between lines (1)"},
-    {SMI_HELP_DMON, "-c, --count=", "end after this many lines"},
-    {SMI_HELP_DMON, "-s, --select=",
+static const struct gk_option_line subcommands[] = {
+    {"pmon", "a line for each process, repeatedly"},
+    {"dmon", "a line for each GPU, repeatedly"},
+    {"topo", "how the GPUs are connected"},
+    {"mig", "the instances of split GPUs"},
+    {0},
+};
+
+#define MONITOR                                                                \
+	{"-i, --id=LIST", "only these GPUs"},                                  \
+	    {"-d, --delay=SEC", "seconds between lines (1)"},                  \
+	    {"-c, --count=N", "end after this many lines"},                    \
+	    {"-o, --options=DT", "D adds the date, T the time"},               \
+	    {"-f, --filename=FILE", "write to a file"},                        \
+	{                                                                      \
+		0                                                              \
+	}
+
+const struct gk_option_line smi_pmon_lines[] = {
+    {"-s, --select=um", "u utilisation (default), m memory"},
+    MONITOR,
+};
+
+const struct gk_option_line smi_dmon_lines[] = {
+    {"-s, --select=pucvmet",
      "p power and temperature, u utilisation, c clocks (these three by "
      "default), v violations, m memory, e errors, t PCIe traffic"},
-    {SMI_HELP_DMON, "-o, --options=", "D adds the date, T the time"},
-    {SMI_HELP_DMON, "-f, --filename=", "write to a file"},
-    {SMI_HELP_TOPOLOGY, NULL, "nvidia-smi topo -m\n"},
-    {SMI_HELP_TOPOLOGY, "-m, --matrix",
+    MONITOR,
+};
+
+const struct gk_option_line smi_topo_lines[] = {
+    {"-m, --matrix",
      "the path between each pair of GPUs, and the nearest CPUs"},
-    {SMI_HELP_MIG, NULL, "nvidia-smi mig OPTION\n"},
-    {SMI_HELP_MIG, "-lgi, --list-gpu-instances", "GPU instances"},
-    {SMI_HELP_MIG, "-lci, --list-compute-instances", "compute instances"},
-    {SMI_HELP_MIG, "-i, --id=", "only these GPUs"},
+    {0},
+};
+
+const struct gk_option_line smi_mig_lines[] = {
+    {"-lgi, --list-gpu-instances", "GPU instances"},
+    {"-lci, --list-compute-instances", "compute instances"},
+    {"-i,   --id=LIST", "only these GPUs"},
+    {0},
+};
+
+static const struct help {
+	enum smi_mode mode;
+	const char *head;
+	const struct gk_option_line *lines;
+} helps[] = {
+    {SMI_HELP,
+     "Shows NVIDIA GPUs, with the options and formats of nvidia-smi.\n\n"
+     "nvidia-smi [OPTION [ARG]]...\n",
+     smi_lines},
+    {SMI_HELP, "\nSubcommands; each has -h:\n", subcommands},
+    {SMI_HELP_PMON, "nvidia-smi pmon [OPTION [ARG]]...\n", smi_pmon_lines},
+    {SMI_HELP_DMON, "nvidia-smi dmon [OPTION [ARG]]...\n", smi_dmon_lines},
+    {SMI_HELP_TOPOLOGY, "nvidia-smi topo -m\n", smi_topo_lines},
+    {SMI_HELP_MIG, "nvidia-smi mig OPTION\n", smi_mig_lines},
 };
 
 void smi_help(struct gk_buf *out, enum smi_mode mode)
 {
-	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-		if (lines[i].mode != mode)
+	for (size_t i = 0; i < sizeof helps / sizeof *helps; i++) {
+		const struct gk_option_line *line = helps[i].lines;
+
+		if (helps[i].mode != mode)
 			continue;
-		if (lines[i].option)
-			gk_buf_printf(out, "    %-34s %s\n", lines[i].option,
-				      lines[i].text);
-		else
-			gk_buf_printf(out, "%s\n", lines[i].text);
+		gk_buf_printf(out, "%s\n", helps[i].head);
+		for (; line->names; line++)
+			gk_buf_printf(out, "    %-34s %s\n", line->names,
+				      line->doc);
 	}
 }

@@ -158,13 +158,13 @@ static int take_xml(struct smi *smi, const char *arg)
 	return 0;
 }
 
-struct option {
+struct smi_option {
 	const char *brief, *full; /* names with their dashes, or NULL */
 	enum { BARE, WITH_ARG, MAYBE_ARG } arg;
 	int (*take)(struct smi *smi, const char *arg);
 };
 
-static const struct option options[] = {
+static const struct smi_option options[] = {
     {"-h", "--help", BARE, take_help},
     {NULL, "--version", BARE, take_version},
     {"-L", "--list-gpus", BARE, take_list},
@@ -179,7 +179,7 @@ static const struct option options[] = {
     {0},
 };
 
-static const struct option mon_options[] = {
+static const struct smi_option mon_options[] = {
     {"-h", "--help", BARE, take_help},
     {"-i", "--id", WITH_ARG, take_ids},
     {"-d", "--delay", WITH_ARG, take_loop},
@@ -190,14 +190,14 @@ static const struct option mon_options[] = {
     {0},
 };
 
-static const struct option topo_options[] = {
+static const struct smi_option topo_options[] = {
     {"-h", "--help", BARE, take_help},
     {"-m", "--matrix", BARE, take_matrix},
     {"-i", "--id", WITH_ARG, take_ids},
     {0},
 };
 
-static const struct option mig_options[] = {
+static const struct smi_option mig_options[] = {
     {"-h", "--help", BARE, take_help},
     {"-lgi", "--list-gpu-instances", BARE, take_gpu_instances},
     {"-lci", "--list-compute-instances", BARE, take_compute_instances},
@@ -216,9 +216,9 @@ static bool is_option(const char *word, const char *name, const char **ret_arg)
 	return !word[len] || word[len] == '=';
 }
 
-static const struct option *find_smi_option(const struct option *table,
-					    const char *word,
-					    const char **ret_arg)
+static const struct smi_option *find_smi_option(const struct smi_option *table,
+						const char *word,
+						const char **ret_arg)
 {
 	for (; table->take; table++)
 		if (is_option(word, table->brief, ret_arg) ||
@@ -263,14 +263,14 @@ static bool ends_here(const char *next)
 	return !next || *next == '-';
 }
 
-static int parse_smi_option(struct smi *smi, const struct option *table,
+static int parse_smi_option(struct smi *smi, const struct smi_option *table,
 			    char **word)
 {
 	int status = 0;
 
 	for (; !status && *word; word++) {
 		const char *arg = NULL;
-		const struct option *option =
+		const struct smi_option *option =
 		    find_smi_option(table, *word, &arg);
 		bool took = false;
 
@@ -297,7 +297,7 @@ static const struct word {
 	const char *name;
 	enum smi_mode mode, help;
 	const char *groups; /* default of the option -s */
-	const struct option *options;
+	const struct smi_option *options;
 } words[] = {
     {"pmon", SMI_PMON, SMI_HELP_PMON, "u", mon_options},
     {"dmon", SMI_DMON, SMI_HELP_DMON, "puc", mon_options},

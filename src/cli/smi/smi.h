@@ -4,6 +4,7 @@
 #define GK_CLI_SMI_H
 
 #include "format/smi/mon.h"
+#include "cli/page.h"
 #include "format/smi/query.h"
 
 /* The exit statuses of nvidia-smi. */
@@ -62,5 +63,9 @@ int smi_run(struct smi *smi);
 
 /* Appends the help text of a mode. */
 void smi_help(struct gk_buf *out, enum smi_mode mode);
+
+/* The options, as the help and the pages of the manual list them. */
+extern const struct gk_option_line smi_lines[], smi_pmon_lines[],
+    smi_dmon_lines[], smi_topo_lines[], smi_mig_lines[];
 
 #endif

@@ -280,11 +280,11 @@ static const struct argp_child children[] = {
     {0},
 };
 
-static const struct argp argp = {
+const struct argp gk_stat_argp = {
     .options = options,
     .parser = parse_stat_option,
-    .doc = "Shows GPUs and their processes, once or every interval.\vExit "
-	   "status: 0, 1 after a failure, 2 for a wrong option.",
+    .doc = "Shows GPUs and their processes, once or every interval."
+	   "\vExit status: 0; 1 after a failure; 2 for a wrong option.",
     .children = children,
 };
 
@@ -295,7 +295,7 @@ static int run_stat(int argc, char **argv)
 	    .machine = GK_OPTIONS_DEFAULT,
 	};
 
-	gk_arg_parse(&argp, 0, argc, argv, &stat);
+	gk_arg_parse(&gk_stat_argp, 0, argc, argv, &stat);
 	return gk_stat_run(&stat);
 }
 

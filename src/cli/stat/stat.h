@@ -4,6 +4,7 @@
 #define GK_CLI_STAT_H
 
 #include "cli/output.h"
+#include "cli/page.h"
 #include "cli/timings_opt.h"
 #include "format/gpustat.h"
 
@@ -35,5 +36,8 @@ struct gk_stat {
 
 /* Prints the reports. Returns a gk_exit, after a message unless it is 0. */
 int gk_stat_run(const struct gk_stat *stat);
+
+/* The options, for the manual. */
+extern const struct argp gk_stat_argp;
 
 #endif

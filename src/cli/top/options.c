@@ -430,19 +430,20 @@ static const struct argp_child children[] = {
     {0},
 };
 
-static const struct argp argp = {
+const struct argp top_argp = {
     .options = options,
     .parser = parse_top_option,
     .children = children,
     .doc = "Shows GPUs and their processes, live. Press `h` for the keys. "
 	   "Prints a last report at the end.\vIf stdin or stdout is not a "
-	   "terminal, prints one report. Exit status: 0, 1 after a failure, 2 "
-	   "for a wrong option. Settings: $XDG_CONFIG_HOME/gpukit/top.yaml.",
+	   "terminal, prints one report. Settings are in "
+	   "$XDG_CONFIG_HOME/gpukit/top.yaml.\n\n"
+	   "Exit status: 0; 1 after a failure; 2 for a wrong option.",
 };
 
 void top_parse(struct top *top, int argc, char **argv)
 {
-	gk_arg_parse(&argp, 0, argc, argv, top);
+	gk_arg_parse(&top_argp, 0, argc, argv, top);
 }
 
 void top_free(struct top *top)

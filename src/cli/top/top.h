@@ -6,6 +6,7 @@
 #define GK_CLI_TOP_H
 
 #include "cli/output.h"
+#include "cli/page.h"
 #include "cli/timings_opt.h"
 #include "tui/app.h"
 
@@ -106,5 +107,8 @@ int top_show_hosts(struct top *top, bool viewer);
 int top_view(struct top *top, struct gk *gk);
 
 void top_free(struct top *top);
+
+/* The options, for the manual. */
+extern const struct argp top_argp;
 
 #endif

@@ -130,13 +130,13 @@ static const struct argp_child children[] = {
     {0},
 };
 
-static const struct argp argp = {
+const struct argp gk_web_argp = {
     .options = options,
     .parser = parse_web_option,
     .children = children,
     .doc = "Shows GPUs as a live web page, on port " DEFAULT_PORT
 	   " of 127.0.0.1; --peer adds other machines to the page.\vRuns until "
-	   "SIGINT or SIGTERM. Exit status: 0, 1 after a failure, 2 for a "
+	   "SIGINT or SIGTERM.\n\nExit status: 0; 1 after a failure; 2 for a "
 	   "wrong option.",
 };
 
@@ -151,7 +151,7 @@ static int run_web(int argc, char **argv)
 	};
 	int status;
 
-	gk_arg_parse(&argp, 0, argc, argv, &web);
+	gk_arg_parse(&gk_web_argp, 0, argc, argv, &web);
 	status = web.follow ? gk_web_follow(&web) : gk_web_run(&web);
 	gk_serve_options_free(&web.serve);
 	free(web.peers);

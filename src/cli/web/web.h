@@ -4,6 +4,7 @@
 #define GK_CLI_WEB_H
 
 #include "cli/serve/serve.h"
+#include "cli/page.h"
 
 #include <gpukit/gpukit.h>
 
@@ -30,5 +31,8 @@ int gk_web_run(const struct gk_web *web);
  * arrives. Returns a gk_exit, after a message unless it is 0.
  */
 int gk_web_follow(const struct gk_web *web);
+
+/* The options, for the manual. */
+extern const struct argp gk_web_argp;
 
 #endif

@@ -5,12 +5,15 @@
 #include "base/str.h"
 #include "cli/arg.h"
 #include "cli/cmd.h"
+#include "cli/fake/manual.h"
+#include "machine/file/fault_kinds.h"
 #include "machine/file/numbers.h"
 #include "machine/file/value.h"
 #include "machine/model/model.h"
 #include "machine/store/board.h"
 #include "machine/store/gate.h"
 #include "machine/store/machine.h"
+#include "machine/trouble/fault.h"
 #include "machine/words/spec.h"
 
 #include <argp.h>
@@ -128,6 +131,56 @@ int ctl_ls(struct ctl *ctl, int argc, char **argv)
 	return code;
 }
 
+/* ---- completion ---- */
+
+/* Adds the words of a usage that are to be typed as they are. */
+static void add_usage_words(struct gk_completion *answer, const char *usage)
+{
+	char words[128], *next = words, *word;
+
+	gk_str_copy(words, sizeof words, usage + strcspn(usage, " "));
+	while ((word = strsep(&next, " []|/")))
+		if (*word >= 'a' && *word <= 'z')
+			gk_complete_word(answer, word, NULL);
+}
+
+static void add_values(struct gk_completion *answer, const char *after)
+{
+	char word[64];
+
+	for (int i = 0; i < GKF_V_COUNT; i++) {
+		snprintf(word, sizeof word, "%s%s", gkf_values[i].name, after);
+		gk_complete_word(answer, word, NULL);
+	}
+}
+
+static void add_faults(struct gk_completion *answer)
+{
+	for (int i = 0; i < GKF_FAULT_COUNT; i++)
+		gk_complete_word(answer, gkf_faults[i].name,
+				 gkf_faults[i].help);
+	for (int i = 0; i < GKF_MACHINE_FAULT_COUNT; i++)
+		gk_complete_word(answer, gkf_machine_faults[i].name,
+				 gkf_machine_faults[i].help);
+}
+
+void fake_ctl_words(struct gk_completion *answer, const struct gk_cursor *q)
+{
+	const char *verb = q->arg_count ? q->args[0] : "";
+
+	for (size_t i = 0; i < VERBS; i++)
+		if (!q->arg_count)
+			gk_complete_word(answer, verbs[i].name, verbs[i].usage);
+		else if (!strcmp(verb, verbs[i].name))
+			add_usage_words(answer, verbs[i].usage);
+	if (!strcmp(verb, "set"))
+		add_values(answer, "=");
+	if (!strcmp(verb, "clear"))
+		add_values(answer, "");
+	if (!strcmp(verb, "fail") || !strcmp(verb, "clear"))
+		add_faults(answer);
+}
+
 /* ---- the command line ---- */
 
 struct arguments {
@@ -211,49 +264,50 @@ static int run_verb(const struct verb *verb, const struct arguments *a)
 	return code;
 }
 
+static const struct argp_option options[] = {
+    {"name", 'n', "MACHINE", 0, "The machine (GPUKIT_MACHINE, or the only one)",
+     0},
+    {"json", 'j', NULL, 0, "For ls, show, clock and coverage", 0},
+    {"by-caller", 'c', NULL, 0, "For coverage: list refusals by program", 0},
+    {0}};
+
+const struct argp fake_ctl_argp = {
+    options,
+    parse_ctl_option,
+    "ls\nshow [GPU]\ntopology\nclock [pause|run|step TIME|speed N]\n"
+    "set [GPU] KEY=VALUE...\nfaults\n"
+    "fail [GPU] WHAT...\nclear [GPU] [WHAT...]\nreset\n"
+    "reset-gpu GPU\nmig GPU [ls|on|off|create LAYOUT [at SLICE]|"
+    "destroy GI[/CI]]\necc GPU [KIND LOCATION [COUNT]]\n"
+    "coverage [--by-caller]",
+    "Shows and changes a running made-up machine; all processes of the "
+    "machine see changes at once.\vGPU is an index, a range 0-3, a "
+    "list 0,2 or all. KEY is a value that `show` lists "
+    "(temperature=95, power=250W, extra-memory=4GiB), nvlink.LINK.WHAT "
+    "(nvlink.3.state=down, nvlink.all.crc-data=7), or, for the whole "
+    "machine, latency=none|real, latency.FUNCTION=50ms, which delays "
+    "one NVML function, conf-compute=off|on|devtools, or "
+    "permission=root|all|none: who may change GPUs through NVML. "
+    "`fail` injects a fault that `faults` lists (fail 2 lost, fail 0 "
+    "pcie=1x4, fail 0 oom=3, fail driver-mismatch), or makes a "
+    "function fail: fail [GPU] "
+    "nvmlDeviceGetPowerUsage=NVML_ERROR_UNKNOWN [after=N] [times=N] "
+    "[probability=P] [seed=N]; =hang never returns. `clear` returns "
+    "values to the model and repairs faults; `reset` does so for all "
+    "GPUs, and removes added latencies and counts. `reset-gpu` does "
+    "what nvidia-smi --gpu-reset does. `ecc` causes memory errors (ecc "
+    "0 parity l2 3) and shows them. `clock` shows machine time and the "
+    "progress of a scenario, stops time and moves it "
+    "on.\n\n" GK_ARG_SIZES,
+    NULL,
+    NULL,
+    NULL};
+
 int fake_ctl(int argc, char **argv)
 {
-	static const struct argp_option options[] = {
-	    {"name", 'n', "MACHINE", 0,
-	     "The machine (GPUKIT_MACHINE, or the only one)", 0},
-	    {"json", 'j', NULL, 0, "For ls, show, clock and coverage", 0},
-	    {"by-caller", 'c', NULL, 0,
-	     "For coverage: list refusals by program", 0},
-	    {0}};
-	static const struct argp argp = {
-	    options,
-	    parse_ctl_option,
-	    "ls\nshow [GPU]\ntopology\nclock [pause|run|step TIME|speed N]\n"
-	    "set [GPU] KEY=VALUE...\nfaults\n"
-	    "fail [GPU] WHAT...\nclear [GPU] [WHAT...]\nreset\n"
-	    "reset-gpu GPU\nmig GPU [ls|on|off|create LAYOUT [at SLICE]|"
-	    "destroy GI[/CI]]\necc GPU [KIND LOCATION [COUNT]]\n"
-	    "coverage [--by-caller]",
-	    "Shows and changes a running made-up machine; all processes of the "
-	    "machine see changes at once.\vGPU is an index, a range 0-3, a "
-	    "list 0,2 or all. KEY is a value that `show` lists "
-	    "(temperature=95, power=250W, extra-memory=4GiB), nvlink.LINK.WHAT "
-	    "(nvlink.3.state=down, nvlink.all.crc-data=7), or, for the whole "
-	    "machine, latency=none|real, latency.FUNCTION=50ms, which delays "
-	    "one NVML function, conf-compute=off|on|devtools, or "
-	    "permission=root|all|none: who may change GPUs through NVML. "
-	    "`fail` injects a fault that `faults` lists (fail 2 lost, fail 0 "
-	    "pcie=1x4, fail 0 oom=3, fail driver-mismatch), or makes a "
-	    "function fail: fail [GPU] "
-	    "nvmlDeviceGetPowerUsage=NVML_ERROR_UNKNOWN [after=N] [times=N] "
-	    "[probability=P] [seed=N]; =hang never returns. `clear` returns "
-	    "values to the model and repairs faults; `reset` does so for all "
-	    "GPUs, and removes added latencies and counts. `reset-gpu` does "
-	    "what nvidia-smi --gpu-reset does. `ecc` causes memory errors (ecc "
-	    "0 parity l2 3) and shows them. `clock` shows machine time and the "
-	    "progress of a scenario, stops time and moves it "
-	    "on.\n\n" GK_ARG_SIZES,
-	    NULL,
-	    NULL,
-	    NULL};
 	struct arguments a = {0};
 
-	gk_arg_parse(&argp, 0, argc, argv, &a);
+	gk_arg_parse(&fake_ctl_argp, 0, argc, argv, &a);
 	for (size_t i = 0; i < VERBS; i++)
 		if (!strcmp(verbs[i].name, a.args[0]))
 			return run_verb(&verbs[i], &a);

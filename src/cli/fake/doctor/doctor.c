@@ -81,15 +81,15 @@ static error_t parse_doctor_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp argp = {
+const struct argp fake_doctor_argp = {
     .options = options,
     .parser = parse_doctor_option,
     .args_doc = "FILE...\n--python PYTHON [FILE...]\n--libraries [FILE...]",
     .doc = "Says whether programs and libraries will run on a made-up machine: "
 	   "which CUDA runtime and which kernel images they contain, and what "
 	   "to do. Runs nothing except PYTHON; in a directory, such as a "
-	   "Python package, checks every file.\vExit status: 0: all will run, "
-	   "1: some will not, 2: wrong usage."};
+	   "Python package, checks every file.\vExit status: 0 if all will "
+	   "run; 1 if some will not; 2 for wrong usage."};
 
 /* Returns the lowest compute capability of the machine's GPUs. */
 static int find_least_capability(struct check *check)
@@ -205,7 +205,7 @@ int fake_doctor(int argc, char **argv)
 	struct check check = {.gpus = DEFAULT_GPUS};
 	int code = 0;
 
-	gk_arg_parse(&argp, 0, argc, argv, &check);
+	gk_arg_parse(&fake_doctor_argp, 0, argc, argv, &check);
 	signal(SIGPIPE, SIG_IGN);
 	code = find_least_capability(&check);
 	if (!code && gk_where_library("fake/cuda13", check.libraries,

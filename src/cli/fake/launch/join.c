@@ -76,28 +76,30 @@ static int run_there(const char *path, bool no_torch, char **command)
 	return code;
 }
 
+static const struct argp_option options[] = {
+    {"name", 'n', "MACHINE", 0, "The machine (GPUKIT_MACHINE, or the only one)",
+     0},
+    {"no-torch", 't', NULL, 0, "Leave PyTorch alone", 0},
+    {0}};
+
+const struct argp fake_join_argp = {
+    options,
+    parse_option,
+    "[MACHINE] [-- CMD [ARG...]]",
+    "Runs CMD, by default a shell, on an existing made-up machine, as "
+    "a second terminal. The exit status is CMD's.\v`gpukit fake ctl "
+    "ls` lists the machines. When the command that created the machine "
+    "ends, programs that have joined keep it open, but no other "
+    "program finds it.\n\nA program uses a machine through these "
+    "variables, which this sets: GPUKIT_MACHINE, the path of the "
+    "machine's file; LD_LIBRARY_PATH and LD_AUDIT, for the libraries "
+    "of its driver; PATH, for its nvidia-smi; PYTHONPATH, for PyTorch.",
+    NULL,
+    NULL,
+    NULL};
+
 int fake_join(int argc, char **argv)
 {
-	static const struct argp_option options[] = {
-	    {"name", 'n', "MACHINE", 0,
-	     "The machine (GPUKIT_MACHINE, or the only one)", 0},
-	    {"no-torch", 't', NULL, 0, "Leave PyTorch alone", 0},
-	    {0}};
-	static const struct argp argp = {
-	    options,
-	    parse_option,
-	    "[MACHINE] [-- CMD [ARG...]]",
-	    "Runs CMD, by default a shell, on an existing made-up machine, as "
-	    "a second terminal. The exit status is CMD's.\v`gpukit fake ctl "
-	    "ls` lists the machines. When the command that created the machine "
-	    "ends, programs that have joined keep it open, but no other "
-	    "program finds it.\n\nA program uses a machine through these "
-	    "variables, which this sets: GPUKIT_MACHINE, the path of the "
-	    "machine's file; LD_LIBRARY_PATH and LD_AUDIT, for the libraries "
-	    "of its driver; PATH, for its nvidia-smi; PYTHONPATH, for PyTorch.",
-	    NULL,
-	    NULL,
-	    NULL};
 	struct arguments a = {0};
 	static char sh[] = "/bin/sh";
 	char *shell[2] = {getenv("SHELL"), NULL};
@@ -107,7 +109,8 @@ int fake_join(int argc, char **argv)
 
 	if (!shell[0] || !*shell[0])
 		shell[0] = sh;
-	gk_arg_parse(&argp, 0, first < argc ? first - 1 : argc, argv, &a);
+	gk_arg_parse(&fake_join_argp, 0, first < argc ? first - 1 : argc, argv,
+		     &a);
 	code = fake_choose(a.name, chosen, sizeof chosen);
 	if (code)
 		return code;

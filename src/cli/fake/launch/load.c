@@ -357,28 +357,30 @@ static error_t parse_load_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
+static const struct argp_option argp_options[] = {
+    {"name", 'n', "MACHINE", 0, "The machine (GPUKIT_MACHINE, or the only one)",
+     0},
+    {0}};
+
+const struct argp fake_load_argp = {
+    argp_options,
+    parse_load_option,
+    "SPEC...",
+    "Puts load on a running made-up machine until it is "
+    "interrupted or all its processes have ended. SPEC is what --load "
+    "of `gpukit fake` takes.\v" GK_ARG_SIZES,
+    NULL,
+    NULL,
+    NULL};
+
 int fake_load(int argc, char **argv)
 {
-	static const struct argp_option argp_options[] = {
-	    {"name", 'n', "MACHINE", 0,
-	     "The machine (GPUKIT_MACHINE, or the only one)", 0},
-	    {0}};
-	static const struct argp argp = {
-	    argp_options,
-	    parse_load_option,
-	    "SPEC...",
-	    "Puts load on a running made-up machine until it is "
-	    "interrupted or all its processes have ended. SPEC is what --load "
-	    "of `gpukit fake` takes.\v" GK_ARG_SIZES,
-	    NULL,
-	    NULL,
-	    NULL};
 	struct arguments arguments = {0};
 	struct fake_children children;
 	char path[PATH_MAX];
 	int code;
 
-	gk_arg_parse(&argp, ARGP_IN_ORDER, argc, argv, &arguments);
+	gk_arg_parse(&fake_load_argp, ARGP_IN_ORDER, argc, argv, &arguments);
 	code = fake_choose(arguments.name, path, sizeof path);
 	if (code)
 		return code;

@@ -5,8 +5,10 @@
  */
 #include "base/err.h"
 #include "base/str.h"
+#include "cli/arg.h"
 #include "cli/cmd.h"
 #include "cli/fake/fake.h"
+#include "cli/fake/manual.h"
 #include "cli/where.h"
 #include "machine/file/ecc_state.h"
 #include "machine/file/fault_kinds.h"
@@ -380,23 +382,77 @@ static int list_scenarios(void)
 	return code;
 }
 
+/* A path's last part without ".yaml". */
+void fake_scenario_names(struct gk_completion *answer)
+{
+	struct scenario_dirs dirs;
+	struct gk_buf paths = {0};
+
+	find_scenario_dirs(&dirs);
+	gkf_scenario_list(dirs.list, &paths);
+	for (size_t at = 0; at < paths.len; at += strlen(paths.data + at) + 1) {
+		const char *slash = strrchr(paths.data + at, '/');
+		char name[NAME_MAX + 1];
+		char *end;
+
+		gk_str_copy(name, sizeof name,
+			    slash ? slash + 1 : paths.data + at);
+		end = strstr(name, ".yaml");
+		if (end)
+			*end = '\0';
+		gk_complete_word(answer, name, "a scenario");
+	}
+	gk_buf_free(&paths);
+}
+
+/* The words after the options. */
+struct scenario_words {
+	char **all;
+	int count;
+};
+
+static error_t parse_scenario_option(int key, char *arg,
+				     struct argp_state *state)
+{
+	struct scenario_words *words = state->input;
+
+	(void)arg;
+	if (key != ARGP_KEY_ARGS)
+		return ARGP_ERR_UNKNOWN;
+	words->all = state->argv + state->next;
+	words->count = state->argc - state->next;
+	return 0;
+}
+
+const struct argp fake_scenario_argp = {
+    .parser = parse_scenario_option,
+    .args_doc = "ls\nshow NAME\ncheck FILE...",
+    .doc =
+	"Lists the scenarios of `gpukit fake --scenario`, shows what happens "
+	"in one and when, or checks files of your own.\vExit status: 0; 1 if "
+	"a scenario has an error; 2 for wrong usage.\n\n"
+	"Environment: GPUKIT_SCENARIOS replaces gpukit's directory of "
+	"scenarios.",
+};
+
 int fake_scenario(int argc, char **argv)
 {
-	static const char usage[] =
-	    "usage: gpukit fake scenario ls | show NAME | check FILE...";
+	struct scenario_words words = {0};
+	const char *verb;
 	int code = GK_EXIT_OK;
 
-	if (argc == 2 && !strcmp(argv[1], "ls"))
+	gk_arg_parse(&fake_scenario_argp, ARGP_IN_ORDER, argc, argv, &words);
+	verb = words.count ? words.all[0] : "";
+	if (words.count == 1 && !strcmp(verb, "ls"))
 		code = list_scenarios();
-	else if (argc == 3 && !strcmp(argv[1], "show"))
-		code = show_scenario(argv[2]);
-	else if (argc >= 3 && !strcmp(argv[1], "check"))
-		for (int i = 2; !code && i < argc; i++)
-			code = check_scenario(argv[i]);
-	else if (argc == 2 && !strcmp(argv[1], "--help"))
-		puts(usage);
+	else if (words.count == 2 && !strcmp(verb, "show"))
+		code = show_scenario(words.all[1]);
+	else if (words.count >= 2 && !strcmp(verb, "check"))
+		for (int i = 1; !code && i < words.count; i++)
+			code = check_scenario(words.all[i]);
 	else
-		return fake_usage("%s", usage);
+		return fake_usage("usage: gpukit fake scenario ls | show NAME "
+				  "| check FILE...");
 	if (!code && fflush(stdout))
 		code = fake_failure("cannot write the output");
 	return code;

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* options.h - the options of a page in order, from whichever table they are. */
+#ifndef GK_CLI_MANUAL_OPTIONS_H
+#define GK_CLI_MANUAL_OPTIONS_H
+
+#include "cli/page.h"
+
+#define MANUAL_NAMES   6
+#define MANUAL_OPTIONS 96
+
+struct manual_option {
+	/* With their dashes, as "-g" and "--gpus"; none for a heading. */
+	char names[MANUAL_NAMES][32];
+	size_t name_count;
+	char arg[48];  /* name of its argument; "" for none */
+	bool optional; /* the argument */
+	const char *doc;
+	int group;
+};
+
+struct manual_options {
+	struct manual_option all[MANUAL_OPTIONS];
+	size_t count;
+};
+
+void manual_options(const struct gk_manual_page *page,
+		    struct manual_options *ret_options);
+
+#endif

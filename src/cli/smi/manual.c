@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* manual.c - the page of `gpukit smi` in the manual, and its completion. */
+#include "cli/smi/smi.h"
+#include "format/smi/log.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The fields of a query, by their names in this order. */
+static void add_fields(struct gk_completion *answer, const char *option)
+{
+	gk_complete_list(answer, ',');
+	for (const struct gk_smi_query *q = gk_smi_queries; q->option; q++)
+		for (size_t i = 0;
+		     !strcmp(option + 2, q->option) && i < q->count; i++)
+			gk_complete_word(answer, q->fields[i].name, NULL);
+}
+
+static void add_sections(struct gk_completion *answer)
+{
+	gk_complete_list(answer, ',');
+	for (const struct gk_smi_section *s = gk_smi_sections; s->name; s++)
+		gk_complete_word(answer, s->name, NULL);
+}
+
+static void complete_smi(struct gk_completion *answer,
+			 const struct gk_cursor *q)
+{
+	if (!q->option)
+		return;
+	if (!strncmp(q->option, "--query-", 8)) {
+		add_fields(answer, q->option);
+	} else if (!strcmp(q->option, "--format")) {
+		gk_complete_list(answer, ',');
+		gk_complete_words(answer, "csv,noheader,nounits", ',');
+	} else if (!strcmp(q->option, "--display")) {
+		add_sections(answer);
+	}
+}
+
+const struct gk_manual_page smi_pages[] = {
+    {
+	.name = "smi",
+	.lines = smi_lines,
+	.synopsis = "[OPTION [ARG]]...\npmon [OPTION [ARG]]...\n"
+		    "dmon [OPTION [ARG]]...\ntopo -m\nmig OPTION",
+	.doc = "Shows NVIDIA GPUs, with the options and formats of nvidia-smi. "
+	       "Without options it prints a table of the GPUs and of their "
+	       "processes.",
+	.text =
+	    "It reads; options of nvidia-smi that change a GPU are refused as "
+	    "unknown ones are. Output and exit statuses are nvidia-smi's, so "
+	    "that programs which read them keep working. An argument follows "
+	    "its option as the next word or after =.\n\n"
+	    "On a made-up machine, nvidia-smi is this verb.",
+	.exit_status = "0\tSuccess.\n"
+		       "1\tThe output cannot be written.\n"
+		       "2\tAn option or its argument is invalid.\n"
+		       "4\tPermission is denied.\n"
+		       "6\tA GPU was not found.\n"
+		       "9\tNo driver is loaded.\n"
+		       "12\tNVML was not found.\n"
+		       "255\tAnother error of the driver.\n",
+	.examples =
+	    "gpukit smi --query-gpu=name,memory.used --format=csv\tPrint two "
+	    "values of each GPU.\n"
+	    "gpukit smi -q -d MEMORY,ECC\tPrint parts of the log.\n"
+	    "gpukit smi dmon -s pu -c 10\tPrint ten lines of power and "
+	    "utilisation.\n",
+	.see = "nvidia-smi(1)",
+	.complete = complete_smi,
+    },
+    {
+	.name = "smi pmon",
+	.summary = "a line for each process, repeatedly",
+	.within = true,
+	.lines = smi_pmon_lines,
+	.synopsis = "[OPTION [ARG]]...",
+	.doc = "Prints a line for each process, repeatedly.",
+    },
+    {
+	.name = "smi dmon",
+	.summary = "a line for each GPU, repeatedly",
+	.within = true,
+	.lines = smi_dmon_lines,
+	.synopsis = "[OPTION [ARG]]...",
+	.doc = "Prints a line for each GPU, repeatedly.",
+    },
+    {
+	.name = "smi topo",
+	.summary = "how the GPUs are connected",
+	.within = true,
+	.lines = smi_topo_lines,
+	.synopsis = "-m",
+	.doc = "Prints how the GPUs are connected.",
+    },
+    {
+	.name = "smi mig",
+	.summary = "the instances of split GPUs",
+	.within = true,
+	.lines = smi_mig_lines,
+	.synopsis = "OPTION",
+	.doc = "Lists the instances of split GPUs.",
+    },
+    {.name = NULL},
+};
