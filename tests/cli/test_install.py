@@ -18,7 +18,8 @@ from conftest import BUILD, ROOT, clean_env
 PREFIX = "/opt/gpukit"
 NOBODY = 65534
 SOURCES = ["profiles", "scenarios", "include", "packaging", "cmake", "examples",
-           "src/fronts/curand", "python"]
+           "src/fronts/curand", "python", "docs"]
+FILES = ["LICENSE", "README.md", "CHANGELOG.md"]
 
 # One worker runs all of these, so that the tree is copied once.
 pytestmark = pytest.mark.xdist_group("install")
@@ -40,12 +41,14 @@ def private_tree(tmp_path_factory):
     and bench/ install nothing, but have scripts."""
     top = tmp_path_factory.mktemp("private")
     build, source = str(top / "build"), str(top / "source")
-    for name in ("bin", "lib", "install"):
+    for name in ("bin", "lib", "install", "man", "notices"):
         shutil.copytree(os.path.join(BUILD, name), os.path.join(build, name),
                         symlinks=True)
     for name in SOURCES:
         shutil.copytree(os.path.join(ROOT, name), os.path.join(source, name),
                         symlinks=True)
+    for name in FILES:
+        shutil.copy(os.path.join(ROOT, name), source)
     for path in [os.path.join(BUILD, "*.cmake")] + [
             os.path.join(BUILD, name, "**", "cmake_install.cmake")
             for name in ("src", "tests", "bench", "python")]:
@@ -109,6 +112,158 @@ def test_directories_of_others_keep_their_modes(private_tree, tmp_path):
     assert stat.S_IMODE(kept.stat().st_mode) == 0o2775
     assert stat.S_IMODE(healed.stat().st_mode) == 0o755
     assert stat.S_IMODE(healed.parent.stat().st_mode) == 0o755
+
+
+# ---- ./run install, ./run uninstall ----
+
+INSTALL = os.path.join(ROOT, "tools/install.sh")
+
+
+def script(*words, status=0, **env):
+    """What tools/install.sh said. DESTDIR keeps it out of the machine."""
+    done = subprocess.run([INSTALL, *words], cwd="/", text=True,
+                          capture_output=True, check=False, timeout=100,
+                          stdin=subprocess.DEVNULL, env=clean_env(**env))
+    assert done.returncode == status, done.stderr
+    assert not done.stdout
+    return done.stderr
+
+
+def everything(top):
+    """Every path, with its time and size, or the target of a link."""
+    found = {}
+    for path, directories, files in os.walk(top):
+        for name in directories + files:
+            at = os.path.join(path, name)
+            state = os.lstat(at)
+            found[at] = (stat.S_IFMT(state.st_mode),
+                         os.readlink(at) if stat.S_ISLNK(state.st_mode)
+                         else None if stat.S_ISDIR(state.st_mode)
+                         else (state.st_size, state.st_mtime_ns))
+    return found
+
+
+def test_an_uninstall_leaves_no_trace(private_tree, tmp_path):
+    """Not even empty directories, above the prefix, or what Python compiled."""
+    (tmp_path / "opt").mkdir()
+    before = everything(tmp_path)
+    script("install", private_tree, "/opt/a b/gpukit", DESTDIR=str(tmp_path))
+    at = tmp_path / "opt/a b/gpukit"
+    manifest = read(at / "share/gpukit/manifest.txt").splitlines()
+    listed = {line[2:] for line in manifest if line[0] in "df"}
+    found = {os.path.relpath(path, at) for path in everything(at)}
+    assert found - listed == {"share/gpukit/manifest.txt"}
+    assert listed <= found and len(found) > 300
+    scripts = list((at / "lib/gpukit/fake/python").rglob("*.py"))
+    for path in scripts:
+        cache = path.parent / "__pycache__"
+        cache.mkdir(exist_ok=True)
+        (cache / f"{path.stem}.cpython-311.pyc").write_text("")
+    assert script("uninstall", "/opt/a b/gpukit", DESTDIR=str(tmp_path)) == ""
+    assert scripts and everything(tmp_path) == before
+
+
+def test_what_others_put_there_stays(private_tree, tmp_path):
+    shared = tmp_path / "opt/gpukit/share/man/man1"
+    shared.mkdir(parents=True)
+    (shared / "other.1").write_text("theirs")
+    before = everything(tmp_path)
+    script("install", private_tree, PREFIX, DESTDIR=str(tmp_path))
+    profile = tmp_path / "opt/gpukit/share/gpukit/profiles/mine.yaml"
+    profile.write_text("mine")
+    said = script("uninstall", PREFIX, DESTDIR=str(tmp_path))
+    assert "profiles, which has files of others" in said
+    profile.unlink()
+    for directory in (profile.parent, profile.parent.parent):
+        directory.rmdir()
+    assert everything(tmp_path) == before
+
+
+def test_an_upgrade_removes_what_is_no_longer_there(private_tree, tmp_path):
+    script("install", private_tree, PREFIX, "--aliases", DESTDIR=str(tmp_path),
+           PATH=os.environ["PATH"])
+    at = tmp_path / "opt/gpukit"
+    old = at / "share/gpukit/profiles/old-gpu.yaml"
+    old.write_text("of an older version")
+    manifest = at / "share/gpukit/manifest.txt"
+    manifest.write_text(read(manifest) + "f share/gpukit/profiles/old-gpu.yaml\n"
+                        "f ../../kept\nf /kept\n")
+    (tmp_path / "kept").write_text("")
+    script("install", private_tree, PREFIX, DESTDIR=str(tmp_path))
+    assert not old.exists() and not (at / "bin/nvisel").is_symlink()
+    assert (tmp_path / "kept").exists()
+    script("uninstall", PREFIX, DESTDIR=str(tmp_path))
+    assert os.listdir(tmp_path) == ["kept"]
+
+
+def test_aliases_never_hide_the_driver(private_tree, tmp_path):
+    """Nor a program of others that lies where a link should be."""
+    driver, at = tmp_path / "driver", tmp_path / "opt/gpukit"
+    driver.mkdir()
+    (driver / "nvidia-smi").write_text("#!/bin/sh\n")
+    (driver / "nvidia-smi").chmod(0o755)
+    (at / "bin").mkdir(parents=True)
+    (at / "bin/nvitop").write_text("theirs")
+    said = script("install", private_tree, PREFIX, "--aliases",
+                  DESTDIR=str(tmp_path), PATH=f"{driver}:{os.environ['PATH']}")
+    assert f"no link nvidia-smi: {driver}/nvidia-smi is the driver's" in said
+    assert "/bin/nvitop is not gpukit's" in said
+    assert sorted(os.listdir(at / "bin")) == ["gpukit", "gpustat", "nvisel",
+                                              "nvitop"]
+    assert os.readlink(at / "share/man/man1/gpustat.1") == "gpukit-stat.1"
+    done = subprocess.run([at / "bin/nvisel", "--usage"], text=True,
+                          capture_output=True, check=True)
+    assert done.stdout.startswith("Usage: gpukit select ")
+    script("uninstall", PREFIX, DESTDIR=str(tmp_path))
+    assert os.listdir(at) == ["bin"] and os.listdir(at / "bin") == ["nvitop"]
+
+
+@pytest.mark.skipif(os.path.exists("/usr/bin/nvidia-smi"),
+                    reason="cannot:machine-without-a-driver")
+def test_all_aliases_are_made_where_no_driver_is(private_tree, tmp_path):
+    script("install", private_tree, PREFIX, "--aliases", DESTDIR=str(tmp_path))
+    at = tmp_path / "opt/gpukit"
+    assert sorted(os.listdir(at / "bin")) == [
+        "gpukit", "gpustat", "nvidia-smi", "nvisel", "nvitop"]
+    # A second time they are its own.
+    said = script("install", private_tree, PREFIX, "--aliases",
+                  DESTDIR=str(tmp_path))
+    assert "no link" not in said
+
+
+def test_an_installation_that_breaks_off_can_be_removed(private_tree, tmp_path):
+    """Here a directory lies where a file should be."""
+    wrong = tmp_path / "opt/gpukit/bin/gpukit"
+    wrong.mkdir(parents=True)
+    (wrong / "theirs").write_text("")
+    script("install", private_tree, PREFIX, status=1, DESTDIR=str(tmp_path))
+    script("uninstall", PREFIX, DESTDIR=str(tmp_path))
+    assert os.listdir(tmp_path / "opt/gpukit") == ["bin"]
+    assert (wrong / "theirs").exists()
+
+
+def test_wrong_use_is_told(private_tree, tmp_path):
+    said = script("uninstall", PREFIX, status=1, DESTDIR=str(tmp_path))
+    assert "./run install has put nothing there" in said
+    assert os.listdir(tmp_path) == []
+    assert "Usage:" in script("install", private_tree, status=2)
+    assert "Usage:" in script("install", private_tree, PREFIX, "--x", status=2)
+    (tmp_path / "file").write_text("")
+    assert "is no directory" in script(
+        "install", private_tree, "/file/x", status=1, DESTDIR=str(tmp_path))
+
+
+def test_licence_notices_and_documentation_come_along(root):
+    documents = f"{root}{PREFIX}/share/doc/gpukit"
+    assert "Apache License" in read(f"{documents}/LICENSE")
+    assert os.path.exists(f"{documents}/docs/FAKE.md")
+    with open(os.path.join(BUILD, "build.ninja"), encoding="utf-8") as f:
+        rule = re.search(r"^build bin/gpukit: .*?^\n", f.read(), re.M | re.S)[0]
+    linked = {os.path.basename(path) for path in re.findall(
+        r"\S*/lib(?:jansson|yaml|zstd|lz4|pcre2-8|ncursesw)\.a", rule)}
+    notices = glob.glob(f"{documents}/notices/*.txt")
+    assert len(notices) == len(linked)
+    assert all("opyright" in read(path) for path in notices)
 
 
 # ---- another user ----
@@ -300,7 +455,8 @@ def test_a_package_has_its_directories_and_shared_libraries(tmp_path):
     assert {"bin", library, f"{library}/gpukit/fake", "lib/tmpfiles.d",
             f"{data}/gpukit/profiles", "/opt/include"} <= found
     assert [path for path in found if not path.startswith(
-        ("bin", library, data, "/opt/include", "lib/tmpfiles.d"))] == []
+        ("bin", library, data, "/opt/include", "lib/tmpfiles.d", "share/man/",
+         "share/doc/gpukit"))] == []
     assert os.readlink(build / "install/nvidia-smi").endswith(
         "../../../../../bin/gpukit")
     config = read(build / "lib/pkgconfig/gpukit.pc")
