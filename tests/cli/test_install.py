@@ -253,6 +253,33 @@ def test_wrong_use_is_told(private_tree, tmp_path):
         "install", private_tree, "/file/x", status=1, DESTDIR=str(tmp_path))
 
 
+@pytest.mark.parametrize("words, said", [
+    (["install", "--prefix"], "--prefix needs a directory"),
+    (["install", "--bogus"], "install: unknown word '--bogus'"),
+    (["install", "/opt"], "install: unknown word '/opt'"),
+    (["uninstall", "--aliases"], "uninstall has no option --aliases"),
+    (["uninstall", "--prefix", "/none/of this"],
+     "no /none/of this/share/gpukit/manifest.txt"),
+    (["install", "--prefix=/dev/null/x"], "/dev/null is no directory")])
+def test_run_refuses_wrong_words_before_it_builds(words, said):
+    done = subprocess.run([os.path.join(ROOT, "run"), *words], text=True,
+                          capture_output=True, check=False, timeout=60,
+                          env=clean_env())
+    assert done.returncode == 1 and said in done.stderr, done.stderr
+
+
+@can.needed("other-users")
+def test_without_rights_it_says_how_to_install_for_oneself():
+    """Before anything is built. The checkout may be closed to others."""
+    done = subprocess.run(
+        ["sh", "-s", "check", "/usr/local"], text=True, check=False,
+        capture_output=True, user=NOBODY, group=NOBODY, cwd="/",
+        input=read(INSTALL))
+    assert done.returncode == 1
+    assert "/usr/local: become root, or install for yourself with --prefix " \
+        "~/.local" in done.stderr
+
+
 def test_licence_notices_and_documentation_come_along(root):
     documents = f"{root}{PREFIX}/share/doc/gpukit"
     assert "Apache License" in read(f"{documents}/LICENSE")
