@@ -105,8 +105,10 @@ def options_of_help(text):
 def as_sentence(text):
     """How the manual words the text of an option."""
     default = re.search(r" \(([^()]*)\)$", text)
-    if default and default[1] not in ("PEM", "the default", "docs/LIMIT.md"):
+    if default and default[1] not in (
+            ",", "PEM", "the default", "docs/LIMIT.md"):
         return f"{text[:default.start()]}. Default: {default[1]}."
+    text = text[:1].upper() + text[1:]
     return text if text.endswith(".") else f"{text}."
 
 

@@ -45,8 +45,8 @@ static size_t find_default(const char *text, size_t len)
 		return 0;
 	while (at && text[at - 1] != '(')
 		at--;
-	if (at < 3 || !strncmp(text + at, "PEM)", 4) ||
-	    !strncmp(text + at, "docs/", 5) ||
+	if (at < 3 || !strncmp(text + at, ",)", 2) ||
+	    !strncmp(text + at, "PEM)", 4) || !strncmp(text + at, "docs/", 5) ||
 	    !strncmp(text + at, "the default)", 12))
 		return 0;
 	return at;
@@ -59,6 +59,8 @@ static void add_option_text(struct gk_buf *out, const char *text)
 	struct gk_buf all = {0};
 
 	gk_buf_add(&all, text, fixed ? fixed - 2 : len);
+	if (all.len)
+		*all.data = (char)toupper((unsigned char)*all.data);
 	if (all.len && all.data[all.len - 1] != '.')
 		gk_buf_putc(&all, '.');
 	if (fixed)
@@ -106,6 +108,25 @@ static bool is_standard(const struct manual_option *option)
 	return option->group == -1;
 }
 
+static bool has_headings(const struct manual_options *o)
+{
+	for (size_t i = 0; i < o->count; i++)
+		if (!o->all[i].name_count)
+			return true;
+	return false;
+}
+
+/* Those that argp adds have a heading if others have one. */
+static void add_group_of(struct gk_buf *out, const struct manual_options *o,
+			 size_t i)
+{
+	if (!o->all[i].name_count)
+		add_group(out, o->all[i].doc);
+	else if (i && is_standard(&o->all[i]) && !is_standard(&o->all[i - 1]) &&
+		 has_headings(o))
+		add_group(out, "Help");
+}
+
 static void add_options(struct gk_buf *out, const struct gk_manual_page *page)
 {
 	struct manual_options *o = calloc(1, sizeof *o);
@@ -120,11 +141,10 @@ static void add_options(struct gk_buf *out, const struct gk_manual_page *page)
 
 		if (page->within && is_standard(option))
 			continue;
-		if (!option->name_count) {
-			if (!page->within)
-				add_group(out, option->doc);
+		if (!page->within)
+			add_group_of(out, o, i);
+		if (!option->name_count)
 			continue;
-		}
 		gk_buf_puts(out, ".TP\n");
 		add_option_names(out, option);
 		add_option_text(out, option->doc ? option->doc : "");
@@ -209,9 +229,11 @@ static void add_first_sentences(struct gk_buf *out,
 
 	if (!len)
 		return;
-	gk_buf_printf(&text, "`gpukit%s%s` ", *page->name ? " " : "",
-		      page->name);
-	gk_buf_putc(&text, (char)tolower((unsigned char)*doc));
+	if (!page->section)
+		gk_buf_printf(&text, "`gpukit%s%s` ", *page->name ? " " : "",
+			      page->name);
+	gk_buf_putc(&text,
+		    page->section ? *doc : (char)tolower((unsigned char)*doc));
 	gk_buf_add(&text, doc + 1, len - 1);
 	if (text.data)
 		roff_text(out, text.data, text.len);

@@ -4,8 +4,11 @@
  * file.
  */
 #include "cli/top/top.h"
+#include "format/columns.h"
 #include "tui/settings/config.h"
 #include "tui/settings/settings.h"
+
+#include <ctype.h>
 
 /* The kinds of values in the config file. */
 static void add_wanted(struct gk_buf *out, const struct tui_setting *setting)
@@ -16,6 +19,16 @@ static void add_wanted(struct gk_buf *out, const struct tui_setting *setting)
 	gk_buf_printf(out, "Must be %s.", wants);
 }
 
+static void add_columns(struct gk_buf *out)
+{
+	gk_buf_puts(out, "columns\tThe columns of the table of processes, as a "
+			 "list of these:");
+	for (int i = 0; i < GK_COLUMN_COUNT; i++)
+		gk_buf_printf(out, "%s `%s` (%s)", i ? "," : "",
+			      gk_column_infos[i].name, gk_column_infos[i].help);
+	gk_buf_puts(out, ".\n");
+}
+
 static void add_settings(struct gk_buf *out)
 {
 	char text[TUI_SETTING_TEXT];
@@ -23,20 +36,20 @@ static void add_settings(struct gk_buf *out)
 	for (size_t i = 0; i < tui_setting_count; i++) {
 		const struct tui_setting *setting = &tui_settings[i];
 
-		gk_buf_printf(out, "%s\tThe %s. ", setting->name,
-			      setting->help);
+		gk_buf_printf(out, "%s\t%c%s. ", setting->name,
+			      toupper((unsigned char)*setting->help),
+			      setting->help + 1);
 		add_wanted(out, setting);
 		gk_buf_printf(
 		    out, " Default: `%s`.\n",
 		    tui_setting_text(setting, &TUI_OPTIONS_DEFAULT, text));
 	}
+	add_columns(out);
 	gk_buf_puts(
 	    out,
-	    "columns\tThe columns of the table of processes, as a list: gpu, "
-	    "pid, user, gpu-memory and so on.\n"
 	    "keys\tA mapping of actions to keys, which replace all default "
-	    "keys "
-	    "of the action. Keys are separated by blanks; `o+x` is o, then "
+	    "keys of the action. Keys are separated by blanks; `o+x` is o, "
+	    "then "
 	    "x.\n"
 	    "alerts.command\tA program and its arguments, as a list, which "
 	    "every alert starts. It is ignored unless nobody else could have "
@@ -85,8 +98,8 @@ const struct gk_manual_page top_pages[] = {
 	.name = "config",
 	.section = "5",
 	.summary = "settings of gpukit top",
-	.doc = "Reads the settings of its viewer, `gpukit top`, from the file "
-	       "top.yaml.",
+	.doc = "The file top.yaml holds the settings of the viewer, `gpukit "
+	       "top`.",
 	.text =
 	    "The file is YAML: a mapping of the keys below. A key such as "
 	    "alerts.idle is the key idle in the mapping alerts. `F2` in the "
@@ -107,6 +120,7 @@ const struct gk_manual_page top_pages[] = {
 	    "alerts: {idle: 30, command: [notify-send, GPU alert]}\tStart a "
 	    "program if a process holds memory and does nothing for 30 "
 	    "minutes.\n",
+	.see = "gpukit-top(1)",
     },
     {.name = NULL},
 };
