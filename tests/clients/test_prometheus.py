@@ -151,7 +151,7 @@ def scraped(machine, tmp_path):
 
 
 def test_the_rules_are_valid():
-    assert "14 rules found" in promtool("check", "rules", RULES)
+    assert "15 rules found" in promtool("check", "rules", RULES)
 
 
 @pytest.mark.parametrize("options", [[], ["--processes", "--all", "--pcie"]])
@@ -228,7 +228,7 @@ def test_alerts_fire_for_what_they_are_for(scraped):
     prometheus.until(lambda: prometheus.query(
         "count_over_time(gpukit_xid_errors_total[1m]) > 3"))
     rules = prometheus.ask("rules")["groups"][0]["rules"]
-    assert len(rules) == 14
+    assert len(rules) == 15
     prometheus.until(lambda: all(
         rule["health"] == "ok" for rule in
         prometheus.ask("rules")["groups"][0]["rules"]))
