@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The snippets of docs/FAKE.md do what they say."""
+"""The snippets of docs/FAKE.md and docs/HOWTO_TEST_CUDA.md do what they say."""
 
 import os
 import re
@@ -14,8 +14,8 @@ from conftest import BUILD, FAKE_DIR, ROOT, clean_env
 BIN = os.path.join(BUILD, "bin")
 
 
-def snippet(language):
-    with open(os.path.join(ROOT, "docs", "FAKE.md"), encoding="utf-8") as file:
+def snippet(language, page="FAKE.md"):
+    with open(os.path.join(ROOT, "docs", page), encoding="utf-8") as file:
         (found,) = re.findall(rf"^```{language}\n(.*?)^```$", file.read(),
                               re.M | re.S)
     return found
@@ -53,11 +53,15 @@ def test_the_job_of_ci(project):
     """Runs the steps that build and test, with this tree in place of the
     installed files."""
     _, shell = project
-    job = snippet("yaml").replace("/usr/local/lib/gpukit/fake", FAKE_DIR)
+    job = snippet("yaml", "HOWTO_TEST_CUDA.md").replace(
+        "/usr/local/lib/gpukit/fake", FAKE_DIR)
     steps = dict(re.findall(
         r"- name: (\w+)\n        run: (?:\|\n)?(.*?)(?=\n        env|\n      -|\Z)",
         job, re.S))
     flags = re.search(r"NVCC_APPEND_FLAGS: (.*)", job).group(1)
+    # nvcc from PyPI does not find this library, as ours does here.
+    links = shell(f"{steps['Build']} --dryrun 2>&1", NVCC_APPEND_FLAGS=flags)
+    assert "-lcudart" in links and "-lcudadevrt" not in links
     shell(steps["Build"], NVCC_APPEND_FLAGS=flags)
     assert "runs     yes" in shell(steps["Test"])
 

@@ -12,8 +12,8 @@ import pages
 from conftest import BUILD, clean_env
 
 # Lines that a reader would paste.
-PASTED = re.compile(r"^\s*(?:\$ )?(?:sudo |exec )?(?:gpukit|\./run|docker|pip|"
-                    r"ssh|apt|curl|kubectl|cmake|nvcc|python3?) \S", re.M)
+PASTED = re.compile(r"^\s*(?:\$ )?(?:sudo |exec )?(?:gpukit(?! \w+:)|\./run|docker|"
+                    r"pip|ssh|apt|curl|kubectl|cmake|nvcc|python3?) \S", re.M)
 INDENTED = re.compile(r"(?:^(?: {4}|\t)\S.*\n|^\n(?= {4}|\t))+", re.M)
 LANGUAGES = {"sh", "text", "python", "yaml", "json", "cmake", "cuda", "gdb",
              "ini", "promql"}

@@ -36,6 +36,16 @@ cuda_packages() {
 	}
 }
 
+# Installs mkdocs in a directory of its own.
+mkdocs_program() {
+	cmp -s tests/mkdocs.txt build/venv-docs/.requirements || {
+		python3 -m venv build/venv-docs
+		build/venv-docs/bin/pip install -q --disable-pip-version-check \
+			-r tests/mkdocs.txt
+		cp tests/mkdocs.txt build/venv-docs/.requirements
+	}
+}
+
 # Installs the compiler and the runtimes that the tests build CUDA programs
 # with: build/cuda (13: nvcc, headers, libraries), build/cuda12 and
 # build/cuda-newer (headers and libraries to compare with).
