@@ -19,8 +19,10 @@ def page():
 def named():
     """{verb: its long options} as in the code of the page."""
     found = {}
-    code = re.findall(r"`([^`]+)`|^    (.*)$", page(), re.M)
-    for words in (one or other for one, other in code):
+    block = re.compile(r"^```\w+\n(.*?)^```$", re.M | re.S)
+    code = block.findall(page()) + re.findall(r"`([^`]+)`",
+                                              block.sub("", page()))
+    for words in code:
         for verb, rest in re.findall(
                 r"(?<!import )\bgpukit ([a-z]+)((?: [^|]*)?)", words):
             rest = rest.split(" -- ")[0]
