@@ -51,7 +51,7 @@ def take_snapshots(devices=None, *, gpu_processes=None):
     if isinstance(devices, Device):
         devices = [devices]
     if devices is None:
-        devices = _all_devices() if not listed else _devices_of(listed)
+        devices = _with_mig(Device.all()) if not listed else _devices_of(listed)
     devices = list(devices)
     if listed is None and gpu_processes is not False:
         listed = [process for device in _leaves(devices)
@@ -64,9 +64,11 @@ def take_snapshots(devices=None, *, gpu_processes=None):
                                                     failsafe=True))
 
 
-def _all_devices():
-    return [each for device in Device.all()
-            for each in (device, *device.mig_devices())]
+def _with_mig(devices):
+    """Each device once, followed by its MIG devices."""
+    return list(dict.fromkeys(
+        each for device in devices
+        for each in (device, *device.mig_devices())))
 
 
 def _shots_of(devices):
@@ -138,9 +140,9 @@ class ResourceMetricCollector:
             ...
             metrics = collector.collect()
 
-    devices: None for all. root_pids: these processes and their descendants;
-    None: this process; an empty set: no processes. interval: seconds between
-    samples. Keys have the form tag/scope/metric (unit)/mean. A sample waits at
+    devices: None for all; all_devices also has their MIG devices. root_pids:
+    these processes and their descendants; None: this process; an empty set: no
+    processes. interval: seconds between samples. Keys have the form tag/scope/metric (unit)/mean. A sample waits at
     most half an interval (or 0.1 s, if that is longer) for a GPU, and skips
     late values. Raises ValueError unless the interval is positive.
     """
@@ -172,8 +174,9 @@ class ResourceMetricCollector:
         if interval <= 0:
             raise ValueError(f"interval must be positive: {interval!r}")
         self.interval = float(interval)
-        self.devices = _all_devices() if devices is None else (
+        self.devices = Device.all() if devices is None else (
             [devices] if isinstance(devices, Device) else list(devices))
+        self.all_devices = _with_mig(self.devices)
         self.root_pids = {os.getpid()} if root_pids is None else set(root_pids)
         self._wake = threading.Condition()
         self._lock = self._wake
@@ -342,7 +345,7 @@ class ResourceMetricCollector:
         late = {place for place, health in enumerate(shot.healths)
                 if health == _STALE}
         found = []
-        for device in self.devices:
+        for device in self.all_devices:
             place = at.get(device._at)
             if (at.get((device._at[0], -1)) if place is None
                     else place) in late:
@@ -440,8 +443,8 @@ class ResourceMetricCollector:
         """Returns for each device of the core's snapshot the object to use:
         the device itself, a MIG device of one of our GPUs, or None for all
         other devices."""
-        own = {device._at: device for device in self.devices}
-        split = {device._at[0] for device in self.devices
+        own = {device._at: device for device in self.all_devices}
+        split = {device._at[0] for device in self.all_devices
                  if isinstance(device, PhysicalDevice)}
         found = []
         for facts, values in zip(shot.devices, shot.values):

@@ -27,6 +27,7 @@ class ResourceMetricCollector:
     PROCESS_METRICS: ClassVar[list[tuple[str, str | None, str, float]]]
     interval: float
     devices: list[Device]
+    all_devices: list[Device]
     root_pids: set[int]
     def __init__(
         self,

@@ -183,8 +183,10 @@ def _nvidias(name):
 
 def _all():
     names = [name for name in vars(_errors) if name.startswith("NVMLError_")]
-    names += [name for name in dir(_find_pynvml())
-              if name.startswith(("nvml", "NVML_"))]
+    pynvml = _find_pynvml()
+    names += [name for name in dir(pynvml)
+              if name.startswith(("nvml", "NVML_"))
+              and getattr(pynvml, name) is not None]
     return list(dict.fromkeys([*_OWN, *names]))
 
 
