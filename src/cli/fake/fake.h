@@ -100,6 +100,14 @@ int fake_run(struct gkf_machine *m, const char *path, const char *generation,
 	     struct fake_children *children);
 
 /*
+ * Returns the absolute path of a file or directory of the drop-in libraries
+ * ("535", "bin/nvidia-smi"), or of their directory itself (""). Lays their
+ * links, in a private directory, if they were installed without. Returns 0 or a
+ * gk_err. The path need not exist.
+ */
+int fake_where(const char *name, char *ret_path, size_t cap);
+
+/*
  * These functions change the environment that commands inherit. They return 0,
  * or nonzero if out of memory. fake_prepend() adds a path to the front of a
  * variable's list.

@@ -10,7 +10,6 @@
 #include "cli/cmd.h"
 #include "cli/fake/fake.h"
 #include "cli/output.h"
-#include "cli/where.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 
@@ -208,8 +207,8 @@ int fake_doctor(int argc, char **argv)
 	gk_arg_parse(&fake_doctor_argp, 0, argc, argv, &check);
 	signal(SIGPIPE, SIG_IGN);
 	code = find_least_capability(&check);
-	if (!code && gk_where_library("fake/cuda13", check.libraries,
-				      sizeof check.libraries))
+	if (!code &&
+	    fake_where("cuda13", check.libraries, sizeof check.libraries))
 		code = fake_failure("doctor: cannot find gpukit's own files");
 	check.list = json_array();
 	if (!code && check.python)

@@ -5,7 +5,7 @@
  * functions as weak symbols.
  */
 #include "cli/fake/doctor/doctor.h"
-#include "cli/where.h"
+#include "cli/fake/fake.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -15,13 +15,9 @@
 /* Finds our library of that name. Returns false if we have none. */
 static bool find_ours(const char *name, char *ret_path, size_t cap)
 {
-	char relative[NAME_MAX + 32];
-
 	if (strchr(name, '/') || strncmp(name, "lib", 3) != 0)
 		return false;
-	snprintf(relative, sizeof relative, "fake/%s", name);
-	return !gk_where_library(relative, ret_path, cap) &&
-	       !access(ret_path, R_OK);
+	return !fake_where(name, ret_path, cap) && !access(ret_path, R_OK);
 }
 
 bool doctor_is_made_up(const char *name)

@@ -4,6 +4,7 @@
  * signals on and returns its exit status.
  */
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/str.h"
 #include "cli/cmd.h"
 #include "cli/command.h"
@@ -105,13 +106,14 @@ int fake_signals_pending(void)
 static int enter_machine(const char *machine, const char *generation,
 			 const char *command, bool quiet)
 {
-	char relative[64], dir[PATH_MAX - 64], file[PATH_MAX], bin[PATH_MAX];
+	char dir[PATH_MAX - 64], file[PATH_MAX], bin[PATH_MAX];
+	int r = fake_where(generation ? generation : "", dir, sizeof dir);
 
-	snprintf(relative, sizeof relative, "fake%s%s", generation ? "/" : "",
-		 generation ? generation : "");
-	if (gk_where_library(relative, dir, sizeof dir))
+	if (r)
 		return fake_failure(
-		    "cannot find the drop-in libraries; is /proc mounted?");
+		    "cannot find the drop-in libraries: %s; gpukit needs /proc "
+		    "and, if pip installed it, /dev/shm or XDG_RUNTIME_DIR",
+		    gk_strerror(r));
 	snprintf(file, sizeof file, "%s/libnvidia-ml.so.1", dir);
 	if (access(file, R_OK))
 		return fake_failure("%s: %s; build or install gpukit again",
@@ -127,7 +129,7 @@ static int enter_machine(const char *machine, const char *generation,
 	 * effect.
 	 */
 	if (setenv("GPUKIT_MACHINE", machine, 1) ||
-	    (getenv("PATH") && !gk_where_library("fake/bin", bin, sizeof bin) &&
+	    (getenv("PATH") && !fake_where("bin", bin, sizeof bin) &&
 	     fake_prepend("PATH", bin)) ||
 	    fake_watch_mark() || fake_prepend("LD_LIBRARY_PATH", dir) ||
 	    fake_auditor(file, command, quiet) || fake_valgrind_options())
@@ -147,8 +149,7 @@ int fake_torch(bool wanted)
 		return setenv("GPUKIT_TORCH", "0", 1)
 			   ? fake_failure("out of memory")
 			   : 0;
-	if (gk_where_library("fake/python", path, sizeof path) ||
-	    access(path, X_OK))
+	if (fake_where("python", path, sizeof path) || access(path, X_OK))
 		return 0;
 	return fake_prepend("PYTHONPATH", path) ? fake_failure("out of memory")
 						: 0;
