@@ -3,9 +3,9 @@
 prints the GPUs and the processes on them once."""
 
 import os
-import shutil
 import sys
 
+from gpukit import _command
 from gpukit._errors import NVMLError
 
 
@@ -35,12 +35,6 @@ def _own(arguments):
     """Whether an option is handled by this module, not by the command."""
     return any(each.startswith("--json") or each in ("--version", "-V")
                for each in arguments)
-
-
-def _command():
-    """The path of the command, beside this Python or else on the PATH."""
-    return shutil.which("gpukit", path=os.path.dirname(sys.executable)) or \
-        shutil.which("gpukit")
 
 
 def _plain(value):
@@ -84,7 +78,7 @@ def main(arguments=None):
     """Runs the command and returns its status: 1 for an NVML error, such as a
     missing driver."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    command = None if _own(arguments) else _command()
+    command = None if _own(arguments) else _command.find()
     if command:
         os.execv(command, [command, "top", *arguments])
     asked = parse_arguments(arguments)
@@ -102,6 +96,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    from gpukit._command import run
-
-    run("gpukit", main)
+    _command.run("gpukit", main)

@@ -1,9 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exit handling for the commands `python -m gpukit...`."""
+"""Finds the command gpukit; exit handling for `python -m gpukit...`."""
 
 import errno
 import os
 import sys
+
+
+def find():
+    """Returns the path of the command gpukit, or None: next to this Python,
+    where pip puts a user's commands, or on the PATH."""
+    import shutil
+    import sysconfig
+
+    return (shutil.which("gpukit", path=os.path.dirname(sys.executable))
+            or shutil.which("gpukit", path=sysconfig.get_path(
+                "scripts", "posix_user"))
+            or shutil.which("gpukit"))
 
 
 def run(name, main):

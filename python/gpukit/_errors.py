@@ -31,7 +31,7 @@ class NVMLError(_Error):
     def __new__(cls, value=None):
         if cls is NVMLError and value is not None:
             cls = _CLASSES.get(value, cls)
-        _join_pynvml()
+        join_pynvml()
         self = Exception.__new__(cls, value)
         if value is not None:
             self.value = value
@@ -62,7 +62,7 @@ class NVMLError(_Error):
         return NVMLError, (self.value,)
 
 
-def _join_pynvml():
+def join_pynvml():
     """If nvidia-ml-py has been imported, makes our classes subclasses of its
     classes, so that `except pynvml.NVMLError` also catches our errors."""
     pynvml = sys.modules.get("pynvml")

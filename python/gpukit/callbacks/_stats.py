@@ -43,10 +43,14 @@ class GpuStats:
             self._devices = [CudaDevice(gpu) for gpu in dict.fromkeys(gpus)]
 
     def collect(self):
-        """Returns a dict from key to current number, without missing
-        values."""
+        """Returns a dict from key to current number of the GPUs that watch()
+        has picked, without missing values."""
+        return self.collect_from(self._devices)
+
+    def collect_from(self, devices):
+        """Does the same with the given devices."""
         found = {}
-        for device in self._devices:
+        for device in devices:
             scope, shot = _scope(device), device.as_snapshot()
             for name, key, divisor in self._rows:
                 if shot[name] != "N/A":

@@ -28,10 +28,12 @@ _VARIABLES = ("GPUKIT_MACHINE", "LD_LIBRARY_PATH", "LD_AUDIT", "PYTHONPATH",
 _used = None
 
 
-def _command():
+def _find_command():
     """Finds the command `gpukit`: the path in GPUKIT_COMMAND, else the one in
-    this build tree, else the one in PATH."""
+    this build tree, else the one that is installed."""
     import shutil
+
+    from gpukit._command import find
 
     here = os.path.dirname(os.path.abspath(__file__))
     asked = os.environ.get("GPUKIT_COMMAND")
@@ -44,8 +46,9 @@ def _command():
             f"GPUKIT_COMMAND is not a program: {asked!r}")
     if os.access(built, os.X_OK):
         return built
-    if shutil.which("gpukit"):
-        return shutil.which("gpukit")
+    found = find()
+    if found:
+        return found
     raise FileNotFoundError(
         "the command gpukit is not in PATH: install gpukit, or set "
         "GPUKIT_COMMAND")
@@ -151,7 +154,7 @@ def use(gpus="a100-sxm4-80gb:8", *options):
     loaded = _loaded_already()
     if loaded:
         raise RuntimeError(f"too late: {loaded} is already loaded")
-    machine = _start(_command(), gpus, options)
+    machine = _start(_find_command(), gpus, options)
     os.environ.update((name, value) for name, value
                       in machine.environment.items() if value)
     _load(machine.environment["LD_LIBRARY_PATH"].split(":"))
