@@ -81,7 +81,7 @@ with collector(tag="train"):
 gpu = {key: value for key, value in metrics.items() if "/gpu:" in key
        and "pid:" not in key}
 for key in sorted(gpu):
-    print(key, round(gpu[key], 6))
+    print(key, round(gpu[key], 3))
 print([device.index for device in collector.devices])
 print(sorted(key for key in metrics if key.startswith("train/epoch/host/")))
 seen = []
