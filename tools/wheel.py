@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the wheels of gpukit and gpukit-nvitop out of what is built.
 
-    tools/wheel.py gpukit --tree PREFIX --module _core.abi3.so [--glibc 2.28]
+    tools/wheel.py gpukit --tree PREFIX --module _core.abi3.so [--glibc 2.17]
     tools/wheel.py nvitop
 
-PREFIX has what `cmake --install` makes: bin/gpukit, lib/gpukit, share/gpukit.
+PREFIX has what `cmake --install` makes: bin/gpukit, lib/gpukit and share.
 The command is one of the wheel's scripts, so pip puts it beside Python without
 another program around it; the rest keeps its place below the prefix.
 
@@ -36,6 +36,7 @@ EARLIEST = 315532800  # 1980: zip archives know no earlier time
 EVERYWHERE = re.compile(r"(lib(c|m|dl|pthread|rt|gcc_s|stdc\+\+)|ld-linux.*)"
                         r"\.so\.\d+")
 LINKS = "lib/gpukit/fake/links"
+NOT_SHIPPED = ("share/gpukit/manifest.txt",)  # of `./run install`
 
 
 class Refused(Exception):
@@ -89,10 +90,11 @@ def links_text(tree, version):
 def tree_files(tree):
     """{path below the prefix: file} of what the command needs; no links."""
     found = {}
-    for below in ("lib/gpukit", "share/gpukit"):
+    for below in ("lib/gpukit", "share"):
         for name in files_below(os.path.join(tree, below)):
             path = os.path.join(tree, below, name)
-            if not is_own_link(path, tree):
+            if not is_own_link(path, tree) \
+                    and f"{below}/{name}" not in NOT_SHIPPED:
                 found[f"{below}/{name}"] = path
     return found
 
@@ -157,8 +159,9 @@ def read(*below):
 
 
 def version():
-    return re.search(r"project\(gpukit VERSION ([0-9.]+)",
-                     read("CMakeLists.txt"))[1]
+    """PACKAGE_VERSION, for a package with another number, or the sources'."""
+    return os.environ.get("PACKAGE_VERSION") or re.search(
+        r"project\(gpukit VERSION ([0-9.]+)", read("CMakeLists.txt"))[1]
 
 
 def metadata(project, more=()):
@@ -190,10 +193,12 @@ def entry_points(project):
         f"{name} = {where}\n" for name, where in rows)
 
 
-def info_files(info, text, tag, pure):
+def info_files(info, text, tag, pure, notices=None):
+    licences = [os.path.join(ROOT, "LICENSE"), *([notices] if notices else [])]
     return {f"{info}/METADATA": text.encode(),
             f"{info}/WHEEL": wheel_text(tag, pure).encode(),
-            f"{info}/licenses/LICENSE": os.path.join(ROOT, "LICENSE")}
+            **{f"{info}/licenses/{os.path.basename(path)}": path
+               for path in licences}}
 
 
 # ---- the two wheels ----
@@ -233,9 +238,10 @@ def platform_of(machine, glibc):
     return tag + old.get(glibc, "")
 
 
-def gpukit_wheel(tree, module, out, glibc=None):
+def gpukit_wheel(tree, module, out, glibc=None, notices=None):
     """Makes the wheel of gpukit. tree: an installed prefix; module: the
-    extension module. Returns the wheel's path."""
+    extension module; notices: a file of what is linked in. Returns the wheel's
+    path."""
     tree = os.path.realpath(tree)
     data = f"gpukit-{version()}.data"
     inside = tree_files(tree)
@@ -248,7 +254,7 @@ def gpukit_wheel(tree, module, out, glibc=None):
     tag = ("cp39", "abi3", platform)
     info = f"gpukit-{version()}.dist-info"
     files.update(info_files(info, metadata(read("python", "pyproject.toml")),
-                            tag, False))
+                            tag, False, notices))
     name = f"gpukit-{version()}-{'-'.join(tag)}.whl"
     return write_wheel(os.path.join(out, name), files, f"{info}/RECORD")
 
@@ -278,6 +284,8 @@ def parse_arguments():
                         "python/gpukit/_core.abi3.so of the tree)")
     parser.add_argument("--glibc", metavar="VERSION",
                         help="the oldest C library, for a manylinux tag")
+    parser.add_argument("--notices", metavar="FILE",
+                        help="licences of what is linked in")
     asked = parser.parse_args()
     if asked.package == "gpukit" and not asked.tree:
         parser.error("gpukit needs --tree")
@@ -293,7 +301,8 @@ def main():
         else:
             module = asked.module or os.path.join(
                 asked.tree, "python", "gpukit", "_core.abi3.so")
-            print(gpukit_wheel(asked.tree, module, asked.out, asked.glibc))
+            print(gpukit_wheel(asked.tree, module, asked.out, asked.glibc,
+                               asked.notices))
     except (Refused, OSError) as error:
         sys.exit(f"wheel: {error}")
 

@@ -4,13 +4,16 @@ of its own: they print what they print on nvitop, on one made-up machine whose
 clock is stopped."""
 
 import os
+import re
 import subprocess
 import sys
+import tarfile
+import zipfile
 
 import pytest
 
 import wheels
-from conftest import GPUKIT, Machine, clean_env, needed
+from conftest import GPUKIT, ROOT, Machine, clean_env, needed
 from python_package import check_built
 
 check_built()
@@ -336,6 +339,35 @@ def test_nvisel_chooses_as_nvitops_does(here, made_up, options):
         assert "RuntimeWarning" not in ours.stderr
 
 
+# ---- its source distribution ----
+
+def test_a_source_distribution_makes_the_same_package(tmp_path):
+    """Away from this tree, with the version that it had here."""
+    python = wheels.python_that_builds()
+    wheels.setup(python, os.path.join(ROOT, "python", "nvitop"), "egg_info",
+                 "-e", str(tmp_path), "sdist", "-d", str(tmp_path))
+    (archive,) = tmp_path.glob("gpukit*nvitop-*.tar.gz")
+    with tarfile.open(archive) as tar:
+        tar.extractall(tmp_path / "away")
+    (folder,) = (tmp_path / "away").iterdir()
+    wheels.setup(python, folder, "bdist_wheel", "-d", str(tmp_path / "dist"))
+    (made,) = (tmp_path / "dist").glob("*.whl")
+    assert made.name == os.path.basename(wheels.nvitop_wheel())
+
+    def read(path):
+        with zipfile.ZipFile(path) as whole:
+            files = {name: whole.read(name) for name in whole.namelist()
+                     if name.startswith("nvitop/")}
+            (text,) = [whole.read(name).decode() for name in whole.namelist()
+                       if name.endswith("/METADATA")]
+        told = re.findall("^(?:Name|Version|Requires-Dist|Requires-Python): .*",
+                          text, re.MULTILINE)
+        return files, sorted(line.replace(" (==", "==").rstrip(")")
+                             for line in told)
+
+    assert read(made) == read(wheels.nvitop_wheel())
+
+
 # ---- beside nvitop ----
 
 def refused(done):
@@ -370,6 +402,18 @@ def test_beside_an_nvitop_elsewhere_it_refuses(here):
     done = here.run("python", "-c", f"import sys; sys.path.append({theirs!r})\n"
                     "import nvitop")
     assert refused(done) and "nvitop 1.7.2" in done.stderr
+
+
+def test_an_nvitop_installed_later_is_not_mixed_with_it(tmp_path):
+    """What it has replaced is its own; what is left of ours refuses."""
+    there = wheels.Environment(tmp_path / "venv", [wheels.gpukit_wheel(),
+                                                   wheels.nvitop_wheel()])
+    with open(os.path.join(there.packages, "nvitop", "__init__.py"), "w",
+              encoding="utf-8") as file:
+        file.write("theirs = True\n")
+    os.mkdir(os.path.join(there.packages, "nvitop-1.7.2.dist-info"))
+    there.ok("python", "-c", "import nvitop; assert nvitop.theirs")
+    assert refused(there.run("python", "-c", "import nvitop.callbacks.utils"))
 
 
 def test_packages_of_similar_names_are_no_matter(here):

@@ -15,6 +15,7 @@ import pytest
 
 from conftest import BUILD, ROOT, clean_env
 from python_package import check_built
+from wheels import python_that_builds, setup
 
 check_built()
 
@@ -54,30 +55,12 @@ def test_the_module_exports_its_start_only():
     assert [line.split()[-1] for line in out.splitlines()] == ["PyInit__core"]
 
 
-@pytest.fixture(scope="module", name="python")
-def python_that_builds():
-    """A Python with setuptools, wheel and headers, found as ./run does."""
-    for python in (sys.executable, "/usr/bin/python3", "python3"):
-        done = subprocess.run(
-            [python, "-c", "import os, setuptools, sysconfig, wheel\nassert "
-             "os.path.exists(sysconfig.get_path('include') + '/Python.h')"],
-            capture_output=True, check=False)
-        if not done.returncode:
-            return python
-    pytest.skip("no Python with setuptools, wheel and its headers")
-
-
 @pytest.mark.slow
-def test_a_source_distribution_is_built_anywhere(python, wheel, tmp_path):
+def test_a_source_distribution_is_built_anywhere(wheel, tmp_path):
     """Away from this tree, its wheel has the same files as this tree's."""
-    def setup(folder, *words):
-        done = subprocess.run([python, "setup.py", "-q", *words], cwd=folder,
-                              text=True, capture_output=True, check=False,
-                              env=clean_env(), timeout=500)
-        assert done.returncode == 0, done.stderr
-
+    python = python_that_builds()
     before = sorted(os.listdir(os.path.join(ROOT, "python", "src")))
-    setup(os.path.join(ROOT, "python"), "egg_info", "-e", str(tmp_path),
+    setup(python, os.path.join(ROOT, "python"), "egg_info", "-e", str(tmp_path),
           "sdist", "-d", str(tmp_path))
     assert sorted(os.listdir(os.path.join(ROOT, "python", "src"))) == before
     (archive,) = tmp_path.glob("gpukit-*.tar.gz")
@@ -85,10 +68,11 @@ def test_a_source_distribution_is_built_anywhere(python, wheel, tmp_path):
         tar.extractall(tmp_path / "away")
     (folder,) = (tmp_path / "away").iterdir()
     assert (folder / "libgpukit" / "LICENSE").exists()
-    setup(folder, "bdist_wheel", "-d", str(tmp_path / "dist"))
+    setup(python, folder, "bdist_wheel", "-d", str(tmp_path / "dist"))
     (made,) = (tmp_path / "dist").glob("*-cp39-abi3-linux_*.whl")
     with zipfile.ZipFile(made) as ours, zipfile.ZipFile(wheel) as whole:
         assert sorted(ours.namelist()) == sorted(whole.namelist())
+        assert "gpukit/fake/torch/src/types.inc" in ours.namelist()
         assert "gpukit/fake/__init__.pyi" in ours.namelist()
 
 

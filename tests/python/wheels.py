@@ -46,6 +46,25 @@ def nvitop_wheel():
     return made(folder().name, "nvitop")
 
 
+def python_that_builds():
+    """A Python with setuptools, wheel and headers, found as ./run does."""
+    for python in (sys.executable, "/usr/bin/python3", "python3"):
+        done = subprocess.run(
+            [python, "-c", "import os, setuptools, sysconfig, wheel\nassert "
+             "os.path.exists(sysconfig.get_path('include') + '/Python.h')"],
+            capture_output=True, check=False)
+        if not done.returncode:
+            return python
+    return pytest.skip("no Python with setuptools, wheel and its headers")
+
+
+def setup(python, folder, *words):
+    done = subprocess.run([python, "setup.py", "-q", *words], cwd=folder,
+                          text=True, capture_output=True, check=False,
+                          env=clean_env(), timeout=500)
+    assert done.returncode == 0, done.stderr
+
+
 class Environment:
     """A virtual environment with wheels in it, and modules of this Python's
     own (such as psutil) by links."""
