@@ -24,7 +24,7 @@ import time
 
 from ansi_svg import apart, draw_row, picture
 
-KEY_SECONDS, FRAME_SECONDS, PATIENCE = 0.06, 0.5, 30
+KEY_SECONDS, FRAME_SECONDS, PATIENCE = 0.02, 0.5, 30
 
 
 class Session:

@@ -8,9 +8,10 @@ nightly() {
 	[ $# -gt 0 ] || set -- sanitizers analyzer fuzz fresh howtos
 	for part in "$@"; do
 		case $part in
-		sanitizers | analyzer | fuzz | fresh | howtos | soak | torch | real) ;;
+		sanitizers | analyzer | fuzz | fresh | howtos | docs | soak | \
+			torch | real) ;;
 		*) fail "nightly has no part '$part'; its parts are sanitizers," \
-			"analyzer, fuzz, fresh, howtos, soak, torch, real" ;;
+			"analyzer, fuzz, fresh, howtos, docs, soak, torch, real" ;;
 		esac
 	done
 	if [ $# = 1 ]; then
@@ -37,6 +38,13 @@ analyzer() {
 fresh() {
 	need fresh
 	sh tools/fresh.sh "$@"
+}
+
+# docs [SUITE]: the commands of README.md and docs/ on a bare machine. (The site is
+# site, in ./run.)
+docs() {
+	need fresh
+	sh tools/docs-bare.sh "$@"
 }
 
 # howtos: follows the HOWTOs of docs/ in a tree of its own.
