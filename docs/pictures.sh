@@ -56,6 +56,7 @@ rm -r "$directory"
 	"$0" fake ctl set 3 temperature=92
 	"$0" fake ctl fail 7 lost xid=79
 	sleep 5
-	chromium --headless --no-sandbox --timeout=5000 --window-size=1280,860 \
+	chromium --headless --no-sandbox --timeout=8000 --hide-scrollbars \
+		--window-size=1280,960 \
 		--blink-settings=preferredColorScheme=0 \
 		--screenshot=docs/web.png http://127.0.0.1:9877/' "$gpukit"
