@@ -36,7 +36,8 @@ EARLIEST = 315532800  # 1980: zip archives know no earlier time
 EVERYWHERE = re.compile(r"(lib(c|m|dl|pthread|rt|gcc_s|stdc\+\+)|ld-linux.*)"
                         r"\.so\.\d+")
 LINKS = "lib/gpukit/fake/links"
-NOT_SHIPPED = ("share/gpukit/manifest.txt",)  # of `./run install`
+# These are true for one prefix only.
+NOT_SHIPPED = ("share/gpukit/manifest.txt", "share/gpukit/systemd/")
 
 
 class Refused(Exception):
@@ -94,7 +95,7 @@ def tree_files(tree):
         for name in files_below(os.path.join(tree, below)):
             path = os.path.join(tree, below, name)
             if not is_own_link(path, tree) \
-                    and f"{below}/{name}" not in NOT_SHIPPED:
+                    and not f"{below}/{name}".startswith(NOT_SHIPPED):
                 found[f"{below}/{name}"] = path
     return found
 

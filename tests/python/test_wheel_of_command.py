@@ -28,6 +28,7 @@ pytestmark = wheels.GROUP
 
 sys.path.insert(0, os.path.join(ROOT, "tools"))
 from elf_needs import needs_of  # noqa: E402
+from wheel import links_text, tree_files  # noqa: E402
 
 
 @pytest.fixture(scope="module", name="here")
@@ -88,6 +89,32 @@ def test_the_same_input_makes_the_same_bytes(tmp_path):
                         SOURCE_DATE_EPOCH="1800000000")
     assert filecmp.cmp(one, two, shallow=False)
     assert not filecmp.cmp(one, other, shallow=False)
+
+
+def test_a_tree_without_its_links_and_files_of_one_prefix(tmp_path):
+    for name in ("bin/gpukit", "lib/gpukit/fake/libcuda.so.1",
+                 "lib/gpukit/fake/470/libcuda.so.1", "share/man/man1/gpukit.1",
+                 "lib/gpukit/fake/python/a/b.py", "share/gpukit/manifest.txt",
+                 "share/gpukit/systemd/gpukit-web.service"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+    fake = tmp_path / "lib/gpukit/fake"
+    for link, target in {"libcuda.so": "libcuda.so.1",
+                         "580/libcuda.so.1": "../libcuda.so.1",
+                         "580/libcuda.so": "libcuda.so.1",
+                         "bin/nvidia-smi": "../../../../bin/gpukit"}.items():
+        (fake / link).parent.mkdir(exist_ok=True)
+        (fake / link).symlink_to(target)
+    tree = os.path.realpath(tmp_path)
+    assert sorted(tree_files(tree)) == [
+        "lib/gpukit/fake/470/libcuda.so.1", "lib/gpukit/fake/libcuda.so.1",
+        "lib/gpukit/fake/python/a/b.py", "share/man/man1/gpukit.1"]
+    assert links_text(tree, "9.0").splitlines() == [
+        "gpukit 9.0", "470/libcuda.so.1 470/libcuda.so.1",
+        "580/libcuda.so libcuda.so.1", "580/libcuda.so.1 libcuda.so.1",
+        "bin/nvidia-smi ../../../bin/gpukit", "libcuda.so libcuda.so.1",
+        "libcuda.so.1 libcuda.so.1", "python python"]
 
 
 def test_a_promise_of_an_older_libc_is_refused(tmp_path):

@@ -44,8 +44,9 @@ build_wheels() {
 	build
 	rm -rf build/wheels
 	cmake --install build --strip --prefix "$PWD/build/wheels/tree" >/dev/null
+	strip -o build/wheels/tree/_core.abi3.so build/python/gpukit/_core.abi3.so
 	python3 tools/wheel.py gpukit --tree build/wheels/tree \
-		--module build/python/gpukit/_core.abi3.so --out build/wheels
+		--module build/wheels/tree/_core.abi3.so --out build/wheels
 	python3 tools/wheel.py nvitop --out build/wheels
 	rm -rf build/wheels/tree
 }
@@ -55,13 +56,15 @@ build_wheels() {
 wheels() {
 	for machine in x86_64 aarch64; do
 		tree=build/portable/$machine
+		work=build/portable/work/$machine
 		[ -x "$tree/bin/gpukit" ] || continue
 		notices=
 		[ ! -f "$tree/THIRD-PARTY.txt" ] ||
 			notices="--notices $tree/THIRD-PARTY.txt"
-		python3 tools/wheel.py gpukit --tree "$tree" --module \
-			build/portable/work/$machine/build/python/gpukit/_core.abi3.so \
-			--glibc 2.17 $notices --out "$1"
+		"$work/tools/strip" -o "$work/_core.abi3.so" \
+			"$work/build/python/gpukit/_core.abi3.so"
+		python3 tools/wheel.py gpukit --tree "$tree" --glibc 2.17 \
+			--module "$work/_core.abi3.so" $notices --out "$1"
 	done
 	python3 tools/wheel.py nvitop --out "$1"
 	source_distributions "$1"
