@@ -25,8 +25,8 @@ char *gk_cli_why(char dst[GK_CLI_WHY_MAX], const char *verb,
 
 /*
  * Returns what is wrong with the made-up machine that GPUKIT_MACHINE names,
- * possibly in text. Returns NULL if nothing is wrong; the caller then reports the
- * driver's error.
+ * possibly in text. Returns NULL if nothing is wrong; the caller then reports
+ * the driver's error.
  */
 const char *gk_cli_machine_advice(char *text, size_t cap);
 

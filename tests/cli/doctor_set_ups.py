@@ -30,13 +30,14 @@ class Patient:
                     "HOME": str(path)}
         self.words = ["--root", str(self.root.path), *PATIENTLY]
         self.user = None
+        self.command = GPUKIT
 
     def run(self, *words, **more):
         if not self.libraries.exists():
             driver(self.libraries)
         env = {name: value for name, value in clean_env(**self.env).items()
                if name not in FOREIGN or name in self.env}
-        return subprocess.run([GPUKIT, "doctor", *self.words, *words],
+        return subprocess.run([self.command, "doctor", *self.words, *words],
                               stdin=subprocess.DEVNULL, capture_output=True,
                               text=True, check=False, timeout=60, env=env,
                               user=self.user, **more)

@@ -289,8 +289,9 @@ def test_load_keeps_a_gpu_busy(machine):
 
 def test_load_ends_with_the_command(machine):
     one = machine("--load", "train:all")
+    # Eight loads, the command and the watch process, the last one to begin.
+    wait_until(lambda: len(children(one.process.pid)) == 10)
     pids = children(one.process.pid)
-    assert len(pids) == 10  # with the command and the watch process
     one.stop()
     assert not any(alive(pid) for pid in pids)
 

@@ -268,7 +268,8 @@ def test_the_machine_of_another_user(stranger):
         done = stranger(path, "stat")
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr == ("gpukit stat: the NVIDIA driver refuses: "
-                               "Insufficient Permissions (4); " + told)
+                               "Insufficient Permissions (4); " +
+                               told.rstrip("\n") + "; see `gpukit doctor`\n")
         os.chmod(path, 0o666)
         assert stranger(path, "stat").stdout.count("H100") == 2
         assert stranger(path, "fake", "ctl", "show").returncode == 0
