@@ -6,7 +6,8 @@
 #
 # Usage: tools/docs-bare.sh [bookworm|trixie]   (default: bookworm)
 #
-# The tree has what a reader is told to have: Python, gnuplot, curl, jq, openssl.
+# The tree has what desktops and servers have, or a page says to install: Python,
+# gnuplot, curl, jq, openssl, ps, xz.
 # Works in build/fresh with tools/trees.sh: docs.log is the output.
 # shellcheck disable=SC2034 # trees.sh uses NAME
 set -eu
@@ -14,7 +15,7 @@ cd "$(dirname "$0")/.."
 NAME=docs
 # shellcheck source=tools/trees.sh disable=SC1091
 . tools/trees.sh
-WITH="python3-venv gnuplot-nox curl jq openssl procps"
+WITH="python3-venv gnuplot-nox curl jq openssl procps xz-utils"
 
 # equip SUITE TREE: installs the programs of WITH, then forgets all sources
 equip() {

@@ -96,7 +96,9 @@ def script(page, installed):
                            for one in commands(text))
         if "source" in block.words:
             text = f"cd {shlex.quote(ROOT)}\n{text}cd\n"
-        parts["install" in block.words].append(f"at {block.line}\n{text}")
+        # sh -e goes on after a failed `a && b`.
+        parts["install" in block.words].append(
+            f"at {block.line}\n{text}[ $? = 0 ] || exit 1\n")
     prologue = PROLOGUE % UNTIL_STOPPED_SECONDS
     return tuple(prologue + "".join(parts[one]) if parts[one] else ""
                  for one in (True, False))

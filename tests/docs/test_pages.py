@@ -54,6 +54,8 @@ def test_a_page_that_is_wrong_fails(monkeypatch):
     monkeypatch.setattr(pages, "read", lambda page: wrong)
     told = pages.run("page.md", environment())
     assert told.startswith("page.md:6: the block fails (2):")
+    wrong = "```sh\ntrue\nfalse && true\n```\n\n```sh\ntrue\n```\n"
+    assert "page.md:2:" in pages.run("page.md", environment())
     wrong = "```sh until-stopped\ngpukit export --nonsense\n```\n"
     assert "page.md:2:" in pages.run("page.md", environment())
 
@@ -63,8 +65,18 @@ def environment():
                      os.environ["PATH"])
 
 
-@pytest.mark.parametrize("page", [
-    page for page in pages.pages() if pages.script(page, False)[1]])
+def run_pages():
+    """The pages with commands. Those that serve use the same ports, and so take
+    turns."""
+    for page in pages.pages():
+        text = pages.script(page, False)[1]
+        if text:
+            serves = re.search(r"gpukit (?:web|export)", text)
+            group = "docs-ports" if serves else page
+            yield pytest.param(page, marks=pytest.mark.xdist_group(group))
+
+
+@pytest.mark.parametrize("page", run_pages())
 def test_its_commands_work(page):
     wrong = pages.run(page, environment())
     assert wrong is None, wrong
