@@ -15,6 +15,11 @@ target_compile_options(gk_flags INTERFACE
 	-fno-common -ffp-contract=off -fno-semantic-interposition
 	$<$<BOOL:${GPUKIT_WERROR}>:-Werror>)
 target_link_libraries(gk_flags INTERFACE Threads::Threads)
+# What is shipped does not depend on the directory in which it was built, so that
+# anybody can build the same bytes.
+target_compile_options(gk_flags INTERFACE "$<$<CONFIG:Release>:\
+-ffile-prefix-map=${PROJECT_BINARY_DIR}=build;\
+-ffile-prefix-map=${PROJECT_SOURCE_DIR}=.>")
 
 include(cmake/hardening.cmake)
 

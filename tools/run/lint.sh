@@ -37,6 +37,31 @@ tidy() {
 	python3 tools/tidy.py "$program" build "$@"
 }
 
+# lint_packaging FILES: recipes of packages, GitHub's files. What has no package
+# here (namcap, a Nix) is left to where it is installed.
+lint_packaging() {
+	python3 tools/project.py check
+	on "$1" 'shellcheck' 'tools/package/*.sh' 'packaging/*.sh'
+	on "$1" 'shellcheck -s bash -e SC2034,SC2154,SC2164' \
+		'packaging/aur/PKGBUILD'
+	on "$1" "$(tool yamllint 1.38.0) -s -c tools/yamllint.yml" \
+		'packaging/*.yml' '.github/*.yml' 'tools/*.yml'
+	schema="$(tool check-jsonschema 0.39.0) -q --builtin-schema vendor.github"
+	on "$1" "$schema-actions" 'packaging/action/action.yml'
+	on "$1" "$schema-workflows" '.github/workflows/*.yml'
+	on "$1" "$schema-issue-config" '.github/ISSUE_TEMPLATE/config.yml'
+	on "$1" "$schema-issue-forms" '.github/ISSUE_TEMPLATE/*.yml' \
+		':!*/config.yml'
+	! command -v actionlint >/dev/null ||
+		on "$1" actionlint '.github/workflows/*.yml'
+	! command -v namcap >/dev/null ||
+		on "$1" namcap 'packaging/aur/PKGBUILD'
+	! command -v nix-instantiate >/dev/null ||
+		on "$1" 'nix-instantiate --parse' '*.nix' >/dev/null 2>&1
+	! command -v rpmspec >/dev/null ||
+		on "$1" 'rpmspec -P' 'packaging/rpm/*.spec' >/dev/null
+}
+
 # lint [--changed]: all of it builds first and takes minutes, the other one
 # seconds.
 lint() {
@@ -50,6 +75,7 @@ lint() {
 	python3 tools/check-links.py
 	sh tools/check-sizes.sh
 	on "$files" 'shellcheck' run .ci/run 'tools/*.sh' 'tools/run/*.sh'
+	lint_packaging "$files"
 	on "$files" "$(tool ruff 0.17.5) check -q" '*.py' '*.pyi'
 	on "$files" "$(tool oxlint 1.89.0) -c tools/oxlint.json -f unix" '*.js'
 	on "$files" "$(tool clang-format 14.0.6) --dry-run -Werror" '*.c' '*.h'
