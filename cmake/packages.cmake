@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Debian packages: `cpack` makes one of each component of a build for the prefix
-# /usr (`./run package deb`). They have no configuration files, and no scripts of
-# the maintainer but the trigger of ldconfig.
+# /usr (`./run package deb`). They have no configuration files. Python's package
+# alone has scripts: root's Python would leave compiled modules behind.
 file(STRINGS packaging/project.conf rows REGEX "^[A-Z_]+=")
 foreach(row ${rows})
 	string(REGEX MATCH "^([A-Z_]+)=(.*)$" _ "${row}")
@@ -73,4 +73,7 @@ debian(python3-gpukit python "NVIDIA GPUs, the processes on them and the host (P
 	"The Python package gpukit: classes with nvitop's names on libgpukit."
 	DEPENDS "python3 (>= 3.9)" RECOMMENDS gpukit)
 set(CPACK_DEBIAN_LIBGPUKIT-DEV_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_PYTHON3-GPUKIT_PACKAGE_CONTROL_EXTRA
+	${PROJECT_SOURCE_DIR}/tools/package/debian/postinst
+	${PROJECT_SOURCE_DIR}/tools/package/debian/prerm)
 include(CPack)

@@ -5,13 +5,14 @@
 # nightly [PART]...: runs each part in a process of its own; a failed part does
 # not stop the others.
 nightly() {
-	[ $# -gt 0 ] || set -- sanitizers analyzer fuzz fresh howtos
+	[ $# -gt 0 ] || set -- sanitizers analyzer fuzz fresh howtos packages
 	for part in "$@"; do
 		case $part in
-		sanitizers | analyzer | fuzz | fresh | howtos | docs | soak | \
-			torch | real) ;;
+		sanitizers | analyzer | fuzz | fresh | howtos | docs | packages | \
+			soak | torch | real) ;;
 		*) fail "nightly has no part '$part'; its parts are sanitizers," \
-			"analyzer, fuzz, fresh, howtos, docs, soak, torch, real" ;;
+			"analyzer, fuzz, fresh, howtos, docs, packages, soak," \
+			"torch, real" ;;
 		esac
 	done
 	if [ $# = 1 ]; then
@@ -53,6 +54,20 @@ howtos() {
 	python_packages
 	GPUKIT_HOWTOS=1 build/venv/bin/python -m pytest -q \
 		-p no:cacheprovider tests/tools/test_howtos.py
+}
+
+# packages: each kind of KINDS in a bare tree, over one with an older number.
+packages() {
+	need fresh package
+	kinds=${KINDS:-deb tar rpm wheels images}
+	older=0.1.999
+	rm -rf build/packages build/packages-old
+	old_kinds=$(echo "$kinds" | sed 's/images//')
+	[ -z "${old_kinds# }" ] || PACKAGE_VERSION=$older \
+		PACKAGES=$PWD/build/packages-old ./run package $old_kinds
+	mkdir -p build/packages-old
+	./run package $kinds
+	sh tools/package/check.sh $older "$(version)" $kinds
 }
 
 # Runs the tests of the command and of the truth on a build with the address and

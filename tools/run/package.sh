@@ -3,7 +3,7 @@
 # Part of ./run: packages and releases. Nothing here depends on the present time,
 # the user or the directory, so that anybody can make the same bytes.
 
-PACKAGES=$PWD/build/packages
+PACKAGES=${PACKAGES:-$PWD/build/packages}
 
 # version: prints the version of this checkout.
 version() {
@@ -103,7 +103,7 @@ package_source() {
 	git archive --format=tar --prefix="$name/" \
 		--mtime="@$SOURCE_DATE_EPOCH" HEAD 2>/dev/null |
 		xz -9 -T1 >"$PACKAGES/$name-source.tar.xz"
-	say "build/packages/$name-source.tar.xz"
+	say "${PACKAGES#"$PWD/"}/$name-source.tar.xz"
 }
 
 package_deb() {
@@ -123,7 +123,7 @@ package_deb() {
 	}
 	for made in build/deb/packages/*.deb; do
 		cp "$made" "$PACKAGES"
-		say "build/packages/${made##*/}"
+		say "${PACKAGES#"$PWD/"}/${made##*/}"
 	done
 }
 
@@ -146,7 +146,7 @@ package_rpm() {
 		}
 		for made in "build/rpm/out/$machine/"*-"$VERSION"-1.*.rpm; do
 			cp "$made" "$PACKAGES"
-			say "build/packages/${made##*/}"
+			say "${PACKAGES#"$PWD/"}/${made##*/}"
 		done
 	done
 }
