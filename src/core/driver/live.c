@@ -427,7 +427,7 @@ int gk_read_links(struct gk *gk, unsigned index,
 		  struct gk_link ret_links[GK_LINKS_MAX], size_t *ret_count,
 		  int *ret_nvml)
 {
-	size_t count;
+	size_t count = 0;
 	int r = gk_read_all_links(gk, index, ret_links, GK_LINKS_MAX, &count,
 				  ret_nvml);
 

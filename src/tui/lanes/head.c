@@ -42,11 +42,14 @@ enum {
 	NO_MODEL
 };
 
+/* A part that does not fit is left out. */
 static void add_head_part(char *dst, const char *text)
 {
 	size_t len = strlen(dst);
 
-	snprintf(dst + len, TEXT - len, "%s%s", len ? " · " : "", text);
+	if (snprintf(dst + len, TEXT - len, "%s%s", len ? " · " : "", text) >=
+	    (int)(TEXT - len))
+		dst[len] = '\0';
 }
 
 static void model_part(const struct tui *t, const struct gk_sums *s, int level,
