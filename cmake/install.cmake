@@ -23,6 +23,7 @@ install(DIRECTORY ${directories} ${cudart_directories}
 	DESTINATION ${GPUKIT_FAKE_INSTALL} COMPONENT gpukit-fake)
 # The target of the link nvidia-smi depends on the place of the libraries.
 way_to_prefix(way "${GPUKIT_FAKE_INSTALL}/bin" .)
+string(REGEX REPLACE "^\\./" "" way "${way}")
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/install)
 file(CREATE_LINK ${way}/${GPUKIT_BINDIR}/gpukit
 	${PROJECT_BINARY_DIR}/install/nvidia-smi SYMBOLIC)

@@ -28,8 +28,6 @@ set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PACKAGE_HOMEPAGE ${PROJECT_URL})
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_LIBGPUKIT0_PACKAGE_GENERATE_SHLIBS ON)
-set(CPACK_DEBIAN_LIBGPUKIT0_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
 set(same "(= ${GPUKIT_PACKAGE_VERSION})")
 
 # debian(PACKAGE SECTION SUMMARY DESCRIPTION [FIELD VALUE]...): a package, and
@@ -73,6 +71,19 @@ debian(python3-gpukit python "NVIDIA GPUs, the processes on them and the host (P
 	"The Python package gpukit: classes with nvitop's names on libgpukit."
 	DEPENDS "python3 (>= 3.9)" RECOMMENDS gpukit)
 set(CPACK_DEBIAN_LIBGPUKIT-DEV_PACKAGE_SHLIBDEPS OFF)
+# CPack would call ldconfig in scripts of the shared library's package, and
+# write no shlibs for it alone. So it gets both as files, and its dependencies
+# from cpack-options.cmake, when the library is there.
+set(debian ${PROJECT_BINARY_DIR}/package/debian)
+file(WRITE ${debian}/triggers "activate-noawait ldconfig\n")
+file(WRITE ${debian}/shlibs
+	"libgpukit 0 libgpukit0 (>= ${GPUKIT_PACKAGE_VERSION})\n")
+set(CPACK_DEBIAN_LIBGPUKIT0_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_LIBGPUKIT0_PACKAGE_CONTROL_EXTRA
+	${debian}/triggers ${debian}/shlibs)
+set(CPACK_PROJECT_CONFIG_FILE
+	${PROJECT_SOURCE_DIR}/tools/package/cpack-options.cmake)
+set(CPACK_GPUKIT_BUILD ${PROJECT_BINARY_DIR})
 set(CPACK_DEBIAN_PYTHON3-GPUKIT_PACKAGE_CONTROL_EXTRA
 	${PROJECT_SOURCE_DIR}/tools/package/debian/postinst
 	${PROJECT_SOURCE_DIR}/tools/package/debian/prerm)

@@ -2,14 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tells what is in a release, from packaging/third-party.txt.
 
-Usage: sbom.py notices [--versions FILE]
-       sbom.py spdx --version VERSION --commit COMMIT [--versions FILE] DIRECTORY
+Usage: sbom.py notices
+       sbom.py spdx --version VERSION --commit COMMIT DIRECTORY
 
-notices prints the licences of all that is linked in. spdx prints an SPDX 2.3
-document of the artefacts in a directory and of what is linked into them. FILE
-has lines "SOURCE VERSION" for the libraries that the portable build used; without
-one they are those of the packages that are installed here. The time of the
-document is SOURCE_DATE_EPOCH.
+notices prints the licences of all that is linked into the portable build, whose
+sources ./run portable fetched. spdx prints an SPDX 2.3 document of the artefacts
+in a directory and of what is linked into them; its time is SOURCE_DATE_EPOCH.
 """
 
 import argparse
@@ -17,7 +15,6 @@ import hashlib
 import json
 import os
 import re
-import subprocess
 import sys
 import time
 
@@ -26,70 +23,81 @@ import rooms
 
 NAME = "gpukit"
 TABLE = "packaging/third-party.txt"
+SOURCES = "tools/portable/sources.txt"
+PACKAGES = "tests/portable.txt"
 JOE_KUO = "src/fronts/curand/joe_kuo.txt"
 
 
-def rows():
-    """Yields (name, source, package, licence, where) of the table."""
-    with open(TABLE, encoding="utf-8") as f:
+def lines_of(path):
+    """Yields the words of each line that is no comment."""
+    with open(path, encoding="utf-8") as f:
         for line in f:
             if line.strip() and not line.startswith("#"):
                 yield line.split()
 
 
-def installed_version(package):
-    """The upstream version of an installed package, without Debian's suffix."""
-    done = subprocess.run(
-        ["dpkg-query", "-W", "-f", "${source:Upstream-Version}", package],
-        text=True, capture_output=True, check=False)
-    if done.returncode or not done.stdout:
-        sys.exit(f"sbom: {package} is not installed, and no version is given")
-    return re.sub(r"[+~](dfsg|ds|really).*", "", done.stdout)
+def rows():
+    """Yields (name, source, licence, where, file) of the table."""
+    return lines_of(TABLE)
 
 
-def read_versions(path):
-    """Returns the lines "SOURCE VERSION" of a file as a dictionary."""
-    if not path:
-        return {}
-    with open(path, encoding="utf-8") as f:
-        return dict(line.split()[:2] for line in f if line.strip())
+def versions():
+    """Returns the version of each source of the portable build, as its packager
+    names it."""
+    found = {words[0]: words[1] for words in lines_of(SOURCES)}
+    for (word,) in lines_of(PACKAGES):
+        name, _, version = word.partition("==")
+        found[name] = version
+    return found
 
 
-def parts(versions):
+def upstream(version):
+    """A version without what Debian adds to it."""
+    return re.sub(r"([+](dfsg|ds)[^-]*)?(-[^-]*)?$", "", version)
+
+
+def parts():
     """Returns a dictionary for each row, with its version."""
-    return [{"name": name, "source": source, "package": package,
-             "licence": licence, "where": where,
-             "version": versions.get(source) or installed_version(package)}
-            for name, source, package, licence, where in rows()]
+    known = versions()
+    found = [{"name": name, "source": source, "licence": licence, "where": where,
+              "file": file, "packaged": known.get(source)}
+             for name, source, licence, where, file in rows()]
+    for part in found:
+        if not part["packaged"]:
+            sys.exit(f"sbom: no version of {part['source']} in {SOURCES}")
+        part["version"] = upstream(part["packaged"])
+    return found
 
 
 # ---- notices ----
 
-def copyright_of(package):
-    path = f"/usr/share/doc/{package}/copyright"
+def text_of(part):
+    place = "build/zig/ziglang" if part["source"] == "ziglang" else \
+        os.path.join("build/portable/work/sources", part["source"])
+    path = os.path.join(place, part["file"])
     try:
         with open(path, encoding="utf-8", errors="replace") as f:
             return f.read().strip()
     except OSError as error:
-        sys.exit(f"sbom: {path}: {error.strerror}; install {package}")
+        sys.exit(f"sbom: {path}: {error.strerror}; ./run portable fetches it")
 
 
-def print_notices(versions):
-    print("gpukit is licensed under Apache-2.0 (LICENSE). It contains or is "
+def print_notices():
+    print("gpukit is licensed under Apache-2.0 (LICENSE). This build of it is "
           "linked with:\n")
-    linked = parts(versions)
+    linked = parts()
     for part in linked:
-        print(f"  {part['name']} {part['version']} ({part['licence']}) "
-              f"in {part['where']}")
-    print("  the table of Joe and Kuo (BSD-3-Clause) in libcurand\n\n"
-          "The build takes the sources of Debian's packages of that name, "
-          "unchanged. libmicrohttpd\nis the only one under the LGPL: "
-          "whoever wants another version of it builds gpukit\nwith it from "
-          "gpukit's sources (./run portable).\n")
+        print(f"  {part['name']} {part['version']} ({part['licence']}): "
+              f"{part['where']}")
+    print("  the table of Joe and Kuo (BSD-3-Clause): libcurand\n\n"
+          "The sources are those of Debian's packages and of ziglang on PyPI, "
+          "unchanged;\ntools/portable in gpukit's sources has their names, "
+          "versions and checksums, and\n./run portable links another version "
+          "of a library under the LGPL.\n")
     for part in linked:
         print("=" * 72)
-        print(f"{part['name']} {part['version']}, as documented by Debian\n")
-        print(copyright_of(part["package"]) + "\n")
+        print(f"{part['name']} {part['version']}\n")
+        print(text_of(part) + "\n")
     print("=" * 72)
     with open(JOE_KUO, encoding="utf-8") as f:
         print(f.read().strip())
@@ -127,11 +135,11 @@ def relation(one, kind, other):
             "relatedSpdxElement": other}
 
 
-def document(arguments, versions):
+def document(arguments):
     """Returns the SPDX document as a dictionary."""
     facts = project.read_conf()
     mine = f"SPDXRef-Package-{NAME}"
-    linked = parts(versions)
+    linked = parts()
     files = [spdx_file(arguments.directory, name)
              for name in sorted(os.listdir(arguments.directory))
              if not name.endswith(".spdx.json") and name != "SHA256SUMS"]
@@ -142,7 +150,7 @@ def document(arguments, versions):
         sourceInfo=f"commit {arguments.commit}")]
     packages += [spdx_package(
         part["name"], part["version"], part["licence"],
-        sourceInfo=f"Debian source package {part['source']}",
+        sourceInfo=f"{part['source']} {part['packaged']}, see tools/portable",
         comment=f"linked into {part['where']} of the portable build")
         for part in linked]
     relations = [relation("SPDXRef-DOCUMENT", "DESCRIBES", mine)]
@@ -167,19 +175,17 @@ def main(argv):
     parser = argparse.ArgumentParser(
         description="Tells what is in a release.", add_help=True)
     verbs = parser.add_subparsers(dest="verb", required=True)
-    notices = verbs.add_parser("notices")
+    verbs.add_parser("notices")
     spdx = verbs.add_parser("spdx")
     spdx.add_argument("--version", required=True)
     spdx.add_argument("--commit", required=True)
     spdx.add_argument("directory")
-    for each in (notices, spdx):
-        each.add_argument("--versions", help='lines "SOURCE VERSION"')
     arguments = parser.parse_args(argv)
-    versions = read_versions(arguments.versions)
     if arguments.verb == "notices":
-        print_notices(versions)
+        print_notices()
         return
-    print(json.dumps(document(arguments, versions), indent=1, sort_keys=True))
+    arguments.directory = os.path.abspath(arguments.directory)
+    print(json.dumps(document(arguments), indent=1, sort_keys=True))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # base.sh: makes build/fresh/base.tar, the lowest layer of container images: a
-# Debian tree (tools/trees.sh) without logs, caches and what tells machines apart.
+# Debian tree (tools/trees.sh) without logs, caches, translations, documentation
+# but licences, and what tells machines apart.
 # The same packages of Debian make the same bytes.
 # shellcheck disable=SC2034 # trees.sh uses NAME
 set -eu
@@ -16,7 +17,8 @@ bare bookworm "$tree"
 cd "$tree"
 rm -rf var/log/* var/cache/* var/lib/apt/lists/* tmp/* etc/machine-id \
 	etc/hostname etc/resolv.conf var/lib/dpkg/*-old etc/*- \
-	usr/share/doc/*/changelog* var/lib/systemd
+	usr/share/locale/* usr/share/man/* usr/share/info/* var/lib/systemd
+find usr/share/doc -type f ! -name copyright -delete
 mkdir -p var/cache/apt/archives/partial var/lib/apt/lists/partial var/log/apt
 echo 'deb http://deb.debian.org/debian bookworm main' >etc/apt/sources.list
 tar --sort=name --format=gnu --numeric-owner \

@@ -37,6 +37,8 @@ endfunction()
 # describe(TREE PACKAGE): what Debian wants in /usr/share/doc
 function(describe tree package)
 	set(doc "${tree}/usr/share/doc/${package}")
+	# Debian has the licence elsewhere, and links no archives.
+	file(REMOVE_RECURSE "${doc}/LICENSE" "${doc}/notices")
 	configure_file(${templates}/copyright.in "${doc}/copyright" @ONLY)
 	configure_file(${templates}/changelog.in "${doc}/changelog" @ONLY)
 	run(gzip -9nf "${doc}/changelog")

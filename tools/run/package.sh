@@ -57,12 +57,8 @@ need_portable() {
 
 # notices FILE: writes the licences of what is linked into the portable build.
 notices() {
-	python3 tools/sbom.py notices $(versions_of_portable) >"$1"
-}
-
-versions_of_portable() {
-	[ ! -f build/portable/versions ] ||
-		echo --versions build/portable/versions
+	python3 tools/sbom.py notices >"$1.new"
+	mv "$1.new" "$1"
 }
 
 # stage MACHINE TREE: the portable tree as it is shipped, with the command at

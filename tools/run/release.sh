@@ -42,10 +42,10 @@ release_in() {
 		export SOURCE_DATE_EPOCH
 		python3 "$1/tools/sbom.py" spdx --version "$VERSION" \
 			--commit "$(git -C "$1" rev-parse HEAD)" \
-			$(versions_in "$1") "$PWD" >sbom.new
-		mv sbom.new "gpukit-$VERSION.spdx.json"
-		sha256sum -- * | LC_ALL=C sort -k 2 >SHA256SUMS.new
-		mv SHA256SUMS.new SHA256SUMS
+			"$PWD" >"$1/build/sbom"
+		mv "$1/build/sbom" "gpukit-$VERSION.spdx.json"
+		sha256sum -- * | LC_ALL=C sort -k 2 >"$1/build/sums"
+		mv "$1/build/sums" SHA256SUMS
 	)
 	say "release: $(find "$2" -type f | wc -l) files in ${2#"$PWD/"}"
 }
@@ -61,11 +61,6 @@ share_tools() {
 
 commit_time_of() {
 	git -C "$1" log -1 --format=%ct
-}
-
-versions_in() {
-	[ ! -f "$1/build/portable/versions" ] ||
-		echo --versions "$1/build/portable/versions"
 }
 
 # compare_release OUT: makes the release again, in a directory with another name
