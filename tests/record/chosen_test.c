@@ -25,6 +25,7 @@ static struct gk_chosen *chosen;
 static bool literal;
 static char why[256];
 static int proc;
+static int death_signal = SIGKILL; /* to children when their parent ends */
 
 /* Its name is known before its arguments. */
 static bool has_arguments(pid_t pid)
@@ -47,7 +48,7 @@ static pid_t start(const char *const *argv)
 	pid_t pid = fork();
 
 	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		prctl(PR_SET_PDEATHSIG, death_signal);
 		execv(PROGRAM, (char *const *)(uintptr_t)argv);
 		_exit(1);
 	}
@@ -190,7 +191,7 @@ static void a_pid_that_is_used_again_is_another_process(void **state)
 	end(other);
 }
 
-/* A child of a child, started by a shell that waits. */
+/* Starts a child that starts a child and waits; returns the first one. */
 static pid_t start_family(pid_t *ret_grandchild)
 {
 	int pipes[2];
@@ -199,8 +200,10 @@ static pid_t start_family(pid_t *ret_grandchild)
 	assert_int_equal(pipe(pipes), 0);
 	child = fork();
 	if (!child) {
-		pid_t grandchild = start_sleep("grandchild");
+		pid_t grandchild;
 
+		death_signal = 0; /* the grandchild outlives its parent */
+		grandchild = start_sleep("grandchild");
 		(void)!write(pipes[1], &grandchild, sizeof grandchild);
 		pause();
 		_exit(0);
