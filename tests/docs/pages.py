@@ -37,7 +37,7 @@ FENCE = re.compile(r"^( *)```(.*)\n((?:.*\n)*?)\1```$", re.M)
 # The first four GPUs have work; the others are free for the examples.
 MACHINE = ["--quiet", "--gpus", "a100-sxm4-80gb:8", "--load",
            "train:0-1,mem=60GiB,util=90", "--load", "infer:2-3,mem=20GiB"]
-PAGE_SECONDS, UNTIL_STOPPED_SECONDS = 180, 2
+PAGE_SECONDS, UNTIL_STOPPED_SECONDS = 600, 2
 
 Block = collections.namedtuple("Block", "line words text")
 
