@@ -22,6 +22,7 @@ equip() {
 	chroot "$2" sh -ec "
 		apt-get update -qq
 		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+			-o Dpkg::Options::=--force-unsafe-io \
 			--no-install-recommends $WITH
 		: >/etc/apt/sources.list
 		rm -rf /etc/apt/sources.list.d /var/lib/apt/lists/*" \
