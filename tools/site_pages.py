@@ -78,14 +78,20 @@ def collect(target):
 
 
 def navigation(folders):
-    """The sections of docs/README.md, in its order."""
+    """The sections of docs/README.md, in its order. The last one also has the
+    pages that other pages link to, and the folders."""
     parts = re.split(r"^## (.*)\n", read("docs/README.md"), flags=re.M)
     nav = [{"gpukit": "README.md"}, {"All pages": "docs/README.md"}]
     for section, body in zip(parts[1::2], parts[2::2]):
         pages = [{name: os.path.normpath(os.path.join("docs", path))}
                  for name, path in NAMED_LINK.findall(body)]
         nav.append({section: pages})
-    nav[-1][section] += [{"packaging": "packaging/README.md"}] + [
+    named = {"README.md", "docs/README.md"}.union(
+        *(page.values() for entry in nav[2:] for pages in entry.values()
+          for page in pages))
+    nav[-1][section] += [
+        {os.path.dirname(path): path} for path in collected()
+        if path.endswith(".md") and path not in named] + [
         {folder: folder + ".md"} for folder in folders]
     return nav
 

@@ -8,5 +8,5 @@ python3 -m pip install --quiet --target "$cuda" nvidia-cuda-nvcc==13.0.88 \
 	nvidia-nvvm==13.0.88 nvidia-cuda-crt==13.0.88 \
 	nvidia-cuda-runtime==13.0.96 nvidia-cuda-cccl==13.0.85
 echo "$cuda/nvidia/cu13/bin" >>"$GITHUB_PATH"
-flags="-cudart shared -L$RUNNER_TEMP/gpukit/lib/gpukit/fake/cuda13"
+flags="-cudart shared -cudadevrt none -L$RUNNER_TEMP/gpukit/lib/gpukit/fake/cuda13"
 echo "NVCC_APPEND_FLAGS=$flags" >>"$GITHUB_ENV"
