@@ -22,7 +22,7 @@ pytestmark = [
 
 
 def library(machine):
-    return os.path.join(PORTABLE, machine, "libvgpu.so")
+    return os.path.join(PORTABLE, machine, "lib", "gpukit", "libvgpu.so")
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])

@@ -5,18 +5,22 @@
 # nightly [PART]...: runs each part in a process of its own; a failed part does
 # not stop the others.
 nightly() {
-	[ $# -gt 0 ] || set -- sanitizers analyzer fuzz fresh howtos packages
+	[ $# -gt 0 ] || set -- sanitizers analyzer fuzz fresh howtos packages \
+		portable
 	for part in "$@"; do
 		case $part in
 		sanitizers | analyzer | fuzz | fresh | howtos | docs | packages | \
-			soak | torch | real) ;;
+			portable | soak | torch | real) ;;
 		*) fail "nightly has no part '$part'; its parts are sanitizers," \
-			"analyzer, fuzz, fresh, howtos, docs, packages, soak," \
-			"torch, real" ;;
+			"analyzer, fuzz, fresh, howtos, docs, packages, portable," \
+			"soak, torch, real" ;;
 		esac
 	done
 	if [ $# = 1 ]; then
-		"$1"
+		case $1 in
+		portable) trees ;;
+		*) "$1" ;;
+		esac
 		return
 	fi
 	failed=

@@ -19,14 +19,21 @@ enum needed_id {
 	", or the package of your system that has this file"
 
 struct needed {
-	const char *file, *get, *users;
+	const char *file, *inside, *get, *users;
 };
 
 static const struct needed needed_libraries[NEEDED_COUNT] = {
-#define NEEDED(id, file, package, users) {file, NEEDED_GET(package), users},
+#define NEEDED(id, file, inside, package, users)                               \
+	{file, inside, NEEDED_GET(package), users},
 #include "fronts/common/needed.def"
 #undef NEEDED
 };
+
+/*
+ * Opens a library for one of ours, without exposing its symbols to the program.
+ * NULL, and dlerror() says why, if it is not installed and not inside either.
+ */
+void *needed_open(enum needed_id id);
 
 /* How the reason begins if a call is refused for a missing library: "libcufft
  * needs libfftw3.so.3...". */

@@ -46,13 +46,12 @@ static void renew_lock(void)
  * signals. */
 static void *open_library(const char *library)
 {
-	const struct needed *needed = &needed_libraries[NEEDED_OPENBLAS];
 	sigset_t all, before;
 	void *opened;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	opened = dlopen(needed->file, RTLD_NOW | RTLD_LOCAL);
+	opened = needed_open(NEEDED_OPENBLAS);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	/* Registered after OpenBLAS' own fork handlers, so that hold_calls()
 	 * runs before them. */

@@ -109,8 +109,7 @@ bool fftw_ready(bool is_double)
 
 	pthread_mutex_lock(&state.lock);
 	if (!state.opened[is_double]) {
-		void *library = dlopen(needed_libraries[needed].file,
-				       RTLD_NOW | RTLD_LOCAL);
+		void *library = needed_open(needed);
 
 		state.opened[is_double] =
 		    library && find_functions(is_double, library);

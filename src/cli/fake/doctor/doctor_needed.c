@@ -4,13 +4,17 @@
  * their computations and that are not installed.
  */
 #include "cli/fake/doctor/doctor.h"
+#include "cli/where.h"
 #include "fronts/common/needed.h"
 
 #include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct advice missing[NEEDED_COUNT] = {
-#define NEEDED(id, file, package, users)                                       \
+#define NEEDED(id, file, inside, package, users)                               \
 	{"missing-library",                                                    \
 	 "it computes with " file ", which is not installed",                  \
 	 NEEDED_GET(package)},
@@ -18,13 +22,19 @@ static const struct advice missing[NEEDED_COUNT] = {
 #undef NEEDED
 };
 
-static bool is_installed(unsigned i)
+/* Installed, or inside this build. */
+static bool is_there(unsigned i)
 {
 	void *library = dlopen(needed_libraries[i].file, RTLD_LAZY);
+	char path[PATH_MAX], file[NAME_MAX];
 
-	if (library)
+	if (library) {
 		dlclose(library);
-	return library != NULL;
+		return true;
+	}
+	snprintf(file, sizeof file, "fake/%s", needed_libraries[i].inside);
+	return !gk_where_library(file, path, sizeof path) &&
+	       !access(path, R_OK);
 }
 
 /*
@@ -49,7 +59,7 @@ const struct advice *doctor_missing(const char *library, unsigned *at)
 		unsigned i = (*at)++;
 
 		if (lists_user(library, needed_libraries[i].users) &&
-		    !is_installed(i))
+		    !is_there(i))
 			return &missing[i];
 	}
 	return NULL;
@@ -87,7 +97,7 @@ unsigned doctor_needed(json_t *list, struct gk_buf *text)
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < NEEDED_COUNT; i++) {
-		bool installed = is_installed(i);
+		bool installed = is_there(i);
 
 		count += !installed;
 		if (list)

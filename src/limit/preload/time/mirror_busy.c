@@ -8,6 +8,7 @@
  * ends after a second without any.
  */
 #include "base/clock.h"
+#include "limit/preload/entry/libc.h"
 #include "limit/preload/report/mirror.h"
 
 #include <pthread.h>
@@ -91,6 +92,25 @@ static void *watch_busy(void *arg)
 }
 
 /*
+ * Before glibc 2.34 it is in libpthread, which not every limited program needs.
+ */
+#pragma weak pthread_create
+
+static bool create_thread(pthread_t *thread, const pthread_attr_t *attr)
+{
+	__typeof__(pthread_create) *create = pthread_create;
+	void *library, *found;
+
+	if (!create) {
+		library = libc()->dlopen("libpthread.so.0", RTLD_LAZY);
+		found =
+		    library ? libc()->dlsym(library, "pthread_create") : NULL;
+		memcpy(&create, &found, sizeof create);
+	}
+	return create && !create(thread, attr, watch_busy, NULL);
+}
+
+/*
  * Starts the thread. It blocks all signals: they are for the program's own
  * threads.
  */
@@ -105,10 +125,10 @@ __attribute__((noinline, cold)) static void start_watch(void)
 	sigfillset(&all);
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	if (pthread_create(&thread, &attr, watch_busy, NULL))
+	sigprocmask(SIG_SETMASK, &all, &before);
+	if (!create_thread(&thread, &attr))
 		atomic_store(&busy.watched, false);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
 }
 
