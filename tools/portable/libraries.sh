@@ -162,59 +162,6 @@ build_libmicrohttpd() {
 	describe libmicrohttpd microhttpd
 }
 
-# The processors that BLIS has fast products for. Zen 5 does not differ from
-# Zen 3 in what they use.
-build_blis() {
-	sed -i -e 's/^x86_64: .*/x86_64: skx haswell zen3 zen2 zen generic/' \
-		-e 's/^arm64: .*/arm64: thunderx2 cortexa57 generic/' \
-		"$sources/blis/config_registry"
-	# Zig writes the names of processors otherwise.
-	sed -i 's/skylake-avx512/skylake_avx512/' "$sources/blis/configure" \
-		"$sources/blis/config/skx/make_defs.mk"
-	sed -i 's/family != 0x19 )/family < 0x19 )/' \
-		"$sources/blis/frame/base/bli_cpuid.c"
-	family=x86_64
-	[ "$machine" = x86_64 ] || family=arm64
-	(
-		cd "$out/libraries/blis"
-		CC=$out/tools/cc AR=$out/tools/ar RANLIB=$out/tools/ranlib \
-			"$sources/blis/configure" -t pthreads --enable-static \
-			--disable-shared --enable-cblas --prefix="$deps" "$family"
-		make -j"$(nproc)"
-		cp lib/$family/libblis.a "$deps/lib"
-		cp include/$family/blis.h "$deps/include"
-	)
-}
-
-# A compiler for Fortran: the distribution's, since Zig has none.
-fortran() {
-	for version in '' -15 -14 -13 -12 -11 -10; do
-		command -v "$machine-linux-gnu-gfortran$version" && return
-	done
-	echo "portable: no Fortran compiler for $machine" >&2
-	return 1
-}
-
-# libgpukit-blas.so has the functions that our libraries call, and no others.
-build_blas() {
-	work=$out/libraries/blas
-	"$out/tools/cc" -E -P -I src tools/portable/blas_names.c |
-		tr -s ' ' '\n' | grep . | sort -u >"$work/names"
-	sh tools/portable/lapack.sh "$(fortran)" "$machine-linux-gnu-nm" \
-		"$sources/lapack" "$work/lapack" \
-		$(grep -v cblas_ "$work/names")
-	{
-		echo '{ global:'
-		sed 's/$/;/' "$work/names"
-		echo 'local: *; };'
-	} >"$work/map"
-	"$out/tools/cc" -O2 -fPIC -fvisibility=hidden -I"$deps/include" \
-		-shared -Wl,--gc-sections -Wl,--version-script="$work/map" \
-		$(sed 's/^/-Wl,-u,/' "$work/names") tools/portable/blas.c \
-		"$work"/lapack/*.o "$deps/lib/libblis.a" -lm -lpthread \
-		-o "$deps/lib/libgpukit-blas.so"
-}
-
 if [ $# -gt 3 ]; then
 	"build_$4"
 	exit

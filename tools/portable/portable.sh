@@ -66,8 +66,6 @@ build() {
 	tree=$HERE/build/portable/$1
 	wrappers "$1"
 	sh tools/portable/libraries.sh "$1" "$WORK/sources" "$out"
-	blas=$out/deps/lib/libgpukit-blas.so
-	[ -e "$blas" ] || blas=
 	say "$1: building gpukit"
 	cmake -S . -B "$out/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
 		-DCMAKE_TOOLCHAIN_FILE="$HERE/cmake/zig.cmake" \
@@ -75,7 +73,6 @@ build() {
 		-DCMAKE_INSTALL_PREFIX=$PREFIX -DCMAKE_INSTALL_LIBDIR=lib \
 		-DGPUKIT_TESTS=OFF -DGPUKIT_OPEN_BY_NAME=ON \
 		-DGPUKIT_KISSFFT="$WORK/sources/kissfft" \
-		-DGPUKIT_BLAS="$blas" \
 		-DGPUKIT_VGPU_LINK="$HERE/tools/portable/vgpu.sh $out/tools $out/glibc" \
 		-DGPUKIT_WERROR="${GPUKIT_WERROR:-OFF}" \
 		>"$out/configure.log" 2>&1 || {
