@@ -153,7 +153,7 @@ def test_help_and_version(top):
     for options in (("-V",), ("--version",)):
         done = top(*options)
         assert done.returncode == 0
-        assert re.fullmatch(r"gpukit [\d.]+\n", done.stdout)
+        assert re.fullmatch(r"gpukit [\d.]+( \(\w+\))?\n", done.stdout)
 
 
 def test_timings(top, tmp_path):

@@ -91,7 +91,8 @@ def test_web_tells_all(made):
         frame = s.until("frame", lambda e: len(numbers(
             e.data["devices"][0])) == 3)
     assert numbers(frame.data["devices"][0]) == BURST
-    assert numbers(w.json()["devices"][0]) == BURST
+    # A frame in which a busy machine was late has no list.
+    wait_until(lambda: numbers(w.json()["devices"][0]) == BURST, seconds=30)
     assert w.stop() == (0, "")
 
 
