@@ -188,12 +188,13 @@ const char *gk_doctor_get_driver(const struct gk_doctor *d);
 
 struct gk_doctor_library {
 	const char *file;    /* a library or a program */
+	const char *inside;  /* a library of ours that contains it, or NULL */
 	const char *users;   /* each followed by a blank */
 	const char *package; /* of Debian */
 };
 
 enum gk_doctor_library_id {
-#define NEEDED(id, file, package, users) LIBRARY_##id,
+#define NEEDED(id, ...) LIBRARY_##id,
 #include "cli/doctor/optional.def"
 #include "fronts/common/needed.def"
 #undef NEEDED

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libraries.c - finds what verbs use if it is installed. */
+#include "base/array.h"
 #include "cli/command.h"
 #include "cli/doctor/doctor.h"
 #include "cli/where.h"
@@ -10,8 +11,8 @@
 #include <string.h>
 
 const struct gk_doctor_library gk_doctor_libraries[LIBRARY_COUNT] = {
-#define NEEDED(id, file, package, users)                                       \
-	[LIBRARY_##id] = {file, users, package},
+#define NEEDED(id, file, inside, package, users)                               \
+	[LIBRARY_##id] = {file, inside, users, package},
 #include "cli/doctor/optional.def"
 #include "fronts/common/needed.def"
 #undef NEEDED
@@ -29,11 +30,6 @@ static const char *const other_names[LIBRARY_COUNT] = {
     [LIBRARY_CURL] = "libcurl-gnutls.so.4",
 };
 
-/* Our modules that may contain a library. */
-static const char *const modules[LIBRARY_COUNT] = {
-    [LIBRARY_MICROHTTPD] = "libgpukit-http.so",
-};
-
 static bool opens(const char *name)
 {
 	void *library = name ? dlopen(name, RTLD_LAZY | RTLD_LOCAL) : NULL;
@@ -43,6 +39,21 @@ static bool opens(const char *name)
 	return library != NULL;
 }
 
+/* Whether a library of ours opens, beside the others or among the drop-in
+ * libraries. */
+static bool opens_inside(const char *inside)
+{
+	static const char *const folders[] = {"", "fake/"};
+	char file[NAME_MAX], path[PATH_MAX];
+
+	for (size_t i = 0; inside && i < COUNT(folders); i++) {
+		snprintf(file, sizeof file, "%s%s", folders[i], inside);
+		if (!gk_where_library(file, path, sizeof path) && opens(path))
+			return true;
+	}
+	return false;
+}
+
 static bool is_there(size_t i)
 {
 	const char *file = gk_doctor_libraries[i].file;
@@ -50,10 +61,8 @@ static bool is_there(size_t i)
 
 	if (!strstr(file, ".so"))
 		return gk_command_find(file, path, sizeof path);
-	if (opens(file) || opens(other_names[i]))
-		return true;
-	return modules[i] && !gk_where_library(modules[i], path, sizeof path) &&
-	       opens(path);
+	return opens(file) || opens(other_names[i]) ||
+	       opens_inside(gk_doctor_libraries[i].inside);
 }
 
 void gk_doctor_find_libraries(bool there[LIBRARY_COUNT])
