@@ -55,26 +55,26 @@ static int close_from_first(void)
 	return is_open(0) && is_open(2) ? 0 : 3;
 }
 
-/* Returns non-null if none of its descriptors is open. */
-static void *close_own_table(void *unused)
+/* Sets *closed if none of its descriptors is open. */
+static void *close_own_table(void *closed)
 {
-	(void)unused;
 	if (!gk_descriptors_close(0, true))
 		return NULL;
 	for (int fd = 0; fd <= LAST; fd++)
 		if (is_open(fd))
 			return NULL;
-	return "closed";
+	*(bool *)closed = true;
+	return NULL;
 }
 
 static int close_in_thread(void)
 {
 	pthread_t thread;
-	void *closed = NULL;
+	bool closed = false;
 
 	open_some();
-	if (pthread_create(&thread, NULL, close_own_table, NULL) ||
-	    pthread_join(thread, &closed) || !closed)
+	if (pthread_create(&thread, NULL, close_own_table, &closed) ||
+	    pthread_join(thread, NULL) || !closed)
 		return 1;
 	return is_open(0) && is_open(LAST) ? 0 : 2;
 }
