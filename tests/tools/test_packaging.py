@@ -101,6 +101,13 @@ def test_every_library_of_the_command_has_a_row_of_notices():
     assert {other.get(name, name) for name in names_of_linked()} <= rows
 
 
+def test_every_source_of_the_portable_build_has_a_row_of_notices():
+    only_headers = {"gnutls28", "curl"}
+    sources = {words[0] for words in sbom.lines_of(
+        os.path.join(ROOT, sbom.SOURCES))}
+    assert sources - only_headers == {row[1] for row in sbom.rows()} - {"ziglang"}
+
+
 def make_image(tmp_path, out):
     """Makes the images of a tree with a single program, as a release does."""
     tree, base = tmp_path / "tree", tmp_path / "base.tar"

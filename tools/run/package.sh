@@ -70,9 +70,19 @@ stage() {
 		[ ! -d "build/portable/$1/$part" ] ||
 			cp -a "build/portable/$1/$part" "$2"
 	done
+	manual "$2"
 	ln -s bin/gpukit "$2/gpukit"
 	cp LICENSE CHANGELOG.md "$2"
 	notices "$2/THIRD-PARTY.txt"
+}
+
+# manual TREE: adds the manual, which a build for another machine cannot write.
+manual() {
+	here=build/portable/$(uname -m)/bin/gpukit
+	[ ! -d "$1/share/man/man1" ] && [ -x "$here" ] || return 0
+	mkdir -p "$1/share/man/man1" "$1/share/man/man5"
+	"$here" --manual "$1/share/man/man1"
+	mv "$1"/share/man/man1/*.5 "$1/share/man/man5"
 }
 
 # pack OUT DIRECTORY NAME: the same tar for the same files

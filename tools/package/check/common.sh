@@ -60,7 +60,8 @@ use() {
 		gpukit smi --query-gpu=memory.total --format=csv' 2>&1) ||
 		fail "$1: gpukit limit: $out"
 	echo "$out" | grep -q '4096 MiB' || fail "$1: gpukit limit: $out"
-	out=$(as_someone 'gpukit fake -- gpukit record -n 2 -i 0.1' 2>&1) ||
+	out=$(as_someone 'gpukit fake -- gpukit record --devices --count 2 \
+		-i 0.1 -o -' 2>&1) ||
 		fail "$1: gpukit record: $out"
 	say "$1: fake, nvidia-smi, limit, record"
 }
