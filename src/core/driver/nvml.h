@@ -84,10 +84,10 @@ extern const struct gk_nvml_symbol gk_nvml_symbols[GK_NVML_SYMBOLS];
 void *gk_nvml_load(const char *path);
 
 /*
- * Loads the driver library as gk_nvml_load() does, and initialises it. Returns 0
- * or a gk_err. GK_ERR_NO_DRIVER: there is no library. GK_ERR_DRIVER: the library
- * cannot be initialised, and *ret_nvml_error (not NULL) is its error; or the
- * library lacks a required function, and *ret_nvml_error is
+ * Loads the driver library as gk_nvml_load() does, and initialises it. Returns
+ * 0 or a gk_err. GK_ERR_NO_DRIVER: there is no library. GK_ERR_DRIVER: the
+ * library cannot be initialised, and *ret_nvml_error (not NULL) is its error;
+ * or the library lacks a required function, and *ret_nvml_error is
  * NVML_ERROR_FUNCTION_NOT_FOUND.
  */
 int gk_nvml_open(const char *path, int *ret_nvml_error,
