@@ -99,7 +99,7 @@ def test_a_directory_of_another_user_is_not_believed(theirs):
             "machine of yours")
     assert "Insufficient Permissions (4)" in told[0]
     assert told[2] == ("gpukit stat: the NVIDIA driver refuses: Insufficient "
-                       f"Permissions (4); {trap}")
+                       f"Permissions (4); {trap}; see `gpukit doctor`")
     assert told[4] == f"gpukit fake: {trap}"
     assert re.sub("run-[0-9]*", "default", told[6]) == f"gpukit fake: {trap}"
     assert told[-1].split()[0] == "default"
