@@ -51,7 +51,7 @@ lint_packaging() {
 	on "$1" "$schema-workflows" '.github/workflows/*.yml'
 	on "$1" "$schema-issue-config" '.github/ISSUE_TEMPLATE/config.yml'
 	on "$1" "$schema-issue-forms" '.github/ISSUE_TEMPLATE/*.yml' \
-		':!*/config.yml'
+		':!.github/ISSUE_TEMPLATE/config.yml'
 	! command -v actionlint >/dev/null ||
 		on "$1" actionlint '.github/workflows/*.yml'
 	! command -v namcap >/dev/null ||
