@@ -69,18 +69,24 @@ class Layout:
         self.write(path, value)
         return self.add(path, kind)
 
-    def add_layer(self, tar):
-        """Compresses a tar into the blobs; returns descriptor and digest."""
+    def add_layer(self, layer):
+        """Adds a compressed layer, which other layouts may have, too."""
         path = os.path.join(self.top, "new")
-        with open(tar, "rb") as f, open(path, "wb") as out, \
-                gzip.GzipFile("", "wb", 9, out, mtime=0) as packed:
-            shutil.copyfileobj(f, packed, 1 << 20)
-        return (self.add(path, "layer.v1.tar+gzip"), f"sha256:{digest_of(tar)}")
+        os.link(layer, path)
+        return self.add(path, "layer.v1.tar+gzip")
 
     @staticmethod
     def write(path, value):
         with open(path, "w", encoding="utf-8") as f:
             json.dump(value, f, sort_keys=True, separators=(",", ":"))
+
+
+def compress(tar, path):
+    """Compresses a tar; returns where, and the digest of its content."""
+    with open(tar, "rb") as f, open(path, "wb") as out, \
+            gzip.GzipFile("", "wb", 9, out, mtime=0) as packed:
+        shutil.copyfileobj(f, packed, 1 << 20)
+    return path, f"sha256:{digest_of(tar)}"
 
 
 def plain(entry, seconds):
@@ -128,24 +134,24 @@ def make_config(image, layers, created, version, facts):
                 "org.opencontainers.image.version": version,
                 "org.opencontainers.image.licenses": "Apache-2.0",
                 "org.opencontainers.image.url": facts["PROJECT_URL"]}},
-        "rootfs": {"type": "layers", "diff_ids": [diff for _, diff in layers]},
+        "rootfs": {"type": "layers", "diff_ids": [digest for _, digest in layers]},
         "history": [{"created": created, "created_by": name}
                     for name in ("debootstrap", "gpukit")]}
 
 
-def make_image(name, place, layers_of, out, version, seconds):
+def make_image(name, place, layers, out, version, seconds):
     """Writes the archive of one image; returns its path."""
     facts = project.read_conf()
     image = IMAGES[name]
     created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
     layout = Layout(os.path.join(place, name))
-    layers = [layout.add_layer(tar) for tar in layers_of]
     config = layout.add_json(
         make_config(image, layers, created, version, facts), "config.v1+json")
     manifest = layout.add_json(
         {"schemaVersion": 2,
          "mediaType": "application/vnd.oci.image.manifest.v1+json",
-         "config": config, "layers": [layer for layer, _ in layers]},
+         "config": config,
+         "layers": [layout.add_layer(path) for path, _ in layers]},
         "manifest.v1+json")
     address = facts["IMAGE_FAKE" if name == "gpukit-fake" else "IMAGE"]
     manifest["annotations"] = {
@@ -178,8 +184,10 @@ def main(argv):
     with tempfile.TemporaryDirectory() as place:
         layer = os.path.join(place, "layer.tar")
         pack_tree(tree, layer, seconds)
+        layers = [compress(tar, os.path.join(place, name))
+                  for name, tar in (("base.gz", base), ("layer.gz", layer))]
         for name in IMAGES:
-            print(make_image(name, place, (base, layer), out,
+            print(make_image(name, place, layers, out,
                              arguments.version, seconds))
 
 

@@ -8,7 +8,7 @@ apt-get install -y -qq --no-install-recommends rpm >/dev/null
 # not checked; they may be on nothing but it, and on each other.
 needs=$(rpm -qpR /packages/new/*."$(uname -m)".rpm | sort -u)
 foreign=$(echo "$needs" | grep -Ev \
-	'^(rpmlib|lib(c|m|dl|pthread|rt)\.so|ld-linux|lib?gpukit|rtld|/s?bin/|/usr/bin/(env|pkg-config))' ||
+	'^(rpmlib|lib(c|m|dl|pthread|rt)\.so|ld-linux|(lib)?gpukit|rtld|/s?bin/|/usr/bin/(env|pkg-config))' ||
 	true)
 [ -z "$foreign" ] || fail "rpm: needs $foreign"
 rpm -q rpm >/dev/null 2>&1 || true # makes the database
