@@ -63,10 +63,15 @@ CUresult pool_leave(CUcontext ctx, const struct gkf_extent *e, CUstream stream,
 bool pool_take_back(const struct gkf_mem_pool *at, uint64_t stream, size_t size,
 		    CUdeviceptr *ret_address);
 
+/* Returns how many pieces of a device have left so far. */
+uint64_t pool_left(unsigned device);
+
 /*
  * Waits until a leaving piece of a device has left: one that was freed in
- * `stream` or, if that is 0, in any stream. Returns false if there is none.
+ * `stream` or, if that is 0, in any stream. Does not wait if one has left since
+ * pool_left() returned `left`: the caller's last attempt to allocate may have
+ * come just before. Returns false if there was nothing to wait for.
  */
-bool pool_await(unsigned device, uint64_t stream);
+bool pool_await(unsigned device, uint64_t stream, uint64_t left);
 
 #endif

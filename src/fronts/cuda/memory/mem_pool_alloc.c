@@ -53,7 +53,7 @@ CUresult pool_alloc(CUmemoryPool pool, size_t size, uint64_t stream,
 				     .owner = pool,
 				     .flags = stream ? 0 : MEMORY_FIXED};
 	CUresult r = open_pool(pool, &ask.pool);
-	uint64_t address;
+	uint64_t address, left;
 	int error;
 
 	if (r)
@@ -62,10 +62,11 @@ CUresult pool_alloc(CUmemoryPool pool, size_t size, uint64_t stream,
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	if (pool_take_back(ask.pool, stream, size, dptr))
 		return CUDA_SUCCESS;
-	do
+	do {
+		left = pool_left(ask.device);
 		error = gkf_space_alloc(&ask, &address);
-	while (error == GK_ERR_NO_SPACE && may_fit(pool, size) && stream &&
-	       pool_await(ask.device, any ? 0 : stream));
+	} while (error == GK_ERR_NO_SPACE && may_fit(pool, size) && stream &&
+		 pool_await(ask.device, any ? 0 : stream, left));
 	if (error)
 		return memory_error(error);
 	*dptr = address;

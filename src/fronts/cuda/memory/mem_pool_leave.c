@@ -26,6 +26,8 @@ struct leaving {
 static struct {
 	pthread_mutex_t lock;
 	struct leaving *first, **last;
+	/* number of pieces that have left so far, by device */
+	uint64_t left[GKF_DEVICES_MAX];
 } list = {.lock = PTHREAD_MUTEX_INITIALIZER, .last = &list.first};
 
 static void append_leaving(struct leaving *l)
@@ -79,6 +81,7 @@ static void end_leaving(void *data)
 		memory_free(&l->e);
 	pthread_mutex_lock(&list.lock);
 	take_out_leaving(l);
+	list.left[l->e.device]++;
 	pthread_mutex_unlock(&list.lock);
 	let_leaving_go(l);
 }
@@ -163,16 +166,29 @@ bool pool_take_back(const struct gkf_mem_pool *at, uint64_t stream, size_t size,
 	return true;
 }
 
-bool pool_await(unsigned device, uint64_t stream)
+uint64_t pool_left(unsigned device)
 {
-	struct gkf_ticket ticket = {0};
+	uint64_t left;
 
 	pthread_mutex_lock(&list.lock);
-	for (struct leaving *l = list.first; l && !ticket.queue; l = l->next)
+	left = list.left[device];
+	pthread_mutex_unlock(&list.lock);
+	return left;
+}
+
+bool pool_await(unsigned device, uint64_t stream, uint64_t left)
+{
+	struct gkf_ticket ticket = {0};
+	bool changed;
+
+	pthread_mutex_lock(&list.lock);
+	changed = list.left[device] != left;
+	for (struct leaving *l = changed ? NULL : list.first;
+	     l && !ticket.queue; l = l->next)
 		if (l->e.device == device && (!stream || l->stream == stream))
 			ticket = l->ticket;
 	pthread_mutex_unlock(&list.lock);
 	if (ticket.queue)
 		gkf_ticket_wait(ticket);
-	return ticket.queue;
+	return changed || ticket.queue;
 }

@@ -176,6 +176,31 @@ static void what_leaves_is_waited_for(void **state)
 	assert_cuda(CU(cuStreamDestroy_v2)(b), SUCCESS);
 }
 
+/*
+ * Pieces that leave while an allocation fails are found by another attempt:
+ * each piece needs the memory of the one before, and the streams never rest.
+ */
+static void what_leaves_just_now_is_found(void **state)
+{
+	size_t size = free_now() / 4 * 3;
+	CUstream streams[2];
+	CUdeviceptr p;
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		assert_cuda(
+		    CU(cuStreamCreate)(&streams[i], CU_STREAM_NON_BLOCKING),
+		    SUCCESS);
+	for (int i = 0; i < 2000; i++) {
+		p = pool_alloc(size, streams[i & 1]);
+		assert_cuda(CU(cuMemFreeAsync)(p, streams[i & 1]), SUCCESS);
+	}
+	for (int i = 0; i < 2; i++) {
+		assert_cuda(CU(cuStreamSynchronize)(streams[i]), SUCCESS);
+		assert_cuda(CU(cuStreamDestroy_v2)(streams[i]), SUCCESS);
+	}
+}
+
 #define WORDS 3000 /* the most that a piece has */
 
 /* Allocates and frees pieces in its stream; what it writes must stay. */
@@ -541,6 +566,7 @@ int main(void)
 	    HOLDING_TEST(a_free_waits_for_what_was_before),
 	    HOLDING_TEST(a_stream_has_again_what_it_freed),
 	    HOLDING_TEST(what_leaves_is_waited_for),
+	    HOLDING_TEST(what_leaves_just_now_is_found),
 	    cmocka_unit_test(threads_share_a_pool),
 	    cmocka_unit_test(a_streams_device_gives_the_memory),
 	    cmocka_unit_test(either_memory_is_freed_by_either_call),
