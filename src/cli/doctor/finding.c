@@ -6,7 +6,8 @@
 #include <string.h>
 
 /* Appends a text whose parts may come from others: it becomes printable. */
-static void add_text(char *dst, size_t cap, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static void
+add_text(char *dst, size_t cap, const char *format, va_list args)
 {
 	char text[1024];
 	size_t len = strlen(dst);

@@ -9,8 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Size of the buffer for a cell. */
-#define CELL GK_UNITS_MAX
+/* Sizes of the buffers for a cell, and for one with two values. */
+#define CELL      GK_UNITS_MAX
+#define TWO_CELLS (2 * CELL + 4)
 
 static const char line[] =
     "+-----------------------------------------------------------------------"
@@ -87,7 +88,7 @@ static const char *format_mib(char dst[CELL], struct gk_value value)
 
 /* Formats used and total memory. For GPUs that use the host's memory, both are
  * shown as absent. */
-static const char *format_memory(char dst[2 * CELL], const struct gk_device *d)
+static const char *format_memory(char dst[TWO_CELLS], const struct gk_device *d)
 {
 	struct gk_value used = d->m[GK_M_MEM_USED],
 			total = d->m[GK_M_MEM_TOTAL];
@@ -95,9 +96,9 @@ static const char *format_memory(char dst[2 * CELL], const struct gk_device *d)
 
 	if (used.why == GK_ABSENT_NOT_SUPPORTED &&
 	    total.why == GK_ABSENT_NOT_SUPPORTED)
-		snprintf(dst, 2 * CELL, " %-23s", "Not Supported");
+		snprintf(dst, TWO_CELLS, " %-23s", "Not Supported");
 	else
-		snprintf(dst, 2 * CELL, "%11s / %9s ", format_mib(a, used),
+		snprintf(dst, TWO_CELLS, "%11s / %9s ", format_mib(a, used),
 			 format_mib(b, total));
 	return dst;
 }
@@ -142,7 +143,7 @@ static void gpu_rows(struct gk_buf *out, const struct gk_device *d)
 					    "Prohibited", "E. Process"};
 	static const char *const mig_modes[] = {"Disabled", "Enabled"};
 	char a[CELL], b[CELL], c[CELL], e[CELL], h[CELL], pstate[CELL];
-	char memory[2 * CELL];
+	char memory[TWO_CELLS];
 	const struct gk_value *m = d->m;
 
 	gk_buf_printf(out, "|%4u  ", d->index);

@@ -66,7 +66,7 @@ static ncclResult_t new_registration(ncclComm_t comm, void *buff, size_t size,
 FRONT(ncclCommRegister,
       (const ncclComm_t comm, void *buff, size_t size, void **handle))
 {
-	struct ncclWindow *w;
+	struct ncclWindow *w = NULL;
 	ncclResult_t r = new_registration(comm, buff, size, handle ? &w : NULL);
 
 	if (!r)

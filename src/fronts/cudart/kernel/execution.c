@@ -64,7 +64,7 @@ cudaError_t cudaExecutionCtxDestroy(cudaExecutionContext_t ctx)
 #define OF_CONTEXT(symbol, params, call)                                       \
 	cudaError_t symbol params                                              \
 	{                                                                      \
-		CUcontext context;                                             \
+		CUcontext context = NULL;                                      \
 		bool green;                                                    \
                                                                                \
 		TRY(find_context(ctx, &context, &green));                      \
@@ -113,8 +113,8 @@ cudaError_t cudaExecutionCtxStreamCreate(cudaStream_t *phStream,
 					 cudaExecutionContext_t ctx,
 					 unsigned int flags, int priority)
 {
-	CUcontext context;
-	bool green;
+	CUcontext context = NULL;
+	bool green = false;
 
 	TRY(find_context(ctx, &context, &green));
 	return runtime_result(
