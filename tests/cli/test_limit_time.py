@@ -53,11 +53,17 @@ def test_an_elastic_share_is_kept_while_others_want_the_gpu(
     mine, other = [shell(in_group(one, name)).start()
                    for name in (group, beside)]
     assert mine("load()") == other("load()") == 0
-    mine("waited(10)")
-    assert throttled_ns(gpukit, group) == 0
+
+    def throttled():
+        before = throttled_ns(gpukit, group)
+        mine("waited(10)")
+        return throttled_ns(gpukit, group) > before
+
+    # A program alone may wait for a moment after a launch that took unusually
+    # long, as on a busy host.
+    assert any(not throttled() for _ in range(10))
     other.ask("work(3)")
-    mine("waited(10)")
-    assert throttled_ns(gpukit, group) > 0
+    assert any(throttled() for _ in range(10))
     assert other.answer() == 0
 
 
