@@ -3,6 +3,7 @@
  * fault.c - makes calls fail, hang or time out, as required by the faults of
  * GPUs and machines (fault.def) and by the rules that users have set for calls.
  */
+#include "base/array.h"
 #include "base/clock.h"
 #include "fronts/nvml/front.h"
 #include "machine/file/fault_kinds.h"
@@ -138,9 +139,31 @@ static nvmlReturn_t first_answer(const struct call *c, unsigned index,
 	return r;
 }
 
-nvmlReturn_t front_broken(const struct call *c)
+/* The driver still knows which GPU it is that must be reset. */
+static bool tells_identity(enum nvml_row row)
 {
-	return first_answer(c, c->index, false);
+	static const enum nvml_row rows[] = {
+	    ROW_nvmlDeviceGetBoardId,    ROW_nvmlDeviceGetBrand,
+	    ROW_nvmlDeviceGetIndex,      ROW_nvmlDeviceGetMinorNumber,
+	    ROW_nvmlDeviceGetName,       ROW_nvmlDeviceGetPciInfo,
+	    ROW_nvmlDeviceGetPciInfoExt, ROW_nvmlDeviceGetPciInfo_v2,
+	    ROW_nvmlDeviceGetPciInfo_v3, ROW_nvmlDeviceGetSerial,
+	    ROW_nvmlDeviceGetUUID,
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (rows[i] == row)
+			return true;
+	return false;
+}
+
+nvmlReturn_t front_broken(const struct call *c, enum nvml_row row)
+{
+	nvmlReturn_t r = first_answer(c, c->index, false);
+
+	return r == NVML_ERROR_RESET_REQUIRED && tells_identity(row)
+		   ? NVML_SUCCESS
+		   : r;
 }
 
 static nvmlReturn_t machine_answer(struct gkf_machine *m, enum when when)

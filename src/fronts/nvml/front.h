@@ -102,7 +102,7 @@ nvmlReturn_t front_disturb(const struct call *c, enum nvml_row row);
  * The result of a call on a GPU with a fault. Depending on the fault, the
  * function returns late, or only after the fault has been cleared (fault.c).
  */
-nvmlReturn_t front_broken(const struct call *c);
+nvmlReturn_t front_broken(const struct call *c, enum nvml_row row);
 
 /*
  * Sleeps as gkf_event_sleep() does, but at most until the next step of a
@@ -182,13 +182,13 @@ static inline nvmlReturn_t hold_device(const struct call *c, enum nvml_row row)
 }
 
 /* The error caused by faults of the call's device, if any. */
-static inline nvmlReturn_t check_faults(const struct call *c)
+static inline nvmlReturn_t check_faults(const struct call *c, enum nvml_row row)
 {
 	uint64_t faults;
 
 	GK_ASSERT(c->index < c->device_count);
 	faults = gkf_gate_word(c->gate->device[c->index].faults);
-	return __builtin_expect(faults != 0, 0) ? front_broken(c)
+	return __builtin_expect(faults != 0, 0) ? front_broken(c, row)
 						: NVML_SUCCESS;
 }
 
@@ -220,7 +220,7 @@ static inline nvmlReturn_t admit_call(const struct call *c, enum nvml_row row)
 {
 	nvmlReturn_t r = hold_device(c, row);
 
-	return r ? r : check_faults(c);
+	return r ? r : check_faults(c, row);
 }
 
 /* Like enter_device(), for a handle that is not a GPU's (mig_handle.c). */

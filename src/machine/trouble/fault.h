@@ -73,7 +73,7 @@ int gkf_fault_begin(struct gkf_machine *m, unsigned device,
 int gkf_fault_end(struct gkf_machine *m, unsigned device, uint64_t faults);
 
 /* Ends the faults that a reset of the GPU mends. */
-int gkf_fault_reset(struct gkf_machine *m, unsigned device);
+GKF_API int gkf_fault_reset(struct gkf_machine *m, unsigned device);
 
 /*
  * Sends an Xid of the table gkf_xids on a device, and if it is the sign of a

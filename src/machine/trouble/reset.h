@@ -7,12 +7,14 @@
 #ifndef GKF_RESET_H
 #define GKF_RESET_H
 
+#include "base/export.h"
+
 struct gkf_machine;
 
 /*
  * Resets a device; GK_ERR_RANGE if there is no such device. The caller handles
  * processes on it and its faults.
  */
-int gkf_device_reset(struct gkf_machine *m, unsigned device);
+GKF_API int gkf_device_reset(struct gkf_machine *m, unsigned device);
 
 #endif

@@ -101,6 +101,33 @@ static bool takes_no_zeroes(unsigned row, nvmlDevice_t device)
 	return call_row(row, device) == NVML_ERROR_INVALID_ARGUMENT;
 }
 
+/* A GPU that must be reset still says which one it is. */
+static bool tells_identity(const char *function)
+{
+	static const char *const names[] = {
+	    "nvmlDeviceGetBoardId",    "nvmlDeviceGetBrand",
+	    "nvmlDeviceGetIndex",      "nvmlDeviceGetMinorNumber",
+	    "nvmlDeviceGetName",       "nvmlDeviceGetPciInfo",
+	    "nvmlDeviceGetPciInfo_v2", "nvmlDeviceGetPciInfo_v3",
+	    "nvmlDeviceGetPciInfoExt", "nvmlDeviceGetSerial",
+	    "nvmlDeviceGetUUID",
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strcmp(names[i], function))
+			return true;
+	return false;
+}
+
+static nvmlReturn_t expected_answer(size_t gate, unsigned row,
+				    nvmlDevice_t healthy)
+{
+	return gates[gate].answer == NVML_ERROR_RESET_REQUIRED &&
+		       tells_identity(functions[row].name)
+		   ? call_row(row, healthy)
+		   : gates[gate].answer;
+}
+
 static void every_function_tells_of_a_fault(void **state)
 {
 	struct fixture *fx = *state;
@@ -113,19 +140,20 @@ static void every_function_tells_of_a_fault(void **state)
 						 gates[g].argument),
 				 0);
 		for (unsigned row = 0; row < FUNCTIONS; row++) {
-			nvmlReturn_t r;
+			nvmlReturn_t r, expected;
 
 			if (!is_about_a_gpu(row))
 				continue;
+			expected = expected_answer(g, row, other);
 			r = call_row(row, device);
-			told += r == gates[g].answer;
-			if (r != gates[g].answer &&
+			told += r == expected;
+			if (r != expected &&
 			    (r != NVML_ERROR_INVALID_ARGUMENT ||
 			     !takes_no_zeroes(row, other)))
 				fail_msg("%s answers %d where %s says %d",
 					 functions[row].name, (int)r,
 					 gkf_faults[gates[g].fault].name,
-					 (int)gates[g].answer);
+					 (int)expected);
 		}
 		assert_in_range(told, 260, FUNCTIONS);
 		gkf_fault_end(fx->m, 0, ~0ULL);

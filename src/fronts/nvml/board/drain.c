@@ -14,6 +14,8 @@
 #include "machine/store/process/ledger.h"
 #include "machine/store/process/processes.h"
 #include "machine/store/flag.h"
+#include "machine/trouble/fault.h"
+#include "machine/trouble/reset.h"
 
 /* Finds the GPU at an address; sets c->board and c->index. */
 static nvmlReturn_t find_gpu_at(struct call *c, const nvmlPciInfo_t *pci)
@@ -115,7 +117,19 @@ static bool holds_board(const nvmlPciInfo_t *pci, const struct gkf_board *b)
 	       (!pci->device || pci->device == b->pci_device);
 }
 
-/* A rediscovered GPU is no longer draining. */
+/* The driver starts a rediscovered GPU anew: it is no longer draining, and its
+ * state is that after a reset. */
+static nvmlReturn_t start_anew(const struct call *c)
+{
+	nvmlReturn_t r = front_set(c, GKF_V_DRAIN, GKF_UNSET);
+
+	if (!r)
+		r = front_set(c, GKF_V_REMOVED, GKF_UNSET);
+	if (!r)
+		r = front_error(gkf_device_reset(c->machine, c->index));
+	return r ? r : front_error(gkf_fault_reset(c->machine, c->index));
+}
+
 nvmlReturn_t nvmlDeviceDiscoverGpus(nvmlPciInfo_t *pciInfo)
 {
 	nvmlReturn_t r;
@@ -124,11 +138,8 @@ nvmlReturn_t nvmlDeviceDiscoverGpus(nvmlPciInfo_t *pciInfo)
 	r = front_permit(&c);
 	for (c.index = 0; !r && c.index < c.device_count; c.index++)
 		if (gkf_is_set(c.machine, c.index, GKF_V_REMOVED) &&
-		    holds_board(pciInfo, gkf_board(c.machine, c.index))) {
-			r = front_set(&c, GKF_V_DRAIN, GKF_UNSET);
-			if (!r)
-				r = front_set(&c, GKF_V_REMOVED, GKF_UNSET);
-		}
+		    holds_board(pciInfo, gkf_board(c.machine, c.index)))
+			r = start_anew(&c);
 	return r;
 }
 

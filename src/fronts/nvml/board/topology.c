@@ -28,7 +28,7 @@ static nvmlReturn_t enter_pair(struct call *c, unsigned *ret_other,
 	    !gkf_gate_lists(c->gate, (unsigned)index))
 		return NVML_ERROR_INVALID_ARGUMENT;
 	*ret_other = also.index = (unsigned)index;
-	return check_faults(&also);
+	return check_faults(&also, row);
 }
 
 /* Declares `c`, the call on the first device, and `other`, the index of the

@@ -21,6 +21,12 @@ static nvmlReturn_t set_both(const struct call *c, const enum gkf_value ids[2],
 	return r ? r : front_set(c, ids[1], high);
 }
 
+/* No clock is below the one at rest; people also write 0. */
+static int64_t at_least(int64_t mhz, int64_t idle_mhz)
+{
+	return mhz < idle_mhz ? idle_mhz : mhz;
+}
+
 static const enum gkf_value sm_lock[] = {GKF_V_LOCK_SM_MIN, GKF_V_LOCK_SM_MAX};
 static const enum gkf_value mem_lock[] = {GKF_V_LOCK_MEM_MIN,
 					  GKF_V_LOCK_MEM_MAX};
@@ -57,6 +63,8 @@ nvmlReturn_t nvmlDeviceSetGpuLockedClocks(nvmlDevice_t device,
 	} else if (low > high || high < c.board->profile.sm_clock_idle_mhz ||
 		   low > c.board->profile.sm_clock_max_mhz) {
 		return NVML_ERROR_INVALID_ARGUMENT;
+	} else {
+		low = at_least(low, c.board->profile.sm_clock_idle_mhz);
 	}
 	return set_both(&c, sm_lock, low, high);
 }
@@ -80,7 +88,10 @@ nvmlReturn_t nvmlDeviceSetMemoryLockedClocks(nvmlDevice_t device,
 	    maxMemClockMHz < c.board->profile.mem_clock_idle_mhz ||
 	    minMemClockMHz > c.board->profile.mem_clock_max_mhz)
 		return NVML_ERROR_INVALID_ARGUMENT;
-	return set_both(&c, mem_lock, minMemClockMHz, maxMemClockMHz);
+	return set_both(
+	    &c, mem_lock,
+	    at_least(minMemClockMHz, c.board->profile.mem_clock_idle_mhz),
+	    maxMemClockMHz);
 }
 
 nvmlReturn_t nvmlDeviceResetMemoryLockedClocks(nvmlDevice_t device)
