@@ -163,7 +163,7 @@ def test_the_page_of_smi_has_its_options(manual):
     found = options_of(page["OPTIONS"])
     told = subprocess.run([GPUKIT, "smi", "-h"], text=True,
                           capture_output=True, check=True).stdout
-    assert {re.sub(r" +", " ", line[4:38].strip())
+    assert {re.sub(r" +", " ", line[4:48].strip())
             for line in told.splitlines()
             if line.startswith("    -")} == set(found)
 

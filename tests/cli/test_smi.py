@@ -87,13 +87,11 @@ def test_an_option_takes_its_argument_both_ways(smi):
                             "'nvidia-smi -h' for help.\n\n"),
     (["--query-gpu=index", "--format=xml"],
      '"xml" is not a valid format option.\n\n'),
-    (["--nonsense"], INVALID + "\n"),
     (["-q", "-d", "NONSENSE"], INVALID + "\n"),
     (["-q", "-x", "-d", "MEMORY"], INVALID + "\n"),
     (["-x"], INVALID + "\n"),
     (["-L", "-q"], INVALID + "\n"),
     (["-l", "0"], INVALID + "\n"),
-    (["-lms"], INVALID + "\n"),
     (["--loop="], INVALID + "\n"),
     (["-lms", "soon"], INVALID + "\n"),
     (["--format=csv"], INVALID + "\n"),
@@ -101,13 +99,29 @@ def test_an_option_takes_its_argument_both_ways(smi):
     (["dmon", "-c", "-1"], INVALID + "\n"),
     (["--query-gpu=index", "--query-compute-apps=pid", "--format=csv"],
      INVALID + "\n"),
-    (["--query-gpu"], INVALID + "\n"),
     (["topo"], INVALID + "\n"),
     (["mig"], INVALID + "\n"),
 ])
 def test_wrong_usage(smi, args, message):
     done = smi(*args)
     assert (done.returncode, done.stdout) == (2, message)
+
+
+@pytest.mark.parametrize("args, option, why", [
+    (["--nonsense"], "--nonsense", "not recognized"),
+    (["-lms100"], "-lms100", "not recognized"),
+    (["-L=3"], "-L=3", "not recognized"),
+    (["topo", "-x"], "-x", "not recognized"),
+    (["-lms"], "-lms", "missing its value"),
+    (["-pm"], "-pm", "missing its value"),
+    (["--query-gpu"], "--query-gpu", "missing its value"),
+    (["mig", "-i"], "-i", "missing its value"),
+])
+def test_wrong_options(smi, args, option, why):
+    done = smi(*args)
+    assert (done.returncode, done.stdout) == (
+        255, f"ERROR: Option {option} is {why}. Please run 'nvidia-smi -h' "
+             "for help.\n")
 
 
 def test_fields_of_other_drivers_are_unknown(machine):

@@ -10,7 +10,7 @@
 
 struct manual_option {
 	/* With their dashes, as "-g" and "--gpus"; none for a heading. */
-	char names[MANUAL_NAMES][32];
+	char names[MANUAL_NAMES][48];
 	size_t name_count;
 	char arg[48];  /* name of its argument; "" for none */
 	bool optional; /* the argument */

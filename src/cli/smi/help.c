@@ -2,6 +2,14 @@
 /* help.c - prints the help texts of `gpukit smi` and of its subcommands. */
 #include "cli/smi/smi.h"
 
+/* The arguments of the options that change a GPU. */
+#define ARG_NOTHING ""
+#define ARG_CHOICE  "=MODE"
+#define ARG_NUMBER  "=N"
+#define ARG_WATTS   "=WATTS"
+#define ARG_PAIR    "=MEM,SM"
+#define ARG_CLOCKS  "=MIN,MAX"
+
 const struct gk_option_line smi_lines[] = {
     {"", "a table of the GPUs and of their processes"},
     {"-L,   --list-gpus", "a line for each GPU and MIG device"},
@@ -22,6 +30,13 @@ const struct gk_option_line smi_lines[] = {
     {"-l,   --loop=SEC", "repeat every so many seconds (5)"},
     {"-lms, --loop-ms=MS", "the same in milliseconds"},
     {"-f,   --filename=FILE", "write to a file"},
+    {"-r,   --gpu-reset", "reset the GPUs"},
+#define SETTER(id, brief, full, kind, choices, now, set, name, flags, help)    \
+	{brief ", " full ARG_##kind, help},
+#define LONG_SETTER(id, full, kind, choices, now, set, name, flags, help)      \
+	{full ARG_##kind, help},
+#include "cli/smi/setters.def"
+    {"-eow, --error-on-warning", "with these: a warning is an error"},
     {"-h,   --help", "this list"},
     {"--version", "versions of driver, NVML and CUDA"},
     {0},
@@ -95,7 +110,7 @@ void smi_help(struct gk_buf *out, enum smi_mode mode)
 			continue;
 		gk_buf_printf(out, "%s\n", helps[i].head);
 		for (; line->names; line++)
-			gk_buf_printf(out, "    %-34s %s\n", line->names,
+			gk_buf_printf(out, "    %-44s %s\n", line->names,
 				      line->doc);
 	}
 }

@@ -48,9 +48,9 @@ const struct gk_manual_page smi_pages[] = {
 	       "Without options it prints a table of the GPUs and of their "
 	       "processes.",
 	.text =
-	    "It reads; options of nvidia-smi that change a GPU are refused as "
-	    "unknown ones are. Output and exit statuses are nvidia-smi's, so "
-	    "that programs which read them keep working. An argument follows "
+	    "Output and exit statuses are nvidia-smi's, so that programs which "
+	    "read them keep working. Only root may change a GPU; without -i, "
+	    "all GPUs are changed. An argument follows "
 	    "its option as the next word or after =.\n\n"
 	    "On a made-up machine, nvidia-smi is this verb.",
 	.exit_status = "0\tSuccess.\n"

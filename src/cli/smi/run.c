@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "cli/cmd.h"
-#include "cli/smi/smi.h"
+#include "cli/smi/gpus.h"
 #include "core/choose/pick.h"
 #include "format/names.h"
 #include "format/smi/log.h"
@@ -50,8 +50,16 @@ static const struct {
     {18, 18, "Failed to initialize NVML: Driver/library version mismatch"},
 };
 
-static int tell_open_error(int err, int nvml)
+/* Under the name nvidia-smi, this command prints what nvidia-smi does only. */
+static void point_to_doctor(void)
 {
+	if (strcmp(program_invocation_short_name, "nvidia-smi") != 0)
+		fputs("gpukit smi: see `gpukit doctor`\n", stderr);
+}
+
+int smi_tell_open_error(int err, int nvml)
+{
+	point_to_doctor();
 	if (err == GK_ERR_NO_DRIVER) {
 		puts("NVIDIA-SMI couldn't find libnvidia-ml.so library in your "
 		     "system. Please make sure that the NVIDIA Display Driver "
@@ -70,47 +78,13 @@ static int tell_open_error(int err, int nvml)
 	return SMI_UNKNOWN;
 }
 
-/* Under the name nvidia-smi, this command prints what nvidia-smi does only. */
-static void point_to_doctor(void)
-{
-	if (strcmp(program_invocation_short_name, "nvidia-smi") != 0)
-		fputs("gpukit smi: see `gpukit doctor`\n", stderr);
-}
-
-static int none_found(void)
+int smi_none_found(void)
 {
 	puts("No devices were found");
 	return SMI_NOT_FOUND;
 }
 
 /* ---- -i ---- */
-
-/* Parses 00000000:83:00.0, or the shorter 0000:83:00.0 and 83:00.0. */
-static bool parse_bus_id(const char *text, unsigned ret[4])
-{
-	int end = 0;
-
-	if (sscanf(text, "%x:%x:%x.%x%n", &ret[0], &ret[1], &ret[2], &ret[3],
-		   &end) == 4)
-		return !text[end];
-	ret[0] = 0;
-	return sscanf(text, "%x:%x.%x%n", &ret[1], &ret[2], &ret[3], &end) ==
-		   3 &&
-	       !text[end];
-}
-
-static bool is_named_by(const struct gk_device *d, const char *id)
-{
-	unsigned asked[4], has[4];
-	int64_t index;
-
-	if (!gk_parse_int(id, &index))
-		return index == d->index;
-	if (!strcasecmp(id, d->uuid))
-		return true;
-	return parse_bus_id(id, asked) && parse_bus_id(d->bus_id, has) &&
-	       !memcmp(asked, has, sizeof has);
-}
 
 /*
  * Adds the index of the GPU that has the given id to the list. Returns false if
@@ -121,7 +95,9 @@ static bool add_index(const struct gk_snapshot *snap, const char *id,
 {
 	for (size_t i = 0; i < snap->device_count; i++) {
 		if (snap->devices[i].mig_index >= 0 ||
-		    !is_named_by(&snap->devices[i], id))
+		    !smi_is_named_by(snap->devices[i].index,
+				     snap->devices[i].uuid,
+				     snap->devices[i].bus_id, id))
 			continue;
 		gk_buf_printf(list, "%s%u", list->len ? "," : "",
 			      snap->devices[i].index);
@@ -139,7 +115,7 @@ static int find_indices(const struct gk_snapshot *snap, const char *ids,
 
 	while (!status && (id = strsep(&at, ",")))
 		if (!add_index(snap, id, list))
-			status = none_found();
+			status = smi_none_found();
 	free(copy);
 	return status;
 }
@@ -382,7 +358,7 @@ static int check_devices(const struct smi *smi, const struct gk_snapshot *snap)
 	if (smi->mode == SMI_VERSION)
 		return SMI_OK;
 	if (!snap->device_count)
-		return none_found();
+		return smi_none_found();
 	if (smi->mode != SMI_QUERY)
 		return SMI_OK;
 	field = gk_smi_too_new(&smi->chosen, snap);
@@ -522,10 +498,8 @@ static int run_on_machine(struct smi *smi)
 	if (status)
 		return status;
 	err = gk_open(&machine, &nvml, &run.gk);
-	if (err) {
-		point_to_doctor();
-		return tell_open_error(err, nvml);
-	}
+	if (err)
+		return smi_tell_open_error(err, nvml);
 	status = report_frames(&run);
 	fflush(stdout);
 	finish_smi(&run, status);
@@ -537,6 +511,8 @@ int smi_run(struct smi *smi)
 	struct run run = {.smi = smi, .fd = STDOUT_FILENO};
 	int status;
 
+	if (smi->mode == SMI_DIRECT)
+		return smi->direct(smi);
 	if (smi->mode < SMI_HELP)
 		return run_on_machine(smi);
 	if (smi->mode == SMI_HELP_QUERY)

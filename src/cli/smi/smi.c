@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* smi.c - `gpukit smi`: parses the options as nvidia-smi does. */
-#include "cli/smi/smi.h"
+#include "cli/smi/set.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "cli/cmd.h"
+#include "cli/smi/direct.h"
 #include "format/smi/log.h"
 
 #include <ctype.h>
@@ -17,6 +18,24 @@ static int refuse_arguments(void)
 	puts("Invalid combination of input arguments. Please run 'nvidia-smi "
 	     "-h' for help.\n");
 	return SMI_INVALID;
+}
+
+static int refuse_option(const char *word, const char *why)
+{
+	printf("ERROR: Option %s is %s. Please run 'nvidia-smi -h' for "
+	       "help.\n",
+	       word, why);
+	return SMI_UNKNOWN;
+}
+
+static int refuse_unknown(const char *word)
+{
+	return refuse_option(word, "not recognized");
+}
+
+static int refuse_missing(const char *word)
+{
+	return refuse_option(word, "missing its value");
 }
 
 static int take_ids(struct smi *smi, const char *arg)
@@ -151,6 +170,30 @@ CHOOSE(matrix, SMI_TOPOLOGY)
 CHOOSE(gpu_instances, SMI_GPU_INSTANCES)
 CHOOSE(compute_instances, SMI_COMPUTE_INSTANCES)
 
+/* Chooses a verb that uses the driver directly. */
+static int choose_direct(struct smi *smi, smi_direct *direct)
+{
+	if (smi->direct)
+		return refuse_arguments();
+	smi->direct = direct;
+	return choose_smi_mode(smi, SMI_DIRECT);
+}
+
+static int take_eow(struct smi *smi, const char *arg)
+{
+	(void)arg;
+	smi->eow = true;
+	return 0;
+}
+
+/* Drivers since 590 also know the kind of reset "bus". */
+static int take_reset(struct smi *smi, const char *arg)
+{
+	if (arg && strcmp(arg, "bus") != 0)
+		return refuse_arguments();
+	return choose_direct(smi, smi_reset);
+}
+
 static int take_xml(struct smi *smi, const char *arg)
 {
 	(void)arg;
@@ -176,6 +219,8 @@ static const struct smi_option options[] = {
     {"-l", "--loop", MAYBE_ARG, take_loop},
     {"-lms", "--loop-ms", WITH_ARG, take_loop_ms},
     {NULL, "--format", WITH_ARG, take_format},
+    {"-eow", "--error-on-warning", BARE, take_eow},
+    {"-r", "--gpu-reset", MAYBE_ARG, take_reset},
     {0},
 };
 
@@ -227,6 +272,28 @@ static const struct smi_option *find_smi_option(const struct smi_option *table,
 	return NULL;
 }
 
+/* Handles the options that change a GPU. */
+static int take_setter(struct smi *smi, const struct smi_setter *setter,
+		       const char *word, const char *arg)
+{
+	if (setter->kind != SMI_NOTHING && !arg)
+		return refuse_missing(word);
+	if (!smi_parse_setting(setter, arg, &smi->setting))
+		return refuse_arguments();
+	smi->setter = setter;
+	return choose_direct(smi, smi_set);
+}
+
+static const struct smi_setter *find_setter(const char *word,
+					    const char **ret_arg)
+{
+	for (const struct smi_setter *s = smi_setters; s->set; s++)
+		if (is_option(word, s->brief, ret_arg) ||
+		    is_option(word, s->full, ret_arg))
+			return s;
+	return NULL;
+}
+
 /* Handles options such as --query-gpu=... and --help-query-gpu. */
 static int take_query(struct smi *smi, const char *word, char **next,
 		      bool *ret_took)
@@ -248,19 +315,33 @@ static int take_query(struct smi *smi, const char *word, char **next,
 		*ret_took = !list;
 		if (!list)
 			list = *next;
-		if (!list || smi->list)
+		if (!list)
+			return refuse_missing(word);
+		if (smi->list)
 			return refuse_arguments();
 		smi->list = list;
 		smi->chosen.query = q;
 		return choose_smi_mode(smi, SMI_QUERY);
 	}
-	return refuse_arguments();
+	return refuse_unknown(word);
 }
 
 /* Whether the next word is another option or there is none. */
 static bool ends_here(const char *next)
 {
 	return !next || *next == '-';
+}
+
+/* Handles an option that is not in a table of options. */
+static int take_other(struct smi *smi, char **word, bool *ret_took)
+{
+	const char *arg = NULL;
+	const struct smi_setter *setter = find_setter(*word, &arg);
+
+	if (!setter)
+		return take_query(smi, *word, word + 1, ret_took);
+	*ret_took = setter->kind != SMI_NOTHING && !arg && word[1];
+	return take_setter(smi, setter, *word, *ret_took ? word[1] : arg);
 }
 
 static int parse_smi_option(struct smi *smi, const struct smi_option *table,
@@ -275,17 +356,17 @@ static int parse_smi_option(struct smi *smi, const struct smi_option *table,
 		bool took = false;
 
 		if (!option && table == options) {
-			status = take_query(smi, *word, word + 1, &took);
+			status = take_other(smi, word, &took);
 			word += took;
 			continue;
 		}
 		if (!option || (arg && option->arg == BARE))
-			return refuse_arguments();
+			return refuse_unknown(*word);
 		if (option->arg != BARE && !arg &&
 		    !(option->arg == MAYBE_ARG && ends_here(word[1]))) {
 			arg = *++word;
 			if (!arg)
-				return refuse_arguments();
+				return refuse_missing(word[-1]);
 		}
 		status = option->take(smi, arg);
 	}

@@ -36,10 +36,29 @@ enum smi_mode {
 	SMI_HELP_DMON,
 	SMI_HELP_TOPOLOGY,
 	SMI_HELP_MIG,
+	SMI_DIRECT,
 };
+
+enum { SMI_SET_WORDS = 4 };
+
+/* A setting, and the words with which it is reported. */
+struct smi_setting {
+	unsigned a, b;
+	char word[SMI_SET_WORDS][32];
+	unsigned pending; /* NVML's reason why the change waits, or 0 */
+};
+
+struct smi;
+
+/* A verb that uses the driver directly; returns an exit status. */
+typedef int smi_direct(const struct smi *smi);
 
 struct smi {
 	enum smi_mode mode;
+	smi_direct *direct;              /* of SMI_DIRECT */
+	const struct smi_setter *setter; /* of smi_set() */
+	struct smi_setting setting;
+	bool eow;           /* -eow: a warning is an error */
 	const char *ids;    /* argument of -i; NULL: all GPUs */
 	const char *file;   /* argument of -f; NULL: standard output */
 	uint64_t period_ns; /* 0: once */
@@ -60,6 +79,12 @@ int smi_parse(int argc, char **argv, struct smi *ret_smi);
  * failure.
  */
 int smi_run(struct smi *smi);
+
+/* Prints why the driver could not be opened. Returns an exit status. */
+int smi_tell_open_error(int err, int nvml);
+
+/* Prints that there is no such GPU. Returns an exit status. */
+int smi_none_found(void);
 
 /* Appends the help text of a mode. */
 void smi_help(struct gk_buf *out, enum smi_mode mode);

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gpus.c - opens the driver for changes, and finds the chosen GPUs. */
+#include "cli/smi/gpus.h"
+#include "base/array.h"
+#include "base/clock.h"
+#include "cli/smi/lost.h"
+#include "core/driver/opening.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+/* Parses 00000000:83:00.0, or the shorter 0000:83:00.0 and 83:00.0. */
+static bool parse_bus_id(const char *text, unsigned ret[4])
+{
+	int end = 0;
+
+	if (sscanf(text, "%x:%x:%x.%x%n", &ret[0], &ret[1], &ret[2], &ret[3],
+		   &end) == 4)
+		return !text[end];
+	ret[0] = 0;
+	return sscanf(text, "%x:%x.%x%n", &ret[1], &ret[2], &ret[3], &end) ==
+		   3 &&
+	       !text[end];
+}
+
+bool smi_is_named_by(unsigned index, const char *uuid, const char *bus_id,
+		     const char *id)
+{
+	unsigned asked[4], has[4];
+	int64_t number;
+
+	if (!gk_parse_int(id, &number))
+		return number == index;
+	if (!strcasecmp(id, uuid))
+		return true;
+	return parse_bus_id(id, asked) && parse_bus_id(bus_id, has) &&
+	       !memcmp(asked, has, sizeof has);
+}
+
+bool smi_names(const char *ids, unsigned index, const char *uuid,
+	       const char *bus_id)
+{
+	char *copy = strdup(ids), *at = copy, *id;
+	bool found = false;
+
+	while (copy && !found && (id = strsep(&at, ",")))
+		found = smi_is_named_by(index, uuid, bus_id, id);
+	free(copy);
+	return found;
+}
+
+const char *smi_error_text(const struct smi_gpus *gpus, nvmlReturn_t answer)
+{
+	void *at = dlsym(gpus->nvml->library, "nvmlErrorString");
+	const char *(*text)(nvmlReturn_t);
+
+	memcpy(&text, &at, sizeof text);
+	return text ? text(answer) : "Unknown Error";
+}
+
+/* These statuses are numbers of NVML; all other answers become 255. */
+int smi_status_of(nvmlReturn_t answer)
+{
+	static const nvmlReturn_t own[] = {
+	    NVML_SUCCESS,
+	    NVML_ERROR_INVALID_ARGUMENT,
+	    NVML_ERROR_NOT_SUPPORTED,
+	    NVML_ERROR_NO_PERMISSION,
+	    NVML_ERROR_NOT_FOUND,
+	    NVML_ERROR_INSUFFICIENT_POWER,
+	    NVML_ERROR_DRIVER_NOT_LOADED,
+	    NVML_ERROR_IRQ_ISSUE,
+	    NVML_ERROR_LIBRARY_NOT_FOUND,
+	    NVML_ERROR_FUNCTION_NOT_FOUND,
+	    NVML_ERROR_CORRUPTED_INFOROM,
+	    NVML_ERROR_GPU_IS_LOST,
+	};
+
+	for (size_t i = 0; i < COUNT(own); i++)
+		if (own[i] == answer)
+			return (int)answer;
+	return SMI_UNKNOWN;
+}
+
+static void read_identity(const struct smi_gpus *gpus, struct smi_gpu *gpu)
+{
+	nvmlPciInfo_t pci = {0};
+
+	if (!SMI_NVML(gpus, nvmlDeviceGetPciInfo_v3, gpu->handle, &pci))
+		snprintf(gpu->bus_id, sizeof gpu->bus_id, "%08X:%02X:%02X.0",
+			 pci.domain, pci.bus, pci.device);
+	if (SMI_NVML(gpus, nvmlDeviceGetUUID, gpu->handle, gpu->uuid,
+		     sizeof gpu->uuid))
+		gpu->uuid[0] = '\0';
+	if (SMI_NVML(gpus, nvmlDeviceGetName, gpu->handle, gpu->name,
+		     sizeof gpu->name))
+		gpu->name[0] = '\0';
+}
+
+/* Appends each GPU that has a handle. Returns an exit status. */
+static int find_all(struct smi_gpus *gpus, const char *ids)
+{
+	struct smi_lost lost[GK_SMI_LOST_MAX];
+	size_t missing = 0;
+
+	for (unsigned i = 0; i < gpus->all; i++) {
+		struct smi_gpu *gpu = &gpus->at[gpus->count];
+		nvmlReturn_t r;
+
+		*gpu = (struct smi_gpu){.index = i};
+		r = SMI_NVML(gpus, nvmlDeviceGetHandleByIndex_v2, i,
+			     &gpu->handle);
+		if (!r) {
+			read_identity(gpus, gpu);
+			gpus->count++;
+		} else if (missing < COUNT(lost)) {
+			lost[missing++] =
+			    (struct smi_lost){.index = i, .why = r};
+		}
+	}
+	smi_find_lost(gpus->nvml, lost, missing);
+	return smi_tell_lost(gpus->major, lost, missing, ids);
+}
+
+/* Whether each id names a GPU. */
+static bool all_exist(const struct smi_gpus *gpus, const char *ids)
+{
+	char *copy = strdup(ids), *at = copy, *id;
+	bool exist = copy != NULL;
+
+	while (exist && (id = strsep(&at, ","))) {
+		exist = false;
+		for (size_t i = 0; i < gpus->count; i++)
+			exist |=
+			    smi_is_named_by(gpus->at[i].index, gpus->at[i].uuid,
+					    gpus->at[i].bus_id, id);
+	}
+	free(copy);
+	return exist;
+}
+
+static void keep_chosen(struct smi_gpus *gpus, const char *ids)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < gpus->count; i++)
+		if (smi_names(ids, gpus->at[i].index, gpus->at[i].uuid,
+			      gpus->at[i].bus_id))
+			gpus->at[kept++] = gpus->at[i];
+	gpus->count = kept;
+}
+
+static int choose(struct smi_gpus *gpus, const char *ids)
+{
+	int status = find_all(gpus, ids);
+
+	if (status)
+		return status;
+	if (!gpus->count || (ids && !all_exist(gpus, ids)))
+		return smi_none_found();
+	if (ids)
+		keep_chosen(gpus, ids);
+	return SMI_OK;
+}
+
+int smi_gpus_open(const char *ids, struct smi_gpus *ret_gpus)
+{
+	struct smi_gpus gpus = {0};
+	int nvml_error = 0, status;
+	int err = gk_opening(NULL, 30 * GK_NS_PER_S, &nvml_error, &gpus.all,
+			     &gpus.nvml);
+
+	if (err)
+		return smi_tell_open_error(err, nvml_error);
+	gpus.major = (unsigned)atoi(gpus.nvml->driver_version);
+	gpus.at = calloc(gpus.all + 1, sizeof *gpus.at);
+	status = gpus.at ? choose(&gpus, ids) : SMI_FAILED;
+	if (status)
+		smi_gpus_close(&gpus);
+	else
+		*ret_gpus = gpus;
+	return status;
+}
+
+void smi_gpus_close(struct smi_gpus *gpus)
+{
+	free(gpus->at);
+	gk_nvml_close(gpus->nvml);
+}

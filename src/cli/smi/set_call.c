@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* set_call.c - the calls of NVML by which settings are read and made. */
+#include "base/array.h"
+#include "cli/smi/set.h"
+
+#include <stdio.h>
+
+#define GETTER(name)                                                           \
+	nvmlReturn_t smi_get_##name(const struct smi_gpus *gpus,               \
+				    const struct smi_gpu *gpu,                 \
+				    unsigned *ret_value)
+#define SETTER_CALL(name)                                                      \
+	nvmlReturn_t smi_##name(                                               \
+	    __attribute__((unused)) const struct smi_gpus *gpus,               \
+	    __attribute__((unused)) const struct smi_gpu *gpu,                 \
+	    __attribute__((unused)) struct smi_setting *s)
+
+/* ---- modes ---- */
+
+GETTER(persistence)
+{
+	return SMI_NVML(gpus, nvmlDeviceGetPersistenceMode, gpu->handle,
+			ret_value);
+}
+
+SETTER_CALL(set_persistence)
+{
+	return SMI_NVML(gpus, nvmlDeviceSetPersistenceMode, gpu->handle, s->a);
+}
+
+/* The mode that a reset brings counts. */
+GETTER(ecc)
+{
+	nvmlEnableState_t now;
+
+	return SMI_NVML(gpus, nvmlDeviceGetEccMode, gpu->handle, &now,
+			ret_value);
+}
+
+SETTER_CALL(set_ecc)
+{
+	return SMI_NVML(gpus, nvmlDeviceSetEccMode, gpu->handle, s->a);
+}
+
+SETTER_CALL(reset_ecc)
+{
+	return SMI_NVML(gpus, nvmlDeviceClearEccErrorCounts, gpu->handle, s->a);
+}
+
+GETTER(compute_mode)
+{
+	return SMI_NVML(gpus, nvmlDeviceGetComputeMode, gpu->handle, ret_value);
+}
+
+SETTER_CALL(set_compute_mode)
+{
+	return SMI_NVML(gpus, nvmlDeviceSetComputeMode, gpu->handle, s->a);
+}
+
+SETTER_CALL(set_gom)
+{
+	return SMI_NVML(gpus, nvmlDeviceSetGpuOperationMode, gpu->handle, s->a);
+}
+
+SETTER_CALL(set_virt)
+{
+	return SMI_NVML(gpus, nvmlDeviceSetVirtualizationMode, gpu->handle,
+			s->a);
+}
+
+GETTER(accounting)
+{
+	return SMI_NVML(gpus, nvmlDeviceGetAccountingMode, gpu->handle,
+			ret_value);
+}
+
+SETTER_CALL(set_accounting)
+{
+	return SMI_NVML(gpus, nvmlDeviceSetAccountingMode, gpu->handle, s->a);
+}
+
+SETTER_CALL(clear_accounts)
+{
+	return SMI_NVML(gpus, nvmlDeviceClearAccountingPids, gpu->handle);
+}
+
+SETTER_CALL(set_dram_encryption)
+{
+	nvmlDramEncryptionInfo_t info = {.version = nvmlDramEncryptionInfo_v1,
+					 .encryptionState = s->a};
+
+	return SMI_NVML(gpus, nvmlDeviceSetDramEncryptionMode, gpu->handle,
+			&info);
+}
+
+SETTER_CALL(set_mig)
+{
+	return SMI_NVML(gpus, nvmlDeviceSetMigMode, gpu->handle, s->a,
+			&s->pending);
+}
+
+/* NVML has no function for it. */
+SETTER_CALL(set_nothing)
+{
+	return NVML_ERROR_NOT_SUPPORTED;
+}
+
+/* ---- clocks ---- */
+
+static bool is_symbol(unsigned mhz)
+{
+	return mhz == NVML_CLOCK_LIMIT_ID_TDP ||
+	       mhz == NVML_CLOCK_LIMIT_ID_UNLIMITED;
+}
+
+/* A clock above the highest one means the highest one. */
+static void cut_clock(const struct smi_gpus *gpus, const struct smi_gpu *gpu,
+		      nvmlClockType_t type, struct smi_setting *s)
+{
+	unsigned max;
+
+	if (is_symbol(s->b) ||
+	    SMI_NVML(gpus, nvmlDeviceGetMaxClockInfo, gpu->handle, type,
+		     &max) ||
+	    s->b <= max)
+		return;
+	s->b = max;
+	snprintf(s->word[1], sizeof s->word[1], "%u", max);
+}
+
+SETTER_CALL(set_gpu_clocks)
+{
+	cut_clock(gpus, gpu, NVML_CLOCK_GRAPHICS, s);
+	return SMI_NVML(gpus, nvmlDeviceSetGpuLockedClocks, gpu->handle, s->a,
+			s->b);
+}
+
+SETTER_CALL(reset_gpu_clocks)
+{
+	return SMI_NVML(gpus, nvmlDeviceResetGpuLockedClocks, gpu->handle);
+}
+
+SETTER_CALL(set_memory_clocks)
+{
+	cut_clock(gpus, gpu, NVML_CLOCK_MEM, s);
+	return SMI_NVML(gpus, nvmlDeviceSetMemoryLockedClocks, gpu->handle,
+			s->a, s->b);
+}
+
+SETTER_CALL(reset_memory_clocks)
+{
+	return SMI_NVML(gpus, nvmlDeviceResetMemoryLockedClocks, gpu->handle);
+}
+
+SETTER_CALL(set_app_clocks)
+{
+	nvmlReturn_t r = SMI_NVML(gpus, nvmlDeviceSetApplicationsClocks,
+				  gpu->handle, s->a, s->b);
+
+	return r == NVML_ERROR_INVALID_ARGUMENT ? NVML_ERROR_FREQ_NOT_SUPPORTED
+						: r;
+}
+
+SETTER_CALL(reset_app_clocks)
+{
+	return SMI_NVML(gpus, nvmlDeviceResetApplicationsClocks, gpu->handle);
+}
+
+SETTER_CALL(restrict_app_clocks)
+{
+	return SMI_NVML(gpus, nvmlDeviceSetAPIRestriction, gpu->handle,
+			NVML_RESTRICTED_API_SET_APPLICATION_CLOCKS, s->a);
+}
+
+SETTER_CALL(set_boost)
+{
+	return SMI_NVML(gpus, nvmlDeviceSetDefaultAutoBoostedClocksEnabled,
+			gpu->handle, s->a, 0);
+}
+
+SETTER_CALL(restrict_boost)
+{
+	return SMI_NVML(gpus, nvmlDeviceSetAPIRestriction, gpu->handle,
+			NVML_RESTRICTED_API_SET_AUTO_BOOSTED_CLOCKS, s->a);
+}
+
+/* ---- limits ---- */
+
+static void write_watts(char word[32], unsigned mw)
+{
+	snprintf(word, 32, "%u.%02u", mw / 1000, mw % 1000 / 10);
+}
+
+/* Words: the limit, the former one, the lowest, the highest. */
+SETTER_CALL(set_power)
+{
+	unsigned min, max, before;
+	nvmlReturn_t r =
+	    SMI_NVML(gpus, nvmlDeviceGetPowerManagementLimitConstraints,
+		     gpu->handle, &min, &max);
+
+	if (!r)
+		r = SMI_NVML(gpus, nvmlDeviceGetPowerManagementLimit,
+			     gpu->handle, &before);
+	if (r)
+		return r;
+	write_watts(s->word[1], before);
+	write_watts(s->word[2], min);
+	write_watts(s->word[3], max);
+	if (s->a < min || s->a > max)
+		return NVML_ERROR_INVALID_ARGUMENT;
+	return SMI_NVML(gpus, nvmlDeviceSetPowerManagementLimit, gpu->handle,
+			s->a);
+}
+
+/* Words: the temperature, the former one, the lowest, the highest. */
+SETTER_CALL(set_target)
+{
+	static const nvmlTemperatureThresholds_t of[] = {
+	    NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_CURR,
+	    NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_MIN,
+	    NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_MAX,
+	};
+	int wanted = (int)s->a;
+
+	for (size_t i = 0; i < COUNT(of); i++) {
+		unsigned degrees;
+		nvmlReturn_t r =
+		    SMI_NVML(gpus, nvmlDeviceGetTemperatureThreshold,
+			     gpu->handle, of[i], &degrees);
+
+		if (r)
+			return r;
+		snprintf(s->word[i + 1], sizeof s->word[0], "%u", degrees);
+	}
+	return SMI_NVML(gpus, nvmlDeviceSetTemperatureThreshold, gpu->handle,
+			of[0], &wanted);
+}

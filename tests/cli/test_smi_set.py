@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options of `gpukit smi` that change a GPU are tested here: their lines,
+their exit codes, and the effect as queries read it back. Lines that public
+text tells are those of docs/SMI.md; the others are ours."""
+
+import os
+import subprocess
+
+import pytest
+
+from conftest import FAKE_DIR, GPUKIT, Machine, clean_env
+
+GPUS = ["00000000:07:00.0", "00000000:0F:00.0", "00000000:17:00.0"]
+DONE = "All done.\n"
+WARNING = "Treating as warning and moving on.\n"
+STOPPED = "Terminating early due to previous errors.\n"
+FORGOTTEN = (
+    "\nWarning: persistence mode is disabled on device {}. See the Known "
+    "Issues section of the nvidia-smi(1) man page for more information. Run "
+    "with [--help | -h] switch to get more information on how to enable "
+    "persistence mode.\n")
+COMBINATION = (
+    'Specified clock combination "(MEM 715, SM 111)" is not supported for GPU '
+    "{}. Run 'nvidia-smi -q -d SUPPORTED_CLOCKS' to see list of supported "
+    "clock combinations\n")
+DENIED_CLOCKS = (
+    "The current user does not have permission to change clocks for GPU {}.\n")
+
+
+class Smi:
+    def __init__(self, one, generation="", allowed="all"):
+        self.one = one
+        assert one.ctl("set", f"permission={allowed}").returncode == 0
+        self.env = clean_env(GPUKIT_MACHINE=one.path, LD_LIBRARY_PATH=(
+            os.path.join(FAKE_DIR, generation)))
+
+    def __call__(self, *args):
+        done = subprocess.run([GPUKIT, "smi", *args], text=True, timeout=60,
+                              capture_output=True, env=self.env, check=False)
+        assert done.stderr == "", (args, done.stderr)
+        return done.returncode, done.stdout
+
+    def values(self, field):
+        status, out = self(f"--query-gpu={field}",
+                           "--format=csv,noheader,nounits")
+        assert status == 0, out
+        return out.splitlines()
+
+    def told(self, field):
+        """A field of a query, or a value of the machine."""
+        if "-" in field:
+            return [gpu["values"][field]["value"]
+                    for gpu in self.one.show()["gpus"]]
+        return self.values(field)
+
+
+@pytest.fixture(name="a100", scope="module")
+def fixture_a100(gpukit, tmp_path_factory):
+    del gpukit  # it is there
+    one = Machine(tmp_path_factory.mktemp("smi") / "a100", "--gpus",
+                  "a100-sxm4-80gb:3", "--driver", "580")
+    yield Smi(one)
+    one.stop()
+
+
+def each(line, gpus=None):
+    return "".join(line.format(gpu) for gpu in gpus or GPUS)
+
+
+# The arguments, the lines for each GPU, the field, its values afterwards.
+# Each row finds the machine as the rows before it have left it.
+ROWS = [
+    (["-pm", "1"], "Persistence mode is already Enabled for GPU {}.\n",
+     "persistence_mode", ["Enabled"] * 3),
+    (["-pl", "300"],
+     "Power limit for GPU {} was set to 300.00 W from 400.00 W.\n",
+     "power.limit", ["300.00"] * 3),
+    (["--power-limit=250.5"],
+     "Power limit for GPU {} was set to 250.50 W from 300.00 W.\n",
+     "power.limit", ["250.50"] * 3),
+    (["-lgc", "300,1200"],
+     'GPU clocks set to "(gpuClkMin 300, gpuClkMax 1200)" for GPU {}\n',
+     "sm-clock-lock-max", [1200] * 3),
+    (["-lgc", "1005"],
+     'GPU clocks set to "(gpuClkMin 1005, gpuClkMax 1005)" for GPU {}\n',
+     "sm-clock-lock-min", [1005] * 3),
+    (["-lgc", "0,5000"],
+     'GPU clocks set to "(gpuClkMin 0, gpuClkMax 1410)" for GPU {}\n',
+     "sm-clock-lock-max", [1410] * 3),
+    (["-lgc", "tdp,tdp"],
+     'GPU clocks set to "(gpuClkMin tdp, gpuClkMax tdp)" for GPU {}\n',
+     "sm-clock-lock-min", [1410] * 3),
+    (["-rgc"], "", "sm-clock-lock-min", [210] * 3),
+    (["-lmc", "1593,1593"],
+     'Memory clocks set to "(memClkMin 1593, memClkMax 1593)" for GPU {}\n',
+     "memory-clock-lock-min", [1593] * 3),
+    (["-rmc"], "", "memory-clock-lock-min", [1593] * 3),
+    (["-ac", "1593,1200"],
+     'Applications clocks set to "(MEM 1593, SM 1200)" for GPU {}\n',
+     "clocks.applications.graphics", ["1200"] * 3),
+    (["-rac"], "", "clocks.applications.graphics", ["1410"] * 3),
+    (["-c", "3"], "Set compute mode to EXCLUSIVE_PROCESS for GPU {}.\n",
+     "compute_mode", ["Exclusive_Process"] * 3),
+    (["-c", "EXCLUSIVE_PROCESS"],
+     "Compute mode is already set to EXCLUSIVE_PROCESS for GPU {}.\n",
+     "compute_mode", ["Exclusive_Process"] * 3),
+    (["-c", "DEFAULT"], "Set compute mode to DEFAULT for GPU {}.\n",
+     "compute_mode", ["Default"] * 3),
+    (["-am", "1"], "Enabled Accounting Mode for GPU {}.\n",
+     "accounting.mode", ["Enabled"] * 3),
+    (["-am", "1"], "Accounting Mode is already Enabled for GPU {}.\n",
+     "accounting.mode", ["Enabled"] * 3),
+    (["-caa"], "Cleared Accounted PIDs for GPU {}.\n", None, None),
+    (["-am", "0"], "Disabled Accounting Mode for GPU {}.\n",
+     "accounting.mode", ["Disabled"] * 3),
+    (["-acp", "0"],
+     "Applications clocks commands have been set to UNRESTRICTED for GPU {}\n",
+     None, None),
+    (["-acp", "RESTRICTED"],
+     "Applications clocks commands have been set to RESTRICTED for GPU {}\n",
+     None, None),
+    (["-p", "0"], "Reset volatile ECC errors to zero for GPU {}.\n",
+     "ecc.errors.uncorrected.volatile.total", ["0"] * 3),
+    (["-p", "AGGREGATE"], "Reset aggregate ECC errors to zero for GPU {}.\n",
+     "ecc.errors.uncorrected.aggregate.total", ["0"] * 3),
+    (["-mig", "1"], "Enabled MIG Mode for GPU {}\n",
+     "mig.mode.current", ["Enabled"] * 3),
+    (["-mig", "0"], "Disabled MIG Mode for GPU {}\n",
+     "mig.mode.current", ["Disabled"] * 3),
+    (["-ac", "715,111"], COMBINATION + WARNING, None, None),
+    (["-gtt", "80"], "Changing GPU target temperature is not supported for "
+                     "GPU: {}.\n" + WARNING, None, None),
+    (["--gom=0"], 'Unable to set GOM to "All On" for GPU {}: Not Supported\n'
+     + WARNING, None, None),
+    (["-lmcd", "1593"], "Setting deferred locked Memory clocks is not "
+                        "supported for GPU {}.\n" + WARNING, None, None),
+    (["-cc", "1"], "Setting CUDA clocks is not supported for GPU {}.\n"
+     + WARNING, None, None),
+]
+
+
+def test_each_option_changes_all_gpus(a100):
+    for args, line, field, values in ROWS:
+        assert a100(*args) == (0, each(line) + DONE), args
+        if field:
+            assert a100.told(field) == values, args
+
+
+def test_gpus_are_chosen_by_index_bus_and_uuid(a100):
+    uuid = a100.values("uuid")[2]
+    line = "Power limit for GPU {} was set to 200.00 W from 250.50 W.\n"
+    assert a100("-pl", "200", "-i", f"{uuid},0000:07:00.0") == (
+        0, each(line, [GPUS[0], GPUS[2]]) + DONE)
+    assert a100.values("power.limit") == ["200.00", "250.50", "200.00"]
+    assert a100("-i", "1", "-pl", "200") == (
+        0, line.format(GPUS[1]) + DONE)
+    assert a100("-pl", "200", "-i", "3") == (6, "No devices were found\n")
+
+
+def test_ecc_changes_at_a_reset(a100):
+    assert a100("-e", "0", "-i", "1") == (
+        0, f"Disabled ECC support for GPU {GPUS[1]}.\n" + DONE +
+        "Reboot required.\n")
+    assert a100("-e", "0", "-i", "1") == (
+        0, f"ECC support is already Disabled for GPU {GPUS[1]}.\n" + DONE)
+    assert a100.values("ecc.mode.current") == ["Enabled"] * 3
+    assert a100.values("ecc.mode.pending") == ["Enabled", "Disabled",
+                                               "Enabled"]
+    busy = a100("--gpu-reset", "-i", "1")
+    assert busy == (
+        255, "The following GPUs could not be reset:\n"
+        f"  GPU {GPUS[1]}: In use by another client\n\n"
+        "1 device is currently being used by one or more other processes "
+        "(e.g., Fabric Manager, CUDA application, graphics application such "
+        "as an X server, or a monitoring application such as another instance "
+        "of nvidia-smi). Please first kill all processes using this device "
+        "and all compute applications running in the system.\n")
+    assert a100("-pm", "0", "-i", "1") == (
+        0, f"Disabled persistence mode for GPU {GPUS[1]}.\n" + DONE)
+    assert a100("-r", "-i", "1") == (
+        0, f"GPU {GPUS[1]} was successfully reset.\n" + DONE)
+    assert a100.values("ecc.mode.current") == ["Enabled", "Disabled",
+                                               "Enabled"]
+    assert a100("-r") == (
+        255, f"GPU {GPUS[1]} was successfully reset.\n" +
+        busy[1].replace(f"  GPU {GPUS[1]}: In use by another client\n", each(
+            "  GPU {}: In use by another client\n", [GPUS[0], GPUS[2]]))
+        .replace("1 device is", "2 devices are")
+        .replace("this device", "these devices"))
+    assert a100("-lgc", "900", "-i", "0,1") == (
+        0, each('GPU clocks set to "(gpuClkMin 900, gpuClkMax 900)" for GPU '
+                "{}\n", GPUS[:2]) + FORGOTTEN.format(GPUS[1]) + DONE)
+    assert a100("-pm", "1", "-i", "1") == (
+        0, f"Enabled Legacy persistence mode for GPU {GPUS[1]}.\n" + DONE)
+
+
+@pytest.mark.parametrize("args, status, line", [
+    (["-pl", "10"], 2,
+     "Provided power limit 10.00 W is not a valid power limit which should be "
+     "between 100.00 W and 400.00 W for GPU {}\n"),
+    (["-lgc", "1200,300"], 2,
+     "Unable to set locked GPU clocks for GPU {}: Invalid Argument\n"),
+])
+def test_a_wrong_value_stops(a100, args, status, line):
+    assert a100(*args) == (status, line.format(GPUS[0]) + STOPPED)
+
+
+@pytest.mark.parametrize("args", [
+    ["-pm", "2"], ["-pm", "on"], ["-pl", "much"], ["-pl", ""], ["-ac", "715"],
+    ["-lgc", "1,2,3"], ["-lgc", ""], ["-gtt", "-1"], ["-pm", "1", "-pl", "200"],
+    ["-pm", "1", "-q"], ["-r", "-pm", "1"], ["-r", "gently"], ["-rgc=1"]])
+def test_arguments_that_make_no_sense(a100, args):
+    assert a100(*args) == (
+        2, "Invalid combination of input arguments. Please run 'nvidia-smi "
+           "-h' for help.\n\n")
+
+
+@pytest.mark.parametrize("args, line", [
+    (["-pm", "0"],
+     "Unable to set persistence mode for GPU {}: Insufficient Permissions\n"),
+    (["-pl", "300"], "Failed to set power management limit for GPU {}: "
+                     "Insufficient Permissions\n"),
+    (["-lgc", "900"], DENIED_CLOCKS), (["-rgc"], DENIED_CLOCKS),
+    (["-lmc", "1593"], DENIED_CLOCKS), (["-rmc"], DENIED_CLOCKS),
+    (["-ac", "1593,1200"], DENIED_CLOCKS), (["-rac"], DENIED_CLOCKS),
+    (["-mig", "1"],
+     "Unable to enable MIG Mode for GPU {}: Insufficient Permissions\n"),
+    (["-c", "3"],
+     "Unable to set compute mode for GPU {}: Insufficient Permissions\n"),
+    (["-e", "0"],
+     "Unable to set ECC mode for GPU {}: Insufficient Permissions\n"),
+    (["-am", "1"],
+     "Unable to set Accounting Mode for GPU {}: Insufficient Permissions\n"),
+    (["-r"], "Unable to reset GPU {}: Insufficient Permissions\n"),
+])
+def test_other_users_may_not(machine, args, line):
+    smi = Smi(machine("--gpus", "a100-sxm4-80gb:3"), allowed="none")
+    before = smi.values("persistence_mode,power.limit,compute_mode,"
+                        "ecc.mode.pending,mig.mode.pending")
+    assert smi(*args) == (4, line.format(GPUS[0]) + STOPPED)
+    assert smi.values("persistence_mode,power.limit,compute_mode,"
+                      "ecc.mode.pending,mig.mode.pending") == before
+
+
+@pytest.mark.parametrize("args, line", [
+    (["-lmc", "5000"], "Setting locked Memory clocks is not supported for GPU "
+                       "{}.\n"),
+    (["-mig", "1"], "Unable to enable MIG Mode for GPU {}: Not Supported\n"),
+    (["-mig", "0"], "Unable to disable MIG Mode for GPU {}: Not Supported\n"),
+])
+def test_a_board_that_cannot(machine, args, line):
+    smi = Smi(machine("--gpus", "t4"))
+    gpu = smi.values("pci.bus_id")[0]
+    assert smi(*args) == (0, line.format(gpu) + WARNING + DONE)
+    assert smi(*args, "-eow") == (3, line.format(gpu) + WARNING + DONE)
+
+
+@pytest.mark.parametrize("driver, args, line", [
+    ("535", ["-pm", "1"], "Enabled persistence mode for GPU {}.\n"),
+    ("580", ["-pm", "1"], "Enabled Legacy persistence mode for GPU {}.\n"),
+    ("590", ["-ac", "5001,1590"],
+     "Setting applications clocks is not supported for GPU {}.\n" + WARNING),
+])
+def test_words_of_a_generation(machine, driver, args, line):
+    smi = Smi(machine("--gpus", "t4", "--driver", driver), driver)
+    gpu = smi.values("pci.bus_id")[0]
+    assert smi("-pm", "0")[0] == 0
+    assert smi(*args) == (0, line.format(gpu) + DONE)
+
+
+def test_a_reset_mends_what_a_reset_mends(machine):
+    smi = Smi(machine("--gpus", "a100-sxm4-80gb:2"))
+    assert smi("-pm", "0")[0] == 0
+    assert smi.one.ctl("fail", "1", "reset-required").returncode == 0
+    assert smi.values("temperature.gpu")[1] == "[GPU requires reset]"
+    assert smi("-r", "-i", "1")[0] == 0
+    assert smi.values("temperature.gpu")[1].isdigit()
+
+
+def test_a_busy_gpu_changes_to_mig_mode_later(machine):
+    smi = Smi(machine("--gpus", "a100-sxm4-80gb", "--load", "train:0"))
+    gpu = smi.values("pci.bus_id")[0]
+    assert smi("-mig", "1") == (
+        0, "Warning: MIG mode is in pending enable state for GPU "
+        f"{gpu}:In use by another client\n{gpu} is currently being used by one "
+        "or more other processes (e.g. CUDA application or a monitoring "
+        "application such as another instance of nvidia-smi). Please first "
+        "kill all processes using the device and retry the command or reboot "
+        "the system to make MIG mode effective.\n" + DONE)
+    assert smi.values("mig.mode.current") == ["Disabled"]
+    assert smi.values("mig.mode.pending") == ["Enabled"]
