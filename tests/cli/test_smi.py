@@ -412,22 +412,6 @@ def test_xml_of_mig_devices_and_of_strange_names(machine, tmp_path):
     assert [mig.findtext(path) for mig in migs] == ["60", "32", "16", "16"]
 
 
-def test_mig_instances(machine):
-    smi = Smi(machine("--gpus", "a100-sxm4-80gb", "--mig",
-                      "0=3g.40gb@0(2c+1c)+1g.10gb@6"))
-    out = smi.ok("mig", "-lgi").splitlines()
-    rows = [line.split() for line in out if " MIG " in line]
-    assert [row[3] for row in rows] == ["3g.40gb", "1g.10gb"]
-    # The driver reveals their places to root only.
-    assert [row[6] for row in rows] == (
-        ["0:4", "6:1"] if os.geteuid() == 0 else ["N/A", "N/A"])
-    assert {len(line) for line in out} == {59}
-    out = smi.ok("mig", "-lci").splitlines()
-    rows = [line.split() for line in out if " MIG " in line]
-    assert [row[4] for row in rows] == ["2c.3g.40gb", "1c.3g.40gb", "1g.10gb"]
-    assert {len(line) for line in out} == {70}
-
-
 def test_topology_tells_links_and_paths(machine):
     smi = Smi(machine("--gpus", "a100-sxm4-80gb:2", "--topology", "hgx"))
     rows = [line.split("\t") for line in smi.ok("topo", "-m").splitlines()]

@@ -3,12 +3,10 @@
 their exit codes, and the effect as queries read it back. Lines that public
 text tells are those of docs/SMI.md; the others are ours."""
 
-import os
-import subprocess
-
 import pytest
 
-from conftest import FAKE_DIR, GPUKIT, Machine, clean_env
+from conftest import Machine
+from smi_tools import Smi
 
 GPUS = ["00000000:07:00.0", "00000000:0F:00.0", "00000000:17:00.0"]
 DONE = "All done.\n"
@@ -25,33 +23,6 @@ COMBINATION = (
     "clock combinations\n")
 DENIED_CLOCKS = (
     "The current user does not have permission to change clocks for GPU {}.\n")
-
-
-class Smi:
-    def __init__(self, one, generation="", allowed="all"):
-        self.one = one
-        assert one.ctl("set", f"permission={allowed}").returncode == 0
-        self.env = clean_env(GPUKIT_MACHINE=one.path, LD_LIBRARY_PATH=(
-            os.path.join(FAKE_DIR, generation)))
-
-    def __call__(self, *args):
-        done = subprocess.run([GPUKIT, "smi", *args], text=True, timeout=60,
-                              capture_output=True, env=self.env, check=False)
-        assert done.stderr == "", (args, done.stderr)
-        return done.returncode, done.stdout
-
-    def values(self, field):
-        status, out = self(f"--query-gpu={field}",
-                           "--format=csv,noheader,nounits")
-        assert status == 0, out
-        return out.splitlines()
-
-    def told(self, field):
-        """A field of a query, or a value of the machine."""
-        if "-" in field:
-            return [gpu["values"][field]["value"]
-                    for gpu in self.one.show()["gpus"]]
-        return self.values(field)
 
 
 @pytest.fixture(name="a100", scope="module")

@@ -1,13 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * direct.h - the verbs of `gpukit smi` that ask or change the driver directly,
- * without a snapshot. Each returns an exit status, after a message on failure.
+ * direct.h - what `gpukit smi` asks or changes directly, without a snapshot,
+ * and the subcommands for that. Each function returns an exit status, after a
+ * message on failure.
  */
 #ifndef GK_CLI_SMI_DIRECT_H
 #define GK_CLI_SMI_DIRECT_H
 
 #include "cli/smi/smi.h"
 
+#include <stddef.h>
+
 smi_direct smi_set, smi_reset;
+smi_direct smi_mig_gi_profiles, smi_mig_gi_places, smi_mig_gis,
+    smi_mig_ci_profiles, smi_mig_ci_places, smi_mig_cis, smi_mig_create_gis,
+    smi_mig_create_cis, smi_mig_destroy_gis, smi_mig_destroy_cis;
+
+enum smi_kind { SMI_DOES, SMI_SETS, SMI_TAKES, SMI_MAY };
+
+struct smi_verb_option {
+	const char *brief, *full;
+	enum smi_kind kind;
+	size_t member; /* offset in struct smi; 0: none */
+	smi_direct *run;
+};
+
+/* A subcommand. Its options end with one without a name. */
+struct smi_verb {
+	const char *name;
+	const struct smi_verb_option *options;
+	const struct gk_option_line *lines;
+};
+
+/* All subcommands. The last one has no name. */
+extern const struct smi_verb smi_verbs[];
+
+/*
+ * Parses the words after a subcommand's name. Returns 0, or an exit status
+ * after a message.
+ */
+int smi_parse_verb(struct smi *smi, const struct smi_verb *verb, char **words);
+
+/* Print that the arguments are wrong. Return an exit status. */
+int smi_refuse_arguments(void);
+int smi_refuse_unknown(const char *word);
+int smi_refuse_missing(const char *word);
+
+/* Whether a word is the option, alone or followed by =value. */
+bool smi_is_option(const char *word, const char *name, const char **ret_arg);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* help.c - prints the help texts of `gpukit smi` and of its subcommands. */
-#include "cli/smi/smi.h"
+#include "cli/smi/direct.h"
 
 /* The arguments of the options that change a GPU. */
 #define ARG_NOTHING ""
@@ -78,13 +78,6 @@ const struct gk_option_line smi_topo_lines[] = {
     {0},
 };
 
-const struct gk_option_line smi_mig_lines[] = {
-    {"-lgi, --list-gpu-instances", "GPU instances"},
-    {"-lci, --list-compute-instances", "compute instances"},
-    {"-i,   --id=LIST", "only these GPUs"},
-    {0},
-};
-
 static const struct help {
 	enum smi_mode mode;
 	const char *head;
@@ -98,19 +91,25 @@ static const struct help {
     {SMI_HELP_PMON, "nvidia-smi pmon [OPTION [ARG]]...\n", smi_pmon_lines},
     {SMI_HELP_DMON, "nvidia-smi dmon [OPTION [ARG]]...\n", smi_dmon_lines},
     {SMI_HELP_TOPOLOGY, "nvidia-smi topo -m\n", smi_topo_lines},
-    {SMI_HELP_MIG, "nvidia-smi mig OPTION\n", smi_mig_lines},
 };
 
-void smi_help(struct gk_buf *out, enum smi_mode mode)
+static void add_lines(struct gk_buf *out, const struct gk_option_line *line)
 {
-	for (size_t i = 0; i < sizeof helps / sizeof *helps; i++) {
-		const struct gk_option_line *line = helps[i].lines;
+	for (; line->names; line++)
+		gk_buf_printf(out, "    %-44s %s\n", line->names, line->doc);
+}
 
-		if (helps[i].mode != mode)
+void smi_help(struct gk_buf *out, const struct smi *smi)
+{
+	if (smi->mode == SMI_HELP_VERB) {
+		gk_buf_printf(out, "nvidia-smi %s OPTION...\n\n",
+			      smi->verb->name);
+		add_lines(out, smi->verb->lines);
+	}
+	for (size_t i = 0; i < sizeof helps / sizeof *helps; i++) {
+		if (helps[i].mode != smi->mode)
 			continue;
 		gk_buf_printf(out, "%s\n", helps[i].head);
-		for (; line->names; line++)
-			gk_buf_printf(out, "    %-44s %s\n", line->names,
-				      line->doc);
+		add_lines(out, helps[i].lines);
 	}
 }

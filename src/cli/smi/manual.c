@@ -100,7 +100,7 @@ const struct gk_manual_page smi_pages[] = {
 	.within = true,
 	.lines = smi_mig_lines,
 	.synopsis = "OPTION",
-	.doc = "Lists the instances of split GPUs.",
+	.doc = "Lists, creates and destroys the instances of split GPUs.",
     },
     {.name = NULL},
 };

@@ -148,12 +148,6 @@ static void want_dmon(const struct smi *smi, struct gk_metric_set *set)
 	gk_smi_dmon_wanted(&smi->mon, set);
 }
 
-static void want_instances(const struct smi *smi, struct gk_metric_set *set)
-{
-	(void)smi;
-	gk_smi_instances_wanted(set);
-}
-
 #define SHOW(name)                                                             \
 	static void show_##name(struct run *run,                               \
 				const struct gk_snapshot *snap,                \
@@ -205,16 +199,6 @@ SHOW(topology)
 	gk_smi_topology(&run->out, snap);
 }
 
-SHOW(gpu_instances)
-{
-	gk_smi_gpu_instances(&run->out, snap);
-}
-
-SHOW(compute_instances)
-{
-	gk_smi_compute_instances(&run->out, snap);
-}
-
 SHOW(version)
 {
 	gk_smi_version(&run->out, snap);
@@ -234,9 +218,6 @@ static const struct {
     [SMI_PMON] = {want_pmon, show_pmon, true, 0},
     [SMI_DMON] = {want_dmon, show_dmon, false, 0},
     [SMI_TOPOLOGY] = {NULL, show_topology, false, GK_WITH_TOPOLOGY},
-    [SMI_GPU_INSTANCES] = {want_instances, show_gpu_instances, false, 0},
-    [SMI_COMPUTE_INSTANCES] = {want_instances, show_compute_instances, false,
-			       0},
     [SMI_VERSION] = {NULL, show_version, false, 0},
 };
 
@@ -518,7 +499,7 @@ int smi_run(struct smi *smi)
 	if (smi->mode == SMI_HELP_QUERY)
 		gk_smi_query_help(&run.out, smi->chosen.query);
 	else
-		smi_help(&run.out, smi->mode);
+		smi_help(&run.out, smi);
 	status = write_output(&run);
 	gk_buf_free(&run.out);
 	return status;

@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* Prints the error to standard output, as nvidia-smi does. */
-static int refuse_arguments(void)
+int smi_refuse_arguments(void)
 {
 	puts("Invalid combination of input arguments. Please run 'nvidia-smi "
 	     "-h' for help.\n");
@@ -28,12 +28,12 @@ static int refuse_option(const char *word, const char *why)
 	return SMI_UNKNOWN;
 }
 
-static int refuse_unknown(const char *word)
+int smi_refuse_unknown(const char *word)
 {
 	return refuse_option(word, "not recognized");
 }
 
-static int refuse_missing(const char *word)
+int smi_refuse_missing(const char *word)
 {
 	return refuse_option(word, "missing its value");
 }
@@ -56,7 +56,7 @@ static int parse_period(struct smi *smi, const char *arg, uint64_t unit)
 	int64_t value;
 
 	if (gk_parse_int(arg, &value) || value < 1 || value > 86400000)
-		return refuse_arguments();
+		return smi_refuse_arguments();
 	smi->period_ns = (uint64_t)value * unit;
 	return 0;
 }
@@ -77,7 +77,7 @@ static int take_count(struct smi *smi, const char *arg)
 	int64_t value;
 
 	if (gk_parse_int(arg, &value) || value < 1)
-		return refuse_arguments();
+		return smi_refuse_arguments();
 	smi->count = (uint64_t)value;
 	return 0;
 }
@@ -116,7 +116,7 @@ static int take_sections(struct smi *smi, const char *arg)
 			strncasecmp(section->name, arg, len) != 0))
 			section++;
 		if (!section->name)
-			return refuse_arguments();
+			return smi_refuse_arguments();
 		smi->sections |= section->bit;
 	}
 	return 0;
@@ -128,7 +128,7 @@ static int take_groups(struct smi *smi, const char *arg)
 	    smi->mode == SMI_PMON ? GK_SMI_PMON_GROUPS : GK_SMI_DMON_GROUPS;
 
 	if (!*arg || strspn(arg, known) != strlen(arg))
-		return refuse_arguments();
+		return smi_refuse_arguments();
 	smi->mon.groups = arg;
 	return 0;
 }
@@ -137,7 +137,7 @@ static int take_moment(struct smi *smi, const char *arg)
 {
 	for (; *arg; arg++) {
 		if (*arg != 'D' && *arg != 'T')
-			return refuse_arguments();
+			return smi_refuse_arguments();
 		smi->mon.moment |=
 		    *arg == 'D' ? GK_SMI_WITH_DATE : GK_SMI_WITH_TIME;
 	}
@@ -151,7 +151,7 @@ static int take_moment(struct smi *smi, const char *arg)
 static int choose_smi_mode(struct smi *smi, enum smi_mode mode)
 {
 	if (smi->mode != SMI_TABLE && smi->mode != mode)
-		return refuse_arguments();
+		return smi_refuse_arguments();
 	smi->mode = mode;
 	return 0;
 }
@@ -167,14 +167,12 @@ CHOOSE(version, SMI_VERSION)
 CHOOSE(list, SMI_LIST)
 CHOOSE(log, SMI_LOG)
 CHOOSE(matrix, SMI_TOPOLOGY)
-CHOOSE(gpu_instances, SMI_GPU_INSTANCES)
-CHOOSE(compute_instances, SMI_COMPUTE_INSTANCES)
 
 /* Chooses a verb that uses the driver directly. */
 static int choose_direct(struct smi *smi, smi_direct *direct)
 {
 	if (smi->direct)
-		return refuse_arguments();
+		return smi_refuse_arguments();
 	smi->direct = direct;
 	return choose_smi_mode(smi, SMI_DIRECT);
 }
@@ -190,7 +188,7 @@ static int take_eow(struct smi *smi, const char *arg)
 static int take_reset(struct smi *smi, const char *arg)
 {
 	if (arg && strcmp(arg, "bus") != 0)
-		return refuse_arguments();
+		return smi_refuse_arguments();
 	return choose_direct(smi, smi_reset);
 }
 
@@ -242,16 +240,7 @@ static const struct smi_option topo_options[] = {
     {0},
 };
 
-static const struct smi_option mig_options[] = {
-    {"-h", "--help", BARE, take_help},
-    {"-lgi", "--list-gpu-instances", BARE, take_gpu_instances},
-    {"-lci", "--list-compute-instances", BARE, take_compute_instances},
-    {"-i", "--id", WITH_ARG, take_ids},
-    {0},
-};
-
-/* Whether a word is the option, alone or followed by =value. */
-static bool is_option(const char *word, const char *name, const char **ret_arg)
+bool smi_is_option(const char *word, const char *name, const char **ret_arg)
 {
 	size_t len = name ? strlen(name) : 0;
 
@@ -266,8 +255,8 @@ static const struct smi_option *find_smi_option(const struct smi_option *table,
 						const char **ret_arg)
 {
 	for (; table->take; table++)
-		if (is_option(word, table->brief, ret_arg) ||
-		    is_option(word, table->full, ret_arg))
+		if (smi_is_option(word, table->brief, ret_arg) ||
+		    smi_is_option(word, table->full, ret_arg))
 			return table;
 	return NULL;
 }
@@ -277,9 +266,9 @@ static int take_setter(struct smi *smi, const struct smi_setter *setter,
 		       const char *word, const char *arg)
 {
 	if (setter->kind != SMI_NOTHING && !arg)
-		return refuse_missing(word);
+		return smi_refuse_missing(word);
 	if (!smi_parse_setting(setter, arg, &smi->setting))
-		return refuse_arguments();
+		return smi_refuse_arguments();
 	smi->setter = setter;
 	return choose_direct(smi, smi_set);
 }
@@ -288,8 +277,8 @@ static const struct smi_setter *find_setter(const char *word,
 					    const char **ret_arg)
 {
 	for (const struct smi_setter *s = smi_setters; s->set; s++)
-		if (is_option(word, s->brief, ret_arg) ||
-		    is_option(word, s->full, ret_arg))
+		if (smi_is_option(word, s->brief, ret_arg) ||
+		    smi_is_option(word, s->full, ret_arg))
 			return s;
 	return NULL;
 }
@@ -308,22 +297,22 @@ static int take_query(struct smi *smi, const char *word, char **next,
 			smi->chosen.query = q;
 			return choose_smi_mode(smi, SMI_HELP_QUERY);
 		}
-		if (!is_option(word, name + strlen("--help"), &list) &&
+		if (!smi_is_option(word, name + strlen("--help"), &list) &&
 		    !(!strncmp(word, "--", 2) &&
-		      is_option(word + 2, q->option, &list)))
+		      smi_is_option(word + 2, q->option, &list)))
 			continue;
 		*ret_took = !list;
 		if (!list)
 			list = *next;
 		if (!list)
-			return refuse_missing(word);
+			return smi_refuse_missing(word);
 		if (smi->list)
-			return refuse_arguments();
+			return smi_refuse_arguments();
 		smi->list = list;
 		smi->chosen.query = q;
 		return choose_smi_mode(smi, SMI_QUERY);
 	}
-	return refuse_unknown(word);
+	return smi_refuse_unknown(word);
 }
 
 /* Whether the next word is another option or there is none. */
@@ -361,12 +350,12 @@ static int parse_smi_option(struct smi *smi, const struct smi_option *table,
 			continue;
 		}
 		if (!option || (arg && option->arg == BARE))
-			return refuse_unknown(*word);
+			return smi_refuse_unknown(*word);
 		if (option->arg != BARE && !arg &&
 		    !(option->arg == MAYBE_ARG && ends_here(word[1]))) {
 			arg = *++word;
 			if (!arg)
-				return refuse_missing(word[-1]);
+				return smi_refuse_missing(word[-1]);
 		}
 		status = option->take(smi, arg);
 	}
@@ -383,22 +372,39 @@ static const struct word {
     {"pmon", SMI_PMON, SMI_HELP_PMON, "u", mon_options},
     {"dmon", SMI_DMON, SMI_HELP_DMON, "puc", mon_options},
     {"topo", SMI_TABLE, SMI_HELP_TOPOLOGY, NULL, topo_options},
-    {"mig", SMI_TABLE, SMI_HELP_MIG, NULL, mig_options},
 };
+
+static bool asks_help(char **rest)
+{
+	for (; *rest; rest++)
+		if (!strcmp(*rest, "-h") || !strcmp(*rest, "--help"))
+			return true;
+	return false;
+}
 
 static int parse_word(struct smi *smi, const struct word *word, char **rest)
 {
 	int status;
 
-	for (char **arg = rest; *arg; arg++)
-		if (!strcmp(*arg, "-h") || !strcmp(*arg, "--help"))
-			return smi->mode = word->help, 0;
+	if (asks_help(rest))
+		return smi->mode = word->help, 0;
 	smi->mode = word->mode;
 	smi->mon.groups = word->groups;
 	smi->period_ns = word->groups ? GK_NS_PER_S : 0;
 	status = parse_smi_option(smi, word->options, rest);
-	/* topo and mig need an option that says what to show. */
-	return status || smi->mode != SMI_TABLE ? status : refuse_arguments();
+	/* topo needs an option that says what to show. */
+	return status || smi->mode != SMI_TABLE ? status
+						: smi_refuse_arguments();
+}
+
+static int parse_direct(struct smi *smi, const struct smi_verb *verb,
+			char **rest)
+{
+	if (!asks_help(rest))
+		return smi_parse_verb(smi, verb, rest);
+	smi->verb = verb;
+	smi->mode = SMI_HELP_VERB;
+	return 0;
 }
 
 /* Rejects options that exclude each other. */
@@ -407,16 +413,16 @@ static int check_smi_options(const struct smi *smi)
 	bool log = smi->mode == SMI_LOG;
 
 	if ((smi->xml || smi->sections) && !log)
-		return refuse_arguments();
+		return smi_refuse_arguments();
 	if (smi->xml && smi->sections)
-		return refuse_arguments();
+		return smi_refuse_arguments();
 	if (smi->mode == SMI_QUERY && !smi->csv) {
 		puts("\"--format=\" switch is missing. Please run 'nvidia-smi "
 		     "-h' for help.\n");
 		return SMI_INVALID;
 	}
 	if (smi->mode != SMI_QUERY && (smi->csv || !smi->titles || !smi->units))
-		return refuse_arguments();
+		return smi_refuse_arguments();
 	return 0;
 }
 
@@ -435,7 +441,7 @@ static int choose_fields(struct smi *smi)
 		       unknown);
 		return SMI_INVALID;
 	default:
-		return refuse_arguments();
+		return smi_refuse_arguments();
 	}
 }
 
@@ -447,6 +453,9 @@ int smi_parse(int argc, char **argv, struct smi *ret_smi)
 	for (size_t i = 0; argc > 1 && i < COUNT(words); i++)
 		if (!strcmp(argv[1], words[i].name))
 			return parse_word(ret_smi, &words[i], argv + 2);
+	for (const struct smi_verb *v = smi_verbs; argc > 1 && v->name; v++)
+		if (!strcmp(argv[1], v->name))
+			return parse_direct(ret_smi, v, argv + 2);
 	status = parse_smi_option(ret_smi, options, argv + 1);
 	if (!status)
 		status = check_smi_options(ret_smi);

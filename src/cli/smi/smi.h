@@ -27,15 +27,13 @@ enum smi_mode {
 	SMI_PMON,
 	SMI_DMON,
 	SMI_TOPOLOGY,
-	SMI_GPU_INSTANCES,
-	SMI_COMPUTE_INSTANCES,
 	SMI_VERSION,
 	SMI_HELP,
 	SMI_HELP_QUERY,
 	SMI_HELP_PMON,
 	SMI_HELP_DMON,
 	SMI_HELP_TOPOLOGY,
-	SMI_HELP_MIG,
+	SMI_HELP_VERB,
 	SMI_DIRECT,
 };
 
@@ -53,11 +51,18 @@ struct smi;
 /* A verb that uses the driver directly; returns an exit status. */
 typedef int smi_direct(const struct smi *smi);
 
+struct smi_verb;
+
 struct smi {
+	char none[1]; /* the first member, for tables: no member */
 	enum smi_mode mode;
+	const struct smi_verb *verb;     /* of SMI_HELP_VERB */
 	smi_direct *direct;              /* of SMI_DIRECT */
 	const struct smi_setter *setter; /* of smi_set() */
 	struct smi_setting setting;
+	/* of mig: instances, profiles, -C */
+	const char *gis, *cis, *profiles;
+	bool with_cis;
 	bool eow;           /* -eow: a warning is an error */
 	const char *ids;    /* argument of -i; NULL: all GPUs */
 	const char *file;   /* argument of -f; NULL: standard output */
@@ -86,8 +91,8 @@ int smi_tell_open_error(int err, int nvml);
 /* Prints that there is no such GPU. Returns an exit status. */
 int smi_none_found(void);
 
-/* Appends the help text of a mode. */
-void smi_help(struct gk_buf *out, enum smi_mode mode);
+/* Appends the help text of the mode. */
+void smi_help(struct gk_buf *out, const struct smi *smi);
 
 /* The options, as the help and the pages of the manual list them. */
 extern const struct gk_option_line smi_lines[], smi_pmon_lines[],

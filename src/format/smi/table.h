@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * table.h - the tables of nvidia-smi: GPUs, MIG devices and processes; and the
- * lists of -L, topo -m, mig -lgi and mig -lci.
+ * lists of -L and topo -m.
  */
 #ifndef GK_FORMAT_SMI_TABLE_H
 #define GK_FORMAT_SMI_TABLE_H
@@ -21,11 +21,5 @@ void gk_smi_version(struct gk_buf *out, const struct gk_snapshot *snap);
 
 /* topo -m: the paths between GPUs; requires snap->topology. */
 void gk_smi_topology(struct gk_buf *out, const struct gk_snapshot *snap);
-
-/* mig -lgi and mig -lci: the instances of MIG devices. */
-void gk_smi_gpu_instances(struct gk_buf *out, const struct gk_snapshot *snap);
-void gk_smi_compute_instances(struct gk_buf *out,
-			      const struct gk_snapshot *snap);
-void gk_smi_instances_wanted(struct gk_metric_set *set);
 
 #endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* verbs.c - parses the subcommands that use the driver directly. */
+#include "cli/smi/direct.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- tables ---- */
+
+/* It is where `none` of verbs.def is. */
+_Static_assert(offsetof(struct smi, none) == 0, "no member is at 0");
+
+static const struct smi_verb_option mig_options[] = {
+#define MIG_OPTION(brief, full, kind, member, run, ...)                        \
+	{brief, full, SMI_##kind, offsetof(struct smi, member), run},
+#include "cli/smi/verbs.def"
+#undef MIG_OPTION
+    {0},
+};
+
+const struct gk_option_line smi_mig_lines[] = {
+#define MIG_OPTION(brief, full, kind, member, run, arg, help)                  \
+	{brief ", " full arg, help},
+#include "cli/smi/verbs.def"
+#undef MIG_OPTION
+    {0},
+};
+
+const struct smi_verb smi_verbs[] = {
+    {"mig", mig_options, smi_mig_lines},
+    {0},
+};
+
+/* ---- parsing ---- */
+
+static const struct smi_verb_option *
+find_option(const struct smi_verb *verb, const char *word, const char **ret_arg)
+{
+	for (const struct smi_verb_option *o = verb->options; o->full; o++)
+		if (smi_is_option(word, o->brief, ret_arg) ||
+		    smi_is_option(word, o->full, ret_arg))
+			return o;
+	return NULL;
+}
+
+/* Stores what an option tells, and chooses its function. */
+static int apply_option(struct smi *smi, const struct smi_verb_option *option,
+			const char *arg)
+{
+	char *member = (char *)smi + option->member;
+
+	if (option->run && smi->direct)
+		return smi_refuse_arguments();
+	if (option->run)
+		smi->direct = option->run;
+	if (option->kind == SMI_SETS)
+		*(bool *)member = true;
+	else if (option->member)
+		memcpy(member, &arg, sizeof arg);
+	return 0;
+}
+
+/* Whether the next word is the argument of an option. */
+static bool takes_next(const struct smi_verb_option *option, const char *next)
+{
+	if (option->kind == SMI_TAKES)
+		return next;
+	return option->kind == SMI_MAY && next && *next != '-';
+}
+
+int smi_parse_verb(struct smi *smi, const struct smi_verb *verb, char **words)
+{
+	int status = 0;
+
+	for (; !status && *words; words++) {
+		const char *word = *words, *arg = NULL;
+		const struct smi_verb_option *option =
+		    find_option(verb, word, &arg);
+
+		if (!option || (arg && option->kind <= SMI_SETS))
+			return smi_refuse_unknown(word);
+		if (!arg && takes_next(option, words[1]))
+			arg = *++words;
+		if (!arg && option->kind == SMI_TAKES)
+			return smi_refuse_missing(word);
+		status = apply_option(smi, option, arg);
+	}
+	smi->mode = SMI_DIRECT;
+	return status || smi->direct ? status : smi_refuse_arguments();
+}
