@@ -114,7 +114,7 @@ def checksum(path, kind):
 
 def spdx_file(directory, name):
     path = os.path.join(directory, name)
-    return {"SPDXID": "SPDXRef-File-" + re.sub(r"[^\w.-]", "-", name),
+    return {"SPDXID": "SPDXRef-File-" + re.sub(r"[^A-Za-z0-9.-]", "-", name),
             "fileName": f"./{name}",
             "checksums": [
                 {"algorithm": kind.upper(), "checksumValue": checksum(path, kind)}
