@@ -4,6 +4,7 @@
 # the user or the directory, so that anybody can make the same bytes.
 
 PACKAGES=${PACKAGES:-$PWD/build/packages}
+MACHINES=${MACHINES:-x86_64 aarch64}
 
 # version: prints the version of this checkout.
 version() {
@@ -44,13 +45,14 @@ package() {
 
 # portable_machines: prints the machines for which ./run portable has run.
 portable_machines() {
-	for machine in x86_64 aarch64; do
+	for machine in $MACHINES; do
 		[ ! -x "build/portable/$machine/bin/gpukit" ] || echo $machine
 	done
 }
 
 need_portable() {
-	[ -n "$(portable_machines)" ] || portable
+	[ -n "$(portable_machines)" ] ||
+		portable $(printf -- '--target %s ' $MACHINES)
 	[ -n "$(portable_machines)" ] ||
 		fail "./run portable made no build/portable/MACHINE/bin/gpukit"
 }

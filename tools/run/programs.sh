@@ -36,13 +36,13 @@ cuda_packages() {
 	}
 }
 
-# Installs mkdocs in a directory of its own.
-mkdocs_program() {
-	cmp -s tests/mkdocs.txt build/venv-docs/.requirements || {
-		python3 -m venv build/venv-docs
-		build/venv-docs/bin/pip install -q --disable-pip-version-check \
-			-r tests/mkdocs.txt
-		cp tests/mkdocs.txt build/venv-docs/.requirements
+# python_program LIST DIR: installs the packages of a list in an environment of
+# their own; again when the list changes.
+python_program() {
+	cmp -s "$1" "$2/.requirements" || {
+		python3 -m venv "$2"
+		"$2/bin/pip" install -q --disable-pip-version-check -r "$1"
+		cp "$1" "$2/.requirements"
 	}
 }
 

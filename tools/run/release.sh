@@ -16,6 +16,8 @@ release() {
 	grep -q "^## $VERSION" CHANGELOG.md ||
 		fail "CHANGELOG.md has no section $VERSION"
 	python3 tools/project.py check
+	python_program tests/spdx.txt build/venv-spdx
+	SPDX=$PWD/build/venv-spdx/bin/pyspdxtools
 	out=$PWD/build/release-$VERSION
 	release_in "$PWD/build/release/one" "$out"
 	[ "${1:-}" != --twice ] || compare_release "$out"
@@ -44,6 +46,7 @@ release_in() {
 			--commit "$(git -C "$1" rev-parse HEAD)" \
 			"$PWD" >"$1/build/sbom"
 		mv "$1/build/sbom" "gpukit-$VERSION.spdx.json"
+		"$SPDX" -i "gpukit-$VERSION.spdx.json"
 		sha256sum -- * | LC_ALL=C sort -k 2 >"$1/build/sums"
 		mv "$1/build/sums" SHA256SUMS
 	)
