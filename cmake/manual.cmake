@@ -39,9 +39,10 @@ install(DIRECTORY docs/ DESTINATION ${GPUKIT_DOCDIR}/docs
 	FILES_MATCHING PATTERN "*.md")
 
 # notice(TARGET PACKAGE): the licence of a library that is linked as an archive,
-# which has to come with it, from the documentation of its package.
+# which has to come with it, from the documentation of its package. Those of the
+# portable build are in THIRD-PARTY.txt (tools/sbom.py).
 function(notice target package)
-	if(NOT ${target}_STATIC MATCHES "\\.a$")
+	if(GPUKIT_PORTABLE OR NOT ${target}_STATIC MATCHES "\\.a$")
 		return()
 	endif()
 	file(GLOB found /usr/share/doc/${package}/copyright
