@@ -16,7 +16,8 @@ fail() {
 }
 
 # files: lists every file of the tree but those of package managers themselves,
-# and but the empty directories that a user gets in /dev/shm until the next boot
+# and but the empty directories that a user gets in /dev/shm until the next boot,
+# and what is VOLATILE there
 files() {
 	find / -xdev \( -path /proc -o -path /sys -o -path /packages \
 		-o -path /var/cache -o -path /var/log -o -path /var/lib/apt \
@@ -24,7 +25,8 @@ files() {
 		-o -path /etc/ld.so.cache -o -path /check \
 		-o -path '*/site-packages/pip' -o -path /tmp/before -o -path /tmp/after \
 		\) -prune -o -print | LC_ALL=C sort
-	find /dev/shm ! -type d | LC_ALL=C sort
+	find /dev/shm -path "${VOLATILE:-}" -prune -o ! -type d -print |
+		LC_ALL=C sort
 }
 
 # as_someone COMMAND...: in a shell as another user logs in
