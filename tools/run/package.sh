@@ -81,7 +81,7 @@ stage() {
 # manual TREE: adds the manual, which a build for another machine cannot write.
 manual() {
 	here=build/portable/$(uname -m)/bin/gpukit
-	[ ! -d "$1/share/man/man1" ] && [ -x "$here" ] || return 0
+	[ ! -f "$1/share/man/man1/gpukit.1" ] && [ -x "$here" ] || return 0
 	mkdir -p "$1/share/man/man1" "$1/share/man/man5"
 	"$here" --manual "$1/share/man/man1"
 	mv "$1"/share/man/man1/*.5 "$1/share/man/man5"

@@ -54,15 +54,15 @@ build_wheels() {
 # wheels OUT: makes in OUT the wheels of the portable builds, for any Linux with
 # glibc 2.17 or newer, and that of gpukit-nvitop, and both source distributions.
 wheels() {
-	notices build/portable/THIRD-PARTY.txt
 	for machine in $(portable_machines); do
-		tree=build/portable/$machine
+		tree=build/stage/wheel
+		stage $machine $tree
 		work=build/portable/work/$machine
 		"$work/tools/strip" -o "$work/_core.abi3.so" \
 			"$work/build/python/gpukit/_core.abi3.so"
-		python3 tools/wheel.py gpukit --tree "$tree" --glibc 2.17 \
+		python3 tools/wheel.py gpukit --tree $tree --glibc 2.17 \
 			--module "$work/_core.abi3.so" \
-			--notices build/portable/THIRD-PARTY.txt --out "$1"
+			--notices $tree/THIRD-PARTY.txt --out "$1"
 	done
 	python3 tools/wheel.py nvitop --out "$1"
 	source_distributions "$1"
