@@ -176,21 +176,6 @@ def test_memory_is_rounded_up(smi):
     assert used == "1 MiB"
 
 
-def test_a_lost_gpu(smi):
-    assert smi.one.ctl("fail", "1", "lost").returncode == 0
-    rows = smi.rows("--query-gpu=index,temperature.gpu,power.draw")
-    assert rows[1] == ["1", "[GPU is lost]", "[GPU is lost]"]
-    assert rows[0][1].isdigit()
-    rows = smi.rows("--query-gpu=name,uuid,serial,pci.bus_id,compute_cap")
-    assert rows[1] == ["[GPU is lost]"] * 5
-    assert smi.ok("-L").splitlines()[1] == (
-        "GPU 1: GPU is lost (UUID: GPU is lost)")
-    assert "\nGPU GPU is lost\n" in smi.ok("-q", "-d", "MEMORY")
-    table = smi.ok().splitlines()[1:]
-    assert {len(line) for line in table if line} == {91}
-    assert any(line.startswith("|   1  ERR! ") for line in table)
-
-
 def test_a_gpu_that_hangs_tells_no_old_values(smi):
     started = subprocess.Popen(
         [GPUKIT, "smi", "--query-gpu=temperature.gpu", "-lms", "100",

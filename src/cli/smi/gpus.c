@@ -98,11 +98,27 @@ static void read_identity(const struct smi_gpus *gpus, struct smi_gpu *gpu)
 		gpu->name[0] = '\0';
 }
 
+/* Prints the lines of lost GPUs. Returns an exit status. */
+static int tell_lost(const struct smi_gpus *gpus, struct smi_lost_gpus *lost,
+		     const char *ids)
+{
+	char line[SMI_LOST_LINE];
+	int status;
+
+	smi_lost_find(gpus->nvml, lost);
+	smi_lost_choose(lost, ids);
+	status = smi_lost_status(gpus->major, lost);
+	for (size_t i = 0; i < (status ? 1 : lost->count); i++) {
+		smi_lost_line(gpus->major, &lost->at[i], false, line);
+		puts(line);
+	}
+	return status;
+}
+
 /* Appends each GPU that has a handle. Returns an exit status. */
 static int find_all(struct smi_gpus *gpus, const char *ids)
 {
-	struct smi_lost lost[GK_SMI_LOST_MAX];
-	size_t missing = 0;
+	struct smi_lost_gpus lost = {.count = 0};
 
 	for (unsigned i = 0; i < gpus->all; i++) {
 		struct smi_gpu *gpu = &gpus->at[gpus->count];
@@ -111,16 +127,14 @@ static int find_all(struct smi_gpus *gpus, const char *ids)
 		*gpu = (struct smi_gpu){.index = i};
 		r = SMI_NVML(gpus, nvmlDeviceGetHandleByIndex_v2, i,
 			     &gpu->handle);
-		if (!r) {
+		if (r) {
+			smi_lost_add(&lost, i, r, "");
+		} else {
 			read_identity(gpus, gpu);
 			gpus->count++;
-		} else if (missing < COUNT(lost)) {
-			lost[missing++] =
-			    (struct smi_lost){.index = i, .why = r};
 		}
 	}
-	smi_find_lost(gpus->nvml, lost, missing);
-	return smi_tell_lost(gpus->major, lost, missing, ids);
+	return tell_lost(gpus, &lost, ids);
 }
 
 /* Whether each id names a GPU. */

@@ -47,81 +47,139 @@ static const char *reason_of(nvmlReturn_t why)
 	return "Unknown Error";
 }
 
-void smi_lost_line(unsigned major, const struct smi_lost *lost,
-		   struct gk_buf *out)
+void smi_lost_line(unsigned major, const struct smi_lost *lost, bool list,
+		   char ret_line[SMI_LOST_LINE])
 {
 	const struct form *form = form_of(major);
+	char index[16] = "";
 
-	gk_buf_printf(out, "Unable to determine the device handle for %s",
-		      form->before);
-	if (form->index)
-		gk_buf_printf(out, "%u: ", lost->index);
-	gk_buf_printf(out, "%s: %s", lost->bus_id, reason_of(lost->why));
+	if (form->index && !list)
+		snprintf(index, sizeof index, "%u: ", lost->index);
+	snprintf(ret_line, SMI_LOST_LINE,
+		 "Unable to determine the device handle for %s%s%s: %s",
+		 list ? "gpu " : form->before, index, lost->bus_id,
+		 reason_of(lost->why));
 }
 
-bool smi_lost_stops(unsigned major)
+int smi_lost_status(unsigned major, const struct smi_lost_gpus *lost)
 {
-	return form_of(major)->stops;
+	return lost->count && form_of(major)->stops
+		   ? smi_status_of(lost->at[0].why)
+		   : SMI_OK;
+}
+
+/* ---- which GPUs are lost ---- */
+
+void smi_lost_add(struct smi_lost_gpus *lost, unsigned index, nvmlReturn_t why,
+		  const char *bus_id)
+{
+	struct smi_lost *to = &lost->at[lost->count];
+
+	if (lost->count == SMI_LOST_MAX)
+		return;
+	*to = (struct smi_lost){.index = index, .why = why};
+	/* The tool writes four digits of the domain here. */
+	gk_str_copy(to->bus_id, sizeof to->bus_id,
+		    strlen(bus_id) > 12 ? bus_id + strlen(bus_id) - 12
+					: bus_id);
+	lost->count++;
+}
+
+bool smi_is_lost(const struct smi_lost_gpus *lost, unsigned index)
+{
+	for (size_t i = 0; i < lost->count; i++)
+		if (lost->at[i].index == index)
+			return true;
+	return false;
+}
+
+void smi_lost_choose(struct smi_lost_gpus *lost, const char *ids)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < lost->count; i++)
+		if (!ids ||
+		    smi_names(ids, lost->at[i].index, "", lost->at[i].bus_id))
+			lost->at[kept++] = lost->at[i];
+	lost->count = kept;
+}
+
+/* A GPU that must be reset has a handle; one that is late is not asked. */
+static bool may_be_lost(const struct gk_device *d)
+{
+	return d->mig_index < 0 &&
+	       (d->health == GK_HEALTH_LOST || d->health == GK_HEALTH_ERROR) &&
+	       d->nvml_error != NVML_ERROR_TIMEOUT &&
+	       d->nvml_error != NVML_ERROR_RESET_REQUIRED;
+}
+
+void smi_lost_look(struct gk_nvml *nvml, const struct gk_snapshot *snap,
+		   struct smi_lost_gpus *ret_lost)
+{
+	bool late = false;
+
+	ret_lost->count = 0;
+	for (size_t i = 0; i < snap->device_count; i++) {
+		const struct gk_device *d = &snap->devices[i];
+		nvmlDevice_t handle;
+		nvmlReturn_t r;
+
+		late |= d->health == GK_HEALTH_STALE;
+		if (!may_be_lost(d))
+			continue;
+		r = GK_NVML_CALL(nvml, nvmlDeviceGetHandleByIndex_v2, d->index,
+				 &handle);
+		if (r)
+			smi_lost_add(ret_lost, d->index, r, d->bus_id);
+	}
+	if (ret_lost->count && !late)
+		smi_lost_find(nvml, ret_lost);
 }
 
 /* ---- addresses ---- */
 
-enum { BUSES = 256, SLOTS = 32 };
+/* Coherent boards have domains of their own, up to 0x19 in captures. */
+enum { DOMAINS = 32, BUSES = 256, SLOTS = 32 };
 
-/* A lost GPU without an address whose address the driver refuses so. */
-static struct smi_lost *without_address(struct smi_lost *lost, size_t count,
+/* A lost GPU without an address; why 0: for any reason. */
+static struct smi_lost *without_address(struct smi_lost_gpus *lost,
 					nvmlReturn_t why)
 {
-	for (size_t i = 0; i < count; i++)
-		if (lost[i].why == why && !*lost[i].bus_id)
-			return &lost[i];
+	for (size_t i = 0; i < lost->count; i++)
+		if ((!why || lost->at[i].why == why) && !*lost->at[i].bus_id)
+			return &lost->at[i];
 	return NULL;
 }
 
 /* NOT_FOUND is the answer for addresses without a GPU. */
-void smi_find_lost(struct gk_nvml *nvml, struct smi_lost *lost, size_t count)
+static void try_address(struct gk_nvml *nvml, struct smi_lost_gpus *lost,
+			const char *bus_id)
 {
 	struct smi_gpus gpus = {.nvml = nvml};
+	struct smi_lost *found;
+	nvmlDevice_t handle;
+	nvmlReturn_t r =
+	    SMI_NVML(&gpus, nvmlDeviceGetHandleByPciBusId_v2, bus_id, &handle);
 
-	for (unsigned at = 0; count && at < BUSES * SLOTS; at++) {
-		struct smi_lost *found;
-		char bus_id[32];
-		nvmlDevice_t handle;
-		nvmlReturn_t r;
-
-		snprintf(bus_id, sizeof bus_id, "0000:%02X:%02X.0", at / SLOTS,
-			 at % SLOTS);
-		r = SMI_NVML(&gpus, nvmlDeviceGetHandleByPciBusId_v2, bus_id,
-			     &handle);
-		if (!r || r == NVML_ERROR_NOT_FOUND)
-			continue;
-		found = without_address(lost, count, r);
-		if (found)
-			gk_str_copy(found->bus_id, sizeof found->bus_id,
-				    bus_id);
-	}
-	for (size_t i = 0; i < count; i++)
-		if (!*lost[i].bus_id)
-			gk_str_copy(lost[i].bus_id, sizeof lost[i].bus_id,
-				    "N/A");
+	if (!r || r == NVML_ERROR_NOT_FOUND)
+		return;
+	found = without_address(lost, r);
+	if (found)
+		gk_str_copy(found->bus_id, sizeof found->bus_id, bus_id);
 }
 
-int smi_tell_lost(unsigned major, const struct smi_lost *lost, size_t count,
-		  const char *ids)
+void smi_lost_find(struct gk_nvml *nvml, struct smi_lost_gpus *lost)
 {
-	struct gk_buf line = {0};
-	int status = SMI_OK;
+	struct smi_lost *rest;
 
-	for (size_t i = 0; !status && i < count; i++) {
-		if (ids && !smi_names(ids, lost[i].index, "", lost[i].bus_id))
-			continue;
-		smi_lost_line(major, &lost[i], &line);
-		gk_buf_putc(&line, '\n');
-		if (smi_lost_stops(major))
-			status = smi_status_of(lost[i].why);
+	for (unsigned at = 0;
+	     at < DOMAINS * BUSES * SLOTS && without_address(lost, 0); at++) {
+		char bus_id[32];
+
+		snprintf(bus_id, sizeof bus_id, "%04X:%02X:%02X.0",
+			 at / SLOTS / BUSES, at / SLOTS % BUSES, at % SLOTS);
+		try_address(nvml, lost, bus_id);
 	}
-	if (line.len)
-		fputs(line.data, stdout);
-	gk_buf_free(&line);
-	return status;
+	while ((rest = without_address(lost, 0)))
+		gk_str_copy(rest->bus_id, sizeof rest->bus_id, "N/A");
 }

@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "core/driver/nvml.h"
 
-enum { GK_SMI_LOST_MAX = 256 };
+enum { SMI_LOST_MAX = 256, SMI_LOST_LINE = 192 };
 
 struct smi_lost {
 	unsigned index;
@@ -17,24 +17,42 @@ struct smi_lost {
 	char bus_id[32]; /* 0000:01:00.0; "N/A" if unknown */
 };
 
-/*
- * Finds the PCI bus ids of lost GPUs, of which only `index` and `why` are
- * known: the driver refuses their addresses for the same reason.
- */
-void smi_find_lost(struct gk_nvml *nvml, struct smi_lost *lost, size_t count);
+/* Lost GPUs, by their indices. */
+struct smi_lost_gpus {
+	struct smi_lost at[SMI_LOST_MAX];
+	size_t count;
+};
 
-/* Writes the line for a lost GPU, without a newline. */
-void smi_lost_line(unsigned major, const struct smi_lost *lost,
-		   struct gk_buf *out);
-
-/* Whether this driver's tool shows nothing else if a GPU is lost. */
-bool smi_lost_stops(unsigned major);
+void smi_lost_add(struct smi_lost_gpus *lost, unsigned index, nvmlReturn_t why,
+		  const char *bus_id);
 
 /*
- * Prints the lines of those that -i names (NULL: all). Returns 0 to go on with
- * the other GPUs, or an exit status.
+ * Finds the PCI bus ids that are unknown: the driver refuses these addresses
+ * for the same reason as the GPUs. Do not call this while another GPU hangs.
  */
-int smi_tell_lost(unsigned major, const struct smi_lost *lost, size_t count,
-		  const char *ids);
+void smi_lost_find(struct gk_nvml *nvml, struct smi_lost_gpus *lost);
+
+/*
+ * Finds the GPUs of a snapshot that have no handle. Asks the driver only about
+ * GPUs that failed.
+ */
+void smi_lost_look(struct gk_nvml *nvml, const struct gk_snapshot *snap,
+		   struct smi_lost_gpus *ret_lost);
+
+/* Whether a GPU is among them. */
+bool smi_is_lost(const struct smi_lost_gpus *lost, unsigned index);
+
+/* Keeps those that -i names (NULL: all). */
+void smi_lost_choose(struct smi_lost_gpus *lost, const char *ids);
+
+/* Writes the line for a lost GPU; with list, as -L words it. */
+void smi_lost_line(unsigned major, const struct smi_lost *lost, bool list,
+		   char ret_line[SMI_LOST_LINE]);
+
+/*
+ * Returns the exit status with which this driver's tool ends, after the line of
+ * the first of these GPUs; or 0 if it goes on with the others.
+ */
+int smi_lost_status(unsigned major, const struct smi_lost_gpus *lost);
 
 #endif

@@ -7,7 +7,9 @@
 #include "base/clock.h"
 #include "cli/cmd.h"
 #include "cli/smi/gpus.h"
+#include "cli/smi/shown.h"
 #include "core/choose/pick.h"
+#include "core/context.h"
 #include "format/names.h"
 #include "format/smi/log.h"
 #include "format/smi/table.h"
@@ -29,6 +31,7 @@ struct run {
 	    *before; /* the previous snapshot, for differences; or NULL */
 	struct gk_metric_set wanted; /* the metrics to read */
 	struct gk_buf out;
+	struct smi_shown shown;
 };
 
 /* ---- messages of nvidia-smi ---- */
@@ -84,42 +87,6 @@ int smi_none_found(void)
 	return SMI_NOT_FOUND;
 }
 
-/* ---- -i ---- */
-
-/*
- * Adds the index of the GPU that has the given id to the list. Returns false if
- * there is no such GPU.
- */
-static bool add_index(const struct gk_snapshot *snap, const char *id,
-		      struct gk_buf *list)
-{
-	for (size_t i = 0; i < snap->device_count; i++) {
-		if (snap->devices[i].mig_index >= 0 ||
-		    !smi_is_named_by(snap->devices[i].index,
-				     snap->devices[i].uuid,
-				     snap->devices[i].bus_id, id))
-			continue;
-		gk_buf_printf(list, "%s%u", list->len ? "," : "",
-			      snap->devices[i].index);
-		return true;
-	}
-	return false;
-}
-
-/* Converts the ids of -i to a list of indices. Returns 0 or an exit status. */
-static int find_indices(const struct gk_snapshot *snap, const char *ids,
-			struct gk_buf *list)
-{
-	char *copy = strdup(ids), *at = copy, *id;
-	int status = copy ? 0 : SMI_FAILED;
-
-	while (!status && (id = strsep(&at, ",")))
-		if (!add_index(snap, id, list))
-			status = smi_none_found();
-	free(copy);
-	return status;
-}
-
 /* ---- modes: what to read, what to show ---- */
 
 static void want_table(const struct smi *smi, struct gk_metric_set *set)
@@ -148,6 +115,13 @@ static void want_dmon(const struct smi *smi, struct gk_metric_set *set)
 	gk_smi_dmon_wanted(&smi->mon, set);
 }
 
+/* Any value tells whether the GPU answers. */
+static void want_topology(const struct smi *smi, struct gk_metric_set *set)
+{
+	(void)smi;
+	gk_metric_set_add(set, GK_M_PSTATE);
+}
+
 #define SHOW(name)                                                             \
 	static void show_##name(struct run *run,                               \
 				const struct gk_snapshot *snap,                \
@@ -160,7 +134,7 @@ SHOW(table)
 
 SHOW(list)
 {
-	gk_smi_list(&run->out, snap);
+	gk_smi_list(&run->out, snap, run->shown.absent);
 }
 
 SHOW(log)
@@ -168,7 +142,8 @@ SHOW(log)
 	if (run->smi->xml)
 		gk_smi_log_xml(&run->out, snap, gpus);
 	else
-		gk_smi_log_text(&run->out, snap, run->smi->sections, gpus);
+		gk_smi_log_text(&run->out, snap, run->smi->sections, gpus,
+				run->shown.absent);
 }
 
 SHOW(query)
@@ -217,7 +192,7 @@ static const struct {
     [SMI_QUERY] = {want_query, show_query, false, 0},
     [SMI_PMON] = {want_pmon, show_pmon, true, 0},
     [SMI_DMON] = {want_dmon, show_dmon, false, 0},
-    [SMI_TOPOLOGY] = {NULL, show_topology, false, GK_WITH_TOPOLOGY},
+    [SMI_TOPOLOGY] = {want_topology, show_topology, false, GK_WITH_TOPOLOGY},
     [SMI_VERSION] = {NULL, show_version, false, 0},
 };
 
@@ -284,27 +259,32 @@ static unsigned choose_tiers(const struct smi *smi,
 	return with;
 }
 
-/* Formats all GPUs, or those of -i. */
+static int show_part(struct run *run, const struct gk_snapshot *snap,
+		     const char *list)
+{
+	struct gk_pick pick = {.gpus = list};
+	struct gk_snapshot part;
+
+	if (gk_pick(snap, &pick, NULL, &part))
+		return SMI_FAILED;
+	modes[run->smi->mode].show(run, &part, gk_smi_gpus(snap));
+	gk_pick_free(&part);
+	return SMI_OK;
+}
+
+/* Formats all GPUs, or those of -i, and says which ones are lost. */
 static int format_picked(struct run *run, const struct gk_snapshot *snap)
 {
-	unsigned gpus = gk_smi_gpus(snap);
 	struct gk_buf list = {0};
-	struct gk_snapshot part;
-	struct gk_pick pick = {0};
-	int status;
+	int status = SMI_OK;
 
-	if (!run->smi->ids) {
-		modes[run->smi->mode].show(run, snap, gpus);
-		return SMI_OK;
-	}
-	status = find_indices(snap, run->smi->ids, &list);
-	pick.gpus = list.data;
-	if (!status && (list.failed || gk_pick(snap, &pick, NULL, &part)))
-		status = SMI_FAILED;
-	if (!status) {
-		modes[run->smi->mode].show(run, &part, gpus);
-		gk_pick_free(&part);
-	}
+	if (run->smi->mode != SMI_VERSION)
+		status = smi_choose_shown(&run->shown, run->smi, run->gk->nvml,
+					  snap, &run->out, &list);
+	if (!status && list.len)
+		status = show_part(run, snap, list.data);
+	else if (!status)
+		modes[run->smi->mode].show(run, snap, gk_smi_gpus(snap));
 	gk_buf_free(&list);
 	return status;
 }
@@ -331,6 +311,15 @@ static int write_output(struct run *run)
 	return SMI_OK;
 }
 
+static bool all_answer(const struct gk_snapshot *snap)
+{
+	for (size_t i = 0; i < snap->device_count; i++)
+		if (snap->devices[i].health == GK_HEALTH_LOST ||
+		    snap->devices[i].health == GK_HEALTH_ERROR)
+			return false;
+	return true;
+}
+
 /* Checks the options against the devices that exist. */
 static int check_devices(const struct smi *smi, const struct gk_snapshot *snap)
 {
@@ -340,6 +329,10 @@ static int check_devices(const struct smi *smi, const struct gk_snapshot *snap)
 		return SMI_OK;
 	if (!snap->device_count)
 		return smi_none_found();
+	if (smi->mode == SMI_TOPOLOGY && !all_answer(snap)) {
+		puts("Failed to run topology matrix");
+		return SMI_UNKNOWN;
+	}
 	if (smi->mode != SMI_QUERY)
 		return SMI_OK;
 	field = gk_smi_too_new(&smi->chosen, snap);
@@ -356,8 +349,8 @@ static int show_smi_frame(struct run *run, struct gk_snapshot *snap)
 
 	if (!status)
 		status = format_picked(run, snap);
-	if (!status)
-		status = write_output(run);
+	if (write_output(run))
+		status = SMI_FAILED;
 	run->lines++;
 	gk_snapshot_free(run->before);
 	run->before = snap;

@@ -4,6 +4,7 @@
 
 #include "format/units.h"
 
+#include <limits.h>
 #include <string.h>
 
 /* Returns the profile of a MIG device, such as "3g.40gb". The name ends with
@@ -15,12 +16,14 @@ static const char *profile_of(const struct gk_device *d)
 	return at ? at + strlen(" MIG ") : d->name;
 }
 
-void gk_smi_list(struct gk_buf *out, const struct gk_snapshot *snap)
+void gk_smi_list(struct gk_buf *out, const struct gk_snapshot *snap,
+		 const struct gk_smi_absent *absent)
 {
 	for (size_t i = 0; i < snap->device_count; i++) {
 		const struct gk_device *d = &snap->devices[i];
 
 		if (d->mig_index < 0) {
+			gk_smi_add_absent(out, &absent, d->index);
 			gk_buf_printf(out, "GPU %u: ", d->index);
 			gk_smi_text(out, d, d->name);
 		} else {
@@ -32,6 +35,7 @@ void gk_smi_list(struct gk_buf *out, const struct gk_snapshot *snap)
 		gk_smi_text(out, d, d->uuid);
 		gk_buf_puts(out, ")\n");
 	}
+	gk_smi_add_absent(out, &absent, UINT_MAX);
 }
 
 void gk_smi_version(struct gk_buf *out, const struct gk_snapshot *snap)

@@ -6,6 +6,7 @@
 
 #include "format/units.h"
 
+#include <limits.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -371,7 +372,8 @@ static size_t fill_heads(const struct gk_snapshot *snap, struct head head[5])
 }
 
 void gk_smi_log_text(struct gk_buf *out, const struct gk_snapshot *snap,
-		     unsigned sections, unsigned gpus)
+		     unsigned sections, unsigned gpus,
+		     const struct gk_smi_absent *absent)
 {
 	struct head head[5];
 	size_t count = fill_heads(snap, head);
@@ -390,6 +392,7 @@ void gk_smi_log_text(struct gk_buf *out, const struct gk_snapshot *snap,
 
 		if (at.device->mig_index >= 0)
 			continue;
+		gk_smi_add_absent(out, &absent, at.device->index);
 		gk_buf_puts(out, "GPU ");
 		gk_smi_text(out, at.device, at.device->bus_id);
 		gk_buf_putc(out, '\n');
@@ -397,6 +400,7 @@ void gk_smi_log_text(struct gk_buf *out, const struct gk_snapshot *snap,
 			     false);
 		gk_buf_putc(out, '\n');
 	}
+	gk_smi_add_absent(out, &absent, UINT_MAX);
 }
 
 void gk_smi_log_xml(struct gk_buf *out, const struct gk_snapshot *snap,

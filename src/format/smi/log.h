@@ -33,9 +33,13 @@ extern const struct gk_smi_section gk_smi_sections[];
 /* Adds to a set the metrics that the given sections show. */
 void gk_smi_log_wanted(unsigned sections, struct gk_metric_set *set);
 
-/* Add the report. gpus is the number of whole GPUs, whether shown or not. */
+/*
+ * Add the report. gpus is the number of whole GPUs, whether shown or not;
+ * absent has lines for GPUs that the snapshot lacks.
+ */
 void gk_smi_log_text(struct gk_buf *out, const struct gk_snapshot *snap,
-		     unsigned sections, unsigned gpus);
+		     unsigned sections, unsigned gpus,
+		     const struct gk_smi_absent *absent);
 void gk_smi_log_xml(struct gk_buf *out, const struct gk_snapshot *snap,
 		    unsigned gpus);
 

@@ -59,6 +59,13 @@ const char *gk_smi_process_type(const struct gk_process *process)
 	return letters[process->types & 7];
 }
 
+void gk_smi_add_absent(struct gk_buf *out, const struct gk_smi_absent **absent,
+		       unsigned before)
+{
+	for (; (*absent)->line && (*absent)->index < before; ++*absent)
+		gk_buf_printf(out, "%s\n", (*absent)->line);
+}
+
 unsigned gk_smi_gpus(const struct gk_snapshot *snap)
 {
 	unsigned count = 0;

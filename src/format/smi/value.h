@@ -134,6 +134,16 @@ void gk_smi_process_name(struct gk_buf *out, const struct gk_process *process);
 /* Returns "C", "G", "C+G", "M" or "M+C". */
 const char *gk_smi_process_type(const struct gk_process *process);
 
+/* A line for a GPU that is not in a snapshot. A list ends with a NULL line. */
+struct gk_smi_absent {
+	unsigned index;
+	const char *line;
+};
+
+/* Adds the lines of GPUs before an index, and moves *absent on. */
+void gk_smi_add_absent(struct gk_buf *out, const struct gk_smi_absent **absent,
+		       unsigned before);
+
 /* Returns the number of whole GPUs in a snapshot. */
 unsigned gk_smi_gpus(const struct gk_snapshot *snap);
 

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* shown.h - chooses the GPUs of a snapshot that are shown. */
+#ifndef GK_CLI_SMI_SHOWN_H
+#define GK_CLI_SMI_SHOWN_H
+
+#include "cli/smi/lost.h"
+#include "cli/smi/smi.h"
+
+/* The GPUs that had no handle at the start, and the lines in their places. */
+struct smi_shown {
+	bool looked;
+	struct smi_lost_gpus lost;
+	char lines[SMI_LOST_MAX][SMI_LOST_LINE];
+	struct gk_smi_absent absent[SMI_LOST_MAX + 1];
+};
+
+/*
+ * Appends lines about lost GPUs to the output; or puts them into shown->absent
+ * where they stand among the others. Appends to ret_list the indices of the
+ * GPUs to show; it stays empty if all of the snapshot are. Returns 0, or an
+ * exit status after a message.
+ */
+int smi_choose_shown(struct smi_shown *shown, const struct smi *smi,
+		     struct gk_nvml *nvml, const struct gk_snapshot *snap,
+		     struct gk_buf *out, struct gk_buf *ret_list);
+
+#endif

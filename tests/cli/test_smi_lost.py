@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""GPUs that are lost or need a reset, as `gpukit smi` shows them on each
+generation of drivers. The forms are captured: see docs/SMI.md."""
+
+import subprocess
+
+import pytest
+
+from conftest import GPUKIT
+from smi_tools import Smi
+
+LOST = "GPU is lost.  Reboot the system to recover this GPU"
+CSV = ["--query-gpu=index,pci.bus_id", "--format=csv,noheader"]
+ROWS = {0: "0, 00000000:07:00.0\n", 2: "2, 00000000:17:00.0\n"}
+
+# The driver, the line of GPU 1, the exit status where nothing else is shown.
+FORMS = [
+    ("470", "GPU 0000:0F:00.0", 15), ("535", "GPU0000:0F:00.0", 15),
+    ("550", "GPU0000:0F:00.0", 15), ("570", "GPU1: 0000:0F:00.0", None),
+    ("580", "GPU1: 0000:0F:00.0", None), ("610", "GPU1: 0000:0F:00.0", None)]
+
+
+def start(machine, driver="580", fault="lost"):
+    smi = Smi(machine("--gpus", "a100-sxm4-80gb:3", "--driver", driver),
+              driver)
+    if fault:
+        assert smi.one.ctl("fail", "1", fault).returncode == 0
+    return smi
+
+
+@pytest.mark.parametrize("driver, where, stops", FORMS)
+def test_forms_of_each_generation(machine, driver, where, stops):
+    smi = start(machine, driver)
+    line = f"Unable to determine the device handle for {where}: {LOST}\n"
+    small = ("Unable to determine the device handle for gpu 0000:0F:00.0: "
+             f"{LOST}\n")
+    status, out = smi("-L")
+    assert status == 0
+    assert [row.split(" (")[0] + "\n" for row in out.splitlines()] == [
+        "GPU 0: NVIDIA A100-SXM4-80GB\n", small.split(" (")[0],
+        "GPU 2: NVIDIA A100-SXM4-80GB\n"]
+    assert smi(*CSV, "-i", "0,2") == (0, ROWS[0] + ROWS[2])
+    if stops:
+        for args in ([], CSV, ["-q"], ["-q", "-x"], ["-pl", "200"],
+                     [*CSV, "-i", "1"], ["dmon", "-c", "1"]):
+            assert smi(*args) == (stops, line), args
+        return
+    assert smi(*CSV) == (0, line + ROWS[0] + ROWS[2])
+    for name in ("1", "0000:0F:00.0", "00000000:0f:00.0"):
+        assert smi(*CSV, "-i", name) == (6, line + "No devices were found\n")
+    status, out = smi()
+    assert status == 0 and out.startswith(line)
+    rows = [row for row in out.splitlines() if "A100-SXM4-80GB" in row]
+    assert [row[:6] for row in rows] == ["|   0 ", "|   2 "]
+    status, out = smi("-q", "-x")
+    assert status == 0 and out.startswith(line + "<?xml")
+    assert out.count("<gpu id=") == 2
+    assert "<attached_gpus>3</attached_gpus>" in out
+    status, out = smi("-q", "-d", "COMPUTE")
+    assert status == 0 and out.endswith(
+        "GPU 00000000:07:00.0\n"
+        "    Compute Mode                                       : Default\n\n" +
+        line + "GPU 00000000:17:00.0\n"
+        "    Compute Mode                                       : Default\n\n")
+    assert smi("-pl", "200") == (
+        0, line + "".join(
+            f"Power limit for GPU {gpu} was set to 200.00 W from 400.00 W.\n"
+            for gpu in ("00000000:07:00.0", "00000000:17:00.0")) +
+        "All done.\n")
+
+
+@pytest.mark.parametrize("fault, bus_id, why", [
+    ("unknown", "0000:0F:00.0", "Unknown Error"),
+    ("no-permission", "0000:0F:00.0", "Insufficient Permissions"),
+    ("fallen", "N/A", LOST)])
+def test_other_reasons(machine, fault, bus_id, why):
+    smi = start(machine, fault=fault)
+    assert smi(*CSV) == (
+        0, f"Unable to determine the device handle for GPU1: {bus_id}: {why}\n"
+        + ROWS[0] + ROWS[2])
+
+
+def test_an_unknown_error_ends_older_tools_with_255(machine):
+    smi = start(machine, "535", "unknown")
+    assert smi(*CSV) == (
+        255, "Unable to determine the device handle for GPU0000:0F:00.0: "
+             "Unknown Error\n")
+
+
+def test_all_gpus_are_lost(machine):
+    smi = start(machine, fault=None)
+    assert smi.one.ctl("fail", "all", "lost").returncode == 0
+    status, out = smi(*CSV)
+    assert status == 6
+    assert out.splitlines() == [
+        f"Unable to determine the device handle for GPU{i}: 0000:{bus}:00.0: "
+        + LOST for i, bus in enumerate(["07", "0F", "17"])] + [
+            "No devices were found"]
+    assert smi("-pm", "0") == (6, out)
+    old = start(machine, "535")
+    assert old.one.ctl("fail", "all", "lost").returncode == 0
+    assert old(*CSV) == (
+        15, "Unable to determine the device handle for GPU0000:07:00.0: "
+            f"{LOST}\n")
+
+
+def test_a_gpu_is_lost_while_it_is_watched(machine):
+    """Its handle lives on: it stays in its place, and says who it is."""
+    smi = start(machine, fault=None)
+    watch = subprocess.Popen(
+        [GPUKIT, "smi", "--query-gpu=index,pci.bus_id,temperature.gpu", "-lms",
+         "100", "--format=csv,noheader", "-i", "1"],
+        text=True, stdout=subprocess.PIPE, env=smi.env)
+    try:
+        assert watch.stdout.readline().split(", ")[2].strip().isdigit()
+        assert smi.one.ctl("fail", "1", "lost").returncode == 0
+        line = watch.stdout.readline()
+        while line.split(", ")[2].strip().isdigit():
+            line = watch.stdout.readline()
+        assert line == "1, 00000000:0F:00.0, [GPU is lost]\n"
+    finally:
+        watch.kill()
+        watch.wait()
+        watch.stdout.close()
+
+
+def test_a_gpu_that_must_be_reset(machine):
+    smi = start(machine, fault="reset-required")
+    status, out = smi("--query-gpu=index,name,pci.bus_id,temperature.gpu,"
+                      "pstate", "--format=csv,noheader", "-i", "1")
+    assert (status, out) == (
+        0, "1, NVIDIA A100-SXM4-80GB, 00000000:0F:00.0, [GPU requires reset], "
+           "[GPU requires reset]\n")
+    assert "GPU 1: NVIDIA A100-SXM4-80GB (UUID: GPU-" in smi("-L")[1]
+    assert "\nGPU 00000000:0F:00.0\n" in smi("-q", "-d", "COMPUTE")[1]
+    assert smi("topo", "-m") == (255, "Failed to run topology matrix\n")
+
+
+def test_a_gpu_that_comes_back(machine):
+    smi = start(machine)
+    assert smi(*CSV)[1].startswith("Unable to determine")
+    assert smi.one.ctl("clear", "1").returncode == 0
+    assert len(smi(*CSV)[1].splitlines()) == 3
