@@ -16,6 +16,16 @@ smi_direct smi_mig_gi_profiles, smi_mig_gi_places, smi_mig_gis,
     smi_mig_ci_profiles, smi_mig_ci_places, smi_mig_cis, smi_mig_create_gis,
     smi_mig_create_cis, smi_mig_destroy_gis, smi_mig_destroy_cis;
 
+smi_direct smi_nvlink_status, smi_nvlink_capabilities, smi_nvlink_errors,
+    smi_nvlink_pci, smi_nvlink_remote;
+smi_direct smi_p2p, smi_excluded, smi_drain_modify, smi_drain_query,
+    smi_drain_remove;
+smi_direct smi_cc_feature, smi_cc_ready, smi_cc_set_ready;
+smi_direct smi_encoder_sessions, smi_fbc_sessions;
+
+/* Whether a word is a subcommand that gpukit only answers; chooses it. */
+bool smi_take_feature(struct smi *smi, const char *word);
+
 enum smi_kind { SMI_DOES, SMI_SETS, SMI_TAKES, SMI_MAY };
 
 struct smi_verb_option {
@@ -30,6 +40,7 @@ struct smi_verb {
 	const char *name;
 	const struct smi_verb_option *options;
 	const struct gk_option_line *lines;
+	smi_direct *run; /* without an option that does something, or NULL */
 };
 
 /* All subcommands. The last one has no name. */

@@ -30,6 +30,7 @@ const struct gk_option_line smi_lines[] = {
     {"-l,   --loop=SEC", "repeat every so many seconds (5)"},
     {"-lms, --loop-ms=MS", "the same in milliseconds"},
     {"-f,   --filename=FILE", "write to a file"},
+    {"-B,   --list-excluded-gpus", "GPUs that the driver excludes"},
     {"-r,   --gpu-reset", "reset the GPUs"},
 #define SETTER(id, brief, full, kind, choices, now, set, name, flags, help)    \
 	{brief ", " full ARG_##kind, help},
@@ -47,6 +48,11 @@ static const struct gk_option_line subcommands[] = {
     {"dmon", "a line for each GPU, repeatedly"},
     {"topo", "how the GPUs are connected"},
     {"mig", "the instances of split GPUs"},
+    {"nvlink", "the NVLinks"},
+    {"drain", "keep work from a GPU, take it out"},
+    {"conf-compute", "confidential computing"},
+    {"encodersessions", "a line for each encoder session, repeatedly"},
+    {"fbcsessions", "a line for each frame buffer capture, repeatedly"},
     {0},
 };
 
@@ -75,6 +81,11 @@ const struct gk_option_line smi_dmon_lines[] = {
 const struct gk_option_line smi_topo_lines[] = {
     {"-m, --matrix",
      "the path between each pair of GPUs, and the nearest CPUs"},
+    {"-mp, --matrix_pci", "the same without NVLinks"},
+    {"-p2p, --p2pstatus=KIND",
+     "whether GPUs can use each other's memory: r read, w write, n NVLink, a "
+     "atomics, p PCI"},
+    {"-i, --id=LIST", "only these GPUs"},
     {0},
 };
 

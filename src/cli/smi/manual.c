@@ -42,8 +42,12 @@ const struct gk_manual_page smi_pages[] = {
     {
 	.name = "smi",
 	.lines = smi_lines,
-	.synopsis = "[OPTION [ARG]]...\npmon [OPTION [ARG]]...\n"
-		    "dmon [OPTION [ARG]]...\ntopo -m\nmig OPTION",
+	.synopsis =
+	    "[OPTION [ARG]]...\npmon [OPTION [ARG]]...\n"
+	    "dmon [OPTION [ARG]]...\ntopo OPTION\nmig OPTION...\n"
+	    "nvlink OPTION...\ndrain -p BUS OPTION\nconf-compute OPTION\n"
+	    "encodersessions [OPTION [ARG]]...\n"
+	    "fbcsessions [OPTION [ARG]]...",
 	.doc = "Shows NVIDIA GPUs, with the options and formats of nvidia-smi. "
 	       "Without options it prints a table of the GPUs and of their "
 	       "processes.",
@@ -91,7 +95,7 @@ const struct gk_manual_page smi_pages[] = {
 	.summary = "how the GPUs are connected",
 	.within = true,
 	.lines = smi_topo_lines,
-	.synopsis = "-m",
+	.synopsis = "OPTION",
 	.doc = "Prints how the GPUs are connected.",
     },
     {
@@ -101,6 +105,46 @@ const struct gk_manual_page smi_pages[] = {
 	.lines = smi_mig_lines,
 	.synopsis = "OPTION",
 	.doc = "Lists, creates and destroys the instances of split GPUs.",
+    },
+    {
+	.name = "smi nvlink",
+	.summary = "the NVLinks of the GPUs",
+	.within = true,
+	.lines = smi_nvlink_lines,
+	.synopsis = "OPTION...",
+	.doc = "Prints the NVLinks of the GPUs.",
+    },
+    {
+	.name = "smi drain",
+	.summary = "keep work from a GPU",
+	.within = true,
+	.lines = smi_drain_lines,
+	.synopsis = "-p BUS OPTION",
+	.doc = "Keeps new work from a GPU, or takes it out of the driver.",
+    },
+    {
+	.name = "smi conf-compute",
+	.summary = "confidential computing",
+	.within = true,
+	.lines = smi_cc_lines,
+	.synopsis = "OPTION",
+	.doc = "Shows and sets the state of confidential computing.",
+    },
+    {
+	.name = "smi encodersessions",
+	.summary = "a line for each encoder session, repeatedly",
+	.within = true,
+	.lines = smi_session_lines,
+	.synopsis = "[OPTION [ARG]]...",
+	.doc = "Prints a line for each encoder session, repeatedly.",
+    },
+    {
+	.name = "smi fbcsessions",
+	.summary = "a line for each frame buffer capture, repeatedly",
+	.within = true,
+	.lines = smi_session_lines,
+	.synopsis = "[OPTION [ARG]]...",
+	.doc = "Prints a line for each frame buffer capture, repeatedly.",
     },
     {.name = NULL},
 };

@@ -171,7 +171,7 @@ SHOW(dmon)
 
 SHOW(topology)
 {
-	gk_smi_topology(&run->out, snap);
+	gk_smi_topology(&run->out, snap, !run->smi->pci_only);
 }
 
 SHOW(version)

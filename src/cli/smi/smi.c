@@ -192,6 +192,24 @@ static int take_reset(struct smi *smi, const char *arg)
 	return choose_direct(smi, smi_reset);
 }
 
+static int take_excluded(struct smi *smi, const char *arg)
+{
+	(void)arg;
+	return choose_direct(smi, smi_excluded);
+}
+
+static int take_p2p(struct smi *smi, const char *arg)
+{
+	smi->value = arg;
+	return choose_direct(smi, smi_p2p);
+}
+
+static int take_pci_matrix(struct smi *smi, const char *arg)
+{
+	smi->pci_only = true;
+	return take_matrix(smi, arg);
+}
+
 static int take_xml(struct smi *smi, const char *arg)
 {
 	(void)arg;
@@ -219,6 +237,7 @@ static const struct smi_option options[] = {
     {NULL, "--format", WITH_ARG, take_format},
     {"-eow", "--error-on-warning", BARE, take_eow},
     {"-r", "--gpu-reset", MAYBE_ARG, take_reset},
+    {"-B", "--list-excluded-gpus", BARE, take_excluded},
     {0},
 };
 
@@ -236,6 +255,8 @@ static const struct smi_option mon_options[] = {
 static const struct smi_option topo_options[] = {
     {"-h", "--help", BARE, take_help},
     {"-m", "--matrix", BARE, take_matrix},
+    {"-mp", "--matrix_pci", BARE, take_pci_matrix},
+    {"-p2p", "--p2pstatus", WITH_ARG, take_p2p},
     {"-i", "--id", WITH_ARG, take_ids},
     {0},
 };
@@ -456,6 +477,8 @@ int smi_parse(int argc, char **argv, struct smi *ret_smi)
 	for (const struct smi_verb *v = smi_verbs; argc > 1 && v->name; v++)
 		if (!strcmp(argv[1], v->name))
 			return parse_direct(ret_smi, v, argv + 2);
+	if (argc > 1 && smi_take_feature(ret_smi, argv[1]))
+		return 0;
 	status = parse_smi_option(ret_smi, options, argv + 1);
 	if (!status)
 		status = check_smi_options(ret_smi);

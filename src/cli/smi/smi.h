@@ -52,6 +52,7 @@ struct smi;
 typedef int smi_direct(const struct smi *smi);
 
 struct smi_verb;
+struct feature;
 
 struct smi {
 	char none[1]; /* the first member, for tables: no member */
@@ -63,6 +64,10 @@ struct smi {
 	/* of mig: instances, profiles, -C */
 	const char *gis, *cis, *profiles;
 	bool with_cis;
+	/* of other subcommands */
+	const char *link, *pci_id, *value, *delay, *repeats;
+	const struct feature *feature;
+	bool pci_only;      /* topo -mp */
 	bool eow;           /* -eow: a warning is an error */
 	const char *ids;    /* argument of -i; NULL: all GPUs */
 	const char *file;   /* argument of -f; NULL: standard output */
@@ -96,6 +101,7 @@ void smi_help(struct gk_buf *out, const struct smi *smi);
 
 /* The options, as the help and the pages of the manual list them. */
 extern const struct gk_option_line smi_lines[], smi_pmon_lines[],
-    smi_dmon_lines[], smi_topo_lines[], smi_mig_lines[];
+    smi_dmon_lines[], smi_topo_lines[], smi_mig_lines[], smi_nvlink_lines[],
+    smi_drain_lines[], smi_cc_lines[], smi_session_lines[];
 
 #endif

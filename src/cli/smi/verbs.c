@@ -10,24 +10,89 @@
 /* It is where `none` of verbs.def is. */
 _Static_assert(offsetof(struct smi, none) == 0, "no member is at 0");
 
-static const struct smi_verb_option mig_options[] = {
-#define MIG_OPTION(brief, full, kind, member, run, ...)                        \
+#define OPTION(brief, full, kind, member, run, ...)                            \
 	{brief, full, SMI_##kind, offsetof(struct smi, member), run},
+#define LINE(brief, full, kind, member, run, arg, help)                        \
+	{brief ", " full arg, help},
+
+static const struct smi_verb_option mig_options[] = {
+#define MIG_OPTION OPTION
 #include "cli/smi/verbs.def"
 #undef MIG_OPTION
     {0},
 };
 
 const struct gk_option_line smi_mig_lines[] = {
-#define MIG_OPTION(brief, full, kind, member, run, arg, help)                  \
-	{brief ", " full arg, help},
+#define MIG_OPTION LINE
 #include "cli/smi/verbs.def"
 #undef MIG_OPTION
     {0},
 };
 
+static const struct smi_verb_option nvlink_options[] = {
+#define NVLINK_OPTION OPTION
+#include "cli/smi/verbs.def"
+#undef NVLINK_OPTION
+    {0},
+};
+
+const struct gk_option_line smi_nvlink_lines[] = {
+#define NVLINK_OPTION LINE
+#include "cli/smi/verbs.def"
+#undef NVLINK_OPTION
+    {0},
+};
+
+static const struct smi_verb_option drain_options[] = {
+#define DRAIN_OPTION OPTION
+#include "cli/smi/verbs.def"
+#undef DRAIN_OPTION
+    {0},
+};
+
+const struct gk_option_line smi_drain_lines[] = {
+#define DRAIN_OPTION LINE
+#include "cli/smi/verbs.def"
+#undef DRAIN_OPTION
+    {0},
+};
+
+static const struct smi_verb_option cc_options[] = {
+#define CC_OPTION OPTION
+#include "cli/smi/verbs.def"
+#undef CC_OPTION
+    {0},
+};
+
+const struct gk_option_line smi_cc_lines[] = {
+#define CC_OPTION LINE
+#include "cli/smi/verbs.def"
+#undef CC_OPTION
+    {0},
+};
+
+static const struct smi_verb_option session_options[] = {
+#define SESSION_OPTION OPTION
+#include "cli/smi/verbs.def"
+#undef SESSION_OPTION
+    {0},
+};
+
+const struct gk_option_line smi_session_lines[] = {
+#define SESSION_OPTION LINE
+#include "cli/smi/verbs.def"
+#undef SESSION_OPTION
+    {0},
+};
+
 const struct smi_verb smi_verbs[] = {
-    {"mig", mig_options, smi_mig_lines},
+    {"mig", mig_options, smi_mig_lines, NULL},
+    {"nvlink", nvlink_options, smi_nvlink_lines, NULL},
+    {"drain", drain_options, smi_drain_lines, NULL},
+    {"conf-compute", cc_options, smi_cc_lines, NULL},
+    {"encodersessions", session_options, smi_session_lines,
+     smi_encoder_sessions},
+    {"fbcsessions", session_options, smi_session_lines, smi_fbc_sessions},
     {0},
 };
 
@@ -86,5 +151,7 @@ int smi_parse_verb(struct smi *smi, const struct smi_verb *verb, char **words)
 		status = apply_option(smi, option, arg);
 	}
 	smi->mode = SMI_DIRECT;
+	if (!smi->direct)
+		smi->direct = verb->run;
 	return status || smi->direct ? status : smi_refuse_arguments();
 }

@@ -92,7 +92,7 @@ static bool has_topology(const struct gk_snapshot *snap, size_t at)
 }
 
 static void topology_row(struct gk_buf *out, const struct gk_snapshot *snap,
-			 unsigned row)
+			 unsigned row, bool nvlinks)
 {
 	const struct gk_topology *t = snap->topology;
 	const struct gk_place *place = &t->places[row];
@@ -107,7 +107,7 @@ static void topology_row(struct gk_buf *out, const struct gk_snapshot *snap,
 		peer = &t->peers[row * t->count + column];
 		if (column == row)
 			gk_buf_puts(out, " X \t");
-		else if (peer->nvlinks)
+		else if (nvlinks && peer->nvlinks)
 			gk_buf_printf(out, "NV%u\t", peer->nvlinks);
 		else
 			gk_buf_printf(out, "%s\t", paths[peer->path]);
@@ -120,7 +120,8 @@ static void topology_row(struct gk_buf *out, const struct gk_snapshot *snap,
 		gk_buf_puts(out, "N/A\n");
 }
 
-void gk_smi_topology(struct gk_buf *out, const struct gk_snapshot *snap)
+void gk_smi_topology(struct gk_buf *out, const struct gk_snapshot *snap,
+		     bool nvlinks)
 {
 	gk_buf_puts(out, "\t\033[4m");
 	for (size_t i = 0; i < snap->device_count; i++)
@@ -129,7 +130,8 @@ void gk_smi_topology(struct gk_buf *out, const struct gk_snapshot *snap)
 	gk_buf_puts(out, "CPU Affinity\tNUMA Affinity\tGPU NUMA ID\033[0m\n");
 	for (size_t i = 0; i < snap->device_count; i++)
 		if (has_topology(snap, i))
-			topology_row(out, snap, snap->devices[i].index);
+			topology_row(out, snap, snap->devices[i].index,
+				     nvlinks);
 	gk_buf_puts(out,
 		    "\nLegend:\n\n"
 		    "  X    = the GPU itself\n"

@@ -20,7 +20,11 @@ void gk_smi_list(struct gk_buf *out, const struct gk_snapshot *snap,
 /* --version */
 void gk_smi_version(struct gk_buf *out, const struct gk_snapshot *snap);
 
-/* topo -m: the paths between GPUs; requires snap->topology. */
-void gk_smi_topology(struct gk_buf *out, const struct gk_snapshot *snap);
+/*
+ * topo -m and -mp: the paths between GPUs, by NVLink, if any, or only by PCI.
+ * Requires snap->topology.
+ */
+void gk_smi_topology(struct gk_buf *out, const struct gk_snapshot *snap,
+		     bool nvlinks);
 
 #endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sessions.c - `encodersessions` and `fbcsessions`: a line for each session of
+ * a GPU's encoder or frame buffer capture, repeatedly.
+ */
+#include "base/array.h"
+#include "base/clock.h"
+#include "cli/smi/direct.h"
+#include "cli/smi/gpus.h"
+
+#include <stdio.h>
+
+enum { SESSIONS_MAX = 64, COLUMNS_MAX = 14 };
+
+struct column {
+	const char *title, *unit;
+	int width;
+};
+
+/* The values of a session, as texts. */
+struct row {
+	char cell[COLUMNS_MAX][24];
+};
+
+struct table {
+	const struct column *columns;
+	size_t count;
+	/* Reads the sessions of a GPU, at most SESSIONS_MAX; returns how
+	 * many. */
+	unsigned (*read)(const struct smi_gpus *gpus, nvmlDevice_t device,
+			 struct row *rows);
+};
+
+/* ---- encoders ---- */
+
+static const struct column encoder_columns[] = {
+    {"# GPU", "# Idx", 5}, {"Session", "Id", 8},
+    {"Process", "Id", 11}, {"Codec", "Type", 8},
+    {"H", "Res", 8},       {"V", "Res", 8},
+    {"Average", "FPS", 8}, {"Average", "Latency(us)", 12},
+};
+
+static const char *codec_name(nvmlEncoderType_t codec)
+{
+	static const char *const names[] = {"H.264", "HEVC", "AV1"};
+
+	return (unsigned)codec < COUNT(names) ? names[codec] : "N/A";
+}
+
+#define CELL(row, column, value)                                               \
+	snprintf((row)->cell[column], sizeof(row)->cell[column], "%u", (value))
+
+static unsigned read_encoders(const struct smi_gpus *gpus, nvmlDevice_t device,
+			      struct row *rows)
+{
+	nvmlEncoderSessionInfo_t found[SESSIONS_MAX];
+	unsigned count = SESSIONS_MAX;
+
+	if (SMI_NVML(gpus, nvmlDeviceGetEncoderSessions, device, &count, found))
+		return 0;
+	for (unsigned i = 0; i < count; i++) {
+		CELL(&rows[i], 1, found[i].sessionId);
+		CELL(&rows[i], 2, found[i].pid);
+		gk_str_copy(rows[i].cell[3], sizeof rows[i].cell[3],
+			    codec_name(found[i].codecType));
+		CELL(&rows[i], 4, found[i].hResolution);
+		CELL(&rows[i], 5, found[i].vResolution);
+		CELL(&rows[i], 6, found[i].averageFps);
+		CELL(&rows[i], 7, found[i].averageLatency);
+	}
+	return count;
+}
+
+/* ---- frame buffer capture ---- */
+
+static const struct column fbc_columns[] = {
+    {"# GPU", "# Idx", 5},
+    {"Session", "Id", 10},
+    {"Process", "Id", 10},
+    {"Display", "Ordinal", 10},
+    {"Session", "Type", 10},
+    {"Diff. Map", "State", 10},
+    {"Class. Map", "State", 12},
+    {"Capture", "Mode", 14},
+    {"Max H", "Res", 8},
+    {"Max V", "Res", 8},
+    {"H", "Res", 6},
+    {"V", "Res", 6},
+    {"Average", "FPS", 10},
+    {"Average", "Latency(us)", 14},
+};
+
+/* What the session's flags mean is not public. */
+static unsigned read_fbc(const struct smi_gpus *gpus, nvmlDevice_t device,
+			 struct row *rows)
+{
+	nvmlFBCSessionInfo_t found[SESSIONS_MAX];
+	unsigned count = SESSIONS_MAX;
+
+	if (SMI_NVML(gpus, nvmlDeviceGetFBCSessions, device, &count, found))
+		return 0;
+	for (unsigned i = 0; i < count; i++) {
+		CELL(&rows[i], 1, found[i].sessionId);
+		CELL(&rows[i], 2, found[i].pid);
+		CELL(&rows[i], 3, found[i].displayOrdinal);
+		CELL(&rows[i], 8, found[i].hMaxResolution);
+		CELL(&rows[i], 9, found[i].vMaxResolution);
+		CELL(&rows[i], 10, found[i].hResolution);
+		CELL(&rows[i], 11, found[i].vResolution);
+		CELL(&rows[i], 12, found[i].averageFPS);
+		CELL(&rows[i], 13, found[i].averageLatency);
+	}
+	return count;
+}
+
+/* ---- printing ---- */
+
+static void print_titles(const struct table *t)
+{
+	for (size_t i = 0; i < t->count; i++)
+		printf("%*s", t->columns[i].width, t->columns[i].title);
+	putchar('\n');
+	for (size_t i = 0; i < t->count; i++)
+		printf("%*s", t->columns[i].width, t->columns[i].unit);
+	putchar('\n');
+}
+
+static void print_row(const struct table *t, unsigned index,
+		      const struct row *row)
+{
+	printf("%*u", t->columns[0].width, index);
+	for (size_t i = 1; i < t->count; i++)
+		printf("%*s", t->columns[i].width,
+		       *row->cell[i] ? row->cell[i] : "-");
+	putchar('\n');
+}
+
+/* A GPU without sessions has one line of dashes. */
+static void print_gpu(const struct table *t, const struct smi_gpus *gpus,
+		      const struct smi_gpu *gpu)
+{
+	struct row rows[SESSIONS_MAX] = {0};
+	unsigned count = t->read(gpus, gpu->handle, rows);
+
+	for (unsigned i = 0; i < (count ? count : 1); i++)
+		print_row(t, gpu->index, &rows[i]);
+}
+
+static int follow(const struct table *t, const struct smi *smi)
+{
+	int64_t seconds = 1, count = 0;
+	struct smi_gpus gpus;
+	uint64_t next;
+	int status;
+
+	if ((smi->delay && (gk_parse_int(smi->delay, &seconds) || seconds < 1 ||
+			    seconds > 86400)) ||
+	    (smi->repeats && (gk_parse_int(smi->repeats, &count) || count < 1)))
+		return smi_refuse_arguments();
+	status = smi_gpus_open(smi->ids, &gpus);
+	if (status)
+		return status;
+	print_titles(t);
+	next = gk_mono_ns();
+	for (int64_t n = 1;; n++) {
+		for (size_t i = 0; i < gpus.count; i++)
+			print_gpu(t, &gpus, &gpus.at[i]);
+		if (fflush(stdout) || n == count)
+			break;
+		next += (uint64_t)seconds * GK_NS_PER_S;
+		gk_sleep_until(next);
+	}
+	smi_gpus_close(&gpus);
+	return SMI_OK;
+}
+
+int smi_encoder_sessions(const struct smi *smi)
+{
+	static const struct table t = {encoder_columns, COUNT(encoder_columns),
+				       read_encoders};
+
+	return follow(&t, smi);
+}
+
+int smi_fbc_sessions(const struct smi *smi)
+{
+	static const struct table t = {fbc_columns, COUNT(fbc_columns),
+				       read_fbc};
+
+	return follow(&t, smi);
+}

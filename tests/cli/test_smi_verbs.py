@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The subcommands of `gpukit smi` that ask the driver directly are tested here:
+nvlink, drain, topo -p2p and -mp, conf-compute, sessions, and those that gpukit
+only answers."""
+
+import pytest
+
+from smi_tools import Smi
+
+LEGEND = ("\nLegend:\n\n  X    = Self\n  OK   = Status Ok\n"
+          "  CNS  = Chipset not supported\n  GNS  = GPU not supported\n"
+          "  TNS  = Topology not supported\n  NS   = Not supported\n"
+          "  DR   = Disabled by regkey\n  U    = Unknown\n")
+BUS = "00000000:0F:00.0"
+
+
+@pytest.fixture(name="smi")
+def fixture_smi(machine):
+    return Smi(machine("--gpus", "a100-sxm4-80gb:2", "--topology", "hgx"))
+
+
+def head(smi, gpu):
+    name, uuid = (smi.values(field)[gpu] for field in ("name", "uuid"))
+    return f"GPU {gpu}: {name} (UUID: {uuid})\n"
+
+
+@pytest.mark.parametrize("args, lines", [
+    (["-s"], "".join(f"\t Link {i}: 25.000 GB/s\n" for i in range(12))),
+    (["--status", "-l", "0,3"],
+     "\t Link 0: 25.000 GB/s\n\t Link 3: 25.000 GB/s\n"),
+    (["-c", "-l", "4"],
+     "\t Link 4, P2P is supported: true\n"
+     "\t Link 4, Access to system memory supported: false\n"
+     "\t Link 4, P2P atomics supported: true\n"
+     "\t Link 4, System memory atomics supported: false\n"
+     "\t Link 4, SLI is supported: false\n"
+     "\t Link 4, Link is supported: true\n"),
+    (["-e", "-l", "1"], "\t Link 1: Replay Errors: 0\n"
+     "\t Link 1: Recovery Errors: 0\n\t Link 1: CRC Errors: 0\n\n"),
+])
+def test_nvlink(smi, args, lines):
+    assert smi("nvlink", *args) == (0, head(smi, 0) + lines + head(smi, 1) +
+                                    lines)
+    assert smi("nvlink", *args, "-i", "1") == (0, head(smi, 1) + lines)
+
+
+def test_nvlink_ends(smi):
+    status, out = smi("nvlink", "-p", "-i", "0", "-l", "0")
+    ends = out.splitlines()[1]
+    assert status == 0 and ends == "\t Link 0: 00000000:03:00.0"
+    assert smi("nvlink", "-R", "-i", "0", "-l", "0")[1].splitlines()[1] == (
+        "\t Link 0: Remote Device 00000000:03:00.0")
+
+
+def test_nvlinks_that_are_down(smi):
+    assert smi.one.ctl("fail", "0", "nvlink=3").returncode == 0
+    lines = smi("nvlink", "-s", "-i", "0")[1].splitlines()
+    assert lines[4] == "\t Link 3: <inactive>"
+    assert lines[5] == "\t Link 4: 25.000 GB/s"
+    for link in range(12):
+        assert smi.one.ctl("fail", "0", f"nvlink={link}").returncode == 0
+    assert smi("nvlink", "-s", "-i", "0") == (
+        0, head(smi, 0) + "NVML: Unable to retrieve NVLink information as all "
+                          "links are inActive\n")
+
+
+def test_nvlink_of_a_split_gpu_and_of_a_board_without(smi, machine):
+    assert smi("-mig", "1", "-i", "0")[0] == 0
+    assert smi("nvlink", "-s", "-i", "0") == (
+        0, head(smi, 0) +
+        "Nvlink queries are not supported for Devices in MIG mode\n")
+    other = Smi(machine("--gpus", "t4"))
+    assert other("nvlink", "-s") == (
+        0, head(other, 0) + "Device does not have or support Nvlink\n")
+
+
+@pytest.mark.parametrize("kind", "rwnap")
+def test_p2p(smi, kind):
+    status, out = smi("topo", "-p2p", kind)
+    assert status == 0 and out.endswith(LEGEND), out
+    assert out.removesuffix(LEGEND).startswith(
+        "\t\033[4mGPU0\tGPU1\t\033[0m\n GPU0\tX\t")
+    rows = [row.split() for row in out.splitlines()[1:3]]
+    assert rows[0][2] == rows[1][1] == ("OK" if kind != "p" else rows[0][2])
+    assert rows[0][2] in LEGEND.split()
+
+
+def test_the_matrix_without_nvlinks(smi):
+    rows = [line.split("\t") for line in
+            smi("topo", "-mp")[1].splitlines()[1:3]]
+    assert [rows[0][1], rows[1][2]] == [" X ", " X "]
+    assert rows[0][2] == rows[1][1] != "NV12"
+    assert rows[0][2] in ("PIX", "PXB", "PHB", "NODE", "SYS")
+
+
+def test_drain(smi):
+    busy = smi("drain", "-p", "0000:0F:00.0", "-m", "1")
+    assert busy == (255, f"Failed to set the drain state of GPU {BUS}: In use "
+                         "by another client\n")
+    assert smi("-pm", "0", "-i", "1")[0] == 0
+    assert smi("drain", "-p", "0000:0F:00.0", "-m", "1") == (
+        0, f"Successfully set GPU {BUS} drain state to: draining.\n")
+    assert smi("drain", "-q", "-p", "0f:00.0") == (
+        0, f"The drain state of GPU {BUS} is: draining.\n")
+    assert smi("drain", "-p", BUS, "--modify=0") == (
+        0, f"Successfully set GPU {BUS} drain state to: not draining.\n")
+    assert smi("drain", "-p", BUS, "-r") == (
+        0, f"Successfully removed GPU {BUS}.\n")
+    assert len(smi("-L")[1].splitlines()) == 1
+    assert smi("drain", "-p", BUS, "-q") == (6, "No devices were found\n")
+
+
+def test_drain_is_for_root(machine):
+    smi = Smi(machine("--gpus", "a100-sxm4-80gb:2"), allowed="none")
+    assert smi("drain", "-p", BUS, "-m", "1") == (
+        4, f"Failed to set the drain state of GPU {BUS}: Insufficient "
+           "Permissions\n")
+
+
+def test_excluded_gpus(smi):
+    assert smi("-B") == (0, "No excluded devices found.\n")
+    uuid = smi.values("uuid")[1]
+    assert smi.one.ctl("set", "1", "excluded=1").returncode == 0
+    assert smi("-B") == (0, f"Excluded device 0: {BUS} (UUID: {uuid})\n")
+
+
+@pytest.mark.parametrize("args, status, out", [
+    (["conf-compute", "-f"], 0, "CC status: OFF\n"),
+    (["conf-compute", "-grs"], 3, "Unable to get Confidential Compute GPUs "
+                                  "Ready state: Not Supported\n"),
+    (["conf-compute", "-srs", "1"], 3,
+     "Unable to set Confidential Compute GPUs Ready state: Not Supported\n"),
+    (["encodersessions", "-c", "1", "-i", "1"], 0,
+     "# GPU Session    Process   Codec       H       V Average     Average\n"
+     "# Idx      Id         Id    Type     Res     Res     FPS Latency(us)\n"
+     "    1       -          -       -       -       -       -           -\n"),
+    (["fbcsessions", "-c", "1", "-i", "0"], 0,
+     "# GPU   Session   Process   Display   Session Diff. Map  Class. Map"
+     "       Capture   Max H   Max V     H     V   Average       Average\n"
+     "# Idx        Id        Id   Ordinal      Type     State       State"
+     "          Mode     Res     Res   Res   Res       FPS   Latency(us)\n"
+     "    0         -         -         -         -         -           -"
+     "             -       -       -     -     -         -             -\n"),
+    (["power-profiles", "-l"], 3,
+     "Workload Power Profiles feature is not supported on this device.\n"),
+    (["vgpu"], 0, "No supported devices in vGPU mode\n"),
+    (["boost-slider", "-l"], 3,
+     "Boost slider is not supported on this device.\n"),
+    (["compute-policy", "-l"], 3,
+     "Compute policy is not supported on this device.\n"),
+    (["clocks", "--sync"], 3,
+     "Clocks synchronization is not supported on this device.\n"),
+    (["power-smoothing", "-ppd"], 3,
+     "Power smoothing is not supported on this device.\n"),
+])
+def test_lines_of_other_subcommands(smi, args, status, out):
+    assert smi(*args) == (status, out)
+
+
+@pytest.mark.parametrize("args, status", [
+    (["nvlink"], 2), (["nvlink", "-s", "-e"], 2), (["nvlink", "-x"], 255),
+    (["topo", "-p2p", "x"], 2), (["topo", "-p2p"], 255),
+    (["drain", "-q"], 2), (["drain", "-p", BUS, "-m", "2"], 2),
+    (["drain", "-p", BUS], 2), (["encodersessions", "-c", "0"], 2),
+    (["conf-compute"], 2), (["conf-compute", "-srs", "2"], 2)])
+def test_wrong_usage(smi, args, status):
+    assert smi(*args)[0] == status
+
+
+@pytest.mark.parametrize("verb, word", [
+    ("nvlink", "--errorcounters"), ("drain", "--pciid=BUS"),
+    ("conf-compute", "--get-cc-feature"), ("encodersessions", "--count=N"),
+    ("mig", "--create-gpu-instance=LIST")])
+def test_help(smi, verb, word):
+    status, out = smi(verb, "-h")
+    assert status == 0 and word in out
