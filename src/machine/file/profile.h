@@ -23,7 +23,9 @@
 	      "kept by driver and firmware")                                  \
 	FIELD(context_mib, "context_mib", 0, 4096,                            \
 	      "overhead of one CUDA context")                                 \
-	FIELD(bar1_mib, "bar1_mib", 0, 4194304, "BAR1 aperture")              \
+	FIELD(own_memory, "own_memory", 0, 1,                                 \
+	      "0: its memory is the host's, and NVML does not tell it")       \
+	FIELD(bar1_mib, "bar1_mib", 0, 4194304, "BAR1 aperture; 0: none")     \
 	FIELD(bus_width_bits, "memory_bus_bits", 32, 16384,                   \
 	      "memory bus width")                                             \
 	FIELD(compute_major, "compute_major", 1, 99, "compute capability")    \
@@ -35,8 +37,9 @@
 	      "device id << 16 | vendor id")                                  \
 	FIELD(pci_subsystem_id, "pci_subsystem_id", 0, 0xffffffff,            \
 	      "subsystem id << 16 | vendor id")                               \
-	FIELD(pcie_gen, "pcie_generation", 1, 6, "highest PCIe generation")   \
-	FIELD(pcie_width, "pcie_width", 1, 16, "PCIe lanes")                  \
+	FIELD(pcie_gen, "pcie_generation", 0, 6,                              \
+	      "highest PCIe generation; 0: not known")                        \
+	FIELD(pcie_width, "pcie_width", 0, 16, "PCIe lanes; 0: not known")    \
 	FIELD(sm_clock_idle_mhz, "sm_clock_idle_mhz", 1, 10000,               \
 	      "SM clock at rest")                                             \
 	FIELD(sm_clock_max_mhz, "sm_clock_max_mhz", 1, 10000,                 \
@@ -60,22 +63,24 @@
 	      "power with all of it at work, before the limit")               \
 	FIELD(mem_power_idle_mw, "memory_power_idle_mw", -1, 2000000,         \
 	      "memory's part of power at rest; -1: not measured")             \
-	FIELD(power_limit_mw, "power_limit_mw", 1, 2000000,                   \
-	      "default power limit")                                          \
-	FIELD(power_min_mw, "power_min_mw", 1, 2000000, "lowest limit")       \
-	FIELD(power_max_mw, "power_max_mw", 1, 2000000, "highest limit")      \
+	FIELD(power_limit_mw, "power_limit_mw", 0, 2000000,                   \
+	      "default power limit; 0: none")                                 \
+	FIELD(power_min_mw, "power_min_mw", 0, 2000000,                       \
+	      "lowest limit; 0: not known")                                   \
+	FIELD(power_max_mw, "power_max_mw", 0, 2000000,                       \
+	      "highest limit; 0: not known")                                  \
 	FIELD(temp_idle_c, "temperature_idle_c", 0, 150,                      \
 	      "core temperature at rest")                                     \
 	FIELD(temp_busy_c, "temperature_busy_c", 0, 150,                      \
 	      "core temperature settled at full load")                        \
 	FIELD(temp_tau_s, "temperature_tau_s", 1, 3600,                       \
 	      "time constant of the heat sink")                               \
-	FIELD(temp_slowdown_c, "temperature_slowdown_c", 0, 150,              \
-	      "clocks slow down here")                                        \
-	FIELD(temp_shutdown_c, "temperature_shutdown_c", 0, 150,              \
-	      "board switches off here")                                      \
-	FIELD(temp_max_c, "temperature_max_operating_c", 0, 150,              \
-	      "highest operating temperature")                                \
+	FIELD(temp_slowdown_c, "temperature_slowdown_c", -1, 150,             \
+	      "clocks slow down here; -1: not known")                         \
+	FIELD(temp_shutdown_c, "temperature_shutdown_c", -1, 150,             \
+	      "board switches off here; -1: not known")                       \
+	FIELD(temp_max_c, "temperature_max_operating_c", -1, 150,             \
+	      "highest operating temperature; -1: not known")                 \
 	FIELD(temp_target_c, "temperature_target_c", -1, 150,                 \
 	      "software holds the core here; -1: at the highest")             \
 	FIELD(mem_temp_max_c, "memory_temperature_max_c", -1, 150,            \
@@ -87,7 +92,8 @@
 	FIELD(fans, "fans", 0, 8, "fans on the board; 0: passive")            \
 	FIELD(fan_min_percent, "fan_min_percent", 0, 100,                     \
 	      "slowest the fans turn; 0: they stop when cool")                \
-	FIELD(fan_max_rpm, "fan_max_rpm", 0, 50000, "fans at 100 %")          \
+	FIELD(fan_max_rpm, "fan_max_rpm", 0, 50000,                           \
+	      "fans at 100 %; 0: they do not turn")                           \
 	FIELD(encoders, "encoders", 0, 16, "NVENC engines")                   \
 	FIELD(decoders, "decoders", 0, 16, "NVDEC engines")                   \
 	FIELD(jpegs, "jpeg_engines", 0, 16, "NVJPG engines")                  \

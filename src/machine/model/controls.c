@@ -64,7 +64,8 @@ int64_t gkf_power_limit_in_force(const struct gkf_profile *profile,
 {
 	uint32_t enforced = gkf_power_profiles_enforced(requested);
 
-	for (unsigned i = 0; i < GKF_POWER_PROFILES; i++) {
+	for (unsigned i = 0; profile->power_max_mw && i < GKF_POWER_PROFILES;
+	     i++) {
 		int64_t most =
 		    profile->power_max_mw / 100 * gkf_power_profiles[i].limit;
 

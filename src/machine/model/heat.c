@@ -17,6 +17,8 @@
 /* Inlet air of boards with fans: our estimate. */
 #define AIR_MC 25000
 
+#define NO_LIMIT_C 1000
+
 /* A slowdown ends this much below the temperature at which it began. */
 #define HARD_HYSTERESIS_MC 5000
 #define SOFT_HYSTERESIS_MC 2000
@@ -37,10 +39,17 @@
  * down, and how fast their speed changes.
  */
 #define FAN_START_C           50
+#define FAN_FULL_C            90 /* of boards whose slowdown is not known */
 #define FAN_START_PERCENT     30
 #define FAN_HYSTERESIS_MC     3000
 #define FAN_UP_PERMILLE_BIN   10
 #define FAN_DOWN_PERMILLE_BIN 5
+
+/* A limit that is not known is never reached. */
+static int64_t limit_mc(int64_t limit_c)
+{
+	return (limit_c < 0 ? NO_LIMIT_C : limit_c) * 1000;
+}
 
 static int64_t soft_limit_mc(const struct gkf_profile *p,
 			     const struct gkf_drive *d)
@@ -48,7 +57,7 @@ static int64_t soft_limit_mc(const struct gkf_profile *p,
 	int64_t set = d->set[GKF_V_TARGET_TEMPERATURE];
 
 	if (p->temp_target_c < 0)
-		return p->temp_max_c * 1000;
+		return limit_mc(p->temp_max_c);
 	return (set == GKF_UNSET ? p->temp_target_c : set) * 1000;
 }
 
@@ -68,10 +77,10 @@ int64_t gkf_heat_limit(const struct gkf_profile *p, const struct gkf_drive *d,
 	int64_t soft = soft_limit_mc(p, d), left;
 
 	*ret_reasons = 0;
-	if (is_hot(s->temp_mc, p->temp_slowdown_c * 1000, HARD_HYSTERESIS_MC,
+	if (is_hot(s->temp_mc, limit_mc(p->temp_slowdown_c), HARD_HYSTERESIS_MC,
 		   s->throttle & GKF_REASON_HW_THERMAL)) {
 		*ret_reasons = GKF_REASON_HW_SLOWDOWN | GKF_REASON_HW_THERMAL;
-		return s->temp_mc >= p->temp_shutdown_c * 1000 ? 0 : 500;
+		return s->temp_mc >= limit_mc(p->temp_shutdown_c) ? 0 : 500;
 	}
 	if (!is_hot(s->temp_mc, soft, SOFT_HYSTERESIS_MC,
 		    s->throttle & GKF_REASON_SW_THERMAL))
@@ -104,15 +113,16 @@ struct cooling {
 static struct cooling cooling_of(const struct gkf_profile *p, int64_t fan)
 {
 	/* The power at which the board settles at temp_busy_c. */
-	int64_t settled = p->power_busy_mw < p->power_limit_mw
-			      ? p->power_busy_mw
-			      : p->power_limit_mw;
+	int64_t settled =
+	    !p->power_limit_mw || p->power_busy_mw < p->power_limit_mw
+		? p->power_busy_mw
+		: p->power_limit_mw;
 	int64_t rest, busy, from, to;
 	int64_t idle_mc = p->temp_idle_c * 1000,
 		busy_mc = p->temp_busy_c * 1000;
 	struct cooling c;
 
-	if (!p->fans) {
+	if (!p->fans || !p->fan_max_rpm) {
 		c.busy = (settled - p->power_idle_mw) * 1000 /
 			 at_least(busy_mc - idle_mc, 1000);
 		c.busy = c.now = at_least(c.busy, 1);
@@ -176,12 +186,13 @@ void gkf_heat_step(const struct gkf_profile *p, const struct gkf_drive *d,
 
 int64_t gkf_physics_fan(const struct gkf_profile *p, int64_t temp_c)
 {
-	int64_t span = p->temp_slowdown_c - FAN_START_C;
+	int64_t full = p->temp_slowdown_c < 0 ? FAN_FULL_C : p->temp_slowdown_c;
+	int64_t span = full - FAN_START_C;
 	int64_t percent = FAN_START_PERCENT + (100 - FAN_START_PERCENT) *
 						  (temp_c - FAN_START_C) /
 						  at_least(span, 1);
 
-	if (temp_c < FAN_START_C)
+	if (temp_c < FAN_START_C || !p->fan_max_rpm)
 		return p->fan_min_percent;
 	return gkf_clamp(percent, p->fan_min_percent, 100);
 }

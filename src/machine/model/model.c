@@ -133,8 +133,10 @@ bool gkf_value_range(struct gkf_machine *m, unsigned device,
 	GK_ASSERT((unsigned)value < GKF_V_COUNT);
 	if (!has_value(profile, value))
 		return false;
-	*ret_min = limit ? profile->power_min_mw : gkf_values[value].min;
-	*ret_max = limit ? profile->power_max_mw : gkf_values[value].max;
+	*ret_min = limit && profile->power_min_mw ? profile->power_min_mw
+						  : gkf_values[value].min;
+	*ret_max = limit && profile->power_max_mw ? profile->power_max_mw
+						  : gkf_values[value].max;
 	return true;
 }
 

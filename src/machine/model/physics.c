@@ -57,6 +57,8 @@ static struct work share_out(const struct gkf_profile *p,
 		w.kind[GKF_WAVE_TRAIN] = w.busy;
 	w.mem = wanted ? d->mem * w.busy / wanted : 0;
 	w.mem = gkf_clamp(w.mem + gkf_moved_permille(p, d->moved), 0, 1000);
+	if (!p->own_memory)
+		w.mem = 0;
 	w.mem = forced_or(d, GKF_V_MEM_UTIL, w.mem / 10) * 10;
 	return w;
 }
@@ -211,7 +213,8 @@ static void step_power(const struct gkf_profile *p, const struct gkf_drive *d,
 	    (uint32_t)forced_or(d, GKF_V_POWER_PROFILES, 0));
 	struct gkf_power power;
 
-	clocks.sm_mhz = gkf_power_cap(p, &load, &clocks, limit);
+	if (limit) /* some boards have none */
+		clocks.sm_mhz = gkf_power_cap(p, &load, &clocks, limit);
 	if (clocks.sm_mhz < s->sm_clock_mhz)
 		s->throttle |= GKF_REASON_SW_POWER_CAP;
 	clocks.sm_mhz = forced_or(d, GKF_V_SM_CLOCK, clocks.sm_mhz);
@@ -242,8 +245,9 @@ static void step_links(const struct gkf_profile *p, const struct gkf_drive *d,
 	/* A lane has 250 MB/s in generation 1, doubled in each later one. */
 	int64_t gen =
 	    gkf_clamp(forced_or(d, GKF_V_PCIE_GEN, p->pcie_gen), 1, 6);
-	int64_t most = (250000LL << (gen - 1)) *
-		       forced_or(d, GKF_V_PCIE_WIDTH, p->pcie_width);
+	int64_t most =
+	    (250000LL << (gen - 1)) *
+	    forced_or(d, GKF_V_PCIE_WIDTH, gkf_clamp(p->pcie_width, 1, 16));
 	int64_t pcie = most * WEIGH(w, pcie) / 1000;
 	int64_t out = kbs_of(d->moved[GKF_OUT]), in = kbs_of(d->moved[GKF_IN]);
 	int64_t links = (int64_t)d->links * p->nvlink_mbps * 1000;

@@ -19,6 +19,7 @@ const struct gkf_profile gkf_profile_default = {
     .memory_mib = 81920,
     .reserved_mib = 615,
     .context_mib = 427,
+    .own_memory = 1,
     .bar1_mib = 131072,
     .bus_width_bits = 5120,
     .compute_major = 8,

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
+#include "machine/words/profile_facts.h"
 #include "machine/words/profile_yaml.h"
 
 #include <dirent.h>
@@ -85,9 +86,10 @@ struct search {
 };
 
 static int no_parent(void *data, const char *name, unsigned line,
-		     struct gkf_profile *ret_parent)
+		     struct gkf_profile *ret_parent,
+		     struct gkf_facts *ret_facts)
 {
-	(void)data, (void)name, (void)line, (void)ret_parent;
+	(void)data, (void)name, (void)line, (void)ret_parent, (void)ret_facts;
 	return 0;
 }
 
@@ -97,6 +99,7 @@ static int has_alias(void *data, const char *dir, const char *name)
 	struct search *search = data;
 	struct gk_buf aliases = {0};
 	struct gkf_profile profile;
+	struct gkf_facts facts;
 	char path[PATH_MAX], message[256], word[GKF_NAME_MAX + 2];
 	int found;
 
@@ -105,8 +108,8 @@ static int has_alias(void *data, const char *dir, const char *name)
 	    (size_t)snprintf(word, sizeof word, "\n%s\n", search->alias) >=
 		sizeof word)
 		return 0;
-	gkf_profile_read(path, no_parent, NULL, &aliases, &profile, message,
-			 sizeof message);
+	gkf_profile_read(path, no_parent, NULL, &aliases, &profile, &facts,
+			 message, sizeof message);
 	found = aliases.data && strstr(aliases.data, word);
 	if (found)
 		memcpy(search->path, path, sizeof path);
@@ -215,21 +218,22 @@ static int check_cycle(const struct link *link)
 
 static int load_profile(const struct link *child, const char *dir,
 			const char *name, struct gkf_profile *ret_profile,
-			char *message, size_t cap);
+			struct gkf_facts *ret_facts, char *message, size_t cap);
 
 static int load_parent(void *data, const char *name, unsigned line,
-		       struct gkf_profile *ret_parent)
+		       struct gkf_profile *ret_parent,
+		       struct gkf_facts *ret_facts)
 {
 	struct link *child = data;
 
 	child->line = line;
-	return load_profile(child, child->dir, name, ret_parent, child->message,
-			    child->cap);
+	return load_profile(child, child->dir, name, ret_parent, ret_facts,
+			    child->message, child->cap);
 }
 
 static int load_profile(const struct link *child, const char *dir,
 			const char *name, struct gkf_profile *ret_profile,
-			char *message, size_t cap)
+			struct gkf_facts *ret_facts, char *message, size_t cap)
 {
 	struct link link = {.child = child,
 			    .dir = dir,
@@ -242,13 +246,24 @@ static int load_profile(const struct link *child, const char *dir,
 		err = check_cycle(&link);
 	return err ? err
 		   : gkf_profile_read(link.path, load_parent, &link, NULL,
-				      ret_profile, message, cap);
+				      ret_profile, ret_facts, message, cap);
+}
+
+int gkf_profile_facts(const char *dir, const char *id_or_path,
+		      struct gkf_profile *ret_profile,
+		      struct gkf_facts *ret_facts, char *ret_message,
+		      size_t cap)
+{
+	return load_profile(NULL, dir, id_or_path, ret_profile, ret_facts,
+			    ret_message, cap);
 }
 
 int gkf_profile_load(const char *dir, const char *id_or_path,
 		     struct gkf_profile *ret_profile, char *ret_message,
 		     size_t cap)
 {
-	return load_profile(NULL, dir, id_or_path, ret_profile, ret_message,
-			    cap);
+	struct gkf_facts facts;
+
+	return gkf_profile_facts(dir, id_or_path, ret_profile, &facts,
+				 ret_message, cap);
 }

@@ -24,6 +24,8 @@ static const char *const architectures[] = {
 const struct gkf_field gkf_fields[] = {
     {"inherits", GKF_FIELD_INHERITS, .optional = true, .help = "id or path"},
     {"source", GKF_FIELD_SOURCE, .help = "where the values come from"},
+    {"year", GKF_FIELD_YEAR, .min = 1990, .max = 2100, .optional = true,
+     .help = "when the board came out"},
     {"aliases", GKF_FIELD_ALIASES, .optional = true, .help = "other ids"},
     {"name", GKF_FIELD_TEXT, PLACE(name), .help = "as NVML returns it"},
     {"mark", GKF_FIELD_TEXT, PLACE(mark), .optional = true, .may_be_none = true,
@@ -31,25 +33,75 @@ const struct gkf_field gkf_fields[] = {
     {"brand", GKF_FIELD_TEXT, PLACE(brand), .words = brands, .help = "brand"},
     {"architecture", GKF_FIELD_TEXT, PLACE(architecture),
      .words = architectures, .help = "architecture"},
-    {"vbios", GKF_FIELD_TEXT, PLACE(vbios), .help = "VBIOS version"},
-    {"board_part_number", GKF_FIELD_TEXT, PLACE(part_number),
+    {"vbios", GKF_FIELD_TEXT, PLACE(vbios), .optional = true,
+     .help = "VBIOS version"},
+    {"board_part_number", GKF_FIELD_TEXT, PLACE(part_number), .optional = true,
      .may_be_none = true, .help = "board part number"},
-    {"inforom_image", GKF_FIELD_TEXT, PLACE(inforom_image), .may_be_none = true,
-     .help = "InfoROM image version"},
-    {"inforom_oem", GKF_FIELD_TEXT, PLACE(inforom_oem), .may_be_none = true,
-     .help = "version of the InfoROM's OEM object"},
-    {"inforom_ecc", GKF_FIELD_TEXT, PLACE(inforom_ecc), .may_be_none = true,
-     .help = "version of the InfoROM's ECC object"},
+    {"inforom_image", GKF_FIELD_TEXT, PLACE(inforom_image), .optional = true,
+     .may_be_none = true, .help = "InfoROM image version"},
+    {"inforom_oem", GKF_FIELD_TEXT, PLACE(inforom_oem), .optional = true,
+     .may_be_none = true, .help = "version of the InfoROM's OEM object"},
+    {"inforom_ecc", GKF_FIELD_TEXT, PLACE(inforom_ecc), .optional = true,
+     .may_be_none = true, .help = "version of the InfoROM's ECC object"},
     {"mig_layout", GKF_FIELD_TEXT, PLACE(mig_layout), .optional = true,
      .may_be_none = true,
      .help = "MIG layout at the start, such as 3g.40gb+1g.10gb"},
     {"cuda_clock_mhz", GKF_FIELD_INTEGER, PLACE(cuda_clock_mhz), 0, 10000,
-     .optional = true, .help = "clock rate that CUDA reports; 0: the highest"},
+     .help = "clock rate that CUDA reports; 0: the highest"},
 #define FIELD(member, yaml_key, low, high, text)                               \
 	{yaml_key, GKF_FIELD_INTEGER, PLACE(member), low, high, .help = text},
     GKF_PROFILE_INTEGERS(FIELD)
 #undef FIELD
 };
+
+/* The integers that may be missing, and their value then. */
+static const struct {
+	const char *key;
+	int64_t value;
+} missing[] = {
+    {"own_memory", 1},
+    {"bar1_mib", 0},
+    {"l2_cache_kib", 0},
+    {"pci_subsystem_id", 0},
+    {"pcie_generation", 0},
+    {"pcie_width", 0},
+    {"memory_power_idle_mw", -1},
+    {"power_limit_mw", 0},
+    {"power_min_mw", 0},
+    {"power_max_mw", 0},
+    {"temperature_slowdown_c", -1},
+    {"temperature_shutdown_c", -1},
+    {"temperature_max_operating_c", -1},
+    {"temperature_target_c", -1},
+    {"memory_temperature_max_c", -1},
+    {"memory_temperature_idle_c", -1},
+    {"memory_temperature_busy_c", -1},
+    {"encoders", 0},
+    {"decoders", 0},
+    {"jpeg_engines", 0},
+    {"optical_flow_engines", 0},
+    {"ecc", -1},
+    {"row_remap_banks", -1},
+    {"mig", -1},
+    {"nvlinks", 0},
+    {"nvlink_version", 0},
+    {"nvlink_mbps", 0},
+    {"gsp", -1},
+    {"cuda_clock_mhz", 0},
+};
+
+bool gkf_field_may_be_missing(const struct gkf_field *field, int64_t *ret_value)
+{
+	*ret_value = 0;
+	if (field->kind != GKF_FIELD_INTEGER)
+		return field->optional;
+	for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
+		if (!strcmp(missing[i].key, field->key)) {
+			*ret_value = missing[i].value;
+			return true;
+		}
+	return false;
+}
 
 const size_t gkf_field_count = sizeof gkf_fields / sizeof *gkf_fields;
 
@@ -77,7 +129,7 @@ void gkf_field_describe(const struct gkf_field *field, char *text, size_t cap)
 {
 	struct gk_buf words = {0};
 
-	if (field->kind == GKF_FIELD_INTEGER) {
+	if (field->kind == GKF_FIELD_INTEGER || field->kind == GKF_FIELD_YEAR) {
 		snprintf(text, cap, "an integer from %lld to %lld%s (%s)",
 			 (long long)field->min, (long long)field->max,
 			 field->min == -1 ? " or 'none'" : "", field->help);

@@ -15,7 +15,8 @@ enum gkf_field_kind {
 	GKF_FIELD_TEXT,     /* stored in a char array of the profile */
 	GKF_FIELD_INTEGER,  /* stored in an int64_t of the profile */
 	GKF_FIELD_INHERITS, /* read before all others */
-	GKF_FIELD_SOURCE,   /* for people; checked, but not stored */
+	GKF_FIELD_SOURCE,   /* see profile_facts.h */
+	GKF_FIELD_YEAR,     /* an integer that the machine does not need */
 	GKF_FIELD_ALIASES,
 };
 
@@ -25,7 +26,7 @@ struct gkf_field {
 	size_t offset, size;
 	int64_t min, max;         /* range of an integer */
 	const char *const *words; /* the only texts allowed; NULL: any */
-	bool optional;            /* may be missing even without `inherits` */
+	bool optional;            /* if not an integer: may be missing */
 	bool may_be_none;         /* `none` means an empty text */
 	const char *help;
 };
@@ -38,6 +39,14 @@ int gkf_field_find(const char *key);
 
 /* The key that a mistyped one may have meant, or NULL. */
 const char *gkf_field_like(const char *key);
+
+/*
+ * Whether a key may be missing even without `inherits`, because its value is
+ * not known of every board, or not for the profile to say. Returns the integer
+ * that stands for it then, 0 for other kinds.
+ */
+bool gkf_field_may_be_missing(const struct gkf_field *field,
+			      int64_t *ret_value);
 
 /* Describes in words the values that a key takes. */
 void gkf_field_describe(const struct gkf_field *field, char *text, size_t cap);

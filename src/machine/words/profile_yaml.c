@@ -6,6 +6,7 @@
 #include "machine/words/profile_yaml.h"
 #include "base/err.h"
 #include "machine/file/profile.h"
+#include "machine/words/profile_facts.h"
 #include "machine/words/profile_schema.h"
 #include "machine/words/scenario_build.h"
 #include "yaml/yaml.h"
@@ -33,6 +34,7 @@ static const char *const ordered[][2] = {
 struct reader {
 	struct gk_yaml yaml;
 	struct gkf_profile profile;
+	struct gkf_facts facts;
 	/* Line of each key in this file; 0: the file does not have the key. */
 	unsigned lines[GKF_FIELDS_MAX];
 	unsigned top_line;
@@ -88,7 +90,11 @@ static int set_integer(struct reader *r, const struct gkf_field *field,
 	else if (!gk_yaml_integer(node, &value) || value < field->min ||
 		 value > field->max)
 		return bad_value(r, field, node);
-	memcpy((char *)&r->profile + field->offset, &value, sizeof value);
+	if (field->kind == GKF_FIELD_YEAR)
+		r->facts.year = value;
+	else
+		memcpy((char *)&r->profile + field->offset, &value,
+		       sizeof value);
 	return 0;
 }
 
@@ -125,7 +131,7 @@ static int add_list_item(struct reader *r, const struct gkf_field *field,
 {
 	if (!gk_yaml_is_text(node))
 		return bad_value(r, field, node);
-	if (field->kind == GKF_FIELD_ALIASES && r->aliases)
+	if (r->aliases)
 		gk_buf_printf(r->aliases, "\n%s\n", gk_yaml_scalar(node));
 	return 0;
 }
@@ -171,12 +177,15 @@ static int set_key(void *data, const yaml_node_t *key, const yaml_node_t *value)
 	    &gkf_fields[gkf_field_find(gk_yaml_scalar(key))];
 	struct reader *r = data;
 
+	r->facts.given[field - gkf_fields] = true;
 	switch (field->kind) {
 	case GKF_FIELD_INTEGER:
+	case GKF_FIELD_YEAR:
 		return set_integer(r, field, value);
 	case GKF_FIELD_TEXT:
 		return set_text_field(r, field, value);
 	case GKF_FIELD_SOURCE:
+		return gkf_facts_read(&r->yaml, field, value, &r->facts);
 	case GKF_FIELD_ALIASES:
 		return read_list(r, field, value);
 	case GKF_FIELD_INHERITS:
@@ -185,14 +194,25 @@ static int set_key(void *data, const yaml_node_t *key, const yaml_node_t *value)
 	return 0;
 }
 
-/* Fails if a required key is neither here nor inherited. */
-static int check_missing(struct reader *r, bool inherits)
+/*
+ * Sets what is neither here nor inherited, and fails if one of the keys is
+ * required.
+ */
+static int fill_missing(struct reader *r, bool inherits)
 {
 	char allowed[1024];
+	int64_t value;
 
 	for (size_t i = 0; !inherits && i < gkf_field_count; i++) {
-		if (gkf_fields[i].optional || r->lines[i])
+		if (r->lines[i])
 			continue;
+		if (gkf_field_may_be_missing(&gkf_fields[i], &value)) {
+			if (gkf_fields[i].kind == GKF_FIELD_INTEGER)
+				memcpy((char *)&r->profile +
+					   gkf_fields[i].offset,
+				       &value, sizeof value);
+			continue;
+		}
 		gkf_field_describe(&gkf_fields[i], allowed, sizeof allowed);
 		return fail(r, r->top_line,
 			    "%s: key is missing; it must be %s, or 'inherits' "
@@ -211,9 +231,18 @@ static int64_t integer_at(const struct reader *r, int field)
 	return value;
 }
 
+/* Whether a value is not the one that stands for a missing key. */
+static bool is_known(const struct reader *r, int field)
+{
+	int64_t missing;
+
+	return !gkf_field_may_be_missing(&gkf_fields[field], &missing) ||
+	       integer_at(r, field) != missing;
+}
+
 /*
- * Checks all pairs. The parent was valid, so at least one key of a bad pair is
- * in this file.
+ * Checks all pairs of known values. The parent was valid, so at least one key
+ * of a bad pair is in this file.
  */
 static int check_order(struct reader *r)
 {
@@ -222,7 +251,8 @@ static int check_order(struct reader *r)
 		int high = gkf_field_find(ordered[i][1]);
 		bool low_here = r->lines[low] != 0;
 
-		if (integer_at(r, low) <= integer_at(r, high))
+		if (integer_at(r, low) <= integer_at(r, high) ||
+		    !is_known(r, low) || !is_known(r, high))
 			continue;
 		return fail(r, r->lines[low_here ? low : high],
 			    "%s: %lld must be %s %s, which is %lld",
@@ -242,7 +272,7 @@ static int inherit_fields(struct reader *r, const yaml_node_t *value)
 	if (!gk_yaml_is_text(value))
 		return bad_value(r, field, value);
 	return r->load_parent(r->data, gk_yaml_scalar(value),
-			      gk_yaml_line(value), &r->profile);
+			      gk_yaml_line(value), &r->profile, &r->facts);
 }
 
 static int read_mapping(void *data, const yaml_node_t *top)
@@ -260,7 +290,7 @@ static int read_mapping(void *data, const yaml_node_t *top)
 	if (!err)
 		err = gk_yaml_each(&r->yaml, top, set_key, r);
 	if (!err)
-		err = check_missing(r, parent != NULL);
+		err = fill_missing(r, parent != NULL);
 	return err ? err : check_order(r);
 }
 
@@ -284,7 +314,7 @@ static int set_id(struct reader *r)
 
 int gkf_profile_read(const char *path, gkf_load_parent *load_parent, void *data,
 		     struct gk_buf *aliases, struct gkf_profile *ret_profile,
-		     char *ret_message, size_t cap)
+		     struct gkf_facts *ret_facts, char *ret_message, size_t cap)
 {
 	struct reader r = {.yaml = {.path = path,
 				    .what = "profile",
@@ -294,11 +324,15 @@ int gkf_profile_read(const char *path, gkf_load_parent *load_parent, void *data,
 			   .aliases = aliases,
 			   .load_parent = load_parent,
 			   .data = data};
-	int err = gk_yaml_read(&r.yaml, read_mapping, &r);
+	int err;
 
+	gkf_facts_clear(&r.facts);
+	err = gk_yaml_read(&r.yaml, read_mapping, &r);
 	if (!err)
 		err = set_id(&r);
-	if (!err)
+	if (!err) {
 		*ret_profile = r.profile;
+		*ret_facts = r.facts;
+	}
 	return err;
 }

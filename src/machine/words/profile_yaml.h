@@ -7,9 +7,11 @@
  * listed in profile_yaml.c, and:
  *   inherits: id or path of the profile that gives every key left out here;
  *             a path is relative to the file;
- *   source:   text or list of texts, where the values come from;
+ *   source:   where the values come from, see gkf_facts_read();
+ *   year:     when the board came out;
  *   aliases:  text or list of texts, other ids of the profile.
- * Without `inherits`, all keys but mark and aliases are required.
+ * Without `inherits`, all keys are required but those that profile_schema.c
+ * says may be missing, because they are not known of every board.
  */
 #ifndef GKF_PROFILE_YAML_H
 #define GKF_PROFILE_YAML_H
@@ -18,6 +20,7 @@
 
 #include <stddef.h>
 
+struct gkf_facts;
 struct gkf_profile;
 
 /* The size of a buffer for any message below. */
@@ -33,19 +36,27 @@ int gkf_profile_load(const char *dir, const char *id_or_path,
 		     struct gkf_profile *ret_profile, char *ret_message,
 		     size_t cap);
 
+/* As gkf_profile_load(), and tells where the values come from. */
+int gkf_profile_facts(const char *dir, const char *id_or_path,
+		      struct gkf_profile *ret_profile,
+		      struct gkf_facts *ret_facts, char *ret_message,
+		      size_t cap);
+
 /* Adds the ids of all profiles in dir, sorted, separated by ", ". */
 void gkf_profile_list(const char *dir, struct gk_buf *ids);
 
 /*
  * Reads one file. For the key `inherits`, calls load_parent with the profile
- * that it names and the line of the key; load_parent fills in *ret_parent, or
- * writes a message and returns a gk_err. Adds the profile's aliases to *aliases
- * unless that is NULL, each between two '\n'.
+ * that it names and the line of the key; load_parent fills in *ret_parent and
+ * *ret_facts, or writes a message and returns a gk_err. Adds the profile's
+ * aliases to *aliases unless that is NULL, each between two '\n'.
  */
 typedef int gkf_load_parent(void *data, const char *id_or_path, unsigned line,
-			    struct gkf_profile *ret_parent);
+			    struct gkf_profile *ret_parent,
+			    struct gkf_facts *ret_facts);
 int gkf_profile_read(const char *path, gkf_load_parent *load_parent, void *data,
 		     struct gk_buf *aliases, struct gkf_profile *ret_profile,
-		     char *ret_message, size_t cap);
+		     struct gkf_facts *ret_facts, char *ret_message,
+		     size_t cap);
 
 #endif

@@ -199,6 +199,7 @@ static void a_dead_fan_does_not_melt_the_board(void **state)
 
 	(void)state;
 	p.fans = 2;
+	p.fan_max_rpm = 3000;
 	p.fan_min_percent = 35;
 	p.power_idle_mw = 24000;
 	p.temp_idle_c = 38;
@@ -361,6 +362,7 @@ static void fans_follow_the_heat(void **state)
 
 	(void)state;
 	p.fans = 2;
+	p.fan_max_rpm = 3000;
 	p.power_idle_mw = 24000;
 	p.temp_idle_c = 38;
 	gkf_physics_rest(&p, &s);

@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "machine/file/profile.h"
+#include "machine/words/profile_facts.h"
 #include "machine/words/profile_yaml.h"
 
 #include <limits.h>
@@ -50,7 +51,7 @@ static const struct {
 		      "be a text of 1 to 23 bytes (VBIOS version)"},
     {"range-low.yaml",
      ":2: memory_mib: '15' must be an integer from 16 to 4194304"},
-    {"range-high.yaml", ":3: pcie_width: '17' must be an integer from 1 to 16"},
+    {"range-high.yaml", ":3: pcie_width: '17' must be an integer from 0 to 16"},
     {"range-huge.yaml", ":2: fans: '99999999999999999999' must be an "
 			"integer from 0 to 8"},
     {"none-not-allowed.yaml", ":2: fans: 'none' must be an integer"},
@@ -72,6 +73,15 @@ static const struct {
     {"key-list.yaml", ":2: a key must be a plain word"},
     {"source-number.yaml", ":4: source: '5' must be a text or a list of texts "
 			   "(where the values come from)"},
+    {"source-kind.yaml", ":3: source: 'rumour' must be one of capture, "
+			 "document, list, remembered, estimated with a text, "
+			 "or keys with a list"},
+    {"source-key.yaml", ":4: source: 'aliases' is not a key with a value"},
+    {"source-no-keys.yaml", ":3: source: a mapping must have a source and its "
+			    "keys"},
+    {"source-two.yaml", ":4: source: 'estimated' must be one of capture, "},
+    {"year.yaml", ":2: year: '1066' must be an integer from 1990 to 2100 "
+		  "(when the board came out)"},
     {"aliases-mapping.yaml", ":2: aliases: a mapping where there must be a "
 			     "text or a list of texts (other ids)"},
     {"inherits-list.yaml", ":1: inherits: a list where there must be a text "
@@ -318,6 +328,85 @@ static void the_default_is_its_yaml_file(void **state)
 	assert_memory_equal(&p, &gkf_profile_default, sizeof p);
 }
 
+/* The keys that a profile leaves out are not known of the board. */
+static void what_is_not_known_may_be_missing(void **state)
+{
+	char message[GKF_PROFILE_MESSAGE_MAX];
+	struct gkf_profile p;
+
+	(void)state;
+	assert_int_equal(load(DATA "/little.yaml", &p, message), 0);
+	assert_string_equal(p.vbios, "");
+	assert_string_equal(p.part_number, "");
+	assert_string_equal(p.inforom_ecc, "");
+	assert_int_equal(p.own_memory, 1);
+	assert_int_equal(p.bar1_mib, 0);
+	assert_int_equal(p.pci_subsystem_id, 0);
+	assert_int_equal(p.pcie_gen, 0);
+	assert_int_equal(p.power_limit_mw, 0);
+	assert_int_equal(p.power_min_mw, 0);
+	assert_int_equal(p.power_max_mw, 0);
+	assert_int_equal(p.temp_slowdown_c, -1);
+	assert_int_equal(p.temp_shutdown_c, -1);
+	assert_int_equal(p.temp_max_c, -1);
+	assert_int_equal(p.mem_temp_max_c, -1);
+	assert_int_equal(p.ecc, -1);
+	assert_int_equal(p.mig, -1);
+	assert_int_equal(p.nvlinks, 0);
+}
+
+/* A child's value comes from the child's source, the rest from the parent's. */
+static void sources_are_inherited_with_their_values(void **state)
+{
+	static const struct {
+		const char *key;
+		enum gkf_source source;
+	} expected[] = {
+	    {"vbios", GKF_SOURCE_CAPTURE},
+	    {"memory_mib", GKF_SOURCE_DOCUMENT},
+	    {"sm_count", GKF_SOURCE_LIST},
+	    {"context_mib", GKF_SOURCE_REMEMBERED},
+	    {"power_idle_mw", GKF_SOURCE_ESTIMATED},
+	    {"pstate_idle", GKF_SOURCE_NONE},
+	};
+	char message[GKF_PROFILE_MESSAGE_MAX];
+	struct gkf_profile p;
+	struct gkf_facts facts;
+
+	(void)state;
+	assert_int_equal(gkf_profile_facts(PROFILES, DATA "/sources.yaml", &p,
+					   &facts, message, sizeof message),
+			 0);
+	for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+		assert_int_equal(facts.origin[gkf_field_find(expected[i].key)],
+				 expected[i].source);
+	assert_int_equal(facts.year, 2031);
+	assert_int_equal(gkf_facts_given(&facts), 36);
+	assert_int_equal(gkf_facts_sourced(&facts), 3);
+}
+
+static void each_value_of_a_shipped_profile_has_a_source(const char *id)
+{
+	char message[GKF_PROFILE_MESSAGE_MAX];
+	struct gkf_profile profile;
+	struct gkf_facts facts;
+
+	assert_int_equal(gkf_profile_facts(PROFILES, id, &profile, &facts,
+					   message, sizeof message),
+			 0);
+	for (size_t i = 0; i < gkf_field_count; i++) {
+		bool is_value = gkf_fields[i].kind == GKF_FIELD_TEXT ||
+				gkf_fields[i].kind == GKF_FIELD_INTEGER ||
+				gkf_fields[i].kind == GKF_FIELD_YEAR;
+
+		if (is_value &&
+		    facts.given[i] != (facts.origin[i] != GKF_SOURCE_NONE))
+			fail_msg("%s: %s: a value without a source, or a "
+				 "source without a value",
+				 id, gkf_fields[i].key);
+	}
+}
+
 static void all_shipped_profiles_load(void **state)
 {
 	char message[GKF_PROFILE_MESSAGE_MAX], *copy, *rest, *id;
@@ -334,6 +423,7 @@ static void all_shipped_profiles_load(void **state)
 		if (load(id, &profile, message))
 			fail_msg("%s", message);
 		assert_string_equal(profile.id, id);
+		each_value_of_a_shipped_profile_has_a_source(id);
 		count++;
 	}
 	assert_true(count >= 13);
@@ -380,6 +470,8 @@ int main(void)
 	    cmocka_unit_test(a_small_message_buffer_is_kept),
 	    cmocka_unit_test(a_child_takes_the_rest_from_its_parents),
 	    cmocka_unit_test(the_default_is_its_yaml_file),
+	    cmocka_unit_test(what_is_not_known_may_be_missing),
+	    cmocka_unit_test(sources_are_inherited_with_their_values),
 	    cmocka_unit_test(all_shipped_profiles_load),
 	    cmocka_unit_test(aliases_name_what_they_should),
 	};

@@ -14,11 +14,14 @@
 
 /*
  * Reads the memory of the GPU, or of the GPU instance that contains the MIG
- * device. Frees the memory of dead processes first.
+ * device. The memory of the host is not the GPU's to tell (GB10). Frees the
+ * memory of dead processes first.
  */
 static nvmlReturn_t read_device_memory(const struct call *c,
 				       struct gkf_memory *ret_m)
 {
+	if (!c->board->profile.own_memory)
+		return NVML_ERROR_NOT_SUPPORTED;
 	gkf_reap(c->machine, false);
 	if (c->instance == GKF_NO_INSTANCE) {
 		gkf_memory(c->machine, c->index, ret_m);

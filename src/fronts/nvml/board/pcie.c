@@ -46,6 +46,8 @@ nvmlReturn_t nvmlDeviceGetPcieLinkMaxSpeed(nvmlDevice_t device,
 					   unsigned int *maxSpeed)
 {
 	ENTER_DEVICE(nvmlDeviceGetPcieLinkMaxSpeed, device, maxSpeed != NULL);
+	if (c.board->profile.pcie_gen < 1)
+		return NVML_ERROR_NOT_SUPPORTED;
 	*maxSpeed = (unsigned)c.board->profile.pcie_gen;
 	return NVML_SUCCESS;
 }

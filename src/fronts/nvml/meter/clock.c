@@ -45,6 +45,8 @@ nvmlReturn_t clock_highest(const struct call *c, nvmlClockType_t type,
 	int64_t mhz;
 
 	GK_ASSERT(is_clock(type));
+	if (type == NVML_CLOCK_MEM && !c->board->profile.own_memory)
+		return NVML_ERROR_NOT_SUPPORTED;
 	memcpy(&mhz, (const char *)&c->board->profile + highest[type],
 	       sizeof(mhz));
 	*ret_mhz = (unsigned)mhz;

@@ -106,7 +106,9 @@ nvmlReturn_t field_limit_fact(const struct call *c, unsigned scope,
 {
 	nvmlReturn_t r = of_whole_gpu(scope);
 
-	return r ? r : field_profile(c, scope, arg, ret_number);
+	if (!r)
+		r = field_profile(c, scope, arg, ret_number);
+	return !r && !*ret_number ? NVML_ERROR_NOT_SUPPORTED : r;
 }
 
 nvmlReturn_t field_power_instant(const struct call *c, unsigned scope,
@@ -165,7 +167,7 @@ nvmlReturn_t field_tlimit(const struct call *c, unsigned scope, unsigned arg,
 
 	(void)scope;
 	if (board_capability(c) < 89 || !strcmp(p->brand, "GEFORCE") ||
-	    limit < 0)
+	    limit < 0 || max < 0)
 		return NVML_ERROR_NOT_SUPPORTED;
 	if (arg == offsetof(struct gkf_profile, mem_temp_max_c))
 		max = p->mem_temp_max_c;

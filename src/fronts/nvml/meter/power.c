@@ -34,7 +34,7 @@ nvmlReturn_t power_limit_in_force(const struct call *c, uint64_t *ret_mw)
 
 	if (!read_device_value(c, GKF_V_POWER_LIMIT, &mw))
 		return NVML_ERROR_NOT_SUPPORTED;
-	if (mw > p->power_max_mw)
+	if (p->power_max_mw && mw > p->power_max_mw)
 		mw = p->power_max_mw;
 	read_device_value(c, GKF_V_POWER_PROFILES, &profiles);
 	*ret_mw = (uint64_t)gkf_power_limit_in_force(p, mw, (uint32_t)profiles);
@@ -59,6 +59,8 @@ nvmlReturn_t nvmlDeviceGetPowerManagementLimitConstraints(
 {
 	ENTER_DEVICE(nvmlDeviceGetPowerManagementLimitConstraints, device,
 		     minLimit && maxLimit);
+	if (!c.board->profile.power_min_mw || !c.board->profile.power_max_mw)
+		return NVML_ERROR_NOT_SUPPORTED;
 	*minLimit = (unsigned)c.board->profile.power_min_mw;
 	*maxLimit = (unsigned)c.board->profile.power_max_mw;
 	return NVML_SUCCESS;

@@ -116,7 +116,7 @@ nvmlDeviceGetMarginTemperature(nvmlDevice_t device,
 		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
 	p = &c.board->profile;
 	if (p->compute_major * 10 + p->compute_minor < 89 ||
-	    strcmp(p->brand, "GEFORCE") == 0 ||
+	    strcmp(p->brand, "GEFORCE") == 0 || p->temp_max_c < 0 ||
 	    !read_device_value(&c, GKF_V_TEMPERATURE, &v))
 		return NVML_ERROR_NOT_SUPPORTED;
 	marginTempInfo->marginTemperature = (int)(p->temp_max_c - v);
@@ -147,7 +147,7 @@ static bool add_sensor(const struct call *c, unsigned i,
 	memcpy(&max, (const char *)&c->board->profile + sensors[i].max,
 	       sizeof(max));
 	to->sensor[to->count].controller = NVML_THERMAL_CONTROLLER_GPU_INTERNAL;
-	to->sensor[to->count].defaultMaxTemp = (int)max;
+	to->sensor[to->count].defaultMaxTemp = max < 0 ? 0 : (int)max;
 	to->sensor[to->count].currentTemp = (int)now;
 	to->sensor[to->count].target = sensors[i].target;
 	to->count++;
