@@ -25,7 +25,6 @@ TELL = {
     "n.nvmlDeviceGetAccountingMode(d)": ALL,
     "n.nvmlDeviceGetCurrentDriverModel(d)": set(),
     "n.nvmlDeviceGetInforomVersion(d, n.NVML_INFOROM_OEM)": ALL,
-    "n.nvmlDeviceGetInforomVersion(d, n.NVML_INFOROM_ECC)": SERVERS,
     "n.nvmlDeviceGetInforomVersion(d, n.NVML_INFOROM_POWER)": set(),
     "n.nvmlDeviceGetGpuOperationMode(d)": set(),
     "n.nvmlDeviceGetBridgeChipInfo(d)": set(),
@@ -59,6 +58,7 @@ TELL = {
 }
 # An RTX 4090 has ECC memory, which the captured consumer boards lack.
 TELL_OF_ECC = {
+    "n.nvmlDeviceGetInforomVersion(d, n.NVML_INFOROM_ECC)": SERVERS,
     "n.nvmlDeviceGetEccMode(d)": SERVERS,
     "n.nvmlDeviceGetTotalEccErrors(d, 0, 0)": SERVERS,
     "n.nvmlDeviceGetMemoryErrorCounter(d, 1, 1, 2)": SERVERS,

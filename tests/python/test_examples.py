@@ -90,8 +90,8 @@ def shown(example, gpu, name):
 def test_all_gpus(example):
     lines = example("All GPUs at a glance").splitlines()
     assert len(lines) == 8
-    for gpu, used, free in (0, "6144MiB", "17986MiB"), (1, "2048MiB",
-                                                        "21.56GiB"):
+    for gpu, used, free in (0, "6144MiB", "18066MiB"), (1, "2048MiB",
+                                                        "21.64GiB"):
         head, memory, busy, process = lines[4 * gpu:4 * gpu + 4]
         assert head == (f"PhysicalDevice(index={gpu}, name='NVIDIA GeForce "
                         "RTX 4090', total_memory=23.99GiB)")

@@ -133,4 +133,4 @@ def test_profiles_are_read():
     profile = truth.profile("t4")
     assert (profile["name"], profile["sm_count"], profile["fans"],
             profile["vbios"], profile["pci_device_id"], profile["mig"]) == \
-        ("Tesla T4", 40, 0, "90.04.96.00.9F", 0x1eb810de, "none")
+        ("Tesla T4", 40, 0, "90.04.96.00.02", 0x1eb810de, "none")
