@@ -12,7 +12,7 @@ from conftest import GPUKIT, clean_env
 
 VERBS = re.findall(r"^  (\w+) ", subprocess.run(
     [GPUKIT, "help"], text=True, capture_output=True, check=True).stdout, re.M)
-FAKE = ["ctl", "load", "join", "scenario", "doctor"]
+FAKE = ["ctl", "load", "join", "scenario", "doctor", "models"]
 LIMIT = ["ls", "show", "top", "set", "suspend", "resume", "rm", "audit",
          "verify"]
 PAGES = ["gpukit.1", "gpukit-config.5",

@@ -373,6 +373,7 @@ static struct {
     {"join", "gpukit fake join", fake_join},
     {"scenario", "gpukit fake scenario", fake_scenario},
     {"doctor", "gpukit fake doctor", fake_doctor},
+    {"models", "gpukit fake models", fake_models},
 };
 
 static int run_fake(int argc, char **argv)

@@ -33,6 +33,7 @@ int fake_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int fake_ctl(int argc, char **argv);
 int fake_load(int argc, char **argv);
 int fake_doctor(int argc, char **argv);
+int fake_models(int argc, char **argv);
 int fake_join(int argc, char **argv);
 
 /*
@@ -234,5 +235,6 @@ extern const struct argp fake_load_argp;
 extern const struct argp fake_join_argp;
 extern const struct argp fake_scenario_argp;
 extern const struct argp fake_doctor_argp;
+extern const struct argp fake_models_argp;
 
 #endif

@@ -255,5 +255,20 @@ const struct gk_manual_page fake_pages[] = {
 	    "missing.\n",
 	.complete = complete_fake,
     },
+    {
+	.name = "fake models",
+	.summary = "lists the models of GPUs that a machine can have",
+	.argp = &fake_models_argp,
+	.exit_status = "0\tSuccess.\n"
+		       "1\tA profile has an error, or there is none.\n"
+		       "2\tWrong usage.\n",
+	.environment =
+	    "GPUKIT_PROFILES\tA directory of profiles, instead of gpukit's.\n",
+	.files = "PREFIX/share/gpukit/profiles\tThe models of GPUs.\n",
+	.examples =
+	    "gpukit fake models\tList all models.\n"
+	    "gpukit fake models --json\tWith the source of each value.\n",
+	.complete = complete_fake,
+    },
     {.name = NULL},
 };

@@ -233,13 +233,13 @@ const struct argp fake_argp = {
     options,
     parse_fake_option,
     "[--] CMD [ARG...]\njoin [MACHINE] [-- CMD [ARG...]]\nctl ...\n"
-    "load SPEC...\nscenario ...\ndoctor FILE...",
+    "load SPEC...\nscenario ...\ndoctor FILE...\nmodels",
     "Runs CMD on a made-up machine of NVIDIA GPUs; the exit status is CMD's. "
     "Lists at the end the calls of CMD that were refused.\v`gpukit fake join` "
     "connects a second terminal to the machine; `gpukit fake ctl` shows and "
     "changes it; `gpukit fake load` puts load on it; `gpukit fake scenario ls` "
     "lists scenarios; `gpukit fake doctor FILE` says whether a CUDA program "
-    "will run.\n\n" GK_ARG_SIZES
+    "will run; `gpukit fake models` lists the models of GPUs.\n\n" GK_ARG_SIZES
     "\n\nEnvironment: GPUKIT_PROFILES replaces gpukit's directory of profiles, "
     "GPUKIT_SCENARIOS that of scenarios.",
     NULL,
