@@ -33,6 +33,17 @@ static const struct gkf_mig_profile profiles[] = {
 #undef MIG_PROFILE
 };
 
+/* Whether a GPU has the SMs of a board's largest profile. */
+static bool has_sms(const struct gkf_profile *gpu,
+		    const struct gkf_mig_board *board)
+{
+	for (size_t k = 0; k < COUNT(profiles); k++)
+		if (profiles[k].board == board->board &&
+		    (int64_t)profiles[k].sms > gpu->sm_count)
+			return false;
+	return true;
+}
+
 const struct gkf_mig_board *gkf_mig_board(const struct gkf_profile *gpu)
 {
 	if (gpu->mig < 0)
@@ -43,7 +54,7 @@ const struct gkf_mig_board *gkf_mig_board(const struct gkf_profile *gpu)
 		if (b->compute_major == gpu->compute_major &&
 		    b->compute_minor == gpu->compute_minor &&
 		    gpu->memory_mib >= b->least_mib &&
-		    gpu->memory_mib < b->most_mib)
+		    gpu->memory_mib < b->most_mib && has_sms(gpu, b))
 			return b;
 	}
 	return NULL;

@@ -17,9 +17,9 @@
 #include <string.h>
 
 static const struct gkf_profile h100 = {
-    .mig = 0, .compute_major = 9, .memory_mib = 81559};
+    .mig = 0, .compute_major = 9, .sm_count = 132, .memory_mib = 81559};
 static const struct gkf_profile a100 = {
-    .mig = 0, .compute_major = 8, .memory_mib = 40960};
+    .mig = 0, .compute_major = 8, .sm_count = 108, .memory_mib = 40960};
 
 /* Places one where the driver would; returns its GPU instance id or -1. */
 static int put(const struct gkf_profile *gpu, struct gkf_mig_use *use,
@@ -175,18 +175,28 @@ static void other_gpus_cannot_be_split(void **state)
 	p = h100;
 	p.memory_mib = 16384;
 	assert_null(gkf_mig_board(&p));
+	p = h100;
+	p.sm_count = 114; /* an H100 PCIe: its profiles are not known */
+	assert_null(gkf_mig_board(&p));
 }
 
 /* Parts of a table that must not contradict one another. */
 static void the_table_is_sound(void **state)
 {
-	struct gkf_profile gpus[] = {h100, a100, h100, h100, h100};
+	struct gkf_profile gpus[] = {h100, a100, h100, h100,
+				     h100, h100, h100, h100};
 
 	(void)state;
 	gpus[2].memory_mib = 143771;
 	gpus[3].compute_major = 8;
 	gpus[4].compute_major = 10;
 	gpus[4].memory_mib = 183359;
+	gpus[4].sm_count = 148;
+	gpus[5].memory_mib = 95830;
+	gpus[6].memory_mib = 97871;
+	gpus[7].compute_major = 10;
+	gpus[7].memory_mib = 189471;
+	gpus[7].sm_count = 152;
 	for (unsigned k = 0; k < sizeof gpus / sizeof *gpus; k++) {
 		const struct gkf_mig_board *board = gkf_mig_board(&gpus[k]);
 		const struct gkf_mig_profile *p;

@@ -85,7 +85,7 @@ static nvmlReturn_t mig_bar1(const struct call *c, nvmlBAR1Memory_t *ret_bar1)
 	    gkf_mig_bar1_mib(gkf_mig_board(&c->board->profile), gi.profile);
 	ret_bar1->bar1Used = 0;
 	ret_bar1->bar1Free = ret_bar1->bar1Total;
-	return NVML_SUCCESS;
+	return ret_bar1->bar1Total ? NVML_SUCCESS : NVML_ERROR_NOT_SUPPORTED;
 }
 
 nvmlReturn_t nvmlDeviceGetBAR1MemoryInfo(nvmlDevice_t device,

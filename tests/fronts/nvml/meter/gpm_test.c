@@ -35,6 +35,7 @@ static int setup(void **state)
 	profiles[0].compute_major = 9;
 	profiles[0].compute_minor = 0;
 	profiles[0].decoders = 7;
+	profiles[0].sm_count = 132;
 	fixture_open_spec(fx, &spec);
 	front_load();
 	*state = fx;
