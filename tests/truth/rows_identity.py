@@ -90,7 +90,7 @@ def c2c_of(profile):
 
 
 def pci_of(profile):
-    consumer = profile["board_part_number"] == "none"
+    consumer = profile["brand"] == "GEFORCE"
     return (profile["pci_device_id"], profile["pci_subsystem_id"], 3,
             0 if consumer else 2)
 

@@ -9,7 +9,9 @@
 
 #include "machine/file/numbers.h"
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 /*
  * FIELD(member, "yaml-key", min, max, "help") for every integer of a profile.
@@ -132,6 +134,16 @@ struct gkf_profile {
 	GKF_PROFILE_INTEGERS(FIELD)
 #undef FIELD
 };
+
+/*
+ * Consumer boards have no part or serial number, no black box, no confidential
+ * computing, and are peers over NVLink alone.
+ */
+static inline bool gkf_is_consumer(const struct gkf_profile *p)
+{
+	return !strncmp(p->brand, "GEFORCE", 7) ||
+	       !strncmp(p->brand, "TITAN", 5);
+}
 
 /* The compiled-in default: equal to profiles/a100-sxm4-80gb.yaml. */
 extern const struct gkf_profile gkf_profile_default;

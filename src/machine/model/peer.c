@@ -47,7 +47,7 @@ enum gkf_peer gkf_peer_pcie(const struct gkf_machine *m, unsigned a, unsigned b)
 	const struct gkf_profile *pa = &gkf_board(m, a)->profile;
 	const struct gkf_profile *pb = &gkf_board(m, b)->profile;
 
-	if (!*pa->part_number || !*pb->part_number)
+	if (gkf_is_consumer(pa) || gkf_is_consumer(pb))
 		return GKF_PEER_CONSUMER;
 	if (strcmp(pa->architecture, pb->architecture) != 0)
 		return GKF_PEER_MIXED;

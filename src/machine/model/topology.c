@@ -43,11 +43,6 @@ static const struct {
     [TREE_PC] = {1, 1, 4},
 };
 
-static bool is_geforce(const struct gkf_profile *p)
-{
-	return strncmp(p->brand, "GEFORCE", 7) == 0;
-}
-
 /* The layout of one board: resolves `auto`. */
 static enum gkf_layout layout_of(const struct gkf_profile *p,
 				 enum gkf_layout layout)
@@ -63,7 +58,7 @@ static enum gkf_layout layout_of(const struct gkf_profile *p,
 
 static enum tree tree_of(const struct gkf_profile *p, enum gkf_layout layout)
 {
-	if (is_geforce(p) && !p->sxm)
+	if (gkf_is_consumer(p) && !p->sxm)
 		return TREE_PC;
 	return layout_of(p, layout) == GKF_LAYOUT_HGX ? TREE_HGX : TREE_SERVER;
 }

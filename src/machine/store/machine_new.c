@@ -60,7 +60,7 @@ static void name_board(struct gkf_board *board, uint64_t seed)
 		 (unsigned)(b >> 48),
 		 (unsigned long long)(b & 0xffffffffffffULL));
 	/* GeForce boards have no serial number in their infoROM. */
-	if (board->profile.part_number[0])
+	if (!gkf_is_consumer(&board->profile))
 		snprintf(board->serial, sizeof board->serial, "%013llu",
 			 (unsigned long long)(1320000000000ULL +
 					      gkf_mix(b) % 10000000000ULL));

@@ -521,7 +521,7 @@ static void peers_are_of_one_kind_and_near(void **state)
 	assert_int_equal(gkf_peer_pcie(fx.m, 0, 1), GKF_PEER_FAR);
 	strcpy(b[1].profile.architecture, "HOPPER");
 	assert_int_equal(gkf_peer_pcie(fx.m, 0, 1), GKF_PEER_MIXED);
-	b[1].profile.part_number[0] = '\0';
+	strcpy(b[1].profile.brand, "GEFORCE");
 	assert_int_equal(gkf_peer_pcie(fx.m, 0, 1), GKF_PEER_CONSUMER);
 	assert_int_equal(gkf_peer_pcie(fx.m, 1, 0), GKF_PEER_CONSUMER);
 	assert_false(gkf_peer_split(fx.m, 0, 1));

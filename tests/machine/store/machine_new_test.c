@@ -64,7 +64,7 @@ static void boards_are_named_by_the_seed(void **state)
 	struct gkf_machine *m;
 
 	(void)state;
-	profiles[1].part_number[0] = '\0';
+	strcpy(profiles[1].brand, "GEFORCE");
 	assert_int_equal(gkf_machine_scratch(&spec, &m), 0);
 	assert_string_equal(gkf_board(m, 0)->uuid,
 			    "GPU-b8b4c297-7eab-ce45-9c01-479161bc5d78");

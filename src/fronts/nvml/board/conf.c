@@ -18,7 +18,7 @@
 
 static bool is_capable(const struct gkf_profile *p)
 {
-	return p->compute_major >= 9 && *p->part_number;
+	return p->compute_major >= 9 && !gkf_is_consumer(p);
 }
 
 static bool all_capable(const struct call *c)

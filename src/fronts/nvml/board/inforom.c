@@ -89,7 +89,7 @@ static nvmlReturn_t check_black_box(const struct call *c)
 {
 	int64_t mode;
 
-	if (!has_inforom(c) || !*c->board->profile.part_number)
+	if (!has_inforom(c) || gkf_is_consumer(&c->board->profile))
 		return NVML_ERROR_NOT_SUPPORTED;
 	return read_device_value(c, GKF_V_VIRTUALIZATION, &mode) &&
 		       mode != NVML_GPU_VIRTUALIZATION_MODE_NONE

@@ -60,7 +60,7 @@ static bool has_capability(const struct call *c, unsigned link,
 {
 	bool up = gkf_link_state(c->machine, c->index, link) != GKF_LINK_DOWN;
 	bool bridged =
-	    !c->board->profile.sxm && !*c->board->profile.part_number &&
+	    !c->board->profile.sxm && gkf_is_consumer(&c->board->profile) &&
 	    gkf_link_end(c->machine, c->index, link).kind == GKF_END_GPU;
 
 	if (capability == NVML_NVLINK_CAP_SYSMEM_ACCESS ||

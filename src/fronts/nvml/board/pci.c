@@ -125,7 +125,7 @@ nvmlReturn_t nvmlDeviceGetPciInfoExt(nvmlDevice_t device, nvmlPciInfoExt_t *pci)
 	pci->pciSubSystemId = at.subsystem_id;
 	pci->baseClass = CLASS_DISPLAY;
 	pci->subClass =
-	    *c.board->profile.part_number ? SUBCLASS_3D : SUBCLASS_VGA;
+	    gkf_is_consumer(&c.board->profile) ? SUBCLASS_VGA : SUBCLASS_3D;
 	bus_id(&at, pci->busId, sizeof(pci->busId));
 	return NVML_SUCCESS;
 }

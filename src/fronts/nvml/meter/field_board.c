@@ -141,12 +141,13 @@ static nvmlReturn_t memory_power(const struct call *c, uint64_t *ret_number)
 	return NVML_SUCCESS;
 }
 
-/* The memory's mean power is reported since Hopper. */
+/* The memory's mean power is reported by boards with HBM since Hopper. */
 nvmlReturn_t field_power_average(const struct call *c, unsigned scope,
 				 unsigned arg, uint64_t *ret_number)
 {
 	(void)arg;
-	if (scope == NVML_POWER_SCOPE_MEMORY && board_capability(c) >= 90)
+	if (scope == NVML_POWER_SCOPE_MEMORY && board_capability(c) >= 90 &&
+	    c->board->profile.mem_power_idle_mw >= 0)
 		return memory_power(c, ret_number);
 	if (scope == NVML_POWER_SCOPE_GPU &&
 	    !power_has_average(&c->board->profile))

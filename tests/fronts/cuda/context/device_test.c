@@ -537,7 +537,7 @@ static void consumer_boards_are_no_peers(struct fixture *fx)
 	int value;
 
 	for (int i = 0; i < 2; i++) {
-		*two[i].part_number = '\0';
+		strcpy(two[i].brand, "GEFORCE");
 		two[i].nvlinks = 0;
 	}
 	remake(fx, two, 2);
