@@ -7,7 +7,7 @@ import re
 import pynvml
 
 from nvml_client import INT, UINT, Refused, Text
-from truth import Another, Changes, Constant, Ctl, of_device, of_system
+from truth import Another, Changes, Constant, Ctl, if_known, of_device, of_system
 
 DEVICE = pynvml.c_nvmlDevice_t
 TWO = ("--gpus", "t4:2")
@@ -15,14 +15,6 @@ ONE = Another("--gpus", "t4")
 ANOTHER_SEED = Another(*TWO, "--seed", "2")
 PCI = pynvml.nvmlPciInfo_t
 PCI_V2 = pynvml.nvmlPciInfo_v2_t
-
-
-def if_any(key):
-    """The value of the key, or not supported if it is "none"."""
-    def expect(profile):
-        return Refused("NOT_SUPPORTED") if profile[key] == "none" \
-            else profile[key]
-    return expect
 
 
 def index_by(*key):
@@ -129,12 +121,12 @@ ROWS = [
              expect=of_name("NVML_DEVICE_ARCH", "architecture")),
     Constant("nvmlDeviceGetVbiosVersion", of_device(Text(32)), "vbios"),
     Constant("nvmlDeviceGetBoardPartNumber", of_device(Text(80)),
-             expect=if_any("board_part_number")),
+             expect=if_known("board_part_number")),
     Constant("nvmlDeviceGetInforomImageVersion", of_device(Text(16)),
-             expect=if_any("inforom_image"),
+             expect=if_known("inforom_image"),
              also={"inforom_image": "none"}),
     Constant("nvmlDeviceGetGspFirmwareMode", of_device(UINT, UINT),
-             expect=lambda p: if_any("gsp")(p) if p["gsp"] == "none"
+             expect=lambda p: if_known("gsp")(p) if p["gsp"] == "none"
              else (p["gsp"], p["gsp"]), also={"gsp": 0}),
     Constant("nvmlDeviceGetGspFirmwareVersion", gsp_version,
              expect=has_gsp(True)),
@@ -154,7 +146,7 @@ ROWS = [
     Constant("nvmlDeviceGetNumFans", of_device(UINT),
              expect=lambda p: p["fans"] or Refused("NOT_SUPPORTED")),
     Constant("nvmlDeviceGetDefaultEccMode", of_device(UINT),
-             expect=if_any("ecc")),
+             expect=if_known("ecc")),
     # switches
     Changes("nvmlDeviceGetPersistenceMode", of_device(UINT),
             Ctl("set", 0, "persistence=0"), before=1, after=0),

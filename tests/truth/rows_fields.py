@@ -225,7 +225,9 @@ def from_nvlink(version, number):
 
 
 def present(key):
-    return lambda profile: profile[key] or Refused("NOT_SUPPORTED")
+    return lambda profile: (Refused("NOT_SUPPORTED")
+                            if profile[key] in (0, "none")
+                            else profile[key])
 
 
 def tlimit(key):
@@ -233,7 +235,8 @@ def tlimit(key):
     def of(profile):
         capability = (profile["compute_major"], profile["compute_minor"])
         if (capability < (8, 9) or profile["brand"] == "GEFORCE"
-                or profile[key] == "none"):
+                or "none" in (profile[key],
+                              profile["temperature_max_operating_c"])):
             return Refused("NOT_SUPPORTED")
         return (0 if key == "memory_temperature_max_c" else
                 profile["temperature_max_operating_c"] - profile[key])

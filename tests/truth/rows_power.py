@@ -89,6 +89,11 @@ def field(name, scope=0):
         c.device, [(number, scope)])[0].value.uiVal
 
 
+def limits(profile):
+    found = profile["power_min_mw"], profile["power_max_mw"]
+    return Refused("NOT_SUPPORTED") if "none" in found else found
+
+
 LIMIT_FIELD = field("DEV_POWER_CURRENT_LIMIT")
 
 
@@ -107,7 +112,7 @@ ROWS = [
              "power_limit_mw"),
     Constant("nvmlDeviceGetPowerManagementLimitConstraints",
              of_device(UINT, UINT),
-             expect=lambda p: (p["power_min_mw"], p["power_max_mw"])),
+             expect=limits),
     # 62 W at rest; one bin more or less changes that by a third.
     Changes("nvmlDeviceGetTotalEnergyConsumption", watts,
             Ctl("set", 0, "power=1kW"), before=lambda w: 30 < w < 100,

@@ -5,8 +5,8 @@ import ctypes
 
 import pynvml
 
-from nvml_client import INT, UINT, Refused, answer, structure
-from truth import Changes, Constant, Ctl, Sets, of_device
+from nvml_client import INT, UINT, answer, structure
+from truth import Changes, Constant, Ctl, Sets, if_known, of_device
 
 TEMPERATURE = structure(("version", UINT), ("sensorType", INT),
                         ("temperature", INT), version=1)
@@ -31,11 +31,9 @@ def thresholds(c):
 
 
 def profile_thresholds(profile):
-    lacked = [profile["memory_temperature_max_c"],
-              profile["temperature_target_c"]]
-    return [*(profile[f"temperature_{key}_c"] for key in THRESHOLDS.values()),
-            *(Refused("NOT_SUPPORTED") if one == "none" else one
-              for one in lacked)]
+    keys = [*(f"temperature_{key}_c" for key in THRESHOLDS.values()),
+            "memory_temperature_max_c", "temperature_target_c"]
+    return [if_known(key)(profile) for key in keys]
 
 
 def sensors(c):

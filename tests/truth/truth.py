@@ -271,7 +271,7 @@ class Constant(Row):
                  also=None, **more):
         super().__init__(function, ask, machine=(), **more)
         self.profiles = profiles(only)
-        self.expect = expect or (lambda profile: profile[key])
+        self.expect = expect or if_known(key)
         self.also = also
         if also:
             self.profiles.append(self.profiles[0] | also)
@@ -309,22 +309,44 @@ def number_or_text(text):
         else text
 
 
+# What stands for a key that a profile leaves out.
+MISSING = {"own_memory": 1, "bar1_mib": 0, "l2_cache_kib": 0,
+           "pci_subsystem_id": 0, "encoders": 0, "decoders": 0,
+           "jpeg_engines": 0, "optical_flow_engines": 0, "nvlinks": 0,
+           "nvlink_version": 0, "nvlink_mbps": 0} | dict.fromkeys((
+               "vbios", "board_part_number", "inforom_image", "inforom_oem",
+               "inforom_ecc", "pcie_generation", "pcie_width",
+               "memory_power_idle_mw", "power_limit_mw", "power_min_mw",
+               "power_max_mw", "temperature_slowdown_c",
+               "temperature_shutdown_c", "temperature_max_operating_c",
+               "temperature_target_c", "memory_temperature_max_c", "ecc",
+               "row_remap_banks", "mig", "gsp"), "none")
+
+
+def if_known(key):
+    """The value of the key, or not supported if it is "none"."""
+    return lambda board: (Refused("NOT_SUPPORTED") if board[key] == "none"
+                          else board[key])
+
+
 def profile(name):
     """The flat keys of profiles/NAME.yaml, including inherited ones."""
     path = os.path.join(ROOT, "profiles", f"{name}.yaml")
     with open(path, encoding="utf-8") as file:
         own = {key: number_or_text(text) for key, text in re.findall(
             r"^(\w+):[ \t]*(\S.*)$", file.read(), re.M)}
-    whole = profile(own["inherits"]) if "inherits" in own else {}
+    whole = profile(own["inherits"]) if "inherits" in own else MISSING
     return whole | own | {"id": name}
 
 
 def profiles(only=None):
-    """All unsplit profiles: split ones refuse more, see rows_mig.py."""
+    """All unsplit profiles with memory of their own: others refuse more, see
+    rows_mig.py and tests/cli/test_fake_boards.py."""
     names = sorted(os.path.basename(path).removesuffix(".yaml") for path in
                    glob.glob(os.path.join(ROOT, "profiles", "*.yaml")))
     found = [profile(name) for name in only or names]
-    return [one for one in found if only or "mig_layout" not in one]
+    return [one for one in found if only or (
+        "mig_layout" not in one and one["own_memory"])]
 
 
 # ---- all rows ----
