@@ -47,7 +47,7 @@ def ask(line, **env):
     ("gpukit fake --scenario dy", ["dying-gpu"]),
     ("gpukit fake --scenario=dy", ["--scenario=dying-gpu"]),
     ("gpukit fake -s dy", ["dying-gpu"]),
-    ("gpukit fake --gpus t4,l40", ["t4,l40s"]),
+    ("gpukit fake --gpus t4,rtx-2080", ["t4,rtx-2080-ti"]),
     ("gpukit fake --driver 58", ["580"]),
     ("gpukit fake --topology h", ["hgx"]),
     ("gpukit fake --gpus t4 --refusals ", ["tell", "error"]),
@@ -147,8 +147,8 @@ CASES = [
     ("gpukit export --names nv", ["gpukit", "export", "--names", "nvitop"]),
     ("gpukit smi --query-gpu=name,memory.tot", [
         "gpukit", "smi", "--query-gpu=name,memory.total"]),
-    ("gpukit fake --gpus h100:2,l40", [
-        "gpukit", "fake", "--gpus", "h100:2,l40s"]),
+    ("gpukit fake --gpus h100:2,rtx-2080", [
+        "gpukit", "fake", "--gpus", "h100:2,rtx-2080-ti"]),
     ("gpukit plot night", ["gpukit", "plot", "nightly.csv"]),
     ("gpukit plot --output=night", ["gpukit", "plot", "--output=nightly.csv"]),
     ("gpukit fake -- plot-th", ["gpukit", "fake", "--", "plot-this"]),
