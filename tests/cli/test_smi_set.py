@@ -3,9 +3,13 @@
 their exit codes, and the effect as queries read it back. Lines that public
 text tells are those of docs/SMI.md; the others are ours."""
 
+import os
+import subprocess
+
 import pytest
 
-from conftest import Machine
+import can
+from conftest import GPUKIT, Machine, clean_env
 from smi_tools import Smi
 
 GPUS = ["00000000:07:00.0", "00000000:0F:00.0", "00000000:17:00.0"]
@@ -211,6 +215,28 @@ def test_other_users_may_not(machine, args, line):
     assert smi(*args) == (4, line.format(GPUS[0]) + STOPPED)
     assert smi.values("persistence_mode,power.limit,compute_mode,"
                       "ecc.mode.pending,mig.mode.pending") == before
+
+
+def test_another_user_may_not():
+    """The rule of a real driver, on a machine that a stranger has made."""
+    can.need("other-users")
+
+    def drop():
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
+
+    try:
+        done = subprocess.run(
+            [GPUKIT, "fake", "--gpus", "t4", "--", "nvidia-smi", "-pm", "0"],
+            text=True, capture_output=True, check=False, timeout=60,
+            env=clean_env(HOME="/tmp"), preexec_fn=drop, cwd="/")
+    except PermissionError:
+        pytest.skip("others cannot enter the build tree")
+    gpu = "00000000:07:00.0"
+    assert (done.returncode, done.stdout) == (
+        4, "Unable to set persistence mode for GPU "
+           f"{gpu}: Insufficient Permissions\n" + STOPPED), done.stderr
 
 
 @pytest.mark.parametrize("args, line", [

@@ -117,6 +117,15 @@ def test_drain_is_for_root(machine):
            "Permissions\n")
 
 
+def test_units(smi):
+    status, out = smi("-q", "-u")
+    assert status == 0 and out.endswith(
+        "\nCUDA Version                                           : 13.0\n\n"
+        "HIC Info                                               : N/A\n"
+        "Attached Units                                         : 0\n")
+    assert smi("-u")[0] == smi("-q", "-x", "-u")[0] == 2
+
+
 def test_excluded_gpus(smi):
     assert smi("-B") == (0, "No excluded devices found.\n")
     uuid = smi.values("uuid")[1]

@@ -52,12 +52,4 @@ extern const struct smi_verb smi_verbs[];
  */
 int smi_parse_verb(struct smi *smi, const struct smi_verb *verb, char **words);
 
-/* Print that the arguments are wrong. Return an exit status. */
-int smi_refuse_arguments(void);
-int smi_refuse_unknown(const char *word);
-int smi_refuse_missing(const char *word);
-
-/* Whether a word is the option, alone or followed by =value. */
-bool smi_is_option(const char *word, const char *name, const char **ret_arg);
-
 #endif

@@ -10,46 +10,6 @@
 #include <stdlib.h>
 #include <strings.h>
 
-/* Parses 00000000:83:00.0, or the shorter 0000:83:00.0 and 83:00.0. */
-static bool parse_bus_id(const char *text, unsigned ret[4])
-{
-	int end = 0;
-
-	if (sscanf(text, "%x:%x:%x.%x%n", &ret[0], &ret[1], &ret[2], &ret[3],
-		   &end) == 4)
-		return !text[end];
-	ret[0] = 0;
-	return sscanf(text, "%x:%x.%x%n", &ret[1], &ret[2], &ret[3], &end) ==
-		   3 &&
-	       !text[end];
-}
-
-bool smi_is_named_by(unsigned index, const char *uuid, const char *bus_id,
-		     const char *id)
-{
-	unsigned asked[4], has[4];
-	int64_t number;
-
-	if (!gk_parse_int(id, &number))
-		return number == index;
-	if (!strcasecmp(id, uuid))
-		return true;
-	return parse_bus_id(id, asked) && parse_bus_id(bus_id, has) &&
-	       !memcmp(asked, has, sizeof has);
-}
-
-bool smi_names(const char *ids, unsigned index, const char *uuid,
-	       const char *bus_id)
-{
-	char *copy = strdup(ids), *at = copy, *id;
-	bool found = false;
-
-	while (copy && !found && (id = strsep(&at, ",")))
-		found = smi_is_named_by(index, uuid, bus_id, id);
-	free(copy);
-	return found;
-}
-
 const char *smi_error_text(const struct smi_gpus *gpus, nvmlReturn_t answer)
 {
 	void *at = dlsym(gpus->nvml->library, "nvmlErrorString");
@@ -57,30 +17,6 @@ const char *smi_error_text(const struct smi_gpus *gpus, nvmlReturn_t answer)
 
 	memcpy(&text, &at, sizeof text);
 	return text ? text(answer) : "Unknown Error";
-}
-
-/* These statuses are numbers of NVML; all other answers become 255. */
-int smi_status_of(nvmlReturn_t answer)
-{
-	static const nvmlReturn_t own[] = {
-	    NVML_SUCCESS,
-	    NVML_ERROR_INVALID_ARGUMENT,
-	    NVML_ERROR_NOT_SUPPORTED,
-	    NVML_ERROR_NO_PERMISSION,
-	    NVML_ERROR_NOT_FOUND,
-	    NVML_ERROR_INSUFFICIENT_POWER,
-	    NVML_ERROR_DRIVER_NOT_LOADED,
-	    NVML_ERROR_IRQ_ISSUE,
-	    NVML_ERROR_LIBRARY_NOT_FOUND,
-	    NVML_ERROR_FUNCTION_NOT_FOUND,
-	    NVML_ERROR_CORRUPTED_INFOROM,
-	    NVML_ERROR_GPU_IS_LOST,
-	};
-
-	for (size_t i = 0; i < COUNT(own); i++)
-		if (own[i] == answer)
-			return (int)answer;
-	return SMI_UNKNOWN;
 }
 
 static void read_identity(const struct smi_gpus *gpus, struct smi_gpu *gpu)

@@ -6,7 +6,9 @@
 #ifndef GK_CLI_SMI_GPUS_H
 #define GK_CLI_SMI_GPUS_H
 
+#include "cli/smi/names.h"
 #include "cli/smi/smi.h"
+#include "cli/smi/tell.h"
 #include "core/driver/nvml.h"
 
 #include <dlfcn.h>
@@ -52,17 +54,5 @@ void smi_gpus_close(struct smi_gpus *gpus);
 
 /* Returns the driver's text for a return code, such as "Not Supported". */
 const char *smi_error_text(const struct smi_gpus *gpus, nvmlReturn_t answer);
-
-/* Returns the exit status for a return code of the driver. */
-int smi_status_of(nvmlReturn_t answer);
-
-/*
- * Whether an id (an index, a UUID or a PCI bus id of any length) names this
- * GPU; whether any id of a list does.
- */
-bool smi_is_named_by(unsigned index, const char *uuid, const char *bus_id,
-		     const char *id);
-bool smi_names(const char *ids, unsigned index, const char *uuid,
-	       const char *bus_id);
 
 #endif

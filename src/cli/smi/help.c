@@ -15,6 +15,7 @@ const struct gk_option_line smi_lines[] = {
     {"-L,   --list-gpus", "a line for each GPU and MIG device"},
     {"-q,   --query", "all values of each GPU, as keys and values"},
     {"-x,   --xml-format", "with -q: as XML"},
+    {"-u,   --unit", "with -q: units instead of GPUs"},
     {"-d,   --display=LIST", "with -q: only some parts, such as MEMORY,ECC"},
     {"--query-gpu=LIST", "values of each GPU, as CSV"},
     {"--query-compute-apps=LIST", "compute processes"},

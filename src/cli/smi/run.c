@@ -34,59 +34,6 @@ struct run {
 	struct smi_shown shown;
 };
 
-/* ---- messages of nvidia-smi ---- */
-
-static const struct {
-	int nvml, status;
-	const char *text;
-} refusals[] = {
-    {4, SMI_NOT_PERMITTED,
-     "Failed to initialize NVML: Insufficient Permissions"},
-    {9, SMI_NO_DRIVER,
-     "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA "
-     "driver. Make sure that the latest NVIDIA driver is installed and "
-     "running.\n"},
-    {15, 15, "Failed to initialize NVML: GPU is lost"},
-    {17, 17,
-     "Failed to initialize NVML: GPU access blocked by the operating "
-     "system"},
-    {18, 18, "Failed to initialize NVML: Driver/library version mismatch"},
-};
-
-/* Under the name nvidia-smi, this command prints what nvidia-smi does only. */
-static void point_to_doctor(void)
-{
-	if (strcmp(program_invocation_short_name, "nvidia-smi") != 0)
-		fputs("gpukit smi: see `gpukit doctor`\n", stderr);
-}
-
-int smi_tell_open_error(int err, int nvml)
-{
-	point_to_doctor();
-	if (err == GK_ERR_NO_DRIVER) {
-		puts("NVIDIA-SMI couldn't find libnvidia-ml.so library in your "
-		     "system. Please make sure that the NVIDIA Display Driver "
-		     "is properly installed and present in your system.\n"
-		     "Please also try adding directory that contains "
-		     "libnvidia-ml.so to your system PATH.\n");
-		return SMI_NO_LIBRARY;
-	}
-	for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
-		if (refusals[i].nvml != nvml)
-			continue;
-		puts(refusals[i].text);
-		return refusals[i].status;
-	}
-	puts("Failed to initialize NVML: Unknown Error");
-	return SMI_UNKNOWN;
-}
-
-int smi_none_found(void)
-{
-	puts("No devices were found");
-	return SMI_NOT_FOUND;
-}
-
 /* ---- modes: what to read, what to show ---- */
 
 static void want_table(const struct smi *smi, struct gk_metric_set *set)
@@ -139,7 +86,14 @@ SHOW(list)
 
 SHOW(log)
 {
-	if (run->smi->xml)
+	struct smi_gpus driver = {.nvml = run->gk->nvml};
+	unsigned units = 0;
+
+	if (run->smi->units_log) {
+		if (SMI_NVML(&driver, nvmlUnitGetCount, &units))
+			units = 0;
+		gk_smi_log_units(&run->out, snap, units);
+	} else if (run->smi->xml)
 		gk_smi_log_xml(&run->out, snap, gpus);
 	else
 		gk_smi_log_text(&run->out, snap, run->smi->sections, gpus,

@@ -286,18 +286,6 @@ static void warn_forgotten(const struct smi_gpu *gpu)
 	       gpu->bus_id);
 }
 
-int smi_all_done(void)
-{
-	puts("All done.");
-	return SMI_OK;
-}
-
-int smi_terminate(int status)
-{
-	puts("Terminating early due to previous errors.");
-	return status;
-}
-
 static int warning_status(const struct smi *smi, nvmlReturn_t answer)
 {
 	puts("Treating as warning and moving on.");

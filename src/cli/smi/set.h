@@ -61,8 +61,4 @@ smi_set_function smi_set_persistence, smi_set_ecc, smi_reset_ecc,
 bool smi_parse_setting(const struct smi_setter *setter, const char *arg,
 		       struct smi_setting *ret_setting);
 
-/* Prints the lines with which a verb ends. Return the status. */
-int smi_all_done(void);
-int smi_terminate(int status);
-
 #endif

@@ -5,38 +5,14 @@
 #include "base/clock.h"
 #include "cli/cmd.h"
 #include "cli/smi/direct.h"
+#include "cli/smi/names.h"
+#include "cli/smi/tell.h"
 #include "format/smi/log.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Prints the error to standard output, as nvidia-smi does. */
-int smi_refuse_arguments(void)
-{
-	puts("Invalid combination of input arguments. Please run 'nvidia-smi "
-	     "-h' for help.\n");
-	return SMI_INVALID;
-}
-
-static int refuse_option(const char *word, const char *why)
-{
-	printf("ERROR: Option %s is %s. Please run 'nvidia-smi -h' for "
-	       "help.\n",
-	       word, why);
-	return SMI_UNKNOWN;
-}
-
-int smi_refuse_unknown(const char *word)
-{
-	return refuse_option(word, "not recognized");
-}
-
-int smi_refuse_missing(const char *word)
-{
-	return refuse_option(word, "missing its value");
-}
 
 static int take_ids(struct smi *smi, const char *arg)
 {
@@ -198,6 +174,13 @@ static int take_excluded(struct smi *smi, const char *arg)
 	return choose_direct(smi, smi_excluded);
 }
 
+static int take_unit(struct smi *smi, const char *arg)
+{
+	(void)arg;
+	smi->units_log = true;
+	return 0;
+}
+
 static int take_p2p(struct smi *smi, const char *arg)
 {
 	smi->value = arg;
@@ -228,6 +211,7 @@ static const struct smi_option options[] = {
     {NULL, "--version", BARE, take_version},
     {"-L", "--list-gpus", BARE, take_list},
     {"-q", "--query", BARE, take_log},
+    {"-u", "--unit", BARE, take_unit},
     {"-x", "--xml-format", BARE, take_xml},
     {"-d", "--display", WITH_ARG, take_sections},
     {"-i", "--id", WITH_ARG, take_ids},
@@ -260,16 +244,6 @@ static const struct smi_option topo_options[] = {
     {"-i", "--id", WITH_ARG, take_ids},
     {0},
 };
-
-bool smi_is_option(const char *word, const char *name, const char **ret_arg)
-{
-	size_t len = name ? strlen(name) : 0;
-
-	if (!name || strncmp(word, name, len) != 0)
-		return false;
-	*ret_arg = word[len] == '=' ? word + len + 1 : NULL;
-	return !word[len] || word[len] == '=';
-}
 
 static const struct smi_option *find_smi_option(const struct smi_option *table,
 						const char *word,
@@ -433,9 +407,9 @@ static int check_smi_options(const struct smi *smi)
 {
 	bool log = smi->mode == SMI_LOG;
 
-	if ((smi->xml || smi->sections) && !log)
+	if ((smi->xml || smi->sections || smi->units_log) && !log)
 		return smi_refuse_arguments();
-	if (smi->xml && smi->sections)
+	if (smi->xml + (smi->sections != 0) + smi->units_log > 1)
 		return smi_refuse_arguments();
 	if (smi->mode == SMI_QUERY && !smi->csv) {
 		puts("\"--format=\" switch is missing. Please run 'nvidia-smi "

@@ -73,6 +73,7 @@ struct smi {
 	const char *file;   /* argument of -f; NULL: standard output */
 	uint64_t period_ns; /* 0: once */
 	uint64_t count;     /* 0: no limit */
+	bool units_log;     /* -u */
 	bool xml;           /* -x */
 	unsigned sections;  /* from -d */
 	const char *list;   /* the fields of a query */
@@ -89,12 +90,6 @@ int smi_parse(int argc, char **argv, struct smi *ret_smi);
  * failure.
  */
 int smi_run(struct smi *smi);
-
-/* Prints why the driver could not be opened. Returns an exit status. */
-int smi_tell_open_error(int err, int nvml);
-
-/* Prints that there is no such GPU. Returns an exit status. */
-int smi_none_found(void);
 
 /* Appends the help text of the mode. */
 void smi_help(struct gk_buf *out, const struct smi *smi);

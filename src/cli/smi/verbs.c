@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* verbs.c - parses the subcommands that use the driver directly. */
 #include "cli/smi/direct.h"
+#include "cli/smi/names.h"
+#include "cli/smi/tell.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -371,9 +371,7 @@ static size_t fill_heads(const struct gk_snapshot *snap, struct head head[5])
 	return new_names ? 5 : 3;
 }
 
-void gk_smi_log_text(struct gk_buf *out, const struct gk_snapshot *snap,
-		     unsigned sections, unsigned gpus,
-		     const struct gk_smi_absent *absent)
+static void add_head(struct gk_buf *out, const struct gk_snapshot *snap)
 {
 	struct head head[5];
 	size_t count = fill_heads(snap, head);
@@ -384,6 +382,24 @@ void gk_smi_log_text(struct gk_buf *out, const struct gk_snapshot *snap,
 		gk_buf_printf(out, "%s\n", head[i].value);
 	}
 	gk_buf_putc(out, '\n');
+}
+
+/* Drivers since 470 report no host interface card. */
+void gk_smi_log_units(struct gk_buf *out, const struct gk_snapshot *snap,
+		      unsigned units)
+{
+	add_head(out, snap);
+	gk_smi_key(out, 0, "HIC Info", GK_SMI_COLUMN);
+	gk_buf_puts(out, "N/A\n");
+	gk_smi_key(out, 0, "Attached Units", GK_SMI_COLUMN);
+	gk_buf_printf(out, "%u\n", units);
+}
+
+void gk_smi_log_text(struct gk_buf *out, const struct gk_snapshot *snap,
+		     unsigned sections, unsigned gpus,
+		     const struct gk_smi_absent *absent)
+{
+	add_head(out, snap);
 	gk_smi_key(out, 0, "Attached GPUs", GK_SMI_COLUMN);
 	gk_buf_printf(out, "%u\n", gpus);
 	for (size_t i = 0; i < snap->device_count; i++) {

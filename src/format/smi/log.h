@@ -40,6 +40,9 @@ void gk_smi_log_wanted(unsigned sections, struct gk_metric_set *set);
 void gk_smi_log_text(struct gk_buf *out, const struct gk_snapshot *snap,
 		     unsigned sections, unsigned gpus,
 		     const struct gk_smi_absent *absent);
+/* The report on units, chassis with several GPUs, of -u. */
+void gk_smi_log_units(struct gk_buf *out, const struct gk_snapshot *snap,
+		      unsigned units);
 void gk_smi_log_xml(struct gk_buf *out, const struct gk_snapshot *snap,
 		    unsigned gpus);
 

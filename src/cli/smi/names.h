@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* names.h - how people name options and GPUs. */
+#ifndef GK_CLI_SMI_NAMES_H
+#define GK_CLI_SMI_NAMES_H
+
+#include <stdbool.h>
+
+/* Whether a word is the option, alone or followed by =value. */
+bool smi_is_option(const char *word, const char *name, const char **ret_arg);
+
+/*
+ * Whether an id (an index, a UUID or a PCI bus id of any length) names this
+ * GPU; whether any id of a list does.
+ */
+bool smi_is_named_by(unsigned index, const char *uuid, const char *bus_id,
+		     const char *id);
+bool smi_names(const char *ids, unsigned index, const char *uuid,
+	       const char *bus_id);
+
+#endif
