@@ -286,3 +286,17 @@ def test_a_busy_gpu_changes_to_mig_mode_later(machine):
         "the system to make MIG mode effective.\n" + DONE)
     assert smi.values("mig.mode.current") == ["Disabled"]
     assert smi.values("mig.mode.pending") == ["Enabled"]
+
+
+def test_a_target_temperature(machine):
+    smi = Smi(machine("--gpus", "rtx-3090"))
+    gpu = smi.values("pci.bus_id")[0]
+    assert smi("-gtt", "80") == (
+        0, f"GPU target temperature for GPU {gpu} was set to 80 C from 83 C.\n"
+        + DONE)
+    assert smi("-gtt", "20") == (
+        2, "Provided target temperature 20 C is not a valid target temperature "
+        f"which should be between 65 C and 93 C for GPU {gpu}\n" + STOPPED)
+    status, out = smi("-q", "-d", "TEMPERATURE")
+    assert status == 0 and "GPU Target Temperature" in out
+    assert ": 80 C\n" in out.split("GPU Target Temperature")[1]
