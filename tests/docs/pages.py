@@ -11,6 +11,7 @@ A block whose fence is marked `sh` runs. Further words on the fence:
     source          needs the source tree, in which it runs; left out with
                     --installed
     until-stopped   each command runs until it is interrupted
+    root            needs root; left out for other users
 
 The blocks of a page run in one shell, from top to bottom, in an empty home. The
 command `gpukit` is the first one on PATH. Where there is no driver, they run on
@@ -73,8 +74,10 @@ def blocks(page):
 
 
 def runs(block, installed):
-    return block.words[:1] == ["sh"] and not {
-        "source" if installed else "install"} & set(block.words)
+    without = {"source" if installed else "install"}
+    if os.geteuid():
+        without.add("root")
+    return block.words[:1] == ["sh"] and not without & set(block.words)
 
 
 def commands(text):

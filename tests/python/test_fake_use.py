@@ -198,7 +198,7 @@ print(told == [os.getpid()], any("Processes" in r.name for r in t.rows))
 def test_a_notebook_has_all_of_cuda_in_one_process(tmp_path):
     """gpukit, nvidia-ml-py, cuda-bindings and numba-cuda share one process; the
     runtime of cuda-bindings is NVIDIA's own, which no fake driver serves."""
-    for module in ("pynvml", "cuda.bindings", "numba.cuda"):
+    for module in ("pynvml", "cuda.bindings", "numba_cuda"):
         needed(module, "this test")
     if not os.path.exists(cuda_programs.TOOLKIT):
         pytest.skip("no toolkit of CUDA")

@@ -18,6 +18,8 @@ from python_package import check_built
 from wheels import python_that_builds, setup
 
 check_built()
+# One worker builds the wheel: two would do it in the same directory.
+pytestmark = pytest.mark.xdist_group("wheel")
 
 
 @pytest.fixture(scope="module", name="wheel")
