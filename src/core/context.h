@@ -87,7 +87,8 @@ void gk_heed(struct gk *gk, gk_silence_of *others);
 /* Whether a GPU has kept another context waiting for timeout_ns. */
 bool gk_is_known_late(const struct gk *gk, size_t index, uint64_t timeout_ns);
 
-/* Starts one reading of all GPUs, without waiting. 0 or a gk_err. */
+/* Starts one reading of all GPUs, each by its worker's thread, without waiting.
+ * 0 or a gk_err. */
 int gk_ask_all(struct gk *gk);
 
 /* While watching, a GPU counts as late when its values are older than this

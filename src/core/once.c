@@ -22,12 +22,27 @@ static unsigned tiers_wanted(const struct gk *gk)
 int gk_ask_all(struct gk *gk)
 {
 	for (size_t i = 0; i < gk->gpu_count; i++) {
-		int r = gk_worker_ask(gk->workers[i], tiers_wanted(gk));
+		int r = gk_worker_start(gk->workers[i]);
 
+		if (!r)
+			r = gk_worker_ask(gk->workers[i], tiers_wanted(gk));
 		if (r)
 			return r;
 	}
 	return 0;
+}
+
+/*
+ * Gives the sweep a moment to read GPUs that were never read. If it does not
+ * manage to, all workers read their GPUs at the same time.
+ */
+static void await_sweep(struct gk *gk, uint64_t until_ns)
+{
+	if (!gk->sweep ||
+	    gk_worker_wait(gk->workers[gk->gpu_count - 1], until_ns))
+		return;
+	for (size_t i = 0; i < gk->gpu_count; i++)
+		gk_worker_check(gk->workers[i]);
 }
 
 /* Returns the deadline for a worker: timeout_ns after its current reading
@@ -60,6 +75,8 @@ int gk_read_once(struct gk *gk, uint64_t timeout_ns, bool *late)
 	for (size_t i = 0; !r && i < gk->gpu_count; i++)
 		if (!gk_is_known_late(gk, i, timeout_ns))
 			r = gk_worker_ask(gk->workers[i], tiers_wanted(gk));
+	if (!r)
+		await_sweep(gk, now + 2 * GK_SWEEP_QUICK_NS);
 	/* Start with the last GPU, because a sweep reads it last. */
 	for (size_t i = gk->gpu_count; !r && i-- > 0;) {
 		bool is_late = is_late_after(gk, i, now, timeout_ns);

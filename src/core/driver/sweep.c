@@ -10,10 +10,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* The longest time in which the sweep may read all GPUs. Waking some threads
- * takes about as long. */
-#define QUICK_NS GK_NS_PER_MS
-
 /* If one GPU's reading takes longer than this, the other GPUs are held up. */
 #define PATIENCE_NS (5 * GK_NS_PER_MS)
 
@@ -21,6 +17,7 @@ struct gk_sweep {
 	struct gk_worker *const *workers;
 	size_t count;
 	gk_sweep_read *read;
+	_Atomic uint64_t round_ns; /* when the current round began, or 0 */
 	_Atomic uint64_t begun_ns; /* when the current reading began, or 0 */
 	pthread_t thread;
 	/* The lock guards all members below. */
@@ -62,6 +59,7 @@ static uint64_t sweep_all(struct gk_sweep *s)
 {
 	uint64_t next = UINT64_MAX;
 
+	atomic_store(&s->round_ns, gk_mono_ns());
 	for (size_t i = 0; i < s->count && !must_stop(s); i++) {
 		uint64_t due;
 
@@ -71,6 +69,7 @@ static uint64_t sweep_all(struct gk_sweep *s)
 		if (due < next)
 			next = due;
 	}
+	atomic_store(&s->round_ns, 0);
 	return next;
 }
 
@@ -122,8 +121,15 @@ bool gk_sweep_takes(struct gk_sweep *s, uint64_t took_ns)
 {
 	uint64_t begun = atomic_load(&s->begun_ns);
 
-	return took_ns <= QUICK_NS / s->count &&
+	return took_ns <= GK_SWEEP_QUICK_NS / s->count &&
 	       (!begun || gk_mono_ns() - begun < PATIENCE_NS) && is_running(s);
+}
+
+bool gk_sweep_lags(const struct gk_sweep *s)
+{
+	uint64_t round = atomic_load(&s->round_ns);
+
+	return round && gk_mono_ns() - round > GK_SWEEP_QUICK_NS;
 }
 
 void gk_sweep_wake(struct gk_sweep *s)

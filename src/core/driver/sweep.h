@@ -8,9 +8,15 @@
 #ifndef GK_CORE_SWEEP_H
 #define GK_CORE_SWEEP_H
 
+#include "base/clock.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* The longest time in which the sweep may read all GPUs. Waking some threads
+ * takes about as long. */
+#define GK_SWEEP_QUICK_NS GK_NS_PER_MS
 
 struct gk_sweep;
 struct gk_worker;
@@ -29,6 +35,9 @@ int gk_sweep_new(struct gk_worker *const *workers, size_t count,
  * that was short and nothing holds up the sweep. The first call starts the
  * thread. */
 bool gk_sweep_takes(struct gk_sweep *sweep, uint64_t took_ns);
+
+/* Whether the current round has lasted longer than GK_SWEEP_QUICK_NS. */
+bool gk_sweep_lags(const struct gk_sweep *sweep);
 
 /* Makes the sweep check for readings that are due. */
 void gk_sweep_wake(struct gk_sweep *sweep);

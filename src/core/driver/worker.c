@@ -30,11 +30,11 @@ struct gk_worker {
 	pthread_cond_t wake; /* wakes the thread, for asked and stop */
 	pthread_cond_t told; /* wakes callers when the thread is idle or ends */
 	unsigned asked;      /* bits of the requested tiers */
-	bool running;        /* the thread exists; for the caller's use only */
+	bool running;        /* the thread was started */
 	unsigned told_tiers; /* tiers that were announced by news */
 	int news;            /* an eventfd, or -1 */
 	bool busy, stop, ended;
-	bool swept; /* the sweep reads this GPU and the thread sleeps */
+	bool swept; /* the sweep reads this GPU, and no thread of its own */
 	bool guest; /* the sweep is reading this GPU now */
 	uint64_t due_ns[GK_TIER_COUNT], period_ns[GK_TIER_COUNT];
 	struct gk_reading published;
@@ -269,14 +269,6 @@ static void hand_over(struct gk_worker *w, uint64_t took_ns)
 	gk_sweep_wake(w->sweep);
 }
 
-/* Makes the thread read its GPU itself again. The caller holds w->lock. */
-static void take_back(struct gk_worker *w)
-{
-	GK_ASSERT(gk_lock_held(&w->lock));
-	w->swept = false;
-	pthread_cond_signal(&w->wake);
-}
-
 static void *run_worker(void *arg)
 {
 	struct gk_worker *w = arg;
@@ -296,11 +288,72 @@ static void *run_worker(void *arg)
 	return NULL;
 }
 
+/* Starts the thread if there is none. 0 or a gk_err. The caller holds
+ * w->lock. */
+static int ensure_thread(struct gk_worker *w)
+{
+	int r = 0;
+
+	GK_ASSERT(gk_lock_held(&w->lock));
+	if (!w->running && !w->stop)
+		r = gk_thread_start(&w->thread, run_worker, w);
+	w->running |= !r && !w->stop;
+	return r;
+}
+
+/*
+ * Makes the thread read its GPU itself again. If it cannot be started, the
+ * sweep goes on. The caller holds w->lock.
+ */
+static void take_back(struct gk_worker *w)
+{
+	GK_ASSERT(gk_lock_held(&w->lock));
+	if ((w->asked || next_due(w) != UINT64_MAX) && ensure_thread(w))
+		return;
+	w->swept = false;
+	pthread_cond_signal(&w->wake);
+}
+
+/* Whether the GPU was never read. The caller holds w->lock. */
+static bool is_new(struct gk_worker *w)
+{
+	GK_ASSERT(gk_lock_held(&w->lock));
+	return !w->told_tiers;
+}
+
+/*
+ * Makes the thread read its GPU itself if another GPU holds up the sweep.
+ * Returns whether a reading is due now. The caller holds w->lock.
+ */
+static bool dodge_hang(struct gk_worker *w)
+{
+	GK_ASSERT(gk_lock_held(&w->lock));
+	if (!w->swept || w->guest)
+		return false;
+	if (gk_sweep_takes(w->sweep, 0) &&
+	    !(is_new(w) && gk_sweep_lags(w->sweep)))
+		return false;
+	w->busy |= next_due(w) <= gk_mono_ns();
+	take_back(w);
+	return w->busy;
+}
+
+bool gk_worker_check(struct gk_worker *w)
+{
+	bool taken;
+
+	pthread_mutex_lock(&w->lock);
+	taken = dodge_hang(w);
+	pthread_mutex_unlock(&w->lock);
+	return taken;
+}
+
 static unsigned begin_guest(struct gk_worker *w)
 {
 	unsigned tiers = 0;
 
 	pthread_mutex_lock(&w->lock);
+	dodge_hang(w);
 	if (w->swept && !w->stop)
 		tiers = take_work(w);
 	w->guest = tiers != 0;
@@ -333,30 +386,6 @@ uint64_t gk_worker_sweep(struct gk_worker *w)
 	next = w->swept && !w->stop ? next_due(w) : UINT64_MAX;
 	pthread_mutex_unlock(&w->lock);
 	return next;
-}
-
-/*
- * Makes the thread read its GPU itself if another GPU holds up the sweep.
- * Returns whether a reading is due now. The caller holds w->lock.
- */
-static bool dodge_hang(struct gk_worker *w)
-{
-	GK_ASSERT(gk_lock_held(&w->lock));
-	if (!w->swept || w->guest || gk_sweep_takes(w->sweep, 0))
-		return false;
-	w->busy |= next_due(w) <= gk_mono_ns();
-	take_back(w);
-	return w->busy;
-}
-
-bool gk_worker_check(struct gk_worker *w)
-{
-	bool taken;
-
-	pthread_mutex_lock(&w->lock);
-	taken = dodge_hang(w);
-	pthread_mutex_unlock(&w->lock);
-	return taken;
 }
 
 static void init_sync(struct gk_worker *w)
@@ -407,6 +436,17 @@ static void wake_reader(struct gk_worker *w, bool swept)
 		pthread_cond_signal(&w->wake);
 }
 
+/* Chooses who reads: first the sweep, then whoever is suited. 0 or a gk_err.
+ * The caller holds w->lock. */
+static int choose_reader(struct gk_worker *w)
+{
+	GK_ASSERT(gk_lock_held(&w->lock));
+	if (w->sweep && is_new(w) && !w->running && !w->swept)
+		w->swept = gk_sweep_takes(w->sweep, 0);
+	dodge_hang(w);
+	return w->swept ? 0 : ensure_thread(w);
+}
+
 int gk_worker_ask(struct gk_worker *w, unsigned tiers)
 {
 	bool swept;
@@ -415,21 +455,25 @@ int gk_worker_ask(struct gk_worker *w, unsigned tiers)
 	pthread_mutex_lock(&w->lock);
 	w->asked |= tiers;
 	w->busy |= tiers != 0;
-	dodge_hang(w);
-	swept = w->swept;
-	pthread_mutex_unlock(&w->lock);
-	if (w->running) {
-		wake_reader(w, swept); /* after unlocking */
-		return 0;
-	}
-	r = gk_thread_start(&w->thread, run_worker, w);
-	w->running = !r;
+	r = choose_reader(w);
 	if (r) {
-		pthread_mutex_lock(&w->lock);
 		w->busy = false;
 		w->asked = 0;
-		pthread_mutex_unlock(&w->lock);
 	}
+	swept = w->swept;
+	pthread_mutex_unlock(&w->lock);
+	if (!r)
+		wake_reader(w, swept); /* after unlocking */
+	return r;
+}
+
+int gk_worker_start(struct gk_worker *w)
+{
+	int r;
+
+	pthread_mutex_lock(&w->lock);
+	r = ensure_thread(w);
+	pthread_mutex_unlock(&w->lock);
 	return r;
 }
 
@@ -474,6 +518,8 @@ void gk_worker_schedule(struct gk_worker *w,
 	pthread_mutex_lock(&w->lock);
 	memcpy(w->due_ns, start_ns, sizeof w->due_ns);
 	memcpy(w->period_ns, period_ns, sizeof w->period_ns);
+	if (!w->swept && ensure_thread(w))
+		w->swept = w->sweep;
 	swept = w->swept;
 	pthread_mutex_unlock(&w->lock);
 	wake_reader(w, swept);
@@ -533,20 +579,19 @@ void gk_worker_end(struct gk_worker *w)
 bool gk_worker_stop(struct gk_worker *w, uint64_t until_ns)
 {
 	struct timespec until = gk_timespec(until_ns);
-	bool ended;
+	bool started, ended;
 
-	if (!w->running)
-		return true;
 	gk_worker_end(w);
 	pthread_mutex_lock(&w->lock);
-	while (!w->ended &&
+	started = w->running;
+	while (started && !w->ended &&
 	       pthread_cond_timedwait(&w->told, &w->lock, &until) != ETIMEDOUT)
 		;
-	ended = w->ended;
+	ended = !started || w->ended;
 	pthread_mutex_unlock(&w->lock);
-	if (ended)
+	if (started && ended)
 		pthread_join(w->thread, NULL);
-	else
+	else if (started)
 		pthread_detach(w->thread);
 	return ended;
 }

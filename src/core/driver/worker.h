@@ -4,9 +4,9 @@
  *
  * Only the worker calls NVML for its GPU. It publishes its values after every
  * tier, and others copy them. It reads on request (for one snapshot) or
- * periodically (while watching). While its GPU answers at once, the worker's
- * thread sleeps, and the sweep, which serves many workers, reads the GPU
- * instead.
+ * periodically (while watching). While its GPU answers at once, the sweep,
+ * which serves many workers, reads the GPU instead. The worker's thread then
+ * sleeps, or was never started.
  */
 #ifndef GK_CORE_WORKER_H
 #define GK_CORE_WORKER_H
@@ -39,8 +39,11 @@ void gk_worker_share(struct gk_worker *worker, struct gk_sweep *sweep);
 /* A gk_sweep_read. */
 uint64_t gk_worker_sweep(struct gk_worker *worker);
 
-/* Makes the thread read its GPU itself if another GPU holds up the sweep.
- * Returns whether a reading is due now. */
+/*
+ * Makes the thread read its GPU itself if another GPU holds up the sweep, or if
+ * the GPU was never read and the sweep lags. Returns whether a reading is due
+ * now.
+ */
 bool gk_worker_check(struct gk_worker *worker);
 
 /*
@@ -59,9 +62,13 @@ struct gk_past *gk_worker_take_past(struct gk_worker *worker);
 
 /*
  * Requests one reading of tiers (bits 1 << gk_tier), without waiting. The first
- * call starts the thread; if that fails, returns a gk_err, else 0.
+ * reading is left to the sweep, if there is one: the caller must then wait for
+ * it and call gk_worker_check(). 0, or a gk_err if no thread can be started.
  */
 int gk_worker_ask(struct gk_worker *worker, unsigned tiers);
+
+/* Starts the thread, so that it makes the first reading. 0 or a gk_err. */
+int gk_worker_start(struct gk_worker *worker);
 
 /*
  * Waits until all requested tiers are read, at most until until_ns of

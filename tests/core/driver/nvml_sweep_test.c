@@ -78,6 +78,50 @@ static void gpus_that_answer_at_once_share_a_thread(void **state)
 	assert_utils(0, 40);
 }
 
+static void open_and_take(void)
+{
+	if (t.gk)
+		assert_int_equal(gk_close(t.gk), 0);
+	scripted_open();
+	scripted_take();
+}
+
+/* On a busy host the first readings may take long. */
+static void the_first_snapshot_needs_one_thread(void **state)
+{
+	unsigned tries = 0;
+
+	(void)state;
+	set_utils(30);
+	open_and_take();
+	while (readers(0) != 1) {
+		assert_true(++tries < LONG);
+		open_and_take();
+	}
+	assert_utils(0, 30);
+}
+
+/* Nobody has read any of them before. */
+static void a_hang_at_first_holds_up_no_other_gpu(void **state)
+{
+	unsigned inside;
+
+	(void)state;
+	SCRIPT(t.s->gpu[0].hang = true);
+	set_utils(20);
+	scripted_open();
+	scripted_take();
+	assert_int_equal(t.snap->devices[0].health, GK_HEALTH_STALE);
+	assert_utils(1, 20);
+	scripted_take();
+	SCRIPT(inside = t.s->gpu[0].inside);
+	assert_int_equal(inside, 1);
+	SCRIPT(t.s->gpu[0].hang = false);
+	await_readers(0, 1);
+	scripted_take();
+	assert_utils(0, 20);
+}
+
 static void a_gpu_that_takes_its_time_has_its_own(void **state)
 {
 	(void)state;
@@ -183,6 +227,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    T(gpus_that_answer_at_once_share_a_thread),
+	    T(the_first_snapshot_needs_one_thread),
+	    T(a_hang_at_first_holds_up_no_other_gpu),
 	    T(a_gpu_that_takes_its_time_has_its_own),
 	    T(a_hang_holds_up_no_other_gpu),
 	    T(a_hang_costs_the_others_no_frame),
