@@ -57,7 +57,7 @@ static int start_workers(struct gk *gk, unsigned count)
 
 	gk->workers = calloc(count + 1, sizeof *gk->workers);
 	gk->stale = calloc(count + 1, sizeof *gk->stale);
-	gk->live = gk_live_new(count);
+	gk->live = calloc(count + 1, sizeof *gk->live);
 	if (!r)
 		r = gk_asks_new(count, &gk->asks);
 	if (r || !gk->workers || !gk->stale || !gk->live)

@@ -28,7 +28,7 @@ struct gk {
 	struct gk_sweep *sweep; /* NULL with a single GPU */
 	size_t gpu_count;
 	/* per GPU: state of reads that bypass the workers */
-	struct gk_live *live;
+	gk_live_slot *live;
 	struct gk_asks *asks;
 	struct gk_events *events; /* NULL without GK_WITH_EVENTS */
 	struct gk_places *places; /* NULL without GK_WITH_TOPOLOGY */

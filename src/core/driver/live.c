@@ -13,23 +13,35 @@
  * time. */
 #define PATIENCE_NS (5 * GK_NS_PER_MS)
 
-struct gk_live *gk_live_new(size_t count)
+void gk_live_free(gk_live_slot *slots, size_t count)
 {
-	struct gk_live *live = gk_apart_calloc(count + 1, sizeof *live);
+	for (size_t i = 0; slots && i < count; i++) {
+		struct gk_live *live = slots[i];
 
-	for (size_t i = 0; live && i < count; i++)
-		pthread_mutex_init(&live[i].lock, NULL);
-	return live;
+		if (!live)
+			continue;
+		pthread_mutex_destroy(&live->lock);
+		if (live->made)
+			gk_gpu_fini(&live->gpu);
+		free(live);
+	}
+	free(slots);
 }
 
-void gk_live_free(struct gk_live *live, size_t count)
+/* Returns the state of a GPU, and makes it at the first question; NULL: out of
+ * memory. The caller owns the GPU's question. */
+static struct gk_live *ensure_live(gk_live_slot *slot)
 {
-	for (size_t i = 0; live && i < count; i++) {
-		pthread_mutex_destroy(&live[i].lock);
-		if (live[i].made)
-			gk_gpu_fini(&live[i].gpu);
-	}
-	free(live);
+	struct gk_live *live = *slot;
+
+	if (live)
+		return live;
+	live = gk_apart_calloc(1, sizeof *live);
+	if (!live)
+		return NULL;
+	pthread_mutex_init(&live->lock, NULL);
+	*slot = live;
+	return live;
 }
 
 size_t gk_gpu_count(const struct gk *gk)
@@ -94,6 +106,7 @@ static struct gk_question *begin_question(struct gk *gk, unsigned index,
 					  int mig_index, uint64_t timeout_ns,
 					  int *ret_error, int *ret_nvml)
 {
+	struct gk_live *live;
 	struct gk_question *q;
 
 	if (index >= gk->gpu_count) {
@@ -109,7 +122,13 @@ static struct gk_question *begin_question(struct gk *gk, unsigned index,
 		*ret_error = tell_late(ret_nvml);
 		return NULL;
 	}
-	q = &gk->live[index].question;
+	live = ensure_live(&gk->live[index]);
+	if (!live) {
+		gk_ask_end(gk->asks, index);
+		*ret_error = GK_ERR_NOMEM;
+		return NULL;
+	}
+	q = &live->question;
 	if (q->gk != gk) {
 		q->gk = gk;
 		q->index = index;
@@ -203,8 +222,10 @@ int gk_mig_slots(struct gk *gk, unsigned index, unsigned *ret_slots,
 static int recall_identity(struct gk *gk, unsigned index, int error,
 			   struct gk_device *ret_device)
 {
-	struct gk_live *live = &gk->live[index];
+	struct gk_live *live = gk->live[index];
 
+	if (!live)
+		return error;
 	pthread_mutex_lock(&live->lock);
 	if (live->known) {
 		*ret_device = live->device;
@@ -268,7 +289,7 @@ void gk_identify_all(struct gk *gk, struct gk_device *ret_devices,
 	for (unsigned i = 0; i < gk->gpu_count; i++) {
 		if (!ret_errors[i])
 			ret_errors[i] =
-			    take_identity(&gk->live[i].question, until,
+			    take_identity(&gk->live[i]->question, until,
 					  &ret_devices[i], &ret_nvml[i]);
 		if (ret_errors[i] == GK_ERR_TIMEOUT)
 			ret_errors[i] = recall_identity(gk, i, ret_errors[i],

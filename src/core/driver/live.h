@@ -8,13 +8,12 @@
 #include "core/driver/ask.h"
 #include "core/read/device.h"
 
-/* The state kept between questions to a GPU. */
+/* The state kept between questions to a GPU; NULL: it was never asked. */
 struct gk_live;
+typedef _Atomic(struct gk_live *) gk_live_slot;
 
-/* Makes the state of `count` GPUs; NULL: out of memory. Freeing NULL is
- * allowed. */
-struct gk_live *gk_live_new(size_t count);
-void gk_live_free(struct gk_live *live, size_t count);
+/* Frees the states of `count` GPUs, and the array. Freeing NULL is allowed. */
+void gk_live_free(gk_live_slot *slots, size_t count);
 
 /*
  * Calls gk_identify() for all GPUs at the same time, so that many hung ones

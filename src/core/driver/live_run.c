@@ -33,21 +33,21 @@ static int tell_error(nvmlReturn_t r, int *ret_nvml)
 static nvmlReturn_t find_gpu(struct gk *gk, unsigned index,
 			     nvmlDevice_t *ret_handle)
 {
-	nvmlDevice_t handle = gk->live[index].handle;
+	nvmlDevice_t handle = gk->live[index]->handle;
 	nvmlReturn_t r = NVML_SUCCESS;
 
 	if (!handle)
 		r = GK_NVML_CALL(gk->nvml, nvmlDeviceGetHandleByIndex_v2, index,
 				 &handle);
 	if (!r)
-		gk->live[index].handle = *ret_handle = handle;
+		gk->live[index]->handle = *ret_handle = handle;
 	return r;
 }
 
 static void note_answer(struct gk *gk, unsigned index, nvmlReturn_t r)
 {
 	if (gk_nvml_is_lost(r))
-		gk->live[index].handle = NULL;
+		gk->live[index]->handle = NULL;
 }
 
 /* Looks up a MIG device each time: its index may now be another device's. */
@@ -143,7 +143,7 @@ static int identify_device(struct gk_question *q)
 static void run_identify(void *arg)
 {
 	struct gk_question *q = start_question(arg);
-	struct gk_live *live = &q->gk->live[q->index];
+	struct gk_live *live = q->gk->live[q->index];
 
 	q->result = identify_device(q);
 	if (q->mig_index >= 0)
@@ -438,7 +438,7 @@ static int answer_list(struct gk_question *q, const struct gk_live *live)
 static void run_processes(void *arg)
 {
 	struct gk_question *q = start_question(arg);
-	struct gk_live *live = &q->gk->live[q->index];
+	struct gk_live *live = q->gk->live[q->index];
 
 	q->uses.all = NULL;
 	list_processes(q->gk, live, q->index);
