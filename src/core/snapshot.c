@@ -7,6 +7,7 @@
 #include "core/read/gate.h"
 
 #include "base/assert.h"
+#include "base/memory.h"
 #include "base/str.h"
 
 #include <stdlib.h>
@@ -20,6 +21,7 @@ struct whole {
 	/* must be first: callers hold its address */
 	struct gk_snapshot snap;
 	struct gk_arena arena;
+	size_t device_cap, process_cap;
 };
 
 int gk_snapshot_new(struct gk_arena **ret_arena, struct gk_snapshot **ret_snap)
@@ -106,19 +108,34 @@ static void drop_old(const struct gk *gk, uint64_t now_ns, enum gk_tier tier,
 			    (struct gk_value){.why = GK_ABSENT_NOT_READ};
 }
 
-static int grow_snapshot(struct gk_snapshot *snap,
-			 const struct gk_reading *reading)
+/* Grows an array to at least `count` items. NULL: out of memory. */
+static void *ensure_room(void *items, size_t *cap, size_t count, size_t size)
 {
-	size_t devices = snap->device_count + reading->device_count;
-	size_t processes = snap->process_count + reading->listed_count;
+	size_t want = 2 * *cap > count ? 2 * *cap : count;
+	void *more;
+
+	if (count <= *cap)
+		return items;
+	more = gk_resize(items, want, size);
+	if (more)
+		*cap = want;
+	return more;
+}
+
+/* Makes room for so many more devices and processes. */
+static int grow_snapshot(struct whole *whole, size_t devices, size_t processes)
+{
+	struct gk_snapshot *snap = &whole->snap;
 	void *more =
-	    realloc(snap->devices, (devices + 1) * sizeof *snap->devices);
+	    ensure_room(snap->devices, &whole->device_cap,
+			snap->device_count + devices, sizeof *snap->devices);
 
 	if (!more)
 		return GK_ERR_NOMEM;
 	snap->devices = more;
-	more =
-	    realloc(snap->processes, (processes + 1) * sizeof *snap->processes);
+	more = ensure_room(snap->processes, &whole->process_cap,
+			   snap->process_count + processes,
+			   sizeof *snap->processes);
 	if (!more)
 		return GK_ERR_NOMEM;
 	snap->processes = more;
@@ -195,7 +212,7 @@ static int add_gpu(struct gk *gk, struct whole *whole, size_t index,
 	is_late = late ? late[index] : is_overdue(gk, &reading.devices[0]);
 	gk->was_late |= is_late;
 	gk->stale[index] = is_late;
-	r = grow_snapshot(snap, &reading);
+	r = grow_snapshot(whole, reading.device_count, reading.listed_count);
 	for (size_t i = 0; !r && i < reading.device_count; i++)
 		copy_device(gk, snap, &reading.devices[i], gpu, is_late);
 	for (size_t i = 0; !r && i < reading.listed_count; i++)
@@ -293,9 +310,9 @@ static int fill_snapshot(struct gk *gk, const bool *late, struct whole *whole)
 			     &snap->host);
 	gk_gate_host(&snap->host);
 	gk_span_end(&span);
-	/* `devices` is never NULL, so that loops and sorting need no special
+	/* The arrays are never NULL, so that loops and sorting need no special
 	 * case. */
-	r = grow_snapshot(snap, &(struct gk_reading){0});
+	r = grow_snapshot(whole, gk->gpu_count + 1, 1);
 	for (size_t i = 0; !r && i < gk->gpu_count; i++)
 		r = add_gpu(gk, whole, i, late);
 	if (!r && gk->places)

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LISTED_FIRST 32
+#define LISTED_FIRST 8
 
 /* Metrics that were not requested are not read, even if the GPU is lost. */
 bool gk_is_asked(unsigned with, const struct gk_metric_set *only,
@@ -258,10 +258,13 @@ static bool same_units(const struct gk_gpu *gpu,
 static bool scan_mig(struct gk_gpu *gpu)
 {
 	unsigned slots = mig_slots(gpu);
-	struct gk_gpu_unit *units = calloc(1 + slots, sizeof *units);
+	struct gk_gpu_unit *units;
 	size_t count = 1;
 	bool same;
 
+	if (!slots && gpu->unit_count == 1)
+		return false;
+	units = calloc(1 + slots, sizeof *units);
 	if (!units)
 		return false;
 	for (unsigned slot = 0; slot < slots; slot++) {
