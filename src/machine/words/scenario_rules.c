@@ -12,7 +12,7 @@
 
 #define MILLION 1000000
 
-static const char *const functions[] = {
+static const char functions[][64] = {
 #define NVML(symbol, ...) #symbol,
 #include "abi/nvml/nvml.def"
 #undef NVML

@@ -62,8 +62,8 @@ const struct gkf_ptx_operand *gkf_nested(const struct gkf_decoder *d,
 
 /*
  * Returns the place of an operand to read, first emitting ops that compute it
- * if needed. `letter` is the type that it must have (struct gkf_form). Returns
- * GKF_NOWHERE if it has another type.
+ * if needed. `letter` is the type that it must have (struct gkf_form_text).
+ * Returns GKF_NOWHERE if it has another type.
  */
 uint32_t gkf_source(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
 		    char letter);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* form.c - owns the table of executed forms, and searches it. */
+/* form.c - owns the tables of executed forms, and searches them. */
 #include "ptx/interp/op.h"
 
 #include <string.h>
 
-/* A type's letter in signatures; see struct gkf_form. */
+/* A type's letter in signatures; see struct gkf_form_text. */
 #define L_u16 "h"
 #define L_s16 "h"
 #define L_u32 "w"
@@ -15,9 +15,6 @@
 #define L_f64 "d"
 
 #define ATOMIC "$sem? $scope? $space? $hint* "
-const struct gkf_form gkf_forms[] = {
-#define ROW(id, opcode, pattern, signature)                                    \
-	{#opcode, pattern, signature, gkf_op_##id, gkf_decode_signature},
 #define OP1(id, opcode, pattern, D, A, value)                                  \
 	ROW(id, opcode, pattern, L_##D "=" L_##A)
 #define OP2(id, opcode, pattern, D, A, B, value)                               \
@@ -40,15 +37,26 @@ const struct gkf_form gkf_forms[] = {
 #define CARRY3(id, opcode, pattern, T, W, writes, sum)                         \
 	ROW(id, opcode, pattern, L_##T "=" L_##T L_##T L_##T)
 #define PREDICATES(opcode, value) ROW(opcode##_pred, opcode, "pred", "p=pp")
+#define ROW(id, opcode, pattern, signature)                                    \
+	FORM(#opcode, pattern, signature, gkf_op_##id, gkf_decode_signature)
 #define TEST(id, pattern, T, test)                                             \
-	{"setp", pattern, L_##T L_##T, gkf_op_setp_##id, gkf_decode_test},
+	FORM("setp", pattern, L_##T L_##T, gkf_op_setp_##id, gkf_decode_test)
 #define ATOM(id, name, types, T, value)                                        \
-	{"atom", ATOMIC name " " types, L_##T, gkf_op_atom_##id,               \
-	 gkf_decode_atom},                                                     \
-	    {"red", ATOMIC name " " types, L_##T, gkf_op_atom_##id,            \
-	     gkf_decode_red},
+	FORM("atom", ATOMIC name " " types, L_##T, gkf_op_atom_##id,           \
+	     gkf_decode_atom)                                                  \
+	FORM("red", ATOMIC name " " types, L_##T, gkf_op_atom_##id,            \
+	     gkf_decode_red)
 #define HAND(opcode, pattern, decode, run)                                     \
-	{#opcode, pattern, NULL, run, decode},
+	FORM(#opcode, pattern, "", run, decode)
+
+#define FORM(opcode, pattern, signature, run, decode) {run, decode},
+const struct gkf_form gkf_forms[] = {
+#include "ptx/op.def"
+};
+#undef FORM
+#define FORM(opcode, pattern, signature, run, decode)                          \
+	{opcode, signature, pattern},
+const struct gkf_form_text gkf_form_texts[] = {
 #include "ptx/op.def"
 };
 const unsigned gkf_form_count = sizeof gkf_forms / sizeof *gkf_forms;
@@ -58,12 +66,12 @@ static const struct gkf_form *find_form(const char *opcode, size_t length,
 					struct gkf_modifiers *ret_modifiers)
 {
 	for (unsigned i = 0; i < gkf_form_count; i++) {
-		const struct gkf_form *f = &gkf_forms[i];
+		const struct gkf_form_text *text = &gkf_form_texts[i];
 
-		if (strlen(f->opcode) == length &&
-		    !memcmp(f->opcode, opcode, length) &&
-		    gkf_match(f->pattern, modifiers, ret_modifiers))
-			return f;
+		if (strlen(text->opcode) == length &&
+		    !memcmp(text->opcode, opcode, length) &&
+		    gkf_match(text->pattern, modifiers, ret_modifiers))
+			return &gkf_forms[i];
 	}
 	return NULL;
 }

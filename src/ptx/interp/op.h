@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * op.h - the table of executed forms, and helpers that their functions share.
+ * op.h - the tables of executed forms, and helpers that their functions share.
  */
 #ifndef GKF_PTX_OP_H
 #define GKF_PTX_OP_H
@@ -17,19 +17,33 @@ typedef bool gkf_decode_fn(struct gkf_decoder *d,
 			   const struct gkf_modifiers *m);
 
 struct gkf_form {
-	const char *opcode, *pattern;
-	/*
-	 * One letter per operand, with results before "=": b, h, w, l are
-	 * integers of 8, 16, 32, 64 bits; f, d floating point; p a predicate.
-	 * NULL: decode checks the operands itself.
-	 */
-	const char *signature;
 	gkf_op_fn *run;
 	gkf_decode_fn *decode;
 };
 
+/* The words of a form. They are no pointers: the loader would have to set each
+ * of them in every process. */
+struct gkf_form_text {
+	char opcode[16];
+	/*
+	 * One letter per operand, with results before "=": b, h, w, l are
+	 * integers of 8, 16, 32, 64 bits; f, d floating point; p a predicate.
+	 * Empty: decode checks the operands itself.
+	 */
+	char signature[8];
+	char pattern[72];
+};
+
+/* Both have a row for each form. */
 extern const struct gkf_form gkf_forms[];
+extern const struct gkf_form_text gkf_form_texts[];
 extern const unsigned gkf_form_count;
+
+static inline const struct gkf_form_text *
+gkf_form_text(const struct gkf_form *form)
+{
+	return &gkf_form_texts[form - gkf_forms];
+}
 
 /*
  * Finds the form of an instruction such as "add.s32"; NULL: none. Defined in

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-static const char *const functions[] = {
+static const char functions[][64] = {
 #define NVML(symbol, ...) #symbol,
 #include "abi/nvml/nvml.def"
 #undef NVML

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const cuda_functions[] = {
+static const char cuda_functions[][64] = {
 #define CUDA_SYMBOL(symbol, ...) #symbol,
 #include "abi/cuda/cuda_symbols.def"
 };
