@@ -3,7 +3,6 @@
 #include "core/driver/worker.h"
 #include "base/assert.h"
 
-#include "core/read/detail_lists.h"
 #include "core/past/past.h"
 #include "core/driver/sweep.h"
 #include "core/driver/thread.h"
@@ -42,14 +41,6 @@ struct gk_worker {
 	size_t device_cap, listed_cap;
 };
 
-void gk_reading_free(struct gk_reading *reading)
-{
-	free(reading->devices);
-	free(reading->listed);
-	free(reading->detail);
-	*reading = (struct gk_reading){0};
-}
-
 /* Grows an array to `count` items; its contents need not be kept. */
 static void *ensure_room(void *items, size_t *cap, size_t count, size_t size)
 {
@@ -63,19 +54,10 @@ static void *ensure_room(void *items, size_t *cap, size_t count, size_t size)
 	return more;
 }
 
-static struct gk_detail *copy_detail(const struct gk_detail *detail)
-{
-	struct gk_detail *copy = malloc(gk_detail_size(detail));
-
-	if (copy)
-		gk_detail_copy(copy, detail);
-	return copy;
-}
-
 static void publish_detail(struct gk_reading *p, const struct gk_detail *detail)
 {
 	free(p->detail);
-	p->detail = detail ? copy_detail(detail) : NULL;
+	p->detail = detail ? gk_detail_new_copy(detail) : NULL;
 }
 
 /* Publishes the values just read. If memory runs out, the previous ones stay.
@@ -525,47 +507,14 @@ void gk_worker_schedule(struct gk_worker *w,
 	wake_reader(w, swept);
 }
 
-/* An empty list needs no memory; malloc(0) may be NULL. */
-static int copy_items(const void *items, size_t count, size_t size,
-		      void **ret_copy)
-{
-	*ret_copy = count ? malloc(count * size) : NULL;
-	if (count && !*ret_copy)
-		return GK_ERR_NOMEM;
-	if (count)
-		memcpy(*ret_copy, items, count * size);
-	return 0;
-}
-
 int gk_worker_copy(struct gk_worker *w, struct gk_reading *ret_reading)
 {
-	struct gk_reading copy;
-	void *devices = NULL, *listed = NULL;
-	struct gk_detail *detail = NULL;
 	int r;
 
 	pthread_mutex_lock(&w->lock);
-	copy = w->published;
-	r = copy_items(copy.devices, copy.device_count, sizeof *copy.devices,
-		       &devices);
-	if (!r)
-		r = copy_items(copy.listed, copy.listed_count,
-			       sizeof *copy.listed, &listed);
-	if (!r && copy.detail) {
-		detail = copy_detail(copy.detail);
-		r = detail ? 0 : GK_ERR_NOMEM;
-	}
+	r = gk_reading_copy(&w->published, ret_reading);
 	pthread_mutex_unlock(&w->lock);
-	if (r) {
-		free(devices);
-		free(listed);
-		return r;
-	}
-	copy.devices = devices;
-	copy.listed = listed;
-	copy.detail = detail;
-	*ret_reading = copy;
-	return 0;
+	return r;
 }
 
 void gk_worker_end(struct gk_worker *w)

@@ -11,20 +11,11 @@
 #ifndef GK_CORE_WORKER_H
 #define GK_CORE_WORKER_H
 
-#include "core/read/device.h"
+#include "core/driver/reading.h"
 
 struct gk_past;
 struct gk_sweep;
 struct gk_worker;
-
-/* A copy of the values that a worker has read, owned by the caller. */
-struct gk_reading {
-	struct gk_device *devices; /* the GPU, then its MIG devices */
-	size_t device_count;
-	struct gk_listed *listed; /* unit is an index in devices */
-	size_t listed_count;
-	struct gk_detail *detail; /* the GPU's details; NULL: not read yet */
-};
 
 /* Prepares the worker of a GPU. 0 or a gk_err. End with gk_worker_stop() and
  * gk_worker_free(). */
@@ -87,7 +78,6 @@ void gk_worker_schedule(struct gk_worker *worker,
 
 /* Copies the published values. 0 or GK_ERR_NOMEM. Free by gk_reading_free(). */
 int gk_worker_copy(struct gk_worker *worker, struct gk_reading *ret_reading);
-void gk_reading_free(struct gk_reading *reading);
 
 /* When the current reading began; 0: there is none. Any thread. */
 uint64_t gk_worker_since(const struct gk_worker *worker);
