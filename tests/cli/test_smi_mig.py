@@ -82,6 +82,18 @@ def test_instances_come_and_go(split):
     assert split("mig", "-dgi") == NO_GI
 
 
+def test_the_mode_stays_while_there_are_instances(split):
+    assert split("mig", "-cgi", "9", "-i", "0")[0] == 0
+    gpu = split.values("pci.bus_id")[0]
+    assert split("-mig", "0", "-i", "0") == (
+        255, f"Unable to disable MIG Mode for GPU {gpu}: In use by another "
+        "client\nTerminating early due to previous errors.\n")
+    assert split.values("mig.mode.pending") == ["Enabled"] * 2
+    assert split("mig", "-dgi", "-i", "0")[0] == 0
+    assert split("-mig", "0", "-i", "0")[0] == 0
+    assert split.values("mig.mode.current") == ["Disabled", "Enabled"]
+
+
 def test_an_instance_starts_where_it_shall(split):
     assert split("mig", "-cgi", "19:3,1g.10gb:5", "-i", "1")[0] == 0
     rows = [line.split() for line in split("mig", "-lgi")[1].splitlines()

@@ -35,7 +35,20 @@ nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-/* If the mode cannot change now, the change is pending and the call succeeds.
+static bool has_instances(const struct call *c)
+{
+	struct gkf_mig_gi gi;
+
+	for (unsigned i = 0; i < GKF_MIG_GIS; i++)
+		if (!gkf_mig_gi_read(c->machine, c->index, i, &gi))
+			return true;
+	return false;
+}
+
+/*
+ * If processes keep the mode from changing now, the change is pending and the
+ * call succeeds. GPU instances make it fail, as nvidia-smi's "Unable to disable
+ * MIG Mode for GPU ...: In use by another client" shows.
  */
 nvmlReturn_t nvmlDeviceSetMigMode(nvmlDevice_t device, unsigned int mode,
 				  nvmlReturn_t *activationStatus)
@@ -48,6 +61,8 @@ nvmlReturn_t nvmlDeviceSetMigMode(nvmlDevice_t device, unsigned int mode,
 		return NVML_ERROR_NOT_SUPPORTED;
 	if (!front_may_change(&c))
 		return NVML_ERROR_NO_PERMISSION;
+	if (mode == NVML_DEVICE_MIG_DISABLE && has_instances(&c))
+		return NVML_ERROR_IN_USE;
 	r = gkf_mig_mode_set(c.machine, c.index,
 			     mode == NVML_DEVICE_MIG_ENABLE);
 	if (r && r != GK_ERR_IN_USE)
