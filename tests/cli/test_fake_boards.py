@@ -20,7 +20,9 @@ BOARDS = sorted(name[:-5] for name in os.listdir(os.path.join(
 with open(os.path.join(ROOT, "tests", "data", "boards.csv"),
           encoding="utf-8") as table:
     FACTS = list(csv.DictReader(table))
-FIELDS = sorted({fact["field"] for fact in FACTS} - {"bar1"})
+THRESHOLDS = {"temperature.max": 3, "temperature.slowdown": 1,
+              "temperature.shutdown": 0}  # nvmlTemperatureThresholds_t
+FIELDS = sorted({fact["field"] for fact in FACTS} - {"bar1"} - set(THRESHOLDS))
 # Those whose MIG profiles are known; others answer N/A.
 SPLIT = {"a100-pcie-40gb", "a100-pcie-80gb", "a100-sxm4-40gb",
          "a100-sxm4-80gb", "b200", "gb200", "gh200-480gb", "h100-80gb-hbm3",
@@ -71,6 +73,21 @@ for i in range(count.value):
 """
 
 
+# Prints the thresholds of each GPU on a line.
+ASK_THRESHOLDS = f"""
+import ctypes
+nvml = ctypes.CDLL("libnvidia-ml.so.1")
+assert nvml.nvmlInit_v2() == 0
+count, gpu, degrees = ctypes.c_uint(), ctypes.c_void_p(), ctypes.c_uint()
+nvml.nvmlDeviceGetCount_v2(ctypes.byref(count))
+for i in range(count.value):
+    nvml.nvmlDeviceGetHandleByIndex_v2(i, ctypes.byref(gpu))
+    print(*("N/A" if nvml.nvmlDeviceGetTemperatureThreshold(
+        gpu, kind, ctypes.byref(degrees)) == 3 else degrees.value
+            for kind in {tuple(THRESHOLDS.values())}))
+"""
+
+
 def run(one, *words):
     return subprocess.run(words, env=one.env, check=True, text=True,
                           capture_output=True).stdout
@@ -94,6 +111,10 @@ def test_boards_tell_what_captures_tell(machine, boards):
     told = dict(zip(boards, query(one, FIELDS), strict=True))
     for board, total in zip(boards, bar1_of_all(one), strict=True):
         told[board]["bar1"] = total
+    for board, line in zip(boards, run(one, sys.executable, "-c",
+                                       ASK_THRESHOLDS).splitlines(),
+                           strict=True):
+        told[board] |= zip(THRESHOLDS, line.split())
     wanted = [fact for fact in FACTS if fact["board"] in told]
     assert len(wanted) > 200
     assert [(f["board"], f["field"], told[f["board"]][f["field"]], f["value"])
