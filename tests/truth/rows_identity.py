@@ -84,11 +84,6 @@ def inforom_of(profile):
             else profile[key] for key in ("inforom_oem", "inforom_ecc")]
 
 
-def c2c_of(profile):
-    return (0 if profile["sxm"] and profile["compute_major"] >= 9
-            else Refused("NOT_SUPPORTED"))
-
-
 def pci_of(profile):
     consumer = profile["brand"] == "GEFORCE"
     return (profile["pci_device_id"], profile["pci_subsystem_id"], 3,
@@ -172,7 +167,7 @@ ROWS = [
     Changes("nvmlDeviceGetVirtualizationMode", of_device(UINT),
             Ctl("set", 0, "virtualization-mode=1"), before=0,
             after=PASSTHROUGH),
-    Constant("nvmlDeviceGetC2cModeInfoV", of_device(UINT), expect=c2c_of),
+    Constant("nvmlDeviceGetC2cModeInfoV", of_device(UINT), "c2c"),
     # PCI
     Constant("nvmlDeviceGetPciInfoExt", of_device(EXT, pick=pci_ext),
              expect=pci_of),

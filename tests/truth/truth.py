@@ -320,7 +320,7 @@ MISSING = {"own_memory": 1, "bar1_mib": 0, "l2_cache_kib": 0,
                "power_max_mw", "temperature_slowdown_c",
                "temperature_shutdown_c", "temperature_max_operating_c",
                "temperature_target_c", "memory_temperature_max_c", "ecc",
-               "row_remap_banks", "mig", "gsp"), "none")
+               "row_remap_banks", "mig", "gsp", "c2c"), "none")
 
 
 def if_known(key):

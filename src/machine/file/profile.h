@@ -110,6 +110,9 @@
 	FIELD(nvlink_mbps, "nvlink_mbps", 0, 1000000,                         \
 	      "MB/s of an NVLink in one direction")                           \
 	FIELD(sxm, "sxm", 0, 1, "1: a module on a baseboard; 0: a card")      \
+	FIELD(addressing, "addressing_mode", 0, 2,                            \
+	      "at start: 0 none, 1 HMM, 2 ATS")                               \
+	FIELD(c2c, "c2c", -1, 1, "link to the host processor: 1 on, 0 off")   \
 	FIELD(display_mode, "display_attached", 0, 1, "display connected")    \
 	FIELD(persistence, "persistence", 0, 1, "persistence mode")           \
 	FIELD(gsp, "gsp", -1, 1, "GSP firmware: 1 on, 0 off, -1 none")

@@ -86,6 +86,8 @@ static const struct {
     {"nvlinks", 0},
     {"nvlink_version", 0},
     {"nvlink_mbps", 0},
+    {"addressing_mode", 0},
+    {"c2c", -1},
     {"gsp", -1},
     {"cuda_clock_mhz", 0},
 };

@@ -175,14 +175,14 @@ nvmlReturn_t nvmlDeviceGetAddressingMode(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-/* H100 and H200 report "disabled"; consumer boards do not support it. */
+/* Modules say on or off, most cards nothing. */
 nvmlReturn_t nvmlDeviceGetC2cModeInfoV(nvmlDevice_t device,
 				       nvmlC2cModeInfo_v1_t *c2cModeInfo)
 {
 	ENTER_DEVICE(nvmlDeviceGetC2cModeInfoV, device, c2cModeInfo != NULL);
-	if (!c.board->profile.sxm || c.board->profile.compute_major < 9)
+	if (c.board->profile.c2c < 0)
 		return NVML_ERROR_NOT_SUPPORTED;
-	c2cModeInfo->isC2cEnabled = 0;
+	c2cModeInfo->isC2cEnabled = (unsigned)c.board->profile.c2c;
 	return NVML_SUCCESS;
 }
 
