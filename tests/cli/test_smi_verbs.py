@@ -107,7 +107,10 @@ def test_drain(smi):
     assert smi("drain", "-p", BUS, "-r") == (
         0, f"Successfully removed GPU {BUS}.\n")
     assert len(smi("-L")[1].splitlines()) == 1
-    assert smi("drain", "-p", BUS, "-q") == (6, "No devices were found\n")
+    for bus in (BUS, "00000000:7F:00.0"):
+        assert smi("drain", "-p", bus, "-q") == (
+            2, f"Failed to query the drain state of GPU {bus}: Invalid "
+               "Argument\n")
 
 
 def test_drain_is_for_root(machine):
@@ -170,7 +173,8 @@ def test_lines_of_other_subcommands(smi, args, status, out):
     (["nvlink"], 2), (["nvlink", "-s", "-e"], 2), (["nvlink", "-x"], 255),
     (["topo", "-p2p", "x"], 2), (["topo", "-p2p"], 255),
     (["drain", "-q"], 2), (["drain", "-p", BUS, "-m", "2"], 2),
-    (["drain", "-p", BUS], 2), (["encodersessions", "-c", "0"], 2),
+    (["drain", "-p", BUS], 2),
+    (["drain", "-p", "0", "-q"], 2), (["encodersessions", "-c", "0"], 2),
     (["conf-compute"], 2), (["conf-compute", "-srs", "2"], 2)])
 def test_wrong_usage(smi, args, status):
     assert smi(*args)[0] == status

@@ -6,54 +6,52 @@
 #include "cli/smi/direct.h"
 #include "cli/smi/set.h"
 
-#include <limits.h>
 #include <stdio.h>
 
-/* Finds the GPU that -p names, and its address. */
-static int find_pci(const struct smi *smi, const struct smi_gpus *gpus,
-		    nvmlPciInfo_t *ret_pci, const struct smi_gpu **ret_gpu)
-{
-	for (size_t i = 0; i < gpus->count; i++) {
-		const struct smi_gpu *gpu = &gpus->at[i];
-
-		if (!smi_names(smi->pci_id, UINT_MAX, "", gpu->bus_id) ||
-		    SMI_NVML(gpus, nvmlDeviceGetPciInfo_v3, gpu->handle,
-			     ret_pci))
-			continue;
-		*ret_gpu = gpu;
-		return SMI_OK;
-	}
-	return smi_none_found();
-}
+/* A call about an address, whether the driver lists the GPU there or not. */
+struct place {
+	nvmlPciInfo_t pci;
+	char bus_id[32];
+};
 
 typedef nvmlReturn_t drain_call(const struct smi *smi,
 				const struct smi_gpus *gpus,
-				const struct smi_gpu *gpu, nvmlPciInfo_t *pci);
+				struct place *place);
+
+static bool parse_place(const char *text, struct place *ret_place)
+{
+	unsigned at[4];
+
+	if (!text || !smi_parse_bus_id(text, at))
+		return false;
+	*ret_place = (struct place){
+	    .pci = {.domain = at[0], .bus = at[1], .device = at[2]}};
+	snprintf(ret_place->bus_id, sizeof ret_place->bus_id,
+		 "%08X:%02X:%02X.%X", at[0], at[1], at[2], at[3]);
+	snprintf(ret_place->pci.busId, sizeof ret_place->pci.busId, "%s",
+		 ret_place->bus_id);
+	return true;
+}
 
 /* Calls a function for the GPU of -p. `what` is in the message of a failure. */
 static int with_pci(const struct smi *smi, const char *what, drain_call *call)
 {
-	const struct smi_gpu *gpu = NULL;
 	struct smi_gpus gpus;
-	nvmlPciInfo_t pci;
+	struct place place;
 	nvmlReturn_t r;
 	int status;
 
-	if (!smi->pci_id)
+	if (!parse_place(smi->pci_id, &place))
 		return smi_refuse_arguments();
 	status = smi_gpus_open(NULL, &gpus);
 	if (status)
 		return status;
-	status = find_pci(smi, &gpus, &pci, &gpu);
-	if (!status) {
-		r = call(smi, &gpus, gpu, &pci);
-		status = smi_status_of(r);
-		if (r)
-			printf("Failed to %s GPU %s: %s\n", what, gpu->bus_id,
-			       smi_error_text(&gpus, r));
-	}
+	r = call(smi, &gpus, &place);
+	if (r)
+		printf("Failed to %s GPU %s: %s\n", what, place.bus_id,
+		       smi_error_text(&gpus, r));
 	smi_gpus_close(&gpus);
-	return status;
+	return smi_status_of(r);
 }
 
 static const char *drain_word(bool on)
@@ -62,16 +60,16 @@ static const char *drain_word(bool on)
 }
 
 static nvmlReturn_t modify(const struct smi *smi, const struct smi_gpus *gpus,
-			   const struct smi_gpu *gpu, nvmlPciInfo_t *pci)
+			   struct place *place)
 {
 	bool on = *smi->value == '1';
 	nvmlReturn_t r =
-	    SMI_NVML(gpus, nvmlDeviceModifyDrainState, pci,
+	    SMI_NVML(gpus, nvmlDeviceModifyDrainState, &place->pci,
 		     on ? NVML_FEATURE_ENABLED : NVML_FEATURE_DISABLED);
 
 	if (!r)
 		printf("Successfully set GPU %s drain state to: %s.\n",
-		       gpu->bus_id, drain_word(on));
+		       place->bus_id, drain_word(on));
 	return r;
 }
 
@@ -83,14 +81,15 @@ int smi_drain_modify(const struct smi *smi)
 }
 
 static nvmlReturn_t query(const struct smi *smi, const struct smi_gpus *gpus,
-			  const struct smi_gpu *gpu, nvmlPciInfo_t *pci)
+			  struct place *place)
 {
 	nvmlEnableState_t on;
-	nvmlReturn_t r = SMI_NVML(gpus, nvmlDeviceQueryDrainState, pci, &on);
+	nvmlReturn_t r =
+	    SMI_NVML(gpus, nvmlDeviceQueryDrainState, &place->pci, &on);
 
 	(void)smi;
 	if (!r)
-		printf("The drain state of GPU %s is: %s.\n", gpu->bus_id,
+		printf("The drain state of GPU %s is: %s.\n", place->bus_id,
 		       drain_word(on == NVML_FEATURE_ENABLED));
 	return r;
 }
@@ -101,14 +100,14 @@ int smi_drain_query(const struct smi *smi)
 }
 
 static nvmlReturn_t take_out(const struct smi *smi, const struct smi_gpus *gpus,
-			     const struct smi_gpu *gpu, nvmlPciInfo_t *pci)
+			     struct place *place)
 {
-	nvmlReturn_t r = SMI_NVML(gpus, nvmlDeviceRemoveGpu_v2, pci,
+	nvmlReturn_t r = SMI_NVML(gpus, nvmlDeviceRemoveGpu_v2, &place->pci,
 				  NVML_DETACH_GPU_KEEP, NVML_PCIE_LINK_KEEP);
 
 	(void)smi;
 	if (!r)
-		printf("Successfully removed GPU %s.\n", gpu->bus_id);
+		printf("Successfully removed GPU %s.\n", place->bus_id);
 	return r;
 }
 

@@ -22,16 +22,17 @@ const char *smi_error_text(const struct smi_gpus *gpus, nvmlReturn_t answer)
 static void read_identity(const struct smi_gpus *gpus, struct smi_gpu *gpu)
 {
 	nvmlPciInfo_t pci = {0};
+	char text[NVML_DEVICE_NAME_V2_BUFFER_SIZE];
 
 	if (!SMI_NVML(gpus, nvmlDeviceGetPciInfo_v3, gpu->handle, &pci))
 		snprintf(gpu->bus_id, sizeof gpu->bus_id, "%08X:%02X:%02X.0",
 			 pci.domain, pci.bus, pci.device);
-	if (SMI_NVML(gpus, nvmlDeviceGetUUID, gpu->handle, gpu->uuid,
-		     sizeof gpu->uuid))
-		gpu->uuid[0] = '\0';
-	if (SMI_NVML(gpus, nvmlDeviceGetName, gpu->handle, gpu->name,
-		     sizeof gpu->name))
-		gpu->name[0] = '\0';
+	if (!SMI_NVML(gpus, nvmlDeviceGetUUID, gpu->handle, text, sizeof text))
+		gk_str_clean(gpu->uuid, sizeof gpu->uuid, text,
+			     strnlen(text, sizeof text));
+	if (!SMI_NVML(gpus, nvmlDeviceGetName, gpu->handle, text, sizeof text))
+		gk_str_clean(gpu->name, sizeof gpu->name, text,
+			     strnlen(text, sizeof text));
 }
 
 /* Prints the lines of lost GPUs. Returns an exit status. */

@@ -32,7 +32,7 @@ struct smi_gpu {
 	nvmlDevice_t handle;
 	char bus_id[32]; /* 00000000:01:00.0 */
 	char uuid[96];   /* empty if it cannot be read */
-	char name[96];
+	char name[96];   /* printable, as is uuid */
 };
 
 struct smi_gpus {

@@ -17,8 +17,7 @@ bool smi_is_option(const char *word, const char *name, const char **ret_arg)
 	return !word[len] || word[len] == '=';
 }
 
-/* Parses 00000000:83:00.0, or the shorter 0000:83:00.0 and 83:00.0. */
-static bool parse_bus_id(const char *text, unsigned ret[4])
+bool smi_parse_bus_id(const char *text, unsigned ret[4])
 {
 	int end = 0;
 
@@ -41,7 +40,7 @@ bool smi_is_named_by(unsigned index, const char *uuid, const char *bus_id,
 		return number == index;
 	if (!strcasecmp(id, uuid))
 		return true;
-	return parse_bus_id(id, asked) && parse_bus_id(bus_id, has) &&
+	return smi_parse_bus_id(id, asked) && smi_parse_bus_id(bus_id, has) &&
 	       !memcmp(asked, has, sizeof has);
 }
 

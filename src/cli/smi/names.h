@@ -9,6 +9,12 @@
 bool smi_is_option(const char *word, const char *name, const char **ret_arg);
 
 /*
+ * Parses 00000000:83:00.0, or the shorter 0000:83:00.0 and 83:00.0: domain,
+ * bus, device, function.
+ */
+bool smi_parse_bus_id(const char *text, unsigned ret[4]);
+
+/*
  * Whether an id (an index, a UUID or a PCI bus id of any length) names this
  * GPU; whether any id of a list does.
  */
