@@ -21,8 +21,9 @@ bool smi_mig_mode(const struct smi_gpus *gpus, const struct smi_gpu *gpu,
 /* The driver says "MIG 1g.10gb". */
 static void copy_name(struct smi_profile *p, const char *name)
 {
-	snprintf(p->name, sizeof p->name, "%s",
-		 strncmp(name, "MIG ", 4) ? name : name + 4);
+	if (!strncmp(name, "MIG ", 4))
+		name += 4;
+	gk_str_clean(p->name, sizeof p->name, name, strlen(name));
 }
 
 /* Members that both kinds of struct have. */
