@@ -112,6 +112,30 @@ def test_every_source_of_the_portable_build_has_a_row_of_notices():
     assert sources - only_headers == {row[1] for row in sbom.rows()} - {"ziglang"}
 
 
+def test_an_archive_of_the_sources_has_what_is_committed(tmp_path):
+    tree = tmp_path / "tree"
+    shutil.copytree(os.path.join(ROOT, "tools", "run"), tree / "tools" / "run")
+    for name in ("run", "CMakeLists.txt"):
+        shutil.copy(os.path.join(ROOT, name), tree)
+    git = ("git", "-C", str(tree), "-c", "user.name=x", "-c", "user.email=x")
+    for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "x")):
+        subprocess.run([*git, *words], check=True)
+    (tree / "not-committed").touch()
+    sums = set()
+    for out in ("one", "two"):
+        done = run(str(tree / "run"), "package", "source",
+                   PACKAGES=str(tmp_path / out), PACKAGE_VERSION="1.2.3")
+        assert done.returncode == 0, done.stderr
+        path = tmp_path / out / "gpukit-1.2.3-source.tar.xz"
+        sums.add(hashlib.sha256(path.read_bytes()).hexdigest())
+    with tarfile.open(path) as archive:
+        names = [entry.name for entry in archive if entry.isfile()]
+    assert len(sums) == 1
+    assert sorted(names) == sorted(
+        f"gpukit-1.2.3/{each}" for each in ("run", "CMakeLists.txt", *(
+            f"tools/run/{each}" for each in os.listdir(tree / "tools" / "run"))))
+
+
 def make_image(tmp_path, out):
     """Makes the images of a tree with a single program, as a release does."""
     tree, base = tmp_path / "tree", tmp_path / "base.tar"

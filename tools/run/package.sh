@@ -108,10 +108,11 @@ package_tar() {
 # Only what is committed is in it.
 package_source() {
 	name=gpukit-$VERSION
-	git archive --format=tar --prefix="$name/" \
-		--mtime="@$SOURCE_DATE_EPOCH" HEAD 2>/dev/null |
-		xz -9 -T1 >"$PACKAGES/$name-source.tar.xz"
-	say "${PACKAGES#"$PWD/"}/$name-source.tar.xz"
+	made=$PACKAGES/$name-source.tar
+	git -c tar.umask=0022 archive --format=tar --prefix="$name/" \
+		-o "$made" HEAD || fail "git has no sources here"
+	xz -9 -T1 -f "$made"
+	say "${made#"$PWD/"}.xz"
 }
 
 package_deb() {
