@@ -2,6 +2,8 @@
 # shellcheck shell=sh
 # shellcheck source=/dev/null
 . /check/common.sh
+apt-get update -qq
+apt-get install -y -qq --no-install-recommends xz-utils >/dev/null
 remember
 for version in "old $OLD" "new $NEW"; do
 	number=${version#* }

@@ -22,8 +22,8 @@ assert len(gpukit.Device.all()) == 8'" || fail "wheels: import gpukit"
 from nvitop.api import Device
 print(nvitop.Device is Device, len(Device.all()))'")
 	[ "$out" = 'True 8' ] || fail "wheels: nvitop.api: $out"
-	out=$(as_someone 'gpukit fake -- nvisel')
-	[ "$out" = 0,1,2,3,4,5,6,7 ] || fail "wheels: nvisel: $out"
+	out=$(as_someone 'gpukit fake -- nvisel' | tr , '\n' | sort | tr -d '\n')
+	[ "$out" = 01234567 ] || fail "wheels: nvisel: $out"
 }
 
 # build_source: the source distributions make wheels where a compiler is
@@ -59,5 +59,7 @@ for version in "old $OLD" "new $NEW"; do
 	use_python
 done
 as_someone 'pip uninstall -q -y gpukit gpukit-nvitop'
+# pip leaves a directory in which there were only directories.
+as_someone 'find env/share -type d -empty -delete'
 nothing_left wheels
 build_source
