@@ -131,6 +131,14 @@ def test_a_gpu_that_must_be_reset(machine):
     assert (status, out) == (
         0, "1, NVIDIA A100-SXM4-80GB, 00000000:0F:00.0, [GPU requires reset], "
            "[GPU requires reset]\n")
+    table = smi()[1].splitlines()
+    at = next(i for i, row in enumerate(table) if row.startswith("|   1 "))
+    assert [row[35:] for row in table[at:at + 1]] == [
+        "   ERR!|   00000000:0F:00.0 N/A |                  N/A |"]
+    assert table[at + 1] == (
+        "|ERR!  ERR!    ERR!          N/A  /  N/A  |       ERR! /      ERR! |"
+        "     N/A         ERR! |")
+    assert table[at + 2].endswith("                 ERR! |")
     assert "GPU 1: NVIDIA A100-SXM4-80GB (UUID: GPU-" in smi("-L")[1]
     assert "\nGPU 00000000:0F:00.0\n" in smi("-q", "-d", "COMPUTE")[1]
     assert smi("topo", "-m") == (255, "Failed to run topology matrix\n")

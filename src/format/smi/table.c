@@ -68,6 +68,17 @@ static const char *missing_text(enum gk_absence why)
 	return broken ? "ERR!" : "N/A";
 }
 
+/*
+ * Of a GPU that must be reset, some cells are N/A, not ERR!: a capture of an
+ * A100 with driver 595.71.
+ */
+static struct gk_value quiet(struct gk_value value)
+{
+	if (value.why == GK_ABSENT_RESET)
+		value.why = GK_ABSENT_NOT_SUPPORTED;
+	return value;
+}
+
 /* Formats value / divisor and its unit. */
 static const char *format_divided(char dst[CELL], struct gk_value value,
 				  int64_t divisor, const char *unit)
@@ -83,6 +94,22 @@ static const char *format_mib(char dst[CELL], struct gk_value value)
 	if (value.why)
 		return missing_text(value.why);
 	snprintf(dst, CELL, "%" PRId64 "MiB", gk_smi_to_mib(value.v));
+	return dst;
+}
+
+/* Formats power and its limit. If both are N/A, they stand one column to the
+ * left. */
+static const char *format_power(char dst[TWO_CELLS], const struct gk_device *d)
+{
+	struct gk_value used = quiet(d->m[GK_M_POWER]),
+			limit = quiet(d->m[GK_M_POWER_ENFORCED]);
+	char a[CELL], b[CELL];
+	const char *left = format_divided(a, used, 1000, "W"),
+		   *right = format_divided(b, limit, 1000, "W");
+	bool none = !strcmp(left, "N/A") && !strcmp(right, "N/A");
+
+	snprintf(dst, TWO_CELLS, none ? "%13s  / %4s " : "%14s / %5s", left,
+		 right);
 	return dst;
 }
 
@@ -124,10 +151,12 @@ static const char *on_off(struct gk_value value)
  */
 static const char *format_ecc(char dst[CELL], const struct gk_device *d)
 {
+	struct gk_value mode = quiet(d->m[GK_M_ECC_MODE]);
+
 	if (d->m[GK_M_MIG_MODE].v && !d->m[GK_M_MIG_MODE].why)
-		return on_off(d->m[GK_M_ECC_MODE]);
-	if (d->m[GK_M_ECC_MODE].why || !d->m[GK_M_ECC_MODE].v)
-		return on_off(d->m[GK_M_ECC_MODE]);
+		return on_off(mode);
+	if (mode.why || !mode.v)
+		return on_off(mode);
 	return format_divided(dst, d->m[GK_M_ECC_UNCORRECTED], 1, "");
 }
 
@@ -142,25 +171,23 @@ static void gpu_rows(struct gk_buf *out, const struct gk_device *d)
 	static const char *const modes[] = {"Default", "E. Thread",
 					    "Prohibited", "E. Process"};
 	static const char *const mig_modes[] = {"Disabled", "Enabled"};
-	char a[CELL], b[CELL], c[CELL], e[CELL], h[CELL], pstate[CELL];
-	char memory[TWO_CELLS];
+	char a[CELL], b[CELL], h[CELL], pstate[CELL];
+	char memory[TWO_CELLS], power[TWO_CELLS];
 	const struct gk_value *m = d->m;
 
 	gk_buf_printf(out, "|%4u  ", d->index);
 	gk_cell(out, known_text(d->name), 27, GK_LEFT, "...");
 	gk_buf_printf(out, "%4s%-4s|   %-16s%4s | %20s |\n", "",
 		      on_off(m[GK_M_PERSISTENCE]), known_text(d->bus_id),
-		      on_off(m[GK_M_DISPLAY_ACTIVE]), format_ecc(a, d));
+		      on_off(quiet(m[GK_M_DISPLAY_ACTIVE])), format_ecc(a, d));
 	snprintf(pstate, sizeof pstate, "P%" PRId64, m[GK_M_PSTATE].v);
-	gk_buf_printf(out, "|%4s %5s    %-4s%14s / %5s |%s|%8s %12s |\n",
+	gk_buf_printf(out, "|%4s %5s    %-4s%s |%s|%8s %12s |\n",
 		      format_divided(a, m[GK_M_FAN], 1, "%"),
 		      format_divided(b, m[GK_M_TEMP], 1, "C"),
 		      m[GK_M_PSTATE].why ? missing_text(m[GK_M_PSTATE].why)
 					 : pstate,
-		      format_divided(c, m[GK_M_POWER], 1000, "W"),
-		      format_divided(e, m[GK_M_POWER_ENFORCED], 1000, "W"),
-		      format_memory(memory, d),
-		      format_divided(h, m[GK_M_GPU_UTIL], 1, "%"),
+		      format_power(power, d), format_memory(memory, d),
+		      format_divided(h, quiet(m[GK_M_GPU_UTIL]), 1, "%"),
 		      choose_word(m[GK_M_COMPUTE_MODE], modes, 4));
 	gk_buf_printf(out, "|%41s|%24s| %20s |\n", "", "",
 		      choose_word(m[GK_M_MIG_MODE], mig_modes, 2));
