@@ -183,7 +183,7 @@ def test_a_wrong_value_stops(a100, args, status, line):
 @pytest.mark.parametrize("args", [
     ["-pm", "2"], ["-pm", "on"], ["-pl", "much"], ["-pl", ""], ["-ac", "715"],
     ["-lgc", "1,2,3"], ["-lgc", ""], ["-gtt", "-1"], ["-pm", "1", "-pl", "200"],
-    ["-pm", "1", "-q"], ["-r", "-pm", "1"], ["-r", "gently"], ["-rgc=1"]])
+    ["-pm", "1", "-q"], ["-r", "-pm", "1"], ["-r", "gently"], ["-pl", "60", "-sc", "2"], ["-rgc=1"]])
 def test_arguments_that_make_no_sense(a100, args):
     assert a100(*args) == (
         2, "Invalid combination of input arguments. Please run 'nvidia-smi "
@@ -244,6 +244,8 @@ def test_another_user_may_not():
                        "{}.\n"),
     (["-mig", "1"], "Unable to enable MIG Mode for GPU {}: Not Supported\n"),
     (["-mig", "0"], "Unable to disable MIG Mode for GPU {}: Not Supported\n"),
+    (["-pl", "60", "-sc", "1"], "Changing power management limit is not "
+     "supported in current scope for GPU: {}.\n"),
 ])
 def test_a_board_that_cannot(machine, args, line):
     smi = Smi(machine("--gpus", "t4"))

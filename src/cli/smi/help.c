@@ -38,6 +38,7 @@ const struct gk_option_line smi_lines[] = {
 #define LONG_SETTER(id, full, kind, choices, now, set, name, flags, help)      \
 	{full ARG_##kind, help},
 #include "cli/smi/setters.def"
+    {"-sc, --scope=SCOPE", "with -pl: 0 the GPU, 1 its module"},
     {"-eow, --error-on-warning", "with these: a warning is an error"},
     {"-h,   --help", "this list"},
     {"--version", "versions of driver, NVML and CUDA"},

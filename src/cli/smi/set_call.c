@@ -191,12 +191,29 @@ static void write_watts(char word[32], unsigned mw)
 	snprintf(word, 32, "%u.%02u", mw / 1000, mw % 1000 / 10);
 }
 
+/* The driver tells no former limit of a module. */
+static nvmlReturn_t set_module_power(const struct smi_gpus *gpus,
+				     const struct smi_gpu *gpu,
+				     struct smi_setting *s)
+{
+	nvmlPowerValue_v2_t power = {.version = nvmlPowerValue_v2,
+				     .powerScope = NVML_POWER_SCOPE_MODULE,
+				     .powerValueMw = s->a};
+
+	snprintf(s->word[1], sizeof s->word[1], "N/A");
+	return SMI_NVML(gpus, nvmlDeviceSetPowerManagementLimit_v2, gpu->handle,
+			&power);
+}
+
 /* Words: the limit, the former one, the lowest, the highest. */
 SETTER_CALL(set_power)
 {
 	unsigned min, max, before;
-	nvmlReturn_t r =
-	    SMI_NVML(gpus, nvmlDeviceGetPowerManagementLimitConstraints,
+	nvmlReturn_t r;
+
+	if (s->scope)
+		return set_module_power(gpus, gpu, s);
+	r = SMI_NVML(gpus, nvmlDeviceGetPowerManagementLimitConstraints,
 		     gpu->handle, &min, &max);
 
 	if (!r)

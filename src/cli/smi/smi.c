@@ -160,6 +160,14 @@ static int take_eow(struct smi *smi, const char *arg)
 	return 0;
 }
 
+static int take_scope(struct smi *smi, const char *arg)
+{
+	if (strcmp(arg, "0") != 0 && strcmp(arg, "1") != 0)
+		return smi_refuse_arguments();
+	smi->setting.scope = *arg == '1';
+	return 0;
+}
+
 /* Drivers since 590 also know the kind of reset "bus". */
 static int take_reset(struct smi *smi, const char *arg)
 {
@@ -220,6 +228,7 @@ static const struct smi_option options[] = {
     {"-lms", "--loop-ms", WITH_ARG, take_loop_ms},
     {NULL, "--format", WITH_ARG, take_format},
     {"-eow", "--error-on-warning", BARE, take_eow},
+    {"-sc", "--scope", WITH_ARG, take_scope},
     {"-r", "--gpu-reset", MAYBE_ARG, take_reset},
     {"-B", "--list-excluded-gpus", BARE, take_excluded},
     {0},

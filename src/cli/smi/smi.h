@@ -42,6 +42,7 @@ enum { SMI_SET_WORDS = 4 };
 /* A setting, and the words with which it is reported. */
 struct smi_setting {
 	unsigned a, b;
+	unsigned scope; /* of -pl: 0 the GPU, 1 its module */
 	char word[SMI_SET_WORDS][32];
 	unsigned pending; /* NVML's reason why the change waits, or 0 */
 };
