@@ -275,7 +275,8 @@ def test_a_missing_library_has_its_command(patient, release, install):
     report = patient.report()
     one = report["libraries"][0]
     assert one == {"file": "gnuplot", "users": "pictures of plot",
-                   "installed": False, "install": install}
+                   "installed": False, "inside": False,
+                   "install": install}
     plot = next(v for v in report["verbs"] if v["verb"] == "plot")
     assert plot["works"] and {"part": "pictures", "needs": "gnuplot"} in \
         plot["broken"]

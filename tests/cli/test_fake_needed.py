@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from conftest import FAKE_DIR, ROOT
+from conftest import FAKE_DIR, GPUKIT, ROOT, clean_env
 
 BLAS = ("libopenblas.so.0", "libopenblas0-pthread")
 SINGLE = ("libfftw3f.so.3", "libfftw3-single3")
@@ -116,6 +116,52 @@ def test_the_doctor_tells_of_all(gpukit, hidden):
         assert f"apt install {package}," in done.stdout
     done = gpukit("fake", "doctor", "-lj", env=hidden)
     assert [one["runs"] for one in json.loads(done.stdout)] == [False] * 3
+
+
+@pytest.fixture(name="with_blas")
+def a_build_with_a_blas(tmp_path):
+    """Runs the command of a build that has a BLAS, but no FFT."""
+    command = tmp_path / "bin" / "gpukit"
+    inside = (tmp_path / "bin" / os.path.relpath(FAKE_DIR,
+                                                 os.path.dirname(GPUKIT)))
+    command.parent.mkdir()
+    profiles = os.path.join(ROOT, "profiles")
+    shutil.copy(GPUKIT, command)
+    os.makedirs(os.path.normpath(inside))
+    subprocess.run([shutil.which("cc") or "gcc", "-shared", "-x", "c", "-o",
+                    os.path.normpath(inside / "libgpukit-blas.so"),
+                    "/dev/null"], check=True)
+
+    def call(*args, env=None):
+        return subprocess.run([command, *args], text=True, check=False,
+                              capture_output=True, env=clean_env(GPUKIT_PROFILES=profiles,
+                                            **(env or {})))
+    return call
+
+
+def test_the_doctor_tells_of_what_is_inside(with_blas, hidden):
+    done = with_blas("fake", "doctor", "--libraries", env=hidden)
+    assert done.returncode == 1
+    assert "runs     yes, by libgpukit-blas.so, which is inside\n" in done.stdout
+    assert done.stdout.count("runs     no: it is not installed") == 2
+    done = with_blas("fake", "doctor", "-lj", env=hidden)
+    assert [(one["runs"], one["inside"]) for one in json.loads(done.stdout)] == [
+        (True, True), (False, False), (False, False)]
+    done = with_blas("fake", "doctor", "-lj")
+    assert [(one["runs"], one["inside"]) for one in json.loads(done.stdout)] == [
+        (True, False)] * 3
+
+
+def test_so_does_the_doctor_of_this_machine(with_blas, hidden):
+    text = with_blas("doctor", env=hidden).stdout
+    (line,) = [line for line in text.splitlines() if "optional, inside" in line]
+    assert "libopenblas.so.0 (libcublas.so" in line and "fftw" not in line
+    (line,) = [line for line in text.splitlines() if "optional, missing" in line]
+    assert "libopenblas" not in line and "libfftw3.so.3 (" in line
+    found = {one["file"]: (one["installed"], one["inside"]) for one in json.loads(
+        with_blas("doctor", "--json", env=hidden).stdout)["libraries"]}
+    assert found[BLAS[0]] == (False, True)
+    assert found[DOUBLE[0]] == (False, False)
 
 
 def test_the_script_installs_them():

@@ -203,8 +203,14 @@ enum gk_doctor_library_id {
 
 extern const struct gk_doctor_library gk_doctor_libraries[LIBRARY_COUNT];
 
+enum gk_doctor_presence {
+	LIBRARY_MISSING,
+	LIBRARY_INSTALLED,
+	LIBRARY_INSIDE, /* only our own library, which contains it */
+};
+
 /* Looks for each of them. */
-void gk_doctor_find_libraries(bool there[LIBRARY_COUNT]);
+void gk_doctor_find_libraries(enum gk_doctor_presence found[LIBRARY_COUNT]);
 /* The package of this distribution with a library, or NULL. */
 const char *gk_doctor_package(const struct gk_doctor *d, size_t library);
 
@@ -213,7 +219,7 @@ const char *gk_doctor_package(const struct gk_doctor *d, size_t library);
 struct gk_doctor_report {
 	const struct gk_doctor *doctor;
 	struct gk_doctor_finding found[CHECK_COUNT];
-	bool libraries[LIBRARY_COUNT]; /* which ones are there */
+	enum gk_doctor_presence libraries[LIBRARY_COUNT];
 	double seconds;
 };
 

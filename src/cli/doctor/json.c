@@ -97,10 +97,12 @@ static json_t *libraries_json(const struct gk_doctor_report *r)
 		const struct gk_doctor_library *l = &gk_doctor_libraries[i];
 
 		json_array_append_new(
-		    list, json_pack("{s:s, s:s%, s:b, s:o}", "file", l->file,
-				    "users", l->users, strlen(l->users) - 1,
-				    "installed", r->libraries[i], "install",
-				    install_json(r->doctor, i)));
+		    list,
+		    json_pack("{s:s, s:s%, s:b, s:b, s:o}", "file", l->file,
+			      "users", l->users, strlen(l->users) - 1,
+			      "installed", r->libraries[i] == LIBRARY_INSTALLED,
+			      "inside", r->libraries[i] == LIBRARY_INSIDE,
+			      "install", install_json(r->doctor, i)));
 	}
 	return list;
 }

@@ -54,23 +54,27 @@ static bool opens_inside(const char *inside)
 	return false;
 }
 
-static bool is_there(size_t i)
+static enum gk_doctor_presence look_for(size_t i)
 {
 	const char *file = gk_doctor_libraries[i].file;
 	char path[PATH_MAX];
 
 	if (!strstr(file, ".so"))
-		return gk_command_find(file, path, sizeof path);
-	return opens(file) || opens(other_names[i]) ||
-	       opens_inside(gk_doctor_libraries[i].inside);
+		return gk_command_find(file, path, sizeof path)
+			   ? LIBRARY_INSTALLED
+			   : LIBRARY_MISSING;
+	if (opens(file) || opens(other_names[i]))
+		return LIBRARY_INSTALLED;
+	return opens_inside(gk_doctor_libraries[i].inside) ? LIBRARY_INSIDE
+							   : LIBRARY_MISSING;
 }
 
-void gk_doctor_find_libraries(bool there[LIBRARY_COUNT])
+void gk_doctor_find_libraries(enum gk_doctor_presence found[LIBRARY_COUNT])
 {
 	/* OpenBLAS starts a thread for each CPU when it is loaded. */
 	setenv("OPENBLAS_NUM_THREADS", "1", 0);
 	for (size_t i = 0; i < LIBRARY_COUNT; i++)
-		there[i] = is_there(i);
+		found[i] = look_for(i);
 }
 
 const char *gk_doctor_package(const struct gk_doctor *d, size_t library)

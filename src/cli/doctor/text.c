@@ -98,27 +98,36 @@ static void add_install(struct text *t)
 	gk_buf_free(&list);
 }
 
-static void add_libraries(struct text *t)
+/* Adds those libraries of which this is true, and returns whether there are
+ * any. */
+static bool add_those(struct text *t, enum gk_doctor_presence presence,
+		      const char *title)
 {
 	const char *comma = "";
 
 	for (size_t i = 0; i < LIBRARY_COUNT; i++) {
 		const struct gk_doctor_library *l = &gk_doctor_libraries[i];
 
-		if (t->report->libraries[i])
+		if (t->report->libraries[i] != presence)
 			continue;
 		if (!*comma) {
 			add_word(t, GK_DIM, "-", STATE_WIDTH);
-			add_word(t, GK_PLAIN, "optional, missing", TITLE_WIDTH);
+			add_word(t, GK_PLAIN, title, TITLE_WIDTH);
 		}
 		gk_buf_printf(t->out, "%s%s (%.*s)", comma, l->file,
 			      (int)strlen(l->users) - 1, l->users);
 		comma = ", ";
 	}
-	if (!*comma)
-		return;
-	gk_buf_putc(t->out, '\n');
-	add_install(t);
+	if (*comma)
+		gk_buf_putc(t->out, '\n');
+	return *comma;
+}
+
+static void add_libraries(struct text *t)
+{
+	add_those(t, LIBRARY_INSIDE, "optional, inside");
+	if (add_those(t, LIBRARY_MISSING, "optional, missing"))
+		add_install(t);
 }
 
 /* ---- verbs ---- */

@@ -22,19 +22,21 @@ static const struct advice missing[NEEDED_COUNT] = {
 #undef NEEDED
 };
 
-/* Installed, or inside this build. */
-static bool is_there(unsigned i)
+enum presence { MISSING, INSTALLED, INSIDE };
+
+static enum presence look_for(unsigned i)
 {
 	void *library = dlopen(needed_libraries[i].file, RTLD_LAZY);
 	char path[PATH_MAX], file[NAME_MAX];
 
 	if (library) {
 		dlclose(library);
-		return true;
+		return INSTALLED;
 	}
 	snprintf(file, sizeof file, "fake/%s", needed_libraries[i].inside);
-	return !gk_where_library(file, path, sizeof path) &&
-	       !access(path, R_OK);
+	return gk_where_library(file, path, sizeof path) || access(path, R_OK)
+		   ? MISSING
+		   : INSIDE;
 }
 
 /*
@@ -59,37 +61,40 @@ const struct advice *doctor_missing(const char *library, unsigned *at)
 		unsigned i = (*at)++;
 
 		if (lists_user(library, needed_libraries[i].users) &&
-		    !is_there(i))
+		    look_for(i) == MISSING)
 			return &missing[i];
 	}
 	return NULL;
 }
 
-static void needed_text(unsigned i, bool installed, struct gk_buf *buf)
+static void needed_text(unsigned i, enum presence presence, struct gk_buf *buf)
 {
 	const struct needed *n = &needed_libraries[i];
 
 	gk_buf_printf(buf, "%s: computes for %.*s\n  runs     ", n->file,
 		      (int)strlen(n->users) - 1, n->users);
-	if (installed)
+	if (presence == INSTALLED)
 		gk_buf_puts(buf, "yes\n");
+	else if (presence == INSIDE)
+		gk_buf_printf(buf, "yes, by %s, which is inside\n", n->inside);
 	else
 		gk_buf_printf(buf, "no: it is not installed\n  do       %s\n",
 			      missing[i].what_to_do);
 }
 
-static json_t *needed_json(unsigned i, bool installed)
+static json_t *needed_json(unsigned i, enum presence presence)
 {
 	json_t *reasons = json_array();
 
-	if (!installed)
+	if (presence == MISSING)
 		json_array_append_new(
 		    reasons, json_pack("{s:s, s:s, s:s}", "code",
 				       missing[i].code, "says", missing[i].says,
 				       "do", missing[i].what_to_do));
-	return json_pack("{s:s, s:s, s:b, s:o}", "path",
+	return json_pack("{s:s, s:s, s:b, s:b, s:o}", "path",
 			 needed_libraries[i].file, "kind", "needed library",
-			 "runs", installed, "reasons", reasons);
+			 "runs", presence != MISSING, "inside",
+			 presence == INSIDE, "reasons", reasons);
 }
 
 unsigned doctor_needed(json_t *list, struct gk_buf *text)
@@ -97,13 +102,13 @@ unsigned doctor_needed(json_t *list, struct gk_buf *text)
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < NEEDED_COUNT; i++) {
-		bool installed = is_there(i);
+		enum presence presence = look_for(i);
 
-		count += !installed;
+		count += presence == MISSING;
 		if (list)
-			json_array_append_new(list, needed_json(i, installed));
+			json_array_append_new(list, needed_json(i, presence));
 		else
-			needed_text(i, installed, text);
+			needed_text(i, presence, text);
 	}
 	return count;
 }
