@@ -90,10 +90,10 @@ def print_notices():
         print(f"  {part['name']} {part['version']} ({part['licence']}): "
               f"{part['where']}")
     print("  the table of Joe and Kuo (BSD-3-Clause): libcurand\n\n"
-          "The sources are those of Debian's packages and of ziglang on PyPI, "
-          "unchanged;\ntools/portable in gpukit's sources has their names, "
-          "versions and checksums, and\n./run portable links another version "
-          "of a library under the LGPL.\n")
+          "The sources are those of Debian's packages and of ziglang on PyPI;\n"
+          "tools/portable in gpukit's sources has their names, versions, "
+          "checksums and the\nfew changes, and ./run portable links another "
+          "version of a library under the LGPL.\n")
     for part in linked:
         print("=" * 72)
         print(f"{part['name']} {part['version']}\n")

@@ -58,7 +58,7 @@ def test_a_program_that_knows_nothing_of_gpus_runs():
     assert run(*FAKE, "/bin/echo", "hello") == "hello\n"
 
 
-@pytest.mark.parametrize("part", ["kernel", "cuFFT"])
+@pytest.mark.parametrize("part", ["kernel", "cuBLAS", "cuFFT", "cuSOLVER"])
 def test_a_cuda_program(part):
     assert f"{part} works" in run(*FAKE, "/opt/program", part).splitlines()
 

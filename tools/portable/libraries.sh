@@ -162,12 +162,75 @@ build_libmicrohttpd() {
 	describe libmicrohttpd microhttpd
 }
 
+# The processors that BLIS has fast products for. Those of AMD are recognised by
+# what they can do, as Intel's are, and Zig writes two names otherwise. Small
+# products are not worth a thread, and one that waits for others lets them run.
+# BLIS would end the process for a null matrix that is multiplied by 0.
+build_blis() {
+	sed -i -e 's/^x86_64: .*/x86_64: skx haswell generic/' \
+		-e 's/^arm64: .*/arm64: cortexa57/' "$sources/blis/config_registry"
+	sed -i 's/( vendor == VENDOR_INTEL )/( vendor <= VENDOR_AMD )/' \
+		"$sources/blis/frame/base/bli_cpuid.c"
+	sed -i 's/skylake-avx512/skylake_avx512/; s/cortex-a57/cortex_a57/' \
+		"$sources"/blis/configure "$sources"/blis/config/*/make_defs.mk
+	small='(double)m * n * k < (1 << 21)'
+	sed -i "/^void bli_rntm_fac/,/^}/s/nt = bli_rntm/nt = $small ? 1 : bli_rntm/" \
+		"$sources/blis/frame/base/bli_rntm.c"
+	sed -i 's/; \/\/ Empty loop body\./sched_yield();/' \
+		"$sources/blis/frame/thread/bli_thrcomm.c"
+	sed -i '/^static/s/BLIS_FULL_ERROR_CHECKING/BLIS_NO_ERROR_CHECKING/' \
+		"$sources/blis/frame/base/bli_error.c"
+	family=x86_64
+	[ "$machine" = x86_64 ] || family=arm64
+	(
+		cd "$out/libraries/blis"
+		CC=$out/tools/cc AR=$out/tools/ar RANLIB=$out/tools/ranlib \
+			CFLAGS='-ffunction-sections -fdata-sections' \
+			"$sources/blis/configure" -t pthreads --enable-static \
+			--disable-shared --enable-cblas --prefix="$deps" "$family"
+		make -j2
+		cp lib/$family/libblis.a "$deps/lib"
+		cp include/$family/blis.h "$deps/include"
+	)
+}
+
+# A compiler for Fortran: the distribution's, since Zig has none.
+fortran() {
+	for version in '' -15 -14 -13 -12 -11 -10; do
+		command -v "$machine-linux-gnu-gfortran$version" && return
+	done
+	echo "portable: no Fortran compiler for $machine" >&2
+	return 1
+}
+
+# libgpukit-blas.so has the functions that our libraries call, and no others.
+build_blas() {
+	work=$out/libraries/blas
+	"$out/tools/cc" -E -P -I src tools/portable/blas_names.c |
+		tr -s ' ' '\n' | grep . | sort -u >"$work/names"
+	sh tools/portable/lapack.sh "$(fortran)" "$machine-linux-gnu-nm" \
+		"$sources/lapack" "$work/lapack" \
+		$(grep -v cblas_ "$work/names")
+	{
+		echo '{ global:'
+		sed 's/$/;/' "$work/names"
+		echo 'local: *; };'
+	} >"$work/map"
+	"$out/tools/cc" -O2 -fPIC -D_GNU_SOURCE -I"$deps/include" \
+		-c tools/portable/blas.c -o "$work/blas.o"
+	"$out/tools/cc" -shared -s -Wl,--gc-sections \
+		-Wl,--version-script="$work/map" \
+		$(sed 's/^/-Wl,-u,/' "$work/names") "$work/blas.o" \
+		"$work"/lapack/*.o "$deps/lib/libblis.a" -lm -lpthread \
+		-o "$deps/lib/libgpukit-blas.so"
+}
+
 if [ $# -gt 3 ]; then
 	"build_$4"
 	exit
 fi
 mkdir -p "$deps/lib/pkgconfig" "$deps/include"
-for name in libyaml jansson pcre2 libzstd lz4 ncurses headers libmicrohttpd; do
+for name in libyaml jansson pcre2 libzstd lz4 ncurses headers libmicrohttpd blis blas; do
 	work=$out/libraries/$name
 	[ ! -e "$work.built" ] || continue
 	rm -rf "$work"

@@ -73,6 +73,7 @@ build() {
 		-DCMAKE_INSTALL_PREFIX=$PREFIX -DCMAKE_INSTALL_LIBDIR=lib \
 		-DGPUKIT_TESTS=OFF -DGPUKIT_OPEN_BY_NAME=ON \
 		-DGPUKIT_KISSFFT="$WORK/sources/kissfft" \
+		-DGPUKIT_BLAS="$out/deps/lib/libgpukit-blas.so" \
 		-DGPUKIT_VGPU_LINK="$HERE/tools/portable/vgpu.sh $out/tools $out/glibc" \
 		-DGPUKIT_WERROR="${GPUKIT_WERROR:-OFF}" \
 		>"$out/configure.log" 2>&1 || {

@@ -20,5 +20,7 @@ trees() {
 	need fresh test
 	portable --target "$(uname -m)"
 	python_packages
+	build/venv/bin/python -m pytest -q -p no:cacheprovider \
+		tests/portable/test_blas.py
 	sh tools/portable/trees.sh "$@"
 }
