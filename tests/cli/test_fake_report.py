@@ -337,9 +337,9 @@ def test_what_programs_of_pytorch_tell_is_in_it(gpukit, tmp_path):
     assert row["needed_least_bytes"] == 12 << 30
     most = row["needed_most_bytes"]
     assert abs(most - (13 * 1.1 + 0.5) * (1 << 30)) < 200
-    # A T4 has 15 GiB, which may be enough; Pascal and Volta are not.
-    assert row["smallest_gpu_perhaps"] == "Tesla T4"
-    assert row["smallest_gpu"] == "NVIDIA L4"
+    # 15 GiB may be enough; Pascal and Volta are not.
+    assert row["smallest_gpu_perhaps"] == "NVIDIA A16"
+    assert row["smallest_gpu"] == "NVIDIA GeForce RTX 5070 Ti"
     assert "parameters 1.000, " in done.stderr
     assert os.listdir(tmp_path) == ["r.json"]
 
