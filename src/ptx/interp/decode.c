@@ -72,7 +72,7 @@ static const struct gkf_memo *memo_of_form(struct gkf_decoder *d,
 
 	if (m->name != name) {
 		m->name = name;
-		m->form = gkf_form_find(name, &m->modifiers);
+		m->form = gkf_form_find(name, &m->text, &m->modifiers);
 	}
 	return m;
 }
@@ -84,6 +84,7 @@ static void decode_instruction(struct gkf_decoder *d,
 	const struct gkf_form *form = memo->form;
 
 	d->line = i->line;
+	d->form_text = memo->text;
 	d->guard = GKF_TRUE;
 	d->guard_flip = 0;
 	if (i->guard != GKF_PTX_NO_GUARD)

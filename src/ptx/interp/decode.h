@@ -18,6 +18,7 @@ struct gkf_constant {
 struct gkf_memo {
 	const char *name;
 	const struct gkf_form *form;
+	const struct gkf_form_text *text;
 	struct gkf_modifiers modifiers;
 };
 #define GKF_MEMOS 256
@@ -46,6 +47,7 @@ struct gkf_decoder {
 	size_t branch_count, branch_room;
 	/* The next fields belong to the instruction. */
 	uint32_t guard, guard_flip, line;
+	const struct gkf_form_text *form_text;
 	bool no_memory;
 };
 

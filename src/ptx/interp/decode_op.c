@@ -24,10 +24,8 @@ bool gkf_decode_test(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 		target = gkf_nested(d, target, 0);
 	}
 	p = gkf_target(d, target, 'p', &ok);
-	a = gkf_source(d, gkf_operand(d, i, 1),
-		       gkf_form_text(form)->signature[0]);
-	b = gkf_source(d, gkf_operand(d, i, 2),
-		       gkf_form_text(form)->signature[1]);
+	a = gkf_source(d, gkf_operand(d, i, 1), d->form_text->signature[0]);
+	b = gkf_source(d, gkf_operand(d, i, 2), d->form_text->signature[1]);
 	if (m->bool_)
 		c = gkf_source(d, gkf_operand(d, i, 3), 'p');
 	if (!ok || !ok_too || a == GKF_NOWHERE || b == GKF_NOWHERE ||
@@ -56,9 +54,9 @@ static bool decode_atomic(struct gkf_decoder *d,
 			  const struct gkf_modifiers *m, unsigned first,
 			  uint32_t target)
 {
-	char letter = gkf_form_text(form)->signature[0];
+	char letter = d->form_text->signature[0];
 	unsigned left = i->count - first - has_policy(i);
-	bool swaps = strstr(gkf_form_text(form)->pattern, "cas") != NULL;
+	bool swaps = strstr(d->form_text->pattern, "cas") != NULL;
 	struct gkf_op where = {0}, *op;
 	uint32_t b, c = GKF_TRUE;
 
@@ -89,8 +87,8 @@ bool gkf_decode_atom(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 
 	if (!i->count)
 		return false;
-	target = gkf_target(d, gkf_operand(d, i, 0),
-			    gkf_form_text(form)->signature[0], &ok);
+	target = gkf_target(d, gkf_operand(d, i, 0), d->form_text->signature[0],
+			    &ok);
 	return ok && decode_atomic(d, i, form, m, 1, target);
 }
 
@@ -110,8 +108,7 @@ bool gkf_decode_atom_vector(struct gkf_decoder *d,
 			    const struct gkf_modifiers *m)
 {
 	const struct gkf_ptx_operand *target, *value;
-	unsigned first =
-	    gkf_form_text(form)->opcode[0] == 'a'; /* atom has a result */
+	unsigned first = d->form_text->opcode[0] == 'a'; /* atom has a result */
 	struct gkf_op where = {0}, *op;
 
 	if (i->count != first + 2U + has_policy(i) ||

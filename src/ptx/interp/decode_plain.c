@@ -43,7 +43,7 @@ bool gkf_decode_signature(struct gkf_decoder *d,
 			  const struct gkf_form *form,
 			  const struct gkf_modifiers *m)
 {
-	const char *letters = gkf_form_text(form)->signature + 2;
+	const char *letters = d->form_text->signature + 2;
 	uint32_t place[4] = {GKF_TRUE, GKF_TRUE, GKF_TRUE, GKF_NOWHERE};
 	struct gkf_op *op;
 	bool flip = false, ok;
@@ -51,8 +51,8 @@ bool gkf_decode_signature(struct gkf_decoder *d,
 
 	if (i->count != strlen(letters) + 1)
 		return false;
-	target = gkf_target(d, gkf_operand(d, i, 0),
-			    gkf_form_text(form)->signature[0], &ok);
+	target = gkf_target(d, gkf_operand(d, i, 0), d->form_text->signature[0],
+			    &ok);
 	if (!ok || target == GKF_NOWHERE)
 		return ok;
 	for (unsigned n = 0; letters[n]; n++) {

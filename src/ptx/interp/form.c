@@ -50,41 +50,44 @@
 	FORM(#opcode, pattern, "", run, decode)
 
 #define FORM(opcode, pattern, signature, run, decode) {run, decode},
-const struct gkf_form gkf_forms[] = {
+static const struct gkf_form forms[] = {
 #include "ptx/op.def"
 };
 #undef FORM
 #define FORM(opcode, pattern, signature, run, decode)                          \
 	{opcode, signature, pattern},
-const struct gkf_form_text gkf_form_texts[] = {
+static const struct gkf_form_text texts[] = {
 #include "ptx/op.def"
 };
-const unsigned gkf_form_count = sizeof gkf_forms / sizeof *gkf_forms;
 
 static const struct gkf_form *find_form(const char *opcode, size_t length,
 					const char *modifiers,
+					const struct gkf_form_text **ret_text,
 					struct gkf_modifiers *ret_modifiers)
 {
-	for (unsigned i = 0; i < gkf_form_count; i++) {
-		const struct gkf_form_text *text = &gkf_form_texts[i];
+	for (unsigned i = 0; i < sizeof forms / sizeof *forms; i++) {
+		const struct gkf_form_text *text = &texts[i];
 
-		if (strlen(text->opcode) == length &&
-		    !memcmp(text->opcode, opcode, length) &&
-		    gkf_match(text->pattern, modifiers, ret_modifiers))
-			return &gkf_forms[i];
+		if (strlen(text->opcode) != length ||
+		    memcmp(text->opcode, opcode, length) != 0 ||
+		    !gkf_match(text->pattern, modifiers, ret_modifiers))
+			continue;
+		*ret_text = text;
+		return &forms[i];
 	}
 	return NULL;
 }
 
 const struct gkf_form *gkf_form_find(const char *name,
+				     const struct gkf_form_text **ret_text,
 				     struct gkf_modifiers *ret_modifiers)
 {
 	size_t length = strcspn(name + 1, ".") + 1;
 	const struct gkf_form *f =
-	    find_form(name, length, name + length, ret_modifiers);
+	    find_form(name, length, name + length, ret_text, ret_modifiers);
 	char ordered[GKF_MODIFIERS_MAX];
 
 	if (!f && gkf_match_order(name + length, ordered))
-		f = find_form(name, length, ordered, ret_modifiers);
+		f = find_form(name, length, ordered, ret_text, ret_modifiers);
 	return f;
 }

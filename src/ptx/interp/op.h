@@ -16,11 +16,6 @@ typedef bool gkf_decode_fn(struct gkf_decoder *d,
 			   const struct gkf_form *form,
 			   const struct gkf_modifiers *m);
 
-struct gkf_form {
-	gkf_op_fn *run;
-	gkf_decode_fn *decode;
-};
-
 /* The words of a form. They are no pointers: the loader would have to set each
  * of them in every process. */
 struct gkf_form_text {
@@ -34,22 +29,17 @@ struct gkf_form_text {
 	char pattern[72];
 };
 
-/* Both have a row for each form. */
-extern const struct gkf_form gkf_forms[];
-extern const struct gkf_form_text gkf_form_texts[];
-extern const unsigned gkf_form_count;
-
-static inline const struct gkf_form_text *
-gkf_form_text(const struct gkf_form *form)
-{
-	return &gkf_form_texts[form - gkf_forms];
-}
+struct gkf_form {
+	gkf_op_fn *run;
+	gkf_decode_fn *decode;
+};
 
 /*
- * Finds the form of an instruction such as "add.s32"; NULL: none. Defined in
- * form.c.
+ * Finds the form of an instruction such as "add.s32", and its words; NULL:
+ * none. Defined in form.c.
  */
 const struct gkf_form *gkf_form_find(const char *name,
+				     const struct gkf_form_text **ret_text,
 				     struct gkf_modifiers *ret_modifiers);
 
 /* Returns the op that converts between two types, or NULL (convert.c). */
