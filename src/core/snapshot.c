@@ -289,6 +289,17 @@ static int read_processes(struct gk *gk, struct whole *whole)
 	return 0;
 }
 
+static void read_host(struct gk *gk, struct gk_host *host)
+{
+	if (gk->with & (GK_WITHOUT_PROC | GK_WITHOUT_HOST))
+		gk_host_pass(host);
+	else
+		gk_host_read(gk_procfs_dir(gk->procfs), &gk->host_before, host);
+	if (!(gk->with & GK_WITHOUT_PROC))
+		gk_host_name(host);
+	gk_gate_host(host);
+}
+
 static int fill_snapshot(struct gk *gk, const bool *late, struct whole *whole)
 {
 	struct gk_snapshot *snap = &whole->snap;
@@ -303,12 +314,7 @@ static int fill_snapshot(struct gk *gk, const bool *late, struct whole *whole)
 		    gk->nvml->nvml_version);
 	snap->cuda_version = gk->nvml->cuda_version;
 	gk_span_begin(&span, "read the host");
-	if (gk->with & GK_WITHOUT_PROC)
-		gk_host_pass(&snap->host);
-	else
-		gk_host_read(gk_procfs_dir(gk->procfs), &gk->host_before,
-			     &snap->host);
-	gk_gate_host(&snap->host);
+	read_host(gk, &snap->host);
 	gk_span_end(&span);
 	/* The arrays are never NULL, so that loops and sorting need no special
 	 * case. */

@@ -273,7 +273,7 @@ static struct gk_options machine_options(const struct gk_stat *stat,
 	if (shown_metrics(stat, set))
 		options.only = set;
 	if (plain)
-		options.with |= GK_WITHOUT_BOARD;
+		options.with |= GK_WITHOUT_BOARD | GK_WITHOUT_HOST;
 	if (plain || stat->format == GK_STAT_CSV_DEVICES)
 		options.with |= GK_WITHOUT_PROCESS_UTIL;
 	if (stat->format == GK_STAT_CSV_DEVICES ||

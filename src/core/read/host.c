@@ -135,15 +135,11 @@ bool gk_host_memory(int64_t *ret_total, int64_t *ret_available)
 	return true;
 }
 
-static void read_names(struct gk_host *host)
+void gk_host_name(struct gk_host *host)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
 	if (gethostname(host->hostname, sizeof host->hostname) < 0)
 		host->hostname[0] = '\0';
 	host->hostname[sizeof host->hostname - 1] = '\0';
-	host->boot_ns = gk_boot_ns();
-	host->cpus = cpus > 0 ? (unsigned)cpus : 1;
 }
 
 void gk_host_pass(struct gk_host *host)
@@ -161,7 +157,10 @@ void gk_host_pass(struct gk_host *host)
 
 void gk_host_read(int proc, struct gk_host_before *before, struct gk_host *host)
 {
-	read_names(host);
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	host->boot_ns = gk_boot_ns();
+	host->cpus = cpus > 0 ? (unsigned)cpus : 1;
 	read_host_stat(proc, before, host);
 	read_load_average(proc, host);
 	read_meminfo(proc, host);

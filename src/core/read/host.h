@@ -13,7 +13,8 @@ struct gk_host_before {
 	bool known;
 };
 
-/* Reads the host through a directory opened as /proc. Never fails. */
+/* Reads the host, except its name, through a directory opened as /proc. Never
+ * fails. */
 void gk_host_read(int proc, struct gk_host_before *before,
 		  struct gk_host *ret_host);
 
@@ -26,5 +27,8 @@ bool gk_host_memory(int64_t *ret_total, int64_t *ret_available);
 /* Sets all values of a host to "not read", for hosts that are not to be
  * read. */
 void gk_host_pass(struct gk_host *ret_host);
+
+/* Reads the host's name; it is empty if there is none. */
+void gk_host_name(struct gk_host *ret_host);
 
 #endif

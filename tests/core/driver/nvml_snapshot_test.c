@@ -118,6 +118,22 @@ static void a_process_on_two_gpus_is_read_once(void **state)
 	assert_int_equal(t.snap->processes[1].parent, 8);
 }
 
+static void without_the_host_its_name_is_read(void **state)
+{
+	char name[GK_NAME_MAX] = "";
+
+	(void)state;
+	put_processes();
+	assert_int_equal(gethostname(name, sizeof name - 1), 0);
+	t.options.with = GK_WITHOUT_HOST;
+	scripted_open();
+	scripted_take();
+	assert_string_equal(t.snap->host.hostname, name);
+	assert_absent(t.snap->host.load_centi[0], NOT_READ);
+	assert_absent(t.snap->host.mem_total, NOT_READ);
+	assert_string_equal(t.snap->processes[0].name, "both");
+}
+
 static void without_proc_nothing_is_read_there(void **state)
 {
 	(void)state;
@@ -266,6 +282,7 @@ int main(void)
 	    SCRIPTED_TEST(an_old_driver_tells_its_cuda_by_another_name),
 	    SCRIPTED_TEST(versions_that_are_refused_are_empty),
 	    SCRIPTED_TEST(a_process_on_two_gpus_is_read_once),
+	    SCRIPTED_TEST(without_the_host_its_name_is_read),
 	    SCRIPTED_TEST(without_proc_nothing_is_read_there),
 	    SCRIPTED_TEST(a_late_gpu_keeps_its_reasons),
 	    SCRIPTED_TEST(parents_are_places_in_the_snapshot),

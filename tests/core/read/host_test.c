@@ -30,6 +30,7 @@ static struct gk_host look(struct gk_host_before *before)
 
 	memset(&host, 0xee, sizeof host);
 	gk_host_read(tree.fd, before, &host);
+	gk_host_name(&host);
 	return host;
 }
 
