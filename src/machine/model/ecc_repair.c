@@ -201,10 +201,11 @@ bool gkf_ecc_rows(const struct gkf_machine *m, unsigned device,
 		return false;
 	for (unsigned i = 0; i < GKF_ECC_ROWS_MAX; i++) {
 		uint64_t word = load_entry(&ecc->rows[i]);
-		unsigned bank = bank_of(word, banks);
+		unsigned bank;
 
 		if (!(word & ROW_USED))
 			continue;
+		bank = bank_of(word, banks);
 		used[bank] += used[bank] < SPARES;
 		if (word & ROW_ACTIVE)
 			rows.active[(word & ROW_CAUSE) != 0]++;
