@@ -52,8 +52,9 @@ static void add_padded_number(struct page *p, struct gk_value value,
 {
 	gk_color_start(p->out, p->o->color, color);
 	if (value.why == GK_PRESENT)
-		gk_buf_printf(p->out, "%*.0f", width,
-			      gk_half_up((double)value.v / (double)divisor));
+		gk_buf_printf(
+		    p->out, "%*" PRId64, width,
+		    gk_to_int64(gk_half_up((double)value.v / (double)divisor)));
 	else
 		gk_buf_printf(p->out, "%*s", width, "??");
 	gk_buf_puts(p->out, unit);
