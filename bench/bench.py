@@ -33,6 +33,7 @@ import limit_share
 import plot
 import python
 import record
+import start
 import top
 import torch_cost
 import web
@@ -81,8 +82,9 @@ OPEN_NS = 1_000_000
 class Machine:
     """A made-up machine while the `with` lasts."""
 
-    def __init__(self, latency):
+    def __init__(self, latency, spec=MACHINE):
         self.latency = latency
+        self.spec = spec
 
     def __enter__(self):
         self.directory = tempfile.TemporaryDirectory(
@@ -90,7 +92,7 @@ class Machine:
             dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
         path = os.path.join(self.directory.name, "machine")
         self.launcher = subprocess.Popen(
-            [GPUKIT, "fake", "--name", path, *MACHINE, "--latency",
+            [GPUKIT, "fake", "--name", path, *self.spec, "--latency",
              self.latency, "--", "sh", "-c", "echo up; exec cat"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         if self.launcher.stdout.readline() != "up\n":
@@ -312,6 +314,9 @@ def main():
                         "exported": exported, "web": shown}
         costs(table, latency, values)
         periods(table, latency, taken, seen, peer)
+    with Machine("none", start.MACHINE) as machine:
+        start.rows(table, GPUKIT, lambda argv: measure(argv, machine.env),
+                   machine.env, 10 * options.runs)
     functions(table, nvml())
     plot.rows(table, GPUKIT)
     cuda.rows(table, GPUKIT, CUDA)
