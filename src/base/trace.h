@@ -19,6 +19,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The span in which the driver library is loaded. Spans of its calls have the
+ * names of the functions. */
+#define GK_SPAN_LOAD "load the driver library"
+
 struct gk_trace_row {
 	const char *name;
 	uint64_t calls;

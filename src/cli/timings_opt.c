@@ -39,6 +39,8 @@ static error_t parse_timings_option(int key, char *arg,
 	case KEY_TIMINGS:
 		opt->wanted = true;
 		opt->file = arg;
+		opt->startup_ns = gk_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+		opt->began_ns = gk_mono_ns();
 		gk_trace_start(arg != NULL);
 		return 0;
 	case KEY_SORT:
@@ -58,22 +60,38 @@ static error_t parse_timings_option(int key, char *arg,
 const struct argp gk_timings_argp = {.options = options,
 				     .parser = parse_timings_option};
 
-static void add_table(struct gk_buf *out, const struct gk_timings_opt *opt)
+static void add_table(struct gk_buf *out, struct gk_trace_row *rows,
+		      size_t count, const struct gk_timings_opt *opt,
+		      const struct gk_timings_sum *sum)
 {
-	struct gk_trace_row *rows;
-	size_t count = gk_trace_rows(&rows);
-
 	gk_format_timings(out, rows, count, opt->sort);
-	free(rows);
+	gk_format_timings_sum(out, sum);
 }
 
-static void add_trace(struct gk_buf *out)
+static void add_trace(struct gk_buf *out, const struct gk_timings_sum *sum)
 {
 	struct gk_trace_event *events;
 	size_t count = gk_trace_events(&events);
 
-	gk_format_chrome_trace(out, events, count, (int)getpid());
+	gk_format_chrome_trace(out, events, count, (int)getpid(), sum);
 	free(events);
+}
+
+static void add_timings(struct gk_buf *out, const struct gk_timings_opt *opt)
+{
+	struct gk_timings_sum sum = {
+	    .startup_ns = opt->startup_ns,
+	    .total_ns = gk_mono_ns() - opt->began_ns,
+	};
+	struct gk_trace_row *rows;
+	size_t count = gk_trace_rows(&rows);
+
+	gk_timings_sum(&sum, rows, count);
+	if (opt->file)
+		add_trace(out, &sum);
+	else
+		add_table(out, rows, count, opt, &sum);
+	free(rows);
 }
 
 /* A device, a pipe or a link must not be replaced by a file. */
@@ -107,10 +125,7 @@ int gk_timings_report(const struct gk_timings_opt *opt)
 
 	if (!opt->wanted)
 		return GK_EXIT_OK;
-	if (opt->file)
-		add_trace(&out);
-	else
-		add_table(&out, opt);
+	add_timings(&out, opt);
 	if (out.failed)
 		err = GK_ERR_NOMEM;
 	else if (opt->file)

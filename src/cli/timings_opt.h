@@ -14,6 +14,7 @@ struct gk_timings_opt {
 	bool wanted;
 	const char *file; /* NULL: print a table to stderr */
 	enum gk_timings_sort sort;
+	uint64_t began_ns, startup_ns; /* see struct gk_timings_sum */
 };
 
 /*

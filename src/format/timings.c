@@ -60,11 +60,52 @@ void gk_format_timings(struct gk_buf *out, struct gk_trace_row *rows,
 			      to_ms(rows[i].max_ns), rows[i].name);
 }
 
+void gk_timings_sum(struct gk_timings_sum *sum, const struct gk_trace_row *rows,
+		    size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct gk_trace_row *row = &rows[i];
+
+		if (!strcmp(row->name, GK_SPAN_LOAD))
+			sum->load_ns += row->total_ns;
+		if (!strcmp(row->name, "nvmlInit_v2"))
+			sum->init_ns += row->total_ns;
+		if (strncmp(row->name, "nvml", 4) != 0)
+			continue;
+		sum->nvml_ns += row->total_ns;
+		sum->nvml_calls += row->calls;
+	}
+}
+
+void gk_format_timings_sum(struct gk_buf *out, const struct gk_timings_sum *sum)
+{
+	gk_buf_printf(out,
+		      "start-up %.3f ms of CPU time, then %.3f ms; NVML: "
+		      "loaded in %.3f ms, initialised in %.3f ms, %" PRIu64
+		      " calls in %.3f ms\n",
+		      to_ms(sum->startup_ns), to_ms(sum->total_ns),
+		      to_ms(sum->load_ns), to_ms(sum->init_ns), sum->nvml_calls,
+		      to_ms(sum->nvml_ns));
+}
+
+static void add_sum_object(struct gk_buf *out, const struct gk_timings_sum *sum)
+{
+	gk_buf_printf(out,
+		      "{\"startup_cpu_ms\":%.6f,\"total_ms\":%.6f,"
+		      "\"load_ms\":%.6f,\"init_ms\":%.6f,\"nvml_ms\":%.6f,"
+		      "\"nvml_calls\":%" PRIu64 "}",
+		      to_ms(sum->startup_ns), to_ms(sum->total_ns),
+		      to_ms(sum->load_ns), to_ms(sum->init_ns),
+		      to_ms(sum->nvml_ns), sum->nvml_calls);
+}
+
 void gk_format_chrome_trace(struct gk_buf *out,
 			    const struct gk_trace_event *events, size_t count,
-			    int pid)
+			    int pid, const struct gk_timings_sum *sum)
 {
-	gk_buf_puts(out, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[");
+	gk_buf_puts(out, "{\"displayTimeUnit\":\"ms\",\"otherData\":");
+	add_sum_object(out, sum);
+	gk_buf_puts(out, ",\"traceEvents\":[");
 	for (size_t i = 0; i < count; i++) {
 		const struct gk_trace_event *e = &events[i];
 

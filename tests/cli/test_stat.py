@@ -368,43 +368,6 @@ def test_wrong_usage(gpukit, args):
     assert done.stderr.startswith("gpukit stat: ")
 
 
-def timing_rows(text):
-    head, *rows = text.splitlines()
-    assert head.split()[0] == "calls"
-    return [row.split(maxsplit=5) for row in rows]
-
-
-def test_timings_point_at_the_slow_call(stat):
-    assert stat.machine.ctl(
-        "set", "latency.nvmlDeviceGetFanSpeed=500ms").returncode == 0
-    done = stat("-F", "--timings")
-    assert done.returncode == 0
-    rows = timing_rows(done.stderr)
-    assert "nvmlDeviceGetFanSpeed" in rows[0][5], done.stderr
-    assert float(rows[0][4]) >= 500
-    selfs = [float(row[1]) for row in rows if not row[5].startswith("wait")]
-    assert selfs == sorted(selfs, reverse=True)
-    done = stat("-F", "--timings", "--timings-sort", "cumulative")
-    totals = [float(row[2]) for row in timing_rows(done.stderr)
-              if not row[5].startswith("wait")]
-    assert totals == sorted(totals, reverse=True)
-    assert {"open", "format", "write"} <= {row[5] for row in rows}
-
-
-def test_timings_as_a_trace(stat, tmp_path):
-    path = tmp_path / "trace.json"
-    ok(stat(f"--timings={path}"))
-    events = json.loads(path.read_text())["traceEvents"]
-    assert {"ph", "ts", "dur", "pid", "tid", "name"} <= set(events[0])
-    assert any(event["name"].startswith("nvml") for event in events)
-    link = tmp_path / "link"
-    link.symlink_to(tmp_path / "target")
-    ok(stat(f"--timings={link}"))
-    assert link.is_symlink() and json.loads(link.read_text())
-    done = stat("--timings=/nonexistent/trace.json")
-    assert done.returncode == 1 and "/nonexistent/trace.json" in done.stderr
-
-
 def test_a_full_disk_is_an_error(stat):
     with open("/dev/full", "w", encoding="utf-8") as full:
         for args in ([], ["--json-lines", "-i", "0.05"]):

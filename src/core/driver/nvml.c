@@ -98,17 +98,22 @@ int gk_nvml_open(const char *path, int *ret_nvml_error,
 {
 	struct gk_nvml *nvml = calloc(1, sizeof *nvml);
 	nvmlReturn_t answer;
+	struct gk_span span;
+	bool complete;
 
 	if (!nvml)
 		return GK_ERR_NOMEM;
+	gk_span_begin(&span, GK_SPAN_LOAD);
 	nvml->library = gk_nvml_load(path);
+	complete = nvml->library && resolve_functions(nvml);
+	gk_span_end(&span);
 	if (!nvml->library) {
 		gk_log(GK_LOG_INFO, "%s", dlerror());
 		free(nvml);
 		return GK_ERR_NO_DRIVER;
 	}
 	answer = NVML_ERROR_FUNCTION_NOT_FOUND;
-	if (resolve_functions(nvml))
+	if (complete)
 		answer = GK_NVML_CALL(nvml, nvmlInit_v2);
 	if (answer) {
 		*ret_nvml_error = (int)answer;
