@@ -72,6 +72,11 @@ stage() {
 		[ ! -d "build/portable/$1/$part" ] ||
 			cp -a "build/portable/$1/$part" "$2"
 	done
+	# cmake strips only what it installs as a target of its own; the rest
+	# tells in which directory Zig's compiler was.
+	find "$2/lib" -type f \( -name '*.so*' -o -name '*.a' \) -exec \
+		"build/portable/work/$1/tools/strip" --strip-debug \
+		--enable-deterministic-archives {} +
 	manual "$2"
 	ln -s bin/gpukit "$2/gpukit"
 	cp LICENSE CHANGELOG.md "$2"
