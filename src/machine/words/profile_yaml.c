@@ -287,6 +287,10 @@ static int read_mapping(void *data, const yaml_node_t *top)
 		return err;
 	parent = gk_yaml_value(&r->yaml, top, "inherits");
 	err = parent ? inherit_fields(r, parent) : 0;
+	/* What the file gives itself has no source of its parent. */
+	for (size_t i = 0; i < gkf_field_count; i++)
+		if (r->lines[i])
+			r->facts.origin[i] = GKF_SOURCE_NONE;
 	if (!err)
 		err = gk_yaml_each(&r->yaml, top, set_key, r);
 	if (!err)
