@@ -64,7 +64,7 @@ def test_instances_come_and_go(split):
         0, MADE_CI.format(" 0", 0, " 1", "1c.3g.40gb (ID  0)") +
         MADE_CI.format(" 1", 0, " 1", "1c.3g.40gb (ID  0)"))
     assert split("mig", "-cci", "-gi", "13") == (
-        6, MADE_CI.format(" 0", 0, "13", "1g.10gb (ID  0)") + NO_GI[1])
+        0, MADE_CI.format(" 0", 0, "13", "1g.10gb (ID  0)"))
     assert len(split.values("uuid")) == 2
     assert split("-L")[1].count("  MIG ") == 5
     assert split("mig", "-dgi", "-gi", "1", "-i", "0") == (
@@ -257,3 +257,21 @@ def test_other_users_make_nothing(machine):
     (["mig", "-lgx"], 255), (["mig", "-cgi"], 255), (["mig", "-gi"], 255)])
 def test_wrong_usage(smi, args, status):
     assert smi(*args)[0] == status
+
+
+def test_the_first_gpu_without_instances_is_passed_over(split):
+    assert split("mig", "-cgi", "9", "-C", "-i", "1")[0] == 0
+    assert split("mig", "-dci") == (0, GONE_CI.format(" 0", 1, " 2"))
+    assert split("mig", "-dgi") == (0, GONE.format(" 2", 1))
+
+
+@pytest.mark.parametrize("args", [
+    ["-dgi", "-gi", ""], ["-dci", "-gi", ""], ["-dgi", "-gi", "99,"],
+    ["-dgi", "-gi", "1,foo"], ["-dci", "-ci", ""], ["-dgi", "-ci", "7"],
+    ["-dgi", "-C"], ["-cgi", ""], ["-cgi", "19:-3"], ["-cgi", "19:4294967299"],
+    ["-dgi", "-i", ""], ["-dgi", "-i", "1,"]])
+def test_what_names_nothing_changes_nothing(split, args):
+    assert split("mig", "-cgi", "9", "-C")[0] == 0
+    before = split("mig", "-lci")
+    assert split("mig", *args)[0] in (2, 6)
+    assert split("mig", "-lci") == before

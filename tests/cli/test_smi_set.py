@@ -123,13 +123,48 @@ def test_each_option_changes_all_gpus(a100):
 
 def test_gpus_are_chosen_by_index_bus_and_uuid(a100):
     uuid = a100.values("uuid")[2]
+    assert a100("-pl", "250.5")[0] == 0
     line = "Power limit for GPU {} was set to 200.00 W from 250.50 W.\n"
     assert a100("-pl", "200", "-i", f"{uuid},0000:07:00.0") == (
         0, each(line, [GPUS[0], GPUS[2]]) + DONE)
     assert a100.values("power.limit") == ["200.00", "250.50", "200.00"]
     assert a100("-i", "1", "-pl", "200") == (
         0, line.format(GPUS[1]) + DONE)
-    assert a100("-pl", "200", "-i", "3") == (6, "No devices were found\n")
+    for none in ("3", "", "1,", ",1"):
+        assert a100("-pl", "210", "-i", none) == (6, "No devices were found\n")
+    assert a100.values("power.limit") == ["200.00"] * 3
+
+
+def test_who_has_no_uuid_is_not_named_by_an_empty_word(machine):
+    smi = Smi(machine("--gpus", "a100-sxm4-80gb:2"))
+    before = smi.values("power.limit")
+    assert smi.one.ctl("fail", "0", "nvmlDeviceGetUUID=NVML_ERROR_UNKNOWN"
+                       ).returncode == 0
+    for none in ("", "1,"):
+        assert smi("-pl", "310", "-i", none) == (6, "No devices were found\n")
+    assert smi.values("power.limit") == before
+
+
+def test_a_gpu_that_is_not_found_again_is_told(machine):
+    smi = Smi(machine("--gpus", "a100-sxm4-80gb:2", "--driver", "580"))
+    assert smi("-pm", "0")[0] == 0
+    assert smi.one.ctl("fail", "nvmlDeviceDiscoverGpus=NVML_ERROR_NOT_SUPPORTED"
+                       ).returncode == 0
+    gpu = smi.values("pci.bus_id")[0]
+    assert smi("-r") == (
+        255, f"GPU {gpu} was taken out of the driver, which does not find it "
+        "again: Not Supported\n" + STOPPED)
+    assert len(smi.values("uuid")) == 1  # the other one was not touched
+    assert smi("drain", "-q", "-p", gpu)[0] != 6
+
+
+def test_a_failed_reset_leaves_a_drain(machine):
+    smi = Smi(machine("--gpus", "t4", "--load", "train:0"))
+    gpu = smi.values("pci.bus_id")[0]
+    assert smi("-pm", "0")[0] == 0
+    assert smi("drain", "-p", gpu, "-m", "1")[0] == 0
+    assert smi("-r", "-i", "0")[0] == 255
+    assert smi("drain", "-q", "-p", gpu)[1].endswith("is: draining.\n")
 
 
 def test_ecc_changes_at_a_reset(a100):

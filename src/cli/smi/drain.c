@@ -22,7 +22,7 @@ static bool parse_place(const char *text, struct place *ret_place)
 {
 	unsigned at[4];
 
-	if (!text || !smi_parse_bus_id(text, at))
+	if (!text || !smi_parse_bus_id(text, at) || at[3])
 		return false;
 	*ret_place = (struct place){
 	    .pci = {.domain = at[0], .bus = at[1], .device = at[2]}};
@@ -43,7 +43,7 @@ static int with_pci(const struct smi *smi, const char *what, drain_call *call)
 
 	if (!parse_place(smi->pci_id, &place))
 		return smi_refuse_arguments();
-	status = smi_gpus_open(NULL, &gpus);
+	status = smi_driver_open(&gpus);
 	if (status)
 		return status;
 	r = call(smi, &gpus, &place);
@@ -120,7 +120,7 @@ int smi_excluded(const struct smi *smi)
 {
 	struct smi_gpus gpus;
 	unsigned count = 0;
-	int status = smi_gpus_open(NULL, &gpus);
+	int status = smi_driver_open(&gpus);
 
 	(void)smi;
 	if (status)

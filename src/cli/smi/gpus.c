@@ -115,16 +115,27 @@ static int choose(struct smi_gpus *gpus, const char *ids)
 	return SMI_OK;
 }
 
-int smi_gpus_open(const char *ids, struct smi_gpus *ret_gpus)
+int smi_driver_open(struct smi_gpus *ret_gpus)
 {
 	struct smi_gpus gpus = {0};
-	int nvml_error = 0, status;
+	int nvml_error = 0;
 	int err = gk_opening(NULL, 30 * GK_NS_PER_S, &nvml_error, &gpus.all,
 			     &gpus.nvml);
 
 	if (err)
 		return smi_tell_open_error(err, nvml_error);
 	gpus.major = (unsigned)atoi(gpus.nvml->driver_version);
+	*ret_gpus = gpus;
+	return SMI_OK;
+}
+
+int smi_gpus_open(const char *ids, struct smi_gpus *ret_gpus)
+{
+	struct smi_gpus gpus;
+	int status = smi_driver_open(&gpus);
+
+	if (status)
+		return status;
 	gpus.at = calloc(gpus.all + 1, sizeof *gpus.at);
 	status = gpus.at ? choose(&gpus, ids) : SMI_FAILED;
 	if (status)

@@ -50,6 +50,11 @@ struct smi_gpus {
  * message. End with smi_gpus_close().
  */
 int smi_gpus_open(const char *ids, struct smi_gpus *ret_gpus);
+/*
+ * The same for calls that are not about a GPU with a handle: finds no GPU, and
+ * so works where all are lost or taken out.
+ */
+int smi_driver_open(struct smi_gpus *ret_gpus);
 void smi_gpus_close(struct smi_gpus *gpus);
 
 /* Returns the driver's text for a return code, such as "Not Supported". */

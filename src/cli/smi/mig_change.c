@@ -6,18 +6,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* The chosen GPU instances of all GPUs, and what was changed. */
+struct counts {
+	unsigned gis, done;
+};
+
 /* A change of the GPUs in MIG mode, and its words in messages. */
 struct change {
 	const char *verb, *what; /* "create", "GPU instances" */
-	/* Changes a GPU; counts what it has changed. */
+	/* Changes a GPU; counts what it found and changed. */
 	nvmlReturn_t (*make)(const struct smi *smi, const struct smi_gpus *gpus,
-			     const struct smi_gpu *gpu, unsigned *done);
+			     const struct smi_gpu *gpu, struct counts *counts);
 };
 
 static int make_change(const struct change *change, const struct smi *smi,
 		       const struct smi_gpus *gpus)
 {
-	unsigned able = 0, done = 0;
+	struct counts counts = {0};
+	unsigned able = 0;
 	nvmlReturn_t r = NVML_SUCCESS;
 
 	for (size_t i = 0; !r && i < gpus->count; i++) {
@@ -27,16 +33,17 @@ static int make_change(const struct change *change, const struct smi *smi,
 		if (!on)
 			continue;
 		able++;
-		r = change->make(smi, gpus, &gpus->at[i], &done);
+		r = change->make(smi, gpus, &gpus->at[i], &counts);
 	}
 	if (!able)
 		puts("No MIG-enabled devices found.");
-	else if (r == NVML_ERROR_NOT_FOUND || (!r && !done))
-		return SMI_NOT_FOUND;
+	else if (!r && !counts.done)
+		printf("No %s found: Not Found\n",
+		       counts.gis ? "compute instances" : "GPU instances");
 	else if (r)
 		printf("Failed to %s %s: %s\n", change->verb, change->what,
 		       smi_error_text(gpus, r));
-	return able ? smi_status_of(r) : SMI_NOT_FOUND;
+	return r || counts.done ? smi_status_of(r) : SMI_NOT_FOUND;
 }
 
 static int run_change(const struct change *change, const struct smi *smi)
@@ -51,20 +58,19 @@ static int run_change(const struct change *change, const struct smi *smi)
 	return status;
 }
 
-/* Reads the chosen GPU instances; NOT_FOUND, after a message, if none. */
+/* Reads the chosen GPU instances. */
 static nvmlReturn_t find_gis(const struct smi *smi, const struct smi_gpus *gpus,
 			     const struct smi_gpu *gpu,
 			     struct smi_profiles *ret_profiles,
-			     struct smi_instances *ret_gis)
+			     struct smi_instances *ret_gis,
+			     struct counts *counts)
 {
 	nvmlReturn_t r;
 
 	smi_gi_profiles(gpus, gpu, ret_profiles);
 	r = smi_gis(gpus, gpu, ret_profiles, smi->gis, ret_gis);
-	if (r || ret_gis->count)
-		return r;
-	puts("No GPU instances found: Not Found");
-	return NVML_ERROR_NOT_FOUND;
+	counts->gis += r ? 0 : (unsigned)ret_gis->count;
+	return r;
 }
 
 /* ---- profiles that people name ---- */
@@ -88,8 +94,11 @@ static bool next_wish(const char **list, struct wish *ret_wish)
 		 *list);
 	*list += len + ((*list)[len] == ',');
 	colon = strchr(ret_wish->word, ':');
-	if (colon && !gk_parse_int(colon + 1, &start))
+	if (colon && !gk_parse_int(colon + 1, &start) && start >= 0 &&
+	    start < SMI_PLACES_MAX)
 		*colon = '\0';
+	else
+		start = -1; /* no profile has this name */
 	ret_wish->start = (int)start;
 	return true;
 }
@@ -193,13 +202,13 @@ static nvmlReturn_t create_wished_cis(const struct smi_gpus *gpus,
 
 static nvmlReturn_t create_cis(const struct smi *smi,
 			       const struct smi_gpus *gpus,
-			       const struct smi_gpu *gpu, unsigned *done)
+			       const struct smi_gpu *gpu, struct counts *counts)
 {
 	struct smi_profiles profiles;
 	struct smi_instances gis;
-	nvmlReturn_t r = find_gis(smi, gpus, gpu, &profiles, &gis);
+	nvmlReturn_t r = find_gis(smi, gpus, gpu, &profiles, &gis, counts);
 
-	for (size_t i = 0; !r && i < gis.count; i++, ++*done)
+	for (size_t i = 0; !r && i < gis.count; i++, counts->done++)
 		r = smi->profiles ? create_wished_cis(gpus, gpu, &gis.at[i],
 						      smi->profiles)
 				  : create_whole_ci(gpus, gpu, &gis.at[i]);
@@ -218,7 +227,7 @@ static nvmlReturn_t destroy_cis_of(const struct smi *smi,
 				   const struct smi_gpus *gpus,
 				   const struct smi_gpu *gpu,
 				   const struct smi_instance *gi,
-				   unsigned *done)
+				   struct counts *counts)
 {
 	struct smi_profiles profiles;
 	struct smi_instances cis;
@@ -236,26 +245,22 @@ static nvmlReturn_t destroy_cis_of(const struct smi *smi,
 		       "ID %2u%s%s\n",
 		       how, cis.at[i].id, gpu->index, gi->id, r ? ": " : "",
 		       r ? smi_error_text(gpus, r) : "");
-		++*done;
+		counts->done++;
 	}
 	return r;
 }
 
 static nvmlReturn_t destroy_cis(const struct smi *smi,
 				const struct smi_gpus *gpus,
-				const struct smi_gpu *gpu, unsigned *done)
+				const struct smi_gpu *gpu,
+				struct counts *counts)
 {
 	struct smi_profiles profiles;
 	struct smi_instances gis;
-	unsigned before = *done;
-	nvmlReturn_t r = find_gis(smi, gpus, gpu, &profiles, &gis);
+	nvmlReturn_t r = find_gis(smi, gpus, gpu, &profiles, &gis, counts);
 
 	for (size_t i = 0; !r && i < gis.count; i++)
-		r = destroy_cis_of(smi, gpus, gpu, &gis.at[i], done);
-	if (!r && *done == before) {
-		puts("No compute instances found: Not Found");
-		r = NVML_ERROR_NOT_FOUND;
-	}
+		r = destroy_cis_of(smi, gpus, gpu, &gis.at[i], counts);
 	return r;
 }
 
@@ -327,7 +332,7 @@ static nvmlReturn_t create_gi(const struct smi *smi,
 
 static nvmlReturn_t create_gis(const struct smi *smi,
 			       const struct smi_gpus *gpus,
-			       const struct smi_gpu *gpu, unsigned *done)
+			       const struct smi_gpu *gpu, struct counts *counts)
 {
 	const char *list = smi->profiles;
 	struct smi_profiles profiles;
@@ -342,7 +347,7 @@ static nvmlReturn_t create_gis(const struct smi *smi,
 		r = p ? create_gi(smi, gpus, gpu, p, &wish)
 		      : refuse_gi(gpus, gpu, wish.word,
 				  NVML_ERROR_INVALID_ARGUMENT);
-		++*done;
+		counts->done++;
 	}
 	return r;
 }
@@ -357,13 +362,14 @@ int smi_mig_create_gis(const struct smi *smi)
 
 static nvmlReturn_t destroy_gis(const struct smi *smi,
 				const struct smi_gpus *gpus,
-				const struct smi_gpu *gpu, unsigned *done)
+				const struct smi_gpu *gpu,
+				struct counts *counts)
 {
 	struct smi_profiles profiles;
 	struct smi_instances gis;
-	nvmlReturn_t r = find_gis(smi, gpus, gpu, &profiles, &gis);
+	nvmlReturn_t r = find_gis(smi, gpus, gpu, &profiles, &gis, counts);
 
-	for (size_t i = 0; !r && i < gis.count; i++, ++*done) {
+	for (size_t i = 0; !r && i < gis.count; i++, counts->done++) {
 		const char *how = "Successfully destroyed";
 
 		r = SMI_NVML(gpus, nvmlGpuInstanceDestroy, gis.at[i].gi);

@@ -3,6 +3,7 @@
 #include "cli/smi/names.h"
 #include "base/str.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,10 +39,24 @@ bool smi_is_named_by(unsigned index, const char *uuid, const char *bus_id,
 
 	if (!gk_parse_int(id, &number))
 		return number == index;
-	if (!strcasecmp(id, uuid))
+	/* Who has no UUID is not named by an empty word. */
+	if (*id && !strcasecmp(id, uuid))
 		return true;
 	return smi_parse_bus_id(id, asked) && smi_parse_bus_id(bus_id, has) &&
 	       !memcmp(asked, has, sizeof has);
+}
+
+bool smi_is_numbers(const char *list)
+{
+	for (;; list++) {
+		if (!isdigit((unsigned char)*list))
+			return false;
+		list += strspn(list, "0123456789");
+		if (!*list)
+			return true;
+		if (*list != ',')
+			return false;
+	}
 }
 
 bool smi_names(const char *ids, unsigned index, const char *uuid,

@@ -14,9 +14,12 @@ bool smi_is_option(const char *word, const char *name, const char **ret_arg);
  */
 bool smi_parse_bus_id(const char *text, unsigned ret[4]);
 
+/* Whether a list consists of numbers with commas between them. */
+bool smi_is_numbers(const char *list);
+
 /*
  * Whether an id (an index, a UUID or a PCI bus id of any length) names this
- * GPU; whether any id of a list does.
+ * GPU; whether any id of a list does. Nothing is named by an empty id.
  */
 bool smi_is_named_by(unsigned index, const char *uuid, const char *bus_id,
 		     const char *id);

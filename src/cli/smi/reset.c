@@ -3,45 +3,82 @@
  * reset.c - resets GPUs. NVML has no function for it: a GPU is taken out of the
  * driver and found again, which begins its driver state anew.
  */
+#include "base/clock.h"
 #include "cli/smi/direct.h"
 #include "cli/smi/set.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A GPU by its address, because the others' handles change in between. */
+/* How long the driver may take to list a GPU again. */
+#define FOUND_NS (10 * GK_NS_PER_S)
+#define LOOK_NS  (100 * GK_NS_PER_MS)
+
+/* A GPU by its address, because handles are not valid after a change. */
 struct seat {
 	const struct smi_gpu *gpu;
 	nvmlPciInfo_t pci;
 	nvmlReturn_t answer;
+	bool gone; /* it was taken out, and is not found again */
 };
 
+/* A drain that somebody else has begun goes on if this fails. */
 static nvmlReturn_t take_out(const struct smi_gpus *gpus, struct seat *seat)
 {
-	nvmlReturn_t r = SMI_NVML(gpus, nvmlDeviceModifyDrainState, &seat->pci,
-				  NVML_FEATURE_ENABLED);
+	nvmlEnableState_t before = NVML_FEATURE_DISABLED;
+	nvmlReturn_t r;
 
+	SMI_NVML(gpus, nvmlDeviceQueryDrainState, &seat->pci, &before);
+	r = SMI_NVML(gpus, nvmlDeviceModifyDrainState, &seat->pci,
+		     NVML_FEATURE_ENABLED);
 	if (r)
 		return r;
 	r = SMI_NVML(gpus, nvmlDeviceRemoveGpu_v2, &seat->pci,
 		     NVML_DETACH_GPU_KEEP, NVML_PCIE_LINK_KEEP);
-	if (r)
+	if (r && before == NVML_FEATURE_DISABLED)
 		SMI_NVML(gpus, nvmlDeviceModifyDrainState, &seat->pci,
 			 NVML_FEATURE_DISABLED);
 	return r;
 }
 
+/* Success of a search says only that it was requested. */
+static nvmlReturn_t find_again(const struct smi_gpus *gpus, struct seat *seat)
+{
+	uint64_t until = gk_mono_ns() + FOUND_NS;
+	nvmlDevice_t handle;
+	nvmlReturn_t r;
+
+	do {
+		r = SMI_NVML(gpus, nvmlDeviceDiscoverGpus, &seat->pci);
+		if (!r)
+			r = SMI_NVML(gpus, nvmlDeviceGetHandleByPciBusId_v2,
+				     seat->gpu->bus_id, &handle);
+	} while (r && gk_mono_ns() < until &&
+		 (gk_sleep_until(gk_mono_ns() + LOOK_NS), true));
+	return r;
+}
+
 static void reset_one(const struct smi_gpus *gpus, struct seat *seat)
 {
-	seat->answer = SMI_NVML(gpus, nvmlDeviceGetPciInfo_v3,
-				seat->gpu->handle, &seat->pci);
 	if (!seat->answer)
 		seat->answer = take_out(gpus, seat);
-	if (!seat->answer)
-		seat->answer =
-		    SMI_NVML(gpus, nvmlDeviceDiscoverGpus, &seat->pci);
-	if (!seat->answer)
+	if (seat->answer)
+		return;
+	seat->answer = find_again(gpus, seat);
+	seat->gone = seat->answer != NVML_SUCCESS;
+	if (!seat->gone)
 		printf("GPU %s was successfully reset.\n", seat->gpu->bus_id);
+}
+
+/* Reads all addresses before the first change. */
+static void take_seats(const struct smi_gpus *gpus, struct seat *seats)
+{
+	for (size_t i = 0; i < gpus->count; i++) {
+		seats[i].gpu = &gpus->at[i];
+		seats[i].answer = SMI_NVML(gpus, nvmlDeviceGetPciInfo_v3,
+					   gpus->at[i].handle, &seats[i].pci);
+	}
 }
 
 static void tell_users(unsigned count)
@@ -77,9 +114,16 @@ static bool tell_failures(const struct smi_gpus *gpus, const struct seat *seats)
 
 static int reset_each(const struct smi_gpus *gpus, struct seat *seats)
 {
+	take_seats(gpus, seats);
 	for (size_t i = 0; i < gpus->count; i++) {
-		seats[i].gpu = &gpus->at[i];
 		reset_one(gpus, &seats[i]);
+		if (seats[i].gone) {
+			printf("GPU %s was taken out of the driver, which does "
+			       "not find it again: %s\n",
+			       seats[i].gpu->bus_id,
+			       smi_error_text(gpus, seats[i].answer));
+			return smi_terminate(SMI_UNKNOWN);
+		}
 		if (seats[i].answer == NVML_ERROR_NOT_SUPPORTED) {
 			printf("Resetting GPU %s is not supported.\n",
 			       seats[i].gpu->bus_id);
@@ -99,12 +143,17 @@ int smi_reset(const struct smi *smi)
 {
 	struct smi_gpus gpus;
 	struct seat *seats;
+	sigset_t all, before;
 	int status = smi_gpus_open(smi->ids, &gpus);
 
 	if (status)
 		return status;
 	seats = calloc(gpus.count + 1, sizeof *seats);
+	/* A signal must not leave a GPU out of the driver. */
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
 	status = seats ? reset_each(&gpus, seats) : SMI_FAILED;
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	free(seats);
 	smi_gpus_close(&gpus);
 	return status;

@@ -150,6 +150,7 @@ static int follow(const struct table *t, const struct smi *smi)
 {
 	int64_t seconds = 1, count = 0;
 	struct smi_gpus gpus;
+	bool failed;
 	uint64_t next;
 	int status;
 
@@ -165,13 +166,14 @@ static int follow(const struct table *t, const struct smi *smi)
 	for (int64_t n = 1;; n++) {
 		for (size_t i = 0; i < gpus.count; i++)
 			print_gpu(t, &gpus, &gpus.at[i]);
-		if (fflush(stdout) || n == count)
+		failed = fflush(stdout) != 0;
+		if (failed || n == count)
 			break;
 		next += (uint64_t)seconds * GK_NS_PER_S;
 		gk_sleep_until(next);
 	}
 	smi_gpus_close(&gpus);
-	return SMI_OK;
+	return failed ? SMI_FAILED : SMI_OK;
 }
 
 int smi_encoder_sessions(const struct smi *smi)

@@ -312,7 +312,10 @@ static int set_each(const struct smi *smi, struct attempt *a,
 		if (a->outcome >= DENIED)
 			return smi_terminate(smi_status_of(a->answer));
 		if (a->outcome >= UNMATCHED)
-			status = warning_status(smi, a->answer);
+			status =
+			    warning_status(smi, a->outcome == UNSUPPORTED
+						    ? NVML_ERROR_NOT_SUPPORTED
+						    : a->answer);
 		changes->any |= a->outcome == DONE;
 		changes->forgotten[i] = a->outcome == DONE &&
 					a->setter->flags & FORGETS &&

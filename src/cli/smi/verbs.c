@@ -135,6 +135,19 @@ static bool takes_next(const struct smi_verb_option *option, const char *next)
 	return option->kind == SMI_MAY && next && *next != '-';
 }
 
+/* Whether a list names no number, or an option is not one of what is done. */
+static bool is_odd(const struct smi *smi)
+{
+	const char *const lists[] = {smi->gis, smi->cis, smi->link};
+
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+		if (lists[i] && !smi_is_numbers(lists[i]))
+			return true;
+	return (smi->profiles && !*smi->profiles) ||
+	       (smi->with_cis && smi->direct != smi_mig_create_gis) ||
+	       (smi->cis && smi->direct != smi_mig_destroy_cis);
+}
+
 int smi_parse_verb(struct smi *smi, const struct smi_verb *verb, char **words)
 {
 	int status = 0;
@@ -155,5 +168,7 @@ int smi_parse_verb(struct smi *smi, const struct smi_verb *verb, char **words)
 	smi->mode = SMI_DIRECT;
 	if (!smi->direct)
 		smi->direct = verb->run;
-	return status || smi->direct ? status : smi_refuse_arguments();
+	if (!status && (!smi->direct || is_odd(smi)))
+		return smi_refuse_arguments();
+	return status;
 }
