@@ -48,7 +48,7 @@ enum gk_with {
 	 * Process lists then contain only the data of the driver.
 	 */
 	GK_WITHOUT_PROC = 1024,
-	/* Read only the host's name and boot time. */
+	/* Read only the host's name and boot time; cpus is then 1. */
 	GK_WITHOUT_HOST = 2048,
 	/*
 	 * Read the lists of gk_detail: accounts, retired pages, clocks and

@@ -3,8 +3,12 @@
 #include "core/context.h"
 
 #include "base/err.h"
+#include "base/min.h"
 
 #include <stdlib.h>
+
+/* How often a waiting caller checks whether the sweep is held up. */
+#define LOOK_NS (5 * GK_NS_PER_MS)
 
 static unsigned tiers_wanted(const struct gk *gk)
 {
@@ -55,6 +59,24 @@ static uint64_t wait_until(const struct gk_worker *w, uint64_t now_ns,
 	return (since && since < now_ns ? since : now_ns) + timeout_ns;
 }
 
+/*
+ * Waits for a worker. Meanwhile no GPU that holds up the sweep delays those
+ * whose turn comes later. Returns whether the worker is idle.
+ */
+static bool await_worker(struct gk *gk, size_t i, uint64_t until_ns)
+{
+	for (;;) {
+		uint64_t look_ns = gk_mono_ns() + LOOK_NS;
+
+		if (gk_worker_wait(gk->workers[i], gk_min(look_ns, until_ns)))
+			return true;
+		if (look_ns >= until_ns)
+			return false;
+		for (size_t k = 0; k < i; k++)
+			gk_worker_check(gk->workers[k]);
+	}
+}
+
 /* Waits for a worker. Returns whether it has not answered in time. */
 static bool is_late_after(struct gk *gk, size_t i, uint64_t now_ns,
 			  uint64_t timeout_ns)
@@ -62,7 +84,7 @@ static bool is_late_after(struct gk *gk, size_t i, uint64_t now_ns,
 	struct gk_worker *w = gk->workers[i];
 
 	return gk_is_known_late(gk, i, timeout_ns) ||
-	       !gk_worker_wait(w, wait_until(w, now_ns, timeout_ns));
+	       !await_worker(gk, i, wait_until(w, now_ns, timeout_ns));
 }
 
 int gk_read_once(struct gk *gk, uint64_t timeout_ns, bool *late)
@@ -76,7 +98,8 @@ int gk_read_once(struct gk *gk, uint64_t timeout_ns, bool *late)
 		if (!gk_is_known_late(gk, i, timeout_ns))
 			r = gk_worker_ask(gk->workers[i], tiers_wanted(gk));
 	if (!r)
-		await_sweep(gk, now + 2 * GK_SWEEP_QUICK_NS);
+		await_sweep(gk,
+			    now + gk_min(2 * GK_SWEEP_QUICK_NS, timeout_ns));
 	/* Start with the last GPU, because a sweep reads it last. */
 	for (size_t i = gk->gpu_count; !r && i-- > 0;) {
 		bool is_late = is_late_after(gk, i, now, timeout_ns);

@@ -179,6 +179,46 @@ static bool is_next_frame_fresh(unsigned from)
 	return seen == GPUS - 1;
 }
 
+static void hang_outer_gpus(bool hang)
+{
+	SCRIPT(t.s->gpu[0].hang = t.s->gpu[GPUS - 1].hang = hang);
+}
+
+static void assert_inner_utils(unsigned from)
+{
+	for (unsigned i = 1; i < GPUS - 1; i++) {
+		assert_int_equal(t.snap->devices[i].health, GK_HEALTH_OK);
+		assert_value(t.snap->devices[i].m[GK_M_GPU_UTIL], from + i);
+	}
+	assert_int_equal(t.snap->devices[0].health, GK_HEALTH_STALE);
+	assert_int_equal(t.snap->devices[GPUS - 1].health, GK_HEALTH_STALE);
+}
+
+/* The caller waits for the last GPU, which hangs as well as the sweep. */
+static void two_hangs_hold_up_no_other_gpu(void **state)
+{
+	(void)state;
+	await_readers(0, 1);
+	hang_outer_gpus(true);
+	set_utils(70);
+	scripted_take();
+	assert_inner_utils(70);
+	hang_outer_gpus(false);
+}
+
+static void two_hangs_at_first_hold_up_no_other_gpu(void **state)
+{
+	(void)state;
+	for (unsigned from = 0; from < 30; from++) {
+		hang_outer_gpus(true);
+		set_utils(from);
+		open_and_take();
+		assert_inner_utils(from);
+		hang_outer_gpus(false);
+		await_readers(0, 1);
+	}
+}
+
 /* Threads on a busy host are late now and then, but not always. */
 static void a_hang_costs_the_others_no_frame(void **state)
 {
@@ -231,6 +271,8 @@ int main(void)
 	    T(a_hang_at_first_holds_up_no_other_gpu),
 	    T(a_gpu_that_takes_its_time_has_its_own),
 	    T(a_hang_holds_up_no_other_gpu),
+	    T(two_hangs_hold_up_no_other_gpu),
+	    T(two_hangs_at_first_hold_up_no_other_gpu),
 	    T(a_hang_costs_the_others_no_frame),
 	    T(it_is_left_behind_when_it_is_stuck),
 	};
