@@ -315,14 +315,17 @@ def extremes(seconds):
 
 
 def churn(seconds):
-    """Allocates and frees memory, and loads code, which may reserve all."""
+    """Allocates and frees memory, and loads and unloads code, which may reserve
+    all."""
     end = time.monotonic() + seconds
+    module = ctypes.c_void_p()
     while time.monotonic() < end:
-        must(load())
+        must(cuda.cuModuleLoadData(ctypes.byref(module), PTX))
         for size in (1, 3 << 20, 64 << 20):
             must(alloc(size))
         for _ in range(3):
             must(free())
+        must(cuda.cuModuleUnload(module))
 
 
 def story(device, number):
