@@ -16,13 +16,11 @@
 
 /*
  * How long a call waits for calls in progress if its memory does not fit. A
- * load of code may compile for minutes, and its process may be stopped. So
- * after LOAD_PATIENCE_NS the upper bounds of loads count as used. It is long
- * because a refusal may end a program, and because on a busy host a short load
- * takes seconds as well.
+ * load of code may compile for seconds, and its process may be stopped. So
+ * after LOAD_PATIENCE_NS the upper bounds of loads count as used.
  */
 #define PATIENCE_NS      (60 * GK_NS_PER_S)
-#define LOAD_PATIENCE_NS (5 * GK_NS_PER_S)
+#define LOAD_PATIENCE_NS (100 * GK_NS_PER_MS)
 #define NAP_NS           (50 * GK_NS_PER_US)
 #define NAP_MAX_NS       (2 * GK_NS_PER_MS)
 
