@@ -126,8 +126,8 @@ def without_a_difference(found):
 
 
 def test_every_row_has_a_difference(found, made_up):
-    """Who is whose child is read while processes come and go, so that both
-    packages may once find the same: then they are asked again."""
+    """Now and then both packages find the same for the parent of a process; why
+    is not known. Then they are asked again."""
     found = set(found)
     for _ in range(3):
         if without_a_difference(found):
