@@ -130,7 +130,9 @@ def test_gpus_are_chosen_by_index_bus_and_uuid(a100):
     assert a100.values("power.limit") == ["200.00", "250.50", "200.00"]
     assert a100("-i", "1", "-pl", "200") == (
         0, line.format(GPUS[1]) + DONE)
-    for none in ("3", "", "1,", ",1"):
+    for none in ("3", "", "1,", ",1", "-0", "+1", "0x1",
+                 "0x0000:0x07:0x00.0x0", "100000000:07:00.0", "07:00.0x",
+                 "0000:07:00"):
         assert a100("-pl", "210", "-i", none) == (6, "No devices were found\n")
     assert a100.values("power.limit") == ["200.00"] * 3
 
@@ -218,7 +220,13 @@ def test_a_wrong_value_stops(a100, args, status, line):
 @pytest.mark.parametrize("args", [
     ["-pm", "2"], ["-pm", "on"], ["-pl", "much"], ["-pl", ""], ["-ac", "715"],
     ["-lgc", "1,2,3"], ["-lgc", ""], ["-gtt", "-1"], ["-pm", "1", "-pl", "200"],
-    ["-pm", "1", "-q"], ["-r", "-pm", "1"], ["-r", "gently"], ["-pl", "60", "-sc", "2"], ["-rgc=1"]])
+    ["-pm", "1", "-q"], ["-r", "-pm", "1"], ["-r", "gently"],
+    ["-pl", "60", "-sc", "2"], ["-rgc=1"],
+    ["-pl", "0x12c"], ["-pl", "3e2"], ["-pl", "inf"], ["-pl", " 300"],
+    ["-pl", "+300"], ["-pl", "."], ["-pl", "300.5.5"], ["-pl", "1000000"],
+    ["-lgc", "0x384"], ["-lgc", "+900"], ["-lgc", "-0"], ["-ac", "0x1,2"],
+    ["-lgc", "0" * 40 + "900"], ["-gtt", "4294967296"], ["-gtt", "0x50"],
+    ["-pm", "0x1"], ["-pm", "-0"], ["-vm", "2"], ["-vm", ""]])
 def test_arguments_that_make_no_sense(a100, args):
     assert a100(*args) == (
         2, "Invalid combination of input arguments. Please run 'nvidia-smi "
@@ -302,6 +310,20 @@ def test_words_of_a_generation(machine, driver, args, line):
     assert smi(*args) == (0, line.format(gpu) + DONE)
 
 
+@pytest.mark.parametrize("args, line", [
+    (["--gom", "ALL_ON"],
+     'Unable to set GOM to "All On" for GPU {}: Not Supported\n'),
+    (["--gom", "low_dp"], 'Unable to set GOM to "Low Double Precision" for GPU '
+                          "{}: Not Supported\n"),
+    (["-vm", "VGPU"],
+     "Unable to set virtualization mode for GPU {}: Not Supported\n"),
+    (["-cc", "RESTORE_DEFAULT"],
+     "Setting CUDA clocks is not supported for GPU {}.\n"),
+])
+def test_words_of_the_tool_for_values(a100, args, line):
+    assert a100(*args) == (0, each(line + WARNING) + DONE)
+
+
 def test_a_reset_mends_what_a_reset_mends(machine):
     smi = Smi(machine("--gpus", "a100-sxm4-80gb:2"))
     assert smi("-pm", "0")[0] == 0
@@ -334,6 +356,11 @@ def test_a_target_temperature(machine):
     assert smi("-gtt", "20") == (
         2, "Provided target temperature 20 C is not a valid target temperature "
         f"which should be between 65 C and 93 C for GPU {gpu}\n" + STOPPED)
+    for odd in ("94", "4294967295", "2147483648"):
+        assert smi("-gtt", odd) == (
+            2, f"Provided target temperature {odd} C is not a valid target "
+            "temperature which should be between 65 C and 93 C for GPU "
+            f"{gpu}\n" + STOPPED)
     status, out = smi("-q", "-d", "TEMPERATURE")
     assert status == 0 and "GPU Target Temperature" in out
     assert ": 80 C\n" in out.split("GPU Target Temperature")[1]

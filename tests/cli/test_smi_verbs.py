@@ -175,6 +175,10 @@ def test_lines_of_other_subcommands(smi, args, status, out):
     (["drain", "-q"], 2), (["drain", "-p", BUS, "-m", "2"], 2),
     (["drain", "-p", BUS], 2),
     (["drain", "-p", "0", "-q"], 2), (["encodersessions", "-c", "0"], 2),
+    (["drain", "-p", "0x0:0f:00.0", "-q"], 2),
+    (["drain", "-p", "100000000:0f:00.0", "-q"], 2),
+    (["encodersessions", "-c", "-0"], 2), (["encodersessions", "-d", "+1"], 2),
+    (["mig", "-cgi", "0" * 64 + "9"], 2), (["dmon", "-c", "-0"], 2),
     (["conf-compute"], 2), (["conf-compute", "-srs", "2"], 2)])
 def test_wrong_usage(smi, args, status):
     assert smi(*args)[0] == status

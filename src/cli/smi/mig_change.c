@@ -77,7 +77,7 @@ static nvmlReturn_t find_gis(const struct smi *smi, const struct smi_gpus *gpus,
 
 /* A word of a list: a profile's id or name, and where it shall start. */
 struct wish {
-	char word[64];
+	char word[SMI_PROFILE_WORD];
 	int start; /* -1: anywhere */
 };
 
@@ -86,7 +86,7 @@ static bool next_wish(const char **list, struct wish *ret_wish)
 {
 	size_t len = strcspn(*list, ",");
 	char *colon;
-	int64_t start = -1;
+	uint64_t start;
 
 	if (!**list)
 		return false;
@@ -94,22 +94,22 @@ static bool next_wish(const char **list, struct wish *ret_wish)
 		 *list);
 	*list += len + ((*list)[len] == ',');
 	colon = strchr(ret_wish->word, ':');
-	if (colon && !gk_parse_int(colon + 1, &start) && start >= 0 &&
-	    start < SMI_PLACES_MAX)
+	ret_wish->start = -1;
+	/* No profile has a name with a colon. */
+	if (colon && smi_parse_number(colon + 1, SMI_PLACES_MAX - 1, &start)) {
 		*colon = '\0';
-	else
-		start = -1; /* no profile has this name */
-	ret_wish->start = (int)start;
+		ret_wish->start = (int)start;
+	}
 	return true;
 }
 
 static const struct smi_profile *
 find_profile(const struct smi_profiles *profiles, const char *word)
 {
-	int64_t id = -1;
+	uint64_t id;
 
-	if (gk_parse_int(word, &id))
-		id = -1;
+	if (!smi_parse_number(word, UINT32_MAX, &id))
+		id = UINT64_MAX;
 	for (size_t i = 0; i < profiles->count; i++)
 		if (profiles->at[i].id == id ||
 		    !strcasecmp(profiles->at[i].name, word))

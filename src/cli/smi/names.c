@@ -4,7 +4,7 @@
 #include "base/str.h"
 
 #include <ctype.h>
-#include <stdio.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,26 +18,51 @@ bool smi_is_option(const char *word, const char *name, const char **ret_arg)
 	return !word[len] || word[len] == '=';
 }
 
+bool smi_parse_number(const char *text, uint64_t max, uint64_t *ret_number)
+{
+	int64_t number;
+
+	/* A sign is no part of a number here, not even in -0. */
+	if (!isdigit((unsigned char)*text) || gk_parse_int(text, &number) ||
+	    (uint64_t)number > max)
+		return false;
+	*ret_number = (uint64_t)number;
+	return true;
+}
+
+/* Takes up to eight hexadecimal digits off a text. */
+static bool take_hex(const char **text, unsigned *ret_number)
+{
+	size_t len = strspn(*text, "0123456789abcdefABCDEF");
+
+	if (!len || len > 8)
+		return false;
+	*ret_number = (unsigned)strtoul(*text, NULL, 16);
+	*text += len;
+	return true;
+}
+
+/* sscanf() would take signs, 0x, blanks, and numbers that are too large. */
 bool smi_parse_bus_id(const char *text, unsigned ret[4])
 {
-	int end = 0;
+	static const char separators[] = "::.";
+	const char *colon = strchr(text, ':');
+	size_t at = colon && strchr(colon + 1, ':') ? 0 : 1;
 
-	if (sscanf(text, "%x:%x:%x.%x%n", &ret[0], &ret[1], &ret[2], &ret[3],
-		   &end) == 4)
-		return !text[end];
 	ret[0] = 0;
-	return sscanf(text, "%x:%x.%x%n", &ret[1], &ret[2], &ret[3], &end) ==
-		   3 &&
-	       !text[end];
+	for (; take_hex(&text, &ret[at]); text++, at++)
+		if (at == 3 || *text != separators[at])
+			return at == 3 && !*text;
+	return false;
 }
 
 bool smi_is_named_by(unsigned index, const char *uuid, const char *bus_id,
 		     const char *id)
 {
 	unsigned asked[4], has[4];
-	int64_t number;
+	uint64_t number;
 
-	if (!gk_parse_int(id, &number))
+	if (smi_parse_number(id, UINT_MAX, &number))
 		return number == index;
 	/* Who has no UUID is not named by an empty word. */
 	if (*id && !strcasecmp(id, uuid))

@@ -4,9 +4,13 @@
 #define GK_CLI_SMI_NAMES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Whether a word is the option, alone or followed by =value. */
 bool smi_is_option(const char *word, const char *name, const char **ret_arg);
+
+/* Parses decimal digits, and nothing else, up to a number. */
+bool smi_parse_number(const char *text, uint64_t max, uint64_t *ret_number);
 
 /*
  * Parses 00000000:83:00.0, or the shorter 0000:83:00.0 and 83:00.0: domain,

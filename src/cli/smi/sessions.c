@@ -148,28 +148,29 @@ static void print_gpu(const struct table *t, const struct smi_gpus *gpus,
 
 static int follow(const struct table *t, const struct smi *smi)
 {
-	int64_t seconds = 1, count = 0;
+	uint64_t seconds = 1, count = 0;
 	struct smi_gpus gpus;
 	bool failed;
 	uint64_t next;
 	int status;
 
-	if ((smi->delay && (gk_parse_int(smi->delay, &seconds) || seconds < 1 ||
-			    seconds > 86400)) ||
-	    (smi->repeats && (gk_parse_int(smi->repeats, &count) || count < 1)))
+	if ((smi->delay &&
+	     (!smi_parse_number(smi->delay, 86400, &seconds) || !seconds)) ||
+	    (smi->repeats &&
+	     (!smi_parse_number(smi->repeats, INT64_MAX, &count) || !count)))
 		return smi_refuse_arguments();
 	status = smi_gpus_open(smi->ids, &gpus);
 	if (status)
 		return status;
 	print_titles(t);
 	next = gk_mono_ns();
-	for (int64_t n = 1;; n++) {
+	for (uint64_t n = 1;; n++) {
 		for (size_t i = 0; i < gpus.count; i++)
 			print_gpu(t, &gpus, &gpus.at[i]);
 		failed = fflush(stdout) != 0;
 		if (failed || n == count)
 			break;
-		next += (uint64_t)seconds * GK_NS_PER_S;
+		next += seconds * GK_NS_PER_S;
 		gk_sleep_until(next);
 	}
 	smi_gpus_close(&gpus);

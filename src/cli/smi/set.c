@@ -83,12 +83,13 @@ static int find_word(const char *list, const char *word)
 {
 	size_t len = strlen(word);
 
-	for (int i = 0; *list; i++) {
-		size_t n = strcspn(list, ",");
+	for (int i = 0; *list;) {
+		size_t n = strcspn(list, ",/");
 
 		if (n == len && !strncasecmp(list, word, n))
 			return i;
-		list += n + (list[n] == ',');
+		i += list[n] == ',';
+		list += n + (list[n] != '\0');
 	}
 	return -1;
 }
@@ -97,15 +98,15 @@ static bool copy_word(const char *list, int number, char ret_word[32])
 {
 	for (; number > 0 && *list; number--)
 		list += strcspn(list, ",") + (strchr(list, ',') != NULL);
-	snprintf(ret_word, 32, "%.*s", (int)strcspn(list, ","), list);
+	snprintf(ret_word, 32, "%.*s", (int)strcspn(list, ",/"), list);
 	return *ret_word;
 }
 
 static bool parse_unsigned(const char *text, unsigned *ret_value)
 {
-	int64_t v;
+	uint64_t v;
 
-	if (gk_parse_int(text, &v) || v < 0 || v > UINT32_MAX)
+	if (!smi_parse_number(text, UINT32_MAX, &v))
 		return false;
 	*ret_value = (unsigned)v;
 	return true;
@@ -125,8 +126,10 @@ static bool parse_choice(const char *list, const char *arg,
 
 static bool parse_number(const char *arg, struct smi_setting *s)
 {
-	snprintf(s->word[0], sizeof s->word[0], "%s", arg);
-	return parse_unsigned(arg, &s->a);
+	if (!parse_unsigned(arg, &s->a))
+		return false;
+	snprintf(s->word[0], sizeof s->word[0], "%u", s->a);
+	return true;
 }
 
 /* Clocks can be words; the driver knows them as numbers. */
@@ -147,7 +150,7 @@ static bool parse_clocks(const char *arg, bool one, struct smi_setting *s)
 	const char *comma = strchr(arg, ',');
 	size_t len = comma ? (size_t)(comma - arg) : strlen(arg);
 
-	if (!comma && !one)
+	if ((!comma && !one) || strlen(arg) >= sizeof s->word[0])
 		return false;
 	snprintf(s->word[0], sizeof s->word[0], "%.*s", (int)len, arg);
 	snprintf(s->word[1], sizeof s->word[1], "%s", comma ? comma + 1 : arg);
@@ -157,10 +160,14 @@ static bool parse_clocks(const char *arg, bool one, struct smi_setting *s)
 
 static bool parse_watts(const char *arg, struct smi_setting *s)
 {
-	char *end;
-	double watts = strtod(arg, &end);
+	size_t whole = strspn(arg, "0123456789");
+	size_t rest =
+	    arg[whole] == '.' ? strspn(arg + whole + 1, "0123456789") : 0;
+	double watts = strtod(arg, NULL);
 
-	if (end == arg || *end || !(watts >= 0 && watts < 1e6))
+	/* strtod() would also accept 0x12c, 3e2 and "inf". */
+	if (!(whole + rest) || arg[whole + rest + (arg[whole] == '.')] ||
+	    watts >= 1e6)
 		return false;
 	s->a = (unsigned)(watts * 1000 + 0.5);
 	snprintf(s->word[0], sizeof s->word[0], "%.2f", watts);

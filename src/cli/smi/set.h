@@ -32,7 +32,8 @@ enum smi_setting_kind {
 struct smi_setter {
 	const char *brief, *full;
 	enum smi_setting_kind kind;
-	const char *choices; /* of SMI_CHOICE, from 0 on, by commas */
+	const char *choices; /* of SMI_CHOICE, from 0 on, by commas; the first
+			      * of words with / between them is printed */
 	smi_getter *now;     /* NULL: it is always set */
 	smi_set_function *set;
 	const char *name; /* what it does, such as "set ECC mode" */

@@ -238,18 +238,20 @@ SETTER_CALL(set_target)
 	    NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_MIN,
 	    NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_MAX,
 	};
+	unsigned degrees[COUNT(of)];
 	int wanted = (int)s->a;
 
 	for (size_t i = 0; i < COUNT(of); i++) {
-		unsigned degrees;
 		nvmlReturn_t r =
 		    SMI_NVML(gpus, nvmlDeviceGetTemperatureThreshold,
-			     gpu->handle, of[i], &degrees);
+			     gpu->handle, of[i], &degrees[i]);
 
 		if (r)
 			return r;
-		snprintf(s->word[i + 1], sizeof s->word[0], "%u", degrees);
+		snprintf(s->word[i + 1], sizeof s->word[0], "%u", degrees[i]);
 	}
+	if (s->a < degrees[1] || s->a > degrees[2])
+		return NVML_ERROR_INVALID_ARGUMENT;
 	return SMI_NVML(gpus, nvmlDeviceSetTemperatureThreshold, gpu->handle,
 			of[0], &wanted);
 }

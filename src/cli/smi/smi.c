@@ -29,11 +29,11 @@ static int take_file(struct smi *smi, const char *arg)
 /* Parses a period: a whole number of units, at least one. */
 static int parse_period(struct smi *smi, const char *arg, uint64_t unit)
 {
-	int64_t value;
+	uint64_t value;
 
-	if (gk_parse_int(arg, &value) || value < 1 || value > 86400000)
+	if (!smi_parse_number(arg, 86400000, &value) || !value)
 		return smi_refuse_arguments();
-	smi->period_ns = (uint64_t)value * unit;
+	smi->period_ns = value * unit;
 	return 0;
 }
 
@@ -50,11 +50,8 @@ static int take_loop_ms(struct smi *smi, const char *arg)
 
 static int take_count(struct smi *smi, const char *arg)
 {
-	int64_t value;
-
-	if (gk_parse_int(arg, &value) || value < 1)
+	if (!smi_parse_number(arg, INT64_MAX, &smi->count) || !smi->count)
 		return smi_refuse_arguments();
-	smi->count = (uint64_t)value;
 	return 0;
 }
 

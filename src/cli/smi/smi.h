@@ -37,7 +37,7 @@ enum smi_mode {
 	SMI_DIRECT,
 };
 
-enum { SMI_SET_WORDS = 4 };
+enum { SMI_SET_WORDS = 4, SMI_PROFILE_WORD = 64 };
 
 /* A setting, and the words with which it is reported. */
 struct smi_setting {

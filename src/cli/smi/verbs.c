@@ -135,6 +135,17 @@ static bool takes_next(const struct smi_verb_option *option, const char *next)
 	return option->kind == SMI_MAY && next && *next != '-';
 }
 
+/* Whether a list of profiles has words that are none. */
+static bool is_odd_list(const char *list)
+{
+	for (size_t len; *list; list += len + (list[len] == ',')) {
+		len = strcspn(list, ",");
+		if (len >= SMI_PROFILE_WORD)
+			return true;
+	}
+	return false;
+}
+
 /* Whether a list names no number, or an option is not one of what is done. */
 static bool is_odd(const struct smi *smi)
 {
@@ -143,7 +154,8 @@ static bool is_odd(const struct smi *smi)
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
 		if (lists[i] && !smi_is_numbers(lists[i]))
 			return true;
-	return (smi->profiles && !*smi->profiles) ||
+	return (smi->profiles &&
+		(!*smi->profiles || is_odd_list(smi->profiles))) ||
 	       (smi->with_cis && smi->direct != smi_mig_create_gis) ||
 	       (smi->cis && smi->direct != smi_mig_destroy_cis);
 }
