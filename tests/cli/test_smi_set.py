@@ -220,6 +220,10 @@ def test_a_wrong_value_stops(a100, args, status, line):
 @pytest.mark.parametrize("args", [
     ["-pm", "2"], ["-pm", "on"], ["-pl", "much"], ["-pl", ""], ["-ac", "715"],
     ["-lgc", "1,2,3"], ["-lgc", ""], ["-gtt", "-1"], ["-pm", "1", "-pl", "200"],
+    ["-sc", "1"], ["-sc", "0"], ["-sc", "1", "-pm", "1"], ["-q", "-sc", "1"],
+    ["-pl", "200", "-l", "1"], ["-pl", "200", "-l"], ["-r", "-lms", "9"],
+    ["-pl", "200", "-lms", "500"], ["-f", "/nowhere/x", "-pm", "1"],
+    ["-B", "-f", "/nowhere/x"], ["-rgc", "-l", "5"],
     ["-pm", "1", "-q"], ["-r", "-pm", "1"], ["-r", "gently"],
     ["-pl", "60", "-sc", "2"], ["-rgc=1"],
     ["-pl", "0x12c"], ["-pl", "3e2"], ["-pl", "inf"], ["-pl", " 300"],
@@ -295,6 +299,21 @@ def test_a_board_that_cannot(machine, args, line):
     gpu = smi.values("pci.bus_id")[0]
     assert smi(*args) == (0, line.format(gpu) + WARNING + DONE)
     assert smi(*args, "-eow") == (3, line.format(gpu) + WARNING + DONE)
+
+
+def test_a_limit_of_the_module_that_is_out_of_range(a100):
+    """No made-up board has such limits, so the driver's answer is forced."""
+    call = "nvmlDeviceSetPowerManagementLimit_v2"
+    fail = a100.one.ctl("fail", f"{call}=NVML_ERROR_INVALID_ARGUMENT")
+    assert fail.returncode == 0
+    try:
+        for scope in ("1", "total_module"):
+            assert a100("-pl", "90", "-sc", scope) == (
+                2, "Provided power limit 90.00 W is not a valid power limit "
+                "which should be between N/A W and N/A W for GPU "
+                f"{GPUS[0]}\n" + STOPPED)
+    finally:
+        assert a100.one.ctl("clear", call).returncode == 0
 
 
 @pytest.mark.parametrize("driver, args, line", [

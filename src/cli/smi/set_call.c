@@ -191,16 +191,34 @@ static void write_watts(char word[32], unsigned mw)
 	snprintf(word, 32, "%u.%02u", mw / 1000, mw % 1000 / 10);
 }
 
-/* The driver tells no former limit of a module. */
+/* Writes a limit of the GPU's module, or N/A. */
+static void write_module_limit(const struct smi_gpus *gpus,
+			       const struct smi_gpu *gpu, unsigned field,
+			       char word[32])
+{
+	nvmlFieldValue_t f = {.fieldId = field,
+			      .scopeId = NVML_POWER_SCOPE_MODULE};
+
+	if (SMI_NVML(gpus, nvmlDeviceGetFieldValues, gpu->handle, 1, &f) ||
+	    f.nvmlReturn)
+		snprintf(word, 32, "N/A");
+	else
+		write_watts(word, f.value.uiVal);
+}
+
 static nvmlReturn_t set_module_power(const struct smi_gpus *gpus,
 				     const struct smi_gpu *gpu,
 				     struct smi_setting *s)
 {
+	static const unsigned fields[] = {NVML_FI_DEV_POWER_CURRENT_LIMIT,
+					  NVML_FI_DEV_POWER_MIN_LIMIT,
+					  NVML_FI_DEV_POWER_MAX_LIMIT};
 	nvmlPowerValue_v2_t power = {.version = nvmlPowerValue_v2,
 				     .powerScope = NVML_POWER_SCOPE_MODULE,
 				     .powerValueMw = s->a};
 
-	snprintf(s->word[1], sizeof s->word[1], "N/A");
+	for (size_t i = 0; i < COUNT(fields); i++)
+		write_module_limit(gpus, gpu, fields[i], s->word[i + 1]);
 	return SMI_NVML(gpus, nvmlDeviceSetPowerManagementLimit_v2, gpu->handle,
 			&power);
 }

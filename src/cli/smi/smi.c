@@ -159,9 +159,12 @@ static int take_eow(struct smi *smi, const char *arg)
 
 static int take_scope(struct smi *smi, const char *arg)
 {
-	if (strcmp(arg, "0") != 0 && strcmp(arg, "1") != 0)
+	bool module = !strcmp(arg, "1") || !strcasecmp(arg, "TOTAL_MODULE");
+
+	if (!module && strcmp(arg, "0") != 0 && strcasecmp(arg, "GPU") != 0)
 		return smi_refuse_arguments();
-	smi->setting.scope = *arg == '1';
+	smi->scoped = true;
+	smi->setting.scope = module;
 	return 0;
 }
 
@@ -408,11 +411,21 @@ static int parse_direct(struct smi *smi, const struct smi_verb *verb,
 	return 0;
 }
 
+/* Whether a change has options that belong to a query, or the reverse. */
+static bool mixes_changes(const struct smi *smi)
+{
+	return (smi->mode == SMI_DIRECT && (smi->file || smi->period_ns)) ||
+	       (smi->scoped &&
+		!(smi->setter && smi->setter->set == smi_set_power));
+}
+
 /* Rejects options that exclude each other. */
 static int check_smi_options(const struct smi *smi)
 {
 	bool log = smi->mode == SMI_LOG;
 
+	if (mixes_changes(smi))
+		return smi_refuse_arguments();
 	if ((smi->xml || smi->sections || smi->units_log) && !log)
 		return smi_refuse_arguments();
 	if (smi->xml + (smi->sections != 0) + smi->units_log > 1)

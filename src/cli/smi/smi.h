@@ -68,6 +68,7 @@ struct smi {
 	/* of other subcommands */
 	const char *link, *pci_id, *value, *delay, *repeats;
 	const struct feature *feature;
+	bool scoped;        /* -sc */
 	bool pci_only;      /* topo -mp */
 	bool eow;           /* -eow: a warning is an error */
 	const char *ids;    /* argument of -i; NULL: all GPUs */
