@@ -316,6 +316,37 @@ def test_a_limit_of_the_module_that_is_out_of_range(a100):
         assert a100.one.ctl("clear", call).returncode == 0
 
 
+@pytest.mark.parametrize("args, line", [
+    (["-lmc", "100,900"],
+     "Setting locked Memory clocks is not supported for GPU {}.\n"),
+    (["-rmc"], "Resetting locked Memory clocks is not supported for GPU {}.\n"),
+    (["-ac", "8533,1000"],
+     "Setting applications clocks is not supported for GPU {}.\n"),
+    (["-rac"], "Resetting applications clocks is not supported for GPU {}.\n"),
+    (["-pl", "50"], "Changing power management limit is not supported in "
+                    "current scope for GPU: {}.\n"),
+])
+def test_a_board_with_the_memory_of_its_host(machine, args, line):
+    smi = Smi(machine("--gpus", "gb10", "--driver", "580"))
+    gpu = smi.values("pci.bus_id")[0]
+    assert smi(*args) == (0, line.format(gpu) + WARNING + DONE)
+
+
+def test_a_driver_that_refuses_clocks_a_board_lacks_as_invalid(a100):
+    answers = ["nvmlDeviceGetMaxClockInfo=NVML_ERROR_NOT_SUPPORTED",
+               "nvmlDeviceSetMemoryLockedClocks=NVML_ERROR_INVALID_ARGUMENT",
+               "nvmlDeviceSetApplicationsClocks=NVML_ERROR_INVALID_ARGUMENT"]
+    assert a100.one.ctl("fail", *answers).returncode == 0
+    try:
+        for option, what in (("-lmc", "locked Memory"), ("-ac", "applications")):
+            assert a100(option, "1593,1200", "-i", "0") == (
+                0, f"Setting {what} clocks is not supported for GPU "
+                f"{GPUS[0]}.\n" + WARNING + DONE)
+    finally:
+        for answer in answers:
+            assert a100.one.ctl("clear", answer.split("=")[0]).returncode == 0
+
+
 @pytest.mark.parametrize("driver, args, line", [
     ("535", ["-pm", "1"], "Enabled persistence mode for GPU {}.\n"),
     ("580", ["-pm", "1"], "Enabled Legacy persistence mode for GPU {}.\n"),

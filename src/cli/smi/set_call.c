@@ -113,6 +113,16 @@ static bool is_symbol(unsigned mhz)
 	       mhz == NVML_CLOCK_LIMIT_ID_UNLIMITED;
 }
 
+/* A board without a clock refuses values as invalid, but has none to set. */
+static bool has_clock(const struct smi_gpus *gpus, const struct smi_gpu *gpu,
+		      nvmlClockType_t type)
+{
+	unsigned max;
+
+	return SMI_NVML(gpus, nvmlDeviceGetMaxClockInfo, gpu->handle, type,
+			&max) != NVML_ERROR_NOT_SUPPORTED;
+}
+
 /* A clock above the highest one means the highest one. */
 static void cut_clock(const struct smi_gpus *gpus, const struct smi_gpu *gpu,
 		      nvmlClockType_t type, struct smi_setting *s)
@@ -142,6 +152,8 @@ SETTER_CALL(reset_gpu_clocks)
 
 SETTER_CALL(set_memory_clocks)
 {
+	if (!has_clock(gpus, gpu, NVML_CLOCK_MEM))
+		return NVML_ERROR_NOT_SUPPORTED;
 	cut_clock(gpus, gpu, NVML_CLOCK_MEM, s);
 	return SMI_NVML(gpus, nvmlDeviceSetMemoryLockedClocks, gpu->handle,
 			s->a, s->b);
@@ -154,9 +166,12 @@ SETTER_CALL(reset_memory_clocks)
 
 SETTER_CALL(set_app_clocks)
 {
-	nvmlReturn_t r = SMI_NVML(gpus, nvmlDeviceSetApplicationsClocks,
-				  gpu->handle, s->a, s->b);
+	nvmlReturn_t r;
 
+	if (!has_clock(gpus, gpu, NVML_CLOCK_MEM))
+		return NVML_ERROR_NOT_SUPPORTED;
+	r = SMI_NVML(gpus, nvmlDeviceSetApplicationsClocks, gpu->handle, s->a,
+		     s->b);
 	return r == NVML_ERROR_INVALID_ARGUMENT ? NVML_ERROR_FREQ_NOT_SUPPORTED
 						: r;
 }

@@ -77,12 +77,19 @@ nvmlReturn_t nvmlDeviceResetGpuLockedClocks(nvmlDevice_t device)
 	return set_both(&c, sm_lock, GKF_UNSET, GKF_UNSET);
 }
 
+/* A board that uses the host's memory has no memory clock of its own. */
+static bool locks_memory(const struct call *c)
+{
+	return c->board->profile.compute_major >= 8 &&
+	       c->board->profile.own_memory;
+}
+
 nvmlReturn_t nvmlDeviceSetMemoryLockedClocks(nvmlDevice_t device,
 					     unsigned int minMemClockMHz,
 					     unsigned int maxMemClockMHz)
 {
 	ENTER_DEVICE(nvmlDeviceSetMemoryLockedClocks, device, true);
-	if (c.board->profile.compute_major < 8)
+	if (!locks_memory(&c))
 		return NVML_ERROR_NOT_SUPPORTED;
 	if (minMemClockMHz > maxMemClockMHz ||
 	    maxMemClockMHz < c.board->profile.mem_clock_idle_mhz ||
@@ -97,7 +104,7 @@ nvmlReturn_t nvmlDeviceSetMemoryLockedClocks(nvmlDevice_t device,
 nvmlReturn_t nvmlDeviceResetMemoryLockedClocks(nvmlDevice_t device)
 {
 	ENTER_DEVICE(nvmlDeviceResetMemoryLockedClocks, device, true);
-	if (c.board->profile.compute_major < 8)
+	if (!locks_memory(&c))
 		return NVML_ERROR_NOT_SUPPORTED;
 	return set_both(&c, mem_lock, GKF_UNSET, GKF_UNSET);
 }
@@ -161,6 +168,8 @@ static nvmlReturn_t app_permit(const struct call *c)
 
 	if (clock_apps_are_gone())
 		return NVML_ERROR_DEPRECATED;
+	if (!c->board->profile.own_memory)
+		return NVML_ERROR_NOT_SUPPORTED;
 	if (read_device_value(c, GKF_V_OPEN_APP_CLOCKS, &open) && open)
 		return NVML_SUCCESS;
 	return front_permit(c);
