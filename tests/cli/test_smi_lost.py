@@ -42,6 +42,7 @@ def test_forms_of_each_generation(machine, driver, where, stops):
     assert smi(*CSV, "-i", "0,2") == (0, ROWS[0] + ROWS[2])
     if stops:
         for args in ([], CSV, ["-q"], ["-q", "-x"], ["-pl", "200"],
+                     ["-pl", "200", "-i", "0,1"],
                      [*CSV, "-i", "1"], ["dmon", "-c", "1"]):
             assert smi(*args) == (stops, line), args
         return
@@ -62,6 +63,14 @@ def test_forms_of_each_generation(machine, driver, where, stops):
         "    Compute Mode                                       : Default\n\n" +
         line + "GPU 00000000:17:00.0\n"
         "    Compute Mode                                       : Default\n\n")
+    only = "Power limit for GPU 00000000:07:00.0 was set to {} W from {} W.\n"
+    for at, ids in enumerate(["0,1", "1,0", "0000:0F:00.0,00000000:07:00.0"]):
+        assert smi("-pl", str(300 + at), "-i", ids) == (
+            0, line + only.format(f"{300 + at}.00", "400.00" if at == 0 else
+                                  f"{299 + at}.00") + "All done.\n")
+    assert smi("-pl", "400", "-i", "0")[0] == 0
+    assert smi("-pl", "300", "-i", "1") == (6, line + "No devices were found\n")
+    assert smi("-pl", "300", "-i", "0,1,7") == (6, "No devices were found\n")
     assert smi("-pl", "200") == (
         0, line + "".join(
             f"Power limit for GPU {gpu} was set to 200.00 W from 400.00 W.\n"
@@ -149,3 +158,27 @@ def test_a_gpu_that_comes_back(machine):
     assert smi(*CSV)[1].startswith("Unable to determine")
     assert smi.one.ctl("clear", "1").returncode == 0
     assert len(smi(*CSV)[1].splitlines()) == 3
+
+
+def test_the_search_for_an_address_does_not_wait_for_a_gpu_that_hangs(machine):
+    """GPU 0 has a lower address than the lost one, so it is asked first."""
+    smi = start(machine)
+    assert smi.one.ctl("fail", "0", "hang").returncode == 0
+    try:
+        line = ("Unable to determine the device handle for GPU1: N/A: "
+                f"{LOST}\n")
+        for args, out in (
+                (["-pl", "300", "-i", "1,2"],
+                 "Power limit for GPU 00000000:17:00.0 was set to 300.00 W "
+                 "from 400.00 W.\nAll done.\n"),
+                ([*CSV, "-i", "1,2"], ROWS[2])):
+            assert smi(*args) == (0, line + out)
+        for gpu, state in (("0", "clear"), ("2", "fail")):
+            assert smi.one.ctl(state, gpu, "hang").returncode == 0
+        line = line.replace("N/A", "0000:0F:00.0")
+        assert smi("-L")[1].splitlines()[1].endswith(f"gpu 0000:0F:00.0: {LOST}")
+        assert smi("-pl", "310", "-i", "0,1") == (
+            0, line + "Power limit for GPU 00000000:07:00.0 was set to 310.00 W "
+            "from 400.00 W.\nAll done.\n")
+    finally:
+        smi.one.ctl("clear", "all", "hang")

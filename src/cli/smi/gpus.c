@@ -36,15 +36,12 @@ static void read_identity(const struct smi_gpus *gpus, struct smi_gpu *gpu)
 }
 
 /* Prints the lines of lost GPUs. Returns an exit status. */
-static int tell_lost(const struct smi_gpus *gpus, struct smi_lost_gpus *lost,
-		     const char *ids)
+static int tell_lost(const struct smi_gpus *gpus,
+		     const struct smi_lost_gpus *lost)
 {
 	char line[SMI_LOST_LINE];
-	int status;
+	int status = smi_lost_status(gpus->major, lost);
 
-	smi_lost_find(gpus->nvml, lost);
-	smi_lost_choose(lost, ids);
-	status = smi_lost_status(gpus->major, lost);
 	for (size_t i = 0; i < (status ? 1 : lost->count); i++) {
 		smi_lost_line(gpus->major, &lost->at[i], false, line);
 		puts(line);
@@ -52,36 +49,45 @@ static int tell_lost(const struct smi_gpus *gpus, struct smi_lost_gpus *lost,
 	return status;
 }
 
-/* Appends each GPU that has a handle. Returns an exit status. */
-static int find_all(struct smi_gpus *gpus, const char *ids)
+/* GPUs that indices leave out are not asked: one of them may hang. */
+static bool may_be_named(const char *ids, unsigned index)
 {
-	struct smi_lost_gpus lost = {.count = 0};
+	return !ids || !smi_is_numbers(ids) || smi_names(ids, index, "", "");
+}
 
+/* Sorts the GPUs into those that have a handle and those that are lost. */
+static void find_all(struct smi_gpus *gpus, const char *ids,
+		     struct smi_lost_gpus *ret_lost)
+{
+	ret_lost->count = 0;
 	for (unsigned i = 0; i < gpus->all; i++) {
 		struct smi_gpu *gpu = &gpus->at[gpus->count];
 		nvmlReturn_t r;
 
+		if (!may_be_named(ids, i))
+			continue;
 		*gpu = (struct smi_gpu){.index = i};
 		r = SMI_NVML(gpus, nvmlDeviceGetHandleByIndex_v2, i,
 			     &gpu->handle);
 		if (r) {
-			smi_lost_add(&lost, i, r, "");
+			smi_lost_add(ret_lost, i, r, "");
 		} else {
 			read_identity(gpus, gpu);
 			gpus->count++;
 		}
 	}
-	return tell_lost(gpus, &lost, ids);
+	smi_lost_find(gpus->nvml, ret_lost);
 }
 
-/* Whether each id names a GPU. */
-static bool all_exist(const struct smi_gpus *gpus, const char *ids)
+/* Whether each id names a GPU, be it lost or not. */
+static bool all_exist(const struct smi_gpus *gpus,
+		      const struct smi_lost_gpus *lost, const char *ids)
 {
 	char *copy = strdup(ids), *at = copy, *id;
 	bool exist = copy != NULL;
 
 	while (exist && (id = strsep(&at, ","))) {
-		exist = false;
+		exist = smi_lost_is_named(lost, id);
 		for (size_t i = 0; i < gpus->count; i++)
 			exist |=
 			    smi_is_named_by(gpus->at[i].index, gpus->at[i].uuid,
@@ -104,15 +110,17 @@ static void keep_chosen(struct smi_gpus *gpus, const char *ids)
 
 static int choose(struct smi_gpus *gpus, const char *ids)
 {
-	int status = find_all(gpus, ids);
+	struct smi_lost_gpus lost;
+	int status;
 
-	if (status)
-		return status;
-	if (!gpus->count || (ids && !all_exist(gpus, ids)))
+	find_all(gpus, ids, &lost);
+	if (ids && !all_exist(gpus, &lost, ids))
 		return smi_none_found();
+	smi_lost_choose(&lost, ids);
 	if (ids)
 		keep_chosen(gpus, ids);
-	return SMI_OK;
+	status = tell_lost(gpus, &lost);
+	return status || gpus->count ? status : smi_none_found();
 }
 
 int smi_driver_open(struct smi_gpus *ret_gpus)

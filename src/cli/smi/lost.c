@@ -2,7 +2,10 @@
 /* lost.c - finds the addresses of lost GPUs, and words the lines about them. */
 #include "cli/smi/lost.h"
 #include "base/array.h"
+#include "base/assert.h"
+#include "base/clock.h"
 #include "cli/smi/gpus.h"
+#include "core/driver/thread.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,6 +96,15 @@ bool smi_is_lost(const struct smi_lost_gpus *lost, unsigned index)
 	return false;
 }
 
+bool smi_lost_is_named(const struct smi_lost_gpus *lost, const char *id)
+{
+	for (size_t i = 0; i < lost->count; i++)
+		if (smi_is_named_by(lost->at[i].index, "", lost->at[i].bus_id,
+				    id))
+			return true;
+	return false;
+}
+
 void smi_lost_choose(struct smi_lost_gpus *lost, const char *ids)
 {
 	size_t kept = 0;
@@ -116,15 +128,12 @@ static bool may_be_lost(const struct gk_device *d)
 void smi_lost_look(struct gk_nvml *nvml, const struct gk_snapshot *snap,
 		   struct smi_lost_gpus *ret_lost)
 {
-	bool late = false;
-
 	ret_lost->count = 0;
 	for (size_t i = 0; i < snap->device_count; i++) {
 		const struct gk_device *d = &snap->devices[i];
 		nvmlDevice_t handle;
 		nvmlReturn_t r;
 
-		late |= d->health == GK_HEALTH_STALE;
 		if (!may_be_lost(d))
 			continue;
 		r = GK_NVML_CALL(nvml, nvmlDeviceGetHandleByIndex_v2, d->index,
@@ -132,11 +141,13 @@ void smi_lost_look(struct gk_nvml *nvml, const struct gk_snapshot *snap,
 		if (r)
 			smi_lost_add(ret_lost, d->index, r, d->bus_id);
 	}
-	if (ret_lost->count && !late)
-		smi_lost_find(nvml, ret_lost);
+	smi_lost_find(nvml, ret_lost);
 }
 
 /* ---- addresses ---- */
+
+/* How long the driver may take, as for the values of a GPU. */
+#define SEARCH_NS GK_NS_PER_S
 
 /* Coherent boards have domains of their own, up to 0x19 in captures. */
 enum { DOMAINS = 32, BUSES = 256, SLOTS = 32 };
@@ -151,35 +162,112 @@ static struct smi_lost *without_address(struct smi_lost_gpus *lost,
 	return NULL;
 }
 
+/* A search. The driver may hang, and then nobody waits for it any longer. */
+struct search {
+	pthread_mutex_t lock;
+	pthread_cond_t ended;
+	struct gk_nvml *nvml;
+	struct smi_lost_gpus lost; /* under the lock, as are these: */
+	bool done, left;
+};
+
 /* NOT_FOUND is the answer for addresses without a GPU. */
-static void try_address(struct gk_nvml *nvml, struct smi_lost_gpus *lost,
-			const char *bus_id)
+static bool try_address(struct search *s, const char *bus_id)
 {
-	struct smi_gpus gpus = {.nvml = nvml};
+	struct smi_gpus gpus = {.nvml = s->nvml};
 	struct smi_lost *found;
 	nvmlDevice_t handle;
 	nvmlReturn_t r =
 	    SMI_NVML(&gpus, nvmlDeviceGetHandleByPciBusId_v2, bus_id, &handle);
+	bool more;
 
 	if (!r || r == NVML_ERROR_NOT_FOUND)
-		return;
-	found = without_address(lost, r);
+		return true;
+	pthread_mutex_lock(&s->lock);
+	found = without_address(&s->lost, r);
 	if (found)
 		gk_str_copy(found->bus_id, sizeof found->bus_id, bus_id);
+	more = !s->left && without_address(&s->lost, 0);
+	pthread_mutex_unlock(&s->lock);
+	return more;
 }
 
-void smi_lost_find(struct gk_nvml *nvml, struct smi_lost_gpus *lost)
+/* The last of the two that use a search frees it. Takes the lock over. */
+static void leave_search(struct search *s, bool *mine, const bool *other)
 {
-	struct smi_lost *rest;
+	bool last = *other;
 
-	for (unsigned at = 0;
-	     at < DOMAINS * BUSES * SLOTS && without_address(lost, 0); at++) {
+	GK_ASSERT(gk_lock_held(&s->lock));
+	*mine = true;
+	pthread_cond_signal(&s->ended);
+	pthread_mutex_unlock(&s->lock);
+	if (!last)
+		return;
+	gk_nvml_close(s->nvml);
+	pthread_cond_destroy(&s->ended);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+static void *run_search(void *arg)
+{
+	struct search *s = arg;
+	bool more = true;
+
+	for (unsigned at = 0; at < DOMAINS * BUSES * SLOTS && more; at++) {
 		char bus_id[32];
 
 		snprintf(bus_id, sizeof bus_id, "%04X:%02X:%02X.0",
 			 at / SLOTS / BUSES, at / SLOTS % BUSES, at % SLOTS);
-		try_address(nvml, lost, bus_id);
+		more = try_address(s, bus_id);
 	}
+	pthread_mutex_lock(&s->lock);
+	leave_search(s, &s->done, &s->left);
+	return NULL;
+}
+
+/* Begins a search in a thread. NULL: out of memory or of threads. */
+static struct search *start_search(struct gk_nvml *nvml,
+				   const struct smi_lost_gpus *lost)
+{
+	struct search *s = calloc(1, sizeof *s);
+	pthread_t thread;
+
+	if (!s)
+		return NULL;
+	s->lost = *lost;
+	s->nvml = gk_nvml_ref(nvml);
+	pthread_mutex_init(&s->lock, NULL);
+	gk_cond_init(&s->ended);
+	if (!gk_thread_start(&thread, run_search, s)) {
+		pthread_detach(thread);
+		return s;
+	}
+	gk_nvml_close(s->nvml);
+	free(s);
+	return NULL;
+}
+
+static void await_search(struct search *s, struct smi_lost_gpus *ret_lost)
+{
+	struct timespec until = gk_timespec(gk_mono_ns() + SEARCH_NS);
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->done && !pthread_cond_timedwait(&s->ended, &s->lock, &until))
+		;
+	*ret_lost = s->lost;
+	leave_search(s, &s->left, &s->done);
+}
+
+void smi_lost_find(struct gk_nvml *nvml, struct smi_lost_gpus *lost)
+{
+	struct search *s = NULL;
+	struct smi_lost *rest;
+
+	if (without_address(lost, 0))
+		s = start_search(nvml, lost);
+	if (s)
+		await_search(s, lost);
 	while ((rest = without_address(lost, 0)))
 		gk_str_copy(rest->bus_id, sizeof rest->bus_id, "N/A");
 }

@@ -28,7 +28,7 @@ void smi_lost_add(struct smi_lost_gpus *lost, unsigned index, nvmlReturn_t why,
 
 /*
  * Finds the PCI bus ids that are unknown: the driver refuses these addresses
- * for the same reason as the GPUs. Do not call this while another GPU hangs.
+ * for the same reason as the GPUs. Waits for the driver for a second at most.
  */
 void smi_lost_find(struct gk_nvml *nvml, struct smi_lost_gpus *lost);
 
@@ -41,6 +41,9 @@ void smi_lost_look(struct gk_nvml *nvml, const struct gk_snapshot *snap,
 
 /* Whether a GPU is among them. */
 bool smi_is_lost(const struct smi_lost_gpus *lost, unsigned index);
+
+/* Whether an id names one of them; their UUIDs are not known. */
+bool smi_lost_is_named(const struct smi_lost_gpus *lost, const char *id);
 
 /* Keeps those that -i names (NULL: all). */
 void smi_lost_choose(struct smi_lost_gpus *lost, const char *ids);

@@ -17,11 +17,7 @@ static bool is_known(const struct smi_shown *shown,
 		    smi_is_named_by(d->index, d->uuid, d->bus_id, id))
 			return true;
 	}
-	for (size_t i = 0; i < shown->lost.count; i++)
-		if (smi_is_named_by(shown->lost.at[i].index, "",
-				    shown->lost.at[i].bus_id, id))
-			return true;
-	return false;
+	return smi_lost_is_named(&shown->lost, id);
 }
 
 static bool all_known(const struct smi_shown *shown,
