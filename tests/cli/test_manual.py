@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 import can
-from conftest import GPUKIT, clean_env
+from conftest import GPUKIT, ROOT, clean_env
 
 VERBS = re.findall(r"^  (\w+) ", subprocess.run(
     [GPUKIT, "help"], text=True, capture_output=True, check=True).stdout, re.M)
@@ -166,6 +166,25 @@ def test_the_page_of_smi_has_its_options(manual):
     assert {re.sub(r" +", " ", line[4:48].strip())
             for line in told.splitlines()
             if line.startswith("    -")} == set(found)
+
+
+def test_the_page_of_smi_has_its_exit_statuses(manual):
+    """Those of docs/SMI.md, and all that the source can return."""
+    lines = sections(os.path.join(manual, "gpukit-smi.1"))["EXIT STATUS"]
+    told = {int(plain(lines[i + 1])) for i, line in enumerate(lines)
+            if line == ".TP"}
+    with open(os.path.join(ROOT, "docs", "SMI.md"), encoding="utf-8") as f:
+        listed = {int(n) for n in re.findall(r"^\| (\d+) \|", f.read(), re.M)}
+    with open(os.path.join(ROOT, "src/cli/smi/tell.c"), encoding="utf-8") as f:
+        tell = f.read()
+    own = re.search(r"nvmlReturn_t own\[\] = \{(.*?)\};", tell, re.S)[1]
+    with open(os.path.join(ROOT, "src/abi/nvml/nvml_return.def"),
+              encoding="utf-8") as f:
+        numbers = {name: int(n) for name, n in re.findall(
+            r"NVML_RETURN\((NVML_\w+), (\d+),", f.read())}
+    can_end = {numbers[name] for name in re.findall(r"NVML_\w+", own)}
+    can_end |= {int(n) for n in re.findall(r"^    \{(\d+),", tell, re.M)}
+    assert can_end | {1, 10, 255} == told == listed | {1}
 
 
 @pytest.mark.parametrize("page", PAGES)

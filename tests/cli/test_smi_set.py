@@ -414,3 +414,16 @@ def test_a_target_temperature(machine):
     status, out = smi("-q", "-d", "TEMPERATURE")
     assert status == 0 and "GPU Target Temperature" in out
     assert ": 80 C\n" in out.split("GPU Target Temperature")[1]
+
+
+@pytest.mark.parametrize("error, status", [
+    ("IRQ_ISSUE", 10), ("TIMEOUT", 255), ("GPU_IS_LOST", 15),
+    ("CORRUPTED_INFOROM", 14), ("INSUFFICIENT_POWER", 8)])
+def test_the_status_of_another_error(a100, error, status):
+    """nvidia-smi's manual has 10 for interrupts, where NVML has 11."""
+    call = "nvmlDeviceSetComputeMode"
+    assert a100.one.ctl("fail", f"{call}=NVML_ERROR_{error}").returncode == 0
+    try:
+        assert a100("-c", "3")[0] == status
+    finally:
+        assert a100.one.ctl("clear", call).returncode == 0

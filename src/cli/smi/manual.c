@@ -60,11 +60,20 @@ const struct gk_manual_page smi_pages[] = {
 	.exit_status = "0\tSuccess.\n"
 		       "1\tThe output cannot be written.\n"
 		       "2\tAn option or its argument is invalid.\n"
+		       "3\tThe GPU does not support it.\n"
 		       "4\tPermission is denied.\n"
 		       "6\tA GPU was not found.\n"
+		       "8\tA GPU's power cables are not attached.\n"
 		       "9\tNo driver is loaded.\n"
+		       "10\tA GPU's interrupts do not work.\n"
 		       "12\tNVML was not found.\n"
-		       "255\tAnother error of the driver.\n",
+		       "13\tNVML lacks a function.\n"
+		       "14\tThe infoROM is corrupted.\n"
+		       "15\tA GPU is lost.\n"
+		       "17\tThe operating system blocks the GPU.\n"
+		       "18\tThe driver and NVML do not match.\n"
+		       "255\tAn option is unknown, or another error of the "
+		       "driver.\n",
 	.examples =
 	    "gpukit smi --query-gpu=name,memory.used --format=csv\tPrint two "
 	    "values of each GPU.\n"

@@ -89,7 +89,10 @@ int smi_none_found(void)
 	return SMI_NOT_FOUND;
 }
 
-/* These statuses are numbers of NVML; all other answers become 255. */
+/*
+ * These statuses are numbers of NVML, but for that of interrupts, which
+ * nvidia-smi(1) gives as 10; all other answers become 255.
+ */
 int smi_status_of(nvmlReturn_t answer)
 {
 	static const nvmlReturn_t own[] = {
@@ -100,7 +103,6 @@ int smi_status_of(nvmlReturn_t answer)
 	    NVML_ERROR_NOT_FOUND,
 	    NVML_ERROR_INSUFFICIENT_POWER,
 	    NVML_ERROR_DRIVER_NOT_LOADED,
-	    NVML_ERROR_IRQ_ISSUE,
 	    NVML_ERROR_LIBRARY_NOT_FOUND,
 	    NVML_ERROR_FUNCTION_NOT_FOUND,
 	    NVML_ERROR_CORRUPTED_INFOROM,
@@ -110,7 +112,7 @@ int smi_status_of(nvmlReturn_t answer)
 	for (size_t i = 0; i < COUNT(own); i++)
 		if (own[i] == answer)
 			return (int)answer;
-	return SMI_UNKNOWN;
+	return answer == NVML_ERROR_IRQ_ISSUE ? SMI_INTERRUPTS : SMI_UNKNOWN;
 }
 
 /* ---- changes ---- */
