@@ -12,80 +12,27 @@
 /* It is where `none` of verbs.def is. */
 _Static_assert(offsetof(struct smi, none) == 0, "no member is at 0");
 
+#define END_OF_OPTIONS                                                         \
+	{                                                                      \
+		0                                                              \
+	}                                                                      \
+	}                                                                      \
+	;
+
+#define OPTIONS_OF(name)                                                       \
+	static const struct smi_verb_option name##_options[] = {
 #define OPTION(brief, full, kind, member, run, ...)                            \
 	{brief, full, SMI_##kind, offsetof(struct smi, member), run},
-#define LINE(brief, full, kind, member, run, arg, help)                        \
+#include "cli/smi/verbs.def"
+#undef OPTIONS_OF
+#undef OPTION
+
+#define OPTIONS_OF(name) const struct gk_option_line smi_##name##_lines[] = {
+#define OPTION(brief, full, kind, member, run, arg, help)                      \
 	{brief ", " full arg, help},
-
-static const struct smi_verb_option mig_options[] = {
-#define MIG_OPTION OPTION
 #include "cli/smi/verbs.def"
-#undef MIG_OPTION
-    {0},
-};
-
-const struct gk_option_line smi_mig_lines[] = {
-#define MIG_OPTION LINE
-#include "cli/smi/verbs.def"
-#undef MIG_OPTION
-    {0},
-};
-
-static const struct smi_verb_option nvlink_options[] = {
-#define NVLINK_OPTION OPTION
-#include "cli/smi/verbs.def"
-#undef NVLINK_OPTION
-    {0},
-};
-
-const struct gk_option_line smi_nvlink_lines[] = {
-#define NVLINK_OPTION LINE
-#include "cli/smi/verbs.def"
-#undef NVLINK_OPTION
-    {0},
-};
-
-static const struct smi_verb_option drain_options[] = {
-#define DRAIN_OPTION OPTION
-#include "cli/smi/verbs.def"
-#undef DRAIN_OPTION
-    {0},
-};
-
-const struct gk_option_line smi_drain_lines[] = {
-#define DRAIN_OPTION LINE
-#include "cli/smi/verbs.def"
-#undef DRAIN_OPTION
-    {0},
-};
-
-static const struct smi_verb_option cc_options[] = {
-#define CC_OPTION OPTION
-#include "cli/smi/verbs.def"
-#undef CC_OPTION
-    {0},
-};
-
-const struct gk_option_line smi_cc_lines[] = {
-#define CC_OPTION LINE
-#include "cli/smi/verbs.def"
-#undef CC_OPTION
-    {0},
-};
-
-static const struct smi_verb_option session_options[] = {
-#define SESSION_OPTION OPTION
-#include "cli/smi/verbs.def"
-#undef SESSION_OPTION
-    {0},
-};
-
-const struct gk_option_line smi_session_lines[] = {
-#define SESSION_OPTION LINE
-#include "cli/smi/verbs.def"
-#undef SESSION_OPTION
-    {0},
-};
+#undef OPTIONS_OF
+#undef OPTION
 
 const struct smi_verb smi_verbs[] = {
     {"mig", mig_options, smi_mig_lines, NULL},
