@@ -275,3 +275,58 @@ def test_what_names_nothing_changes_nothing(split, args):
     before = split("mig", "-lci")
     assert split("mig", *args)[0] in (2, 6)
     assert split("mig", "-lci") == before
+
+
+ERRORS = {"UNKNOWN": ("Unknown Error", 255), "GPU_IS_LOST": ("GPU is lost", 15),
+          "NO_PERMISSION": ("Insufficient Permissions", 4)}
+LISTS = {"-lgip": "GPU instance profiles", "-lgi": "GPU instances",
+         "-lgipp": "GPU instance profile placements",
+         "-lcip": "compute instance profiles", "-lci": "compute instances",
+         "-lcipp": "compute instance profile placements"}
+CHANGES = {"-cgi 9": "create GPU instances", "-cci": "create compute instances",
+           "-dgi": "destroy GPU instances", "-dci": "destroy compute instances"}
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_a_mode_that_cannot_be_read(split, error):
+    """It is not told as a board that cannot be split."""
+    text, status = ERRORS[error]
+    assert split.one.ctl(
+        "fail", f"nvmlDeviceGetMigMode=NVML_ERROR_{error}").returncode == 0
+    for option, what in LISTS.items():
+        none = f"No {what} found: {text}\n" if status == 4 else ""
+        assert split("mig", option) == (
+            status, f"Failed to display {what}: {text}\n" + none)
+    for option, what in CHANGES.items():
+        assert split("mig", *option.split()) == (
+            status, f"Failed to {what}: {text}\n")
+
+
+@pytest.mark.parametrize("error", ["UNKNOWN", "GPU_IS_LOST"])
+def test_profiles_that_cannot_be_read(split, error):
+    """The failure of -lgip stands below the table's title: docs/SMI.md."""
+    text, status = ERRORS[error]
+    title = split("mig", "-lgip")[1].split("|=")[0]
+    for function in ("nvmlDeviceGetGpuInstanceProfileInfoV",
+                     "nvmlDeviceGetGpuInstanceProfileInfo"):
+        assert split.one.ctl(
+            "fail", f"{function}=NVML_ERROR_{error}").returncode == 0
+    code, out = split("mig", "-lgip")
+    assert code == status and out.startswith(title)
+    assert out.endswith(
+        f"=|\nFailed to display GPU instance profiles: {text}\n")
+    assert split("mig", "-lgi") == (
+        status, f"Failed to display GPU instances: {text}\n")
+    assert split("mig", "-cgi", "9") == (
+        status, f"Failed to create GPU instances: {text}\n")
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_a_place_that_cannot_be_read(split, error):
+    text, status = ERRORS[error]
+    function = "nvmlDeviceGetGpuInstancePossiblePlacements_v2"
+    assert split.one.ctl(
+        "fail", f"{function}=NVML_ERROR_{error}").returncode == 0
+    assert split("mig", "-cgi", "19:3") == (
+        status, "Unable to create a GPU instance on GPU  0 using profile 19: "
+        f"{text}\nFailed to create GPU instances: {text}\n")

@@ -191,3 +191,85 @@ def test_wrong_usage(smi, args, status):
 def test_help(smi, verb, word):
     status, out = smi(verb, "-h")
     assert status == 0 and word in out
+
+
+# A function that fails, how, what asks it, and the lines for GPU 0 below its
+# name. A driver that lacks something answers "Not Supported": see above.
+ERRORS = {"NO_PERMISSION": ("Insufficient Permissions", 4),
+          "UNKNOWN": ("Unknown Error", 255), "GPU_IS_LOST": ("GPU is lost", 15)}
+
+
+@pytest.fixture(name="fail")
+def fixture_fail(smi):
+    def fail(function, error, gpu=()):
+        assert smi.one.ctl("fail", *gpu, f"{function}=NVML_ERROR_{error}"
+                           ).returncode == 0
+    return fail
+
+
+@pytest.mark.parametrize("error", ERRORS)
+@pytest.mark.parametrize("function", [
+    "nvmlDeviceGetNvLinkState", "nvmlDeviceGetMigMode"])
+def test_nvlinks_that_cannot_be_read(smi, fail, function, error):
+    text, status = ERRORS[error]
+    fail(function, error, ["0"])
+    assert smi("nvlink", "-s", "-l", "0") == (
+        status, head(smi, 0) + "NVML: Unable to retrieve NVLink information: "
+        f"{text}\n" + head(smi, 1) + "\t Link 0: 25.000 GB/s\n")
+
+
+@pytest.mark.parametrize("function, option, line", [
+    ("nvmlDeviceGetFieldValues", "-s", "\t Link 2: {}\n"),
+    ("nvmlDeviceGetNvLinkRemotePciInfo_v2", "-R",
+     "\t Link 2: Remote Device {}\n"),
+    ("nvmlDeviceGetNvLinkErrorCounter", "-e",
+     "\t Link 2: Replay Errors: {0}\n\t Link 2: Recovery Errors: {0}\n"
+     "\t Link 2: CRC Errors: {0}\n\n"),
+])
+def test_values_of_a_link_that_cannot_be_read(smi, fail, function, option,
+                                              line):
+    for error, text in [("NOT_SUPPORTED", "N/A"), *(
+            (error, text) for error, (text, _) in ERRORS.items())]:
+        fail(function, error)
+        assert smi("nvlink", option, "-l", "2", "-i", "0") == (
+            0, head(smi, 0) + line.format(text))
+
+
+@pytest.mark.parametrize("error", ERRORS)
+@pytest.mark.parametrize("verb, function, what", [
+    ("encodersessions", "nvmlDeviceGetEncoderSessions", "encoder"),
+    ("fbcsessions", "nvmlDeviceGetFBCSessions", "FBC")])
+def test_sessions_that_cannot_be_read(smi, fail, verb, function, what, error):
+    text, status = ERRORS[error]
+    buses = smi.values("pci.bus_id")
+    fail(function, error, "0")
+    lines = [f"Unable to list the {what} sessions of GPU {bus}: {text}"
+             for bus in buses]
+    code, out = smi(verb, "-c", "2")
+    assert code == 0 and out.count(lines[0]) == 2
+    assert [row.split()[0] for row in out.splitlines()[2:]] == [
+        "Unable", "1", "Unable", "1"]
+    assert smi(verb, "-i", "0")[0] == status  # it does not repeat for ever
+    fail(function, error, "1")
+    code, out = smi(verb)
+    assert (code, out.splitlines()[2:]) == (status, lines)
+    for gpu in "01":
+        fail(function, "NOT_SUPPORTED", gpu)
+    code, out = smi(verb, "-c", "1")
+    assert code == 0 and [row.split()[:2] for row in out.splitlines()[2:]] == [
+        ["0", "-"], ["1", "-"]]
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_p2p_and_excluded_gpus_that_cannot_be_read(smi, fail, error):
+    text, status = ERRORS[error]
+    fail("nvmlDeviceGetP2PStatus", error)
+    assert smi("topo", "-p2p", "r") == (
+        status, f"Failed to get the P2P status: {text}\n")
+    fail("nvmlDeviceGetP2PStatus", "NOT_SUPPORTED")
+    assert "\n GPU0\tX\tU\t\n" in smi("topo", "-p2p", "r")[1]
+    fail("nvmlGetExcludedDeviceCount", error)
+    assert smi("-B") == (
+        status, f"Unable to list the excluded devices: {text}\n")
+    fail("nvmlGetExcludedDeviceCount", "NOT_SUPPORTED")
+    assert smi("-B") == (0, "No excluded devices found.\n")

@@ -116,27 +116,52 @@ int smi_drain_remove(const struct smi *smi)
 	return with_pci(smi, "remove", take_out);
 }
 
+/* Returns the answer, after a line. */
+static nvmlReturn_t tell_excluded(const struct smi_gpus *gpus, unsigned i)
+{
+	nvmlExcludedDeviceInfo_t info = {0};
+	nvmlReturn_t r =
+	    SMI_NVML(gpus, nvmlGetExcludedDeviceInfoByIndex, i, &info);
+
+	if (r)
+		printf("Excluded device %u: %s\n", i, smi_error_text(gpus, r));
+	else
+		printf("Excluded device %u: %08X:%02X:%02X.0 (UUID: %s)\n", i,
+		       info.pciInfo.domain, info.pciInfo.bus,
+		       info.pciInfo.device, info.uuid);
+	return r;
+}
+
+/* Drivers that exclude no GPUs lack the function. */
+static nvmlReturn_t list_excluded(const struct smi_gpus *gpus)
+{
+	unsigned count = 0;
+	nvmlReturn_t first = NVML_SUCCESS,
+		     r = SMI_NVML(gpus, nvmlGetExcludedDeviceCount, &count);
+
+	if (r && !smi_is_absent(r)) {
+		printf("Unable to list the excluded devices: %s\n",
+		       smi_error_text(gpus, r));
+		return r;
+	}
+	if (!count)
+		puts("No excluded devices found.");
+	for (unsigned i = 0; i < count; i++) {
+		r = tell_excluded(gpus, i);
+		first = first ? first : r;
+	}
+	return first;
+}
+
 int smi_excluded(const struct smi *smi)
 {
 	struct smi_gpus gpus;
-	unsigned count = 0;
 	int status = smi_driver_open(&gpus);
 
 	(void)smi;
 	if (status)
 		return status;
-	if (SMI_NVML(&gpus, nvmlGetExcludedDeviceCount, &count) || !count)
-		puts("No excluded devices found.");
-	for (unsigned i = 0; i < count; i++) {
-		nvmlExcludedDeviceInfo_t info = {0};
-
-		if (!SMI_NVML(&gpus, nvmlGetExcludedDeviceInfoByIndex, i,
-			      &info))
-			printf("Excluded device %u: %08X:%02X:%02X.0 (UUID: "
-			       "%s)\n",
-			       i, info.pciInfo.domain, info.pciInfo.bus,
-			       info.pciInfo.device, info.uuid);
-	}
+	status = smi_status_of(list_excluded(&gpus));
 	smi_gpus_close(&gpus);
-	return SMI_OK;
+	return status;
 }

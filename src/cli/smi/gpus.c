@@ -19,6 +19,18 @@ const char *smi_error_text(const struct smi_gpus *gpus, nvmlReturn_t answer)
 	return text ? text(answer) : "Unknown Error";
 }
 
+bool smi_is_absent(nvmlReturn_t answer)
+{
+	return answer == NVML_ERROR_NOT_SUPPORTED ||
+	       answer == NVML_ERROR_FUNCTION_NOT_FOUND ||
+	       answer == NVML_ERROR_DEPRECATED;
+}
+
+const char *smi_value_text(const struct smi_gpus *gpus, nvmlReturn_t answer)
+{
+	return smi_is_absent(answer) ? "N/A" : smi_error_text(gpus, answer);
+}
+
 static void read_identity(const struct smi_gpus *gpus, struct smi_gpu *gpu)
 {
 	nvmlPciInfo_t pci = {0};
@@ -157,4 +169,16 @@ void smi_gpus_close(struct smi_gpus *gpus)
 {
 	free(gpus->at);
 	gk_nvml_close(gpus->nvml);
+}
+
+int smi_with_gpus(const struct smi *smi, smi_on_gpus *run, const void *arg)
+{
+	struct smi_gpus gpus;
+	int status = smi_gpus_open(smi->ids, &gpus);
+
+	if (status)
+		return status;
+	status = run(smi, &gpus, arg);
+	smi_gpus_close(&gpus);
+	return status;
 }

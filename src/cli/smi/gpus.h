@@ -57,7 +57,18 @@ int smi_gpus_open(const char *ids, struct smi_gpus *ret_gpus);
 int smi_driver_open(struct smi_gpus *ret_gpus);
 void smi_gpus_close(struct smi_gpus *gpus);
 
+/* Opens the GPUs that -i names for a function, which returns an exit status. */
+typedef int smi_on_gpus(const struct smi *smi, const struct smi_gpus *gpus,
+			const void *arg);
+int smi_with_gpus(const struct smi *smi, smi_on_gpus *run, const void *arg);
+
 /* Returns the driver's text for a return code, such as "Not Supported". */
 const char *smi_error_text(const struct smi_gpus *gpus, nvmlReturn_t answer);
+
+/* Whether an answer means that a GPU or a driver does not have something. */
+bool smi_is_absent(nvmlReturn_t answer);
+
+/* Returns what stands for a value that cannot be read: N/A if it is absent. */
+const char *smi_value_text(const struct smi_gpus *gpus, nvmlReturn_t answer);
 
 #endif

@@ -31,7 +31,7 @@ struct smi_instance {
 	const struct smi_profile *profile;
 	unsigned id, start, size;
 	nvmlGpuInstance_t gi;
-	nvmlComputeInstance_t ci; /* of compute instances */
+	nvmlComputeInstance_t ci; /* NULL: it is a GPU instance */
 };
 
 struct smi_instances {
@@ -39,25 +39,51 @@ struct smi_instances {
 	size_t count;
 };
 
-/* Whether the GPU can be split; ret_on: whether it is. */
-bool smi_mig_mode(const struct smi_gpus *gpus, const struct smi_gpu *gpu,
-		  bool *ret_on);
+/* A subcommand of `mig` at work. */
+struct smi_mig {
+	const struct smi *smi;
+	const struct smi_gpus *gpus;
+	/* Where it is: a GPU, and within it a GPU instance or NULL. */
+	const struct smi_gpu *gpu;
+	bool split; /* the GPU is in MIG mode */
+	const struct smi_instance *gi;
+	unsigned gis;  /* GPU instances that were found */
+	unsigned done; /* rows that were printed, or changes that were made */
+};
 
-/* Read the profiles, by their numbers. */
-void smi_gi_profiles(const struct smi_gpus *gpus, const struct smi_gpu *gpu,
-		     struct smi_profiles *ret_profiles);
-void smi_ci_profiles(const struct smi_gpus *gpus, const struct smi_instance *gi,
-		     struct smi_profiles *ret_profiles);
+typedef nvmlReturn_t smi_mig_step(struct smi_mig *m);
+
+/* A subcommand of `mig`, and its words in messages. */
+struct smi_mig_job {
+	const char *verb, *what; /* "display", "GPU instances" */
+	bool lists;
+	bool needs_mode;    /* only GPUs in MIG mode count */
+	smi_mig_step *step; /* carries it out on a GPU */
+};
+
+/* Carries a subcommand out. Returns an exit status, after a message. */
+int smi_mig_run(const struct smi_mig_job *job, const struct smi *smi);
+
+/* Reads whether a GPU is split. NOT_SUPPORTED: it cannot be. */
+nvmlReturn_t smi_mig_mode(const struct smi_gpus *gpus,
+			  const struct smi_gpu *gpu, bool *ret_on);
 
 /*
- * Read the instances, by number of the profile and then by id; only those in
- * the list of ids (NULL: all). The profiles must live as long.
+ * Reads the profiles of the GPU, or of the GPU instance at hand, by their
+ * numbers.
  */
-nvmlReturn_t smi_gis(const struct smi_gpus *gpus, const struct smi_gpu *gpu,
-		     const struct smi_profiles *profiles, const char *ids,
-		     struct smi_instances *ret_instances);
-nvmlReturn_t smi_cis(const struct smi_gpus *gpus, const struct smi_instance *gi,
-		     const struct smi_profiles *profiles, const char *ids,
-		     struct smi_instances *ret_instances);
+nvmlReturn_t smi_mig_profiles(const struct smi_mig *m,
+			      struct smi_profiles *ret_profiles);
+
+/*
+ * Reads its instances, too, by number of the profile and then by id; only those
+ * that -gi or -ci names.
+ */
+nvmlReturn_t smi_mig_instances(const struct smi_mig *m,
+			       struct smi_profiles *ret_profiles,
+			       struct smi_instances *ret_instances);
+
+/* Takes a step in each GPU instance that -gi names; sets gi and counts gis. */
+nvmlReturn_t smi_mig_each_gi(struct smi_mig *m, smi_mig_step *step);
 
 #endif

@@ -7,69 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- what all lists do ---- */
-
-/* A list: what it is about, and how a GPU is added to it. */
-struct list {
-	const char *what; /* in messages */
-	bool needs_mode;  /* only GPUs in MIG mode have it */
-	/* Prints rows and adds their number. */
-	nvmlReturn_t (*rows)(const struct smi *smi, const struct smi_gpus *gpus,
-			     const struct smi_gpu *gpu, unsigned *rows);
-};
-
-static int none_capable(bool needs_mode)
-{
-	printf("No MIG-%s devices found.\n",
-	       needs_mode ? "enabled" : "supported");
-	return SMI_NOT_FOUND;
-}
-
-static int fail_list(const struct list *list, const struct smi_gpus *gpus,
-		     nvmlReturn_t r)
-{
-	printf("Failed to display %s: %s\n", list->what,
-	       smi_error_text(gpus, r));
-	printf("No %s found: %s\n", list->what, smi_error_text(gpus, r));
-	return smi_status_of(r);
-}
-
-static int print_list(const struct list *list, const struct smi *smi,
-		      const struct smi_gpus *gpus)
-{
-	unsigned able = 0, rows = 0;
-
-	for (size_t i = 0; i < gpus->count; i++) {
-		nvmlReturn_t r;
-		bool on;
-
-		if (!smi_mig_mode(gpus, &gpus->at[i], &on) ||
-		    (list->needs_mode && !on))
-			continue;
-		able++;
-		r = list->rows(smi, gpus, &gpus->at[i], &rows);
-		if (r)
-			return fail_list(list, gpus, r);
-	}
-	if (!able)
-		return none_capable(list->needs_mode);
-	if (rows)
-		return SMI_OK;
-	printf("No %s found: Not Found\n", list->what);
-	return SMI_NOT_FOUND;
-}
-
-static int run_list(const struct list *list, const struct smi *smi)
-{
-	struct smi_gpus gpus;
-	int status = smi_gpus_open(smi->ids, &gpus);
-
-	if (status)
-		return status;
-	status = print_list(list, smi, &gpus);
-	smi_gpus_close(&gpus);
-	return status;
-}
+/* ---- tables ---- */
 
 static void rule(size_t width, char with)
 {
@@ -120,6 +58,32 @@ static void title_gi_profiles(unsigned major)
 	rule(width, '=');
 }
 
+static void print_lines(size_t width, const char *const *lines, size_t count)
+{
+	rule(width, '-');
+	for (size_t i = 0; i < count; i++)
+		title_line(width, lines[i]);
+	rule(width, '=');
+}
+
+static void gi_profile_row(const struct smi_mig *m, const struct smi_profile *p,
+			   unsigned left)
+{
+	unsigned name =
+	    name_width(m->gpus->major, lgip_names, COUNT(lgip_names));
+	char memory[32];
+
+	snprintf(memory, sizeof memory, "%llu.%02llu", p->memory_mib / 1024,
+		 p->memory_mib % 1024 * 100 / 1024);
+	printf("|%4u  MIG %-*s%2u     %u/%u        %-11s%-7s"
+	       "%-7u%-6u%-4u|\n",
+	       m->gpu->index, (int)name, p->name, p->id, left, p->instances,
+	       memory, p->p2p ? "Yes" : "No", p->sms, p->decoders, p->encoders);
+	printf("|%*s%2u     %-6u%-4u|\n", (int)name + 46, "", p->copy, p->jpegs,
+	       p->ofas);
+	rule(name + LGIP_REST, '-');
+}
+
 /* The list has the smallest profiles first. */
 static int compare_slices(const void *a, const void *b)
 {
@@ -129,71 +93,99 @@ static int compare_slices(const void *a, const void *b)
 				      : (int)x->number - (int)y->number;
 }
 
-static void sorted_profiles(const struct smi_gpus *gpus,
-			    const struct smi_gpu *gpu,
-			    struct smi_profiles *ret_profiles)
+static nvmlReturn_t sorted_profiles(const struct smi_mig *m,
+				    struct smi_profiles *ret_profiles)
 {
-	smi_gi_profiles(gpus, gpu, ret_profiles);
+	nvmlReturn_t r = smi_mig_profiles(m, ret_profiles);
+
 	qsort(ret_profiles->at, ret_profiles->count, sizeof *ret_profiles->at,
 	      compare_slices);
+	return r;
 }
 
-static void gi_profile_row(const struct smi_gpu *gpu,
-			   const struct smi_profile *p, unsigned name,
+/* ---- -lcip ---- */
+
+static const char *const ci_profile_title[] = {
+    "Compute instance profiles:",
+    "GPU     GPU       Name             Profile  Instances   Exclusive       "
+    "Shared       ",
+    "      Instance                       ID     Free/Total     SM       DEC  "
+    " ENC   OFA ",
+    "        ID                                                          CE   "
+    " JPEG      ",
+};
+
+static void ci_profile_row(const struct smi_mig *m, const struct smi_profile *p,
 			   unsigned left)
 {
-	char memory[32];
-
-	snprintf(memory, sizeof memory, "%llu.%02llu", p->memory_mib / 1024,
-		 p->memory_mib % 1024 * 100 / 1024);
-	printf("|%4u  MIG %-*s%2u     %u/%u        %-11s%-7s"
-	       "%-7u%-6u%-4u|\n",
-	       gpu->index, (int)name, p->name, p->id, left, p->instances,
-	       memory, p->p2p ? "Yes" : "No", p->sms, p->decoders, p->encoders);
-	printf("|%*s%2u     %-6u%-4u|\n", (int)name + 46, "", p->copy, p->jpegs,
-	       p->ofas);
-	rule(name + LGIP_REST, '-');
+	printf("|%4u%7u       MIG %-15s%3u%c     %u/%u           "
+	       "%-10u%-6u%-6u%-4u|\n",
+	       m->gpu->index, m->gi->id, p->name, p->id,
+	       p->slices == m->gi->profile->slices ? '*' : ' ', left,
+	       p->instances, p->sms, p->decoders, p->encoders, p->ofas);
+	printf("|%*s%-6u%-10u|\n", 70, "", p->copy, p->jpegs);
+	rule(LCIP_WIDTH, '-');
 }
 
-/* While the mode is off, there is room for nothing. */
-static nvmlReturn_t list_gi_profiles(const struct smi *smi,
-				     const struct smi_gpus *gpus,
-				     const struct smi_gpu *gpu, unsigned *rows)
+/* ---- both ---- */
+
+/* How many more instances there is room for. */
+static nvmlReturn_t read_room(const struct smi_mig *m,
+			      const struct smi_profile *p, unsigned *ret_left)
 {
-	unsigned name = name_width(gpus->major, lgip_names, COUNT(lgip_names));
+	*ret_left = 0;
+	if (m->gi)
+		return SMI_NVML(
+		    m->gpus, nvmlGpuInstanceGetComputeInstanceRemainingCapacity,
+		    m->gi->gi, p->id, ret_left);
+	/* While the mode is off, there is room for nothing. */
+	return m->split ? SMI_NVML(m->gpus,
+				   nvmlDeviceGetGpuInstanceRemainingCapacity,
+				   m->gpu->handle, p->id, ret_left)
+			: NVML_SUCCESS;
+}
+
+static void profiles_title(const struct smi_mig *m)
+{
+	if (m->gi)
+		print_lines(LCIP_WIDTH, ci_profile_title,
+			    COUNT(ci_profile_title));
+	else
+		title_gi_profiles(m->gpus->major);
+}
+
+/*
+ * A failure of -lgip comes below the title, but without permission there is
+ * none.
+ */
+static nvmlReturn_t list_profiles(struct smi_mig *m)
+{
 	struct smi_profiles profiles;
-	bool on;
+	nvmlReturn_t r = m->gi ? smi_mig_profiles(m, &profiles)
+			       : sorted_profiles(m, &profiles);
 
-	(void)smi;
-	smi_mig_mode(gpus, gpu, &on);
-	sorted_profiles(gpus, gpu, &profiles);
-	for (size_t i = 0; i < profiles.count; i++) {
-		const struct smi_profile *p = &profiles.at[i];
-		unsigned left = 0;
-		nvmlReturn_t r = NVML_SUCCESS;
+	for (size_t i = 0; !r && i < profiles.count; i++) {
+		unsigned left;
 
-		if (on)
-			r = SMI_NVML(gpus,
-				     nvmlDeviceGetGpuInstanceRemainingCapacity,
-				     gpu->handle, p->id, &left);
+		r = read_room(m, &profiles.at[i], &left);
 		if (r)
-			return r;
-		if (!(*rows)++)
-			title_gi_profiles(gpus->major);
-		gi_profile_row(gpu, p, name, left);
+			break;
+		if (!m->done++)
+			profiles_title(m);
+		(m->gi ? ci_profile_row : gi_profile_row)(m, &profiles.at[i],
+							  left);
 	}
-	return NVML_SUCCESS;
+	if (r && r != NVML_ERROR_NO_PERMISSION && !m->gi && !m->done)
+		profiles_title(m);
+	return r;
 }
 
-int smi_mig_gi_profiles(const struct smi *smi)
+static nvmlReturn_t list_ci_profiles(struct smi_mig *m)
 {
-	static const struct list list = {.what = "GPU instance profiles",
-					 .rows = list_gi_profiles};
-
-	return run_list(&list, smi);
+	return smi_mig_each_gi(m, list_profiles);
 }
 
-/* ---- -lgipp ---- */
+/* ---- -lgipp, -lcipp ---- */
 
 /* Prints the starts and the size of places, and whether they are several. */
 static void print_places(const unsigned (*places)[2], unsigned count)
@@ -209,36 +201,46 @@ _Static_assert(sizeof(nvmlGpuInstancePlacement_t) == sizeof(unsigned[2]) &&
 		       sizeof(unsigned[2]),
 	       "a placement is a start and a size");
 
-static nvmlReturn_t list_gi_places(const struct smi *smi,
-				   const struct smi_gpus *gpus,
-				   const struct smi_gpu *gpu, unsigned *rows)
+static nvmlReturn_t read_places(const struct smi_mig *m,
+				const struct smi_profile *p, void *ret_places,
+				unsigned *ret_count)
 {
-	struct smi_profiles profiles;
-
-	(void)smi;
-	sorted_profiles(gpus, gpu, &profiles);
-	for (size_t i = 0; i < profiles.count; i++) {
-		unsigned places[SMI_PLACES_MAX][2], count = SMI_PLACES_MAX;
-		nvmlReturn_t r = SMI_NVML(
-		    gpus, nvmlDeviceGetGpuInstancePossiblePlacements_v2,
-		    gpu->handle, profiles.at[i].id, (void *)places, &count);
-
-		if (r)
-			return r;
-		printf("GPU %2u Profile ID %2u ", gpu->index,
-		       profiles.at[i].id);
-		print_places(places, count);
-		++*rows;
-	}
-	return NVML_SUCCESS;
+	*ret_count = SMI_PLACES_MAX;
+	if (m->gi)
+		return SMI_NVML(
+		    m->gpus,
+		    nvmlGpuInstanceGetComputeInstancePossiblePlacements,
+		    m->gi->gi, p->id, ret_places, ret_count);
+	return SMI_NVML(m->gpus, nvmlDeviceGetGpuInstancePossiblePlacements_v2,
+			m->gpu->handle, p->id, ret_places, ret_count);
 }
 
-int smi_mig_gi_places(const struct smi *smi)
+/* GPU instances are sorted by their size, compute instances are so already. */
+static nvmlReturn_t list_places(struct smi_mig *m)
 {
-	static const struct list list = {
-	    .what = "GPU instance profile placements", .rows = list_gi_places};
+	struct smi_profiles profiles;
+	nvmlReturn_t r = m->gi ? smi_mig_profiles(m, &profiles)
+			       : sorted_profiles(m, &profiles);
 
-	return run_list(&list, smi);
+	for (size_t i = 0; !r && i < profiles.count; i++, m->done++) {
+		const struct smi_profile *p = &profiles.at[i];
+		unsigned places[SMI_PLACES_MAX][2], count;
+
+		r = read_places(m, p, places, &count);
+		if (r)
+			break;
+		printf("GPU %2u ", m->gpu->index);
+		if (m->gi)
+			printf("GI %2u ", m->gi->id);
+		printf("Profile ID %2u ", p->id);
+		print_places(places, count);
+	}
+	return r;
+}
+
+static nvmlReturn_t list_ci_places(struct smi_mig *m)
+{
+	return smi_mig_each_gi(m, list_places);
 }
 
 /* ---- -lgi ---- */
@@ -262,66 +264,23 @@ static void title_gis(unsigned major)
 	rule(width, '=');
 }
 
-static nvmlReturn_t list_gis(const struct smi *smi, const struct smi_gpus *gpus,
-			     const struct smi_gpu *gpu, unsigned *rows)
+static nvmlReturn_t list_gi(struct smi_mig *m)
 {
-	unsigned name = name_width(gpus->major, lgi_names, COUNT(lgi_names));
-	struct smi_profiles profiles;
-	struct smi_instances gis;
-	nvmlReturn_t r;
+	unsigned name = name_width(m->gpus->major, lgi_names, COUNT(lgi_names));
+	char place[32];
 
-	smi_gi_profiles(gpus, gpu, &profiles);
-	r = smi_gis(gpus, gpu, &profiles, smi->gis, &gis);
-	for (size_t i = 0; !r && i < gis.count; i++) {
-		char place[32];
-
-		if (!(*rows)++)
-			title_gis(gpus->major);
-		snprintf(place, sizeof place, "%u:%u", gis.at[i].start,
-			 gis.at[i].size);
-		printf("|%4u  MIG %-*s%4u%9u%13s     |\n", gpu->index,
-		       (int)name, gis.at[i].profile->name,
-		       gis.at[i].profile->id, gis.at[i].id, place);
-		rule(name + LGI_REST, '-');
-	}
-	return r;
+	if (!m->done++)
+		title_gis(m->gpus->major);
+	snprintf(place, sizeof place, "%u:%u", m->gi->start, m->gi->size);
+	printf("|%4u  MIG %-*s%4u%9u%13s     |\n", m->gpu->index, (int)name,
+	       m->gi->profile->name, m->gi->profile->id, m->gi->id, place);
+	rule(name + LGI_REST, '-');
+	return NVML_SUCCESS;
 }
 
-int smi_mig_gis(const struct smi *smi)
+static nvmlReturn_t list_gis(struct smi_mig *m)
 {
-	static const struct list list = {
-	    .what = "GPU instances", .needs_mode = true, .rows = list_gis};
-
-	return run_list(&list, smi);
-}
-
-/* ---- of each GPU instance ---- */
-
-typedef nvmlReturn_t gi_rows(const struct smi *smi, const struct smi_gpus *gpus,
-			     const struct smi_gpu *gpu,
-			     const struct smi_instance *gi, unsigned *rows);
-
-static nvmlReturn_t each_gi(const struct smi *smi, const struct smi_gpus *gpus,
-			    const struct smi_gpu *gpu, gi_rows *list,
-			    unsigned *rows)
-{
-	struct smi_profiles profiles;
-	struct smi_instances gis;
-	nvmlReturn_t r;
-
-	smi_gi_profiles(gpus, gpu, &profiles);
-	r = smi_gis(gpus, gpu, &profiles, smi->gis, &gis);
-	for (size_t i = 0; !r && i < gis.count; i++)
-		r = list(smi, gpus, gpu, &gis.at[i], rows);
-	return r;
-}
-
-static void print_lines(size_t width, const char *const *lines, size_t count)
-{
-	rule(width, '-');
-	for (size_t i = 0; i < count; i++)
-		title_line(width, lines[i]);
-	rule(width, '=');
+	return smi_mig_each_gi(m, list_gi);
 }
 
 /* ---- -lci ---- */
@@ -333,148 +292,46 @@ static const char *const ci_title[] = {
     "        ID",
 };
 
-static nvmlReturn_t list_gi_cis(const struct smi *smi,
-				const struct smi_gpus *gpus,
-				const struct smi_gpu *gpu,
-				const struct smi_instance *gi, unsigned *rows)
+static nvmlReturn_t list_gi_cis(struct smi_mig *m)
 {
 	struct smi_profiles profiles;
 	struct smi_instances cis;
-	nvmlReturn_t r;
+	nvmlReturn_t r = smi_mig_instances(m, &profiles, &cis);
 
-	smi_ci_profiles(gpus, gi, &profiles);
-	r = smi_cis(gpus, gi, &profiles, smi->cis, &cis);
 	for (size_t i = 0; !r && i < cis.count; i++) {
+		const struct smi_instance *ci = &cis.at[i];
 		char place[32];
 
-		if (!(*rows)++)
+		if (!m->done++)
 			print_lines(LCI_WIDTH, ci_title, COUNT(ci_title));
-		snprintf(place, sizeof place, "%u:%u", cis.at[i].start,
-			 cis.at[i].size);
-		printf("|%4u%7u       MIG %-14s%4u%10u%13s     |\n", gpu->index,
-		       gi->id, cis.at[i].profile->name, cis.at[i].profile->id,
-		       cis.at[i].id, place);
+		snprintf(place, sizeof place, "%u:%u", ci->start, ci->size);
+		printf("|%4u%7u       MIG %-14s%4u%10u%13s     |\n",
+		       m->gpu->index, m->gi->id, ci->profile->name,
+		       ci->profile->id, ci->id, place);
 		rule(LCI_WIDTH, '-');
 	}
 	return r;
 }
 
-static nvmlReturn_t list_cis(const struct smi *smi, const struct smi_gpus *gpus,
-			     const struct smi_gpu *gpu, unsigned *rows)
+static nvmlReturn_t list_cis(struct smi_mig *m)
 {
-	return each_gi(smi, gpus, gpu, list_gi_cis, rows);
+	return smi_mig_each_gi(m, list_gi_cis);
 }
 
-int smi_mig_cis(const struct smi *smi)
-{
-	static const struct list list = {
-	    .what = "compute instances", .needs_mode = true, .rows = list_cis};
+/* ---- the subcommands ---- */
 
-	return run_list(&list, smi);
-}
-
-/* ---- -lcip ---- */
-
-static const char *const ci_profile_title[] = {
-    "Compute instance profiles:",
-    "GPU     GPU       Name             Profile  Instances   Exclusive       "
-    "Shared       ",
-    "      Instance                       ID     Free/Total     SM       DEC  "
-    " ENC   OFA ",
-    "        ID                                                          CE   "
-    " JPEG      ",
-};
-
-static nvmlReturn_t list_gi_ci_profiles(const struct smi *smi,
-					const struct smi_gpus *gpus,
-					const struct smi_gpu *gpu,
-					const struct smi_instance *gi,
-					unsigned *rows)
-{
-	struct smi_profiles profiles;
-
-	(void)smi;
-	smi_ci_profiles(gpus, gi, &profiles);
-	for (size_t i = 0; i < profiles.count; i++) {
-		const struct smi_profile *p = &profiles.at[i];
-		unsigned left;
-		nvmlReturn_t r = SMI_NVML(
-		    gpus, nvmlGpuInstanceGetComputeInstanceRemainingCapacity,
-		    gi->gi, p->id, &left);
-
-		if (r)
-			return r;
-		if (!(*rows)++)
-			print_lines(LCIP_WIDTH, ci_profile_title,
-				    COUNT(ci_profile_title));
-		printf("|%4u%7u       MIG %-15s%3u%c     %u/%u           "
-		       "%-10u%-6u%-6u%-4u|\n",
-		       gpu->index, gi->id, p->name, p->id,
-		       p->slices == gi->profile->slices ? '*' : ' ', left,
-		       p->instances, p->sms, p->decoders, p->encoders, p->ofas);
-		printf("|%*s%-6u%-10u|\n", 70, "", p->copy, p->jpegs);
-		rule(LCIP_WIDTH, '-');
+#define LIST(function, what, needs_mode, step)                                 \
+	int function(const struct smi *smi)                                    \
+	{                                                                      \
+		static const struct smi_mig_job job = {"display", what, true,  \
+						       needs_mode, step};      \
+                                                                               \
+		return smi_mig_run(&job, smi);                                 \
 	}
-	return NVML_SUCCESS;
-}
-
-static nvmlReturn_t list_ci_profiles(const struct smi *smi,
-				     const struct smi_gpus *gpus,
-				     const struct smi_gpu *gpu, unsigned *rows)
-{
-	return each_gi(smi, gpus, gpu, list_gi_ci_profiles, rows);
-}
-
-int smi_mig_ci_profiles(const struct smi *smi)
-{
-	static const struct list list = {.what = "compute instance profiles",
-					 .needs_mode = true,
-					 .rows = list_ci_profiles};
-
-	return run_list(&list, smi);
-}
-
-/* ---- -lcipp ---- */
-
-static nvmlReturn_t list_gi_ci_places(const struct smi *smi,
-				      const struct smi_gpus *gpus,
-				      const struct smi_gpu *gpu,
-				      const struct smi_instance *gi,
-				      unsigned *rows)
-{
-	struct smi_profiles profiles;
-
-	(void)smi;
-	smi_ci_profiles(gpus, gi, &profiles);
-	for (size_t i = 0; i < profiles.count; i++) {
-		unsigned places[SMI_PLACES_MAX][2], count = SMI_PLACES_MAX;
-		nvmlReturn_t r = SMI_NVML(
-		    gpus, nvmlGpuInstanceGetComputeInstancePossiblePlacements,
-		    gi->gi, profiles.at[i].id, (void *)places, &count);
-
-		if (r)
-			return r;
-		printf("GPU %2u GI %2u Profile ID %2u ", gpu->index, gi->id,
-		       profiles.at[i].id);
-		print_places(places, count);
-		++*rows;
-	}
-	return NVML_SUCCESS;
-}
-
-static nvmlReturn_t list_ci_places(const struct smi *smi,
-				   const struct smi_gpus *gpus,
-				   const struct smi_gpu *gpu, unsigned *rows)
-{
-	return each_gi(smi, gpus, gpu, list_gi_ci_places, rows);
-}
-
-int smi_mig_ci_places(const struct smi *smi)
-{
-	static const struct list list = {
-	    .what = "compute instance profile placements",
-	    .needs_mode = true,
-	    .rows = list_ci_places};
-
-	return run_list(&list, smi);
-}
+LIST(smi_mig_gi_profiles, "GPU instance profiles", false, list_profiles)
+LIST(smi_mig_gi_places, "GPU instance profile placements", false, list_places)
+LIST(smi_mig_gis, "GPU instances", true, list_gis)
+LIST(smi_mig_ci_profiles, "compute instance profiles", true, list_ci_profiles)
+LIST(smi_mig_ci_places, "compute instance profile placements", true,
+     list_ci_places)
+LIST(smi_mig_cis, "compute instances", true, list_cis)

@@ -18,33 +18,38 @@ typedef void tell_link(const struct link *link);
 /* ---- one link ---- */
 
 /* The speed of the link, or of all links where the driver knows no other. */
-static bool read_speed(const struct link *link, unsigned *ret_mbps)
+static nvmlReturn_t read_speed(const struct link *link, unsigned *ret_mbps)
 {
 	nvmlFieldValue_t f[] = {
 	    {.fieldId = NVML_FI_DEV_NVLINK_GET_SPEED, .scopeId = link->at},
 	    {.fieldId = NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON},
 	};
+	nvmlReturn_t r = NVML_ERROR_NOT_SUPPORTED;
 
 	for (size_t i = 0; i < COUNT(f); i++) {
-		if (SMI_NVML(link->gpus, nvmlDeviceGetFieldValues, link->device,
-			     1, &f[i]) ||
-		    f[i].nvmlReturn)
-			continue;
-		*ret_mbps = f[i].value.uiVal;
-		return true;
+		r = SMI_NVML(link->gpus, nvmlDeviceGetFieldValues, link->device,
+			     1, &f[i]);
+		if (!r)
+			r = f[i].nvmlReturn;
+		if (!r)
+			*ret_mbps = f[i].value.uiVal;
+		if (!r)
+			break;
 	}
-	return false;
+	return r;
 }
 
 static void tell_status(const struct link *link)
 {
 	unsigned mbps;
+	nvmlReturn_t r = read_speed(link, &mbps);
 
-	if (read_speed(link, &mbps))
+	if (r)
+		printf("\t Link %u: %s\n", link->at,
+		       smi_value_text(link->gpus, r));
+	else
 		printf("\t Link %u: %u.%03u GB/s\n", link->at, mbps / 1000,
 		       mbps % 1000);
-	else
-		printf("\t Link %u: N/A\n", link->at);
 }
 
 static void tell_capabilities(const struct link *link)
@@ -67,7 +72,7 @@ static void tell_capabilities(const struct link *link)
 		    link->at, (nvmlNvLinkCapability_t)i, &has);
 
 		printf("\t Link %u, %s: %s\n", link->at, texts[i],
-		       r     ? "N/A"
+		       r     ? smi_value_text(link->gpus, r)
 		       : has ? "true"
 			     : "false");
 	}
@@ -92,7 +97,7 @@ static void tell_errors(const struct link *link)
 
 		printf("\t Link %u: %s Errors: ", link->at, rows[i].text);
 		if (r)
-			puts("N/A");
+			puts(smi_value_text(link->gpus, r));
 		else
 			printf("%llu\n", count);
 	}
@@ -102,11 +107,13 @@ static void tell_errors(const struct link *link)
 static void tell_end(const struct link *link, const char *before)
 {
 	nvmlPciInfo_t pci = {0};
+	nvmlReturn_t r =
+	    SMI_NVML(link->gpus, nvmlDeviceGetNvLinkRemotePciInfo_v2,
+		     link->device, link->at, &pci);
 
 	printf("\t Link %u: %s", link->at, before);
-	if (SMI_NVML(link->gpus, nvmlDeviceGetNvLinkRemotePciInfo_v2,
-		     link->device, link->at, &pci))
-		puts("N/A");
+	if (r)
+		puts(smi_value_text(link->gpus, r));
 	else
 		printf("%08X:%02X:%02X.0\n", pci.domain, pci.bus, pci.device);
 }
@@ -129,32 +136,53 @@ static const char *nvlink_word(const struct smi_gpus *gpus)
 	return gpus->major >= 590 ? "Nvlink" : "NVLink";
 }
 
-/* Counts the links that exist; ret_up: how many of them are up. */
-static unsigned count_links(const struct link *all, unsigned *ret_up)
+/* Reads whether a link is up. NOT_SUPPORTED: there is no such link. */
+static nvmlReturn_t read_state(const struct link *link, bool *ret_up)
 {
-	unsigned count = 0;
+	nvmlEnableState_t up = NVML_FEATURE_DISABLED;
+	nvmlReturn_t r = SMI_NVML(link->gpus, nvmlDeviceGetNvLinkState,
+				  link->device, link->at, &up);
 
-	*ret_up = 0;
-	for (unsigned i = 0; i < NVML_NVLINK_MAX_LINKS; i++) {
-		nvmlEnableState_t up;
-
-		if (SMI_NVML(all->gpus, nvmlDeviceGetNvLinkState, all->device,
-			     i, &up))
-			continue;
-		count++;
-		*ret_up += up == NVML_FEATURE_ENABLED;
-	}
-	return count;
+	*ret_up = up == NVML_FEATURE_ENABLED;
+	return smi_is_absent(r) || r == NVML_ERROR_INVALID_ARGUMENT
+		   ? NVML_ERROR_NOT_SUPPORTED
+		   : r;
 }
 
-/* Says why there is nothing to tell; returns false if there is. */
-static bool tell_none(const struct smi_gpu *gpu, const struct link *all)
+/* Counts the links that exist; ret_up: how many of them are up. */
+static nvmlReturn_t count_links(const struct link *all, unsigned *ret_count,
+				unsigned *ret_up)
 {
-	unsigned up, count = count_links(all, &up);
-	bool split;
+	*ret_count = *ret_up = 0;
+	for (unsigned i = 0; i < NVML_NVLINK_MAX_LINKS; i++) {
+		struct link link = {all->gpus, all->device, i};
+		bool up;
+		nvmlReturn_t r = read_state(&link, &up);
 
-	smi_mig_mode(all->gpus, gpu, &split);
-	if (split)
+		if (r == NVML_ERROR_NOT_SUPPORTED)
+			continue;
+		if (r)
+			return r;
+		++*ret_count;
+		*ret_up += up;
+	}
+	return NVML_SUCCESS;
+}
+
+/* Says why there is nothing to tell; ret_none: there is nothing. */
+static nvmlReturn_t tell_none(const struct smi_gpu *gpu, const struct link *all,
+			      bool *ret_none)
+{
+	unsigned up = 0, count = 0;
+	bool split;
+	nvmlReturn_t r = smi_mig_mode(all->gpus, gpu, &split);
+
+	if (!r || r == NVML_ERROR_NOT_SUPPORTED)
+		r = split ? NVML_SUCCESS : count_links(all, &count, &up);
+	if (r)
+		printf("NVML: Unable to retrieve %s information: %s\n",
+		       nvlink_word(all->gpus), smi_error_text(all->gpus, r));
+	else if (split)
 		puts(
 		    "Nvlink queries are not supported for Devices in MIG mode");
 	else if (!count)
@@ -163,7 +191,8 @@ static bool tell_none(const struct smi_gpu *gpu, const struct link *all)
 		printf("NVML: Unable to retrieve %s information as all links "
 		       "are inActive\n",
 		       nvlink_word(all->gpus));
-	return split || !up;
+	*ret_none = !up;
+	return r;
 }
 
 static bool is_asked(const struct smi *smi, unsigned link)
@@ -176,60 +205,54 @@ static void tell_links(const struct smi *smi, const struct link *all,
 {
 	for (unsigned i = 0; i < NVML_NVLINK_MAX_LINKS; i++) {
 		struct link link = {all->gpus, all->device, i};
-		nvmlEnableState_t up;
+		bool up;
+		nvmlReturn_t r;
 
-		if (!is_asked(smi, i) ||
-		    SMI_NVML(all->gpus, nvmlDeviceGetNvLinkState, all->device,
-			     i, &up))
+		if (!is_asked(smi, i))
 			continue;
-		if (up == NVML_FEATURE_ENABLED)
+		r = read_state(&link, &up);
+		if (r && r != NVML_ERROR_NOT_SUPPORTED)
+			printf("\t Link %u: %s\n", i,
+			       smi_error_text(all->gpus, r));
+		else if (!r && up)
 			tell(&link);
-		else
+		else if (!r)
 			printf("\t Link %u: <inactive>\n", i);
 	}
 }
 
-static int tell_each(const struct smi *smi, tell_link *tell)
+/* The status is that of the first GPU whose links cannot be read. */
+static int tell_each(const struct smi *smi, const struct smi_gpus *gpus,
+		     const void *arg)
 {
-	struct smi_gpus gpus;
-	int status = smi_gpus_open(smi->ids, &gpus);
+	tell_link *const *tell = arg;
+	nvmlReturn_t first = NVML_SUCCESS;
 
-	if (status)
-		return status;
-	for (size_t i = 0; i < gpus.count; i++) {
-		const struct smi_gpu *gpu = &gpus.at[i];
-		struct link all = {.gpus = &gpus, .device = gpu->handle};
+	for (size_t i = 0; i < gpus->count; i++) {
+		const struct smi_gpu *gpu = &gpus->at[i];
+		struct link all = {.gpus = gpus, .device = gpu->handle};
+		bool none;
+		nvmlReturn_t r;
 
 		printf("GPU %u: %s (UUID: %s)\n", gpu->index, gpu->name,
 		       gpu->uuid);
-		if (!tell_none(gpu, &all))
-			tell_links(smi, &all, tell);
+		r = tell_none(gpu, &all, &none);
+		if (!none)
+			tell_links(smi, &all, *tell);
+		first = first ? first : r;
 	}
-	smi_gpus_close(&gpus);
-	return SMI_OK;
+	return smi_status_of(first);
 }
 
-int smi_nvlink_status(const struct smi *smi)
-{
-	return tell_each(smi, tell_status);
-}
-
-int smi_nvlink_capabilities(const struct smi *smi)
-{
-	return tell_each(smi, tell_capabilities);
-}
-
-int smi_nvlink_errors(const struct smi *smi)
-{
-	return tell_each(smi, tell_errors);
-}
-
-int smi_nvlink_pci(const struct smi *smi)
-{
-	return tell_each(smi, tell_pci);
-}
-
-int smi_nvlink_remote(const struct smi *smi)
-{
-	return tell_each(smi, tell_remote);
-}
+#define LINKS(function, tell)                                                  \
+	int function(const struct smi *smi)                                    \
+	{                                                                      \
+		static tell_link *const what = tell;                           \
+                                                                               \
+		return smi_with_gpus(smi, tell_each, &what);                   \
+	}
+LINKS(smi_nvlink_status, tell_status)
+LINKS(smi_nvlink_capabilities, tell_capabilities)
+LINKS(smi_nvlink_errors, tell_errors)
+LINKS(smi_nvlink_pci, tell_pci)
+LINKS(smi_nvlink_remote, tell_remote)

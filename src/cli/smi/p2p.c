@@ -5,6 +5,7 @@
 #include "cli/smi/gpus.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* The letter of the option is the index: read, write, NVLink, atomics, PCI. */
 static const char kinds[] = "rwnap";
@@ -34,31 +35,60 @@ static const nvmlGpuP2PStatus_t legend[] = {
     NVML_P2P_STATUS_UNKNOWN,
 };
 
-static const char *state_of(const struct smi_gpus *gpus, size_t a, size_t b,
-			    nvmlGpuP2PCapsIndex_t kind)
+/* The words of a matrix: one for each pair of GPUs. */
+struct matrix {
+	const struct smi_gpus *gpus;
+	nvmlGpuP2PCapsIndex_t kind;
+	const char **words;
+};
+
+/* A driver that does not know the kind does not know the state. */
+static nvmlReturn_t read_state(const struct matrix *m, size_t a, size_t b,
+			       const char **ret_word)
 {
 	nvmlGpuP2PStatus_t state = NVML_P2P_STATUS_UNKNOWN;
 	nvmlReturn_t r =
-	    SMI_NVML(gpus, nvmlDeviceGetP2PStatus, gpus->at[a].handle,
-		     gpus->at[b].handle, kind, &state);
+	    SMI_NVML(m->gpus, nvmlDeviceGetP2PStatus, m->gpus->at[a].handle,
+		     m->gpus->at[b].handle, m->kind, &state);
 
 	if (r || (unsigned)state >= COUNT(states))
 		state = NVML_P2P_STATUS_UNKNOWN;
-	return states[state].word;
+	*ret_word = states[state].word;
+	return smi_is_absent(r) || r == NVML_ERROR_INVALID_ARGUMENT
+		   ? NVML_SUCCESS
+		   : r;
 }
 
-static void print_matrix(const struct smi_gpus *gpus,
-			 nvmlGpuP2PCapsIndex_t kind)
+/* Reads the words of all pairs; stops at the first that fails. */
+static nvmlReturn_t read_matrix(const struct matrix *m)
 {
+	size_t n = m->gpus->count;
+
+	for (size_t i = 0; i < n * n; i++) {
+		nvmlReturn_t r = NVML_SUCCESS;
+
+		if (i / n == i % n)
+			m->words[i] = "X";
+		else
+			r = read_state(m, i / n, i % n, &m->words[i]);
+		if (r)
+			return r;
+	}
+	return NVML_SUCCESS;
+}
+
+static void print_matrix(const struct matrix *m)
+{
+	size_t n = m->gpus->count;
+
 	fputs("\t\033[4m", stdout);
-	for (size_t i = 0; i < gpus->count; i++)
-		printf("GPU%u\t", gpus->at[i].index);
+	for (size_t i = 0; i < n; i++)
+		printf("GPU%u\t", m->gpus->at[i].index);
 	puts("\033[0m");
-	for (size_t row = 0; row < gpus->count; row++) {
-		printf(" GPU%u\t", gpus->at[row].index);
-		for (size_t i = 0; i < gpus->count; i++)
-			printf("%s\t",
-			       i == row ? "X" : state_of(gpus, row, i, kind));
+	for (size_t row = 0; row < n; row++) {
+		printf(" GPU%u\t", m->gpus->at[row].index);
+		for (size_t i = 0; i < n; i++)
+			printf("%s\t", m->words[row * n + i]);
 		putchar('\n');
 	}
 	puts("\nLegend:\n\n  X    = Self");
@@ -67,18 +97,33 @@ static void print_matrix(const struct smi_gpus *gpus,
 		       states[legend[i]].legend);
 }
 
+static int show_matrix(const struct smi *smi, const struct smi_gpus *gpus,
+		       const void *arg)
+{
+	const char *kind = arg;
+	struct matrix m = {.gpus = gpus,
+			   .kind = (nvmlGpuP2PCapsIndex_t)(kind - kinds)};
+	nvmlReturn_t r;
+
+	(void)smi;
+	m.words = calloc(gpus->count * gpus->count, sizeof *m.words);
+	if (!m.words)
+		return SMI_FAILED;
+	r = read_matrix(&m);
+	if (r)
+		printf("Failed to get the P2P status: %s\n",
+		       smi_error_text(gpus, r));
+	else
+		print_matrix(&m);
+	free(m.words);
+	return smi_status_of(r);
+}
+
 int smi_p2p(const struct smi *smi)
 {
 	const char *kind = strchr(kinds, *smi->value);
-	struct smi_gpus gpus;
-	int status;
 
 	if (!*smi->value || smi->value[1] || !kind)
 		return smi_refuse_arguments();
-	status = smi_gpus_open(smi->ids, &gpus);
-	if (status)
-		return status;
-	print_matrix(&gpus, (nvmlGpuP2PCapsIndex_t)(kind - kinds));
-	smi_gpus_close(&gpus);
-	return SMI_OK;
+	return smi_with_gpus(smi, show_matrix, kind);
 }

@@ -25,10 +25,10 @@ struct row {
 struct table {
 	const struct column *columns;
 	size_t count;
-	/* Reads the sessions of a GPU, at most SESSIONS_MAX; returns how
-	 * many. */
-	unsigned (*read)(const struct smi_gpus *gpus, nvmlDevice_t device,
-			 struct row *rows);
+	const char *what; /* "encoder sessions" */
+	/* Reads the sessions of a GPU, at most SESSIONS_MAX. */
+	nvmlReturn_t (*read)(const struct smi_gpus *gpus, nvmlDevice_t device,
+			     struct row *rows, unsigned *ret_count);
 };
 
 /* ---- encoders ---- */
@@ -50,15 +50,16 @@ static const char *codec_name(nvmlEncoderType_t codec)
 #define CELL(row, column, value)                                               \
 	snprintf((row)->cell[column], sizeof(row)->cell[column], "%u", (value))
 
-static unsigned read_encoders(const struct smi_gpus *gpus, nvmlDevice_t device,
-			      struct row *rows)
+static nvmlReturn_t read_encoders(const struct smi_gpus *gpus,
+				  nvmlDevice_t device, struct row *rows,
+				  unsigned *ret_count)
 {
 	nvmlEncoderSessionInfo_t found[SESSIONS_MAX];
 	unsigned count = SESSIONS_MAX;
+	nvmlReturn_t r =
+	    SMI_NVML(gpus, nvmlDeviceGetEncoderSessions, device, &count, found);
 
-	if (SMI_NVML(gpus, nvmlDeviceGetEncoderSessions, device, &count, found))
-		return 0;
-	for (unsigned i = 0; i < count; i++) {
+	for (unsigned i = 0; !r && i < count; i++) {
 		CELL(&rows[i], 1, found[i].sessionId);
 		CELL(&rows[i], 2, found[i].pid);
 		gk_str_copy(rows[i].cell[3], sizeof rows[i].cell[3],
@@ -68,7 +69,8 @@ static unsigned read_encoders(const struct smi_gpus *gpus, nvmlDevice_t device,
 		CELL(&rows[i], 6, found[i].averageFps);
 		CELL(&rows[i], 7, found[i].averageLatency);
 	}
-	return count;
+	*ret_count = r ? 0 : count;
+	return r;
 }
 
 /* ---- frame buffer capture ---- */
@@ -91,15 +93,15 @@ static const struct column fbc_columns[] = {
 };
 
 /* What the session's flags mean is not public. */
-static unsigned read_fbc(const struct smi_gpus *gpus, nvmlDevice_t device,
-			 struct row *rows)
+static nvmlReturn_t read_fbc(const struct smi_gpus *gpus, nvmlDevice_t device,
+			     struct row *rows, unsigned *ret_count)
 {
 	nvmlFBCSessionInfo_t found[SESSIONS_MAX];
 	unsigned count = SESSIONS_MAX;
+	nvmlReturn_t r =
+	    SMI_NVML(gpus, nvmlDeviceGetFBCSessions, device, &count, found);
 
-	if (SMI_NVML(gpus, nvmlDeviceGetFBCSessions, device, &count, found))
-		return 0;
-	for (unsigned i = 0; i < count; i++) {
+	for (unsigned i = 0; !r && i < count; i++) {
 		CELL(&rows[i], 1, found[i].sessionId);
 		CELL(&rows[i], 2, found[i].pid);
 		CELL(&rows[i], 3, found[i].displayOrdinal);
@@ -110,7 +112,8 @@ static unsigned read_fbc(const struct smi_gpus *gpus, nvmlDevice_t device,
 		CELL(&rows[i], 12, found[i].averageFPS);
 		CELL(&rows[i], 13, found[i].averageLatency);
 	}
-	return count;
+	*ret_count = r ? 0 : count;
+	return r;
 }
 
 /* ---- printing ---- */
@@ -135,52 +138,90 @@ static void print_row(const struct table *t, unsigned index,
 	putchar('\n');
 }
 
-/* A GPU without sessions has one line of dashes. */
-static void print_gpu(const struct table *t, const struct smi_gpus *gpus,
-		      const struct smi_gpu *gpu)
+/*
+ * A GPU without sessions, or that cannot have any, has one line of dashes; one
+ * whose sessions cannot be read has a line that says why.
+ */
+static nvmlReturn_t print_gpu(const struct table *t,
+			      const struct smi_gpus *gpus,
+			      const struct smi_gpu *gpu)
 {
 	struct row rows[SESSIONS_MAX] = {0};
-	unsigned count = t->read(gpus, gpu->handle, rows);
+	unsigned count;
+	nvmlReturn_t r = t->read(gpus, gpu->handle, rows, &count);
 
+	if (r && !smi_is_absent(r)) {
+		printf("Unable to list the %s of GPU %s: %s\n", t->what,
+		       gpu->bus_id, smi_error_text(gpus, r));
+		return r;
+	}
 	for (unsigned i = 0; i < (count ? count : 1); i++)
 		print_row(t, gpu->index, &rows[i]);
+	return NVML_SUCCESS;
+}
+
+/*
+ * Prints all GPUs once. Returns the first failure if no GPU can be read; while
+ * one can, the others may come back.
+ */
+static nvmlReturn_t print_gpus(const struct table *t,
+			       const struct smi_gpus *gpus)
+{
+	nvmlReturn_t first = NVML_SUCCESS;
+	bool any = false;
+
+	for (size_t i = 0; i < gpus->count; i++) {
+		nvmlReturn_t r = print_gpu(t, gpus, &gpus->at[i]);
+
+		any |= !r;
+		first = first ? first : r;
+	}
+	return any ? NVML_SUCCESS : first;
+}
+
+/* A table, how often it is printed, and how many times (0: without end). */
+struct watch {
+	const struct table *table;
+	uint64_t seconds, count;
+};
+
+static int follow_gpus(const struct smi *smi, const struct smi_gpus *gpus,
+		       const void *arg)
+{
+	const struct watch *w = arg;
+	uint64_t next = gk_mono_ns();
+
+	(void)smi;
+	print_titles(w->table);
+	for (uint64_t n = 1;; n++) {
+		nvmlReturn_t r = print_gpus(w->table, gpus);
+
+		if (fflush(stdout))
+			return SMI_FAILED;
+		if (r || n == w->count)
+			return smi_status_of(r);
+		next += w->seconds * GK_NS_PER_S;
+		gk_sleep_until(next);
+	}
 }
 
 static int follow(const struct table *t, const struct smi *smi)
 {
-	uint64_t seconds = 1, count = 0;
-	struct smi_gpus gpus;
-	bool failed;
-	uint64_t next;
-	int status;
+	struct watch w = {.table = t, .seconds = 1};
 
-	if ((smi->delay &&
-	     (!smi_parse_number(smi->delay, 86400, &seconds) || !seconds)) ||
+	if ((smi->delay && (!smi_parse_number(smi->delay, 86400, &w.seconds) ||
+			    !w.seconds)) ||
 	    (smi->repeats &&
-	     (!smi_parse_number(smi->repeats, INT64_MAX, &count) || !count)))
+	     (!smi_parse_number(smi->repeats, INT64_MAX, &w.count) ||
+	      !w.count)))
 		return smi_refuse_arguments();
-	status = smi_gpus_open(smi->ids, &gpus);
-	if (status)
-		return status;
-	print_titles(t);
-	next = gk_mono_ns();
-	for (uint64_t n = 1;; n++) {
-		for (size_t i = 0; i < gpus.count; i++)
-			print_gpu(t, &gpus, &gpus.at[i]);
-		failed = fflush(stdout) != 0;
-		if (failed || n == count)
-			break;
-		next += seconds * GK_NS_PER_S;
-		gk_sleep_until(next);
-	}
-	smi_gpus_close(&gpus);
-	return failed ? SMI_FAILED : SMI_OK;
+	return smi_with_gpus(smi, follow_gpus, &w);
 }
 
 int smi_encoder_sessions(const struct smi *smi)
 {
 	static const struct table t = {encoder_columns, COUNT(encoder_columns),
-				       read_encoders};
+				       "encoder sessions", read_encoders};
 
 	return follow(&t, smi);
 }
@@ -188,7 +229,7 @@ int smi_encoder_sessions(const struct smi *smi)
 int smi_fbc_sessions(const struct smi *smi)
 {
 	static const struct table t = {fbc_columns, COUNT(fbc_columns),
-				       read_fbc};
+				       "FBC sessions", read_fbc};
 
 	return follow(&t, smi);
 }
