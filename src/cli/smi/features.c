@@ -18,16 +18,18 @@ static const struct feature {
 #undef FEATURE
 };
 
-static int refuse_feature(const struct smi *smi)
+static int refuse_on_gpus(const struct smi *smi, const struct smi_gpus *gpus,
+			  const void *arg)
 {
-	struct smi_gpus gpus;
-	int status = smi_gpus_open(NULL, &gpus);
-
-	if (status)
-		return status;
-	smi_gpus_close(&gpus);
+	(void)gpus;
+	(void)arg;
 	puts(smi->feature->line);
 	return smi->feature->status;
+}
+
+static int refuse_feature(const struct smi *smi)
+{
+	return smi_with_gpus(smi, refuse_on_gpus, NULL);
 }
 
 bool smi_take_feature(struct smi *smi, const char *word)
@@ -56,58 +58,61 @@ static int tell_cc(const struct smi_gpus *gpus, const char *label,
 	return smi_status_of(r);
 }
 
-int smi_cc_feature(const struct smi *smi)
+static int ask_feature(const struct smi *smi, const struct smi_gpus *gpus,
+		       const void *arg)
 {
 	nvmlConfComputeSystemState_t state = {0};
-	struct smi_gpus gpus;
-	int status = smi_gpus_open(smi->ids, &gpus);
-	nvmlReturn_t r;
+	nvmlReturn_t r = SMI_NVML(gpus, nvmlSystemGetConfComputeState, &state);
 
-	if (status)
-		return status;
-	r = SMI_NVML(&gpus, nvmlSystemGetConfComputeState, &state);
-	status = tell_cc(&gpus, "CC status", state.ccFeature ? "ON" : "OFF", r);
-	smi_gpus_close(&gpus);
-	return status;
+	(void)smi;
+	(void)arg;
+	return tell_cc(gpus, "CC status", state.ccFeature ? "ON" : "OFF", r);
+}
+
+int smi_cc_feature(const struct smi *smi)
+{
+	return smi_with_gpus(smi, ask_feature, NULL);
 }
 
 static const char ready_label[] = "Confidential Compute GPUs Ready state";
 
-int smi_cc_ready(const struct smi *smi)
+static int ask_ready(const struct smi *smi, const struct smi_gpus *gpus,
+		     const void *arg)
 {
 	unsigned ready = 0;
-	struct smi_gpus gpus;
-	int status = smi_gpus_open(smi->ids, &gpus);
-	nvmlReturn_t r;
+	nvmlReturn_t r =
+	    SMI_NVML(gpus, nvmlSystemGetConfComputeGpusReadyState, &ready);
 
-	if (status)
-		return status;
-	r = SMI_NVML(&gpus, nvmlSystemGetConfComputeGpusReadyState, &ready);
-	status = tell_cc(&gpus, ready_label, ready ? "ready" : "not-ready", r);
-	smi_gpus_close(&gpus);
-	return status;
+	(void)smi;
+	(void)arg;
+	return tell_cc(gpus, ready_label, ready ? "ready" : "not-ready", r);
+}
+
+int smi_cc_ready(const struct smi *smi)
+{
+	return smi_with_gpus(smi, ask_ready, NULL);
+}
+
+static int set_ready(const struct smi *smi, const struct smi_gpus *gpus,
+		     const void *arg)
+{
+	bool ready = *smi->value == '1';
+	nvmlReturn_t r =
+	    SMI_NVML(gpus, nvmlSystemSetConfComputeGpusReadyState, ready);
+
+	(void)arg;
+	if (r)
+		printf("Unable to set %s: %s\n", ready_label,
+		       smi_error_text(gpus, r));
+	else
+		printf("Set %s to %s.\n", ready_label,
+		       ready ? "ready" : "not-ready");
+	return smi_status_of(r);
 }
 
 int smi_cc_set_ready(const struct smi *smi)
 {
-	bool ready = *smi->value == '1';
-	struct smi_gpus gpus;
-	nvmlReturn_t r;
-	int status;
-
 	if (strcmp(smi->value, "0") != 0 && strcmp(smi->value, "1") != 0)
 		return smi_refuse_arguments();
-	status = smi_gpus_open(smi->ids, &gpus);
-	if (status)
-		return status;
-	r = SMI_NVML(&gpus, nvmlSystemSetConfComputeGpusReadyState, ready);
-	status = smi_status_of(r);
-	if (r)
-		printf("Unable to set %s: %s\n", ready_label,
-		       smi_error_text(&gpus, r));
-	else
-		printf("Set %s to %s.\n", ready_label,
-		       ready ? "ready" : "not-ready");
-	smi_gpus_close(&gpus);
-	return status;
+	return smi_with_gpus(smi, set_ready, NULL);
 }

@@ -139,22 +139,25 @@ static int reset_each(const struct smi_gpus *gpus, struct seat *seats)
 	return tell_failures(gpus, seats) ? SMI_UNKNOWN : smi_all_done();
 }
 
-int smi_reset(const struct smi *smi)
+static int reset_gpus(const struct smi *smi, const struct smi_gpus *gpus,
+		      const void *arg)
 {
-	struct smi_gpus gpus;
-	struct seat *seats;
+	struct seat *seats = calloc(gpus->count, sizeof *seats);
 	sigset_t all, before;
-	int status = smi_gpus_open(smi->ids, &gpus);
+	int status;
 
-	if (status)
-		return status;
-	seats = calloc(gpus.count + 1, sizeof *seats);
+	(void)smi;
+	(void)arg;
 	/* A signal must not leave a GPU out of the driver. */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
-	status = seats ? reset_each(&gpus, seats) : SMI_FAILED;
+	status = seats ? reset_each(gpus, seats) : SMI_FAILED;
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	free(seats);
-	smi_gpus_close(&gpus);
 	return status;
+}
+
+int smi_reset(const struct smi *smi)
+{
+	return smi_with_gpus(smi, reset_gpus, NULL);
 }

@@ -337,18 +337,21 @@ static int set_each(const struct smi *smi, struct attempt *a,
 	return status;
 }
 
+static int set_gpus(const struct smi *smi, const struct smi_gpus *gpus,
+		    const void *arg)
+{
+	struct attempt a = {.gpus = gpus, .setter = smi->setter};
+	struct changes changes = {.forgotten =
+				      calloc(gpus->count, sizeof(bool))};
+	int status =
+	    changes.forgotten ? set_each(smi, &a, &changes) : SMI_FAILED;
+
+	(void)arg;
+	free(changes.forgotten);
+	return status;
+}
+
 int smi_set(const struct smi *smi)
 {
-	struct smi_gpus gpus;
-	struct attempt a = {.gpus = &gpus, .setter = smi->setter};
-	struct changes changes = {0};
-	int status = smi_gpus_open(smi->ids, &gpus);
-
-	if (status)
-		return status;
-	changes.forgotten = calloc(gpus.count + 1, sizeof(bool));
-	status = changes.forgotten ? set_each(smi, &a, &changes) : SMI_FAILED;
-	free(changes.forgotten);
-	smi_gpus_close(&gpus);
-	return status;
+	return smi_with_gpus(smi, set_gpus, NULL);
 }
