@@ -3,10 +3,13 @@
 their exit codes, and the effect as queries read it back. Lines that public
 text tells are those of docs/SMI.md; the others are ours."""
 
+import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 
 import pytest
 
@@ -71,7 +74,6 @@ ROWS = [
     (["-lmc", "1593,1593"],
      'Memory clocks set to "(memClkMin 1593, memClkMax 1593)" for GPU {}\n',
      "memory-clock-lock-min", [1593] * 3),
-    (["-rmc"], "", "memory-clock-lock-min", [1593] * 3),
     (["-ac", "1593,1200"],
      'Applications clocks set to "(MEM 1593, SM 1200)" for GPU {}\n',
      "clocks.applications.graphics", ["1200"] * 3),
@@ -87,19 +89,8 @@ ROWS = [
      "accounting.mode", ["Enabled"] * 3),
     (["-am", "1"], "Accounting Mode is already Enabled for GPU {}.\n",
      "accounting.mode", ["Enabled"] * 3),
-    (["-caa"], "Cleared Accounted PIDs for GPU {}.\n", None, None),
     (["-am", "0"], "Disabled Accounting Mode for GPU {}.\n",
      "accounting.mode", ["Disabled"] * 3),
-    (["-acp", "0"],
-     "Applications clocks commands have been set to UNRESTRICTED for GPU {}\n",
-     None, None),
-    (["-acp", "RESTRICTED"],
-     "Applications clocks commands have been set to RESTRICTED for GPU {}\n",
-     None, None),
-    (["-p", "0"], "Reset volatile ECC errors to zero for GPU {}.\n",
-     "ecc.errors.uncorrected.volatile.total", ["0"] * 3),
-    (["-p", "AGGREGATE"], "Reset aggregate ECC errors to zero for GPU {}.\n",
-     "ecc.errors.uncorrected.aggregate.total", ["0"] * 3),
     (["-mig", "1"], "Enabled MIG Mode for GPU {}\n",
      "mig.mode.current", ["Enabled"] * 3),
     (["-mig", "0"], "Disabled MIG Mode for GPU {}\n",
@@ -208,15 +199,128 @@ def test_ecc_changes_at_a_reset(a100):
         0, f"Enabled Legacy persistence mode for GPU {GPUS[1]}.\n" + DONE)
 
 
-@pytest.mark.parametrize("args, status, line", [
-    (["-pl", "10"], 2,
-     "Provided power limit 10.00 W is not a valid power limit which should be "
-     "between 100.00 W and 400.00 W for GPU {}\n"),
-    (["-lgc", "1200,300"], 2,
-     "Unable to set locked GPU clocks for GPU {}: Invalid Argument\n"),
-])
-def test_a_wrong_value_stops(a100, args, status, line):
-    assert a100(*args) == (status, line.format(GPUS[0]) + STOPPED)
+# ---- changes that NVML shows to another program ----
+
+NUMBER = """
+def number(function, *args, of=ctypes.c_uint):
+    told = []
+    for i in range(count()):
+        value = of()
+        r = getattr(nvml, function)(device(i), *args, ctypes.byref(value))
+        told.append(value.value if r == 0 else -r)
+    return told
+"""
+MEMORY_CLOCK = 'number("nvmlDeviceGetClockInfo", 2)'
+ECC = ('number("nvmlDeviceGetTotalEccErrors", {}, {}, of=ctypes.c_ulonglong)')
+RESTRICTION = 'number("nvmlDeviceGetAPIRestriction", 0)'
+LIMIT = 'number("nvmlDeviceGetPowerManagementLimit")'
+
+
+def by_nvml(smi, *expressions):
+    """Values of all GPUs, asked through NVML without gpukit smi."""
+    return [json.loads(line) for line in smi.one.python(NUMBER + "".join(
+        f"print({e})\n" for e in expressions)).splitlines()]
+
+
+def await_nvml(smi, expression, values):
+    """Clocks follow with the time of the machine."""
+    until = time.monotonic() + 30
+    while by_nvml(smi, expression) != [values]:
+        assert time.monotonic() < until, by_nvml(smi, expression)
+
+
+def test_memory_clocks_are_locked_and_unlocked(machine):
+    smi = Smi(machine("--gpus", "rtx-3090:2"))
+    await_nvml(smi, MEMORY_CLOCK, [405, 405])
+    assert smi("-lmc", "5000,9000", "-i", "1")[0] == 0
+    await_nvml(smi, MEMORY_CLOCK, [405, 5000])
+    assert smi("-rmc", "-i", "1") == (0, DONE)
+    await_nvml(smi, MEMORY_CLOCK, [405, 405])
+
+
+@pytest.mark.parametrize("word, number, name", [
+    ("0", 0, "volatile"), ("AGGREGATE", 1, "aggregate")])
+def test_ecc_errors_are_forgotten(machine, word, number, name):
+    smi = Smi(machine("--gpus", "a100-sxm4-80gb:2"))
+    for gpu in "01":
+        for kind, errors in (("sec-ded", 3), ("corrected", 5)):
+            assert smi.one.ctl("ecc", gpu, kind, "dram", errors
+                               ).returncode == 0
+    counts = [ECC.format(kind, counter) for kind in (0, 1)
+              for counter in (0, 1)]
+    assert by_nvml(smi, *counts) == [[5, 5], [5, 5], [3, 3], [3, 3]]
+    gpu = smi.values("pci.bus_id")[0]
+    assert smi("-p", word, "-i", "0") == (
+        0, f"Reset {name} ECC errors to zero for GPU {gpu}.\n" + DONE)
+    cleared = [[5, 5], [5, 5], [3, 3], [3, 3]]
+    cleared[number][0] = cleared[2 + number][0] = 0
+    assert by_nvml(smi, *counts) == cleared
+
+
+def test_who_may_set_applications_clocks(a100):
+    line = "Applications clocks commands have been set to {} for GPU {}\n"
+    assert by_nvml(a100, RESTRICTION) == [[1, 1, 1]]
+    assert a100("-acp", "0", "-i", "1") == (
+        0, line.format("UNRESTRICTED", GPUS[1]) + DONE)
+    assert by_nvml(a100, RESTRICTION) == [[1, 0, 1]]
+    assert a100("-acp", "RESTRICTED") == (
+        0, "".join(line.format("RESTRICTED", gpu) for gpu in GPUS) + DONE)
+    assert by_nvml(a100, RESTRICTION) == [[1, 1, 1]]
+
+
+ACCOUNTS = """
+for i in range(count()):
+    n, pids = ctypes.c_uint(100), (ctypes.c_uint * 100)()
+    assert nvml.nvmlDeviceGetAccountingPids(device(i), ctypes.byref(n), pids
+                                            ) == 0
+    print(n.value)
+"""
+
+
+def test_accounts_are_forgotten(machine):
+    smi = Smi(machine("--gpus", "a100-sxm4-80gb:2", "--load", "train:all"))
+    assert smi("-am", "1")[0] == 0
+    until = time.monotonic() + 30
+    while "0" in smi.one.python(ACCOUNTS).split():
+        assert time.monotonic() < until, "no account"
+    gpu = smi.values("pci.bus_id")[1]
+    # A running process would be counted again at once.
+    apps = ["--query-compute-apps=pid", "--format=csv,noheader"]
+    for pid in set(smi(*apps)[1].split()):
+        os.kill(int(pid), signal.SIGKILL)
+    while smi(*apps)[1]:
+        assert time.monotonic() < until, "they do not end"
+    assert "0" not in smi.one.python(ACCOUNTS).split()
+    assert smi("-caa", "-i", "1") == (
+        0, f"Cleared Accounted PIDs for GPU {gpu}.\n" + DONE)
+    told = smi.one.python(ACCOUNTS).split()
+    assert told[0] != "0" and told[1] == "0"
+
+
+def test_a_wrong_value_stops(machine):
+    """60 W are too little for the first board, and just enough for the second;
+    90 W for none of them."""
+    smi = Smi(machine("--gpus", "a100-sxm4-80gb,t4"))
+    buses = smi.values("pci.bus_id")
+    line = ("Provided power limit {} W is not a valid power limit which should "
+            "be between {} W and {} W for GPU {}\n")
+    assert by_nvml(smi, LIMIT) == [[400000, 70000]]
+    assert smi("-pl", "60") == (
+        2, line.format("60.00", "100.00", "400.00", buses[0]) + STOPPED)
+    assert by_nvml(smi, LIMIT) == [[400000, 70000]]
+    assert smi("-pl", "60", "-i", "1")[0] == 0
+    assert by_nvml(smi, LIMIT) == [[400000, 60000]]
+    assert smi("-pl", "300") == (
+        2, f"Power limit for GPU {buses[0]} was set to 300.00 W from 400.00 W."
+        "\n" + line.format("300.00", "60.00", "70.00", buses[1]) + STOPPED)
+    assert by_nvml(smi, LIMIT) == [[300000, 60000]]
+    before = [gpu["values"]["sm-clock-lock-max"] for gpu in
+              smi.one.show()["gpus"]]
+    assert smi("-lgc", "1200,300") == (
+        2, "Unable to set locked GPU clocks for GPU "
+        f"{buses[0]}: Invalid Argument\n" + STOPPED)
+    assert before == [gpu["values"]["sm-clock-lock-max"] for gpu in
+                      smi.one.show()["gpus"]]
 
 
 @pytest.mark.parametrize("args", [
