@@ -6,6 +6,7 @@
  */
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/cpus.h"
 #include "base/log.h"
 #include "device/queue_private.h"
 #include "machine/file/numbers.h"
@@ -13,7 +14,6 @@
 #include <stdbool.h>
 #include <stdatomic.h>
 #include <limits.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,12 +39,9 @@ static unsigned count_cpus(void)
 {
 	static _Atomic unsigned counted;
 	unsigned n = atomic_load_explicit(&counted, memory_order_relaxed);
-	cpu_set_t set;
 
 	if (!n) {
-		n = sched_getaffinity(0, sizeof set, &set)
-			? 1
-			: (unsigned)CPU_COUNT(&set);
+		n = (unsigned)gk_cpu_count();
 		atomic_store_explicit(&counted, n, memory_order_relaxed);
 	}
 	return n;

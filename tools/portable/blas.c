@@ -5,8 +5,9 @@
  * called for wrong arguments. LAPACK has reported these in `info`, and BLAS
  * does nothing then.
  */
+#include "base/cpus.h"
+
 #include <blis.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,11 +44,10 @@ void cblas_xerbla(f77_int place, const char *function, const char *format, ...)
 static int count_processors(void)
 {
 	const char *chosen = getenv("OPENBLAS_NUM_THREADS");
-	cpu_set_t set;
 
 	if (chosen && atoi(chosen) > 0)
 		return atoi(chosen);
-	return sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
+	return gk_cpu_count();
 }
 
 /*

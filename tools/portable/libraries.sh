@@ -216,7 +216,7 @@ build_blas() {
 		sed 's/$/;/' "$work/names"
 		echo 'local: *; };'
 	} >"$work/map"
-	"$out/tools/cc" -O2 -fPIC -D_GNU_SOURCE -I"$deps/include" \
+	"$out/tools/cc" -O2 -fPIC -D_GNU_SOURCE -I src -I"$deps/include" \
 		-c tools/portable/blas.c -o "$work/blas.o"
 	"$out/tools/cc" -shared -s -Wl,--gc-sections \
 		-Wl,--version-script="$work/map" \

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cpus.h - counts the processors that this thread may run on. It needs nothing
+ * else of ours, because the BLAS of the portable build uses it, too.
+ */
+#ifndef GK_BASE_CPUS_H
+#define GK_BASE_CPUS_H
+
+#include <errno.h>
+#include <sched.h>
+#include <stddef.h>
+
+/* Counts them with a set of this many processors. 0: it is too small. */
+static inline int gk_cpus_of(int most)
+{
+	cpu_set_t *set = CPU_ALLOC(most);
+	size_t size = CPU_ALLOC_SIZE(most);
+	int count = 1;
+
+	if (!set)
+		return count;
+	if (!sched_getaffinity(0, size, set))
+		count = CPU_COUNT_S(size, set);
+	else if (errno == EINVAL)
+		count = 0;
+	CPU_FREE(set);
+	return count;
+}
+
+/* The kernel refuses a set that is smaller than its own. */
+static inline int gk_cpu_count(void)
+{
+	int count = 0;
+
+	for (int most = CPU_SETSIZE; !count && most <= 1 << 20; most *= 2)
+		count = gk_cpus_of(most);
+	return count ? count : 1;
+}
+
+#endif
