@@ -50,6 +50,13 @@ with_configure() {
 	)
 }
 
+# edit FILE SCRIPT...: changes a source, and fails if that changes nothing.
+edit() {
+	file=$1
+	shift
+	sh tools/portable/edit.sh "$sources/$file" "$@"
+}
+
 # describe MODULE LIBRARY: writes what pkg-config reads, for a library whose
 # build does not.
 describe() {
@@ -98,9 +105,8 @@ build_lz4() {
 
 # Two terminals call themselves otherwise than ncurses does.
 build_ncurses() {
-	sed -i -e 's/^kitty|Kov/kitty|xterm-kitty|Kov/' \
-		-e 's/^ghostty|Gho/ghostty|xterm-ghostty|Gho/' \
-		"$sources/ncurses/misc/terminfo.src"
+	edit ncurses/misc/terminfo.src 's/^kitty|Kov/kitty|xterm-kitty|Kov/' \
+		's/^ghostty|Gho/ghostty|xterm-ghostty|Gho/'
 	with_configure ncurses --without-shared --with-normal --enable-widec \
 		--with-termlib --without-cxx --without-cxx-binding \
 		--without-ada --without-manpages --without-progs \
@@ -167,19 +173,21 @@ build_libmicrohttpd() {
 # products are not worth a thread, and one that waits for others lets them run.
 # BLIS would end the process for a null matrix that is multiplied by 0.
 build_blis() {
-	sed -i -e 's/^x86_64: .*/x86_64: skx haswell generic/' \
-		-e 's/^arm64: .*/arm64: cortexa57/' "$sources/blis/config_registry"
-	sed -i 's/( vendor == VENDOR_INTEL )/( vendor <= VENDOR_AMD )/' \
-		"$sources/blis/frame/base/bli_cpuid.c"
-	sed -i 's/skylake-avx512/skylake_avx512/; s/cortex-a57/cortex_a57/' \
-		"$sources"/blis/configure "$sources"/blis/config/*/make_defs.mk
+	edit blis/config_registry 's/^x86_64: .*/x86_64: skx haswell generic/' \
+		's/^arm64: .*/arm64: cortexa57/'
+	edit blis/frame/base/bli_cpuid.c \
+		's/( vendor == VENDOR_INTEL )/( vendor <= VENDOR_AMD )/'
+	for part in configure config/skx/make_defs.mk; do
+		edit blis/$part 's/skylake-avx512/skylake_avx512/'
+	done
+	edit blis/config/cortexa57/make_defs.mk 's/cortex-a57/cortex_a57/'
 	small='(double)m * n * k < (1 << 21)'
-	sed -i "/^void bli_rntm_fac/,/^}/s/nt = bli_rntm/nt = $small ? 1 : bli_rntm/" \
-		"$sources/blis/frame/base/bli_rntm.c"
-	sed -i 's/; \/\/ Empty loop body\./sched_yield();/' \
-		"$sources/blis/frame/thread/bli_thrcomm.c"
-	sed -i '/^static/s/BLIS_FULL_ERROR_CHECKING/BLIS_NO_ERROR_CHECKING/' \
-		"$sources/blis/frame/base/bli_error.c"
+	edit blis/frame/base/bli_rntm.c \
+		"/^void bli_rntm_fac/,/^}/s/nt = bli_rntm/nt = $small ? 1 : bli_rntm/"
+	edit blis/frame/thread/bli_thrcomm.c \
+		's/; \/\/ Empty loop body\./sched_yield();/'
+	edit blis/frame/base/bli_error.c \
+		'/^static/s/BLIS_FULL_ERROR_CHECKING/BLIS_NO_ERROR_CHECKING/'
 	family=x86_64
 	[ "$machine" = x86_64 ] || family=arm64
 	(
