@@ -22,6 +22,7 @@ static const struct {
     {"WITHOUT_BOARD", GK_WITHOUT_BOARD},
     {"WITHOUT_PROCESS_UTIL", GK_WITHOUT_PROCESS_UTIL},
     {"WITHOUT_PROC", GK_WITHOUT_PROC},
+    {"WITHOUT_HOST", GK_WITHOUT_HOST},
 };
 
 static PyMethodDef *const methods[] = {

@@ -185,6 +185,21 @@ print(core.snapshot(core.WITHOUT_PROCESSES, ids).processes)
         "True True", "[]"]
 
 
+def test_a_snapshot_without_the_host(program):
+    out = program("""
+for with_ in (0, core.WITHOUT_HOST, 0):
+    host = core.snapshot(with_, (core.M_TEMP,)).host
+    print(host.hostname != "", host.boot_ns > 0, host.mem_total)
+    if with_:
+        print(host.cpus, host.load_centi, host.swap_total)
+""", "--gpus", "t4")
+    with open("/proc/meminfo", encoding="utf-8") as file:
+        total = int(file.readline().split()[1]) * 1024
+    assert out.splitlines() == [
+        f"True True {total}", "True True None", "1 None None",
+        f"True True {total}"]
+
+
 def test_a_forked_child_opens_anew(program):
     """Threads of the parent ask all the time; the child has none of them."""
     out = program("""
