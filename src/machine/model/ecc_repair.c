@@ -60,26 +60,23 @@ bool gkf_ecc_retires(const struct gkf_machine *m, unsigned device)
 }
 
 /*
- * Returns a free index in ecc->rows; -1: the bank has no spare row left, -2:
- * the row is already remapped.
+ * Returns the first free index in ecc->rows, which are used in order; -1: the
+ * bank has no spare row left, -2: the row is already remapped.
  */
 static int row_place(const struct gkf_ecc *ecc, uint64_t row, unsigned banks)
 {
 	unsigned used = 0;
-	int location = -1;
 
 	for (int i = 0; i < GKF_ECC_ROWS_MAX; i++) {
 		uint64_t word = load_entry(&ecc->rows[i]);
 
-		if (!(word & ROW_USED)) {
-			location = location < 0 ? i : location;
-			continue;
-		}
+		if (!(word & ROW_USED))
+			return used < SPARES ? i : -1;
 		if ((word & ROW_NUMBER) == row)
 			return -2;
 		used += bank_of(word, banks) == bank_of(row, banks);
 	}
-	return used < SPARES ? location : -1;
+	return -1;
 }
 
 static void remap_row(struct gkf_ecc *ecc, uint64_t address, unsigned banks,
@@ -164,8 +161,9 @@ void gkf_ecc_take_effect(struct gkf_machine *m, unsigned device)
 	for (unsigned i = 0; i < GKF_ECC_ROWS_MAX; i++) {
 		uint64_t word = load_entry(&ecc->rows[i]);
 
-		if (word & ROW_USED)
-			atomic_store(&ecc->rows[i], word | ROW_ACTIVE);
+		if (!(word & ROW_USED))
+			break;
+		atomic_store(&ecc->rows[i], word | ROW_ACTIVE);
 	}
 	for (unsigned i = 0; i < GKF_ECC_PAGES_MAX; i++) {
 		uint64_t word = load_entry(&ecc->pages[i].address);
@@ -189,31 +187,42 @@ static unsigned bank_kind(unsigned used)
 	return kinds[used > SPARES ? SPARES : used];
 }
 
+/* Moves the bank of the last of `count` used rows to the kind it has now. */
+static void count_bank(struct gkf_ecc_rows *rows, const uint16_t *bank,
+		       unsigned count)
+{
+	unsigned used = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		used += bank[i] == bank[count - 1];
+	rows->banks[bank_kind(used - 1)]--;
+	rows->banks[bank_kind(used)]++;
+}
+
+/* Few boards have used rows, so no bank is visited that has none. */
 bool gkf_ecc_rows(const struct gkf_machine *m, unsigned device,
 		  struct gkf_ecc_rows *ret_rows)
 {
 	const struct gkf_ecc *ecc = &m->file->device[device].ecc;
 	unsigned banks = banks_of(m, device);
-	unsigned char used[BANKS_MAX] = {0};
-	struct gkf_ecc_rows rows = {.failed = load_entry(&ecc->failures) != 0};
+	uint16_t bank[GKF_ECC_ROWS_MAX];
+	struct gkf_ecc_rows rows = {.failed = load_entry(&ecc->failures) != 0,
+				    .banks = {banks}};
 
 	if (!banks)
 		return false;
 	for (unsigned i = 0; i < GKF_ECC_ROWS_MAX; i++) {
 		uint64_t word = load_entry(&ecc->rows[i]);
-		unsigned bank;
 
 		if (!(word & ROW_USED))
-			continue;
-		bank = bank_of(word, banks);
-		used[bank] += used[bank] < SPARES;
+			break;
+		bank[i] = (uint16_t)bank_of(word, banks);
+		count_bank(&rows, bank, i + 1);
 		if (word & ROW_ACTIVE)
 			rows.active[(word & ROW_CAUSE) != 0]++;
 		else
 			rows.pending[(word & ROW_CAUSE) != 0]++;
 	}
-	for (unsigned b = 0; b < banks; b++)
-		rows.banks[bank_kind(used[b])]++;
 	*ret_rows = rows;
 	return true;
 }

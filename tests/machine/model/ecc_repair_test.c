@@ -6,6 +6,7 @@
 #include "abi/nvml/nvml_abi.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/mix.h"
 #include "machine/file/ecc_state.h"
 #include "machine/file/event_state.h"
 #include "machine/file/file.h"
@@ -21,7 +22,7 @@
 #include "machine/store/machine.h"
 #include "machine/store/writers_lock.h"
 
-enum { ROW = 4096, PAGE = 65536 };
+enum { ROW = 4096, PAGE = 65536, BANKS = 640 };
 
 static struct fixture fx;
 
@@ -113,17 +114,18 @@ static void a_row_is_remapped_for_what_befell_it(void **state)
 	assert_rows(2, 1, false);
 }
 
+/* All, most, some, one, none of eight. */
+static const unsigned kinds[] = {0, 1, 1, 2, 2, 2, 2, 3, 4};
+
 static void spare_rows_of_a_bank_go_from_all_to_none(void **state)
 {
-	/* All, most, some, one, none of eight. */
-	static const unsigned kind[] = {0, 1, 1, 2, 2, 2, 2, 3, 4};
 	struct gkf_ecc_rows rows;
 
 	(void)state;
 	for (unsigned used = 0; used <= 8; used++) {
 		assert_true(gkf_ecc_rows(fx.m, 0, &rows));
 		for (unsigned k = 0; k < 5; k++)
-			assert_int_equal(rows.banks[k], k == kind[used]);
+			assert_int_equal(rows.banks[k], k == kinds[used]);
 		assert_false(rows.failed);
 		assert_false(gkf_ecc_repairs(fx.m, 0).channel);
 		strike_at(GKF_ECC_SECDED, used * ROW, 1);
@@ -137,6 +139,24 @@ static void spare_rows_of_a_bank_go_from_all_to_none(void **state)
 	assert_true(gkf_ecc_rows(fx.m, 0, &rows));
 	assert_true(rows.failed);
 	assert_false(gkf_ecc_repairs(fx.m, 0).channel);
+}
+
+static void every_bank_is_counted_once(void **state)
+{
+	unsigned used[BANKS] = {0}, banks[5] = {0};
+	struct gkf_ecc_rows rows;
+
+	(void)state;
+	for (uint64_t row = 0; row < 400; row++) {
+		strike_at(GKF_ECC_SECDED, row * ROW, 1);
+		used[gkf_mix(row) % BANKS]++;
+	}
+	for (unsigned b = 0; b < BANKS; b++)
+		banks[kinds[used[b]]]++;
+	assert_true(banks[1] > 0 && banks[2] > 0);
+	assert_true(gkf_ecc_rows(fx.m, 0, &rows));
+	assert_memory_equal(rows.banks, banks, sizeof banks);
+	assert_int_equal(rows.pending[GKF_ECC_BY_UNCORRECTED], 400);
 }
 
 static void a_page_is_retired_with_its_time(void **state)
@@ -359,6 +379,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    OF(a_row_is_remapped_for_what_befell_it, open_a100),
 	    OF(spare_rows_of_a_bank_go_from_all_to_none, open_one_bank),
+	    OF(every_bank_is_counted_once, open_a100),
 	    OF(a_page_is_retired_with_its_time, open_old),
 	    OF(pages_without_room_are_failures, open_old),
 	    OF(addresses_of_sram_are_kept_one_by_one, open_a100),
