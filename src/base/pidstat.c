@@ -30,6 +30,28 @@ enum {
 	STACK = 28
 };
 
+/*
+ * Reads a number and moves *p behind it; false: there is none. strtoull() would
+ * take most of the time of reading a process.
+ */
+static bool take_number(const char **p, uint64_t *ret_value)
+{
+	const char *at = *p + (**p == ' ');
+	bool negative = *at == '-';
+	uint64_t value = 0;
+
+	at += negative;
+	if (!isdigit((unsigned char)*at))
+		return false;
+	for (; isdigit((unsigned char)*at); at++)
+		if (__builtin_mul_overflow(value, 10, &value) ||
+		    __builtin_add_overflow(value, *at - '0', &value))
+			value = UINT64_MAX;
+	*ret_value = negative ? -value : value;
+	*p = at;
+	return true;
+}
+
 int gk_pidstat_parse(const char *line, struct gk_pidstat *ret_stat)
 {
 	const char *open = strchr(line, '('), *close = strrchr(line, ')');
@@ -48,14 +70,9 @@ int gk_pidstat_parse(const char *line, struct gk_pidstat *ret_stat)
 	st.pid = (pid_t)strtol(line, NULL, 10);
 	st.state = close[2];
 	p = close + 3;
-	for (int i = PPID; i <= STACK; i++) {
-		char *end;
-
-		field[i] = strtoull(p, &end, 10);
-		if (end == p && i <= RSS)
+	for (int i = PPID; i <= STACK; i++)
+		if (!take_number(&p, &field[i]) && i <= RSS)
 			return GK_ERR_CORRUPT;
-		p = end;
-	}
 	st.ppid = (pid_t)field[PPID];
 	st.utime = field[UTIME];
 	st.stime = field[STIME];
