@@ -6,8 +6,8 @@
  */
 #include "base/assert.h"
 #include "base/clock.h"
-#include "base/cpus.h"
 #include "base/log.h"
+#include "device/cpus.h"
 #include "device/queue_private.h"
 #include "machine/file/numbers.h"
 

@@ -5,7 +5,7 @@
  * called for wrong arguments. LAPACK has reported these in `info`, and BLAS
  * does nothing then.
  */
-#include "base/cpus.h"
+#include "device/cpus.h"
 
 #include <blis.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * cpus.h - counts the processors that this thread may run on. It needs nothing
  * else of ours, because the BLAS of the portable build uses it, too.
  */
-#ifndef GK_BASE_CPUS_H
-#define GK_BASE_CPUS_H
+#ifndef GK_DEVICE_CPUS_H
+#define GK_DEVICE_CPUS_H
 
 #include <errno.h>
 #include <sched.h>

@@ -2,7 +2,7 @@
 /* cpus_test.c - counts processors on made-up hosts with few and with many. */
 #include "unit.h"
 
-#include "base/cpus.h"
+#include "device/cpus.h"
 
 #include <string.h>
 
