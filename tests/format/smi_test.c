@@ -207,18 +207,18 @@ static void growth_is_seen_between_two_lines(void **state)
 	old = device;
 	before = snap;
 	before.devices = &old;
-	gk_smi_dmon(&out, &snap, NULL, &mon);
+	gk_smi_dmon(&out, &snap, NULL, NULL, &mon);
 	assert_string_equal(out.data, "    0      0      0 \n");
 	put(GK_M_HELD_POWER, 250000000);
 	put(GK_M_HELD_THERMAL, 1);
 	snap.mono_ns = 1000000000;
 	end(NULL);
-	gk_smi_dmon(&out, &snap, &before, &mon);
+	gk_smi_dmon(&out, &snap, &before, NULL, &mon);
 	assert_string_equal(out.data, "    0     25      1 \n");
 	old = device;
 	put(GK_M_HELD_POWER, 100000000);
 	end(NULL);
-	gk_smi_dmon(&out, &snap, &before, &mon);
+	gk_smi_dmon(&out, &snap, &before, NULL, &mon);
 	assert_string_equal(out.data, "    0      0      0 \n");
 }
 

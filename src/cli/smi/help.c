@@ -77,6 +77,12 @@ const struct gk_option_line smi_dmon_lines[] = {
     {"-s, --select=pucvmet",
      "p power and temperature, u utilisation, c clocks (these three by "
      "default), v violations, m memory, e errors, t PCIe traffic"},
+    {"--gpm-metrics=LIST",
+     "also metrics of NVML's performance monitoring, by their numbers: 1 "
+     "graphics, 2 SMs, 3 occupancy, 5 tensor cores, 10 memory, 20 and 21 PCIe, "
+     "60 and 61 NVLink"},
+    {"--gpm-options=d", "of GPUs (those of MIG devices are not supported)"},
+    {"--format=LIST", "csv, noheader, nounit"},
     MONITOR,
 };
 

@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "cli/cmd.h"
+#include "cli/smi/gpm.h"
 #include "cli/smi/gpus.h"
 #include "cli/smi/shown.h"
 #include "core/choose/pick.h"
@@ -32,6 +33,7 @@ struct run {
 	struct gk_metric_set wanted; /* the metrics to read */
 	struct gk_buf out;
 	struct smi_shown shown;
+	struct smi_gpm gpm;
 };
 
 /* ---- modes: what to read, what to show ---- */
@@ -118,9 +120,14 @@ SHOW(pmon)
 
 SHOW(dmon)
 {
+	const struct gk_smi_mon *mon = &run->smi->mon;
+	const double *gpm = smi_gpm_read(&run->gpm, run->gk->nvml, snap, mon);
+
 	if (!run->lines)
-		gk_smi_dmon_titles(&run->out, &run->smi->mon);
-	gk_smi_dmon(&run->out, snap, run->before, &run->smi->mon);
+		gk_smi_dmon_titles(&run->out, mon);
+	if (gpm)
+		gk_smi_dmon(&run->out, snap, run->before, gpm, mon);
+	run->out.failed |= !gpm;
 }
 
 SHOW(topology)
@@ -403,6 +410,7 @@ static int open_output_file(struct run *run)
 static void finish_smi(struct run *run, int status)
 {
 	gk_snapshot_free(run->before);
+	smi_gpm_end(&run->gpm, run->gk->nvml);
 	gk_buf_free(&run->out);
 	if (run->fd != STDOUT_FILENO)
 		close(run->fd);

@@ -118,6 +118,79 @@ static int take_moment(struct smi *smi, const char *arg)
 }
 
 /*
+ * Takes a word off a list of words with commas between them; one that is too
+ * long becomes empty. Returns whether another one follows.
+ */
+static bool next_word(const char **list, char ret_word[32])
+{
+	size_t len = strcspn(*list, ",");
+	bool more = (*list)[len] == ',';
+
+	snprintf(ret_word, 32, "%.*s", len < 32 ? (int)len : 0, *list);
+	*list += len + more;
+	return more;
+}
+
+/* The metrics of dmon that are computed from samples, by NVML's numbers. */
+static int take_gpm_metrics(struct smi *smi, const char *arg)
+{
+	struct gk_smi_gpm_column column;
+	char word[32];
+	uint64_t id;
+	bool more;
+
+	if (smi->mode != SMI_DMON)
+		return smi_refuse_unknown("--gpm-metrics");
+	smi->mon.gpm_count = 0;
+	do {
+		more = next_word(&arg, word);
+		if (!smi_parse_number(word, UINT32_MAX, &id) ||
+		    !gk_smi_gpm_column((unsigned)id, &column) ||
+		    smi->mon.gpm_count == GK_SMI_GPM_MAX)
+			return smi_refuse_arguments();
+		smi->mon.gpm[smi->mon.gpm_count++] = (unsigned)id;
+	} while (more);
+	return 0;
+}
+
+/* d: of GPUs. The columns that MIG devices have (m, dm, md) are not public. */
+static int take_gpm_level(struct smi *smi, const char *arg)
+{
+	if (smi->mode != SMI_DMON)
+		return smi_refuse_unknown("--gpm-options");
+	if (!strcmp(arg, "d"))
+		return 0;
+	if (strcmp(arg, "m") != 0 && strcmp(arg, "dm") != 0 &&
+	    strcmp(arg, "md") != 0)
+		return smi_refuse_arguments();
+	puts("GPM metrics of MIG devices are not supported.");
+	return SMI_UNSUPPORTED;
+}
+
+static int take_mon_format(struct smi *smi, const char *arg)
+{
+	static const char *const words[] = {"csv", "noheader", "nounit"};
+	bool *const flags[] = {&smi->mon.csv, &smi->mon.no_titles,
+			       &smi->mon.no_units};
+	char word[32];
+	bool more;
+
+	if (smi->mode != SMI_DMON)
+		return smi_refuse_unknown("--format");
+	do {
+		size_t i = 0;
+
+		more = next_word(&arg, word);
+		while (i < COUNT(words) && strcmp(words[i], word) != 0)
+			i++;
+		if (i == COUNT(words))
+			return smi_refuse_arguments();
+		*flags[i] = true;
+	} while (more);
+	return 0;
+}
+
+/*
  * Sets what to print. Refuses the option if an earlier option has set something
  * else to print.
  */
@@ -242,6 +315,9 @@ static const struct smi_option mon_options[] = {
     {"-s", "--select", WITH_ARG, take_groups},
     {"-o", "--options", WITH_ARG, take_moment},
     {"-f", "--filename", WITH_ARG, take_file},
+    {NULL, "--gpm-metrics", WITH_ARG, take_gpm_metrics},
+    {NULL, "--gpm-options", WITH_ARG, take_gpm_level},
+    {NULL, "--format", WITH_ARG, take_mon_format},
     {0},
 };
 

@@ -12,6 +12,7 @@ enum smi_exit {
 	SMI_OK = 0,
 	SMI_FAILED = 1, /* not from nvidia-smi: the output cannot be written */
 	SMI_INVALID = 2,
+	SMI_UNSUPPORTED = 3,
 	SMI_NOT_PERMITTED = 4,
 	SMI_NOT_FOUND = 6,
 	SMI_NO_DRIVER = 9,

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -79,10 +80,13 @@ static bool is_shown(const struct gk_smi_mon *mon, char group)
 static void add_moment(struct gk_buf *out, const struct gk_smi_mon *mon,
 		       const char *date, const char *time)
 {
+	int width = mon->csv ? 0 : 12;
+	const char *end = mon->csv ? ", " : "";
+
 	if (mon->moment & GK_SMI_WITH_DATE)
-		gk_buf_printf(out, "%-12s", date);
+		gk_buf_printf(out, "%-*s%s", width, date, end);
 	if (mon->moment & GK_SMI_WITH_TIME)
-		gk_buf_printf(out, "%-12s", time);
+		gk_buf_printf(out, "%-*s%s", width, time, end);
 }
 
 static void add_snapshot_time(struct gk_buf *out, const struct gk_smi_mon *mon,
@@ -100,21 +104,47 @@ static void add_snapshot_time(struct gk_buf *out, const struct gk_smi_mon *mon,
 
 /* ---- dmon ---- */
 
+/* The width of a GPM metric's column. */
+enum { GPM_WIDTH = 11 };
+
+/* Adds a cell after the first one of its line. */
+static void add_cell(struct gk_buf *out, const struct gk_smi_mon *mon,
+		     int width, const char *text)
+{
+	if (mon->csv)
+		gk_buf_printf(out, ", %s", text);
+	else
+		gk_buf_printf(out, "%*s", width, text);
+}
+
+/* A line of titles or units; the first cell, date and time are given. */
+static void dmon_title(struct gk_buf *out, const struct gk_smi_mon *mon,
+		       const char *gpu, const char *date, const char *time,
+		       bool units)
+{
+	struct gk_smi_gpm_column gpm;
+
+	gk_buf_putc(out, '#');
+	add_moment(out, mon, date, time);
+	gk_buf_printf(out, "%*s", mon->csv ? 0 : 4, gpu);
+	for (size_t i = 0; i < COUNT(device_columns); i++)
+		if (is_shown(mon, device_columns[i].group))
+			add_cell(out, mon, 7,
+				 units ? device_columns[i].unit
+				       : device_columns[i].title);
+	for (size_t i = 0; i < mon->gpm_count; i++)
+		if (gk_smi_gpm_column(mon->gpm[i], &gpm))
+			add_cell(out, mon, GPM_WIDTH,
+				 units ? gpm.unit : gpm.title);
+	gk_buf_puts(out, mon->csv ? "\n" : " \n");
+}
+
 void gk_smi_dmon_titles(struct gk_buf *out, const struct gk_smi_mon *mon)
 {
-	gk_buf_putc(out, '#');
-	add_moment(out, mon, "Date", "Time");
-	gk_buf_puts(out, " gpu");
-	for (size_t i = 0; i < COUNT(device_columns); i++)
-		if (is_shown(mon, device_columns[i].group))
-			gk_buf_printf(out, "%7s", device_columns[i].title);
-	gk_buf_puts(out, " \n#");
-	add_moment(out, mon, "YYYYMMDD", "HH:MM:SS");
-	gk_buf_puts(out, " Idx");
-	for (size_t i = 0; i < COUNT(device_columns); i++)
-		if (is_shown(mon, device_columns[i].group))
-			gk_buf_printf(out, "%7s", device_columns[i].unit);
-	gk_buf_puts(out, " \n");
+	if (!mon->no_titles)
+		dmon_title(out, mon, "gpu", "Date", "Time", false);
+	if (!mon->no_units)
+		dmon_title(out, mon, "Idx", "YYYYMMDD", "HH:MM:SS", true);
 }
 
 /*
@@ -161,8 +191,32 @@ static const struct gk_device *same_device(const struct gk_snapshot *before,
 	return NULL;
 }
 
+static void device_cell(struct gk_buf *out, const struct gk_smi_mon *mon,
+			const struct column *column, const struct gk_device *d,
+			const struct gk_device *before, uint64_t period)
+{
+	char text[32] = "-";
+
+	if (!d->m[column->metric].why)
+		snprintf(text, sizeof text, "%" PRId64,
+			 shown_value(column, d, before, period));
+	add_cell(out, mon, 7, text);
+}
+
+/* Numbers are truncated, as those of the other columns. */
+static void gpm_cell(struct gk_buf *out, const struct gk_smi_mon *mon,
+		     double value)
+{
+	char text[32] = "-";
+
+	if (isfinite(value))
+		snprintf(text, sizeof text, "%.0f", trunc(value));
+	add_cell(out, mon, GPM_WIDTH, text);
+}
+
 void gk_smi_dmon(struct gk_buf *out, const struct gk_snapshot *snap,
-		 const struct gk_snapshot *before, const struct gk_smi_mon *mon)
+		 const struct gk_snapshot *before, const double *gpm,
+		 const struct gk_smi_mon *mon)
 {
 	uint64_t period = before ? snap->mono_ns - before->mono_ns : 0;
 
@@ -171,24 +225,17 @@ void gk_smi_dmon(struct gk_buf *out, const struct gk_snapshot *snap,
 
 		if (d->mig_index >= 0)
 			continue;
-		gk_buf_putc(out, ' ');
+		if (!mon->csv)
+			gk_buf_putc(out, ' ');
 		add_snapshot_time(out, mon, snap);
-		gk_buf_printf(out, "%4u", d->index);
-		for (size_t c = 0; c < COUNT(device_columns); c++) {
-			const struct column *column = &device_columns[c];
-
-			if (!is_shown(mon, column->group))
-				continue;
-			if (d->m[column->metric].why)
-				gk_buf_printf(out, "%7s", "-");
-			else
-				gk_buf_printf(
-				    out, "%7" PRId64,
-				    shown_value(column, d,
-						same_device(before, d),
-						period));
-		}
-		gk_buf_puts(out, " \n");
+		gk_buf_printf(out, "%*u", mon->csv ? 0 : 4, d->index);
+		for (size_t c = 0; c < COUNT(device_columns); c++)
+			if (is_shown(mon, device_columns[c].group))
+				device_cell(out, mon, &device_columns[c], d,
+					    same_device(before, d), period);
+		for (size_t k = 0; k < mon->gpm_count; k++)
+			gpm_cell(out, mon, gpm[i * mon->gpm_count + k]);
+		gk_buf_puts(out, mon->csv ? "\n" : " \n");
 	}
 }
 

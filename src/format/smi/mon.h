@@ -7,11 +7,28 @@
 
 enum gk_smi_moment { GK_SMI_WITH_DATE = 1, GK_SMI_WITH_TIME = 2 };
 
-/* The columns to show, and whether lines begin with date and time. */
+/* NVML's ids of GPM metrics are at most this many. */
+enum { GK_SMI_GPM_MAX = 332 };
+
+/* The columns to show, and how lines look. */
 struct gk_smi_mon {
 	const char *groups; /* letters of -s */
 	unsigned moment;    /* bits of gk_smi_moment */
+	/* of dmon: */
+	unsigned gpm[GK_SMI_GPM_MAX]; /* ids of --gpm-metrics, in this order */
+	size_t gpm_count;
+	bool csv;
+	bool no_titles, no_units; /* without the first line, the second */
 };
+
+/* The column of a GPM metric. */
+struct gk_smi_gpm_column {
+	char title[16];
+	const char *unit;
+};
+
+/* False: dmon has no metric with this id. */
+bool gk_smi_gpm_column(unsigned id, struct gk_smi_gpm_column *ret_column);
 
 /* The letters that -s accepts. */
 #define GK_SMI_PMON_GROUPS "um"
@@ -21,11 +38,14 @@ struct gk_smi_mon {
 void gk_smi_pmon_titles(struct gk_buf *out, const struct gk_smi_mon *mon);
 void gk_smi_dmon_titles(struct gk_buf *out, const struct gk_smi_mon *mon);
 
-/* Add the lines for one snapshot. before is the previous snapshot, or NULL. */
+/*
+ * Add the lines for one snapshot. before is the previous snapshot, or NULL. gpm
+ * has gpm_count values for each device of the snapshot, NAN if absent.
+ */
 void gk_smi_pmon(struct gk_buf *out, const struct gk_snapshot *snap,
 		 const struct gk_smi_mon *mon);
 void gk_smi_dmon(struct gk_buf *out, const struct gk_snapshot *snap,
-		 const struct gk_snapshot *before,
+		 const struct gk_snapshot *before, const double *gpm,
 		 const struct gk_smi_mon *mon);
 
 /* Add to a set the metrics that pmon and dmon show. */
