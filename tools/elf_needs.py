@@ -10,6 +10,8 @@ LOAD, DYNAMIC = 1, 2  # types of segments
 NEEDED, STRTAB, VERNEED, VERNEEDNUM = 1, 5, 0x6ffffffe, 0x6fffffff
 DYN = 3
 EXEC = 2
+# Marks in the list of versions that need a version of glibc.
+MARKS = {"GLIBC_ABI_DT_RELR": "GLIBC_2.36"}
 
 
 def needs_of(data):
@@ -74,8 +76,8 @@ def read_versions(data, at, count, strings):
         here = at + first
         for _ in range(needed):
             _, _, _, name, further = struct.unpack_from("<IHHII", data, here)
-            text = re.fullmatch(r"GLIBC_(2[0-9.]*)",
-                                text_at(data, strings + name))
+            text = text_at(data, strings + name)
+            text = re.fullmatch(r"GLIBC_(2[0-9.]*)", MARKS.get(text, text))
             found.update([text[1]] if text else [])
             here += further
         at += following
