@@ -45,7 +45,7 @@ static const struct architecture architectures[] = {
  * Returns the newest row that is not newer than the device; if there is none,
  * the oldest row.
  */
-static const struct architecture *architecture_of(const struct gkf_profile *p)
+static const struct architecture *arch(const struct gkf_profile *p)
 {
 	int64_t capability = p->compute_major * 10 + p->compute_minor;
 	size_t i = ARCHITECTURES - 1;
@@ -142,7 +142,6 @@ bool device_attribute(const struct cuda_device *d, CUdevice_attribute id,
 {
 	const struct gkf_board *b = d->board;
 	const struct gkf_profile *p = &b->profile;
-	const struct architecture *a = architecture_of(p);
 	int64_t value;
 
 	switch (id) {
