@@ -5,6 +5,7 @@
 #include "core/read/collect_row.h"
 #include "core/context.h"
 #include "core/read/detail.h"
+#include "core/read/gpm.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -159,7 +160,7 @@ const struct gk_ask_calls gk_run_identify = {run_identify, NULL};
 
 /* ---- metrics ---- */
 
-enum { ROW_NONE, ROW_FIELD, ROW_FIRST };
+enum { ROW_NONE, ROW_FIELD, ROW_GPM, ROW_FIRST };
 
 /* How to read each metric. ROW_FIRST + i is row i of one list, which has the
  * plain rows first and then the detail rows. */
@@ -175,7 +176,7 @@ static void note_rows(const struct gk_row *rows, size_t count, size_t first)
 }
 
 /* Fills question_of. Metrics of the DETAIL tier that have no row are field
- * values. */
+ * values, except those that need two samples. */
 static void find_questions(void)
 {
 	size_t plain, detail;
@@ -184,7 +185,8 @@ static void find_questions(void)
 
 	for (int i = 0; i < GK_M_COUNT; i++)
 		if (gk_metrics[i].tier == GK_TIER_DETAIL)
-			question_of[i] = ROW_FIELD;
+			question_of[i] =
+			    gk_is_gpm((enum gk_metric)i) ? ROW_GPM : ROW_FIELD;
 	note_rows(rows, plain, 0);
 	note_rows(details, detail, plain);
 }
@@ -216,6 +218,19 @@ bool gk_is_field(enum gk_metric metric)
 	       question_of[metric] == ROW_NONE;
 }
 
+/* One reading has no GPM metrics; gives the reason. */
+static nvmlReturn_t give_no_gpm(struct gk *gk, nvmlDevice_t handle, bool is_mig,
+				enum gk_metric metric, struct gk_answers *a)
+{
+	nvmlReturn_t r;
+
+	gk_metric_set_add(&a->given, metric);
+	a->values[metric].v = 0;
+	r = gk_gpm_why(gk->nvml, handle, is_mig, &a->values[metric].why);
+	a->nvml[metric] = (int)r;
+	return r;
+}
+
 static void read_metric(struct gk *gk, nvmlDevice_t handle, unsigned index,
 			bool is_mig, enum gk_metric metric,
 			struct gk_answers *a)
@@ -231,6 +246,11 @@ static void read_metric(struct gk *gk, nvmlDevice_t handle, unsigned index,
 		a->values[metric] =
 		    (struct gk_value){.why = GK_ABSENT_NOT_READ};
 		a->nvml[metric] = 0;
+		return;
+	}
+	if (question == ROW_GPM) {
+		note_answer(gk, index,
+			    give_no_gpm(gk, handle, is_mig, metric, a));
 		return;
 	}
 	row = row_at(question);

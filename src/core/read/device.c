@@ -56,6 +56,12 @@ static void start_unit(const struct gk_gpu *gpu, struct gk_gpu_unit *unit,
 	clear_values(gpu, &unit->dev, GK_ABSENT_NOT_READ);
 }
 
+static void free_unit(const struct gk_gpu *gpu, struct gk_gpu_unit *unit)
+{
+	gk_util_free(&unit->util);
+	gk_gpm_free(&unit->gpm, gpu->nvml);
+}
+
 int gk_gpu_init(struct gk_gpu *gpu, const struct gk_nvml *nvml, unsigned index,
 		const struct gk_gpu_options *options)
 {
@@ -84,7 +90,7 @@ int gk_gpu_init(struct gk_gpu *gpu, const struct gk_nvml *nvml, unsigned index,
 void gk_gpu_fini(struct gk_gpu *gpu)
 {
 	for (size_t i = 0; i < gpu->unit_count; i++)
-		gk_util_free(&gpu->units[i].util);
+		free_unit(gpu, &gpu->units[i]);
 	free(gpu->units);
 	free(gpu->listed);
 	free(gpu->scratch.bytes);
@@ -236,6 +242,7 @@ static void find_mig(struct gk_gpu *gpu, unsigned slot,
 	if (known) {
 		*unit = *known;
 		known->util = (struct gk_util){0}; /* moved */
+		known->gpm = (struct gk_gpm){0};
 	}
 }
 
@@ -274,7 +281,7 @@ static bool scan_mig(struct gk_gpu *gpu)
 	units[0] = gpu->units[0];
 	same = same_units(gpu, units, count);
 	for (size_t i = 1; i < gpu->unit_count; i++)
-		gk_util_free(&gpu->units[i].util);
+		free_unit(gpu, &gpu->units[i]);
 	free(gpu->units);
 	gpu->units = units;
 	gpu->unit_count = count;
@@ -319,10 +326,10 @@ static bool open_gpu(struct gk_gpu *gpu)
 	 * devices.
 	 */
 	for (size_t i = 1; i < gpu->unit_count; i++)
-		gk_util_free(&gpu->units[i].util);
+		free_unit(gpu, &gpu->units[i]);
 	gpu->unit_count = 1;
 	gpu->listed_count = 0;
-	gk_util_free(&unit->util);
+	free_unit(gpu, unit);
 	unit->unsupported = (struct gk_row_set){0};
 	unit->unsupported_lists = 0;
 	unit->dev.health = GK_HEALTH_OK;
@@ -342,19 +349,28 @@ void gk_gpu_place(struct gk_gpu *gpu)
 		       gpu->units[0].handle);
 }
 
+static nvmlReturn_t read_unit(struct gk_gpu *gpu, struct gk_gpu_unit *unit,
+			      enum gk_tier tier)
+{
+	const struct gk_metric_set *only = gpu->choosy ? &gpu->only : NULL;
+	nvmlReturn_t r =
+	    gk_collect(gpu->nvml, unit->handle, tier, unit != gpu->units, only,
+		       &unit->unsupported, unit->dev.m);
+
+	if (!r && tier == GK_TIER_DETAIL)
+		r = gk_gpm_read(&unit->gpm, gpu->nvml, gpu->units[0].handle,
+				unit->dev.gpu_instance, only, unit->dev.m);
+	if (!r)
+		unit->dev.read_ns[tier] = gk_mono_ns();
+	return r;
+}
+
 static nvmlReturn_t read_units(struct gk_gpu *gpu, enum gk_tier tier)
 {
 	nvmlReturn_t r = NVML_SUCCESS;
 
-	for (size_t i = 0; !r && i < gpu->unit_count; i++) {
-		struct gk_gpu_unit *unit = &gpu->units[i];
-
-		r = gk_collect(gpu->nvml, unit->handle, tier, i > 0,
-			       gpu->choosy ? &gpu->only : NULL,
-			       &unit->unsupported, unit->dev.m);
-		if (!r)
-			unit->dev.read_ns[tier] = gk_mono_ns();
-	}
+	for (size_t i = 0; !r && i < gpu->unit_count; i++)
+		r = read_unit(gpu, &gpu->units[i], tier);
 	if (!r && tier == GK_TIER_MEDIUM && !(gpu->with & GK_WITHOUT_PROCESSES))
 		r = gk_gpu_list(gpu);
 	if (!r && tier == GK_TIER_DETAIL)

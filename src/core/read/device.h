@@ -9,6 +9,7 @@
 #define GK_CORE_DEVICE_H
 
 #include "core/read/collect.h"
+#include "core/read/gpm.h"
 #include "core/read/util.h"
 
 /* Greater than the number of MIG devices of any GPU. */
@@ -29,6 +30,7 @@ struct gk_gpu_unit {
 	struct gk_row_set unsupported; /* see gk_collect() */
 	unsigned unsupported_lists;    /* bits of gk_process_type */
 	struct gk_util util;
+	struct gk_gpm gpm;
 	struct gk_device dev; /* parent is not set; snapshots set it */
 };
 
