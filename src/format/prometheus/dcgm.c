@@ -7,30 +7,60 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
+/* Whose value a GPU instance has. */
+enum of { BOARD, OWN };
+
+static const struct row {
 	enum gk_metric metric;
+	enum of of;
 	struct gk_family family;
 	int64_t divisor;
 	int decimals;
 } rows[] = {
-#define DCGM(id, field, type, divisor, decimals, help)                         \
+#define DCGM(id, of, field, type, divisor, decimals, help)                     \
 	{GK_M_##id,                                                            \
+	 of,                                                                   \
 	 {"DCGM_FI_DEV_", field, GK_FAMILY_##type, NULL, help},                \
+	 divisor,                                                              \
+	 decimals},
+#define PROF(id, field, divisor, decimals, help)                               \
+	{GK_M_##id,                                                            \
+	 OWN,                                                                  \
+	 {"DCGM_FI_PROF_", field, GK_FAMILY_GAUGE, NULL, help},                \
 	 divisor,                                                              \
 	 decimals},
 #include "format/prometheus/dcgm.def"
 #undef DCGM
+#undef PROF
 };
 #define ROWS (sizeof rows / sizeof *rows)
 
-/* A MIG device has labels for its GPU and for its own instance. */
-static void mig_labels(const struct gk_device *d, struct gk_buf *out)
+/*
+ * The profile of a GPU instance. The name of a MIG device says that of its
+ * compute instance, "MIG 1c.3g.40gb", which ends in the other.
+ */
+static const char *instance_profile(const struct gk_device *d)
 {
 	const char *profile = strstr(d->name, "MIG ");
+	const char *after;
+
+	if (!profile)
+		return "";
+	profile += 4;
+	after = strstr(profile, "c.");
+	return after && strspn(profile, "0123456789") ==
+			    (size_t)(after - profile)
+		   ? after + 2
+		   : profile;
+}
+
+/* A GPU instance has labels for its GPU and for itself. */
+static void mig_labels(const struct gk_device *d, struct gk_buf *out)
+{
 	char id[16];
 
 	snprintf(id, sizeof id, "%d", d->gpu_instance);
-	gk_label(out, "GPU_I_PROFILE", profile ? profile + 4 : "");
+	gk_label(out, "GPU_I_PROFILE", instance_profile(d));
 	gk_label(out, "GPU_I_ID", id);
 }
 
@@ -55,27 +85,51 @@ static void add_labels(const struct gk_rendering *r, const struct gk_device *d,
 	gk_label(out, "DCGM_FI_DRIVER_VERSION", r->snap->driver_version);
 }
 
+/*
+ * Whether a device has samples: each GPU instance once, whatever number of
+ * compute instances it has, and each GPU without instances. As in
+ * dcgm-exporter, a split GPU is told by its instances alone, so that sums count
+ * nothing twice.
+ */
+static bool is_told(const struct gk_snapshot *snap, size_t device)
+{
+	const struct gk_device *d = &snap->devices[device];
+
+	for (size_t i = 0; d->mig_index < 0 && i < snap->device_count; i++)
+		if (snap->devices[i].parent == (int)device)
+			return false;
+	return gk_is_first_of_instance(snap, device);
+}
+
+static const struct gk_value *value_of(const struct gk_snapshot *snap,
+				       const struct gk_device *d,
+				       const struct row *row)
+{
+	if (row->of == BOARD && d->parent >= 0)
+		d = &snap->devices[d->parent];
+	return &d->m[row->metric];
+}
+
+static void add_sample(struct gk_rendering *r, const struct row *row, size_t i)
+{
+	const struct gk_value *v = value_of(r->snap, &r->snap->devices[i], row);
+	char digits[GK_UNITS_MAX];
+
+	if (v->why || !is_told(r->snap, i))
+		return;
+	snprintf(digits, sizeof digits, "%.*f", row->decimals,
+		 row->decimals ? (double)v->v / (double)row->divisor
+			       : (double)(v->v / row->divisor));
+	gk_exposition_sample(&r->text, &row->family, r->device_labels[i].data,
+			     "", digits);
+}
+
 void gk_render_dcgm(struct gk_rendering *r)
 {
 	gk_render_labels(r, add_labels);
-	for (size_t i = 0; i < ROWS; i++) {
-		for (size_t k = 0; k < r->snap->device_count; k++) {
-			const struct gk_value *v =
-			    &r->snap->devices[k].m[rows[i].metric];
-			char digits[GK_UNITS_MAX];
-
-			if (v->why)
-				continue;
-			snprintf(digits, sizeof digits, "%.*f",
-				 rows[i].decimals,
-				 rows[i].decimals
-				     ? (double)v->v / (double)rows[i].divisor
-				     : (double)(v->v / rows[i].divisor));
-			gk_exposition_sample(&r->text, &rows[i].family,
-					     r->device_labels[k].data, "",
-					     digits);
-		}
-	}
+	for (size_t i = 0; i < ROWS; i++)
+		for (size_t k = 0; k < r->snap->device_count; k++)
+			add_sample(r, &rows[i], k);
 }
 
 void gk_dcgm_metrics(struct gk_metric_set *set)

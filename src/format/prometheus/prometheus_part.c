@@ -19,6 +19,17 @@ void gk_render_labels(struct gk_rendering *r, gk_labels_fn *labels)
 		labels(r, &r->snap->devices[i], &r->device_labels[i]);
 }
 
+bool gk_is_first_of_instance(const struct gk_snapshot *snap, size_t device)
+{
+	const struct gk_device *d = &snap->devices[device];
+
+	for (size_t i = 0; d->mig_index >= 0 && i < device; i++)
+		if (snap->devices[i].parent == d->parent &&
+		    snap->devices[i].gpu_instance == d->gpu_instance)
+			return false;
+	return true;
+}
+
 char *gk_divided(char *dst, int64_t value, int64_t divisor)
 {
 	snprintf(dst, GK_UNITS_MAX, "%.6g", (double)value / (double)divisor);
