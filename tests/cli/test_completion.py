@@ -144,7 +144,7 @@ CASES = [
     ("gpukit fake ctl cov", ["gpukit", "fake", "ctl", "coverage"]),
     ("gpukit stat --show-ful", ["gpukit", "stat", "--show-full-cmd"]),
     ("gpukit stat --csv=dev", ["gpukit", "stat", "--csv=devices"]),
-    ("gpukit export --names nv", ["gpukit", "export", "--names", "nvitop"]),
+    ("gpukit export --names nvit", ["gpukit", "export", "--names", "nvitop"]),
     ("gpukit smi --query-gpu=name,memory.tot", [
         "gpukit", "smi", "--query-gpu=name,memory.total"]),
     ("gpukit fake --gpus h100:2,rtx-2080", [

@@ -328,11 +328,70 @@ def test_names_of_nvitop(export, gpukit):
                 driver_version="580.95.05") == 1
 
 
+def test_names_of_nvidia_gpu_exporter_are_nvidia_smis(export, gpukit):
+    """The values are those of `smi --query-gpu`, in base units."""
+    e = export(["--gpus", "rtx-4090:2", "--frozen",
+                "--load", "train:0,mem=8GiB"], "--names", "nvidia_smi",
+               "--processes")
+    fields = {"memory.used": ("memory_used_bytes", 1 << 20),
+              "utilization.gpu": ("utilization_gpu_ratio", .01),
+              "clocks.current.sm": ("clocks_current_sm_clock_hz", 1e6),
+              "power.draw": ("power_draw_watts", 1),
+              "power.default_limit": ("power_default_limit_watts", 1),
+              "temperature.gpu": ("temperature_gpu", 1),
+              "fan.speed": ("fan_speed_ratio", .01),
+              "encoder.stats.averageFps": ("encoder_stats_average_fps", 1),
+              "pcie.link.width.current": ("pcie_link_width_current", 1)}
+    told = e.until(lambda m: all(len(m["nvidia_smi_" + name]) == 2
+                                 for name, _ in fields.values()))
+    done = gpukit("smi", "--query-gpu=uuid," + ",".join(fields),
+                  "--format=csv,noheader,nounits", env=export.made.env)
+    for line in done.stdout.splitlines():
+        uuid, *cells = line.split(", ")
+        for (name, scale), cell in zip(fields.values(), cells):
+            assert told.of("nvidia_smi_" + name,
+                           uuid=uuid.removeprefix("GPU-")) == pytest.approx(
+                float(cell) * scale), name
+    assert told["nvidia_smi_driver_version"][0][1] == 580.95
+    assert told["nvidia_smi_pstate"][0][1] in range(16)
+    have = told["nvidia_smi_gpu_info"][0][0]
+    assert have["name"] == "NVIDIA GeForce RTX 4090"
+    assert (have["driver_version"], have["index"]) == ("580.95.05", "0")
+    app, held = told["nvidia_smi_compute_app_used_memory_bytes"][0]
+    assert (app["process_name"], held) == ("gpukit-load", 8 << 30)
+    # Texts are no numbers, and what the board lacks is absent.
+    assert not {"nvidia_smi_name", "nvidia_smi_serial",
+                "nvidia_smi_uuid"} & set(told)
+
+
+def test_names_of_opentelemetry(export, gpukit):
+    e = export(["--gpus", "a100-sxm4-80gb:2", "--frozen", "--load",
+                "train:0,mem=30GiB"], "--names", "otel")
+    told = e.metrics()
+    gpu = gpukit.json("stat", "--json", env=export.made.env)["devices"][0]
+    have, used = told["hw_gpu_memory_usage_bytes"][0]
+    assert have["hw_id"] == gpu["uuid"] and have["hw_type"] == "gpu"
+    assert have["hw_vendor"] == "NVIDIA"
+    assert used == gpu["memory_used_bytes"]
+    assert told.of("hw_gpu_utilization_ratio", hw_id=gpu["uuid"],
+                   hw_gpu_task="general") == (
+        gpu["gpu_utilization_percent"] / 100)
+    assert told.of("hw_gpu_memory_utilization_ratio",
+                   hw_id=gpu["uuid"]) == pytest.approx(
+        used / gpu["memory_total_bytes"], abs=1e-6)
+    assert told.of("hw_energy_joules_total", hw_id=gpu["uuid"]) == (
+        pytest.approx(gpu["energy_joules"]))
+    states = {have["hw_state"]: value for have, value in told["hw_status"]
+              if have["hw_id"] == gpu["uuid"]}
+    assert states == {"ok": 1, "degraded": 0, "failed": 0}
+    assert told.types["hw_errors_total"] == "counter"
+
+
 # ---- wrong usage ----
 
 @pytest.mark.parametrize("words, part", [
     (["--port", "70000"], "--port"), (["--port", "x"], "--port"),
-    (["--names", "zabbix"], "gpukit, dcgm or nvitop"), (["stray"], "stray"),
+    (["--names", "zabbix"], "gpukit, dcgm, nvitop"), (["stray"], "stray"),
     (["--tls-cert", "x"], "need each other"),
     (["--tls-client-ca", "x"], "needs"),
     (["--commands"], "--processes"), (["--max-processes", "0"], "from 1"),

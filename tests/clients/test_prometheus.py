@@ -205,6 +205,85 @@ def test_every_query_of_the_dashboard_returns_data(scraped):
         'gpukit_power_watts{gpu="1"} == 300'))
 
 
+def panels_of(name):
+    """{title: queries} and {variable: metric, label} of another exporter's
+    dashboard."""
+    panels, variables = {}, {}
+    with open(os.path.join(ROOT, "tests", "data", "dashboards", name + ".txt"),
+              encoding="utf-8") as f:
+        for line in f:
+            if line.startswith("#"):
+                continue
+            title, query = line.rstrip("\n").split("\t")
+            if title.startswith("$"):
+                variables[title] = query.split()
+            else:
+                panels.setdefault(title, []).append(query)
+    return panels, variables
+
+
+def values_of(prometheus, metric, label):
+    """What Grafana's label_values(metric, label) gives."""
+    return {r["metric"][label] for r in prometheus.query(metric)}
+
+
+def empty_panels(prometheus, panels, values):
+    """The titles of panels with a query that gives nothing."""
+    def fill(query):
+        for variable, value in values.items():
+            query = query.replace(variable, value)
+        assert "$" not in query, query
+        return query
+
+    return {title for title, queries in panels.items()
+            if not all(prometheus.query(fill(q)) for q in queries)}
+
+
+@pytest.mark.slow
+def test_the_dashboard_of_nvidia_gpu_exporter(scraped):
+    """Grafana's 14574: all panels that a board can answer have a value."""
+    panels, variables = panels_of("nvidia_smi")
+    assert len(panels) == 23
+    _, _, prometheus = scraped(
+        ["--gpus", "rtx-4090,h100", "--load", "train:0-1,mem=8GiB"],
+        "--names", "nvidia_smi")
+    prometheus.until(lambda: len(prometheus.query(
+        "nvidia_smi_power_default_limit_watts")) == 2)
+    without = {}
+    for uuid in values_of(prometheus, *variables["$gpu"]):
+        name = prometheus.query(
+            f'nvidia_smi_gpu_info{{uuid="{uuid}"}}')[0]["metric"]["name"]
+        without[name] = empty_panels(prometheus, panels, {"$gpu": uuid})
+        print(f"{name}: {len(panels) - len(without[name])} of {len(panels)}")
+    assert without == {
+        "NVIDIA GeForce RTX 4090": set(),
+        "NVIDIA H100 80GB HBM3": {"Fan Speed %", "Fan Speed % (graph)"}}
+
+
+@pytest.mark.slow
+def test_the_dashboard_of_dcgm_exporter(scraped):
+    """Grafana's 12239, of two GPUs, one of which is split."""
+    panels, variables = panels_of("dcgm")
+    assert len(panels) == 8
+    _, _, prometheus = scraped(
+        ["--gpus", "h100:2", "--mig", "1=3g.40gb+2g.20gb", "--load",
+         "train:0,mem=8GiB", "--load", "train:1:0,mem=4GiB"],
+        "--names", "dcgm")
+    prometheus.until(lambda: len(prometheus.query(
+        "DCGM_FI_PROF_GR_ENGINE_ACTIVE")) == 3)
+    values = {variable: "|".join(values_of(prometheus, *wanted))
+              for variable, wanted in variables.items()}
+    empty = empty_panels(prometheus, panels, values)
+    print(f"{len(panels) - len(empty)} of {len(panels)}")
+    assert empty == set()
+    for title, instances in (("GPU Utilization", 3),
+                             ("GPU Framebuffer Mem Used", 3),
+                             ("GPU Temperature", 2)):
+        query = panels[title][0].replace("$Hostname", ".*").replace(
+            "$gpu", ".*")
+        assert len(prometheus.query(query)) == instances, title
+
+
 def firing(prometheus):
     return {(a["labels"]["alertname"], a["labels"].get("gpu"))
             for a in prometheus.ask("alerts")["alerts"]

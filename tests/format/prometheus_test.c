@@ -42,6 +42,10 @@ static void every_name_in_every_format(void **state)
 	options.flows = &flows;
 	options.hostname = "node";
 	golden(&options, "prometheus-nvitop");
+	options.names = GK_NAMES_NVIDIA_SMI;
+	golden(&options, "prometheus-nvidia_smi");
+	options.names = GK_NAMES_OTEL;
+	golden(&options, "prometheus-otel");
 }
 
 static bool has(const struct gk_prometheus *options, const char *line)

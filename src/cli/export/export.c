@@ -25,7 +25,7 @@ enum key {
 
 static const struct argp_option options[] = {
     {.doc = "What to show:", .group = 3},
-    {"names", KEY_NAMES, "gpukit|dcgm|nvitop", 0,
+    {"names", KEY_NAMES, "gpukit|dcgm|nvitop|nvidia_smi|otel", 0,
      "Names and labels of metrics (gpukit)", 3},
     {"all", KEY_ALL, 0, 0, "All metrics", 3},
     {"processes", KEY_PROCESSES, 0, 0, "Metrics of each process", 3},
@@ -44,15 +44,17 @@ static const struct argp_option options[] = {
 static enum gk_metric_names names_of(struct argp_state *state, const char *arg)
 {
 	static const char *const names[GK_NAMES_COUNT] = {
-	    [GK_NAMES_GPUKIT] = "gpukit",
-	    [GK_NAMES_DCGM] = "dcgm",
-	    [GK_NAMES_NVITOP] = "nvitop",
+	    [GK_NAMES_GPUKIT] = "gpukit", [GK_NAMES_DCGM] = "dcgm",
+	    [GK_NAMES_NVITOP] = "nvitop", [GK_NAMES_NVIDIA_SMI] = "nvidia_smi",
+	    [GK_NAMES_OTEL] = "otel",
 	};
 
 	for (int i = 0; i < GK_NAMES_COUNT; i++)
 		if (!strcmp(names[i], arg))
 			return (enum gk_metric_names)i;
-	argp_error(state, "--names must be gpukit, dcgm or nvitop, not '%s'",
+	argp_error(state,
+		   "--names must be gpukit, dcgm, nvitop, nvidia_smi or otel, "
+		   "not '%s'",
 		   arg);
 	return GK_NAMES_GPUKIT;
 }

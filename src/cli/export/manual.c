@@ -8,8 +8,8 @@ const struct gk_manual_page export_pages[] = {
 	.argp = &gk_export_argp,
 	.text =
 	    "The metrics are read every interval, however often they are asked "
-	    "for. `--names dcgm` and `--names nvitop` give them the names of "
-	    "other exporters, so that existing dashboards work. A metric that "
+	    "for. `--names` gives them the names of other exporters, so that "
+	    "existing dashboards work. A metric that "
 	    "is not known is left out.\n\n"
 	    "Only this machine can connect, unless `--listen` names another "
 	    "address; then use `--tls-cert`, `--tls-key` and `--auth`.",

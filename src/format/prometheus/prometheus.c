@@ -41,10 +41,17 @@ static void choose_processes(struct gk_rendering *r)
 	r->left_out = r->snap->process_count - count;
 }
 
-static void (*const renderers[GK_NAMES_COUNT])(struct gk_rendering *) = {
-    [GK_NAMES_GPUKIT] = gk_render_own,
-    [GK_NAMES_DCGM] = gk_render_dcgm,
-    [GK_NAMES_NVITOP] = gk_render_nvitop,
+/* For each set of names: adds its families; adds to a set what they need. */
+static const struct {
+	void (*render)(struct gk_rendering *);
+	void (*metrics)(struct gk_metric_set *); /* NULL: gk_own_metrics() */
+	bool details; /* of gk_detail, besides metrics */
+} sets[GK_NAMES_COUNT] = {
+    [GK_NAMES_GPUKIT] = {gk_render_own, NULL, false},
+    [GK_NAMES_DCGM] = {gk_render_dcgm, gk_dcgm_metrics, false},
+    [GK_NAMES_NVITOP] = {gk_render_nvitop, gk_nvitop_metrics, true},
+    [GK_NAMES_NVIDIA_SMI] = {gk_render_nvidia_smi, gk_nvidia_smi_metrics, true},
+    [GK_NAMES_OTEL] = {gk_render_otel, gk_otel_metrics, false},
 };
 
 void gk_format_prometheus(struct gk_buf *out, const struct gk_snapshot *snap,
@@ -64,7 +71,7 @@ void gk_format_prometheus(struct gk_buf *out, const struct gk_snapshot *snap,
 	r.shown = calloc(snap->process_count + 1, sizeof *r.shown);
 	if (r.device_labels && r.shown) {
 		choose_processes(&r);
-		renderers[options->names](&r);
+		sets[options->names].render(&r);
 		gk_exposition_end(&r.text);
 	} else {
 		out->failed = true;
@@ -82,13 +89,12 @@ void gk_prometheus_metrics(const struct gk_prometheus *options,
 {
 	struct gk_metric_set set = {0};
 
-	if (options->names == GK_NAMES_DCGM)
-		gk_dcgm_metrics(&set);
-	else if (options->names == GK_NAMES_NVITOP)
-		gk_nvitop_metrics(&set);
+	GK_ASSERT(options->names < GK_NAMES_COUNT);
+	if (sets[options->names].metrics)
+		sets[options->names].metrics(&set);
 	else
 		gk_own_metrics(options, &set);
-	*ret_detail = options->names == GK_NAMES_NVITOP;
+	*ret_detail = sets[options->names].details;
 	for (int i = 0; i < GK_M_COUNT; i++)
 		if (gk_metric_set_has(&set, (enum gk_metric)i) &&
 		    gk_metrics[i].tier == GK_TIER_DETAIL)

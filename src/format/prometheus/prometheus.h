@@ -14,6 +14,9 @@ enum gk_metric_names {
 	GK_NAMES_GPUKIT, /* one prefix; values in base units */
 	GK_NAMES_DCGM,   /* the default metrics of dcgm-exporter */
 	GK_NAMES_NVITOP, /* the families of nvitop-exporter */
+	/* the families of nvidia_gpu_exporter */
+	GK_NAMES_NVIDIA_SMI,
+	GK_NAMES_OTEL, /* OpenTelemetry's conventions for hardware */
 	GK_NAMES_COUNT
 };
 

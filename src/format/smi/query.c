@@ -263,6 +263,20 @@ static bool is_field_known(const struct gk_smi_field *field, int major)
 		 (field->when & FROM_610 && major < 610));
 }
 
+/* From 590 on, drivers report of some fields only that they are deprecated. */
+static bool is_retired(const struct gk_smi_field *field,
+		       const struct gk_snapshot *snap)
+{
+	return field->when & DEPRECATED && gk_smi_major(snap) >= 590;
+}
+
+bool gk_smi_has_field(const struct gk_smi_field *field,
+		      const struct gk_snapshot *snap)
+{
+	return is_field_known(field, gk_smi_major(snap)) &&
+	       !is_retired(field, snap);
+}
+
 const struct gk_smi_field *gk_smi_too_new(const struct gk_smi_chosen *chosen,
 					  const struct gk_snapshot *snap)
 {
@@ -308,7 +322,7 @@ static void add_query_cell(struct gk_buf *out, const struct gk_smi_at *at,
 	const struct gk_smi_source *source = &field->source;
 	enum gk_absence why;
 
-	if (field->when & DEPRECATED && gk_smi_major(at->snap) >= 590) {
+	if (is_retired(field, at->snap)) {
 		gk_buf_puts(out, "[" GK_SMI_DEPRECATED "]");
 		return;
 	}

@@ -57,6 +57,10 @@ struct gk_smi_chosen {
 int gk_smi_choose(const struct gk_smi_query *query, const char *list,
 		  struct gk_smi_chosen *ret_chosen, char *ret_unknown);
 
+/* Whether this driver has a field and reports it. */
+bool gk_smi_has_field(const struct gk_smi_field *field,
+		      const struct gk_snapshot *snap);
+
 /* Returns the first chosen field that this driver does not have, or NULL. */
 const struct gk_smi_field *gk_smi_too_new(const struct gk_smi_chosen *chosen,
 					  const struct gk_snapshot *snap);
