@@ -480,3 +480,38 @@ def test_the_name_on_path(gpukit):
     assert lines[0].endswith("/lib/gpukit/fake/bin/nvidia-smi")
     assert [line.split(" (")[0] for line in lines[1:]] == [
         "GPU 0: NVIDIA L4", "GPU 1: NVIDIA L4"]
+
+
+def test_gpus_side_by_side(machine):
+    """The form is ours; the values are those of a query."""
+    smi = Smi(machine("--gpus", "a100-sxm4-80gb:4,t4", "--load", "train:0",
+                      "--frozen"))
+    for width, blocks in (("80", [2, 2, 1]), ("200", [5]), ("9", [1] * 5)):
+        smi.env["COLUMNS"] = width
+        told = [block.splitlines() for block in
+                smi.ok("-col").rstrip().split("\n\n")]
+        assert [len(block[0].split()) - 1 for block in told] == blocks
+        if width == "80":
+            assert all(len(line) <= 80 for block in told for line in block)
+        columns = {}
+        for block in told:
+            for line in block:
+                cells = columns.setdefault(line[:14].rstrip(), [])
+                cells += [line[at:at + 27].rstrip()
+                          for at in range(14, 14 + 28 * len(block[0].split())
+                                          - 28, 28)]
+        wanted = smi.rows("--query-gpu=index,name,pci.bus_id,temperature.gpu,"
+                          "power.draw,memory.used,memory.total,fan.speed,"
+                          "compute_mode,mig.mode.current")
+        assert [list(row) for row in zip(*(columns[name] for name in (
+            "GPU", "Name", "Bus-Id", "Temperature", "Power", "Memory used",
+            "Memory", "Fan", "Compute mode", "MIG mode")))] == [
+                [cell.strip("[]") if i != 3 else cell + " C"
+                 for i, cell in enumerate(row)] for row in wanted]
+    assert smi.ok("-col", "-i", "3").splitlines()[0].split() == ["GPU", "3"]
+
+
+def test_columns_go_with_a_summary_only(smi):
+    for args in (["-col", "-q"], ["-col", "-x"], ["-col", "-pm", "1"],
+                 ["-col", "--format=csv"], ["-col", "-L"]):
+        assert smi(*args).returncode == 2, args

@@ -13,6 +13,7 @@
 const struct gk_option_line smi_lines[] = {
     {"", "a table of the GPUs and of their processes"},
     {"-L,   --list-gpus", "a line for each GPU and MIG device"},
+    {"-col, --columns", "a summary of the GPUs side by side"},
     {"-q,   --query", "all values of each GPU, as keys and values"},
     {"-x,   --xml-format", "with -q: as XML"},
     {"-u,   --unit", "with -q: units instead of GPUs"},

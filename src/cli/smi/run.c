@@ -6,12 +6,14 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "cli/cmd.h"
+#include "cli/output.h"
 #include "cli/smi/gpm.h"
 #include "cli/smi/gpus.h"
 #include "cli/smi/shown.h"
 #include "core/choose/pick.h"
 #include "core/context.h"
 #include "format/names.h"
+#include "format/smi/columns.h"
 #include "format/smi/log.h"
 #include "format/smi/table.h"
 
@@ -42,6 +44,12 @@ static void want_table(const struct smi *smi, struct gk_metric_set *set)
 {
 	(void)smi;
 	gk_smi_table_wanted(set);
+}
+
+static void want_columns(const struct smi *smi, struct gk_metric_set *set)
+{
+	(void)smi;
+	gk_smi_columns_wanted(set);
 }
 
 static void want_log(const struct smi *smi, struct gk_metric_set *set)
@@ -79,6 +87,14 @@ static void want_topology(const struct smi *smi, struct gk_metric_set *set)
 SHOW(table)
 {
 	gk_smi_table(&run->out, snap);
+}
+
+SHOW(columns)
+{
+	int width, height;
+
+	gk_terminal_size(&width, &height);
+	gk_smi_columns(&run->out, snap, (unsigned)width);
 }
 
 SHOW(list)
@@ -148,6 +164,7 @@ static const struct {
 	unsigned with;
 } modes[SMI_HELP] = {
     [SMI_TABLE] = {want_table, show_table, true, 0},
+    [SMI_COLUMNS] = {want_columns, show_columns, false, 0},
     [SMI_LIST] = {NULL, show_list, false, 0},
     [SMI_LOG] = {want_log, show_log, true, GK_WITH_DETAIL},
     [SMI_QUERY] = {want_query, show_query, false, 0},

@@ -211,6 +211,7 @@ static int choose_smi_mode(struct smi *smi, enum smi_mode mode)
 CHOOSE(help, SMI_HELP)
 CHOOSE(version, SMI_VERSION)
 CHOOSE(list, SMI_LIST)
+CHOOSE(columns, SMI_COLUMNS)
 CHOOSE(log, SMI_LOG)
 CHOOSE(matrix, SMI_TOPOLOGY)
 
@@ -291,6 +292,7 @@ static const struct smi_option options[] = {
     {"-h", "--help", BARE, take_help},
     {NULL, "--version", BARE, take_version},
     {"-L", "--list-gpus", BARE, take_list},
+    {"-col", "--columns", BARE, take_columns},
     {"-q", "--query", BARE, take_log},
     {"-u", "--unit", BARE, take_unit},
     {"-x", "--xml-format", BARE, take_xml},

@@ -23,6 +23,7 @@ enum smi_exit {
 
 enum smi_mode {
 	SMI_TABLE,
+	SMI_COLUMNS,
 	SMI_LIST,
 	SMI_LOG,
 	SMI_QUERY,
