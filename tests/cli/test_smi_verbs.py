@@ -287,3 +287,79 @@ def test_p2p_and_excluded_gpus_that_cannot_be_read(smi, fail, error):
         status, f"Unable to list the excluded devices: {text}\n")
     fail("nvmlGetExcludedDeviceCount", "NOT_SUPPORTED")
     assert smi("-B") == (0, "No excluded devices found.\n")
+
+
+# The options and subcommands that nvidia-smi's help lists, of drivers 590 and
+# 610 (docs/SMI.md), with an argument for those that need one.
+OPTIONS = """--version -L -B -col -q;-u -q;-x -q;-d;MEMORY
+    --help-query-gpu --help-query-supported-clocks
+    --help-query-compute-apps --help-query-accounted-apps
+    --help-query-retired-pages --help-query-remapped-rows -pm;1 -e;1 -p;0 -c;0
+    --gom;0 -r -vm;3 -lgc;900 -lgc;900;-m;0 -rgc -lmc;5001 -rmc -lmcd;5001
+    -rmcd -ac;5001,900 -rac -pl;60 -pl;60;-sc;0 -cc;0 -am;1 -caa
+    --auto-boost-default;1 --auto-boost-permission;0 -mig;0 -gtt;80 -den;0
+    --set-hostname;one --get-hostname -pm;1;-eow -t;0 -lmci;1 -svfd;-15 -gvfd
+    --show-all-processes --debug;/nowhere/x"""
+VERBS = """dmon daemon replay pmon topo drain nvlink c2c clocks encodersessions
+    fbcsessions vgpu mig compute-policy boost-slider power-hint base-clocks
+    conf-compute gpm pci power-smoothing power-profiles rusd prm soc event-log
+    cper stats"""
+
+
+def test_no_option_is_unknown(smi):
+    for option in OPTIONS.split():
+        status, out = smi(*option.split(";"))
+        assert "not recognized" not in out and status != 1, (option, out)
+
+
+def test_no_verb_is_unknown(smi):
+    for verb in VERBS.split():
+        out = smi(verb, "-h")[1]
+        assert "not recognized" not in out and out, verb
+
+
+@pytest.mark.parametrize("args, status, out", [
+    (["base-clocks"], 3, "Base clocks are not supported on this device.\n"),
+    (["-t", "0"], 6, "No units were found\n"),
+    (["-t", "AMBER", "-i", "0"], 6, "No units were found\n"),
+    (["--debug", "/nowhere/x"], 3, "Debug information is not supported.\n"),
+    (["--show-all-processes"], 3,
+     "Processes without a context are not supported.\n")])
+def test_what_cannot_be_done_says_so(smi, args, status, out):
+    assert smi(*args) == (status, out)
+
+
+@pytest.mark.parametrize("args", [
+    ["-t", "2"], ["-t", ""], ["-t", "0", "-l", "1"], ["-m", "0"],
+    ["-m", "2", "-lgc", "900"], ["-pm", "1", "-m", "0"],
+    ["--set-hostname", ""], ["--set-hostname", "a" * 64]])
+def test_options_that_make_no_sense(smi, args):
+    assert smi(*args)[0] == 2
+
+
+def test_hostnames(machine):
+    smi = Smi(machine("--gpus", "b200,h100-80gb-hbm3"))
+    first, other = smi.values("pci.bus_id")
+    assert smi("--set-hostname", "node-7.gpu", "-i", "0") == (
+        0, f"Set the hostname of GPU {first} to node-7.gpu.\nAll done.\n")
+    assert smi.one.python("""
+text = ctypes.create_string_buffer(64)
+assert nvml.nvmlDeviceGetHostname_v1(device(0), text) == 0
+print(text.value.decode())""") == "node-7.gpu"
+    assert smi("--get-hostname") == (
+        0, f"Hostname of GPU {first}: node-7.gpu\n"
+        f"Unable to get the hostname for GPU {other}: Not Supported\n"
+        "Treating as warning and moving on.\nAll done.\n")
+    assert smi("--set-hostname", "no blanks", "-i", "0") == (
+        2, f"Unable to set the hostname for GPU {first}: Invalid Argument\n"
+        "Terminating early due to previous errors.\n")
+
+
+def test_a_mode_of_locked_clocks(machine):
+    smi = Smi(machine("--gpus", "t4"))
+    gpu = smi.values("pci.bus_id")[0]
+    assert smi("-lgc", "900", "--mode=0")[1].startswith(
+        f'GPU clocks set to "(gpuClkMin 900, gpuClkMax 900)" for GPU {gpu}\n')
+    assert smi("-lgc", "600", "-m", "1")[1].startswith(
+        f"Setting locked GPU clocks is not supported for GPU {gpu}.\n")
+    assert smi.told("sm-clock-lock-max") == [900]

@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-smi_direct smi_set, smi_reset;
+smi_direct smi_set, smi_reset, smi_led;
 smi_direct smi_mig_gi_profiles, smi_mig_gi_places, smi_mig_gis,
     smi_mig_ci_profiles, smi_mig_ci_places, smi_mig_cis, smi_mig_create_gis,
     smi_mig_create_cis, smi_mig_destroy_gis, smi_mig_destroy_cis;

@@ -6,6 +6,7 @@
 #define ARG_NOTHING ""
 #define ARG_CHOICE  "=MODE"
 #define ARG_NUMBER  "=N"
+#define ARG_TEXT    "=WORD"
 #define ARG_WATTS   "=WATTS"
 #define ARG_PAIR    "=MEM,SM"
 #define ARG_CLOCKS  "=MIN,MAX"
@@ -40,6 +41,8 @@ const struct gk_option_line smi_lines[] = {
 	{full ARG_##kind, help},
 #include "cli/smi/setters.def"
     {"-sc, --scope=SCOPE", "with -pl: 0 the GPU, 1 its module"},
+    {"-m, --mode=MODE", "with -lgc: 0 (1 is not supported)"},
+    {"-t, --toggle-led=COLOR", "LED of units: 0 green, 1 amber"},
     {"-eow, --error-on-warning", "with these: a warning is an error"},
     {"-h,   --help", "this list"},
     {"--version", "versions of driver, NVML and CUDA"},

@@ -94,11 +94,12 @@ static int find_word(const char *list, const char *word)
 	return -1;
 }
 
-static bool copy_word(const char *list, int number, char ret_word[32])
+static bool copy_word(const char *list, int number, char ret_word[SMI_SET_WORD])
 {
 	for (; number > 0 && *list; number--)
 		list += strcspn(list, ",") + (strchr(list, ',') != NULL);
-	snprintf(ret_word, 32, "%.*s", (int)strcspn(list, ",/"), list);
+	snprintf(ret_word, SMI_SET_WORD, "%.*s", (int)strcspn(list, ",/"),
+		 list);
 	return *ret_word;
 }
 
@@ -130,6 +131,12 @@ static bool parse_number(const char *arg, struct smi_setting *s)
 		return false;
 	snprintf(s->word[0], sizeof s->word[0], "%u", s->a);
 	return true;
+}
+
+static bool parse_text(const char *arg, struct smi_setting *s)
+{
+	return *arg && snprintf(s->word[0], sizeof s->word[0], "%s", arg) <
+			   SMI_SET_WORD;
 }
 
 /* Clocks can be words; the driver knows them as numbers. */
@@ -182,6 +189,8 @@ bool smi_parse_setting(const struct smi_setter *setter, const char *arg,
 		return parse_choice(setter->choices, arg, ret_setting);
 	case SMI_NUMBER:
 		return parse_number(arg, ret_setting);
+	case SMI_TEXT:
+		return parse_text(arg, ret_setting);
 	case SMI_WATTS:
 		return parse_watts(arg, ret_setting);
 	case SMI_PAIR:

@@ -24,6 +24,7 @@ enum smi_setting_kind {
 	SMI_NOTHING, /* no argument */
 	SMI_CHOICE,  /* a number, or its word */
 	SMI_NUMBER,
+	SMI_TEXT,   /* up to 63 bytes */
 	SMI_WATTS,  /* in a: milliwatts */
 	SMI_PAIR,   /* two numbers of MHz */
 	SMI_CLOCKS, /* one or two clocks: MHz or a word */
@@ -53,7 +54,7 @@ smi_set_function smi_set_persistence, smi_set_ecc, smi_reset_ecc,
     smi_set_nothing, smi_set_app_clocks, smi_reset_app_clocks,
     smi_restrict_app_clocks, smi_set_boost, smi_restrict_boost, smi_set_power,
     smi_set_accounting, smi_clear_accounts, smi_set_target, smi_set_mig,
-    smi_set_dram_encryption;
+    smi_set_dram_encryption, smi_get_hostname, smi_set_hostname;
 
 /*
  * Parses the argument of a setter; NULL if it has none. Returns false if the

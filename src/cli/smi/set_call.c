@@ -99,6 +99,26 @@ SETTER_CALL(set_mig)
 			&s->pending);
 }
 
+SETTER_CALL(get_hostname)
+{
+	nvmlHostname_v1_t name;
+	nvmlReturn_t r =
+	    SMI_NVML(gpus, nvmlDeviceGetHostname_v1, gpu->handle, &name);
+
+	if (!r)
+		gk_str_clean(s->word[0], sizeof s->word[0], name.value,
+			     strnlen(name.value, sizeof name.value));
+	return r;
+}
+
+SETTER_CALL(set_hostname)
+{
+	nvmlHostname_v1_t name = {""};
+
+	gk_str_copy(name.value, sizeof name.value, s->word[0]);
+	return SMI_NVML(gpus, nvmlDeviceSetHostname_v1, gpu->handle, &name);
+}
+
 /* NVML has no function for it. */
 SETTER_CALL(set_nothing)
 {
@@ -138,8 +158,11 @@ static void cut_clock(const struct smi_gpus *gpus, const struct smi_gpu *gpu,
 	snprintf(s->word[1], sizeof s->word[1], "%u", max);
 }
 
+/* NVML has no function for another mode than the ordinary one. */
 SETTER_CALL(set_gpu_clocks)
 {
+	if (s->mode)
+		return NVML_ERROR_NOT_SUPPORTED;
 	cut_clock(gpus, gpu, NVML_CLOCK_GRAPHICS, s);
 	return SMI_NVML(gpus, nvmlDeviceSetGpuLockedClocks, gpu->handle, s->a,
 			s->b);
@@ -201,22 +224,22 @@ SETTER_CALL(restrict_boost)
 
 /* ---- limits ---- */
 
-static void write_watts(char word[32], unsigned mw)
+static void write_watts(char word[SMI_SET_WORD], unsigned mw)
 {
-	snprintf(word, 32, "%u.%02u", mw / 1000, mw % 1000 / 10);
+	snprintf(word, SMI_SET_WORD, "%u.%02u", mw / 1000, mw % 1000 / 10);
 }
 
 /* Writes a limit of the GPU's module, or N/A. */
 static void write_module_limit(const struct smi_gpus *gpus,
 			       const struct smi_gpu *gpu, unsigned field,
-			       char word[32])
+			       char word[SMI_SET_WORD])
 {
 	nvmlFieldValue_t f = {.fieldId = field,
 			      .scopeId = NVML_POWER_SCOPE_MODULE};
 
 	if (SMI_NVML(gpus, nvmlDeviceGetFieldValues, gpu->handle, 1, &f) ||
 	    f.nvmlReturn)
-		snprintf(word, 32, "N/A");
+		snprintf(word, SMI_SET_WORD, "N/A");
 	else
 		write_watts(word, f.value.uiVal);
 }

@@ -242,6 +242,38 @@ static int take_scope(struct smi *smi, const char *arg)
 	return 0;
 }
 
+static int take_lock_mode(struct smi *smi, const char *arg)
+{
+	if (strcmp(arg, "0") != 0 && strcmp(arg, "1") != 0)
+		return smi_refuse_arguments();
+	smi->moded = true;
+	smi->setting.mode = *arg == '1';
+	return 0;
+}
+
+static int take_led(struct smi *smi, const char *arg)
+{
+	smi->value = arg;
+	return choose_direct(smi, smi_led);
+}
+
+/* What cannot be done is not taken for something else. */
+static int take_debug(struct smi *smi, const char *arg)
+{
+	(void)smi;
+	(void)arg;
+	puts("Debug information is not supported.");
+	return SMI_UNSUPPORTED;
+}
+
+static int take_all_processes(struct smi *smi, const char *arg)
+{
+	(void)smi;
+	(void)arg;
+	puts("Processes without a context are not supported.");
+	return SMI_UNSUPPORTED;
+}
+
 /* Drivers since 590 also know the kind of reset "bus". */
 static int take_reset(struct smi *smi, const char *arg)
 {
@@ -304,7 +336,11 @@ static const struct smi_option options[] = {
     {NULL, "--format", WITH_ARG, take_format},
     {"-eow", "--error-on-warning", BARE, take_eow},
     {"-sc", "--scope", WITH_ARG, take_scope},
+    {"-m", "--mode", WITH_ARG, take_lock_mode},
     {"-r", "--gpu-reset", MAYBE_ARG, take_reset},
+    {"-t", "--toggle-led", WITH_ARG, take_led},
+    {NULL, "--debug", WITH_ARG, take_debug},
+    {NULL, "--show-all-processes", BARE, take_all_processes},
     {"-B", "--list-excluded-gpus", BARE, take_excluded},
     {0},
 };
@@ -489,12 +525,17 @@ static int parse_direct(struct smi *smi, const struct smi_verb *verb,
 	return 0;
 }
 
+static bool sets_by(const struct smi *smi, smi_set_function *function)
+{
+	return smi->setter && smi->setter->set == function;
+}
+
 /* Whether a change has options that belong to a query, or the reverse. */
 static bool mixes_changes(const struct smi *smi)
 {
 	return (smi->mode == SMI_DIRECT && (smi->file || smi->period_ns)) ||
-	       (smi->scoped &&
-		!(smi->setter && smi->setter->set == smi_set_power));
+	       (smi->scoped && !sets_by(smi, smi_set_power)) ||
+	       (smi->moded && !sets_by(smi, smi_set_gpu_clocks));
 }
 
 /* Rejects options that exclude each other. */

@@ -40,13 +40,14 @@ enum smi_mode {
 	SMI_DIRECT,
 };
 
-enum { SMI_SET_WORDS = 4, SMI_PROFILE_WORD = 64 };
+enum { SMI_SET_WORDS = 4, SMI_SET_WORD = 64, SMI_PROFILE_WORD = 64 };
 
 /* A setting, and the words with which it is reported. */
 struct smi_setting {
 	unsigned a, b;
 	unsigned scope; /* of -pl: 0 the GPU, 1 its module */
-	char word[SMI_SET_WORDS][32];
+	unsigned mode;  /* of -lgc */
+	char word[SMI_SET_WORDS][SMI_SET_WORD];
 	unsigned pending; /* NVML's reason why the change waits, or 0 */
 };
 
@@ -72,6 +73,7 @@ struct smi {
 	const char *link, *pci_id, *value, *delay, *repeats;
 	const struct feature *feature;
 	bool scoped;        /* -sc */
+	bool moded;         /* -m */
 	bool pci_only;      /* topo -mp */
 	bool eow;           /* -eow: a warning is an error */
 	const char *ids;    /* argument of -i; NULL: all GPUs */
