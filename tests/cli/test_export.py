@@ -434,8 +434,6 @@ def test_failures_are_one_line(gpukit, machine, tmp_path):
         assert done.stderr.count("\n") == 1 and part in done.stderr, (
             words, done.stderr)
     taken.close()
-    done = gpukit("export", "--nvml", "/nonexistent.so")
-    assert done.returncode == 1 and "no NVIDIA driver" in done.stderr
 
 
 def test_it_listens_at_home_only(export):

@@ -21,6 +21,8 @@
 #define STALE_INTERVALS 3
 #define STALE_LEAST_NS  (5 * GK_NS_PER_S)
 
+static const char no_driver[] = "there is no driver; the log says why\n";
+
 enum slot {
 	SLOT_TEXT,
 	SLOT_OPENMETRICS,
@@ -36,6 +38,7 @@ struct gk_feed {
 	uint64_t number;   /* number of the snapshot; the first is 1 */
 	uint64_t taken_ns; /* gk_mono_ns() of its arrival */
 	uint64_t scrapes;
+	bool away; /* there is no driver */
 	struct {
 		struct gk_buf body;
 		/* Number of the snapshot that the page shows. */
@@ -94,10 +97,18 @@ void gk_feed_put(struct gk_feed *feed, struct gk_snapshot *snap)
 		}
 	}
 	feed->snap = snap;
+	feed->away = false;
 	feed->number++;
 	feed->taken_ns = gk_mono_ns();
 	pthread_mutex_unlock(&feed->mutex);
 	gk_snapshot_free(old);
+}
+
+void gk_feed_away(struct gk_feed *feed)
+{
+	pthread_mutex_lock(&feed->mutex);
+	feed->away = true;
+	pthread_mutex_unlock(&feed->mutex);
 }
 
 /* ---- pages ---- */
@@ -124,9 +135,17 @@ static void of_snapshot(struct gk_feed *feed, enum slot slot, const char *type,
 {
 	struct gk_buf *body = &feed->made[slot].body;
 
-	if (!feed->snap) {
+	if (feed->away && slot != SLOT_JSON) {
+		gk_serve_message(page, SLOT_MESSAGE, 200,
+				 gk_prometheus_away(&feed->export->show,
+						    slot == SLOT_OPENMETRICS));
+		page->type = type;
+		return;
+	}
+	if (feed->away || !feed->snap) {
 		gk_serve_message(page, SLOT_MESSAGE, 503,
-				 "nothing has been read yet\n");
+				 feed->away ? no_driver
+					    : "nothing has been read yet\n");
 		return;
 	}
 	if (feed->made[slot].number != feed->number) {
@@ -199,7 +218,9 @@ static void health(struct gk_feed *feed, const struct gk_http_request *request,
 	(void)request;
 	if (patience < STALE_LEAST_NS)
 		patience = STALE_LEAST_NS;
-	if (!feed->snap)
+	if (feed->away)
+		gk_serve_message(page, SLOT_MESSAGE, 503, no_driver);
+	else if (!feed->snap)
 		gk_serve_message(page, SLOT_MESSAGE, 503,
 				 "nothing has been read yet\n");
 	else if (gk_mono_ns() - feed->taken_ns > patience)

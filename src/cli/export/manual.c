@@ -11,6 +11,8 @@ const struct gk_manual_page export_pages[] = {
 	    "for. `--names` gives them the names of other exporters, so that "
 	    "existing dashboards work. A metric that "
 	    "is not known is left out.\n\n"
+	    "Without a driver it waits for one, and `/metrics` says "
+	    "`gpukit_up 0`.\n\n"
 	    "Only this machine can connect, unless `--listen` names another "
 	    "address; then use `--tls-cert`, `--tls-key` and `--auth`.",
 	.environment =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run.c - `gpukit export`: a background watch reads the devices and feeds the
- * web server.
+ * web server, from the moment on when there is a driver.
  */
 #include "base/clock.h"
 #include "cli/cmd.h"
@@ -21,7 +21,8 @@ struct exporter {
 	const struct gk_export *export;
 	struct gk_server server;
 	struct gk_feed *feed;
-	struct gk *gk;
+	struct gk_serve_machine machine;
+	struct gk_mended mended;
 };
 
 static void serve_page(void *owner, const struct gk_http_request *request,
@@ -37,7 +38,23 @@ static uint64_t longer_time(uint64_t ns, uint64_t least)
 	return ns > least ? ns : least;
 }
 
-static int open_exported_machine(struct exporter *x)
+static void put_frame(void *owner, struct gk_snapshot *snap)
+{
+	struct exporter *e = owner;
+
+	gk_mended_end_xids(&e->mended, snap);
+	gk_feed_put(e->feed, snap);
+}
+
+static void tell_away(void *owner, const char *why)
+{
+	const struct exporter *e = owner;
+
+	(void)why; /* it may tell more than clients should know */
+	gk_feed_away(e->feed);
+}
+
+static int read_machine(struct exporter *x)
 {
 	const struct gk_export *e = x->export;
 	struct gk_options options = e->machine;
@@ -56,29 +73,27 @@ static int open_exported_machine(struct exporter *x)
 	options.period_ns[GK_TIER_DETAIL] = longer_time(
 	    e->interval_ns, e->show.names == GK_NAMES_NVITOP ? e->interval_ns
 							     : DETAIL_LEAST_NS);
-	return gk_cli_open(VERB, &options, &x->gk);
-}
-
-static void put_frame(void *owner, struct gk_snapshot *snap)
-{
-	const struct exporter *e = owner;
-
-	gk_feed_put(e->feed, snap);
+	x->machine = (struct gk_serve_machine){
+	    .verb = VERB,
+	    .options = &options,
+	    .interval_ns = e->interval_ns,
+	    .put = put_frame,
+	    .away = tell_away,
+	    .owner = x,
+	};
+	return gk_serve_machine(&x->machine);
 }
 
 static int serve_requests(struct exporter *e)
 {
 	struct gk_http_options how = {.page = serve_page, .owner = e};
-	int err = gk_watch_begin(e->gk, e->export->interval_ns);
-	int status = err ? gk_serve_failure(VERB, "cannot read the GPUs: %s",
-					    gk_strerror(err))
-			 : gk_serve_begin(&e->server, how);
+	int status = gk_serve_begin(&e->server, how);
 
 	gk_interrupt_ready();
 	if (status)
 		return status;
 	gk_serve_tell(&e->server, "/metrics");
-	return gk_serve_frames(VERB, e->gk, put_frame, e);
+	return read_machine(e);
 }
 
 int gk_export_run(const struct gk_export *export)
@@ -99,10 +114,9 @@ int gk_export_run(const struct gk_export *export)
 	if (!status && !e.feed)
 		status = gk_serve_failure(VERB, "out of memory");
 	if (!status)
-		status = open_exported_machine(&e);
-	if (!status)
 		status = serve_requests(&e);
 	gk_serve_end(&e.server);
 	gk_feed_free(e.feed);
-	return e.gk ? gk_cli_close(e.gk, status) : status;
+	gk_mended_free(&e.mended);
+	return e.machine.gk ? gk_cli_close(e.machine.gk, status) : status;
 }

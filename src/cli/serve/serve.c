@@ -7,13 +7,11 @@
 
 #include "base/array.h"
 #include "cli/cmd.h"
-#include "cli/interrupt.h"
 #include "cli/where.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -206,28 +204,6 @@ void gk_serve_end(struct gk_server *s)
 	gk_serve_forget(s->key);
 	free(s->cert);
 	free(s->client_ca);
-}
-
-/* ---- frames ---- */
-
-int gk_serve_frames(const char *verb, struct gk *gk,
-		    void (*put)(void *owner, struct gk_snapshot *snap),
-		    void *owner)
-{
-	int fd = gk_watch_fd(gk);
-
-	while (gk_interrupt_wait(fd, POLLIN)) {
-		struct gk_snapshot *snap;
-		int err = gk_watch_next(gk, &snap);
-
-		if (err == GK_ERR_TIMEOUT)
-			continue;
-		if (err)
-			return gk_serve_failure(
-			    verb, "cannot read the GPUs: %s", gk_strerror(err));
-		put(owner, snap);
-	}
-	return GK_EXIT_OK;
 }
 
 void gk_serve_hide_commands(struct gk_snapshot *snap)

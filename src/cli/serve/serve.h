@@ -165,15 +165,31 @@ void gk_serve_message(struct gk_http_page *ret_page, unsigned slot,
 /* Notifies the service manager that the server stops, and stops it. */
 void gk_serve_end(struct gk_server *server);
 
-/*
- * Passes every frame of a started watch to put(), which then owns it, until a
- * signal arrives. Returns a gk_exit, after a message unless it is 0.
- */
-int gk_serve_frames(const char *verb, struct gk *gk,
-		    void (*put)(void *owner, struct gk_snapshot *snap),
-		    void *owner);
-
 /* Removes the command lines, which may contain secrets, from a snapshot. */
 void gk_serve_hide_commands(struct gk_snapshot *snap);
+
+/* ---- machine.c ---- */
+
+/* A machine that is read for as long as the verb runs. */
+struct gk_serve_machine {
+	const char *verb;
+	const struct gk_options *options;
+	uint64_t interval_ns;
+	/* Takes a frame, which it then owns. */
+	void (*put)(void *owner, struct gk_snapshot *snap);
+	/* There is no driver: the reason, told at each attempt to open it. */
+	void (*away)(void *owner, const char *why);
+	/* Called every second while there is no driver; may be NULL. */
+	void (*tick)(void *owner);
+	void *owner;
+	struct gk *gk; /* NULL: no driver; the caller closes it at the end */
+};
+
+/*
+ * Waits for a driver and passes frames on, until a signal arrives. If all GPUs
+ * are gone, opens the driver again. Prints on stderr why there is no driver.
+ * Returns a gk_exit, after a message unless it is 0.
+ */
+int gk_serve_machine(struct gk_serve_machine *machine);
 
 #endif

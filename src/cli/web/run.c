@@ -17,11 +17,9 @@
 
 #include <argz.h>
 #include <malloc.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #define VERB "web"
@@ -31,8 +29,6 @@
  */
 #define PROCESSES_LEAST_NS (2 * GK_NS_PER_S)
 #define SLOW_LEAST_NS      (5 * GK_NS_PER_S)
-/* Seconds between attempts to open a driver that is missing. */
-#define LOOK_EVERY 5
 
 #define EVENTS "/api/v1/events"
 
@@ -43,7 +39,7 @@ struct site {
 	struct gk_server server;
 	struct gk_hub *hub;
 	struct gk_peers *peers; /* NULL: no peers */
-	struct gk *gk;          /* NULL: no driver yet */
+	struct gk_serve_machine machine;
 	/* Owned by the thread that reads. */
 	struct gk_teller teller;
 	struct gk_buf text, identity, alerts;
@@ -258,7 +254,28 @@ static void put_frame(void *owner, struct gk_snapshot *snap)
 
 /* ---- running ---- */
 
-static int try_to_open(struct site *s, int *ret_nvml)
+/* Tells every client why there is nothing to read. */
+static void tell_away(void *owner, const char *why)
+{
+	struct site *s = owner;
+	struct gk_snapshot *old;
+
+	gk_hub_away(s->hub, 0, why);
+	pthread_mutex_lock(&s->mutex);
+	old = s->snap;
+	s->snap = NULL;
+	pthread_mutex_unlock(&s->mutex);
+	gk_snapshot_free(old);
+}
+
+static void tell_tick(void *owner)
+{
+	const struct site *s = owner;
+
+	gk_hub_tell_hosts(s->hub);
+}
+
+static int serve_frames(struct site *s)
 {
 	struct gk_options options = s->web->machine;
 	uint64_t interval = s->web->interval_ns;
@@ -274,55 +291,16 @@ static int try_to_open(struct site *s, int *ret_nvml)
 	    longer_time(interval, PROCESSES_LEAST_NS);
 	options.period_ns[GK_TIER_ASKED] = interval;
 	options.period_ns[GK_TIER_SLOW] = longer_time(interval, SLOW_LEAST_NS);
-	return gk_open(&options, ret_nvml, &s->gk);
-}
-
-/*
- * Reports why there is nothing to read, once to the user and to every client.
- */
-static void tell_why(struct site *s, int err, int nvml, bool first)
-{
-	char why[GK_CLI_WHY_MAX];
-
-	gk_cli_why(why, VERB, &s->web->machine, err, nvml);
-	if (first)
-		gk_serve_failure(VERB, "%s", why);
-	gk_hub_away(s->hub, 0, why);
-}
-
-/* Waits for a driver. Returns false if a signal arrives first. */
-static bool await_machine(struct site *s)
-{
-	const struct itimerspec second = {{1, 0}, {1, 0}};
-	int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
-	bool waits = timer >= 0 && !timerfd_settime(timer, 0, &second, NULL);
-	unsigned tick = 0;
-	uint64_t passed;
-	int nvml = 0, err = GK_ERR_IO;
-
-	do {
-		if (tick % LOOK_EVERY == 0 && (err = try_to_open(s, &nvml)))
-			tell_why(s, err, nvml, !tick);
-		tick++;
-		gk_hub_tell_hosts(s->hub);
-	} while (err && waits && gk_interrupt_wait(timer, POLLIN) &&
-		 read(timer, &passed, sizeof passed) > 0);
-	if (timer >= 0)
-		close(timer);
-	return !err;
-}
-
-static int serve_frames(struct site *s)
-{
-	int err;
-
-	if (!await_machine(s))
-		return GK_EXIT_OK;
-	err = gk_watch_begin(s->gk, s->web->interval_ns);
-	if (err)
-		return gk_serve_failure(VERB, "cannot read the GPUs: %s",
-					gk_strerror(err));
-	return gk_serve_frames(VERB, s->gk, put_frame, s);
+	s->machine = (struct gk_serve_machine){
+	    .verb = VERB,
+	    .options = &options,
+	    .interval_ns = interval,
+	    .put = put_frame,
+	    .away = tell_away,
+	    .tick = tell_tick,
+	    .owner = s,
+	};
+	return gk_serve_machine(&s->machine);
 }
 
 static int serve_site(struct site *s)
@@ -395,5 +373,5 @@ int gk_web_run(const struct gk_web *web)
 	if (!status)
 		status = serve_site(&s);
 	end_site(&s);
-	return s.gk ? gk_cli_close(s.gk, status) : status;
+	return s.machine.gk ? gk_cli_close(s.machine.gk, status) : status;
 }

@@ -432,6 +432,8 @@ static void add_versions(struct gk_rendering *r)
 	static const struct gk_family driver = {
 	    PREFIX, "driver_info", GK_FAMILY_INFO, NULL,
 	    "versions of the driver; always 1"};
+	static const struct gk_family up = {PREFIX, "up", GK_FAMILY_GAUGE, NULL,
+					    GK_UP_HELP};
 	static const struct gk_family build = {
 	    PREFIX, "build_info", GK_FAMILY_INFO, NULL,
 	    "version of this program; always 1"};
@@ -447,6 +449,7 @@ static void add_versions(struct gk_rendering *r)
 	if (!labels.failed)
 		gk_exposition_sample(&r->text, &driver, "", labels.data, "1");
 	gk_buf_free(&labels);
+	gk_exposition_sample(&r->text, &up, "", "", "1");
 	gk_exposition_sample(&r->text, &build, "",
 			     "version=\"" GPUKIT_VERSION "\"", "1");
 }

@@ -84,6 +84,20 @@ void gk_format_prometheus(struct gk_buf *out, const struct gk_snapshot *snap,
 	free(r.shown);
 }
 
+#define AWAY                                                                   \
+	"# HELP gpukit_up " GK_UP_HELP "\n# TYPE gpukit_up gauge\n"            \
+	"gpukit_up 0\n"
+
+const char *gk_prometheus_away(const struct gk_prometheus *options,
+			       bool openmetrics)
+{
+	if (openmetrics)
+		return AWAY "# EOF\n";
+	return options->names == GK_NAMES_NVIDIA_SMI ? AWAY
+		   "nvidia_smi_last_collect_success 0\n"
+						     : AWAY;
+}
+
 void gk_prometheus_metrics(const struct gk_prometheus *options,
 			   struct gk_metric_set *ret_set, bool *ret_detail)
 {

@@ -70,6 +70,10 @@ struct gk_prometheus {
 void gk_format_prometheus(struct gk_buf *out, const struct gk_snapshot *snap,
 			  const struct gk_prometheus *options);
 
+/* Returns the page for a machine whose driver is missing: a static text. */
+const char *gk_prometheus_away(const struct gk_prometheus *options,
+			       bool openmetrics);
+
 /*
  * Returns the metrics to request with gk_options.only: those that the chosen
  * set of names shows. Sets *ret_detail if the DETAIL tier is needed, too.

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * machine.c - reads the GPUs for a verb that serves, whatever happens to the
+ * driver: waits until there is one, and opens it again when all GPUs are gone.
+ */
+#include "cli/serve/serve.h"
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "cli/cmd.h"
+#include "cli/interrupt.h"
+#include "cli/open.h"
+
+#include <poll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+/* Seconds between attempts to open a driver that is missing. */
+#define LOOK_EVERY 5
+
+/*
+ * Seconds before a driver is opened again that was closed: the thread that
+ * waits for events is inside it for up to one more.
+ */
+#define REST 2
+
+/*
+ * How long all GPUs must be gone before the driver is opened again. If NVML
+ * says that there is no driver any more, that is soon; otherwise late, because
+ * GPUs that come back are found without it, and it forgets the Xids.
+ */
+#define SHUT_NS (5 * GK_NS_PER_S)
+#define GONE_NS (60 * GK_NS_PER_S)
+
+/* NVML's errors that say so: not initialised, not loaded, another version. */
+static const int shut_errors[] = {1, 9, 18};
+
+/* ---- waiting for a driver ---- */
+
+static void tell_why(const struct gk_serve_machine *m, int err, int nvml,
+		     bool first)
+{
+	char why[GK_CLI_WHY_MAX];
+
+	gk_cli_why(why, m->verb, m->options, err, nvml);
+	if (first)
+		gk_serve_failure(m->verb, "%s", why);
+	m->away(m->owner, why);
+}
+
+/* Tries to open it after `rest` seconds, and then from time to time. Returns
+ * false if a signal arrives first. */
+static bool await_driver(struct gk_serve_machine *m, unsigned rest)
+{
+	const struct itimerspec second = {{1, 0}, {1, 0}};
+	int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+	bool waits = timer >= 0 && !timerfd_settime(timer, 0, &second, NULL);
+	bool told = false;
+	uint64_t passed;
+	int nvml = 0, err = GK_ERR_IO;
+
+	do {
+		if (rest) {
+			rest--;
+		} else if ((err = gk_open(m->options, &nvml, &m->gk))) {
+			tell_why(m, err, nvml, !told);
+			told = true;
+			rest = LOOK_EVERY - 1;
+		}
+		if (m->tick)
+			m->tick(m->owner);
+	} while (err && waits && gk_interrupt_wait(timer, POLLIN) &&
+		 read(timer, &passed, sizeof passed) > 0);
+	if (timer >= 0)
+		close(timer);
+	return !err;
+}
+
+/* ---- frames ---- */
+
+static bool is_shut(const struct gk_device *d)
+{
+	for (size_t i = 0; i < COUNT(shut_errors); i++)
+		if (d->health == GK_HEALTH_ERROR &&
+		    d->nvml_error == shut_errors[i])
+			return true;
+	return false;
+}
+
+/* For how long all GPUs may be as they are; 0: some are not gone. */
+static uint64_t patience_of(const struct gk_snapshot *snap)
+{
+	bool shut = snap->device_count > 0;
+
+	for (size_t i = 0; i < snap->device_count; i++) {
+		const struct gk_device *d = &snap->devices[i];
+
+		if (d->health != GK_HEALTH_LOST && d->health != GK_HEALTH_ERROR)
+			return 0;
+		shut &= is_shut(d);
+	}
+	return shut ? SHUT_NS : GONE_NS;
+}
+
+/* Whether the driver must be opened again. *since_ns: when the last GPU went,
+ * or 0. */
+static bool is_over(const struct gk_snapshot *snap, uint64_t *since_ns)
+{
+	uint64_t patience = patience_of(snap);
+
+	if (!patience)
+		*since_ns = 0;
+	else if (!*since_ns)
+		*since_ns = snap->mono_ns;
+	return patience && snap->mono_ns - *since_ns >= patience;
+}
+
+/* Passes frames on. *ret_over: until the driver must be opened again; else
+ * until a signal arrives. Returns a gk_exit, after a message unless it is 0. */
+static int pass_frames(struct gk_serve_machine *m, bool *ret_over)
+{
+	int fd = gk_watch_fd(m->gk);
+	uint64_t since_ns = 0;
+
+	*ret_over = false;
+	while (!*ret_over && gk_interrupt_wait(fd, POLLIN)) {
+		struct gk_snapshot *snap;
+		int err = gk_watch_next(m->gk, &snap);
+
+		if (err == GK_ERR_TIMEOUT)
+			continue;
+		if (err)
+			return gk_serve_failure(m->verb,
+						"cannot read the GPUs: %s",
+						gk_strerror(err));
+		*ret_over = is_over(snap, &since_ns);
+		m->put(m->owner, snap);
+	}
+	return GK_EXIT_OK;
+}
+
+int gk_serve_machine(struct gk_serve_machine *m)
+{
+	unsigned rest = 0;
+	bool over = true;
+	int status = GK_EXIT_OK;
+
+	while (over && await_driver(m, rest)) {
+		int err = gk_watch_begin(m->gk, m->interval_ns);
+
+		if (err)
+			return gk_serve_failure(m->verb,
+						"cannot read the GPUs: %s",
+						gk_strerror(err));
+		status = pass_frames(m, &over);
+		if (!over)
+			break;
+		gk_close(m->gk);
+		m->gk = NULL;
+		rest = REST;
+	}
+	return status;
+}
