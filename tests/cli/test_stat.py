@@ -188,7 +188,7 @@ SCALES = {2: 100, 4: 1000, 5: 1000, 8: 10 ** 9}
 
 
 @pytest.mark.parametrize("part,table,count,function", [
-    ("device", "gk_metrics", 236, "gk_metric_range"),
+    ("device", "gk_metrics", 241, "gk_metric_range"),
     ("process", "gk_process_metrics", 16, "gk_process_metric_range"),
     ("link", "gk_link_metrics", 10, "gk_link_metric_range"),
 ])
