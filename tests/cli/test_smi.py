@@ -370,12 +370,12 @@ def test_xml_is_the_log(smi):
         sparse_operation_mode fb_memory_usage bar1_memory_usage
         cc_protected_memory_usage compute_mode utilization encoder_stats
         fbc_stats dram_encryption_mode ecc_mode ecc_errors retired_pages
-        remapped_rows temperature gpu_power_readings
-        gpu_memory_power_readings module_power_readings power_smoothing
-        power_profiles edpp_multiplier clocks applications_clocks
+        remapped_rows temperature supported_gpu_target_temp
+        gpu_power_readings gpu_memory_power_readings module_power_readings power_smoothing
+        power_profiles clocks applications_clocks
         default_applications_clocks deferred_clocks max_clocks
         max_customer_boost_clocks clock_policy fabric supported_clocks
-        processes capabilities""".split()
+        processes accounted_processes capabilities""".split()
     assert order == wanted
     assert gpu.findtext("fb_memory_usage/total") == "81920 MiB"
     assert gpu.findtext("pci/pci_bus") == gpu.get("id").split(":")[1]

@@ -137,9 +137,9 @@ def test_drain_is_for_root(machine):
 def test_units(smi):
     status, out = smi("-q", "-u")
     assert status == 0 and out.endswith(
-        "\nCUDA Version                                           : 13.0\n\n"
-        "HIC Info                                               : N/A\n"
-        "Attached Units                                         : 0\n")
+        "\nCUDA Version                              : 13.0\n\n"
+        "HIC Info                                  : N/A\n"
+        "Attached Units                            : 0\n")
     assert smi("-u")[0] == smi("-q", "-x", "-u")[0] == 2
 
 

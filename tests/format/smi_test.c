@@ -70,8 +70,7 @@ static void every_reason_of_absence_has_its_word(void **state)
 		const char *bracketed, *bare;
 	} words[] = {
 	    {GK_ABSENT_NOT_SUPPORTED, "[N/A]\n", "N/A\n"},
-	    {GK_ABSENT_NO_FUNCTION, "[Function Not Found]\n",
-	     "Function Not Found\n"},
+	    {GK_ABSENT_NO_FUNCTION, "[Function Not Found]\n", "N/A\n"},
 	    {GK_ABSENT_PERMISSION, "[Insufficient Permissions]\n",
 	     "Insufficient Permissions\n"},
 	    {GK_ABSENT_LOST, "[GPU is lost]\n", "GPU is lost\n"},
@@ -186,13 +185,125 @@ static void long_names_lose_an_end(void **state)
 	gk_smi_table(&out, &snap);
 	assert_non_null(strstr(out.data, "NVIDIA GeForce RTX 4080 ...    "));
 	assert_non_null(
-	    strstr(out.data, "   ...ong/way/to/a/program/that/is/here"));
+	    strstr(out.data, "   ...way/to/a/program/that/is/here      "));
 	for (const char *at = strchr(out.data, '\n') + 1; *at;) {
 		const char *next = strchr(at, '\n');
 
 		assert_true(next == at || next - at == 91);
 		at = next + 1;
 	}
+}
+
+/* Checks that all lines of a table are as wide as its driver's. */
+static void assert_width(const char *driver, long width)
+{
+	strcpy(snap.driver_version, driver);
+	end(NULL);
+	gk_smi_table(&out, &snap);
+	for (const char *at = strchr(out.data, '\n') + 1; *at;) {
+		const char *next = strchr(at, '\n');
+
+		if (next - at != width && next != at)
+			fail_msg("%s: %ld columns: %s", driver,
+				 (long)(next - at), at);
+		at = next + 1;
+	}
+}
+
+static void the_table_is_as_wide_as_the_driver_has_it(void **state)
+{
+	struct gk_device devices[2];
+
+	(void)state;
+	strcpy(device.name, "NVIDIA GeForce RTX 4080 SUPER");
+	strcpy(device.bus_id, "00000000:C4:1F.0");
+	put(GK_M_MIG_MODE, 1);
+	put(GK_M_POWER, 55000);
+	devices[0] = devices[1] = device;
+	devices[1].mig_index = 0;
+	devices[1].gpu_instance = devices[1].compute_instance = 3;
+	snap.devices = devices;
+	snap.device_count = 2;
+	process.name = "/a/very/long/way/to/a/program/that/is/here";
+	process.device = 1;
+	snap.process_count = 1;
+	assert_width("470.256.02", 79);
+	assert_non_null(strstr(out.data, "|   0  NVIDIA GeForce ...  N/A  |"));
+	assert_non_null(
+	    strstr(out.data, "   ...to/a/program/that/is/here         N/A |"));
+	assert_width("525.147.05", 79);
+	assert_width("530.30.02", 89);
+	assert_width("535.261.03", 89);
+	assert_non_null(strstr(out.data, "NVIDIA GeForce RTX 4080 ..."));
+	assert_width("550.163.01", 91);
+	assert_width("570.195.03", 91);
+	assert_width("580.95.05", 91);
+	assert_width("610.57.04", 91);
+}
+
+static void fields_depend_on_the_driver(void **state)
+{
+	static const struct {
+		const char *driver, *fields, *refused;
+	} asked[] = {
+	    {"470.256.02", "memory.used,clocks_throttle_reasons.active", NULL},
+	    {"470.256.02", "name,memory.reserved", "memory.reserved"},
+	    {"525.147.05", "clocks_event_reasons.active",
+	     "clocks_event_reasons.active"},
+	    {"535.261.03", "clocks_event_reasons.active", NULL},
+	    {"535.129.03", "ecc.errors.uncorrected.volatile.sram.parity",
+	     "ecc.errors.uncorrected.volatile.sram.parity"},
+	    {"570.195.03", "reset_status.reset_required", NULL},
+	    {"580.95.05", "reset_status.reset_required",
+	     "reset_status.reset_required"},
+	    {"590.48.01", "power_smoothing.primary_power_floor", NULL},
+	    {"595.71.05", "power_smoothing.primary_power_floor",
+	     "power_smoothing.primary_power_floor"},
+	    {"610.57.04", "power_smoothing.primary_power_floor", NULL},
+	};
+	struct gk_smi_chosen *chosen = calloc(1, sizeof *chosen);
+	char unknown[128];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+		const char *refused;
+
+		strcpy(snap.driver_version, asked[i].driver);
+		assert_int_equal(gk_smi_choose(gk_smi_queries, asked[i].fields,
+					       chosen, unknown),
+				 0);
+		refused = gk_smi_not_there(chosen, &snap);
+		if (asked[i].refused)
+			assert_string_equal(refused, asked[i].refused);
+		else
+			assert_null(refused);
+	}
+	free(chosen);
+}
+
+/* The level of a driver's version. */
+static unsigned level(const char *driver)
+{
+	strcpy(snap.driver_version, driver);
+	return gk_smi_level(&snap);
+}
+
+static void a_row_has_a_span_of_drivers(void **state)
+{
+	(void)state;
+	assert_int_equal(level("535.54.03"), 535054);
+	assert_int_equal(level(""), 590000);
+	assert_true(gk_smi_fits(0, level("470.256.02")));
+	assert_false(gk_smi_fits(SINCE(535161), level("535.129.03")));
+	assert_true(gk_smi_fits(SINCE(535161), level("535.161.08")));
+	assert_true(gk_smi_fits(UNTIL(535), level("535.309.01")));
+	assert_false(gk_smi_fits(UNTIL(535), level("545.23.08")));
+	assert_true(
+	    gk_smi_fits(SINCE(595) | ALSO(580173), level("580.173.02")));
+	assert_false(
+	    gk_smi_fits(SINCE(595) | ALSO(580173), level("590.48.01")));
+	assert_false(
+	    gk_smi_fits(SINCE(595) | ALSO(580173), level("580.95.05")));
 }
 
 static void growth_is_seen_between_two_lines(void **state)
@@ -297,6 +408,9 @@ int main(void)
 	    TEST(what_is_deprecated_depends_on_the_driver),
 	    TEST(names_of_processes),
 	    TEST(long_names_lose_an_end),
+	    TEST(the_table_is_as_wide_as_the_driver_has_it),
+	    TEST(fields_depend_on_the_driver),
+	    TEST(a_row_has_a_span_of_drivers),
 	    TEST(growth_is_seen_between_two_lines),
 	    TEST(a_process_has_no_protected_memory_where_there_is_none),
 	    TEST(markup_is_escaped),

@@ -19,6 +19,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,14 +124,14 @@ SHOW(query)
 	const struct smi *smi = run->smi;
 
 	if (smi->titles && !run->lines)
-		gk_smi_csv_titles(&run->out, &smi->chosen);
+		gk_smi_csv_titles(&run->out, snap, &smi->chosen);
 	gk_smi_csv_rows(&run->out, snap, &smi->chosen, smi->units, gpus);
 }
 
 SHOW(pmon)
 {
 	if (!run->lines)
-		gk_smi_pmon_titles(&run->out, &run->smi->mon);
+		gk_smi_pmon_titles(&run->out, snap, &run->smi->mon);
 	gk_smi_pmon(&run->out, snap, &run->smi->mon);
 }
 
@@ -140,7 +141,7 @@ SHOW(dmon)
 	const double *gpm = smi_gpm_read(&run->gpm, run->gk->nvml, snap, mon);
 
 	if (!run->lines)
-		gk_smi_dmon_titles(&run->out, mon);
+		gk_smi_dmon_titles(&run->out, snap, mon);
 	if (gpm)
 		gk_smi_dmon(&run->out, snap, run->before, gpm, mon);
 	run->out.failed |= !gpm;
@@ -301,7 +302,7 @@ static bool all_answer(const struct gk_snapshot *snap)
 /* Checks the options against the devices that exist. */
 static int check_devices(const struct smi *smi, const struct gk_snapshot *snap)
 {
-	const struct gk_smi_field *field;
+	const char *field;
 
 	if (smi->mode == SMI_VERSION)
 		return SMI_OK;
@@ -313,10 +314,10 @@ static int check_devices(const struct smi *smi, const struct gk_snapshot *snap)
 	}
 	if (smi->mode != SMI_QUERY)
 		return SMI_OK;
-	field = gk_smi_too_new(&smi->chosen, snap);
+	field = gk_smi_not_there(&smi->chosen, snap);
 	if (!field)
 		return SMI_OK;
-	printf("Field \"%s\" is not a valid field to query.\n\n", field->name);
+	printf("Field \"%s\" is not a valid field to query.\n\n", field);
 	return SMI_INVALID;
 }
 
@@ -459,6 +460,23 @@ static int run_on_machine(struct smi *smi)
 	return status;
 }
 
+/* The level of the driver whose fields --help-query-gpu lists: this machine's
+ * or, if there is none, the newest. */
+static unsigned driver_level(void)
+{
+	const struct gk_options options = GK_OPTIONS_DEFAULT;
+	struct gk_snapshot none = {0};
+	struct gk *gk;
+	int nvml;
+
+	if (gk_open(&options, &nvml, &gk))
+		return UINT_MAX;
+	gk_str_copy(none.driver_version, sizeof none.driver_version,
+		    gk->nvml->driver_version);
+	gk_close(gk);
+	return gk_smi_level(&none);
+}
+
 int smi_run(struct smi *smi)
 {
 	struct run run = {.smi = smi, .fd = STDOUT_FILENO};
@@ -469,7 +487,7 @@ int smi_run(struct smi *smi)
 	if (smi->mode < SMI_HELP)
 		return run_on_machine(smi);
 	if (smi->mode == SMI_HELP_QUERY)
-		gk_smi_query_help(&run.out, smi->chosen.query);
+		gk_smi_query_help(&run.out, smi->chosen.query, driver_level());
 	else
 		smi_help(&run.out, smi);
 	status = write_output(&run);

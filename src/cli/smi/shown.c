@@ -81,7 +81,7 @@ static int look_for_lost(struct smi_shown *shown, const struct smi *smi,
 	if (smi->ids && !all_known(shown, snap, smi->ids))
 		return smi_none_found();
 	smi_lost_choose(&shown->lost, smi->ids);
-	status = word_lines(shown, (unsigned)gk_smi_major(snap), list);
+	status = word_lines(shown, gk_smi_level(snap) / 1000, list);
 	if (status || !(list || (smi->mode == SMI_LOG && !smi->xml)))
 		add_lines(shown, out);
 	return status;

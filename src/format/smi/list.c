@@ -42,7 +42,7 @@ void gk_smi_version(struct gk_buf *out, const struct gk_snapshot *snap)
 {
 	const char *driver = snap->driver_version;
 	char cuda[GK_UNITS_MAX], nvml[GK_NAME_MAX];
-	bool new_names = gk_smi_major(snap) >= 610;
+	bool new_names = gk_smi_level(snap) >= GK_SMI_LEVEL(610, 0);
 	const char *second;
 
 	gk_cuda_version(cuda, snap->cuda_version);

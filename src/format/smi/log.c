@@ -26,13 +26,14 @@ enum section {
 	PAGE_RETIREMENT = 1 << 10,
 	ACCOUNTING = 1 << 11,
 	ENCODER_STATS = 1 << 12,
-	SUPPORTED_GPU_TARGET_TEMP = 1 << 13,
+	TARGET_TEMPERATURE = 1 << 13,
 	VOLTAGE = 1 << 14,
 	FBC_STATS = 1 << 15,
 	ROW_REMAPPER = 1 << 16,
 	GSP_FIRMWARE_VERSION = 1 << 17,
 	POWER_SMOOTHING = 1 << 18,
 	POWER_PROFILES = 1 << 19,
+	RESET_STATUS = 1 << 20,
 };
 
 const struct gk_smi_section gk_smi_sections[] = {
@@ -49,56 +50,77 @@ const struct gk_smi_section gk_smi_sections[] = {
     {"PAGE_RETIREMENT", PAGE_RETIREMENT},
     {"ACCOUNTING", ACCOUNTING},
     {"ENCODER_STATS", ENCODER_STATS},
-    {"SUPPORTED_GPU_TARGET_TEMP", SUPPORTED_GPU_TARGET_TEMP},
+    {"SUPPORTED_GPU_TARGET_TEMP", TARGET_TEMPERATURE},
     {"VOLTAGE", VOLTAGE},
     {"FBC_STATS", FBC_STATS},
     {"ROW_REMAPPER", ROW_REMAPPER},
     {"GSP_FIRMWARE_VERSION", GSP_FIRMWARE_VERSION},
     {"POWER_SMOOTHING", POWER_SMOOTHING},
     {"POWER_PROFILES", POWER_PROFILES},
+    {"RESET_STATUS", RESET_STATUS},
     {0},
 };
 
-enum when {
-	ALWAYS,
-	OLD,         /* deprecated from 590 on */
-	HEXADECIMAL, /* shown without 0x in XML */
-	BEFORE_610,
-	SINCE_595,
-	SINCE_610,
-	WITH_SRAM, /* shown if SRAM errors are counted by kind */
-	WITHOUT_SRAM,
-	/* shown if temperatures are given as distances to limits */
-	WITH_TLIMIT,
-	WITHOUT_TLIMIT,
-};
+/* Conditions of rows besides the driver; a row has at most one. */
+#define ALWAYS          ((gk_smi_when)0)
+#define CONDITION(n)    ((gk_smi_when)(n) << GK_SMI_OWN_BIT)
+#define HEXADECIMAL     CONDITION(1) /* shown without 0x in XML */
+#define WITH_SRAM       CONDITION(2) /* SRAM errors are counted by kind */
+#define WITHOUT_SRAM    CONDITION(3)
+#define BY_PLACE        CONDITION(4) /* errors are counted by place */
+#define BY_KIND         CONDITION(5)
+#define WITH_TLIMIT     CONDITION(6) /* thresholds are distances to a limit */
+#define WITHOUT_TLIMIT  CONDITION(7)
+#define CONDITION_OF(w) ((w) & ~(((gk_smi_when)1 << GK_SMI_OWN_BIT) - 1))
 
-static bool is_when(enum when when, const struct gk_smi_at *at)
+/* Whether a GPU has at least this compute capability; if it is unknown: yes. */
+static bool is_newer_than(const struct gk_device *d, int major, int minor)
 {
-	const struct gk_value *m = at->device->m;
-	int major = gk_smi_major(at->snap);
+	int capability = d->compute_major * 10 + d->compute_minor;
 
-	switch (when) {
-	case BEFORE_610:
-		return major < 610;
-	case SINCE_595:
-		return major >= 595;
-	case SINCE_610:
-		return major >= 610;
-	case WITH_SRAM:
-		return !m[GK_M_SRAM_PARITY].why;
-	case WITHOUT_SRAM:
-		return m[GK_M_SRAM_PARITY].why != GK_PRESENT;
-	case WITH_TLIMIT:
-		return !m[GK_M_MARGIN_SHUTDOWN].why;
-	case WITHOUT_TLIMIT:
-		return m[GK_M_MARGIN_SHUTDOWN].why != GK_PRESENT;
-	case ALWAYS:
-	case OLD:
-	case HEXADECIMAL:
-	default:
-		return true;
-	}
+	return d->compute_major <= 0 || capability >= major * 10 + minor;
+}
+
+/*
+ * Boards since Ampere count errors of SRAM by kind, which drivers tell since
+ * 535.161; boards before Turing count errors by place.
+ */
+static bool has_sram_kinds(const struct gk_smi_at *at, unsigned level)
+{
+	if (at->device->compute_major <= 0)
+		return !at->device->m[GK_M_SRAM_PARITY].why;
+	return level >= GK_SMI_LEVEL(535161, 0) &&
+	       is_newer_than(at->device, 8, 0);
+}
+
+/* Drivers up to 525 show thresholds of all boards in degrees. */
+static bool has_tlimit(const struct gk_smi_at *at, unsigned level)
+{
+	return level >= GK_SMI_LEVEL(526, 0) &&
+	       !at->device->m[GK_M_MARGIN_SHUTDOWN].why;
+}
+
+static bool is_when(gk_smi_when when, const struct gk_smi_at *at)
+{
+	unsigned level = gk_smi_level(at->snap);
+	gk_smi_when condition = CONDITION_OF(when);
+	bool by_kind = is_newer_than(at->device, 7, 5);
+
+	if (!gk_smi_fits(when & ~condition, level))
+		return false;
+	if (condition == WITH_SRAM)
+		return has_sram_kinds(at, level);
+	if (condition == WITHOUT_SRAM)
+		return by_kind && !has_sram_kinds(at, level);
+	if (condition == BY_PLACE)
+		return !by_kind;
+	if (condition == BY_KIND)
+		return by_kind;
+	if (condition == WITH_TLIMIT)
+		return has_tlimit(at, level);
+	if (condition == WITHOUT_TLIMIT)
+		return !has_tlimit(at, level);
+	return true;
 }
 
 /* The metrics that is_when() needs. */
@@ -110,7 +132,7 @@ struct row {
 	int depth; /* from 1 */
 	unsigned section;
 	const char *label, *element, *unit;
-	enum when when;
+	gk_smi_when when;
 	/* for a GROUP: show N/A if this metric is absent; -1: never */
 	int collapse;
 	struct gk_smi_source source;
@@ -200,10 +222,6 @@ static void put_row_value(struct gk_buf *out, const struct gk_smi_at *at,
 	const struct gk_smi_source *source = &row->source;
 	enum gk_absence why;
 
-	if (row->when == OLD && gk_smi_major(at->snap) >= 590) {
-		gk_buf_puts(out, GK_SMI_DEPRECATED);
-		return;
-	}
 	why = source->show(out, at, source->what, source->arg);
 	gk_buf_puts(out, why ? gk_smi_absent_bare(why) : row->unit);
 }
@@ -223,7 +241,7 @@ static void text_row(struct gk_buf *out, const struct gk_smi_at *at,
 			      row->label);
 		return;
 	}
-	gk_smi_key(out, row->depth, row->label, GK_SMI_COLUMN);
+	gk_smi_key(out, at->snap, row->depth, row->label);
 	if (row->source.show)
 		put_row_value(out, at, row);
 	else
@@ -266,7 +284,7 @@ static void xml_row(struct gk_buf *out, const struct gk_smi_at *at,
 	if (row->source.show)
 		put_row_value(&text, at, row);
 	shown = text.data ? text.data : row->source.show ? "" : "N/A";
-	if (row->when == HEXADECIMAL && !strncmp(shown, "0x", 2))
+	if (CONDITION_OF(row->when) == HEXADECIMAL && !strncmp(shown, "0x", 2))
 		shown += 2;
 	gk_smi_element(out, depth, row->element, shown);
 	out->failed |= text.failed;
@@ -291,9 +309,12 @@ static void add_log_rows(struct gk_buf *out, const struct gk_smi_at *at,
 		if (skip && row->depth > skip)
 			continue;
 		skip = 0;
-		if ((sections && !(section & sections)) ||
-		    !is_when(row->when, at))
+		if (sections && !(section & sections))
 			continue;
+		if (!is_when(row->when, at)) {
+			skip = row->depth;
+			continue;
+		}
 		/* Long lists are shown only if their section was requested. */
 		if (row->list && section & GK_SMI_LISTED && !sections &&
 		    (!xml || section != SUPPORTED_CLOCKS))
@@ -346,7 +367,7 @@ struct head {
 static size_t fill_heads(const struct gk_snapshot *snap, struct head head[5])
 {
 	char date[32], cuda[GK_UNITS_MAX];
-	bool new_names = gk_smi_major(snap) >= 610;
+	bool new_names = gk_smi_level(snap) >= GK_SMI_LEVEL(610, 0);
 	const char *late =
 	    new_names ? " [Deprecated; will be removed in CUDA 14.0. Use " : "";
 	struct head all[] = {
@@ -378,7 +399,7 @@ static void add_head(struct gk_buf *out, const struct gk_snapshot *snap)
 
 	gk_buf_puts(out, "\n==============NVSMI LOG==============\n\n");
 	for (size_t i = 0; i < count; i++) {
-		gk_smi_key(out, 0, head[i].label, GK_SMI_COLUMN);
+		gk_smi_key(out, snap, 0, head[i].label);
 		gk_buf_printf(out, "%s\n", head[i].value);
 	}
 	gk_buf_putc(out, '\n');
@@ -389,9 +410,9 @@ void gk_smi_log_units(struct gk_buf *out, const struct gk_snapshot *snap,
 		      unsigned units)
 {
 	add_head(out, snap);
-	gk_smi_key(out, 0, "HIC Info", GK_SMI_COLUMN);
+	gk_smi_key(out, snap, 0, "HIC Info");
 	gk_buf_puts(out, "N/A\n");
-	gk_smi_key(out, 0, "Attached Units", GK_SMI_COLUMN);
+	gk_smi_key(out, snap, 0, "Attached Units");
 	gk_buf_printf(out, "%u\n", units);
 }
 
@@ -400,7 +421,7 @@ void gk_smi_log_text(struct gk_buf *out, const struct gk_snapshot *snap,
 		     const struct gk_smi_absent *absent)
 {
 	add_head(out, snap);
-	gk_smi_key(out, 0, "Attached GPUs", GK_SMI_COLUMN);
+	gk_smi_key(out, snap, 0, "Attached GPUs");
 	gk_buf_printf(out, "%u\n", gpus);
 	for (size_t i = 0; i < snap->device_count; i++) {
 		struct gk_smi_at at = {
@@ -425,10 +446,12 @@ void gk_smi_log_xml(struct gk_buf *out, const struct gk_snapshot *snap,
 	struct head head[5];
 	size_t count = fill_heads(snap, head);
 
-	gk_buf_puts(out, "<?xml version=\"1.0\" ?>\n"
-			 "<!DOCTYPE nvidia_smi_log SYSTEM "
-			 "\"nvsmi_device_v12.dtd\">\n"
-			 "<nvidia_smi_log>\n");
+	gk_buf_printf(out,
+		      "<?xml version=\"1.0\" ?>\n"
+		      "<!DOCTYPE nvidia_smi_log SYSTEM "
+		      "\"nvsmi_device_v%d.dtd\">\n"
+		      "<nvidia_smi_log>\n",
+		      gk_smi_form(gk_smi_level(snap))->dtd);
 	for (size_t i = 0; i < count; i++)
 		gk_smi_element(out, 0, head[i].element, head[i].value);
 	gk_buf_printf(out, "\t<attached_gpus>%u</attached_gpus>\n", gpus);

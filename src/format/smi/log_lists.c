@@ -9,10 +9,20 @@
 #include <stdio.h>
 #include <string.h>
 
-void gk_smi_key(struct gk_buf *out, int depth, const char *label, int column)
+/* The lines of a process have their colon in this column with all drivers. */
+enum { PROCESS_COLUMN = 42 };
+
+static void add_key(struct gk_buf *out, int depth, const char *label,
+		    int column)
 {
 	gk_buf_printf(out, "%*s%-*s: ", depth * GK_SMI_STEP, "",
 		      column - depth * GK_SMI_STEP, label);
+}
+
+void gk_smi_key(struct gk_buf *out, const struct gk_snapshot *snap, int depth,
+		const char *label)
+{
+	add_key(out, depth, label, gk_smi_form(gk_smi_level(snap))->key);
 }
 
 void gk_smi_tabs(struct gk_buf *out, int depth)
@@ -55,7 +65,7 @@ static void put_process_line(struct gk_buf *out, int depth, const char *label,
 		gk_smi_element(out, 3, name, value);
 		return;
 	}
-	gk_smi_key(out, depth, label, GK_SMI_PROCESS_COLUMN);
+	add_key(out, depth, label, PROCESS_COLUMN);
 	gk_buf_printf(out, "%s\n", value);
 }
 
@@ -74,7 +84,8 @@ static void put_log_process(struct gk_buf *out, const struct gk_snapshot *snap,
 		gk_number(ci, d->compute_instance, GK_UNIT_NONE);
 	gk_number(pid, p->pid, GK_UNIT_NONE);
 	if (!used.why)
-		gk_buf_printf(&text, "%" PRId64 " MiB", gk_smi_to_mib(used.v));
+		gk_buf_printf(&text, "%" PRId64 " MiB",
+			      gk_smi_to_mib(snap, used.v));
 	if (text.data)
 		gk_str_copy(memory, sizeof memory, text.data);
 	gk_smi_process_name(&name, p);
@@ -114,13 +125,14 @@ void gk_smi_log_processes(struct gk_buf *out, const struct gk_smi_at *at,
 	if (xml) {
 		gk_buf_puts(out, "\t\t</processes>\n");
 	} else if (!any) {
-		gk_smi_key(out, 1, "Processes", GK_SMI_COLUMN);
+		gk_smi_key(out, snap, 1, "Processes");
 		gk_buf_puts(out, "None\n");
 	}
 }
 
-static void clock_line(struct gk_buf *out, int depth, const char *label,
-		       const char *name, unsigned mhz, bool xml)
+static void clock_line(struct gk_buf *out, const struct gk_snapshot *snap,
+		       int depth, const char *label, const char *name,
+		       unsigned mhz, bool xml)
 {
 	char text[GK_UNITS_MAX];
 
@@ -129,8 +141,19 @@ static void clock_line(struct gk_buf *out, int depth, const char *label,
 		gk_smi_element(out, 3, name, text);
 		return;
 	}
-	gk_smi_key(out, depth, label, GK_SMI_COLUMN);
+	gk_smi_key(out, snap, depth, label);
 	gk_buf_printf(out, "%s\n", text);
+}
+
+static void put_unsupported_clocks(struct gk_buf *out,
+				   const struct gk_snapshot *snap, bool xml)
+{
+	if (xml) {
+		gk_smi_element(out, 2, "supported_clocks", "N/A");
+		return;
+	}
+	gk_smi_key(out, snap, 1, "Supported Clocks");
+	gk_buf_puts(out, "N/A\n");
 }
 
 /* Adds the memory clocks, each followed by its graphics clocks. */
@@ -140,9 +163,8 @@ void gk_smi_log_supported_clocks(struct gk_buf *out, const struct gk_smi_at *at,
 	const struct gk_detail *detail = at->device->detail;
 	size_t count = detail ? detail->clock_count : 0;
 
-	if (!count && !xml) {
-		gk_smi_key(out, 1, "Supported Clocks", GK_SMI_COLUMN);
-		gk_buf_puts(out, "N/A\n");
+	if (!count) {
+		put_unsupported_clocks(out, at->snap, xml);
 		return;
 	}
 	gk_buf_puts(out, xml ? "\t\t<supported_clocks>\n"
@@ -156,14 +178,15 @@ void gk_smi_log_supported_clocks(struct gk_buf *out, const struct gk_smi_at *at,
 				      i ? "\t\t\t</supported_mem_clock>\n"
 					: "");
 		if (first)
-			clock_line(out, 2, "Memory", "value", clock->memory_mhz,
-				   xml);
-		clock_line(out, 3, "Graphics", "supported_graphics_clock",
-			   clock->graphics_mhz, xml);
+			clock_line(out, at->snap, 2, "Memory", "value",
+				   clock->memory_mhz, xml);
+		clock_line(out, at->snap, 3, "Graphics",
+			   "supported_graphics_clock", clock->graphics_mhz,
+			   xml);
 	}
 	if (xml)
 		gk_buf_printf(out, "%s\t\t</supported_clocks>\n",
-			      count ? "\t\t\t</supported_mem_clock>\n" : "");
+			      "\t\t\t</supported_mem_clock>\n");
 }
 
 /*
@@ -194,13 +217,26 @@ static void add_samples(struct gk_buf *out, const struct gk_smi_at *at,
 
 	gk_buf_printf(out, "    %s\n", label);
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-		gk_smi_key(out, 2, lines[i].label, GK_SMI_COLUMN);
+		gk_smi_key(out, at->snap, 2, lines[i].label);
 		if (s->why)
 			gk_buf_printf(out, "%s\n", why);
 		else
 			gk_buf_printf(out, "%.*f%s\n", lines[i].decimals,
 				      lines[i].value, lines[i].unit);
 	}
+}
+
+/*
+ * The XML's list of accounts, which captures only have empty: what it has
+ * otherwise is not known.
+ */
+void gk_smi_log_accounted(struct gk_buf *out, const struct gk_smi_at *at,
+			  bool xml)
+{
+	(void)at;
+	if (xml)
+		gk_buf_puts(out, "\t\t<accounted_processes>\n"
+				 "\t\t</accounted_processes>\n");
 }
 
 /* nvidia-smi's XML does not contain samples. */

@@ -8,11 +8,12 @@
 
 #include "format/smi/value.h"
 
-/* The columns in which a line has its colon, and the indentation per level. */
-enum { GK_SMI_COLUMN = 55, GK_SMI_PROCESS_COLUMN = 42, GK_SMI_STEP = 4 };
+/* The indentation per level. */
+enum { GK_SMI_STEP = 4 };
 
-/* Adds a key, and a colon in the given column. */
-void gk_smi_key(struct gk_buf *out, int depth, const char *label, int column);
+/* Adds a key, and a colon in the column that the driver's form has. */
+void gk_smi_key(struct gk_buf *out, const struct gk_snapshot *snap, int depth,
+		const char *label);
 
 /* Adds the indentation of an element. */
 void gk_smi_tabs(struct gk_buf *out, int depth);
@@ -25,7 +26,7 @@ typedef void gk_smi_log_list(struct gk_buf *out, const struct gk_smi_at *at,
 			     bool xml);
 
 gk_smi_log_list gk_smi_log_mig_devices, gk_smi_log_processes,
-    gk_smi_log_supported_clocks, gk_smi_log_power_samples,
+    gk_smi_log_accounted, gk_smi_log_supported_clocks, gk_smi_log_power_samples,
     gk_smi_log_utilization_samples, gk_smi_log_clock_samples;
 
 #endif

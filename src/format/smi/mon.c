@@ -29,28 +29,29 @@ static const struct column {
 	enum gk_metric metric;
 	enum how how;
 	int64_t scale;
+	gk_smi_when when; /* 0: all drivers */
 } device_columns[] = {
-    {'p', "pwr", "W", GK_M_POWER, DIVIDED, 1000},
-    {'p', "gtemp", "C", GK_M_TEMP, DIVIDED, 1},
-    {'p', "mtemp", "C", GK_M_TEMP_MEM, DIVIDED, 1},
-    {'u', "sm", "%", GK_M_GPU_UTIL, DIVIDED, 1},
-    {'u', "mem", "%", GK_M_MEM_UTIL, DIVIDED, 1},
-    {'u', "enc", "%", GK_M_ENC_UTIL, DIVIDED, 1},
-    {'u', "dec", "%", GK_M_DEC_UTIL, DIVIDED, 1},
-    {'u', "jpg", "%", GK_M_JPG_UTIL, DIVIDED, 1},
-    {'u', "ofa", "%", GK_M_OFA_UTIL, DIVIDED, 1},
-    {'c', "mclk", "MHz", GK_M_MEM_CLOCK, DIVIDED, MEGA},
-    {'c', "pclk", "MHz", GK_M_SM_CLOCK, DIVIDED, MEGA},
-    {'v', "pviol", "%", GK_M_HELD_POWER, SHARE, 1},
-    {'v', "tviol", "bool", GK_M_HELD_THERMAL, GREW, 1},
-    {'m', "fb", "MB", GK_M_MEM_USED, ROUNDED_UP, MEBI},
-    {'m', "bar1", "MB", GK_M_BAR1_USED, ROUNDED_UP, MEBI},
-    {'m', "ccpm", "MB", GK_M_PROTECTED_USED, ROUNDED_UP, MEBI},
-    {'e', "sbecc", "errs", GK_M_ECC_CORRECTED, DIVIDED, 1},
-    {'e', "dbecc", "errs", GK_M_ECC_UNCORRECTED, DIVIDED, 1},
-    {'e', "pci", "errs", GK_M_PCIE_REPLAY, DIVIDED, 1},
-    {'t', "rxpci", "MB/s", GK_M_PCIE_RX, DIVIDED, MEGA},
-    {'t', "txpci", "MB/s", GK_M_PCIE_TX, DIVIDED, MEGA},
+    {'p', "pwr", "W", GK_M_POWER, DIVIDED, 1000, 0},
+    {'p', "gtemp", "C", GK_M_TEMP, DIVIDED, 1, 0},
+    {'p', "mtemp", "C", GK_M_TEMP_MEM, DIVIDED, 1, 0},
+    {'u', "sm", "%", GK_M_GPU_UTIL, DIVIDED, 1, 0},
+    {'u', "mem", "%", GK_M_MEM_UTIL, DIVIDED, 1, 0},
+    {'u', "enc", "%", GK_M_ENC_UTIL, DIVIDED, 1, 0},
+    {'u', "dec", "%", GK_M_DEC_UTIL, DIVIDED, 1, 0},
+    {'u', "jpg", "%", GK_M_JPG_UTIL, DIVIDED, 1, SINCE(535)},
+    {'u', "ofa", "%", GK_M_OFA_UTIL, DIVIDED, 1, SINCE(535)},
+    {'c', "mclk", "MHz", GK_M_MEM_CLOCK, DIVIDED, MEGA, 0},
+    {'c', "pclk", "MHz", GK_M_SM_CLOCK, DIVIDED, MEGA, 0},
+    {'v', "pviol", "%", GK_M_HELD_POWER, SHARE, 1, 0},
+    {'v', "tviol", "bool", GK_M_HELD_THERMAL, GREW, 1, 0},
+    {'m', "fb", "MB", GK_M_MEM_USED, ROUNDED_UP, MEBI, 0},
+    {'m', "bar1", "MB", GK_M_BAR1_USED, ROUNDED_UP, MEBI, 0},
+    {'m', "ccpm", "MB", GK_M_PROTECTED_USED, ROUNDED_UP, MEBI, SINCE(535)},
+    {'e', "sbecc", "errs", GK_M_ECC_CORRECTED, DIVIDED, 1, 0},
+    {'e', "dbecc", "errs", GK_M_ECC_UNCORRECTED, DIVIDED, 1, 0},
+    {'e', "pci", "errs", GK_M_PCIE_REPLAY, DIVIDED, 1, 0},
+    {'t', "rxpci", "MB/s", GK_M_PCIE_RX, DIVIDED, MEGA, 0},
+    {'t', "txpci", "MB/s", GK_M_PCIE_TX, DIVIDED, MEGA, 0},
 };
 
 /* The columns for a process. NOTHING: there is no such metric. */
@@ -60,20 +61,49 @@ static const struct process_column {
 	const char *title, *unit;
 	enum gk_process_metric metric;
 	int64_t scale;
+	gk_smi_when when;
 } process_columns[] = {
-    {'u', "sm", "%", GK_PM_SM_UTIL, 1},
-    {'u', "mem", "%", GK_PM_MEM_UTIL, 1},
-    {'u', "enc", "%", GK_PM_ENC_UTIL, 1},
-    {'u', "dec", "%", GK_PM_DEC_UTIL, 1},
-    {'u', "jpg", "%", NOTHING, 1},
-    {'u', "ofa", "%", NOTHING, 1},
-    {'m', "fb", "MB", GK_PM_GPU_MEM, MEBI},
-    {'m', "ccpm", "MB", NOTHING, MEBI},
+    {'u', "sm", "%", GK_PM_SM_UTIL, 1, 0},
+    {'u', "mem", "%", GK_PM_MEM_UTIL, 1, 0},
+    {'u', "enc", "%", GK_PM_ENC_UTIL, 1, 0},
+    {'u', "dec", "%", GK_PM_DEC_UTIL, 1, 0},
+    {'u', "jpg", "%", NOTHING, 1, SINCE(535)},
+    {'u', "ofa", "%", NOTHING, 1, SINCE(535)},
+    {'m', "fb", "MB", GK_PM_GPU_MEM, MEBI, 0},
+    {'m', "ccpm", "MB", NOTHING, MEBI, SINCE(535)},
 };
 
-static bool is_shown(const struct gk_smi_mon *mon, char group)
+/*
+ * The width of columns, what ends a line, and the columns of the titles of a
+ * process's id and type. Drivers of 530, of which captures of dmon are known,
+ * had the width of newer ones already.
+ */
+static const struct mon_form {
+	gk_smi_when when;
+	int width;
+	const char *end;
+	int pid, type;
+} mon_forms[] = {
+    {UNTIL(529), 6, "", 11, 6},
+    {UNTIL(534), 7, "", 12, 7},
+    {SINCE(535), 7, " ", 12, 7},
+};
+
+static const struct mon_form *form_of(const struct gk_snapshot *snap)
 {
-	return strchr(mon->groups, group) != NULL;
+	const struct mon_form *form = mon_forms;
+
+	while (!gk_smi_fits(form->when, gk_smi_level(snap)))
+		form++;
+	return form;
+}
+
+static bool is_shown(const struct gk_smi_mon *mon,
+		     const struct gk_snapshot *snap, char group,
+		     gk_smi_when when)
+{
+	return strchr(mon->groups, group) &&
+	       gk_smi_fits(when, gk_smi_level(snap));
 }
 
 /* Adds the date and time of a line, or the titles of these columns. */
@@ -104,6 +134,13 @@ static void add_snapshot_time(struct gk_buf *out, const struct gk_smi_mon *mon,
 
 /* ---- dmon ---- */
 
+static bool is_device_shown(const struct gk_smi_mon *mon,
+			    const struct gk_snapshot *snap, size_t column)
+{
+	return is_shown(mon, snap, device_columns[column].group,
+			device_columns[column].when);
+}
+
 /* The width of a GPM metric's column. */
 enum { GPM_WIDTH = 11 };
 
@@ -118,9 +155,9 @@ static void add_cell(struct gk_buf *out, const struct gk_smi_mon *mon,
 }
 
 /* A line of titles or units; the first cell, date and time are given. */
-static void dmon_title(struct gk_buf *out, const struct gk_smi_mon *mon,
-		       const char *gpu, const char *date, const char *time,
-		       bool units)
+static void dmon_title(struct gk_buf *out, const struct gk_snapshot *snap,
+		       const struct gk_smi_mon *mon, const char *gpu,
+		       const char *date, const char *time, bool units)
 {
 	struct gk_smi_gpm_column gpm;
 
@@ -128,23 +165,24 @@ static void dmon_title(struct gk_buf *out, const struct gk_smi_mon *mon,
 	add_moment(out, mon, date, time);
 	gk_buf_printf(out, "%*s", mon->csv ? 0 : 4, gpu);
 	for (size_t i = 0; i < COUNT(device_columns); i++)
-		if (is_shown(mon, device_columns[i].group))
-			add_cell(out, mon, 7,
+		if (is_device_shown(mon, snap, i))
+			add_cell(out, mon, form_of(snap)->width,
 				 units ? device_columns[i].unit
 				       : device_columns[i].title);
 	for (size_t i = 0; i < mon->gpm_count; i++)
 		if (gk_smi_gpm_column(mon->gpm[i], &gpm))
 			add_cell(out, mon, GPM_WIDTH,
 				 units ? gpm.unit : gpm.title);
-	gk_buf_puts(out, mon->csv ? "\n" : " \n");
+	gk_buf_printf(out, "%s\n", mon->csv ? "" : form_of(snap)->end);
 }
 
-void gk_smi_dmon_titles(struct gk_buf *out, const struct gk_smi_mon *mon)
+void gk_smi_dmon_titles(struct gk_buf *out, const struct gk_snapshot *snap,
+			const struct gk_smi_mon *mon)
 {
 	if (!mon->no_titles)
-		dmon_title(out, mon, "gpu", "Date", "Time", false);
+		dmon_title(out, snap, mon, "gpu", "Date", "Time", false);
 	if (!mon->no_units)
-		dmon_title(out, mon, "Idx", "YYYYMMDD", "HH:MM:SS", true);
+		dmon_title(out, snap, mon, "Idx", "YYYYMMDD", "HH:MM:SS", true);
 }
 
 /*
@@ -192,7 +230,8 @@ static const struct gk_device *same_device(const struct gk_snapshot *before,
 }
 
 static void device_cell(struct gk_buf *out, const struct gk_smi_mon *mon,
-			const struct column *column, const struct gk_device *d,
+			int width, const struct column *column,
+			const struct gk_device *d,
 			const struct gk_device *before, uint64_t period)
 {
 	char text[32] = "-";
@@ -200,7 +239,7 @@ static void device_cell(struct gk_buf *out, const struct gk_smi_mon *mon,
 	if (!d->m[column->metric].why)
 		snprintf(text, sizeof text, "%" PRId64,
 			 shown_value(column, d, before, period));
-	add_cell(out, mon, 7, text);
+	add_cell(out, mon, width, text);
 }
 
 /* Numbers are truncated, as those of the other columns. */
@@ -219,6 +258,7 @@ void gk_smi_dmon(struct gk_buf *out, const struct gk_snapshot *snap,
 		 const struct gk_smi_mon *mon)
 {
 	uint64_t period = before ? snap->mono_ns - before->mono_ns : 0;
+	const struct mon_form *form = form_of(snap);
 
 	for (size_t i = 0; i < snap->device_count; i++) {
 		const struct gk_device *d = &snap->devices[i];
@@ -230,46 +270,61 @@ void gk_smi_dmon(struct gk_buf *out, const struct gk_snapshot *snap,
 		add_snapshot_time(out, mon, snap);
 		gk_buf_printf(out, "%*u", mon->csv ? 0 : 4, d->index);
 		for (size_t c = 0; c < COUNT(device_columns); c++)
-			if (is_shown(mon, device_columns[c].group))
-				device_cell(out, mon, &device_columns[c], d,
+			if (is_device_shown(mon, snap, c))
+				device_cell(out, mon, form->width,
+					    &device_columns[c], d,
 					    same_device(before, d), period);
 		for (size_t k = 0; k < mon->gpm_count; k++)
 			gpm_cell(out, mon, gpm[i * mon->gpm_count + k]);
-		gk_buf_puts(out, mon->csv ? "\n" : " \n");
+		gk_buf_printf(out, "%s\n", mon->csv ? "" : form->end);
 	}
 }
 
 void gk_smi_dmon_wanted(const struct gk_smi_mon *mon, struct gk_metric_set *set)
 {
 	for (size_t i = 0; i < COUNT(device_columns); i++)
-		if (is_shown(mon, device_columns[i].group))
+		if (strchr(mon->groups, device_columns[i].group))
 			gk_metric_set_add(set, device_columns[i].metric);
 }
 
 /* ---- pmon ---- */
 
-void gk_smi_pmon_titles(struct gk_buf *out, const struct gk_smi_mon *mon)
+static bool is_process_shown(const struct gk_smi_mon *mon,
+			     const struct gk_snapshot *snap, size_t column)
 {
+	return is_shown(mon, snap, process_columns[column].group,
+			process_columns[column].when);
+}
+
+void gk_smi_pmon_titles(struct gk_buf *out, const struct gk_snapshot *snap,
+			const struct gk_smi_mon *mon)
+{
+	const struct mon_form *form = form_of(snap);
+	/* the blanks before the last column */
+	int gap = form->width - 3;
+
 	gk_buf_putc(out, '#');
 	add_moment(out, mon, "Date", "Time");
-	gk_buf_puts(out, " gpu         pid   type");
+	gk_buf_printf(out, " gpu%*s%*s", form->pid, "pid", form->type, "type");
 	for (size_t i = 0; i < COUNT(process_columns); i++)
-		if (is_shown(mon, process_columns[i].group))
-			gk_buf_printf(out, "%7s", process_columns[i].title);
-	gk_buf_puts(out, "    command \n#");
+		if (is_process_shown(mon, snap, i))
+			gk_buf_printf(out, "%*s", form->width,
+				      process_columns[i].title);
+	gk_buf_printf(out, "%*scommand%s\n#", gap, "", form->end);
 	add_moment(out, mon, "YYYYMMDD", "HH:MM:SS");
-	gk_buf_puts(out, " Idx           #    C/G");
+	gk_buf_printf(out, " Idx%*s%*s", form->pid, "#", form->type, "C/G");
 	for (size_t i = 0; i < COUNT(process_columns); i++)
-		if (is_shown(mon, process_columns[i].group))
-			gk_buf_printf(out, "%7s", process_columns[i].unit);
-	gk_buf_puts(out, "    name \n");
+		if (is_process_shown(mon, snap, i))
+			gk_buf_printf(out, "%*s", form->width,
+				      process_columns[i].unit);
+	gk_buf_printf(out, "%*sname%s\n", gap, "", form->end);
 }
 
 /*
  * Shows a utilisation of 0 as absent. The protected memory of a process is not
  * known, but it is 0 if the GPU has no protected memory at all.
  */
-static void process_cell(struct gk_buf *out,
+static void process_cell(struct gk_buf *out, int width,
 			 const struct process_column *column,
 			 const struct gk_process *p, const struct gk_device *d)
 {
@@ -281,14 +336,15 @@ static void process_cell(struct gk_buf *out,
 	else if (column->group == 'm' && !protected.why && !protected.v)
 		value.why = GK_PRESENT;
 	if (value.why || (!value.v && column->group == 'u'))
-		gk_buf_printf(out, "%7s", "-");
+		gk_buf_printf(out, "%*s", width, "-");
 	else
-		gk_buf_printf(out, "%7" PRId64,
+		gk_buf_printf(out, "%*" PRId64, width,
 			      (value.v + column->scale - 1) / column->scale);
 }
 
 /* Adds the last part of the program's path, cut to 15 bytes. */
-static void add_mon_command(struct gk_buf *out, const struct gk_process *p)
+static void add_mon_command(struct gk_buf *out, int gap,
+			    const struct gk_process *p)
 {
 	struct gk_buf name = {0};
 	const char *base, *slash;
@@ -296,7 +352,7 @@ static void add_mon_command(struct gk_buf *out, const struct gk_process *p)
 	gk_smi_process_name(&name, p);
 	base = name.data ? name.data : "";
 	slash = strrchr(base, '/');
-	gk_buf_printf(out, "    %-15.15s\n", slash ? slash + 1 : base);
+	gk_buf_printf(out, "%*s%-15.15s\n", gap, "", slash ? slash + 1 : base);
 	out->failed |= name.failed;
 	gk_buf_free(&name);
 }
@@ -305,6 +361,9 @@ static void add_mon_line(struct gk_buf *out, const struct gk_snapshot *snap,
 			 const struct gk_device *d, const struct gk_process *p,
 			 const struct gk_smi_mon *mon)
 {
+	const struct mon_form *form = form_of(snap);
+	int gap = form->width - 3;
+
 	gk_buf_putc(out, ' ');
 	add_snapshot_time(out, mon, snap);
 	if (p)
@@ -313,17 +372,18 @@ static void add_mon_line(struct gk_buf *out, const struct gk_snapshot *snap,
 	else
 		gk_buf_printf(out, "%4u%11s%6s", d->index, "-", "-");
 	for (size_t i = 0; i < COUNT(process_columns); i++) {
-		if (!is_shown(mon, process_columns[i].group))
+		if (!is_process_shown(mon, snap, i))
 			continue;
 		if (p)
-			process_cell(out, &process_columns[i], p, d);
+			process_cell(out, form->width, &process_columns[i], p,
+				     d);
 		else
-			gk_buf_printf(out, "%7s", "-");
+			gk_buf_printf(out, "%*s", form->width, "-");
 	}
 	if (p)
-		add_mon_command(out, p);
+		add_mon_command(out, gap, p);
 	else
-		gk_buf_printf(out, "    %-15s\n", "-");
+		gk_buf_printf(out, "%*s%-15s\n", gap, "", "-");
 }
 
 void gk_smi_pmon(struct gk_buf *out, const struct gk_snapshot *snap,
@@ -350,6 +410,6 @@ void gk_smi_pmon(struct gk_buf *out, const struct gk_snapshot *snap,
 
 void gk_smi_pmon_wanted(const struct gk_smi_mon *mon, struct gk_metric_set *set)
 {
-	if (is_shown(mon, 'm'))
+	if (strchr(mon->groups, 'm'))
 		gk_metric_set_add(set, GK_M_PROTECTED_TOTAL);
 }

@@ -35,8 +35,10 @@ bool gk_smi_gpm_column(unsigned id, struct gk_smi_gpm_column *ret_column);
 #define GK_SMI_DMON_GROUPS "pucvmet"
 
 /* Add the two lines of titles. */
-void gk_smi_pmon_titles(struct gk_buf *out, const struct gk_smi_mon *mon);
-void gk_smi_dmon_titles(struct gk_buf *out, const struct gk_smi_mon *mon);
+void gk_smi_pmon_titles(struct gk_buf *out, const struct gk_snapshot *snap,
+			const struct gk_smi_mon *mon);
+void gk_smi_dmon_titles(struct gk_buf *out, const struct gk_snapshot *snap,
+			const struct gk_smi_mon *mon);
 
 /*
  * Add the lines for one snapshot. before is the previous snapshot, or NULL. gpm

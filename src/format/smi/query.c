@@ -9,15 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bits of gk_smi_field.when. */
-enum when {
-	ALL = 0,
-	NOT_595 = 1,
-	FROM_595 = 2,
-	FROM_610 = 4,
-	DEPRECATED = 8,
-	BARE = 16,
-};
+/* Bits of gk_smi_field.when besides the drivers. */
+#define ALL            ((gk_smi_when)0)
+#define BIT_OF(n)      ((gk_smi_when)1 << (GK_SMI_OWN_BIT + (n)))
+#define DEPRECATED     BIT_OF(0)
+#define DEPRECATED_580 BIT_OF(1)
+#define BARE           BIT_OF(2)
+#define NEW_NAME       BIT_OF(3)
+#define DRIVERS(when)  ((when) & (BIT_OF(0) - 1))
+
+/* The first driver with the names of NEW_NAME. */
+#define RENAMED GK_SMI_LEVEL(535, 0)
 
 /* ---- fields of lists only ---- */
 
@@ -27,10 +29,12 @@ enum when {
 	    __attribute__((unused)) int what,                                  \
 	    __attribute__((unused)) int64_t arg)
 
-static enum gk_absence put_mib(struct gk_buf *out, struct gk_value value)
+static enum gk_absence put_mib(struct gk_buf *out, const struct gk_smi_at *at,
+			       struct gk_value value)
 {
 	if (!value.why)
-		gk_buf_printf(out, "%" PRId64, gk_smi_to_mib(value.v));
+		gk_buf_printf(out, "%" PRId64,
+			      gk_smi_to_mib(at->snap, value.v));
 	return value.why;
 }
 
@@ -48,7 +52,7 @@ SHOW(process)
 
 SHOW(process_memory)
 {
-	return put_mib(out, at->process->m[GK_PM_GPU_MEM]);
+	return put_mib(out, at, at->process->m[GK_PM_GPU_MEM]);
 }
 
 SHOW(ended_pid)
@@ -77,7 +81,7 @@ SHOW(ended_memory_util)
 
 SHOW(ended_memory)
 {
-	return put_mib(out, at->account->max_memory);
+	return put_mib(out, at, at->account->max_memory);
 }
 
 SHOW(ended_time)
@@ -218,12 +222,16 @@ static bool is_field_name(const char *name, const char *text, size_t len)
 }
 
 static const struct gk_smi_field *
-find_field_name(const struct gk_smi_query *query, const char *text, size_t len)
+find_field_name(const struct gk_smi_query *query, const char *text, size_t len,
+		bool *ret_other)
 {
-	for (size_t i = 0; i < query->count; i++)
-		if (is_field_name(query->fields[i].name, text, len) ||
-		    is_field_name(query->fields[i].other, text, len))
-			return &query->fields[i];
+	for (size_t i = 0; i < query->count; i++) {
+		const struct gk_smi_field *field = &query->fields[i];
+
+		*ret_other = !is_field_name(field->name, text, len);
+		if (!*ret_other || is_field_name(field->other, text, len))
+			return field;
+	}
 	return NULL;
 }
 
@@ -240,7 +248,8 @@ int gk_smi_choose(const struct gk_smi_query *query, const char *list,
 		list = end ? end + 1 : NULL;
 		if (chosen.count == GK_SMI_FIELDS_MAX)
 			return GK_ERR_RANGE;
-		chosen.fields[chosen.count] = find_field_name(query, text, len);
+		chosen.fields[chosen.count] = find_field_name(
+		    query, text, len, &chosen.by_other[chosen.count]);
 		if (!chosen.fields[chosen.count++]) {
 			len = len < 127 ? len : 127;
 			memcpy(ret_unknown, text, len);
@@ -252,37 +261,34 @@ int gk_smi_choose(const struct gk_smi_query *query, const char *list,
 	return 0;
 }
 
-/* Which fields drivers before 590 have is unknown; they are treated like
- * 590. */
-static bool is_field_known(const struct gk_smi_field *field, int major)
+static bool is_deprecated(const struct gk_smi_field *field, unsigned level)
 {
-	bool is_595 = major >= 595 && major < 610;
-
-	return !((field->when & NOT_595 && is_595) ||
-		 (field->when & FROM_595 && major < 595) ||
-		 (field->when & FROM_610 && major < 610));
-}
-
-/* From 590 on, drivers report of some fields only that they are deprecated. */
-static bool is_retired(const struct gk_smi_field *field,
-		       const struct gk_snapshot *snap)
-{
-	return field->when & DEPRECATED && gk_smi_major(snap) >= 590;
+	return (field->when & DEPRECATED && level >= GK_SMI_LEVEL(590, 0)) ||
+	       (field->when & DEPRECATED_580 && level >= GK_SMI_LEVEL(580, 0));
 }
 
 bool gk_smi_has_field(const struct gk_smi_field *field,
 		      const struct gk_snapshot *snap)
 {
-	return is_field_known(field, gk_smi_major(snap)) &&
-	       !is_retired(field, snap);
+	unsigned level = gk_smi_level(snap);
+
+	return gk_smi_fits(DRIVERS(field->when), level) &&
+	       !is_deprecated(field, level);
 }
 
-const struct gk_smi_field *gk_smi_too_new(const struct gk_smi_chosen *chosen,
-					  const struct gk_snapshot *snap)
+const char *gk_smi_not_there(const struct gk_smi_chosen *chosen,
+			     const struct gk_snapshot *snap)
 {
-	for (size_t i = 0; i < chosen->count; i++)
-		if (!is_field_known(chosen->fields[i], gk_smi_major(snap)))
-			return chosen->fields[i];
+	unsigned level = gk_smi_level(snap);
+
+	for (size_t i = 0; i < chosen->count; i++) {
+		const struct gk_smi_field *field = chosen->fields[i];
+		bool too_new = field->when & NEW_NAME && level < RENAMED &&
+			       !chosen->by_other[i];
+
+		if (!gk_smi_fits(DRIVERS(field->when), level) || too_new)
+			return chosen->by_other[i] ? field->other : field->name;
+	}
 	return NULL;
 }
 
@@ -304,12 +310,21 @@ bool gk_smi_wants(const struct gk_smi_chosen *chosen,
 
 /* ---- printing ---- */
 
-void gk_smi_csv_titles(struct gk_buf *out, const struct gk_smi_chosen *chosen)
+/* The name that a driver of this level shows for a field. */
+static const char *field_name(const struct gk_smi_field *field, unsigned level)
+{
+	return field->when & NEW_NAME && level < RENAMED ? field->other
+							 : field->name;
+}
+
+void gk_smi_csv_titles(struct gk_buf *out, const struct gk_snapshot *snap,
+		       const struct gk_smi_chosen *chosen)
 {
 	for (size_t i = 0; i < chosen->count; i++) {
 		const struct gk_smi_field *field = chosen->fields[i];
 
-		gk_buf_printf(out, "%s%s", i ? ", " : "", field->name);
+		gk_buf_printf(out, "%s%s", i ? ", " : "",
+			      field_name(field, gk_smi_level(snap)));
 		if (field->unit)
 			gk_buf_printf(out, " [%s]", field->unit);
 	}
@@ -322,7 +337,7 @@ static void add_query_cell(struct gk_buf *out, const struct gk_smi_at *at,
 	const struct gk_smi_source *source = &field->source;
 	enum gk_absence why;
 
-	if (is_retired(field, at->snap)) {
+	if (is_deprecated(field, gk_smi_level(at->snap))) {
 		gk_buf_puts(out, "[" GK_SMI_DEPRECATED "]");
 		return;
 	}
@@ -455,15 +470,19 @@ void gk_smi_csv_rows(struct gk_buf *out, const struct gk_snapshot *snap,
 	}
 }
 
-void gk_smi_query_help(struct gk_buf *out, const struct gk_smi_query *query)
+void gk_smi_query_help(struct gk_buf *out, const struct gk_smi_query *query,
+		       unsigned level)
 {
 	gk_buf_printf(out, "What --%s= can ask for (%s):\n", query->option,
 		      query->about);
 	for (size_t i = 0; i < query->count; i++) {
 		const struct gk_smi_field *field = &query->fields[i];
+		const char *name = field_name(field, level);
 
-		gk_buf_printf(out, "\n\"%s\"", field->name);
-		if (field->other)
+		if (!gk_smi_fits(DRIVERS(field->when), level))
+			continue;
+		gk_buf_printf(out, "\n\"%s\"", name);
+		if (field->other && name != field->other)
 			gk_buf_printf(out, " or \"%s\"", field->other);
 		gk_buf_printf(out, "\n%s.\n", field->help);
 	}

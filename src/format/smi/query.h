@@ -13,8 +13,8 @@ struct gk_smi_field {
 	const char *name;
 	const char *other; /* an alternative name, or NULL */
 	const char *unit;  /* NULL: none */
-	/* bits: drivers that have it, how an absent value is shown */
-	unsigned when;
+	/* drivers that have it, and bits of query.c */
+	gk_smi_when when;
 	struct gk_smi_source source;
 	const char *help;
 };
@@ -46,6 +46,7 @@ enum { GK_SMI_FIELDS_MAX = 512 };
 struct gk_smi_chosen {
 	const struct gk_smi_query *query;
 	const struct gk_smi_field *fields[GK_SMI_FIELDS_MAX];
+	bool by_other[GK_SMI_FIELDS_MAX]; /* chosen by its other name */
 	size_t count;
 };
 
@@ -61,9 +62,12 @@ int gk_smi_choose(const struct gk_smi_query *query, const char *list,
 bool gk_smi_has_field(const struct gk_smi_field *field,
 		      const struct gk_snapshot *snap);
 
-/* Returns the first chosen field that this driver does not have, or NULL. */
-const struct gk_smi_field *gk_smi_too_new(const struct gk_smi_chosen *chosen,
-					  const struct gk_snapshot *snap);
+/*
+ * Returns the name of the first chosen field that this driver does not have, as
+ * it was chosen, or NULL.
+ */
+const char *gk_smi_not_there(const struct gk_smi_chosen *chosen,
+			     const struct gk_snapshot *snap);
 
 /* Adds to a set the metrics that the fields show. */
 void gk_smi_wanted(const struct gk_smi_chosen *chosen,
@@ -79,12 +83,17 @@ bool gk_smi_wants(const struct gk_smi_chosen *chosen,
  * Add the line of titles and the rows of a snapshot. If units is set, numbers
  * have units. gpus is the number of whole GPUs, whether shown or not.
  */
-void gk_smi_csv_titles(struct gk_buf *out, const struct gk_smi_chosen *chosen);
+void gk_smi_csv_titles(struct gk_buf *out, const struct gk_snapshot *snap,
+		       const struct gk_smi_chosen *chosen);
 void gk_smi_csv_rows(struct gk_buf *out, const struct gk_snapshot *snap,
 		     const struct gk_smi_chosen *chosen, bool units,
 		     unsigned gpus);
 
-/* Prints all fields of an option, for --help-query-gpu and the like. */
-void gk_smi_query_help(struct gk_buf *out, const struct gk_smi_query *query);
+/*
+ * Prints the fields of an option that a driver of this level has, for
+ * --help-query-gpu and the like.
+ */
+void gk_smi_query_help(struct gk_buf *out, const struct gk_smi_query *query,
+		       unsigned level);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table.c - prints the table of GPUs and of processes. */
 #include "format/smi/table.h"
+#include "format/smi/table_form.h"
 
 #include "format/units.h"
 #include "format/width.h"
@@ -13,15 +14,38 @@
 #define CELL      GK_UNITS_MAX
 #define TWO_CELLS (2 * CELL + 4)
 
-static const char line[] =
-    "+-----------------------------------------------------------------------"
-    "------------------+\n";
-static const char gpu_line[] =
-    "+-----------------------------------------+------------------------+----"
-    "------------------+\n";
-static const char mig_line[] =
-    "+------------------+----------------------------------+-----------+-----"
-    "------------------+\n";
+/* A table being added, and its layout. */
+struct paper {
+	struct gk_buf *out;
+	const struct gk_snapshot *snap;
+	const struct gk_smi_table_form *form;
+};
+
+/*
+ * Adds a line between rows, of four characters: the left edge, what fills the
+ * cells, what joins them, the right edge.
+ */
+static void rule(const struct paper *p, const gk_smi_cells cells,
+		 const char *of)
+{
+	gk_buf_putc(p->out, of[0]);
+	for (int i = 0; cells[i]; i++) {
+		gk_buf_pad(p->out, of[1], (size_t)cells[i]);
+		gk_buf_putc(p->out, of[cells[i + 1] ? 2 : 3]);
+	}
+	gk_buf_putc(p->out, '\n');
+}
+
+static void line(const struct paper *p)
+{
+	rule(p, p->form->whole, "+--+");
+}
+
+/* Adds a row with one text, such as the name of a table. */
+static void text_line(const struct paper *p, const char *text)
+{
+	gk_buf_printf(p->out, "| %-*s |\n", p->form->whole[0] - 2, text);
+}
 
 static const enum gk_metric shown[] = {
     GK_M_PERSISTENCE,
@@ -89,33 +113,41 @@ static const char *format_divided(char dst[CELL], struct gk_value value,
 	return dst;
 }
 
-static const char *format_mib(char dst[CELL], struct gk_value value)
+static const char *format_mib(char dst[CELL], const struct paper *p,
+			      struct gk_value value)
 {
 	if (value.why)
 		return missing_text(value.why);
-	snprintf(dst, CELL, "%" PRId64 "MiB", gk_smi_to_mib(value.v));
+	snprintf(dst, CELL, "%" PRId64 "MiB", gk_smi_to_mib(p->snap, value.v));
 	return dst;
 }
 
-/* Formats power and its limit. If both are N/A, they stand one column to the
- * left. */
-static const char *format_power(char dst[TWO_CELLS], const struct gk_device *d)
+/*
+ * Formats power and its limit. If both are N/A, they stand one column to the
+ * left, in the widest layout.
+ */
+static const char *format_power(char dst[TWO_CELLS], const struct paper *p,
+				const struct gk_device *d)
 {
+	const struct gk_smi_table_form *f = p->form;
 	struct gk_value used = quiet(d->m[GK_M_POWER]),
 			limit = quiet(d->m[GK_M_POWER_ENFORCED]);
 	char a[CELL], b[CELL];
 	const char *left = format_divided(a, used, 1000, "W"),
 		   *right = format_divided(b, limit, 1000, "W");
-	bool none = !strcmp(left, "N/A") && !strcmp(right, "N/A");
+	int shift =
+	    f->limit == 5 && !strcmp(left, "N/A") && !strcmp(right, "N/A");
 
-	snprintf(dst, TWO_CELLS, none ? "%13s  / %4s " : "%14s / %5s", left,
-		 right);
+	snprintf(dst, TWO_CELLS, "%*s%*s / %*s%*s", f->power - shift, left,
+		 shift, "", f->limit - shift, right, f->after_limit + shift,
+		 "");
 	return dst;
 }
 
 /* Formats used and total memory. For GPUs that use the host's memory, both are
  * shown as absent. */
-static const char *format_memory(char dst[TWO_CELLS], const struct gk_device *d)
+static const char *format_memory(char dst[TWO_CELLS], const struct paper *p,
+				 const struct gk_device *d)
 {
 	struct gk_value used = d->m[GK_M_MEM_USED],
 			total = d->m[GK_M_MEM_TOTAL];
@@ -123,10 +155,12 @@ static const char *format_memory(char dst[TWO_CELLS], const struct gk_device *d)
 
 	if (used.why == GK_ABSENT_NOT_SUPPORTED &&
 	    total.why == GK_ABSENT_NOT_SUPPORTED)
-		snprintf(dst, TWO_CELLS, " %-23s", "Not Supported");
+		snprintf(dst, TWO_CELLS, " %-*s", p->form->gpu[1] - 1,
+			 "Not Supported");
 	else
-		snprintf(dst, TWO_CELLS, "%11s / %9s ", format_mib(a, used),
-			 format_mib(b, total));
+		snprintf(dst, TWO_CELLS, "%*s / %*s ", p->form->used,
+			 format_mib(a, p, used), p->form->total,
+			 format_mib(b, p, total));
 	return dst;
 }
 
@@ -166,44 +200,65 @@ static const char *known_text(const char *text)
 	return *text ? text : "ERR!";
 }
 
-static void gpu_rows(struct gk_buf *out, const struct gk_device *d)
+/* A GPU's name, persistence mode, place, display and errors. */
+static void first_row(const struct paper *p, const struct gk_device *d)
+{
+	const struct gk_smi_table_form *f = p->form;
+	const struct gk_value *m = d->m;
+	char errors[CELL];
+
+	gk_buf_printf(p->out, "|%4u  ", d->index);
+	gk_cell(p->out, known_text(d->name), (size_t)f->name, GK_LEFT, "...");
+	gk_buf_printf(p->out, "%*s%*s%*s|%*s%-16s%4s | %20s |\n", f->gap, "",
+		      f->persistence, on_off(m[GK_M_PERSISTENCE]), f->after, "",
+		      f->place, "", known_text(d->bus_id),
+		      on_off(quiet(m[GK_M_DISPLAY_ACTIVE])),
+		      format_ecc(errors, d));
+}
+
+/* What a GPU does now. */
+static void second_row(const struct paper *p, const struct gk_device *d)
 {
 	static const char *const modes[] = {"Default", "E. Thread",
 					    "Prohibited", "E. Process"};
-	static const char *const mig_modes[] = {"Disabled", "Enabled"};
-	char a[CELL], b[CELL], h[CELL], pstate[CELL];
+	char fan[CELL], temp[CELL], util[CELL], pstate[CELL];
 	char memory[TWO_CELLS], power[TWO_CELLS];
 	const struct gk_value *m = d->m;
 
-	gk_buf_printf(out, "|%4u  ", d->index);
-	gk_cell(out, known_text(d->name), 27, GK_LEFT, "...");
-	gk_buf_printf(out, "%4s%-4s|   %-16s%4s | %20s |\n", "",
-		      on_off(m[GK_M_PERSISTENCE]), known_text(d->bus_id),
-		      on_off(quiet(m[GK_M_DISPLAY_ACTIVE])), format_ecc(a, d));
 	snprintf(pstate, sizeof pstate, "P%" PRId64, m[GK_M_PSTATE].v);
-	gk_buf_printf(out, "|%4s %5s    %-4s%s |%s|%8s %12s |\n",
-		      format_divided(a, m[GK_M_FAN], 1, "%"),
-		      format_divided(b, m[GK_M_TEMP], 1, "C"),
+	gk_buf_printf(p->out, "|%4s %5s    %-4s%s|%s|%8s %12s |\n",
+		      format_divided(fan, m[GK_M_FAN], 1, "%"),
+		      format_divided(temp, m[GK_M_TEMP], 1, "C"),
 		      m[GK_M_PSTATE].why ? missing_text(m[GK_M_PSTATE].why)
 					 : pstate,
-		      format_power(power, d), format_memory(memory, d),
-		      format_divided(h, quiet(m[GK_M_GPU_UTIL]), 1, "%"),
+		      format_power(power, p, d), format_memory(memory, p, d),
+		      format_divided(util, quiet(m[GK_M_GPU_UTIL]), 1, "%"),
 		      choose_word(m[GK_M_COMPUTE_MODE], modes, 4));
-	gk_buf_printf(out, "|%41s|%24s| %20s |\n", "", "",
-		      choose_word(m[GK_M_MIG_MODE], mig_modes, 2));
-	gk_buf_puts(out, gpu_line);
 }
 
-static void mig_rows(struct gk_buf *out, const struct gk_device *d)
+static void gpu_rows(const struct paper *p, const struct gk_device *d)
+{
+	static const char *const mig_modes[] = {"Disabled", "Enabled"};
+
+	first_row(p, d);
+	second_row(p, d);
+	gk_buf_printf(p->out, "|%*s|%*s| %20s |\n", p->form->gpu[0], "",
+		      p->form->gpu[1], "",
+		      choose_word(d->m[GK_M_MIG_MODE], mig_modes, 2));
+	rule(p, p->form->gpu, "+-++");
+}
+
+static void mig_rows(const struct paper *p, const struct gk_device *d)
 {
 	char a[CELL], b[CELL], c[CELL], e[CELL], f[CELL], g[CELL], h[CELL];
+	const struct gk_smi_table_form *form = p->form;
 	const struct gk_value *m = d->m;
 
-	gk_buf_printf(out, "|%3u%5d%4d%4d  |%19s / %8s    |", d->index,
+	gk_buf_printf(p->out, "|%3u%5d%4d%4d  |%*s / %8s%*s|", d->index,
 		      d->gpu_instance, d->compute_instance, d->mig_index,
-		      format_mib(a, m[GK_M_MEM_USED]),
-		      format_mib(b, m[GK_M_MEM_TOTAL]));
-	gk_buf_printf(out, "%3s%7s |%3s%4s%5s%5s%5s |\n",
+		      form->mig_used, format_mib(a, p, m[GK_M_MEM_USED]),
+		      format_mib(b, p, m[GK_M_MEM_TOTAL]), form->mig_after, "");
+	gk_buf_printf(p->out, "%3s%7s |%3s%4s%5s%5s%5s |\n",
 		      format_divided(a, m[GK_M_MIG_SMS], 1, ""),
 		      format_divided(b, m[GK_M_ECC_VOL_U_SRAM], 1, ""),
 		      format_divided(c, m[GK_M_MIG_COPIES], 1, ""),
@@ -211,14 +266,16 @@ static void mig_rows(struct gk_buf *out, const struct gk_device *d)
 		      format_divided(f, m[GK_M_MIG_DECODERS], 1, ""),
 		      format_divided(g, m[GK_M_MIG_OFAS], 1, ""),
 		      format_divided(h, m[GK_M_MIG_JPEGS], 1, ""));
-	gk_buf_printf(out, "|%18s|%19s / %8s    |%11s|%23s|\n", "",
-		      format_mib(a, m[GK_M_BAR1_USED]),
-		      format_mib(b, m[GK_M_BAR1_TOTAL]), "", "");
-	gk_buf_puts(out, mig_line);
+	gk_buf_printf(p->out, "|%18s|%*s / %8s%*s|%11s|%23s|\n", "",
+		      form->bar1_used, format_mib(a, p, m[GK_M_BAR1_USED]),
+		      format_mib(b, p, m[GK_M_BAR1_TOTAL]), form->bar1_after,
+		      "", "", "");
+	rule(p, form->mig, "+-++");
 }
 
-static void mig_table(struct gk_buf *out, const struct gk_snapshot *snap)
+static void mig_table(const struct paper *p)
 {
+	const struct gk_snapshot *snap = p->snap;
 	bool enabled = false, any = false;
 
 	for (size_t i = 0; i < snap->device_count; i++) {
@@ -230,103 +287,97 @@ static void mig_table(struct gk_buf *out, const struct gk_snapshot *snap)
 	}
 	if (!enabled)
 		return;
-	gk_buf_printf(out, "\n%s| %-87s |\n", line, "MIG devices:");
-	gk_buf_puts(out, mig_line);
-	gk_buf_puts(
-	    out,
-	    "| GPU  GI  CI  MIG |              Shared Memory-Usage |        "
-	    "Vol|        Shared         |\n"
-	    "|      ID  ID  Dev |                Shared BAR1-Usage | SM     "
-	    "Unc| CE ENC  DEC  OFA  JPG |\n"
-	    "|                  |                                  |        "
-	    "ECC|                       |\n"
-	    "|==================+==================================+==========="
-	    "+=======================|\n");
+	gk_buf_putc(p->out, '\n');
+	line(p);
+	text_line(p, "MIG devices:");
+	rule(p, p->form->mig, "+-++");
+	gk_buf_puts(p->out, p->form->mig_heads);
+	rule(p, p->form->mig, "|=+|");
 	for (size_t i = 0; i < snap->device_count; i++)
 		if (snap->devices[i].mig_index >= 0)
-			mig_rows(out, &snap->devices[i]);
-	if (!any)
-		gk_buf_printf(out, "| %-87s |\n%s", " No MIG devices found",
-			      line);
+			mig_rows(p, &snap->devices[i]);
+	if (any)
+		return;
+	text_line(p, " No MIG devices found");
+	line(p);
 }
 
-/* Width of a process's name in columns. */
-enum { NAME = 36 };
-
-static void process_row(struct gk_buf *out, const struct gk_snapshot *snap,
-			const struct gk_process *p)
+/* The instances of a process; N/A stands one column to the right. */
+static void format_instances(char dst[TWO_CELLS], const struct gk_device *d)
 {
-	const struct gk_device *d = &snap->devices[p->device];
-	char gi[CELL] = "N/A", ci[CELL] = "N/A", used[CELL];
+	char gi[CELL], ci[CELL];
+
+	if (d->gpu_instance < 0 || d->compute_instance < 0) {
+		gk_str_copy(dst, TWO_CELLS, "   N/A  N/A");
+		return;
+	}
+	gk_number(gi, d->gpu_instance, GK_UNIT_NONE);
+	gk_number(ci, d->compute_instance, GK_UNIT_NONE);
+	snprintf(dst, TWO_CELLS, "%5s%5s ", gi, ci);
+}
+
+static void process_row(const struct paper *p, const struct gk_process *process)
+{
+	const struct gk_device *d = &p->snap->devices[process->device];
+	const struct gk_smi_table_form *f = p->form;
+	char instances[TWO_CELLS], used[CELL];
 	struct gk_buf name = {0};
 
-	if (d->gpu_instance >= 0)
-		gk_number(gi, d->gpu_instance, GK_UNIT_NONE);
-	if (d->compute_instance >= 0)
-		gk_number(ci, d->compute_instance, GK_UNIT_NONE);
-	gk_smi_process_name(&name, p);
-	gk_buf_printf(out, "|%5u%6s%5s%16d%7s   ", d->index, gi, ci,
-		      (int)p->pid, gk_smi_process_type(p));
-	gk_cell_tail(out, name.data ? name.data : "", NAME, "...");
-	gk_buf_printf(out, "%10s |\n", format_mib(used, p->m[GK_PM_GPU_MEM]));
-	out->failed |= name.failed;
+	format_instances(instances, d);
+	gk_smi_process_name(&name, process);
+	gk_buf_printf(p->out, "|%5u%s%*d%7s   ", d->index, instances, f->pid,
+		      (int)process->pid, gk_smi_process_type(process));
+	gk_cell_tail(p->out, name.data ? name.data : "", (size_t)f->process,
+		     "...");
+	gk_buf_printf(p->out, "%*s |\n", f->process_memory,
+		      format_mib(used, p, process->m[GK_PM_GPU_MEM]));
+	p->out->failed |= name.failed;
 	gk_buf_free(&name);
 }
 
-static void process_table(struct gk_buf *out, const struct gk_snapshot *snap)
+static void process_table(const struct paper *p)
 {
-	gk_buf_printf(out, "\n%s| %-87s |\n", line, "Processes:");
-	gk_buf_puts(out,
-		    "|  GPU   GI   CI              PID   Type   Process name"
-		    "                        GPU Memory |\n"
-		    "|        ID   ID                                       "
-		    "                        Usage      |\n"
-		    "|====================================================="
-		    "====================================|\n");
-	for (size_t i = 0; i < snap->process_count; i++)
-		process_row(out, snap, &snap->processes[i]);
-	if (!snap->process_count)
-		gk_buf_printf(out, "| %-87s |\n",
-			      " No running processes found");
-	gk_buf_puts(out, line);
+	if (p->form->blanks)
+		gk_buf_pad(p->out, ' ', (size_t)p->form->whole[0] + 2);
+	gk_buf_putc(p->out, '\n');
+	line(p);
+	text_line(p, "Processes:");
+	gk_buf_puts(p->out, p->form->process_heads);
+	rule(p, p->form->whole, "|==|");
+	for (size_t i = 0; i < p->snap->process_count; i++)
+		process_row(p, &p->snap->processes[i]);
+	if (!p->snap->process_count)
+		text_line(p, " No running processes found");
+	line(p);
 }
 
-static void put_table_head(struct gk_buf *out, const struct gk_snapshot *snap)
+static void put_table_head(const struct paper *p)
 {
-	const char *driver = snap->driver_version;
+	const char *driver = p->snap->driver_version;
+	const struct gk_smi_table_form *f = p->form;
 	char date[32], cuda[GK_UNITS_MAX];
 
-	gk_smi_date(date, snap->wall_ns);
-	gk_cuda_version(cuda, snap->cuda_version);
-	gk_buf_printf(out, "%s       \n%s", date, line);
-	if (gk_smi_major(snap) >= 610)
-		gk_buf_printf(out,
-			      "| NVIDIA-SMI %-23sKMD Version: %-14sCUDA UMD "
-			      "Version: %-9s|\n",
-			      driver, driver, cuda);
-	else
-		gk_buf_printf(out,
-			      "| NVIDIA-SMI %-23sDriver Version: %-15sCUDA "
-			      "Version: %-9s|\n",
-			      driver, driver, cuda);
-	gk_buf_puts(out, gpu_line);
-	gk_buf_puts(
-	    out, "| GPU  Name                 Persistence-M | Bus-Id          "
-		 "Disp.A | Volatile Uncorr. ECC |\n"
-		 "| Fan  Temp   Perf          Pwr:Usage/Cap |           "
-		 "Memory-Usage | GPU-Util  Compute M. |\n"
-		 "|                                         |                  "
-		 "      |               MIG M. |\n"
-		 "|=========================================+=================="
-		 "======+======================|\n");
+	gk_smi_date(date, p->snap->wall_ns);
+	gk_cuda_version(cuda, p->snap->cuda_version);
+	gk_buf_printf(p->out, "%s       \n", date);
+	line(p);
+	gk_buf_printf(p->out, "| NVIDIA-SMI %-*s %s: %-*s %s: %-*s |\n", f->smi,
+		      driver, f->driver_label, f->driver, driver, f->cuda_label,
+		      f->cuda, cuda);
+	rule(p, f->gpu, f->old_rule ? "|-++" : "+-++");
+	gk_buf_puts(p->out, f->heads);
+	rule(p, f->gpu, "|=+|");
 }
 
 void gk_smi_table(struct gk_buf *out, const struct gk_snapshot *snap)
 {
-	put_table_head(out, snap);
+	const struct paper p = {out, snap,
+				gk_smi_table_form(gk_smi_level(snap))};
+
+	put_table_head(&p);
 	for (size_t i = 0; i < snap->device_count; i++)
 		if (snap->devices[i].mig_index < 0)
-			gpu_rows(out, &snap->devices[i]);
-	mig_table(out, snap);
-	process_table(out, snap);
+			gpu_rows(&p, &snap->devices[i]);
+	mig_table(&p);
+	process_table(&p);
 }

@@ -6,7 +6,6 @@
 #include "format/width.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -29,11 +28,6 @@ void gk_smi_date(char *dst, uint64_t wall_ns)
 
 	localtime_r(&s, &tm);
 	strftime(dst, 32, "%a %b %e %H:%M:%S %Y", &tm);
-}
-
-int gk_smi_major(const struct gk_snapshot *snap)
-{
-	return atoi(snap->driver_version);
 }
 
 void gk_smi_process_name(struct gk_buf *out, const struct gk_process *process)

@@ -41,7 +41,6 @@ static const char *const absent[GK_ABSENCE_COUNT] = {
 };
 
 static const char *const absent_bare[GK_ABSENCE_COUNT] = {
-    [GK_ABSENT_NO_FUNCTION] = "Function Not Found",
     [GK_ABSENT_PERMISSION] = "Insufficient Permissions",
     [GK_ABSENT_LOST] = "GPU is lost",
     [GK_ABSENT_TIMEOUT] = "Unknown Error",
@@ -60,9 +59,11 @@ const char *gk_smi_absent_bare(enum gk_absence why)
 	return absent_bare[why] ? absent_bare[why] : "N/A";
 }
 
-int64_t gk_smi_to_mib(int64_t bytes)
+int64_t gk_smi_to_mib(const struct gk_snapshot *snap, int64_t bytes)
 {
-	return (bytes + MEBI - 1) / MEBI;
+	bool up = gk_smi_form(gk_smi_level(snap))->rounds_up;
+
+	return (up ? bytes + MEBI - 1 : bytes) / MEBI;
 }
 
 /*
@@ -93,7 +94,7 @@ SHOW(number)
 SHOW(mib)
 {
 	VALUE;
-	gk_buf_printf(out, "%" PRId64, gk_smi_to_mib(v));
+	gk_buf_printf(out, "%" PRId64, gk_smi_to_mib(at->snap, v));
 	return GK_PRESENT;
 }
 
@@ -109,7 +110,8 @@ SHOW(mib_left)
 	if (total.why)
 		return total.why;
 	gk_buf_printf(out, "%" PRId64,
-		      gk_smi_to_mib(total.v) - gk_smi_to_mib(v));
+		      gk_smi_to_mib(at->snap, total.v) -
+			  gk_smi_to_mib(at->snap, v));
 	return GK_PRESENT;
 }
 
@@ -197,6 +199,46 @@ SHOW(bit)
 SHOW(none)
 {
 	return GK_ABSENT_NOT_SUPPORTED;
+}
+
+/* A value that this driver does not report any more. */
+SHOW(gone)
+{
+	gk_buf_puts(out, GK_SMI_DEPRECATED);
+	return GK_PRESENT;
+}
+
+SHOW(supported)
+{
+	VALUE;
+	if (!v)
+		return GK_ABSENT_NOT_SUPPORTED;
+	gk_buf_puts(out, "Supported");
+	return GK_PRESENT;
+}
+
+/*
+ * NVML reports this only since 550, but a GPU that must be reset answers all
+ * calls with an error, so one that answers need not be.
+ */
+SHOW(reset_required)
+{
+	struct gk_value value = at->device->m[what];
+	bool broken = at->device->m[GK_M_TEMP].why == GK_ABSENT_RESET;
+
+	if (value.why && !broken && at->device->health != GK_HEALTH_OK)
+		return value.why;
+	gk_buf_puts(out, (value.why ? broken : value.v != 0) ? "Yes" : "No");
+	return GK_PRESENT;
+}
+
+/* -q -x leaves a list without pages empty. */
+SHOW(retired_list)
+{
+	VALUE;
+	(void)v;
+	gk_buf_puts(out, "\n\t\t\t\t");
+	return GK_PRESENT;
 }
 
 /* Returns the reason why a GPU's identity is unknown. */
@@ -497,6 +539,8 @@ void gk_smi_want(const struct gk_smi_source *source, struct gk_metric_set *set)
 		gk_metric_set_add(set, GK_M_FABRIC_STATE);
 	if (show == gk_smi_ecc)
 		gk_metric_set_add(set, GK_M_ECC_MODE);
+	if (show == gk_smi_reset_required)
+		gk_metric_set_add(set, GK_M_TEMP);
 	if (show == gk_smi_egm)
 		gk_metric_set_add(set, GK_M_CAPABILITIES);
 }

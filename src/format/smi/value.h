@@ -8,6 +8,8 @@
 
 #include "base/str.h"
 
+#include "format/smi/form.h"
+
 #include <gpukit/gpukit.h>
 
 /*
@@ -62,7 +64,8 @@ gk_smi_show gk_smi_timestamp, gk_smi_driver, gk_smi_count, gk_smi_name,
     gk_smi_minor, gk_smi_vbios, gk_smi_capability, gk_smi_pstate;
 gk_smi_show gk_smi_fabric, gk_smi_fabric_status, gk_smi_fabric_uuid,
     gk_smi_fabric_health, gk_smi_valid, gk_smi_chassis, gk_smi_placed,
-    gk_smi_placed_fact, gk_smi_ecc, gk_smi_egm;
+    gk_smi_placed_fact, gk_smi_ecc, gk_smi_egm, gk_smi_gone, gk_smi_supported,
+    gk_smi_reset_required, gk_smi_retired_list;
 
 /* Adds to a set the metrics that a source needs. */
 void gk_smi_want(const struct gk_smi_source *source, struct gk_metric_set *set);
@@ -90,6 +93,7 @@ bool gk_smi_is_board(const struct gk_smi_source *source);
 #define THIS_OF(function, n)    gk_smi_##function, -1, n
 #define OF(function, metric)    gk_smi_##function, GK_M_##metric, 0
 #define NEVER                   gk_smi_none, -1, 0
+#define GONE                    gk_smi_gone, -1, 0
 #define LEFT(metric, total)     gk_smi_mib_left, GK_M_##metric, GK_M_##total
 #define LOW_HEX(metric)         gk_smi_hex, GK_M_##metric, 0
 #define FACT_OF(function, fact) gk_smi_##function, GK_T_##fact, 0
@@ -98,8 +102,8 @@ bool gk_smi_is_board(const struct gk_smi_source *source);
 #define ECC(metric)             gk_smi_ecc, GK_M_##metric, -1
 #define ECC_WORD(metric)        gk_smi_ecc, GK_M_##metric, GK_SMI_YES
 
-/* Converts bytes to MiB, rounding up as nvidia-smi does. */
-int64_t gk_smi_to_mib(int64_t bytes);
+/* Converts bytes to MiB as the nvidia-smi of this driver does. */
+int64_t gk_smi_to_mib(const struct gk_snapshot *snap, int64_t bytes);
 
 /*
  * Return the text for an absent value, such as "[N/A]" or "[GPU is lost]". The
@@ -121,9 +125,6 @@ void gk_smi_text(struct gk_buf *out, const struct gk_device *d,
 void gk_smi_time(char *dst, uint64_t wall_ns);
 /* Writes local time as Tue Jul 14 08:12:53 2026. dst must have 32 bytes. */
 void gk_smi_date(char *dst, uint64_t wall_ns);
-
-/* Returns the first number of the driver's version, or 0 if there is none. */
-int gk_smi_major(const struct gk_snapshot *snap);
 
 /*
  * Adds a process's first argument or, if there is none, its name, replacing
