@@ -27,7 +27,7 @@
 #include <pthread.h>
 
 #define GKF_MAGIC   0x314d54494b555047ULL /* "GPUKITM1" */
-#define GKF_VERSION 15
+#define GKF_VERSION 16
 
 struct gkf_file {
 	uint64_t magic; /* written last: a file without it is not ready */
@@ -83,6 +83,7 @@ struct gkf_file {
 	struct gkf_slot slot[GKF_SLOTS_MAX];
 	struct gkf_tally tally[GKF_SLOTS_MAX]; /* one per slot */
 	struct gkf_busy busy[GKF_SLOTS_MAX];   /* one per slot */
+	struct gkf_lent lent[GKF_SLOTS_MAX];   /* one per slot */
 	struct gkf_accounts accounts;
 	_Atomic uint64_t totals; /* used elements of total[] */
 	struct gkf_total total[GKF_TOTALS_MAX];

@@ -27,10 +27,15 @@ struct gkf_slot {
 	uint64_t start;    /* start time of the process, clock ticks */
 	uint64_t stack;    /* address of its stack; differs after exec */
 	struct gkf_wave wave;
-	/*
-	 * Memory that others may share (machine/store/process/lent.h); 0: none.
-	 */
-	_Atomic uint64_t lends_device, lends_inode, lends_pooled;
+};
+
+/*
+ * The memory of a slot that others may share (machine/store/process/lent.h).
+ * Not in the slot, because every list of processes copies the slots.
+ */
+struct gkf_lent {
+	_Atomic uint64_t device, inode; /* inode 0: none */
+	_Atomic uint64_t pooled;
 };
 
 #endif

@@ -61,6 +61,7 @@ static int occupy_slot(struct gkf_machine *m, unsigned index,
 				      memory_order_release);
 	gkf_account_open(m, index);
 	gkf_busy_open(m, index);
+	gkf_lent_open(m, index);
 	gkf_total_open(m, index, content);
 	gkf_books_enter(m, content);
 	atomic_thread_fence(memory_order_release);
@@ -84,7 +85,7 @@ int gkf_slot_free(struct gkf_machine *m, unsigned index, unsigned device,
 		  uint64_t patience_ns)
 {
 	struct gkf_slot *slot = &m->file->slot[index];
-	uint64_t lent = gkf_lent_bytes(slot);
+	uint64_t lent = gkf_lent_bytes(m, index);
 	int r = gkf_books_lock_within(m, device, patience_ns);
 
 	GK_ASSERT(gkf_lock_held(m));

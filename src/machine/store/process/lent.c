@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lent.c - finds the memory of dead processes that others still use. */
 #include "machine/store/process/lent.h"
+#include "base/assert.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -28,13 +29,19 @@ static uint64_t read_word(const _Atomic uint64_t *word)
 void gkf_lend(struct gkf_machine *m, unsigned index,
 	      const struct gkf_lending *lending)
 {
-	struct gkf_slot *slot = &m->file->slot[index % GKF_SLOTS_MAX];
+	struct gkf_lent *lent = &m->file->lent[index % GKF_SLOTS_MAX];
 
-	if (!gkf_owns(m, slot))
+	if (!gkf_owns(m, &m->file->slot[index % GKF_SLOTS_MAX]))
 		return;
-	atomic_store(&slot->lends_device, lending->device);
-	atomic_store(&slot->lends_pooled, lending->pooled);
-	atomic_store(&slot->lends_inode, lending->inode);
+	atomic_store(&lent->device, lending->device);
+	atomic_store(&lent->pooled, lending->pooled);
+	atomic_store(&lent->inode, lending->inode);
+}
+
+void gkf_lent_open(struct gkf_machine *m, unsigned index)
+{
+	GK_ASSERT(index < GKF_SLOTS_MAX);
+	atomic_store(&m->file->lent[index].inode, 0);
 }
 
 struct range {
@@ -104,11 +111,12 @@ static uint64_t sum_ranges(struct ranges *r)
 	return sum;
 }
 
-uint64_t gkf_lent_bytes(const struct gkf_slot *slot)
+uint64_t gkf_lent_bytes(const struct gkf_machine *m, unsigned index)
 {
-	struct ranges r = {.device = read_word(&slot->lends_device),
-			   .inode = read_word(&slot->lends_inode)};
-	uint64_t pooled = read_word(&slot->lends_pooled), sum;
+	const struct gkf_lent *lent = &m->file->lent[index];
+	struct ranges r = {.device = read_word(&lent->device),
+			   .inode = read_word(&lent->inode)};
+	uint64_t pooled = read_word(&lent->pooled), sum;
 	int err;
 
 	if (!r.inode)
@@ -118,7 +126,7 @@ uint64_t gkf_lent_bytes(const struct gkf_slot *slot)
 		gk_log(GK_LOG_INFO,
 		       "/proc/locks cannot be read: what process "
 		       "%d shared is taken to be nobody's",
-		       (int)slot->pid);
+		       (int)m->file->slot[index].pid);
 	else if (err)
 		r.failed = true; /* the locks cannot be read now */
 	sum = r.failed ? UINT64_MAX / 2 : sum_ranges(&r);

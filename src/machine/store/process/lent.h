@@ -33,10 +33,13 @@ struct gkf_lending {
 void gkf_lend(struct gkf_machine *m, unsigned slot,
 	      const struct gkf_lending *lending);
 
+/* Clears what a slot shares for its new owner, before the slot is visible. */
+void gkf_lent_open(struct gkf_machine *m, unsigned slot);
+
 /*
  * The bytes, in whole blocks, of a slot's ended owner that other processes use.
  */
-uint64_t gkf_lent_bytes(const struct gkf_slot *slot);
+uint64_t gkf_lent_bytes(const struct gkf_machine *m, unsigned slot);
 
 static inline bool gkf_is_lent(const struct gkf_slot *slot)
 {

@@ -151,9 +151,10 @@ typedef bool judge(const struct gkf_machine *m, unsigned index, uint64_t life,
 		   const struct gkf_identity *owner, struct look *look);
 
 /* Whether others use less of a lent slot's memory than it holds. */
-static bool is_given_back(const struct gkf_slot *slot)
+static bool is_given_back(const struct gkf_machine *m, unsigned index,
+			  const struct gkf_slot *slot)
 {
-	return gkf_lent_bytes(slot) < gkf_slot_held(slot);
+	return gkf_lent_bytes(m, index) < gkf_slot_held(slot);
 }
 
 /*
@@ -176,7 +177,7 @@ static unsigned free_dead_slots(judge *lives, struct gkf_machine *m,
 		if (!gkf_slot_read(m, i, &slot, &life))
 			continue;
 		if (gkf_is_lent(&slot)) {
-			freed += is_given_back(&slot) &&
+			freed += is_given_back(m, i, &slot) &&
 				 free_dead_slot(m, i, life, slot.device);
 			continue;
 		}
