@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpm.c - samples GPUs and computes their GPM metrics. */
+/*
+ * gpm.c - samples GPUs and computes their GPM metrics. The core has some of
+ * them as metrics, but dmon takes any that NVML knows.
+ */
 #include "cli/smi/gpm.h"
 #include "cli/smi/gpus.h"
 

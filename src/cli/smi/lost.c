@@ -192,7 +192,10 @@ static bool try_address(struct search *s, const char *bus_id)
 	return more;
 }
 
-/* The last of the two that use a search frees it. Takes the lock over. */
+/*
+ * Leaves a search; the last of the two that use it frees it. The caller holds
+ * s->lock, which this releases.
+ */
 static void leave_search(struct search *s, bool *mine, const bool *other)
 {
 	bool last = *other;
