@@ -291,7 +291,7 @@ def test_p2p_and_excluded_gpus_that_cannot_be_read(smi, fail, error):
 
 # The options and subcommands that nvidia-smi's help lists, of drivers 590 and
 # 610 (docs/SMI.md), with an argument for those that need one.
-OPTIONS = """--version -L -B -col -q;-u -q;-x -q;-d;MEMORY
+OPTIONS = """--version -L -B -col -q;-u -q;-x -q;-d;MEMORY --dtd -q;-x;--dtd
     --help-query-gpu --help-query-supported-clocks
     --help-query-compute-apps --help-query-accounted-apps
     --help-query-retired-pages --help-query-remapped-rows -pm;1 -e;1 -p;0 -c;0

@@ -17,6 +17,7 @@ const struct gk_option_line smi_lines[] = {
     {"-col, --columns", "a summary of the GPUs side by side"},
     {"-q,   --query", "all values of each GPU, as keys and values"},
     {"-x,   --xml-format", "with -q: as XML"},
+    {"--dtd", "with -q -x: declare the elements; alone: only that"},
     {"-u,   --unit", "with -q: units instead of GPUs"},
     {"-d,   --display=LIST", "with -q: only some parts, such as MEMORY,ECC"},
     {"--query-gpu=LIST", "values of each GPU, as CSV"},

@@ -306,6 +306,13 @@ static int take_xml(struct smi *smi, const char *arg)
 	return 0;
 }
 
+static int take_dtd(struct smi *smi, const char *arg)
+{
+	(void)arg;
+	smi->dtd = true;
+	return 0;
+}
+
 const struct smi_option smi_options[] = {
     {"-h", "--help", BARE, take_help},
     {NULL, "--version", BARE, take_version},
@@ -314,6 +321,7 @@ const struct smi_option smi_options[] = {
     {"-q", "--query", BARE, take_log},
     {"-u", "--unit", BARE, take_unit},
     {"-x", "--xml-format", BARE, take_xml},
+    {NULL, "--dtd", BARE, take_dtd},
     {"-d", "--display", WITH_ARG, take_sections},
     {"-i", "--id", WITH_ARG, take_ids},
     {"-f", "--filename", WITH_ARG, take_file},

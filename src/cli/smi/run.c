@@ -14,6 +14,7 @@
 #include "core/context.h"
 #include "format/names.h"
 #include "format/smi/columns.h"
+#include "format/smi/dtd.h"
 #include "format/smi/log.h"
 #include "format/smi/table.h"
 
@@ -113,7 +114,7 @@ SHOW(log)
 			units = 0;
 		gk_smi_log_units(&run->out, snap, units);
 	} else if (run->smi->xml)
-		gk_smi_log_xml(&run->out, snap, gpus);
+		gk_smi_log_xml(&run->out, snap, gpus, run->smi->dtd);
 	else
 		gk_smi_log_text(&run->out, snap, run->smi->sections, gpus,
 				run->shown.absent);
@@ -152,6 +153,11 @@ SHOW(topology)
 	gk_smi_topology(&run->out, snap, !run->smi->pci_only);
 }
 
+SHOW(dtd)
+{
+	gk_smi_dtd(&run->out, snap);
+}
+
 SHOW(version)
 {
 	gk_smi_version(&run->out, snap);
@@ -172,8 +178,14 @@ static const struct {
     [SMI_PMON] = {want_pmon, show_pmon, true, 0},
     [SMI_DMON] = {want_dmon, show_dmon, false, 0},
     [SMI_TOPOLOGY] = {want_topology, show_topology, false, GK_WITH_TOPOLOGY},
+    [SMI_DTD] = {NULL, show_dtd, false, 0},
     [SMI_VERSION] = {NULL, show_version, false, 0},
 };
+
+static bool shows_gpus(const struct smi *smi)
+{
+	return smi->mode != SMI_VERSION && smi->mode != SMI_DTD;
+}
 
 static bool reads_processes(const struct smi *smi)
 {
@@ -257,7 +269,7 @@ static int format_picked(struct run *run, const struct gk_snapshot *snap)
 	struct gk_buf list = {0};
 	int status = SMI_OK;
 
-	if (run->smi->mode != SMI_VERSION)
+	if (shows_gpus(run->smi))
 		status = smi_choose_shown(&run->shown, run->smi, run->gk->nvml,
 					  snap, &run->out, &list);
 	if (!status && list.len)
@@ -304,7 +316,7 @@ static int check_devices(const struct smi *smi, const struct gk_snapshot *snap)
 {
 	const char *field;
 
-	if (smi->mode == SMI_VERSION)
+	if (!shows_gpus(smi))
 		return SMI_OK;
 	if (!snap->device_count)
 		return smi_none_found();

@@ -183,6 +183,20 @@ static bool mixes_changes(const struct smi *smi)
 	       (smi->moded && !sets_by(smi, smi_set_gpu_clocks));
 }
 
+/* --dtd goes with -q -x, or alone. */
+static int choose_dtd(struct smi *smi)
+{
+	if (!smi->dtd)
+		return 0;
+	if (smi->mode == SMI_TABLE && smi->units_log) {
+		puts("The DTD of units is not supported.");
+		return SMI_UNSUPPORTED;
+	}
+	if (smi->mode == SMI_TABLE && !smi->period_ns && !smi->ids)
+		smi->mode = SMI_DTD;
+	return smi->mode == SMI_DTD || smi->xml ? 0 : smi_refuse_arguments();
+}
+
 /* Rejects options that exclude each other. */
 static int check_smi_options(const struct smi *smi)
 {
@@ -237,6 +251,8 @@ int smi_parse(int argc, char **argv, struct smi *ret_smi)
 	if (argc > 1 && smi_take_feature(ret_smi, argv[1]))
 		return 0;
 	status = parse_smi_option(ret_smi, smi_options, argv + 1);
+	if (!status)
+		status = choose_dtd(ret_smi);
 	if (!status)
 		status = check_smi_options(ret_smi);
 	return status ? status : choose_fields(ret_smi);

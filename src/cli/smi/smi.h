@@ -30,6 +30,7 @@ enum smi_mode {
 	SMI_PMON,
 	SMI_DMON,
 	SMI_TOPOLOGY,
+	SMI_DTD,
 	SMI_VERSION,
 	SMI_HELP,
 	SMI_HELP_QUERY,
@@ -82,6 +83,7 @@ struct smi {
 	uint64_t count;     /* 0: no limit */
 	bool units_log;     /* -u */
 	bool xml;           /* -x */
+	bool dtd;           /* --dtd */
 	unsigned sections;  /* from -d */
 	const char *list;   /* the fields of a query */
 	bool csv, titles, units;

@@ -2,6 +2,7 @@
 /* log.c - prints the tables of -q as text and as XML. */
 #include "format/smi/log.h"
 #include "base/array.h"
+#include "format/smi/dtd.h"
 #include "format/smi/log_lists.h"
 
 #include "format/units.h"
@@ -440,18 +441,34 @@ void gk_smi_log_text(struct gk_buf *out, const struct gk_snapshot *snap,
 	gk_smi_add_absent(out, &absent, UINT_MAX);
 }
 
+int gk_smi_log_dtd_version(const struct gk_snapshot *snap)
+{
+	return gk_smi_form(gk_smi_level(snap))->dtd;
+}
+
+static void add_doctype(struct gk_buf *out, const struct gk_snapshot *snap,
+			bool dtd)
+{
+	gk_buf_puts(out, "<?xml version=\"1.0\" ?>\n"
+			 "<!DOCTYPE nvidia_smi_log ");
+	if (!dtd) {
+		gk_buf_printf(out, "SYSTEM \"nvsmi_device_v%d.dtd\">\n",
+			      gk_smi_log_dtd_version(snap));
+		return;
+	}
+	gk_buf_puts(out, "[\n");
+	gk_smi_dtd(out, snap);
+	gk_buf_puts(out, "]>\n");
+}
+
 void gk_smi_log_xml(struct gk_buf *out, const struct gk_snapshot *snap,
-		    unsigned gpus)
+		    unsigned gpus, bool dtd)
 {
 	struct head head[5];
 	size_t count = fill_heads(snap, head);
 
-	gk_buf_printf(out,
-		      "<?xml version=\"1.0\" ?>\n"
-		      "<!DOCTYPE nvidia_smi_log SYSTEM "
-		      "\"nvsmi_device_v%d.dtd\">\n"
-		      "<nvidia_smi_log>\n",
-		      gk_smi_form(gk_smi_level(snap))->dtd);
+	add_doctype(out, snap, dtd);
+	gk_buf_puts(out, "<nvidia_smi_log>\n");
 	for (size_t i = 0; i < count; i++)
 		gk_smi_element(out, 0, head[i].element, head[i].value);
 	gk_buf_printf(out, "\t<attached_gpus>%u</attached_gpus>\n", gpus);
@@ -468,4 +485,59 @@ void gk_smi_log_xml(struct gk_buf *out, const struct gk_snapshot *snap,
 		gk_buf_puts(out, "\t</gpu>\n\n");
 	}
 	gk_buf_puts(out, "</nvidia_smi_log>\n");
+}
+
+/* ---- its elements ---- */
+
+/* Of conditions, only those of the driver are judged: boards differ. */
+static bool may_be(gk_smi_when when, const struct gk_snapshot *snap)
+{
+	return gk_smi_fits(when & ~CONDITION_OF(when), gk_smi_level(snap));
+}
+
+/* Tells of the elements of rows; `deeper` is the depth of what they are in. */
+static void tell_rows(const struct gk_snapshot *snap, const struct row *rows,
+		      size_t count, int deeper, gk_smi_log_on *on, void *arg)
+{
+	int skip = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct row *row = &rows[i];
+		struct gk_smi_log_element e = {row->depth + deeper,
+					       row->element, !row->source.show,
+					       row->collapse >= 0, '?'};
+
+		if (skip && row->depth > skip)
+			continue;
+		skip = may_be(row->when, snap) ? 0 : row->depth;
+		if (skip)
+			continue;
+		if (rows == mig_rows && row->depth == 1)
+			e.times = '*';
+		if (row->element)
+			on(arg, &e);
+		if (row->list)
+			gk_smi_dtd_list(row->list, e.depth, on, arg);
+		if (row->list == gk_smi_log_mig_devices)
+			tell_rows(snap, mig_rows, COUNT(mig_rows), e.depth, on,
+				  arg);
+	}
+}
+
+void gk_smi_log_elements(const struct gk_snapshot *snap, gk_smi_log_on *on,
+			 void *arg)
+{
+	struct gk_smi_log_element e = {0, "nvidia_smi_log", true, false, 0};
+	struct head head[5];
+	size_t count = fill_heads(snap, head);
+
+	on(arg, &e);
+	e.depth = 1;
+	e.group = false;
+	for (size_t i = 0; i < count; i++) {
+		e.name = head[i].element;
+		on(arg, &e);
+	}
+	gk_smi_dtd_list(NULL, 1, on, arg);
+	tell_rows(snap, gpu_rows, COUNT(gpu_rows), 1, on, arg);
 }

@@ -43,8 +43,29 @@ void gk_smi_log_text(struct gk_buf *out, const struct gk_snapshot *snap,
 /* The report on units, chassis with several GPUs, of -u. */
 void gk_smi_log_units(struct gk_buf *out, const struct gk_snapshot *snap,
 		      unsigned units);
+/* With dtd, the report declares its elements itself. */
 void gk_smi_log_xml(struct gk_buf *out, const struct gk_snapshot *snap,
-		    unsigned gpus);
+		    unsigned gpus, bool dtd);
+
+/* An element of the XML. */
+struct gk_smi_log_element {
+	int depth; /* 0: the root */
+	const char *name;
+	bool group;     /* it has elements, not a text */
+	bool collapses; /* a group can be a text instead */
+	char times;     /* 0: once, ?: at most once, *: any number */
+};
+
+/*
+ * Calls a function for each element that this driver's report can have, parents
+ * first.
+ */
+typedef void gk_smi_log_on(void *arg, const struct gk_smi_log_element *element);
+void gk_smi_log_elements(const struct gk_snapshot *snap, gk_smi_log_on *on,
+			 void *arg);
+
+/* The number of the DTD that this driver's tool names. */
+int gk_smi_log_dtd_version(const struct gk_snapshot *snap);
 
 /* Adds a text as XML content, escaping markup characters. */
 void gk_smi_escape(struct gk_buf *out, const char *text);

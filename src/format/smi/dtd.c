@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dtd.c - declares the elements of -q -x. A name is declared once, though
+ * several groups can have an element of that name.
+ */
+#include "format/smi/dtd.h"
+#include "base/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ELEMENTS_MAX = 512, CHILDREN_MAX = 80, DEPTH_MAX = 8 };
+
+struct element {
+	const char *name;
+	bool text;  /* it can be a text instead of elements */
+	bool loose; /* its children differ from place to place */
+	struct {
+		const char *name;
+		char times;
+	} child[CHILDREN_MAX];
+	size_t children;
+};
+
+struct dtd {
+	struct element element[ELEMENTS_MAX];
+	size_t count;
+	struct element *open[DEPTH_MAX]; /* the parents, by depth */
+	bool full;
+};
+
+static const struct {
+	gk_smi_log_list *list;
+	struct gk_smi_log_element element; /* from depth 0 */
+} listed[] = {
+    {NULL, {0, "attached_gpus", false, false, 0}},
+    {NULL, {0, "error_string", false, false, '?'}},
+    {NULL, {0, "gpu", true, false, '*'}},
+    {gk_smi_log_mig_devices, {0, "mig_devices", true, true, '?'}},
+    {gk_smi_log_supported_clocks, {0, "supported_clocks", true, true, '?'}},
+    {gk_smi_log_supported_clocks, {1, "supported_mem_clock", true, false, '*'}},
+    {gk_smi_log_supported_clocks, {2, "value", false, false, 0}},
+    {gk_smi_log_supported_clocks,
+     {2, "supported_graphics_clock", false, false, '*'}},
+    {gk_smi_log_accounted, {0, "accounted_processes", false, false, '?'}},
+    {gk_smi_log_processes, {0, "processes", true, false, '?'}},
+    {gk_smi_log_processes, {1, "process_info", true, false, '*'}},
+    {gk_smi_log_processes, {2, "gpu_instance_id", false, false, '?'}},
+    {gk_smi_log_processes, {2, "compute_instance_id", false, false, '?'}},
+    {gk_smi_log_processes, {2, "pid", false, false, '?'}},
+    {gk_smi_log_processes, {2, "type", false, false, '?'}},
+    {gk_smi_log_processes, {2, "process_name", false, false, '?'}},
+    {gk_smi_log_processes, {2, "used_memory", false, false, '?'}},
+};
+
+void gk_smi_dtd_list(gk_smi_log_list *list, int depth, gk_smi_log_on *on,
+		     void *arg)
+{
+	for (size_t i = 0; i < COUNT(listed); i++) {
+		struct gk_smi_log_element e = listed[i].element;
+
+		e.depth += depth;
+		if (listed[i].list == list)
+			on(arg, &e);
+	}
+}
+
+/* Returns the element of a name. The last one is used where there is no room.
+ */
+static struct element *declare(struct dtd *dtd, const char *name)
+{
+	for (size_t i = 0; i < dtd->count; i++)
+		if (!strcmp(dtd->element[i].name, name))
+			return &dtd->element[i];
+	dtd->full |= dtd->count == ELEMENTS_MAX - 1;
+	if (!dtd->full)
+		dtd->count++;
+	dtd->element[dtd->count - 1].name = name;
+	return &dtd->element[dtd->count - 1];
+}
+
+static void add_child(struct dtd *dtd, struct element *parent, const char *name,
+		      char times)
+{
+	for (size_t i = 0; i < parent->children; i++)
+		if (!strcmp(parent->child[i].name, name))
+			return;
+	dtd->full |= parent->children == CHILDREN_MAX;
+	if (parent->children == CHILDREN_MAX)
+		return;
+	parent->child[parent->children].name = name;
+	parent->child[parent->children++].times = times;
+}
+
+static void add_element(void *arg, const struct gk_smi_log_element *e)
+{
+	struct dtd *dtd = arg;
+	struct element *element = declare(dtd, e->name);
+
+	if (e->depth)
+		add_child(dtd, dtd->open[e->depth - 1], e->name, e->times);
+	element->text |= !e->group || e->collapses;
+	element->loose |= e->group && element->children > 0;
+	/* A deeper row below a text is beside it in the XML. */
+	dtd->open[e->depth] = e->group ? element : dtd->open[e->depth - 1];
+}
+
+static void add_declaration(struct gk_buf *out, const struct element *e)
+{
+	const char *between = e->text || e->loose ? " | " : ", ";
+
+	gk_buf_printf(out, "<!ELEMENT %s (", e->name);
+	if (e->text || !e->children)
+		gk_buf_printf(out, "#PCDATA%s", e->children ? between : "");
+	for (size_t i = 0; i < e->children; i++) {
+		gk_buf_printf(out, "%s%s", i ? between : "", e->child[i].name);
+		if (e->child[i].times && !e->text && !e->loose)
+			gk_buf_putc(out, e->child[i].times);
+	}
+	gk_buf_printf(out, ")%s>\n",
+		      e->children && (e->text || e->loose) ? "*" : "");
+}
+
+/* The comment is all that a published output shows of the tool's own DTD. */
+static void add_declarations(struct gk_buf *out, struct dtd *dtd,
+			     const struct gk_snapshot *snap)
+{
+	gk_smi_log_elements(snap, add_element, dtd);
+	gk_buf_printf(out, "<!-- nvsmi_device_v%d.dtd -->\n",
+		      gk_smi_log_dtd_version(snap));
+	for (size_t i = 0; i < dtd->count; i++)
+		add_declaration(out, &dtd->element[i]);
+	gk_buf_puts(out, "<!ATTLIST gpu id CDATA #REQUIRED>\n");
+}
+
+void gk_smi_dtd(struct gk_buf *out, const struct gk_snapshot *snap)
+{
+	struct dtd *dtd = calloc(1, sizeof *dtd);
+
+	if (dtd)
+		add_declarations(out, dtd, snap);
+	out->failed |= !dtd || dtd->full;
+	free(dtd);
+}
