@@ -3,6 +3,8 @@
 nvlink, drain, topo -p2p and -mp, conf-compute, sessions, and those that gpukit
 only answers."""
 
+import re
+
 import pytest
 
 from smi_tools import Smi
@@ -363,3 +365,123 @@ def test_a_mode_of_locked_clocks(machine):
     assert smi("-lgc", "600", "-m", "1")[1].startswith(
         f"Setting locked GPU clocks is not supported for GPU {gpu}.\n")
     assert smi.told("sm-clock-lock-max") == [900]
+
+
+THROUGHPUT = """
+class Field(ctypes.Structure):
+    _fields_ = [("id", ctypes.c_uint), ("scope", ctypes.c_uint),
+                ("time", ctypes.c_longlong), ("latency", ctypes.c_longlong),
+                ("type", ctypes.c_int), ("result", ctypes.c_int),
+                ("value", ctypes.c_ulonglong)]
+for id in (138, 139, 140, 141):
+    field = Field(id=id, scope=4)
+    assert nvml.nvmlDeviceGetFieldValues(device(1), 1, ctypes.byref(field)) == 0
+    print(field.value if field.result == 0 else "N/A")
+"""
+
+
+def test_what_links_have_carried(machine):
+    """The lines are captured (docs/SMI.md); the numbers are NVML's."""
+    smi = Smi(machine("--gpus", "a100-sxm4-80gb:2", "--topology", "hgx",
+                      "--load", "train:all", "--frozen"))
+    data_tx, data_rx, raw_tx, raw_rx = smi.one.python(THROUGHPUT).split()
+    assert int(data_tx) > 0 and int(raw_tx) > int(data_tx)
+    for option, kind, word, tx, rx in (
+            ("-gt", "d", "Data", data_tx, data_rx),
+            ("--getthroughput", "r", "Raw", raw_tx, raw_rx)):
+        assert smi("nvlink", option, kind, "-i", "1", "-l", "4") == (
+            0, head(smi, 1) + f"\t Link 4: {word} Tx: {tx} KiB\n"
+            f"\t Link 4: {word} Rx: {rx} KiB\n")
+    assert smi("nvlink", "-gt", "x")[0] == 2
+    assert smi("nvlink", "-cBridge") == (
+        3, "This NvLink option is not supported.\n")
+
+
+def test_errors_of_links_are_forgotten(smi):
+    assert smi.one.ctl("set", "0", "nvlink.all.crc-flit=7").returncode == 0
+    counts = ["nvlink", "-e", "-l", "2"]
+    assert smi(*counts)[1].count("CRC Errors: 7") == 1
+    assert smi("nvlink", "-re", "-l", "2") == (
+        0, head(smi, 0) + "\t Link 2: Error counters were reset.\n" +
+        head(smi, 1) + "\t Link 2: Error counters were reset.\n")
+    assert "CRC Errors: 7" not in smi(*counts)[1]
+    assert "CRC Errors: 7" in smi("nvlink", "-e", "-l", "3")[1]
+
+
+AFFINITY = """
+for i in range(count()):
+    cpus, nodes = (ctypes.c_ulong * 64)(), (ctypes.c_ulong * 64)()
+    assert nvml.nvmlDeviceGetCpuAffinity(device(i), 64, cpus) == 0
+    assert nvml.nvmlDeviceGetMemoryAffinity(device(i), 64, nodes, 0) == 0
+    print(sum(c << 64 * k for k, c in enumerate(cpus)),
+          sum(n << 64 * k for k, n in enumerate(nodes)))
+"""
+
+
+def test_cpus_and_nodes_near_to_gpus(smi):
+    """The lines of -c, -C and -M are captured; NVML tells the same."""
+    told = [[int(n) for n in line.split()]
+            for line in smi.one.python(AFFINITY).splitlines()]
+    for cpu in (0, 1, 4095, 4096, 10 ** 9):
+        near = ", ".join(str(i) for i, (cpus, _) in enumerate(told)
+                         if cpus >> cpu & 1)
+        assert smi("topo", "-c", str(cpu)) == (
+            0, f"The GPUs that have an affinity with CPU {cpu} are:\n{near}\n"
+            if near else f"No GPUs have an affinity with CPU {cpu}.\n")
+    nodes = [i for i in range(64) if told[1][1] >> i & 1]
+    status, out = smi("topo", "-C", "-M", "-i", "1")
+    first, second = out.splitlines()
+    parts = re.findall(r"(\d+)(?:-(\d+))?", first.split(": ")[1])
+    assert [n for a, b in parts for n in range(int(a), int(b or a) + 1)
+            ] == nodes
+    assert first.startswith("NUMA IDs of closest CPU: ")
+    assert (status, second) == (0, "NUMA IDs of closest memory: N/A")
+    assert smi("topo", "-gnid", "-i", "0") == (0, "NUMA ID of GPU: N/A\n")
+
+
+def test_paths_between_gpus(machine):
+    """That of multiple switches is captured."""
+    smi = Smi(machine("--gpus", "a100-sxm4-80gb:8"))
+    words = {"PIX": "a single PCIe switch", "PXB": "multiple PCIe switches",
+             "PHB": "a PCIe host bridge",
+             "NODE": "an interconnect between PCIe host bridges",
+             "SYS": "an SMP interconnect between NUMA nodes"}
+    rows = [line.split("\t") for line in
+            smi("topo", "-mp")[1].splitlines()[1:9]]
+    seen = set()
+    for other in range(1, 8):
+        word = rows[0][1 + other].strip()
+        seen.add(word)
+        assert smi("topo", "-p", "-i", f"0,{other}") == (
+            0, f"Device 0 is connected to device {other} by way of "
+            f"{words[word]}.\n")
+    assert len(seen) > 1
+    for number, word in enumerate(["PIX", "PXB", "PHB", "NODE", "SYS"], 1):
+        near = ", ".join(str(other) for other in range(1, 8)
+                         if rows[0][1 + other].strip() == word)
+        assert smi("topo", "-n", str(number), "-i", "0") == (
+            0, f"Device 0 is connected by way of {words[word]} to device(s): "
+            f"{near or 'none'}\n")
+
+
+@pytest.mark.parametrize("args", [
+    ["-c", "-1"], ["-c", ""], ["-p"], ["-p", "-i", "0"], ["-p", "-i", "0,0"],
+    ["-n", "6", "-i", "0"], ["-n", "1"], ["-n", "1", "-i", "0,1"],
+    ["-C", "-m"], ["-c", "0", "-C"], ["-C", "-p", "-i", "0,1"]])
+def test_what_topo_refuses(smi, args):
+    assert smi("topo", *args)[0] == 2
+
+
+@pytest.mark.parametrize("function, args, line", [
+    ("nvmlDeviceGetCpuAffinity", ["-c", "0"],
+     "Unable to get the CPU affinity: {}\n"),
+    ("nvmlDeviceGetMemoryAffinity", ["-C", "-i", "0"],
+     "NUMA IDs of closest CPU: {}\n"),
+    ("nvmlDeviceGetTopologyCommonAncestor", ["-p", "-i", "0,1"],
+     "Unable to get the path: {}\n"),
+    ("nvmlDeviceGetTopologyNearestGpus", ["-n", "5", "-i", "0"],
+     "Unable to get the nearest GPUs: {}\n")])
+def test_places_that_cannot_be_read(smi, fail, function, args, line):
+    for error, (text, status) in ERRORS.items():
+        fail(function, error)
+        assert smi("topo", *args) == (status, line.format(text))

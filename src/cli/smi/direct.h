@@ -17,7 +17,9 @@ smi_direct smi_mig_gi_profiles, smi_mig_gi_places, smi_mig_gis,
     smi_mig_create_cis, smi_mig_destroy_gis, smi_mig_destroy_cis;
 
 smi_direct smi_nvlink_status, smi_nvlink_capabilities, smi_nvlink_errors,
-    smi_nvlink_pci, smi_nvlink_remote;
+    smi_nvlink_pci, smi_nvlink_remote, smi_nvlink_throughput,
+    smi_nvlink_reset_errors, smi_nvlink_unsupported;
+smi_direct smi_near_cpu, smi_near_numa, smi_near_path, smi_near_gpus;
 smi_direct smi_p2p, smi_excluded, smi_drain_modify, smi_drain_query,
     smi_drain_remove;
 smi_direct smi_cc_feature, smi_cc_ready, smi_cc_set_ready;

@@ -98,6 +98,13 @@ const struct gk_option_line smi_topo_lines[] = {
     {"-p2p, --p2pstatus=KIND",
      "whether GPUs can use each other's memory: r read, w write, n NVLink, a "
      "atomics, p PCI"},
+    {"-c, --cpu=N", "the GPUs that are near to a CPU"},
+    {"-n, --nearest_gpus=N",
+     "with -i: the GPUs as near as N says, from 0 to 5"},
+    {"-p, --gpu_path", "with -i: the path between two GPUs"},
+    {"-C, --get-numa-id-of-nearby-cpu", "the NUMA nodes of the nearest CPUs"},
+    {"-M, --get-numa-id-of-nearby-mem", "the NUMA nodes of nearer memory"},
+    {"-gnid, --gpu-numa-id", "the NUMA node of the GPU"},
     {"-i, --id=LIST", "only these GPUs"},
     {0},
 };
@@ -114,7 +121,7 @@ static const struct help {
     {SMI_HELP, "\nSubcommands; each has -h:\n", subcommands},
     {SMI_HELP_PMON, "nvidia-smi pmon [OPTION [ARG]]...\n", smi_pmon_lines},
     {SMI_HELP_DMON, "nvidia-smi dmon [OPTION [ARG]]...\n", smi_dmon_lines},
-    {SMI_HELP_TOPOLOGY, "nvidia-smi topo -m\n", smi_topo_lines},
+    {SMI_HELP_TOPOLOGY, "nvidia-smi topo OPTION...\n", smi_topo_lines},
 };
 
 static void add_lines(struct gk_buf *out, const struct gk_option_line *line)

@@ -104,6 +104,48 @@ static void tell_errors(const struct link *link)
 	putchar('\n');
 }
 
+/* Adds a counter of a link, in KiB. */
+static void tell_counter(const struct link *link, const char *what,
+			 unsigned field)
+{
+	nvmlFieldValue_t f = {.fieldId = field, .scopeId = link->at};
+	nvmlReturn_t r =
+	    SMI_NVML(link->gpus, nvmlDeviceGetFieldValues, link->device, 1, &f);
+
+	if (!r)
+		r = f.nvmlReturn;
+	printf("\t Link %u: %s: ", link->at, what);
+	if (r)
+		puts(smi_value_text(link->gpus, r));
+	else
+		printf("%llu KiB\n", f.value.ullVal);
+}
+
+static void tell_data(const struct link *link)
+{
+	tell_counter(link, "Data Tx", NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX);
+	tell_counter(link, "Data Rx", NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX);
+}
+
+static void tell_raw(const struct link *link)
+{
+	tell_counter(link, "Raw Tx", NVML_FI_DEV_NVLINK_THROUGHPUT_RAW_TX);
+	tell_counter(link, "Raw Rx", NVML_FI_DEV_NVLINK_THROUGHPUT_RAW_RX);
+}
+
+static void reset_errors(const struct link *link)
+{
+	nvmlReturn_t r =
+	    SMI_NVML(link->gpus, nvmlDeviceResetNvLinkErrorCounters,
+		     link->device, link->at);
+
+	if (r)
+		printf("\t Link %u: Unable to reset error counters: %s\n",
+		       link->at, smi_error_text(link->gpus, r));
+	else
+		printf("\t Link %u: Error counters were reset.\n", link->at);
+}
+
 static void tell_end(const struct link *link, const char *before)
 {
 	nvmlPciInfo_t pci = {0};
@@ -256,3 +298,29 @@ LINKS(smi_nvlink_capabilities, tell_capabilities)
 LINKS(smi_nvlink_errors, tell_errors)
 LINKS(smi_nvlink_pci, tell_pci)
 LINKS(smi_nvlink_remote, tell_remote)
+LINKS(smi_nvlink_reset_errors, reset_errors)
+static LINKS(data_of_links, tell_data) static LINKS(raw_of_links, tell_raw)
+
+    int smi_nvlink_throughput(const struct smi *smi)
+{
+	if (!strcmp(smi->value, "d"))
+		return data_of_links(smi);
+	if (!strcmp(smi->value, "r"))
+		return raw_of_links(smi);
+	return smi_refuse_arguments();
+}
+
+static int say_unsupported(const struct smi *smi, const struct smi_gpus *gpus,
+			   const void *arg)
+{
+	(void)smi;
+	(void)gpus;
+	(void)arg;
+	puts("This NvLink option is not supported.");
+	return SMI_UNSUPPORTED;
+}
+
+int smi_nvlink_unsupported(const struct smi *smi)
+{
+	return smi_with_gpus(smi, say_unsupported, NULL);
+}

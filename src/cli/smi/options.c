@@ -293,6 +293,52 @@ static int take_p2p(struct smi *smi, const char *arg)
 	return smi_choose_direct(smi, smi_p2p);
 }
 
+static int take_near_cpu(struct smi *smi, const char *arg)
+{
+	smi->value = arg;
+	return smi_choose_direct(smi, smi_near_cpu);
+}
+
+static int take_near_gpus(struct smi *smi, const char *arg)
+{
+	smi->value = arg;
+	return smi_choose_direct(smi, smi_near_gpus);
+}
+
+static int take_path(struct smi *smi, const char *arg)
+{
+	(void)arg;
+	return smi_choose_direct(smi, smi_near_path);
+}
+
+/* These three go together. */
+static int take_near(struct smi *smi, unsigned what)
+{
+	if (smi->direct && !smi->near)
+		return smi_refuse_arguments();
+	smi->near |= what;
+	smi->direct = smi_near_numa;
+	return smi_choose_mode(smi, SMI_DIRECT);
+}
+
+static int take_cpu_nodes(struct smi *smi, const char *arg)
+{
+	(void)arg;
+	return take_near(smi, SMI_NEAR_CPU);
+}
+
+static int take_memory_nodes(struct smi *smi, const char *arg)
+{
+	(void)arg;
+	return take_near(smi, SMI_NEAR_MEMORY);
+}
+
+static int take_gpu_node(struct smi *smi, const char *arg)
+{
+	(void)arg;
+	return take_near(smi, SMI_NEAR_GPU);
+}
+
 static int take_pci_matrix(struct smi *smi, const char *arg)
 {
 	smi->pci_only = true;
@@ -358,6 +404,12 @@ const struct smi_option smi_topo_options[] = {
     {"-m", "--matrix", BARE, take_matrix},
     {"-mp", "--matrix_pci", BARE, take_pci_matrix},
     {"-p2p", "--p2pstatus", WITH_ARG, take_p2p},
+    {"-c", "--cpu", WITH_ARG, take_near_cpu},
+    {"-n", "--nearest_gpus", WITH_ARG, take_near_gpus},
+    {"-p", "--gpu_path", BARE, take_path},
+    {"-C", "--get-numa-id-of-nearby-cpu", BARE, take_cpu_nodes},
+    {"-M", "--get-numa-id-of-nearby-mem", BARE, take_memory_nodes},
+    {"-gnid", "--gpu-numa-id", BARE, take_gpu_node},
     {"-i", "--id", WITH_ARG, take_ids},
     {0},
 };

@@ -57,6 +57,9 @@ struct smi;
 /* A verb that uses the driver directly; returns an exit status. */
 typedef int smi_direct(const struct smi *smi);
 
+/* The NUMA nodes that topo tells. */
+enum { SMI_NEAR_CPU = 1, SMI_NEAR_MEMORY = 2, SMI_NEAR_GPU = 4 };
+
 struct smi_verb;
 struct feature;
 
@@ -76,6 +79,7 @@ struct smi {
 	bool scoped;        /* -sc */
 	bool moded;         /* -m */
 	bool pci_only;      /* topo -mp */
+	unsigned near;      /* topo -C, -M, -gnid: bits */
 	bool eow;           /* -eow: a warning is an error */
 	const char *ids;    /* argument of -i; NULL: all GPUs */
 	const char *file;   /* argument of -f; NULL: standard output */
