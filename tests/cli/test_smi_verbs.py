@@ -143,6 +143,10 @@ def test_units(smi):
         "HIC Info                                  : N/A\n"
         "Attached Units                            : 0\n")
     assert smi("-u")[0] == smi("-q", "-x", "-u")[0] == 2
+    for error, text in (("UNKNOWN", "Unknown Error"), ("NOT_SUPPORTED", "0")):
+        assert smi.one.ctl("fail", f"nvmlUnitGetCount=NVML_ERROR_{error}"
+                           ).returncode == 0
+        assert smi("-q", "-u")[1].splitlines()[-1].endswith(f" : {text}")
 
 
 def test_excluded_gpus(smi):

@@ -104,16 +104,25 @@ SHOW(list)
 	gk_smi_list(&run->out, snap, run->shown.absent);
 }
 
-SHOW(log)
+/* A driver that knows no units has none. */
+static void show_units(struct run *run, const struct gk_snapshot *snap)
 {
 	struct smi_gpus driver = {.nvml = run->gk->nvml};
 	unsigned units = 0;
+	nvmlReturn_t r = SMI_NVML(&driver, nvmlUnitGetCount, &units);
+	char count[16];
 
-	if (run->smi->units_log) {
-		if (SMI_NVML(&driver, nvmlUnitGetCount, &units))
-			units = 0;
-		gk_smi_log_units(&run->out, snap, units);
-	} else if (run->smi->xml)
+	snprintf(count, sizeof count, "%u", r ? 0 : units);
+	gk_smi_log_units(&run->out, snap,
+			 r && !smi_is_absent(r) ? smi_error_text(&driver, r)
+						: count);
+}
+
+SHOW(log)
+{
+	if (run->smi->units_log)
+		show_units(run, snap);
+	else if (run->smi->xml)
 		gk_smi_log_xml(&run->out, snap, gpus, run->smi->dtd);
 	else
 		gk_smi_log_text(&run->out, snap, run->smi->sections, gpus,

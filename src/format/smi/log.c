@@ -408,13 +408,13 @@ static void add_head(struct gk_buf *out, const struct gk_snapshot *snap)
 
 /* Drivers since 470 report no host interface card. */
 void gk_smi_log_units(struct gk_buf *out, const struct gk_snapshot *snap,
-		      unsigned units)
+		      const char *units)
 {
 	add_head(out, snap);
 	gk_smi_key(out, snap, 0, "HIC Info");
 	gk_buf_puts(out, "N/A\n");
 	gk_smi_key(out, snap, 0, "Attached Units");
-	gk_buf_printf(out, "%u\n", units);
+	gk_buf_printf(out, "%s\n", units);
 }
 
 void gk_smi_log_text(struct gk_buf *out, const struct gk_snapshot *snap,

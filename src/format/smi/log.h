@@ -40,9 +40,10 @@ void gk_smi_log_wanted(unsigned sections, struct gk_metric_set *set);
 void gk_smi_log_text(struct gk_buf *out, const struct gk_snapshot *snap,
 		     unsigned sections, unsigned gpus,
 		     const struct gk_smi_absent *absent);
-/* The report on units, chassis with several GPUs, of -u. */
+/* The report on units, chassis with several GPUs, of -u; their number, or why
+ * it is not known. */
 void gk_smi_log_units(struct gk_buf *out, const struct gk_snapshot *snap,
-		      unsigned units);
+		      const char *units);
 /* With dtd, the report declares its elements itself. */
 void gk_smi_log_xml(struct gk_buf *out, const struct gk_snapshot *snap,
 		    unsigned gpus, bool dtd);
