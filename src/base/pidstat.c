@@ -3,7 +3,6 @@
 #include "base/pidstat.h"
 
 #include "base/err.h"
-#include "base/fs.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -86,29 +85,11 @@ int gk_pidstat_parse(const char *line, struct gk_pidstat *ret_stat)
 	return 0;
 }
 
-static int read_pid_stat(int dir, const char *path, struct gk_pidstat *ret_stat)
-{
-	char line[1024];
-	ssize_t n = gk_read_at(dir, path, line, sizeof line);
-
-	if (n < 0)
-		return (int)n;
-	return n ? gk_pidstat_parse(line, ret_stat) : GK_ERR_NOT_FOUND;
-}
-
-int gk_pidstat_read(int proc, pid_t pid, struct gk_pidstat *ret_stat)
-{
-	char path[32];
-
-	snprintf(path, sizeof path, "%d/stat", (int)pid);
-	return read_pid_stat(proc, path, ret_stat);
-}
-
 /*
  * One read is enough: the kernel returns the whole line at once if it fits. It
  * does not add a NUL.
  */
-static int reread_line(int fd, struct gk_pidstat *ret_stat)
+static int read_line(int fd, struct gk_pidstat *ret_stat)
 {
 	char line[1024];
 	ssize_t n;
@@ -122,6 +103,25 @@ static int reread_line(int fd, struct gk_pidstat *ret_stat)
 	return n ? gk_pidstat_parse(line, ret_stat) : GK_ERR_NOT_FOUND;
 }
 
+static int read_pid_stat(int dir, const char *path, struct gk_pidstat *ret_stat)
+{
+	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NOCTTY), r;
+
+	if (fd < 0)
+		return gk_err_from_errno(errno);
+	r = read_line(fd, ret_stat);
+	close(fd);
+	return r;
+}
+
+int gk_pidstat_read(int proc, pid_t pid, struct gk_pidstat *ret_stat)
+{
+	char path[32];
+
+	snprintf(path, sizeof path, "%d/stat", (int)pid);
+	return read_pid_stat(proc, path, ret_stat);
+}
+
 int gk_pidstat_read_kept(int proc, pid_t pid, int *fd,
 			 struct gk_pidstat *ret_stat)
 {
@@ -129,7 +129,7 @@ int gk_pidstat_read_kept(int proc, pid_t pid, int *fd,
 	int r = GK_ERR_NOT_FOUND;
 
 	if (*fd >= 0)
-		r = reread_line(*fd, ret_stat);
+		r = read_line(*fd, ret_stat);
 	if (!r)
 		return 0;
 	if (*fd >= 0)
@@ -138,7 +138,7 @@ int gk_pidstat_read_kept(int proc, pid_t pid, int *fd,
 	*fd = openat(proc, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (*fd < 0)
 		return gk_err_from_errno(errno);
-	r = reread_line(*fd, ret_stat);
+	r = read_line(*fd, ret_stat);
 	if (r) {
 		close(*fd);
 		*fd = -1;
