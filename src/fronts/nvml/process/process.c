@@ -23,8 +23,13 @@ nvmlReturn_t process_list_read(const struct call *c, unsigned types,
 	for (;;) {
 		r = gkf_processes_in(c->machine, c->index, c->instance, types,
 				     l->at, cap, &l->count);
-		if (r || l->count <= cap)
+		if (r)
 			return front_error(r);
+		if (l->count <= cap) {
+			l->count =
+			    gkf_processes_seen(c->machine, l->at, l->count);
+			return NVML_SUCCESS;
+		}
 		if (l->at != l->room)
 			free(l->at);
 		cap = l->count + PROCESS_SHORT_LIST; /* some may start now */

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/fs.h"
 #include "base/memory.h"
+#include "base/pidstat.h"
 #include "machine/store/process/identity.h"
 
 #include <ctype.h>
@@ -44,7 +45,7 @@ static enum inner find_inner_pid(const char *status, int32_t *ret_pid)
 	return number > first ? INNER_FOUND : INNER_NONE;
 }
 
-static bool add_other(struct gkf_others *o, uint64_t pid_ns, int32_t pid)
+static bool add_other(struct gkf_others *o, struct gkf_other other)
 {
 	if (o->count == o->cap) {
 		size_t cap = o->cap ? 2 * o->cap : 64;
@@ -55,7 +56,7 @@ static bool add_other(struct gkf_others *o, uint64_t pid_ns, int32_t pid)
 		o->at = at;
 		o->cap = cap;
 	}
-	o->at[o->count++] = (struct gkf_other){pid_ns, pid};
+	o->at[o->count++] = other;
 	return true;
 }
 
@@ -94,7 +95,9 @@ static bool look_at(struct gkf_others *o, int proc, const char *name)
 	snprintf(path, sizeof path, "%.20s/ns/pid", name);
 	if (fstatat(proc, path, &ns, 0) && (errno == ENOENT || errno == ESRCH))
 		return true;
-	return add_other(o, ns.st_ino, pid);
+	return add_other(o, (struct gkf_other){.pid_ns = ns.st_ino,
+					       .pid = pid,
+					       .seen = (int32_t)atoi(name)});
 }
 
 /* At the end of the list errno is 0; after a failure it is not. */
@@ -142,6 +145,26 @@ bool gkf_others_live(struct gkf_others *o, uint64_t own_ns,
 	if (!o->looked)
 		look_around(o);
 	return o->blind || has_other(o, owner);
+}
+
+/* Namespaces of other users' processes cannot be read, so that the time of its
+ * start must tell an owner from others that have its pid. */
+int32_t gkf_others_pid(struct gkf_others *o, const struct gkf_identity *owner)
+{
+	if (!o->looked)
+		look_around(o);
+	for (size_t i = 0; i < o->count; i++) {
+		const struct gkf_other *other = &o->at[i];
+		struct gk_pidstat st;
+
+		if (other->pid == owner->pid &&
+		    (other->pid_ns == owner->pid_ns ||
+		     other->pid_ns == UNSEEN) &&
+		    !gk_pidstat_of(other->seen, &st) &&
+		    st.start == owner->start)
+			return other->seen;
+	}
+	return 0;
 }
 
 void gkf_others_free(struct gkf_others *o)

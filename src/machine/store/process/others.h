@@ -19,6 +19,7 @@ struct gkf_others {
 	struct gkf_other {
 		uint64_t pid_ns; /* 0: could not be read */
 		int32_t pid;     /* pid in that namespace */
+		int32_t seen;    /* pid in ours */
 	} * at;
 	size_t count, cap;
 };
@@ -32,6 +33,14 @@ struct gkf_others {
  */
 bool gkf_others_live(struct gkf_others *others, uint64_t own_ns,
 		     const struct gkf_identity *owner);
+
+/*
+ * The pid in our namespace of an owner of another one; 0: our /proc does not
+ * show it, because it is outside our namespace or hidden. Looks at /proc as
+ * gkf_others_live() does.
+ */
+int32_t gkf_others_pid(struct gkf_others *others,
+		       const struct gkf_identity *owner);
 void gkf_others_free(struct gkf_others *others);
 
 #endif

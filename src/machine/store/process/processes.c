@@ -5,7 +5,9 @@
 #include "machine/file/numbers.h"
 #include "machine/file/slot.h"
 #include "machine/store/clock.h"
+#include "machine/store/process/identity.h"
 #include "machine/store/process/ledger.h"
+#include "machine/store/process/others.h"
 #include "machine/store/process/slot.h"
 #include "machine/store/view.h"
 
@@ -34,6 +36,8 @@ int gkf_processes_in(struct gkf_machine *m, unsigned device, uint32_t instance,
 			    .slot = i,
 			    .life = life,
 			    .pid = slot.pid,
+			    .pid_ns = slot.pid_ns,
+			    .start = slot.start,
 			    .types = slot.types,
 			    .instance = slot.instance,
 			    .bytes = atomic_load(&slot.bytes),
@@ -42,6 +46,36 @@ int gkf_processes_in(struct gkf_machine *m, unsigned device, uint32_t instance,
 	}
 	*ret_count = count;
 	return 0;
+}
+
+/* The pid by which we see a process; 0: we do not see it. */
+static int32_t seen_pid(const struct gkf_process *p, uint64_t own_ns,
+			struct gkf_others *others)
+{
+	struct gkf_identity owner = {
+	    .pid = p->pid, .pid_ns = p->pid_ns, .start = p->start};
+
+	return !own_ns || p->pid_ns == own_ns ? p->pid
+					      : gkf_others_pid(others, &owner);
+}
+
+unsigned gkf_processes_seen(struct gkf_machine *m, struct gkf_process *list,
+			    unsigned count)
+{
+	uint64_t own_ns = gkf_own_namespace(m);
+	struct gkf_others others = {0};
+	unsigned seen = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		int32_t pid = seen_pid(&list[i], own_ns, &others);
+
+		if (!pid)
+			continue;
+		list[seen] = list[i];
+		list[seen++].pid = pid;
+	}
+	gkf_others_free(&others);
+	return seen;
 }
 
 bool gkf_process_wave(struct gkf_machine *m, const struct gkf_process *p,

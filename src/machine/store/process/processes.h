@@ -15,7 +15,8 @@ struct gkf_wave;
 struct gkf_process {
 	unsigned slot; /* index of the slot in the file, and the slot's life */
 	uint64_t life;
-	int32_t pid;
+	int32_t pid; /* in its own pid namespace */
+	uint64_t pid_ns, start;
 	uint32_t types;
 	uint32_t instance; /* GKF_INSTANCE(gi, ci), or GKF_NO_INSTANCE */
 	uint64_t bytes;    /* device memory without managed memory */
@@ -25,6 +26,15 @@ struct gkf_process {
 GKF_API bool gkf_process_wave(struct gkf_machine *m,
 			      const struct gkf_process *p,
 			      struct gkf_wave *ret_wave);
+
+/*
+ * Changes the pids of a list to those that the calling process would see, as
+ * the driver does (osFindNsPid() of its open kernel modules): processes of a
+ * pid namespace below ours have another pid here, and those outside ours are
+ * left out. Returns how many remain, in the same order.
+ */
+GKF_API unsigned gkf_processes_seen(struct gkf_machine *m,
+				    struct gkf_process *list, unsigned count);
 
 /*
  * Lists the processes of a device that have one of the types: writes at most
