@@ -42,12 +42,15 @@
  * Returns an absolute path, as the command may change its directory. If `name`
  * is NULL, makes up a name, a different one at each attempt.
  */
-static int machine_path(const char *name, unsigned attempt, char *ret_path,
-			size_t cap)
+static int machine_path(const struct fake_options *a, unsigned attempt,
+			char *ret_path, size_t cap)
 {
+	const char *name = a->name;
 	char fresh[48], path[PATH_MAX], cwd[PATH_MAX];
 	int n;
 
+	if (a->shared && (!name || !strchr(name, '/')))
+		return fake_shared_path(name, attempt, ret_path, cap);
 	if (!name) {
 		snprintf(fresh, sizeof fresh, attempt ? "run-%d-%u" : "run-%d",
 			 (int)getpid(), attempt);
@@ -103,7 +106,7 @@ static int create_at(const struct fake_options *a,
 	int err = GK_ERR_EXISTS, code;
 
 	for (unsigned i = 0; err == GK_ERR_EXISTS && i < ATTEMPTS; i++) {
-		code = machine_path(a->name, i, ret_path, cap);
+		code = machine_path(a, i, ret_path, cap);
 		if (code)
 			return code;
 		err = gkf_machine_create(ret_path, spec);
@@ -160,7 +163,8 @@ static int create_machine(const struct fake_options *a,
 					.latency = a->latency,
 					.layout = (enum gkf_layout)a->layout,
 					.seed = (uint64_t)a->seed,
-					.owned = true};
+					.owned = true,
+					.shared = a->shared};
 	char message[FAKE_MESSAGE_MAX], nvml[VERSION_CAP];
 	struct gkf_board_name named[GKF_DEVICES_MAX];
 	struct gkf_scenario_table table;
@@ -189,6 +193,8 @@ static int create_machine(const struct fake_options *a,
 	fake_signals_hold();
 	if (!code)
 		code = create_at(a, &spec, ret_path, cap);
+	if (!code && a->shared && !a->quiet)
+		fake_shared_tell(ret_path);
 	free(profiles);
 	return code;
 }

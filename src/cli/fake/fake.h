@@ -237,4 +237,17 @@ extern const struct argp fake_scenario_argp;
 extern const struct argp fake_doctor_argp;
 extern const struct argp fake_models_argp;
 
+/* ---- launch/shared.c ---- */
+
+/*
+ * The path of a shared machine: a name, or a made-up one, in a directory that
+ * other users may enter and only this one may change. Returns 0 or an exit
+ * status, after a message.
+ */
+int fake_shared_path(const char *name, unsigned attempt, char *ret_path,
+		     size_t cap);
+
+/* Prints how programs of other users find the machine. */
+void fake_shared_tell(const char *path);
+
 #endif

@@ -158,12 +158,15 @@ const struct gk_manual_page fake_pages[] = {
 	    "GPUKIT_SCENARIOS\tA directory of scenarios, instead of gpukit's.\n"
 	    "GPUKIT_LOG\tWhat the libraries log: warn names each refused call "
 	    "at once.\n"
+	    "GPUKIT_TRUST\tThe uid of a user whose machines, shared for "
+	    "writing, this program uses as its own.\n"
 	    "GPUKIT_MACHINE, LD_LIBRARY_PATH, LD_AUDIT, PATH, PYTHONPATH\tSet "
 	    "for CMD, so that it uses the machine.\n",
 	.files = "PREFIX/share/gpukit/profiles\tThe models of GPUs.\n"
 		 "PREFIX/share/gpukit/scenarios\tThe scenarios.\n"
 		 "~/.local/share/gpukit/scenarios\tScenarios of yours.\n"
-		 "/dev/shm/gpukit-UID\tThe machines of a user.\n",
+		 "/dev/shm/gpukit-UID\tThe machines of a user.\n"
+		 "/dev/shm/gpukit-shared-UID\tThose that other users see.\n",
 	.examples =
 	    "gpukit fake -- nvidia-smi\tShow a machine of eight A100s.\n"
 	    "gpukit fake --gpus h100:4,t4:2 --load train:0-3,mem=60GiB -- "

@@ -26,6 +26,7 @@ enum {
 	KEY_SPEED = 0x200,
 	KEY_FROZEN,
 	KEY_UNTIL_END,
+	KEY_SHARED,
 	KEY_REPLAY,
 	KEY_REFUSALS,
 	KEY_REPORT,
@@ -76,6 +77,10 @@ static const struct argp_option options[] = {
      6},
     {"name", KEY_NAME, "MACHINE", 0,
      "Name of the machine, or the path of its file (a new name)", 7},
+    {"shared", KEY_SHARED, "read|write", OPTION_ARG_OPTIONAL,
+     "Let programs of other users see the machine; write: also use and change "
+     "it (read)",
+     7},
     {"latency", KEY_LATENCY, "none|real", 0,
      "How long NVML calls take: no longer than needed, or as long as in the "
      "driver",
@@ -201,6 +206,14 @@ static error_t parse_fake_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_QUIET:
 		a->quiet = true;
+		return 0;
+	case KEY_SHARED:
+		if (arg && strcmp(arg, "read") && strcmp(arg, "write"))
+			argp_error(state,
+				   "--shared: '%s'; allowed are read, write",
+				   arg);
+		a->shared =
+		    arg && *arg == 'w' ? GKF_OTHERS_WRITE : GKF_OTHERS_READ;
 		return 0;
 	case KEY_FROZEN:
 		a->frozen = true;

@@ -30,6 +30,7 @@ struct fake_options {
 	/* Permille; 0: the scenario's own speed, or 1000 without a scenario. */
 	uint64_t speed;
 	bool frozen, until_end;
+	enum gkf_others_may shared;
 	bool no_torch; /* do not run PyTorch's operators on the machine */
 	/* quiet: print nothing; refusals_fail: exit with 3 after refusals */
 	bool quiet, refusals_fail;

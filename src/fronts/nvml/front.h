@@ -163,6 +163,7 @@ static inline nvmlReturn_t begin_call(struct call *c, enum nvml_row row)
 	c->gate = o->gate;
 	c->device_count = o->device_count;
 	c->index = FRONT_NO_DEVICE;
+	gkf_machine_follow(c->machine);
 	gkf_gate_look(c->machine, c->gate);
 	atomic_fetch_add_explicit(&c->gate->calls[row], 1,
 				  memory_order_relaxed);

@@ -35,6 +35,7 @@ struct gkf_file {
 	uint32_t size_check;        /* sizeof(struct gkf_file) */
 	uint32_t rows_check;        /* gkf_rows_check() */
 	uint32_t driver_generation; /* major version of the driver: 580 */
+	uint64_t shared;            /* enum gkf_others_may */
 	_Atomic uint64_t clock_seq; /* clock[clock_seq % 2] is valid */
 	struct gkf_clock clock[2];
 	uint64_t seed;

@@ -39,6 +39,9 @@ GKF_API uint64_t gkf_real_until(const struct gkf_machine *m,
  */
 int gkf_clock_speed(struct gkf_machine *m, uint64_t speed);
 
+/* Stops the clock of a copy. The caller holds the lock (writers_lock.h). */
+void gkf_clock_stop_copy(struct gkf_machine *m);
+
 /*
  * Advances machine time by ns at once, with all effects that the processes
  * would have had on clocks and temperatures.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* clock_set.c - stops and steps machine time, and changes its speed. */
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/pair.h"
@@ -12,18 +13,14 @@
 #include "machine/store/view.h"
 #include "machine/store/writers_lock.h"
 
-/* Sets the clock ahead by later_ns and, unless keep_speed, sets its speed. */
-static int start_stretch(struct gkf_machine *m, uint64_t later_ns,
-			 uint64_t speed, bool keep_speed)
+/* Changes the clock as start_stretch() says. The caller holds the lock. */
+static void put_stretch(struct gkf_machine *m, uint64_t later_ns,
+			uint64_t speed, bool keep_speed)
 {
-	struct gkf_clock c;
-	uint64_t now;
-	int r = gkf_lock(m);
+	struct gkf_clock c = gkf_clock_get(m);
+	uint64_t now = gk_boot_ns();
 
-	if (r)
-		return r;
-	c = gkf_clock_get(m);
-	now = gk_boot_ns();
+	GK_ASSERT(gkf_lock_held(m));
 	c.machine_ns = gkf_clock_at(&c, now) + later_ns;
 	if (!c.speed && keep_speed) { /* a step moves wall time, too */
 		c.real_ns += later_ns;
@@ -37,9 +34,26 @@ static int start_stretch(struct gkf_machine *m, uint64_t later_ns,
 	if (!keep_speed)
 		c.speed = speed;
 	gk_pair_write(&m->file->clock_seq, m->file->clock, &c, sizeof c);
+}
+
+/* Sets the clock ahead by later_ns and, unless keep_speed, sets its speed. */
+static int start_stretch(struct gkf_machine *m, uint64_t later_ns,
+			 uint64_t speed, bool keep_speed)
+{
+	int r = gkf_lock(m);
+
+	if (r)
+		return r;
+	put_stretch(m, later_ns, speed, keep_speed);
 	gkf_unlock(m);
 	gkf_event_wake(m);
 	return 0;
+}
+
+void gkf_clock_stop_copy(struct gkf_machine *m)
+{
+	GK_ASSERT(gkf_lock_held(m));
+	put_stretch(m, 0, 0, false);
 }
 
 int gkf_clock_speed(struct gkf_machine *m, uint64_t speed)

@@ -111,4 +111,10 @@ static inline void gkf_gate_count_cuda(const struct gkf_gate *gate,
 					  memory_order_relaxed);
 }
 
+/*
+ * Brings the copy of a machine that its owner shares up to date, at most every
+ * quarter of a second; does nothing for other machines.
+ */
+GKF_API void gkf_machine_follow(struct gkf_machine *m);
+
 #endif

@@ -2,6 +2,7 @@
 /* machine.c - finds, checks and maps the machine file. */
 #include "machine/store/machine.h"
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/truncated.h"
@@ -23,6 +24,7 @@
 #include "machine/store/settings.h"
 #include "machine/store/trust.h"
 #include "machine/store/view.h"
+#include "machine/store/writers_lock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,6 +37,9 @@
 
 #define DEFAULT_NAME "default"
 #define PATH_CAP     4096
+
+/* How old a copy of a shared machine may get: a bin and a half. */
+#define FOLLOW_NS (250 * GK_NS_PER_MS)
 
 int gkf_machine_path(const char *name, char *ret_path, size_t cap)
 {
@@ -292,14 +297,51 @@ static int read_all(int fd, char *to, size_t size)
 
 /*
  * Stops the clock; the copy then only advances to the time that the clock
- * shows.
+ * shows. The caller holds the lock.
  */
 static void freeze_copy(struct gkf_machine *m)
 {
-	gkf_clock_speed(m, 0);
+	GK_ASSERT(gkf_lock_held(m));
+	gkf_clock_stop_copy(m);
 	atomic_store(&m->file->permission, GKF_PERMIT_NONE);
 	gkf_copy_bound(m);
 	m->copied = true;
+}
+
+/* Makes a copy follow a file that its owner shares. */
+static void follow_file(struct gkf_machine *m, int fd)
+{
+	void *source;
+
+	if (!m->file->shared)
+		return;
+	source = mmap(NULL, m->size, PROT_READ, MAP_SHARED, fd, 0);
+	if (source == MAP_FAILED)
+		return;
+	gk_truncated_watch(source, m->size, &m->damaged);
+	m->source = source;
+	m->followed_ns = gk_mono_ns();
+}
+
+/*
+ * Other threads may read meanwhile: they find what they would find in the file
+ * itself. Those that compute hold the lock.
+ */
+void gkf_machine_follow(struct gkf_machine *m)
+{
+	uint64_t now, last;
+
+	if (__builtin_expect(!m->source, 1))
+		return;
+	now = gk_mono_ns();
+	last = atomic_load(&m->followed_ns);
+	if (now - last < FOLLOW_NS ||
+	    !atomic_compare_exchange_strong(&m->followed_ns, &last, now) ||
+	    gkf_lock_to_compute(m))
+		return;
+	memcpy(m->file, m->source, m->size);
+	freeze_copy(m);
+	gkf_unlock(m);
 }
 
 /*
@@ -322,11 +364,19 @@ static int copy_machine(int fd, const struct gkf_above *above,
 	r = read_all(fd, (char *)f, size);
 	if (!r)
 		r = make_view(-1, f, size, above, ret);
-	if (r)
+	if (r) {
 		munmap(f, size);
-	else
-		freeze_copy(*ret);
-	return r;
+		return r;
+	}
+	r = gkf_lock_to_compute(*ret);
+	if (r) {
+		gkf_machine_close(*ret);
+		return r;
+	}
+	freeze_copy(*ret);
+	gkf_unlock(*ret);
+	follow_file(*ret, fd);
+	return 0;
 }
 
 int gkf_store_open(const char *path, const struct gkf_above *above,
@@ -375,6 +425,10 @@ void gkf_machine_close(struct gkf_machine *m)
 	if (!m)
 		return;
 	unwatch_mappings(m);
+	if (m->source) {
+		gk_truncated_forget(m->source);
+		munmap(m->source, m->size);
+	}
 	munmap(m->file, m->size);
 	clear_out(m);
 }

@@ -31,6 +31,7 @@ struct gkf_machine_spec {
 	/* Identities, one per board; NULL: they are made from the seed. */
 	const struct gkf_board_name *names;
 	bool owned; /* the calling process is its creator */
+	enum gkf_others_may shared;
 	/* NULL, with generation 0: the default driver, of generation 580. */
 	const char *driver_version; /* "580.95.05" */
 	const char *nvml_version;   /* "13.580.95.05" */

@@ -33,6 +33,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PATH_CAP 4096
@@ -158,6 +159,7 @@ void gkf_file_init(struct gkf_file *f, const struct gkf_machine_spec *spec,
 	init_driver(f, spec);
 	f->device_count = spec->device_count;
 	f->layout = spec->layout;
+	f->shared = spec->shared;
 	atomic_init(&f->latency, spec->latency);
 	if (spec->owned) {
 		struct gkf_identity id = gkf_self_look_up();
@@ -271,6 +273,18 @@ static int publish_machine(int fd, const char *name, const char *path)
 		   : 0;
 }
 
+/* The umask does not apply: the user asked for it. */
+static int share_file(int fd, enum gkf_others_may shared)
+{
+	static const mode_t modes[] = {
+	    [GKF_OTHERS_NOTHING] = 0600,
+	    [GKF_OTHERS_READ] = 0644,
+	    [GKF_OTHERS_WRITE] = 0666,
+	};
+
+	return fchmod(fd, modes[shared]) < 0 ? gk_err_from_errno(errno) : 0;
+}
+
 int gkf_store_create(const char *path, const struct gkf_machine_spec *spec,
 		     const struct gkf_above *above)
 {
@@ -289,6 +303,8 @@ int gkf_store_create(const char *path, const struct gkf_machine_spec *spec,
 	if (fd < 0)
 		return fd;
 	r = fill_file(fd, size, spec, above);
+	if (!r)
+		r = share_file(fd, spec->shared);
 	if (!r)
 		r = publish_machine(fd, name, path);
 	close(fd);

@@ -19,7 +19,8 @@ int gkf_private_dir(char *ret_dir, size_t cap);
  * directory, the file and the directory must belong to this user or root alone;
  * if not, GK_ERR_PERMISSION and a line in the log. Elsewhere the user chose the
  * path: a file that its owner shares is accepted, and another user's file is
- * opened read-only and sets *ret_foreign.
+ * opened read-only and sets *ret_foreign, unless GPUKIT_TRUST has that user's
+ * uid. So is a file that this process may only read.
  */
 int gkf_trust_open(const char *path, bool *ret_foreign);
 

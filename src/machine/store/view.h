@@ -35,6 +35,9 @@ struct gkf_machine {
 	atomic_bool damaged, told; /* the file was truncated; that was logged */
 	/* A copy of another user's file: see gkf_machine_is_copy(). */
 	bool copied;
+	/* The file that a copy follows, mapped for reading; NULL: none. */
+	void *source;
+	_Atomic uint64_t followed_ns; /* when it was copied last */
 	/* A bit for each device whose lock timed out. */
 	_Atomic uint64_t stuck_books;
 	_Atomic uint64_t glance_ns; /* reap.c: when to check owners again */

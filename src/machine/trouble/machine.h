@@ -9,10 +9,10 @@
 #include "machine/store/machine.h"
 
 /*
- * Creates a machine file of mode 0600 and reserves its space (GK_ERR_NO_SPACE
- * when /dev/shm is full). It appears whole or not at all. GK_ERR_EXISTS when
- * there is one, GK_ERR_INVALID when path has no '/'. Also creates the private
- * directory if it is the parent.
+ * Creates a machine file, of mode 0600 unless it is shared, and reserves its
+ * space (GK_ERR_NO_SPACE when /dev/shm is full). It appears whole or not at
+ * all. GK_ERR_EXISTS when there is one, GK_ERR_INVALID when path has no '/'.
+ * Also creates the private directory if it is the parent.
  */
 int gkf_machine_create(const char *path, const struct gkf_machine_spec *spec);
 

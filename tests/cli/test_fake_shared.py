@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`gpukit fake --shared`: programs of other users see the machine, as it is
+now, and change it only if they may."""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import stat
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+import can
+from conftest import GPUKIT, clean_env
+from tools import one_line
+
+OWNER, DAEMON = 12345, 65534
+
+
+@pytest.fixture(autouse=True)
+def as_root(gpukit):
+    del gpukit
+    can.need("other-users")
+
+
+@pytest.fixture
+def place():
+    """A directory that everybody may enter, with a gpukit in it."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as directory:
+        os.chmod(directory, 0o755)
+        for part in ("bin", "lib", "share"):
+            shutil.copytree(os.path.join(os.path.dirname(GPUKIT), "..", part),
+                            os.path.join(directory, part), symlinks=False)
+        yield directory
+
+
+def become(user):
+    def change():
+        os.setgroups([])
+        os.setgid(user)
+        os.setuid(user)
+    return change if user else None
+
+
+class Shared:
+    """A shared machine of a user, until stop(), and what was said of it."""
+
+    def __init__(self, place, user, *options):
+        self.gpukit = os.path.join(place, "bin", "gpukit")
+        self.user = user
+        self.process = subprocess.Popen(
+            [self.gpukit, "fake", *options, "--", "sh", "-c",
+             "echo up; exec cat"], text=True, cwd="/", umask=0o077,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, preexec_fn=become(user),
+            env=clean_env(HOME="/tmp"))
+        assert self.process.stdout.readline() == "up\n"
+        said = self.process.stderr.readline()
+        match = re.search(r"GPUKIT_MACHINE=(\S+) LD_LIBRARY_PATH=(\S+)", said)
+        assert match, said
+        self.path = match[1]
+        self.env = {"GPUKIT_MACHINE": match[1], "LD_LIBRARY_PATH": match[2]}
+
+    def start(self, user, *words, **env):
+        return subprocess.Popen(
+            [self.gpukit, *map(str, words)], text=True, cwd="/",
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, preexec_fn=become(user),
+            env=clean_env(HOME="/tmp", **self.env, **env))
+
+    def run(self, user, *words, **env):
+        with self.start(user, *words, **env) as process:
+            out, err = process.communicate(timeout=120)
+        return subprocess.CompletedProcess(words, process.returncode, out,
+                                           err)
+
+    def stop(self):
+        self.process.communicate(timeout=60)
+        assert self.process.returncode == 0
+
+
+@pytest.fixture
+def shared(place):
+    started = []
+
+    def start(user, *options):
+        started.append(Shared(place, user, *options))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.stop()
+
+
+def frames(process):
+    """The temperatures of GPU 0 in a daemon's snapshots."""
+    for line in process.stdout:
+        yield json.loads(line)["devices"][0]["temperature_celsius"]
+
+
+@pytest.mark.parametrize("owner", [0, OWNER])
+@pytest.mark.parametrize("mode, bits", [("", 0o644), ("=read", 0o644),
+                                        ("=write", 0o666)])
+def test_a_daemon_of_another_user_follows_the_machine(shared, owner, mode,
+                                                      bits):
+    one = shared(owner, "--shared" + mode, "--gpus", "h100:2")
+    assert stat.S_IMODE(os.stat(one.path).st_mode) == bits
+    assert stat.S_IMODE(os.stat(os.path.dirname(one.path)).st_mode) == 0o755
+    daemon = one.start(DAEMON, "stat", "--json-lines", "--watch=0.2")
+    try:
+        told = frames(daemon)
+        next(told)
+        for degrees in (61, 72, 83):
+            done = one.run(owner, "fake", "ctl", "set", 0,
+                           f"temperature={degrees}")
+            assert done.returncode == 0, done.stderr
+            end = time.monotonic() + 20
+            while next(told) != degrees:
+                assert time.monotonic() < end, degrees
+    finally:
+        daemon.terminate()
+        daemon.communicate(timeout=20)
+
+
+def test_a_daemon_of_another_user_hears_of_xids(shared):
+    one = shared(OWNER, "--shared", "--gpus", "h100:2", "--load",
+                 "train:1,mem=4GiB")
+    daemon = one.start(DAEMON, "export", "--port", "0", "--processes",
+                       "-i", "0.2")
+    try:
+        url = re.search(r"http://\S+", daemon.stderr.readline())[0]
+
+        def until(part):
+            end, text = time.monotonic() + 30, ""
+            while part not in text:
+                assert time.monotonic() < end, text
+                time.sleep(0.1)
+                with contextlib.suppress(urllib.error.HTTPError), \
+                        urllib.request.urlopen(url, timeout=20) as answer:
+                    text = answer.read().decode()
+            return text
+
+        until("gpukit_process_gpu_memory_bytes{")
+        until("gpukit_xid_last{")
+        done = one.run(OWNER, "fake", "ctl", "fail", 0, "xid=31")
+        assert done.returncode == 0, done.stderr
+        assert 'xid="31"} 1' in until("gpukit_xid_errors_by_number_total{")
+    finally:
+        daemon.terminate()
+        daemon.communicate(timeout=20)
+
+
+@pytest.mark.parametrize("owner", [0, OWNER])
+def test_who_may_only_read_changes_nothing(shared, owner):
+    one = shared(owner, "--shared", "--gpus", "h100:2")
+    done = one.run(DAEMON, "fake", "ctl", "set", 0, "temperature=90",
+                   GPUKIT_TRUST=str(owner))
+    assert done.returncode == 1 and "can only be shown" in done.stderr
+    with pytest.raises(subprocess.CalledProcessError):
+        subprocess.run(["sh", "-c", f": >>{one.path}"], check=True,
+                       preexec_fn=become(DAEMON), capture_output=True)
+    shown = one.run(owner, "fake", "ctl", "show", 0).stdout
+    assert "90" not in re.findall(r"temperature\D+(\d+)", shown)
+
+
+def test_who_may_write_must_trust_the_owner(shared):
+    """Root's machines are trusted, those of other users only on request."""
+    one = shared(0, "--shared=write", "--gpus", "h100:2")
+    done = one.run(DAEMON, "fake", "ctl", "set", 0, "temperature=77")
+    assert done.returncode == 0, done.stderr
+    two = shared(OWNER, "--shared=write", "--gpus", "h100:2")
+    change = ("fake", "ctl", "set", 0, "temperature=78")
+    done = two.run(DAEMON, *change)
+    assert "can only be shown" in one_line(done, 1, "belongs to user 12345")
+    assert two.run(DAEMON, *change, GPUKIT_TRUST="12346").returncode == 1
+    done = two.run(DAEMON, *change, GPUKIT_TRUST="12345")
+    assert done.returncode == 0, done.stderr
+    for each, degrees in (one, 77), (two, 78):
+        told = json.loads(each.run(each.user, "stat", "--json").stdout)
+        assert told["devices"][0]["temperature_celsius"] == degrees
+
+
+def test_machines_are_private_without_it(place):
+    one = Shared(place, 0, "--shared", "--gpus", "h100")
+    try:
+        assert one.run(DAEMON, "stat").returncode == 0
+        # A private machine beside it is not.
+        with subprocess.Popen(
+                [one.gpukit, "fake", "-q", "--gpus", "h100", "--", "sh", "-c",
+                 "echo $GPUKIT_MACHINE; exec cat"], text=True, cwd="/",
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                env=clean_env(HOME="/tmp")) as other:
+            one.env["GPUKIT_MACHINE"] = other.stdout.readline().strip()
+            assert one.run(DAEMON, "stat").returncode == 1
+            other.stdin.close()
+    finally:
+        one.stop()
+
+
+def test_a_directory_of_somebody_else_is_refused(place):
+    directory = "/dev/shm/gpukit-shared-54321"
+    os.mkdir(directory, 0o755)
+    try:
+        done = subprocess.run(
+            [os.path.join(place, "bin", "gpukit"), "fake", "--shared", "--",
+             "true"], text=True, cwd="/", stdin=subprocess.DEVNULL,
+            capture_output=True, preexec_fn=become(54321), check=False,
+            env=clean_env(HOME="/tmp"))
+        one_line(done, 1, f"{directory} belongs to somebody else")
+    finally:
+        os.rmdir(directory)
