@@ -230,34 +230,54 @@ def values_of(prometheus, metric, label):
 def empty_panels(prometheus, panels, values):
     """The titles of panels with a query that gives nothing."""
     def fill(query):
-        for variable, value in values.items():
+        for variable, value in {
+                "<gpu>": 'uuid="$gpu", <host>',
+                "<host>": 'instance="$node", job="$job"',
+                "$__rate_interval": "4s", **values}.items():
             query = query.replace(variable, value)
-        assert "$" not in query, query
         return query
 
     return {title for title, queries in panels.items()
             if not all(prometheus.query(fill(q)) for q in queries)}
 
 
+# What a board lacks: the field of nvidia-smi that is N/A, or what the panels
+# are about.
+MIG_PANELS = {"MIG Memory Used", "MIG SM Activity", "MIG Tensor Activity"}
+LACKS = {
+    "rtx-4090": MIG_PANELS | {
+        "Fabric State",              # fabric.state
+        "ECC Errors (uncorrected)",  # ecc.errors.*, as ecc.mode is off
+        "ECC Uncorrected (detail)"},
+    "h100": MIG_PANELS | {"Fan Speed %"},  # fan.speed
+    "h100 split": {"Fan Speed %", "GPU Utilization %",
+                   "Memory Utilization %"},  # utilization.*
+}
+
+
 @pytest.mark.slow
 def test_the_dashboard_of_nvidia_gpu_exporter(scraped):
     """Grafana's 14574: all panels that a board can answer have a value."""
     panels, variables = panels_of("nvidia_smi")
-    assert len(panels) == 23
-    _, _, prometheus = scraped(
-        ["--gpus", "rtx-4090,h100", "--load", "train:0-1,mem=8GiB"],
-        "--names", "nvidia_smi")
+    assert len(panels) == 40
+    machine, _, prometheus = scraped(
+        ["--gpus", "rtx-4090,h100:2", "--driver", "580", "--mig",
+         "2=3g.40gb(2c+1c)+2g.20gb", "--load", "train:0-1,mem=8GiB",
+         "--load", "train:2:0,mem=4GiB"],
+        "--names", "nvidia_smi", "--processes", "--pcie")
+    for gpu in range(3):
+        assert machine.ctl("fail", gpu, "xid=31").returncode == 0
     prometheus.until(lambda: len(prometheus.query(
-        "nvidia_smi_power_default_limit_watts")) == 2)
-    without = {}
-    for uuid in values_of(prometheus, *variables["$gpu"]):
-        name = prometheus.query(
-            f'nvidia_smi_gpu_info{{uuid="{uuid}"}}')[0]["metric"]["name"]
-        without[name] = empty_panels(prometheus, panels, {"$gpu": uuid})
-        print(f"{name}: {len(panels) - len(without[name])} of {len(panels)}")
-    assert without == {
-        "NVIDIA GeForce RTX 4090": set(),
-        "NVIDIA H100 80GB HBM3": {"Fan Speed %", "Fan Speed % (graph)"}}
+        "nvidia_smi_mig_tensor_activity_ratio")) == 2)
+    fixed = {variable: values_of(prometheus, *variables[variable]).pop()
+             for variable in ("$node", "$job")}
+    for row in prometheus.query("nvidia_smi_index"):
+        board = list(LACKS)[int(row["value"][1])]
+        values = {"$gpu": row["metric"]["uuid"], **fixed}
+        prometheus.until(
+            lambda b=board, v=values: empty_panels(prometheus, panels, v) ==
+            LACKS[b])
+        print(f"{board}: {len(panels) - len(LACKS[board])} of {len(panels)}")
 
 
 @pytest.mark.slow

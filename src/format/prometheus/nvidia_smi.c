@@ -8,6 +8,7 @@
 #include "format/prometheus/prometheus_part.h"
 #include "base/array.h"
 
+#include "format/names.h"
 #include "format/smi/query.h"
 #include "format/units.h"
 
@@ -382,6 +383,11 @@ static void add_xid_times(struct gk_rendering *r, size_t device)
 	}
 }
 
+static bool computes(const struct gk_process *p)
+{
+	return p->types & (GK_PROCESS_COMPUTE | GK_PROCESS_MPS);
+}
+
 static void add_smi_processes(struct gk_rendering *r, bool memory)
 {
 	static const struct gk_family families[] = {
@@ -396,8 +402,7 @@ static void add_smi_processes(struct gk_rendering *r, bool memory)
 		char pid[16], digits[GK_UNITS_MAX] = "1";
 		struct gk_buf labels = {0};
 
-		if (!r->shown[i] || (memory && used.why) ||
-		    !(p->types & (GK_PROCESS_COMPUTE | GK_PROCESS_MPS)))
+		if (!r->shown[i] || (memory && used.why) || !computes(p))
 			continue;
 		snprintf(pid, sizeof pid, "%d", (int)p->pid);
 		gk_buf_puts(&labels, r->device_labels[p->device].data);
@@ -410,6 +415,44 @@ static void add_smi_processes(struct gk_rendering *r, bool memory)
 					     labels.data, "", digits);
 		gk_buf_free(&labels);
 	}
+}
+
+/* The processes that compute on a GPU or on its MIG devices. */
+static int64_t count_computing(const struct gk_snapshot *snap, unsigned gpu)
+{
+	int64_t count = 0;
+
+	for (size_t i = 0; i < snap->process_count; i++)
+		count += computes(&snap->processes[i]) &&
+			 snap->devices[snap->processes[i].device].index == gpu;
+	return count;
+}
+
+static void add_process_counts(struct gk_rendering *r)
+{
+	static const struct gk_family count = {
+	    PREFIX, "compute_apps", GK_FAMILY_GAUGE, NULL,
+	    "processes that compute on a GPU"};
+	static const struct gk_family ok = {
+	    PREFIX, "compute_apps_last_collect_success", GK_FAMILY_GAUGE, NULL,
+	    "1 = the processes were read"};
+	bool known = true;
+
+	for (size_t i = 0; i < r->snap->device_count; i++) {
+		const struct gk_device *d = &r->snap->devices[i];
+		char digits[GK_UNITS_MAX];
+
+		if (d->mig_index >= 0)
+			continue;
+		known &= gk_processes_known(d);
+		if (gk_processes_known(d))
+			gk_exposition_sample(
+			    &r->text, &count, r->device_labels[i].data, "",
+			    gk_number(digits,
+				      count_computing(r->snap, d->index),
+				      GK_UNIT_NONE));
+	}
+	gk_exposition_sample(&r->text, &ok, "", "", known ? "1" : "0");
 }
 
 static void add_collected(struct gk_rendering *r)
@@ -442,6 +485,8 @@ void gk_render_nvidia_smi(struct gk_rendering *r)
 		add_xid_times(r, i);
 	for (int memory = 0; memory < 2; memory++)
 		add_smi_processes(r, memory);
+	if (r->options->processes)
+		add_process_counts(r);
 	add_collected(r);
 }
 
