@@ -153,8 +153,8 @@ class Machine:
     def __init__(self, path, *options):
         self.path = str(path)
         self.process = subprocess.Popen(
-            [GPUKIT, "fake", "--name", self.path, *map(str, options), "--",
-             "sh", "-c", "echo up; exec cat"],
+            [GPUKIT, "fake", "--twins", "--name", self.path,
+             *map(str, options), "--", "sh", "-c", "echo up; exec cat"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             env=clean_env())
         assert self.process.stdout.readline() == "up\n"

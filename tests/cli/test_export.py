@@ -299,7 +299,7 @@ MOUNTS = {f"host_disk_usage_{name}" for name in
 
 def test_names_of_nvitop(export, gpukit):
     e = export(["--gpus", "a100-sxm4-80gb:2", "--load",
-                "train:0,mem=30GiB"], "--names", "nvitop", "--processes",
+                "train:0-1,mem=30GiB"], "--names", "nvitop", "--processes",
                "--pcie", "--hostname", "node-1")
     link = "gpu_nvlink_total_tx_throughput_MiBps"
     m = e.until(lambda m: m.of(link, index="0") > 0 and

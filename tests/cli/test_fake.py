@@ -262,7 +262,7 @@ def test_load_is_real_processes(machine):
     loads = list(loads_of(one.process.pid).values())
     assert len(loads) == 2 * 2 + 1 + 8
     assert ["gpukit-load", "train", "gpu=1", "mem=20GiB", "util=80",
-            "period=30s", "membw=55", "seed=3"] in loads
+            "period=30s", "membw=55", "gpus=2", "seed=3"] in loads
     gpus = one.show()["gpus"]
     assert [gpu["processes"] for gpu in gpus] == [3, 3, 1, 2, 1, 1, 1, 1]
     assert gpus[0]["memory_used"] == (40 << 30) + (427 << 20)

@@ -161,10 +161,10 @@ GROUPS = [
                           for number, value in enumerate(PCIE, 2)],
           {name: (0, number) for number, name in enumerate(PCIE.values(), 2)}
           | {"DEV_PCIE_COUNT_CORRECTABLE_ERRORS": (0, 3 + 6 + 7 + 9)}),
-    Group("traffic", Load("train:0,util=100"), {},
+    Group("traffic", Load("train:0-1,util=100"), {},
           grows=["DEV_PCIE_COUNT_TX_BYTES", "DEV_PCIE_COUNT_RX_BYTES",
                  *MOVED, *((name, ALL_LINKS) for name in MOVED)]),
-    Group("traffic of NVLink 5", Load("train:0,util=100"), {},
+    Group("traffic of NVLink 5", Load("train:0-1,util=100"), {},
           grows=COUNTED, gpus="b200:2"),
     *(link_errors(kind, name) for kind, name in enumerate(
         ("REPLAY", "RECOVERY", "CRC_FLIT", "CRC_DATA", "ECC_DATA"))),
@@ -190,7 +190,7 @@ GROUPS = [
              ("DEV_NVLINK_REMOTE_NVLINK_ID", 17): (
                  lambda was: isinstance(was, int), Refused("NOT_SUPPORTED")),
              "DEV_NVSWITCH_CONNECTED_LINK_COUNT": (LINKS, 0)}),
-    Group("counters of links", Load("train:0,util=100"), {},
+    Group("counters of links", Load("train:0-1,util=100"), {},
           grows=[f"DEV_NVLINK_BANDWIDTH_C{counter}_{link}"
                  for counter in range(2)
                  for link in ("TOTAL", *(f"L{n}" for n in range(6)))],

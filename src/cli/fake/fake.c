@@ -163,6 +163,7 @@ static int create_machine(const struct fake_options *a,
 					.latency = a->latency,
 					.layout = (enum gkf_layout)a->layout,
 					.seed = (uint64_t)a->seed,
+					.lively = !a->twins && !replay->tape,
 					.owned = true,
 					.shared = a->shared};
 	char message[FAKE_MESSAGE_MAX], nvml[VERSION_CAP];

@@ -31,6 +31,7 @@ enum {
 	KEY_REFUSALS,
 	KEY_REPORT,
 	KEY_NO_TORCH,
+	KEY_TWINS,
 	KEY_QUIET = 'q',
 };
 
@@ -86,7 +87,13 @@ static const struct argp_option options[] = {
      "driver",
      8},
     {"seed", KEY_SEED, "N", 0,
-     "Seed of UUIDs, serial numbers, and the randomness of scenarios", 9},
+     "Seed of UUIDs, serial numbers, the differences between boards, and the "
+     "randomness of scenarios",
+     9},
+    {"twins", KEY_TWINS, NULL, 0,
+     "Make boards of one model exactly alike, as their profile says, with "
+     "figures that stand still at rest",
+     10},
     {"scenario", KEY_SCENARIO, "NAME", 0,
      "What happens on the machine over time: a scenario from `gpukit fake "
      "scenario ls`, or the path of one",
@@ -203,6 +210,9 @@ static error_t parse_fake_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_NO_TORCH:
 		a->no_torch = true;
+		return 0;
+	case KEY_TWINS:
+		a->twins = true;
 		return 0;
 	case KEY_QUIET:
 		a->quiet = true;

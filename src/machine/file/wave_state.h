@@ -9,16 +9,18 @@
 
 struct gkf_wave {
 	uint32_t kind;
-	uint32_t util_permille;    /* mean GPU utilization while working */
-	uint32_t mem_permille;     /* memory interface's share of busy time */
-	uint32_t encoder_permille; /* engines' shares of busy time */
+	uint32_t util_permille; /* mean GPU utilization while working */
+	uint32_t mem_permille;  /* memory interface's share of busy time */
+	/* Engines' shares of busy time, or of all time if util is 0. */
+	uint32_t encoder_permille;
 	uint32_t decoder_permille;
 	uint32_t jpeg_permille;
 	uint32_t ofa_permille; /* optical flow */
 	uint32_t seed;
 	/* Number of the scenario's load, counted from 1; 0: none. */
 	uint32_t load;
-	uint32_t reserved;
+	/* GPUs that the load is on; from 2 on it talks over NVLink. */
+	uint32_t gpus;
 	uint64_t period_ns;
 	uint64_t start_bin; /* bin in which the process attached */
 	uint64_t stop_bin;  /* first bin without the process; 0: it stays */

@@ -11,11 +11,58 @@
 #include "machine/file/state.h"
 #include "machine/file/value.h"
 #include "machine/model/forced.h"
+#include "machine/model/life.h"
 #include "machine/model/link.h"
 #include "machine/model/model.h"
 #include "machine/model/physics.h"
+#include "machine/store/clock.h"
 #include "machine/store/process/ledger.h"
 #include "machine/store/view.h"
+
+/* The state as it is shown. */
+static struct gkf_state shown_state(struct gkf_machine *m, unsigned device)
+{
+	struct gkf_state s;
+
+	gkf_state_now(m, device, &s);
+	gkf_life_wander(m, device, &s);
+	return s;
+}
+
+int64_t gkf_compute_power(struct gkf_machine *m, unsigned device)
+{
+	return shown_state(m, device).power_mw;
+}
+
+int64_t gkf_compute_pcie_tx(struct gkf_machine *m, unsigned device)
+{
+	return shown_state(m, device).pcie_tx_kbs;
+}
+
+int64_t gkf_compute_pcie_rx(struct gkf_machine *m, unsigned device)
+{
+	return shown_state(m, device).pcie_rx_kbs;
+}
+
+/*
+ * Energy grows all the time, the state once a bin: the energy of the last whole
+ * bin is counted while the next one passes.
+ */
+int64_t gkf_compute_energy(struct gkf_machine *m, unsigned device)
+{
+	uint64_t ns, passed;
+	struct gkf_state s;
+
+	gkf_state_now(m, device, &s);
+	ns = gkf_machine_ns(m);
+	passed = ns > s.bin * GKF_BIN_NS ? ns - s.bin * GKF_BIN_NS : 0;
+	if (!s.bin || passed >= GKF_BIN_NS)
+		return (int64_t)(s.energy_uj / 1000);
+	/* mW times ns are pJ. */
+	return (int64_t)((s.energy_uj - (uint64_t)s.power_mw *
+					    (GKF_BIN_NS - passed) / 1000000) /
+			 1000);
+}
 
 /*
  * The mean power of those bins of the last second that are still kept. Power
@@ -64,13 +111,14 @@ int64_t gkf_compute_fan_rpm(struct gkf_machine *m, unsigned device)
 	return percent * m->boards[device].profile.fan_max_rpm / 100;
 }
 
-/* Boards that leave P0 when idle slow the link down, too. */
+/* Boards that change their P-state at rest slow the link down, too. */
 int64_t gkf_compute_pcie_generation(struct gkf_machine *m, unsigned device)
 {
+	const struct gkf_profile *p = &m->boards[device].profile;
 	struct gkf_state s;
 
 	gkf_state_now(m, device, &s);
-	return s.pstate > 0 ? 1 : m->boards[device].profile.pcie_gen;
+	return s.pstate > p->pstate_busy ? 1 : p->pcie_gen;
 }
 
 /* A board whose BAR1 covers all memory maps all allocations. */

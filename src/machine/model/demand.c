@@ -19,7 +19,7 @@
 
 /* Busy time demanded in one instance, permille of the bin. */
 struct wanted {
-	uint32_t kind[GKF_WAVE_KINDS], sum, mem, enc, dec, jpg, ofa;
+	uint32_t kind[GKF_WAVE_KINDS], sum, mem, nvlink, enc, dec, jpg, ofa;
 };
 
 static uint32_t sm_permille(struct gkf_machine *m, unsigned device,
@@ -103,21 +103,24 @@ static void add_wave(struct wanted *w, struct gkf_machine *m, unsigned slot,
 		     const struct gkf_wave *wave, uint64_t bin,
 		     struct gkf_drive *drive)
 {
-	uint32_t busy;
+	uint32_t busy, video;
 
 	if (!gkf_wave_present(wave, bin))
 		return;
 	drive->attached++;
 	busy = busy_at(m, slot, wave, bin, drive);
+	video = gkf_wave_video(wave, busy);
+	w->enc += video * wave->encoder_permille / 1000;
+	w->dec += video * wave->decoder_permille / 1000;
+	w->jpg += video * wave->jpeg_permille / 1000;
+	w->ofa += video * wave->ofa_permille / 1000;
 	if (!busy)
 		return;
 	w->sum += busy;
 	w->kind[wave->kind] += busy; /* unknown kinds are never busy */
 	w->mem += busy * wave->mem_permille / 1000;
-	w->enc += busy * wave->encoder_permille / 1000;
-	w->dec += busy * wave->decoder_permille / 1000;
-	w->jpg += busy * wave->jpeg_permille / 1000;
-	w->ofa += busy * wave->ofa_permille / 1000;
+	if (wave->gpus > 1)
+		w->nvlink += busy * gkf_activities[wave->kind].nvlink / 1000;
 }
 
 /* Processes in no instance take turns on the device, see physics.c. */
@@ -125,6 +128,7 @@ static void add_whole(const struct wanted *w, struct gkf_drive *drive)
 {
 	drive->demand += w->sum;
 	drive->mem += w->mem;
+	drive->nvlink += w->nvlink;
 	drive->enc += w->enc;
 	drive->dec += w->dec;
 	drive->jpg += w->jpg;
@@ -179,7 +183,8 @@ void gkf_demand_drive(struct gkf_demand *c, uint64_t bin,
 	struct wanted w[GKF_DEMAND_MIGS];
 
 	drive->attached = drive->demand = 0;
-	drive->mem = drive->enc = drive->dec = drive->jpg = drive->ofa = 0;
+	drive->mem = drive->nvlink = 0;
+	drive->enc = drive->dec = drive->jpg = drive->ofa = 0;
 	memset(drive->kind, 0, sizeof drive->kind);
 	memset(drive->moved, 0, sizeof drive->moved);
 	if (!c->all) {
@@ -238,14 +243,15 @@ struct gkf_share gkf_share_at(const struct gkf_wave *wave, uint64_t bin,
 	uint32_t busy = gkf_wave_at(wave, bin);
 	uint32_t shared =
 	    demand_permille > 1000 ? busy * 1000 / demand_permille : busy;
+	uint32_t video = gkf_wave_video(wave, shared);
 
 	return (struct gkf_share){
 	    .sm = shared / 10,
 	    .mem = shared * wave->mem_permille / 10000,
-	    .enc = shared * wave->encoder_permille / 10000,
-	    .dec = shared * wave->decoder_permille / 10000,
-	    .jpg = shared * wave->jpeg_permille / 10000,
-	    .ofa = shared * wave->ofa_permille / 10000,
+	    .enc = video * wave->encoder_permille / 10000,
+	    .dec = video * wave->decoder_permille / 10000,
+	    .jpg = video * wave->jpeg_permille / 10000,
+	    .ofa = video * wave->ofa_permille / 10000,
 	};
 }
 

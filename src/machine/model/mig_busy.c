@@ -25,7 +25,7 @@ static void add_slot(struct gkf_mig_sums *s, struct gkf_machine *m,
 		     unsigned device, unsigned slot,
 		     const struct gkf_wave *wave, uint64_t bin)
 {
-	uint64_t busy = 0;
+	uint64_t busy = 0, video;
 	struct gkf_done done;
 
 	if (!gkf_wave_present(wave, bin) || wave->kind >= GKF_WAVE_KINDS)
@@ -38,6 +38,11 @@ static void add_slot(struct gkf_mig_sums *s, struct gkf_machine *m,
 	} else {
 		busy = gkf_wave_at(wave, bin);
 	}
+	video = gkf_wave_video(wave, busy);
+	s->enc += video * wave->encoder_permille / 1000;
+	s->dec += video * wave->decoder_permille / 1000;
+	s->jpg += video * wave->jpeg_permille / 1000;
+	s->ofa += video * wave->ofa_permille / 1000;
 	if (!busy)
 		return;
 	s->gpu += busy;
@@ -45,10 +50,6 @@ static void add_slot(struct gkf_mig_sums *s, struct gkf_machine *m,
 	s->occupancy += busy * gkf_activities[wave->kind].occupancy / 1000;
 	s->tensor += busy * gkf_activities[wave->kind].tensor / 1000;
 	s->dram += busy * wave->mem_permille / 1000;
-	s->enc += busy * wave->encoder_permille / 1000;
-	s->dec += busy * wave->decoder_permille / 1000;
-	s->jpg += busy * wave->jpeg_permille / 1000;
-	s->ofa += busy * wave->ofa_permille / 1000;
 }
 
 /* Adds to sums that other processes may be reading. */

@@ -108,7 +108,9 @@ bool gkf_value_get(struct gkf_machine *m, unsigned device, enum gkf_value value,
 			      ret_value);
 		break;
 	case FROM_CODE:
-		*ret_value = sources[value].compute(m, device);
+		number = sources[value].compute(m, device);
+		*ret_value = gkf_clamp(number, gkf_values[value].min,
+				       gkf_values[value].max);
 		break;
 	}
 	return true;

@@ -16,10 +16,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct gkf_board;
 struct gkf_device;
 struct gkf_machine;
 struct gkf_past;
-struct gkf_profile;
 struct gkf_state;
 struct gkf_wave;
 
@@ -105,7 +105,7 @@ void gkf_state_advance(struct gkf_machine *m, unsigned device);
  */
 void gkf_state_catch_up(struct gkf_machine *m, unsigned device);
 
-/* Initialises a new device: its state and its MIG mode. */
-void gkf_device_begin(struct gkf_device *dev, const struct gkf_profile *p);
+/* Initialises a new device: its board's profile, its state, its MIG mode. */
+void gkf_device_begin(struct gkf_device *dev, struct gkf_board *board);
 
 #endif

@@ -17,8 +17,8 @@
 #include <string.h>
 
 /*
- * Idle bins after which a board with contexts goes to rest. Some boards never
- * do.
+ * Idle bins after which a board goes to rest. Boards with a single P-state
+ * never do while they have contexts.
  */
 #define REST_BINS (10 * GKF_BINS_PER_S)
 
@@ -39,7 +39,7 @@ static int64_t min(int64_t a, int64_t b)
 
 /* Busy time by kind of work, permille of the bin; the sum is at most 1000. */
 struct work {
-	int64_t busy, kind[GKF_WAVE_KINDS], mem;
+	int64_t busy, kind[GKF_WAVE_KINDS], mem, nvlink;
 };
 
 /* Processes take turns; a forced utilisation scales their work. */
@@ -56,6 +56,7 @@ static struct work share_out(const struct gkf_profile *p,
 	if (!wanted) /* forced utilisation counts as training */
 		w.kind[GKF_WAVE_TRAIN] = w.busy;
 	w.mem = wanted ? d->mem * w.busy / wanted : 0;
+	w.nvlink = wanted ? d->nvlink * w.busy / wanted : 0;
 	w.mem = gkf_clamp(w.mem + gkf_moved_permille(p, d->moved), 0, 1000);
 	if (!p->own_memory)
 		w.mem = 0;
@@ -112,8 +113,7 @@ static bool is_awake(const struct gkf_profile *p, const struct gkf_drive *d,
 		s->rest_bins = 0;
 	else if (s->rest_bins < REST_BINS)
 		s->rest_bins++;
-	return is_busy(s) || moves ||
-	       (d->attached && (!p->pstate_idle || s->rest_bins < REST_BINS));
+	return s->rest_bins < REST_BINS || (d->attached && !p->pstate_idle);
 }
 
 /* Sets the clocks at which the board would run if nothing held it back. */
@@ -251,10 +251,11 @@ static void step_links(const struct gkf_profile *p, const struct gkf_drive *d,
 	int64_t pcie = most * WEIGH(w, pcie) / 1000;
 	int64_t out = kbs_of(d->moved[GKF_OUT]), in = kbs_of(d->moved[GKF_IN]);
 	int64_t links = (int64_t)d->links * p->nvlink_mbps * 1000;
-	int64_t nvlink = links * WEIGH(w, nvlink) / 1000;
+	int64_t nvlink = links * w->nvlink / 1000;
 
-	s->pcie_tx_kbs = forced_or(d, GKF_V_PCIE_TX,
-				   min(pcie / 2 + out + PCIE_REST_KBS, most));
+	s->pcie_tx_kbs = forced_or(
+	    d, GKF_V_PCIE_TX,
+	    min(pcie * d->pcie_out / 1000 + out + PCIE_REST_KBS, most));
 	s->pcie_rx_kbs =
 	    forced_or(d, GKF_V_PCIE_RX, min(pcie + in + PCIE_REST_KBS, most));
 	s->nvlink_tx_kbs =

@@ -33,9 +33,12 @@ struct gkf_drive {
 	uint32_t attached; /* processes on the device */
 	uint32_t demand;   /* sum of requested busy time; may exceed 1000 */
 	uint32_t mem, enc, dec, jpg, ofa;
+	/* Part of the NVLink bandwidth that loads on several GPUs want. */
+	uint32_t nvlink;
 	uint32_t kind[GKF_WAVE_KINDS];  /* demand, by kind of work */
 	uint64_t moved[GKF_DIRECTIONS]; /* bytes really copied */
-	unsigned links; /* NVLinks that carry traffic to other GPUs */
+	unsigned links;    /* NVLinks that carry traffic to other GPUs */
+	uint32_t pcie_out; /* PCIe traffic out, permille of that in */
 	/*
 	 * Power smoothing: while there is work, and for floor_bins after it,
 	 * the board draws at least this permille of its power limit.

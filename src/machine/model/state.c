@@ -14,6 +14,7 @@
 #include "machine/model/account_bins.h"
 #include "machine/model/demand.h"
 #include "machine/model/forced.h"
+#include "machine/model/life.h"
 #include "machine/model/link.h"
 #include "machine/model/mig.h"
 #include "machine/model/mig_rules.h"
@@ -68,35 +69,40 @@ static void read_state(struct gkf_device *dev, struct gkf_state *ret_state)
  * Keeps the bin just computed. Its number is erased first and written last, so
  * that a reader never takes a half-written entry for a whole one.
  */
-static void remember_bin(struct gkf_device *dev, const struct gkf_state *s)
+static void remember_bin(struct gkf_machine *m, unsigned device,
+			 struct gkf_state s)
 {
-	struct gkf_past *past = &dev->past[(s->bin - 1) % GKF_PAST_BINS];
-	struct gkf_past now = {
-	    .bin = s->bin - 1,
-	    .power_mw = (uint32_t)s->power_mw,
-	    .mem_power_mw = (uint32_t)s->mem_power_mw,
-	    .pcie_tx_kbs = (uint32_t)s->pcie_tx_kbs,
-	    .pcie_rx_kbs = (uint32_t)s->pcie_rx_kbs,
-	    .nvlink_tx_kbs = (uint32_t)s->nvlink_tx_kbs,
-	    .nvlink_rx_kbs = (uint32_t)s->nvlink_rx_kbs,
-	    .sm_clock_mhz = (uint16_t)s->sm_clock_mhz,
-	    .mem_clock_mhz = (uint16_t)s->mem_clock_mhz,
-	    .video_clock_mhz = (uint16_t)s->video_clock_mhz,
-	    .temp_c = (uint16_t)(s->temp_mc / 1000),
-	    .sm_active = (uint16_t)s->sm_active,
-	    .sm_occupancy = (uint16_t)s->sm_occupancy,
-	    .tensor_active = (uint16_t)s->tensor_active,
-	    .dram_active = (uint16_t)s->dram_active,
-	    .gpu_util = (uint8_t)s->gpu_util,
-	    .mem_util = (uint8_t)s->mem_util,
-	    .enc_util = (uint8_t)s->enc_util,
-	    .dec_util = (uint8_t)s->dec_util,
-	    .jpg_util = (uint8_t)s->jpg_util,
-	    .ofa_util = (uint8_t)s->ofa_util,
-	    .fan = (uint8_t)(s->fan_permille / 10),
-	    .mem_temp_c = (uint8_t)(s->mem_temp_mc / 1000),
-	    .throttle = (uint16_t)s->throttle,
-	    .pstate = (uint16_t)s->pstate,
+	struct gkf_past *past =
+	    &m->file->device[device].past[(s.bin - 1) % GKF_PAST_BINS];
+	struct gkf_past now;
+
+	gkf_life_wander(m, device, &s);
+	now = (struct gkf_past){
+	    .bin = s.bin - 1,
+	    .power_mw = (uint32_t)s.power_mw,
+	    .mem_power_mw = (uint32_t)s.mem_power_mw,
+	    .pcie_tx_kbs = (uint32_t)s.pcie_tx_kbs,
+	    .pcie_rx_kbs = (uint32_t)s.pcie_rx_kbs,
+	    .nvlink_tx_kbs = (uint32_t)s.nvlink_tx_kbs,
+	    .nvlink_rx_kbs = (uint32_t)s.nvlink_rx_kbs,
+	    .sm_clock_mhz = (uint16_t)s.sm_clock_mhz,
+	    .mem_clock_mhz = (uint16_t)s.mem_clock_mhz,
+	    .video_clock_mhz = (uint16_t)s.video_clock_mhz,
+	    .temp_c = (uint16_t)(s.temp_mc / 1000),
+	    .sm_active = (uint16_t)s.sm_active,
+	    .sm_occupancy = (uint16_t)s.sm_occupancy,
+	    .tensor_active = (uint16_t)s.tensor_active,
+	    .dram_active = (uint16_t)s.dram_active,
+	    .gpu_util = (uint8_t)s.gpu_util,
+	    .mem_util = (uint8_t)s.mem_util,
+	    .enc_util = (uint8_t)s.enc_util,
+	    .dec_util = (uint8_t)s.dec_util,
+	    .jpg_util = (uint8_t)s.jpg_util,
+	    .ofa_util = (uint8_t)s.ofa_util,
+	    .fan = (uint8_t)(s.fan_permille / 10),
+	    .mem_temp_c = (uint8_t)(s.mem_temp_mc / 1000),
+	    .throttle = (uint16_t)s.throttle,
+	    .pstate = (uint16_t)s.pstate,
 	};
 
 	__atomic_store_n(&past->bin, UINT64_MAX, __ATOMIC_RELAXED);
@@ -131,6 +137,7 @@ static void drive_of(struct gkf_machine *m, unsigned device,
 	gkf_values_forced(m, device, drive->set);
 	gkf_smoothing_floor(m, device, drive->set, &drive->floor_permille,
 			    &drive->floor_bins);
+	drive->pcie_out = gkf_life_pcie_out(m->boards[device].seed);
 	/* MIG instances have no NVLink traffic to other GPUs. */
 	drive->links = m->device_count > 1 ? gkf_links_carrying(m, device) : 0;
 	for (unsigned i = 0; i < wants->instances; i++)
@@ -182,7 +189,6 @@ static uint64_t advance_to(struct gkf_machine *m, unsigned device, uint64_t bin,
 			   uint64_t budget, struct gkf_state *state)
 {
 	const struct gkf_profile *profile = &m->boards[device].profile;
-	struct gkf_device *dev = &m->file->device[device];
 	uint64_t end = bin > GKF_PAST_BINS ? bin - GKF_PAST_BINS : 0;
 	struct gkf_demand wants;
 	struct gkf_drive drive;
@@ -197,7 +203,7 @@ static uint64_t advance_to(struct gkf_machine *m, unsigned device, uint64_t bin,
 		gkf_demand_drive(&wants, state->bin, &drive);
 		gkf_physics_step(profile, &drive, state);
 		if (state->bin > end)
-			remember_bin(dev, state);
+			remember_bin(m, device, *state);
 		gkf_model_events_step(m, device, &drive, &before, state);
 		budget -= cost < budget ? cost : budget;
 		if (state->bin < end)
@@ -209,8 +215,11 @@ static uint64_t advance_to(struct gkf_machine *m, unsigned device, uint64_t bin,
 	return budget;
 }
 
-void gkf_device_begin(struct gkf_device *dev, const struct gkf_profile *p)
+void gkf_device_begin(struct gkf_device *dev, struct gkf_board *board)
 {
+	const struct gkf_profile *p = &board->profile;
+
+	gkf_life_spread(&board->profile, board->seed);
 	gkf_physics_rest(p, &dev->state[0]);
 	if (p->mig > 0 && gkf_mig_board(p))
 		atomic_init(&dev->mig.mode, GKF_MIG_CURRENT | GKF_MIG_PENDING);

@@ -44,6 +44,19 @@ static uint64_t period_bins(const struct gkf_wave *wave)
 	return bins ? bins : 1;
 }
 
+/*
+ * A load of a scenario begins its periods when it starts, because the scenario
+ * tells a story. The others begin at any moment, or they would all validate,
+ * and their GPUs pause, together.
+ */
+static uint64_t phase_at(const struct gkf_wave *wave, uint64_t age,
+			 uint64_t period)
+{
+	uint64_t ahead = wave->load || !wave->seed ? 0 : gkf_mix(wave->seed);
+
+	return (age + ahead % period) % period;
+}
+
 static int64_t busy_training(const struct gkf_wave *wave, uint64_t age,
 			     uint64_t bin)
 {
@@ -52,7 +65,7 @@ static int64_t busy_training(const struct gkf_wave *wave, uint64_t age,
 
 	if (age < WARM_UP_BINS)
 		util /= 4;
-	else if (age % period >= period - period / DIP_DIVISOR)
+	else if (phase_at(wave, age, period) >= period - period / DIP_DIVISOR)
 		util /= 5;
 	return add_jitter(wave, bin, util, util / 25);
 }
@@ -65,7 +78,8 @@ static int64_t busy_inferring(const struct gkf_wave *wave, uint64_t age,
 			      uint64_t bin)
 {
 	uint64_t period = period_bins(wave);
-	uint64_t phase = 2000 * (age % period) / period; /* 0..1999 */
+	uint64_t phase =
+	    2000 * phase_at(wave, age, period) / period; /* 0..1999 */
 	int64_t swell = phase < 1000 ? (int64_t)phase : 2000 - (int64_t)phase;
 	int64_t util =
 	    (int64_t)wave->util_permille * (600 + swell * 4 / 5) / 1000;

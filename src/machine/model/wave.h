@@ -17,8 +17,9 @@
 /*
  * How much of a board a kind of work uses while it is busy, in permille: of the
  * SMs' maximum power, of the SMs, of the maximum number of warps, of the tensor
- * cores' cycles, and of the incoming PCIe and NVLink bandwidth. Outgoing PCIe
- * traffic is half the incoming.
+ * cores' cycles, and of the incoming PCIe bandwidth; of loads on several GPUs
+ * also of the NVLink bandwidth. Outgoing PCIe traffic is about half the
+ * incoming (life.h).
  */
 struct gkf_activity {
 	uint16_t power, sm, occupancy, tensor, pcie, nvlink;
@@ -41,5 +42,16 @@ static inline bool gkf_wave_present(const struct gkf_wave *wave, uint64_t bin)
  * not present, and also for real work, which busy.h records. A pure function.
  */
 uint32_t gkf_wave_at(const struct gkf_wave *wave, uint64_t bin);
+
+/*
+ * For how long in a bin, permille, a process uses the video engines by their
+ * shares: while its kernels run; if it runs none, as a transcoder does, all the
+ * time. The process is present.
+ */
+static inline uint32_t gkf_wave_video(const struct gkf_wave *wave,
+				      uint32_t busy_permille)
+{
+	return wave->util_permille ? busy_permille : 1000;
+}
 
 #endif

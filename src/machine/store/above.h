@@ -18,7 +18,6 @@
 struct gkf_board;
 struct gkf_device;
 struct gkf_machine;
-struct gkf_profile;
 struct gkf_topology;
 
 struct gkf_above {
@@ -26,8 +25,7 @@ struct gkf_above {
 	void (*scenario_apply)(struct gkf_machine *m, uint64_t bin);
 	void (*state_advance)(struct gkf_machine *m, unsigned device);
 	void (*state_catch_up)(struct gkf_machine *m, unsigned device);
-	void (*device_begin)(struct gkf_device *dev,
-			     const struct gkf_profile *p);
+	void (*device_begin)(struct gkf_device *dev, struct gkf_board *board);
 	void (*topology_make)(const struct gkf_board *boards, unsigned count,
 			      enum gkf_layout layout, struct gkf_topology *ret);
 	int64_t (*compute_mode)(struct gkf_machine *m, unsigned device);

@@ -90,17 +90,18 @@ static void init_board(struct gkf_board *board, unsigned i,
 	name_board(board, gkf_mix(spec->seed) + i);
 	if (spec->names)
 		rename_board(board, &spec->names[i]);
+	if (spec->lively)
+		board->seed = gkf_mix(gkf_mix(spec->seed) + i) | 1;
 }
 
-static void init_device(struct gkf_device *dev,
-			const struct gkf_profile *profile,
+static void init_device(struct gkf_device *dev, struct gkf_board *board,
 			const struct gkf_above *above)
 {
 	for (int v = 0; v < GKF_V_COUNT; v++)
 		atomic_init(&dev->set[v], GKF_UNSET);
 	for (int b = 0; b < GKF_PAST_BINS; b++)
 		dev->past[b].bin = UINT64_MAX;
-	above->device_begin(dev, profile);
+	above->device_begin(dev, board);
 }
 
 static void init_driver(struct gkf_file *f, const struct gkf_machine_spec *spec)
@@ -170,7 +171,7 @@ void gkf_file_init(struct gkf_file *f, const struct gkf_machine_spec *spec,
 	}
 	for (unsigned i = 0; i < spec->device_count; i++) {
 		init_board(gkf_file_board(f, i), i, spec);
-		init_device(&f->device[i], &spec->profiles[i], above);
+		init_device(&f->device[i], gkf_file_board(f, i), above);
 	}
 	f->magic = GKF_MAGIC;
 }

@@ -365,6 +365,7 @@ struct gkf_wave gkf_spec_wave(const struct gkf_load_spec *load, uint32_t seed)
 	    .jpeg_permille = load->jpg * 10,
 	    .ofa_permille = load->ofa * 10,
 	    .seed = seed,
+	    .gpus = (uint32_t)__builtin_popcountll(load->gpus),
 	    .period_ns = load->period_ns,
 	};
 }

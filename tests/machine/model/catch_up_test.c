@@ -34,8 +34,11 @@ static void open_twin(struct twin *t, const char *name)
 {
 	struct gkf_profile profiles[2] = {gkf_profile_default,
 					  gkf_profile_default};
-	struct gkf_machine_spec spec = {
-	    .device_count = 2, .profiles = profiles, .seed = 5, .frozen = true};
+	struct gkf_machine_spec spec = {.device_count = 2,
+					.profiles = profiles,
+					.seed = 5,
+					.lively = true,
+					.frozen = true};
 
 	/* A board with fans and P-states. */
 	profiles[1].fans = 2;

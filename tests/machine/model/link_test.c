@@ -13,11 +13,13 @@
 #include "machine/file/state.h"
 #include "machine/file/topology.h"
 #include "machine/file/value.h"
+#include "machine/file/wave_state.h"
 #include "machine/fixture.h"
 #include "machine/model/link.h"
 #include "machine/model/model.h"
 #include "machine/store/clock.h"
 #include "machine/store/machine.h"
+#include "machine/store/process/ledger.h"
 #include "machine/trouble/fault.h"
 #include "machine/words/profile_yaml.h"
 
@@ -196,11 +198,17 @@ static int64_t traffic_after_a_second(struct fixture *fx)
 
 static void work_goes_over_the_links_that_are_up(void **state)
 {
+	const struct gkf_wave train = {.kind = GKF_WAVE_TRAIN,
+				       .util_permille = 900,
+				       .gpus = 2,
+				       .period_ns = 60000000000};
 	struct fixture fx;
 	int64_t all, half;
+	unsigned slot;
 
 	(void)state;
 	open_of(&fx, "a100", 2);
+	assert_int_equal(gkf_attach(fx.m, 0, GKF_COMPUTE, &train, &slot), 0);
 	gkf_value_set(fx.m, 0, GKF_V_GPU_UTIL, 100);
 	all = traffic_after_a_second(&fx);
 	assert_true(all > 0);

@@ -40,7 +40,6 @@ static const struct gkf_wave training = {
     .kind = GKF_WAVE_TRAIN,
     .util_permille = 900,
     .mem_permille = 500,
-    .seed = 3,
     .period_ns = 30000000000ULL,
     .start_bin = 100,
 };
@@ -127,6 +126,8 @@ static struct gkf_drive full_load(void)
 
 	drive.attached = 1;
 	drive.demand = drive.mem = drive.kind[GKF_WAVE_TRAIN] = 1000;
+	drive.nvlink = 150;
+	drive.pcie_out = 500;
 	return drive;
 }
 
@@ -264,7 +265,7 @@ static void clocks_are_held_where_they_are_asked(void **state)
 	assert_int_equal(s.mem_clock_mhz, 1215);
 	drive = nothing_set();
 	drive.set[GKF_V_LOCK_SM_MIN] = 1005;
-	run_bins(&drive, &s, 1);
+	run_bins(&drive, &s, 11 * GKF_BINS_PER_S); /* until it rests */
 	assert_int_equal(s.sm_clock_mhz, 1005);
 	assert_int_equal(s.throttle, GKF_REASON_IDLE);
 }

@@ -503,6 +503,8 @@ static void what_the_model_changes_is_told_once_a_bin(void **state)
 	types_since(&number);
 	assert_int_equal(gkf_detach(fx.m, slot), 0);
 	let_pass(1);
+	assert_int_equal(types_since(&number), 0);
+	let_pass(60);
 	assert_true(types_since(&number) == nvmlEventTypeClock);
 }
 

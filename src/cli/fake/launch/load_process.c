@@ -72,6 +72,7 @@ static const struct word {
     {"dec", AT(wave.decoder_permille), 10, false, true},
     {"jpg", AT(wave.jpeg_permille), 10, false, true},
     {"ofa", AT(wave.ofa_permille), 10, false, true},
+    {"gpus", AT(wave.gpus), 1, false, true},
     {"seed", AT(wave.seed), 1, true, true},
     {"load", AT(wave.load), 1, false, false},
 #undef AT

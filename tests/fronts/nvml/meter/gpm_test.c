@@ -21,6 +21,7 @@ static const struct gkf_wave steady = {
     .decoder_permille = 100,
     .period_ns = 3600 * GK_NS_PER_S,
     .seed = 1,
+    .gpus = 2,
 };
 
 /* A board that supports GPM, with links and engines; its clock is stopped. */
