@@ -62,7 +62,8 @@ def test_two_who_share_a_gpu_have_its_time_once(machine, shell, monitor,
         mine.ask("work(5)")
     awaited(lambda: seen.busy(0) > 50)
     time.sleep(2)
-    assert seen.busy(0) <= 130
+    # 200 if each had it alone; more than 100 where the host is busy
+    assert seen.busy(0) <= 150
     assert [mine.answer() for mine in both] == [0, 0]
 
 
