@@ -7,7 +7,7 @@
 #include "machine/file/slot.h"
 #include "machine/file/wave_state.h"
 #include "machine/file/work_state.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 #include "machine/model/model.h"
 #include "machine/model/physics.h"
 #include "machine/model/wave.h"

@@ -13,7 +13,7 @@
 #include "machine/file/profile.h"
 #include "machine/file/value.h"
 #include "machine/model/ecc_repair.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 #include "machine/model/model.h"
 #include "machine/store/above.h"
 #include "machine/store/event.h"

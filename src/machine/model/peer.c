@@ -7,7 +7,7 @@
 #include "machine/file/profile.h"
 #include "machine/file/value.h"
 #include "machine/model/link.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 #include "machine/model/model.h"
 #include "machine/model/topology.h"
 #include "machine/store/board.h"

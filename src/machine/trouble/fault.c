@@ -18,7 +18,7 @@
 #include "machine/file/value.h"
 #include "machine/model/ecc.h"
 #include "machine/model/link.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 #include "machine/model/model.h"
 #include "machine/model/physics.h"
 #include "machine/store/clock.h"

@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 #include "machine/model/model.h"
 #include "machine/model/topology.h"
 #include "machine/store/above.h"

@@ -7,7 +7,7 @@
 #include "machine/file/numbers.h"
 #include "machine/file/value.h"
 #include "machine/model/ecc.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 #include "machine/model/smoothing.h"
 #include "machine/model/model.h"
 #include "machine/store/view.h"

@@ -11,7 +11,7 @@
 #include "machine/file/scenario_state.h"
 #include "machine/file/value.h"
 #include "machine/file/wave_state.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 #include "machine/model/model.h"
 #include "machine/model/wave.h"
 #include "machine/store/scenario_table.h"

@@ -10,7 +10,7 @@
 #include "machine/file/wave_state.h"
 #include "machine/fixture.h"
 #include "machine/model/demand.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 #include "machine/model/model.h"
 #include "machine/model/physics.h"
 #include "machine/store/clock.h"

@@ -16,7 +16,7 @@
 #include "machine/fixture.h"
 #include "machine/model/computed.h"
 #include "machine/model/link.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 #include "machine/model/model.h"
 #include "machine/model/peer.h"
 #include "machine/store/process/account.h"

@@ -19,7 +19,7 @@
 #include "machine/file/work_state.h"
 #include "machine/fixture.h"
 #include "machine/model/ecc.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 #include "machine/model/model.h"
 #include "machine/model/smoothing.h"
 #include "machine/store/process/account.h"

@@ -9,7 +9,7 @@
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/fixture.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 #include "machine/trouble/fault.h"
 #include "machine/trouble/fault_text.h"
 

@@ -20,7 +20,7 @@
 #include "machine/file/wave_state.h"
 #include "machine/fixture.h"
 #include "machine/model/ecc.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 #include "machine/model/model.h"
 #include "machine/store/process/account.h"
 #include "machine/store/clock.h"

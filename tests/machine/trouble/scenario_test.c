@@ -16,7 +16,7 @@
 #include "machine/file/wave_state.h"
 #include "machine/fixture.h"
 #include "machine/holder.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 #include "machine/model/model.h"
 #include "machine/store/clock.h"
 #include "machine/store/event.h"

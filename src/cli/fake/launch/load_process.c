@@ -12,7 +12,7 @@
 #include "cli/cmd.h"
 #include "machine/file/numbers.h"
 #include "machine/file/wave_state.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 #include "machine/store/board.h"
 #include "machine/store/process/books.h"
 #include "machine/store/clock.h"

@@ -11,7 +11,7 @@
 #include "cli/fake/fake.h"
 #include "machine/file/numbers.h"
 #include "machine/file/wave_state.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 #include "machine/store/process/books.h"
 #include "machine/store/process/ledger.h"
 #include "machine/store/machine.h"

@@ -5,7 +5,7 @@
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 #include "machine/store/board.h"
 #include "machine/store/process/ledger.h"
 

@@ -8,7 +8,7 @@
 #include "machine/file/fault_kinds.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 #include "machine/store/process/ledger.h"
 #include "machine/trouble/fault.h"
 

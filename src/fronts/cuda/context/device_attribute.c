@@ -11,7 +11,7 @@
 #include "machine/file/profile.h"
 #include "machine/file/topology.h"
 #include "machine/file/value.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 #include "machine/model/model.h"
 #include "machine/store/board.h"
 

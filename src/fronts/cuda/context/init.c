@@ -16,7 +16,7 @@
 #include "machine/file/board.h"
 #include "machine/file/fault_kinds.h"
 #include "machine/file/numbers.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 #include "machine/store/board.h"
 #include "machine/store/gate.h"
 #include "machine/store/process/ledger.h"

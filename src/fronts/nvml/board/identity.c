@@ -5,7 +5,7 @@
 #include "fronts/nvml/mig/mig_handle.h"
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 #include "machine/store/listed.h"
 
 #include <stdio.h>

@@ -8,8 +8,8 @@
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
 #include "machine/file/value.h"
-#include "machine/model/mig.h"
-#include "machine/model/mig_rules.h"
+#include "machine/model/mig/mig.h"
+#include "machine/model/mig/mig_rules.h"
 #include "machine/store/process/ledger.h"
 
 /*

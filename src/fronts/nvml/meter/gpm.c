@@ -20,7 +20,7 @@
 #include "machine/file/state.h"
 #include "machine/file/value.h"
 #include "machine/model/link.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 #include "machine/model/model.h"
 #include "machine/store/board.h"
 #include "machine/store/settings.h"

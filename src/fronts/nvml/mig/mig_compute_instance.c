@@ -8,8 +8,8 @@
 #include "fronts/nvml/permission.h"
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
-#include "machine/model/mig.h"
-#include "machine/model/mig_rules.h"
+#include "machine/model/mig/mig.h"
+#include "machine/model/mig/mig_rules.h"
 
 #include <stdio.h>
 #include <string.h>

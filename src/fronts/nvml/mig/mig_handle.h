@@ -11,7 +11,7 @@
 #define GKF_NVML_MIG_HANDLE_H
 
 #include "fronts/nvml/front.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 
 /*
  * Return the handle of an instance of the call's device; the handle is the same

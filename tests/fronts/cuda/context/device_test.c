@@ -11,7 +11,7 @@
 #include "machine/file/fault_kinds.h"
 #include "machine/file/file.h"
 #include "machine/file/value.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 #include "machine/store/board.h"
 #include "machine/store/process/ledger.h"
 #include "machine/trouble/fault.h"

@@ -9,7 +9,7 @@
 #include "machine/file/profile.h"
 #include "machine/file/state.h"
 #include "machine/file/wave_state.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 #include "machine/model/model.h"
 #include "machine/store/clock.h"
 #include "machine/store/machine.h"

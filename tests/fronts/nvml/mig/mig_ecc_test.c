@@ -8,7 +8,7 @@
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/model/ecc.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 
 /* All slices of the first GPU are used: GPU instances 2, 3, 9 and 10. */
 static int setup(void **state)

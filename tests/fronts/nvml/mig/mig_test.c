@@ -8,7 +8,7 @@
 #include "fronts/nvml/nvml_test.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 #include "machine/store/process/books.h"
 #include "machine/store/process/ledger.h"
 

@@ -11,7 +11,7 @@
 #include "machine/file/value.h"
 #include "machine/file/wave_state.h"
 #include "machine/fixture.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 #include "machine/model/model.h"
 #include "machine/store/process/books.h"
 #include "machine/store/clock.h"

@@ -15,7 +15,7 @@
 #include "machine/file/work_state.h"
 #include "machine/fixture.h"
 #include "machine/model/demand.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 #include "machine/model/model.h"
 #include "machine/model/physics.h"
 #include "machine/store/process/account.h"

@@ -9,7 +9,7 @@
 #include "machine/file/numbers.h"
 #include "machine/file/state.h"
 #include "machine/fixture.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 #include "machine/model/model.h"
 #include "machine/store/process/books.h"
 #include "machine/store/process/busy.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mig.c - creates and destroys MIG instances; see mig.h. */
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 #include "abi/nvml/nvml_abi.h"
 #include "base/assert.h"
 #include "base/err.h"
@@ -8,7 +8,7 @@
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
 #include "machine/file/slot.h"
-#include "machine/model/mig_rules.h"
+#include "machine/model/mig/mig_rules.h"
 #include "machine/model/wave.h"
 #include "machine/store/clock.h"
 #include "machine/store/event.h"

@@ -12,7 +12,7 @@
 
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
-#include "machine/model/mig_rules.h"
+#include "machine/model/mig/mig_rules.h"
 
 #include <string.h>
 

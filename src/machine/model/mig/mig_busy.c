@@ -9,7 +9,7 @@
 #include "machine/file/slot.h"
 #include "machine/file/wave_state.h"
 #include "machine/model/demand.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 #include "machine/model/physics.h"
 #include "machine/model/wave.h"
 #include "machine/store/process/busy.h"

@@ -3,8 +3,8 @@
 #include "base/err.h"
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
-#include "machine/model/mig.h"
-#include "machine/model/mig_rules.h"
+#include "machine/model/mig/mig.h"
+#include "machine/model/mig/mig_rules.h"
 #include "machine/store/view.h"
 
 #include <string.h>

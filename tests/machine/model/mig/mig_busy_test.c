@@ -9,7 +9,7 @@
 #include "machine/file/profile.h"
 #include "machine/fixture.h"
 #include "machine/model/demand.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 #include "machine/store/clock.h"
 #include "machine/store/process/ledger.h"
 #include "machine/store/machine.h"

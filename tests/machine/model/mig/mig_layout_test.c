@@ -5,8 +5,8 @@
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/fixture.h"
-#include "machine/model/mig.h"
-#include "machine/model/mig_text.h"
+#include "machine/model/mig/mig.h"
+#include "machine/model/mig/mig_text.h"
 #include "machine/store/machine.h"
 #include "machine/trouble/machine.h"
 

@@ -4,7 +4,7 @@
 #define TESTS_MIG_TEXT_H
 
 #include "machine/file/numbers.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mig_rules.c - owns the table of mig_profiles.def and its rules. */
-#include "machine/model/mig_rules.h"
+#include "machine/model/mig/mig_rules.h"
 #include "base/array.h"
 #include "base/assert.h"
 #include "machine/file/board.h"
@@ -12,7 +12,7 @@
 enum {
 #define MIG_BOARD(board, ...) BOARD_##board,
 #define MIG_PROFILE(...)
-#include "machine/model/mig_profiles.def"
+#include "machine/model/mig/mig_profiles.def"
 #undef MIG_BOARD
 #undef MIG_PROFILE
 };
@@ -20,7 +20,7 @@ enum {
 static const struct gkf_mig_board boards[] = {
 #define MIG_BOARD(board, ...) {BOARD_##board, __VA_ARGS__},
 #define MIG_PROFILE(...)
-#include "machine/model/mig_profiles.def"
+#include "machine/model/mig/mig_profiles.def"
 #undef MIG_BOARD
 #undef MIG_PROFILE
 };
@@ -28,7 +28,7 @@ static const struct gkf_mig_board boards[] = {
 static const struct gkf_mig_profile profiles[] = {
 #define MIG_BOARD(...)
 #define MIG_PROFILE(board, ...) {BOARD_##board, __VA_ARGS__},
-#include "machine/model/mig_profiles.def"
+#include "machine/model/mig/mig_profiles.def"
 #undef MIG_BOARD
 #undef MIG_PROFILE
 };

@@ -11,7 +11,7 @@
 #define GKF_MIG_H
 
 #include "base/export.h"
-#include "machine/model/mig_rules.h"
+#include "machine/model/mig/mig_rules.h"
 
 struct gkf_mig_sums;
 struct gkf_device;

@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/units.h"
 #include "machine/file/numbers.h"
-#include "machine/model/mig.h"
+#include "machine/model/mig/mig.h"
 #include "machine/store/writers_lock.h"
 
 /* Bytes used by an empty GPU instance per compute slice; see docs/MIG.md. */
