@@ -60,6 +60,10 @@ function(gk_fronts name output map)
 			set(target ${name}-front-${id})
 			generation_front(${target} ${output} ${map}
 				${directory} ${ARGN})
+			# The default generation has what a debugger needs to
+			# know of the objects that they share.
+			target_link_options(${target} PRIVATE
+				-Wl,--strip-debug)
 		endif()
 		set_property(GLOBAL APPEND PROPERTY GPUKIT_FRONTS_${name}
 			${target})

@@ -29,7 +29,7 @@ def asker(tmp_path_factory):
 
 def answers(asker, driver, preloaded):
     """(standard output, number of hooked functions)"""
-    out = run(GPUKIT, "fake", "--gpus", "h100", "--driver", driver, "--", "env",
+    out = run(GPUKIT, "fake", "--gpus", "a100", "--driver", driver, "--", "env",
               *([f"LD_PRELOAD={VGPU}"] if preloaded else []), asker,
               env=clean_env())
     hooks = int(re.search(r"^(\d+) hooks$", out, re.M)[1])

@@ -125,14 +125,19 @@ static void set_driver(const struct fake_options *a,
 		       struct gkf_machine_spec *spec, char *nvml, size_t cap)
 {
 	const struct gkf_generation *g = a->generation;
+	const struct gkf_branch *branch = g ? gkf_branch_find(a->driver) : NULL;
 
 	if (!g)
 		return;
-	spec->driver_version =
-	    strcmp(a->driver, g->name) ? a->driver : g->driver;
-	snprintf(nvml, cap, "%u.%s", g->cuda / 1000, spec->driver_version);
+	spec->driver_version = a->driver;
+	if (!strcmp(a->driver, g->name))
+		spec->driver_version = g->driver;
+	else if (branch && !strcmp(a->driver, branch->name))
+		spec->driver_version = branch->driver;
+	spec->cuda_version = branch ? branch->cuda : g->cuda;
+	snprintf(nvml, cap, "%u.%s", spec->cuda_version / 1000,
+		 spec->driver_version);
 	spec->nvml_version = nvml;
-	spec->cuda_version = g->cuda;
 }
 
 /* With a scenario, the clock is stopped until all of its loads have started. */
@@ -187,6 +192,9 @@ static int create_machine(const struct fake_options *a,
 				   &spec.device_count, message)) {
 		code = fake_usage("%s", message);
 	}
+	if (!code && spec.driver_version && !a->any_driver)
+		code = fake_check_met(spec.driver_version, spec.profiles,
+				      spec.device_count);
 	/*
 	 * Nothing has been created before this point, so a signal could just
 	 * kill this process.
@@ -226,7 +234,7 @@ static int load_scenario(struct fake_options *a)
 	return a->generation
 		   ? 0
 		   : fake_usage("scenario %s: driver: '%s'; allowed "
-				"are %s and versions of these",
+				"are %s and versions of or between these",
 				a->scenario.name, a->driver, fake_drivers());
 }
 

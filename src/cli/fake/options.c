@@ -32,6 +32,7 @@ enum {
 	KEY_REPORT,
 	KEY_NO_TORCH,
 	KEY_TWINS,
+	KEY_ANY_DRIVER,
 	KEY_QUIET = 'q',
 };
 
@@ -72,6 +73,8 @@ static const struct argp_option options[] = {
      "Driver generation, such as 535, or exact version, such as 535.54.03 "
      "(580)",
      5},
+    {"any-driver", KEY_ANY_DRIVER, NULL, 0,
+     "Run boards on drivers that never knew them", 5},
     {"topology", KEY_TOPOLOGY, "auto|hgx|pcie|nvl|mesh", 0,
      "How NVLinks are wired: to switches, not at all, in pairs, as a cube mesh "
      "(as usual for the model)",
@@ -160,8 +163,12 @@ static error_t parse_fake_option(int key, char *arg, struct argp_state *state)
 		if (!a->generation)
 			argp_error(state,
 				   "--driver: '%s'; allowed are %s and "
-				   "versions of these, such as 535.54.03",
+				   "versions of or between these, such as "
+				   "535.54.03",
 				   arg, fake_drivers());
+		return 0;
+	case KEY_ANY_DRIVER:
+		a->any_driver = true;
 		return 0;
 	case KEY_LATENCY:
 		if (strcmp(arg, "none") && strcmp(arg, "real"))

@@ -18,6 +18,24 @@ const struct gkf_generation gkf_generations[GKF_GENERATION_COUNT] = {
 #undef GENERATION
 };
 
+static const struct gkf_branch branches[] = {
+#define BRANCH(name, driver, cuda) {name, driver, cuda},
+#include "abi/nvml/nvml_branches.def"
+#undef BRANCH
+};
+
+const struct gkf_branch *gkf_branch_find(const char *driver)
+{
+	for (size_t i = 0; i < sizeof branches / sizeof *branches; i++) {
+		size_t len = strlen(branches[i].name);
+
+		if (!strncmp(driver, branches[i].name, len) &&
+		    (driver[len] == '\0' || driver[len] == '.'))
+			return &branches[i];
+	}
+	return NULL;
+}
+
 static const struct gkf_generation *find_by_name(const char *name)
 {
 	for (unsigned i = 0; i < GKF_GENERATION_COUNT; i++)
@@ -38,18 +56,41 @@ static unsigned level_of(const char *driver)
 	return end && !driver[end] ? GKF_LEVEL(major, minor) : 0;
 }
 
+/* The first generation of a major that is not older, or else its last one. */
+static const struct gkf_generation *find_by_major(unsigned level)
+{
+	const struct gkf_generation *found = NULL;
+
+	for (unsigned i = 0; i < GKF_GENERATION_COUNT; i++)
+		if (gkf_generations[i].level / 1000 == level / 1000 &&
+		    (!found || found->level < level))
+			found = &gkf_generations[i];
+	return found;
+}
+
+/* The last generation that is older, unless all are. */
+static const struct gkf_generation *find_below(unsigned level)
+{
+	const struct gkf_generation *found = NULL;
+
+	for (unsigned i = 0; i + 1 < GKF_GENERATION_COUNT; i++)
+		if (gkf_generations[i].level < level)
+			found = &gkf_generations[i];
+	return level < gkf_generations[GKF_GENERATION_COUNT - 1].level ? found
+								       : NULL;
+}
+
 const struct gkf_generation *gkf_generation_find(const char *driver)
 {
-	const struct gkf_generation *g = find_by_name(driver), *found = NULL;
+	const struct gkf_generation *g = find_by_name(driver);
+	const struct gkf_branch *branch = gkf_branch_find(driver);
 	unsigned level;
 
 	if (g)
 		return g;
+	if (branch && !strcmp(driver, branch->name))
+		driver = branch->driver;
 	level = level_of(driver);
-	for (g = gkf_generations; g < gkf_generations + GKF_GENERATION_COUNT;
-	     g++)
-		if (g->level / 1000 == level / 1000 &&
-		    (!found || found->level < level))
-			found = g;
-	return found;
+	g = find_by_major(level);
+	return g || !level ? g : find_below(level);
 }

@@ -32,11 +32,22 @@ struct gkf_generation {
 
 extern const struct gkf_generation gkf_generations[GKF_GENERATION_COUNT];
 
+/* A branch of the driver that has the library of the generation below it. */
+struct gkf_branch {
+	const char *name;   /* such as "545" */
+	const char *driver; /* "545.23.08" */
+	unsigned cuda;
+};
+
+/* The branch of a driver (a major or a version), or NULL. */
+const struct gkf_branch *gkf_branch_find(const char *driver);
+
 /*
  * The generation of a driver, which is a major such as "535" or a version such
  * as "535.54.03". If there are several generations of that major, returns the
- * first one that is not older than the version, or else the last one. NULL if
- * the major is unknown or `driver` is not a version.
+ * first one that is not older than the version, or else the last one. A driver
+ * between two generations belongs to the older one. NULL if it is older or
+ * newer than all generations, or `driver` is not a version.
  */
 const struct gkf_generation *gkf_generation_find(const char *driver);
 
