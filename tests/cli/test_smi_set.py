@@ -77,7 +77,7 @@ ROWS = [
     (["-ac", "1593,1200"],
      'Applications clocks set to "(MEM 1593, SM 1200)" for GPU {}\n',
      "clocks.applications.graphics", ["1200"] * 3),
-    (["-rac"], "", "clocks.applications.graphics", ["1410"] * 3),
+    (["-rac"], "", "clocks.applications.graphics", ["1140"] * 3),
     (["-c", "3"], "Set compute mode to EXCLUSIVE_PROCESS for GPU {}.\n",
      "compute_mode", ["Exclusive_Process"] * 3),
     (["-c", "EXCLUSIVE_PROCESS"],

@@ -56,8 +56,20 @@ def all_clocks(c):
             for which in range(4)]
 
 
+# Memory clocks of boards whose captures list others than those of the profile,
+# and the step of graphics clocks of boards with another one than 15 MHz.
+LISTED = {0x233010de: [2619, 1593], 0x290110de: [3996, 3402],
+          0x27b010de: [7001, 6801, 5001, 810, 405], 0x26b910de: [9001, 405]}
+HALVES = {10}  # compute capability
+
+
 def profile_graphics(profile):
-    """From the highest clock to the one at rest, in steps of 15 MHz."""
+    """From the highest clock to the one at rest, in steps of 15 or 7.5 MHz."""
+    if profile["compute_major"] in HALVES:
+        least, most = (2 * profile[f"sm_clock_{kind}_mhz"]
+                       for kind in ("idle", "max"))
+        most += (most - least) % 15 == 14
+        return [at // 2 for at in range(most, least - 1, -15)]
     return list(range(profile["sm_clock_max_mhz"],
                       profile["sm_clock_idle_mhz"] - 1, -15))
 
@@ -76,6 +88,8 @@ def highest_memory(c):
 
 def profile_memory(profile):
     """The highest first, without duplicates."""
+    if profile["pci_device_id"] in LISTED:
+        return LISTED[profile["pci_device_id"]]
     return sorted({profile[f"memory_clock_{kind}_mhz"]
                    for kind in ("max", "busy", "idle")}, reverse=True)
 
@@ -137,7 +151,7 @@ ROWS = [
             Load("train:0"), machine=("--gpus", "t4"), before=8, after=0),
     # everything about clocks
     Changes("nvmlDeviceGetClock", all_clocks, [APPS_1005, Load(BUSY)],
-            before=[210, 1410, 1410, 1410], after=[1005, 1005, 1410, 1410]),
+            before=[210, 1140, 1140, 1410], after=[1005, 1005, 1140, 1410]),
     Constant("nvmlDeviceGetSupportedMemoryClocks", clocks_listed(),
              expect=profile_memory),
     Constant("nvmlDeviceGetSupportedGraphicsClocks",
@@ -178,14 +192,14 @@ ROWS = [
          before=5001, after=10251),
     # applications clocks
     Changes("nvmlDeviceGetApplicationsClock", of_device(SM, UINT), APPS_1005,
-            before=1410, after=1005),
+            before=1140, after=1005),
     Constant("nvmlDeviceGetDefaultApplicationsClock",
              of_device(MEMORY, UINT), "memory_clock_max_mhz"),
     Sets("nvmlDeviceSetApplicationsClocks", put(1593, 1005),
          lambda c: (APP_SM(c), SM_NOW(c)), load=BUSY,
-         before=(1410, 1410), after=(1005, 1005)),
+         before=(1140, 1410), after=(1005, 1005)),
     Sets("nvmlDeviceResetApplicationsClocks", put(), APP_SM,
-         given=[APPS_1005], before=1005, after=1410),
+         given=[APPS_1005], before=1005, after=1140),
     # offsets
     Changes("nvmlDeviceGetClockOffsets",
             of_device(offset_of(GRAPHICS),

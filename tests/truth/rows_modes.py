@@ -9,7 +9,7 @@ from nvml_client import UINT, made
 from truth import Changes, Ctl, Sets, of_device
 
 APP_CLOCKS = pynvml.NVML_RESTRICTED_API_SET_APPLICATION_CLOCKS
-B200 = ("--gpus", "b200")
+CARD = ("--gpus", "rtx-5090")
 MIZER = pynvml.c_nvmlDevicePowerMizerModes_v1_t
 HIGHEST = pynvml.NVML_POWER_MIZER_MODE_PREFER_MAXIMUM_PERFORMANCE
 
@@ -53,9 +53,9 @@ ROWS = [
             [Ctl("set", 0, "dram-encryption-pending=1"),
              Ctl("reset-gpu", 0),
              Ctl("set", 0, "dram-encryption-pending=0")],
-            machine=B200, before=[0, 0], after=[1, 0]),
+            machine=CARD, before=[0, 0], after=[1, 0]),
     Sets("nvmlDeviceSetDramEncryptionMode", put(encryption(1)),
-         encryption_modes, machine=B200, before=[0, 0], after=[0, 1]),
+         encryption_modes, machine=CARD, before=[0, 0], after=[0, 1]),
     Changes("nvmlDeviceGetPowerMizerMode_v1",
             of_device(MIZER, pick=lambda told: told["currentMode"]),
             Ctl("set", 0, "power-mizer=2"), before=0, after=2),

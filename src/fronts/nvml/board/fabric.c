@@ -40,7 +40,8 @@ struct fabric {
 
 /*
  * Boards before Blackwell report no health: listings of H100 and H200 have
- * none. If a link is down, the bandwidth is degraded.
+ * none, and one of a GB200 nothing of a wrong configuration. If a link is down,
+ * the bandwidth is degraded.
  */
 static void read_fabric(const struct call *c, struct fabric *ret)
 {
@@ -58,8 +59,7 @@ static void read_fabric(const struct call *c, struct fabric *ret)
 		return;
 	ret->health = HEALTH(ROUTE_RECOVERY, FALSE) |
 		      HEALTH(ROUTE_UNHEALTHY, FALSE) |
-		      HEALTH(ACCESS_TIMEOUT_RECOVERY, FALSE) |
-		      HEALTH(INCORRECT_CONFIGURATION, NONE);
+		      HEALTH(ACCESS_TIMEOUT_RECOVERY, FALSE);
 	ret->health |=
 	    whole ? HEALTH(DEGRADED_BW, FALSE) : HEALTH(DEGRADED_BW, TRUE);
 	ret->summary = whole ? NVML_GPU_FABRIC_HEALTH_SUMMARY_HEALTHY

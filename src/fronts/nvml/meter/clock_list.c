@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * clock_list.c - lists the clocks and performance states of a board. Each state
- * has one memory clock; graphics clocks are 15 MHz apart.
+ * has one memory clock. What captures tell of a board is in clock_facts.def.
  */
 #include "fronts/nvml/meter/clock.h"
 #include "fronts/nvml/value.h"
@@ -12,22 +12,63 @@
 #include <stdio.h>
 #include <string.h>
 
-#define STEP_MHZ   15
 #define CLOCKS_MAX 1024
+#define MEMORY_MAX 8
+
+/* A supported memory clock of a board, and its graphics clocks. */
+static const struct fact {
+	int64_t device;
+	unsigned memory, highest, lowest;
+} facts[] = {
+#define CLOCKS(device, memory, highest, lowest)                                \
+	{device, memory, highest, lowest},
+#define APPLICATION(device, graphics)
+#include "fronts/nvml/meter/clock_facts.def"
+#undef CLOCKS
+#undef APPLICATION
+};
+
+/* With memory_mhz 0: the first clock of the board. NULL: nothing is known. */
+static const struct fact *find_fact(const struct gkf_profile *p,
+				    unsigned memory_mhz)
+{
+	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++)
+		if (facts[i].device == p->pci_device_id &&
+		    (!memory_mhz || facts[i].memory == memory_mhz))
+			return &facts[i];
+	return NULL;
+}
+
+/* Twice the distance of graphics clocks: 15 MHz, but 7.5 MHz on boards like
+ * B200 and GB300. */
+static int64_t double_step(const struct gkf_profile *p)
+{
+	return p->compute_major == 10 ? 15 : 30;
+}
 
 /*
  * With memory at its slowest clock, graphics clocks go up to twice the idle
- * clock; estimated.
+ * clock; estimated, where no capture tells.
  */
 static int64_t graphics_max(const struct gkf_profile *p, int64_t mem_mhz)
 {
+	const struct fact *fact = find_fact(p, (unsigned)mem_mhz);
 	int64_t slow = 2 * p->sm_clock_idle_mhz;
 
+	if (fact)
+		return fact->highest;
 	return mem_mhz != p->mem_clock_idle_mhz ||
 		       p->mem_clock_idle_mhz == p->mem_clock_max_mhz ||
 		       slow > p->sm_clock_max_mhz
 		   ? p->sm_clock_max_mhz
 		   : slow;
+}
+
+static int64_t graphics_min(const struct gkf_profile *p, int64_t mem_mhz)
+{
+	const struct fact *fact = find_fact(p, (unsigned)mem_mhz);
+
+	return fact ? fact->lowest : p->sm_clock_idle_mhz;
 }
 
 bool clock_has_pstate(const struct gkf_profile *p, nvmlPstates_t pstate)
@@ -46,13 +87,17 @@ static int64_t memory_clock_of(const struct gkf_profile *p,
 }
 
 /* Lists the memory clocks, highest first. Returns how many there are. */
-static unsigned memory_clocks(const struct gkf_profile *p, unsigned mhz[3])
+static unsigned memory_clocks(const struct gkf_profile *p,
+			      unsigned mhz[MEMORY_MAX])
 {
 	const int64_t all[] = {p->mem_clock_max_mhz, p->mem_clock_busy_mhz,
 			       p->mem_clock_idle_mhz};
 	unsigned n = 0;
 
-	for (int i = 0; i < 3; i++)
+	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++)
+		if (facts[i].device == p->pci_device_id && n < MEMORY_MAX)
+			mhz[n++] = facts[i].memory;
+	for (int i = 0; i < 3 && !find_fact(p, 0); i++)
 		if (!n || mhz[n - 1] != all[i])
 			mhz[n++] = (unsigned)all[i];
 	return n;
@@ -60,29 +105,42 @@ static unsigned memory_clocks(const struct gkf_profile *p, unsigned mhz[3])
 
 bool clock_is_memory(const struct gkf_profile *p, unsigned mhz)
 {
-	return mhz == p->mem_clock_max_mhz || mhz == p->mem_clock_busy_mhz ||
-	       mhz == p->mem_clock_idle_mhz;
+	unsigned all[MEMORY_MAX], n = memory_clocks(p, all);
+
+	for (unsigned i = 0; i < n; i++)
+		if (all[i] == mhz)
+			return true;
+	return false;
 }
 
-/* Lists the graphics clocks for a memory clock. Returns how many there are. */
+/*
+ * Lists the graphics clocks for a memory clock, which are whole steps above the
+ * lowest one; the highest may be half a MHz more than what the board reports.
+ * Returns how many there are.
+ */
 static unsigned graphics_clocks(const struct gkf_profile *p, int64_t mem_mhz,
 				unsigned mhz[CLOCKS_MAX])
 {
-	int64_t at = graphics_max(p, mem_mhz);
+	int64_t step = double_step(p), least = 2 * graphics_min(p, mem_mhz);
+	int64_t at = 2 * graphics_max(p, mem_mhz);
 	unsigned n = 0;
 
-	for (; at >= p->sm_clock_idle_mhz && n < CLOCKS_MAX; at -= STEP_MHZ)
-		mhz[n++] = (unsigned)at;
+	if ((at + 1 - least) % step == 0)
+		at++;
+	for (; at >= least && n < CLOCKS_MAX; at -= step)
+		mhz[n++] = (unsigned)(at / 2);
 	return n;
 }
 
 bool clock_is_graphics(const struct gkf_profile *p, unsigned mem_mhz,
 		       unsigned mhz)
 {
-	int64_t most = graphics_max(p, mem_mhz);
+	unsigned all[CLOCKS_MAX], n = graphics_clocks(p, mem_mhz, all);
 
-	return mhz <= most && mhz >= p->sm_clock_idle_mhz &&
-	       (most - mhz) % STEP_MHZ == 0;
+	for (unsigned i = 0; i < n; i++)
+		if (all[i] == mhz)
+			return true;
+	return false;
 }
 
 /* *count is the capacity of `to`, and becomes the number of clocks. */
@@ -103,7 +161,7 @@ nvmlReturn_t nvmlDeviceGetSupportedMemoryClocks(nvmlDevice_t device,
 						unsigned int *count,
 						unsigned int *clocksMHz)
 {
-	unsigned mhz[3];
+	unsigned mhz[MEMORY_MAX];
 
 	ENTER_DEVICE(nvmlDeviceGetSupportedMemoryClocks, device,
 		     count && (clocksMHz || !*count));

@@ -111,24 +111,46 @@ nvmlReturn_t nvmlDeviceResetMemoryLockedClocks(nvmlDevice_t device)
 
 /* ---- applications clocks ---- */
 
+/* The default clocks that captures tell. */
+static const struct {
+	int64_t device;
+	unsigned graphics;
+} app_facts[] = {
+#define CLOCKS(device, memory, highest, lowest)
+#define APPLICATION(device, graphics) {device, graphics},
+#include "fronts/nvml/meter/clock_facts.def"
+#undef CLOCKS
+#undef APPLICATION
+};
+
 static nvmlReturn_t app_default(const struct call *c, nvmlClockType_t type,
 				unsigned *ret_mhz)
 {
-	return type == NVML_CLOCK_VIDEO ? NVML_ERROR_NOT_SUPPORTED
-					: clock_highest(c, type, ret_mhz);
+	if (type == NVML_CLOCK_VIDEO)
+		return NVML_ERROR_NOT_SUPPORTED;
+	for (size_t i = 0; i < sizeof(app_facts) / sizeof(*app_facts); i++) {
+		if (type == NVML_CLOCK_MEM ||
+		    app_facts[i].device != c->board->profile.pci_device_id)
+			continue;
+		*ret_mhz = app_facts[i].graphics;
+		return NVML_SUCCESS;
+	}
+	return clock_highest(c, type, ret_mhz);
 }
 
 nvmlReturn_t clock_app(const struct call *c, nvmlClockType_t type,
 		       unsigned *ret_mhz)
 {
+	enum gkf_value value =
+	    type == NVML_CLOCK_MEM ? GKF_V_APP_MEM : GKF_V_APP_SM;
 	int64_t v;
 
 	if (clock_apps_are_gone())
 		return NVML_ERROR_DEPRECATED;
-	if (type == NVML_CLOCK_VIDEO ||
-	    !read_device_value(
-		c, type == NVML_CLOCK_MEM ? GKF_V_APP_MEM : GKF_V_APP_SM, &v))
+	if (type == NVML_CLOCK_VIDEO || !read_device_value(c, value, &v))
 		return NVML_ERROR_NOT_SUPPORTED;
+	if (!gkf_value_is_asked(c->machine, c->index, value))
+		return app_default(c, type, ret_mhz);
 	*ret_mhz = (unsigned)v;
 	return NVML_SUCCESS;
 }

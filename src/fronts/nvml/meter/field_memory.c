@@ -5,6 +5,7 @@
  */
 #include "fronts/nvml/error/ecc.h"
 #include "fronts/nvml/meter/field.h"
+#include "machine/file/board.h"
 #include "machine/file/ecc_state.h"
 #include "machine/model/ecc.h"
 #include "machine/trouble/fault.h"
@@ -115,6 +116,10 @@ nvmlReturn_t field_recovery(const struct call *c, unsigned scope, unsigned arg,
 	int advised = gkf_fault_recovery(c->machine, c->index);
 
 	(void)scope;
+	/* Listings of boards without spare rows do not advise to drain. */
+	if (arg == NVML_GPU_RECOVERY_ACTION_DRAIN_AND_RESET &&
+	    c->board->profile.remap_banks <= 0)
+		return NVML_ERROR_NOT_SUPPORTED;
 	*ret_number = arg ? advised == (int)arg : (uint64_t)advised;
 	return NVML_SUCCESS;
 }
