@@ -538,19 +538,19 @@ def test_both_a_pid_and_a_match_choose(record):
     assert [row["pid"] for row in rows(record.log)] == [pids[0], *pids[2:]]
 
 
-IN_A_NAMESPACE = ["unshare", "--user", "--map-root-user", "--pid", "--fork",
-                  "--mount-proc"]
+# In another pid namespace NVML would not list the processes, either.
+WITHOUT_PROC = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-ec",
+                'mount -t tmpfs none /proc; exec "$@"', "sh"]
 
 
 @pytest.fixture
 def outsider(record):
-    """record(ARGS...) in a namespace whose /proc has none of the GPUs'
-    processes."""
-    can.need("processes-of-its-own")
+    """record(ARGS...) where /proc shows none of the GPUs' processes."""
+    can.need("mounts-of-its-own")
 
     def run(*args):
         return subprocess.run(
-            [*IN_A_NAMESPACE, GPUKIT, "record", *map(str, args)], text=True,
+            [*WITHOUT_PROC, GPUKIT, "record", *map(str, args)], text=True,
             capture_output=True, check=False, timeout=60, cwd=record.place,
             env=clean_env(**record.machine.env))
 
