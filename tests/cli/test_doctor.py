@@ -236,7 +236,7 @@ def test_processes_outside_of_the_namespace_are_counted(machine):
                           capture_output=True, check=False)
     one = by_id(json.loads(done.stdout))["processes"]
     assert one["state"] == "warn", one
-    assert one["finding"].startswith("1 process is on the GPUs outside")
+    assert one["finding"].startswith("1 GPU holds memory of processes outside")
     assert "--pid=host" in one["do"]
 
 
@@ -340,7 +340,7 @@ def test_the_page_names_every_check(patient):
 
 
 def test_a_verb_without_a_driver_points_to_it(gpukit):
-    for verb in ("stat", "select", "record", "export"):
+    for verb in ("stat", "select", "record"):  # export and web wait for it
         done = gpukit(verb, "--nvml", "/nowhere/libnvidia-ml.so.1")
         assert done.returncode == 1, verb
         assert done.stderr.count("; see `gpukit doctor`\n") == 1, done.stderr

@@ -62,6 +62,7 @@ def test_a_page_without_a_driver(machine, tmp_path, names, more):
     assert more is None or more in body
     status, said = e.stop()
     assert status == 0 and "no NVIDIA driver" in said
+    assert said.endswith("; see `gpukit doctor`\n")
     assert said.count("\n") == 1
 
 

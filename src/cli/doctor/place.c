@@ -4,8 +4,10 @@
  * processes it can see, and whether it has shared memory.
  */
 #include "base/array.h"
+#include "base/units.h"
 #include "cli/command.h"
 #include "cli/doctor/doctor.h"
+#include "format/names.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,6 +18,9 @@
 #include <unistd.h>
 
 #define TOOLKIT "nvidia-container-toolkit"
+
+/* More memory than a driver uses for itself on a GPU without processes. */
+#define HELD_LEAST (256 * MIB)
 
 /* The first namespace of processes: PROC_PID_INIT_INO of the kernel. */
 #define FIRST_NAMESPACE "pid:[4026531836]"
@@ -186,10 +191,45 @@ static unsigned count_unseen(const struct gk_snapshot *snap)
 	return count;
 }
 
+/* The memory that the listed processes of a GPU and of its MIG devices hold. */
+static int64_t listed_bytes(const struct gk_snapshot *snap, unsigned gpu)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < snap->process_count; i++) {
+		const struct gk_process *p = &snap->processes[i];
+
+		if (snap->devices[p->device].index == gpu &&
+		    !p->m[GK_PM_GPU_MEM].why)
+			sum += p->m[GK_PM_GPU_MEM].v;
+	}
+	return sum;
+}
+
+/*
+ * How many GPUs hold memory of processes that are not listed: drivers leave out
+ * those outside of the caller's namespace of processes.
+ */
+static unsigned count_held(const struct gk_snapshot *snap)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; snap && i < snap->device_count; i++) {
+		const struct gk_device *d = &snap->devices[i];
+		struct gk_value used = d->m[GK_M_MEM_USED];
+
+		count += d->mig_index < 0 && !used.why &&
+			 gk_processes_known(d) &&
+			 used.v - listed_bytes(snap, d->index) > HELD_LEAST;
+	}
+	return count;
+}
+
 void gk_doctor_look_processes(const struct gk_doctor *d,
 			      struct gk_doctor_finding *f)
 {
 	unsigned unseen = count_unseen(d->driver.snap);
+	unsigned held = count_held(d->driver.snap);
 	char space[64];
 	bool own;
 
@@ -203,6 +243,13 @@ void gk_doctor_look_processes(const struct gk_doctor *d,
 			      "%u process%s on the GPUs outside of this "
 			      "namespace of processes: without name and user",
 			      unseen, unseen == 1 ? " is" : "es are");
+		gk_doctor_todo(f, "start the container with --pid=host (a pod: "
+				  "hostPID: true)");
+	} else if (held && own) {
+		gk_doctor_say(f, DOCTOR_WARN,
+			      "%u GPU%s memory of processes outside of this "
+			      "namespace of processes, which are not listed",
+			      held, held == 1 ? " holds" : "s hold");
 		gk_doctor_todo(f, "start the container with --pid=host (a pod: "
 				  "hostPID: true)");
 	} else if (unseen) {
