@@ -169,13 +169,15 @@ def test_a_recorder_finds_what_it_does_not_show(hostile):
     harmless(text)
 
 
-@pytest.mark.parametrize("names", ["gpukit", "dcgm", "nvitop"])
+@pytest.mark.parametrize("names", ["gpukit", "dcgm", "nvitop", "nvidia_smi",
+                                   "otel"])
 def test_exported_labels_are_harmless(hostile, names):
     exporter = Exporter(hostile.made.env, "--processes", "--commands",
                         "--names", names)
     try:
         wait_until(lambda: "evil" in exporter.get("/metrics")[2] or
-                   "calc" in exporter.get("/metrics")[2] or names == "dcgm")
+                   "calc" in exporter.get("/metrics")[2] or
+                  names in ("dcgm", "otel"))
         harmless(exporter.get("/metrics")[2])
         harmless(exporter.get("/api/v1/snapshot")[2])
     finally:
