@@ -42,7 +42,7 @@ def test_prometheus_accepts_the_files(tmp_path):
     config.write_text(files()["scrape_configs"])
     told = promtool("check", "config", str(config))
     assert "SUCCESS: 2 rule files found" in told
-    assert "15 rules found" in told and "1 rules found" in told
+    assert "16 rules found" in told and "1 rules found" in told
 
 
 def test_a_gpu_that_falls_off_the_bus_and_is_gone_after_a_restart(tmp_path):

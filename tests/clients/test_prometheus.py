@@ -129,17 +129,19 @@ class Prometheus:
 @pytest.fixture
 def scraped(machine, tmp_path):
     """scraped(machine options, export options) starts a machine, an exporter
-    and a Prometheus that scrapes it; alerts fire without delay."""
+    and a Prometheus that scrapes it; alerts fire without delay. Without machine
+    options there is no machine."""
     stack = []
 
     def start(made, *options):
+        m = machine(*made) if made else None
+        exporter = Exporter(m.env if m else {}, "-i", "0.2", *options,
+                            ready=m is not None)
+        stack.append(exporter)
         with open(RULES, encoding="utf-8") as f:
             text = re.sub(r"^( +for: ).*", r"\g<1>0s", f.read(), flags=re.M)
         rules = tmp_path / "rules.yml"
         rules.write_text(text)
-        m = machine(*made)
-        exporter = Exporter(m.env, "-i", "0.2", *options)
-        stack.append(exporter)
         prometheus = Prometheus(tmp_path, exporter.port, rules)
         stack.append(prometheus)
         prometheus.until(lambda: prometheus.query("up{job='gpukit'} == 1"))
@@ -151,7 +153,7 @@ def scraped(machine, tmp_path):
 
 
 def test_the_rules_are_valid():
-    assert "15 rules found" in promtool("check", "rules", RULES)
+    assert "16 rules found" in promtool("check", "rules", RULES)
 
 
 @pytest.mark.parametrize("options", [[], ["--processes", "--all", "--pcie"]])
@@ -327,7 +329,7 @@ def test_alerts_fire_for_what_they_are_for(scraped):
     prometheus.until(lambda: prometheus.query(
         "count_over_time(gpukit_xid_errors_total[1m]) > 3"))
     rules = prometheus.ask("rules")["groups"][0]["rules"]
-    assert len(rules) == 15
+    assert len(rules) == 16
     prometheus.until(lambda: all(
         rule["health"] == "ok" for rule in
         prometheus.ask("rules")["groups"][0]["rules"]))
@@ -345,3 +347,9 @@ def test_alerts_fire_for_what_they_are_for(scraped):
     exporter.stop()
     prometheus.until(
         lambda: ("GpukitExportDown", None) in firing(prometheus))
+
+
+def test_an_alert_fires_without_a_driver(scraped, tmp_path):
+    _, _, prometheus = scraped(None, "--nvml", tmp_path / "none.so")
+    prometheus.until(
+        lambda: ("GpukitNoDriver", None) in firing(prometheus))
