@@ -27,15 +27,6 @@ NOT_TOLD = {
     "remapped_rows/remapped_row_corr_inactive": "the same",
     "remapped_rows/remapped_row_unc_inactive": "the same",
     "addressing_mode": "NVML tells it since 580",
-    # The made-up machine is no rack and has no module with a processor.
-    **{f"platformInfo/{name}": "no rack" for name in (
-        "chassis_serial_number", "slot_number", "tray_index", "host_id",
-        "peer_type", "gpu_fabric_guid")},
-    **{f"module_power_readings/{name}": "no module with a processor"
-       for name in ("average_power_draw", "instant_power_draw",
-                    "current_power_limit", "requested_power_limit",
-                    "default_power_limit", "min_power_limit",
-                    "max_power_limit")},
     # The tests are root; the capture is a user's.
     "power_smoothing": "root may read it",
     # Our reserved memory is whole MiB, so that free memory is 1 MiB less.

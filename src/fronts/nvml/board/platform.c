@@ -5,6 +5,7 @@
  * modes.
  */
 #include "base/mix.h"
+#include "fronts/nvml/meter/module.h"
 #include "fronts/nvml/permission.h"
 #include "fronts/nvml/value.h"
 #include "machine/file/board.h"
@@ -13,8 +14,11 @@
 #include "machine/file/value.h"
 #include "machine/store/board.h"
 #include "machine/store/hostname.h"
+#include "machine/store/settings.h"
 
 #include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* A number derived from the UUID and the salt. */
@@ -32,7 +36,7 @@ static bool is_architecture(const struct call *c, const char *architecture)
 	return strcmp(c->board->profile.architecture, architecture) == 0;
 }
 
-enum { SALT_PDI = 1, SALT_IB };
+enum { SALT_PDI = 1, SALT_IB, SALT_CHASSIS };
 
 nvmlReturn_t nvmlDeviceGetPdi(nvmlDevice_t device, nvmlPdi_t *pdi)
 {
@@ -61,6 +65,29 @@ nvmlReturn_t nvmlDeviceGetModuleId(nvmlDevice_t device, unsigned int *moduleId)
 #define PEER_DIRECT 0
 #define PEER_SWITCH 1
 #define HOST_ID     1
+
+/*
+ * Modules with two GPUs stand in racks, as listings of GB200 and GB300 show.
+ * The made-up machine is the first tray of a rack, whose number is its own.
+ */
+#define SLOT 1
+
+static void put_in_rack(const struct call *c, nvmlPlatformInfo_v2_t *info)
+{
+	uint64_t number = gkf_mix(gkf_machine_seed(c->machine) ^ SALT_CHASSIS);
+
+	info->slotNumber = SLOT;
+	snprintf((char *)info->chassisSerialNumber,
+		 sizeof(info->chassisSerialNumber), "18%011" PRIu64,
+		 number % 100000000000);
+}
+
+static bool is_in_rack(const struct call *c)
+{
+	const struct module_fact *module = module_of(c);
+
+	return module && module->gpus > 1;
+}
 
 /*
  * In published listings, boards before Blackwell have no chassis serial number,
@@ -99,6 +126,8 @@ nvmlReturn_t nvmlDeviceGetPlatformInfo(nvmlDevice_t device,
 	    .peerType = fabric ? PEER_SWITCH : PEER_DIRECT,
 	    .moduleId = (unsigned char)module_number(&c)};
 	memcpy(info->ibGuid, guid, sizeof(guid));
+	if (is_in_rack(&c))
+		put_in_rack(&c, info);
 	return NVML_SUCCESS;
 }
 

@@ -4,6 +4,7 @@
  * its profile, power by scope, time under clock reasons; see field.h.
  */
 #include "fronts/nvml/meter/field.h"
+#include "fronts/nvml/meter/module.h"
 #include "fronts/nvml/meter/power.h"
 #include "fronts/nvml/value.h"
 #include "machine/file/board.h"
@@ -15,6 +16,7 @@
 #include "machine/model/model.h"
 #include "machine/model/smoothing.h"
 
+#include <stddef.h>
 #include <string.h>
 
 nvmlReturn_t field_value(const struct call *c, unsigned scope, unsigned arg,
@@ -75,8 +77,7 @@ nvmlReturn_t field_reasons(const struct call *c, unsigned scope, unsigned arg,
 	return NVML_SUCCESS;
 }
 
-/* Accepts only the scope of the GPU: no simulated board is a module, which is a
- * board with several GPUs. */
+/* Accepts only the scope of the GPU. */
 static nvmlReturn_t of_whole_gpu(unsigned scope)
 {
 	return scope == NVML_POWER_SCOPE_GPU    ? NVML_SUCCESS
@@ -84,11 +85,51 @@ static nvmlReturn_t of_whole_gpu(unsigned scope)
 						: NVML_ERROR_INVALID_ARGUMENT;
 }
 
+/*
+ * The power of a module: that of its GPUs, which are taken to be as busy as
+ * this one, and of the rest.
+ */
+static nvmlReturn_t module_power(const struct call *c, unsigned value,
+				 uint64_t *ret_number)
+{
+	const struct module_fact *module = module_of(c);
+	nvmlReturn_t r;
+
+	if (!module)
+		return NVML_ERROR_NOT_SUPPORTED;
+	r = field_value(c, NVML_POWER_SCOPE_GPU, value, ret_number);
+	*ret_number = *ret_number * module->gpus + module->rest_w * 1000u;
+	return r;
+}
+
+/* A power limit of a module, which cannot be changed. */
+static nvmlReturn_t module_limit(const struct call *c, unsigned fact,
+				 uint64_t *ret_number)
+{
+	const struct module_fact *module = module_of(c);
+	unsigned watts;
+
+	if (!module)
+		return NVML_ERROR_NOT_SUPPORTED;
+	watts = module->limit_w;
+	if (fact == offsetof(struct gkf_profile, power_min_mw))
+		watts = module->min_w;
+	if (fact == offsetof(struct gkf_profile, power_max_mw))
+		watts = module->max_w;
+	*ret_number = watts * 1000u;
+	return NVML_SUCCESS;
+}
+
 nvmlReturn_t field_limit(const struct call *c, unsigned scope, unsigned arg,
 			 uint64_t *ret_number)
 {
-	nvmlReturn_t r = of_whole_gpu(scope);
+	nvmlReturn_t r;
 
+	if (scope == NVML_POWER_SCOPE_MODULE)
+		return arg == GKF_V_POWER_LIMIT
+			   ? module_limit(c, 0, ret_number)
+			   : module_power(c, arg, ret_number);
+	r = of_whole_gpu(scope);
 	return r ? r : field_value(c, scope, arg, ret_number);
 }
 
@@ -98,6 +139,8 @@ nvmlReturn_t field_limit_now(const struct call *c, unsigned scope, unsigned arg,
 	nvmlReturn_t r = of_whole_gpu(scope);
 
 	(void)arg;
+	if (scope == NVML_POWER_SCOPE_MODULE)
+		return module_limit(c, 0, ret_number);
 	return r ? r : power_limit_in_force(c, ret_number);
 }
 
@@ -106,6 +149,8 @@ nvmlReturn_t field_limit_fact(const struct call *c, unsigned scope,
 {
 	nvmlReturn_t r = of_whole_gpu(scope);
 
+	if (scope == NVML_POWER_SCOPE_MODULE)
+		return module_limit(c, arg, ret_number);
 	if (!r)
 		r = field_profile(c, scope, arg, ret_number);
 	return !r && !*ret_number ? NVML_ERROR_NOT_SUPPORTED : r;

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* module.h - modules that hold GPUs and a host processor. */
+#ifndef GKF_NVML_MODULE_H
+#define GKF_NVML_MODULE_H
+
+#include "fronts/nvml/front.h"
+
+/* A kind of module; see modules.def. */
+struct module_fact {
+	int64_t device;
+	unsigned gpus, rest_w, min_w, limit_w, max_w;
+};
+
+/* The module that the call's GPU is on, or NULL. */
+const struct module_fact *module_of(const struct call *c);
+
+#endif
