@@ -20,6 +20,8 @@ struct gkf_device {
 	_Atomic int64_t set[GKF_VALUES_MAX]; /* GKF_UNSET or the value */
 	_Atomic uint64_t state_seq;          /* state[state_seq % 2] is valid */
 	struct gkf_state state[2];
+	/* The most energy that was shown: it never falls. */
+	_Atomic uint64_t energy_shown_mj;
 	struct gkf_links links; /* its NVLinks */
 	/* The host name that was set through NVML. */
 	struct gkf_text hostname;

@@ -45,23 +45,36 @@ int64_t gkf_compute_pcie_rx(struct gkf_machine *m, unsigned device)
 }
 
 /*
+ * What was shown before, if it is more. While the clock is being stopped, a
+ * reader may be a moment ahead of the time at which it stops.
+ */
+static uint64_t never_less(_Atomic uint64_t *shown, uint64_t now)
+{
+	uint64_t before = atomic_load(shown);
+
+	while (before < now &&
+	       !atomic_compare_exchange_weak(shown, &before, now))
+		;
+	return before > now ? before : now;
+}
+
+/*
  * Energy grows all the time, the state once a bin: the energy of the last whole
  * bin is counted while the next one passes.
  */
 int64_t gkf_compute_energy(struct gkf_machine *m, unsigned device)
 {
-	uint64_t ns, passed;
+	_Atomic uint64_t *shown = &m->file->device[device].energy_shown_mj;
+	uint64_t ns, passed, left, uj;
 	struct gkf_state s;
 
 	gkf_state_now(m, device, &s);
 	ns = gkf_machine_ns(m);
 	passed = ns > s.bin * GKF_BIN_NS ? ns - s.bin * GKF_BIN_NS : 0;
-	if (!s.bin || passed >= GKF_BIN_NS)
-		return (int64_t)(s.energy_uj / 1000);
+	left = s.bin && passed < GKF_BIN_NS ? GKF_BIN_NS - passed : 0;
 	/* mW times ns are pJ. */
-	return (int64_t)((s.energy_uj - (uint64_t)s.power_mw *
-					    (GKF_BIN_NS - passed) / 1000000) /
-			 1000);
+	uj = s.energy_uj - (uint64_t)s.power_mw * left / 1000000;
+	return (int64_t)never_less(shown, uj / 1000);
 }
 
 /*

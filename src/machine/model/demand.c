@@ -243,7 +243,8 @@ struct gkf_share gkf_share_at(const struct gkf_wave *wave, uint64_t bin,
 	uint32_t busy = gkf_wave_at(wave, bin);
 	uint32_t shared =
 	    demand_permille > 1000 ? busy * 1000 / demand_permille : busy;
-	uint32_t video = gkf_wave_video(wave, shared);
+	uint32_t video =
+	    gkf_wave_present(wave, bin) ? gkf_wave_video(wave, shared) : 0;
 
 	return (struct gkf_share){
 	    .sm = shared / 10,

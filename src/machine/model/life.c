@@ -66,7 +66,13 @@ static int64_t drift(uint64_t seed, enum draw draw, uint64_t bin, int64_t most)
 
 static void scale(int64_t *value, uint64_t seed, enum draw draw, int64_t most)
 {
-	*value += *value * draw_at(seed, draw, 0, most) / 1000;
+	*value += *value * draw_at(seed, draw, 0, most * 1000) / 1000000;
+}
+
+/* A negative temperature would mean that there is no sensor. */
+static void warm(int64_t *temp_c, int64_t by)
+{
+	*temp_c = gkf_clamp(*temp_c + by, 0, 150);
 }
 
 void gkf_life_spread(struct gkf_profile *p, uint64_t seed)
@@ -76,17 +82,18 @@ void gkf_life_spread(struct gkf_profile *p, uint64_t seed)
 
 	if (!seed)
 		return;
-	scale(&p->power_idle_mw, seed, DRAW_POWER, s->power);
 	if (p->mem_power_idle_mw > 0)
 		scale(&p->mem_power_idle_mw, seed, DRAW_MEM_POWER,
 		      s->mem_power);
 	scale(&p->power_busy_mw, seed, DRAW_BUSY_POWER, s->busy_power);
-	p->temp_idle_c += warmer;
-	p->temp_busy_c += warmer;
+	scale(&p->power_idle_mw, seed, DRAW_POWER, s->power);
+	p->power_idle_mw = gkf_clamp(p->power_idle_mw, 1, p->power_busy_mw);
+	warm(&p->temp_idle_c, warmer);
+	warm(&p->temp_busy_c, warmer);
 	if (p->mem_temp_max_c < 0)
 		return;
-	p->mem_temp_idle_c += warmer;
-	p->mem_temp_busy_c += warmer;
+	warm(&p->mem_temp_idle_c, warmer);
+	warm(&p->mem_temp_busy_c, warmer);
 }
 
 /* The figures that wander, unless they are set or forced. */
@@ -109,7 +116,8 @@ void gkf_life_wander(struct gkf_machine *m, unsigned device,
 {
 	uint64_t seed = m->boards[device].seed;
 
-	if (!seed || !(s->throttle & GKF_REASON_IDLE))
+	/* Copies, and a floor of power after work, are no rest. */
+	if (!seed || s->rest_bins < GKF_REST_BINS)
 		return;
 	for (size_t i = 0; i < sizeof wandering / sizeof *wandering; i++) {
 		int64_t *v = (int64_t *)((char *)s + wandering[i].offset);

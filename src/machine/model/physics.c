@@ -16,12 +16,6 @@
 #include <stddef.h>
 #include <string.h>
 
-/*
- * Idle bins after which a board goes to rest. Boards with a single P-state
- * never do while they have contexts.
- */
-#define REST_BINS (10 * GKF_BINS_PER_S)
-
 /* Traffic of an idle PCIe link, KB/s: register accesses. */
 #define PCIE_REST_KBS 350
 
@@ -111,9 +105,9 @@ static bool is_awake(const struct gkf_profile *p, const struct gkf_drive *d,
 
 	if (is_busy(s) || moves)
 		s->rest_bins = 0;
-	else if (s->rest_bins < REST_BINS)
+	else if (s->rest_bins < GKF_REST_BINS)
 		s->rest_bins++;
-	return s->rest_bins < REST_BINS || (d->attached && !p->pstate_idle);
+	return s->rest_bins < GKF_REST_BINS || (d->attached && !p->pstate_idle);
 }
 
 /* Sets the clocks at which the board would run if nothing held it back. */
@@ -353,7 +347,7 @@ void gkf_physics_rest(const struct gkf_profile *p, struct gkf_state *ret_state)
 	    .fan_permille =
 		p->fans ? gkf_physics_fan(p, p->temp_idle_c) * 10 : 0,
 	    .fan_temp_mc = p->temp_idle_c * 1000,
-	    .rest_bins = REST_BINS,
+	    .rest_bins = GKF_REST_BINS,
 	    .pcie_tx_kbs = PCIE_REST_KBS,
 	    .pcie_rx_kbs = PCIE_REST_KBS,
 	};

@@ -16,6 +16,12 @@
 struct gkf_profile;
 struct gkf_state;
 
+/*
+ * Idle bins after which a board goes to rest. Boards with a single P-state
+ * never do while they have contexts.
+ */
+#define GKF_REST_BINS (10 * GKF_BINS_PER_S)
+
 /* Bits of nvmlClocksEventReasons that the model sets. */
 enum gkf_reason {
 	GKF_REASON_IDLE = 0x1,

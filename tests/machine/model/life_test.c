@@ -4,7 +4,9 @@
  * rest, how these wander, and what twins have in common.
  */
 #include "base/clock.h"
+#include "base/pair.h"
 #include "machine/file/boards.h"
+#include "machine/file/clock_state.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
@@ -178,6 +180,62 @@ static void energy_never_falls(void **state)
 	}
 }
 
+/* While the clock is being stopped, a reader may be ahead of its last moment.
+ */
+static void energy_does_not_fall_when_the_clock_stops(void **state)
+{
+	struct gkf_clock clock;
+	int64_t before;
+	unsigned slot;
+
+	(void)state;
+	open_machine(true, 0);
+	assert_int_equal(gkf_attach(fx.m, 0, GKF_COMPUTE, &work, &slot), 0);
+	assert_int_equal(gkf_machine_age(fx.m, 9 * GK_NS_PER_S + 100000000), 0);
+	before = value_of(0, GKF_V_ENERGY);
+	clock = gkf_clock_get(fx.m);
+	clock.machine_ns -= 80000000;
+	gk_pair_write(&fx.file->clock_seq, fx.file->clock, &clock,
+		      sizeof clock);
+	assert_int_equal(value_of(0, GKF_V_ENERGY), before);
+	assert_int_equal(gkf_machine_age(fx.m, 160000000), 0);
+	assert_true(value_of(0, GKF_V_ENERGY) > before);
+}
+
+/* A board that copies is not at rest, though no kernel runs. */
+static void copies_do_not_wander(void **state)
+{
+	struct gkf_state s = {.throttle = GKF_REASON_IDLE,
+			      .pcie_rx_kbs = 250000,
+			      .power_mw = 70000};
+
+	(void)state;
+	open_machine(true, 0);
+	for (s.bin = 0; s.bin < 60; s.bin++) {
+		struct gkf_state shown = s;
+
+		gkf_life_wander(fx.m, 0, &shown);
+		assert_memory_equal(&shown, &s, sizeof s);
+	}
+}
+
+/* A profile of somebody's own may leave no room for differences. */
+static void differences_keep_a_profile_whole(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed < 500; seed++) {
+		struct gkf_profile p = gkf_profile_default;
+
+		p.pstate_idle = 8;
+		p.power_idle_mw = p.power_busy_mw;
+		p.temp_idle_c = p.mem_temp_idle_c = 0;
+		gkf_life_spread(&p, seed);
+		assert_in_range(p.power_idle_mw, 1, p.power_busy_mw);
+		assert_true(p.temp_idle_c >= 0 && p.mem_temp_idle_c >= 0);
+	}
+	fixture_open(&fx, 1);
+}
+
 /* Boards do not send half of what they receive, each another part. */
 static void traffic_out_is_no_fixed_part_of_that_in(void **state)
 {
@@ -238,6 +296,9 @@ static void video_engines_can_be_all_that_works(void **state)
 	assert_int_equal(value_of(0, GKF_V_ENC_UTIL), 67);
 	assert_int_equal(value_of(0, GKF_V_PSTATE), 2);
 	assert_int_equal(gkf_share_at(&video, 1, 0).enc, 67);
+	/* Before it came there was no work. */
+	video.start_bin = 2;
+	assert_int_equal(gkf_share_at(&video, 1, 0).enc, 0);
 }
 
 static void a_board_stays_awake_for_ten_seconds(void **state)
@@ -283,6 +344,9 @@ int main(void)
 	    ON_A_MACHINE(power_at_rest_wanders_by_tenths),
 	    ON_A_MACHINE(energy_grows_within_a_bin),
 	    ON_A_MACHINE(energy_never_falls),
+	    ON_A_MACHINE(energy_does_not_fall_when_the_clock_stops),
+	    ON_A_MACHINE(copies_do_not_wander),
+	    ON_A_MACHINE(differences_keep_a_profile_whole),
 	    ON_A_MACHINE(traffic_out_is_no_fixed_part_of_that_in),
 	    ON_A_MACHINE(only_loads_on_several_gpus_use_nvlink),
 	    ON_A_MACHINE(video_engines_can_be_all_that_works),

@@ -17,6 +17,8 @@
 #include "machine/store/board.h"
 #include "machine/store/clock.h"
 #include "machine/store/machine.h"
+#include "machine/store/process/slot.h"
+#include "machine/store/settings.h"
 #include "machine/words/scenario_yaml.h"
 #include "machine/words/spec.h"
 
@@ -144,7 +146,8 @@ static int spawn_load(const char *path, const struct fake_load_process *process,
 /* Starts the n processes of a load on one target. */
 static int spawn_at(struct gkf_machine *m, const char *path,
 		    const struct gkf_load_spec *load, unsigned gpu, unsigned k,
-		    int ready, struct fake_children *children)
+		    uint32_t first_seed, int ready,
+		    struct fake_children *children)
 {
 	struct fake_target target;
 	int code = fake_target_find(m, gpu, k, &target);
@@ -155,25 +158,36 @@ static int spawn_at(struct gkf_machine *m, const char *path,
 		    .mig = target.mig,
 		    .mem =
 			load_bytes(load, &target, &gkf_board(m, gpu)->profile),
-		    .wave = gkf_spec_wave(load, children->count + 1)};
+		    .wave = gkf_spec_wave(load, first_seed + children->count)};
 
 		code = spawn_load(path, &process, ready, children);
 	}
 	return code;
 }
 
+/*
+ * Loads that another command has started, and those of machines with another
+ * seed, have other seeds. The first one of a machine without a seed has 1.
+ */
+static uint32_t first_seed_on(const struct gkf_machine *m)
+{
+	return (uint32_t)(gkf_machine_seed(m) * 1000 + gkf_slots_high(m)) + 1;
+}
+
 static int spawn_all(struct gkf_machine *m, const char *path,
 		     const struct gkf_load_spec *loads, unsigned count,
 		     int ready, struct fake_children *children)
 {
+	uint32_t seed = first_seed_on(m);
 	int code = 0;
 
 	for (unsigned i = 0; i < count; i++)
 		for (unsigned gpu = 0; gpu < gkf_device_count(m); gpu++)
 			for (unsigned k = 0; !code && k < FAKE_TARGETS; k++)
 				if (is_load_on(&loads[i], gpu, k))
-					code = spawn_at(m, path, &loads[i], gpu,
-							k, ready, children);
+					code =
+					    spawn_at(m, path, &loads[i], gpu, k,
+						     seed, ready, children);
 	return code;
 }
 

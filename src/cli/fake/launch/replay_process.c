@@ -134,17 +134,25 @@ struct hold {
 };
 
 /*
- * Makes a wave of constant utilization. Memory utilization is rounded up here
- * because the model rounds down.
+ * A recorded utilization as a share of the time in which kernels ran, in
+ * permille: rounded up because the model rounds down.
  */
+static uint32_t share_of_busy(uint32_t percent, uint32_t sm)
+{
+	return (percent * 1000 + sm - 1) / sm;
+}
+
+/* Makes a wave of constant utilization. */
 static struct gkf_wave steady_wave(const struct fake_replay_process_target *p)
 {
 	return (struct gkf_wave){
 	    .kind = GKF_WAVE_STEADY,
 	    .util_permille = p->sm * 10,
-	    .mem_permille = p->sm ? (p->mem * 1000 + p->sm - 1) / p->sm : 0,
-	    .encoder_permille = p->enc * 10,
-	    .decoder_permille = p->dec * 10,
+	    .mem_permille = p->sm ? share_of_busy(p->mem, p->sm) : 0,
+	    .encoder_permille =
+		p->sm ? share_of_busy(p->enc, p->sm) : p->enc * 10,
+	    .decoder_permille =
+		p->sm ? share_of_busy(p->dec, p->sm) : p->dec * 10,
 	};
 }
 
