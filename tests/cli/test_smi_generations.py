@@ -189,6 +189,12 @@ def test_the_power_of_old_drivers_is_shown():
     assert text.count("N/A") == 0 and text.count(" W\n") >= 6
 
 
+def test_the_total_of_old_drivers_leaves_out_the_reserve():
+    """An A16 told 15105 MiB to 470.129.04, of which nothing was used."""
+    assert "|      0MiB / 15105MiB |" in smi("470", board="a16").stdout
+    assert "|      0MiB / 15356MiB |" in smi("515", board="a16").stdout
+
+
 def test_no_function_is_missed_in_the_log():
     for board in ("gb10", "a100-sxm4-80gb", "t4"):
         driver = "580" if board == "gb10" else "515"

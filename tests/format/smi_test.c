@@ -203,7 +203,8 @@ static void assert_width(const char *driver, long width)
 	for (const char *at = strchr(out.data, '\n') + 1; *at;) {
 		const char *next = strchr(at, '\n');
 
-		if (next - at != width && next != at)
+		/* 550 to 575 kept the line of blanks of 535 */
+		if (next - at != width && strspn(at, " ") + at != next)
 			fail_msg("%s: %ld columns: %s", driver,
 				 (long)(next - at), at);
 		at = next + 1;

@@ -337,8 +337,7 @@ static void process_row(const struct paper *p, const struct gk_process *process)
 
 static void process_table(const struct paper *p)
 {
-	if (p->form->blanks)
-		gk_buf_pad(p->out, ' ', (size_t)p->form->whole[0] + 2);
+	gk_buf_pad(p->out, ' ', (size_t)p->form->blanks);
 	gk_buf_putc(p->out, '\n');
 	line(p);
 	text_line(p, "Processes:");

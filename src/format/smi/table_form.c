@@ -102,14 +102,14 @@
 	.mig_heads = MIG_HEADS_79, .mig_used = 10, .mig_after = 1,             \
 	.bar1_used = 10, .bar1_after = 1, .process_heads = PROCESS_HEADS_79,   \
 	.pid = 10, .process = 28, .process_memory = 12, .old_rule = true,      \
-	.blanks = true
+	.blanks = 79
 #define AT_89                                                                  \
 	.whole = {87}, .gpu = {41, 22, 22}, .mig = {18, 32, 11, 23},           \
 	.smi = 22, .driver = 12, .cuda = 8, DRIVER, .name = 27, .place = 1,    \
 	.limit = 4, .used = 10, .total = 8, .mig_heads = MIG_HEADS_535,        \
 	.mig_used = 19, .mig_after = 2, .bar1_used = 19, .bar1_after = 2,      \
 	.process_heads = PROCESS_HEADS_89, .pid = 10, .process = 38,           \
-	.process_memory = 12, .old_rule = true, .blanks = true
+	.process_memory = 12, .old_rule = true, .blanks = 89
 #define AT_91                                                                  \
 	.whole = {89}, .gpu = {41, 24, 22}, .mig = {18, 34, 11, 23},           \
 	.smi = 22, .cuda = 8, .heads = HEADS_550, .name = 27, .gap = 4,        \
@@ -118,7 +118,7 @@
 	.mig_after = 4
 #define AT_550                                                                 \
 	AT_91, .driver = 14, DRIVER, .bar1_used = 21, .bar1_after = 2,         \
-	       .old_rule = true, .blanks = true
+	       .old_rule = true, .blanks = 89
 #define FROM_570                                                               \
 	.process_heads = PROCESS_HEADS_570, .pid = 16, .process = 32,          \
 	.process_memory = 14

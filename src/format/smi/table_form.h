@@ -27,7 +27,7 @@ struct gk_smi_table_form {
 	const char *process_heads;
 	int pid, process, process_memory;
 	bool old_rule; /* the line below the versions begins with | */
-	bool blanks;   /* the line before the processes is one of blanks */
+	int blanks;    /* in the line before the processes */
 };
 
 const struct gk_smi_table_form *gk_smi_table_form(unsigned level);

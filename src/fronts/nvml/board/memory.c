@@ -33,8 +33,11 @@ static nvmlReturn_t read_device_memory(const struct call *c,
 	return mig_confirm(c);
 }
 
-/* This version of the struct has no field for reserved memory, so reserved
- * memory counts as used. */
+/*
+ * This version of the struct has no field for reserved memory. It counts as
+ * used or, before driver 510, not at all: many listings have a smaller total
+ * (A16 15105 of 15356 MiB, A100 40537 of 40960).
+ */
 nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory)
 {
 	struct gkf_memory m;
@@ -45,8 +48,10 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory)
 	if (r)
 		return r;
 	memory->total = m.total;
+	if (front_generation->level < GKF_LEVEL(510, 0))
+		memory->total -= m.reserved;
 	memory->free = m.free;
-	memory->used = m.total - m.free;
+	memory->used = memory->total - m.free;
 	return NVML_SUCCESS;
 }
 
