@@ -51,7 +51,7 @@ def parts(out):
 def test_a_report_follows_its_dtd(machine, driver, tmp_path):
     smi = Smi(machine("--gpus", "h100-80gb-hbm3,a100-sxm4-80gb,t4,p40,gb10",
                       "--mig", "0=3g.40gb", "--load", "train:1", "--driver",
-                      driver), driver)
+                      driver, "--any-driver"), driver)
     status, out = smi("-q", "-x", "--dtd")
     dtd, root = parts(out)
     models = declared(dtd)

@@ -237,7 +237,7 @@ FILLS = [
           Move("a reset", Ctl("reset-gpu", 0), {
               "current.encryptionState": (0, 1)},
                given=[Ctl("set", 0, "dram-encryption-pending=1")]),
-          machine=B200),
+          machine=("--gpus", "rtx-5090")),
     # how long it runs
     Fills("nvmlDeviceGetBBXTimeData_v1", filled(),
           Move("machine time", Ctl("clock", "step", "10m"), {

@@ -36,7 +36,8 @@ def run(client, tmp_path):
 
 
 def start(one, gpus):
-    one.start("--gpus", gpus, "--driver", "610", front=NEWEST)
+    one.start("--gpus", gpus, "--driver", "610", "--any-driver",
+              front=NEWEST)
 
 
 def check(one, group):
