@@ -106,10 +106,11 @@ static char *word_for(const char *word, const char *name)
 	return NULL;
 }
 
-static void free_words(char **words)
+/* Frees all of them: where memory ran out, there is a gap. */
+static void free_words(char *words[WORDS_MAX])
 {
-	for (char **w = words; *w; w++)
-		free(*w);
+	for (size_t i = 0; i < WORDS_MAX; i++)
+		free(words[i]);
 }
 
 /*
