@@ -173,11 +173,12 @@ int fake_signals_next(void);
 bool fake_signals_wait_for(uint64_t ns);
 
 /*
- * Finds a scenario by name or path, and compiles it. Fills in
- * options->profiles. Returns 0, or an exit code after a message. Release the
- * result with gkf_scenario_free().
+ * Finds a scenario by name or path, and compiles it with the user's profiles,
+ * whatever options->profiles is. Returns 0, or an exit code after a message.
+ * Release the result with gkf_scenario_free().
  */
-int fake_scenario_load(const char *name, struct gkf_scenario_options *options,
+int fake_scenario_load(const char *name,
+		       const struct gkf_scenario_options *options,
 		       struct gkf_scenario *ret_scenario);
 
 /* The subcommand `gpukit fake scenario`. */

@@ -60,9 +60,11 @@ static void find_scenario_dirs(struct scenario_dirs *p)
 	p->list[n] = NULL;
 }
 
-int fake_scenario_load(const char *name, struct gkf_scenario_options *options,
+int fake_scenario_load(const char *name,
+		       const struct gkf_scenario_options *options,
 		       struct gkf_scenario *ret_scenario)
 {
+	struct gkf_scenario_options wanted = *options;
 	char path[PATH_MAX], profiles[PATH_MAX], message[FAKE_MESSAGE_MAX];
 	struct scenario_dirs dirs;
 	int err;
@@ -71,11 +73,11 @@ int fake_scenario_load(const char *name, struct gkf_scenario_options *options,
 	if (gk_where_profiles(profiles, sizeof profiles))
 		return fake_failure("cannot find the profiles; set "
 				    "GPUKIT_PROFILES to their directory");
-	options->profiles = profiles;
+	wanted.profiles = profiles;
 	err = gkf_scenario_find(dirs.list, name, path, sizeof path, message,
 				sizeof message);
 	if (!err)
-		err = gkf_scenario_compile(path, options, ret_scenario, message,
+		err = gkf_scenario_compile(path, &wanted, ret_scenario, message,
 					   sizeof message);
 	return err ? fake_usage("%s", message) : 0;
 }
