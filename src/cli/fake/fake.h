@@ -6,6 +6,7 @@
 #define GK_CLI_FAKE_H
 
 #include "machine/words/spec.h"
+#include "cli/cmd.h"
 #include "cli/page.h"
 
 #include <stdbool.h>
@@ -23,11 +24,15 @@ struct gkf_scenario_options;
 /* argv[0] of a process that puts load on a GPU; main() looks for it. */
 #define FAKE_LOAD_NAME "gpukit-load"
 
+/* Prints one line, "gpukit fake: ...", on stderr. */
+void fake_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /*
- * Both print one line, "gpukit fake: ...", on stderr and return an exit code.
+ * The same as expressions, whose value is the exit code. Macros, so that the
+ * compiler and the static analyzer see in each file that it is not 0.
  */
-int fake_failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
-int fake_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+#define fake_failure(...) (fake_tell(__VA_ARGS__), GK_EXIT_FAILURE)
+#define fake_usage(...)   (fake_tell(__VA_ARGS__), GK_EXIT_USAGE)
 
 /* Subcommands; each returns an exit code. */
 int fake_ctl(int argc, char **argv);

@@ -87,7 +87,7 @@ static int refuse_fault_name(const char *text)
 	gk_buf_puts(&names, "xid=N");
 	for (int i = 0; i < GKF_MACHINE_FAULT_COUNT; i++)
 		gk_buf_printf(&names, ", %s", gkf_machine_faults[i].name);
-	fake_usage(
+	fake_tell(
 	    "ctl: '%s' is not a fault; allowed are %s, or FUNCTION=ANSWER, as "
 	    "in nvmlDeviceGetPowerUsage=NVML_ERROR_UNKNOWN",
 	    text, names.data ? names.data : "?");
@@ -354,9 +354,9 @@ static bool is_clearable(const char *name, bool has_gpus)
 	if (gkf_machine_fault_by_name(name) >= 0 || ctl_function_row(name) >= 0)
 		return true;
 	if (!has_gpus) {
-		fake_usage("ctl clear: no GPU; use `ctl clear 0 %s` or `ctl "
-			   "clear all %s`",
-			   name, name);
+		fake_tell("ctl clear: no GPU; use `ctl clear 0 %s` or `ctl "
+			  "clear all %s`",
+			  name, name);
 		return false;
 	}
 	return gkf_fault_by_name(name) >= 0 || ctl_value(name) >= 0;

@@ -59,8 +59,8 @@ int ctl_value(const char *name)
 	for (int i = 0; i < GKF_V_COUNT; i++)
 		gk_buf_printf(&names, "%s%s", i ? ", " : "",
 			      gkf_values[i].name);
-	fake_usage("ctl: no value '%s'; allowed are %s", name,
-		   names.data ? names.data : "?");
+	fake_tell("ctl: no value '%s'; allowed are %s", name,
+		  names.data ? names.data : "?");
 	gk_buf_free(&names);
 	return -1;
 }

@@ -101,10 +101,10 @@ int fake_auditor(const char *path, const char *command, bool quiet)
 	if (who) {
 		unsetenv("LD_AUDIT");
 		if (!quiet)
-			fake_failure("%s: %s cannot run with LD_AUDIT, which "
-				     "is not set: libraries opened by an "
-				     "absolute path are not replaced",
-				     command, who);
+			fake_tell("%s: %s cannot run with LD_AUDIT, which "
+				  "is not set: libraries opened by an "
+				  "absolute path are not replaced",
+				  command, who);
 		return 0;
 	}
 	return fake_prepend("LD_AUDIT", path);

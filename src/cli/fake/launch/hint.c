@@ -57,6 +57,6 @@ void fake_hint(const char *command)
 	if (gk_command_find(command, path, sizeof path))
 		trouble = find_trouble(path);
 	if (trouble)
-		fake_failure("%s %s; `gpukit fake doctor %s` says what to do",
-			     command, trouble, path);
+		fake_tell("%s %s; `gpukit fake doctor %s` says what to do",
+			  command, trouble, path);
 }

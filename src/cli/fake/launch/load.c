@@ -56,7 +56,7 @@ static int check_target(struct gkf_machine *m,
 			unsigned gpu, unsigned k)
 {
 	const struct gkf_profile *p = &gkf_board(m, gpu)->profile;
-	struct fake_target target;
+	struct fake_target target = {.mig = FAKE_NO_MIG};
 	double asked = 0, room;
 	int code = 0;
 
@@ -122,7 +122,7 @@ become_load_process(pid_t launcher, int ready, const char *path,
 	setenv("GPUKIT_MACHINE", path, 1);
 	fake_signals_release();
 	execv("/proc/self/exe", argv);
-	fake_failure("cannot start a load process: %s", strerror(errno));
+	fake_tell("cannot start a load process: %s", strerror(errno));
 	_exit(GK_EXIT_FAILURE);
 }
 
