@@ -27,6 +27,12 @@ void gk_arg_parse(const struct argp *argp, unsigned flags, int argc,
 	exit(GK_EXIT_FAILURE);
 }
 
+void gk_arg_no_memory(const struct argp_state *state)
+{
+	argp_failure(state, GK_EXIT_FAILURE, 0, "out of memory");
+	exit(GK_EXIT_FAILURE); /* argp_failure() may return, says its type */
+}
+
 uint64_t gk_arg_duration(struct argp_state *state, const char *option,
 			 const char *text, uint64_t least)
 {
@@ -97,10 +103,8 @@ const char *gk_arg_path(struct argp_state *state, const char *option,
 		argp_error(state, "%s %s: no such user", option, text);
 	home = home ? home : "";
 	one = malloc(sizeof *one + strlen(home) + strlen(text + len) + 1);
-	if (!one) {
-		argp_failure(state, GK_EXIT_FAILURE, 0, "out of memory");
-		return text;
-	}
+	if (!one)
+		gk_arg_no_memory(state);
 	sprintf(one->path, "%s%s", home, text + len);
 	one->next = all;
 	all = one;

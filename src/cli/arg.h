@@ -16,6 +16,9 @@
 void gk_arg_parse(const struct argp *argp, unsigned flags, int argc,
 		  char **argv, void *input);
 
+/* Exits with a message if memory for the options runs out. */
+void gk_arg_no_memory(const struct argp_state *state) __attribute__((noreturn));
+
 /* Parses a time in nanoseconds, from least to a year. */
 uint64_t gk_arg_duration(struct argp_state *state, const char *option,
 			 const char *text, uint64_t least);

@@ -136,7 +136,7 @@ static void parse_each(struct argp_state *state, struct limit_each *each,
 	char *text = strdup(arg), *rest = text;
 
 	if (!text)
-		argp_failure(state, 1, 0, "out of memory");
+		gk_arg_no_memory(state);
 	*each = (struct limit_each){0};
 	for (char *entry; (entry = strsep(&rest, ","));) {
 		char *equals = strchr(entry, '=');

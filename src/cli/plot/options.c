@@ -146,8 +146,8 @@ static void set_files(struct argp_state *state)
 	o->file_count = (unsigned)(state->argc - state->next);
 	o->files = calloc(o->file_count, sizeof *o->files);
 	if (!o->files)
-		argp_failure(state, 1, 0, "no memory for the names of files");
-	for (unsigned i = 0; o->files && i < o->file_count; i++)
+		gk_arg_no_memory(state);
+	for (unsigned i = 0; i < o->file_count; i++)
 		o->files[i] = gk_arg_path(state, "file",
 					  state->argv[state->next + (int)i]);
 }
@@ -193,7 +193,7 @@ static void add_words(struct argp_state *state, const char *option,
 	list->words =
 	    realloc(list->words, (list->count + len + 1) * sizeof *list->words);
 	if (!next || !list->words)
-		argp_failure(state, 1, 0, "no memory for %s", option);
+		gk_arg_no_memory(state);
 	memcpy(next, list->text ? list->text : "", old);
 	strcpy(next + old, text);
 	for (char *p = next; p < next + old; p += strlen(p) + 1)

@@ -71,12 +71,6 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static void __attribute__((noreturn)) no_memory(struct argp_state *state)
-{
-	argp_failure(state, GK_EXIT_FAILURE, 0, "out of memory");
-	exit(GK_EXIT_FAILURE);
-}
-
 /* ---- lists of pids ---- */
 
 static void add_pid(struct argp_state *state, struct record *record,
@@ -87,7 +81,7 @@ static void add_pid(struct argp_state *state, struct record *record,
 	    realloc(record->pids, (chosen->pid_count + 1) * sizeof *more);
 
 	if (!more)
-		no_memory(state);
+		gk_arg_no_memory(state);
 	record->pids = more;
 	chosen->pids = more;
 	more[chosen->pid_count++] =

@@ -131,7 +131,7 @@ static void free_users(struct argp_state *state, struct gk_select_run *run,
 	    calloc((size_t)state->argc + 1, sizeof *run->free_users);
 	wanted->free_user_count = 0;
 	if (!run->free_users)
-		argp_failure(state, GK_EXIT_FAILURE, 0, "out of memory");
+		gk_arg_no_memory(state);
 	if (arg)
 		run->free_users[wanted->free_user_count++] = arg;
 	while (!arg && word_follows(state))

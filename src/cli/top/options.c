@@ -115,7 +115,7 @@ static void *grow_option_list(struct argp_state *state, void *list, size_t size)
 	void *more = realloc(list, size);
 
 	if (!more)
-		argp_failure(state, 1, 0, "out of memory");
+		gk_arg_no_memory(state);
 	return more;
 }
 
@@ -139,7 +139,7 @@ static void add_user(struct argp_state *state, struct top *top,
 	top->users = grow_option_list(
 	    state, top->users, (pick->user_count + 1) * sizeof *top->users);
 	if (!copy)
-		argp_failure(state, 1, 0, "out of memory");
+		gk_arg_no_memory(state);
 	top->users[pick->user_count++] = copy;
 	pick->users = (const char *const *)top->users;
 }
@@ -273,7 +273,7 @@ static void add_hosts(struct argp_state *state, struct top *top,
 	int err = top_add_hosts(top, arg);
 
 	if (err == ENOMEM)
-		argp_failure(state, 1, 0, "out of memory");
+		gk_arg_no_memory(state);
 	if (err)
 		argp_error(state,
 			   "--host must be names such as node1,ana@node2, or "
