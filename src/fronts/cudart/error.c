@@ -21,10 +21,9 @@ cudaError_t cudart_error(CUresult result)
 	}
 }
 
-cudaError_t cudart_fail(cudaError_t error)
+void cudart_set_last(cudaError_t error)
 {
 	cudart_thread.last = error;
-	return error;
 }
 
 const char *cudaGetErrorName(cudaError_t error)

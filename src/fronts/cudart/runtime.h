@@ -58,8 +58,17 @@ cudaError_t cudart_bind(void);
  */
 cudaError_t cudart_unstarted(void);
 
-/* Sets the thread's last error (not cudaSuccess), and returns it. */
-cudaError_t cudart_fail(cudaError_t error);
+void cudart_set_last(cudaError_t error);
+
+/*
+ * Sets the thread's last error (not cudaSuccess), and returns it. Inline, so
+ * that a caller's compiler sees that the result is the error.
+ */
+static inline cudaError_t cudart_fail(cudaError_t error)
+{
+	cudart_set_last(error);
+	return error;
+}
 
 /* Converts a CUresult. Errors that exist in both APIs have the same number. */
 cudaError_t cudart_error(CUresult result);
