@@ -95,16 +95,23 @@ static int listen_at_first(const struct addrinfo *where)
 	return -1;
 }
 
-static bool is_loopback(const struct sockaddr_storage *address)
-{
-	const struct sockaddr_in *four = (const void *)address;
-	const struct sockaddr_in6 *six = (const void *)address;
+/* The port has the same offset in both kinds of address. */
+union address {
+	struct sockaddr any;
+	struct sockaddr_in four;
+	struct sockaddr_in6 six;
+};
 
-	if (address->ss_family == AF_INET)
-		return ntohl(four->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
-	return IN6_IS_ADDR_LOOPBACK(&six->sin6_addr) ||
-	       (IN6_IS_ADDR_V4MAPPED(&six->sin6_addr) &&
-		six->sin6_addr.s6_addr[12] == IN_LOOPBACKNET);
+static bool is_loopback(const union address *address)
+{
+	const struct in6_addr *six = &address->six.sin6_addr;
+
+	if (address->any.sa_family == AF_INET)
+		return ntohl(address->four.sin_addr.s_addr) >> 24 ==
+		       IN_LOOPBACKNET;
+	return IN6_IS_ADDR_LOOPBACK(six) ||
+	       (IN6_IS_ADDR_V4MAPPED(six) &&
+		six->s6_addr[12] == IN_LOOPBACKNET);
 }
 
 int gk_serve_listen(const struct gk_serve_options *options,
@@ -112,7 +119,7 @@ int gk_serve_listen(const struct gk_serve_options *options,
 {
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
 				       .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
-	struct sockaddr_storage address = {0};
+	union address address = {.six = {0}};
 	socklen_t len = sizeof address;
 	struct addrinfo *where;
 	int fd,
@@ -128,11 +135,10 @@ int gk_serve_listen(const struct gk_serve_options *options,
 					"cannot listen at %s port %s: %s: %s",
 					options->address, options->port,
 					strerror(errno), find_cure(errno));
-	getsockname(fd, (struct sockaddr *)&address, &len);
-	/* The port has the same offset in both kinds of address. */
+	getsockname(fd, &address.any, &len);
 	*ret_listener = (struct gk_serve_listener){
 	    .fd = fd,
-	    .port = ntohs(((const struct sockaddr_in *)&address)->sin_port),
+	    .port = ntohs(address.four.sin_port),
 	    .loopback = is_loopback(&address),
 	};
 	return 0;

@@ -133,7 +133,7 @@ static void solve_column(const struct triangle *t, const struct dense *b,
 static CUresult solve_columns(struct gpukit_run *run, const struct solve *p,
 			      const struct triangle *t, struct value alpha)
 {
-	struct value *x = malloc(((size_t)t->n + 1) * sizeof *x);
+	struct value *x = calloc((size_t)t->n + 1, sizeof *x);
 	struct dense b, c;
 	CUresult r = x ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 

@@ -4,6 +4,7 @@
  * all others, each does its part directly in them. Otherwise data goes through
  * the windows of the shared file (meeting.h), chunk by chunk.
  */
+#include "base/assert.h"
 #include "fronts/nccl/front.h"
 #include "fronts/nccl/reduce.h"
 
@@ -311,6 +312,7 @@ struct chunk {
 
 static uint64_t chunk_elements(const struct doing *d)
 {
+	GK_ASSERT(d->ranks && d->size);
 	return WINDOW_BYTES / (in_blocks(d) * d->size);
 }
 
@@ -326,7 +328,10 @@ static void put_chunk(const struct doing *d, const struct chunk *k)
 	char *window = meeting_window(d->seat, d->rank, k->parity);
 	uint64_t bytes = k->n * d->size;
 
-	for (uint64_t b = 0; gives_data(d) && b < in_blocks(d); b++)
+	if (!gives_data(d))
+		return;
+	GK_ASSERT(d->own_in); /* a call of no elements does not come here */
+	for (uint64_t b = 0; b < in_blocks(d); b++)
 		memcpy(window + b * bytes,
 		       d->own_in + b * d->one + k->from * d->size, bytes);
 }

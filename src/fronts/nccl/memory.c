@@ -3,6 +3,7 @@
  * memory.c - allocates and registers buffers. Registering has no effect, as
  * unregistered buffers can be accessed just as well.
  */
+#include "base/assert.h"
 #include "fronts/nccl/front.h"
 
 #include <stdlib.h>
@@ -69,6 +70,7 @@ FRONT(ncclCommRegister,
 	struct ncclWindow *w = NULL;
 	ncclResult_t r = new_registration(comm, buff, size, handle ? &w : NULL);
 
+	GK_ASSERT(r || handle);
 	if (!r)
 		*handle = w;
 	return r;

@@ -250,8 +250,11 @@ static inline nvmlReturn_t enter_device(struct call *c, enum nvml_row row,
 
 	if (r)
 		return r;
-	if (__builtin_expect(index >= c->device_count, 0))
-		return front_enter_mig(c, row, handle, arguments_ok);
+	if (__builtin_expect(index >= c->device_count, 0)) {
+		r = front_enter_mig(c, row, handle, arguments_ok);
+		GK_ASSERT(r || arguments_ok);
+		return r;
+	}
 	if (!arguments_ok)
 		return NVML_ERROR_INVALID_ARGUMENT;
 	c->index = (unsigned)index;

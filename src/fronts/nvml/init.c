@@ -164,11 +164,12 @@ static nvmlReturn_t init_nvml(enum nvml_row row)
 		gkf_scenario_poll(o->machine);
 	answer = r ? front_error(r) : front_machine_fault(o->machine);
 	if (!answer) {
+		GK_ASSERT(o);
 		front.references++;
 		atomic_store(&front_current, o);
 		answer = begin_call(&c, row);
 		if (answer)
-			release_locked(c.machine);
+			release_locked(o->machine);
 	}
 	pthread_mutex_unlock(&front.lock);
 	if (!answer) {

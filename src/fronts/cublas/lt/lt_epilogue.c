@@ -4,6 +4,7 @@
  * bias, activations and their gradients, and scales. Computes in double
  * precision and rounds once, to D's type.
  */
+#include "base/assert.h"
 #include "fronts/cublas/lt/lt_gelu.h"
 #include "fronts/cublas/lt/lt_run.h"
 
@@ -77,6 +78,7 @@ static void write_mask(uint8_t *mask, size_t first, const double *x, int64_t m)
 
 static void apply_mask(const uint8_t *mask, size_t first, double *x, int64_t m)
 {
+	GK_ASSERT(mask); /* lt_problem.c refuses a gradient without one */
 	for (int64_t i = 0; i < m; i++) {
 		size_t bit = first + (size_t)i;
 

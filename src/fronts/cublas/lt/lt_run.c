@@ -400,8 +400,9 @@ static void take_factors(struct work *w, int32_t index)
 				 element_size((enum element)p->op.scale_type);
 	w->beta = NULL;
 	w->alpha = expand_factor(w, &alpha, &w->multiplies);
-	if (w->alpha)
-		w->beta = expand_factor(w, &w->job->beta, &w->adds);
+	if (!w->alpha)
+		return;
+	w->beta = expand_factor(w, &w->job->beta, &w->adds);
 	if (!w->error)
 		scale_alpha(w);
 }

@@ -87,7 +87,7 @@ CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams,
  */
 static CUresult destroy_context(CUcontext ctx)
 {
-	bool current = ctx && ctx == ctx_current();
+	bool current = ctx == ctx_current();
 
 	if (!handle_is(ctx, HANDLE_CONTEXT) || ctx->primary || ctx->green ||
 	    !ctx_end(ctx))

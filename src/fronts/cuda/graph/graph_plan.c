@@ -168,7 +168,7 @@ static CUresult draft_graph(struct draft *d, CUgraph graph, unsigned after)
 	if (r || drafted == graph->count)
 		return r;
 	d->bad = graph->first;
-	while (d->bad->seen == DRAFTED)
+	while (d->bad && d->bad->seen == DRAFTED)
 		d->bad = d->bad->next;
 	return CUDA_ERROR_INVALID_VALUE;
 }

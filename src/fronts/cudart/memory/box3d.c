@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* box3d.c - copies 3D boxes within a device and between two devices. */
+#include "base/assert.h"
 #include "fronts/cudart/memory/box.h"
 #include "fronts/cudart/memory/format.h"
 
@@ -69,6 +70,7 @@ static cudaError_t unit_of(CUarray array, size_t *ret_unit)
 		return cudaSuccess;
 	TRY(runtime_result(legacy->cuArray3DGetDescriptor_v2(&d, array)));
 	*ret_unit = format_bytes(&d);
+	GK_ASSERT(*ret_unit); /* the driver makes no array without channels */
 	return cudaSuccess;
 }
 
