@@ -198,6 +198,7 @@ static int take_accounts(struct choice *c)
 	Py_ssize_t count =
 	    c->accounts == Py_None ? 0 : PyList_Size(c->accounts);
 
+	c->wanted.free_user_count = 0; /* counts names from here */
 	if (count <= 0)
 		return count < 0 ? -1 : 0;
 	c->names = calloc((size_t)count, sizeof *c->names);

@@ -170,7 +170,6 @@ static bool next_part(const char **at, const char *end, struct part *part)
 {
 	const char *p = *at;
 
-	part->first = !part->text;
 	while (p < end && !isalnum((unsigned char)*p))
 		p++;
 	part->text = p;
@@ -193,7 +192,7 @@ int gk_secret_name(const char *name, size_t len, bool assigned, bool inside)
 {
 	const char *at = name, *end = name + len;
 	enum clearing cleared = CLEARS_NOTHING;
-	struct part part = {.text = inside ? name : NULL};
+	struct part part = {.first = !inside};
 	int found = -1;
 
 	while (next_part(&at, end, &part)) {
@@ -203,6 +202,7 @@ int gk_secret_name(const char *name, size_t len, bool assigned, bool inside)
 		if (how >= 0)
 			found = found < 0 ? how : found & how;
 		cleared = clears > cleared ? clears : cleared;
+		part.first = false;
 	}
 	if (cleared == CLEARS_ALL || (cleared && found >= 0 && found & WEAK))
 		return -1;

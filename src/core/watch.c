@@ -200,7 +200,7 @@ static void catch_up(struct gk *gk)
 
 int gk_watch_next(struct gk *gk, struct gk_snapshot **ret_snap)
 {
-	bool early;
+	bool early = false;
 	int r;
 
 	if (gk->watch < 0)

@@ -396,7 +396,7 @@ int gkl_group_each(void (*each)(const char *name, void *arg), void *arg)
 int gkl_group_remove(const char *name)
 {
 	char path[PATH_CAP];
-	struct gkl_group group;
+	struct gkl_group group = {0};
 	int living, r = name_group(name, path, sizeof path);
 
 	if (!r)

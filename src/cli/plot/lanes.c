@@ -4,6 +4,7 @@
  */
 #include "cli/plot/lanes.h"
 
+#include "base/assert.h"
 #include "base/err.h"
 #include "cli/cmd.h"
 #include "cli/output.h"
@@ -112,6 +113,7 @@ static bool begin_drawing(struct drawing *d, int columns)
 	int panels = (int)d->picture->panel_count, room;
 	bool alone = lane_count(d->picture) == 1;
 
+	GK_ASSERT(panels > 0); /* gk_plot_picture_new() has found one */
 	d->columns = columns < CELL_LEAST ? CELL_LEAST : columns;
 	d->gutter = alone ? 0 : longest_label(d->picture) + 2;
 	room = d->columns - d->gutter;

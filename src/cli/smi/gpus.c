@@ -151,7 +151,7 @@ int smi_driver_open(struct smi_gpus *ret_gpus)
 
 int smi_gpus_open(const char *ids, struct smi_gpus *ret_gpus)
 {
-	struct smi_gpus gpus;
+	struct smi_gpus gpus = {0};
 	int status = smi_driver_open(&gpus);
 
 	if (status)

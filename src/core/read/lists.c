@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "core/read/device.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "core/read/gate.h"
 #include "core/driver/stride.h"
@@ -110,6 +111,7 @@ static struct gk_listed *add_listed(struct gk_gpu *gpu, unsigned unit,
 {
 	struct gk_listed *listed;
 
+	GK_ASSERT(gpu->listed_cap);
 	for (size_t i = 0; i < gpu->listed_count; i++)
 		if (gpu->listed[i].pid == pid && gpu->listed[i].unit == unit)
 			return &gpu->listed[i];

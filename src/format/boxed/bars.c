@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bars.c - draws the bars to the right of the table of GPUs. */
+#include "base/array.h"
+#include "base/assert.h"
 #include "format/bar.h"
 #include "format/boxed/table.h"
 
@@ -65,6 +67,7 @@ void gk_box_bars(const struct gk_box_table *t, const struct gk_device *d,
 	enum bar_kind kinds[] = {left, right};
 	struct gk_buf *out = t->box->out;
 
+	GK_ASSERT(t->bar_count <= (int)COUNT(kinds));
 	for (int i = 0; i < t->bar_count && kinds[i] != BAR_NONE; i++) {
 		int width = t->bars[i];
 

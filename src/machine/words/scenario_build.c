@@ -4,6 +4,7 @@
  * Ramps become a step for each value; the rehearsal is on a machine of its own.
  */
 #include "machine/words/scenario_build.h"
+#include "base/assert.h"
 #include "base/err.h"
 #include "base/units.h"
 #include "machine/file/numbers.h"
@@ -336,6 +337,7 @@ static int refuse_step(struct gkf_build *b, unsigned index, int err)
 	const struct gkf_step *step = &b->s.steps[index];
 	char gpu[128] = "";
 
+	GK_ASSERT(step->kind < GKF_STEP_KINDS);
 	if (step->device != GKF_STEP_NO_DEVICE)
 		snprintf(gpu, sizeof gpu, "GPU %u (%s): ", step->device,
 			 b->s.profiles[step->device].name);

@@ -182,9 +182,9 @@ static int read_ramp(struct gkf_build *b, const yaml_node_t *node)
 	    {.name = "over", .required = true},
 	};
 	const yaml_node_t *at[4];
-	int64_t from = 0, to;
-	uint64_t bins;
-	int value, err = gkf_key_gpus(b, node, "ramp");
+	int64_t from = 0, to = 0;
+	uint64_t bins = 0;
+	int value = 0, err = gkf_key_gpus(b, node, "ramp");
 
 	if (!err)
 		err = gkf_keys_find(b, "ramp", node, keys, 4, at);

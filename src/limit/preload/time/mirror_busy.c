@@ -7,6 +7,7 @@
  * idle. So a thread writes the figures. It starts when time is counted, and
  * ends after a second without any.
  */
+#include "base/assert.h"
 #include "base/clock.h"
 #include "limit/preload/entry/libc.h"
 #include "limit/preload/report/mirror.h"
@@ -49,6 +50,7 @@ static bool tell_region(uint64_t window_ns)
 	int slot = mirror_slot();
 	bool any = false;
 
+	GK_ASSERT(window_ns);
 	for (unsigned i = 0; i < GKL_DEVICES; i++) {
 		uint64_t ns = take_part(&busy.ns[i], window_ns);
 

@@ -215,7 +215,7 @@ static bool pay_in_advance(struct throttle_launch *launch,
 			   const struct gkl_group *group, CUcontext ctx,
 			   uint64_t work)
 {
-	struct gkl_work_time time;
+	struct gkl_work_time time = {0};
 
 	if (advance.ctx != ctx || !advance.launches ||
 	    advance.version != gkl_policy_version(group->policy))
