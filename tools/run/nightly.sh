@@ -36,7 +36,10 @@ nightly() {
 analyzer() {
 	need lint
 	build # a header is written by it
-	tidy --checks='-*,clang-analyzer-core*,clang-analyzer-unix*'
+	checks='-*,clang-analyzer-core*,clang-analyzer-unix*'
+	# POSIX lets a child of vfork() only execute; on Linux it may write, too,
+	# as that of the recorder does.
+	tidy --checks="$checks,-clang-analyzer-unix.Vfork"
 	say "analyzer: clean"
 }
 
