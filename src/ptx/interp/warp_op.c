@@ -273,18 +273,24 @@ struct rows {
 	unsigned char *at[4 * ROWS];
 };
 
+static bool reach_row(struct gkf_warp *w, const struct gkf_op *op,
+		      uint32_t mask, unsigned l, struct rows *r)
+{
+	if (!(mask >> l & 1)) {
+		gkf_run_fail(w, op, l, GKF_PTX_TRAPPED, 0);
+		return false;
+	}
+	r->at[l] = gkf_reach(w, op, l);
+	return r->at[l] != NULL;
+}
+
 static bool reach_rows(struct gkf_warp *w, const struct gkf_op *op,
 		       uint32_t mask, struct rows *r)
 {
-	for (unsigned l = 0; l < op->b * ROWS; l++) {
-		if (!(mask >> l & 1)) {
-			gkf_run_fail(w, op, l, GKF_PTX_TRAPPED, 0);
-			return false;
-		}
-		r->at[l] = gkf_reach(w, op, l);
-		if (!r->at[l])
-			return false;
-	}
+	for (unsigned i = 0; i < op->b; i++)
+		for (unsigned l = 0; l < ROWS; l++)
+			if (!reach_row(w, op, mask, i * ROWS + l, r))
+				return false;
 	return true;
 }
 
