@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hosts_alerts.c - draws the alerts of all hosts below the list of hosts. */
+#include "base/assert.h"
 #include "tui/lanes/part.h"
 #include "tui/views/view.h"
 
@@ -93,6 +94,7 @@ void view_hosts_alerts(const struct tui *t, struct grid *g, int row, int lines)
 	for (int i = 0; i < lines; i++) {
 		size_t all = find_alert(t, &a, &next);
 
+		GK_ASSERT(next.alert); /* there are at least as many */
 		draw_hosts_alert(t, g, row + i, &next,
 				 i == lines - 1 ? all - (size_t)lines : 0);
 		a = next;
