@@ -5,6 +5,7 @@
  * on the symbol's suffix (16 bytes without one, 24 with _v2 and _v3).
  */
 #include "fronts/nvml/process/process.h"
+#include "base/memory.h"
 #include "fronts/nvml/board/conf.h"
 #include "fronts/nvml/mig/mig_handle.h"
 #include "machine/file/numbers.h"
@@ -33,7 +34,7 @@ nvmlReturn_t process_list_read(const struct call *c, unsigned types,
 		if (l->at != l->room)
 			free(l->at);
 		cap = l->count + PROCESS_SHORT_LIST; /* some may start now */
-		l->at = calloc(cap, sizeof(*l->at));
+		l->at = gk_resize(NULL, cap, sizeof(*l->at));
 		if (!l->at) {
 			l->at = l->room;
 			return NVML_ERROR_MEMORY;

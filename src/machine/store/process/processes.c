@@ -52,11 +52,11 @@ int gkf_processes_in(struct gkf_machine *m, unsigned device, uint32_t instance,
 static int32_t seen_pid(const struct gkf_process *p, uint64_t own_ns,
 			struct gkf_others *others)
 {
-	struct gkf_identity owner = {
-	    .pid = p->pid, .pid_ns = p->pid_ns, .start = p->start};
-
-	return !own_ns || p->pid_ns == own_ns ? p->pid
-					      : gkf_others_pid(others, &owner);
+	if (!own_ns || p->pid_ns == own_ns)
+		return p->pid;
+	return gkf_others_pid(
+	    others, &(struct gkf_identity){
+			.pid = p->pid, .pid_ns = p->pid_ns, .start = p->start});
 }
 
 unsigned gkf_processes_seen(struct gkf_machine *m, struct gkf_process *list,
@@ -66,7 +66,10 @@ unsigned gkf_processes_seen(struct gkf_machine *m, struct gkf_process *list,
 	struct gkf_others others = {0};
 	unsigned seen = 0;
 
-	for (unsigned i = 0; i < count; i++) {
+	/* Few lists have processes of other namespaces. */
+	while (seen < count && list[seen].pid_ns == own_ns)
+		seen++;
+	for (unsigned i = seen; i < count; i++) {
 		int32_t pid = seen_pid(&list[i], own_ns, &others);
 
 		if (!pid)

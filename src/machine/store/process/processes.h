@@ -14,12 +14,17 @@ struct gkf_wave;
 /* A copy of one row of a process list. */
 struct gkf_process {
 	unsigned slot; /* index of the slot in the file, and the slot's life */
+	int32_t pid;   /* in its own pid namespace */
 	uint64_t life;
-	int32_t pid; /* in its own pid namespace */
-	uint64_t pid_ns, start;
+	/*
+	 * Not beside `start` as in the slot: compilers would copy both by one
+	 * load, which waits for the two stores of gkf_slot_read().
+	 */
+	uint64_t pid_ns;
+	uint64_t bytes; /* device memory without managed memory */
+	uint64_t start;
 	uint32_t types;
 	uint32_t instance; /* GKF_INSTANCE(gi, ci), or GKF_NO_INSTANCE */
-	uint64_t bytes;    /* device memory without managed memory */
 };
 
 /* The wave of a listed process; false: it has ended since. */
