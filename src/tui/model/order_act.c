@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* order_act.c - changes the order of the processes. */
 #include "base/array.h"
+#include "base/assert.h"
 #include "tui/model/model.h"
 #include "tui/model/order.h"
 
@@ -46,6 +47,7 @@ static void step_order(struct tui *t, int by)
 	struct gk_columns columns = tui_columns(t);
 	int at = 0;
 
+	GK_ASSERT(columns.count); /* no choice: the usual ones */
 	while (at < columns.count && columns.id[at] != t->order.first.column)
 		at++;
 	if (at == columns.count) /* the current sort column is not shown */

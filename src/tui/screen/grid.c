@@ -19,7 +19,9 @@ bool grid_resize(struct grid *g, int rows, int columns)
 	if (!cells)
 		return false;
 	free(g->cells);
-	*g = (struct grid){.rows = rows, .columns = columns, .cells = cells};
+	g->cells = cells;
+	g->rows = rows;
+	g->columns = columns;
 	grid_clear(g);
 	return true;
 }

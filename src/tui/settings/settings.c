@@ -465,6 +465,7 @@ void tui_setting_step(const struct tui_setting *s, struct tui_options *o,
 		return;
 	case SETTING_CHOICE:
 		count = count_words(s);
+		GK_ASSERT(count);
 		*(int *)value = (*(int *)value + by + count) % count;
 		return;
 	case SETTING_SORT:
