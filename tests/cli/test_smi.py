@@ -88,6 +88,7 @@ def test_an_option_takes_its_argument_both_ways(smi):
     (["--query-gpu=index", "--format=xml"],
      '"xml" is not a valid format option.\n\n'),
     (["-q", "-d", "NONSENSE"], INVALID + "\n"),
+    (["-q", "-d", ""], INVALID + "\n"),
     (["-q", "-x", "-d", "MEMORY"], INVALID + "\n"),
     (["-x"], INVALID + "\n"),
     (["-L", "-q"], INVALID + "\n"),

@@ -131,6 +131,7 @@ static int choose(struct smi_gpus *gpus, const char *ids)
 	smi_lost_choose(&lost, ids);
 	if (ids)
 		keep_chosen(gpus, ids);
+	gpus->lost = lost.count;
 	status = tell_lost(gpus, &lost);
 	return status || gpus->count ? status : smi_none_found();
 }
@@ -176,6 +177,21 @@ int smi_with_gpus(const struct smi *smi, smi_on_gpus *run, const void *arg)
 	struct smi_gpus gpus;
 	int status = smi_gpus_open(smi->ids, &gpus);
 
+	if (status)
+		return status;
+	status = run(smi, &gpus, arg);
+	smi_gpus_close(&gpus);
+	return status;
+}
+
+int smi_with_driver(const struct smi *smi, smi_on_gpus *run, const void *arg)
+{
+	struct smi_gpus gpus;
+	int status;
+
+	if (smi->ids)
+		return smi_with_gpus(smi, run, arg);
+	status = smi_driver_open(&gpus);
 	if (status)
 		return status;
 	status = run(smi, &gpus, arg);

@@ -41,6 +41,7 @@ struct smi_gpus {
 	/* The GPUs that were chosen and have a handle, in order. */
 	struct smi_gpu *at;
 	size_t count;
+	size_t lost;  /* GPUs that were chosen and have no handle */
 	unsigned all; /* GPUs of the driver, whether chosen or not */
 };
 
@@ -61,6 +62,11 @@ void smi_gpus_close(struct smi_gpus *gpus);
 typedef int smi_on_gpus(const struct smi *smi, const struct smi_gpus *gpus,
 			const void *arg);
 int smi_with_gpus(const struct smi *smi, smi_on_gpus *run, const void *arg);
+/*
+ * The same for a function that asks no GPU: it waits for none that hangs, and
+ * works where all are lost. Only the GPUs that -i names are looked for.
+ */
+int smi_with_driver(const struct smi *smi, smi_on_gpus *run, const void *arg);
 
 /* Returns the driver's text for a return code, such as "Not Supported". */
 const char *smi_error_text(const struct smi_gpus *gpus, nvmlReturn_t answer);

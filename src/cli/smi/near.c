@@ -20,10 +20,15 @@ static bool has_bit(const unsigned long *set, uint64_t bit)
 	       set[bit / WORD_BITS] >> bit % WORD_BITS & 1;
 }
 
-/* Lists the GPUs that a CPU is near to, or tells the first failure. */
+/*
+ * Lists the GPUs that a CPU is near to, or tells the first failure. It is one
+ * that no GPU has an affinity.
+ */
 static nvmlReturn_t list_near(const struct smi_gpus *gpus, uint64_t cpu,
 			      struct gk_buf *ret_list)
 {
+	nvmlReturn_t none = NVML_ERROR_NOT_SUPPORTED;
+
 	for (size_t i = 0; i < gpus->count; i++) {
 		unsigned long set[SET_WORDS] = {0};
 		nvmlReturn_t r = SMI_NVML(gpus, nvmlDeviceGetCpuAffinity,
@@ -31,12 +36,13 @@ static nvmlReturn_t list_near(const struct smi_gpus *gpus, uint64_t cpu,
 
 		if (r && !smi_is_absent(r))
 			return r;
+		none = r ? none : NVML_SUCCESS;
 		if (!r && has_bit(set, cpu))
 			gk_buf_printf(ret_list, "%s%u",
 				      ret_list->len ? ", " : "",
 				      gpus->at[i].index);
 	}
-	return NVML_SUCCESS;
+	return none;
 }
 
 static int near_cpu(const struct smi *smi, const struct smi_gpus *gpus,
@@ -120,6 +126,18 @@ static nvmlReturn_t tell_gpu_node(const struct smi_gpus *gpus,
 	return r;
 }
 
+static nvmlReturn_t first_failure(nvmlReturn_t first, nvmlReturn_t r)
+{
+	return first || smi_is_absent(r) ? first : r;
+}
+
+/* Several GPUs have a line each above theirs. */
+static void name_gpu(const struct smi_gpus *gpus, const struct smi_gpu *gpu)
+{
+	if (gpus->count + gpus->lost > 1)
+		printf("GPU %u:\n", gpu->index);
+}
+
 /* NVML does not tell memory that is nearer than that of the CPUs. */
 static int near_numa(const struct smi *smi, const struct smi_gpus *gpus,
 		     const void *arg)
@@ -129,16 +147,14 @@ static int near_numa(const struct smi *smi, const struct smi_gpus *gpus,
 	(void)arg;
 	for (size_t i = 0; i < gpus->count; i++) {
 		const struct smi_gpu *gpu = &gpus->at[i];
-		nvmlReturn_t r = NVML_SUCCESS;
 
+		name_gpu(gpus, gpu);
 		if (smi->near & SMI_NEAR_CPU)
-			r = tell_cpu_nodes(gpus, gpu);
+			first = first_failure(first, tell_cpu_nodes(gpus, gpu));
 		if (smi->near & SMI_NEAR_MEMORY)
 			puts("NUMA IDs of closest memory: N/A");
 		if (smi->near & SMI_NEAR_GPU)
-			r = tell_gpu_node(gpus, gpu);
-		if (r && !smi_is_absent(r) && !first)
-			first = r;
+			first = first_failure(first, tell_gpu_node(gpus, gpu));
 	}
 	return smi_status_of(first);
 }
@@ -178,8 +194,10 @@ static int near_path(const struct smi *smi, const struct smi_gpus *gpus,
 
 	(void)smi;
 	(void)arg;
-	if (gpus->count != 2)
+	if (gpus->count + gpus->lost != 2)
 		return smi_refuse_arguments();
+	if (gpus->lost)
+		return SMI_NOT_FOUND;
 	r = SMI_NVML(gpus, nvmlDeviceGetTopologyCommonAncestor,
 		     gpus->at[0].handle, gpus->at[1].handle, &level);
 	if (r)
@@ -203,10 +221,11 @@ static int near_gpus(const struct smi *smi, const struct smi_gpus *gpus,
 	nvmlGpuTopologyLevel_t level = paths[*at].level;
 	nvmlDevice_t found[256];
 	unsigned count = COUNT(found), index;
+	bool any = false;
 	nvmlReturn_t r;
 
 	(void)smi;
-	if (gpus->count != 1)
+	if (gpus->count + gpus->lost != 1)
 		return smi_refuse_arguments();
 	r = SMI_NVML(gpus, nvmlDeviceGetTopologyNearestGpus, gpus->at[0].handle,
 		     level, &count, found);
@@ -217,10 +236,13 @@ static int near_gpus(const struct smi *smi, const struct smi_gpus *gpus,
 	}
 	printf("Device %u is connected by way of %s to device(s):",
 	       gpus->at[0].index, path_text(level));
-	for (unsigned i = 0; i < count; i++)
-		if (!SMI_NVML(gpus, nvmlDeviceGetIndex, found[i], &index))
-			printf("%s %u", i ? "," : "", index);
-	puts(count ? "" : " none");
+	for (unsigned i = 0; i < count; i++) {
+		if (SMI_NVML(gpus, nvmlDeviceGetIndex, found[i], &index))
+			continue;
+		printf("%s %u", any ? "," : "", index);
+		any = true;
+	}
+	puts(any ? "" : " none");
 	return SMI_OK;
 }
 

@@ -77,6 +77,8 @@ static int take_format(struct smi *smi, const char *arg)
 
 static int take_sections(struct smi *smi, const char *arg)
 {
+	if (!*arg)
+		return smi_refuse_arguments();
 	for (size_t len; *arg; arg += len + (arg[len] == ',')) {
 		const struct gk_smi_section *section = gk_smi_sections;
 
