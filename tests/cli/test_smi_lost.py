@@ -88,6 +88,24 @@ def test_other_reasons(machine, fault, bus_id, why):
         + ROWS[0] + ROWS[2])
 
 
+def test_what_asks_no_gpu_goes_on(machine):
+    smi = start(machine, "550")
+    assert smi("conf-compute", "-f") == (0, "CC status: OFF\n")
+    assert smi("power-profiles", "-l")[0] == 3
+    assert smi("power-profiles", "-l", "-i", "1")[0] == 15
+
+
+def test_paths_to_a_lost_gpu(machine):
+    smi = start(machine)
+    line = ("Unable to determine the device handle for GPU1: 0000:0F:00.0: "
+            f"{LOST}\n")
+    assert smi("topo", "-p", "-i", "0,1") == (6, line)
+    assert smi("topo", "-n", "5", "-i", "1") == (
+        6, line + "No devices were found\n")
+    for args in (["-p", "-i", "0,1,2"], ["-n", "5", "-i", "0,1"]):
+        assert smi("topo", *args)[0] == 2
+
+
 def test_an_unknown_error_ends_older_tools_with_255(machine):
     smi = start(machine, "535", "unknown")
     assert smi(*CSV) == (

@@ -4,6 +4,7 @@ nvlink, drain, topo -p2p and -mp, conf-compute, sessions, and those that gpukit
 only answers."""
 
 import re
+import time
 
 import pytest
 
@@ -176,6 +177,19 @@ def test_excluded_gpus(smi):
     (["power-profiles", "-l"], 3,
      "Workload Power Profiles feature is not supported on this device.\n"),
     (["vgpu"], 0, "No supported devices in vGPU mode\n"),
+    (["vgpu", "-i", "7"], 6, "No devices were found\n"),
+    (["power-profiles", "-l", "-i", "7"], 6, "No devices were found\n"),
+    (["power-profiles", "-l", "-i", "1"], 3,
+     "Workload Power Profiles feature is not supported on this device.\n"),
+    (["vgpu", "--nonsense"], 255,
+     "ERROR: Option --nonsense is not recognized. Please run 'nvidia-smi -h' "
+     "for help.\n"),
+    (["stats", "word"], 255,
+     "ERROR: Option word is not recognized. Please run 'nvidia-smi -h' for "
+     "help.\n"),
+    (["clocks", "-i"], 255,
+     "ERROR: Option -i is missing its value. Please run 'nvidia-smi -h' for "
+     "help.\n"),
     (["boost-slider", "-l"], 3,
      "Boost slider is not supported on this device.\n"),
     (["compute-policy", "-l"], 3,
@@ -207,7 +221,8 @@ def test_wrong_usage(smi, args, status):
 @pytest.mark.parametrize("verb, word", [
     ("nvlink", "--errorcounters"), ("drain", "--pciid=BUS"),
     ("conf-compute", "--get-cc-feature"), ("encodersessions", "--count=N"),
-    ("mig", "--create-gpu-instance=LIST")])
+    ("mig", "--create-gpu-instance=LIST"), ("stats", "--id=LIST"),
+    ("power-profiles", "--id=LIST")])
 def test_help(smi, verb, word):
     status, out = smi(verb, "-h")
     assert status == 0 and word in out
@@ -300,9 +315,9 @@ def test_p2p_and_excluded_gpus_that_cannot_be_read(smi, fail, error):
 OPTIONS = """--version -L -B -col -q;-u -q;-x -q;-d;MEMORY --dtd -q;-x;--dtd
     --help-query-gpu --help-query-supported-clocks
     --help-query-compute-apps --help-query-accounted-apps
-    --help-query-retired-pages --help-query-remapped-rows -pm;1 -e;1 -p;0 -c;0
-    --gom;0 -r -vm;3 -lgc;900 -lgc;900;-m;0 -rgc -lmc;5001 -rmc -lmcd;5001
-    -rmcd -ac;5001,900 -rac -pl;60 -pl;60;-sc;0 -cc;0 -am;1 -caa
+    --help-query-retired-pages --help-query-remapped-rows -pm;0 -e;1 -p;0 -c;0
+    --gom;0 -r -vm;3 -lgc;900 -lgc;900;-m;0 -rgc -lmc;1593 -rmc -lmcd;1593
+    -rmcd -ac;1593,900 -rac -pl;300 -pl;300;-sc;0 -cc;0 -am;1 -caa
     --auto-boost-default;1 --auto-boost-permission;0 -mig;0 -gtt;80 -den;0
     --set-hostname;one --get-hostname -pm;1;-eow -t;0 -lmci;1 -svfd;-15 -gvfd
     --show-all-processes --debug;/nowhere/x"""
@@ -313,9 +328,10 @@ VERBS = """dmon daemon replay pmon topo drain nvlink c2c clocks encodersessions
 
 
 def test_no_option_is_unknown(smi):
-    for option in OPTIONS.split():
-        status, out = smi(*option.split(";"))
-        assert "not recognized" not in out and status != 1, (option, out)
+    """Nor does one refuse the argument that it has here."""
+    told = {option: smi(*option.split(";")) for option in OPTIONS.split()}
+    assert {option: answer for option, answer in told.items()
+            if answer[0] not in (0, 3, 6)} == {}
 
 
 def test_no_verb_is_unknown(smi):
@@ -423,7 +439,7 @@ for i in range(count()):
 
 
 def test_cpus_and_nodes_near_to_gpus(smi):
-    """The lines of -c, -C and -M are captured; NVML tells the same."""
+    """The lines of -c and -C are captured; NVML tells the same."""
     told = [[int(n) for n in line.split()]
             for line in smi.one.python(AFFINITY).splitlines()]
     for cpu in (0, 1, 4095, 4096, 10 ** 9):
@@ -466,6 +482,48 @@ def test_paths_between_gpus(machine):
         assert smi("topo", "-n", str(number), "-i", "0") == (
             0, f"Device 0 is connected by way of {words[word]} to device(s): "
             f"{near or 'none'}\n")
+
+
+def test_places_that_have_none(smi, fail):
+    fail("nvmlDeviceGetCpuAffinity", "NOT_SUPPORTED")
+    assert smi("topo", "-c", "0") == (
+        3, "Unable to get the CPU affinity: Not Supported\n")
+
+
+def test_nodes_of_several_gpus(smi, fail):
+    """Each line belongs to the GPU above; no failure is forgotten."""
+    first, other = (smi("topo", "-C", "-M", "-gnid", "-i", gpu)[1]
+                    for gpu in "01")
+    assert smi("topo", "-C", "-M", "-gnid") == (
+        0, f"GPU 0:\n{first}GPU 1:\n{other}")
+    fail("nvmlDeviceGetMemoryAffinity", "UNKNOWN")
+    for options in (["-C"], ["-C", "-gnid"]):
+        assert smi("topo", *options, "-i", "0")[0] == 255
+
+
+def test_a_nearest_gpu_without_an_index(machine):
+    smi = Smi(machine("--gpus", "a100-sxm4-80gb:8"))
+    near = smi("topo", "-n", "5", "-i", "0")[1].split("device(s): ")[1]
+    first, *others = near.strip().split(", ")
+    assert others
+    assert smi.one.ctl("fail", first, "nvmlDeviceGetIndex=NVML_ERROR_UNKNOWN"
+                       ).returncode == 0
+    assert smi("topo", "-n", "5", "-i", "0")[1].endswith(
+        f"device(s): {', '.join(others)}\n")
+
+
+@pytest.mark.parametrize("args", [
+    ["vgpu"], ["stats"], ["power-profiles", "-l"], ["conf-compute", "-f"],
+    ["conf-compute", "-grs"], ["nvlink", "-cBridge"], ["-B"], ["-t", "0"]])
+def test_what_asks_no_gpu_waits_for_none(smi, args):
+    told = smi(*args)
+    assert smi.one.ctl("fail", "0", "hang").returncode == 0
+    try:
+        begin = time.monotonic()
+        assert smi(*args) == told
+        assert time.monotonic() - begin < 20
+    finally:
+        smi.one.ctl("clear", "all", "hang")
 
 
 @pytest.mark.parametrize("args", [

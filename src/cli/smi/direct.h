@@ -25,9 +25,6 @@ smi_direct smi_p2p, smi_excluded, smi_drain_modify, smi_drain_query,
 smi_direct smi_cc_feature, smi_cc_ready, smi_cc_set_ready;
 smi_direct smi_encoder_sessions, smi_fbc_sessions;
 
-/* Whether a word is a subcommand that gpukit only answers; chooses it. */
-bool smi_take_feature(struct smi *smi, const char *word);
-
 enum smi_kind { SMI_DOES, SMI_SETS, SMI_TAKES, SMI_MAY };
 
 struct smi_verb_option {
@@ -45,7 +42,10 @@ struct smi_verb {
 	smi_direct *run; /* without an option that does something, or NULL */
 };
 
-/* All subcommands. The last one has no name. */
+/* Returns the subcommand that gpukit only answers, and chooses it; or NULL. */
+const struct smi_verb *smi_take_feature(struct smi *smi, const char *word);
+
+/* All other subcommands. The last one has no name. */
 extern const struct smi_verb smi_verbs[];
 
 /*

@@ -9,11 +9,32 @@
 
 #include <stdio.h>
 
+/*
+ * The options that public text names; nvidia-smi has more. All but -i do
+ * nothing here, and may have an argument.
+ */
+static const struct smi_verb_option feature_options[] = {
+    {"-i", "--id", SMI_TAKES, offsetof(struct smi, ids), NULL},
+#define OPTION(name) {NULL, name, SMI_MAY, 0, NULL},
+#include "cli/smi/features.def"
+#undef OPTION
+    {0},
+};
+
+static const struct gk_option_line feature_lines[] = {
+    {"-i, --id=LIST", "only these GPUs"},
+    {0},
+};
+
+static smi_direct refuse_feature;
+
 static const struct feature {
-	const char *name, *line;
+	struct smi_verb verb;
+	const char *line;
 	int status;
 } features[] = {
-#define FEATURE(name, line, status) {name, line, status},
+#define FEATURE(name, line, status)                                            \
+	{{name, feature_options, feature_lines, refuse_feature}, line, status},
 #include "cli/smi/features.def"
 #undef FEATURE
 };
@@ -21,28 +42,27 @@ static const struct feature {
 static int refuse_on_gpus(const struct smi *smi, const struct smi_gpus *gpus,
 			  const void *arg)
 {
-	(void)gpus;
 	(void)arg;
+	if (!gpus->all)
+		return smi_none_found();
 	puts(smi->feature->line);
 	return smi->feature->status;
 }
 
 static int refuse_feature(const struct smi *smi)
 {
-	return smi_with_gpus(smi, refuse_on_gpus, NULL);
+	return smi_with_driver(smi, refuse_on_gpus, NULL);
 }
 
-bool smi_take_feature(struct smi *smi, const char *word)
+const struct smi_verb *smi_take_feature(struct smi *smi, const char *word)
 {
 	for (size_t i = 0; i < COUNT(features); i++) {
-		if (strcmp(features[i].name, word) != 0)
+		if (strcmp(features[i].verb.name, word) != 0)
 			continue;
 		smi->feature = &features[i];
-		smi->direct = refuse_feature;
-		smi->mode = SMI_DIRECT;
-		return true;
+		return &features[i].verb;
 	}
-	return false;
+	return NULL;
 }
 
 /* ---- conf-compute ---- */
@@ -71,7 +91,7 @@ static int ask_feature(const struct smi *smi, const struct smi_gpus *gpus,
 
 int smi_cc_feature(const struct smi *smi)
 {
-	return smi_with_gpus(smi, ask_feature, NULL);
+	return smi_with_driver(smi, ask_feature, NULL);
 }
 
 static const char ready_label[] = "Confidential Compute GPUs Ready state";
@@ -90,7 +110,7 @@ static int ask_ready(const struct smi *smi, const struct smi_gpus *gpus,
 
 int smi_cc_ready(const struct smi *smi)
 {
-	return smi_with_gpus(smi, ask_ready, NULL);
+	return smi_with_driver(smi, ask_ready, NULL);
 }
 
 static int set_ready(const struct smi *smi, const struct smi_gpus *gpus,
@@ -114,5 +134,5 @@ int smi_cc_set_ready(const struct smi *smi)
 {
 	if (strcmp(smi->value, "0") != 0 && strcmp(smi->value, "1") != 0)
 		return smi_refuse_arguments();
-	return smi_with_gpus(smi, set_ready, NULL);
+	return smi_with_driver(smi, set_ready, NULL);
 }

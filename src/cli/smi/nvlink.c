@@ -299,14 +299,15 @@ LINKS(smi_nvlink_errors, tell_errors)
 LINKS(smi_nvlink_pci, tell_pci)
 LINKS(smi_nvlink_remote, tell_remote)
 LINKS(smi_nvlink_reset_errors, reset_errors)
-static LINKS(data_of_links, tell_data) static LINKS(raw_of_links, tell_raw)
 
-    int smi_nvlink_throughput(const struct smi *smi)
+int smi_nvlink_throughput(const struct smi *smi)
 {
+	static tell_link *const data = tell_data, *const raw = tell_raw;
+
 	if (!strcmp(smi->value, "d"))
-		return data_of_links(smi);
+		return smi_with_gpus(smi, tell_each, &data);
 	if (!strcmp(smi->value, "r"))
-		return raw_of_links(smi);
+		return smi_with_gpus(smi, tell_each, &raw);
 	return smi_refuse_arguments();
 }
 
@@ -314,13 +315,14 @@ static int say_unsupported(const struct smi *smi, const struct smi_gpus *gpus,
 			   const void *arg)
 {
 	(void)smi;
-	(void)gpus;
 	(void)arg;
+	if (!gpus->all)
+		return smi_none_found();
 	puts("This NvLink option is not supported.");
 	return SMI_UNSUPPORTED;
 }
 
 int smi_nvlink_unsupported(const struct smi *smi)
 {
-	return smi_with_gpus(smi, say_unsupported, NULL);
+	return smi_with_driver(smi, say_unsupported, NULL);
 }

@@ -239,6 +239,7 @@ static int choose_fields(struct smi *smi)
 
 int smi_parse(int argc, char **argv, struct smi *ret_smi)
 {
+	const struct smi_verb *feature;
 	int status;
 
 	*ret_smi = (struct smi){.titles = true, .units = true};
@@ -248,8 +249,9 @@ int smi_parse(int argc, char **argv, struct smi *ret_smi)
 	for (const struct smi_verb *v = smi_verbs; argc > 1 && v->name; v++)
 		if (!strcmp(argv[1], v->name))
 			return parse_direct(ret_smi, v, argv + 2);
-	if (argc > 1 && smi_take_feature(ret_smi, argv[1]))
-		return 0;
+	feature = argc > 1 ? smi_take_feature(ret_smi, argv[1]) : NULL;
+	if (feature)
+		return parse_direct(ret_smi, feature, argv + 2);
 	status = parse_smi_option(ret_smi, smi_options, argv + 1);
 	if (!status)
 		status = choose_dtd(ret_smi);
