@@ -136,6 +136,18 @@ def test_a_lost_gpu_returns_and_its_last_xid_ends(export):
     assert (count(told, "31"), count(told, "79")) == (1, 1)
 
 
+def test_a_slow_moment_does_not_end_an_xid(export):
+    e = export(["--gpus", "h100:2"])
+    assert export.made.ctl("fail", 0, "xid=31").returncode == 0
+    e.until(lambda m: m.of("gpukit_xid_last", gpu="0") == 31)
+    slow = "latency.nvmlDeviceGetPowerUsage"
+    assert export.made.ctl("set", 0, f"{slow}=4s").returncode == 0
+    e.until(lambda m: m.of("gpukit_device_up", gpu="0") == 0)
+    assert export.made.ctl("set", 0, f"{slow}=0s").returncode == 0
+    told = e.until(lambda m: m.of("gpukit_device_up", gpu="0") == 1)
+    assert told.of("gpukit_xid_last", gpu="0") == 31
+
+
 def test_the_last_xid_ends_with_a_reset(export):
     e = export(["--gpus", "h100"])
     assert export.made.ctl("fail", 0, "ecc-uncorrectable").returncode == 0

@@ -41,11 +41,13 @@ static struct gk_mended_gpu *entry_of(struct gk_mended *mended,
 	return more;
 }
 
+/* A GPU whose values are late is in no trouble because of that. */
 static bool is_in_trouble(const struct gk_device *d)
 {
 	const struct gk_condition *condition = gk_condition_of(d);
 
-	return d->health != GK_HEALTH_OK || (condition && condition->fails);
+	return d->health == GK_HEALTH_LOST || d->health == GK_HEALTH_ERROR ||
+	       (condition && condition->fails);
 }
 
 static void end_xid(struct gk_mended_gpu *gpu, const struct gk_snapshot *snap,

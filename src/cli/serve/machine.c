@@ -25,9 +25,10 @@
 #define REST 2
 
 /*
- * How long all GPUs must be gone before the driver is opened again. If NVML
+ * How long the driver must answer for no GPU before it is opened again. If NVML
  * says that there is no driver any more, that is soon; otherwise late, because
- * GPUs that come back are found without it, and it forgets the Xids.
+ * opening it forgets the Xids. A lost GPU is an answer: it is found without
+ * this when it comes back, and its name would be forgotten.
  */
 #define SHUT_NS (5 * GK_NS_PER_S)
 #define GONE_NS (60 * GK_NS_PER_S)
@@ -87,19 +88,23 @@ static bool is_shut(const struct gk_device *d)
 	return false;
 }
 
-/* For how long all GPUs may be as they are; 0: some are not gone. */
+/*
+ * For how long all GPUs may be as they are; 0: the driver answers. A GPU that
+ * hangs says nothing about it; one that is shut speaks for all.
+ */
 static uint64_t patience_of(const struct gk_snapshot *snap)
 {
-	bool shut = snap->device_count > 0;
+	bool shut = false, error = !snap->device_count;
 
 	for (size_t i = 0; i < snap->device_count; i++) {
 		const struct gk_device *d = &snap->devices[i];
 
-		if (d->health != GK_HEALTH_LOST && d->health != GK_HEALTH_ERROR)
+		if (d->health == GK_HEALTH_OK || d->health == GK_HEALTH_LOST)
 			return 0;
-		shut &= is_shut(d);
+		error |= d->health == GK_HEALTH_ERROR;
+		shut |= is_shut(d);
 	}
-	return shut ? SHUT_NS : GONE_NS;
+	return shut ? SHUT_NS : error ? GONE_NS : 0;
 }
 
 /* Whether the driver must be opened again. *since_ns: when the last GPU went,
