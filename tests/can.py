@@ -58,6 +58,8 @@ TRIALS = {
                                  "mount -t tmpfs none /dev/shm"),
     "processes-of-its-own": command(*PROCESSES, "true"),
     "mounts-of-root": command("unshare", "--mount", "true"),
+    "processes-of-root": command("unshare", "--pid", "--fork",
+                                 "--mount-proc", "true"),
     "ids-of-processes": command(*PROCESSES, "sh", "-ec",
                                 ": >/proc/sys/kernel/ns_last_pid"),
     "other-users": other_users,

@@ -18,6 +18,7 @@ NEW = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]
 def as_root(gpukit):
     del gpukit
     can.need("other-users")
+    can.need("processes-of-root")
 
 
 def inside(machine, *words):
