@@ -87,8 +87,8 @@ void fake_children_end(struct fake_children *children);
 int fake_load_main(int argc, char **argv);
 
 /*
- * Refuses boards that the driver never knew. Returns 0, or the exit status after
- * a message.
+ * Refuses boards that the driver never knew. Returns 0, or the exit status
+ * after a message.
  */
 int fake_check_met(const char *driver, const struct gkf_profile *profiles,
 		   unsigned count);

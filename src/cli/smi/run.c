@@ -123,7 +123,8 @@ SHOW(log)
 	if (run->smi->units_log)
 		show_units(run, snap);
 	else if (run->smi->xml)
-		gk_smi_log_xml(&run->out, snap, gpus, run->smi->dtd);
+		gk_smi_log_xml(&run->out, snap, gpus,
+			       run->smi->dtd ? gk_smi_dtd : NULL);
 	else
 		gk_smi_log_text(&run->out, snap, run->smi->sections, gpus,
 				run->shown.absent);

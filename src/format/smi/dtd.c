@@ -31,39 +31,26 @@ struct dtd {
 
 static const struct {
 	gk_smi_log_list *list;
-	struct gk_smi_log_element element; /* from depth 0 */
+	struct gk_smi_log_element element; /* from the list's depth */
 } listed[] = {
-    {NULL, {0, "attached_gpus", false, false, 0}},
-    {NULL, {0, "error_string", false, false, '?'}},
-    {NULL, {0, "gpu", true, false, '*'}},
-    {gk_smi_log_mig_devices, {0, "mig_devices", true, true, '?'}},
-    {gk_smi_log_supported_clocks, {0, "supported_clocks", true, true, '?'}},
-    {gk_smi_log_supported_clocks, {1, "supported_mem_clock", true, false, '*'}},
-    {gk_smi_log_supported_clocks, {2, "value", false, false, 0}},
+    {gk_smi_log_mig_devices, {0, "mig_devices", true, true, '?', NULL}},
     {gk_smi_log_supported_clocks,
-     {2, "supported_graphics_clock", false, false, '*'}},
-    {gk_smi_log_accounted, {0, "accounted_processes", false, false, '?'}},
-    {gk_smi_log_processes, {0, "processes", true, false, '?'}},
-    {gk_smi_log_processes, {1, "process_info", true, false, '*'}},
-    {gk_smi_log_processes, {2, "gpu_instance_id", false, false, '?'}},
-    {gk_smi_log_processes, {2, "compute_instance_id", false, false, '?'}},
-    {gk_smi_log_processes, {2, "pid", false, false, '?'}},
-    {gk_smi_log_processes, {2, "type", false, false, '?'}},
-    {gk_smi_log_processes, {2, "process_name", false, false, '?'}},
-    {gk_smi_log_processes, {2, "used_memory", false, false, '?'}},
+     {0, "supported_clocks", true, true, '?', NULL}},
+    {gk_smi_log_supported_clocks,
+     {1, "supported_mem_clock", true, false, '*', NULL}},
+    {gk_smi_log_supported_clocks, {2, "value", false, false, 0, NULL}},
+    {gk_smi_log_supported_clocks,
+     {2, "supported_graphics_clock", false, false, '*', NULL}},
+    {gk_smi_log_accounted, {0, "accounted_processes", false, false, '?', NULL}},
+    {gk_smi_log_processes, {0, "processes", true, false, '?', NULL}},
+    {gk_smi_log_processes, {1, "process_info", true, false, '*', NULL}},
+    {gk_smi_log_processes, {2, "gpu_instance_id", false, false, '?', NULL}},
+    {gk_smi_log_processes, {2, "compute_instance_id", false, false, '?', NULL}},
+    {gk_smi_log_processes, {2, "pid", false, false, '?', NULL}},
+    {gk_smi_log_processes, {2, "type", false, false, '?', NULL}},
+    {gk_smi_log_processes, {2, "process_name", false, false, '?', NULL}},
+    {gk_smi_log_processes, {2, "used_memory", false, false, '?', NULL}},
 };
-
-void gk_smi_dtd_list(gk_smi_log_list *list, int depth, gk_smi_log_on *on,
-		     void *arg)
-{
-	for (size_t i = 0; i < COUNT(listed); i++) {
-		struct gk_smi_log_element e = listed[i].element;
-
-		e.depth += depth;
-		if (listed[i].list == list)
-			on(arg, &e);
-	}
-}
 
 /* Returns the element of a name. The last one is used where there is no room.
  */
@@ -92,9 +79,8 @@ static void add_child(struct dtd *dtd, struct element *parent, const char *name,
 	parent->child[parent->children++].times = times;
 }
 
-static void add_element(void *arg, const struct gk_smi_log_element *e)
+static void add_element(struct dtd *dtd, const struct gk_smi_log_element *e)
 {
-	struct dtd *dtd = arg;
 	struct element *element = declare(dtd, e->name);
 
 	if (e->depth)
@@ -103,6 +89,19 @@ static void add_element(void *arg, const struct gk_smi_log_element *e)
 	element->loose |= e->group && element->children > 0;
 	/* A deeper row below a text is beside it in the XML. */
 	dtd->open[e->depth] = e->group ? element : dtd->open[e->depth - 1];
+}
+
+static void add_elements(void *arg, const struct gk_smi_log_element *e)
+{
+	if (e->name)
+		add_element(arg, e);
+	for (size_t i = 0; e->list && i < COUNT(listed); i++) {
+		struct gk_smi_log_element in_list = listed[i].element;
+
+		in_list.depth += e->depth;
+		if (listed[i].list == e->list)
+			add_element(arg, &in_list);
+	}
 }
 
 static void add_declaration(struct gk_buf *out, const struct element *e)
@@ -125,7 +124,7 @@ static void add_declaration(struct gk_buf *out, const struct element *e)
 static void add_declarations(struct gk_buf *out, struct dtd *dtd,
 			     const struct gk_snapshot *snap)
 {
-	gk_smi_log_elements(snap, add_element, dtd);
+	gk_smi_log_elements(snap, add_elements, dtd);
 	gk_buf_printf(out, "<!-- nvsmi_device_v%d.dtd -->\n",
 		      gk_smi_log_dtd_version(snap));
 	for (size_t i = 0; i < dtd->count; i++)

@@ -2,7 +2,6 @@
 /* log.c - prints the tables of -q as text and as XML. */
 #include "format/smi/log.h"
 #include "base/array.h"
-#include "format/smi/dtd.h"
 #include "format/smi/log_lists.h"
 
 #include "format/units.h"
@@ -447,27 +446,27 @@ int gk_smi_log_dtd_version(const struct gk_snapshot *snap)
 }
 
 static void add_doctype(struct gk_buf *out, const struct gk_snapshot *snap,
-			bool dtd)
+			gk_smi_declare *declare)
 {
 	gk_buf_puts(out, "<?xml version=\"1.0\" ?>\n"
 			 "<!DOCTYPE nvidia_smi_log ");
-	if (!dtd) {
+	if (!declare) {
 		gk_buf_printf(out, "SYSTEM \"nvsmi_device_v%d.dtd\">\n",
 			      gk_smi_log_dtd_version(snap));
 		return;
 	}
 	gk_buf_puts(out, "[\n");
-	gk_smi_dtd(out, snap);
+	declare(out, snap);
 	gk_buf_puts(out, "]>\n");
 }
 
 void gk_smi_log_xml(struct gk_buf *out, const struct gk_snapshot *snap,
-		    unsigned gpus, bool dtd)
+		    unsigned gpus, gk_smi_declare *declare)
 {
 	struct head head[5];
 	size_t count = fill_heads(snap, head);
 
-	add_doctype(out, snap, dtd);
+	add_doctype(out, snap, declare);
 	gk_buf_puts(out, "<nvidia_smi_log>\n");
 	for (size_t i = 0; i < count; i++)
 		gk_smi_element(out, 0, head[i].element, head[i].value);
@@ -503,9 +502,9 @@ static void tell_rows(const struct gk_snapshot *snap, const struct row *rows,
 
 	for (size_t i = 0; i < count; i++) {
 		const struct row *row = &rows[i];
-		struct gk_smi_log_element e = {row->depth + deeper,
-					       row->element, !row->source.show,
-					       row->collapse >= 0, '?'};
+		struct gk_smi_log_element e = {
+		    row->depth + deeper, row->element, !row->source.show,
+		    row->collapse >= 0,  '?',          row->list};
 
 		if (skip && row->depth > skip)
 			continue;
@@ -514,20 +513,26 @@ static void tell_rows(const struct gk_snapshot *snap, const struct row *rows,
 			continue;
 		if (rows == mig_rows && row->depth == 1)
 			e.times = '*';
-		if (row->element)
+		if (row->element || row->list)
 			on(arg, &e);
-		if (row->list)
-			gk_smi_dtd_list(row->list, e.depth, on, arg);
 		if (row->list == gk_smi_log_mig_devices)
 			tell_rows(snap, mig_rows, COUNT(mig_rows), e.depth, on,
 				  arg);
 	}
 }
 
+/* The root's elements that follow those about the machine. */
+static const struct gk_smi_log_element of_root[] = {
+    {1, "attached_gpus", false, false, 0, NULL},
+    {1, "error_string", false, false, '?', NULL},
+    {1, "gpu", true, false, '*', NULL},
+};
+
 void gk_smi_log_elements(const struct gk_snapshot *snap, gk_smi_log_on *on,
 			 void *arg)
 {
-	struct gk_smi_log_element e = {0, "nvidia_smi_log", true, false, 0};
+	struct gk_smi_log_element e = {0,   "nvidia_smi_log", true, false, 0,
+				       NULL};
 	struct head head[5];
 	size_t count = fill_heads(snap, head);
 
@@ -538,6 +543,7 @@ void gk_smi_log_elements(const struct gk_snapshot *snap, gk_smi_log_on *on,
 		e.name = head[i].element;
 		on(arg, &e);
 	}
-	gk_smi_dtd_list(NULL, 1, on, arg);
+	for (size_t i = 0; i < COUNT(of_root); i++)
+		on(arg, &of_root[i]);
 	tell_rows(snap, gpu_rows, COUNT(gpu_rows), 1, on, arg);
 }

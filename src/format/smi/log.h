@@ -6,6 +6,7 @@
 #ifndef GK_FORMAT_SMI_LOG_H
 #define GK_FORMAT_SMI_LOG_H
 
+#include "format/smi/log_lists.h"
 #include "format/smi/value.h"
 
 /* The sections that need more data than metrics. */
@@ -44,17 +45,20 @@ void gk_smi_log_text(struct gk_buf *out, const struct gk_snapshot *snap,
  * it is not known. */
 void gk_smi_log_units(struct gk_buf *out, const struct gk_snapshot *snap,
 		      const char *units);
-/* With dtd, the report declares its elements itself. */
+/* Adds the declarations of a report's elements: gk_smi_dtd(), or NULL. */
+typedef void gk_smi_declare(struct gk_buf *out, const struct gk_snapshot *snap);
 void gk_smi_log_xml(struct gk_buf *out, const struct gk_snapshot *snap,
-		    unsigned gpus, bool dtd);
+		    unsigned gpus, gk_smi_declare *declare);
 
 /* An element of the XML. */
 struct gk_smi_log_element {
-	int depth; /* 0: the root */
-	const char *name;
-	bool group;     /* it has elements, not a text */
-	bool collapses; /* a group can be a text instead */
-	char times;     /* 0: once, ?: at most once, *: any number */
+	int depth;        /* 0: the root */
+	const char *name; /* NULL: only what `list` adds */
+	bool group;       /* it has elements, not a text */
+	bool collapses;   /* a group can be a text instead */
+	char times;       /* 0: once, ?: at most once, *: any number */
+	/* What adds the elements in it, which no table has; NULL: nothing. */
+	gk_smi_log_list *list;
 };
 
 /*
