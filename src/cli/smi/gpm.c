@@ -76,7 +76,7 @@ const double *smi_gpm_read(struct smi_gpm *gpm, struct gk_nvml *nvml,
 		return NULL;
 	gpm->values = values;
 	for (size_t i = 0; i < count; i++)
-		values[i] = NAN;
+		values[i] = (double)NAN;
 	for (size_t i = 0; mon->gpm_count && i < snap->device_count; i++) {
 		const struct gk_device *d = &snap->devices[i];
 
