@@ -6,7 +6,6 @@
 #include "base/clock.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -248,8 +247,8 @@ static void gpm_cell(struct gk_buf *out, const struct gk_smi_mon *mon,
 {
 	char text[32] = "-";
 
-	if (isfinite(value))
-		snprintf(text, sizeof text, "%.0f", trunc(value));
+	if (value > -1e18 && value < 1e18) /* and a number */
+		snprintf(text, sizeof text, "%" PRId64, (int64_t)value);
 	add_cell(out, mon, GPM_WIDTH, text);
 }
 
