@@ -61,9 +61,12 @@ function(gk_fronts name output map)
 			generation_front(${target} ${output} ${map}
 				${directory} ${ARGN})
 			# The default generation has what a debugger needs to
-			# know of the objects that they share.
-			target_link_options(${target} PRIVATE
-				-Wl,--strip-debug)
+			# know of the objects that they share. Sanitizers name
+			# inlined functions by it, too.
+			if(NOT GPUKIT_SANITIZE)
+				target_link_options(${target} PRIVATE
+					-Wl,--strip-debug)
+			endif()
 		endif()
 		set_property(GLOBAL APPEND PROPERTY GPUKIT_FRONTS_${name}
 			${target})
