@@ -69,10 +69,11 @@ static void scale(int64_t *value, uint64_t seed, enum draw draw, int64_t most)
 	*value += *value * draw_at(seed, draw, 0, most * 1000) / 1000000;
 }
 
-/* A negative temperature would mean that there is no sensor. */
+/* A negative temperature means that there is no sensor, and stays so. */
 static void warm(int64_t *temp_c, int64_t by)
 {
-	*temp_c = gkf_clamp(*temp_c + by, 0, 150);
+	if (*temp_c >= 0)
+		*temp_c = gkf_clamp(*temp_c + by, 0, 150);
 }
 
 void gkf_life_spread(struct gkf_profile *p, uint64_t seed)
@@ -121,15 +122,17 @@ void gkf_life_wander(struct gkf_machine *m, unsigned device,
 		return;
 	for (size_t i = 0; i < sizeof wandering / sizeof *wandering; i++) {
 		int64_t *v = (int64_t *)((char *)s + wandering[i].offset);
+		/* Any process may have overwritten the state. */
+		int64_t still = gkf_clamp(*v, 0, INT32_MAX);
 
 		if (gkf_value_forced(m, device, wandering[i].value) !=
 		    GKF_UNSET)
 			continue;
 		/* In millionths: small figures wander by less than a unit. */
-		*v += *v *
-		      drift(seed, wandering[i].draw, s->bin,
-			    wandering[i].most * 1000) /
-		      1000000;
+		*v = still + still *
+				 drift(seed, wandering[i].draw, s->bin,
+				       wandering[i].most * 1000) /
+				 1000000;
 	}
 }
 

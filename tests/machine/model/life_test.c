@@ -219,6 +219,21 @@ static void copies_do_not_wander(void **state)
 	}
 }
 
+/* Whatever another process has written, nothing overflows. */
+static void any_state_may_wander(void **state)
+{
+	struct gkf_state s = {.rest_bins = GKF_REST_BINS,
+			      .power_mw = INT64_MAX,
+			      .pcie_tx_kbs = INT64_MIN,
+			      .bin = 5};
+
+	(void)state;
+	open_machine(true, 0);
+	gkf_life_wander(fx.m, 0, &s);
+	assert_in_range(s.power_mw, 0, 2 * (int64_t)INT32_MAX);
+	assert_int_equal(s.pcie_tx_kbs, 0);
+}
+
 /* A profile of somebody's own may leave no room for differences. */
 static void differences_keep_a_profile_whole(void **state)
 {
@@ -232,6 +247,9 @@ static void differences_keep_a_profile_whole(void **state)
 		gkf_life_spread(&p, seed);
 		assert_in_range(p.power_idle_mw, 1, p.power_busy_mw);
 		assert_true(p.temp_idle_c >= 0 && p.mem_temp_idle_c >= 0);
+		p.mem_temp_idle_c = -1; /* not measured */
+		gkf_life_spread(&p, seed);
+		assert_int_equal(p.mem_temp_idle_c, -1);
 	}
 	fixture_open(&fx, 1);
 }
@@ -346,6 +364,7 @@ int main(void)
 	    ON_A_MACHINE(energy_never_falls),
 	    ON_A_MACHINE(energy_does_not_fall_when_the_clock_stops),
 	    ON_A_MACHINE(copies_do_not_wander),
+	    ON_A_MACHINE(any_state_may_wander),
 	    ON_A_MACHINE(differences_keep_a_profile_whole),
 	    ON_A_MACHINE(traffic_out_is_no_fixed_part_of_that_in),
 	    ON_A_MACHINE(only_loads_on_several_gpus_use_nvlink),
