@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * account_bins.c - adds past bins to the accounts of a device's processes, each
- * with its share of the device.
+ * account_bins.c - adds each process's share of the device in past bins to its
+ * account.
  */
 #include "machine/model/account_bins.h"
 #include "base/assert.h"

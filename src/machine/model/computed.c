@@ -19,7 +19,7 @@
 #include "machine/store/process/ledger.h"
 #include "machine/store/view.h"
 
-/* The state as it is shown. */
+/* The state to report: at rest, its figures wander (life.h). */
 static struct gkf_state shown_state(struct gkf_machine *m, unsigned device)
 {
 	struct gkf_state s;
@@ -45,8 +45,8 @@ int64_t gkf_compute_pcie_rx(struct gkf_machine *m, unsigned device)
 }
 
 /*
- * What was shown before, if it is more. While the clock is being stopped, a
- * reader may be a moment ahead of the time at which it stops.
+ * Returns the greater of `now` and the value last shown. While the clock is
+ * being stopped, a reader may already have shown a slightly later value.
  */
 static uint64_t never_less(_Atomic uint64_t *shown, uint64_t now)
 {
@@ -59,8 +59,8 @@ static uint64_t never_less(_Atomic uint64_t *shown, uint64_t now)
 }
 
 /*
- * Energy grows all the time, the state once a bin: the energy of the last whole
- * bin is counted while the next one passes.
+ * Energy is shown as growing continuously, although the state changes only once
+ * per bin: the energy of the last whole bin is spread over the next bin.
  */
 int64_t gkf_compute_energy(struct gkf_machine *m, unsigned device)
 {
@@ -78,8 +78,8 @@ int64_t gkf_compute_energy(struct gkf_machine *m, unsigned device)
 }
 
 /*
- * The mean power of those bins of the last second that are still kept. Power
- * that was set counts as if it had been set for the whole second.
+ * The mean power over those bins of the last second that are still kept. A
+ * power that was set counts as if it had been set for the whole second.
  */
 int64_t gkf_compute_power_average(struct gkf_machine *m, unsigned device)
 {
@@ -124,7 +124,7 @@ int64_t gkf_compute_fan_rpm(struct gkf_machine *m, unsigned device)
 	return percent * m->boards[device].profile.fan_max_rpm / 100;
 }
 
-/* Boards that change their P-state at rest slow the link down, too. */
+/* Boards that lower their P-state at rest also slow the link down. */
 int64_t gkf_compute_pcie_generation(struct gkf_machine *m, unsigned device)
 {
 	const struct gkf_profile *p = &m->boards[device].profile;

@@ -159,8 +159,8 @@ static void add_instance_share(const struct wanted *w, uint64_t permille,
 }
 
 /*
- * Adds up the demand of all slots as if they were in one instance. For devices
- * with too many processes to collect.
+ * Adds up the demand of all slots as if they were in one instance. Used for
+ * devices with too many processes to collect.
  */
 static void scan_slots(struct gkf_demand *c, uint64_t bin,
 		       struct gkf_drive *drive)

@@ -28,7 +28,7 @@
  */
 #define SRAM_THRESHOLD 10
 
-/* Locations reported by boards before Turing; later boards report them all. */
+/* Locations that boards before Turing report; later boards report all. */
 #define OLD_PLACES                                                             \
 	(GKF_ECC_BIT(GKF_ECC_L1) | GKF_ECC_BIT(GKF_ECC_L2) |                   \
 	 GKF_ECC_BIT(GKF_ECC_DRAM) | GKF_ECC_BIT(GKF_ECC_REGISTERS) |          \

@@ -32,10 +32,10 @@ static const struct spread rests = {200, 0, 20, 1};
 #define POWER_WANDER 5
 #define PCIE_WANDER  60 /* the captures of H100 and H200: 329 to 371 KB/s */
 
-/* How slowly: a figure drifts from one value to the next in this time. */
+/* The time in which a figure moves from one value to the next. */
 #define DRIFT_BINS (2 * GKF_BINS_PER_S)
 
-/* What is drawn from a seed; each gets its own numbers. */
+/* The numbers drawn from a seed; each has its own random sequence. */
 enum draw {
 	DRAW_POWER = 1,
 	DRAW_MEM_POWER,
@@ -46,7 +46,7 @@ enum draw {
 	DRAW_RATIO,
 };
 
-/* A number from -most to most; the same for the same seed, draw and place. */
+/* A number from -most to most, determined by seed, draw and `at`. */
 static int64_t draw_at(uint64_t seed, enum draw draw, uint64_t at, int64_t most)
 {
 	uint64_t r = gkf_mix(gkf_mix(seed + (uint64_t)draw) ^ at);
@@ -54,7 +54,7 @@ static int64_t draw_at(uint64_t seed, enum draw draw, uint64_t at, int64_t most)
 	return (int64_t)(r % (uint64_t)(2 * most + 1)) - most;
 }
 
-/* The same, but moves in a line from one place to the next. */
+/* Like draw_at(), but changes linearly over each DRIFT_BINS bins. */
 static int64_t drift(uint64_t seed, enum draw draw, uint64_t bin, int64_t most)
 {
 	uint64_t at = bin / DRIFT_BINS;
@@ -69,7 +69,7 @@ static void scale(int64_t *value, uint64_t seed, enum draw draw, int64_t most)
 	*value += *value * draw_at(seed, draw, 0, most * 1000) / 1000000;
 }
 
-/* A negative temperature means that there is no sensor, and stays so. */
+/* Leaves negative temperatures alone: they mean that there is no sensor. */
 static void warm(int64_t *temp_c, int64_t by)
 {
 	if (*temp_c >= 0)
@@ -117,7 +117,10 @@ void gkf_life_wander(struct gkf_machine *m, unsigned device,
 {
 	uint64_t seed = m->boards[device].seed;
 
-	/* Copies, and a floor of power after work, are no rest. */
+	/*
+	 * A board that copies, or is held at a power floor after work, is not
+	 * at rest.
+	 */
 	if (!seed || s->rest_bins < GKF_REST_BINS)
 		return;
 	for (size_t i = 0; i < sizeof wandering / sizeof *wandering; i++) {
@@ -128,7 +131,10 @@ void gkf_life_wander(struct gkf_machine *m, unsigned device,
 		if (gkf_value_forced(m, device, wandering[i].value) !=
 		    GKF_UNSET)
 			continue;
-		/* In millionths: small figures wander by less than a unit. */
+		/*
+		 * In millionths, because small figures wander by less than one
+		 * unit.
+		 */
 		*v = still + still *
 				 drift(seed, wandering[i].draw, s->bin,
 				       wandering[i].most * 1000) /

@@ -2,8 +2,9 @@
 /*
  * life.h - how boards of one model differ, and how their figures wander.
  *
- * Each board has a seed. A seed of 0 is a twin: a board exactly as its profile
- * says, whose figures stand still at rest. docs/MACHINE.md has the sources.
+ * Each board has a seed. A board with seed 0 is a twin: it is exactly as its
+ * profile says, and its figures stay constant at rest. docs/MACHINE.md has the
+ * sources.
  */
 #ifndef GKF_LIFE_H
 #define GKF_LIFE_H
@@ -15,20 +16,22 @@ struct gkf_profile;
 struct gkf_state;
 
 /*
- * Turns the profile of a model into that of one of its boards: a little more or
- * less power and heat.
+ * Adapts the profile of a model to one of its boards, which has a little more
+ * or less power and heat.
  */
 void gkf_life_spread(struct gkf_profile *profile, uint64_t seed);
 
 /*
  * Lets the figures of a board at rest wander: power by tenths of a watt, and
- * the traffic on the PCIe link. The state that is stored stands still, so that
- * long times at rest are computed at once.
+ * the traffic on the PCIe link. The stored state does not wander, so that long
+ * times at rest are computed at once.
  */
 void gkf_life_wander(struct gkf_machine *m, unsigned device,
 		     struct gkf_state *state);
 
-/* A board's outgoing PCIe traffic, permille of the incoming: of twins half. */
+/*
+ * A board's outgoing PCIe traffic, permille of the incoming; a twin's is half.
+ */
 uint32_t gkf_life_pcie_out(uint64_t seed);
 
 #endif

@@ -50,7 +50,7 @@ GKF_API struct gkf_link_end gkf_link_end(const struct gkf_machine *m,
 GKF_API unsigned gkf_link_threshold(const struct gkf_machine *m,
 				    unsigned device);
 
-/* Share of the links that carry traffic, as NVML numbers the modes. */
+/* How many of the links carry traffic, as NVML numbers the modes. */
 enum gkf_link_bw {
 	GKF_LINK_BW_FULL,
 	GKF_LINK_BW_OFF,

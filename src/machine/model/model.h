@@ -2,10 +2,11 @@
 /*
  * model.h - the current values of a made-up GPU.
  *
- * A value that was set wins; others come from the model's state after the last
- * whole bin (1/6 s). The first caller in a bin computes the state for all
- * processes. If the lock is taken, callers use the older state. If that state
- * is half a second old or older, they wait for the lock, for at most 20 ms.
+ * A value that was set takes precedence; others come from the model's state
+ * after the last whole bin (1/6 s). The first caller in a bin computes the
+ * state for all processes. If the lock is taken, callers use the older state.
+ * If that state is half a second old or older, they wait for the lock, for at
+ * most 20 ms.
  */
 #ifndef GKF_MODEL_H
 #define GKF_MODEL_H

@@ -186,7 +186,7 @@ static int64_t round_clock(int64_t mhz)
 	       GKF_CLOCK_STEP_MHZ;
 }
 
-/* Sets the clock that the power limit allows, then the power drawn. */
+/* Computes the clock that the power limit allows, then the power drawn. */
 static void step_power(const struct gkf_profile *p, const struct gkf_drive *d,
 		       const struct work *w, struct gkf_state *s)
 {

@@ -36,10 +36,10 @@ enum gkf_reason {
 
 /* All inputs of a device during a bin. Times are permille of the bin. */
 struct gkf_drive {
-	uint32_t attached; /* processes on the device */
+	uint32_t attached; /* number of processes on the device */
 	uint32_t demand;   /* sum of requested busy time; may exceed 1000 */
 	uint32_t mem, enc, dec, jpg, ofa;
-	/* Part of the NVLink bandwidth that loads on several GPUs want. */
+	/* Share of the NVLink bandwidth that loads on several GPUs demand. */
 	uint32_t nvlink;
 	uint32_t kind[GKF_WAVE_KINDS];  /* demand, by kind of work */
 	uint64_t moved[GKF_DIRECTIONS]; /* bytes really copied */
@@ -81,7 +81,7 @@ static inline int64_t gkf_clamp(int64_t v, int64_t low, int64_t high)
 	return v < low ? low : v > high ? high : v;
 }
 
-/* The state of a board that has been idle for long. */
+/* The state of a board that has been idle for a long time. */
 void gkf_physics_rest(const struct gkf_profile *profile,
 		      struct gkf_state *ret_state);
 

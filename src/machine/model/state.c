@@ -48,7 +48,7 @@
 #define OLD_BINS    3
 #define PATIENCE_NS (20 * GK_NS_PER_MS)
 
-/* Reads the state, and bounds the figures used in computations. */
+/* Reads the state, and limits figures used in computations to valid ranges. */
 static void read_state(struct gkf_device *dev, struct gkf_state *ret_state)
 {
 	gk_pair_read(&dev->state_seq, dev->state, ret_state, sizeof *ret_state);
@@ -160,7 +160,7 @@ static uint64_t leap_to(const struct gkf_demand *wants,
 		return end;
 	if (!gkf_physics_is_steady(before, state))
 		return state->bin;
-	/* Demand must be the same as in the last bin, too. */
+	/* Demand must also be the same as in the last bin. */
 	until = gkf_demand_quiet_until(wants, state->bin - 1);
 	if (until <= state->bin)
 		return state->bin;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * topology.h - how the GPUs of a machine are connected: PCI tree, NUMA nodes,
- * NVLink. It is a pure function of the boards and the machine's layout, made
- * once when a machine is opened.
+ * NVLink. The result is a pure function of the boards and the machine's layout,
+ * computed once when a machine is opened.
  *
  * PCI tree: two GPUs share a switch (each card of a PC has its own port),
  * switches share a host bridge, host bridges a NUMA node; a machine of four

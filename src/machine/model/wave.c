@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wave.c - computes the shapes of loads, in integers only: the same on every
- * machine.
+ * wave.c - computes the shapes of loads. It uses only integers, so the results
+ * are the same on every machine.
  */
 #include "machine/model/wave.h"
 #include "base/mix.h"
@@ -45,9 +45,9 @@ static uint64_t period_bins(const struct gkf_wave *wave)
 }
 
 /*
- * A load of a scenario begins its periods when it starts, because the scenario
- * tells a story. The others begin at any moment, or they would all validate,
- * and their GPUs pause, together.
+ * A load of a scenario begins its first period when it starts, so that the
+ * scenario shows what it describes. Other loads begin at a random phase:
+ * otherwise they would all validate, and their GPUs pause, at the same time.
  */
 static uint64_t phase_at(const struct gkf_wave *wave, uint64_t age,
 			 uint64_t period)
@@ -72,7 +72,7 @@ static int64_t busy_training(const struct gkf_wave *wave, uint64_t age,
 
 /*
  * A triangle wave between 60 % and 140 % of util, with jitter for requests that
- * come at random.
+ * arrive at random.
  */
 static int64_t busy_inferring(const struct gkf_wave *wave, uint64_t age,
 			      uint64_t bin)

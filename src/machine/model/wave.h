@@ -44,9 +44,9 @@ static inline bool gkf_wave_present(const struct gkf_wave *wave, uint64_t bin)
 uint32_t gkf_wave_at(const struct gkf_wave *wave, uint64_t bin);
 
 /*
- * For how long in a bin, permille, a process uses the video engines by their
- * shares: while its kernels run; if it runs none, as a transcoder does, all the
- * time. The process is present.
+ * For what part of a bin, permille, a process uses the video engines, given its
+ * shares: the time in which its kernels run; if it runs none, as a transcoder
+ * does, the whole bin. The process is present.
  */
 static inline uint32_t gkf_wave_video(const struct gkf_wave *wave,
 				      uint32_t busy_permille)

@@ -22,7 +22,7 @@ static void put_stretch(struct gkf_machine *m, uint64_t later_ns,
 
 	GK_ASSERT(gkf_lock_held(m));
 	c.machine_ns = gkf_clock_at(&c, now) + later_ns;
-	if (!c.speed && keep_speed) { /* a step moves wall time, too */
+	if (!c.speed && keep_speed) { /* a step also moves wall time */
 		c.real_ns += later_ns;
 		c.wall_ns += later_ns;
 	} else {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emptied.c - gets memory that the kernel zeroes in a forked child. */
+/* emptied.c - allocates memory that the kernel zeroes in a forked child. */
 #include "machine/store/emptied.h"
 #include "base/err.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate.c - finds the words of gate.h in the file. */
+/* gate.c - finds the words of the gate in the file. */
 #include "machine/store/gate.h"
 #include "machine/file/file.h"
 #include "machine/file/value.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * hostname.h - the host name that was set on a device (since Blackwell).
- */
+/* hostname.h - the host name that was set on a device (Blackwell and later). */
 #ifndef GKF_HOSTNAME_H
 #define GKF_HOSTNAME_H
 

@@ -29,7 +29,7 @@ struct gkf_locks;
  * The locks that threads of this process hold, whatever their words say.
  * Without this, a lock whose word was overwritten with 0 could be taken twice
  * and be in glibc's lists twice. All zeros: none. A forked child starts with
- * zeros, as it has none of those threads.
+ * zeros, because it has none of those threads.
  */
 struct gkf_lock_claims {
 	pthread_mutex_t lock[GKF_LOCKS_MAX];

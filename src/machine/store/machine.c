@@ -324,8 +324,8 @@ static void follow_file(struct gkf_machine *m, int fd)
 }
 
 /*
- * Other threads may read meanwhile: they find what they would find in the file
- * itself. Those that compute hold the lock.
+ * Other threads may read the copy during this: they find what they would find
+ * in the file itself. Threads that compute hold the lock.
  */
 void gkf_machine_follow(struct gkf_machine *m)
 {

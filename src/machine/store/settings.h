@@ -34,7 +34,7 @@ struct gkf_driver {
 };
 GKF_API const struct gkf_driver *gkf_driver(const struct gkf_machine *m);
 
-/* The seed of UUIDs and serial numbers, which tells machines apart. */
+/* The seed of UUIDs and serial numbers; it differs between machines. */
 GKF_API uint64_t gkf_machine_seed(const struct gkf_machine *m);
 
 #endif

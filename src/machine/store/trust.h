@@ -20,7 +20,7 @@ int gkf_private_dir(char *ret_dir, size_t cap);
  * if not, GK_ERR_PERMISSION and a line in the log. Elsewhere the user chose the
  * path: a file that its owner shares is accepted, and another user's file is
  * opened read-only and sets *ret_foreign, unless GPUKIT_TRUST has that user's
- * uid. So is a file that this process may only read.
+ * uid. A file that this process may only read is treated the same.
  */
 int gkf_trust_open(const char *path, bool *ret_foreign);
 

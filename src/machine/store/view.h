@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view.h - an open machine in this process: the mapping, and copies of what
- * never changes. For src/machine alone.
+ * view.h - an open machine in this process: the mapping, and copies of the
+ * content that never changes. For src/machine alone.
  */
 #ifndef GKF_VIEW_H
 #define GKF_VIEW_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * writers_lock.c - owns the robust lock of all writers, and knows the thread
- * that is applying a step of the scenario.
+ * writers_lock.c - owns the robust lock of all writers, and records which
+ * thread is applying a step of the scenario.
  */
 #include "machine/store/writers_lock.h"
 #include "base/clock.h"

@@ -90,7 +90,7 @@ uint64_t gkf_cuda_fault_slowness(struct gkf_machine *m, unsigned device)
 		   : 1;
 }
 
-/* If the instance does not exist, the Xid names the whole GPU. */
+/* If the instance does not exist, sends the Xid for the whole GPU. */
 void gkf_cuda_fault_tell(struct gkf_machine *m, unsigned device,
 			 uint32_t instance, unsigned result)
 {

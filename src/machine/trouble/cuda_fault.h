@@ -46,7 +46,7 @@ GKF_API unsigned gkf_cuda_fault_launch(struct gkf_machine *m, unsigned device,
 /* Whether an allocation fails for lack of memory. */
 GKF_API bool gkf_cuda_fault_allocation(struct gkf_machine *m, unsigned device);
 
-/* The factor by which copies take longer; 1: no longer than usual. */
+/* The factor by which copies take longer; 1: as long as usual. */
 GKF_API uint64_t gkf_cuda_fault_slowness(struct gkf_machine *m,
 					 unsigned device);
 

@@ -20,7 +20,7 @@ void gkf_facts_clear(struct gkf_facts *facts)
 	memset(facts->origin, GKF_SOURCE_NONE, sizeof facts->origin);
 }
 
-/* Whether a field describes the board, and not its file. */
+/* Whether a field describes the board rather than its file. */
 static bool is_value(const struct gkf_field *field)
 {
 	return field->kind == GKF_FIELD_TEXT ||

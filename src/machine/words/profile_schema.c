@@ -54,7 +54,7 @@ const struct gkf_field gkf_fields[] = {
 #undef FIELD
 };
 
-/* The integers that may be missing, and their value then. */
+/* The integers that may be missing, and the value that each then has. */
 static const struct {
 	const char *key;
 	int64_t value;

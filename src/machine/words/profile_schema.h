@@ -37,13 +37,13 @@ extern const size_t gkf_field_count; /* at most GKF_FIELDS_MAX */
 /* The index of a key in gkf_fields, or -1. */
 int gkf_field_find(const char *key);
 
-/* The key that a mistyped one may have meant, or NULL. */
+/* The key that was probably meant by a mistyped one, or NULL. */
 const char *gkf_field_like(const char *key);
 
 /*
  * Whether a key may be missing even without `inherits`, because its value is
- * not known of every board, or not for the profile to say. Returns the integer
- * that stands for it then, 0 for other kinds.
+ * not known for every board, or is not for the profile to decide. Returns the
+ * integer that a missing key stands for; 0 for other kinds.
  */
 bool gkf_field_may_be_missing(const struct gkf_field *field,
 			      int64_t *ret_value);

@@ -195,8 +195,8 @@ static int set_key(void *data, const yaml_node_t *key, const yaml_node_t *value)
 }
 
 /*
- * Sets what is neither here nor inherited, and fails if one of the keys is
- * required.
+ * Sets the values that neither this file nor its parent gives; fails if one of
+ * their keys is required.
  */
 static int fill_missing(struct reader *r, bool inherits)
 {
@@ -231,7 +231,7 @@ static int64_t integer_at(const struct reader *r, int field)
 	return value;
 }
 
-/* Whether a value is not the one that stands for a missing key. */
+/* Whether a value differs from the one that stands for a missing key. */
 static bool is_known(const struct reader *r, int field)
 {
 	int64_t missing;
@@ -287,7 +287,7 @@ static int read_mapping(void *data, const yaml_node_t *top)
 		return err;
 	parent = gk_yaml_value(&r->yaml, top, "inherits");
 	err = parent ? inherit_fields(r, parent) : 0;
-	/* What the file gives itself has no source of its parent. */
+	/* The parent's source does not apply to values that this file gives. */
 	for (size_t i = 0; i < gkf_field_count; i++)
 		if (r->lines[i])
 			r->facts.origin[i] = GKF_SOURCE_NONE;

@@ -36,7 +36,7 @@ int gkf_profile_load(const char *dir, const char *id_or_path,
 		     struct gkf_profile *ret_profile, char *ret_message,
 		     size_t cap);
 
-/* As gkf_profile_load(), and tells where the values come from. */
+/* Like gkf_profile_load(), but also reports where the values come from. */
 int gkf_profile_facts(const char *dir, const char *id_or_path,
 		      struct gkf_profile *ret_profile,
 		      struct gkf_facts *ret_facts, char *ret_message,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scenario_build.c - collects, sorts and rehearses the steps of a scenario.
- * Ramps become a step for each value; the rehearsal is on a machine of its own.
+ * scenario_build.c - collects, sorts and rehearses the steps of a scenario. A
+ * ramp becomes one step for each value; the rehearsal uses a separate machine.
  */
 #include "machine/words/scenario_build.h"
 #include "base/assert.h"
@@ -25,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The kind of a step that a later one cancelled. */
+/* The kind of a cancelled step. */
 #define DROPPED GKF_STEP_KINDS
 
 int gkf_build_nomem(struct gkf_build *b)

@@ -58,8 +58,8 @@ struct gkf_build {
 	gk_yaml_fail(&(b)->yaml, gk_yaml_line(node), __VA_ARGS__)
 
 /*
- * Makes b->m once the GPUs are known. Like all functions here it returns 0, or
- * a gk_err after writing the message.
+ * Creates b->m once the GPUs are known. Like all functions here it returns 0,
+ * or a gk_err after writing the message.
  */
 int gkf_build_machine(struct gkf_build *b, unsigned line);
 void gkf_build_free(struct gkf_build *b);

@@ -45,7 +45,7 @@ int gkf_key_integer(struct gkf_build *b, const char *key,
 int gkf_key_bool(struct gkf_build *b, const char *key, const yaml_node_t *node,
 		 bool *ret_value);
 
-/* Reads a time in bins, rounded down; refuses less than least_bins. */
+/* Reads a time in bins, rounded down; refuses a time below least_bins. */
 int gkf_key_time(struct gkf_build *b, const char *key, const yaml_node_t *node,
 		 uint64_t least_bins, uint64_t *ret_bins);
 

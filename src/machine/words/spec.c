@@ -141,7 +141,7 @@ int gkf_spec_list(const char *text, unsigned count, uint64_t *ret_mask,
 	return err;
 }
 
-/* Parses MIG devices of a GPU: "0:1" or "0:0-2". */
+/* Parses the MIG devices of a GPU: "0:1" or "0:0-2". */
 static int parse_mig(char *item, unsigned count, struct gkf_load_spec *load,
 		     char *message)
 {

@@ -91,8 +91,8 @@ static void sum_wants(const struct gkf_demand *wants, uint64_t bin,
 }
 
 /*
- * Like sum_wants(), but reads all slots. For devices with too many processes to
- * collect.
+ * Like sum_wants(), but reads all slots. Used for devices with too many
+ * processes to collect.
  */
 static void sum_slots(struct gkf_machine *m, unsigned device, uint64_t bin,
 		      struct gkf_mig_sums sums[GKF_MIG_GIS])

@@ -49,7 +49,7 @@ static int parse_part(const struct gkf_mig_board *board, const char **at,
 	return 0;
 }
 
-/* Creates the GPU instances of a text, in its order. */
+/* Creates the GPU instances that a text lists, in that order. */
 static int make_gis(struct gkf_machine *m, unsigned device, const char *text,
 		    struct part *parts, unsigned *count, const char **ret_part)
 {

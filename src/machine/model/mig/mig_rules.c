@@ -106,7 +106,7 @@ unsigned gkf_mig_bar1_mib(const struct gkf_mig_board *board,
 	return board->bar1_mib * profile->memory_slices / GKF_MIG_SLICES;
 }
 
-/* Ids number the nodes of a binary tree of halves, level by level. */
+/* The ids number the nodes of a binary tree of halves, level by level. */
 unsigned gkf_mig_gi_id(unsigned start, unsigned memory_slices)
 {
 	GK_ASSERT(memory_slices);

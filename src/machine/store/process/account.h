@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * account.h - accounting: how much of a device each process used over its life,
- * also after it ended. It counts while the device's value GKF_V_ACCOUNTING is
- * 1; setting that to 0 clears all accounts.
+ * also after it ended. Accounts are kept while the device's value
+ * GKF_V_ACCOUNTING is 1; setting that to 0 clears all accounts.
  */
 #ifndef GKF_ACCOUNT_H
 #define GKF_ACCOUNT_H

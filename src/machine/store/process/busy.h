@@ -4,11 +4,11 @@
  * copies.
  *
  * Busy time is machine time. Work done while the machine's clock is stopped
- * takes no time; work that runs while the clock is stepped is busy for the
- * whole step; at twice the speed a kernel lasts twice as long. Other processes
- * read a bin of 1/6 s when it is over. It includes work that still runs, so a
- * kernel that takes minutes is visible meanwhile. The work of a dead process
- * ends with the last bin that any process has computed.
+ * takes no time; work that runs while the clock is stepped counts as busy for
+ * the whole step; at twice the speed a kernel lasts twice as long. Other
+ * processes read a bin of 1/6 s when it is over. It includes work that still
+ * runs, so a kernel that takes minutes is visible meanwhile. The work of a dead
+ * process ends with the last bin that any process has computed.
  *
  * The slot must come from gkf_books_attach() in this process; calls for other
  * slots, or in a forked child, do nothing.

@@ -104,6 +104,9 @@ bool gkf_alive(uint64_t own_ns, const struct gkf_identity *owner)
 	 */
 	if (owner->stack && st.stack && st.stack != owner->stack)
 		return false;
-	/* A process whose first thread has ended lives while others do. */
+	/*
+	 * A process whose first thread has ended lives as long as other threads
+	 * do.
+	 */
 	return !((st.state == 'Z' || st.state == 'X') && st.threads <= 1);
 }

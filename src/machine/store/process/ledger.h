@@ -22,9 +22,9 @@ struct gkf_wave;
 /*
  * Puts the calling process on a device; with MIG, on the MIG device with the
  * lowest index, as for a CUDA program. Sets the wave's start_bin to now, unless
- * it has a stop_bin: the process is then visible only between the two.
- * *ret_slot is for the calls below; gkf_detach() or the death of the process
- * frees it. Errors:
+ * it has a stop_bin: the process is then visible only between start_bin and
+ * stop_bin. *ret_slot is for the calls below; gkf_detach() or the death of the
+ * process frees it. Errors:
  * GK_ERR_TOO_MANY       all slots are in use
  * GK_ERR_RANGE          there is no such device
  * GK_ERR_NOT_FOUND      the driver does not list the device

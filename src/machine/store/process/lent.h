@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lent.h - memory of a device that a process shares with others and that they
- * may use after it has ended. As with a driver, the memory then stays taken on
- * the device but is not shown as any process's.
+ * lent.h - memory of a device that a process shares with others, who may use it
+ * after the process has ended. As with a driver, the memory then stays in use
+ * on the device but is not shown as any process's.
  *
  * Shared memory is in a file without a name. Each user of it (by a descriptor,
  * a mapping, or a descriptor in transit through a socket) has an open file
  * description with a lock on its bytes. A slot names the file. When its owner
- * is dead, the locked bytes stay taken in the same slot. The slot then has no
+ * is dead, the locked bytes stay charged to the same slot. The slot then has no
  * type, and is called a lent slot.
  */
 #ifndef GKF_LENT_H
@@ -37,7 +37,8 @@ void gkf_lend(struct gkf_machine *m, unsigned slot,
 void gkf_lent_open(struct gkf_machine *m, unsigned slot);
 
 /*
- * The bytes, in whole blocks, of a slot's ended owner that other processes use.
+ * Returns how many bytes, in whole blocks, of a slot's ended owner are still
+ * used by other processes.
  */
 uint64_t gkf_lent_bytes(const struct gkf_machine *m, unsigned slot);
 

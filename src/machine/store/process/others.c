@@ -147,8 +147,10 @@ bool gkf_others_live(struct gkf_others *o, uint64_t own_ns,
 	return o->blind || has_other(o, owner);
 }
 
-/* Namespaces of other users' processes cannot be read, so that the time of its
- * start must tell an owner from others that have its pid. */
+/*
+ * The namespaces of other users' processes cannot be read, so the start time
+ * must tell an owner from other processes with the same pid.
+ */
 int32_t gkf_others_pid(struct gkf_others *o, const struct gkf_identity *owner)
 {
 	if (!o->looked)

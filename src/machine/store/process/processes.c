@@ -66,7 +66,7 @@ unsigned gkf_processes_seen(struct gkf_machine *m, struct gkf_process *list,
 	struct gkf_others others = {0};
 	unsigned seen = 0;
 
-	/* Few lists have processes of other namespaces. */
+	/* Usually no listed process is of another namespace. */
 	while (seen < count && list[seen].pid_ns == own_ns)
 		seen++;
 	for (unsigned i = seen; i < count; i++) {

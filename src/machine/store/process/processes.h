@@ -17,8 +17,9 @@ struct gkf_process {
 	int32_t pid;   /* in its own pid namespace */
 	uint64_t life;
 	/*
-	 * Not beside `start` as in the slot: compilers would copy both by one
-	 * load, which waits for the two stores of gkf_slot_read().
+	 * Kept apart from `start`, which is next to it in the slot: compilers
+	 * would copy both with one load, which waits for the two stores of
+	 * gkf_slot_read().
 	 */
 	uint64_t pid_ns;
 	uint64_t bytes; /* device memory without managed memory */

@@ -89,7 +89,7 @@ static uint64_t pause_after(uint64_t cost_ns)
 	return bound_pause(cost_ns * PAUSE_FACTOR);
 }
 
-/* Frees the slot unless it has changed hands meanwhile. */
+/* Frees the slot unless another process has taken it since. */
 static bool free_dead_slot(struct gkf_machine *m, unsigned index, uint64_t life,
 			   unsigned device)
 {
@@ -113,7 +113,7 @@ static bool free_dead_slot(struct gkf_machine *m, unsigned index, uint64_t life,
 
 /*
  * The data of one scan of all owners: which processes are alive, and the lives
- * of the slots, which were read before that.
+ * of the slots, which are read first.
  */
 struct look {
 	uint64_t own_ns;
@@ -150,7 +150,9 @@ static bool is_alive(const struct gkf_machine *m, unsigned index, uint64_t life,
 typedef bool judge(const struct gkf_machine *m, unsigned index, uint64_t life,
 		   const struct gkf_identity *owner, struct look *look);
 
-/* Whether others use less of a lent slot's memory than it holds. */
+/*
+ * Whether other processes now use less of a lent slot's memory than it holds.
+ */
 static bool is_given_back(const struct gkf_machine *m, unsigned index,
 			  const struct gkf_slot *slot)
 {

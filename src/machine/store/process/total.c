@@ -63,7 +63,7 @@ static bool is_of(const struct gkf_total *t, const struct gkf_slot *slot)
 	       load_word(&t->device) == slot->device;
 }
 
-/* The entry a process had on the device before; GKF_TOTALS_MAX: none. */
+/* The entry that a process already has for the device; GKF_TOTALS_MAX: none. */
 static unsigned find_total(const struct gkf_machine *m,
 			   const struct gkf_slot *slot)
 {

@@ -51,10 +51,7 @@ static struct gkf_busy *slot_busy(const struct gkf_machine *m, unsigned slot)
 	return &m->file->busy[slot];
 }
 
-/*
- * The word that makes a slot the holder, with no thread sharing the turn
- * yet.
- */
+/* The word that makes a slot the holder of a turn that no thread shares yet. */
 static uint64_t word_of(const struct gkf_machine *m, unsigned slot)
 {
 	uint64_t life = atomic_load_explicit(&m->file->slot[slot].life,
@@ -119,7 +116,10 @@ static bool enter_turn(const struct place *p)
 	for (;;) {
 		bool begins = !w || (SAME(w, me) && !SHARES(w));
 
-		/* Joining a turn whose slice is over would starve others. */
+		/*
+		 * Joining a turn whose slice is over would starve other
+		 * processes.
+		 */
 		if (!begins && (!SAME(w, me) || is_slice_over(t)))
 			return false;
 		if (!atomic_compare_exchange_weak(&t->holder, &w,
@@ -246,7 +246,7 @@ static void take_back(struct claim c)
 
 /*
  * Changes the holder's word. The start of the turn is stored first, so that
- * look_after() does not take the new holder for late.
+ * look_after() does not consider the new holder late.
  */
 static bool hand_to(const struct place *p, uint64_t *was, uint64_t next)
 {
@@ -322,7 +322,7 @@ static void look_after(const struct place *p)
 		pass_turn_on(p, w);
 }
 
-/* Spins for a short while; returns whether the turn came. */
+/* Spins for a short while; returns whether this process got the turn. */
 static bool comes_soon(const struct place *p)
 {
 	uint64_t me = word_of(p->m, p->slot), until = gk_mono_ns() + SPIN_NS;
