@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /*
- * What a connection is doing. If there are too many connections, those with the
- * first of these states are ended first.
+ * The activity of a connection. If there are too many connections, those with
+ * the first of these states are ended first.
  */
 enum gk_doing {
 	GK_DOING_REQUEST, /* receiving or answering a request */

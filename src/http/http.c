@@ -23,8 +23,7 @@
 /* The number of connections that streams may not use. */
 #define NOT_STREAMS 8
 /*
- * The size of a stream's socket buffer; in a larger one data would only get
- * old.
+ * The size of a stream's socket buffer. In a larger one, data would grow stale.
  */
 #define STREAM_SOCKET_BUFFER 65536
 #define STREAM_BLOCK         16384
@@ -227,7 +226,7 @@ static struct stream *new_stream(struct gk_http *http,
 }
 
 /*
- * With the default buffer size, a slow client's data would get old in the
+ * With the default buffer size, a slow client's data would grow stale in the
  * kernel.
  */
 static void limit_socket(struct MHD_Connection *connection)

@@ -14,8 +14,10 @@
 #include <strings.h>
 #include <sys/socket.h>
 
-/* A portable build's module without TLS is not linked with GnuTLS; it has no
- * session to call these functions with. */
+/*
+ * A portable build's module without TLS is not linked with GnuTLS. It has no
+ * TLS sessions, so these functions are never called there.
+ */
 #pragma weak gnutls_record_send
 #pragma weak gnutls_certificate_verify_peers2
 
@@ -158,9 +160,9 @@ bool gk_request_refuse_length(struct MHD_Connection *connection, int fd)
 /* ---- syntax ---- */
 
 /*
- * Looks for anything that could make a proxy in front of us see other requests
- * than we do: RFC 9112, sections 3.2, 5 and 6.3. Returns a refusal, or NULL if
- * there is nothing.
+ * Looks for anything that a proxy in front of us could parse differently than
+ * we do: RFC 9112, sections 3.2, 5 and 6.3. Returns a refusal, or NULL if there
+ * is nothing.
  */
 static const char *find_ambiguity(const struct counts *c, const char *version)
 {
