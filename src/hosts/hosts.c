@@ -39,7 +39,9 @@
  * stderr and to return a status.
  */
 #define LAST_WORDS_NS GK_NS_PER_S
-/* The delay of 1 s is doubled at most this often, to about half a minute. */
+/*
+ * The delay of 1 s is doubled at most this many times, to about half a minute.
+ */
 #define AGAIN_MOST 5
 
 struct host {
@@ -106,7 +108,7 @@ static char *word_for(const char *word, const char *name)
 	return NULL;
 }
 
-/* Frees all of them: where memory ran out, there is a gap. */
+/* Frees all words, also behind the gap that a failed allocation leaves. */
 static void free_words(char *words[WORDS_MAX])
 {
 	for (size_t i = 0; i < WORDS_MAX; i++)

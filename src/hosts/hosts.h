@@ -32,7 +32,7 @@ struct gk_host_state {
 	const char *name;
 	const char *why;   /* why it is unreachable; "": no reason is known */
 	uint64_t heard_ns; /* time of its last snapshot */
-	uint64_t away_ns;  /* time since which it is unreachable */
+	uint64_t away_ns;  /* when it became unreachable */
 	uint64_t again_ns; /* time of the next attempt; 0: one is in progress */
 };
 
