@@ -14,7 +14,7 @@
 #define GK_BUDGET_RATE  ((uint64_t)512 << 10)
 #define GK_BUDGET_BURST ((uint64_t)3 << 20)
 /*
- * What an event costs in addition, in bytes, for reading it and sending it on.
+ * The additional cost of an event in bytes, for reading it and sending it on.
  */
 #define GK_BUDGET_EVENT 8192
 

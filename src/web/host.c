@@ -60,8 +60,8 @@ static const struct {
     {"power_watts", 0, GK_M_POWER, 0},
     {"temperature_celsius", 0, GK_M_TEMP, 0},
     /*
-     * 1 if clocks are held back by heat, hardware or a brake, or by more than a
-     * little by power.
+     * 1 if clocks are held back by heat, hardware or a power brake, or more
+     * than slightly by the power cap.
      */
     {"held", 0, -1, 1},
 };

@@ -74,7 +74,7 @@ const written = (all, [name, key, write, most]) =>
 const processRows = (processes) =>
   processes.map((p) => [`${p.pid} ${p.user ?? ""} ${p.command}`, size(p.gpu_memory_bytes)]);
 
-// values are the last details, which may be older than now, the last frame.
+// `values` are the last details; they may be older than `now`, the last frame.
 export function detailsOf(identity, values, now, processes) {
   const element = make("div", "details"), all = { ...values, ...now }, missing = [];
   if (processes.length) element.append(section("Processes", processRows(processes)));

@@ -38,7 +38,7 @@ export class Trace {
     return c.work[Math.min(3, Math.floor(share * 4))];
   }
 
-  // Column 0 is the newest. For null, which is unknown, nothing is drawn.
+  // Column 0 is the newest. Draws nothing for null, which means unknown.
   column(index, value, held) {
     const x = (STEPS - 1 - index) * COLUMN, c = this.context;
     c.clearRect(x, 0, COLUMN, HEIGHT);

@@ -9,8 +9,8 @@ const GONE = new Set(["lost", "error"]);
 const SILENT = new Set([...GONE, "hung", "stale"]);
 export const isSilent = (device) => SILENT.has(device.state);
 
-// Whether clocks are held back by heat or a brake, or more than slightly by
-// power.
+// Whether clocks are held back by heat or a brake, or more than slightly by the
+// power cap.
 function isHeld(device) {
   const reasons = device.clocks_event_reasons & HELD;
   return Boolean(reasons) && (Boolean(reasons & ~0x4) || !device.slight);

@@ -217,7 +217,8 @@ function tellNotice() {
 
 const alertWords = { hung: "does not answer", held: "held back", alert: "error", error: "in error", fault: "must be mended" };
 
-// Has no values that change constantly, because screen readers read it out.
+// Returns a text without values that change constantly, because screen readers
+// read it out.
 function alertText(alert) {
   const identity = state.hello?.devices.find((d) => d.uuid === alert.uuid);
   const why = alert.why && alert.why !== `GPU is ${alert.state}` ? ` · ${alert.why}` : "";
