@@ -293,8 +293,7 @@ int gk_csv_next(struct gk_csv *csv, struct gk_csv_row *row)
 	row->line = csv->line;
 	if (!end && csv->at == csv->end)
 		return GK_ERR_NOT_FOUND;
-	/* The row was cut off, because recorders end each row with a
-	 * newline. */
+	/* Recorders end each row with a newline, so this row was cut off. */
 	if (!end)
 		return skip_broken_line(csv);
 	skip_mark(csv, end);

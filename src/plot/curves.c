@@ -267,8 +267,8 @@ static bool has_number(const struct mark *marks, size_t count, int number)
 /*
  * Writes the label of a mark: its Xid's number, and those of later marks that
  * the label would overlap. Each number appears once, as in "48 63". If there
- * are more than LABEL_NUMBERS, the label ends with how many more. Returns the
- * number of marks that the label covers.
+ * are more than LABEL_NUMBERS, the label ends with the number of omitted ones,
+ * as in "+2". Returns the number of marks that the label covers.
  */
 static size_t label_of_marks(const struct marks *marks, size_t first,
 			     double seconds_a_char, char dst[LABEL_MAX])

@@ -16,7 +16,7 @@ struct gk_plot_colors {
 	} panel[4], other;
 	/* Colours of lines in a cell with several lines. */
 	const char *line[3];
-	const char *owner[6]; /* of memory */
+	const char *owner[6]; /* layers of processes in a stack */
 	const char *owner_rest;
 };
 

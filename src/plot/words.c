@@ -199,7 +199,8 @@ static bool is_first_files_gpu(const struct gk_plot_subject *subject)
 
 /*
  * Returns the number of GPUs that have the same model as the one at index `at`,
- * or 0 if an earlier GPU has that model: all were counted there.
+ * or 0 if an earlier GPU has that model, because all of them were counted
+ * there.
  */
 static unsigned count_model(const struct gk_plot_chart *chart, size_t at)
 {
