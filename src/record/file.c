@@ -35,7 +35,7 @@
  * to end.
  */
 #define GRACE_MS 1000
-#define OPEN_MS  20 /* time between two checks whether a reader exists */
+#define OPEN_MS  20 /* interval between two checks for a reader */
 
 /* ---- errors ---- */
 

@@ -206,8 +206,8 @@ void gk_usage_read(int proc, pid_t pid, uint64_t *start, bool children,
 	};
 	if (gk_pidstat_read(proc, pid, &st)) {
 		/*
-		 * The process may be in another pid namespace, so that only
-		 * GPUs know it.
+		 * The process may be in another pid namespace; then only the
+		 * GPUs list it.
 		 */
 		ret_usage->there = !*start && add_gpu_memory(&family, pid);
 		return;

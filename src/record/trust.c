@@ -54,7 +54,8 @@ static bool is_ours(const struct stat *st, const struct stat *dir)
  * Whether another user may have planted a link. In a directory that everyone
  * may write to, a link is trusted if it belongs to the user or to the owner of
  * the directory. Elsewhere it is trusted if the link or the directory belongs
- * to the user or root, who have then agreed to all that others may write there.
+ * to the user or root: an owner who lets others write to a directory trusts
+ * them.
  */
 static bool is_planted_link(const struct stat *st, const struct stat *dir)
 {
