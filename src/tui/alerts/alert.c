@@ -334,9 +334,9 @@ static int64_t measure_duration(struct tui_alert *a, int64_t holds,
 }
 
 /*
- * Sets the time of the last increase. Also sets a->before: without a rule, to
- * the first count that is read, because only higher counts are reported then;
- * after a reset of the counter, to the lower count.
+ * Sets the time of the last increase, and a->before. Without a rule, the first
+ * count read becomes a->before, because only higher counts are reported. After
+ * a reset of the counter, the lower count does.
  */
 static void follow_count(struct tui_alert *a, int64_t limit, int64_t count,
 			 uint64_t now_ns)
@@ -386,8 +386,8 @@ static void update_alert(struct tui_alert *a, int64_t limit, int64_t value,
 
 /*
  * Sets the text of an ALERT_HELD to what slows the GPU down, such as "power
- * cap". Takes the words of the GPU's state, but hides its Xids, which the state
- * might be named after instead.
+ * cap". Uses the words of the GPU's state, but computes them without its Xids,
+ * because the words might otherwise name an Xid.
  */
 static void held_words(struct tui_alert *a, const struct gk_snapshot *snap,
 		       const struct gk_device *d)
@@ -438,8 +438,8 @@ static uint64_t mono_of(const struct gk_snapshot *snap, uint64_t wall_ns)
 }
 
 /*
- * Handles all Xids since the last update. Each is recorded as an event, and its
- * command is queued, except that the newest Xid becomes the value of the row.
+ * Handles all Xids since the last update except the newest, which becomes the
+ * value of the row afterwards. Records each as an event and queues its command.
  * Xids from before the first update count only if there is a rule. Returns
  * whether an alert was raised.
  */

@@ -147,8 +147,8 @@ bool tui_alerts_update(struct tui_alerts *alerts,
 void tui_alerts_free(struct tui_alerts *alerts);
 
 /*
- * Record as events the alerts that began or ended with a snapshot. The first
- * function does so for all alerts, the second for the alert of one row.
+ * Add or complete the events of alerts that began or ended with a snapshot. The
+ * first function does so for all alerts, the second for the alert of one row.
  */
 void tui_alerts_note(struct tui_alerts *alerts, const struct gk_snapshot *snap);
 void tui_alerts_note_row(struct tui_alerts *alerts, size_t row,

@@ -94,7 +94,7 @@ void view_hosts_alerts(const struct tui *t, struct grid *g, int row, int lines)
 	for (int i = 0; i < lines; i++) {
 		size_t all = find_alert(t, &a, &next);
 
-		GK_ASSERT(next.alert); /* there are at least as many */
+		GK_ASSERT(next.alert); /* at least `lines` alerts are active */
 		draw_hosts_alert(t, g, row + i, &next,
 				 i == lines - 1 ? all - (size_t)lines : 0);
 		a = next;

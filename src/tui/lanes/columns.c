@@ -46,7 +46,10 @@ static const struct own {
 };
 
 #define OWNS (sizeof owns / sizeof *owns)
-/* Higher than every `go`; for columns that are not in owns[]. */
+/*
+ * The `go` of columns that are not in owns[] is up to this number, which is
+ * higher than every `go` in the table.
+ */
 #define GO_BEFORE 1000
 
 /* The columns used unless the config file chooses others. */

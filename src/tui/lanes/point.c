@@ -22,9 +22,9 @@ static struct gk_history_span span_of_trace(const struct tui *t,
 }
 
 /*
- * Returns the moment to mark in all traces, as the end of its step: while the
- * mouse button is held, the newer step of the column under the mouse; otherwise
- * the past moment on display. Returns 0 if there is nothing to mark.
+ * Returns the end of the step to mark in all traces, or 0 if there is none.
+ * While the mouse button is held, it is the newer step of the column under the
+ * mouse; otherwise the step of the past moment on display.
  */
 static uint64_t marked_ns(const struct tui *t)
 {

@@ -14,7 +14,7 @@
 
 #define LANES_HITS 192 /* maximum number of clickable areas on a screen */
 
-/* What a click on an area does. */
+/* The effect of a click on an area. */
 enum lanes_hit_kind { HIT_GPU, HIT_COLUMN, HIT_KEY, HIT_TRACE };
 
 struct lanes_hit {

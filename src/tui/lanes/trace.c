@@ -52,7 +52,7 @@ static enum ink crest_of(const struct lanes_trace *trace, double value,
 }
 
 /*
- * Returns the height of a value in steps, of which a row has a_row. It is at
+ * Returns the height of a value in steps; each row has a_row steps. It is at
  * least 1, or 0 if the value is absent.
  */
 static int steps_of(const struct lanes_trace *trace, double value, int a_row)

@@ -37,8 +37,8 @@ struct tui_host {
 	struct gk_snapshot *past, past_part;
 	int rank; /* the host with the smallest rank is on top */
 	/*
-	 * When the host's state became better than `rank` says; 0: it is not
-	 * better than that.
+	 * When the host's state became better than its rank; 0: it is not
+	 * better.
 	 */
 	uint64_t better_ns;
 };

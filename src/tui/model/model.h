@@ -295,7 +295,10 @@ void tui_select(struct tui *t, long position);
  */
 const struct gk_process *tui_process(const struct tui *t);
 
-/* Tagged processes: the keys that send signals act on all of them. */
+/*
+ * Whether a process is tagged. Keys that send signals act on all tagged
+ * processes.
+ */
 bool tui_is_tagged(const struct tui *t, const struct gk_process *p);
 void tui_tag_toggle(struct tui *t, const struct gk_process *p);
 

@@ -47,7 +47,7 @@ static void step_order(struct tui *t, int by)
 	struct gk_columns columns = tui_columns(t);
 	int at = 0;
 
-	GK_ASSERT(columns.count); /* no choice: the usual ones */
+	GK_ASSERT(columns.count); /* tui_columns() never returns none */
 	while (at < columns.count && columns.id[at] != t->order.first.column)
 		at++;
 	if (at == columns.count) /* the current sort column is not shown */

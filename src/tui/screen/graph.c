@@ -24,7 +24,7 @@ static const unsigned char falling[2][5] = {
     {0, 0x08, 0x18, 0x38, 0xb8},
 };
 
-/* Returns the height of a value in dots, of which a row has 4. */
+/* Returns the height of a value in dots; each row has 4 dots. */
 static int height_of(const struct graph *graph, float value)
 {
 	float share = value / graph->top;

@@ -29,8 +29,8 @@ struct tui_prompt_kind {
 	/* Called when the prompt opens and after every change of the text. */
 	void (*changed)(struct tui *t, const char *text);
 	/*
-	 * Called on Enter. Returns false to keep the prompt open, after
-	 * tui_prompt_note() to say why.
+	 * Called on Enter. To keep the prompt open, it shows the reason with
+	 * tui_prompt_note() and returns false.
 	 */
 	bool (*entered)(struct tui *t, const char *text);
 	/* Called on Esc or Ctrl-C, after the prompt has been closed. */

@@ -170,16 +170,15 @@ int term_open(const struct term_options *options)
 		return GK_ERR_NOT_SUPPORTED;
 	}
 	/*
-	 * The cursor stays hidden even after a later endwin(): that shows the
-	 * cursor only after it has left our screen.
+	 * Hides the cursor for good: endwin() shows it again only after it has
+	 * switched back to the shell's screen.
 	 */
 	curs_set(0);
 	/*
-	 * Until the program has returned from endwin() once, curses flushes its
-	 * output at every cursor movement. Therefore endwin() is called here,
-	 * and refresh() returns from it. This comes before the mouse is
-	 * enabled, because curses would otherwise enable the mouse again, for
-	 * clicks only.
+	 * Before the first endwin(), curses flushes its output at every cursor
+	 * movement. Therefore endwin() is called here, and refresh() resumes
+	 * curses mode. Both come before the mouse is enabled, because refresh()
+	 * would make curses enable the mouse itself, for clicks only.
 	 */
 	endwin();
 	refresh();

@@ -17,7 +17,7 @@
 static const char our_comment[] = "# Settings of `gpukit top`, written by its "
 				  "settings screen (F2).\n";
 
-/* Adds a string in double quotes. YAML has the same escapes there as C. */
+/* Adds a string in double quotes, where YAML has the same escapes as C. */
 static void quote_yaml(struct gk_buf *out, const char *text)
 {
 	gk_buf_putc(out, '"');

@@ -360,7 +360,7 @@ bool tui_setting_set(const struct tui_setting *s, struct tui_options *o,
 		return set_seconds(s, value, words[0]);
 	case SETTING_PERCENTS:
 		return set_percents(value, words[0], words[1]);
-	case SETTING_SORT: /* above */
+	case SETTING_SORT: /* handled above */
 		break;
 	}
 	return false;

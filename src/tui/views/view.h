@@ -18,8 +18,8 @@ struct view {
 	 */
 	int (*draw)(struct tui *t, struct grid *g);
 	/*
-	 * Prepares the screen. Returns false if it cannot be opened, after
-	 * tui_say() said why.
+	 * Prepares the screen. If it cannot be opened, says why with tui_say()
+	 * and returns false.
 	 */
 	bool (*open)(struct tui *t);
 	/*

@@ -165,7 +165,7 @@ static void draw_variable(const struct tui *t, struct grid *g, int row,
 	struct grid_style plain = GRID_PLAIN;
 	int column = -t->scroll_left;
 
-	if (value != v->value) /* covered */
+	if (value != v->value) /* a mask hides the value */
 		plain.attribute = GRID_DIM;
 	column = grid_line(g, row, column, v->key, strlen(v->key), key);
 	column = grid_line(g, row, column, "=", 1, sign);

@@ -27,7 +27,8 @@
 enum { BLUE = 4, MAGENTA = 5, CYAN = 6 };
 
 /*
- * What a graph of GPUs shows. If top is 0, the graph is scaled to its values.
+ * A series that a graph of GPUs can show. If top is 0, the graph is scaled to
+ * the values.
  */
 struct series {
 	enum gk_history_device what;
