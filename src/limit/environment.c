@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /*
- * HAMi-core's path, followed by the uid: users of /tmp are strangers to each
+ * HAMi-core's path, followed by the uid: users who share /tmp do not trust each
  * other.
  */
 #define DEFAULT_REGION "/tmp/cudevshr-%u.cache"
@@ -55,7 +55,7 @@ static bool parse_truth(const char *text, bool *ret_truth)
 }
 
 /*
- * A value that is neither true nor false is logged; the result is `otherwise`.
+ * Logs a value that is neither true nor false; the result is then `otherwise`.
  */
 static bool truth_of(const char *name, bool otherwise)
 {

@@ -70,8 +70,8 @@ bool gkl_file_is_shared(const char *path)
 }
 
 /*
- * Makes sure that nobody else can write the file, or refuses the file. Returns
- * 0 or a gk_err.
+ * Makes sure that nobody else can write the file; refuses it if somebody can.
+ * Returns 0 or a gk_err.
  */
 static int close_to_others(int fd, const char *path, const struct stat *st,
 			   enum gkl_trust trust)

@@ -14,10 +14,10 @@
  * Whose files are trusted.
  *
  * GKL_PRIVATE: files of this user or root that nobody else can write.
- * GKL_COMMON: as HAMi-core does. The operator names a directory to which all
+ * GKL_COMMON: as in HAMi-core. The operator names a directory to which all
  * users of a container write; files of any user are trusted, and new files are
- * writable for all. In a directory with the sticky bit (/tmp), whose users are
- * strangers to each other, only files of this user or root that nobody else can
+ * writable for all. In a directory with the sticky bit (/tmp), whose users do
+ * not trust each other, only files of this user or root that nobody else can
  * write are trusted, and others lose write access to this user's files.
  */
 enum gkl_trust { GKL_PRIVATE, GKL_COMMON };

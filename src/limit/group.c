@@ -84,7 +84,7 @@ static int hand_on(struct gkl_group *group, int r, struct gkl_group *ret_group)
 	return r;
 }
 
-/* Opens the two files of a group, which must exist. */
+/* Opens the two files of a group; both must exist. */
 static int open_files(const char *path, bool is_region, bool writable,
 		      struct gkl_group *ret_group)
 {
@@ -318,7 +318,7 @@ static int make_unnamed(const char *path, const struct gkl_policy *first)
 	return r;
 }
 
-/* The group appears whole, and never replaces another. */
+/* Makes a finished group appear whole; never replaces another group. */
 static int publish_group(const char *from, const char *path)
 {
 	if (rename(from, path) == 0)
@@ -326,7 +326,7 @@ static int publish_group(const char *from, const char *path)
 	return errno == ENOTEMPTY ? GK_ERR_EXISTS : gk_err_from_errno(errno);
 }
 
-/* Removes groups whose makers were killed before they were done. */
+/* Removes groups whose makers were killed before they finished. */
 static void remove_unfinished(const char *base)
 {
 	DIR *dir = opendir(base);

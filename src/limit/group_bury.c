@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Processes that the region has as owners, but the ledger does not. */
+/* Processes that own a slot of the region, but none of the ledger. */
 struct gone {
 	int32_t pids[GKL_PROCESSES];
 };
@@ -20,7 +20,7 @@ static void strike_living(const struct gkl_process *process, void *arg)
 		gone->pids[slot] = 0;
 }
 
-/* Shows the memory of an ended process that other processes still hold. */
+/* Shows in the region the memory of an ended process that others still hold. */
 static void show_ended(const struct gkl_process *process, void *arg)
 {
 	struct gkl_region *region = arg;

@@ -31,7 +31,7 @@ static void fill_file(void *at, const void *arg)
 	f->version = GKL_LEDGER_VERSION;
 }
 
-/* Gets memory that the kernel zeroes in a forked child, if it can. */
+/* Allocates memory that the kernel zeroes in a forked child, if it can. */
 static int make_own(struct gkl_ledger *ledger)
 {
 	size_t size = sizeof *ledger->own;

@@ -16,7 +16,7 @@ struct gkl_left {
 };
 
 /*
- * The most bytes that one operation can give back; only a damaged file has
+ * The most bytes that one operation can give back; only a damaged file holds
  * more.
  */
 static uint64_t most_of(uint64_t held)

@@ -212,9 +212,9 @@ static void mark_held(void *arg, const struct gk_ofd_lock *lock)
 }
 
 /*
- * If the locks cannot be read for want of a descriptor, every export counts as
- * held. Otherwise a process could use up the descriptors and get back memory
- * that others hold.
+ * If the locks cannot be read because no descriptor is free, every export
+ * counts as held. Otherwise a process could use up the descriptors and get back
+ * memory that others hold.
  */
 static void look_at_holds(const struct gkl_ledger_file *f,
 			  struct gkl_holds *holds)

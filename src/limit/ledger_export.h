@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ledger_export.h - memory that the calling process has exported to others, who
- * may keep it even after this process has died. The exported bytes then stay in
- * its account, and its slot stays in use, marked as that of an ended process,
- * as long as anybody holds them.
+ * ledger_export.h - memory that the calling process has exported to other
+ * processes, which may keep it even after this process has died. The exported
+ * bytes then stay in its account, and its slot stays in use, marked as that of
+ * an ended process, as long as anybody holds them.
  *
  * The kernel knows who holds the memory. Each export has a number of its own,
  * and each holder has an open file with a lock on the byte of that number
@@ -34,7 +34,7 @@ uint64_t gkl_export_number_of(const void *handle, unsigned int bytes);
  * gkl_export_begin() records an export of the calling process. Returns its
  * index, GK_ERR_TOO_MANY, or GK_ERR_NOT_FOUND if the process has no slot.
  * gkl_export_change() adds to the export's bytes. Call gkl_export_end() when
- * the memory was freed, or nobody else can hold it any more.
+ * the memory was freed, or when nobody else can hold it any longer.
  */
 int gkl_export_begin(struct gkl_ledger *ledger, unsigned int device,
 		     uint64_t number, uint64_t bytes);

@@ -117,7 +117,7 @@ static void tell_exported(struct gkl_process *p, unsigned d)
 	p->kinds[d][GKL_EXPORTED] = p->held[d];
 }
 
-/* False: the slot is free, or has got another owner meanwhile. */
+/* False: the slot is free, or another process has taken it since. */
 static bool read_process(const struct gkl_ledger_file *f, unsigned slot,
 			 struct gkl_process *ret)
 {

@@ -46,7 +46,7 @@ int gkl_life_self(union gkl_wide *ret_life)
 	return 0;
 }
 
-/* Opens the ledger's own file, not another that has its name now. */
+/* Opens the ledger's own file, not another file that now has its name. */
 static int open_file(const struct gkl_ledger *ledger)
 {
 	int fd = open(ledger->path, FLAGS);
@@ -74,8 +74,8 @@ static bool is_locked(const struct gkl_ledger *ledger, unsigned int slot)
 }
 
 /*
- * Some file systems (overlayfs, which containers use) map another file than the
- * one opened; there the lock would be released with the descriptor.
+ * Some file systems (overlayfs, which containers use) map a different file from
+ * the one opened; there the lock would be released with the descriptor.
  */
 void *gkl_life_lock(const struct gkl_ledger *ledger, unsigned int slot)
 {
@@ -136,10 +136,7 @@ static enum lock lock_of(const struct gkl_look *look, unsigned int slot,
 	return lock.l_type == F_UNLCK ? FREE : HELD;
 }
 
-/*
- * Judges a process of another namespace: nothing of it can be seen but its
- * lock.
- */
+/* Judges a process of another namespace: only its lock can be seen. */
 static enum gkl_life judge_unseen(const struct gkl_look *look,
 				  unsigned int slot, enum lock lock)
 {
@@ -167,7 +164,10 @@ static enum gkl_life judge_by_proc(union gkl_wide life, enum lock lock)
 		return lock == FREE ? GKL_DYING : GKL_ALIVE;
 	if (st.start != gkl_life_start(life))
 		return GKL_DEAD;
-	/* A process whose first thread is dead lives while other threads do. */
+	/*
+	 * A process whose first thread has ended lives as long as other threads
+	 * do.
+	 */
 	if ((st.state == 'Z' || st.state == 'X') && st.threads <= 1)
 		return GKL_DEAD;
 	now = fold_stack(st.stack);

@@ -20,7 +20,10 @@
 enum { COUNT_BITS = 20 };
 #define COUNT_MASK ((1ULL << COUNT_BITS) - 1)
 
-/* Launches on devices that belong together proceed within this time. */
+/*
+ * Launches on devices that belong together proceed within this time of each
+ * other.
+ */
 #define APART_US 1000ULL
 
 void gkl_pace_begin(struct gkl_share *share, uint64_t now_ns, uint64_t least_ns)

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* When shares of a GPU's time are enforced. */
+/* When a group's share of a GPU's time is enforced. */
 enum gkl_rule {
 	GKL_FIXED,   /* always (HAMi: force) */
 	GKL_ELASTIC, /* while another group wants the GPU as well */
@@ -37,8 +37,7 @@ struct gkl_policy {
 	uint64_t contexts_free; /* contexts do not count as memory */
 	/* Memory that does not fit on the GPU becomes managed memory. */
 	uint64_t oversubscribe;
-	uint64_t oom_killer; /* a process that is refused memory is
-				killed */
+	uint64_t oom_killer; /* A process that is refused memory is killed. */
 };
 
 struct gkl_policy_page; /* the mapped file */

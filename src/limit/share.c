@@ -238,7 +238,7 @@ uint64_t gkl_share_wanted(const struct gkl_share *share)
 /*
  * A kernel that waited for a launch ends soon after that launch: within
  * SOON_NS, plus the kernel's own run time and a part of its wait. If the wait
- * was many times longer than that, the coincidence is hardly chance.
+ * was many times longer than that, this is unlikely to be chance.
  */
 #define SOON_NS (200 * US)
 enum { SOON_PART = 8, SURELY_PART = 32 };

@@ -135,9 +135,9 @@ uint64_t gkl_share_launched(const struct gkl_share *share);
  * gkl_share_meet() is told that a kernel on device `mine` of `count` shares
  * took longer than it needs by itself (least_ns). It looks for a launch on
  * another device that waited all that while and proceeded just before the
- * kernel ended. That is rarely chance; three such kernels are proof, or one
- * that waited too long for chance. Returns 0: the kernel waited for nobody, 1:
- * it seems to have waited, 2: it has waited.
+ * kernel ended. That is rarely chance; three such kernels count as proof, as
+ * does one whose wait was too long to be chance. Returns 0: the kernel waited
+ * for nobody, 1: it seems to have waited, 2: it has waited.
  */
 unsigned int gkl_share_meet(struct gkl_share *const share[], unsigned int count,
 			    unsigned int mine, uint64_t begin_ns,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* word.h - loads and stores words that need no order among other words. */
+/* word.h - loads and stores of words that need no order with other words. */
 #ifndef GKL_WORD_H
 #define GKL_WORD_H
 

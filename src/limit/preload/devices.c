@@ -208,7 +208,7 @@ static int find_or_tell(struct gkl_group *group, const char *uuid)
 	return number;
 }
 
-/* The UUID of the GPU that a MIG device is a part of. */
+/* The UUID of the GPU to which a MIG device belongs. */
 static bool find_parent(nvmlDevice_t mig, char ret_uuid[GKL_UUID])
 {
 	nvmlDevice_t parent;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * limited_hold.c - delays or refuses calls while the group is broken or
- * suspended, or as HAMi's monitor demands.
+ * suspended, or while HAMi's monitor demands it.
  */
 #include "limit/preload/limited_policy.h"
 #include "base/clock.h"

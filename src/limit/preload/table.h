@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table.h - a table of this process's driver objects, by address or handle: a
- * search takes as long among a million rows as among a few. Any thread.
+ * table.h - a table of this process's driver objects, by address or handle. A
+ * search among a million rows takes as long as among a few. Any thread.
  */
 #ifndef GKL_PRELOAD_TABLE_H
 #define GKL_PRELOAD_TABLE_H

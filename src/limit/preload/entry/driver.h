@@ -44,15 +44,16 @@ extern struct driver_nvml driver_nvml;
 
 /*
  * The hook for the function at an address; HOOKS: none. A driver may export one
- * function under two names; then it is the hook whose name begins with `name`.
+ * function under two names; in that case, the hook whose name begins with
+ * `name`.
  */
 enum hook driver_find_hook(const void *address, const char *name);
 
 /*
  * Returns the driver's function for an address that was found under a name. If
- * a second copy of the driver was loaded from another file, that is the first
- * copy's function of that name, if it has one. NULL: the address is not a
- * driver's.
+ * the address is in a second copy of the driver, loaded from another file,
+ * returns the first copy's function of that name, if it has one. NULL: the
+ * address is not a driver's.
  */
 void *driver_first_at(const void *address, const char *name);
 

@@ -74,7 +74,7 @@ static void *find_without_us(const char *symbol, const void *caller)
 }
 
 /*
- * Whether calls from all objects would reach `found`, not only those from this
+ * Whether calls from all objects would reach `found`, not only calls from this
  * caller.
  */
 static bool is_for_all(const void *found, const char *symbol)

@@ -59,7 +59,7 @@ static bool is_replacer(const void *caller)
 	       asking.dynamic == next.dynamic;
 }
 
-/* Swaps the C library's own functions, when looked up in it, for ours. */
+/* If `found` is the C library's own dlsym or dlvsym, returns ours instead. */
 static void *swap_own(void *found, const void *caller)
 {
 	void *ours = found == (void *)libc()->dlsym    ? (void *)dlsym

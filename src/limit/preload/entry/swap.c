@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* swap.c - replaces functions of the driver by our hooks. */
+/* swap.c - replaces the driver's functions with our hooks. */
 #include "limit/preload/entry/driver.h"
 #include "limit/preload/entry/hooks.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * handle.c - objects with a handle whose size only the driver knows: arrays,
- * memory of other APIs. The most that they may take is reserved; their real
- * size is measured afterwards.
+ * memory of other APIs. Their maximum size is reserved first; their real size
+ * is measured afterwards.
  */
 #include "limit/preload/memory/hook.h"
 

@@ -12,9 +12,9 @@
 
 /*
  * Pieces: allocations that have an address. piece_end() ends a call that
- * memory_begin() began. Call it after the driver's call, which, if it
- * succeeded, returned `bytes` bytes at `address`. piece_owner(): the current
- * context, as table rows of pieces name it.
+ * memory_begin() began. Call it after the driver's call; if that succeeded, it
+ * returned `bytes` bytes at `address`. piece_owner(): the current context, as
+ * it appears in table rows of pieces.
  */
 CUresult piece_end(struct memory_call *call, CUresult r, uint64_t address,
 		   uint64_t bytes);
@@ -73,7 +73,10 @@ CUresult pool_begin(struct memory_call *ret_call, struct memory_pool *pool,
 		    uint64_t most);
 void pool_end(struct memory_call *call, struct memory_pool *pool);
 
-/* Calls cuMemPoolDestroy(). What is left in the pool must be measured. */
+/*
+ * Calls cuMemPoolDestroy(). Memory that is left in the pool must then be
+ * measured.
+ */
 CUresult pool_destroy(CUmemoryPool handle);
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hook_array.c - hooks of arrays and mipmapped arrays. Only the driver knows
- * their layout: the most that they may take is reserved; their real size is
+ * their layout: their maximum size is reserved first; their real size is
  * measured afterwards.
  */
 #include "limit/preload/memory/hook.h"

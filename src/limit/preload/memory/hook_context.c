@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hook_context.c - hooks of contexts: the memory that they take, and what ends
- * with them. The size of a context is unknown before the first one exists:
- * until then each new context reserves more than any context takes. If less
- * than that is left, contexts are made one at a time.
+ * hook_context.c - hooks of contexts: the memory that they take, and the memory
+ * that ends with them. The size of a context is unknown before the first one
+ * exists: until then each new context reserves more than any context takes. If
+ * less than that is left, contexts are made one at a time.
  */
 #include "limit/preload/memory/hook.h"
 #include "base/clock.h"

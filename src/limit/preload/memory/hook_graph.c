@@ -238,7 +238,7 @@ UPLOAD(cuGraphUpload_ptsz)
 
 /* ---- the end ---- */
 
-/* Memory of an ended graph disappears once nothing uses it any more. */
+/* Memory of an ended graph disappears once nothing uses it. */
 static CUresult after_end(CUresult r)
 {
 	if (!r && graphs_allocate()) {

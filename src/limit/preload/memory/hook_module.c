@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hook_module.c - hooks for loading code and its variables. How much memory
- * they take is known only afterwards; before, the code gives an upper bound.
+ * hook_module.c - hooks for loading code and its variables. The memory that
+ * they take is known only afterwards; before the load, the code gives an upper
+ * bound.
  */
 #include "limit/preload/memory/code_size.h"
 #include "limit/preload/memory/hook.h"

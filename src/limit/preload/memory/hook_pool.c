@@ -54,8 +54,8 @@ static void note_piece(CUdeviceptr address, size_t bytes,
 
 /*
  * If too little is left, memory that was freed earlier in the stream may become
- * available. The driver would make the stream wait for that; here the caller
- * waits.
+ * available. The driver would make the stream wait for it; here the calling
+ * thread waits.
  */
 static CUresult begin_in_stream(struct memory_call *call,
 				struct memory_pool *pool, size_t bytes,

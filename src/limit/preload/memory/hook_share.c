@@ -51,7 +51,7 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
 }
 
 /*
- * The import is marked as held before it is opened: its maker may end in
+ * Marks the import as held before opening it, because its maker may end in
  * between.
  */
 #define OPEN(symbol)                                                           \

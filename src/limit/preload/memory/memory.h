@@ -4,8 +4,8 @@
  * take it or give it back.
  *
  * A call that may take memory reserves the most that it can take
- * (memory_begin), calls the driver, and settles for what the driver really took
- * (memory_end). There are two sorts of bytes:
+ * (memory_begin), calls the driver, and then records what the driver really
+ * took (memory_end). There are two sorts of bytes:
  *
  * counted   known from the request: blocks, handles, pools
  * measured  contexts, code, arrays, memory that others keep alive: what NVML

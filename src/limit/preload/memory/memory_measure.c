@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory_measure.c - measures what the process holds besides counted memory:
- * what NVML reports, minus what was counted. Meanwhile no thread of the process
- * may take or give back memory.
+ * what NVML reports, minus what was counted. During a measurement no thread of
+ * the process may take or give back memory.
  */
 #include "limit/preload/memory/memory_state.h"
 #include "base/assert.h"

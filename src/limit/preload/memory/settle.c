@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * settle.c - records in the ledger and the gate what calls took and gave back.
+ * settle.c - records in the ledger and the gate what calls took or gave back.
  */
 #include "base/assert.h"
 #include "limit/preload/memory/memory_state.h"

@@ -56,7 +56,7 @@ uint64_t descriptor_number(const void *handle, CUmemAllocationHandleType type);
 void export_end(enum export_kind what, uint64_t value, bool kept);
 
 /*
- * For memory that others made: call import_begin() before the driver,
+ * For memory that other processes made: call import_begin() before the driver,
  * import_end() after it, and import_gone() when the memory is freed or closed.
  * import_begin() returns false if the memory cannot be marked as held. `number`
  * is 0 if the maker has no limit.

@@ -71,9 +71,10 @@ static bool may_have_rested(const struct measured *what, uint64_t begin_ns,
 
 /*
  * Returns the time to charge for a stretch. If the stretch took much longer
- * than was charged for it so far, it contains something else (copies, work on
- * the host, waits for other streams), or its work has become longer. Where time
- * is limited, the next launches are measured singly to find out which.
+ * than was charged for it so far, either it contains something else (copies,
+ * work on the host, waits for other streams), or its work now takes longer.
+ * Where time is limited, the next launches are measured singly to find out
+ * which.
  */
 static uint64_t judge_stretch(const struct quota *q,
 			      const struct measured *what, uint64_t begin_ns,
@@ -104,8 +105,8 @@ bool judge_take_doubt(void)
 
 /*
  * Charges the rest as of the moment when the work began, so that all time that
- * has accrued since then counts. A charge as of now would count only the time
- * that a share can save.
+ * has accrued since then counts. If it were charged as of now, only the time
+ * that a share can save would count.
  */
 static void pay_rest(const struct quota *q, int64_t ns, uint64_t begin_ns)
 {

@@ -252,7 +252,7 @@ static struct measure_pair *pair_of(CUcontext handle)
 	return pair;
 }
 
-/* The stream may belong to another context than the current one. */
+/* The stream may belong to a context other than the current one. */
 static struct measure_pair *pair_of_stream(CUstream stream)
 {
 	struct measure_pair *pair;

@@ -6,8 +6,8 @@
  * Events are recorded only within the hook of a launch, in the stream of the
  * launch. Another thread could have recorded events there as well, so the
  * program must already expect any waiting that our events cause. Captured
- * streams get no events. Nothing ever waits for an event, and what fails is not
- * measured: programs see no error from it.
+ * streams get no events. Nothing ever waits for an event. A launch whose events
+ * fail is not measured; the program sees no error.
  */
 #ifndef GKL_PRELOAD_MEASURE_H
 #define GKL_PRELOAD_MEASURE_H

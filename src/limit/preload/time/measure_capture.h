@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * measure_capture.h - lets our own calls pass while streams are captured. Used
- * by measure.c.
+ * measure_capture.h - lets our own calls succeed while streams are captured.
+ * Used by measure.c.
  */
 #ifndef GKL_PRELOAD_MEASURE_CAPTURE_H
 #define GKL_PRELOAD_MEASURE_CAPTURE_H

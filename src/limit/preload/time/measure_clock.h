@@ -38,9 +38,7 @@ struct measure_marks {
 	uint64_t begun_ns, called_ns;
 };
 
-/*
- * Finds when the work between two events that were reached ran; false: unknown.
- */
+/* Finds when the work between two reached events ran; false: unknown. */
 bool measure_clock_read(struct measure_clock *clock,
 			struct measure_marks *marks, uint64_t now,
 			uint64_t *ret_begin, uint64_t *ret_end);

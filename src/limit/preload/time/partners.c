@@ -10,8 +10,8 @@
 _Static_assert((int)GKL_DEVICES <= (int)GKL_SHARE_PARTNERS, "each may be one");
 
 /*
- * SLACK_NS: how much longer than its least time a partner's work may take. When
- * that is exceeded, the work may be waiting for a launch here, so the launch
+ * SLACK_NS: how much longer than its least time a partner's work may take.
+ * Beyond that, the work may be waiting for a launch here, so the launch
  * proceeds. STRANGE_SLACK_NS: the same for a device that is not known to be a
  * partner; launches then proceed to find out whether it is one.
  */
@@ -19,8 +19,8 @@ _Static_assert((int)GKL_DEVICES <= (int)GKL_SHARE_PARTNERS, "each may be one");
 #define STRANGE_SLACK_NS (2 * GK_NS_PER_MS)
 
 /*
- * The maximum debt at which a launch still proceeds because others may be
- * waiting for it.
+ * The maximum debt at which a launch still proceeds because work on other
+ * devices may be waiting for it.
  */
 #define OWED_NS (25 * GK_NS_PER_MS)
 
@@ -38,7 +38,10 @@ static void find_shares(struct gkl_group *group, struct gang *ret)
 		ret->share[i] = quota_share(group, i);
 }
 
-/* Partners of partners are partners: the kernels of all wait for the last. */
+/*
+ * Partners of partners are partners: the kernels of all of them wait for the
+ * last kernel to start.
+ */
 static bool find_gang(const struct quota *q, enum gkl_partners least,
 		      struct gang *ret)
 {
@@ -90,7 +93,7 @@ uint64_t partners_wait(const struct quota *q, uint64_t saved_ns)
 
 /*
  * Whether work of another device in the gang is overdue. slack_ns allows for
- * the end of work being noticed a little late.
+ * the end of work being noticed slightly late.
  */
 static bool is_one_overdue(const struct quota *q, const struct gang *gang,
 			   uint64_t since_ns, uint64_t slack_ns)

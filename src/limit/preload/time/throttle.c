@@ -39,8 +39,8 @@
 enum { ADVANCE_LAUNCHES = 512, SAMPLE_SHORT = 8 };
 
 /*
- * A thread's advance where nothing is limited. What is left of it when the
- * thread ends is not reported.
+ * A thread's advance where nothing is limited. When the thread ends, the rest
+ * of its advance is not reported.
  */
 #define OBSERVED_NS (4 * GK_NS_PER_MS)
 
@@ -240,7 +240,8 @@ static bool pay_in_advance(struct throttle_launch *launch,
 
 /*
  * Whether so much time is left that not every launch must be measured. False
- * for partners, as nobody knows how long their launches wait for other devices.
+ * for partners, because nobody knows how long their launches wait for other
+ * devices.
  */
 static bool is_relaxed(const struct quota *q, int64_t level)
 {
@@ -277,7 +278,7 @@ static bool begin_stretch(struct throttle_launch *launch, struct quota *q,
 	return false;
 }
 
-/* Makes the launch count singly. */
+/* Makes the launch be charged and measured singly. */
 static void set_single(struct throttle_launch *launch, const struct quota *q,
 		       const struct gkl_work_time *time)
 {
@@ -288,8 +289,8 @@ static void set_single(struct throttle_launch *launch, const struct quota *q,
 }
 
 /*
- * One of eight advances begins with a launch that is measured singly, to notice
- * when work becomes longer or shorter.
+ * One of eight advances begins with a launch that is measured singly, in order
+ * to notice when work becomes longer or shorter.
  */
 static void begin_observed(struct throttle_launch *launch, struct quota *q,
 			   CUcontext ctx)

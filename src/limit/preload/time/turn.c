@@ -47,8 +47,8 @@ static void rest_a_while(struct quota *q, uint64_t ns, uint64_t *look_ns,
 }
 
 /*
- * By how much, in clock time, the usual time of this process's launches in
- * progress exceeds the time taken for them. Only this process waits for that
+ * Returns by how much, in clock time, the usual time of this process's launches
+ * in progress exceeds the time taken for them. Only this process waits for that
  * difference, and only for a limited time, because the launches in progress may
  * be waiting for the next launch.
  */

@@ -6,7 +6,9 @@
 #include "limit/preload/time/quota.h"
 #include "limit/work.h"
 
-/* Returns once the work may be launched, or there is no limit any more. */
+/*
+ * Returns once the work may be launched, or once no limit applies any longer.
+ */
 void turn_wait(struct quota *q, uint64_t work);
 
 /*
