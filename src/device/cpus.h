@@ -10,7 +10,10 @@
 #include <sched.h>
 #include <stddef.h>
 
-/* Counts them with a set of this many processors. 0: it is too small. */
+/*
+ * Counts the processors with a set that has room for `most`; 0: the kernel
+ * needs a larger set.
+ */
 static inline int gk_cpus_of(int most)
 {
 	cpu_set_t *set = CPU_ALLOC(most);
@@ -27,7 +30,7 @@ static inline int gk_cpus_of(int most)
 	return count;
 }
 
-/* The kernel refuses a set that is smaller than its own. */
+/* Uses larger and larger sets until the kernel accepts one. */
 static inline int gk_cpu_count(void)
 {
 	int count = 0;

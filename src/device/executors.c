@@ -48,8 +48,9 @@ static unsigned count_cpus(void)
 }
 
 /*
- * Uses as many threads as there are CPUs for short tasks, plus one for each
- * long task. The caller holds executors->lock.
+ * Returns a thread to start, or NULL if there are enough: as many as there are
+ * CPUs for short tasks, plus one for each long task. The caller holds
+ * executors->lock.
  */
 static struct gkf_executor *new_executor(struct gkf_executors *executors)
 {

@@ -109,8 +109,8 @@ struct gkf_executors {
 	struct gkf_list watched; /* queues whose head returned GKF_TASK_AGAIN */
 	uint64_t watch_ns;       /* interval between checks of these queues */
 	/*
-	 * number of ready queues for which no thread is woken, because the
-	 * watcher, which checks the watched queues, will serve them
+	 * number of ready queues that the watcher, the thread that checks
+	 * watched queues, will serve; no thread is woken for them
 	 */
 	unsigned quiet;
 	struct gkf_executor *idle;

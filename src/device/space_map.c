@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A block is free, the first block of a reservation, or a later one of it. */
+/* The state of a block: free, or the first or a later one of a reservation. */
 enum block_state { BLOCK_FREE, BLOCK_FIRST, BLOCK_REST };
 
 static struct {
