@@ -92,7 +92,7 @@ static void lay_out_parameters(struct gkf_ptx_parser *p,
 	f->param_size = (uint32_t)at;
 }
 
-/* A function's parameters and results are in its local memory. */
+/* Places a function's parameters and results in its local memory. */
 static void lay_out_local(struct gkf_ptx_parser *p, struct gkf_ptx_function *f)
 {
 	for (uint32_t i = 0; i < f->return_count && !p->error; i++)
@@ -131,7 +131,7 @@ static void parse_tuning(struct gkf_ptx_parser *p, struct gkf_ptx_function *f)
 		} else if (gkf_parse_try_word(p, ".maxnreg")) {
 			f->maxnreg = (uint32_t)gkf_parse_number(p, UINT32_MAX);
 		} else {
-			gkf_parse_take(p); /* ignored, with its numbers */
+			gkf_parse_take(p); /* ignored, like its numbers */
 			if (p->token.kind == GKF_PTX_INTEGER)
 				parse_dimensions(p, unused);
 		}

@@ -70,7 +70,7 @@ struct gkf_ptx_parser {
 	/* the current token, which is not consumed yet */
 	struct gkf_ptx_token token;
 	struct gkf_ptx_module *module;
-	struct gkf_arena *arena; /* the module's */
+	struct gkf_arena *arena; /* the module's arena */
 	struct gkf_arena scratch;
 	unsigned max_version;
 	int error; /* gk_err */

@@ -363,7 +363,7 @@ static void parse_instruction(struct gkf_ptx_parser *p)
 	if (gkf_parse_try(p, '@'))
 		parse_guard(p, &i);
 	if (p->token.kind != GKF_PTX_WORD && p->token.kind != GKF_PTX_DOTTED)
-		gkf_parse_name(p); /* fails */
+		gkf_parse_name(p); /* reports the error */
 	i.name = parse_opcode(p);
 	p->calls = !strncmp(i.name, "call", 4);
 	parse_operands(p, &all, ';', 0);

@@ -94,7 +94,7 @@ static void parse_variable_type(struct gkf_ptx_parser *p,
 		else if (gkf_parse_try_word(p, ".v2"))
 			v->vector = 2;
 		else if (gkf_parse_is_word(p, ".align")) {
-			gkf_parse_take(p); /* the target's */
+			gkf_parse_take(p); /* the pointee's alignment */
 			gkf_parse_number(p, 1 << 20);
 		} else {
 			gkf_parse_take(p);

@@ -29,7 +29,7 @@ static enum gkf_warp_how find_how(const char *name, bool is_signed)
 
 	while (strncmp(name, hows[i].opcode, strlen(hows[i].opcode)) ||
 	       !strstr(name, hows[i].word))
-		i++; /* no other words are in op.def's patterns */
+		i++; /* every name in op.def has one of these words */
 	if (is_signed && hows[i].how == GKF_REDUCE_MIN_U)
 		return GKF_REDUCE_MIN_S;
 	if (is_signed && hows[i].how == GKF_REDUCE_MAX_U)

@@ -16,8 +16,10 @@ typedef bool gkf_decode_fn(struct gkf_decoder *d,
 			   const struct gkf_form *form,
 			   const struct gkf_modifiers *m);
 
-/* The words of a form. They are no pointers: the loader would have to set each
- * of them in every process. */
+/*
+ * The words of a form. They are arrays, not pointers, because the loader would
+ * have to relocate pointers in every process.
+ */
 struct gkf_form_text {
 	char opcode[16];
 	/*
