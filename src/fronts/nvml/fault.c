@@ -139,7 +139,7 @@ static nvmlReturn_t first_answer(const struct call *c, unsigned index,
 	return r;
 }
 
-/* The driver still knows which GPU it is that must be reset. */
+/* Calls that identify a GPU succeed even if the GPU must be reset. */
 static bool tells_identity(enum nvml_row row)
 {
 	static const enum nvml_row rows[] = {

@@ -39,9 +39,9 @@ struct fabric {
 	 << NVML_GPU_FABRIC_HEALTH_MASK_SHIFT_##what)
 
 /*
- * Boards before Blackwell report no health: listings of H100 and H200 have
- * none, and one of a GB200 nothing of a wrong configuration. If a link is down,
- * the bandwidth is degraded.
+ * Boards before Blackwell report no health, as listings of H100 and H200 show.
+ * No board reports whether its configuration is wrong, as a listing of a GB200
+ * shows. If a link is down, the bandwidth is degraded.
  */
 static void read_fabric(const struct call *c, struct fabric *ret)
 {

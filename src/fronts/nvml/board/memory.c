@@ -14,7 +14,7 @@
 
 /*
  * Reads the memory of the GPU, or of the GPU instance that contains the MIG
- * device. The memory of the host is not the GPU's to tell (GB10). Frees the
+ * device. A GPU that uses the host's memory (GB10) reports none. Frees the
  * memory of dead processes first.
  */
 static nvmlReturn_t read_device_memory(const struct call *c,
@@ -34,9 +34,10 @@ static nvmlReturn_t read_device_memory(const struct call *c,
 }
 
 /*
- * This version of the struct has no field for reserved memory. It counts as
- * used or, before driver 510, not at all: many listings have a smaller total
- * (A16 15105 of 15356 MiB, A100 40537 of 40960).
+ * This version of the struct has no field for reserved memory. Since driver
+ * 510, reserved memory counts as used. Before, the total did not include it:
+ * many listings have a smaller total (A16 15105 of 15356 MiB, A100 40537 of
+ * 40960).
  */
 nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory)
 {

@@ -67,8 +67,8 @@ nvmlReturn_t nvmlDeviceGetModuleId(nvmlDevice_t device, unsigned int *moduleId)
 #define HOST_ID     1
 
 /*
- * Modules with two GPUs stand in racks, as listings of GB200 and GB300 show.
- * The made-up machine is the first tray of a rack, whose number is its own.
+ * Modules with two GPUs are in racks, as listings of GB200 and GB300 show. The
+ * made-up machine is the first tray of a rack of its own.
  */
 #define SLOT 1
 
@@ -204,7 +204,7 @@ nvmlReturn_t nvmlDeviceGetAddressingMode(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-/* Modules say on or off, most cards nothing. */
+/* Modules report on or off; most cards do not support this. */
 nvmlReturn_t nvmlDeviceGetC2cModeInfoV(nvmlDevice_t device,
 				       nvmlC2cModeInfo_v1_t *c2cModeInfo)
 {

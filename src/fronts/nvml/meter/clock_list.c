@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * clock_list.c - lists the clocks and performance states of a board. Each state
- * has one memory clock. What captures tell of a board is in clock_facts.def.
+ * has one memory clock. The clocks of boards of which there are captures are in
+ * clock_facts.def.
  */
 #include "fronts/nvml/meter/clock.h"
 #include "fronts/nvml/value.h"
@@ -28,7 +29,10 @@ static const struct fact {
 #undef APPLICATION
 };
 
-/* With memory_mhz 0: the first clock of the board. NULL: nothing is known. */
+/*
+ * Returns the row of a board's memory clock, or the board's first row if
+ * memory_mhz is 0; NULL: there is no such row.
+ */
 static const struct fact *find_fact(const struct gkf_profile *p,
 				    unsigned memory_mhz)
 {
@@ -39,8 +43,10 @@ static const struct fact *find_fact(const struct gkf_profile *p,
 	return NULL;
 }
 
-/* Twice the distance of graphics clocks: 15 MHz, but 7.5 MHz on boards like
- * B200 and GB300. */
+/*
+ * Returns twice the step between graphics clocks, in MHz. The step is 15 MHz,
+ * but 7.5 MHz on boards like B200 and GB300.
+ */
 static int64_t double_step(const struct gkf_profile *p)
 {
 	return p->compute_major == 10 ? 15 : 30;
@@ -48,7 +54,7 @@ static int64_t double_step(const struct gkf_profile *p)
 
 /*
  * With memory at its slowest clock, graphics clocks go up to twice the idle
- * clock; estimated, where no capture tells.
+ * clock. This is an estimate for boards without a capture.
  */
 static int64_t graphics_max(const struct gkf_profile *p, int64_t mem_mhz)
 {
@@ -114,8 +120,8 @@ bool clock_is_memory(const struct gkf_profile *p, unsigned mhz)
 }
 
 /*
- * Lists the graphics clocks for a memory clock, which are whole steps above the
- * lowest one; the highest may be half a MHz more than what the board reports.
+ * Lists the graphics clocks for a memory clock: the lowest clock plus whole
+ * steps. The highest one may be half a MHz more than what the board reports.
  * Returns how many there are.
  */
 static unsigned graphics_clocks(const struct gkf_profile *p, int64_t mem_mhz,

@@ -11,8 +11,10 @@
 #include "machine/file/value.h"
 #include "machine/model/model.h"
 
-/* Sets the lower and the upper limit of a lock. The caller has checked the
- * range. */
+/*
+ * Sets the lower and the upper limit of a locked clock. The caller has checked
+ * the range.
+ */
 static nvmlReturn_t set_both(const struct call *c, const enum gkf_value ids[2],
 			     int64_t low, int64_t high)
 {
@@ -21,7 +23,7 @@ static nvmlReturn_t set_both(const struct call *c, const enum gkf_value ids[2],
 	return r ? r : front_set(c, ids[1], high);
 }
 
-/* No clock is below the one at rest; people also write 0. */
+/* Raises a clock below the idle clock, such as 0, to the idle clock. */
 static int64_t at_least(int64_t mhz, int64_t idle_mhz)
 {
 	return mhz < idle_mhz ? idle_mhz : mhz;
@@ -111,7 +113,7 @@ nvmlReturn_t nvmlDeviceResetMemoryLockedClocks(nvmlDevice_t device)
 
 /* ---- applications clocks ---- */
 
-/* The default clocks that captures tell. */
+/* Default clocks, as captures show them. */
 static const struct {
 	int64_t device;
 	unsigned graphics;

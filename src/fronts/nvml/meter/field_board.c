@@ -86,8 +86,8 @@ static nvmlReturn_t of_whole_gpu(unsigned scope)
 }
 
 /*
- * The power of a module: that of its GPUs, which are taken to be as busy as
- * this one, and of the rest.
+ * The power of a module: that of its GPUs, assumed to be as busy as this one,
+ * plus that of everything else on it.
  */
 static nvmlReturn_t module_power(const struct call *c, unsigned value,
 				 uint64_t *ret_number)

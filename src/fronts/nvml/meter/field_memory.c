@@ -63,7 +63,7 @@ nvmlReturn_t field_retiring(const struct call *c, unsigned scope, unsigned arg,
 	return NVML_SUCCESS;
 }
 
-/* The GPUs that support this are the same as for nvmlDeviceGetRemappedRows. */
+/* The same GPUs support this as nvmlDeviceGetRemappedRows. */
 static bool read_field_rows(const struct call *c, struct gkf_ecc_rows *ret_rows)
 {
 	if (is_split(c) && front_mig_refuses(c, ROW_nvmlDeviceGetRemappedRows))
@@ -116,7 +116,7 @@ nvmlReturn_t field_recovery(const struct call *c, unsigned scope, unsigned arg,
 	int advised = gkf_fault_recovery(c->machine, c->index);
 
 	(void)scope;
-	/* Listings of boards without spare rows do not advise to drain. */
+	/* Listings of boards without spare rows do not advise draining. */
 	if (arg == NVML_GPU_RECOVERY_ACTION_DRAIN_AND_RESET &&
 	    c->board->profile.remap_banks <= 0)
 		return NVML_ERROR_NOT_SUPPORTED;

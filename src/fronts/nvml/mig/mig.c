@@ -46,9 +46,9 @@ static bool has_instances(const struct call *c)
 }
 
 /*
- * If processes keep the mode from changing now, the change is pending and the
- * call succeeds. GPU instances make it fail, as nvidia-smi's "Unable to disable
- * MIG Mode for GPU ...: In use by another client" shows.
+ * If processes prevent the change now, it becomes pending and the call
+ * succeeds. If there are GPU instances, the call fails, as nvidia-smi's "Unable
+ * to disable MIG Mode for GPU ...: In use by another client" shows.
  */
 nvmlReturn_t nvmlDeviceSetMigMode(nvmlDevice_t device, unsigned int mode,
 				  nvmlReturn_t *activationStatus)

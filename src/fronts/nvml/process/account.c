@@ -129,7 +129,7 @@ struct search {
 	struct gkf_account account;
 };
 
-/* Adds up the two accounts of a process that is on its device twice. */
+/* Adds up the accounts of a process that has two of them on one device. */
 static void join_accounts(struct gkf_account *to,
 			  const struct gkf_account *from)
 {
