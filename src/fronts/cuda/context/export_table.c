@@ -80,8 +80,8 @@ static void log_hint(const void *caller)
 }
 
 /*
- * NVIDIA's runtime returns the result of this call from every later call. Of
- * all codes, the one for "CUDA driver is a stub library" fits best.
+ * NVIDIA's runtime returns the result of this call from every later call. The
+ * code for "CUDA driver is a stub library" fits best.
  */
 CUresult cuGetExportTable(const void **ppExportTable,
 			  const CUuuid *pExportTableId)

@@ -273,8 +273,8 @@ __attribute__((constructor)) static void watch_forks(void)
 }
 
 /*
- * From now on calls fail and work ends. Releases at once what this process
- * holds, before other processes notice that it has ended.
+ * From now on calls fail and work ends. Releases what this process holds, so
+ * that other processes need not first notice that it has ended.
  */
 __attribute__((destructor)) static void end_driver(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ipc.c - shares memory allocated by cuMemAlloc() with other processes: makes
- * handles of it, and owns the list of handles that this process has opened.
+ * handles for it, and owns the list of handles that this process has opened.
  */
 #include "fronts/cuda/memory/ipc.h"
 #include "base/assert.h"

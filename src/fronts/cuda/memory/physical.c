@@ -98,8 +98,8 @@ struct physical *physical_new(struct cuda_device *device,
 
 /*
  * Whether a feature is requested that the device's attributes report as absent.
- * Its refusal is not counted as our gap: PyTorch tries a fabric handle before
- * any other type.
+ * Such refusals are not counted: PyTorch tries a fabric handle before any other
+ * type.
  */
 static bool is_absent(const CUmemAllocationProp *p)
 {
