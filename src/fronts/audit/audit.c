@@ -19,9 +19,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/*
- * For example, "libcudart.so", and ".13", which is added to it in the SONAME.
- */
+/* For example "libcudart.so" and ".13"; the SONAME consists of both. */
 static const struct library {
 	const char *bare, *version;
 } libraries[] = {
@@ -124,7 +122,7 @@ EXPORT unsigned int la_version(unsigned int version)
 }
 
 /*
- * Whether the text is the version, or a longer form of it, as ".13.0.48" is of
+ * Whether the text is the version or begins with it, as ".13.0.48" begins with
  * ".13".
  */
 static bool is_of_version(const char *text, const char *version)

@@ -58,7 +58,7 @@ struct gpukit_run {
 	uint64_t operations;
 	/* The body adds the bytes received from and sent to other devices. */
 	uint64_t link_in, link_out;
-	void *context; /* the driver's */
+	void *context; /* private to the driver */
 	int fault;     /* set by the driver: a CUresult */
 };
 
@@ -67,7 +67,7 @@ typedef CUresult (*gpukit_body)(struct gpukit_run *run);
 
 /* Device work that the calling thread does between work_begin and work_end. */
 struct gpukit_work {
-	void *queue; /* the driver's */
+	void *queue; /* private to the driver */
 };
 
 struct gpukit_table {

@@ -56,7 +56,11 @@ static unsigned level_of(const char *driver)
 	return end && !driver[end] ? GKF_LEVEL(major, minor) : 0;
 }
 
-/* The first generation of a major that is not older, or else its last one. */
+/*
+ * Returns the first generation of the driver's major that is not older than the
+ * driver, or else the last one of that major; NULL if there is none of that
+ * major.
+ */
 static const struct gkf_generation *find_by_major(unsigned level)
 {
 	const struct gkf_generation *found = NULL;
@@ -68,7 +72,10 @@ static const struct gkf_generation *find_by_major(unsigned level)
 	return found;
 }
 
-/* The last generation that is older, unless all are. */
+/*
+ * Returns the last generation that is older than the driver; NULL if there is
+ * none, or if no generation is newer than the driver.
+ */
 static const struct gkf_generation *find_below(unsigned level)
 {
 	const struct gkf_generation *found = NULL;

@@ -49,7 +49,7 @@ struct native_kernel {
 	const char *name;
 	gpukit_body body;
 	size_t param_size; /* bytes, at most 4096 */
-	CUkernel handle;   /* native_load()'s */
+	CUkernel handle;   /* set by native_load() */
 };
 
 /*

@@ -31,7 +31,8 @@ static const struct needed needed_libraries[NEEDED_COUNT] = {
 
 /*
  * Opens a library for one of ours, without exposing its symbols to the program.
- * NULL, and dlerror() says why, if it is not installed and not inside either.
+ * If it is not installed, opens our own library with the same functions. If
+ * that is missing, too, returns NULL, and dlerror() says why.
  */
 void *needed_open(enum needed_id id);
 

@@ -106,8 +106,8 @@ static bool was_reset(CUcontext current, int *ret_device)
 }
 
 /*
- * The i-th device to try for a thread that has not chosen a device; -1: there
- * are no more devices to try.
+ * Returns the i-th device to try for a thread that has not chosen a device; -1:
+ * there are no more devices to try.
  */
 static int find_candidate(int i)
 {

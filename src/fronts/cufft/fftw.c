@@ -21,7 +21,10 @@ struct dimension {
 
 enum { DESTROY_INPUT = 1, UNALIGNED = 2, PRESERVE_INPUT = 16, ESTIMATE = 64 };
 
-/* The alignment in bytes that fast plans need. Device memory is aligned so. */
+/*
+ * The alignment in bytes that fast plans need. Device memory has this
+ * alignment.
+ */
 #define ALIGNMENT 64
 
 /* The number of plans to keep. There may be more while plans are in use. */
@@ -64,7 +67,7 @@ static const struct {
 #undef FUNCTION
 };
 
-/* By is_double. */
+/* Indexed by is_double. */
 static const struct {
 	enum needed_id needed;
 	const char *prefix;

@@ -18,7 +18,7 @@
 #define M1 4294967087U
 #define M2 4294944443U
 
-/* 1 / M1, and the factor that stretches the range from 1 to M1 to 32 bits. */
+/* 1 / M1, and the factor that scales a number from 1 to M1 to 32 bits. */
 #define TO_UNIFORM 2.3283065498378288e-10
 #define TO_BITS    1.000000048662
 

@@ -141,10 +141,8 @@ static void find_slice(const struct doing *d, uint64_t n, unsigned rank,
 }
 
 /*
- * Reduces n elements of all ranks, which are at in[rank] + offset. Writes the
- * result to the buffers `to` of the receivers, which begin `behind` bytes
- * later: byte `offset` of the input belongs at byte `offset` minus `behind`
- * there.
+ * Reduces the n elements at in[rank] + offset of all ranks. Writes the result
+ * to each receiver's buffer, `to`, at offset - behind.
  */
 static bool reduce_all(struct doing *d, const char *const in[RANKS_MAX],
 		       uint64_t offset, uint64_t n, char *const *to,
@@ -330,7 +328,7 @@ static void put_chunk(const struct doing *d, const struct chunk *k)
 
 	if (!gives_data(d))
 		return;
-	GK_ASSERT(d->own_in); /* a call of no elements does not come here */
+	GK_ASSERT(d->own_in); /* the call has elements */
 	for (uint64_t b = 0; b < in_blocks(d); b++)
 		memcpy(window + b * bytes,
 		       d->own_in + b * d->one + k->from * d->size, bytes);

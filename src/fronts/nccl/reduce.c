@@ -48,7 +48,9 @@ static const struct {
 #define MORE(a, b) ((b) > (a) || (a) != (a) ? (b) : (a))
 #define LESS(a, b) ((b) < (a) || (a) != (a) ? (b) : (a))
 
-/* Compiled twice by GCC, whose library chooses: the AVX2 code is twice as fast.
+/*
+ * GCC compiles the functions twice, for AVX2 and for other processors; the
+ * program chooses at run time. The AVX2 code is twice as fast.
  */
 #if defined(__x86_64__) && !defined(__clang__) &&                              \
     !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)

@@ -10,7 +10,7 @@
 
 #include <pthread.h>
 
-/* cuComplex.h's */
+/* As in cuComplex.h. */
 typedef struct {
 	_Alignas(8) float x;
 	float y;

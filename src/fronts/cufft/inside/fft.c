@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fft.c - the functions of FFTW3 that libcufft calls, for one precision, where
- * FFTW3 is not installed. A transform is gathered into contiguous memory,
- * transformed along each dimension, and scattered. Real data is treated as
- * complex.
+ * fft.c - implements for one precision the functions of FFTW3 that libcufft
+ * calls, for systems where FFTW3 is not installed. A transform is gathered into
+ * contiguous memory, transformed along each dimension, and scattered. Real data
+ * is treated as complex.
  */
 #include "fronts/cufft/inside/line.h"
 
@@ -24,14 +24,13 @@ struct fft {
 	int rank;
 	struct dimension dims[RANK_MAX], many;
 	struct gkf_line lines[RANK_MAX];
-	size_t numbers; /* of one transform */
-	size_t room;    /* numbers that the longest line needs, with itself */
+	size_t numbers; /* in one transform */
+	size_t room;    /* numbers in a buffer that suits any line */
 };
 
-/* ---- one transform: `at` has its numbers, the last dimension contiguous ----
- */
+/* ---- one transform, in contiguous memory `at` in row-major order ---- */
 
-/* The place of number `i` of dimension `d` along a run of equal lines. */
+/* Transforms all lines along dimension `d`. */
 static void run_dimension(const struct fft *f, int d, number *at, number *room)
 {
 	const struct gkf_line *line = &f->lines[d];
@@ -51,7 +50,7 @@ static void run_dimension(const struct fft *f, int d, number *at, number *room)
 	}
 }
 
-/* Splits the index of a number into those of its dimensions. */
+/* Splits the index of a number into its indices in the dimensions. */
 static void split_index(const struct fft *f, size_t index,
 			ptrdiff_t ret_at[RANK_MAX])
 {
@@ -79,8 +78,11 @@ static ptrdiff_t place_out(const struct fft *f, const ptrdiff_t at[RANK_MAX])
 	return place;
 }
 
-/* Of a Hermitian transform only the first half of the last dimension is stored;
- * the rest are the conjugates of the opposite numbers. */
+/*
+ * A Hermitian transform stores only the first half of the last dimension. Each
+ * number of the second half is the conjugate of the number at the opposite
+ * position.
+ */
 static bool is_stored(const struct fft *f, const ptrdiff_t at[RANK_MAX])
 {
 	return at[f->rank - 1] <= f->dims[f->rank - 1].n / 2;
@@ -148,7 +150,7 @@ static void execute(const struct fft *f, void *in, void *out)
 	size_t out_size = f->kind == TO_REAL ? sizeof(real) : sizeof(number);
 	number *room = malloc((f->room + f->numbers) * sizeof *room);
 
-	/* FFTW ends the process as well when it has no memory. */
+	/* FFTW, too, ends the process when out of memory. */
 	if (!room)
 		abort();
 	for (ptrdiff_t i = 0; i < f->many.n; i++)
@@ -206,8 +208,10 @@ static void *make_plan(enum kind kind, int rank, const struct dimension *dims,
 
 #define FFTW(name) NAME(FFTW_PREFIX, name)
 
-/* The planner needs no addresses and knows no flags: it reads nothing, any
- * alignment will do, and the input is never changed. */
+/*
+ * Ignores the addresses and the flags: planning accesses no data, plans work
+ * with any alignment, and the input is never changed.
+ */
 EXPORT void *FFTW(plan_guru64_dft)(int rank, const struct dimension *dims,
 				   int many_rank, const struct dimension *many,
 				   void *in, void *out, int sign,

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* kissfft's time for a prime factor is its square. */
+/* kissfft's time for a prime factor grows with its square. */
 #define PRIME_MAX 31
 
 static bool has_small_factors(int n, int most)
@@ -31,7 +31,10 @@ static number times(number a, number b)
 	return (number){a.r * b.r - a.i * b.i, a.r * b.i + a.i * b.r};
 }
 
-/* e^(direction pi i k^2 / n), whose exponent is reduced before it is rounded */
+/*
+ * Returns e^(direction pi i k^2 / n); reduces k^2 modulo 2n first, to keep
+ * precision.
+ */
 static number chirp_at(int k, int n, int direction)
 {
 	uint64_t square = (uint64_t)k * (uint64_t)k % (2 * (uint64_t)n);
@@ -68,7 +71,9 @@ static bool make_convolution(struct gkf_line *line, int direction)
 bool gkf_line_open(struct gkf_line *line, int n, int direction)
 {
 	*line = (struct gkf_line){.n = n, .size = n};
-	/* Twice the length must be an int. */
+	/*
+	 * make_convolution() doubles the length, which must still fit an int.
+	 */
 	if (n > 1 << 29)
 		return false;
 	if (!has_small_factors(n, PRIME_MAX))
