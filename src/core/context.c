@@ -16,10 +16,10 @@
  * up. */
 #define WITH_MORE (GK_WITH_DETAIL | GK_WITH_TOPOLOGY | GK_WITH_EVENTS)
 
-/* The minimum time for which gk_close() waits for calls in progress. With less,
- * a thread that waits for a processor would be mistaken for a hung GPU. If a
- * GPU is known to hang, gk_close() waits exactly this long, because a snapshot
- * has already waited for the GPU. */
+/* The minimum time for which gk_close() waits for calls in progress. If it
+ * waited for less, a thread that waits for a processor would be mistaken for a
+ * hung GPU. If a GPU is known to hang, gk_close() waits exactly this long,
+ * because a snapshot has already waited for that GPU. */
 #define GRACE_NS (200 * GK_NS_PER_MS)
 
 /* Opens what all GPUs share: the topology and the events. */
@@ -128,7 +128,7 @@ int gk_open_within(const struct gk_options *options, uint64_t timeout_ns,
 	return 0;
 }
 
-/* Whether a GPU was late in a snapshot, or has now been silent for the
+/* Whether a GPU was late in a snapshot, or by now has been silent for the
  * timeout. */
 static bool is_late(const struct gk *gk)
 {

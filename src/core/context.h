@@ -18,8 +18,7 @@
  */
 #define GK_PERIOD_MAX_NS (UINT64_MAX / 64)
 
-/* Returns the time in ns for which a GPU has kept any context of the process
- * waiting. */
+/* Returns for how many ns a GPU has kept any context of the process waiting. */
 typedef uint64_t gk_silence_of(unsigned index);
 
 struct gk {
@@ -78,9 +77,9 @@ static inline bool gk_is_long(uint64_t silence_ns, uint64_t timeout_ns)
 }
 
 /*
- * For a program with several contexts: `others` tells how long any of them has
- * waited for a GPU. Call this right after gk_open(). A caller whose timeout is
- * shorter than that time neither asks the GPU nor waits for it.
+ * For a program with several contexts: `others` returns for how long any of
+ * them has waited for a GPU. Call this right after gk_open(). A caller whose
+ * timeout is shorter than that time neither asks the GPU nor waits for it.
  */
 void gk_heed(struct gk *gk, gk_silence_of *others);
 
@@ -102,7 +101,7 @@ uint64_t gk_period_of(const struct gk *gk, enum gk_tier tier);
 void gk_watch_close(struct gk *gk);
 
 /*
- * Makes a snapshot of the values that the workers have published. late[i] tells
+ * Makes a snapshot of the values that the workers have published. late[i] says
  * whether GPU i has not answered in time; if late is NULL, this follows from
  * the age of the GPU's values.
  */

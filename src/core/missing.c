@@ -63,8 +63,8 @@ static bool is_newer(size_t i, size_t than)
 	return since != then ? since > then : i > than;
 }
 
-/* Whether the driver lacks function i in all its versions and names. Of these,
- * only the newest counts as missing. */
+/* Whether the driver lacks function i in all its versions and names. Of those
+ * versions and names, only the newest counts as missing. */
 static bool is_missing(const struct gk_nvml *nvml, size_t i)
 {
 	const char *name = gk_nvml_symbols[i].name;

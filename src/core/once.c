@@ -38,7 +38,7 @@ int gk_ask_all(struct gk *gk)
 
 /*
  * Gives the sweep a moment to read GPUs that were never read. If it does not
- * manage to, all workers read their GPUs at the same time.
+ * finish in time, all workers read their GPUs at the same time.
  */
 static void await_sweep(struct gk *gk, uint64_t until_ns)
 {
@@ -60,8 +60,9 @@ static uint64_t wait_until(const struct gk_worker *w, uint64_t now_ns,
 }
 
 /*
- * Waits for a worker. Meanwhile no GPU that holds up the sweep delays those
- * whose turn comes later. Returns whether the worker is idle.
+ * Waits for a worker. If a GPU holds up the sweep meanwhile, the workers that
+ * are still to be waited for read their GPUs themselves. Returns whether the
+ * worker is idle.
  */
 static bool await_worker(struct gk *gk, size_t i, uint64_t until_ns)
 {
@@ -77,7 +78,7 @@ static bool await_worker(struct gk *gk, size_t i, uint64_t until_ns)
 	}
 }
 
-/* Waits for a worker. Returns whether it has not answered in time. */
+/* Waits for a worker. Returns whether it has failed to answer in time. */
 static bool is_late_after(struct gk *gk, size_t i, uint64_t now_ns,
 			  uint64_t timeout_ns)
 {

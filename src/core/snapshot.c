@@ -122,7 +122,7 @@ static void *ensure_room(void *items, size_t *cap, size_t count, size_t size)
 	return more;
 }
 
-/* Makes room for so many more devices and processes. */
+/* Makes room for the given numbers of additional devices and processes. */
 static int grow_snapshot(struct whole *whole, size_t devices, size_t processes)
 {
 	struct gk_snapshot *snap = &whole->snap;

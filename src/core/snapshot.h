@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* snapshot.h - makes snapshots of data from elsewhere, such as another host. */
+/* snapshot.h - makes snapshots from data that comes from elsewhere, such as
+ * another host. */
 #ifndef GK_CORE_SNAPSHOT_H
 #define GK_CORE_SNAPSHOT_H
 
@@ -13,8 +14,8 @@
 
 /*
  * Makes an empty snapshot for the caller to fill. gk_snapshot_free() frees it,
- * and its devices and processes with free(); all else that it points to must be
- * in the arena. Returns 0 or GK_ERR_NOMEM.
+ * and its devices and processes with free(); everything else that it points to
+ * must be in the arena. Returns 0 or GK_ERR_NOMEM.
  */
 int gk_snapshot_new(struct gk_arena **ret_arena, struct gk_snapshot **ret_snap);
 

@@ -48,8 +48,8 @@ static void bar_of(struct gk_reserve_bar *bar, enum gk_reserve_bar_kind kind,
 	    .kind = kind, .owner = st->st_uid, .mode = st->st_mode};
 }
 
-/* Sets *bar if others can replace files in a directory. Its owner can, and so
- * can all who may write to it. */
+/* Sets *bar if others can replace files in a directory: its owner can, and so
+ * can everybody who may write to it. */
 static void judge_directory(int dir, struct gk_reserve_bar *bar)
 {
 	struct stat st;
@@ -88,8 +88,8 @@ static int publish_reservation(int fd, int dir, const char *from,
 		   : 0;
 }
 
-/* For file systems without unnamed files: makes the file under a temporary name
- * first. */
+/* For file systems without unnamed files: first makes the file under a
+ * temporary name. */
 static int make_aside(int dir, const char *name)
 {
 	char aside[NAME_MAX + 1];
@@ -116,7 +116,7 @@ static int make_aside(int dir, const char *name)
 
 /*
  * Makes the file, accessible to all users from the moment it becomes visible,
- * even if this process is killed meanwhile. Fails with EEXIST if the name
+ * even if this process is killed at any moment. Fails with EEXIST if the name
  * exists already.
  */
 static int make_file(int dir, const char *name)

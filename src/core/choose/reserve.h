@@ -17,7 +17,8 @@
 /*
  * The file of this host: in /run/lock if all users may write there, else in
  * /dev/shm. /dev/shm is the second choice because systemd removes a user's
- * files there at logout (RemoveIPC), and others would then lock another file.
+ * files there at logout (RemoveIPC), and later processes would then lock a new
+ * file.
  */
 const char *gk_reserve_path(void);
 

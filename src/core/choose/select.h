@@ -77,8 +77,8 @@ void gk_selection_free(struct gk_selection *selection);
 
 /*
  * Finds the group of `least` to `most` usable devices that are closest to each
- * other, and moves it to the front; within it the order stays. Returns the
- * group's size.
+ * other, and moves it to the front; the order within the group stays the same.
+ * Returns the group's size.
  */
 size_t gk_select_near(const struct gk_snapshot *snap,
 		      struct gk_selectable *usable, size_t count, size_t least,

@@ -36,7 +36,7 @@ static uint64_t pair_cost(const struct gk_snapshot *snap,
 	const struct gk_peer *peer =
 	    &t->peers[snap->devices[a->device].index * t->count +
 		      snap->devices[b->device].index];
-	/* An unknown path counts as the longest. */
+	/* An unknown path counts as the longest path. */
 	uint64_t path = peer->path ? peer->path : GK_PATH_COUNT, cost = 0;
 
 	if (strcmp(place_of_device(snap, a)->numa_nodes,
@@ -59,7 +59,8 @@ static void measure_nearness(const struct gk_snapshot *snap,
 			    pair_cost(snap, &usable[i], &usable[k]);
 }
 
-/* The cost of adding a GPU to a set. Adding the GPU's rank breaks ties. */
+/* The cost of adding a GPU to a set. The GPU's rank is added to it to break
+ * ties. */
 static uint64_t added_cost(const struct near *near, uint64_t set, size_t one)
 {
 	uint64_t cost = one;
@@ -115,7 +116,7 @@ static uint64_t best_of_size(const struct near *near, size_t size,
 	return least;
 }
 
-/* Moves the devices of the set to the front; the order is otherwise kept. */
+/* Moves the devices of the set to the front; otherwise keeps the order. */
 static void put_first(struct gk_selectable *usable, size_t count, uint64_t set)
 {
 	struct gk_selectable others[MOST];

@@ -180,8 +180,8 @@ static void move_away(struct asker *asker, uint64_t now)
 		sched_setaffinity(0, sizeof may, &may);
 }
 
-/* Whether this thread runs on another processor than the caller. On the same
- * processor, spinning would delay the caller's next question. */
+/* Whether this thread runs on a different processor from the caller. On the
+ * same processor, spinning would delay the caller's next question. */
 static bool is_apart(struct asker *asker)
 {
 	int cpu = sched_getcpu();
@@ -282,8 +282,8 @@ static bool tell_asker(struct asker *asker, struct ask *ask)
 	return true;
 }
 
-/* Hands a question to a free thread. Tries the thread used last first, as it
- * may be awake. */
+/* Hands a question to a free thread. Tries the thread used last first, because
+ * it may be awake. */
 static bool hand_over(struct gk_asks *a, struct ask *ask)
 {
 	size_t running = atomic_load(&a->running);
@@ -334,7 +334,7 @@ static int start_asker(struct gk_asks *a, struct ask *ask)
 
 /* Finds or starts a thread. If all threads have been started, waits until one
  * is free. That wait is short: at most one thread per GPU is stuck, so at least
- * one thread is not. It has only been notified of a question that another
+ * one is not. That thread has only been notified of a question that another
  * thread took, and will soon be free. */
 static int find_asker(struct gk_asks *a, struct ask *ask)
 {

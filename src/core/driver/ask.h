@@ -7,9 +7,9 @@
  * however often it is asked. Threads are started when several GPUs are asked at
  * the same time, at most one more than there are GPUs. Waking a thread takes
  * ten times as long as asking a GPU. Therefore the thread that answered last
- * spins for a moment, on another processor than the caller's, and the caller
- * also spins for a moment before it sleeps. If that thread gets no processor,
- * another one is woken.
+ * spins for a moment, on a different processor from the caller's, and the
+ * caller also spins for a moment before it sleeps. If that thread gets no
+ * processor, another one is woken.
  */
 #ifndef GK_CORE_ASK_H
 #define GK_CORE_ASK_H

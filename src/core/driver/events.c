@@ -323,7 +323,7 @@ static void start_anew(struct gk_events *e)
 	rest_events(e);
 }
 
-/* Whether GPUs are still being opened, one after the other. */
+/* Whether GPUs are still being opened, one after another. */
 static bool is_opening(struct gk_events *e)
 {
 	bool missing = false;

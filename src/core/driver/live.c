@@ -99,7 +99,7 @@ static int tell_late(int *ret_nvml)
 /*
  * Begins a question to a device; put_question() then puts it. Returns NULL if
  * there is no such GPU or it has not answered for timeout_ns; *ret_error says
- * which. A GPU that has kept its worker waiting for so long is not asked, so
+ * which. A GPU that has kept its worker waiting for that long is not asked, so
  * that no second thread gets stuck.
  */
 static struct gk_question *begin_question(struct gk *gk, unsigned index,
@@ -138,8 +138,8 @@ static struct gk_question *begin_question(struct gk *gk, unsigned index,
 	return q;
 }
 
-/* Waits for the answer. Returns whether it has come. In both cases the caller
- * must then call end_question() or gk_ask_leave(). */
+/* Waits for the answer. Returns whether it has come. Whether it has or not, the
+ * caller must then call end_question() or gk_ask_leave(). */
 static bool await_answer(const struct gk_question *q, uint64_t until_ns)
 {
 	return gk_ask_wait(q->gk->asks, q->index, until_ns);

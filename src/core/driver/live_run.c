@@ -218,7 +218,7 @@ bool gk_is_field(enum gk_metric metric)
 	       question_of[metric] == ROW_NONE;
 }
 
-/* One reading has no GPM metrics; gives the reason. */
+/* A single reading has no GPM metrics; gives the reason. */
 static nvmlReturn_t give_no_gpm(struct gk *gk, nvmlDevice_t handle, bool is_mig,
 				enum gk_metric metric, struct gk_answers *a)
 {
@@ -259,7 +259,7 @@ static void read_metric(struct gk *gk, nvmlDevice_t handle, unsigned index,
 	give_all(a, row, r);
 }
 
-/* Reads all field values by one call. */
+/* Reads all field values in one call. */
 static void read_fields(struct gk *gk, nvmlDevice_t handle, unsigned index,
 			const enum gk_metric *metrics, size_t count,
 			struct gk_answers *a)
@@ -379,7 +379,7 @@ const struct gk_ask_calls gk_run_links = {run_links, NULL};
 
 /* ---- processes ---- */
 
-/* Reads the process lists anew, as the MIG devices may have changed. */
+/* Reads the process lists anew, because the MIG devices may have changed. */
 static void list_processes(struct gk *gk, struct gk_live *live, unsigned index)
 {
 	struct gk_metric_set only = {0};

@@ -79,7 +79,7 @@ struct gk_live {
 	struct gk_device device;
 };
 
-/* Whether a metric is a field value. All field values are read by one call,
+/* Whether a metric is a field value. All field values are read in one call,
  * after the other metrics. */
 bool gk_is_field(enum gk_metric metric);
 

@@ -17,7 +17,8 @@ struct gk_detail *gk_detail_new_copy(const struct gk_detail *detail)
 	return copy;
 }
 
-/* Returns NULL without items: malloc(0) may be NULL, too. */
+/* Returns NULL if there are no items, because malloc(0) may also return NULL.
+ * */
 static void *copy_items(const void *items, size_t count, size_t size)
 {
 	void *copy = count ? malloc(count * size) : NULL;

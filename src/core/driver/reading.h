@@ -14,7 +14,7 @@ struct gk_reading {
 	struct gk_detail *detail; /* the GPU's details; NULL: not read yet */
 };
 
-/* Copies a reading. 0 or GK_ERR_NOMEM. Free the copy by gk_reading_free(). */
+/* Copies a reading. 0 or GK_ERR_NOMEM. Free the copy with gk_reading_free(). */
 int gk_reading_copy(const struct gk_reading *reading,
 		    struct gk_reading *ret_copy);
 void gk_reading_free(struct gk_reading *reading);

@@ -2,8 +2,9 @@
 /*
  * stride.h - determines the length of records in process lists, and reads them.
  *
- * Records of functions without a suffix have 16 bytes, of _v2 and _v3 24 bytes.
- * Drivers 535.43 to 535.86 wrote records of 32 bytes for _v3. Pure functions.
+ * Records of functions without a suffix have 16 bytes, those of _v2 and _v3
+ * have 24 bytes. Drivers 535.43 to 535.86 wrote records of 32 bytes for _v3.
+ * Pure functions.
  */
 #ifndef GK_CORE_STRIDE_H
 #define GK_CORE_STRIDE_H
@@ -20,7 +21,7 @@
 struct gk_record {
 	uint32_t pid;
 	uint64_t used; /* bytes; all ones if the driver does not know */
-	uint32_t gpu_instance, compute_instance; /* GK_NO_INSTANCE without */
+	uint32_t gpu_instance, compute_instance; /* GK_NO_INSTANCE: none */
 };
 
 /* Facts about the driver from which the length of records is guessed. */

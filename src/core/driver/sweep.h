@@ -21,8 +21,8 @@
 struct gk_sweep;
 struct gk_worker;
 
-/* Reads a worker's values that are due. Returns when the next ones will be due;
- * UINT64_MAX: the sweep does not read this worker's GPU. */
+/* Reads those values of a worker that are due. Returns when the next ones will
+ * be due; UINT64_MAX: the sweep does not read this worker's GPU. */
 typedef uint64_t gk_sweep_read(struct gk_worker *worker);
 
 /* Prepares a sweep over workers; read() reads one of them. The caller owns the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* thread.c - starts threads that block all signals but those of a crash. */
+/* thread.c - starts threads that block all signals except those of a crash. */
 #include "core/driver/thread.h"
 #include "base/array.h"
 

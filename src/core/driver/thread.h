@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * thread.h - starts the library's own threads, which the program does not know
- * of.
+ * thread.h - starts the library's own threads, which are unknown to the
+ * program.
  */
 #ifndef GK_CORE_THREAD_H
 #define GK_CORE_THREAD_H

@@ -33,7 +33,7 @@ struct gk_worker {
 	unsigned told_tiers; /* tiers that were announced by news */
 	int news;            /* an eventfd, or -1 */
 	bool busy, stop, ended;
-	bool swept; /* the sweep reads this GPU, and no thread of its own */
+	bool swept; /* the sweep reads this GPU; its own thread does not */
 	bool guest; /* the sweep is reading this GPU now */
 	uint64_t due_ns[GK_TIER_COUNT], period_ns[GK_TIER_COUNT];
 	struct gk_reading published;
@@ -41,7 +41,7 @@ struct gk_worker {
 	size_t device_cap, listed_cap;
 };
 
-/* Grows an array to `count` items; its contents need not be kept. */
+/* Grows an array to `count` items; does not keep its contents. */
 static void *ensure_room(void *items, size_t *cap, size_t count, size_t size)
 {
 	void *more;
@@ -101,7 +101,8 @@ static void tell_news(struct gk_worker *w, int tier)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* Returns the tiers that are due, and sets each one's next time after `now`. */
+/* Returns the tiers that are due, and sets the next time of each after `now`.
+ * */
 static unsigned take_due(struct gk_worker *w, uint64_t now)
 {
 	unsigned tiers = 0;
@@ -418,8 +419,8 @@ static void wake_reader(struct gk_worker *w, bool swept)
 		pthread_cond_signal(&w->wake);
 }
 
-/* Chooses who reads: first the sweep, then whoever is suited. 0 or a gk_err.
- * The caller holds w->lock. */
+/* Chooses the reader: the sweep first, otherwise the worker's own thread. 0 or
+ * a gk_err. The caller holds w->lock. */
 static int choose_reader(struct gk_worker *w)
 {
 	GK_ASSERT(gk_lock_held(&w->lock));

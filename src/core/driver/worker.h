@@ -76,7 +76,9 @@ void gk_worker_schedule(struct gk_worker *worker,
 			const uint64_t start_ns[GK_TIER_COUNT],
 			const uint64_t period_ns[GK_TIER_COUNT]);
 
-/* Copies the published values. 0 or GK_ERR_NOMEM. Free by gk_reading_free(). */
+/*
+ * Copies the published values. 0 or GK_ERR_NOMEM. Free with gk_reading_free().
+ */
 int gk_worker_copy(struct gk_worker *worker, struct gk_reading *ret_reading);
 
 /* When the current reading began; 0: there is none. Any thread. */

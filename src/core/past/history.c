@@ -25,8 +25,8 @@
 #define LATE_MAX 1
 
 /*
- * If two readings of a counter are further apart, their difference says nothing
- * about its current rate.
+ * If two readings of a counter are further apart than this, their difference
+ * says nothing about its current rate.
  */
 #define COUNTED_MAX_NS (5 * GK_NS_PER_S)
 
@@ -191,7 +191,8 @@ static struct device *find_device(const struct gk_history *h, const char *uuid)
 	return NULL;
 }
 
-/* The device that has been gone for longest; NULL if there is still space. */
+/* The device that has been gone for the longest time; NULL if there is still
+ * space. */
 static struct device *gone_device(const struct gk_history *h)
 {
 	struct device *oldest = NULL;
@@ -254,8 +255,8 @@ static struct process *find_process(const struct gk_history *h, pid_t pid,
 	return NULL;
 }
 
-/* Returns an entry for a new process: an unused one, or that of the process not
- * seen for longest. */
+/* Returns an entry for a new process: an unused one, or that of the process
+ * that has not been seen for the longest time. */
 static struct process *place_process(struct gk_history *h)
 {
 	struct process *oldest;

@@ -67,8 +67,8 @@ extern const struct gk_history_info gk_history_devices[GK_HD_COUNT];
 struct gk_history;
 
 /*
- * Keeps at most processes_max processes; a new one replaces the one not seen
- * for longest. NULL: out of memory.
+ * Keeps at most processes_max processes; a new one replaces the one that has
+ * not been seen for the longest time. NULL: out of memory.
  */
 struct gk_history *gk_history_new(unsigned processes_max);
 void gk_history_free(struct gk_history *h);

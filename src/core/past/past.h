@@ -14,7 +14,7 @@ struct gk_sample {
 	int64_t value;    /* value in the unit of the metric */
 };
 
-/* Sorted by metric, then oldest first. The caller frees it. */
+/* Sorted by metric, then by time, oldest first. The caller frees it. */
 struct gk_past {
 	size_t count;
 	struct gk_sample samples[];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * series.h - keeps a value over time in rings of fixed size, the finest for
- * minutes, the coarsest for a day. One thread.
+ * series.h - keeps a value over time in rings of fixed size: the finest ring
+ * covers minutes, the coarsest a day. One thread.
  */
 #ifndef GK_CORE_SERIES_H
 #define GK_CORE_SERIES_H

@@ -378,8 +378,8 @@ static nvmlReturn_t read_units(struct gk_gpu *gpu, enum gk_tier tier)
 	return r;
 }
 
-/* Whenever the slow tier is read: looks for MIG devices again, and retries
- * calls that were not supported. */
+/* Called whenever the slow tier is read: looks for MIG devices again, and
+ * retries calls that were not supported. */
 static nvmlReturn_t refresh_device(struct gk_gpu *gpu)
 {
 	nvmlReturn_t r = NVML_SUCCESS;

@@ -33,7 +33,7 @@ void gk_family_close(struct gk_family *family);
  */
 int gk_family_scan(struct gk_family *family, const struct gk_snapshot *snap);
 
-/* Members are sorted by pid and valid until the next scan. */
+/* The members are sorted by pid, and are valid until the next scan. */
 struct gk_member *gk_family_members(struct gk_family *family,
 				    size_t *ret_count);
 

@@ -18,7 +18,7 @@ extern const struct gk_range gk_link_metric_ranges[GK_L_COUNT];
 #define GK_TOLD_TOO_LARGE INT64_MAX
 #define GK_TOLD_TOO_SMALL (-INT64_MAX)
 
-/* How many of this unit make one of the unit used in names of values: 1000 for
+/* How many of this unit make one unit in the names of values: 1000 for
  * milliwatts, because names use watts. */
 static inline int64_t gk_unit_scale(enum gk_unit unit)
 {

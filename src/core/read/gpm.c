@@ -66,7 +66,8 @@ static nvmlReturn_t alloc_sample(nvmlGpmSample_t *sample,
 		       : GK_NVML_CALL(nvml, nvmlGpmSampleAlloc, sample);
 }
 
-/* Boards before Hopper have no GPM; NVML says so only if asked. */
+/* Whether a board has GPM. Boards before Hopper have none, but NVML says so
+ * only if asked. */
 static nvmlReturn_t is_supported(const struct gk_nvml *nvml, nvmlDevice_t gpu)
 {
 	nvmlGpmSupport_t support = {.version = NVML_GPM_SUPPORT_VERSION};
@@ -166,7 +167,7 @@ nvmlReturn_t gk_gpm_read(struct gk_gpm *gpm, const struct gk_nvml *nvml,
 	return r;
 }
 
-/* NVML can be asked about whole GPUs only. */
+/* NVML can be asked only about whole GPUs. */
 nvmlReturn_t gk_gpm_why(const struct gk_nvml *nvml, nvmlDevice_t handle,
 			bool is_mig, enum gk_absence *ret_why)
 {

@@ -34,7 +34,7 @@ nvmlReturn_t gk_gpm_read(struct gk_gpm *gpm, const struct gk_nvml *nvml,
 
 /*
  * Why a single reading has no GPM metrics: two samples are needed, or the
- * device has none at all. Returns NVML's return code.
+ * device has no GPM metrics at all. Returns NVML's return code.
  */
 nvmlReturn_t gk_gpm_why(const struct gk_nvml *nvml, nvmlDevice_t handle,
 			bool is_mig, enum gk_absence *ret_why);

@@ -207,7 +207,7 @@ static nvmlReturn_t list_unit(struct gk_gpu *gpu, unsigned index)
 			unit->unsupported_lists |= (unsigned)lists[i].type;
 		if (!r)
 			take_records(gpu, index, &lists[i], count);
-		/* One list that works is enough to know the processes. */
+		/* One readable list is enough for the processes to be known. */
 		if (!r || (!i && why))
 			why = gk_nvml_absence(r);
 	}

@@ -22,7 +22,10 @@ void gk_procfs_close(struct gk_procfs *fs);
 /* The descriptor of the directory. */
 int gk_procfs_dir(const struct gk_procfs *fs);
 
-/* Forgets the previous snapshot, when rates computed from it would be noise. */
+/*
+ * Forgets the previous snapshot. Call it when rates computed from that snapshot
+ * would be noise.
+ */
 void gk_procfs_forget(struct gk_procfs *fs);
 
 /* Begins a snapshot taken at mono_ns (CLOCK_MONOTONIC), boot_ns since boot. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * users.h - names of users, each looked up once, because getpwuid() may use the
- * network. Belongs to one thread.
+ * users.h - names of users. Each name is looked up only once, because
+ * getpwuid() may use the network. Belongs to one thread.
  */
 #ifndef GK_CORE_USERS_H
 #define GK_CORE_USERS_H
