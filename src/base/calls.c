@@ -28,7 +28,8 @@ static bool close_listed(unsigned first)
 
 bool gk_descriptors_close(unsigned first, bool apart)
 {
-	/* A container's filter of system calls may refuse it with any error. */
+	/* A container's filter of system calls may refuse this call with any
+	 * error. */
 	if (!syscall(SYS_close_range, first, ~0U,
 		     apart ? CLOSE_RANGE_UNSHARE : 0))
 		return true;

@@ -33,10 +33,10 @@ static inline int gk_rename(int from_dir, const char *from, int to_dir,
 }
 
 /*
- * Closes the descriptors from `first` on. With `apart`, the calling thread gets
- * a table of its own before, so that other threads keep theirs open. Returns
- * false, with errno, if the kernel allows neither close_range(2) (Linux 5.9)
- * nor to read /proc/thread-self/fd.
+ * Closes the descriptors from `first` on. With `apart`, the calling thread
+ * first gets a descriptor table of its own, so that other threads keep their
+ * descriptors open. Returns false, with errno, if the kernel allows neither
+ * close_range(2) (Linux 5.9) nor to read /proc/thread-self/fd.
  */
 bool gk_descriptors_close(unsigned first, bool apart);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* err.c - the texts of errors, and the conversion of errno. */
+/* err.c - owns the texts of errors, and converts errno. */
 #include "base/err.h"
 
 #include <errno.h>

@@ -13,7 +13,7 @@
  */
 ssize_t gk_read_at(int dir, const char *path, char *buf, size_t cap);
 
-/* Does the same with an open file, from its current offset. */
+/* Like gk_read_at(), but reads an open file, from its current offset. */
 ssize_t gk_read_fd(int fd, char *buf, size_t cap);
 
 /*

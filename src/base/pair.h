@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pair.h - a record that readers always get whole without a lock. It consists
+ * pair.h - a record that readers always read whole, without a lock. It consists
  * of two copies and a sequence word `seq`; copy seq % 2 is valid.
  *
  * A writer fills the other copy and then makes it valid by one store, so that a

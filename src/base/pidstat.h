@@ -32,15 +32,16 @@ int gk_pidstat_parse(const char *line, struct gk_pidstat *ret_stat);
 int gk_pidstat_read(int proc, pid_t pid, struct gk_pidstat *ret_stat);
 
 /*
- * Does the same through a descriptor that the caller keeps between calls, at
- * half the cost. *fd is opened if it is -1 or if its process has ended, and is
- * -1 again after a failure. The data of a later process with the same pid are
- * never returned for the earlier one. `proc` must be the kernel's own /proc.
+ * Like gk_pidstat_read(), but through a descriptor that the caller keeps
+ * between calls, at half the cost. *fd is opened if it is -1 or if its process
+ * has ended, and is -1 again after a failure. The data of a later process with
+ * the same pid are never returned for the earlier one. `proc` must be the
+ * kernel's own /proc.
  */
 int gk_pidstat_read_kept(int proc, pid_t pid, int *fd,
 			 struct gk_pidstat *ret_stat);
 
-/* Does the same in /proc, for callers that have not opened it. */
+/* Like gk_pidstat_read(), for callers that have not opened /proc. */
 int gk_pidstat_of(pid_t pid, struct gk_pidstat *ret_stat);
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * secret.c - finds and covers secrets: the forms in which they occur within a
- * text, and whole argument lists.
+ * secret.c - finds and covers secrets: in the forms in which they occur within
+ * a text, and in whole argument lists.
  */
 #include "base/secret.h"
 #include "base/array.h"

@@ -77,7 +77,7 @@ static bool is_same(const struct sigaction *a, const struct sigaction *b)
  * Restores the previous handler. When our handler returns, the fault repeats
  * and goes to the previous handler, which may leave by siglongjmp(). If the
  * previous handler is installed already, it has called ours without handling
- * the fault, so the default action is set.
+ * the fault, so the default action is restored.
  */
 static void pass_fault_on(int number, struct sigaction to)
 {

@@ -86,8 +86,8 @@ static void number_gpus(struct list *l, enum gk_cuda_order order)
 }
 
 /*
- * Returns the first MIG device of a split GPU, else the GPU itself; -1 if the
- * GPU is split but has no MIG device.
+ * Returns the first MIG device of a GPU that is split, or the GPU itself if it
+ * is not; -1 if the GPU is split but has no MIG device.
  */
 static long usable_device(const struct list *l, unsigned position)
 {
