@@ -2,7 +2,7 @@
 /*
  * Members of the structs for external memory and semaphores, which are the same
  * in the driver and in the runtime. In CUDA 12 some structs of the runtime lack
- * the reserved members, so the macros have these as an argument.
+ * the reserved members, so the macros take these members as an argument.
  */
 #ifndef GPUKIT_ABI_CUDA_EXTERNAL_BODY_H
 #define GPUKIT_ABI_CUDA_EXTERNAL_BODY_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Compile-time checks of the sizes of structs that callers pass to the driver.
- * If a size were wrong, the driver would access memory behind the caller's
+ * If a size were wrong, the driver would access memory beyond the caller's
  * struct.
  */
 #ifndef GPUKIT_ABI_CUDA_LAYOUT_H

@@ -20,8 +20,8 @@
 #define CUDART_EXPORT __attribute__((visibility("default")))
 
 /*
- * A row of cudart.def expands to its contents in the majors that have the
- * function, and to nothing in the other.
+ * A row of cudart.def expands to its contents in the major versions that have
+ * the function, and to nothing in the others.
  */
 #if CUDART_MAJOR == 12
 #define CUDART_IN_12_12(...) __VA_ARGS__

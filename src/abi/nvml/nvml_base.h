@@ -72,7 +72,7 @@ typedef enum nvmlValueType_enum {
 	NVML_VALUE_TYPE_COUNT,
 } nvmlValueType_t;
 
-/* The nvmlValueType_t beside it says which member is valid. */
+/* The accompanying nvmlValueType_t says which member is valid. */
 typedef union nvmlValue_st {
 	double dVal;
 	int siVal;

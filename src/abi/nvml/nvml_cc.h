@@ -49,7 +49,7 @@ typedef nvmlSystemConfComputeSettings_v1_t nvmlSystemConfComputeSettings_t;
 #define nvmlSystemConfComputeSettings_v1                                       \
 	NVML_STRUCT_VERSION(SystemConfComputeSettings, 1)
 
-/* KiB. */
+/* In KiB. */
 typedef struct nvmlConfComputeMemSizeInfo_st {
 	unsigned long long protectedMemSizeKib;
 	unsigned long long unprotectedMemSizeKib;

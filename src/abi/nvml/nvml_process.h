@@ -120,7 +120,7 @@ typedef enum nvmlEncoderQueryType_enum {
 	NVML_ENCODER_QUERY_UNKNOWN = 0xFF,
 } nvmlEncoderType_t;
 
-/* averageLatency: microseconds. */
+/* averageLatency is in microseconds. */
 typedef struct nvmlEncoderSessionInfo_st {
 	unsigned int sessionId;
 	unsigned int pid;

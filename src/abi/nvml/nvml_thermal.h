@@ -109,7 +109,7 @@ typedef struct {
 typedef nvmlMarginTemperature_v1_t nvmlMarginTemperature_t;
 #define nvmlMarginTemperature_v1 NVML_STRUCT_VERSION(MarginTemperature, 1)
 
-/* speed: in revolutions per minute. */
+/* speed is in revolutions per minute. */
 typedef struct {
 	unsigned int version;
 	unsigned int fan;

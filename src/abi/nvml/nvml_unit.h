@@ -38,7 +38,7 @@ typedef struct nvmlPSUInfo_st {
 	unsigned int power;
 } nvmlPSUInfo_t;
 
-/* speed: in revolutions per minute. */
+/* speed is in revolutions per minute. */
 typedef struct nvmlUnitFanInfo_st {
 	unsigned int speed;
 	nvmlFanState_t state;
