@@ -37,7 +37,7 @@ struct gkl_policy {
 	uint64_t contexts_free; /* contexts do not count as memory */
 	/* Memory that does not fit on the GPU becomes managed memory. */
 	uint64_t oversubscribe;
-	uint64_t oom_killer; /* A process that is refused memory is killed. */
+	uint64_t oom_killer; /* kills a process that is refused memory */
 };
 
 struct gkl_policy_page; /* the mapped file */
